@@ -1,0 +1,35 @@
+/*
+ * base.h: what every file may use. Include it after the system headers: it poisons the calls that
+ * cannot be used safely, so that the compiler refuses them.
+ */
+#ifndef DT_BASE_H
+#define DT_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define CLEANUP(fn)	 __attribute__((cleanup(fn)))
+#define PRINTF(fmt, arg) __attribute__((format(printf, fmt, arg)))
+#define COUNT(array)	 (sizeof(array) / sizeof((array)[0]))
+
+#pragma GCC poison strcpy strcat sprintf vsprintf strtok atoi atol atof gets
+
+/* For CLEANUP: closes a descriptor unless it is -1. */
+static inline void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+/* For CLEANUP: frees what a `char *` or other plain pointer holds. */
+static inline void free_ptr(void *p)
+{
+	free(*(void **)p);
+}
+
+#endif

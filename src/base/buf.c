@@ -1,0 +1,171 @@
+#include <stdarg.h>
+#include "src/base/buf.h"
+
+_Noreturn void base_oom(void)
+{
+	static const char text[] = "dev-team: out of memory\n";
+	ssize_t ignored = write(STDERR_FILENO, text, sizeof(text) - 1);
+
+	(void)ignored;
+	_exit(ERR_SYSTEM);
+}
+
+void *xmalloc(size_t n)
+{
+	void *p = malloc(n ? n : 1);
+
+	if (!p)
+		base_oom();
+	return p;
+}
+
+void *xrealloc(void *p, size_t n)
+{
+	p = realloc(p, n ? n : 1);
+	if (!p)
+		base_oom();
+	return p;
+}
+
+void buf_reserve(struct buf *b, size_t n)
+{
+	size_t want = b->len + n + 1;
+
+	if (want < n)
+		base_oom();
+	if (want <= b->cap)
+		return;
+	if (want < b->cap * 2)
+		want = b->cap * 2;
+	b->s = xrealloc(b->s, want < 64 ? 64 : want);
+	b->cap = want < 64 ? 64 : want;
+}
+
+void buf_add(struct buf *b, struct str s)
+{
+	buf_reserve(b, s.n);
+	if (s.n)
+		memcpy(b->s + b->len, s.p, s.n);
+	b->len += s.n;
+	b->s[b->len] = '\0';
+}
+
+void buf_addc(struct buf *b, char c)
+{
+	buf_add(b, (struct str){&c, 1});
+}
+
+void buf_adds(struct buf *b, const char *s)
+{
+	buf_add(b, str_of(s));
+}
+
+void buf_addf(struct buf *b, const char *fmt, ...)
+{
+	va_list ap, again;
+	int n;
+
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n >= 0) {
+		buf_reserve(b, (size_t)n);
+		(void)vsnprintf(b->s + b->len, (size_t)n + 1, fmt, again);
+		b->len += (size_t)n;
+	}
+	va_end(again);
+}
+
+void buf_add_shell(struct buf *b, struct str text)
+{
+	buf_addc(b, '\'');
+	for (size_t i = 0; i < text.n; i++) {
+		if (text.p[i] == '\'')
+			buf_adds(b, "'\\''");
+		else
+			buf_addc(b, text.p[i]);
+	}
+	buf_addc(b, '\'');
+}
+
+void buf_clear(struct buf *b)
+{
+	b->len = 0;
+	if (b->s)
+		b->s[0] = '\0';
+}
+
+void buf_release(struct buf *b)
+{
+	free(b->s);
+	*b = (struct buf)BUF_INIT;
+}
+
+/* Blocks grow with the demand; a block is never moved, so pointers into it stay good. */
+struct arena_block {
+	struct arena_block *next;
+	size_t used, size;
+	_Alignas(max_align_t) char data[];
+};
+
+void *arena_alloc(struct arena *a, size_t n)
+{
+	size_t need = (n + 15) & ~(size_t)15;
+	struct arena_block *b = a->head;
+
+	if (need < n)
+		base_oom();
+	if (!b || b->size - b->used < need) {
+		size_t size = need > 8192 ? need : 8192;
+
+		b = xmalloc(sizeof(*b) + size);
+		b->used = 0;
+		b->size = size;
+		b->next = a->head;
+		a->head = b;
+	}
+	b->used += need;
+	return memset(b->data + b->used - need, 0, need);
+}
+
+char *arena_dup(struct arena *a, struct str s)
+{
+	char *p = arena_alloc(a, s.n + 1);
+
+	if (s.n)
+		memcpy(p, s.p, s.n);
+	return p;
+}
+
+struct str arena_str(struct arena *a, struct str s)
+{
+	return (struct str){arena_dup(a, s), s.n};
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+	va_list ap, again;
+	char *p;
+	int n;
+
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	p = arena_alloc(a, (size_t)(n < 0 ? 0 : n) + 1);
+	if (n > 0)
+		(void)vsnprintf(p, (size_t)n + 1, fmt, again);
+	va_end(again);
+	return p;
+}
+
+void arena_release(struct arena *a)
+{
+	while (a->head) {
+		struct arena_block *next = a->head->next;
+
+		free(a->head);
+		a->head = next;
+	}
+}

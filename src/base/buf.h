@@ -1,0 +1,77 @@
+/*
+ * buf.h: a borrowed view of bytes (struct str), an owned growing text (struct buf), and an arena.
+ *
+ * Ownership: a str never owns. A buf owns its bytes until buf_release(). All that comes out of an
+ * arena lives until arena_release(). Running out of memory ends the process through base_oom().
+ */
+#ifndef DT_BUF_H
+#define DT_BUF_H
+
+#include "src/base/error.h"
+
+struct str {
+	const char *p; /* not NUL-ended; may be NULL when n is 0 */
+	size_t n;
+};
+
+#define STR(literal) ((struct str){(literal), sizeof(literal) - 1})
+static inline struct str str_of(const char *s)
+{
+	return (struct str){s, s ? strlen(s) : 0};
+}
+bool str_eq(struct str a, struct str b);
+bool str_is(struct str a, const char *b);
+bool str_starts(struct str s, const char *prefix);
+bool str_ends(struct str s, const char *suffix);
+struct str str_trim(struct str s); /* without surrounding space, tab, CR, LF */
+struct str str_sub(struct str s, size_t from, size_t to);
+/* Offset of the first `needle`, or s.n when there is none. */
+size_t str_find(struct str s, struct str needle);
+/* Cuts the next line (without its LF or CR LF) off *rest; false at the end. */
+bool str_line(struct str *rest, struct str *line);
+
+struct buf {
+	char *s; /* always NUL-ended, never NULL after the first call */
+	size_t len, cap;
+};
+
+#define BUF_INIT                                                                                   \
+	{                                                                                          \
+		0                                                                                  \
+	}
+void buf_add(struct buf *b, struct str s);
+void buf_addc(struct buf *b, char c);
+void buf_adds(struct buf *b, const char *s);
+void buf_addf(struct buf *b, const char *fmt, ...) PRINTF(2, 3);
+/* `text` as one word of a POSIX shell, always in single quotes. */
+void buf_add_shell(struct buf *b, struct str text);
+/* Room for n more bytes at b->s + b->len; the caller adds to len what it used. */
+void buf_reserve(struct buf *b, size_t n);
+static inline struct str buf_str(const struct buf *b)
+{
+	return (struct str){b->s, b->len};
+}
+void buf_clear(struct buf *b);
+void buf_release(struct buf *b);
+
+struct arena {
+	struct arena_block *head;
+};
+
+void *arena_alloc(struct arena *a, size_t n);	/* zeroed, aligned for anything */
+char *arena_dup(struct arena *a, struct str s); /* NUL-ended copy */
+struct str arena_str(struct arena *a, struct str s);
+char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF(2, 3);
+void arena_release(struct arena *a);
+
+/* 0 when `s` is valid UTF-8 without NUL; else the 1-based offset of the first bad byte. */
+size_t utf8_fault(struct str s);
+/* 1-based line and column (in characters) of byte `at` of `text`. */
+void text_place(struct str text, size_t at, unsigned *line, unsigned *col);
+
+/* Prints one line and ends the process with exit code 5. */
+_Noreturn void base_oom(void);
+void *xmalloc(size_t n);
+void *xrealloc(void *p, size_t n);
+
+#endif

@@ -1,0 +1,49 @@
+#include <time.h>
+#include "src/base/clock.h"
+
+int64_t clock_now(void)
+{
+	const char *fixed = getenv("DEV_TEAM_NOW");
+	struct timespec ts;
+	struct tm tm = {0};
+	const char *end;
+
+	if (fixed && (end = strptime(fixed, "%Y-%m-%dT%H:%M:%SZ", &tm)) && !*end)
+		return (int64_t)timegm(&tm);
+	if (clock_gettime(CLOCK_REALTIME, &ts) < 0)
+		return 0;
+	return (int64_t)ts.tv_sec;
+}
+
+static struct tm broken_down(int64_t t)
+{
+	time_t when = (time_t)t;
+	struct tm tm = {0};
+
+	gmtime_r(&when, &tm);
+	return tm;
+}
+
+void clock_text(int64_t t, char out[CLOCK_TEXT])
+{
+	struct tm tm = broken_down(t);
+
+	if (!strftime(out, CLOCK_TEXT, "%Y-%m-%dT%H:%M:%SZ", &tm))
+		out[0] = '\0';
+}
+
+void clock_stamp(int64_t t, char out[CLOCK_TEXT])
+{
+	struct tm tm = broken_down(t);
+
+	if (!strftime(out, CLOCK_TEXT, "%Y%m%dT%H%M%SZ", &tm))
+		out[0] = '\0';
+}
+
+int64_t clock_ticks(void)
+{
+	struct timespec ts = {0};
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}

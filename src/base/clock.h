@@ -1,0 +1,21 @@
+/*
+ * clock.h: the time of day comes in through here, so that tests own it. DEV_TEAM_NOW, an RFC 3339
+ * time in UTC such as 2026-11-21T01:34:55Z, fixes it.
+ */
+#ifndef DT_CLOCK_H
+#define DT_CLOCK_H
+
+#include "src/base/error.h"
+
+#define CLOCK_TEXT 24 /* bytes that clock_text() and clock_stamp() need */
+
+/* Seconds since 1970 UTC. */
+int64_t clock_now(void);
+/* `2026-11-21T01:34:55Z` */
+void clock_text(int64_t t, char out[CLOCK_TEXT]);
+/* `20261121T013455Z`, for file names. */
+void clock_stamp(int64_t t, char out[CLOCK_TEXT]);
+/* Milliseconds of a clock that never goes back; for durations and time limits only. */
+int64_t clock_ticks(void);
+
+#endif

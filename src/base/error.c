@@ -1,0 +1,72 @@
+#include <errno.h>
+#include <stdarg.h>
+#include "src/base/error.h"
+
+static int fill(struct error *e, enum err code, const char *fmt, va_list ap)
+{
+	e->code = code;
+	e->line = e->col = 0;
+	e->file[0] = '\0';
+	(void)vsnprintf(e->text, sizeof(e->text), fmt, ap);
+	return -1;
+}
+
+int error_set(struct error *e, enum err code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fill(e, code, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+int error_errno(struct error *e, const char *fmt, ...)
+{
+	int saved = errno;
+	size_t n;
+	va_list ap;
+
+	va_start(ap, fmt);
+	fill(e, ERR_SYSTEM, fmt, ap);
+	va_end(ap);
+	n = strlen(e->text);
+	(void)snprintf(e->text + n, sizeof(e->text) - n, ": %s", strerror(saved));
+	return -1;
+}
+
+int error_at(struct error *e, const char *file, unsigned line, unsigned col, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fill(e, ERR_INPUT, fmt, ap);
+	va_end(ap);
+	(void)snprintf(e->file, sizeof(e->file), "%s", file);
+	e->line = line;
+	e->col = col;
+	return -1;
+}
+
+int error_prefix(struct error *e, const char *fmt, ...)
+{
+	char what[256], rest[sizeof(e->text)];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	memcpy(rest, e->text, sizeof(rest));
+	(void)snprintf(e->text, sizeof(e->text), "%s: %.700s", what, rest);
+	return -1;
+}
+
+void error_format(const struct error *e, char *out, size_t size)
+{
+	if (e->file[0] && e->line)
+		(void)snprintf(out, size, "%s:%u:%u: %s", e->file, e->line, e->col, e->text);
+	else if (e->file[0])
+		(void)snprintf(out, size, "%s: %s", e->file, e->text);
+	else
+		(void)snprintf(out, size, "dev-team: %s", e->text);
+}

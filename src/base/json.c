@@ -1,0 +1,224 @@
+#include <assert.h>
+#include <cjson/cJSON.h>
+#include "src/base/json.h"
+
+#define MAX_INT ((double)((int64_t)1 << 53))
+
+static void *need(void *p)
+{
+	if (!p)
+		base_oom();
+	return p;
+}
+
+static int duplicate_key(const json *j)
+{
+	for (const json *c = j->child; c; c = c->next) {
+		for (const json *d = c->next; cJSON_IsObject(j) && d; d = d->next)
+			if (strcmp(c->string, d->string) == 0)
+				return 1;
+		if (duplicate_key(c))
+			return 1;
+	}
+	return 0;
+}
+
+/* cJSON ends texts at a NUL: a text with an escaped one would come back shorter in silence. */
+static bool has_nul_escape(struct str text)
+{
+	size_t at = 0;
+
+	for (; (at += str_find(str_sub(text, at, text.n), STR("\\u0000"))) < text.n; at++) {
+		size_t slashes = 0;
+
+		while (slashes <= at && at - slashes < text.n && text.p[at - slashes] == '\\') {
+			slashes++;
+			if (slashes > at)
+				break;
+		}
+		if (slashes % 2)
+			return true;
+	}
+	return false;
+}
+
+int json_parse(json **out, struct str text, struct error *err)
+{
+	const char *end = text.p;
+	size_t bad = utf8_fault(text);
+	struct str rest;
+
+	*out = NULL;
+	if (bad)
+		return error_at(err, "json", 1, (unsigned)bad, "invalid UTF-8");
+	if (!text.n || has_nul_escape(text))
+		return error_at(err, "json", 1, 1,
+			text.n ? "a NUL character is not allowed" : "empty text");
+	*out = cJSON_ParseWithLengthOpts(text.p, text.n, &end, 0);
+	if (!*out) {
+		const char *where = cJSON_GetErrorPtr();
+
+		if (!where || where < text.p || where > text.p + text.n)
+			where = end;
+		return error_at(err, "json", 1, (unsigned)(where - text.p) + 1, "this is not JSON");
+	}
+	rest = str_trim((struct str){end, (size_t)(text.p + text.n - end)});
+	if (rest.n || duplicate_key(*out)) {
+		json_free(out);
+		return error_at(err, "json", 1, rest.n ? (unsigned)(rest.p - text.p) + 1 : 1, "%s",
+			rest.n ? "text after the JSON value" : "duplicate key");
+	}
+	return 0;
+}
+
+void json_free(json **j)
+{
+	cJSON_Delete(*j);
+	*j = NULL;
+}
+
+bool json_is_object(const json *j)
+{
+	return cJSON_IsObject(j);
+}
+
+bool json_is_array(const json *j)
+{
+	return cJSON_IsArray(j);
+}
+
+bool json_is_string(const json *j)
+{
+	return cJSON_IsString(j);
+}
+
+const json *json_get(const json *object, const char *key)
+{
+	return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+const char *json_text(const json *j)
+{
+	return cJSON_IsString(j) ? j->valuestring : NULL;
+}
+
+const char *json_get_str(const json *object, const char *key)
+{
+	return json_text(json_get(object, key));
+}
+
+int64_t json_get_int(const json *object, const char *key, int64_t otherwise)
+{
+	const json *j = json_get(object, key);
+
+	if (!cJSON_IsNumber(j) || !(j->valuedouble >= 0 && j->valuedouble <= MAX_INT) ||
+		j->valuedouble != (double)(int64_t)j->valuedouble)
+		return otherwise;
+	return (int64_t)j->valuedouble;
+}
+
+size_t json_len(const json *array)
+{
+	return (size_t)cJSON_GetArraySize(array);
+}
+
+const json *json_at(const json *array, size_t i)
+{
+	return cJSON_GetArrayItem(array, (int)i);
+}
+
+const json *json_first(const json *j)
+{
+	return j ? j->child : NULL;
+}
+
+const json *json_next(const json *item)
+{
+	return item->next;
+}
+
+const char *json_key(const json *member)
+{
+	return member->string;
+}
+
+json *json_object(void)
+{
+	return need(cJSON_CreateObject());
+}
+
+json *json_array(void)
+{
+	return need(cJSON_CreateArray());
+}
+
+json *json_copy(const json *j)
+{
+	return need(cJSON_Duplicate(j, 1));
+}
+
+static json *string_new(struct str value)
+{
+	CLEANUP(free_ptr) char *text = xmalloc(value.n + 1);
+
+	assert(!utf8_fault(value));
+	if (value.n)
+		memcpy(text, value.p, value.n);
+	text[value.n] = '\0';
+	return need(cJSON_CreateString(text));
+}
+
+void json_put(json *object, const char *key, json *value)
+{
+	assert(!json_get(object, key));
+	if (!cJSON_AddItemToObject(object, key, value))
+		base_oom();
+}
+
+void json_put_str(json *object, const char *key, struct str value)
+{
+	json_put(object, key, string_new(value));
+}
+
+void json_put_int(json *object, const char *key, int64_t value)
+{
+	assert((double)value <= MAX_INT && (double)value >= -MAX_INT);
+	json_put(object, key, need(cJSON_CreateNumber((double)value)));
+}
+
+void json_put_bool(json *object, const char *key, bool value)
+{
+	json_put(object, key, need(cJSON_CreateBool(value)));
+}
+
+void json_drop(json *object, const char *key)
+{
+	cJSON_DeleteItemFromObjectCaseSensitive(object, key);
+}
+
+void json_set(json *object, const char *key, json *value)
+{
+	if (!json_get(object, key))
+		json_put(object, key, value);
+	else if (!cJSON_ReplaceItemInObjectCaseSensitive(object, key, value))
+		base_oom();
+}
+
+void json_push(json *array, json *value)
+{
+	if (!cJSON_AddItemToArray(array, value))
+		base_oom();
+}
+
+void json_push_str(json *array, struct str value)
+{
+	json_push(array, string_new(value));
+}
+
+void json_print(struct buf *out, const json *j)
+{
+	char *text = need(cJSON_PrintUnformatted(j));
+
+	buf_adds(out, text);
+	cJSON_free(text);
+}

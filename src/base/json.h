@@ -1,0 +1,54 @@
+/*
+ * json.h: JSON read and written. The only user of cJSON; closes its holes: duplicate keys, trailing
+ * text, invalid UTF-8 and numbers that a double cannot hold are refused.
+ *
+ * Ownership: a tree from json_parse(), json_object() or json_array() is the caller's until
+ * json_free() or until it is put into another tree. Texts that getters return belong to the tree.
+ */
+#ifndef DT_JSON_H
+#define DT_JSON_H
+
+#include "src/base/buf.h"
+
+struct cJSON;
+typedef struct cJSON json;
+
+/* The whole of `text` must be one value. -1: ERR_INPUT, line 1, column of the fault. */
+int json_parse(json **out, struct str text, struct error *err);
+void json_free(json **j); /* for CLEANUP too; sets *j to NULL */
+
+bool json_is_object(const json *j);
+bool json_is_array(const json *j);
+bool json_is_string(const json *j);
+const json *json_get(const json *object, const char *key);     /* NULL if absent */
+const char *json_get_str(const json *object, const char *key); /* NULL if absent or not a string */
+/* A whole number 0..2^53, or `otherwise`. */
+int64_t json_get_int(const json *object, const char *key, int64_t otherwise);
+const char *json_text(const json *j); /* a string's text, or NULL */
+size_t json_len(const json *array);
+const json *json_at(const json *array, size_t i);
+/* First member or item, and the one after it; json_key() is a member's name. */
+const json *json_first(const json *j);
+const json *json_next(const json *item);
+const char *json_key(const json *member);
+
+/*
+ * Builders. A text with invalid UTF-8, a number over 2^53 or a key given twice is a bug of the
+ * caller's: it ends in an assert, because texts are checked where they come in.
+ */
+json *json_object(void);
+json *json_array(void);
+json *json_copy(const json *j);
+void json_put_str(json *object, const char *key, struct str value);
+void json_put_int(json *object, const char *key, int64_t value);
+void json_put_bool(json *object, const char *key, bool value);
+void json_put(json *object, const char *key, json *value); /* takes value */
+void json_set(json *object, const char *key, json *value); /* takes value; replaces or adds */
+void json_drop(json *object, const char *key);
+void json_push(json *array, json *value); /* takes value */
+void json_push_str(json *array, struct str value);
+
+/* One line, no spaces, no newline. */
+void json_print(struct buf *out, const json *j);
+
+#endif

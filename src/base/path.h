@@ -1,0 +1,36 @@
+/*
+ * path.h: names and files. All functions that make a text make it in the caller's arena.
+ */
+#ifndef DT_PATH_H
+#define DT_PATH_H
+
+#include "src/base/buf.h"
+
+#define ID_MAX 100 /* bytes of a work item id */
+
+/* `[A-Za-z0-9][A-Za-z0-9._-]*`, at most 100 bytes, no `..`. */
+bool id_valid(struct str id);
+/* Parts as in id_valid(), with `/` between them. */
+bool slug_valid(struct str slug);
+
+char *path_join(struct arena *a, const char *dir, const char *name);
+/* Absolute form of `path`, symbolic links and `.` left as they are. */
+char *path_absolute(struct arena *a, const char *path);
+struct str path_dir(const char *path); /* "." when there is no slash */
+struct str path_base(const char *path);
+
+/* mkdir -p. 0 when it is there afterwards. */
+int path_mkdirs(const char *dir, struct error *err);
+bool path_exists(const char *path);
+
+/*
+ * Reads a whole file of at most `max` bytes. -1 with ERR_SYSTEM, or ERR_INPUT when it is longer or
+ * is not a regular file. `*missing` (may be NULL) tells "there is none" from other failures.
+ */
+int file_read(struct buf *out, const char *path, size_t max, bool *missing, struct error *err);
+/* Reads a descriptor to its end, at most `max` bytes. */
+int fd_read_all(struct buf *out, int fd, size_t max, const char *name, struct error *err);
+/* Writes all of `text`; retries EINTR and short writes. */
+int fd_write_all(int fd, struct str text, const char *name, struct error *err);
+
+#endif

@@ -1,0 +1,306 @@
+#include <yaml.h>
+#include "src/base/yml.h"
+
+enum { MAX_DEPTH = 16 };
+
+struct reader {
+	yaml_parser_t parser;
+	struct arena *arena;
+	const char *file;
+	unsigned line; /* of the file, where the text begins */
+	struct str text;
+	size_t seen_char, seen_byte; /* a known pair of offsets, moved forwards only */
+	struct error *err;
+};
+
+static int fault(struct reader *r, yaml_mark_t at, const char *text)
+{
+	return error_at(
+		r->err, r->file, r->line + (unsigned)at.line, (unsigned)at.column + 1, "%s", text);
+}
+
+/* libyaml's marks count characters; the tree needs bytes. Marks come in order, so one walk is
+ * enough. */
+static size_t byte_of(struct reader *r, size_t chars)
+{
+	if (chars < r->seen_char)
+		r->seen_char = r->seen_byte = 0;
+	while (r->seen_char < chars && r->seen_byte < r->text.n) {
+		r->seen_byte++;
+		while (r->seen_byte < r->text.n &&
+			((unsigned char)r->text.p[r->seen_byte] & 0xc0) == 0x80)
+			r->seen_byte++;
+		r->seen_char++;
+	}
+	return r->seen_byte;
+}
+
+/* `end` may be NULL for a scalar, whose start event has both marks. */
+static struct yml *node_new(struct reader *r, enum yml_kind kind, const yaml_event_t *ev)
+{
+	struct yml *node = arena_alloc(r->arena, sizeof(*node));
+
+	node->kind = kind;
+	node->line = r->line + (unsigned)ev->start_mark.line;
+	node->col = (unsigned)ev->start_mark.column + 1;
+	node->from = byte_of(r, ev->start_mark.index);
+	node->to = byte_of(r, ev->end_mark.index);
+	return node;
+}
+
+static int next(struct reader *r, yaml_event_t *ev)
+{
+	if (yaml_parser_parse(&r->parser, ev))
+		return 0;
+	return error_at(r->err, r->file, r->line + (unsigned)r->parser.problem_mark.line,
+		(unsigned)r->parser.problem_mark.column + 1, "%s",
+		r->parser.problem ? r->parser.problem : "this is not YAML");
+}
+
+static int read_node(struct reader *r, yaml_event_t *ev, unsigned depth, struct yml **out);
+
+static int read_list(struct reader *r, struct yml *list, unsigned depth)
+{
+	size_t cap = 0;
+
+	for (;;) {
+		CLEANUP(yaml_event_delete) yaml_event_t ev = {0};
+		struct yml *item;
+
+		if (next(r, &ev) < 0)
+			return -1;
+		if (ev.type == YAML_SEQUENCE_END_EVENT) {
+			list->to = byte_of(r, ev.end_mark.index);
+			return 0;
+		}
+		if (read_node(r, &ev, depth, &item) < 0)
+			return -1;
+		if (list->n == cap) {
+			struct yml **more =
+				arena_alloc(r->arena, (cap = cap ? cap * 2 : 8) * sizeof(*more));
+
+			if (list->n)
+				memcpy(more, list->list, list->n * sizeof(*more));
+			list->list = more;
+		}
+		list->list[list->n++] = item;
+	}
+}
+
+static int check_key(struct reader *r, const struct yml *map, const struct yml *key)
+{
+	if (key->kind != YML_SCALAR)
+		return error_at(r->err, r->file, key->line, key->col,
+			"a key must be a single word or text");
+	if (yml_get(map, key->text.p))
+		return error_at(
+			r->err, r->file, key->line, key->col, "duplicate key '%s'", key->text.p);
+	return 0;
+}
+
+static void map_push(struct reader *r, struct yml *map, size_t *cap, struct yml_pair pair)
+{
+	if (map->n == *cap) {
+		struct yml_pair *more;
+
+		*cap = *cap ? *cap * 2 : 16;
+		more = arena_alloc(r->arena, *cap * sizeof(*more));
+		if (map->n)
+			memcpy(more, map->map, map->n * sizeof(*more));
+		map->map = more;
+	}
+	map->map[map->n++] = pair;
+}
+
+static int read_map(struct reader *r, struct yml *map, unsigned depth)
+{
+	size_t cap = 0;
+
+	for (;;) {
+		CLEANUP(yaml_event_delete) yaml_event_t ev = {0}, val = {0};
+		struct yml_pair pair;
+
+		if (next(r, &ev) < 0)
+			return -1;
+		if (ev.type == YAML_MAPPING_END_EVENT) {
+			map->to = byte_of(r, ev.end_mark.index);
+			return 0;
+		}
+		if (read_node(r, &ev, depth, &pair.key) < 0 || check_key(r, map, pair.key) < 0)
+			return -1;
+		if (next(r, &val) < 0 || read_node(r, &val, depth, &pair.value) < 0)
+			return -1;
+		map_push(r, map, &cap, pair);
+	}
+}
+
+static int read_scalar(struct reader *r, yaml_event_t *ev, struct yml **out)
+{
+	struct str value = {(const char *)ev->data.scalar.value, ev->data.scalar.length};
+
+	if (ev->data.scalar.anchor)
+		return fault(r, ev->start_mark, "anchors are not allowed");
+	if (ev->data.scalar.tag)
+		return fault(r, ev->start_mark, "tags are not allowed");
+	if (value.n && memchr(value.p, 0, value.n))
+		return fault(r, ev->start_mark, "a text with a NUL byte is not allowed");
+	*out = node_new(r, YML_SCALAR, ev);
+	(*out)->text = arena_str(r->arena, value);
+	(*out)->plain = ev->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+	return 0;
+}
+
+static int read_node(struct reader *r, yaml_event_t *ev, unsigned depth, struct yml **out)
+{
+	if (depth > MAX_DEPTH)
+		return fault(r, ev->start_mark, "nested deeper than 16 levels");
+	switch (ev->type) {
+	case YAML_SCALAR_EVENT:
+		return read_scalar(r, ev, out);
+	case YAML_SEQUENCE_START_EVENT:
+		if (ev->data.sequence_start.anchor || ev->data.sequence_start.tag)
+			return fault(r, ev->start_mark, "anchors and tags are not allowed");
+		*out = node_new(r, YML_LIST, ev);
+		return read_list(r, *out, depth + 1);
+	case YAML_MAPPING_START_EVENT:
+		if (ev->data.mapping_start.anchor || ev->data.mapping_start.tag)
+			return fault(r, ev->start_mark, "anchors and tags are not allowed");
+		*out = node_new(r, YML_MAP, ev);
+		return read_map(r, *out, depth + 1);
+	case YAML_ALIAS_EVENT:
+		return fault(r, ev->start_mark, "aliases are not allowed");
+	default:
+		return fault(r, ev->start_mark, "this is not YAML");
+	}
+}
+
+static int read_document(struct reader *r, struct yml **out)
+{
+	bool seen = false;
+
+	for (;;) {
+		CLEANUP(yaml_event_delete) yaml_event_t ev = {0};
+
+		if (next(r, &ev) < 0)
+			return -1;
+		switch (ev.type) {
+		case YAML_STREAM_END_EVENT:
+			return 0;
+		case YAML_DOCUMENT_START_EVENT:
+			if (seen)
+				return fault(r, ev.start_mark, "a second document is not allowed");
+			seen = true;
+			break;
+		case YAML_STREAM_START_EVENT:
+		case YAML_DOCUMENT_END_EVENT:
+			break;
+		default:
+			if (read_node(r, &ev, 0, out) < 0)
+				return -1;
+		}
+	}
+}
+
+int yml_parse(struct arena *a, struct str text, const char *file, unsigned line, struct yml **out,
+	struct error *err)
+{
+	struct reader r = {.arena = a, .file = file, .line = line, .text = text, .err = err};
+	int rc;
+
+	*out = arena_alloc(a, sizeof(**out));
+	(*out)->kind = YML_MAP;
+	(*out)->line = line;
+	(*out)->col = 1;
+	if (!yaml_parser_initialize(&r.parser))
+		base_oom();
+	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(
+		&r.parser, (const unsigned char *)(text.n ? text.p : ""), text.n);
+	rc = read_document(&r, out);
+	yaml_parser_delete(&r.parser);
+	return rc;
+}
+
+struct yml *yml_get(const struct yml *map, const char *key)
+{
+	for (size_t i = 0; map && map->kind == YML_MAP && i < map->n; i++)
+		if (str_is(map->map[i].key->text, key))
+			return map->map[i].value;
+	return NULL;
+}
+
+bool yml_is_null(const struct yml *node)
+{
+	return node->kind == YML_SCALAR && node->plain &&
+	       (node->text.n == 0 || str_is(node->text, "~") || str_is(node->text, "null"));
+}
+
+int yml_uint(const struct yml *node, const char *file, const char *what, unsigned long max,
+	unsigned long *out, struct error *err)
+{
+	unsigned long v = 0;
+	bool good = node->kind == YML_SCALAR && node->text.n > 0 && node->text.n < 12;
+
+	for (size_t i = 0; good && i < node->text.n; i++) {
+		good = node->text.p[i] >= '0' && node->text.p[i] <= '9';
+		v = v * 10 + (unsigned long)(node->text.p[i] - '0');
+	}
+	if (!good)
+		return error_at(err, file, node->line, node->col,
+			"'%s' must be a whole number, not '%.60s'", what,
+			node->kind == YML_SCALAR ? node->text.p : "a list or map");
+	if (v > max)
+		return error_at(err, file, node->line, node->col,
+			"'%s' must be at most %lu, not %.60s", what, max, node->text.p);
+	*out = v;
+	return 0;
+}
+
+static bool plain_char(unsigned char c)
+{
+	return c > ' ' && c < 0x7f && !strchr("\"'`{}[],&*!|>%@#:\\", c);
+}
+
+/* Conservative: what is not plainly harmless is quoted. A colon is fine when no space follows. */
+static bool is_plain(struct str v)
+{
+	if (!v.n || v.n > 200 || strchr("-?:~=<", v.p[0]) || v.p[v.n - 1] == ':' ||
+		v.p[v.n - 1] == ' ')
+		return false;
+	for (size_t i = 0; i < v.n; i++) {
+		unsigned char c = (unsigned char)v.p[i];
+		bool inner_space = c == ' ' && i > 0 && v.p[i - 1] != ' ';
+		bool inner_colon = c == ':' && i + 1 < v.n && plain_char((unsigned char)v.p[i + 1]);
+
+		if (!plain_char(c) && !inner_space && !inner_colon)
+			return false;
+	}
+	return !str_is(v, "null") && !str_is(v, "true") && !str_is(v, "false") &&
+	       !str_is(v, "yes") && !str_is(v, "no");
+}
+
+void yml_add_scalar(struct buf *b, struct str value)
+{
+	if (!value.n || is_plain(value)) {
+		buf_add(b, value);
+		return;
+	}
+	buf_addc(b, '"');
+	for (size_t i = 0; i < value.n; i++) {
+		unsigned char c = (unsigned char)value.p[i];
+
+		if (c == '"' || c == '\\')
+			buf_addf(b, "\\%c", c);
+		else if (c == '\n')
+			buf_adds(b, "\\n");
+		else if (c == '\t')
+			buf_adds(b, "\\t");
+		else if (c < 0x20 || c == 0x7f)
+			buf_addf(b, "\\x%02x", c);
+		else if (c == 0xc2 && i + 1 < value.n && (unsigned char)value.p[i + 1] < 0xa0)
+			buf_addf(b, "\\x%02x", (unsigned char)value.p[++i]);
+		else
+			buf_addc(b, (char)c);
+	}
+	buf_addc(b, '"');
+}

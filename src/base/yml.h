@@ -1,0 +1,54 @@
+/*
+ * yml.h: YAML text to a tree of nodes, each with its place and byte range. The only user of
+ * libyaml.
+ *
+ * Refused, at their own line and column: syntax errors, anchors, aliases, tags, a second document,
+ * duplicate keys, keys that are not plain scalars, nesting deeper than 16. Scalars stay text: what
+ * a number or a null is, the reader decides.
+ *
+ * Ownership: nodes and their text live in the arena that was passed in.
+ */
+#ifndef DT_YML_H
+#define DT_YML_H
+
+#include "src/base/buf.h"
+
+enum yml_kind { YML_SCALAR, YML_LIST, YML_MAP };
+
+struct yml {
+	enum yml_kind kind;
+	struct str text;      /* scalar: its value, escapes resolved, NUL-ended */
+	bool plain;	      /* scalar: written without quotes and not as a block */
+	unsigned line, col;   /* 1-based, in the file */
+	size_t from, to;      /* byte range of the node in the text that was parsed */
+	struct yml_pair *map; /* YML_MAP: in the order of the file */
+	struct yml **list;    /* YML_LIST */
+	size_t n;	      /* entries of map or list */
+};
+
+struct yml_pair {
+	struct yml *key, *value;
+};
+
+/*
+ * Parses `text`, which begins at line `line` (1-based) of `file`. An empty text gives an empty map.
+ * 0, or -1 with the place.
+ */
+int yml_parse(struct arena *a, struct str text, const char *file, unsigned line, struct yml **out,
+	struct error *err);
+
+/* The value of `key`, or NULL. */
+struct yml *yml_get(const struct yml *map, const char *key);
+
+/* True for an empty plain scalar, `~` and `null`. */
+bool yml_is_null(const struct yml *node);
+
+/* A whole number of 0..max in plain decimal digits; else -1 with the place and `what` in the text.
+ */
+int yml_uint(const struct yml *node, const char *file, const char *what, unsigned long max,
+	unsigned long *out, struct error *err);
+
+/* Adds `value` as a YAML scalar on one line: plain where that reads back the same, else quoted. */
+void yml_add_scalar(struct buf *b, struct str value);
+
+#endif

@@ -1,0 +1,10 @@
+/* The verbs, in the order of --help. See cli.h. */
+X(step)
+X(record)
+X(brief)
+X(exec)
+X(run)
+X(context)
+X(workflow)
+X(events)
+X(doctor)
