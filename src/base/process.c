@@ -1,0 +1,165 @@
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include "src/base/clock.h"
+#include "src/base/process.h"
+#include "src/base/spawn.h"
+#include "src/base/strays.h"
+
+enum {
+	CHUNK = 16384,
+	ROUND_MS = 5,	  /* between two looks at what is ending */
+	BLIND_MS = 10,	  /* where a process cannot be polled */
+	STUCK_MS = 10000, /* after KILL: in the kernel for ever; not waited for */
+};
+
+struct running {
+	const struct process *p;
+	struct process_end *end;
+	struct spawned s;
+	struct strays strays;
+	bool ended;
+};
+
+static void keep(const struct process *p, const char *bytes, size_t n)
+{
+	size_t room = p->out && p->out->len < p->out_max ? p->out_max - p->out->len : 0;
+
+	if (room)
+		buf_add(p->out, (struct str){bytes, n < room ? n : room});
+}
+
+/* What is there now. False: nothing more at the moment, or ever. */
+static bool take_output(struct running *r)
+{
+	char bytes[CHUNK];
+	ssize_t n;
+
+	if (r->s.output < 0)
+		return false;
+	n = read(r->s.output, bytes, sizeof(bytes));
+	if (n > 0)
+		keep(r->p, bytes, (size_t)n);
+	else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+		close(r->s.output);
+		r->s.output = -1;
+	}
+	return n > 0;
+}
+
+/* It stays a zombie until its group has been told: so the number is still its own. */
+static bool has_ended(struct running *r)
+{
+	siginfo_t info = {0};
+
+	if (waitid(P_PID, (id_t)r->s.pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+		return errno == ECHILD;
+	if (!info.si_pid)
+		return false;
+	r->end->status = info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
+	return true;
+}
+
+static int poll_ms(const struct running *r, int64_t deadline)
+{
+	int64_t left = deadline < 0 ? INT_MAX : deadline - clock_ticks();
+
+	if (r->s.handle < 0 && left > BLIND_MS)
+		left = BLIND_MS;
+	if (left > INT_MAX)
+		left = INT_MAX;
+	return left < 0 ? 0 : deadline < 0 && left == INT_MAX ? -1 : (int)left;
+}
+
+/* Until the program has ended, its time is over, or it is cancelled. */
+static void await(struct running *r)
+{
+	const struct process *p = r->p;
+	int64_t deadline = p->timeout_s ? clock_ticks() + (int64_t)p->timeout_s * 1000 : -1;
+
+	for (;;) {
+		struct pollfd fds[] = {
+			{.fd = r->s.handle, .events = POLLIN},
+			{.fd = r->s.output, .events = POLLIN},
+			{.fd = p->cancel ? p->cancel : -1, .events = POLLIN},
+		};
+
+		if (poll(fds, COUNT(fds), poll_ms(r, deadline)) < 0 && errno != EINTR)
+			return;
+		if (fds[1].revents)
+			(void)take_output(r);
+		r->ended = has_ended(r);
+		r->end->cancelled = !r->ended && fds[2].revents;
+		r->end->timed_out = !r->ended && deadline >= 0 && clock_ticks() >= deadline;
+		if (r->ended || r->end->cancelled || r->end->timed_out)
+			return;
+	}
+}
+
+static void pause_round(struct running *r)
+{
+	struct pollfd fd = {.fd = r->s.output, .events = POLLIN};
+
+	(void)poll(&fd, 1, ROUND_MS);
+	(void)take_output(r);
+}
+
+/* The program itself, with its group. True once it is waited for. */
+static bool end_leader(struct running *r, bool now)
+{
+	r->ended = r->ended || has_ended(r);
+	if (now)
+		(void)kill(-r->s.pid, SIGKILL);
+	if (!r->ended)
+		return false;
+	(void)waitpid(r->s.pid, NULL, 0);
+	return true;
+}
+
+/* TERM to all that is left, KILL after the grace, until none is left. */
+static void end_all(struct running *r)
+{
+	int64_t from = clock_ticks();
+	int64_t grace = r->p->grace_ms ? r->p->grace_ms : PROCESS_GRACE_MS;
+	bool gone = false;
+
+	(void)kill(-r->s.pid, SIGTERM);
+	(void)kill(-r->s.pid, SIGCONT);
+	for (;;) {
+		int64_t passed = clock_ticks() - from;
+		bool now = passed >= grace;
+
+		gone = gone || end_leader(r, now);
+		if (gone && !strays_end(&r->strays, now))
+			return;
+		if (passed >= grace + STUCK_MS)
+			return;
+		pause_round(r);
+	}
+}
+
+static void close_running(struct running *r)
+{
+	close_fd(&r->s.handle);
+	close_fd(&r->s.output);
+	strays_release(&r->strays);
+}
+
+int process_run(const struct process *p, struct process_end *end, struct error *err)
+{
+	CLEANUP(close_running) struct running r = {.p = p, .end = end, .s = {-1, -1, -1}};
+	int64_t from = clock_ticks();
+
+	*end = (struct process_end){0};
+	strays_begin(&r.strays);
+	if (spawn(p, &r.s, &end->missing, err) < 0)
+		return -1;
+	await(&r);
+	end_all(&r);
+	while (take_output(&r))
+		;
+	end->ms = clock_ticks() - from;
+	return 0;
+}

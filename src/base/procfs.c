@@ -1,0 +1,72 @@
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include "src/base/path.h"
+#include "src/base/procfs.h"
+
+enum { ENVIRONMENT_MAX = 4 << 20 };
+
+static bool read_all(pid_t pid, const char *name, struct buf *out)
+{
+	char path[64];
+	CLEANUP(close_fd) int fd = -1;
+	struct error ignored;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 && fd_read_all(out, fd, ENVIRONMENT_MAX, path, &ignored) == 0;
+}
+
+/* The name, second of the fields, may hold anything: count from the last parenthesis. */
+static bool parse_stat(const char *text, struct proc_info *info)
+{
+	const char *p = strrchr(text, ')');
+	int parent;
+
+	if (!p || sscanf(p,
+			  ") %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			  "%*s %*s %" SCNu64,
+			  &info->state, &parent, &info->start) != 3)
+		return false;
+	info->parent = (pid_t)parent;
+	return true;
+}
+
+bool proc_info(pid_t pid, struct proc_info *info)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	info->pid = pid;
+	return read_all(pid, "stat", &text) && text.len && parse_stat(text.s, info);
+}
+
+void proc_each(void (*fn)(const struct proc_info *info, void *arg), void *arg)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		struct proc_info info;
+		char *end;
+		long pid = strtol(entry->d_name, &end, 10);
+
+		if (!*end && pid > 0 && proc_info((pid_t)pid, &info))
+			fn(&info, arg);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+bool proc_has_env(pid_t pid, const char *entry)
+{
+	CLEANUP(buf_release) struct buf env = BUF_INIT;
+	size_t n = strlen(entry) + 1;
+
+	if (!read_all(pid, "environ", &env))
+		return false;
+	for (size_t at = 0; at + n <= env.len + 1; at += strlen(env.s + at) + 1)
+		if (memcmp(env.s + at, entry, n) == 0)
+			return true;
+	return false;
+}

@@ -1,0 +1,19 @@
+/*
+ * spawn.h: the first half of process.h: one program started. For process.c alone.
+ */
+#ifndef DT_SPAWN_H
+#define DT_SPAWN_H
+
+#include <sys/types.h>
+#include "src/base/process.h"
+
+struct spawned {
+	pid_t pid;  /* also its process group and session */
+	int handle; /* pidfd, -1 where the kernel has none */
+	int output; /* read end, non-blocking; -1 when p->output is given */
+};
+
+/* -1: not started; nothing to clean up. */
+int spawn(const struct process *p, struct spawned *s, bool *missing, struct error *err);
+
+#endif
