@@ -1,22 +1,51 @@
-# One Makefile, no recursion; variants live in folders of their own: build/release, build/san.
-CC      ?= gcc
+# One Makefile; variants live in folders of their own: build/release, build/san, build/fuzz.
+#   make            build/dev-team            make check    lists, floors and unit tests
+#   make test       all tests                 make crash    kill and fail at every system call
+#   make demo       a run to look at          make fuzz     60 s each fuzz target (clang)
+#   make bench      a table of times          make e2e      the real client
+#   make SAN=1 test with sanitizers           make format   clang-format in place
+#   make install PREFIX= DESTDIR=             make deps     install missing Debian packages
+ifeq ($(origin CC),default)
+CC      := gcc
+endif
 PREFIX  ?= /usr/local
-ifeq ($(SAN),1)
+SAN     ?= 0
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+ifdef FUZZ
+VARIANT := fuzz
+OPT     := -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
+else ifeq ($(SAN),1)
 VARIANT := san
-OPT     := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+OPT     := -O1 -g $(SANITIZE)
 else
 VARIANT := release
 OPT     := -O2 -g
 endif
 WERROR  ?= -Werror
-O       := build/$(VARIANT)
+# A compiler of its own name gets a folder of its own, so that two can be tried side by side.
+O       := build/$(VARIANT)$(if $(FUZZ),,$(if $(findstring clang,$(CC)),-clang))
 
-LIBGIT2_SO := $(notdir $(realpath $(shell pkg-config --variable=libdir libgit2 2>/dev/null)/libgit2.so))
+# Packages and what pkg-config says of them come from a file that make itself keeps up to date: it
+# is made (and the packages installed) before anything below is used, and make then starts anew.
+GOALS   := $(or $(MAKECMDGOALS),all)
+FOR     := $(if $(filter test check unit e2e deps,$(GOALS)),test,build)
+DEPS    := build/deps-$(FOR).mk
+ifneq ($(filter-out clean uninstall format format-check,$(GOALS)),)
+include $(DEPS)
+endif
+$(DEPS): tools/deps $(shell tools/deps ok $(FOR) || echo FORCE)
+	@tools/deps install $(FOR)
+	@mkdir -p build && tools/deps flags >$@.new && mv -f $@.new $@
+
 WARN    := -Wall -Wextra $(WERROR) -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
 	-Wvla -Wformat=2 -Wpointer-arith -Wundef
 CFLAGS  ?= $(OPT)
-ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -I. $(WARN) $(CFLAGS) $(shell pkg-config --cflags libgit2 yaml-0.1 libcjson 2>/dev/null)
-LIBS    := $(shell pkg-config --libs yaml-0.1 libcjson 2>/dev/null) -ldl
+LDFLAGS ?= -Wl,-O1,--as-needed
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -I. $(WARN) $(CFLAGS) $(PKG_CFLAGS)
+LIBS    = $(PKG_LIBS) -ldl
+# One short line a file; V=1 shows the commands.
+SAY     = $(if $(V),,@echo '$(1)' && )
+LINK    = $(call SAY,LD $@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 SRC     := $(filter-out src/main.c,$(wildcard src/*.c src/*/*.c context/*.c steps/*.c))
 LIB     := $(O)/libdev-team.a
@@ -25,19 +54,82 @@ all: build/dev-team
 build/dev-team: $(O)/dev-team
 	@mkdir -p build && cp -f $< $@.new && mv -f $@.new $@
 $(O)/dev-team: $(O)/src/main.o $(LIB)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(LINK)
 $(LIB): $(SRC:%.c=$(O)/%.o)
 	@rm -f $@ && ar rcs $@ $^
-$(O)/%.o: %.c Makefile
+$(O)/%.o: %.c Makefile $(DEPS)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MD -MP -c -o $@ $<
+	$(call SAY,CC $<)$(CC) $(ALL_CFLAGS) -MD -MP -c -o $@ $<
 $(O)/src/base/git.o: ALL_CFLAGS += -DLIBGIT2_SO='"$(LIBGIT2_SO)"'
 
+# Test programs. All of them may use tests/lib; unit tests are one program a file.
 UNIT    := $(wildcard tests/unit/*.c)
-$(O)/tests/unit/%: $(O)/tests/unit/%.o $(LIB)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) $(shell pkg-config --libs cmocka)
-unit: $(UNIT:%.c=$(O)/%)
+FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+TESTLIB := $(patsubst %.c,$(O)/%.o,$(wildcard tests/lib/*.c)) $(LIB)
+TOOLS   := $(wildcard tests/spec/*.c tests/crash/*.c tests/bench/*.c tests/fuzz/*.c tests/lib/*.c)
+PROGRAMS := $(UNIT:%.c=$(O)/%) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
+	$(patsubst %,$(O)/tests/%,spec/runner crash/killat crash/sweep crash/storm)
 
--include $(patsubst %.c,$(O)/%.d,$(SRC) src/main.c $(UNIT))
-.PHONY: all unit
+$(O)/tests/unit/%: $(O)/tests/unit/%.o $(TESTLIB)
+	$(LINK) $(CMOCKA_LIBS)
+$(O)/tests/spec/runner: $(O)/tests/spec/runner.o $(TESTLIB)
+	$(LINK)
+$(O)/tests/crash/%: $(O)/tests/crash/%.o $(O)/tests/crash/trace.o $(TESTLIB)
+	$(LINK)
+$(O)/tests/fuzz/replay_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(TESTLIB)
+	$(LINK)
+$(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(LIB)
+	$(LINK) -fsanitize=fuzzer
+$(O)/tests/bench/bench: $(O)/tests/bench/bench.o $(TESTLIB)
+	$(LINK)
+# What a step is measured against must carry no library of ours.
+$(O)/tests/bench/bare $(O)/tests/bench/empty: $(O)/tests/bench/%: $(O)/tests/bench/%.o
+	$(call SAY,LD $@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+
+unit: $(UNIT:%.c=$(O)/%)
+test: $(O)/dev-team all $(PROGRAMS)
+	@O=$(O) SAN=$(SAN) tests/run
+check: $(O)/dev-team all $(PROGRAMS)
+	@O=$(O) SAN=$(SAN) tests/run lists floors unit spec
+floors: $(O)/dev-team
+	@tools/floors $(O)
+crash: $(O)/dev-team $(O)/tests/crash/sweep $(O)/tests/crash/storm
+	@O=$(O) SWEEP=full tests/run crash
+e2e: all
+	@O=$(O) tests/run e2e
+demo: all
+	@demo/run
+bench: $(O)/dev-team $(patsubst %,$(O)/tests/bench/%,bench bare empty)
+	@$(O)/tests/bench/bench $(O)/dev-team
+fuzz:
+	@command -v clang >/dev/null || { echo 'fuzz: skipped: clang is not installed' >&2; exit 0; }; \
+	$(MAKE) FUZZ=1 CC=clang fuzz-run
+fuzz-run: $(FUZZERS:%=$(O)/tests/fuzz/fuzz_%)
+	@tests/fuzz/run $(O) $(FUZZERS)
+
+FORMATTED = $(filter-out %.new,$(shell git ls-files '*.c' '*.h'))
+format:
+	clang-format -i $(FORMATTED)
+format-check:
+	clang-format --dry-run --Werror $(FORMATTED)
+
+SHARE   = $(DESTDIR)$(PREFIX)/share/dev-team
+PARTS   = workflows skills agents commands hooks .claude-plugin
+install: all
+	install -D -m 755 build/dev-team $(DESTDIR)$(PREFIX)/bin/dev-team
+	install -D -m 644 docs/dev-team.1 $(DESTDIR)$(PREFIX)/share/man/man1/dev-team.1
+	rm -rf $(SHARE) && mkdir -p $(SHARE)/bin
+	cp -R $(wildcard $(PARTS)) $(SHARE)/
+	printf '#!/bin/sh\nexec %s "$$@"\n' '$(PREFIX)/bin/dev-team' >$(SHARE)/bin/dev-team
+	chmod 755 $(SHARE)/bin/dev-team
+uninstall:
+	rm -rf $(DESTDIR)$(PREFIX)/bin/dev-team $(DESTDIR)$(PREFIX)/share/man/man1/dev-team.1 $(SHARE)
+deps:
+	@echo 'deps: everything is there'
+clean:
+	rm -rf build
+
+-include $(patsubst %.c,$(O)/%.d,$(SRC) src/main.c $(UNIT) $(TOOLS))
+.PHONY: all unit test check floors crash e2e demo bench fuzz fuzz-run format format-check install \
+	uninstall deps clean FORCE
 .SECONDARY:

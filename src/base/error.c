@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include "src/base/error.h"
 
+PRINTF(3, 0)
 static int fill(struct error *e, enum err code, const char *fmt, va_list ap)
 {
 	e->code = code;

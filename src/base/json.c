@@ -2,8 +2,6 @@
 #include <cjson/cJSON.h>
 #include "src/base/json.h"
 
-#define MAX_INT ((double)((int64_t)1 << 53))
-
 static void *need(void *p)
 {
 	if (!p)
@@ -11,16 +9,39 @@ static void *need(void *p)
 	return p;
 }
 
-static int duplicate_key(const json *j)
+static int by_text(const void *a, const void *b)
 {
-	for (const json *c = j->child; c; c = c->next) {
-		for (const json *d = c->next; cJSON_IsObject(j) && d; d = d->next)
-			if (strcmp(c->string, d->string) == 0)
-				return 1;
-		if (duplicate_key(c))
-			return 1;
-	}
-	return 0;
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Sorted, because a text of many keys comes from outside. */
+static bool duplicate_key(const json *object)
+{
+	size_t n = (size_t)cJSON_GetArraySize(object), i = 0;
+	CLEANUP(free_ptr) const char **keys = xmalloc(n * sizeof(*keys));
+	bool found = false;
+
+	for (const json *c = object->child; c; c = c->next)
+		keys[i++] = c->string;
+	qsort(keys, n, sizeof(*keys), by_text);
+	for (i = 1; i < n && !found; i++)
+		found = strcmp(keys[i - 1], keys[i]) == 0;
+	return found;
+}
+
+/* What the library lets through and would not give back as it came; NULL when all is well. */
+static const char *hole(const json *j)
+{
+	const char *what = NULL;
+
+	if (cJSON_IsNumber(j) && !(j->valuedouble <= (double)JSON_MAX_INT &&
+					 j->valuedouble >= -(double)JSON_MAX_INT))
+		return "a number is too large";
+	if (cJSON_IsObject(j) && duplicate_key(j))
+		return "duplicate key";
+	for (const json *c = j->child; c && !what; c = c->next)
+		what = hole(c);
+	return what;
 }
 
 /* cJSON ends texts at a NUL: a text with an escaped one would come back shorter in silence. */
@@ -46,6 +67,7 @@ int json_parse(json **out, struct str text, struct error *err)
 {
 	const char *end = text.p;
 	size_t bad = utf8_fault(text);
+	const char *what = NULL;
 	struct str rest;
 
 	*out = NULL;
@@ -63,12 +85,11 @@ int json_parse(json **out, struct str text, struct error *err)
 		return error_at(err, "json", 1, (unsigned)(where - text.p) + 1, "this is not JSON");
 	}
 	rest = str_trim((struct str){end, (size_t)(text.p + text.n - end)});
-	if (rest.n || duplicate_key(*out)) {
-		json_free(out);
-		return error_at(err, "json", 1, rest.n ? (unsigned)(rest.p - text.p) + 1 : 1, "%s",
-			rest.n ? "text after the JSON value" : "duplicate key");
-	}
-	return 0;
+	if (!rest.n && !(what = hole(*out)))
+		return 0;
+	json_free(out);
+	return error_at(err, "json", 1, rest.n ? (unsigned)(rest.p - text.p) + 1 : 1, "%s",
+		rest.n ? "text after the JSON value" : what);
 }
 
 void json_free(json **j)
@@ -111,7 +132,8 @@ int64_t json_get_int(const json *object, const char *key, int64_t otherwise)
 {
 	const json *j = json_get(object, key);
 
-	if (!cJSON_IsNumber(j) || !(j->valuedouble >= 0 && j->valuedouble <= MAX_INT) ||
+	if (!cJSON_IsNumber(j) ||
+		!(j->valuedouble >= 0 && j->valuedouble <= (double)JSON_MAX_INT) ||
 		j->valuedouble != (double)(int64_t)j->valuedouble)
 		return otherwise;
 	return (int64_t)j->valuedouble;
@@ -182,7 +204,7 @@ void json_put_str(json *object, const char *key, struct str value)
 
 void json_put_int(json *object, const char *key, int64_t value)
 {
-	assert((double)value <= MAX_INT && (double)value >= -MAX_INT);
+	assert(value <= JSON_MAX_INT && value >= -JSON_MAX_INT);
 	json_put(object, key, need(cJSON_CreateNumber((double)value)));
 }
 

@@ -1,6 +1,6 @@
 /*
  * json.h: JSON read and written. The only user of cJSON; closes its holes: duplicate keys, trailing
- * text, invalid UTF-8 and numbers that a double cannot hold are refused.
+ * text, invalid UTF-8 and numbers that it would not print as they came are refused.
  *
  * Ownership: a tree from json_parse(), json_object() or json_array() is the caller's until
  * json_free() or until it is put into another tree. Texts that getters return belong to the tree.
@@ -13,6 +13,9 @@
 struct cJSON;
 typedef struct cJSON json;
 
+/* The library prints fifteen digits. */
+#define JSON_MAX_INT ((int64_t)999999999999999)
+
 /* The whole of `text` must be one value. -1: ERR_INPUT, line 1, column of the fault. */
 int json_parse(json **out, struct str text, struct error *err);
 void json_free(json **j); /* for CLEANUP too; sets *j to NULL */
@@ -22,7 +25,7 @@ bool json_is_array(const json *j);
 bool json_is_string(const json *j);
 const json *json_get(const json *object, const char *key);     /* NULL if absent */
 const char *json_get_str(const json *object, const char *key); /* NULL if absent or not a string */
-/* A whole number 0..2^53, or `otherwise`. */
+/* A whole number 0..JSON_MAX_INT, or `otherwise`. */
 int64_t json_get_int(const json *object, const char *key, int64_t otherwise);
 const char *json_text(const json *j); /* a string's text, or NULL */
 size_t json_len(const json *array);
@@ -33,8 +36,8 @@ const json *json_next(const json *item);
 const char *json_key(const json *member);
 
 /*
- * Builders. A text with invalid UTF-8, a number over 2^53 or a key given twice is a bug of the
- * caller's: it ends in an assert, because texts are checked where they come in.
+ * Builders. A text with invalid UTF-8, a number over JSON_MAX_INT or a key given twice is a bug of
+ * the caller's: it ends in an assert, because texts are checked where they come in.
  */
 json *json_object(void);
 json *json_array(void);

@@ -1,7 +1,9 @@
 #include <yaml.h>
 #include "src/base/yml.h"
 
-enum { MAX_DEPTH = 16 };
+/* Keys are compared with all before them, and the text comes from outside: hence the second limit.
+ */
+enum { MAX_DEPTH = 16, MAX_KEYS = 10000 };
 
 struct reader {
 	yaml_parser_t parser;
@@ -50,8 +52,15 @@ static struct yml *node_new(struct reader *r, enum yml_kind kind, const yaml_eve
 
 static int next(struct reader *r, yaml_event_t *ev)
 {
+	unsigned line, col;
+
 	if (yaml_parser_parse(&r->parser, ev))
 		return 0;
+	/* Before the scanner there are no marks, only an offset in bytes. */
+	if (r->parser.error == YAML_READER_ERROR) {
+		text_place(r->text, r->parser.problem_offset, &line, &col);
+		return error_at(r->err, r->file, r->line + line - 1, col, "%s", r->parser.problem);
+	}
 	return error_at(r->err, r->file, r->line + (unsigned)r->parser.problem_mark.line,
 		(unsigned)r->parser.problem_mark.column + 1, "%s",
 		r->parser.problem ? r->parser.problem : "this is not YAML");
@@ -95,6 +104,9 @@ static int check_key(struct reader *r, const struct yml *map, const struct yml *
 	if (yml_get(map, key->text.p))
 		return error_at(
 			r->err, r->file, key->line, key->col, "duplicate key '%s'", key->text.p);
+	if (map->n == MAX_KEYS)
+		return error_at(r->err, r->file, key->line, key->col,
+			"more than %d keys in one map", MAX_KEYS);
 	return 0;
 }
 
@@ -223,8 +235,10 @@ int yml_parse(struct arena *a, struct str text, const char *file, unsigned line,
 
 struct yml *yml_get(const struct yml *map, const char *key)
 {
+	struct str want = str_of(key);
+
 	for (size_t i = 0; map && map->kind == YML_MAP && i < map->n; i++)
-		if (str_is(map->map[i].key->text, key))
+		if (str_eq(map->map[i].key->text, want))
 			return map->map[i].value;
 	return NULL;
 }
@@ -279,8 +293,30 @@ static bool is_plain(struct str v)
 	       !str_is(v, "yes") && !str_is(v, "no");
 }
 
+/* The escape for a character of several bytes that YAML does not take as it is, or takes for a line
+ * break; NULL for all others. *bytes becomes its length. */
+static const char *wide_escape(struct str s, size_t *bytes)
+{
+	static const char *const cases[][2] = {
+		{"\xe2\x80\xa8", "\\L"},
+		{"\xe2\x80\xa9", "\\P"},
+		{"\xef\xbb\xbf", "\\uFEFF"},
+		{"\xef\xbf\xbe", "\\uFFFE"},
+		{"\xef\xbf\xbf", "\\uFFFF"},
+	};
+
+	*bytes = 3;
+	for (size_t i = 0; i < COUNT(cases); i++)
+		if (str_starts(s, cases[i][0]))
+			return cases[i][1];
+	return NULL;
+}
+
 void yml_add_scalar(struct buf *b, struct str value)
 {
+	const char *escape;
+	size_t bytes;
+
 	if (!value.n || is_plain(value)) {
 		buf_add(b, value);
 		return;
@@ -299,7 +335,10 @@ void yml_add_scalar(struct buf *b, struct str value)
 			buf_addf(b, "\\x%02x", c);
 		else if (c == 0xc2 && i + 1 < value.n && (unsigned char)value.p[i + 1] < 0xa0)
 			buf_addf(b, "\\x%02x", (unsigned char)value.p[++i]);
-		else
+		else if ((escape = wide_escape(str_sub(value, i, value.n), &bytes))) {
+			buf_adds(b, escape);
+			i += bytes - 1;
+		} else
 			buf_addc(b, (char)c);
 	}
 	buf_addc(b, '"');

@@ -3,8 +3,8 @@
  * libyaml.
  *
  * Refused, at their own line and column: syntax errors, anchors, aliases, tags, a second document,
- * duplicate keys, keys that are not plain scalars, nesting deeper than 16. Scalars stay text: what
- * a number or a null is, the reader decides.
+ * duplicate keys, keys that are not scalars, more than 10000 keys in a map, nesting deeper than 16.
+ * Scalars stay text: what a number or a null is, the reader decides.
  *
  * Ownership: nodes and their text live in the arena that was passed in.
  */
@@ -18,12 +18,12 @@ enum yml_kind { YML_SCALAR, YML_LIST, YML_MAP };
 struct yml {
 	enum yml_kind kind;
 	struct str text;      /* scalar: its value, escapes resolved, NUL-ended */
-	bool plain;	      /* scalar: written without quotes and not as a block */
+	bool plain;           /* scalar: written without quotes and not as a block */
 	unsigned line, col;   /* 1-based, in the file */
 	size_t from, to;      /* byte range of the node in the text that was parsed */
 	struct yml_pair *map; /* YML_MAP: in the order of the file */
 	struct yml **list;    /* YML_LIST */
-	size_t n;	      /* entries of map or list */
+	size_t n;             /* entries of map or list */
 };
 
 struct yml_pair {

@@ -1,0 +1,111 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include "src/base/clock.h"
+#include "src/base/path.h"
+#include "tests/lib/run.h"
+#include "tests/lib/tap.h"
+
+/* Standard input as a file: the test need not feed and read at the same time. */
+static int input_fd(struct str input)
+{
+	struct error err;
+	int fd;
+
+	if (!input.n)
+		return open("/dev/null", O_RDONLY | O_CLOEXEC);
+	fd = memfd_create("input", MFD_CLOEXEC);
+	if (fd >= 0 && (fd_write_all(fd, input, "input", &err) < 0 || lseek(fd, 0, SEEK_SET) < 0))
+		die("cannot prepare standard input");
+	return fd;
+}
+
+_Noreturn static void child(const struct run *r, int in, int out, int err)
+{
+	setpgid(0, 0);
+	if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 ||
+		(r->cwd && chdir(r->cwd) < 0))
+		_exit(126);
+	execvp(r->argv[0], (char *const *)(uintptr_t)r->argv);
+	_exit(127);
+}
+
+static bool drain(int *fd, struct buf *into)
+{
+	ssize_t n;
+
+	buf_reserve(into, 4096);
+	n = read(*fd, into->s + into->len, into->cap - into->len - 1);
+	if (n < 0 && errno == EINTR)
+		return true;
+	if (n <= 0) {
+		close(*fd);
+		*fd = -1;
+		return false;
+	}
+	into->len += (size_t)n;
+	into->s[into->len] = '\0';
+	return true;
+}
+
+static void collect(struct run *r, int *out, int *err, pid_t pid)
+{
+	int64_t end = clock_ticks() + (int64_t)r->limit_s * 1000;
+
+	while (*out >= 0 || *err >= 0) {
+		struct pollfd p[] = {{*out, POLLIN, 0}, {*err, POLLIN, 0}};
+		int64_t left = r->limit_s ? end - clock_ticks() : -1;
+
+		if (r->limit_s && left <= 0) {
+			r->timed_out = true;
+			kill(-pid, SIGKILL);
+			return;
+		}
+		if (poll(p, 2, (int)left) < 0 && errno != EINTR)
+			die("cannot wait for output");
+		if (*out >= 0 && p[0].revents)
+			drain(out, &r->out);
+		if (*err >= 0 && p[1].revents)
+			drain(err, &r->err);
+	}
+}
+
+void run(struct run *r)
+{
+	CLEANUP(close_fd) int in = input_fd(r->input);
+	int out[2], err[2], status;
+	struct rusage usage;
+	pid_t pid;
+
+	buf_clear(&r->out);
+	buf_clear(&r->err);
+	r->timed_out = false;
+	if (in < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
+		die("cannot prepare '%s'", r->argv[0]);
+	pid = fork();
+	if (pid < 0)
+		die("cannot start '%s'", r->argv[0]);
+	if (pid == 0)
+		child(r, in, out[1], err[1]);
+	setpgid(pid, pid);
+	close(out[1]);
+	close(err[1]);
+	collect(r, &out[0], &err[0], pid);
+	close_fd(&out[0]);
+	close_fd(&err[0]);
+	while (wait4(pid, &status, 0, &usage) < 0)
+		if (errno != EINTR)
+			die("cannot wait for '%s'", r->argv[0]);
+	r->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	r->peak_kib = usage.ru_maxrss;
+}
+
+void run_release(struct run *r)
+{
+	buf_release(&r->out);
+	buf_release(&r->err);
+}

@@ -1,0 +1,25 @@
+/*
+ * run.h: a program run to its end by a test, with what it wrote and how it ended.
+ */
+#ifndef DT_TESTS_RUN_H
+#define DT_TESTS_RUN_H
+
+#include "src/base/buf.h"
+
+struct run {
+	const char *const *argv; /* NULL-ended; argv[0] is looked up in PATH */
+	const char *cwd;         /* NULL: as the caller */
+	struct str input;        /* standard input; empty: /dev/null */
+	unsigned limit_s;        /* 0: none; then its process group is killed */
+
+	struct buf out, err; /* what it wrote; run_release() */
+	int status;          /* exit status; 128 + N when signal N ended it */
+	bool timed_out;
+	long peak_kib; /* largest resident size */
+};
+
+/* Runs it; ends the program (die) when it cannot be started. Output is cleared first. */
+void run(struct run *r);
+void run_release(struct run *r);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * tap.h: results as TAP on stdout: `ok N - name`, `not ok N - name`, `# SKIP reason`, the plan
+ * last.
+ */
+#ifndef DT_TESTS_TAP_H
+#define DT_TESTS_TAP_H
+
+#include "src/base/buf.h"
+
+/* One result; returns `good`. */
+bool tap(bool good, const char *fmt, ...) PRINTF(2, 3);
+void tap_skip(const char *name, const char *reason);
+/* Lines of explanation, each with `# ` before it. */
+void tap_note(struct str text);
+void tap_notef(const char *fmt, ...) PRINTF(1, 2);
+/* Prints the plan; the exit status of the program: 1 when a result was bad or there was none. */
+int tap_end(void);
+
+/* Ends the test program: something about the rig itself, not the thing tested, is broken. */
+_Noreturn void die(const char *fmt, ...) PRINTF(1, 2);
+
+#endif
