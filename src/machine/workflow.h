@@ -10,30 +10,50 @@
 
 #include "src/base/buf.h"
 
-#define WORKFLOW_MAX ((size_t)1 << 20)
+#define WORKFLOW_MAX     ((size_t)1 << 20)   /* bytes of a file */
+#define FRONTMATTER_MAX  ((size_t)256 << 10) /* bytes of its frontmatter */
+#define WORKFLOW_TIMEOUT 600 /* seconds a script may take unless the file says else */
+#define WORKFLOW_LIMITS                                                                            \
+	{                                                                                          \
+		5, 3, 2, 3, 3, 60                                                                  \
+	}
+
+/* The largest that is read. Names, triggers, result words: bytes; labels: characters. */
+enum {
+	FLOW_STATES = 1000,
+	FLOW_EDGES = 10000,
+	FLOW_NAME = 64,
+	FLOW_LABEL = 200,
+	FLOW_ITEMS = 1000,
+	FLOW_RESULTS = 32,
+	FLOW_LIST = 100,
+	FLOW_TEXT = 4096,
+	FLOW_TIMEOUT = 86400,
+};
 
 struct edge {
 	const char *from, *to, *trigger; /* trigger "" where the edge has no label */
-	unsigned line;
+	unsigned line, col;
 };
 
 struct flow_state {
 	const char *name;
-	const char *label;		 /* of `state "label" as name`; else name */
-	unsigned line;			 /* first mentioned */
-	bool terminal;			 /* name --> [*] */
+	const char *label;               /* of `state "label" as name`, `name : label`; else name */
+	unsigned line, col;              /* first mentioned */
+	bool terminal;                   /* name --> [*] */
 	const struct declared *declared; /* NULL: a built-in step must serve it */
 };
 
 struct outcome {
 	const char *word, *trigger;
+	unsigned line, col;
 };
 
 /* One action of a declared state. */
 struct item {
-	unsigned line;
+	unsigned line, col;
 	const char *agent, *skill; /* agent NULL: a script */
-	const char **args;	   /* words; ID and SPEC_PATH are replaced */
+	const char **args;         /* words; ID and SPEC_PATH are replaced */
 	size_t n_args;
 	const char **reads;
 	size_t n_reads;
@@ -46,7 +66,7 @@ struct item {
 
 struct declared {
 	const char *name;
-	unsigned line;
+	unsigned line, col;
 	struct item *items;
 	size_t n;
 };
@@ -63,9 +83,13 @@ struct workflow {
 	size_t n_edges;
 	struct flow_state *states;
 	size_t n_states;
+	struct declared *declared; /* in the order of the frontmatter */
+	size_t n_declared;
 	struct limits limits;
-	const char *validate; /* command of `validating`; NULL: the default */
-	unsigned validate_timeout_s;
+	const char *validate;        /* command of `validating`; NULL: the default */
+	unsigned validate_timeout_s; /* 0: the default */
+	const char
+		*checks; /* command that waits for the pull request's checks; NULL: the default */
 	const char *research_skill; /* NULL: the default */
 };
 

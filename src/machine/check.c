@@ -1,0 +1,311 @@
+#include <stdarg.h>
+#include "src/machine/workflow.h"
+
+/*
+ * Faults are collected and told in the order of the file. What a state can give is asked of the
+ * table of built-in steps or of the declaration; only transitions that can happen count as ways.
+ */
+struct fault {
+	unsigned line, col;
+	size_t n; /* order of finding, for faults at one place */
+	char *text;
+};
+
+struct check {
+	struct arena arena;
+	const struct workflow *w;
+	const struct serves *builtin;
+	struct fault *faults;
+	size_t n_faults, cap_faults;
+	const struct edge **order; /* by from, then trigger */
+	const struct flow_state **by_name;
+	bool *live;    /* one a edge of w: it can happen */
+	bool *reached; /* one a state: from the initial one */
+	bool *ends;    /* one a state: an end can be reached */
+};
+
+static void fault(struct check *c, unsigned line, unsigned col, const char *fmt, ...) PRINTF(4, 5);
+static void fault(struct check *c, unsigned line, unsigned col, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (c->n_faults == c->cap_faults) {
+		struct fault *more;
+
+		c->cap_faults = c->cap_faults ? c->cap_faults * 2 : 16;
+		more = arena_alloc(&c->arena, c->cap_faults * sizeof(*more));
+		if (c->n_faults)
+			memcpy(more, c->faults, c->n_faults * sizeof(*more));
+		c->faults = more;
+	}
+	c->faults[c->n_faults] =
+		(struct fault){line, col, c->n_faults, arena_dup(&c->arena, str_of(text))};
+	c->n_faults++;
+}
+
+static int compare_edges(const void *pa, const void *pb)
+{
+	const struct edge *a = *(const struct edge *const *)pa;
+	const struct edge *b = *(const struct edge *const *)pb;
+	int c = strcmp(a->from, b->from);
+
+	return c ? c : strcmp(a->trigger, b->trigger);
+}
+
+static int compare_states(const void *pa, const void *pb)
+{
+	return strcmp((*(const struct flow_state *const *)pa)->name,
+		(*(const struct flow_state *const *)pb)->name);
+}
+
+static int compare_faults(const void *pa, const void *pb)
+{
+	const struct fault *a = pa, *b = pb;
+
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	if (a->col != b->col)
+		return a->col < b->col ? -1 : 1;
+	return a->n < b->n ? -1 : a->n > b->n;
+}
+
+static const struct edge *find_edge(const struct check *c, const char *from, const char *trigger)
+{
+	const struct edge key = {.from = from, .trigger = trigger}, *want = &key;
+	const struct edge **hit =
+		bsearch(&want, c->order, c->w->n_edges, sizeof(*c->order), compare_edges);
+
+	return hit ? *hit : NULL;
+}
+
+static size_t index_of(const struct check *c, const char *name)
+{
+	const struct flow_state key = {.name = name}, *want = &key;
+	const struct flow_state **hit =
+		bsearch(&want, c->by_name, c->w->n_states, sizeof(*c->by_name), compare_states);
+
+	return (size_t)(*hit - c->w->states);
+}
+
+static const struct serves *step_of(const struct check *c, const char *state)
+{
+	for (const struct serves *s = c->builtin; s && s->state; s++)
+		if (!strcmp(s->state, state))
+			return s;
+	return NULL;
+}
+
+static bool is_initial(const struct check *c, const struct flow_state *s)
+{
+	return !strcmp(s->name, c->w->initial);
+}
+
+/* A declared state can give what its items' words mean. */
+static void check_declared(struct check *c, const struct flow_state *s)
+{
+	const struct declared *d = s->declared;
+
+	for (size_t i = 0; i < d->n; i++) {
+		const struct item *it = &d->items[i];
+		const struct outcome *good = it->outcomes;
+
+		for (size_t k = 0; k < it->n_outcomes; k++) {
+			const struct outcome *o = &it->outcomes[k];
+			const struct edge *e = find_edge(c, s->name, o->trigger);
+
+			if (e)
+				c->live[e - c->w->edges] = true;
+			else
+				fault(c, o->line, o->col,
+					"state '%s' has no transition for its trigger '%s'",
+					s->name, o->trigger);
+		}
+		if (strcmp(good->trigger, d->items[0].outcomes->trigger) != 0)
+			fault(c, good->line, good->col,
+				"good word '%s' gives '%s', but '%s' in line %u: all items of '%s' "
+				"must give the same when all is good",
+				good->word, good->trigger, d->items[0].outcomes->trigger,
+				d->items[0].outcomes->line, s->name);
+	}
+}
+
+static void check_builtin(struct check *c, const struct flow_state *s, const struct serves *step)
+{
+	for (const char *const *t = step->triggers; *t; t++) {
+		const struct edge *e = find_edge(c, s->name, *t);
+
+		if (e)
+			c->live[e - c->w->edges] = true;
+		else
+			fault(c, s->line, s->col,
+				"state '%s' has no transition for its trigger '%s'", s->name, *t);
+	}
+}
+
+/* The initial state and the ends have no step: the machine only passes through, or stops there. */
+static void check_state(struct check *c, const struct flow_state *s)
+{
+	const struct serves *step = step_of(c, s->name);
+	const char *why = is_initial(c, s) ? "is left at once" : "is an end";
+
+	if ((step || s->declared) && (is_initial(c, s) || s->terminal))
+		fault(c, s->line, s->col, "state '%s' %s, so its step never runs", s->name, why);
+	else if (is_initial(c, s) || s->terminal)
+		return;
+	else if (s->declared)
+		check_declared(c, s);
+	else if (step)
+		check_builtin(c, s, step);
+	else
+		fault(c, s->line, s->col,
+			"unknown state '%s': no step serves it and the frontmatter does not "
+			"declare "
+			"it",
+			s->name);
+}
+
+static void check_initial(struct check *c)
+{
+	const struct flow_state *s = &c->w->states[index_of(c, c->w->initial)];
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->w->n_edges; i++) {
+		const struct edge *e = &c->w->edges[i];
+
+		if (!strcmp(e->from, s->name)) {
+			c->live[i] = true;
+			n++;
+		}
+		if (!strcmp(e->to, s->name))
+			fault(c, e->line, e->col,
+				"edge leads back to the initial state '%s', which no step serves",
+				s->name);
+	}
+	if (n != 1)
+		fault(c, s->line, s->col,
+			"initial state '%s' must have exactly one way out, not %zu", s->name, n);
+}
+
+/* Edges out of a state that nothing serves count as ways, so that one fault is told once. */
+static void revive_unknown(struct check *c)
+{
+	for (size_t i = 0; i < c->w->n_edges; i++) {
+		const char *from = c->w->edges[i].from;
+
+		if (!c->w->states[index_of(c, from)].declared && !step_of(c, from))
+			c->live[i] = true;
+	}
+}
+
+/* Marks what can be reached from the marked ones, along the edges or against them. Edges are kept
+ * in two index lists by state, so that each is looked at once. */
+static void spread(struct check *c, bool *mark, bool against)
+{
+	const struct workflow *w = c->w;
+	size_t *first = arena_alloc(&c->arena, (w->n_states + 1) * sizeof(*first));
+	size_t *next = arena_alloc(&c->arena, (w->n_edges + 1) * sizeof(*next));
+	size_t *queue = arena_alloc(&c->arena, (w->n_states + 1) * sizeof(*queue)), n = 0;
+
+	for (size_t i = 0; i < w->n_edges; i++) {
+		size_t at = index_of(c, against ? w->edges[i].to : w->edges[i].from);
+
+		next[i] = first[at];
+		first[at] = i + 1;
+	}
+	for (size_t i = 0; i < w->n_states; i++)
+		if (mark[i])
+			queue[n++] = i;
+	for (size_t done = 0; done < n; done++) {
+		for (size_t e = first[queue[done]]; e; e = next[e - 1]) {
+			const struct edge *edge = &w->edges[e - 1];
+			size_t to = index_of(c, against ? edge->from : edge->to);
+
+			if (!c->live[e - 1] || mark[to])
+				continue;
+			mark[to] = true;
+			queue[n++] = to;
+		}
+	}
+}
+
+static void check_ways(struct check *c)
+{
+	const struct flow_state *first = &c->w->states[index_of(c, c->w->initial)];
+	const struct flow_state *success = workflow_state(c->w, "done");
+	bool any = false;
+
+	c->reached[first - c->w->states] = true;
+	for (size_t i = 0; i < c->w->n_states; i++)
+		any |= c->ends[i] = c->w->states[i].terminal;
+	spread(c, c->reached, false);
+	spread(c, c->ends, true);
+	if (!any)
+		fault(c, first->line, first->col, "no state is an end: 'done --> [*]' is missing");
+	else if (!success || !success->terminal)
+		fault(c, first->line, first->col,
+			"no end is called 'done', so that this workflow can never succeed");
+	for (size_t i = 0; i < c->w->n_states; i++) {
+		const struct flow_state *s = &c->w->states[i];
+
+		if (!c->reached[i])
+			fault(c, s->line, s->col, "state '%s' cannot be reached from '%s'", s->name,
+				first->name);
+		else if (any && !c->ends[i])
+			fault(c, s->line, s->col, "state '%s' cannot reach an end", s->name);
+	}
+}
+
+static void check_declarations(struct check *c)
+{
+	for (size_t i = 0; i < c->w->n_declared; i++) {
+		const struct declared *d = &c->w->declared[i];
+
+		if (step_of(c, d->name))
+			fault(c, d->line, d->col,
+				"state '%s' is built in and cannot be declared anew", d->name);
+		if (!workflow_state(c->w, d->name))
+			fault(c, d->line, d->col, "state '%s' is declared but not in the diagram",
+				d->name);
+	}
+}
+
+static void check_init(struct check *c)
+{
+	const struct workflow *w = c->w;
+
+	c->order = arena_alloc(&c->arena, (w->n_edges + 1) * sizeof(*c->order));
+	for (size_t i = 0; i < w->n_edges; i++)
+		c->order[i] = &w->edges[i];
+	qsort(c->order, w->n_edges, sizeof(*c->order), compare_edges);
+	c->by_name = arena_alloc(&c->arena, w->n_states * sizeof(*c->by_name));
+	for (size_t i = 0; i < w->n_states; i++)
+		c->by_name[i] = &w->states[i];
+	qsort(c->by_name, w->n_states, sizeof(*c->by_name), compare_states);
+	c->live = arena_alloc(&c->arena, w->n_edges + 1);
+	c->reached = arena_alloc(&c->arena, w->n_states);
+	c->ends = arena_alloc(&c->arena, w->n_states);
+}
+
+size_t workflow_check(const struct workflow *w, const struct serves *builtin, struct buf *out)
+{
+	struct check c = {.w = w, .builtin = builtin};
+
+	check_init(&c);
+	check_declarations(&c);
+	check_initial(&c);
+	for (size_t i = 0; i < w->n_states; i++)
+		check_state(&c, &w->states[i]);
+	revive_unknown(&c);
+	check_ways(&c);
+	if (c.n_faults)
+		qsort(c.faults, c.n_faults, sizeof(*c.faults), compare_faults);
+	for (size_t i = 0; i < c.n_faults; i++)
+		buf_addf(out, "%s:%u:%u: %s\n", w->file, c.faults[i].line, c.faults[i].col,
+			c.faults[i].text);
+	arena_release(&c.arena);
+	return c.n_faults;
+}

@@ -1,0 +1,193 @@
+#include <strings.h>
+#include "src/machine/workflow.h"
+#include "src/machine/declared.h"
+#include "src/machine/mermaid.h"
+#include "src/base/path.h"
+
+/* A stretch of the file, and the line that it begins in. */
+struct part {
+	struct str text;
+	unsigned line;
+};
+
+/* A file that begins with `---` has frontmatter up to the next such line. */
+static int split(
+	const char *file, struct str text, struct part *front, struct part *body, struct error *err)
+{
+	struct str rest = text, line;
+	unsigned n = 1;
+
+	*front = (struct part){{text.p, 0}, 1};
+	*body = (struct part){text, 1};
+	if (!str_line(&rest, &line) || !str_is(str_trim(line), "---") || line.p[0] != '-')
+		return 0;
+	*front = (struct part){rest, 2};
+	while (str_line(&rest, &line)) {
+		n++;
+		if (!str_starts(line, "---") || !str_is(str_trim(line), "---"))
+			continue;
+		front->text.n = (size_t)(line.p - front->text.p);
+		*body = (struct part){rest, n + 1};
+		if (front->text.n > FRONTMATTER_MAX)
+			return error_at(err, file, 1, 1, "frontmatter is larger than %zu bytes",
+				FRONTMATTER_MAX);
+		return 0;
+	}
+	return error_at(err, file, 1, 1, "frontmatter is not closed: a line '---' must follow");
+}
+
+struct fence {
+	char c; /* ` or ~, 0: not a fence */
+	size_t n;
+	struct str info;
+};
+
+/* Three or more ` or ~ after at most three blanks, as in CommonMark. */
+static struct fence fence_of(struct str line)
+{
+	struct fence f = {0};
+	size_t i = 0;
+
+	while (i < line.n && i < 4 && line.p[i] == ' ')
+		i++;
+	if (i < 4 && i < line.n && (line.p[i] == '`' || line.p[i] == '~'))
+		f.c = line.p[i];
+	while (f.c && i < line.n && line.p[i] == f.c) {
+		f.n++;
+		i++;
+	}
+	f.info = str_trim(str_sub(line, i, line.n));
+	if (f.n < 3 || (f.c == '`' && str_find(f.info, STR("`")) < f.info.n))
+		f.c = 0;
+	return f;
+}
+
+static bool is_mermaid(struct str info)
+{
+	static const char word[] = "mermaid";
+	size_t n = sizeof(word) - 1;
+
+	return info.n >= n && !strncasecmp(info.p, word, n) &&
+	       (info.n == n || strchr(" \t{,", info.p[n]));
+}
+
+/* The one block of the body that is called mermaid. */
+static int find_diagram(
+	const char *file, const struct part *body, struct part *diagram, struct error *err)
+{
+	struct str rest = body->text, line;
+	struct fence open = {0};
+	unsigned n = body->line - 1, opened = 0, seen = 0;
+
+	while (str_line(&rest, &line)) {
+		struct fence f = fence_of(line);
+
+		n++;
+		if (!f.c)
+			continue;
+		if (!open.c) {
+			open = f;
+			opened = n;
+			if (is_mermaid(f.info) && seen)
+				return error_at(err, file, n, 1,
+					"second mermaid block: the first begins in line %u", seen);
+			if (is_mermaid(f.info)) {
+				*diagram = (struct part){rest, n + 1};
+				seen = n;
+			}
+		} else if (f.c == open.c && f.n >= open.n && !f.info.n) {
+			if (opened == seen)
+				diagram->text.n = (size_t)(line.p - diagram->text.p);
+			open.c = 0;
+		}
+	}
+	if (open.c)
+		return error_at(err, file, opened, 1,
+			"block is not closed: a line '%.*s' must follow", 3,
+			open.c == '`' ? "```" : "~~~");
+	if (!seen)
+		return error_at(err, file, body->line, 1, "file has no fenced block 'mermaid'");
+	return 0;
+}
+
+/* States are looked up by name once each; both lists are at most FLOW_STATES long. */
+static void link_declared(struct workflow *w)
+{
+	for (size_t i = 0; i < w->n_declared; i++)
+		for (size_t k = 0; k < w->n_states; k++)
+			if (!strcmp(w->states[k].name, w->declared[i].name))
+				w->states[k].declared = &w->declared[i];
+}
+
+static int check_text(const char *file, struct str text, struct error *err)
+{
+	size_t bad = utf8_fault(text);
+	unsigned line, col;
+
+	if (text.n > WORKFLOW_MAX)
+		return error_at(err, file, 1, 1, "file is larger than %zu bytes", WORKFLOW_MAX);
+	if (!bad)
+		return 0;
+	text_place(text, bad - 1, &line, &col);
+	return error_at(err, file, line, col, "byte 0x%02x is not UTF-8 text",
+		(unsigned)(unsigned char)text.p[bad - 1]);
+}
+
+int workflow_parse(
+	struct arena *a, const char *file, struct str text, struct workflow *w, struct error *err)
+{
+	struct part front, body, diagram = {0};
+
+	*w = (struct workflow){.limits = WORKFLOW_LIMITS};
+	w->file = arena_dup(a, str_of(file));
+	if (check_text(file, text, err) < 0)
+		return -1;
+	if (str_starts(text, "\xef\xbb\xbf")) /* some editors begin a file with this mark */
+		text = str_sub(text, 3, text.n);
+	if (split(file, text, &front, &body, err) < 0 ||
+		find_diagram(file, &body, &diagram, err) < 0 ||
+		declared_parse(a, file, front.line, front.text, w, err) < 0 ||
+		mermaid_parse(a, file, diagram.line, diagram.text, w, err) < 0)
+		return -1;
+	link_declared(w);
+	return 0;
+}
+
+int workflow_load(struct arena *a, const char *path, struct workflow *w, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (file_read(&text, path, WORKFLOW_MAX, NULL, err) < 0)
+		return error_prefix(err, "workflow");
+	return workflow_parse(a, path, buf_str(&text), w, err);
+}
+
+const struct flow_state *workflow_state(const struct workflow *w, const char *name)
+{
+	for (size_t i = 0; i < w->n_states; i++)
+		if (!strcmp(w->states[i].name, name))
+			return &w->states[i];
+	return NULL;
+}
+
+const char *workflow_target(const struct workflow *w, const char *from, const char *trigger)
+{
+	for (size_t i = 0; i < w->n_edges; i++)
+		if (!strcmp(w->edges[i].from, from) && !strcmp(w->edges[i].trigger, trigger))
+			return w->edges[i].to;
+	return NULL;
+}
+
+const struct edge *workflow_only_edge(const struct workflow *w, const char *from)
+{
+	const struct edge *only = NULL;
+
+	for (size_t i = 0; i < w->n_edges; i++) {
+		if (strcmp(w->edges[i].from, from) != 0)
+			continue;
+		if (only)
+			return NULL;
+		only = &w->edges[i];
+	}
+	return only;
+}
