@@ -53,8 +53,7 @@ struct str context_section_name(const struct context *c, size_t i);
 /* Replaces or appends. An empty text removes the section with its sentinel. */
 void context_put(struct context *c, const char *name, struct str text);
 
-/* A section name: 1 to 80 characters of valid UTF-8, no control characters, no `--`, no
- * `:`-surprises, trimmed. */
+/* 1 to 80 bytes of valid UTF-8, trimmed, no control characters, no `--`, no `<` or `>`. */
 bool section_name_valid(struct str name);
 /* True for the keys that hold counters. */
 bool context_is_counter(const char *key);

@@ -30,6 +30,9 @@ enum context_mode {
  */
 int context_open(
 	struct context_file *f, const char *path, enum context_mode mode, struct error *err);
+/* Makes the document that was not there yet (f->created), at its first state; context_save() writes
+ * it. */
+int context_create(struct context_file *f, const char *id, const char *state, struct error *err);
 /* For CLEANUP: gives the lock back; what was not saved is forgotten. */
 void context_close(struct context_file *f);
 

@@ -179,7 +179,7 @@ json *json_copy(const json *j)
 	return need(cJSON_Duplicate(j, 1));
 }
 
-static json *string_new(struct str value)
+json *json_string(struct str value)
 {
 	CLEANUP(free_ptr) char *text = xmalloc(value.n + 1);
 
@@ -199,7 +199,7 @@ void json_put(json *object, const char *key, json *value)
 
 void json_put_str(json *object, const char *key, struct str value)
 {
-	json_put(object, key, string_new(value));
+	json_put(object, key, json_string(value));
 }
 
 void json_put_int(json *object, const char *key, int64_t value)
@@ -234,7 +234,7 @@ void json_push(json *array, json *value)
 
 void json_push_str(json *array, struct str value)
 {
-	json_push(array, string_new(value));
+	json_push(array, json_string(value));
 }
 
 void json_print(struct buf *out, const json *j)

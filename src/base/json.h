@@ -41,6 +41,7 @@ const char *json_key(const json *member);
  */
 json *json_object(void);
 json *json_array(void);
+json *json_string(struct str value);
 json *json_copy(const json *j);
 void json_put_str(json *object, const char *key, struct str value);
 void json_put_int(json *object, const char *key, int64_t value);

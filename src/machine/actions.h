@@ -15,6 +15,8 @@ void actions_store(struct context *c, const json *array);
 
 /* The action `id` in `array`, or NULL. */
 json *actions_find(const json *array, const char *id);
+/* The troubleshooter is called, not an agent of the step. */
+bool action_is_troubleshooter(const json *action);
 /* True when the action's section has text, or its answer was recorded. */
 bool action_answered(const struct context *c, const json *action);
 /* The result word: as recorded, else as the section's text says, if it is one of the action's

@@ -1,0 +1,45 @@
+/*
+ * internal.h: the document's model, shared by the files of this room alone.
+ */
+#ifndef DT_CONTEXT_INTERNAL_H
+#define DT_CONTEXT_INTERNAL_H
+
+#include "context/context.h"
+#include "src/base/yml.h"
+
+/* A frontmatter key. `from`..`to` is its value's range in the document's text. */
+struct field {
+	struct str key;
+	struct yml *node; /* NULL: added since */
+	size_t from, to;
+	struct str value; /* what get() says; of a list or map: its text in the file */
+	bool changed;
+};
+
+/* A section; sentinel line is from..body, content body..to. */
+struct section {
+	struct str name;
+	size_t from, body, to;
+	struct str text; /* trimmed, unescaped; valid when `known` */
+	bool known, changed, added, removed;
+};
+
+enum key_kind { KEY_TEXT, KEY_COUNT, KEY_MAP };
+
+struct key_row {
+	const char *name;
+	enum key_kind kind;
+};
+
+/* The keys that the machine owns, in the order of a new document. */
+extern const struct key_row context_keys[];
+extern const size_t context_n_keys;
+
+struct field *context_field(const struct context *c, const char *key);
+struct field *context_add_field(struct context *c, struct str key);
+struct section *context_find_section(const struct context *c, struct str name);
+struct section *context_add_section(struct context *c, struct str name);
+/* Finds the sections of the body. -1: ERR_INPUT. */
+int context_parse_sections(struct context *c, size_t body, struct error *err);
+
+#endif

@@ -1,0 +1,142 @@
+#include "context/internal.h"
+
+#define HEAD_MAX ((size_t)1 << 20)
+
+static int fault_at(const struct context *c, size_t at, const char *text, struct error *err)
+{
+	unsigned line, col;
+
+	text_place(c->text, at, &line, &col);
+	return error_at(err, c->file, line, col, "%s", text);
+}
+
+static int check_text(const struct context *c, struct error *err)
+{
+	size_t bad;
+
+	if (c->text.n > CONTEXT_MAX)
+		return error_at(err, c->file, 1, 1, "the document is larger than 16 MiB");
+	bad = utf8_fault(c->text);
+	if (!bad)
+		return 0;
+	return fault_at(c, bad - 1, c->text.p[bad - 1] ? "invalid UTF-8" : "a NUL byte", err);
+}
+
+/* Finds the frontmatter: *head is where it begins, c->head_end where its closing line does. */
+static int find_head(struct context *c, size_t *head, size_t *body, struct error *err)
+{
+	struct str rest = c->text, line;
+
+	if (str_starts(rest, "\xef\xbb\xbf"))
+		rest = str_sub(rest, 3, rest.n);
+	if (!str_line(&rest, &line) || !str_is(line, "---"))
+		return error_at(err, c->file, 1, 1, "no frontmatter: the first line must be '---'");
+	c->newline = line.p[line.n] == '\r' ? "\r\n" : "\n";
+	*head = (size_t)(rest.p - c->text.p);
+	for (;;) {
+		size_t at = (size_t)(rest.p - c->text.p);
+
+		if (!str_line(&rest, &line))
+			return error_at(err, c->file, 1, 1, "the frontmatter has no closing '---'");
+		if (!str_is(line, "---"))
+			continue;
+		c->head_end = at;
+		*body = (size_t)(rest.p - c->text.p);
+		if (at - *head > HEAD_MAX)
+			return error_at(err, c->file, 2, 1, "the frontmatter is larger than 1 MiB");
+		return 0;
+	}
+}
+
+static int check_map(const struct context *c, const struct yml *node, struct error *err)
+{
+	unsigned long ignored;
+
+	if (yml_is_null(node))
+		return 0;
+	if (node->kind != YML_MAP)
+		return error_at(
+			err, c->file, node->line, node->col, "'attempts' must be a map of numbers");
+	for (size_t i = 0; i < node->n; i++)
+		if (yml_uint(node->map[i].value, c->file, node->map[i].key->text.p, FIELD_MAX,
+			    &ignored, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int check_value(const struct context *c, const struct key_row *row, const struct yml *node,
+	struct error *err)
+{
+	unsigned long ignored;
+
+	if (row->kind == KEY_MAP)
+		return check_map(c, node, err);
+	if (node->kind != YML_SCALAR)
+		return error_at(err, c->file, node->line, node->col,
+			"'%s' must be a text, not a list or map", row->name);
+	if (row->kind == KEY_TEXT || yml_is_null(node))
+		return 0;
+	return yml_uint(node, c->file, row->name, FIELD_MAX, &ignored, err);
+}
+
+static void take_field(struct context *c, size_t head, const struct yml_pair *pair)
+{
+	struct field *f = context_add_field(c, pair->key->text);
+
+	f->node = pair->value;
+	f->from = head + pair->value->from;
+	f->to = head + pair->value->to;
+	if (pair->value->kind != YML_SCALAR)
+		f->value = arena_str(&c->arena, str_trim(str_sub(c->text, f->from, f->to)));
+	else
+		f->value = yml_is_null(pair->value) ? (struct str){"", 0} : pair->value->text;
+}
+
+static int check_identity(const struct context *c, struct error *err)
+{
+	const struct field *state = context_field(c, "state"),
+			   *id = context_field(c, "work_item_id");
+
+	if (!state || !state->value.n)
+		return error_at(err, c->file, state ? state->node->line : 1,
+			state ? state->node->col : 1, "'state' is missing");
+	if (!id || !id->value.n)
+		return error_at(err, c->file, id ? id->node->line : 1, id ? id->node->col : 1,
+			"'work_item_id' is missing");
+	return 0;
+}
+
+static int parse_head(struct context *c, size_t head, struct error *err)
+{
+	struct yml *map;
+
+	if (yml_parse(&c->arena, str_sub(c->text, head, c->head_end), c->file, 2, &map, err) < 0)
+		return -1;
+	if (map->kind != YML_MAP)
+		return error_at(err, c->file, map->line, map->col,
+			"the frontmatter must be 'key: value' lines");
+	for (size_t i = 0; i < map->n; i++)
+		take_field(c, head, &map->map[i]);
+	for (size_t i = 0; i < context_n_keys; i++) {
+		const struct yml *node = yml_get(map, context_keys[i].name);
+
+		if (node && check_value(c, &context_keys[i], node, err) < 0)
+			return -1;
+	}
+	return check_identity(c, err);
+}
+
+int context_parse(struct context *c, const char *file, struct str text, struct error *err)
+{
+	size_t head = 0, body = 0;
+
+	*c = (struct context){0};
+	c->file = arena_dup(&c->arena, str_of(file));
+	c->text = arena_str(&c->arena, text);
+	c->newline = "\n";
+	if (check_text(c, err) < 0 || find_head(c, &head, &body, err) < 0)
+		return -1;
+	if (parse_head(c, head, err) < 0)
+		return -1;
+	return context_parse_sections(c, body, err);
+}

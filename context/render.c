@@ -1,0 +1,116 @@
+#include "context/internal.h"
+
+static int by_place(const void *a, const void *b)
+{
+	const struct field *x = *(const struct field *const *)a,
+			   *y = *(const struct field *const *)b;
+
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+static void add_value(struct buf *out, const struct field *f)
+{
+	if (f->value.n && f->value.p[0] == '{' && str_is(f->key, "attempts"))
+		buf_add(out, f->value);
+	else
+		yml_add_scalar(out, f->value);
+}
+
+/* An empty value sits right behind its colon; a block value takes the line break with it. */
+static void replace_value(const struct context *c, struct buf *out, const struct field *f)
+{
+	struct str old = str_sub(c->text, f->from, f->to);
+
+	if (f->from && c->text.p[f->from - 1] == ':' && f->value.n)
+		buf_addc(out, ' ');
+	add_value(out, f);
+	if (old.n && old.p[old.n - 1] == '\n')
+		buf_adds(out, c->newline);
+}
+
+static size_t render_head(const struct context *c, struct buf *out)
+{
+	const struct field **changed = xmalloc((c->n_fields + 1) * sizeof(*changed));
+	size_t n = 0, pos = 0;
+
+	for (size_t i = 0; i < c->n_fields; i++)
+		if (c->fields[i].changed && c->fields[i].node)
+			changed[n++] = &c->fields[i];
+	qsort(changed, n, sizeof(*changed), by_place);
+	for (size_t i = 0; i < n; i++) {
+		buf_add(out, str_sub(c->text, pos, changed[i]->from));
+		replace_value(c, out, changed[i]);
+		pos = changed[i]->to;
+	}
+	free(changed);
+	buf_add(out, str_sub(c->text, pos, c->head_end));
+	for (size_t i = 0; i < c->n_fields; i++) {
+		if (c->fields[i].node)
+			continue;
+		buf_add(out, c->fields[i].key);
+		buf_adds(out, c->fields[i].value.n ? ": " : ":");
+		add_value(out, &c->fields[i]);
+		buf_adds(out, c->newline);
+	}
+	return c->head_end;
+}
+
+static void end_line(const struct context *c, struct buf *out)
+{
+	if (out->len && out->s[out->len - 1] != '\n')
+		buf_adds(out, c->newline);
+}
+
+static void blank_line(const struct context *c, struct buf *out)
+{
+	end_line(c, out);
+	if (!str_ends(buf_str(out), "\n\n") && !str_ends(buf_str(out), "\n\r\n"))
+		buf_adds(out, c->newline);
+}
+
+static void add_content(const struct context *c, struct buf *out, const struct section *s)
+{
+	buf_adds(out, c->newline);
+	sentinel_escape(out, s->text);
+	buf_adds(out, c->newline);
+}
+
+static size_t render_sections(const struct context *c, struct buf *out, size_t pos)
+{
+	for (size_t i = 0; i < c->n_sections; i++) {
+		const struct section *s = &c->sections[i];
+
+		if (s->added || !s->changed)
+			continue;
+		buf_add(out, str_sub(c->text, pos, s->removed ? s->from : s->body));
+		pos = s->to;
+		if (s->removed)
+			continue;
+		end_line(c, out);
+		add_content(c, out, s);
+		if (s->to < c->text.n)
+			buf_adds(out, c->newline);
+	}
+	return pos;
+}
+
+int context_render(const struct context *c, struct buf *out, struct error *err)
+{
+	size_t pos;
+
+	buf_reserve(out, c->text.n + 4096);
+	pos = render_head(c, out);
+	pos = render_sections(c, out, pos);
+	buf_add(out, str_sub(c->text, pos, c->text.n));
+	for (size_t i = 0; i < c->n_sections; i++) {
+		if (!c->sections[i].added || c->sections[i].removed)
+			continue;
+		blank_line(c, out);
+		buf_addf(out, "<!-- section:%.*s -->%s", (int)c->sections[i].name.n,
+			c->sections[i].name.p, c->newline);
+		add_content(c, out, &c->sections[i]);
+	}
+	if (out->len > CONTEXT_MAX)
+		return error_set(err, ERR_INPUT, "'%s' would grow over 16 MiB", c->file);
+	return 0;
+}

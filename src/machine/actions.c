@@ -1,0 +1,289 @@
+#include "src/base/path.h"
+#include "src/machine/actions.h"
+#include "src/machine/verdict.h"
+
+static int broken(const struct context *c, size_t line, const char *what, struct error *err)
+{
+	return error_set(err, ERR_INPUT, "'%s': section '" CONTEXT_ACTIONS "', line %zu: %s",
+		c->file, line, what);
+}
+
+/* Only what the machine wrote itself is taken: a hand edit must not make up a request. */
+static const char *fault_of(const json *j)
+{
+	const char *kind = json_get_str(j, "action");
+
+	if (!kind || (strcmp(kind, "spawn_agent") != 0 && strcmp(kind, "run_script") != 0))
+		return "'action' must be spawn_agent or run_script";
+	if (!json_get_str(j, "id"))
+		return "'id' is missing";
+	if (!json_get_str(j, "write_section") ||
+		!section_name_valid(str_of(json_get_str(j, "write_section"))))
+		return "'write_section' is missing or bad";
+	if (!json_get_str(j, "result_format"))
+		return "'result_format' is missing";
+	if (strcmp(kind, "run_script") == 0 &&
+		(!json_get_str(j, "command") || !json_get_str(j, "log_file")))
+		return "a run_script needs 'command' and 'log_file'";
+	return NULL;
+}
+
+int actions_load(const struct context *c, json **array, struct error *err)
+{
+	struct str rest = context_section(c, CONTEXT_ACTIONS), line;
+	size_t n = 0;
+
+	*array = json_array();
+	while (str_line(&rest, &line)) {
+		json *j = NULL;
+		const char *fault;
+
+		n++;
+		if (!str_trim(line).n)
+			continue;
+		if (json_parse(&j, line, err) < 0)
+			return broken(c, n, "this is not JSON", err);
+		json_push(*array, j);
+		fault = json_is_object(j) ? fault_of(j) : "this is not an object";
+		if (fault)
+			return broken(c, n, fault, err);
+		if (n > 10000)
+			return broken(c, n, "too many actions", err);
+	}
+	return 0;
+}
+
+void actions_store(struct context *c, const json *array)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	for (const json *j = json_first(array); j; j = json_next(j)) {
+		json_print(&text, j);
+		buf_addc(&text, '\n');
+	}
+	context_put(c, CONTEXT_ACTIONS, buf_str(&text));
+}
+
+json *actions_find(const json *array, const char *id)
+{
+	for (const json *j = json_first(array); j; j = json_next(j))
+		if (strcmp(json_get_str(j, "id"), id) == 0)
+			return (json *)j;
+	return NULL;
+}
+
+/* The log of the troubleshooter grows from call to call, so text in it is no answer. */
+bool action_is_troubleshooter(const json *action)
+{
+	return json_get_str(action, "trigger") != NULL;
+}
+
+bool action_answered(const struct context *c, const json *action)
+{
+	if (json_get(action, "answered"))
+		return true;
+	return !action_is_troubleshooter(action) &&
+	       context_has_section(c, json_get_str(action, "write_section"));
+}
+
+bool action_takes(const json *action, struct str word)
+{
+	struct str rest = str_of(json_get_str(action, "result_format"));
+
+	while (rest.n) {
+		size_t end = str_find(rest, STR("|"));
+
+		if (word.n && str_eq(str_trim(str_sub(rest, 0, end)), word))
+			return true;
+		rest = str_sub(rest, end < rest.n ? end + 1 : end, rest.n);
+	}
+	return false;
+}
+
+/* The word that the text itself gives, if it is one that the action takes. */
+static bool word_of_text(const json *action, struct str text, char *out, size_t size)
+{
+	CLEANUP(json_free) json *j = verdict_json(text);
+	const char *word = NULL;
+
+	if (j)
+		word = json_get_str(j, action_is_troubleshooter(action) ? "action" : "status");
+	else if (strcmp(json_get_str(action, "action"), "run_script") == 0)
+		word = verdict_passed(text) ? "passed" : "failed";
+	if (!word || strlen(word) >= size || !action_takes(action, str_of(word)))
+		return false;
+	(void)snprintf(out, size, "%s", word);
+	return true;
+}
+
+struct str action_word(const struct context *c, const json *action)
+{
+	const char *recorded = json_get_str(action, "answered");
+	char word[64];
+
+	if (recorded && *recorded)
+		return str_of(recorded);
+	if (word_of_text(action, context_section(c, json_get_str(action, "write_section")), word,
+		    sizeof(word)))
+		return arena_str((struct arena *)&c->arena, str_of(word));
+	return (struct str){"", 0};
+}
+
+static int check_text(struct str text, struct error *err)
+{
+	size_t bad = utf8_fault(text);
+
+	if (bad)
+		return error_set(err, ERR_INPUT, "the answer is not UTF-8 text: byte %zu", bad);
+	if (!str_trim(text).n)
+		return error_set(err, ERR_INPUT, "the answer is empty");
+	return 0;
+}
+
+static int check_word(const json *action, const char *word, struct str text, struct error *err)
+{
+	char own[64];
+	bool has = word_of_text(action, text, own, sizeof(own));
+
+	if (!word || !*word)
+		return 0;
+	if (!action_takes(action, str_of(word)))
+		return error_set(err, ERR_INPUT, "unknown result '%.60s': must be %s", word,
+			json_get_str(action, "result_format"));
+	if (has && strcmp(own, word) != 0)
+		return error_set(
+			err, ERR_INPUT, "result '%s' contradicts the answer's own '%s'", word, own);
+	return 0;
+}
+
+/* Entries of the troubleshooter's log pile up; other answers stand alone. */
+static void put_answer(struct context *c, const json *action, struct str text)
+{
+	CLEANUP(buf_release) struct buf log = BUF_INIT;
+	const char *section = json_get_str(action, "write_section");
+
+	if (!action_is_troubleshooter(action)) {
+		context_put(c, section, text);
+		return;
+	}
+	buf_add(&log, context_section(c, section));
+	buf_addf(&log, "%s## %s: %s\n\n", log.len ? "\n\n" : "", json_get_str(action, "id"),
+		json_get_str(action, "trigger"));
+	buf_add(&log, str_trim(text));
+	context_put(c, section, buf_str(&log));
+}
+
+static bool same_answer(
+	const struct context *c, const json *action, const char *word, struct str text)
+{
+	struct str there = context_section(c, json_get_str(action, "write_section"));
+	const char *recorded = json_get_str(action, "answered");
+
+	text = str_trim(text);
+	if (word && *word && recorded && *recorded && strcmp(word, recorded) != 0)
+		return false;
+	if (action_is_troubleshooter(action))
+		return text.n < there.n && str_eq(str_sub(there, there.n - text.n, there.n), text);
+	return str_eq(there, text);
+}
+
+static int not_outstanding(const struct context *c, const char *id, struct error *err)
+{
+	struct str own = context_get(c, "work_item_id"), given = str_of(id);
+	size_t slash = str_find(given, STR("/"));
+
+	if (!str_eq(str_sub(given, 0, slash), own))
+		return error_set(err, ERR_STATE,
+			"action '%.200s' belongs to another work item, not to '%s'", id, own.p);
+	return error_set(
+		err, ERR_STATE, "action '%.200s' is stale or unknown: it is not outstanding", id);
+}
+
+static void note_answer(struct context_file *f, const char *id, const char *word, size_t bytes)
+{
+	json *event = context_event(f, "answer");
+
+	json_put_str(event, "action", str_of(id));
+	json_put_str(event, "result", str_of(word));
+	json_put_int(event, "bytes", (int64_t)bytes);
+}
+
+int action_answer(struct context_file *f, const char *id, const char *word, struct str text,
+	enum answer_fate *fate, struct error *err)
+{
+	CLEANUP(json_free) json *array = NULL;
+	json *action;
+	char own[64] = "";
+
+	*fate = ANSWER_TAKEN;
+	if (actions_load(&f->doc, &array, err) < 0)
+		return -1;
+	action = actions_find(array, id);
+	if (!action)
+		return not_outstanding(&f->doc, id, err);
+	if (check_text(text, err) < 0 || check_word(action, word, text, err) < 0)
+		return -1;
+	if (action_answered(&f->doc, action)) {
+		*fate = ANSWER_AGAIN;
+		if (same_answer(&f->doc, action, word, text))
+			return 0;
+		return error_set(err, ERR_STATE, "action '%.200s' has an answer already", id);
+	}
+	if (word && *word)
+		(void)snprintf(own, sizeof(own), "%s", word);
+	else
+		(void)word_of_text(action, text, own, sizeof(own));
+	put_answer(&f->doc, action, text);
+	json_put_str(action, "answered", str_of(own));
+	actions_store(&f->doc, array);
+	note_answer(f, id, own, text.n);
+	return 0;
+}
+
+/* `ADR-7/researching/1` as part of a file name; what is not an id's character becomes `_`. */
+static char *stem_of(struct arena *a, const char *name, const char *id)
+{
+	char *stem = arena_printf(a, "%s-refused-%.120s", name, id);
+
+	for (char *p = stem; *p; p++)
+		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-",
+			    *p))
+			*p = '_';
+	return stem;
+}
+
+static int refuse(struct context_file *f, const char *id, struct str text, struct error *err)
+{
+	struct error why = *err, second;
+	char *kept = NULL;
+	json *event;
+
+	if (text.n &&
+		context_keep(f, stem_of(&f->doc.arena, f->name, id), text, &kept, &second) < 0)
+		kept = NULL;
+	event = context_event(f, "refusal");
+	json_put_str(event, "action", utf8_fault(str_of(id)) ? STR("?") : str_of(id));
+	json_put_str(event, "reason", utf8_fault(str_of(why.text)) ? STR("?") : str_of(why.text));
+	if (kept)
+		json_put_str(event, "kept", str_of(kept));
+	if (context_log(f, &second) < 0)
+		error_prefix(&why, "(not noted in the events: %.100s)", second.text);
+	*err = why;
+	if (kept) {
+		size_t n = strlen(err->text);
+
+		(void)snprintf(err->text + n, sizeof(err->text) - n,
+			"; what was offered is kept in %.400s", kept);
+	}
+	return -1;
+}
+
+int action_record(struct context_file *f, const char *id, const char *word, struct str text,
+	enum answer_fate *fate, struct error *err)
+{
+	if (action_answer(f, id, word, text, fate, err) < 0)
+		return err->code == ERR_SYSTEM ? -1 : refuse(f, id, text, err);
+	if (*fate == ANSWER_AGAIN)
+		return 0;
+	return context_save(f, err);
+}

@@ -1,0 +1,138 @@
+#include "src/base/clock.h"
+#include "src/machine/engine_internal.h"
+
+static const char *next_id(struct run *r, const char *part, unsigned long *attempt)
+{
+	*attempt = context_next_attempt(r->doc, part);
+	return arena_printf(&r->arena, "%s/%s/%lu", r->m->id, part, *attempt);
+}
+
+static json *read_sections(const struct request *q)
+{
+	json *list = json_array();
+
+	for (size_t i = 0; i < q->n_reads; i++)
+		json_push_str(list, str_of(q->reads[i]));
+	return list;
+}
+
+static void put_script(struct run *r, json *j, const struct request *q, unsigned long attempt)
+{
+	char stamp[CLOCK_TEXT];
+
+	clock_stamp(clock_now(), stamp);
+	json_put_str(j, "command", str_of(q->command));
+	json_put_str(j, "log_file",
+		str_of(arena_printf(&r->arena, "%s/logs/%s-%s-%s-%lu.log", r->m->file->dir,
+			r->m->file->name, run_state(r), stamp, attempt)));
+	json_put_int(j, "timeout_s", q->timeout_s);
+}
+
+static json *action_new(struct run *r, const struct request *q)
+{
+	json *j = json_object();
+	unsigned long attempt;
+
+	json_put_str(j, "action", str_of(q->agent ? "spawn_agent" : "run_script"));
+	json_put_str(j, "id", str_of(next_id(r, run_state(r), &attempt)));
+	json_put_str(j, "message", str_of(q->message));
+	if (q->agent) {
+		json_put_str(j, "agent", str_of(q->agent));
+		json_put_str(j, "skill", str_of(q->skill));
+		if (q->args && *q->args)
+			json_put_str(j, "args", str_of(q->args));
+	}
+	json_put_str(j, "context_file", str_of(r->m->file->path));
+	if (q->agent)
+		json_put(j, "read_sections", read_sections(q));
+	json_put_str(j, "write_section", str_of(q->writes));
+	json_put_str(j, "result_format", str_of(q->format));
+	if (!q->agent)
+		put_script(r, j, q, attempt);
+	return j;
+}
+
+/* Outstanding, printed, counted and noted, all at once. */
+static void dispatch(struct run *r, json *action)
+{
+	json *event = context_event(r->m->file, "dispatch");
+	const char *agent = json_get_str(action, "agent"),
+		   *trigger = json_get_str(action, "trigger");
+
+	json_put_str(event, "action", str_of(json_get_str(action, "id")));
+	json_put_str(event, "state", str_of(run_state(r)));
+	json_put_str(event, agent ? "agent" : "command",
+		str_of(agent ? agent : json_get_str(action, "command")));
+	if (trigger)
+		json_put_str(event, "trigger", str_of(trigger));
+	json_push(r->print, json_copy(action));
+	json_push(r->outstanding, action);
+	context_set_count(
+		r->doc, "actions_dispatched", context_count(r->doc, "actions_dispatched") + 1);
+}
+
+void dispatch_requests(struct run *r, const struct step *step, const struct moment *moment)
+{
+	r->print = json_array();
+	for (size_t i = 0; i < moment->n_requests; i++)
+		dispatch(r, action_new(r, &moment->requests[i]));
+	context_set(r->doc, "pending_agent", str_of(step->pending));
+	run_store(r);
+}
+
+void dispatch_troubleshooter(struct run *r, const char *trigger, unsigned long count)
+{
+	json *j = json_object();
+	unsigned long attempt;
+
+	json_put_str(j, "action", STR("spawn_agent"));
+	json_put_str(j, "id", str_of(next_id(r, "troubleshooter", &attempt)));
+	json_put_str(j, "message",
+		str_of(arena_printf(
+			&r->arena, "Calling the troubleshooter for %s: %s", r->m->id, trigger)));
+	json_put_str(j, "agent", STR("troubleshooter"));
+	json_put_str(j, "skill", STR("troubleshooter"));
+	json_put_str(j, "trigger", str_of(trigger));
+	json_put_int(j, "cycle_count", (int64_t)count);
+	json_put_str(j, "context_file", str_of(r->m->file->path));
+	json_put_str(j, "write_section", STR("Troubleshooter Log"));
+	json_put_str(j, "result_format", STR("continue | terminate | needs_user_input"));
+	run_clear(r);
+	r->print = json_array();
+	dispatch(r, j);
+	context_set(r->doc, "pending_agent", STR("troubleshooter"));
+	run_store(r);
+}
+
+void print_outstanding(struct run *r)
+{
+	bool some = false;
+
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
+		some |= action_answered(r->doc, a);
+	r->print = json_array();
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a)) {
+		json *copy;
+
+		if (action_answered(r->doc, a) || (some && json_len(r->print)))
+			continue;
+		copy = json_copy(a);
+		json_set(copy, "context_file", json_string(str_of(r->m->file->path)));
+		json_push(r->print, copy);
+	}
+}
+
+void print_done(struct run *r, const char *result, const char *reason, const char *question)
+{
+	json *j = json_object();
+
+	json_put_str(j, "action", STR("done"));
+	json_put_str(j, "result", str_of(result));
+	json_put_str(j, "reason", str_of(reason));
+	if (question) {
+		json_put_str(j, "question", str_of(question));
+		json_put_str(j, "context_file", str_of(r->m->file->path));
+	}
+	r->print = json_array();
+	json_push(r->print, j);
+}

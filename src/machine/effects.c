@@ -1,0 +1,106 @@
+#include "src/machine/engine_internal.h"
+
+static void say(struct run *r, const char *text)
+{
+	if (r->m->world->say)
+		r->m->world->say(r->m->world->data, text);
+}
+
+static json *note(struct run *r, const char *effect)
+{
+	json *event = context_event(r->m->file, "effect");
+
+	json_put_str(event, "effect", str_of(effect));
+	return event;
+}
+
+static int several_specs(struct run *r, char *const *paths, size_t n, struct error *err)
+{
+	CLEANUP(buf_release) struct buf list = BUF_INIT;
+
+	for (size_t i = 0; i < n; i++)
+		buf_addf(&list, "%s%s", i ? ", " : "", paths[i]);
+	return error_set(err, ERR_INPUT, "%zu files name '%s': %s", n, r->m->id, list.s);
+}
+
+static int find_spec(struct run *r, struct error *err)
+{
+	const struct world *w = r->m->world;
+	char **paths;
+	size_t n;
+
+	if (context_get(r->doc, "spec_path").n)
+		return 0;
+	if (w->find_specs(w->data, &r->arena, r->m->id, &paths, &n, err) < 0)
+		return -1;
+	if (n == 0)
+		return error_set(err, ERR_INPUT, "no file '_spec_*.md' in '%s' names '%s'",
+			r->m->repo, r->m->id);
+	if (n > 1)
+		return several_specs(r, paths, n, err);
+	if (utf8_fault(str_of(paths[0])))
+		return error_set(
+			err, ERR_INPUT, "the name of the spec of '%s' is not UTF-8", r->m->id);
+	context_set(r->doc, "spec_path", str_of(paths[0]));
+	return 0;
+}
+
+static int commit_rest(struct run *r, struct error *err)
+{
+	const struct world *w = r->m->world;
+	bool made;
+
+	if (w->commit_rest(w->data, r->m->id, &made, err) < 0)
+		return -1;
+	if (made)
+		note(r, "commit");
+	return 0;
+}
+
+static int push(struct run *r, struct error *err)
+{
+	const struct world *w = r->m->world;
+	bool skipped;
+
+	if (w->push(w->data, &skipped, err) < 0)
+		return -1;
+	note(r, skipped ? "push skipped" : "push");
+	if (skipped)
+		say(r, "no remote 'origin': nothing is pushed");
+	return 0;
+}
+
+/* Beside what is there: the reviewers' failure must not be lost to the checks'. */
+static int failing_checks(struct run *r, struct error *err)
+{
+	const struct world *w = r->m->world;
+	struct str url = context_get(r->doc, "pr_url"), old;
+	char *text;
+
+	if (!url.n)
+		return 0;
+	if (w->failing_checks(w->data, &r->arena, url.p, &text, err) < 0)
+		return -1;
+	if (!*text || utf8_fault(str_of(text)))
+		return 0;
+	old = context_section(r->doc, "Last Failure");
+	text = arena_printf(&r->arena, "Failing checks of %s:\n\n%s", url.p, text);
+	if (str_find(old, str_of(text)) < old.n)
+		return 0;
+	context_put(r->doc, "Last Failure",
+		str_of(arena_printf(&r->arena, "%s%s%s", old.p, old.n ? "\n\n---\n\n" : "", text)));
+	return 0;
+}
+
+int run_effects(struct run *r, unsigned effects, struct error *err)
+{
+	if ((effects & EFFECT_FIND_SPEC) && find_spec(r, err) < 0)
+		return -1;
+	if ((effects & EFFECT_COMMIT_PUSH) && commit_rest(r, err) < 0)
+		return -1;
+	if ((effects & (EFFECT_COMMIT_PUSH | EFFECT_PUSH)) && push(r, err) < 0)
+		return -1;
+	if ((effects & EFFECT_PR_CHECKS) && failing_checks(r, err) < 0)
+		return -1;
+	return 0;
+}

@@ -1,0 +1,44 @@
+/*
+ * engine.h: load, advance, save, print. One call brings a work item to the next point where
+ * somebody outside must act, saves, and hands back the array to print. Rules:
+ * docs/action-protocol.md.
+ *
+ * The engine reads no repository and starts no program: what a step needs done goes through struct
+ * world, so that tests own it.
+ */
+#ifndef DT_ENGINE_H
+#define DT_ENGINE_H
+
+#include "src/machine/step.h"
+
+/* Every function: 0, or -1 with *err, upon which nothing is saved and the same call can be made
+ * again. */
+struct world {
+	/* Paths relative to the repository of the `_spec_*.md` files that name `id`. */
+	int (*find_specs)(void *data, struct arena *a, const char *id, char ***paths, size_t *n,
+		struct error *err);
+	int (*commit_rest)(void *data, const char *id, bool *made, struct error *err);
+	int (*push)(void *data, bool *skipped, struct error *err);
+	/* The failing checks of a pull request as text; empty when none or when they cannot be
+	 * asked. */
+	int (*failing_checks)(
+		void *data, struct arena *a, const char *pr_url, char **text, struct error *err);
+	/* A line for people. */
+	void (*say)(void *data, const char *text);
+	void *data;
+};
+
+struct machine {
+	struct context_file *file;
+	const struct workflow *workflow;
+	const struct step *(*step_for)(const struct workflow *w, const char *state);
+	const struct world *world;
+	const char *id, *research_skill, *repo;
+	bool returned;           /* the agents of the last array are back */
+	const char *returned_id; /* and this was one of it; NULL: not said */
+};
+
+/* Advances, saves, and adds the array (one line, no newline) to `out`. */
+int machine_step(struct machine *m, struct buf *out, struct error *err);
+
+#endif

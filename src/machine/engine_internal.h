@@ -1,0 +1,54 @@
+/*
+ * engine_internal.h: shared by engine.c, dispatch.c, troubleshooter.c and effects.c alone.
+ */
+#ifndef DT_ENGINE_INTERNAL_H
+#define DT_ENGINE_INTERNAL_H
+
+#include "src/machine/engine.h"
+
+enum advance {
+	ADVANCE_FAILED = -1,
+	ADVANCE_ON,   /* something changed: look again */
+	ADVANCE_STOP, /* somebody outside must act: m->print is what to say */
+};
+
+struct run {
+	struct machine *m;
+	struct context *doc;
+	struct arena arena;
+	json *outstanding; /* as in the document; written back by run_store() */
+	json *print;       /* the array to print */
+	bool returned;     /* not used up yet */
+};
+
+const char *run_state(const struct run *r);
+void run_store(struct run *r); /* outstanding -> document */
+void run_clear(struct run *r); /* no action is outstanding any more */
+
+/* Takes `trigger` to state `to`; `why` (may be NULL) goes into `outcome` when that is an end. */
+void run_enter(struct run *r, const char *to, const char *trigger, const char *why);
+bool run_is_terminal(const struct run *r, const char *state);
+
+/* dispatch.c: gives requests their ids, makes them outstanding and the array to print. */
+void dispatch_requests(struct run *r, const struct step *step, const struct moment *moment);
+void dispatch_troubleshooter(struct run *r, const char *trigger, unsigned long count);
+/* Outstanding actions without an answer, as they were printed; only the first when some have one.
+ */
+void print_outstanding(struct run *r);
+void print_done(struct run *r, const char *result, const char *reason, const char *question);
+
+/* troubleshooter.c */
+/* The trigger that is due before anything more is dispatched, or NULL; *count is its counter. */
+const char *trouble_due(const struct run *r, const struct step *step, unsigned long *count);
+/* The answer of an outstanding troubleshooter is there. */
+enum advance trouble_answered(struct run *r, const json *action, struct error *err);
+/* The troubleshooter asked the user: once that is answered, it is called again. */
+enum advance trouble_question(struct run *r, struct error *err);
+/* Calls it, unless it has been called too often without anything else getting done. */
+enum advance trouble_call(
+	struct run *r, const char *trigger, unsigned long count, struct error *err);
+
+/* effects.c */
+int run_effects(struct run *r, unsigned effects, struct error *err);
+
+#endif

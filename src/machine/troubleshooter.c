@@ -1,0 +1,232 @@
+#include "src/machine/engine_internal.h"
+#include "src/machine/verdict.h"
+
+/* So often in a row without anything else getting done; then the run stops until a person looks. */
+enum { MAX_CALLS = 3 };
+
+#define LOG "Troubleshooter Log"
+
+struct threshold {
+	const char *trigger, *counter;
+	size_t limit; /* offset in struct limits */
+};
+
+static const struct threshold thresholds[] = {
+	{"consecutive_failures", "consecutive_failures",
+		offsetof(struct limits, consecutive_failures)},
+	{"signoff_deadlock", "signoff_cycle_count", offsetof(struct limits, signoff_deadlock)},
+	{"review_loop", "review_cycle_count", offsetof(struct limits, review_loop)},
+	{"budget_exceeded", "actions_dispatched", offsetof(struct limits, max_actions)},
+};
+
+static unsigned long limit_of(const struct run *r, const struct threshold *t)
+{
+	return *(const unsigned long *)((const char *)&r->m->workflow->limits + t->limit);
+}
+
+const char *trouble_due(const struct run *r, const struct step *step, unsigned long *count)
+{
+	for (size_t i = 0; i < COUNT(thresholds); i++) {
+		if (!step && i + 1 == COUNT(thresholds))
+			break;
+		*count = context_count(r->doc, thresholds[i].counter);
+		if (*count >= limit_of(r, &thresholds[i]))
+			return thresholds[i].trigger;
+	}
+	*count = 0;
+	return step ? NULL : "unknown_state";
+}
+
+static void reset_counter(struct run *r, const char *trigger)
+{
+	for (size_t i = 0; i < COUNT(thresholds); i++)
+		if (strcmp(thresholds[i].trigger, trigger) == 0)
+			context_set_count(r->doc, thresholds[i].counter, 0);
+}
+
+enum advance trouble_call(
+	struct run *r, const char *trigger, unsigned long count, struct error *err)
+{
+	unsigned long calls = context_count(r->doc, "troubleshooter_calls");
+
+	(void)err;
+	if (calls < MAX_CALLS) {
+		context_set_count(r->doc, "troubleshooter_calls", calls + 1);
+		dispatch_troubleshooter(r, trigger, count);
+		return ADVANCE_STOP;
+	}
+	run_clear(r);
+	print_done(r, "failed",
+		arena_printf(&r->arena,
+			"the troubleshooter was called %d times for '%s' and nothing got done; "
+			"look at '%s', "
+			"then set 'troubleshooter_calls' to 0",
+			MAX_CALLS, trigger, r->m->file->path),
+		NULL);
+	return ADVANCE_STOP;
+}
+
+/* What a troubleshooter may change by name, beside the counters. */
+static bool may_set(const char *key)
+{
+	return context_is_counter(key) || strcmp(key, "pr_url") == 0 ||
+	       strcmp(key, "spec_path") == 0 || strcmp(key, "state") == 0;
+}
+
+static bool is_count(const char *text)
+{
+	return *text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 10;
+}
+
+/* Only the user may call work done that its reviewers have not approved. */
+static const char *state_fault(const struct run *r, const char *to)
+{
+	const struct flow_state *fs = workflow_state(r->m->workflow, to);
+
+	if (!fs)
+		return "no such state in the workflow";
+	if (fs->terminal && strcmp(to, "done") == 0 &&
+		!context_get(r->doc, "troubleshooter_input").n)
+		return "only the user can say that it is done: answer needs_user_input first";
+	return NULL;
+}
+
+static const char *set_key(struct run *r, const char *key, const char *value)
+{
+	if (!may_set(key) || strcmp(key, "revision") == 0 ||
+		strcmp(key, "troubleshooter_calls") == 0)
+		return "this key is not the troubleshooter's to set";
+	if (context_is_counter(key)) {
+		if (!is_count(value))
+			return "must be a whole number";
+		context_set_count(r->doc, key, strtoul(value, NULL, 10));
+		return NULL;
+	}
+	if (strcmp(key, "state") == 0) {
+		const char *fault = state_fault(r, value);
+
+		if (!fault)
+			run_enter(r, value, "troubleshooter", NULL);
+		return fault;
+	}
+	context_set(r->doc, key, str_of(value));
+	return NULL;
+}
+
+static const char *value_of(struct run *r, const json *change)
+{
+	const char *text = json_get_str(change, "value");
+	int64_t number = json_get_int(change, "value", -1);
+
+	if (text)
+		return text;
+	return number >= 0 ? arena_printf(&r->arena, "%lld", (long long)number) : NULL;
+}
+
+static const char *change_one(struct run *r, const json *change)
+{
+	const char *key = json_get_str(change, "key"), *section = json_get_str(change, "section"),
+		   *text = json_get_str(change, "text"), *value = value_of(r, change);
+
+	if (json_is_string(change))
+		return NULL; /* a sentence for people */
+	if (key && value)
+		return set_key(r, key, value);
+	if (!section || !text)
+		return "must be a text, {\"key\",\"value\"} or {\"section\",\"text\"}";
+	if (!section_name_valid(str_of(section)) || strcmp(section, CONTEXT_ACTIONS) == 0 ||
+		strcmp(section, LOG) == 0)
+		return "this section is not the troubleshooter's to write";
+	context_put(r->doc, section, str_of(text));
+	return NULL;
+}
+
+/* A change that cannot be made is said and noted; the others are made. */
+static void change_state(struct run *r, const json *answer)
+{
+	const json *changes = json_get(answer, "state_changes");
+
+	for (const json *c = json_is_array(changes) ? json_first(changes) : NULL; c;
+		c = json_next(c)) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+		const char *fault = change_one(r, c);
+		json *event;
+
+		json_print(&text, c);
+		event = context_event(r->m->file, fault ? "refusal" : "change");
+		json_put_str(event, "change", buf_str(&text));
+		if (fault)
+			json_put_str(event, "reason", str_of(fault));
+		if (fault && r->m->world->say)
+			r->m->world->say(r->m->world->data,
+				arena_printf(&r->arena,
+					"the troubleshooter's change %s is refused: %s", text.s,
+					fault));
+	}
+}
+
+static void go_on(struct run *r, const char *trigger, const json *answer)
+{
+	unsigned long calls = context_count(r->doc, "troubleshooter_calls");
+	const char *state = arena_dup(&r->arena, str_of(run_state(r)));
+
+	reset_counter(r, trigger);
+	change_state(r, answer);
+	run_clear(r);
+	if (strcmp(run_state(r), state) == 0)
+		context_set_count(r->doc, "troubleshooter_calls", calls);
+	context_set(r->doc, "troubleshooter_input", (struct str){0});
+}
+
+static void end_run(struct run *r, const char *reason)
+{
+	context_set(r->doc, "troubleshooter_input", (struct str){0});
+	context_put(r->doc, "Last Failure",
+		str_of(arena_printf(&r->arena, "Ended by the troubleshooter: %s", reason)));
+	run_enter(r, "failed", "terminated",
+		arena_printf(&r->arena, "ended by the troubleshooter: %s", reason));
+}
+
+static void ask_user(struct run *r, const char *trigger, const char *reason)
+{
+	context_set(r->doc, "troubleshooter_input", (struct str){0});
+	run_clear(r);
+	context_set(r->doc, "question", str_of(reason));
+	context_set(r->doc, "question_trigger", str_of(trigger));
+	context_set(r->doc, "pending_agent", STR("user"));
+}
+
+enum advance trouble_answered(struct run *r, const json *action, struct error *err)
+{
+	const char *trigger = arena_dup(&r->arena, str_of(json_get_str(action, "trigger")));
+	struct str word = action_word(r->doc, action);
+	CLEANUP(json_free) json *answer = verdict_json(context_section(r->doc, LOG));
+	const char *reason = answer ? json_get_str(answer, "reason") : NULL;
+
+	reason = reason && *reason ? reason : "no reason given";
+	if (str_is(word, "continue"))
+		go_on(r, trigger, answer);
+	else if (str_is(word, "terminate"))
+		end_run(r, reason);
+	else if (str_is(word, "needs_user_input"))
+		ask_user(r, trigger, reason);
+	else
+		return trouble_call(r, trigger, context_count(r->doc, "troubleshooter_calls"), err);
+	return ADVANCE_ON;
+}
+
+enum advance trouble_question(struct run *r, struct error *err)
+{
+	const char *question = arena_dup(&r->arena, context_get(r->doc, "question"));
+	const char *trigger = arena_dup(&r->arena, context_get(r->doc, "question_trigger"));
+
+	if (!context_get(r->doc, "troubleshooter_input").n) {
+		print_done(r, "failed", arena_printf(&r->arena, "needs your answer: %s", question),
+			question);
+		return ADVANCE_STOP;
+	}
+	context_set(r->doc, "question", (struct str){0});
+	context_set(r->doc, "question_trigger", (struct str){0});
+	context_set_count(r->doc, "troubleshooter_calls", 0);
+	return trouble_call(r, *trigger ? trigger : "needs_clarification", 1, err);
+}

@@ -1,0 +1,276 @@
+#include <ctype.h>
+#include "src/machine/verdict.h"
+
+enum { JSON_MAX = 65536 }; /* a verdict is short; longer lines are not looked at */
+
+static json *object_of(struct str text)
+{
+	json *j = NULL;
+	struct error ignored;
+
+	text = str_trim(text);
+	if (text.n < 2 || text.n > JSON_MAX || text.p[0] != '{' || text.p[text.n - 1] != '}')
+		return NULL;
+	if (json_parse(&j, text, &ignored) < 0)
+		return NULL;
+	if (!json_is_object(j))
+		json_free(&j);
+	return j;
+}
+
+static json *last_line(struct str text)
+{
+	size_t end = text.n;
+
+	while (end) {
+		const char *nl = memrchr(text.p, '\n', end);
+		size_t start = nl ? (size_t)(nl - text.p) + 1 : 0;
+		json *j = object_of(str_sub(text, start, end));
+
+		if (j)
+			return j;
+		end = start ? start - 1 : 0;
+	}
+	return NULL;
+}
+
+/* A fence opens with ``` or ```json and closes with ```. */
+static json *last_fence(struct str text)
+{
+	struct str rest = text, line;
+	const char *open = NULL;
+	json *found = NULL;
+
+	while (str_line(&rest, &line)) {
+		struct str t = str_trim(line);
+
+		if (!str_starts(t, "```"))
+			continue;
+		if (!open) {
+			open = rest.p;
+			continue;
+		}
+		json *j = object_of((struct str){open, (size_t)(line.p - open)});
+
+		open = NULL;
+		if (!j)
+			continue;
+		json_free(&found);
+		found = j;
+	}
+	return found;
+}
+
+json *verdict_json(struct str text)
+{
+	json *j = last_line(text);
+
+	return j ? j : last_fence(text);
+}
+
+bool verdict_status(struct str text, char *out, size_t size)
+{
+	CLEANUP(json_free) json *j = verdict_json(text);
+	const char *status = j ? json_get_str(j, "status") : NULL;
+
+	if (!status || strlen(status) >= size)
+		return false;
+	(void)snprintf(out, size, "%s", status);
+	return true;
+}
+
+static bool word_byte(struct str s, size_t i)
+{
+	return i < s.n && (isalnum((unsigned char)s.p[i]) || s.p[i] == '_' || s.p[i] == '-' ||
+				  ((unsigned char)s.p[i] & 0x80));
+}
+
+/* `'` belongs to a word, so that "isn't" is one. */
+static bool next_word(struct str s, size_t *at, struct str *word)
+{
+	size_t i = *at, from;
+
+	while (i < s.n && !word_byte(s, i))
+		i++;
+	for (from = i;
+		word_byte(s, i) || (i > from && i < s.n && s.p[i] == '\'' && word_byte(s, i + 1));)
+		i++;
+	*word = str_sub(s, from, i);
+	*at = i;
+	return i > from;
+}
+
+static bool word_is(struct str word, const char *lower)
+{
+	return word.n == strlen(lower) && strncasecmp(word.p, lower, word.n) == 0;
+}
+
+static bool in_list(struct str word, const char *const *list)
+{
+	for (; *list; list++)
+		if (word_is(word, *list))
+			return true;
+	return false;
+}
+
+/* Negate all that follows in the sentence. */
+static bool negates_sentence(struct str word)
+{
+	static const char *const list[] = {"not", "cannot", "never", "nobody", "nothing", "neither",
+		"nor", "unable", "refuse", "refused", "decline", "declined", "before", "until",
+		"unless", "if", "would", "could", "cant", "dont", "wont", "isnt", NULL};
+
+	return in_list(word, list) ||
+	       (word.n > 3 && strncasecmp(word.p + word.n - 3, "n't", 3) == 0) ||
+	       (word.n > 5 && strncasecmp(word.p + word.n - 5, "n\xe2\x80\x99t", 5) == 0);
+}
+
+/* Negate what follows up to the next comma or the like. */
+static bool negates_clause(struct str word)
+{
+	static const char *const list[] = {"no", "without", "none", "hardly", "zero", NULL};
+
+	return in_list(word, list);
+}
+
+static bool takes_back(struct str word)
+{
+	static const char *const list[] = {"if", "once", "unless", "until", "provided", "pending",
+		"when", "false", "no", "not", "never", "denied", "except", NULL};
+
+	return in_list(word, list);
+}
+
+struct clause {
+	bool sentence_negated, clause_negated, approved;
+};
+
+/*
+ * What lies between two words ends the sentence, the clause, or nothing. A single line break ends
+ * no sentence: prose is wrapped, and "cannot be" may stand at the end of a line.
+ */
+static void separate(struct clause *c, struct str gap)
+{
+	unsigned breaks = 0;
+
+	for (size_t i = 0; i < gap.n; i++) {
+		breaks += gap.p[i] == '\n';
+		if (breaks > 1 || strchr(".;!", gap.p[i]))
+			*c = (struct clause){0};
+		else if (strchr(",:()\n", gap.p[i]))
+			c->clause_negated = false;
+	}
+}
+
+/*
+ * Looks for the whole word in any sentence that does not negate it. One negated "approved" anywhere
+ * makes the answer no: a rejection taken for an approval costs more than a second look.
+ */
+static bool says_approved(struct str text)
+{
+	struct clause c = {0};
+	struct str word;
+	bool yes = false;
+	size_t at = 0, end = 0;
+
+	while (next_word(text, &at, &word)) {
+		separate(&c, str_sub(text, end, (size_t)(word.p - text.p)));
+		end = at;
+		if (word_is(word, "changes_requested") || word_is(word, "disapproved") ||
+			word_is(word, "unapproved"))
+			return false;
+		if (c.approved && takes_back(word))
+			return false;
+		if (word_is(word, "approved")) {
+			if (c.sentence_negated || c.clause_negated)
+				return false;
+			yes = c.approved = true;
+		}
+		c.sentence_negated |= negates_sentence(word);
+		c.clause_negated |= negates_clause(word);
+	}
+	return yes;
+}
+
+bool verdict_approved(struct str text)
+{
+	char status[64];
+
+	if (verdict_status(text, status, sizeof(status))) {
+		if (strcmp(status, "approved") == 0)
+			return true;
+		if (strcmp(status, "changes_requested") == 0)
+			return false;
+	}
+	return says_approved(text);
+}
+
+static struct str last_text_line(struct str text)
+{
+	const char *nl;
+
+	text = str_trim(text);
+	nl = text.n ? memrchr(text.p, '\n', text.n) : NULL;
+	return nl ? str_sub(text, (size_t)(nl - text.p) + 1, text.n) : text;
+}
+
+bool verdict_validated(struct str text)
+{
+	char status[64];
+
+	if (verdict_status(text, status, sizeof(status)))
+		return strcmp(status, "validated") == 0;
+	text = last_text_line(text);
+	return word_is(text, "validated") || word_is(text, "validated.");
+}
+
+bool verdict_passed(struct str text)
+{
+	text = str_trim(text);
+	return str_starts(text, "passed") && !word_byte(text, strlen("passed"));
+}
+
+static size_t url_end(struct str text, size_t i)
+{
+	while (i < text.n && (unsigned char)text.p[i] > ' ' && !strchr("<>\"'`|\\^{}", text.p[i]) &&
+		text.p[i] != '[' && text.p[i] != ']')
+		i++;
+	return i;
+}
+
+/* `.../pull/N` or `.../-/merge_requests/N` after a host and at least two path parts: its length, or
+ * 0. */
+static size_t pr_length(struct str url, const char *mark)
+{
+	size_t at = str_find(url, str_of(mark)), end = at + strlen(mark), slashes = 0;
+
+	if (at == url.n)
+		return 0;
+	for (size_t i = 0; i < at; i++)
+		slashes += url.p[i] == '/';
+	if (slashes < 4)
+		return 0;
+	at = end;
+	while (end < url.n && isdigit((unsigned char)url.p[end]))
+		end++;
+	return end > at && !word_byte(url, end) ? end : 0;
+}
+
+struct str verdict_pr_url(struct str text)
+{
+	for (size_t at = 0; at < text.n; at++) {
+		struct str url;
+		size_t n;
+
+		at += str_find(str_sub(text, at, text.n), STR("http"));
+		url = str_sub(text, at, url_end(text, at));
+		if (!str_starts(url, "https://") && !str_starts(url, "http://"))
+			continue;
+		n = pr_length(url, "/pull/");
+		if (!n)
+			n = pr_length(url, "/-/merge_requests/");
+		if (n)
+			return str_sub(url, 0, n);
+	}
+	return (struct str){"", 0};
+}

@@ -1,0 +1,89 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <time.h>
+#include "src/base/clock.h"
+#include "src/base/buf.h"
+#include "src/store/lock.h"
+
+struct lock {
+	int fd;
+};
+
+static int try_lock(int fd)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+	return fcntl(fd, F_OFD_SETLK, &whole);
+}
+
+/* Short waits first: a holder keeps the lock for about a millisecond. */
+static int wait_for(int fd, unsigned wait_ms)
+{
+	int64_t until = clock_ticks() + wait_ms;
+	long pause_us = 200;
+
+	while (try_lock(fd) < 0) {
+		struct timespec ts = {.tv_nsec = pause_us * 1000};
+
+		if ((errno != EAGAIN && errno != EACCES && errno != EINTR) ||
+			clock_ticks() >= until)
+			return -1;
+		nanosleep(&ts, NULL);
+		pause_us = pause_us < 10000 ? pause_us * 2 : 10000;
+	}
+	return 0;
+}
+
+static int held_by_another(int fd, const char *path, struct error *err)
+{
+	char who[200];
+	ssize_t n = pread(fd, who, sizeof(who) - 1, 0);
+
+	who[n > 0 ? n : 0] = '\0';
+	who[strcspn(who, "\n")] = '\0';
+	return error_set(err, ERR_STATE, "'%s' is locked by another process%s%s%s", path,
+		who[0] ? " (" : "", who, who[0] ? ")" : "");
+}
+
+/* For people only, so a full disk does not matter here. */
+static void sign(int fd)
+{
+	char host[64] = "", now[CLOCK_TEXT], text[160];
+	int n;
+
+	(void)gethostname(host, sizeof(host) - 1);
+	clock_text(clock_now(), now);
+	n = snprintf(text, sizeof(text), "pid %ld on %s since %s\n", (long)getpid(), host, now);
+	if (n > 0 && pwrite(fd, text, (size_t)n, 0) == n)
+		(void)!ftruncate(fd, n);
+}
+
+int lock_take(struct lock **out, const char *path, unsigned wait_ms, struct error *err)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+
+	*out = NULL;
+	if (fd < 0)
+		return error_errno(err, "cannot open lock file '%s'", path);
+	if (wait_for(fd, wait_ms) < 0) {
+		if (errno == EAGAIN || errno == EACCES || errno == EINTR)
+			held_by_another(fd, path, err);
+		else
+			error_errno(err, "cannot lock '%s'", path);
+		close(fd);
+		return -1;
+	}
+	sign(fd);
+	*out = xmalloc(sizeof(**out));
+	(*out)->fd = fd;
+	return 0;
+}
+
+void lock_drop(struct lock **l)
+{
+	if (!*l)
+		return;
+	close((*l)->fd);
+	free(*l);
+	*l = NULL;
+}

@@ -1,0 +1,22 @@
+/*
+ * lock.h: one writer at a time, by an open file description lock on a side file. The kernel drops
+ * it when its holder dies, so there is nothing to clean up. The file tells people who holds it.
+ *
+ * Rule: the lock file is never removed, or two processes could lock two files of one name.
+ */
+#ifndef DT_LOCK_H
+#define DT_LOCK_H
+
+#include "src/base/error.h"
+
+struct lock;
+
+/*
+ * Waits up to `wait_ms` for the lock on `path` (made if missing). -1: ERR_STATE naming the holder,
+ * or ERR_SYSTEM.
+ * `*out` is the caller's until lock_drop().
+ */
+int lock_take(struct lock **out, const char *path, unsigned wait_ms, struct error *err);
+void lock_drop(struct lock **l); /* for CLEANUP too; safe on NULL */
+
+#endif

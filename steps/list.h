@@ -1,0 +1,10 @@
+/* The built-in steps, in pipeline order. See src/machine/step.h. */
+X(spec_finding)
+X(debugging)
+X(researching)
+X(implementing)
+X(validating)
+X(fixing)
+X(reviewing)
+X(fixing_pr)
+X(signoff)

@@ -1,0 +1,15 @@
+#include "steps/steps.h"
+
+static void decide(struct moment *m)
+{
+	gives(m, "spec_found");
+}
+
+const struct step step_spec_finding = {
+	.state = "spec-finding",
+	.about = "find the one _spec_*.md that names the work item",
+	.pending = "",
+	.triggers = (const char *const[]){"spec_found", NULL},
+	.before_decide = EFFECT_FIND_SPEC,
+	.decide = decide,
+};
