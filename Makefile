@@ -72,7 +72,7 @@ PROGRAMS := $(UNIT:%.c=$(O)/%) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
 
 $(O)/tests/unit/%: $(O)/tests/unit/%.o $(TESTLIB)
 	$(LINK) $(CMOCKA_LIBS)
-$(O)/tests/spec/runner: $(O)/tests/spec/runner.o $(TESTLIB)
+$(O)/tests/spec/runner: $(O)/tests/spec/runner.o $(O)/tests/spec/cases.o $(O)/tests/spec/match.o $(TESTLIB)
 	$(LINK)
 $(O)/tests/crash/%: $(O)/tests/crash/%.o $(O)/tests/crash/trace.o $(TESTLIB)
 	$(LINK)

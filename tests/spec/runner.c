@@ -1,0 +1,292 @@
+/*
+ * Runs the cases of markdown files (tests/spec/README.md) and prints TAP.
+ *
+ *     runner FILE.md...                cases that must hold
+ *     runner --must-fail FILE.md...    cases that must not: each says "fails with: TEXT"
+ */
+#include <errno.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include "src/base/path.h"
+#include "tests/lib/run.h"
+#include "tests/lib/tap.h"
+#include "tests/lib/tree.h"
+#include "tests/spec/cases.h"
+#include "tests/spec/match.h"
+
+enum { COMMAND_LIMIT_S = 60 };
+
+struct rig {
+	char *bin_dir, *root; /* of the program tested; of the project */
+	char *path, *tmp;     /* PATH and TMPDIR */
+};
+
+struct play {
+	const struct rig *rig;
+	const char *file;
+	char *dir; /* the scratch folder */
+	struct arena arena;
+	struct buf errors; /* standard error of the last console block */
+	struct buf fault;  /* what is wrong; empty: nothing */
+};
+
+static void set_environment(const struct play *p)
+{
+	struct arena a = {0};
+	const char *asan = getenv("ASAN_OPTIONS");
+	const char *const vars[][2] = {
+		{"PATH", arena_printf(&a, "%s:%s", p->rig->bin_dir, p->rig->path)},
+		{"HOME", arena_printf(&a, "%s/home", p->dir)},
+		{"TMPDIR", arena_printf(&a, "%s/tmp", p->dir)},
+		{"DEV_TEAM_STATE_DIR", arena_printf(&a, "%s/state", p->dir)},
+		{"DEV_TEAM_ROOT", p->rig->root},
+		{"DEV_TEAM_NOW", "2026-11-21T01:34:55Z"},
+		{"DIR", p->dir},
+		{"ROOT", p->rig->root},
+		{"LC_ALL", "C.UTF-8"},
+		{"TZ", "UTC"},
+		{"GIT_CONFIG_NOSYSTEM", "1"},
+		{"GIT_CONFIG_GLOBAL", arena_printf(&a, "%s/home/.gitconfig", p->dir)},
+		{"GIT_AUTHOR_DATE", "2026-11-21T01:34:55Z"},
+		{"GIT_COMMITTER_DATE", "2026-11-21T01:34:55Z"},
+		{"ASAN_OPTIONS", arena_dup(&a, str_of(asan ? asan : ""))},
+	};
+
+	clearenv();
+	for (size_t i = 0; i < COUNT(vars); i++)
+		setenv(vars[i][0], vars[i][1], 1);
+	arena_release(&a);
+}
+
+static void begin(struct play *p)
+{
+	p->dir = tree_scratch("spec");
+	set_environment(p);
+	tree_mkdirs(arena_printf(&p->arena, "%s/tmp", p->dir));
+	tree_write(arena_printf(&p->arena, "%s/home/.gitconfig", p->dir),
+		STR("[user]\n\tname = Test\n\temail = test@example.org\n[init]\n\tdefaultBranch = "
+		    "main\n"));
+}
+
+static void end(struct play *p, const struct rig *rig)
+{
+	setenv("TMPDIR", rig->tmp, 1);
+	tree_remove(p->dir);
+	free(p->dir);
+	buf_release(&p->errors);
+	buf_release(&p->fault);
+	arena_release(&p->arena);
+}
+
+/* Output as cases write it: the scratch folder is $DIR, a missing last newline is visible. */
+static struct str portable(struct play *p, struct str text)
+{
+	CLEANUP(buf_release) struct buf one = BUF_INIT, two = BUF_INIT;
+
+	replace_all(&one, text, str_of(p->dir), STR("$DIR"));
+	replace_all(&two, buf_str(&one), str_of(p->rig->root), STR("$ROOT"));
+	if (two.len && two.s[two.len - 1] != '\n')
+		buf_adds(&two, "\n(no newline)\n");
+	return arena_str(&p->arena, buf_str(&two));
+}
+
+static bool compare(
+	struct play *p, unsigned line, const char *what, struct str want, struct str got)
+{
+	if (match_lines(want, got))
+		return true;
+	buf_addf(&p->fault, "%s:%u: %s is not as expected\n", p->file, line, what);
+	diff_add(&p->fault, want, got);
+	return false;
+}
+
+static bool play_command(struct play *p, const struct command *c)
+{
+	const char *const argv[] = {"sh", "-c", c->text.p, NULL};
+	struct run r = {.argv = argv, .cwd = p->dir, .limit_s = COMMAND_LIMIT_S};
+	bool good;
+
+	run(&r);
+	good = compare(p, c->line, "standard output", c->expected, portable(p, buf_str(&r.out)));
+	if (r.timed_out || r.status != c->status)
+		buf_addf(&p->fault, "%s:%u: exit status %d, expected %d%s\n", p->file, c->line,
+			r.status, c->status, r.timed_out ? " (time limit)" : "");
+	good = good && !r.timed_out && r.status == c->status;
+	if (!good)
+		buf_addf(&p->fault, "standard error:\n%s", r.err.len ? r.err.s : "(none)\n");
+	buf_add(&p->errors, buf_str(&r.err));
+	run_release(&r);
+	return good;
+}
+
+static bool play_console(struct play *p, const struct block *b, const struct block *next)
+{
+	struct str body = b->body, want = {0};
+	unsigned line = b->line + 1;
+	struct command c;
+	struct error err;
+	int rc;
+
+	buf_clear(&p->errors);
+	while ((rc = command_next(&p->arena, p->file, &body, &line, &c, &err)) > 0)
+		if (!play_command(p, &c))
+			return false;
+	if (rc < 0) {
+		buf_addf(&p->fault, "%s:%u: %s\n", p->file, err.line, err.text);
+		return false;
+	}
+	if (next && next->kind == BLOCK_STDERR)
+		want = next->body;
+	return compare(p, b->line, "standard error", want, portable(p, buf_str(&p->errors)));
+}
+
+/* A path of a block: below the scratch folder. */
+static char *place(struct play *p, struct str path)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+	replace_all(&b, path, STR("$DIR/"), STR(""));
+	return arena_printf(&p->arena, "%s/%s", p->dir, b.s);
+}
+
+static bool play_file(struct play *p, const struct block *b)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	replace_all(&text, b->body, STR("$DIR"), str_of(p->dir));
+	tree_write(place(p, b->path), buf_str(&text));
+	return true;
+}
+
+static bool play_repo(struct play *p, const struct block *b)
+{
+	static const char script[] = "git init -q \"$1\" && cd \"$1\" && { [ -z \"$2\" ] || git "
+				     "remote add origin \"$2\"; } && "
+				     "git commit -q --allow-empty -m 'first commit'";
+	char *url = arena_dup(&p->arena, str_trim(b->body));
+	const char *const argv[] = {"sh", "-c", script, "sh", place(p, b->path), url, NULL};
+	struct run r = {.argv = argv, .cwd = p->dir, .limit_s = COMMAND_LIMIT_S};
+
+	run(&r);
+	if (r.status)
+		buf_addf(&p->fault, "%s:%u: cannot make the repository: %s\n", p->file, b->line,
+			r.err.len ? r.err.s : "");
+	run_release(&r);
+	return p->fault.len == 0;
+}
+
+static bool play_expect(struct play *p, const struct block *b)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct str got;
+
+	if (!tree_read(place(p, b->path), &text)) {
+		buf_addf(&p->fault, "%s:%u: there is no file '%.*s'\n", p->file, b->line,
+			(int)b->path.n, b->path.p);
+		return false;
+	}
+	got = portable(p, buf_str(&text));
+	if (str_eq(got, b->body))
+		return true;
+	buf_addf(&p->fault, "%s:%u: the file is not as expected\n", p->file, b->line);
+	diff_add(&p->fault, b->body, got);
+	return false;
+}
+
+static bool play_block(struct play *p, const struct spec_case *c, size_t i)
+{
+	const struct block *b = &c->blocks[i];
+
+	switch (b->kind) {
+	case BLOCK_FILE:
+		return play_file(p, b);
+	case BLOCK_REPO:
+		return play_repo(p, b);
+	case BLOCK_CONSOLE:
+		return play_console(p, b, i + 1 < c->n ? b + 1 : NULL);
+	case BLOCK_EXPECT:
+		return play_expect(p, b);
+	case BLOCK_STDERR: /* compared with the console block before it */
+		return true;
+	}
+	return false;
+}
+
+/* The text after "fails with: " in the case's prose; empty when there is none. */
+static struct str reason_of(struct str prose)
+{
+	struct str line;
+
+	while (str_line(&prose, &line))
+		if (str_starts(line, "fails with: "))
+			return str_sub(line, 12, line.n);
+	return (struct str){0};
+}
+
+static void verdict(
+	const char *file, struct str title, bool must_fail, struct str reason, struct str fault)
+{
+	bool good = !fault.n;
+
+	if (must_fail)
+		good = fault.n && reason.n && str_find(fault, reason) < fault.n;
+	tap(good, "%.*s: %.*s", (int)path_base(file).n, path_base(file).p, (int)title.n, title.p);
+	if (!good)
+		tap_note(fault.n ? fault : STR("this case must fail and did not"));
+}
+
+static void play_case(
+	const struct rig *rig, const char *file, const struct spec_case *c, bool must_fail)
+{
+	struct play p = {.rig = rig, .file = file};
+
+	begin(&p);
+	for (size_t i = 0; i < c->n; i++)
+		if (!play_block(&p, c, i))
+			break;
+	verdict(file, c->title, must_fail, reason_of(c->prose), buf_str(&p.fault));
+	end(&p, rig);
+}
+
+static void play_file_of_cases(const struct rig *rig, const char *file, bool must_fail)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct arena a = {0};
+	struct spec_file f;
+	struct error err;
+	char line[2048] = "no such file";
+
+	if (!tree_read(file, &text)) {
+		verdict(file, str_of(file), false, (struct str){0}, str_of(line));
+	} else if (cases_parse(&a, file, buf_str(&text), &f, &err) < 0) {
+		error_format(&err, line, sizeof(line));
+		verdict(file, STR("the file"), must_fail, reason_of(buf_str(&text)), str_of(line));
+	} else {
+		for (size_t i = 0; i < f.n; i++)
+			play_case(rig, file, &f.cases[i], must_fail);
+	}
+	arena_release(&a);
+}
+
+int main(int argc, char **argv)
+{
+	bool must_fail = argc > 1 && strcmp(argv[1], "--must-fail") == 0;
+	char self[PATH_MAX] = {0};
+	struct arena a = {0};
+	struct rig rig;
+
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		die("cannot find myself");
+	/* BUILD/tests/spec/runner tests BUILD/dev-team. */
+	for (int i = 0; i < 3; i++)
+		self[path_dir(self).n] = '\0';
+	rig = (struct rig){.bin_dir = self, .root = realpath(".", NULL)};
+	rig.path = arena_dup(&a, str_of(getenv("PATH")));
+	rig.tmp = arena_dup(&a, str_of(getenv("TMPDIR")));
+	for (int i = must_fail ? 2 : 1; i < argc; i++)
+		if (!str_is(path_base(argv[i]), "README.md"))
+			play_file_of_cases(&rig, argv[i], must_fail);
+	free(rig.root);
+	arena_release(&a);
+	return tap_end();
+}
