@@ -10,13 +10,13 @@
 
 #include "src/base/buf.h"
 
-#define CONTEXT_MAX	((size_t)16 << 20) /* bytes of a whole document */
-#define FIELD_MAX	1000000000ul	   /* largest counter */
-#define CONTEXT_ACTIONS "Actions"	   /* the machine's own section */
+#define CONTEXT_MAX     ((size_t)16 << 20) /* bytes of a whole document */
+#define FIELD_MAX       1000000000ul       /* largest counter */
+#define CONTEXT_ACTIONS "Actions"          /* the machine's own section */
 
 struct context {
 	struct arena arena;
-	char *file;	     /* for messages */
+	char *file;          /* for messages */
 	struct str text;     /* as read */
 	const char *newline; /* "\n", or "\r\n" when the first line ends so */
 	size_t head_end;     /* offset of the closing `---` line */

@@ -12,9 +12,9 @@
 
 struct context_file {
 	struct context doc;
-	char *path;	  /* absolute */
+	char *path;       /* absolute */
 	char *dir, *name; /* name: without `.md` */
-	bool created;	  /* there was no document yet; doc is empty until context_new() */
+	bool created;     /* there was no document yet; doc is empty until context_new() */
 	struct lock *lock;
 	struct journal *journal;
 	json *events; /* array: what the next save will append */

@@ -1,9 +1,9 @@
 #include "steps/steps.h"
 #include "src/machine/verdict.h"
 
-#define REVIEW	 "Signoff Review"
+#define REVIEW   "Signoff Review"
 #define RESEARCH "Signoff Research"
-#define BUILD	 "Signoff Build Result"
+#define BUILD    "Signoff Build Result"
 
 enum { CHECKS_TIMEOUT_S = 1800 };
 

@@ -25,7 +25,7 @@ enum { MAX_OPTIONS = 16, MAX_WORDS = 64, MAX_REPEATS = 512 };
 struct args {
 	const char *value[MAX_OPTIONS]; /* by index in the verb's option table; "" for a flag or an
 					   omitted argument */
-	const char **repeated;		/* values of the (one) option that repeats */
+	const char **repeated;          /* values of the (one) option that repeats */
 	size_t n_repeated;
 	const char *words[MAX_WORDS]; /* positional */
 	size_t n;
@@ -39,9 +39,9 @@ struct invocation {
 
 struct verb {
 	const char *name;
-	const char *synopsis;		   /* words after the name */
-	const char *about;		   /* one line */
-	const char *details;		   /* paragraphs for --help; may be NULL */
+	const char *synopsis;              /* words after the name */
+	const char *about;                 /* one line */
+	const char *details;               /* paragraphs for --help; may be NULL */
 	const struct option_spec *options; /* ended by a NULL name; may be NULL */
 	unsigned min_words, max_words;
 	/* 0, ERR_CHECK (with text in out), or -1 with *err. */

@@ -15,7 +15,7 @@
 
 enum effect {
 	EFFECT_NONE = 0,
-	EFFECT_FIND_SPEC = 1,	/* sets spec_path */
+	EFFECT_FIND_SPEC = 1,   /* sets spec_path */
 	EFFECT_COMMIT_PUSH = 2, /* commits what is left over, pushes */
 	EFFECT_PUSH = 4,
 	EFFECT_PR_CHECKS = 8, /* adds the failing checks of the pull request to Last Failure */
@@ -32,10 +32,10 @@ struct request {
 };
 
 enum meaning {
-	MEANS_TRIGGER,	 /* take the transition `trigger` */
+	MEANS_TRIGGER,   /* take the transition `trigger` */
 	MEANS_ASK_AGAIN, /* the answer was used; the step has more to ask */
-	MEANS_FAILED,	 /* the agent could not do it: its text is kept, it is asked again */
-	MEANS_UNCLEAR,	 /* the agent needs an answer first: the troubleshooter is called */
+	MEANS_FAILED,    /* the agent could not do it: its text is kept, it is asked again */
+	MEANS_UNCLEAR,   /* the agent needs an answer first: the troubleshooter is called */
 };
 
 /* What a step sees and says. */
@@ -59,7 +59,7 @@ struct moment {
 
 struct step {
 	const char *state, *about;
-	const char *pending;	     /* what `pending_agent` says meanwhile */
+	const char *pending;         /* what `pending_agent` says meanwhile */
 	const char *const *triggers; /* all that decide() can give; NULL-ended */
 	unsigned before_ask, before_decide;
 	void (*ask)(struct moment *m); /* no requests: decide() is next */

@@ -9,8 +9,12 @@ enum { TAIL = 4096 };
 struct journal {
 	int fd;
 	char *path;
-	off_t size, before; /* now; before the last append */
-	uint64_t seq, rev;  /* of the last line */
+	off_t size;
+	uint64_t seq, rev; /* of the last line */
+	struct mark {
+		off_t size;
+		uint64_t seq, rev;
+	} before; /* the last append */
 };
 
 struct line_head {
@@ -124,7 +128,7 @@ int journal_open(struct journal **out, const char *path, uint64_t rev, struct er
 	else if (!S_ISREG(st.st_mode))
 		error_set(err, ERR_INPUT, "'%s' is not a regular file", path);
 	else {
-		j->size = j->before = st.st_size;
+		j->size = st.st_size;
 		if (!j->size || repair(j, rev, err) == 0)
 			return 0;
 	}
@@ -168,7 +172,7 @@ int journal_append(struct journal *j, const json *events, uint64_t rev, struct e
 
 	for (const json *e = json_first(events); e; e = json_next(e))
 		add_line(&text, ++seq, rev, e);
-	j->before = j->size;
+	j->before = (struct mark){j->size, j->seq, j->rev};
 	if (fd_write_all(j->fd, buf_str(&text), j->path, err) < 0) {
 		journal_undo(j);
 		return -1;
@@ -179,11 +183,15 @@ int journal_append(struct journal *j, const json *events, uint64_t rev, struct e
 		return -1;
 	}
 	j->size += (off_t)text.len;
+	j->seq = seq;
+	j->rev = rev;
 	return 0;
 }
 
 void journal_undo(struct journal *j)
 {
-	(void)!ftruncate(j->fd, j->before);
-	j->size = j->before;
+	(void)!ftruncate(j->fd, j->before.size);
+	j->size = j->before.size;
+	j->seq = j->before.seq;
+	j->rev = j->before.rev;
 }

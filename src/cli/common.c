@@ -1,0 +1,113 @@
+#include <limits.h>
+#include "context/file.h"
+#include "src/base/git.h"
+#include "src/base/path.h"
+#include "src/cli/common.h"
+
+static bool has_workflows(struct arena *a, const char *root)
+{
+	return path_exists(path_join(a, root, "workflows"));
+}
+
+static char *by_program(struct arena *a)
+{
+	char exe[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	static const char *const places[] = {"..", "../..", "../share/dev-team"};
+
+	if (n <= 0)
+		return NULL;
+	exe[n] = '\0';
+	for (size_t i = 0; i < COUNT(places); i++) {
+		char *dir = arena_dup(a, path_dir(exe)), *root = path_join(a, dir, places[i]),
+		     real[PATH_MAX];
+
+		if (has_workflows(a, root) && realpath(root, real))
+			return arena_dup(a, str_of(real));
+	}
+	return NULL;
+}
+
+int plugin_root(struct arena *a, const char *given, char **root, struct error *err)
+{
+	const char *env = getenv("DEV_TEAM_ROOT");
+
+	if (!given && env && *env)
+		given = env;
+	*root = given ? path_absolute(a, given) : by_program(a);
+	if (!*root)
+		return error_set(err, ERR_STATE,
+			"cannot find the workflows that came with dev-team: give --plugin-root");
+	if (given && !has_workflows(a, *root))
+		return error_set(err, ERR_STATE, "no folder 'workflows' in '%s'", *root);
+	return 0;
+}
+
+int workflow_path(
+	struct arena *a, const char *name, const char *root, char **path, struct error *err)
+{
+	char *dir;
+
+	if (strchr(name, '/') || str_ends(str_of(name), ".md")) {
+		*path = path_absolute(a, name);
+		return 0;
+	}
+	if (strcmp(name, "implement") == 0)
+		name = "implement-task";
+	else if (strcmp(name, "fix") == 0)
+		name = "fix-issue";
+	if (plugin_root(a, root, &dir, err) < 0)
+		return -1;
+	*path = arena_printf(a, "%s/workflows/%s.md", dir, name);
+	if (id_valid(str_of(name)) && path_exists(*path))
+		return 0;
+	return error_set(err, ERR_INPUT, "no workflow '%.100s' in '%s/workflows'", name, dir);
+}
+
+/* Looks for `.git` (a folder, or a file in a linked worktree) upwards: no library is needed for
+ * that. */
+int repo_root(struct arena *a, const char *given, char **root, struct error *err)
+{
+	char real[PATH_MAX];
+
+	if (!realpath(given ? given : ".", real))
+		return error_errno(err, "cannot find the repository '%s'", given ? given : ".");
+	for (*root = arena_dup(a, str_of(real));; *root = arena_dup(a, path_dir(*root))) {
+		if (path_exists(path_join(a, *root, ".git")))
+			return 0;
+		if (strcmp(*root, "/") == 0)
+			break;
+	}
+	return error_set(err, ERR_STATE, "'%s' is not in a git repository: give --repo",
+		given ? given : ".");
+}
+
+int context_file_path(struct arena *a, const char *given, const char *repo, const char *id,
+	char **path, struct error *err)
+{
+	char *slug;
+
+	if (given) {
+		*path = path_absolute(a, given);
+		return 0;
+	}
+	if (git_slug(a, repo, &slug, err) < 0)
+		return -1;
+	return context_path(a, slug, id, path, err);
+}
+
+int read_input(struct buf *out, size_t max, struct error *err)
+{
+	if (isatty(STDIN_FILENO))
+		return error_set(
+			err, ERR_USAGE, "the text comes on standard input, and that is a terminal");
+	return fd_read_all(out, STDIN_FILENO, max, "standard input", err);
+}
+
+int need_option(const struct verb *v, const struct args *args, int k, struct error *err)
+{
+	if (args->value[k] && *args->value[k])
+		return 0;
+	return error_set(err, ERR_USAGE, "%s: --%s is missing (see 'dev-team %s --help')", v->name,
+		v->options[k].name, v->name);
+}

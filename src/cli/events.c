@@ -1,0 +1,108 @@
+#include "src/base/json.h"
+#include "src/base/path.h"
+#include "src/cli/common.h"
+
+#define EVENTS_MAX ((size_t)1 << 30)
+
+enum { JSON };
+
+static const struct option_spec options[] = {
+	[JSON] = {"json", NULL, "the lines as they are", false},
+	{0},
+};
+
+static const struct {
+	const char *key, *before;
+} shown[] = {
+	{"state", " in "},
+	{"from", " "},
+	{"to", " -> "},
+	{"trigger", ", "},
+	{"action", " "},
+	{"agent", ", "},
+	{"command", ", "},
+	{"effect", " "},
+	{"key", " "},
+	{"value", " = "},
+	{"result", ": "},
+	{"workflow", " "},
+	{"change", " "},
+	{"reason", "; "},
+	{"kept", "; kept in "},
+};
+
+static void add_event(struct buf *out, const json *e)
+{
+	const char *ts = json_get_str(e, "ts"), *type = json_get_str(e, "type");
+
+	buf_addf(out, "%6lld  %s  %-10s", (long long)json_get_int(e, "seq", 0), ts ? ts : "?",
+		type ? type : "?");
+	for (size_t i = 0; i < COUNT(shown); i++) {
+		const char *text = json_get_str(e, shown[i].key);
+
+		if (text)
+			buf_addf(out, "%s%s", shown[i].before, text);
+	}
+	buf_addc(out, '\n');
+}
+
+/* A last line without its end is being written, or was cut by a kill: it is not an event yet. */
+static int add_lines(struct invocation *in, const char *path, struct str text, struct error *err)
+{
+	bool raw = in->args->value[JSON] != NULL;
+	unsigned n = 0;
+
+	while (text.n) {
+		CLEANUP(json_free) json *e = NULL;
+		struct str line;
+
+		if (!memchr(text.p, '\n', text.n))
+			return 0;
+		(void)str_line(&text, &line);
+		n++;
+		if (json_parse(&e, line, err) < 0)
+			return error_at(err, path, n, err->col, "this is not an event");
+		if (raw) {
+			buf_add(in->out, line);
+			buf_addc(in->out, '\n');
+		} else {
+			add_event(in->out, e);
+		}
+	}
+	return 0;
+}
+
+/* The document's path is as good as the journal's. */
+static char *journal_path(struct arena *a, const char *given)
+{
+	struct str s = str_of(given);
+
+	if (str_ends(s, ".events.jsonl"))
+		return arena_dup(a, s);
+	if (str_ends(s, ".md"))
+		s.n -= 3;
+	return arena_printf(a, "%.*s.events.jsonl", (int)s.n, s.p);
+}
+
+static int run(struct invocation *in, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char *path = journal_path(in->arena, in->args->words[0]);
+	bool missing;
+
+	if (file_read(&text, path, EVENTS_MAX, &missing, err) < 0)
+		return missing ? error_set(err, ERR_INPUT, "no events file '%s'", path) : -1;
+	return add_lines(in, path, buf_str(&text), err);
+}
+
+const struct verb verb_events = {
+	.name = "events",
+	.synopsis = "FILE [--json]",
+	.about = "what has happened to a work item",
+	.details = "FILE is the work item's document or its events file. Without --json a line for "
+		   "people each.",
+	.options = options,
+	.min_words = 1,
+	.max_words = 1,
+	.run = run,
+};

@@ -1,0 +1,51 @@
+#include "src/cli/common.h"
+#include "src/machine/actions.h"
+
+enum { CONTEXT_FILE, ACTION, RESULT };
+
+static const struct option_spec options[] = {
+	[CONTEXT_FILE] = {"context-file", "FILE", "the work item's document", false},
+	[ACTION] = {"action", "ID", "which action is answered", false},
+	[RESULT] = {"result", "WORD", "its result, one of the words of result_format", false},
+	{0},
+};
+
+static int run(struct invocation *in, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct args *args = in->args;
+	enum answer_fate fate;
+
+	if (need_option(&verb_record, args, CONTEXT_FILE, err) < 0 ||
+		need_option(&verb_record, args, ACTION, err) < 0)
+		return -1;
+	if (read_input(&text, CONTEXT_MAX, err) < 0)
+		return -1;
+	if (context_open(&f, args->value[CONTEXT_FILE], CONTEXT_MUST_EXIST, err) < 0)
+		return -1;
+	if (action_record(
+		    &f, args->value[ACTION], args->value[RESULT], buf_str(&text), &fate, err) < 0)
+		return -1;
+	buf_addf(in->out, "recorded %s%s%s%s\n", args->value[ACTION],
+		args->value[RESULT] ? ": " : "", args->value[RESULT] ? args->value[RESULT] : "",
+		fate == ANSWER_AGAIN ? " (it was there already)" : "");
+	return 0;
+}
+
+const struct verb verb_record = {
+	.name = "record",
+	.synopsis = "--context-file FILE --action ID [--result WORD] < TEXT",
+	.about = "put an agent's answer into the document",
+	.details = "The text on standard input goes into the action's section, with its result "
+		   "word. An answer to an\n"
+		   "action that is not outstanding, or a second, other answer, is refused with "
+		   "exit status 4; what\n"
+		   "was offered is kept under logs/. A result that is not one of the action's "
+		   "words, or contradicts\n"
+		   "the text's own JSON status, is refused with exit status 3. The same answer "
+		   "again is no error.",
+	.options = options,
+	.max_words = 0,
+	.run = run,
+};

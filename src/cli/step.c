@@ -1,0 +1,61 @@
+#include "src/cli/step_run.h"
+
+enum { WORKFLOW, CONTEXT_FILE, RESEARCH_SKILL, PLUGIN_ROOT, REPO, RETURNED, RESULT };
+
+static const struct option_spec options[] = {
+	[WORKFLOW] = {"workflow", "FILE",
+		"a workflow file, or the name of a shipped one: implement-task, fix-issue", false},
+	[CONTEXT_FILE] = {"context-file", "FILE",
+		"the work item's document; default: as 'context path' says", false},
+	[RESEARCH_SKILL] = {"research-skill", "NAME",
+		"skill of the researcher; default: as the workflow says", false},
+	[PLUGIN_ROOT] = {"plugin-root", "DIR",
+		"where workflows/ is; default: where dev-team is installed", false},
+	[REPO] = {"repo", "DIR", "the repository; default: the one around the working directory",
+		false},
+	[RETURNED] = {"returned", "[ACTION]",
+		"the agents of the last array are back; ACTION is one of it", false},
+	[RESULT] = {"result", "ACTION=TEXT", "an answer, given here", true},
+	{0},
+};
+
+static int run(struct invocation *in, struct error *err)
+{
+	const struct args *args = in->args;
+	struct step_call call = {.id = args->words[0],
+		.workflow = args->value[WORKFLOW],
+		.context_file = args->value[CONTEXT_FILE],
+		.research_skill = args->value[RESEARCH_SKILL],
+		.root = args->value[PLUGIN_ROOT],
+		.repo = args->value[REPO],
+		.returned = args->value[RETURNED] != NULL,
+		.results = args->repeated,
+		.n_results = args->n_repeated};
+
+	if (args->value[RETURNED] && *args->value[RETURNED])
+		call.returned_id = args->value[RETURNED];
+	if (need_option(&verb_step, args, WORKFLOW, err) < 0)
+		return -1;
+	if (step_resolve(in->arena, &call, err) < 0 || step_run(in->arena, &call, in->out, err) < 0)
+		return -1;
+	buf_addc(in->out, '\n');
+	return 0;
+}
+
+const struct verb verb_step = {
+	.name = "step",
+	.synopsis = "ID --workflow FILE [OPTION...]",
+	.about = "bring a work item to the next point where somebody must act; print the actions",
+	.details = "Prints one line, a JSON array of actions: spawn_agent, run_script or done.\n\n"
+		   "Called again while actions are outstanding, it prints them again, the same "
+		   "ids, and changes\n"
+		   "nothing. With --returned, an action that has no answer by now counts as a "
+		   "failure and is asked\n"
+		   "for again under a new id. --returned=ACTION does so only while ACTION is "
+		   "outstanding, so that\n"
+		   "a call that is repeated by mistake counts nothing twice.",
+	.options = options,
+	.min_words = 1,
+	.max_words = 1,
+	.run = run,
+};

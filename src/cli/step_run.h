@@ -1,0 +1,24 @@
+/*
+ * step_run.h: one step of a work item from what a command line says; `step` and `run` share it.
+ */
+#ifndef DT_STEP_RUN_H
+#define DT_STEP_RUN_H
+
+#include "src/cli/common.h"
+
+struct step_call {
+	const char *id, *workflow, *context_file, *research_skill, *root,
+		*repo; /* NULL: find out */
+	bool returned;
+	const char *returned_id;    /* NULL: not said */
+	const char *const *results; /* `ACTION=TEXT` */
+	size_t n_results;
+	bool quiet;
+};
+
+/* Fills in what was NULL: absolute paths. */
+int step_resolve(struct arena *a, struct step_call *call, struct error *err);
+/* Runs it; the call must be resolved. Adds the array, one line without a newline. */
+int step_run(struct arena *a, const struct step_call *call, struct buf *out, struct error *err);
+
+#endif

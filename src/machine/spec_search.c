@@ -1,0 +1,46 @@
+#include <ctype.h>
+#include "src/machine/spec_search.h"
+
+static bool id_char(struct str t, size_t i)
+{
+	return i < t.n && (isalnum((unsigned char)t.p[i]) || t.p[i] == '-' || t.p[i] == '_' ||
+				  ((unsigned char)t.p[i] & 0x80));
+}
+
+/* A dot joins only when something follows it: `ADR-1.2` is another id, `ADR-1.` ends a sentence. */
+static bool ends_word(struct str t, size_t end)
+{
+	if (end < t.n && t.p[end] == '.')
+		return !id_char(t, end + 1);
+	return !id_char(t, end);
+}
+
+static bool begins_word(struct str t, size_t at)
+{
+	if (at && t.p[at - 1] == '.')
+		return at < 2 || !id_char(t, at - 2);
+	return at == 0 || !id_char(t, at - 1);
+}
+
+bool text_names(struct str text, struct str id)
+{
+	size_t at = 0;
+
+	while ((at += str_find(str_sub(text, at, text.n), id)) < text.n) {
+		if (begins_word(text, at) && ends_word(text, at + id.n))
+			return true;
+		at++;
+	}
+	return false;
+}
+
+bool is_spec_name(struct str name)
+{
+	return str_starts(name, "_spec_") && str_ends(name, ".md") && name.n > strlen("_spec_.md");
+}
+
+bool spec_name_names(struct str name, struct str id)
+{
+	return is_spec_name(name) &&
+	       text_names(str_sub(name, strlen("_spec_"), name.n - strlen(".md")), id);
+}
