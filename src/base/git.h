@@ -8,35 +8,60 @@
 
 #include "src/base/buf.h"
 
+/* Opens libgit2. *version: of the library that was found, in the arena. */
+int git_library(struct arena *a, char **version, struct error *err);
+
 /* Work tree folder around `from` (a folder), absolute, in the arena. -1: ERR_STATE, not in one. */
 int git_root(struct arena *a, const char *from, char **root, struct error *err);
 
 /*
  * `org/repo` out of a remote's URL: less scheme, user, host, port and `.git`. False when nothing
- * valid is left. Known forms: https://host/org/repo(.git), git@host:org/repo(.git),
- * ssh://git@host:22/org/repo(.git).
+ * valid (slug_valid()) is left. Known forms: https://host/org/repo(.git), git@host:org/repo(.git),
+ * ssh://git@host:22/org/repo(.git), [git@host:22]:org/repo(.git); of a local path (file:///...,
+ * /...,
+ * ./..., ../...) the last two parts.
  */
 bool git_slug_of_url(struct str url, struct buf *slug);
 /* The slug of remote `origin`. -1: ERR_STATE when there is no such remote or its URL gives no slug.
  */
 int git_slug(struct arena *a, const char *root, char **slug, struct error *err);
 
-/* Paths (relative to root, sorted) of the files that are not ignored and not in .git, for which
- * want() is true. */
+/*
+ * Paths (relative to root, sorted) of the regular files that are tracked or not ignored, whose name
+ * want() likes. Not looked into: .git, links to folders, other work trees and submodules, names
+ * that are not UTF-8.
+ */
 int git_find_files(struct arena *a, const char *root, bool (*want)(struct str name), char ***paths,
 	size_t *n, struct error *err);
+
+/* Where a work tree stands. Texts are in the arena. */
+struct git_head {
+	const char *git_dir;
+	const char *branch; /* NULL: HEAD is detached */
+	bool unborn;        /* no commit yet */
+	bool origin;        /* there is a remote `origin` */
+	bool on_default;    /* branch is the remote's default branch, and that is not empty */
+	bool ahead;         /* on_default, with commits that the remote's branch has not */
+	bool own_ssh;       /* the configuration names an ssh command */
+	const char *busy;   /* "merge", "rebase" ... in progress; else NULL */
+};
+int git_look(struct arena *a, const char *root, struct git_head *head, struct error *err);
 
 /*
  * Commits all that is not committed (tracked and new, not ignored) with `message`, by way of the
  * user's `git` so that hooks and signing apply. *made tells whether there was anything. On the
- * remote's default branch (as refs/remotes/origin/HEAD names it) it first makes and switches to
- * `branch`, so that nothing unreviewed goes there.
+ * remote's default branch (as refs/remotes/origin/HEAD names it; where that is missing, `main` or
+ * `master`), or off any branch, it first makes and switches to `branch`, so that nothing unreviewed
+ * goes there. -1: ERR_STATE while a merge or the like is in progress or there are conflicts.
  */
 int git_commit_rest(
 	const char *root, const char *branch, const char *message, bool *made, struct error *err);
 
-/* Pushes HEAD's branch to origin and sets the upstream. Without a remote `origin`: *skipped is set,
- * 0. */
+/*
+ * Pushes HEAD's branch to origin and sets the upstream. Nothing to do (no remote `origin`, or on
+ * its default branch with nothing new): *skipped is set, 0. -1: ERR_STATE off any branch, or when
+ * it would push to the default branch.
+ */
 int git_push(const char *root, bool *skipped, struct error *err);
 
 #endif

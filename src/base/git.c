@@ -1,0 +1,329 @@
+#include <dlfcn.h>
+#define git_push git_push_type /* a type there, a function of ours */
+#include <git2.h>
+#undef git_push
+#include "src/base/git.h"
+#include "src/base/git_walk.h"
+
+/* Loading the library takes longer than a whole step does, and most steps do not ask git. */
+#define FUNCTIONS(X)                                                                               \
+	X(git_libgit2_init)                                                                        \
+	X(git_libgit2_opts)                                                                        \
+	X(git_libgit2_version)                                                                     \
+	X(git_error_last)                                                                          \
+	X(git_repository_open_ext)                                                                 \
+	X(git_repository_free)                                                                     \
+	X(git_repository_workdir)                                                                  \
+	X(git_repository_path)                                                                     \
+	X(git_repository_state)                                                                    \
+	X(git_repository_index)                                                                    \
+	X(git_repository_config_snapshot)                                                          \
+	X(git_reference_lookup)                                                                    \
+	X(git_reference_symbolic_target)                                                           \
+	X(git_reference_free)                                                                      \
+	X(git_reference_name_to_id)                                                                \
+	X(git_graph_ahead_behind)                                                                  \
+	X(git_remote_lookup)                                                                       \
+	X(git_remote_url)                                                                          \
+	X(git_remote_free)                                                                         \
+	X(git_config_get_string)                                                                   \
+	X(git_config_free)                                                                         \
+	X(git_ignore_path_is_ignored)                                                              \
+	X(git_index_entrycount)                                                                    \
+	X(git_index_get_byindex)                                                                   \
+	X(git_index_free)
+
+#define MEMBER(name) __typeof__(name) *name;
+static struct {
+	bool open;
+	FUNCTIONS(MEMBER)
+} lib;
+
+#define NAME(name) {#name, offsetof(__typeof__(lib), name)},
+static const struct {
+	const char *name;
+	size_t offset;
+} names[] = {FUNCTIONS(NAME)};
+
+#if defined(__SANITIZE_ADDRESS__)
+#define LEAKS_ARE_COUNTED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define LEAKS_ARE_COUNTED 1
+#endif
+#endif
+#ifdef LEAKS_ARE_COUNTED
+/* libgit2 1.5 does not free what its regular expressions matched. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libpcre2\nleak:libgit2\n";
+}
+#endif
+
+static const char *last_words(void)
+{
+	const git_error *e = lib.git_error_last();
+
+	return e && e->message ? e->message : "no reason given";
+}
+
+static int fault(struct error *err, enum err code, const char *what, const char *subject)
+{
+	return error_set(err, code, "%s '%s': %s", what, subject, last_words());
+}
+
+/* What these change does not matter to one who reads references, configuration and index. */
+static int accept_extensions(struct error *err)
+{
+	static const char *known[] = {
+		"worktreeconfig", "partialclone", "preciousobjects", "relativeworktrees"};
+
+	if (lib.git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, known, COUNT(known)) < 0)
+		return fault(err, ERR_SYSTEM, "cannot set up", LIBGIT2_SO);
+	return 0;
+}
+
+static int library(struct error *err)
+{
+	void *handle;
+
+	if (lib.open)
+		return 0;
+	handle = dlopen(LIBGIT2_SO, RTLD_NOW | RTLD_LOCAL);
+	if (!handle)
+		return error_set(err, ERR_SYSTEM, "cannot open the git library: %s", dlerror());
+	for (size_t i = 0; i < COUNT(names); i++) {
+		void *function = dlsym(handle, names[i].name);
+
+		if (!function)
+			return error_set(err, ERR_SYSTEM, "no '%s' in the git library '%s'",
+				names[i].name, LIBGIT2_SO);
+		memcpy((char *)&lib + names[i].offset, &function, sizeof(function));
+	}
+	if (lib.git_libgit2_init() < 0)
+		return fault(err, ERR_SYSTEM, "cannot start", LIBGIT2_SO);
+	lib.open = accept_extensions(err) == 0;
+	return lib.open ? 0 : -1;
+}
+
+int git_library(struct arena *a, char **version, struct error *err)
+{
+	int major, minor, patch;
+
+	if (library(err) < 0)
+		return -1;
+	lib.git_libgit2_version(&major, &minor, &patch);
+	*version = arena_printf(a, "%d.%d.%d", major, minor, patch);
+	return 0;
+}
+
+static void repository_close(git_repository **r)
+{
+	if (*r)
+		lib.git_repository_free(*r);
+}
+
+static void remote_close(git_remote **r)
+{
+	if (*r)
+		lib.git_remote_free(*r);
+}
+
+static void reference_close(git_reference **r)
+{
+	if (*r)
+		lib.git_reference_free(*r);
+}
+
+static void index_close(git_index **i)
+{
+	if (*i)
+		lib.git_index_free(*i);
+}
+
+static void config_close(git_config **c)
+{
+	if (*c)
+		lib.git_config_free(*c);
+}
+
+static int open_repository(
+	git_repository **out, const char *folder, unsigned flags, struct error *err)
+{
+	int rc;
+
+	if (library(err) < 0)
+		return -1;
+	rc = lib.git_repository_open_ext(out, folder, flags, getenv("GIT_CEILING_DIRECTORIES"));
+	if (rc == GIT_ENOTFOUND)
+		return error_set(err, ERR_STATE, "'%s' is not in a git repository", folder);
+	if (rc < 0)
+		return fault(err, ERR_STATE, "cannot open the repository of", folder);
+	if (!lib.git_repository_workdir(*out))
+		return error_set(
+			err, ERR_STATE, "'%s' is in a bare repository, without files", folder);
+	return 0;
+}
+
+int git_root(struct arena *a, const char *from, char **root, struct error *err)
+{
+	CLEANUP(repository_close) git_repository *repo = NULL;
+	struct str dir;
+
+	if (open_repository(&repo, from, 0, err) < 0)
+		return -1;
+	dir = str_of(lib.git_repository_workdir(repo));
+	while (dir.n > 1 && dir.p[dir.n - 1] == '/')
+		dir.n--;
+	*root = arena_dup(a, dir);
+	return 0;
+}
+
+int git_slug(struct arena *a, const char *root, char **slug, struct error *err)
+{
+	CLEANUP(repository_close) git_repository *repo = NULL;
+	CLEANUP(remote_close) git_remote *origin = NULL;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *url;
+
+	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
+		return -1;
+	if (lib.git_remote_lookup(&origin, repo, "origin") < 0)
+		return error_set(err, ERR_STATE, "no remote 'origin' in '%s'", root);
+	url = lib.git_remote_url(origin);
+	if (!url || !git_slug_of_url(str_of(url), &text))
+		return error_set(err, ERR_STATE,
+			"no repository name in the URL of remote 'origin' of '%s'", root);
+	*slug = arena_dup(a, buf_str(&text));
+	return 0;
+}
+
+static const char *busy_with(git_repository *repo)
+{
+	switch (lib.git_repository_state(repo)) {
+	case GIT_REPOSITORY_STATE_NONE:
+		return NULL;
+	case GIT_REPOSITORY_STATE_MERGE:
+		return "merge";
+	case GIT_REPOSITORY_STATE_REVERT:
+	case GIT_REPOSITORY_STATE_REVERT_SEQUENCE:
+		return "revert";
+	case GIT_REPOSITORY_STATE_CHERRYPICK:
+	case GIT_REPOSITORY_STATE_CHERRYPICK_SEQUENCE:
+		return "cherry-pick";
+	case GIT_REPOSITORY_STATE_BISECT:
+		return "bisect";
+	default:
+		return "rebase";
+	}
+}
+
+/* What a symbolic reference points at, in the arena; NULL when it is missing or not symbolic. */
+static const char *target_of(struct arena *a, git_repository *repo, const char *name)
+{
+	CLEANUP(reference_close) git_reference *ref = NULL;
+	const char *target;
+
+	if (lib.git_reference_lookup(&ref, repo, name) < 0)
+		return NULL;
+	target = lib.git_reference_symbolic_target(ref);
+	return target ? arena_dup(a, str_of(target)) : NULL;
+}
+
+/* The full name of the remote's default branch and where it is; false when there is none (yet). */
+static bool default_branch(struct arena *a, git_repository *repo, const char **name, git_oid *at)
+{
+	const char *const guesses[] = {target_of(a, repo, "refs/remotes/origin/HEAD"),
+		"refs/remotes/origin/main", "refs/remotes/origin/master"};
+
+	for (size_t i = 0; i < COUNT(guesses); i++) {
+		*name = guesses[i];
+		if (*name && lib.git_reference_name_to_id(at, repo, *name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void look_at_default(struct arena *a, git_repository *repo, struct git_head *h)
+{
+	static const size_t prefix = sizeof("refs/remotes/origin/") - 1;
+	size_t ahead = 0, behind = 0;
+	const char *name;
+	git_oid theirs, ours;
+
+	if (!h->branch || !h->origin || !default_branch(a, repo, &name, &theirs))
+		return;
+	h->on_default = strlen(name) > prefix && strcmp(name + prefix, h->branch) == 0;
+	if (!h->on_default || h->unborn || lib.git_reference_name_to_id(&ours, repo, "HEAD") < 0)
+		return;
+	if (lib.git_graph_ahead_behind(&ahead, &behind, repo, &ours, &theirs) < 0)
+		ahead = 1; /* in doubt it is protected */
+	h->ahead = ahead > 0;
+}
+
+static bool names_ssh(git_repository *repo)
+{
+	CLEANUP(config_close) git_config *config = NULL;
+	const char *value;
+
+	return lib.git_repository_config_snapshot(&config, repo) == 0 &&
+	       lib.git_config_get_string(&value, config, "core.sshcommand") == 0;
+}
+
+int git_look(struct arena *a, const char *root, struct git_head *h, struct error *err)
+{
+	CLEANUP(repository_close) git_repository *repo = NULL;
+	CLEANUP(remote_close) git_remote *origin = NULL;
+	const char *target;
+	git_oid ignored;
+
+	*h = (struct git_head){0};
+	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
+		return -1;
+	target = target_of(a, repo, "HEAD");
+	if (target && str_starts(str_of(target), "refs/heads/"))
+		h->branch = target + sizeof("refs/heads/") - 1;
+	h->git_dir = arena_dup(a, str_of(lib.git_repository_path(repo)));
+	h->unborn = lib.git_reference_name_to_id(&ignored, repo, "HEAD") < 0;
+	h->origin = lib.git_remote_lookup(&origin, repo, "origin") == 0;
+	h->busy = busy_with(repo);
+	h->own_ssh = names_ssh(repo);
+	look_at_default(a, repo, h);
+	return 0;
+}
+
+static bool is_ignored(void *repo, const char *path)
+{
+	int ignored = 0;
+
+	return lib.git_ignore_path_is_ignored(&ignored, repo, path) == 0 && ignored;
+}
+
+/* Git does not ignore what it tracks, whatever the patterns say. */
+static int add_tracked(struct walk *w, git_repository *repo, struct error *err)
+{
+	CLEANUP(index_close) git_index *index = NULL;
+
+	if (lib.git_repository_index(&index, repo) < 0)
+		return fault(err, ERR_SYSTEM, "cannot read the index of", w->root);
+	for (size_t i = 0; i < lib.git_index_entrycount(index); i++)
+		walk_offer(w, lib.git_index_get_byindex(index, i)->path);
+	return 0;
+}
+
+int git_find_files(struct arena *a, const char *root, bool (*want)(struct str name), char ***paths,
+	size_t *n, struct error *err)
+{
+	CLEANUP(repository_close) git_repository *repo = NULL;
+	CLEANUP(walk_release)
+	struct walk w = {.arena = a, .root = root, .want = want, .ignored = is_ignored};
+
+	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
+		return -1;
+	w.ignored_arg = repo;
+	if (add_tracked(&w, repo, err) < 0 || walk_tree(&w, err) < 0)
+		return -1;
+	walk_finish(&w, paths, n);
+	return 0;
+}
