@@ -12,7 +12,6 @@ enum {
 	LINE = 16, /* of a label */
 	TITLE = 30,
 	LEGEND = 40,
-	LEGEND_W = 560,
 	DOT = 16,
 	LABEL_MAX = 48, /* characters of a text that are shown */
 };
@@ -307,8 +306,8 @@ static int draw_key(struct svg *g, int x, int y, const char *class, const char *
 	return x + 24 + text_width(text, 12) + 14;
 }
 
-/* What the colours mean; only what this drawing has. */
-static void draw_legend(struct svg *g, int y)
+/* What the colours mean; only what this drawing has. Returns where it ends on the right. */
+static int draw_legend(struct svg *g, int y)
 {
 	int x = MARGIN;
 	bool back = false;
@@ -322,17 +321,24 @@ static void draw_legend(struct svg *g, int y)
 	x = draw_key(g, x, y, "box done", "end: success");
 	x = draw_key(g, x, y, "box end", "end: failed");
 	if (!back)
-		return;
+		return x;
 	buf_addf(g->out,
 		"<path class=\"line back\" d=\"M%d %dL%d %d\"/>\n<text class=\"legend\" x=\"%d\" "
 		"y=\"%d\">goes back</text>\n",
 		x, y + 6, x + 26, y + 6, x + 32, y + 10);
+	return x + 32 + text_width("goes back", 12);
 }
 
 static void draw_graph(struct svg *g)
 {
-	int width = max(g->l.width + 2 * MARGIN, LEGEND_W);
-	int left = (width - g->l.width) / 2, top = MARGIN + TITLE;
+	CLEANUP(buf_release) struct buf legend = BUF_INIT;
+	struct buf *out = g->out;
+	int top = MARGIN + TITLE, width, left;
+
+	g->out = &legend;
+	width = max(g->l.width + MARGIN, draw_legend(g, top + g->l.height + LEGEND - 12)) + MARGIN;
+	g->out = out;
+	left = (width - g->l.width) / 2;
 
 	for (size_t i = 0; i < g->l.n_nodes; i++) {
 		g->l.nodes[i].x += left;
@@ -355,7 +361,7 @@ static void draw_graph(struct svg *g)
 		g->l.nodes[0].x, g->l.nodes[0].y + DOT / 2, DOT / 2);
 	for (size_t i = 0; i < g->w->n_states; i++)
 		draw_box(g, &g->w->states[i], &g->l.nodes[i + 1]);
-	draw_legend(g, top + g->l.height + LEGEND - 12);
+	buf_add(out, buf_str(&legend));
 }
 
 /* A diagram that nobody could follow as lines is told as a list. */

@@ -1,0 +1,104 @@
+#include "context/file.h"
+#include "src/base/path.h"
+#include "src/cli/common.h"
+#include "src/machine/workflow.h"
+#include "steps/steps.h"
+
+enum { CONTEXT_FILE, FORMAT, PLUGIN_ROOT };
+
+static const struct option_spec options[] = {
+	[CONTEXT_FILE] = {"context-file", "FILE",
+		"for 'draw': marks the state that this document is in", false},
+	[FORMAT] = {"format", "mermaid|svg", "for 'draw': default mermaid", false},
+	[PLUGIN_ROOT] = {"plugin-root", "DIR", "where the shipped workflows are", false},
+	{0},
+};
+
+/* A path is told in messages as it was given; a bare name is that of a shipped workflow. */
+static int load(struct invocation *in, struct workflow *w, struct error *err)
+{
+	const char *name = in->args->words[1];
+	char *path = arena_dup(in->arena, str_of(name));
+
+	if (!strchr(name, '/') && !str_ends(str_of(name), ".md") && !path_exists(name) &&
+		workflow_path(in->arena, name, in->args->value[PLUGIN_ROOT], &path, err) < 0)
+		return -1;
+	return workflow_load(in->arena, path, w, err);
+}
+
+static int run_check(struct invocation *in, struct error *err)
+{
+	struct workflow w;
+
+	if (load(in, &w, err) < 0)
+		return -1;
+	if (workflow_check(&w, steps_serve(), in->out))
+		return ERR_CHECK;
+	buf_addf(in->out, "%s: good; %zu states, %zu transitions, %zu declared\n", w.file,
+		w.n_states, w.n_edges, w.n_declared);
+	return 0;
+}
+
+static int current_state(
+	struct invocation *in, const struct workflow *w, const char **state, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	const char *path = in->args->value[CONTEXT_FILE];
+
+	*state = NULL;
+	if (!path)
+		return 0;
+	if (context_open(&f, path, CONTEXT_READ_ONLY, err) < 0)
+		return -1;
+	*state = arena_dup(in->arena, context_get(&f.doc, "state"));
+	if (!workflow_state(w, *state))
+		say("'%s' is in the state '%.64s', which '%s' does not have", path, *state,
+			w->file);
+	return 0;
+}
+
+static int run_draw(struct invocation *in, struct error *err)
+{
+	const char *format = in->args->value[FORMAT] ? in->args->value[FORMAT] : "mermaid";
+	bool svg = !strcmp(format, "svg");
+	struct workflow w;
+	const char *state;
+
+	if (!svg && strcmp(format, "mermaid") != 0)
+		return error_set(
+			err, ERR_USAGE, "unknown format '%.60s': one of mermaid, svg", format);
+	if (load(in, &w, err) < 0 || current_state(in, &w, &state, err) < 0)
+		return -1;
+	if (svg)
+		workflow_draw_svg(&w, state, in->out);
+	else
+		workflow_draw_mermaid(&w, state, in->out);
+	return 0;
+}
+
+static int run(struct invocation *in, struct error *err)
+{
+	if (!strcmp(in->args->words[0], "check"))
+		return run_check(in, err);
+	if (!strcmp(in->args->words[0], "draw"))
+		return run_draw(in, err);
+	return error_set(err, ERR_USAGE,
+		"workflow: unknown '%.60s' (see 'dev-team workflow --help')", in->args->words[0]);
+}
+
+const struct verb verb_workflow = {
+	.name = "workflow",
+	.synopsis = "check FILE | draw FILE [--context-file FILE] [--format mermaid|svg]",
+	.about = "check a workflow file, or draw it",
+	.details =
+		"check  tells every fault as FILE:LINE:COL: a trigger without a transition, a "
+		"state "
+		"that nothing serves, that cannot be reached or cannot reach an end; exit status "
+		"1. A file that cannot be read as a workflow: exit status 3\n"
+		"draw   the diagram as mermaid text or as an SVG, the current state marked\n"
+		"FILE may be the name of a shipped workflow.",
+	.options = options,
+	.min_words = 2,
+	.max_words = 2,
+	.run = run,
+};
