@@ -1,0 +1,106 @@
+// What can be said of the plugin's files without a conversation.
+
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { plugin } from './world.mjs';
+
+const read = (...parts) => fs.readFileSync(path.join(plugin, ...parts), 'utf8');
+const body = (text) => text.replace(/^---\n[\s\S]*?\n---\n/, '');
+const names = (folder) => fs.readdirSync(path.join(plugin, folder));
+const toolsOf = (text) => /^tools: (.*)$/m.exec(text)[1].split(', ');
+
+// Result words of the action protocol, by skill.
+const WORDS = {
+  'debugger-investigate': ['reproduced', 'not_reproduced'],
+  'researcher-plan': ['briefed', 'failed'],
+  'researcher-issue': ['briefed', 'failed'],
+  'researcher-validate': ['validated', 'failed'],
+  'developer-implement': ['implemented', 'failed', 'needs_clarification'],
+  'developer-create-pr': ['pr_created', 'failed'],
+  'developer-fix': ['fixed', 'failed'],
+  'reviewer-review': ['approved', 'changes_requested'],
+  'reviewer-sign-off': ['approved', 'changes_requested'],
+};
+
+const TOOLS = {
+  'task-runner': 'Bash, Read, Edit, Write, Skill', 'script-runner': 'Bash', troubleshooter: 'Bash, Read',
+  researcher: 'Bash, Read, Skill', developer: 'Bash, Read, Edit, Write, Skill', reviewer: 'Bash, Read, Skill',
+  debugger: 'Bash, Read, Write, Skill',
+};
+
+async function validates(expect, stage) {
+  const home = path.join(stage.folder, 'home');
+  fs.mkdirSync(home, { recursive: true });
+  const run = spawnSync(stage.client, ['plugin', 'validate', '--strict', plugin], {
+    encoding: 'utf8', timeout: 60000,
+    env: { PATH: process.env.PATH, HOME: home, DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+  });
+  expect.equal(run.status, 0, `exit code\n${run.stdout}${run.stderr}`);
+  expect.match(run.stdout, /Validation passed/, 'verdict');
+}
+
+async function sizes(expect) {
+  for (const name of ['dev-team.md', 'implement.md', 'fix.md'])
+    expect(Buffer.byteLength(read('commands', name)) <= 3072, `commands/${name} is over 3 KB`);
+  expect(Buffer.byteLength(read('agents/task-runner.md')) <= 2560, 'agents/task-runner.md is over 2.5 KB');
+}
+
+// The three commands carry the same loop, each with its own step line and id.
+async function oneLoop(expect) {
+  const loop = (name) => body(read('commands', name)).replace(/STEP: .*/, '').replace(/context path '\$\d'/, '');
+  expect.equal(loop('implement.md'), loop('dev-team.md'), 'the loop of implement.md');
+  expect.equal(loop('fix.md'), loop('dev-team.md'), 'the loop of fix.md');
+}
+
+async function agents(expect) {
+  expect.equal(names('agents').map((name) => name.replace('.md', '')).sort(), Object.keys(TOOLS).sort(), 'agents');
+  const allowed = /^allowed-tools: (.*)$/m.exec(read('commands/dev-team.md'))[1].split(', ');
+  for (const [name, tools] of Object.entries(TOOLS)) {
+    const text = read('agents', `${name}.md`);
+    expect.equal(toolsOf(text).join(', '), tools, `tools of ${name}`);
+    for (const tool of toolsOf(text)) expect(allowed.includes(tool), `the commands do not allow ${tool}, which ${name} uses`);
+  }
+}
+
+async function skills(expect) {
+  expect.equal(names('skills').sort(), Object.keys(WORDS).sort(), 'skills');
+  for (const [name, words] of Object.entries(WORDS)) {
+    const offered = [...read('skills', name, 'SKILL.md').matchAll(/`\{"status": "(\w+)"\}`/g)].map((match) => match[1]);
+    expect.equal(offered, words, `result words of ${name}`);
+  }
+}
+
+async function launcher(expect, stage) {
+  const folder = path.join(stage.folder, 'launcher');
+  const place = (at, text) => {
+    fs.mkdirSync(path.dirname(path.join(folder, at)), { recursive: true });
+    fs.writeFileSync(path.join(folder, at), text, { mode: 0o755 });
+  };
+  const start = (PATH, file = 'a b/bin/dev-team') =>
+    spawnSync(path.join(folder, file), ['--version', 'x y'], { encoding: 'utf8', env: { PATH }, timeout: 10000 });
+  const both = `${folder}/a b/bin:${folder}/other/bin:/usr/bin:/bin`;
+
+  place('a b/bin/dev-team', read('bin/dev-team'));
+  place('other/bin/dev-team', read('bin/dev-team'));
+  const missing = start(both);
+  expect.equal(missing.status, 5, 'exit code without a program');
+  expect.match(missing.stderr, /run 'make' in '.*\/a b'/, 'message without a program');
+
+  place('installed/bin/dev-team', '#!/bin/sh\necho "installed $#"\n');
+  expect.equal(start(`${both}:${folder}/installed/bin`).stdout, 'installed 2\n', 'an installed program');
+  place('a b/build/dev-team', '#!/bin/sh\necho "built $#"\n');
+  expect.equal(start(`${folder}/installed/bin:${both}`).stdout, 'built 2\n', 'the built program');
+  fs.symlinkSync('../../a b/bin/dev-team', path.join(folder, 'other/bin/link'));
+  expect.equal(start(both, 'other/bin/link').stdout, 'built 2\n', 'by a symbolic link');
+  expect((fs.statSync(path.join(plugin, 'bin/dev-team')).mode & 0o111) === 0o111, 'bin/dev-team is not executable');
+}
+
+export const statics = [
+  ['plugin: claude plugin validate --strict', validates],
+  ['plugin: loop commands and task-runner keep their size', sizes],
+  ['plugin: the three commands carry one loop', oneLoop],
+  ['plugin: agents have exactly their tools, and the commands allow them', agents],
+  ['plugin: skills offer exactly the result words of their actions', skills],
+  ['plugin: the launcher finds the program or says how to build it', launcher],
+];

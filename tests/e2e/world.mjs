@@ -1,0 +1,133 @@
+// A scratch world: a repository with a spec, its bare origin behind a stand-in for ssh, a stand-in for gh, an empty
+// home. Everything lies in one folder and goes with it.
+
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+const here = path.dirname(new URL(import.meta.url).pathname);
+export const plugin = path.resolve(here, '../..');
+
+const VALIDATE = `#!/bin/sh
+# Fails while the file says so.
+if grep -rq BROKEN src; then echo 'src is BROKEN'; exit 1; fi
+echo 'all good'
+`;
+
+const spec = (id) => `# ${id}: a widget
+
+The repository gets a widget: \`src/widget.txt\` with one line that says what it does.
+`;
+
+function write(file, content, mode = 0o644) {
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  fs.writeFileSync(file, content, { mode });
+}
+
+export class World {
+  constructor(name, { id = 'ADR-1' } = {}) {
+    this.id = id;
+    this.root = fs.mkdtempSync(path.join(os.tmpdir(), 'dt-'));
+    this.name = name;
+    this.home = path.join(this.root, 'h');
+    this.repo = path.join(this.root, 'repo');
+    this.bin = path.join(this.root, 'bin');
+    this.runs = 0;
+    fs.mkdirSync(this.home);
+    this.copy('gh');
+    this.copy('ssh');
+    this.makeRepository();
+  }
+
+  copy(tool) {
+    write(path.join(this.bin, tool), fs.readFileSync(path.join(here, 'stand-ins', tool), 'utf8'), 0o755);
+  }
+
+  write(file, content) {
+    write(path.join(this.repo, file), content);
+  }
+
+  // A copy of the plugin with one text replaced in one file; the program is the built one.
+  misleading(file, text, instead) {
+    const copy = path.join(this.root, 'plugin');
+    for (const part of ['.claude-plugin', 'commands', 'agents', 'skills', 'bin'])
+      fs.cpSync(path.join(plugin, part), path.join(copy, part), { recursive: true });
+    fs.symlinkSync(path.join(plugin, 'build'), path.join(copy, 'build'));
+    const before = fs.readFileSync(path.join(copy, file), 'utf8');
+    const after = before.replace(text, instead);
+    if (after === before) throw new Error(`${file} does not contain '${text}'`);
+    fs.writeFileSync(path.join(copy, file), after);
+    return copy;
+  }
+
+  // What the tools of a run find in their environment, beside the client's own.
+  get environment() {
+    return { GIT_SSH: path.join(this.bin, 'ssh'), GIT_SSH_VARIANT: 'simple', FAKE_ROOT: this.root };
+  }
+
+  git(...args) {
+    return execFileSync('git', ['-C', this.repo, ...args], {
+      encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env.PATH, HOME: this.home, GIT_CONFIG_NOSYSTEM: '1', ...this.environment },
+    }).trim();
+  }
+
+  origin(...args) {
+    return execFileSync('git', ['-C', path.join(this.root, 'org/repo.git'), ...args],
+      { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+  }
+
+  makeRepository() {
+    const bare = path.join(this.root, 'org/repo.git');
+    fs.mkdirSync(bare, { recursive: true });
+    execFileSync('git', ['init', '-q', '--bare', '-b', 'main', bare]);
+    write(path.join(this.home, '.gitconfig'), '[user]\n\tname = Dev\n\temail = dev@example.test\n');
+    write(path.join(this.repo, '_spec_Widget.md'), spec(this.id));
+    write(path.join(this.repo, 'src/start.txt'), 'start\n');
+    write(path.join(this.repo, 'scripts/validate.sh'), VALIDATE, 0o755);
+    this.git('init', '-q', '-b', 'main');
+    this.git('add', '-A');
+    this.git('commit', '-q', '-m', 'Start');
+    this.git('remote', 'add', 'origin', 'git@git.test:org/repo.git');
+    this.git('push', '-q', '-u', 'origin', 'main');
+    this.git('remote', 'set-head', 'origin', 'main');
+  }
+
+  get contextFile() {
+    return path.join(this.home, '.dev-team/org/repo', `${this.id}.md`);
+  }
+
+  context() {
+    return fs.readFileSync(this.contextFile, 'utf8');
+  }
+
+  key(name) {
+    return (new RegExp(`^${name}:[ \\t]*(.*)$`, 'm').exec(this.context().split('\n---')[0]) ?? [])[1];
+  }
+
+  section(name) {
+    const [, rest] = this.context().split(`<!-- section:${name} -->`);
+    return rest === undefined ? undefined : rest.split(/^<!-- section:/m)[0].trim();
+  }
+
+  events() {
+    const file = this.contextFile.replace(/\.md$/, '.events.jsonl');
+    return fs.readFileSync(file, 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+  }
+
+  // `from>to` of every change of state, in order.
+  transitions() {
+    return this.events().filter((event) => event.type === 'transition').map((event) => `${event.from}>${event.to}`);
+  }
+
+  // Commands that gh was asked to run.
+  gh() {
+    const log = path.join(this.root, 'gh.log');
+    return fs.existsSync(log) ? fs.readFileSync(log, 'utf8').trim().split('\n') : [];
+  }
+
+  remove() {
+    fs.rmSync(this.root, { recursive: true, force: true });
+  }
+}
