@@ -69,6 +69,7 @@ int context_new(struct context *c, const char *file, const char *id, const char 
 
 void context_release(struct context *c)
 {
+	buf_release(&c->own);
 	arena_release(&c->arena);
 	*c = (struct context){0};
 }
@@ -222,7 +223,11 @@ struct str context_section(const struct context *c, const char *name)
 
 bool context_has_section(const struct context *c, const char *name)
 {
-	return context_section(c, name).n > 0;
+	const struct section *s = context_find_section(c, str_of(name));
+
+	if (!s)
+		return false;
+	return s->known ? s->text.n > 0 : str_trim(str_sub(c->text, s->body, s->to)).n > 0;
 }
 
 size_t context_sections(const struct context *c)

@@ -17,7 +17,8 @@
 struct context {
 	struct arena arena;
 	char *file;          /* for messages */
-	struct str text;     /* as read */
+	struct buf own;      /* the bytes of the document as read */
+	struct str text;     /* the same */
 	const char *newline; /* "\n", or "\r\n" when the first line ends so */
 	size_t head_end;     /* offset of the closing `---` line */
 	struct field *fields;
@@ -29,6 +30,8 @@ struct context {
 
 /* `text` is copied. -1: ERR_INPUT with FILE:LINE:COL. Releasable either way. */
 int context_parse(struct context *c, const char *file, struct str text, struct error *err);
+/* The same, but takes the bytes over instead of copying them; *text is empty afterwards. */
+int context_adopt(struct context *c, const char *file, struct buf *text, struct error *err);
 /* A new document with the keys of the format in their order; `now` is a clock_text(). */
 int context_new(struct context *c, const char *file, const char *id, const char *state,
 	const char *now, struct error *err);

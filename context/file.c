@@ -60,10 +60,10 @@ static void keep_names(struct context_file *f, struct arena *names)
 	arena_release(names);
 }
 
-static int parse(struct context_file *f, struct str text, struct error *err)
+static int parse(struct context_file *f, struct buf *text, struct error *err)
 {
 	struct arena names = f->doc.arena;
-	int rc = context_parse(&f->doc, f->path, text, err);
+	int rc = context_adopt(&f->doc, f->path, text, err);
 
 	keep_names(f, &names);
 	return rc;
@@ -86,7 +86,7 @@ static int load(struct context_file *f, enum context_mode mode, struct error *er
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	if (file_read(&text, f->path, CONTEXT_MAX, &f->created, err) == 0)
-		return parse(f, buf_str(&text), err);
+		return parse(f, &text, err);
 	if (!f->created)
 		return -1;
 	if (mode == CONTEXT_MAY_CREATE)

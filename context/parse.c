@@ -126,17 +126,25 @@ static int parse_head(struct context *c, size_t head, struct error *err)
 	return check_identity(c, err);
 }
 
-int context_parse(struct context *c, const char *file, struct str text, struct error *err)
+int context_adopt(struct context *c, const char *file, struct buf *text, struct error *err)
 {
 	size_t head = 0, body = 0;
 
-	*c = (struct context){0};
+	*c = (struct context){.own = *text, .newline = "\n"};
+	*text = (struct buf)BUF_INIT;
 	c->file = arena_dup(&c->arena, str_of(file));
-	c->text = arena_str(&c->arena, text);
-	c->newline = "\n";
+	c->text = buf_str(&c->own);
 	if (check_text(c, err) < 0 || find_head(c, &head, &body, err) < 0)
 		return -1;
 	if (parse_head(c, head, err) < 0)
 		return -1;
 	return context_parse_sections(c, body, err);
+}
+
+int context_parse(struct context *c, const char *file, struct str text, struct error *err)
+{
+	struct buf copy = BUF_INIT;
+
+	buf_add(&copy, text);
+	return context_adopt(c, file, &copy, err);
 }

@@ -109,32 +109,50 @@ struct arena_block {
 	_Alignas(max_align_t) char data[];
 };
 
-void *arena_alloc(struct arena *a, size_t n)
+/* A large piece gets a block of its own behind the first, so that what is left of that is still
+ * used. */
+static struct arena_block *block_new(struct arena *a, size_t need)
+{
+	size_t size = need > 8192 ? need : 8192;
+	struct arena_block *b = xmalloc(sizeof(*b) + size);
+
+	b->used = 0;
+	b->size = size;
+	if (need > 8192 && a->head) {
+		b->next = a->head->next;
+		a->head->next = b;
+	} else {
+		b->next = a->head;
+		a->head = b;
+	}
+	return b;
+}
+
+static void *arena_raw(struct arena *a, size_t n)
 {
 	size_t need = (n + 15) & ~(size_t)15;
 	struct arena_block *b = a->head;
 
 	if (need < n)
 		base_oom();
-	if (!b || b->size - b->used < need) {
-		size_t size = need > 8192 ? need : 8192;
-
-		b = xmalloc(sizeof(*b) + size);
-		b->used = 0;
-		b->size = size;
-		b->next = a->head;
-		a->head = b;
-	}
+	if (!b || b->size - b->used < need)
+		b = block_new(a, need);
 	b->used += need;
-	return memset(b->data + b->used - need, 0, need);
+	return b->data + b->used - need;
+}
+
+void *arena_alloc(struct arena *a, size_t n)
+{
+	return memset(arena_raw(a, n), 0, n);
 }
 
 char *arena_dup(struct arena *a, struct str s)
 {
-	char *p = arena_alloc(a, s.n + 1);
+	char *p = arena_raw(a, s.n + 1);
 
 	if (s.n)
 		memcpy(p, s.p, s.n);
+	p[s.n] = '\0';
 	return p;
 }
 

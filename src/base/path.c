@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include "src/base/path.h"
 
+enum { READ_STEP = 16384 };
+
 static bool word_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -110,7 +112,7 @@ int fd_read_all(struct buf *out, int fd, size_t max, const char *name, struct er
 	for (;;) {
 		ssize_t n;
 
-		buf_reserve(out, 16384);
+		buf_reserve(out, READ_STEP);
 		n = read(fd, out->s + out->len, out->cap - out->len - 1);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -139,7 +141,8 @@ int file_read(struct buf *out, const char *path, size_t max, bool *missing, stru
 		return error_set(err, ERR_INPUT, "'%s' is not a regular file", path);
 	if ((uint64_t)st.st_size > max)
 		return error_set(err, ERR_INPUT, "'%s' is larger than %zu bytes", path, max);
-	buf_reserve(out, (size_t)st.st_size + 1);
+	buf_reserve(out,
+		(size_t)st.st_size + READ_STEP); /* so that reading it needs no second allocation */
 	return fd_read_all(out, fd, max, path, err);
 }
 
