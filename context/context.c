@@ -170,28 +170,40 @@ void context_set_count(struct context *c, const char *key, unsigned long value)
 		set_raw(c, key, str_of(text));
 }
 
+/* As the file has it, in whichever style a person wrote it, or as it was set since. */
+static const struct yml *attempts_of(struct context *c)
+{
+	const struct field *f = context_field(c, "attempts");
+	struct yml *map = NULL;
+	struct error ignored;
+
+	if (f && f->node && !f->changed)
+		return f->node;
+	if (f && yml_parse(&c->arena, f->value, c->file, 1, &map, &ignored) < 0)
+		return NULL;
+	return map;
+}
+
 unsigned long context_next_attempt(struct context *c, const char *state)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct str old = context_get(c, "attempts");
-	struct yml *map;
-	struct error ignored;
-	unsigned long n = 0, found = 0;
+	const struct yml *map = attempts_of(c);
+	size_t n = map && map->kind == YML_MAP ? map->n : 0;
+	unsigned long found = 0;
 
-	if (yml_parse(&c->arena, old, c->file, 1, &map, &ignored) < 0 || map->kind != YML_MAP)
-		map = arena_alloc(&c->arena, sizeof(*map));
 	buf_addc(&text, '{');
-	for (size_t i = 0; i < map->n; i++) {
-		n = strtoul(map->map[i].value->text.p, NULL, 10);
+	for (size_t i = 0; i < n; i++) {
+		unsigned long count = strtoul(map->map[i].value->text.p, NULL, 10);
+
 		if (str_is(map->map[i].key->text, state))
-			found = ++n;
+			found = ++count;
 		if (i)
 			buf_adds(&text, ", ");
 		yml_add_scalar(&text, map->map[i].key->text);
-		buf_addf(&text, ": %lu", n);
+		buf_addf(&text, ": %lu", count);
 	}
 	if (!found) {
-		buf_adds(&text, map->n ? ", " : "");
+		buf_adds(&text, n ? ", " : "");
 		yml_add_scalar(&text, str_of(state));
 		buf_addf(&text, ": %lu", found = 1);
 	}

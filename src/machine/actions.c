@@ -145,8 +145,12 @@ static int check_word(const json *action, const char *word, struct str text, str
 	char own[64];
 	bool has = word_of_text(action, text, own, sizeof(own));
 
-	if (!word || !*word)
-		return 0;
+	if (!word || !*word) {
+		if (has || !action_is_troubleshooter(action))
+			return 0;
+		return error_set(err, ERR_INPUT, "the answer has no result: must be %s",
+			json_get_str(action, "result_format"));
+	}
 	if (!action_takes(action, str_of(word)))
 		return error_set(err, ERR_INPUT, "unknown result '%.60s': must be %s", word,
 			json_get_str(action, "result_format"));

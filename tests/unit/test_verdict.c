@@ -1,0 +1,193 @@
+#include "src/machine/verdict.h"
+#include "tests/unit/unit.h"
+
+static void approvals(const char *const *texts, bool want)
+{
+	for (; *texts; texts++)
+		if (verdict_approved(str_of(*texts)) != want)
+			fail_msg("should be %s: %s", want ? "approved" : "rejected", *texts);
+}
+
+static void a_json_last_line_decides(void **state)
+{
+	static const char *const yes[] = {
+		"{\"status\": \"approved\"}",
+		"I had doubts: changes_requested was near.\n{\"status\":\"approved\"}",
+		"{\"status\":\"changes_requested\"}\ntext\n{\"status\":\"approved\",\"n\":1}\n\n",
+		"  {\"status\":\"approved\"}  \r\n",
+		"{\"status\":\"approved\"}\nThanks for reading.",
+		NULL,
+	};
+	static const char *const no[] = {
+		"approved, approved, approved\n{\"status\":\"changes_requested\"}",
+		"{\"status\":\"approved\"}\n{\"status\":\"changes_requested\"}",
+		"{\"status\":\"blocked\"}",
+		"{\"status\":1}",
+		"{}",
+		NULL,
+	};
+
+	(void)state;
+	approvals(yes, true);
+	approvals(no, false);
+}
+
+static void the_last_fenced_block_counts_when_no_line_is_json(void **state)
+{
+	static const char *const yes[] = {
+		"```json\n{\n  \"status\": \"approved\"\n}\n```\n",
+		"```\n{\n\"status\": \"changes_requested\"\n}\n```\nlater\n```json\n{\n\"status\": "
+		"\"approved\"\n}\n```",
+		NULL,
+	};
+	static const char *const no[] = {
+		"```json\n{\n  \"status\": \"changes_requested\"\n}\n```\nthe word approved",
+		"```json\n{\n  \"status\": \"apprised\"\n",
+		NULL,
+	};
+
+	(void)state;
+	approvals(yes, true);
+	approvals(no, false);
+}
+
+static void without_json_whole_words_and_negation_decide(void **state)
+{
+	static const char *const yes[] = {
+		"approved",
+		"Approved.",
+		"LGTM. This change is APPROVED!",
+		"No blocking issues. Approved.",
+		"No issues found, approved.",
+		"- tests pass\n- approved",
+		"**approved**",
+		"There is nothing left to do.\n\nApproved",
+		NULL,
+	};
+	static const char *const no[] = {
+		"",
+		"fine by me",
+		"not approved",
+		"This is not yet approved.",
+		"cannot be approved",
+		"It can not, in this form, be approved",
+		"This cannot be\napproved as it is.",
+		"I can't say approved",
+		"I can\xe2\x80\x99t say approved",
+		"never approved",
+		"Nothing here is approved",
+		"no way this is approved",
+		"disapproved",
+		"unapproved",
+		"preapproved",
+		"not_approved",
+		"approved_by_nobody",
+		"approved? no",
+		"approved: false",
+		"approved once the tests pass",
+		"approved if CI is green",
+		"would be approved after the fix",
+		"approved\nchanges_requested",
+		"One file is approved. The other is not approved.",
+		"unless fixed it is not to be approved",
+		NULL,
+	};
+
+	(void)state;
+	approvals(yes, true);
+	approvals(no, false);
+}
+
+static void an_unknown_status_falls_back_to_the_words(void **state)
+{
+	static const char *const yes[] = {"Approved.\n{\"status\":\"ok\"}", NULL};
+	static const char *const no[] = {
+		"not approved\n{\"status\":\"ok\"}", "{\"status\":\"not approved\"}", NULL};
+
+	(void)state;
+	approvals(yes, true);
+	approvals(no, false);
+}
+
+static void validated_is_the_only_yes_of_a_validation(void **state)
+{
+	(void)state;
+	assert_true(verdict_validated(STR("{\"status\":\"validated\"}")));
+	assert_true(verdict_validated(STR("all criteria hold\n{\"status\":\"validated\"}\n")));
+	assert_true(verdict_validated(STR("validated")));
+	assert_true(verdict_validated(STR("1 of 1 holds\n\nValidated.\n")));
+	assert_false(verdict_validated(STR("")));
+	assert_false(verdict_validated(STR("not validated")));
+	assert_false(verdict_validated(STR("partially validated")));
+	assert_false(verdict_validated(STR("validated it and found two faults")));
+	assert_false(verdict_validated(STR("validated\n{\"status\":\"failed\"}")));
+	assert_false(verdict_validated(STR("[{\"criterion\":\"x\",\"status\":\"fail\"}]")));
+	assert_false(verdict_validated(STR("{\"status\":\"Validated\"}")));
+}
+
+static void passed_must_be_the_first_whole_word(void **state)
+{
+	(void)state;
+	assert_true(verdict_passed(STR("passed")));
+	assert_true(verdict_passed(STR("  passed \xe2\x80\x94 log: /x/y.log")));
+	assert_true(verdict_passed(STR("passed\n")));
+	assert_false(verdict_passed(STR("failed \xe2\x80\x94 log: /x/passed.log")));
+	assert_false(verdict_passed(STR("not passed")));
+	assert_false(verdict_passed(STR("passed_not")));
+	assert_false(verdict_passed(STR("passedness")));
+	assert_false(verdict_passed(STR("")));
+}
+
+static void url_is(const char *text, const char *want)
+{
+	struct str got = verdict_pr_url(str_of(text));
+
+	if (!str_is(got, want))
+		fail_msg("in '%s' found '%.*s', not '%s'", text, (int)got.n, got.p, want);
+}
+
+static void the_first_pull_request_url_is_found(void **state)
+{
+	(void)state;
+	url_is("see https://github.com/o/r/pull/12.", "https://github.com/o/r/pull/12");
+	url_is("(https://github.com/o/r/pull/12/files)", "https://github.com/o/r/pull/12");
+	url_is("[PR](https://ghe.corp.example:8443/o/r/pull/7#issue)",
+		"https://ghe.corp.example:8443/o/r/pull/7");
+	url_is("https://gitlab.com/g/sub/p/-/merge_requests/3",
+		"https://gitlab.com/g/sub/p/-/merge_requests/3");
+	url_is("compare https://github.com/o/r/compare/a and <https://github.com/o/r/pull/1>",
+		"https://github.com/o/r/pull/1");
+	url_is("two: https://h/o/r/pull/2 https://h/o/r/pull/3", "https://h/o/r/pull/2");
+	url_is("https://github.com/o/r/pull/", "");
+	url_is("https://github.com/o/r/pull/new/branch", "");
+	url_is("https://github.com/pull/1", "");
+	url_is("github.com/o/r/pull/1", "");
+	url_is("https://github.com/o/r/pull/12abc", "");
+	url_is("", "");
+}
+
+static void a_status_that_is_too_long_is_none(void **state)
+{
+	char word[8];
+
+	(void)state;
+	assert_false(verdict_status(STR("{\"status\":\"approved\"}"), word, sizeof(word)));
+	assert_true(verdict_status(STR("{\"status\":\"fixed\"}"), word, sizeof(word)));
+	assert_string_equal(word, "fixed");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_json_last_line_decides),
+		cmocka_unit_test(the_last_fenced_block_counts_when_no_line_is_json),
+		cmocka_unit_test(without_json_whole_words_and_negation_decide),
+		cmocka_unit_test(an_unknown_status_falls_back_to_the_words),
+		cmocka_unit_test(validated_is_the_only_yes_of_a_validation),
+		cmocka_unit_test(passed_must_be_the_first_whole_word),
+		cmocka_unit_test(the_first_pull_request_url_is_found),
+		cmocka_unit_test(a_status_that_is_too_long_is_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
