@@ -116,6 +116,28 @@ static bool word_of_text(const json *action, struct str text, char *out, size_t 
 	return true;
 }
 
+/* `## ID: TRIGGER` above an entry of the troubleshooter's log. */
+static char *entry_heading(struct arena *a, const json *action)
+{
+	return arena_printf(
+		a, "## %s: %s\n", json_get_str(action, "id"), json_get_str(action, "trigger"));
+}
+
+/* The last such line counts: an entry that an earlier one made up stands above the real one. */
+struct str action_text(const struct context *c, const json *action)
+{
+	struct str all = context_section(c, json_get_str(action, "write_section")), heading;
+	size_t from = all.n;
+
+	if (!action_is_troubleshooter(action))
+		return all;
+	heading = str_of(entry_heading((struct arena *)&c->arena, action));
+	for (size_t at = 0; (at += str_find(str_sub(all, at, all.n), heading)) < all.n; at++)
+		if (!at || all.p[at - 1] == '\n')
+			from = at + heading.n;
+	return str_trim(str_sub(all, from, all.n));
+}
+
 struct str action_word(const struct context *c, const json *action)
 {
 	const char *recorded = json_get_str(action, "answered");
@@ -123,8 +145,7 @@ struct str action_word(const struct context *c, const json *action)
 
 	if (recorded && *recorded)
 		return str_of(recorded);
-	if (word_of_text(action, context_section(c, json_get_str(action, "write_section")), word,
-		    sizeof(word)))
+	if (word_of_text(action, action_text(c, action), word, sizeof(word)))
 		return arena_str((struct arena *)&c->arena, str_of(word));
 	return (struct str){"", 0};
 }
@@ -171,8 +192,7 @@ static void put_answer(struct context *c, const json *action, struct str text)
 		return;
 	}
 	buf_add(&log, context_section(c, section));
-	buf_addf(&log, "%s## %s: %s\n\n", log.len ? "\n\n" : "", json_get_str(action, "id"),
-		json_get_str(action, "trigger"));
+	buf_addf(&log, "%s%s\n", log.len ? "\n\n" : "", entry_heading(&c->arena, action));
 	buf_add(&log, str_trim(text));
 	context_put(c, section, buf_str(&log));
 }
@@ -180,15 +200,11 @@ static void put_answer(struct context *c, const json *action, struct str text)
 static bool same_answer(
 	const struct context *c, const json *action, const char *word, struct str text)
 {
-	struct str there = context_section(c, json_get_str(action, "write_section"));
 	const char *recorded = json_get_str(action, "answered");
 
-	text = str_trim(text);
 	if (word && *word && recorded && *recorded && strcmp(word, recorded) != 0)
 		return false;
-	if (action_is_troubleshooter(action))
-		return text.n < there.n && str_eq(str_sub(there, there.n - text.n, there.n), text);
-	return str_eq(there, text);
+	return str_eq(action_text(c, action), str_trim(text));
 }
 
 static int not_outstanding(const struct context *c, const char *id, struct error *err)

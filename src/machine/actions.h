@@ -19,6 +19,8 @@ json *actions_find(const json *array, const char *id);
 bool action_is_troubleshooter(const json *action);
 /* True when the action's section has text, or its answer was recorded. */
 bool action_answered(const struct context *c, const json *action);
+/* The answer's text: the section, of the troubleshooter's log the entry of this action; trimmed. */
+struct str action_text(const struct context *c, const json *action);
 /* The result word: as recorded, else as the section's text says, if it is one of the action's
  * words; else "". */
 struct str action_word(const struct context *c, const json *action);

@@ -23,6 +23,37 @@ void run_clear(struct run *r)
 	context_set(r->doc, "pending_agent", (struct str){0});
 }
 
+/* An answer that stays while the rest of its array is asked anew. */
+static json *carry(const json *action)
+{
+	json *copy = json_copy(action);
+
+	if (!json_get(copy, "carried"))
+		json_put_bool(copy, "carried", true);
+	return copy;
+}
+
+void run_keep_answers(struct run *r)
+{
+	json *rest = json_array();
+
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
+		if (action_answered(r->doc, a) && !action_is_troubleshooter(a))
+			json_push(rest, carry(a));
+	json_free(&r->outstanding);
+	r->outstanding = rest;
+	run_store(r);
+	context_set(r->doc, "pending_agent", (struct str){0});
+}
+
+const json *run_troubleshooter(const struct run *r)
+{
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
+		if (action_is_troubleshooter(a))
+			return a;
+	return NULL;
+}
+
 /* `failed` is where a run is ended from outside, so it is an end in every workflow. */
 bool run_is_terminal(const struct run *r, const char *state)
 {
@@ -114,34 +145,26 @@ static void note_failure(struct run *r, const char *action, const char *reason, 
 	json_put_int(event, "count", (int64_t)count);
 }
 
-/* An answer that stays while the rest of its array is asked anew. */
-static json *carry(const json *action)
-{
-	json *copy = json_copy(action);
-
-	if (!json_get(copy, "carried"))
-		json_put_bool(copy, "carried", true);
-	return copy;
-}
-
 /* The agents are back and these brought nothing: what they were asked is asked anew under new ids.
  */
-static void drop_unanswered(struct run *r, size_t answered)
+static enum advance drop_unanswered(struct run *r, size_t fresh, struct error *err)
 {
-	unsigned long count = answered ? 0 : context_count(r->doc, "consecutive_failures") + 1;
-	json *rest = json_array();
+	unsigned long count = fresh ? 0 : context_count(r->doc, "consecutive_failures") + 1;
+	const json *trouble = run_troubleshooter(r);
+	const char *trigger = NULL;
+	unsigned long cycle = 0;
 
-	for (const json *a = json_first(r->outstanding); a; a = json_next(a)) {
-		if (action_answered(r->doc, a))
-			json_push(rest, carry(a));
-		else
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
+		if (!action_answered(r->doc, a))
 			note_failure(r, json_get_str(a, "id"), "no answer", count);
+	if (trouble) {
+		trigger = arena_dup(&r->arena, str_of(json_get_str(trouble, "trigger")));
+		cycle = (unsigned long)json_get_int(trouble, "cycle_count", 0);
 	}
 	context_set_count(r->doc, "consecutive_failures", count);
-	json_free(&r->outstanding);
-	r->outstanding = rest;
-	run_store(r);
+	run_keep_answers(r);
 	r->returned = false;
+	return trigger ? trouble_call(r, trigger, cycle, err) : ADVANCE_ON;
 }
 
 /* A repeated `--returned=ID` whose id has been dealt with counts nothing twice. */
@@ -153,21 +176,60 @@ static bool agents_are_back(const struct run *r)
 	return r->returned && (!r->m->returned_id || (one && !json_get(one, "carried")));
 }
 
-/* ADVANCE_ON: all that is outstanding is answered, or nothing is outstanding. */
-static enum advance wait_for_answers(struct run *r)
+/*
+ * ADVANCE_ON: all that is outstanding is answered, or nothing is outstanding. An answer carried
+ * over from an earlier array does not count for this one, or a silent rest would be asked for ever.
+ */
+static enum advance wait_for_answers(struct run *r, struct error *err)
 {
-	size_t n = json_len(r->outstanding), answered = 0;
+	size_t n = json_len(r->outstanding), answered = 0, fresh = 0;
 
-	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
-		answered += action_answered(r->doc, a);
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a)) {
+		if (!action_answered(r->doc, a))
+			continue;
+		answered++;
+		fresh += !json_get(a, "carried");
+	}
 	if (answered == n)
 		return ADVANCE_ON;
-	if (!agents_are_back(r)) {
-		print_outstanding(r);
-		return ADVANCE_STOP;
+	if (agents_are_back(r))
+		return drop_unanswered(r, fresh, err);
+	print_outstanding(r);
+	return ADVANCE_STOP;
+}
+
+/* `<id>/<state>/<n>` */
+static bool asked_in(const json *action, const char *id, const char *state)
+{
+	struct str rest = str_of(json_get_str(action, "id"));
+	size_t n = strlen(id), k = strlen(state);
+
+	return str_starts(rest, id) && rest.n > n + k + 2 && rest.p[n] == '/' &&
+	       memcmp(rest.p + n + 1, state, k) == 0 && rest.p[n + 1 + k] == '/';
+}
+
+/* When somebody set the state by hand, what the old state asked for is no longer wanted. */
+static void drop_other_states(struct run *r)
+{
+	json *rest = json_array();
+	bool dropped = false;
+
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a)) {
+		if (action_is_troubleshooter(a) || asked_in(a, r->m->id, run_state(r))) {
+			json_push(rest, json_copy(a));
+			continue;
+		}
+		note_failure(r, json_get_str(a, "id"), "the state was changed by hand",
+			context_count(r->doc, "consecutive_failures"));
+		dropped = true;
 	}
-	drop_unanswered(r, answered);
-	return ADVANCE_ON;
+	if (dropped) {
+		json_free(&r->outstanding);
+		r->outstanding = rest;
+		run_store(r);
+	} else {
+		json_free(&rest);
+	}
 }
 
 static void moment_init(struct run *r, struct moment *m)
@@ -224,8 +286,10 @@ static enum advance failed(struct run *r, const struct moment *m, struct error *
 	if (keep_answer(r, m, err) < 0)
 		return ADVANCE_FAILED;
 	id = forget_action(r, m->section);
-	if (m->meaning == MEANS_UNCLEAR)
+	if (m->meaning == MEANS_UNCLEAR) {
+		context_set_count(r->doc, "consecutive_failures", 0);
 		return trouble_call(r, "needs_clarification", 1, err);
+	}
 	count = context_count(r->doc, "consecutive_failures") + 1;
 	context_set_count(r->doc, "consecutive_failures", count);
 	note_failure(r, id, m->reason, count);
@@ -281,7 +345,7 @@ static enum advance serve(struct run *r, struct error *err)
 
 static enum advance turn(struct run *r, struct error *err)
 {
-	const json *first;
+	const json *trouble;
 	enum advance got;
 
 	if (strcmp(run_state(r), r->m->workflow->initial) == 0)
@@ -290,13 +354,12 @@ static enum advance turn(struct run *r, struct error *err)
 		return finish(r);
 	if (context_get(r->doc, "question").n)
 		return trouble_question(r, err);
-	got = wait_for_answers(r);
+	drop_other_states(r);
+	got = wait_for_answers(r, err);
 	if (got != ADVANCE_ON)
 		return got;
-	first = json_first(r->outstanding);
-	if (first && action_is_troubleshooter(first))
-		return trouble_answered(r, first, err);
-	return serve(r, err);
+	trouble = run_troubleshooter(r);
+	return trouble ? trouble_answered(r, trouble, err) : serve(r, err);
 }
 
 static int open_run(struct run *r, struct machine *m, struct error *err)

@@ -37,6 +37,15 @@ const char *trouble_due(const struct run *r, const struct step *step, unsigned l
 	return step ? NULL : "unknown_state";
 }
 
+/* The counter behind a trigger that is told a second time. */
+static unsigned long count_of(const struct run *r, const char *trigger)
+{
+	for (size_t i = 0; i < COUNT(thresholds); i++)
+		if (strcmp(thresholds[i].trigger, trigger) == 0)
+			return context_count(r->doc, thresholds[i].counter);
+	return strcmp(trigger, "needs_clarification") == 0;
+}
+
 static void reset_counter(struct run *r, const char *trigger)
 {
 	for (size_t i = 0; i < COUNT(thresholds); i++)
@@ -55,7 +64,7 @@ enum advance trouble_call(
 		dispatch_troubleshooter(r, trigger, count);
 		return ADVANCE_STOP;
 	}
-	run_clear(r);
+	run_keep_answers(r);
 	print_done(r, "failed",
 		arena_printf(&r->arena,
 			"the troubleshooter was called %d times for '%s' and nothing got done; "
@@ -76,6 +85,38 @@ static bool may_set(const char *key)
 static bool is_count(const char *text)
 {
 	return *text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 10;
+}
+
+/* A section whose text is somebody's verdict. */
+static bool is_verdict(const struct run *r, const char *section)
+{
+	static const char *const names[] = {
+		"Validate Result", "Signoff Review", "Signoff Research", "Signoff Build Result"};
+
+	for (size_t i = 0; i < COUNT(names); i++)
+		if (strcmp(names[i], section) == 0)
+			return true;
+	for (size_t i = 0; i < r->m->workflow->n_declared; i++) {
+		const struct declared *d = &r->m->workflow->declared[i];
+
+		for (size_t k = 0; k < d->n; k++)
+			if (strcmp(d->items[k].writes, section) == 0)
+				return true;
+	}
+	return false;
+}
+
+/* It may have work judged anew or say what is left to do, but not approve in an agent's place. */
+static const char *section_fault(const struct run *r, const char *section, const char *text)
+{
+	if (!section_name_valid(str_of(section)) || strcmp(section, CONTEXT_ACTIONS) == 0 ||
+		strcmp(section, LOG) == 0)
+		return "this section is not the troubleshooter's to write";
+	if (*text && is_verdict(r, section))
+		return "this section is a verdict: it may only be emptied, to be asked for anew";
+	if (strcmp(section, "Review Notes") == 0 && verdict_approved(str_of(text)))
+		return "only a reviewer approves";
+	return NULL;
 }
 
 /* Only the user may call work done that its reviewers have not approved. */
@@ -109,6 +150,8 @@ static const char *set_key(struct run *r, const char *key, const char *value)
 			run_enter(r, value, "troubleshooter", NULL);
 		return fault;
 	}
+	if (strcmp(key, "pr_url") == 0 && *value && !str_is(verdict_pr_url(str_of(value)), value))
+		return "must be the URL of a pull request";
 	context_set(r->doc, key, str_of(value));
 	return NULL;
 }
@@ -126,7 +169,7 @@ static const char *value_of(struct run *r, const json *change)
 static const char *change_one(struct run *r, const json *change)
 {
 	const char *key = json_get_str(change, "key"), *section = json_get_str(change, "section"),
-		   *text = json_get_str(change, "text"), *value = value_of(r, change);
+		   *text = json_get_str(change, "text"), *value = value_of(r, change), *fault;
 
 	if (json_is_string(change))
 		return NULL; /* a sentence for people */
@@ -134,11 +177,10 @@ static const char *change_one(struct run *r, const json *change)
 		return set_key(r, key, value);
 	if (!section || !text)
 		return "must be a text, {\"key\",\"value\"} or {\"section\",\"text\"}";
-	if (!section_name_valid(str_of(section)) || strcmp(section, CONTEXT_ACTIONS) == 0 ||
-		strcmp(section, LOG) == 0)
-		return "this section is not the troubleshooter's to write";
-	context_put(r->doc, section, str_of(text));
-	return NULL;
+	fault = section_fault(r, section, text);
+	if (!fault)
+		context_put(r->doc, section, str_of(text));
+	return fault;
 }
 
 /* A change that cannot be made is said and noted; the others are made. */
@@ -172,7 +214,7 @@ static void go_on(struct run *r, const char *trigger, const json *answer)
 
 	reset_counter(r, trigger);
 	change_state(r, answer);
-	run_clear(r);
+	run_keep_answers(r);
 	if (strcmp(run_state(r), state) == 0)
 		context_set_count(r->doc, "troubleshooter_calls", calls);
 	context_set(r->doc, "troubleshooter_input", (struct str){0});
@@ -190,7 +232,7 @@ static void end_run(struct run *r, const char *reason)
 static void ask_user(struct run *r, const char *trigger, const char *reason)
 {
 	context_set(r->doc, "troubleshooter_input", (struct str){0});
-	run_clear(r);
+	run_keep_answers(r);
 	context_set(r->doc, "question", str_of(reason));
 	context_set(r->doc, "question_trigger", str_of(trigger));
 	context_set(r->doc, "pending_agent", STR("user"));
@@ -200,18 +242,19 @@ enum advance trouble_answered(struct run *r, const json *action, struct error *e
 {
 	const char *trigger = arena_dup(&r->arena, str_of(json_get_str(action, "trigger")));
 	struct str word = action_word(r->doc, action);
-	CLEANUP(json_free) json *answer = verdict_json(context_section(r->doc, LOG));
+	CLEANUP(json_free) json *answer = verdict_json(action_text(r->doc, action));
 	const char *reason = answer ? json_get_str(answer, "reason") : NULL;
 
 	reason = reason && *reason ? reason : "no reason given";
+	if (!word.n)
+		return trouble_call(r, trigger, count_of(r, trigger), err);
 	if (str_is(word, "continue"))
 		go_on(r, trigger, answer);
 	else if (str_is(word, "terminate"))
 		end_run(r, reason);
-	else if (str_is(word, "needs_user_input"))
-		ask_user(r, trigger, reason);
 	else
-		return trouble_call(r, trigger, context_count(r->doc, "troubleshooter_calls"), err);
+		ask_user(r, trigger, reason);
+	context_set_count(r->doc, "consecutive_failures", 0);
 	return ADVANCE_ON;
 }
 
@@ -228,5 +271,7 @@ enum advance trouble_question(struct run *r, struct error *err)
 	context_set(r->doc, "question", (struct str){0});
 	context_set(r->doc, "question_trigger", (struct str){0});
 	context_set_count(r->doc, "troubleshooter_calls", 0);
-	return trouble_call(r, *trigger ? trigger : "needs_clarification", 1, err);
+	if (!*trigger)
+		trigger = "needs_clarification";
+	return trouble_call(r, trigger, count_of(r, trigger), err);
 }
