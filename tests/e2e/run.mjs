@@ -40,8 +40,8 @@ async function main() {
   const client = install(path.join(folder, 'client'));
   if (client.skip) {
     if (process.env.CI) tap.report(false, `client ${VERSION}`, client.skip);
-    else console.log(`1..0 # SKIP ${client.skip}`);
-    return process.env.CI ? (tap.end(), 1) : 0;
+    else tap.skip(`client ${VERSION}`, client.skip);
+    return tap.end() ? 0 : 1;
   }
   if (!process.env[INSIDE]) {
     const code = isolated();
@@ -52,6 +52,7 @@ async function main() {
   const words = process.argv.slice(2);
   const stage = new Stage({ client: client.file, folder: path.join(folder, 'runs'), tap });
   const chosen = [...statics, ...scenarios].filter(([name]) => words.every((word) => name.includes(word)));
+  if (!chosen.length) tap.report(false, `a scenario with '${words.join("' and '")}' in its name`);
   await stage.perform(chosen);
   tap.note(`${((Date.now() - began) / 1000).toFixed(1)} s`);
   return tap.end() ? 0 : 1;

@@ -41,11 +41,11 @@ async function happy(expect, stage, makeWorld) {
   expect.equal(world.origin('show', 'dev-team/ADR-1:src/widget.txt'), 'It turns.', 'the work on origin');
   expect.equal(world.git('status', '--short'), '', 'the work tree');
   const most = stage.affordable(expect, run);
-  stage.tap.note(`bytes an iteration adds to the main conversation: ${run.iterations.map((one) => one.bytes).join(' ')} (most with one agent: ${most.bytes})`);
+  stage.tap.note(`figures: bytes an iteration adds to the main conversation: ${run.iterations.map((one) => one.bytes).join(' ')} (most with one agent: ${most.bytes})`);
   const shown = await stage.run(world, cast, '/dev-team:status ADR-1');
   stage.sound(expect, shown);
   expect.match(result(shown), /^state: done\npr_url: https:.*\/pull\/7\n[\s\S]*done/, 'what status shows');
-  stage.tap.note(`happy path: ${run.log.length} requests, ${run.seconds.toFixed(1)} s`);
+  stage.tap.note(`figures: happy path in the real client: ${run.log.length} requests, ${run.seconds.toFixed(1)} s`);
 }
 
 async function changesRequested(expect, stage, makeWorld) {
@@ -134,6 +134,30 @@ async function silentThenTerminated(expect, stage, makeWorld) {
   expect.match(result(run), /^failed: .*the spec is empty/, 'what the user is told');
   expect.equal(world.key('state'), 'failed', 'state');
   journal(expect, world, 'failed');
+}
+
+// Two sign-offs refuse; the troubleshooter rules on the demand and sends the work back to be signed off.
+async function deadlock(expect, stage, makeWorld) {
+  const world = makeWorld();
+  const cast = new Cast(world, {
+    'reviewer-review': () => say('changes_requested', '**must** it does not turn.'),
+    'reviewer-sign-off': (task, n) => (n <= 2 ? say('changes_requested', '1. open: paint it') : say('approved', '1. settled by the ruling')),
+    troubleshooter(task) {
+      expect.match(task.brief, /^Trigger: signoff_deadlock$/m, 'the brief of the troubleshooter');
+      return decide('continue', 'paint is outside the spec', [
+        { section: 'Researcher Brief', text: `${world.section('Researcher Brief')}\nRuling: no paint.` },
+        { key: 'state', value: 'signoff' },
+      ]);
+    },
+  });
+  const run = await stage.run(world, cast, IMPLEMENT);
+  stage.sound(expect, run);
+  expect.match(result(run), /^success: /, 'what the user is told');
+  expect.equal(asked(cast).filter((skill) => skill === 'troubleshooter').length, 1, 'calls of the troubleshooter');
+  expect.match(world.section('Researcher Brief'), /Ruling: no paint\.$/, 'Researcher Brief');
+  expect.equal(world.transitions().slice(-4), ['fixing-pr>signoff', 'signoff>fixing-pr', 'fixing-pr>signoff', 'signoff>done'], 'the last states');
+  stage.affordable(expect, run);
+  journal(expect, world, 'success');
 }
 
 // The client dies while the developer has committed and not recorded; another session begins from the disk.
@@ -289,6 +313,16 @@ async function refused(expect, stage, makeWorld) {
   expect.equal(run.log.length, 2, 'requests');
 }
 
+// As a user installs it: from the marketplace that the repository is, then without --plugin-dir.
+async function installed(expect, stage, makeWorld) {
+  const world = makeWorld();
+  stage.tool(world, 'plugin', 'marketplace', 'add', world.copyPlugin());
+  stage.tool(world, 'plugin', 'install', 'dev-team@dev-team');
+  const run = await stage.run(world, new Cast(world), IMPLEMENT, { plugin: null });
+  stage.sound(expect, run);
+  expect.match(result(run), /^success: /, 'what the user is told');
+}
+
 // The negative control: the model does what the texts say, so a wrong text must show.
 async function wrongInstruction(expect, stage, makeWorld) {
   const world = makeWorld();
@@ -308,12 +342,14 @@ export const scenarios = [
   ['dev-team: a validation that fails is fixed', validationFails],
   ['implement: a silent agent, and the troubleshooter continues', silentThenContinues],
   ['implement: a silent agent, and the troubleshooter terminates', silentThenTerminated],
+  ['implement: a sign-off deadlock is ruled upon', deadlock],
   ['implement: a killed client is started again and finishes', killed],
   ['fix: from the debugger to done', fix],
   ['fix: not reproduced', fixNotReproduced],
   ['implement: a question ends the run, its answer continues it', question],
   ['implement: a question is asked in the session', questionWithHost],
   ['dev-team: a declared state, by the task-runner with a skill of the repository', declared],
+  ['implement: installed from its marketplace', installed],
   ['implement: a wrong instruction in an agent file fails the run', wrongInstruction],
   ['implement: a refused step is shown and stops', refused],
 ];

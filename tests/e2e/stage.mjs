@@ -1,5 +1,6 @@
 // Puts a world, a cast, the API and the client together, runs them, and looks at the main conversation.
 
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { cleanEnvironment, start } from './client.mjs';
@@ -33,14 +34,25 @@ export class Stage {
     await Promise.all(Array.from({ length: AT_ONCE }, work));
   }
 
+  environment(world, port) {
+    return cleanEnvironment({ home: world.home, binaries: [world.bin], extra: {
+      ...world.environment, ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`, ANTHROPIC_API_KEY: 'dummy-local-key' } });
+  }
+
+  // A command of the client that needs no model.
+  tool(world, ...args) {
+    const run = spawnSync(this.client, args, { cwd: world.repo, env: this.environment(world, 9), encoding: 'utf8', timeout: 60000 });
+    if (run.status !== 0) throw new Error(`claude ${args.join(' ')}: exit ${run.status}\n${run.stdout}${run.stderr}`);
+    return run.stdout;
+  }
+
   // One run of `claude -p PROMPT` in `world`. `during(client, server)` may interfere while it runs.
   async run(world, cast, prompt, { args = [], host = null, during = null, plugin = theirs } = {}) {
     const server = await startServer(createModel(cast));
-    const env = cleanEnvironment({ home: world.home, binaries: [world.bin], extra: {
-      ...world.environment, ANTHROPIC_BASE_URL: `http://127.0.0.1:${server.port}`, ANTHROPIC_API_KEY: 'dummy-local-key' } });
+    const env = this.environment(world, server.port);
     const folder = path.join(this.folder, `${world.name.replace(/[^a-z0-9]+/gi, '-')}-${++world.runs}`);
     const began = Date.now();
-    const client = start(this.client, ['-p', ...(host ? [] : [prompt]), '--plugin-dir', plugin, ...args],
+    const client = start(this.client, ['-p', ...(host ? [] : [prompt]), ...(plugin ? ['--plugin-dir', plugin] : []), ...args],
       { cwd: world.repo, env, folder, host: host && host(prompt) });
     server.onFault = client.kill;
     if (during) await during(client, server);

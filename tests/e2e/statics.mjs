@@ -29,15 +29,8 @@ const TOOLS = {
   debugger: 'Bash, Read, Write, Skill',
 };
 
-async function validates(expect, stage) {
-  const home = path.join(stage.folder, 'home');
-  fs.mkdirSync(home, { recursive: true });
-  const run = spawnSync(stage.client, ['plugin', 'validate', '--strict', plugin], {
-    encoding: 'utf8', timeout: 60000,
-    env: { PATH: process.env.PATH, HOME: home, DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
-  });
-  expect.equal(run.status, 0, `exit code\n${run.stdout}${run.stderr}`);
-  expect.match(run.stdout, /Validation passed/, 'verdict');
+async function validates(expect, stage, makeWorld) {
+  expect.match(stage.tool(makeWorld(), 'plugin', 'validate', '--strict', plugin), /Validation passed/, 'verdict');
 }
 
 async function sizes(expect) {

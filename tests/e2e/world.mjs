@@ -48,12 +48,17 @@ export class World {
     write(path.join(this.repo, file), content);
   }
 
-  // A copy of the plugin with one text replaced in one file; the program is the built one.
-  misleading(file, text, instead) {
+  // A copy of the plugin with the built program in it.
+  copyPlugin() {
     const copy = path.join(this.root, 'plugin');
-    for (const part of ['.claude-plugin', 'commands', 'agents', 'skills', 'bin'])
+    for (const part of ['.claude-plugin', 'commands', 'agents', 'skills', 'bin', 'workflows', 'build/dev-team'])
       fs.cpSync(path.join(plugin, part), path.join(copy, part), { recursive: true });
-    fs.symlinkSync(path.join(plugin, 'build'), path.join(copy, 'build'));
+    return copy;
+  }
+
+  // The same with one text replaced in one file.
+  misleading(file, text, instead) {
+    const copy = this.copyPlugin();
     const before = fs.readFileSync(path.join(copy, file), 'utf8');
     const after = before.replace(text, instead);
     if (after === before) throw new Error(`${file} does not contain '${text}'`);
