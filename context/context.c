@@ -233,6 +233,18 @@ struct str context_section(const struct context *c, const char *name)
 	return s->text;
 }
 
+unsigned context_section_line(const struct context *c, const char *name)
+{
+	const struct section *s = context_find_section(c, str_of(name));
+	unsigned line = 1, col;
+
+	if (s && !s->added)
+		text_place(c->text,
+			(size_t)(str_trim(str_sub(c->text, s->body, s->to)).p - c->text.p), &line,
+			&col);
+	return line;
+}
+
 bool context_has_section(const struct context *c, const char *name)
 {
 	const struct section *s = context_find_section(c, str_of(name));

@@ -50,6 +50,8 @@ unsigned long context_next_attempt(struct context *c, const char *state);
 
 /* Text of a section: trimmed, sentinels unescaped, NUL-ended; empty when there is none. */
 struct str context_section(const struct context *c, const char *name);
+/* Line of the file on which the text of a section that was read begins; 1 when there is none. */
+unsigned context_section_line(const struct context *c, const char *name);
 bool context_has_section(const struct context *c, const char *name);
 size_t context_sections(const struct context *c);
 struct str context_section_name(const struct context *c, size_t i);

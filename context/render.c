@@ -39,6 +39,8 @@ static size_t render_head(const struct context *c, struct buf *out)
 	qsort(changed, n, sizeof(*changed), by_place);
 	for (size_t i = 0; i < n; i++) {
 		buf_add(out, str_sub(c->text, pos, changed[i]->from));
+		if (!changed[i]->value.n && out->len && out->s[out->len - 1] == ' ')
+			out->s[--out->len] = '\0'; /* as a key that was never set */
 		replace_value(c, out, changed[i]);
 		pos = changed[i]->to;
 	}

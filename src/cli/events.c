@@ -34,14 +34,16 @@ static const struct {
 static void add_event(struct buf *out, const json *e)
 {
 	const char *ts = json_get_str(e, "ts"), *type = json_get_str(e, "type");
+	bool first = true;
 
 	buf_addf(out, "%6lld  %s  %-10s", (long long)json_get_int(e, "seq", 0), ts ? ts : "?",
 		type ? type : "?");
 	for (size_t i = 0; i < COUNT(shown); i++) {
 		const char *text = json_get_str(e, shown[i].key);
 
-		if (text)
-			buf_addf(out, "%s%s", shown[i].before, text);
+		if (text && *text)
+			buf_addf(out, "%s%s", first ? " " : shown[i].before, text);
+		first = first && !(text && *text);
 	}
 	buf_addc(out, '\n');
 }

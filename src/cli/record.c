@@ -10,12 +10,25 @@ static const struct option_spec options[] = {
 	{0},
 };
 
+/* The word as it stands now: given on the command line, or read from the text. */
+static const char *word_of(struct arena *a, const struct context_file *f, const char *id)
+{
+	CLEANUP(json_free) json *array = NULL;
+	struct error ignored;
+	const json *action =
+		actions_load(&f->doc, &array, &ignored) == 0 ? actions_find(array, id) : NULL;
+	const char *word = action ? json_get_str(action, "answered") : NULL;
+
+	return word ? arena_dup(a, str_of(word)) : "";
+}
+
 static int run(struct invocation *in, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct args *args = in->args;
 	enum answer_fate fate;
+	const char *word;
 
 	if (need_option(&verb_record, args, CONTEXT_FILE, err) < 0 ||
 		need_option(&verb_record, args, ACTION, err) < 0)
@@ -27,8 +40,8 @@ static int run(struct invocation *in, struct error *err)
 	if (action_record(
 		    &f, args->value[ACTION], args->value[RESULT], buf_str(&text), &fate, err) < 0)
 		return -1;
-	buf_addf(in->out, "recorded %s%s%s%s\n", args->value[ACTION],
-		args->value[RESULT] ? ": " : "", args->value[RESULT] ? args->value[RESULT] : "",
+	word = word_of(in->arena, &f, args->value[ACTION]);
+	buf_addf(in->out, "recorded %s%s%s%s\n", args->value[ACTION], *word ? ": " : "", word,
 		fate == ANSWER_AGAIN ? " (it was there already)" : "");
 	return 0;
 }

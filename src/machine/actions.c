@@ -2,10 +2,10 @@
 #include "src/machine/actions.h"
 #include "src/machine/verdict.h"
 
-static int broken(const struct context *c, size_t line, const char *what, struct error *err)
+static int broken(const struct context *c, unsigned line, const char *what, struct error *err)
 {
-	return error_set(err, ERR_INPUT, "'%s': section '" CONTEXT_ACTIONS "', line %zu: %s",
-		c->file, line, what);
+	return error_at(err, c->file, context_section_line(c, CONTEXT_ACTIONS) + line - 1, 1,
+		"section '" CONTEXT_ACTIONS "': %s", what);
 }
 
 /* Only what the machine wrote itself is taken: a hand edit must not make up a request. */
@@ -31,7 +31,7 @@ static const char *fault_of(const json *j)
 int actions_load(const struct context *c, json **array, struct error *err)
 {
 	struct str rest = context_section(c, CONTEXT_ACTIONS), line;
-	size_t n = 0;
+	unsigned n = 0;
 
 	*array = json_array();
 	while (str_line(&rest, &line)) {

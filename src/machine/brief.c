@@ -51,6 +51,19 @@ static void add_section(
 	buf_adds(out, "`)\n");
 }
 
+/* What the checks of the pull request said stands there, beside what the reviewers said. */
+static void add_last_failure(
+	struct buf *out, const struct context_file *f, const json *reads, size_t *left)
+{
+	struct str text = context_section(&f->doc, "Last Failure");
+
+	for (const json *s = json_first(reads); s; s = json_next(s))
+		if (strcmp(json_text(s), "Last Failure") == 0)
+			return;
+	if (text.n && !str_eq(text, context_section(&f->doc, "Review Notes")))
+		add_section(out, f, "Last Failure", left);
+}
+
 static void add_sections(struct buf *out, const struct context_file *f, const json *action)
 {
 	static const char *const trouble[] = {
@@ -68,7 +81,10 @@ static void add_sections(struct buf *out, const struct context_file *f, const js
 		for (size_t i = 0; i < COUNT(trouble); i++)
 			if (context_has_section(&f->doc, trouble[i]))
 				add_section(out, f, trouble[i], &left);
-	} else if (again) {
+	} else if (strcmp(json_get_str(action, "skill"), "developer-fix") == 0) {
+		add_last_failure(out, f, reads, &left);
+	}
+	if (again && !action_is_troubleshooter(action)) {
 		for (size_t i = 1; i < COUNT(trouble); i++)
 			if (context_has_section(&f->doc, trouble[i]))
 				add_section(out, f, trouble[i], &left);
