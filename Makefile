@@ -27,6 +27,7 @@ O       := build/$(VARIANT)$(if $(FUZZ),,$(if $(findstring clang,$(CC)),-clang))
 
 # Packages and what pkg-config says of them come from a file that make itself keeps up to date: it
 # is made (and the packages installed) before anything below is used, and make then starts anew.
+.DEFAULT_GOAL := all
 GOALS   := $(or $(MAKECMDGOALS),all)
 FOR     := $(if $(filter test check unit e2e deps,$(GOALS)),test,build)
 DEPS    := build/deps-$(FOR).mk
@@ -72,9 +73,9 @@ PROGRAMS := $(UNIT:%.c=$(O)/%) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
 
 $(O)/tests/unit/%: $(O)/tests/unit/%.o $(TESTLIB)
 	$(LINK) $(CMOCKA_LIBS)
-$(O)/tests/spec/runner: $(O)/tests/spec/runner.o $(O)/tests/spec/cases.o $(O)/tests/spec/match.o $(TESTLIB)
+$(O)/tests/spec/runner: $(O)/tests/spec/runner.o $(O)/tests/spec/cases.o $(TESTLIB)
 	$(LINK)
-$(O)/tests/crash/%: $(O)/tests/crash/%.o $(O)/tests/crash/trace.o $(TESTLIB)
+$(O)/tests/crash/%: $(O)/tests/crash/%.o $(O)/tests/crash/trace.o $(O)/tests/crash/scenes.o $(TESTLIB)
 	$(LINK)
 $(O)/tests/fuzz/replay_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(TESTLIB)
 	$(LINK)

@@ -39,6 +39,7 @@ void buf_reserve(struct buf *b, size_t n)
 		want = b->cap * 2;
 	b->s = xrealloc(b->s, want < 64 ? 64 : want);
 	b->cap = want < 64 ? 64 : want;
+	b->s[b->len] = '\0';
 }
 
 void buf_add(struct buf *b, struct str s)

@@ -1,6 +1,6 @@
 #include "tests/lib/run.h"
 #include "tests/lib/tree.h"
-#include "tests/spec/match.h"
+#include "tests/lib/match.h"
 
 static bool match_line(struct str want, struct str got)
 {

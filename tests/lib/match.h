@@ -1,8 +1,8 @@
 /*
- * match.h: what a command printed against what a case says it prints.
+ * match.h: what was printed against what should have been.
  */
-#ifndef DT_TESTS_SPEC_MATCH_H
-#define DT_TESTS_SPEC_MATCH_H
+#ifndef DT_TESTS_MATCH_H
+#define DT_TESTS_MATCH_H
 
 #include "src/base/buf.h"
 

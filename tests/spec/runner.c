@@ -12,7 +12,7 @@
 #include "tests/lib/tap.h"
 #include "tests/lib/tree.h"
 #include "tests/spec/cases.h"
-#include "tests/spec/match.h"
+#include "tests/lib/match.h"
 
 enum { COMMAND_LIMIT_S = 60 };
 

@@ -12,6 +12,9 @@ static void an_empty_buf_has_no_text_and_is_released_twice_without_harm(void **s
 	assert_string_equal(b.s, "");
 	buf_release(&b);
 	buf_release(&b);
+	buf_reserve(&b, 100);
+	assert_string_equal(b.s, "");
+	buf_release(&b);
 }
 
 static void a_buf_grows_and_stays_nul_ended(void **state)

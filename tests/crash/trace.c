@@ -1,0 +1,316 @@
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <linux/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include "src/base/path.h"
+#include "tests/crash/trace.h"
+#include "tests/lib/tap.h"
+
+static const struct {
+	long nr;
+	unsigned kind;
+} calls[] = {
+	{SYS_write, CALL_WRITE},
+	{SYS_writev, CALL_WRITE},
+	{SYS_pwrite64, CALL_WRITE},
+	{SYS_pwritev, CALL_WRITE},
+	{SYS_fsync, CALL_SYNC},
+	{SYS_fdatasync, CALL_SYNC},
+	{SYS_renameat, CALL_RENAME},
+	{SYS_renameat2, CALL_RENAME},
+	{SYS_openat, CALL_OPEN},
+	{SYS_ftruncate, CALL_TRUNCATE},
+	{SYS_truncate, CALL_TRUNCATE},
+	{SYS_mkdirat, CALL_MKDIR},
+	{SYS_linkat, CALL_LINK},
+	{SYS_symlinkat, CALL_LINK},
+	{SYS_unlinkat, CALL_UNLINK},
+	{SYS_close, CALL_CLOSE},
+	{SYS_read, CALL_READ},
+	{SYS_pread64, CALL_READ},
+#ifdef SYS_rename /* the older calls, which AArch64 does without */
+	{SYS_rename, CALL_RENAME},
+	{SYS_open, CALL_OPEN},
+	{SYS_mkdir, CALL_MKDIR},
+	{SYS_link, CALL_LINK},
+	{SYS_symlink, CALL_LINK},
+	{SYS_unlink, CALL_UNLINK},
+#endif
+};
+
+static const char *const names[CALL_KINDS] = {
+	"write", "sync", "rename", "open", "truncate", "mkdir", "link", "unlink", "close", "read"};
+
+const char *call_name(unsigned kind)
+{
+	for (unsigned i = 0; i < CALL_KINDS; i++)
+		if (kind == 1u << i)
+			return names[i];
+	return "other";
+}
+
+unsigned call_of_name(const char *name)
+{
+	for (unsigned i = 0; i < CALL_KINDS; i++)
+		if (strcmp(name, names[i]) == 0)
+			return 1u << i;
+	return 0;
+}
+
+static unsigned kind_of(const struct __ptrace_syscall_info *info)
+{
+	unsigned kind = 0;
+
+	for (size_t i = 0; i < COUNT(calls) && !kind; i++)
+		if ((uint64_t)calls[i].nr == info->entry.nr)
+			kind = calls[i].kind;
+	if (kind == CALL_OPEN) {
+		bool at = info->entry.nr == SYS_openat;
+		uint64_t flags = info->entry.args[at ? 2 : 1];
+
+		if (!(flags & (O_WRONLY | O_RDWR | O_CREAT)))
+			return 0;
+	}
+	return kind;
+}
+
+/* The machine-dependent part: another call number, another result, another third argument. */
+#if defined(__x86_64__)
+static void set_register(pid_t pid, long call, long result, long third)
+{
+	struct user_regs_struct r;
+
+	if (ptrace(PTRACE_GETREGS, pid, NULL, &r) < 0)
+		die("cannot read registers");
+	if (call)
+		r.orig_rax = (unsigned long long)call;
+	if (result)
+		r.rax = (unsigned long long)result;
+	if (third)
+		r.rdx = (unsigned long long)third;
+	if (ptrace(PTRACE_SETREGS, pid, NULL, &r) < 0)
+		die("cannot write registers");
+}
+#elif defined(__aarch64__)
+static void set_register(pid_t pid, long call, long result, long third)
+{
+	struct user_regs_struct r;
+	struct iovec io = {&r, sizeof(r)};
+	int nr = (int)call;
+	struct iovec nr_io = {&nr, sizeof(nr)};
+
+	if (call && ptrace(PTRACE_SETREGSET, pid, (void *)NT_ARM_SYSTEM_CALL, &nr_io) < 0)
+		die("cannot change the system call");
+	if (ptrace(PTRACE_GETREGSET, pid, (void *)NT_PRSTATUS, &io) < 0)
+		die("cannot read registers");
+	if (result)
+		r.regs[0] = (unsigned long long)result;
+	if (third)
+		r.regs[2] = (unsigned long long)third;
+	if (ptrace(PTRACE_SETREGSET, pid, (void *)NT_PRSTATUS, &io) < 0)
+		die("cannot write registers");
+}
+#else
+#error "killat: add set_register() for this machine"
+#endif
+
+struct tracer {
+	struct trace *t;
+	pid_t root;
+	bool started;   /* the program itself runs: execve is behind us */
+	pid_t meddling; /* process whose call's result is still to be changed */
+	int live;       /* processes traced */
+};
+
+_Noreturn static void child(const struct trace *t, int in, int out, int err)
+{
+	/* The same calls every time: no random placing of memory. */
+	(void)personality(ADDR_NO_RANDOMIZE);
+	setpgid(0, 0);
+	if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 ||
+		(t->cwd && chdir(t->cwd) < 0))
+		_exit(126);
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
+		_exit(125);
+	raise(SIGSTOP);
+	execvp(t->argv[0], (char *const *)(uintptr_t)t->argv);
+	_exit(127);
+}
+
+static bool watched(const struct tracer *tr, pid_t pid)
+{
+	return tr->started &&
+	       (tr->t->who == TRACE_ALL || (tr->t->who == TRACE_PARENT) == (pid == tr->root));
+}
+
+/* Most calls have a descriptor first, and those that have none have a pointer, no small number. */
+static void note_path(struct trace *t, pid_t pid, uint64_t fd)
+{
+	char link[64];
+	ssize_t n;
+
+	(void)snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)pid, (int)fd);
+	n = fd < 1024 ? readlink(link, t->hit_path, sizeof(t->hit_path) - 1) : 0;
+	t->hit_path[n > 0 ? n : 0] = '\0';
+}
+
+static void at_entry(struct tracer *tr, pid_t pid, const struct __ptrace_syscall_info *info)
+{
+	struct trace *t = tr->t;
+	unsigned kind = kind_of(info);
+
+	if (!watched(tr, pid) || (t->kinds != CALL_ANY && !(t->kinds & kind)))
+		return;
+	t->count++;
+	if (!t->first_effect && (kind & CALL_EFFECTS))
+		t->first_effect = t->count;
+	if (t->count != t->at || t->act == TRACE_COUNT)
+		return;
+	note_path(t, pid, info->entry.args[0]);
+	t->hit = true;
+	t->hit_kind = kind;
+	if (t->act == TRACE_KILL)
+		kill(pid, SIGKILL);
+	else if (t->act == TRACE_FAIL)
+		set_register(pid, -1, 0, 0);
+	else if (info->entry.args[2] > 1)
+		set_register(pid, 0, 0, 1);
+	tr->meddling = t->act == TRACE_FAIL ? pid : 0;
+}
+
+static void at_call(struct tracer *tr, pid_t pid)
+{
+	struct __ptrace_syscall_info info = {0};
+
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, pid, (void *)sizeof(info), &info) < 0)
+		return; /* killed meanwhile */
+	if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
+		at_entry(tr, pid, &info);
+	} else if (info.op == PTRACE_SYSCALL_INFO_EXIT && tr->meddling == pid) {
+		set_register(pid, 0, -(long)tr->t->error, 0);
+		tr->meddling = 0;
+	}
+}
+
+/* What happened to a process that stopped; the signal to hand on to it. */
+static int at_stop(struct tracer *tr, pid_t pid, int status)
+{
+	int sig = WSTOPSIG(status), event = status >> 16;
+
+	if (sig == (SIGTRAP | 0x80)) {
+		at_call(tr, pid);
+		return 0;
+	}
+	if (event == PTRACE_EVENT_EXEC && pid == tr->root)
+		tr->started = true;
+	if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK ||
+		event == PTRACE_EVENT_CLONE)
+		tr->live++;
+	if (event || sig == SIGSTOP) /* a new process begins with a stop */
+		return 0;
+	return sig;
+}
+
+static void follow(struct tracer *tr)
+{
+	while (tr->live > 0) {
+		int status;
+		pid_t pid = waitpid(-1, &status, __WALL);
+
+		if (pid < 0 && errno == EINTR)
+			continue;
+		if (pid < 0)
+			die("cannot wait for the traced program");
+		if (WIFSTOPPED(status)) {
+			(void)ptrace(PTRACE_SYSCALL, pid, NULL,
+				(void *)(intptr_t)at_stop(tr, pid, status));
+			continue;
+		}
+		tr->live--;
+		if (pid == tr->root)
+			tr->t->status =
+				WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	}
+}
+
+/* Orphans come to us where we are a subreaper: all that the program left running has to end. */
+static void wait_for_orphans(void)
+{
+	while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR)
+		;
+}
+
+static int attach(struct tracer *tr)
+{
+	long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC;
+	int status;
+
+	if (tr->t->who != TRACE_PARENT)
+		options |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
+	if (waitpid(tr->root, &status, 0) < 0 || !WIFSTOPPED(status))
+		return -1;
+	if (ptrace(PTRACE_SETOPTIONS, tr->root, NULL, (void *)options) < 0 ||
+		ptrace(PTRACE_SYSCALL, tr->root, NULL, NULL) < 0) {
+		kill(tr->root, SIGKILL);
+		(void)waitpid(tr->root, &status, 0);
+		return -1;
+	}
+	return 0;
+}
+
+static int memory_file(struct str text)
+{
+	int fd = memfd_create("text", MFD_CLOEXEC);
+	struct error err;
+
+	if (fd < 0 || fd_write_all(fd, text, "memory", &err) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+		die("cannot make a file in memory");
+	return fd;
+}
+
+static void collect(struct buf *into, int fd)
+{
+	struct error err;
+
+	buf_clear(into);
+	if (lseek(fd, 0, SEEK_SET) < 0 ||
+		fd_read_all(into, fd, (size_t)1 << 30, "output", &err) < 0)
+		die("cannot read the output");
+}
+
+int trace_run(struct trace *t)
+{
+	CLEANUP(close_fd) int in = memory_file(t->input);
+	CLEANUP(close_fd) int out = memory_file((struct str){0});
+	CLEANUP(close_fd) int err = memory_file((struct str){0});
+	struct tracer tr = {.t = t, .live = 1};
+
+	t->count = t->hit_kind = t->first_effect = 0;
+	t->hit = false;
+	tr.root = fork();
+	if (tr.root < 0)
+		die("cannot fork");
+	if (tr.root == 0)
+		child(t, in, out, err);
+	if (attach(&tr) < 0)
+		return -1;
+	follow(&tr);
+	wait_for_orphans();
+	collect(&t->out, out);
+	collect(&t->err, err);
+	return 0;
+}
+
+void trace_release(struct trace *t)
+{
+	buf_release(&t->out);
+	buf_release(&t->err);
+}

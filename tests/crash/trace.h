@@ -1,0 +1,63 @@
+/*
+ * trace.h: a program run under ptrace, with one of its system calls made to be its last one, to
+ * fail, or to write less than asked. Linux on x86-64 and AArch64.
+ */
+#ifndef DT_TESTS_CRASH_TRACE_H
+#define DT_TESTS_CRASH_TRACE_H
+
+#include "src/base/buf.h"
+
+/* Kinds of system calls, as bits. CALL_ANY counts every call, known here or not. */
+enum call {
+	CALL_ANY = 0,
+	CALL_WRITE = 1 << 0,  /* write, writev, pwrite64, pwritev */
+	CALL_SYNC = 1 << 1,   /* fsync, fdatasync */
+	CALL_RENAME = 1 << 2, /* rename, renameat, renameat2 */
+	CALL_OPEN = 1 << 3,   /* open and openat for writing */
+	CALL_TRUNCATE = 1 << 4,
+	CALL_MKDIR = 1 << 5,
+	CALL_LINK = 1 << 6, /* link, symlink and their at-forms */
+	CALL_UNLINK = 1 << 7,
+	CALL_CLOSE = 1 << 8,
+	CALL_READ = 1 << 9, /* read, pread64 */
+	CALL_KINDS = 10,
+	CALL_EFFECTS = (1 << 8) - 1, /* all but close and read */
+};
+
+/* Name of one kind, and back (0: no such kind). */
+const char *call_name(unsigned kind);
+unsigned call_of_name(const char *name);
+
+enum trace_act {
+	TRACE_COUNT, /* only count */
+	TRACE_KILL,  /* SIGKILL right before the call */
+	TRACE_FAIL,  /* do not execute the call; it gives -error */
+	TRACE_SHORT, /* let a write write one byte */
+};
+
+enum trace_who { TRACE_PARENT, TRACE_CHILDREN, TRACE_ALL };
+
+struct trace {
+	const char *const *argv; /* NULL-ended; argv[0] is looked up in PATH */
+	const char *cwd;         /* NULL: as the caller */
+	struct str input;        /* standard input */
+	enum trace_act act;
+	enum trace_who who; /* whose calls are counted and meddled with */
+	unsigned kinds;     /* of enum call, or CALL_ANY */
+	unsigned at;        /* which of the counted calls, from 1 */
+	int error;          /* for TRACE_FAIL */
+
+	unsigned count;        /* calls counted */
+	bool hit;              /* the `at`th was reached */
+	unsigned hit_kind;     /* its kind; 0 when it is of none */
+	char hit_path[512];    /* the file behind the descriptor that it was given, if any */
+	unsigned first_effect; /* the first call counted that could change anything; 0: none */
+	int status;            /* exit status of the program; 128 + N when signal N ended it */
+	struct buf out, err;
+};
+
+/* 0; -1 when the system does not let us trace. Ends the program (die) on other trouble. */
+int trace_run(struct trace *t);
+void trace_release(struct trace *t);
+
+#endif
