@@ -1,5 +1,8 @@
 // Meeting points for a test and the agents that it plays: no sleeps, only promises.
 
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+
 const LIMIT = 20000;
 
 function within(promise, what) {
@@ -35,6 +38,22 @@ export function latch() {
       return new Promise(() => {});
     },
   };
+}
+
+// A pipe with a name, for a script of the repository to meet the test: either side may come first.
+export class Pipe {
+  constructor(file) {
+    execFileSync('mkfifo', [file]);
+    this.file = fs.openSync(file, 'r+');
+  }
+
+  tell() {
+    fs.writeSync(this.file, 'go\n');
+  }
+
+  told(what) {
+    return within(new Promise((resolve) => { fs.read(this.file, Buffer.alloc(3), 0, 3, null, resolve); }), what);
+  }
 }
 
 // A host for the client's control protocol: sends one prompt, lets `decide(tool, input)` answer what it asks, and closes.

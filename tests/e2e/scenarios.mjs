@@ -1,7 +1,8 @@
 // What the real client is driven through. Each: [name, claim(expect, stage, world)].
 
 import { Cast, decide, GOOD, say } from './cast.mjs';
-import { answerAtOnce, barrier, latch } from './meeting.mjs';
+import fs from 'node:fs';
+import { answerAtOnce, barrier, latch, Pipe } from './meeting.mjs';
 
 const IMPLEMENT = '/dev-team:implement ADR-1';
 const result = (run) => run.result?.result ?? '';
@@ -193,6 +194,35 @@ async function killed(expect, stage, makeWorld) {
   journal(expect, world, 'success');
 }
 
+// The client dies while the script runs. The script goes on, the next session waits for that same one.
+async function killedInScript(expect, stage, makeWorld) {
+  const world = makeWorld();
+  const began = new Pipe(`${world.root}/began`);
+  const go = new Pipe(`${world.root}/go`);
+  world.write('scripts/validate.sh', 'echo run >>"$FAKE_ROOT/runs"; echo on >"$FAKE_ROOT/began"; read -r word <"$FAKE_ROOT/go"; echo "$word"\n');
+  world.git('commit', '-q', '-am', 'Let the checks wait');
+  world.git('push', '-q');
+  try {
+    const first = await stage.run(world, new Cast(world), IMPLEMENT, { during: async (client) => {
+      await began.told('the start of the script');
+      process.kill(client.pid, 'SIGKILL');
+    } });
+    expect.equal(first.signal, 'SIGKILL', 'how the first client ended');
+    expect.equal(world.key('state'), 'validating', 'state after the kill');
+    const cast = new Cast(world);
+    cast.meet = (id) => (/\/validating\//.test(id) ? go.tell() : null);
+    const run = await stage.run(world, cast, IMPLEMENT);
+    stage.sound(expect, run);
+    expect.match(result(run), /^success: /, 'what the user is told');
+    expect.equal(fs.readFileSync(`${world.root}/runs`, 'utf8'), 'run\n', 'runs of the script');
+    path(expect, world, `${prefix} validating>reviewing reviewing>done`);
+    journal(expect, world, 'success');
+  } finally {
+    began.tell();
+    go.tell();
+  }
+}
+
 async function fix(expect, stage, makeWorld) {
   const world = makeWorld({ id: '444' });
   const cast = new Cast(world);
@@ -344,6 +374,7 @@ export const scenarios = [
   ['implement: a silent agent, and the troubleshooter terminates', silentThenTerminated],
   ['implement: a sign-off deadlock is ruled upon', deadlock],
   ['implement: a killed client is started again and finishes', killed],
+  ['implement: a client killed while a script runs; the script is not run twice', killedInScript],
   ['fix: from the debugger to done', fix],
   ['fix: not reproduced', fixNotReproduced],
   ['implement: a question ends the run, its answer continues it', question],
