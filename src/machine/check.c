@@ -126,10 +126,10 @@ static void check_declared(struct check *c, const struct flow_state *s)
 		}
 		if (strcmp(good->trigger, d->items[0].outcomes->trigger) != 0)
 			fault(c, good->line, good->col,
-				"good word '%s' gives '%s', but '%s' in line %u: all items of '%s' "
-				"must give the same when all is good",
-				good->word, good->trigger, d->items[0].outcomes->trigger,
-				d->items[0].outcomes->line, s->name);
+				"good word '%s' gives '%s', but '%s' in line %u gives '%s': all "
+				"items of '%s' must agree",
+				good->word, good->trigger, d->items[0].outcomes->word,
+				d->items[0].outcomes->line, d->items[0].outcomes->trigger, s->name);
 	}
 }
 
@@ -254,7 +254,7 @@ static void check_ways(struct check *c)
 		if (!c->reached[i])
 			fault(c, s->line, s->col, "state '%s' cannot be reached from '%s'", s->name,
 				first->name);
-		else if (any && !c->ends[i])
+		else if (any && !c->ends[i] && s != first)
 			fault(c, s->line, s->col, "state '%s' cannot reach an end", s->name);
 	}
 }
