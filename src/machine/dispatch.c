@@ -52,6 +52,18 @@ static json *action_new(struct run *r, const struct request *q)
 	return j;
 }
 
+/* Two requests for one section never stand side by side: the newer one is what counts. */
+static void forget_older(struct run *r, const char *section)
+{
+	json *rest = json_array();
+
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
+		if (strcmp(json_get_str(a, "write_section"), section) != 0)
+			json_push(rest, json_copy(a));
+	json_free(&r->outstanding);
+	r->outstanding = rest;
+}
+
 /* Outstanding, printed, counted and noted, all at once. */
 static void dispatch(struct run *r, json *action)
 {
@@ -66,6 +78,7 @@ static void dispatch(struct run *r, json *action)
 	if (trigger)
 		json_put_str(event, "trigger", str_of(trigger));
 	json_push(r->print, json_copy(action));
+	forget_older(r, json_get_str(action, "write_section"));
 	json_push(r->outstanding, action);
 	context_set_count(
 		r->doc, "actions_dispatched", context_count(r->doc, "actions_dispatched") + 1);
@@ -97,7 +110,7 @@ void dispatch_troubleshooter(struct run *r, const char *trigger, unsigned long c
 	json_put_str(j, "context_file", str_of(r->m->file->path));
 	json_put_str(j, "write_section", STR("Troubleshooter Log"));
 	json_put_str(j, "result_format", STR("continue | terminate | needs_user_input"));
-	run_clear(r);
+	run_keep_answers(r);
 	r->print = json_array();
 	dispatch(r, j);
 	context_set(r->doc, "pending_agent", STR("troubleshooter"));

@@ -24,6 +24,10 @@ struct run {
 const char *run_state(const struct run *r);
 void run_store(struct run *r); /* outstanding -> document */
 void run_clear(struct run *r); /* no action is outstanding any more */
+/* Only the answers of the state's own actions stay, to be used when the rest is there. */
+void run_keep_answers(struct run *r);
+/* The troubleshooter's action that is outstanding, or NULL. */
+const json *run_troubleshooter(const struct run *r);
 
 /* Takes `trigger` to state `to`; `why` (may be NULL) goes into `outcome` when that is an end. */
 void run_enter(struct run *r, const char *to, const char *trigger, const char *why);

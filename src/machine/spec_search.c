@@ -1,10 +1,27 @@
 #include <ctype.h>
 #include "src/machine/spec_search.h"
 
+/*
+ * Ids are ASCII, but a letter of another script beside one makes another word; quotes, dashes,
+ * arrows and blanks beyond ASCII (U+00A0..00BF, U+2000..2FFF, U+3000..303F) do not.
+ */
+static bool other_letter(struct str t, size_t i)
+{
+	unsigned char lead, next;
+
+	if (!((unsigned char)t.p[i] & 0x80))
+		return false;
+	while (i && ((unsigned char)t.p[i] & 0xc0) == 0x80)
+		i--;
+	lead = (unsigned char)t.p[i];
+	next = i + 1 < t.n ? (unsigned char)t.p[i + 1] : 0;
+	return lead != 0xe2 && !(lead == 0xe3 && next == 0x80) && !(lead == 0xc2 && next >= 0xa0);
+}
+
 static bool id_char(struct str t, size_t i)
 {
 	return i < t.n && (isalnum((unsigned char)t.p[i]) || t.p[i] == '-' || t.p[i] == '_' ||
-				  ((unsigned char)t.p[i] & 0x80));
+				  other_letter(t, i));
 }
 
 /* A dot joins only when something follows it: `ADR-1.2` is another id, `ADR-1.` ends a sentence. */

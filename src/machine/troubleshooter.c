@@ -132,17 +132,39 @@ static const char *state_fault(const struct run *r, const char *to)
 	return NULL;
 }
 
+/* An iteration whose fix is written already would be taken as answered without being asked for. */
+static const char *iteration_fault(struct run *r, const char *key, unsigned long value)
+{
+	bool review = strcmp(key, "review_fix_iteration") == 0;
+	const char *other = review ? "fix_iteration" : "review_fix_iteration", *section;
+
+	if (!review && strcmp(key, "fix_iteration") != 0)
+		return NULL;
+	section = arena_printf(&r->arena, "Fix %lu", 1 + value + context_count(r->doc, other));
+	return context_has_section(r->doc, section)
+		       ? arena_printf(&r->arena, "section '%s' is written already", section)
+		       : NULL;
+}
+
+static const char *set_count(struct run *r, const char *key, const char *value)
+{
+	const char *fault;
+
+	if (!is_count(value))
+		return "must be a whole number";
+	fault = iteration_fault(r, key, strtoul(value, NULL, 10));
+	if (!fault)
+		context_set_count(r->doc, key, strtoul(value, NULL, 10));
+	return fault;
+}
+
 static const char *set_key(struct run *r, const char *key, const char *value)
 {
 	if (!may_set(key) || strcmp(key, "revision") == 0 ||
 		strcmp(key, "troubleshooter_calls") == 0)
 		return "this key is not the troubleshooter's to set";
-	if (context_is_counter(key)) {
-		if (!is_count(value))
-			return "must be a whole number";
-		context_set_count(r->doc, key, strtoul(value, NULL, 10));
-		return NULL;
-	}
+	if (context_is_counter(key))
+		return set_count(r, key, value);
 	if (strcmp(key, "state") == 0) {
 		const char *fault = state_fault(r, value);
 
