@@ -2,5 +2,6 @@
 X(step)
 X(record)
 X(brief)
+X(exec)
 X(context)
 X(events)

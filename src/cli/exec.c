@@ -1,0 +1,78 @@
+#include <errno.h>
+#include "src/cli/common.h"
+#include "src/machine/run_script.h"
+
+enum { CONTEXT_FILE, ACTION, WAIT };
+enum { WAIT_MAX = 604800 };
+
+static const struct option_spec options[] = {
+	[CONTEXT_FILE] = {"context-file", "FILE", "the work item's document", false},
+	[ACTION] = {"action", "ID", "the run_script action", false},
+	[WAIT] = {"wait", "SECONDS", "come back after so long with 'running'", false},
+	{0},
+};
+
+static int read_wait(const char *text, int *seconds, struct error *err)
+{
+	char *end;
+	long n;
+
+	*seconds = WAIT_TO_THE_END;
+	if (!text)
+		return 0;
+	errno = 0;
+	n = strtol(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || *end || errno || n > WAIT_MAX)
+		return error_set(err, ERR_USAGE, "bad value '%.40s' of --wait: must be 0 to %d",
+			text, WAIT_MAX);
+	*seconds = (int)n;
+	return 0;
+}
+
+static int run(struct invocation *in, struct error *err)
+{
+	const struct args *args = in->args;
+	char *line;
+	int wait_s;
+
+	if (need_option(&verb_exec, args, CONTEXT_FILE, err) < 0 ||
+		need_option(&verb_exec, args, ACTION, err) < 0 ||
+		read_wait(args->value[WAIT], &wait_s, err) < 0)
+		return -1;
+	if (run_script(in->arena, args->value[CONTEXT_FILE], args->value[ACTION], wait_s, &line,
+		    err) < 0)
+		return -1;
+	buf_addf(in->out, "%s\n", line);
+	return 0;
+}
+
+const struct verb verb_exec = {
+	.name = "exec",
+	.synopsis = "--context-file FILE --action ID [--wait SECONDS]",
+	.about = "run the script of an action and record its result",
+	.details =
+		"Prints one line, the recorded answer: 'passed — log: FILE', 'failed — log: FILE' "
+		"or\n"
+		"'failed — timed out after N s — log: FILE'; exit status 0 for each of them. The "
+		"output of the\n"
+		"script is in FILE, also while it runs. A second call prints the answer again.\n"
+		"\n"
+		"With --wait it comes back after SECONDS with 'running — log: FILE'; the script "
+		"goes on, and\n"
+		"the same command waits for it again. When the caller is killed, the script goes "
+		"on and its\n"
+		"result is recorded; one script is never started twice at the same time.\n"
+		"\n"
+		"INT, TERM and HUP end the script and all that it started (TERM, and KILL 5 s "
+		"later); nothing is\n"
+		"recorded then. So does the time limit of the action. What the script leaves in "
+		"the background is\n"
+		"ended with it.\n"
+		"\n"
+		"Exit status 3: the action is no run_script. 4: it is not outstanding. 5: it could "
+		"not be started\n"
+		"or its result could not be recorded.",
+	.options = options,
+	.max_words = 0,
+	.run = run,
+};

@@ -1,0 +1,238 @@
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include "src/base/clock.h"
+#include "src/base/procfs.h"
+#include "src/machine/run_script.h"
+#include "src/machine/script.h"
+
+enum { BLIND_MS = 20, FAREWELL_MS = 30000 };
+
+/* Signals are taken as data while we wait, so that none falls between two calls. */
+struct watch {
+	sigset_t before;
+	int signals;   /* descriptor */
+	int caught;    /* the first one; 0: none */
+	int64_t until; /* -1: to the end */
+};
+
+enum seen { SEEN_END, SEEN_LATE, SEEN_SIGNAL, SEEN_NOTHING };
+
+static void watch_begin(struct watch *w, int wait_s)
+{
+	static const int ours[] = {SIGTERM, SIGINT, SIGHUP};
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < COUNT(ours); i++) {
+		struct sigaction now;
+
+		if (sigaction(ours[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+			sigaddset(&set, ours[i]);
+	}
+	(void)sigprocmask(SIG_BLOCK, &set, &w->before);
+	w->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	w->caught = 0;
+	w->until = wait_s < 0 ? -1 : clock_ticks() + (int64_t)wait_s * 1000;
+}
+
+/* What was caught now takes its effect: by default, this is the end of the process. */
+static void watch_end(struct watch *w)
+{
+	close_fd(&w->signals);
+	(void)sigprocmask(SIG_SETMASK, &w->before, NULL);
+	if (w->caught)
+		(void)raise(w->caught);
+}
+
+static bool is_alive(const struct guard_id *g)
+{
+	struct proc_info info;
+
+	return proc_info(g->pid, &info) && info.start == g->start && info.state != 'Z';
+}
+
+static int wait_ms(const struct watch *w, bool blind)
+{
+	int64_t left = w->until < 0 ? 60000 : w->until - clock_ticks();
+
+	if (blind && left > BLIND_MS)
+		left = BLIND_MS;
+	return left < 0 ? 0 : left > 60000 ? 60000 : (int)left;
+}
+
+static enum seen watch_guard(struct watch *w, const struct guard_id *g, int handle)
+{
+	for (;;) {
+		struct pollfd fds[] = {
+			{.fd = handle, .events = POLLIN},
+			{.fd = w->caught ? -1 : w->signals, .events = POLLIN},
+		};
+		struct signalfd_siginfo info;
+
+		(void)poll(fds, COUNT(fds), wait_ms(w, handle < 0));
+		if (fds[0].revents || (handle < 0 && !is_alive(g)))
+			return SEEN_END;
+		if (!w->caught && read(w->signals, &info, sizeof(info)) == sizeof(info)) {
+			w->caught = (int)info.ssi_signo;
+			return SEEN_SIGNAL;
+		}
+		if (w->until >= 0 && clock_ticks() >= w->until)
+			return SEEN_LATE;
+	}
+}
+
+/* The script is ended before we are. */
+static enum seen end_guard(struct watch *w, const struct guard_id *g, int handle)
+{
+	if (is_alive(g))
+		(void)kill(g->pid, SIGTERM);
+	w->until = clock_ticks() + FAREWELL_MS;
+	(void)watch_guard(w, g, handle);
+	return SEEN_SIGNAL;
+}
+
+/* A guard that has not signed yet, or has just gone: look again in a moment. */
+static enum seen look_again(struct watch *w)
+{
+	struct pollfd fd = {.fd = w->signals, .events = POLLIN};
+	struct signalfd_siginfo info;
+
+	(void)poll(&fd, 1, 2);
+	if (read(w->signals, &info, sizeof(info)) != sizeof(info))
+		return w->until >= 0 && clock_ticks() >= w->until ? SEEN_LATE : SEEN_NOTHING;
+	w->caught = (int)info.ssi_signo;
+	return SEEN_SIGNAL;
+}
+
+static enum seen attend(struct watch *w, int lock)
+{
+	CLEANUP(close_fd) int handle = -1;
+	struct guard_id g;
+	enum seen seen;
+
+	if (!script_lock_read(lock, &g))
+		return look_again(w);
+	handle = (int)syscall(SYS_pidfd_open, g.pid, 0);
+	if (!is_alive(&g))
+		return look_again(w);
+	seen = watch_guard(w, &g, handle);
+	return seen == SEEN_SIGNAL ? end_guard(w, &g, handle) : seen;
+}
+
+/* It was killed, or it could not record: either way nothing of the script stays. */
+static int no_result(struct arena *a, const struct script *s, int lock, struct error *err)
+{
+	char reason[512];
+
+	script_end_leftovers(script_mark(a, s->lock));
+	script_lock_reason(lock, reason, sizeof(reason));
+	return error_set(err, ERR_SYSTEM, "no result of '%.200s' was recorded%s%s (log: %s)", s->id,
+		reason[0] ? ": " : "", reason, s->log);
+}
+
+/* What a killed guard could not remove any more. */
+static void remove_lock(const struct script *s)
+{
+	struct error ignored;
+	int fd = -1;
+	int rc = access(s->lock, F_OK) == 0 ? script_lock(s->lock, &fd, &ignored) : -1;
+
+	if (rc == 1)
+		script_unlock(s->lock, &fd);
+	else if (rc == 0)
+		close(fd);
+}
+
+/*
+ * With the lock in hand. 1: a guard is at work now. 0: answered in the meantime. `watched`: we have
+ * seen a guard go; then there is no second one.
+ */
+static int begin(struct arena *a, struct script *s, int lock, bool watched, struct error *err)
+{
+	if (script_load(a, s->document, s->id, s, err) < 0)
+		return -1;
+	if (s->answer)
+		return 0;
+	if (watched)
+		return no_result(a, s, lock, err);
+	return guard_start(s, lock, err) < 0 ? -1 : 1;
+}
+
+static char *running(struct arena *a, const struct script *s)
+{
+	return arena_printf(a, "running — log: %s", s->log);
+}
+
+static int interrupted(const struct script *s, const struct watch *w, struct error *err)
+{
+	remove_lock(s);
+	return error_set(err, ERR_SYSTEM, "'%.200s' was ended by signal %d", s->id, w->caught);
+}
+
+/* One look. 1: look again; 0: *line is there. */
+static int round_of(struct arena *a, struct script *s, struct watch *w, bool *watched, char **line,
+	struct error *err)
+{
+	CLEANUP(close_fd) int lock = -1;
+	enum seen seen;
+	int got = script_lock(s->lock, &lock, err);
+
+	if (got < 0)
+		return -1;
+	if (got) {
+		int rc = begin(a, s, lock, *watched, err);
+
+		*watched = true;
+		if (rc <= 0)
+			script_unlock(s->lock, &lock);
+		*line = rc == 0 ? arena_dup(a, str_of(s->answer)) : NULL;
+		return rc;
+	}
+	seen = attend(w, lock);
+	if (seen == SEEN_SIGNAL)
+		return interrupted(s, w, err);
+	*watched = *watched || seen == SEEN_END;
+	*line = seen == SEEN_LATE ? running(a, s) : NULL;
+	return seen == SEEN_LATE ? 0 : 1;
+}
+
+static int drive(struct arena *a, struct script *s, struct watch *w, char **line, struct error *err)
+{
+	bool watched = false;
+	int rc = 1;
+
+	while (rc == 1) {
+		rc = round_of(a, s, w, &watched, line, err);
+		if (rc == 1 && script_load(a, s->document, s->id, s, err) < 0)
+			rc = -1;
+		if (rc == 1 && s->answer) {
+			*line = arena_dup(a, str_of(s->answer));
+			rc = 0;
+		}
+	}
+	return rc;
+}
+
+int run_script(struct arena *a, const char *context_file, const char *action, int wait_s,
+	char **line, struct error *err)
+{
+	struct script s;
+	struct watch w;
+	int rc;
+
+	if (script_load(a, context_file, action, &s, err) < 0)
+		return -1;
+	if (s.answer) {
+		remove_lock(&s);
+		*line = arena_dup(a, str_of(s.answer));
+		return 0;
+	}
+	watch_begin(&w, wait_s);
+	rc = drive(a, &s, &w, line, err);
+	watch_end(&w);
+	return rc;
+}

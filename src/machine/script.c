@@ -1,0 +1,63 @@
+#include "src/machine/actions.h"
+#include "src/machine/script.h"
+
+enum { TIMEOUT_MAX = 7 * 86400 };
+
+/* `.ADR-7.validating-1.exec` of `ADR-7/validating/1`. People edit the document: nothing climbs. */
+static char *lock_name(struct arena *a, const struct context_file *f, const char *id)
+{
+	const char *slash = strchr(id, '/');
+	char *part = arena_dup(a, str_of(slash ? slash + 1 : id));
+
+	for (char *p = part; *p; p++)
+		if (!(*p >= '0' && *p <= '9') && !((*p | 32) >= 'a' && (*p | 32) <= 'z') &&
+			*p != '_')
+			*p = '-';
+	return arena_printf(a, "%s/.%s.%s.exec", f->dir, f->name, part);
+}
+
+static const char *answer_of(struct arena *a, const struct context *c, const json *action)
+{
+	struct str rest = context_section(c, json_get_str(action, "write_section")), line;
+
+	if (!action_answered(c, action))
+		return NULL;
+	if (!str_line(&rest, &line))
+		line = action_word(c, action);
+	return arena_dup(a, str_trim(line));
+}
+
+static int fill(struct arena *a, const struct context_file *f, const json *action, struct script *s,
+	struct error *err)
+{
+	int64_t timeout = json_get_int(action, "timeout_s", 0);
+
+	if (strcmp(json_get_str(action, "action"), "run_script") != 0)
+		return error_set(err, ERR_INPUT, "action '%.200s' is not a run_script but a %s",
+			s->id, json_get_str(action, "action"));
+	s->document = arena_dup(a, str_of(f->path));
+	s->command = arena_dup(a, str_of(json_get_str(action, "command")));
+	s->log = arena_dup(a, str_of(json_get_str(action, "log_file")));
+	s->timeout_s = (unsigned)(timeout > TIMEOUT_MAX ? TIMEOUT_MAX : timeout);
+	s->lock = lock_name(a, f, s->id);
+	s->answer = answer_of(a, &f->doc, action);
+	return 0;
+}
+
+int script_load(
+	struct arena *a, const char *document, const char *id, struct script *s, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(json_free) json *array = NULL;
+	const json *action;
+
+	*s = (struct script){.id = id};
+	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0 ||
+		actions_load(&f.doc, &array, err) < 0)
+		return -1;
+	action = actions_find(array, id);
+	if (!action)
+		return error_set(err, ERR_STATE,
+			"action '%.200s' is stale or unknown: it is not outstanding", id);
+	return fill(a, &f, action, s, err);
+}

@@ -1,0 +1,48 @@
+/*
+ * script.h: the parts of run_script.h: the action as it stands in the document, the guard's lock
+ * file, and the guard.
+ */
+#ifndef DT_SCRIPT_H
+#define DT_SCRIPT_H
+
+#include <sys/types.h>
+#include "src/base/buf.h"
+
+/* Texts are in the caller's arena. */
+struct script {
+	const char *document, *id, *command, *log, *lock;
+	unsigned timeout_s;
+	const char *answer; /* first line of the recorded answer; NULL: none yet */
+};
+
+int script_load(
+	struct arena *a, const char *document, const char *id, struct script *s, struct error *err);
+
+/* Who holds the lock file; the start time makes the number good for ever. */
+struct guard_id {
+	pid_t pid;
+	uint64_t start;
+};
+
+/* Makes and locks the file. 1: it is ours, in *fd. 0: a guard holds it; *fd is for reading. */
+int script_lock(const char *path, int *fd, struct error *err);
+/* The lock goes with the last copy of the descriptor. */
+void script_unlock(const char *path, int *fd);
+bool script_lock_used(int fd); /* an earlier guard left something in it: it was killed */
+int script_lock_sign(int fd, const char *path, struct error *err);
+bool script_lock_read(int fd, struct guard_id *g);
+/* Why there will be no result; for those who wait. Empty when nothing was said. */
+void script_lock_tell(int fd, const char *reason);
+void script_lock_reason(int fd, char *out, size_t size);
+
+/* In the environment of all that a script starts: so what a killed guard left behind is found. */
+char *script_mark(struct arena *a, const char *lock);
+void script_end_leftovers(const char *mark);
+
+/*
+ * Starts the guard, which inherits the lock. 0 once it is signed and has its log; -1 with its
+ * reason.
+ */
+int guard_start(const struct script *s, int lock, struct error *err);
+
+#endif
