@@ -15,6 +15,7 @@ struct scene {
 	unsigned repeat; /* the input so many times; 0: once */
 	enum trace_who who;
 	const char *id;    /* whose document it is */
+	unsigned most;     /* kill points in the quick set; 0: all that matter */
 	const char *probe; /* for sh, in the repository's folder: what else must come out alike */
 };
 
