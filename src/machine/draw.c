@@ -8,7 +8,15 @@ static void add_id(struct buf *out, const char *name)
 		buf_addc(out, *name == '-' ? '_' : *name);
 }
 
-static void add_state(const struct flow_state *s, struct buf *out)
+static bool has_edge(const struct workflow *w, const struct flow_state *s)
+{
+	for (size_t i = 0; i < w->n_edges; i++)
+		if (!strcmp(w->edges[i].from, s->name) || !strcmp(w->edges[i].to, s->name))
+			return true;
+	return s->terminal || !strcmp(w->initial, s->name);
+}
+
+static void add_state(const struct workflow *w, const struct flow_state *s, struct buf *out)
 {
 	if (strchr(s->name, '-')) {
 		buf_addf(out, "    state \"%s\" as ", s->name);
@@ -20,6 +28,10 @@ static void add_state(const struct flow_state *s, struct buf *out)
 		for (const char *p = s->label; *p; p++)
 			buf_addc(out, *p == '"' ? '\'' : *p);
 		buf_adds(out, "\" as ");
+		add_id(out, s->name);
+		buf_addc(out, '\n');
+	} else if (!has_edge(w, s)) {
+		buf_adds(out, "    ");
 		add_id(out, s->name);
 		buf_addc(out, '\n');
 	}
@@ -40,7 +52,7 @@ void workflow_draw_mermaid(const struct workflow *w, const char *current, struct
 {
 	buf_adds(out, "stateDiagram-v2\n");
 	for (size_t i = 0; i < w->n_states; i++)
-		add_state(&w->states[i], out);
+		add_state(w, &w->states[i], out);
 	buf_adds(out, "    [*] --> ");
 	add_id(out, w->initial);
 	buf_addc(out, '\n');

@@ -1,0 +1,52 @@
+/*
+ * Any bytes as a workflow file: they are refused at a place inside the file, or they can be checked
+ * and drawn, and the drawing reads back to as many states and edges.
+ */
+#include "src/machine/workflow.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *const triggers[] = {"approved", "changes_requested", NULL};
+static const struct serves builtin[] = {
+	{"signoff", triggers}, {"fixing-pr", triggers}, {"researching", triggers + 1}, {0}};
+
+static void expect(bool good)
+{
+	if (!good)
+		abort();
+}
+
+static void draw(struct arena *a, const struct workflow *w)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct error err = {0};
+	struct workflow again;
+
+	(void)workflow_check(w, builtin, &out);
+	buf_clear(&out);
+	workflow_draw_svg(w, w->states[w->n_states - 1].name, &out);
+	expect(utf8_fault(buf_str(&out)) == 0 && str_ends(buf_str(&out), "</svg>\n"));
+	buf_clear(&out);
+	buf_adds(&out, "~~~mermaid\n");
+	workflow_draw_mermaid(w, w->initial, &out);
+	buf_adds(&out, "~~~\n");
+	expect(workflow_parse(a, "again", buf_str(&out), &again, &err) == 0);
+	expect(again.n_states == w->n_states && again.n_edges == w->n_edges);
+	expect(!strcmp(again.initial, w->initial));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct arena a = {0};
+	struct error err = {0};
+	struct workflow w;
+
+	if (workflow_parse(&a, "w.md", (struct str){(const char *)data, size}, &w, &err) == 0) {
+		draw(&a, &w);
+	} else {
+		expect(err.code == ERR_INPUT && err.line && err.col && err.text[0]);
+		expect(utf8_fault(str_of(err.text)) == 0);
+	}
+	arena_release(&a);
+	return 0;
+}
