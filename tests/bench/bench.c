@@ -1,0 +1,302 @@
+/*
+ * bench: a table of what the verbs cost beside the least that a durable change can cost. The two
+ * are run in turn, A B A B, so that what else the machine does hits both alike. Asserts nothing.
+ *
+ *     bench DEV-TEAM [RUNS]
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include "src/base/path.h"
+#include "tests/lib/run.h"
+#include "tests/lib/tap.h"
+#include "tests/lib/tree.h"
+
+enum { MAX_RUNS = 2000, KIB = 1024 };
+
+static struct arena arena;
+static char *dir, *program, *bare, *empty;
+static unsigned runs = 200;
+
+static char *in_dir(const char *name)
+{
+	return arena_printf(&arena, "%s/%s", dir, name);
+}
+
+/* Milliseconds from before the fork to the end of the process; *peak its largest memory. */
+static double timed(const char *const *argv, const char *input, long *peak)
+{
+	struct timespec from, to;
+	struct rusage usage;
+	int status;
+	pid_t pid;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	pid = fork();
+	if (pid == 0) {
+		int in = open(input, O_RDONLY), out = open("/dev/null", O_WRONLY);
+
+		if (in < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || chdir(dir) < 0)
+			_exit(126);
+		close(in);
+		close(out);
+		execv(argv[0], (char *const *)(uintptr_t)argv);
+		_exit(127);
+	}
+	if (pid < 0 || wait4(pid, &status, 0, &usage) < 0)
+		die("cannot run '%s'", argv[0]);
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	if (status)
+		die("'%s %s' failed with status %d", argv[0], argv[1] ? argv[1] : "", status);
+	if (peak)
+		*peak = usage.ru_maxrss;
+	return (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) / 1e6;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double quantile(const double *values, unsigned n, double q)
+{
+	static double sorted[MAX_RUNS];
+
+	memcpy(sorted, values, n * sizeof(*values));
+	qsort(sorted, n, sizeof(*sorted), by_value);
+	return sorted[(size_t)(q * (n - 1))];
+}
+
+/* A prepared work item: its document and events as bytes, laid anew before each run. */
+struct item {
+	struct buf document, events;
+	const char *path, *events_path;
+};
+
+static void take(struct item *it)
+{
+	it->path = in_dir("B-1.md");
+	it->events_path = in_dir("B-1.events.jsonl");
+	buf_clear(&it->document);
+	buf_clear(&it->events);
+	if (!tree_read(it->path, &it->document) || !tree_read(it->events_path, &it->events))
+		die("no document to measure with");
+}
+
+static void lay(const struct item *it)
+{
+	tree_write(it->path, buf_str(&it->document));
+	tree_write(it->events_path, buf_str(&it->events));
+}
+
+static void item_release(struct item *it)
+{
+	buf_release(&it->document);
+	buf_release(&it->events);
+}
+
+struct side {
+	const char *const *argv;
+	const char *input;
+	const struct item *before; /* laid anew before each run; NULL: nothing */
+	double ms[MAX_RUNS];
+	long peak;
+};
+
+static void run_side(struct side *s, unsigned i)
+{
+	if (s->before)
+		lay(s->before);
+	s->ms[i] = timed(s->argv, s->input ? s->input : "/dev/null", &s->peak);
+}
+
+static void compare(const char *name, struct side *a, struct side *b, const char *target)
+{
+	static double pairs[MAX_RUNS];
+	double ma, mb;
+
+	run_side(a, 0); /* once to warm the caches, not counted */
+	run_side(b, 0);
+	for (unsigned i = 0; i < runs; i++) {
+		run_side(a, i);
+		run_side(b, i);
+		pairs[i] = a->ms[i] / b->ms[i];
+	}
+	ma = quantile(a->ms, runs, 0.5);
+	mb = quantile(b->ms, runs, 0.5);
+	printf("%-42s %8.2f %8.2f %8.2f %8.2f %7.2fx %7.2fx  %s\n", name, ma,
+		quantile(a->ms, runs, 0.95), mb, quantile(b->ms, runs, 0.95), ma / mb,
+		quantile(pairs, runs, 0.5), target);
+	fflush(stdout);
+}
+
+static const char *const *step_argv(void)
+{
+	static const char *argv[12];
+
+	argv[0] = program;
+	argv[1] = "step";
+	argv[2] = "B-1";
+	argv[3] = "--workflow";
+	argv[4] = "implement";
+	argv[5] = "--context-file";
+	argv[6] = in_dir("B-1.md");
+	argv[7] = "--repo";
+	argv[8] = dir;
+	return argv;
+}
+
+static const char *const *record_argv(const char *action)
+{
+	static const char *argv[10];
+
+	argv[0] = program;
+	argv[1] = "record";
+	argv[2] = "--context-file";
+	argv[3] = in_dir("B-1.md");
+	argv[4] = "--action";
+	argv[5] = action;
+	argv[6] = "--result";
+	argv[7] = action[4] == 'r' ? "briefed" : "implemented";
+	return argv;
+}
+
+static void must(const char *const *argv, const char *input)
+{
+	(void)timed(argv, input, NULL);
+}
+
+/* A document of about `size` bytes: just answered in `answered`, a step later in `asked`. */
+static void prepare(size_t size, struct item *answered, struct item *asked)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	unlink(in_dir("B-1.md"));
+	unlink(in_dir("B-1.events.jsonl"));
+	while (text.len + 1200 < size)
+		buf_adds(&text,
+			"A line of a brief, neither long nor short, as agents write them.\n");
+	buf_adds(&text, "The end.\n");
+	tree_write(in_dir("brief"), buf_str(&text));
+	must(step_argv(), "/dev/null");
+	must(record_argv("B-1/researching/1"), in_dir("brief"));
+	take(answered);
+	must(step_argv(), "/dev/null");
+	take(asked);
+}
+
+/* The same item with a journal of `n` events. */
+static void with_events(const struct item *from, unsigned n, struct item *to)
+{
+	size_t at = str_find(buf_str(&from->document), STR("revision: "));
+	unsigned long revision = strtoul(from->document.s + at + 10, NULL, 10);
+
+	*to = (struct item){.path = from->path, .events_path = from->events_path};
+	buf_add(&to->document, buf_str(&from->document));
+	for (unsigned i = 1; i <= n; i++)
+		buf_addf(&to->events,
+			"{\"seq\":%u,\"rev\":%lu,\"ts\":\"2026-11-21T01:34:55Z\",\"type\":"
+			"\"transition\","
+			"\"from\":\"fixing\",\"to\":\"validating\",\"trigger\":\"fix_done\"}\n",
+			i, i < n ? 1 : revision);
+}
+
+static void measure_size(size_t size, const char *label)
+{
+	static struct side a, b;
+	struct item answered = {0}, asked = {0}, elsewhere;
+	const char *copy = in_dir("bare.md");
+	const char *const short_argv[] = {program, "step", "B-1", "--workflow", "implement", NULL};
+	const char *const bare_argv[] = {bare, copy, NULL};
+
+	prepare(size, &answered, &asked);
+	tree_write(copy, buf_str(&answered.document));
+	tree_write(in_dir("answer"), STR("It is implemented.\n"));
+	b = (struct side){.argv = bare_argv};
+	elsewhere = answered;
+	elsewhere.path = in_dir(".dev-team/org/repo/B-1.md");
+	elsewhere.events_path = in_dir(".dev-team/org/repo/B-1.events.jsonl");
+	a = (struct side){.argv = short_argv, .before = &elsewhere};
+	compare(arena_printf(&arena, "step by id alone, %s : bare", label), &a, &b, "<= 1.6x");
+	a = (struct side){.argv = step_argv(), .before = &answered};
+	compare(arena_printf(&arena, "step, context of %s : bare", label), &a, &b, "<= 1.6x");
+	if (size == 4 * KIB)
+		printf("%-42s %8.1f MiB                                      <= 8 MiB\n",
+			"  its peak memory", (double)a.peak / KIB);
+	a = (struct side){.argv = record_argv("B-1/implementing/1"),
+		.before = &asked,
+		.input = in_dir("answer")};
+	compare(arena_printf(&arena, "record, context of %s : bare", label), &a, &b, "");
+	lay(&asked);
+	a = (struct side){.argv = step_argv()};
+	b = (struct side){.argv = (const char *const[]){empty, NULL}};
+	compare(arena_printf(&arena, "step, nothing new, %s : empty process", label), &a, &b, "");
+	item_release(&answered);
+	item_release(&asked);
+}
+
+static void measure_history(void)
+{
+	static struct side a, b;
+	struct item answered = {0}, asked = {0}, brief, long_;
+
+	prepare(4 * KIB, &answered, &asked);
+	with_events(&answered, 10, &brief);
+	with_events(&answered, 10000, &long_);
+	a = (struct side){.argv = step_argv(), .before = &long_};
+	b = (struct side){.argv = step_argv(), .before = &brief};
+	compare("step, 10,000 events : 10 events", &a, &b, "<= 1.1x");
+	item_release(&answered);
+	item_release(&asked);
+	item_release(&brief);
+	item_release(&long_);
+}
+
+static void make_repository(void)
+{
+	static const char script[] = "git init -q --template= . && git remote add origin "
+				     "https://example.org/org/repo.git && "
+				     "printf '# Spec for B-1\\n' >_spec_B.md";
+	const char *const argv[] = {"sh", "-c", script, NULL};
+	struct run r = {.argv = argv, .cwd = dir};
+
+	run(&r);
+	if (r.status)
+		die("cannot make a repository: %s", r.err.s);
+	run_release(&r);
+}
+
+int main(int argc, char **argv)
+{
+	char self[PATH_MAX] = {0};
+
+	if (argc < 2 || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		die("usage: bench DEV-TEAM [RUNS]");
+	if (argc > 2)
+		runs = (unsigned)strtoul(argv[2], NULL, 10);
+	if (!runs || runs > MAX_RUNS)
+		die("1 to %d runs", MAX_RUNS);
+	program = path_absolute(&arena, argv[1]);
+	self[path_dir(self).n] = '\0';
+	bare = arena_printf(&arena, "%s/bare", self);
+	empty = arena_printf(&arena, "%s/empty", self);
+	setenv("DEV_TEAM_ROOT", path_absolute(&arena, "."), 1);
+	dir = tree_scratch("bench");
+	setenv("HOME", dir, 1);
+	make_repository();
+	printf("%u runs of each, in turn, in %s; milliseconds\n\n", runs, dir);
+	printf("%-42s %8s %8s %8s %8s %8s %8s  %s\n", "A : B", "A median", "A p95", "B median",
+		"B p95", "ratio", "of pairs", "target");
+	measure_size(4 * KIB, "4 KiB");
+	measure_size(1024 * KIB, "1 MiB");
+	measure_history();
+	tree_remove(dir);
+	free(dir);
+	arena_release(&arena);
+	return 0;
+}
