@@ -333,10 +333,13 @@ static enum advance serve(struct run *r, struct error *err)
 {
 	const struct step *step = r->m->step_for(r->m->workflow, run_state(r));
 	struct moment m;
-	unsigned long count;
 
-	if (!step)
-		return trouble_call(r, trouble_due(r, NULL, &count), count, err);
+	if (!step) {
+		unsigned long count;
+		const char *trigger = trouble_due(r, NULL, &count);
+
+		return trouble_call(r, trigger, count, err);
+	}
 	moment_init(r, &m);
 	if (step->ask)
 		step->ask(&m);
