@@ -18,22 +18,31 @@ static void on_signal(int number)
 	errno = saved;
 }
 
+/* What our caller has us ignore, as nohup does, stays ignored. */
+static void catch_all(int flags)
+{
+	struct sigaction ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART | flags};
+
+	for (size_t i = 0; i < COUNT(signals); i++)
+		if (usual[i].sa_handler != SIG_IGN)
+			(void)sigaction(signals[i], &ours, NULL);
+}
+
 int interrupt_begin(int *fd, struct error *err)
 {
-	struct sigaction ours = {
-		.sa_handler = on_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
-
 	caught = 0;
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
 		return error_errno(err, "cannot make a pipe");
-	for (size_t i = 0; i < COUNT(signals); i++) {
+	for (size_t i = 0; i < COUNT(signals); i++)
 		(void)sigaction(signals[i], NULL, &usual[i]);
-		/* What our caller has us ignore, as nohup does, stays ignored. */
-		if (usual[i].sa_handler != SIG_IGN)
-			(void)sigaction(signals[i], &ours, NULL);
-	}
+	catch_all((int)SA_RESETHAND);
 	*fd = ends[0];
 	return 0;
+}
+
+void interrupt_child(void)
+{
+	catch_all(0);
 }
 
 int interrupt_caught(void)

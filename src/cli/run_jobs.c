@@ -32,6 +32,7 @@ static _Noreturn void child(const struct stage *s, const struct part *p, int rep
 	struct outcome o = {0};
 	ssize_t ignored;
 
+	interrupt_child();
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(ERR_SYSTEM);

@@ -1,0 +1,6 @@
+#include "slug.h"
+
+void slug(char *text)
+{
+	(void)text;
+}
