@@ -1,0 +1,87 @@
+/*
+ * Any bytes as a context document: refused at a place inside it, or it renders back byte for byte,
+ * and what is put into it comes out of it again after a save and a load, with all else untouched.
+ * A byte 0x1e parts the document from the text that is put.
+ */
+#include "context/context.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char section[] = "Fuzz it", key[] = "troubleshooter_input";
+
+static void expect(bool good)
+{
+	if (!good)
+		abort();
+}
+
+static void escaping_round_trips(struct str text)
+{
+	CLEANUP(buf_release) struct buf in = BUF_INIT, out = BUF_INIT;
+
+	sentinel_escape(&in, text);
+	sentinel_unescape(&out, buf_str(&in));
+	expect(str_eq(buf_str(&out), text));
+}
+
+static void others_are_untouched(const struct context *was, const struct context *is)
+{
+	for (size_t i = 0; i < context_sections(was); i++) {
+		struct str name = context_section_name(was, i);
+		char copy[100];
+
+		(void)snprintf(copy, sizeof(copy), "%.*s", (int)name.n, name.p);
+		if (strcmp(copy, section) == 0)
+			continue;
+		expect(context_has_section(is, copy));
+		expect(str_eq(context_section(was, copy), context_section(is, copy)));
+	}
+}
+
+static void changes_round_trip(const struct context *was, struct context *c, struct str text)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	CLEANUP(context_release) struct context again = {0};
+	struct error err;
+
+	context_put(c, section, text);
+	context_set(c, key, text);
+	context_set_count(c, "revision", 7);
+	(void)context_next_attempt(c, "fuzzing");
+	if (context_render(c, &out, &err) < 0)
+		return;
+	expect(context_parse(&again, "f.md", buf_str(&out), &err) == 0);
+	expect(str_eq(context_section(&again, section), str_trim(text)));
+	expect(str_eq(context_get(&again, key), text));
+	expect(context_count(&again, "revision") == 7);
+	others_are_untouched(was, &again);
+}
+
+static void play(struct str document, struct str text)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	CLEANUP(context_release) struct context c = {0};
+	CLEANUP(context_release) struct context changed = {0};
+	struct error err = {0};
+
+	if (context_parse(&c, "f.md", document, &err) < 0) {
+		expect(err.code == ERR_INPUT && err.text[0]);
+		return;
+	}
+	expect(context_render(&c, &out, &err) == 0 && str_eq(buf_str(&out), document));
+	if (utf8_fault(text))
+		return;
+	expect(context_parse(&changed, "f.md", document, &err) == 0);
+	changes_round_trip(&c, &changed, text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct str all = {(const char *)data, size};
+	size_t cut = str_find(all, STR("\x1e"));
+	struct str text = cut < size ? str_sub(all, cut + 1, size) : STR("text");
+
+	escaping_round_trips(text);
+	play(str_sub(all, 0, cut), text);
+	return 0;
+}
