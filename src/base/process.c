@@ -5,13 +5,14 @@
 #include <sys/wait.h>
 #include "src/base/clock.h"
 #include "src/base/process.h"
+#include "src/base/procfs.h"
 #include "src/base/spawn.h"
 #include "src/base/strays.h"
 
 enum {
 	CHUNK = 16384,
-	ROUND_MS = 5,	  /* between two looks at what is ending */
-	BLIND_MS = 10,	  /* where a process cannot be polled */
+	ROUND_MS = 5,     /* between two looks at what is ending */
+	BLIND_MS = 10,    /* where a process cannot be polled */
 	STUCK_MS = 10000, /* after KILL: in the kernel for ever; not waited for */
 };
 
@@ -21,6 +22,7 @@ struct running {
 	struct spawned s;
 	struct strays strays;
 	bool ended;
+	bool unborn; /* killed before the program began: that says nothing about the program */
 };
 
 static void keep(const struct process *p, const char *bytes, size_t n)
@@ -53,12 +55,14 @@ static bool take_output(struct running *r)
 static bool has_ended(struct running *r)
 {
 	siginfo_t info = {0};
+	struct proc_info self;
 
 	if (waitid(P_PID, (id_t)r->s.pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
 		return errno == ECHILD;
 	if (!info.si_pid)
 		return false;
 	r->end->status = info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
+	r->unborn = info.si_code != CLD_EXITED && proc_info(r->s.pid, &self) && self.unborn;
 	return true;
 }
 
@@ -161,5 +165,7 @@ int process_run(const struct process *p, struct process_end *end, struct error *
 	while (take_output(&r))
 		;
 	end->ms = clock_ticks() - from;
+	if (r.unborn)
+		return error_set(err, ERR_SYSTEM, "'%s' was killed before it began", p->argv[0]);
 	return 0;
 }

@@ -18,18 +18,22 @@ static bool read_all(pid_t pid, const char *name, struct buf *out)
 	return fd >= 0 && fd_read_all(out, fd, ENVIRONMENT_MAX, path, &ignored) == 0;
 }
 
+enum { FORKED_NO_EXEC = 0x40 }; /* the kernel's PF_FORKNOEXEC, of accounting */
+
 /* The name, second of the fields, may hold anything: count from the last parenthesis. */
 static bool parse_stat(const char *text, struct proc_info *info)
 {
 	const char *p = strrchr(text, ')');
+	unsigned flags;
 	int parent;
 
 	if (!p || sscanf(p,
-			  ") %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-			  "%*s %*s %" SCNu64,
-			  &info->state, &parent, &info->start) != 3)
+			  ") %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			  "%*s %" SCNu64,
+			  &info->state, &parent, &flags, &info->start) != 4)
 		return false;
 	info->parent = (pid_t)parent;
+	info->unborn = flags & FORKED_NO_EXEC;
 	return true;
 }
 

@@ -9,7 +9,8 @@
 
 struct proc_info {
 	pid_t pid, parent;
-	char state;	/* 'Z': ended, not yet waited for */
+	char state;     /* 'Z': ended, not yet waited for */
+	bool unborn;    /* forked, and no program was ever started in it */
 	uint64_t start; /* clock ticks since boot: with the pid it names one process for ever */
 };
 

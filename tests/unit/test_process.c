@@ -421,6 +421,24 @@ static void a_process_is_named_by_pid_and_start(void **state)
 	assert_true(proc_info(getpid(), &b));
 	assert_true(a.start == b.start);
 	assert_false(proc_info(0x3fffff, &b));
+	assert_false(a.unborn);
+}
+
+/* As one killed by hand, or for want of memory, between its fork and its program. */
+static void a_fork_that_never_became_a_program_can_be_told(void **state)
+{
+	struct proc_info info;
+	siginfo_t ended;
+	pid_t pid = fork();
+
+	(void)state;
+	if (pid == 0)
+		_exit(raise(SIGKILL));
+	assert_int_equal(waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT), 0);
+	assert_true(proc_info(pid, &info));
+	assert_true(info.unborn);
+	assert_int_equal(info.state, 'Z');
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, fresh)
@@ -458,6 +476,7 @@ int main(void)
 		TEST(when_the_caller_dies_the_program_dies),
 		TEST(the_environment_of_a_process_can_be_asked),
 		TEST(a_process_is_named_by_pid_and_start),
+		TEST(a_fork_that_never_became_a_program_can_be_told),
 	};
 	char dir[] = "/tmp/test_process.XXXXXX";
 	int failed;
