@@ -19,8 +19,8 @@ struct outcome {
 typedef void part_ended(void *data, const struct part *p, const struct outcome *o);
 
 /*
- * Does all of them. One that fails does not stop the others; -1 then has the first failure. After
- * an interrupt (interrupt.h) no more are begun, and those that run are ended.
+ * Does all of them. One that fails does not stop those that run; -1 then has the first failure.
+ * After an interrupt (interrupt.h) no more are begun, and those that run are ended.
  */
 int jobs_run(const struct stage *s, const struct part *parts, size_t n, part_ended *ended,
 	void *data, struct error *err);
