@@ -241,13 +241,13 @@ static void draw_line(struct svg *g, const struct lay_edge *e)
 		const struct lay_point *p = &e->points[i];
 		int middle = i ? (p[-1].y + p->y) / 2 : 0;
 
-		if (i % 2 == 0)
-			buf_addf(g->out, "%c%d %d", i ? 'L' : 'M', p->x, p->y);
-		else if (p[-1].x == p->x)
-			buf_addf(g->out, "L%d %d", p->x, p->y);
-		else
+		if (!i)
+			buf_addf(g->out, "M%d %d", p->x, p->y);
+		else if (p[-1].x != p->x)
 			buf_addf(g->out, "C%d %d %d %d %d %d", p[-1].x, middle, p->x, middle, p->x,
 				p->y);
+		else if (p[-1].y != p->y)
+			buf_addf(g->out, "L%d %d", p->x, p->y);
 	}
 	buf_adds(g->out, tail);
 }

@@ -396,20 +396,22 @@ static void trace(struct work *k, size_t i)
 	struct lay_edge *e = &k->l->edges[i];
 	size_t from = upper(e), to = lower(e), n = k->rank[to] - k->rank[from] - 1;
 	size_t first = k->chain[i], last = first + n - 1;
-	struct lay_point *p = e->points = arena_alloc(k->a, (2 * n + 2) * sizeof(*p));
+	struct lay_point *p = e->points = arena_alloc(k->a, (2 * n + 4) * sizeof(*p));
+	int x = port(k, from, first, true), y = k->top[k->rank[from]];
 
-	*p++ = (struct lay_point){
-		port(k, from, first, true), k->top[k->rank[from]] + k->l->nodes[from].h};
+	*p++ = (struct lay_point){x, y + k->l->nodes[from].h};
+	*p++ = (struct lay_point){x, y + k->tall[k->rank[from]]};
 	for (size_t v = first; v <= last; v++) {
 		const struct vertex *at = &k->g.vertices[v];
-		int y = k->top[at->layer];
 
+		y = k->top[at->layer];
 		*p++ = (struct lay_point){(int)at->x, y};
 		*p++ = (struct lay_point){(int)at->x, y + k->tall[at->layer]};
 		if (v == (e->back ? last : first))
 			e->label = (struct lay_point){(int)at->x, y + k->tall[at->layer] / 2};
 	}
-	*p++ = (struct lay_point){port(k, to, last, false), k->top[k->rank[to]]};
+	p[0] = p[1] = (struct lay_point){port(k, to, last, false), k->top[k->rank[to]]};
+	p += 2;
 	e->n = (size_t)(p - e->points);
 	for (size_t a = 0, b = e->n - 1; e->back && a < b; a++, b--) {
 		struct lay_point swap = e->points[a];

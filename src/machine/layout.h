@@ -26,9 +26,9 @@ struct lay_edge {
 	int w, h;               /* in: of the label; 0 when there is none */
 	bool back;              /* out: it leads up */
 	struct lay_point label; /* out: the middle */
-	/* out: between points 0-1, 2-3, ... the line swings, between 1-2, 3-4, ... it is straight.
-	 * An edge from a node to itself has none: it stands at the right of its box, and label is
-	 * set. */
+	/* out: between points 0-1, 2-3, ... the line is straight and passes a layer, between 1-2,
+	 * 3-4, ... it swings from layer to layer. An edge from a node to itself has no points: it
+	 * stands at the right of its box. */
 	struct lay_point *points;
 	size_t n;
 };
