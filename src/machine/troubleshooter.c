@@ -234,6 +234,7 @@ static void go_on(struct run *r, const char *trigger, const json *answer)
 	unsigned long calls = context_count(r->doc, "troubleshooter_calls");
 	const char *state = arena_dup(&r->arena, str_of(run_state(r)));
 
+	context_set_count(r->doc, "consecutive_failures", 0);
 	reset_counter(r, trigger);
 	change_state(r, answer);
 	run_keep_answers(r);
@@ -276,7 +277,6 @@ enum advance trouble_answered(struct run *r, const json *action, struct error *e
 		end_run(r, reason);
 	else
 		ask_user(r, trigger, reason);
-	context_set_count(r->doc, "consecutive_failures", 0);
 	return ADVANCE_ON;
 }
 

@@ -156,7 +156,7 @@ static void the_users_answer_goes_to_the_next_call_and_is_cleared_after_it(void 
 	(void)state;
 	a_question();
 	set("troubleshooter_input", "Red: as in #1\nand \"so\"");
-	steps_to("ADR-7/troubleshooter/2 consecutive_failures:0");
+	steps_to("ADR-7/troubleshooter/2 consecutive_failures:3");
 	assert_value("troubleshooter_input", "Red: as in #1\nand \"so\"");
 	answer("ADR-7/troubleshooter/2", "continue", "Red then.");
 	returns_to("ADR-7/researching/4");
@@ -169,8 +169,8 @@ static void a_silent_call_after_the_users_answer_is_made_again_with_it(void **st
 	(void)state;
 	a_question();
 	set("troubleshooter_input", "Red");
-	steps_to("ADR-7/troubleshooter/2 consecutive_failures:0");
-	returns_to("ADR-7/troubleshooter/3 consecutive_failures:0");
+	steps_to("ADR-7/troubleshooter/2 consecutive_failures:3");
+	returns_to("ADR-7/troubleshooter/3 consecutive_failures:3");
 	assert_value("troubleshooter_input", "Red");
 }
 
@@ -371,7 +371,7 @@ static void done_is_for_the_user_to_say(void **state)
 	(void)state;
 	a_question();
 	set("troubleshooter_input", "It is done, I checked it myself");
-	steps_to("ADR-7/troubleshooter/2 consecutive_failures:0");
+	steps_to("ADR-7/troubleshooter/2 consecutive_failures:3");
 	answer("ADR-7/troubleshooter/2", NULL,
 		"{\"action\":\"continue\",\"state_changes\":"
 		"[{\"key\":\"state\",\"value\":\"done\"}]}");
