@@ -3,6 +3,7 @@
 #include <git2.h>
 #undef git_push
 #include "src/base/git.h"
+#include "src/base/git_config.h"
 #include "src/base/git_walk.h"
 
 /* Loading the library takes longer than a whole step does, and most steps do not ask git. */
@@ -55,6 +56,11 @@ static const struct {
 #ifdef LEAKS_ARE_COUNTED
 /* libgit2 1.5 does not free what its regular expressions matched. */
 const char *__lsan_default_suppressions(void);
+const char *__lsan_default_options(void);
+const char *__lsan_default_options(void)
+{
+	return "print_suppressions=0"; /* they would stand on stderr of a program that ended well */
+}
 const char *__lsan_default_suppressions(void)
 {
 	return "leak:libpcre2\nleak:libgit2\n";
@@ -187,6 +193,16 @@ int git_slug(struct arena *a, const char *root, char **slug, struct error *err)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const char *url;
 
+	if (git_plain_origin(root, &text)) {
+		char *plain = arena_dup(a, buf_str(&text));
+
+		buf_clear(&text);
+		if (git_slug_of_url(str_of(plain), &text)) {
+			*slug = arena_dup(a, buf_str(&text));
+			return 0;
+		}
+		buf_clear(&text);
+	}
 	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
 		return -1;
 	if (lib.git_remote_lookup(&origin, repo, "origin") < 0)

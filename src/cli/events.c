@@ -27,6 +27,7 @@ static const struct {
 	{"result", ": "},
 	{"workflow", " "},
 	{"change", " "},
+	{"entry", ", "},
 	{"reason", "; "},
 	{"kept", "; kept in "},
 };

@@ -69,6 +69,20 @@ static const char *research_skill(const struct step_call *call, const struct wor
 	return w->research_skill ? w->research_skill : "researcher-plan";
 }
 
+/* Said once, before an agent is paid for work that cannot be validated. */
+static void warn_of_validation(const struct step_call *call, const struct workflow *w)
+{
+	struct arena a = {0};
+
+	if (!call->quiet && !w->validate && workflow_state(w, "validating") &&
+		!path_exists(path_join(&a, call->repo, "scripts/validate.sh")))
+		say("dev-team: no 'scripts/validate.sh' in '%s': validating will fail; write it, "
+		    "or set "
+		    "'validate' in the workflow",
+			call->repo);
+	arena_release(&a);
+}
+
 static int run_locked(const struct step_call *call, struct context_file *f,
 	const struct workflow *w, struct buf *out, struct error *err)
 {
@@ -85,6 +99,8 @@ static int run_locked(const struct step_call *call, struct context_file *f,
 		.returned_id = call->returned_id};
 
 	world_real(&world, &real);
+	if (f->created)
+		warn_of_validation(call, w);
 	if (f->created && call->n_results)
 		return error_set(
 			err, ERR_STATE, "'%s' does not exist yet: nothing is outstanding", f->path);
