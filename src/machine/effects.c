@@ -69,7 +69,7 @@ static int push(struct run *r, struct error *err)
 		return -1;
 	note(r, skipped ? "push skipped" : "push");
 	if (skipped)
-		say(r, "no remote 'origin': nothing is pushed");
+		say(r, "no remote 'origin', or nothing new for it: nothing is pushed");
 	return 0;
 }
 

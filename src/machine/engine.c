@@ -353,8 +353,11 @@ static enum advance turn(struct run *r, struct error *err)
 
 	if (strcmp(run_state(r), r->m->workflow->initial) == 0)
 		return boot(r, err);
-	if (run_is_terminal(r, run_state(r)))
+	if (run_is_terminal(r, run_state(r))) {
+		run_clear(r); /* an end that was set by hand leaves nothing outstanding */
 		return finish(r);
+	}
+	context_set(r->doc, "outcome", (struct str){0});
 	if (context_get(r->doc, "question").n)
 		return trouble_question(r, err);
 	drop_other_states(r);

@@ -213,14 +213,16 @@ static void change_state(struct run *r, const json *answer)
 	for (const json *c = json_is_array(changes) ? json_first(changes) : NULL; c;
 		c = json_next(c)) {
 		CLEANUP(buf_release) struct buf text = BUF_INIT;
-		const char *fault = change_one(r, c);
-		json *event;
+		json *event = context_event(r->m->file, "change");
+		const char *fault;
 
 		json_print(&text, c);
-		event = context_event(r->m->file, fault ? "refusal" : "change");
 		json_put_str(event, "change", buf_str(&text));
-		if (fault)
+		fault = change_one(r, c);
+		if (fault) {
+			json_set(event, "type", json_string(STR("refusal")));
 			json_put_str(event, "reason", str_of(fault));
+		}
 		if (fault && r->m->world->say)
 			r->m->world->say(r->m->world->data,
 				arena_printf(&r->arena,

@@ -266,7 +266,8 @@ static void without_a_remote_the_push_is_skipped_and_said(void **state)
 	t.no_remote = t.nothing_to_commit = true;
 	by_hand("signoff", PR, "");
 	steps_to("ADR-7/signoff/1 ADR-7/signoff/2 ADR-7/signoff/3");
-	assert_string_equal(t.said.s, "no remote 'origin': nothing is pushed\n");
+	assert_string_equal(t.said.s, "no remote 'origin', or nothing new for it: "
+				      "nothing is pushed\n");
 	assert_true(events_have("\"effect\":\"push skipped\"}"));
 }
 
@@ -344,6 +345,29 @@ static void an_end_is_printed_again_and_nothing_changes(void **state)
 	steps_to(want);
 	returns_to(want);
 	assert_string_equal(document(), text);
+}
+
+static void an_end_set_by_hand_leaves_nothing_outstanding(void **state)
+{
+	(void)state;
+	steps_to("ADR-7/researching/1");
+	set("state", "failed");
+	steps_to("failed: the run has failed");
+	assert_section("Actions", "");
+	assert_int_equal(answer_as("ADR-7/researching/1", NULL, "late"), -1);
+	assert_int_equal(t.err.code, ERR_STATE);
+}
+
+static void a_run_taken_up_again_forgets_why_it_ended(void **state)
+{
+	(void)state;
+	by_hand("fixing", "fix_iteration: 5\n", "");
+	steps_to("failed: 'fixing' gave 'max_retries'");
+	set("state", "implementing");
+	steps_to("ADR-7/implementing/1");
+	assert_value("outcome", "");
+	set("state", "failed");
+	steps_to("failed: the run has failed");
 }
 
 static void success_is_the_state_done_and_no_other_end(void **state)
@@ -457,6 +481,8 @@ int main(void)
 		engine_test(failing_checks_are_added_to_last_failure_once),
 		engine_test(checks_that_cannot_be_asked_do_not_stop_the_run),
 		engine_test(an_end_is_printed_again_and_nothing_changes),
+		engine_test(an_end_set_by_hand_leaves_nothing_outstanding),
+		engine_test(a_run_taken_up_again_forgets_why_it_ended),
 		engine_test(success_is_the_state_done_and_no_other_end),
 		engine_test(another_work_items_document_is_refused_and_left_alone),
 		engine_test(a_transition_that_is_missing_is_told_and_nothing_is_saved),

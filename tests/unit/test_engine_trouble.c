@@ -281,6 +281,8 @@ static void it_may_set_counters_state_pr_url_spec_path_and_sections(void **state
 	assert_section("Researcher Brief", "Use red.");
 	assert_false(events_have("\"type\":\"refusal\""));
 	assert_true(events_have("\"type\":\"change\",\"change\":\"\\\"only said\\\"\"}"));
+	assert_true(strstr(events(), "\\\"implementing\\\"}\"}") <
+		    strstr(events(), "\"type\":\"transition\""));
 }
 
 static void what_it_may_not_change_is_refused_said_and_noted(void **state)
