@@ -128,7 +128,7 @@ json *context_event(struct context_file *f, const char *type)
 	return event;
 }
 
-static void forget_events(struct context_file *f)
+void context_forget(struct context_file *f)
 {
 	json_free(&f->events);
 	f->events = json_array();
@@ -164,7 +164,7 @@ int context_save(struct context_file *f, struct error *err)
 		document_discard(f->path);
 		return -1;
 	}
-	forget_events(f);
+	context_forget(f);
 	f->doc.changed = false;
 	if (document_commit(f->path, &replaced, err) == 0)
 		return 0;
@@ -179,7 +179,7 @@ int context_log(struct context_file *f, struct error *err)
 
 	if (json_first(f->events))
 		rc = journal_append(f->journal, f->events, context_count(&f->doc, "revision"), err);
-	forget_events(f);
+	context_forget(f);
 	return rc;
 }
 

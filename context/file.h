@@ -42,6 +42,8 @@ json *context_event(struct context_file *f, const char *type);
 /* Appends the events, replaces the document. Nothing to do when neither changed. */
 int context_save(struct context_file *f, struct error *err);
 
+/* Forgets the events that no save has appended yet. */
+void context_forget(struct context_file *f);
 /*
  * Appends the events alone (refusals): the document stays as it is on disk, byte for byte.
  */

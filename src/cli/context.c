@@ -52,6 +52,20 @@ static bool key_valid(struct str key)
 	return id_valid(key) && str_find(key, STR(".")) == key.n;
 }
 
+static int check_count(const char *key, struct str value, struct error *err)
+{
+	bool digits = value.n > 0;
+
+	for (size_t i = 0; i < value.n; i++)
+		digits = digits && value.p[i] >= '0' && value.p[i] <= '9';
+	if (!digits)
+		return error_set(
+			err, ERR_INPUT, "'%s' must be a whole number, not '%.60s'", key, value.p);
+	if (value.n > 9)
+		return error_set(err, ERR_INPUT, "'%s' must be at most 999999999", key);
+	return 0;
+}
+
 static int check_value(const char *key, struct str value, struct error *err)
 {
 	if (!key_valid(str_of(key)))
@@ -65,13 +79,7 @@ static int check_value(const char *key, struct str value, struct error *err)
 			err, ERR_INPUT, "the value is not UTF-8 text: byte %zu", utf8_fault(value));
 	if (strcmp(key, "state") == 0 && !value.n)
 		return error_set(err, ERR_INPUT, "'state' must not be empty");
-	if (!context_is_counter(key))
-		return 0;
-	for (size_t i = 0; i < value.n; i++)
-		if (value.p[i] < '0' || value.p[i] > '9' || value.n > 9)
-			return error_set(err, ERR_INPUT, "'%s' must be a whole number, not '%.60s'",
-				key, value.p);
-	return value.n ? 0 : error_set(err, ERR_INPUT, "'%s' must be a whole number, not ''", key);
+	return context_is_counter(key) ? check_count(key, value, err) : 0;
 }
 
 static int run_set(struct invocation *in, struct error *err)

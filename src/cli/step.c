@@ -29,6 +29,7 @@ static int run(struct invocation *in, struct error *err)
 		.root = args->value[PLUGIN_ROOT],
 		.repo = args->value[REPO],
 		.returned = args->value[RETURNED] != NULL,
+		.agents_are_paid = true,
 		.results = args->repeated,
 		.n_results = args->n_repeated};
 

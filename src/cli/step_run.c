@@ -74,7 +74,7 @@ static void warn_of_validation(const struct step_call *call, const struct workfl
 {
 	struct arena a = {0};
 
-	if (!call->quiet && !w->validate && workflow_state(w, "validating") &&
+	if (call->agents_are_paid && !w->validate && workflow_state(w, "validating") &&
 		!path_exists(path_join(&a, call->repo, "scripts/validate.sh")))
 		say("dev-team: no 'scripts/validate.sh' in '%s': validating will fail; write it, "
 		    "or set "

@@ -14,6 +14,7 @@ struct step_call {
 	const char *const *results; /* `ACTION=TEXT` */
 	size_t n_results;
 	bool quiet;
+	bool agents_are_paid; /* so a run that cannot be validated is warned of at its start */
 };
 
 /* Fills in what was NULL: absolute paths. */

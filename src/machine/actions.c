@@ -305,5 +305,10 @@ int action_record(struct context_file *f, const char *id, const char *word, stru
 		return err->code == ERR_SYSTEM ? -1 : refuse(f, id, text, err);
 	if (*fate == ANSWER_AGAIN)
 		return 0;
-	return context_save(f, err);
+	if (context_save(f, err) == 0)
+		return 0;
+	if (err->code != ERR_INPUT)
+		return -1;
+	context_forget(f); /* too large: the answer never was */
+	return refuse(f, id, text, err);
 }

@@ -155,10 +155,12 @@ int workflow_parse(
 
 int workflow_load(struct arena *a, const char *path, struct workflow *w, struct error *err)
 {
+	bool missing;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	if (file_read(&text, path, WORKFLOW_MAX, NULL, err) < 0)
-		return error_prefix(err, "workflow");
+	if (file_read(&text, path, WORKFLOW_MAX, &missing, err) < 0)
+		return missing ? error_set(err, ERR_INPUT, "no workflow file '%s'", path)
+			       : error_prefix(err, "workflow");
 	return workflow_parse(a, path, buf_str(&text), w, err);
 }
 
