@@ -127,7 +127,8 @@ struct tracer {
 	pid_t root;
 	bool started;   /* the program itself runs: execve is behind us */
 	pid_t meddling; /* process whose call's result is still to be changed */
-	int live;       /* processes traced */
+	pid_t live[64]; /* processes traced; orphans that come to us as a subreaper are not */
+	size_t n;
 };
 
 _Noreturn static void child(const struct trace *t, int in, int out, int err)
@@ -200,6 +201,24 @@ static void at_call(struct tracer *tr, pid_t pid)
 	}
 }
 
+static void add_live(struct tracer *tr, pid_t pid)
+{
+	if (tr->n == COUNT(tr->live))
+		die("too many processes to follow");
+	tr->live[tr->n++] = pid;
+}
+
+static bool drop_live(struct tracer *tr, pid_t pid)
+{
+	for (size_t i = 0; i < tr->n; i++) {
+		if (tr->live[i] != pid)
+			continue;
+		tr->live[i] = tr->live[--tr->n];
+		return true;
+	}
+	return false;
+}
+
 /* What happened to a process that stopped; the signal to hand on to it. */
 static int at_stop(struct tracer *tr, pid_t pid, int status)
 {
@@ -212,8 +231,12 @@ static int at_stop(struct tracer *tr, pid_t pid, int status)
 	if (event == PTRACE_EVENT_EXEC && pid == tr->root)
 		tr->started = true;
 	if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK ||
-		event == PTRACE_EVENT_CLONE)
-		tr->live++;
+		event == PTRACE_EVENT_CLONE) {
+		unsigned long new = 0;
+
+		(void)ptrace(PTRACE_GETEVENTMSG, pid, NULL, &new);
+		add_live(tr, (pid_t) new);
+	}
 	if (event || sig == SIGSTOP) /* a new process begins with a stop */
 		return 0;
 	return sig;
@@ -221,7 +244,7 @@ static int at_stop(struct tracer *tr, pid_t pid, int status)
 
 static void follow(struct tracer *tr)
 {
-	while (tr->live > 0) {
+	while (tr->n > 0) {
 		int status;
 		pid_t pid = waitpid(-1, &status, __WALL);
 
@@ -234,8 +257,7 @@ static void follow(struct tracer *tr)
 				(void *)(intptr_t)at_stop(tr, pid, status));
 			continue;
 		}
-		tr->live--;
-		if (pid == tr->root)
+		if (drop_live(tr, pid) && pid == tr->root)
 			tr->t->status =
 				WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	}
@@ -291,7 +313,7 @@ int trace_run(struct trace *t)
 	CLEANUP(close_fd) int in = memory_file(t->input);
 	CLEANUP(close_fd) int out = memory_file((struct str){0});
 	CLEANUP(close_fd) int err = memory_file((struct str){0});
-	struct tracer tr = {.t = t, .live = 1};
+	struct tracer tr = {.t = t};
 
 	t->count = t->hit_kind = t->first_effect = 0;
 	t->hit = false;
@@ -300,6 +322,7 @@ int trace_run(struct trace *t)
 		die("cannot fork");
 	if (tr.root == 0)
 		child(t, in, out, err);
+	add_live(&tr, tr.root);
 	if (attach(&tr) < 0)
 		return -1;
 	follow(&tr);
