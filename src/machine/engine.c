@@ -360,6 +360,8 @@ static enum advance turn(struct run *r, struct error *err)
 	context_set(r->doc, "outcome", (struct str){0});
 	if (context_get(r->doc, "question").n)
 		return trouble_question(r, err);
+	if (context_get(r->doc, "question_trigger").n)
+		return trouble_given_up(r, err);
 	drop_other_states(r);
 	got = wait_for_answers(r, err);
 	if (got != ADVANCE_ON)

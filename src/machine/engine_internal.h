@@ -48,6 +48,9 @@ const char *trouble_due(const struct run *r, const struct step *step, unsigned l
 enum advance trouble_answered(struct run *r, const json *action, struct error *err);
 /* The troubleshooter asked the user: once that is answered, it is called again. */
 enum advance trouble_question(struct run *r, struct error *err);
+/* It was called too often (question_trigger without a question): says so until a person has set the
+ * calls back. */
+enum advance trouble_given_up(struct run *r, struct error *err);
 /* Calls it, unless it has been called too often without anything else getting done. */
 enum advance trouble_call(
 	struct run *r, const char *trigger, unsigned long count, struct error *err);

@@ -65,6 +65,7 @@ enum advance trouble_call(
 		return ADVANCE_STOP;
 	}
 	run_keep_answers(r);
+	context_set(r->doc, "question_trigger", str_of(trigger));
 	print_done(r, "failed",
 		arena_printf(&r->arena,
 			"the troubleshooter was called %d times for '%s' and nothing got done; "
@@ -279,6 +280,16 @@ enum advance trouble_answered(struct run *r, const json *action, struct error *e
 		end_run(r, reason);
 	else
 		ask_user(r, trigger, reason);
+	return ADVANCE_ON;
+}
+
+enum advance trouble_given_up(struct run *r, struct error *err)
+{
+	const char *trigger = arena_dup(&r->arena, context_get(r->doc, "question_trigger"));
+
+	if (context_count(r->doc, "troubleshooter_calls") >= MAX_CALLS)
+		return trouble_call(r, trigger, 0, err);
+	context_set(r->doc, "question_trigger", (struct str){0});
 	return ADVANCE_ON;
 }
 

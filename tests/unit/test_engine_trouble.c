@@ -240,6 +240,24 @@ static void three_calls_in_vain_end_in_done_until_a_person_looks(void **state)
 	steps_to("ADR-7/researching/4");
 }
 
+static void giving_up_on_a_question_of_an_agent_asks_nobody_either(void **state)
+{
+	char *text;
+
+	(void)state;
+	by_hand("implementing", "troubleshooter_calls: 3\n", "");
+	steps_to("ADR-7/implementing/1");
+	answer("ADR-7/implementing/1", "needs_clarification", "Which colour?");
+	assert_int_equal(step_as("ADR-7", true, NULL), 0);
+	assert_non_null(strstr(summary(), "was called 3 times for 'needs_clarification'"));
+	text = document();
+	assert_int_equal(step_as("ADR-7", true, NULL), 0);
+	assert_non_null(strstr(summary(), "was called 3 times for 'needs_clarification'"));
+	assert_string_equal(document(), text);
+	set("troubleshooter_calls", "0");
+	steps_to("ADR-7/implementing/2");
+}
+
 static void getting_on_sets_the_calls_back(void **state)
 {
 	(void)state;
@@ -410,6 +428,7 @@ int main(void)
 		engine_test(an_earlier_answer_is_not_taken_for_a_later_one),
 		engine_test(an_entry_made_up_by_an_earlier_answer_is_not_the_answer),
 		engine_test(three_calls_in_vain_end_in_done_until_a_person_looks),
+		engine_test(giving_up_on_a_question_of_an_agent_asks_nobody_either),
 		engine_test(getting_on_sets_the_calls_back),
 		engine_test(it_may_set_counters_state_pr_url_spec_path_and_sections),
 		engine_test(what_it_may_not_change_is_refused_said_and_noted),
