@@ -201,8 +201,8 @@ int git_slug(struct arena *a, const char *root, char **slug, struct error *err)
 			*slug = arena_dup(a, buf_str(&text));
 			return 0;
 		}
-		buf_clear(&text);
 	}
+	buf_clear(&text); /* what was read before something not plain came up */
 	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
 		return -1;
 	if (lib.git_remote_lookup(&origin, repo, "origin") < 0)
