@@ -52,38 +52,30 @@ static void add_entry(struct buf *out, const char *entry, bool last)
 }
 
 /*
- * The commands' own `allowed-tools` cover a run and its agents; these are for who would rather
- * have it in the settings, or runs an agent by hand. An absolute path has two slashes there.
+ * What the plugin's commands allow for the run that they start. The client refuses narrower Bash
+ * patterns for what agents must do: an answer with JSON in a here document, a pipe behind a build,
+ * a loop.
  */
-static int permissions(struct invocation *in, struct error *err)
+static int permissions(struct invocation *in)
 {
-	struct buf *out = in->out;
-	char *state, *root;
+	static const char *const allow[] = {"Bash", "Read", "Edit", "Write", "Agent", "Skill"};
 
-	if (state_folder(in->arena, &state, err) < 0 ||
-		plugin_root(in->arena, NULL, &root, err) < 0)
-		return -1;
-	if (utf8_fault(str_of(state)) || utf8_fault(str_of(root)))
-		return error_set(err, ERR_INPUT, "the folder's name is not UTF-8 text");
-	buf_adds(out, "{\n  \"permissions\": {\n    \"allow\": [\n");
-	add_entry(out, "Bash(dev-team:*)", false);
-	add_entry(out, "Agent", false);
-	add_entry(out, "Skill", false);
-	add_entry(out, "Edit", false);
-	add_entry(out, "Write", false);
-	add_entry(out, arena_printf(in->arena, "Read(/%s/**)", state), false);
-	add_entry(out, arena_printf(in->arena, "Read(/%s/**)", root), true);
-	buf_adds(out, "    ]\n  }\n}\n");
-	say("The commands of the plugin bring these with them; settings are for the rest.");
-	say("The agents also run git, gh, and your own build and tests. What of it may be run");
-	say("without a question is yours to say: \"Bash(git:*)\", \"Bash(gh:*)\", "
-	    "\"Bash(make:*)\" ...");
+	buf_adds(in->out, "{\n  \"permissions\": {\n    \"allow\": [\n");
+	for (size_t i = 0; i < COUNT(allow); i++)
+		add_entry(in->out, allow[i], i + 1 == COUNT(allow));
+	buf_adds(in->out, "    ]\n  }\n}\n");
+	say("The plugin's commands bring these with them for the run that they start; put them "
+	    "into");
+	say(".claude/settings.json for what you ask for yourself, or for runs started in another "
+	    "way.");
+	say("What must never be run belongs into \"deny\" there, which always wins.");
 	return 0;
 }
 
 static int run(struct invocation *in, struct error *err)
 {
-	return in->args->value[PERMISSIONS] ? permissions(in, err) : checkup(in);
+	(void)err;
+	return in->args->value[PERMISSIONS] ? permissions(in) : checkup(in);
 }
 
 const struct verb verb_doctor = {

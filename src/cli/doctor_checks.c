@@ -61,8 +61,8 @@ static void check_gh(struct checkup *c)
 
 	if (!said) {
 		finding(c, HEALTH_WARN, "gh",
-			"not found: pull requests cannot be made or watched: install it from "
-			"https://cli.github.com");
+			"not found: pull requests cannot be made or watched: install the "
+			"GitHub CLI");
 		return;
 	}
 	finding(c, ok ? HEALTH_OK : HEALTH_FAIL, "gh", "%s", said);

@@ -128,6 +128,7 @@ static void a_given_folder_must_be_in_a_repository(void **state)
 	assert_line("fail", "repository", "'");
 }
 
+/* The commands' `allowed-tools` say the same: tests/e2e runs on them. */
 static void permissions_are_settings_of_the_client(void **state)
 {
 	CLEANUP(json_free) json *j = NULL;
@@ -138,10 +139,8 @@ static void permissions_are_settings_of_the_client(void **state)
 	assert_int_equal(json_parse(&j, buf_str(&out), &err), 0);
 	allow = json_get(json_get(j, "permissions"), "allow");
 	assert_true(json_is_array(allow));
-	assert_string_equal(json_text(json_at(allow, 0)), "Bash(dev-team:*)");
-	assert_non_null(
-		strstr(out.s, arena_printf(&arena, "\"Read(/%s/.home/.dev-team/**)\"", base)));
-	assert_non_null(strstr(out.s, arena_printf(&arena, "\"Read(/%s/root/**)\"", base)));
+	assert_int_equal(json_len(allow), 6);
+	assert_string_equal(json_text(json_at(allow, 0)), "Bash");
 }
 
 static int prepare(void **state)
