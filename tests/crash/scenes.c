@@ -67,6 +67,7 @@ const struct scene scenes[] = {
 		.words = {"step", "T-1", "--workflow", "implement"},
 		.id = "T-1",
 		.most = 40,
+		.varies = true,
 		.probe = "git status --porcelain; git log --format=%s; git -C ../origin.git log "
 			 "--format=%s --all"},
 	{.name = "step: several at once, all answered, to the end",
@@ -98,6 +99,7 @@ const struct scene scenes[] = {
 	{.name = "exec",
 		.setup = FLOW,
 		.words = {"exec", "--context-file", "@G-1.md", "--action", "G-1/lint/1"},
+		.varies = true,
 		.id = "G-1"},
 	{0},
 };

@@ -16,6 +16,7 @@ struct scene {
 	enum trace_who who;
 	const char *id;    /* whose document it is */
 	unsigned most;     /* kill points in the quick set; 0: all that matter */
+	bool varies;       /* it waits for children: its number of calls is not fixed */
 	const char *probe; /* for sh, in the repository's folder: what else must come out alike */
 };
 

@@ -65,8 +65,7 @@ static void kill_everywhere(struct stage *s, bool full)
 
 		stage_restore(s);
 		(void)stage_trace(s, &t);
-		/* A sampled scene waits for children: its number of calls varies. */
-		if (!t.hit && stride == 1)
+		if (!t.hit && !s->scene->varies)
 			buf_addf(&fault, "only %u system calls this time\n", t.count);
 		else if (t.hit && s->scene->who == TRACE_PARENT && t.status != 128 + SIGKILL)
 			buf_addf(&fault, "survived with exit status %d\n", t.status);

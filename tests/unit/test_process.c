@@ -332,6 +332,9 @@ static void a_program_has_no_terminal_and_its_own_group(void **state)
 
 static void signals_are_as_at_a_login(void **state)
 {
+	/* glibc keeps 32 and 33 to itself; a program that make started has them ignored. */
+	const unsigned long long ours = ~(3ull << 31);
+	unsigned long long blocked, ignored;
 	sigset_t set, before;
 
 	(void)state;
@@ -344,7 +347,8 @@ static void signals_are_as_at_a_login(void **state)
 	assert_true(signal(SIGCHLD, SIG_DFL) == SIG_IGN);
 	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	assert_string_equal(out.s, "0000000000000000\n0000000000000000\n");
+	assert_int_equal(sscanf(out.s, "%llx %llx", &blocked, &ignored), 2);
+	assert_true((blocked & ours) == 0 && (ignored & ours) == 0);
 }
 
 static void no_descriptor_reaches_the_program_or_is_left(void **state)
