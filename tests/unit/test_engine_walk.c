@@ -5,7 +5,7 @@
  */
 #include "tests/unit/engine_rig.h"
 
-enum { WALKS = 60, STRIDES = 150, MAX_IDS = 400 };
+enum { WALKS = 24, STRIDES = 150, MAX_IDS = 400 };
 
 static uint64_t seed;
 
@@ -76,6 +76,25 @@ static void stride_step(bool returned)
 	out = arena_dup(&t.arena, buf_str(&t.out));
 	text = document();
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	assert_string_equal(t.out.s, out);
+	assert_string_equal(document(), text);
+}
+
+/* The agents of the last array are back, and the call that says so is made twice. */
+static void stride_returned_id(void)
+{
+	const char *id;
+	char *text, *out;
+
+	t.push_fails = false;
+	if (!n_asked)
+		return;
+	id = asked[n_asked - 1].id;
+	assert_int_equal(step_as("ADR-7", true, id), 0);
+	learn_output();
+	out = arena_dup(&t.arena, buf_str(&t.out));
+	text = document();
+	assert_int_equal(step_as("ADR-7", true, id), 0);
 	assert_string_equal(t.out.s, out);
 	assert_string_equal(document(), text);
 }
@@ -238,7 +257,7 @@ static void walk(unsigned number)
 	tree_remove(t.dir);
 	tree_mkdirs(t.dir);
 	for (unsigned i = 0; i < STRIDES; i++) {
-		switch (pick(6)) {
+		switch (pick(7)) {
 		case 0:
 			stride_step(false);
 			break;
@@ -246,6 +265,9 @@ static void walk(unsigned number)
 			stride_step(true);
 			break;
 		case 2:
+			stride_returned_id();
+			break;
+		case 3:
 			stride_user();
 			break;
 		default:
@@ -262,8 +284,8 @@ static void any_order_of_calls_tells_a_story_that_holds(void **state)
 	(void)state;
 	for (unsigned i = 0; i < WALKS; i++)
 		walk(i);
-	assert_true(ends[0] > 5); /* the walks get somewhere */
-	assert_true(ends[1] > 5);
+	assert_true(ends[0] > 2); /* the walks get somewhere */
+	assert_true(ends[1] > 2);
 }
 
 int main(void)
