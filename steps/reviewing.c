@@ -69,6 +69,7 @@ const struct step step_reviewing = {
 	.state = "reviewing",
 	.about = "open the pull request, then have it reviewed",
 	.pending = "review",
+	.verdicts = (const char *const[]){NOTES, NULL},
 	.triggers = (const char *const[]){"approved", "changes_requested", NULL},
 	.ask = ask,
 	.decide = decide,

@@ -112,6 +112,7 @@ const struct step step_signoff = {
 	.pending = "signoff",
 	.triggers = (const char *const[]){"approved", "changes_requested", NULL},
 	.before_ask = EFFECT_PUSH,
+	.verdicts = (const char *const[]){REVIEW, RESEARCH, BUILD, NULL},
 	.ask = ask,
 	.decide = decide,
 };

@@ -62,11 +62,15 @@ bool run_is_terminal(const struct run *r, const char *state)
 	return fs ? fs->terminal : strcmp(state, "failed") == 0 || strcmp(state, "done") == 0;
 }
 
-/* A declared state that is entered again asks again. */
+/* A declared state that is entered again asks again, and so does who judges: what was judged before
+ * is not the work as it is now. */
 static void clear_answers(struct run *r, const char *state)
 {
 	const struct flow_state *fs = workflow_state(r->m->workflow, state);
+	const struct step *step = r->m->step_for(r->m->workflow, state);
 
+	for (size_t i = 0; step && step->verdicts && step->verdicts[i]; i++)
+		context_put(r->doc, step->verdicts[i], (struct str){0});
 	for (size_t i = 0; fs && fs->declared && i < fs->declared->n; i++)
 		context_put(r->doc, fs->declared->items[i].writes, (struct str){0});
 }

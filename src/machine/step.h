@@ -62,6 +62,7 @@ struct step {
 	const char *pending;         /* what `pending_agent` says meanwhile */
 	const char *const *triggers; /* all that decide() can give; NULL-ended */
 	unsigned before_ask, before_decide;
+	const char *const *verdicts;   /* sections emptied when the state is entered; NULL-ended */
 	void (*ask)(struct moment *m); /* no requests: decide() is next */
 	void (*decide)(struct moment *m);
 };

@@ -57,6 +57,55 @@ static void a_state_that_is_entered_again_asks_again(void **state)
 	assert_section("Lint", "");
 }
 
+static const char audited[] =
+	"---\nstates:\n"
+	"  audit: {agent: reviewer, skill: s, writes: Audit, results: {approved: clean, no: bad}}\n"
+	"---\n"
+	"```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> reviewing : start\n"
+	"reviewing --> audit : approved\nreviewing --> fixing : changes_requested\n"
+	"audit --> signoff : clean\naudit --> fixing : bad\n"
+	"fixing --> reviewing : fix_done\nfixing --> done : max_retries\n"
+	"signoff --> done : approved\nsignoff --> fixing : changes_requested\n"
+	"done --> [*]\n```\n";
+
+#define PR "pr_url: https://github.com/o/r/pull/7\n"
+
+static void an_old_approval_does_not_count_for_what_was_changed_since(void **state)
+{
+	(void)state;
+	workflow(audited);
+	by_hand("reviewing", PR, "");
+	steps_to("ADR-7/reviewing/1");
+	answer("ADR-7/reviewing/1", "approved", "x");
+	returns_to("ADR-7/audit/1");
+	answer("ADR-7/audit/1", "no", "x");
+	returns_to("ADR-7/fixing/1");
+	answer("ADR-7/fixing/1", "fixed", "x");
+	returns_to("ADR-7/reviewing/2");
+	assert_section("Review Notes", "");
+}
+
+static void an_old_signoff_does_not_count_after_the_troubleshooter_led_away(void **state)
+{
+	(void)state;
+	workflow(IMPLEMENT);
+	by_hand("signoff", PR "consecutive_failures: 2\n", "");
+	steps_to("ADR-7/signoff/1 ADR-7/signoff/2 ADR-7/signoff/3");
+	returns_to("ADR-7/troubleshooter/1 consecutive_failures:3");
+	answer("ADR-7/troubleshooter/1", "continue", "x");
+	returns_to("ADR-7/signoff/4 ADR-7/signoff/5 ADR-7/signoff/6");
+	answer("ADR-7/signoff/4", "changes_requested", "Part A is approved, part B is not there.");
+	returns_to("ADR-7/signoff/7");
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(step_as("ADR-7", true, NULL), 0);
+	assert_string_equal(summary(), "ADR-7/troubleshooter/2 consecutive_failures:3");
+	answer("ADR-7/troubleshooter/2", NULL,
+		"{\"action\":\"continue\",\"state_changes\":"
+		"[{\"key\":\"state\",\"value\":\"signoff\"}]}");
+	returns_to("ADR-7/signoff/10 ADR-7/signoff/11 ADR-7/signoff/12");
+	assert_section("Signoff Review", "");
+}
+
 static void one_bad_answer_of_several_takes_its_own_way(void **state)
 {
 	(void)state;
@@ -134,6 +183,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		declared_test(agent_script_and_several_at_once_to_the_end),
 		declared_test(a_state_that_is_entered_again_asks_again),
+		declared_test(an_old_approval_does_not_count_for_what_was_changed_since),
+		declared_test(an_old_signoff_does_not_count_after_the_troubleshooter_led_away),
 		declared_test(one_bad_answer_of_several_takes_its_own_way),
 		declared_test(a_malformed_answer_is_kept_counted_and_asked_again_alone),
 		declared_test(
