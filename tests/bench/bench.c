@@ -261,6 +261,7 @@ static void make_repository(void)
 {
 	static const char script[] = "git init -q --template= . && git remote add origin "
 				     "https://example.org/org/repo.git && "
+				     "mkdir scripts && echo true >scripts/validate.sh && "
 				     "printf '# Spec for B-1\\n' >_spec_B.md";
 	const char *const argv[] = {"sh", "-c", script, NULL};
 	struct run r = {.argv = argv, .cwd = dir};

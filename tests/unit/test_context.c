@@ -120,8 +120,8 @@ static void values_that_need_quoting_survive_a_round_trip(void **state)
 		"@x", "`x", "a #b", "x:", ":x", "?", "tab\there", "\x01\x7f", "caf\xc3\xa9",
 		"\xc2\x85\xc2\xa0", "\xe2\x80\xa8", "\xf0\x9f\x98\x80", "|", ">", "---", "...", "=",
 		"<<", "a, b", "x'y", "0x1F", "1e3",
-		"\xef\xbb\xbf"
-		"bom"};
+		("\xef\xbb\xbf"
+		 "bom")};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(values); i++) {

@@ -374,16 +374,15 @@ static void size_is_limited(void **state)
 	buf_release(&b);
 }
 
-static void a_file_that_is_not_there_is_a_fault_of_the_system(void **state)
+static void a_file_that_is_not_there_is_refused(void **state)
 {
 	struct error err = {0};
 	struct workflow w;
 
 	(void)state;
 	assert_int_equal(workflow_load(&arena, "/no/such.md", &w, &err), -1);
-	assert_int_equal(err.code, ERR_SYSTEM);
-	assert_error(&err, "dev-team: workflow: cannot open '/no/such.md': No such file or "
-			   "directory");
+	assert_int_equal(err.code, ERR_INPUT);
+	assert_error(&err, "dev-team: no workflow file '/no/such.md'");
 }
 
 static void long_names_are_cut_between_characters(void **state)
@@ -432,7 +431,7 @@ int main(void)
 		cmocka_unit_test(the_block_must_be_there_once_and_closed),
 		cmocka_unit_test(bytes_that_are_no_text_are_refused),
 		cmocka_unit_test(size_is_limited),
-		cmocka_unit_test(a_file_that_is_not_there_is_a_fault_of_the_system),
+		cmocka_unit_test(a_file_that_is_not_there_is_refused),
 		cmocka_unit_test(long_names_are_cut_between_characters),
 	};
 
