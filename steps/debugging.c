@@ -21,7 +21,8 @@ static void decide(struct moment *m)
 		return;
 	}
 	context_put(m->doc, "Last Failure",
-		str_of(arena_printf(m->arena, "Bug could not be reproduced.\n\n%s", report.p)));
+		str_of(arena_printf(
+			m->arena, "Bug could not be reproduced.\n\n%s", clipped(m, report).p)));
 	gives(m, "reproduction_failed");
 }
 

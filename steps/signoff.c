@@ -68,7 +68,7 @@ static void add_failure(struct moment *m, struct buf *failures, const char *sect
 	if (failures->len)
 		buf_adds(failures, "\n\n---\n\n");
 	buf_addf(failures, "%s:\n\n", section);
-	buf_add(failures, context_section(m->doc, section));
+	buf_add(failures, clipped(m, context_section(m->doc, section)));
 }
 
 static void judge(struct moment *m, struct buf *failures)

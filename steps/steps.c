@@ -127,6 +127,18 @@ const char *fix_section(struct moment *m)
 			context_count(m->doc, "review_fix_iteration"));
 }
 
+struct str clipped(struct moment *m, struct str text)
+{
+	size_t n = (size_t)1 << 20;
+
+	if (text.n <= n)
+		return text;
+	while (((unsigned char)text.p[n] & 0xc0) == 0x80)
+		n--;
+	return str_of(arena_printf(m->arena, "%.*s\n\n(%zu bytes more are left out here)", (int)n,
+		text.p, text.n - n));
+}
+
 void gives(struct moment *m, const char *trigger)
 {
 	m->meaning = MEANS_TRIGGER;

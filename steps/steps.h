@@ -35,6 +35,12 @@ const char *answer_word(const struct moment *m, const char *section);
 const char *command_in_repo(struct moment *m, const char *rest);
 const char *fix_section(struct moment *m); /* name of the fix section that is due: `Fix N` */
 
+/*
+ * `text`, cut at 1 MiB with a word about it: for what is copied from one section into another, so
+ * that large answers cannot drive the document over its limit.
+ */
+struct str clipped(struct moment *m, struct str text);
+
 /* What decide() says. */
 void gives(struct moment *m, const char *trigger);
 void could_not(struct moment *m, const char *section, const char *reason);

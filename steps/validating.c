@@ -45,8 +45,8 @@ static void decide(struct moment *m)
 		context_put(m->doc, "Last Failure", (struct str){0});
 	} else {
 		context_put(m->doc, "Last Failure",
-			str_of(arena_printf(
-				m->arena, "Validation failed. Log: %s\n\n%s", log, result.p)));
+			str_of(arena_printf(m->arena, "Validation failed. Log: %s\n\n%s", log,
+				clipped(m, result).p)));
 	}
 	context_put(m->doc, RESULT, (struct str){0});
 	gives(m, passed ? "clean" : "build_failed");

@@ -1,7 +1,7 @@
 #include "context/file.h"
 #include "src/base/path.h"
 #include "src/cli/common.h"
-#include "src/machine/workflow.h"
+#include "src/workflow/workflow.h"
 #include "steps/steps.h"
 
 enum { CONTEXT_FILE, FORMAT, PLUGIN_ROOT };

@@ -55,9 +55,23 @@ static int commit_rest(struct run *r, struct error *err)
 
 	if (w->commit_rest(w->data, r->m->id, &made, err) < 0)
 		return -1;
+	r->committed = made;
 	if (made)
 		note(r, "commit");
 	return 0;
+}
+
+/* The commit stands although the step is not saved: the next one will find nothing left to commit.
+ */
+static void keep_commit_event(struct run *r)
+{
+	struct error ignored;
+
+	if (!r->committed)
+		return;
+	context_forget(r->m->file);
+	note(r, "commit");
+	(void)context_log(r->m->file, &ignored);
 }
 
 static int push(struct run *r, struct error *err)
@@ -65,8 +79,10 @@ static int push(struct run *r, struct error *err)
 	const struct world *w = r->m->world;
 	bool skipped;
 
-	if (w->push(w->data, &skipped, err) < 0)
+	if (w->push(w->data, &skipped, err) < 0) {
+		keep_commit_event(r);
 		return -1;
+	}
 	note(r, skipped ? "push skipped" : "push");
 	if (skipped)
 		say(r, "no remote 'origin', or nothing new for it: nothing is pushed");

@@ -19,6 +19,7 @@ struct run {
 	json *outstanding; /* as in the document; written back by run_store() */
 	json *print;       /* the array to print */
 	bool returned;     /* not used up yet */
+	bool committed;    /* in this invocation */
 };
 
 const char *run_state(const struct run *r);

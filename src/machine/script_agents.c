@@ -2,7 +2,7 @@
 #include "src/base/yml.h"
 #include "src/machine/actions.h"
 #include "src/machine/script_agents.h"
-#include "src/machine/words.h"
+#include "src/workflow/words.h"
 
 struct reader {
 	struct arena *a;

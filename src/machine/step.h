@@ -11,7 +11,7 @@
 #define DT_STEP_H
 
 #include "src/machine/actions.h"
-#include "src/machine/workflow.h"
+#include "src/workflow/workflow.h"
 
 enum effect {
 	EFFECT_NONE = 0,

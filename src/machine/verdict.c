@@ -79,21 +79,48 @@ bool verdict_status(struct str text, char *out, size_t size)
 	return true;
 }
 
+/*
+ * Length of the punctuation at s[i] that is not ASCII (dashes, quotes, dots, blanks: U+0080-00BF,
+ * U+2000-206F, U+3000-303F), or 0. The curly apostrophe is none: it stands within a word.
+ */
+static size_t wide_punctuation(struct str s, size_t i)
+{
+	const unsigned char *p = (const unsigned char *)s.p + i;
+	size_t left = s.n - i;
+
+	if (left >= 2 && p[0] == 0xc2)
+		return 2;
+	if (left >= 3 && p[0] == 0xe2 && (p[1] == 0x80 || p[1] == 0x81))
+		return p[1] == 0x80 && p[2] == 0x99 ? 0 : 3;
+	return left >= 3 && p[0] == 0xe3 && p[1] == 0x80 ? 3 : 0;
+}
+
 static bool word_byte(struct str s, size_t i)
 {
-	return i < s.n && (isalnum((unsigned char)s.p[i]) || s.p[i] == '_' || s.p[i] == '-' ||
-				  ((unsigned char)s.p[i] & 0x80));
+	if (i >= s.n)
+		return false;
+	if ((unsigned char)s.p[i] & 0x80)
+		return !wide_punctuation(s, i);
+	return isalnum((unsigned char)s.p[i]) || s.p[i] == '_' || s.p[i] == '-';
+}
+
+/* Goes over what is no part of a word, a whole character at a time. */
+static size_t skip_gap(struct str s, size_t i)
+{
+	while (i < s.n && !word_byte(s, i)) {
+		size_t wide = (unsigned char)s.p[i] & 0x80 ? wide_punctuation(s, i) : 1;
+
+		i += wide ? wide : 1;
+	}
+	return i;
 }
 
 /* `'` belongs to a word, so that "isn't" is one. */
 static bool next_word(struct str s, size_t *at, struct str *word)
 {
-	size_t i = *at, from;
+	size_t from = skip_gap(s, *at), i = from;
 
-	while (i < s.n && !word_byte(s, i))
-		i++;
-	for (from = i;
-		word_byte(s, i) || (i > from && i < s.n && s.p[i] == '\'' && word_byte(s, i + 1));)
+	while (word_byte(s, i) || (i > from && i < s.n && s.p[i] == '\'' && word_byte(s, i + 1)))
 		i++;
 	*word = str_sub(s, from, i);
 	*at = i;
@@ -142,7 +169,7 @@ static bool takes_back(struct str word)
 }
 
 struct clause {
-	bool sentence_negated, clause_negated, approved;
+	bool sentence_negated, clause_negated, approved, change;
 };
 
 /*
@@ -162,6 +189,21 @@ static void separate(struct clause *c, struct str gap)
 	}
 }
 
+/* Words that say no by themselves, unless it is "no changes requested" or "nothing rejected". */
+static bool rejects(const struct clause *c, struct str word)
+{
+	static const char *const always[] = {
+		"changes_requested", "disapproved", "unapproved", "disapprove", NULL};
+	static const char *const alone[] = {"reject", "rejected", "rejecting", "rejection", NULL};
+	static const char *const asked[] = {"requested", "required", "needed", "necessary", NULL};
+
+	if (in_list(word, always))
+		return true;
+	if (c->sentence_negated || c->clause_negated)
+		return false;
+	return in_list(word, alone) || (c->change && in_list(word, asked));
+}
+
 /*
  * Looks for the whole word in any sentence that does not negate it. One negated "approved" anywhere
  * makes the answer no: a rejection taken for an approval costs more than a second look.
@@ -176,16 +218,14 @@ static bool says_approved(struct str text)
 	while (next_word(text, &at, &word)) {
 		separate(&c, str_sub(text, end, (size_t)(word.p - text.p)));
 		end = at;
-		if (word_is(word, "changes_requested") || word_is(word, "disapproved") ||
-			word_is(word, "unapproved"))
-			return false;
-		if (c.approved && takes_back(word))
+		if (rejects(&c, word) || (c.approved && takes_back(word)))
 			return false;
 		if (word_is(word, "approved")) {
 			if (c.sentence_negated || c.clause_negated)
 				return false;
 			yes = c.approved = true;
 		}
+		c.change = word_is(word, "changes") || word_is(word, "change");
 		c.sentence_negated |= negates_sentence(word);
 		c.clause_negated |= negates_clause(word);
 	}

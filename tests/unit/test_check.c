@@ -1,4 +1,4 @@
-#include "src/machine/workflow.h"
+#include "src/workflow/workflow.h"
 #include "steps/steps.h"
 #include "tests/unit/unit.h"
 

@@ -290,10 +290,13 @@ static void a_failing_effect_leaves_the_file_as_it_was_and_is_tried_again(void *
 	assert_int_equal(step_as("ADR-7", true, NULL), -1);
 	assert_error(&t.err, "dev-team: cannot push");
 	assert_string_equal(document(), text);
-	assert_string_equal(events(), journal);
+	assert_memory_equal(events(), journal, strlen(journal));
+	assert_true(str_ends(str_of(events()), "\"type\":\"effect\",\"effect\":\"commit\"}\n"));
 	assert_int_equal(t.out.len, 0);
 	t.push_fails = false;
+	t.nothing_to_commit = true;
 	returns_to("ADR-7/reviewing/1");
+	assert_true(events_have("\"effect\":\"push\"}"));
 }
 
 static void a_push_that_fails_before_signoff_asks_nobody_yet(void **state)

@@ -1,4 +1,4 @@
-#include "src/machine/layout.h"
+#include "src/workflow/layout.h"
 #include "tests/unit/unit.h"
 
 enum { NODES = 12, EDGES = 20 };

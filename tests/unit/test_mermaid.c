@@ -1,5 +1,5 @@
-#include "src/machine/mermaid.h"
-#include "src/machine/words.h"
+#include "src/workflow/mermaid.h"
+#include "src/workflow/words.h"
 #include "tests/unit/unit.h"
 
 static struct arena arena;

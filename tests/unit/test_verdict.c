@@ -61,6 +61,11 @@ static void without_json_whole_words_and_negation_decide(void **state)
 		"No issues found, approved.",
 		"- tests pass\n- approved",
 		"**approved**",
+		"\xe2\x80\x9c"
+		"approved\xe2\x80\x9d",
+		"Verdict \xe2\x80\x94 approved",
+		"No changes requested. Approved.",
+		"Nothing was rejected.\n\nApproved",
 		"There is nothing left to do.\n\nApproved",
 		NULL,
 	};
@@ -90,6 +95,14 @@ static void without_json_whole_words_and_negation_decide(void **state)
 		"approved\nchanges_requested",
 		"One file is approved. The other is not approved.",
 		"unless fixed it is not to be approved",
+		"Verdict\xe2\x80\x94not approved",
+		"\xe2\x80\x9cnot\xe2\x80\x9d approved",
+		"not\xc2\xa0"
+		"approved",
+		"Changes requested. Earlier: approved",
+		"Changes are required. Approved otherwise.\nchanges requested",
+		"I had approved it; I reject it now",
+		"approved earlier, rejected now",
 		NULL,
 	};
 

@@ -1,5 +1,5 @@
-#include "src/machine/workflow.h"
-#include "src/machine/words.h"
+#include "src/workflow/workflow.h"
+#include "src/workflow/words.h"
 #include "tests/unit/unit.h"
 
 #define DIAGRAM "```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> x : go\nx --> [*]\n```\n"

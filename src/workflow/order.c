@@ -1,4 +1,4 @@
-#include "src/machine/order.h"
+#include "src/workflow/order.h"
 
 enum {
 	SWEEPS = 10,    /* of one try */

@@ -6,7 +6,7 @@
 #ifndef DT_DECLARED_H
 #define DT_DECLARED_H
 
-#include "src/machine/workflow.h"
+#include "src/workflow/workflow.h"
 
 /*
  * Fills limits, validate, validate_timeout_s, checks, research_skill and declared of *w. `text`

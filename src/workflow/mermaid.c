@@ -1,7 +1,7 @@
 #include <stdarg.h>
-#include "src/machine/mermaid.h"
-#include "src/machine/diagram.h"
-#include "src/machine/words.h"
+#include "src/workflow/mermaid.h"
+#include "src/workflow/diagram.h"
+#include "src/workflow/words.h"
 
 struct cursor {
 	struct str rest; /* lines still to come */

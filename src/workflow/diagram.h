@@ -7,7 +7,7 @@
 #ifndef DT_DIAGRAM_H
 #define DT_DIAGRAM_H
 
-#include "src/machine/workflow.h"
+#include "src/workflow/workflow.h"
 
 struct place {
 	unsigned line, col;

@@ -1,5 +1,5 @@
-#include "src/machine/words.h"
-#include "src/machine/workflow.h"
+#include "src/workflow/words.h"
+#include "src/workflow/workflow.h"
 
 enum { MAX_SKILL = 100 };
 

@@ -1,5 +1,5 @@
-#include "src/machine/declared.h"
-#include "src/machine/words.h"
+#include "src/workflow/declared.h"
+#include "src/workflow/words.h"
 #include "src/base/yml.h"
 #include "context/context.h"
 

@@ -1,5 +1,5 @@
-#include "src/machine/layout.h"
-#include "src/machine/order.h"
+#include "src/workflow/layout.h"
+#include "src/workflow/order.h"
 
 enum {
 	MAX_VERTICES = 20000,

@@ -1,4 +1,4 @@
-#include "src/machine/workflow.h"
+#include "src/workflow/workflow.h"
 
 /* Mermaid's own reader takes no `-` in an id; the label then carries the name, and is read back as
  * such. */

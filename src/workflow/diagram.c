@@ -1,5 +1,5 @@
-#include "src/machine/diagram.h"
-#include "src/machine/words.h"
+#include "src/workflow/diagram.h"
+#include "src/workflow/words.h"
 
 /*
  * Mermaid's own reader takes no `-` in a state's id, so a diagram that is to be seen as well as run

@@ -1,7 +1,7 @@
 #include <strings.h>
-#include "src/machine/workflow.h"
-#include "src/machine/declared.h"
-#include "src/machine/mermaid.h"
+#include "src/workflow/workflow.h"
+#include "src/workflow/declared.h"
+#include "src/workflow/mermaid.h"
 #include "src/base/path.h"
 
 /* A stretch of the file, and the line that it begins in. */

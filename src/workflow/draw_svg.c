@@ -1,6 +1,6 @@
 #include "src/base/path.h"
-#include "src/machine/layout.h"
-#include "src/machine/workflow.h"
+#include "src/workflow/layout.h"
+#include "src/workflow/workflow.h"
 
 /* Sizes in pixels; widths of texts are estimated, a little on the wide side. */
 enum {

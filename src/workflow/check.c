@@ -1,5 +1,5 @@
 #include <stdarg.h>
-#include "src/machine/workflow.h"
+#include "src/workflow/workflow.h"
 
 /*
  * Faults are collected and told in the order of the file. What a state can give is asked of the

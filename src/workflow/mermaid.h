@@ -6,7 +6,7 @@
 #ifndef DT_MERMAID_H
 #define DT_MERMAID_H
 
-#include "src/machine/workflow.h"
+#include "src/workflow/workflow.h"
 
 /*
  * Fills initial, states and edges of *w; the rest is left alone. `text` begins at `line` of `file`.
