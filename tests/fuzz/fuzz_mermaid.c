@@ -2,7 +2,7 @@
  * Any bytes as a workflow file: they are refused at a place inside the file, or they can be checked
  * and drawn, and the drawing reads back to as many states and edges.
  */
-#include "src/machine/workflow.h"
+#include "src/workflow/workflow.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
