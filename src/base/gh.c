@@ -69,8 +69,7 @@ int gh_failing_checks(
 		return end.missing ? 0 : -1;
 	if (judge(&p, &end, &lines, err) < 0)
 		return -1;
-	for (size_t bad; (bad = utf8_fault(buf_str(&lines)));)
-		lines.s[bad - 1] = '?';
+	utf8_mend(&lines);
 	*text = arena_dup(a, buf_str(&lines));
 	return 0;
 }

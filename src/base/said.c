@@ -53,13 +53,15 @@ void said_last(struct str said, struct buf *out)
 
 	while (str_line(&rest, &line)) {
 		line = str_trim(line);
+		if (line.n > WORDS_MAX)
+			line.n = WORDS_MAX; /* before anything is done to it: it may be the whole
+					       output */
 		if (worth(line))
 			last[n++ % LINES] = line;
 	}
 	for (size_t i = n > LINES ? n - LINES : 0; i < n; i++)
 		add_line(out, last[i % LINES]);
-	for (size_t bad; (bad = utf8_fault(buf_str(out)));)
-		out->s[bad - 1] = '?';
+	utf8_mend(out);
 	if (out->len > WORDS_MAX)
 		out->len = WORDS_MAX;
 	while (out->len && utf8_fault(buf_str(out)))

@@ -120,6 +120,20 @@ size_t utf8_fault(struct str s)
 	return 0;
 }
 
+void utf8_mend(struct buf *b)
+{
+	size_t from = 0;
+
+	while (from < b->len) {
+		size_t bad = utf8_fault((struct str){b->s + from, b->len - from});
+
+		if (!bad)
+			return;
+		from += bad;
+		b->s[from - 1] = '?';
+	}
+}
+
 void text_place(struct str text, size_t at, unsigned *line, unsigned *col)
 {
 	size_t start = 0;

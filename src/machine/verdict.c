@@ -1,15 +1,13 @@
 #include <ctype.h>
 #include "src/machine/verdict.h"
 
-enum { JSON_MAX = 65536 }; /* a verdict is short; longer lines are not looked at */
-
 static json *object_of(struct str text)
 {
 	json *j = NULL;
 	struct error ignored;
 
 	text = str_trim(text);
-	if (text.n < 2 || text.n > JSON_MAX || text.p[0] != '{' || text.p[text.n - 1] != '}')
+	if (text.n < 2 || text.p[0] != '{' || text.p[text.n - 1] != '}')
 		return NULL;
 	if (json_parse(&j, text, &ignored) < 0)
 		return NULL;
@@ -18,16 +16,27 @@ static json *object_of(struct str text)
 	return j;
 }
 
-static json *last_line(struct str text)
+/* A line that was meant to be a verdict but cannot be read: no earlier one may speak in its place.
+ */
+static bool meant_as_verdict(struct str line)
+{
+	return line.n && line.p[0] == '{' &&
+	       (str_find(line, STR("\"status\"")) < line.n ||
+		       str_find(line, STR("\"action\"")) < line.n);
+}
+
+static json *last_line(struct str text, bool *unreadable)
 {
 	size_t end = text.n;
 
 	while (end) {
 		const char *nl = memrchr(text.p, '\n', end);
 		size_t start = nl ? (size_t)(nl - text.p) + 1 : 0;
-		json *j = object_of(str_sub(text, start, end));
+		struct str line = str_trim(str_sub(text, start, end));
+		json *j = object_of(line);
 
-		if (j)
+		*unreadable = !j && meant_as_verdict(line);
+		if (j || *unreadable)
 			return j;
 		end = start ? start - 1 : 0;
 	}
@@ -63,9 +72,10 @@ static json *last_fence(struct str text)
 
 json *verdict_json(struct str text)
 {
-	json *j = last_line(text);
+	bool unreadable = false;
+	json *j = last_line(text, &unreadable);
 
-	return j ? j : last_fence(text);
+	return j || unreadable ? j : last_fence(text);
 }
 
 bool verdict_status(struct str text, char *out, size_t size)
@@ -270,10 +280,13 @@ bool verdict_passed(struct str text)
 	return str_starts(text, "passed") && !word_byte(text, strlen("passed"));
 }
 
+enum { URL_MAX = 2048 };
+
 static size_t url_end(struct str text, size_t i)
 {
-	while (i < text.n && (unsigned char)text.p[i] > ' ' && !strchr("<>\"'`|\\^{}", text.p[i]) &&
-		text.p[i] != '[' && text.p[i] != ']')
+	size_t most = text.n - i > URL_MAX ? i + URL_MAX : text.n;
+
+	while (i < most && (unsigned char)text.p[i] > ' ' && !strchr("<>\"'`|\\^{}[]", text.p[i]))
 		i++;
 	return i;
 }
@@ -296,21 +309,32 @@ static size_t pr_length(struct str url, const char *mark)
 	return end > at && !word_byte(url, end) ? end : 0;
 }
 
+static bool begins_url(struct str text, size_t at)
+{
+	struct str rest = str_sub(text, at, text.n);
+
+	return str_starts(rest, "https://") || str_starts(rest, "http://");
+}
+
 struct str verdict_pr_url(struct str text)
 {
-	for (size_t at = 0; at < text.n; at++) {
+	size_t at = 0;
+
+	while ((at += str_find(str_sub(text, at, text.n), STR("http"))) < text.n) {
 		struct str url;
 		size_t n;
 
-		at += str_find(str_sub(text, at, text.n), STR("http"));
-		url = str_sub(text, at, url_end(text, at));
-		if (!str_starts(url, "https://") && !str_starts(url, "http://"))
+		if (!begins_url(text, at)) {
+			at += strlen("http");
 			continue;
+		}
+		url = str_sub(text, at, url_end(text, at));
 		n = pr_length(url, "/pull/");
 		if (!n)
 			n = pr_length(url, "/-/merge_requests/");
 		if (n)
 			return str_sub(url, 0, n);
+		at += url.n;
 	}
 	return (struct str){"", 0};
 }

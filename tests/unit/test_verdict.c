@@ -24,6 +24,10 @@ static void a_json_last_line_decides(void **state)
 		"{\"status\":\"blocked\"}",
 		"{\"status\":1}",
 		"{}",
+		"{\"status\":\"approved\"}\nOn second look "
+		"no:\n{\"status\":\"changes_requested\",\"where\":\"C:\\src\"}",
+		"{\"status\":\"approved\"}\n{\"status\":\"changes_requested\",\"status\":\"x\"}",
+		"{\"status\":\"approved\"}\n{\"status\":\"changes_requested\"",
 		NULL,
 	};
 
@@ -189,6 +193,36 @@ static void a_status_that_is_too_long_is_none(void **state)
 	assert_string_equal(word, "fixed");
 }
 
+static void a_long_last_line_still_counts(void **state)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	(void)state;
+	buf_adds(&text, "{\"status\":\"approved\"}\n{\"notes\":\"");
+	for (int i = 0; i < 100000; i++)
+		buf_addc(&text, 'x');
+	buf_adds(&text, "\",\"status\":\"changes_requested\"}\n");
+	assert_false(verdict_approved(buf_str(&text)));
+}
+
+/* Each of these took minutes once; a quadratic reader would not come back. */
+static void large_hostile_texts_are_read_in_one_go(void **state)
+{
+	static const char *const parts[] = {"https://", "http", "https://h/o/r/pull/",
+		"{\"status\":", "{}", "```\n", "not ", "approved", "<!--", "\xe2\x80\x94"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(parts); i++) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+		while (text.len < (size_t)4 << 20)
+			buf_adds(&text, parts[i]);
+		assert_int_equal(verdict_pr_url(buf_str(&text)).n, 0);
+		(void)verdict_approved(buf_str(&text));
+		assert_false(verdict_validated(buf_str(&text)));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +234,8 @@ int main(void)
 		cmocka_unit_test(passed_must_be_the_first_whole_word),
 		cmocka_unit_test(the_first_pull_request_url_is_found),
 		cmocka_unit_test(a_status_that_is_too_long_is_none),
+		cmocka_unit_test(a_long_last_line_still_counts),
+		cmocka_unit_test(large_hostile_texts_are_read_in_one_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
