@@ -242,12 +242,42 @@ static int at_stop(struct tracer *tr, pid_t pid, int status)
 	return sig;
 }
 
+static volatile sig_atomic_t alarmed;
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+	alarmed = 1;
+}
+
+/* A test that hangs tells nobody where: the traced program gets a minute. */
+static void set_alarm(void)
+{
+	struct sigaction act = {.sa_handler = on_alarm};
+
+	alarmed = 0;
+	(void)sigaction(SIGALRM, &act, NULL);
+	alarm(60);
+}
+
+/* Orphans come to us where we are a subreaper: all that the program left running has to end. */
+static void wait_for_orphans(void)
+{
+	while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR)
+		if (alarmed)
+			die("something that the traced program left does not come to its end");
+}
+
 static void follow(struct tracer *tr)
 {
 	while (tr->n > 0) {
 		int status;
 		pid_t pid = waitpid(-1, &status, __WALL);
 
+		if (alarmed)
+			die("'%s %s' with %s %u meddled with has not come to its end",
+				tr->t->argv[0], tr->t->argv[1], call_name(tr->t->hit_kind),
+				tr->t->at);
 		if (pid < 0 && errno == EINTR)
 			continue;
 		if (pid < 0)
@@ -261,13 +291,6 @@ static void follow(struct tracer *tr)
 			tr->t->status =
 				WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	}
-}
-
-/* Orphans come to us where we are a subreaper: all that the program left running has to end. */
-static void wait_for_orphans(void)
-{
-	while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR)
-		;
 }
 
 static int attach(struct tracer *tr)
@@ -325,8 +348,10 @@ int trace_run(struct trace *t)
 	add_live(&tr, tr.root);
 	if (attach(&tr) < 0)
 		return -1;
+	set_alarm();
 	follow(&tr);
 	wait_for_orphans();
+	alarm(0);
 	collect(&t->out, out);
 	collect(&t->err, err);
 	return 0;
