@@ -22,7 +22,8 @@ struct running {
 	struct spawned s;
 	struct strays strays;
 	bool ended;
-	bool unborn; /* killed before the program began: that says nothing about the program */
+	int output_errno; /* reading what it wrote failed */
+	bool unborn;      /* killed before the program began: that says nothing about the program */
 };
 
 static void keep(const struct process *p, const char *bytes, size_t n)
@@ -45,6 +46,7 @@ static bool take_output(struct running *r)
 	if (n > 0)
 		keep(r->p, bytes, (size_t)n);
 	else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+		r->output_errno = n < 0 ? errno : 0;
 		close(r->s.output);
 		r->s.output = -1;
 	}
@@ -167,5 +169,9 @@ int process_run(const struct process *p, struct process_end *end, struct error *
 	end->ms = clock_ticks() - from;
 	if (r.unborn)
 		return error_set(err, ERR_SYSTEM, "'%s' was killed before it began", p->argv[0]);
+	if (r.output_errno) {
+		errno = r.output_errno; /* half an answer must not be taken for one */
+		return error_errno(err, "cannot read the output of '%s'", p->argv[0]);
+	}
 	return 0;
 }

@@ -2,30 +2,61 @@
 #include "src/machine/actions.h"
 #include "src/machine/verdict.h"
 
+enum { TIMEOUT_MAX_S = 604800 };
+
 static int broken(const struct context *c, unsigned line, const char *what, struct error *err)
 {
 	return error_at(err, c->file, context_section_line(c, CONTEXT_ACTIONS) + line - 1, 1,
 		"section '" CONTEXT_ACTIONS "': %s", what);
 }
 
+static bool section_text(const json *j)
+{
+	return json_is_string(j) && section_name_valid(str_of(json_text(j)));
+}
+
+static const char *agent_fault(const json *j)
+{
+	const json *reads = json_get(j, "read_sections");
+
+	if (!json_get_str(j, "agent") || !json_get_str(j, "skill"))
+		return "a spawn_agent needs 'agent' and 'skill'";
+	if (reads && !json_is_array(reads))
+		return "'read_sections' must be a list";
+	for (const json *r = json_first(reads); r; r = json_next(r))
+		if (!section_text(r))
+			return "'read_sections' must be names of sections";
+	return NULL;
+}
+
+static const char *script_fault(const json *j)
+{
+	int64_t timeout = json_get(j, "timeout_s") ? json_get_int(j, "timeout_s", 0) : 1;
+
+	if (!json_get_str(j, "command") || !json_get_str(j, "log_file"))
+		return "a run_script needs 'command' and 'log_file'";
+	if (timeout < 1 || timeout > TIMEOUT_MAX_S)
+		return "'timeout_s' must be 1 to 604800";
+	return NULL;
+}
+
 /* Only what the machine wrote itself is taken: a hand edit must not make up a request. */
 static const char *fault_of(const json *j)
 {
 	const char *kind = json_get_str(j, "action");
+	bool agent = kind && strcmp(kind, "spawn_agent") == 0;
 
-	if (!kind || (strcmp(kind, "spawn_agent") != 0 && strcmp(kind, "run_script") != 0))
+	if (!agent && (!kind || strcmp(kind, "run_script") != 0))
 		return "'action' must be spawn_agent or run_script";
 	if (!json_get_str(j, "id"))
 		return "'id' is missing";
-	if (!json_get_str(j, "write_section") ||
-		!section_name_valid(str_of(json_get_str(j, "write_section"))))
-		return "'write_section' is missing or bad";
 	if (!json_get_str(j, "result_format"))
 		return "'result_format' is missing";
-	if (strcmp(kind, "run_script") == 0 &&
-		(!json_get_str(j, "command") || !json_get_str(j, "log_file")))
-		return "a run_script needs 'command' and 'log_file'";
-	return NULL;
+	if (!section_text(json_get(j, "write_section")))
+		return "'write_section' is missing or bad";
+	if (json_get(j, "answered") && !json_get_str(j, "answered"))
+		return "'answered' must be a text";
+	return agent ? agent_fault(j) : script_fault(j);
 }
 
 int actions_load(const struct context *c, json **array, struct error *err)
@@ -161,6 +192,22 @@ static int check_text(struct str text, struct error *err)
 	return 0;
 }
 
+/* Whatever the text's JSON says, a word of the action or not, must be the word that is given beside
+ * it. */
+static bool contradicts(
+	const json *action, const char *word, struct str text, char *own, size_t size)
+{
+	CLEANUP(json_free) json *j = verdict_json(text);
+	const char *said =
+		j ? json_get_str(j, action_is_troubleshooter(action) ? "action" : "status") : NULL;
+
+	if (said)
+		(void)snprintf(own, size, "%s", said);
+	else if (!word_of_text(action, text, own, size))
+		return false;
+	return strcmp(said ? said : own, word) != 0;
+}
+
 static int check_word(const json *action, const char *word, struct str text, struct error *err)
 {
 	char own[64];
@@ -175,9 +222,9 @@ static int check_word(const json *action, const char *word, struct str text, str
 	if (!action_takes(action, str_of(word)))
 		return error_set(err, ERR_INPUT, "unknown result '%.60s': must be %s", word,
 			json_get_str(action, "result_format"));
-	if (has && strcmp(own, word) != 0)
-		return error_set(
-			err, ERR_INPUT, "result '%s' contradicts the answer's own '%s'", word, own);
+	if (contradicts(action, word, text, own, sizeof(own)))
+		return error_set(err, ERR_INPUT, "result '%s' contradicts the answer's own '%.60s'",
+			word, own);
 	return 0;
 }
 
@@ -197,14 +244,22 @@ static void put_answer(struct context *c, const json *action, struct str text)
 	context_put(c, section, buf_str(&log));
 }
 
-static bool same_answer(
+enum again { AGAIN_SAME, AGAIN_WORD, AGAIN_OTHER };
+
+/*
+ * A second answer: the same bytes and word, the same bytes with the word that was missing so far,
+ * or another.
+ */
+static enum again compare_answer(
 	const struct context *c, const json *action, const char *word, struct str text)
 {
-	const char *recorded = json_get_str(action, "answered");
+	struct str known = action_word(c, action);
 
-	if (word && *word && recorded && *recorded && strcmp(word, recorded) != 0)
-		return false;
-	return str_eq(action_text(c, action), str_trim(text));
+	if (!str_eq(action_text(c, action), str_trim(text)))
+		return AGAIN_OTHER;
+	if (!word || !*word || str_is(known, word))
+		return AGAIN_SAME;
+	return known.n ? AGAIN_OTHER : AGAIN_WORD;
 }
 
 static int not_outstanding(const struct context *c, const char *id, struct error *err)
@@ -228,12 +283,23 @@ static void note_answer(struct context_file *f, const char *id, const char *word
 	json_put_int(event, "bytes", (int64_t)bytes);
 }
 
+static void take_word(struct context_file *f, json *action, const char *word, struct str text)
+{
+	char own[64] = "";
+
+	if (word && *word)
+		(void)snprintf(own, sizeof(own), "%s", word);
+	else
+		(void)word_of_text(action, text, own, sizeof(own));
+	json_set(action, "answered", json_string(str_of(own)));
+	note_answer(f, json_get_str(action, "id"), own, text.n);
+}
+
 int action_answer(struct context_file *f, const char *id, const char *word, struct str text,
 	enum answer_fate *fate, struct error *err)
 {
 	CLEANUP(json_free) json *array = NULL;
 	json *action;
-	char own[64] = "";
 
 	*fate = ANSWER_TAKEN;
 	if (actions_load(&f->doc, &array, err) < 0)
@@ -244,19 +310,19 @@ int action_answer(struct context_file *f, const char *id, const char *word, stru
 	if (check_text(text, err) < 0 || check_word(action, word, text, err) < 0)
 		return -1;
 	if (action_answered(&f->doc, action)) {
-		*fate = ANSWER_AGAIN;
-		if (same_answer(&f->doc, action, word, text))
+		enum again again = compare_answer(&f->doc, action, word, text);
+
+		*fate = again == AGAIN_SAME ? ANSWER_AGAIN : ANSWER_TAKEN;
+		if (again == AGAIN_OTHER)
+			return error_set(
+				err, ERR_STATE, "action '%.200s' has an answer already", id);
+		if (again == AGAIN_SAME)
 			return 0;
-		return error_set(err, ERR_STATE, "action '%.200s' has an answer already", id);
+	} else {
+		put_answer(&f->doc, action, text);
 	}
-	if (word && *word)
-		(void)snprintf(own, sizeof(own), "%s", word);
-	else
-		(void)word_of_text(action, text, own, sizeof(own));
-	put_answer(&f->doc, action, text);
-	json_put_str(action, "answered", str_of(own));
+	take_word(f, action, word, text);
 	actions_store(&f->doc, array);
-	note_answer(f, id, own, text.n);
 	return 0;
 }
 

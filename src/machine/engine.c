@@ -180,6 +180,18 @@ static bool agents_are_back(const struct run *r)
 	return r->returned && (!r->m->returned_id || (one && !json_get(one, "carried")));
 }
 
+/* A script that still runs is not missing, or a second one would be started beside it. */
+static bool script_at_work(const struct run *r)
+{
+	const struct world *w = r->m->world;
+
+	for (const json *a = json_first(r->outstanding); w->still_running && a; a = json_next(a))
+		if (!action_answered(r->doc, a) && json_get(a, "command") &&
+			w->still_running(w->data, r->m->file, json_get_str(a, "id")))
+			return true;
+	return false;
+}
+
 /*
  * ADVANCE_ON: all that is outstanding is answered, or nothing is outstanding. An answer carried
  * over from an earlier array does not count for this one, or a silent rest would be asked for ever.
@@ -196,7 +208,7 @@ static enum advance wait_for_answers(struct run *r, struct error *err)
 	}
 	if (answered == n)
 		return ADVANCE_ON;
-	if (agents_are_back(r))
+	if (agents_are_back(r) && !script_at_work(r))
 		return drop_unanswered(r, fresh, err);
 	print_outstanding(r);
 	return ADVANCE_STOP;

@@ -23,6 +23,8 @@ struct world {
 	 * asked. */
 	int (*failing_checks)(
 		void *data, struct arena *a, const char *pr_url, char **text, struct error *err);
+	/* True while the script of action `id` is being run; may be NULL. */
+	bool (*still_running)(void *data, const struct context_file *f, const char *id);
 	/* A line for people. */
 	void (*say)(void *data, const char *text);
 	void *data;

@@ -24,4 +24,8 @@ enum { WAIT_TO_THE_END = -1 };
 int run_script(struct arena *a, const char *context_file, const char *action, int wait_s,
 	char **line, struct error *err);
 
+/* True while a guard runs the script of action `id`. */
+struct context_file;
+bool script_running(const struct context_file *f, const char *id);
+
 #endif

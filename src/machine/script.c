@@ -1,7 +1,9 @@
+#include <fcntl.h>
 #include "src/machine/actions.h"
+#include "src/machine/run_script.h"
 #include "src/machine/script.h"
 
-enum { TIMEOUT_MAX = 7 * 86400 };
+enum { TIMEOUT_MAX = 7 * 86400, TIMEOUT_DEFAULT = 1800 };
 
 /* `.ADR-7.validating-1.exec` of `ADR-7/validating/1`. People edit the document: nothing climbs. */
 static char *lock_name(struct arena *a, const struct context_file *f, const char *id)
@@ -14,6 +16,15 @@ static char *lock_name(struct arena *a, const struct context_file *f, const char
 			*p != '_')
 			*p = '-';
 	return arena_printf(a, "%s/.%s.%s.exec", f->dir, f->name, part);
+}
+
+bool script_running(const struct context_file *f, const char *id)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(close_fd) int fd = open(lock_name(&a, f, id), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+	return fd >= 0 && fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }
 
 static const char *answer_of(struct arena *a, const struct context *c, const json *action)
@@ -30,7 +41,7 @@ static const char *answer_of(struct arena *a, const struct context *c, const jso
 static int fill(struct arena *a, const struct context_file *f, const json *action, struct script *s,
 	struct error *err)
 {
-	int64_t timeout = json_get_int(action, "timeout_s", 0);
+	int64_t timeout = json_get_int(action, "timeout_s", TIMEOUT_DEFAULT);
 
 	if (strcmp(json_get_str(action, "action"), "run_script") != 0)
 		return error_set(err, ERR_INPUT, "action '%.200s' is not a run_script but a %s",

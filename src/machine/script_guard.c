@@ -124,9 +124,12 @@ static void guard(const struct script *s)
 	close(READY_FD);
 	if (used)
 		script_end_leftovers(mark);
-	if (run_and_record(&a, s, mark, log, &err) < 0)
-		script_lock_tell(LOCK_FD, err.text);
-	else
+	if (run_and_record(&a, s, mark, log, &err) == 0) {
+		script_unlock(s->lock, &lock);
+		return;
+	}
+	script_lock_tell(LOCK_FD, err.text);
+	if (err.code == ERR_STATE) /* the action is outstanding no more: nobody will come to tidy up */
 		script_unlock(s->lock, &lock);
 }
 

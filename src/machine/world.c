@@ -1,6 +1,7 @@
 #include "src/base/gh.h"
 #include "src/base/git.h"
 #include "src/base/path.h"
+#include "src/machine/run_script.h"
 #include "src/machine/spec_search.h"
 #include "src/machine/world.h"
 
@@ -66,6 +67,12 @@ static int failing_checks(
 	return gh_failing_checks(a, w->repo, pr_url, text, err);
 }
 
+static bool still_running(void *data, const struct context_file *f, const char *id)
+{
+	(void)data;
+	return script_running(f, id);
+}
+
 static void say(void *data, const char *text)
 {
 	const struct real_world *w = data;
@@ -80,6 +87,7 @@ void world_real(struct world *w, struct real_world *data)
 		.commit_rest = commit_rest,
 		.push = push,
 		.failing_checks = failing_checks,
+		.still_running = still_running,
 		.say = say,
 		.data = data};
 }

@@ -23,6 +23,7 @@
 	"done --> [*]\nfailed --> [*]\n```\n"
 
 struct rig {
+	const char *running; /* the script that is still at work */
 	struct arena arena;
 	char *dir, *path;
 	struct workflow workflow;
@@ -99,6 +100,13 @@ static int rig_setup(void **state)
 	return 0;
 }
 
+static bool still_running(void *data, const struct context_file *f, const char *id)
+{
+	(void)data;
+	(void)f;
+	return t.running && strcmp(t.running, id) == 0;
+}
+
 static int rig_teardown(void **state)
 {
 	(void)state;
@@ -115,7 +123,12 @@ static int rig_teardown(void **state)
 static inline int step_as(const char *id, bool returned, const char *returned_id)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	struct world world = {find_specs, commit_rest, push, failing_checks, say, NULL};
+	struct world world = {.find_specs = find_specs,
+		.commit_rest = commit_rest,
+		.push = push,
+		.failing_checks = failing_checks,
+		.still_running = still_running,
+		.say = say};
 	struct machine m = {.file = &f,
 		.workflow = &t.workflow,
 		.step_for = step_for,

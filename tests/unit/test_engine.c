@@ -299,6 +299,18 @@ static void a_failing_effect_leaves_the_file_as_it_was_and_is_tried_again(void *
 	assert_true(events_have("\"effect\":\"push\"}"));
 }
 
+static void a_script_that_still_runs_is_not_missing(void **state)
+{
+	(void)state;
+	by_hand("validating", PR, "");
+	steps_to("ADR-7/validating/1");
+	t.running = "ADR-7/validating/1";
+	returns_to("ADR-7/validating/1");
+	assert_false(events_have("\"type\":\"failure\""));
+	t.running = NULL;
+	returns_to("ADR-7/validating/2");
+}
+
 static void a_push_that_fails_before_signoff_asks_nobody_yet(void **state)
 {
 	(void)state;
@@ -480,6 +492,7 @@ int main(void)
 		engine_test(clean_commits_pushes_and_notes_both),
 		engine_test(without_a_remote_the_push_is_skipped_and_said),
 		engine_test(a_failing_effect_leaves_the_file_as_it_was_and_is_tried_again),
+		engine_test(a_script_that_still_runs_is_not_missing),
 		engine_test(a_push_that_fails_before_signoff_asks_nobody_yet),
 		engine_test(failing_checks_are_added_to_last_failure_once),
 		engine_test(checks_that_cannot_be_asked_do_not_stop_the_run),
