@@ -1,0 +1,239 @@
+#include <signal.h>
+#include <sys/wait.h>
+#include "tests/unit/exec_rig.h"
+
+/* It was told to end; the kernel, or its new parent, may need a moment. */
+static void assert_ends(pid_t pid)
+{
+	for (int i = 0; i < 10000 && !is_gone(pid); i++)
+		usleep(1000);
+	assert_true(is_gone(pid));
+}
+
+/* A process that asks; its status is 0 when it printed `expected`. */
+static pid_t asker(const char *expected, int wait_s)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	if (run(wait_s) < 0) {
+		print_error("%s\n", err.text);
+		_exit(10 + (int)err.code);
+	}
+	_exit(strcmp(line, expected) == 0 ? 0 : 1);
+}
+
+static int status_of(pid_t pid)
+{
+	int status = 0;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void a_caller_that_waits_less_comes_back(void **state)
+{
+	const char *running = arena_printf(&arena, "running — log: %s", at("a.log"));
+
+	(void)state;
+	document(GATED "echo done", "a.log", 60);
+	assert_int_equal(run(0), 0);
+	assert_string_equal(line, running);
+	assert_int_equal(run(1), 0);
+	assert_string_equal(line, running);
+	assert_not_recorded();
+	number_in("pid");
+	open_gate();
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_string_equal(line, arena_printf(&arena, "passed — log: %s", at("a.log")));
+	assert_string_equal(read_text("count"), "x\n");
+	assert_string_equal(read_text("a.log"), "done\n");
+	assert_no_lock_file();
+}
+
+enum { MANY = 20 };
+
+static void ask_together(pid_t pids[MANY], const char *expected)
+{
+	for (size_t i = 0; i < MANY; i++)
+		pids[i] = asker(expected, WAIT_TO_THE_END);
+}
+
+static void assert_one_run(const pid_t pids[MANY])
+{
+	for (size_t i = 0; i < MANY; i++)
+		assert_int_equal(status_of(pids[i]), 0);
+	assert_string_equal(read_text("count"), "x\n");
+}
+
+static void many_callers_share_one_run(void **state)
+{
+	pid_t pids[MANY];
+
+	(void)state;
+	document(GATED, "a.log", 60);
+	ask_together(pids, arena_printf(&arena, "passed — log: %s", at("a.log")));
+	number_in("pid");
+	open_gate();
+	assert_one_run(pids);
+	assert_no_lock_file();
+}
+
+static void short_runs_of_many_callers_are_one_run_too(void **state)
+{
+	pid_t pids[MANY];
+
+	(void)state;
+	for (int round = 0; round < 10; round++) {
+		sh("rm -f count");
+		document("echo x >>count", "a.log", 60);
+		ask_together(pids, arena_printf(&arena, "passed — log: %s", at("a.log")));
+		assert_one_run(pids);
+	}
+}
+
+static void a_killed_caller_loses_nothing(void **state)
+{
+	pid_t pid;
+
+	(void)state;
+	document(GATED, "a.log", 60);
+	pid = asker("", WAIT_TO_THE_END);
+	number_in("pid");
+	kill(pid, SIGKILL);
+	assert_int_equal(status_of(pid), 128 + SIGKILL);
+	open_gate();
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_recorded("passed", line);
+	assert_string_equal(read_text("count"), "x\n");
+}
+
+static void signal_ends_the_script(int number)
+{
+	pid_t pid, script, child;
+
+	document("sleep 1000 & echo $! >child.new; mv child.new child; " GATED, "a.log", 60);
+	pid = asker("", WAIT_TO_THE_END);
+	script = number_in("pid");
+	child = number_in("child");
+	kill(pid, number);
+	assert_int_equal(status_of(pid), 128 + number);
+	assert_true(is_gone(script));
+	assert_true(is_gone(child));
+	assert_not_recorded();
+	assert_no_lock_file();
+	assert_string_equal(read_text("a.log"), "\ndev-team: ended by a signal\n");
+	sh("rm pid child");
+}
+
+static void a_signal_to_the_caller_ends_the_script(void **state)
+{
+	(void)state;
+	signal_ends_the_script(SIGTERM);
+	signal_ends_the_script(SIGINT);
+	signal_ends_the_script(SIGHUP);
+	document("true", "a.log", 60);
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+}
+
+static void a_signal_that_the_caller_ignores_is_ignored(void **state)
+{
+	pid_t pid;
+
+	(void)state;
+	document(GATED, "a.log", 60);
+	signal(SIGHUP, SIG_IGN);
+	pid = asker(arena_printf(&arena, "passed — log: %s", at("a.log")), WAIT_TO_THE_END);
+	signal(SIGHUP, SIG_DFL);
+	number_in("pid");
+	kill(pid, SIGHUP);
+	open_gate();
+	assert_int_equal(status_of(pid), 0);
+}
+
+/* A script that leaves its session as well; the second time it only passes. */
+#define ESCAPING "[ ! -e again ] || exit 0; setsid sleep 1000 & echo $! >daemon; " GATED
+
+static void when_the_guard_is_killed_its_script_dies(void **state)
+{
+	pid_t pid, script, daemon;
+
+	(void)state;
+	document(ESCAPING, "a.log", 60);
+	pid = asker("", WAIT_TO_THE_END);
+	script = number_in("pid");
+	daemon = number_in("daemon");
+	kill(number_in(".W-1.validating-1.exec"), SIGKILL);
+	assert_int_equal(status_of(pid), 10 + ERR_SYSTEM);
+	assert_ends(script);
+	assert_ends(daemon);
+	assert_not_recorded();
+	tree_write("again", STR(""));
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_recorded("passed", line);
+	assert_no_lock_file();
+}
+
+static void what_outlived_guard_and_caller_is_ended_by_the_next(void **state)
+{
+	pid_t pid, script, daemon;
+
+	(void)state;
+	document(ESCAPING, "a.log", 60);
+	pid = asker("", WAIT_TO_THE_END);
+	script = number_in("pid");
+	daemon = number_in("daemon");
+	kill(pid, SIGKILL);
+	assert_int_equal(status_of(pid), 128 + SIGKILL);
+	kill(number_in(".W-1.validating-1.exec"), SIGKILL);
+	assert_ends(script);
+	assert_false(is_gone(daemon));
+	tree_write("again", STR(""));
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_ends(daemon);
+	assert_recorded("passed", line);
+	assert_no_lock_file();
+}
+
+/* The read ends only when nobody holds the other end: not the script, and not its guard. */
+static void the_callers_output_is_not_held_open(void **state)
+{
+	int fds[2];
+	char c;
+	pid_t pid;
+
+	(void)state;
+	document(GATED, "a.log", 60);
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	if (pid == 0) {
+		dup2(fds[1], 1);
+		dup2(fds[1], 2);
+		_exit(run(0) == 0 ? 0 : 1);
+	}
+	close(fds[1]);
+	assert_int_equal(status_of(pid), 0);
+	assert_int_equal(read(fds[0], &c, 1), 0);
+	close(fds[0]);
+	number_in("pid");
+	open_gate();
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		exec_test(a_caller_that_waits_less_comes_back),
+		exec_test(many_callers_share_one_run),
+		exec_test(short_runs_of_many_callers_are_one_run_too),
+		exec_test(a_killed_caller_loses_nothing),
+		exec_test(a_signal_to_the_caller_ends_the_script),
+		exec_test(a_signal_that_the_caller_ignores_is_ignored),
+		exec_test(when_the_guard_is_killed_its_script_dies),
+		exec_test(what_outlived_guard_and_caller_is_ended_by_the_next),
+		exec_test(the_callers_output_is_not_held_open),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,140 @@
+#include "src/base/git.h"
+#include "tests/unit/git_rig.h"
+
+static bool skipped;
+
+static int push(void)
+{
+	return git_push(at("r"), &skipped, &err);
+}
+
+static void a_branch_is_pushed_with_its_upstream(void **state)
+{
+	(void)state;
+	sh("cd r && git checkout -qb work && echo two >a && git commit -qam two");
+	assert_int_equal(push(), 0);
+	assert_false(skipped);
+	assert_sh(
+		"git -C org/o.git log -1 --format=%s work && git -C r rev-parse --abbrev-ref @{u}",
+		"two\norigin/work\n");
+	assert_int_equal(push(), 0);
+}
+
+static void the_first_branch_of_an_empty_remote_may_be_main(void **state)
+{
+	(void)state;
+	sh("rm -rf org r && git init -q --bare org/o.git && git clone -q org/o.git r 2>/dev/null\n"
+	   "cd r && echo x >a && git add a && git commit -qm x");
+	assert_int_equal(push(), 0);
+	assert_false(skipped);
+	assert_sh("git -C org/o.git log --format=%s main", "x\n");
+}
+
+static void without_origin_nothing_is_pushed(void **state)
+{
+	(void)state;
+	sh("git -C r remote remove origin");
+	assert_int_equal(push(), 0);
+	assert_true(skipped);
+}
+
+static void the_default_branch_is_never_pushed(void **state)
+{
+	(void)state;
+	assert_int_equal(push(), 0);
+	assert_true(skipped);
+	sh("cd r && echo two >a && git commit -qam two");
+	assert_int_equal(push(), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_string_equal(
+		err.text, "'main' is the default branch of 'origin': nothing is pushed to it");
+	assert_sh("git -C org/o.git log --format=%s main", "first\n");
+}
+
+static void off_any_branch_nothing_is_pushed(void **state)
+{
+	(void)state;
+	sh("git -C r checkout -q --detach");
+	assert_int_equal(push(), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_true(contains(err.text, "no branch is checked out in '"));
+	sh("cd r && git checkout -q --orphan empty");
+	assert_int_equal(push(), -1);
+	assert_string_equal(err.text, "no commit on branch 'empty' yet");
+}
+
+static void a_refused_push_is_told_in_one_line(void **state)
+{
+	(void)state;
+	sh("cd r && git checkout -qb work && git push -q origin work && cd .. && git clone -q -b "
+	   "work org/o.git s && cd s && echo s >a && git commit -qam s && git push -q\n"
+	   "cd ../r && echo r >a && git commit -qam r");
+	assert_int_equal(push(), -1);
+	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_true(contains(err.text, "'git push' failed: "));
+	assert_true(contains(err.text, "[rejected] HEAD -> work (fetch first)"));
+	assert_null(strstr(err.text, "hint:"));
+	assert_null(strchr(err.text, '\n'));
+}
+
+static void a_pre_push_hook_can_refuse(void **state)
+{
+	(void)state;
+	sh("cd r && git checkout -qb work && mkdir -p .git/hooks && printf '#!/bin/sh\\necho tests "
+	   "fail >&2; exit 1\\n' >.git/hooks/pre-push && chmod +x .git/hooks/pre-push");
+	assert_int_equal(push(), -1);
+	assert_true(contains(err.text, "'git push' failed: tests fail; error: "));
+}
+
+static void secrets_in_a_url_are_not_told(void **state)
+{
+	(void)state;
+	sh("cd r && git checkout -qb work && git remote set-url origin "
+	   "http://user:s3cret@127.0.0.1:1/org/o.git");
+	assert_int_equal(push(), -1);
+	assert_true(contains(err.text, "127.0.0.1:1/org/o.git"));
+	assert_null(strstr(err.text, "s3cret"));
+}
+
+/* The false ssh says what it was called with. */
+static void ssh_never_asks_unless_the_user_has_a_command_of_their_own(void **state)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	CLEANUP(free_ptr) char *before = strdup(getenv("PATH"));
+
+	(void)state;
+	sh("mkdir bin && printf '#!/bin/sh\\necho \"ssh $1\" >&2; exit 255\\n' >bin/ssh\n"
+	   "printf '#!/bin/sh\\necho \"my $1\" >&2; exit 255\\n' >bin/my && chmod +x bin/*\n"
+	   "cd r && git checkout -qb work && git remote set-url origin "
+	   "ssh://git@nowhere/org/o.git");
+	buf_addf(&path, "%s:%s", at("bin"), before);
+	setenv("PATH", path.s, 1);
+	assert_int_equal(push(), -1);
+	assert_true(contains(err.text, "'git push' failed: ssh -oBatchMode=yes; "));
+	setenv("GIT_SSH_COMMAND", "my", 1);
+	assert_int_equal(push(), -1);
+	assert_null(strstr(err.text, "BatchMode"));
+	assert_true(contains(err.text, "my "));
+	unsetenv("GIT_SSH_COMMAND");
+	sh("git -C r config core.sshCommand my");
+	assert_int_equal(push(), -1);
+	assert_null(strstr(err.text, "BatchMode"));
+	setenv("PATH", before, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		git_test(a_branch_is_pushed_with_its_upstream),
+		git_test(the_first_branch_of_an_empty_remote_may_be_main),
+		git_test(without_origin_nothing_is_pushed),
+		git_test(the_default_branch_is_never_pushed),
+		git_test(off_any_branch_nothing_is_pushed),
+		git_test(a_refused_push_is_told_in_one_line),
+		git_test(a_pre_push_hook_can_refuse),
+		git_test(secrets_in_a_url_are_not_told),
+		git_test(ssh_never_asks_unless_the_user_has_a_command_of_their_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
