@@ -2,6 +2,7 @@
  * main.c: argv to verb; the only exit, the only printing of results.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include "src/base/path.h"
 #include "src/cli/cli.h"
@@ -63,6 +64,20 @@ static int emit(struct str text, struct error *err)
 	return fd_write_all(STDOUT_FILENO, text, "standard output", err);
 }
 
+/*
+ * A standard descriptor that came closed would be given to the next file that is opened, and what
+ * is meant for people would be written into the journal. Input and output are opened the wrong way
+ * round, so that using them is still the error that it was.
+ */
+static void fill_standard_descriptors(void)
+{
+	static const int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", modes[fd]) != fd)
+			_exit(ERR_SYSTEM);
+}
+
 int main(int argc, char **argv)
 {
 	struct arena arena = {0};
@@ -71,6 +86,7 @@ int main(int argc, char **argv)
 	char line[2048];
 	int rc;
 
+	fill_standard_descriptors();
 	(void)signal(SIGPIPE, SIG_IGN);
 	rc = dispatch(&arena, argc, argv, &out, &err);
 	if (rc >= 0 && emit(buf_str(&out), &err) < 0)
