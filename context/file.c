@@ -19,20 +19,40 @@ static unsigned lock_wait(void)
 	return ms < 0 || ms > 3600000 ? LOCK_WAIT_MS : (unsigned)ms;
 }
 
-/* A document behind a symbolic link is replaced where it really is. */
-static int set_names(struct context_file *f, const char *path, struct error *err)
+static int set_path(struct context_file *f, const char *path, struct error *err)
+{
+	struct arena *a = &f->doc.arena;
+	struct str base = path_base(path);
+
+	if (utf8_fault(str_of(path)))
+		return error_set(err, ERR_USAGE, "the path of the context file is not UTF-8");
+	if (!base.n || strlen(path) > PATH_MAX - 64 || base.n > NAME_MAX - 32)
+		return error_set(err, ERR_USAGE, "'%.200s' is not a file name", path);
+	f->path = arena_dup(a, str_of(path));
+	f->dir = arena_dup(a, path_dir(path));
+	f->name = arena_dup(a, str_ends(base, ".md") ? str_sub(base, 0, base.n - 3) : base);
+	return 0;
+}
+
+/*
+ * A document behind a symbolic link is replaced where it really is. One that is not there yet gets
+ * the name that it will have when it is, so that what is printed about it never changes.
+ */
+static int set_names(
+	struct context_file *f, const char *path, enum context_mode mode, struct error *err)
 {
 	struct arena *a = &f->doc.arena;
 	char real[PATH_MAX];
-	struct str base;
 
-	f->path = realpath(path, real) ? arena_dup(a, str_of(real)) : path_absolute(a, path);
-	f->dir = arena_dup(a, path_dir(f->path));
-	base = path_base(f->path);
-	if (!base.n || strlen(f->path) > PATH_MAX - 64 || base.n > NAME_MAX - 32)
-		return error_set(err, ERR_USAGE, "'%.200s' is not a file name", path);
-	f->name = arena_dup(a, str_ends(base, ".md") ? str_sub(base, 0, base.n - 3) : base);
-	return 0;
+	if (realpath(path, real))
+		return set_path(f, real, err);
+	if (set_path(f, path_absolute(a, path), err) < 0)
+		return -1;
+	if (mode == CONTEXT_MAY_CREATE && path_mkdirs(f->dir, err) < 0)
+		return -1;
+	if (!realpath(f->dir, real))
+		return 0;
+	return set_path(f, path_join(a, real, path_base(f->path).p), err);
 }
 
 static char *beside(struct context_file *f, const char *prefix, const char *suffix)
@@ -42,8 +62,6 @@ static char *beside(struct context_file *f, const char *prefix, const char *suff
 
 static int take_lock(struct context_file *f, enum context_mode mode, struct error *err)
 {
-	if (mode == CONTEXT_MAY_CREATE && path_mkdirs(f->dir, err) < 0)
-		return -1;
 	if (mode == CONTEXT_MUST_EXIST && !path_exists(f->path))
 		return error_set(err, ERR_INPUT, "no context file '%s'", f->path);
 	return lock_take(&f->lock, beside(f, ".", ".lock"), lock_wait(), err);
@@ -98,7 +116,7 @@ int context_open(
 	struct context_file *f, const char *path, enum context_mode mode, struct error *err)
 {
 	*f = (struct context_file){.events = json_array()};
-	if (set_names(f, path, err) < 0)
+	if (set_names(f, path, mode, err) < 0)
 		return -1;
 	if (mode == CONTEXT_READ_ONLY)
 		return load(f, mode, err);

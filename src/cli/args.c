@@ -84,11 +84,12 @@ int args_parse(struct arena *a, const struct verb *v, int argc, char **argv, str
 	bool only_words = false;
 
 	*out = (struct args){.repeated = arena_alloc(a, MAX_REPEATS * sizeof(char *))};
+	for (int i = 0; i < argc; i++)
+		if (utf8_fault(str_of(argv[i])))
+			return error_set(err, ERR_USAGE, "%s: an argument is not UTF-8", v->name);
 	for (; s.i < argc; s.i++) {
 		const char *arg = argv[s.i];
 
-		if (utf8_fault(str_of(arg)))
-			return error_set(err, ERR_USAGE, "%s: an argument is not UTF-8", v->name);
 		if (!only_words && strcmp(arg, "--") == 0)
 			only_words = true;
 		else if (!only_words && arg[0] == '-' && arg[1] == '-') {
