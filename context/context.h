@@ -32,6 +32,11 @@ struct context {
 int context_parse(struct context *c, const char *file, struct str text, struct error *err);
 /* The same, but takes the bytes over instead of copying them; *text is empty afterwards. */
 int context_adopt(struct context *c, const char *file, struct buf *text, struct error *err);
+/*
+ * Would `text` be read back as the document `file`? -1: ERR_INPUT. What is not is not to be written:
+ * no later command could take it back.
+ */
+int context_check(const char *file, struct str text, struct error *err);
 /* A new document with the keys of the format in their order; `now` is a clock_text(). */
 int context_new(struct context *c, const char *file, const char *id, const char *state,
 	const char *now, struct error *err);
@@ -46,6 +51,7 @@ void context_set(struct context *c, const char *key, struct str value);
 void context_set_count(struct context *c, const char *key, unsigned long value);
 
 /* `attempts: {state: n}`; adds one for `state` and returns the new number. */
+unsigned long context_attempts(const struct context *c, const char *state);
 unsigned long context_next_attempt(struct context *c, const char *state);
 
 /* Text of a section: trimmed, sentinels unescaped, NUL-ended; empty when there is none. */

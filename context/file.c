@@ -153,12 +153,12 @@ void context_forget(struct context_file *f)
 }
 
 /* Above both: a document that was put back by hand must not reuse revisions that the journal has
- * seen. */
+ * seen. What no document can reach was not written by a save. */
 static uint64_t next_revision(const struct context_file *f)
 {
 	uint64_t own = context_count(&f->doc, "revision"), seen = journal_rev(f->journal);
 
-	return (own > seen ? own : seen) + 1;
+	return (seen >= FIELD_MAX || own > seen ? own : seen) + 1;
 }
 
 int context_save(struct context_file *f, struct error *err)
@@ -174,7 +174,8 @@ int context_save(struct context_file *f, struct error *err)
 	clock_text(clock_now(), now);
 	context_set(&f->doc, "last_updated", str_of(now));
 	context_set_count(&f->doc, "revision", rev);
-	if (context_render(&f->doc, &text, err) < 0)
+	if (context_render(&f->doc, &text, err) < 0 ||
+		context_check(f->path, buf_str(&text), err) < 0)
 		return -1;
 	if (document_stage(f->path, buf_str(&text), err) < 0)
 		return -1;

@@ -39,7 +39,8 @@ void context_close(struct context_file *f);
 /* Adds an event of `type` to the next save; the caller puts more members into it. Belongs to f. */
 json *context_event(struct context_file *f, const char *type);
 
-/* Appends the events, replaces the document. Nothing to do when neither changed. */
+/* Appends the events, replaces the document. Nothing to do when neither changed. -1: ERR_INPUT when
+ * a load would refuse what is to be saved, ERR_SYSTEM; the document is the old one. */
 int context_save(struct context_file *f, struct error *err);
 
 /* Forgets the events that no save has appended yet. */

@@ -126,19 +126,36 @@ static int parse_head(struct context *c, size_t head, struct error *err)
 	return check_identity(c, err);
 }
 
-int context_adopt(struct context *c, const char *file, struct buf *text, struct error *err)
+static int parse_text(struct context *c, const char *file, struct str text, struct error *err)
 {
 	size_t head = 0, body = 0;
 
-	*c = (struct context){.own = *text, .newline = "\n"};
-	*text = (struct buf)BUF_INIT;
+	c->newline = "\n";
 	c->file = arena_dup(&c->arena, str_of(file));
-	c->text = buf_str(&c->own);
+	c->text = text;
 	if (check_text(c, err) < 0 || find_head(c, &head, &body, err) < 0)
 		return -1;
 	if (parse_head(c, head, err) < 0)
 		return -1;
 	return context_parse_sections(c, body, err);
+}
+
+int context_adopt(struct context *c, const char *file, struct buf *text, struct error *err)
+{
+	*c = (struct context){.own = *text};
+	*text = (struct buf)BUF_INIT;
+	return parse_text(c, file, buf_str(&c->own), err);
+}
+
+int context_check(const char *file, struct str text, struct error *err)
+{
+	CLEANUP(context_release) struct context c = {0};
+	struct error why = {0};
+
+	if (parse_text(&c, file, text, &why) == 0)
+		return 0;
+	return error_set(
+		err, ERR_INPUT, "'%s' cannot be saved like this: %.600s", file, why.text);
 }
 
 int context_parse(struct context *c, const char *file, struct str text, struct error *err)
