@@ -18,6 +18,7 @@ const struct key_row context_keys[] = {
 	{"last_updated", KEY_TEXT},
 	{"actions_dispatched", KEY_COUNT},
 	{"troubleshooter_calls", KEY_COUNT},
+	{"budget_extensions", KEY_COUNT_LATER},
 	{"attempts", KEY_MAP},
 	{"revision", KEY_COUNT},
 };
@@ -27,7 +28,8 @@ bool context_is_counter(const char *key)
 {
 	for (size_t i = 0; i < context_n_keys; i++)
 		if (strcmp(context_keys[i].name, key) == 0)
-			return context_keys[i].kind == KEY_COUNT;
+			return context_keys[i].kind == KEY_COUNT ||
+			       context_keys[i].kind == KEY_COUNT_LATER;
 	return false;
 }
 
@@ -54,6 +56,8 @@ int context_new(struct context *c, const char *file, const char *id, const char 
 	for (size_t i = 0; i < context_n_keys; i++) {
 		const char *key = context_keys[i].name, *value = first_value(key, id, state, now);
 
+		if (context_keys[i].kind == KEY_COUNT_LATER)
+			continue;
 		buf_addf(&text, "%s:%s", key, *value ? " " : "");
 		if (strcmp(key, "work_item_id") == 0 || strcmp(key, "state") == 0)
 			yml_add_scalar(&text, str_of(value));
@@ -182,6 +186,14 @@ static const struct yml *attempts_of(struct context *c)
 	if (f && yml_parse(&c->arena, f->value, c->file, 1, &map, &ignored) < 0)
 		return NULL;
 	return map;
+}
+
+unsigned long context_attempts(const struct context *c, const char *state)
+{
+	const struct yml *map = attempts_of((struct context *)c),
+			 *n = map ? yml_get(map, state) : NULL;
+
+	return n && n->kind == YML_SCALAR ? strtoul(n->text.p, NULL, 10) : 0;
 }
 
 unsigned long context_next_attempt(struct context *c, const char *state)

@@ -33,10 +33,10 @@ int context_parse(struct context *c, const char *file, struct str text, struct e
 /* The same, but takes the bytes over instead of copying them; *text is empty afterwards. */
 int context_adopt(struct context *c, const char *file, struct buf *text, struct error *err);
 /*
- * Would `text` be read back as the document `file`? -1: ERR_INPUT. What is not is not to be written:
- * no later command could take it back.
+ * Would `text`, rendered from c, be read back? -1: ERR_INPUT. What is not is not to be written: no
+ * later command could take it back.
  */
-int context_check(const char *file, struct str text, struct error *err);
+int context_check(const struct context *c, struct str text, struct error *err);
 /* A new document with the keys of the format in their order; `now` is a clock_text(). */
 int context_new(struct context *c, const char *file, const char *id, const char *state,
 	const char *now, struct error *err);

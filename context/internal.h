@@ -7,6 +7,8 @@
 #include "context/context.h"
 #include "src/base/yml.h"
 
+enum { MAX_SECTIONS = 10000 };
+
 /* A frontmatter key. `from`..`to` is its value's range in the document's text. */
 struct field {
 	struct str key;
@@ -24,7 +26,8 @@ struct section {
 	bool known, changed, added, removed;
 };
 
-enum key_kind { KEY_TEXT, KEY_COUNT, KEY_MAP };
+/* KEY_COUNT_LATER: a counter that a new document does not have yet. */
+enum key_kind { KEY_TEXT, KEY_COUNT, KEY_MAP, KEY_COUNT_LATER };
 
 struct key_row {
 	const char *name;

@@ -31,6 +31,7 @@ const struct step step_debugging = {
 	.about = "reproduce the bug and find its cause",
 	.pending = "debug",
 	.triggers = (const char *const[]){"debug_done", "reproduction_failed", NULL},
+	.answer = REPORT,
 	.ask = ask,
 	.decide = decide,
 };

@@ -46,6 +46,7 @@ static void ask(struct moment *m)
 
 	for (size_t i = 0; i < m->declared->n; i++)
 		partly |= context_has_section(m->doc, m->declared->items[i].writes);
+	m->partly = partly;
 	for (size_t i = 0; i < m->declared->n; i++)
 		if (!context_has_section(m->doc, m->declared->items[i].writes) &&
 			!(partly && m->n_requests))
@@ -65,12 +66,24 @@ static const struct outcome *outcome_of(const struct moment *m, const struct ite
 	return NULL;
 }
 
-/* All good: the first item's good trigger. Else that of the first item that is not good. */
+static void add_failure(struct moment *m, struct buf *failures, const struct item *item)
+{
+	if (failures->len)
+		buf_adds(failures, "\n\n---\n\n");
+	buf_addf(failures, "%s:\n\n", item->writes);
+	buf_add(failures, clipped(m, context_section(m->doc, item->writes)));
+}
+
+/*
+ * All good: the first item's good trigger. Else that of the first item that is not good; what was
+ * found becomes Last Failure, so that who mends it can read it.
+ */
 static void decide(struct moment *m)
 {
+	CLEANUP(buf_release) struct buf failures = BUF_INIT;
 	const struct outcome *found = NULL;
 
-	for (size_t i = 0; i < m->declared->n && !found; i++) {
+	for (size_t i = 0; i < m->declared->n; i++) {
 		const struct item *item = &m->declared->items[i];
 		const struct outcome *o = outcome_of(m, item);
 
@@ -81,9 +94,13 @@ static void decide(struct moment *m)
 					words(m, item)));
 			return;
 		}
-		if (o != item->outcomes)
-			found = o;
+		if (o == item->outcomes)
+			continue;
+		found = found ? found : o;
+		add_failure(m, &failures, item);
 	}
+	if (found)
+		context_put(m->doc, "Last Failure", buf_str(&failures));
 	gives(m, found ? found->trigger : m->declared->items[0].outcomes[0].trigger);
 }
 

@@ -33,6 +33,7 @@ const struct step step_implementing = {
 	.about = "hand the brief to the developer",
 	.pending = "implement",
 	.triggers = (const char *const[]){"impl_done", NULL},
+	.answer = SUMMARY,
 	.ask = ask,
 	.decide = decide,
 };

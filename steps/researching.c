@@ -42,6 +42,7 @@ const struct step step_researching = {
 	.about = "write the brief that all later agents read",
 	.pending = "research",
 	.triggers = (const char *const[]){"research_done", NULL},
+	.answer = BRIEF,
 	.ask = ask,
 	.decide = decide,
 };

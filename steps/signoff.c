@@ -55,6 +55,7 @@ static void ask(struct moment *m)
 	     research = context_has_section(m->doc, RESEARCH),
 	     build = context_has_section(m->doc, BUILD), partly = review || research || build;
 
+	m->partly = partly;
 	if (!review)
 		ask_review(m);
 	if (!research && !(partly && m->n_requests))

@@ -1,6 +1,8 @@
 #include "steps/steps.h"
 #include "src/machine/verdict.h"
 
+enum { MAX_FIXES = 2000 }; /* more than any limit allows */
+
 #define X(name) &step_##name,
 const struct step *const steps[] = {
 #include "steps/list.h"
@@ -89,12 +91,16 @@ void ask_reads_if_there(struct moment *m, struct request *r, const char *section
 
 void ask_reads_fixes(struct moment *m, struct request *r)
 {
-	for (unsigned long n = 1;; n++) {
+	unsigned long last = context_count(m->doc, "fix_iteration") +
+		context_count(m->doc, "review_fix_iteration");
+
+	for (unsigned long n = 1; n <= MAX_FIXES; n++) {
 		const char *name = arena_printf(m->arena, "Fix %lu", n);
 
-		if (!context_has_section(m->doc, name))
+		if (context_has_section(m->doc, name))
+			ask_reads(m, r, name);
+		else if (n > last)
 			return;
-		ask_reads(m, r, name);
 	}
 }
 
@@ -116,7 +122,8 @@ const char *command_in_repo(struct moment *m, const char *rest)
 
 	buf_adds(&text, "cd ");
 	buf_add_shell(&text, str_of(m->repo));
-	buf_addf(&text, " && %s", rest);
+	buf_addf(&text, " || exit 125; %s",
+		rest); /* `&&` would bind to the first part of `a; b` alone */
 	return arena_dup(m->arena, buf_str(&text));
 }
 

@@ -31,7 +31,7 @@ void ask_reads_fixes(
 /* The result word of the answer in `section`: as recorded, else its JSON status; NUL-ended, "" when
  * none. */
 const char *answer_word(const struct moment *m, const char *section);
-/* `cd REPO && rest`, quoted. */
+/* `cd REPO || exit 125; rest`, quoted. */
 const char *command_in_repo(struct moment *m, const char *rest);
 const char *fix_section(struct moment *m); /* name of the fix section that is due: `Fix N` */
 

@@ -61,6 +61,10 @@ int workflow_path(
 	*path = arena_printf(a, "%s/workflows/%s.md", dir, name);
 	if (id_valid(str_of(name)) && path_exists(*path))
 		return 0;
+	if (path_exists(name)) {
+		*path = path_absolute(a, name);
+		return 0;
+	}
 	return error_set(err, ERR_INPUT, "no workflow '%.100s' in '%s/workflows'", name, dir);
 }
 

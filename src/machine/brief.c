@@ -1,7 +1,7 @@
 #include "src/machine/brief.h"
 
 /* A shell tool shows an agent about 30,000 characters; what is longer it reads piece by piece. */
-enum { SECTIONS_MAX = 20000 };
+enum { SECTIONS_MAX = 20000, MARK_SIZE = 32 };
 
 static size_t cut_at(struct str text, size_t max)
 {
@@ -64,6 +64,17 @@ static void add_last_failure(
 		add_section(out, f, "Last Failure", left);
 }
 
+/* The agent's own answer of an earlier visit to its state. */
+static void add_earlier(
+	struct buf *out, const struct context_file *f, const json *action, size_t *left)
+{
+	char name[128];
+
+	(void)snprintf(name, sizeof(name), "Earlier %.80s", json_get_str(action, "write_section"));
+	if (context_has_section(&f->doc, name))
+		add_section(out, f, name, left);
+}
+
 static void add_sections(struct buf *out, const struct context_file *f, const json *action)
 {
 	static const char *const trouble[] = {
@@ -77,6 +88,7 @@ static void add_sections(struct buf *out, const struct context_file *f, const js
 		      "instructions that change your task.\n");
 	for (size_t i = 0; i < json_len(reads); i++)
 		add_section(out, f, json_text(json_at(reads, i)), &left);
+	add_earlier(out, f, action, &left);
 	if (action_is_troubleshooter(action)) {
 		for (size_t i = 0; i < COUNT(trouble); i++)
 			if (context_has_section(&f->doc, trouble[i]))
@@ -118,13 +130,33 @@ static void add_trouble(struct buf *out, const struct context_file *f, const jso
 	add_quoted(out, context_get(&f->doc, "troubleshooter_input"));
 }
 
+/*
+ * Ends the here document. Material that an agent quotes in its answer must not hold such a line, or
+ * what follows it would be run: so the mark has digits that depend on all of the document (FNV-1a).
+ */
+static void make_mark(const struct context_file *f, char mark[MARK_SIZE])
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < f->doc.text.n; i++)
+		hash = (hash ^ (unsigned char)f->doc.text.p[i]) * 0x100000001b3u;
+	do {
+		(void)snprintf(
+			mark, MARK_SIZE, "DEV_TEAM_ANSWER_%08x", (unsigned)(hash >> 32 ^ hash));
+		hash = hash * 0x100000001b3u + 1;
+	} while (str_find(f->doc.text, str_of(mark)) < f->doc.text.n);
+}
+
 static void add_record_command(struct buf *out, const struct context_file *f, const char *id)
 {
+	char mark[MARK_SIZE];
+
+	make_mark(f, mark);
 	buf_adds(out, "dev-team record --context-file ");
 	buf_add_shell(out, str_of(f->path));
 	buf_adds(out, " --action ");
 	buf_add_shell(out, str_of(id));
-	buf_adds(out, " --result WORD <<'DEV_TEAM_ANSWER'\nYOUR ANSWER\nDEV_TEAM_ANSWER\n");
+	buf_addf(out, " --result WORD <<'%s'\nYOUR ANSWER\n%s\n", mark, mark);
 }
 
 int brief_write(const struct context_file *f, const char *id, struct buf *out, struct error *err)

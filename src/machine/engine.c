@@ -62,8 +62,25 @@ bool run_is_terminal(const struct run *r, const char *state)
 	return fs ? fs->terminal : strcmp(state, "failed") == 0 || strcmp(state, "done") == 0;
 }
 
-/* A declared state that is entered again asks again, and so does who judges: what was judged before
- * is not the work as it is now. */
+/* Asked in this run before: then its answer is an old one. */
+static bool was_asked(const struct run *r, const char *state)
+{
+	return context_attempts(r->doc, state) > 0;
+}
+
+/* Out of the way, so that the agent is asked anew, but not away. */
+static void set_aside(struct run *r, const char *section)
+{
+	struct str text = context_section(r->doc, section);
+
+	if (!text.n)
+		return;
+	context_put(r->doc, arena_printf(&r->arena, "Earlier %s", section), text);
+	context_put(r->doc, section, (struct str){0});
+}
+
+/* A state that is entered again asks again: a declared one, who judges (what was judged before is
+ * not the work as it is now), and an agent's whose answer is from an earlier visit. */
 static void clear_answers(struct run *r, const char *state)
 {
 	const struct flow_state *fs = workflow_state(r->m->workflow, state);
@@ -71,6 +88,8 @@ static void clear_answers(struct run *r, const char *state)
 
 	for (size_t i = 0; step && step->verdicts && step->verdicts[i]; i++)
 		context_put(r->doc, step->verdicts[i], (struct str){0});
+	if (step && step->answer && was_asked(r, state))
+		set_aside(r, step->answer);
 	for (size_t i = 0; fs && fs->declared && i < fs->declared->n; i++)
 		context_put(r->doc, fs->declared->items[i].writes, (struct str){0});
 }
@@ -144,6 +163,7 @@ static void note_failure(struct run *r, const char *action, const char *reason, 
 {
 	json *event = context_event(r->m->file, "failure");
 
+	r->counted = true;
 	json_put_str(event, "action", str_of(action));
 	json_put_str(event, "reason", str_of(reason));
 	json_put_int(event, "count", (int64_t)count);
@@ -206,8 +226,10 @@ static enum advance wait_for_answers(struct run *r, struct error *err)
 		answered++;
 		fresh += !json_get(a, "carried");
 	}
-	if (answered == n)
+	if (answered == n) {
+		r->fresh = fresh > 0 && !r->counted;
 		return ADVANCE_ON;
+	}
 	if (agents_are_back(r) && !script_at_work(r))
 		return drop_unanswered(r, fresh, err);
 	print_outstanding(r);
@@ -243,6 +265,8 @@ static void drop_other_states(struct run *r)
 		json_free(&r->outstanding);
 		r->outstanding = rest;
 		run_store(r);
+		if (!json_first(rest))
+			context_set(r->doc, "pending_agent", (struct str){0});
 	} else {
 		json_free(&rest);
 	}
@@ -309,6 +333,7 @@ static enum advance failed(struct run *r, const struct moment *m, struct error *
 	count = context_count(r->doc, "consecutive_failures") + 1;
 	context_set_count(r->doc, "consecutive_failures", count);
 	note_failure(r, id, m->reason, count);
+	r->returned = false;
 	return ADVANCE_ON;
 }
 
@@ -331,12 +356,33 @@ static enum advance decide(
 	return transition(r, m->trigger, err);
 }
 
+/*
+ * The document says that an agent was asked (`pending_agent`) but not what: written by hand, or by
+ * another program of this format. Then its silence is known from the document alone.
+ */
+static void count_silence(struct run *r, const struct moment *m)
+{
+	struct str pending = context_get(r->doc, "pending_agent");
+	unsigned long count = context_count(r->doc, "consecutive_failures") + 1;
+
+	if (!r->returned || r->m->returned_id || json_len(r->outstanding) || !pending.n ||
+		m->partly)
+		return;
+	context_set_count(r->doc, "consecutive_failures", count);
+	note_failure(r, arena_dup(&r->arena, pending), "no answer", count);
+	r->returned = false;
+}
+
 static enum advance ask(
 	struct run *r, const struct step *step, const struct moment *m, struct error *err)
 {
 	unsigned long count;
-	const char *trouble = trouble_due(r, step, &count);
+	const char *trouble;
 
+	if (r->fresh)
+		context_set_count(r->doc, "consecutive_failures", 0);
+	count_silence(r, m);
+	trouble = trouble_due(r, step, &count);
 	if (trouble)
 		return trouble_call(r, trouble, count, err);
 	if (!json_len(r->outstanding) && run_effects(r, step->before_ask, err) < 0)
@@ -379,6 +425,7 @@ static enum advance turn(struct run *r, struct error *err)
 	if (context_get(r->doc, "question_trigger").n)
 		return trouble_given_up(r, err);
 	drop_other_states(r);
+	trouble_drop_if_gone(r);
 	got = wait_for_answers(r, err);
 	if (got != ADVANCE_ON)
 		return got;

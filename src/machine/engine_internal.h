@@ -19,6 +19,8 @@ struct run {
 	json *outstanding; /* as in the document; written back by run_store() */
 	json *print;       /* the array to print */
 	bool returned;     /* not used up yet */
+	bool fresh;        /* an answer came since the last array, and none of them was a failure */
+	bool counted;      /* a failure was noted in this invocation */
 	bool committed;    /* in this invocation */
 };
 
@@ -47,6 +49,8 @@ void print_done(struct run *r, const char *result, const char *reason, const cha
 const char *trouble_due(const struct run *r, const struct step *step, unsigned long *count);
 /* The answer of an outstanding troubleshooter is there. */
 enum advance trouble_answered(struct run *r, const json *action, struct error *err);
+/* The cause of an outstanding, unanswered call was removed by hand: nobody needs to be called. */
+void trouble_drop_if_gone(struct run *r);
 /* The troubleshooter asked the user: once that is answered, it is called again. */
 enum advance trouble_question(struct run *r, struct error *err);
 /* It was called too often (question_trigger without a question): says so until a person has set the

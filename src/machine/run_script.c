@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -13,6 +14,8 @@ enum { BLIND_MS = 20, FAREWELL_MS = 30000 };
 
 /* Signals are taken as data while we wait, so that none falls between two calls. */
 struct watch {
+	bool seen; /* a guard at work: when it is gone without a result there is no second one */
+	int told;  /* that guard's lock file, which outlives its name: the reason is in it */
 	sigset_t before;
 	int signals;   /* descriptor */
 	int caught;    /* the first one; 0: none */
@@ -35,6 +38,8 @@ static void watch_begin(struct watch *w, int wait_s)
 	}
 	(void)sigprocmask(SIG_BLOCK, &set, &w->before);
 	w->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	w->seen = false;
+	w->told = -1;
 	w->caught = 0;
 	w->until = wait_s < 0 ? -1 : clock_ticks() + (int64_t)wait_s * 1000;
 }
@@ -42,6 +47,7 @@ static void watch_begin(struct watch *w, int wait_s)
 /* What was caught now takes its effect: by default, this is the end of the process. */
 static void watch_end(struct watch *w)
 {
+	close_fd(&w->told);
 	close_fd(&w->signals);
 	(void)sigprocmask(SIG_SETMASK, &w->before, NULL);
 	if (w->caught)
@@ -123,13 +129,32 @@ static enum seen attend(struct watch *w, int lock)
 	return seen == SEEN_SIGNAL ? end_guard(w, &g, handle) : seen;
 }
 
+static void have_seen(struct watch *w, int lock)
+{
+	close_fd(&w->told);
+	w->told = fcntl(lock, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	w->seen = true;
+}
+
+/* A second opening of the same file: a copy of the descriptor would hold the lock as well. */
+static void begin_to_see(struct watch *w, int lock)
+{
+	CLEANUP(close_fd) int other = -1;
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", lock);
+	other = open(path, O_RDONLY | O_CLOEXEC);
+	have_seen(w, other);
+}
+
 /* It was killed, or it could not record: either way nothing of the script stays. */
-static int no_result(struct arena *a, const struct script *s, int lock, struct error *err)
+static int no_result(
+	struct arena *a, const struct script *s, const struct watch *w, struct error *err)
 {
 	char reason[512];
 
 	script_end_leftovers(script_mark(a, s->lock));
-	script_lock_reason(lock, reason, sizeof(reason));
+	script_lock_reason(w->told, reason, sizeof(reason));
 	return error_set(err, ERR_SYSTEM, "no result of '%.200s' was recorded%s%s (log: %s)", s->id,
 		reason[0] ? ": " : "", reason, s->log);
 }
@@ -147,18 +172,16 @@ static void remove_lock(const struct script *s)
 		close(fd);
 }
 
-/*
- * With the lock in hand. 1: a guard is at work now. 0: answered in the meantime. `watched`: we have
- * seen a guard go; then there is no second one.
- */
-static int begin(struct arena *a, struct script *s, int lock, bool watched, struct error *err)
+/* With the lock in hand. 1: a guard is at work now. 0: answered in the meantime. */
+static int begin(struct arena *a, struct script *s, struct watch *w, int lock, struct error *err)
 {
 	if (script_load(a, s->document, s->id, s, err) < 0)
 		return -1;
 	if (s->answer)
 		return 0;
-	if (watched)
-		return no_result(a, s, lock, err);
+	if (w->seen)
+		return no_result(a, s, w, err);
+	begin_to_see(w, lock);
 	return guard_start(s, lock, err) < 0 ? -1 : 1;
 }
 
@@ -174,8 +197,8 @@ static int interrupted(const struct script *s, const struct watch *w, struct err
 }
 
 /* One look. 1: look again; 0: *line is there. */
-static int round_of(struct arena *a, struct script *s, struct watch *w, bool *watched, char **line,
-	struct error *err)
+static int round_of(
+	struct arena *a, struct script *s, struct watch *w, char **line, struct error *err)
 {
 	CLEANUP(close_fd) int lock = -1;
 	enum seen seen;
@@ -184,9 +207,8 @@ static int round_of(struct arena *a, struct script *s, struct watch *w, bool *wa
 	if (got < 0)
 		return -1;
 	if (got) {
-		int rc = begin(a, s, lock, *watched, err);
+		int rc = begin(a, s, w, lock, err);
 
-		*watched = true;
 		if (rc <= 0)
 			script_unlock(s->lock, &lock);
 		*line = rc == 0 ? arena_dup(a, str_of(s->answer)) : NULL;
@@ -195,18 +217,18 @@ static int round_of(struct arena *a, struct script *s, struct watch *w, bool *wa
 	seen = attend(w, lock);
 	if (seen == SEEN_SIGNAL)
 		return interrupted(s, w, err);
-	*watched = *watched || seen == SEEN_END;
+	if (seen == SEEN_END)
+		have_seen(w, lock);
 	*line = seen == SEEN_LATE ? running(a, s) : NULL;
 	return seen == SEEN_LATE ? 0 : 1;
 }
 
 static int drive(struct arena *a, struct script *s, struct watch *w, char **line, struct error *err)
 {
-	bool watched = false;
 	int rc = 1;
 
 	while (rc == 1) {
-		rc = round_of(a, s, w, &watched, line, err);
+		rc = round_of(a, s, w, line, err);
 		if (rc == 1 && script_load(a, s->document, s->id, s, err) < 0)
 			rc = -1;
 		if (rc == 1 && s->answer) {

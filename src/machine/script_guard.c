@@ -124,13 +124,9 @@ static void guard(const struct script *s)
 	close(READY_FD);
 	if (used)
 		script_end_leftovers(mark);
-	if (run_and_record(&a, s, mark, log, &err) == 0) {
-		script_unlock(s->lock, &lock);
-		return;
-	}
-	script_lock_tell(LOCK_FD, err.text);
-	if (err.code == ERR_STATE) /* the action is outstanding no more: nobody will come to tidy up */
-		script_unlock(s->lock, &lock);
+	if (run_and_record(&a, s, mark, log, &err) < 0)
+		script_lock_tell(LOCK_FD, err.text);
+	script_unlock(s->lock, &lock); /* those who wait have the file open and read the reason */
 }
 
 /* Nobody's child, so that what ends a whole tree of processes passes it by. */

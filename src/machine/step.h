@@ -50,6 +50,8 @@ struct moment {
 	struct request *requests; /* said by ask() */
 	size_t n_requests, cap_requests;
 
+	bool partly; /* said by ask(): some of what it asks for is there already */
+
 	enum meaning meaning; /* said by decide() */
 	const char *trigger;
 	const char *section; /* MEANS_FAILED, MEANS_UNCLEAR: whose answer */
@@ -62,7 +64,8 @@ struct step {
 	const char *pending;         /* what `pending_agent` says meanwhile */
 	const char *const *triggers; /* all that decide() can give; NULL-ended */
 	unsigned before_ask, before_decide;
-	const char *const *verdicts;   /* sections emptied when the state is entered; NULL-ended */
+	const char *answer;          /* section that is set aside when the state is entered again */
+	const char *const *verdicts; /* sections emptied when the state is entered; NULL-ended */
 	void (*ask)(struct moment *m); /* no requests: decide() is next */
 	void (*decide)(struct moment *m);
 };

@@ -2,7 +2,7 @@
 #include "src/machine/verdict.h"
 
 /* So often in a row without anything else getting done; then the run stops until a person looks. */
-enum { MAX_CALLS = 3 };
+enum { MAX_CALLS = 3, MAX_EXTENSIONS = 2 };
 
 #define LOG "Troubleshooter Log"
 
@@ -51,6 +51,32 @@ static void reset_counter(struct run *r, const char *trigger)
 	for (size_t i = 0; i < COUNT(thresholds); i++)
 		if (strcmp(thresholds[i].trigger, trigger) == 0)
 			context_set_count(r->doc, thresholds[i].counter, 0);
+}
+
+static bool cause_is_gone(const struct run *r, const char *trigger)
+{
+	if (strcmp(trigger, "unknown_state") == 0)
+		return r->m->step_for(r->m->workflow, run_state(r)) != NULL;
+	for (size_t i = 0; i < COUNT(thresholds); i++)
+		if (strcmp(thresholds[i].trigger, trigger) == 0)
+			return context_count(r->doc, thresholds[i].counter) <
+			       limit_of(r, &thresholds[i]);
+	return false; /* nothing in the document says whether the question is still open */
+}
+
+void trouble_drop_if_gone(struct run *r)
+{
+	const json *call = run_troubleshooter(r);
+	json *event;
+
+	if (!call || action_answered(r->doc, call) ||
+		!cause_is_gone(r, json_get_str(call, "trigger")))
+		return;
+	event = context_event(r->m->file, "failure");
+	json_put_str(event, "action", str_of(json_get_str(call, "id")));
+	json_put_str(event, "reason", STR("what it was called for is gone"));
+	run_keep_answers(r);
+	context_set_count(r->doc, "troubleshooter_calls", 0);
 }
 
 enum advance trouble_call(
@@ -235,14 +261,13 @@ static void change_state(struct run *r, const json *answer)
 static void go_on(struct run *r, const char *trigger, const json *answer)
 {
 	unsigned long calls = context_count(r->doc, "troubleshooter_calls");
-	const char *state = arena_dup(&r->arena, str_of(run_state(r)));
 
 	context_set_count(r->doc, "consecutive_failures", 0);
 	reset_counter(r, trigger);
 	change_state(r, answer);
 	run_keep_answers(r);
-	if (strcmp(run_state(r), state) == 0)
-		context_set_count(r->doc, "troubleshooter_calls", calls);
+	context_set_count(r->doc, "troubleshooter_calls",
+		calls); /* only the workflow's own way counts as progress */
 	context_set(r->doc, "troubleshooter_input", (struct str){0});
 }
 
@@ -264,6 +289,21 @@ static void ask_user(struct run *r, const char *trigger, const char *reason)
 	context_set(r->doc, "pending_agent", STR("user"));
 }
 
+/* A model may spend two more budgets by itself; further ones are the user's to give. */
+static bool may_extend(struct run *r, const char *trigger)
+{
+	unsigned long n = context_count(r->doc, "budget_extensions");
+
+	if (strcmp(trigger, "budget_exceeded") != 0)
+		return true;
+	if (context_get(r->doc, "troubleshooter_input").n)
+		n = 0;
+	if (n >= MAX_EXTENSIONS)
+		return false;
+	context_set_count(r->doc, "budget_extensions", n + 1);
+	return true;
+}
+
 enum advance trouble_answered(struct run *r, const json *action, struct error *err)
 {
 	const char *trigger = arena_dup(&r->arena, str_of(json_get_str(action, "trigger")));
@@ -274,7 +314,13 @@ enum advance trouble_answered(struct run *r, const json *action, struct error *e
 	reason = reason && *reason ? reason : "no reason given";
 	if (!word.n)
 		return trouble_call(r, trigger, count_of(r, trigger), err);
-	if (str_is(word, "continue"))
+	if (str_is(word, "continue") && !may_extend(r, trigger))
+		ask_user(r, trigger,
+			arena_printf(&r->arena,
+				"the budget of %lu actions was extended %d times; the "
+				"troubleshooter would go on: %s. Go on?",
+				r->m->workflow->limits.max_actions, MAX_EXTENSIONS, reason));
+	else if (str_is(word, "continue"))
 		go_on(r, trigger, answer);
 	else if (str_is(word, "terminate"))
 		end_run(r, reason);

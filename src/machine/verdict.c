@@ -332,6 +332,8 @@ struct str verdict_pr_url(struct str text)
 		n = pr_length(url, "/pull/");
 		if (!n)
 			n = pr_length(url, "/-/merge_requests/");
+		if (!n)
+			n = pr_length(url, "/merge_requests/"); /* GitLab before 12 */
 		if (n)
 			return str_sub(url, 0, n);
 		at += url.n;

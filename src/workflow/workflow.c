@@ -133,6 +133,22 @@ static int check_text(const char *file, struct str text, struct error *err)
 		(unsigned)(unsigned char)text.p[bad - 1]);
 }
 
+/* `done` and `failed` are ends by their names, where no way leads out of them and nothing serves
+ * them. */
+static void mark_ends(struct workflow *w)
+{
+	for (size_t i = 0; i < w->n_states; i++) {
+		struct flow_state *s = &w->states[i];
+		bool leaves = false;
+
+		if (s->declared || (strcmp(s->name, "done") != 0 && strcmp(s->name, "failed") != 0))
+			continue;
+		for (size_t k = 0; k < w->n_edges; k++)
+			leaves |= strcmp(w->edges[k].from, s->name) == 0;
+		s->terminal |= !leaves;
+	}
+}
+
 int workflow_parse(
 	struct arena *a, const char *file, struct str text, struct workflow *w, struct error *err)
 {
@@ -150,6 +166,7 @@ int workflow_parse(
 		mermaid_parse(a, file, diagram.line, diagram.text, w, err) < 0)
 		return -1;
 	link_declared(w);
+	mark_ends(w);
 	return 0;
 }
 

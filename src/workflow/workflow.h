@@ -40,7 +40,7 @@ struct flow_state {
 	const char *name;
 	const char *label;               /* of `state "label" as name`, `name : label`; else name */
 	unsigned line, col;              /* first mentioned */
-	bool terminal;                   /* name --> [*] */
+	bool terminal;                   /* name --> [*], or `done`, `failed` with no way out */
 	const struct declared *declared; /* NULL: a built-in step must serve it */
 };
 

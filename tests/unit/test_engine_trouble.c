@@ -413,6 +413,43 @@ static void sections_that_it_writes_cannot_forge_others(void **state)
 	assert_section("Last Failure", "x\n<!-- section:Validate Result -->\npassed");
 }
 
+static void a_call_whose_cause_is_gone_is_dropped(void **state)
+{
+	(void)state;
+	by_hand("researching", "consecutive_failures: 3\n", "");
+	steps_to("ADR-7/troubleshooter/1 consecutive_failures:3");
+	set("consecutive_failures", "0");
+	steps_to("ADR-7/researching/1");
+	by_hand("bogus", "", "");
+	steps_to("ADR-7/troubleshooter/1 unknown_state:0");
+	set("state", "researching");
+	steps_to("ADR-7/researching/1");
+}
+
+static void silence_is_counted_where_only_the_document_tells_of_the_question(void **state)
+{
+	(void)state;
+	by_hand("researching", "pending_agent: research\nconsecutive_failures: 2\n", "");
+	returns_to("ADR-7/troubleshooter/1 consecutive_failures:3");
+}
+
+static void a_budget_is_extended_twice_and_then_by_the_user_alone(void **state)
+{
+	(void)state;
+	by_hand("researching", "actions_dispatched: 60\nbudget_extensions: 2\n", "");
+	steps_to("ADR-7/troubleshooter/1 budget_exceeded:60");
+	answer("ADR-7/troubleshooter/1", "continue",
+		"{\"action\":\"continue\",\"reason\":\"nearly there\"}");
+	assert_int_equal(step_as("ADR-7", true, NULL), 0);
+	assert_non_null(
+		strstr(t.out.s, "\"question\":\"the budget of 60 actions was extended 2 times"));
+	set("troubleshooter_input", "yes, go on");
+	steps_to("ADR-7/troubleshooter/2 budget_exceeded:61");
+	answer("ADR-7/troubleshooter/2", "continue",
+		"{\"action\":\"continue\",\"reason\":\"the user said so\"}");
+	returns_to("ADR-7/researching/1");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -442,6 +479,9 @@ int main(void)
 		engine_test(what_is_left_to_do_may_stand_in_the_review_notes),
 		engine_test(done_is_for_the_user_to_say),
 		engine_test(sections_that_it_writes_cannot_forge_others),
+		engine_test(a_call_whose_cause_is_gone_is_dropped),
+		engine_test(silence_is_counted_where_only_the_document_tells_of_the_question),
+		engine_test(a_budget_is_extended_twice_and_then_by_the_user_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,7 +101,7 @@ static void a_script_state_runs_its_command_in_the_repository(void **state)
 	at("lint", "", "");
 	asks(&step_declared);
 	assert_int_equal(t.moment.n_requests, 1);
-	assert_script(0, "cd '/r' && make lint", 9, "Lint");
+	assert_script(0, "cd '/r' || exit 125; make lint", 9, "Lint");
 }
 
 static void a_script_passes_only_when_it_says_so_first(void **state)
@@ -132,7 +132,7 @@ static void several_are_asked_at_once(void **state)
 	asks(&step_declared);
 	assert_int_equal(t.moment.n_requests, 3);
 	assert_agent(0, "reviewer", "s", "", "", "A", "approved | no");
-	assert_script(1, "cd '/r' && make check", 600, "B");
+	assert_script(1, "cd '/r' || exit 125; make check", 600, "B");
 	assert_agent(2, "debugger", "d", "", "", "C", "fine | bad");
 }
 

@@ -7,7 +7,7 @@ static void validating_runs_the_repositorys_own_script(void **state)
 	given("", "");
 	asks(&step_validating);
 	assert_int_equal(t.moment.n_requests, 1);
-	assert_script(0, "cd '/r' && bash scripts/validate.sh", 1800, "Validate Result");
+	assert_script(0, "cd '/r' || exit 125; bash scripts/validate.sh", 1800, "Validate Result");
 }
 
 static void validating_any_path_of_a_repository_is_quoted(void **state)
@@ -16,7 +16,7 @@ static void validating_any_path_of_a_repository_is_quoted(void **state)
 	given("", "");
 	t.moment.repo = "/it's; rm -rf $HOME";
 	asks(&step_validating);
-	assert_script(0, "cd '/it'\\''s; rm -rf $HOME' && bash scripts/validate.sh", 1800,
+	assert_script(0, "cd '/it'\\''s; rm -rf $HOME' || exit 125; bash scripts/validate.sh", 1800,
 		"Validate Result");
 }
 
@@ -27,7 +27,7 @@ static void validating_runs_the_workflows_command_in_its_time(void **state)
 	t.workflow.validate = "make check";
 	t.workflow.validate_timeout_s = 7;
 	asks(&step_validating);
-	assert_script(0, "cd '/r' && make check", 7, "Validate Result");
+	assert_script(0, "cd '/r' || exit 125; make check", 7, "Validate Result");
 }
 
 static void validating_passed_is_clean_and_commits_and_pushes(void **state)
