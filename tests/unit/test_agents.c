@@ -1,10 +1,6 @@
-#include "src/base/path.h"
 #include "src/machine/agents_uses.h"
 #include "src/machine/script_agents.h"
-#include "tests/lib/tree.h"
-#include "tests/unit/unit.h"
-
-static struct arena arena;
+#include "tests/unit/scratch.h"
 
 static struct script_agents parsed(const char *text)
 {
@@ -18,14 +14,12 @@ static struct script_agents parsed(const char *text)
 
 static void refused(const char *text, const char *message)
 {
-	char line[2048];
 	struct script_agents s;
 	struct error err = {0};
 
 	assert_int_equal(agents_parse(&arena, "a.yaml", str_of(text), &s, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
-	error_format(&err, line, sizeof(line));
-	assert_string_equal(line, message);
+	assert_error(&err, message);
 }
 
 static json *action(const char *kind, const char *id, const char *section, const char *format)
@@ -286,17 +280,12 @@ static void a_file_that_cannot_be_read_is_named(void **state)
 
 static size_t uses(const char *events, const char *key, const char *id)
 {
-	char *dir = tree_scratch("agents");
-	struct arena a = {0};
 	struct error err = {0};
 	size_t n;
 
-	tree_write(path_join(&a, dir, "A-1.events.jsonl"), str_of(events));
-	if (agents_uses(path_join(&a, dir, "A-1.md"), key, id, &n, &err) < 0)
+	tree_write(at("A-1.events.jsonl"), str_of(events));
+	if (agents_uses(at("A-1.md"), key, id, &n, &err) < 0)
 		fail_msg("%s", err.text);
-	tree_remove(dir);
-	free(dir);
-	arena_release(&a);
 	return n;
 }
 
@@ -327,13 +316,6 @@ static void a_work_item_that_was_started_anew_is_counted_anew(void **state)
 		1);
 }
 
-static int release(void **state)
-{
-	(void)state;
-	arena_release(&arena);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -354,5 +336,5 @@ int main(void)
 		cmocka_unit_test(a_work_item_that_was_started_anew_is_counted_anew),
 	};
 
-	return cmocka_run_group_tests_name("agents", tests, NULL, release);
+	return cmocka_run_group_tests_name("agents", tests, scratch_make, scratch_remove);
 }

@@ -1,8 +1,7 @@
 #include "src/workflow/workflow.h"
 #include "steps/steps.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/arena.h"
 
-static struct arena arena;
 static const struct serves *builtin;
 
 /* The lines that the check tells of a file `w.md`. */
@@ -321,13 +320,6 @@ static int prepare(void **state)
 	return 0;
 }
 
-static int release(void **state)
-{
-	(void)state;
-	arena_release(&arena);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,5 +345,5 @@ int main(void)
 		cmocka_unit_test(the_shipped_workflows_have_no_faults),
 	};
 
-	return cmocka_run_group_tests_name("check", tests, prepare, release);
+	return cmocka_run_group_tests_name("check", tests, prepare, arena_end);
 }

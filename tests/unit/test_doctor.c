@@ -1,41 +1,31 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include "src/base/json.h"
-#include "src/base/path.h"
-#include "src/base/process.h"
 #include "src/cli/cli.h"
+#include "tests/unit/git_rig.h"
 
-static char base[] = "/tmp/test_doctor.XXXXXX";
-static struct arena arena;
 static struct buf out;
-static struct error err;
-
-static void sh(const char *script)
-{
-	const char *argv[] = {"/bin/sh", "-ec", script, NULL};
-	struct process p = {.argv = argv, .cwd = base, .output = STDERR_FILENO};
-	struct process_end end;
-
-	assert_int_equal(process_run(&p, &end, &err), 0);
-	assert_int_equal(end.status, 0);
-}
 
 /* All is well here: a repository with an origin, programs that answer, a home to write to. */
 static int fresh(void **state)
 {
-	(void)state;
-	sh("rm -rf -- * .home && mkdir .home bin root root/workflows && cd root/workflows\n"
-	   "touch implement-task.md fix-issue.md && cd ../../bin && touch dev-team\n"
-	   "printf '#!/bin/sh\\necho gh version 2\\n' >gh && printf '#!/bin/sh\\necho \"9 (Claude "
-	   "Code)\"\\n' >claude && chmod +x * && cd ..\n"
-	   "git config --global user.name T && git config --global user.email t@e\n"
-	   "git init -q --bare -b main org/o.git && git clone -q org/o.git r 2>/dev/null && cd r\n"
-	   "git checkout -q -b main && mkdir scripts && touch scripts/validate.sh && git add .\n"
-	   "git commit -qm c && git push -q origin main && git remote set-head origin main");
+	if (rig_setup(state) < 0)
+		return -1;
+	setenv("PATH", arena_printf(&arena, "%s/bin:/usr/bin:/bin", base), 1);
+	setenv("DEV_TEAM_ROOT", at("root"), 1);
+	unsetenv("DEV_TEAM_STATE_DIR");
+	sh("mkdir -p bin root/workflows r/scripts && touch r/scripts/validate.sh\n"
+	   "touch root/workflows/implement-task.md root/workflows/fix-issue.md bin/dev-team\n"
+	   "printf '#!/bin/sh\\necho gh version 2\\n' >bin/gh\n"
+	   "printf '#!/bin/sh\\necho \"9 (Claude Code)\"\\n' >bin/claude && chmod +x bin/*");
 	return 0;
 }
+
+static int done(void **state)
+{
+	buf_release(&out);
+	return scratch_remove(state);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 
 static int doctor(const char *repo, bool permissions)
 {
@@ -48,7 +38,7 @@ static int doctor(const char *repo, bool permissions)
 
 static int look(void)
 {
-	return doctor(arena_printf(&arena, "%s/r", base), false);
+	return doctor(at("r"), false);
 }
 
 static void assert_line(const char *health, const char *what, const char *detail)
@@ -83,7 +73,7 @@ static void looking_makes_nothing(void **state)
 {
 	(void)state;
 	assert_int_equal(look(), 0);
-	assert_false(path_exists(arena_printf(&arena, "%s/.home/.dev-team", base)));
+	assert_false(path_exists(at(".home/.dev-team")));
 }
 
 static void what_a_run_may_do_without_is_a_warning(void **state)
@@ -143,32 +133,6 @@ static void permissions_are_settings_of_the_client(void **state)
 	assert_string_equal(json_text(json_at(allow, 0)), "Bash");
 }
 
-static int prepare(void **state)
-{
-	(void)state;
-	if (!mkdtemp(base))
-		return -1;
-	setenv("HOME", path_join(&arena, base, ".home"), 1);
-	setenv("PATH", arena_printf(&arena, "%s/bin:/usr/bin:/bin", base), 1);
-	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
-	setenv("GIT_CEILING_DIRECTORIES", "/tmp", 1);
-	setenv("DEV_TEAM_ROOT", path_join(&arena, base, "root"), 1);
-	unsetenv("XDG_CONFIG_HOME");
-	unsetenv("DEV_TEAM_STATE_DIR");
-	return 0;
-}
-
-static int tidy(void **state)
-{
-	(void)state;
-	sh("rm -rf -- * .home");
-	buf_release(&out);
-	arena_release(&arena);
-	return rmdir(base);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, fresh)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,5 +145,5 @@ int main(void)
 		TEST(permissions_are_settings_of_the_client),
 	};
 
-	return cmocka_run_group_tests(tests, prepare, tidy);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

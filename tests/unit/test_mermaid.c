@@ -1,8 +1,6 @@
 #include "src/workflow/mermaid.h"
 #include "src/workflow/words.h"
-#include "tests/unit/unit.h"
-
-static struct arena arena;
+#include "tests/unit/arena.h"
 
 static struct workflow parsed(struct str text)
 {
@@ -342,13 +340,6 @@ static void numbers_and_lengths_are_limited(void **state)
 	buf_release(&b);
 }
 
-static int release(void **state)
-{
-	(void)state;
-	arena_release(&arena);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -371,5 +362,5 @@ int main(void)
 		cmocka_unit_test(numbers_and_lengths_are_limited),
 	};
 
-	return cmocka_run_group_tests_name("mermaid", tests, NULL, release);
+	return cmocka_run_group_tests_name("mermaid", tests, NULL, arena_end);
 }

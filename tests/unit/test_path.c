@@ -1,11 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include "src/base/path.h"
-#include "tests/lib/tree.h"
-#include "tests/unit/unit.h"
-
-static char *dir; /* a scratch folder */
+#include "tests/unit/scratch.h"
 
 static void ids_that_climb_or_surprise_are_refused(void **state)
 {
@@ -40,49 +36,43 @@ static void slugs_are_ids_with_slashes_between(void **state)
 
 static void paths_are_joined_and_taken_apart(void **state)
 {
-	struct arena a = {0};
-
 	(void)state;
-	assert_string_equal(path_join(&a, "a", "b"), "a/b");
-	assert_string_equal(path_join(&a, "a/", "b"), "a/b");
-	assert_string_equal(path_join(&a, "/", "b"), "/b");
-	assert_string_equal(path_join(&a, "a", "/b"), "/b");
-	assert_string_equal(path_join(&a, "", "b"), "b");
+	assert_string_equal(path_join(&arena, "a", "b"), "a/b");
+	assert_string_equal(path_join(&arena, "a/", "b"), "a/b");
+	assert_string_equal(path_join(&arena, "/", "b"), "/b");
+	assert_string_equal(path_join(&arena, "a", "/b"), "/b");
+	assert_string_equal(path_join(&arena, "", "b"), "b");
 	assert_str(path_dir("a/b/c"), "a/b");
 	assert_str(path_dir("/c"), "/");
 	assert_str(path_dir("c"), ".");
 	assert_str(path_base("a/b/c"), "c");
 	assert_str(path_base("c"), "c");
-	assert_string_equal(path_absolute(&a, "/x/./y"), "/x/./y");
-	assert_int_equal(path_absolute(&a, "x")[0], '/');
-	arena_release(&a);
+	assert_string_equal(path_absolute(&arena, "/x/./y"), "/x/./y");
+	assert_int_equal(path_absolute(&arena, "x")[0], '/');
 }
 
 static void folders_are_made_with_all_above_them(void **state)
 {
-	struct arena a = {0};
 	struct error err;
-	const char *deep = path_join(&a, dir, "one/two//three/");
-	const char *file = path_join(&a, dir, "file");
+	const char *deep = at("one/two//three/");
+	const char *file = at("file");
 
 	(void)state;
 	assert_int_equal(path_mkdirs(deep, &err), 0);
 	assert_int_equal(path_mkdirs(deep, &err), 0);
 	assert_true(path_exists(deep));
 	tree_write(file, STR("x"));
-	assert_int_equal(path_mkdirs(path_join(&a, file, "below"), &err), -1);
+	assert_int_equal(path_mkdirs(path_join(&arena, file, "below"), &err), -1);
 	assert_int_equal(err.code, ERR_SYSTEM);
 	assert_non_null(strstr(err.text, "cannot make folder"));
-	arena_release(&a);
 }
 
 static void a_file_comes_back_byte_for_byte(void **state)
 {
 	CLEANUP(buf_release) struct buf want = BUF_INIT;
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
-	struct arena a = {0};
 	struct error err;
-	const char *path = path_join(&a, dir, "bytes");
+	const char *path = at("bytes");
 	bool missing = true;
 
 	(void)state;
@@ -94,55 +84,48 @@ static void a_file_comes_back_byte_for_byte(void **state)
 	assert_true(str_eq(buf_str(&got), buf_str(&want)));
 	assert_int_equal(file_read(&got, path, want.len - 1, NULL, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
-	arena_release(&a);
 }
 
 static void an_empty_file_is_an_empty_text(void **state)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
-	struct arena a = {0};
 	struct error err;
-	const char *path = path_join(&a, dir, "empty");
+	const char *path = at("empty");
 
 	(void)state;
 	tree_write(path, (struct str){0});
 	assert_int_equal(file_read(&got, path, 0, NULL, &err), 0);
 	assert_int_equal(got.len, 0);
 	assert_string_equal(got.s, "");
-	arena_release(&a);
 }
 
 static void a_file_that_is_not_there_is_told_from_one_that_cannot_be_read(void **state)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
-	struct arena a = {0};
 	struct error err;
 	bool missing = false;
 
 	(void)state;
-	assert_int_equal(file_read(&got, path_join(&a, dir, "none"), 10, &missing, &err), -1);
+	assert_int_equal(file_read(&got, at("none"), 10, &missing, &err), -1);
 	assert_true(missing);
 	assert_int_equal(err.code, ERR_SYSTEM);
-	assert_int_equal(file_read(&got, dir, 10, &missing, &err), -1);
+	assert_int_equal(file_read(&got, base, 10, &missing, &err), -1);
 	assert_false(missing);
 	assert_int_equal(err.code, ERR_INPUT);
 	assert_non_null(strstr(err.text, "is not a regular file"));
-	arena_release(&a);
 }
 
 /* Would hang for ever if the file were opened without O_NONBLOCK. */
 static void a_named_pipe_is_refused_at_once(void **state)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
-	struct arena a = {0};
 	struct error err;
-	const char *path = path_join(&a, dir, "pipe");
+	const char *path = at("pipe");
 
 	(void)state;
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_int_equal(file_read(&got, path, 10, NULL, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
-	arena_release(&a);
 }
 
 static void a_descriptor_is_read_to_its_end_but_not_past_the_limit(void **state)
@@ -180,21 +163,6 @@ static void a_write_that_fails_says_why(void **state)
 	assert_error(&err, "dev-team: cannot write 'f': No space left on device");
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	dir = tree_scratch("path");
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	tree_remove(dir);
-	free(dir);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,5 +178,5 @@ int main(void)
 		cmocka_unit_test(a_write_that_fails_says_why),
 	};
 
-	return cmocka_run_group_tests_name("path", tests, setup, teardown);
+	return cmocka_run_group_tests_name("path", tests, scratch_make, scratch_remove);
 }

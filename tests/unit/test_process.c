@@ -1,15 +1,10 @@
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include "src/base/clock.h"
-#include "src/base/path.h"
 #include "src/base/process.h"
 #include "src/base/procfs.h"
+#include "tests/unit/scratch.h"
 
 static struct buf out;
 static struct process_end end;
@@ -445,6 +440,12 @@ static void a_fork_that_never_became_a_program_can_be_told(void **state)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
+static int leave(void **state)
+{
+	buf_release(&out);
+	return scratch_leave(state);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, fresh)
 
 int main(void)
@@ -482,12 +483,6 @@ int main(void)
 		TEST(a_process_is_named_by_pid_and_start),
 		TEST(a_fork_that_never_became_a_program_can_be_told),
 	};
-	char dir[] = "/tmp/test_process.XXXXXX";
-	int failed;
 
-	if (!mkdtemp(dir) || chdir(dir) < 0)
-		return 1;
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	buf_release(&out);
-	return chdir("/") < 0 || rmdir(dir) < 0 ? 1 : failed;
+	return cmocka_run_group_tests(tests, scratch_enter, leave);
 }

@@ -2,112 +2,79 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include "context/file.h"
-#include "src/base/path.h"
 #include "src/store/document.h"
 #include "src/store/journal.h"
 #include "src/store/lock.h"
-#include "tests/lib/tree.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/scratch.h"
 
-struct place {
-	char *dir;
-	struct arena arena;
-};
-
-static int set_up(void **state)
-{
-	struct place *p = xmalloc(sizeof(*p));
-
-	*p = (struct place){.dir = tree_scratch("store")};
-	*state = p;
-	setenv("DEV_TEAM_NOW", "2026-11-21T01:34:55Z", 1);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct place *p = *state;
-
-	tree_remove(p->dir);
-	free(p->dir);
-	arena_release(&p->arena);
-	free(p);
-	return 0;
-}
-
-static char *in(struct place *p, const char *name)
-{
-	return path_join(&p->arena, p->dir, name);
-}
-
-static void holds(struct place *p, const char *name, const char *text)
+static void holds(const char *name, const char *text)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
 
-	assert_true(tree_read(in(p, name), &got));
+	assert_true(tree_read(at(name), &got));
 	assert_string_equal(got.len ? got.s : "", text);
 }
 
 static void a_document_is_replaced_and_leaves_nothing_beside_it(void **state)
 {
-	struct place *p = *state;
 	CLEANUP(buf_release) struct buf list = BUF_INIT;
 	struct error err = {0};
 
-	tree_write(in(p, "A.md"), STR("old"));
-	assert_int_equal(chmod(in(p, "A.md"), 0640), 0);
-	assert_int_equal(document_replace(in(p, "A.md"), STR("new"), &err), 0);
-	holds(p, "A.md", "new");
-	tree_list(p->dir, &list);
+	(void)state;
+	tree_write(at("A.md"), STR("old"));
+	assert_int_equal(chmod(at("A.md"), 0640), 0);
+	assert_int_equal(document_replace(at("A.md"), STR("new"), &err), 0);
+	holds("A.md", "new");
+	tree_list(base, &list);
 	assert_non_null(strstr(list.s, "A.md"));
 	assert_null(strstr(list.s, ".new"));
 }
 
 static void the_mode_of_a_document_stays(void **state)
 {
-	struct place *p = *state;
 	struct stat st;
 	struct error err = {0};
 
-	tree_write(in(p, "A.md"), STR("old"));
-	assert_int_equal(chmod(in(p, "A.md"), 0600), 0);
-	assert_int_equal(document_replace(in(p, "A.md"), STR("new"), &err), 0);
-	assert_int_equal(stat(in(p, "A.md"), &st), 0);
+	(void)state;
+	tree_write(at("A.md"), STR("old"));
+	assert_int_equal(chmod(at("A.md"), 0600), 0);
+	assert_int_equal(document_replace(at("A.md"), STR("new"), &err), 0);
+	assert_int_equal(stat(at("A.md"), &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
 }
 
 static void what_is_staged_is_not_there_until_it_is_committed(void **state)
 {
-	struct place *p = *state;
 	struct error err = {0};
 	bool replaced;
 
-	tree_write(in(p, "A.md"), STR("old"));
-	assert_int_equal(document_stage(in(p, "A.md"), STR("new"), &err), 0);
-	holds(p, "A.md", "old");
-	assert_int_equal(document_commit(in(p, "A.md"), &replaced, &err), 0);
+	(void)state;
+	tree_write(at("A.md"), STR("old"));
+	assert_int_equal(document_stage(at("A.md"), STR("new"), &err), 0);
+	holds("A.md", "old");
+	assert_int_equal(document_commit(at("A.md"), &replaced, &err), 0);
 	assert_true(replaced);
-	holds(p, "A.md", "new");
+	holds("A.md", "new");
 }
 
 static void a_symbolic_link_in_the_place_of_the_staged_file_is_not_followed(void **state)
 {
-	struct place *p = *state;
 	struct error err = {0};
 
-	tree_write(in(p, "victim"), STR("precious"));
-	assert_int_equal(symlink(in(p, "victim"), in(p, ".A.md.new")), 0);
-	assert_int_equal(document_stage(in(p, "A.md"), STR("new"), &err), -1);
+	(void)state;
+	tree_write(at("victim"), STR("precious"));
+	assert_int_equal(symlink(at("victim"), at(".A.md.new")), 0);
+	assert_int_equal(document_stage(at("A.md"), STR("new"), &err), -1);
 	assert_int_equal(err.code, ERR_SYSTEM);
-	holds(p, "victim", "precious");
+	holds("victim", "precious");
 }
 
 static void a_folder_that_is_not_there_is_an_error_of_the_system(void **state)
 {
-	struct place *p = *state;
 	struct error err = {0};
 
-	assert_int_equal(document_replace(in(p, "no/A.md"), STR("x"), &err), -1);
+	(void)state;
+	assert_int_equal(document_replace(at("no/A.md"), STR("x"), &err), -1);
 	assert_int_equal(err.code, ERR_SYSTEM);
 	assert_non_null(strstr(err.text, "No such file or directory"));
 }
@@ -137,130 +104,132 @@ static void append(struct journal *j, const char *types, uint64_t rev)
 #define B2 "{\"seq\":2,\"rev\":2,\"type\":\"b\"}\n"
 #define C3 "{\"seq\":3,\"rev\":2,\"type\":\"c\"}\n"
 
-static void opened_at(struct place *p, const char *before, uint64_t rev, const char *after)
+static void opened_at(const char *before, uint64_t rev, const char *after)
 {
 	struct journal *j = NULL;
 	struct error err = {0};
 
-	tree_write(in(p, "E.jsonl"), str_of(before));
-	assert_int_equal(journal_open(&j, in(p, "E.jsonl"), rev, &err), 0);
+	tree_write(at("E.jsonl"), str_of(before));
+	assert_int_equal(journal_open(&j, at("E.jsonl"), rev, &err), 0);
 	journal_close(&j);
-	holds(p, "E.jsonl", after);
+	holds("E.jsonl", after);
 }
 
 static void lines_are_numbered_on_across_openings(void **state)
 {
-	struct place *p = *state;
 	struct journal *j = NULL;
 	struct error err = {0};
 
-	assert_int_equal(journal_open(&j, in(p, "E.jsonl"), 0, &err), 0);
+	(void)state;
+	assert_int_equal(journal_open(&j, at("E.jsonl"), 0, &err), 0);
 	append(j, "a", 1);
 	append(j, "bc", 2);
 	journal_close(&j);
-	holds(p, "E.jsonl", A1 B2 C3);
-	assert_int_equal(journal_open(&j, in(p, "E.jsonl"), 2, &err), 0);
+	holds("E.jsonl", A1 B2 C3);
+	assert_int_equal(journal_open(&j, at("E.jsonl"), 2, &err), 0);
 	assert_int_equal(journal_rev(j), 2);
 	append(j, "d", 3);
 	journal_close(&j);
-	holds(p, "E.jsonl", A1 B2 C3 "{\"seq\":4,\"rev\":3,\"type\":\"d\"}\n");
+	holds("E.jsonl", A1 B2 C3 "{\"seq\":4,\"rev\":3,\"type\":\"d\"}\n");
 }
 
 static void a_torn_last_line_is_cut(void **state)
 {
-	opened_at(*state, A1 "{\"seq\":2,\"re", 1, A1);
-	opened_at(*state, A1 "{\"seq\":2,\"rev\":2,\"type\":\"b\"}", 1, A1);
-	opened_at(*state, A1 "{\"seq\":2,\"rev\":2,\"type\":\"b\"}", 2, A1);
-	opened_at(*state, "{", 0, "");
+	(void)state;
+	opened_at(A1 "{\"seq\":2,\"re", 1, A1);
+	opened_at(A1 "{\"seq\":2,\"rev\":2,\"type\":\"b\"}", 1, A1);
+	opened_at(A1 "{\"seq\":2,\"rev\":2,\"type\":\"b\"}", 2, A1);
+	opened_at("{", 0, "");
 }
 
 static void lines_whose_document_was_never_replaced_are_cut(void **state)
 {
-	opened_at(*state, A1 B2 C3, 1, A1);
-	opened_at(*state, A1 B2 C3, 2, A1 B2 C3);
-	opened_at(*state, A1 B2 "{\"seq\":3,\"rev", 1, A1);
-	opened_at(*state, A1, 0, "");
+	(void)state;
+	opened_at(A1 B2 C3, 1, A1);
+	opened_at(A1 B2 C3, 2, A1 B2 C3);
+	opened_at(A1 B2 "{\"seq\":3,\"rev", 1, A1);
+	opened_at(A1, 0, "");
 }
 
 static void an_older_document_that_was_put_back_cuts_nothing(void **state)
 {
-	struct place *p = *state;
 	struct journal *j = NULL;
 	struct error err = {0};
 
-	opened_at(p, A1 B2 C3, 0, A1 B2 C3);
-	assert_int_equal(journal_open(&j, in(p, "E.jsonl"), 0, &err), 0);
+	(void)state;
+	opened_at(A1 B2 C3, 0, A1 B2 C3);
+	assert_int_equal(journal_open(&j, at("E.jsonl"), 0, &err), 0);
 	assert_int_equal(journal_rev(j), 2);
 	journal_close(&j);
 }
 
 static void a_batch_longer_than_the_window_is_cut_whole(void **state)
 {
-	struct place *p = *state;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
+	(void)state;
 	buf_adds(&text, A1);
 	for (int i = 0; i < 2000; i++)
 		buf_addf(&text, "{\"seq\":%d,\"rev\":2,\"type\":\"b\"}\n", i + 2);
-	opened_at(p, text.s, 1, A1);
-	opened_at(p, text.s, 2, text.s);
+	opened_at(text.s, 1, A1);
+	opened_at(text.s, 2, text.s);
 }
 
 static void an_append_can_be_taken_back(void **state)
 {
-	struct place *p = *state;
 	struct journal *j = NULL;
 	struct error err = {0};
 
-	assert_int_equal(journal_open(&j, in(p, "E.jsonl"), 0, &err), 0);
+	(void)state;
+	assert_int_equal(journal_open(&j, at("E.jsonl"), 0, &err), 0);
 	append(j, "a", 1);
 	append(j, "xyz", 2);
 	journal_undo(j);
 	append(j, "bc", 2);
 	journal_close(&j);
-	holds(p, "E.jsonl", A1 B2 C3);
+	holds("E.jsonl", A1 B2 C3);
 }
 
 static void a_lock_that_another_holds_is_told_with_its_holder(void **state)
 {
-	struct place *p = *state;
 	struct lock *mine = NULL, *second = NULL;
 	struct error err = {0};
 	char want[64];
 
-	assert_int_equal(lock_take(&mine, in(p, "l"), 0, &err), 0);
-	assert_int_equal(lock_take(&second, in(p, "l"), 0, &err), -1);
+	(void)state;
+	assert_int_equal(lock_take(&mine, at("l"), 0, &err), 0);
+	assert_int_equal(lock_take(&second, at("l"), 0, &err), -1);
 	assert_int_equal(err.code, ERR_STATE);
 	(void)snprintf(want, sizeof(want), "(pid %ld on ", (long)getpid());
 	assert_non_null(strstr(err.text, want));
 	assert_null(second);
 	lock_drop(&mine);
-	assert_int_equal(lock_take(&second, in(p, "l"), 0, &err), 0);
+	assert_int_equal(lock_take(&second, at("l"), 0, &err), 0);
 	lock_drop(&second);
 }
 
 static void a_lock_dies_with_its_holder(void **state)
 {
-	struct place *p = *state;
 	struct lock *l = NULL;
 	struct error err = {0};
 	int status;
 	pid_t child = fork();
 
+	(void)state;
 	if (child == 0)
-		_exit(lock_take(&l, in(p, "l"), 0, &err) == 0 ? 7 : 1);
+		_exit(lock_take(&l, at("l"), 0, &err) == 0 ? 7 : 1);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(WEXITSTATUS(status), 7);
-	assert_int_equal(lock_take(&l, in(p, "l"), 0, &err), 0);
+	assert_int_equal(lock_take(&l, at("l"), 0, &err), 0);
 	lock_drop(&l);
 }
 
-static void create(struct place *p)
+static void create(void)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct error err = {0};
 
-	assert_int_equal(context_open(&f, in(p, "ADR-7.md"), CONTEXT_MAY_CREATE, &err), 0);
+	assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_MAY_CREATE, &err), 0);
 	assert_true(f.created);
 	assert_int_equal(context_create(&f, "ADR-7", "init", &err), 0);
 	(void)context_event(&f, "started");
@@ -269,16 +238,16 @@ static void create(struct place *p)
 
 static void a_save_appends_its_events_and_counts_the_revision(void **state)
 {
-	struct place *p = *state;
 	struct error err = {0};
 
-	create(p);
-	holds(p, "ADR-7.events.jsonl",
+	(void)state;
+	create();
+	holds("ADR-7.events.jsonl",
 		"{\"seq\":1,\"rev\":1,\"ts\":\"2026-11-21T01:34:55Z\",\"type\":\"started\"}\n");
 	for (int i = 0; i < 2; i++) {
 		CLEANUP(context_close) struct context_file f = {0};
 
-		assert_int_equal(context_open(&f, in(p, "ADR-7.md"), CONTEXT_MUST_EXIST, &err), 0);
+		assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_MUST_EXIST, &err), 0);
 		assert_int_equal(context_count(&f.doc, "revision"), i + 1);
 		context_set_count(&f.doc, "fix_iteration", (unsigned long)i + 5);
 		assert_int_equal(context_save(&f, &err), 0);
@@ -287,113 +256,117 @@ static void a_save_appends_its_events_and_counts_the_revision(void **state)
 
 static void nothing_changed_is_nothing_written(void **state)
 {
-	struct place *p = *state;
 	CLEANUP(context_close) struct context_file f = {0};
 	struct stat before, after;
 	struct error err = {0};
 
-	create(p);
-	assert_int_equal(stat(in(p, "ADR-7.md"), &before), 0);
-	assert_int_equal(context_open(&f, in(p, "ADR-7.md"), CONTEXT_MUST_EXIST, &err), 0);
+	(void)state;
+	create();
+	assert_int_equal(stat(at("ADR-7.md"), &before), 0);
+	assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_MUST_EXIST, &err), 0);
 	assert_int_equal(context_save(&f, &err), 0);
-	assert_int_equal(stat(in(p, "ADR-7.md"), &after), 0);
+	assert_int_equal(stat(at("ADR-7.md"), &after), 0);
 	assert_int_equal(before.st_ino, after.st_ino);
 	assert_memory_equal(&before.st_mtim, &after.st_mtim, sizeof(before.st_mtim));
 }
 
 static void a_document_behind_a_link_is_replaced_where_it_is(void **state)
 {
-	struct place *p = *state;
 	struct error err = {0};
 	struct stat st;
 
-	tree_mkdirs(in(p, "real"));
-	create(p);
-	assert_int_equal(rename(in(p, "ADR-7.md"), in(p, "real/ADR-7.md")), 0);
-	assert_int_equal(symlink("real/ADR-7.md", in(p, "link.md")), 0);
+	(void)state;
+	tree_mkdirs(at("real"));
+	create();
+	assert_int_equal(rename(at("ADR-7.md"), at("real/ADR-7.md")), 0);
+	assert_int_equal(symlink("real/ADR-7.md", at("link.md")), 0);
 	{
 		CLEANUP(context_close) struct context_file f = {0};
 
-		assert_int_equal(context_open(&f, in(p, "link.md"), CONTEXT_MUST_EXIST, &err), 0);
+		assert_int_equal(context_open(&f, at("link.md"), CONTEXT_MUST_EXIST, &err), 0);
 		context_set(&f.doc, "outcome", STR("x"));
 		assert_int_equal(context_save(&f, &err), 0);
 	}
-	assert_int_equal(lstat(in(p, "link.md"), &st), 0);
+	assert_int_equal(lstat(at("link.md"), &st), 0);
 	assert_true(S_ISLNK(st.st_mode));
-	assert_true(path_exists(in(p, "real/ADR-7.events.jsonl")));
+	assert_true(path_exists(at("real/ADR-7.events.jsonl")));
 }
 
 static void a_broken_document_is_left_as_it_was(void **state)
 {
-	struct place *p = *state;
 	CLEANUP(context_close) struct context_file f = {0};
 	struct error err = {0};
 
-	tree_write(in(p, "ADR-7.md"), STR(""));
-	assert_int_equal(context_open(&f, in(p, "ADR-7.md"), CONTEXT_MAY_CREATE, &err), -1);
+	(void)state;
+	tree_write(at("ADR-7.md"), STR(""));
+	assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_MAY_CREATE, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
-	holds(p, "ADR-7.md", "");
+	holds("ADR-7.md", "");
 }
 
 static void what_is_kept_never_overwrites(void **state)
 {
-	struct place *p = *state;
 	CLEANUP(context_close) struct context_file f = {0};
 	struct error err = {0};
 	char *one, *two;
 
-	create(p);
-	assert_int_equal(context_open(&f, in(p, "ADR-7.md"), CONTEXT_MUST_EXIST, &err), 0);
+	(void)state;
+	create();
+	assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_MUST_EXIST, &err), 0);
 	assert_int_equal(context_keep(&f, "ADR-7-x", STR("one"), &one, &err), 0);
 	assert_int_equal(context_keep(&f, "ADR-7-x", STR("two"), &two, &err), 0);
-	holds(p, "logs/ADR-7-x-20261121T013455Z-1.txt", "one");
-	holds(p, "logs/ADR-7-x-20261121T013455Z-2.txt", "two");
+	holds("logs/ADR-7-x-20261121T013455Z-1.txt", "one");
+	holds("logs/ADR-7-x-20261121T013455Z-2.txt", "two");
 }
 
 static void paths_come_from_the_slug_and_the_id(void **state)
 {
-	struct place *p = *state;
 	struct error err = {0};
 	char *path;
 
+	(void)state;
 	setenv("DEV_TEAM_STATE_DIR", "/s", 1);
-	assert_int_equal(context_path(&p->arena, "org/repo", "ADR-7", &path, &err), 0);
+	assert_int_equal(context_path(&arena, "org/repo", "ADR-7", &path, &err), 0);
 	assert_string_equal(path, "/s/org/repo/ADR-7.md");
-	assert_int_equal(context_path(&p->arena, "org/repo", "../x", &path, &err), -1);
+	assert_int_equal(context_path(&arena, "org/repo", "../x", &path, &err), -1);
 	assert_int_equal(err.code, ERR_USAGE);
-	assert_int_equal(context_path(&p->arena, "org/../repo", "x", &path, &err), -1);
+	assert_int_equal(context_path(&arena, "org/../repo", "x", &path, &err), -1);
 	assert_int_equal(err.code, ERR_STATE);
 	unsetenv("DEV_TEAM_STATE_DIR");
 	setenv("HOME", "/home/ada", 1);
-	assert_int_equal(context_path(&p->arena, "a/b/c", "x", &path, &err), 0);
+	assert_int_equal(context_path(&arena, "a/b/c", "x", &path, &err), 0);
 	assert_string_equal(path, "/home/ada/.dev-team/a/b/c/x.md");
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+static int fix_clock(void **state)
+{
+	(void)state;
+	return setenv("DEV_TEAM_NOW", "2026-11-21T01:34:55Z", 1);
+}
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(a_document_is_replaced_and_leaves_nothing_beside_it),
-		T(the_mode_of_a_document_stays),
-		T(what_is_staged_is_not_there_until_it_is_committed),
-		T(a_symbolic_link_in_the_place_of_the_staged_file_is_not_followed),
-		T(a_folder_that_is_not_there_is_an_error_of_the_system),
-		T(lines_are_numbered_on_across_openings),
-		T(a_torn_last_line_is_cut),
-		T(lines_whose_document_was_never_replaced_are_cut),
-		T(an_older_document_that_was_put_back_cuts_nothing),
-		T(a_batch_longer_than_the_window_is_cut_whole),
-		T(an_append_can_be_taken_back),
-		T(a_lock_that_another_holds_is_told_with_its_holder),
-		T(a_lock_dies_with_its_holder),
-		T(a_save_appends_its_events_and_counts_the_revision),
-		T(nothing_changed_is_nothing_written),
-		T(a_document_behind_a_link_is_replaced_where_it_is),
-		T(a_broken_document_is_left_as_it_was),
-		T(what_is_kept_never_overwrites),
-		T(paths_come_from_the_slug_and_the_id),
+		scratch_test(a_document_is_replaced_and_leaves_nothing_beside_it),
+		scratch_test(the_mode_of_a_document_stays),
+		scratch_test(what_is_staged_is_not_there_until_it_is_committed),
+		scratch_test(a_symbolic_link_in_the_place_of_the_staged_file_is_not_followed),
+		scratch_test(a_folder_that_is_not_there_is_an_error_of_the_system),
+		scratch_test(lines_are_numbered_on_across_openings),
+		scratch_test(a_torn_last_line_is_cut),
+		scratch_test(lines_whose_document_was_never_replaced_are_cut),
+		scratch_test(an_older_document_that_was_put_back_cuts_nothing),
+		scratch_test(a_batch_longer_than_the_window_is_cut_whole),
+		scratch_test(an_append_can_be_taken_back),
+		scratch_test(a_lock_that_another_holds_is_told_with_its_holder),
+		scratch_test(a_lock_dies_with_its_holder),
+		scratch_test(a_save_appends_its_events_and_counts_the_revision),
+		scratch_test(nothing_changed_is_nothing_written),
+		scratch_test(a_document_behind_a_link_is_replaced_where_it_is),
+		scratch_test(a_broken_document_is_left_as_it_was),
+		scratch_test(what_is_kept_never_overwrites),
+		scratch_test(paths_come_from_the_slug_and_the_id),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, fix_clock, NULL);
 }

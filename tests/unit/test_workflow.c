@@ -1,10 +1,8 @@
 #include "src/workflow/workflow.h"
 #include "src/workflow/words.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/arena.h"
 
 #define DIAGRAM "```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> x : go\nx --> [*]\n```\n"
-
-static struct arena arena;
 
 static struct workflow parsed(struct str text)
 {
@@ -401,13 +399,6 @@ static void long_names_are_cut_between_characters(void **state)
 		"01234567890123456789012345678901234567890123456789012345678");
 }
 
-static int release(void **state)
-{
-	(void)state;
-	arena_release(&arena);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -435,5 +426,5 @@ int main(void)
 		cmocka_unit_test(long_names_are_cut_between_characters),
 	};
 
-	return cmocka_run_group_tests_name("workflow", tests, NULL, release);
+	return cmocka_run_group_tests_name("workflow", tests, NULL, arena_end);
 }

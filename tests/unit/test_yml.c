@@ -1,7 +1,5 @@
 #include "src/base/yml.h"
-#include "tests/unit/unit.h"
-
-static struct arena arena;
+#include "tests/unit/arena.h"
 
 static struct yml *parsed(struct str text)
 {
@@ -16,14 +14,12 @@ static struct yml *parsed(struct str text)
 #define refused(text, message) assert_refused(STR(text), 2, message)
 static void assert_refused(struct str text, unsigned first_line, const char *message)
 {
-	char line[2048];
 	struct error err = {0};
 	struct yml *y;
 
 	assert_int_equal(yml_parse(&arena, text, "f.md", first_line, &y, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
-	error_format(&err, line, sizeof(line));
-	assert_string_equal(line, message);
+	assert_error(&err, message);
 }
 
 static void an_empty_text_is_an_empty_map(void **state)
@@ -254,13 +250,6 @@ static void every_character_round_trips_inside_a_text(void **state)
 	}
 }
 
-static int release(void **state)
-{
-	(void)state;
-	arena_release(&arena);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -278,5 +267,5 @@ int main(void)
 		cmocka_unit_test(every_character_round_trips_inside_a_text),
 	};
 
-	return cmocka_run_group_tests_name("yml", tests, NULL, release);
+	return cmocka_run_group_tests_name("yml", tests, NULL, arena_end);
 }
