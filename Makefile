@@ -114,17 +114,20 @@ format:
 format-check:
 	clang-format --dry-run --Werror $(FORMATTED)
 
-SHARE   = $(DESTDIR)$(PREFIX)/share/dev-team
+# The folder is the user's to name: always quoted, and only what install made is ever removed.
+TO      = $(DESTDIR)$(PREFIX)
+SHARE   = $(TO)/share/dev-team
 PARTS   = workflows skills agents commands hooks .claude-plugin
 install: all
-	install -D -m 755 build/dev-team $(DESTDIR)$(PREFIX)/bin/dev-team
-	install -D -m 644 docs/dev-team.1 $(DESTDIR)$(PREFIX)/share/man/man1/dev-team.1
-	rm -rf $(SHARE) && mkdir -p $(SHARE)/bin
-	cp -R $(wildcard $(PARTS)) $(SHARE)/
-	printf '#!/bin/sh\nexec %s "$$@"\n' '$(PREFIX)/bin/dev-team' >$(SHARE)/bin/dev-team
-	chmod 755 $(SHARE)/bin/dev-team
+	install -D -m 755 build/dev-team "$(TO)/bin/dev-team"
+	install -D -m 644 docs/dev-team.1 "$(TO)/share/man/man1/dev-team.1"
+	rm -rf "$(SHARE)" && mkdir -p "$(SHARE)/bin"
+	cp -R $(wildcard $(PARTS)) "$(SHARE)/"
+	printf '#!/bin/sh\nexec "%s" "$$@"\n' "$(PREFIX)/bin/dev-team" >"$(SHARE)/bin/dev-team"
+	chmod 755 "$(SHARE)/bin/dev-team"
 uninstall:
-	rm -rf $(DESTDIR)$(PREFIX)/bin/dev-team $(DESTDIR)$(PREFIX)/share/man/man1/dev-team.1 $(SHARE)
+	rm -rf "$(SHARE)"
+	rm -f "$(TO)/bin/dev-team" "$(TO)/share/man/man1/dev-team.1"
 deps:
 	@echo 'deps: everything is there'
 clean:
