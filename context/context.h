@@ -11,6 +11,7 @@
 #include "src/base/buf.h"
 
 #define CONTEXT_MAX     ((size_t)16 << 20) /* bytes of a whole document */
+#define MAX_SECTIONS    10000              /* and no more can be added */
 #define FIELD_MAX       1000000000ul       /* largest counter */
 #define CONTEXT_ACTIONS "Actions"          /* the machine's own section */
 

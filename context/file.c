@@ -175,7 +175,7 @@ int context_save(struct context_file *f, struct error *err)
 	context_set(&f->doc, "last_updated", str_of(now));
 	context_set_count(&f->doc, "revision", rev);
 	if (context_render(&f->doc, &text, err) < 0 ||
-		context_check(f->path, buf_str(&text), err) < 0)
+		context_check(&f->doc, buf_str(&text), err) < 0)
 		return -1;
 	if (document_stage(f->path, buf_str(&text), err) < 0)
 		return -1;

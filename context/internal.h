@@ -7,8 +7,6 @@
 #include "context/context.h"
 #include "src/base/yml.h"
 
-enum { MAX_SECTIONS = 10000 };
-
 /* A frontmatter key. `from`..`to` is its value's range in the document's text. */
 struct field {
 	struct str key;

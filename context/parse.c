@@ -126,13 +126,14 @@ static int parse_head(struct context *c, size_t head, struct error *err)
 	return check_identity(c, err);
 }
 
-static int parse_text(struct context *c, const char *file, struct str text, struct error *err)
+int context_adopt(struct context *c, const char *file, struct buf *text, struct error *err)
 {
 	size_t head = 0, body = 0;
 
-	c->newline = "\n";
+	*c = (struct context){.own = *text, .newline = "\n"};
+	*text = (struct buf)BUF_INIT;
 	c->file = arena_dup(&c->arena, str_of(file));
-	c->text = text;
+	c->text = buf_str(&c->own);
 	if (check_text(c, err) < 0 || find_head(c, &head, &body, err) < 0)
 		return -1;
 	if (parse_head(c, head, err) < 0)
@@ -140,22 +141,33 @@ static int parse_text(struct context *c, const char *file, struct str text, stru
 	return context_parse_sections(c, body, err);
 }
 
-int context_adopt(struct context *c, const char *file, struct buf *text, struct error *err)
+static size_t sections_left(const struct context *c)
 {
-	*c = (struct context){.own = *text};
-	*text = (struct buf)BUF_INIT;
-	return parse_text(c, file, buf_str(&c->own), err);
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n_sections; i++)
+		n += !c->sections[i].removed;
+	return n;
 }
 
-int context_check(const char *file, struct str text, struct error *err)
+/* Texts of sections are checked where they come in, and escaped; reading them all again would cost
+ * as much as the load. */
+int context_check(const struct context *c, struct str text, struct error *err)
 {
-	CLEANUP(context_release) struct context c = {0};
+	CLEANUP(context_release) struct context again = {.text = text, .file = c->file};
+	size_t head = 0, body = 0;
 	struct error why = {0};
+	int rc;
 
-	if (parse_text(&c, file, text, &why) == 0)
+	if (sections_left(c) > MAX_SECTIONS)
+		rc = error_set(&why, ERR_INPUT, "more than %d sections", MAX_SECTIONS);
+	else
+		rc = find_head(&again, &head, &body, &why) < 0 ? -1 :
+								 parse_head(&again, head, &why);
+	if (rc == 0)
 		return 0;
 	return error_set(
-		err, ERR_INPUT, "'%s' cannot be saved like this: %.600s", file, why.text);
+		err, ERR_INPUT, "'%s' cannot be saved like this: %.600s", c->file, why.text);
 }
 
 int context_parse(struct context *c, const char *file, struct str text, struct error *err)

@@ -3,8 +3,6 @@
 #define OPEN  "<!-- section:"
 #define CLOSE " -->"
 
-enum { MAX_SECTIONS = 10000 };
-
 bool section_name_valid(struct str name)
 {
 	if (!name.n || name.n > 80 || utf8_fault(name) || str_trim(name).n != name.n)
