@@ -128,6 +128,7 @@ static void a_result_that_cannot_be_recorded_is_told(void **state)
 	assert_non_null(strstr(err.text, "no result of '" ID "' was recorded: '"));
 	assert_non_null(strstr(err.text, "is locked by another process"));
 	assert_not_recorded();
+	assert_no_lock_file();
 	assert_int_equal(run(WAIT_TO_THE_END), 0);
 }
 
