@@ -135,10 +135,13 @@ bool action_takes(const json *action, struct str word)
 static bool word_of_text(const json *action, struct str text, char *out, size_t size)
 {
 	CLEANUP(json_free) json *j = verdict_json(text);
+	char status[64];
 	const char *word = NULL;
 
-	if (j)
-		word = json_get_str(j, action_is_troubleshooter(action) ? "action" : "status");
+	if (j && action_is_troubleshooter(action))
+		word = json_get_str(j, "action");
+	else if (j)
+		word = verdict_status(text, status, sizeof(status)) ? status : NULL;
 	else if (strcmp(json_get_str(action, "action"), "run_script") == 0)
 		word = verdict_passed(text) ? "passed" : "failed";
 	if (!word || strlen(word) >= size || !action_takes(action, str_of(word)))

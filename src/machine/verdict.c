@@ -25,7 +25,7 @@ static bool meant_as_verdict(struct str line)
 		       str_find(line, STR("\"action\"")) < line.n);
 }
 
-static json *last_line(struct str text, bool *unreadable)
+static json *last_line(struct str text, bool *unreadable, size_t *behind)
 {
 	size_t end = text.n;
 
@@ -36,6 +36,7 @@ static json *last_line(struct str text, bool *unreadable)
 		json *j = object_of(line);
 
 		*unreadable = !j && meant_as_verdict(line);
+		*behind = end;
 		if (j || *unreadable)
 			return j;
 		end = start ? start - 1 : 0;
@@ -44,49 +45,46 @@ static json *last_line(struct str text, bool *unreadable)
 }
 
 /* A fence opens with ``` or ```json and closes with ```. */
-static json *last_fence(struct str text)
+static json *last_fence(struct str text, size_t *behind)
 {
 	struct str rest = text, line;
 	const char *open = NULL;
 	json *found = NULL;
 
 	while (str_line(&rest, &line)) {
-		struct str t = str_trim(line);
+		json *j;
 
-		if (!str_starts(t, "```"))
+		if (!str_starts(str_trim(line), "```"))
 			continue;
 		if (!open) {
 			open = rest.p;
 			continue;
 		}
-		json *j = object_of((struct str){open, (size_t)(line.p - open)});
-
+		j = object_of((struct str){open, (size_t)(line.p - open)});
 		open = NULL;
 		if (!j)
 			continue;
 		json_free(&found);
 		found = j;
+		*behind = (size_t)(rest.p - text.p);
 	}
 	return found;
 }
 
-json *verdict_json(struct str text)
+/* *behind: where the text goes on behind the verdict. */
+static json *find_verdict(struct str text, size_t *behind)
 {
 	bool unreadable = false;
-	json *j = last_line(text, &unreadable);
+	json *j = last_line(text, &unreadable, behind);
 
-	return j || unreadable ? j : last_fence(text);
+	return j || unreadable ? j : last_fence(text, behind);
 }
 
-bool verdict_status(struct str text, char *out, size_t size)
+json *verdict_json(struct str text)
 {
-	CLEANUP(json_free) json *j = verdict_json(text);
-	const char *status = j ? json_get_str(j, "status") : NULL;
+	size_t ignored;
 
-	if (!status || strlen(status) >= size)
-		return false;
-	(void)snprintf(out, size, "%s", status);
-	return true;
+	return find_verdict(text, &ignored);
 }
 
 /*
@@ -173,7 +171,9 @@ static bool negates_clause(struct str word)
 static bool takes_back(struct str word)
 {
 	static const char *const list[] = {"if", "once", "unless", "until", "provided", "pending",
-		"when", "false", "no", "not", "never", "denied", "except", NULL};
+		"when", "false", "no", "not", "never", "denied", "except", "but", "however",
+		"though", "although", "nothing", "nobody", "none", "fail", "fails", "failed",
+		"failing", NULL};
 
 	return in_list(word, list);
 }
@@ -202,9 +202,10 @@ static void separate(struct clause *c, struct str gap)
 /* Words that say no by themselves, unless it is "no changes requested" or "nothing rejected". */
 static bool rejects(const struct clause *c, struct str word)
 {
-	static const char *const always[] = {
-		"changes_requested", "disapproved", "unapproved", "disapprove", NULL};
-	static const char *const alone[] = {"reject", "rejected", "rejecting", "rejection", NULL};
+	static const char *const always[] = {"changes_requested", "disapproved", "unapproved",
+		"disapprove", "disagree", "disagrees", "withdraw", "withdrawn", NULL};
+	static const char *const alone[] = {"reject", "rejects", "rejected", "rejecting",
+		"rejection", "refuses", "declines", NULL};
 	static const char *const asked[] = {"requested", "required", "needed", "necessary", NULL};
 
 	if (in_list(word, always))
@@ -214,32 +215,56 @@ static bool rejects(const struct clause *c, struct str word)
 	return in_list(word, alone) || (c->change && in_list(word, asked));
 }
 
+enum tone { AGAINST, SILENT, APPROVES };
+
 /*
  * Looks for the whole word in any sentence that does not negate it. One negated "approved" anywhere
  * makes the answer no: a rejection taken for an approval costs more than a second look.
  */
-static bool says_approved(struct str text)
+static enum tone tone_of(struct str text)
 {
 	struct clause c = {0};
 	struct str word;
-	bool yes = false;
+	enum tone tone = SILENT;
 	size_t at = 0, end = 0;
 
+	if (str_find(text, STR("\xe2\x9d\x8c")) < text.n) /* the red cross */
+		return AGAINST;
 	while (next_word(text, &at, &word)) {
+		bool negated;
+
 		separate(&c, str_sub(text, end, (size_t)(word.p - text.p)));
 		end = at;
+		negated = c.sentence_negated || c.clause_negated;
 		if (rejects(&c, word) || (c.approved && takes_back(word)))
-			return false;
+			return AGAINST;
+		if (negated && (word_is(word, "approved") || word_is(word, "agree")))
+			return AGAINST;
 		if (word_is(word, "approved")) {
-			if (c.sentence_negated || c.clause_negated)
-				return false;
-			yes = c.approved = true;
+			tone = APPROVES;
+			c.approved = true;
 		}
 		c.change = word_is(word, "changes") || word_is(word, "change");
 		c.sentence_negated |= negates_sentence(word);
 		c.clause_negated |= negates_clause(word);
 	}
-	return yes;
+	return tone;
+}
+
+/* A yes with a no behind it is none. */
+bool verdict_status(struct str text, char *out, size_t size)
+{
+	size_t behind = text.n;
+	CLEANUP(json_free) json *j = find_verdict(text, &behind);
+	const char *status = j ? json_get_str(j, "status") : NULL;
+
+	if (!status || strlen(status) >= size)
+		return false;
+	if ((strcmp(status, "approved") == 0 || strcmp(status, "validated") == 0) &&
+		tone_of(str_sub(text, behind, text.n)) == AGAINST)
+		return false;
+	(void)snprintf(out, size, "%s", status);
+	return true;
 }
 
 bool verdict_approved(struct str text)
@@ -252,7 +277,7 @@ bool verdict_approved(struct str text)
 		if (strcmp(status, "changes_requested") == 0)
 			return false;
 	}
-	return says_approved(text);
+	return tone_of(text) == APPROVES;
 }
 
 static struct str last_text_line(struct str text)

@@ -10,7 +10,10 @@
 /* The last line that is a JSON object, else the last fenced JSON block that is one; NULL when there
  * is none. */
 json *verdict_json(struct str text);
-/* Its `status`, copied to out; false when there is none. */
+/*
+ * Its `status`, copied to out; false when there is none, or when it is a yes and the text behind it
+ * speaks against it.
+ */
 bool verdict_status(struct str text, char *out, size_t size);
 /* Approved? JSON status first, then the words: whole ones, with negation. In doubt: no. */
 bool verdict_approved(struct str text);

@@ -16,6 +16,7 @@ static void a_json_last_line_decides(void **state)
 		"{\"status\":\"changes_requested\"}\ntext\n{\"status\":\"approved\",\"n\":1}\n\n",
 		"  {\"status\":\"approved\"}  \r\n",
 		"{\"status\":\"approved\"}\nThanks for reading.",
+		"{\"status\":\"approved\"}\n```\n",
 		NULL,
 	};
 	static const char *const no[] = {
@@ -24,6 +25,9 @@ static void a_json_last_line_decides(void **state)
 		"{\"status\":\"blocked\"}",
 		"{\"status\":1}",
 		"{}",
+		"> {\"status\":\"changes_requested\"}\n{\"status\":\"approved\"}\n> end of quote. "
+		"I do not agree",
+		"{\"status\":\"approved\"}\nThat was the developer's line. I reject it.",
 		"{\"status\":\"approved\"}\nOn second look "
 		"no:\n{\"status\":\"changes_requested\",\"where\":\"C:\\src\"}",
 		"{\"status\":\"approved\"}\n{\"status\":\"changes_requested\",\"status\":\"x\"}",
@@ -107,6 +111,11 @@ static void without_json_whole_words_and_negation_decide(void **state)
 		"Changes are required. Approved otherwise.\nchanges requested",
 		"I had approved it; I reject it now",
 		"approved earlier, rejected now",
+		"approved by the linter. The reviewer rejects it.",
+		"I disagree that this is approved",
+		"Approved by me: nothing",
+		"Approved \xe2\x9d\x8c",
+		"The gate says approved but tests fail",
 		NULL,
 	};
 
