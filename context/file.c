@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sys/stat.h>
 #include "context/file.h"
 #include "src/base/clock.h"
 #include "src/base/path.h"
@@ -17,6 +18,17 @@ static unsigned lock_wait(void)
 	long ms = set && *set ? strtol(set, NULL, 10) : LOCK_WAIT_MS;
 
 	return ms < 0 || ms > 3600000 ? LOCK_WAIT_MS : (unsigned)ms;
+}
+
+/* What we make is for its owner: whoever can write the document can have commands run, and logs may
+ * hold what nobody else should read. Folders that are there keep their mode. */
+static int make_folder(const char *dir, struct error *err)
+{
+	mode_t others = umask(077);
+	int rc = path_mkdirs(dir, err);
+
+	(void)umask(others);
+	return rc;
 }
 
 static int set_path(struct context_file *f, const char *path, struct error *err)
@@ -48,7 +60,7 @@ static int set_names(
 		return set_path(f, real, err);
 	if (set_path(f, path_absolute(a, path), err) < 0)
 		return -1;
-	if (mode == CONTEXT_MAY_CREATE && path_mkdirs(f->dir, err) < 0)
+	if (mode == CONTEXT_MAY_CREATE && make_folder(f->dir, err) < 0)
 		return -1;
 	if (!realpath(f->dir, real))
 		return 0;
@@ -209,13 +221,13 @@ int context_keep(
 	char *dir = path_join(&f->doc.arena, f->dir, "logs");
 
 	clock_stamp(clock_now(), stamp);
-	if (path_mkdirs(dir, err) < 0)
+	if (make_folder(dir, err) < 0)
 		return -1;
 	for (unsigned i = 1; i < 100000; i++) {
 		CLEANUP(close_fd) int fd = -1;
 
 		*path = arena_printf(&f->doc.arena, "%s/%s-%s-%u.txt", dir, stem, stamp, i);
-		fd = open(*path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		fd = open(*path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		if (fd >= 0)
 			return fd_write_all(fd, text, *path, err);
 		if (errno != EEXIST)

@@ -162,8 +162,8 @@ int context_check(const struct context *c, struct str text, struct error *err)
 	if (sections_left(c) > MAX_SECTIONS)
 		rc = error_set(&why, ERR_INPUT, "more than %d sections", MAX_SECTIONS);
 	else
-		rc = find_head(&again, &head, &body, &why) < 0 ? -1 :
-								 parse_head(&again, head, &why);
+		rc = find_head(&again, &head, &body, &why) < 0 ? -1
+							       : parse_head(&again, head, &why);
 	if (rc == 0)
 		return 0;
 	return error_set(

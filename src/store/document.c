@@ -26,7 +26,7 @@ static int take_mode(int fd, const char *path)
 /* close() is checked: some file systems tell of a lost write only there. */
 static int write_staged(const char *name, const char *path, struct str text, struct error *err)
 {
-	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	int rc = 0;
 
 	if (fd < 0)

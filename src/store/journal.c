@@ -118,7 +118,7 @@ int journal_open(struct journal **out, const char *path, uint64_t rev, struct er
 	struct journal *j = xmalloc(sizeof(*j));
 	struct stat st;
 
-	*j = (struct journal){.fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)};
+	*j = (struct journal){.fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600)};
 	j->path = strdup(path);
 	if (!j->path)
 		base_oom();

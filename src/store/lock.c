@@ -60,7 +60,7 @@ static void sign(int fd)
 
 int lock_take(struct lock **out, const char *path, unsigned wait_ms, struct error *err)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	*out = NULL;
 	if (fd < 0)

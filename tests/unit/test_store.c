@@ -319,6 +319,49 @@ static void what_is_kept_never_overwrites(void **state)
 	holds("logs/ADR-7-x-20261121T013455Z-2.txt", "two");
 }
 
+static mode_t mode_of(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_mode & 07777;
+}
+
+static void what_is_made_is_for_its_owner_alone(void **state)
+{
+	static const char *const folders[] = {"s", "s/org", "s/org/logs"},
+				 *const files[] = {"s/org/.W-1.lock", "s/org/W-1.md",
+					 "s/org/W-1.events.jsonl",
+					 "s/org/logs/x-20261121T013455Z-1.txt"};
+	struct error err = {0};
+	mode_t before = umask(0);
+
+	(void)state;
+	for (int again = 0; again < 2; again++) {
+		CLEANUP(context_close) struct context_file f = {0};
+		char *kept;
+
+		assert_int_equal(context_open(&f, at("s/org/W-1.md"), CONTEXT_MAY_CREATE, &err), 0);
+		if (f.created)
+			assert_int_equal(context_create(&f, "W-1", "init", &err), 0);
+		context_set(&f.doc, "note", again ? STR("a") : STR("b"));
+		(void)context_event(&f, "x");
+		assert_int_equal(context_save(&f, &err), 0);
+		if (again)
+			break;
+		assert_int_equal(context_keep(&f, "x", STR("x"), &kept, &err), 0);
+		for (size_t i = 0; i < COUNT(folders); i++)
+			assert_int_equal(mode_of(at(folders[i])), 0700);
+		for (size_t i = 0; i < COUNT(files); i++) {
+			assert_int_equal(mode_of(at(files[i])), 0600);
+			assert_int_equal(chmod(at(files[i]), 0640), 0);
+		}
+	}
+	assert_int_equal(umask(before), 0);
+	for (size_t i = 0; i < COUNT(files); i++)
+		assert_int_equal(mode_of(at(files[i])), 0640);
+}
+
 static void paths_come_from_the_slug_and_the_id(void **state)
 {
 	struct error err = {0};
@@ -365,6 +408,7 @@ int main(void)
 		scratch_test(a_document_behind_a_link_is_replaced_where_it_is),
 		scratch_test(a_broken_document_is_left_as_it_was),
 		scratch_test(what_is_kept_never_overwrites),
+		scratch_test(what_is_made_is_for_its_owner_alone),
 		scratch_test(paths_come_from_the_slug_and_the_id),
 	};
 
