@@ -12,12 +12,14 @@
 /* 200 writers of one file finish well within it, even on a disk whose fsync takes 50 ms. */
 enum { LOCK_WAIT_MS = 30000 };
 
+/* What is no number of milliseconds, up to an hour, is as if it were not set. */
 static unsigned lock_wait(void)
 {
 	const char *set = getenv("DEV_TEAM_LOCK_WAIT_MS");
-	long ms = set && *set ? strtol(set, NULL, 10) : LOCK_WAIT_MS;
+	size_t n = set ? strspn(set, "0123456789") : 0;
+	long ms = n && n <= 7 && !set[n] ? strtol(set, NULL, 10) : LOCK_WAIT_MS;
 
-	return ms < 0 || ms > 3600000 ? LOCK_WAIT_MS : (unsigned)ms;
+	return ms > 3600000 ? LOCK_WAIT_MS : (unsigned)ms;
 }
 
 /* What we make is for its owner: whoever can write the document can have commands run, and logs may
@@ -240,11 +242,8 @@ int context_path(struct arena *a, const char *slug, const char *id, char **path,
 {
 	const char *base = getenv("DEV_TEAM_STATE_DIR"), *home = getenv("HOME");
 
-	if (!id_valid(str_of(id)))
-		return error_set(err, ERR_USAGE,
-			"bad work item id '%.120s': must be letters, digits, '.', '_', '-', at "
-			"most 100, no '..'",
-			id);
+	if (id_check(id, err) < 0)
+		return -1;
 	if (!slug_valid(str_of(slug)))
 		return error_set(err, ERR_STATE, "bad repository slug '%.120s'", slug);
 	if (!base || !*base) {

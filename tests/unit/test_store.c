@@ -327,6 +327,46 @@ static mode_t mode_of(const char *path)
 	return st.st_mode & 07777;
 }
 
+/* Another process holds the lock of W-1 for 300 ms. */
+static int open_while_held(const char *wait)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct lock *l = NULL;
+	struct error err = {0};
+	int rc, ready[2], status;
+	char byte;
+	pid_t child;
+
+	assert_int_equal(pipe(ready), 0);
+	child = fork();
+	if (child == 0) {
+		rc = lock_take(&l, at(".W-1.lock"), 0, &err);
+		(void)!write(ready[1], "x", 1);
+		usleep(300000);
+		_exit(-rc);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	setenv("DEV_TEAM_LOCK_WAIT_MS", wait, 1);
+	rc = context_open(&f, at("W-1.md"), CONTEXT_MAY_CREATE, &err);
+	unsetenv("DEV_TEAM_LOCK_WAIT_MS");
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	return rc;
+}
+
+static void a_wait_that_is_no_number_is_the_usual_one(void **state)
+{
+	static const char *const none[] = {"", "abc", "-1", "5s", " 7", "99999999999999999999"};
+
+	(void)state;
+	assert_int_equal(open_while_held("0"), -1);
+	assert_int_equal(open_while_held("20"), -1);
+	for (size_t i = 0; i < COUNT(none); i++)
+		assert_int_equal(open_while_held(none[i]), 0);
+}
+
 static void what_is_made_is_for_its_owner_alone(void **state)
 {
 	static const char *const folders[] = {"s", "s/org", "s/org/logs"},
@@ -408,6 +448,7 @@ int main(void)
 		scratch_test(a_document_behind_a_link_is_replaced_where_it_is),
 		scratch_test(a_broken_document_is_left_as_it_was),
 		scratch_test(what_is_kept_never_overwrites),
+		scratch_test(a_wait_that_is_no_number_is_the_usual_one),
 		scratch_test(what_is_made_is_for_its_owner_alone),
 		scratch_test(paths_come_from_the_slug_and_the_id),
 	};
