@@ -155,45 +155,54 @@ static void a_signal_that_the_caller_ignores_is_ignored(void **state)
 /* A script that leaves its session as well; the second time it only passes. */
 #define ESCAPING "[ ! -e again ] || exit 0; setsid sleep 1000 & echo $! >daemon; " GATED
 
-static void when_the_guard_is_killed_its_script_dies(void **state)
-{
-	pid_t pid, script, daemon;
+struct escaping {
+	pid_t asker, script, daemon;
+};
 
-	(void)state;
+static struct escaping begin_escaping(void)
+{
+	struct escaping e;
+
 	document(ESCAPING, "a.log", 60);
-	pid = asker("", WAIT_TO_THE_END);
-	script = number_in("pid");
-	daemon = number_in("daemon");
-	kill(number_in(".W-1.validating-1.exec"), SIGKILL);
-	assert_int_equal(status_of(pid), 10 + ERR_SYSTEM);
-	assert_ends(script);
-	assert_ends(daemon);
-	assert_not_recorded();
+	e.asker = asker("", WAIT_TO_THE_END);
+	e.script = number_in("pid");
+	e.daemon = number_in("daemon");
+	return e;
+}
+
+static void assert_next_run_passes(void)
+{
 	tree_write("again", STR(""));
 	assert_int_equal(run(WAIT_TO_THE_END), 0);
 	assert_recorded("passed", line);
 	assert_no_lock_file();
 }
 
-static void what_outlived_guard_and_caller_is_ended_by_the_next(void **state)
+static void when_the_guard_is_killed_its_script_dies(void **state)
 {
-	pid_t pid, script, daemon;
+	struct escaping e = begin_escaping();
 
 	(void)state;
-	document(ESCAPING, "a.log", 60);
-	pid = asker("", WAIT_TO_THE_END);
-	script = number_in("pid");
-	daemon = number_in("daemon");
-	kill(pid, SIGKILL);
-	assert_int_equal(status_of(pid), 128 + SIGKILL);
 	kill(number_in(".W-1.validating-1.exec"), SIGKILL);
-	assert_ends(script);
-	assert_false(is_gone(daemon));
-	tree_write("again", STR(""));
-	assert_int_equal(run(WAIT_TO_THE_END), 0);
-	assert_ends(daemon);
-	assert_recorded("passed", line);
-	assert_no_lock_file();
+	assert_int_equal(status_of(e.asker), 10 + ERR_SYSTEM);
+	assert_ends(e.script);
+	assert_ends(e.daemon);
+	assert_not_recorded();
+	assert_next_run_passes();
+}
+
+static void what_outlived_guard_and_caller_is_ended_by_the_next(void **state)
+{
+	struct escaping e = begin_escaping();
+
+	(void)state;
+	kill(e.asker, SIGKILL);
+	assert_int_equal(status_of(e.asker), 128 + SIGKILL);
+	kill(number_in(".W-1.validating-1.exec"), SIGKILL);
+	assert_ends(e.script);
+	assert_false(is_gone(e.daemon));
+	assert_next_run_passes();
+	assert_ends(e.daemon);
 }
 
 /* The read ends only when nobody holds the other end: not the script, and not its guard. */
