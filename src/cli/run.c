@@ -13,17 +13,8 @@ enum { WORKFLOW, AGENTS, CONTEXT_FILE, RESEARCH_SKILL, PLUGIN_ROOT, REPO, MAX_AC
 enum { DEFAULT_MAX_ACTIONS = 1000 };
 
 static const struct option_spec options[] = {
-	[WORKFLOW] = {"workflow", "FILE",
-		"a workflow file, or the name of a shipped one: implement-task, fix-issue", false},
+	STEP_OPTIONS,
 	[AGENTS] = {"agents", "SCRIPT", "what the agents do and answer (YAML)", false},
-	[CONTEXT_FILE] = {"context-file", "FILE",
-		"the work item's document; default: as 'context path' says", false},
-	[RESEARCH_SKILL] = {"research-skill", "NAME",
-		"skill of the researcher; default: as the workflow says", false},
-	[PLUGIN_ROOT] = {"plugin-root", "DIR",
-		"where workflows/ is; default: where dev-team is installed", false},
-	[REPO] = {"repo", "DIR", "the repository; default: the one around the working directory",
-		false},
 	[MAX_ACTIONS] = {"max-actions", "N", "stop after so many actions; default: 1000", false},
 	{0},
 };
@@ -163,12 +154,7 @@ static int prepare(struct invocation *in, struct loop *l, struct error *err)
 {
 	const struct args *args = in->args;
 
-	l->call = (struct step_call){.id = args->words[0],
-		.workflow = args->value[WORKFLOW],
-		.context_file = args->value[CONTEXT_FILE],
-		.research_skill = args->value[RESEARCH_SKILL],
-		.root = args->value[PLUGIN_ROOT],
-		.repo = args->value[REPO]};
+	l->call = (struct step_call){STEP_CALL(args)};
 	if (need_option(&verb_run, args, WORKFLOW, err) < 0 ||
 		need_option(&verb_run, args, AGENTS, err) < 0 ||
 		take_number(args->value[MAX_ACTIONS], &l->max, err) < 0)

@@ -3,16 +3,7 @@
 enum { WORKFLOW, CONTEXT_FILE, RESEARCH_SKILL, PLUGIN_ROOT, REPO, RETURNED, RESULT };
 
 static const struct option_spec options[] = {
-	[WORKFLOW] = {"workflow", "FILE",
-		"a workflow file, or the name of a shipped one: implement-task, fix-issue", false},
-	[CONTEXT_FILE] = {"context-file", "FILE",
-		"the work item's document; default: as 'context path' says", false},
-	[RESEARCH_SKILL] = {"research-skill", "NAME",
-		"skill of the researcher; default: as the workflow says", false},
-	[PLUGIN_ROOT] = {"plugin-root", "DIR",
-		"where workflows/ is; default: where dev-team is installed", false},
-	[REPO] = {"repo", "DIR", "the repository; default: the one around the working directory",
-		false},
+	STEP_OPTIONS,
 	[RETURNED] = {"returned", "[ACTION]",
 		"the agents of the last array are back; ACTION is one of it", false},
 	[RESULT] = {"result", "ACTION=TEXT", "an answer, given here", true},
@@ -22,16 +13,8 @@ static const struct option_spec options[] = {
 static int run(struct invocation *in, struct error *err)
 {
 	const struct args *args = in->args;
-	struct step_call call = {.id = args->words[0],
-		.workflow = args->value[WORKFLOW],
-		.context_file = args->value[CONTEXT_FILE],
-		.research_skill = args->value[RESEARCH_SKILL],
-		.root = args->value[PLUGIN_ROOT],
-		.repo = args->value[REPO],
-		.returned = args->value[RETURNED] != NULL,
-		.agents_are_paid = true,
-		.results = args->repeated,
-		.n_results = args->n_repeated};
+	struct step_call call = {STEP_CALL(args), .returned = args->value[RETURNED] != NULL,
+		.agents_are_paid = true, .results = args->repeated, .n_results = args->n_repeated};
 
 	if (args->value[RETURNED] && *args->value[RETURNED])
 		call.returned_id = args->value[RETURNED];

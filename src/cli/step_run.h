@@ -17,6 +17,28 @@ struct step_call {
 	bool agents_are_paid; /* so a run that cannot be validated is warned of at its start */
 };
 
+/*
+ * What the verbs' command lines share: rows of an option table, and what they and the first word
+ * fill in. Each verb's own enum has the indices, so --help keeps the order of that enum.
+ */
+#define STEP_OPTIONS                                                                               \
+	[WORKFLOW] = {"workflow", "FILE",                                                          \
+		"a workflow file, or the name of a shipped one: implement-task, fix-issue",        \
+		false},                                                                            \
+	[CONTEXT_FILE] = {"context-file", "FILE",                                                  \
+		"the work item's document; default: as 'context path' says", false},               \
+	[RESEARCH_SKILL] = {"research-skill", "NAME",                                              \
+		"skill of the researcher; default: as the workflow says", false},                  \
+	[PLUGIN_ROOT] = {"plugin-root", "DIR",                                                     \
+		"where workflows/ is; default: where dev-team is installed", false},               \
+	[REPO] = {"repo", "DIR", "the repository; default: the one around the working directory",  \
+		false}
+#define STEP_CALL(args)                                                                            \
+	.id = (args)->words[0], .workflow = (args)->value[WORKFLOW],                               \
+	.context_file = (args)->value[CONTEXT_FILE],                                               \
+	.research_skill = (args)->value[RESEARCH_SKILL], .root = (args)->value[PLUGIN_ROOT],       \
+	.repo = (args)->value[REPO]
+
 /* Fills in what was NULL: absolute paths. */
 int step_resolve(struct arena *a, struct step_call *call, struct error *err);
 /* Runs it; the call must be resolved. Adds the array, one line without a newline. */
