@@ -25,6 +25,17 @@ bool id_valid(struct str id)
 	return true;
 }
 
+int id_check(const char *id, struct error *err)
+{
+	if (id_valid(str_of(id)))
+		return 0;
+	return error_set(err, ERR_USAGE,
+		"bad work item id '%.120s': must be letters, digits, '.', '_', '-', at most 100, "
+		"begin with a "
+		"letter or digit, no '..'",
+		id);
+}
+
 bool slug_valid(struct str slug)
 {
 	if (!slug.n || slug.n > 4 * ID_MAX)

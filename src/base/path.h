@@ -10,6 +10,8 @@
 
 /* `[A-Za-z0-9][A-Za-z0-9._-]*`, at most 100 bytes, no `..`. */
 bool id_valid(struct str id);
+/* 0, or -1 with ERR_USAGE that says what an id is. */
+int id_check(const char *id, struct error *err);
 /* Parts as in id_valid(), with `/` between them. */
 bool slug_valid(struct str slug);
 

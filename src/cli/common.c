@@ -65,7 +65,10 @@ int workflow_path(
 		*path = path_absolute(a, name);
 		return 0;
 	}
-	return error_set(err, ERR_INPUT, "no workflow '%.100s' in '%s/workflows'", name, dir);
+	return error_set(err, ERR_INPUT,
+		"no workflow '%.100s': shipped are implement-task and fix-issue; another is named "
+		"by its file",
+		name);
 }
 
 /* Looks for `.git` (a folder, or a file in a linked worktree) upwards: no library is needed for
@@ -82,8 +85,8 @@ int repo_root(struct arena *a, const char *given, char **root, struct error *err
 		if (strcmp(*root, "/") == 0)
 			break;
 	}
-	return error_set(err, ERR_STATE, "'%s' is not in a git repository: give --repo",
-		given ? given : ".");
+	return error_set(err, ERR_STATE,
+		"'%s' is not in a git repository: go into one, or give --repo", real);
 }
 
 int context_file_path(struct arena *a, const char *given, const char *repo, const char *id,

@@ -20,11 +20,8 @@ static int run_path(struct invocation *in, struct error *err)
 {
 	char *repo, *path;
 
-	if (!id_valid(str_of(in->args->words[1])))
-		return error_set(err, ERR_USAGE,
-			"bad work item id '%.120s': must be letters, digits, '.', '_', '-', at "
-			"most 100, no '..'",
-			in->args->words[1]);
+	if (id_check(in->args->words[1], err) < 0)
+		return -1;
 	if (repo_root(in->arena, in->args->value[REPO], &repo, err) < 0)
 		return -1;
 	if (context_file_path(in->arena, NULL, repo, in->args->words[1], &path, err) < 0)

@@ -14,11 +14,8 @@ int step_resolve(struct arena *a, struct step_call *call, struct error *err)
 {
 	char *path;
 
-	if (!id_valid(str_of(call->id)))
-		return error_set(err, ERR_USAGE,
-			"bad work item id '%.120s': must be letters, digits, '.', '_', '-', at "
-			"most 100, no '..'",
-			call->id);
+	if (id_check(call->id, err) < 0)
+		return -1;
 	if (repo_root(a, call->repo, &path, err) < 0)
 		return -1;
 	call->repo = path;

@@ -20,7 +20,9 @@ static int several_specs(struct run *r, char *const *paths, size_t n, struct err
 
 	for (size_t i = 0; i < n; i++)
 		buf_addf(&list, "%s%s", i ? ", " : "", paths[i]);
-	return error_set(err, ERR_INPUT, "%zu files name '%s': %s", n, r->m->id, list.s);
+	return error_set(err, ERR_INPUT,
+		"%zu files name '%s': %s; say which with 'dev-team context set FILE spec_path'", n,
+		r->m->id, list.s);
 }
 
 static int find_spec(struct run *r, struct error *err)
@@ -34,7 +36,9 @@ static int find_spec(struct run *r, struct error *err)
 	if (w->find_specs(w->data, &r->arena, r->m->id, &paths, &n, err) < 0)
 		return -1;
 	if (n == 0)
-		return error_set(err, ERR_INPUT, "no file '_spec_*.md' in '%s' names '%s'",
+		return error_set(err, ERR_INPUT,
+			"no file '_spec_*.md' in '%s' names '%s': write the id into the spec, or "
+			"set 'spec_path'",
 			r->m->repo, r->m->id);
 	if (n > 1)
 		return several_specs(r, paths, n, err);

@@ -107,7 +107,7 @@ static void what_a_run_needs_is_a_failure(void **state)
 	assert_int_equal(look(), ERR_CHECK);
 	assert_line("fail", "origin", "no remote 'origin' in '");
 	assert_line("fail", "author", "git does not know who commits");
-	assert_line("fail", "workflows", "no workflow 'fix-issue' in '");
+	assert_line("fail", "workflows", "no workflow 'fix-issue'");
 	assert_line("fail", "state folder", "");
 }
 

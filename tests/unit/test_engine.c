@@ -35,7 +35,8 @@ static void boot_stays_when_the_spec_is_missing_and_goes_on_when_it_is_there(voi
 	t.n_specs = 0;
 	assert_int_equal(step_as("ADR-7", false, NULL), -1);
 	assert_int_equal(t.err.code, ERR_INPUT);
-	assert_error(&t.err, "dev-team: no file '_spec_*.md' in '/r' names 'ADR-7'");
+	assert_error(&t.err, "dev-team: no file '_spec_*.md' in '/r' names 'ADR-7': write the id "
+			     "into the spec, or set 'spec_path'");
 	assert_value("state", "spec-finding");
 	t.n_specs = 1;
 	steps_to("ADR-7/researching/1");
@@ -47,7 +48,9 @@ static void more_than_one_spec_is_an_error_that_lists_them(void **state)
 	t.specs[1] = (char *)(uintptr_t) "b/_spec_W.md";
 	t.n_specs = 2;
 	assert_int_equal(step_as("ADR-7", false, NULL), -1);
-	assert_error(&t.err, "dev-team: 2 files name 'ADR-7': a/_spec_W.md, b/_spec_W.md");
+	assert_error(&t.err,
+		"dev-team: 2 files name 'ADR-7': a/_spec_W.md, b/_spec_W.md; say which "
+		"with 'dev-team context set FILE spec_path'");
 	set("spec_path", "b/_spec_W.md");
 	steps_to("ADR-7/researching/1");
 	assert_value("spec_path", "b/_spec_W.md");
