@@ -247,8 +247,11 @@ static const char *target_of(struct arena *a, git_repository *repo, const char *
 	return target ? arena_dup(a, str_of(target)) : NULL;
 }
 
-/* The full name of the remote's default branch and where it is; false when there is none (yet). */
-static bool default_branch(struct arena *a, git_repository *repo, const char **name, git_oid *at)
+enum known { KNOWN, GUESSED, UNKNOWN };
+
+/* The full name of the remote's default branch and where it is. */
+static enum known default_branch(
+	struct arena *a, git_repository *repo, const char **name, git_oid *at)
 {
 	const char *const guesses[] = {target_of(a, repo, "refs/remotes/origin/HEAD"),
 		"refs/remotes/origin/main", "refs/remotes/origin/master"};
@@ -256,21 +259,26 @@ static bool default_branch(struct arena *a, git_repository *repo, const char **n
 	for (size_t i = 0; i < COUNT(guesses); i++) {
 		*name = guesses[i];
 		if (*name && lib.git_reference_name_to_id(at, repo, *name) == 0)
-			return true;
+			return i ? GUESSED : KNOWN;
 	}
-	return false;
+	return UNKNOWN;
 }
 
 static void look_at_default(struct arena *a, git_repository *repo, struct git_head *h)
 {
 	static const size_t prefix = sizeof("refs/remotes/origin/") - 1;
 	size_t ahead = 0, behind = 0;
+	enum known known;
 	const char *name;
 	git_oid theirs, ours;
 
-	if (!h->branch || !h->origin || !default_branch(a, repo, &name, &theirs))
+	if (!h->branch || !h->origin)
 		return;
-	h->on_default = strlen(name) > prefix && strcmp(name + prefix, h->branch) == 0;
+	known = default_branch(a, repo, &name, &theirs);
+	h->on_default =
+		known != UNKNOWN && strlen(name) > prefix && strcmp(name + prefix, h->branch) == 0;
+	h->unsure = !h->on_default && known != KNOWN;
+	h->guessed = h->unsure && known == GUESSED;
 	if (!h->on_default || h->unborn || lib.git_reference_name_to_id(&ours, repo, "HEAD") < 0)
 		return;
 	if (lib.git_graph_ahead_behind(&ahead, &behind, repo, &ours, &theirs) < 0)

@@ -42,6 +42,8 @@ struct git_head {
 	bool origin;        /* there is a remote `origin` */
 	bool on_default;    /* branch is the remote's default branch, and that is not empty */
 	bool ahead;         /* on_default, with commits that the remote's branch has not */
+	bool unsure;        /* not on_default as far as is known here: only the remote can tell */
+	bool guessed;       /* unsure, but there is a `main` or `master` that is not this branch */
 	bool own_ssh;       /* the configuration names an ssh command */
 	const char *busy;   /* "merge", "rebase" ... in progress; else NULL */
 };
@@ -51,8 +53,9 @@ int git_look(struct arena *a, const char *root, struct git_head *head, struct er
  * Commits all that is not committed (tracked and new, not ignored) with `message`, by way of the
  * user's `git` so that hooks and signing apply. *made tells whether there was anything. On the
  * remote's default branch (as refs/remotes/origin/HEAD names it; where that is missing, `main` or
- * `master`), or off any branch, it first makes and switches to `branch`, so that nothing unreviewed
- * goes there. -1: ERR_STATE while a merge or the like is in progress or there are conflicts.
+ * `master`, and for another branch the remote is asked), or off any branch, it first makes and
+ * switches to `branch`, so that nothing unreviewed goes there. So it does where the remote does not
+ * tell and nothing is known of it. -1: ERR_STATE while a merge or the like is in progress or there are conflicts.
  */
 int git_commit_rest(
 	const char *root, const char *branch, const char *message, bool *made, struct error *err);

@@ -10,6 +10,7 @@ enum {
 	LOCAL_S = 120,
 	COMMIT_S = 600, /* hooks run tests */
 	PUSH_S = 120,
+	ASK_S = 60,
 	INDEX_LOCK_MS = 5000,
 };
 
@@ -176,6 +177,98 @@ static int commit_all(
 	return 0;
 }
 
+/* What the user has set for ssh stays as it is. */
+static bool plain_ssh(const struct git_head *h)
+{
+	return !h->own_ssh && !getenv("GIT_SSH_COMMAND") && !getenv("GIT_SSH");
+}
+
+/* `ref: refs/heads/trunk TAB HEAD` and, for each branch, `ID TAB refs/heads/NAME`. */
+struct remote {
+	struct str head; /* its default branch; empty: not told */
+	struct str at;   /* the id there of the branch that was asked for; empty: it has none */
+	bool any;        /* it has branches */
+};
+
+static void read_remote(struct str said, const char *branch, struct remote *r)
+{
+	static const char head[] = "ref: refs/heads/", named[] = "\trefs/heads/";
+	struct str line;
+
+	while (str_line(&said, &line)) {
+		size_t tab = str_find(line, STR("\t"));
+		struct str first = str_sub(line, 0, tab), name = str_sub(line, tab, line.n);
+
+		if (str_is(name, "\tHEAD") && str_starts(first, head))
+			r->head = str_sub(first, strlen(head), first.n);
+		if (!str_starts(name, named))
+			continue;
+		r->any = true;
+		if (str_is(str_sub(name, strlen(named), name.n), branch))
+			r->at = first;
+	}
+}
+
+/* Is all that we have there already? */
+static int has_all(const char *root, struct str at, bool *all, struct error *err)
+{
+	struct arena a = {0};
+	const char *const argv[] = {
+		"git", "merge-base", "--is-ancestor", "HEAD", arena_dup(&a, at), NULL};
+	const struct call c = {
+		.root = root, .name = "git merge-base", .argv = argv, .timeout_s = LOCAL_S};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	int status = 1, rc = run(&c, &out, &status, err);
+
+	*all = status == 0;
+	arena_release(&a);
+	return rc;
+}
+
+static int take_answer(
+	const char *root, struct str said, struct git_head *h, bool *told, struct error *err)
+{
+	struct remote r = {0};
+	bool all = false;
+
+	read_remote(said, h->branch, &r);
+	*told = r.head.n || !r.any;
+	if (!r.head.n || !r.at.n || !str_is(r.head, h->branch))
+		return 0;
+	if (!h->unborn && has_all(root, r.at, &all, err) < 0)
+		return -1;
+	h->on_default = true;
+	h->ahead = !all;
+	return 0;
+}
+
+/*
+ * Asks the remote whether this branch is its default one. In doubt it is, unless it is one of those
+ * that we make; an empty remote has none to protect.
+ */
+static int settle_default(const char *root, struct git_head *h, struct error *err)
+{
+	static const char *const argv[] = {
+		"git", "ls-remote", "--symref", "origin", "HEAD", "refs/heads/*", NULL};
+	const struct call c = {.root = root,
+		.name = "git ls-remote",
+		.argv = argv,
+		.timeout_s = ASK_S,
+		.batch_ssh = plain_ssh(h)};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	bool told = false;
+	int status = 0;
+
+	if (!h->unsure || str_starts(str_of(h->branch), "dev-team/"))
+		return 0;
+	if (run(&c, &out, &status, err) == 0 && status == 0 &&
+		take_answer(root, buf_str(&out), h, &told, err) < 0)
+		return -1;
+	if (!told && !h->guessed)
+		h->on_default = h->ahead = true;
+	return 0;
+}
+
 static int commit_rest(struct arena *a, const char *root, const char *branch, const char *message,
 	bool *made, struct error *err)
 {
@@ -187,7 +280,7 @@ static int commit_rest(struct arena *a, const char *root, const char *branch, co
 	if (h.busy)
 		return error_set(err, ERR_STATE, "a %s is in progress in '%s'", h.busy, root);
 	await_index(h.git_dir);
-	if (look_for_changes(root, &any, err) < 0)
+	if (look_for_changes(root, &any, err) < 0 || settle_default(root, &h, err) < 0)
 		return -1;
 	if ((h.on_default && (any || h.ahead)) || (!h.branch && any)) {
 		if (leave_branch(root, &h, branch, err) < 0)
@@ -216,12 +309,17 @@ static int push(const char *root, const struct git_head *h, struct error *err)
 		.name = "git push",
 		.argv = argv,
 		.timeout_s = PUSH_S,
-		.batch_ssh = !h->own_ssh && !getenv("GIT_SSH_COMMAND") && !getenv("GIT_SSH")};
+		.batch_ssh = plain_ssh(h)};
 
 	if (!h->branch)
 		return error_set(err, ERR_STATE, "no branch is checked out in '%s'", root);
 	if (h->unborn)
 		return error_set(err, ERR_STATE, "no commit on branch '%s' yet", h->branch);
+	if (h->on_default && h->unsure)
+		return error_set(err, ERR_STATE,
+			"'%s' may be the default branch of 'origin': nothing is pushed to it: run "
+			"'git remote set-head origin --auto'",
+			h->branch);
 	if (h->on_default)
 		return error_set(err, ERR_STATE,
 			"'%s' is the default branch of 'origin': nothing is pushed to it",
@@ -235,6 +333,8 @@ int git_push(const char *root, bool *skipped, struct error *err)
 	struct git_head h;
 	int rc = git_look(&a, root, &h, err);
 
+	if (rc == 0 && h.branch && !h.unborn)
+		rc = settle_default(root, &h, err);
 	*skipped = rc == 0 && (!h.origin || (h.on_default && !h.ahead));
 	if (rc == 0 && !*skipped)
 		rc = push(root, &h, err);

@@ -74,6 +74,81 @@ static void another_default_branch_is_protected_as_well(void **state)
 	assert_sh("git -C r branch --show-current", "ADR-1\n");
 }
 
+/* `r` has one commit on trunk; the remote's HEAD is `head`, which `r` does not know. */
+static void remote_with_head(const char *head)
+{
+	sh(arena_printf(&arena,
+		"rm -rf org r && git init -q --bare org/o.git && git init -q r && cd r\n"
+		"git remote add origin ../org/o.git && git checkout -qb trunk\n"
+		"echo one >a && git add a && git commit -qm first && git push -q origin trunk\n"
+		"echo %s >../org/o.git/HEAD",
+		head));
+}
+
+static void where_nothing_is_known_the_remote_is_asked(void **state)
+{
+	(void)state;
+	remote_with_head("ref: refs/heads/trunk");
+	assert_int_equal(commit_rest(), 0);
+	assert_false(made);
+	assert_sh("git -C r branch --show-current", "trunk\n");
+	sh("echo two >r/a");
+	assert_int_equal(commit_rest(), 0);
+	assert_true(made);
+	assert_sh(
+		"cd r && git branch --show-current && git log trunk --format=%s", "ADR-1\nfirst\n");
+}
+
+static void commits_on_what_the_remote_calls_its_default_move_too(void **state)
+{
+	(void)state;
+	remote_with_head("ref: refs/heads/trunk");
+	sh("cd r && echo two >a && git commit -qam two");
+	assert_int_equal(commit_rest(), 0);
+	assert_sh("git -C r branch --show-current", "ADR-1\n");
+}
+
+static void a_main_that_is_known_does_not_speak_for_the_remote(void **state)
+{
+	(void)state;
+	sh("cd r && git remote set-head origin -d && git checkout -qb trunk && git push -q origin "
+	   "trunk && echo two >a\n"
+	   "echo ref: refs/heads/trunk >../org/o.git/HEAD");
+	assert_int_equal(commit_rest(), 0);
+	assert_sh("git -C r branch --show-current", "ADR-1\n");
+}
+
+static void another_branch_stays_when_the_remote_says_so(void **state)
+{
+	(void)state;
+	remote_with_head("ref: refs/heads/trunk");
+	sh("cd r && git checkout -qb work && echo two >a");
+	assert_int_equal(commit_rest(), 0);
+	assert_sh("git -C r branch --show-current", "work\n");
+}
+
+static void a_remote_that_does_not_tell_is_taken_at_its_worst(void **state)
+{
+	(void)state;
+	remote_with_head("ref: refs/heads/none");
+	sh("echo two >r/a");
+	assert_int_equal(commit_rest(), 0);
+	assert_sh("git -C r branch --show-current", "ADR-1\n");
+	sh("cd r && git checkout -qb work && git remote set-url origin ../nowhere && echo 3 >a\n"
+	   "git branch -D ADR-1 -q");
+	assert_int_equal(commit_rest(), 0);
+	assert_sh("git -C r branch --show-current", "ADR-1\n");
+}
+
+static void an_empty_remote_has_no_default_branch_to_protect(void **state)
+{
+	(void)state;
+	sh("rm -rf org r && git init -q --bare org/o.git && git init -q r && cd r\n"
+	   "git remote add origin ../org/o.git && echo one >a");
+	assert_int_equal(commit_rest(), 0);
+	assert_sh("git -C r branch --show-current", "main\n");
+}
+
 static void a_branch_from_an_earlier_run_is_adopted(void **state)
 {
 	(void)state;
@@ -207,6 +282,12 @@ int main(void)
 		git_test(on_the_default_branch_a_branch_is_made_first),
 		git_test(main_is_the_default_branch_where_the_remote_does_not_say),
 		git_test(another_default_branch_is_protected_as_well),
+		git_test(where_nothing_is_known_the_remote_is_asked),
+		git_test(commits_on_what_the_remote_calls_its_default_move_too),
+		git_test(a_main_that_is_known_does_not_speak_for_the_remote),
+		git_test(another_branch_stays_when_the_remote_says_so),
+		git_test(a_remote_that_does_not_tell_is_taken_at_its_worst),
+		git_test(an_empty_remote_has_no_default_branch_to_protect),
 		git_test(a_branch_from_an_earlier_run_is_adopted),
 		git_test(commits_on_the_default_branch_move_to_the_branch),
 		git_test(off_any_branch_a_branch_is_made),

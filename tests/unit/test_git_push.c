@@ -51,6 +51,22 @@ static void the_default_branch_is_never_pushed(void **state)
 	assert_sh("git -C org/o.git log --format=%s main", "first\n");
 }
 
+static void a_default_branch_that_only_the_remote_knows_is_never_pushed(void **state)
+{
+	(void)state;
+	sh("cd r && git checkout -qb trunk && git push -q origin trunk\n"
+	   "git update-ref -d refs/remotes/origin/trunk && git remote set-head origin -d\n"
+	   "git update-ref -d refs/remotes/origin/main && echo two >a && git commit -qam two\n"
+	   "echo ref: refs/heads/trunk >../org/o.git/HEAD");
+	assert_int_equal(push(), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_true(contains(err.text, "'trunk' may be the default branch of 'origin': "));
+	sh("cd r && git checkout -qb dev-team/ADR-1");
+	assert_int_equal(push(), 0);
+	assert_false(skipped);
+	assert_sh("git -C org/o.git log --format=%s trunk", "first\n");
+}
+
 static void off_any_branch_nothing_is_pushed(void **state)
 {
 	(void)state;
@@ -129,6 +145,7 @@ int main(void)
 		git_test(the_first_branch_of_an_empty_remote_may_be_main),
 		git_test(without_origin_nothing_is_pushed),
 		git_test(the_default_branch_is_never_pushed),
+		git_test(a_default_branch_that_only_the_remote_knows_is_never_pushed),
 		git_test(off_any_branch_nothing_is_pushed),
 		git_test(a_refused_push_is_told_in_one_line),
 		git_test(a_pre_push_hook_can_refuse),
