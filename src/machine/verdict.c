@@ -153,7 +153,8 @@ static bool negates_sentence(struct str word)
 {
 	static const char *const list[] = {"not", "cannot", "never", "nobody", "nothing", "neither",
 		"nor", "unable", "refuse", "refused", "decline", "declined", "before", "until",
-		"unless", "if", "would", "could", "cant", "dont", "wont", "isnt", NULL};
+		"unless", "if", "would", "could", "should", "far", "fail", "fails", "cant", "dont",
+		"wont", "isnt", NULL};
 
 	return in_list(word, list) ||
 	       (word.n > 3 && strncasecmp(word.p + word.n - 3, "n't", 3) == 0) ||
@@ -170,10 +171,10 @@ static bool negates_clause(struct str word)
 
 static bool takes_back(struct str word)
 {
-	static const char *const list[] = {"if", "once", "unless", "until", "provided", "pending",
-		"when", "false", "no", "not", "never", "denied", "except", "but", "however",
-		"though", "although", "nothing", "nobody", "none", "fail", "fails", "failed",
-		"failing", NULL};
+	static const char *const list[] = {"if", "once", "after", "unless", "until", "provided",
+		"pending", "when", "false", "no", "not", "never", "denied", "except", "but",
+		"however", "though", "although", "nothing", "nobody", "none", "fail", "fails",
+		"failed", "failing", NULL};
 
 	return in_list(word, list);
 }
