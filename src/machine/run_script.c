@@ -10,7 +10,12 @@
 #include "src/machine/run_script.h"
 #include "src/machine/script.h"
 
-enum { BLIND_MS = 20, FAREWELL_MS = 30000 };
+enum {
+	BLIND_MS = 20,
+	FAREWELL_MS = 30000,
+	NUDGE_MS = 1000,  /* after the time limit, and from then on */
+	LOST_MS = 120000, /* after the time limit: no guard takes so long to end and to record */
+};
 
 /* Signals are taken as data while we wait, so that none falls between two calls. */
 struct watch {
@@ -20,9 +25,11 @@ struct watch {
 	int signals;   /* descriptor */
 	int caught;    /* the first one; 0: none */
 	int64_t until; /* -1: to the end */
+	int64_t nudge; /* when to see whether the guard can work at all; -1: never */
+	int64_t lost;  /* when it is given up */
 };
 
-enum seen { SEEN_END, SEEN_LATE, SEEN_SIGNAL, SEEN_NOTHING };
+enum seen { SEEN_END, SEEN_LATE, SEEN_SIGNAL, SEEN_LOST, SEEN_NOTHING };
 
 static void watch_begin(struct watch *w, int wait_s)
 {
@@ -61,10 +68,24 @@ static bool is_alive(const struct guard_id *g)
 	return proc_info(g->pid, &info) && info.start == g->start && info.state != 'Z';
 }
 
+/* A guard that was stopped keeps no time limit: it is sent on its way. */
+static void nudge(struct watch *w, const struct guard_id *g)
+{
+	struct proc_info info;
+
+	if (w->nudge < 0 || clock_ticks() < w->nudge)
+		return;
+	w->nudge = clock_ticks() + NUDGE_MS;
+	if (proc_info(g->pid, &info) && info.start == g->start && info.state == 'T')
+		(void)kill(g->pid, SIGCONT);
+}
+
 static int wait_ms(const struct watch *w, bool blind)
 {
 	int64_t left = w->until < 0 ? 60000 : w->until - clock_ticks();
 
+	if (w->nudge >= 0 && left > w->nudge - clock_ticks())
+		left = w->nudge - clock_ticks();
 	if (blind && left > BLIND_MS)
 		left = BLIND_MS;
 	return left < 0 ? 0 : left > 60000 ? 60000 : (int)left;
@@ -88,17 +109,29 @@ static enum seen watch_guard(struct watch *w, const struct guard_id *g, int hand
 		}
 		if (w->until >= 0 && clock_ticks() >= w->until)
 			return SEEN_LATE;
+		if (w->nudge >= 0 && clock_ticks() >= w->lost)
+			return SEEN_LOST;
+		nudge(w, g);
 	}
 }
 
-/* The script is ended before we are. */
-static enum seen end_guard(struct watch *w, const struct guard_id *g, int handle)
+/* The script is ended before we are. A guard that is stopped hears of it only when it goes on. */
+static void end_guard(struct arena *a, const struct script *s, struct watch *w,
+	const struct guard_id *g, int handle)
 {
-	if (is_alive(g))
+	if (is_alive(g)) {
 		(void)kill(g->pid, SIGTERM);
+		(void)kill(g->pid, SIGCONT);
+	}
+	w->until = clock_ticks() + FAREWELL_MS;
+	w->nudge = -1;
+	if (watch_guard(w, g, handle) == SEEN_END)
+		return;
+	if (is_alive(g))
+		(void)kill(g->pid, SIGKILL);
 	w->until = clock_ticks() + FAREWELL_MS;
 	(void)watch_guard(w, g, handle);
-	return SEEN_SIGNAL;
+	script_end_leftovers(script_mark(a, s->lock));
 }
 
 /* A guard that has not signed yet, or has just gone: look again in a moment. */
@@ -114,7 +147,16 @@ static enum seen look_again(struct watch *w)
 	return SEEN_SIGNAL;
 }
 
-static enum seen attend(struct watch *w, int lock)
+/* The caller's own clock: one that came later than the guard began only waits longer. */
+static void set_limits(struct watch *w, const struct script *s)
+{
+	int64_t end = clock_ticks() + (int64_t)s->timeout_s * 1000;
+
+	w->nudge = s->timeout_s ? end + NUDGE_MS : -1;
+	w->lost = end + LOST_MS;
+}
+
+static enum seen attend(struct arena *a, const struct script *s, struct watch *w, int lock)
 {
 	CLEANUP(close_fd) int handle = -1;
 	struct guard_id g;
@@ -125,8 +167,15 @@ static enum seen attend(struct watch *w, int lock)
 	handle = (int)syscall(SYS_pidfd_open, g.pid, 0);
 	if (!is_alive(&g))
 		return look_again(w);
+	set_limits(w, s);
 	seen = watch_guard(w, &g, handle);
-	return seen == SEEN_SIGNAL ? end_guard(w, &g, handle) : seen;
+	if (seen == SEEN_SIGNAL || seen == SEEN_LOST) {
+		int64_t until = w->until;
+
+		end_guard(a, s, w, &g, handle);
+		w->until = until;
+	}
+	return seen == SEEN_LOST ? SEEN_END : seen;
 }
 
 static void have_seen(struct watch *w, int lock)
@@ -214,7 +263,7 @@ static int round_of(
 		*line = rc == 0 ? arena_dup(a, str_of(s->answer)) : NULL;
 		return rc;
 	}
-	seen = attend(w, lock);
+	seen = attend(a, s, w, lock);
 	if (seen == SEEN_SIGNAL)
 		return interrupted(s, w, err);
 	if (seen == SEEN_END)

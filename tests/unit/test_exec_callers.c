@@ -152,6 +152,35 @@ static void a_signal_that_the_caller_ignores_is_ignored(void **state)
 	assert_int_equal(status_of(pid), 0);
 }
 
+/* Stops its guard, the parent of its shell. */
+#define STOPPING "kill -STOP $PPID; " GATED
+
+static void a_stopped_guard_still_keeps_the_time_limit(void **state)
+{
+	(void)state;
+	document(STOPPING, "a.log", 1);
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_string_equal(
+		line, arena_printf(&arena, "failed — timed out after 1 s — log: %s", at("a.log")));
+	assert_true(is_gone(number_in("pid")));
+	assert_no_lock_file();
+}
+
+static void a_stopped_guard_can_be_ended(void **state)
+{
+	pid_t pid, script;
+
+	(void)state;
+	document(STOPPING, "a.log", 60);
+	pid = asker("", WAIT_TO_THE_END);
+	script = number_in("pid");
+	kill(pid, SIGTERM);
+	assert_int_equal(status_of(pid), 128 + SIGTERM);
+	assert_true(is_gone(script));
+	assert_not_recorded();
+	assert_no_lock_file();
+}
+
 /* A script that leaves its session as well; the second time it only passes. */
 #define ESCAPING "[ ! -e again ] || exit 0; setsid sleep 1000 & echo $! >daemon; " GATED
 
@@ -239,6 +268,8 @@ int main(void)
 		exec_test(a_killed_caller_loses_nothing),
 		exec_test(a_signal_to_the_caller_ends_the_script),
 		exec_test(a_signal_that_the_caller_ignores_is_ignored),
+		exec_test(a_stopped_guard_still_keeps_the_time_limit),
+		exec_test(a_stopped_guard_can_be_ended),
 		exec_test(when_the_guard_is_killed_its_script_dies),
 		exec_test(what_outlived_guard_and_caller_is_ended_by_the_next),
 		exec_test(the_callers_output_is_not_held_open),
