@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include "src/base/clock.h"
+#include "src/base/path.h"
 #include "src/base/process.h"
 #include "src/base/procfs.h"
 #include "src/base/spawn.h"
@@ -11,8 +12,10 @@
 
 enum {
 	CHUNK = 16384,
-	ROUND_MS = 5,     /* between two looks at what is ending */
-	BLIND_MS = 10,    /* where a process cannot be polled */
+	ROUND_MS = 5,  /* between two looks at what is ending */
+	BLIND_MS = 10, /* where a process cannot be polled */
+	REST_MAX =
+		1024, /* chunks that a pipe can hold; one that we could not end writes for ever */
 	STUCK_MS = 10000, /* after KILL: in the kernel for ever; not waited for */
 };
 
@@ -21,14 +24,39 @@ struct running {
 	struct process_end *end;
 	struct spawned s;
 	struct strays strays;
+	size_t passed; /* bytes that went to p->output */
+	bool cut;      /* and there were more than it takes */
 	bool ended;
 	int output_errno; /* reading what it wrote failed */
 	bool unborn;      /* killed before the program began: that says nothing about the program */
 };
 
-static void keep(const struct process *p, const char *bytes, size_t n)
+/* As much as there is room for, and once a word in place of the rest. A full disk ends nothing. */
+static void pass_on(struct running *r, struct str bytes)
 {
+	const struct process *p = r->p;
+	size_t room = p->output_max - r->passed;
+	struct error ignored;
+
+	if (r->cut)
+		return;
+	r->cut = bytes.n > room;
+	bytes.n = r->cut ? room : bytes.n;
+	r->passed += bytes.n;
+	(void)fd_write_all(p->output, bytes, "output", &ignored);
+	if (r->cut && p->output_cut)
+		(void)fd_write_all(p->output, str_of(p->output_cut), "output", &ignored);
+}
+
+static void keep(struct running *r, const char *bytes, size_t n)
+{
+	const struct process *p = r->p;
 	size_t room = p->out && p->out->len < p->out_max ? p->out_max - p->out->len : 0;
+
+	if (p->output >= 0) {
+		pass_on(r, (struct str){bytes, n});
+		return;
+	}
 
 	if (room)
 		buf_add(p->out, (struct str){bytes, n < room ? n : room});
@@ -44,7 +72,7 @@ static bool take_output(struct running *r)
 		return false;
 	n = read(r->s.output, bytes, sizeof(bytes));
 	if (n > 0)
-		keep(r->p, bytes, (size_t)n);
+		keep(r, bytes, (size_t)n);
 	else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
 		r->output_errno = n < 0 ? errno : 0;
 		close(r->s.output);
@@ -164,7 +192,7 @@ int process_run(const struct process *p, struct process_end *end, struct error *
 		return -1;
 	await(&r);
 	end_all(&r);
-	while (take_output(&r))
+	for (int i = 0; i < REST_MAX && take_output(&r); i++)
 		;
 	end->ms = clock_ticks() - from;
 	if (r.unborn)

@@ -72,7 +72,7 @@ static int plumb(const struct process *p, struct plumbing *f, struct error *err)
 	f->in = open_input(p->input, err);
 	if (f->in < 0 || open_pipe(&f->reported, &f->report) < 0)
 		return -1;
-	if (p->output >= 0) {
+	if (p->output >= 0 && !p->output_max) {
 		f->out = fcntl(p->output, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 		return f->out < 0 ? -1 : 0;
 	}

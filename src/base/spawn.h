@@ -10,7 +10,7 @@
 struct spawned {
 	pid_t pid;  /* also its process group and session */
 	int handle; /* pidfd, -1 where the kernel has none */
-	int output; /* read end, non-blocking; -1 when p->output is given */
+	int output; /* read end, non-blocking; -1 when the program has p->output itself */
 };
 
 /* -1: not started; nothing to clean up. */

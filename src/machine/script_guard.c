@@ -10,6 +10,8 @@
 #include "src/machine/script.h"
 
 enum { LOCK_FD = 3, READY_FD = 4 };
+enum { LOG_MAX = 64 << 20 };
+static const char log_cut[] = "\n(dev-team: output over 64 MiB is left out)\n";
 
 /* The caller's descriptors must not stay open here: its own caller waits for their end. */
 static bool settle_descriptors(int lock, int ready)
@@ -96,6 +98,8 @@ static int run_and_record(
 	struct process p = {.argv = argv,
 		.env = env,
 		.output = log,
+		.output_max = LOG_MAX,
+		.output_cut = log_cut,
 		.timeout_s = s->timeout_s,
 		.cancel = cancel > 0 ? cancel : 0};
 	struct process_end end;

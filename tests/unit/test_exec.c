@@ -101,6 +101,25 @@ static void another_run_starts_with_an_empty_log(void **state)
 	assert_string_equal(read_text("a.log"), "new\n");
 }
 
+static void a_log_has_a_bound_and_the_script_goes_on(void **state)
+{
+	(void)state;
+	document("head -c 70000000 /dev/zero; echo end; echo x >>count", "a.log", 60);
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_recorded("passed", line);
+	assert_string_equal(read_text("count"), "x\n");
+	assert_sh("wc -c <a.log; tail -n 1 a.log; head -c 67108864 a.log | tr -d '\\0' | wc -c",
+		"67108908\n(dev-team: output over 64 MiB is left out)\n0\n");
+}
+
+static void a_log_that_just_fits_is_whole(void **state)
+{
+	(void)state;
+	document("head -c 67108864 /dev/zero", "a.log", 60);
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_sh("wc -c <a.log", "67108864\n");
+}
+
 static void a_log_that_cannot_be_written_is_told(void **state)
 {
 	(void)state;
@@ -167,6 +186,8 @@ int main(void)
 		exec_test(a_second_call_prints_the_answer_again),
 		exec_test(other_actions_are_refused),
 		exec_test(another_run_starts_with_an_empty_log),
+		exec_test(a_log_has_a_bound_and_the_script_goes_on),
+		exec_test(a_log_that_just_fits_is_whole),
 		exec_test(a_log_that_cannot_be_written_is_told),
 		exec_test(a_result_that_cannot_be_recorded_is_told),
 		exec_test(an_answer_by_another_hand_is_what_counts),
