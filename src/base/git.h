@@ -29,7 +29,7 @@ int git_slug(struct arena *a, const char *root, char **slug, struct error *err);
 /*
  * Paths (relative to root, sorted) of the regular files that are tracked or not ignored, whose name
  * want() likes. Not looked into: .git, links to folders, other work trees and submodules, names
- * that are not UTF-8.
+ * that are not UTF-8, what is not tracked more than 128 folders deep.
  */
 int git_find_files(struct arena *a, const char *root, bool (*want)(struct str name), char ***paths,
 	size_t *n, struct error *err);

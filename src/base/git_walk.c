@@ -4,6 +4,9 @@
 #include "src/base/path.h"
 
 enum { ENTRIES_MAX = 1 << 21 };
+/* To ask whether a path is ignored takes longer the deeper it is: a thousand levels take minutes.
+ */
+enum { DEPTH_MAX = 128 };
 
 static void push(char ***list, size_t *n, size_t *cap, char *item)
 {
@@ -34,11 +37,21 @@ void walk_offer(struct walk *w, const char *path)
 	push(&w->found, &w->n_found, &w->cap_found, arena_dup(w->arena, str_of(path)));
 }
 
+static size_t depth_of(const char *path)
+{
+	size_t n = 1;
+
+	for (; *path; path++)
+		n += *path == '/';
+	return n;
+}
+
 static void consider_folder(struct walk *w, struct arena *scratch, const char *path)
 {
 	char *rel = arena_printf(scratch, "%s/", path);
 
-	if (path_exists(arena_printf(scratch, "%s/%s.git", w->root, rel)) ||
+	if (depth_of(path) > DEPTH_MAX ||
+		path_exists(arena_printf(scratch, "%s/%s.git", w->root, rel)) ||
 		w->ignored(w->ignored_arg, rel))
 		return;
 	rel = arena_dup(w->arena, str_of(rel));

@@ -61,15 +61,19 @@ static void files_are_found_in_a_linked_work_tree(void **state)
 	assert_string_equal(paths[0], "d/_spec_w.md");
 }
 
-static void very_deep_folders_are_walked(void **state)
+#define DEEP(n) "d=$(printf 'd/%.0s' $(seq 1 " n ")); mkdir -p $d; touch ${d}_spec_" n ".md\n"
+
+static void deep_folders_are_walked_up_to_a_depth(void **state)
 {
 	char **paths;
 	size_t n;
 
 	(void)state;
-	sh("cd r && d=$(printf 'd/%.0s' $(seq 1 150)) && mkdir -p $d && touch ${d}_spec_.md");
+	sh("cd r\n" DEEP("128") DEEP("129") DEEP("150") "git add ${d}_spec_150.md\n" DEEP("2000"));
 	assert_int_equal(git_find_files(&arena, at("r"), is_spec, &paths, &n, &err), 0);
-	assert_int_equal(n, 1);
+	assert_int_equal(n, 2);
+	assert_true(str_ends(str_of(paths[0]), "/_spec_128.md"));
+	assert_true(str_ends(str_of(paths[1]), "/_spec_150.md"));
 }
 
 int main(void)
@@ -79,7 +83,7 @@ int main(void)
 		git_test(what_is_tracked_is_found_whatever_the_patterns_say),
 		git_test(links_other_repositories_and_odd_names_are_not_looked_into),
 		git_test(files_are_found_in_a_linked_work_tree),
-		git_test(very_deep_folders_are_walked),
+		git_test(deep_folders_are_walked_up_to_a_depth),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
