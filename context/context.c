@@ -196,32 +196,53 @@ unsigned long context_attempts(const struct context *c, const char *state)
 	return n && n->kind == YML_SCALAR ? strtoul(n->text.p, NULL, 10) : 0;
 }
 
-unsigned long context_next_attempt(struct context *c, const char *state)
+static unsigned long attempt_of(struct context *c, const char *state)
+{
+	const struct yml *map = attempts_of(c);
+
+	for (size_t i = 0; map && map->kind == YML_MAP && i < map->n; i++)
+		if (str_is(map->map[i].key->text, state))
+			return strtoul(map->map[i].value->text.p, NULL, 10);
+	return 0;
+}
+
+static void put_attempt(struct context *c, const char *state, unsigned long n)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct yml *map = attempts_of(c);
-	size_t n = map && map->kind == YML_MAP ? map->n : 0;
-	unsigned long found = 0;
+	size_t others = map && map->kind == YML_MAP ? map->n : 0;
+	bool found = false;
 
 	buf_addc(&text, '{');
-	for (size_t i = 0; i < n; i++) {
-		unsigned long count = strtoul(map->map[i].value->text.p, NULL, 10);
+	for (size_t i = 0; i < others; i++) {
+		bool own = str_is(map->map[i].key->text, state);
 
-		if (str_is(map->map[i].key->text, state))
-			found = ++count;
-		if (i)
-			buf_adds(&text, ", ");
+		found |= own;
+		buf_adds(&text, i ? ", " : "");
 		yml_add_scalar(&text, map->map[i].key->text);
-		buf_addf(&text, ": %lu", count);
+		buf_addf(&text, ": %lu", own ? n : strtoul(map->map[i].value->text.p, NULL, 10));
 	}
 	if (!found) {
-		buf_adds(&text, n ? ", " : "");
+		buf_adds(&text, others ? ", " : "");
 		yml_add_scalar(&text, str_of(state));
-		buf_addf(&text, ": %lu", found = 1);
+		buf_addf(&text, ": %lu", n);
 	}
 	buf_addc(&text, '}');
 	set_raw(c, "attempts", buf_str(&text));
-	return found;
+}
+
+unsigned long context_next_attempt(struct context *c, const char *state)
+{
+	unsigned long n = attempt_of(c, state) + 1;
+
+	put_attempt(c, state, n);
+	return n;
+}
+
+void context_raise_attempt(struct context *c, const char *state, unsigned long n)
+{
+	if (n > attempt_of(c, state))
+		put_attempt(c, state, n);
 }
 
 static void learn_text(struct context *c, struct section *s)

@@ -54,6 +54,10 @@ void context_set_count(struct context *c, const char *key, unsigned long value);
 /* `attempts: {state: n}`; adds one for `state` and returns the new number. */
 unsigned long context_attempts(const struct context *c, const char *state);
 unsigned long context_next_attempt(struct context *c, const char *state);
+/* Makes it at least n. */
+void context_raise_attempt(struct context *c, const char *state, unsigned long n);
+/* Makes them at least what the dispatches in the file `journal` say. -1: ERR_SYSTEM. */
+int context_recall_attempts(struct context *c, const char *journal, struct error *err);
 
 /* Text of a section: trimmed, sentinels unescaped, NUL-ended; empty when there is none. */
 struct str context_section(const struct context *c, const char *name);

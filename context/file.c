@@ -101,6 +101,21 @@ static int parse(struct context_file *f, struct buf *text, struct error *err)
 	return rc;
 }
 
+/*
+ * The journal saw a later document than this one, or this one does not say what it has seen:
+ * numbers of actions that were given out must not be given out again. Rare, so nobody else pays for
+ * it.
+ */
+static int recall(struct context_file *f, struct error *err)
+{
+	uint64_t seen = journal_rev(f->journal);
+
+	if (seen <= context_count(&f->doc, "revision") &&
+		(!seen || context_has(&f->doc, "attempts")))
+		return 0;
+	return context_recall_attempts(&f->doc, beside(f, "", ".events.jsonl"), err);
+}
+
 int context_create(struct context_file *f, const char *id, const char *state, struct error *err)
 {
 	struct arena names = f->doc.arena;
@@ -110,7 +125,7 @@ int context_create(struct context_file *f, const char *id, const char *state, st
 	clock_text(clock_now(), now);
 	rc = context_new(&f->doc, f->path, id, state, now, err);
 	keep_names(f, &names);
-	return rc;
+	return rc < 0 ? rc : recall(f, err);
 }
 
 static int load(struct context_file *f, enum context_mode mode, struct error *err)
@@ -129,6 +144,8 @@ static int load(struct context_file *f, enum context_mode mode, struct error *er
 int context_open(
 	struct context_file *f, const char *path, enum context_mode mode, struct error *err)
 {
+	uint64_t rev = 0;
+
 	*f = (struct context_file){.events = json_array()};
 	if (set_names(f, path, mode, err) < 0)
 		return -1;
@@ -136,8 +153,13 @@ int context_open(
 		return load(f, mode, err);
 	if (take_lock(f, mode, err) < 0 || load(f, mode, err) < 0)
 		return -1;
-	return journal_open(&f->journal, beside(f, "", ".events.jsonl"),
-		f->created ? 0 : context_count(&f->doc, "revision"), err);
+	if (!f->created && context_get(&f->doc, "revision").n == 0)
+		rev = JOURNAL_REV_UNKNOWN;
+	else if (!f->created)
+		rev = context_count(&f->doc, "revision");
+	if (journal_open(&f->journal, beside(f, "", ".events.jsonl"), rev, err) < 0)
+		return -1;
+	return f->created ? 0 : recall(f, err);
 }
 
 void context_close(struct context_file *f)

@@ -13,6 +13,9 @@
 
 struct journal;
 
+/* In the place of the revision of a document that does not say it: nothing can be told from it. */
+#define JOURNAL_REV_UNKNOWN (UINT64_MAX - 1)
+
 /*
  * Opens (makes) the journal of a document at revision `rev` and repairs its tail: cuts a torn last
  * line, and lines of revision rev + 1. `*out` is the caller's until journal_close().

@@ -1,0 +1,54 @@
+/*
+ * attempts.c: numbers of actions are never used twice. They are counted in the document; when that
+ * is an older copy, or lost its counts, the journal still knows which were given out.
+ */
+#include "context/internal.h"
+#include "src/base/json.h"
+#include "src/base/path.h"
+
+#define JOURNAL_MAX ((size_t)1 << 30)
+
+/* `ADR-7/researching/3`: the part between the slashes, and the number. */
+static bool split_id(struct str id, struct str *part, unsigned long *n)
+{
+	const char *first = memchr(id.p, '/', id.n), *last = memrchr(id.p, '/', id.n);
+	size_t digits;
+
+	if (!first || first + 1 >= last)
+		return false;
+	*part = (struct str){first + 1, (size_t)(last - first) - 1};
+	digits = strspn(last + 1, "0123456789");
+	if (!digits || digits > 9 || last[1 + digits])
+		return false;
+	*n = strtoul(last + 1, NULL, 10);
+	return true;
+}
+
+static void take_line(struct context *c, struct str line)
+{
+	CLEANUP(json_free) json *event = NULL;
+	struct error ignored;
+	const char *type, *id;
+	struct str part;
+	unsigned long n;
+
+	if (str_find(line, STR("\"dispatch\"")) == line.n || json_parse(&event, line, &ignored) < 0)
+		return;
+	type = json_get_str(event, "type");
+	id = json_get_str(event, "action");
+	if (type && id && strcmp(type, "dispatch") == 0 && split_id(str_of(id), &part, &n))
+		context_raise_attempt(c, arena_dup(&c->arena, part), n);
+}
+
+int context_recall_attempts(struct context *c, const char *journal, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct str rest, line;
+
+	if (file_read(&text, journal, JOURNAL_MAX, NULL, err) < 0)
+		return -1;
+	rest = buf_str(&text);
+	while (str_line(&rest, &line))
+		take_line(c, line);
+	return 0;
+}
