@@ -263,6 +263,8 @@ static inline void set(const char *key, const char *text)
 #define assert_value(key, want)    assert_string_equal(value(key), want)
 #define assert_count(key, n)       assert_int_equal(strtoul(value(key), NULL, 10), n)
 #define assert_section(name, want) assert_string_equal(section(name), want)
-#define SECTION(name, text)        "\n<!-- section:" name " -->\n\n" text "\n"
+/* A key for by_hand(): the pull request is there. */
+#define PR                  "pr_url: https://github.com/o/r/pull/7\n"
+#define SECTION(name, text) "\n<!-- section:" name " -->\n\n" text "\n"
 
 #endif

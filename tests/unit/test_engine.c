@@ -1,4 +1,4 @@
-/* The engine: boot, reprint, answers, failures, effects, ends. */
+/* The engine: boot, reprint, answers, failures, ends. */
 #include "tests/unit/engine_rig.h"
 
 static void boot_takes_the_only_way_and_goes_on_to_the_first_action(void **state)
@@ -172,8 +172,6 @@ static void a_state_set_by_hand_is_served_at_once(void **state)
 	steps_to("ADR-7/validating/1");
 }
 
-#define PR "pr_url: https://github.com/o/r/pull/7\n"
-
 static void of_a_partly_answered_array_only_what_is_missing_is_asked_one_at_a_time(void **state)
 {
 	(void)state;
@@ -250,58 +248,6 @@ static void the_pull_request_then_the_review_are_asked_in_one_state(void **state
 	assert_value("review_cycle_count", "1");
 }
 
-static void clean_commits_pushes_and_notes_both(void **state)
-{
-	(void)state;
-	by_hand("validating", PR, "");
-	steps_to("ADR-7/validating/1");
-	answer("ADR-7/validating/1", "passed", "passed — log: /l");
-	returns_to("ADR-7/reviewing/1");
-	assert_int_equal(t.commits, 1);
-	assert_int_equal(t.pushes, 1);
-	assert_true(events_have("\"type\":\"effect\",\"effect\":\"commit\"}"));
-	assert_true(events_have("\"type\":\"effect\",\"effect\":\"push\"}"));
-}
-
-static void without_a_remote_the_push_is_skipped_and_said(void **state)
-{
-	(void)state;
-	t.no_remote = t.nothing_to_commit = true;
-	by_hand("signoff", PR, "");
-	steps_to("ADR-7/signoff/1 ADR-7/signoff/2 ADR-7/signoff/3");
-	assert_string_equal(t.said.s, "no remote 'origin', or nothing new for it: "
-				      "nothing is pushed\n");
-	assert_true(events_have("\"effect\":\"push skipped\"}"));
-}
-
-static void a_failing_effect_leaves_the_file_as_it_was_and_is_tried_again(void **state)
-{
-	char *text, *journal;
-
-	(void)state;
-	by_hand("validating", PR, "");
-	steps_to("ADR-7/validating/1");
-	answer("ADR-7/validating/1", "passed", "passed");
-	text = document();
-	journal = events();
-	t.commit_fails = true;
-	assert_int_equal(step_as("ADR-7", true, NULL), -1);
-	assert_int_equal(t.err.code, ERR_SYSTEM);
-	assert_string_equal(document(), text);
-	t.commit_fails = false;
-	t.push_fails = true;
-	assert_int_equal(step_as("ADR-7", true, NULL), -1);
-	assert_error(&t.err, "dev-team: cannot push");
-	assert_string_equal(document(), text);
-	assert_memory_equal(events(), journal, strlen(journal));
-	assert_true(str_ends(str_of(events()), "\"type\":\"effect\",\"effect\":\"commit\"}\n"));
-	assert_int_equal(t.out.len, 0);
-	t.push_fails = false;
-	t.nothing_to_commit = true;
-	returns_to("ADR-7/reviewing/1");
-	assert_true(events_have("\"effect\":\"push\"}"));
-}
-
 static void a_script_that_still_runs_is_not_missing(void **state)
 {
 	(void)state;
@@ -312,42 +258,6 @@ static void a_script_that_still_runs_is_not_missing(void **state)
 	assert_false(events_have("\"type\":\"failure\""));
 	t.running = NULL;
 	returns_to("ADR-7/validating/2");
-}
-
-static void a_push_that_fails_before_signoff_asks_nobody_yet(void **state)
-{
-	(void)state;
-	by_hand("signoff", PR, "");
-	t.push_fails = true;
-	assert_int_equal(step_as("ADR-7", false, NULL), -1);
-	assert_value("actions_dispatched", "");
-	t.push_fails = false;
-	steps_to("ADR-7/signoff/1 ADR-7/signoff/2 ADR-7/signoff/3");
-}
-
-static void failing_checks_are_added_to_last_failure_once(void **state)
-{
-	static const char want[] = "old\n\n---\n\nFailing checks of "
-				   "https://github.com/o/r/pull/7:\n\nlint fail";
-
-	(void)state;
-	t.checks = "lint fail";
-	by_hand("fixing-pr", PR, SECTION("Last Failure", "old"));
-	steps_to("ADR-7/fixing-pr/1");
-	assert_section("Last Failure", want);
-	returns_to("ADR-7/fixing-pr/2");
-	assert_section("Last Failure", want);
-}
-
-static void checks_that_cannot_be_asked_do_not_stop_the_run(void **state)
-{
-	(void)state;
-	t.checks_fail = true;
-	by_hand("fixing-pr", PR, SECTION("Last Failure", "old"));
-	steps_to("ADR-7/fixing-pr/1");
-	assert_section("Last Failure", "old");
-	assert_string_equal(t.said.s, "the checks of https://github.com/o/r/pull/7 cannot be "
-				      "asked: gh is not logged in\n");
 }
 
 static void an_end_is_printed_again_and_nothing_changes(void **state)
@@ -492,13 +402,7 @@ int main(void)
 		engine_test(returned_with_the_id_of_an_answer_carried_over_counts_nothing),
 		engine_test(a_word_recorded_early_is_not_forgotten_over_the_troubleshooter),
 		engine_test(the_pull_request_then_the_review_are_asked_in_one_state),
-		engine_test(clean_commits_pushes_and_notes_both),
-		engine_test(without_a_remote_the_push_is_skipped_and_said),
-		engine_test(a_failing_effect_leaves_the_file_as_it_was_and_is_tried_again),
 		engine_test(a_script_that_still_runs_is_not_missing),
-		engine_test(a_push_that_fails_before_signoff_asks_nobody_yet),
-		engine_test(failing_checks_are_added_to_last_failure_once),
-		engine_test(checks_that_cannot_be_asked_do_not_stop_the_run),
 		engine_test(an_end_is_printed_again_and_nothing_changes),
 		engine_test(an_end_set_by_hand_leaves_nothing_outstanding),
 		engine_test(a_run_taken_up_again_forgets_why_it_ended),

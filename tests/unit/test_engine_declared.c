@@ -68,8 +68,6 @@ static const char audited[] =
 	"signoff --> done : approved\nsignoff --> fixing : changes_requested\n"
 	"done --> [*]\n```\n";
 
-#define PR "pr_url: https://github.com/o/r/pull/7\n"
-
 static void an_old_approval_does_not_count_for_what_was_changed_since(void **state)
 {
 	(void)state;

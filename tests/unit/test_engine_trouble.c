@@ -1,8 +1,6 @@
 /* The troubleshooter: when it is called, what its answers do, what it may not do. */
 #include "tests/unit/engine_rig.h"
 
-#define PR "pr_url: https://github.com/o/r/pull/7\n"
-
 /* Up to the first call, for consecutive failures of the researcher. */
 static void three_silences(void)
 {

@@ -59,7 +59,7 @@ static void the_last_fenced_block_counts_when_no_line_is_json(void **state)
 	approvals(no, false);
 }
 
-static void without_json_whole_words_and_negation_decide(void **state)
+static void without_json_whole_words_approve(void **state)
 {
 	static const char *const yes[] = {
 		"approved",
@@ -77,6 +77,13 @@ static void without_json_whole_words_and_negation_decide(void **state)
 		"There is nothing left to do.\n\nApproved",
 		NULL,
 	};
+
+	(void)state;
+	approvals(yes, true);
+}
+
+static void without_json_what_speaks_against_it_is_no_approval(void **state)
+{
 	static const char *const no[] = {
 		"",
 		"fine by me",
@@ -124,7 +131,6 @@ static void without_json_whole_words_and_negation_decide(void **state)
 	};
 
 	(void)state;
-	approvals(yes, true);
 	approvals(no, false);
 }
 
@@ -241,7 +247,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_json_last_line_decides),
 		cmocka_unit_test(the_last_fenced_block_counts_when_no_line_is_json),
-		cmocka_unit_test(without_json_whole_words_and_negation_decide),
+		cmocka_unit_test(without_json_whole_words_approve),
+		cmocka_unit_test(without_json_what_speaks_against_it_is_no_approval),
 		cmocka_unit_test(an_unknown_status_falls_back_to_the_words),
 		cmocka_unit_test(validated_is_the_only_yes_of_a_validation),
 		cmocka_unit_test(passed_must_be_the_first_whole_word),
