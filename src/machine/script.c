@@ -38,6 +38,20 @@ static const char *answer_of(struct arena *a, const struct context *c, const jso
 	return arena_dup(a, str_trim(line));
 }
 
+/* People edit the document, and the log is emptied first: no other file may be named as one. */
+static int check_log(
+	struct arena *a, const struct context_file *f, const struct script *s, struct error *err)
+{
+	const char *folder = arena_printf(a, "%s/logs/", f->dir);
+	struct str log = str_of(s->log), name;
+
+	name = str_starts(log, folder) ? str_sub(log, strlen(folder), log.n) : (struct str){0};
+	if (!name.n || str_find(name, STR("/")) < name.n)
+		return error_set(err, ERR_INPUT, "'log_file' of '%.200s' is not in '%s': '%.200s'",
+			s->id, folder, s->log);
+	return 0;
+}
+
 static int fill(struct arena *a, const struct context_file *f, const json *action, struct script *s,
 	struct error *err)
 {
@@ -52,7 +66,7 @@ static int fill(struct arena *a, const struct context_file *f, const json *actio
 	s->timeout_s = (unsigned)(timeout > TIMEOUT_MAX ? TIMEOUT_MAX : timeout);
 	s->lock = lock_name(a, f, s->id);
 	s->answer = answer_of(a, &f->doc, action);
-	return 0;
+	return check_log(a, f, s, err);
 }
 
 int script_load(

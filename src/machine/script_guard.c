@@ -54,7 +54,7 @@ static int open_log(struct arena *a, const struct script *s, struct error *err)
 
 	if (path_mkdirs(arena_dup(a, path_dir(s->log)), err) < 0)
 		return -1;
-	fd = open(s->log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+	fd = open(s->log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
 	return fd < 0 ? error_errno(err, "cannot open log '%s'", s->log) : fd;
 }
 

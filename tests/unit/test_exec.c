@@ -18,22 +18,22 @@ static void a_good_script_has_passed(void **state)
 
 static void a_script_that_ends_badly_has_failed(void **state)
 {
-	const char *expected = arena_printf(&arena, "failed — log: %s", at("a.log"));
+	const char *expected = arena_printf(&arena, "failed — log: %s", at("logs/a.log"));
 
 	(void)state;
-	document("echo 'it'\"'\"'s wrong'; exit 3", "a.log", 60);
+	document("echo 'it'\"'\"'s wrong'; exit 3", "logs/a.log", 60);
 	assert_int_equal(run(WAIT_TO_THE_END), 0);
 	assert_string_equal(line, expected);
 	assert_recorded("failed", expected);
-	assert_string_equal(read_text("a.log"), "it's wrong\n");
+	assert_string_equal(read_text("logs/a.log"), "it's wrong\n");
 }
 
 static void a_script_that_a_signal_ends_has_failed(void **state)
 {
 	(void)state;
-	document("kill -9 $$", "a.log", 60);
+	document("kill -9 $$", "logs/a.log", 60);
 	assert_int_equal(run(WAIT_TO_THE_END), 0);
-	assert_string_equal(line, arena_printf(&arena, "failed — log: %s", at("a.log")));
+	assert_string_equal(line, arena_printf(&arena, "failed — log: %s", at("logs/a.log")));
 }
 
 static void at_the_time_limit_all_of_it_is_ended(void **state)
@@ -41,12 +41,12 @@ static void at_the_time_limit_all_of_it_is_ended(void **state)
 	(void)state;
 	document(
 		"sleep 1000 & echo $! >child; setsid sleep 1000 & echo $! >daemon; echo said; wait",
-		"a.log", 1);
+		"logs/a.log", 1);
 	assert_int_equal(run(WAIT_TO_THE_END), 0);
-	assert_string_equal(
-		line, arena_printf(&arena, "failed — timed out after 1 s — log: %s", at("a.log")));
+	assert_string_equal(line,
+		arena_printf(&arena, "failed — timed out after 1 s — log: %s", at("logs/a.log")));
 	assert_recorded("failed", line);
-	assert_string_equal(read_text("a.log"), "said\n\ndev-team: timed out after 1 s\n");
+	assert_string_equal(read_text("logs/a.log"), "said\n\ndev-team: timed out after 1 s\n");
 	assert_true(is_gone(number_in("child")));
 	assert_true(is_gone(number_in("daemon")));
 	assert_no_lock_file();
@@ -55,7 +55,7 @@ static void at_the_time_limit_all_of_it_is_ended(void **state)
 static void what_a_script_leaves_in_the_background_is_ended(void **state)
 {
 	(void)state;
-	document("setsid sleep 1000 & echo $! >daemon", "a.log", 60);
+	document("setsid sleep 1000 & echo $! >daemon", "logs/a.log", 60);
 	assert_int_equal(run(WAIT_TO_THE_END), 0);
 	assert_true(is_gone(number_in("daemon")));
 }
@@ -65,7 +65,7 @@ static void a_second_call_prints_the_answer_again(void **state)
 	const char *first;
 
 	(void)state;
-	document("echo x >>count", "a.log", 60);
+	document("echo x >>count", "logs/a.log", 60);
 	assert_int_equal(run(WAIT_TO_THE_END), 0);
 	first = line;
 	tree_write(".W-1.validating-1.exec", STR("1234567 1\n")); /* as a killed guard leaves it */
@@ -78,7 +78,7 @@ static void a_second_call_prints_the_answer_again(void **state)
 static void other_actions_are_refused(void **state)
 {
 	(void)state;
-	document("true", "a.log", 60);
+	document("true", "logs/a.log", 60);
 	assert_int_equal(run_script(&arena, "W-1.md", "W-1/validating/2", 0, &line, &err), -1);
 	assert_int_equal(err.code, ERR_STATE);
 	assert_string_equal(
@@ -95,36 +95,38 @@ static void other_actions_are_refused(void **state)
 static void another_run_starts_with_an_empty_log(void **state)
 {
 	(void)state;
-	tree_write("a.log", STR("old text\n"));
-	document("echo new", "a.log", 60);
+	assert_int_equal(mkdir("logs", 0700), 0);
+	tree_write("logs/a.log", STR("old text\n"));
+	document("echo new", "logs/a.log", 60);
 	assert_int_equal(run(WAIT_TO_THE_END), 0);
-	assert_string_equal(read_text("a.log"), "new\n");
+	assert_string_equal(read_text("logs/a.log"), "new\n");
 }
 
 static void a_log_has_a_bound_and_the_script_goes_on(void **state)
 {
 	(void)state;
-	document("head -c 70000000 /dev/zero; echo end; echo x >>count", "a.log", 60);
+	document("head -c 70000000 /dev/zero; echo end; echo x >>count", "logs/a.log", 60);
 	assert_int_equal(run(WAIT_TO_THE_END), 0);
 	assert_recorded("passed", line);
 	assert_string_equal(read_text("count"), "x\n");
-	assert_sh("wc -c <a.log; tail -n 1 a.log; head -c 67108864 a.log | tr -d '\\0' | wc -c",
+	assert_sh("wc -c <logs/a.log; tail -n 1 logs/a.log; head -c 67108864 logs/a.log | tr -d "
+		  "'\\0' | wc -c",
 		"67108908\n(dev-team: output over 64 MiB is left out)\n0\n");
 }
 
 static void a_log_that_just_fits_is_whole(void **state)
 {
 	(void)state;
-	document("head -c 67108864 /dev/zero", "a.log", 60);
+	document("head -c 67108864 /dev/zero", "logs/a.log", 60);
 	assert_int_equal(run(WAIT_TO_THE_END), 0);
-	assert_sh("wc -c <a.log", "67108864\n");
+	assert_sh("wc -c <logs/a.log", "67108864\n");
 }
 
 static void a_log_that_cannot_be_written_is_told(void **state)
 {
 	(void)state;
-	tree_write("file", STR(""));
-	document("echo x >>count", "file/a.log", 60);
+	tree_write("logs", STR(""));
+	document("echo x >>count", "logs/a.log", 60);
 	assert_int_equal(run(WAIT_TO_THE_END), -1);
 	assert_int_equal(err.code, ERR_SYSTEM);
 	assert_non_null(strstr(err.text, "cannot make folder '"));
@@ -137,7 +139,7 @@ static void a_result_that_cannot_be_recorded_is_told(void **state)
 	struct lock *held = NULL;
 
 	(void)state;
-	document("true", "a.log", 60);
+	document("true", "logs/a.log", 60);
 	assert_int_equal(lock_take(&held, ".W-1.lock", 0, &err), 0);
 	setenv("DEV_TEAM_LOCK_WAIT_MS", "10", 1);
 	assert_int_equal(run(WAIT_TO_THE_END), -1);
@@ -154,7 +156,7 @@ static void a_result_that_cannot_be_recorded_is_told(void **state)
 static void an_answer_by_another_hand_is_what_counts(void **state)
 {
 	(void)state;
-	document(GATED, "a.log", 60);
+	document(GATED, "logs/a.log", 60);
 	assert_int_equal(run(0), 0);
 	number_in("pid");
 	sh("printf '\\n<!-- section:Validate Result -->\\n\\nfailed by hand\\n\\nmore\\n' "
@@ -167,12 +169,46 @@ static void an_answer_by_another_hand_is_what_counts(void **state)
 static void an_id_cannot_climb_out_of_the_folder(void **state)
 {
 	(void)state;
-	document("true", "a.log", 60);
-	sh("mkdir -p in/deep && sed 's|W-1/validating/1|W-1/../../x/1|' W-1.md >in/deep/W-1.md");
+	document("true", "logs/a.log", 60);
+	sh("mkdir -p in/deep && sed 's|W-1/validating/1|W-1/../../x/1|; "
+	   "s|/logs/|/in/deep/logs/|' W-1.md >in/deep/W-1.md");
 	assert_int_equal(
 		run_script(&arena, "in/deep/W-1.md", "W-1/../../x/1", WAIT_TO_THE_END, &line, &err),
 		0);
 	assert_sh("find . -name 'x*'; ls -A in", "deep\n");
+}
+
+static void assert_log_refused(const char *log)
+{
+	document("echo x >>count", log, 60);
+	assert_int_equal(run(WAIT_TO_THE_END), -1);
+	assert_int_equal(err.code, ERR_INPUT);
+	assert_string_equal(
+		err.text, arena_printf(&arena, "'log_file' of '" ID "' is not in '%s/logs/': '%s'",
+				  base, at(log)));
+	assert_false(path_exists("count"));
+}
+
+static void a_log_lies_in_the_folder_of_the_logs(void **state)
+{
+	(void)state;
+	tree_write("keys", STR("mine\n"));
+	assert_log_refused("keys");
+	assert_log_refused("logs/../keys");
+	assert_log_refused("logs/");
+	assert_log_refused("logs");
+	assert_string_equal(read_text("keys"), "mine\n");
+}
+
+static void a_log_is_no_link_to_elsewhere(void **state)
+{
+	(void)state;
+	sh("echo mine >keys && mkdir logs && ln -s ../keys logs/a.log");
+	document("echo x >>count", "logs/a.log", 60);
+	assert_int_equal(run(WAIT_TO_THE_END), -1);
+	assert_non_null(strstr(err.text, "cannot open log '"));
+	assert_false(path_exists("count"));
+	assert_string_equal(read_text("keys"), "mine\n");
 }
 
 int main(void)
@@ -192,6 +228,8 @@ int main(void)
 		exec_test(a_result_that_cannot_be_recorded_is_told),
 		exec_test(an_answer_by_another_hand_is_what_counts),
 		exec_test(an_id_cannot_climb_out_of_the_folder),
+		exec_test(a_log_lies_in_the_folder_of_the_logs),
+		exec_test(a_log_is_no_link_to_elsewhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

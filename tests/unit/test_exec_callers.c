@@ -34,10 +34,10 @@ static int status_of(pid_t pid)
 
 static void a_caller_that_waits_less_comes_back(void **state)
 {
-	const char *running = arena_printf(&arena, "running — log: %s", at("a.log"));
+	const char *running = arena_printf(&arena, "running — log: %s", at("logs/a.log"));
 
 	(void)state;
-	document(GATED "echo done", "a.log", 60);
+	document(GATED "echo done", "logs/a.log", 60);
 	assert_int_equal(run(0), 0);
 	assert_string_equal(line, running);
 	assert_int_equal(run(1), 0);
@@ -46,9 +46,9 @@ static void a_caller_that_waits_less_comes_back(void **state)
 	number_in("pid");
 	open_gate();
 	assert_int_equal(run(WAIT_TO_THE_END), 0);
-	assert_string_equal(line, arena_printf(&arena, "passed — log: %s", at("a.log")));
+	assert_string_equal(line, arena_printf(&arena, "passed — log: %s", at("logs/a.log")));
 	assert_string_equal(read_text("count"), "x\n");
-	assert_string_equal(read_text("a.log"), "done\n");
+	assert_string_equal(read_text("logs/a.log"), "done\n");
 	assert_no_lock_file();
 }
 
@@ -72,8 +72,8 @@ static void many_callers_share_one_run(void **state)
 	pid_t pids[MANY];
 
 	(void)state;
-	document(GATED, "a.log", 60);
-	ask_together(pids, arena_printf(&arena, "passed — log: %s", at("a.log")));
+	document(GATED, "logs/a.log", 60);
+	ask_together(pids, arena_printf(&arena, "passed — log: %s", at("logs/a.log")));
 	number_in("pid");
 	open_gate();
 	assert_one_run(pids);
@@ -87,8 +87,8 @@ static void short_runs_of_many_callers_are_one_run_too(void **state)
 	(void)state;
 	for (int round = 0; round < 10; round++) {
 		sh("rm -f count");
-		document("echo x >>count", "a.log", 60);
-		ask_together(pids, arena_printf(&arena, "passed — log: %s", at("a.log")));
+		document("echo x >>count", "logs/a.log", 60);
+		ask_together(pids, arena_printf(&arena, "passed — log: %s", at("logs/a.log")));
 		assert_one_run(pids);
 	}
 }
@@ -98,7 +98,7 @@ static void a_killed_caller_loses_nothing(void **state)
 	pid_t pid;
 
 	(void)state;
-	document(GATED, "a.log", 60);
+	document(GATED, "logs/a.log", 60);
 	pid = asker("", WAIT_TO_THE_END);
 	number_in("pid");
 	kill(pid, SIGKILL);
@@ -113,7 +113,7 @@ static void signal_ends_the_script(int number)
 {
 	pid_t pid, script, child;
 
-	document("sleep 1000 & echo $! >child.new; mv child.new child; " GATED, "a.log", 60);
+	document("sleep 1000 & echo $! >child.new; mv child.new child; " GATED, "logs/a.log", 60);
 	pid = asker("", WAIT_TO_THE_END);
 	script = number_in("pid");
 	child = number_in("child");
@@ -123,7 +123,7 @@ static void signal_ends_the_script(int number)
 	assert_true(is_gone(child));
 	assert_not_recorded();
 	assert_no_lock_file();
-	assert_string_equal(read_text("a.log"), "\ndev-team: ended by a signal\n");
+	assert_string_equal(read_text("logs/a.log"), "\ndev-team: ended by a signal\n");
 	sh("rm pid child");
 }
 
@@ -133,7 +133,7 @@ static void a_signal_to_the_caller_ends_the_script(void **state)
 	signal_ends_the_script(SIGTERM);
 	signal_ends_the_script(SIGINT);
 	signal_ends_the_script(SIGHUP);
-	document("true", "a.log", 60);
+	document("true", "logs/a.log", 60);
 	assert_int_equal(run(WAIT_TO_THE_END), 0);
 }
 
@@ -142,9 +142,9 @@ static void a_signal_that_the_caller_ignores_is_ignored(void **state)
 	pid_t pid;
 
 	(void)state;
-	document(GATED, "a.log", 60);
+	document(GATED, "logs/a.log", 60);
 	signal(SIGHUP, SIG_IGN);
-	pid = asker(arena_printf(&arena, "passed — log: %s", at("a.log")), WAIT_TO_THE_END);
+	pid = asker(arena_printf(&arena, "passed — log: %s", at("logs/a.log")), WAIT_TO_THE_END);
 	signal(SIGHUP, SIG_DFL);
 	number_in("pid");
 	kill(pid, SIGHUP);
@@ -158,10 +158,10 @@ static void a_signal_that_the_caller_ignores_is_ignored(void **state)
 static void a_stopped_guard_still_keeps_the_time_limit(void **state)
 {
 	(void)state;
-	document(STOPPING, "a.log", 1);
+	document(STOPPING, "logs/a.log", 1);
 	assert_int_equal(run(WAIT_TO_THE_END), 0);
-	assert_string_equal(
-		line, arena_printf(&arena, "failed — timed out after 1 s — log: %s", at("a.log")));
+	assert_string_equal(line,
+		arena_printf(&arena, "failed — timed out after 1 s — log: %s", at("logs/a.log")));
 	assert_true(is_gone(number_in("pid")));
 	assert_no_lock_file();
 }
@@ -171,7 +171,7 @@ static void a_stopped_guard_can_be_ended(void **state)
 	pid_t pid, script;
 
 	(void)state;
-	document(STOPPING, "a.log", 60);
+	document(STOPPING, "logs/a.log", 60);
 	pid = asker("", WAIT_TO_THE_END);
 	script = number_in("pid");
 	kill(pid, SIGTERM);
@@ -192,7 +192,7 @@ static struct escaping begin_escaping(void)
 {
 	struct escaping e;
 
-	document(ESCAPING, "a.log", 60);
+	document(ESCAPING, "logs/a.log", 60);
 	e.asker = asker("", WAIT_TO_THE_END);
 	e.script = number_in("pid");
 	e.daemon = number_in("daemon");
@@ -242,7 +242,7 @@ static void the_callers_output_is_not_held_open(void **state)
 	pid_t pid;
 
 	(void)state;
-	document(GATED, "a.log", 60);
+	document(GATED, "logs/a.log", 60);
 	assert_int_equal(pipe(fds), 0);
 	pid = fork();
 	if (pid == 0) {
