@@ -51,7 +51,8 @@ int gh_failing_checks(
 {
 	const char *const argv[] = {"gh", "pr", "checks", pr_url, NULL};
 	static const char *const env[] = {"GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1",
-		"NO_COLOR=1", "GH_FORCE_TTY", "CLICOLOR_FORCE", NULL};
+		"NO_COLOR=1", "GH_FORCE_TTY", "CLICOLOR_FORCE", "GIT_DIR", "GIT_WORK_TREE",
+		"GIT_INDEX_FILE", NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT, lines = BUF_INIT;
 	struct process p = {.argv = argv,
 		.cwd = root,

@@ -24,14 +24,16 @@ struct call {
 };
 
 /*
- * No prompt, no editor, no window. A caller's own GIT_DIR and the like (we may be run by a hook) do
+ * No prompt, no editor, no window: an empty GIT_ASKPASS goes before core.askPass and leaves the
+ * credential helpers alone. A caller's own GIT_DIR and the like (we may be run by a hook) do
  * not apply to this work tree. TERM at our death: git then takes its lock files away.
  */
 static int run(const struct call *c, struct buf *out, int *status, struct error *err)
 {
 	const char *env[] = {"GIT_TERMINAL_PROMPT=0", "GCM_INTERACTIVE=never", "GIT_EDITOR=true",
-		"GIT_OPTIONAL_LOCKS=0", "SSH_ASKPASS", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE",
-		"GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY",
+		"GIT_OPTIONAL_LOCKS=0", "GIT_ASKPASS=", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE=never",
+		"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX",
+		"GIT_SHALLOW_FILE", "GIT_QUARANTINE_PATH", "GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY",
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES", NULL, NULL};
 	struct process p = {.argv = c->argv,
 		.cwd = c->root,

@@ -9,8 +9,9 @@ enum { ANSWER_S = 10, OUTPUT_MAX = 65536 };
 char *ask_program(
 	struct arena *a, const char *cwd, const char *const *argv, unsigned timeout_s, bool *ok)
 {
-	static const char *const env[] = {
-		"GIT_TERMINAL_PROMPT=0", "GH_PROMPT_DISABLED=1", "NO_COLOR=1", NULL};
+	static const char *const env[] = {"GIT_TERMINAL_PROMPT=0", "GH_PROMPT_DISABLED=1",
+		"NO_COLOR=1", "GIT_ASKPASS=", "SSH_ASKPASS", "GIT_DIR", "GIT_WORK_TREE",
+		"GIT_INDEX_FILE", "GIT_COMMON_DIR", NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct process p = {.argv = argv,
 		.cwd = cwd,

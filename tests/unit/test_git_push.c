@@ -138,6 +138,47 @@ static void ssh_never_asks_unless_the_user_has_a_command_of_their_own(void **sta
 	setenv("PATH", before, 1);
 }
 
+/* A remote helper that wants a password of git's own asking, as https does. */
+static void nothing_pops_up_to_ask_for_a_password(void **state)
+{
+	CLEANUP(free_ptr) char *before = strdup(getenv("PATH"));
+
+	(void)state;
+	sh("mkdir bin && printf '#!/bin/sh\\necho \"$0\" >>%s/asked; echo x\\n' \"$PWD\" >bin/ask\n"
+	   "printf '#!/bin/sh\\necho \"helped $1\" >>%s/helped\\n' \"$PWD\" >bin/help\n"
+	   "printf '#!/bin/sh\\nprintf \"protocol=https\\\\nhost=h\\\\n\\\\n\" | git credential "
+	   "fill >&2; exit 1\\n' >bin/git-remote-pass && chmod +x bin/*\n"
+	   "cd r && git checkout -qb work && git remote set-url origin pass://h/org/o.git\n"
+	   "git config core.askPass ../bin/ask && git config credential.helper "
+	   "\"$PWD/../bin/help\"");
+	setenv("PATH", arena_printf(&arena, "%s:%s", at("bin"), before), 1);
+	setenv("GIT_ASKPASS", at("bin/ask"), 1);
+	setenv("SSH_ASKPASS", at("bin/ask"), 1);
+	assert_int_equal(push(), -1);
+	unsetenv("GIT_ASKPASS");
+	unsetenv("SSH_ASKPASS");
+	setenv("PATH", before, 1);
+	assert_true(contains(err.text, "terminal prompts disabled"));
+	assert_false(path_exists(at("asked")));
+	assert_sh("cat helped", "helped get\n");
+}
+
+/* As a hook that calls us has it. */
+static void the_callers_git_variables_do_not_lead_a_push_astray(void **state)
+{
+	(void)state;
+	sh("git init -q other && cd r && git checkout -qb work && git commit -q --allow-empty -m "
+	   "w");
+	setenv("GIT_DIR", at("other/.git"), 1);
+	setenv("GIT_WORK_TREE", at("other"), 1);
+	setenv("GIT_INDEX_FILE", at("other/.git/index"), 1);
+	assert_int_equal(push(), 0);
+	unsetenv("GIT_DIR");
+	unsetenv("GIT_WORK_TREE");
+	unsetenv("GIT_INDEX_FILE");
+	assert_sh("git -C org/o.git log -1 --format=%s work", "w\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +191,8 @@ int main(void)
 		git_test(a_refused_push_is_told_in_one_line),
 		git_test(a_pre_push_hook_can_refuse),
 		git_test(secrets_in_a_url_are_not_told),
+		git_test(nothing_pops_up_to_ask_for_a_password),
+		git_test(the_callers_git_variables_do_not_lead_a_push_astray),
 		git_test(ssh_never_asks_unless_the_user_has_a_command_of_their_own),
 	};
 
