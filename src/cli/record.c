@@ -22,6 +22,22 @@ static const char *word_of(struct arena *a, const struct context_file *f, const 
 	return word ? arena_dup(a, str_of(word)) : "";
 }
 
+/* The lock was busy for too long: an agent's work is not lost for that. */
+static int keep_unrecorded(struct context_file *f, struct str text, struct error *err)
+{
+	char *stem = arena_printf(&f->doc.arena, "%s-unrecorded", f->name), *path;
+	struct error second;
+	size_t n = strlen(err->text);
+
+	if (context_keep(f, stem, text, &path, &second) < 0)
+		(void)snprintf(err->text + n, sizeof(err->text) - n,
+			"; what was offered is not kept: %.300s", second.text);
+	else
+		(void)snprintf(err->text + n, sizeof(err->text) - n,
+			"; nothing is recorded, what was offered is kept in %.400s", path);
+	return -1;
+}
+
 static int run(struct invocation *in, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
@@ -36,7 +52,8 @@ static int run(struct invocation *in, struct error *err)
 	if (read_input(&text, CONTEXT_MAX, err) < 0)
 		return -1;
 	if (context_open(&f, args->value[CONTEXT_FILE], CONTEXT_MUST_EXIST, err) < 0)
-		return -1;
+		return err->code == ERR_STATE && text.len ? keep_unrecorded(&f, buf_str(&text), err)
+							  : -1;
 	if (action_record(
 		    &f, args->value[ACTION], args->value[RESULT], buf_str(&text), &fate, err) < 0)
 		return -1;
