@@ -46,14 +46,15 @@ static int held_by_another(int fd, const char *path, struct error *err)
 }
 
 /* For people only, so a full disk does not matter here. */
-static void sign(int fd)
+static void sign(int fd, const char *what)
 {
-	char host[64] = "", now[CLOCK_TEXT], text[160];
+	char host[64] = "", now[CLOCK_TEXT], text[200];
 	int n;
 
 	(void)gethostname(host, sizeof(host) - 1);
 	clock_text(clock_now(), now);
-	n = snprintf(text, sizeof(text), "pid %ld on %s since %s\n", (long)getpid(), host, now);
+	n = snprintf(text, sizeof(text), "pid %ld on %s since %s%s%.60s\n", (long)getpid(), host,
+		now, *what ? ": " : "", what);
 	if (n > 0 && pwrite(fd, text, (size_t)n, 0) == n)
 		(void)!ftruncate(fd, n);
 }
@@ -73,10 +74,16 @@ int lock_take(struct lock **out, const char *path, unsigned wait_ms, struct erro
 		close(fd);
 		return -1;
 	}
-	sign(fd);
+	sign(fd, "");
 	*out = xmalloc(sizeof(**out));
 	(*out)->fd = fd;
 	return 0;
+}
+
+void lock_note(struct lock *l, const char *what)
+{
+	if (l)
+		sign(l->fd, what);
 }
 
 void lock_drop(struct lock **l)

@@ -17,6 +17,8 @@ struct lock;
  * `*out` is the caller's until lock_drop().
  */
 int lock_take(struct lock **out, const char *path, unsigned wait_ms, struct error *err);
+/* Tells those who wait what takes so long, from now on; one line. Safe on NULL. */
+void lock_note(struct lock *l, const char *what);
 void lock_drop(struct lock **l); /* for CLEANUP too; safe on NULL */
 
 #endif

@@ -203,6 +203,9 @@ static void a_lock_that_another_holds_is_told_with_its_holder(void **state)
 	(void)snprintf(want, sizeof(want), "(pid %ld on ", (long)getpid());
 	assert_non_null(strstr(err.text, want));
 	assert_null(second);
+	lock_note(mine, "git push");
+	assert_int_equal(lock_take(&second, at("l"), 0, &err), -1);
+	assert_non_null(strstr(err.text, "Z: git push)"));
 	lock_drop(&mine);
 	assert_int_equal(lock_take(&second, at("l"), 0, &err), 0);
 	lock_drop(&second);
