@@ -1,10 +1,12 @@
 #include <dlfcn.h>
+#include <sys/stat.h>
 #define git_push git_push_type /* a type there, a function of ours */
 #include <git2.h>
 #undef git_push
 #include "src/base/git.h"
 #include "src/base/git_config.h"
 #include "src/base/git_walk.h"
+#include "src/base/path.h"
 
 /* Loading the library takes longer than a whole step does, and most steps do not ask git. */
 #define FUNCTIONS(X)                                                                               \
@@ -154,6 +156,32 @@ static void config_close(git_config **c)
 		lib.git_config_free(*c);
 }
 
+/* The library passes a repository of another user's by as if it were not there. */
+static bool is_foreign(const char *folder)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(free_ptr) char *real = realpath(folder, NULL);
+	struct stat st;
+
+	for (const char *dir = real; dir; dir = arena_dup(&a, path_dir(dir))) {
+		if (stat(path_join(&a, dir, ".git"), &st) == 0)
+			return st.st_uid != geteuid();
+		if (strcmp(dir, "/") == 0)
+			break;
+	}
+	return false;
+}
+
+static int not_opened(const char *folder, bool foreign, struct error *err)
+{
+	if (foreign || is_foreign(folder))
+		return error_set(err, ERR_STATE,
+			"the repository of '%s' belongs to another user: add its folder to git's "
+			"'safe.directory' to trust it",
+			folder);
+	return error_set(err, ERR_STATE, "'%s' is not in a git repository", folder);
+}
+
 static int open_repository(
 	git_repository **out, const char *folder, unsigned flags, struct error *err)
 {
@@ -162,13 +190,13 @@ static int open_repository(
 	if (library(err) < 0)
 		return -1;
 	rc = lib.git_repository_open_ext(out, folder, flags, getenv("GIT_CEILING_DIRECTORIES"));
-	if (rc == GIT_ENOTFOUND)
-		return error_set(err, ERR_STATE, "'%s' is not in a git repository", folder);
+	if (rc == GIT_ENOTFOUND || rc == GIT_EOWNER)
+		return not_opened(folder, rc == GIT_EOWNER, err);
 	if (rc < 0)
 		return fault(err, ERR_STATE, "cannot open the repository of", folder);
 	if (!lib.git_repository_workdir(*out))
-		return error_set(
-			err, ERR_STATE, "'%s' is in a bare repository, without files", folder);
+		return error_set(err, ERR_STATE,
+			"'%s' is in a bare repository: a work tree is needed", folder);
 	return 0;
 }
 

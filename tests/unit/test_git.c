@@ -43,7 +43,22 @@ static void a_bare_repository_is_refused(void **state)
 	(void)state;
 	assert_int_equal(git_root(&arena, at("org/o.git"), &root, &err), -1);
 	assert_int_equal(err.code, ERR_STATE);
-	assert_true(contains(err.text, "is in a bare repository"));
+	assert_true(
+		contains(err.text, "/org/o.git' is in a bare repository: a work tree is needed"));
+}
+
+static void a_repository_of_another_user_is_called_one(void **state)
+{
+	char *root;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* to give a file away takes root */
+	sh("mkdir r/sub && chown -R 12345:12345 r");
+	assert_int_equal(git_root(&arena, at("r/sub"), &root, &err), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_true(contains(err.text, "/r/sub' belongs to another user: "));
+	assert_true(contains(err.text, "safe.directory"));
 }
 
 static void extensions_that_change_nothing_for_us_are_accepted(void **state)
@@ -129,6 +144,7 @@ int main(int argc, char **argv)
 		git_test(a_linked_work_tree_is_a_root_of_its_own),
 		git_test(outside_a_repository_there_is_no_root),
 		git_test(a_bare_repository_is_refused),
+		git_test(a_repository_of_another_user_is_called_one),
 		git_test(extensions_that_change_nothing_for_us_are_accepted),
 		git_test(the_slug_is_that_of_origin),
 		git_test(without_origin_there_is_no_slug),
