@@ -84,7 +84,7 @@ static int make_one(const char *dir, struct error *err)
 {
 	struct stat st;
 
-	if (mkdir(dir, 0777) == 0 ||
+	if (mkdir(dir, 0700) == 0 ||
 		(errno == EEXIST && stat(dir, &st) == 0 && S_ISDIR(st.st_mode)))
 		return 0;
 	return error_errno(err, "cannot make folder '%s'", dir);

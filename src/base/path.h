@@ -21,7 +21,8 @@ char *path_absolute(struct arena *a, const char *path);
 struct str path_dir(const char *path); /* "." when there is no slash */
 struct str path_base(const char *path);
 
-/* mkdir -p. 0 when it is there afterwards. */
+/* mkdir -p, for the owner alone: briefs and logs are nobody else's. 0 when it is there afterwards.
+ */
 int path_mkdirs(const char *dir, struct error *err);
 bool path_exists(const char *path);
 

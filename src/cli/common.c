@@ -85,6 +85,9 @@ int repo_root(struct arena *a, const char *given, char **root, struct error *err
 		if (strcmp(*root, "/") == 0)
 			break;
 	}
+	if (path_exists(path_join(a, real, "HEAD")) && path_exists(path_join(a, real, "objects")))
+		return error_set(
+			err, ERR_STATE, "'%s' is a bare repository: a work tree is needed", real);
 	return error_set(err, ERR_STATE,
 		"'%s' is not in a git repository: go into one, or give --repo", real);
 }

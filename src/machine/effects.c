@@ -1,4 +1,5 @@
 #include "src/machine/engine_internal.h"
+#include "src/store/lock.h"
 
 static void say(struct run *r, const char *text)
 {
@@ -57,6 +58,7 @@ static int commit_rest(struct run *r, struct error *err)
 	const struct world *w = r->m->world;
 	bool made;
 
+	lock_note(r->m->file->lock, "git commit");
 	if (w->commit_rest(w->data, r->m->id, &made, err) < 0)
 		return -1;
 	r->committed = made;
@@ -83,6 +85,8 @@ static int push(struct run *r, struct error *err)
 	const struct world *w = r->m->world;
 	bool skipped;
 
+	lock_note(
+		r->m->file->lock, "git push"); /* it may take long, and others wait for the lock */
 	if (w->push(w->data, &skipped, err) < 0) {
 		keep_commit_event(r);
 		return -1;
@@ -105,6 +109,7 @@ static int failing_checks(struct run *r, struct error *err)
 
 	if (!url.n)
 		return 0;
+	lock_note(r->m->file->lock, "gh pr checks");
 	if (w->failing_checks(w->data, &r->arena, url.p, &text, err) < 0) {
 		say(r, arena_printf(&r->arena, "the checks of %s cannot be asked: %s", url.p,
 			       err->text));

@@ -229,6 +229,8 @@ static inline bool document_has(const char *text)
 /* A document by hand: keys are lines of frontmatter. */
 static inline void by_hand(const char *state, const char *keys, const char *sections)
 {
+	(void)unlink(arena_printf(
+		&t.arena, "%s/ADR-7.events.jsonl", t.dir)); /* a work item of its own */
 	tree_write(t.path,
 		str_of(arena_printf(&t.arena, "---\nstate: %s\nwork_item_id: ADR-7\n%s---\n%s",
 			state, keys, sections)));
