@@ -108,7 +108,7 @@ fuzz:
 fuzz-run: $(FUZZERS:%=$(O)/tests/fuzz/fuzz_%)
 	@tests/fuzz/run $(O) $(FUZZERS)
 
-FORMATTED = $(filter-out %.new,$(shell git ls-files '*.c' '*.h'))
+FORMATTED = $(filter-out %.new demo/%,$(shell git ls-files '*.c' '*.h'))
 format:
 	clang-format -i $(FORMATTED)
 format-check:

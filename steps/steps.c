@@ -92,7 +92,7 @@ void ask_reads_if_there(struct moment *m, struct request *r, const char *section
 void ask_reads_fixes(struct moment *m, struct request *r)
 {
 	unsigned long last = context_count(m->doc, "fix_iteration") +
-		context_count(m->doc, "review_fix_iteration");
+			     context_count(m->doc, "review_fix_iteration");
 
 	for (unsigned long n = 1; n <= MAX_FIXES; n++) {
 		const char *name = arena_printf(m->arena, "Fix %lu", n);

@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define CLEANUP(fn)	 __attribute__((cleanup(fn)))
+#define CLEANUP(fn)      __attribute__((cleanup(fn)))
 #define PRINTF(fmt, arg) __attribute__((format(printf, fmt, arg)))
-#define COUNT(array)	 (sizeof(array) / sizeof((array)[0]))
+#define COUNT(array)     (sizeof(array) / sizeof((array)[0]))
 
 #pragma GCC poison strcpy strcat sprintf vsprintf strtok atoi atol atof gets
 

@@ -58,7 +58,7 @@ struct arena {
 	struct arena_block *head;
 };
 
-void *arena_alloc(struct arena *a, size_t n);	/* zeroed, aligned for anything */
+void *arena_alloc(struct arena *a, size_t n);   /* zeroed, aligned for anything */
 char *arena_dup(struct arena *a, struct str s); /* NUL-ended copy */
 struct str arena_str(struct arena *a, struct str s);
 char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF(2, 3);

@@ -13,17 +13,17 @@
 /* The values are the exit codes of every verb. */
 enum err {
 	ERR_NONE = 0,
-	ERR_CHECK = 1,	/* the thing checked is not so */
-	ERR_USAGE = 2,	/* the command line is wrong */
-	ERR_INPUT = 3,	/* a file or a text is refused */
-	ERR_STATE = 4,	/* locked by another, stale or foreign answer */
+	ERR_CHECK = 1,  /* the thing checked is not so */
+	ERR_USAGE = 2,  /* the command line is wrong */
+	ERR_INPUT = 3,  /* a file or a text is refused */
+	ERR_STATE = 4,  /* locked by another, stale or foreign answer */
 	ERR_SYSTEM = 5, /* I/O, git, network */
 };
 
 struct error {
 	enum err code;
 	unsigned line, col; /* 1-based; 0 where there is no place */
-	char file[512];	    /* empty where there is no place */
+	char file[512];     /* empty where there is no place */
 	char text[1024];
 };
 

@@ -55,7 +55,8 @@ int git_look(struct arena *a, const char *root, struct git_head *head, struct er
  * remote's default branch (as refs/remotes/origin/HEAD names it; where that is missing, `main` or
  * `master`, and for another branch the remote is asked), or off any branch, it first makes and
  * switches to `branch`, so that nothing unreviewed goes there. So it does where the remote does not
- * tell and nothing is known of it. -1: ERR_STATE while a merge or the like is in progress or there are conflicts.
+ * tell and nothing is known of it. -1: ERR_STATE while a merge or the like is in progress or there
+ * are conflicts.
  */
 int git_commit_rest(
 	const char *root, const char *branch, const char *message, bool *made, struct error *err);

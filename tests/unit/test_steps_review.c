@@ -127,7 +127,8 @@ static void signoff_asks_three_at_once_after_a_push(void **state)
 	assert_agent(0, "reviewer", "reviewer-sign-off", "ADR-7", BRIEF, "Signoff Review", VERDICT);
 	assert_agent(1, "researcher", "researcher-validate", "ADR-7", READS, "Signoff Research",
 		"validated | failed");
-	assert_script(2, "cd '/r' || exit 125; gh pr checks '" URL "' --watch", 1800, "Signoff Build Result");
+	assert_script(2, "cd '/r' || exit 125; gh pr checks '" URL "' --watch", 1800,
+		"Signoff Build Result");
 }
 
 static void signoff_without_a_pr_url_gh_finds_it_by_the_branch(void **state)
