@@ -11,6 +11,8 @@
 
 /* Seconds since 1970 UTC. */
 int64_t clock_now(void);
+/* Stops this process's clock at `t`; -1: lets it run again. For replay and simulation. */
+void clock_fix(int64_t t);
 /* `2026-11-21T01:34:55Z` */
 void clock_text(int64_t t, char out[CLOCK_TEXT]);
 /* `20261121T013455Z`, for file names. */

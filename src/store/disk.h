@@ -1,0 +1,77 @@
+/*
+ * disk.h: what the store needs of a disk, and nothing more. disk_real() is the machine's;
+ * disk_sim.h has one in memory that loses what was not synced, fails, and stops when a test says
+ * so.
+ *
+ * Paths are absolute, or relative to the working directory. Every function: 0 or -1 with ERR_SYSTEM
+ * (errno's text in it) unless it says otherwise.
+ */
+#ifndef DT_DISK_H
+#define DT_DISK_H
+
+#include "src/base/buf.h"
+
+struct disk;
+struct disk_file; /* open for reading, and for appending */
+struct disk_lock;
+
+struct disk_ops {
+	/* Reads a whole file of at most `max` bytes. *missing (never NULL) tells "there is none".
+	 * ERR_INPUT when it is longer or no regular file. */
+	int (*read)(struct disk *d, const char *path, size_t max, struct buf *out, bool *missing,
+		struct error *err);
+	/* Makes or empties the file, for its owner alone; takes over the mode of `like` when that
+	 * is there (NULL: of none); writes; makes the bytes durable. On -1 the file is gone or
+	 * whatever. */
+	int (*write)(struct disk *d, const char *path, const char *like, struct str text,
+		struct error *err);
+	/* Like write(), but never over a file that is there: *taken says that one is. Not synced.
+	 */
+	int (*create)(
+		struct disk *d, const char *path, struct str text, bool *taken, struct error *err);
+	int (*rename)(struct disk *d, const char *from, const char *to, struct error *err);
+	int (*unlink)(
+		struct disk *d, const char *path, struct error *err); /* none there: no error */
+	bool (*exists)(struct disk *d, const char *path);
+	int (*sync_folder)(struct disk *d, const char *dir, struct error *err);
+	/* Makes it and its parents, for their owner alone. */
+	int (*mkdirs)(struct disk *d, const char *dir, struct error *err);
+	/* ERR_STATE, with what to do instead, when locks or syncs cannot be trusted in this folder.
+	 */
+	int (*trusted)(struct disk *d, const char *dir, struct error *err);
+
+	/* Opens; `make`: makes it when it is not there (*made, may be NULL, tells so), else a
+	 * missing file is ERR_SYSTEM. ERR_INPUT for what is no regular file. */
+	int (*open)(struct disk *d, const char *path, bool make, bool *made, struct disk_file **out,
+		struct error *err);
+	int64_t (*size)(struct disk_file *f);
+	/* Exactly n bytes from `at`, appended to `out`. */
+	int (*pread)(struct disk_file *f, int64_t at, size_t n, struct buf *out, struct error *err);
+	int (*append)(struct disk_file *f, struct str text, struct error *err);
+	int (*truncate)(struct disk_file *f, int64_t size, struct error *err);
+	int (*sync)(struct disk_file *f, struct error *err); /* bytes and size: fdatasync */
+	void (*close)(struct disk_file *f);
+
+	/* As lock.h. */
+	int (*lock)(struct disk *d, const char *path, unsigned wait_ms, struct disk_lock **out,
+		struct error *err);
+	void (*lock_note)(struct disk_lock *l, const char *what);
+	void (*unlock)(struct disk_lock *l);
+};
+
+struct disk {
+	const struct disk_ops *ops;
+};
+
+/* The first member of what an implementation hands out, so that a file finds its functions. */
+struct disk_file {
+	const struct disk_ops *ops;
+};
+struct disk_lock {
+	const struct disk_ops *ops;
+};
+
+/* The machine's. One for the whole process; nothing to release. */
+struct disk *disk_real(void);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * disk_sim.h: a disk in memory with the faults of a real one, the same for the same seed. What was
+ * written and not synced may be there after a power cut, or not, or in part; a rename, a new file
+ * or a removal that no sync of its folder made durable may or may not have happened.
+ */
+#ifndef DT_DISK_SIM_H
+#define DT_DISK_SIM_H
+
+#include "src/store/disk.h"
+
+enum sim_fault {
+	SIM_NONE,
+	SIM_EIO,        /* the call fails and nothing was done */
+	SIM_ENOSPC,     /* a write: part of it was done, then the disk is full; others as SIM_EIO */
+	SIM_HALF,       /* the call fails with EIO although it was done, whole or in part */
+	SIM_STOP,       /* the machine stops right before the call: this and all later calls fail */
+	SIM_STOP_AFTER, /* right after it */
+};
+
+struct disk *sim_disk_new(uint64_t seed);
+void sim_disk_free(struct disk **d); /* for CLEANUP; safe on NULL */
+/* Another disk with the same bytes, durable or not, and no faults planned. */
+struct disk *sim_disk_copy(const struct disk *d);
+
+/* Calls that change something or make it durable, since the disk was made. */
+unsigned sim_disk_calls(const struct disk *d);
+/* The `n`th such call from now (1: the next) meets `fault`. One plan at a time; SIM_NONE: none. */
+void sim_disk_plan(struct disk *d, unsigned n, enum sim_fault fault);
+bool sim_disk_stopped(const struct disk *d);
+/* The machine runs again: locks are free, open files are gone (their handles only fail). `power`:
+ * what was not durable is lost as the seed has it; else, as when only the process was killed, all
+ * that was done is there. */
+void sim_disk_restart(struct disk *d, bool power);
+
+/* For tests and for what stands for people: past all faults, and durable at once. */
+void sim_disk_put(struct disk *d, const char *path, struct str text);
+bool sim_disk_get(const struct disk *d, const char *path, struct buf *out);
+void sim_disk_remove(struct disk *d, const char *path);
+/* Paths, one a line, sorted. */
+void sim_disk_list(const struct disk *d, struct buf *out);
+
+#endif

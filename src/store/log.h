@@ -1,0 +1,47 @@
+/*
+ * log.h: the journal of the file backend, read from its first commit to its last: what happened,
+ * and the document as each commit left it.
+ *
+ * A transaction is some lines, appended in one write:
+ *
+ *     {"seq":7,"rev":4,"ts":"2026-11-21T03:48:12Z","type":"answer",...}      its events
+ *     {"change":4,"key":"doc/T-1.md","from":SUM,"to":SUM,"delta":[...]}      one a document
+ *     {"commit":4,"format":2,"ts":...,"note":{...},"put":{...},...,"sum":SUM}   and is whole with
+ * it
+ *
+ * Lines without a commit behind them never happened. Journals of format 1 (events alone) are taken
+ * in as they are; a reader gets their events before the first commit.
+ */
+#ifndef DT_STORE_LOG_H
+#define DT_STORE_LOG_H
+
+#include "src/base/json.h"
+#include "src/store/disk.h"
+
+struct store_log;
+
+struct store_commit {
+	int64_t rev;              /* 0: events of format 1, before the first commit */
+	const json *head;         /* the commit's own line; NULL for rev 0 */
+	const json *note;         /* NULL: none */
+	const json *events;       /* array, with seq, rev, ts */
+	const char *ts, *actor;   /* actor NULL: none was said */
+	const char *document_key; /* the document that it changed; NULL: none */
+	bool removed;             /* the document was deleted */
+	struct str document;      /* as it is from this commit on, when document_key is not NULL */
+	size_t at;                /* offset of its first byte in the journal */
+};
+
+/* Reads without a lock up to the last whole commit. -1: ERR_INPUT when there is no such journal, or
+ * a later format; ERR_SYSTEM. */
+int store_log_open(struct store_log **out, struct disk *disk, const char *dir, const char *name,
+	struct error *err);
+/*
+ * The next commit: 1, 0 at the end, -1 with ERR_INPUT naming file and line where the journal is
+ * damaged (a sum does not match, a revision comes twice, a delta does not lead to its sum). What *c
+ * points to lives until the next call. Only the documents are rebuilt, no keys.
+ */
+int store_log_next(struct store_log *l, struct store_commit *c, struct error *err);
+void store_log_close(struct store_log **l); /* for CLEANUP; safe on NULL */
+
+#endif

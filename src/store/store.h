@@ -1,0 +1,191 @@
+/*
+ * store.h: the state of a work item, or of any other room, as keys and values that change together
+ * or not at all. Seven operations, shaped so that an engine that spans machines can stand behind
+ * them: get, list, guarded transaction, grant / renew / revoke, watch. docs/store.md.
+ *
+ * Revisions. One transaction commits at one revision, a whole number, greater than every one
+ * before, never used again, also after a restart. All keys that it puts get it as their `mod`;
+ * `create` is the revision at which the key came to be. 0: there is no such key.
+ *
+ * Keys are 1 to 200 bytes of `A-Za-z0-9/._-`. Values are UTF-8 text without NUL, at most 64 KiB; a
+ * transaction has at most 64 operations and 512 KiB. Documents are keys `doc/NAME` with values of
+ * up to 16 MiB, any bytes: a file NAME that people may find, read and edit. An edit by hand is
+ * another client's transaction, seen and committed (actor `hand`) by the next get of it in a store
+ * that is open for writing.
+ *
+ * Ownership: texts that come out live in the arena of the caller, or until store_close() where it
+ * says so. A store belongs to one thread.
+ */
+#ifndef DT_STORE_H
+#define DT_STORE_H
+
+#include "src/base/json.h"
+#include "src/store/delta.h"
+#include "src/store/disk.h"
+
+struct store;
+
+enum {
+	STORE_KEY_MAX = 200,
+	STORE_VALUE_MAX = 64 << 10,
+	STORE_OPS_MAX = 64,
+	STORE_TXN_MAX = 512 << 10,
+	STORE_DOCUMENT_MAX = 16 << 20,
+	STORE_TTL_MIN_S = 10,
+	STORE_TTL_MAX_S = 30 * 86400,
+};
+
+/* What became of an operation. All but STORE_OK and STORE_REFUSED fill *err. */
+enum store_status {
+	STORE_OK = 0,
+	STORE_REFUSED,   /* a guard does not hold: nothing happened; `now` says how things are */
+	STORE_UNKNOWN,   /* it may have happened: read the receipt, or open anew, to learn which */
+	STORE_GONE,      /* the lease is over: stop work, others may go on */
+	STORE_COMPACTED, /* what the watch wants is no longer kept: list, then watch from there */
+	STORE_TIMEOUT,   /* nothing happened: another held the store too long */
+	STORE_DOWN,      /* nothing happened: the disk or the engine fails */
+	STORE_BAD,       /* nothing happened: the request breaks a limit; a fault of the caller */
+};
+
+struct store_kv {
+	struct str key, value;
+	int64_t create, mod;
+	uint64_t lease; /* 0: none; the key goes when the lease does */
+};
+
+struct store_guard {
+	const char *key;
+	enum { STORE_MOD_IS, STORE_CREATED_AT } what;
+	int64_t rev; /* 0: must be absent */
+};
+
+struct store_op {
+	enum { STORE_PUT, STORE_DEL } what;
+	const char *key;
+	struct str value;
+	uint64_t lease;
+	/* Of a document, where the caller knows: told from the text at the key's present `mod`. */
+	const struct delta *delta;
+};
+
+struct store_txn {
+	/* Who, and a text that no other operation of theirs has. Both or neither: `rcpt/ACTOR`
+	 * becomes OPID in the same commit, so that after UNKNOWN one can see whether it happened. A
+	 * transaction whose opid is in the receipt already is not done again: STORE_OK with the
+	 * commit of then. */
+	const char *actor, *opid;
+	const struct store_guard *guards;
+	size_t n_guards;
+	const struct store_op *ops; /* none is a commit too */
+	size_t n_ops;
+	/* Granted, or renewed, before the operations; in the same commit where the engine can. 0:
+	 * none. A ttl of 0: must be alive, is not renewed. STORE_GONE when it is not. */
+	uint64_t lease;
+	int lease_ttl_s;
+	const json *events; /* array of objects: lines of the log, numbered, in this order; may be
+			       NULL */
+	const json *note;   /* object that is kept with the commit; may be NULL */
+	const char *ts;     /* RFC 3339 time for the log; NULL: now */
+};
+
+struct store_result {
+	int64_t rev; /* STORE_OK: the commit's */
+	struct store_kv
+		*now; /* STORE_REFUSED: the keys of the guards, in their order, mod 0 if absent */
+	size_t n_now;
+};
+
+struct store_change {
+	int64_t rev;
+	bool deleted;
+	struct store_kv kv; /* of a document: without its text */
+};
+
+enum store_mode {
+	STORE_READ = 0,  /* takes no lock, changes nothing, sees a whole commit: the one before or
+			    after */
+	STORE_WRITE = 1, /* each operation takes the lock for itself */
+	STORE_HOLD = 2,  /* nobody else writes from open to close */
+};
+
+/*
+ * The file backend: DIR/NAME.events.jsonl is the journal, DIR/.NAME.lock the lock, DIR/FILE each
+ * document. The folder is made. `wait_ms`: how long to wait for the lock, each time.
+ * -1: ERR_STATE (locked, or a network file system), ERR_INPUT (a journal of a later format),
+ * ERR_SYSTEM. A last commit that a kill or a power cut left behind is finished or taken back first;
+ * what is behind the last whole commit is cut.
+ */
+int store_open(struct store **out, struct disk *disk, const char *dir, const char *name,
+	enum store_mode mode, unsigned wait_ms, struct error *err);
+void store_close(struct store **s); /* for CLEANUP too; safe on NULL */
+/* STORE_HOLD: tells those who wait what takes so long. */
+void store_note(struct store *s, const char *what);
+/* How operations are done: an adapter for another engine, or a test's, puts its own in place. */
+struct store_ops;
+
+/* The last commit's revision; 0 for a new store. */
+int64_t store_revision(struct store *s);
+/* The `seq` of the last event. */
+int64_t store_events(struct store *s);
+
+/* Absent: STORE_OK with mod 0. For a document, `value` lives until the next operation on s. */
+enum store_status store_get(
+	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err);
+/* Hands the bytes over instead; *mod 0 when there is none. *by_hand (may be NULL): this very call
+ * has found and committed an edit. */
+enum store_status store_get_document(struct store *s, const char *key, struct buf *out,
+	int64_t *mod, bool *by_hand, struct error *err);
+/* Up to `max` keys that begin with `prefix`, sorted by bytes, after `after` (NULL: from the first);
+ * values of documents are left out. *at: the revision at which all this is so. */
+enum store_status store_list(struct store *s, struct arena *a, const char *prefix,
+	const char *after, size_t max, struct store_kv **out, size_t *n, int64_t *at,
+	struct error *err);
+enum store_status store_txn(struct store *s, struct arena *a, const struct store_txn *t,
+	struct store_result *result, struct error *err);
+/* `id` is the caller's choice, not 0, so that a repeated grant is harmless: it renews. */
+enum store_status store_grant(struct store *s, uint64_t id, int ttl_s, struct error *err);
+/* *left_s (may be NULL): to the end. STORE_GONE when it was over, or never was. */
+enum store_status store_renew(struct store *s, uint64_t id, int *left_s, struct error *err);
+/* Ends it; its keys are deleted in the same commit. STORE_GONE as above. */
+enum store_status store_revoke(struct store *s, uint64_t id, struct error *err);
+/* When it ends, in seconds since 1970; changes nothing. STORE_GONE as above. */
+enum store_status store_lease_end(struct store *s, uint64_t id, int64_t *until, struct error *err);
+/*
+ * Changes of keys that begin with `prefix`, revisions >= `from`, in order, at most `max` of them
+ * but never half a commit. Waits up to `wait_ms` for the first. *next: where to go on. Each is seen
+ * at least once.
+ */
+enum store_status store_watch(struct store *s, struct arena *a, const char *prefix, int64_t from,
+	int wait_ms, size_t max, struct store_change **out, size_t *n, int64_t *next,
+	struct error *err);
+/* Forgets history before `rev`: for stores whose history nobody reads. Keys stay as they are. */
+enum store_status store_compact(struct store *s, int64_t rev, struct error *err);
+
+struct store_ops {
+	enum store_status (*get)(
+		struct store *, struct arena *, const char *, struct store_kv *, struct error *);
+	enum store_status (*get_document)(
+		struct store *, const char *, struct buf *, int64_t *, bool *, struct error *);
+	enum store_status (*list)(struct store *, struct arena *, const char *, const char *,
+		size_t, struct store_kv **, size_t *, int64_t *, struct error *);
+	enum store_status (*txn)(struct store *, struct arena *, const struct store_txn *,
+		struct store_result *, struct error *);
+	enum store_status (*grant)(struct store *, uint64_t, int, struct error *);
+	enum store_status (*renew)(struct store *, uint64_t, int *, struct error *);
+	enum store_status (*revoke)(struct store *, uint64_t, struct error *);
+	enum store_status (*lease_end)(struct store *, uint64_t, int64_t *, struct error *);
+	enum store_status (*watch)(struct store *, struct arena *, const char *, int64_t, int,
+		size_t, struct store_change **, size_t *, int64_t *, struct error *);
+	enum store_status (*compact)(struct store *, int64_t, struct error *);
+	int64_t (*revision)(struct store *);
+	int64_t (*events)(struct store *);
+	void (*note)(struct store *, const char *);
+	void (*close)(struct store *);
+};
+
+/* The first member of every backend's own struct. */
+struct store {
+	const struct store_ops *ops;
+};
+
+#endif
