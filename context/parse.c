@@ -1,6 +1,7 @@
 #include "context/internal.h"
 
 #define HEAD_MAX ((size_t)1 << 20)
+#define FORMAT   1 /* of the document; absent says 1 */
 
 static int fault_at(const struct context *c, size_t at, const char *text, struct error *err)
 {
@@ -106,6 +107,23 @@ static int check_identity(const struct context *c, struct error *err)
 	return 0;
 }
 
+/*
+ * A document of a later format is not ours to read. Documents without the key are of format 1, in
+ * which every key that the machine does not own was the user's: so is a `format` that is no number.
+ */
+static int check_format(const struct context *c, const struct yml *map, struct error *err)
+{
+	const struct yml *node = yml_get(map, "format");
+	struct error ignored;
+	unsigned long format;
+
+	if (!node || yml_uint(node, c->file, "format", FIELD_MAX, &format, &ignored) < 0 ||
+		format <= FORMAT)
+		return 0;
+	return error_at(err, c->file, node->line, node->col,
+		"'format' %lu is of a later dev-team: this one reads up to %d", format, FORMAT);
+}
+
 static int parse_head(struct context *c, size_t head, struct error *err)
 {
 	struct yml *map;
@@ -115,6 +133,8 @@ static int parse_head(struct context *c, size_t head, struct error *err)
 	if (map->kind != YML_MAP)
 		return error_at(err, c->file, map->line, map->col,
 			"the frontmatter must be 'key: value' lines");
+	if (check_format(c, map, err) < 0)
+		return -1;
 	for (size_t i = 0; i < map->n; i++)
 		take_field(c, head, &map->map[i]);
 	for (size_t i = 0; i < context_n_keys; i++) {
