@@ -130,8 +130,11 @@ const char *json_get_str(const json *object, const char *key)
 
 int64_t json_get_int(const json *object, const char *key, int64_t otherwise)
 {
-	const json *j = json_get(object, key);
+	return json_int(json_get(object, key), otherwise);
+}
 
+int64_t json_int(const json *j, int64_t otherwise)
+{
 	if (!cJSON_IsNumber(j) ||
 		!(j->valuedouble >= 0 && j->valuedouble <= (double)JSON_MAX_INT) ||
 		j->valuedouble != (double)(int64_t)j->valuedouble)
@@ -243,4 +246,34 @@ void json_print(struct buf *out, const json *j)
 
 	buf_adds(out, text);
 	cJSON_free(text);
+}
+
+static void print_escape(struct buf *out, unsigned char c)
+{
+	static const char *const names[] = {
+		['"'] = "\\\"", ['\\'] = "\\\\", ['\n'] = "\\n", ['\r'] = "\\r", ['\t'] = "\\t"};
+
+	if (c < COUNT(names) && names[c])
+		buf_adds(out, names[c]);
+	else
+		buf_addf(out, "\\u%04x", c);
+}
+
+void json_print_text(struct buf *out, struct str s)
+{
+	size_t from = 0;
+
+	buf_addc(out, '"');
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+
+		if (c >= 0x20 && c != '"' && c != '\\')
+			continue;
+		buf_add(out, str_sub(s, from, i));
+		print_escape(out, c);
+		from = i + 1;
+	}
+	if (s.n)
+		buf_add(out, str_sub(s, from, s.n));
+	buf_addc(out, '"');
 }

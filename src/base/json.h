@@ -27,7 +27,8 @@ const json *json_get(const json *object, const char *key);     /* NULL if absent
 const char *json_get_str(const json *object, const char *key); /* NULL if absent or not a string */
 /* A whole number 0..JSON_MAX_INT, or `otherwise`. */
 int64_t json_get_int(const json *object, const char *key, int64_t otherwise);
-const char *json_text(const json *j); /* a string's text, or NULL */
+int64_t json_int(const json *j, int64_t otherwise); /* the same of a value; NULL is none */
+const char *json_text(const json *j);               /* a string's text, or NULL */
 size_t json_len(const json *array);
 const json *json_at(const json *array, size_t i);
 /* First member or item, and the one after it; json_key() is a member's name. */
@@ -54,5 +55,7 @@ void json_push_str(json *array, struct str value);
 
 /* One line, no spaces, no newline. */
 void json_print(struct buf *out, const json *j);
+/* A text as JSON, in its quotes. It must be valid UTF-8. */
+void json_print_text(struct buf *out, struct str s);
 
 #endif
