@@ -1,0 +1,65 @@
+/*
+ * Any bytes as a delta and as the text that it is told from: refused, or a text made of them that
+ * is no longer than a document may be. What is told of two texts leads from the one to the other. A
+ * byte 0x1e parts the delta from the old text.
+ */
+#include "src/store/delta.h"
+#include "src/store/store.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool good)
+{
+	if (!good)
+		abort();
+}
+
+static void told(const struct delta *d, struct str old_text, struct str new_text)
+{
+	CLEANUP(buf_release) struct buf line = BUF_INIT, again = BUF_INIT;
+	CLEANUP(json_free) json *array = NULL;
+	struct error err = {0};
+
+	delta_print(&line, d, new_text);
+	expect(json_parse(&array, buf_str(&line), &err) == 0 && !memchr(line.s, '\n', line.len));
+	expect(delta_apply(array, old_text, &again, &err) == 0);
+	expect(str_eq(buf_str(&again), new_text));
+}
+
+static void round_trips(struct str old_text, struct str new_text)
+{
+	struct delta none = {0}, d = {0};
+
+	told(&none, old_text, new_text);
+	delta_between(&d, old_text, new_text);
+	told(&d, old_text, new_text);
+	delta_release(&d);
+}
+
+static void hostile(struct str text, struct str old_text)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	CLEANUP(json_free) json *array = NULL;
+	struct error err = {0};
+
+	if (json_parse(&array, text, &err) < 0)
+		return;
+	if (delta_apply(array, old_text, &out, &err) < 0)
+		expect(err.code == ERR_INPUT && err.text[0]);
+	else
+		round_trips(old_text, buf_str(&out));
+	expect(out.len <= STORE_DOCUMENT_MAX);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct str all = {(const char *)data, size};
+	size_t cut = str_find(all, STR("\x1e"));
+	struct str first = str_sub(all, 0, cut);
+	struct str second = cut < size ? str_sub(all, cut + 1, size) : STR("one\ntwo\nthree\n");
+
+	hostile(first, second);
+	round_trips(first, second);
+	round_trips(second, first);
+	return 0;
+}
