@@ -34,7 +34,12 @@
 	X(git_ignore_path_is_ignored)                                                              \
 	X(git_index_entrycount)                                                                    \
 	X(git_index_get_byindex)                                                                   \
-	X(git_index_free)
+	X(git_index_free)                                                                          \
+	X(git_diff_options_init)                                                                   \
+	X(git_patch_from_buffers)                                                                  \
+	X(git_patch_to_buf)                                                                        \
+	X(git_patch_free)                                                                          \
+	X(git_buf_dispose)
 
 #define MEMBER(name) __typeof__(name) *name;
 static struct {
@@ -377,5 +382,42 @@ int git_find_files(struct arena *a, const char *root, bool (*want)(struct str na
 	if (add_tracked(&w, repo, err) < 0 || walk_tree(&w, err) < 0)
 		return -1;
 	walk_finish(&w, paths, n);
+	return 0;
+}
+
+static void patch_close(git_patch **p)
+{
+	if (*p)
+		lib.git_patch_free(*p);
+}
+
+/* Without the lines that only git can use. */
+static void add_patch(struct buf *out, const git_buf *text)
+{
+	struct str all = {text->ptr, text->size};
+	size_t at = str_find(all, STR("\n--- "));
+
+	if (at < all.n)
+		buf_add(out, str_sub(all, at + 1, all.n));
+}
+
+int git_compare(struct buf *out, const char *old_name, struct str old_text, const char *new_name,
+	struct str new_text, struct error *err)
+{
+	CLEANUP(patch_close) git_patch *patch = NULL;
+	git_diff_options options;
+	git_buf text = {0};
+
+	if (library(err) < 0)
+		return -1;
+	(void)lib.git_diff_options_init(&options, GIT_DIFF_OPTIONS_VERSION);
+	options.flags = GIT_DIFF_FORCE_TEXT; /* a broken edit may have any bytes */
+	options.old_prefix = options.new_prefix = "";
+	if (lib.git_patch_from_buffers(&patch, old_text.p ? old_text.p : "", old_text.n, old_name,
+		    new_text.p ? new_text.p : "", new_text.n, new_name, &options) < 0 ||
+		lib.git_patch_to_buf(&text, patch) < 0)
+		return fault(err, ERR_SYSTEM, "cannot compare", new_name);
+	add_patch(out, &text);
+	lib.git_buf_dispose(&text);
 	return 0;
 }

@@ -68,4 +68,8 @@ int git_commit_rest(
  */
 int git_push(const char *root, bool *skipped, struct error *err);
 
+/* Adds the unified diff of two texts, any bytes; nothing when they are the same. */
+int git_compare(struct buf *out, const char *old_name, struct str old_text, const char *new_name,
+	struct str new_text, struct error *err);
+
 #endif

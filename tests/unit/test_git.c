@@ -137,6 +137,36 @@ static void the_library_tells_its_version(void **state)
 	assert_true(version[0] >= '0' && version[0] <= '9');
 }
 
+static void two_texts_are_told_apart_by_lines(void **state)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	(void)state;
+	assert_int_equal(
+		git_compare(&out, "a.md@1", STR("x\ny\nz\n"), "a.md", STR("x\nY\nz\n"), &err), 0);
+	assert_string_equal(out.s, "--- a.md@1\n+++ a.md\n@@ -1,3 +1,3 @@\n x\n-y\n+Y\n z\n");
+}
+
+static void bytes_that_are_no_text_are_told_apart_too(void **state)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	(void)state;
+	assert_int_equal(git_compare(&out, "a", (struct str){0}, "b", STR("\0\xff\n"), &err), 0);
+	assert_str(buf_str(&out), "--- a\n+++ b\n@@ -0,0 +1 @@\n+\0\xff\n");
+}
+
+static void the_same_texts_have_no_difference(void **state)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	(void)state;
+	assert_int_equal(git_compare(&out, "a", STR("x\n"), "b", STR("x\n"), &err), 0);
+	assert_int_equal(out.len, 0);
+	assert_int_equal(git_compare(&out, "a", (struct str){0}, "b", (struct str){0}, &err), 0);
+	assert_int_equal(out.len, 0);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +180,9 @@ int main(int argc, char **argv)
 		git_test(without_origin_there_is_no_slug),
 		git_test(without_the_library_the_error_names_it),
 		git_test(the_library_tells_its_version),
+		cmocka_unit_test(two_texts_are_told_apart_by_lines),
+		cmocka_unit_test(bytes_that_are_no_text_are_told_apart_too),
+		cmocka_unit_test(the_same_texts_have_no_difference),
 	};
 
 	if (argc > 1 && strcmp(argv[1], "probe") == 0)
