@@ -16,8 +16,8 @@ struct disk_file; /* open for reading, and for appending */
 struct disk_lock;
 
 struct disk_ops {
-	/* Reads a whole file of at most `max` bytes. *missing (never NULL) tells "there is none".
-	 * ERR_INPUT when it is longer or no regular file. */
+	/* Adds a whole file of at most `max` bytes. *missing (never NULL): -1 because there is
+	 * none. ERR_INPUT when it is longer or no regular file. */
 	int (*read)(struct disk *d, const char *path, size_t max, struct buf *out, bool *missing,
 		struct error *err);
 	/* Makes or empties the file, for its owner alone; takes over the mode of `like` when that
@@ -25,7 +25,7 @@ struct disk_ops {
 	 * whatever. */
 	int (*write)(struct disk *d, const char *path, const char *like, struct str text,
 		struct error *err);
-	/* Like write(), but never over a file that is there: *taken says that one is. Not synced.
+	/* Like write(), but never over a file that is there: *taken: -1 because one is. Not synced.
 	 */
 	int (*create)(
 		struct disk *d, const char *path, struct str text, bool *taken, struct error *err);
@@ -34,7 +34,7 @@ struct disk_ops {
 		struct disk *d, const char *path, struct error *err); /* none there: no error */
 	bool (*exists)(struct disk *d, const char *path);
 	int (*sync_folder)(struct disk *d, const char *dir, struct error *err);
-	/* Makes it and its parents, for their owner alone. */
+	/* Makes it and its parents, for their owner alone; durable. */
 	int (*mkdirs)(struct disk *d, const char *dir, struct error *err);
 	/* ERR_STATE, with what to do instead, when locks or syncs cannot be trusted in this folder.
 	 */
@@ -44,7 +44,7 @@ struct disk_ops {
 	 * missing file is ERR_SYSTEM. ERR_INPUT for what is no regular file. */
 	int (*open)(struct disk *d, const char *path, bool make, bool *made, struct disk_file **out,
 		struct error *err);
-	int64_t (*size)(struct disk_file *f);
+	int64_t (*size)(struct disk_file *f); /* as it is now; -1: it cannot be told */
 	/* Exactly n bytes from `at`, appended to `out`. */
 	int (*pread)(struct disk_file *f, int64_t at, size_t n, struct buf *out, struct error *err);
 	int (*append)(struct disk_file *f, struct str text, struct error *err);

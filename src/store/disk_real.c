@@ -1,0 +1,400 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include "src/base/path.h"
+#include "src/store/disk.h"
+#include "src/store/lock.h"
+#include "src/store/netfs.h"
+
+enum { READ_STEP = 16384 };
+
+struct real_file {
+	struct disk_file base;
+	int fd;
+	char path[];
+};
+
+struct real_lock {
+	struct disk_lock base;
+	struct lock *lock;
+};
+
+static const struct disk_ops real_ops;
+
+static int open_again(const char *path, int flags)
+{
+	int fd;
+
+	do {
+		fd = open(path, flags | O_CLOEXEC, 0600);
+	} while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
+/* Only EINTR: after any other failure a second sync may say that all is well when it is not. */
+static int sync_again(int fd, int (*sync)(int))
+{
+	int rc;
+
+	do {
+		rc = sync(fd);
+	} while (rc < 0 && errno == EINTR);
+	return rc;
+}
+
+static int not_regular(const char *path, struct error *err)
+{
+	return error_set(err, ERR_INPUT, "'%s' is not a regular file", path);
+}
+
+/* One byte more than there should be is asked for, so that one call also tells the end. */
+static int read_whole(
+	int fd, const char *path, size_t size, size_t max, struct buf *out, struct error *err)
+{
+	size_t begin = out->len, want = size + 1;
+	ssize_t n;
+
+	do {
+		buf_reserve(out, want);
+		n = read(fd, out->s + out->len, want);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_errno(err, "cannot read '%s'", path);
+		out->len += (size_t)n;
+		out->s[out->len] = '\0';
+		if (out->len - begin > max)
+			return error_set(
+				err, ERR_INPUT, "'%s' is larger than %zu bytes", path, max);
+		if ((size_t)n == size && out->len - begin == size)
+			return 0;
+		want = READ_STEP; /* it grows or shrinks: only an empty read is the end */
+	} while (n != 0);
+	return 0;
+}
+
+static int real_read(struct disk *d, const char *path, size_t max, struct buf *out, bool *missing,
+	struct error *err)
+{
+	CLEANUP(close_fd) int fd = open_again(path, O_RDONLY | O_NONBLOCK);
+	struct stat st;
+
+	(void)d;
+	*missing = fd < 0 && errno == ENOENT;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_errno(err, "cannot open '%s'", path);
+	if (!S_ISREG(st.st_mode))
+		return not_regular(path, err);
+	if ((uint64_t)st.st_size > max)
+		return error_set(err, ERR_INPUT, "'%s' is larger than %zu bytes", path, max);
+	return read_whole(fd, path, (size_t)st.st_size, max, out, err);
+}
+
+/* A new file has 0600 as it is; the mode is set only where somebody has chosen another one. */
+static int take_mode(int fd, const char *like)
+{
+	struct stat st;
+
+	if (!like || stat(like, &st) < 0 || (st.st_mode & 07777) == 0600)
+		return 0;
+	return fchmod(fd, st.st_mode & 07777);
+}
+
+/* close() is checked: some file systems tell of a lost write only there. */
+static int fill(
+	int fd, const char *path, const char *like, struct str text, bool sync, struct error *err)
+{
+	int rc = 0;
+
+	if (take_mode(fd, like) < 0)
+		rc = error_errno(err, "cannot set the mode of '%s'", path);
+	else if (fd_write_all(fd, text, path, err) < 0)
+		rc = -1;
+	else if (sync && sync_again(fd, fsync) < 0)
+		rc = error_errno(err, "cannot write '%s'", path);
+	if (close(fd) < 0 && rc == 0 && errno != EINTR)
+		rc = error_errno(err, "cannot write '%s'", path);
+	if (rc < 0)
+		(void)unlink(path);
+	return rc;
+}
+
+/* What is left of an earlier one goes: nobody who has it open, and no second name of it, is to see
+ * the new bytes, and its mode is not kept. */
+static int real_write(
+	struct disk *d, const char *path, const char *like, struct str text, struct error *err)
+{
+	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, fd = open_again(path, flags);
+
+	(void)d;
+	if (fd < 0 && errno == EEXIST && unlink(path) == 0)
+		fd = open_again(path, flags);
+	if (fd < 0)
+		return error_errno(err, "cannot write '%s'", path);
+	return fill(fd, path, like, text, true, err);
+}
+
+static int real_create(
+	struct disk *d, const char *path, struct str text, bool *taken, struct error *err)
+{
+	int fd = open_again(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+
+	(void)d;
+	*taken = fd < 0 && errno == EEXIST;
+	if (fd < 0)
+		return error_errno(err, "cannot write '%s'", path);
+	return fill(fd, path, NULL, text, false, err);
+}
+
+static int real_rename(struct disk *d, const char *from, const char *to, struct error *err)
+{
+	(void)d;
+	if (rename(from, to) < 0)
+		return error_errno(err, "cannot replace '%s'", to);
+	return 0;
+}
+
+static int real_unlink(struct disk *d, const char *path, struct error *err)
+{
+	(void)d;
+	if (unlink(path) < 0 && errno != ENOENT)
+		return error_errno(err, "cannot remove '%s'", path);
+	return 0;
+}
+
+static bool real_exists(struct disk *d, const char *path)
+{
+	(void)d;
+	return path_exists(path);
+}
+
+static int real_sync_folder(struct disk *d, const char *dir, struct error *err)
+{
+	CLEANUP(close_fd) int fd = open_again(dir, O_RDONLY | O_DIRECTORY);
+
+	(void)d;
+	if (fd < 0 || sync_again(fd, fsync) < 0)
+		return error_errno(err, "cannot sync folder '%s'", dir);
+	return 0;
+}
+
+static bool is_folder(const char *dir)
+{
+	struct stat st;
+
+	return stat(dir, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* A folder that a power cut takes away takes with it all that was synced in it. One that may be
+ * written in but not read cannot be synced. */
+static int make_folder(struct disk *d, const char *dir, struct error *err)
+{
+	char parent[PATH_MAX];
+	struct str up = path_dir(dir);
+
+	(void)snprintf(parent, sizeof(parent), "%.*s", (int)up.n, up.p);
+	if (mkdir(dir, 0700) == 0)
+		return access(parent, R_OK) < 0 ? 0 : real_sync_folder(d, parent, err);
+	if (errno == EEXIST && is_folder(dir))
+		return 0;
+	return error_errno(err, "cannot make folder '%s'", dir);
+}
+
+static int real_mkdirs(struct disk *d, const char *dir, struct error *err)
+{
+	char path[PATH_MAX];
+	size_t n = strlen(dir);
+
+	if (is_folder(dir))
+		return 0;
+	if (!n || n >= sizeof(path))
+		return error_set(err, ERR_SYSTEM, "cannot make folder '%.200s'", dir);
+	memcpy(path, dir, n + 1);
+	while (n > 1 && path[n - 1] == '/')
+		path[--n] = '\0';
+	for (char *p = path + 1; *p; p++) {
+		if (*p != '/')
+			continue;
+		*p = '\0';
+		if (!is_folder(path) && make_folder(d, path, err) < 0)
+			return -1;
+		*p = '/';
+	}
+	return make_folder(d, path, err);
+}
+
+static int real_trusted(struct disk *d, const char *dir, struct error *err)
+{
+	(void)d;
+	return netfs_check(dir, err);
+}
+
+/* Whoever may only read can still do that. */
+static int open_there(const char *path)
+{
+	int flags = O_APPEND | O_NOFOLLOW | O_NONBLOCK, fd = open_again(path, O_RDWR | flags);
+
+	if (fd < 0 && (errno == EACCES || errno == EROFS || errno == EPERM))
+		fd = open_again(path, O_RDONLY | flags);
+	return fd;
+}
+
+/* Two may make it at once: who comes second opens what the first has made. */
+static int open_or_make(const char *path, bool make, bool *made)
+{
+	int fd = open_there(path);
+
+	*made = false;
+	if (fd >= 0 || errno != ENOENT || !make)
+		return fd;
+	fd = open_again(path, O_RDWR | O_APPEND | O_NOFOLLOW | O_CREAT | O_EXCL);
+	*made = fd >= 0;
+	return fd < 0 && errno == EEXIST ? open_there(path) : fd;
+}
+
+static int real_open(struct disk *d, const char *path, bool make, bool *made,
+	struct disk_file **out, struct error *err)
+{
+	bool is_new;
+	int fd = open_or_make(path, make, &is_new);
+	size_t n = strlen(path) + 1;
+	struct real_file *f;
+	struct stat st;
+
+	(void)d;
+	*out = NULL;
+	if (made)
+		*made = is_new;
+	if (fd < 0 && (errno == EISDIR || errno == ELOOP || errno == ENXIO))
+		return not_regular(path, err);
+	if (fd < 0)
+		return error_errno(err, "cannot open '%s'", path);
+	if (!is_new && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		return not_regular(path, err);
+	}
+	f = xmalloc(sizeof(*f) + n);
+	f->base.ops = &real_ops;
+	f->fd = fd;
+	memcpy(f->path, path, n);
+	*out = &f->base;
+	return 0;
+}
+
+static struct real_file *real(struct disk_file *f)
+{
+	return (struct real_file *)f;
+}
+
+static int64_t real_size(struct disk_file *f)
+{
+	struct stat st;
+
+	return fstat(real(f)->fd, &st) < 0 ? -1 : (int64_t)st.st_size;
+}
+
+static int real_pread(struct disk_file *f, int64_t at, size_t n, struct buf *out, struct error *err)
+{
+	buf_reserve(out, n);
+	while (n) {
+		ssize_t got = pread(real(f)->fd, out->s + out->len, n, (off_t)at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return error_errno(err, "cannot read '%s'", real(f)->path);
+		if (got == 0)
+			return error_set(err, ERR_SYSTEM, "cannot read '%s': it ends too early",
+				real(f)->path);
+		out->len += (size_t)got;
+		out->s[out->len] = '\0';
+		at += got;
+		n -= (size_t)got;
+	}
+	return 0;
+}
+
+static int real_append(struct disk_file *f, struct str text, struct error *err)
+{
+	return fd_write_all(real(f)->fd, text, real(f)->path, err);
+}
+
+static int real_truncate(struct disk_file *f, int64_t size, struct error *err)
+{
+	int rc;
+
+	do {
+		rc = ftruncate(real(f)->fd, (off_t)size);
+	} while (rc < 0 && errno == EINTR);
+	return rc < 0 ? error_errno(err, "cannot cut '%s'", real(f)->path) : 0;
+}
+
+static int real_sync(struct disk_file *f, struct error *err)
+{
+	if (sync_again(real(f)->fd, fdatasync) < 0)
+		return error_errno(err, "cannot write '%s'", real(f)->path);
+	return 0;
+}
+
+static void real_close(struct disk_file *f)
+{
+	close(real(f)->fd);
+	free(f);
+}
+
+static int real_lock(struct disk *d, const char *path, unsigned wait_ms, struct disk_lock **out,
+	struct error *err)
+{
+	struct lock *lock;
+	struct real_lock *l;
+
+	(void)d;
+	*out = NULL;
+	if (lock_take(&lock, path, wait_ms, err) < 0)
+		return -1;
+	l = xmalloc(sizeof(*l));
+	*l = (struct real_lock){{&real_ops}, lock};
+	*out = &l->base;
+	return 0;
+}
+
+static void real_lock_note(struct disk_lock *l, const char *what)
+{
+	lock_note(((struct real_lock *)l)->lock, what);
+}
+
+static void real_unlock(struct disk_lock *l)
+{
+	lock_drop(&((struct real_lock *)l)->lock);
+	free(l);
+}
+
+static const struct disk_ops real_ops = {
+	.read = real_read,
+	.write = real_write,
+	.create = real_create,
+	.rename = real_rename,
+	.unlink = real_unlink,
+	.exists = real_exists,
+	.sync_folder = real_sync_folder,
+	.mkdirs = real_mkdirs,
+	.trusted = real_trusted,
+	.open = real_open,
+	.size = real_size,
+	.pread = real_pread,
+	.append = real_append,
+	.truncate = real_truncate,
+	.sync = real_sync,
+	.close = real_close,
+	.lock = real_lock,
+	.lock_note = real_lock_note,
+	.unlock = real_unlock,
+};
+
+struct disk *disk_real(void)
+{
+	static struct disk disk = {&real_ops};
+
+	return &disk;
+}
