@@ -27,6 +27,7 @@ struct store;
 
 enum {
 	STORE_KEY_MAX = 200,
+	STORE_DOCUMENT_KEY_MAX = 240,
 	STORE_VALUE_MAX = 64 << 10,
 	STORE_OPS_MAX = 64,
 	STORE_TXN_MAX = 512 << 10,

@@ -1,0 +1,210 @@
+#include "src/store/file_internal.h"
+
+#define SUM_HEAD ",\"sum\":\""
+
+enum { SUM_MEMBER = sizeof(SUM_HEAD) - 1 + DIGEST_TEXT - 1 + 2 };
+
+bool line_commit(struct str line, int64_t *rev)
+{
+	size_t i = sizeof(FILE_COMMIT) - 1;
+
+	*rev = 0;
+	if (!str_starts(line, FILE_COMMIT))
+		return false;
+	for (; i < line.n && line.p[i] >= '0' && line.p[i] <= '9' && *rev <= JSON_MAX_INT / 10; i++)
+		*rev = *rev * 10 + (line.p[i] - '0');
+	return true;
+}
+
+const char *line_sum(struct str line, size_t *at)
+{
+	if (line.n < SUM_MEMBER || !str_ends(line, "\"}"))
+		return NULL;
+	*at = line.n - SUM_MEMBER;
+	if (memcmp(line.p + *at, SUM_HEAD, sizeof(SUM_HEAD) - 1) != 0)
+		return NULL;
+	return line.p + *at + sizeof(SUM_HEAD) - 1;
+}
+
+void tail_release(struct tail *t)
+{
+	json_free(&t->commit);
+	buf_release(&t->window);
+}
+
+static int later(const char *path, int64_t format, struct error *err)
+{
+	return error_set(err, ERR_INPUT, "'%s' is of format %lld, which a later version wrote",
+		path, (long long)format);
+}
+
+static int read_range(
+	struct disk_file *f, int64_t from, int64_t to, struct buf *out, struct error *err)
+{
+	buf_clear(out);
+	return to > from ? f->ops->pread(f, from, (size_t)(to - from), out, err) : 0;
+}
+
+/* 1 when the bytes from `from` on have the sum that the line at `at` says, else 0. */
+static int sum_holds(struct disk_file *f, struct tail *t, int64_t from, int64_t at, struct str line,
+	struct error *err)
+{
+	CLEANUP(buf_release) struct buf far = BUF_INIT;
+	char sum[DIGEST_TEXT];
+	size_t n;
+	const char *want = line_sum(line, &n);
+
+	if (!want || from < 0 || from > at)
+		return 0;
+	if (from < t->window_at && read_range(f, from, t->window_at, &far, err) < 0)
+		return -1;
+	if (from < t->window_at)
+		from = t->window_at;
+	digest_two(buf_str(&far),
+		(struct str){t->window.s + (from - t->window_at), (size_t)(at - from) + n}, sum);
+	memcpy(t->sum, sum, sizeof(sum));
+	return memcmp(want, sum, DIGEST_TEXT - 1) == 0;
+}
+
+/* 1 when the line at `at` is a whole commit: *t is filled; 0 when not. */
+static int whole_commit(struct disk_file *f, const char *path, struct tail *t, int64_t at,
+	struct str line, struct error *err)
+{
+	struct error ignored;
+	int64_t format, from, says;
+	int rc;
+
+	if (json_parse(&t->commit, line, &ignored) < 0)
+		return 0;
+	format = json_get_int(t->commit, "format", 0);
+	from = json_get_int(t->commit, "from", -1);
+	says = json_get_int(t->commit, "at", -1);
+	if (format > FILE_FORMAT)
+		rc = later(path, format, err);
+	else
+		rc = from < 0 || says < at ? 0 : sum_holds(f, t, from - (says - at), at, line, err);
+	if (rc <= 0) {
+		json_free(&t->commit);
+		return rc;
+	}
+	t->n = line.n + 1;
+	t->end = at + (int64_t)t->n;
+	t->shift = says - at;
+	return 1;
+}
+
+/* Start of the last commit line of text[0..end), or -1. */
+static ssize_t last_commit(struct str text, size_t end)
+{
+	while (end) {
+		const char *nl = memrchr(text.p, '\n', end - 1);
+		size_t start = nl ? (size_t)(nl - text.p) + 1 : 0;
+
+		if (str_starts(str_sub(text, start, end), FILE_COMMIT))
+			return (ssize_t)start;
+		end = start;
+	}
+	return -1;
+}
+
+/* The last whole commit that begins in the window. 1: *t is filled; 0: there is none. */
+static int search(struct disk_file *f, const char *path, struct tail *t, struct error *err)
+{
+	struct str text = buf_str(&t->window);
+	const char *nl = text.n ? memrchr(text.p, '\n', text.n) : NULL;
+	size_t end = nl ? (size_t)(nl - text.p) + 1 : 0;
+
+	for (;;) {
+		ssize_t start = end ? last_commit(text, end) : -1;
+		struct str line;
+		int rc;
+
+		/* The first line of a window may be a piece of one. */
+		if (start < 0 || (start == 0 && t->window_at))
+			return 0;
+		line = str_sub(text, (size_t)start, end);
+		line.n = (size_t)((const char *)memchr(line.p, '\n', line.n) - line.p);
+		rc = whole_commit(f, path, t, t->window_at + start, line, err);
+		if (rc)
+			return rc;
+		end = (size_t)start;
+	}
+}
+
+/* There is no commit: lines of format 1 stay; what a torn first transaction left does not. */
+static int old_lines(const char *path, struct tail *t, struct error *err)
+{
+	static const char head[] = "{\"format\":";
+	struct str rest = buf_str(&t->window), line;
+	int64_t format;
+
+	for (t->old = 0; str_line(&rest, &line); t->old = (int64_t)(t->window.len - rest.n)) {
+		if (str_starts(line, head)) {
+			format = strtoll(line.p + sizeof(head) - 1, NULL, 10);
+			if (format > FILE_FORMAT && str_ends(line, "}"))
+				return later(path, format, err);
+			return 0;
+		}
+		if (line.n && memchr(line.p, '\0', line.n))
+			return 0;
+	}
+	return 0;
+}
+
+int tail_find(
+	struct disk_file *f, const char *path, int64_t size, struct tail *t, struct error *err)
+{
+	for (int64_t n = FILE_WINDOW;; n *= 4) {
+		int rc;
+
+		t->window_at = size > n ? size - n : 0;
+		if (read_range(f, t->window_at, size, &t->window, err) < 0)
+			return -1;
+		rc = search(f, path, t, err);
+		if (rc)
+			return rc < 0 ? -1 : 0;
+		if (!t->window_at)
+			return old_lines(path, t, err);
+	}
+}
+
+static int load_lines(struct state *s, struct str text, const char *path, struct error *err)
+{
+	struct str line;
+
+	while (str_line(&text, &line)) {
+		CLEANUP(json_free) json *commit = NULL;
+		int64_t rev;
+
+		if (!line_commit(line, &rev))
+			continue;
+		if (json_parse(&commit, line, err) < 0 ||
+			state_load(s, commit, line.n + 1, err) < 0)
+			return error_set(err, ERR_INPUT, "'%s' is damaged at commit %lld", path,
+				(long long)rev);
+	}
+	return 0;
+}
+
+int tail_load(
+	struct disk_file *f, const char *path, struct tail *t, struct state *s, struct error *err)
+{
+	int64_t base = json_get_int(t->commit, "base", -1) - t->shift;
+	int64_t last = t->end - (int64_t)t->n;
+
+	if (base < 0 || base > last)
+		return error_set(err, ERR_INPUT, "'%s' is damaged at its end", path);
+	if (base < last && base < t->window_at) {
+		t->window_at = base;
+		if (read_range(f, base, last, &t->window, err) < 0)
+			return -1;
+	}
+	if (base < last &&
+		load_lines(s,
+			(struct str){t->window.s + (base - t->window_at), (size_t)(last - base)},
+			path, err) < 0)
+		return -1;
+	if (state_load(s, t->commit, t->n, err) < 0 || s->base - t->shift != base)
+		return error_set(err, ERR_INPUT, "'%s' is damaged at its end", path);
+	return 0;
+}

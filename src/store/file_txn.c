@@ -1,0 +1,153 @@
+#include "src/base/clock.h"
+#include "src/store/file_internal.h"
+
+enum store_status lease_gone(uint64_t id, struct error *err)
+{
+	error_set(err, ERR_STATE, "lease %llu is over", (unsigned long long)id);
+	return STORE_GONE;
+}
+
+/* ---- may it be done ---- */
+
+static char *receipt_key(struct arena *a, const struct store_txn *t)
+{
+	return arena_printf(a, "rcpt/%s", t->actor);
+}
+
+/* True when the operation was done already: *rev is its commit. */
+static bool done_before(
+	const struct file_store *f, struct arena *a, const struct store_txn *t, int64_t *rev)
+{
+	const struct entry *e = t->opid ? state_find(&f->state, receipt_key(a, t)) : NULL;
+
+	if (!e || !str_is((struct str){e->value, e->n}, t->opid))
+		return false;
+	*rev = e->mod;
+	return true;
+}
+
+static bool guard_holds(const struct file_store *f, const struct store_guard *g, int64_t now)
+{
+	const struct entry *e = state_alive(&f->state, g->key, now);
+
+	return g->rev == (!e ? 0 : g->what == STORE_MOD_IS ? e->mod : e->create);
+}
+
+static bool guards_hold(const struct file_store *f, const struct store_txn *t, int64_t now)
+{
+	for (size_t i = 0; i < t->n_guards; i++)
+		if (!guard_holds(f, &t->guards[i], now))
+			return false;
+	return true;
+}
+
+static enum store_status refuse(const struct file_store *f, struct arena *a,
+	const struct store_txn *t, int64_t now, struct store_result *result)
+{
+	result->n_now = t->n_guards;
+	result->now = arena_alloc(a, (t->n_guards + 1) * sizeof(*result->now));
+	for (size_t i = 0; i < t->n_guards; i++) {
+		const struct entry *e = state_alive(&f->state, t->guards[i].key, now);
+
+		if (e)
+			entry_kv(e, a, &result->now[i]);
+		else
+			result->now[i].key = arena_str(a, str_of(t->guards[i].key));
+	}
+	return STORE_REFUSED;
+}
+
+/* ---- what is to be done ---- */
+
+static bool usable(const struct file_store *f, const struct store_txn *t, uint64_t id, int64_t now)
+{
+	return (id == t->lease && t->lease_ttl_s) || lease_alive(state_lease(&f->state, id), now);
+}
+
+/* 0, or the lease that is over. */
+static uint64_t dead_lease(const struct file_store *f, const struct store_txn *t, int64_t now)
+{
+	if (t->lease && !usable(f, t, t->lease, now))
+		return t->lease;
+	for (size_t i = 0; i < t->n_ops; i++) {
+		const struct store_op *op = &t->ops[i];
+
+		if (op->what == STORE_PUT && op->lease && !usable(f, t, op->lease, now))
+			return op->lease;
+	}
+	return 0;
+}
+
+static void fill(struct work *w, struct arena *a, const struct store_txn *t)
+{
+	for (size_t i = 0; i < t->n_ops; i++)
+		w->changes[w->n++] = (struct change){t->ops[i].key, t->ops[i].what == STORE_DEL,
+			t->ops[i].value, t->ops[i].lease, t->ops[i].delta};
+	if (t->opid)
+		w->changes[w->n++] =
+			(struct change){.key = receipt_key(a, t), .value = str_of(t->opid)};
+	if (t->lease && t->lease_ttl_s)
+		work_lease(w, (struct lease){t->lease, w->now + t->lease_ttl_s, t->lease_ttl_s});
+}
+
+static enum store_status transact(struct file_store *f, struct arena *a, const struct store_txn *t,
+	struct store_result *result, struct error *err)
+{
+	CLEANUP(arena_release) struct arena own = {0};
+	struct work w = {.actor = t->actor, .ts = t->ts, .events = t->events, .note = t->note};
+	enum store_status got;
+	uint64_t dead;
+
+	if (done_before(f, &own, t, &result->rev))
+		return STORE_OK;
+	work_begin(&w, &own, f, t->n_ops + 1, 1);
+	if ((dead = dead_lease(f, t, w.now)))
+		return lease_gone(dead, err);
+	if (!guards_hold(f, t, w.now))
+		return refuse(f, a, t, w.now, result);
+	fill(&w, &own, t);
+	got = file_commit(f, &w, err);
+	if (got == STORE_OK)
+		result->rev = f->state.rev;
+	return got;
+}
+
+enum store_status file_txn(struct store *s, struct arena *a, const struct store_txn *t,
+	struct store_result *result, struct error *err)
+{
+	struct file_store *f = file_of(s);
+	enum store_status got = file_enter(f, true, err);
+
+	if (got != STORE_OK)
+		return got;
+	got = transact(f, a, t, result, err);
+	file_leave(f);
+	return got;
+}
+
+/* ---- many keys ---- */
+
+enum store_status file_list(struct store *s, struct arena *a, const char *prefix, const char *after,
+	size_t max, struct store_kv **out, size_t *n, int64_t *at, struct error *err)
+{
+	struct file_store *f = file_of(s);
+	enum store_status got = file_enter(f, false, err);
+	int64_t now = clock_now();
+	size_t i;
+
+	if (got != STORE_OK)
+		return got;
+	i = state_place(&f->state, after && strcmp(after, prefix) > 0 ? after : prefix);
+	*out = arena_alloc(a, ((max < f->state.n ? max : f->state.n) + 1) * sizeof(**out));
+	for (; i < f->state.n && *n < max; i++) {
+		const struct entry *e = &f->state.keys[i];
+
+		if (!str_starts(str_of(e->key), prefix))
+			break;
+		if ((!after || strcmp(e->key, after) != 0) && state_alive(&f->state, e->key, now))
+			entry_kv(e, a, &(*out)[(*n)++]);
+	}
+	*at = f->state.rev;
+	file_leave(f);
+	return STORE_OK;
+}

@@ -1,0 +1,88 @@
+#include "src/store/file_internal.h"
+#include "src/store/legacy.h"
+
+/* A revision that no work item reaches says that the line is none of ours. */
+enum { REV_MOST = 999999999 };
+
+struct line_head {
+	int64_t seq, rev;
+};
+
+/* False for a line that is not one of ours (torn, or blocks that a power cut left empty). */
+static bool read_head(struct str line, struct line_head *head)
+{
+	CLEANUP(json_free) json *j = NULL;
+	struct error ignored;
+
+	if (json_parse(&j, line, &ignored) < 0)
+		return false;
+	head->seq = json_get_int(j, "seq", -1);
+	head->rev = json_get_int(j, "rev", -1);
+	return head->seq >= 0 && head->rev >= 0;
+}
+
+/* Start of the last line of text[0..end). */
+static size_t line_start(struct str text, size_t end)
+{
+	const char *nl = end ? memrchr(text.p, '\n', end - 1) : NULL;
+
+	return nl ? (size_t)(nl - text.p) + 1 : 0;
+}
+
+/* Bytes that stay, and the seq of their last line. */
+static size_t walk_back(struct str text, uint64_t rev, int64_t *seq)
+{
+	size_t end = text.n;
+
+	for (*seq = 0; end; end = line_start(text, end)) {
+		size_t start = line_start(text, end);
+		struct line_head head;
+
+		if (text.p[end - 1] == '\n' && read_head(str_sub(text, start, end - 1), &head) &&
+			(uint64_t)head.rev != rev + 1) {
+			*seq = head.seq;
+			return end;
+		}
+	}
+	return 0;
+}
+
+static int64_t highest(struct str text, uint64_t rev)
+{
+	int64_t most = rev == STORE_REV_UNKNOWN ? 0 : (int64_t)rev;
+	struct str line;
+
+	while (str_line(&text, &line)) {
+		struct line_head head;
+
+		if (read_head(line, &head) && head.rev > most && head.rev <= REV_MOST)
+			most = head.rev;
+	}
+	return most;
+}
+
+static int cut(struct file_store *f, size_t keep, struct error *err)
+{
+	if ((int64_t)keep == f->end)
+		return 0;
+	f->end = (int64_t)keep;
+	if (f->journal->ops->truncate(f->journal, f->end, err) < 0)
+		return -1;
+	return f->journal->ops->sync(f->journal, err);
+}
+
+int store_adopt(struct store *s, uint64_t rev, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct file_store *f = file_of(s);
+	size_t keep;
+
+	if (!f || f->committed)
+		return 0;
+	if (f->end && f->journal->ops->pread(f->journal, 0, (size_t)f->end, &text, err) < 0)
+		return -1;
+	keep = walk_back(buf_str(&text), rev, &f->state.seq);
+	f->state.rev = highest((struct str){text.s, keep}, rev);
+	f->adopted = true;
+	return cut(f, keep, err);
+}

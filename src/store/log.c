@@ -1,0 +1,341 @@
+#include "src/store/file_internal.h"
+#include "src/store/log.h"
+
+struct log_document {
+	char *key;
+	struct buf text;
+	bool there, known; /* known: false until its first whole text, in a compacted journal */
+};
+
+struct store_log {
+	struct buf text;
+	char *path;
+	size_t at, end; /* of the next line; of the last commit */
+	unsigned line;
+	size_t begin; /* of what the next commit's sum covers */
+	unsigned begin_line;
+	int64_t shift, rev;
+	bool old; /* lines of format 1, so far */
+	json *events, *head;
+	struct log_document *documents;
+	size_t n;
+	struct buf spare;
+};
+
+/* ---- open ---- */
+
+static int load(struct store_log *l, struct disk_file *f, struct error *err)
+{
+	CLEANUP(tail_release) struct tail t = {0};
+	int64_t size = f->ops->size(f);
+	struct str rest, line;
+
+	if (size && (tail_find(f, l->path, size, &t, err) < 0 ||
+			    f->ops->pread(f, 0, (size_t)size, &l->text, err) < 0))
+		return -1;
+	l->end = (size_t)(t.commit ? t.end : t.old);
+	/* A whole line of a commit that does not hold is damage, not the rest of a kill. */
+	for (rest = str_sub(buf_str(&l->text), l->end, l->text.len); str_line(&rest, &line);)
+		if (str_starts(line, FILE_COMMIT) && line.p[line.n] == '\n')
+			l->end = l->text.len - rest.n;
+	return 0;
+}
+
+int store_log_open(struct store_log **out, struct disk *disk, const char *dir, const char *name,
+	struct error *err)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	struct store_log *l = xmalloc(sizeof(*l));
+	struct disk_file *f = NULL;
+	int rc;
+
+	*l = (struct store_log){.old = true};
+	*out = l;
+	buf_addf(&path, "%s/%s.events.jsonl", dir, name);
+	l->path = path.s;
+	path = (struct buf){0};
+	if (!disk->ops->exists(disk, l->path))
+		rc = error_set(err, ERR_INPUT, "no journal '%s'", l->path);
+	else
+		rc = disk->ops->open(disk, l->path, false, NULL, &f, err);
+	if (rc == 0)
+		rc = load(l, f, err);
+	if (f)
+		f->ops->close(f);
+	if (rc < 0)
+		store_log_close(out);
+	return rc;
+}
+
+void store_log_close(struct store_log **l)
+{
+	if (!*l)
+		return;
+	for (size_t i = 0; i < (*l)->n; i++) {
+		free((*l)->documents[i].key);
+		buf_release(&(*l)->documents[i].text);
+	}
+	free((*l)->documents);
+	json_free(&(*l)->events);
+	json_free(&(*l)->head);
+	buf_release(&(*l)->text);
+	buf_release(&(*l)->spare);
+	free((*l)->path);
+	free(*l);
+	*l = NULL;
+}
+
+/* ---- documents ---- */
+
+static struct log_document *document_of(struct store_log *l, const char *key)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (strcmp(l->documents[i].key, key) == 0)
+			return &l->documents[i];
+	l->documents = xrealloc(l->documents, (l->n + 1) * sizeof(*l->documents));
+	l->documents[l->n] = (struct log_document){.key = strdup(key), .known = !l->shift};
+	if (!l->documents[l->n].key)
+		base_oom();
+	return &l->documents[l->n++];
+}
+
+static bool has_sum(const struct buf *text, const char *sum)
+{
+	char is[DIGEST_TEXT];
+
+	digest_text(buf_str(text), is);
+	return strcmp(is, sum) == 0;
+}
+
+static bool is_whole(const json *delta)
+{
+	for (const json *i = json_first(delta); i; i = json_next(i))
+		if (json_is_array(i))
+			return false;
+	return true;
+}
+
+static int change(struct store_log *l, const json *j, struct error *err)
+{
+	const char *key = json_get_str(j, "key"), *from = json_get_str(j, "from"),
+		   *to = json_get_str(j, "to");
+	const json *delta = json_get(j, "delta");
+	struct log_document *d = key ? document_of(l, key) : NULL;
+	struct buf swap;
+
+	if (!d)
+		return error_set(err, ERR_INPUT, "a change without a key");
+	if (d->known && (d->there != (from != NULL) || (from && !has_sum(&d->text, from))))
+		return error_set(
+			err, ERR_INPUT, "a change that does not begin where '%s' was", key);
+	d->there = to != NULL;
+	buf_clear(&l->spare);
+	if (to && (d->known || is_whole(delta))) {
+		d->known = true;
+		if (delta_apply(delta, buf_str(&d->text), &l->spare, err) < 0)
+			return -1;
+		if (!has_sum(&l->spare, to))
+			return error_set(err, ERR_INPUT,
+				"a change of '%s' that does not lead to its sum", key);
+	}
+	swap = d->text;
+	d->text = l->spare;
+	l->spare = swap;
+	return 0;
+}
+
+/* ---- lines ---- */
+
+static int damaged(struct store_log *l, unsigned line, const char *what, struct error *err)
+{
+	return error_at(err, l->path, line, 1, "%s", what);
+}
+
+static int read_line(struct store_log *l, struct str text, unsigned line, struct error *err)
+{
+	CLEANUP(json_free) json *j = NULL;
+	struct error why;
+
+	if (json_parse(&j, text, &why) < 0)
+		return damaged(l, line, why.text, err);
+	if (str_starts(text, FILE_CHANGE)) {
+		if (change(l, j, &why) < 0)
+			return damaged(l, line, why.text, err);
+	} else if (str_starts(text, FILE_COMMIT)) {
+		l->head = j;
+		j = NULL;
+	} else if (!str_starts(text, FILE_HEADER)) {
+		json_push(l->events, j);
+		j = NULL;
+	}
+	return 0;
+}
+
+/* Lines of the transaction, or of format 1. */
+static int read_lines(struct store_log *l, size_t to, struct error *err)
+{
+	while (l->at < to) {
+		struct str rest = str_sub(buf_str(&l->text), l->at, to), line;
+
+		(void)str_line(&rest, &line);
+		l->line++;
+		if (read_line(l, line, l->line, err) < 0)
+			return -1;
+		l->at = to - rest.n;
+	}
+	return 0;
+}
+
+static unsigned count_lines(struct str s)
+{
+	struct str line;
+	unsigned n = 0;
+
+	while (str_line(&s, &line))
+		n++;
+	return n;
+}
+
+/* ---- a transaction ---- */
+
+/* Where the commit line ends that ends the transaction, and the line itself. */
+static size_t find_commit(const struct store_log *l, struct str *commit)
+{
+	struct str rest = str_sub(buf_str(&l->text), l->at, l->end);
+
+	while (str_line(&rest, commit))
+		if (str_starts(*commit, FILE_COMMIT))
+			return l->end - rest.n;
+	return l->at;
+}
+
+/* The bytes first: what does not have its sum is not read. */
+static int check_sum(struct store_log *l, struct str commit, size_t to, struct error *err)
+{
+	char is[DIGEST_TEXT], what[160];
+	unsigned last = l->line + count_lines(str_sub(buf_str(&l->text), l->at, to));
+	size_t n;
+	const char *sum = line_sum(commit, &n);
+
+	digest_text((struct str){l->text.s + l->begin,
+			    (size_t)(commit.p - l->text.s) - l->begin + (sum ? n : 0)},
+		is);
+	if (sum && memcmp(is, sum, DIGEST_TEXT - 1) == 0)
+		return 0;
+	(void)snprintf(what, sizeof(what), "damaged: lines %u to %u do not have their sum",
+		l->begin_line + 1, last);
+	return damaged(l, last, what, err);
+}
+
+static int check_head(struct store_log *l, struct str commit, struct error *err)
+{
+	int64_t rev = json_get_int(l->head, "commit", 0);
+	int64_t from = json_get_int(l->head, "from", -1), at = json_get_int(l->head, "at", -1);
+
+	if (json_get_int(l->head, "format", 0) > FILE_FORMAT)
+		return damaged(l, l->line, "of a format that a later version wrote", err);
+	if (rev <= l->rev)
+		return damaged(l, l->line, "damaged: a revision comes twice", err);
+	if (from != (int64_t)l->begin + l->shift || at != commit.p - l->text.s + l->shift)
+		return damaged(l, l->line, "damaged: lines are missing before this one", err);
+	l->rev = rev;
+	return 0;
+}
+
+/* ---- what the reader gets ---- */
+
+static void fill_document(struct store_log *l, struct store_commit *c)
+{
+	const json *put = json_first(json_get(l->head, "doc"));
+	const struct log_document *d;
+
+	if (put)
+		c->document_key = json_key(put);
+	for (const json *i = put ? NULL : json_first(json_get(l->head, "del")); i; i = json_next(i))
+		if (json_text(i) && is_document(json_text(i)))
+			c->document_key = json_text(i);
+	if (!c->document_key)
+		return;
+	d = document_of(l, c->document_key);
+	c->removed = !put;
+	c->document = put ? buf_str(&d->text) : (struct str){0};
+}
+
+static int fill(struct store_log *l, struct store_commit *c, size_t at)
+{
+	*c = (struct store_commit){.rev = l->head ? l->rev : 0,
+		.head = l->head,
+		.note = json_get(l->head, "note"),
+		.events = l->events,
+		.ts = json_get_str(l->head, "ts"),
+		.actor = json_get_str(l->head, "actor"),
+		.at = at};
+	if (l->head)
+		fill_document(l, c);
+	return 1;
+}
+
+/* Lines of format 1, up to where the store began. */
+static int next_old(struct store_log *l, struct store_commit *c, struct error *err)
+{
+	struct str text = str_sub(buf_str(&l->text), 0, l->end), line = {0};
+	size_t to = 0;
+
+	l->old = false;
+	for (struct str rest = text; str_line(&rest, &line) && !str_starts(line, FILE_HEADER);)
+		to = l->end - rest.n;
+	if (read_lines(l, to, err) < 0)
+		return -1;
+	return to ? fill(l, c, 0) : 0;
+}
+
+/* The first line of a journal whose beginning was forgotten. */
+static int read_header(struct store_log *l, struct error *err)
+{
+	CLEANUP(json_free) json *head = NULL;
+	struct str rest = str_sub(buf_str(&l->text), 0, l->end), line;
+	struct error ignored;
+	int64_t kept;
+
+	if (!str_line(&rest, &line) || json_parse(&head, line, &ignored) < 0)
+		return 0;
+	kept = json_get_int(head, "kept", 0);
+	if (!kept)
+		return 0;
+	if (!str_starts(line, FILE_HEADER))
+		return damaged(l, 1, "damaged: this is no beginning", err);
+	l->at = l->begin = l->end - rest.n;
+	l->line = l->begin_line = 1;
+	l->shift = kept - (int64_t)l->begin;
+	return 0;
+}
+
+static void forget(struct store_log *l)
+{
+	json_free(&l->events);
+	json_free(&l->head);
+	l->events = json_array();
+}
+
+int store_log_next(struct store_log *l, struct store_commit *c, struct error *err)
+{
+	struct str commit;
+	size_t at = l->at, to;
+	int got;
+
+	forget(l);
+	if (l->old && (got = next_old(l, c, err)))
+		return got;
+	if (!at && read_header(l, err) < 0)
+		return -1;
+	at = l->at;
+	to = find_commit(l, &commit);
+	if (to == l->at)
+		return 0;
+	if (check_sum(l, commit, to, err) < 0 || read_lines(l, to, err) < 0 ||
+		check_head(l, commit, err) < 0)
+		return -1;
+	l->begin = l->at;
+	l->begin_line = l->line;
+	return fill(l, c, at);
+}

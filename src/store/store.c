@@ -1,0 +1,262 @@
+/* store.c: what every backend refuses, and the way to its operations. */
+#include "src/store/store.h"
+
+static enum store_status bad(struct error *err, const char *what, const char *subject)
+{
+	error_set(err, ERR_INPUT, "%s: '%.200s'", what, subject);
+	return STORE_BAD;
+}
+
+/* ---- keys and values ---- */
+
+static bool plain(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+
+		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
+			!strchr("/._-", c))
+			return false;
+	}
+	return true;
+}
+
+/* Any name of a file that is not hidden. */
+static bool file_name(struct str s)
+{
+	return s.n && s.p[0] != '.' && !memchr(s.p, '/', s.n) && !utf8_fault(s);
+}
+
+static enum store_status check_key(const char *key, struct error *err)
+{
+	struct str s = str_of(key);
+
+	if (str_starts(s, "doc/")) {
+		if (s.n > STORE_DOCUMENT_KEY_MAX || !file_name(str_sub(s, 4, s.n)))
+			return bad(err, "this is no key of a document", key);
+		return STORE_OK;
+	}
+	if (!s.n || s.n > STORE_KEY_MAX || !plain(s))
+		return bad(err, "a key is 1 to 200 of 'A-Za-z0-9/._-'", key ? key : "");
+	return STORE_OK;
+}
+
+static enum store_status check_prefix(const char *prefix, struct error *err)
+{
+	if (strlen(prefix) > STORE_KEY_MAX || utf8_fault(str_of(prefix)))
+		return bad(err, "this begins no key", prefix);
+	return STORE_OK;
+}
+
+static enum store_status check_value(const struct store_op *op, size_t *total, struct error *err)
+{
+	if (str_starts(str_of(op->key), "doc/")) {
+		if (op->value.n > STORE_DOCUMENT_MAX)
+			return bad(err, "this document is over 16 MiB", op->key);
+		return op->lease ? bad(err, "a document has no lease", op->key) : STORE_OK;
+	}
+	*total += op->value.n + strlen(op->key);
+	if (op->value.n > STORE_VALUE_MAX)
+		return bad(err, "this value is over 64 KiB", op->key);
+	if (utf8_fault(op->value))
+		return bad(err, "this value is not UTF-8 without NUL", op->key);
+	return STORE_OK;
+}
+
+/* ---- transactions ---- */
+
+static enum store_status check_receipt(const struct store_txn *t, struct error *err)
+{
+	struct str actor = str_of(t->actor), opid = str_of(t->opid);
+
+	if (!t->actor && !t->opid)
+		return STORE_OK;
+	if (!t->actor || !t->opid)
+		return bad(err, "an actor and an opid go together", t->actor ? t->actor : t->opid);
+	if (!actor.n || actor.n > STORE_KEY_MAX - 5 || !plain(actor))
+		return bad(err, "an actor is 1 to 195 of 'A-Za-z0-9/._-'", t->actor);
+	if (!opid.n || opid.n > STORE_VALUE_MAX || utf8_fault(opid))
+		return bad(err, "this opid is empty, too long or not UTF-8", t->opid);
+	return STORE_OK;
+}
+
+static enum store_status check_ttl(uint64_t id, int ttl_s, struct error *err)
+{
+	if (id && ttl_s >= STORE_TTL_MIN_S && ttl_s <= STORE_TTL_MAX_S)
+		return STORE_OK;
+	error_set(
+		err, ERR_INPUT, "a lease has an id, and a ttl of 10 s to 30 days, not %d s", ttl_s);
+	return STORE_BAD;
+}
+
+static bool is_receipt(const struct store_txn *t, const char *key)
+{
+	return t->actor && str_starts(str_of(key), "rcpt/") && strcmp(key + 5, t->actor) == 0;
+}
+
+static enum store_status check_ops(const struct store_txn *t, struct error *err)
+{
+	size_t total = 0;
+
+	for (size_t i = 0; i < t->n_ops; i++) {
+		const struct store_op *op = &t->ops[i];
+		enum store_status got = check_key(op->key, err);
+
+		for (size_t k = 0; k < i && got == STORE_OK; k++)
+			if (strcmp(t->ops[k].key, op->key) == 0)
+				got = bad(err, "this key comes twice", op->key);
+		if (got == STORE_OK && is_receipt(t, op->key))
+			got = bad(err, "this key is the receipt", op->key);
+		if (got == STORE_OK && op->what == STORE_PUT)
+			got = check_value(op, &total, err);
+		if (got != STORE_OK)
+			return got;
+	}
+	return total <= STORE_TXN_MAX ? STORE_OK
+				      : bad(err, "a transaction is over 512 KiB", t->ops[0].key);
+}
+
+static enum store_status check_guards(const struct store_txn *t, struct error *err)
+{
+	for (size_t i = 0; i < t->n_guards; i++) {
+		enum store_status got = check_key(t->guards[i].key, err);
+
+		if (got != STORE_OK)
+			return got;
+	}
+	return STORE_OK;
+}
+
+static enum store_status check_events(const struct store_txn *t, struct error *err)
+{
+	for (const json *e = json_first(t->events); e; e = json_next(e))
+		if (!json_is_object(e) || json_get(e, "seq") || json_get(e, "rev"))
+			return bad(
+				err, "an event is an object without a number of its own", "events");
+	for (const char *c = t->ts; c && *c; c++)
+		if (!plain((struct str){c, 1}) && *c != ':' && *c != '+')
+			return bad(err, "this is no time", t->ts);
+	return t->note && !json_is_object(t->note) ? bad(err, "a note is an object", "note")
+						   : STORE_OK;
+}
+
+static enum store_status check_txn(const struct store_txn *t, struct error *err)
+{
+	enum store_status got = STORE_OK;
+
+	if (t->n_ops > STORE_OPS_MAX || t->n_guards > STORE_OPS_MAX) {
+		error_set(err, ERR_INPUT, "a transaction has at most 64 operations, and guards");
+		return STORE_BAD;
+	}
+	if (t->lease_ttl_s)
+		got = check_ttl(t->lease, t->lease_ttl_s, err);
+	if (got == STORE_OK)
+		got = check_receipt(t, err);
+	if (got == STORE_OK)
+		got = check_guards(t, err);
+	if (got == STORE_OK)
+		got = check_events(t, err);
+	return got == STORE_OK ? check_ops(t, err) : got;
+}
+
+/* ---- the operations ---- */
+
+void store_close(struct store **s)
+{
+	if (*s)
+		(*s)->ops->close(*s);
+	*s = NULL;
+}
+
+void store_note(struct store *s, const char *what)
+{
+	s->ops->note(s, what);
+}
+
+int64_t store_revision(struct store *s)
+{
+	return s->ops->revision(s);
+}
+
+int64_t store_events(struct store *s)
+{
+	return s->ops->events(s);
+}
+
+enum store_status store_get(
+	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err)
+{
+	enum store_status got = check_key(key, err);
+
+	return got == STORE_OK ? s->ops->get(s, a, key, out, err) : got;
+}
+
+enum store_status store_get_document(struct store *s, const char *key, struct buf *out,
+	int64_t *mod, bool *by_hand, struct error *err)
+{
+	enum store_status got = check_key(key, err);
+
+	if (got == STORE_OK && !str_starts(str_of(key), "doc/"))
+		got = bad(err, "this is no key of a document", key);
+	return got == STORE_OK ? s->ops->get_document(s, key, out, mod, by_hand, err) : got;
+}
+
+enum store_status store_list(struct store *s, struct arena *a, const char *prefix,
+	const char *after, size_t max, struct store_kv **out, size_t *n, int64_t *at,
+	struct error *err)
+{
+	enum store_status got = check_prefix(prefix, err);
+
+	*out = NULL;
+	*n = 0;
+	return got == STORE_OK ? s->ops->list(s, a, prefix, after, max, out, n, at, err) : got;
+}
+
+enum store_status store_txn(struct store *s, struct arena *a, const struct store_txn *t,
+	struct store_result *result, struct error *err)
+{
+	enum store_status got = check_txn(t, err);
+
+	*result = (struct store_result){0};
+	return got == STORE_OK ? s->ops->txn(s, a, t, result, err) : got;
+}
+
+enum store_status store_grant(struct store *s, uint64_t id, int ttl_s, struct error *err)
+{
+	enum store_status got = check_ttl(id, ttl_s, err);
+
+	return got == STORE_OK ? s->ops->grant(s, id, ttl_s, err) : got;
+}
+
+enum store_status store_renew(struct store *s, uint64_t id, int *left_s, struct error *err)
+{
+	return s->ops->renew(s, id, left_s, err);
+}
+
+enum store_status store_revoke(struct store *s, uint64_t id, struct error *err)
+{
+	return s->ops->revoke(s, id, err);
+}
+
+enum store_status store_lease_end(struct store *s, uint64_t id, int64_t *until, struct error *err)
+{
+	return s->ops->lease_end(s, id, until, err);
+}
+
+enum store_status store_watch(struct store *s, struct arena *a, const char *prefix, int64_t from,
+	int wait_ms, size_t max, struct store_change **out, size_t *n, int64_t *next,
+	struct error *err)
+{
+	enum store_status got = check_prefix(prefix, err);
+
+	*out = NULL;
+	*n = 0;
+	*next = from;
+	return got == STORE_OK ? s->ops->watch(s, a, prefix, from, wait_ms, max, out, n, next, err)
+			       : got;
+}
+
+enum store_status store_compact(struct store *s, int64_t rev, struct error *err)
+{
+	return s->ops->compact(s, rev, err);
+}
