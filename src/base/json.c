@@ -113,6 +113,11 @@ bool json_is_string(const json *j)
 	return cJSON_IsString(j);
 }
 
+bool json_is_true(const json *j)
+{
+	return cJSON_IsTrue(j);
+}
+
 const json *json_get(const json *object, const char *key)
 {
 	return cJSON_GetObjectItemCaseSensitive(object, key);

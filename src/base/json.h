@@ -23,6 +23,7 @@ void json_free(json **j); /* for CLEANUP too; sets *j to NULL */
 bool json_is_object(const json *j);
 bool json_is_array(const json *j);
 bool json_is_string(const json *j);
+bool json_is_true(const json *j);
 const json *json_get(const json *object, const char *key);     /* NULL if absent */
 const char *json_get_str(const json *object, const char *key); /* NULL if absent or not a string */
 /* A whole number 0..JSON_MAX_INT, or `otherwise`. */

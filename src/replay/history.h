@@ -1,0 +1,60 @@
+/*
+ * history.h: what a work item's document was, read from its journal without a lock. A revision is
+ * one commit of the store; the document as it was at a revision is that of the last commit up to it
+ * that changed it.
+ */
+#ifndef DT_HISTORY_H
+#define DT_HISTORY_H
+
+#include "src/store/log.h"
+
+/* Where a work item's files are. Texts are in the arena of history_find(). */
+struct history_place {
+	char *path; /* of the document, absolute, links followed as far as there are any */
+	char *dir, *name, *key;
+};
+
+/* `given`: the document, which need not be there, or its events file. -1: ERR_USAGE. */
+int history_find(
+	struct arena *a, const char *given, struct history_place *place, struct error *err);
+/* `FILE@N`; without `@N` (or where a file has the whole name) *rev is 0. */
+int history_split(
+	struct arena *a, const char *given, const char **file, int64_t *rev, struct error *err);
+/* A revision on the command line: 1 to 999999999999999. -1: ERR_USAGE. */
+int history_rev(const char *text, int64_t *rev, struct error *err);
+
+/* A walk from the first commit to the last. Zero it first. */
+struct history {
+	const struct history_place *place;
+	struct store_log *log;
+	struct store_commit commit; /* the present one; lives until the next call */
+	bool changed;               /* this commit changed the document, */
+	struct buf before;          /* which was this, if it did; empty when there was none */
+	struct buf document;        /* and is this from now on; empty when there is none */
+	bool was, there;            /* whether there was one, and is */
+	int64_t made;               /* the commit that left it so; 0: none yet */
+};
+
+/* -1 as store_log_open(). */
+int history_open(struct history *p, const struct history_place *place, struct error *err);
+/* As store_log_next(). */
+int history_next(struct history *p, struct error *err);
+void history_close(struct history *p); /* for CLEANUP */
+
+/*
+ * The document as it was at `rev`, byte for byte; *made (may be NULL) is the commit that left it
+ * so. -1: ERR_INPUT when there is no such revision or there was no document then.
+ */
+int history_document(const struct history_place *place, int64_t rev, struct buf *out, int64_t *made,
+	struct error *err);
+
+/* As it is. A commit that a kill kept from being put in place counts as put. *there: false when
+ * there is none. */
+int history_now(const struct history_place *place, const struct history *last, struct buf *out,
+	bool *there, struct error *err);
+
+/* The last revision whose document is good; ERR_STATE when none is. */
+int history_last_good(
+	const struct history_place *place, struct buf *out, int64_t *made, struct error *err);
+
+#endif

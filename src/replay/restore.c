@@ -1,0 +1,56 @@
+#include "src/machine/actions.h"
+#include "src/replay/restore.h"
+
+/* 1: the document can be worked with; 0: it is broken or gone; -1. */
+static int open_any(struct context_file *f, const char *path, struct error *err)
+{
+	CLEANUP(json_free) json *actions = NULL;
+
+	if (context_open(f, path, CONTEXT_MAY_CREATE, err) < 0)
+		return f->store && err->code == ERR_INPUT ? 0 : -1;
+	return !f->created && actions_load(&f->doc, &actions, err) == 0;
+}
+
+static int find(const struct history_place *place, int64_t rev, bool good, struct buf *text,
+	int64_t *made, struct error *err)
+{
+	if (rev)
+		return history_document(place, rev, text, made, err);
+	if (good)
+		return error_set(err, ERR_STATE,
+			"'%s' is good: say which revision is to be put in its place", place->path);
+	return history_last_good(place, text, made, err);
+}
+
+static bool is_there(const struct history_place *place, struct str text)
+{
+	CLEANUP(buf_release) struct buf now = BUF_INIT;
+	struct error ignored;
+	bool there;
+
+	return history_now(place, NULL, &now, &there, &ignored) == 0 && there &&
+	       str_eq(buf_str(&now), text);
+}
+
+int restore_into(struct context_file *f, int64_t to, struct str text, struct error *err)
+{
+	json_put_int(context_op(f, "restore"), "to", to);
+	json_put_int(context_event(f, "restored"), "to", to);
+	return context_replace(f, text, err);
+}
+
+int restore_document(
+	const struct history_place *place, int64_t rev, struct restored *result, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	int good = open_any(&f, place->path, err);
+
+	*result = (struct restored){0};
+	if (good < 0 || find(place, rev, good, &text, &result->to, err) < 0)
+		return -1;
+	if (is_there(place, buf_str(&text)))
+		return 0;
+	result->stood = store_revision(f.store);
+	return restore_into(&f, result->to, buf_str(&text), err);
+}
