@@ -70,8 +70,18 @@ static void unstage(struct file_store *f, const struct work *w)
 
 	for (size_t i = 0; i < w->n; i++)
 		if (places(w, &w->changes[i]) && !w->changes[i].del)
-			(void)f->disk->ops->unlink(
-				f->disk, file_staged(f, &a, w->changes[i].key), &ignored);
+			(void)f->disk->ops->unlink(f->disk,
+				file_staged(f, &a, w->changes[i].key, w->changes[i].slot),
+				&ignored);
+}
+
+static void set_slots(const struct file_store *f, struct work *w)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		const struct entry *e = state_find(&f->state, w->changes[i].key);
+
+		w->changes[i].slot = e && e->document && !e->slot;
+	}
 }
 
 static int stage(struct file_store *f, const struct work *w, struct error *err)
@@ -85,7 +95,7 @@ static int stage(struct file_store *f, const struct work *w, struct error *err)
 		if (!places(w, c) || c->del)
 			continue;
 		any = true;
-		if (f->disk->ops->write(f->disk, file_staged(f, &a, c->key),
+		if (f->disk->ops->write(f->disk, file_staged(f, &a, c->key, c->slot),
 			    file_document(f, &a, c->key), c->value, err) < 0)
 			return -1;
 	}
@@ -110,7 +120,8 @@ static int place(struct file_store *f, const struct change *c, struct error *err
 	CLEANUP(arena_release) struct arena a = {0};
 	const struct entry *e = state_find(&f->state, c->key);
 	struct disk *d = f->disk;
-	const char *path = file_document(f, &a, c->key), *staged = file_staged(f, &a, c->key);
+	const char *path = file_document(f, &a, c->key),
+		   *staged = file_staged(f, &a, c->key, c->slot);
 
 	for (int tries = 0; tries < 2; tries++)
 		if ((c->del ? d->ops->unlink(d, path, err)
@@ -162,7 +173,7 @@ static enum store_status finish(struct file_store *f, const struct work *w, stru
 	return STORE_OK;
 }
 
-enum store_status file_commit(struct file_store *f, const struct work *w, struct error *err)
+enum store_status file_commit(struct file_store *f, struct work *w, struct error *err)
 {
 	CLEANUP(buf_release) struct buf lines = BUF_INIT;
 	struct state before;
@@ -170,6 +181,7 @@ enum store_status file_commit(struct file_store *f, const struct work *w, struct
 
 	if (!f->committed && !f->adopted && store_adopt(&f->store, STORE_REV_UNKNOWN, err) < 0)
 		return STORE_DOWN;
+	set_slots(f, w);
 	if (stage(f, w, err) < 0) {
 		unstage(f, w);
 		return STORE_DOWN;

@@ -13,9 +13,9 @@ char *file_document(const struct file_store *f, struct arena *a, const char *key
 	return arena_printf(a, "%s/%s", f->dir, key + sizeof(PREFIX) - 1);
 }
 
-char *file_staged(const struct file_store *f, struct arena *a, const char *key)
+char *file_staged(const struct file_store *f, struct arena *a, const char *key, int slot)
 {
-	return arena_printf(a, "%s/.%s.new", f->dir, key + sizeof(PREFIX) - 1);
+	return arena_printf(a, "%s/.%s.new%s", f->dir, key + sizeof(PREFIX) - 1, slot ? "2" : "");
 }
 
 int file_digest(struct file_store *f, const char *path, struct buf *out, char sum[DIGEST_TEXT],
@@ -126,7 +126,7 @@ static enum store_status edited_by_hand(
 
 	make_durable(f, file_document(f, &a, key));
 	if (!e)
-		(void)f->disk->ops->unlink(f->disk, file_staged(f, &a, key), &ignored);
+		(void)f->disk->ops->unlink(f->disk, file_staged(f, &a, key, 0), &ignored);
 	if (e && file_rebuild(f, e, &before, &ignored) == 0) {
 		delta_between(&delta, buf_str(&before), text);
 		c.delta = &delta;
@@ -152,7 +152,7 @@ static int read_whole(struct file_store *f, const char *key, struct buf *out, in
 			return -1;
 		if (strcmp(sum, e ? e->sum : "") == 0)
 			return 0;
-		if (e && file_digest(f, file_staged(f, &a, key), out, sum, err) < 0)
+		if (e && file_digest(f, file_staged(f, &a, key, e->slot), out, sum, err) < 0)
 			return -1;
 		if (e && strcmp(sum, e->sum) == 0)
 			return 0;

@@ -10,10 +10,10 @@
  *     "from","at": where the transaction begins, and this line
  *     "base": where the last line with "all" begins
  *     "put":{KEY:[VALUE,CREATE,MOD,LEASE]} "del":[KEY] "lease":{ID:[UNTIL,TTL]} "over":[ID]
- *     "doc":{KEY:[SUM,SUM-BEFORE,WHOLE,SINCE,CREATE,MOD]}: whole: where its last change line with
- * the whole text begins; since: bytes of change lines behind that one
- *     "all":{"put":...,"doc":...,"lease":...}: everything as it is from this commit on
- *     "gone":{KEY:SUM}: documents whose files are to be removed, with the sum before
+ *     "doc":{KEY:[SUM,SUM-BEFORE,WHOLE,SINCE,CREATE,MOD,SLOT]}: whole: where its last change line
+ * with the whole text begins; since: bytes of change lines behind that one; slot: which of two
+ * names it was staged under "all":{"put":...,"doc":...,"lease":...}: everything as it is from this
+ * commit on "gone":{KEY:SUM}: documents whose files are to be removed, with the sum before
  *     "note":{...} "sum": of all bytes from "from" to here
  *
  * Members that would be empty are left out. The first transaction of a journal begins with the line
@@ -46,6 +46,7 @@ struct entry {
 	bool document;
 	char sum[DIGEST_TEXT], before[DIGEST_TEXT]; /* before: empty when there was none */
 	int64_t whole, since;
+	int slot;
 };
 
 struct lease {
@@ -158,6 +159,7 @@ struct change {
 	struct str value;
 	uint64_t lease;
 	const struct delta *delta; /* of a document; NULL: none known */
+	int slot;                  /* file_commit() sets it */
 };
 
 struct work {
@@ -178,7 +180,7 @@ void work_begin(
 	struct work *w, struct arena *a, const struct file_store *f, size_t changes, size_t leases);
 void work_lease(struct work *w, struct lease l);
 /* STORE_DOWN: nothing happened; STORE_UNKNOWN: nothing more can be done with f. */
-enum store_status file_commit(struct file_store *f, const struct work *w, struct error *err);
+enum store_status file_commit(struct file_store *f, struct work *w, struct error *err);
 /* Adds the lines of the commit that comes next and makes the state what it is after it. */
 int file_print(struct file_store *f, const struct work *w, struct buf *out, char sum[DIGEST_TEXT],
 	struct error *err);
@@ -186,7 +188,9 @@ int file_print(struct file_store *f, const struct work *w, struct buf *out, char
 /* ---- file_documents.c ---- */
 
 char *file_document(const struct file_store *f, struct arena *a, const char *key);
-char *file_staged(const struct file_store *f, struct arena *a, const char *key);
+/* Two names in turn: a rename that is not durable yet must find its file after a power cut, when
+ * the next one is being staged. */
+char *file_staged(const struct file_store *f, struct arena *a, const char *key, int slot);
 bool is_document(const char *key);
 /* Sum of the file; empty when there is none. The text is in *out. */
 int file_digest(struct file_store *f, const char *path, struct buf *out, char sum[DIGEST_TEXT],

@@ -1,4 +1,3 @@
-#include "src/base/path.h"
 #include "src/store/file_internal.h"
 
 static char *text_of(const char *a, const char *b, const char *c, const char *d)
@@ -191,22 +190,11 @@ struct file_store *file_of(struct store *s)
 	return s && s->ops == &file_ops ? (struct file_store *)s : NULL;
 }
 
-/* Folders that are made now stay: each is synced into the one that holds it. */
-static int make_folder(struct disk *d, const char *dir, struct error *err)
+static int make_folder(struct file_store *f, struct error *err)
 {
-	struct str up = path_dir(dir);
-	char parent[4096];
-	bool above;
-
-	if (d->ops->exists(d, dir))
+	if (f->disk->ops->exists(f->disk, f->dir))
 		return 0;
-	(void)snprintf(parent, sizeof(parent), "%.*s", (int)up.n, up.p);
-	above = up.n >= sizeof(parent) || strcmp(parent, dir) == 0;
-	if (!above && make_folder(d, parent, err) < 0)
-		return -1;
-	if (d->ops->mkdirs(d, dir, err) < 0)
-		return -1;
-	return above ? 0 : d->ops->sync_folder(d, parent, err);
+	return f->disk->ops->mkdirs(f->disk, f->dir, err);
 }
 
 static int begin(struct file_store *f, struct error *err)
@@ -214,8 +202,8 @@ static int begin(struct file_store *f, struct error *err)
 	int rc;
 
 	if (f->mode != STORE_READ &&
-		(make_folder(f->disk, f->dir, err) < 0 ||
-			f->disk->ops->trusted(f->disk, f->dir, err) < 0 || take_lock(f, err) < 0))
+		(make_folder(f, err) < 0 || f->disk->ops->trusted(f->disk, f->dir, err) < 0 ||
+			take_lock(f, err) < 0))
 		return -1;
 	rc = file_load(f, err);
 	file_leave(f);

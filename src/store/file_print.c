@@ -82,7 +82,8 @@ static const struct delta *delta_of(const struct file_store *f, const struct ent
 	return own;
 }
 
-static void print_document(struct file_store *f, const struct change *c, struct buf *out)
+static void print_document(
+	struct file_store *f, const struct change *c, bool by_hand, struct buf *out)
 {
 	CLEANUP(delta_release) struct delta own = {0};
 	struct entry *e = state_find(&f->state, c->key);
@@ -97,6 +98,8 @@ static void print_document(struct file_store *f, const struct change *c, struct 
 	}
 	e = e ? e : state_put(&f->state, c->key, (struct str){0});
 	e->document = true;
+	if (!by_hand)
+		e->slot = c->slot;
 	told.delta = delta_of(f, e, c, &own);
 	print_text(f, e, c->value, wants_whole(e, &told) ? NULL : told.delta, out);
 }
@@ -318,7 +321,7 @@ int file_print(struct file_store *f, const struct work *w, struct buf *out, char
 		return -1;
 	for (size_t i = 0; i < w->n; i++)
 		if (is_document(w->changes[i].key))
-			print_document(f, &w->changes[i], out);
+			print_document(f, &w->changes[i], w->by_hand, out);
 	print_line(f, w, w->ts ? w->ts : now, out);
 	return print_sum(f, out, sum, err);
 }

@@ -4,63 +4,45 @@
  */
 #include "src/store/file_internal.h"
 
-static int drop_staged(struct file_store *f, const char *staged, struct error *err)
-{
-	return f->disk->ops->unlink(f->disk, staged, err);
-}
-
 /*
- * The file is as it was before the last commit, and the staged one is of a later transaction: the
- * rename between the two was lost.
+ * Renames what the last commit of the document staged, unless it is not that, or people changed the
+ * file in the meantime: then the commit is only in the journal, and what they did comes after it.
  */
-static int stage_again(struct file_store *f, const struct entry *e, const char *staged,
-	const char *path, struct error *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct disk *d = f->disk;
-	struct error ignored;
-
-	/* A journal that cannot tell: the file is taken as edited by hand. */
-	if (file_rebuild(f, e, &text, &ignored) < 0)
-		return drop_staged(f, staged, err);
-	if (d->ops->write(d, staged, path, buf_str(&text), err) < 0 ||
-		d->ops->sync_folder(d, f->dir, err) < 0)
-		return -1;
-	return d->ops->rename(d, staged, path, err);
-}
-
-/* What people did to the file in the meantime is theirs: then the commit is only in the journal. */
 static int finish(struct file_store *f, const struct entry *e, const char *staged, const char *path,
 	struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char is[DIGEST_TEXT], ready[DIGEST_TEXT];
-	bool old;
 
 	if (file_digest(f, staged, &text, ready, err) < 0 ||
 		file_digest(f, path, &text, is, err) < 0)
 		return -1;
-	old = strcmp(is, e->before) == 0 && strcmp(is, e->sum) != 0;
-	if (strcmp(ready, e->sum) == 0 && (old || !is[0]))
+	if (strcmp(ready, e->sum) == 0 && (!is[0] || strcmp(is, e->before) == 0))
 		return f->disk->ops->rename(f->disk, staged, path, err);
-	if (old)
-		return stage_again(f, e, staged, path, err);
-	return drop_staged(f, staged, err);
+	return f->disk->ops->unlink(f->disk, staged, err);
+}
+
+static int recover_document(struct file_store *f, const struct entry *e, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	const char *staged = file_staged(f, &a, e->key, e->slot);
+	const char *other = file_staged(f, &a, e->key, !e->slot);
+
+	if (f->disk->ops->exists(f->disk, other) && f->disk->ops->unlink(f->disk, other, err) < 0)
+		return -1;
+	if (!f->disk->ops->exists(f->disk, staged))
+		return 0;
+	/* The commit may not be durable yet. */
+	if (f->journal->ops->sync(f->journal, err) < 0)
+		return -1;
+	return finish(f, e, staged, file_document(f, &a, e->key), err);
 }
 
 static int recover_documents(struct file_store *f, struct error *err)
 {
-	CLEANUP(arena_release) struct arena a = {0};
-
-	for (size_t i = 0; i < f->state.n; i++) {
-		const struct entry *e = &f->state.keys[i];
-		const char *staged = e->document ? file_staged(f, &a, e->key) : NULL;
-
-		if (staged && f->disk->ops->exists(f->disk, staged) &&
-			(f->journal->ops->sync(f->journal, err) < 0 ||
-				finish(f, e, staged, file_document(f, &a, e->key), err) < 0))
+	for (size_t i = 0; i < f->state.n; i++)
+		if (f->state.keys[i].document && recover_document(f, &f->state.keys[i], err) < 0)
 			return -1;
-	}
 	return 0;
 }
 

@@ -161,9 +161,9 @@ void state_print_entry(struct buf *out, const struct entry *e)
 {
 	json_print_text(out, str_of(e->key));
 	if (e->document) {
-		buf_addf(out, ":[\"%s\",\"%s\",%lld,%lld,%lld,%lld]", e->sum, e->before,
+		buf_addf(out, ":[\"%s\",\"%s\",%lld,%lld,%lld,%lld,%d]", e->sum, e->before,
 			(long long)e->whole, (long long)e->since, (long long)e->create,
-			(long long)e->mod);
+			(long long)e->mod, e->slot);
 		return;
 	}
 	buf_adds(out, ":[");
@@ -256,6 +256,7 @@ bool row_document(const json *item, struct entry *e)
 	e->since = next_int(&r);
 	e->create = next_int(&r);
 	e->mod = next_int(&r);
+	e->slot = (int)next_int(&r);
 	return !r.bad;
 }
 

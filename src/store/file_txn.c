@@ -80,9 +80,15 @@ static uint64_t dead_lease(const struct file_store *f, const struct store_txn *t
 
 static void fill(struct work *w, struct arena *a, const struct store_txn *t)
 {
-	for (size_t i = 0; i < t->n_ops; i++)
-		w->changes[w->n++] = (struct change){t->ops[i].key, t->ops[i].what == STORE_DEL,
-			t->ops[i].value, t->ops[i].lease, t->ops[i].delta};
+	for (size_t i = 0; i < t->n_ops; i++) {
+		const struct store_op *op = &t->ops[i];
+
+		w->changes[w->n++] = (struct change){.key = op->key,
+			.del = op->what == STORE_DEL,
+			.value = op->value,
+			.lease = op->lease,
+			.delta = op->delta};
+	}
 	if (t->opid)
 		w->changes[w->n++] =
 			(struct change){.key = receipt_key(a, t), .value = str_of(t->opid)};
