@@ -1,6 +1,9 @@
+#include "context/lease.h"
 #include "src/machine/actions.h"
 #include "src/base/path.h"
 #include "src/cli/common.h"
+#include "src/machine/edit.h"
+#include "src/replay/restore.h"
 
 enum { REPO };
 
@@ -85,7 +88,6 @@ static int run_set(struct invocation *in, struct error *err)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const char *key = in->args->words[2];
 	struct str value;
-	json *event;
 
 	if (read_input(&text, CONTEXT_MAX, err) < 0)
 		return -1;
@@ -96,13 +98,7 @@ static int run_set(struct invocation *in, struct error *err)
 		return -1;
 	if (context_open(&f, in->args->words[1], CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
-	context_set(&f.doc, key, value);
-	if (!f.doc.changed)
-		return 0;
-	event = context_event(&f, "set");
-	json_put_str(event, "key", str_of(key));
-	json_put_str(event, "value", value.n > 200 ? STR("(long)") : value);
-	return context_save(&f, err);
+	return edit_key(&f, key, value, err);
 }
 
 static void show_head(struct invocation *in, const struct context_file *f)
@@ -151,6 +147,19 @@ static int run_show(struct invocation *in, struct error *err)
 	return 0;
 }
 
+static int add_holder(struct buf *out, struct context_file *f, struct error *err)
+{
+	struct holder h;
+
+	if (lease_read(f, &h, err) < 0)
+		return -1;
+	if (h.live) {
+		buf_adds(out, ", ");
+		holder_say(out, &h);
+	}
+	return 0;
+}
+
 static int run_check(struct invocation *in, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
@@ -160,9 +169,35 @@ static int run_check(struct invocation *in, struct error *err)
 		return -1;
 	if (actions_load(&f.doc, &actions, err) < 0)
 		return -1;
-	buf_addf(in->out, "%s: good; %s is in '%s', %zu sections, %zu outstanding\n", f.path,
+	buf_addf(in->out, "%s: good; %s is in '%s', %zu sections, %zu outstanding", f.path,
 		context_get(&f.doc, "work_item_id").p, context_get(&f.doc, "state").p,
 		context_sections(&f.doc), json_len(actions));
+	if (add_holder(in->out, &f, err) < 0)
+		return -1;
+	buf_addc(in->out, '\n');
+	return 0;
+}
+
+static int run_restore(struct invocation *in, struct error *err)
+{
+	const struct args *args = in->args;
+	struct history_place place;
+	struct restored done;
+	const char *file;
+	int64_t rev;
+
+	if (history_split(in->arena, args->words[1], &file, &rev, err) < 0 ||
+		(args->n == 3 && history_rev(args->words[2], &rev, err) < 0) ||
+		history_find(in->arena, file, &place, err) < 0 ||
+		restore_document(&place, rev, &done, err) < 0)
+		return -1;
+	if (!done.stood)
+		buf_addf(in->out, "%s: is as it was at revision %lld; nothing to do\n", place.path,
+			(long long)done.to);
+	else
+		buf_addf(in->out,
+			"%s: as it was at revision %lld; what stood there is revision %lld\n",
+			place.path, (long long)done.to, (long long)done.stood);
 	return 0;
 }
 
@@ -172,6 +207,7 @@ static const struct sub subs[] = {
 	{"set", 2, 2, run_set},
 	{"show", 1, MAX_WORDS, run_show},
 	{"check", 1, 1, run_check},
+	{"restore", 1, 2, run_restore},
 };
 
 static int run(struct invocation *in, struct error *err)
@@ -193,14 +229,19 @@ static int run(struct invocation *in, struct error *err)
 const struct verb verb_context = {
 	.name = "context",
 	.synopsis = "path ID | get FILE KEY | set FILE KEY < VALUE | show FILE [SECTION...] | "
-		    "check FILE",
+		    "check FILE | restore FILE [N]",
 	.about = "read and edit a work item's document",
-	.details = "path   where the document of a work item is\n"
-		   "get    the value of a frontmatter key\n"
-		   "set    sets one, under the lock, to the text on standard input; all else stays "
-		   "byte for byte\n"
-		   "show   the whole document, or the text of sections\n"
-		   "check  parses it; a fault is told as FILE:LINE:COL, exit status 3",
+	.details =
+		"path   where the document of a work item is\n"
+		"get    the value of a frontmatter key\n"
+		"set    sets one, under the lock, to the text on standard input; all else stays "
+		"byte for byte\n"
+		"show   the whole document, or the text of sections\n"
+		"check  parses it, and says who holds it; a fault is told as FILE:LINE:COL, exit "
+		"status 3\n"
+		"restore  puts the last good document in the place of one that is broken or gone, "
+		"or the one of\n"
+		"       revision N; what stood there is in the history (see 'dev-team history')",
 	.options = options,
 	.min_words = 1,
 	.max_words = MAX_WORDS,

@@ -29,6 +29,8 @@ void check_programs(struct checkup *c);
 /* The repository and what came with the program. */
 void check_repository(struct checkup *c);
 void check_installation(struct checkup *c);
+/* Who holds which work item of the repository. */
+void check_leases(struct checkup *c, const char *slug);
 
 /* First line of what a program prints, in the arena; NULL when it is missing. *ok: it ended well
  * and in time. */

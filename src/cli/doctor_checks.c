@@ -105,6 +105,7 @@ static void check_origin(struct checkup *c)
 		return;
 	}
 	finding(c, HEALTH_OK, "origin", "%s", slug);
+	check_leases(c, slug);
 	(void)ASK(c, c->repo, &ok, "git", "rev-parse", "--verify", "--quiet", "origin/HEAD");
 	if (!ok)
 		finding(c, HEALTH_WARN, "origin/HEAD",

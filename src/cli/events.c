@@ -17,6 +17,7 @@ static const struct {
 	{"state", " in "},
 	{"from", " "},
 	{"to", " -> "},
+	{"owner", " -> "},
 	{"trigger", ", "},
 	{"action", " "},
 	{"agent", ", "},
@@ -42,6 +43,8 @@ static void add_event(struct buf *out, const json *e)
 	for (size_t i = 0; i < COUNT(shown); i++) {
 		const char *text = json_get_str(e, shown[i].key);
 
+		if (strcmp(shown[i].key, "owner") == 0 && !json_get(e, "from"))
+			continue; /* of each dispatch; only a change is worth a look */
 		if (text && *text)
 			buf_addf(out, "%s%s", first ? " " : shown[i].before, text);
 		first = first && !(text && *text);
@@ -49,10 +52,25 @@ static void add_event(struct buf *out, const json *e)
 	buf_addc(out, '\n');
 }
 
-/* A last line without its end is being written, or was cut by a kill: it is not an event yet. */
+static void add_line(struct invocation *in, const json *e, struct str line)
+{
+	if (!json_get(e, "type"))
+		return;
+	if (!in->args->value[JSON]) {
+		add_event(in->out, e);
+		return;
+	}
+	buf_add(in->out, line);
+	buf_addc(in->out, '\n');
+}
+
+/*
+ * Lines without their commit behind them are being written, or were cut by a kill: they are no
+ * events yet. (Before format 2 there were no commits.)
+ */
 static int add_lines(struct invocation *in, const char *path, struct str text, struct error *err)
 {
-	bool raw = in->args->value[JSON] != NULL;
+	size_t committed = 0;
 	unsigned n = 0;
 
 	while (text.n) {
@@ -60,18 +78,17 @@ static int add_lines(struct invocation *in, const char *path, struct str text, s
 		struct str line;
 
 		if (!memchr(text.p, '\n', text.n))
-			return 0;
+			break;
 		(void)str_line(&text, &line);
 		n++;
 		if (json_parse(&e, line, err) < 0)
 			return error_at(err, path, n, err->col, "this is not an event");
-		if (raw) {
-			buf_add(in->out, line);
-			buf_addc(in->out, '\n');
-		} else {
-			add_event(in->out, e);
-		}
+		add_line(in, e, line);
+		if (json_get(e, "commit"))
+			committed = in->out->len;
 	}
+	if (committed)
+		buf_cut(in->out, committed);
 	return 0;
 }
 

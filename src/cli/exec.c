@@ -1,14 +1,16 @@
 #include <errno.h>
+#include "context/lease.h"
 #include "src/cli/common.h"
 #include "src/machine/run_script.h"
 
-enum { CONTEXT_FILE, ACTION, WAIT };
+enum { CONTEXT_FILE, ACTION, WAIT, OWNER };
 enum { WAIT_MAX = 604800 };
 
 static const struct option_spec options[] = {
 	[CONTEXT_FILE] = {"context-file", "FILE", "the work item's document", false},
 	[ACTION] = {"action", "ID", "the run_script action", false},
 	[WAIT] = {"wait", "SECONDS", "come back after so long with 'running'", false},
+	[OWNER] = {"owner", "NAME", "who asks for it; not needed", false},
 	{0},
 };
 
@@ -29,6 +31,34 @@ static int read_wait(const char *text, int *seconds, struct error *err)
 	return 0;
 }
 
+static int refuse(struct context_file *f, const char *id, struct error *err)
+{
+	json *event = context_event(f, "refusal");
+	struct error ignored;
+
+	json_put_str(event, "action", str_of(id));
+	json_put_str(event, "reason", str_of(err->text));
+	(void)context_log(f, &ignored);
+	return -1;
+}
+
+/* Who has lost the work item starts nothing more; of who holds it the lease is renewed. */
+static int admit(const struct args *args, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	const char *owner = args->value[OWNER];
+
+	if (!owner)
+		return 0;
+	if (owner_check(owner, err) < 0 ||
+		context_open(&f, args->value[CONTEXT_FILE], CONTEXT_MUST_EXIST, err) < 0)
+		return -1;
+	(void)context_op(&f, "exec");
+	if (lease_admit(&f, context_get(&f.doc, "work_item_id").p, owner, err) == 0)
+		return context_log(&f, err);
+	return err->code == ERR_STATE ? refuse(&f, args->value[ACTION], err) : -1;
+}
+
 static int run(struct invocation *in, struct error *err)
 {
 	const struct args *args = in->args;
@@ -37,7 +67,7 @@ static int run(struct invocation *in, struct error *err)
 
 	if (need_option(&verb_exec, args, CONTEXT_FILE, err) < 0 ||
 		need_option(&verb_exec, args, ACTION, err) < 0 ||
-		read_wait(args->value[WAIT], &wait_s, err) < 0)
+		read_wait(args->value[WAIT], &wait_s, err) < 0 || admit(args, err) < 0)
 		return -1;
 	if (run_script(in->arena, args->value[CONTEXT_FILE], args->value[ACTION], wait_s, &line,
 		    err) < 0)
@@ -48,7 +78,7 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_exec = {
 	.name = "exec",
-	.synopsis = "--context-file FILE --action ID [--wait SECONDS]",
+	.synopsis = "--context-file FILE --action ID [--wait SECONDS] [--owner NAME]",
 	.about = "run the script of an action and record its result",
 	.details =
 		"Prints one line, the recorded answer: 'passed — log: FILE', 'failed — log: FILE' "
@@ -69,9 +99,10 @@ const struct verb verb_exec = {
 		"the background is\n"
 		"ended with it.\n"
 		"\n"
-		"Exit status 3: the action is no run_script. 4: it is not outstanding. 5: it could "
-		"not be started\n"
-		"or its result could not be recorded.",
+		"Exit status 3: the action is no run_script. 4: it is not outstanding, or NAME "
+		"does "
+		"not hold the\n"
+		"work item. 5: it could not be started or its result could not be recorded.",
 	.options = options,
 	.max_words = 0,
 	.run = run,

@@ -1,12 +1,14 @@
+#include "context/lease.h"
 #include "src/cli/common.h"
 #include "src/machine/actions.h"
 
-enum { CONTEXT_FILE, ACTION, RESULT };
+enum { CONTEXT_FILE, ACTION, RESULT, OWNER };
 
 static const struct option_spec options[] = {
 	[CONTEXT_FILE] = {"context-file", "FILE", "the work item's document", false},
 	[ACTION] = {"action", "ID", "which action is answered", false},
 	[RESULT] = {"result", "WORD", "its result, one of the words of result_format", false},
+	[OWNER] = {"owner", "NAME", "who records; not needed: the id says what is answered", false},
 	{0},
 };
 
@@ -47,15 +49,16 @@ static int run(struct invocation *in, struct error *err)
 	const char *word;
 
 	if (need_option(&verb_record, args, CONTEXT_FILE, err) < 0 ||
-		need_option(&verb_record, args, ACTION, err) < 0)
+		need_option(&verb_record, args, ACTION, err) < 0 ||
+		(args->value[OWNER] && owner_check(args->value[OWNER], err) < 0))
 		return -1;
 	if (read_input(&text, CONTEXT_MAX, err) < 0)
 		return -1;
 	if (context_open(&f, args->value[CONTEXT_FILE], CONTEXT_MUST_EXIST, err) < 0)
 		return err->code == ERR_STATE && text.len ? keep_unrecorded(&f, buf_str(&text), err)
 							  : -1;
-	if (action_record(
-		    &f, args->value[ACTION], args->value[RESULT], buf_str(&text), &fate, err) < 0)
+	if (action_record_by(&f, args->value[OWNER], args->value[ACTION], args->value[RESULT],
+		    buf_str(&text), &fate, err) < 0)
 		return -1;
 	word = word_of(in->arena, &f, args->value[ACTION]);
 	buf_addf(in->out, "recorded %s%s%s%s\n", args->value[ACTION], *word ? ": " : "", word,
@@ -65,7 +68,7 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_record = {
 	.name = "record",
-	.synopsis = "--context-file FILE --action ID [--result WORD] < TEXT",
+	.synopsis = "--context-file FILE --action ID [--result WORD] [--owner NAME] < TEXT",
 	.about = "put an agent's answer into the document",
 	.details = "The text on standard input goes into the action's section, with its result "
 		   "word. An answer to an\n"
@@ -74,7 +77,8 @@ const struct verb verb_record = {
 		   "was offered is kept under logs/. A result that is not one of the action's "
 		   "words, or contradicts\n"
 		   "the text's own JSON status, is refused with exit status 3. The same answer "
-		   "again is no error.",
+		   "again is no error,\n"
+		   "also after it was used.",
 	.options = options,
 	.max_words = 0,
 	.run = run,

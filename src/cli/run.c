@@ -7,7 +7,21 @@
 #include "src/machine/agents_uses.h"
 #include "src/store/lock.h"
 
-enum { WORKFLOW, AGENTS, CONTEXT_FILE, RESEARCH_SKILL, PLUGIN_ROOT, REPO, MAX_ACTIONS };
+enum {
+	WORKFLOW,
+	AGENTS,
+	CONTEXT_FILE,
+	RESEARCH_SKILL,
+	PLUGIN_ROOT,
+	REPO,
+	OWNER,
+	TAKE_OVER,
+	MAX_ACTIONS
+};
+
+/* One name for all: a lock of its own sees to it that there are no two runs of a work item, and
+ * one that was killed is gone on with at once. */
+#define OWN_NAME "dev-team run"
 
 /* Far above the budget of a workflow: a script that always says `continue` ends somewhere. */
 enum { DEFAULT_MAX_ACTIONS = 1000 };
@@ -78,6 +92,7 @@ static int serve(struct loop *l, struct error *err)
 		rc = jobs_run(&l->stage, parts, json_len(l->array), part_done, l, err);
 	arena_release(&a);
 	l->call.returned = true;
+	l->call.take_over = false;
 	return rc;
 }
 
@@ -127,6 +142,8 @@ static int go(struct loop *l, struct buf *out, struct error *err)
 	while (rc > 0);
 	signal = rc < 0 ? interrupt_caught() : 0;
 	interrupt_end();
+	if (rc < 0)
+		step_give_back(&l->call);
 	if (signal) {
 		die_of(signal);
 		return error_set(err, ERR_STATE, "interrupted by signal %d", signal);
@@ -155,6 +172,8 @@ static int prepare(struct invocation *in, struct loop *l, struct error *err)
 	const struct args *args = in->args;
 
 	l->call = (struct step_call){STEP_CALL(args)};
+	if (!l->call.owner)
+		l->call.owner = OWN_NAME;
 	if (need_option(&verb_run, args, WORKFLOW, err) < 0 ||
 		need_option(&verb_run, args, AGENTS, err) < 0 ||
 		take_number(args->value[MAX_ACTIONS], &l->max, err) < 0)

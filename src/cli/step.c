@@ -1,6 +1,16 @@
 #include "src/cli/step_run.h"
 
-enum { WORKFLOW, CONTEXT_FILE, RESEARCH_SKILL, PLUGIN_ROOT, REPO, RETURNED, RESULT };
+enum {
+	WORKFLOW,
+	CONTEXT_FILE,
+	RESEARCH_SKILL,
+	PLUGIN_ROOT,
+	REPO,
+	OWNER,
+	TAKE_OVER,
+	RETURNED,
+	RESULT
+};
 
 static const struct option_spec options[] = {
 	STEP_OPTIONS,
@@ -37,7 +47,14 @@ const struct verb verb_step = {
 		   "failure and is asked\n"
 		   "for again under a new id. --returned=ACTION does so only while ACTION is "
 		   "outstanding, so that\n"
-		   "a call that is repeated by mistake counts nothing twice.",
+		   "a call that is repeated by mistake counts nothing twice.\n\n"
+		   "With --owner the work item is NAME's until NAME has made no call for the time "
+		   "that the workflow\n"
+		   "says (lease_minutes, 120), or until the run is done. Meanwhile a step by "
+		   "anybody else is refused\n"
+		   "with exit status 4; --take-over takes it all the same: what was asked for is "
+		   "asked anew under\n"
+		   "new ids, and the old ones are stale.",
 	.options = options,
 	.min_words = 1,
 	.max_words = 1,

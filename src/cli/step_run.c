@@ -1,3 +1,4 @@
+#include "context/lease.h"
 #include "src/base/path.h"
 #include "src/cli/step_run.h"
 #include "src/machine/world.h"
@@ -10,11 +11,18 @@ static int check_utf8(const char *what, const char *path, struct error *err)
 	return 0;
 }
 
+static int check_owner(const struct step_call *call, struct error *err)
+{
+	if (call->take_over && !call->owner)
+		return error_set(err, ERR_USAGE, "--take-over needs --owner: by whom?");
+	return call->owner ? owner_check(call->owner, err) : 0;
+}
+
 int step_resolve(struct arena *a, struct step_call *call, struct error *err)
 {
 	char *path;
 
-	if (id_check(call->id, err) < 0)
+	if (id_check(call->id, err) < 0 || check_owner(call, err) < 0)
 		return -1;
 	if (repo_root(a, call->repo, &path, err) < 0)
 		return -1;
@@ -93,7 +101,9 @@ static int run_locked(const struct step_call *call, struct context_file *f,
 		.research_skill = research_skill(call, w),
 		.repo = call->repo,
 		.returned = call->returned,
-		.returned_id = call->returned_id};
+		.returned_id = call->returned_id,
+		.owner = call->owner,
+		.take_over = call->take_over};
 
 	world_real(&world, &real);
 	if (f->created)
@@ -101,7 +111,7 @@ static int run_locked(const struct step_call *call, struct context_file *f,
 	if (f->created && call->n_results)
 		return error_set(
 			err, ERR_STATE, "'%s' does not exist yet: nothing is outstanding", f->path);
-	if (take_results(f, call, err) < 0)
+	if (call->n_results && (machine_admit(&m, err) < 0 || take_results(f, call, err) < 0))
 		return -1;
 	return machine_step(&m, out, err);
 }
@@ -116,4 +126,18 @@ int step_run(struct arena *a, const struct step_call *call, struct buf *out, str
 	if (context_open(&f, call->context_file, CONTEXT_MAY_CREATE, err) < 0)
 		return -1;
 	return run_locked(call, &f, &w, out, err);
+}
+
+void step_give_back(const struct step_call *call)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error ignored;
+	struct holder h;
+
+	if (context_open(&f, call->context_file, CONTEXT_MUST_EXIST, &ignored) < 0 ||
+		lease_read(&f, &h, &ignored) < 0 || !holder_is(&h, call->owner))
+		return;
+	(void)context_op(&f, "give back");
+	lease_give_back(&f, &h);
+	(void)context_log(&f, &ignored);
 }

@@ -1,5 +1,7 @@
+#include "context/lease.h"
 #include "src/base/path.h"
 #include "src/machine/actions.h"
+#include "src/machine/past.h"
 #include "src/machine/verdict.h"
 
 enum { TIMEOUT_MAX_S = 604800 };
@@ -265,25 +267,32 @@ static enum again compare_answer(
 	return known.n ? AGAIN_OTHER : AGAIN_WORD;
 }
 
-static int not_outstanding(const struct context *c, const char *id, struct error *err)
+/* An agent that was not told that its answer was taken gives it again: that is no new answer. */
+static int not_outstanding(const struct context_file *f, const char *id, const char *word,
+	struct str text, enum answer_fate *fate, struct error *err)
 {
-	struct str own = context_get(c, "work_item_id"), given = str_of(id);
+	struct str own = context_get(&f->doc, "work_item_id"), given = str_of(id);
 	size_t slash = str_find(given, STR("/"));
 
 	if (!str_eq(str_sub(given, 0, slash), own))
 		return error_set(err, ERR_STATE,
 			"action '%.200s' belongs to another work item, not to '%s'", id, own.p);
-	return error_set(
-		err, ERR_STATE, "action '%.200s' is stale or unknown: it is not outstanding", id);
+	if (!past_answered(f, id, word, text))
+		return past_refuse(f, id, err);
+	*fate = ANSWER_AGAIN;
+	return 0;
 }
 
-static void note_answer(struct context_file *f, const char *id, const char *word, size_t bytes)
+static void note_answer(struct context_file *f, const char *id, const char *word, struct str text)
 {
 	json *event = context_event(f, "answer");
+	char sum[DIGEST_TEXT];
 
+	answer_sum(text, sum);
 	json_put_str(event, "action", str_of(id));
 	json_put_str(event, "result", str_of(word));
-	json_put_int(event, "bytes", (int64_t)bytes);
+	json_put_int(event, "bytes", (int64_t)text.n);
+	json_put_str(event, "sum", str_of(sum));
 }
 
 static void take_word(struct context_file *f, json *action, const char *word, struct str text)
@@ -295,7 +304,7 @@ static void take_word(struct context_file *f, json *action, const char *word, st
 	else
 		(void)word_of_text(action, text, own, sizeof(own));
 	json_set(action, "answered", json_string(str_of(own)));
-	note_answer(f, json_get_str(action, "id"), own, text.n);
+	note_answer(f, json_get_str(action, "id"), own, text);
 }
 
 int action_answer(struct context_file *f, const char *id, const char *word, struct str text,
@@ -309,7 +318,7 @@ int action_answer(struct context_file *f, const char *id, const char *word, stru
 		return -1;
 	action = actions_find(array, id);
 	if (!action)
-		return not_outstanding(&f->doc, id, err);
+		return not_outstanding(f, id, word, text, fate, err);
 	if (check_text(text, err) < 0 || check_word(action, word, text, err) < 0)
 		return -1;
 	if (action_answered(&f->doc, action)) {
@@ -367,17 +376,55 @@ static int refuse(struct context_file *f, const char *id, struct str text, struc
 	return -1;
 }
 
-int action_record(struct context_file *f, const char *id, const char *word, struct str text,
+static void note_operation(
+	struct context_file *f, const char *owner, const char *id, const char *word)
+{
+	json *op = context_op(f, "record");
+
+	json_put_str(op, "action", utf8_fault(str_of(id)) ? STR("?") : str_of(id));
+	if (word && !utf8_fault(str_of(word)))
+		json_put_str(op, "word", str_of(word));
+	if (owner)
+		json_put_str(op, "owner", str_of(owner));
+}
+
+/* Who has lost the work item brings nothing more into it; but what it brought before, it did. */
+static int refuse_owner(struct context_file *f, const char *id, const char *word, struct str text,
 	enum answer_fate *fate, struct error *err)
 {
+	if (err->code != ERR_STATE)
+		return -1;
+	if (!past_answered(f, id, word, text))
+		return refuse(f, id, text, err);
+	*fate = ANSWER_AGAIN;
+	*err = (struct error){0};
+	return 0;
+}
+
+int action_record_by(struct context_file *f, const char *owner, const char *id, const char *word,
+	struct str text, enum answer_fate *fate, struct error *err)
+{
+	const char *item = context_get(&f->doc, "work_item_id").p;
+
+	note_operation(f, owner, id, word);
+	if (owner && lease_admit(f, item, owner, err) < 0)
+		return refuse_owner(f, id, word, text, fate, err);
 	if (action_answer(f, id, word, text, fate, err) < 0)
 		return err->code == ERR_SYSTEM ? -1 : refuse(f, id, text, err);
-	if (*fate == ANSWER_AGAIN)
+	if (!owner && *fate == ANSWER_AGAIN)
 		return 0;
+	if (!owner && lease_admit(f, item, NULL, err) < 0)
+		return -1;
 	if (context_save(f, err) == 0)
 		return 0;
 	if (err->code != ERR_INPUT)
 		return -1;
 	context_forget(f); /* too large: the answer never was */
 	return refuse(f, id, text, err);
+}
+
+int action_record(struct context_file *f, const char *id, const char *word, struct str text,
+	enum answer_fate *fate, struct error *err)
+{
+	return action_record_by(f, NULL, id, word, text, fate, err);
 }

@@ -29,7 +29,8 @@ bool action_takes(const json *action, struct str word);
 
 enum answer_fate {
 	ANSWER_TAKEN,
-	ANSWER_AGAIN, /* the same bytes and word a second time: nothing to do */
+	ANSWER_AGAIN, /* the same bytes and word a second time, also when they were used meanwhile:
+			 nothing to do */
 };
 
 /*
@@ -46,5 +47,12 @@ int action_answer(struct context_file *f, const char *id, const char *word, stru
  */
 int action_record(struct context_file *f, const char *id, const char *word, struct str text,
 	enum answer_fate *fate, struct error *err);
+/*
+ * The same by `owner` (NULL: not said), whose lease it renews; of who has lost the work item it is
+ * refused. Without an owner the id alone counts, and an answer that is taken renews the lease of
+ * whoever holds the work item.
+ */
+int action_record_by(struct context_file *f, const char *owner, const char *id, const char *word,
+	struct str text, enum answer_fate *fate, struct error *err);
 
 #endif

@@ -1,4 +1,5 @@
 #include "src/machine/brief.h"
+#include "src/machine/past.h"
 
 /* A shell tool shows an agent about 30,000 characters; what is longer it reads piece by piece. */
 enum { SECTIONS_MAX = 20000, MARK_SIZE = 32 };
@@ -168,8 +169,7 @@ int brief_write(const struct context_file *f, const char *id, struct buf *out, s
 		return -1;
 	a = actions_find(array, id);
 	if (!a)
-		return error_set(err, ERR_STATE,
-			"action '%.200s' is stale or unknown: it is not outstanding", id);
+		return past_refuse(f, id, err);
 	if (strcmp(json_get_str(a, "action"), "spawn_agent") != 0)
 		return error_set(
 			err, ERR_INPUT, "action '%.200s' is a script: 'dev-team exec' runs it", id);

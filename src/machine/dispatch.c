@@ -16,15 +16,20 @@ static json *read_sections(const struct request *q)
 	return list;
 }
 
-static void put_script(struct run *r, json *j, const struct request *q, unsigned long attempt)
+char *dispatch_log(struct run *r, const char *state, unsigned long attempt)
 {
+	const struct context_file *f = r->m->file;
 	char stamp[CLOCK_TEXT];
 
-	clock_stamp(clock_now(), stamp);
+	clock_stamp(f->now, stamp);
+	return arena_printf(
+		&r->arena, "%s/logs/%s-%s-%s-%lu.log", f->dir, f->name, state, stamp, attempt);
+}
+
+static void put_script(struct run *r, json *j, const struct request *q, unsigned long attempt)
+{
 	json_put_str(j, "command", str_of(q->command));
-	json_put_str(j, "log_file",
-		str_of(arena_printf(&r->arena, "%s/logs/%s-%s-%s-%lu.log", r->m->file->dir,
-			r->m->file->name, run_state(r), stamp, attempt)));
+	json_put_str(j, "log_file", str_of(dispatch_log(r, run_state(r), attempt)));
 	json_put_int(j, "timeout_s", q->timeout_s);
 }
 
@@ -64,24 +69,44 @@ static void forget_older(struct run *r, const char *section)
 	r->outstanding = rest;
 }
 
-/* Outstanding, printed, counted and noted, all at once. */
-static void dispatch(struct run *r, json *action)
+static void put_owner(const struct run *r, json *event)
+{
+	char deadline[CLOCK_TEXT];
+
+	if (!r->holds)
+		return;
+	clock_text(r->m->file->now + r->holder.ttl_s, deadline);
+	json_put_str(event, "owner", str_of(r->holder.owner));
+	json_put_int(event, "fence", r->holder.fence);
+	json_put_str(event, "deadline", str_of(deadline));
+}
+
+json *dispatch_note(struct run *r, const json *action)
 {
 	json *event = context_event(r->m->file, "dispatch");
-	const char *agent = json_get_str(action, "agent"),
+	const char *agent = json_get_str(action, "agent"), *id = json_get_str(action, "id"),
 		   *trigger = json_get_str(action, "trigger");
 
-	json_put_str(event, "action", str_of(json_get_str(action, "id")));
+	json_put_str(event, "action", str_of(id));
 	json_put_str(event, "state", str_of(run_state(r)));
 	json_put_str(event, agent ? "agent" : "command",
 		str_of(agent ? agent : json_get_str(action, "command")));
 	if (trigger)
 		json_put_str(event, "trigger", str_of(trigger));
+	json_put_int(event, "attempt", (int64_t)strtoul(strrchr(id, '/') + 1, NULL, 10));
+	put_owner(r, event);
+	context_set_count(
+		r->doc, "actions_dispatched", context_count(r->doc, "actions_dispatched") + 1);
+	return event;
+}
+
+/* Outstanding, printed, counted and noted, all at once. */
+static void dispatch(struct run *r, json *action)
+{
+	(void)dispatch_note(r, action);
 	json_push(r->print, json_copy(action));
 	forget_older(r, json_get_str(action, "write_section"));
 	json_push(r->outstanding, action);
-	context_set_count(
-		r->doc, "actions_dispatched", context_count(r->doc, "actions_dispatched") + 1);
 }
 
 void dispatch_requests(struct run *r, const struct step *step, const struct moment *moment)

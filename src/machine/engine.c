@@ -203,11 +203,8 @@ static bool agents_are_back(const struct run *r)
 /* A script that still runs is not missing, or a second one would be started beside it. */
 static bool script_at_work(const struct run *r)
 {
-	const struct world *w = r->m->world;
-
-	for (const json *a = json_first(r->outstanding); w->still_running && a; a = json_next(a))
-		if (!action_answered(r->doc, a) && json_get(a, "command") &&
-			w->still_running(w->data, r->m->file, json_get_str(a, "id")))
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
+		if (!action_answered(r->doc, a) && run_at_work(r, a))
 			return true;
 	return false;
 }
@@ -447,6 +444,8 @@ static int open_run(struct run *r, struct machine *m, struct error *err)
 		return error_set(err, ERR_STATE, "'%s' belongs to work item '%s', not to '%s'",
 			m->file->path, owner.p, m->id);
 	*r = (struct run){.m = m, .doc = &m->file->doc, .returned = m->returned};
+	if (run_operation(r, err) < 0)
+		return -1;
 	return actions_load(r->doc, &r->outstanding, err);
 }
 
@@ -470,9 +469,13 @@ int machine_step(struct machine *m, struct buf *out, struct error *err)
 	int rc = open_run(&r, m, err);
 
 	if (rc == 0)
-		rc = run(&r, err);
+		rc = run_claim(&r, err);
 	if (rc == 0)
+		rc = run(&r, err);
+	if (rc == 0) {
+		run_give_back(&r);
 		rc = context_save(m->file, err);
+	}
 	if (rc == 0)
 		json_print(out, r.print);
 	json_free(&r.outstanding);

@@ -38,7 +38,12 @@ struct machine {
 	const char *id, *research_skill, *repo;
 	bool returned;           /* the agents of the last array are back */
 	const char *returned_id; /* and this was one of it; NULL: not said */
+	const char *owner;       /* who asks, and holds the work item from now on; NULL: not said */
+	bool take_over;          /* also from another whose lease has not run out */
 };
+
+/* 0: `m->owner` may step. -1: ERR_STATE, another holds the work item. */
+int machine_admit(const struct machine *m, struct error *err);
 
 /* Advances, saves, and adds the array (one line, no newline) to `out`. */
 int machine_step(struct machine *m, struct buf *out, struct error *err);

@@ -1,9 +1,11 @@
 /*
- * engine_internal.h: shared by engine.c, dispatch.c, troubleshooter.c and effects.c alone.
+ * engine_internal.h: shared by engine.c, dispatch.c, operation.c, ownership.c,
+ * troubleshooter.c and effects.c alone.
  */
 #ifndef DT_ENGINE_INTERNAL_H
 #define DT_ENGINE_INTERNAL_H
 
+#include "context/lease.h"
 #include "src/machine/engine.h"
 
 enum advance {
@@ -22,6 +24,8 @@ struct run {
 	bool fresh;        /* an answer came since the last array, and none of them was a failure */
 	bool counted;      /* a failure was noted in this invocation */
 	bool committed;    /* in this invocation */
+	struct holder holder; /* of the work item; ours when `holds` */
+	bool holds;
 };
 
 const char *run_state(const struct run *r);
@@ -43,6 +47,19 @@ void dispatch_troubleshooter(struct run *r, const char *trigger, unsigned long c
  */
 void print_outstanding(struct run *r);
 void print_done(struct run *r, const char *result, const char *reason, const char *question);
+/* The event of an action that is outstanding from now on, counted; the caller may put more into it.
+ */
+json *dispatch_note(struct run *r, const json *action);
+/* Where the script of that state (or declared part) and attempt writes to. */
+char *dispatch_log(struct run *r, const char *state, unsigned long attempt);
+
+/* ownership.c */
+/* Takes, renews or respects the lease. -1: ERR_STATE when another holds it. */
+int run_claim(struct run *r, struct error *err);
+/* When what is printed asks nobody for anything, nobody holds the work item. */
+void run_give_back(struct run *r);
+/* The script of this action is being run. */
+bool run_at_work(const struct run *r, const json *action);
 
 /* troubleshooter.c */
 /* The trigger that is due before anything more is dispatched, or NULL; *count is its counter. */
@@ -59,6 +76,10 @@ enum advance trouble_given_up(struct run *r, struct error *err);
 /* Calls it, unless it has been called too often without anything else getting done. */
 enum advance trouble_call(
 	struct run *r, const char *trigger, unsigned long count, struct error *err);
+
+/* operation.c: notes with the coming saves what this call was given, so that it can be done again.
+ */
+int run_operation(struct run *r, struct error *err);
 
 /* effects.c */
 int run_effects(struct run *r, unsigned effects, struct error *err);

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include "src/machine/actions.h"
+#include "src/machine/past.h"
 #include "src/machine/run_script.h"
 #include "src/machine/script.h"
 
@@ -82,7 +83,6 @@ int script_load(
 		return -1;
 	action = actions_find(array, id);
 	if (!action)
-		return error_set(err, ERR_STATE,
-			"action '%.200s' is stale or unknown: it is not outstanding", id);
+		return past_refuse(&f, id, err);
 	return fill(a, &f, action, s, err);
 }

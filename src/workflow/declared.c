@@ -109,6 +109,11 @@ static int read_budget(const struct reader *r, const struct yml *v, const char *
 	return read_number(r, v, key, 1, 100000, into);
 }
 
+static int read_lease(const struct reader *r, const struct yml *v, const char *key, void *into)
+{
+	return read_number(r, v, key, 1, FLOW_LEASE, into);
+}
+
 static int need_map(const struct reader *r, const struct yml *v, const char *what)
 {
 	return v->kind == YML_MAP ? 0 : FAULT(r, v, "'%s' must be a map", what);
@@ -151,6 +156,7 @@ static int read_limits(const struct reader *r, const struct yml *v, const char *
 		LIMIT(review_loop, read_threshold),
 		LIMIT(consecutive_failures, read_threshold),
 		LIMIT(max_actions, read_budget),
+		LIMIT(lease_minutes, read_lease),
 		{0},
 	};
 #undef LIMIT

@@ -15,7 +15,7 @@
 #define WORKFLOW_TIMEOUT 600 /* seconds a script may take unless the file says else */
 #define WORKFLOW_LIMITS                                                                            \
 	{                                                                                          \
-		5, 3, 2, 3, 3, 60                                                                  \
+		5, 3, 2, 3, 3, 60, 120                                                               \
 	}
 
 /* The largest that is read. Names, triggers, result words: bytes; labels: characters. */
@@ -29,6 +29,7 @@ enum {
 	FLOW_LIST = 100,
 	FLOW_TEXT = 4096,
 	FLOW_TIMEOUT = 86400,
+	FLOW_LEASE = 43200, /* minutes */
 };
 
 struct edge {
@@ -73,11 +74,12 @@ struct declared {
 
 struct limits {
 	unsigned long max_fix_iterations, max_review_fix_iterations, signoff_deadlock, review_loop,
-		consecutive_failures, max_actions;
+		consecutive_failures, max_actions, lease_minutes;
 };
 
 struct workflow {
 	const char *file;
+	struct str source; /* as read */
 	const char *initial;
 	struct edge *edges;
 	size_t n_edges;

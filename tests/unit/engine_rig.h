@@ -24,6 +24,8 @@
 
 struct rig {
 	const char *running; /* the script that is still at work */
+	const char *owner;   /* who steps; NULL: no name */
+	bool take_over;
 	struct arena arena;
 	char *dir, *path;
 	struct workflow workflow;
@@ -137,7 +139,9 @@ static inline int step_as(const char *id, bool returned, const char *returned_id
 		.research_skill = "researcher-plan",
 		.repo = "/r",
 		.returned = returned,
-		.returned_id = returned_id};
+		.returned_id = returned_id,
+		.owner = t.owner,
+		.take_over = t.take_over};
 
 	buf_clear(&t.out);
 	t.err = (struct error){0};

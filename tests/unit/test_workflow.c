@@ -45,6 +45,7 @@ static void a_diagram_alone_is_a_workflow_with_the_default_limits(void **state)
 	assert_int_equal(w.limits.review_loop, 3);
 	assert_int_equal(w.limits.consecutive_failures, 3);
 	assert_int_equal(w.limits.max_actions, 60);
+	assert_int_equal(w.limits.lease_minutes, 120);
 	assert_null(w.validate);
 	assert_null(w.checks);
 	assert_null(w.research_skill);
@@ -193,6 +194,10 @@ static void numbers_out_of_range_are_refused(void **state)
 		"limits: {max_actions: 0}", "w.md:2:23: 'max_actions' must be at least 1, not 0");
 	assert_front_refused("limits: {max_actions: 100001}",
 		"w.md:2:23: 'max_actions' must be at most 100000, not 100001");
+	assert_front_refused("limits: {lease_minutes: 0}",
+		"w.md:2:25: 'lease_minutes' must be at least 1, not 0");
+	assert_front_refused("limits: {lease_minutes: 43201}",
+		"w.md:2:25: 'lease_minutes' must be at most 43200, not 43201");
 	assert_front_refused("limits: {max_fix_iterations: -1}",
 		"w.md:2:30: 'max_fix_iterations' must be a whole number, not '-1'");
 	assert_front_refused("limits: {review_loop: 1001}",

@@ -1,0 +1,196 @@
+#include "context/lease.h"
+#include "src/base/clock.h"
+
+#define HOLDER_KEY "holder"
+
+/* C1 controls and the separators of lines and paragraphs are as invisible as the others. */
+static bool unprintable(struct str s, size_t i)
+{
+	unsigned char c = (unsigned char)s.p[i], next = (unsigned char)s.p[i + 1];
+
+	if (c < 0x20 || c == 0x7f || (c == 0xc2 && next < 0xa0))
+		return true;
+	return c == 0xe2 && next == 0x80 &&
+	       ((unsigned char)s.p[i + 2] == 0xa8 || (unsigned char)s.p[i + 2] == 0xa9);
+}
+
+int owner_check(const char *name, struct error *err)
+{
+	struct str s = str_of(name);
+	bool good = s.n >= 1 && s.n <= OWNER_MAX && !utf8_fault(s) && str_trim(s).n == s.n;
+
+	for (size_t i = 0; good && i < s.n; i++)
+		good = !strchr("'\"`", s.p[i]) && !unprintable(s, i);
+	if (good)
+		return 0;
+	return error_set(err, ERR_USAGE,
+		"bad value of --owner: must be 1 to %d bytes of printable text without quotes",
+		OWNER_MAX);
+}
+
+static int get_holder(struct context_file *f, struct store *s, struct str *text, struct error *err)
+{
+	struct store_kv kv;
+
+	if (f->store)
+		return context_get_key(f, HOLDER_KEY, text, err);
+	if (store_get(s, &f->doc.arena, HOLDER_KEY, &kv, err) != STORE_OK)
+		return -1;
+	*text = kv.mod ? kv.value : (struct str){0};
+	return 0;
+}
+
+static char *member(struct context_file *f, const json *j, const char *key)
+{
+	const char *text = json_get_str(j, key);
+
+	return text ? arena_dup(&f->doc.arena, str_of(text)) : NULL;
+}
+
+static void parse_holder(struct context_file *f, const json *j, struct holder *h)
+{
+	const char *since = json_get_str(j, "since");
+
+	*h = (struct holder){.owner = member(f, j, "owner"),
+		.from = member(f, j, "from"),
+		.fence = json_get_int(j, "fence", 0),
+		.ttl_s = (int)json_get_int(j, "ttl_s", 0)};
+	if (since && clock_parse(since, &h->since) < 0)
+		h->since = 0;
+}
+
+static int read_from(struct context_file *f, struct store *s, struct holder *h, struct error *err)
+{
+	CLEANUP(json_free) json *j = NULL;
+	struct str text;
+	enum store_status got;
+
+	if (get_holder(f, s, &text, err) < 0)
+		return -1;
+	if (!text.n)
+		return 0;
+	if (json_parse(&j, text, err) < 0)
+		return error_prefix(err, "key '" HOLDER_KEY "' of '%s'", f->path);
+	parse_holder(f, j, h);
+	if (!h->owner || !h->fence)
+		return 0;
+	got = store_lease_end(s, (uint64_t)h->fence, &h->until, err);
+	if (got == STORE_GONE)
+		*err = (struct error){0};
+	h->live = got == STORE_OK;
+	return got == STORE_OK || got == STORE_GONE ? 0 : -1;
+}
+
+int lease_read(struct context_file *f, struct holder *h, struct error *err)
+{
+	CLEANUP(store_close) struct store *own = NULL;
+
+	*h = (struct holder){0};
+	if (!f->store && store_open(&own, f->disk, f->dir, f->name, STORE_READ, 0, err) < 0)
+		return -1;
+	return read_from(f, f->store ? f->store : own, h, err);
+}
+
+bool holder_is(const struct holder *h, const char *owner)
+{
+	return h->owner && owner && strcmp(h->owner, owner) == 0;
+}
+
+static void put_holder(struct context_file *f, const struct holder *h)
+{
+	CLEANUP(json_free) json *j = json_object();
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char since[CLOCK_TEXT];
+
+	clock_text(h->since, since);
+	if (h->owner)
+		json_put_str(j, "owner", str_of(h->owner));
+	json_put_int(j, "fence", h->fence);
+	json_put_str(j, "since", str_of(since));
+	json_put_int(j, "ttl_s", h->ttl_s);
+	if (h->from)
+		json_put_str(j, "from", str_of(h->from));
+	json_print(&text, j);
+	context_put_key(f, HOLDER_KEY, buf_str(&text));
+}
+
+void lease_take(struct context_file *f, struct holder *h, const char *owner, int ttl_s)
+{
+	*h = (struct holder){.owner = owner,
+		.from = holder_is(h, owner) ? h->from : h->owner,
+		.fence = h->fence + 1,
+		.since = f->now,
+		.until = f->now + ttl_s,
+		.ttl_s = ttl_s,
+		.live = true};
+	put_holder(f, h);
+	lease_renew(f, h);
+}
+
+void lease_renew(struct context_file *f, const struct holder *h)
+{
+	f->lease = (uint64_t)h->fence;
+	f->lease_ttl_s = h->ttl_s;
+}
+
+void lease_leave(struct context_file *f)
+{
+	f->lease = 0;
+	f->lease_ttl_s = 0;
+}
+
+void lease_give_back(struct context_file *f, struct holder *h)
+{
+	*h = (struct holder){.fence = h->fence, .since = f->now, .ttl_s = h->ttl_s};
+	put_holder(f, h);
+	lease_leave(f);
+}
+
+void holder_say(struct buf *out, const struct holder *h)
+{
+	char since[CLOCK_TEXT], until[CLOCK_TEXT];
+
+	clock_text(h->since, since);
+	clock_text(h->until, until);
+	buf_addf(out, "held by '%s' since %s, until %s", h->owner, since, until);
+}
+
+int lease_held(const struct holder *h, const char *id, const char *owner, struct error *err)
+{
+	CLEANUP(buf_release) struct buf how = BUF_INIT;
+	bool lost = owner && h->from && strcmp(h->from, owner) == 0;
+
+	holder_say(&how, h);
+	return error_set(err, ERR_STATE,
+		"'%s' is %s%s; to take it over%s: --owner NAME --take-over", id, how.s,
+		lost ? ", who took it over from you" : "", lost ? " again" : "");
+}
+
+/* Another has it, whether that lease is over or not. */
+static int fenced(const struct holder *h, const char *id, const char *owner, struct error *err)
+{
+	char since[CLOCK_TEXT];
+
+	clock_text(h->since, since);
+	if (h->from && strcmp(h->from, owner) == 0)
+		return error_set(err, ERR_STATE,
+			"'%s' no longer holds '%s': '%s' took it over at %s", owner, id, h->owner,
+			since);
+	return error_set(err, ERR_STATE, "'%s' does not hold '%s': '%s' does since %s", owner, id,
+		h->owner, since);
+}
+
+int lease_admit(struct context_file *f, const char *id, const char *owner, struct error *err)
+{
+	struct holder h;
+
+	if (lease_read(f, &h, err) < 0)
+		return -1;
+	if (h.owner && owner && !holder_is(&h, owner))
+		return fenced(&h, id, owner, err);
+	if (holder_is(&h, owner) && !h.live)
+		lease_take(f, &h, owner, h.ttl_s);
+	else if (h.live)
+		lease_renew(f, &h);
+	return 0;
+}
