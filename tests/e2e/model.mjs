@@ -48,6 +48,8 @@ function readLoop(body, values) {
   return {
     step: say(/STEP: `(dev-team step [^`]+)`/, 'the step command'),
     returned: say(/run STEP with `( --returned[^`]+)` added/, 'how to pass --returned'),
+    takeOver: [say(/if they are `([^`]+)`, save nothing/, 'the words that take over'),
+      say(/add `( --take-over)` to the first STEP/, 'how to take over')],
     answer: say(/ANSWER:\s+```sh\n([\s\S]*?)```/, 'how to save an answer').trimEnd(),
     end: say(/If the item is `(\w+)`/, 'when it ends'),
     tell: [say(/tell its `(\w+)`/, 'what to tell'), say(/tell its `\w+` and `(\w+)`/, 'what to tell')],
@@ -96,9 +98,10 @@ function* mainLoop(request, cast) {
   const id = find(loop.step, /step '([^']+)'/, 'the work item');
   const words = find(body, /The user typed: (.*)/, 'what the user typed');
   const answer = words.slice(words.indexOf(id) + id.length).trim();
-  if (answer) yield* save(loop, answer);
+  const [taking, option] = loop.takeOver;
+  if (answer && answer !== taking) yield* save(loop, answer);
 
-  let line = loop.step;
+  let line = answer === taking ? loop.step + option : loop.step;
   for (;;) {
     const step = yield* call('Bash', { command: line });
     if (step.error) return [text(`The step failed: ${step.text}`)];

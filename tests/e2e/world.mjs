@@ -118,7 +118,7 @@ export class World {
 
   events() {
     const file = this.contextFile.replace(/\.md$/, '.events.jsonl');
-    return fs.readFileSync(file, 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+    return fs.readFileSync(file, 'utf8').trim().split('\n').map((line) => JSON.parse(line)).filter((line) => line.type);
   }
 
   // `from>to` of every change of state, in order.

@@ -37,6 +37,16 @@ async function silentThenTerminated(expect, stage, makeWorld) {
   journal(expect, world, 'failed');
 }
 
+// A second session is told who holds the work item and how to take it over, and does nothing.
+async function refused(expect, stage, world) {
+  const cast = new Cast(world);
+  const run = await stage.run(world, cast, IMPLEMENT);
+  stage.sound(expect, run);
+  expect.match(result(run), /^The step failed: .*'ADR-1' is held by '[0-9a-f-]{36}' since .*, until .*; to take it over: --owner NAME --take-over/s,
+    'what the second session is told');
+  expect.equal(cast.calls, [], 'agents of the second session');
+}
+
 // The client dies while the developer has committed and not recorded; another session begins from the disk.
 async function killed(expect, stage, makeWorld) {
   const world = makeWorld();
@@ -54,17 +64,19 @@ async function killed(expect, stage, makeWorld) {
   expect.equal(first.signal, 'SIGKILL', 'how the first client ended');
   expect.equal(world.key('state'), 'implementing', 'state after the kill');
   const before = world.context();
+  await refused(expect, stage, world);
+  expect.equal(world.context(), before, 'the context file after the refusal');
 
   const again = new Cast(world, {
     'developer-implement'(task) {
-      expect.equal(world.context(), before, 'the context file before the second developer');
       return { work: [{ run: task.command('git switch') }], ...say('implemented', 'It was done already.') };
     },
   });
-  const run = await stage.run(world, again, IMPLEMENT);
+  const run = await stage.run(world, again, `${IMPLEMENT} take over`);
   stage.sound(expect, run);
   expect.match(result(run), /^success: /, 'what the user is told');
-  expect.equal(again.calls[0], 'ADR-1/implementing/1 developer-implement', 'the first agent asked again');
+  expect.equal(again.calls[0], 'ADR-1/implementing/2 developer-implement', 'the first agent asked anew');
+  expect.equal(world.events().filter((event) => event.type === 'lease').map((event) => [event.fence, event.reason]), [[2, 'taken over']], 'leases');
   expect.equal(world.events().filter((event) => event.type === 'failure').length, 0, 'failures');
   path(expect, world, `${prefix} validating>reviewing reviewing>done`);
   journal(expect, world, 'success');
@@ -87,7 +99,7 @@ async function killedInScript(expect, stage, makeWorld) {
     expect.equal(world.key('state'), 'validating', 'state after the kill');
     const cast = new Cast(world);
     cast.meet = (id) => (/\/validating\//.test(id) ? go.tell() : null);
-    const run = await stage.run(world, cast, IMPLEMENT);
+    const run = await stage.run(world, cast, `${IMPLEMENT} take over`);
     stage.sound(expect, run);
     expect.match(result(run), /^success: /, 'what the user is told');
     expect.equal(fs.readFileSync(`${world.root}/runs`, 'utf8'), 'run\n', 'runs of the script');
