@@ -4,9 +4,6 @@
  */
 #include "context/internal.h"
 #include "src/base/json.h"
-#include "src/base/path.h"
-
-#define JOURNAL_MAX ((size_t)1 << 30)
 
 /* `ADR-7/researching/3`: the part between the slashes, and the number. */
 static bool split_id(struct str id, struct str *part, unsigned long *n)
@@ -40,15 +37,10 @@ static void take_line(struct context *c, struct str line)
 		context_raise_attempt(c, arena_dup(&c->arena, part), n);
 }
 
-int context_recall_attempts(struct context *c, const char *journal, struct error *err)
+void context_recall_attempts(struct context *c, struct str journal)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct str rest, line;
+	struct str line;
 
-	if (file_read(&text, journal, JOURNAL_MAX, NULL, err) < 0)
-		return -1;
-	rest = buf_str(&text);
-	while (str_line(&rest, &line))
+	while (str_line(&journal, &line))
 		take_line(c, line);
-	return 0;
 }

@@ -56,8 +56,8 @@ unsigned long context_attempts(const struct context *c, const char *state);
 unsigned long context_next_attempt(struct context *c, const char *state);
 /* Makes it at least n. */
 void context_raise_attempt(struct context *c, const char *state, unsigned long n);
-/* Makes them at least what the dispatches in the file `journal` say. -1: ERR_SYSTEM. */
-int context_recall_attempts(struct context *c, const char *journal, struct error *err);
+/* Makes them at least what the dispatches in `journal`, lines of JSON, say. */
+void context_recall_attempts(struct context *c, struct str journal);
 
 /* Text of a section: trimmed, sentinels unescaped, NUL-ended; empty when there is none. */
 struct str context_section(const struct context *c, const char *name);
@@ -74,8 +74,12 @@ bool section_name_valid(struct str name);
 /* True for the keys that hold counters. */
 bool context_is_counter(const char *key);
 
-/* The document with the changes in it. -1: ERR_INPUT when it would be over CONTEXT_MAX. */
-int context_render(const struct context *c, struct buf *out, struct error *err);
+struct delta;
+/*
+ * The document with the changes in it. `kept` (may be NULL) is told what of the text as read is in
+ * it, and where. -1: ERR_INPUT when it would be over CONTEXT_MAX.
+ */
+int context_render(const struct context *c, struct buf *out, struct delta *kept, struct error *err);
 
 /* `line`s of text that look like sentinels get one more or one less backslash. */
 void sentinel_escape(struct buf *out, struct str text);

@@ -1,13 +1,9 @@
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include "context/file.h"
+#include "context/file_internal.h"
 #include "src/base/clock.h"
 #include "src/base/path.h"
-#include "src/store/document.h"
-#include "src/store/journal.h"
-#include "src/store/lock.h"
 
 /* 200 writers of one file finish well within it, even on a disk whose fsync takes 50 ms. */
 enum { LOCK_WAIT_MS = 30000 };
@@ -22,17 +18,6 @@ static unsigned lock_wait(void)
 	return ms > 3600000 ? LOCK_WAIT_MS : (unsigned)ms;
 }
 
-/* What we make is for its owner: whoever can write the document can have commands run, and logs may
- * hold what nobody else should read. Folders that are there keep their mode. */
-static int make_folder(const char *dir, struct error *err)
-{
-	mode_t others = umask(077);
-	int rc = path_mkdirs(dir, err);
-
-	(void)umask(others);
-	return rc;
-}
-
 static int set_path(struct context_file *f, const char *path, struct error *err)
 {
 	struct arena *a = &f->doc.arena;
@@ -45,6 +30,7 @@ static int set_path(struct context_file *f, const char *path, struct error *err)
 	f->path = arena_dup(a, str_of(path));
 	f->dir = arena_dup(a, path_dir(path));
 	f->name = arena_dup(a, str_ends(base, ".md") ? str_sub(base, 0, base.n - 3) : base);
+	f->key = arena_printf(a, "doc/%.*s", (int)base.n, base.p);
 	return 0;
 }
 
@@ -58,27 +44,22 @@ static int set_names(
 	struct arena *a = &f->doc.arena;
 	char real[PATH_MAX];
 
+	if (f->disk != disk_real())
+		return set_path(f, path, err);
 	if (realpath(path, real))
 		return set_path(f, real, err);
 	if (set_path(f, path_absolute(a, path), err) < 0)
 		return -1;
-	if (mode == CONTEXT_MAY_CREATE && make_folder(f->dir, err) < 0)
+	if (mode == CONTEXT_MAY_CREATE && f->disk->ops->mkdirs(f->disk, f->dir, err) < 0)
 		return -1;
 	if (!realpath(f->dir, real))
 		return 0;
 	return set_path(f, path_join(a, real, path_base(f->path).p), err);
 }
 
-static char *beside(struct context_file *f, const char *prefix, const char *suffix)
+char *context_journal(struct context_file *f)
 {
-	return arena_printf(&f->doc.arena, "%s/%s%s%s", f->dir, prefix, f->name, suffix);
-}
-
-static int take_lock(struct context_file *f, enum context_mode mode, struct error *err)
-{
-	if (mode == CONTEXT_MUST_EXIST && !path_exists(f->path))
-		return error_set(err, ERR_INPUT, "no context file '%s'", f->path);
-	return lock_take(&f->lock, beside(f, ".", ".lock"), lock_wait(), err);
+	return arena_printf(&f->doc.arena, "%s/%s.events.jsonl", f->dir, f->name);
 }
 
 /* The names were made in the arena that a new document starts anew, so they move over. */
@@ -89,6 +70,7 @@ static void keep_names(struct context_file *f, struct arena *names)
 	f->path = arena_dup(a, str_of(f->path));
 	f->dir = arena_dup(a, str_of(f->dir));
 	f->name = arena_dup(a, str_of(f->name));
+	f->key = arena_dup(a, str_of(f->key));
 	arena_release(names);
 }
 
@@ -102,18 +84,22 @@ static int parse(struct context_file *f, struct buf *text, struct error *err)
 }
 
 /*
- * The journal saw a later document than this one, or this one does not say what it has seen:
- * numbers of actions that were given out must not be given out again. Rare, so nobody else pays for
- * it.
+ * A document that was put back or edited by hand may not say which numbers of actions were given
+ * out, and they must not be given out again. Rare, so nobody else pays for it.
  */
 static int recall(struct context_file *f, struct error *err)
 {
-	uint64_t seen = journal_rev(f->journal);
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	bool missing;
 
-	if (seen <= context_count(&f->doc, "revision") &&
-		(!seen || context_has(&f->doc, "attempts")))
+	if (f->mod == (int64_t)context_count(&f->doc, "revision") && !f->created)
 		return 0;
-	return context_recall_attempts(&f->doc, beside(f, "", ".events.jsonl"), err);
+	if (!store_revision(f->store))
+		return 0;
+	if (f->disk->ops->read(f->disk, context_journal(f), JOURNAL_MAX, &text, &missing, err) < 0)
+		return -1;
+	context_recall_attempts(&f->doc, buf_str(&text));
+	return 0;
 }
 
 int context_create(struct context_file *f, const char *id, const char *state, struct error *err)
@@ -122,142 +108,100 @@ int context_create(struct context_file *f, const char *id, const char *state, st
 	char now[CLOCK_TEXT];
 	int rc;
 
-	clock_text(clock_now(), now);
+	clock_text(f->now, now);
 	rc = context_new(&f->doc, f->path, id, state, now, err);
 	keep_names(f, &names);
 	return rc < 0 ? rc : recall(f, err);
+}
+
+static int no_file(const struct context_file *f, struct error *err)
+{
+	return error_set(err, ERR_INPUT, "no context file '%s'", f->path);
+}
+
+static int read_only(struct context_file *f, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (f->disk->ops->read(f->disk, f->path, CONTEXT_MAX, &text, &f->created, err) == 0)
+		return parse(f, &text, err);
+	return f->created ? no_file(f, err) : -1;
 }
 
 static int load(struct context_file *f, enum context_mode mode, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	if (file_read(&text, f->path, CONTEXT_MAX, &f->created, err) == 0)
-		return parse(f, &text, err);
-	if (!f->created)
+	if (store_get_document(f->store, f->key, &text, &f->mod, NULL, err) != STORE_OK)
 		return -1;
-	if (mode == CONTEXT_MAY_CREATE)
-		return 0;
-	return error_set(err, ERR_INPUT, "no context file '%s'", f->path);
+	f->created = !f->mod;
+	f->read_mod = f->mod;
+	if (f->created)
+		return mode == CONTEXT_MAY_CREATE ? 0 : no_file(f, err);
+	return parse(f, &text, err) < 0 ? -1 : recall(f, err);
+}
+
+/* What a killed process committed but did not put in place is there too. */
+static bool there(struct context_file *f)
+{
+	return f->disk->ops->exists(f->disk, f->path) ||
+	       f->disk->ops->exists(f->disk, context_journal(f));
+}
+
+int context_open_on(struct context_file *f, struct disk *disk, const char *path,
+	enum context_mode mode, struct error *err)
+{
+	*f = (struct context_file){.disk = disk, .events = json_array(), .seen = json_array()};
+	if (set_names(f, path, mode, err) < 0)
+		return -1;
+	f->now = clock_now();
+	if (mode == CONTEXT_READ_ONLY)
+		return read_only(f, err);
+	if (mode == CONTEXT_MUST_EXIST && !there(f))
+		return no_file(f, err);
+	if (store_open(&f->store, disk, f->dir, f->name, STORE_HOLD, lock_wait(), err) < 0)
+		return -1;
+	f->now = clock_now();
+	if (!store_revision(f->store) && context_import(f, err) < 0)
+		return -1;
+	return load(f, mode, err);
 }
 
 int context_open(
 	struct context_file *f, const char *path, enum context_mode mode, struct error *err)
 {
-	uint64_t rev = 0;
+	return context_open_on(f, disk_real(), path, mode, err);
+}
 
-	*f = (struct context_file){.events = json_array()};
-	if (set_names(f, path, mode, err) < 0)
-		return -1;
-	if (mode == CONTEXT_READ_ONLY)
-		return load(f, mode, err);
-	if (take_lock(f, mode, err) < 0 || load(f, mode, err) < 0)
-		return -1;
-	if (!f->created && context_get(&f->doc, "revision").n == 0)
-		rev = JOURNAL_REV_UNKNOWN;
-	else if (!f->created)
-		rev = context_count(&f->doc, "revision");
-	if (journal_open(&f->journal, beside(f, "", ".events.jsonl"), rev, err) < 0)
-		return -1;
-	return f->created ? 0 : recall(f, err);
+int context_again(struct context_file *f, enum context_mode mode, struct error *err)
+{
+	struct context_file old = *f;
+	int rc;
+
+	*f = (struct context_file){.disk = old.disk,
+		.store = old.store,
+		.events = json_array(),
+		.seen = json_array(),
+		.now = clock_now()};
+	rc = set_path(f, old.path, err);
+	old.store = NULL;
+	context_close(&old);
+	return rc < 0 ? -1 : load(f, mode, err);
 }
 
 void context_close(struct context_file *f)
 {
-	journal_close(&f->journal);
-	lock_drop(&f->lock);
+	store_close(&f->store);
 	json_free(&f->events);
+	json_free(&f->op);
+	json_free(&f->seen);
 	context_release(&f->doc);
 }
 
-json *context_event(struct context_file *f, const char *type)
+void context_note(struct context_file *f, const char *what)
 {
-	json *event = json_object();
-	char now[CLOCK_TEXT];
-
-	clock_text(clock_now(), now);
-	json_put_str(event, "ts", str_of(now));
-	json_put_str(event, "type", str_of(type));
-	json_push(f->events, event);
-	return event;
-}
-
-void context_forget(struct context_file *f)
-{
-	json_free(&f->events);
-	f->events = json_array();
-}
-
-/* Above both: a document that was put back by hand must not reuse revisions that the journal has
- * seen. What no document can reach was not written by a save. */
-static uint64_t next_revision(const struct context_file *f)
-{
-	uint64_t own = context_count(&f->doc, "revision"), seen = journal_rev(f->journal);
-
-	return (seen >= FIELD_MAX || own > seen ? own : seen) + 1;
-}
-
-int context_save(struct context_file *f, struct error *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	char now[CLOCK_TEXT];
-	uint64_t rev;
-	bool replaced = false;
-
-	if (!f->doc.changed)
-		return context_log(f, err);
-	rev = next_revision(f);
-	clock_text(clock_now(), now);
-	context_set(&f->doc, "last_updated", str_of(now));
-	context_set_count(&f->doc, "revision", rev);
-	if (context_render(&f->doc, &text, err) < 0 ||
-		context_check(&f->doc, buf_str(&text), err) < 0)
-		return -1;
-	if (document_stage(f->path, buf_str(&text), err) < 0)
-		return -1;
-	if (journal_append(f->journal, f->events, rev, err) < 0) {
-		document_discard(f->path);
-		return -1;
-	}
-	context_forget(f);
-	f->doc.changed = false;
-	if (document_commit(f->path, &replaced, err) == 0)
-		return 0;
-	if (!replaced)
-		journal_undo(f->journal);
-	return -1;
-}
-
-int context_log(struct context_file *f, struct error *err)
-{
-	int rc = 0;
-
-	if (json_first(f->events))
-		rc = journal_append(f->journal, f->events, context_count(&f->doc, "revision"), err);
-	context_forget(f);
-	return rc;
-}
-
-int context_keep(
-	struct context_file *f, const char *stem, struct str text, char **path, struct error *err)
-{
-	char stamp[CLOCK_TEXT];
-	char *dir = path_join(&f->doc.arena, f->dir, "logs");
-
-	clock_stamp(clock_now(), stamp);
-	if (make_folder(dir, err) < 0)
-		return -1;
-	for (unsigned i = 1; i < 100000; i++) {
-		CLEANUP(close_fd) int fd = -1;
-
-		*path = arena_printf(&f->doc.arena, "%s/%s-%s-%u.txt", dir, stem, stamp, i);
-		fd = open(*path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		if (fd >= 0)
-			return fd_write_all(fd, text, *path, err);
-		if (errno != EEXIST)
-			return error_errno(err, "cannot write '%s'", *path);
-	}
-	return error_set(err, ERR_SYSTEM, "no free name left for '%s/%s'", dir, stem);
+	if (f->store)
+		store_note(f->store, what);
 }
 
 int context_path(struct arena *a, const char *slug, const char *id, char **path, struct error *err)

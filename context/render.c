@@ -1,4 +1,18 @@
 #include "context/internal.h"
+#include "src/store/delta.h"
+
+struct output {
+	struct buf *text;
+	struct delta *kept; /* may be NULL */
+};
+
+/* A range of the document as read. */
+static void keep(const struct context *c, struct output *out, size_t from, size_t to)
+{
+	if (out->kept && from < to)
+		delta_keep(out->kept, out->text->len, from, to - from);
+	buf_add(out->text, str_sub(c->text, from, to));
+}
 
 static int by_place(const void *a, const void *b)
 {
@@ -28,8 +42,16 @@ static void replace_value(const struct context *c, struct buf *out, const struct
 		buf_adds(out, c->newline);
 }
 
-static size_t render_head(const struct context *c, struct buf *out)
+static void drop_space(struct output *o)
 {
+	o->text->s[--o->text->len] = '\0';
+	if (o->kept && o->kept->n)
+		o->kept->copies[o->kept->n - 1].n--;
+}
+
+static size_t render_head(const struct context *c, struct output *o)
+{
+	struct buf *out = o->text;
 	const struct field **changed = xmalloc((c->n_fields + 1) * sizeof(*changed));
 	size_t n = 0, pos = 0;
 
@@ -38,14 +60,14 @@ static size_t render_head(const struct context *c, struct buf *out)
 			changed[n++] = &c->fields[i];
 	qsort(changed, n, sizeof(*changed), by_place);
 	for (size_t i = 0; i < n; i++) {
-		buf_add(out, str_sub(c->text, pos, changed[i]->from));
+		keep(c, o, pos, changed[i]->from);
 		if (!changed[i]->value.n && out->len && out->s[out->len - 1] == ' ')
-			out->s[--out->len] = '\0'; /* as a key that was never set */
+			drop_space(o); /* as a key that was never set */
 		replace_value(c, out, changed[i]);
 		pos = changed[i]->to;
 	}
 	free(changed);
-	buf_add(out, str_sub(c->text, pos, c->head_end));
+	keep(c, o, pos, c->head_end);
 	for (size_t i = 0; i < c->n_fields; i++) {
 		if (c->fields[i].node)
 			continue;
@@ -77,14 +99,16 @@ static void add_content(const struct context *c, struct buf *out, const struct s
 	buf_adds(out, c->newline);
 }
 
-static size_t render_sections(const struct context *c, struct buf *out, size_t pos)
+static size_t render_sections(const struct context *c, struct output *o, size_t pos)
 {
+	struct buf *out = o->text;
+
 	for (size_t i = 0; i < c->n_sections; i++) {
 		const struct section *s = &c->sections[i];
 
 		if (s->added || !s->changed)
 			continue;
-		buf_add(out, str_sub(c->text, pos, s->removed ? s->from : s->body));
+		keep(c, o, pos, s->removed ? s->from : s->body);
 		pos = s->to;
 		if (s->removed)
 			continue;
@@ -96,14 +120,15 @@ static size_t render_sections(const struct context *c, struct buf *out, size_t p
 	return pos;
 }
 
-int context_render(const struct context *c, struct buf *out, struct error *err)
+int context_render(const struct context *c, struct buf *out, struct delta *kept, struct error *err)
 {
+	struct output o = {out, kept};
 	size_t pos;
 
 	buf_reserve(out, c->text.n + 4096);
-	pos = render_head(c, out);
-	pos = render_sections(c, out, pos);
-	buf_add(out, str_sub(c->text, pos, c->text.n));
+	pos = render_head(c, &o);
+	pos = render_sections(c, &o, pos);
+	keep(c, &o, pos, c->text.n);
 	for (size_t i = 0; i < c->n_sections; i++) {
 		if (!c->sections[i].added || c->sections[i].removed)
 			continue;

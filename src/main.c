@@ -7,10 +7,6 @@
 #include "src/base/path.h"
 #include "src/cli/cli.h"
 
-#ifndef DEV_TEAM_VERSION
-#define DEV_TEAM_VERSION "0.1.0"
-#endif
-
 static const struct verb *verb_named(const char *name)
 {
 	for (size_t i = 0; verbs[i]; i++)

@@ -13,6 +13,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#ifndef DEV_TEAM_VERSION
+#define DEV_TEAM_VERSION "0.1.0"
+#endif
+
 #define CLEANUP(fn)      __attribute__((cleanup(fn)))
 #define PRINTF(fmt, arg) __attribute__((format(printf, fmt, arg)))
 #define COUNT(array)     (sizeof(array) / sizeof((array)[0]))

@@ -90,6 +90,14 @@ void buf_add_shell(struct buf *b, struct str text)
 	buf_addc(b, '\'');
 }
 
+void buf_cut(struct buf *b, size_t len)
+{
+	if (len >= b->len)
+		return;
+	b->len = len;
+	b->s[len] = '\0';
+}
+
 void buf_clear(struct buf *b)
 {
 	b->len = 0;

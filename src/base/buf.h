@@ -52,6 +52,8 @@ static inline struct str buf_str(const struct buf *b)
 	return (struct str){b->s, b->len};
 }
 void buf_clear(struct buf *b);
+/* Keeps the first `len` bytes; at most what is there. */
+void buf_cut(struct buf *b, size_t len);
 void buf_release(struct buf *b);
 
 struct arena {

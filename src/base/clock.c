@@ -8,17 +8,27 @@ void clock_fix(int64_t t)
 	fixed_at = t;
 }
 
+int clock_parse(const char *text, int64_t *t)
+{
+	struct tm tm = {0};
+	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+
+	if (!end || *end)
+		return -1;
+	*t = (int64_t)timegm(&tm);
+	return 0;
+}
+
 int64_t clock_now(void)
 {
 	const char *fixed = getenv("DEV_TEAM_NOW");
 	struct timespec ts;
-	struct tm tm = {0};
-	const char *end;
+	int64_t t;
 
 	if (fixed_at >= 0)
 		return fixed_at;
-	if (fixed && (end = strptime(fixed, "%Y-%m-%dT%H:%M:%SZ", &tm)) && !*end)
-		return (int64_t)timegm(&tm);
+	if (fixed && clock_parse(fixed, &t) == 0)
+		return t;
 	if (clock_gettime(CLOCK_REALTIME, &ts) < 0)
 		return 0;
 	return (int64_t)ts.tv_sec;

@@ -15,6 +15,8 @@ int64_t clock_now(void);
 void clock_fix(int64_t t);
 /* `2026-11-21T01:34:55Z` */
 void clock_text(int64_t t, char out[CLOCK_TEXT]);
+/* Reads what clock_text() wrote. -1: it is something else. */
+int clock_parse(const char *text, int64_t *t);
 /* `20261121T013455Z`, for file names. */
 void clock_stamp(int64_t t, char out[CLOCK_TEXT]);
 /* Milliseconds of a clock that never goes back; for durations and time limits only. */

@@ -35,6 +35,7 @@ static int record(
 
 	if (context_open(&f, s->context_file, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
+	(void)context_op(&f, "run");
 	agents_note(&f, p->entry->key, id_of(p));
 	if (p->turn->silent) {
 		if (context_log(&f, err) < 0)

@@ -1,5 +1,4 @@
 #include "src/machine/engine_internal.h"
-#include "src/store/lock.h"
 
 static void say(struct run *r, const char *text)
 {
@@ -26,6 +25,22 @@ static int several_specs(struct run *r, char *const *paths, size_t n, struct err
 		r->m->id, list.s);
 }
 
+static json *yes_or_no(bool yes)
+{
+	return json_string(yes ? STR("yes") : STR("no"));
+}
+
+/* A name that is not UTF-8 is refused by find_spec(), and nothing is saved. */
+static void see_specs(struct run *r, char *const *paths, size_t n)
+{
+	json *list = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		if (!utf8_fault(str_of(paths[i])))
+			json_push_str(list, str_of(paths[i]));
+	context_seen(r->m->file, "specs", list);
+}
+
 static int find_spec(struct run *r, struct error *err)
 {
 	const struct world *w = r->m->world;
@@ -36,6 +51,7 @@ static int find_spec(struct run *r, struct error *err)
 		return 0;
 	if (w->find_specs(w->data, &r->arena, r->m->id, &paths, &n, err) < 0)
 		return -1;
+	see_specs(r, paths, n);
 	if (n == 0)
 		return error_set(err, ERR_INPUT,
 			"no file '_spec_*.md' in '%s' names '%s': write the id into the spec, or "
@@ -58,9 +74,10 @@ static int commit_rest(struct run *r, struct error *err)
 	const struct world *w = r->m->world;
 	bool made;
 
-	lock_note(r->m->file->lock, "git commit");
+	context_note(r->m->file, "git commit");
 	if (w->commit_rest(w->data, r->m->id, &made, err) < 0)
 		return -1;
+	context_seen(r->m->file, "commit", yes_or_no(made));
 	r->committed = made;
 	if (made)
 		note(r, "commit");
@@ -85,12 +102,13 @@ static int push(struct run *r, struct error *err)
 	const struct world *w = r->m->world;
 	bool skipped;
 
-	lock_note(
-		r->m->file->lock, "git push"); /* it may take long, and others wait for the lock */
+	/* it may take long, and others wait for the lock */
+	context_note(r->m->file, "git push");
 	if (w->push(w->data, &skipped, err) < 0) {
 		keep_commit_event(r);
 		return -1;
 	}
+	context_seen(r->m->file, "push", yes_or_no(!skipped));
 	note(r, skipped ? "push skipped" : "push");
 	if (skipped)
 		say(r, "no remote 'origin', or nothing new for it: nothing is pushed");
@@ -109,15 +127,19 @@ static int failing_checks(struct run *r, struct error *err)
 
 	if (!url.n)
 		return 0;
-	lock_note(r->m->file->lock, "gh pr checks");
+	context_note(r->m->file, "gh pr checks");
 	if (w->failing_checks(w->data, &r->arena, url.p, &text, err) < 0) {
 		say(r, arena_printf(&r->arena, "the checks of %s cannot be asked: %s", url.p,
 			       err->text));
+		context_seen(r->m->file, "checks", NULL);
 		note(r, "checks not asked");
 		*err = (struct error){0};
 		return 0;
 	}
-	if (!*text || utf8_fault(str_of(text)))
+	if (utf8_fault(str_of(text)))
+		text = arena_dup(&r->arena, (struct str){0});
+	context_seen(r->m->file, "checks", json_string(str_of(text)));
+	if (!*text)
 		return 0;
 	old = context_section(r->doc, "Last Failure");
 	text = arena_printf(&r->arena, "Failing checks of %s:\n\n%s", url.p, text);

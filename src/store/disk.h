@@ -25,7 +25,7 @@ struct disk_ops {
 	 * whatever. */
 	int (*write)(struct disk *d, const char *path, const char *like, struct str text,
 		struct error *err);
-	/* Like write(), but never over a file that is there: *taken: -1 because one is. Not synced.
+	/* Like write(), but never over a file that is there: *taken: -1 because one is.
 	 */
 	int (*create)(
 		struct disk *d, const char *path, struct str text, bool *taken, struct error *err);

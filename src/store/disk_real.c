@@ -144,7 +144,7 @@ static int real_create(
 	*taken = fd < 0 && errno == EEXIST;
 	if (fd < 0)
 		return error_errno(err, "cannot write '%s'", path);
-	return fill(fd, path, NULL, text, false, err);
+	return fill(fd, path, NULL, text, true, err);
 }
 
 static int real_rename(struct disk *d, const char *from, const char *to, struct error *err)

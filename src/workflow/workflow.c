@@ -158,6 +158,7 @@ int workflow_parse(
 	w->file = arena_dup(a, str_of(file));
 	if (check_text(file, text, err) < 0)
 		return -1;
+	w->source = arena_str(a, text);
 	if (str_starts(text, "\xef\xbb\xbf")) /* some editors begin a file with this mark */
 		text = str_sub(text, 3, text.n);
 	if (split(file, text, &front, &body, err) < 0 ||

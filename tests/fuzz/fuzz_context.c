@@ -47,7 +47,7 @@ static void changes_round_trip(const struct context *was, struct context *c, str
 	context_set(c, key, text);
 	context_set_count(c, "revision", 7);
 	(void)context_next_attempt(c, "fuzzing");
-	if (context_render(c, &out, &err) < 0)
+	if (context_render(c, &out, NULL, &err) < 0)
 		return;
 	expect(context_parse(&again, "f.md", buf_str(&out), &err) == 0);
 	expect(str_eq(context_section(&again, section), str_trim(text)));
@@ -67,7 +67,7 @@ static void play(struct str document, struct str text)
 		expect(err.code == ERR_INPUT && err.text[0]);
 		return;
 	}
-	expect(context_render(&c, &out, &err) == 0 && str_eq(buf_str(&out), document));
+	expect(context_render(&c, &out, NULL, &err) == 0 && str_eq(buf_str(&out), document));
 	if (utf8_fault(text))
 		return;
 	expect(context_parse(&changed, "f.md", document, &err) == 0);

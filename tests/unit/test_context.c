@@ -29,7 +29,7 @@ static void is_rendered(const struct context *c, const char *text)
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct error err = {0};
 
-	assert_int_equal(context_render(c, &out, &err), 0);
+	assert_int_equal(context_render(c, &out, NULL, &err), 0);
 	assert_string_equal(out.s, text);
 }
 
@@ -132,7 +132,7 @@ static void values_that_need_quoting_survive_a_round_trip(void **state)
 		parse(&c, HEAD);
 		context_set(&c, "pr_url", str_of(values[i]));
 		context_set(&c, "fresh", str_of(values[i]));
-		assert_int_equal(context_render(&c, &out, &err), 0);
+		assert_int_equal(context_render(&c, &out, NULL, &err), 0);
 		context_release(&c);
 		if (context_parse(&again, "F.md", buf_str(&out), &err) < 0)
 			fail_msg("value %zu: %u:%u %s in\n%s", i, err.line, err.col, err.text,
@@ -181,7 +181,7 @@ static void attempts_written_as_a_block_by_hand_go_on_counting(void **state)
 	parse(&c, "---\nstate: a\nwork_item_id: X\nattempts:\n  fixing: 4\n  signoff: 2\nz: "
 		  "1\n---\n");
 	assert_int_equal(context_next_attempt(&c, "fixing"), 5);
-	assert_int_equal(context_render(&c, &out, &err), 0);
+	assert_int_equal(context_render(&c, &out, NULL, &err), 0);
 	context_release(&c);
 	parse(&again, out.s);
 	assert_int_equal(context_next_attempt(&again, "fixing"), 6);
@@ -257,7 +257,7 @@ static void text_cannot_forge_a_sentinel(void **state)
 
 		parse(&c, HEAD);
 		context_put(&c, "Signoff Review", str_of(texts[i]));
-		assert_int_equal(context_render(&c, &out, &err), 0);
+		assert_int_equal(context_render(&c, &out, NULL, &err), 0);
 		context_release(&c);
 		parse(&again, out.s);
 		assert_int_equal(context_sections(&again), 1);
@@ -331,7 +331,7 @@ static void a_document_may_not_grow_over_the_limit(void **state)
 	big.len = CONTEXT_MAX;
 	parse(&c, HEAD);
 	context_put(&c, "A", buf_str(&big));
-	assert_int_equal(context_render(&c, &out, &err), -1);
+	assert_int_equal(context_render(&c, &out, NULL, &err), -1);
 	assert_error(&err, "dev-team: 'F.md' would grow over 16 MiB");
 	context_release(&c);
 }

@@ -1,0 +1,60 @@
+#include "src/base/digest.h"
+#include "src/machine/engine_internal.h"
+
+/* The key of the store that says which text of the workflow was used last. */
+#define WORKFLOW_KEY "workflow"
+
+static void put_if(json *op, const char *key, const char *value)
+{
+	if (value && !utf8_fault(str_of(value)))
+		json_put_str(op, key, str_of(value));
+}
+
+/* A run that goes on by another text of its workflow is noted: its past was decided by the old one.
+ */
+static void note_change(struct run *r, const char *sum)
+{
+	json *event = context_event(r->m->file, "workflow");
+
+	json_put_str(event, "workflow", str_of(r->m->workflow->file));
+	json_put_str(event, "sum", str_of(sum));
+}
+
+/* The text is kept once for each time that it changes. */
+static int put_workflow(struct run *r, json *op, struct error *err)
+{
+	const struct workflow *w = r->m->workflow;
+	char sum[DIGEST_TEXT];
+	struct str last;
+
+	digest_text(w->source, sum);
+	json_put_str(op, "workflow", str_of(w->file));
+	json_put_str(op, "workflow_sum", str_of(sum));
+	if (context_get_key(r->m->file, WORKFLOW_KEY, &last, err) < 0)
+		return -1;
+	if (str_is(last, sum))
+		return 0;
+	json_put_str(op, "workflow_text", w->source);
+	context_put_key(r->m->file, WORKFLOW_KEY, str_of(sum));
+	if (last.n)
+		note_change(r, sum);
+	return 0;
+}
+
+int run_operation(struct run *r, struct error *err)
+{
+	const struct machine *m = r->m;
+	json *op = context_op(m->file, "step");
+
+	json_put_str(op, "id", str_of(m->id));
+	json_put_str(op, "file", str_of(m->file->path));
+	json_put_bool(op, "created", m->file->created);
+	put_if(op, "research_skill", m->research_skill);
+	put_if(op, "repo", m->repo);
+	json_put_bool(op, "returned", m->returned);
+	put_if(op, "returned_id", m->returned_id);
+	put_if(op, "owner", m->owner);
+	if (m->take_over)
+		json_put_bool(op, "take_over", true);
+	return put_workflow(r, op, err);
+}
