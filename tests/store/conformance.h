@@ -1,0 +1,53 @@
+/*
+ * conformance.h: what every backend of src/store/store.h must do, as named checks written against
+ * the interface alone. An adapter for another engine is right when it passes all of them.
+ */
+#ifndef DT_TESTS_CONFORMANCE_H
+#define DT_TESTS_CONFORMANCE_H
+
+#include "src/store/store.h"
+
+/* One way to have stores. What is NULL it cannot do; the checks that need it are skipped. */
+struct backend {
+	const char *name;
+	void *self;
+	/* The store of that name, made when it is not there. A second open of the name is another
+	 * client of the same store. As store_open(). */
+	int (*open)(const struct backend *b, const char *ns, enum store_mode mode,
+		struct store **out, struct error *err);
+	/* Sets the engine's clock forward, or back. */
+	void (*advance)(const struct backend *b, int64_t seconds);
+	/* Runs work(arg) and has it die at its n-th moment, 1 and up; what was not durable is lost.
+	 * `arg` is memory that outlives it. False: it came to its end before. */
+	bool (*doom)(const struct backend *b, unsigned n, void (*work)(void *), void *arg);
+	/* What people do to the file of document NAME; text NULL: they remove it. */
+	void (*by_hand)(
+		const struct backend *b, const char *ns, const char *name, const struct str *text);
+	bool shared; /* processes that a check forks reach the same stores */
+};
+
+/* What became of one check. */
+struct verdict {
+	const char *name;
+	const char *why; /* NULL: passed */
+	bool skipped;
+};
+
+/*
+ * Runs the checks whose names contain `only` (NULL: all), each in a store of its own, and calls
+ * `tell` (may be NULL) after each. Returns how many failed.
+ */
+unsigned conformance(const struct backend *b, const char *only,
+	void (*tell)(void *to, const struct verdict *v), void *to);
+
+/*
+ * Does `steps` random operations on both, the same for the same seed, and compares all that comes
+ * out, but for how revisions are numbered. False with the first difference in `why`.
+ */
+bool conformance_compare(const struct backend *one, const struct backend *other, uint32_t seed,
+	unsigned steps, struct buf *why);
+
+/* Time at which every check starts: 2026-01-01T00:00:00Z. */
+#define CONFORMANCE_TIME ((int64_t)1767225600)
+
+#endif
