@@ -67,13 +67,16 @@ $(O)/src/base/git.o: ALL_CFLAGS += -DLIBGIT2_SO='"$(LIBGIT2_SO)"'
 UNIT    := $(wildcard tests/unit/*.c)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 TESTLIB := $(patsubst %.c,$(O)/%.o,$(wildcard tests/lib/*.c)) $(LIB)
-TOOLS   := $(wildcard tests/spec/*.c tests/crash/*.c tests/bench/*.c tests/fuzz/*.c tests/lib/*.c)
+TOOLS   := $(wildcard $(patsubst %,tests/%/*.c,spec store crash bench fuzz lib))
 PROGRAMS := $(UNIT:%.c=$(O)/%) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
-	$(patsubst %,$(O)/tests/%,spec/runner crash/killat crash/sweep crash/storm)
+	$(patsubst %,$(O)/tests/%,spec/runner store/conform crash/killat crash/sweep crash/storm)
 
 $(O)/tests/unit/%: $(O)/tests/unit/%.o $(TESTLIB)
 	$(LINK) $(CMOCKA_LIBS)
 $(O)/tests/spec/runner: $(O)/tests/spec/runner.o $(O)/tests/spec/cases.o $(TESTLIB)
+	$(LINK)
+CONFORM := $(filter-out tests/store/crowd.c,$(wildcard tests/store/*.c))
+$(O)/tests/store/conform: $(CONFORM:%.c=$(O)/%.o) $(TESTLIB)
 	$(LINK)
 $(O)/tests/crash/%: $(O)/tests/crash/%.o $(O)/tests/crash/trace.o $(O)/tests/crash/scenes.o $(TESTLIB)
 	$(LINK)
