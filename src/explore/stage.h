@@ -31,6 +31,10 @@ struct stage {
 	struct disk *disk;
 	int64_t now; /* seconds since 1970 */
 	struct stage_world world;
+	/* Called at the end of each call that was good, with the document as it was saved; NULL:
+	 * not. */
+	void (*closing)(void *data, const struct context *doc);
+	void *data;
 	struct arena arena;
 };
 
@@ -58,7 +62,9 @@ int stage_look(const struct stage *s, struct context_file *f, struct error *err)
 
 /* The document's bytes; false when there is none. */
 bool stage_document(const struct stage *s, struct buf *out);
-/* Puts it there as people do, past all faults. */
+/* All that was noted so far, as it is on the disk; false when there is nothing. */
+bool stage_journal(const struct stage *s, struct buf *out);
+/* Puts the document there as people do, past all faults. */
 void stage_put_document(struct stage *s, struct str text);
 
 /* The `n`th call to the disk from now that changes something (1: the next) meets `fault`. */
