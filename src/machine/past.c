@@ -29,6 +29,8 @@ static void search(const struct context_file *f, const struct search *s)
 	struct store_commit c;
 	struct error ignored;
 
+	if (!f->disk)
+		return;
 	if (store_log_open(&log, f->disk, f->dir, f->name, &ignored) < 0)
 		return;
 	while (store_log_next(log, &c, &ignored) == 1 && look_in(s, c.events))

@@ -215,9 +215,18 @@ static inline char *document(void)
 	return read_all(t.path);
 }
 
+/* The events of the journal; not how it keeps documents and commits. */
 static inline char *events(void)
 {
-	return read_all(arena_printf(&t.arena, "%s/ADR-7.events.jsonl", t.dir));
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct str rest = str_of(read_all(arena_printf(&t.arena, "%s/ADR-7.events.jsonl", t.dir))),
+		   line;
+
+	buf_adds(&out, "");
+	while (str_line(&rest, &line))
+		if (str_starts(line, "{\"seq\":"))
+			buf_addf(&out, "%.*s\n", (int)line.n, line.p);
+	return arena_dup(&t.arena, buf_str(&out));
 }
 
 static inline bool events_have(const char *text)
