@@ -2,6 +2,7 @@
  * One loop at a time: claims, take-overs and what becomes of those who lost the work item.
  */
 #include "context/lease.h"
+#include "src/store/disk_sim.h"
 #include "tests/unit/engine_rig.h"
 
 #define BOTH                                                                                       \
@@ -300,6 +301,109 @@ static void an_answer_that_was_used_may_come_again(void **state)
 	assert_string_equal(document(), doc);
 }
 
+/* ---- a machine that stops in the midst of a take-over ---- */
+
+#define SIM_PATH "/s/ADR-7.md"
+
+static int sim_step(struct disk *disk, const char *owner, bool take_over)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct world world = {.still_running = still_running};
+	struct machine m = {.file = &f,
+		.workflow = &t.workflow,
+		.step_for = step_for,
+		.world = &world,
+		.id = "ADR-7",
+		.research_skill = "researcher-plan",
+		.repo = "/r",
+		.owner = owner,
+		.take_over = take_over};
+
+	buf_clear(&t.out);
+	t.err = (struct error){0};
+	if (context_open_on(&f, disk, SIM_PATH, CONTEXT_MAY_CREATE, &t.err) < 0)
+		return -1;
+	return machine_step(&m, &t.out, &t.err);
+}
+
+static int sim_record(struct disk *disk, const char *owner, const char *id)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	enum answer_fate fate;
+
+	t.err = (struct error){0};
+	assert_int_equal(context_open_on(&f, disk, SIM_PATH, CONTEXT_MUST_EXIST, &t.err), 0);
+	return action_record_by(&f, owner, id, "good", STR("Yes."), &fate, &t.err);
+}
+
+static size_t count_of(const struct disk *disk, const char *what)
+{
+	CLEANUP(buf_release) struct buf journal = BUF_INIT;
+	size_t n = 0;
+
+	assert_true(sim_disk_get(disk, "/s/ADR-7.events.jsonl", &journal));
+	for (const char *at = journal.s; (at = strstr(at, what)); at++)
+		n++;
+	return n;
+}
+
+/* Who holds it and what is outstanding went over together, or neither did. */
+static void assert_one_owner(struct disk *disk)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(json_free) json *actions = NULL;
+	struct holder h;
+	bool taken;
+
+	assert_int_equal(context_open_on(&f, disk, SIM_PATH, CONTEXT_MUST_EXIST, &t.err), 0);
+	assert_int_equal(lease_read(&f, &h, &t.err), 0);
+	assert_int_equal(actions_load(&f.doc, &actions, &t.err), 0);
+	assert_true(h.live);
+	taken = strcmp(h.owner, "bob") == 0;
+	assert_int_equal(h.fence, taken ? 2 : 1);
+	assert_true(actions_find(actions, taken ? "ADR-7/both/3" : "ADR-7/both/1") != NULL);
+	assert_true(actions_find(actions, taken ? "ADR-7/both/4" : "ADR-7/both/2") != NULL);
+	assert_int_equal(json_len(actions), 2);
+}
+
+/* False: the take-over was through before the machine could stop. */
+static bool stop_at(const struct disk *before, unsigned n, enum sim_fault fault, bool power)
+{
+	CLEANUP(sim_disk_free) struct disk *disk = sim_disk_copy(before);
+
+	sim_disk_plan(disk, n, fault);
+	(void)sim_step(disk, "bob", true);
+	if (!sim_disk_stopped(disk))
+		return false;
+	sim_disk_restart(disk, power);
+	assert_one_owner(disk);
+	assert_int_equal(sim_step(disk, "bob", true), 0);
+	assert_string_equal(summary(), "ADR-7/both/3 ADR-7/both/4");
+	assert_int_equal(count_of(disk, "\"type\":\"lease\""), 1);
+	assert_int_equal(sim_step(disk, "ann", false), -1);
+	assert_int_equal(t.err.code, ERR_STATE);
+	assert_int_equal(sim_record(disk, NULL, "ADR-7/both/1"), -1);
+	assert_int_equal(sim_record(disk, "ann", "ADR-7/both/3"), -1);
+	assert_int_equal(sim_record(disk, "bob", "ADR-7/both/3"), 0);
+	return true;
+}
+
+static void a_take_over_that_is_stopped_happened_or_not(void **state)
+{
+	static const enum sim_fault faults[] = {SIM_STOP, SIM_STOP_AFTER, SIM_STOP_HALF};
+	CLEANUP(sim_disk_free) struct disk *before = sim_disk_new(7);
+	unsigned points = 0;
+
+	(void)state;
+	workflow(BOTH);
+	assert_int_equal(sim_step(before, "ann", false), 0);
+	for (size_t i = 0; i < COUNT(faults); i++)
+		for (unsigned power = 0; power < 2; power++)
+			for (unsigned n = 1; stop_at(before, n, faults[i], power != 0); n++)
+				points++;
+	assert_true(points >= 3 * 2 * 4);
+}
+
 static void names_are_checked(void **state)
 {
 	static const char *const good[] = {"a", "Ada L.", "3f2a-11", "\xc3\x84nne", "${X}"};
@@ -339,6 +443,7 @@ int main(void)
 		engine_test(a_take_over_stands_though_the_step_fails),
 		engine_test(a_late_answer_is_told_who_took_over),
 		engine_test(an_answer_that_was_used_may_come_again),
+		engine_test(a_take_over_that_is_stopped_happened_or_not),
 		cmocka_unit_test(names_are_checked),
 	};
 
