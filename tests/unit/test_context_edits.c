@@ -195,6 +195,8 @@ static void the_history_rebuilds_whatever_was_saved(void **state)
 			for (unsigned n = next(&seed, 4); n; n--)
 				change(&f.doc, &seed);
 			assert_int_equal(context_save(&f, &err), 0);
+			change(&f.doc, &seed);
+			assert_int_equal(context_save(&f, &err), 0);
 		}
 		(void)history(&last);
 		assert_string_equal(last.s, document());
