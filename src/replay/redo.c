@@ -25,8 +25,16 @@ void redo_init(struct redo *r, const struct history_place *place)
 	set_path(r, place->path);
 }
 
+/* The next operation opens it anew. */
+static void shut(struct redo *r)
+{
+	context_close(&r->file);
+	r->file = (struct context_file){0};
+}
+
 void redo_close(struct redo *r)
 {
+	shut(r);
 	sim_disk_free(&r->disk);
 	arena_release(&r->arena);
 	arena_release(&r->workflow_arena);
@@ -46,8 +54,9 @@ static int lay_journal(struct redo *r, struct str journal, size_t to, struct err
 {
 	CLEANUP(close_file) struct disk_file *f = NULL;
 
-	if (!to)
+	if (r->at == to)
 		return 0;
+	shut(r);
 	if (r->disk->ops->open(r->disk, r->journal, true, NULL, &f, err) < 0)
 		return -1;
 	if (f->ops->size(f) > (int64_t)r->at && f->ops->truncate(f, (int64_t)r->at, err) < 0)
@@ -121,22 +130,25 @@ static int set_clock(const struct once *first)
 	return 0;
 }
 
-static int open_file(struct redo *r, struct context_file *f, const struct operation *op)
+static int open_file(struct redo *r, const struct operation *op)
 {
-	if (context_open_on(f, r->disk, r->path, CONTEXT_MAY_CREATE, &r->err) < 0)
-		return -1;
+	struct context_file *f = &r->file;
+	int rc = f->store ? context_again(f, CONTEXT_MAY_CREATE, &r->err)
+			  : context_open_on(f, r->disk, r->path, CONTEXT_MAY_CREATE, &r->err);
+
+	if (rc < 0 && !f->store)
+		shut(r);
 	f->replay = json_get(operation_last(op)->note, "seen");
-	return 0;
+	return rc;
 }
 
 /* What people did: the next open finds it. */
 static int redo_edit(struct redo *r, const struct operation *op)
 {
-	CLEANUP(context_close) struct context_file f = {0};
 	const struct once *c = &op->list[0];
 
 	lay_document(r, c->there, buf_str(&c->document));
-	(void)open_file(r, &f, op);
+	(void)open_file(r, op);
 	return 1;
 }
 
@@ -169,13 +181,12 @@ static bool is_true(const json *note, const char *key)
 
 static int redo_step(struct redo *r, const struct operation *op)
 {
-	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	const json *note = op->list[0].note;
 	const char *skill = json_get_str(note, "research_skill"),
 		   *repo = json_get_str(note, "repo");
 	struct world world;
-	struct machine m = {.file = &f,
+	struct machine m = {.file = &r->file,
 		.workflow = &r->workflow,
 		.step_for = step_for,
 		.world = &world,
@@ -189,32 +200,66 @@ static int redo_step(struct redo *r, const struct operation *op)
 
 	if (!m.id || !load_workflow(r, note))
 		return 0;
-	world_recorded(&world, &f);
-	if (open_file(r, &f, op) == 0)
+	world_recorded(&world, &r->file);
+	if (open_file(r, op) == 0)
 		(void)machine_step(&m, &out, &r->err);
 	return 1;
 }
 
-/* The text as it was given: what is kept of it is without the blank around it. */
-static bool answer_of(const struct once *c, const char *id, struct buf *text)
+/*
+ * What the section `name` of a document says, found without reading the rest of it. It is as it was
+ * written, so it is not between the lines of another one.
+ */
+static bool section_of(struct str document, const char *name, struct buf *text)
 {
-	CLEANUP(json_free) json *actions = NULL;
+	CLEANUP(buf_release) struct buf head = BUF_INIT;
+	size_t at;
+
+	buf_addf(&head, "\n<!-- section:%s -->", name);
+	at = str_find(document, buf_str(&head));
+	if (at == document.n)
+		return false;
+	document = str_sub(document, at + head.len, document.n);
+	document = str_sub(document, 0, str_find(document, STR("\n<!-- section:")));
+	sentinel_unescape(text, str_trim(document));
+	return true;
+}
+
+/* Of a log, the entry of this action. */
+static bool entry_of(const struct once *c, const json *action, struct buf *text)
+{
 	struct context doc = {0};
 	struct error ignored;
-	const json *action = NULL;
-	int64_t bytes = 0;
+	bool good = context_parse(&doc, "", buf_str(&c->document), &ignored) == 0;
 
-	if (context_parse(&doc, "", buf_str(&c->document), &ignored) == 0 &&
-		actions_load(&doc, &actions, &ignored) == 0)
-		action = actions_find(actions, id);
-	if (action)
+	if (good)
 		buf_add(text, action_text(&doc, action));
 	context_release(&doc);
+	return good;
+}
+
+/* The text as it was given: what is kept of it is without the blank around it. */
+static bool answer_of(struct redo *r, const struct once *c, const char *id, struct buf *text)
+{
+	CLEANUP(json_free) json *actions = NULL;
+	struct error ignored;
+	const json *action = actions_load(&r->file.doc, &actions, &ignored) == 0
+				     ? actions_find(actions, id)
+				     : NULL;
+	int64_t bytes = 0;
+
+	if (!action)
+		return false;
+	if (!(action_is_troubleshooter(action)
+			    ? entry_of(c, action, text)
+			    : section_of(buf_str(&c->document),
+				      json_get_str(action, "write_section"), text)))
+		return false;
 	for (const json *e = json_first(c->events); e; e = json_next(e))
 		bytes = json_get_int(e, "bytes", bytes);
-	while (action && (int64_t)text->len < bytes)
+	while ((int64_t)text->len < bytes)
 		buf_addc(text, '\n');
-	return action != NULL;
+	return true;
 }
 
 /* A scripted agent's turn stands before its answer. */
@@ -231,40 +276,39 @@ static void note_turns(struct context_file *f, const struct once *c)
 /* Of an answer that was refused, nothing but its place under logs/ is kept. */
 static int redo_record(struct redo *r, const struct operation *op)
 {
-	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct once *c = &op->list[0];
 	const char *id = json_get_str(c->note, "action");
 	enum answer_fate fate;
 
-	if (!c->changed || !c->there || !id || !answer_of(c, id, &text))
+	if (!c->changed || !c->there || !id)
 		return 0;
-	if (open_file(r, &f, op) < 0)
+	if (open_file(r, op) < 0)
 		return 1;
-	note_turns(&f, c);
-	(void)action_record_by(&f, json_get_str(c->note, "owner"), id,
+	if (!answer_of(r, c, id, &text))
+		return 0;
+	note_turns(&r->file, c);
+	(void)action_record_by(&r->file, json_get_str(c->note, "owner"), id,
 		json_get_str(c->note, "word"), buf_str(&text), &fate, &r->err);
 	return 1;
 }
 
 static int redo_run(struct redo *r, const struct operation *op)
 {
-	CLEANUP(context_close) struct context_file f = {0};
 
 	if (op->list[0].changed)
 		return 0;
-	if (open_file(r, &f, op) < 0)
+	if (open_file(r, op) < 0)
 		return 1;
-	(void)context_op(&f, "run");
-	note_turns(&f, &op->list[0]);
-	(void)context_log(&f, &r->err);
+	(void)context_op(&r->file, "run");
+	note_turns(&r->file, &op->list[0]);
+	(void)context_log(&r->file, &r->err);
 	return 1;
 }
 
 /* A long value is in the document alone. */
 static int redo_set(struct redo *r, const struct operation *op)
 {
-	CLEANUP(context_close) struct context_file f = {0};
 	const struct once *c = &op->list[0];
 	const char *key = json_get_str(c->note, "key"), *value = json_get_str(c->note, "value");
 	struct context doc = {0};
@@ -274,36 +318,34 @@ static int redo_set(struct redo *r, const struct operation *op)
 		return 0;
 	if (!value && context_parse(&doc, "", buf_str(&c->document), &ignored) == 0)
 		value = context_get(&doc, key).p;
-	if (open_file(r, &f, op) == 0)
-		(void)edit_key(&f, key, str_of(value), &r->err);
+	if (open_file(r, op) == 0)
+		(void)edit_key(&r->file, key, str_of(value), &r->err);
 	context_release(&doc);
 	return 1;
 }
 
 static int redo_restore(struct redo *r, const struct operation *op)
 {
-	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	int64_t to = json_get_int(op->list[0].note, "to", 0);
 
 	if (!to || history_document(r->place, to, &text, NULL, &r->err) < 0)
 		return 0;
-	if (open_file(r, &f, op) < 0 && !f.store)
+	if (open_file(r, op) < 0 && !r->file.store)
 		return 1;
-	(void)restore_into(&f, to, buf_str(&text), &r->err);
+	(void)restore_into(&r->file, to, buf_str(&text), &r->err);
 	return 1;
 }
 
 static int redo_give_back(struct redo *r, const struct operation *op)
 {
-	CLEANUP(context_close) struct context_file f = {0};
 	struct holder h;
 
-	if (open_file(r, &f, op) < 0 || lease_read(&f, &h, &r->err) < 0)
+	if (open_file(r, op) < 0 || lease_read(&r->file, &h, &r->err) < 0)
 		return 1;
-	(void)context_op(&f, "give back");
-	lease_give_back(&f, &h);
-	(void)context_log(&f, &r->err);
+	(void)context_op(&r->file, "give back");
+	lease_give_back(&r->file, &h);
+	(void)context_log(&r->file, &r->err);
 	return 1;
 }
 

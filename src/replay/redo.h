@@ -5,6 +5,7 @@
 #ifndef DT_REDO_H
 #define DT_REDO_H
 
+#include "context/file.h"
 #include "src/replay/operation.h"
 #include "src/workflow/workflow.h"
 
@@ -15,9 +16,10 @@ struct redo {
 	char *journal;
 	struct arena arena, workflow_arena;
 	struct workflow workflow;
-	char workflow_sum[64]; /* empty: none was loaded */
-	size_t at;             /* the journal on the disk is the recorded one up to here */
-	struct error err;      /* why the last one made fewer commits; code 0: it did not fail */
+	char workflow_sum[64];    /* empty: none was loaded */
+	size_t at;                /* the journal on the disk is the recorded one up to here */
+	struct context_file file; /* stays open from one operation to the next */
+	struct error err;         /* why the last one made fewer commits; code 0: it did not fail */
 };
 
 void redo_init(struct redo *r, const struct history_place *place);
