@@ -138,7 +138,6 @@ static int load(struct context_file *f, enum context_mode mode, struct error *er
 	f->read_mod = f->mod;
 	if (f->created)
 		return mode == CONTEXT_MAY_CREATE ? 0 : no_file(f, err);
-	f->read = f->mod;
 	return parse(f, &text, err) < 0 ? -1 : recall(f, err);
 }
 
