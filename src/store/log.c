@@ -30,8 +30,10 @@ static int load(struct store_log *l, struct disk_file *f, struct error *err)
 	int64_t size = f->ops->size(f);
 	struct str rest, line;
 
-	if (size && (tail_find(f, l->path, size, &t, err) < 0 ||
-			    f->ops->pread(f, 0, (size_t)size, &l->text, err) < 0))
+	if (!size)
+		return 0;
+	if (tail_find(f, l->path, size, &t, err) < 0 ||
+		f->ops->pread(f, 0, (size_t)size, &l->text, err) < 0)
 		return -1;
 	l->end = (size_t)(t.commit ? t.end : t.old);
 	/* A whole line of a commit that does not hold is damage, not the rest of a kill. */
@@ -156,7 +158,9 @@ static int read_line(struct store_log *l, struct str text, unsigned line, struct
 	CLEANUP(json_free) json *j = NULL;
 	struct error why;
 
-	if (json_parse(&j, text, &why) < 0)
+	if (json_parse(&j, text, &why) < 0 && l->old)
+		return 0; /* in format 1 nobody promised anything */
+	if (!j)
 		return damaged(l, line, why.text, err);
 	if (str_starts(text, FILE_CHANGE)) {
 		if (change(l, j, &why) < 0)
@@ -281,11 +285,11 @@ static int next_old(struct store_log *l, struct store_commit *c, struct error *e
 	struct str text = str_sub(buf_str(&l->text), 0, l->end), line = {0};
 	size_t to = 0;
 
-	l->old = false;
 	for (struct str rest = text; str_line(&rest, &line) && !str_starts(line, FILE_HEADER);)
 		to = l->end - rest.n;
 	if (read_lines(l, to, err) < 0)
 		return -1;
+	l->old = false;
 	return to ? fill(l, c, 0) : 0;
 }
 
