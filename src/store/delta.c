@@ -78,7 +78,7 @@ static size_t begin_of_lines(struct str s, size_t n)
 	if (!n || !at || s.p[at - 1] == '\n')
 		return n;
 	nl = memchr(s.p + at, '\n', n);
-	if (nl && nl + 1 < s.p + s.n)
+	if (nl)
 		return (size_t)(s.p + s.n - nl - 1);
 	while (at < s.n && inside_character(s, at))
 		at++;

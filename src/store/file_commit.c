@@ -84,6 +84,7 @@ static void set_slots(const struct file_store *f, struct work *w)
 	}
 }
 
+/* The folder's sync also makes the rename of the commit before durable. */
 static int stage(struct file_store *f, const struct work *w, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
@@ -92,11 +93,11 @@ static int stage(struct file_store *f, const struct work *w, struct error *err)
 	for (size_t i = 0; i < w->n; i++) {
 		const struct change *c = &w->changes[i];
 
-		if (!places(w, c) || c->del)
+		if (!places(w, c))
 			continue;
 		any = true;
-		if (f->disk->ops->write(f->disk, file_staged(f, &a, c->key, c->slot),
-			    file_document(f, &a, c->key), c->value, err) < 0)
+		if (!c->del && f->disk->ops->write(f->disk, file_staged(f, &a, c->key, c->slot),
+				       file_document(f, &a, c->key), c->value, err) < 0)
 			return -1;
 	}
 	if (any && f->disk->ops->sync_folder(f->disk, f->dir, err) < 0)

@@ -125,8 +125,6 @@ static enum store_status edited_by_hand(
 	struct error ignored;
 
 	make_durable(f, file_document(f, &a, key));
-	if (!e)
-		(void)f->disk->ops->unlink(f->disk, file_staged(f, &a, key, 0), &ignored);
 	if (e && file_rebuild(f, e, &before, &ignored) == 0) {
 		delta_between(&delta, buf_str(&before), text);
 		c.delta = &delta;
@@ -164,11 +162,23 @@ static int read_whole(struct file_store *f, const char *key, struct buf *out, in
 	return 0;
 }
 
+/* What is staged of a document that no commit has is found when somebody asks for it. */
+static void drop_staged(struct file_store *f, const char *key)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	struct error ignored;
+
+	for (int slot = 0; slot < 2; slot++)
+		(void)f->disk->ops->unlink(f->disk, file_staged(f, &a, key, slot), &ignored);
+}
+
 static enum store_status settle(struct file_store *f, const char *key, const struct buf *text,
 	const char *sum, bool *by_hand, struct error *err)
 {
 	const struct entry *e = state_find(&f->state, key);
 
+	if (!e)
+		drop_staged(f, key);
 	*by_hand = strcmp(sum, e ? e->sum : "") != 0;
 	if (!*by_hand)
 		return STORE_OK;

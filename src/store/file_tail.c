@@ -138,15 +138,17 @@ static int old_lines(const char *path, struct tail *t, struct error *err)
 	struct str rest = buf_str(&t->window), line;
 	int64_t format;
 
-	for (t->old = 0; str_line(&rest, &line); t->old = (int64_t)(t->window.len - rest.n)) {
+	t->old = 0;
+	while (str_line(&rest, &line)) {
 		if (str_starts(line, head)) {
 			format = strtoll(line.p + sizeof(head) - 1, NULL, 10);
 			if (format > FILE_FORMAT && str_ends(line, "}"))
 				return later(path, format, err);
 			return 0;
 		}
-		if (line.n && memchr(line.p, '\0', line.n))
+		if (memchr(line.p, '\0', line.n) || rest.p[-1] != '\n')
 			return 0;
+		t->old = (int64_t)(t->window.len - rest.n);
 	}
 	return 0;
 }
