@@ -42,7 +42,7 @@ struct str str_trim(struct str s)
 
 struct str str_sub(struct str s, size_t from, size_t to)
 {
-	return (struct str){s.p + from, to - from};
+	return (struct str){from ? s.p + from : s.p, to - from}; /* an empty text may be NULL */
 }
 
 size_t str_find(struct str s, struct str needle)
