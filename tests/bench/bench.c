@@ -11,11 +11,12 @@
 #include <sys/wait.h>
 #include <time.h>
 #include "src/base/path.h"
+#include "tests/bench/long_history.h"
 #include "tests/lib/run.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/tree.h"
 
-enum { MAX_RUNS = 2000, KIB = 1024 };
+enum { MAX_RUNS = 2000, VERIFY_RUNS = 20, KIB = 1024 };
 
 static struct arena arena;
 static char *dir, *program, *bare, *empty;
@@ -257,6 +258,22 @@ static void measure_history(void)
 	item_release(&long_);
 }
 
+/* 10,000 events done again and compared, beside a reading of the same lines. */
+static void measure_verify(void)
+{
+	static struct side a, b;
+	const char *path = in_dir("H-1.md");
+	unsigned all = runs;
+
+	runs = runs < VERIFY_RUNS ? runs : VERIFY_RUNS;
+	long_history(path, 10000, 1500);
+	a = (struct side){.argv = (const char *const[]){program, "history", "verify", path, NULL}};
+	b = (struct side){.argv = (const char *const[]){program, "events", "--json", path, NULL}};
+	compare("history verify, 10,000 events : events", &a, &b, "A < 1000");
+	printf("%-42s %8.1f MiB\n", "  its peak memory", (double)a.peak / KIB);
+	runs = all;
+}
+
 static void make_repository(void)
 {
 	static const char script[] = "git init -q --template= . && git remote add origin "
@@ -296,6 +313,7 @@ int main(int argc, char **argv)
 	measure_size(4 * KIB, "4 KiB");
 	measure_size(1024 * KIB, "1 MiB");
 	measure_history();
+	measure_verify();
 	tree_remove(dir);
 	free(dir);
 	arena_release(&arena);
