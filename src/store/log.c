@@ -158,6 +158,9 @@ static int read_line(struct store_log *l, struct str text, unsigned line, struct
 	CLEANUP(json_free) json *j = NULL;
 	struct error why;
 
+	if (l->old && (str_starts(text, FILE_CHANGE) || str_starts(text, FILE_COMMIT)))
+		return damaged(
+			l, line, "damaged: the line that begins the first commit is missing", err);
 	if (json_parse(&j, text, &why) < 0 && l->old)
 		return 0; /* in format 1 nobody promised anything */
 	if (!j)
