@@ -17,9 +17,9 @@ static void three_failures_in_a_row_call_it(void **state)
 	assert_value("state", "researching");
 	assert_value("pending_agent", "troubleshooter");
 	steps_to("ADR-7/troubleshooter/1 consecutive_failures:3");
-	assert_true(
-		events_have("\"action\":\"ADR-7/troubleshooter/1\",\"state\":\"researching\","
-			    "\"agent\":\"troubleshooter\",\"trigger\":\"consecutive_failures\"}"));
+	assert_true(events_have("\"action\":\"ADR-7/troubleshooter/1\",\"state\":\"researching\","
+				"\"agent\":\"troubleshooter\",\"trigger\":\"consecutive_failures\","
+				"\"attempt\":1}"));
 }
 
 static void three_failed_words_call_it_too(void **state)
