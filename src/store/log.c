@@ -282,13 +282,19 @@ static int fill(struct store_log *l, struct store_commit *c, size_t at)
 	return 1;
 }
 
+static bool is_new(struct str line)
+{
+	return str_starts(line, FILE_HEADER) || str_starts(line, FILE_CHANGE) ||
+	       str_starts(line, FILE_COMMIT);
+}
+
 /* Lines of format 1, up to where the store began. */
 static int next_old(struct store_log *l, struct store_commit *c, struct error *err)
 {
 	struct str text = str_sub(buf_str(&l->text), 0, l->end), line = {0};
 	size_t to = 0;
 
-	for (struct str rest = text; str_line(&rest, &line) && !str_starts(line, FILE_HEADER);)
+	for (struct str rest = text; str_line(&rest, &line) && !is_new(line);)
 		to = l->end - rest.n;
 	if (read_lines(l, to, err) < 0)
 		return -1;
