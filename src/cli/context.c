@@ -191,7 +191,12 @@ static int run_restore(struct invocation *in, struct error *err)
 		history_find(in->arena, file, &place, err) < 0 ||
 		restore_document(&place, rev, &done, err) < 0)
 		return -1;
-	if (!done.stood)
+	if (!done.to)
+		buf_addf(in->out,
+			"%s: is good, nothing to do; to put another in its place, say which "
+			"revision\n",
+			place.path);
+	else if (!done.stood)
 		buf_addf(in->out, "%s: is as it was at revision %lld; nothing to do\n", place.path,
 			(long long)done.to);
 	else

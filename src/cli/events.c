@@ -14,6 +14,8 @@ static const struct option_spec options[] = {
 static const struct {
 	const char *key, *before;
 } shown[] = {
+	{"file", " "},
+	{"of", "@"},
 	{"state", " in "},
 	{"from", " "},
 	{"to", " -> "},
@@ -33,15 +35,27 @@ static const struct {
 	{"kept", "; kept in "},
 };
 
+/* Revisions are numbers, all else that is shown is text. */
+static const char *value_of(const json *e, const char *key, char number[24])
+{
+	int64_t n = json_get_int(e, key, -1);
+
+	if (n < 0)
+		return json_get_str(e, key);
+	(void)snprintf(number, 24, "%lld", (long long)n);
+	return number;
+}
+
 static void add_event(struct buf *out, const json *e)
 {
+	char number[24];
 	const char *ts = json_get_str(e, "ts"), *type = json_get_str(e, "type");
 	bool first = true;
 
 	buf_addf(out, "%6lld  %s  %-10s", (long long)json_get_int(e, "seq", 0), ts ? ts : "?",
 		type ? type : "?");
 	for (size_t i = 0; i < COUNT(shown); i++) {
-		const char *text = json_get_str(e, shown[i].key);
+		const char *text = value_of(e, shown[i].key, number);
 
 		if (strcmp(shown[i].key, "owner") == 0 && !json_get(e, "from"))
 			continue; /* of each dispatch; only a change is worth a look */

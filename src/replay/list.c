@@ -52,6 +52,10 @@ static const char *op_text(struct list *l, const json *note, const char *op)
 {
 	const char *action = json_get_str(note, "action"), *key = json_get_str(note, "key");
 
+	if (json_is_true(json_get(note, "take_over")))
+		return arena_printf(&l->arena, "%s --take-over", op);
+	if (json_is_true(json_get(note, "returned")))
+		return arena_printf(&l->arena, "%s --returned", op);
 	if (strcmp(op, "edit") == 0)
 		return "edited by hand";
 	if (strcmp(op, "removed") == 0)

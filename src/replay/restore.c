@@ -1,3 +1,4 @@
+#include "src/base/path.h"
 #include "src/machine/actions.h"
 #include "src/replay/restore.h"
 
@@ -11,14 +12,11 @@ static int open_any(struct context_file *f, const char *path, struct error *err)
 	return !f->created && actions_load(&f->doc, &actions, err) == 0;
 }
 
-static int find(const struct history_place *place, int64_t rev, bool good, struct buf *text,
-	int64_t *made, struct error *err)
+static int find(const struct history_place *place, int64_t rev, struct buf *text, int64_t *made,
+	struct error *err)
 {
 	if (rev)
 		return history_document(place, rev, text, made, err);
-	if (good)
-		return error_set(err, ERR_STATE,
-			"'%s' is good: say which revision is to be put in its place", place->path);
 	return history_last_good(place, text, made, err);
 }
 
@@ -39,15 +37,30 @@ int restore_into(struct context_file *f, int64_t to, struct str text, struct err
 	return context_replace(f, text, err);
 }
 
+/* Else a document that never was would get a folder, a lock and a journal. */
+static int check_there(const struct history_place *place, struct error *err)
+{
+	struct arena a = {0};
+	bool there = path_exists(place->path) ||
+		     path_exists(arena_printf(&a, "%s/%s.events.jsonl", place->dir, place->name));
+
+	arena_release(&a);
+	return there ? 0 : error_set(err, ERR_INPUT, "no context file '%s'", place->path);
+}
+
 int restore_document(
 	const struct history_place *place, int64_t rev, struct restored *result, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	int good = open_any(&f, place->path, err);
+	int good = check_there(place, err);
 
 	*result = (struct restored){0};
-	if (good < 0 || find(place, rev, good, &text, &result->to, err) < 0)
+	if (good < 0 || (good = open_any(&f, place->path, err)) < 0)
+		return -1;
+	if (good && !rev)
+		return 0;
+	if (find(place, rev, &text, &result->to, err) < 0)
 		return -1;
 	if (is_there(place, buf_str(&text)))
 		return 0;

@@ -8,14 +8,14 @@
 #include "src/replay/history.h"
 
 struct restored {
-	int64_t to;    /* the revision whose document is there now */
+	int64_t to;    /* the revision whose document is there now; 0: it was good as it was */
 	int64_t stood; /* the one that has what stood there; 0: nothing was to be done */
 };
 
 /*
  * Puts the document in place as it was at `rev`; 0: the last good one, in the place of one that is
- * broken or gone. What stood there is in the history before that. -1: ERR_STATE when `rev` is 0 and
- * the document is good, or none ever was.
+ * broken or gone. What stood there is in the history before that. -1: ERR_STATE when none ever was
+ * good.
  */
 int restore_document(
 	const struct history_place *place, int64_t rev, struct restored *result, struct error *err);
