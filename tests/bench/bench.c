@@ -149,6 +149,8 @@ static const char *const *step_argv(void)
 	argv[6] = in_dir("B-1.md");
 	argv[7] = "--repo";
 	argv[8] = dir;
+	argv[9] = "--owner";
+	argv[10] = "bench";
 	return argv;
 }
 
@@ -212,7 +214,8 @@ static void measure_size(size_t size, const char *label)
 	static struct side a, b;
 	struct item answered = {0}, asked = {0}, elsewhere;
 	const char *copy = in_dir("bare.md");
-	const char *const short_argv[] = {program, "step", "B-1", "--workflow", "implement", NULL};
+	const char *const short_argv[] = {
+		program, "step", "B-1", "--workflow", "implement", "--owner", "bench", NULL};
 	const char *const bare_argv[] = {bare, copy, NULL};
 
 	prepare(size, &answered, &asked);
