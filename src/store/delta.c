@@ -192,6 +192,22 @@ void delta_print(struct buf *out, const struct delta *d, struct str new_text)
 	buf_addc(out, ']');
 }
 
+bool delta_holds(const struct delta *d, struct str old_text, struct str new_text)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		struct delta_copy c = d->copies[i];
+
+		if (c.at > new_text.n || c.from > old_text.n)
+			return false;
+		if (c.n > new_text.n - c.at)
+			c.n = new_text.n - c.at;
+		if (c.n > old_text.n - c.from ||
+			memcmp(new_text.p + c.at, old_text.p + c.from, c.n) != 0)
+			return false;
+	}
+	return true;
+}
+
 static int64_t number(const json *array, size_t i)
 {
 	return json_int(json_at(array, i), -1);
@@ -221,10 +237,15 @@ static int apply_item(const json *item, struct str old_text, struct buf *out, st
 
 int delta_apply(const json *array, struct str old_text, struct buf *out, struct error *err)
 {
+	size_t begin = out->len;
+
 	if (!json_is_array(array))
 		return error_set(err, ERR_INPUT, "a change is no array");
-	for (const json *i = json_first(array); i; i = json_next(i))
+	for (const json *i = json_first(array); i; i = json_next(i)) {
 		if (apply_item(i, old_text, out, err) < 0)
 			return -1;
+		if (out->len - begin > DELTA_MAX)
+			return error_set(err, ERR_INPUT, "a change makes more than 16 MiB");
+	}
 	return 0;
 }

@@ -8,6 +8,8 @@
 
 #include "src/base/json.h"
 
+enum { DELTA_MAX = 16 << 20 };
+
 /* new[at..at+n) is old[from..from+n). */
 struct delta_copy {
 	size_t at, from, n;
@@ -26,7 +28,10 @@ void delta_between(struct delta *d, struct str old_text, struct str new_text);
 
 /* Adds the JSON array. Copies that reach over the new text are clipped. */
 void delta_print(struct buf *out, const struct delta *d, struct str new_text);
-/* Adds the new text. -1: ERR_INPUT when the array is none of ours or reaches out of `old_text`. */
+/* True when all that is kept is what `old_text` has there. */
+bool delta_holds(const struct delta *d, struct str old_text, struct str new_text);
+/* Adds the new text. -1: ERR_INPUT when the array is none of ours, reaches out of `old_text`, or
+ * makes more than DELTA_MAX bytes. */
 int delta_apply(const json *array, struct str old_text, struct buf *out, struct error *err);
 
 #endif

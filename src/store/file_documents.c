@@ -135,9 +135,10 @@ static enum store_status edited_by_hand(
 /* ---- get ---- */
 
 /* Between its commit and its rename a writer's document is the staged one. */
-static int read_whole(struct file_store *f, const char *key, struct buf *out, int64_t *mod,
-	char sum[DIGEST_TEXT], struct error *err)
+static int read_whole(
+	struct file_store *f, const char *key, struct buf *out, int64_t *mod, struct error *err)
 {
+	char sum[DIGEST_TEXT];
 	CLEANUP(arena_release) struct arena a = {0};
 	const struct entry *e = NULL;
 
@@ -172,32 +173,34 @@ static void drop_staged(struct file_store *f, const char *key)
 		(void)f->disk->ops->unlink(f->disk, file_staged(f, &a, key, slot), &ignored);
 }
 
-static enum store_status settle(struct file_store *f, const char *key, const struct buf *text,
-	const char *sum, bool *by_hand, struct error *err)
+enum store_status file_settle(
+	struct file_store *f, const char *key, struct buf *out, bool *by_hand, struct error *err)
 {
+	CLEANUP(arena_release) struct arena a = {0};
 	const struct entry *e = state_find(&f->state, key);
+	char sum[DIGEST_TEXT];
 
+	*by_hand = false;
+	if (file_digest(f, file_document(f, &a, key), out, sum, err) < 0)
+		return STORE_DOWN;
 	if (!e)
 		drop_staged(f, key);
 	*by_hand = strcmp(sum, e ? e->sum : "") != 0;
 	if (!*by_hand)
 		return STORE_OK;
-	return sum[0] ? edited_by_hand(f, key, buf_str(text), err) : removed_by_hand(f, key, err);
+	return sum[0] ? edited_by_hand(f, key, buf_str(out), err) : removed_by_hand(f, key, err);
 }
 
 static enum store_status get_document(struct file_store *f, const char *key, struct buf *out,
-	int64_t *mod, bool *by_hand, char sum[DIGEST_TEXT], struct error *err)
+	int64_t *mod, bool *by_hand, struct error *err)
 {
-	CLEANUP(arena_release) struct arena a = {0};
 	const struct entry *e;
 	enum store_status got;
 
 	*by_hand = false;
 	if (f->mode == STORE_READ)
-		return read_whole(f, key, out, mod, sum, err) < 0 ? STORE_DOWN : STORE_OK;
-	if (file_digest(f, file_document(f, &a, key), out, sum, err) < 0)
-		return STORE_DOWN;
-	got = settle(f, key, out, sum, by_hand, err);
+		return read_whole(f, key, out, mod, err) < 0 ? STORE_DOWN : STORE_OK;
+	got = file_settle(f, key, out, by_hand, err);
 	e = state_find(&f->state, key);
 	*mod = got == STORE_OK && e ? e->mod : 0;
 	return got;
@@ -208,32 +211,28 @@ enum store_status file_get_document(struct store *s, const char *key, struct buf
 {
 	struct file_store *f = file_of(s);
 	enum store_status got = file_enter(f, false, err);
-	char sum[DIGEST_TEXT];
 	bool edited = false;
 
 	*mod = 0;
 	if (got != STORE_OK)
 		return got;
-	got = get_document(f, key, out, mod, &edited, sum, err);
+	got = get_document(f, key, out, mod, &edited, err);
 	if (by_hand)
 		*by_hand = edited;
 	file_leave(f);
 	return got;
 }
 
-/* Keeps the text: the caller of store_get() has it until the next operation, and a transaction that
- * brings no delta is told from it. */
+/* The caller of store_get() has the text until the next operation. */
 static enum store_status get_text(
 	struct file_store *f, const char *key, struct store_kv *out, struct error *err)
 {
 	const struct entry *e;
 	bool edited;
-	enum store_status got =
-		get_document(f, key, &f->text, &out->mod, &edited, f->text_sum, err);
+	enum store_status got = get_document(f, key, &f->text, &out->mod, &edited, err);
 
 	if (got != STORE_OK || !out->mod)
 		return got;
-	(void)snprintf(f->text_key, sizeof(f->text_key), "%s", key);
 	out->value = buf_str(&f->text);
 	e = state_find(&f->state, key);
 	out->create = e ? e->create : out->mod;

@@ -91,6 +91,7 @@ struct tail {
 	json *commit;       /* its line; NULL: there is none */
 	size_t n;           /* bytes of the line with its newline */
 	char sum[DIGEST_TEXT];
+	bool broken;       /* more does not hold than one transaction that was not finished */
 	int64_t old;       /* no commit: bytes of format 1 lines, which stay */
 	struct buf window; /* what was read of the journal's end */
 	int64_t window_at;
@@ -129,8 +130,6 @@ struct file_store {
 	struct error broken;       /* code not 0: an undo failed, nothing more can be done */
 	struct state state;
 	struct buf text; /* the document that was handed out last */
-	char text_key[256];
-	char text_sum[DIGEST_TEXT];
 };
 
 struct file_store *file_of(struct store *s); /* NULL for another backend's */
@@ -159,6 +158,7 @@ struct change {
 	struct str value;
 	uint64_t lease;
 	const struct delta *delta; /* of a document; NULL: none known */
+	struct buf *before;        /* its text before; NULL: not known */
 	int slot;                  /* file_commit() sets it */
 };
 
@@ -195,6 +195,9 @@ bool is_document(const char *key);
 /* Sum of the file; empty when there is none. The text is in *out. */
 int file_digest(struct file_store *f, const char *path, struct buf *out, char sum[DIGEST_TEXT],
 	struct error *err);
+/* Commits what people did to the document; its text is in *out. */
+enum store_status file_settle(
+	struct file_store *f, const char *key, struct buf *out, bool *by_hand, struct error *err);
 /* The text of a document as of the last commit, from the journal. */
 int file_rebuild(struct file_store *f, const struct entry *e, struct buf *out, struct error *err);
 enum store_status file_get_document(struct store *s, const char *key, struct buf *out, int64_t *mod,

@@ -63,6 +63,11 @@ static int take_tail(struct file_store *f, struct tail *t, struct error *err)
 {
 	struct state now = {0};
 
+	if (t->broken)
+		return error_set(err, ERR_INPUT,
+			"'%s' is damaged behind commit %lld: nothing was changed; move it away to "
+			"begin a new one",
+			f->journal_path, (long long)json_get_int(t->commit, "commit", 0));
 	if (t->commit && tail_load(f->journal, f->journal_path, t, &now, err) < 0) {
 		state_clear(&now);
 		return -1;

@@ -70,15 +70,15 @@ static void print_text(struct file_store *f, struct entry *e, struct str text,
 	e->whole = delta ? e->whole : at;
 }
 
-/* A text that store_get() handed out is told from without being asked. */
-static const struct delta *delta_of(const struct file_store *f, const struct entry *e,
-	const struct change *c, struct delta *own)
+/* What the caller says is looked at where that can be done: a log that does not lead to its texts
+ * is found too late. */
+static const struct delta *delta_of(const struct change *c, struct delta *own)
 {
-	if (c->delta)
+	if (!c->before)
 		return c->delta;
-	if (!e->sum[0] || strcmp(f->text_key, c->key) != 0 || strcmp(f->text_sum, e->sum) != 0)
-		return NULL;
-	delta_between(own, buf_str(&f->text), c->value);
+	if (c->delta && delta_holds(c->delta, buf_str(c->before), c->value))
+		return c->delta;
+	delta_between(own, buf_str(c->before), c->value);
 	return own;
 }
 
@@ -100,7 +100,7 @@ static void print_document(
 	e->document = true;
 	if (!by_hand)
 		e->slot = c->slot;
-	told.delta = delta_of(f, e, c, &own);
+	told.delta = delta_of(c, &own);
 	print_text(f, e, c->value, wants_whole(e, &told) ? NULL : told.delta, out);
 }
 

@@ -107,14 +107,18 @@ static ssize_t last_commit(struct str text, size_t end)
 	return -1;
 }
 
-/* The last whole commit that begins in the window. 1: *t is filled; 0: there is none. */
+/*
+ * The last whole commit that begins in the window. 1: *t is filled; 0: there is none. Each
+ * transaction is durable before the next is written, so one alone can be unfinished, and its commit
+ * is the last line: anything else is damage.
+ */
 static int search(struct disk_file *f, const char *path, struct tail *t, struct error *err)
 {
 	struct str text = buf_str(&t->window);
 	const char *nl = text.n ? memrchr(text.p, '\n', text.n) : NULL;
 	size_t end = nl ? (size_t)(nl - text.p) + 1 : 0;
 
-	for (;;) {
+	for (t->broken = false;;) {
 		ssize_t start = end ? last_commit(text, end) : -1;
 		struct str line;
 		int rc;
@@ -127,6 +131,7 @@ static int search(struct disk_file *f, const char *path, struct tail *t, struct 
 		rc = whole_commit(f, path, t, t->window_at + start, line, err);
 		if (rc)
 			return rc;
+		t->broken = t->broken || (size_t)start + line.n + 1 != text.n;
 		end = (size_t)start;
 	}
 }

@@ -78,7 +78,35 @@ static uint64_t dead_lease(const struct file_store *f, const struct store_txn *t
 	return 0;
 }
 
-static void fill(struct work *w, struct arena *a, const struct store_txn *t)
+static bool has_op(const struct store_txn *t, const char *key)
+{
+	for (size_t i = 0; i < t->n_ops; i++)
+		if (strcmp(t->ops[i].key, key) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * People are clients too: what they did to a document that the transaction looks at or changes
+ * comes before it. A store without a commit takes in what is there with its first one.
+ */
+static enum store_status settle_all(
+	struct file_store *f, const struct store_txn *t, struct buf *before, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	enum store_status got = STORE_OK;
+	bool edited;
+
+	for (size_t i = 0; i < t->n_ops && got == STORE_OK && f->committed; i++)
+		if (is_document(t->ops[i].key))
+			got = file_settle(f, t->ops[i].key, &before[i], &edited, err);
+	for (size_t i = 0; i < t->n_guards && got == STORE_OK && f->committed; i++)
+		if (is_document(t->guards[i].key) && !has_op(t, t->guards[i].key))
+			got = file_settle(f, t->guards[i].key, &text, &edited, err);
+	return got;
+}
+
+static void fill(struct work *w, struct arena *a, const struct store_txn *t, struct buf *before)
 {
 	for (size_t i = 0; i < t->n_ops; i++) {
 		const struct store_op *op = &t->ops[i];
@@ -87,7 +115,8 @@ static void fill(struct work *w, struct arena *a, const struct store_txn *t)
 			.del = op->what == STORE_DEL,
 			.value = op->value,
 			.lease = op->lease,
-			.delta = op->delta};
+			.delta = op->delta,
+			.before = before[i].s ? &before[i] : NULL};
 	}
 	if (t->opid)
 		w->changes[w->n++] =
@@ -97,7 +126,7 @@ static void fill(struct work *w, struct arena *a, const struct store_txn *t)
 }
 
 static enum store_status transact(struct file_store *f, struct arena *a, const struct store_txn *t,
-	struct store_result *result, struct error *err)
+	struct buf *before, struct store_result *result, struct error *err)
 {
 	CLEANUP(arena_release) struct arena own = {0};
 	struct work w = {.actor = t->actor, .ts = t->ts, .events = t->events, .note = t->note};
@@ -106,12 +135,14 @@ static enum store_status transact(struct file_store *f, struct arena *a, const s
 
 	if (done_before(f, &own, t, &result->rev))
 		return STORE_OK;
+	if ((got = settle_all(f, t, before, err)) != STORE_OK)
+		return got;
 	work_begin(&w, &own, f, t->n_ops + 1, 1);
 	if ((dead = dead_lease(f, t, w.now)))
 		return lease_gone(dead, err);
 	if (!guards_hold(f, t, w.now))
 		return refuse(f, a, t, w.now, result);
-	fill(&w, &own, t);
+	fill(&w, &own, t, before);
 	got = file_commit(f, &w, err);
 	if (got == STORE_OK)
 		result->rev = f->state.rev;
@@ -123,11 +154,14 @@ enum store_status file_txn(struct store *s, struct arena *a, const struct store_
 {
 	struct file_store *f = file_of(s);
 	enum store_status got = file_enter(f, true, err);
+	struct buf before[STORE_OPS_MAX] = {{0}};
 
 	if (got != STORE_OK)
 		return got;
-	got = transact(f, a, t, result, err);
+	got = transact(f, a, t, before, result, err);
 	file_leave(f);
+	for (size_t i = 0; i < t->n_ops; i++)
+		buf_release(&before[i]);
 	return got;
 }
 

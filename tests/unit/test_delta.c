@@ -144,6 +144,37 @@ static void what_is_none_of_ours_is_refused(void **state)
 	refused("[{\"b64\":\"ab$=\"}]");
 }
 
+static void what_is_kept_is_compared(void **state)
+{
+	CLEANUP(delta_release) struct delta d = {0};
+
+	(void)state;
+	assert_true(delta_holds(&d, STR("a"), STR("b")));
+	delta_keep(&d, 1, 2, 2);
+	assert_true(delta_holds(&d, STR("xxab"), STR("-ab-")));
+	assert_true(delta_holds(&d, STR("xxab"), STR("-a"))); /* it is clipped */
+	assert_false(delta_holds(&d, STR("xxac"), STR("-ab-")));
+	assert_false(delta_holds(&d, STR("xxa"), STR("-ab-")));
+	assert_false(delta_holds(&d, STR("x"), STR("-ab-")));
+	assert_false(delta_holds(&d, STR("xxab"), STR("")));
+}
+
+static void a_small_array_does_not_make_a_large_text(void **state)
+{
+	CLEANUP(buf_release) struct buf old_text = BUF_INIT, array = BUF_INIT, b = BUF_INIT;
+	struct error err = {0};
+
+	(void)state;
+	for (int i = 0; i < 1 << 20; i++)
+		buf_addc(&old_text, 'x');
+	for (int i = 0; i < 1000; i++)
+		buf_addf(&array, "%s[0,%zu]", i ? "," : "[", old_text.len);
+	buf_addc(&array, ']');
+	assert_int_equal(apply(array.s, buf_str(&old_text), &b, &err), -1);
+	assert_string_equal(err.text, "a change makes more than 16 MiB");
+	assert_true(b.len <= 17 << 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +186,8 @@ int main(void)
 		cmocka_unit_test(long_texts_are_told_by_their_difference),
 		cmocka_unit_test(copies_that_touch_become_one_and_long_ones_are_clipped),
 		cmocka_unit_test(what_is_none_of_ours_is_refused),
+		cmocka_unit_test(what_is_kept_is_compared),
+		cmocka_unit_test(a_small_array_does_not_make_a_large_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, arena_end);

@@ -166,16 +166,41 @@ static void a_delta_that_the_caller_knows_is_taken_over(void **state)
 	assert_string_equal(history(), "1=one\ntwo\n 2=two\none\n 3=two\none\nthree\n");
 }
 
-static void a_text_that_was_handed_out_is_told_from(void **state)
+static void a_text_is_told_from_the_one_before_whatever_the_caller_says(void **state)
 {
+	CLEANUP(delta_release) struct delta wrong = {0};
+	struct store_op op = {STORE_PUT, DOC, STR("one\nII\n"), 0, &wrong};
+	struct store_txn t = {.ops = &op, .n_ops = 1};
+
 	(void)state;
 	open_store(STORE_HOLD);
 	put(DOC, "one\ntwo\n");
-	has(DOC, "one\ntwo\n");
 	put(DOC, "one\n2\n");
 	assert_non_null(strstr(file(JOURNAL), "\"delta\":[[0,4],\"2\\n\"]"));
-	put(DOC, "one\nII\n"); /* nobody has asked for it since */
-	assert_non_null(strstr(file(JOURNAL), "\"delta\":[\"one\\nII\\n\"]"));
+	delta_keep(&wrong, 0, 1, 4);
+	assert_int_equal(store_txn(rig.s, &arena, &t, &rig.result, &rig.err), STORE_OK);
+	assert_non_null(strstr(file(JOURNAL), "\"delta\":[[0,4],\"II\\n\"]"));
+	assert_string_equal(history(), "1=one\ntwo\n 2=one\n2\n 3=one\nII\n");
+}
+
+static void an_edit_that_nobody_has_read_yet_refuses_a_guard(void **state)
+{
+	struct store_guard guard = {DOC, STORE_MOD_IS, 1};
+	struct store_txn t = {.guards = &guard, .n_guards = 1};
+
+	(void)state;
+	open_store(STORE_HOLD);
+	put(DOC, "one\n");
+	edit(PATH, "mine\n");
+	assert_int_equal(put_in(&t, DOC, "ours\n"), STORE_REFUSED);
+	assert_int_equal(rig.result.now[0].mod, 2);
+	is_known("mine\n", 2);
+	guard.rev = 2;
+	edit(PATH, "mine too\n");
+	assert_int_equal(put_in(&t, "k", "v"), STORE_REFUSED);
+	sim_disk_remove(rig.disk, PATH);
+	put(DOC, "ours\n"); /* without a guard too nothing is lost */
+	assert_string_equal(history(), "1=one\n 2=mine\n 3=mine too\n 4=- 5=ours\n");
 }
 
 static struct str long_text(struct buf *b, int lines, int other)
@@ -390,7 +415,8 @@ int main(void)
 		rig_test(a_document_is_deleted_with_its_file),
 		rig_test(two_documents_of_one_store_do_not_mix),
 		rig_test(a_delta_that_the_caller_knows_is_taken_over),
-		rig_test(a_text_that_was_handed_out_is_told_from),
+		rig_test(a_text_is_told_from_the_one_before_whatever_the_caller_says),
+		rig_test(an_edit_that_nobody_has_read_yet_refuses_a_guard),
 		rig_test(large_documents_change_by_what_is_new),
 		rig_test(a_document_is_told_whole_again_before_its_changes_are_many),
 		rig_test(what_was_staged_and_committed_is_put_in_place),

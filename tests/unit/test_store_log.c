@@ -189,6 +189,40 @@ static void a_transaction_that_is_missing_or_comes_twice_is_damage(void **state)
 	assert_non_null(strstr(rig.err.text, "a revision comes twice"));
 }
 
+/* One transaction can be unfinished; more that do not hold were durable, and are not cut. */
+static void a_journal_that_is_damaged_at_its_end_is_left_alone(void **state)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	static const size_t places[] = {3, 4};
+
+	(void)state;
+	write_journal();
+	for (size_t i = 0; i < COUNT(places); i++) {
+		buf_clear(&b);
+		buf_add(&b, str_sub(journal, 0, ends[places[i]]));
+		b.s[ends[2] + 60] ^= 1;
+		if (i == 0)
+			buf_adds(&b, "{\"seq\":");
+		else
+			b.s[ends[3] + 60] ^= 1;
+		sim_disk_put(rig.disk, JOURNAL, buf_str(&b));
+		assert_int_equal(try_open(STORE_HOLD), -1);
+		assert_int_equal(rig.err.code, ERR_INPUT);
+		assert_error(&rig.err,
+			"dev-team: '" JOURNAL
+			"' is damaged behind commit 2: nothing was changed; move it away "
+			"to begin a new one");
+		file_is(JOURNAL, b.s);
+		assert_string_equal(history(), "1=one\ntwo\nthree\n 2!");
+	}
+	buf_clear(&b);
+	buf_adds(&b, "\n"); /* every offset is wrong now */
+	buf_add(&b, journal);
+	sim_disk_put(rig.disk, JOURNAL, buf_str(&b));
+	assert_int_equal(try_open(STORE_WRITE), -1);
+	file_is(JOURNAL, b.s);
+}
+
 static void a_journal_of_a_later_format_is_refused(void **state)
 {
 	CLEANUP(store_log_close) struct store_log *l = NULL;
@@ -247,6 +281,7 @@ int main(void)
 		rig_test(a_flipped_bit_is_found_with_its_lines),
 		rig_test(a_flipped_bit_in_the_last_commit_is_told_too),
 		rig_test(a_transaction_that_is_missing_or_comes_twice_is_damage),
+		rig_test(a_journal_that_is_damaged_at_its_end_is_left_alone),
 		rig_test(a_journal_of_a_later_format_is_refused),
 		rig_test(a_folder_that_cannot_be_trusted_is_refused_with_its_reason),
 	};
