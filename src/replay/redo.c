@@ -1,4 +1,5 @@
 #include "context/lease.h"
+#include "src/base/path.h"
 #include "src/machine/actions.h"
 #include "src/machine/agents_uses.h"
 #include "src/machine/edit.h"
@@ -57,7 +58,8 @@ static int lay_journal(struct redo *r, struct str journal, size_t to, struct err
 	if (r->at == to)
 		return 0;
 	shut(r);
-	if (r->disk->ops->open(r->disk, r->journal, true, NULL, &f, err) < 0)
+	if (r->disk->ops->mkdirs(r->disk, arena_dup(&r->arena, path_dir(r->journal)), err) < 0 ||
+		r->disk->ops->open(r->disk, r->journal, true, NULL, &f, err) < 0)
 		return -1;
 	if (f->ops->size(f) > (int64_t)r->at && f->ops->truncate(f, (int64_t)r->at, err) < 0)
 		return -1;
