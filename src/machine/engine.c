@@ -476,6 +476,8 @@ int machine_step(struct machine *m, struct buf *out, struct error *err)
 		run_give_back(&r);
 		rc = context_save(m->file, err);
 	}
+	if (rc < 0)
+		run_let_go(&r);
 	if (rc == 0)
 		json_print(out, r.print);
 	json_free(&r.outstanding);

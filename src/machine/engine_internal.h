@@ -26,6 +26,7 @@ struct run {
 	bool committed;    /* in this invocation */
 	struct holder holder; /* of the work item; ours when `holds` */
 	bool holds;
+	bool began; /* with this call, and nobody held it before */
 };
 
 const char *run_state(const struct run *r);
@@ -58,6 +59,9 @@ char *dispatch_log(struct run *r, const char *state, unsigned long attempt);
 int run_claim(struct run *r, struct error *err);
 /* When what is printed asks nobody for anything, nobody holds the work item. */
 void run_give_back(struct run *r);
+/* The call has failed: who has only begun to hold the work item does not, or a run that could not
+ * begin would keep everybody else from it. */
+void run_let_go(struct run *r);
 /* The script of this action is being run. */
 bool run_at_work(const struct run *r, const json *action);
 

@@ -180,6 +180,7 @@ int run_claim(struct run *r, struct error *err)
 	r->holds = true;
 	if (h->owner && !holder_is(h, m->owner))
 		return take_from_other(r, err);
+	r->began = !h->owner;
 	if (!h->live)
 		lease_take(m->file, h, m->owner, ttl_s);
 	h->ttl_s = ttl_s;
@@ -194,4 +195,16 @@ void run_give_back(struct run *r)
 
 	if (r->holder.owner && what && strcmp(what, "done") == 0)
 		lease_give_back(r->m->file, &r->holder);
+}
+
+void run_let_go(struct run *r)
+{
+	struct context_file *f = r->m->file;
+	struct error ignored;
+
+	if (!r->began || !f->saves)
+		return;
+	context_forget(f);
+	lease_give_back(f, &r->holder);
+	(void)context_log(f, &ignored);
 }

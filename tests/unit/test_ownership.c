@@ -263,6 +263,23 @@ static void a_take_over_stands_though_the_step_fails(void **state)
 	owner_gets("bob", "ADR-7/reviewing/1");
 }
 
+static void a_run_that_cannot_begin_is_nobodys(void **state)
+{
+	(void)state;
+	t.n_specs = 0;
+	assert_int_equal(step_by("ann", false, false), -1);
+	assert_int_equal(t.err.code, ERR_INPUT);
+	assert_null(holder().owner);
+	t.n_specs = 1;
+	owner_gets("bob", "ADR-7/researching/1");
+	by_hand("validating", "", "");
+	owner_gets("ann", "ADR-7/validating/1");
+	answer("ADR-7/validating/1", "passed", "passed");
+	t.push_fails = true;
+	assert_int_equal(step_by("ann", false, false), -1);
+	assert_string_equal(holder().owner, "ann"); /* who tries again */
+}
+
 static void a_late_answer_is_told_who_took_over(void **state)
 {
 	(void)state;
@@ -441,6 +458,7 @@ int main(void)
 		engine_test(without_a_name_a_lease_that_ran_out_is_left_alone),
 		engine_test(a_clock_that_jumps_back_holds_nobody_for_ever),
 		engine_test(a_take_over_stands_though_the_step_fails),
+		engine_test(a_run_that_cannot_begin_is_nobodys),
 		engine_test(a_late_answer_is_told_who_took_over),
 		engine_test(an_answer_that_was_used_may_come_again),
 		engine_test(a_take_over_that_is_stopped_happened_or_not),
