@@ -158,7 +158,7 @@ static void add_line(struct list *l, const struct row *r)
 		(void)snprintf(rev, sizeof(rev), "%lld", (long long)r->rev);
 	if (r->changed)
 		(void)snprintf(change, sizeof(change), "+%zu -%zu", r->added, r->removed);
-	buf_addf(l->out, "%c%6s  %-20s  %-8s  %-28s  %-30s  %8s", r->hand ? '!' : ' ', rev,
+	buf_addf(l->out, "%c%6s  %-20s  %-12s  %-28s  %-30s  %8s", r->hand ? '!' : ' ', rev,
 		r->ts ? r->ts : "", r->who ? r->who : "-", r->op ? r->op : "-", state_text(l, r),
 		change);
 	add_events(l, r->events);

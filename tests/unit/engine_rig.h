@@ -6,7 +6,9 @@
 #define DT_TESTS_ENGINE_RIG_H
 
 #include "src/machine/engine.h"
+#include "src/base/path.h"
 #include "src/machine/verdict.h"
+#include "src/replay/verify.h"
 #include "steps/steps.h"
 #include "tests/lib/tree.h"
 #include "tests/unit/unit.h"
@@ -26,6 +28,7 @@ struct rig {
 	const char *running; /* the script that is still at work */
 	const char *owner;   /* who steps; NULL: no name */
 	bool take_over;
+	bool lies; /* the journal is not to come out the same again */
 	struct arena arena;
 	char *dir, *path;
 	struct workflow workflow;
@@ -109,9 +112,27 @@ static bool still_running(void *data, const struct context_file *f, const char *
 	return t.running && strcmp(t.running, id) == 0;
 }
 
+/* Whatever a test did, what its journal says of it leads to the same documents again. */
+static inline void rig_replay(void)
+{
+	struct history_place place;
+	struct verified v;
+
+	if (t.lies || !path_exists(arena_printf(&t.arena, "%s/ADR-7.events.jsonl", t.dir)))
+		return;
+	if (history_find(&t.arena, t.path, &place, &t.err) < 0 ||
+		verify_history(&t.arena, &place, &v, &t.err) < 0)
+		fail_msg("%s", t.err.text);
+	if (v.differ)
+		fail_msg("revision %lld (%s), line %zu of %s:\n%s\n%s", (long long)v.first.rev,
+			v.first.op, v.first.line, v.first.what,
+			v.first.line ? v.first.recorded : "", v.first.line ? v.first.replayed : "");
+}
+
 static int rig_teardown(void **state)
 {
 	(void)state;
+	rig_replay();
 	tree_remove(t.dir);
 	free(t.dir);
 	buf_release(&t.out);

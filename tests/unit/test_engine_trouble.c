@@ -68,7 +68,7 @@ static void a_state_that_no_step_serves_calls_it(void **state)
 static void the_budget_of_actions_calls_it(void **state)
 {
 	(void)state;
-	t.workflow.limits.max_actions = 2;
+	workflow("---\nlimits: {max_actions: 2}\n---\n" IMPLEMENT);
 	steps_to("ADR-7/researching/1");
 	answer("ADR-7/researching/1", "briefed", "x");
 	returns_to("ADR-7/implementing/1");

@@ -135,6 +135,7 @@ static void a_lie_is_found_and_told_with_its_line(void **state)
 	CLEANUP(context_close) struct context_file f = {0};
 
 	(void)state;
+	t.lies = true;
 	a_run();
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
 	json_put_str(context_op(&f, "set"), "key", STR("fix_iteration"));
@@ -158,6 +159,7 @@ static void events_that_were_not_so_are_found(void **state)
 	CLEANUP(context_close) struct context_file f = {0};
 
 	(void)state;
+	t.lies = true;
 	a_run();
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
 	json_put_str(context_op(&f, "set"), "key", STR("note"));
@@ -214,6 +216,7 @@ static void a_damaged_journal_is_told_with_its_line(void **state)
 	char *journal = arena_printf(&t.arena, "%s/ADR-7.events.jsonl", t.dir), *at, line[2048];
 
 	(void)state;
+	t.lies = true;
 	a_run();
 	assert_true(tree_read(journal, &text));
 	at = strstr(text.s, "researching -> ");
