@@ -102,9 +102,16 @@ enum advance trouble_call(
 	return ADVANCE_STOP;
 }
 
-/* What a troubleshooter may change by name, beside the counters. */
+/* What a troubleshooter may change by name. What bounds it is not its own to set back: how often it
+ * is called, and what is spent of the budget. */
 static bool may_set(const char *key)
 {
+	static const char *const bounds[] = {
+		"revision", "troubleshooter_calls", "actions_dispatched", "budget_extensions"};
+
+	for (size_t i = 0; i < COUNT(bounds); i++)
+		if (strcmp(bounds[i], key) == 0)
+			return false;
 	return context_is_counter(key) || strcmp(key, "pr_url") == 0 ||
 	       strcmp(key, "spec_path") == 0 || strcmp(key, "state") == 0;
 }
@@ -187,8 +194,7 @@ static const char *set_count(struct run *r, const char *key, const char *value)
 
 static const char *set_key(struct run *r, const char *key, const char *value)
 {
-	if (!may_set(key) || strcmp(key, "revision") == 0 ||
-		strcmp(key, "troubleshooter_calls") == 0)
+	if (!may_set(key))
 		return "this key is not the troubleshooter's to set";
 	if (context_is_counter(key))
 		return set_count(r, key, value);
