@@ -1,15 +1,23 @@
 #include "context/file.h"
 #include "src/base/path.h"
 #include "src/cli/common.h"
+#include "src/explore/explore.h"
 #include "src/workflow/workflow.h"
 #include "steps/steps.h"
 
-enum { CONTEXT_FILE, FORMAT, PLUGIN_ROOT };
+enum { CONTEXT_FILE, FORMAT, CHANGES, STATES, TRACE, JSON, PLUGIN_ROOT };
 
 static const struct option_spec options[] = {
 	[CONTEXT_FILE] = {"context-file", "FILE",
 		"for 'draw': marks the state that this document is in", false},
 	[FORMAT] = {"format", "mermaid|svg", "for 'draw': default mermaid", false},
+	[CHANGES] = {"changes", "N",
+		"for 'explore': how often in one run the troubleshooter may change things; "
+		"default 0",
+		false},
+	[STATES] = {"states", "N", "for 'explore': stop at so many states; default 200000", false},
+	[TRACE] = {"trace", "N", "for 'explore': print the script that shows finding N", false},
+	[JSON] = {"json", NULL, "for 'explore': the report as one JSON object", false},
 	[PLUGIN_ROOT] = {"plugin-root", "DIR", "where the shipped workflows are", false},
 	{0},
 };
@@ -76,26 +84,68 @@ static int run_draw(struct invocation *in, struct error *err)
 	return 0;
 }
 
+static int take_number(const struct invocation *in, int option, unsigned long otherwise,
+	unsigned long *out, struct error *err)
+{
+	const char *text = in->args->value[option];
+
+	*out = otherwise;
+	if (!text)
+		return 0;
+	if (!*text || strspn(text, "0123456789") != strlen(text) || strlen(text) > 8)
+		return error_set(err, ERR_USAGE, "--%s must be a whole number, not '%.60s'",
+			options[option].name, text);
+	*out = strtoul(text, NULL, 10);
+	return 0;
+}
+
+static int run_explore(struct invocation *in, struct error *err)
+{
+	unsigned long changes, states, trace;
+	struct explore_wish wish;
+	struct workflow w;
+
+	if (take_number(in, CHANGES, 0, &changes, err) < 0 ||
+		take_number(in, STATES, EXPLORE_STATES, &states, err) < 0 ||
+		take_number(in, TRACE, 0, &trace, err) < 0 || load(in, &w, err) < 0)
+		return -1;
+	wish = (struct explore_wish){.changes = (unsigned)changes,
+		.states = states,
+		.trace = trace,
+		.json = in->args->value[JSON] != NULL};
+	return explore_workflow(&w, &wish, in->out, err);
+}
+
 static int run(struct invocation *in, struct error *err)
 {
 	if (!strcmp(in->args->words[0], "check"))
 		return run_check(in, err);
 	if (!strcmp(in->args->words[0], "draw"))
 		return run_draw(in, err);
+	if (!strcmp(in->args->words[0], "explore"))
+		return run_explore(in, err);
 	return error_set(err, ERR_USAGE,
 		"workflow: unknown '%.60s' (see 'dev-team workflow --help')", in->args->words[0]);
 }
 
 const struct verb verb_workflow = {
 	.name = "workflow",
-	.synopsis = "check FILE | draw FILE [--context-file FILE] [--format mermaid|svg]",
-	.about = "check a workflow file, or draw it",
+	.synopsis = "check FILE | draw FILE [--context-file FILE] [--format mermaid|svg] | "
+		    "explore FILE [--trace N] [--json]",
+	.about = "check a workflow file, draw it, or walk all that can become of it",
 	.details =
 		"check  tells every fault as FILE:LINE:COL: a trigger without a transition, a "
 		"state "
 		"that nothing serves, that cannot be reached or cannot reach an end; exit status "
 		"1. A file that cannot be read as a workflow: exit status 3\n"
 		"draw   the diagram as mermaid text or as an SVG, the current state marked\n"
+		"explore  plays every combination of what agents and scripts may answer, or not, "
+		"with the real engine,\n"
+		"and tells dead ends, livelocks, states that only a limit leaves, what is never "
+		"reached, and how many\n"
+		"actions a run can cost; exit status 1 when there are findings. --trace N prints "
+		"a script of agents\n"
+		"with which 'dev-team run' shows finding N\n"
 		"FILE may be the name of a shipped workflow.",
 	.options = options,
 	.min_words = 2,

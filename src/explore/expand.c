@@ -1,0 +1,339 @@
+#include "src/explore/arrive.h"
+
+/* Of more actions at once than this, all but so many take the good way. */
+enum { ALL_WAYS = 3, FEW = 8 };
+
+/* All that can become of one node's actions. */
+struct round {
+	struct walk *k;
+	uint32_t node;
+	struct arena arena;
+	json *printed;
+	size_t n;
+	struct forms *forms;        /* one list an action */
+	const struct form **chosen; /* one an action, as far as it is chosen */
+	size_t answered, others;    /* of them; others: not the first form */
+	const char *running;
+	bool checked; /* nodes of this kind are met for the first time */
+	enum label_op op;
+};
+
+static size_t most_others(const struct round *r)
+{
+	return r->n <= ALL_WAYS ? r->n : r->n <= FEW ? 2 : 1;
+}
+
+static struct arrival arrival_of(const struct round *r, unsigned flags)
+{
+	return (struct arrival){.node = r->node,
+		.flags = flags,
+		.first = r->n ? r->chosen[0] : NULL,
+		.label = {.op = r->op, .n = r->n, .forms = r->chosen}};
+}
+
+/* What the failed step has saved, if anything, changes nothing of what comes when it is made again.
+ */
+static void play_again(struct round *r, struct play *p, const char *key)
+{
+	CLEANUP(json_free) json *printed = NULL;
+	struct error err;
+
+	p->stage->world = (struct stage_world){.specs = 1, .running = r->running};
+	if (play_step(p, r->op == LABEL_ANSWERS, &printed, &err) < 0) {
+		walk_broken(r->k, r->node, "a step that failed cannot be made again", err.text);
+		return;
+	}
+	if (strcmp(p->key.s, key) != 0)
+		walk_broken(r->k, r->node, "a step that failed leads elsewhere when made again",
+			p->key.s);
+}
+
+/* Something outside fails: nothing has happened; or it is not so good, but goes on. `key`: where it
+ * leads when all is well. */
+static void play_world(
+	struct round *r, const struct stage *at, const char *key, const struct stage_world *world)
+{
+	CLEANUP(play_end) struct play p;
+	CLEANUP(json_free) json *printed = NULL;
+	struct arrival a = arrival_of(r, 0);
+	struct error err;
+
+	play_begin(&p, r->k, r->node, at);
+	p.stage->world = *world;
+	p.stage->world.running = r->running;
+	if (play_step(&p, r->op == LABEL_ANSWERS, &printed, &err) == 0)
+		arrive(&a, &p, printed);
+	else
+		play_again(r, &p, key);
+}
+
+static void play_worlds(struct round *r, const struct stage *at, const char *key, unsigned asked)
+{
+	static const struct {
+		unsigned effect;
+		struct stage_world world;
+	} worlds[] = {
+		{EFFECT_FIND_SPEC, {.specs = 0}},
+		{EFFECT_FIND_SPEC, {.specs = 2}},
+		{EFFECT_FIND_SPEC, {.specs = 1, .find_fails = true}},
+		{EFFECT_COMMIT_PUSH, {.specs = 1, .commit_fails = true}},
+		{EFFECT_COMMIT_PUSH, {.specs = 1, .nothing_to_commit = true}},
+		{EFFECT_PUSH, {.specs = 1, .push_fails = true}},
+		{EFFECT_PUSH, {.specs = 1, .no_remote = true}},
+		{EFFECT_PR_CHECKS, {.specs = 1, .checks = STAGE_CHECKS_RED}},
+		{EFFECT_PR_CHECKS, {.specs = 1, .checks = STAGE_CHECKS_UNKNOWN}},
+	};
+
+	for (size_t i = 0; i < COUNT(worlds); i++)
+		if (asked & worlds[i].effect)
+			play_world(r, at, key, &worlds[i].world);
+}
+
+static void play_last(struct round *r, const struct stage *at, struct arrival *a, unsigned *asked)
+{
+	CLEANUP(play_end) struct play p;
+	CLEANUP(json_free) json *printed = NULL;
+	struct error err;
+
+	play_begin(&p, r->k, r->node, at);
+	p.stage->world.running = r->running;
+	if (play_step(&p, r->op == LABEL_ANSWERS, &printed, &err) < 0)
+		arrive_at_error(r->k, a, &err);
+	else
+		arrive(a, &p, printed);
+	*asked = p.stage->world.asked;
+}
+
+/* The same when the budget was extended as often as can be. */
+static void play_extended(struct round *r, const struct stage *at)
+{
+	CLEANUP(stage_free) struct stage *other = play_budget(r->k, at, false);
+	struct arrival a = arrival_of(r, EDGE_NOT_EXTENDED);
+	unsigned asked;
+
+	play_last(r, other, &a, &asked);
+}
+
+static void play_spent(struct round *r, const struct stage *at, struct arrival *a)
+{
+	CLEANUP(stage_free) struct stage *other = play_budget(r->k, at, true);
+	unsigned asked;
+
+	play_last(r, other, a, &asked);
+}
+
+/*
+ * Whether the budget is spent is asked right before something is dispatched. What was to be
+ * dispatched, and so the key of where it leads, says all that matters then, but for whether the
+ * state has asked before; so one try a node will do.
+ */
+static void play_over(struct round *r, const struct stage *at, uint32_t to)
+{
+	struct arrival a = arrival_of(r, EDGE_BUDGET);
+	const struct node *from = &r->k->nodes[r->node], *node = &r->k->nodes[to];
+	bool same_state = strcmp(from->state, node->state) == 0, asked = from->asked;
+
+	if (same_state && node->spent[asked]) {
+		arrive_at(r->k, &a, node->spent[asked] - 1, node->spent_cost[asked]);
+		return;
+	}
+	play_spent(r, at, &a);
+	if (!same_state)
+		return;
+	r->k->nodes[to].spent[asked] = a.to + 1;
+	r->k->nodes[to].spent_cost[asked] = a.cost;
+}
+
+/* All that was printed is answered, or is not: what comes of it. */
+static void end_round(struct round *r, const struct stage *at)
+{
+	const char *trigger = r->n ? json_get_str(json_first(r->printed), "trigger") : NULL;
+	bool budget = trigger && strcmp(trigger, BUDGET_TRIGGER) == 0;
+	bool goes_on = budget && r->chosen[0]->text &&
+		       str_find(str_of(r->chosen[0]->name), STR("continue")) == 0;
+	struct arrival a = arrival_of(r, goes_on ? EDGE_EXTENDED : 0);
+	unsigned asked;
+
+	play_last(r, at, &a, &asked);
+	if (!a.fresh_edge)
+		return;
+	play_worlds(r, at, a.key, asked);
+	if (goes_on)
+		play_extended(r, at);
+	else if (a.cost)
+		play_over(r, at, a.to);
+}
+
+static bool seen_key(struct round *r, const char ***keys, size_t *n, const char *key)
+{
+	for (size_t i = 0; i < *n; i++)
+		if (strcmp((*keys)[i], key) == 0)
+			return true;
+	(*keys)[(*n)++] = arena_dup(&r->arena, str_of(key));
+	return false;
+}
+
+static void choose(struct round *r, size_t i, const struct stage *at);
+
+/* Records one form of an answer; false when it means the same as one before. */
+static bool answer(struct round *r, struct play *p, const json *action, const struct form *f,
+	const char ***keys, size_t *n_keys)
+{
+	struct error err;
+
+	if (play_form(p, action, f, &err) < 0) {
+		walk_broken(r->k, r->node, "an answer that fits is refused", err.text);
+		return false;
+	}
+	if (seen_key(r, keys, n_keys, p->key.s)) {
+		r->k->merged++;
+		return false;
+	}
+	return true;
+}
+
+static void choose_answer(struct round *r, size_t i, size_t form, const struct stage *at,
+	const char ***keys, size_t *n_keys)
+{
+	CLEANUP(play_end) struct play p;
+	const json *action = json_at(r->printed, i);
+	const struct form *f = &r->forms[i].list[form];
+
+	play_begin(&p, r->k, r->node, at);
+	if (!answer(r, &p, action, f, keys, n_keys))
+		return;
+	if (!form && r->checked)
+		check_second(r->k, r->node, p.stage, action, f);
+	choose(r, i + 1, p.stage);
+}
+
+static void choose_one(struct round *r, size_t i, size_t form, const struct stage *at,
+	const char ***keys, size_t *n_keys)
+{
+	const struct form *f = &r->forms[i].list[form];
+
+	r->chosen[i] = f;
+	r->others += form > 0;
+	if (f->silent) {
+		if (f->running)
+			r->running = json_get_str(json_at(r->printed, i), "id");
+		choose(r, i + 1, at);
+		if (f->running)
+			r->running = NULL;
+	} else {
+		choose_answer(r, i, form, at, keys, n_keys);
+	}
+	r->others -= form > 0;
+}
+
+static bool wanted(const struct round *r, size_t i, size_t f)
+{
+	if (r->k->plain && !r->forms[i].list[f].plain)
+		return false;
+	return !f || r->others < most_others(r);
+}
+
+static void choose(struct round *r, size_t i, const struct stage *at)
+{
+	const char **keys;
+	size_t n_keys = 0;
+
+	if (i == r->n) {
+		end_round(r, at);
+		return;
+	}
+	keys = arena_alloc(&r->arena, r->forms[i].n * sizeof(*keys));
+	for (size_t f = 0; f < r->forms[i].n; f++)
+		if (wanted(r, i, f) && !(r->forms[i].list[f].running && r->running))
+			choose_one(r, i, f, at, &keys, &n_keys);
+}
+
+/* Sections in which the troubleshooter may write an answer in an agent's place. */
+static const char *const *sections_of(struct round *r, const struct stage *at)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	static const char *const none[] = {NULL};
+	struct error err;
+
+	return stage_look(at, &f, &err) < 0 ? none : key_sections(&r->arena, &f.doc);
+}
+
+/*
+ * A crash behind the save and before the print, or a second window: step prints the same again and
+ * changes nothing.
+ */
+static bool print_again(struct round *r, struct stage *at)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT, after = BUF_INIT;
+	const struct node *n = &r->k->nodes[r->node];
+	struct stage_call call = {0};
+	struct error err;
+
+	r->k->plays++;
+	if (stage_step(at, &call, &r->printed, &err) < 0) {
+		walk_broken(r->k, r->node, "the next step fails", err.text);
+		return false;
+	}
+	json_print(&text, r->printed);
+	if (strcmp(text.s, n->printed) != 0)
+		walk_broken(r->k, r->node, "the next step prints something else", text.s);
+	if (!stage_document(at, &after) || strcmp(after.s, n->doc) != 0)
+		walk_broken(r->k, r->node, "the next step changes the document", "");
+	return true;
+}
+
+static void serve(struct round *r, const struct stage *at)
+{
+	const struct node *n = &r->k->nodes[r->node];
+	size_t i = 0;
+
+	r->n = json_len(r->printed);
+	r->forms = arena_alloc(&r->arena, r->n * sizeof(*r->forms));
+	r->chosen = arena_alloc(&r->arena, (r->n + 1) * sizeof(*r->chosen));
+	for (const json *a = json_first(r->printed); a; a = json_next(a)) {
+		forms_of(&r->arena, r->k->w, a, n->changes > 0, sections_of(r, at), &r->forms[i++]);
+	}
+	r->checked = check_node(r->k, r->node, at, r->printed);
+	r->op = LABEL_ANSWERS;
+	choose(r, 0, at);
+}
+
+/* A person does what the run waits for. */
+static void user(struct round *r, const struct stage *at, enum label_op op)
+{
+	CLEANUP(play_end) struct play p;
+	CLEANUP(json_free) json *printed = NULL;
+	struct arrival a = {.node = r->node, .flags = EDGE_USER, .label = {.op = op}};
+	struct error err;
+	int rc;
+
+	play_begin(&p, r->k, r->node, at);
+	if (op == LABEL_USER)
+		rc = stage_set(p.stage, "troubleshooter_input", STR("Go on."), &err);
+	else
+		rc = stage_set(p.stage, "troubleshooter_calls", STR("0"), &err);
+	if (rc < 0 || play_step(&p, false, &printed, &err) < 0)
+		arrive_at_error(r->k, &a, &err);
+	else
+		arrive(&a, &p, printed);
+}
+
+void expand(struct walk *k, uint32_t node)
+{
+	struct round r = {.k = k, .node = node};
+	CLEANUP(stage_free) struct stage *at = play_load(k, node);
+	enum node_kind kind = k->nodes[node].kind;
+
+	if (kind == NODE_START)
+		end_round(&r, at);
+	else if (kind == NODE_ERROR || !print_again(&r, at))
+		;
+	else if (kind == NODE_WORK)
+		serve(&r, at);
+	else if (kind == NODE_QUESTION)
+		user(&r, at, LABEL_USER);
+	else if (kind == NODE_GIVEN_UP)
+		user(&r, at, LABEL_RESET);
+	json_free(&r.printed);
+	arena_release(&r.arena);
+}
