@@ -47,6 +47,25 @@ static size_t walk_back(struct str text, uint64_t rev, int64_t *seq)
 	return 0;
 }
 
+static bool number(struct str *s, const char *before, int64_t *n)
+{
+	size_t i = strlen(before);
+
+	if (!str_starts(*s, before))
+		return false;
+	for (*n = 0; i < s->n && s->p[i] >= '0' && s->p[i] <= '9' && *n <= REV_MOST; i++)
+		*n = *n * 10 + (s->p[i] - '0');
+	*s = str_sub(*s, i, s->n);
+	return true;
+}
+
+/* As all lines begin that were not written by hand: there may be very many. */
+static bool quick_head(struct str line, struct line_head *head)
+{
+	return number(&line, "{\"seq\":", &head->seq) && number(&line, ",\"rev\":", &head->rev) &&
+	       str_starts(line, ",\"");
+}
+
 static int64_t highest(struct str text, uint64_t rev)
 {
 	int64_t most = rev == STORE_REV_UNKNOWN ? 0 : (int64_t)rev;
@@ -55,7 +74,8 @@ static int64_t highest(struct str text, uint64_t rev)
 	while (str_line(&text, &line)) {
 		struct line_head head;
 
-		if (read_head(line, &head) && head.rev > most && head.rev <= REV_MOST)
+		if ((quick_head(line, &head) || read_head(line, &head)) && head.rev > most &&
+			head.rev <= REV_MOST)
 			most = head.rev;
 	}
 	return most;

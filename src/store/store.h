@@ -8,10 +8,11 @@
  * `create` is the revision at which the key came to be. 0: there is no such key.
  *
  * Keys are 1 to 200 bytes of `A-Za-z0-9/._-`. Values are UTF-8 text without NUL, at most 64 KiB; a
- * transaction has at most 64 operations and 512 KiB. Documents are keys `doc/NAME` with values of
- * up to 16 MiB, any bytes: a file NAME that people may find, read and edit. An edit by hand is
- * another client's transaction, seen and committed (actor `hand`) by the next get of it in a store
- * that is open for writing.
+ * transaction has at most 64 operations, each on a key of its own, and 512 KiB. Documents are keys
+ * `doc/NAME` with values of up to 16 MiB, any bytes: a file NAME that people may find, read and
+ * edit; NAME is any that is not hidden, in UTF-8. An edit by hand is another client's transaction,
+ * seen and committed (actor `hand`) by the next get of it, or before the next transaction that
+ * names it in an operation or a guard, in a store that is open for writing.
  *
  * Ownership: texts that come out live in the arena of the caller, or until store_close() where it
  * says so. A store belongs to one thread.
@@ -65,7 +66,8 @@ struct store_op {
 	const char *key;
 	struct str value;
 	uint64_t lease;
-	/* Of a document, where the caller knows: told from the text at the key's present `mod`. */
+	/* Of a document, where the caller knows: told from the text at the key's present `mod`. One
+	 * that does not hold is left aside. */
 	const struct delta *delta;
 };
 
@@ -83,10 +85,11 @@ struct store_txn {
 	 * none. A ttl of 0: must be alive, is not renewed. STORE_GONE when it is not. */
 	uint64_t lease;
 	int lease_ttl_s;
-	const json *events; /* array of objects: lines of the log, numbered, in this order; may be
-			       NULL */
-	const json *note;   /* object that is kept with the commit; may be NULL */
-	const char *ts;     /* RFC 3339 time for the log; NULL: now */
+	/* Array of objects: lines of the log, numbered, in this order; may be NULL. They bring no
+	 * `seq` and `rev`, and get the transaction's `ts` when they have none. */
+	const json *events;
+	const json *note; /* object that is kept with the commit; may be NULL */
+	const char *ts;   /* RFC 3339 time for the log; NULL: now */
 };
 
 struct store_result {
@@ -113,8 +116,9 @@ enum store_mode {
  * The file backend: DIR/NAME.events.jsonl is the journal, DIR/.NAME.lock the lock, DIR/FILE each
  * document. The folder is made. `wait_ms`: how long to wait for the lock, each time.
  * -1: ERR_STATE (locked, or a network file system), ERR_INPUT (a journal of a later format),
- * ERR_SYSTEM. A last commit that a kill or a power cut left behind is finished or taken back first;
- * what is behind the last whole commit is cut.
+ * ERR_SYSTEM; ERR_INPUT too for one that is damaged at its end, which is left alone. A last commit
+ * that a kill or a power cut left behind is finished or taken back first; what is behind the last
+ * whole commit is cut.
  */
 int store_open(struct store **out, struct disk *disk, const char *dir, const char *name,
 	enum store_mode mode, unsigned wait_ms, struct error *err);
@@ -124,12 +128,15 @@ void store_note(struct store *s, const char *what);
 /* How operations are done: an adapter for another engine, or a test's, puts its own in place. */
 struct store_ops;
 
-/* The last commit's revision; 0 for a new store. */
+/* The last commit's revision as of the last operation; 0 for a new store. Under STORE_HOLD the next
+ * transaction's is one more, unless people have edited a document that it names. */
 int64_t store_revision(struct store *s);
 /* The `seq` of the last event. */
 int64_t store_events(struct store *s);
 
-/* Absent: STORE_OK with mod 0. For a document, `value` lives until the next operation on s. */
+/* Absent: STORE_OK with mod 0. For a document, `value` lives until the next operation on s. A
+ * reader gets a document as it is on disk; an edit by hand that is not committed yet has the mod
+ * that it would get, store_revision() + 1. */
 enum store_status store_get(
 	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err);
 /* Hands the bytes over instead; *mod 0 when there is none. *by_hand (may be NULL): this very call
