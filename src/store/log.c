@@ -38,7 +38,7 @@ static int load(struct store_log *l, struct disk_file *f, struct error *err)
 	l->end = (size_t)(t.commit ? t.end : t.old);
 	/* A whole line of a commit that does not hold is damage, not the rest of a kill. */
 	for (rest = str_sub(buf_str(&l->text), l->end, l->text.len); str_line(&rest, &line);)
-		if (str_starts(line, FILE_COMMIT) && line.p[line.n] == '\n')
+		if (str_starts(line, FILE_COMMIT) && rest.p[-1] == '\n')
 			l->end = l->text.len - rest.n;
 	return 0;
 }
