@@ -45,7 +45,15 @@ static size_t looks_like_sentinel(struct str text, size_t at, size_t *slash)
 
 static size_t next_comment(struct str text, size_t from)
 {
-	return from + str_find(str_sub(text, from, text.n), STR("<!--"));
+	const char *at = text.p + from, *end = text.p + text.n;
+
+	/* One byte is searched for faster than four. */
+	while (at < end && (at = memchr(at, '<', (size_t)(end - at))) != NULL) {
+		if (end - at >= 4 && memcmp(at, "<!--", 4) == 0)
+			return (size_t)(at - text.p);
+		at++;
+	}
+	return text.n;
 }
 
 /* Copies text; in each line that looks like a sentinel, adds one backslash or takes one away. */

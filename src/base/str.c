@@ -91,14 +91,19 @@ static size_t sequence(const unsigned char *p, size_t n)
 	return len;
 }
 
-/* True when the eight bytes at p are ASCII and none is NUL. */
-static bool plain_word(const char *p)
+enum { BLOCK = 32 };
+
+/* True when the bytes of the block at p are ASCII and none is NUL: taking one from each byte sets
+ * the high bit of a NUL alone. */
+static bool plain_block(const char *p)
 {
 	const uint64_t high = 0x8080808080808080u, ones = 0x0101010101010101u;
-	uint64_t w;
+	uint64_t w[BLOCK / 8], all = 0;
 
-	memcpy(&w, p, sizeof(w));
-	return !(w & high) && !((w - ones) & ~w & high);
+	memcpy(w, p, sizeof(w));
+	for (size_t i = 0; i < COUNT(w); i++)
+		all |= w[i] | (w[i] - ones);
+	return !(all & high);
 }
 
 size_t utf8_fault(struct str s)
@@ -108,8 +113,8 @@ size_t utf8_fault(struct str s)
 	while (i < s.n) {
 		size_t len;
 
-		if (s.n - i >= 8 && plain_word(s.p + i)) {
-			i += 8;
+		if (s.n - i >= BLOCK && plain_block(s.p + i)) {
+			i += BLOCK;
 			continue;
 		}
 		len = sequence((const unsigned char *)s.p + i, s.n - i);
