@@ -1,4 +1,5 @@
 #include <stdarg.h>
+#include "src/base/path.h"
 #include "src/cli/cli.h"
 
 #define X(name) &verb_##name,
@@ -11,8 +12,8 @@ const struct verb *const verbs[] = {
 void say(const char *fmt, ...)
 {
 	char line[2048];
+	struct error ignored;
 	va_list ap;
-	ssize_t ignored;
 	int n;
 
 	va_start(ap, fmt);
@@ -23,8 +24,8 @@ void say(const char *fmt, ...)
 	if ((size_t)n > sizeof(line) - 2)
 		n = (int)sizeof(line) - 2;
 	line[n++] = '\n';
-	ignored = write(STDERR_FILENO, line, (size_t)n);
-	(void)ignored;
+	(void)fd_write_all(
+		STDERR_FILENO, (struct str){line, (size_t)n}, "standard error", &ignored);
 }
 
 void help_all(struct buf *out)

@@ -350,14 +350,26 @@ static char *stem_of(struct arena *a, const char *name, const char *id)
 	return stem;
 }
 
+/* Where what was offered is, or why it is nowhere. */
+static void tell_kept(struct error *err, const char *kept, const char *why_not)
+{
+	size_t n = strlen(err->text);
+
+	if (kept)
+		(void)snprintf(err->text + n, sizeof(err->text) - n,
+			"; what was offered is kept in %.400s", kept);
+	else if (*why_not)
+		(void)snprintf(err->text + n, sizeof(err->text) - n,
+			"; what was offered is not kept: %.300s", why_not);
+}
+
 static int refuse(struct context_file *f, const char *id, struct str text, struct error *err)
 {
-	struct error why = *err, second;
+	struct error why = *err, second, third = {0};
 	char *kept = NULL;
 	json *event;
 
-	if (text.n &&
-		context_keep(f, stem_of(&f->doc.arena, f->name, id), text, &kept, &second) < 0)
+	if (text.n && context_keep(f, stem_of(&f->doc.arena, f->name, id), text, &kept, &third) < 0)
 		kept = NULL;
 	event = context_event(f, "refusal");
 	json_put_str(event, "action", utf8_fault(str_of(id)) ? STR("?") : str_of(id));
@@ -367,12 +379,7 @@ static int refuse(struct context_file *f, const char *id, struct str text, struc
 	if (context_log(f, &second) < 0)
 		error_prefix(&why, "(not noted in the events: %.100s)", second.text);
 	*err = why;
-	if (kept) {
-		size_t n = strlen(err->text);
-
-		(void)snprintf(err->text + n, sizeof(err->text) - n,
-			"; what was offered is kept in %.400s", kept);
-	}
+	tell_kept(err, kept, third.text);
 	return -1;
 }
 

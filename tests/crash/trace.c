@@ -311,9 +311,9 @@ static int attach(struct tracer *tr)
 	return 0;
 }
 
-static int memory_file(struct str text)
+static int memory_file(const char *name, struct str text)
 {
-	int fd = memfd_create("text", MFD_CLOEXEC);
+	int fd = memfd_create(name, MFD_CLOEXEC);
 	struct error err;
 
 	if (fd < 0 || fd_write_all(fd, text, "memory", &err) < 0 || lseek(fd, 0, SEEK_SET) < 0)
@@ -333,9 +333,9 @@ static void collect(struct buf *into, int fd)
 
 int trace_run(struct trace *t)
 {
-	CLEANUP(close_fd) int in = memory_file(t->input);
-	CLEANUP(close_fd) int out = memory_file((struct str){0});
-	CLEANUP(close_fd) int err = memory_file((struct str){0});
+	CLEANUP(close_fd) int in = memory_file("input", t->input);
+	CLEANUP(close_fd) int out = memory_file("output", (struct str){0});
+	CLEANUP(close_fd) int err = memory_file("errors", (struct str){0});
 	struct tracer tr = {.t = t};
 
 	t->count = t->hit_kind = t->first_effect = 0;

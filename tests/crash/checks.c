@@ -1,0 +1,337 @@
+#include "src/base/json.h"
+#include "src/base/path.h"
+#include "src/store/log.h"
+#include "tests/crash/checks.h"
+#include "tests/lib/match.h"
+#include "tests/lib/run.h"
+#include "tests/lib/tree.h"
+
+struct figures figures;
+
+/* ---- documents ---- */
+
+/* A run that was disturbed may have needed a commit more. */
+static void add_document(struct buf *out, struct str text)
+{
+	struct str line;
+
+	while (str_line(&text, &line)) {
+		if (str_starts(line, "revision: "))
+			continue;
+		buf_add(out, line);
+		buf_addc(out, '\n');
+	}
+}
+
+void document_sum(struct str text, char sum[DIGEST_TEXT])
+{
+	CLEANUP(buf_release) struct buf plain = BUF_INIT;
+
+	add_document(&plain, text);
+	digest_text(buf_str(&plain), sum);
+}
+
+void document_now(const struct stage *s, char sum[DIGEST_TEXT])
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	sum[0] = '\0';
+	if (tree_read(s->document, &text))
+		document_sum(buf_str(&text), sum);
+}
+
+static bool is_known(const struct stage *s, const char *sum)
+{
+	for (size_t i = 0; i < s->n_known; i++)
+		if (strcmp(s->known[i], sum) == 0)
+			return true;
+	return false;
+}
+
+static void learn_document(struct stage *s, const char *sum)
+{
+	if (!is_known(s, sum) && s->n_known < STAGE_DOCUMENTS)
+		memcpy(s->known[s->n_known++], sum, DIGEST_TEXT);
+}
+
+int journal_read(struct stage *s, bool learn, char last[DIGEST_TEXT], struct error *err)
+{
+	CLEANUP(store_log_close) struct store_log *log = NULL;
+	struct store_commit c;
+	int rc;
+
+	last[0] = '\0';
+	if (!path_exists(arena_printf(&s->arena, "%s/%s.events.jsonl", s->folder, s->scene->id)))
+		return 0;
+	if (store_log_open(&log, disk_real(), s->folder, s->scene->id, err) < 0)
+		return -1;
+	while ((rc = store_log_next(log, &c, err)) > 0) {
+		if (!c.document_key)
+			continue;
+		last[0] = '\0';
+		if (!c.removed)
+			document_sum(c.document, last);
+		if (learn)
+			learn_document(s, last);
+	}
+	return rc;
+}
+
+/* ---- all state ---- */
+
+/* Events that tell which outside effect a run had are left out: after a kill behind a commit of
+ * git, the next run finds nothing to commit. A refusal may stand there twice. */
+static bool is_event_left_out(const struct stage *s, struct str line)
+{
+	return str_find(line, STR("\"type\":\"effect\"")) < line.n ||
+	       (s->scene->keeps && str_find(line, STR("\"type\":\"refusal\"")) < line.n);
+}
+
+/* Who gives the work item back when it fails holds it the next time under another fence. */
+static void add_event(const struct stage *s, struct buf *out, struct str line)
+{
+	size_t at = s->scene->talks ? str_find(line, STR(",\"fence\":")) : line.n;
+
+	buf_add(out, str_sub(line, 0, at));
+	if (at < line.n) {
+		struct str rest = str_sub(line, at + 1, line.n);
+
+		buf_add(out, str_sub(rest, str_find(rest, STR(",")), rest.n));
+	}
+	buf_addc(out, '\n');
+}
+
+static void add_events(const struct stage *s, struct buf *out, struct str text)
+{
+	struct str line;
+	unsigned n = 0;
+
+	while (str_line(&text, &line)) {
+		char start[32];
+
+		if (!str_starts(line, "{\"seq\":"))
+			continue;
+		(void)snprintf(start, sizeof(start), "{\"seq\":%u,", ++n);
+		if (!str_starts(line, start))
+			buf_addf(out, "(this should be event %u)", n);
+		if (is_event_left_out(s, line))
+			continue;
+		add_event(s, out, str_sub(line, str_find(line, STR("\"ts\":")), line.n));
+	}
+}
+
+static void add_file(const struct stage *s, struct buf *out, const char *path)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	(void)tree_read(path, &text);
+	if (str_ends(str_of(path), ".events.jsonl"))
+		add_events(s, out, buf_str(&text));
+	else
+		add_document(out, buf_str(&text));
+}
+
+/* What a refused answer leaves stands as often as it was refused. */
+static bool is_left_out(const struct stage *s, struct str name)
+{
+	return s->scene->keeps && str_find(name, STR("/logs/")) < name.n;
+}
+
+static void add_tree(const struct stage *s, struct buf *out, bool plain)
+{
+	CLEANUP(buf_release) struct buf names = BUF_INIT, text = BUF_INIT;
+	struct arena a = {0};
+	const char *state = path_join(&a, s->live, "state");
+	struct str rest, name;
+
+	if (path_exists(state))
+		tree_list(state, &names);
+	for (rest = buf_str(&names); str_line(&rest, &name);) {
+		const char *path = path_join(&a, state, arena_dup(&a, name));
+
+		if (is_left_out(s, name))
+			continue;
+		buf_addf(out, "=== %.*s\n", (int)name.n, name.p);
+		if (str_ends(name, ".lock")) /* is for people */
+			continue;
+		if (!plain) {
+			add_file(s, out, path);
+			continue;
+		}
+		buf_clear(&text);
+		(void)tree_read(path, &text);
+		buf_add(out, buf_str(&text));
+	}
+	arena_release(&a);
+}
+
+void picture_add(const struct stage *s, struct buf *out)
+{
+	add_tree(s, out, false);
+}
+
+void picture_sum(const struct stage *s, char sum[DIGEST_TEXT])
+{
+	CLEANUP(buf_release) struct buf all = BUF_INIT;
+
+	add_tree(s, &all, true);
+	digest_text(buf_str(&all), sum);
+}
+
+/* ---- after a fault ---- */
+
+static void check_torn(struct stage *s, char last[DIGEST_TEXT], struct buf *fault)
+{
+	char sum[DIGEST_TEXT];
+	struct error err;
+
+	document_now(s, sum);
+	if (!is_known(s, sum))
+		buf_adds(fault, "the document is none that any commit left\n");
+	if (journal_read(s, false, last, &err) < 0)
+		buf_addf(fault, "the journal cannot be read: %s\n", err.text);
+	else if (last[0] && !is_known(s, last))
+		buf_adds(fault, "the journal's document is another one\n");
+}
+
+/* A refusal says where what was offered is, or that it is nowhere. */
+static void check_refusal(struct stage *s, const struct trace *t, struct buf *fault)
+{
+	static const char kept[] = "what was offered is kept in ";
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct str err = buf_str(&t->err), path;
+	size_t at = str_find(err, STR(kept));
+
+	if (t->status != 4 || !err.n)
+		return;
+	if (at == err.n && str_find(err, STR("what was offered is not kept: ")) == err.n)
+		buf_addf(fault, "nobody knows what became of the text: '%s'\n", err.p);
+	path = str_trim(str_sub(err, at == err.n ? at : at + sizeof(kept) - 1, err.n));
+	if (path.n && (!tree_read(arena_dup(&s->arena, path), &text) ||
+			      !str_eq(buf_str(&text), buf_str(&s->input))))
+		buf_addf(fault, "what was refused is not in '%.*s'\n", (int)path.n, path.p);
+}
+
+static bool has_told(const struct trace *t)
+{
+	return t->status == 0 || (t->out.len && t->out.s[t->out.len - 1] == '\n');
+}
+
+void check_files(struct stage *s, const struct trace *t, struct buf *fault)
+{
+	size_t before = fault->len;
+	char last[DIGEST_TEXT];
+
+	check_torn(s, last, fault);
+	figures.torn += fault->len > before;
+	before = fault->len;
+	if (s->scene->keeps)
+		check_refusal(s, t, fault);
+	if (!s->scene->status && has_told(t) && strcmp(last, s->last) != 0)
+		buf_addf(fault, "it printed '%s' and had not committed it\n",
+			t->out.s ? t->out.s : "");
+	figures.lost += fault->len > before;
+}
+
+/* Calls f for each event of this type in the journal. */
+static void each_event(struct stage *s, const char *type,
+	void (*f)(struct stage *, const json *, struct buf *seen, struct buf *fault),
+	struct buf *fault)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT, seen = BUF_INIT;
+	struct str rest, line;
+
+	(void)tree_read(
+		arena_printf(&s->arena, "%s/%s.events.jsonl", s->folder, s->scene->id), &text);
+	for (rest = buf_str(&text); str_line(&rest, &line);) {
+		CLEANUP(json_free) json *event = NULL;
+		struct error ignored;
+
+		if (str_starts(line, "{\"seq\":") && json_parse(&event, line, &ignored) == 0 &&
+			str_is(str_of(json_get_str(event, "type")), type))
+			f(s, event, &seen, fault);
+	}
+}
+
+/* One that names the same action under the same fence as an earlier one. */
+static void check_once(struct stage *s, const json *event, struct buf *seen, struct buf *fault)
+{
+	CLEANUP(buf_release) struct buf key = BUF_INIT;
+
+	(void)s;
+	buf_addf(&key, "<%s %lld>", json_get_str(event, "action"),
+		(long long)json_get_int(event, "fence", 0));
+	if (str_find(buf_str(seen), buf_str(&key)) < seen->len) {
+		buf_addf(fault, "%s %s came twice\n", json_get_str(event, "type"), key.s);
+		figures.twice++;
+	}
+	buf_add(seen, buf_str(&key));
+}
+
+/* What was refused is kept, whole, where the event says. */
+static void check_kept(struct stage *s, const json *event, struct buf *seen, struct buf *fault)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *kept = json_get_str(event, "kept");
+
+	(void)seen;
+	if (kept && (!tree_read(kept, &text) || !str_eq(buf_str(&text), buf_str(&s->input))))
+		buf_addf(fault, "what was refused is not in '%s'\n", kept);
+}
+
+static void check_events(struct stage *s, struct buf *fault)
+{
+	each_event(s, "dispatch", check_once, fault);
+	each_event(s, "answer", check_once, fault);
+	if (s->scene->keeps)
+		each_event(s, "refusal", check_kept, fault);
+}
+
+void check_end(struct stage *s, struct buf *fault)
+{
+	CLEANUP(buf_release) struct buf now = BUF_INIT, probe = BUF_INIT;
+
+	picture_add(s, &now);
+	if (!str_eq(buf_str(&now), buf_str(&s->picture))) {
+		buf_adds(fault, "the end state is another one\n");
+		diff_add(fault, buf_str(&s->picture), buf_str(&now));
+	}
+	check_events(s, fault);
+	if (!s->scene->probe)
+		return;
+	stage_shell(s, s->scene->probe, &probe);
+	if (!str_eq(buf_str(&probe), buf_str(&s->probe))) {
+		buf_adds(fault, "the repository came out otherwise\n");
+		diff_add(fault, buf_str(&s->probe), buf_str(&probe));
+	}
+}
+
+static void compare_rerun(struct stage *s, const struct run *r, struct buf *fault)
+{
+	char last[DIGEST_TEXT];
+	struct error err;
+
+	if (r->status != s->scene->status && !(s->scene->again && r->status == s->scene->again))
+		buf_addf(fault, "the run after it: exit status %d: %s\n", r->status,
+			r->err.s ? r->err.s : "");
+	else if (s->scene->prints && !str_eq(buf_str(&r->out), buf_str(&s->out)))
+		buf_addf(fault, "the run after it printed %s\n", r->out.s ? r->out.s : "nothing");
+	else if (journal_read(s, false, last, &err) < 0)
+		buf_addf(fault, "the journal cannot be read: %s\n", err.text);
+	else
+		check_end(s, fault);
+}
+
+void check_rerun(struct stage *s, struct buf *fault)
+{
+	size_t before = fault->len;
+	struct run r = {.argv = s->argv,
+		.cwd = arena_printf(&s->arena, "%s/work", s->live),
+		.input = buf_str(&s->input),
+		.limit_s = 60};
+
+	run(&r);
+	compare_rerun(s, &r, fault);
+	figures.lost += fault->len > before;
+	run_release(&r);
+}

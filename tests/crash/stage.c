@@ -1,0 +1,152 @@
+#include "src/base/path.h"
+#include "tests/crash/checks.h"
+#include "tests/lib/run.h"
+#include "tests/lib/tap.h"
+#include "tests/lib/tree.h"
+
+static char *in_dir(struct stage *s, const char *name)
+{
+	return arena_printf(&s->arena, "%s/%s", s->dir, name);
+}
+
+void stage_shell(struct stage *s, const char *script, struct buf *out)
+{
+	static const char prelude[] = "set -e; export STATE=$DEV_TEAM_STATE_DIR/org/repo\n";
+	const char *const argv[] = {
+		"sh", "-c", arena_printf(&s->arena, "%s%s", prelude, script), NULL};
+	struct run r = {.argv = argv, .cwd = arena_printf(&s->arena, "%s/work", s->live)};
+
+	run(&r);
+	if (r.status)
+		die("'%s': the setup failed: %s%s", s->scene->name, r.out.s ? r.out.s : "",
+			r.err.s ? r.err.s : "");
+	if (out) {
+		buf_clear(out);
+		buf_add(out, buf_str(&r.out));
+	}
+	run_release(&r);
+}
+
+static void lay_out(struct stage *s)
+{
+	static const char repository[] =
+		"git init -q --template= -b main .\n"
+		"git init -q --template= --bare -b main ../origin.git\n"
+		"git remote add origin https://example.org/org/repo.git\n"
+		"git config url.\"$PWD/../origin.git\".pushInsteadOf "
+		"https://example.org/org/repo.git\n"
+		"mkdir scripts && printf 'true\\n' >scripts/validate.sh\n"
+		"printf '# Spec for T-1\\n' >_spec_T.md && git add . && git commit -q -m 'first "
+		"commit'\n"
+		"git push -q origin main && git checkout -q -b T-1\n";
+
+	setenv("DEV_TEAM_STATE_DIR", arena_printf(&s->arena, "%s/state", s->live), 1);
+	setenv("HOME", s->live, 1);
+	tree_mkdirs(arena_printf(&s->arena, "%s/work", s->live));
+	tree_write(arena_printf(&s->arena, "%s/.gitconfig", s->live),
+		STR("[user]\n\tname = Test\n\temail = test@example.org\n[gc]\n\tauto = 0\n"));
+	stage_shell(s, repository, NULL);
+	stage_shell(s, s->scene->setup, NULL);
+}
+
+/* Only a scene with a probe touches more than the state. */
+static const char *changing(const struct stage *s)
+{
+	return s->scene->probe ? "" : "/state";
+}
+
+static void copy(const char *from, const char *to)
+{
+	if (path_exists(to))
+		tree_remove(to);
+	if (path_exists(from))
+		tree_copy(from, to);
+}
+
+void stage_restore(struct stage *s, const char *which)
+{
+	struct arena a = {0};
+
+	copy(arena_printf(&a, "%s/%s%s", s->dir, which, changing(s)),
+		arena_printf(&a, "%s%s", s->live, changing(s)));
+	arena_release(&a);
+}
+
+void stage_keep(struct stage *s)
+{
+	struct arena a = {0};
+
+	tree_mkdirs(arena_printf(&a, "%s/killed", s->dir));
+	copy(arena_printf(&a, "%s%s", s->live, changing(s)),
+		arena_printf(&a, "%s/killed%s", s->dir, changing(s)));
+	arena_release(&a);
+}
+
+int stage_trace(struct stage *s, struct trace *t)
+{
+	t->argv = s->argv;
+	t->cwd = arena_printf(&s->arena, "%s/work", s->live);
+	t->input = buf_str(&s->input);
+	t->who = s->scene->who;
+	return trace_run(t);
+}
+
+static void make_words(struct stage *s)
+{
+	const struct scene *scene = s->scene;
+	size_t n = 0;
+
+	s->argv[n++] = "dev-team";
+	for (const char *const *w = scene->words; *w; w++)
+		s->argv[n++] =
+			**w == '@' ? arena_printf(&s->arena, "%s/%s", s->folder, *w + 1) : *w;
+	for (unsigned i = 0; scene->input && i <= (scene->repeat ? scene->repeat - 1 : 0); i++)
+		buf_adds(&s->input, scene->input);
+}
+
+static void learn(struct stage *s, const struct trace *t, struct buf *fault)
+{
+	struct error err;
+
+	if (t->status != s->scene->status)
+		buf_addf(fault, "undisturbed: exit status %d: %s", t->status, t->err.s);
+	s->calls = t->count;
+	s->first_effect = t->first_effect;
+	buf_add(&s->out, buf_str(&t->out));
+	if (journal_read(s, true, s->last, &err) < 0)
+		buf_addf(fault, "undisturbed: the journal cannot be read: %s\n", err.text);
+	picture_add(s, &s->picture);
+	if (s->scene->probe)
+		stage_shell(s, s->scene->probe, &s->probe);
+}
+
+int stage_open(struct stage *s, const struct scene *scene, struct buf *fault)
+{
+	struct trace t = {.act = TRACE_COUNT};
+	int rc;
+
+	*s = (struct stage){.scene = scene, .dir = tree_scratch("crash"), .n_known = 1};
+	s->live = in_dir(s, "live");
+	s->folder = in_dir(s, "live/state/org/repo");
+	s->document = arena_printf(&s->arena, "%s/%s.md", s->folder, scene->id);
+	make_words(s);
+	lay_out(s);
+	tree_copy(s->live, in_dir(s, "before"));
+	document_now(s, s->known[0]);
+	rc = stage_trace(s, &t);
+	if (rc == 0)
+		learn(s, &t, fault);
+	trace_release(&t);
+	return rc < 0 ? 1 : fault->len ? -1 : 0;
+}
+
+void stage_close(struct stage *s)
+{
+	tree_remove(s->dir);
+	free(s->dir);
+	buf_release(&s->input);
+	buf_release(&s->picture);
+	buf_release(&s->probe);
+	buf_release(&s->out);
+	arena_release(&s->arena);
+}
