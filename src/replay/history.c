@@ -35,7 +35,6 @@ static void set_place(struct arena *a, const char *path, struct history_place *p
 	place->path = arena_dup(a, str_of(path));
 	place->dir = arena_dup(a, path_dir(path));
 	place->name = arena_dup(a, str_ends(base, ".md") ? str_sub(base, 0, base.n - 3) : base);
-	place->key = arena_printf(a, "doc/%.*s", (int)base.n, base.p);
 }
 
 int history_find(struct arena *a, const char *given, struct history_place *place, struct error *err)
@@ -80,7 +79,7 @@ int history_next(struct history *p, struct error *err)
 	if (rc <= 0)
 		return rc;
 	p->was = p->there;
-	p->changed = c->document_key && strcmp(c->document_key, p->place->key) == 0;
+	p->changed = c->document_key != NULL; /* there is one; it may have been renamed */
 	if (!p->changed)
 		return 1;
 	old = p->before;

@@ -11,7 +11,7 @@
 /* Where a work item's files are. Texts are in the arena of history_find(). */
 struct history_place {
 	char *path; /* of the document, absolute, links followed as far as there are any */
-	char *dir, *name, *key;
+	char *dir, *name;
 };
 
 /* `given`: the document, which need not be there, or its events file. -1: ERR_USAGE. */

@@ -100,6 +100,7 @@ static void copy(struct operations *o, struct once *c)
 	c->op = op_of(c->note);
 	c->part = json_get_int(c->note, "part", 1);
 	c->changed = h->changed;
+	(void)snprintf(c->key, sizeof(c->key), "%s", h->changed ? h->commit.document_key : "");
 	c->there = h->there;
 	buf_add(&c->document, buf_str(&h->document));
 }

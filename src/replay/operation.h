@@ -16,6 +16,7 @@ struct once {
 	char ts[CLOCK_TEXT];
 	const char *op; /* of the note; "" when none was said */
 	int64_t part;   /* 1: begins an operation */
+	char key[264];  /* of the document that it changed; empty: none */
 	bool changed, there;
 	struct buf document; /* as it is from this commit on */
 };

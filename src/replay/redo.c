@@ -1,5 +1,6 @@
 #include "context/lease.h"
 #include "src/base/path.h"
+#include "src/base/path.h"
 #include "src/machine/actions.h"
 #include "src/machine/agents_uses.h"
 #include "src/machine/edit.h"
@@ -101,18 +102,31 @@ int redo_result(struct redo *r, struct buf *out, struct error *err)
 	return f->ops->pread(f, (int64_t)r->at, (size_t)size - r->at, out, err);
 }
 
+/* Where the document was: a step says it, of all else the journal has the name alone. */
+static const char *path_of(struct redo *r, const struct once *c)
+{
+	const char *file = strcmp(c->op, "step") == 0 ? json_get_str(c->note, "file") : NULL;
+	struct str key = str_of(c->key), base = path_base(r->path);
+
+	if (file || !str_starts(key, "doc/") || str_eq(str_sub(key, 4, key.n), base))
+		return file ? file : r->path;
+	return arena_printf(&r->arena, "%.*s%s", (int)(base.p - r->path), r->path, c->key + 4);
+}
+
 /* The document was moved to another folder or name meanwhile: so it is moved on the disk. */
 static int follow(struct redo *r, struct str journal, const struct operation *op, struct error *err)
 {
-	const char *file = json_get_str(op->list[0].note, "file");
+	const char *path = path_of(r, &op->list[0]);
 	CLEANUP(buf_release) struct buf document = BUF_INIT;
 	size_t at = r->at;
 	bool there;
 
-	if (!file || strcmp(op->list[0].op, "step") != 0 || strcmp(file, r->path) == 0)
+	if (strcmp(path, r->path) == 0)
 		return 0;
 	there = sim_disk_get(r->disk, r->path, &document);
-	set_path(r, file);
+	sim_disk_remove(r->disk, r->path);
+	shut(r);
+	set_path(r, path);
 	r->at = 0;
 	lay_document(r, there, buf_str(&document));
 	return lay_journal(r, journal, at, err);

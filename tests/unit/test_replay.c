@@ -1,100 +1,5 @@
-#include "src/replay/fork.h"
-#include "src/replay/restore.h"
-#include "src/replay/verify.h"
-#include "tests/unit/engine_rig.h"
-
-static struct history_place place;
-static struct verified v;
-
-static int replay_setup(void **state)
-{
-	int rc = rig_setup(state);
-
-	assert_int_equal(history_find(&t.arena, t.path, &place, &t.err), 0);
-	return rc;
-}
-
-#define replay_test(f) cmocka_unit_test_setup_teardown(f, replay_setup, rig_teardown)
-
-static void verify(void)
-{
-	assert_int_equal(verify_history(&t.arena, &place, &v, &t.err), 0);
-}
-
-static void assert_same(void)
-{
-	verify();
-	if (v.differ)
-		print_error("revision %lld (%s), line %zu of %s:\n%s\n%s\n", (long long)v.first.rev,
-			v.first.op, v.first.line, v.first.what, v.first.recorded, v.first.replayed);
-	assert_int_equal(v.differ, 0);
-}
-
-static size_t taken(const char *op)
-{
-	for (size_t i = 0; i < v.n_taken; i++)
-		if (strcmp(v.taken[i].op, op) == 0)
-			return v.taken[i].n;
-	return 0;
-}
-
-static char *at_rev(int64_t rev)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	assert_int_equal(history_document(&place, rev, &text, NULL, &t.err), 0);
-	return arena_dup(&t.arena, buf_str(&text));
-}
-
-static int64_t last_rev(void)
-{
-	CLEANUP(history_close) struct history h = {0};
-	int64_t rev = 0;
-
-	assert_int_equal(history_open(&h, &place, &t.err), 0);
-	while (history_next(&h, &t.err) > 0)
-		rev = h.commit.rev;
-	return rev;
-}
-
-static void write_by_hand(const char *text)
-{
-	tree_write(t.path, str_of(text));
-}
-
-/* `from` in the document becomes `to`, as an editor does it. */
-static void edit(const char *from, const char *to)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	char *old = document(), *found = strstr(old, from);
-
-	assert_non_null(found);
-	buf_add(&text, (struct str){old, (size_t)(found - old)});
-	buf_adds(&text, to);
-	buf_adds(&text, found + strlen(from));
-	write_by_hand(text.s);
-}
-
-/* A run that meets all that comes from outside. */
-static void a_run(void)
-{
-	t.checks = "build: failed";
-	assert_int_equal(step_as("ADR-7", false, NULL), 0);
-	assert_int_equal(step_as("ADR-7", true, NULL), 0);
-	answer("ADR-7/researching/2", "briefed", "The brief.\n\n");
-	assert_int_equal(step_as("ADR-7", true, NULL), 0);
-	answer("ADR-7/implementing/1", "implemented", "  Did it.");
-	assert_int_equal(step_as("ADR-7", true, NULL), 0);
-	t.running = "ADR-7/validating/1";
-	assert_int_equal(step_as("ADR-7", true, NULL), 0);
-	t.running = NULL;
-	answer("ADR-7/validating/1", "passed", "passed");
-	assert_int_equal(step_as("ADR-7", true, NULL), 0);
-	answer("ADR-7/reviewing/1", "pr_created", "https://github.com/o/r/pull/7");
-	assert_int_equal(step_as("ADR-7", true, NULL), 0);
-	answer("ADR-7/reviewing/2", "changes_requested", "No.");
-	assert_int_equal(step_as("ADR-7", true, NULL), 0);
-}
+#include "src/replay/operation.h"
+#include "tests/unit/replay_rig.h"
 
 static void what_was_done_comes_out_the_same_again(void **state)
 {
@@ -210,10 +115,88 @@ static void a_workflow_that_changed_is_used_from_there_on(void **state)
 	assert_same();
 }
 
+/* The machine stopped between the two saves of a first step. */
+static void a_step_that_was_cut_short_is_replayed_as_far_as_it_came(void **state)
+{
+	CLEANUP(buf_release) struct buf journal = BUF_INIT;
+	struct str rest, region;
+	char *first;
+
+	(void)state;
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	first = at_rev(1);
+	assert_true(tree_read(journal_path(), &journal));
+	rest = buf_str(&journal);
+	assert_true(region_next(&rest, &region));
+	tree_write(journal_path(), region);
+	write_by_hand(first);
+	assert_same();
+	assert_int_equal(v.commits, 1);
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	assert_string_equal(summary(), "ADR-7/researching/1");
+	assert_same();
+	assert_int_equal(v.commits, 2);
+}
+
+static void a_step_that_failed_between_its_saves_is_too(void **state)
+{
+	(void)state;
+	t.n_specs = 0;
+	assert_int_equal(step_as("ADR-7", false, NULL), -1);
+	t.n_specs = 1;
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	assert_same();
+}
+
+static void lie(const char *said, unsigned long done)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
+	json_put_str(context_op(&f, "set"), "key", STR("review_fix_iteration"));
+	json_put_str(f.op, "value", str_of(said));
+	json_put_str(context_event(&f, "set"), "key", STR("review_fix_iteration"));
+	context_set_count(&f.doc, "review_fix_iteration", done);
+	assert_int_equal(context_save(&f, &t.err), 0);
+}
+
+static void each_revision_that_differs_is_counted_once(void **state)
+{
+	(void)state;
+	t.lies = true;
+	a_run();
+	lie("1", 2);
+	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
+	lie("4", 3);
+	assert_int_equal(step_as("ADR-7", true, NULL), 0);
+	verify();
+	assert_int_equal(v.differ, 2);
+	assert_string_equal(v.first.replayed, "review_fix_iteration: 1");
+}
+
+static void a_document_that_was_moved_and_renamed_is_followed(void **state)
+{
+	char *path = arena_printf(&t.arena, "%s/else/Z.md", t.dir);
+
+	(void)state;
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	answer("ADR-7/researching/1", "briefed", "b");
+	tree_mkdirs(arena_printf(&t.arena, "%s/else", t.dir));
+	assert_int_equal(rename(t.path, path), 0);
+	assert_int_equal(
+		rename(journal_path(), arena_printf(&t.arena, "%s/else/Z.events.jsonl", t.dir)), 0);
+	t.path = path;
+	assert_int_equal(step_as("ADR-7", true, NULL), 0);
+	assert_string_equal(summary(), "ADR-7/implementing/1");
+	assert_int_equal(history_find(&t.arena, t.path, &place, &t.err), 0);
+	assert_same();
+	assert_true(v.commits > 3);
+}
+
 static void a_damaged_journal_is_told_with_its_line(void **state)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	char *journal = arena_printf(&t.arena, "%s/ADR-7.events.jsonl", t.dir), *at, line[2048];
+	char *journal = journal_path(), *at, line[2048];
 
 	(void)state;
 	t.lies = true;
@@ -230,170 +213,6 @@ static void a_damaged_journal_is_told_with_its_line(void **state)
 	assert_non_null(strstr(line, "ADR-7.events.jsonl:"));
 }
 
-static void every_revision_can_be_had_byte_for_byte(void **state)
-{
-	char *first, *second;
-
-	(void)state;
-	assert_int_equal(step_as("ADR-7", false, NULL), 0);
-	first = document();
-	assert_string_equal(at_rev(last_rev()), first);
-	write_by_hand("not a document \xff\n");
-	assert_int_equal(step_as("ADR-7", false, NULL), -1);
-	assert_string_equal(at_rev(last_rev()), "not a document \xff\n");
-	second = at_rev(last_rev() - 1);
-	assert_string_equal(second, first);
-}
-
-static void a_revision_that_there_is_not_is_told(void **state)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	(void)state;
-	assert_int_equal(step_as("ADR-7", false, NULL), 0);
-	assert_int_equal(history_document(&place, 99, &text, NULL, &t.err), -1);
-	assert_int_equal(t.err.code, ERR_INPUT);
-	assert_non_null(strstr(t.err.text, "has no revision 99: the last is "));
-}
-
-static void a_broken_edit_is_undone_and_stays_in_the_history(void **state)
-{
-	struct restored done;
-	char *good;
-
-	(void)state;
-	a_run();
-	good = document();
-	edit("state: ", "estate: ");
-	assert_int_equal(restore_document(&place, 0, &done, &t.err), 0);
-	assert_string_equal(document(), good);
-	assert_int_equal(done.stood, done.to + 1);
-	assert_non_null(strstr(at_rev(done.stood), "estate: "));
-	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
-	assert_same();
-}
-
-static void a_document_that_is_gone_is_put_back(void **state)
-{
-	struct restored done;
-	char *good;
-
-	(void)state;
-	a_run();
-	good = document();
-	assert_int_equal(unlink(t.path), 0);
-	assert_int_equal(restore_document(&place, 0, &done, &t.err), 0);
-	assert_string_equal(document(), good);
-	assert_same();
-}
-
-static void a_good_document_is_only_replaced_on_demand(void **state)
-{
-	struct restored done;
-
-	(void)state;
-	a_run();
-	assert_int_equal(restore_document(&place, 0, &done, &t.err), 0);
-	assert_int_equal(done.to, 0);
-	assert_int_equal(restore_document(&place, 2, &done, &t.err), 0);
-	assert_string_equal(document(), at_rev(2));
-	assert_int_equal(restore_document(&place, 2, &done, &t.err), 0);
-	assert_int_equal(done.stood, 0);
-	assert_int_equal(step_as("ADR-7", true, NULL), 0);
-	assert_same();
-}
-
-static void ids_that_were_given_out_are_not_given_out_again(void **state)
-{
-	struct restored done;
-
-	(void)state;
-	a_run();
-	assert_int_equal(restore_document(&place, 2, &done, &t.err), 0);
-	assert_int_equal(step_as("ADR-7", true, NULL), 0);
-	assert_string_equal(summary(), "ADR-7/researching/3");
-}
-
-static char *fork_as(const char *id, int64_t rev, struct forked *made)
-{
-	char *to = arena_printf(&t.arena, "%s/%s.md", t.dir, id);
-
-	return fork_item(&t.arena, &place, rev, id, to, made, &t.err) < 0 ? NULL : to;
-}
-
-static void a_fork_asks_anew_under_ids_of_its_own(void **state)
-{
-	struct forked made;
-	char *source, *old = t.path;
-
-	(void)state;
-	a_run();
-	source = document();
-	t.path = fork_as("ADR-8", last_rev(), &made);
-	assert_non_null(t.path);
-	assert_int_equal(made.dropped, 1);
-	assert_int_equal(made.carried, 0);
-	assert_value("work_item_id", "ADR-8");
-	assert_value("revision", "1");
-	assert_section(CONTEXT_ACTIONS, "");
-	assert_true(document_has("# ADR-8 Dev Team Context"));
-	assert_int_equal(step_as("ADR-8", false, NULL), 0);
-	assert_string_equal(summary(), "ADR-8/fixing-pr/2");
-	assert_string_equal(read_all(old), source);
-	assert_int_equal(history_find(&t.arena, t.path, &place, &t.err), 0);
-	assert_same();
-	assert_int_equal(taken("fork"), 1);
-}
-
-static void a_fork_keeps_answers_that_are_there(void **state)
-{
-	struct forked made;
-
-	(void)state;
-	by_hand("signoff", PR, "");
-	assert_int_equal(step_as("ADR-7", false, NULL), 0);
-	answer("ADR-7/signoff/1", "approved", "Approved.");
-	t.path = fork_as("ADR-8", last_rev(), &made);
-	assert_non_null(t.path);
-	assert_int_equal(made.carried, 1);
-	assert_int_equal(made.dropped, 2);
-	assert_non_null(strstr(section(CONTEXT_ACTIONS), "\"id\":\"ADR-8/signoff/1\""));
-	assert_null(strstr(section(CONTEXT_ACTIONS), "ADR-7/"));
-	assert_int_equal(step_as("ADR-8", false, NULL), 0);
-	assert_string_equal(summary(), "ADR-8/signoff/4");
-}
-
-static void a_fork_keeps_the_word_of_the_troubleshooter(void **state)
-{
-	struct forked made;
-
-	(void)state;
-	by_hand("implementing", "consecutive_failures: 3\n", "");
-	assert_int_equal(step_as("ADR-7", false, NULL), 0);
-	answer("ADR-7/troubleshooter/1", "continue", "{\"action\":\"continue\",\"reason\":\"go\"}");
-	t.path = fork_as("ADR-8", last_rev(), &made);
-	assert_non_null(t.path);
-	assert_int_equal(made.carried, 1);
-	assert_int_equal(step_as("ADR-8", false, NULL), 0);
-	assert_string_equal(summary(), "ADR-8/implementing/1");
-	assert_value("consecutive_failures", "0");
-}
-
-static void a_fork_never_takes_the_place_of_another(void **state)
-{
-	struct forked made;
-	char *other = arena_printf(&t.arena, "%s/ADR-8.md", t.dir);
-
-	(void)state;
-	assert_int_equal(step_as("ADR-7", false, NULL), 0);
-	tree_write(other, STR("mine"));
-	assert_null(fork_as("ADR-8", 1, &made));
-	assert_int_equal(t.err.code, ERR_STATE);
-	assert_string_equal(read_all(other), "mine");
-	assert_null(fork_as("ADR-7", 1, &made));
-	assert_int_equal(t.err.code, ERR_STATE);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -405,17 +224,11 @@ int main(void)
 		replay_test(an_edit_by_hand_is_an_input_and_found_by_the_store),
 		replay_test(a_refused_answer_is_taken_as_it_is),
 		replay_test(a_workflow_that_changed_is_used_from_there_on),
+		replay_test(a_step_that_was_cut_short_is_replayed_as_far_as_it_came),
+		replay_test(a_step_that_failed_between_its_saves_is_too),
+		replay_test(each_revision_that_differs_is_counted_once),
+		replay_test(a_document_that_was_moved_and_renamed_is_followed),
 		replay_test(a_damaged_journal_is_told_with_its_line),
-		replay_test(every_revision_can_be_had_byte_for_byte),
-		replay_test(a_revision_that_there_is_not_is_told),
-		replay_test(a_broken_edit_is_undone_and_stays_in_the_history),
-		replay_test(a_document_that_is_gone_is_put_back),
-		replay_test(a_good_document_is_only_replaced_on_demand),
-		replay_test(ids_that_were_given_out_are_not_given_out_again),
-		replay_test(a_fork_asks_anew_under_ids_of_its_own),
-		replay_test(a_fork_keeps_answers_that_are_there),
-		replay_test(a_fork_keeps_the_word_of_the_troubleshooter),
-		replay_test(a_fork_never_takes_the_place_of_another),
 	};
 
 	return cmocka_run_group_tests_name("replay", tests, NULL, NULL);
