@@ -138,6 +138,14 @@ static bool refills(const struct form *f)
 	       has(str_of(f->name), "budget_extensions");
 }
 
+bool arrive_refills(const struct stage *s, const struct form *f)
+{
+	CLEANUP(buf_release) struct buf journal = BUF_INIT;
+
+	return refills(f) && stage_journal(s, &journal) &&
+	       has(buf_str(&journal), "\"type\":\"change\"");
+}
+
 void arrive(struct arrival *a, struct play *p, const json *printed)
 {
 	struct walk *k = p->walk;

@@ -21,6 +21,8 @@ struct arrival {
 void arrive(struct arrival *a, struct play *p, const json *printed);
 /* As if it had led from the same node to `to`, at `cost`. */
 void arrive_at(struct walk *k, struct arrival *a, uint32_t to, uint32_t cost);
+/* The troubleshooter's change was made, and gives back what was spent of the budget. */
+bool arrive_refills(const struct stage *s, const struct form *f);
 /* The step failed, and nothing outside was to blame. */
 void arrive_at_error(struct walk *k, struct arrival *a, const struct error *err);
 

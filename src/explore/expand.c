@@ -202,6 +202,7 @@ static void choose_answer(struct round *r, size_t i, size_t form, const struct s
 	play_begin(&p, r->k, r->node, at);
 	if (!answer(r, &p, action, f, keys, n_keys))
 		return;
+	r->k->differ |= f->again;
 	if (!form && r->checked)
 		check_second(r->k, r->node, p.stage, action, f);
 	choose(r, i + 1, p.stage);
@@ -229,6 +230,8 @@ static void choose_one(struct round *r, size_t i, size_t form, const struct stag
 static bool wanted(const struct round *r, size_t i, size_t f)
 {
 	if (r->k->plain && !r->forms[i].list[f].plain)
+		return false;
+	if (r->forms[i].list[f].again && !r->checked && !r->k->differ)
 		return false;
 	return !f || r->others < most_others(r);
 }
@@ -282,6 +285,38 @@ static bool print_again(struct round *r, struct stage *at)
 	return true;
 }
 
+/* One change by the troubleshooter: it must not stop the run, nor fill its budget up. */
+static void try_change(struct round *r, const struct stage *at, const struct form *f)
+{
+	CLEANUP(play_end) struct play p;
+	CLEANUP(json_free) json *printed = NULL;
+	struct error err;
+
+	play_begin(&p, r->k, r->node, at);
+	if (play_form(&p, json_first(r->printed), f, &err) < 0 ||
+		play_step(&p, true, &printed, &err) < 0)
+		walk_broken(r->k, r->node,
+			arena_printf(&r->arena, "after '%s' step fails", f->name), err.text);
+	else if (arrive_refills(p.stage, f))
+		walk_broken(
+			r->k, r->node, "the troubleshooter can set back what is spent", f->name);
+	r->k->changes++;
+}
+
+/* Where they are not walked, each change is tried at least once for each kind of call. */
+static void try_changes(struct round *r, const struct stage *at)
+{
+	const json *first = json_first(r->printed);
+	struct forms list;
+
+	if (!r->checked || r->k->nodes[r->node].changes || !json_get(first, "trigger"))
+		return;
+	forms_of(&r->arena, r->k->w, first, true, sections_of(r, at), &list);
+	for (size_t i = 0; i < list.n; i++)
+		if (list.list[i].change)
+			try_change(r, at, &list.list[i]);
+}
+
 static void serve(struct round *r, const struct stage *at)
 {
 	const struct node *n = &r->k->nodes[r->node];
@@ -294,7 +329,11 @@ static void serve(struct round *r, const struct stage *at)
 		forms_of(&r->arena, r->k->w, a, n->changes > 0, sections_of(r, at), &r->forms[i++]);
 	}
 	r->checked = check_node(r->k, r->node, at, r->printed);
+	try_changes(r, at);
 	r->op = LABEL_ANSWERS;
+	for (i = 0; i < r->n; i++)
+		r->chosen[i] = &r->forms[i].list[0];
+	check_crashes(r->k, r->node, at, r->printed, r->chosen);
 	choose(r, 0, at);
 }
 

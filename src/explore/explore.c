@@ -17,9 +17,9 @@ static void tell_figures(const struct report *r)
 	buf_addf(r->out, "%s: %u states, %u transitions; the engine was called %zu times\n", file,
 		k->n_nodes, k->n_edges, k->plays);
 	buf_addf(r->out,
-		"%s: %zu answers in another form meant the same; %zu were refused, as they must "
-		"be; %zu crashes lost nothing\n",
-		file, k->merged, k->refused, k->crashes);
+		"%s: %zu answers were refused, as they must be; %zu crashes lost nothing; %zu "
+		"changes by the troubleshooter were tried\n",
+		file, k->refused, k->crashes, k->changes);
 	if (r->least >= 0)
 		buf_addf(
 			r->out, "%s: at least %lld actions to 'done'\n", file, (long long)r->least);
@@ -79,9 +79,9 @@ static void tell_json(const struct report *r)
 	json_put_int(j, "states", k->n_nodes);
 	json_put_int(j, "transitions", k->n_edges);
 	json_put_int(j, "calls", (int64_t)k->plays);
-	json_put_int(j, "merged", (int64_t)k->merged);
 	json_put_int(j, "refused", (int64_t)k->refused);
 	json_put_int(j, "crashes", (int64_t)k->crashes);
+	json_put_int(j, "changes", (int64_t)k->changes);
 	if (r->least >= 0)
 		json_put_int(j, "least_actions", r->least);
 	if (r->most >= 0)

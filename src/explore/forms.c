@@ -70,6 +70,12 @@ static const char *word_at(struct arena *a, const json *action, size_t i)
 	}
 }
 
+static void add_again(struct lister *l, const char *name, const char *word, const char *text)
+{
+	add_answer(l, name, word, text);
+	l->out->list[l->out->n - 1].again = true;
+}
+
 static void agent_forms(struct lister *l, const json *action)
 {
 	const char *special = text_for(json_get_str(action, "write_section")), *word;
@@ -87,7 +93,7 @@ static void agent_forms(struct lister *l, const json *action)
 	add_answer(l, "prose without a verdict", NULL, "There is nothing to be told about it.");
 	add_answer(l, "prose that approves", NULL, "Approved.\n\nvalidated");
 	for (size_t i = 0; (word = word_at(l->a, action, i)); i++)
-		add_answer(l, arena_printf(l->a, "json: %s", word), NULL,
+		add_again(l, arena_printf(l->a, "json: %s", word), NULL,
 			arena_printf(l->a, "%s%s%s", special ? special : "", special ? "\n\n" : "",
 				JSON_OF(l->a, "status", word)));
 }
@@ -100,7 +106,7 @@ static void script_forms(struct lister *l)
 	all_plain(l);
 	add(l, "still running")->silent = true;
 	l->out->list[l->out->n - 1].running = true;
-	add_answer(l, "timed out", NULL,
+	add_again(l, "timed out", NULL,
 		"failed \xe2\x80\x94 timed out after 600 s \xe2\x80\x94 log: "
 		"/stage/logs/script.log");
 }
@@ -156,9 +162,9 @@ static void troubleshooter_forms(struct lister *l)
 	decision(l, "needs_user_input", "needs_user_input", NULL);
 	add(l, "no answer")->silent = true;
 	all_plain(l);
-	add_answer(l, "continue, in prose", "continue", "It is so.");
-	add_answer(l, "terminate, in prose", "terminate", "It is so.");
-	add_answer(l, "needs_user_input, in prose", "needs_user_input", "It is so.");
+	add_again(l, "continue, in prose", "continue", "It is so.");
+	add_again(l, "terminate, in prose", "terminate", "It is so.");
+	add_again(l, "needs_user_input, in prose", "needs_user_input", "It is so.");
 }
 
 void forms_of(struct arena *a, const struct workflow *w, const json *action, bool changes,

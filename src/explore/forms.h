@@ -13,6 +13,7 @@ struct form {
 	bool silent;      /* nothing is recorded */
 	bool plain;       /* a word of the action by itself, or no answer */
 	bool running;     /* the script is still at work when the step comes */
+	bool again;       /* says the same as another form, so `record` must make the same of it */
 	bool change;      /* the troubleshooter changes something */
 	const char *word; /* NULL: none is given */
 	const char *text;

@@ -88,8 +88,10 @@ struct walk {
 	size_t plays;   /* invocations of the engine */
 	size_t merged;  /* answers that mean the same as another one */
 	size_t refused; /* answers that were refused, as they must be */
+	size_t changes; /* of the troubleshooter that were tried and not followed */
 	size_t crashes; /* restarts after which all was as before or as after */
 	bool complete;
+	bool differ;       /* a form that should mean the same as another does not */
 	struct buf broken; /* what must hold and does not: one line each */
 	size_t n_broken;
 	uint64_t *seen; /* kinds of nodes that were checked, as hashes */
@@ -118,6 +120,8 @@ bool walk_first(struct walk *k, const char *kind);
 /* checks.c: what must hold at a node, whatever the workflow. `at`: as things are. */
 /* False when nodes of this kind were looked at before. */
 bool check_node(struct walk *k, uint32_t node, const struct stage *at, const json *printed);
+void check_crashes(struct walk *k, uint32_t node, const struct stage *at, const json *printed,
+	const struct form *const *forms);
 void check_second(struct walk *k, uint32_t node, const struct stage *at, const json *action,
 	const struct form *given);
 
