@@ -113,6 +113,7 @@ static int look_ahead(struct operations *o, struct error *err)
 	while (!o->ahead && (rc = history_next(&o->history, err)) > 0) {
 		o->events += json_len(o->history.commit.events);
 		o->ahead = o->history.commit.rev > 0;
+		o->old += o->ahead ? 0 : json_len(o->history.commit.events);
 		o->commits += o->ahead;
 	}
 	return rc;

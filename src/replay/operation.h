@@ -34,6 +34,7 @@ struct operations {
 	struct operation now;
 	bool ahead; /* history.commit is the first of the next one */
 	size_t commits, events;
+	size_t old; /* of the events: of format 1, before the first commit */
 };
 
 int operations_open(struct operations *o, const struct history_place *place, struct error *err);

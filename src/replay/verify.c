@@ -199,6 +199,7 @@ int verify_history(
 			return -1;
 	v->commits = p.ops.commits;
 	v->events = p.ops.events;
+	v->old = p.ops.old;
 	return rc;
 }
 
@@ -245,6 +246,7 @@ static void tell_json(const struct verified *v, struct buf *out)
 	json_put_bool(j, "same", !v->differ);
 	json_put_int(j, "commits", (int64_t)v->commits);
 	json_put_int(j, "events", (int64_t)v->events);
+	json_put_int(j, "old_events", (int64_t)v->old);
 	json_put_int(j, "replayed", (int64_t)v->redone);
 	for (size_t i = 0; i < v->n_taken; i++)
 		json_put_int(taken, v->taken[i].op, (int64_t)v->taken[i].n);
@@ -275,6 +277,8 @@ void verify_tell(const struct verified *v, bool as_json, struct buf *out)
 	}
 	buf_addf(out, "%s: %zu commits, %zu events; %zu replayed, %zu differ\n", v->place->path,
 		v->commits, v->events, v->redone, v->differ);
+	if (v->old)
+		buf_addf(out, "taken as they are: %zu, events of format 1\n", v->old);
 	for (size_t i = 0; i < v->n_taken; i++)
 		buf_addf(out, "taken as they are: %zu, %s\n", v->taken[i].n,
 			taken_name(v->taken[i].op));

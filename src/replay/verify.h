@@ -13,6 +13,7 @@ enum { TAKEN_KINDS = 32 };
 struct verified {
 	const struct history_place *place;
 	size_t commits, events; /* in the journal */
+	size_t old;             /* of the events: of format 1, which nothing was kept with */
 	size_t redone;          /* commits that were made again */
 	struct taken {          /* commits that were taken as they are, by what was done */
 		const char *op;
