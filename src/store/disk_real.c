@@ -102,8 +102,7 @@ static int take_mode(int fd, const char *like)
 }
 
 /* close() is checked: some file systems tell of a lost write only there. */
-static int fill(
-	int fd, const char *path, const char *like, struct str text, bool sync, struct error *err)
+static int fill(int fd, const char *path, const char *like, struct str text, struct error *err)
 {
 	int rc = 0;
 
@@ -111,7 +110,7 @@ static int fill(
 		rc = error_errno(err, "cannot set the mode of '%s'", path);
 	else if (fd_write_all(fd, text, path, err) < 0)
 		rc = -1;
-	else if (sync && sync_again(fd, fsync) < 0)
+	else if (sync_again(fd, fsync) < 0)
 		rc = error_errno(err, "cannot write '%s'", path);
 	if (close(fd) < 0 && rc == 0 && errno != EINTR)
 		rc = error_errno(err, "cannot write '%s'", path);
@@ -132,7 +131,7 @@ static int real_write(
 		fd = open_again(path, flags);
 	if (fd < 0)
 		return error_errno(err, "cannot write '%s'", path);
-	return fill(fd, path, like, text, true, err);
+	return fill(fd, path, like, text, err);
 }
 
 static int real_create(
@@ -144,7 +143,7 @@ static int real_create(
 	*taken = fd < 0 && errno == EEXIST;
 	if (fd < 0)
 		return error_errno(err, "cannot write '%s'", path);
-	return fill(fd, path, NULL, text, true, err);
+	return fill(fd, path, NULL, text, err);
 }
 
 static int real_rename(struct disk *d, const char *from, const char *to, struct error *err)
@@ -230,12 +229,12 @@ static int real_trusted(struct disk *d, const char *dir, struct error *err)
 	return netfs_check(dir, err);
 }
 
-/* Whoever may only read can still do that. */
-static int open_there(const char *path)
+/* Whoever may only read can still do that, where nobody wants to write. */
+static int open_there(const char *path, bool write)
 {
 	int flags = O_APPEND | O_NOFOLLOW | O_NONBLOCK, fd = open_again(path, O_RDWR | flags);
 
-	if (fd < 0 && (errno == EACCES || errno == EROFS || errno == EPERM))
+	if (fd < 0 && !write && (errno == EACCES || errno == EROFS || errno == EPERM))
 		fd = open_again(path, O_RDONLY | flags);
 	return fd;
 }
@@ -243,14 +242,14 @@ static int open_there(const char *path)
 /* Two may make it at once: who comes second opens what the first has made. */
 static int open_or_make(const char *path, bool make, bool *made)
 {
-	int fd = open_there(path);
+	int fd = open_there(path, make);
 
 	*made = false;
 	if (fd >= 0 || errno != ENOENT || !make)
 		return fd;
 	fd = open_again(path, O_RDWR | O_APPEND | O_NOFOLLOW | O_CREAT | O_EXCL);
 	*made = fd >= 0;
-	return fd < 0 && errno == EEXIST ? open_there(path) : fd;
+	return fd < 0 && errno == EEXIST ? open_there(path, true) : fd;
 }
 
 static int real_open(struct disk *d, const char *path, bool make, bool *made,

@@ -26,12 +26,12 @@ int sim_read(struct disk *d, const char *path, size_t max, struct buf *out, bool
 	return 0;
 }
 
-static int fill(struct sim_disk *d, const char *path, struct str text, bool sync, struct error *err)
+static int fill(struct sim_disk *d, const char *path, struct str text, struct error *err)
 {
 	size_t file = sim_make_file(d, path);
 
 	if (file != SIM_NO_FILE && (!text.n || sim_add_bytes(d, file, text) == 0) &&
-		(!sync || sim_sync_bytes(d, file) == 0))
+		sim_sync_bytes(d, file) == 0)
 		return 0;
 	error_errno(err, "cannot write '%s'", path);
 	if (file != SIM_NO_FILE)
@@ -46,7 +46,7 @@ int sim_write(
 	if (sim_media_find(&sim_of(d)->media, path) != SIM_NO_FILE &&
 		sim_remove_name(sim_of(d), path) < 0)
 		return error_errno(err, "cannot write '%s'", path);
-	return fill(sim_of(d), path, text, true, err);
+	return fill(sim_of(d), path, text, err);
 }
 
 int sim_create(struct disk *d, const char *path, struct str text, bool *taken, struct error *err)
@@ -56,7 +56,7 @@ int sim_create(struct disk *d, const char *path, struct str text, bool *taken, s
 		errno = EEXIST;
 		return error_errno(err, "cannot write '%s'", path);
 	}
-	return fill(sim_of(d), path, text, true, err);
+	return fill(sim_of(d), path, text, err);
 }
 
 int sim_rename(struct disk *d, const char *from, const char *to, struct error *err)
