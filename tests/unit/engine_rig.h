@@ -38,7 +38,7 @@ struct rig {
 	char *specs[3];
 	size_t n_specs;
 	bool commit_fails, push_fails, checks_fail, nothing_to_commit, no_remote;
-	const char *checks;
+	const char *checks, *push_ends; /* when; NULL: at once */
 	unsigned commits, pushes;
 };
 
@@ -68,6 +68,8 @@ static inline int push(void *data, bool *skipped, struct error *err)
 	(void)data;
 	if (t.push_fails)
 		return error_set(err, ERR_SYSTEM, "cannot push");
+	if (t.push_ends)
+		setenv("DEV_TEAM_NOW", t.push_ends, 1);
 	t.pushes++;
 	*skipped = t.no_remote;
 	return 0;

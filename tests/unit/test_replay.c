@@ -35,6 +35,22 @@ static void time_is_that_of_then(void **state)
 	assert_true(document_has("last_updated: 2031-01-01T00:00:00Z"));
 }
 
+static void what_took_long_took_as_long_then(void **state)
+{
+	(void)state;
+	t.owner = "ada";
+	t.push_ends = "2026-11-21T02:02:02Z";
+	a_run();
+	assert_true(document_has("last_updated: 2026-11-21T02:02:02Z"));
+	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
+	setenv("DEV_TEAM_NOW", "2026-11-21T04:00:00Z", 1); /* the lease runs to 04:02:02 */
+	t.owner = "bob";
+	assert_int_equal(step_as("ADR-7", true, NULL), -1);
+	setenv("DEV_TEAM_NOW", "2026-11-21T04:02:02Z", 1);
+	assert_int_equal(step_as("ADR-7", true, NULL), 0);
+	assert_same();
+}
+
 static void a_lie_is_found_and_told_with_its_line(void **state)
 {
 	CLEANUP(context_close) struct context_file f = {0};
@@ -219,6 +235,7 @@ int main(void)
 		replay_test(what_was_done_comes_out_the_same_again),
 		replay_test(a_push_that_failed_is_done_again),
 		replay_test(time_is_that_of_then),
+		replay_test(what_took_long_took_as_long_then),
 		replay_test(a_lie_is_found_and_told_with_its_line),
 		replay_test(events_that_were_not_so_are_found),
 		replay_test(an_edit_by_hand_is_an_input_and_found_by_the_store),
