@@ -46,7 +46,7 @@ static inline struct disk_file *opened(const char *name, bool make)
 	return f;
 }
 
-static inline void case_read(void **state)
+static inline void a_file_is_read_whole_or_not(void **state)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
 	struct error err;
@@ -71,7 +71,7 @@ static inline void case_read(void **state)
 	assert_file("empty", "");
 }
 
-static inline void case_write(void **state)
+static inline void a_write_replaces_all_that_was_there(void **state)
 {
 	struct error err;
 
@@ -87,7 +87,7 @@ static inline void case_write(void **state)
 }
 
 /* A file that is written anew is another one: who has the old one open sees the old bytes. */
-static inline void case_write_beside_an_open_one(void **state)
+static inline void a_file_written_anew_is_another_one(void **state)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
 	struct disk_file *f;
@@ -104,7 +104,7 @@ static inline void case_write_beside_an_open_one(void **state)
 	assert_file("a", "new one");
 }
 
-static inline void case_create(void **state)
+static inline void a_file_that_is_there_is_not_made_again(void **state)
 {
 	struct error err;
 	bool taken;
@@ -119,7 +119,7 @@ static inline void case_create(void **state)
 	assert_false(taken);
 }
 
-static inline void case_names(void **state)
+static inline void a_rename_replaces_and_a_removal_removes(void **state)
 {
 	struct error err;
 
@@ -137,7 +137,7 @@ static inline void case_names(void **state)
 	assert_false(disk->ops->exists(disk, in_root("b")));
 }
 
-static inline void case_folders(void **state)
+static inline void folders_are_made_with_those_above(void **state)
 {
 	struct error err;
 
@@ -156,7 +156,7 @@ static inline void case_folders(void **state)
 	assert_int_equal(disk->ops->trusted(disk, in_root("not/yet/there"), &err), 0);
 }
 
-static inline void case_open(void **state)
+static inline void an_open_makes_a_file_or_says_there_is_none(void **state)
 {
 	struct disk_file *f;
 	struct error err;
@@ -178,7 +178,7 @@ static inline void case_open(void **state)
 	assert_int_equal(err.code, ERR_INPUT);
 }
 
-static inline void case_append(void **state)
+static inline void all_who_append_write_at_the_end(void **state)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
 	struct disk_file *f, *other;
@@ -204,7 +204,7 @@ static inline void case_append(void **state)
 	assert_file("a", "one\ntwo\nthree\n");
 }
 
-static inline void case_truncate(void **state)
+static inline void a_cut_file_goes_on_where_it_was_cut(void **state)
 {
 	struct disk_file *f;
 	struct error err;
@@ -221,7 +221,7 @@ static inline void case_truncate(void **state)
 }
 
 /* A file that nobody can find any more is there for who has it open. */
-static inline void case_open_and_gone(void **state)
+static inline void a_removed_file_is_there_for_who_has_it_open(void **state)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
 	struct disk_file *f;
@@ -240,7 +240,7 @@ static inline void case_open_and_gone(void **state)
 	assert_false(disk->ops->exists(disk, in_root("a")));
 }
 
-static inline void case_lock(void **state)
+static inline void a_lock_is_held_by_one_who_says_what_for(void **state)
 {
 	struct disk_lock *l, *second;
 	struct error err;
@@ -263,8 +263,14 @@ static inline void case_lock(void **state)
 }
 
 #define DISK_CASES(test)                                                                           \
-	test(case_read), test(case_write), test(case_write_beside_an_open_one), test(case_create), \
-		test(case_names), test(case_folders), test(case_open), test(case_append),          \
-		test(case_truncate), test(case_open_and_gone), test(case_lock)
+	test(a_file_is_read_whole_or_not), test(a_write_replaces_all_that_was_there),              \
+		test(a_file_written_anew_is_another_one),                                          \
+		test(a_file_that_is_there_is_not_made_again),                                      \
+		test(a_rename_replaces_and_a_removal_removes),                                     \
+		test(folders_are_made_with_those_above),                                           \
+		test(an_open_makes_a_file_or_says_there_is_none),                                  \
+		test(all_who_append_write_at_the_end), test(a_cut_file_goes_on_where_it_was_cut),  \
+		test(a_removed_file_is_there_for_who_has_it_open),                                 \
+		test(a_lock_is_held_by_one_who_says_what_for)
 
 #endif

@@ -30,7 +30,7 @@ static void long_text(struct buf *b, size_t n)
 		buf_addc(b, 'a');
 }
 
-static void test_known_values(void **state)
+static void sums_are_those_of_the_library(void **state)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char sum[DIGEST_TEXT];
@@ -45,7 +45,7 @@ static void test_known_values(void **state)
 	assert_string_equal(sum, "ddd650205ca3e7fa24a1cc2e3a8a7651");
 }
 
-static void test_nothing(void **state)
+static void nothing_has_a_sum_too(void **state)
 {
 	char sum[DIGEST_TEXT];
 
@@ -57,7 +57,7 @@ static void test_nothing(void **state)
 }
 
 /* Wherever a text is cut in two, its sum stays. */
-static void test_two(void **state)
+static void two_texts_have_the_sum_of_the_whole(void **state)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char whole[DIGEST_TEXT], two[DIGEST_TEXT];
@@ -73,7 +73,7 @@ static void test_two(void **state)
 	}
 }
 
-static void test_one_bit(void **state)
+static void one_bit_is_told(void **state)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char before[DIGEST_TEXT], after[DIGEST_TEXT];
@@ -92,10 +92,10 @@ static void test_one_bit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_known_values),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_two),
-		cmocka_unit_test(test_one_bit),
+		cmocka_unit_test(sums_are_those_of_the_library),
+		cmocka_unit_test(nothing_has_a_sum_too),
+		cmocka_unit_test(two_texts_have_the_sum_of_the_whole),
+		cmocka_unit_test(one_bit_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,7 @@ static mode_t mode_of(const char *name)
 	return st.st_mode & 07777;
 }
 
-static void test_modes(void **state)
+static void a_file_is_its_owners_alone_unless_somebody_chose(void **state)
 {
 	struct error err;
 
@@ -36,7 +36,7 @@ static void test_modes(void **state)
 }
 
 /* Nothing is written through a link that somebody else has put there. */
-static void test_links(void **state)
+static void nothing_is_written_through_a_link(void **state)
 {
 	struct disk_file *f;
 	struct error err;
@@ -57,7 +57,7 @@ static void test_links(void **state)
 	assert_file("victim", "whole");
 }
 
-static void test_pipe(void **state)
+static void a_pipe_is_no_file_and_blocks_nobody(void **state)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
 	struct disk_file *f;
@@ -73,7 +73,7 @@ static void test_pipe(void **state)
 }
 
 /* A file of the kernel says that it is empty, and is not. */
-static void test_size_that_is_none(void **state)
+static void a_file_that_says_it_is_empty_is_read_to_its_end(void **state)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
 	struct error err;
@@ -91,10 +91,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		DISK_CASES(real_test),
-		real_test(test_modes),
-		real_test(test_links),
-		real_test(test_pipe),
-		real_test(test_size_that_is_none),
+		real_test(a_file_is_its_owners_alone_unless_somebody_chose),
+		real_test(nothing_is_written_through_a_link),
+		real_test(a_pipe_is_no_file_and_blocks_nobody),
+		real_test(a_file_that_says_it_is_empty_is_read_to_its_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

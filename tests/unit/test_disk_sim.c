@@ -91,7 +91,7 @@ static const char *journal_picture(void)
 	return now("j");
 }
 
-static void test_synced_bytes_stay(void **state)
+static void synced_bytes_stay(void **state)
 {
 	struct disk_file *f = journal("one.");
 	struct error err;
@@ -104,7 +104,7 @@ static void test_synced_bytes_stay(void **state)
 	assert_string_equal(seen.s, "one.two.\n");
 }
 
-static void test_a_prefix_of_the_rest(void **state)
+static void of_the_rest_any_prefix_may_be_left(void **state)
 {
 	struct disk_file *f = journal("one.");
 
@@ -133,7 +133,7 @@ static const char *holes_picture(void)
 	return !zeros ? "whole" : last > got.len - zeros ? "zeros within" : "zeros behind";
 }
 
-static void test_blocks_that_never_came(void **state)
+static void blocks_may_be_zeros(void **state)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct disk_file *f = journal("one.");
@@ -149,7 +149,7 @@ static void test_blocks_that_never_came(void **state)
 	assert_true(was_seen("zeros behind"));
 }
 
-static void test_a_cut_that_came_back(void **state)
+static void a_cut_that_is_not_synced_may_come_back(void **state)
 {
 	struct disk_file *f = journal("one.two.");
 	struct error err;
@@ -173,7 +173,7 @@ static void test_a_cut_that_came_back(void **state)
 }
 
 /* As on Linux: the next sync does not write what the one that failed has left. */
-static void test_a_sync_after_one_that_failed(void **state)
+static void a_sync_does_not_mend_one_that_failed(void **state)
 {
 	struct disk_file *f = journal("one.");
 	struct error err;
@@ -205,7 +205,7 @@ static const char *names_picture(void)
 	return text;
 }
 
-static void test_a_new_file(void **state)
+static void a_new_file_may_be_gone_until_its_folder_is_synced(void **state)
 {
 	(void)state;
 	put("doc", STR("1"));
@@ -219,7 +219,7 @@ static void test_a_new_file(void **state)
 	assert_string_equal(seen.s, "1,-\n");
 }
 
-static void test_a_rename(void **state)
+static void a_rename_happens_as_a_whole_or_not(void **state)
 {
 	struct error err;
 
@@ -239,7 +239,7 @@ static void test_a_rename(void **state)
 	assert_string_equal(seen.s, "2,-\n");
 }
 
-static void test_a_removal(void **state)
+static void a_removal_may_not_have_happened(void **state)
 {
 	struct error err;
 
@@ -263,7 +263,7 @@ static void make_order(void)
 	put("new", STR("3"));
 }
 
-static void test_in_order(void **state)
+static void names_come_back_as_they_were_at_some_moment(void **state)
 {
 	(void)state;
 	make_order();
@@ -274,7 +274,7 @@ static void test_in_order(void **state)
 	assert_true(was_seen("2,3"));
 }
 
-static void test_out_of_order(void **state)
+static void unordered_names_come_back_in_any_choice(void **state)
 {
 	(void)state;
 	sim_disk_unordered(disk, true);
@@ -286,7 +286,7 @@ static void test_out_of_order(void **state)
 }
 
 /* Only the folder that is synced. */
-static void test_another_folder(void **state)
+static void a_sync_of_another_folder_keeps_nothing(void **state)
 {
 	struct error err;
 
@@ -299,7 +299,7 @@ static void test_another_folder(void **state)
 }
 
 /* A process that is killed loses nothing that it has done. */
-static void test_kill(void **state)
+static void a_killed_process_loses_nothing_that_it_has_done(void **state)
 {
 	struct disk_file *f = journal("one.");
 	struct disk_lock *l, *again;
@@ -321,7 +321,7 @@ static void test_kill(void **state)
 	disk->ops->close(f);
 }
 
-static void test_stop(void **state)
+static void a_machine_that_stopped_does_nothing(void **state)
 {
 	struct disk_file *f = journal("one."), *other;
 	struct disk_lock *l;
@@ -346,7 +346,7 @@ static void test_stop(void **state)
 	disk->ops->close(f);
 }
 
-static void test_stop_after(void **state)
+static void a_stop_after_a_call_leaves_it_done(void **state)
 {
 	struct disk_file *f = journal("one.");
 	struct error err;
@@ -379,7 +379,7 @@ static void append_under(enum sim_fault fault, bool stops)
 	}
 }
 
-static void test_parts(void **state)
+static void a_fault_in_a_write_leaves_any_part_of_it(void **state)
 {
 	static const enum sim_fault faults[] = {SIM_ENOSPC, SIM_HALF, SIM_STOP_HALF};
 
@@ -396,7 +396,7 @@ static void test_parts(void **state)
 	assert_string_equal(seen.s, "one.\n");
 }
 
-static void test_full(void **state)
+static void a_full_disk_is_told_and_leaves_no_file(void **state)
 {
 	struct error err;
 
@@ -410,7 +410,7 @@ static void test_full(void **state)
 }
 
 /* write() is several calls: at each a machine may stop, and no half file is ever durable. */
-static void test_stop_in_write(void **state)
+static void a_write_may_stop_between_its_calls(void **state)
 {
 	struct error err;
 	unsigned calls = sim_disk_calls(disk);
@@ -432,7 +432,7 @@ static void test_stop_in_write(void **state)
 }
 
 /* What changes nothing is no place for a fault. */
-static void test_calls(void **state)
+static void what_changes_nothing_is_no_call(void **state)
 {
 	unsigned calls = sim_disk_calls(disk);
 	struct disk_file *f;
@@ -449,7 +449,7 @@ static void test_calls(void **state)
 	disk->ops->close(f);
 }
 
-static void test_copy(void **state)
+static void a_copy_and_its_origin_do_not_see_each_other(void **state)
 {
 	struct disk_file *f = journal("one."), *g;
 	struct disk *first = disk;
@@ -479,7 +479,7 @@ static void test_copy(void **state)
 }
 
 /* Files that were open when the disk was copied are not in the copy, and its room is used again. */
-static void test_copy_with_open_files(void **state)
+static void files_that_are_open_are_not_in_a_copy(void **state)
 {
 	struct disk_file *f = journal("one.");
 	struct disk *first = disk;
@@ -501,7 +501,7 @@ static void test_copy_with_open_files(void **state)
 	disk->ops->close(f);
 }
 
-static void test_list(void **state)
+static void files_are_listed_sorted(void **state)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
 
@@ -517,7 +517,7 @@ static void test_list(void **state)
 }
 
 /* Names that no sync ever made durable do not pile up. */
-static void test_many_names(void **state)
+static void names_do_not_pile_up(void **state)
 {
 	struct error err;
 
@@ -552,7 +552,7 @@ static void run_of(uint64_t seed, struct buf *out)
 	sim_disk_free(&d);
 }
 
-static void test_same_seed(void **state)
+static void one_seed_gives_one_run(void **state)
 {
 	CLEANUP(buf_release) struct buf first = BUF_INIT, second = BUF_INIT;
 	bool differ = false;
@@ -576,29 +576,29 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		DISK_CASES(sim_test),
-		sim_test(test_synced_bytes_stay),
-		sim_test(test_a_prefix_of_the_rest),
-		sim_test(test_blocks_that_never_came),
-		sim_test(test_a_cut_that_came_back),
-		sim_test(test_a_sync_after_one_that_failed),
-		sim_test(test_a_new_file),
-		sim_test(test_a_rename),
-		sim_test(test_a_removal),
-		sim_test(test_in_order),
-		sim_test(test_out_of_order),
-		sim_test(test_another_folder),
-		sim_test(test_kill),
-		sim_test(test_stop),
-		sim_test(test_stop_after),
-		sim_test(test_parts),
-		sim_test(test_full),
-		sim_test(test_stop_in_write),
-		sim_test(test_calls),
-		sim_test(test_copy),
-		sim_test(test_copy_with_open_files),
-		sim_test(test_list),
-		sim_test(test_many_names),
-		sim_test(test_same_seed),
+		sim_test(synced_bytes_stay),
+		sim_test(of_the_rest_any_prefix_may_be_left),
+		sim_test(blocks_may_be_zeros),
+		sim_test(a_cut_that_is_not_synced_may_come_back),
+		sim_test(a_sync_does_not_mend_one_that_failed),
+		sim_test(a_new_file_may_be_gone_until_its_folder_is_synced),
+		sim_test(a_rename_happens_as_a_whole_or_not),
+		sim_test(a_removal_may_not_have_happened),
+		sim_test(names_come_back_as_they_were_at_some_moment),
+		sim_test(unordered_names_come_back_in_any_choice),
+		sim_test(a_sync_of_another_folder_keeps_nothing),
+		sim_test(a_killed_process_loses_nothing_that_it_has_done),
+		sim_test(a_machine_that_stopped_does_nothing),
+		sim_test(a_stop_after_a_call_leaves_it_done),
+		sim_test(a_fault_in_a_write_leaves_any_part_of_it),
+		sim_test(a_full_disk_is_told_and_leaves_no_file),
+		sim_test(a_write_may_stop_between_its_calls),
+		sim_test(what_changes_nothing_is_no_call),
+		sim_test(a_copy_and_its_origin_do_not_see_each_other),
+		sim_test(files_that_are_open_are_not_in_a_copy),
+		sim_test(files_are_listed_sorted),
+		sim_test(names_do_not_pile_up),
+		sim_test(one_seed_gives_one_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

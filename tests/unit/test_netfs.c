@@ -32,7 +32,7 @@ static void assert_mount(unsigned minor, const char *name)
 		assert_int_equal(got.n, 0);
 }
 
-static void test_fuse(void **state)
+static void a_mount_is_told_by_type_or_source(void **state)
 {
 	struct str got;
 
@@ -54,7 +54,7 @@ static void test_fuse(void **state)
 	assert_false(netfs_of_mount((struct str){0}, 0, 41, &got));
 }
 
-static void test_magic(void **state)
+static void a_number_tells_network_file_systems(void **state)
 {
 	const char *name;
 
@@ -75,7 +75,7 @@ static void test_magic(void **state)
 	assert_int_equal(netfs_of_magic(0, &name), NETFS_LOCAL);
 }
 
-static void test_here(void **state)
+static void a_folder_that_is_not_there_is_looked_at_from_above(void **state)
 {
 	struct error err;
 
@@ -90,9 +90,9 @@ static void test_here(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fuse),
-		cmocka_unit_test(test_magic),
-		scratch_test(test_here),
+		cmocka_unit_test(a_mount_is_told_by_type_or_source),
+		cmocka_unit_test(a_number_tells_network_file_systems),
+		scratch_test(a_folder_that_is_not_there_is_looked_at_from_above),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
