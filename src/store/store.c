@@ -21,10 +21,12 @@ static bool plain(struct str s)
 	return true;
 }
 
-/* Any name of a file that is not hidden. */
+/* Any name of a file that is not hidden, and that no journal has: a document must not replace it.
+ */
 static bool file_name(struct str s)
 {
-	return s.n && s.p[0] != '.' && !memchr(s.p, '/', s.n) && !utf8_fault(s);
+	return s.n && s.p[0] != '.' && !str_ends(s, ".events.jsonl") && !memchr(s.p, '/', s.n) &&
+	       !utf8_fault(s);
 }
 
 static enum store_status check_key(const char *key, struct error *err)

@@ -10,9 +10,9 @@
  * Keys are 1 to 200 bytes of `A-Za-z0-9/._-`. Values are UTF-8 text without NUL, at most 64 KiB; a
  * transaction has at most 64 operations, each on a key of its own, and 512 KiB. Documents are keys
  * `doc/NAME` with values of up to 16 MiB, any bytes: a file NAME that people may find, read and
- * edit; NAME is any that is not hidden, in UTF-8. An edit by hand is another client's transaction,
- * seen and committed (actor `hand`) by the next get of it, or before the next transaction that
- * names it in an operation or a guard, in a store that is open for writing.
+ * edit; NAME is any in UTF-8 that is not hidden and no journal's. An edit by hand is another
+ * client's transaction, seen and committed (actor `hand`) by the next get of it, or before the next
+ * transaction that names it in an operation or a guard, in a store that is open for writing.
  *
  * Ownership: texts that come out live in the arena of the caller, or until store_close() where it
  * says so. A store belongs to one thread.

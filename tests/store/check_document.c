@@ -73,7 +73,6 @@ static void with_keys(struct probe *p)
 static void comes_and_goes(struct probe *p)
 {
 	struct store *s = probe_join(p, STORE_WRITE);
-	CLEANUP(buf_release) struct buf none = BUF_INIT;
 	int64_t first = probe_put(p, s, "doc/D.md", "one\n"), mod = -1, back;
 	struct error err = {0};
 
@@ -81,8 +80,8 @@ static void comes_and_goes(struct probe *p)
 	NEED(probe_get(p, s, "doc/D.md").create == first);
 	probe_del(p, s, "doc/D.md");
 	NEED_VALUE(s, "doc/D.md", NULL);
-	NEED_STATUS(store_get_document(s, "doc/D.md", &none, &mod, NULL, &err), STORE_OK);
-	NEED(mod == 0 && none.len == 0);
+	NEED_STATUS(store_get_document(s, "doc/D.md", &p->text, &mod, NULL, &err), STORE_OK);
+	NEED(mod == 0 && p->text.len == 0);
 	s = probe_rejoin(p, s);
 	NEED_VALUE(s, "doc/D.md", NULL);
 	back = probe_put(p, s, "doc/D.md", "three\n");
@@ -106,13 +105,12 @@ static void guarded(struct probe *p)
 static void told_by_delta(struct probe *p)
 {
 	struct store *s = probe_join(p, STORE_WRITE);
-	CLEANUP(delta_release) struct delta d = {0};
 	struct str one = STR("# T\n\nfirst\n\nlast\n"), two = STR("# T\n\nfirst\nnew\n\nlast\n");
 	int64_t rev = probe_put_text(p, s, "doc/D.md", one);
 
-	delta_between(&d, one, two);
+	delta_between(&p->delta, one, two);
 	rev = COMMIT(s, GUARDS(MOD_IS("doc/D.md", rev)),
-		OPS({.what = STORE_PUT, .key = "doc/D.md", .value = two, .delta = &d}));
+		OPS({.what = STORE_PUT, .key = "doc/D.md", .value = two, .delta = &p->delta}));
 	NEED(need_document(p, s, "doc/D.md", two) == rev);
 	NEED(need_document(p, probe_rejoin(p, s), "doc/D.md", two) == rev);
 }
@@ -133,16 +131,15 @@ static void listed_without_text(struct probe *p)
 static void many_versions(struct probe *p)
 {
 	struct store *s = probe_join(p, STORE_WRITE);
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	for (int i = 0; i < 60; i++) {
 		struct str copy;
 		int64_t rev;
 
 		if (i % 7 == 6)
-			buf_clear(&text);
-		buf_addf(&text, "line %d\n%*d\n", i, i * 3, i);
-		copy = arena_str(&p->arena, buf_str(&text));
+			buf_clear(&p->text);
+		buf_addf(&p->text, "line %d\n%*d\n", i, i * 3, i);
+		copy = arena_str(&p->arena, buf_str(&p->text));
 		rev = probe_put_text(p, s, "doc/D.md", copy);
 		NEED(need_document(p, s, "doc/D.md", copy) == rev);
 		if (i % 5 == 4)
@@ -184,7 +181,7 @@ static void no_lease(struct probe *p)
 static void names_of_files(struct probe *p)
 {
 	static const char *const bad[] = {"doc/", "doc/.", "doc/..", "doc/../D.md", "doc//D.md",
-		"doc/a/../../D.md", "doc/a/D.md", "doc/.D.md"};
+		"doc/a/../../D.md", "doc/a/D.md", "doc/.D.md", "doc/S.events.jsonl", "doc/\xff.md"};
 	struct store *s = probe_join(p, STORE_WRITE);
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)

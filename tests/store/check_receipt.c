@@ -95,13 +95,14 @@ static void one_an_actor(struct probe *p)
 
 static void events_once(struct probe *p)
 {
-	CLEANUP(json_free) json *events = json_array();
 	struct store *s = probe_join(p, STORE_WRITE);
+	json *event = json_object();
 
-	json_push(events, json_object());
-	json_put_str((json *)json_at(events, 0), "type", STR("tried"));
+	p->events = json_array();
+	json_put_str(event, "type", STR("tried"));
+	json_push(p->events, event);
 	for (int i = 0; i < 3; i++)
-		COMMIT(s, .actor = "me", .opid = "op", .events = events);
+		COMMIT(s, .actor = "me", .opid = "op", .events = p->events);
 	NEED(store_events(s) == 1);
 }
 
@@ -161,7 +162,7 @@ struct will {
 	int64_t rev;
 };
 
-enum { EACH_TIME = 3 };
+enum { EACH_TIME = 5 };
 
 static bool count(struct store *s, struct arena *a, int n, int64_t *rev)
 {
@@ -179,6 +180,23 @@ static bool count(struct store *s, struct arena *a, int n, int64_t *rev)
 	return status == STORE_OK;
 }
 
+/* What else there is to be killed in: none of it may touch what is counted. */
+static void around(struct store *s, struct arena *a, int n)
+{
+	struct store_op op = {.what = STORE_PUT, .key = "leased", .value = STR("x"), .lease = 5};
+	struct store_result r = {0};
+	struct error err = {0};
+
+	if (n % 4 == 1)
+		store_compact(s, store_revision(s), &err);
+	else if (n % 4 == 2)
+		store_txn(s, a,
+			&(struct store_txn){.ops = &op, .n_ops = 1, .lease = 5, .lease_ttl_s = 60},
+			&r, &err);
+	else if (n % 4 == 3)
+		store_revoke(s, 5, &err);
+}
+
 static void count_on(void *arg)
 {
 	CLEANUP(store_close) struct store *s = NULL;
@@ -191,6 +209,7 @@ static void count_on(void *arg)
 	for (int i = 0; i < EACH_TIME; i++) {
 		int64_t rev;
 
+		around(s, &a, will->done);
 		will->tried = will->done + 1;
 		if (!count(s, &a, will->tried, &rev))
 			return;

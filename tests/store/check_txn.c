@@ -179,22 +179,22 @@ static void all_is_there_after_reopening(struct probe *p)
 	}
 }
 
-static json *two_events(void)
+static const json *two_events(struct probe *p)
 {
-	json *events = json_array();
+	p->events = json_array();
 
 	for (int i = 0; i < 2; i++) {
 		json *e = json_object();
 
 		json_put_str(e, "type", STR("tried"));
-		json_push(events, e);
+		json_push(p->events, e);
 	}
-	return events;
+	return p->events;
 }
 
 static void events_are_numbered(struct probe *p)
 {
-	CLEANUP(json_free) json *events = two_events();
+	const json *events = two_events(p);
 	struct store *s = probe_join(p, STORE_WRITE);
 
 	COMMIT(s, .events = events, OPS(PUT("a", "1")));

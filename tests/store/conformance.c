@@ -25,6 +25,9 @@ static bool run(const struct backend *b, const struct check *c, unsigned n, stru
 		store_close(&p->clients[i]);
 	arena_release(&p->arena);
 	buf_release(&p->scratch);
+	buf_release(&p->text);
+	delta_release(&p->delta);
+	json_free(&p->events);
 	return p->skipped || !p->why[0];
 }
 

@@ -1,6 +1,6 @@
 /*
  * disk_tap.h: comes in between a store and its disk: kills the process at a moment, or has a disk
- * that lies about what is durable.
+ * that lies about what is durable or locked.
  */
 #ifndef DT_TESTS_DISK_TAP_H
 #define DT_TESTS_DISK_TAP_H
@@ -12,6 +12,8 @@
 void disk_tap_kill(struct disk *d, unsigned n);
 /* Syncs do nothing and say that all is well; until disk_tap_off(). */
 void disk_tap_lie(struct disk *d);
+/* Everybody gets every lock; until disk_tap_off(). */
+void disk_tap_unlock(struct disk *d);
 void disk_tap_off(struct disk *d);
 
 #endif

@@ -14,7 +14,11 @@ struct probe {
 	const struct backend *b;
 	char ns[64];
 	struct arena arena;
-	struct buf scratch; /* for a check's own use */
+	struct buf scratch;
+	/* For a check's own use: what it has of its own is not released when it fails. */
+	struct buf text;
+	struct delta delta;
+	json *events;
 	struct store *clients[PROBE_CLIENTS];
 	bool skipped;
 	char why[512];
