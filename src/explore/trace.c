@@ -141,6 +141,16 @@ static int play(struct telling *t, struct arena *a, const struct finding *f, boo
 	return f->last == NONE ? 0 : play_edges(t, &f->last, 1, failed, err);
 }
 
+/* What is printed last is answered by nobody; a script would be really run. */
+static void stop_scripts(struct telling *t)
+{
+	for (const json *a = json_first(t->printed); a; a = json_next(a))
+		if (strcmp(json_get_str(a, "action"), "run_script") == 0)
+			buf_addf(&t->scripts,
+				"  %s:  # here the trace ends\n    run: exit 1\n    silent: true\n",
+				json_get_str(a, "id"));
+}
+
 static void put_together(
 	struct telling *t, const struct finding *f, size_t number, bool failed, struct buf *out)
 {
@@ -159,6 +169,7 @@ static void put_together(
 	if (f->n_round)
 		buf_addf(out, "# %u rounds are shown.\n", ROUNDS);
 	buf_add(out, buf_str(&t->people));
+	stop_scripts(t);
 	if (t->answers.len)
 		buf_addf(out, "answers:\n%s", t->answers.s);
 	if (t->scripts.len)
