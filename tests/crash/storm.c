@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include "src/base/json.h"
 #include "src/base/path.h"
+#include "src/store/log.h"
 #include "tests/lib/run.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/tree.h"
@@ -135,10 +136,26 @@ static unsigned answer_events(unsigned *gaps)
 		CLEANUP(json_free) json *event = NULL;
 		struct error err;
 
+		if (!str_starts(line, "{\"seq\":"))
+			continue;
 		*gaps += json_parse(&event, line, &err) < 0 || json_get_int(event, "seq", 0) != ++n;
 		answers += event && str_is(str_of(json_get_str(event, "type")), "answer");
 	}
 	return answers;
+}
+
+/* Commits of the journal, each of which leads to its sum; 0 when one does not. */
+static unsigned commits(void)
+{
+	CLEANUP(store_log_close) struct store_log *log = NULL;
+	struct store_commit c;
+	struct error err;
+	unsigned n = 0;
+	int rc = store_log_open(&log, disk_real(), dir, "S-1", &err);
+
+	while (rc >= 0 && (rc = store_log_next(log, &c, &err)) > 0)
+		n++;
+	return rc < 0 ? 0 : n;
 }
 
 static void prepare(void)
@@ -164,7 +181,7 @@ static void prepare(void)
 int main(void)
 {
 	CLEANUP(buf_release) struct buf first = BUF_INIT, last = BUF_INIT;
-	unsigned good, whole, answers, gaps;
+	unsigned good, whole, answers, gaps, n;
 
 	prepare();
 	write_workflow();
@@ -175,6 +192,8 @@ int main(void)
 	tap(whole == AGENTS, "%u of %d texts are whole", whole, AGENTS);
 	answers = answer_events(&gaps);
 	tap(answers == AGENTS && !gaps, "%u answers in the journal, %u gaps", answers, gaps);
+	n = commits();
+	tap(n >= AGENTS, "the history of %u commits is whole", n);
 	step(&last);
 	tap(str_find(buf_str(&last), STR("\"result\":\"success\"")) < last.len,
 		"the step after them goes on with all answers");

@@ -22,7 +22,13 @@
 #define MUST_FAIL (CALL_WRITE | CALL_SYNC | CALL_OPEN | CALL_TRUNCATE | CALL_MKDIR | CALL_LINK)
 #define MAY_FAIL  (MUST_FAIL | CALL_RENAME)
 
-enum { KILLED_STATES = 256 };
+enum {
+	KILLED_STATES = 256,
+	/* In the full set: so many times the kill points of a long scene, and so many of the states
+	 * that they have left. */
+	FULL_MORE = 10,
+	FULL_STATES = 20,
+};
 
 struct way {
 	enum trace_act act;
@@ -111,8 +117,9 @@ static void kill_everywhere(struct stage *s, bool full, struct left *left)
 	CLEANUP(buf_release) struct buf all = BUF_INIT, fault = BUF_INIT;
 	unsigned bad = 0, points = 0, stride = 1;
 
-	if (s->scene->most && !full)
-		stride += (s->calls - s->first_effect) / s->scene->most;
+	if (s->scene->most)
+		stride += (s->calls - (full ? 0 : s->first_effect)) /
+			  (s->scene->most * (full ? FULL_MORE : 1));
 	for (unsigned n = 1; n <= s->calls; n++, points++) {
 		kill_at(s, n, left, &fault);
 		tell(&all, &bad, "killed before call", n, &fault);
@@ -173,10 +180,10 @@ static unsigned second_way(
 static void fail_after_kill(struct stage *s, bool full, const struct left *left)
 {
 	CLEANUP(buf_release) struct buf all = BUF_INIT;
-	size_t stride = full ? 1 : left->n / 3 + 1;
+	size_t stride = 1 + left->n / (full ? FULL_STATES + 1 : 3);
 	unsigned bad = 0, points = 0, states = 0;
 
-	for (size_t i = full ? 0 : stride / 2; i < left->n; i += stride) {
+	for (size_t i = stride / 2; i < left->n; i += stride) {
 		if (!lay_killed(s, left->at[i]))
 			continue;
 		states++;
