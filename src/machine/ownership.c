@@ -199,10 +199,10 @@ void run_give_back(struct run *r)
 
 void run_let_go(struct run *r)
 {
-	struct context_file *f = r->m->file;
+	struct context_file *f = r->began ? r->m->file : NULL;
 	struct error ignored;
 
-	if (!r->began || !f->saves)
+	if (!f || !f->saves)
 		return;
 	context_forget(f);
 	lease_give_back(f, &r->holder);
