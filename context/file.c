@@ -128,6 +128,17 @@ static int read_only(struct context_file *f, struct error *err)
 	return f->created ? no_file(f, err) : -1;
 }
 
+/* Broken by hand: what was there before is in the history. */
+static int broken(const struct context_file *f, struct error *err)
+{
+	size_t n = strlen(err->text);
+
+	if (err->code == ERR_INPUT && f->mod > 1)
+		(void)snprintf(err->text + n, sizeof(err->text) - n,
+			"; 'dev-team context restore' undoes the edit");
+	return -1;
+}
+
 static int load(struct context_file *f, enum context_mode mode, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -138,7 +149,9 @@ static int load(struct context_file *f, enum context_mode mode, struct error *er
 	f->read_mod = f->mod;
 	if (f->created)
 		return mode == CONTEXT_MAY_CREATE ? 0 : no_file(f, err);
-	return parse(f, &text, err) < 0 ? -1 : recall(f, err);
+	if (parse(f, &text, err) < 0)
+		return broken(f, err);
+	return recall(f, err);
 }
 
 /* What a killed process committed but did not put in place is there too. */
