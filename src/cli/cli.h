@@ -34,7 +34,7 @@ struct args {
 struct invocation {
 	struct arena *arena;
 	const struct args *args;
-	struct buf *out; /* becomes stdout when the verb returns 0 or ERR_CHECK */
+	struct buf *out; /* becomes stdout unless the verb returns -1 */
 };
 
 struct verb {
@@ -44,7 +44,8 @@ struct verb {
 	const char *details;               /* paragraphs for --help; may be NULL */
 	const struct option_spec *options; /* ended by a NULL name; may be NULL */
 	unsigned min_words, max_words;
-	/* 0, ERR_CHECK (with text in out), or -1 with *err. */
+	/* 0, ERR_CHECK (with text in out), -1 with *err; or its code, when the error was said and
+	 * there is text in out all the same. */
 	int (*run)(struct invocation *in, struct error *err);
 };
 

@@ -20,9 +20,18 @@ struct request {
 	bool json;
 };
 
+/* What stands before the damage is shown all the same. */
 static int run_list(struct request *q, struct error *err)
 {
-	return list_all(&q->place, q->json, q->in->out, err);
+	char line[2048];
+
+	if (list_all(&q->place, q->json, q->in->out, err) == 0)
+		return 0;
+	if (err->code != ERR_INPUT || !q->in->out->len)
+		return -1;
+	error_format(err, line, sizeof(line));
+	say("%s", line);
+	return ERR_INPUT;
 }
 
 static int run_show(struct request *q, struct error *err)
