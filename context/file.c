@@ -129,11 +129,15 @@ static int read_only(struct context_file *f, struct error *err)
 }
 
 /* Broken by hand: what was there before is in the history. */
-static int broken(const struct context_file *f, struct error *err)
+static int broken(struct context_file *f, struct error *err)
 {
+	CLEANUP(arena_release) struct arena a = {0};
+	struct store_kv kv = {0};
+	struct error ignored;
 	size_t n = strlen(err->text);
 
-	if (err->code == ERR_INPUT && f->mod > 1)
+	(void)store_get(f->store, &a, f->key, &kv, &ignored);
+	if (err->code == ERR_INPUT && kv.create < kv.mod)
 		(void)snprintf(err->text + n, sizeof(err->text) - n,
 			"; 'dev-team context restore' undoes the edit");
 	return -1;
