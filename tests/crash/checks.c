@@ -335,3 +335,18 @@ void check_rerun(struct stage *s, struct buf *fault)
 	figures.lost += fault->len > before;
 	run_release(&r);
 }
+
+void check_history(struct stage *s, struct buf *fault)
+{
+	const char *const argv[] = {"dev-team", "history", "verify", s->document, NULL};
+	struct run r = {
+		.argv = argv, .cwd = arena_printf(&s->arena, "%s/work", s->live), .limit_s = 60};
+
+	run(&r);
+	if (r.status) {
+		buf_addf(fault, "the history does not play: exit status %d: %s%s\n", r.status,
+			r.out.s ? r.out.s : "", r.err.s ? r.err.s : "");
+		figures.lost++;
+	}
+	run_release(&r);
+}

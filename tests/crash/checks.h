@@ -19,6 +19,8 @@ extern struct figures figures;
 void check_files(struct stage *s, const struct trace *t, struct buf *fault);
 /* Runs the verb again, undisturbed, and compares all state with the undisturbed run's. */
 void check_rerun(struct stage *s, struct buf *fault);
+/* Plays the history through the engine: each document must come out as it was saved. */
+void check_history(struct stage *s, struct buf *fault);
 /* Compares all state without a further run. */
 void check_end(struct stage *s, struct buf *fault);
 

@@ -1,11 +1,11 @@
 /*
  * sweep: every verb that writes is killed right before each of its system calls, and each call that
  * could fail is made to fail. After a kill the document must be one that some commit left, byte for
- * byte, the journal must read to its end, what was told the world must be in it, and the same verb
- * once more must come to the same end as without the kill, with no temporary file left. After a
- * failing call the verb must exit 5 with one line, and the same holds. Then both: from each state
- * that a kill has left, the verb runs again with a call that fails, or is killed once more. Prints
- * TAP.
+ * byte, the journal must read to its end, and what was told the world must be in it. The same verb
+ * once more must come to the same end as without the kill, with no temporary file left, and the
+ * history of it all must play through the engine. After a failing call the verb must exit 5 with
+ * one line, and the same holds. Then both: from each state that a kill has left, the verb runs
+ * again with a call that fails, or is killed once more. Prints TAP.
  *
  *     sweep [full] [SCENE-TEXT]    full: every error number at every kind of call
  */
@@ -106,8 +106,10 @@ static void kill_at(struct stage *s, unsigned n, struct left *left, struct buf *
 	else if (t.hit && s->scene->who == TRACE_PARENT && t.status != 128 + SIGKILL)
 		buf_addf(fault, "survived with exit status %d\n", t.status);
 	check_files(s, &t, fault);
-	if (is_new(s, left, n) || s->scene->varies)
+	if (is_new(s, left, n) || s->scene->varies) {
 		check_rerun(s, fault);
+		check_history(s, fault);
+	}
 	figures.kills++;
 	trace_release(&t);
 }
