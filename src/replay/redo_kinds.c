@@ -30,6 +30,16 @@ static int redo_edit(struct redo *r, const struct operation *op)
 	return 1;
 }
 
+/* The same text as before, perhaps from another place. */
+static int same_workflow(struct redo *r, const char *sum, const char *file)
+{
+	if (strcmp(r->workflow_sum, sum) != 0)
+		return 0;
+	if (strcmp(r->workflow.file, file) != 0)
+		r->workflow.file = arena_dup(&r->workflow_arena, str_of(file));
+	return 1;
+}
+
 /* 1: there. The text is kept with the first operation that used it. */
 static int load_workflow(struct redo *r, const json *note)
 {
@@ -41,7 +51,7 @@ static int load_workflow(struct redo *r, const json *note)
 	if (!sum || !file)
 		return 0;
 	if (!text)
-		return strcmp(r->workflow_sum, sum) == 0;
+		return same_workflow(r, sum, file);
 	arena_release(&r->workflow_arena);
 	r->workflow_arena = (struct arena){0};
 	r->workflow_sum[0] = '\0';
