@@ -82,6 +82,18 @@ static bool commit(struct member *m, struct store_txn *t, struct store_result *r
 	return true;
 }
 
+/* Until something has become of the key since, or a while. */
+static void await(struct member *m, const char *key, int64_t since, int ms)
+{
+	struct store_change *c;
+	struct error err = {0};
+	int64_t next;
+	size_t n;
+
+	if (store_watch(m->s, &m->a, key, since + 1, ms, 1, &c, &n, &next, &err))
+		crowd_fail(m->i, "watch of '%s': %s", key, err.text);
+}
+
 /* Every second time with a receipt, and then once more: that is done already. */
 static void do_add(struct member *m)
 {
@@ -94,6 +106,9 @@ static void do_add(struct member *m)
 	struct store_txn t = {.guards = &guard, .n_guards = 1, .ops = &op, .n_ops = 1};
 	int64_t rev;
 
+	/* What it has read is to be old, now and then. */
+	if (m->k % 3 == 0)
+		await(m, key, kv.mod, 20);
 	if (m->k % 2) {
 		t.actor = name;
 		t.opid = arena_printf(&m->a, "op %u", m->k);
@@ -149,23 +164,13 @@ static void do_document(struct member *m)
 			crowd_fail(m->i, "get of the document: %s", err.text);
 		if (by_hand)
 			crowd_fail(m->i, "nobody edited by hand");
+		if (m->k % 3 == 0)
+			await(m, guard.key, guard.rev, 20);
 		buf_addf(&text, "%u %u\n", m->i, m->t->lines);
 		op.value = buf_str(&text);
 		done = commit(m, &t, &r);
 	}
 	m->t->lines++;
-}
-
-/* Until something has become of the key, or a while. */
-static void await(struct member *m, const char *key)
-{
-	struct store_change *c;
-	struct error err = {0};
-	int64_t next = store_revision(m->s) + 1;
-	size_t n;
-
-	if (store_watch(m->s, &m->a, key, next, 1000, 1, &c, &n, &next, &err))
-		crowd_fail(m->i, "watch of '%s': %s", key, err.text);
 }
 
 /* Into a slot by a lease, where one is alone, and out. */
@@ -183,7 +188,7 @@ static void do_slot(struct member *m)
 	t.lease = m->i + 1;
 	t.lease_ttl_s = 3600;
 	while (!commit(m, &t, &r))
-		await(m, key);
+		await(m, key, store_revision(m->s), 1000);
 	kv = get(m, in);
 	if (str_starts(kv.value, "in"))
 		crowd_fail(m->i, "two are in slot %u", slot);
