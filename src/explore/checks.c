@@ -13,13 +13,15 @@ static void refused(struct walk *k, uint32_t node, const struct stage *at, const
 	const struct form *f, const char *what)
 {
 	CLEANUP(play_end) struct play p;
+	struct offer offer = {json_get_str(action, "id"), f->word, f->text};
 	struct error err;
 
 	play_begin(&p, k, node, at);
 	if (play_form(&p, action, f, &err) == 0)
-		walk_broken(k, node, "an answer is taken that must be refused", what);
+		walk_broken_by(k, node, "an answer is taken that must be refused", what, &offer, 1);
 	else if (!same_document(p.stage, at))
-		walk_broken(k, node, "an answer that was refused has changed the document", what);
+		walk_broken_by(k, node, "an answer that was refused has changed the document", what,
+			&offer, 1);
 	k->refused++;
 }
 
@@ -80,14 +82,18 @@ void check_second(struct walk *k, uint32_t node, const struct stage *at, const j
 	const struct form *given)
 {
 	CLEANUP(play_end) struct play p;
+	struct offer offer = {json_get_str(action, "id"), given->word, given->text},
+		     twice[] = {offer, offer};
 	struct form other = *given;
 	struct error err;
 
 	play_begin(&p, k, node, at);
 	if (play_form(&p, action, given, &err) < 0)
-		walk_broken(k, node, "the same answer a second time is refused", err.text);
+		walk_broken_by(
+			k, node, "the same answer a second time is refused", err.text, twice, 2);
 	else if (!same_document(p.stage, at))
-		walk_broken(k, node, "the same answer a second time changes the document", "");
+		walk_broken_by(k, node, "the same answer a second time changes the document", "",
+			twice, 2);
 	other.text = json_get_str(action, "trigger")
 			     ? "Now so.\n{\"action\": \"continue\", \"reason\": \"now so\"}"
 			     : "Now so.";

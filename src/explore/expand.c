@@ -179,10 +179,12 @@ static void choose(struct round *r, size_t i, const struct stage *at);
 static bool answer(struct round *r, struct play *p, const json *action, const struct form *f,
 	const char ***keys, size_t *n_keys)
 {
+	struct offer offer = {json_get_str(action, "id"), f->word, f->text};
 	struct error err;
 
 	if (play_form(p, action, f, &err) < 0) {
-		walk_broken(r->k, r->node, "an answer that fits is refused", err.text);
+		walk_broken_by(
+			r->k, r->node, "an answer that fits is refused", err.text, &offer, 1);
 		return false;
 	}
 	if (seen_key(r, keys, n_keys, p->key.s)) {

@@ -62,17 +62,15 @@ static void note(struct judge *j, char *text)
 	f->notes[f->n_notes++] = text;
 }
 
-/* Lines `NODE\tTEXT`. */
 static void find_broken(struct judge *j)
 {
-	struct str rest = buf_str(&j->k->broken), line;
+	for (size_t i = 0; i < j->k->n_broken; i++) {
+		const struct broken *b = &j->k->broken[i];
+		struct finding *f =
+			add(j, FINDING_BROKEN, b->node, arena_dup(j->a, str_of(b->text)));
 
-	while (str_line(&rest, &line)) {
-		size_t tab = str_find(line, STR("\t"));
-		uint32_t node = (uint32_t)strtoul(line.p, NULL, 10);
-
-		add(j, FINDING_BROKEN, node,
-			arena_dup(j->a, str_sub(line, tab < line.n ? tab + 1 : tab, line.n)));
+		f->offers = b->offers;
+		f->n_offers = b->n_offers;
 	}
 }
 

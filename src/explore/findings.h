@@ -21,8 +21,10 @@ struct finding {
 	char *text;    /* one line */
 	unsigned line; /* of the workflow file; 0: none */
 	unsigned col;
-	uint32_t node;   /* where it shows; NONE: nowhere */
-	uint32_t last;   /* the edge from there that shows it; NONE: no such */
+	uint32_t node;              /* where it shows; NONE: nowhere */
+	uint32_t last;              /* the edge from there that shows it; NONE: no such */
+	const struct offer *offers; /* made there, of FINDING_BROKEN */
+	size_t n_offers;
 	uint32_t *round; /* edges from there and back, of a livelock */
 	size_t n_round;
 };

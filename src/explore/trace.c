@@ -141,14 +141,56 @@ static int play(struct telling *t, struct arena *a, const struct finding *f, boo
 	return f->last == NONE ? 0 : play_edges(t, &f->last, 1, failed, err);
 }
 
-/* What is printed last is answered by nobody; a script would be really run. */
-static void stop_scripts(struct telling *t)
+/* For printf(1): any bytes at all. */
+static void add_printf(struct buf *out, const char *text)
 {
-	for (const json *a = json_first(t->printed); a; a = json_next(a))
-		if (strcmp(json_get_str(a, "action"), "run_script") == 0)
-			buf_addf(&t->scripts,
-				"  %s:  # here the trace ends\n    run: exit 1\n    silent: true\n",
-				json_get_str(a, "id"));
+	buf_adds(out, "printf '");
+	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+		if (*p < ' ' || *p > '~' || *p == '\'' || *p == '\\')
+			buf_addf(out, "\\%03o", *p);
+		else
+			buf_addf(out, *p == '%' ? "%%%%" : "%c", *p);
+	}
+	buf_adds(out, "'");
+}
+
+/* What no answer of a script of agents can say: a late one, a second one, one that is refused. */
+static void tell_offers(struct buf *out, const struct finding *f)
+{
+	buf_adds(out, "    run: |\n");
+	for (size_t i = 0; i < f->n_offers; i++) {
+		const struct offer *o = &f->offers[i];
+
+		buf_adds(out, "      ");
+		add_printf(out, o->text);
+		buf_addf(out,
+			" | dev-team record --context-file \"$DEV_TEAM_CONTEXT_FILE\" --action "
+			"'%s'",
+			o->action);
+		if (o->word)
+			buf_addf(out, " --result %s", o->word);
+		buf_adds(out, " || true\n");
+	}
+	buf_adds(out, "    silent: true\n");
+}
+
+/* Nobody answers what is printed last; but a script without an entry would be really run. */
+static void tell_last(struct telling *t, const struct finding *f)
+{
+	for (const json *a = json_first(t->printed); a; a = json_next(a)) {
+		bool script = strcmp(json_get_str(a, "action"), "run_script") == 0;
+		struct buf *out = script ? &t->scripts : &t->answers;
+		const char *id = json_get_str(a, "id");
+
+		if (!id || (!script && !f->n_offers))
+			continue;
+		buf_addf(out, "  %s:  # here the trace ends\n", id);
+		if (f->n_offers && a == json_first(t->printed))
+			tell_offers(out, f);
+		else
+			buf_addf(out, "%s    silent: true\n",
+				f->n_offers ? "" : "    run: exit 1\n");
+	}
 }
 
 static void put_together(
@@ -169,7 +211,7 @@ static void put_together(
 	if (f->n_round)
 		buf_addf(out, "# %u rounds are shown.\n", ROUNDS);
 	buf_add(out, buf_str(&t->people));
-	stop_scripts(t);
+	tell_last(t, f);
 	if (t->answers.len)
 		buf_addf(out, "answers:\n%s", t->answers.s);
 	if (t->scripts.len)

@@ -105,10 +105,30 @@ bool walk_first(struct walk *k, const char *kind)
 	return true;
 }
 
+static const char *keep(struct walk *k, const char *text)
+{
+	return text ? arena_dup(&k->arena, str_of(text)) : NULL;
+}
+
+void walk_broken_by(struct walk *k, uint32_t node, const char *what, const char *detail,
+	const struct offer *offers, size_t n)
+{
+	struct offer *copy = arena_alloc(&k->arena, (n + 1) * sizeof(*copy));
+
+	if (k->n_broken == BROKEN_TOLD)
+		return;
+	for (size_t i = 0; i < n; i++)
+		copy[i] = (struct offer){keep(k, offers[i].action), keep(k, offers[i].word),
+			keep(k, offers[i].text)};
+	k->broken[k->n_broken++] = (struct broken){.node = node,
+		.text = arena_printf(&k->arena, "%s%s%s", what, *detail ? ": " : "", detail),
+		.offers = copy,
+		.n_offers = n};
+}
+
 void walk_broken(struct walk *k, uint32_t node, const char *what, const char *detail)
 {
-	if (k->n_broken++ < 20)
-		buf_addf(&k->broken, "%u\t%s%s%s\n", node, what, *detail ? ": " : "", detail);
+	walk_broken_by(k, node, what, detail, NULL, 0);
 }
 
 void walk_init(
@@ -120,7 +140,6 @@ void walk_init(
 	key_rules_init(&k->arena, w, &k->rules);
 	k->taken = arena_alloc(&k->arena, w->n_edges + 1);
 	k->visited = arena_alloc(&k->arena, w->n_states + 1);
-	buf_adds(&k->broken, "");
 	(void)walk_node(k, "start", &fresh);
 	k->nodes[0].kind = NODE_START;
 	k->nodes[0].state = w->initial;
@@ -153,6 +172,5 @@ void walk_drop(struct walk *k)
 	free(k->table);
 	free(k->forms);
 	free(k->seen);
-	buf_release(&k->broken);
 	arena_release(&k->arena);
 }

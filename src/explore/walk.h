@@ -67,7 +67,20 @@ struct node {
 	uint32_t spent[2], spent_cost[2];
 };
 
-enum { NONE = UINT32_MAX };
+enum { NONE = UINT32_MAX, BROKEN_TOLD = 20 };
+
+/* Something that `record` is offered; in a trace it is played by the agent of the first action. */
+struct offer {
+	const char *action; /* id */
+	const char *word, *text;
+};
+
+struct broken {
+	uint32_t node;
+	const char *text;
+	const struct offer *offers; /* what was done there, one after the other */
+	size_t n_offers;
+};
 
 struct walk {
 	struct arena arena;
@@ -91,8 +104,8 @@ struct walk {
 	size_t changes; /* of the troubleshooter that were tried and not followed */
 	size_t crashes; /* restarts after which all was as before or as after */
 	bool complete;
-	bool differ;       /* a form that should mean the same as another does not */
-	struct buf broken; /* what must hold and does not: one line each */
+	bool differ; /* a form that should mean the same as another does not */
+	struct broken broken[BROKEN_TOLD]; /* what must hold and does not */
 	size_t n_broken;
 	uint64_t *seen; /* kinds of nodes that were checked, as hashes */
 	size_t n_seen, cap_seen;
@@ -110,6 +123,9 @@ uint32_t walk_node(struct walk *k, const char *key, bool *fresh);
 bool walk_edge(struct walk *k, const struct edge_to *e);
 const struct form *walk_form(struct walk *k, const struct form *f);
 void walk_broken(struct walk *k, uint32_t node, const char *what, const char *detail);
+/* With what was offered to `record` there. */
+void walk_broken_by(struct walk *k, uint32_t node, const char *what, const char *detail,
+	const struct offer *offers, size_t n);
 
 /* expand.c */
 void expand(struct walk *k, uint32_t node);

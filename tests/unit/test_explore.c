@@ -233,6 +233,29 @@ static void changes_of_the_troubleshooter_are_walked_too(void **state)
 	assert_true(graph_cost(&k, true) >= graph_cost(&k, false));
 }
 
+/* The engine keeps its word, so that it does not is only said here. */
+static void what_an_agent_should_not_do_is_told_as_commands(void **state)
+{
+	static const struct offer offers[] = {
+		{"T-1/work/1", "good", "It's 100 % so."}, {"T-1/work/99", NULL, "So\xff."}};
+
+	(void)state;
+	load("---\nstates:\n" AGENT("work", "Work", "good: on") "---\n" FLOW(
+		"init --> work : go\nwork --> done : on\n"));
+	walk_init(&k, &w, 0, false, EXPLORE_STATES);
+	walk_all(&k);
+	walk_broken_by(&k, 1, "planted", "", offers, 2);
+	findings_of(&k, &arena, &found);
+	assert_string_equal(kinds(), "broken");
+	assert_non_null(strstr(trace(FINDING_BROKEN),
+		"answers:\n  T-1/work/1:  # here the trace ends\n    run: |\n"
+		"      printf 'It\\047s 100 %% so.' | dev-team record --context-file "
+		"\"$DEV_TEAM_CONTEXT_FILE\" --action 'T-1/work/1' --result good || true\n"
+		"      printf 'So\\377.' | dev-team record --context-file "
+		"\"$DEV_TEAM_CONTEXT_FILE\" --action 'T-1/work/99' || true\n"
+		"    silent: true\n"));
+}
+
 static void a_walk_that_is_cut_short_says_so(void **state)
 {
 	(void)state;
@@ -360,6 +383,7 @@ int main(void)
 		explore_test(a_state_that_only_a_limit_leaves_is_found),
 		explore_test(what_is_never_entered_or_taken_is_found),
 		explore_test(changes_of_the_troubleshooter_are_walked_too),
+		explore_test(what_an_agent_should_not_do_is_told_as_commands),
 		explore_test(a_walk_that_is_cut_short_says_so),
 		explore_test(whatever_is_played_at_random_is_in_the_graph),
 	};
