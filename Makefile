@@ -3,6 +3,7 @@
 #   make test       all tests                 make crash    kill and fail at every system call
 #   make demo       a run to look at          make fuzz     60 s each fuzz target (clang)
 #   make bench      a table of times          make e2e      the real client
+#   make conform    what every store must do, on good ones and broken ones; 8 processes at once
 #   make SAN=1 test with sanitizers           make format   clang-format in place
 #   make install PREFIX= DESTDIR=             make deps     install missing Debian packages
 ifeq ($(origin CC),default)
@@ -102,6 +103,8 @@ floors: $(O)/dev-team
 	@tools/floors $(O)
 crash: $(O)/dev-team $(O)/tests/crash/sweep $(O)/tests/crash/storm
 	@O=$(O) SWEEP=full tests/run crash
+conform: $(O)/dev-team $(O)/tests/store/conform $(O)/tests/store/crowd
+	@O=$(O) tests/run store
 e2e: all
 	@O=$(O) tests/run e2e
 demo: all
@@ -140,6 +143,6 @@ clean:
 	rm -rf build
 
 -include $(patsubst %.c,$(O)/%.d,$(SRC) src/main.c $(UNIT) $(TOOLS))
-.PHONY: all unit test check floors crash e2e demo bench fuzz fuzz-run format format-check install \
+.PHONY: all unit test check floors crash conform e2e demo bench fuzz fuzz-run format format-check install \
 	uninstall deps clean FORCE
 .SECONDARY:
