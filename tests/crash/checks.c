@@ -87,10 +87,9 @@ static bool is_event_left_out(const struct stage *s, struct str line)
 	       (s->scene->keeps && str_find(line, STR("\"type\":\"refusal\"")) < line.n);
 }
 
-/* Who gives the work item back when it fails holds it the next time under another fence. */
 static void add_event(const struct stage *s, struct buf *out, struct str line)
 {
-	size_t at = s->scene->talks ? str_find(line, STR(",\"fence\":")) : line.n;
+	size_t at = s->scene->gives_back ? str_find(line, STR(",\"fence\":")) : line.n;
 
 	buf_add(out, str_sub(line, 0, at));
 	if (at < line.n) {
