@@ -5,7 +5,7 @@
  * how often it was extended (0 to 2). What the engine does depends on these two only by "is it
  * spent" and "was it extended twice", and the walk has tried both.
  */
-enum { EXTENSIONS = 3, TOO_MANY = 120000000 };
+enum { EXTENSIONS = 3, TOO_MANY = 40000000, TOO_DEEP = 3000 };
 
 struct spending {
 	const struct walk *k;
@@ -77,7 +77,8 @@ static int32_t most_from(struct spending *s, struct place p)
 
 static bool fits(const struct walk *k)
 {
-	return (uint64_t)k->n_nodes * (k->w->limits.max_actions + 1) * EXTENSIONS < TOO_MANY;
+	return k->w->limits.max_actions <= TOO_DEEP &&
+	       (uint64_t)k->n_nodes * (k->w->limits.max_actions + 1) * EXTENSIONS < TOO_MANY;
 }
 
 int64_t graph_cost(const struct walk *k, bool changes)

@@ -129,7 +129,8 @@ static char *states_of(const struct judge *j, uint32_t *part, uint32_t root)
 		const struct node *n = &j->k->nodes[i];
 		char *name = arena_printf(j->a, "'%s'", n->state);
 
-		if (j->ways[i] >= WAY_TROUBLE && root_of(part, i) == root &&
+		if (n->kind != NODE_START && j->ways[i] >= WAY_TROUBLE &&
+			root_of(part, i) == root &&
 			str_find(buf_str(&text), str_of(name)) == text.len)
 			buf_addf(&text, "%s%s", text.len ? ", " : "", name);
 	}
@@ -147,21 +148,20 @@ static bool fails(const struct judge *j, uint32_t *part, uint32_t root)
 
 static void find_dead_ends(struct judge *j)
 {
-	uint32_t *part = trapped_parts(j);
+	uint32_t *part = trapped_parts(j), at;
 
 	for (uint32_t i = 0; i < j->k->n_nodes; i++) {
-		const struct node *n = &j->k->nodes[i];
-
-		if (j->ways[i] < WAY_TROUBLE || n->kind == NODE_ERROR || part[i] != i ||
+		if (j->ways[i] < WAY_TROUBLE || j->k->nodes[i].kind == NODE_ERROR || part[i] != i ||
 			fails(j, part, i))
 			continue;
+		at = i || j->k->n_nodes == 1 ? i : 1; /* the start itself is of no interest */
 		place(j,
-			add(j, FINDING_DEAD_END, i,
+			add(j, FINDING_DEAD_END, at,
 				arena_printf(j->a,
 					"from %s no answer leads to an end; only the "
 					"troubleshooter can end the run",
 					states_of(j, part, i))),
-			n->state);
+			j->k->nodes[at].state);
 	}
 }
 

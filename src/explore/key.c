@@ -10,25 +10,29 @@ static size_t index_of(const struct workflow *w, const char *state)
 	return fs ? (size_t)(fs - w->states) : w->n_states;
 }
 
-static void mark(const struct key_rules *r, size_t from, size_t at)
-{
-	const struct workflow *w = r->w;
-
-	for (size_t i = 0; i < w->n_edges; i++) {
-		size_t to = index_of(w, w->edges[i].to);
-
-		if (index_of(w, w->edges[i].from) != at || r->reach[from * w->n_states + to])
-			continue;
-		r->reach[from * w->n_states + to] = true;
-		mark(r, from, to);
-	}
-}
-
+/* Which states can be entered from each, along the diagram. */
 void key_rules_init(struct arena *a, const struct workflow *w, struct key_rules *r)
 {
-	*r = (struct key_rules){w, arena_alloc(a, w->n_states * w->n_states + 1)};
-	for (size_t i = 0; i < w->n_states; i++)
-		mark(r, i, i);
+	size_t n = w->n_states, *from = arena_alloc(a, (w->n_edges + 1) * sizeof(*from)),
+	       *to = arena_alloc(a, (w->n_edges + 1) * sizeof(*to));
+	bool more = true;
+
+	*r = (struct key_rules){w, arena_alloc(a, n * n + 1)};
+	for (size_t i = 0; i < w->n_edges; i++) {
+		from[i] = index_of(w, w->edges[i].from);
+		to[i] = index_of(w, w->edges[i].to);
+		r->reach[from[i] * n + to[i]] = true;
+	}
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < w->n_edges; i++)
+			for (size_t s = 0; s < n; s++) {
+				bool *there = &r->reach[s * n + to[i]];
+
+				more |= !*there && r->reach[s * n + from[i]];
+				*there |= r->reach[s * n + from[i]];
+			}
+	}
 }
 
 /* Whether `state` may be entered again, or is where the work item is. */

@@ -90,18 +90,41 @@ const struct form *walk_form(struct walk *k, const struct form *f)
 	return k->forms[k->n_forms++] = copy;
 }
 
+static void insert(uint64_t *table, size_t size, uint64_t hash)
+{
+	size_t at = hash & (size - 1);
+
+	while (table[at])
+		at = (at + 1) & (size - 1);
+	table[at] = hash;
+}
+
+static void grow_seen(struct walk *k)
+{
+	size_t size = k->cap_seen ? k->cap_seen * 2 : 1024;
+	uint64_t *more = xmalloc(size * sizeof(*more));
+
+	memset(more, 0, size * sizeof(*more));
+	for (size_t i = 0; i < k->cap_seen; i++)
+		if (k->seen[i])
+			insert(more, size, k->seen[i]);
+	free(k->seen);
+	k->seen = more;
+	k->cap_seen = size;
+}
+
 bool walk_first(struct walk *k, const char *kind)
 {
-	uint64_t hash = hash_of(kind);
+	uint64_t hash = hash_of(kind) | 1;
+	size_t at;
 
-	for (size_t i = 0; i < k->n_seen; i++)
-		if (k->seen[i] == hash)
+	if (k->n_seen * 2 >= k->cap_seen)
+		grow_seen(k);
+	for (at = hash & (k->cap_seen - 1); k->seen[at]; at = (at + 1) & (k->cap_seen - 1))
+		if (k->seen[at] == hash)
 			return false;
-	if (k->n_seen == k->cap_seen) {
-		k->cap_seen = k->cap_seen ? k->cap_seen * 2 : 256;
-		k->seen = xrealloc(k->seen, k->cap_seen * sizeof(*k->seen));
-	}
-	k->seen[k->n_seen++] = hash;
+	k->seen[at] = hash;
+	k->n_seen++;
 	return true;
 }
 

@@ -107,7 +107,7 @@ struct walk {
 	bool differ; /* a form that should mean the same as another does not */
 	struct broken broken[BROKEN_TOLD]; /* what must hold and does not */
 	size_t n_broken;
-	uint64_t *seen; /* kinds of nodes that were checked, as hashes */
+	uint64_t *seen; /* kinds of nodes that were checked: a table of hashes */
 	size_t n_seen, cap_seen;
 };
 

@@ -335,7 +335,7 @@ static void whatever_is_played_at_random_is_in_the_graph(void **state)
 	size_t steps = 0;
 
 	(void)state;
-	explored("---\nlimits: {max_fix_iterations: 2, max_actions: 12}\nstates:\n  gates:\n    "
+	explored("---\nlimits: {max_fix_iterations: 1, max_actions: 12}\nstates:\n  gates:\n    "
 		 "all:\n"
 		 "      - {agent: a, skill: s, writes: A, results: {good: on, bad: off}}\n"
 		 "      - {command: make, writes: B, results: {passed: on, failed: "
