@@ -12,7 +12,7 @@
 #include "src/base/buf.h"
 
 struct disk;
-struct disk_file; /* open for reading, and for appending */
+struct disk_file; /* open */
 struct disk_lock;
 
 struct disk_ops {
@@ -32,7 +32,8 @@ struct disk_ops {
 	int (*rename)(struct disk *d, const char *from, const char *to, struct error *err);
 	int (*unlink)(
 		struct disk *d, const char *path, struct error *err); /* none there: no error */
-	bool (*exists)(struct disk *d, const char *path);
+	/* A file or a folder. -1: it cannot be told. */
+	int (*exists)(struct disk *d, const char *path, bool *there, struct error *err);
 	int (*sync_folder)(struct disk *d, const char *dir, struct error *err);
 	/* Makes it and its parents, for their owner alone; durable. */
 	int (*mkdirs)(struct disk *d, const char *dir, struct error *err);
@@ -40,11 +41,12 @@ struct disk_ops {
 	 */
 	int (*trusted)(struct disk *d, const char *dir, struct error *err);
 
-	/* Opens; `make`: makes it when it is not there (*made, may be NULL, tells so), else a
-	 * missing file is ERR_SYSTEM. ERR_INPUT for what is no regular file. */
+	/* Opens. `make`: to append to and cut as well, and makes it when it is not there (*made,
+	 * may be NULL, tells so). Else to read and sync alone; a missing file is ERR_SYSTEM.
+	 * ERR_INPUT for what is no regular file. */
 	int (*open)(struct disk *d, const char *path, bool make, bool *made, struct disk_file **out,
 		struct error *err);
-	int64_t (*size)(struct disk_file *f); /* as it is now; -1: it cannot be told */
+	int (*size)(struct disk_file *f, int64_t *size, struct error *err);
 	/* Exactly n bytes from `at`, appended to `out`. */
 	int (*pread)(struct disk_file *f, int64_t at, size_t n, struct buf *out, struct error *err);
 	int (*append)(struct disk_file *f, struct str text, struct error *err);

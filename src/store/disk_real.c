@@ -162,10 +162,14 @@ static int real_unlink(struct disk *d, const char *path, struct error *err)
 	return 0;
 }
 
-static bool real_exists(struct disk *d, const char *path)
+/* What cannot be asked is not "no": a staged document that is overlooked would be lost. */
+static int real_exists(struct disk *d, const char *path, bool *there, struct error *err)
 {
 	(void)d;
-	return path_exists(path);
+	*there = access(path, F_OK) == 0;
+	if (*there || errno == ENOENT || errno == ENOTDIR)
+		return 0;
+	return error_errno(err, "cannot look for '%s'", path);
 }
 
 static int real_sync_folder(struct disk *d, const char *dir, struct error *err)
@@ -229,27 +233,19 @@ static int real_trusted(struct disk *d, const char *dir, struct error *err)
 	return netfs_check(dir, err);
 }
 
-/* Whoever may only read can still do that, where nobody wants to write. */
-static int open_there(const char *path, bool write)
-{
-	int flags = O_APPEND | O_NOFOLLOW | O_NONBLOCK, fd = open_again(path, O_RDWR | flags);
-
-	if (fd < 0 && !write && (errno == EACCES || errno == EROFS || errno == EPERM))
-		fd = open_again(path, O_RDONLY | flags);
-	return fd;
-}
+enum { READING = O_RDONLY | O_NOFOLLOW | O_NONBLOCK, WRITING = O_RDWR | O_APPEND | O_NOFOLLOW };
 
 /* Two may make it at once: who comes second opens what the first has made. */
 static int open_or_make(const char *path, bool make, bool *made)
 {
-	int fd = open_there(path, make);
+	int fd = open_again(path, make ? WRITING | O_NONBLOCK : READING);
 
 	*made = false;
 	if (fd >= 0 || errno != ENOENT || !make)
 		return fd;
-	fd = open_again(path, O_RDWR | O_APPEND | O_NOFOLLOW | O_CREAT | O_EXCL);
+	fd = open_again(path, WRITING | O_CREAT | O_EXCL);
 	*made = fd >= 0;
-	return fd < 0 && errno == EEXIST ? open_there(path, true) : fd;
+	return fd < 0 && errno == EEXIST ? open_again(path, WRITING | O_NONBLOCK) : fd;
 }
 
 static int real_open(struct disk *d, const char *path, bool make, bool *made,
@@ -269,7 +265,12 @@ static int real_open(struct disk *d, const char *path, bool make, bool *made,
 		return not_regular(path, err);
 	if (fd < 0)
 		return error_errno(err, "cannot open '%s'", path);
-	if (!is_new && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+	if (!is_new && fstat(fd, &st) < 0) {
+		error_errno(err, "cannot open '%s'", path);
+		close(fd);
+		return -1;
+	}
+	if (!is_new && !S_ISREG(st.st_mode)) {
 		close(fd);
 		return not_regular(path, err);
 	}
@@ -286,11 +287,14 @@ static struct real_file *real(struct disk_file *f)
 	return (struct real_file *)f;
 }
 
-static int64_t real_size(struct disk_file *f)
+static int real_size(struct disk_file *f, int64_t *size, struct error *err)
 {
 	struct stat st;
 
-	return fstat(real(f)->fd, &st) < 0 ? -1 : (int64_t)st.st_size;
+	if (fstat(real(f)->fd, &st) < 0)
+		return error_errno(err, "cannot read '%s'", real(f)->path);
+	*size = (int64_t)st.st_size;
+	return 0;
 }
 
 static int real_pread(struct disk_file *f, int64_t at, size_t n, struct buf *out, struct error *err)

@@ -7,6 +7,7 @@ struct sim_handle {
 	struct sim_disk *d;
 	size_t file;
 	unsigned run;
+	bool writes;
 	char path[];
 };
 
@@ -42,7 +43,7 @@ int sim_open(struct disk *d, const char *path, bool make, bool *made, struct dis
 		*made = is_new;
 	sim_media_open(m, file);
 	f = xmalloc(sizeof(*f) + n);
-	*f = (struct sim_handle){{d->ops}, sim_of(d), file, sim_of(d)->runs};
+	*f = (struct sim_handle){{d->ops}, sim_of(d), file, sim_of(d)->runs, make};
 	memcpy(f->path, path, n);
 	*out = &f->base;
 	return 0;
@@ -59,14 +60,23 @@ static bool is_live(const struct sim_handle *f)
 	return f->run == f->d->runs && !f->d->stopped;
 }
 
+static bool is_writable(const struct sim_handle *f)
+{
+	errno = EBADF;
+	return f->writes && is_live(f);
+}
+
 static struct str bytes_of(const struct sim_handle *f)
 {
 	return sim_bytes_str(&f->d->media.files[f->file].now);
 }
 
-int64_t sim_size(struct disk_file *f)
+int sim_size(struct disk_file *f, int64_t *size, struct error *err)
 {
-	return is_live(handle(f)) ? (int64_t)bytes_of(handle(f)).n : -1;
+	if (!is_live(handle(f)))
+		return error_errno(err, "cannot read '%s'", handle(f)->path);
+	*size = (int64_t)bytes_of(handle(f)).n;
+	return 0;
 }
 
 int sim_pread(struct disk_file *f, int64_t at, size_t n, struct buf *out, struct error *err)
@@ -87,7 +97,7 @@ int sim_append(struct disk_file *f, struct str text, struct error *err)
 {
 	struct sim_handle *h = handle(f);
 
-	if (!text.n || (is_live(h) && sim_add_bytes(h->d, h->file, text) == 0))
+	if (!text.n || (is_writable(h) && sim_add_bytes(h->d, h->file, text) == 0))
 		return 0;
 	return error_errno(err, "cannot write '%s'", h->path);
 }
@@ -95,9 +105,9 @@ int sim_append(struct disk_file *f, struct str text, struct error *err)
 int sim_truncate(struct disk_file *f, int64_t size, struct error *err)
 {
 	struct sim_handle *h = handle(f);
-	int error = EIO;
+	int error = h->writes ? EIO : EBADF;
 
-	if (is_live(h) && sim_is_done(h->d, &error))
+	if (is_writable(h) && sim_is_done(h->d, &error))
 		sim_media_cut(&h->d->media, h->file, (size_t)size);
 	errno = error;
 	return error ? error_errno(err, "cannot cut '%s'", h->path) : 0;

@@ -186,7 +186,7 @@ static inline void all_who_append_write_at_the_end(void **state)
 
 	(void)state;
 	f = opened("a", true);
-	other = opened("a", false);
+	other = opened("a", true);
 	assert_int_equal(disk->ops->append(f, STR("one\n"), &err), 0);
 	assert_int_equal(disk->ops->append(other, STR("two\n"), &err), 0);
 	assert_int_equal(disk->ops->append(f, STR("three\n"), &err), 0);
@@ -211,7 +211,7 @@ static inline void a_cut_file_goes_on_where_it_was_cut(void **state)
 
 	(void)state;
 	put("a", STR("one\ntwo\nthr"));
-	f = opened("a", false);
+	f = opened("a", true);
 	assert_int_equal(disk->ops->truncate(f, 8, &err), 0);
 	assert_int_equal(disk->ops->size(f), 8);
 	assert_int_equal(disk->ops->append(f, STR("four\n"), &err), 0);
@@ -229,7 +229,7 @@ static inline void a_removed_file_is_there_for_who_has_it_open(void **state)
 
 	(void)state;
 	put("a", STR("one"));
-	f = opened("a", false);
+	f = opened("a", true);
 	assert_int_equal(disk->ops->unlink(disk, in_root("a"), &err), 0);
 	for (int i = 0; i < 50; i++) /* what a disk does with the room of files that are gone */
 		put("b", STR("other bytes"));
@@ -262,6 +262,24 @@ static inline void a_lock_is_held_by_one_who_says_what_for(void **state)
 	assert_int_equal(err.code, ERR_SYSTEM);
 }
 
+static inline void a_file_that_is_only_read_is_not_written(void **state)
+{
+	CLEANUP(buf_release) struct buf got = BUF_INIT;
+	struct disk_file *f;
+	struct error err;
+
+	(void)state;
+	put("a", STR("one"));
+	f = opened("a", false);
+	assert_int_equal(disk->ops->append(f, STR("two"), &err), -1);
+	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_int_equal(disk->ops->truncate(f, 1, &err), -1);
+	assert_int_equal(disk->ops->sync(f, &err), 0);
+	assert_int_equal(disk->ops->pread(f, 0, 3, &got, &err), 0);
+	assert_string_equal(got.s, "one");
+	disk->ops->close(f);
+}
+
 #define DISK_CASES(test)                                                                           \
 	test(a_file_is_read_whole_or_not), test(a_write_replaces_all_that_was_there),              \
 		test(a_file_written_anew_is_another_one),                                          \
@@ -269,6 +287,7 @@ static inline void a_lock_is_held_by_one_who_says_what_for(void **state)
 		test(a_rename_replaces_and_a_removal_removes),                                     \
 		test(folders_are_made_with_those_above),                                           \
 		test(an_open_makes_a_file_or_says_there_is_none),                                  \
+		test(a_file_that_is_only_read_is_not_written),                                     \
 		test(all_who_append_write_at_the_end), test(a_cut_file_goes_on_where_it_was_cut),  \
 		test(a_removed_file_is_there_for_who_has_it_open),                                 \
 		test(a_lock_is_held_by_one_who_says_what_for)

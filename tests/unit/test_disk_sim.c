@@ -43,7 +43,7 @@ static void sync_root(void)
 static struct disk_file *journal(const char *text)
 {
 	sim_disk_put(disk, in_root("j"), str_of(text));
-	return opened("j", false);
+	return opened("j", true);
 }
 
 /* What came out of a power cut over many seeds, as a set: each text once. */
@@ -459,7 +459,7 @@ static void a_copy_and_its_origin_do_not_see_each_other(void **state)
 	add(f, "two.");
 	put("doc", STR("1"));
 	disk = sim_disk_copy(first);
-	g = opened("j", false);
+	g = opened("j", true);
 	add(g, "copy.");
 	put("doc", STR("2"));
 	put("only-here", STR("3"));
@@ -537,7 +537,7 @@ static void run_of(uint64_t seed, struct buf *out)
 	struct error err;
 
 	sim_disk_put(d, "/r/j", STR("one."));
-	assert_int_equal(d->ops->open(d, "/r/j", false, NULL, &f, &err), 0);
+	assert_int_equal(d->ops->open(d, "/r/j", true, NULL, &f, &err), 0);
 	for (int i = 0; i < 20; i++) {
 		assert_int_equal(d->ops->append(f, STR("0123456789"), &err), 0);
 		assert_int_equal(
