@@ -10,8 +10,11 @@ static void add_many(struct probe *p, unsigned i)
 	int tries = 0;
 
 	(void)i;
-	for (int n = 0; n < ADDS; n++)
+	for (unsigned n = 0; n < ADDS; n++) {
+		if (n < ADDS / 2)
+			probe_meet(p, ADDERS * (n + 1));
 		NEED(probe_add(s, &p->arena, "n", &tries));
+	}
 }
 
 static void exact_counter(struct probe *p)

@@ -1,7 +1,9 @@
 #include "tests/store/probe.h"
 #include <stdarg.h>
 #include <stdio.h>
+#include <sched.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "tests/lib/tap.h"
@@ -288,7 +290,7 @@ bool probe_add(struct store *s, struct arena *a, const char *key, int *tries)
 /* The child: its own clients, its own way out. */
 static _Noreturn void child(struct probe *p, void (*f)(struct probe *p, unsigned i), unsigned i)
 {
-	struct probe own = {.b = p->b};
+	struct probe own = {.b = p->b, .met = p->met};
 
 	memcpy(own.ns, p->ns, sizeof(own.ns));
 	if (setjmp(own.out)) {
@@ -303,6 +305,18 @@ static _Noreturn void child(struct probe *p, void (*f)(struct probe *p, unsigned
 	_exit(0);
 }
 
+void probe_meet(struct probe *p, unsigned times)
+{
+	unsigned met = p->met ? __atomic_add_fetch(p->met, 1, __ATOMIC_SEQ_CST) : times;
+
+	for (int i = 0; i < 2000 && met < times; i++) {
+		sched_yield();
+		met = __atomic_load_n(p->met, __ATOMIC_SEQ_CST);
+	}
+	if (met < times)
+		p->met = NULL; /* nor the next time */
+}
+
 void probe_fork(struct probe *p, unsigned n, void (*f)(struct probe *p, unsigned i))
 {
 	unsigned bad = 0;
@@ -311,6 +325,10 @@ void probe_fork(struct probe *p, unsigned n, void (*f)(struct probe *p, unsigned
 	if (!p->b->shared)
 		probe_skip(p, "no other process reaches it");
 	fflush(NULL);
+	p->met = mmap(
+		NULL, sizeof(*p->met), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (p->met == MAP_FAILED)
+		die("cannot share memory");
 	for (unsigned i = 0; i < n; i++) {
 		pid_t pid = fork();
 
@@ -324,6 +342,7 @@ void probe_fork(struct probe *p, unsigned n, void (*f)(struct probe *p, unsigned
 			die("cannot wait");
 		bad += !WIFEXITED(status) || WEXITSTATUS(status);
 	}
+	munmap(p->met, sizeof(*p->met));
 	if (bad)
 		MISS("%u of %u processes failed", bad, n);
 }

@@ -20,6 +20,7 @@ struct probe {
 	struct delta delta;
 	json *events;
 	struct store *clients[PROBE_CLIENTS];
+	unsigned *met; /* in a forked process: how often all of them have met */
 	bool skipped;
 	char why[512];
 	jmp_buf out;
@@ -142,6 +143,9 @@ char *probe_bytes(struct probe *p, size_t n, char c);
  * False when something else came of it. */
 bool probe_add(struct store *s, struct arena *a, const char *key, int *tries);
 /* Runs f(p, i) in n processes at once, the check's store opened anew by each; all must return. */
+/* In such a process: waits until all have met `times` times in all, but not for ever: one may have
+ * failed. */
+void probe_meet(struct probe *p, unsigned times);
 void probe_fork(struct probe *p, unsigned n, void (*f)(struct probe *p, unsigned i));
 
 #endif
