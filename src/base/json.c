@@ -1,6 +1,18 @@
 #include <assert.h>
+#include <limits.h>
 #include <cjson/cJSON.h>
 #include "src/base/json.h"
+#include "src/base/json_pool.h"
+
+/* A sanitizer sees what is done with each piece only when it is one of malloc()'s. */
+#ifndef __SANITIZE_ADDRESS__
+__attribute__((constructor)) static void use_pool(void)
+{
+	cJSON_Hooks hooks = {pool_alloc, pool_free};
+
+	cJSON_InitHooks(&hooks);
+}
+#endif
 
 static void *need(void *p)
 {
@@ -15,11 +27,11 @@ static int by_text(const void *a, const void *b)
 }
 
 /* Sorted, because a text of many keys comes from outside. */
-static bool duplicate_key(const json *object)
+static bool duplicate_of_many(const json *object, size_t n)
 {
-	size_t n = (size_t)cJSON_GetArraySize(object), i = 0;
 	CLEANUP(free_ptr) const char **keys = xmalloc(n * sizeof(*keys));
 	bool found = false;
+	size_t i = 0;
 
 	for (const json *c = object->child; c; c = c->next)
 		keys[i++] = c->string;
@@ -27,6 +39,22 @@ static bool duplicate_key(const json *object)
 	for (i = 1; i < n && !found; i++)
 		found = strcmp(keys[i - 1], keys[i]) == 0;
 	return found;
+}
+
+/* A few are compared by pairs, which needs no memory. */
+static bool duplicate_key(const json *object)
+{
+	size_t n = 0;
+
+	for (const json *c = object->child; c; c = c->next)
+		n++;
+	if (n > 20)
+		return duplicate_of_many(object, n);
+	for (const json *c = object->child; c; c = c->next)
+		for (const json *d = c->next; d; d = d->next)
+			if (c->string[0] == d->string[0] && strcmp(c->string, d->string) == 0)
+				return true;
+	return false;
 }
 
 /* What the library lets through and would not give back as it came; NULL when all is well. */
@@ -63,6 +91,208 @@ static bool has_nul_escape(struct str text)
 	return false;
 }
 
+/*
+ * The short way: strict JSON with whole numbers and the short escapes, which is all that this
+ * program writes. What is anything else is left to the library; both read it alike.
+ */
+struct quick {
+	const char *p, *end;
+	unsigned depth;
+};
+
+enum { QUICK_DEPTH = 100, QUICK_DIGITS = 15 };
+
+static json *quick_value(struct quick *q);
+
+static json *quick_node(int type)
+{
+	json *j = need(cJSON_malloc(sizeof(*j)));
+
+	memset(j, 0, sizeof(*j));
+	j->type = type;
+	return j;
+}
+
+static char quick_peek(struct quick *q)
+{
+	while (q->p < q->end && (*q->p == ' ' || *q->p == '\n' || *q->p == '\t' || *q->p == '\r'))
+		q->p++;
+	return q->p < q->end ? *q->p : '\0';
+}
+
+/* The character of an escape; 0: the library's to read. */
+static char unescaped(char c)
+{
+	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+	const char *at = c ? strchr(from, c) : NULL;
+
+	return at ? to[at - from] : '\0';
+}
+
+/* q->p is behind the opening quote. */
+static char *quick_text(struct quick *q)
+{
+	const char *from = q->p, *to = from;
+	char *text, *w;
+
+	for (; to < q->end && *to != '"'; to++) {
+		if ((unsigned char)*to < ' ')
+			return NULL;
+		if (*to == '\\' && (++to == q->end || !unescaped(*to)))
+			return NULL;
+	}
+	if (to == q->end)
+		return NULL;
+	w = text = need(cJSON_malloc((size_t)(to - from) + 1));
+	for (; from < to; from++)
+		*w++ = *from == '\\' ? unescaped(*++from) : *from;
+	*w = '\0';
+	q->p = to + 1;
+	return text;
+}
+
+static json *quick_number(struct quick *q)
+{
+	const char *from = q->p;
+	int64_t n = 0;
+	json *j;
+
+	while (q->p < q->end && *q->p >= '0' && *q->p <= '9' && q->p - from <= QUICK_DIGITS)
+		n = n * 10 + (*q->p++ - '0');
+	if (q->p - from > QUICK_DIGITS || (*from == '0' && q->p - from > 1) || q->p == q->end ||
+		!strchr(",]} \n", *q->p))
+		return NULL;
+	j = quick_node(cJSON_Number);
+	j->valuedouble = (double)n;
+	j->valueint = n > INT_MAX ? INT_MAX : (int)n;
+	return j;
+}
+
+/* Takes `item`; the first child's `prev` is the last one. */
+static void quick_push(json *parent, json *item)
+{
+	if (!parent->child) {
+		parent->child = item;
+	} else {
+		item->prev = parent->child->prev;
+		item->prev->next = item;
+	}
+	parent->child->prev = item;
+}
+
+static bool quick_member(struct quick *q, json *parent, char close)
+{
+	char *key = NULL;
+	json *item;
+
+	if (close == '}') {
+		if (quick_peek(q) != '"')
+			return false;
+		q->p++;
+		key = quick_text(q);
+		if (key && quick_peek(q) == ':')
+			q->p++;
+		else
+			return cJSON_free(key), false;
+	}
+	item = quick_value(q);
+	if (!item)
+		return cJSON_free(key), false;
+	item->string = key;
+	quick_push(parent, item);
+	return true;
+}
+
+static json *quick_members(struct quick *q, int type, char close)
+{
+	json *parent = quick_node(type);
+
+	q->p++;
+	if (quick_peek(q) == close) {
+		q->p++;
+		return parent;
+	}
+	while (quick_member(q, parent, close)) {
+		char c = quick_peek(q);
+
+		if (c != ',' && c != close)
+			break;
+		q->p++;
+		if (c == close)
+			return parent;
+	}
+	json_free(&parent);
+	return NULL;
+}
+
+static json *quick_word(struct quick *q, const char *word, int type)
+{
+	size_t n = strlen(word);
+
+	if ((size_t)(q->end - q->p) < n || memcmp(q->p, word, n) != 0)
+		return NULL;
+	q->p += n;
+	return quick_node(type);
+}
+
+static json *quick_string(struct quick *q)
+{
+	char *text;
+	json *j;
+
+	q->p++;
+	text = quick_text(q);
+	if (!text)
+		return NULL;
+	j = quick_node(cJSON_String);
+	j->valuestring = text;
+	return j;
+}
+
+static json *quick_value(struct quick *q)
+{
+	char first = quick_peek(q);
+	json *j;
+
+	if (++q->depth > QUICK_DEPTH)
+		return NULL;
+	switch (first) {
+	case '{':
+		j = quick_members(q, cJSON_Object, '}');
+		break;
+	case '[':
+		j = quick_members(q, cJSON_Array, ']');
+		break;
+	case '"':
+		j = quick_string(q);
+		break;
+	case 't':
+		j = quick_word(q, "true", cJSON_True);
+		break;
+	case 'f':
+		j = quick_word(q, "false", cJSON_False);
+		break;
+	case 'n':
+		j = quick_word(q, "null", cJSON_NULL);
+		break;
+	default:
+		j = first >= '0' && first <= '9' ? quick_number(q) : NULL;
+	}
+	q->depth--;
+	return j;
+}
+
+/* NULL: not in this way. */
+static json *quick_parse(struct str text)
+{
+	struct quick q = {.p = text.p, .end = text.p + text.n};
+	json *j = quick_value(&q);
+
+	if (j && quick_peek(&q) != '\0')
+		json_free(&j);
+	return j && q.p == q.end ? j : (json_free(&j), NULL);
+}
+
 int json_parse(json **out, struct str text, struct error *err)
 {
 	const char *end = text.p;
@@ -73,6 +303,13 @@ int json_parse(json **out, struct str text, struct error *err)
 	*out = NULL;
 	if (bad)
 		return error_at(err, "json", 1, (unsigned)bad, "invalid UTF-8");
+	if (text.n && (*out = quick_parse(text))) {
+		what = hole(*out);
+		if (!what)
+			return 0;
+		json_free(out);
+		return error_at(err, "json", 1, 1, "%s", what);
+	}
 	if (!text.n || has_nul_escape(text))
 		return error_at(err, "json", 1, 1,
 			text.n ? "a NUL character is not allowed" : "empty text");
@@ -251,34 +488,4 @@ void json_print(struct buf *out, const json *j)
 
 	buf_adds(out, text);
 	cJSON_free(text);
-}
-
-static void print_escape(struct buf *out, unsigned char c)
-{
-	static const char *const names[] = {
-		['"'] = "\\\"", ['\\'] = "\\\\", ['\n'] = "\\n", ['\r'] = "\\r", ['\t'] = "\\t"};
-
-	if (c < COUNT(names) && names[c])
-		buf_adds(out, names[c]);
-	else
-		buf_addf(out, "\\u%04x", c);
-}
-
-void json_print_text(struct buf *out, struct str s)
-{
-	size_t from = 0;
-
-	buf_addc(out, '"');
-	for (size_t i = 0; i < s.n; i++) {
-		unsigned char c = (unsigned char)s.p[i];
-
-		if (c >= 0x20 && c != '"' && c != '\\')
-			continue;
-		buf_add(out, str_sub(s, from, i));
-		print_escape(out, c);
-		from = i + 1;
-	}
-	if (s.n)
-		buf_add(out, str_sub(s, from, s.n));
-	buf_addc(out, '"');
 }

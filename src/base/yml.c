@@ -1,5 +1,5 @@
 #include <yaml.h>
-#include "src/base/yml.h"
+#include "src/base/yml_plain.h"
 
 /* Keys are compared with all before them, and the text comes from outside: hence the second limit.
  */
@@ -219,6 +219,8 @@ int yml_parse(struct arena *a, struct str text, const char *file, unsigned line,
 	struct reader r = {.arena = a, .file = file, .line = line, .text = text, .err = err};
 	int rc;
 
+	if (yml_plain(a, text, line, out))
+		return 0;
 	*out = arena_alloc(a, sizeof(**out));
 	(*out)->kind = YML_MAP;
 	(*out)->line = line;

@@ -298,13 +298,13 @@ static void print_line(struct file_store *f, const struct work *w, const char *t
 	print_put(f, w, out);
 	print_documents(f, w, out);
 	print_leases(f, w, out);
-	if (w->note) {
-		buf_adds(out, ",\"note\":");
-		json_print(out, w->note);
-	}
 	print_base(f, w->whole || !f->committed, at, out);
 	if (f->state.base == at)
 		f->state.dump = (int64_t)(out->len - begin);
+	if (w->note) { /* behind all that an open needs: see parse_commit() */
+		buf_adds(out, ",\"note\":");
+		json_print(out, w->note);
+	}
 }
 
 int file_print(struct file_store *f, const struct work *w, struct buf *out, char sum[DIGEST_TEXT],

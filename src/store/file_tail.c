@@ -26,6 +26,23 @@ const char *line_sum(struct str line, size_t *at)
 	return line.p + *at + sizeof(SUM_HEAD) - 1;
 }
 
+/*
+ * A commit line without its note, which is most of it and says nothing about the state. It stands
+ * last before the sum; no text within the line can have quotes that are not escaped.
+ */
+static int parse_commit(json **out, struct str line, struct error *err)
+{
+	static const char note[] = ",\"note\":{";
+	CLEANUP(buf_release) struct buf rest = BUF_INIT;
+	size_t at = str_find(line, STR(note));
+
+	if (at == line.n || str_find(str_sub(line, 0, at), STR(",\"base\":")) == at)
+		return json_parse(out, line, err);
+	buf_add(&rest, str_sub(line, 0, at));
+	buf_addc(&rest, '}');
+	return json_parse(out, buf_str(&rest), err);
+}
+
 void tail_release(struct tail *t)
 {
 	json_free(&t->commit);
@@ -74,7 +91,7 @@ static int whole_commit(struct disk_file *f, const char *path, struct tail *t, i
 	int64_t format, from, says;
 	int rc;
 
-	if (json_parse(&t->commit, line, &ignored) < 0)
+	if (parse_commit(&t->commit, line, &ignored) < 0)
 		return 0;
 	format = json_get_int(t->commit, "format", 0);
 	from = json_get_int(t->commit, "from", -1);
@@ -185,7 +202,7 @@ static int load_lines(struct state *s, struct str text, const char *path, struct
 
 		if (!line_commit(line, &rev))
 			continue;
-		if (json_parse(&commit, line, err) < 0 ||
+		if (parse_commit(&commit, line, err) < 0 ||
 			state_load(s, commit, line.n + 1, err) < 0)
 			return error_set(err, ERR_INPUT, "'%s' is damaged at commit %lld", path,
 				(long long)rev);

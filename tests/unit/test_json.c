@@ -216,9 +216,50 @@ static void an_object_of_many_keys_is_read(void **state)
 	assert_refused(buf_str(&b), "duplicate key");
 }
 
+/* A negative number beside it makes the library read it. */
+static void assert_read_alike(struct str text)
+{
+	CLEANUP(json_free) json *quick = NULL, *slow = NULL;
+	CLEANUP(buf_release) struct buf wrapped = BUF_INIT, a = BUF_INIT, b = BUF_INIT;
+	struct error err = {0};
+
+	if (json_parse(&quick, text, &err) < 0)
+		return;
+	buf_addc(&wrapped, '[');
+	buf_add(&wrapped, text);
+	buf_adds(&wrapped, ",-1]");
+	if (json_parse(&slow, buf_str(&wrapped), &err) < 0)
+		fail_msg("%.*s: taken and refused", (int)text.n, text.p);
+	json_print(&a, quick);
+	json_print(&b, json_at(slow, 0));
+	assert_string_equal(a.s, b.s);
+}
+
+static void texts_are_read_alike_in_both_ways(void **state)
+{
+	static const char sample[] =
+		"{\"a\":[1,22,true,null],\"b\":\"x\\n\",\"c\":{\"d\":\"e f\"}}";
+	static const char bytes[] = "{}[]\":,\\ 01-+.eEtfnul/\n\tax";
+	uint64_t dice = 7;
+
+	(void)state;
+	for (unsigned i = 0; i < 50000; i++) {
+		char copy[sizeof(sample)];
+
+		memcpy(copy, sample, sizeof(sample));
+		for (unsigned k = 0; i && k < 1 + i % 3; k++) {
+			dice = dice * 6364136223846793005u + 1442695040888963407u;
+			copy[(dice >> 33) % (sizeof(sample) - 1)] =
+				bytes[(dice >> 50) % (sizeof(bytes) - 1)];
+		}
+		assert_read_alike(str_of(copy));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(texts_are_read_alike_in_both_ways),
 		cmocka_unit_test(what_is_not_one_json_value_is_refused),
 		cmocka_unit_test(a_key_given_twice_is_refused_at_any_depth),
 		cmocka_unit_test(keys_that_differ_in_case_are_two),

@@ -1,4 +1,4 @@
-#include "src/base/yml.h"
+#include "src/base/yml_plain.h"
 #include "tests/unit/arena.h"
 
 static struct yml *parsed(struct str text)
@@ -20,6 +20,55 @@ static void assert_refused(struct str text, unsigned first_line, const char *mes
 	assert_int_equal(yml_parse(&arena, text, "f.md", first_line, &y, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
 	assert_error(&err, message);
+}
+
+static void assert_same(const struct yml *x, const struct yml *y)
+{
+	assert_int_equal(x->kind, y->kind);
+	assert_int_equal(x->line, y->line);
+	assert_int_equal(x->col, y->col);
+	assert_int_equal(x->from, y->from);
+	assert_true(x->plain == y->plain && str_eq(x->text, y->text));
+	assert_int_equal(x->n, y->n);
+	for (size_t i = 0; x->kind == YML_MAP && i < x->n; i++) {
+		assert_same(x->map[i].key, y->map[i].key);
+		assert_same(x->map[i].value, y->map[i].value);
+		assert_int_equal(x->map[i].key->to, y->map[i].key->to);
+		assert_int_equal(x->map[i].value->to, y->map[i].value->to);
+	}
+}
+
+/* A byte or two of a plain text become others; a comment behind it makes libyaml read it. */
+static void the_short_way_reads_as_libyaml_does(void **state)
+{
+	static const char plain[] = "state: researching\npr_url:\na: {a: 1, b: 22}\nx: a b:c\n";
+	static const char bytes[] = ":, {}-#\n'\"ab1_/.\t&*!|>%@`[]~?\\=<";
+	struct error err = {0};
+	unsigned taken = 0;
+	uint64_t dice = 1;
+
+	(void)state;
+	for (unsigned i = 0; i < 20000; i++) {
+		struct arena a = {0};
+		struct str text;
+		struct yml *x, *y;
+		char *copy = arena_printf(&a, "%s# end\n", plain);
+
+		for (unsigned k = 0; i && k < 1 + i % 3; k++) {
+			dice = dice * 6364136223846793005u + 1442695040888963407u;
+			copy[(dice >> 33) % (sizeof(plain) - 1)] =
+				bytes[(dice >> 50) % (sizeof(bytes) - 1)];
+		}
+		text = str_of(copy);
+		if (yml_plain(&a, str_sub(text, 0, sizeof(plain) - 1), 2, &x)) {
+			if (yml_parse(&a, text, "f.md", 2, &y, &err) < 0)
+				fail_msg("%s: taken, and refused: %s", copy, err.text);
+			assert_same(x, y);
+			taken++;
+		}
+		arena_release(&a);
+	}
+	assert_in_range(taken, 500, 19999);
 }
 
 static void an_empty_text_is_an_empty_map(void **state)
@@ -253,6 +302,7 @@ static void every_character_round_trips_inside_a_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_short_way_reads_as_libyaml_does),
 		cmocka_unit_test(an_empty_text_is_an_empty_map),
 		cmocka_unit_test(maps_lists_and_scalars_are_read_in_order),
 		cmocka_unit_test(a_list_of_hundreds_keeps_them_all),

@@ -1,0 +1,154 @@
+#include "src/base/yml_plain.h"
+
+/*
+ * What is taken: keys of letters, digits, `_` and `-`; values that begin with a letter, a digit,
+ * `/` or `_`, go on with these and `.`, `-`, single blanks, and colons with no blank behind them;
+ * and
+ * `{key: value, ...}` of the same. All of it ASCII, each on one line, nothing else in between.
+ */
+enum { KEYS = 64, KEY_BYTES = 128 };
+
+struct plain {
+	struct arena *arena;
+	struct str text;
+	size_t at;    /* the next byte */
+	size_t start; /* of its line */
+	unsigned line;
+};
+
+static bool word_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
+static bool first_char(char c)
+{
+	return word_char(c) || c == '/';
+}
+
+static bool inner_char(char c)
+{
+	return first_char(c) || c == '.' || c == '-';
+}
+
+static char peek(const struct plain *p, size_t ahead)
+{
+	return p->at + ahead < p->text.n ? p->text.p[p->at + ahead] : '\n';
+}
+
+static struct yml *scalar(struct plain *p, size_t from)
+{
+	struct yml *node = arena_alloc(p->arena, sizeof(*node));
+
+	*node = (struct yml){.kind = YML_SCALAR,
+		.text = arena_str(p->arena, str_sub(p->text, from, p->at)),
+		.plain = true,
+		.line = p->line,
+		.col = (unsigned)(from - p->start) + 1,
+		.from = from,
+		.to = p->at};
+	return node;
+}
+
+static struct yml *read_key(struct plain *p)
+{
+	size_t from = p->at;
+
+	while (word_char(peek(p, 0)) || (p->at > from && peek(p, 0) == '-'))
+		p->at++;
+	if (p->at == from || p->at - from > KEY_BYTES || peek(p, 0) != ':')
+		return NULL;
+	return scalar(p, from);
+}
+
+/* Stops at the first byte that is no part of it; the caller knows which may follow. */
+static struct yml *read_value(struct plain *p, bool flow)
+{
+	size_t from = p->at;
+
+	if (!first_char(peek(p, 0)))
+		return NULL;
+	while (inner_char(peek(p, 0)) ||
+		(!flow && (peek(p, 0) == ':' || peek(p, 0) == ' ') && inner_char(peek(p, 1))))
+		p->at++;
+	return scalar(p, from);
+}
+
+/* False for a key that is there already, and when there are too many to look through. */
+static bool push(struct plain *p, struct yml *map, struct yml *key, struct yml *value)
+{
+	if (map->n == KEYS || yml_get(map, key->text.p))
+		return false;
+	if (!map->map)
+		map->map = arena_alloc(p->arena, KEYS * sizeof(*map->map));
+	map->map[map->n++] = (struct yml_pair){key, value};
+	return true;
+}
+
+static struct yml *map_new(struct plain *p)
+{
+	struct yml *map = arena_alloc(p->arena, sizeof(*map));
+
+	*map = (struct yml){.kind = YML_MAP,
+		.line = p->line,
+		.col = (unsigned)(p->at - p->start) + 1,
+		.from = p->at};
+	return map;
+}
+
+static struct yml *read_flow(struct plain *p)
+{
+	struct yml *map = map_new(p);
+
+	for (p->at++; peek(p, 0) != '}'; p->at += peek(p, 0) == ',' ? 2 : 0) {
+		struct yml *key = read_key(p), *value;
+
+		if (!key || peek(p, 1) != ' ')
+			return NULL;
+		p->at += 2;
+		value = read_value(p, true);
+		if (!value || !push(p, map, key, value))
+			return NULL;
+		if (peek(p, 0) != '}' &&
+			(peek(p, 0) != ',' || !word_char(peek(p, 2)) || peek(p, 1) != ' '))
+			return NULL;
+	}
+	map->to = ++p->at;
+	return map;
+}
+
+static bool read_line(struct plain *p, struct yml *map)
+{
+	struct yml *key = read_key(p), *value;
+
+	if (!key)
+		return false;
+	p->at++;
+	if (peek(p, 0) == '\n')
+		value = scalar(p, p->at);
+	else if (peek(p, 0) != ' ')
+		return false;
+	else if (p->at++, peek(p, 0) == '{')
+		value = read_flow(p);
+	else
+		value = read_value(p, false);
+	if (!value || p->at >= p->text.n || p->text.p[p->at] != '\n')
+		return false;
+	p->start = ++p->at;
+	p->line++;
+	return push(p, map, key, value);
+}
+
+bool yml_plain(struct arena *a, struct str text, unsigned line, struct yml **out)
+{
+	struct plain p = {.arena = a, .text = text, .line = line};
+	struct yml *map = map_new(&p);
+
+	while (p.at < text.n)
+		if (!read_line(&p, map))
+			return false;
+	map->to = p.at;
+	*out = map;
+	return map->n > 0;
+}
