@@ -33,7 +33,7 @@ static struct arrival arrival_of(const struct round *r, unsigned flags)
 
 /* What the failed step has saved, if anything, changes nothing of what comes when it is made again.
  */
-static void play_again(struct round *r, struct play *p, const char *key)
+static void play_again(struct round *r, struct play *p, uint32_t to)
 {
 	CLEANUP(json_free) json *printed = NULL;
 	struct error err;
@@ -43,15 +43,16 @@ static void play_again(struct round *r, struct play *p, const char *key)
 		walk_broken(r->k, r->node, "a step that failed cannot be made again", err.text);
 		return;
 	}
-	if (strcmp(p->key.s, key) != 0)
+	play_key(p, r->k->nodes[to].changes);
+	if (strcmp(p->key.s, r->k->nodes[to].key) != 0)
 		walk_broken(r->k, r->node, "a step that failed leads elsewhere when made again",
 			p->key.s);
 }
 
-/* Something outside fails: nothing has happened; or it is not so good, but goes on. `key`: where it
+/* Something outside fails: nothing has happened; or it is not so good, but goes on. `to`: where it
  * leads when all is well. */
 static void play_world(
-	struct round *r, const struct stage *at, const char *key, const struct stage_world *world)
+	struct round *r, const struct stage *at, uint32_t to, const struct stage_world *world)
 {
 	CLEANUP(play_end) struct play p;
 	CLEANUP(json_free) json *printed = NULL;
@@ -64,10 +65,10 @@ static void play_world(
 	if (play_step(&p, r->op == LABEL_ANSWERS, &printed, &err) == 0)
 		arrive(&a, &p, printed);
 	else
-		play_again(r, &p, key);
+		play_again(r, &p, to);
 }
 
-static void play_worlds(struct round *r, const struct stage *at, const char *key, unsigned asked)
+static void play_worlds(struct round *r, const struct stage *at, uint32_t to, unsigned asked)
 {
 	static const struct {
 		unsigned effect;
@@ -86,7 +87,7 @@ static void play_worlds(struct round *r, const struct stage *at, const char *key
 
 	for (size_t i = 0; i < COUNT(worlds); i++)
 		if (asked & worlds[i].effect)
-			play_world(r, at, key, &worlds[i].world);
+			play_world(r, at, to, &worlds[i].world);
 }
 
 static void play_last(struct round *r, const struct stage *at, struct arrival *a, unsigned *asked)
@@ -157,7 +158,7 @@ static void end_round(struct round *r, const struct stage *at)
 	play_last(r, at, &a, &asked);
 	if (!a.fresh_edge)
 		return;
-	play_worlds(r, at, a.key, asked);
+	play_worlds(r, at, a.to, asked);
 	if (goes_on)
 		play_extended(r, at);
 	else if (a.cost)

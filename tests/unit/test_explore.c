@@ -256,6 +256,18 @@ static void what_an_agent_should_not_do_is_told_as_commands(void **state)
 		"    silent: true\n"));
 }
 
+/* A state whose effects fail, entered by a change. */
+static void effects_behind_a_change_are_walked_too(void **state)
+{
+	(void)state;
+	explored("---\nlimits: {consecutive_failures: 1}\nstates:\n" AGENT("work", "Work",
+			 "good: on") "---\n" FLOW("init --> work : go\n"
+						  "work --> spec-finding : on\n"
+						  "spec-finding --> done : spec_found\n"),
+		1);
+	assert_string_equal(kinds(), "");
+}
+
 static void a_walk_that_is_cut_short_says_so(void **state)
 {
 	(void)state;
@@ -384,6 +396,7 @@ int main(void)
 		explore_test(what_is_never_entered_or_taken_is_found),
 		explore_test(changes_of_the_troubleshooter_are_walked_too),
 		explore_test(what_an_agent_should_not_do_is_told_as_commands),
+		explore_test(effects_behind_a_change_are_walked_too),
 		explore_test(a_walk_that_is_cut_short_says_so),
 		explore_test(whatever_is_played_at_random_is_in_the_graph),
 	};
