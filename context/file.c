@@ -119,13 +119,43 @@ static int no_file(const struct context_file *f, struct error *err)
 	return error_set(err, ERR_INPUT, "no context file '%s'", f->path);
 }
 
+/* A reader is not to be kept from the document by a journal that is damaged. */
+static int read_file(
+	struct disk *disk, const char *path, struct buf *out, bool *missing, struct error *err)
+{
+	buf_clear(out);
+	*missing = false;
+	if (disk->ops->read(disk, path, CONTEXT_MAX, out, missing, err) < 0 && !*missing)
+		return -1;
+	return 0;
+}
+
+int context_read(
+	struct disk *disk, const char *path, struct buf *out, bool *missing, struct error *err)
+{
+	CLEANUP(store_close) struct store *store = NULL;
+	CLEANUP(arena_release) struct arena a = {0};
+	struct str base = path_base(path);
+	char *dir = arena_dup(&a, path_dir(path));
+	char *name = arena_dup(&a, str_ends(base, ".md") ? str_sub(base, 0, base.n - 3) : base);
+	int64_t mod;
+
+	if (store_open(&store, disk, dir, name, STORE_READ, 0, err) < 0)
+		return err->code == ERR_INPUT ? read_file(disk, path, out, missing, err) : -1;
+	if (store_get_document(store, arena_printf(&a, "doc/%.*s", (int)base.n, base.p), out, &mod,
+		    NULL, err) != STORE_OK)
+		return -1;
+	*missing = !mod;
+	return 0;
+}
+
 static int read_only(struct context_file *f, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	if (f->disk->ops->read(f->disk, f->path, CONTEXT_MAX, &text, &f->created, err) == 0)
-		return parse(f, &text, err);
-	return f->created ? no_file(f, err) : -1;
+	if (context_read(f->disk, f->path, &text, &f->created, err) < 0)
+		return -1;
+	return f->created ? no_file(f, err) : parse(f, &text, err);
 }
 
 /* Broken by hand: what was there before is in the history. */
@@ -159,10 +189,15 @@ static int load(struct context_file *f, enum context_mode mode, struct error *er
 }
 
 /* What a killed process committed but did not put in place is there too. */
-static bool there(struct context_file *f)
+static int must_be_there(struct context_file *f, struct error *err)
 {
-	return f->disk->ops->exists(f->disk, f->path) ||
-	       f->disk->ops->exists(f->disk, context_journal(f));
+	bool there;
+
+	if (f->disk->ops->exists(f->disk, f->path, &there, err) < 0)
+		return -1;
+	if (!there && f->disk->ops->exists(f->disk, context_journal(f), &there, err) < 0)
+		return -1;
+	return there ? 0 : no_file(f, err);
 }
 
 int context_open_on(struct context_file *f, struct disk *disk, const char *path,
@@ -174,8 +209,8 @@ int context_open_on(struct context_file *f, struct disk *disk, const char *path,
 	f->now = clock_now();
 	if (mode == CONTEXT_READ_ONLY)
 		return read_only(f, err);
-	if (mode == CONTEXT_MUST_EXIST && !there(f))
-		return no_file(f, err);
+	if (mode == CONTEXT_MUST_EXIST && must_be_there(f, err) < 0)
+		return -1;
 	if (store_open(&f->store, disk, f->dir, f->name, STORE_HOLD, lock_wait(), err) < 0)
 		return -1;
 	f->now = clock_now();

@@ -58,6 +58,12 @@ int context_open_on(struct context_file *f, struct disk *disk, const char *path,
 /* As if it was closed and opened for writing again, but the lock is never given back and the
  * journal not read anew: for those who play many invocations on a disk of their own. */
 int context_again(struct context_file *f, enum context_mode mode, struct error *err);
+/*
+ * The document's bytes as a reader sees them, parsed or not: what was committed last, or what
+ * people made of it since. Also what a kill or a power cut kept from its place.
+ */
+int context_read(
+	struct disk *disk, const char *path, struct buf *out, bool *missing, struct error *err);
 /* Makes the document that was not there yet (f->created), at its first state;
  * context_save() writes it. */
 int context_create(struct context_file *f, const char *id, const char *state, struct error *err);

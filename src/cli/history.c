@@ -52,7 +52,7 @@ static int text_at(
 		return history_document(&q->place, q->rev[i], text, NULL, err);
 	}
 	*name = arena_dup(a, base);
-	if (history_now(&q->place, NULL, text, &there, err) < 0)
+	if (history_now(&q->place, text, &there, err) < 0)
 		return -1;
 	return there ? 0 : error_set(err, ERR_INPUT, "no context file '%s'", q->place.path);
 }

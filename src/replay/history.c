@@ -125,35 +125,11 @@ int history_document(const struct history_place *place, int64_t rev, struct buf 
 		err, ERR_INPUT, "'%s' was not there at revision %lld", place->path, (long long)rev);
 }
 
-/* What a killed process committed and did not put in place. */
-static bool is_staged(const struct history *last)
+int history_now(const struct history_place *place, struct buf *out, bool *there, struct error *err)
 {
-	CLEANUP(buf_release) struct buf staged = BUF_INIT;
-	struct error ignored;
-	struct arena a = {0};
-	bool same = last && last->there &&
-		    file_read(&staged,
-			    arena_printf(&a, "%s/.%.*s.new", last->place->dir,
-				    (int)path_base(last->place->path).n,
-				    path_base(last->place->path).p),
-			    CONTEXT_MAX, NULL, &ignored) == 0 &&
-		    str_eq(buf_str(&staged), buf_str(&last->document));
+	bool missing;
 
-	arena_release(&a);
-	return same;
-}
-
-int history_now(const struct history_place *place, const struct history *last, struct buf *out,
-	bool *there, struct error *err)
-{
-	bool missing = false;
-
-	*there = true;
-	if (is_staged(last)) {
-		buf_add(out, buf_str(&last->document));
-		return 0;
-	}
-	if (file_read(out, place->path, CONTEXT_MAX, &missing, err) < 0 && !missing)
+	if (context_read(disk_real(), place->path, out, &missing, err) < 0)
 		return -1;
 	*there = !missing;
 	return 0;

@@ -50,8 +50,7 @@ int history_document(const struct history_place *place, int64_t rev, struct buf 
 
 /* As it is. A commit that a kill kept from being put in place counts as put. *there: false when
  * there is none. */
-int history_now(const struct history_place *place, const struct history *last, struct buf *out,
-	bool *there, struct error *err);
+int history_now(const struct history_place *place, struct buf *out, bool *there, struct error *err);
 
 /* The last revision whose document is good; ERR_STATE when none is. */
 int history_last_good(

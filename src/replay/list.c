@@ -214,7 +214,7 @@ static int add_now(struct list *l, bool as_json, struct error *err)
 	struct row r = {.who = HAND, .op = "not in the history yet", .hand = true};
 	bool there;
 
-	if (history_now(p->place, p, &now, &there, err) < 0)
+	if (history_now(p->place, &now, &there, err) < 0)
 		return -1;
 	if (there == p->there && str_eq(buf_str(&now), buf_str(&p->document)))
 		return 0;

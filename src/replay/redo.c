@@ -45,6 +45,7 @@ static void close_file(struct disk_file **f)
 static int lay_journal(struct redo *r, struct str journal, size_t to, struct error *err)
 {
 	CLEANUP(close_file) struct disk_file *f = NULL;
+	int64_t size;
 
 	if (r->at == to)
 		return 0;
@@ -52,7 +53,9 @@ static int lay_journal(struct redo *r, struct str journal, size_t to, struct err
 	if (r->disk->ops->mkdirs(r->disk, arena_dup(&r->arena, path_dir(r->journal)), err) < 0 ||
 		r->disk->ops->open(r->disk, r->journal, true, NULL, &f, err) < 0)
 		return -1;
-	if (f->ops->size(f) > (int64_t)r->at && f->ops->truncate(f, (int64_t)r->at, err) < 0)
+	if (f->ops->size(f, &size, err) < 0)
+		return -1;
+	if (size > (int64_t)r->at && f->ops->truncate(f, (int64_t)r->at, err) < 0)
 		return -1;
 	if (r->at < to && f->ops->append(f, str_sub(journal, r->at, to), err) < 0)
 		return -1;
@@ -80,13 +83,17 @@ int redo_result(struct redo *r, struct buf *out, struct error *err)
 {
 	CLEANUP(close_file) struct disk_file *f = NULL;
 	int64_t size;
+	bool there;
 
 	buf_clear(out);
-	if (!r->disk->ops->exists(r->disk, r->journal))
+	if (r->disk->ops->exists(r->disk, r->journal, &there, err) < 0)
+		return -1;
+	if (!there)
 		return 0;
 	if (r->disk->ops->open(r->disk, r->journal, false, NULL, &f, err) < 0)
 		return -1;
-	size = f->ops->size(f);
+	if (f->ops->size(f, &size, err) < 0)
+		return -1;
 	if (size <= (int64_t)r->at)
 		return 0;
 	return f->ops->pread(f, (int64_t)r->at, (size_t)size - r->at, out, err);

@@ -26,7 +26,7 @@ static bool is_there(const struct history_place *place, struct str text)
 	struct error ignored;
 	bool there;
 
-	return history_now(place, NULL, &now, &there, &ignored) == 0 && there &&
+	return history_now(place, &now, &there, &ignored) == 0 && there &&
 	       str_eq(buf_str(&now), text);
 }
 

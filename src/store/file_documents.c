@@ -159,7 +159,7 @@ static int read_whole(
 	/* Edited by hand, and no writer has seen it yet. */
 	if (file_digest(f, file_document(f, &a, key), out, sum, err) < 0)
 		return -1;
-	*mod = sum[0] ? f->state.rev + 1 : 0;
+	*mod = !sum[0] ? 0 : e ? e->mod : f->state.rev + 1;
 	return 0;
 }
 

@@ -38,10 +38,13 @@ static void close_journal(struct file_store *f)
 /* Anew each time: another may have put a shorter journal in its place. */
 static int open_journal(struct file_store *f, struct error *err)
 {
-	bool made = false;
+	bool made = false, there = true;
 
 	close_journal(f);
-	if (f->mode == STORE_READ && !f->disk->ops->exists(f->disk, f->journal_path))
+	if (f->mode == STORE_READ &&
+		f->disk->ops->exists(f->disk, f->journal_path, &there, err) < 0)
+		return -1;
+	if (!there)
 		return 0;
 	return f->disk->ops->open(
 		f->disk, f->journal_path, f->mode != STORE_READ, &made, &f->journal, err);
@@ -85,11 +88,12 @@ static int take_tail(struct file_store *f, struct tail *t, struct error *err)
 int file_load(struct file_store *f, struct error *err)
 {
 	CLEANUP(tail_release) struct tail t = {0};
-	int64_t size;
+	int64_t size = 0;
 
 	if (open_journal(f, err) < 0)
 		return -1;
-	size = f->journal ? f->journal->ops->size(f->journal) : 0;
+	if (f->journal && f->journal->ops->size(f->journal, &size, err) < 0)
+		return -1;
 	if (size && unchanged(f, size))
 		return 0;
 	if (size && tail_find(f->journal, f->journal_path, size, &t, err) < 0)
@@ -197,9 +201,11 @@ struct file_store *file_of(struct store *s)
 
 static int make_folder(struct file_store *f, struct error *err)
 {
-	if (f->disk->ops->exists(f->disk, f->dir))
-		return 0;
-	return f->disk->ops->mkdirs(f->disk, f->dir, err);
+	bool there;
+
+	if (f->disk->ops->exists(f->disk, f->dir, &there, err) < 0)
+		return -1;
+	return there ? 0 : f->disk->ops->mkdirs(f->disk, f->dir, err);
 }
 
 static int begin(struct file_store *f, struct error *err)

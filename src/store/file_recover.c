@@ -26,11 +26,12 @@ static int recover_document(struct file_store *f, const struct entry *e, struct 
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	const char *staged = file_staged(f, &a, e->key, e->slot);
-	const char *other = file_staged(f, &a, e->key, !e->slot);
+	bool there;
 
-	if (f->disk->ops->exists(f->disk, other) && f->disk->ops->unlink(f->disk, other, err) < 0)
+	if (f->disk->ops->unlink(f->disk, file_staged(f, &a, e->key, !e->slot), err) < 0 ||
+		f->disk->ops->exists(f->disk, staged, &there, err) < 0)
 		return -1;
-	if (!f->disk->ops->exists(f->disk, staged))
+	if (!there)
 		return 0;
 	/* The commit may not be durable yet. */
 	if (f->journal->ops->sync(f->journal, err) < 0)

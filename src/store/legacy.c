@@ -29,21 +29,33 @@ static size_t line_start(struct str text, size_t end)
 	return nl ? (size_t)(nl - text.p) + 1 : 0;
 }
 
-/* Bytes that stay, and the seq of their last line. */
-static size_t walk_back(struct str text, uint64_t rev, int64_t *seq)
+/* Bytes that stay: not the piece of a line at the end, and not the last lines of revision rev + 1.
+ * What is none of ours is not ours to cut. */
+static size_t walk_back(struct str text, uint64_t rev)
 {
 	size_t end = text.n;
+	struct line_head head;
 
-	for (*seq = 0; end; end = line_start(text, end)) {
+	if (end && text.p[end - 1] != '\n')
+		end = line_start(text, end);
+	while (end) {
 		size_t start = line_start(text, end);
-		struct line_head head;
 
-		if (text.p[end - 1] == '\n' && read_head(str_sub(text, start, end - 1), &head) &&
-			(uint64_t)head.rev != rev + 1) {
-			*seq = head.seq;
-			return end;
-		}
+		if (!read_head(str_sub(text, start, end - 1), &head) ||
+			(uint64_t)head.rev != rev + 1)
+			break;
+		end = start;
 	}
+	return end;
+}
+
+static int64_t last_seq(struct str text)
+{
+	struct line_head head;
+
+	for (size_t end = text.n; end; end = line_start(text, end))
+		if (read_head(str_sub(text, line_start(text, end), end - 1), &head))
+			return head.seq;
 	return 0;
 }
 
@@ -101,7 +113,8 @@ int store_adopt(struct store *s, uint64_t rev, struct error *err)
 		return 0;
 	if (f->end && f->journal->ops->pread(f->journal, 0, (size_t)f->end, &text, err) < 0)
 		return -1;
-	keep = walk_back(buf_str(&text), rev, &f->state.seq);
+	keep = walk_back(buf_str(&text), rev);
+	f->state.seq = last_seq((struct str){text.s, keep});
 	f->state.rev = highest((struct str){text.s, keep}, rev);
 	f->adopted = true;
 	return cut(f, keep, err);

@@ -27,9 +27,11 @@ struct store_log {
 static int load(struct store_log *l, struct disk_file *f, struct error *err)
 {
 	CLEANUP(tail_release) struct tail t = {0};
-	int64_t size = f->ops->size(f);
+	int64_t size;
 	struct str rest, line;
 
+	if (f->ops->size(f, &size, err) < 0)
+		return -1;
 	if (!size)
 		return 0;
 	if (tail_find(f, l->path, size, &t, err) < 0 ||
@@ -49,6 +51,7 @@ int store_log_open(struct store_log **out, struct disk *disk, const char *dir, c
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 	struct store_log *l = xmalloc(sizeof(*l));
 	struct disk_file *f = NULL;
+	bool there;
 	int rc;
 
 	*l = (struct store_log){.old = true};
@@ -56,9 +59,10 @@ int store_log_open(struct store_log **out, struct disk *disk, const char *dir, c
 	buf_addf(&path, "%s/%s.events.jsonl", dir, name);
 	l->path = path.s;
 	path = (struct buf){0};
-	if (!disk->ops->exists(disk, l->path))
+	rc = disk->ops->exists(disk, l->path, &there, err);
+	if (rc == 0 && !there)
 		rc = error_set(err, ERR_INPUT, "no journal '%s'", l->path);
-	else
+	if (rc == 0)
 		rc = disk->ops->open(disk, l->path, false, NULL, &f, err);
 	if (rc == 0)
 		rc = load(l, f, err);

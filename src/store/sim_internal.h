@@ -49,12 +49,12 @@ int sim_write(
 int sim_create(struct disk *d, const char *path, struct str text, bool *taken, struct error *err);
 int sim_rename(struct disk *d, const char *from, const char *to, struct error *err);
 int sim_unlink(struct disk *d, const char *path, struct error *err);
-bool sim_exists(struct disk *d, const char *path);
+int sim_exists(struct disk *d, const char *path, bool *there, struct error *err);
 int sim_sync_folder(struct disk *d, const char *dir, struct error *err);
 int sim_mkdirs(struct disk *d, const char *dir, struct error *err);
 int sim_open(struct disk *d, const char *path, bool make, bool *made, struct disk_file **out,
 	struct error *err);
-int64_t sim_size(struct disk_file *f);
+int sim_size(struct disk_file *f, int64_t *size, struct error *err);
 int sim_pread(struct disk_file *f, int64_t at, size_t n, struct buf *out, struct error *err);
 int sim_append(struct disk_file *f, struct str text, struct error *err);
 int sim_truncate(struct disk_file *f, int64_t size, struct error *err);

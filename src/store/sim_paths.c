@@ -79,12 +79,16 @@ int sim_unlink(struct disk *d, const char *path, struct error *err)
 						    : 0;
 }
 
-bool sim_exists(struct disk *d, const char *path)
+int sim_exists(struct disk *d, const char *path, bool *there, struct error *err)
 {
 	const struct sim_media *m = &sim_of(d)->media;
 
-	return sim_is_up(sim_of(d)) && (sim_media_find(m, path) != SIM_NO_FILE ||
-					       sim_media_folder(m, sim_folder_name(path)));
+	*there = false;
+	if (!sim_is_up(sim_of(d)))
+		return error_errno(err, "cannot look for '%s'", path);
+	*there = sim_media_find(m, path) != SIM_NO_FILE ||
+		 sim_media_folder(m, sim_folder_name(path));
+	return 0;
 }
 
 int sim_sync_folder(struct disk *d, const char *dir, struct error *err)
