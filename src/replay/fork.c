@@ -153,6 +153,23 @@ static int make(struct arena *a, struct renewal *r, struct context_file *f, stru
 	return 0;
 }
 
+/* Nothing is to be left beside a file of somebody else's. */
+static int look_first(struct arena *a, const char *to, struct error *err)
+{
+	struct str stem = str_of(to);
+	struct disk *d = disk_real();
+	bool there;
+
+	if (str_ends(stem, ".md"))
+		stem.n -= 3;
+	if (d->ops->exists(d, to, &there, err) < 0)
+		return -1;
+	if (!there && d->ops->exists(d, arena_printf(a, "%.*s.events.jsonl", (int)stem.n, stem.p),
+			      &there, err) < 0)
+		return -1;
+	return there ? error_set(err, ERR_STATE, "'%s' is there already", to) : 0;
+}
+
 int fork_item(struct arena *a, const struct history_place *from, int64_t rev, const char *id,
 	const char *to, struct forked *result, struct error *err)
 {
@@ -165,6 +182,8 @@ int fork_item(struct arena *a, const struct history_place *from, int64_t rev, co
 		return -1;
 	if (context_parse(&r.doc, arena_printf(a, "%s@%lld", from->path, (long long)rev),
 		    buf_str(&text), err) < 0)
+		return -1;
+	if (look_first(a, to, err) < 0)
 		return -1;
 	if (context_open(&f, to, CONTEXT_MAY_CREATE, err) < 0)
 		return err->code == ERR_INPUT

@@ -212,7 +212,7 @@ static const char *taken_name(const char *op)
 		{"removed", "removed by hand"},
 		{"import", "taken over from format 1"},
 		{"fork", "the beginning of a fork"},
-		{"record", "answers that were refused"},
+		{"record", "answers that changed nothing"},
 	};
 
 	for (size_t i = 0; i < COUNT(names); i++)

@@ -82,16 +82,16 @@ int file_rebuild(struct file_store *f, const struct entry *e, struct buf *out, s
 
 /* The text is in the journal in any case; but a file that a power cut turns back would look like
  * another edit. */
-static void make_durable(struct file_store *f, const char *path)
+static int make_durable(struct file_store *f, const char *path, struct error *err)
 {
 	struct disk_file *file = NULL;
-	struct error ignored;
+	int rc;
 
-	if (f->disk->ops->open(f->disk, path, false, NULL, &file, &ignored) < 0)
-		return;
-	(void)file->ops->sync(file, &ignored);
+	if (f->disk->ops->open(f->disk, path, false, NULL, &file, err) < 0)
+		return -1;
+	rc = file->ops->sync(file, err);
 	file->ops->close(file);
-	(void)f->disk->ops->sync_folder(f->disk, f->dir, &ignored);
+	return rc < 0 ? -1 : f->disk->ops->sync_folder(f->disk, f->dir, err);
 }
 
 static enum store_status commit_by_hand(
@@ -124,7 +124,8 @@ static enum store_status edited_by_hand(
 	struct change c = {.key = key, .value = text};
 	struct error ignored;
 
-	make_durable(f, file_document(f, &a, key));
+	if (make_durable(f, file_document(f, &a, key), err) < 0)
+		return STORE_DOWN;
 	if (e && file_rebuild(f, e, &before, &ignored) == 0) {
 		delta_between(&delta, buf_str(&before), text);
 		c.delta = &delta;

@@ -1,13 +1,20 @@
 #include "src/base/clock.h"
 #include "src/store/file_internal.h"
 
-/* One commit with the lease as it is to be; its keys go with it when its ttl is 0. */
-static enum store_status set_lease(struct file_store *f, struct lease l, struct error *err)
+/*
+ * One commit with the lease as it is to be; its keys go with it when its ttl is 0. The clock is
+ * read once: a lease that is `alive` at one time and over at the next would be renewed without its
+ * keys.
+ */
+static enum store_status set_lease(
+	struct file_store *f, struct lease l, bool alive, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	struct work w = {0};
 
 	work_begin(&w, &a, f, f->state.n, 1);
+	if (alive && !lease_alive(state_lease(&f->state, l.id), w.now))
+		return lease_gone(l.id, err);
 	if (l.ttl)
 		l.until = w.now + l.ttl;
 	for (size_t i = 0; i < f->state.n && !l.ttl; i++)
@@ -25,7 +32,7 @@ enum store_status file_grant(struct store *s, uint64_t id, int ttl_s, struct err
 
 	if (got != STORE_OK)
 		return got;
-	got = set_lease(f, (struct lease){.id = id, .ttl = ttl_s}, err);
+	got = set_lease(f, (struct lease){.id = id, .ttl = ttl_s}, false, err);
 	file_leave(f);
 	return got;
 }
@@ -36,11 +43,8 @@ static enum store_status change(
 {
 	const struct lease *l = state_lease(&f->state, id);
 	int ttl = l && renew ? l->ttl : 0;
-	enum store_status got;
+	enum store_status got = set_lease(f, (struct lease){.id = id, .ttl = ttl}, true, err);
 
-	if (!lease_alive(l, clock_now()))
-		return lease_gone(id, err);
-	got = set_lease(f, (struct lease){.id = id, .ttl = ttl}, err);
 	if (got == STORE_OK && left_s)
 		*left_s = ttl;
 	return got;

@@ -61,8 +61,11 @@ static void sign(int fd, const char *what)
 
 int lock_take(struct lock **out, const char *path, unsigned wait_ms, struct error *err)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd;
 
+	do
+		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	while (fd < 0 && errno == EINTR);
 	*out = NULL;
 	if (fd < 0)
 		return error_errno(err, "cannot open lock file '%s'", path);
