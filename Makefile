@@ -65,6 +65,7 @@ $(O)/%.o: %.c Makefile $(DEPS)
 $(O)/src/base/git.o: ALL_CFLAGS += -DLIBGIT2_SO='"$(LIBGIT2_SO)"'
 
 # Test programs. All of them may use tests/lib; unit tests are one program a file.
+COMMA   := ,
 UNIT    := $(wildcard tests/unit/*.c)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 TESTLIB := $(patsubst %.c,$(O)/%.o,$(wildcard tests/lib/*.c)) $(LIB)
@@ -72,6 +73,9 @@ TOOLS   := $(wildcard $(patsubst %,tests/%/*.c,spec store crash bench fuzz lib))
 PROGRAMS := $(UNIT:%.c=$(O)/%) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
 	$(patsubst %,$(O)/tests/%,spec/runner store/conform store/crowd crash/killat crash/sweep crash/storm)
 
+# Where this test plants its faults.
+$(O)/tests/unit/test_simulate: LDFLAGS += $(patsubst %,-Wl$(COMMA)--wrap=%,lease_admit lease_held \
+	context_keep action_record_by context_next_attempt)
 $(O)/tests/unit/%: $(O)/tests/unit/%.o $(TESTLIB)
 	$(LINK) $(CMOCKA_LIBS)
 $(O)/tests/spec/runner: $(O)/tests/spec/runner.o $(O)/tests/spec/cases.o $(TESTLIB)

@@ -1,6 +1,9 @@
 #include "src/base/clock.h"
 #include "src/explore/protocol_internal.h"
 
+/* A power cut at one point is tried with so many choices of what is lost. */
+enum { POWER_CUTS = 2 };
+
 /* Two at once, one of them a script, then one more: partial answers, and a step from state to
  * state. Nothing else needs more. */
 static const char workflow_text[] =
@@ -135,11 +138,11 @@ static void go_through(struct search *s, const struct play *from, unsigned left,
 		if (moves[i].kind == MOVE_BLACKOUT || !crashes)
 			continue;
 		for (unsigned k = 1; k <= calls && !s->broken; k++)
-			for (int power = 0; power < 2 && !s->broken; power++) {
+			for (unsigned power = 0; power <= POWER_CUTS && !s->broken; power++) {
 				struct move m = moves[i];
 
 				m.crash_at = (unsigned short)k;
-				m.power = power;
+				m.power = (unsigned short)power;
 				(void)try_move(s, from, m, left, crashes - 1);
 			}
 	}

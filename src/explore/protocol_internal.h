@@ -23,7 +23,7 @@ struct move {
 	unsigned char kind, who;
 	unsigned short action;   /* MOVE_RECORD: index in the audit's account */
 	unsigned short crash_at; /* call to the disk before which the machine stops; 0: none */
-	bool power;              /* and what was not durable is lost */
+	unsigned short power;    /* 0: only the process dies; else a seed of what is lost */
 };
 
 extern const char *const who_names[WHO_ALL]; /* NULL: no name */

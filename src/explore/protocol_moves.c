@@ -8,7 +8,7 @@ const char *const who_names[WHO_ALL] = {"A", "B", NULL};
 void state_init(struct play *to, const struct simulate_plan *plan, struct simulate_sums *sums)
 {
 	*to = (struct play){.plan = plan, .sums = sums};
-	play_begin(to);
+	run_begin(to);
 	to->loops[0].owner = who_names[WHO_A];
 	to->loops[1].owner = who_names[WHO_B];
 }
@@ -17,6 +17,8 @@ void state_copy(struct play *to, const struct play *from)
 {
 	*to = *from;
 	to->stage = stage_copy(from->stage);
+	if (to->plan->sabotage)
+		to->plan->sabotage(to->stage, 0);
 	to->journal = arena_dup(&to->stage->arena, str_of(from->journal));
 	to->audit = (struct audit){0};
 	audit_copy(&to->audit, &from->audit);
@@ -27,7 +29,7 @@ void state_copy(struct play *to, const struct play *from)
 
 void state_release(struct play *p)
 {
-	play_end(p);
+	run_end(p);
 }
 
 static bool unsafe(const struct play *p)

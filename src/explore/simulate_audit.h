@@ -18,9 +18,10 @@ struct audit_action {
 		owner[AUDIT_NAME];        /* owner: to whom it was printed; "": to nobody yet */
 	int64_t dispatched;               /* revision; 0: never by the machine */
 	bool outstanding, answered, used; /* used: was outstanding, is no more */
-	bool wordless;                    /* its answer had no word so far */
-	bool by_hand;                     /* a person had the document meanwhile */
-	bool here, says_answered;         /* in the commit that is being read */
+	bool ever;                /* an answer was taken at some time, whatever people did since */
+	bool wordless;            /* its answer had no word so far */
+	bool by_hand;             /* a person had the document meanwhile */
+	bool here, says_answered; /* in the commit that is being read */
 };
 
 /* All of it is the reader's to look at. */

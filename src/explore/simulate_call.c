@@ -48,6 +48,8 @@ static void meet_fault(struct play *p)
 		return;
 	power = p->stopped && (p->crash_at ? p->crash_power : dice_chance(&p->dice, 400));
 	count_met(p, power);
+	if (power && p->crash_at)
+		sim_disk_seed(p->stage->disk, p->crash_power);
 	if (p->stopped)
 		stage_restart(p->stage, power);
 }
@@ -223,13 +225,13 @@ static enum fate fate_of(const struct play *p, const struct flight *f)
 	if (p->broken_by_hand || p->audit.edited || !a->exists)
 		return MAY_BE_EITHER;
 	if (f->owner && a->owner[0] && strcmp(a->owner, f->owner) != 0)
-		return x && x->answered ? MAY_BE_KNOWN : MUST_BE_REFUSED;
-	if (x && x->by_hand)
-		return MAY_BE_EITHER;
+		return x && x->ever ? MAY_BE_KNOWN : MUST_BE_REFUSED;
 	if (!x || !x->outstanding)
-		return x && x->answered ? MAY_BE_KNOWN : MUST_BE_REFUSED;
+		return x && x->ever ? MAY_BE_KNOWN : MUST_BE_REFUSED;
+	if (x->by_hand || (x->answered && x->wordless))
+		return MAY_BE_EITHER;
 	if (x->answered)
-		return x->wordless ? MAY_BE_EITHER : MAY_BE_KNOWN;
+		return MAY_BE_KNOWN;
 	return f->fit ? MUST_BE_TAKEN : MUST_BE_REFUSED;
 }
 

@@ -49,7 +49,7 @@ static void see_answer(struct audit *a, const char *id, bool word)
 		audit_broken(a, "a second answer to '%s' is taken", id);
 	if (!x)
 		return;
-	x->answered = true;
+	x->answered = x->ever = true;
 	x->wordless = !word;
 	a->answers++;
 }

@@ -283,7 +283,7 @@ static void name_loops(struct play *p)
 	p->loops[1].owner = owners[which][1];
 }
 
-void play_begin(struct play *p)
+void run_begin(struct play *p)
 {
 	p->stage = stage_new(p->plan->workflow, "T-1", dice_next(&p->dice));
 	p->journal = arena_printf(&p->stage->arena, "%.*s.events.jsonl",
@@ -292,7 +292,7 @@ void play_begin(struct play *p)
 	audit_init(&p->audit, p->plan->workflow);
 }
 
-void play_end(struct play *p)
+void run_end(struct play *p)
 {
 	for (unsigned i = 0; i < MAX_FLIGHTS; i++)
 		buf_release(&p->flights[i].text);
@@ -310,13 +310,13 @@ bool play(const struct simulate_plan *plan, uint64_t seed, struct simulate_sums 
 
 	roll_odds(&p);
 	name_loops(&p);
-	play_begin(&p);
+	run_begin(&p);
 	run(&p);
 	sums->runs++;
 	held = good(&p);
 	memcpy(fault, p.audit.fault, AUDIT_FAULT);
 	if (!held && trace)
 		trace_note(&p, "BROKEN: %s", fault);
-	play_end(&p);
+	run_end(&p);
 	return held;
 }

@@ -62,7 +62,8 @@ struct play {
 	bool fired, stopped;
 	/* protocol.c alone: the next call is stopped there */
 	unsigned crash_at;
-	bool crash_power, crashed; /* crashed: since then the power has not failed */
+	unsigned crash_power; /* 0: the process alone dies; else the seed of what is lost */
+	bool crashed;         /* since then the power has not failed */
 	/* the lease: alive before `sure`, over after `maybe` */
 	int64_t ttl, sure, maybe;
 	uint64_t fence;             /* whose */
@@ -74,8 +75,8 @@ struct play {
 };
 
 /* simulate_play.c: the work item that it is about, on an empty disk. */
-void play_begin(struct play *p);
-void play_end(struct play *p);
+void run_begin(struct play *p);
+void run_end(struct play *p);
 /* Plays the run of a seed; false when a promise was broken (audit.fault). */
 bool play(const struct simulate_plan *plan, uint64_t seed, struct simulate_sums *sums,
 	struct buf *trace, char fault[AUDIT_FAULT]);

@@ -41,6 +41,10 @@ void world_clock(struct play *p)
 
 static void put(struct play *p, const struct buf *text, const char *what)
 {
+	CLEANUP(buf_release) struct buf old = BUF_INIT;
+
+	if (text && stage_document(p->stage, &old) && str_eq(buf_str(text), buf_str(&old)))
+		return; /* nothing is edited */
 	if (text)
 		stage_put_document(p->stage, buf_str(text));
 	else
