@@ -1,6 +1,7 @@
 #include "context/lease.h"
 #include "src/base/path.h"
 #include "src/machine/actions.h"
+#include "src/machine/asked.h"
 #include "src/machine/past.h"
 #include "src/machine/verdict.h"
 
@@ -312,12 +313,15 @@ int action_answer(struct context_file *f, const char *id, const char *word, stru
 {
 	CLEANUP(json_free) json *array = NULL;
 	json *action;
+	bool still = true;
 
 	*fate = ANSWER_TAKEN;
 	if (actions_load(&f->doc, &array, err) < 0)
 		return -1;
 	action = actions_find(array, id);
-	if (!action)
+	if (action && !action_answered(&f->doc, action) && asked_still(f, id, &still, err) < 0)
+		return -1;
+	if (!action || !still)
 		return not_outstanding(f, id, word, text, fate, err);
 	if (check_text(text, err) < 0 || check_word(action, word, text, err) < 0)
 		return -1;
@@ -335,7 +339,7 @@ int action_answer(struct context_file *f, const char *id, const char *word, stru
 	}
 	take_word(f, action, word, text);
 	actions_store(&f->doc, array);
-	return 0;
+	return asked_note(f, array, err);
 }
 
 /* `ADR-7/researching/1` as part of a file name; what is not an id's character becomes `_`. */

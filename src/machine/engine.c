@@ -1,3 +1,4 @@
+#include "src/machine/asked.h"
 #include "src/machine/engine_internal.h"
 
 /* More transitions than this without an action means that the workflow runs in a circle. */
@@ -159,7 +160,7 @@ static enum advance finish(struct run *r)
 	return ADVANCE_STOP;
 }
 
-static void note_failure(struct run *r, const char *action, const char *reason, unsigned long count)
+void run_note_failure(struct run *r, const char *action, const char *reason, unsigned long count)
 {
 	json *event = context_event(r->m->file, "failure");
 
@@ -180,7 +181,7 @@ static enum advance drop_unanswered(struct run *r, size_t fresh, struct error *e
 
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
 		if (!action_answered(r->doc, a))
-			note_failure(r, json_get_str(a, "id"), "no answer", count);
+			run_note_failure(r, json_get_str(a, "id"), "no answer", count);
 	if (trouble) {
 		trigger = arena_dup(&r->arena, str_of(json_get_str(trouble, "trigger")));
 		cycle = (unsigned long)json_get_int(trouble, "cycle_count", 0);
@@ -231,42 +232,6 @@ static enum advance wait_for_answers(struct run *r, struct error *err)
 		return drop_unanswered(r, fresh, err);
 	print_outstanding(r);
 	return ADVANCE_STOP;
-}
-
-/* `<id>/<state>/<n>` */
-static bool asked_in(const json *action, const char *id, const char *state)
-{
-	struct str rest = str_of(json_get_str(action, "id"));
-	size_t n = strlen(id), k = strlen(state);
-
-	return str_starts(rest, id) && rest.n > n + k + 2 && rest.p[n] == '/' &&
-	       memcmp(rest.p + n + 1, state, k) == 0 && rest.p[n + 1 + k] == '/';
-}
-
-/* When somebody set the state by hand, what the old state asked for is no longer wanted. */
-static void drop_other_states(struct run *r)
-{
-	json *rest = json_array();
-	bool dropped = false;
-
-	for (const json *a = json_first(r->outstanding); a; a = json_next(a)) {
-		if (action_is_troubleshooter(a) || asked_in(a, r->m->id, run_state(r))) {
-			json_push(rest, json_copy(a));
-			continue;
-		}
-		note_failure(r, json_get_str(a, "id"), "the state was changed by hand",
-			context_count(r->doc, "consecutive_failures"));
-		dropped = true;
-	}
-	if (dropped) {
-		json_free(&r->outstanding);
-		r->outstanding = rest;
-		run_store(r);
-		if (!json_first(rest))
-			context_set(r->doc, "pending_agent", (struct str){0});
-	} else {
-		json_free(&rest);
-	}
 }
 
 static void moment_init(struct run *r, struct moment *m)
@@ -329,7 +294,7 @@ static enum advance failed(struct run *r, const struct moment *m, struct error *
 	}
 	count = context_count(r->doc, "consecutive_failures") + 1;
 	context_set_count(r->doc, "consecutive_failures", count);
-	note_failure(r, id, m->reason, count);
+	run_note_failure(r, id, m->reason, count);
 	r->returned = false;
 	return ADVANCE_ON;
 }
@@ -366,7 +331,7 @@ static void count_silence(struct run *r, const struct moment *m)
 		m->partly)
 		return;
 	context_set_count(r->doc, "consecutive_failures", count);
-	note_failure(r, arena_dup(&r->arena, pending), "no answer", count);
+	run_note_failure(r, arena_dup(&r->arena, pending), "no answer", count);
 	r->returned = false;
 }
 
@@ -421,7 +386,7 @@ static enum advance turn(struct run *r, struct error *err)
 		return trouble_question(r, err);
 	if (context_get(r->doc, "question_trigger").n)
 		return trouble_given_up(r, err);
-	drop_other_states(r);
+	run_drop_other_states(r);
 	trouble_drop_if_gone(r);
 	got = wait_for_answers(r, err);
 	if (got != ADVANCE_ON)
@@ -471,7 +436,11 @@ int machine_step(struct machine *m, struct buf *out, struct error *err)
 	if (rc == 0)
 		rc = run_claim(&r, err);
 	if (rc == 0)
+		rc = run_drop_dealt_with(&r, err);
+	if (rc == 0)
 		rc = run(&r, err);
+	if (rc == 0)
+		rc = asked_note(m->file, r.outstanding, err);
 	if (rc == 0) {
 		run_give_back(&r);
 		rc = context_save(m->file, err);

@@ -39,6 +39,8 @@ const json *run_troubleshooter(const struct run *r);
 
 /* Takes `trigger` to state `to`; `why` (may be NULL) goes into `outcome` when that is an end. */
 void run_enter(struct run *r, const char *to, const char *trigger, const char *why);
+/* An event, and the count that it leads to. */
+void run_note_failure(struct run *r, const char *action, const char *reason, unsigned long count);
 bool run_is_terminal(const struct run *r, const char *state);
 
 /* dispatch.c: gives requests their ids, makes them outstanding and the array to print. */
@@ -84,6 +86,10 @@ enum advance trouble_call(
 /* operation.c: notes with the coming saves what this call was given, so that it can be done again.
  */
 int run_operation(struct run *r, struct error *err);
+
+/* drop.c: what people's changes have made pointless is not waited for any more. */
+void run_drop_other_states(struct run *r);
+int run_drop_dealt_with(struct run *r, struct error *err);
 
 /* effects.c */
 int run_effects(struct run *r, unsigned effects, struct error *err);

@@ -4,6 +4,7 @@
  * that what still comes of it is stale.
  */
 #include "src/base/clock.h"
+#include "src/machine/asked.h"
 #include "src/machine/engine_internal.h"
 
 static bool at_end(const struct machine *m)
@@ -143,7 +144,7 @@ static int take_from_other(struct run *r, struct error *err)
 	note_lease(r, was_live);
 	ask_all_anew(r);
 	r->returned = false;
-	if (context_save(r->m->file, err) < 0)
+	if (asked_note(r->m->file, r->outstanding, err) < 0 || context_save(r->m->file, err) < 0)
 		return -1;
 	lease_leave(r->m->file); /* renewed a moment ago */
 	return 0;

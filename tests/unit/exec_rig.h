@@ -52,6 +52,7 @@ static inline void document(const char *command, const char *log, unsigned timeo
 	buf_adds(&text, "\n{\"action\":\"spawn_agent\",\"id\":\"W-1/reviewing/1\","
 			"\"agent\":\"a\",\"skill\":\"s\","
 			"\"write_section\":\"Review\",\"result_format\":\"a | b\"}\n");
+	(void)unlink("W-1.events.jsonl"); /* a work item of its own */
 	tree_write("W-1.md", buf_str(&text));
 }
 

@@ -29,6 +29,29 @@ static void events_are_numbered_in_one_row_over_calls(void **state)
 	assert_int_equal(n, 7);
 }
 
+/* What was answered does not wait again because an older document is there. */
+static void a_document_that_is_put_back_revives_no_id(void **state)
+{
+	char *asked, *answered;
+
+	(void)state;
+	steps_to("ADR-7/researching/1");
+	asked = document();
+	answer("ADR-7/researching/1", NULL, "x");
+	answered = document();
+	tree_write(t.path, str_of(asked));
+	assert_int_equal(answer_as("ADR-7/researching/1", NULL, "another"), -1);
+	assert_int_equal(t.err.code, ERR_STATE);
+	assert_int_equal(answer_as("ADR-7/researching/1", NULL, "x"), 0); /* as it is known */
+	steps_to("ADR-7/researching/2");
+	assert_true(events_have("it was dealt with before the document was put back"));
+	assert_int_equal(answer_as("ADR-7/researching/1", NULL, "another"), -1);
+	tree_write(t.path, str_of(answered));
+	steps_to("ADR-7/implementing/1");
+	tree_write(t.path, str_of(asked));
+	steps_to("ADR-7/researching/3");
+}
+
 static void boot_stays_when_the_spec_is_missing_and_goes_on_when_it_is_there(void **state)
 {
 	(void)state;
@@ -386,6 +409,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		engine_test(boot_takes_the_only_way_and_goes_on_to_the_first_action),
 		engine_test(events_are_numbered_in_one_row_over_calls),
+		engine_test(a_document_that_is_put_back_revives_no_id),
 		engine_test(boot_stays_when_the_spec_is_missing_and_goes_on_when_it_is_there),
 		engine_test(more_than_one_spec_is_an_error_that_lists_them),
 		engine_test(a_spec_whose_name_could_forge_a_line_is_refused),
