@@ -80,26 +80,34 @@ static void add_line(struct invocation *in, const json *e, struct str line)
 
 /*
  * Lines without their commit behind them are being written, or were cut by a kill: they are no
- * events yet. (Before format 2 there were no commits.)
+ * events yet, whatever they look like. (Before format 2 there were no commits.)
  */
 static int add_lines(struct invocation *in, const char *path, struct str text, struct error *err)
 {
 	size_t committed = 0;
 	unsigned n = 0;
+	bool damaged = false;
+	struct error bad = {0};
+	struct str line;
 
-	while (text.n) {
+	while (text.n && memchr(text.p, '\n', text.n) && str_line(&text, &line) && !damaged) {
 		CLEANUP(json_free) json *e = NULL;
-		struct str line;
 
-		if (!memchr(text.p, '\n', text.n))
-			break;
-		(void)str_line(&text, &line);
 		n++;
-		if (json_parse(&e, line, err) < 0)
-			return error_at(err, path, n, err->col, "this is not an event");
+		if (json_parse(&e, line, err) < 0) {
+			if (!bad.code)
+				error_at(&bad, path, n, err->col, "this is not an event");
+			continue;
+		}
 		add_line(in, e, line);
-		if (json_get(e, "commit"))
-			committed = in->out->len;
+		if (!json_get(e, "commit"))
+			continue;
+		committed = in->out->len;
+		damaged = bad.code != 0;
+	}
+	if (damaged || (bad.code && !committed)) {
+		*err = bad;
+		return -1;
 	}
 	if (committed)
 		buf_cut(in->out, committed);

@@ -213,6 +213,7 @@ static const char *taken_name(const char *op)
 		{"import", "taken over from format 1"},
 		{"fork", "the beginning of a fork"},
 		{"record", "answers that changed nothing"},
+		{"exec", "calls of exec that renewed a lease"},
 	};
 
 	for (size_t i = 0; i < COUNT(names); i++)
