@@ -167,7 +167,7 @@ static int broken(struct context_file *f, struct error *err)
 	size_t n = strlen(err->text);
 
 	(void)store_get(f->store, &a, f->key, &kv, &ignored);
-	if (err->code == ERR_INPUT && kv.create < kv.mod)
+	if (err->code == ERR_INPUT && kv.create < kv.mod && !f->doc.later)
 		(void)snprintf(err->text + n, sizeof(err->text) - n,
 			"; 'dev-team context restore' undoes the edit");
 	return -1;

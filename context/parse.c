@@ -111,7 +111,7 @@ static int check_identity(const struct context *c, struct error *err)
  * A document of a later format is not ours to read. Documents without the key are of format 1, in
  * which every key that the machine does not own was the user's: so is a `format` that is no number.
  */
-static int check_format(const struct context *c, const struct yml *map, struct error *err)
+static int check_format(struct context *c, const struct yml *map, struct error *err)
 {
 	const struct yml *node = yml_get(map, "format");
 	struct error ignored;
@@ -120,6 +120,7 @@ static int check_format(const struct context *c, const struct yml *map, struct e
 	if (!node || yml_uint(node, c->file, "format", FIELD_MAX, &format, &ignored) < 0 ||
 		format <= FORMAT)
 		return 0;
+	c->later = true;
 	return error_at(err, c->file, node->line, node->col,
 		"'format' %lu is of a later dev-team: this one reads up to %d", format, FORMAT);
 }

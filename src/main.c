@@ -96,6 +96,7 @@ int main(int argc, char **argv)
 	fill_standard_descriptors();
 	keep_memory();
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like a full disk */
 	rc = dispatch(&arena, argc, argv, &out, &err);
 	if (rc >= 0 && emit(buf_str(&out), &err) < 0)
 		rc = -1;

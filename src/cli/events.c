@@ -1,3 +1,5 @@
+#include <limits.h>
+#include <sys/stat.h>
 #include "src/base/json.h"
 #include "src/base/path.h"
 #include "src/cli/common.h"
@@ -114,13 +116,23 @@ static int add_lines(struct invocation *in, const char *path, struct str text, s
 	return 0;
 }
 
-/* The document's path is as good as the journal's. */
+static bool is_link(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+/* The document's path is as good as the journal's, which lies where the document really is. */
 static char *journal_path(struct arena *a, const char *given)
 {
+	char real[PATH_MAX];
 	struct str s = str_of(given);
 
 	if (str_ends(s, ".events.jsonl"))
 		return arena_dup(a, s);
+	if (is_link(given) && realpath(given, real))
+		s = str_of(real);
 	if (str_ends(s, ".md"))
 		s.n -= 3;
 	return arena_printf(a, "%.*s.events.jsonl", (int)s.n, s.p);

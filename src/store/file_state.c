@@ -228,6 +228,14 @@ static int64_t next_int(struct row *r)
 	return v;
 }
 
+static int64_t next_up_to(struct row *r, int64_t most)
+{
+	int64_t v = next_int(r);
+
+	r->bad = r->bad || v > most;
+	return r->bad ? 0 : v;
+}
+
 static uint64_t id_of(const char *text)
 {
 	return strtoull(text, NULL, 10);
@@ -256,7 +264,7 @@ bool row_document(const json *item, struct entry *e)
 	e->since = next_int(&r);
 	e->create = next_int(&r);
 	e->mod = next_int(&r);
-	e->slot = (int)next_int(&r);
+	e->slot = (int)next_up_to(&r, 1);
 	return !r.bad;
 }
 
@@ -285,7 +293,7 @@ static bool load_lease(struct state *s, const json *item)
 	struct lease l = {.id = id_of(json_key(item))};
 
 	l.until = next_int(&r);
-	l.ttl = (int)next_int(&r);
+	l.ttl = (int)next_up_to(&r, STORE_TTL_MAX_S);
 	if (!r.bad)
 		state_set_lease(s, l);
 	return !r.bad;

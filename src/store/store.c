@@ -45,7 +45,7 @@ static enum store_status check_key(const char *key, struct error *err)
 
 static enum store_status check_prefix(const char *prefix, struct error *err)
 {
-	if (strlen(prefix) > STORE_KEY_MAX || utf8_fault(str_of(prefix)))
+	if (strlen(prefix) > STORE_DOCUMENT_KEY_MAX || utf8_fault(str_of(prefix)))
 		return bad(err, "this begins no key", prefix);
 	return STORE_OK;
 }
