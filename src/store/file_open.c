@@ -21,7 +21,8 @@ enum store_status status_of(const struct error *err)
 
 enum store_status file_break(struct file_store *f, struct error *err)
 {
-	error_prefix(err, "it is not known whether this was done; the same command again finds out");
+	error_prefix(
+		err, "it is not known whether this was done; the same command again finds out");
 	f->broken = *err;
 	return STORE_UNKNOWN;
 }

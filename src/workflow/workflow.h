@@ -15,7 +15,7 @@
 #define WORKFLOW_TIMEOUT 600 /* seconds a script may take unless the file says else */
 #define WORKFLOW_LIMITS                                                                            \
 	{                                                                                          \
-		5, 3, 2, 3, 3, 60, 120                                                               \
+		5, 3, 2, 3, 3, 60, 120                                                             \
 	}
 
 /* The largest that is read. Names, triggers, result words: bytes; labels: characters. */
