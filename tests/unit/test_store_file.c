@@ -172,8 +172,6 @@ static void an_operation_is_not_done_twice(void **state)
 	assert_int_equal(rig.result.rev, 4);
 }
 
-/* ---- leases ---- */
-
 static void a_watch_tells_changes_in_their_order_and_never_half_a_commit(void **state)
 {
 	struct store_op two[] = {

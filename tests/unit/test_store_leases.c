@@ -1,6 +1,6 @@
 #include "tests/unit/store_rig.h"
 
-/* ---- keys ---- */
+/* ---- leases ---- */
 
 static void the_keys_of_a_lease_go_with_it(void **state)
 {
