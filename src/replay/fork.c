@@ -1,6 +1,8 @@
 #include "src/base/clock.h"
+#include "src/base/path.h"
 #include "src/machine/actions.h"
 #include "src/replay/fork.h"
+#include "src/store/log.h"
 
 struct renewal {
 	struct context doc;
@@ -153,21 +155,40 @@ static int make(struct arena *a, struct renewal *r, struct context_file *f, stru
 	return 0;
 }
 
+/* Whether its journal is one of ours; what a fork that was killed has left is put in order. */
+static int is_ours(struct arena *a, const char *to, bool *ours, struct error *err)
+{
+	CLEANUP(store_log_close) struct store_log *log = NULL;
+	struct str name = path_base(to);
+	struct store_commit c;
+	int got;
+
+	if (str_ends(name, ".md"))
+		name.n -= 3;
+	got = store_log_open(
+		&log, disk_real(), arena_dup(a, path_dir(to)), arena_dup(a, name), err);
+	while (got >= 0 && (got = store_log_next(log, &c, err)) > 0)
+		;
+	*ours = got == 0;
+	return got < 0 && err->code != ERR_INPUT ? -1 : 0;
+}
+
 /* Nothing is to be left beside a file of somebody else's. */
 static int look_first(struct arena *a, const char *to, struct error *err)
 {
 	struct str stem = str_of(to);
 	struct disk *d = disk_real();
-	bool there;
+	bool there, journal, ours = true;
 
 	if (str_ends(stem, ".md"))
 		stem.n -= 3;
-	if (d->ops->exists(d, to, &there, err) < 0)
+	if (d->ops->exists(d, to, &there, err) < 0 ||
+		d->ops->exists(d, arena_printf(a, "%.*s.events.jsonl", (int)stem.n, stem.p),
+			&journal, err) < 0)
 		return -1;
-	if (!there && d->ops->exists(d, arena_printf(a, "%.*s.events.jsonl", (int)stem.n, stem.p),
-			      &there, err) < 0)
+	if (!there && journal && is_ours(a, to, &ours, err) < 0)
 		return -1;
-	return there ? error_set(err, ERR_STATE, "'%s' is there already", to) : 0;
+	return there || !ours ? error_set(err, ERR_STATE, "'%s' is there already", to) : 0;
 }
 
 int fork_item(struct arena *a, const struct history_place *from, int64_t rev, const char *id,

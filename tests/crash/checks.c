@@ -58,6 +58,7 @@ int journal_read(struct stage *s, bool learn, char last[DIGEST_TEXT], struct err
 {
 	CLEANUP(store_log_close) struct store_log *log = NULL;
 	struct store_commit c;
+	unsigned by_hand = 0;
 	int rc;
 
 	last[0] = '\0';
@@ -66,6 +67,7 @@ int journal_read(struct stage *s, bool learn, char last[DIGEST_TEXT], struct err
 	if (store_log_open(&log, disk_real(), s->folder, s->scene->id, err) < 0)
 		return -1;
 	while ((rc = store_log_next(log, &c, err)) > 0) {
+		by_hand += str_is(str_of(c.actor), "hand");
 		if (!c.document_key)
 			continue;
 		last[0] = '\0';
@@ -74,6 +76,10 @@ int journal_read(struct stage *s, bool learn, char last[DIGEST_TEXT], struct err
 		if (learn)
 			learn_document(s, last);
 	}
+	if (learn)
+		s->by_hand = by_hand;
+	if (rc == 0 && by_hand > s->by_hand)
+		rc = error_set(err, ERR_CHECK, "people are said to have edited the document");
 	return rc;
 }
 

@@ -8,7 +8,7 @@
 
 /* What the figures at the end count. */
 struct figures {
-	unsigned kills, failures, shorts, pairs;
+	unsigned kills, failures, looks, shorts, pairs;
 	unsigned torn;  /* a file was seen that no commit left */
 	unsigned lost;  /* an answer was acknowledged and is not there, or the end is another one */
 	unsigned twice; /* an action was dispatched twice under one lease, or counted twice */

@@ -8,7 +8,8 @@
  *     killat short N COMMAND...           the Nth write writes one byte
  *
  * Before the action: -c counts the calls of the command's children only, -a of all processes.
- * KIND: write sync rename open truncate mkdir link unlink close read. ERRNO: a number.
+ * KIND: write sync rename open truncate mkdir link unlink mode close read lock look. ERRNO: a
+ * number.
  */
 #include <errno.h>
 #include "tests/crash/trace.h"

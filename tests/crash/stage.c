@@ -127,6 +127,7 @@ int stage_open(struct stage *s, const struct scene *scene, struct buf *fault)
 
 	*s = (struct stage){.scene = scene, .dir = tree_scratch("crash"), .n_known = 1};
 	s->live = in_dir(s, "live");
+	s->state = in_dir(s, "live/state");
 	s->folder = in_dir(s, "live/state/org/repo");
 	s->document = arena_printf(&s->arena, "%s/%s.md", s->folder, scene->id);
 	make_words(s);

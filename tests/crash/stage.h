@@ -13,7 +13,7 @@ struct stage {
 	const struct scene *scene;
 	char *dir;  /* scratch; below it: live, before, killed */
 	char *live; /* the folder played in */
-	char *folder, *document;
+	char *state, *folder, *document;
 	const char *argv[16];
 	struct buf input;
 
@@ -25,6 +25,7 @@ struct stage {
 	char known[STAGE_DOCUMENTS][DIGEST_TEXT];
 	size_t n_known;
 	char last[DIGEST_TEXT]; /* of the document at its end */
+	unsigned by_hand;       /* commits that are an edit by hand */
 
 	struct arena arena;
 };

@@ -1,6 +1,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
@@ -14,40 +15,64 @@
 #include "tests/crash/trace.h"
 #include "tests/lib/tap.h"
 
+/* Which argument is the file. */
+enum file { NO_FILE, FD, PATH, PATH_AT };
+
 static const struct {
 	long nr;
 	unsigned kind;
+	enum file file;
 } calls[] = {
-	{SYS_write, CALL_WRITE},
-	{SYS_writev, CALL_WRITE},
-	{SYS_pwrite64, CALL_WRITE},
-	{SYS_pwritev, CALL_WRITE},
-	{SYS_fsync, CALL_SYNC},
-	{SYS_fdatasync, CALL_SYNC},
-	{SYS_renameat, CALL_RENAME},
-	{SYS_renameat2, CALL_RENAME},
-	{SYS_openat, CALL_OPEN},
-	{SYS_ftruncate, CALL_TRUNCATE},
-	{SYS_truncate, CALL_TRUNCATE},
-	{SYS_mkdirat, CALL_MKDIR},
-	{SYS_linkat, CALL_LINK},
-	{SYS_symlinkat, CALL_LINK},
-	{SYS_unlinkat, CALL_UNLINK},
-	{SYS_close, CALL_CLOSE},
-	{SYS_read, CALL_READ},
-	{SYS_pread64, CALL_READ},
+	{SYS_write, CALL_WRITE, FD},
+	{SYS_writev, CALL_WRITE, FD},
+	{SYS_pwrite64, CALL_WRITE, FD},
+	{SYS_pwritev, CALL_WRITE, FD},
+	{SYS_fsync, CALL_SYNC, FD},
+	{SYS_fdatasync, CALL_SYNC, FD},
+	{SYS_renameat, CALL_RENAME, PATH_AT},
+	{SYS_renameat2, CALL_RENAME, PATH_AT},
+	{SYS_openat, CALL_OPEN, PATH_AT},
+	{SYS_ftruncate, CALL_TRUNCATE, FD},
+	{SYS_truncate, CALL_TRUNCATE, PATH},
+	{SYS_mkdirat, CALL_MKDIR, PATH_AT},
+	{SYS_linkat, CALL_LINK, PATH_AT},
+	{SYS_symlinkat, CALL_LINK, NO_FILE},
+	{SYS_unlinkat, CALL_UNLINK, PATH_AT},
+	{SYS_fchmod, CALL_MODE, FD},
+	{SYS_fchmodat, CALL_MODE, PATH_AT},
+	{SYS_close, CALL_CLOSE, FD},
+	{SYS_read, CALL_READ, FD},
+	{SYS_pread64, CALL_READ, FD},
+	{SYS_fcntl, CALL_LOCK, FD},
+	{SYS_flock, CALL_LOCK, FD},
+	{SYS_fstat, CALL_LOOK, FD},
+	{SYS_newfstatat, CALL_LOOK, PATH_AT},
+	{SYS_statx, CALL_LOOK, PATH_AT},
+	{SYS_faccessat, CALL_LOOK, PATH_AT},
+	{SYS_faccessat2, CALL_LOOK, PATH_AT},
+	{SYS_statfs, CALL_LOOK, PATH},
+	{SYS_fstatfs, CALL_LOOK, FD},
+	{SYS_readlinkat, CALL_LOOK, PATH_AT},
+	{SYS_getdents64, CALL_LOOK, FD},
+	{SYS_lseek, CALL_LOOK, FD},
+	{SYS_getcwd, CALL_LOOK, NO_FILE},
 #ifdef SYS_rename /* the older calls, which AArch64 does without */
-	{SYS_rename, CALL_RENAME},
-	{SYS_open, CALL_OPEN},
-	{SYS_mkdir, CALL_MKDIR},
-	{SYS_link, CALL_LINK},
-	{SYS_symlink, CALL_LINK},
-	{SYS_unlink, CALL_UNLINK},
+	{SYS_rename, CALL_RENAME, PATH},
+	{SYS_open, CALL_OPEN, PATH},
+	{SYS_mkdir, CALL_MKDIR, PATH},
+	{SYS_link, CALL_LINK, PATH},
+	{SYS_symlink, CALL_LINK, NO_FILE},
+	{SYS_unlink, CALL_UNLINK, PATH},
+	{SYS_chmod, CALL_MODE, PATH},
+	{SYS_stat, CALL_LOOK, PATH},
+	{SYS_lstat, CALL_LOOK, PATH},
+	{SYS_access, CALL_LOOK, PATH},
+	{SYS_readlink, CALL_LOOK, PATH},
 #endif
 };
 
-static const char *const names[CALL_KINDS] = {
-	"write", "sync", "rename", "open", "truncate", "mkdir", "link", "unlink", "close", "read"};
+static const char *const names[CALL_KINDS] = {"write", "sync", "rename", "open", "truncate",
+	"mkdir", "link", "unlink", "mode", "close", "read", "lock", "look"};
 
 const char *call_name(unsigned kind)
 {
@@ -65,20 +90,28 @@ unsigned call_of_name(const char *name)
 	return 0;
 }
 
-static unsigned kind_of(const struct __ptrace_syscall_info *info)
+static bool is_lock(uint64_t command)
+{
+	return command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK ||
+	       command == F_OFD_SETLKW;
+}
+
+static unsigned kind_of(const struct __ptrace_syscall_info *info, enum file *file)
 {
 	unsigned kind = 0;
 
-	for (size_t i = 0; i < COUNT(calls) && !kind; i++)
-		if ((uint64_t)calls[i].nr == info->entry.nr)
-			kind = calls[i].kind;
-	if (kind == CALL_OPEN) {
-		bool at = info->entry.nr == SYS_openat;
-		uint64_t flags = info->entry.args[at ? 2 : 1];
-
-		if (!(flags & (O_WRONLY | O_RDWR | O_CREAT)))
-			return 0;
+	*file = NO_FILE;
+	for (size_t i = 0; i < COUNT(calls) && !kind; i++) {
+		if ((uint64_t)calls[i].nr != info->entry.nr)
+			continue;
+		kind = calls[i].kind;
+		*file = calls[i].file;
 	}
+	if (kind == CALL_LOCK && info->entry.nr == SYS_fcntl && !is_lock(info->entry.args[1]))
+		return 0;
+	if (kind == CALL_OPEN &&
+		!(info->entry.args[*file == PATH_AT ? 2 : 1] & (O_WRONLY | O_RDWR | O_CREAT)))
+		return CALL_LOOK;
 	return kind;
 }
 
@@ -125,8 +158,9 @@ static void set_register(pid_t pid, long call, long result, long third)
 struct tracer {
 	struct trace *t;
 	pid_t root;
-	bool started;   /* the program itself runs: execve is behind us */
-	pid_t meddling; /* process whose call's result is still to be changed */
+	bool started;                /* the program itself runs: execve is behind us */
+	uint64_t loader, loader_end; /* where its dynamic loader lies */
+	pid_t meddling;              /* process whose call's result is still to be changed */
 	pid_t live[64]; /* processes traced; orphans that come to us as a subreaper are not */
 	size_t n;
 };
@@ -152,30 +186,107 @@ static bool watched(const struct tracer *tr, pid_t pid)
 	       (tr->t->who == TRACE_ALL || (tr->t->who == TRACE_PARENT) == (pid == tr->root));
 }
 
-/* Most calls have a descriptor first, and those that have none have a pointer, no small number. */
-static void note_path(struct trace *t, pid_t pid, uint64_t fd)
+static void read_proc(pid_t pid, const char *name, struct buf *out)
 {
-	char link[64];
-	ssize_t n;
+	char path[64];
+	struct error err;
 
-	(void)snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)pid, (int)fd);
-	n = fd < 1024 ? readlink(link, t->hit_path, sizeof(t->hit_path) - 1) : 0;
-	t->hit_path[n > 0 ? n : 0] = '\0';
+	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	if (file_read(out, path, (size_t)1 << 20, NULL, &err) < 0)
+		die("%s", err.text);
+}
+
+/* Where the dynamic loader lies: it is at AT_BASE, and its parts have the same name. */
+static void find_loader(struct tracer *tr)
+{
+	CLEANUP(buf_release) struct buf auxv = BUF_INIT, maps = BUF_INIT;
+	struct str rest, line, name = {0};
+	ElfW(auxv_t) a;
+
+	tr->loader = 0;
+	read_proc(tr->root, "auxv", &auxv);
+	for (size_t at = 0; at + sizeof(a) <= auxv.len && !tr->loader; at += sizeof(a)) {
+		memcpy(&a, auxv.s + at, sizeof(a));
+		tr->loader = a.a_type == AT_BASE ? a.a_un.a_val : 0;
+	}
+	read_proc(tr->root, "maps", &maps);
+	for (rest = buf_str(&maps); tr->loader && str_line(&rest, &line);) {
+		struct str file = str_sub(line, str_find(line, STR("/")), line.n);
+		char *end;
+
+		if (strtoull(line.p, &end, 16) == tr->loader)
+			name = file;
+		if (name.n && str_eq(file, name))
+			tr->loader_end = strtoull(end + 1, NULL, 16);
+	}
+}
+
+/* The name that stands there, as far as there is room for it. */
+static void read_name(pid_t pid, uint64_t at, char *out, size_t size)
+{
+	size_t n = 0;
+
+	while (n < size - 1) { /* by pages: behind the next end there may be nothing */
+		size_t part = 4096 - (at + n) % 4096;
+		struct iovec to = {out + n, part < size - 1 - n ? part : size - 1 - n};
+		struct iovec from = {(void *)(uintptr_t)(at + n), to.iov_len};
+		ssize_t got = process_vm_readv(pid, &to, 1, &from, 1, 0);
+
+		if (got <= 0 || memchr(out + n, '\0', (size_t)got))
+			break;
+		n += (size_t)got;
+	}
+	out[size - 1] = '\0';
+}
+
+static void note_path(
+	struct trace *t, pid_t pid, const struct __ptrace_syscall_info *info, enum file file)
+{
+	const uint64_t *args = info->entry.args;
+	char link[64];
+	ssize_t n = 0;
+
+	memset(t->hit_path, 0, sizeof(t->hit_path));
+	if (file == PATH || file == PATH_AT)
+		read_name(pid, args[file == PATH_AT], t->hit_path, sizeof(t->hit_path));
+	if (file == FD || (file == PATH_AT && !t->hit_path[0])) {
+		(void)snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)pid, (int)args[0]);
+		n = readlink(link, t->hit_path, sizeof(t->hit_path) - 1);
+		t->hit_path[n > 0 ? n : 0] = '\0';
+	}
+}
+
+static bool is_counted(struct tracer *tr, pid_t pid, const struct __ptrace_syscall_info *info,
+	unsigned kind, enum file file)
+{
+	struct trace *t = tr->t;
+
+	if (!watched(tr, pid))
+		return false;
+	if (t->kinds != CALL_ANY &&
+		(!(t->kinds & kind) || (info->instruction_pointer >= tr->loader &&
+					       info->instruction_pointer < tr->loader_end)))
+		return false;
+	if (!t->within)
+		return true;
+	note_path(t, pid, info, file);
+	return str_starts(str_of(t->hit_path), t->within);
 }
 
 static void at_entry(struct tracer *tr, pid_t pid, const struct __ptrace_syscall_info *info)
 {
 	struct trace *t = tr->t;
-	unsigned kind = kind_of(info);
+	enum file file;
+	unsigned kind = kind_of(info, &file);
 
-	if (!watched(tr, pid) || (t->kinds != CALL_ANY && !(t->kinds & kind)))
+	if (t->hit || !is_counted(tr, pid, info, kind, file))
 		return;
 	t->count++;
 	if (!t->first_effect && (kind & CALL_EFFECTS))
 		t->first_effect = t->count;
 	if (t->count != t->at || t->act == TRACE_COUNT)
 		return;
-	note_path(t, pid, info->entry.args[0]);
+	note_path(t, pid, info, file);
 	t->hit = true;
 	t->hit_kind = kind;
 	if (t->act == TRACE_KILL)
@@ -228,8 +339,10 @@ static int at_stop(struct tracer *tr, pid_t pid, int status)
 		at_call(tr, pid);
 		return 0;
 	}
-	if (event == PTRACE_EVENT_EXEC && pid == tr->root)
+	if (event == PTRACE_EVENT_EXEC && pid == tr->root) {
 		tr->started = true;
+		find_loader(tr);
+	}
 	if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK ||
 		event == PTRACE_EVENT_CLONE) {
 		unsigned long new = 0;

@@ -18,10 +18,14 @@ enum call {
 	CALL_MKDIR = 1 << 5,
 	CALL_LINK = 1 << 6, /* link, symlink and their at-forms */
 	CALL_UNLINK = 1 << 7,
-	CALL_CLOSE = 1 << 8,
-	CALL_READ = 1 << 9, /* read, pread64 */
-	CALL_KINDS = 10,
-	CALL_EFFECTS = (1 << 8) - 1, /* all but close and read */
+	CALL_MODE = 1 << 8, /* chmod, fchmod, fchmodat */
+	CALL_CLOSE = 1 << 9,
+	CALL_READ = 1 << 10, /* read, pread64 */
+	CALL_LOCK = 1 << 11, /* flock, and fcntl where it locks */
+	CALL_LOOK = 1 << 12, /* stat, access, statfs, readlink, getdents64, lseek, getcwd, open and
+				openat for reading, in all their forms */
+	CALL_KINDS = 13,
+	CALL_EFFECTS = (1 << 9) - 1, /* all before close */
 };
 
 /* Name of one kind, and back (0: no such kind). */
@@ -43,14 +47,17 @@ struct trace {
 	struct str input;        /* standard input */
 	enum trace_act act;
 	enum trace_who who; /* whose calls are counted and meddled with */
-	unsigned kinds;     /* of enum call, or CALL_ANY */
+	/* Of enum call; not those of the dynamic loader, which no line of the program makes. Or
+	 * CALL_ANY. */
+	unsigned kinds;
+	const char *within; /* only calls on files in this folder; NULL: all */
 	unsigned at;        /* which of the counted calls, from 1 */
 	int error;          /* for TRACE_FAIL */
 
 	unsigned count;        /* calls counted */
 	bool hit;              /* the `at`th was reached */
 	unsigned hit_kind;     /* its kind; 0 when it is of none */
-	char hit_path[512];    /* the file behind the descriptor that it was given, if any */
+	char hit_path[512];    /* the file that it was given, by name or descriptor; or empty */
 	unsigned first_effect; /* the first call counted that could change anything; 0: none */
 	int status;            /* exit status of the program; 128 + N when signal N ended it */
 	struct buf out, err;
