@@ -61,20 +61,27 @@ void buf_adds(struct buf *b, const char *s)
 	buf_add(b, str_of(s));
 }
 
+/* Mostly there is room already, so it is printed once. */
 void buf_addf(struct buf *b, const char *fmt, ...)
 {
 	va_list ap, again;
+	size_t room;
 	int n;
 
+	buf_reserve(b, 100);
+	room = b->cap - b->len;
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	n = vsnprintf(b->s + b->len, room, fmt, ap);
 	va_end(ap);
-	if (n >= 0) {
+	if (n >= 0 && (size_t)n >= room) {
 		buf_reserve(b, (size_t)n);
 		(void)vsnprintf(b->s + b->len, (size_t)n + 1, fmt, again);
-		b->len += (size_t)n;
 	}
+	if (n >= 0)
+		b->len += (size_t)n;
+	else
+		b->s[b->len] = '\0';
 	va_end(again);
 }
 
@@ -172,17 +179,20 @@ struct str arena_str(struct arena *a, struct str s)
 
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {
+	char small[256], *p;
 	va_list ap, again;
-	char *p;
 	int n;
 
 	va_start(ap, fmt);
 	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	n = vsnprintf(small, sizeof(small), fmt, ap);
 	va_end(ap);
-	p = arena_alloc(a, (size_t)(n < 0 ? 0 : n) + 1);
-	if (n > 0)
+	if (n < (int)sizeof(small)) {
+		p = arena_dup(a, (struct str){small, (size_t)(n < 0 ? 0 : n)});
+	} else {
+		p = arena_alloc(a, (size_t)n + 1);
 		(void)vsnprintf(p, (size_t)n + 1, fmt, again);
+	}
 	va_end(again);
 	return p;
 }

@@ -2,7 +2,7 @@
 #include <limits.h>
 #include <cjson/cJSON.h>
 #include "src/base/json.h"
-#include "src/base/json_pool.h"
+#include "src/base/json_internal.h"
 
 /* A sanitizer sees what is done with each piece only when it is one of malloc()'s. */
 #ifndef __SANITIZE_ADDRESS__
@@ -72,25 +72,6 @@ static const char *hole(const json *j)
 	return what;
 }
 
-/* cJSON ends texts at a NUL: a text with an escaped one would come back shorter in silence. */
-static bool has_nul_escape(struct str text)
-{
-	size_t at = 0;
-
-	for (; (at += str_find(str_sub(text, at, text.n), STR("\\u0000"))) < text.n; at++) {
-		size_t slashes = 0;
-
-		while (slashes <= at && at - slashes < text.n && text.p[at - slashes] == '\\') {
-			slashes++;
-			if (slashes > at)
-				break;
-		}
-		if (slashes % 2)
-			return true;
-	}
-	return false;
-}
-
 /*
  * The short way: strict JSON with whole numbers and the short escapes, which is all that this
  * program writes. What is anything else is left to the library; both read it alike.
@@ -133,21 +114,30 @@ static char unescaped(char c)
 static char *quick_text(struct quick *q)
 {
 	const char *from = q->p, *to = from;
+	bool escapes = false;
 	char *text, *w;
 
 	for (; to < q->end && *to != '"'; to++) {
 		if ((unsigned char)*to < ' ')
 			return NULL;
-		if (*to == '\\' && (++to == q->end || !unescaped(*to)))
+		if (*to != '\\')
+			continue;
+		escapes = true;
+		if (++to == q->end || !unescaped(*to))
 			return NULL;
 	}
 	if (to == q->end)
 		return NULL;
+	q->p = to + 1;
 	w = text = need(cJSON_malloc((size_t)(to - from) + 1));
+	if (!escapes) {
+		memcpy(text, from, (size_t)(to - from));
+		text[to - from] = '\0';
+		return text;
+	}
 	for (; from < to; from++)
 		*w++ = *from == '\\' ? unescaped(*++from) : *from;
 	*w = '\0';
-	q->p = to + 1;
 	return text;
 }
 
@@ -310,7 +300,7 @@ int json_parse(json **out, struct str text, struct error *err)
 		json_free(out);
 		return error_at(err, "json", 1, 1, "%s", what);
 	}
-	if (!text.n || has_nul_escape(text))
+	if (!text.n || json_nul_escape(text))
 		return error_at(err, "json", 1, 1,
 			text.n ? "a NUL character is not allowed" : "empty text");
 	*out = cJSON_ParseWithLengthOpts(text.p, text.n, &end, 0);
@@ -357,7 +347,11 @@ bool json_is_true(const json *j)
 
 const json *json_get(const json *object, const char *key)
 {
-	return cJSON_GetObjectItemCaseSensitive(object, key);
+	const json *c = object ? object->child : NULL;
+
+	while (c && (!c->string || c->string[0] != key[0] || strcmp(c->string, key) != 0))
+		c = c->next;
+	return c;
 }
 
 const char *json_text(const json *j)
@@ -482,7 +476,7 @@ void json_push_str(json *array, struct str value)
 	json_push(array, json_string(value));
 }
 
-void json_print(struct buf *out, const json *j)
+void json_print_other(struct buf *out, const json *j)
 {
 	char *text = need(cJSON_PrintUnformatted(j));
 

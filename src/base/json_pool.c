@@ -1,4 +1,4 @@
-#include "src/base/json_pool.h"
+#include "src/base/json_internal.h"
 
 /*
  * Pieces are cut off a block one behind the other; a block whose pieces are all back is used anew

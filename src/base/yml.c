@@ -240,7 +240,7 @@ struct yml *yml_get(const struct yml *map, const char *key)
 	struct str want = str_of(key);
 
 	for (size_t i = 0; map && map->kind == YML_MAP && i < map->n; i++)
-		if (str_eq(map->map[i].key->text, want))
+		if (map->map[i].key->text.n == want.n && str_eq(map->map[i].key->text, want))
 			return map->map[i].value;
 	return NULL;
 }

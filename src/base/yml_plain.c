@@ -78,7 +78,13 @@ static struct yml *read_value(struct plain *p, bool flow)
 /* False for a key that is there already, and when there are too many to look through. */
 static bool push(struct plain *p, struct yml *map, struct yml *key, struct yml *value)
 {
-	if (map->n == KEYS || yml_get(map, key->text.p))
+	for (size_t i = 0; i < map->n; i++) {
+		struct str other = map->map[i].key->text;
+
+		if (other.n == key->text.n && memcmp(other.p, key->text.p, other.n) == 0)
+			return false;
+	}
+	if (map->n == KEYS)
 		return false;
 	if (!map->map)
 		map->map = arena_alloc(p->arena, KEYS * sizeof(*map->map));

@@ -271,16 +271,16 @@ static void begin_anew(struct audit *a, struct str all)
 
 void audit_read(struct audit *a, const struct disk *d, const char *journal, bool acknowledged)
 {
-	CLEANUP(buf_release) struct buf all = BUF_INIT;
+	struct str all;
 
 	a->changed = false;
 	a->refusals = a->answers = 0;
-	(void)sim_disk_get(d, journal, &all);
-	if (begins_with(buf_str(&all), buf_str(&a->journal)))
-		read_from(a, buf_str(&all), a->journal.len);
+	(void)sim_disk_view(d, journal, &all);
+	if (begins_with(all, buf_str(&a->journal)))
+		read_from(a, all, a->journal.len);
 	else
-		begin_anew(a, buf_str(&all));
-	if (acknowledged && a->journal.len != all.len)
+		begin_anew(a, all);
+	if (acknowledged && a->journal.len != all.n)
 		audit_broken(a, "the journal ends within a commit after a call that succeeded");
 	if (acknowledged)
 		a->acknowledged = a->journal.len;
@@ -288,12 +288,12 @@ void audit_read(struct audit *a, const struct disk *d, const char *journal, bool
 
 void audit_document(struct audit *a, const struct disk *d, const char *path)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	bool exists = sim_disk_get(d, path, &text);
+	struct str text;
+	bool exists = sim_disk_view(d, path, &text);
 
 	if (exists != a->exists)
 		audit_broken(a, "the journal %s a document, the disk %s",
 			a->exists ? "has" : "has not", exists ? "has" : "has not");
-	else if (exists && !str_eq(buf_str(&text), buf_str(&a->document)))
+	else if (exists && !str_eq(text, buf_str(&a->document)))
 		audit_broken(a, "the document is another than the journal rebuilds");
 }

@@ -90,7 +90,7 @@ static void deliver(struct play *p)
 
 	for (unsigned i = 0; i < p->n_flights && good(p); i++) {
 		struct flight *f = &p->flights[i];
-		bool again = f->sent && !p->fair && dice_chance(&p->dice, p->odds.twice / 4);
+		bool again = f->sent && !p->fair && dice_chance(&p->dice, p->odds.twice / 8);
 
 		if ((f->sent && !again) || f->due > p->turn)
 			continue;
@@ -239,7 +239,7 @@ static void check_end(struct play *p)
 		audit_broken(&p->audit, "an end is not told again: %.200s", err.text);
 	else if (p->audit.changed)
 		audit_broken(&p->audit, "a step after the end changes the document");
-	for (unsigned i = 0; i < p->n_flights && good(p); i += 4)
+	for (unsigned i = 0; i < p->n_flights && good(p); i += 6)
 		(void)call_record(p, &p->flights[i], &err);
 }
 

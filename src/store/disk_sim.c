@@ -108,14 +108,24 @@ void sim_disk_put(struct disk *d, const char *path, struct str text)
 	sim_media_settle(m, path);
 }
 
-bool sim_disk_get(const struct disk *d, const char *path, struct buf *out)
+bool sim_disk_view(const struct disk *d, const char *path, struct str *out)
 {
 	const struct sim_media *m = &((const struct sim_disk *)d)->media;
 	size_t file = sim_media_find(m, path);
 
-	if (file == SIM_NO_FILE)
+	*out = (struct str){"", 0};
+	if (file != SIM_NO_FILE)
+		*out = sim_bytes_str(&m->files[file].now);
+	return file != SIM_NO_FILE;
+}
+
+bool sim_disk_get(const struct disk *d, const char *path, struct buf *out)
+{
+	struct str text;
+
+	if (!sim_disk_view(d, path, &text))
 		return false;
-	buf_add(out, sim_bytes_str(&m->files[file].now));
+	buf_add(out, text);
 	return true;
 }
 

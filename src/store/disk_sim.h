@@ -46,6 +46,8 @@ void sim_disk_restart(struct disk *d, bool power);
 /* For tests and for what stands for people: past all faults, and durable at once. */
 void sim_disk_put(struct disk *d, const char *path, struct str text);
 bool sim_disk_get(const struct disk *d, const char *path, struct buf *out);
+/* The same without a copy: until something changes on the disk. */
+bool sim_disk_view(const struct disk *d, const char *path, struct str *out);
 void sim_disk_remove(struct disk *d, const char *path);
 /* Paths, one a line, sorted. */
 void sim_disk_list(const struct disk *d, struct buf *out);

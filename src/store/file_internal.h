@@ -31,9 +31,9 @@
 
 enum {
 	FILE_FORMAT = 2,
-	FILE_DUMP = 16 << 10,  /* bytes of journal that an open reads, about */
+	FILE_DUMP = 8 << 10,   /* bytes of journal that an open reads, about */
 	FILE_WHOLE = 64 << 10, /* bytes of change lines that a rebuild reads, about */
-	FILE_WINDOW = 32 << 10,
+	FILE_WINDOW = 16 << 10,
 };
 
 /* ---- file_state.c: the keys and leases as of the last commit ---- */
