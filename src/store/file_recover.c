@@ -5,8 +5,9 @@
 #include "src/store/file_internal.h"
 
 /*
- * Renames what the last commit of the document staged, unless it is not that, or people changed the
- * file in the meantime: then the commit is only in the journal, and what they did comes after it.
+ * Renames what the last commit of the document staged, unless it is not that, or people changed or
+ * removed the file in the meantime (a rename never leaves nothing): then the commit is only in the
+ * journal, and what they did comes after it.
  */
 static int finish(struct file_store *f, const struct entry *e, const char *staged, const char *path,
 	struct error *err)
@@ -17,7 +18,7 @@ static int finish(struct file_store *f, const struct entry *e, const char *stage
 	if (file_digest(f, staged, &text, ready, err) < 0 ||
 		file_digest(f, path, &text, is, err) < 0)
 		return -1;
-	if (strcmp(ready, e->sum) == 0 && (!is[0] || strcmp(is, e->before) == 0))
+	if (strcmp(ready, e->sum) == 0 && strcmp(is, e->before) == 0)
 		return f->disk->ops->rename(f->disk, staged, path, err);
 	return f->disk->ops->unlink(f->disk, staged, err);
 }
