@@ -76,7 +76,7 @@ int64_t clock_now(void)
 
 	if (fixed_at >= 0)
 		return fixed_at;
-	if (fixed && clock_parse(fixed, &t) == 0)
+	if (fixed && clock_parse(fixed, &t) == 0 && t >= 0)
 		return t;
 	if (clock_gettime(CLOCK_REALTIME, &ts) < 0)
 		return 0;
