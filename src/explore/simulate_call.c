@@ -115,6 +115,8 @@ static void renewed(struct play *p, const char *owner, bool surely)
 
 	if (a->fence != p->fence)
 		p->sure = 0;
+	if (until - 1 < p->sure) /* renewed by a clock that was put back, perhaps */
+		p->sure = until - 1;
 	if ((own || a->fence != p->fence || p->stage->now <= p->maybe) && until >= p->maybe)
 		p->maybe = until + 1;
 	if (own && surely) {

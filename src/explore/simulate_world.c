@@ -39,6 +39,17 @@ void world_clock(struct play *p)
 	trace_note(p, "the clock jumps");
 }
 
+/* What lay there may have been broken already: a power cut can bring back what was mended. */
+static bool readable(struct str text)
+{
+	struct context c = {0};
+	struct error ignored;
+	bool good = context_parse(&c, "", text, &ignored) == 0;
+
+	context_release(&c);
+	return good;
+}
+
 static void put(struct play *p, const struct buf *text, const char *what)
 {
 	CLEANUP(buf_release) struct buf old = BUF_INIT;
@@ -49,6 +60,7 @@ static void put(struct play *p, const struct buf *text, const char *what)
 		stage_put_document(p->stage, buf_str(text));
 	else
 		sim_disk_remove(p->stage->disk, p->stage->path);
+	p->broken_by_hand = text && !readable(buf_str(text));
 	audit_edit(&p->audit, text);
 	trace_note(p, "a person %s", what);
 }
@@ -137,7 +149,6 @@ static void edit_well(struct play *p, struct buf *text)
 static void edit_badly(struct play *p, struct buf *text)
 {
 	count_fault(p, FAULT_BREAK);
-	p->broken_by_hand = true;
 	switch (dice_below(&p->dice, 3)) {
 	case 0:
 		set_key(text, "state", "[");
