@@ -174,6 +174,30 @@ static enum store_status finish(struct file_store *f, const struct work *w, stru
 	return STORE_OK;
 }
 
+/*
+ * The documents were looked at before they were staged, which took some syncs. What people did to
+ * one meanwhile would be written over; so a small one is looked at once more, right before the
+ * commit.
+ */
+static int look_again(struct file_store *f, struct work *w, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	for (size_t i = 0; i < w->n && f->committed; i++) {
+		const struct change *c = &w->changes[i];
+		const struct entry *e = state_find(&f->state, c->key);
+		char is[DIGEST_TEXT];
+
+		if (!places(w, c) || c->value.n > FILE_LOOK_AGAIN)
+			continue;
+		if (file_digest(f, file_document(f, &a, c->key), &text, is, err) < 0)
+			return -1;
+		w->edited = w->edited || strcmp(is, e ? e->sum : "") != 0;
+	}
+	return 0;
+}
+
 enum store_status file_commit(struct file_store *f, struct work *w, struct error *err)
 {
 	CLEANUP(buf_release) struct buf lines = BUF_INIT;
@@ -183,9 +207,13 @@ enum store_status file_commit(struct file_store *f, struct work *w, struct error
 	if (!f->committed && !f->adopted && store_adopt(&f->store, STORE_REV_UNKNOWN, err) < 0)
 		return STORE_DOWN;
 	set_slots(f, w);
-	if (stage(f, w, err) < 0) {
+	if (stage(f, w, err) < 0 || look_again(f, w, err) < 0) {
 		unstage(f, w);
 		return STORE_DOWN;
+	}
+	if (w->edited) {
+		unstage(f, w);
+		return STORE_REFUSED;
 	}
 	before = (struct state){.rev = f->state.rev, .seq = f->state.seq};
 	if (file_print(f, w, &lines, sum, err) < 0 || append(f, buf_str(&lines), err) < 0)

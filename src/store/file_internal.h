@@ -31,8 +31,9 @@
 
 enum {
 	FILE_FORMAT = 2,
-	FILE_DUMP = 8 << 10,   /* bytes of journal that an open reads, about */
-	FILE_WHOLE = 64 << 10, /* bytes of change lines that a rebuild reads, about */
+	FILE_DUMP = 8 << 10,         /* bytes of journal that an open reads, about */
+	FILE_WHOLE = 64 << 10,       /* bytes of change lines that a rebuild reads, about */
+	FILE_LOOK_AGAIN = 256 << 10, /* bytes of a document that is looked at twice */
 	FILE_WINDOW = 16 << 10,
 };
 
@@ -171,6 +172,7 @@ struct work {
 	int64_t now;
 	const json *events, *note;
 	bool by_hand; /* the documents are on disk already as they are to be */
+	bool edited;  /* said by file_commit(): settle the documents and begin anew */
 	bool whole;   /* everything is told anew, so that nothing before is needed */
 };
 
@@ -179,7 +181,8 @@ struct work {
 void work_begin(
 	struct work *w, struct arena *a, const struct file_store *f, size_t changes, size_t leases);
 void work_lease(struct work *w, struct lease l);
-/* STORE_DOWN: nothing happened; STORE_UNKNOWN: nothing more can be done with f. */
+/* STORE_REFUSED: nothing happened, w->edited; STORE_DOWN: nothing happened; STORE_UNKNOWN: nothing
+ * more can be done with f. */
 enum store_status file_commit(struct file_store *f, struct work *w, struct error *err);
 /* Adds the lines of the commit that comes next and makes the state what it is after it. */
 int file_print(struct file_store *f, const struct work *w, struct buf *out, char sum[DIGEST_TEXT],

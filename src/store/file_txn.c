@@ -126,7 +126,7 @@ static void fill(struct work *w, struct arena *a, const struct store_txn *t, str
 }
 
 static enum store_status transact(struct file_store *f, struct arena *a, const struct store_txn *t,
-	struct buf *before, struct store_result *result, struct error *err)
+	struct buf *before, struct store_result *result, bool *again, struct error *err)
 {
 	CLEANUP(arena_release) struct arena own = {0};
 	struct work w = {.actor = t->actor, .ts = t->ts, .events = t->events, .note = t->note};
@@ -144,9 +144,26 @@ static enum store_status transact(struct file_store *f, struct arena *a, const s
 		return refuse(f, a, t, w.now, result);
 	fill(&w, &own, t, before);
 	got = file_commit(f, &w, err);
+	*again = w.edited;
 	if (got == STORE_OK)
 		result->rev = f->state.rev;
 	return got;
+}
+
+/* Somebody who writes a document without end is not waited for without end. */
+static enum store_status transact_in_the_end(struct file_store *f, struct arena *a,
+	const struct store_txn *t, struct buf *before, struct store_result *result,
+	struct error *err)
+{
+	for (int tries = 0; tries < 10; tries++) {
+		bool again = false;
+		enum store_status got = transact(f, a, t, before, result, &again, err);
+
+		if (!again)
+			return got;
+	}
+	error_set(err, ERR_STATE, "the documents in '%s' are changed all the time", f->dir);
+	return STORE_TIMEOUT;
 }
 
 enum store_status file_txn(struct store *s, struct arena *a, const struct store_txn *t,
@@ -158,7 +175,7 @@ enum store_status file_txn(struct store *s, struct arena *a, const struct store_
 
 	if (got != STORE_OK)
 		return got;
-	got = transact(f, a, t, before, result, err);
+	got = transact_in_the_end(f, a, t, before, result, err);
 	file_leave(f);
 	for (size_t i = 0; i < t->n_ops; i++)
 		buf_release(&before[i]);

@@ -9,6 +9,7 @@ static struct {
 	const struct disk_ops *real;
 	struct disk_ops ops;
 	int exists, size; /* the how manieth from now fails; 0: none */
+	int edits;        /* so many times the document is edited while it is being staged */
 } blind;
 
 static bool strikes(int *n, struct error *err)
@@ -40,6 +41,16 @@ static int blind_open(struct disk *d, const char *path, bool make, bool *made,
 	return rc;
 }
 
+static int busy_write(
+	struct disk *d, const char *path, const char *like, struct str text, struct error *err)
+{
+	int rc = blind.real->write(d, path, like, text, err);
+
+	if (blind.edits && blind.edits--)
+		sim_disk_put(d, PATH, str_of(arena_printf(&arena, "by hand %d", blind.edits)));
+	return rc;
+}
+
 static int begin_blind(void **state)
 {
 	(void)rig_begin(state);
@@ -48,6 +59,8 @@ static int begin_blind(void **state)
 	blind.ops.exists = blind_exists;
 	blind.ops.size = blind_size;
 	blind.ops.open = blind_open;
+	blind.ops.write = busy_write;
+	blind.edits = 0;
 	blind.exists = blind.size = 0;
 	rig.disk->ops = &blind.ops;
 	return 0;
@@ -128,12 +141,43 @@ static void a_reader_is_told_too(void **state)
 	assert_int_equal(rig.err.code, ERR_SYSTEM);
 }
 
+static enum store_status replace(int64_t mod)
+{
+	struct store_guard guard = {DOC, STORE_MOD_IS, mod};
+	struct store_txn t = {.guards = &guard, .n_guards = mod != 0};
+
+	return put_in(&t, DOC, "new");
+}
+
+static void an_edit_while_a_document_is_staged_is_not_written_over(void **state)
+{
+	(void)state;
+	open_store(STORE_HOLD);
+	put(DOC, "old");
+	blind.edits = 1;
+	assert_int_equal(replace(1), STORE_REFUSED);
+	assert_int_equal(rig.result.now[0].mod, 2);
+	file_is(PATH, "by hand 0");
+	blind.edits = 2;
+	assert_int_equal(replace(0), STORE_OK); /* nobody asked for what was there */
+	file_is(PATH, "new");
+	store_close(&rig.s);
+	assert_string_equal(history(), "1=old 2=by hand 0 3=by hand 1 4=by hand 0 5=new");
+	open_store(STORE_HOLD);
+	blind.edits = 1000;
+	assert_int_equal(replace(0), STORE_TIMEOUT);
+	assert_int_equal(rig.err.code, ERR_STATE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			what_cannot_be_told_is_not_taken_for_no, begin_blind, rig_end),
 		cmocka_unit_test_setup_teardown(a_reader_is_told_too, begin_blind, rig_end),
+		cmocka_unit_test_setup_teardown(
+			an_edit_while_a_document_is_staged_is_not_written_over, begin_blind,
+			rig_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
