@@ -113,8 +113,8 @@ static void renewed(struct play *p, const char *owner, bool surely)
 	int64_t until = p->stage->now + p->ttl;
 	bool own = owner && strcmp(a->owner, owner) == 0;
 
-	if (a->fence != p->fence)
-		p->sure = 0;
+	if (a->fence != p->fence || p->stage->now >= p->sure)
+		p->sure = 0;     /* what was over may stay so when the clock is put back */
 	if (until - 1 < p->sure) /* renewed by a clock that was put back, perhaps */
 		p->sure = until - 1;
 	if ((own || a->fence != p->fence || p->stage->now <= p->maybe) && until >= p->maybe)
