@@ -61,6 +61,7 @@ struct disk *sim_disk_copy(const struct disk *d)
 
 	sim_media_copy(&copy->media, &((const struct sim_disk *)d)->media);
 	copy->calls = ((const struct sim_disk *)d)->calls;
+	copy->reads = ((const struct sim_disk *)d)->reads;
 	return &copy->base;
 }
 
@@ -85,6 +86,16 @@ void sim_disk_plan(struct disk *d, unsigned n, enum sim_fault fault)
 	sim_of(d)->fault = fault;
 }
 
+unsigned sim_disk_reads(const struct disk *d)
+{
+	return ((const struct sim_disk *)d)->reads;
+}
+
+void sim_disk_plan_read(struct disk *d, unsigned n)
+{
+	sim_of(d)->reads_left = n;
+}
+
 bool sim_disk_stopped(const struct disk *d)
 {
 	return ((const struct sim_disk *)d)->stopped;
@@ -94,6 +105,7 @@ void sim_disk_restart(struct disk *d, bool power)
 {
 	sim_media_restart(&sim_of(d)->media, power);
 	sim_disk_plan(d, 0, SIM_NONE);
+	sim_disk_plan_read(d, 0);
 	sim_of(d)->stopped = false;
 	sim_of(d)->runs++;
 	sim_of(d)->locks = NULL;

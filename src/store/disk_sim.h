@@ -37,6 +37,10 @@ void sim_disk_unordered(struct disk *d, bool unordered);
 unsigned sim_disk_calls(const struct disk *d);
 /* The `n`th such call from now (1: the next) meets `fault`. One plan at a time; SIM_NONE: none. */
 void sim_disk_plan(struct disk *d, unsigned n, enum sim_fault fault);
+/* Calls that only look (open, size, read, pread, exists) are counted apart. The `n`th of them from
+ * now fails with EIO; 0: none will. The same disk may have a plan of either kind. */
+unsigned sim_disk_reads(const struct disk *d);
+void sim_disk_plan_read(struct disk *d, unsigned n);
 bool sim_disk_stopped(const struct disk *d);
 /* The machine runs again: locks are free, open files are gone (their handles only fail). `power`:
  * what was not durable is lost as the seed has it; else, as when only the process was killed, all

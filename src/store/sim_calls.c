@@ -63,6 +63,15 @@ bool sim_is_up(const struct sim_disk *d)
 	return !d->stopped;
 }
 
+bool sim_may_look(struct sim_disk *d)
+{
+	errno = EIO;
+	if (d->stopped)
+		return false;
+	d->reads++;
+	return !d->reads_left || --d->reads_left > 0;
+}
+
 struct str sim_folder_name(const char *dir)
 {
 	struct str name = str_of(dir);

@@ -30,7 +30,7 @@ int sim_open(struct disk *d, const char *path, bool make, bool *made, struct dis
 	*out = NULL;
 	if (made)
 		*made = false;
-	if (!sim_is_up(sim_of(d)))
+	if (!sim_may_look(sim_of(d)))
 		return error_errno(err, "cannot open '%s'", path);
 	if (file == SIM_NO_FILE && sim_media_folder(m, sim_folder_name(path)))
 		return sim_not_regular(path, err);
@@ -60,6 +60,11 @@ static bool is_live(const struct sim_handle *f)
 	return f->run == f->d->runs && !f->d->stopped;
 }
 
+static bool may_look(const struct sim_handle *f)
+{
+	return is_live(f) && sim_may_look(f->d);
+}
+
 static bool is_writable(const struct sim_handle *f)
 {
 	errno = EBADF;
@@ -73,7 +78,7 @@ static struct str bytes_of(const struct sim_handle *f)
 
 int sim_size(struct disk_file *f, int64_t *size, struct error *err)
 {
-	if (!is_live(handle(f)))
+	if (!may_look(handle(f)))
 		return error_errno(err, "cannot read '%s'", handle(f)->path);
 	*size = (int64_t)bytes_of(handle(f)).n;
 	return 0;
@@ -83,7 +88,7 @@ int sim_pread(struct disk_file *f, int64_t at, size_t n, struct buf *out, struct
 {
 	struct str text;
 
-	if (!is_live(handle(f)))
+	if (!may_look(handle(f)))
 		return error_errno(err, "cannot read '%s'", handle(f)->path);
 	text = bytes_of(handle(f));
 	if (at < 0 || (uint64_t)at > text.n || text.n - (size_t)at < n)

@@ -14,6 +14,7 @@ struct sim_disk {
 	struct sim_media media;
 	unsigned calls, left; /* to the call that meets `fault`; 0: none will */
 	enum sim_fault fault;
+	unsigned reads, reads_left; /* to the one that fails; 0: none will */
 	bool stopped;
 	unsigned runs; /* of the machine: handles of an earlier one only fail */
 	struct sim_lock *locks;
@@ -27,6 +28,8 @@ static inline struct sim_disk *sim_of(struct disk *d)
 /* sim_calls.c: what becomes of a call. Each sets errno when it fails. */
 
 bool sim_is_up(const struct sim_disk *d);
+/* A call that only looks: false, and it fails. */
+bool sim_may_look(struct sim_disk *d);
 /* A call that cannot be done in part: whether it is. *error: 0, or it fails, done or not. */
 bool sim_is_done(struct sim_disk *d, int *error);
 /* As many of n bytes as are written. */

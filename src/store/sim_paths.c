@@ -10,7 +10,7 @@ int sim_read(struct disk *d, const char *path, size_t max, struct buf *out, bool
 	struct str text;
 
 	*missing = false;
-	if (!sim_is_up(sim_of(d)))
+	if (!sim_may_look(sim_of(d)))
 		return error_errno(err, "cannot open '%s'", path);
 	if (file == SIM_NO_FILE && sim_media_folder(m, sim_folder_name(path)))
 		return sim_not_regular(path, err);
@@ -84,7 +84,7 @@ int sim_exists(struct disk *d, const char *path, bool *there, struct error *err)
 	const struct sim_media *m = &sim_of(d)->media;
 
 	*there = false;
-	if (!sim_is_up(sim_of(d)))
+	if (!sim_may_look(sim_of(d)))
 		return error_errno(err, "cannot look for '%s'", path);
 	*there = sim_media_find(m, path) != SIM_NO_FILE ||
 		 sim_media_folder(m, sim_folder_name(path));

@@ -288,12 +288,165 @@ static void a_call_that_fails_leaves_the_old_commit_or_the_new_one_and_says_whic
 	rig.disk = sim_disk_new(1);
 }
 
+/* ---- reads ---- */
+
+/* What was to be done was not done, and that is said. */
+static void is_down(enum store_status status, const char *when)
+{
+	if (status != STORE_DOWN || rig.err.code != ERR_SYSTEM)
+		fail_msg("%s: status %d, error %d: %s", when, (int)status, rig.err.code,
+			rig.err.text);
+}
+
+/* As run(), with the store opened anew before each step. */
+static size_t run_anew(enum store_status *got)
+{
+	size_t done = 0;
+
+	for (*got = STORE_OK; done < STEPS; done++) {
+		*got = try_open(STORE_HOLD) < 0 ? STORE_DOWN : do_step(&steps[done]);
+		if (*got != STORE_OK)
+			break;
+	}
+	return done;
+}
+
+static unsigned reads_of_a_life(bool anew)
+{
+	unsigned reads;
+	enum store_status got;
+
+	rig.disk = sim_disk_new(1);
+	if (!anew)
+		open_store(STORE_HOLD);
+	assert_int_equal(anew ? run_anew(&got) : run(0, &got), STEPS);
+	reads = sim_disk_reads(rig.disk);
+	store_close(&rig.s);
+	sim_disk_free(&rig.disk);
+	return reads;
+}
+
+static void fail_read(unsigned read, bool anew, bool power)
+{
+	char when[96];
+	enum store_status got = STORE_DOWN;
+	size_t done = 0;
+
+	(void)snprintf(when, sizeof(when), "read %u, anew %d, power %d", read, anew, power);
+	rig.disk = sim_disk_new(read);
+	sim_disk_plan_read(rig.disk, read);
+	if (anew)
+		done = run_anew(&got);
+	else if (try_open(STORE_HOLD) == 0)
+		done = run(0, &got);
+	assert_true(sim_disk_reads(rig.disk) >= read);
+	if (done < STEPS && !(got == STORE_UNKNOWN && steps[done].compact))
+		is_down(got, when); /* one that compacts opens the new journal behind its commit */
+	if (power || !rig.s || got == STORE_UNKNOWN) {
+		store_close(&rig.s);
+		sim_disk_restart(rig.disk, power);
+		open_store(STORE_HOLD);
+	}
+	if (done == STEPS || !steps[done].edit)
+		is_one_of(done, done < STEPS && steps[done].compact, when);
+	if (done < STEPS)
+		goes_on(when);
+	store_close(&rig.s);
+	sim_disk_free(&rig.disk);
+	arena_release(&arena);
+}
+
+static void a_read_that_fails_leaves_all_as_it_was(void **state)
+{
+	(void)state;
+	sim_disk_free(&rig.disk);
+	for (unsigned i = 0; i < 4; i++) {
+		unsigned reads = reads_of_a_life(i % 2);
+
+		assert_true(reads > STEPS);
+		for (unsigned read = 1; read <= reads; read++)
+			fail_read(read, i % 2, i / 2);
+	}
+	rig.disk = sim_disk_new(1);
+}
+
+static bool is_document_of(size_t done, struct str text)
+{
+	struct str life = str_of(lives[done]);
+
+	for (int i = 0; i < 2; i++)
+		life = str_sub(life, str_find(life, STR("|")) + 1, life.n);
+	return str_eq(text, str_sub(life, 0, str_find(life, STR("|"))));
+}
+
+/* A reader is told the truth, or that it cannot be told. */
+static void read_at(unsigned read, size_t done, const char *when)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	enum store_status got = STORE_DOWN;
+	int64_t mod;
+
+	sim_disk_plan_read(rig.disk, read);
+	if (try_open(STORE_READ) == 0)
+		got = store_get_document(rig.s, DOC, &b, &mod, NULL, &rig.err);
+	if (got != STORE_OK)
+		is_down(got, when);
+	else if (!is_document_of(done, buf_str(&b)) && !is_document_of(done + 1, buf_str(&b)))
+		fail_msg("%s: a reader saw '%s'", when, b.s);
+}
+
+/* A stop, and then a read fails while what it left is put in order. */
+static bool fail_read_after_stop(unsigned call, unsigned read, uint64_t seed)
+{
+	char when[96];
+	enum store_status got;
+	size_t done = 0;
+	bool hit;
+
+	(void)snprintf(when, sizeof(when), "call %u, read %u, seed %u", call, read, (unsigned)seed);
+	rig.disk = sim_disk_new(seed);
+	sim_disk_plan(rig.disk, call, SIM_STOP_AFTER);
+	if (try_open(STORE_HOLD) == 0)
+		done = run(0, &got);
+	store_close(&rig.s);
+	sim_disk_restart(rig.disk, seed != 0);
+	if (done < STEPS && !steps[done].edit)
+		read_at(read, done, when);
+	sim_disk_plan_read(rig.disk, read);
+	hit = try_open(STORE_HOLD) < 0;
+	if (hit)
+		is_down(STORE_DOWN, when);
+	sim_disk_plan_read(rig.disk, 0);
+	open_store(STORE_HOLD);
+	if (done == STEPS || !steps[done].edit)
+		is_one_of(done, done < STEPS, when);
+	store_close(&rig.s);
+	sim_disk_free(&rig.disk);
+	arena_release(&arena);
+	return hit;
+}
+
+static void a_read_that_fails_after_a_stop_loses_no_commit(void **state)
+{
+	unsigned calls = calls_of_a_life();
+
+	(void)state;
+	sim_disk_free(&rig.disk);
+	for (unsigned call = 1; call <= calls; call++)
+		for (uint64_t seed = 0; seed < 3; seed++)
+			for (unsigned read = 1; fail_read_after_stop(call, read, seed); read++)
+				;
+	rig.disk = sim_disk_new(1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		rig_test(a_stop_at_any_call_leaves_the_old_or_the_new_commit),
 		rig_test(a_stop_while_the_last_one_is_put_in_order_changes_nothing),
 		rig_test(a_call_that_fails_leaves_the_old_commit_or_the_new_one_and_says_which),
+		rig_test(a_read_that_fails_leaves_all_as_it_was),
+		rig_test(a_read_that_fails_after_a_stop_loses_no_commit),
 	};
 
 	return cmocka_run_group_tests(tests, learn, forget);
