@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include "context/file.h"
@@ -34,6 +35,12 @@ static int set_path(struct context_file *f, const char *path, struct error *err)
 	return 0;
 }
 
+/* Not known is not "not there": behind another name would be another work item. */
+static bool is_fault(int error)
+{
+	return error == EIO || error == EINTR || error == ENOMEM;
+}
+
 /*
  * A document behind a symbolic link is replaced where it really is. One that is not there yet gets
  * the name that it will have when it is, so that what is printed about it never changes.
@@ -48,12 +55,14 @@ static int set_names(
 		return set_path(f, path, err);
 	if (realpath(path, real))
 		return set_path(f, real, err);
+	if (is_fault(errno))
+		return error_errno(err, "cannot look for '%s'", path);
 	if (set_path(f, path_absolute(a, path), err) < 0)
 		return -1;
 	if (mode == CONTEXT_MAY_CREATE && f->disk->ops->mkdirs(f->disk, f->dir, err) < 0)
 		return -1;
 	if (!realpath(f->dir, real))
-		return 0;
+		return is_fault(errno) ? error_errno(err, "cannot look for '%s'", f->dir) : 0;
 	return set_path(f, path_join(a, real, path_base(f->path).p), err);
 }
 

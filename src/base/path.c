@@ -118,6 +118,14 @@ bool path_exists(const char *path)
 	return access(path, F_OK) == 0;
 }
 
+int path_look(const char *path, bool *there, struct error *err)
+{
+	*there = access(path, F_OK) == 0;
+	if (*there || (errno != EIO && errno != EINTR && errno != ENOMEM))
+		return 0;
+	return error_errno(err, "cannot look for '%s'", path);
+}
+
 int fd_read_all(struct buf *out, int fd, size_t max, const char *name, struct error *err)
 {
 	for (;;) {

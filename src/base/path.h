@@ -25,6 +25,8 @@ struct str path_base(const char *path);
  */
 int path_mkdirs(const char *dir, struct error *err);
 bool path_exists(const char *path);
+/* The same where a failure to tell must not pass for "no": -1 with ERR_SYSTEM. */
+int path_look(const char *path, bool *there, struct error *err);
 
 /*
  * Reads a whole file of at most `max` bytes. -1 with ERR_SYSTEM, or ERR_INPUT when it is longer or

@@ -31,6 +31,7 @@ static char *by_program(struct arena *a)
 int plugin_root(struct arena *a, const char *given, char **root, struct error *err)
 {
 	const char *env = getenv("DEV_TEAM_ROOT");
+	bool there;
 
 	if (!given && env && *env)
 		given = env;
@@ -38,7 +39,9 @@ int plugin_root(struct arena *a, const char *given, char **root, struct error *e
 	if (!*root)
 		return error_set(err, ERR_STATE,
 			"cannot find the workflows that came with dev-team: give --plugin-root");
-	if (given && !has_workflows(a, *root))
+	if (given && path_look(path_join(a, *root, "workflows"), &there, err) < 0)
+		return -1;
+	if (given && !there)
 		return error_set(err, ERR_STATE, "no folder 'workflows' in '%s'", *root);
 	return 0;
 }
@@ -47,6 +50,7 @@ int workflow_path(
 	struct arena *a, const char *name, const char *root, char **path, struct error *err)
 {
 	char *dir;
+	bool there = false;
 
 	if (strchr(name, '/') || str_ends(str_of(name), ".md")) {
 		*path = path_absolute(a, name);
@@ -59,9 +63,13 @@ int workflow_path(
 	if (plugin_root(a, root, &dir, err) < 0)
 		return -1;
 	*path = arena_printf(a, "%s/workflows/%s.md", dir, name);
-	if (id_valid(str_of(name)) && path_exists(*path))
+	if (id_valid(str_of(name)) && path_look(*path, &there, err) < 0)
+		return -1;
+	if (there)
 		return 0;
-	if (path_exists(name)) {
+	if (path_look(name, &there, err) < 0)
+		return -1;
+	if (there) {
 		*path = path_absolute(a, name);
 		return 0;
 	}
@@ -76,11 +84,14 @@ int workflow_path(
 int repo_root(struct arena *a, const char *given, char **root, struct error *err)
 {
 	char real[PATH_MAX];
+	bool there;
 
 	if (!realpath(given ? given : ".", real))
 		return error_errno(err, "cannot find the repository '%s'", given ? given : ".");
 	for (*root = arena_dup(a, str_of(real));; *root = arena_dup(a, path_dir(*root))) {
-		if (path_exists(path_join(a, *root, ".git")))
+		if (path_look(path_join(a, *root, ".git"), &there, err) < 0)
+			return -1; /* the next one up is another repository's */
+		if (there)
 			return 0;
 		if (strcmp(*root, "/") == 0)
 			break;

@@ -12,17 +12,19 @@
 enum { TEXT_MAX = 2048, SWEEP_MS = 5000 };
 
 /* A guard removes its file while it holds it: what we have locked may have no name any more. */
-static bool still_named(int fd, const char *path)
+static int still_named(int fd, const char *path, struct error *err)
 {
-	struct stat ours, named;
+	struct stat ours, named = {0};
 
-	return fstat(fd, &ours) == 0 && lstat(path, &named) == 0 && ours.st_ino == named.st_ino &&
-	       ours.st_dev == named.st_dev;
+	if (fstat(fd, &ours) < 0 || (lstat(path, &named) < 0 && errno != ENOENT))
+		return error_errno(err, "cannot look at lock file '%s'", path);
+	return ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
 }
 
 int script_lock(const char *path, int *fd, struct error *err)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int named;
 
 	for (;;) {
 		*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
@@ -36,9 +38,13 @@ int script_lock(const char *path, int *fd, struct error *err)
 			*fd = -1;
 			return -1;
 		}
-		if (still_named(*fd, path))
+		named = still_named(*fd, path, err);
+		if (named > 0)
 			return 1;
 		close(*fd);
+		*fd = -1;
+		if (named < 0)
+			return -1;
 	}
 }
 
@@ -53,7 +59,7 @@ bool script_lock_used(int fd)
 {
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && st.st_size > 0;
+	return fstat(fd, &st) < 0 || st.st_size > 0; /* in doubt it did */
 }
 
 int script_lock_sign(int fd, const char *path, struct error *err)

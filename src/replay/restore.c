@@ -20,14 +20,15 @@ static int find(const struct history_place *place, int64_t rev, struct buf *text
 	return history_last_good(place, text, made, err);
 }
 
-static bool is_there(const struct history_place *place, struct str text)
+/* 1: nothing is to be done; 0; -1. */
+static int is_there(const struct history_place *place, struct str text, struct error *err)
 {
 	CLEANUP(buf_release) struct buf now = BUF_INIT;
-	struct error ignored;
 	bool there;
 
-	return history_now(place, &now, &there, &ignored) == 0 && there &&
-	       str_eq(buf_str(&now), text);
+	if (history_now(place, &now, &there, err) < 0)
+		return err->code == ERR_SYSTEM ? -1 : 0;
+	return there && str_eq(buf_str(&now), text);
 }
 
 int restore_into(struct context_file *f, int64_t to, struct str text, struct error *err)
@@ -40,11 +41,14 @@ int restore_into(struct context_file *f, int64_t to, struct str text, struct err
 /* Else a document that never was would get a folder, a lock and a journal. */
 static int check_there(const struct history_place *place, struct error *err)
 {
-	struct arena a = {0};
-	bool there = path_exists(place->path) ||
-		     path_exists(arena_printf(&a, "%s/%s.events.jsonl", place->dir, place->name));
+	CLEANUP(arena_release) struct arena a = {0};
+	bool there;
 
-	arena_release(&a);
+	if (path_look(place->path, &there, err) < 0)
+		return -1;
+	if (!there && path_look(arena_printf(&a, "%s/%s.events.jsonl", place->dir, place->name),
+			      &there, err) < 0)
+		return -1;
 	return there ? 0 : error_set(err, ERR_INPUT, "no context file '%s'", place->path);
 }
 
@@ -62,8 +66,8 @@ int restore_document(
 		return 0;
 	if (find(place, rev, &text, &result->to, err) < 0)
 		return -1;
-	if (is_there(place, buf_str(&text)))
-		return 0;
+	if ((good = is_there(place, buf_str(&text), err)) != 0)
+		return good < 0 ? -1 : 0;
 	result->stood = store_revision(f.store);
 	return restore_into(&f, result->to, buf_str(&text), err);
 }
