@@ -221,10 +221,14 @@ static void remove_lock(const struct script *s)
 		close(fd);
 }
 
-/* With the lock in hand. 1: a guard is at work now. 0: answered in the meantime. */
+/*
+ * With the lock in hand. 1: a guard is at work now. 0: answered in the meantime. A take-over looks
+ * at the lock and fences what is not at work in one turn of its own: looking at the document
+ * outside of such turns, a script could be started that is fenced in that moment.
+ */
 static int begin(struct arena *a, struct script *s, struct watch *w, int lock, struct error *err)
 {
-	if (script_load(a, s->document, s->id, s, err) < 0)
+	if (script_load(a, s->document, s->id, !w->seen, s, err) < 0)
 		return -1;
 	if (s->answer)
 		return 0;
@@ -278,7 +282,7 @@ static int drive(struct arena *a, struct script *s, struct watch *w, char **line
 
 	while (rc == 1) {
 		rc = round_of(a, s, w, line, err);
-		if (rc == 1 && script_load(a, s->document, s->id, s, err) < 0)
+		if (rc == 1 && script_load(a, s->document, s->id, false, s, err) < 0)
 			rc = -1;
 		if (rc == 1 && s->answer) {
 			*line = arena_dup(a, str_of(s->answer));
@@ -295,7 +299,7 @@ int run_script(struct arena *a, const char *context_file, const char *action, in
 	struct watch w;
 	int rc;
 
-	if (script_load(a, context_file, action, &s, err) < 0)
+	if (script_load(a, context_file, action, false, &s, err) < 0)
 		return -1;
 	if (s.answer) {
 		remove_lock(&s);

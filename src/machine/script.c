@@ -70,15 +70,15 @@ static int fill(struct arena *a, const struct context_file *f, const json *actio
 	return check_log(a, f, s, err);
 }
 
-int script_load(
-	struct arena *a, const char *document, const char *id, struct script *s, struct error *err)
+int script_load(struct arena *a, const char *document, const char *id, bool alone, struct script *s,
+	struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(json_free) json *array = NULL;
 	const json *action;
 
 	*s = (struct script){.id = id};
-	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0 ||
+	if (context_open(&f, document, alone ? CONTEXT_MUST_EXIST : CONTEXT_READ_ONLY, err) < 0 ||
 		actions_load(&f.doc, &array, err) < 0)
 		return -1;
 	action = actions_find(array, id);

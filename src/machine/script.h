@@ -15,8 +15,9 @@ struct script {
 	const char *answer; /* first line of the recorded answer; NULL: none yet */
 };
 
-int script_load(
-	struct arena *a, const char *document, const char *id, struct script *s, struct error *err);
+/* `alone`: while no other command is at work on the document. */
+int script_load(struct arena *a, const char *document, const char *id, bool alone, struct script *s,
+	struct error *err);
 
 /* Who holds the lock file; the start time makes the number good for ever. */
 struct guard_id {

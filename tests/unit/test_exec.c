@@ -139,9 +139,12 @@ static void a_result_that_cannot_be_recorded_is_told(void **state)
 	struct lock *held = NULL;
 
 	(void)state;
-	document("true", "logs/a.log", 60);
-	assert_int_equal(lock_take(&held, ".W-1.lock", 0, &err), 0);
+	document(GATED, "logs/a.log", 60);
 	setenv("DEV_TEAM_LOCK_WAIT_MS", "10", 1);
+	assert_int_equal(run(0), 0);
+	(void)number_in("pid");
+	assert_int_equal(lock_take(&held, ".W-1.lock", 0, &err), 0);
+	open_gate();
 	assert_int_equal(run(WAIT_TO_THE_END), -1);
 	unsetenv("DEV_TEAM_LOCK_WAIT_MS");
 	lock_drop(&held);
@@ -150,6 +153,22 @@ static void a_result_that_cannot_be_recorded_is_told(void **state)
 	assert_non_null(strstr(err.text, "is locked by another process"));
 	assert_not_recorded();
 	assert_no_lock_file();
+}
+
+/* A take-over may be fencing it in this very moment. */
+static void nothing_is_started_while_another_is_at_work_on_the_document(void **state)
+{
+	struct lock *held = NULL;
+
+	(void)state;
+	document("echo x >>count", "logs/a.log", 60);
+	assert_int_equal(lock_take(&held, ".W-1.lock", 0, &err), 0);
+	setenv("DEV_TEAM_LOCK_WAIT_MS", "10", 1);
+	assert_int_equal(run(WAIT_TO_THE_END), -1);
+	unsetenv("DEV_TEAM_LOCK_WAIT_MS");
+	assert_int_equal(err.code, ERR_STATE);
+	assert_int_equal(access("count", F_OK), -1);
+	lock_drop(&held);
 	assert_int_equal(run(WAIT_TO_THE_END), 0);
 }
 
@@ -225,6 +244,7 @@ int main(void)
 		exec_test(a_log_has_a_bound_and_the_script_goes_on),
 		exec_test(a_log_that_just_fits_is_whole),
 		exec_test(a_log_that_cannot_be_written_is_told),
+		exec_test(nothing_is_started_while_another_is_at_work_on_the_document),
 		exec_test(a_result_that_cannot_be_recorded_is_told),
 		exec_test(an_answer_by_another_hand_is_what_counts),
 		exec_test(an_id_cannot_climb_out_of_the_folder),
