@@ -401,6 +401,7 @@ static bool fail_read_after_stop(unsigned call, unsigned read, uint64_t seed)
 	char when[96];
 	enum store_status got;
 	size_t done = 0;
+	unsigned before;
 	bool hit;
 
 	(void)snprintf(when, sizeof(when), "call %u, read %u, seed %u", call, read, (unsigned)seed);
@@ -412,10 +413,11 @@ static bool fail_read_after_stop(unsigned call, unsigned read, uint64_t seed)
 	sim_disk_restart(rig.disk, seed != 0);
 	if (done < STEPS && !steps[done].edit)
 		read_at(read, done, when);
+	before = sim_disk_reads(rig.disk);
 	sim_disk_plan_read(rig.disk, read);
-	hit = try_open(STORE_HOLD) < 0;
-	if (hit)
+	if (try_open(STORE_HOLD) < 0)
 		is_down(STORE_DOWN, when);
+	hit = sim_disk_reads(rig.disk) - before >= read;
 	sim_disk_plan_read(rig.disk, 0);
 	open_store(STORE_HOLD);
 	if (done == STEPS || !steps[done].edit)
