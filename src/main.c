@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include "src/base/path.h"
 #include "src/cli/cli.h"
 
@@ -85,6 +86,14 @@ static void keep_memory(void)
 	(void)mallopt(M_TRIM_THRESHOLD, 64 << 20);
 }
 
+/* A mask that takes files away from their own owner would lock us out of what we make. */
+static void keep_own_files(void)
+{
+	mode_t mask = umask(077);
+
+	(void)umask(mask & 077);
+}
+
 int main(int argc, char **argv)
 {
 	struct arena arena = {0};
@@ -95,6 +104,7 @@ int main(int argc, char **argv)
 
 	fill_standard_descriptors();
 	keep_memory();
+	keep_own_files();
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like a full disk */
 	rc = dispatch(&arena, argc, argv, &out, &err);

@@ -29,6 +29,9 @@ static const struct {
 	{0x47504653, "gpfs"},
 	{0x19830326, "beegfs"},
 	{0xaad7aaea, "panfs"},
+	{0x20030528, "orangefs"},
+	{0x786f4256, "vboxsf"},
+	{0xbacbacbc, "vmhgfs"},
 };
 
 /* What stands behind `fuse.` in the type of a mount whose files are elsewhere. */
