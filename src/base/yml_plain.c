@@ -3,8 +3,8 @@
 /*
  * What is taken: keys of letters, digits, `_` and `-`; values that begin with a letter, a digit,
  * `/` or `_`, go on with these and `.`, `-`, single blanks, and colons with no blank behind them;
- * and
- * `{key: value, ...}` of the same. All of it ASCII, each on one line, nothing else in between.
+ * `"..."` without escapes; and `{key: value, ...}` of the plain ones. All of it ASCII, each on one
+ * line, nothing else in between.
  */
 enum { KEYS = 64, KEY_BYTES = 128 };
 
@@ -92,6 +92,23 @@ static bool push(struct plain *p, struct yml *map, struct yml *key, struct yml *
 	return true;
 }
 
+/* `"..."` without escapes. */
+static struct yml *read_quoted(struct plain *p)
+{
+	size_t from = p->at++;
+	struct yml *node;
+
+	while (peek(p, 0) >= ' ' && peek(p, 0) < 0x7f && peek(p, 0) != '"' && peek(p, 0) != '\\')
+		p->at++;
+	if (peek(p, 0) != '"')
+		return NULL;
+	p->at++;
+	node = scalar(p, from);
+	node->text = arena_str(p->arena, str_sub(p->text, from + 1, p->at - 1));
+	node->plain = false;
+	return node;
+}
+
 static struct yml *map_new(struct plain *p)
 {
 	struct yml *map = arena_alloc(p->arena, sizeof(*map));
@@ -137,6 +154,8 @@ static bool read_line(struct plain *p, struct yml *map)
 		return false;
 	else if (p->at++, peek(p, 0) == '{')
 		value = read_flow(p);
+	else if (peek(p, 0) == '"')
+		value = read_quoted(p);
 	else
 		value = read_value(p, false);
 	if (!value || p->at >= p->text.n || p->text.p[p->at] != '\n')

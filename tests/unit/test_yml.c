@@ -41,7 +41,8 @@ static void assert_same(const struct yml *x, const struct yml *y)
 /* A byte or two of a plain text become others; a comment behind it makes libyaml read it. */
 static void the_short_way_reads_as_libyaml_does(void **state)
 {
-	static const char plain[] = "state: researching\npr_url:\na: {a: 1, b: 22}\nx: a b:c\n";
+	static const char plain[] =
+		"state: researching\npr_url:\na: {a: 1, b: 22}\nx: a b:c\nq: \"it's, so\"\n";
 	static const char bytes[] = ":, {}-#\n'\"ab1_/.\t&*!|>%@`[]~?\\=<";
 	struct error err = {0};
 	unsigned taken = 0;
