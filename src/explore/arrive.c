@@ -96,6 +96,7 @@ static void fill(
 	n->printed = strdup(text.s);
 	n->changes = changes;
 	n->good = is(json_first(printed), "result", "success");
+	n->state = "";
 	if (!n->printed)
 		base_oom();
 	if (stage_look(s, &f, &err) < 0)

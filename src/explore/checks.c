@@ -1,6 +1,6 @@
-#include "src/explore/walk.h"
+#include "src/explore/crashes.h"
 
-static bool same_document(const struct stage *a, const struct stage *b)
+bool check_same(const struct stage *a, const struct stage *b)
 {
 	CLEANUP(buf_release) struct buf one = BUF_INIT, other = BUF_INIT;
 
@@ -8,18 +8,17 @@ static bool same_document(const struct stage *a, const struct stage *b)
 	       str_eq(buf_str(&one), buf_str(&other));
 }
 
-/* An answer that must be refused, and change nothing. */
-static void refused(struct walk *k, uint32_t node, const struct stage *at, const json *action,
-	const struct form *f, const char *what)
+void check_refused(struct walk *k, uint32_t node, const struct stage *at, const char *owner,
+	const json *action, const struct form *f, const char *what)
 {
 	CLEANUP(play_end) struct play p;
 	struct offer offer = {json_get_str(action, "id"), f->word, f->text};
 	struct error err;
 
 	play_begin(&p, k, node, at);
-	if (play_form(&p, action, f, &err) == 0)
+	if (play_form_by(&p, owner, action, f, &err) == 0)
 		walk_broken_by(k, node, "an answer is taken that must be refused", what, &offer, 1);
-	else if (!same_document(p.stage, at))
+	else if (!check_same(p.stage, at))
 		walk_broken_by(k, node, "an answer that was refused has changed the document", what,
 			&offer, 1);
 	k->refused++;
@@ -46,6 +45,23 @@ static bool outstanding(const struct stage *at, const json *action)
 
 	buf_addf(&id, "\"id\":\"%s\"", json_get_str(action, "id"));
 	return stage_document(at, &doc) && str_find(buf_str(&doc), buf_str(&id)) < doc.len;
+}
+
+/* And the machine may stop while it is refused: why has nothing to do with what else is there. */
+static void refused(struct walk *k, uint32_t node, const struct stage *at, const json *action,
+	const struct form *f, const char *what)
+{
+	CLEANUP(buf_release) struct buf kind = BUF_INIT;
+	const char *trigger = json_get_str(action, "trigger");
+	struct offer offer = {json_get_str(action, "id"), f->word, f->text};
+	struct deed deed = {
+		.what = what, .action = action, .form = f, .offers = &offer, .n_offers = 1};
+
+	check_refused(k, node, at, NULL, action, f, what);
+	buf_addf(&kind, "refused %s %s %s %s", k->nodes[node].state,
+		json_get_str(action, "write_section"), trigger ? trigger : "", what);
+	if (walk_first(k, kind.s))
+		crash_deed(k, node, at, &deed);
 }
 
 static void refusals(struct walk *k, uint32_t node, const struct stage *at, const json *action)
@@ -91,115 +107,11 @@ void check_second(struct walk *k, uint32_t node, const struct stage *at, const j
 	if (play_form(&p, action, given, &err) < 0)
 		walk_broken_by(
 			k, node, "the same answer a second time is refused", err.text, twice, 2);
-	else if (!same_document(p.stage, at))
+	else if (!check_same(p.stage, at))
 		walk_broken_by(k, node, "the same answer a second time changes the document", "",
 			twice, 2);
 	other.text = json_get_str(action, "trigger")
 			     ? "Now so.\n{\"action\": \"continue\", \"reason\": \"now so\"}"
 			     : "Now so.";
-	refused(k, node, at, action, &other, "a second, other answer");
-}
-
-/* One invocation in which the machine stops. */
-struct crash {
-	struct walk *k;
-	uint32_t node;
-	const json *printed, *action; /* action NULL: a step */
-	const struct form *form;
-	bool power;
-};
-
-static int invoke(const struct crash *c, struct play *p, struct error *err)
-{
-	CLEANUP(json_free) json *printed = NULL;
-
-	return c->action ? play_form(p, c->action, c->form, err)
-			 : play_step(p, true, &printed, err);
-}
-
-/* What the next step makes of it: the key, and the ids that it prints. */
-static char *outcome_of(struct arena *a, struct play *p)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	CLEANUP(json_free) json *printed = NULL;
-	struct error err;
-
-	if (play_step(p, false, &printed, &err) < 0)
-		return arena_dup(a, str_of(err.text));
-	buf_add(&text, buf_str(&p->key));
-	for (const json *j = json_first(printed); j; j = json_next(j))
-		if (json_get_str(j, "id"))
-			buf_addf(&text, " %s", json_get_str(j, "id"));
-	return arena_dup(a, buf_str(&text));
-}
-
-/* True while there is a call `n` at which it can stop. */
-static bool crash_at(const struct crash *c, const struct stage *at, unsigned n, const char *before,
-	const char *after)
-{
-	CLEANUP(play_end) struct play p;
-	struct arena a = {0};
-	struct error err;
-	const char *got;
-	bool stopped;
-
-	play_begin(&p, c->k, c->node, at);
-	stage_fault(p.stage, n, c->power ? SIM_STOP_HALF : SIM_STOP);
-	(void)invoke(c, &p, &err);
-	stopped = sim_disk_stopped(p.stage->disk);
-	stage_restart(p.stage, c->power);
-	stage_fault(p.stage, 1, SIM_NONE);
-	got = outcome_of(&a, &p);
-	if (strcmp(got, before) != 0 && strcmp(got, after) != 0)
-		walk_broken(c->k, c->node, "a crash leaves neither what was nor what comes", got);
-	c->k->crashes++;
-	arena_release(&a);
-	return stopped;
-}
-
-static void crash_everywhere(struct crash *c, const struct stage *at)
-{
-	CLEANUP(play_end) struct play untouched, done;
-	struct arena a = {0};
-	const char *before, *after;
-	struct error err;
-
-	play_begin(&untouched, c->k, c->node, at);
-	play_begin(&done, c->k, c->node, at);
-	before = outcome_of(&a, &untouched);
-	if (invoke(c, &done, &err) == 0) {
-		after = outcome_of(&a, &done);
-		for (int power = 0; power < 2; power++) {
-			c->power = power;
-			for (unsigned n = 1; crash_at(c, at, n, before, after); n++)
-				;
-		}
-	}
-	arena_release(&a);
-}
-
-void check_crashes(struct walk *k, uint32_t node, const struct stage *at, const json *printed,
-	const struct form *const *forms)
-{
-	CLEANUP(buf_release) struct buf kind = BUF_INIT;
-	CLEANUP(play_end) struct play p;
-	struct crash c = {.k = k, .node = node, .printed = printed};
-	const char *trigger = json_get_str(json_first(printed), "trigger");
-	struct error err;
-	size_t i = 0;
-
-	buf_addf(&kind, "crash %s %s %zu", k->nodes[node].state, trigger ? trigger : "",
-		json_len(printed));
-	play_begin(&p, k, node, at);
-	if (!walk_first(k, kind.s))
-		return;
-	for (const json *a = json_first(printed); a; a = json_next(a), i++) {
-		c.action = a;
-		c.form = forms[i];
-		crash_everywhere(&c, p.stage);
-		if (play_form(&p, a, forms[i], &err) < 0)
-			return;
-	}
-	c.action = NULL;
-	crash_everywhere(&c, p.stage);
+	check_refused(k, node, at, NULL, action, &other, "a second, other answer");
 }

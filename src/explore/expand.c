@@ -1,22 +1,7 @@
-#include "src/explore/arrive.h"
+#include "src/explore/round.h"
 
 /* Of more actions at once than this, all but so many take the good way. */
 enum { ALL_WAYS = 3, FEW = 8 };
-
-/* All that can become of one node's actions. */
-struct round {
-	struct walk *k;
-	uint32_t node;
-	struct arena arena;
-	json *printed;
-	size_t n;
-	struct forms *forms;        /* one list an action */
-	const struct form **chosen; /* one an action, as far as it is chosen */
-	size_t answered, others;    /* of them; others: not the first form */
-	const char *running;
-	bool checked; /* nodes of this kind are met for the first time */
-	enum label_op op;
-};
 
 static size_t most_others(const struct round *r)
 {
@@ -54,18 +39,20 @@ static void play_again(struct round *r, struct play *p, uint32_t to)
 static void play_world(
 	struct round *r, const struct stage *at, uint32_t to, const struct stage_world *world)
 {
+	CLEANUP(stage_free) struct stage *there = stage_copy(at);
 	CLEANUP(play_end) struct play p;
 	CLEANUP(json_free) json *printed = NULL;
 	struct arrival a = arrival_of(r, 0);
 	struct error err;
 
-	play_begin(&p, r->k, r->node, at);
-	p.stage->world = *world;
-	p.stage->world.running = r->running;
+	there->world = *world;
+	there->world.running = r->running;
+	play_begin(&p, r->k, r->node, there);
 	if (play_step(&p, r->op == LABEL_ANSWERS, &printed, &err) == 0)
 		arrive(&a, &p, printed);
 	else
 		play_again(r, &p, to);
+	round_crash_step(r, there, &a);
 }
 
 static void play_worlds(struct round *r, const struct stage *at, uint32_t to, unsigned asked)
@@ -92,17 +79,19 @@ static void play_worlds(struct round *r, const struct stage *at, uint32_t to, un
 
 static void play_last(struct round *r, const struct stage *at, struct arrival *a, unsigned *asked)
 {
+	CLEANUP(stage_free) struct stage *there = stage_copy(at);
 	CLEANUP(play_end) struct play p;
 	CLEANUP(json_free) json *printed = NULL;
 	struct error err;
 
-	play_begin(&p, r->k, r->node, at);
-	p.stage->world.running = r->running;
+	there->world.running = r->running;
+	play_begin(&p, r->k, r->node, there);
 	if (play_step(&p, r->op == LABEL_ANSWERS, &printed, &err) < 0)
 		arrive_at_error(r->k, a, &err);
 	else
 		arrive(a, &p, printed);
 	*asked = p.stage->world.asked;
+	round_crash_step(r, there, a);
 }
 
 /* The same when the budget was extended as often as can be. */
@@ -177,9 +166,10 @@ static bool seen_key(struct round *r, const char ***keys, size_t *n, const char 
 static void choose(struct round *r, size_t i, const struct stage *at);
 
 /* Records one form of an answer; false when it means the same as one before. */
-static bool answer(struct round *r, struct play *p, const json *action, const struct form *f,
-	const char ***keys, size_t *n_keys)
+static bool answer(struct round *r, size_t i, struct play *p, const char ***keys, size_t *n_keys)
 {
+	const json *action = json_at(r->printed, i);
+	const struct form *f = r->chosen[i];
 	struct offer offer = {json_get_str(action, "id"), f->word, f->text};
 	struct error err;
 
@@ -188,6 +178,7 @@ static bool answer(struct round *r, struct play *p, const json *action, const st
 			r->k, r->node, "an answer that fits is refused", err.text, &offer, 1);
 		return false;
 	}
+	round_answer_again(r, i, p->stage);
 	if (seen_key(r, keys, n_keys, p->key.s)) {
 		r->k->merged++;
 		return false;
@@ -195,19 +186,17 @@ static bool answer(struct round *r, struct play *p, const json *action, const st
 	return true;
 }
 
-static void choose_answer(struct round *r, size_t i, size_t form, const struct stage *at,
-	const char ***keys, size_t *n_keys)
+static void choose_answer(
+	struct round *r, size_t i, const struct stage *at, const char ***keys, size_t *n_keys)
 {
 	CLEANUP(play_end) struct play p;
-	const json *action = json_at(r->printed, i);
-	const struct form *f = &r->forms[i].list[form];
 
+	round_crash_answer(r, i, at);
 	play_begin(&p, r->k, r->node, at);
-	if (!answer(r, &p, action, f, keys, n_keys))
+	if (!answer(r, i, &p, keys, n_keys))
 		return;
-	r->k->differ |= f->again;
-	if (!form && r->checked)
-		check_second(r->k, r->node, p.stage, action, f);
+	r->k->differ |= r->chosen[i]->again;
+	r->kinds[i + 1] = arena_dup(&r->arena, str_of(key_kind_in(p.key.s)));
 	choose(r, i + 1, p.stage);
 }
 
@@ -221,11 +210,12 @@ static void choose_one(struct round *r, size_t i, size_t form, const struct stag
 	if (f->silent) {
 		if (f->running)
 			r->running = json_get_str(json_at(r->printed, i), "id");
+		r->kinds[i + 1] = r->kinds[i];
 		choose(r, i + 1, at);
 		if (f->running)
 			r->running = NULL;
 	} else {
-		choose_answer(r, i, form, at, keys, n_keys);
+		choose_answer(r, i, at, keys, n_keys);
 	}
 	r->others -= form > 0;
 }
@@ -244,6 +234,7 @@ static void choose(struct round *r, size_t i, const struct stage *at)
 	const char **keys;
 	size_t n_keys = 0;
 
+	round_take_over(r, i, at);
 	if (i == r->n) {
 		end_round(r, at);
 		return;
@@ -281,8 +272,10 @@ static bool print_again(struct round *r, struct stage *at)
 		return false;
 	}
 	json_print(&text, r->printed);
-	if (strcmp(text.s, n->printed) != 0)
+	if (strcmp(text.s, n->printed) != 0) {
 		walk_broken(r->k, r->node, "the next step prints something else", text.s);
+		return false;
+	}
 	if (!stage_document(at, &after) || strcmp(after.s, n->doc) != 0)
 		walk_broken(r->k, r->node, "the next step changes the document", "");
 	return true;
@@ -334,30 +327,39 @@ static void serve(struct round *r, const struct stage *at)
 	r->checked = check_node(r->k, r->node, at, r->printed);
 	try_changes(r, at);
 	r->op = LABEL_ANSWERS;
-	for (i = 0; i < r->n; i++)
-		r->chosen[i] = &r->forms[i].list[0];
-	check_crashes(r->k, r->node, at, r->printed, r->chosen);
+	r->kinds = arena_alloc(&r->arena, (r->n + 1) * sizeof(*r->kinds));
+	r->kinds[0] = key_kind_in(n->key);
 	choose(r, 0, at);
 }
 
 /* A person does what the run waits for. */
 static void user(struct round *r, const struct stage *at, enum label_op op)
 {
+	static const struct deed deeds[] = {
+		[LABEL_USER] = {.what = "'context set troubleshooter_input'",
+			.key = "troubleshooter_input",
+			.value = "Go on."},
+		[LABEL_RESET] = {.what = "'context set troubleshooter_calls'",
+			.key = "troubleshooter_calls",
+			.value = "0"},
+	};
+	CLEANUP(stage_free) struct stage *there = NULL;
 	CLEANUP(play_end) struct play p;
 	CLEANUP(json_free) json *printed = NULL;
 	struct arrival a = {.node = r->node, .flags = EDGE_USER, .label = {.op = op}};
 	struct error err;
 	int rc;
 
+	round_crash_user(r, at, &deeds[op]);
 	play_begin(&p, r->k, r->node, at);
-	if (op == LABEL_USER)
-		rc = stage_set(p.stage, "troubleshooter_input", STR("Go on."), &err);
-	else
-		rc = stage_set(p.stage, "troubleshooter_calls", STR("0"), &err);
+	rc = deed_do(&p, &deeds[op], &err);
+	there = stage_copy(p.stage);
 	if (rc < 0 || play_step(&p, false, &printed, &err) < 0)
 		arrive_at_error(r->k, &a, &err);
 	else
 		arrive(&a, &p, printed);
+	r->op = op;
+	round_crash_step(r, there, &a);
 }
 
 void expand(struct walk *k, uint32_t node)

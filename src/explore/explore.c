@@ -17,9 +17,11 @@ static void tell_figures(const struct report *r)
 	buf_addf(r->out, "%s: %u states, %u transitions; the engine was called %zu times\n", file,
 		k->n_nodes, k->n_edges, k->plays);
 	buf_addf(r->out,
-		"%s: %zu answers were refused, as they must be; %zu crashes lost nothing; %zu "
-		"changes by the troubleshooter were tried\n",
-		file, k->refused, k->crashes, k->changes);
+		"%s: %zu answers were refused, as they must be; %zu changes by the troubleshooter "
+		"were tried\n",
+		file, k->refused, k->changes);
+	buf_addf(r->out, "%s: the machine was stopped %zu times; another took over %zu times%s\n",
+		file, k->crashes, k->takeovers, k->n_broken ? "" : "; nothing was lost");
 	if (r->least >= 0)
 		buf_addf(
 			r->out, "%s: at least %lld actions to 'done'\n", file, (long long)r->least);
@@ -81,6 +83,7 @@ static void tell_json(const struct report *r)
 	json_put_int(j, "calls", (int64_t)k->plays);
 	json_put_int(j, "refused", (int64_t)k->refused);
 	json_put_int(j, "crashes", (int64_t)k->crashes);
+	json_put_int(j, "take_overs", (int64_t)k->takeovers);
 	json_put_int(j, "changes", (int64_t)k->changes);
 	if (r->least >= 0)
 		json_put_int(j, "least_actions", r->least);

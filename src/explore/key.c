@@ -3,6 +3,9 @@
 #include "src/machine/verdict.h"
 #include "steps/steps.h"
 
+#define KIND         "; " /* stands before the kind in a key */
+#define SECTIONS_END "] " /* stands before what is outstanding */
+
 static size_t index_of(const struct workflow *w, const char *state)
 {
 	const struct flow_state *fs = workflow_state(w, state);
@@ -133,7 +136,7 @@ static void add_sections(const struct context *c, struct buf *out)
 		else
 			buf_addf(out, "%s,", *list);
 	}
-	buf_adds(out, "] ");
+	buf_adds(out, SECTIONS_END);
 }
 
 /* All that the steps read out of a text. */
@@ -162,7 +165,7 @@ static const char *outstanding_key(const struct context *c, const json *action)
 	buf_addf(&text, "(%s", fix_number(section, &n) ? "Fix" : section.p);
 	if (trigger)
 		buf_addf(&text, ":%s", trigger);
-	buf_adds(&text, json_get(action, "carried") ? " carried " : " ");
+	buf_adds(&text, json_get(action, "carried") ? KEY_CARRIED : " ");
 	if (action_answered(c, action))
 		add_reading(c, action, &text);
 	buf_adds(&text, ") ");
@@ -207,7 +210,23 @@ static void add_asked(
 void key_of(const struct key_rules *r, const struct context *c, unsigned changes, struct buf *out)
 {
 	add_counters(r, c, changes, out);
+	buf_adds(out, KIND);
 	key_kind(r, c, changes, out);
+}
+
+const char *key_kind_in(const char *key)
+{
+	const char *kind = strstr(key, KIND);
+
+	return kind ? kind + strlen(KIND) : key;
+}
+
+void key_open_in(const char *key, struct buf *out)
+{
+	const char *kind = key_kind_in(key), *open = strstr(kind, SECTIONS_END);
+
+	buf_add(out, str_sub(str_of(kind), 0, str_find(str_of(kind), STR(" "))));
+	buf_adds(out, open ? open + strlen(SECTIONS_END) : "");
 }
 
 /* All but the counters. */

@@ -10,6 +10,8 @@
 #include "src/base/json.h"
 #include "src/workflow/workflow.h"
 
+/* Stands in a key behind an answer that is kept from before. */
+#define KEY_CARRIED    " carried "
 #define BUDGET_TRIGGER "budget_exceeded"
 
 struct key_rules {
@@ -23,6 +25,10 @@ void key_of(const struct key_rules *r, const struct context *c, unsigned changes
 /* The same without the counters: all that `record` looks at. */
 void key_kind(
 	const struct key_rules *r, const struct context *c, unsigned changes, struct buf *out);
+/* The kind is the end of a key. */
+const char *key_kind_in(const char *key);
+/* Adds of a key or a kind the state alone and what is outstanding there, and how it is answered. */
+void key_open_in(const char *key, struct buf *out);
 /* Takes out of the document what does not decide, and sets the budget back. */
 void key_trim(const struct key_rules *r, struct context *c);
 /* The troubleshooter is called, or the user is asked, because the budget is spent. */

@@ -22,6 +22,8 @@ void play_begin(struct play *p, struct walk *k, uint32_t node, const struct stag
 	*p = (struct play){.stage = stage_copy(at), .walk = k, .changes = k->nodes[node].changes};
 	p->stage->closing = closing;
 	p->stage->data = p;
+	if (k->sabotage)
+		k->sabotage(p->stage);
 }
 
 void play_end(struct play *p)
@@ -30,22 +32,31 @@ void play_end(struct play *p)
 	buf_release(&p->key);
 }
 
-int play_form(struct play *p, const json *action, const struct form *f, struct error *err)
+int play_form_by(struct play *p, const char *owner, const json *action, const struct form *f,
+	struct error *err)
 {
 	enum answer_fate fate;
 
 	p->walk->plays++;
 	return stage_record(
-		p->stage, NULL, json_get_str(action, "id"), f->word, str_of(f->text), &fate, err);
+		p->stage, owner, json_get_str(action, "id"), f->word, str_of(f->text), &fate, err);
+}
+
+int play_form(struct play *p, const json *action, const struct form *f, struct error *err)
+{
+	return play_form_by(p, NULL, action, f, err);
+}
+
+int play_call(struct play *p, const struct stage_call *call, json **printed, struct error *err)
+{
+	p->walk->plays++;
+	p->stage->world.asked = 0;
+	return stage_step(p->stage, call, printed, err);
 }
 
 int play_step(struct play *p, bool returned, json **printed, struct error *err)
 {
-	struct stage_call call = {.returned = returned};
-
-	p->walk->plays++;
-	p->stage->world.asked = 0;
-	return stage_step(p->stage, &call, printed, err);
+	return play_call(p, &(struct stage_call){.returned = returned}, printed, err);
 }
 
 void play_key(struct play *p, unsigned changes)

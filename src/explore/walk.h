@@ -103,12 +103,14 @@ struct walk {
 	size_t refused; /* answers that were refused, as they must be */
 	size_t changes; /* of the troubleshooter that were tried and not followed */
 	size_t crashes; /* restarts after which all was as before or as after */
+	size_t takeovers;
 	bool complete;
 	bool differ; /* a form that should mean the same as another does not */
 	struct broken broken[BROKEN_TOLD]; /* what must hold and does not */
 	size_t n_broken;
 	uint64_t *seen; /* kinds of nodes that were checked: a table of hashes */
 	size_t n_seen, cap_seen;
+	void (*sabotage)(struct stage *s); /* for tests alone: what a broken program would do */
 };
 
 /* `changes`: how often in one run the troubleshooter may change the state of things. */
@@ -136,8 +138,10 @@ bool walk_first(struct walk *k, const char *kind);
 /* checks.c: what must hold at a node, whatever the workflow. `at`: as things are. */
 /* False when nodes of this kind were looked at before. */
 bool check_node(struct walk *k, uint32_t node, const struct stage *at, const json *printed);
-void check_crashes(struct walk *k, uint32_t node, const struct stage *at, const json *printed,
-	const struct form *const *forms);
+/* An answer that must be refused, and change nothing. `owner` may be NULL. */
+void check_refused(struct walk *k, uint32_t node, const struct stage *at, const char *owner,
+	const json *action, const struct form *f, const char *what);
+bool check_same(const struct stage *a, const struct stage *b); /* the documents */
 void check_second(struct walk *k, uint32_t node, const struct stage *at, const json *action,
 	const struct form *given);
 
@@ -153,6 +157,9 @@ void play_begin(struct play *p, struct walk *k, uint32_t node, const struct stag
 void play_end(struct play *p); /* for CLEANUP */
 /* -1 as the verb fails. */
 int play_form(struct play *p, const json *action, const struct form *f, struct error *err);
+int play_form_by(struct play *p, const char *owner, const json *action, const struct form *f,
+	struct error *err);
+int play_call(struct play *p, const struct stage_call *call, json **printed, struct error *err);
 int play_step(struct play *p, bool returned, json **printed, struct error *err);
 /* The key when the troubleshooter may make fewer changes from now on. */
 void play_key(struct play *p, unsigned changes);
