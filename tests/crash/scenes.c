@@ -77,6 +77,7 @@ const struct scene scenes[] = {
 	{.name = "step: a new work item",
 		.setup = "",
 		.words = {"step", "T-1", IMPLEMENT},
+		.most = 60,
 		.prints = true,
 		.id = "T-1"},
 	{.name = "step: after an answer",
@@ -101,7 +102,8 @@ const struct scene scenes[] = {
 			"validating/1", "passed") "echo rest >left-over\n",
 		.words = {"step", "T-1", IMPLEMENT},
 		.id = "T-1",
-		.most = 40,
+		.most = 20,
+		.sample = true,
 		.varies = true,
 		.prints = true,
 		.probe = "git status --porcelain; git log --format=%s; git -C ../origin.git log "

@@ -21,6 +21,7 @@ struct scene {
 	bool gives_back; /* what it was first to hold, when it fails: the next fence is another one
 			  */
 	unsigned most;   /* kill points in the quick set; 0: all that matter */
+	bool sample;     /* in the quick set, a third of the calls that could fail do */
 	bool varies;     /* it waits for children: its number of calls is not fixed */
 	bool prints;     /* what it prints is the same when it is run again */
 	bool keeps;      /* each run keeps what was offered, and notes a refusal */

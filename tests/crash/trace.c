@@ -396,8 +396,11 @@ static void follow(struct tracer *tr)
 		if (pid < 0)
 			die("cannot wait for the traced program");
 		if (WIFSTOPPED(status)) {
-			(void)ptrace(PTRACE_SYSCALL, pid, NULL,
-				(void *)(intptr_t)at_stop(tr, pid, status));
+			int sig = at_stop(tr, pid, status);
+
+			/* When all is done that was to be done, it may run on as fast as it can. */
+			(void)ptrace(tr->t->hit && !tr->meddling ? PTRACE_CONT : PTRACE_SYSCALL,
+				pid, NULL, (void *)(intptr_t)sig);
 			continue;
 		}
 		if (drop_live(tr, pid) && pid == tr->root)
