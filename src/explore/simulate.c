@@ -114,8 +114,12 @@ static void finish(const struct simulate_plan *plan, struct board *b, struct wor
 	if (w->over || w->seed - plan->seed >= atomic_load(&b->broken))
 		return;
 	atomic_store(&b->broken, w->seed - plan->seed);
-	(void)snprintf(sums->fault, sizeof(sums->fault), "the process died of signal %d",
-		WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+	if (WIFSIGNALED(status))
+		(void)snprintf(sums->fault, sizeof(sums->fault), "the process died of signal %d",
+			WTERMSIG(status));
+	else
+		(void)snprintf(sums->fault, sizeof(sums->fault), "the process ended with status %d",
+			WEXITSTATUS(status));
 }
 
 /* Once more, this time told. */

@@ -242,7 +242,7 @@ static void read_from(struct audit *a, struct str all, size_t at)
 
 static bool begins_with(struct str all, struct str start)
 {
-	return all.n >= start.n && memcmp(all.p, start.p, start.n) == 0;
+	return all.n >= start.n && (!start.n || memcmp(all.p, start.p, start.n) == 0);
 }
 
 /* Only what nobody was told of may be gone: then the account is made anew from the start. */
