@@ -24,13 +24,15 @@ static int still_named(int fd, const char *path, struct error *err)
 int script_lock(const char *path, int *fd, struct error *err)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	int named;
+	int rc, named;
 
 	for (;;) {
 		*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
 		if (*fd < 0)
 			return error_errno(err, "cannot open lock file '%s'", path);
-		if (fcntl(*fd, F_OFD_SETLK, &whole) < 0) {
+		while ((rc = fcntl(*fd, F_OFD_SETLK, &whole)) < 0 && errno == EINTR)
+			;
+		if (rc < 0) {
 			if (errno == EAGAIN || errno == EACCES)
 				return 0;
 			error_errno(err, "cannot lock '%s'", path);

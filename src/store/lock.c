@@ -12,8 +12,12 @@ struct lock {
 static int try_lock(int fd)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int rc;
 
-	return fcntl(fd, F_OFD_SETLK, &whole);
+	do
+		rc = fcntl(fd, F_OFD_SETLK, &whole);
+	while (rc < 0 && errno == EINTR); /* else who does not wait would take it for held */
+	return rc;
 }
 
 /* Short waits first: a holder keeps the lock for about a millisecond. */
@@ -25,8 +29,7 @@ static int wait_for(int fd, unsigned wait_ms)
 	while (try_lock(fd) < 0) {
 		struct timespec ts = {.tv_nsec = pause_us * 1000};
 
-		if ((errno != EAGAIN && errno != EACCES && errno != EINTR) ||
-			clock_ticks() >= until)
+		if ((errno != EAGAIN && errno != EACCES) || clock_ticks() >= until)
 			return -1;
 		nanosleep(&ts, NULL);
 		pause_us = pause_us < 10000 ? pause_us * 2 : 10000;
@@ -70,7 +73,7 @@ int lock_take(struct lock **out, const char *path, unsigned wait_ms, struct erro
 	if (fd < 0)
 		return error_errno(err, "cannot open lock file '%s'", path);
 	if (wait_for(fd, wait_ms) < 0) {
-		if (errno == EAGAIN || errno == EACCES || errno == EINTR)
+		if (errno == EAGAIN || errno == EACCES)
 			held_by_another(fd, path, err);
 		else
 			error_errno(err, "cannot lock '%s'", path);

@@ -10,8 +10,8 @@
  * Prints TAP.
  *
  * Never faulted: close (one that fails has closed all the same), and what is no call on files:
- * memory, clocks, signals, processes. The dynamic loader's calls are not the program's: it is
- * killed before them, but they do not fail.
+ * memory, clocks, signals, processes, getcwd (it asks no disk). The dynamic loader's calls are not
+ * the program's: it is killed before them, but they do not fail.
  *
  *     sweep [full] [SCENE-TEXT]    full: every error number at every kind of call
  */

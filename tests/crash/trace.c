@@ -55,7 +55,6 @@ static const struct {
 	{SYS_readlinkat, CALL_LOOK, PATH_AT},
 	{SYS_getdents64, CALL_LOOK, FD},
 	{SYS_lseek, CALL_LOOK, FD},
-	{SYS_getcwd, CALL_LOOK, NO_FILE},
 #ifdef SYS_rename /* the older calls, which AArch64 does without */
 	{SYS_rename, CALL_RENAME, PATH},
 	{SYS_open, CALL_OPEN, PATH},

@@ -22,8 +22,8 @@ enum call {
 	CALL_CLOSE = 1 << 9,
 	CALL_READ = 1 << 10, /* read, pread64 */
 	CALL_LOCK = 1 << 11, /* flock, and fcntl where it locks */
-	CALL_LOOK = 1 << 12, /* stat, access, statfs, readlink, getdents64, lseek, getcwd, open and
-				openat for reading, in all their forms */
+	CALL_LOOK = 1 << 12, /* stat, access, statfs, readlink, getdents64, lseek, open and openat
+				for reading, in all their forms */
 	CALL_KINDS = 13,
 	CALL_EFFECTS = (1 << 9) - 1, /* all before close */
 };
