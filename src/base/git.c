@@ -328,10 +328,24 @@ static bool names_ssh(git_repository *repo)
 	       lib.git_config_get_string(&value, config, "core.sshcommand") == 0;
 }
 
+/* To the library, a configuration that cannot be looked at is one that is not there. */
+static int look_for_origin(git_repository *repo, const char *root, bool *there, struct error *err)
+{
+	CLEANUP(remote_close) git_remote *origin = NULL;
+	CLEANUP(buf_release) struct buf url = BUF_INIT;
+	int rc = lib.git_remote_lookup(&origin, repo, "origin");
+
+	*there = rc == 0;
+	if (rc < 0 && rc != GIT_ENOTFOUND)
+		return fault(err, ERR_SYSTEM, "cannot look for the remote 'origin' of", root);
+	if (rc < 0 && git_plain_origin(root, &url))
+		return error_set(err, ERR_SYSTEM, "cannot read git's configuration of '%s'", root);
+	return 0;
+}
+
 int git_look(struct arena *a, const char *root, struct git_head *h, struct error *err)
 {
 	CLEANUP(repository_close) git_repository *repo = NULL;
-	CLEANUP(remote_close) git_remote *origin = NULL;
 	const char *target;
 	git_oid ignored;
 
@@ -343,7 +357,8 @@ int git_look(struct arena *a, const char *root, struct git_head *h, struct error
 		h->branch = target + sizeof("refs/heads/") - 1;
 	h->git_dir = arena_dup(a, str_of(lib.git_repository_path(repo)));
 	h->unborn = lib.git_reference_name_to_id(&ignored, repo, "HEAD") < 0;
-	h->origin = lib.git_remote_lookup(&origin, repo, "origin") == 0;
+	if (look_for_origin(repo, root, &h->origin, err) < 0)
+		return -1;
 	h->busy = busy_with(repo);
 	h->own_ssh = names_ssh(repo);
 	look_at_default(a, repo, h);
