@@ -1,0 +1,94 @@
+/*
+ * check.h: the rules engine. Walks the tree with every working directory and every value of a
+ * variable that can be, and asks the rules about each command. The executor asks the same functions
+ * again, with the values that are then real, before it starts anything.
+ */
+#ifndef DT_POLICY_CHECK_H
+#define DT_POLICY_CHECK_H
+
+#include "src/policy/ast.h"
+#include "src/policy/policy.h"
+#include "src/policy/where.h"
+
+/* What explain shows: each rule that was asked, about what, and what came out. */
+struct asked {
+	enum rule rule;
+	struct span at;
+	struct str word, path;
+	bool denied;
+};
+
+struct trace {
+	struct asked *list;
+	size_t n, cap; /* in the check's arena */
+};
+
+struct check {
+	struct arena *arena;
+	const struct policy *policy;
+	const struct root *root;
+	struct verdict *v;
+	struct trace *trace; /* may be NULL */
+	unsigned left;       /* calls that may still be asked about */
+	bool live;           /* the executor asks: all values are real */
+};
+
+/* Notes it for explain; returns `rc`, so that a check can `return asked(..)`. */
+int asked(struct check *c, enum rule r, struct span at, struct str word, struct str path, int rc);
+
+enum arg_origin {
+	ARG_KNOWN,   /* `text` is the whole word */
+	ARG_DYNAMIC, /* output of $( ) or an unknown variable follows `text`, which is its known
+			beginning */
+	ARG_FOUND,   /* names of files below the root, given by find or by `git ls-files` through
+			xargs */
+};
+
+struct arg {
+	struct str text;
+	enum arg_origin origin;
+	bool split; /* ARG_DYNAMIC without quotes: may become several words, or none */
+	struct span at;
+};
+
+/* One program with its arguments; args[0] is the name. */
+struct call {
+	struct arg *args;
+	size_t n;
+	struct str cwd; /* relative to the root, real */
+	struct span at;
+	const struct call *feeds; /* what writes into its standard input through a pipe, if one call
+				     does; else NULL */
+	unsigned depth;           /* wrappers around it */
+};
+
+/*
+ * All rules about one call, the calls inside it (wrappers) included. *program: real path of what is
+ * started, "" for builtins and what is not installed. 0 or -1 with c->v.
+ */
+int check_call(struct check *c, const struct call *call, struct str *program);
+
+/* Assignments before a command, and those of env, make, export: `command`: they are passed to one.
+ */
+int check_assignment(struct check *c, struct str name, const struct arg *value);
+
+/* A path argument of `call`. ARG_DYNAMIC is denied (PATH_DYNAMIC), ARG_FOUND is taken as below the
+ * root. */
+int check_path(struct check *c, const struct call *call, const struct arg *path, enum access access,
+	bool whole);
+
+/* A redirection whose target has become `target` (unused for those without): *out is the file, when
+ * there is one. */
+int check_redirect(struct check *c, const struct redirect *r, const struct arg *target,
+	struct str cwd, struct place *out);
+/* What `cd` leads to from `cwd`: a real path relative to the root. */
+int check_cd(struct check *c, const struct call *call, struct str *to);
+
+/* The whole tree, from working directory `cwd` (relative to the root). */
+int check_tree(struct check *c, const struct node *tree, struct str cwd);
+
+/* Parses and checks. cwd: absolute or relative to the caller's. 0, or -1 with *v. */
+int policy_check(struct arena *a, const struct policy *p, const struct root *r, const char *cwd,
+	struct str command, struct node **tree, struct verdict *v, struct trace *trace);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * expand.h: words to arguments, as bash does it: variables and $( ), splitting on blank, tab and
+ * newline, patterns. The rules engine and the executor both come through here; they differ in where
+ * values come from.
+ */
+#ifndef DT_POLICY_EXPAND_H
+#define DT_POLICY_EXPAND_H
+
+#include "src/policy/check.h"
+
+struct args_list {
+	struct arg *p; /* in the arena of the check */
+	size_t n, cap;
+};
+void args_push(struct arena *a, struct args_list *l, struct arg arg);
+
+struct expander {
+	struct check *check;
+	struct str cwd;
+	/* What $name gives: ARG_KNOWN with its text, or ARG_DYNAMIC. -1: denied, in check->v. */
+	int (*variable)(void *of, struct str name, struct span at, struct arg *out);
+	/* What $( ) puts out, trailing newlines cut off. -1: denied. */
+	int (*output)(void *of, const struct node *node, struct arg *out);
+	void *of;
+};
+
+/* Adds the words that `w` becomes: none, one or several. 0, or -1 with the denial. */
+int expand_word(const struct expander *e, const struct word *w, struct args_list *out);
+/* Without splitting and patterns: values of assignments, targets of redirections, the word of case
+ * and of <<<. */
+int expand_single(const struct expander *e, const struct word *w, struct arg *out);
+
+#endif

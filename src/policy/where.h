@@ -1,0 +1,72 @@
+/*
+ * where.h: the boundary: which file a path leads to, and whether that is below the root. The test
+ * is physical (openat2 with RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS from the root's descriptor),
+ * never a comparison of texts; any error that is not "there is none" is a denial.
+ */
+#ifndef DT_POLICY_WHERE_H
+#define DT_POLICY_WHERE_H
+
+#include "src/policy/policy.h"
+#include "src/policy/verdict.h"
+
+struct root {
+	int fd;           /* O_PATH */
+	const char *path; /* real path, absolute */
+	/* A linked worktree: real path of its own git folder, and of the one that it shares; else
+	 * NULL. */
+	const char *git_dir, *common_dir;
+};
+
+/* -1: ERR_SYSTEM or ERR_INPUT. */
+int root_open(struct arena *a, const char *path, struct root *out, struct error *err);
+void root_close(struct root *r); /* for CLEANUP too */
+/* The worktree around `cwd` (the nearest folder upwards with a .git), else `cwd` itself. */
+int root_find(struct arena *a, const char *cwd, char **out, struct error *err);
+
+enum access {
+	ACCESS_READ,
+	ACCESS_WRITE, /* made or changed; also every path below it where `whole` */
+	ACCESS_ENTER, /* becomes the working directory: must be a folder that exists */
+	ACCESS_RUN,   /* a program */
+};
+
+struct place {
+	struct str path; /* below the root, relative to it, real; "" is the root itself */
+	struct str full; /* absolute, for the verdict */
+	bool exists, folder;
+	bool device; /* /dev/null and the like */
+};
+
+/*
+ * Follows `path` from `cwd` (relative to the root, real, "" for the root). 0 with *out, or -1 with
+ * *v: PATH_OUTSIDE, PATH_PROTECTED (for ACCESS_WRITE; `whole`: the path and all below it is
+ * affected, so a folder with a protected file in it, or where one could be made, is protected too).
+ *
+ * Outside but allowed: /dev/null /dev/zero /dev/urandom (reading; of them /dev/null for writing),
+ * and for reading what is below policy->read. What does not exist is where its deepest existing
+ * parent is;
+ * `..` behind something that does not exist is denied; so is writing through a dangling link.
+ */
+int where(struct arena *a, const struct root *r, const struct policy *p, struct str cwd,
+	struct str path, enum access access, bool whole, struct span at, struct place *out,
+	struct verdict *v);
+
+/*
+ * Unquoted patterns: `glob` has its literal parts escaped with backslashes (as for fnmatch). The
+ * matches in byte order, as bash gives them (names that begin with a dot only where the pattern
+ * does; no match: the pattern itself, unescaped). -1 with *v: PATH_GLOB when a match begins with
+ * `-` or leads outside, when the pattern has `..` behind a wildcard, or there are more than 4096
+ * matches.
+ */
+int glob_expand(struct arena *a, const struct root *r, const struct policy *p, struct str cwd,
+	struct str glob, struct span at, struct texts *out, struct verdict *v);
+
+/*
+ * The program that `name` stands for: a plain name is looked up in /usr/bin and /bin, an absolute
+ * path must lead to the same file as its last part does there. *out: the real path; "" when it is
+ * not installed. -1 with *v: NAME_TRUSTED, NAME_BYTES.
+ */
+int trusted_program(
+	struct arena *a, struct str name, struct span at, struct str *out, struct verdict *v);
+
+#endif
