@@ -52,6 +52,6 @@ int deny_word(struct verdict *v, enum rule rule, struct span at, struct str word
 void verdict_line(struct buf *out, const struct verdict *v);
 /* {"verdict":"allow"} or
  * {"verdict":"deny","rule":..,"from":..,"to":..,"word":..,"path":..,"reason":..} */
-json *verdict_json(const struct verdict *v);
+json *verdict_object(const struct verdict *v);
 
 #endif
