@@ -2,9 +2,10 @@
 
 /*
  * What is taken: keys of letters, digits, `_` and `-`; values that begin with a letter, a digit,
- * `/` or `_`, go on with these and `.`, `-`, single blanks, and colons with no blank behind them;
- * `"..."` without escapes; and `{key: value, ...}` of the plain ones. All of it ASCII, each on one
- * line, nothing else in between.
+ * `/` or `_`, go on with these and `.`, `-`, `+`, single blanks, and colons with no blank behind
+ * them; `"..."` without escapes; `{key: value, ...}` of the plain ones; and `[value, ...]`, which
+ * alone may go on in further lines that begin with a blank. Between them empty lines and lines of
+ * comment. All of it ASCII, nothing else in between.
  */
 enum { KEYS = 64, KEY_BYTES = 128 };
 
@@ -29,7 +30,7 @@ static bool first_char(char c)
 
 static bool inner_char(char c)
 {
-	return first_char(c) || c == '.' || c == '-';
+	return first_char(c) || c == '.' || c == '-' || c == '+';
 }
 
 static char peek(const struct plain *p, size_t ahead)
@@ -141,12 +142,84 @@ static struct yml *read_flow(struct plain *p)
 	return map;
 }
 
+/* To the next item of a list, also on a further line. */
+static bool skip_blanks(struct plain *p)
+{
+	while (peek(p, 0) == ' ')
+		p->at++;
+	while (p->at < p->text.n && peek(p, 0) == '\n') {
+		p->start = ++p->at;
+		p->line++;
+		if (peek(p, 0) != ' ' && peek(p, 0) != '\n')
+			return false;
+		while (peek(p, 0) == ' ')
+			p->at++;
+	}
+	return p->at < p->text.n;
+}
+
+static void list_push(struct plain *p, struct yml *list, size_t *cap, struct yml *item)
+{
+	if (list->n == *cap) {
+		struct yml **more =
+			arena_alloc(p->arena, (*cap = *cap ? *cap * 2 : 32) * sizeof(*more));
+
+		if (list->n)
+			memcpy(more, list->list, list->n * sizeof(*more));
+		list->list = more;
+	}
+	list->list[list->n++] = item;
+}
+
+static struct yml *read_list(struct plain *p)
+{
+	struct yml *list = map_new(p), *item;
+	size_t cap = 0;
+
+	list->kind = YML_LIST;
+	p->at++;
+	while (skip_blanks(p) && (list->n || peek(p, 0) != ']')) {
+		item = peek(p, 0) == '"' ? read_quoted(p) : read_value(p, true);
+		if (!item)
+			return NULL;
+		list_push(p, list, &cap, item);
+		if (!skip_blanks(p))
+			return NULL;
+		if (peek(p, 0) == ']')
+			break;
+		if (peek(p, 0) != ',' || (peek(p, 1) != ' ' && peek(p, 1) != '\n'))
+			return NULL;
+		p->at++;
+	}
+	list->to = ++p->at;
+	return p->at <= p->text.n && p->text.p[p->at - 1] == ']' ? list : NULL;
+}
+
+/* An empty line or one of comment. */
+static bool read_nothing(struct plain *p)
+{
+	if (peek(p, 0) == '#')
+		while (peek(p, 0) >= ' ' && peek(p, 0) < 0x7f)
+			p->at++;
+	if (p->at >= p->text.n || peek(p, 0) != '\n')
+		return false;
+	p->start = ++p->at;
+	p->line++;
+	return true;
+}
+
 static bool read_line(struct plain *p, struct yml *map)
 {
-	struct yml *key = read_key(p), *value;
+	struct yml *key, *value;
 
+	if (peek(p, 0) == '#' || peek(p, 0) == '\n')
+		return read_nothing(p);
+	key = read_key(p);
 	if (!key)
 		return false;
+	if (!map->n)
+		*map = (struct yml){
+			.kind = YML_MAP, .line = key->line, .col = 1, .from = key->from};
 	p->at++;
 	if (peek(p, 0) == '\n')
 		value = scalar(p, p->at);
@@ -154,6 +227,8 @@ static bool read_line(struct plain *p, struct yml *map)
 		return false;
 	else if (p->at++, peek(p, 0) == '{')
 		value = read_flow(p);
+	else if (peek(p, 0) == '[')
+		value = read_list(p);
 	else if (peek(p, 0) == '"')
 		value = read_quoted(p);
 	else
