@@ -47,7 +47,9 @@ enum arg_origin {
 struct arg {
 	struct str text;
 	enum arg_origin origin;
-	bool split; /* ARG_DYNAMIC without quotes: may become several words, or none */
+	bool split;   /* ARG_DYNAMIC without quotes: may become several words, or none */
+	bool commits; /* ARG_DYNAMIC: names of commits or branches, as git merge-base puts them out
+		       */
 	struct span at;
 };
 
@@ -70,7 +72,10 @@ int check_call(struct check *c, const struct call *call, struct str *program);
 
 /* Assignments before a command, and those of env, make, export: `command`: they are passed to one.
  */
-int check_assignment(struct check *c, struct str name, const struct arg *value);
+int check_assignment(struct check *c, struct str cwd, struct str name, const struct arg *value);
+
+/* A variable of the shell alone: NAME=VALUE without a command, read, for. */
+int check_variable(struct check *c, struct str name, struct span at);
 
 /* A path argument of `call`. ARG_DYNAMIC is denied (PATH_DYNAMIC), ARG_FOUND is taken as below the
  * root. */

@@ -30,4 +30,10 @@ int expand_word(const struct expander *e, const struct word *w, struct args_list
  * and of <<<. */
 int expand_single(const struct expander *e, const struct word *w, struct arg *out);
 
+/*
+ * What `left`, the part before in a pipeline, is as a call: true when it is one command whose words
+ * are known and whose output goes into the pipe. For call.feeds.
+ */
+bool expand_feeder(const struct expander *e, const struct node *left, struct call *out);
+
 #endif

@@ -1,0 +1,247 @@
+#include <stdlib.h>
+#include "src/policy/binary.h"
+#include "src/policy/parse.h"
+
+enum { CALLS_MAX = 1024 };
+
+static void note(struct check *c, struct asked a)
+{
+	struct trace *t = c->trace;
+
+	if (t->n == t->cap) {
+		size_t cap = t->cap ? 2 * t->cap : 32;
+		struct asked *grown = arena_alloc(c->arena, cap * sizeof(*grown));
+
+		if (t->n)
+			memcpy(grown, t->list, t->n * sizeof(*grown));
+		t->list = grown;
+		t->cap = cap;
+	}
+	t->list[t->n++] = a;
+}
+
+int asked(struct check *c, enum rule r, struct span at, struct str word, struct str path, int rc)
+{
+	if (c->trace)
+		note(c, (struct asked){r, at, word, path, rc < 0});
+	return rc;
+}
+
+static int no(struct check *c, enum rule r, const struct arg *arg, const char *fmt)
+{
+	(void)deny_word(c->v, r, arg->at, arg->text, STR(""), "%s", fmt);
+	return asked(c, r, arg->at, arg->text, STR(""), -1);
+}
+
+static bool is_ascii(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] <= ' ' || s.p[i] >= 0x7f)
+			return false;
+	return s.n > 0;
+}
+
+/* A program of the repository that the policy names. */
+static int check_script(struct check *c, const struct call *call, struct str *program)
+{
+	const struct arg *name = &call->args[0];
+	struct place place;
+
+	if (where(c->arena, c->root, c->policy, call->cwd, name->text, ACCESS_RUN, false, name->at,
+		    &place, c->v) < 0)
+		return asked(c, RULE_PATH_OUTSIDE, name->at, name->text, STR(""), -1);
+	if (!texts_have(&c->policy->scripts, place.path))
+		return no(c, RULE_NAME_TRUSTED, name,
+			"a program of the repository must not stand in for one of the system");
+	*program = place.full;
+	return asked(c, RULE_NAME_TRUSTED, name->at, name->text, place.full, 0);
+}
+
+static struct str last_part(struct str path)
+{
+	size_t i = path.n;
+
+	while (i > 0 && path.p[i - 1] != '/')
+		i--;
+	return str_sub(path, i, path.n);
+}
+
+static int check_rules(struct check *c, const struct call *call, const struct binary *row)
+{
+	struct parsed p;
+
+	if (row->check)
+		return row->check(c, call);
+	if (check_options(c, call, 1, row->options, &p) < 0)
+		return -1;
+	return check_operands(c, call, &p, row->operands);
+}
+
+static int check_program(struct check *c, const struct call *call, struct str *program)
+{
+	const struct arg *name = &call->args[0];
+	struct str plain = last_part(name->text);
+	const struct binary *row;
+	int rc;
+
+	if (!texts_have(&c->policy->allow, plain))
+		return no(c, RULE_NAME_LISTED, name, "the policy does not allow this program");
+	row = binary_find(c->arena, c->policy, plain);
+	if (!row)
+		return no(c, RULE_NAME_LISTED, name, "nothing is known of this program");
+	(void)asked(c, RULE_NAME_LISTED, name->at, plain, STR(""), 0);
+	if (row->flags & BINARY_BUILTIN && plain.n != name->text.n)
+		return no(c, RULE_NAME_TRUSTED, name, "a builtin has no path");
+	if (!(row->flags & BINARY_BUILTIN)) {
+		rc = trusted_program(c->arena, name->text, name->at, program, c->v);
+		if (asked(c, RULE_NAME_TRUSTED, name->at, name->text, rc < 0 ? STR("") : *program,
+			    rc) < 0)
+			return -1;
+	}
+	return check_rules(c, call, row);
+}
+
+int check_call(struct check *c, const struct call *call, struct str *program)
+{
+	const struct arg *name = &call->args[0];
+
+	*program = STR("");
+	if (name->origin != ARG_KNOWN)
+		return no(c, RULE_NAME_DYNAMIC, name, "the name of the program is not known");
+	if (!is_ascii(name->text))
+		return no(c, RULE_NAME_BYTES, name, "the name is not plain ASCII");
+	if (str_find(name->text, STR("/")) < name->text.n && name->text.p[0] != '/')
+		return check_script(c, call, program);
+	return check_program(c, call, program);
+}
+
+/*
+ * A folder that is only about to be made is a plain folder inside the one that is there, so `..` in
+ * it leads back.
+ */
+static void step_out(struct check *c, struct str *cwd, struct str *path, struct span at)
+{
+	while (cwd->n && (str_is(*path, "..") || str_starts(*path, "../"))) {
+		struct verdict unused = {0};
+		struct place place;
+
+		if (where(c->arena, c->root, c->policy, STR(""), *cwd, ACCESS_READ, false, at,
+			    &place, &unused) < 0 ||
+			place.exists)
+			return;
+		cwd->n -= last_part(*cwd).n;
+		cwd->n -= cwd->n > 0;
+		*path = str_sub(*path, path->n > 2 ? 3 : 2, path->n);
+		while (path->n && path->p[0] == '/')
+			*path = str_sub(*path, 1, path->n);
+	}
+	if (!path->n)
+		*path = STR(".");
+}
+
+static int find_place(struct check *c, struct str cwd, const struct arg *path, enum access access,
+	bool whole, struct place *out)
+{
+	struct str text = path->text;
+	int rc;
+
+	if (path->origin == ARG_DYNAMIC)
+		return no(c, RULE_PATH_DYNAMIC, path, "a path that is not known from the text");
+	if (access == ACCESS_WRITE && !c->policy->write && !str_is(text, "/dev/null"))
+		return no(c, RULE_WRITE, path, "the policy does not allow writing");
+	if (text.n)
+		step_out(c, &cwd, &text, path->at);
+	rc = where(c->arena, c->root, c->policy, cwd, text, access, whole, path->at, out, c->v);
+	return asked(c, rc < 0 && c->v->denied ? c->v->rule : RULE_PATH_OUTSIDE, path->at,
+		path->text, rc < 0 ? c->v->path : out->full, rc);
+}
+
+int check_path(struct check *c, const struct call *call, const struct arg *path, enum access access,
+	bool whole)
+{
+	struct place ignored;
+
+	/* What find and git name is below the root; that it may be written is still to be asked. */
+	if (path->origin == ARG_FOUND) {
+		if (access == ACCESS_WRITE && !c->policy->write)
+			return no(c, RULE_WRITE, path, "the policy does not allow writing");
+		return asked(c, RULE_PATH_OUTSIDE, path->at, path->text, STR(""), 0);
+	}
+	return find_place(c, call->cwd, path, access, whole, &ignored);
+}
+
+int check_redirect(struct check *c, const struct redirect *r, const struct arg *target,
+	struct str cwd, struct place *out)
+{
+	*out = (struct place){0};
+	switch (r->kind) {
+	case REDIRECT_DUP:
+	case REDIRECT_CLOSE:
+	case REDIRECT_TEXT:
+		return asked(c, RULE_REDIRECT, r->at, STR(""), STR(""), 0);
+	case REDIRECT_READ:
+		return find_place(c, cwd, target, ACCESS_READ, false, out);
+	case REDIRECT_WRITE:
+	case REDIRECT_APPEND:
+	case REDIRECT_BOTH:
+	case REDIRECT_BOTH_APPEND:
+		return find_place(c, cwd, target, ACCESS_WRITE, false, out);
+	}
+	return deny(c->v, RULE_INTERNAL, r->at, "an unknown kind of redirection");
+}
+
+int check_cd(struct check *c, const struct call *call, struct str *to)
+{
+	const struct arg *path = &call->args[call->n - 1];
+	struct place place;
+
+	*to = call->cwd;
+	if (call->n == 3 && !str_is(call->args[1].text, "--") && !str_is(call->args[1].text, "-P"))
+		return no(c, RULE_CWD, &call->args[1], "an option of cd that is not known");
+	if (call->n < 2 || call->n > 3)
+		return no(c, RULE_CWD, &call->args[0], "cd must have one operand");
+	if (path->origin != ARG_KNOWN || !path->text.n || path->text.p[0] == '-')
+		return no(c, RULE_CWD, path, "cd to a folder that is not known from the text");
+	if (find_place(c, call->cwd, path, ACCESS_ENTER, false, &place) < 0)
+		return -1;
+	*to = place.path;
+	return asked(c, RULE_CWD, path->at, path->text, place.full, 0);
+}
+
+/* The working directory as a real path below the root. */
+static int enter(struct check *c, const char *cwd, struct str *out)
+{
+	CLEANUP(free_ptr) char *real = realpath(cwd, NULL);
+	struct str root = str_of(c->root->path);
+	struct str path = str_of(real);
+
+	if (!real)
+		return deny(c->v, RULE_CWD, (struct span){0, 0},
+			"the working directory cannot be found");
+	if (root.n > 1 && (path.n < root.n || !str_eq(str_sub(path, 0, root.n), root) ||
+				  (path.n > root.n && path.p[root.n] != '/')))
+		return deny(c->v, RULE_CWD, (struct span){0, 0},
+			"the working directory is not below the root");
+	path = str_sub(path, root.n, path.n);
+	while (path.n && path.p[0] == '/')
+		path = str_sub(path, 1, path.n);
+	*out = arena_str(c->arena, path);
+	return 0;
+}
+
+int policy_check(struct arena *a, const struct policy *p, const struct root *r, const char *cwd,
+	struct str command, struct node **tree, struct verdict *v, struct trace *trace)
+{
+	struct check c = {
+		.arena = a, .policy = p, .root = r, .v = v, .trace = trace, .left = CALLS_MAX};
+	struct str in = STR("");
+
+	*v = (struct verdict){0};
+	if (shell_parse(a, command, tree, v) == 0 && enter(&c, cwd, &in) == 0 &&
+		check_tree(&c, *tree, in) == 0)
+		return 0;
+	/* A check that fails and does not say why has failed itself. */
+	return v->denied ? -1
+			 : deny(v, RULE_INTERNAL, (struct span){0, command.n},
+				   "the check itself did not work");
+}

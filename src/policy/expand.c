@@ -1,0 +1,218 @@
+#include "src/policy/expand.h"
+
+/* What a word becomes, while its parts are put together. */
+struct making {
+	const struct expander *e;
+	struct args_list *out; /* NULL: no splitting, no patterns */
+	struct buf text;       /* the argument so far, quotes resolved */
+	struct buf glob;       /* the same with literal wildcards behind backslashes */
+	bool any;              /* there is an argument, if only an empty one */
+	bool wild;             /* with a wildcard that works */
+	bool dynamic, split, commits;
+	struct span at;
+};
+
+void args_push(struct arena *a, struct args_list *l, struct arg arg)
+{
+	if (l->n == l->cap) {
+		size_t cap = l->cap ? 2 * l->cap : 8;
+		struct arg *grown = arena_alloc(a, cap * sizeof(*grown));
+
+		if (l->n)
+			memcpy(grown, l->p, l->n * sizeof(*grown));
+		l->p = grown;
+		l->cap = cap;
+	}
+	l->p[l->n++] = arg;
+}
+
+static void add_literal(struct making *m, struct str text)
+{
+	buf_add(&m->text, text);
+	for (size_t i = 0; i < text.n; i++) {
+		if (strchr("*?[]\\", text.p[i]) && text.p[i])
+			buf_addc(&m->glob, '\\');
+		buf_addc(&m->glob, text.p[i]);
+	}
+}
+
+static void add_wild(struct making *m, struct str text)
+{
+	buf_add(&m->text, text);
+	buf_add(&m->glob, text);
+	for (size_t i = 0; i < text.n && !m->wild; i++)
+		m->wild = strchr("*?[", text.p[i]) != NULL;
+}
+
+static int finish_matches(struct making *m)
+{
+	struct check *c = m->e->check;
+	struct texts found;
+
+	if (asked(c, RULE_PATH_GLOB, m->at, arena_str(c->arena, buf_str(&m->text)), STR(""),
+		    glob_expand(c->arena, c->root, c->policy, m->e->cwd, buf_str(&m->glob), m->at,
+			    &found, c->v)) < 0)
+		return -1;
+	for (size_t i = 0; i < found.n; i++)
+		args_push(c->arena, m->out,
+			(struct arg){.text = str_of(found.p[i]), .origin = ARG_KNOWN, .at = m->at});
+	return 0;
+}
+
+/* Ends the argument that is being made. */
+static int finish(struct making *m)
+{
+	struct check *c = m->e->check;
+	struct arg arg = {.at = m->at, .split = m->split, .commits = m->commits};
+	int rc = 0;
+
+	if (!m->any)
+		return 0;
+	if (m->wild && m->dynamic)
+		rc = deny(c->v, RULE_PATH_GLOB, m->at,
+			"a pattern together with what is only known at run time");
+	else if (m->wild) {
+		rc = finish_matches(m);
+	} else {
+		arg.text = arena_str(c->arena, buf_str(&m->text));
+		arg.origin = m->dynamic ? ARG_DYNAMIC : ARG_KNOWN;
+		args_push(c->arena, m->out, arg);
+	}
+	buf_clear(&m->text);
+	buf_clear(&m->glob);
+	m->any = m->wild = m->dynamic = m->split = m->commits = false;
+	return rc;
+}
+
+/* The result of an expansion outside quotes: blanks part it, wildcards in it work. */
+static int add_fields(struct making *m, struct str text)
+{
+	for (size_t i = 0; i < text.n;) {
+		size_t from = i;
+
+		while (i < text.n && !strchr(" \t\n", text.p[i]))
+			i++;
+		if (i > from) {
+			add_wild(m, str_sub(text, from, i));
+			m->any = true;
+		}
+		for (from = i; i < text.n && strchr(" \t\n", text.p[i]);)
+			i++;
+		if (i > from && finish(m) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int add_value(struct making *m, const struct part *p)
+{
+	struct arg value = {0};
+	const struct expander *e = m->e;
+	int rc = p->kind == PART_VARIABLE ? e->variable(e->of, p->text, p->at, &value)
+					  : e->output(e->of, p->node, &value);
+
+	if (rc < 0)
+		return -1;
+	if (value.origin != ARG_KNOWN) {
+		/* What stands behind an unknown part is unknown too: only the beginning counts. */
+		if (!m->dynamic)
+			m->commits = value.commits && !m->text.len;
+		m->split |= !p->quoted && m->out;
+		m->any = m->dynamic = true;
+		return 0;
+	}
+	if (m->dynamic)
+		return 0;
+	if (!p->quoted && m->out)
+		return add_fields(m, value.text);
+	add_literal(m, value.text);
+	m->any |= p->quoted;
+	return 0;
+}
+
+static int add_part(struct making *m, const struct part *p)
+{
+	if (p->kind != PART_TEXT)
+		return add_value(m, p);
+	m->any = true;
+	if (m->dynamic)
+		return 0;
+	if (p->quoted || !m->out)
+		add_literal(m, p->text);
+	else
+		add_wild(m, p->text);
+	return 0;
+}
+
+static int add_parts(struct making *m, const struct word *w)
+{
+	m->any = w->quoted;
+	for (size_t i = 0; i < w->n; i++)
+		if (add_part(m, &w->parts[i]) < 0)
+			return -1;
+	return 0;
+}
+
+static void making_release(struct making *m)
+{
+	buf_release(&m->text);
+	buf_release(&m->glob);
+}
+
+/* Most words are one text that means itself. */
+static bool is_plain(const struct word *w)
+{
+	return w->n == 1 && !w->dynamic && !w->pattern;
+}
+
+int expand_word(const struct expander *e, const struct word *w, struct args_list *out)
+{
+	CLEANUP(making_release) struct making m = {.e = e, .out = out, .at = w->at};
+
+	if (is_plain(w)) {
+		args_push(e->check->arena, out,
+			(struct arg){.text = w->parts[0].text, .origin = ARG_KNOWN, .at = w->at});
+		return 0;
+	}
+	return add_parts(&m, w) < 0 ? -1 : finish(&m);
+}
+
+int expand_single(const struct expander *e, const struct word *w, struct arg *out)
+{
+	CLEANUP(making_release) struct making m = {.e = e, .at = w->at};
+
+	*out = (struct arg){.at = w->at, .origin = ARG_KNOWN};
+	if (add_parts(&m, w) < 0)
+		return -1;
+	out->text = arena_str(e->check->arena, buf_str(&m.text));
+	if (m.dynamic)
+		out->origin = ARG_DYNAMIC;
+	out->commits = m.commits;
+	return 0;
+}
+
+static bool writes_elsewhere(const struct node *n)
+{
+	for (size_t i = 0; i < n->n_redirects; i++) {
+		const struct redirect *r = &n->redirects[i];
+
+		if (r->fd == 1 || r->kind == REDIRECT_BOTH || r->kind == REDIRECT_BOTH_APPEND)
+			return true;
+	}
+	return false;
+}
+
+bool expand_feeder(const struct expander *e, const struct node *left, struct call *out)
+{
+	struct args_list words = {0};
+
+	if (left->kind != NODE_COMMAND || !left->n_words || writes_elsewhere(left))
+		return false;
+	for (size_t i = 0; i < left->n_words; i++)
+		if (left->words[i].dynamic || expand_word(e, &left->words[i], &words) < 0)
+			return false;
+	if (!words.n)
+		return false;
+	*out = (struct call){.args = words.p, .n = words.n, .cwd = e->cwd, .at = left->at};
+	return true;
+}

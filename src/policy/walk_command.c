@@ -1,0 +1,328 @@
+#include "src/policy/walk.h"
+
+static int value_of(void *of, struct str name, struct span at, struct arg *out)
+{
+	struct walker *w = of;
+	const struct variable *v = state_get(&w->now, name);
+
+	if (!v)
+		return deny_word(w->check->v, RULE_VALUE_DYNAMIC, at, name, STR(""),
+			"the value of '%.*s' is not known", (int)(name.n < 60 ? name.n : 60),
+			name.p);
+	*out = v->values[w->choice[v - w->now.variables]];
+	return 0;
+}
+
+/* `git merge-base A B` and the like: what they put out can only be the name of a commit. */
+static bool names_commits(const struct node *n)
+{
+	static const char *const commands[] = {"merge-base", "rev-parse", "describe", "rev-list"};
+	const struct part *first, *second;
+
+	if (n->kind != NODE_COMMAND || n->n_words < 2 || n->n_redirects)
+		return false;
+	for (size_t i = 0; i < n->n_words; i++) {
+		const struct word *w = &n->words[i];
+
+		if (w->dynamic || w->n != 1 || str_is(w->parts[0].text, "--"))
+			return false;
+	}
+	first = &n->words[0].parts[0];
+	second = &n->words[1].parts[0];
+	for (size_t i = 0; i < COUNT(commands); i++)
+		if (str_is(first->text, "git") && str_is(second->text, commands[i]))
+			return true;
+	return false;
+}
+
+/* What is inside is checked as in a subshell; what it puts out is not known. */
+static int output_of(void *of, const struct node *node, struct arg *out)
+{
+	struct walker *w = of;
+	struct state in = w->now;
+	struct ends ignored;
+
+	in.cwds = (struct folder *)w->in;
+	in.n_cwds = 1;
+	*out = (struct arg){.origin = ARG_DYNAMIC, .commits = names_commits(node)};
+	return walk(w->check, node, &in, &ignored);
+}
+
+struct expander walker_expander(struct walker *w)
+{
+	return (struct expander){.check = w->check,
+		.cwd = w->in->path,
+		.variable = value_of,
+		.output = output_of,
+		.of = w};
+}
+
+static void mark_word(const struct state *s, const struct word *w, bool *used)
+{
+	for (size_t i = 0; w->dynamic && i < w->n; i++) {
+		const struct part *p = &w->parts[i];
+		const struct variable *v = p->kind == PART_VARIABLE ? state_get(s, p->text) : NULL;
+
+		if (v)
+			used[v - s->variables] = true;
+	}
+}
+
+static void mark_used(const struct state *s, const struct node *n, bool *used)
+{
+	for (size_t i = 0; i < n->n_words; i++)
+		mark_word(s, &n->words[i], used);
+	for (size_t i = 0; i < n->n_assignments; i++)
+		mark_word(s, &n->assignments[i].value, used);
+	for (size_t i = 0; i < n->n_redirects; i++)
+		mark_word(s, &n->redirects[i].word, used);
+}
+
+/* The next combination of values; false after the last one. */
+static bool next_choice(struct walker *w, const bool *used)
+{
+	for (size_t i = 0; i < w->now.n_variables; i++) {
+		if (!used[i])
+			continue;
+		if (++w->choice[i] < w->now.variables[i].n)
+			return true;
+		w->choice[i] = 0;
+	}
+	return false;
+}
+
+static int count(struct check *c, struct span at)
+{
+	if (!c->left)
+		return deny(c->v, RULE_LIMIT, at, "too many commands, values and folders together");
+	c->left--;
+	return 0;
+}
+
+int walk_redirects(struct walker *w, const struct node *n)
+{
+	const struct expander e = walker_expander(w);
+
+	for (size_t i = 0; i < n->n_redirects; i++) {
+		const struct redirect *r = &n->redirects[i];
+		struct arg target = {0};
+		struct place ignored;
+
+		if ((r->word.n || r->word.quoted) && expand_single(&e, &r->word, &target) < 0)
+			return -1;
+		if (check_redirect(w->check, r, &target, w->in->path, &ignored) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Tries `one` in each working directory, with each combination of the values that `n` uses. */
+int walk_each_way(struct check *c, const struct node *n, const struct state *in,
+	int (*one)(struct walker *w, const struct node *n, void *arg), void *arg)
+{
+	struct walker w = {.check = c, .now = *in};
+	bool used[STATE_VARIABLES] = {0};
+	size_t choice[STATE_VARIABLES];
+
+	w.choice = choice;
+	mark_used(in, n, used);
+	for (size_t i = 0; i < in->n_cwds; i++) {
+		w.in = &in->cwds[i];
+		memset(choice, 0, sizeof(choice));
+		do {
+			if (count(c, n->at) < 0 || one(&w, n, arg) < 0)
+				return -1;
+		} while (next_choice(&w, used));
+	}
+	return 0;
+}
+
+static int set_at(struct walker *w, struct ends *out, struct str name, const struct arg *value)
+{
+	struct state with = w->now;
+
+	with.cwds = (struct folder *)w->in;
+	with.n_cwds = 1;
+	if (state_set(w->check, &with, name, value) < 0 ||
+		state_join(w->check, &out->ok, &with) < 0)
+		return -1;
+	out->no = out->ok;
+	return 0;
+}
+
+struct simple {
+	struct ends *out;
+	const struct node *feeder; /* the part before in the pipeline, or NULL */
+	bool more;                 /* `out` has a way in it already */
+};
+
+/* All assignments of one command take effect together. */
+static int assign(struct walker *w, const struct node *n, struct simple *s)
+{
+	const struct expander e = walker_expander(w);
+	struct state with = w->now;
+
+	with.cwds = (struct folder *)w->in;
+	with.n_cwds = 1;
+	for (size_t i = 0; i < n->n_assignments; i++) {
+		const struct assignment *a = &n->assignments[i];
+		struct arg value;
+
+		if (expand_single(&e, &a->value, &value) < 0)
+			return -1;
+		if (n->n_words) {
+			value.at = a->at;
+			if (check_assignment(w->check, w->in->path, a->name, &value) < 0)
+				return -1;
+		} else if (check_variable(w->check, a->name, a->at) < 0 ||
+			   state_set(w->check, &with, a->name, &value) < 0) {
+			return -1;
+		}
+	}
+	if (n->n_words)
+		return 0;
+	if (state_join(w->check, &s->out->ok, &with) < 0)
+		return -1;
+	s->out->no = s->out->ok;
+	return 0;
+}
+
+static bool goes_up(struct str path)
+{
+	while (path.n) {
+		size_t slash = str_find(path, STR("/"));
+
+		if (str_is(str_sub(path, 0, slash), ".."))
+			return true;
+		path = str_sub(path, slash < path.n ? slash + 1 : slash, path.n);
+	}
+	return false;
+}
+
+/* A shell that counts names and one that follows the disk differ in what `..` is behind a link. */
+static bool follows_link(const struct call *call, struct str cwd, struct str to)
+{
+	struct str path = call->args[call->n - 1].text;
+	struct str tail;
+
+	while (str_starts(path, "./"))
+		path = str_sub(path, 2, path.n);
+	while (path.n > 1 && path.p[path.n - 1] == '/')
+		path.n--;
+	if (!path.n || path.p[0] == '/' || goes_up(path) || str_is(path, "."))
+		return false;
+	tail = to.n >= path.n ? str_sub(to, to.n - path.n, to.n) : STR("");
+	return !str_eq(tail, path) || to.n != cwd.n + (cwd.n ? 1 : 0) + path.n;
+}
+
+static int change_folder(struct walker *w, const struct call *call, struct simple *s)
+{
+	struct folder *to = arena_alloc(w->check->arena, sizeof(*to));
+	struct state there = w->now, here = w->now;
+
+	if (w->in->linked && goes_up(call->args[call->n - 1].text))
+		return deny_word(w->check->v, RULE_CWD, call->at, call->args[call->n - 1].text,
+			STR(""), "'..' behind a symbolic link means one folder or another");
+	if (check_cd(w->check, call, &to->path) < 0)
+		return -1;
+	to->linked = follows_link(call, w->in->path, to->path);
+	there.cwds = to;
+	here.cwds = (struct folder *)w->in;
+	there.n_cwds = here.n_cwds = 1;
+	return state_join(w->check, &s->out->ok, &there) < 0 ||
+			       state_join(w->check, &s->out->no, &here) < 0
+		       ? -1
+		       : 0;
+}
+
+static bool is_name(struct str s)
+{
+	bool ok = s.n > 0 && !(s.p[0] >= '0' && s.p[0] <= '9');
+
+	for (size_t i = 0; i < s.n; i++)
+		ok &= s.p[i] == '_' || (s.p[i] >= '0' && s.p[i] <= '9') ||
+		      (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= 'A' && s.p[i] <= 'Z');
+	return ok;
+}
+
+/* read NAME.., export NAME=VALUE..: the rules have passed them. */
+static int set_by_builtin(struct walker *w, const struct call *call, struct simple *s)
+{
+	static const struct arg unknown = {.origin = ARG_DYNAMIC};
+	bool reads = str_is(call->args[0].text, "read");
+
+	for (size_t i = 1; i < call->n; i++) {
+		struct str text = call->args[i].text;
+		size_t equals = str_find(text, STR("="));
+		struct str name = str_sub(text, 0, equals);
+		struct arg value = {.origin = call->args[i].origin};
+
+		if (!is_name(name) || (!reads && equals == text.n))
+			continue;
+		value.text = str_sub(text, equals < text.n ? equals + 1 : equals, text.n);
+		if (set_at(w, s->out, name, reads ? &unknown : &value) < 0)
+			return -1;
+		w->now.variables = s->out->ok.variables;
+		w->now.n_variables = s->out->ok.n_variables;
+	}
+	return 0;
+}
+
+static int stay(struct walker *w, struct simple *s)
+{
+	struct state here = w->now;
+
+	here.cwds = (struct folder *)w->in;
+	here.n_cwds = 1;
+	if (state_join(w->check, &s->out->ok, &here) < 0)
+		return -1;
+	return state_join(w->check, &s->out->no, &here);
+}
+
+static int after(struct walker *w, const struct call *call, struct simple *s)
+{
+	struct str name = call->args[0].text;
+
+	if (str_is(name, "cd"))
+		return change_folder(w, call, s);
+	if (str_is(name, "read") || str_is(name, "export"))
+		if (set_by_builtin(w, call, s) < 0)
+			return -1;
+	return stay(w, s);
+}
+
+static int simple_command(struct walker *w, const struct node *n, void *arg)
+{
+	struct simple *s = arg;
+	const struct expander e = walker_expander(w);
+	struct args_list words = {0};
+	struct call call, feeder;
+	struct str program;
+	struct walker own = *w; /* what builtins set is for the commands after it */
+
+	if (assign(w, n, s) < 0 || walk_redirects(w, n) < 0)
+		return -1;
+	for (size_t i = 0; i < n->n_words; i++)
+		if (expand_word(&e, &n->words[i], &words) < 0)
+			return -1;
+	if (!n->n_words)
+		return n->n_assignments ? 0 : stay(w, s);
+	if (!words.n)
+		return deny(w->check->v, RULE_NAME_DYNAMIC, n->at, "there may be no command");
+	call = (struct call){.args = words.p, .n = words.n, .cwd = w->in->path, .at = n->at};
+	if (n->words[0].dynamic || n->words[0].pattern)
+		return deny_word(w->check->v, RULE_NAME_DYNAMIC, n->words[0].at, call.args[0].text,
+			STR(""), "the name of the program depends on more than the text");
+	if (s->feeder && expand_feeder(&e, s->feeder, &feeder))
+		call.feeds = &feeder;
+	return check_call(w->check, &call, &program) < 0 ? -1 : after(&own, &call, s);
+}
+
+int walk_command(struct check *c, const struct node *n, const struct node *feeder,
+	const struct state *in, struct ends *out)
+{
+	struct simple s = {.out = out, .feeder = feeder};
+
+	*out = (struct ends){0};
+	return walk_each_way(c, n, in, simple_command, &s);
+}
