@@ -208,24 +208,24 @@ int check_cd(struct check *c, const struct call *call, struct str *to)
 	return asked(c, RULE_CWD, path->at, path->text, place.full, 0);
 }
 
-/* The working directory as a real path below the root. */
-static int enter(struct check *c, const char *cwd, struct str *out)
+int policy_cwd(
+	struct arena *a, const struct root *r, const char *cwd, struct str *out, struct verdict *v)
 {
 	CLEANUP(free_ptr) char *real = realpath(cwd, NULL);
-	struct str root = str_of(c->root->path);
+	struct str root = str_of(r->path);
 	struct str path = str_of(real);
 
 	if (!real)
-		return deny(c->v, RULE_CWD, (struct span){0, 0},
-			"the working directory cannot be found");
+		return deny(
+			v, RULE_CWD, (struct span){0, 0}, "the working directory cannot be found");
 	if (root.n > 1 && (path.n < root.n || !str_eq(str_sub(path, 0, root.n), root) ||
 				  (path.n > root.n && path.p[root.n] != '/')))
-		return deny(c->v, RULE_CWD, (struct span){0, 0},
+		return deny(v, RULE_CWD, (struct span){0, 0},
 			"the working directory is not below the root");
 	path = str_sub(path, root.n, path.n);
 	while (path.n && path.p[0] == '/')
 		path = str_sub(path, 1, path.n);
-	*out = arena_str(c->arena, path);
+	*out = arena_str(a, path);
 	return 0;
 }
 
@@ -237,7 +237,7 @@ int policy_check(struct arena *a, const struct policy *p, const struct root *r, 
 	struct str in = STR("");
 
 	*v = (struct verdict){0};
-	if (shell_parse(a, command, tree, v) == 0 && enter(&c, cwd, &in) == 0 &&
+	if (shell_parse(a, command, tree, v) == 0 && policy_cwd(a, r, cwd, &in, v) == 0 &&
 		check_tree(&c, *tree, in) == 0)
 		return 0;
 	/* A check that fails and does not say why has failed itself. */

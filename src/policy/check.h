@@ -92,6 +92,10 @@ int check_cd(struct check *c, const struct call *call, struct str *to);
 /* The whole tree, from working directory `cwd` (relative to the root). */
 int check_tree(struct check *c, const struct node *tree, struct str cwd);
 
+/* The working directory as a real path relative to the root; -1: it is not below it (CWD). */
+int policy_cwd(
+	struct arena *a, const struct root *r, const char *cwd, struct str *out, struct verdict *v);
+
 /* Parses and checks. cwd: absolute or relative to the caller's. 0, or -1 with *v. */
 int policy_check(struct arena *a, const struct policy *p, const struct root *r, const char *cwd,
 	struct str command, struct node **tree, struct verdict *v, struct trace *trace);

@@ -86,8 +86,7 @@ static size_t printable(struct str s)
 	return unseen(c) ? 0 : n;
 }
 
-/* One line for people, whatever is in it. */
-static void add_visible(struct buf *out, struct str s)
+void text_visible(struct buf *out, struct str s)
 {
 	while (s.n) {
 		size_t n = printable(s);
@@ -109,15 +108,15 @@ void verdict_line(struct buf *out, const struct verdict *v)
 	buf_addf(out, "deny %s %zu-%zu", rule_id(v->rule), v->at.from, v->at.to);
 	if (v->word.p) {
 		buf_adds(out, " '");
-		add_visible(out, v->word);
+		text_visible(out, v->word);
 		buf_addc(out, '\'');
 	}
 	if (v->path.p) {
 		buf_adds(out, " -> ");
-		add_visible(out, v->path);
+		text_visible(out, v->path);
 	}
 	buf_adds(out, ": ");
-	add_visible(out, str_of(v->reason));
+	text_visible(out, str_of(v->reason));
 }
 
 /* A text that may be no UTF-8: JSON has no bytes, so these become `?`. */

@@ -1,0 +1,230 @@
+#include "src/cli/policy.h"
+#include "src/cli/common.h"
+#include "src/policy/parse.h"
+#include "src/policy/sandbox.h"
+
+static const struct option_spec options[] = {
+	[POLICY_NAME] = {"policy", "NAME|FILE", "a shipped policy or a file; default: readonly",
+		false},
+	[POLICY_PERSONA] = {"persona", "NAME",
+		"the policy that .dev-team/clearance.yaml gives this persona", false},
+	[POLICY_CWD] = {"cwd", "DIR", "the working directory; default: the caller's", false},
+	[POLICY_ROOT] = {"root", "DIR",
+		"the boundary; default: the worktree around the working "
+		"directory, else that itself",
+		false},
+	[POLICY_COMMAND_FILE] = {"command-file", "FILE",
+		"the command is the text of FILE; '-' is standard input", false},
+	[POLICY_TIMEOUT] = {"timeout", "SECONDS", "for 'exec': default: the policy's", false},
+	[POLICY_REPORT] = {"report", "FILE", "for 'exec': what happened, as one JSON object",
+		false},
+	[POLICY_STDIN] = {"stdin", NULL, "for 'exec': give it standard input (else /dev/null)",
+		false},
+	[POLICY_TREE] = {"tree", "DIR",
+		"for 'test': what /w/tree stands for; default: one that it makes", false},
+	[POLICY_JSON] = {"json", NULL, "the result as one JSON object", false},
+	{0},
+};
+
+static void put_trace(struct invocation *in, const struct trace *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct asked *a = &t->list[i];
+
+		buf_addf(in->out, "  %-4s %-16s %zu-%zu", a->denied ? "NO" : "ok", rule_id(a->rule),
+			a->at.from, a->at.to);
+		if (a->word.p) {
+			buf_addc(in->out, ' ');
+			text_visible(in->out, a->word);
+		}
+		if (a->path.n) {
+			buf_adds(in->out, " -> ");
+			text_visible(in->out, a->path);
+		}
+		buf_addc(in->out, '\n');
+	}
+}
+
+static json *trace_json(const struct trace *t)
+{
+	json *list = json_array();
+
+	for (size_t i = 0; i < t->n; i++) {
+		json *row = json_object();
+
+		json_put_str(row, "rule", str_of(rule_id(t->list[i].rule)));
+		json_put_int(row, "from", (int64_t)t->list[i].at.from);
+		json_put_int(row, "to", (int64_t)t->list[i].at.to);
+		json_put_bool(row, "denied", t->list[i].denied);
+		json_push(list, row);
+	}
+	return list;
+}
+
+static void put_json(struct invocation *in, const struct verdict *v, const struct node *tree,
+	const struct trace *t)
+{
+	CLEANUP(json_free) json *j = verdict_object(v);
+	CLEANUP(buf_release) struct buf canonical = BUF_INIT;
+
+	if (!v->denied) {
+		shell_print(&canonical, tree);
+		json_put_str(j, "canonical", buf_str(&canonical));
+	}
+	if (t)
+		json_put(j, "asked", trace_json(t));
+	json_print(in->out, j);
+	buf_addc(in->out, '\n');
+}
+
+static int run_check(struct invocation *in, struct error *err)
+{
+	CLEANUP(root_close) struct root root = {.fd = -1};
+	struct policy_question q;
+	struct verdict v;
+	struct node *tree;
+
+	if (policy_question(in, 1, &q, err) < 0)
+		return -1;
+	root = q.root;
+	(void)policy_check(in->arena, &q.policy, &root, q.cwd, q.command, &tree, &v, NULL);
+	if (in->args->value[POLICY_JSON]) {
+		put_json(in, &v, tree, NULL);
+	} else {
+		verdict_line(in->out, &v);
+		buf_addc(in->out, '\n');
+	}
+	return v.denied ? ERR_CHECK : 0;
+}
+
+static void put_explanation(struct invocation *in, const struct policy_question *q,
+	const struct verdict *v, const struct node *tree, const struct trace *t)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	buf_addf(in->out, "policy %s, root %s\n", q->policy.name, q->root.path);
+	if (tree) {
+		shell_print(&text, tree);
+		buf_addf(in->out, "\nas it would be run\n  %s\n\nthe tree\n", text.s);
+		shell_draw(in->out, tree);
+	}
+	buf_addf(in->out, "\nwhat was asked\n");
+	put_trace(in, t);
+	buf_adds(in->out, t->n ? "\n" : "  nothing: the text was not understood\n\n");
+	verdict_line(in->out, v);
+	buf_addc(in->out, '\n');
+}
+
+static int run_explain(struct invocation *in, struct error *err)
+{
+	CLEANUP(root_close) struct root root = {.fd = -1};
+	struct policy_question q;
+	struct trace trace = {0};
+	struct verdict v;
+	struct node *tree = NULL;
+
+	if (policy_question(in, 1, &q, err) < 0)
+		return -1;
+	root = q.root;
+	(void)policy_check(in->arena, &q.policy, &root, q.cwd, q.command, &tree, &v, &trace);
+	if (in->args->value[POLICY_JSON])
+		put_json(in, &v, tree, &trace);
+	else
+		put_explanation(in, &q, &v, tree, &trace);
+	return v.denied ? ERR_CHECK : 0;
+}
+
+static int run_show(struct invocation *in, struct error *err)
+{
+	const char *const *names = policy_shipped();
+	struct str text;
+
+	if (in->args->n > 2)
+		return error_set(err, ERR_USAGE, "too many words after 'show'");
+	if (in->args->n == 1) {
+		for (size_t i = 0; names[i]; i++)
+			buf_addf(in->out, "%s\n", names[i]);
+		return 0;
+	}
+	text = policy_shipped_text(in->args->words[1]);
+	if (!text.p)
+		return error_set(
+			err, ERR_INPUT, "there is no shipped policy '%.60s'", in->args->words[1]);
+	buf_add(in->out, text);
+	return 0;
+}
+
+int policy_layers(struct invocation *in, struct error *err)
+{
+	struct host host;
+
+	(void)err;
+	host_probe(&host);
+	if (in->args->value[POLICY_JSON]) {
+		CLEANUP(json_free) json *j = host_json(&host);
+
+		json_print(in->out, j);
+		buf_addc(in->out, '\n');
+	} else {
+		host_show(in->out, &host);
+	}
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct invocation *in, struct error *err);
+} parts[] = {
+	{"check", run_check},
+	{"explain", run_explain},
+	{"exec", policy_exec},
+	{"test", policy_test},
+	{"hook", policy_hook},
+	{"show", run_show},
+	{"layers", policy_layers},
+};
+
+static int run(struct invocation *in, struct error *err)
+{
+	for (size_t i = 0; i < COUNT(parts); i++)
+		if (strcmp(in->args->words[0], parts[i].name) == 0)
+			return parts[i].run(in, err);
+	return error_set(err, ERR_USAGE,
+		"unknown subcommand '%.60s': one of check, explain, exec, test, hook, show, layers",
+		in->args->words[0]);
+}
+
+const struct verb verb_policy = {
+	.name = "policy",
+	.synopsis = "check|explain|exec|test|hook|show|layers [OPTION...] [-- COMMAND]",
+	.about = "say whether a shell command is allowed, run it in a sandbox, test policies",
+	.details =
+		"  check -- COMMAND     'allow', or 'deny RULE FROM-TO ...: REASON' with exit "
+		"status 1\n"
+		"  explain -- COMMAND   the same with the tree of the command and each rule that "
+		"was asked\n"
+		"  exec -- COMMAND      run it, when it is allowed, under the layers of the "
+		"kernel\n"
+		"  test FILE            rows of commands with what must come out, each with its "
+		"own policy\n"
+		"  hook                 answer a PreToolUse hook on standard input\n"
+		"  show [NAME]          the shipped policies; the text of one\n"
+		"  layers               what this host has to enforce a policy with\n"
+		"\n"
+		"COMMAND is one word with a command line in it, or several words, which are taken "
+		"as they are.\n"
+		"'exec' runs the tree of the command, never its text: no shell is started. Its "
+		"exit status is the\n"
+		"command's own; 1 with a line 'deny ...' on standard error when it is not "
+		"allowed, 124 at the\n"
+		"time limit, 127 for a program that is not installed. With --report FILE the two "
+		"can be told apart.\n"
+		"\n"
+		"Exit status 3: the policy, the clearance file or a row is refused. 4: a layer "
+		"that the policy\n"
+		"requires is not there. 5: it could not be run.",
+	.options = options,
+	.min_words = 1,
+	.max_words = MAX_WORDS,
+	.run = run,
+};
