@@ -100,4 +100,10 @@ int policy_cwd(
 int policy_check(struct arena *a, const struct policy *p, const struct root *r, const char *cwd,
 	struct str command, struct node **tree, struct verdict *v, struct trace *trace);
 
+/*
+ * Puts the path of the system's program in the place of each name, for text that a shell will run:
+ * neither an alias nor a function nor PATH decides then what the name means.
+ */
+void tree_name_programs(struct arena *a, const struct policy *p, struct node *tree);
+
 #endif
