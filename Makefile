@@ -62,6 +62,8 @@ $(LIB): $(SRC:%.c=$(O)/%.o)
 $(O)/%.o: %.c Makefile $(DEPS)
 	@mkdir -p $(@D)
 	$(call SAY,CC $<)$(CC) $(ALL_CFLAGS) -MD -MP -c -o $@ $<
+# The compiler does not tell that this file takes in others.
+$(O)/src/policy/policy_shipped.o: $(wildcard policies/*.yaml)
 $(O)/src/base/git.o: ALL_CFLAGS += -DLIBGIT2_SO='"$(LIBGIT2_SO)"'
 
 # Test programs. All of them may use tests/lib; unit tests are one program a file.
@@ -130,7 +132,7 @@ format-check:
 # The folder is the user's to name: always quoted, and only what install made is ever removed.
 TO      = $(DESTDIR)$(PREFIX)
 SHARE   = $(TO)/share/dev-team
-PARTS   = workflows skills agents commands hooks .claude-plugin README.md
+PARTS   = workflows policies skills agents commands hooks .claude-plugin README.md
 install: all
 	install -D -m 755 build/dev-team "$(TO)/bin/dev-team"
 	install -D -m 644 docs/dev-team.1 "$(TO)/share/man/man1/dev-team.1"
