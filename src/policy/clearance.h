@@ -4,10 +4,11 @@
  *
  *   personas:
  *     task-runner: {policy: developer}
- *     reviewer: {policy: readonly, tools: [Bash, Read, Grep, Glob]}
+ *     reviewer: {policy: readonly, tools: [Bash, Read, "mcp__docs__*"]}
  *   bash: check          # or exec: what the hook makes of an allowed command
  *
- * A persona that is not named is denied. `plugin:name` is looked up as it is, then as `name`.
+ * A persona that is not named is denied. `plugin:name` is looked up as it is, then as `name`. One
+ * without a policy may run no commands.
  */
 #ifndef DT_POLICY_CLEARANCE_H
 #define DT_POLICY_CLEARANCE_H
@@ -16,9 +17,9 @@
 #include "src/policy/verdict.h"
 
 struct persona {
-	const char *name,
-		*policy;   /* policy: as policy_load() takes it, a path is relative to the file */
-	bool tools_listed; /* else every tool */
+	const char *name;
+	const char *policy; /* as policy_load() takes it; NULL: none */
+	bool tools_listed;  /* else every tool */
 	struct texts tools;
 };
 
@@ -35,7 +36,7 @@ int clearance_load(
 /* The persona of that name, or -1 with *v (PERSONA). */
 int clearance_persona(
 	const struct clearance *c, struct str name, const struct persona **out, struct verdict *v);
-/* 0 or -1 with *v (TOOL). */
+/* 0 or -1 with *v (TOOL): not listed, or `Bash` for a persona without a policy. */
 int clearance_tool(const struct persona *p, struct str tool, struct verdict *v);
 
 #endif
