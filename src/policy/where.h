@@ -15,6 +15,10 @@ struct root {
 	/* A linked worktree: real path of its own git folder, and of the one that it shares; else
 	 * NULL. */
 	const char *git_dir, *common_dir;
+	/* Where `.git` is a file or a link and leads to a folder below the root: that folder,
+	 * relative to the root; else NULL. */
+	const char *inner_git;
+	bool linked; /* a protected name stands there as a link, to be followed at each question */
 };
 
 /* -1: ERR_SYSTEM or ERR_INPUT. */
@@ -28,13 +32,16 @@ enum access {
 	ACCESS_WRITE, /* made or changed; also every path below it where `whole` */
 	ACCESS_ENTER, /* becomes the working directory: must be a folder that exists */
 	ACCESS_RUN,   /* a program */
+	ACCESS_ENTRY, /* the name itself is made, removed or moved (rm, mv, ln): a link that stands
+			 there is not followed; else as ACCESS_WRITE */
 };
 
 struct place {
 	struct str path; /* below the root, relative to it, real; "" is the root itself */
 	struct str full; /* absolute, for the verdict */
 	bool exists, folder;
-	bool device; /* /dev/null and the like */
+	bool device;  /* /dev/null and the like */
+	bool outside; /* a device, or below policy->read: `path` says nothing then */
 };
 
 /*
@@ -45,7 +52,11 @@ struct place {
  * Outside but allowed: /dev/null /dev/zero /dev/urandom (reading; of them /dev/null for writing),
  * and for reading what is below policy->read. What does not exist is where its deepest existing
  * parent is;
- * `..` behind something that does not exist is denied; so is writing through a dangling link.
+ * `..` behind something that does not exist is denied; so is a dangling link.
+ *
+ * Protected are .git and the settings of agents, wherever they are below the root, with all that is
+ * below them, and policy->protect; also before they exist, and what they lead to as links. A hard
+ * link to a file outside cannot be told from a file of the tree.
  */
 int where(struct arena *a, const struct root *r, const struct policy *p, struct str cwd,
 	struct str path, enum access access, bool whole, struct span at, struct place *out,
@@ -68,5 +79,12 @@ int glob_expand(struct arena *a, const struct root *r, const struct policy *p, s
  */
 int trusted_program(
 	struct arena *a, struct str name, struct span at, struct str *out, struct verdict *v);
+
+/*
+ * A name with a slash that leads to one of policy->scripts (compared by its real path). 0 with
+ * *out: its absolute path, "" while it does not exist; else -1 with *v: NAME_TRUSTED.
+ */
+int script_allowed(struct arena *a, const struct root *r, const struct policy *p, struct str cwd,
+	struct str name, struct span at, struct str *out, struct verdict *v);
 
 #endif
