@@ -6,8 +6,8 @@
  * git runs what its folder says (hooks, filters, editors), and agents what their settings say: who
  * writes these decides what runs next, outside of any policy.
  */
-const char *const guarded_names[] = {".git", ".claude", ".mcp.json", ".codex", ".gemini",
-	"opencode.json", ".aider.conf.yml", ".dev-team", NULL};
+const char *const guarded_names[] = {".git", ".claude", ".mcp.json", ".codex", ".gemini", ".cursor",
+	".opencode", "opencode.json", ".aider.conf.yml", ".dev-team", NULL};
 
 /* On some file systems `.GIT` is the same folder. */
 static bool part_is(struct str part, const char *name)

@@ -266,9 +266,7 @@ int trail_follow(
 
 	t->real[0] = '\0';
 	t->n = 0;
-	if (!path.n)
-		return fault(t, "empty path");
-	if (memchr(path.p, '\0', path.n))
+	if (path.n && memchr(path.p, '\0', path.n))
 		return fault(t, "path with a NUL byte");
 	if (walk_set(&w, r, cwd, path) < 0)
 		return fault(t, "path that is too long");

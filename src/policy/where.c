@@ -83,9 +83,6 @@ static int judge(const struct question *q, const struct trail *t)
 
 	if (!t->below)
 		return judge_outside(q, t);
-	if (q->access == ACCESS_ENTER && !folder)
-		return refuse(q, RULE_CWD, t,
-			t->exists ? "file where a folder is needed" : "no such folder");
 	if (changes(q) && guarded(q->root, q->policy, t->rel, q->whole, &by))
 		return deny_word(q->v, RULE_PATH_PROTECTED, q->at, q->path,
 			arena_str(q->arena, (struct str){t->real, t->n}),

@@ -30,7 +30,8 @@ int root_find(struct arena *a, const char *cwd, char **out, struct error *err);
 enum access {
 	ACCESS_READ,
 	ACCESS_WRITE, /* made or changed; also every path below it where `whole` */
-	ACCESS_ENTER, /* becomes the working directory: must be a folder that exists */
+	ACCESS_ENTER, /* becomes the working directory: place.exists and .folder are the caller's to
+			 ask */
 	ACCESS_RUN,   /* a program */
 	ACCESS_ENTRY, /* the name itself is made, removed or moved (rm, mv, ln): a link that stands
 			 there is not followed; else as ACCESS_WRITE */
@@ -45,7 +46,8 @@ struct place {
 };
 
 /*
- * Follows `path` from `cwd` (relative to the root, real, "" for the root). 0 with *out, or -1 with
+ * Follows `path` ("" is `cwd` itself) from `cwd` (relative to the root, "" for the root; real as
+ * far as it exists). 0 with *out, or -1 with
  * *v: PATH_OUTSIDE, PATH_PROTECTED (for ACCESS_WRITE; `whole`: the path and all below it is
  * affected, so a folder with a protected file in it, or where one could be made, is protected too).
  *

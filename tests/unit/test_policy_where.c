@@ -50,6 +50,8 @@ static void paths_below_the_root_are_followed_to_their_real_place(void **state)
 	leads("", "src/", "src");
 	leads("", "inlink/", "sub");
 	leads("", "caf\xc3\xa9.txt", "caf\xc3\xa9.txt");
+	leads("", "", "");
+	leads("sub", "", "sub");
 	leads("", at("tree"), "");
 	leads("sub", at("tree/src/main.c"), "src/main.c");
 	leads("", at("tree/"), "");
@@ -78,7 +80,6 @@ static void paths_that_lead_out_are_denied(void **state)
 	outside("", "/no/such/folder");
 	outside("", "../no-such");
 	outside("", "esc/no-such");
-	outside("", "");
 }
 
 static void doors_of_the_kernel_are_denied(void **state)
@@ -127,6 +128,8 @@ static void what_does_not_exist_is_where_its_parent_is(void **state)
 	leads("sub", "./x/./y", "sub/x/y");
 	leads("", "inlink/x", "sub/x");
 	leads("", at("tree/x/y"), "x/y");
+	leads("no-such/b", "x", "no-such/b/x");
+	leads("no-such", "", "no-such");
 	outside("", "x/..");
 	outside("", "x/../README.md");
 	outside("", "x/../../secret");
@@ -189,15 +192,18 @@ static void a_name_that_is_removed_or_moved_is_not_followed(void **state)
 	refused(".git", ACCESS_ENTRY, false, RULE_PATH_PROTECTED);
 }
 
-static void a_working_directory_is_a_folder_that_exists(void **state)
+static void a_working_directory_is_below_the_root(void **state)
 {
 	(void)state;
 	assert_int_equal(ask("", "inlink", ACCESS_ENTER, false), 0);
 	assert_str(place.path, "sub");
+	assert_true(place.exists && place.folder);
 	assert_int_equal(ask("sub", "..", ACCESS_ENTER, false), 0);
 	assert_str(place.path, "");
-	refused("README.md", ACCESS_ENTER, false, RULE_CWD);
-	refused("no-such", ACCESS_ENTER, false, RULE_CWD);
+	assert_int_equal(ask("", "README.md", ACCESS_ENTER, false), 0);
+	assert_true(place.exists && !place.folder);
+	assert_int_equal(ask("", "no-such", ACCESS_ENTER, false), 0);
+	assert_false(place.exists);
 	refused("esc", ACCESS_ENTER, false, RULE_PATH_OUTSIDE);
 	refused("..", ACCESS_ENTER, false, RULE_PATH_OUTSIDE);
 }
@@ -501,7 +507,7 @@ int main(void)
 		policy_tree_test(links_to_nothing_are_denied),
 		policy_tree_test(absolute_links_that_stay_inside_are_followed),
 		policy_tree_test(a_name_that_is_removed_or_moved_is_not_followed),
-		policy_tree_test(a_working_directory_is_a_folder_that_exists),
+		policy_tree_test(a_working_directory_is_below_the_root),
 		policy_tree_test(protected_files_are_read_but_not_written),
 		policy_tree_test(what_holds_protected_files_is_protected_as_a_whole),
 		policy_tree_test(what_a_protected_link_leads_to_is_protected),
