@@ -22,7 +22,12 @@ struct host_layer {
 
 struct host {
 	struct host_layer layers[LAYERS];
-	int landlock_abi; /* 0: none */
+	int landlock_abi;             /* 0: none */
+	bool user;                    /* namespaces only inside a user namespace: not root */
+	bool own_proc;                /* a PID namespace can have its own /proc */
+	bool pid_limit;               /* .. and its own largest number of processes */
+	bool groups_v2, groups_count; /* what groups of processes can be made below `groups` */
+	char groups[512];
 };
 
 /* Looks what this host has; about a millisecond. Changes nothing. */
@@ -53,6 +58,9 @@ pid_t sandbox_fork(struct sandbox *s, int *pidfd);
 /* In the child: rlimits, uid and gid, no_new_privs, mounts, Landlock, seccomp, in the right order.
  * 0 or -1. */
 int sandbox_enter(struct sandbox *s);
+
+/* Ends all processes of the run's group, where it has one: the caller ends the child itself. */
+void sandbox_kill(struct sandbox *s);
 
 /* The layers that this run has: {"landlock":"on","seccomp":"on","network":"off: the policy has
  * it",..}. */

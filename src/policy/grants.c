@@ -1,0 +1,176 @@
+#include <sys/stat.h>
+#include "src/base/path.h"
+#include "src/policy/sandbox_internal.h"
+#include "src/policy/trail.h"
+
+/* Programs and what they are made of. On most systems all but the first are symbolic links. */
+static const char *const programs[] = {
+	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
+
+/* No key, no password, no token: names, libraries, certificates that all may see. */
+static const char *const settings[] = {"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
+	"/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/etc/timezone",
+	"/etc/alternatives", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki/tls",
+	"/etc/pki/ca-trust", "/etc/ca-certificates", "/etc/os-release", "/etc/debian_version",
+	"/etc/magic", "/etc/mime.types", "/etc/protocols", "/etc/services", "/etc/perl",
+	"/etc/python3", "/sys/devices/system/cpu"};
+
+static const char *const network[] = {
+	"/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/gai.conf"};
+
+/* What programs ask /proc for that tells nothing of a process. */
+static const char *const facts[] = {"/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/loadavg",
+	"/proc/uptime", "/proc/version", "/proc/filesystems", "/proc/sys/kernel/osrelease",
+	"/proc/sys/vm/overcommit_memory"};
+
+static const char *const devices[] = {
+	"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
+
+/* Of the folder that a linked worktree shares with the others: what committing needs, and no
+ * more: hooks, config and info stay out. */
+static const char *const shared[] = {"objects", "refs", "logs"};
+
+/* What git runs by, and who commits where: `.git` is a mount too, so that it cannot be moved away
+ * and made anew. */
+static const char *const git_settings[] = {
+	"hooks", "config", "config.worktree", "info", "commondir", "gitdir"};
+
+static struct grant *add(struct arena *a, struct sandbox *s, const char *path, enum grant_kind kind)
+{
+	struct grants *g = &s->state->grants;
+	struct grant *bigger;
+
+	if ((g->n & (g->n - 1)) == 0) {
+		bigger = arena_alloc(a, (g->n ? g->n * 2 : 1) * sizeof(*bigger));
+		if (g->n)
+			memcpy(bigger, g->list, g->n * sizeof(*bigger));
+		g->list = bigger;
+	}
+	g->list[g->n] = (struct grant){.path = path, .kind = kind};
+	return &g->list[g->n++];
+}
+
+static bool is_link(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+static void keep(struct arena *a, struct sandbox *s, const char *path, enum grant_kind kind)
+{
+	struct grant *g;
+
+	/* A link cannot be mounted on: it is looked at after the run, like what is made anew. */
+	if (!path_exists(path) || is_link(path))
+		return;
+	g = add(a, s, path, kind);
+	g->use = USE_VIEW;
+	g->needed = true;
+}
+
+static void keep_git(struct arena *a, struct sandbox *s, const char *dir)
+{
+	struct stat st;
+
+	if (lstat(dir, &st) == 0 && !S_ISDIR(st.st_mode)) {
+		keep(a, s, dir, GRANT_READ);
+		return;
+	}
+	keep(a, s, dir, GRANT_WRITE);
+	for (size_t i = 0; i < COUNT(git_settings); i++)
+		keep(a, s, path_join(a, dir, git_settings[i]), GRANT_READ);
+}
+
+/* What the run may not change below what it may. */
+static void add_protected(struct arena *a, struct sandbox *s)
+{
+	const char *root = s->root->path;
+
+	keep_git(a, s, path_join(a, root, ".git"));
+	if (s->root->inner_git)
+		keep_git(a, s, path_join(a, root, s->root->inner_git));
+	if (s->root->git_dir)
+		keep_git(a, s, s->root->git_dir);
+	for (size_t i = 0; guarded_names[i]; i++)
+		if (strcmp(guarded_names[i], ".git") != 0)
+			keep(a, s, path_join(a, root, guarded_names[i]), GRANT_READ);
+	for (size_t i = 0; i < s->policy->protect.n; i++)
+		keep(a, s, path_join(a, root, s->policy->protect.p[i]), GRANT_READ);
+}
+
+static void add_git(struct arena *a, struct sandbox *s)
+{
+	const struct root *r = s->root;
+	char *path;
+
+	if (!r->common_dir)
+		return;
+	add(a, s, r->common_dir, GRANT_READ)->needed = true;
+	for (size_t i = 0; s->policy->write && i < COUNT(shared); i++) {
+		path = path_join(a, r->common_dir, shared[i]);
+		/* git makes `logs` with the first entry, which it could not do from inside. */
+		if (mkdir(path, 0777) == 0 || path_exists(path))
+			add(a, s, path, GRANT_WRITE);
+	}
+	if (s->policy->write && r->git_dir)
+		add(a, s, r->git_dir, GRANT_WRITE)->needed = true;
+}
+
+/* Folders of others that many programs know by name alone are the private one. */
+static void add_private(struct arena *a, struct sandbox *s)
+{
+	static const char *const names[] = {"/tmp", "/var/tmp", "/dev/shm"};
+	struct grant *g;
+
+	add(a, s, s->home, GRANT_WRITE)->needed = true;
+	add(a, s, s->tmp, GRANT_WRITE)->needed = true;
+	for (size_t i = 0; i < COUNT(names); i++) {
+		g = add(a, s, s->tmp, GRANT_WRITE);
+		g->at = names[i];
+		g->use = USE_VIEW;
+	}
+}
+
+static void add_read(struct arena *a, struct sandbox *s)
+{
+	for (size_t i = 0; i < s->policy->read.n; i++) {
+		CLEANUP(free_ptr) char *real = realpath(s->policy->read.p[i], NULL);
+
+		if (!real)
+			continue;
+		add(a, s, arena_dup(a, str_of(real)), GRANT_READ)->use =
+			strcmp(real, "/") == 0 ? USE_RULES : USE_BOTH;
+	}
+}
+
+static int by_place(const void *x, const void *y)
+{
+	const struct grant *g = x, *h = y;
+
+	return strcmp(g->at ? g->at : g->path, h->at ? h->at : h->path);
+}
+
+void grants_prepare(struct arena *a, struct sandbox *s)
+{
+	const struct policy *p = s->policy;
+
+	for (size_t i = 0; i < COUNT(programs); i++)
+		if (!is_link(programs[i]))
+			add(a, s, programs[i], GRANT_READ);
+	for (size_t i = 0; i < COUNT(settings); i++)
+		add(a, s, settings[i], GRANT_READ);
+	for (size_t i = 0; p->network && i < COUNT(network); i++)
+		add(a, s, network[i], GRANT_READ);
+	for (size_t i = 0; !s->state->own_proc && i < COUNT(facts); i++)
+		add(a, s, facts[i], GRANT_READ)->use = USE_RULES;
+	for (size_t i = 0; i < COUNT(devices); i++)
+		add(a, s, devices[i], GRANT_DEVICE);
+	add_read(a, s);
+	add(a, s, s->root->path, p->write ? GRANT_WRITE : GRANT_READ)->needed = true;
+	add_git(a, s);
+	add_private(a, s);
+	if (p->write)
+		add_protected(a, s);
+	qsort(s->state->grants.list, s->state->grants.n, sizeof(struct grant), by_place);
+}
