@@ -54,11 +54,13 @@ struct redirect {
 	struct span at;
 	int fd;           /* 0..2; others are denied */
 	int other;        /* REDIRECT_DUP: 0..2 */
-	struct word word; /* target; of <<< */
+	struct word word; /* target; of <<<; the delimiter of a here document */
 	struct str text;  /* of a here document: its body */
+	struct span body; /* where that stands, with the line of the delimiter; not within `at` */
 	bool document;    /* << and <<- */
 	bool clobber;     /* >| */
-	bool both_ways;   /* written as &> or as |& by the parser */
+	bool both_ways;   /* written as &> or as |&; that of |& is the last one, and its `at` is the
+			     operator's, behind the command */
 };
 
 struct assignment {
@@ -106,6 +108,7 @@ struct node {
 		redirects; /* of commands, and of the compound commands ( ) { } if while for case */
 	size_t n_redirects;
 	struct str name; /* NODE_FOR */
+	bool posix;      /* NODE_TIME: -p */
 	struct arm *arms;
 	size_t n_arms;
 };
