@@ -265,20 +265,30 @@ void context_note(struct context_file *f, const char *what)
 		store_note(f->store, what);
 }
 
-int context_path(struct arena *a, const char *slug, const char *id, char **path, struct error *err)
+int context_folder(struct arena *a, char **path, struct error *err)
 {
 	const char *base = getenv("DEV_TEAM_STATE_DIR"), *home = getenv("HOME");
 
-	if (id_check(id, err) < 0)
-		return -1;
-	if (!slug_valid(str_of(slug)))
-		return error_set(err, ERR_STATE, "bad repository slug '%.120s'", slug);
 	if (!base || !*base) {
 		if (!home || home[0] != '/')
 			return error_set(err, ERR_STATE,
 				"no state folder: neither DEV_TEAM_STATE_DIR nor HOME is set");
 		base = path_join(a, home, ".dev-team");
 	}
-	*path = path_absolute(a, arena_printf(a, "%s/%s/%s.md", base, slug, id));
+	*path = path_absolute(a, base);
+	return 0;
+}
+
+int context_path(struct arena *a, const char *slug, const char *id, char **path, struct error *err)
+{
+	char *base;
+
+	if (id_check(id, err) < 0)
+		return -1;
+	if (!slug_valid(str_of(slug)))
+		return error_set(err, ERR_STATE, "bad repository slug '%.120s'", slug);
+	if (context_folder(a, &base, err) < 0)
+		return -1;
+	*path = arena_printf(a, "%s/%s/%s.md", base, slug, id);
 	return 0;
 }

@@ -119,7 +119,9 @@ int context_replace(struct context_file *f, struct str text, struct error *err);
 int context_keep(
 	struct context_file *f, const char *stem, struct str text, char **path, struct error *err);
 
-/* `<base>/<slug>/<id>.md`; base is DEV_TEAM_STATE_DIR or ~/.dev-team. -1:
+/* The state folder: DEV_TEAM_STATE_DIR or ~/.dev-team, absolute. -1: ERR_STATE. */
+int context_folder(struct arena *a, char **path, struct error *err);
+/* `<base>/<slug>/<id>.md`; base is the state folder. -1:
  * ERR_USAGE for a bad id, ERR_STATE for a bad slug. */
 int context_path(struct arena *a, const char *slug, const char *id, char **path, struct error *err);
 

@@ -1,0 +1,371 @@
+#include <errno.h>
+#include <limits.h>
+#include "src/base/path.h"
+#include "src/cli/common.h"
+#include "src/cli/policy.h"
+#include "src/cli/policy_protocol.h"
+#include "src/policy/clearance.h"
+#include "src/policy/parse.h"
+
+/* Tools are given whole files to write. */
+enum { INPUT_MAX = 64 << 20 };
+
+struct hook {
+	struct arena *arena;
+	const char *project; /* absolute; NULL: not said */
+	const char *self;
+	const char *cwd; /* absolute */
+	const char *tool;
+	const json *input; /* the tool's */
+	struct clearance clearance;
+	const struct persona *persona;
+	struct policy policy;
+	struct root root;
+	struct verdict verdict;
+	const char *note; /* behind the verdict; may be NULL */
+};
+
+/* ---- what is said ---- */
+
+static json *answer_new(void)
+{
+	json *j = json_object();
+
+	json_put_str(j, "hookEventName", STR("PreToolUse"));
+	return j;
+}
+
+static void say_answer(struct invocation *in, json *answer)
+{
+	CLEANUP(json_free) json *j = json_object();
+
+	json_put(j, "hookSpecificOutput", answer);
+	json_print(in->out, j);
+	buf_addc(in->out, '\n');
+}
+
+static void say_denied(struct invocation *in, const struct hook *h)
+{
+	CLEANUP(buf_release) struct buf reason = BUF_INIT;
+	json *answer = answer_new();
+
+	buf_adds(&reason, "dev-team: ");
+	verdict_line(&reason, &h->verdict);
+	if (h->note) {
+		buf_addc(&reason, '\n');
+		text_visible(&reason, str_of(h->note));
+	}
+	json_put_str(answer, "permissionDecision", STR("deny"));
+	json_put_str(answer, "permissionDecisionReason", buf_str(&reason));
+	say_answer(in, answer);
+}
+
+/* The tool's other fields stay; whether it may run at all is still asked as it would have been. */
+static void say_command(struct invocation *in, const struct hook *h, struct str command)
+{
+	json *answer = answer_new(), *input = json_copy(h->input);
+
+	json_set(input, "command", json_string(command));
+	json_put(answer, "updatedInput", input);
+	say_answer(in, answer);
+}
+
+static int fail(struct hook *h, enum rule rule, const char *what, const struct error *err)
+{
+	char text[1600];
+
+	error_format(err, text, sizeof(text));
+	h->note = arena_dup(h->arena, str_of(text));
+	return deny(&h->verdict, rule, (struct span){0}, "%s", what);
+}
+
+/* ---- which file ---- */
+
+/* In the project, else in the worktree around it; NULL: there is none. */
+static char *clearance_file(struct arena *a, const char *folder)
+{
+	static const char name[] = ".dev-team/clearance.yaml";
+	struct error err;
+	char *root, *file = path_join(a, folder, name);
+
+	if (access(file, F_OK) == 0 || errno != ENOENT)
+		return file;
+	if (root_find(a, folder, &root, &err) < 0)
+		return NULL;
+	file = path_join(a, root, name);
+	return access(file, F_OK) == 0 || errno != ENOENT ? file : NULL;
+}
+
+/* ---- the boundary ---- */
+
+/* Real path `path` is `folder` or below it. */
+static bool is_below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return strncmp(path, folder, n) == 0 &&
+	       (path[n] == '/' || path[n] == '\0' || strcmp(folder, "/") == 0);
+}
+
+static const char *shared_git(struct arena *a, const struct root *r)
+{
+	return r->common_dir ? r->common_dir : path_join(a, r->path, ".git");
+}
+
+/*
+ * The worktree around the working directory, when it is that of the project, lies in it, or is
+ * another worktree of the same repository; else the project's, where it holds the directory.
+ */
+static int open_root(struct hook *h, struct error *err)
+{
+	CLEANUP(root_close) struct root project = {.fd = -1}, here = {.fd = -1};
+	struct arena *a = h->arena;
+	char *around, *own;
+
+	if (root_find(a, h->cwd, &own, err) < 0 || root_open(a, own, &here, err) < 0)
+		return -1;
+	if (h->project && (root_find(a, h->project, &around, err) < 0 ||
+				  root_open(a, around, &project, err) < 0))
+		return -1;
+	if (!h->project || strcmp(here.path, project.path) == 0 ||
+		(path_exists(path_join(a, here.path, ".git")) &&
+			(is_below(here.path, project.path) ||
+				strcmp(shared_git(a, &here), shared_git(a, &project)) == 0))) {
+		h->root = here;
+		here.fd = -1;
+		return 0;
+	}
+	if (!is_below(here.path, project.path))
+		return error_set(err, ERR_INPUT, "'%.200s' is outside the project '%.200s'",
+			here.path, project.path);
+	h->root = project;
+	project.fd = -1;
+	return 0;
+}
+
+static int need_policy(struct hook *h)
+{
+	struct error err = {0};
+
+	if (h->persona->policy && policy_load(h->arena, h->persona->policy, &h->policy, &err) < 0)
+		return fail(h, RULE_INTERNAL, "the persona's policy cannot be read", &err);
+	if (open_root(h, &err) < 0)
+		return fail(h, RULE_CWD, "the working directory is in no worktree of the project",
+			&err);
+	return 0;
+}
+
+/* ---- commands ---- */
+
+static void exec_text(const struct hook *h, struct str canonical, struct buf *out)
+{
+	buf_add_shell(out, str_of(h->self));
+	buf_adds(out, " policy exec --policy ");
+	buf_add_shell(out, str_of(h->persona->policy));
+	buf_adds(out, " --root ");
+	buf_add_shell(out, str_of(h->root.path));
+	buf_adds(out, " --cwd ");
+	buf_add_shell(out, str_of(h->cwd));
+	buf_adds(out, " -- ");
+	buf_add_shell(out, canonical);
+}
+
+/* What is run is what was understood: the tree's own text, never the one that came. */
+static int check_command(struct hook *h, struct str command, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf canonical = BUF_INIT;
+	struct node *tree;
+
+	if (policy_check(h->arena, &h->policy, &h->root, h->cwd, command, &tree, &h->verdict,
+		    NULL) < 0) {
+		h->note = arena_printf(h->arena,
+			"The policy is '%s'; 'dev-team policy show' and docs/policy.md say what it "
+			"allows.",
+			h->policy.name);
+		return -1;
+	}
+	if (!h->clearance.exec)
+		tree_name_programs(h->arena, &h->policy, tree);
+	shell_print(&canonical, tree);
+	if (h->clearance.exec)
+		exec_text(h, buf_str(&canonical), out);
+	else
+		buf_add(out, buf_str(&canonical));
+	return 0;
+}
+
+static int run_command(struct invocation *in, struct hook *h, const char *command)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct str given = arena_str(h->arena, str_of(command));
+	const struct protocol_call own = {h->arena, &h->root, h->cwd, h->self};
+	int rc;
+
+	if (!h->persona->policy)
+		return deny(&h->verdict, RULE_TOOL, (struct span){0},
+			"the persona '%s' has no policy, so it may not run commands",
+			h->persona->name);
+	if (need_policy(h) < 0)
+		return -1;
+	rc = protocol_begins(given, h->self) ? protocol_check(&own, given, &text, &h->verdict)
+					     : check_command(h, given, &text);
+	if (rc < 0)
+		return -1;
+	if (!str_eq(buf_str(&text), given))
+		say_command(in, h, buf_str(&text));
+	return 0;
+}
+
+/* ---- tools that write files ---- */
+
+static int check_write(struct hook *h, const char *file)
+{
+	static const struct policy writer = {.name = "none", .write = true};
+	struct str cwd, path = str_of(file);
+	struct place place;
+
+	if (need_policy(h) < 0)
+		return -1;
+	if (h->persona->policy && !h->policy.write)
+		return deny_word(&h->verdict, RULE_WRITE, (struct span){0}, path, STR(""),
+			"the policy '%s' does not allow writing", h->policy.name);
+	if (policy_cwd(h->arena, &h->root, h->cwd, &cwd, &h->verdict) < 0)
+		return -1;
+	return where(h->arena, &h->root, h->persona->policy ? &h->policy : &writer, cwd, path,
+		ACCESS_WRITE, false, (struct span){0}, &place, &h->verdict);
+}
+
+static int check_tool(struct invocation *in, struct hook *h)
+{
+	static const char *const writers[] = {"Write", "Edit", "MultiEdit", "NotebookEdit"};
+	const char *command = json_get_str(h->input, "command");
+	const char *file = json_get_str(h->input, "file_path");
+
+	if (clearance_tool(h->persona, str_of(h->tool), &h->verdict) < 0)
+		return -1;
+	/* Whatever the client calls its tools: what has a command runs it. */
+	if (strcmp(h->tool, "Bash") == 0 && !command)
+		return deny(
+			&h->verdict, RULE_INTERNAL, (struct span){0}, "the call has no command");
+	if (command && strncmp(h->tool, "mcp__", 5) != 0)
+		return run_command(in, h, command);
+	for (size_t i = 0; i < COUNT(writers); i++) {
+		if (strcmp(h->tool, writers[i]) != 0)
+			continue;
+		if (!file)
+			file = json_get_str(h->input, "notebook_path");
+		if (!file)
+			return deny(&h->verdict, RULE_INTERNAL, (struct span){0},
+				"the call does not say which file");
+		return check_write(h, file);
+	}
+	return 0;
+}
+
+/* ---- who asks ---- */
+
+static int read_call(struct hook *h, const json *call)
+{
+	h->cwd = json_get_str(call, "cwd");
+	h->tool = json_get_str(call, "tool_name");
+	h->input = json_get(call, "tool_input");
+	if (!h->cwd || h->cwd[0] != '/' || !h->tool || !json_is_object(h->input))
+		return deny(&h->verdict, RULE_INTERNAL, (struct span){0},
+			"the hook was not told tool_name, tool_input and an absolute cwd");
+	return 0;
+}
+
+/* `main` is the name that the session itself may be given; where it is not, all is as it was. */
+static int find_persona(struct hook *h, const json *call, const char *file, bool *nobody)
+{
+	const json *type = json_get(call, "agent_type"), *id = json_get(call, "agent_id");
+	const char *name = type ? json_text(type) : id ? NULL : "main";
+	struct error err = {0};
+	struct verdict none = {0};
+	bool main_session = !type && !id, there;
+
+	*nobody = false;
+	if (clearance_load(h->arena, file, &h->clearance, &there, &err) < 0) {
+		*nobody = main_session;
+		return fail(h, RULE_INTERNAL, "the clearance file cannot be read", &err);
+	}
+	if (!there)
+		return *nobody = true, 0;
+	if (!name)
+		return deny(&h->verdict, RULE_PERSONA, (struct span){0},
+			"the hook was not told which agent asks");
+	if (!main_session)
+		return clearance_persona(&h->clearance, str_of(name), &h->persona, &h->verdict);
+	*nobody = clearance_persona(&h->clearance, STR("main"), &h->persona, &none) < 0;
+	return 0;
+}
+
+static int answer(struct invocation *in, struct hook *h, const json *call, const char *file)
+{
+	bool nobody;
+	int rc = find_persona(h, call, file, &nobody);
+
+	if (nobody)
+		return 0;
+	if (rc < 0 || read_call(h, call) < 0 || check_tool(in, h) < 0) {
+		buf_clear(in->out);
+		say_denied(in, h);
+	}
+	return 0;
+}
+
+/* What cannot be read is denied, unless it surely does not come from a sub-agent. */
+static int answer_broken(struct invocation *in, struct hook *h, struct str text, struct error *err)
+{
+	if (str_find(text, STR("agent_")) == text.n && str_find(text, STR("\\u")) == text.n)
+		return 0;
+	fail(h, RULE_INTERNAL, "the hook's input cannot be read", err);
+	say_denied(in, h);
+	return 0;
+}
+
+static const char *own_path(struct arena *a)
+{
+	char exe[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe));
+
+	return n > 0 && n < PATH_MAX ? arena_dup(a, (struct str){exe, (size_t)n}) : "dev-team";
+}
+
+/* The project's clearance file, by what the client says of it; NULL: there is none. */
+static char *find_file(struct hook *h, const json *call)
+{
+	const char *cwd = json_get_str(call, "cwd");
+
+	if (h->project)
+		return clearance_file(h->arena, h->project);
+	return clearance_file(h->arena, cwd && cwd[0] == '/' ? cwd : ".");
+}
+
+int policy_hook(struct invocation *in, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(json_free) json *call = NULL;
+	const char *project = getenv("CLAUDE_PROJECT_DIR");
+	struct hook h = {.arena = in->arena, .root = {.fd = -1}};
+	char *file;
+	int rc;
+
+	if (in->args->n > 1)
+		return error_set(err, ERR_USAGE, "too many words after 'hook'");
+	h.project = project && project[0] == '/' ? project : NULL;
+	if (h.project && !find_file(&h, NULL))
+		return 0;
+	if (read_input(&text, INPUT_MAX, err) < 0)
+		return -1;
+	rc = json_parse(&call, buf_str(&text), err);
+	file = find_file(&h, call);
+	if (!file)
+		return 0;
+	if (rc < 0)
+		return answer_broken(in, &h, buf_str(&text), err);
+	h.self = own_path(in->arena);
+	rc = answer(in, &h, call, file);
+	root_close(&h.root);
+	return rc;
+}
