@@ -30,6 +30,7 @@ static int fault(struct trail *t, const char *text)
 
 static int fault_errno(struct trail *t, int number)
 {
+	t->number = number;
 	(void)snprintf(
 		t->fault, sizeof(t->fault), "path that cannot be followed: %s", strerror(number));
 	return -1;
@@ -265,6 +266,7 @@ int trail_follow(
 	struct str name = {0};
 
 	t->real[0] = '\0';
+	t->number = 0;
 	t->n = 0;
 	if (path.n && memchr(path.p, '\0', path.n))
 		return fault(t, "path with a NUL byte");

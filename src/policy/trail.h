@@ -17,6 +17,7 @@ struct trail {
 	struct str rel;
 	char real[PATH_MAX]; /* "" when it could not be followed */
 	char fault[160];     /* set on -1 */
+	int number;          /* on -1: the errno, 0 for faults of other kinds */
 };
 
 #define TRAIL_INIT                                                                                 \
