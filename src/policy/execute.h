@@ -23,6 +23,7 @@ struct execution {
 	const char *cwd;    /* relative to the root */
 	int in, out, err;   /* descriptors; in -1: /dev/null; out and err get what was capped */
 	unsigned timeout_s; /* 0: the policy's */
+	unsigned grace_ms;  /* between TERM and KILL; 0: five seconds */
 	int cancel;         /* readable: end it all. -1: none */
 };
 
