@@ -1,0 +1,207 @@
+/*
+ * Commands that change files, the index or commits. What needs a terminal (-p, -i, -e) is not
+ * there: an agent has none, and an editor is a program.
+ */
+#include "src/policy/bin_git.h"
+
+#define FROM_FILE " --pathspec-from-file:read --pathspec-file-nul "
+#define MESSAGE   " -m,--message:text -F,--file:read "
+#define SIGN      " -S,--gpg-sign?text --no-gpg-sign -s,--signoff --no-signoff "
+#define CLEANUP_  " --cleanup:word{strip,whitespace,verbatim,scissors,default} "
+
+/* One of several at once: git compares by name what the sequencer keeps. */
+#define SEQUENCER " --continue --abort --quit --skip "
+
+/* Only git's index: the files stay. */
+static int check_rm(struct git_use *u)
+{
+	bool files = !given_any(&u->p, "--cached") && !given_any(&u->p, "--dry-run");
+
+	for (size_t i = 0; i < u->p.n_operands; i++)
+		if (git_pathspec(u, &u->p.operands[i], files ? ACCESS_ENTRY : ACCESS_READ, files) <
+			0)
+			return -1;
+	u->operands = "text*";
+	return 0;
+}
+
+static int check_mv(struct git_use *u)
+{
+	for (size_t i = 0; i < u->p.n_operands; i++)
+		if (check_path(u->c, &u->call, &u->p.operands[i], ACCESS_ENTRY,
+			    i + 1 < u->p.n_operands) < 0)
+			return -1;
+	u->operands = "text*";
+	return 0;
+}
+
+static bool is_top(struct git_use *u, const struct arg *arg)
+{
+	struct verdict unused = {0};
+	struct place place;
+
+	return arg->origin == ARG_KNOWN &&
+	       where(u->c->arena, u->c->root, u->c->policy, u->call.cwd, arg->text, ACCESS_READ,
+		       false, arg->at, &place, &unused) == 0 &&
+	       !place.path.n;
+}
+
+/*
+ * What is ignored is also what this program and agents keep beside the files: with -x it would be
+ * removed, so at the top the folders must be named.
+ */
+static int check_clean(struct git_use *u)
+{
+	static const char *const ignored[] = {"-x", "-X", NULL};
+	const struct arg here = {.text = STR("."), .at = u->call.at};
+	size_t n = u->p.n_operands;
+
+	if (given_any(&u->p, "--dry-run"))
+		return 0;
+	if (git_writes(u) < 0)
+		return -1;
+	for (size_t i = 0; i < (n ? n : 1); i++) {
+		const struct arg *arg = n ? &u->p.operands[i] : &here;
+
+		if (!is_top(u, arg)) {
+			if (git_pathspec(u, arg, ACCESS_WRITE, true) < 0)
+				return -1;
+		} else if (git_any(u, ignored)) {
+			return git_no_option(u, given_any(&u->p, "-x") ? "-x" : "-X",
+				"removes all that is ignored: name the folders");
+		}
+	}
+	return 0;
+}
+
+/* Looking at what a patch would do is no change. */
+static int check_apply(struct git_use *u)
+{
+	static const char *const looks[] = {"--stat", "--numstat", "--summary", "--check", NULL};
+
+	if (git_any(u, looks) && !given_any(&u->p, "--apply"))
+		return 0;
+	return git_writes(u);
+}
+
+const struct git_command git_change[] = {
+	{"add",
+		"-n,--dry-run -v,--verbose -f,--force -u,--update --no-update --renormalize "
+		"-N,--intent-to-add -A,--all --no-all --no-ignore-removal --ignore-removal "
+		"--refresh --ignore-errors --ignore-missing --sparse --chmod:word{+x,-x}" FROM_FILE,
+		"path*", GIT_WRITES, NULL, NULL},
+	{"stage", "-n,--dry-run -v,--verbose -f,--force -u,--update -N,--intent-to-add -A,--all",
+		"path*", GIT_WRITES, NULL, NULL},
+	{"commit",
+		"-q,--quiet -v,--verbose --author:text --date:text -C,--reuse-message:rev "
+		"--fixup:rev --squash:rev --reset-author --trailer:text --no-edit --status "
+		"--no-status -a,--all -i,--include -o,--only -n,--no-verify --verify --dry-run "
+		"--short --branch --ahead-behind --no-ahead-behind --porcelain --long -z,--null "
+		"--amend --no-post-rewrite --allow-empty --allow-empty-message "
+		"-u,--untracked-files?text" MESSAGE SIGN CLEANUP_ FROM_FILE,
+		"path*", GIT_WRITES, NULL, NULL},
+	{"rm",
+		"--dry-run,-n -q,--quiet --cached -f,--force -r --ignore-unmatch "
+		"--sparse" FROM_FILE,
+		"", GIT_WRITES, check_rm, NULL},
+	{"mv", "-v,--verbose -n,--dry-run -f,--force -k --sparse", "", GIT_WRITES, check_mv, NULL},
+	{"clean", "-q,--quiet --dry-run,-n -f,--force -d -e,--exclude:text -x -X", "path*", 0,
+		check_clean, NULL},
+	{"reset",
+		"-q,--quiet --no-quiet --refresh --no-refresh --mixed --soft --hard --merge --keep "
+		"-N,--intent-to-add --no-recurse-submodules" FROM_FILE,
+		"mixed*", GIT_WRITES, NULL, NULL},
+	{"merge",
+		"-n --stat --no-stat --summary --no-summary --log?number --no-log --squash "
+		"--no-squash --commit --no-commit --no-edit --ff --no-ff --ff-only "
+		"--rerere-autoupdate --no-rerere-autoupdate --verify-signatures "
+		"--no-verify-signatures -s,--strategy:" GIT_STRATEGY
+		" -X,--strategy-option:text --into-name:text -v,--verbose -q,--quiet --abort "
+		"--quit --continue --allow-unrelated-histories --progress --no-progress "
+		"-S,--gpg-sign?text --no-gpg-sign --autostash --no-autostash --overwrite-ignore "
+		"--no-overwrite-ignore --signoff --no-signoff --no-verify --verify" MESSAGE
+			CLEANUP_,
+		"rev*", GIT_WRITES, NULL, NULL},
+	{"rebase",
+		"--onto:rev --keep-base --no-verify --verify -q,--quiet -v,--verbose "
+		"-n,--no-stat --stat --signoff --no-signoff --committer-date-is-author-date "
+		"--reset-author-date --ignore-date -C:number --ignore-whitespace "
+		"--whitespace:word{nowarn,warn,fix,error,error-all} -f,--force-rebase --no-ff "
+		"--show-current-patch --apply -m,--merge --rerere-autoupdate "
+		"--no-rerere-autoupdate --empty:word{drop,keep,ask,stop} --autosquash "
+		"--no-autosquash --update-refs --no-update-refs -S,--gpg-sign?text --no-gpg-sign "
+		"--autostash --no-autostash -r,--rebase-merges?text --no-rebase-merges "
+		"--fork-point --no-fork-point -s,--strategy:" GIT_STRATEGY
+		" -X,--strategy-option:text --root --reapply-cherry-picks "
+		"--no-reapply-cherry-picks --keep-empty --no-keep-empty" SEQUENCER,
+		"rev rev", GIT_WRITES, NULL, NULL},
+	{"cherry-pick",
+		"-n,--no-commit -m,--mainline:number --rerere-autoupdate --no-rerere-autoupdate "
+		"--strategy:" GIT_STRATEGY " -X,--strategy-option:text -x --ff --allow-empty "
+		"--allow-empty-message --keep-redundant-commits --no-edit" SIGN CLEANUP_ SEQUENCER,
+		"rev*", GIT_WRITES, NULL, NULL},
+	{"revert",
+		"-n,--no-commit -m,--mainline:number --rerere-autoupdate --no-rerere-autoupdate "
+		"--strategy:" GIT_STRATEGY
+		" -X,--strategy-option:text --no-edit --reference" SIGN CLEANUP_ SEQUENCER,
+		"rev*", GIT_WRITES, NULL, NULL},
+	{"apply",
+		"--exclude:text --include:text -p:number --no-add --stat --numstat --summary "
+		"--check --index -N,--intent-to-add --cached --apply -3,--3way -z -C:number "
+		"--whitespace:word{nowarn,warn,fix,error,error-all} --ignore-space-change "
+		"--ignore-whitespace -R,--reverse --unidiff-zero --reject --allow-overlap "
+		"-v,--verbose -q,--quiet --inaccurate-eof --recount --directory:read --allow-empty",
+		"file*", 0, check_apply, NULL},
+	{"am",
+		"-3,--3way --no-3way -q,--quiet -s,--signoff -u,--utf8 --no-utf8 -k,--keep "
+		"--keep-non-patch -m,--message-id --no-message-id --keep-cr --no-keep-cr "
+		"-c,--scissors --no-scissors --quoted-cr:word{nowarn,warn,strip} "
+		"--whitespace:word{nowarn,warn,fix,error,error-all} --ignore-space-change "
+		"--ignore-whitespace --directory:read --exclude:text --include:text -C:number "
+		"-p:number --patch-format:name --reject --continue -r,--resolved --skip --abort "
+		"--quit --show-current-patch?text --allow-empty --committer-date-is-author-date "
+		"--ignore-date --rerere-autoupdate -S,--gpg-sign?text --no-gpg-sign "
+		"--empty:word{stop,drop,keep} --no-verify",
+		"file*", GIT_WRITES, NULL, NULL},
+	{"update-index",
+		"-q --refresh --really-refresh --assume-unchanged --no-assume-unchanged "
+		"--skip-worktree --no-skip-worktree --chmod:word{+x,-x} --add --remove "
+		"--ignore-missing --verbose -g,--again",
+		"path*", GIT_WRITES, NULL, NULL},
+	{"gc",
+		"-q,--quiet --prune?text --no-prune --cruft --no-cruft --aggressive --auto "
+		"--no-detach --detach --keep-largest-pack",
+		"", GIT_WRITES, NULL, NULL},
+	{"write-tree", "--missing-ok", "", GIT_WRITES, NULL, NULL},
+	{"stash",
+		"-S,--staged -k,--keep-index --no-keep-index -q,--quiet -u,--include-untracked "
+		"--no-include-untracked -m,--message:text" FROM_FILE,
+		"path*", GIT_WRITES | GIT_GROUP, NULL, NULL},
+	{"stash push",
+		"-S,--staged -k,--keep-index --no-keep-index -q,--quiet -u,--include-untracked "
+		"--no-include-untracked -m,--message:text" FROM_FILE,
+		"path*", GIT_WRITES, NULL, NULL},
+	{"stash save",
+		"-S,--staged -k,--keep-index --no-keep-index -q,--quiet -u,--include-untracked "
+		"-m,--message:text",
+		"text*", GIT_WRITES, NULL, NULL},
+	{"stash pop", "--index -q,--quiet", "rev", GIT_WRITES, NULL, NULL},
+	{"stash apply", "--index -q,--quiet", "rev", GIT_WRITES, NULL, NULL},
+	{"stash drop", "-q,--quiet", "rev", GIT_WRITES, NULL, NULL},
+	{"stash branch", "", "name rev", GIT_WRITES, NULL, NULL},
+	{"stash clear", "", "", GIT_WRITES, NULL, NULL},
+	{"stash create", "", "text*", GIT_WRITES, NULL, NULL},
+	{"stash store", "-q,--quiet -m,--message:text", "rev", GIT_WRITES, NULL, NULL},
+	{"notes", "--ref:text", "", GIT_GROUP, NULL, "--ref?text"},
+	{"notes list", "", "rev", 0, NULL, NULL},
+	{"notes show", "", "rev", 0, NULL, NULL},
+	{"notes get-ref", "", "", 0, NULL, NULL},
+	{"notes add", "-f,--force --allow-empty -C,--reuse-message:rev" MESSAGE, "rev", GIT_WRITES,
+		NULL, NULL},
+	{"notes append", "--allow-empty -C,--reuse-message:rev" MESSAGE, "rev", GIT_WRITES, NULL,
+		NULL},
+	{"notes copy", "-f,--force", "rev rev", GIT_WRITES, NULL, NULL},
+	{"notes remove", "--ignore-missing", "rev*", GIT_WRITES, NULL, NULL},
+	{"notes prune", "-n,--dry-run -v,--verbose", "", GIT_WRITES, NULL, NULL},
+	{0},
+};
