@@ -12,12 +12,16 @@ static bool program_valid(struct str text)
 	return str_is(text, "[") || str_is(text, ":") || name_valid(text);
 }
 
+/* `log`, or with a subcommand or the form that is meant: `stash list`, `push --force`. */
 static bool git_command_valid(struct str text)
 {
+	size_t blank = str_find(text, STR(" "));
+
 	for (size_t i = 0; i < text.n; i++)
-		if ((text.p[i] < 'a' || text.p[i] > 'z') && (i == 0 || text.p[i] != '-'))
+		if ((text.p[i] < 'a' || text.p[i] > 'z') && i != blank &&
+			(i == 0 || text.p[i] != '-'))
 			return false;
-	return text.n && text.n <= 64;
+	return text.n && text.n <= 64 && blank + 1 != text.n;
 }
 
 /* `section.name` or `section.any thing.name`. */
