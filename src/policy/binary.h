@@ -15,9 +15,12 @@
  * (one or more), also before a last kind (`read+ write`); `KIND(-e,-f)`: not there when one of
  * these options was given. Empty: none.
  *
+ * Fewer operands than that are the program's own affair; more are denied.
+ *
  * KINDS: text (anything, not a file), number, name ([A-Za-z0-9._+-], no leading dash), read, write
- * (a file), tree (a file or folder and all below it is written or removed), folder (is written
- * into), rev (a git revision or range), found handled as files; `word{a,b,c}` one of these.
+ * (a file), tree (a file or folder and all below it is written), entry (the name itself is removed
+ * or moved, with all below it), folder (is written into), enter (becomes the working directory), rev
+ * (a git revision or range); `word{a,b,c}` one of these.
  */
 #ifndef DT_POLICY_BINARY_H
 #define DT_POLICY_BINARY_H
@@ -60,9 +63,18 @@ struct parsed {
 	size_t n;
 	struct arg *operands; /* not yet checked */
 	size_t n_operands;
+	size_t n_before;      /* how many of them stand before a `--`; without one: all */
 	size_t first_operand; /* index in call->args; call->n when there is none */
 };
 bool given_any(const struct parsed *p, const char *name);
+
+/* All that the row says of one call: check_options() and check_operands(), or its function. */
+int check_binary(struct check *c, const struct call *call, const struct binary *b);
+/* Values of CFLAGS and the like, of make as of the environment: words between blanks, each of them
+ * an option that the compiler's row has. `c` only holds what is asked; no path is below `call`. */
+int check_flags(struct check *c, struct str value, struct str cwd, struct span at);
+/* A compiler's command line in one text, as in CC='gcc -m64': a known name, then such words. */
+int check_compiler(struct check *c, struct str value, struct str cwd, struct span at);
 
 /* Splits args[first..] by the notation and checks the options' values. 0 or -1 with c->v. */
 int check_options(struct check *c, const struct call *call, size_t first, const char *options,
@@ -77,5 +89,11 @@ int notation_check(const char *options, const char *operands, struct error *err)
 
 /* The call that begins at args[first], as a wrapper starts it (with the same feeder). */
 int check_inner(struct check *c, const struct call *call, size_t first, size_t n);
+
+/* `call` is a git that puts out nothing but names of commits, branches or tags. */
+bool git_puts_commits(const struct call *call);
+/* `call` is a git that puts out nothing but names of files in the worktree, as seen from its folder;
+ * *nul: each ends with a NUL byte. */
+bool git_lists_files(const struct call *call, bool *nul);
 
 #endif
