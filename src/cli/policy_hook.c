@@ -354,10 +354,11 @@ int policy_hook(struct invocation *in, struct error *err)
 	if (in->args->n > 1)
 		return error_set(err, ERR_USAGE, "too many words after 'hook'");
 	h.project = project && project[0] == '/' ? project : NULL;
-	if (h.project && !find_file(&h, NULL))
-		return 0;
+	/* Read in any case: the client must not find the pipe closed. */
 	if (read_input(&text, INPUT_MAX, err) < 0)
 		return -1;
+	if (h.project && !find_file(&h, NULL))
+		return 0;
 	rc = json_parse(&call, buf_str(&text), err);
 	file = find_file(&h, call);
 	if (!file)
