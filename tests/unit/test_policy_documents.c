@@ -29,7 +29,7 @@ static void every_key_is_read(void **state)
 		       "allow: [ls, '[', git, lint]\n"
 		       "write: true\n"
 		       "network: true\n"
-		       "git: [status, log]\n"
+		       "git: [status, stash list, push --force]\n"
 		       "git_config: [user.name, url.https://example.org/.insteadOf]\n"
 		       "environment: [MODE, X_1]\n"
 		       "read: [/usr/share/dict, /opt/sdk]\n"
