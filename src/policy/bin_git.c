@@ -11,8 +11,8 @@ static const char global_options[] =
 	"--literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --version,-v "
 	"--help,-h +";
 
-static const struct git_command *const tables[] = {
-	git_history, git_look, git_change, git_refs, git_remotes, git_places};
+static const struct git_command *const tables[] = {git_rows_history, git_rows_look, git_rows_change,
+	git_rows_refs, git_rows_remotes, git_rows_places};
 
 int git_no(struct git_use *u, enum rule rule, const struct arg *arg, const char *why)
 {

@@ -46,8 +46,8 @@ struct git_use {
 };
 
 /* Each ended by a NULL name. */
-extern const struct git_command git_history[], git_look[], git_change[], git_refs[], git_remotes[],
-	git_places[];
+extern const struct git_command git_rows_history[], git_rows_look[], git_rows_change[],
+	git_rows_refs[], git_rows_remotes[], git_rows_places[];
 
 /* Denials; always -1. */
 int git_no(struct git_use *u, enum rule rule, const struct arg *arg, const char *why);
@@ -101,7 +101,7 @@ int git_check_clone(struct git_use *u);
 #define GIT_RANGE_OPTIONS                                                                          \
 	" --max-count:number -# --skip:number --since:text --after:text --until:text "             \
 	"--before:text --since-as-filter:text --max-age:text --min-age:text --author:text "        \
-	"--committer:text --grep:text --grep-reflog:text --all-match --invert-grep "               \
+	"--grep:text --grep-reflog:text --all-match --invert-grep "                                \
 	"-i,--regexp-ignore-case --basic-regexp -E,--extended-regexp -F,--fixed-strings "          \
 	"-P,--perl-regexp --remove-empty --merges --no-merges --min-parents?number "               \
 	"--max-parents?number --no-min-parents --no-max-parents --first-parent "                   \
@@ -124,7 +124,8 @@ int git_check_clone(struct git_use *u);
 	"-L:text -m -c --cc -t -r --dd --remerge-diff --diff-merges:text --no-diff-merges "        \
 	"--combined-all-paths --root -q "
 
-#define GIT_LOG_OPTIONS GIT_DIFF_OPTIONS GIT_RANGE_OPTIONS GIT_SHOW_OPTIONS " -n:number "
+#define GIT_LOG_OPTIONS                                                                            \
+	GIT_DIFF_OPTIONS GIT_RANGE_OPTIONS GIT_SHOW_OPTIONS " -n:number --committer:text "
 
 /* Strategies by another name would be programs of that name. */
 #define GIT_STRATEGY "word{ort,recursive,resolve,octopus,ours,subtree}"

@@ -84,7 +84,7 @@ static int check_apply(struct git_use *u)
 	return git_writes(u);
 }
 
-const struct git_command git_change[] = {
+const struct git_command git_rows_change[] = {
 	{"add",
 		"-n,--dry-run -v,--verbose -f,--force -u,--update --no-update --renormalize "
 		"-N,--intent-to-add -A,--all --no-all --no-ignore-removal --ignore-removal "

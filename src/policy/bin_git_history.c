@@ -53,7 +53,7 @@ static int check_reflog(struct git_use *u)
 	return 0;
 }
 
-const struct git_command git_history[] = {
+const struct git_command git_rows_history[] = {
 	{"log", GIT_LOG_OPTIONS, "mixed*", 0, NULL, NULL},
 	{"show", GIT_LOG_OPTIONS, "mixed*", 0, NULL, NULL},
 	{"whatchanged", GIT_LOG_OPTIONS, "mixed*", 0, NULL, NULL},
@@ -79,15 +79,17 @@ const struct git_command git_history[] = {
 		"mixed*", 0, NULL, NULL},
 	{"rev-list",
 		GIT_RANGE_OPTIONS GIT_SHOW_OPTIONS
-		" -n:number --header --timestamp --objects-edge --objects-edge-aggressive "
+		" -n:number --committer:text --header --timestamp --objects-edge "
+		"--objects-edge-aggressive "
 		"--object-names "
 		"--no-object-names --unpacked --disk-usage?text --bisect-vars --bisect-all --quiet "
 		"--abbrev?number --no-abbrev --no-commit-header --commit-header --indexed-objects",
 		"mixed*", 0, NULL, NULL},
 	{"shortlog",
-		GIT_RANGE_OPTIONS " -c -n,--numbered -s,--summary -e,--email -w?text --group:text "
-				  "--format?text --pretty?text --date:text --encoding:text "
-				  "--use-mailmap --mailmap",
+		GIT_RANGE_OPTIONS
+		" -c,--committer -n,--numbered -s,--summary -e,--email -w?text --group:text "
+		"--format?text --pretty?text --date:text --encoding:text "
+		"--use-mailmap --mailmap",
 		"mixed*", 0, NULL, NULL},
 	{"cherry", "-v,--verbose --abbrev?number", "rev rev rev", 0, NULL, NULL},
 	{"blame", BLAME " -S:read", "mixed*", 0, NULL, NULL},

@@ -60,7 +60,7 @@ static int check_symbolic_ref(struct git_use *u)
 	" --format:text --sort:text --points-at:rev --merged?rev --no-merged?rev --contains?rev "  \
 	"--no-contains?rev --ignore-case --color?text "
 
-const struct git_command git_look[] = {
+const struct git_command git_rows_look[] = {
 	{"status",
 		"-v,--verbose -s,--short -b,--branch --no-branch --show-stash --no-show-stash "
 		"--ahead-behind --no-ahead-behind --porcelain?text --long -z,--null "

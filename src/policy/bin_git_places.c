@@ -45,7 +45,7 @@ static int check_worktree_add(struct git_use *u)
 	return 0;
 }
 
-const struct git_command git_places[] = {
+const struct git_command git_rows_places[] = {
 	{"worktree", "", "", GIT_GROUP, NULL, NULL},
 	{"worktree list", "-v,--verbose --porcelain -z --expire:text", "", 0, NULL, NULL},
 	{"worktree add",

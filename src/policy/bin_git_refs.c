@@ -49,7 +49,7 @@ static int check_tag(struct git_use *u)
 	" --overlay --no-overlay -2,--ours -3,--theirs --ignore-skip-worktree-bits "               \
 	"--pathspec-from-file:read --pathspec-file-nul "
 
-const struct git_command git_refs[] = {
+const struct git_command git_rows_refs[] = {
 	{"branch",
 		"-v,--verbose -q,--quiet --track,-t?text --no-track --set-upstream-to,-u:rev "
 		"--unset-upstream --remotes,-r --abbrev?number --no-abbrev --all,-a --delete,-d -D "

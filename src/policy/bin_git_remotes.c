@@ -48,7 +48,7 @@ static int check_ls_remote(struct git_use *u)
 	return here || given_any(&u->p, "--get-url") ? 0 : git_networks(u);
 }
 
-const struct git_command git_remotes[] = {
+const struct git_command git_rows_remotes[] = {
 	{"fetch",
 		"--multiple,-m -n -j,--jobs:number --prefetch -P,--prune-tags --no-prune-tags "
 		"--write-fetch-head --no-write-fetch-head -u,--update-head-ok --refetch "
