@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include "src/policy/interpret_internal.h"
 
 int run_heed(struct shell *sh, int status)
@@ -213,6 +214,7 @@ int interpret_shared(const struct execution *x, const struct root *root, char **
 	int status;
 
 	shell_signals();
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* what a subshell leaves comes to us */
 	sh.cwd = xmalloc(strlen(x->cwd) + 1);
 	memcpy(sh.cwd, x->cwd, strlen(x->cwd) + 1);
 	take_environment(&sh, environment);
@@ -221,6 +223,8 @@ int interpret_shared(const struct execution *x, const struct root *root, char **
 	status = run_node(&sh, x->tree);
 	if (!shared_denied(shared))
 		shell_wait_jobs(&sh);
+	if (!shared_denied(shared))
+		shell_wait_left(&sh);
 	return status;
 }
 

@@ -20,6 +20,7 @@ enum {
 	SHELL_TEXT = 1 << 20,  /* bytes that $( ) and read take at most */
 	SHELL_ASKED = 512,     /* calls that one command may be asked about: wrappers in wrappers */
 	SHARED_TEXT = 8 << 10, /* of the word and of the path of a verdict */
+	SHARED_JOBS = 1024,
 	NOT_FOUND = 127,
 	NOT_RUN = 126,
 };
@@ -28,6 +29,9 @@ enum {
 struct shared {
 	atomic_int started; /* the layers are in place */
 	atomic_int denied;  /* 1: being written, 2: all of it is there */
+	/* What subshells put into the background and left: the first process waits for it. */
+	atomic_uint n_jobs;
+	pid_t jobs[SHARED_JOBS];
 	int rule;
 	struct span at;
 	bool has_word, has_path;
@@ -42,6 +46,8 @@ void shared_drop(struct shared **s); /* for CLEANUP too */
 /* The first denial counts. Wakes whoever waits at the other end of `alarm` (-1: nobody). */
 void shared_deny(struct shared *s, int alarm, const struct verdict *v);
 bool shared_denied(const struct shared *s);
+/* False: there is no room. */
+bool shared_leave_job(struct shared *s, pid_t pid);
 /* Texts are put into the arena. */
 void shared_verdict(struct arena *a, const struct shared *s, struct verdict *out);
 
@@ -99,6 +105,8 @@ pid_t shell_fork(struct shell *sh);
 /* Its status as a shell gives it. */
 int shell_wait(struct shell *sh, pid_t pid);
 void shell_wait_jobs(struct shell *sh);
+/* For the first process, which orphans come to. */
+void shell_wait_left(struct shell *sh);
 _Noreturn void shell_exit(struct shell *sh, int status);
 /* A descriptor out of the way of 0..2; closes the old one. -1 with errno. */
 int shell_lift(int fd);

@@ -83,7 +83,9 @@ pid_t shell_fork(struct shell *sh)
 	if (pid > 0) {
 		child_add(sh, pid);
 	} else if (pid == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		/* The first process lives to the end; what a subshell leaves outlives that. */
+		if (!sh->apart)
+			(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		sh->n_children = sh->n_jobs = 0;
 	} else {
 		shell_say("cannot start a process: %s", strerror(errno));
@@ -135,10 +137,22 @@ void shell_wait_jobs(struct shell *sh)
 	sh->n_jobs = 0;
 }
 
+void shell_wait_left(struct shell *sh)
+{
+	for (unsigned i = 0; i < SHARED_JOBS && i < atomic_load(&sh->shared->n_jobs); i++)
+		while (waitpid(sh->shared->jobs[i], NULL, 0) < 0 && errno == EINTR)
+			;
+}
+
+/* As in a shell, whoever waits for this process does not wait for what it put aside. */
 void shell_exit(struct shell *sh, int status)
 {
-	if (!shared_denied(sh->shared))
-		shell_wait_jobs(sh);
+	for (size_t i = 0; i < sh->n_jobs; i++) {
+		const struct child *c = child_of(sh, sh->jobs[i]);
+
+		if (c && c->status < 0 && !shared_leave_job(sh->shared, c->pid))
+			(void)shell_wait(sh, sh->jobs[i]);
+	}
 	_exit(status);
 }
 

@@ -53,6 +53,15 @@ bool shared_denied(const struct shared *s)
 	return atomic_load(&s->denied) != 0;
 }
 
+bool shared_leave_job(struct shared *s, pid_t pid)
+{
+	unsigned i = atomic_fetch_add(&s->n_jobs, 1);
+
+	if (i < SHARED_JOBS)
+		s->jobs[i] = pid;
+	return i < SHARED_JOBS;
+}
+
 /* What comes from the other side of a process boundary is measured, not believed. */
 static struct str take(struct arena *a, const char *text, size_t n)
 {

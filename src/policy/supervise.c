@@ -198,6 +198,7 @@ static bool end_leader(struct run *r, bool now)
 	if (now) {
 		(void)kill(-r->pid, SIGKILL);
 		(void)kill(r->pid, SIGKILL);
+		sandbox_kill(&r->sandbox);
 	}
 	if (!r->ended)
 		return false;
@@ -205,11 +206,16 @@ static bool end_leader(struct run *r, bool now)
 	return true;
 }
 
+static int64_t grace_of(const struct run *r)
+{
+	return r->x->grace_ms ? r->x->grace_ms : PROCESS_GRACE_MS;
+}
+
 /* TERM to all that is left, KILL after the grace, until none is left. */
 static void end_all(struct run *r)
 {
 	int64_t from = clock_ticks();
-	int64_t grace = r->x->grace_ms ? r->x->grace_ms : PROCESS_GRACE_MS;
+	int64_t grace = grace_of(r);
 	bool gone = false;
 
 	(void)kill(-r->pid, SIGTERM);
@@ -227,14 +233,14 @@ static void end_all(struct run *r)
 	}
 }
 
-/* What is in the pipes still. A caller that does not take it is not waited for longer than the run
- * itself would have been. */
+/*
+ * What is in the pipes still. A caller that does not take it is waited for as long as the run could
+ * have gone on; after a run that was ended, a moment.
+ */
 static void drain(struct run *r, int64_t deadline)
 {
-	int64_t last = clock_ticks() + STUCK_MS;
-
-	if (deadline > last || (deadline < 0 && !r->end->timed_out && !r->end->cancelled))
-		last = deadline;
+	if (r->end->timed_out || r->end->cancelled || shared_denied(r->shared))
+		deadline = clock_ticks() + grace_of(r);
 	for (;;) {
 		bool more = false;
 
@@ -243,9 +249,9 @@ static void drain(struct run *r, int64_t deadline)
 				;
 			more |= has_waiting(&r->streams[i]);
 		}
-		if (!more || (last >= 0 && clock_ticks() >= last))
+		if (!more || (deadline >= 0 && clock_ticks() >= deadline))
 			return;
-		pause_round(r, left_ms(last));
+		pause_round(r, left_ms(deadline));
 	}
 }
 
