@@ -19,8 +19,8 @@
  *
  * KINDS: text (anything, not a file), number, name ([A-Za-z0-9._+-], no leading dash), read, write
  * (a file), tree (a file or folder and all below it is written), entry (the name itself is removed
- * or moved, with all below it), folder (is written into), enter (becomes the working directory), rev
- * (a git revision or range); `word{a,b,c}` one of these.
+ * or moved, with all below it), folder (is written into), enter (becomes the working directory),
+ * rev (a git revision or range); `word{a,b,c}` one of these.
  */
 #ifndef DT_POLICY_BINARY_H
 #define DT_POLICY_BINARY_H
@@ -92,8 +92,8 @@ int check_inner(struct check *c, const struct call *call, size_t first, size_t n
 
 /* `call` is a git that puts out nothing but names of commits, branches or tags. */
 bool git_puts_commits(const struct call *call);
-/* `call` is a git that puts out nothing but names of files in the worktree, as seen from its folder;
- * *nul: each ends with a NUL byte. */
+/* `call` is a git that puts out nothing but names of files in the worktree, as seen from its
+ * folder; *nul: each ends with a NUL byte. */
 bool git_lists_files(const struct call *call, bool *nul);
 
 #endif

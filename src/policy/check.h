@@ -31,6 +31,7 @@ struct check {
 	struct trace *trace; /* may be NULL */
 	unsigned left;       /* calls that may still be asked about */
 	bool live;           /* the executor asks: all values are real */
+	const struct call *finder; /* what finds the files of ARG_FOUND */
 };
 
 /* Notes it for explain; returns `rc`, so that a check can `return asked(..)`. */

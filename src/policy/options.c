@@ -161,25 +161,42 @@ static bool is_number(struct str s)
 	return s.n > 1;
 }
 
-static int take_option(struct walk *w, const struct arg *arg)
+/* A name of several letters behind one dash, with its value behind `=` or in the next word. */
+static int take_word(struct walk *w, const struct arg *arg, const struct option_row *row)
 {
-	const struct option_row *row = NULL;
 	struct given *g;
+	struct arg value;
 
-	if (str_starts(arg->text, "--"))
-		return take_long(w, arg);
-	if (w->n.words && arg->text.n > 2)
-		row = notation_find(&w->n, arg->text);
-	if (!row && w->n.number && is_number(arg->text) && arg->origin == ARG_KNOWN)
-		row = w->n.number;
-	if (!row)
-		return take_letters(w, arg);
-	if (arg->origin != ARG_KNOWN)
+	if (arg->origin != ARG_KNOWN && arg->text.n <= row->name.n)
 		return refuse(w, RULE_VALUE_DYNAMIC, "not known as a whole: option", arg->text);
+	if (arg->text.n > row->name.n && row->value == OPTION_ALONE)
+		return refuse(w, RULE_OPTION, "a value for option", row->name);
 	g = take(w, row);
 	if (!g)
 		return -1;
+	if (arg->text.n > row->name.n) {
+		value = rest_of(arg, row->name.n + 1);
+		return take_value(w, g, row, &value);
+	}
 	return row->value == OPTION_NEEDS ? take_next(w, g, row) : 0;
+}
+
+static int take_option(struct walk *w, const struct arg *arg)
+{
+	const struct option_row *row = NULL;
+	struct str name = str_sub(arg->text, 0, str_find(arg->text, STR("=")));
+
+	if (str_starts(arg->text, "--"))
+		return take_long(w, arg);
+	if (w->n.words && name.n > 2)
+		row = notation_find(&w->n, name);
+	if (!row && w->n.words && arg->text.n > 2)
+		row = notation_find(&w->n, arg->text);
+	if (row)
+		return take_word(w, arg, row);
+	if (w->n.number && is_number(arg->text) && arg->origin == ARG_KNOWN)
+		return push(w, w->n.number) ? 0 : -1;
+	return take_letters(w, arg);
 }
 
 /* An argument that may be an option or an operand: what it is must not depend on the run. */

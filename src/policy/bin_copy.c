@@ -1,0 +1,192 @@
+/*
+ * cp, mv, install, ln, chmod: what they write is the target, or, where the target is a folder, a
+ * name in it that comes from the source.
+ */
+#include <fcntl.h>
+#include "src/policy/bin.h"
+
+#define BACKUP "-b --backup?word{none,off,numbered,t,existing,nil,simple,never} "
+
+struct targets {
+	struct check *c;
+	const struct call *call;
+	struct parsed p;
+	enum access access; /* to the target */
+	struct arg folder;  /* -t, or the last operand */
+	const struct arg *sources;
+	size_t n;
+	bool listed;    /* -t: `folder` is a folder, whatever is there now */
+	bool no_folder; /* -T */
+	bool below;     /* --parents: the whole path of a source is made again */
+};
+
+static int ask(struct targets *t, const struct arg *arg, enum access access, bool whole)
+{
+	if (arg->origin == ARG_FOUND && access != ACCESS_READ)
+		return check_value(t->c, t->call, arg, STR("entry"));
+	if (access == ACCESS_READ)
+		return check_value(t->c, t->call, arg, STR("read"));
+	if (!t->c->policy->write)
+		return bin_refuse(t->c, RULE_WRITE, arg, "the policy does not allow writing");
+	return check_path(t->c, t->call, arg, access, whole);
+}
+
+/* FOLDER/NAME, where NAME is the last part of the source. */
+static int ask_inside(struct targets *t, const struct arg *source)
+{
+	struct arg target = t->folder;
+	struct str base = bin_base(source->text);
+
+	if (source->origin != ARG_KNOWN || t->below || str_is(base, ".") || str_is(base, "..") ||
+		str_is(base, "/"))
+		return ask(t, &target, ACCESS_WRITE, true);
+	target.text = str_of(arena_printf(
+		t->c->arena, "%.*s/%.*s", (int)target.text.n, target.text.p, (int)base.n, base.p));
+	return ask(t, &target, t->access, true);
+}
+
+/* Where links lead depends on where they are: one that climbs is not moved about. */
+static int ask_moved_link(struct targets *t, const struct arg *source)
+{
+	char to[4096];
+	struct place folder;
+	struct arg parent = *source;
+	struct str base = bin_base(source->text);
+	ssize_t n;
+
+	if (source->origin != ARG_KNOWN || !base.n)
+		return 0;
+	parent.text = str_sub(source->text, 0, (size_t)(base.p - source->text.p));
+	if (!parent.text.n)
+		parent.text = STR(".");
+	if (bin_place(t->c, t->call, &parent, &folder) < 0 || folder.outside)
+		return 0;
+	n = readlinkat(t->c->root->fd,
+		arena_printf(t->c->arena, "%.*s%s%.*s", (int)folder.path.n, folder.path.p,
+			folder.path.n ? "/" : "", (int)base.n, base.p),
+		to, sizeof(to));
+	if (n > 0 && str_find((struct str){to, (size_t)n}, STR("..")) < (size_t)n)
+		return bin_refuse(t->c, RULE_PATH_OUTSIDE, source,
+			"a link with '..' in it would lead elsewhere");
+	return 0;
+}
+
+static int ask_targets(struct targets *t)
+{
+	struct place place;
+	bool known = t->folder.origin == ARG_KNOWN && !t->folder.split;
+	bool there = known && bin_place(t->c, t->call, &t->folder, &place) == 0;
+
+	if (!known)
+		return bin_refuse(t->c, RULE_PATH_DYNAMIC, &t->folder,
+			"the target is not known from the text");
+	if (ask(t, &t->folder, t->listed ? ACCESS_WRITE : t->access, false) < 0)
+		return -1;
+	if (t->no_folder || (!t->listed && !(there && place.folder) && t->n == 1))
+		return ask(t, &t->folder, t->access, true);
+	for (size_t i = 0; i < t->n; i++)
+		if (ask_inside(t, &t->sources[i]) < 0)
+			return -1;
+	return 0;
+}
+
+/* Sets sources and folder. */
+static int part(struct targets *t)
+{
+	t->sources = t->p.operands;
+	t->n = t->p.n_operands;
+	t->no_folder = given_any(&t->p, "-T");
+	t->below = given_any(&t->p, "--parents");
+	for (size_t i = 0; i < t->p.n; i++)
+		if (str_is(t->p.options[i].name, "-t")) {
+			t->listed = true;
+			t->folder = t->p.options[i].value;
+		}
+	if (t->listed)
+		return 0;
+	if (!t->n)
+		return bin_refuse(t->c, RULE_OPERAND, &t->call->args[0], "no operands");
+	t->folder = t->sources[--t->n];
+	return 0;
+}
+
+static int check_targets(
+	struct targets *t, const char *options, enum access source, bool moves_links)
+{
+	if (check_options(t->c, t->call, 1, options, &t->p) < 0 || part(t) < 0)
+		return -1;
+	for (size_t i = 0; i < t->n; i++)
+		if (ask(t, &t->sources[i], source, source != ACCESS_READ) < 0 ||
+			(moves_links && ask_moved_link(t, &t->sources[i]) < 0))
+			return -1;
+	return ask_targets(t);
+}
+
+int check_copy(struct check *c, const struct call *call)
+{
+	struct targets t = {.c = c, .call = call, .access = ACCESS_WRITE};
+
+	return check_targets(&t,
+		"-a,--archive --attributes-only " BACKUP "-d -f,--force -i,--interactive "
+		"-n,--no-clobber -P,--no-dereference -p --preserve?text --no-preserve:text "
+		"--parents "
+		"-R,-r,--recursive --reflink?word{always,auto,never} --remove-destination "
+		"--sparse:word{auto,always,never} --strip-trailing-slashes "
+		"-t,--target-directory:text -T,--no-target-directory -u,--update -v,--verbose "
+		"-x,--one-file-system",
+		ACCESS_READ, true);
+}
+
+int check_move(struct check *c, const struct call *call)
+{
+	struct targets t = {.c = c, .call = call, .access = ACCESS_ENTRY};
+
+	return check_targets(&t,
+		BACKUP "-f,--force -i,--interactive -n,--no-clobber --strip-trailing-slashes "
+		       "-t,--target-directory:text -T,--no-target-directory -u,--update "
+		       "-v,--verbose",
+		ACCESS_ENTRY, true);
+}
+
+int check_install(struct check *c, const struct call *call)
+{
+	const char *options = BACKUP "-c -C,--compare -d,--directory -D -m,--mode:text "
+				     "-p,--preserve-timestamps -t,--target-directory:text "
+				     "-T,--no-target-directory -v,--verbose";
+	struct targets t = {.c = c, .call = call, .access = ACCESS_WRITE};
+	struct parsed p;
+
+	if (check_options(c, call, 1, options, &p) < 0)
+		return -1;
+	if (given_any(&p, "-d"))
+		return check_operands(c, call, &p, "write*");
+	return check_targets(&t, options, ACCESS_READ, false);
+}
+
+int check_chmod(struct check *c, const struct call *call)
+{
+	struct call rest = *call;
+	struct parsed p;
+	bool minus = false;
+
+	/* `chmod -w FILE`: a mode, though it looks like an option. */
+	rest.args = arena_alloc(c->arena, call->n * sizeof(*rest.args));
+	rest.n = 0;
+	for (size_t i = 0; i < call->n; i++) {
+		struct str text = call->args[i].text;
+		bool mode =
+			i && call->args[i].origin == ARG_KNOWN && text.n > 1 && text.p[0] == '-';
+
+		for (size_t k = 1; mode && k < text.n; k++)
+			mode = strchr("rwxXst", text.p[k]) != NULL;
+		if (!mode || minus)
+			rest.args[rest.n++] = call->args[i];
+		minus |= mode;
+	}
+	if (check_options(c, &rest, 1,
+		    "-c,--changes -f,--silent,--quiet -v,--verbose --preserve-root "
+		    "--reference:read -R,--recursive",
+		    &p) < 0)
+		return -1;
+	return check_operands(c, &rest, &p, minus ? "tree*" : "text(--reference) tree*");
+}

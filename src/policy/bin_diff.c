@@ -1,0 +1,100 @@
+/* diff goes through folders, and jq has a language: what of both leads to other files is denied. */
+#include "src/policy/bin.h"
+
+extern const struct binary binaries_text[];
+
+/* Between folders diff reads what links in them lead to, unless it is told not to. */
+int check_diff(struct check *c, const struct call *call)
+{
+	const struct binary *row = binaries_text;
+	struct parsed p;
+	struct place place;
+
+	while (row->check != check_diff)
+		row++;
+	if (check_options(c, call, 1, row->options, &p) < 0 ||
+		check_operands(c, call, &p, row->operands) < 0)
+		return -1;
+	for (size_t i = 0; i < p.n_operands && !given_any(&p, "--no-dereference"); i++)
+		if (p.operands[i].origin == ARG_FOUND || given_any(&p, "-r") ||
+			(bin_place(c, call, &p.operands[i], &place) == 0 && place.folder))
+			return bin_refuse(c, RULE_OPTION, &p.operands[i],
+				"diff of folders follows links: give --no-dereference");
+	return 0;
+}
+
+static bool is_letter(char ch)
+{
+	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_';
+}
+
+/* `import "a" as b;` and `include "a";` read files from wherever they are told to. */
+static bool reads_modules(struct str s)
+{
+	static const char *const words[] = {"import", "include"};
+
+	for (size_t i = 0; i < s.n; i++) {
+		if (i && (is_letter(s.p[i - 1]) || s.p[i - 1] == '.' || s.p[i - 1] == '"'))
+			continue;
+		for (size_t k = 0; k < COUNT(words); k++) {
+			size_t n = strlen(words[k]);
+
+			if (s.n - i >= n && !memcmp(s.p + i, words[k], n) &&
+				(s.n - i == n || !is_letter(s.p[i + n])))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The options of jq that take a name and a value. */
+static int drop_pairs(struct check *c, const struct call *call, struct call *out)
+{
+	static const char *const names[] = {
+		"--arg", "--argjson", "--slurpfile", "--rawfile", "--argfile"};
+
+	*out = *call;
+	out->args = arena_alloc(c->arena, (call->n + 1) * sizeof(*out->args));
+	out->n = 0;
+	for (size_t i = 0; i < call->n; i++) {
+		size_t k = 0;
+
+		while (k < COUNT(names) && !bin_is(&call->args[i], names[k]))
+			k++;
+		if (k == COUNT(names)) {
+			out->args[out->n++] = call->args[i];
+			continue;
+		}
+		if (i + 2 >= call->n || call->args[i + 1].split || call->args[i + 2].split)
+			return bin_refuse(c, RULE_OPTION, &call->args[i],
+				"this option needs a name and a value");
+		if (k >= 2 && check_value(c, call, &call->args[i + 2], STR("read")) < 0)
+			return -1;
+		i += 2;
+	}
+	return 0;
+}
+
+int check_jq(struct check *c, const struct call *call)
+{
+	struct call rest;
+	struct parsed p;
+
+	if (drop_pairs(c, call, &rest) < 0 ||
+		check_options(c, &rest, 1,
+			"-n,--null-input -r,--raw-output -R,--raw-input -c,--compact-output "
+			"-C,--color-output -M,--monochrome-output -S,--sort-keys -s,--slurp "
+			"-e,--exit-status -a,--ascii-output -j,--join-output --tab --indent:number "
+			"--stream --seq --unbuffered --args --jsonargs",
+			&p) < 0 ||
+		check_operands(c, &rest, &p, "text read*") < 0)
+		return -1;
+	if (!p.n_operands)
+		return 0;
+	if (p.operands[0].origin != ARG_KNOWN)
+		return bin_refuse(
+			c, RULE_SCRIPT, &p.operands[0], "a filter that is not known from the text");
+	if (reads_modules(p.operands[0].text))
+		return bin_refuse(c, RULE_SCRIPT, &p.operands[0], "a filter that reads modules");
+	return asked(c, RULE_SCRIPT, p.operands[0].at, p.operands[0].text, STR(""), 0);
+}

@@ -1,0 +1,40 @@
+/*
+ * found.h: commands that are given names of files which another program finds: by find -exec, and
+ * by xargs behind find, grep -l or git ls-files.
+ */
+#ifndef DT_POLICY_FOUND_H
+#define DT_POLICY_FOUND_H
+
+#include "src/policy/bin.h"
+
+/* `arg` with a found name where it has `mark`: what is in front of it, and ARG_FOUND. */
+struct arg found_in(const struct arg *arg, const char *mark, bool several);
+/* The call `inner`, with ARG_FOUND among its words; `finder` is the find, grep or git. */
+int check_found(struct check *c, const struct call *inner, const struct call *finder);
+/* What c->finder finds is written: nothing that is protected may be among it. `arg`: who says so.
+ */
+int check_found_write(struct check *c, const struct arg *arg);
+
+/* What a program that finds files was told. */
+struct finding {
+	const struct arg *starts; /* none: the working directory */
+	size_t n;
+	struct str names; /* a pattern that all names match; n == 0: not known */
+	bool zero;        /* a NUL behind each name, not a newline */
+	bool bare;        /* names may begin with those of files in the working directory */
+	bool tracked;     /* of git: nothing below .git */
+};
+/* False: it is no such program, or puts out other things. */
+bool finding_of(struct check *c, const struct call *call, struct finding *out);
+bool find_finding(const struct call *call, struct finding *out);
+/* The pattern and where it starts, whatever it puts out. */
+void find_places(const struct call *call, struct finding *out);
+
+/*
+ * Looks at the names below the places where it starts: 0, or -1 with the denial when one has a byte
+ * of `bad`, or (bare) begins with a dash, or there are too many.
+ */
+int check_names(struct check *c, const struct call *finder, const struct finding *f,
+	const char *bad, const struct arg *arg);
+
+#endif
