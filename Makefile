@@ -2,6 +2,7 @@
 #   make            build/dev-team            make check    lists, floors and unit tests
 #   make test       all tests                 make crash    kill and fail at every system call
 #   make demo       a run to look at          make fuzz     60 s each fuzz target (clang)
+#   make oracle     the shell parser against bash and shfmt, 200,000 generated texts
 #   make bench      a table of times          make e2e      the real client
 #   make conform    what every store must do, on good ones and broken ones; 8 processes at once
 #   make SAN=1 test with sanitizers           make format   clang-format in place
@@ -71,9 +72,10 @@ COMMA   := ,
 UNIT    := $(wildcard tests/unit/*.c)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 TESTLIB := $(patsubst %.c,$(O)/%.o,$(wildcard tests/lib/*.c)) $(LIB)
-TOOLS   := $(wildcard $(patsubst %,tests/%/*.c,spec store crash bench fuzz lib))
+TOOLS   := $(wildcard $(patsubst %,tests/%/*.c,spec store crash bench fuzz lib policy))
 PROGRAMS := $(UNIT:%.c=$(O)/%) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
-	$(patsubst %,$(O)/tests/%,spec/runner store/conform store/crowd crash/killat crash/sweep crash/storm)
+	$(patsubst %,$(O)/tests/%,spec/runner store/conform store/crowd crash/killat crash/sweep crash/storm \
+	policy/oracle policy/differential policy/recorder)
 
 # Where this test plants its faults.
 $(O)/tests/unit/test_simulate: LDFLAGS += $(patsubst %,-Wl$(COMMA)--wrap=%,lease_admit lease_held \
@@ -90,6 +92,12 @@ $(O)/tests/store/crowd: $(patsubst %.c,$(O)/%.o,$(wildcard tests/store/crowd*.c)
 $(O)/tests/crash/%: $(O)/tests/crash/%.o $(O)/tests/crash/trace.o $(O)/tests/crash/scenes.o $(O)/tests/crash/stage.o \
 	$(O)/tests/crash/checks.o $(TESTLIB)
 	$(LINK)
+GENERATE := $(patsubst %.c,$(O)/%.o,$(wildcard tests/policy/generate*.c))
+$(O)/tests/policy/oracle: $(O)/tests/policy/oracle.o $(patsubst %.c,$(O)/%.o,$(wildcard tests/policy/notes*.c)) \
+	$(GENERATE) $(TESTLIB)
+	$(LINK)
+$(O)/tests/policy/differential: $(O)/tests/policy/differential.o $(GENERATE) $(TESTLIB)
+	$(LINK)
 $(O)/tests/fuzz/replay_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(TESTLIB)
 	$(LINK)
 $(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(LIB)
@@ -97,7 +105,7 @@ $(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(LIB)
 $(O)/tests/bench/bench: $(O)/tests/bench/bench.o $(O)/tests/bench/long_history.o $(TESTLIB)
 	$(LINK)
 # What a step is measured against must carry no library of ours.
-$(O)/tests/bench/bare $(O)/tests/bench/empty: $(O)/tests/bench/%: $(O)/tests/bench/%.o
+$(O)/tests/bench/bare $(O)/tests/bench/empty $(O)/tests/policy/recorder: $(O)/tests/%: $(O)/tests/%.o
 	$(call SAY,LD $@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
 unit: $(UNIT:%.c=$(O)/%)
@@ -111,6 +119,8 @@ crash: $(O)/dev-team $(O)/tests/crash/sweep $(O)/tests/crash/storm
 	@O=$(O) SWEEP=full tests/run crash
 conform: $(O)/dev-team $(O)/tests/store/conform $(O)/tests/store/crowd
 	@O=$(O) tests/run store
+oracle: $(O)/dev-team $(patsubst %,$(O)/tests/policy/%,oracle differential recorder)
+	@O=$(O) ORACLE=full tests/run policy
 e2e: all
 	@O=$(O) tests/run e2e
 demo: all
@@ -149,6 +159,6 @@ clean:
 	rm -rf build
 
 -include $(patsubst %.c,$(O)/%.d,$(SRC) src/main.c $(UNIT) $(TOOLS))
-.PHONY: all unit test check floors crash conform e2e demo bench fuzz fuzz-run format format-check install \
+.PHONY: all unit test check floors crash conform oracle e2e demo bench fuzz fuzz-run format format-check install \
 	uninstall deps clean FORCE
 .SECONDARY:
