@@ -154,7 +154,8 @@ static void add_root(
 		if (strcmp(name, ".git") == 0)
 			continue;
 		add_kept(p, &p->root, name, mounted);
-		add_target(p, r, name);
+		if (r->linked)
+			add_target(p, r, name);
 	}
 	for (size_t i = 0; i < policy->protect.n; i++) {
 		struct str path = str_of(policy->protect.p[i]);
