@@ -20,8 +20,12 @@ static int policy_of_persona(struct invocation *in, const struct policy_question
 	if (!there)
 		return error_set(err, ERR_INPUT, "there is no '%s'", file);
 	if (clearance_persona(&c, str_of(name), &persona, &v) < 0 ||
-		clearance_tool(persona, STR("Bash"), &v) < 0)
-		return error_set(err, ERR_CHECK, "%s", v.reason);
+		clearance_tool(persona, STR("Bash"), &v) < 0) {
+		CLEANUP(buf_release) struct buf line = BUF_INIT;
+
+		verdict_line(&line, &v);
+		return error_set(err, ERR_CHECK, "%s", line.s);
+	}
 	return policy_load(in->arena, persona->policy, out, err);
 }
 

@@ -89,14 +89,14 @@ static bool is_pattern_of(const char *name, struct str text)
 	return str_is(text, name);
 }
 
-static bool is_word(struct str s, bool blanks)
+static bool is_word(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		char ch = s.p[i];
 		bool plain = (ch >= '0' && ch <= '9') || (ch >= 'a' && ch <= 'z') ||
 			     (ch >= 'A' && ch <= 'Z');
 
-		if (!plain && !(ch && strchr("._:/@+,=-%", ch)) && !(blanks && ch == ' '))
+		if (!plain && !(ch && strchr("._:/@+,=-%", ch)))
 			return false;
 	}
 	return true;
@@ -116,42 +116,11 @@ static bool is_quiet(struct str s)
 	       str_is(s, "/bin/true") || str_is(s, "/bin/cat") || str_is(s, "@");
 }
 
-/* `gcc`, `clang-15`, `gcc -m64`: the first word a compiler of the system, the rest its options. */
-static bool is_tool(struct str s)
-{
-	static const char *const names[] = {"gcc", "g++", "cc", "c++", "clang", "clang++", "ld",
-		"ar", "ranlib", "cpp", "ccache"};
-	size_t end = str_find(s, STR(" "));
-	struct str first = str_sub(s, 0, end);
-
-	for (size_t i = 0; i < COUNT(names); i++) {
-		struct str rest;
-
-		if (!str_starts(first, names[i]))
-			continue;
-		rest = str_sub(first, strlen(names[i]), first.n);
-		if (rest.n && (rest.p[0] != '-' || !is_number(str_sub(rest, 1, rest.n))))
-			continue;
-		return is_word(s, true);
-	}
-	return false;
-}
-
 static int fault(
 	struct check *c, enum rule r, struct str name, const struct arg *value, const char *why)
 {
 	(void)deny_word(c->v, r, value->at, name, STR(""), "%s", why);
 	return asked(c, r, value->at, name, STR(""), -1);
-}
-
-static int check_tool(struct check *c, struct str cwd, struct str name, const struct arg *value)
-{
-	size_t blank = str_find(value->text, STR(" "));
-
-	if (!is_tool(value->text))
-		return fault(c, RULE_ASSIGN_VALUE, name, value,
-			"the value must be the plain name of a compiler, with its options");
-	return check_flags(c, str_sub(value->text, blank, value->text.n), cwd, value->at);
 }
 
 static int check_kind(
@@ -163,7 +132,7 @@ static int check_kind(
 	case ANY:
 		return 0;
 	case WORD:
-		return is_word(text, false)
+		return is_word(text)
 			       ? 0
 			       : fault(c, RULE_ASSIGN_VALUE, name, value,
 					 "the value may have letters, digits and ._:/@+,=-% only");
@@ -178,7 +147,7 @@ static int check_kind(
 	case FLAGS:
 		return check_flags(c, text, cwd, value->at);
 	case TOOL:
-		return check_tool(c, cwd, name, value);
+		return check_compiler(c, text, cwd, value->at);
 	}
 	return deny(c->v, RULE_INTERNAL, value->at, "an unknown kind of variable");
 }

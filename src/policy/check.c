@@ -66,17 +66,6 @@ static struct str last_part(struct str path)
 	return str_sub(path, i, path.n);
 }
 
-static int check_rules(struct check *c, const struct call *call, const struct binary *row)
-{
-	struct parsed p;
-
-	if (row->check)
-		return row->check(c, call);
-	if (check_options(c, call, 1, row->options, &p) < 0)
-		return -1;
-	return check_operands(c, call, &p, row->operands);
-}
-
 static int check_program(struct check *c, const struct call *call, struct str *program)
 {
 	const struct arg *name = &call->args[0];
@@ -98,7 +87,7 @@ static int check_program(struct check *c, const struct call *call, struct str *p
 			    rc) < 0)
 			return -1;
 	}
-	return check_rules(c, call, row);
+	return check_binary(c, call, row);
 }
 
 int check_call(struct check *c, const struct call *call, struct str *program)

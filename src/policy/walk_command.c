@@ -1,10 +1,25 @@
+#include "src/policy/binary.h"
 #include "src/policy/walk.h"
+
+/* The folder that a command is in, as a path. */
+static struct str full_path(struct walker *w)
+{
+	const char *root = w->check->root->path;
+	const struct str in = w->in->path;
+
+	return str_of(arena_printf(w->check->arena, "%s%s%.*s", root,
+		in.n && strcmp(root, "/") != 0 ? "/" : "", (int)in.n, in.p));
+}
 
 static int value_of(void *of, struct str name, struct span at, struct arg *out)
 {
 	struct walker *w = of;
 	const struct variable *v = state_get(&w->now, name);
 
+	if (str_is(name, "PWD")) {
+		*out = (struct arg){.origin = ARG_KNOWN, .text = full_path(w)};
+		return 0;
+	}
 	if (!v)
 		return deny_word(w->check->v, RULE_VALUE_DYNAMIC, at, name, STR(""),
 			"the value of '%.*s' is not known", (int)(name.n < 60 ? name.n : 60),
@@ -13,29 +28,48 @@ static int value_of(void *of, struct str name, struct span at, struct arg *out)
 	return 0;
 }
 
-/* `git merge-base A B` and the like: what they put out can only be the name of a commit. */
-static bool names_commits(const struct node *n)
+static bool is_call(const struct call *call, const char *const *words)
 {
-	static const char *const commands[] = {"merge-base", "rev-parse", "describe", "rev-list"};
-	const struct part *first, *second;
+	size_t n = 0;
 
-	if (n->kind != NODE_COMMAND || n->n_words < 2 || n->n_redirects)
-		return false;
-	for (size_t i = 0; i < n->n_words; i++) {
-		const struct word *w = &n->words[i];
-
-		if (w->dynamic || w->n != 1 || str_is(w->parts[0].text, "--"))
-			return false;
-	}
-	first = &n->words[0].parts[0];
-	second = &n->words[1].parts[0];
-	for (size_t i = 0; i < COUNT(commands); i++)
-		if (str_is(first->text, "git") && str_is(second->text, commands[i]))
-			return true;
-	return false;
+	while (words[n] && n < call->n && str_is(call->args[n].text, words[n]))
+		n++;
+	return !words[n] && n == call->n;
 }
 
-/* What is inside is checked as in a subshell; what it puts out is not known. */
+/* `date +%F` and the like: a format without blanks gives one word, and `+` does not stay. */
+static bool is_one_date(const struct call *call)
+{
+	struct str format = call->n == 2 ? call->args[1].text : STR("");
+
+	return str_is(call->args[0].text, "date") && str_starts(format, "+%") &&
+	       str_find(format, STR(" ")) == format.n && str_find(format, STR("%c")) == format.n &&
+	       str_find(format, STR("\n")) == format.n && str_find(format, STR("%n")) == format.n &&
+	       str_find(format, STR("%t")) == format.n && str_find(format, STR("%-")) == format.n;
+}
+
+static bool in_git(const struct root *r)
+{
+	return r->git_dir || r->inner_git;
+}
+
+/* What a command puts out, as far as the text alone tells. */
+static void foresee(struct walker *w, const struct node *n, struct arg *out)
+{
+	static const char *const top[] = {"git", "rev-parse", "--show-toplevel", NULL};
+	static const char *const pwd[] = {"pwd", NULL}, *const cpus[] = {"nproc", NULL};
+	const struct expander e = walker_expander(w);
+	struct call call;
+
+	if (n->n_redirects || n->n_assignments || !expand_feeder(&e, n, &call))
+		return;
+	out->commits = git_puts_commits(&call) || is_call(&call, cpus) || is_one_date(&call);
+	if (is_call(&call, pwd) || (is_call(&call, top) && in_git(w->check->root)))
+		*out = (struct arg){.origin = ARG_KNOWN,
+			.text = is_call(&call, pwd) ? full_path(w) : str_of(w->check->root->path)};
+}
+
+/* What is inside is checked as in a subshell. */
 static int output_of(void *of, const struct node *node, struct arg *out)
 {
 	struct walker *w = of;
@@ -44,8 +78,11 @@ static int output_of(void *of, const struct node *node, struct arg *out)
 
 	in.cwds = (struct folder *)w->in;
 	in.n_cwds = 1;
-	*out = (struct arg){.origin = ARG_DYNAMIC, .commits = names_commits(node)};
-	return walk(w->check, node, &in, &ignored);
+	*out = (struct arg){.origin = ARG_DYNAMIC};
+	if (walk(w->check, node, &in, &ignored) < 0)
+		return -1;
+	foresee(w, node, out);
+	return 0;
 }
 
 struct expander walker_expander(struct walker *w)
@@ -108,7 +145,8 @@ int walk_redirects(struct walker *w, const struct node *n)
 		struct arg target = {0};
 		struct place ignored;
 
-		if ((r->word.n || r->word.quoted) && expand_single(&e, &r->word, &target) < 0)
+		if (!r->document && (r->word.n || r->word.quoted) &&
+			expand_single(&e, &r->word, &target) < 0)
 			return -1;
 		if (check_redirect(w->check, r, &target, w->in->path, &ignored) < 0)
 			return -1;
@@ -218,12 +256,14 @@ static bool follows_link(const struct call *call, struct str cwd, struct str to)
 static int change_folder(struct walker *w, const struct call *call, struct simple *s)
 {
 	struct folder *to = arena_alloc(w->check->arena, sizeof(*to));
+	struct check quiet = *w->check; /* the rules have been asked, and noted, before */
 	struct state there = w->now, here = w->now;
 
+	quiet.trace = NULL;
 	if (w->in->linked && goes_up(call->args[call->n - 1].text))
 		return deny_word(w->check->v, RULE_CWD, call->at, call->args[call->n - 1].text,
 			STR(""), "'..' behind a symbolic link means one folder or another");
-	if (check_cd(w->check, call, &to->path) < 0)
+	if (check_cd(&quiet, call, &to->path) < 0)
 		return -1;
 	to->linked = follows_link(call, w->in->path, to->path);
 	there.cwds = to;
