@@ -12,10 +12,12 @@
 #include "src/base/clock.h"
 #include "src/policy/beneath.h"
 #include "src/policy/execute_internal.h"
+#include "src/policy/sandbox_internal.h"
 
 enum {
 	NOT_ENTERED = 125,
 	OTHERS_WRITE = 022,
+	TRUNCATE_ABI = 3,
 };
 
 static int fault(int fd, const char *what)
@@ -202,7 +204,22 @@ static void run_release(struct run *r)
 	strays_release(&r->strays);
 	(void)sigaction(SIGPIPE, &r->was_pipe, NULL);
 	private_remove(&r->folders);
+	protected_release(&r->protected);
 	shared_drop(&r->shared);
+}
+
+/* Landlock keeps truncate(2) in bounds from its third version on. */
+static int remember(struct run *r, struct error *err)
+{
+	const bool *on = r->sandbox.state->on;
+	bool confined = on[LAYER_MOUNTS] ||
+			(on[LAYER_LANDLOCK] && r->x->host->landlock_abi >= TRUNCATE_ABI);
+
+	if (confined && !r->x->policy->write)
+		return 0;
+	return protected_remember(r->arena, r->x->root, r->x->policy,
+		(struct keeping){.mounted = on[LAYER_MOUNTS], .confined = confined}, &r->protected,
+		err);
 }
 
 static void run_begin(struct run *r)
@@ -217,6 +234,8 @@ static int finish(struct run *r, struct error *err)
 {
 	struct execution_end *end = r->end;
 
+	if (r->protected && protected_restore(r->protected, &end->changed, err) < 0)
+		return -1;
 	if (!atomic_load(&r->shared->started) && !end->timed_out && !end->cancelled)
 		return not_started(r, err);
 	shared_verdict(r->arena, r->shared, &end->verdict);
@@ -246,7 +265,8 @@ int policy_execute(
 
 	*end = (struct execution_end){0};
 	run_begin(&r);
-	if (plumb(&r, err) < 0 || make_sandbox(&r, err) < 0 || start(&r, err) < 0)
+	if (plumb(&r, err) < 0 || make_sandbox(&r, err) < 0 || remember(&r, err) < 0 ||
+		start(&r, err) < 0)
 		return -1;
 	close_childs(&r);
 	supervise(&r);

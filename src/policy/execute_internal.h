@@ -8,6 +8,7 @@
 #include <signal.h>
 #include "src/base/strays.h"
 #include "src/policy/interpret_internal.h"
+#include "src/policy/protected.h"
 
 enum {
 	RELAY_BYTES = 64 << 10, /* what waits to be passed on */
@@ -54,6 +55,7 @@ struct run {
 	struct arena *arena;
 	struct private folders;
 	struct sandbox sandbox;
+	struct protected *protected; /* as it was; NULL: nothing can be written */
 	struct shared *shared;
 	char **environment;
 	pid_t pid;
