@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <time.h>
 #include "src/base/path.h"
+#include "src/base/procfs.h"
 #include "src/policy/sandbox_internal.h"
 
-/* A run's group is OURS<pid of who made it>.<number>. */
+/* A run's group is OURS<pid of who made it>.<when that process began>.<number>. */
 #define OURS "dev-team-run."
 
 static bool at(char *out, size_t size, const char *dir, const char *name)
@@ -139,6 +141,17 @@ void cgroup_look(struct host *h)
 				  : "version 2: ends processes, does not count them");
 }
 
+static bool maker_is_gone(const char *name)
+{
+	struct proc_info info;
+	char *end;
+	long pid = strtol(name + strlen(OURS), &end, 10);
+
+	if (pid <= 0 || *end != '.')
+		return false;
+	return !proc_info((pid_t)pid, &info) || info.start != strtoull(end + 1, NULL, 10);
+}
+
 /* Groups of runs whose program was killed before it could remove them. One with processes in it
  * stays: rmdir() refuses. */
 static void sweep(const char *dir)
@@ -146,15 +159,9 @@ static void sweep(const char *dir)
 	DIR *d = opendir(dir);
 	struct dirent *e;
 
-	while (d && (e = readdir(d))) {
-		long pid;
-
-		if (strncmp(e->d_name, OURS, strlen(OURS)) != 0)
-			continue;
-		pid = strtol(e->d_name + strlen(OURS), NULL, 10);
-		if (pid > 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+	while (d && (e = readdir(d)))
+		if (strncmp(e->d_name, OURS, strlen(OURS)) == 0 && maker_is_gone(e->d_name))
 			unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
-	}
 	if (d)
 		closedir(d);
 }
@@ -163,10 +170,13 @@ int cgroup_prepare(struct sandbox *s, struct error *err)
 {
 	static unsigned number;
 	struct cgroup *g = &s->state->cgroup;
-	char text[64], procs[sizeof(g->path) + 16];
+	char text[96], procs[sizeof(g->path) + 16];
+	struct proc_info self = {0};
 
 	sweep(s->host->groups);
-	snprintf(text, sizeof(text), OURS "%d.%u", (int)getpid(), ++number);
+	proc_info(getpid(), &self);
+	snprintf(text, sizeof(text), OURS "%d.%llu.%u", (int)getpid(),
+		(unsigned long long)self.start, ++number);
 	if (!at(g->path, sizeof(g->path), s->host->groups, text) || mkdir(g->path, 0700) < 0) {
 		g->path[0] = '\0';
 		return error_errno(
@@ -192,10 +202,18 @@ int cgroup_enter(const struct sandbox *s)
 	return 0;
 }
 
+/* What was killed ends by and by; half a second is far more than it takes. */
+enum { ROUNDS = 500 };
+
+static void wait_a_little(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
 /* Version 1 has no call for it: again and again, until nobody is in it who could fork. */
 static void kill_each(const char *path)
 {
-	for (int round = 0; round < 64; round++) {
+	for (int round = 0; round < ROUNDS; round++) {
 		CLEANUP(buf_release) struct buf text = BUF_INIT;
 		struct error err;
 		char procs[4112];
@@ -211,6 +229,7 @@ static void kill_each(const char *path)
 			if (pid > 1)
 				kill((pid_t)pid, SIGKILL);
 		}
+		wait_a_little();
 	}
 }
 
@@ -229,7 +248,10 @@ void cgroup_release(struct sandbox *s)
 	close_fd(&g->fd);
 	close_fd(&g->procs);
 	g->fd = g->procs = -1;
-	if (g->path[0])
-		rmdir(g->path);
+	for (int round = 0; g->path[0] && rmdir(g->path) < 0 && errno == EBUSY; round++) {
+		if (round == ROUNDS)
+			break;
+		wait_a_little();
+	}
 	g->path[0] = '\0';
 }

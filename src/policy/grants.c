@@ -1,3 +1,4 @@
+#include <dirent.h>
 #include <sys/stat.h>
 #include "src/base/path.h"
 #include "src/policy/sandbox_internal.h"
@@ -11,9 +12,8 @@ static const char *const programs[] = {
 static const char *const settings[] = {"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
 	"/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/etc/timezone",
 	"/etc/alternatives", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki/tls",
-	"/etc/pki/ca-trust", "/etc/ca-certificates", "/etc/os-release", "/etc/debian_version",
-	"/etc/magic", "/etc/mime.types", "/etc/protocols", "/etc/services", "/etc/perl",
-	"/etc/python3", "/sys/devices/system/cpu"};
+	"/etc/pki/ca-trust", "/etc/ca-certificates", "/etc/os-release", "/etc/mime.types",
+	"/etc/protocols", "/etc/services", "/etc/perl", "/etc/python3"};
 
 static const char *const network[] = {
 	"/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/gai.conf"};
@@ -99,14 +99,48 @@ static void add_protected(struct arena *a, struct sandbox *s)
 		keep(a, s, path_join(a, root, s->policy->protect.p[i]), GRANT_READ);
 }
 
+static bool is_shared(const char *name)
+{
+	for (size_t i = 0; i < COUNT(shared); i++)
+		if (strcmp(shared[i], name) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * git takes locks in the folder that worktrees share, also for deleting a branch that is in no
+ * packed file. So the view has a folder in memory there with all that is in the real one: what is
+ * made anew in it is gone after the run, and hooks, config and packed-refs stay as they are.
+ */
+static void add_common_view(struct arena *a, struct sandbox *s, const char *common)
+{
+	DIR *d = opendir(common);
+	struct dirent *e;
+
+	if (!d)
+		return;
+	add(a, s, common, GRANT_SCRATCH)->use = USE_VIEW;
+	while ((e = readdir(d)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+			!is_shared(e->d_name))
+			add(a, s, path_join(a, common, e->d_name), GRANT_READ)->use = USE_VIEW;
+	closedir(d);
+}
+
 static void add_git(struct arena *a, struct sandbox *s)
 {
 	const struct root *r = s->root;
+	bool scratch = s->policy->write && s->state->on[LAYER_MOUNTS];
+	struct grant *g;
 	char *path;
 
 	if (!r->common_dir)
 		return;
-	add(a, s, r->common_dir, GRANT_READ)->needed = true;
+	g = add(a, s, r->common_dir, GRANT_READ);
+	g->use = scratch ? USE_RULES : USE_BOTH;
+	g->needed = true;
+	if (scratch)
+		add_common_view(a, s, r->common_dir);
 	for (size_t i = 0; s->policy->write && i < COUNT(shared); i++) {
 		path = path_join(a, r->common_dir, shared[i]);
 		/* git makes `logs` with the first entry, which it could not do from inside. */
@@ -120,7 +154,7 @@ static void add_git(struct arena *a, struct sandbox *s)
 /* Folders of others that many programs know by name alone are the private one. */
 static void add_private(struct arena *a, struct sandbox *s)
 {
-	static const char *const names[] = {"/tmp", "/var/tmp", "/dev/shm"};
+	static const char *const names[] = {"/tmp", "/dev/shm"};
 	struct grant *g;
 
 	add(a, s, s->home, GRANT_WRITE)->needed = true;
@@ -129,6 +163,22 @@ static void add_private(struct arena *a, struct sandbox *s)
 		g = add(a, s, s->tmp, GRANT_WRITE);
 		g->at = names[i];
 		g->use = USE_VIEW;
+	}
+}
+
+/* One by one: programs take a file that is not there well, and one that they may not read ill. */
+static void add_settings(struct arena *a, struct sandbox *s)
+{
+	for (size_t i = 0; i < COUNT(settings); i++)
+		add(a, s, settings[i], GRANT_READ);
+	for (size_t i = 0; s->policy->network && i < COUNT(network); i++) {
+		/* Some are links to what a service keeps below /run. */
+		CLEANUP(free_ptr) char *real = realpath(network[i], NULL);
+
+		if (real)
+			add(a, s, arena_dup(a, str_of(real)), GRANT_READ);
+		if (real && strcmp(real, network[i]) != 0)
+			add(a, s, network[i], GRANT_READ);
 	}
 }
 
@@ -158,10 +208,7 @@ void grants_prepare(struct arena *a, struct sandbox *s)
 	for (size_t i = 0; i < COUNT(programs); i++)
 		if (!is_link(programs[i]))
 			add(a, s, programs[i], GRANT_READ);
-	for (size_t i = 0; i < COUNT(settings); i++)
-		add(a, s, settings[i], GRANT_READ);
-	for (size_t i = 0; p->network && i < COUNT(network); i++)
-		add(a, s, network[i], GRANT_READ);
+	add_settings(a, s);
 	for (size_t i = 0; !s->state->own_proc && i < COUNT(facts); i++)
 		add(a, s, facts[i], GRANT_READ)->use = USE_RULES;
 	for (size_t i = 0; i < COUNT(devices); i++)

@@ -136,14 +136,33 @@ int landlock_prepare(struct sandbox *s, struct error *err)
 	return 0;
 }
 
-int landlock_enter(const struct sandbox *s)
+/* What came with the namespaces: before the fork there was nothing to make a rule for. */
+static int add_new(const struct sandbox *s)
 {
 	static const struct grant proc = {.path = "/proc", .needed = true};
 	const struct sandbox_state *st = s->state;
+	int abi = s->host->landlock_abi;
 
-	/* It came with the namespace: there was none before the fork to make a rule for. */
-	if (st->own_proc && add_rule(st->ruleset, s->host->landlock_abi, &proc) < 0)
+	if (st->own_proc && add_rule(st->ruleset, abi, &proc) < 0)
 		return layer_failed(s, "landlock", "/proc");
+	for (size_t i = 0; i < st->grants.n; i++) {
+		struct grant g = st->grants.list[i];
+
+		if (g.kind != GRANT_SCRATCH)
+			continue;
+		g.kind = GRANT_WRITE;
+		if (add_rule(st->ruleset, abi, &g) < 0)
+			return layer_failed(s, "landlock", g.path);
+	}
+	return 0;
+}
+
+int landlock_enter(const struct sandbox *s)
+{
+	const struct sandbox_state *st = s->state;
+
+	if (add_new(s) < 0)
+		return -1;
 	if (syscall(RESTRICT_SELF, st->ruleset, 0) < 0)
 		return layer_failed(s, "landlock", "cannot restrict");
 	return 0;

@@ -166,8 +166,6 @@ int sandbox_enter(struct sandbox *s)
 
 	if (cgroup_enter(s) < 0 || namespaces_enter(s) < 0 || mounts_enter(s) < 0)
 		return -1;
-	if (st->pid_limit && pid_limit_set("/proc", s->policy->limits.processes) < 0)
-		return layer_failed(s, "processes", "cannot bound their number");
 	if (limits_enter(s) < 0 || privileges_enter(s) < 0 || die_with_parent(s) < 0)
 		return -1;
 	if (st->on[LAYER_LANDLOCK] && landlock_enter(s) < 0)

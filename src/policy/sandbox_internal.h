@@ -18,6 +18,8 @@ enum grant_kind {
 	GRANT_READ,   /* also started as a program: reading is enough to do that anyway */
 	GRANT_WRITE,  /* the same, made, changed and removed */
 	GRANT_DEVICE, /* read and written, never made */
+	/* An empty folder in memory, in the place of the one of that name; of the view alone. */
+	GRANT_SCRATCH,
 };
 
 /* Some are for one of the two layers alone. */
@@ -75,7 +77,7 @@ int landlock_enter(const struct sandbox *s);
 int landlock_try(void);
 
 /* seccomp.c */
-int seccomp_prepare(struct arena *a, struct sandbox *s);
+void seccomp_prepare(struct arena *a, struct sandbox *s);
 int seccomp_enter(const struct sandbox *s);
 /* A filter that allows all. no_new_privs must be set. */
 int seccomp_try(void);
