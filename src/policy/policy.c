@@ -1,4 +1,5 @@
 #include "src/base/path.h"
+#include "src/policy/binary.h"
 #include "src/policy/policy_fields.h"
 
 enum { POLICY_MAX = 256 << 10, DEPTH = 16 };
@@ -57,20 +58,48 @@ static const char *name_of(struct arena *a, const char *file)
 	return name_valid(base) ? arena_dup(a, base) : "policy";
 }
 
+static int parse(const struct fields *f, struct str text, struct yml **map, struct policy *out)
+{
+	if (yml_parse(f->arena, text, f->file, 1, map, f->err) < 0)
+		return -1;
+	*out = (struct policy){.limits = usual};
+	if (policy_fields(f, *map, out) < 0)
+		return -1;
+	if (!out->name)
+		out->name = name_of(f->arena, f->file);
+	return 0;
+}
+
+/* A name that nothing is known of would be allowed in vain. */
+static int check_known(const struct fields *f, const struct yml *map, const struct policy *p)
+{
+	const struct yml *allow = yml_get(map, "allow"), *own = yml_get(map, "programs");
+	const struct policy none = {0};
+
+	for (size_t i = 0; i < allow->n; i++)
+		if (!binary_find(f->arena, p, allow->list[i]->text))
+			return field_fault(f, allow->list[i],
+				"nothing is known of the program '%s': describe it under "
+				"'programs'",
+				allow->list[i]->text.p);
+	for (size_t i = 0; own && i < own->n; i++) {
+		const struct binary *b = binary_find(f->arena, &none, own->map[i].key->text);
+
+		if (b && (b->check || b->flags & BINARY_BUILTIN))
+			return field_fault(f, own->map[i].key,
+				"the program '%s' has rules of its own: they cannot be replaced",
+				b->name);
+	}
+	return 0;
+}
+
 int policy_parse(
 	struct arena *a, const char *file, struct str text, struct policy *out, struct error *err)
 {
 	const struct fields f = {a, file, err};
 	struct yml *map;
 
-	if (yml_parse(a, text, file, 1, &map, err) < 0)
-		return -1;
-	*out = (struct policy){.limits = usual};
-	if (policy_fields(&f, map, out) < 0)
-		return -1;
-	if (!out->name)
-		out->name = name_of(a, file);
-	return 0;
+	return parse(&f, text, &map, out) < 0 ? -1 : check_known(&f, map, out);
 }
 
 static struct yml *node_of(struct arena *a, const json *j, unsigned depth);
@@ -146,6 +175,16 @@ static int fault_of_name(const char *name, struct error *err)
 		"unknown policy '%.200s': there are %s, or give the path of a file", name, list.s);
 }
 
+/* A test looks after the names in these. */
+static int load_shipped(
+	struct arena *a, const char *name, struct str text, struct policy *out, struct error *err)
+{
+	const struct fields f = {a, arena_printf(a, "policies/%s.yaml", name), err};
+	struct yml *map;
+
+	return parse(&f, text, &map, out);
+}
+
 int policy_load(struct arena *a, const char *name, struct policy *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -153,8 +192,7 @@ int policy_load(struct arena *a, const char *name, struct policy *out, struct er
 	bool missing;
 
 	if (shipped.p)
-		return policy_parse(
-			a, arena_printf(a, "policies/%s.yaml", name), shipped, out, err);
+		return load_shipped(a, name, shipped, out, err);
 	if (!is_path(name))
 		return fault_of_name(name, err);
 	if (file_read(&text, name, POLICY_MAX, &missing, err) < 0) {

@@ -1,4 +1,4 @@
-#include "src/policy/policy.h"
+#include "src/policy/binary.h"
 #include "tests/unit/scratch.h"
 
 static struct policy parsed(const char *text)
@@ -203,6 +203,19 @@ static void every_refusal_has_its_place(void **state)
 		{"allow: [ls]\nuser: {uid: 5}\n", "a.yaml:2:7: 'user' lacks 'gid'"},
 		{"allow: [ls]\nuser: {uid: 0, gid: 5}\n",
 			"a.yaml:2:13: 'uid' must be a number from 1 to 4294967294, not '0'"},
+		{"allow: [ls, nonesuch]\n", "a.yaml:1:13: nothing is known of the program "
+					    "'nonesuch': describe it under "
+					    "'programs'"},
+		{"allow: [ls, bash]\n",
+			"a.yaml:1:13: nothing is known of the program 'bash': describe it under "
+			"'programs'"},
+		{"allow: [find]\nprograms:\n  find: {}\n",
+			"a.yaml:3:3: the program 'find' has rules of its own: they cannot be "
+			"replaced"},
+		{"allow: [cd]\nprograms:\n  cd: {}\n", "a.yaml:3:3: the program 'cd' has rules of "
+						       "its own: they cannot be replaced"},
+		{"allow: [x]\nprograms:\n  x: {options: \"-a:nonesuch\"}\n",
+			"a.yaml:3:3: program 'x': unknown kind 'nonesuch'"},
 		{"allow: &x [ls]\n", "a.yaml:1:8: anchors and tags are not allowed"},
 	};
 
@@ -300,6 +313,9 @@ static void the_shipped_policies_are_there_under_their_names(void **state)
 		if (policy_load(&arena, *p, &got, &err) < 0)
 			fail_msg("%s:%u:%u: %s", err.file, err.line, err.col, err.text);
 		assert_string_equal(got.name, *p);
+		for (size_t i = 0; i < got.allow.n; i++)
+			if (!binary_find(&arena, &got, str_of(got.allow.p[i])))
+				fail_msg("%s: no row for '%s'", *p, got.allow.p[i]);
 		assert_true(texts_have(&got.allow, STR("git")));
 		assert_false(texts_have(&got.allow, STR("bash")));
 	}
