@@ -37,6 +37,8 @@ int check_tar(struct check *c, const struct call *call);
 int check_xargs(struct check *c, const struct call *call);
 int check_make(struct check *c, const struct call *call);
 int check_cc(struct check *c, const struct call *call);
+int check_cmake(struct check *c, const struct call *call);
+int check_objects(struct check *c, const struct call *call);
 int check_ninja(struct check *c, const struct call *call);
 int check_python(struct check *c, const struct call *call);
 int check_nodejs(struct check *c, const struct call *call);

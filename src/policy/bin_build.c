@@ -5,65 +5,18 @@
  */
 #include "src/policy/bin.h"
 
-extern const struct binary binaries_build[];
-
 /* The row alone; but the binutils take `@FILE` for more of the command line. */
-static int check_objects(struct check *c, const struct call *call)
+int check_objects(struct check *c, const struct call *call)
 {
-	const struct binary *row = binaries_build;
+	const struct binary *row = binary_find(c->arena, c->policy, bin_base(call->args[0].text));
 	struct parsed p;
 
-	while (row->name && !str_is(bin_base(call->args[0].text), row->name))
-		row++;
 	for (size_t i = 1; i < call->n; i++)
 		if (call->args[i].text.n && call->args[i].text.p[0] == '@')
 			return bin_refuse(c, RULE_OPTION, &call->args[i], "options out of a file");
 	if (check_options(c, call, 1, row->options, &p) < 0)
 		return -1;
 	return check_operands(c, call, &p, row->operands);
-}
-
-/* Words behind `--` are for the tool that cmake starts. */
-static int check_native(struct check *c, const struct arg *arg)
-{
-	static const char *const flags[] = {"-k", "-s", "-n", "-v", "-i", "V=1", "VERBOSE=1", "-B"};
-	struct str text = arg->text;
-	bool number = text.n > 1 && text.p[0] == '-' && strchr("jkl", text.p[1]);
-
-	for (size_t i = 2; number && i < text.n; i++)
-		number = text.p[i] >= '0' && text.p[i] <= '9';
-	for (size_t i = 0; i < COUNT(flags) && !number; i++)
-		number = str_is(text, flags[i]);
-	if (number && (arg->origin == ARG_KNOWN || arg->commits))
-		return 0;
-	return check_value(c, NULL, arg, STR("name"));
-}
-
-static int check_cmake(struct check *c, const struct call *call)
-{
-	struct parsed p;
-
-	if (check_options(c, call, 1,
-		    "-S:read -B:tree -C:read -D:text -U:text -G:text -T:text -A:text "
-		    "--toolchain:read "
-		    "--install-prefix:tree -Wdev -Wno-dev -Werror=dev -Wno-error=dev -Wdeprecated "
-		    "-Wno-deprecated --preset:name --list-presets?name -L -LA -LAH -LH -N --fresh "
-		    "--build:tree -t,--target:name -j,--parallel?number --config:name "
-		    "--clean-first "
-		    "-v,--verbose --use-stderr --install:tree --prefix:tree --component:name "
-		    "--strip "
-		    "--graphviz:write --log-level:name --log-context --debug-output --debug-find "
-		    "--trace --trace-expand --warn-uninitialized --no-warn-unused-cli "
-		    "--compile-no-warning-as-error",
-		    &p) < 0)
-		return -1;
-	for (size_t i = p.n_before; i < p.n_operands; i++)
-		if (check_native(c, &p.operands[i]) < 0)
-			return -1;
-	if (p.n_before < p.n_operands && !given_any(&p, "--build"))
-		return bin_refuse(c, RULE_OPERAND, &p.operands[p.n_before], "words for no tool");
-	p.n_operands = p.n_before;
-	return check_operands(c, call, &p, "read*");
 }
 
 #define CTEST                                                                                      \

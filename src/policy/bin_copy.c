@@ -150,7 +150,7 @@ int check_move(struct check *c, const struct call *call)
 
 int check_install(struct check *c, const struct call *call)
 {
-	const char *options = BACKUP "-c -C,--compare -d,--directory -D -m,--mode:text "
+	const char *options = BACKUP "-c -C,--compare -d,--directory -D -m,--mode:mode "
 				     "-p,--preserve-timestamps -t,--target-directory:text "
 				     "-T,--no-target-directory -v,--verbose";
 	struct targets t = {.c = c, .call = call, .access = ACCESS_WRITE};
@@ -188,5 +188,5 @@ int check_chmod(struct check *c, const struct call *call)
 		    "--reference:read -R,--recursive",
 		    &p) < 0)
 		return -1;
-	return check_operands(c, &rest, &p, minus ? "tree*" : "text(--reference) tree*");
+	return check_operands(c, &rest, &p, minus ? "tree*" : "mode(--reference) tree*");
 }

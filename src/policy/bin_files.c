@@ -48,7 +48,7 @@ const struct binary binaries_files[] = {
 		"-f,--canonicalize -e,--canonicalize-existing -m,--canonicalize-missing "
 		"-n,--no-newline -q,--quiet -s,--silent -v,--verbose -z,--zero",
 		"read*", 0, NULL},
-	{"mkdir", "-m,--mode:text -p,--parents -v,--verbose", "write*", 0, NULL},
+	{"mkdir", "-m,--mode:mode -p,--parents -v,--verbose", "write*", 0, NULL},
 	{"rmdir", "--ignore-fail-on-non-empty -v,--verbose", "entry*", 0, NULL},
 	{"rm",
 		"-f,--force -i -I --interactive?word{never,no,none,once,always,yes} "

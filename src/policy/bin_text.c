@@ -154,7 +154,7 @@ const struct binary binaries_text[] = {
 		"-a,--all -d,--data -f,--print-file-name -n,--bytes:number -t,--radix:word{o,d,x} "
 		"-o "
 		"-w,--include-all-whitespace -e,--encoding:name -s,--output-separator:text -#",
-		"read*", 0, NULL},
+		"read*", 0, check_objects},
 	{"od",
 		"-A,--address-radix:word{d,o,x,n} --endian:word{big,little} -j,--skip-bytes:number "
 		"-N,--read-bytes:number -S,--strings?number -t,--format:text "

@@ -16,7 +16,7 @@ static bool cut_word(struct str *rest, struct str *word)
 static bool kind_known(struct str kind)
 {
 	static const char *const kinds[] = {"text", "number", "name", "read", "write", "tree",
-		"entry", "folder", "rev", "enter"};
+		"entry", "folder", "rev", "enter", "mode"};
 
 	for (size_t i = 0; i < COUNT(kinds); i++)
 		if (str_is(kind, kinds[i]))

@@ -32,6 +32,26 @@ static int check_number(struct check *c, const struct arg *arg)
 	return 0;
 }
 
+/* Permissions, without those that make a program run as somebody else. */
+static int check_mode(struct check *c, const struct arg *arg)
+{
+	bool octal = arg->text.n > 0, special = false;
+
+	for (size_t i = 0; i < arg->text.n; i++) {
+		char ch = arg->text.p[i];
+
+		octal &= ch >= '0' && ch <= '7';
+		special |= ch == 's';
+	}
+	if (arg->origin != ARG_KNOWN)
+		return refuse(c, RULE_VALUE_DYNAMIC, arg, "only known at run time: a mode");
+	if (octal && arg->text.n > 3)
+		special = strtoul(arena_dup(c->arena, arg->text), NULL, 8) & ~01777UL;
+	if (special)
+		return refuse(c, RULE_OPERAND, arg, "a mode with set-user-ID or set-group-ID");
+	return 0;
+}
+
 static int check_name(struct check *c, const struct arg *arg)
 {
 	if (arg->origin != ARG_KNOWN)
@@ -98,6 +118,8 @@ int check_value(struct check *c, const struct call *call, const struct arg *valu
 		return check_file(c, call, value, ACCESS_ENTER, false);
 	if (str_is(kind, "number"))
 		return check_number(c, value);
+	if (str_is(kind, "mode"))
+		return check_mode(c, value);
 	if (str_is(kind, "name"))
 		return check_name(c, value);
 	if (str_is(kind, "rev"))
