@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include "src/policy/binary.h"
 #include "src/policy/walk.h"
 
@@ -48,9 +49,11 @@ static bool is_one_date(const struct call *call)
 	       str_find(format, STR("%t")) == format.n && str_find(format, STR("%-")) == format.n;
 }
 
+/* Whether the root is what git takes for the top of the worktree. */
 static bool in_git(const struct root *r)
 {
-	return r->git_dir || r->inner_git;
+	return r->git_dir || r->inner_git ||
+	       faccessat(r->fd, ".git/HEAD", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* What a command puts out, as far as the text alone tells. */
