@@ -31,9 +31,8 @@ static int parse_assignment(struct parser *p, struct node *n, size_t length)
 	a = &n->assignments[n->n_assignments++];
 	a->name = (struct str){p->s + from, length};
 	take(p, from + length + 1, CLAIM_WORD);
-	if (parse_word(p, from, &a->value) < 0)
+	if (parse_value(p, from, &a->value) < 0)
 		return -1;
-	a->value.pattern = false;
 	a->at = (struct span){from, p->at};
 	n->at.to = p->at;
 	return 0;
@@ -66,7 +65,7 @@ static int parse_argument(struct parser *p, struct node *n)
 	}
 	n->words = array_push(p->a, n->words, n->n_words, sizeof(*n->words));
 	w = &n->words[n->n_words++];
-	if (parse_word(p, p->at, w) < 0)
+	if (parse_word(p, w) < 0)
 		return -1;
 	n->at.to = p->at;
 	return 0;

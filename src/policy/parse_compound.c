@@ -35,6 +35,7 @@ static int parse_subshell(struct parser *p, struct node *n)
 
 	if (p->s[p->at + 1] == '(')
 		return deny(p->v, RULE_CONSTRUCT, span_here(p, 2), "arithmetic command '(( ))'");
+	p->parens++;
 	if (take_operator(p, 1) < 0 || skip_newlines(p) < 0)
 		return -1;
 	if (p->at == p->n)
@@ -44,6 +45,7 @@ static int parse_subshell(struct parser *p, struct node *n)
 	node_push(p, n, child);
 	if (p->at == p->n)
 		return deny(p->v, RULE_SYNTAX, opener, "'(' without its ')'");
+	p->parens--;
 	return p->s[p->at] == ')' ? take_operator(p, 1) : unexpected(p);
 }
 
@@ -123,7 +125,7 @@ static int parse_for(struct parser *p, struct node *n, struct span opener)
 		/* bash takes it for the end of a `case` around */
 		if (!n->n_words && keyword_here(p, RESERVED_ESAC))
 			return unexpected(p);
-		if (parse_word(p, p->at, word_push(p, &n->words, &n->n_words)) < 0)
+		if (parse_word(p, word_push(p, &n->words, &n->n_words)) < 0)
 			return -1;
 	}
 	if (p->s[p->at] == ';' && p->s[p->at + 1] != ';' && take_operator(p, 1) < 0)
@@ -142,7 +144,7 @@ static int parse_patterns(struct parser *p, struct arm *arm)
 		skip_blanks(p);
 		if (!word_here(p) || keyword_here(p, RESERVED_ESAC))
 			return unexpected(p);
-		if (parse_word(p, p->at, word_push(p, &arm->patterns, &arm->n)) < 0)
+		if (parse_word(p, word_push(p, &arm->patterns, &arm->n)) < 0)
 			return -1;
 		skip_blanks(p);
 		if (p->s[p->at] == ')')
@@ -185,8 +187,7 @@ static int parse_case(struct parser *p, struct node *n, struct span opener)
 	skip_blanks(p);
 	if (!word_here(p))
 		return unexpected(p);
-	if (parse_word(p, p->at, word_push(p, &n->words, &n->n_words)) < 0 ||
-		parse_in(p, opener) < 0)
+	if (parse_word(p, word_push(p, &n->words, &n->n_words)) < 0 || parse_in(p, opener) < 0)
 		return -1;
 	n->words[0].pattern = false;
 	for (bool more = true;;) {

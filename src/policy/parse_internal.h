@@ -26,7 +26,7 @@ struct pending {
 	struct node *node;
 	size_t redirect;
 	struct str delimiter;
-	unsigned outputs; /* $( ) that it stands in */
+	unsigned parens; /* ( ) and $( ) that it stands in */
 	bool strip, literal;
 };
 
@@ -35,11 +35,12 @@ struct parser {
 	struct verdict *v;
 	const char *s; /* s[n] is NUL, and the only one */
 	size_t n, at;
+	size_t comment; /* where the last one ended */
 	size_t claimed[CLAIMS];
 	char *out; /* room for n bytes: texts with their quotes resolved, one behind the other */
 	size_t used;
 	struct pending *documents, *last; /* in the order of the text; last: while there are some */
-	unsigned outputs;                 /* $( ) that are open */
+	unsigned parens;                  /* ( ) and $( ) that are open */
 	unsigned depth, commands, words;
 	bool after_word; /* the last token was a word: no reserved word can follow it directly */
 };
@@ -79,8 +80,11 @@ void *array_push(struct arena *a, void *array, size_t n, size_t size);
 int enter(struct parser *p);
 void leave(struct parser *p);
 
-/* parse_word.c: `from` is where the token begins: for the value of an assignment, at its name. */
-int parse_word(struct parser *p, size_t from, struct word *out);
+/* parse_word.c */
+int parse_word(struct parser *p, struct word *out);
+/* Where bash expands `~` behind `:` too. `from`: where the token begins, at the name of an
+ * assignment. */
+int parse_value(struct parser *p, size_t from, struct word *out);
 int parse_output(struct parser *p, struct node **out);
 
 /* parse_redirect.c */

@@ -84,14 +84,20 @@ void skip_blanks(struct parser *p)
 		else
 			break;
 	}
-	if (p->s[i] == '#')
+	if (p->s[i] == '#') {
 		while (p->s[i] && p->s[i] != '\n')
 			i++;
+		p->comment = i;
+	}
 	take(p, i, CLAIM_BLANK);
 }
 
+/* A backslash does not continue a comment, though people and other parsers may think so. */
 int take_newline(struct parser *p)
 {
+	if (p->at && p->at == p->comment && p->s[p->at - 1] == '\\')
+		return deny(p->v, RULE_CONSTRUCT, (struct span){p->at - 1, p->at + 1},
+			"backslash at the end of a comment");
 	take(p, p->at + 1, CLAIM_OPERATOR);
 	p->after_word = false;
 	return p->documents ? read_documents(p) : 0;

@@ -101,46 +101,40 @@ static int time_option(struct parser *p, struct node *n)
 	return 0;
 }
 
-/* `!` or `time`; NULL: denied. */
-static struct node *parse_prefix(struct parser *p, enum reserved r)
+/* At the word; its child comes later. */
+static int parse_prefix(struct parser *p, enum reserved r, struct node **out)
 {
-	struct node *n = node_new(p, r == RESERVED_NOT ? NODE_NOT : NODE_TIME, p->at);
-
+	*out = node_new(p, r == RESERVED_NOT ? NODE_NOT : NODE_TIME, p->at);
 	take_reserved(p, r);
 	if (p->s[p->at] == '(' && r == RESERVED_NOT)
-		(void)deny(p->v, RULE_CONSTRUCT, span_here(p, 1), "extended pattern '!( )'");
-	else if (r == RESERVED_NOT || time_option(p, n) == 0)
-		skip_blanks(p);
-	return p->v->denied ? NULL : n;
+		return deny(p->v, RULE_CONSTRUCT, span_here(p, 1), "extended pattern '!( )'");
+	if (r == RESERVED_TIME && time_option(p, *out) < 0)
+		return -1;
+	skip_blanks(p);
+	return 0;
 }
 
+/* `! time a | b`, each of the two at most once and in this order, as others than bash read it too.
+ */
 static int parse_pipeline(struct parser *p, struct node **out)
 {
-	struct node *outer = NULL, *inner = NULL, *child;
-	enum reserved r;
+	struct node *no = NULL, *timed = NULL;
 
 	skip_blanks(p);
-	/* Each at most once. */
-	while ((r = reserved_here(p)) == RESERVED_NOT || r == RESERVED_TIME) {
-		struct node *n;
-
-		if (inner && (inner != outer || (inner->kind == NODE_NOT) == (r == RESERVED_NOT)))
-			return check_prefix(p);
-		n = parse_prefix(p, r);
-		if (!n)
-			return -1;
-		if (!outer)
-			outer = n;
-		else
-			node_push(p, outer, n);
-		inner = n;
-	}
-	if (parse_commands(p, &child) < 0)
+	if (reserved_here(p) == RESERVED_NOT && parse_prefix(p, RESERVED_NOT, &no) < 0)
 		return -1;
-	if (inner)
-		node_push(p, inner, child);
-	*out = outer ? outer : child;
-	(*out)->at.to = child->at.to;
+	if (reserved_here(p) == RESERVED_TIME && parse_prefix(p, RESERVED_TIME, &timed) < 0)
+		return -1;
+	if (parse_commands(p, out) < 0)
+		return -1;
+	if (timed) {
+		node_push(p, timed, *out);
+		*out = timed;
+	}
+	if (no) {
+		node_push(p, no, *out);
+		*out = no;
+	}
 	return 0;
 }
 

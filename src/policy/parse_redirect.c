@@ -88,11 +88,12 @@ static int parse_other(struct parser *p, struct redirect *r)
 	return 0;
 }
 
-static int parse_target(struct parser *p, struct word *w)
+/* `text`: of <<<. */
+static int parse_target(struct parser *p, bool text, struct word *w)
 {
 	if (!word_here(p))
 		return unexpected(p);
-	return parse_word(p, p->at, w);
+	return text ? parse_value(p, p->at, w) : parse_word(p, w);
 }
 
 /* bash takes the quotes off and compares; what it might take off otherwise is denied. */
@@ -100,13 +101,14 @@ static int parse_delimiter(struct parser *p, struct word *w, struct str *out)
 {
 	bool plain;
 
-	if (parse_target(p, w) < 0)
+	if (parse_target(p, false, w) < 0)
 		return -1;
 	w->pattern = false;
 	*out = w->n ? w->parts[0].text : STR("");
 	for (size_t i = 1; i < w->n && !w->dynamic; i++)
 		out->n += w->parts[i].text.n; /* they stand one behind the other */
-	plain = !w->dynamic && out->n;
+	plain = w->n == 1 || (w->n == 2 && p->s[w->at.from] == '\\');
+	plain = plain && !w->dynamic;
 	for (size_t i = 0; plain && i < out->n; i++)
 		plain = !strchr("$`\\'\"\n", out->p[i]);
 	if (plain)
@@ -123,7 +125,7 @@ static int parse_document(struct parser *p, struct node *n, struct redirect *r, 
 		return -1;
 	d->node = n;
 	d->redirect = n->n_redirects - 1;
-	d->outputs = p->outputs;
+	d->parens = p->parens;
 	d->strip = strip;
 	d->literal = r->word.quoted;
 	*(p->documents ? &p->last->next : &p->documents) = d;
@@ -161,9 +163,7 @@ int parse_redirect(struct parser *p, struct node *n)
 	} else if (op->form == FORM_OTHER) {
 		rc = parse_other(p, r);
 	} else {
-		rc = parse_target(p, &r->word);
-		if (r->kind == REDIRECT_TEXT)
-			r->word.pattern = false;
+		rc = parse_target(p, op->kind == REDIRECT_TEXT, &r->word);
 	}
 	r->at.to = p->at;
 	n->at.to = p->at;
@@ -219,9 +219,9 @@ int read_documents(struct parser *p)
 	while (p->documents) {
 		struct pending *d = p->documents;
 
-		if (d->outputs != p->outputs)
-			return deny(p->v, RULE_CONSTRUCT, span_here(p, 0),
-				"'$( )' over the end of a line that has a here document");
+		if (d->parens < p->parens)
+			return deny(p->v, RULE_CONSTRUCT, d->node->redirects[d->redirect].at,
+				"here document whose line ends inside parentheses that follow it");
 		if (read_document(p, d) < 0)
 			return -1;
 		p->documents = d->next;

@@ -12,7 +12,8 @@ struct scan {
 	size_t from;     /* of the token */
 	uint64_t commas; /* a bit for each open brace: a comma or `..` stood behind it */
 	unsigned braces;
-	bool bracket, equals; /* an unquoted `[`, an unquoted `=` was there */
+	bool bracket; /* an unquoted `[` was there */
+	bool equals;  /* an unquoted `=` was there: bash expands `~` behind `:` */
 };
 
 static bool name_begins(char c)
@@ -169,6 +170,9 @@ static int dollar(struct scan *s, bool quoted)
 		return deny_construct(p, 2, "positional or special parameter");
 	if ((c == '\\' && p->s[to + 1] == '\n') || (unsigned char)c >= 0x80)
 		return deny_construct(p, 2, "'$' in front of what could be a name");
+	/* The whole word is then not split: a fault of bash's, and not for us to have. */
+	if (!quoted && s->word->dynamic)
+		return deny_construct(p, 1, "'$' behind an expansion");
 	add_text(s, p->at, to, quoted);
 	return 0;
 }
@@ -287,11 +291,22 @@ static int tilde(struct scan *s, size_t first, size_t at)
 	return deny(s->p->v, RULE_CONSTRUCT, (struct span){at, at + 1}, "tilde expansion");
 }
 
+/* Inside a word it is text for bash; others see a comment where it stands behind quotes. */
+static int hash(struct scan *s, size_t first, size_t at)
+{
+	if (at != first || at == s->word->at.from)
+		return 0;
+	return deny(s->p->v, RULE_CONSTRUCT, (struct span){at, at + 1},
+		"'#' behind quotes or an expansion");
+}
+
 static int special(struct scan *s, size_t first, size_t at)
 {
 	const char *c = s->p->s + at;
 
 	switch (*c) {
+	case '#':
+		return hash(s, first, at);
 	case '~':
 		return tilde(s, first, at);
 	case '=':
@@ -362,38 +377,55 @@ static int check_end(const struct scan *s)
 	return i != at || i == s->from ? 0 : unexpected(p);
 }
 
-int parse_word(struct parser *p, size_t from, struct word *out)
+static int scan_word(struct scan *s, struct word *out)
 {
-	struct scan s = {.p = p, .word = out, .from = from, .equals = from != p->at};
+	struct parser *p = s->p;
 	int rc = 0;
 
+	s->word = out;
 	*out = (struct word){.at = {p->at, p->at}};
 	if (p->words++ == SHELL_WORDS)
 		return deny(p->v, RULE_LIMIT, span_here(p, 1), "more than %d words", SHELL_WORDS);
 	while (rc == 0 && !token_ends(p, p->at)) {
 		switch (p->s[p->at]) {
 		case '\'':
-			rc = single_quotes(&s);
+			rc = single_quotes(s);
 			break;
 		case '"':
-			rc = double_quotes(&s);
+			rc = double_quotes(s);
 			break;
 		case '\\':
-			rc = escape(&s);
+			rc = escape(s);
 			break;
 		case '$':
-			rc = dollar(&s, false);
+			rc = dollar(s, false);
 			break;
 		case '`':
 			rc = deny_construct(p, 1, "command substitution with backticks");
 			break;
 		default:
-			rc = plain(&s);
+			rc = plain(s);
 		}
 	}
 	p->after_word = true;
 	out->at.to = p->at;
-	return rc < 0 ? -1 : check_end(&s);
+	return rc < 0 ? -1 : check_end(s);
+}
+
+int parse_word(struct parser *p, struct word *out)
+{
+	struct scan s = {.p = p, .from = p->at};
+
+	return scan_word(&s, out);
+}
+
+int parse_value(struct parser *p, size_t from, struct word *out)
+{
+	struct scan s = {.p = p, .from = from, .equals = true};
+	int rc = scan_word(&s, out);
+
+	out->pattern = false;
+	return rc;
 }
 
 static bool reads_a_file(const struct node *n)
@@ -408,7 +440,7 @@ int parse_output(struct parser *p, struct node **out)
 	if (enter(p) < 0)
 		return -1;
 	take(p, p->at + 1, CLAIM_WORD);
-	p->outputs++;
+	p->parens++;
 	if (take_operator(p, 1) < 0 || skip_newlines(p) < 0)
 		return -1;
 	if (p->s[p->at] == ')')
@@ -421,14 +453,14 @@ int parse_output(struct parser *p, struct node **out)
 		return deny(p->v, RULE_SYNTAX, open, "unterminated '$('");
 	if (p->s[p->at] != ')')
 		return unexpected(p);
-	if (p->documents && p->last->outputs == p->outputs)
+	if (p->documents && p->last->parens >= p->parens)
 		return deny(p->v, RULE_SYNTAX, span_here(p, 1),
 			"'$( )' ends on the line of a here document");
 	if (reads_a_file(*out))
 		return deny(p->v, RULE_CONSTRUCT, (struct span){open.from, p->at + 1},
 			"'$( )' without a command");
 	take(p, p->at + 1, CLAIM_WORD);
-	p->outputs--;
+	p->parens--;
 	leave(p);
 	return 0;
 }
