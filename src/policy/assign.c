@@ -32,11 +32,11 @@ static const struct {
 	{"EDITOR", QUIET},
 	{"VISUAL", QUIET},
 	{"PAGER", QUIET},
-	{"LANG", WORD},
-	{"LANGUAGE", WORD},
-	{"LC_*", WORD},
-	{"TZ", WORD},
-	{"TERM", WORD},
+	{"LANG", LOCALE},
+	{"LANGUAGE", LOCALE},
+	{"LC_*", LOCALE},
+	{"TZ", ZONE},
+	{"TERM", LOCALE},
 	{"COLUMNS", NUMBER},
 	{"LINES", NUMBER},
 	{"NO_COLOR", WORD},
@@ -102,6 +102,17 @@ static bool is_word(struct str s)
 	return true;
 }
 
+static bool is_locale(struct str s)
+{
+	return is_word(s) && str_find(s, STR("/")) == s.n && str_find(s, STR("..")) == s.n;
+}
+
+static bool is_zone(struct str s)
+{
+	return is_word(s) && str_find(s, STR("..")) == s.n &&
+	       !(s.n && (s.p[0] == '/' || s.p[0] == ':'));
+}
+
 static bool is_number(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
@@ -136,6 +147,14 @@ static int check_kind(
 			       ? 0
 			       : fault(c, RULE_ASSIGN_VALUE, name, value,
 					 "the value may have letters, digits and ._:/@+,=-% only");
+	case LOCALE:
+		return is_locale(text) ? 0
+				       : fault(c, RULE_ASSIGN_VALUE, name, value,
+						 "the value must be a name without '/'");
+	case ZONE:
+		return is_zone(text) ? 0
+				     : fault(c, RULE_ASSIGN_VALUE, name, value,
+					       "the value must be the name of a time zone");
 	case NUMBER:
 		return is_number(text) || !text.n ? 0
 						  : fault(c, RULE_ASSIGN_VALUE, name, value,
