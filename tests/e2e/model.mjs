@@ -176,7 +176,8 @@ function* act(request, cast) {
     if (step.wait) yield step.wait();
     else {
       const done = yield* call(step.tool ?? 'Bash', step.input ?? { command: step.run });
-      if (done.error) throw new Error(`${id}: ${JSON.stringify(step)}: ${done.text}`);
+      if (done.error !== Boolean(step.refused) || !(step.refused ?? step.gives ?? /^/).test(done.text))
+        throw new Error(`${id}: ${JSON.stringify(step)} ${step.refused ?? step.gives ?? ''}: ${done.text}`);
     }
   }
   if (part.silent) return [text('I am done.')];

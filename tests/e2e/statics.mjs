@@ -89,6 +89,26 @@ async function launcher(expect, stage) {
   expect((fs.statSync(path.join(plugin, 'bin/dev-team')).mode & 0o111) === 0o111, 'bin/dev-team is not executable');
 }
 
+// Where nothing is configured the hook needs no program and says nothing; else agents wait until there is one.
+async function hookLauncher(expect, stage) {
+  const folder = path.join(stage.folder, 'hook');
+  const project = path.join(folder, 'project');
+  fs.mkdirSync(path.join(folder, 'bin'), { recursive: true });
+  fs.mkdirSync(path.join(project, 'src'), { recursive: true });
+  fs.writeFileSync(path.join(folder, 'bin/dev-team'), read('bin/dev-team'), { mode: 0o755 });
+  const { command } = JSON.parse(read('hooks/hooks.json')).hooks.PreToolUse[0].hooks[0];
+  const ask = (input) => spawnSync('sh', ['-c', command], { encoding: 'utf8', input, timeout: 10000,
+    env: { PATH: '/usr/bin:/bin', CLAUDE_PLUGIN_ROOT: folder, CLAUDE_PROJECT_DIR: path.join(project, 'src') } });
+  const [agent, session] = ['{"agent_id":"1","agent_type":"x","tool_name":"Bash"}', '{"tool_name":"Bash"}'];
+  const said = (run) => [run.status, run.stdout, run.stderr !== ''];
+
+  expect.equal(said(ask(agent)), [0, '', false], 'without a clearance file');
+  fs.mkdirSync(path.join(project, '.dev-team'));
+  fs.writeFileSync(path.join(project, '.dev-team/clearance.yaml'), 'personas: {}\n');
+  expect.equal(said(ask(session)), [0, '', false], 'the session, with a clearance file and without a program');
+  expect.equal(said(ask(agent)), [2, '', true], 'an agent, with a clearance file and without a program');
+}
+
 export const statics = [
   ['plugin: claude plugin validate --strict', validates],
   ['plugin: loop commands and task-runner keep their size', sizes],
@@ -96,4 +116,5 @@ export const statics = [
   ['plugin: agents have exactly their tools, and the commands allow them', agents],
   ['plugin: skills offer exactly the result words of their actions', skills],
   ['plugin: the launcher finds the program or says how to build it', launcher],
+  ['plugin: the hook blocks only where something is configured', hookLauncher],
 ];

@@ -51,7 +51,7 @@ export class World {
   // A copy of the plugin with the built program in it.
   copyPlugin() {
     const copy = path.join(this.root, 'plugin');
-    for (const part of ['.claude-plugin', 'commands', 'agents', 'skills', 'bin', 'workflows', 'build/dev-team'])
+    for (const part of ['.claude-plugin', 'commands', 'agents', 'skills', 'hooks', 'bin', 'workflows', 'build/dev-team'])
       fs.cpSync(path.join(plugin, part), path.join(copy, part), { recursive: true });
     return copy;
   }
