@@ -75,7 +75,7 @@ TESTLIB := $(patsubst %.c,$(O)/%.o,$(wildcard tests/lib/*.c)) $(LIB)
 TOOLS   := $(wildcard $(patsubst %,tests/%/*.c,spec store crash bench fuzz lib policy))
 PROGRAMS := $(UNIT:%.c=$(O)/%) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
 	$(patsubst %,$(O)/tests/%,spec/runner store/conform store/crowd crash/killat crash/sweep crash/storm \
-	policy/oracle policy/differential policy/recorder)
+	policy/oracle policy/differential policy/recorder policy/escape_paths)
 
 # Where this test plants its faults.
 $(O)/tests/unit/test_simulate: LDFLAGS += $(patsubst %,-Wl$(COMMA)--wrap=%,lease_admit lease_held \
@@ -97,6 +97,8 @@ $(O)/tests/policy/oracle: $(O)/tests/policy/oracle.o $(patsubst %.c,$(O)/%.o,$(w
 	$(GENERATE) $(TESTLIB)
 	$(LINK)
 $(O)/tests/policy/differential: $(O)/tests/policy/differential.o $(GENERATE) $(TESTLIB)
+	$(LINK)
+$(O)/tests/policy/escape_paths: $(O)/tests/policy/escape_paths.o $(TESTLIB)
 	$(LINK)
 $(O)/tests/fuzz/replay_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(TESTLIB)
 	$(LINK)
