@@ -200,6 +200,8 @@ static int follow_part(struct glob *g, struct str *rest)
 
 	if (glob_compile(g->arena, text, &part) < 0)
 		return refuse(g, NULL, "pattern with a class that is not known");
+	if (glob_may_climb(&part))
+		return refuse(g, NULL, "pattern that stands for '..' in some shells");
 	g->wild = g->wild || part.wild;
 	behind = cut_slashes(rest, g->wild);
 	if (!part.wild)

@@ -38,13 +38,11 @@ static bool takes(const struct glob_token *t, unsigned char c)
 	}
 }
 
-bool glob_matches(const struct glob_part *part, struct str name)
+static bool fits(const struct glob_part *part, struct str name)
 {
 	size_t t = 0, i = 0, star = part->n,
 	       from = 0; /* the last star, and where it ends for now */
 
-	if (str_is(name, ".") || str_is(name, ".."))
-		return false;
 	if (name.n && name.p[0] == '.' &&
 		(!part->n || part->tokens[0].kind != GLOB_ONE || part->tokens[0].c != '.'))
 		return false;
@@ -65,6 +63,16 @@ bool glob_matches(const struct glob_part *part, struct str name)
 	while (t < part->n && part->tokens[t].kind == GLOB_STAR)
 		t++;
 	return t == part->n;
+}
+
+bool glob_matches(const struct glob_part *part, struct str name)
+{
+	return !str_is(name, ".") && !str_is(name, "..") && fits(part, name);
+}
+
+bool glob_may_climb(const struct glob_part *part)
+{
+	return part->wild && fits(part, STR(".."));
 }
 
 struct str glob_literal(struct arena *a, const struct glob_part *part)

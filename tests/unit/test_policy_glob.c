@@ -42,7 +42,8 @@ static void matches_come_in_byte_order(void **state)
 	gives("", "src/?.c", "src/B.c\n");
 	gives("", "src/??.c", "src/\xc3\xa9.c\n");
 	gives("", "src/[!B]*.h", "src/h.h\n");
-	gives("", "src/.*", "src/.hidden.c\n");
+	gives("", "src/.h*", "src/.hidden.c\n");
+	gives("", "src/.[!.]*", "src/.hidden.c\n");
 	gives("", "./s*/*.h", "./src/h.h\n");
 	gives("sub", "../src/m*", "../src/main.c\n");
 	gives("", at("tree/src/m*"), arena_printf(&arena, "%s\n", at("tree/src/main.c")));
@@ -103,6 +104,11 @@ static void what_leads_out_is_refused(void **state)
 	refused("../tree-*/secret");
 	refused("*/../secret");
 	refused("s*/..");
+	refused(".*");
+	refused(".*/secret");
+	refused("src/.?/x");
+	refused(".[.]");
+	refused("src/.[!a]");
 	refused("inlink/../../s*");
 	refused("/proc/self/ro*/etc/shadow");
 	refused("/proc/self/fd/*");
