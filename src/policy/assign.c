@@ -9,6 +9,8 @@ enum kind {
 	WORD,  /* letters, digits and `._:/@+,=-`: no shell or make can make more of it */
 	FLAGS, /* options for the compiler */
 	TOOL,  /* a compiler, perhaps with options */
+	LOCALE, /* the name of a locale or of a terminal: no path */
+	ZONE,   /* the name of a time zone */
 	NUMBER,
 	QUIET, /* a program that does nothing: cat, true, : or none */
 };
