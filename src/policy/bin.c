@@ -47,6 +47,18 @@ struct str bin_base(struct str path)
 	return str_sub(path, from, path.n);
 }
 
+int bin_links(struct check *c, const struct arg *arg, bool made)
+{
+	if (made)
+		c->links = true;
+	else
+		c->moves = true;
+	if (c->live || !c->links || !c->moves)
+		return 0;
+	return bin_refuse(c, RULE_PATH_OUTSIDE, arg,
+		"a line makes a link with '..' and moves files: where it leads then is not known");
+}
+
 bool bin_is_variable(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {

@@ -16,6 +16,9 @@ bool bin_is(const struct arg *arg, const char *text);
 struct str bin_base(struct str path);
 /* A piece of an argument, where it was written. */
 struct arg bin_part(const struct arg *arg, size_t from, size_t to);
+/* A line that makes a link which climbs (made), and moves or copies files, is denied: the link may
+ * be among them, and lead elsewhere then. */
+int bin_links(struct check *c, const struct arg *arg, bool made);
 /* [A-Za-z_][A-Za-z0-9_]* */
 bool bin_is_variable(struct str s);
 /* What `arg` leads to. -1 without a denial: it is not known, or leads outside. */

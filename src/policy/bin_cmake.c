@@ -12,14 +12,16 @@ static bool has(struct str s, const char *part)
 /* Definitions by which another program is started, or another file is run. */
 static bool names_program(struct str name)
 {
-	static const char *const parts[] = {"LAUNCH", "EMULATOR", "MAKE_PROGRAM", "COMMAND",
-		"EXECUTABLE", "_LINKER", "RULE_", "PROGRAM"};
+	static const char *const parts[] = {
+		"LAUNCH", "EMULATOR", "MAKE_PROGRAM", "EXECUTABLE", "_LINKER", "RULE_", "PROGRAM"};
 	static const char *const tools[] = {"CMAKE_AR", "CMAKE_LD", "CMAKE_NM", "CMAKE_RANLIB",
 		"CMAKE_STRIP", "CMAKE_OBJCOPY", "CMAKE_OBJDUMP", "CMAKE_DLLTOOL"};
 
 	for (size_t i = 0; i < COUNT(parts); i++)
 		if (has(name, parts[i]))
 			return true;
+	if (str_ends(name, "_COMMAND") || has(name, "_COMMAND:"))
+		return true;
 	for (size_t i = 0; i < COUNT(tools); i++)
 		if (str_starts(name, tools[i]))
 			return true;

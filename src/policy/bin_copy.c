@@ -65,22 +65,27 @@ static int ask_moved_link(struct targets *t, const struct arg *source)
 		arena_printf(t->c->arena, "%.*s%s%.*s", (int)folder.path.n, folder.path.p,
 			folder.path.n ? "/" : "", (int)base.n, base.p),
 		to, sizeof(to));
-	if (n > 0 && str_find((struct str){to, (size_t)n}, STR("..")) < (size_t)n)
+	if (n > 0 && (to[0] == '/' || str_find((struct str){to, (size_t)n}, STR("..")) < (size_t)n))
 		return bin_refuse(t->c, RULE_PATH_OUTSIDE, source,
-			"a link with '..' in it would lead elsewhere");
+			"a link that is absolute or has '..' in it is not moved about");
 	return 0;
 }
 
 static int ask_targets(struct targets *t)
 {
 	struct place place;
-	bool known = t->folder.origin == ARG_KNOWN && !t->folder.split;
-	bool there = known && bin_place(t->c, t->call, &t->folder, &place) == 0;
+	bool there, known = t->folder.origin == ARG_KNOWN && !t->folder.split;
+
+	/* `mv {} {}.bak`: beside the file that was found. */
+	if (t->folder.origin == ARG_FOUND && !t->folder.split && t->folder.commits && t->n == 1)
+		return ask(t, &t->folder, ACCESS_WRITE, true);
+	there = known && bin_place(t->c, t->call, &t->folder, &place) == 0;
 
 	if (!known)
 		return bin_refuse(t->c, RULE_PATH_DYNAMIC, &t->folder,
 			"the target is not known from the text");
-	if (ask(t, &t->folder, t->listed ? ACCESS_WRITE : t->access, false) < 0)
+	/* A link to a folder is followed, unless -T says that it is none. */
+	if (ask(t, &t->folder, t->no_folder ? t->access : ACCESS_WRITE, false) < 0)
 		return -1;
 	if (t->no_folder || (!t->listed && !(there && place.folder) && t->n == 1))
 		return ask(t, &t->folder, t->access, true);
@@ -114,6 +119,8 @@ static int check_targets(
 	struct targets *t, const char *options, enum access source, bool moves_links)
 {
 	if (check_options(t->c, t->call, 1, options, &t->p) < 0 || part(t) < 0)
+		return -1;
+	if (moves_links && bin_links(t->c, &t->call->args[0], false) < 0)
 		return -1;
 	for (size_t i = 0; i < t->n; i++)
 		if (ask(t, &t->sources[i], source, source != ACCESS_READ) < 0 ||
@@ -178,7 +185,7 @@ int check_chmod(struct check *c, const struct call *call)
 			i && call->args[i].origin == ARG_KNOWN && text.n > 1 && text.p[0] == '-';
 
 		for (size_t k = 1; mode && k < text.n; k++)
-			mode = strchr("rwxXst", text.p[k]) != NULL;
+			mode = strchr("rwxX", text.p[k]) != NULL;
 		if (!mode || minus)
 			rest.args[rest.n++] = call->args[i];
 		minus |= mode;

@@ -28,10 +28,11 @@ static bool is_letter(char ch)
 	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_';
 }
 
-/* `import "a" as b;` and `include "a";` read files from wherever they are told to. */
-static bool reads_modules(struct str s)
+/* `import "a" as b;` and `include "a";` read files from wherever they are told to; the environment
+ * may have secrets. */
+static bool reads_elsewhere(struct str s)
 {
-	static const char *const words[] = {"import", "include"};
+	static const char *const words[] = {"import", "include", "env", "ENV"};
 
 	for (size_t i = 0; i < s.n; i++) {
 		if (i && (is_letter(s.p[i - 1]) || s.p[i - 1] == '.' || s.p[i - 1] == '"'))
@@ -94,7 +95,8 @@ int check_jq(struct check *c, const struct call *call)
 	if (p.operands[0].origin != ARG_KNOWN)
 		return bin_refuse(
 			c, RULE_SCRIPT, &p.operands[0], "a filter that is not known from the text");
-	if (reads_modules(p.operands[0].text))
-		return bin_refuse(c, RULE_SCRIPT, &p.operands[0], "a filter that reads modules");
+	if (reads_elsewhere(p.operands[0].text))
+		return bin_refuse(c, RULE_SCRIPT, &p.operands[0],
+			"a filter that reads modules or the environment");
 	return asked(c, RULE_SCRIPT, p.operands[0].at, p.operands[0].text, STR(""), 0);
 }

@@ -204,7 +204,8 @@ static bool narrows(struct str name)
 {
 	static const char *const names[] = {"-print", "-print0", "-maxdepth", "-mindepth", "-type",
 		"-a", "-and", "-xdev", "-mount", "-depth", "-d", "-size", "-mtime", "-newer",
-		"-mmin", "-empty", "-user", "-perm", "-path", "-regex"};
+		"-mmin", "-empty", "-user", "-perm", "-path", "-regex", "-iname", "-prune",
+		"-links"};
 
 	for (size_t i = 0; i < COUNT(names); i++)
 		if (str_is(name, names[i]))
@@ -212,25 +213,74 @@ static bool narrows(struct str name)
 	return false;
 }
 
-/* The pattern that all names match for which something is done: all is joined by `and`. */
-static struct str names_of(const struct call *call, size_t i)
+static bool is_at(const struct call *call, size_t i, const char *text)
 {
-	struct str pattern = STR("");
+	return i < call->n && bin_is(&call->args[i], text);
+}
 
-	for (; i < call->n; i++) {
+/* `! -path ./.git/X`: the length of what leaves git's folder out; 0: something else. */
+static size_t leaves_git_out(const struct call *call, size_t i, bool from_here)
+{
+	if (!is_at(call, i, "!") && !is_at(call, i, "-not"))
+		return 0;
+	if (!is_at(call, i + 1, "-path") && !is_at(call, i + 1, "-wholename"))
+		return 0;
+	return is_at(call, i + 2, "*/.git/*") || (from_here && is_at(call, i + 2, "./.git/*")) ? 3
+											       : 0;
+}
+
+/* `-path ./.git -prune -o`, `-name .git -prune -o` in front of all. */
+static size_t prunes_git(const struct call *call, size_t i, bool from_here)
+{
+	size_t at = i + 2;
+
+	if (!(is_at(call, i, "-name") && is_at(call, i + 1, ".git")) &&
+		!(is_at(call, i, "-path") && from_here && is_at(call, i + 1, "./.git")))
+		return 0;
+	at += is_at(call, at, "-a") || is_at(call, at, "-and");
+	return is_at(call, at, "-prune") &&
+			       (is_at(call, at + 1, "-o") || is_at(call, at + 1, "-or"))
+		       ? at + 2 - i
+		       : 0;
+}
+
+/* What all names have in common for which something is done: all is joined by `and`. */
+static void common(const struct call *call, size_t i, bool from_here, struct finding *out)
+{
+	size_t skip = prunes_git(call, i, from_here);
+
+	out->tracked = skip > 0;
+	for (i += skip; i < call->n; i++) {
 		struct str text = call->args[i].text;
 		const struct predicate *p = predicate_find(text);
 
 		if (str_is(text, "-exec") || str_is(text, "-delete"))
-			return pattern;
+			return;
+		skip = leaves_git_out(call, i, from_here);
+		if (skip) {
+			out->tracked = true;
+			i += skip - 1;
+			continue;
+		}
+		if (str_is(text, "!") || str_is(text, "-not")) {
+			const struct predicate *not =
+				i + 1 < call->n ? predicate_find(call->args[i + 1].text) : NULL;
+
+			if (not &&not ->takes != NOTHING) {
+				i += 2;
+				continue;
+			}
+		}
 		if (str_is(text, "-name") && i + 1 < call->n &&
-			call->args[i + 1].origin == ARG_KNOWN)
-			pattern = call->args[i + 1].text;
-		else if (!narrows(text))
-			return STR("");
+			call->args[i + 1].origin == ARG_KNOWN) {
+			out->names = call->args[i + 1].text;
+		} else if (!narrows(text)) {
+			out->names = STR("");
+			out->tracked = false;
+			return;
+		}
 		i += p && p->takes != NOTHING;
 	}
-	return pattern;
 }
 
 void find_places(const struct call *call, struct finding *out)
@@ -243,7 +293,7 @@ void find_places(const struct call *call, struct finding *out)
 	for (from = i; i < call->n && !begins_expression(&call->args[i]);)
 		i++;
 	*out = (struct finding){.starts = call->args + from, .n = i - from};
-	out->names = names_of(call, i);
+	common(call, i, !out->n || (out->n == 1 && bin_is(out->starts, ".")), out);
 }
 
 bool find_finding(const struct call *call, struct finding *out)

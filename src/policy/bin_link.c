@@ -19,7 +19,11 @@ static struct str folder_of(struct str path)
 	return n ? str_sub(path, 0, n) : STR(".");
 }
 
-/* The text of a symbolic link, as it is read from the folder that has the link. */
+/*
+ * The text of a symbolic link, as it is read from the folder that has the link. What is written
+ * through the link later on the same line is seen as a name that does not exist yet, so what it
+ * leads to must be free to be written now.
+ */
 static int ask_target(struct link *l, const struct arg *target, const struct arg *folder)
 {
 	struct call from = *l->call;
@@ -28,12 +32,14 @@ static int ask_target(struct link *l, const struct arg *target, const struct arg
 	if (!l->symbolic)
 		return check_value(l->c, l->call, target, STR("write"));
 	if (l->relative || (target->text.n && target->text.p[0] == '/'))
-		return check_value(l->c, l->call, target, STR("read"));
+		return check_value(l->c, l->call, target, STR("write"));
 	if (bin_place(l->c, l->call, folder, &place) < 0)
 		return bin_refuse(l->c, RULE_PATH_OUTSIDE, folder,
 			"the folder of the link cannot be followed");
 	from.cwd = place.path;
-	return check_value(l->c, &from, target, STR("read"));
+	if (str_find(target->text, STR("..")) < target->text.n && bin_links(l->c, target, true) < 0)
+		return -1;
+	return check_value(l->c, &from, target, STR("write"));
 }
 
 static int ask_link(struct link *l, const struct arg *target, struct arg name, bool inside)
@@ -51,7 +57,12 @@ static int ask_link(struct link *l, const struct arg *target, struct arg name, b
 	} else {
 		folder.text = folder_of(name.text);
 	}
-	if (check_value(l->c, l->call, &name, STR("entry")) < 0)
+	/* Without -n or -T a link that stands there is followed when it leads to a folder. */
+	if (check_value(l->c, l->call, &name, STR("entry")) < 0 ||
+		(!given_any(&l->p, "-n") && !given_any(&l->p, "-T") &&
+			check_value(l->c, l->call, &folder, STR("write")) < 0) ||
+		(!given_any(&l->p, "-n") && !given_any(&l->p, "-T") &&
+			check_value(l->c, l->call, &name, STR("write")) < 0))
 		return -1;
 	return ask_target(l, target, &folder);
 }

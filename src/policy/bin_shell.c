@@ -35,8 +35,11 @@ static int check_export(struct check *c, const struct call *call)
 {
 	struct parsed p;
 
-	if (check_options(c, call, 1, "+ -p", &p) < 0)
+	if (check_options(c, call, 1, "+", &p) < 0)
 		return -1;
+	/* Alone it shows the variables, and so what is secret among them. */
+	if (!p.n_operands)
+		return bin_refuse(c, RULE_OPERAND, &call->args[0], "no NAME=VALUE");
 	for (size_t i = 0; i < p.n_operands; i++) {
 		const struct arg *arg = &p.operands[i];
 		size_t equals = str_find(arg->text, STR("="));
@@ -69,6 +72,8 @@ static int check_set(struct check *c, const struct call *call)
 			return bin_refuse(
 				c, RULE_OPTION, arg, "only -e, -u and -o pipefail can be set");
 	}
+	if (call->n == 1)
+		return bin_refuse(c, RULE_OPTION, &call->args[0], "it would show all variables");
 	return asked(c, RULE_OPTION, call->at, call->args[0].text, STR(""), 0);
 }
 

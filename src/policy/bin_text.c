@@ -133,7 +133,7 @@ const struct binary binaries_text[] = {
 		"--old-group-format:text --new-group-format:text --unchanged-group-format:text "
 		"--changed-group-format:text -d,--minimal --horizon-lines:number "
 		"--speed-large-files "
-		"--color?word{always,never,auto} --palette:text -#",
+		"--color?word{always,never,auto} --palette:text -0,-1,-2,-3,-4,-5,-6,-7,-8,-9",
 		"read read", 0, check_diff},
 	{"cmp",
 		"-b,--print-bytes -i,--ignore-initial:text -l,--verbose -n,--bytes:number "

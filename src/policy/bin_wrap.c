@@ -106,8 +106,9 @@ static int check_env(struct check *c, const struct call *call)
 		if (check_assignment(c, inside.cwd, str_sub(arg->text, 0, equals), &value) < 0)
 			return -1;
 	}
+	/* Without a command it shows the variables, and so what is secret among them. */
 	if (i == p.n_operands)
-		return asked(c, RULE_WRAPPER, call->at, call->args[0].text, STR(""), 0);
+		return bin_refuse(c, RULE_WRAPPER, &call->args[0], "there is nothing to start");
 	first = p.first_operand + i;
 	return check_inner(c, &inside, first, call->n - first);
 }

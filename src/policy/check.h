@@ -32,6 +32,7 @@ struct check {
 	unsigned left;       /* calls that may still be asked about */
 	bool live;           /* the executor asks: all values are real */
 	const struct call *finder; /* what finds the files of ARG_FOUND */
+	bool links, moves;	   /* a link with `..` is made; files are moved or copied */
 };
 
 /* Notes it for explain; returns `rc`, so that a check can `return asked(..)`. */
@@ -49,6 +50,7 @@ struct arg {
 	struct str text;
 	enum arg_origin origin;
 	bool split;   /* ARG_DYNAMIC without quotes: may become several words, or none */
+	/* ARG_FOUND with `commits`: text follows the name, which is that of another file then. */
 	bool commits; /* ARG_DYNAMIC: names of commits or branches, as git merge-base puts them out
 		       */
 	struct span at;

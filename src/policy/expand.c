@@ -104,6 +104,16 @@ static int add_fields(struct making *m, struct str text)
 	return 0;
 }
 
+/* Behind an unknown part: a blank or a wildcard makes several words of it. */
+static void follow(struct making *m, const struct part *p, struct str text)
+{
+	for (size_t i = 0; !p->quoted && m->out && i < text.n; i++)
+		if (text.p[i] && strchr(" \t\n*?[", text.p[i])) {
+			m->split = true;
+			m->commits = false;
+		}
+}
+
 static int add_value(struct making *m, const struct part *p)
 {
 	struct arg value = {0};
@@ -115,14 +125,15 @@ static int add_value(struct making *m, const struct part *p)
 		return -1;
 	if (value.origin != ARG_KNOWN) {
 		/* What stands behind an unknown part is unknown too: only the beginning counts. */
-		if (!m->dynamic)
-			m->commits = value.commits && !m->text.len;
+		m->commits = value.commits && (m->commits || !m->dynamic);
 		m->split |= !p->quoted && m->out;
 		m->any = m->dynamic = true;
 		return 0;
 	}
-	if (m->dynamic)
+	if (m->dynamic) {
+		follow(m, p, value.text);
 		return 0;
+	}
 	if (!p->quoted && m->out)
 		return add_fields(m, value.text);
 	add_literal(m, value.text);
@@ -135,8 +146,10 @@ static int add_part(struct making *m, const struct part *p)
 	if (p->kind != PART_TEXT)
 		return add_value(m, p);
 	m->any = true;
-	if (m->dynamic)
+	if (m->dynamic) {
+		follow(m, p, p->text);
 		return 0;
+	}
 	if (p->quoted || !m->out)
 		add_literal(m, p->text);
 	else

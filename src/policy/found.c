@@ -25,7 +25,8 @@ struct arg found_in(const struct arg *arg, const char *mark, bool several)
 	tail = str_sub(arg->text, at + n, arg->text.n);
 	out.text = str_sub(arg->text, 0, at);
 	out.split = several;
-	/* With a slash or a second name behind it the file is another one. */
+	out.commits = tail.n > 0;
+	/* With a slash or a second name behind it the file may be anywhere. */
 	out.origin = str_find(tail, STR("/")) == tail.n && str_find(tail, str_of(mark)) == tail.n
 			     ? ARG_FOUND
 			     : ARG_DYNAMIC;
@@ -107,7 +108,7 @@ static int check_start(
 		return 0;
 	if (bin_place(c, c->finder, start, &place) < 0 || place.outside || place.path.n)
 		return bin_refuse(c, RULE_PATH_PROTECTED, start, "what is found here is protected");
-	if (may_be_guarded(c, f))
+	if (arg->commits || may_be_guarded(c, f))
 		return bin_refuse(c, RULE_PATH_PROTECTED, arg,
 			"protected files may be among what is found: name a folder or a -name");
 	return 0;

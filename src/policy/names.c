@@ -4,6 +4,7 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include "src/policy/beneath.h"
 #include "src/policy/found.h"
 
@@ -11,9 +12,10 @@ enum { NAMES_MAX = 20000, LEVELS_MAX = 64 };
 
 struct look {
 	const char *bad;
+	const char *names; /* only what matches is put out; NULL: all */
 	bool tracked, deep, dashes;
+	bool dirty; /* a folder on the way has such a name */
 	size_t left;
-	const char *why;
 };
 
 static void close_folder(DIR **d)
@@ -24,7 +26,11 @@ static void close_folder(DIR **d)
 
 static bool is_bad(const struct look *l, const char *name)
 {
-	return strpbrk(name, l->bad) || (l->dashes && name[0] == '-');
+	if (l->dashes && name[0] == '-')
+		return true;
+	if (l->names && fnmatch(l->names, name, 0))
+		return false;
+	return l->dirty || strpbrk(name, l->bad);
 }
 
 static bool may_be_folder(const struct dirent *e)
@@ -62,6 +68,7 @@ static bool look_in(struct look *l, int fd, unsigned levels)
 			continue;
 		below.left = l->left;
 		below.dashes = false;
+		below.dirty |= strpbrk(e->d_name, l->bad) != NULL;
 		if (!levels || !look_in(&below, inner, levels - 1)) {
 			if (!levels)
 				close(inner);
@@ -82,7 +89,8 @@ static int look_at(
 	if (bin_place(c, finder, start, &place) < 0)
 		return -1;
 	path = arena_dup(c->arena, place.outside ? place.full : place.path);
-	if (start->text.n && strpbrk(arena_dup(c->arena, start->text), l->bad))
+	l->dirty = start->text.n && strpbrk(arena_dup(c->arena, start->text), l->bad);
+	if (l->dirty && !l->names)
 		return -1;
 	if (!place.folder)
 		return 0;
@@ -96,6 +104,9 @@ int check_names(struct check *c, const struct call *finder, const struct finding
 {
 	static const struct arg here = {.text = {".", 1}};
 	struct look l = {.bad = bad, .tracked = f->tracked, .deep = *bad, .left = NAMES_MAX};
+
+	if (f->names.n)
+		l.names = arena_dup(c->arena, f->names);
 
 	for (size_t i = 0; *bad && i < f->n; i++)
 		if (look_at(c, finder, &f->starts[i], &l) < 0)

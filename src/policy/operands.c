@@ -41,14 +41,15 @@ static int check_mode(struct check *c, const struct arg *arg)
 		char ch = arg->text.p[i];
 
 		octal &= ch >= '0' && ch <= '7';
-		special |= ch == 's';
+		special |= ch == 's' || ch == 't';
 	}
 	if (arg->origin != ARG_KNOWN)
 		return refuse(c, RULE_VALUE_DYNAMIC, arg, "only known at run time: a mode");
 	if (octal && arg->text.n > 3)
-		special = strtoul(arena_dup(c->arena, arg->text), NULL, 8) & ~01777UL;
+		special = strtoul(arena_dup(c->arena, arg->text), NULL, 8) & ~0777UL;
 	if (special)
-		return refuse(c, RULE_OPERAND, arg, "a mode with set-user-ID or set-group-ID");
+		return refuse(
+			c, RULE_OPERAND, arg, "a mode with set-user-ID, set-group-ID or sticky");
 	return 0;
 }
 
@@ -166,9 +167,9 @@ static const struct operand_row *row_for(const struct operand_list *l, size_t i,
 
 /* Behind a word that may be several or none nothing has a place of its own: it must fit all. */
 static int check_anywhere(struct check *c, const struct call *call, const struct arg *arg,
-	const struct operand_list *l)
+	const struct operand_list *l, size_t from)
 {
-	for (size_t i = 0; i < l->n; i++)
+	for (size_t i = from; i < l->n; i++)
 		if (check_value(c, call, arg, l->p[i].kind) < 0)
 			return -1;
 	if (l->n && (l->p[l->n - 1].repeat || (l->n > 1 && l->p[l->n - 2].repeat)))
@@ -176,28 +177,47 @@ static int check_anywhere(struct check *c, const struct call *call, const struct
 	return refuse(c, RULE_OPERAND, arg, "may become too many operands");
 }
 
+/* The first kind that operand `i` can be of. */
+static size_t first_kind(const struct operand_list *l, size_t i)
+{
+	size_t last = l->n > 1 && l->p[l->n - 2].repeat ? l->n - 2 : l->n ? l->n - 1 : 0;
+
+	return i < last ? i : last;
+}
+
+static int check_all(struct check *c, const struct call *call, const struct parsed *p,
+	const struct operand_list *l)
+{
+	size_t loose = SIZE_MAX; /* where the first stands that may be several or none */
+
+	for (size_t i = 0; i < p->n_operands; i++) {
+		const struct arg *arg = &p->operands[i];
+		const struct operand_row *row = row_for(l, i, p->n_operands);
+
+		if (loose == SIZE_MAX && arg->split && (arg->origin == ARG_FOUND || !arg->commits))
+			loose = first_kind(l, i);
+		if (loose != SIZE_MAX && check_anywhere(c, call, arg, l, loose) < 0)
+			return -1;
+		if (loose != SIZE_MAX)
+			continue;
+		if (!row)
+			return refuse(c, RULE_OPERAND, arg, "one operand too many");
+		if (check_value(c, call, arg, row->kind) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int check_operands(
 	struct check *c, const struct call *call, const struct parsed *p, const char *operands)
 {
 	struct operand_list all, l = {.n = 0};
 	struct error err = {0};
-	bool loose = false;
 
 	if (notation_operands(operands, &all, &err) < 0)
 		return deny(c->v, RULE_INTERNAL, call->at, "notation: %s", err.text);
 	for (size_t i = 0; i < all.n; i++)
 		if (!left_out(&all.p[i], p))
 			l.p[l.n++] = all.p[i];
-	for (size_t i = 0; i < p->n_operands; i++) {
-		const struct arg *arg = &p->operands[i];
-		const struct operand_row *row = row_for(&l, i, p->n_operands);
-
-		loose = loose || (arg->split && !arg->commits);
-		if (!row)
-			return refuse(c, RULE_OPERAND, arg, "one operand too many");
-		if (loose ? check_anywhere(c, call, arg, &l) < 0
-			  : check_value(c, call, arg, row->kind) < 0)
-			return -1;
-	}
-	return 0;
+	return check_all(c, call, p, &l);
 }
