@@ -75,7 +75,7 @@ TESTLIB := $(patsubst %.c,$(O)/%.o,$(wildcard tests/lib/*.c)) $(LIB)
 TOOLS   := $(wildcard $(patsubst %,tests/%/*.c,spec store crash bench fuzz lib policy))
 PROGRAMS := $(UNIT:%.c=$(O)/%) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
 	$(patsubst %,$(O)/tests/%,spec/runner store/conform store/crowd crash/killat crash/sweep crash/storm \
-	policy/oracle policy/differential policy/recorder policy/escape_paths)
+	policy/oracle policy/contexts policy/differential policy/recorder policy/escape_paths)
 
 # Where this test plants its faults.
 $(O)/tests/unit/test_simulate: LDFLAGS += $(patsubst %,-Wl$(COMMA)--wrap=%,lease_admit lease_held \
@@ -95,6 +95,8 @@ $(O)/tests/crash/%: $(O)/tests/crash/%.o $(O)/tests/crash/trace.o $(O)/tests/cra
 GENERATE := $(patsubst %.c,$(O)/%.o,$(wildcard tests/policy/generate*.c))
 $(O)/tests/policy/oracle: $(O)/tests/policy/oracle.o $(patsubst %.c,$(O)/%.o,$(wildcard tests/policy/notes*.c)) \
 	$(GENERATE) $(TESTLIB)
+	$(LINK)
+$(O)/tests/policy/contexts: $(O)/tests/policy/contexts.o $(TESTLIB)
 	$(LINK)
 $(O)/tests/policy/differential: $(O)/tests/policy/differential.o $(GENERATE) $(TESTLIB)
 	$(LINK)
@@ -121,7 +123,7 @@ crash: $(O)/dev-team $(O)/tests/crash/sweep $(O)/tests/crash/storm
 	@O=$(O) SWEEP=full tests/run crash
 conform: $(O)/dev-team $(O)/tests/store/conform $(O)/tests/store/crowd
 	@O=$(O) tests/run store
-oracle: $(O)/dev-team $(patsubst %,$(O)/tests/policy/%,oracle differential recorder)
+oracle: $(O)/dev-team $(patsubst %,$(O)/tests/policy/%,oracle differential recorder contexts)
 	@O=$(O) ORACLE=full tests/run policy
 e2e: all
 	@O=$(O) tests/run e2e

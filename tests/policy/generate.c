@@ -1,229 +1,9 @@
-#include "tests/policy/generate.h"
-
-enum { DEPTH = 5, DOCUMENTS = 6, LONG = 220 };
-
-struct document {
-	char delimiter[24];
-	bool strip, literal;
-};
-
-struct maker {
-	struct dice dice;
-	struct buf *out;
-	enum flavour flavour;
-	unsigned depth;
-	struct document documents[DOCUMENTS]; /* whose bodies come behind the next newline */
-	unsigned n;
-};
-
-static void list(struct maker *m);
-
-static unsigned roll(struct maker *m, unsigned n)
-{
-	return dice(&m->dice, n);
-}
-
-static bool chance(struct maker *m, unsigned percent)
-{
-	return roll(m, 100) < percent;
-}
-
-/* Rare, and never where the text is to be run. */
-static bool wild(struct maker *m, unsigned permille)
-{
-	return m->flavour == GENERATE_ANY && roll(m, 1000) < permille;
-}
-
-#define PICK(m, array) ((array)[roll(m, COUNT(array))])
-
-static void put(struct maker *m, const char *text)
-{
-	buf_adds(m->out, text);
-}
-
-static void blank(struct maker *m)
-{
-	static const char *const odd[] = {"  ", "\t", " \\\n", "\\\n ", " \t ", "   "};
-
-	put(m, chance(m, 93) ? " " : PICK(m, odd));
-}
+#include "tests/policy/generate_internal.h"
 
 static void may_blank(struct maker *m)
 {
 	if (chance(m, 60))
-		blank(m);
-}
-
-static void document_body(struct maker *m, const struct document *d)
-{
-	static const char *const lines[] = {"plain text", "", "it's \"quoted\"", "  indented",
-		"a && b | c; d > e", "# no comment", "EOF ", " EOF", "E", "fi", ")", "tab\there",
-		"\tEOF x", "caf\xc3\xa9", "'", "\""};
-	static const char *const inert[] = {"$(id) `id`", "\\", "$x ${y:-z}", "\\$", "a\\"};
-
-	for (unsigned i = roll(m, 4); i > 0; i--) {
-		if (d->strip && chance(m, 50))
-			put(m, "\t");
-		put(m, (d->literal ? chance(m, 25) : wild(m, 40)) ? PICK(m, inert)
-								  : PICK(m, lines));
-		put(m, "\n");
-	}
-	if (d->strip && chance(m, 60))
-		put(m, chance(m, 80) ? "\t" : "\t\t");
-	if (!wild(m, 15))
-		put(m, d->delimiter);
-	if (wild(m, 10))
-		put(m, " ");
-}
-
-/* `last`: the line that ends the last body needs no newline. */
-static void documents(struct maker *m, bool last)
-{
-	unsigned n = m->n;
-
-	m->n = 0;
-	for (unsigned i = 0; i < n; i++) {
-		document_body(m, &m->documents[i]);
-		if (!last || i + 1 < n || chance(m, 70))
-			put(m, "\n");
-	}
-}
-
-static void comment(struct maker *m)
-{
-	static const char *const texts[] = {"# note", "#", "#; rm -rf /", "# it's \"here",
-		"# $(id)", "# `id`", "# <<E", "# \\", "## ( {"};
-
-	put(m, PICK(m, texts));
-}
-
-static void newline(struct maker *m)
-{
-	if (chance(m, 8)) {
-		put(m, " ");
-		comment(m);
-	}
-	put(m, "\n");
-	documents(m, false);
-	while (chance(m, 10))
-		put(m, chance(m, 50) ? "\n" : "  \n");
-}
-
-static void inside_double(struct maker *m)
-{
-	static const char *const texts[] = {"a", "b c", "it's", "\\\"", "\\\\", "\\$x", "\\`",
-		"\\n", ";", "&&", "|", ">", "#", "*", "{a,b}", "~", "$", "\\\n", "\n",
-		"caf\xc3\xa9", "!", "<<E", "'", "(", ")", "\\a", "%s", "/"};
-
-	put(m, PICK(m, texts));
-}
-
-static void output(struct maker *m)
-{
-	unsigned before = m->n;
-
-	put(m, "$(");
-	if (chance(m, 15))
-		put(m, " ");
-	list(m);
-	if (m->n > before)
-		newline(m);
-	put(m, ")");
-}
-
-static void variable(struct maker *m)
-{
-	static const char *const names[] = {"x", "y", "HOME", "i", "FOO_1"};
-	bool braces = chance(m, 40);
-
-	put(m, braces ? "${" : "$");
-	put(m, PICK(m, names));
-	if (braces)
-		put(m, "}");
-}
-
-static void double_quotes(struct maker *m)
-{
-	put(m, "\"");
-	for (unsigned i = roll(m, 4); i > 0; i--) {
-		unsigned what = roll(m, 100);
-
-		if (what < 70)
-			inside_double(m);
-		else if (what < 85)
-			variable(m);
-		else if (m->depth < DEPTH && m->out->len < LONG)
-			output(m);
-	}
-	put(m, "\"");
-}
-
-static void wild_piece(struct maker *m)
-{
-	static const char *const texts[] = {"`id`", "$((1+1))", "$'a\\n'", "$\"a\"", "{a,b}",
-		"{1..3}", "~", "~/x", "${x:-y}", "${#x}", "$1", "$?", "$@", "<(id)", ">(id)",
-		"$[1]", "@(a|b)", "x=~", "\\\n", "${x", "$(", "'", "\"", "(", ")", "a=(b)", "\\",
-		"!(x)", "a[1]=b", "{a,$x}", "$((", "\xc2\xa0", "\r", "?(x)", "x:~", "${!x}", "{a..",
-		"a,b}"};
-
-	put(m, PICK(m, texts));
-}
-
-static void plain_piece(struct maker *m)
-{
-	static const char *const any[] = {"a", "b", "src", "main.c", "-l", "--x=y", "a=b", "x:y",
-		"%s", "1", "42", "@", "a#b", "{}", "{a}", "a,b", "}", "{", "=", "!", "^", "+",
-		"^{c}", "@{u}", "HEAD~1", "a~", "caf\xc3\xa9", "*", "*.c", "?", "[ab]", "[", "]",
-		"a/b", "./x", "..", "-", "--", "if", "fi", "done", "in", "do", "time",
-		"\xe2\x80\x8b", "a..b", ".", ":", "e[", "$"};
-	static const char *const tame[] = {"a", "b", "src", "main.c", "-l", "--x=y", "a=b", "x:y",
-		"%s", "1", "42", "@", "a#b", "{}", "{a}", "a,b", "=", "!", "+", "^{c}",
-		"caf\xc3\xa9", "[ab]", "-", "--", "if", "fi", "done", "in", "do", "a..b", ":", "$",
-		"qqq*", "q?q"};
-
-	if (m->flavour == GENERATE_TAME)
-		put(m, PICK(m, tame));
-	else
-		put(m, PICK(m, any));
-}
-
-static void quoted_piece(struct maker *m)
-{
-	static const char *const escapes[] = {"\\a", "\\ ", "\\;", "\\$", "\\\"", "\\'", "\\\\",
-		"\\*", "\\(", "\\)", "\\|", "\\&", "\\<", "\\#", "\\~", "\\{", "\\!", "\\\xc3\xa9",
-		"\\`"};
-	static const char *const singles[] = {"''", "'a b'", "'$(id) `id`'", "'\"'", "'\\'",
-		"'; id'", "'*'", "'#'", "'a\nb'", "'caf\xc3\xa9'", "'{a,b}'", "'~'", "'-x'"};
-	unsigned what = roll(m, 100);
-
-	if (what < 35)
-		put(m, PICK(m, singles));
-	else if (what < 75)
-		double_quotes(m);
-	else
-		put(m, PICK(m, escapes));
-}
-
-static void word(struct maker *m)
-{
-	unsigned n = chance(m, 75) ? 1 : 1 + roll(m, 4);
-
-	for (unsigned i = 0; i < n; i++) {
-		unsigned what = roll(m, 100);
-
-		if (wild(m, 12))
-			wild_piece(m);
-		else if (what < 68)
-			plain_piece(m);
-		else if (what < 88)
-			quoted_piece(m);
-		else if (what < 95)
-			variable(m);
-		else if (m->depth < DEPTH && m->out->len < LONG)
-			output(m);
-		else
-			put(m, "w");
-	}
+		make_blank(m);
 }
 
 static void name(struct maker *m)
@@ -293,13 +73,13 @@ static void redirect(struct maker *m)
 		if (m->flavour == GENERATE_TAME || chance(m, 75))
 			put(m, PICK(m, targets));
 		else
-			word(m);
+			make_word(m);
 	} else if (what < 65) {
 		put(m, PICK(m, copies));
 	} else if (what < 78) {
 		put(m, "<<<");
 		may_blank(m);
-		word(m);
+		make_word(m);
 	} else {
 		document(m);
 	}
@@ -312,26 +92,26 @@ static void assignment(struct maker *m)
 	put(m, PICK(m, names));
 	put(m, wild(m, 20) ? "+=" : "=");
 	if (chance(m, 85))
-		word(m);
+		make_word(m);
 }
 
 static void simple(struct maker *m)
 {
 	while (chance(m, 8)) {
 		assignment(m);
-		blank(m);
+		make_blank(m);
 	}
 	if (chance(m, 3)) {
 		redirect(m);
-		blank(m);
+		make_blank(m);
 	}
 	name(m);
 	for (unsigned i = roll(m, 5); i > 0; i--) {
-		blank(m);
+		make_blank(m);
 		if (chance(m, 12))
 			redirect(m);
 		else
-			word(m);
+			make_word(m);
 	}
 }
 
@@ -341,17 +121,17 @@ static void end_of_list(struct maker *m)
 	if (chance(m, 75) && !m->n)
 		put(m, chance(m, 90) ? "; " : " ; ");
 	else
-		newline(m);
+		make_newline(m);
 }
 
 static void body(struct maker *m, const char *before, const char *after)
 {
 	put(m, before);
 	if (chance(m, 85))
-		blank(m);
+		make_blank(m);
 	else
-		newline(m);
-	list(m);
+		make_newline(m);
+	make_list(m);
 	end_of_list(m);
 	put(m, after);
 }
@@ -374,8 +154,8 @@ static void for_command(struct maker *m)
 	if (chance(m, 95)) {
 		put(m, chance(m, 95) ? " in" : "\nin");
 		for (unsigned i = roll(m, 4); i > 0; i--) {
-			blank(m);
-			word(m);
+			make_blank(m);
+			make_word(m);
 		}
 	}
 	end_of_list(m);
@@ -385,25 +165,25 @@ static void for_command(struct maker *m)
 static void case_command(struct maker *m)
 {
 	put(m, "case ");
-	word(m);
+	make_word(m);
 	put(m, " in");
 	if (chance(m, 50))
-		newline(m);
+		make_newline(m);
 	else
 		put(m, " ");
 	for (unsigned i = roll(m, 3); i > 0; i--) {
 		if (chance(m, 30))
 			put(m, "(");
-		word(m);
+		make_word(m);
 		if (chance(m, 25)) {
 			put(m, chance(m, 50) ? "|" : " | ");
-			word(m);
+			make_word(m);
 		}
 		put(m, ") ");
 		if (chance(m, 85))
-			list(m);
+			make_list(m);
 		if (m->n)
-			newline(m);
+			make_newline(m);
 		put(m, wild(m, 15) ? " ;& " : chance(m, 80) ? " ;; " : ";;\n");
 	}
 	put(m, "esac");
@@ -416,9 +196,9 @@ static void compound(struct maker *m)
 
 	if (what < 25) {
 		put(m, chance(m, 70) ? "(" : "( ");
-		list(m);
+		make_list(m);
 		if (m->n > before && chance(m, 80))
-			newline(m);
+			make_newline(m);
 		put(m, chance(m, 70) ? ")" : " )");
 	} else if (what < 45) {
 		body(m, "{", "}");
@@ -462,12 +242,12 @@ static void pipeline(struct maker *m)
 
 		put(m, bar);
 		if (str_ends(str_of(bar), "|\n"))
-			documents(m, false);
+			make_documents(m, false);
 		command(m);
 	}
 }
 
-static void list(struct maker *m)
+void make_list(struct maker *m)
 {
 	static const char *const between[] = {
 		" && ", " || ", "; ", ";", " ; ", "&&", "||", " & ", "&", " &&\n"};
@@ -476,13 +256,13 @@ static void list(struct maker *m)
 	pipeline(m);
 	while (chance(m, 22) && m->out->len < LONG) {
 		if (chance(m, 20)) {
-			newline(m);
+			make_newline(m);
 		} else {
 			const char *sep = PICK(m, between);
 
 			put(m, sep);
 			if (str_ends(str_of(sep), "\n"))
-				documents(m, false);
+				make_documents(m, false);
 		}
 		pipeline(m);
 	}
@@ -519,13 +299,13 @@ void generate(struct buf *out, uint64_t seed, uint64_t number, enum flavour flav
 	m.dice.state = seed ^ dice_roll(&first);
 	buf_clear(out);
 	if (chance(&m, 3)) {
-		comment(&m);
+		make_comment(&m);
 		put(&m, "\n");
 	}
-	list(&m);
+	make_list(&m);
 	if (m.n) {
 		put(&m, "\n");
-		documents(&m, true);
+		make_documents(&m, true);
 	} else if (chance(&m, 15)) {
 		static const char *const ends[] = {"\n", ";", " ", "\n\n", " # end", " &", ";\n"};
 

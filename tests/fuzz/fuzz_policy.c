@@ -1,0 +1,116 @@
+/*
+ * The whole check on any text, with any policy: the first line is a policy as the rows of tables
+ * have it, or its first byte chooses a shipped one; the rest is the command. A verdict comes out
+ * whatever goes in: allowed with a tree, or denied with a reason and a place in the text. Nothing
+ * is written: within the call a write to a file ends the process, and the folders stay as they
+ * were.
+ */
+#include <errno.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include "src/policy/fixture.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct arena arena;
+static struct fixture fixture = {.root.fd = -1};
+
+static void expect(bool good)
+{
+	if (!good)
+		abort();
+}
+
+static void end(void)
+{
+	fixture_release(&fixture);
+	arena_release(&arena);
+}
+
+static void begin(void)
+{
+	struct error err;
+
+	if (fixture.tree)
+		return;
+	expect(fixture_make(&arena, &fixture, &err) == 0);
+	expect(atexit(end) == 0);
+}
+
+static bool choose(struct arena *a, struct str line, struct policy *out)
+{
+	CLEANUP(json_free) json *j = NULL;
+	const char *const *names = policy_shipped();
+	struct error err;
+	size_t n = 0;
+
+	if (line.n && line.p[0] == '{')
+		return json_parse(&j, line, &err) == 0 && policy_from_json(a, j, out, &err) == 0;
+	while (names[n])
+		n++;
+	return policy_load(a, names[line.n ? (uint8_t)line.p[0] % n : 0], out, &err) == 0;
+}
+
+/* Sum of what changes in a folder when something is made or removed in it. */
+static int64_t folders(void)
+{
+	static const char *const names[] = {
+		"..", ".", "src", "sub", "build", "include", ".git", ".git/hooks", "../other"};
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < COUNT(names); i++) {
+		struct stat st;
+
+		expect(fstatat(fixture.root.fd, names[i], &st, 0) == 0);
+		sum = sum * 31 + st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec;
+	}
+	return sum;
+}
+
+static void look(const struct verdict *v, struct str text)
+{
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+
+	expect(v->rule < RULES && v->at.from <= v->at.to && v->at.to <= text.n);
+	expect(v->reason[0] && !utf8_fault(str_of(v->reason)));
+	verdict_line(&line, v);
+	for (size_t i = 0; i < line.len; i++)
+		expect((unsigned char)line.s[i] >= ' ' && line.s[i] != 0x7f);
+	expect(!utf8_fault(buf_str(&line)));
+}
+
+static void check(struct arena *a, const struct policy *p, struct str text)
+{
+	struct rlimit former, none;
+	struct trace trace = {0};
+	struct node *tree = NULL;
+	struct verdict v;
+	int64_t before = folders();
+	int rc;
+
+	expect(getrlimit(RLIMIT_FSIZE, &former) == 0);
+	none = (struct rlimit){0, former.rlim_max};
+	expect(setrlimit(RLIMIT_FSIZE, &none) == 0);
+	rc = policy_check(a, p, &fixture.root, fixture.tree, text, &tree, &v, &trace);
+	expect(setrlimit(RLIMIT_FSIZE, &former) == 0);
+	expect(folders() == before && (rc < 0) == v.denied);
+	if (rc < 0)
+		look(&v, text);
+	else
+		expect(tree != NULL);
+	for (size_t i = 0; i < trace.n; i++)
+		expect(trace.list[i].at.from <= trace.list[i].at.to &&
+			trace.list[i].at.to <= text.n);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	struct str rest = {(const char *)data, size}, line;
+	struct policy policy;
+
+	begin();
+	if (str_line(&rest, &line) && choose(&a, line, &policy))
+		check(&a, &policy, rest);
+	return 0;
+}
