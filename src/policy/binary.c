@@ -2,7 +2,7 @@
 #include "src/policy/bin.h"
 
 static const struct binary *const tables[] = {binaries_text, binaries_system, binaries_files,
-	binaries_build, binaries_wrap, binaries_shell, binaries_git};
+	binaries_build, binaries_wrap, binaries_shell, binaries_git, binaries_gh};
 
 static const struct binary *own(struct arena *a, const struct program *p)
 {

@@ -45,7 +45,7 @@ struct binary {
 
 /* Tables, each ended by a NULL name; src/policy/bin_*.c. */
 extern const struct binary binaries_text[], binaries_files[], binaries_build[], binaries_wrap[],
-	binaries_shell[], binaries_git[];
+	binaries_shell[], binaries_git[], binaries_gh[];
 
 /* The row of `name`, from the policy's own programs first; NULL: none. */
 const struct binary *binary_find(struct arena *a, const struct policy *p, struct str name);
