@@ -130,3 +130,76 @@ bool git_plain_origin(const char *root, struct buf *url)
 		return false;
 	return scan(buf_str(&text), url);
 }
+
+/* A value in plain form: no escapes, no comment behind it, quotes around the whole of it alone. */
+static void take_value(struct str value, struct buf *out)
+{
+	bool quoted = value.n > 1 && value.p[0] == '"' && value.p[value.n - 1] == '"';
+
+	if (quoted)
+		value = str_sub(value, 1, value.n - 1);
+	buf_clear(out);
+	for (size_t i = 0; i < value.n; i++)
+		if (strchr("\"\\", value.p[i]) || (!quoted && strchr("#;", value.p[i])) ||
+			(unsigned char)value.p[i] < ' ')
+			return;
+	buf_add(out, value);
+}
+
+/* True when there is a `[user]`. */
+static bool scan_user(struct str text, struct buf *name, struct buf *email)
+{
+	bool inside = false, there = false;
+	struct str line;
+
+	while (str_line(&text, &line)) {
+		size_t eq = str_find(line, STR("="));
+		struct str key = str_trim(str_sub(line, 0, eq));
+		struct str value = str_trim(str_sub(line, eq < line.n ? eq + 1 : eq, line.n));
+
+		line = str_trim(line);
+		if (line.n && line.p[0] == '[') {
+			inside = same_word(line, "[user]");
+			there |= inside;
+		} else if (inside && same_word(key, "name")) {
+			take_value(value, name);
+		} else if (inside && same_word(key, "email")) {
+			take_value(value, email);
+		}
+	}
+	return there;
+}
+
+static bool scan_user_of(const char *path, struct buf *name, struct buf *email)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error ignored;
+
+	return path && file_read(&text, path, CONFIG_MAX, NULL, &ignored) == 0 &&
+	       !utf8_fault(buf_str(&text)) && scan_user(buf_str(&text), name, email);
+}
+
+/* The later file has the last word. */
+bool git_plain_identity(const char *root, struct buf *name, struct buf *email)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	const char *only = getenv("GIT_CONFIG_GLOBAL"), *home = getenv("HOME");
+	const char *xdg = getenv("XDG_CONFIG_HOME");
+
+	if (scan_user_of(config_path(&a, root), name, email)) {
+		buf_clear(name);
+		buf_clear(email);
+		return false;
+	}
+	if (only) {
+		(void)scan_user_of(only, name, email);
+		return name->len && email->len;
+	}
+	if (xdg && xdg[0])
+		(void)scan_user_of(path_join(&a, xdg, "git/config"), name, email);
+	else if (home)
+		(void)scan_user_of(path_join(&a, home, ".config/git/config"), name, email);
+	if (home)
+		(void)scan_user_of(path_join(&a, home, ".gitconfig"), name, email);
+	return name->len && email->len;
+}

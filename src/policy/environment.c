@@ -1,8 +1,10 @@
 /*
  * The environment of a run: a list, nothing of the caller's. What a variable of the caller's could
- * make a program do is not known to us, so none is passed on.
+ * make a program do is not known to us, so none is passed on. The one thing that is taken from the
+ * caller is who commits, as two texts.
  */
 #include <sys/stat.h>
+#include "src/base/git_config.h"
 #include "src/policy/execute.h"
 
 struct list {
@@ -11,7 +13,7 @@ struct list {
 	size_t n, settings;
 };
 
-enum { ENTRIES = 32 };
+enum { ENTRIES = 48 };
 
 static void add(struct list *l, const char *name, const char *value)
 {
@@ -48,6 +50,18 @@ static bool has_other_owner(struct arena *a, const struct execution *x)
 	       is_foreign(r->git_dir, uid) || is_foreign(r->common_dir, uid);
 }
 
+/* HOME is empty: who commits would not be known to git there. */
+static void add_identity(struct list *l, const struct execution *x)
+{
+	CLEANUP(buf_release) struct buf name = BUF_INIT;
+	CLEANUP(buf_release) struct buf email = BUF_INIT;
+
+	if (!x->policy->write || !git_plain_identity(x->root->path, &name, &email))
+		return;
+	add_setting(l, "user.name", name.s);
+	add_setting(l, "user.email", email.s);
+}
+
 static void add_git(struct list *l, const struct execution *x)
 {
 	char count[24];
@@ -67,6 +81,7 @@ static void add_git(struct list *l, const struct execution *x)
 	add_setting(l, "branch.autoSetupMerge", "false");
 	if (has_other_owner(l->arena, x))
 		add_setting(l, "safe.directory", x->root->path);
+	add_identity(l, x);
 	(void)snprintf(count, sizeof(count), "%zu", l->settings);
 	add(l, "GIT_CONFIG_COUNT", count);
 }

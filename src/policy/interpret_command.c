@@ -124,14 +124,21 @@ static bool is_script(int fd)
 
 /*
  * A program of the repository: the file that was asked about and no other is started, even if its
- * name leads elsewhere by now.
+ * name leads elsewhere by now. False: a script, for which there is no such way.
  */
-static void start_beneath(struct shell *sh, struct str rest, char **argv, char **env)
+static bool start_beneath(struct shell *sh, struct str rest, char **argv, char **env)
 {
 	CLEANUP(close_fd) int fd = shell_lift(open_beneath(sh->root, rest, O_RDONLY));
+	int why = errno;
 
-	if (fd >= 0 && !is_script(fd))
+	if (fd >= 0 && is_script(fd))
+		return false;
+	if (fd >= 0) {
 		(void)fexecve(fd, argv, env);
+		why = errno;
+	}
+	errno = why;
+	return true;
 }
 
 static _Noreturn void start(struct turn *t, const struct node *n, const struct ready *r)
@@ -140,6 +147,7 @@ static _Noreturn void start(struct turn *t, const struct node *n, const struct r
 	char **argv = argv_of(&t->arena, r), **env;
 	char *path = arena_dup(&t->arena, r->program);
 	struct str rest;
+	int status;
 
 	if (targets_apply(sh, &r->targets, NULL) < 0)
 		_exit(1);
@@ -149,11 +157,12 @@ static _Noreturn void start(struct turn *t, const struct node *n, const struct r
 	}
 	take_assignments(sh, n, r->values);
 	env = settings_environment(&t->arena, &sh->settings);
-	if (path_below(r->program, str_of(sh->root->path), &rest))
-		start_beneath(sh, rest, argv, env);
-	(void)execve(path, argv, env);
+	if (!path_below(r->program, str_of(sh->root->path), &rest) ||
+		!start_beneath(sh, rest, argv, env))
+		(void)execve(path, argv, env);
+	status = errno == ENOENT ? NOT_FOUND : NOT_RUN;
 	shell_say("cannot run '%s': %s", argv[0], strerror(errno));
-	_exit(errno == ENOENT ? NOT_FOUND : NOT_RUN);
+	_exit(status);
 }
 
 static int run_program(struct turn *t, const struct node *n, const struct ready *r, bool last)

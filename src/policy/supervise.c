@@ -249,8 +249,12 @@ static void drain(struct run *r, int64_t deadline)
 				;
 			more |= has_waiting(&r->streams[i]);
 		}
-		if (!more || (deadline >= 0 && clock_ticks() >= deadline))
+		if (!more)
 			return;
+		if (deadline >= 0 && clock_ticks() >= deadline) {
+			r->end->cut = true;
+			return;
+		}
 		pause_round(r, left_ms(deadline));
 	}
 }

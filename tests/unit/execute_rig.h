@@ -21,9 +21,9 @@ static struct buf out = BUF_INIT;
 static inline void rig_policy(void)
 {
 	static const char *const allowed[] = {":", "[", "cat", "cd", "chmod", "command", "cp", "dd",
-		"echo", "env", "export", "false", "git", "grep", "head", "ln", "ls", "make", "mkdir",
-		"mkfifo", "mv", "printf", "pwd", "read", "readlink", "rm", "sed", "seq", "set", "sleep",
-		"sort", "tail", "test", "touch", "tr", "true", "wc"};
+		"echo", "export", "false", "git", "grep", "head", "ln", "ls", "make", "mkdir",
+		"mkfifo", "mv", "printenv", "printf", "pwd", "read", "readlink", "rm", "sed", "seq",
+		"set", "sleep", "sort", "tail", "test", "touch", "tr", "true", "wc"};
 
 	policy = (struct policy){.name = "test",
 		.allow = {(const char **)allowed, COUNT(allowed)},

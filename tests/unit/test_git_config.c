@@ -75,6 +75,46 @@ static void no_repository_is_no_url(void **state)
 	assert_false(git_plain_origin(base, &url));
 }
 
+/* Who commits, by the files of a caller with that HOME: `NAME <EMAIL>`, "" for nobody. */
+static void commits(const char *want)
+{
+	CLEANUP(buf_release) struct buf name = BUF_INIT;
+	CLEANUP(buf_release) struct buf email = BUF_INIT;
+	bool found = git_plain_identity(base, &name, &email);
+
+	assert_int_equal(found, *want != '\0');
+	if (found)
+		assert_string_equal(arena_printf(&arena, "%s <%s>", name.s, email.s), want);
+}
+
+static void who_commits_is_read_from_the_users_own_files(void **state)
+{
+	char *home = getenv("HOME") ? arena_dup(&arena, str_of(getenv("HOME"))) : NULL;
+
+	(void)state;
+	assert_int_equal(setenv("HOME", at("home"), 1), 0);
+	assert_int_equal(unsetenv("XDG_CONFIG_HOME"), 0);
+	assert_int_equal(unsetenv("GIT_CONFIG_GLOBAL"), 0);
+	commits("");
+	tree_write(at("home/.config/git/config"),
+		STR("[user]\n\tname = Old Name\n\temail = old@example.org\n"));
+	commits("Old Name <old@example.org>");
+	tree_write(at("home/.gitconfig"),
+		STR("[core]\n\tname = x\n[User]\n\tName=\"Jo #1\"\n[alias]\n\tx = !id\n"));
+	commits("Jo #1 <old@example.org>");
+	tree_write(at("home/.gitconfig"), STR("[user]\n\tname = A \\\"B\\\"\n"));
+	commits("");
+	tree_write(at("home/.gitconfig"), STR("[user]\n\tname = A # comment\n"));
+	commits("");
+	tree_write(at("other"), STR("[user]\nname=C\nemail=c@d\n"));
+	assert_int_equal(setenv("GIT_CONFIG_GLOBAL", at("other"), 1), 0);
+	commits("C <c@d>");
+	tree_write(at(".git/config"), STR("[user]\n\tname = Of The Repository\n"));
+	commits("");
+	assert_int_equal(unsetenv("GIT_CONFIG_GLOBAL"), 0);
+	assert_int_equal(home ? setenv("HOME", home, 1) : unsetenv("HOME"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -82,6 +122,7 @@ int main(void)
 		scratch_test(what_needs_gits_own_rules_is_left_to_libgit2),
 		scratch_test(a_linked_work_tree_reads_the_common_configuration),
 		scratch_test(no_repository_is_no_url),
+		scratch_test(who_commits_is_read_from_the_users_own_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

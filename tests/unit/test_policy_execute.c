@@ -27,7 +27,8 @@ static void fifo(const char *name)
 
 static int begin(void **state)
 {
-	if (rig_begin(state) < 0 || setenv("TMPDIR", at("private"), 1) < 0)
+	if (rig_begin(state) < 0 || setenv("TMPDIR", at("private"), 1) < 0 ||
+		setenv("HOME", at("home"), 1) < 0)
 		return -1;
 	tree_mkdirs(at("private"));
 	return 0;
@@ -136,13 +137,16 @@ static void the_environment_is_the_list(void **state)
 		"GIT_EDITOR=true", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "HOME=PRIVATE/home",
 		"LANG=C.UTF-8", "PAGER=cat", "PATH=/usr/bin:/bin", "TERM=dumb",
 		"TMPDIR=PRIVATE/tmp"};
+	static struct program show = {.name = "printenv", .options = "", .operands = ""};
 	char *lines[64];
 	size_t n = 0;
 	struct str rest, line;
 
 	(void)state;
 	assert_int_equal(setenv("SECRET", "of the caller's", 1), 0);
-	assert_int_equal(rig_run("env"), 0);
+	policy.programs = &show;
+	policy.n_programs = 1;
+	assert_int_equal(rig_run("printenv"), 0);
 	rest = buf_str(&out);
 	while (str_line(&rest, &line) && n < COUNT(lines))
 		lines[n++] = arena_dup(&arena, line);
@@ -211,8 +215,8 @@ static void private_folders_go_with_the_run(void **state)
 	tree_write(at("tree/kept/file"), STR("kept"));
 	probe("cd \"$HOME\" && ln -s \"$OLDPWD/kept\" link && mkdir -p shut/in && touch shut/in/x "
 	      "&&"
-	      " chmod 0 shut/in shut && i=0 && while [ $i -lt 300 ]; do mkdir deep && cd deep;"
-	      " i=$((i + 1)); done; touch end; cp end \"$TMPDIR\"; cd \"$TMPDIR\"; ls end");
+	      " chmod 0 shut/in shut && p=deep && while [ ${#p} -lt 1500 ]; do p=$p/deep; done;"
+	      " mkdir -p $p && touch $p/end; cp $p/end \"$TMPDIR\"; cd \"$TMPDIR\"; ls end");
 	assert_int_equal(rig_run("./probe"), 0);
 	assert_int_equal(end.status, 0);
 	assert_out("end\n");
@@ -520,6 +524,36 @@ static void another_user_finds_its_folders(void **state)
 	assert_int_equal(private_runs(), 0);
 }
 
+static void who_commits_is_the_caller(void **state)
+{
+	(void)state;
+	tree_write(at("home/.gitconfig"),
+		STR("[user]\n\tname = Some One\n\temail = one@example.org\n"));
+	probe("git init -q . && git add probe && git commit -q -m x && git log --format='%an %ce'");
+	assert_int_equal(rig_run("./probe"), 0);
+	assert_out("Some One one@example.org\n");
+}
+
+static void programs_of_the_repository_are_run(void **state)
+{
+	CLEANUP(buf_release) struct buf program = BUF_INIT;
+
+	(void)state;
+	probe("exit 0");
+	assert_int_equal(file_read(&program, "/usr/bin/expr", 1 << 24, NULL, &err), 0);
+	tree_write(at("tree/probe"), buf_str(&program));
+	assert_int_equal(chmod(at("tree/probe"), 0755), 0);
+	assert_int_equal(rig_run("./probe 1 + 1"), 0);
+	assert_out("2\n");
+	assert_int_equal(chmod(at("tree/probe"), 0644), 0);
+	assert_int_equal(rig_run("./probe 1 + 1 2>&1"), 0);
+	assert_int_equal(end.status, 126);
+	assert_out("dev-team: cannot run './probe': Permission denied\n");
+	assert_int_equal(unlink(at("tree/probe")), 0);
+	assert_int_equal(rig_run("./probe"), 0);
+	assert_int_equal(end.status, 127);
+}
+
 static void a_run_begins_where_it_is_told_to(void **state)
 {
 	struct execution x;
@@ -569,6 +603,8 @@ int main(void)
 		sound_test(a_folder_of_somebody_else_is_refused),
 		sound_test(a_required_layer_that_is_not_there_is_an_error),
 		sound_test(another_user_finds_its_folders),
+		sound_test(who_commits_is_the_caller),
+		sound_test(programs_of_the_repository_are_run),
 		sound_test(a_run_begins_where_it_is_told_to),
 	};
 
