@@ -21,7 +21,12 @@ static void name_command(struct arena *a, const struct policy *p, struct node *n
 	row = binary_find(a, p, name);
 	if (!row || row->flags & BINARY_BUILTIN)
 		return;
-	if (trusted_program(a, name, n->words[0].at, &path, &unused) == 0 && path.n)
+	if (trusted_program(a, name, n->words[0].at, &path, &unused) < 0)
+		return;
+	/* What is not installed is not found: nothing on the shell's PATH may stand in for it. */
+	if (!path.n && !memchr(name.p, '/', name.n))
+		path = str_of(arena_printf(a, "/usr/bin/%.*s", (int)name.n, name.p));
+	if (path.n)
 		put_name(a, &n->words[0], path);
 }
 
