@@ -1,0 +1,51 @@
+/*
+ * programs_rig.h: a policy that allows every program that there is a row for, so that what is said
+ * about a line is said by the program's own rules. The tree is that of policy_rig.h.
+ */
+#ifndef DT_TESTS_PROGRAMS_RIG_H
+#define DT_TESTS_PROGRAMS_RIG_H
+
+#include "src/policy/bin.h"
+#include "tests/unit/policy_rig.h"
+
+struct denied {
+	const char *line, *rule;
+};
+
+static const struct binary *const programs_tables[] = {binaries_text, binaries_system,
+	binaries_files, binaries_build, binaries_wrap, binaries_shell, binaries_git};
+
+static inline int programs_order(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static inline int programs_make(void **state)
+{
+	static const char *names[512];
+	size_t n = 0;
+
+	if (rig_make(state) < 0)
+		return -1;
+	for (size_t i = 0; i < COUNT(programs_tables); i++)
+		for (const struct binary *b = programs_tables[i]; b->name && n < COUNT(names); b++)
+			names[n++] = b->name;
+	qsort(names, n, sizeof(*names), programs_order);
+	rig_policy = (struct policy){.name = "all", .write = true, .network = true};
+	rig_policy.allow = (struct texts){names, n};
+	return 0;
+}
+
+static inline void programs_allowed(const char *const *lines, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		rig_allowed(lines[i]);
+}
+
+static inline void programs_denied(const struct denied *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		rig_denied(rows[i].line, rows[i].rule);
+}
+
+#endif
