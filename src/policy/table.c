@@ -19,13 +19,13 @@ struct reader {
 static const char *const members[] = {
 	"id", "command", "policy", "cwd", "expect", "class", "tier", "why"};
 
-/* The column of a member's name; 1 when it is not there. */
+/* The column of a member's name; 1 when it is not there, or is "". */
 static unsigned column(const struct reader *r, const char *name)
 {
 	struct str key = str_of(arena_printf(r->arena, "\"%s\"", name));
 	size_t at = str_find(r->line, key);
 
-	return at < r->line.n ? (unsigned)at + 1 : 1;
+	return *name && at < r->line.n ? (unsigned)at + 1 : 1;
 }
 
 PRINTF(3, 4)
