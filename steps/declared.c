@@ -33,7 +33,7 @@ static void ask_item(struct moment *m, const struct item *item)
 	if (item->agent)
 		r = ask_agent(m, item->agent, item->skill, arguments(m, item), item->writes, NULL);
 	else
-		r = ask_script(m, command_in_repo(m, item->command), item->timeout_s, item->writes);
+		r = ask_command(m, m->declared->name, item->command, item->timeout_s, item->writes);
 	r->format = words(m, item);
 	r->message = arena_printf(m->arena, "%s: %s", m->declared->name, item->writes);
 	for (size_t i = 0; i < item->n_reads; i++)

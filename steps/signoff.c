@@ -42,8 +42,7 @@ static void ask_build(struct moment *m)
 		}
 		buf_adds(&rest, "--watch");
 	}
-	ask_script(
-		m, command_in_repo(m, arena_dup(m->arena, buf_str(&rest))), CHECKS_TIMEOUT_S, BUILD)
+	ask_command(m, "checks", arena_dup(m->arena, buf_str(&rest)), CHECKS_TIMEOUT_S, BUILD)
 		->message =
 		arena_printf(m->arena, "Signing off %s: checks of the pull request", m->id);
 }

@@ -116,7 +116,8 @@ const char *answer_word(const struct moment *m, const char *section)
 	return arena_dup(m->arena, str_of(word));
 }
 
-const char *command_in_repo(struct moment *m, const char *rest)
+/* `cd REPO || exit 125; rest`, quoted. */
+static const char *command_in_repo(struct moment *m, const char *rest)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
@@ -125,6 +126,54 @@ const char *command_in_repo(struct moment *m, const char *rest)
 	buf_addf(&text, " || exit 125; %s",
 		rest); /* `&&` would bind to the first part of `a; b` alone */
 	return arena_dup(m->arena, buf_str(&text));
+}
+
+static const char *command_under(struct moment *m, const char *policy, const char *rest)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	buf_adds(&text, "dev-team policy exec --policy ");
+	buf_add_shell(&text, str_of(policy));
+	buf_adds(&text, " --cwd ");
+	buf_add_shell(&text, str_of(m->repo));
+	buf_adds(&text, " -- ");
+	buf_add_shell(&text, str_of(rest));
+	return arena_dup(m->arena, buf_str(&text));
+}
+
+/* A file of the repository, unless it is the name of a shipped one. */
+static const char *policy_path(struct moment *m, const char *policy)
+{
+	bool file = strchr(policy, '/') || str_ends(str_of(policy), ".yaml") ||
+		    str_ends(str_of(policy), ".yml");
+
+	return file && policy[0] != '/' ? arena_printf(m->arena, "%s/%s", m->repo, policy) : policy;
+}
+
+static bool excepted(const struct flow_security *s, const char *name)
+{
+	for (size_t i = 0; i < s->n_except; i++)
+		if (strcmp(s->except[i], name) == 0)
+			return true;
+	return false;
+}
+
+struct request *ask_command(struct moment *m, const char *name, const char *rest,
+	unsigned timeout_s, const char *writes)
+{
+	const struct flow_security *s = &m->workflow->security;
+	const char *policy;
+	struct request *r;
+
+	if (!s->policy || excepted(s, name))
+		return ask_script(m, command_in_repo(m, rest), timeout_s, writes);
+	policy = policy_path(m, s->policy);
+	r = ask_script(m, command_under(m, policy, rest), timeout_s, writes);
+	r->policy = policy;
+	r->violation = s->violation;
+	r->folder = m->repo;
+	r->script = rest;
+	return r;
 }
 
 const char *fix_section(struct moment *m)

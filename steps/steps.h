@@ -23,6 +23,10 @@ struct request *ask_agent(struct moment *m, const char *agent, const char *skill
 	const char *writes, const char *format);
 struct request *ask_script(
 	struct moment *m, const char *command, unsigned timeout_s, const char *writes);
+/* The shell command `rest` in the repository, under the workflow's policy. `name`: as the
+ * workflow's `except` calls it. */
+struct request *ask_command(struct moment *m, const char *name, const char *rest,
+	unsigned timeout_s, const char *writes);
 void ask_reads(struct moment *m, struct request *r, const char *section);
 void ask_reads_if_there(struct moment *m, struct request *r, const char *section);
 void ask_reads_fixes(
@@ -31,8 +35,6 @@ void ask_reads_fixes(
 /* The result word of the answer in `section`: as recorded, else its JSON status; NUL-ended, "" when
  * none. */
 const char *answer_word(const struct moment *m, const char *section);
-/* `cd REPO || exit 125; rest`, quoted. */
-const char *command_in_repo(struct moment *m, const char *rest);
 const char *fix_section(struct moment *m); /* name of the fix section that is due: `Fix N` */
 
 /*

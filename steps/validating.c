@@ -10,8 +10,7 @@ static void ask(struct moment *m)
 	const struct workflow *w = m->workflow;
 
 	if (!context_has_section(m->doc, RESULT))
-		ask_script(m,
-			command_in_repo(m, w->validate ? w->validate : "bash scripts/validate.sh"),
+		ask_command(m, "validate", w->validate ? w->validate : "bash scripts/validate.sh",
 			w->validate_timeout_s ? w->validate_timeout_s : DEFAULT_TIMEOUT_S, RESULT)
 			->message = arena_printf(m->arena, "Validating %s", m->id);
 }

@@ -30,6 +30,8 @@ static const struct {
 	{"key", " "},
 	{"value", " = "},
 	{"result", ": "},
+	{"policy", ", policy "},
+	{"rule", ": "},
 	{"workflow", " "},
 	{"change", " "},
 	{"entry", ", "},

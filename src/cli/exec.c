@@ -3,7 +3,7 @@
 #include "src/cli/common.h"
 #include "src/machine/run_script.h"
 
-enum { CONTEXT_FILE, ACTION, WAIT, OWNER };
+enum { CONTEXT_FILE, ACTION, WAIT, OWNER, POLICY };
 enum { WAIT_MAX = 604800 };
 
 static const struct option_spec options[] = {
@@ -11,6 +11,7 @@ static const struct option_spec options[] = {
 	[ACTION] = {"action", "ID", "the run_script action", false},
 	[WAIT] = {"wait", "SECONDS", "come back after so long with 'running'", false},
 	[OWNER] = {"owner", "NAME", "who asks for it; not needed", false},
+	[POLICY] = {"policy", "NAME|FILE", "the policy that it runs under, if it has none", false},
 	{0},
 };
 
@@ -69,8 +70,8 @@ static int run(struct invocation *in, struct error *err)
 		need_option(&verb_exec, args, ACTION, err) < 0 ||
 		read_wait(args->value[WAIT], &wait_s, err) < 0 || admit(args, err) < 0)
 		return -1;
-	if (run_script(in->arena, args->value[CONTEXT_FILE], args->value[ACTION], wait_s, &line,
-		    err) < 0)
+	if (run_script_under(in->arena, args->value[CONTEXT_FILE], args->value[ACTION],
+		    args->value[POLICY], wait_s, &line, err) < 0)
 		return -1;
 	buf_addf(in->out, "%s\n", line);
 	return 0;
@@ -78,7 +79,8 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_exec = {
 	.name = "exec",
-	.synopsis = "--context-file FILE --action ID [--wait SECONDS] [--owner NAME]",
+	.synopsis = "--context-file FILE --action ID [--wait SECONDS] [--owner NAME] "
+		    "[--policy NAME|FILE]",
 	.about = "run the script of an action and record its result",
 	.details =
 		"Prints one line, the recorded answer: 'passed — log: FILE', 'failed — log: FILE' "
@@ -98,6 +100,13 @@ const struct verb verb_exec = {
 		"recorded then. So does the time limit of the action. What the script leaves in "
 		"the background is\n"
 		"ended with it.\n"
+		"\n"
+		"An action with 'security' (docs/workflow-language.md), or any with --policy, runs "
+		"under that\n"
+		"policy ('dev-team policy'). What the policy denies is recorded as 'failed — "
+		"security violation:\n"
+		"RULE ...', and ends the run or is mended like any other failure, as the action or "
+		"the policy says.\n"
 		"\n"
 		"Exit status 3: the action is no run_script. 4: it is not outstanding, or NAME "
 		"does "

@@ -34,11 +34,14 @@ static int open_report(const char *path, int *fd, struct error *err)
 	return *fd < 0 ? error_errno(err, "cannot write '%s'", path) : 0;
 }
 
-static json *report_of(const struct verdict *v, const struct execution_end *end)
+static json *report_of(
+	const struct policy_question *q, const struct verdict *v, const struct execution_end *end)
 {
 	json *j = verdict_object(end && end->denied ? &end->verdict : v);
 	json *changed;
 
+	json_put_str(j, "policy", str_of(q->policy.name));
+	json_put_str(j, "violation", str_of(violation_name(q->policy.violation)));
 	json_put_bool(j, "started", end != NULL);
 	if (!end)
 		return j;
@@ -60,15 +63,15 @@ static json *report_of(const struct verdict *v, const struct execution_end *end)
 	return j;
 }
 
-static int write_report(const char *path, int fd, const struct verdict *v,
-	const struct execution_end *end, struct error *err)
+static int write_report(const struct policy_question *q, const char *path, int fd,
+	const struct verdict *v, const struct execution_end *end, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	CLEANUP(json_free) json *j = NULL;
 
 	if (fd < 0)
 		return 0;
-	j = report_of(v, end);
+	j = report_of(q, v, end);
 	json_print(&text, j);
 	buf_addc(&text, '\n');
 	return fd_write_all(fd, buf_str(&text), path, err);
@@ -152,12 +155,12 @@ int policy_exec(struct invocation *in, struct error *err)
 		return -1;
 	if (policy_check(in->arena, &q.policy, &root, q.cwd, q.command, &tree, &v, NULL) < 0) {
 		say_denied(&v);
-		return write_report(file, report, &v, NULL, err) < 0 ? -1 : ERR_CHECK;
+		return write_report(&q, file, report, &v, NULL, err) < 0 ? -1 : ERR_CHECK;
 	}
 	if (execute(in, &q, tree, &end, err) < 0)
 		return -1;
 	say_end(&end);
-	rc = write_report(file, report, &v, &end, err);
+	rc = write_report(&q, file, report, &v, &end, err);
 	json_free(&end.layers);
 	return rc < 0 ? -1 : end_code(&end);
 }

@@ -2,6 +2,7 @@
 #include "src/base/path.h"
 #include "src/cli/common.h"
 #include "src/explore/explore.h"
+#include "src/policy/policy.h"
 #include "src/workflow/workflow.h"
 #include "steps/steps.h"
 
@@ -34,13 +35,28 @@ static int load(struct invocation *in, struct workflow *w, struct error *err)
 	return workflow_load(in->arena, path, w, err);
 }
 
+/* A file of the repository is found when the script runs; the names are known. */
+static size_t check_policy(struct invocation *in, const struct workflow *w)
+{
+	const struct flow_security *s = &w->security;
+	struct policy policy;
+	struct error err = {0};
+
+	if (!s->policy || strchr(s->policy, '/') || str_ends(str_of(s->policy), ".yaml") ||
+		str_ends(str_of(s->policy), ".yml") ||
+		policy_load(in->arena, s->policy, &policy, &err) == 0)
+		return 0;
+	buf_addf(in->out, "%s:%u:%u: %s\n", w->file, s->line, s->col, err.text);
+	return 1;
+}
+
 static int run_check(struct invocation *in, struct error *err)
 {
 	struct workflow w;
 
 	if (load(in, &w, err) < 0)
 		return -1;
-	if (workflow_check(&w, steps_serve(), in->out))
+	if (workflow_check(&w, steps_serve(), in->out) + check_policy(in, &w))
 		return ERR_CHECK;
 	buf_addf(in->out, "%s: good; %zu states, %zu transitions, %zu declared\n", w.file,
 		w.n_states, w.n_edges, w.n_declared);

@@ -45,7 +45,8 @@ static void take_line(struct walk *k, bool natural, struct str line, struct told
 	if (!is(event, "type", "transition"))
 		return;
 	t->limit |= is(event, "trigger", "max_retries");
-	t->terminated |= is(event, "trigger", "terminated");
+	t->terminated |=
+		is(event, "trigger", "terminated") || is(event, "trigger", "security_violation");
 	if (natural)
 		note_transition(k, event);
 }

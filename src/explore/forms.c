@@ -1,3 +1,4 @@
+#include "src/base/violation.h"
 #include "src/explore/forms.h"
 
 #define JSON_OF(a, key, word) arena_printf(a, "It is so.\n{\"" key "\": \"%s\"}", word)
@@ -98,10 +99,31 @@ static void agent_forms(struct lister *l, const json *action)
 				JSON_OF(l->a, "status", word)));
 }
 
-static void script_forms(struct lister *l)
+/* The policy stopped it, and what that means is the policy's to say unless the workflow does. */
+static void violation_form(struct lister *l, const char *meaning)
+{
+	add_answer(l, arena_printf(l->a, "security violation, %s", meaning), NULL,
+		arena_printf(l->a,
+			"failed \xe2\x80\x94 security violation: write: so it is\n\n"
+			"{\"status\":\"failed\",\"violation\":\"%s\",\"rule\":\"write\","
+			"\"reason\":\"so it is\"}",
+			meaning));
+}
+
+static void violation_forms(struct lister *l, const json *security)
+{
+	const char *said = json_get_str(security, "violation");
+
+	for (int v = VIOLATION_HARD_ABORT; security && v <= VIOLATION_VALIDATION_FAIL; v++)
+		if (!said || strcmp(said, violation_name((enum violation)v)) == 0)
+			violation_form(l, violation_name((enum violation)v));
+}
+
+static void script_forms(struct lister *l, const json *action)
 {
 	add_answer(l, "passed", NULL, "passed \xe2\x80\x94 log: /stage/logs/script.log");
 	add_answer(l, "failed", NULL, "failed \xe2\x80\x94 log: /stage/logs/script.log");
+	violation_forms(l, json_get(action, "security"));
 	add(l, "no answer")->silent = true;
 	all_plain(l);
 	add(l, "still running")->silent = true;
@@ -174,7 +196,7 @@ void forms_of(struct arena *a, const struct workflow *w, const json *action, boo
 
 	*out = (struct forms){0};
 	if (strcmp(json_get_str(action, "action"), "run_script") == 0) {
-		script_forms(&l);
+		script_forms(&l, action);
 	} else if (!json_get_str(action, "trigger")) {
 		agent_forms(&l, action);
 	} else {

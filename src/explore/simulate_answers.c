@@ -1,3 +1,4 @@
+#include "src/base/violation.h"
 #include "src/explore/simulate_play.h"
 
 /* A word of `result_format` ("a | b | c"); the first is the good one. */
@@ -86,6 +87,17 @@ static bool is_script(const json *action)
 	return strcmp(json_get_str(action, "action"), "run_script") == 0;
 }
 
+/* The policy has stopped it: either of what that may mean. */
+static void violate(struct play *p, const json *action, const char *word, struct buf *text)
+{
+	if (p->fair || !json_get(action, "security") || strcmp(word, "failed") != 0 ||
+		!dice_chance(&p->dice, 300))
+		return;
+	buf_addf(text, "\n{\"status\":\"failed\",\"violation\":\"%s\",\"rule\":\"write\"}",
+		violation_name(dice_chance(&p->dice, 500) ? VIOLATION_HARD_ABORT
+							  : VIOLATION_VALIDATION_FAIL));
+}
+
 /* The word stands beside the text, in it, in both, or (where that is allowed) nowhere. */
 static void say(struct play *p, const json *action, const char *word, struct flight *f)
 {
@@ -95,6 +107,7 @@ static void say(struct play *p, const json *action, const char *word, struct fli
 		advise(p, word, &f->text);
 	} else if (is_script(action)) {
 		buf_addf(&f->text, "%s: n%u", word, p->texts);
+		violate(p, action, word, &f->text);
 	} else {
 		prose(p, &f->text);
 		if (within && (p->fair || !dice_chance(&p->dice, 50)))

@@ -1,5 +1,6 @@
 #include "context/lease.h"
 #include "src/base/path.h"
+#include "src/base/violation.h"
 #include "src/machine/actions.h"
 #include "src/machine/asked.h"
 #include "src/machine/past.h"
@@ -32,6 +33,18 @@ static const char *agent_fault(const json *j)
 	return NULL;
 }
 
+static const char *security_fault(const json *j)
+{
+	enum violation which;
+
+	if (!json_is_object(j) || !json_get_str(j, "policy") || !json_get_str(j, "folder") ||
+		!json_get_str(j, "script"))
+		return "'security' needs 'policy', 'folder' and 'script'";
+	if (json_get(j, "violation") && !violation_named(json_get_str(j, "violation"), &which))
+		return "'violation' must be 'hard_abort' or 'validation_fail'";
+	return NULL;
+}
+
 static const char *script_fault(const json *j)
 {
 	int64_t timeout = json_get(j, "timeout_s") ? json_get_int(j, "timeout_s", 0) : 1;
@@ -40,7 +53,7 @@ static const char *script_fault(const json *j)
 		return "a run_script needs 'command' and 'log_file'";
 	if (timeout < 1 || timeout > TIMEOUT_MAX_S)
 		return "'timeout_s' must be 1 to 604800";
-	return NULL;
+	return json_get(j, "security") ? security_fault(json_get(j, "security")) : NULL;
 }
 
 /* Only what the machine wrote itself is taken: a hand edit must not make up a request. */
@@ -296,10 +309,31 @@ static void note_answer(struct context_file *f, const char *id, const char *word
 	json_put_str(event, "sum", str_of(sum));
 }
 
+/* The answer of a script that a policy has stopped says so in its JSON. */
+static void note_violation(struct context_file *f, json *action, struct str text)
+{
+	static const char *const told[] = {"policy", "violation", "rule", "word", "path", "reason"};
+	bool script = strcmp(json_get_str(action, "action"), "run_script") == 0;
+	CLEANUP(json_free) json *said = script ? verdict_json(text) : NULL;
+	const char *name = said ? json_get_str(said, "violation") : NULL;
+	enum violation which;
+	json *event;
+
+	if (!violation_named(name, &which))
+		return;
+	event = context_event(f, "security_violation");
+	json_put_str(event, "action", str_of(json_get_str(action, "id")));
+	for (size_t i = 0; i < COUNT(told); i++)
+		if (json_get_str(said, told[i]))
+			json_put_str(event, told[i], str_of(json_get_str(said, told[i])));
+	json_set(action, "violation", json_string(str_of(name)));
+}
+
 static void take_word(struct context_file *f, json *action, const char *word, struct str text)
 {
 	char own[64] = "";
 
+	note_violation(f, action, text);
 	if (word && *word)
 		(void)snprintf(own, sizeof(own), "%s", word);
 	else

@@ -26,11 +26,25 @@ char *dispatch_log(struct run *r, const char *state, unsigned long attempt)
 		&r->arena, "%s/logs/%s-%s-%s-%lu.log", f->dir, f->name, state, stamp, attempt);
 }
 
+static json *security(const struct request *q)
+{
+	json *j = json_object();
+
+	json_put_str(j, "policy", str_of(q->policy));
+	if (q->violation)
+		json_put_str(j, "violation", str_of(q->violation));
+	json_put_str(j, "folder", str_of(q->folder));
+	json_put_str(j, "script", str_of(q->script));
+	return j;
+}
+
 static void put_script(struct run *r, json *j, const struct request *q, unsigned long attempt)
 {
 	json_put_str(j, "command", str_of(q->command));
 	json_put_str(j, "log_file", str_of(dispatch_log(r, run_state(r), attempt)));
 	json_put_int(j, "timeout_s", q->timeout_s);
+	if (q->policy)
+		json_put(j, "security", security(q));
 }
 
 static json *action_new(struct run *r, const struct request *q)

@@ -1,5 +1,7 @@
+#include "src/base/violation.h"
 #include "src/machine/asked.h"
 #include "src/machine/engine_internal.h"
+#include "src/machine/verdict.h"
 
 /* More transitions than this without an action means that the workflow runs in a circle. */
 enum { MAX_TURNS = 1000 };
@@ -370,9 +372,34 @@ static enum advance serve(struct run *r, struct error *err)
 	return m.n_requests ? ask(r, step, &m, err) : decide(r, step, &m, err);
 }
 
+/* The script that its policy stopped, where that ends the run; NULL: none. */
+static const json *breach_of(const struct run *r)
+{
+	enum violation which;
+
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
+		if (action_answered(r->doc, a) &&
+			violation_named(json_get_str(a, "violation"), &which) &&
+			which == VIOLATION_HARD_ABORT)
+			return a;
+	return NULL;
+}
+
+/* Nothing that is asked beside it is waited for. */
+static enum advance abort_run(struct run *r, const json *action)
+{
+	CLEANUP(json_free) json *said = verdict_json(action_text(r->doc, action));
+	const char *why = arena_printf(&r->arena, "security violation in '%s': %s",
+		json_get_str(action, "id"), breach_told(&r->arena, said));
+
+	context_put(r->doc, "Last Failure", str_of(why));
+	run_enter(r, "failed", "security_violation", why);
+	return ADVANCE_ON;
+}
+
 static enum advance turn(struct run *r, struct error *err)
 {
-	const json *trouble;
+	const json *trouble, *breach;
 	enum advance got;
 
 	if (strcmp(run_state(r), r->m->workflow->initial) == 0)
@@ -387,6 +414,9 @@ static enum advance turn(struct run *r, struct error *err)
 	if (context_get(r->doc, "question_trigger").n)
 		return trouble_given_up(r, err);
 	run_drop_other_states(r);
+	breach = breach_of(r);
+	if (breach)
+		return abort_run(r, breach);
 	trouble_drop_if_gone(r);
 	got = wait_for_answers(r, err);
 	if (got != ADVANCE_ON)

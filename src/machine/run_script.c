@@ -19,6 +19,7 @@ enum {
 
 /* Signals are taken as data while we wait, so that none falls between two calls. */
 struct watch {
+	const char *policy; /* as wished; NULL: none */
 	bool seen; /* a guard at work: when it is gone without a result there is no second one */
 	int told;  /* that guard's lock file, which outlives its name: the reason is in it */
 	sigset_t before;
@@ -228,7 +229,7 @@ static void remove_lock(const struct script *s)
  */
 static int begin(struct arena *a, struct script *s, struct watch *w, int lock, struct error *err)
 {
-	if (script_load(a, s->document, s->id, !w->seen, s, err) < 0)
+	if (script_load(a, s->document, s->id, w->policy, !w->seen, s, err) < 0)
 		return -1;
 	if (s->answer)
 		return 0;
@@ -282,7 +283,7 @@ static int drive(struct arena *a, struct script *s, struct watch *w, char **line
 
 	while (rc == 1) {
 		rc = round_of(a, s, w, line, err);
-		if (rc == 1 && script_load(a, s->document, s->id, false, s, err) < 0)
+		if (rc == 1 && script_load(a, s->document, s->id, w->policy, false, s, err) < 0)
 			rc = -1;
 		if (rc == 1 && s->answer) {
 			*line = arena_dup(a, str_of(s->answer));
@@ -292,14 +293,14 @@ static int drive(struct arena *a, struct script *s, struct watch *w, char **line
 	return rc;
 }
 
-int run_script(struct arena *a, const char *context_file, const char *action, int wait_s,
-	char **line, struct error *err)
+int run_script_under(struct arena *a, const char *context_file, const char *action,
+	const char *policy, int wait_s, char **line, struct error *err)
 {
 	struct script s;
 	struct watch w;
 	int rc;
 
-	if (script_load(a, context_file, action, false, &s, err) < 0)
+	if (script_load(a, context_file, action, policy, false, &s, err) < 0)
 		return -1;
 	if (s.answer) {
 		remove_lock(&s);
@@ -307,7 +308,14 @@ int run_script(struct arena *a, const char *context_file, const char *action, in
 		return 0;
 	}
 	watch_begin(&w, wait_s);
+	w.policy = policy;
 	rc = drive(a, &s, &w, line, err);
 	watch_end(&w);
 	return rc;
+}
+
+int run_script(struct arena *a, const char *context_file, const char *action, int wait_s,
+	char **line, struct error *err)
+{
+	return run_script_under(a, context_file, action, NULL, wait_s, line, err);
 }

@@ -23,6 +23,12 @@ enum { WAIT_TO_THE_END = -1 };
  */
 int run_script(struct arena *a, const char *context_file, const char *action, int wait_s,
 	char **line, struct error *err);
+/*
+ * The same under `policy` (NULL: as the action says). -1: ERR_STATE also when the action has
+ * another one. A script that is being run already is waited for as it is.
+ */
+int run_script_under(struct arena *a, const char *context_file, const char *action,
+	const char *policy, int wait_s, char **line, struct error *err);
 
 /* True while a guard runs the script of action `id`. */
 struct context_file;

@@ -53,8 +53,71 @@ static int check_log(
 	return 0;
 }
 
-static int fill(struct arena *a, const struct context_file *f, const json *action, struct script *s,
+/* The reverse of buf_add_shell() on the word that `*rest` begins with; false: it begins with none.
+ */
+static bool cut_quoted(struct arena *a, struct str *rest, const char **out)
+{
+	CLEANUP(buf_release) struct buf word = BUF_INIT;
+	struct str s = *rest;
+
+	if (!str_starts(s, "'"))
+		return false;
+	for (s = str_sub(s, 1, s.n); s.n; s = str_sub(s, 1, s.n)) {
+		if (s.p[0] != '\'') {
+			buf_addc(&word, s.p[0]);
+		} else if (str_starts(s, "'\\''")) {
+			buf_addc(&word, '\'');
+			s = str_sub(s, 3, s.n);
+		} else {
+			*rest = str_sub(s, 1, s.n);
+			*out = arena_dup(a, buf_str(&word));
+			return true;
+		}
+	}
+	return false;
+}
+
+/* `cd FOLDER || exit 125; REST` of a step in its parts; what has another form runs here. */
+static void split_command(struct arena *a, struct script *s)
+{
+	static const char go[] = " || exit 125; ";
+	struct str rest = str_of(s->command);
+
+	s->folder = ".";
+	s->inner = s->command;
+	if (!str_starts(rest, "cd "))
+		return;
+	rest = str_sub(rest, 3, rest.n);
+	if (cut_quoted(a, &rest, &s->folder) && str_starts(rest, go))
+		s->inner = arena_dup(a, str_sub(rest, sizeof(go) - 1, rest.n));
+	else
+		s->folder = ".";
+}
+
+static int fill_policy(struct arena *a, const json *action, const char *wished, struct script *s,
 	struct error *err)
+{
+	const json *security = json_get(action, "security");
+
+	if (security) {
+		s->policy = arena_dup(a, str_of(json_get_str(security, "policy")));
+		s->folder = arena_dup(a, str_of(json_get_str(security, "folder")));
+		s->inner = arena_dup(a, str_of(json_get_str(security, "script")));
+		if (json_get(security, "violation"))
+			s->violation = arena_dup(a, str_of(json_get_str(security, "violation")));
+	}
+	if (!wished || (s->policy && strcmp(s->policy, wished) == 0))
+		return 0;
+	if (s->policy)
+		return error_set(err, ERR_STATE, "'%.200s' runs under the policy '%.200s'", s->id,
+			s->policy);
+	s->policy = wished;
+	split_command(a, s);
+	return 0;
+}
+
+static int fill(struct arena *a, const struct context_file *f, const json *action,
+	const char *policy, struct script *s, struct error *err)
 {
 	int64_t timeout = json_get_int(action, "timeout_s", TIMEOUT_DEFAULT);
 
@@ -67,11 +130,11 @@ static int fill(struct arena *a, const struct context_file *f, const json *actio
 	s->timeout_s = (unsigned)(timeout > TIMEOUT_MAX ? TIMEOUT_MAX : timeout);
 	s->lock = lock_name(a, f, s->id);
 	s->answer = answer_of(a, &f->doc, action);
-	return check_log(a, f, s, err);
+	return check_log(a, f, s, err) < 0 ? -1 : fill_policy(a, action, policy, s, err);
 }
 
-int script_load(struct arena *a, const char *document, const char *id, bool alone, struct script *s,
-	struct error *err)
+int script_load(struct arena *a, const char *document, const char *id, const char *policy,
+	bool alone, struct script *s, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(json_free) json *array = NULL;
@@ -84,5 +147,5 @@ int script_load(struct arena *a, const char *document, const char *id, bool alon
 	action = actions_find(array, id);
 	if (!action)
 		return past_refuse(&f, id, err);
-	return fill(a, &f, action, s, err);
+	return fill(a, &f, action, policy, s, err);
 }

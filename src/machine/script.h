@@ -12,12 +12,28 @@
 struct script {
 	const char *document, *id, *command, *log, *lock;
 	unsigned timeout_s;
+	/* Under a policy: which, what a denial means (NULL: as it says), the shell command and
+	 * where it runs; else NULL. */
+	const char *policy, *violation, *inner, *folder;
 	const char *answer; /* first line of the recorded answer; NULL: none yet */
 };
 
-/* `alone`: while no other command is at work on the document. */
-int script_load(struct arena *a, const char *document, const char *id, bool alone, struct script *s,
-	struct error *err);
+/*
+ * `alone`: while no other command is at work on the document. `policy`: for an action without one;
+ * NULL: none is wished. -1: ERR_STATE also when the action has another.
+ */
+int script_load(struct arena *a, const char *document, const char *id, const char *policy,
+	bool alone, struct script *s, struct error *err);
+
+/*
+ * script_policy.c: the program that applies a policy: this one, unless a test has put another here.
+ */
+extern const char *script_program;
+/* Its command line, and the file that it puts its report into. */
+const char *const *script_argv(struct arena *a, const struct script *s, const char **report);
+/* What came of it: 1 passed, 0 not; *text is the answer. -1: nothing is known. */
+int script_judge(struct arena *a, const struct script *s, const char *report, int status,
+	char **text, struct error *err);
 
 /* Who holds the lock file; the start time makes the number good for ever. */
 struct guard_id {

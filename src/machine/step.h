@@ -29,6 +29,9 @@ struct request {
 	const char *writes, *format; /* section; "a | b" */
 	const char *command;
 	unsigned timeout_s;
+	/* The policy that it runs under; NULL: none. `command` says it all for people and other
+	 * loops; this is the same in parts. */
+	const char *policy, *violation, *folder, *script;
 };
 
 enum meaning {

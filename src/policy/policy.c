@@ -40,11 +40,6 @@ const char *layer_name(enum layer l)
 	return names[l];
 }
 
-const char *violation_name(enum violation v)
-{
-	return v == VIOLATION_VALIDATION_FAIL ? "validation_fail" : "hard_abort";
-}
-
 /* What file a policy without a name gets its name from. */
 static const char *name_of(struct arena *a, const char *file)
 {

@@ -8,7 +8,7 @@
 #ifndef DT_POLICY_POLICY_H
 #define DT_POLICY_POLICY_H
 
-#include "src/base/json.h"
+#include "src/base/violation.h"
 
 /* Texts, sorted; p may be NULL when n is 0. */
 struct texts {
@@ -30,10 +30,6 @@ enum layer {
 	LAYERS
 };
 const char *layer_name(enum layer l);
-
-/* What a denied command means to a pipeline (seed: `hard_abort` is the default). */
-enum violation { VIOLATION_HARD_ABORT, VIOLATION_VALIDATION_FAIL };
-const char *violation_name(enum violation v);
 
 /* A program that the policy itself describes. Notation: options.h. */
 struct program {

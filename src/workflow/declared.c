@@ -1,5 +1,6 @@
 #include "src/workflow/declared.h"
 #include "src/workflow/words.h"
+#include "src/base/violation.h"
 #include "src/base/yml.h"
 #include "context/context.h"
 
@@ -394,6 +395,77 @@ static int read_states(const struct reader *r, const struct yml *v, const char *
 	return 0;
 }
 
+static int read_policy(const struct reader *r, const struct yml *v, const char *key, void *into)
+{
+	struct flow_security *s = into;
+
+	if (read_argument(r, v, key, &s->policy) < 0)
+		return -1;
+	if (s->policy[0] == '-')
+		return FAULT(r, v, "'%s' begins with '-'", key);
+	s->line = v->line;
+	s->col = v->col;
+	return 0;
+}
+
+static int read_violation(const struct reader *r, const struct yml *v, const char *key, void *into)
+{
+	enum violation which;
+	char seen[SHOWN];
+
+	if (read_text(r, v, key, into) < 0)
+		return -1;
+	if (!violation_named(*(const char **)into, &which))
+		return FAULT(r, v, "'%s' must be 'hard_abort' or 'validation_fail', not '%s'", key,
+			shown(v->text, seen));
+	return 0;
+}
+
+static int read_except(const struct reader *r, const struct yml *v, const char *key, void *into)
+{
+	struct flow_security *s = into;
+
+	return read_list(r, v, key, read_text, &s->except, &s->n_except);
+}
+
+static int read_security(const struct reader *r, const struct yml *v, const char *key, void *into)
+{
+	static const struct key keys[] = {
+		{"policy", read_policy, 0, 0},
+		{"violation", read_violation, offsetof(struct flow_security, violation), 0},
+		{"except", read_except, 0, 0},
+		{0},
+	};
+	struct flow_security *s = into;
+
+	if (need_map(r, v, key) < 0 || read_keys(r, v, keys, s) < 0)
+		return -1;
+	return s->policy ? 0 : FAULT(r, v, "'policy' is missing in '%s'", key);
+}
+
+static bool names_a_script(const struct workflow *w, const char *name)
+{
+	if (!strcmp(name, "validate") || !strcmp(name, "checks"))
+		return true;
+	for (size_t i = 0; i < w->n_declared; i++)
+		if (!strcmp(w->declared[i].name, name))
+			return true;
+	return false;
+}
+
+/* A slip of the pen here would leave out nothing, and that would be found out late. */
+static int check_except(const struct reader *r, const struct yml *root, const struct workflow *w)
+{
+	const struct flow_security *s = &w->security;
+
+	for (size_t i = 0; i < s->n_except; i++)
+		if (!names_a_script(w, s->except[i]))
+			return FAULT(r, yml_get(yml_get(root, "security"), "except")->list[i],
+				"'%.80s' is neither 'validate' nor 'checks' nor a declared state",
+				s->except[i]);
+	return 0;
+}
+
 int declared_parse(struct arena *a, const char *file, unsigned line, struct str text,
 	struct workflow *w, struct error *err)
 {
@@ -404,6 +476,7 @@ int declared_parse(struct arena *a, const char *file, unsigned line, struct str 
 			0},
 		{"checks", read_text, offsetof(struct workflow, checks), 0},
 		{"research_skill", read_skill, offsetof(struct workflow, research_skill), 0},
+		{"security", read_security, offsetof(struct workflow, security), 0},
 		{"states", read_states, 0, 0},
 		{0},
 	};
@@ -414,5 +487,7 @@ int declared_parse(struct arena *a, const char *file, unsigned line, struct str 
 		return -1;
 	if (root->kind == YML_SCALAR && yml_is_null(root))
 		return 0;
-	return need_map(&r, root, "frontmatter") < 0 ? -1 : read_keys(&r, root, keys, w);
+	if (need_map(&r, root, "frontmatter") < 0 || read_keys(&r, root, keys, w) < 0)
+		return -1;
+	return check_except(&r, root, w);
 }

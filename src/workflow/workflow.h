@@ -77,6 +77,15 @@ struct limits {
 		consecutive_failures, max_actions, lease_minutes;
 };
 
+/* Scripts run under a policy. */
+struct flow_security {
+	const char *policy;    /* a shipped one or a file; NULL: they run as they are */
+	const char *violation; /* what a denial means; NULL: as the policy says */
+	const char **except;   /* `validate`, `checks`, declared states: without it */
+	size_t n_except;
+	unsigned line, col; /* of the policy's name */
+};
+
 struct workflow {
 	const char *file;
 	struct str source; /* as read */
@@ -93,6 +102,7 @@ struct workflow {
 	const char
 		*checks; /* command that waits for the pull request's checks; NULL: the default */
 	const char *research_skill; /* NULL: the default */
+	struct flow_security security;
 };
 
 /* -1: ERR_INPUT with FILE:LINE:COL. */

@@ -212,6 +212,39 @@ static void numbers_out_of_range_are_refused(void **state)
 		"w.md:6:14: 'timeout' must be at most 86400, not 86401");
 }
 
+static void security_binds_scripts_to_a_policy(void **state)
+{
+	struct workflow w = front("security: {policy: build, violation: validation_fail, except: "
+				  "[checks, x]}\nstates:\n  x: {command: a, writes: b}");
+
+	(void)state;
+	assert_string_equal(w.security.policy, "build");
+	assert_string_equal(w.security.violation, "validation_fail");
+	assert_int_equal(w.security.n_except, 2);
+	assert_string_equal(w.security.except[1], "x");
+	assert_int_equal(w.security.line, 2);
+	assert_int_equal(w.security.col, 20);
+	w = front("security: {policy: ./p.yaml}");
+	assert_null(w.security.violation);
+	assert_null(front("validate: a").security.policy);
+}
+
+static void security_that_is_not_clear_is_refused(void **state)
+{
+	(void)state;
+	assert_front_refused("security: build", "w.md:2:11: 'security' must be a map");
+	assert_front_refused("security: {violation: hard_abort}",
+		"w.md:2:11: 'policy' is missing in 'security'");
+	assert_front_refused("security: {policy: -x}", "w.md:2:20: 'policy' begins with '-'");
+	assert_front_refused(
+		"security: {policy: \"a\\nb\"}", "w.md:2:20: 'policy' has a control character");
+	assert_front_refused("security: {policy: a, violation: maybe}",
+		"w.md:2:34: 'violation' must be 'hard_abort' or 'validation_fail', not 'maybe'");
+	assert_front_refused("security: {policy: a, except: [validate, y]}",
+		"w.md:2:42: 'y' is neither 'validate' nor 'checks' nor a declared state");
+	assert_front_refused("security: {policy: a, level: 3}", "w.md:2:23: unknown key 'level'");
+}
+
 static void values_of_the_wrong_kind_are_refused(void **state)
 {
 	(void)state;
@@ -416,6 +449,8 @@ int main(void)
 		cmocka_unit_test(a_thousand_items_are_read_and_one_more_is_refused),
 		cmocka_unit_test(unknown_and_duplicate_keys_are_refused_at_their_own_place),
 		cmocka_unit_test(numbers_out_of_range_are_refused),
+		cmocka_unit_test(security_binds_scripts_to_a_policy),
+		cmocka_unit_test(security_that_is_not_clear_is_refused),
 		cmocka_unit_test(values_of_the_wrong_kind_are_refused),
 		cmocka_unit_test(names_are_checked),
 		cmocka_unit_test(a_state_must_be_one_thing_and_whole),
