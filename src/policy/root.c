@@ -2,6 +2,8 @@
 #include "src/base/path.h"
 #include "src/policy/trail.h"
 
+enum { TEXT_MAX = 32768 };
+
 /* Real path of `path` as seen from `dir`, in the arena; NULL when it cannot be told. */
 static const char *real_from(struct arena *a, int dir, const char *path)
 {
@@ -12,23 +14,31 @@ static const char *real_from(struct arena *a, int dir, const char *path)
 	return fd >= 0 && fd_real(fd, real, &n) == 0 ? arena_dup(a, (struct str){real, n}) : NULL;
 }
 
-/* The one line of a small file that is no link, without its newline; NULL: it is not such a file.
- */
-static char *line_of(struct arena *a, int dir, const char *name)
+/* A small file that is no link, NUL-ended; p == NULL: it is not such a file. */
+static struct str text_of(struct arena *a, int dir, const char *name)
 {
-	char text[PATH_MAX + 16];
 	CLEANUP(close_fd) int fd = beneath_open(dir, name, O_RDONLY | O_NONBLOCK, 0, NO_LINKS);
 	struct stat st;
+	char *text;
 	ssize_t n;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return NULL;
-	n = read(fd, text, sizeof(text));
-	if (n <= 0 || n == (ssize_t)sizeof(text) || memchr(text, '\0', (size_t)n))
-		return NULL;
-	while (n && (text[n - 1] == '\n' || text[n - 1] == '\r'))
-		n--;
-	return arena_dup(a, (struct str){text, (size_t)n});
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > TEXT_MAX)
+		return (struct str){0};
+	text = arena_alloc(a, TEXT_MAX + 2);
+	n = read(fd, text, TEXT_MAX + 1);
+	if (n <= 0 || n > TEXT_MAX || memchr(text, '\0', (size_t)n))
+		return (struct str){0};
+	return (struct str){text, (size_t)n};
+}
+
+/* Its one line; NULL: it is not such a file. */
+static char *line_of(struct arena *a, int dir, const char *name)
+{
+	struct str text = text_of(a, dir, name);
+
+	while (text.n && (text.p[text.n - 1] == '\n' || text.p[text.n - 1] == '\r'))
+		text.n--;
+	return text.n ? arena_dup(a, text) : NULL;
 }
 
 /* What `.git` leads to, when it is no folder itself. */
@@ -80,9 +90,39 @@ static bool is_linked(struct arena *a, const struct root *r, const char *git, co
 	       str_is(above, path_join(a, *common, "worktrees"));
 }
 
+/* `worktree = PATH` of the section core, as `git submodule` writes it. */
+static const char *worktree_setting(struct arena *a, struct str config)
+{
+	bool core = false;
+	struct str line;
+	const char *path = NULL;
+
+	while (str_line(&config, &line)) {
+		line = str_trim(line);
+		if (str_starts(line, "["))
+			core = str_is(line, "[core]");
+		else if (core && str_starts(line, "worktree = "))
+			path = arena_dup(a, str_sub(line, strlen("worktree = "), line.n));
+	}
+	return path;
+}
+
+/* A submodule's folder stands in its superproject's and names the worktree in its settings. */
+static bool is_submodule(struct arena *a, const struct root *r, const char *git)
+{
+	static const char *const own[] = {"HEAD", "objects", "refs", NULL};
+	CLEANUP(close_fd) int fd = beneath_open(AT_FDCWD, git, O_PATH | O_DIRECTORY, 0, NO_LINKS);
+	const char *back = NULL;
+
+	if (fd >= 0 && has_all(fd, own))
+		back = worktree_setting(a, text_of(a, fd, "config"));
+	back = back ? real_from(a, fd, back) : NULL;
+	return back && strcmp(back, r->path) == 0;
+}
+
 static void find_git(struct arena *a, struct root *r)
 {
-	const char *git = git_target(a, r->fd), *common;
+	const char *git = git_target(a, r->fd), *common = NULL;
 	struct str rest;
 
 	if (!git)
@@ -92,6 +132,8 @@ static void find_git(struct arena *a, struct root *r)
 	if (is_linked(a, r, git, &common)) {
 		r->git_dir = git;
 		r->common_dir = common;
+	} else if (!r->inner_git && is_submodule(a, r, git)) {
+		r->git_dir = git;
 	}
 }
 

@@ -12,8 +12,8 @@
 struct root {
 	int fd;           /* O_PATH */
 	const char *path; /* real path, absolute */
-	/* A linked worktree: real path of its own git folder, and of the one that it shares; else
-	 * NULL. */
+	/* A linked worktree: real path of its own git folder, and of the one that it shares; a
+	 * submodule: of its own alone; else NULL. */
 	const char *git_dir, *common_dir;
 	/* Where `.git` is a file or a link and leads to a folder below the root: that folder,
 	 * relative to the root; else NULL. */

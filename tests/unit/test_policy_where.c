@@ -455,6 +455,34 @@ static void another_repository_is_not_opened_by_a_forged_folder(void **state)
 	assert_string_equal(root.inner_git, "forged/worktrees/w");
 }
 
+static void make_submodule(const char *worktree)
+{
+	tree_mkdirs(at("super/.git/modules/m/objects"));
+	tree_mkdirs(at("super/.git/modules/m/refs"));
+	put("super/.git/modules/m/HEAD", "x\n");
+	put("super/.git/modules/m/config",
+		arena_printf(&arena,
+			"[core]\n\tbare = false\n\tworktree = %s\n[x]\n\tworktree = /x\n",
+			worktree));
+	put("super/m/.git", "gitdir: ../.git/modules/m\n");
+}
+
+static void a_submodule_names_its_repository(void **state)
+{
+	(void)state;
+	make_submodule("../../../m");
+	open_root("super/m");
+	assert_string_equal(root.git_dir, at("super/.git/modules/m"));
+	assert_null(root.common_dir);
+	make_submodule("../../../..");
+	open_root("super/m");
+	assert_null(root.git_dir);
+	put("tree/sub/.git", "gitdir: ../../super/.git/modules/m\n");
+	make_submodule("../../../m");
+	open_root("tree/sub");
+	assert_null(root.git_dir);
+}
+
 /* Puts a link to the outside in the place of a folder and back, until it is killed. */
 _Noreturn static void swap_for_ever(const char *folder, const char *aside, const char *out)
 {
@@ -521,6 +549,7 @@ int main(void)
 		policy_tree_test(a_linked_worktree_names_its_repository),
 		policy_tree_test(a_worktree_that_is_not_pointed_back_at_has_no_repository),
 		policy_tree_test(another_repository_is_not_opened_by_a_forged_folder),
+		policy_tree_test(a_submodule_names_its_repository),
 		policy_tree_test(a_folder_swapped_for_a_link_is_never_taken_for_inside),
 	};
 
