@@ -5,10 +5,10 @@
 #include "src/policy/binary.h"
 
 enum kind {
-	ANY,   /* a text that programs only show */
-	WORD,  /* letters, digits and `._:/@+,=-`: no shell or make can make more of it */
-	FLAGS, /* options for the compiler */
-	TOOL,  /* a compiler, perhaps with options */
+	ANY,    /* a text that programs only show */
+	WORD,   /* letters, digits and `._:/@+,=-`: no shell or make can make more of it */
+	FLAGS,  /* options for the compiler */
+	TOOL,   /* a compiler, perhaps with options */
 	LOCALE, /* the name of a locale or of a terminal: no path */
 	ZONE,   /* the name of a time zone */
 	NUMBER,

@@ -100,6 +100,7 @@ struct node {
 	struct span at;
 	struct node **children;
 	size_t n;
+	const struct node *before; /* the part of the pipeline that its input comes from, or NULL */
 	struct assignment *assignments; /* NODE_COMMAND */
 	size_t n_assignments;
 	struct word *words; /* NODE_COMMAND; what NODE_FOR goes through; what NODE_CASE looks at */

@@ -1,5 +1,7 @@
 #include "src/policy/expand.h"
 
+enum { FEEDERS_MAX = 8 };
+
 /* What a word becomes, while its parts are put together. */
 struct making {
 	const struct expander *e;
@@ -30,7 +32,8 @@ static void add_literal(struct making *m, struct str text)
 {
 	buf_add(&m->text, text);
 	for (size_t i = 0; i < text.n; i++) {
-		if (strchr("*?[]\\", text.p[i]) && text.p[i])
+		/* In a bracket a quoted `-`, `!` or `:` is that character and nothing more. */
+		if (strchr("*?[]\\-!^:=.", text.p[i]) && text.p[i])
 			buf_addc(&m->glob, '\\');
 		buf_addc(&m->glob, text.p[i]);
 	}
@@ -204,22 +207,25 @@ int expand_single(const struct expander *e, const struct word *w, struct arg *ou
 	return 0;
 }
 
-static bool writes_elsewhere(const struct node *n)
+/* All that it puts out goes into the pipe, and nothing else does; what it reads came through one.
+ */
+static bool redirects_errors_only(const struct node *n)
 {
 	for (size_t i = 0; i < n->n_redirects; i++) {
 		const struct redirect *r = &n->redirects[i];
 
-		if (r->fd == 1 || r->kind == REDIRECT_BOTH || r->kind == REDIRECT_BOTH_APPEND)
-			return true;
+		if (r->fd != 2 || (r->kind != REDIRECT_WRITE && r->kind != REDIRECT_APPEND))
+			return false;
 	}
-	return false;
+	return true;
 }
 
-bool expand_feeder(const struct expander *e, const struct node *left, struct call *out)
+static bool feeder_at(
+	const struct expander *e, const struct node *left, unsigned depth, struct call *out)
 {
 	struct args_list words = {0};
 
-	if (left->kind != NODE_COMMAND || !left->n_words || writes_elsewhere(left))
+	if (left->kind != NODE_COMMAND || !left->n_words || !redirects_errors_only(left))
 		return false;
 	for (size_t i = 0; i < left->n_words; i++)
 		if (left->words[i].dynamic || expand_word(e, &left->words[i], &words) < 0)
@@ -227,5 +233,24 @@ bool expand_feeder(const struct expander *e, const struct node *left, struct cal
 	if (!words.n)
 		return false;
 	*out = (struct call){.args = words.p, .n = words.n, .cwd = e->cwd, .at = left->at};
+	if (left->before && depth < FEEDERS_MAX) {
+		struct call *earlier = arena_alloc(e->check->arena, sizeof(*earlier));
+
+		if (feeder_at(e, left->before, depth + 1, earlier))
+			out->feeds = earlier;
+	}
+	return true;
+}
+
+bool expand_feeder(const struct expander *e, const struct node *left, struct call *out)
+{
+	return feeder_at(e, left, 0, out);
+}
+
+bool reads_pipe(const struct node *n)
+{
+	for (size_t i = 0; i < n->n_redirects; i++)
+		if (n->redirects[i].fd == 0)
+			return false;
 	return true;
 }

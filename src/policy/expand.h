@@ -36,4 +36,7 @@ int expand_single(const struct expander *e, const struct word *w, struct arg *ou
  */
 bool expand_feeder(const struct expander *e, const struct node *left, struct call *out);
 
+/* Whether the command itself reads what comes through the pipe before it. */
+bool reads_pipe(const struct node *n);
+
 #endif

@@ -90,7 +90,7 @@ static int make_ready(
 			       : 0;
 	r->call = (struct call){
 		.args = r->words.p, .n = r->words.n, .cwd = t->expander.cwd, .at = n->at};
-	if (feeder && expand_feeder(&t->expander, feeder, &r->feeds))
+	if (feeder && reads_pipe(n) && expand_feeder(&t->expander, feeder, &r->feeds))
 		r->call.feeds = &r->feeds;
 	r->builtin = builtin_named(r->words.p[0].text);
 	return check_call(&t->check, &r->call, &r->program);

@@ -64,7 +64,7 @@ static int check_prefix(struct parser *p)
 
 static int parse_commands(struct parser *p, struct node **out)
 {
-	struct node *pipe = NULL, *child;
+	struct node *pipe = NULL, *child, *before;
 
 	if (check_prefix(p) < 0 || parse_command(p, &child) < 0)
 		return -1;
@@ -75,8 +75,10 @@ static int parse_commands(struct parser *p, struct node **out)
 			pipe = node_new(p, NODE_PIPE, child->at.from);
 			node_push(p, pipe, child);
 		}
+		before = child;
 		if (skip_newlines(p) < 0 || check_prefix(p) < 0 || parse_command(p, &child) < 0)
 			return -1;
+		child->before = before;
 		node_push(p, pipe, child);
 	}
 	*out = pipe ? pipe : child;

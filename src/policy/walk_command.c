@@ -356,7 +356,7 @@ static int simple_command(struct walker *w, const struct node *n, void *arg)
 	if (n->words[0].dynamic || n->words[0].pattern)
 		return deny_word(w->check->v, RULE_NAME_DYNAMIC, n->words[0].at, call.args[0].text,
 			STR(""), "the name of the program depends on more than the text");
-	if (s->feeder && expand_feeder(&e, s->feeder, &feeder))
+	if (s->feeder && reads_pipe(n) && expand_feeder(&e, s->feeder, &feeder))
 		call.feeds = &feeder;
 	return check_call(w->check, &call, &program) < 0 ? -1 : after(&own, &call, s);
 }

@@ -141,9 +141,9 @@ static void unknown_output_goes_where_it_can_do_no_harm(void **state)
 		{"x=$(cat README.md); cat $x", "value.dynamic"},
 		{"CFLAGS=$(cat README.md) make", "assign.value"},
 		{"echo x > \"$(cat README.md)\"", "path.dynamic"},
-		{"cat src/$(git rev-parse HEAD)", "value.dynamic"},
+		{"cat src/$(git rev-parse HEAD)", "path.dynamic"},
 		{"cat \"src/$(git rev-parse HEAD)\"", "path.dynamic"},
-		{"ls $(git rev-parse HEAD)*", "path.dynamic"},
+		{"ls $(git rev-parse HEAD)*", "value.dynamic"},
 		{NULL, NULL},
 	};
 
@@ -223,6 +223,27 @@ static void variables_that_run_something_are_not_set(void **state)
 	ask(rows);
 }
 
+static void what_feeds_xargs_is_known_to_be_names(void **state)
+{
+	static const struct row rows[] = {
+		{"find . -name '*.c' -print0 | xargs -0 wc -l", NULL},
+		{"find src -name '*.c' -print0 | sort -z | xargs -0 wc -l", NULL},
+		{"find src -name '*.c' -print0 2>/dev/null | sort -z | head -z | xargs -0 wc -l",
+			NULL},
+		{"cat README.md | sort -z | xargs -0 cat", "wrapper"},
+		{"find . -print0 | sort -z < README.md | xargs -0 cat", "wrapper"},
+		{"find . -print0 2>&1 | xargs -0 cat", "wrapper"},
+		{"find . -print0 |& xargs -0 cat", "wrapper"},
+		{"find . -print0 > build/x | xargs -0 cat", "wrapper"},
+		{"(find . -print0) | xargs -0 cat", "wrapper"},
+		{"find . -print0 | xargs -0 cat < README.md", "wrapper"},
+		{NULL, NULL},
+	};
+
+	(void)state;
+	ask(rows);
+}
+
 static void loops_come_to_an_end(void **state)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -249,6 +270,7 @@ int main(void)
 		cmocka_unit_test(unknown_output_goes_where_it_can_do_no_harm),
 		cmocka_unit_test(names_lead_to_the_systems_programs),
 		cmocka_unit_test(variables_that_run_something_are_not_set),
+		cmocka_unit_test(what_feeds_xargs_is_known_to_be_names),
 		cmocka_unit_test(loops_come_to_an_end),
 	};
 
