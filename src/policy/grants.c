@@ -50,6 +50,13 @@ static struct grant *add(struct arena *a, struct sandbox *s, const char *path, e
 	return &g->list[g->n++];
 }
 
+static bool below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	return strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
 static bool is_link(const char *path)
 {
 	struct stat st;
@@ -57,14 +64,19 @@ static bool is_link(const char *path)
 	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
 }
 
+/*
+ * `path` as what it leads to. What is not there, or not below the root, cannot be mounted on; nor
+ * can a link itself: these are looked at after the run.
+ */
 static void keep(struct arena *a, struct sandbox *s, const char *path, enum grant_kind kind)
 {
+	CLEANUP(free_ptr) char *real = realpath(path, NULL);
+	const char *git = s->root->git_dir;
 	struct grant *g;
 
-	/* A link cannot be mounted on: it is looked at after the run, like what is made anew. */
-	if (!path_exists(path) || is_link(path))
+	if (!real || !(below(real, s->root->path) || (git && below(real, git))))
 		return;
-	g = add(a, s, path, kind);
+	g = add(a, s, arena_dup(a, str_of(real)), kind);
 	g->use = USE_VIEW;
 	g->needed = true;
 }
@@ -151,6 +163,16 @@ static void add_git(struct arena *a, struct sandbox *s)
 		add(a, s, r->git_dir, GRANT_WRITE)->needed = true;
 }
 
+static bool has_place(const struct sandbox *s, const char *path)
+{
+	const struct grants *g = &s->state->grants;
+
+	for (size_t i = 0; i < g->n; i++)
+		if (strcmp(g->list[i].path, path) == 0)
+			return true;
+	return false;
+}
+
 /* Folders of others that many programs know by name alone are the private one. */
 static void add_private(struct arena *a, struct sandbox *s)
 {
@@ -160,6 +182,8 @@ static void add_private(struct arena *a, struct sandbox *s)
 	add(a, s, s->home, GRANT_WRITE)->needed = true;
 	add(a, s, s->tmp, GRANT_WRITE)->needed = true;
 	for (size_t i = 0; i < COUNT(names); i++) {
+		if (has_place(s, names[i]))
+			continue;
 		g = add(a, s, s->tmp, GRANT_WRITE);
 		g->at = names[i];
 		g->use = USE_VIEW;

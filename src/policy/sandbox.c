@@ -125,6 +125,10 @@ int sandbox_prepare(struct arena *a, struct sandbox *s, struct error *err)
 {
 	struct sandbox_state *st = arena_alloc(a, sizeof(*st));
 
+	s->state = NULL;
+	if (strcmp(s->root->path, "/") == 0)
+		return error_set(
+			err, ERR_INPUT, "folder '/' bounds nothing: a run needs a folder below it");
 	s->state = st;
 	st->ruleset = st->cgroup.fd = st->cgroup.procs = -1;
 	st->uid = geteuid();
