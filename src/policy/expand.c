@@ -11,6 +11,8 @@ struct making {
 	bool any;              /* there is an argument, if only an empty one */
 	bool wild;             /* with a wildcard that works */
 	bool dynamic, split, commits;
+	bool alone; /* the word has one part */
+	bool found; /* which is the name of a file that was found */
 	struct span at;
 };
 
@@ -78,7 +80,7 @@ static int finish(struct making *m)
 		rc = finish_matches(m);
 	} else {
 		arg.text = arena_str(c->arena, buf_str(&m->text));
-		arg.origin = m->dynamic ? ARG_DYNAMIC : ARG_KNOWN;
+		arg.origin = m->found ? ARG_FOUND : m->dynamic ? ARG_DYNAMIC : ARG_KNOWN;
 		args_push(c->arena, m->out, arg);
 	}
 	buf_clear(&m->text);
@@ -130,6 +132,7 @@ static int add_value(struct making *m, const struct part *p)
 		/* What stands behind an unknown part is unknown too: only the beginning counts. */
 		m->commits = value.commits && (m->commits || !m->dynamic);
 		m->split |= !p->quoted && m->out;
+		m->found = m->alone && p->quoted && value.origin == ARG_FOUND;
 		m->any = m->dynamic = true;
 		return 0;
 	}
@@ -183,7 +186,8 @@ static bool is_plain(const struct word *w)
 
 int expand_word(const struct expander *e, const struct word *w, struct args_list *out)
 {
-	CLEANUP(making_release) struct making m = {.e = e, .out = out, .at = w->at};
+	CLEANUP(making_release)
+	struct making m = {.e = e, .out = out, .at = w->at, .alone = w->n == 1};
 
 	if (is_plain(w)) {
 		args_push(e->check->arena, out,
@@ -195,14 +199,14 @@ int expand_word(const struct expander *e, const struct word *w, struct args_list
 
 int expand_single(const struct expander *e, const struct word *w, struct arg *out)
 {
-	CLEANUP(making_release) struct making m = {.e = e, .at = w->at};
+	CLEANUP(making_release) struct making m = {.e = e, .at = w->at, .alone = w->n == 1};
 
 	*out = (struct arg){.at = w->at, .origin = ARG_KNOWN};
 	if (add_parts(&m, w) < 0)
 		return -1;
 	out->text = arena_str(e->check->arena, buf_str(&m.text));
 	if (m.dynamic)
-		out->origin = ARG_DYNAMIC;
+		out->origin = m.found ? ARG_FOUND : ARG_DYNAMIC;
 	out->commits = m.commits;
 	return 0;
 }

@@ -1,6 +1,6 @@
 #include "src/policy/walk.h"
 
-enum { LOOP_TURNS = 8, LOOP_FILES = 16 };
+enum { LOOP_TURNS = 8, LOOP_FILES = 128 };
 
 static int both(struct check *c, const struct ends *e, struct state *out)
 {
@@ -142,6 +142,7 @@ static int loop_values(struct walker *w, const struct node *n, void *arg)
 		if (n->words[i].pattern && v->list.n > had + LOOP_FILES) {
 			v->list.n = had + 1; /* all of them are below the root: that is enough */
 			v->list.p[had].origin = ARG_FOUND;
+			v->list.p[had].text = STR("");
 		}
 	}
 	return walk_redirects(w, n);

@@ -244,6 +244,23 @@ static void what_feeds_xargs_is_known_to_be_names(void **state)
 	ask(rows);
 }
 
+static void files_by_the_hundred_need_no_names(void **state)
+{
+	struct error err = {0};
+
+	(void)state;
+	rig_use_json(POLICY);
+	assert_int_equal(path_mkdirs(at("tree/many"), &err), 0);
+	for (int i = 0; i < 300; i++)
+		rig_file(arena_printf(&arena, "tree/many/%d.c", i), "x\n");
+	rig_allowed("for f in many/*.c; do wc -l \"$f\"; done | sort -n | tail -3");
+	rig_denied("for f in many/*.c; do wc -l $f; done", "value.dynamic");
+	rig_denied("for f in many/*.c; do cat -- \"$f/../../secret\"; done", "path.dynamic");
+	rig_denied("for f in many/*.c; do \"$f\"; done", "name.dynamic");
+	rig_denied("for f in many/*.c; do cd \"$f\"; done", "cwd");
+	rig_denied("for f in many/*.c; do echo x > \"$f.bak\"; done", "path.dynamic");
+}
+
 static void loops_come_to_an_end(void **state)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -271,6 +288,7 @@ int main(void)
 		cmocka_unit_test(names_lead_to_the_systems_programs),
 		cmocka_unit_test(variables_that_run_something_are_not_set),
 		cmocka_unit_test(what_feeds_xargs_is_known_to_be_names),
+		cmocka_unit_test(files_by_the_hundred_need_no_names),
 		cmocka_unit_test(loops_come_to_an_end),
 	};
 
