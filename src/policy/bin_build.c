@@ -20,7 +20,7 @@ int check_objects(struct check *c, const struct call *call)
 }
 
 #define CTEST                                                                                      \
-	"-C,--build-config:name --progress -V,--verbose -VV,--extra-verbose --debug "              \
+	"= -C,--build-config:name --progress -V,--verbose -VV,--extra-verbose --debug "            \
 	"--output-on-failure --stop-on-failure --test-output-size-passed:number "                  \
 	"--test-output-size-failed:number -F -j,--parallel:number -Q,--quiet "                     \
 	"-O,--output-log:write "                                                                   \
@@ -53,7 +53,7 @@ const struct binary binaries_build[] = {
 		"-p,--no-sort -P,--portability -r,--reverse-sort -S,--print-size -s,--print-armap "
 		"--quiet --size-sort --special-syms --synthetic -t,--radix:name "
 		"-u,--undefined-only "
-		"-U,--defined-only -W,--no-weak --with-symbol-versions -h -V",
+		"--defined-only -W,--no-weak --with-symbol-versions -V",
 		"read*", 0, check_objects},
 	{"size", "-A -B -d -o -x -t,--totals --format:name --radix:number --common -G", "read*", 0,
 		check_objects},
@@ -90,7 +90,7 @@ const struct binary binaries_build[] = {
 		"-s,--basenames -C,--demangle?name",
 		"text*", 0, check_objects},
 	{"clang-format",
-		"-i@write --style:word{file,LLVM,GNU,Google,Chromium,Microsoft,Mozilla,WebKit} "
+		"= -i@write --style:word{file,LLVM,GNU,Google,Chromium,Microsoft,Mozilla,WebKit} "
 		"-style:word{file,LLVM,GNU,Google,Chromium,Microsoft,Mozilla,WebKit} -n,--dry-run "
 		"-Werror,--Werror --verbose,-verbose --assume-filename:text -assume-filename:text "
 		"--dump-config -dump-config --lines:text -lines:text --fallback-style:name "
@@ -106,7 +106,7 @@ const struct binary binaries_build[] = {
 		"--libs-only-other --static --exists --modversion --print-errors --silence-errors "
 		"--short-errors --list-all --variable:name --print-variables --print-requires "
 		"--atleast-version:text --exact-version:text --max-version:text",
-		"text*", 0, NULL},
+		"name*", 0, NULL},
 	{"python3", NULL, NULL, BINARY_RUNS_CODE, check_python},
 	{"node", NULL, NULL, BINARY_RUNS_CODE, check_nodejs},
 	{"npm", NULL, NULL, BINARY_RUNS_CODE, check_npm},

@@ -108,7 +108,7 @@ int check_cmake(struct check *c, const struct call *call)
 	struct parsed p;
 
 	if (check_options(c, call, 1,
-		    "-S:read -B:tree -C:read -D:text -U:text -G:text -T:text -A:text "
+		    "= -S:read -B:tree -C:read -D:text -U:text -G:text -T:text -A:text "
 		    "--toolchain:read "
 		    "--install-prefix:tree -Wdev -Wno-dev -Werror=dev -Wno-error=dev -Wdeprecated "
 		    "-Wno-deprecated --preset:name --list-presets?name -L -LA -LAH -LH -N --fresh "

@@ -2,14 +2,9 @@
  * find: where it starts, then an expression. What follows links, writes a file, or works in a
  * folder that is not known is not in the tables.
  */
-#include "src/policy/found.h"
+#include "src/policy/find.h"
 
-enum takes { NOTHING, A_TEXT, A_NUMBER, A_FILE };
-
-static const struct predicate {
-	const char *name;
-	enum takes takes;
-} predicates[] = {
+static const struct find_predicate predicates[] = {
 	{"!", NOTHING},
 	{"(", NOTHING},
 	{")", NOTHING},
@@ -80,7 +75,7 @@ static const struct predicate {
 	{"-xtype", A_TEXT},
 };
 
-static const struct predicate *predicate_find(struct str name)
+const struct find_predicate *find_predicate(struct str name)
 {
 	for (size_t i = 0; i < COUNT(predicates); i++)
 		if (str_is(name, predicates[i].name))
@@ -88,8 +83,7 @@ static const struct predicate *predicate_find(struct str name)
 	return NULL;
 }
 
-/* As find itself tells an expression from a place to start. */
-static bool begins_expression(const struct arg *arg)
+bool find_begins(const struct arg *arg)
 {
 	return (arg->text.n > 1 && arg->text.p[0] == '-') || str_is(arg->text, "(") ||
 	       str_is(arg->text, "!") || str_is(arg->text, ")") || str_is(arg->text, ",");
@@ -101,14 +95,13 @@ static int check_starts(struct check *c, const struct call *call, size_t *i)
 		(bin_is(&call->args[*i], "-P") || bin_is(&call->args[*i], "-O1") ||
 			bin_is(&call->args[*i], "-O2") || bin_is(&call->args[*i], "-O3")))
 		++*i;
-	for (; *i < call->n && !begins_expression(&call->args[*i]); ++*i)
+	for (; *i < call->n && !find_begins(&call->args[*i]); ++*i)
 		if (check_value(c, call, &call->args[*i], STR("read")) < 0)
 			return -1;
 	return 0;
 }
 
-/* -newerXY: X is a time of each file, Y one of FILE, or a date. */
-static const char *newer_kind(struct str name)
+const char *find_newer(struct str name)
 {
 	if (name.n != strlen("-newerXY") || !str_starts(name, "-newer") ||
 		!strchr("aBcm", name.p[6]) || !strchr("aBcmt", name.p[7]))
@@ -168,20 +161,20 @@ static int check_predicate(struct check *c, const struct call *call, size_t *i)
 	static const char *const kinds[] = {
 		[A_TEXT] = "text", [A_NUMBER] = "number", [A_FILE] = "read"};
 	const struct arg *arg = &call->args[*i];
-	const struct predicate *p;
+	const struct find_predicate *p;
 	const char *newer;
 
 	if (arg->origin != ARG_KNOWN)
 		return bin_refuse(c, RULE_VALUE_DYNAMIC, arg,
 			"an expression that is not known from the text");
-	if (str_is(arg->text, "-exec") || str_is(arg->text, "-ok")) {
+	if (str_is(arg->text, "-exec")) {
 		++*i;
 		return check_exec(c, call, i);
 	}
 	if (str_is(arg->text, "-delete"))
 		return check_delete(c, call, arg);
-	p = predicate_find(arg->text);
-	newer = newer_kind(arg->text);
+	p = find_predicate(arg->text);
+	newer = find_newer(arg->text);
 	if (newer || (p && p->takes != NOTHING))
 		return check_argument(c, call, ++*i, newer ? newer : kinds[p->takes]);
 	return p ? 0 : bin_refuse(c, RULE_OPTION, arg, "not known or not allowed in find");
@@ -197,125 +190,4 @@ int check_find(struct check *c, const struct call *call)
 		if (check_predicate(c, call, &i) < 0)
 			return -1;
 	return asked(c, RULE_SCRIPT, call->at, call->args[0].text, STR(""), 0);
-}
-
-/* What narrows the names and may stand beside -name without taking it back. */
-static bool narrows(struct str name)
-{
-	static const char *const names[] = {"-print", "-print0", "-maxdepth", "-mindepth", "-type",
-		"-a", "-and", "-xdev", "-mount", "-depth", "-d", "-size", "-mtime", "-newer",
-		"-mmin", "-empty", "-user", "-perm", "-path", "-regex", "-iname", "-prune",
-		"-links"};
-
-	for (size_t i = 0; i < COUNT(names); i++)
-		if (str_is(name, names[i]))
-			return true;
-	return false;
-}
-
-static bool is_at(const struct call *call, size_t i, const char *text)
-{
-	return i < call->n && bin_is(&call->args[i], text);
-}
-
-/* `! -path ./.git/X`: the length of what leaves git's folder out; 0: something else. */
-static size_t leaves_git_out(const struct call *call, size_t i, bool from_here)
-{
-	if (!is_at(call, i, "!") && !is_at(call, i, "-not"))
-		return 0;
-	if (!is_at(call, i + 1, "-path") && !is_at(call, i + 1, "-wholename"))
-		return 0;
-	return is_at(call, i + 2, "*/.git/*") || (from_here && is_at(call, i + 2, "./.git/*")) ? 3
-											       : 0;
-}
-
-/* `-path ./.git -prune -o`, `-name .git -prune -o` in front of all. */
-static size_t prunes_git(const struct call *call, size_t i, bool from_here)
-{
-	size_t at = i + 2;
-
-	if (!(is_at(call, i, "-name") && is_at(call, i + 1, ".git")) &&
-		!(is_at(call, i, "-path") && from_here && is_at(call, i + 1, "./.git")))
-		return 0;
-	at += is_at(call, at, "-a") || is_at(call, at, "-and");
-	return is_at(call, at, "-prune") &&
-			       (is_at(call, at + 1, "-o") || is_at(call, at + 1, "-or"))
-		       ? at + 2 - i
-		       : 0;
-}
-
-/* What all names have in common for which something is done: all is joined by `and`. */
-static void common(const struct call *call, size_t i, bool from_here, struct finding *out)
-{
-	size_t skip = prunes_git(call, i, from_here);
-
-	out->tracked = skip > 0;
-	for (i += skip; i < call->n; i++) {
-		struct str text = call->args[i].text;
-		const struct predicate *p = predicate_find(text);
-
-		if (str_is(text, "-exec") || str_is(text, "-delete"))
-			return;
-		skip = leaves_git_out(call, i, from_here);
-		if (skip) {
-			out->tracked = true;
-			i += skip - 1;
-			continue;
-		}
-		if (str_is(text, "!") || str_is(text, "-not")) {
-			const struct predicate *not =
-				i + 1 < call->n ? predicate_find(call->args[i + 1].text) : NULL;
-
-			if (not &&not ->takes != NOTHING) {
-				i += 2;
-				continue;
-			}
-		}
-		if (str_is(text, "-name") && i + 1 < call->n &&
-			call->args[i + 1].origin == ARG_KNOWN) {
-			out->names = call->args[i + 1].text;
-		} else if (!narrows(text)) {
-			out->names = STR("");
-			out->tracked = false;
-			return;
-		}
-		i += p && p->takes != NOTHING;
-	}
-}
-
-void find_places(const struct call *call, struct finding *out)
-{
-	size_t i = 1, from;
-
-	while (i < call->n &&
-		(bin_is(&call->args[i], "-P") || str_starts(call->args[i].text, "-O")))
-		i++;
-	for (from = i; i < call->n && !begins_expression(&call->args[i]);)
-		i++;
-	*out = (struct finding){.starts = call->args + from, .n = i - from};
-	common(call, i, !out->n || (out->n == 1 && bin_is(out->starts, ".")), out);
-}
-
-bool find_finding(const struct call *call, struct finding *out)
-{
-	int zero = -1;
-
-	find_places(call, out);
-	for (size_t i = (size_t)(out->starts - call->args) + out->n; i < call->n; i++) {
-		struct str text = call->args[i].text;
-		const struct predicate *p = predicate_find(text);
-
-		if (!p && !newer_kind(text))
-			return false;
-		if (str_is(text, "-printf") || str_is(text, "-ls"))
-			return false;
-		if (str_is(text, "-print0") || str_is(text, "-print")) {
-			if (zero >= 0 && zero != str_is(text, "-print0"))
-				return false;
-			zero = str_is(text, "-print0");
-		}
-		i += !p || p->takes != NOTHING;
-	}
-	out->zero = zero == 1;
-	return true;
 }

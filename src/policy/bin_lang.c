@@ -81,8 +81,8 @@ int check_nodejs(struct check *c, const struct call *call)
 	struct parsed p;
 
 	if (check_options(c, call, 1,
-		    "+ -v -c,--check --test --no-warnings --trace-warnings --enable-source-maps "
-		    "--test-only --watch --max-old-space-size:number --unhandled-rejections:name",
+		    "+ = -v -c,--check --test --no-warnings --trace-warnings --enable-source-maps "
+		    "--test-only --watch --max-old-space-size?number --unhandled-rejections:name",
 		    &p) < 0)
 		return -1;
 	if (given_any(&p, "-v"))
@@ -194,7 +194,7 @@ int check_go(struct check *c, const struct call *call)
 	if (call->n < 2 || !is_one(&call->args[1], commands))
 		return bin_refuse(c, RULE_OPERAND, &call->args[0], "not a known command of go");
 	if (check_options(c, call, 2,
-		    "-v -x -n -a -race -short -cover -count:number -run:text -bench:text "
+		    "= -v -x -n -a -race -short -cover -count:number -run:text -bench:text "
 		    "-benchtime:text "
 		    "-benchmem -timeout:number -parallel:number -p:number -o:write -tags:text "
 		    "-coverprofile:write -covermode:name -failfast -json -trimpath -m -f:text "

@@ -196,8 +196,8 @@ static int skip_label(struct script *p)
 	while (peek(p) == '_' || peek(p) == '-' || peek(p) == '.' || is_digit(peek(p)) ||
 		(peek(p) >= 'a' && peek(p) <= 'z') || (peek(p) >= 'A' && peek(p) <= 'Z'))
 		p->i++;
-	/* Where a label ends is not the same in every sed. */
-	if (peek(p) == '}' || peek(p) == '#')
+	/* Where a label ends is not the same in every sed: what may be a comment may be none. */
+	if (peek(p) == '#')
 		return fault(p, "a label that may be longer than it looks in the script");
 	return end_command(p);
 }

@@ -34,7 +34,7 @@ const struct binary binaries_text[] = {
 		"-n,--number-format:word{ln,rn,rz} -p,--no-renumber -s,--number-separator:text "
 		"-v,--starting-line-number:number -w,--number-width:number",
 		"read*", 0, NULL},
-	{"rev", "-0,--zero", "read*", 0, NULL},
+	{"rev", "", "read*", 0, NULL},
 	{"head",
 		"-c,--bytes:number -n,--lines:number -q,--quiet,--silent -v,--verbose "
 		"-z,--zero-terminated -#",
@@ -118,8 +118,8 @@ const struct binary binaries_text[] = {
 		"--random-source:read -r,--repeat -z,--zero-terminated",
 		"read*", 0, NULL},
 	{"diff",
-		"--normal -q,--brief -s,--report-identical-files -c -C,--context?number -u "
-		"-U,--unified?number -e,--ed -n,--rcs -y,--side-by-side -W,--width:number "
+		"--normal -q,--brief -s,--report-identical-files -c -C:number --context?number -u "
+		"-U:number --unified?number -e,--ed -n,--rcs -y,--side-by-side -W,--width:number "
 		"--left-column --suppress-common-lines -p,--show-c-function "
 		"-F,--show-function-line:text --label:text -t,--expand-tabs -T,--initial-tab "
 		"--tabsize:number --suppress-blank-empty -r,--recursive --no-dereference "
@@ -157,12 +157,12 @@ const struct binary binaries_text[] = {
 		"read*", 0, check_objects},
 	{"od",
 		"-A,--address-radix:word{d,o,x,n} --endian:word{big,little} -j,--skip-bytes:number "
-		"-N,--read-bytes:number -S,--strings?number -t,--format:text "
+		"-N,--read-bytes:number -S:number --strings?number -t,--format:text "
 		"-v,--output-duplicates -w,--width?number --traditional -a -b -c -d -f -i -l -o -s "
 		"-x",
 		"read*", 0, NULL},
 	{"xxd",
-		"-a,-autoskip -b,-bits -c,-cols:number -C,-capitalize -d -e -E,-EBCDIC "
+		"= -a,-autoskip -b,-bits -c,-cols:number -C,-capitalize -d -e -E,-EBCDIC "
 		"-g,-groupsize:number -i,-include -l,-len:number -n,-name:text -o:number "
 		"-p,-ps,-postscript,-plain -r,-revert -s,-seek:number -u",
 		"read write", 0, NULL},

@@ -10,17 +10,20 @@
  *   --name        exact; abbreviations are denied               --name:KIND  --name=V or --name V
  *   --name?KIND   --name or --name=V                            -#       a number: -5
  *   -word:KIND    with more than one letter behind one dash: a word as it stands (gcc, find)
- *   @write        only where the policy may write               +        options end at the first
- * operand OPERANDS are kinds between blanks, in order; the last may carry `*` (any number) or `+`
- * (one or more), also before a last kind (`read+ write`); `KIND(-e,-f)`: not there when one of
- * these options was given. Empty: none.
+ *   @write        only where the policy may write
+ *   +             options end at the first operand
+ *   =             letters are not joined: -la is one option
+ *
+ * OPERANDS are kinds between blanks, in order; the last may carry `*` (any number) or `+` (one or
+ * more), also before a last kind (`read+ write`); `KIND(-e,-f)`: not there when one of these options
+ * was given. Empty: none.
  *
  * Fewer operands than that are the program's own affair; more are denied.
  *
- * KINDS: text (anything, not a file), number, mode (for chmod), name ([A-Za-z0-9._+-], no leading dash), read, write
- * (a file), tree (a file or folder and all below it is written), entry (the name itself is removed
- * or moved, with all below it), folder (is written into), enter (becomes the working directory),
- * rev (a git revision or range); `word{a,b,c}` one of these.
+ * KINDS: text (anything, not a file), number, mode (for chmod), name ([A-Za-z0-9._+-], no leading
+ * dash), read, write (a file), tree (a file or folder and all below it is written), entry (the name
+ * itself is removed or moved, with all below it), folder (is written into), enter (becomes the
+ * working directory), rev (a git revision or range); `word{a,b,c}` one of these.
  */
 #ifndef DT_POLICY_BINARY_H
 #define DT_POLICY_BINARY_H

@@ -86,12 +86,13 @@ static bool may_be_guarded(struct check *c, const struct finding *f)
 {
 	const char *pattern = f->names.n ? arena_dup(c->arena, f->names) : NULL;
 	bool agents = has_agents(c->root);
+	bool tracked = f->tracked && !(f->beside && c->root->git_dir);
 
-	if (may_be_listed(c, pattern) || (!pattern && (agents || !f->tracked)))
+	if (may_be_listed(c, pattern) || (!pattern && (agents || !tracked)))
 		return true;
 	if (!pattern)
 		return false;
-	return matches(pattern, guarded_names) || (!f->tracked && matches(pattern, of_git)) ||
+	return matches(pattern, guarded_names) || (!tracked && matches(pattern, of_git)) ||
 	       (agents && matches(pattern, of_agents));
 }
 

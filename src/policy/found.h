@@ -22,7 +22,8 @@ struct finding {
 	struct str names; /* a pattern that all names match; n == 0: not known */
 	bool zero;        /* a NUL behind each name, not a newline */
 	bool bare;        /* names may begin with those of files in the working directory */
-	bool tracked;     /* of git: nothing below .git */
+	bool tracked;     /* files, and none below .git */
+	bool beside;      /* but `.git` itself, where it is a file, may be one of them */
 };
 /* False: it is no such program, or puts out other things. */
 bool finding_of(struct check *c, const struct call *call, struct finding *out);

@@ -102,6 +102,10 @@ int notation_options(struct arena *a, const char *options, struct notation *out,
 			out->ends = true;
 			continue;
 		}
+		if (str_is(word, "=")) {
+			out->apart = true;
+			continue;
+		}
 		if (cut_value(&word, &row, err) < 0 || add_names(out, word, row, err) < 0)
 			return -1;
 	}

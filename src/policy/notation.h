@@ -24,6 +24,7 @@ struct notation {
 	const struct option_row *number;      /* `-#` */
 	bool words;                           /* has `-word` somewhere */
 	bool ends;                            /* `+`: options end at the first operand */
+	bool apart;                           /* `=`: letters are not joined */
 };
 
 struct operand_row {

@@ -144,6 +144,8 @@ static int take_letters(struct walk *w, const struct arg *arg)
 		g = take(w, row);
 		if (!g)
 			return -1;
+		if (w->n.apart && row->value == OPTION_ALONE && arg->text.n > 2)
+			return unknown(w, arg->text);
 		if (row->value == OPTION_ALONE || (row->value == OPTION_MAY && last))
 			continue;
 		return last ? take_next(w, g, row) : take_value(w, g, row, &value);
