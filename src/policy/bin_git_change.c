@@ -2,7 +2,10 @@
  * Commands that change files, the index or commits. What needs a terminal (-p, -i, -e) is not
  * there: an agent has none, and an editor is a program.
  */
+#include <fcntl.h>
+#include <sys/stat.h>
 #include "src/policy/bin_git.h"
+#include "src/policy/trail.h"
 
 #define FROM_FILE " --pathspec-from-file:read --pathspec-file-nul "
 #define MESSAGE   " -m,--message:text -F,--file:read "
@@ -25,14 +28,20 @@ static int check_rm(struct git_use *u)
 	return 0;
 }
 
+/* The same as mv, links that lead elsewhere from another place included. */
 static int check_mv(struct git_use *u)
 {
-	for (size_t i = 0; i < u->p.n_operands; i++)
-		if (check_path(u->c, &u->call, &u->p.operands[i], ACCESS_ENTRY,
-			    i + 1 < u->p.n_operands) < 0)
-			return -1;
+	size_t n = u->p.n_operands;
+	struct arg *args = arena_alloc(u->c->arena, (n + 2) * sizeof(*args));
+	struct call move = u->call;
+
+	args[0] = (struct arg){.text = STR("mv"), .at = u->call.at};
+	args[1] = (struct arg){.text = STR("--"), .at = u->call.at};
+	memcpy(args + 2, u->p.operands, n * sizeof(*args));
+	move.args = args;
+	move.n = n + 2;
 	u->operands = "text*";
-	return 0;
+	return n ? check_move(u->c, &move) : 0;
 }
 
 static bool is_top(struct git_use *u, const struct arg *arg)
@@ -46,13 +55,38 @@ static bool is_top(struct git_use *u, const struct arg *arg)
 	       !place.path.n;
 }
 
-/*
- * What is ignored is also what this program and agents keep beside the files: with -x it would be
- * removed, so at the top the folders must be named.
- */
+static bool excluded(const struct git_use *u, const char *name)
+{
+	for (size_t i = 0; i < u->p.n; i++)
+		if (str_is(u->p.options[i].name, "--exclude") &&
+			str_is(u->p.options[i].value.text, name))
+			return true;
+	return false;
+}
+
+/* Settings of agents and of this program, which are often not in the repository. */
+static const char *would_go(const struct git_use *u)
+{
+	struct stat st;
+
+	for (size_t i = 0; guarded_names[i]; i++)
+		if (strcmp(guarded_names[i], ".git") != 0 &&
+			fstatat(u->c->root->fd, guarded_names[i], &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			!excluded(u, guarded_names[i]))
+			return guarded_names[i];
+	return NULL;
+}
+
+static int refuse_clean(struct git_use *u, const struct arg *arg, const char *name)
+{
+	(void)deny_word(u->c->v, RULE_PATH_PROTECTED, arg->at, arg->text, STR(""),
+		"would remove the protected '%s' where it is not tracked: add '-e %s'", name, name);
+	return asked(u->c, RULE_PATH_PROTECTED, arg->at, arg->text, STR(""), -1);
+}
+
+/* At the top it goes through all there is, so what is protected must be left out by name. */
 static int check_clean(struct git_use *u)
 {
-	static const char *const ignored[] = {"-x", "-X", NULL};
 	const struct arg here = {.text = STR("."), .at = u->call.at};
 	size_t n = u->p.n_operands;
 
@@ -63,12 +97,11 @@ static int check_clean(struct git_use *u)
 	for (size_t i = 0; i < (n ? n : 1); i++) {
 		const struct arg *arg = n ? &u->p.operands[i] : &here;
 
-		if (!is_top(u, arg)) {
-			if (git_pathspec(u, arg, ACCESS_WRITE, true) < 0)
-				return -1;
-		} else if (git_any(u, ignored)) {
-			return git_no_option(u, given_any(&u->p, "-x") ? "-x" : "-X",
-				"removes all that is ignored: name the folders");
+		if (is_top(u, arg)) {
+			if (would_go(u))
+				return refuse_clean(u, arg, would_go(u));
+		} else if (git_pathspec(u, arg, ACCESS_WRITE, true) < 0) {
+			return -1;
 		}
 	}
 	return 0;
@@ -105,7 +138,7 @@ const struct git_command git_rows_change[] = {
 		"--sparse" FROM_FILE,
 		"", GIT_WRITES, check_rm, NULL},
 	{"mv", "-v,--verbose -n,--dry-run -f,--force -k --sparse", "", GIT_WRITES, check_mv, NULL},
-	{"clean", "-q,--quiet --dry-run,-n -f,--force -d -e,--exclude:text -x -X", "path*", 0,
+	{"clean", "-q,--quiet --dry-run,-n -f,--force -d --exclude,-e:text -x -X", "path*", 0,
 		check_clean, NULL},
 	{"reset",
 		"-q,--quiet --no-quiet --refresh --no-refresh --mixed --soft --hard --merge --keep "
@@ -150,14 +183,15 @@ const struct git_command git_rows_change[] = {
 		"--check --index -N,--intent-to-add --cached --apply -3,--3way -z -C:number "
 		"--whitespace:word{nowarn,warn,fix,error,error-all} --ignore-space-change "
 		"--ignore-whitespace -R,--reverse --unidiff-zero --reject --allow-overlap "
-		"-v,--verbose -q,--quiet --inaccurate-eof --recount --directory:read --allow-empty",
+		"-v,--verbose -q,--quiet --inaccurate-eof --recount --directory:write "
+		"--allow-empty",
 		"file*", 0, check_apply, NULL},
 	{"am",
 		"-3,--3way --no-3way -q,--quiet -s,--signoff -u,--utf8 --no-utf8 -k,--keep "
 		"--keep-non-patch -m,--message-id --no-message-id --keep-cr --no-keep-cr "
 		"-c,--scissors --no-scissors --quoted-cr:word{nowarn,warn,strip} "
 		"--whitespace:word{nowarn,warn,fix,error,error-all} --ignore-space-change "
-		"--ignore-whitespace --directory:read --exclude:text --include:text -C:number "
+		"--ignore-whitespace --directory:write --exclude:text --include:text -C:number "
 		"-p:number --patch-format:name --reject --continue -r,--resolved --skip --abort "
 		"--quit --show-current-patch?text --allow-empty --committer-date-is-author-date "
 		"--ignore-date --rerere-autoupdate -S,--gpg-sign?text --no-gpg-sign "

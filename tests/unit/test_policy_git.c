@@ -328,6 +328,7 @@ static const char *const changing[] = {
 	"git mv sub/deep.txt .",
 	"git clean -fd",
 	"git clean -fdx build",
+	"git clean -fdx -e build",
 	"git clean -fd -e keep -- sub",
 	"git init fresh",
 	"git init -q -b main",
@@ -620,8 +621,6 @@ static const struct hostile hostile[] = {
 	{"git mv README.md ../x", "path.outside"},
 	{"git mv README.md .git/hooks/pre-commit", "path.protected"},
 	{"git mv ../secret x", "path.outside"},
-	{"git clean -fdx", "git.option"},
-	{"git clean -fdX .", "git.option"},
 	{"git clean -i", "git.option"},
 	{"git clean -fd ..", "path.outside"},
 	{"git clean -fdx .dev-team", "path.protected"},
@@ -643,6 +642,9 @@ static const struct hostile hostile[] = {
 	{"git init --separate-git-dir=/tmp/x", "git.option"},
 	{"git init --bare x", "git.option"},
 	{"git apply ../x.patch", "path.outside"},
+	{"git apply --directory=.git/hooks x.patch", "path.protected"},
+	{"git mv esc d", "path.outside"},
+	{"git mv esc d && cat d/passwd", "path.outside"},
 	{"git apply --unsafe-paths x.patch", "git.option"},
 	{"git apply --directory=../x x.patch", "path.outside"},
 	{"git apply --build-fake-ancestor=x x.patch", "git.option"},
@@ -832,6 +834,25 @@ static void a_worktree_is_removed_where_it_stands(void **state)
 	rig_denied("git worktree remove sub", "operand");
 }
 
+/* Who removes the settings decides what is asked of the next line. */
+static void what_is_protected_and_not_tracked_is_not_cleaned_away(void **state)
+{
+	struct error err = {0};
+
+	(void)state;
+	rig_use_json(writes);
+	rig_allowed("git clean -fdx");
+	assert_int_equal(path_mkdirs(at("tree/.dev-team"), &err), 0);
+	rig_file("tree/.dev-team/clearance.yaml", "x\n");
+	rig_denied("git clean -fdx", "path.protected");
+	rig_denied("git clean -fd .", "path.protected");
+	rig_denied("git -C sub clean -fd ..", "path.protected");
+	rig_denied("git clean -fd -e .dev-teams", "path.protected");
+	rig_allowed("git clean -fdx -e .dev-team");
+	rig_allowed("git clean -fdx build");
+	rig_allowed("git clean -ndx");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -854,6 +875,9 @@ int main(void)
 			a_folder_that_looks_like_a_repository_is_refused, rig_make, rig_remove),
 		cmocka_unit_test_setup_teardown(
 			a_worktree_is_removed_where_it_stands, rig_make, rig_remove),
+		cmocka_unit_test_setup_teardown(
+			what_is_protected_and_not_tracked_is_not_cleaned_away, rig_make,
+			rig_remove),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
