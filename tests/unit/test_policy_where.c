@@ -1,6 +1,9 @@
 #include <errno.h>
 #include <sched.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include "tests/unit/policy_tree.h"
 
@@ -331,6 +334,49 @@ static void the_verdict_names_word_and_place(void **state)
 	assert_string_equal(verdict_text(), expected);
 }
 
+/* As a kernel without openat2(2), or one that has some fault. */
+static int ask_without_openat2(int number)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 437, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)number),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+	struct sock_fprog program = {COUNT(filter), filter};
+	struct error err;
+	struct root none;
+	int bad = 0;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+		return 77;
+	bad |= ask("", "README.md", ACCESS_READ, false) == 0 || verdict.rule != RULE_PATH_OUTSIDE;
+	bad |= ask("", "new", ACCESS_WRITE, false) == 0;
+	bad |= ask("", "README.md", ACCESS_ENTRY, false) == 0;
+	bad |= root_open(&arena, at("tree"), &none, &err) == 0;
+	return bad;
+}
+
+static void any_failure_of_the_kernel_is_a_denial(void **state)
+{
+	static const int numbers[] = {ENOSYS, EPERM, EIO, ENOMEM, EAGAIN, EINTR, E2BIG, EINVAL};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(numbers); i++) {
+		int status;
+		pid_t child = fork();
+
+		if (!child)
+			_exit(ask_without_openat2(numbers[i]));
+		assert_int_equal(waitpid(child, &status, 0), child);
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+			print_message("skipped: no seccomp here\n");
+			skip();
+		}
+		assert_int_equal(status, 0);
+	}
+}
+
 /* In a child with mounts of its own, so that nothing is left behind. */
 static int ask_through_a_bind_mount(void)
 {
@@ -543,6 +589,7 @@ int main(void)
 		policy_tree_test(folders_of_the_policy_may_be_read),
 		policy_tree_test(odd_names_are_data),
 		policy_tree_test(the_verdict_names_word_and_place),
+		policy_tree_test(any_failure_of_the_kernel_is_a_denial),
 		policy_tree_test(the_root_by_another_name_is_the_root),
 		policy_tree_test(without_a_real_root_there_is_none),
 		policy_tree_test(the_root_is_the_worktree_around),
