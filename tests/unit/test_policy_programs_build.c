@@ -323,6 +323,9 @@ static const struct denied denied[] = {
 	{"shellcheck -x src/x.sh", "option"},
 	{"shellcheck /etc/profile", "path.outside"},
 	{"pkg-config --with-path=. x", "option"},
+	{"cmake -vC src/x .", "option"},
+	{"nm -U default a.out", "option"},
+	{"make -j$(nproc)$(cat README.md)", "value.dynamic"},
 };
 
 static void lets_through(void **state)

@@ -266,6 +266,16 @@ static const struct denied denied[] = {
 	{"ls -w", "option"},
 	{"ls --block-size", "option"},
 	{"ls -é", "name.bytes"},
+	{"mv esc d", "path.outside"},
+	{"cp -a esc d", "path.outside"},
+	{"mv src esc", "path.outside"},
+	{"cp README.md esc", "path.outside"},
+	{"ln -s x esc", "path.outside"},
+	{"ln -s README.md esc", "path.outside"},
+	{"ln -s .git/hooks h", "path.protected"},
+	{"ln -s .git h", "path.protected"},
+	{"ln -s .. sub/l && mv sub/l l && cat l/secret", "path.outside"},
+	{"ln -s ../README.md sub/l && cp -a sub/l .", "path.outside"},
 };
 
 static void lets_through(void **state)

@@ -45,6 +45,8 @@ static const char *const allowed[] = {
 	"sed -s -n '1p' src/main.c src/util.c",
 	"sed '# comment\ns/a/b/' README.md",
 	"sed -i \"s#http://a/b#https://c/d#\" README.md",
+	"sed ':a;$!{N;ba};s/\\n/ /g' README.md",
+	"sed -e '/a/b' -e 's/x/y/' README.md",
 };
 
 static const struct denied denied[] = {
@@ -81,8 +83,6 @@ static const struct denied denied[] = {
 	{"sed '/x/{p;e id;}' README.md", "script"},
 	{"sed '{{e id}}' README.md", "script"},
 	{"sed ':a;N;$!ba;e id' README.md", "script"},
-	{"sed ':a}e id' README.md", "script"},
-	{"sed 'b end}' README.md", "script"},
 	{"sed 'y/abc/def/;e id' README.md", "script"},
 	{"sed 'a\\' -e 'e id' README.md", "script"},
 	{"sed -e 'a foo' -e 'e id' README.md", "script"},
@@ -105,6 +105,9 @@ static const struct denied denied[] = {
 	{"sed '-i../x*' s/a/b/ README.md", "operand"},
 	{"sed --in-plac s/a/b/ README.md", "option"},
 	{"sed -n \"$(cat README.md)\" README.md", "value.dynamic"},
+	{"sed 'ba#x;e id' README.md", "script"},
+	{"sed ':a#x;e id' README.md", "script"},
+	{"sed ':a;$!{N;ba};e id' README.md", "script"},
 };
 
 static void lets_through(void **state)

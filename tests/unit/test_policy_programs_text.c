@@ -135,6 +135,11 @@ static const char *const allowed[] = {
 	"shuf -n 3 README.md",
 	"join README.md src/main.c",
 	"comm -3 README.md src/main.c",
+	"diff -u3 README.md src/main.c",
+	"diff -C 2 README.md src/main.c",
+	"git log $(git merge-base main HEAD)..HEAD",
+	"xxd -c 8 README.md",
+	"xxd -c8 -l16 README.md",
 };
 
 static const struct denied denied[] = {
@@ -250,6 +255,15 @@ static const struct denied denied[] = {
 	{"which ../x", "operand"},
 	{"getconf -a x y", "option"},
 	{"numfmt --header=x -x", "operand"},
+	{"xxd -rc 16 .git/config", "option"},
+	{"xxd -rp README.md", "option"},
+	{"diff -U README.md src/main.c src/util.c", "operand"},
+	{"jq -n env", "script"},
+	{"jq -n '$ENV'", "script"},
+	{"jq -n '$ENV.PATH'", "script"},
+	{"jq -n 'env.PATH'", "script"},
+	{"x='a --output=y'; git log $(git merge-base a b)$x", "value.dynamic"},
+	{"git log $(git rev-parse HEAD)*", "value.dynamic"},
 };
 
 static void lets_through(void **state)

@@ -52,6 +52,7 @@ static const char *const allowed[] = {
 	"for f in src/*.c; do wc -l \"$f\"; done",
 	"for f in a b; do echo \"$f\"; done | sort",
 	"if [ -f README.md ]; then cat README.md; fi",
+	"command -v cc",
 };
 
 static const struct denied denied[] = {
@@ -147,6 +148,10 @@ static const struct denied denied[] = {
 	{"cd -L sub", "cwd"},
 	{"cd -P ..", "path.outside"},
 	{"cd sub ..", "cwd"},
+	{"for i in 1 2; do mv sub/l l; ln -s .. sub/l; done", "path.outside"},
+	{"env", "wrapper"},
+	{"env CC=gcc", "wrapper"},
+	{"export", "operand"},
 };
 
 static void lets_through(void **state)
