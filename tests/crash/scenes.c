@@ -38,6 +38,13 @@
 	"git add wf.md && git commit -q -m flow\n"
 #define FLOW       WORKFLOW "dev-team step G-1 --workflow wf.md >/dev/null\n"
 #define OWNED_FLOW WORKFLOW "dev-team step G-1 --workflow wf.md --owner ann >/dev/null\n"
+/* A script that its policy denies. */
+#define BOUND                                                                                      \
+	WORKFLOW                                                                                   \
+	"sed -i -e '2i security: {policy: build}' -e 's,echo linted; echo done,cat /etc/shadow,' " \
+	"wf.md\n"                                                                                  \
+	"git commit -qam bound\n"                                                                  \
+	"dev-team step G-1 --workflow wf.md >/dev/null\n"
 #define GATE(action, word)                                                                         \
 	"echo " word " | dev-team record --context-file \"$STATE/G-1.md\" --action G-1/" action    \
 	" --result " word " >/dev/null\n"
@@ -227,6 +234,19 @@ const struct scene scenes[] = {
 		.words = {"exec", "--context-file", "@G-1.md", "--action", "G-1/lint/1", "--owner",
 			"ann"},
 		.varies = true,
+		.id = "G-1"},
+	{.name = "exec: a denied script",
+		.setup = BOUND,
+		.words = {"exec", "--context-file", "@G-1.md", "--action", "G-1/lint/1"},
+		.varies = true,
+		.full = true,
+		.id = "G-1"},
+	{.name = "step: after a denied script",
+		.full = true,
+		.setup = BOUND "dev-team exec --context-file \"$STATE/G-1.md\" --action G-1/lint/1 "
+			       ">/dev/null\n",
+		.words = {"step", "G-1", "--workflow", "wf.md"},
+		.prints = true,
 		.id = "G-1"},
 	{.name = "run",
 		.full = true,
