@@ -207,8 +207,9 @@ static int run_command(struct invocation *in, struct hook *h, const char *comman
 			h->persona->name);
 	if (need_policy(h) < 0)
 		return -1;
-	rc = protocol_begins(given, h->self) ? protocol_check(&own, given, &text, &h->verdict)
-					     : check_command(h, given, &text);
+	rc = protocol_begins(given, h->self)
+		     ? policy_protocol_check(&own, given, &text, &h->verdict)
+		     : check_command(h, given, &text);
 	if (rc < 0)
 		return -1;
 	if (!str_eq(buf_str(&text), given))

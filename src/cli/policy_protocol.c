@@ -190,7 +190,7 @@ static void name_self(const struct protocol_call *p, struct node *n)
 	n->words[0] = (struct word){.at = part->at, .parts = part, .n = 1, .quoted = true};
 }
 
-int protocol_check(
+int policy_protocol_check(
 	const struct protocol_call *p, struct str command, struct buf *out, struct verdict *v)
 {
 	struct words words;

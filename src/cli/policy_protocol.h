@@ -22,7 +22,7 @@ bool protocol_begins(struct str command, const char *self);
  * document in the state folder that the agent could not have written itself: `exec` runs what the
  * document says.
  */
-int protocol_check(
+int policy_protocol_check(
 	const struct protocol_call *p, struct str command, struct buf *out, struct verdict *v);
 
 #endif
