@@ -1,5 +1,5 @@
 /*
- * The tree, run: lists, conditions, loops.
+ * The tree, run: lists and conditions; interpret_loop.c has the loops.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +13,7 @@ int run_heed(struct shell *sh, int status)
 	return status;
 }
 
-/* Where a failure is an answer. */
-static int run_unheeded(struct shell *sh, const struct node *n)
+int run_unheeded(struct shell *sh, const struct node *n)
 {
 	int status;
 
@@ -74,52 +73,6 @@ static int run_if(struct shell *sh, const struct node *n)
 	return i < n->n ? run_node(sh, n->children[i]) : 0;
 }
 
-static int run_loop(struct shell *sh, const struct node *n)
-{
-	int status = 0;
-
-	for (;;) {
-		int test = run_unheeded(sh, n->children[0]);
-
-		if (shell_stopped(sh))
-			return sh->leaving ? sh->status : test;
-		if ((test == 0) != (n->kind == NODE_WHILE))
-			return status;
-		status = run_node(sh, n->children[1]);
-		if (shell_stopped(sh))
-			return status;
-	}
-}
-
-static int set_name(struct turn *t, const struct node *n, const struct arg *value)
-{
-	const struct setting *s = setting_get(&t->sh->settings, n->name);
-
-	if ((s && s->exported ? check_assignment(&t->check, t->expander.cwd, n->name, value)
-			      : check_variable(&t->check, n->name, n->at)) < 0)
-		return -1;
-	setting_set(&t->sh->settings, n->name, value->text);
-	return 0;
-}
-
-static int run_for(struct shell *sh, const struct node *n)
-{
-	CLEANUP(turn_end) struct turn t;
-	struct args_list values = {0};
-	int status = 0;
-
-	turn_begin(&t, sh);
-	for (size_t i = 0; i < n->n_words; i++)
-		if (expand_word(&t.expander, &n->words[i], &values) < 0)
-			return turn_failed(&t);
-	for (size_t i = 0; i < values.n && !shell_stopped(sh); i++) {
-		if (set_name(&t, n, &values.p[i]) < 0)
-			return turn_failed(&t);
-		status = run_node(sh, n->children[0]);
-	}
-	return status;
-}
-
 typedef int run_fn(struct shell *sh, const struct node *n);
 
 static const struct {
@@ -164,12 +117,13 @@ int run_node(struct shell *sh, const struct node *n)
 	int status;
 
 	if (shell_stopped(sh))
-		return sh->leaving ? sh->status : NOT_RUN;
+		return sh->leaving ? sh->status : sh->skip ? 0 : NOT_RUN;
 	status = n->kind != NODE_COMMAND && n->n_redirects ? run_redirected(sh, n)
 							   : kinds[n->kind].run(sh, n);
 	if (kinds[n->kind].heeded)
 		status = run_heed(sh, status);
-	return sh->leaving ? sh->status : status;
+	sh->last = sh->leaving ? sh->status : status;
+	return sh->last;
 }
 
 static void take_environment(struct shell *sh, char **environment)
@@ -215,9 +169,8 @@ int interpret_shared(const struct execution *x, const struct root *root, char **
 
 	shell_signals();
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* what a subshell leaves comes to us */
-	sh.cwd = xmalloc(strlen(x->cwd) + 1);
-	memcpy(sh.cwd, x->cwd, strlen(x->cwd) + 1);
 	take_environment(&sh, environment);
+	shell_set_cwd(&sh, str_of(x->cwd));
 	if (enter(&sh) < 0)
 		return NOT_RUN;
 	status = run_node(&sh, x->tree);

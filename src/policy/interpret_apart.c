@@ -12,6 +12,7 @@ void run_part(struct shell *sh, const struct node *n, const struct node *feeder)
 	int status;
 
 	sh->apart = true;
+	sh->loops = sh->skip = 0;
 	status = n->kind == NODE_COMMAND ? run_command(sh, n, feeder, true) : run_node(sh, n);
 	shell_exit(sh, status);
 }

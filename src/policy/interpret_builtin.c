@@ -20,10 +20,7 @@ static int builtin_cd(struct turn *t, const struct call *call)
 			strerror(errno));
 		return 1;
 	}
-	free(sh->cwd);
-	sh->cwd = xmalloc(to.n + 1);
-	memcpy(sh->cwd, to.n ? to.p : "", to.n);
-	sh->cwd[to.n] = '\0';
+	shell_set_cwd(sh, to);
 	return 0;
 }
 
@@ -128,6 +125,27 @@ static int builtin_set(struct turn *t, const struct call *call)
 	return 0;
 }
 
+int builtin_exit(struct turn *t, const struct call *call)
+{
+	int status = t->sh->last;
+
+	if (call->n > 1) {
+		struct str text = call->args[1].text;
+
+		status = 0;
+		for (size_t i = 0; i < text.n && text.p[i] >= '0' && text.p[i] <= '9'; i++)
+			status = (status * 10 + text.p[i] - '0') & 0xff;
+	}
+	return shell_leave(t->sh, status);
+}
+
+int builtin_wait(struct turn *t, const struct call *call)
+{
+	(void)call;
+	shell_wait_jobs(t->sh);
+	return 0;
+}
+
 static int builtin_nothing(struct turn *t, const struct call *call)
 {
 	(void)t;
@@ -178,7 +196,9 @@ builtin_fn *builtin_named(struct str name)
 		const char *name;
 		builtin_fn *run;
 	} all[] = {{"cd", builtin_cd}, {"export", builtin_export}, {"read", builtin_read},
-		{"set", builtin_set}, {"command", builtin_command}, {":", builtin_nothing}};
+		{"set", builtin_set}, {"command", builtin_command}, {"exit", builtin_exit},
+		{"break", builtin_break}, {"continue", builtin_continue}, {"wait", builtin_wait},
+		{":", builtin_nothing}};
 
 	for (size_t i = 0; i < COUNT(all); i++)
 		if (str_is(name, all[i].name))

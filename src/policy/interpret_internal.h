@@ -86,11 +86,16 @@ struct shell {
 	bool errexit, nounset, pipefail;
 	unsigned unheeded; /* conditions around this place: there errexit does nothing */
 	int status, output_status;
-	bool apart;   /* not the first process of the run: what an unset variable ends differs */
-	bool leaving; /* this process goes on to its end: errexit, an unset variable, a denial */
+	int last;       /* of the command before, for exit */
+	unsigned loops; /* around this place, in this process */
+	unsigned skip;  /* loops that break or continue leaves */
+	bool again;     /* continue: the last of them goes on with its next turn */
+	bool apart;     /* not the first process of the run: what an unset variable ends differs */
+	bool leaving;   /* this process goes on to its end: errexit, an unset variable, a denial */
 };
 
-/* True when nothing further may be started: leaving, denied anywhere, or told to end. */
+/* True when nothing further may be started: leaving (a loop, or all), denied anywhere, or told to
+ * end. */
 bool shell_stopped(const struct shell *sh);
 /* A line on standard error, `dev-team: ` before it. */
 void shell_say(const char *fmt, ...) PRINTF(1, 2);
@@ -105,6 +110,8 @@ pid_t shell_fork(struct shell *sh);
 /* Its status as a shell gives it. */
 int shell_wait(struct shell *sh, pid_t pid);
 void shell_wait_jobs(struct shell *sh);
+/* Sets cwd and PWD, which is known to the shell alone. */
+void shell_set_cwd(struct shell *sh, struct str cwd);
 /* For the first process, which orphans come to. */
 void shell_wait_left(struct shell *sh);
 _Noreturn void shell_exit(struct shell *sh, int status);
@@ -126,6 +133,11 @@ int run_subshell(struct shell *sh, const struct node *n);
 int run_background(struct shell *sh, const struct node *n);
 int run_timed(struct shell *sh, const struct node *n);
 int run_case(struct shell *sh, const struct node *n);
+/* interpret_loop.c */
+int run_loop(struct shell *sh, const struct node *n);
+int run_for(struct shell *sh, const struct node *n);
+/* Where a failure is an answer. */
+int run_unheeded(struct shell *sh, const struct node *n);
 
 /* What one command is about: the check with real values, in an arena that ends with it. */
 struct turn {
@@ -171,6 +183,7 @@ int open_beneath(const struct root *r, struct str path, int flags);
 typedef int builtin_fn(struct turn *t, const struct call *call);
 builtin_fn *builtin_named(struct str name); /* NULL: none */
 builtin_fn builtin_read;
+builtin_fn builtin_exit, builtin_break, builtin_continue, builtin_wait;
 bool shell_is_name(struct str s);
 /* Says that it is none; the status. */
 int shell_no_name(const char *what, struct str name);

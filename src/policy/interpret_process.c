@@ -32,7 +32,7 @@ void shell_signals(void)
 
 bool shell_stopped(const struct shell *sh)
 {
-	return sh->leaving || told_to_end || shared_denied(sh->shared);
+	return sh->leaving || sh->skip || told_to_end || shared_denied(sh->shared);
 }
 
 void shell_say(const char *fmt, ...)
@@ -142,6 +142,23 @@ void shell_wait_left(struct shell *sh)
 	for (unsigned i = 0; i < SHARED_JOBS && i < atomic_load(&sh->shared->n_jobs); i++)
 		while (waitpid(sh->shared->jobs[i], NULL, 0) < 0 && errno == EINTR)
 			;
+}
+
+void shell_set_cwd(struct shell *sh, struct str cwd)
+{
+	CLEANUP(buf_release) struct buf full = BUF_INIT;
+	char *path = xmalloc(cwd.n + 1);
+
+	if (cwd.n)
+		memcpy(path, cwd.p, cwd.n);
+	path[cwd.n] = '\0';
+	free(sh->cwd);
+	sh->cwd = path;
+	buf_adds(&full, sh->root->path);
+	if (cwd.n && full.len > 1)
+		buf_addc(&full, '/');
+	buf_add(&full, cwd);
+	setting_set(&sh->settings, STR("PWD"), buf_str(&full));
 }
 
 /* As in a shell, whoever waits for this process does not wait for what it put aside. */

@@ -87,7 +87,7 @@ void turn_begin(struct turn *t, struct shell *sh)
 		.left = SHELL_ASKED,
 		.live = true};
 	t->expander = (struct expander){.check = &t->check,
-		.cwd = str_of(sh->cwd),
+		.cwd = arena_str(&t->arena, str_of(sh->cwd)),
 		.variable = value_of,
 		.output = output_of,
 		.of = t};

@@ -18,12 +18,16 @@ static const struct row {
 #include "tests/unit/interpret_rows.h"
 };
 
-static const char *const allowed[] = {":", "[", "cat", "cd", "command", "cp", "echo", "export",
-	"false", "grep", "head", "ls", "mkdir", "mv", "nosuch-program", "printenv", "printf", "pwd",
-	"read", "rm", "seq", "set", "sleep", "sort", "tail", "tee", "test", "touch", "tr", "true",
-	"uniq", "wc"};
+static const char *const allowed[] = {":", "[", "break", "cat", "cd", "command", "continue", "cp",
+	"echo", "exit", "export", "false", "grep", "head", "ls", "mkdir", "mv", "nosuch-program",
+	"printenv", "printf", "pwd", "read", "rm", "seq", "set", "sleep", "sort", "tail", "tee",
+	"test", "touch", "tr", "true", "uniq", "wait", "wc"};
 static struct program programs[] = {{.name = "nosuch-program", .options = "", .operands = ""},
-	{.name = "printenv", .options = "", .operands = "text*"}};
+	{.name = "printenv", .options = "", .operands = "text*"},
+	{.name = "exit", .options = "", .operands = "number"},
+	{.name = "break", .options = "", .operands = "number"},
+	{.name = "continue", .options = "", .operands = "number"},
+	{.name = "wait", .options = "", .operands = ""}};
 static char path[] = "PATH=/usr/bin:/bin", lang[] = "LANG=C.UTF-8", home[] = "HOME=/nonexistent";
 static char *environment[] = {path, lang, home, NULL};
 static struct policy policy = {.name = "test",
