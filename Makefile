@@ -75,7 +75,7 @@ TESTLIB := $(patsubst %.c,$(O)/%.o,$(wildcard tests/lib/*.c)) $(LIB)
 TOOLS   := $(wildcard $(patsubst %,tests/%/*.c,spec store crash bench fuzz lib policy))
 PROGRAMS := $(UNIT:%.c=$(O)/%) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
 	$(patsubst %,$(O)/tests/%,spec/runner store/conform store/crowd crash/killat crash/sweep crash/storm \
-	policy/oracle policy/contexts policy/differential policy/recorder policy/escape_paths)
+	policy/oracle policy/contexts policy/differential policy/recorder policy/escape_paths policy/escape_kernel)
 
 # Where this test plants its faults.
 $(O)/tests/unit/test_simulate: LDFLAGS += $(patsubst %,-Wl$(COMMA)--wrap=%,lease_admit lease_held \
@@ -101,6 +101,8 @@ $(O)/tests/policy/contexts: $(O)/tests/policy/contexts.o $(TESTLIB)
 $(O)/tests/policy/differential: $(O)/tests/policy/differential.o $(GENERATE) $(TESTLIB)
 	$(LINK)
 $(O)/tests/policy/escape_paths: $(O)/tests/policy/escape_paths.o $(TESTLIB)
+	$(LINK)
+$(O)/tests/policy/escape_kernel: $(O)/tests/policy/escape_kernel.o $(O)/tests/policy/attacker.o $(TESTLIB)
 	$(LINK)
 $(O)/tests/fuzz/replay_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(TESTLIB)
 	$(LINK)

@@ -146,6 +146,9 @@ static void add_git(struct arena *a, struct sandbox *s)
 	struct grant *g;
 	char *path;
 
+	/* A linked worktree's own folder, or a submodule's. */
+	if (r->git_dir)
+		add(a, s, r->git_dir, s->policy->write ? GRANT_WRITE : GRANT_READ)->needed = true;
 	if (!r->common_dir)
 		return;
 	g = add(a, s, r->common_dir, GRANT_READ);
@@ -159,8 +162,6 @@ static void add_git(struct arena *a, struct sandbox *s)
 		if (mkdir(path, 0777) == 0 || path_exists(path))
 			add(a, s, path, GRANT_WRITE);
 	}
-	if (s->policy->write && r->git_dir)
-		add(a, s, r->git_dir, GRANT_WRITE)->needed = true;
 }
 
 static bool has_place(const struct sandbox *s, const char *path)

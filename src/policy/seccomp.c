@@ -217,6 +217,12 @@ static void processes(struct filter *f, bool namespaced)
 	load_argument(f, 0);
 	refuse_value(f, UINT32_MAX); /* everything of this user's */
 	end(f, block);
+	/* A limit of no seconds ends a process as well as a signal does. */
+	block = only(f, SYS_prlimit64);
+	load_argument(f, 0);
+	allow_value(f, 0);
+	refuse(f, EPERM);
+	end(f, block);
 }
 
 /* Calls that type into a terminal, or change how it works, for whoever reads it next. */
