@@ -345,11 +345,16 @@ static bool only_tells(const struct call *call)
 {
 	static const char *const quiet[] = {"-E", "-M", "-MM", "-fsyntax-only", "-###", "--version",
 		"--help", "-dumpversion", "-dumpfullversion", "-dumpmachine", NULL};
+	bool tells = false;
 
-	for (size_t i = 1; i < call->n; i++)
-		if (in_list(call->args[i].text, quiet) || str_starts(call->args[i].text, "-print-"))
-			return true;
-	return false;
+	for (size_t i = 1; i < call->n; i++) {
+		struct str text = call->args[i].text;
+
+		if (str_starts(text, "-save-temps") || str_is(text, "-MD") || str_is(text, "-MMD"))
+			return false;
+		tells |= in_list(text, quiet) || str_starts(text, "-print-");
+	}
+	return tells;
 }
 
 int check_cc(struct check *c, const struct call *call)

@@ -20,7 +20,7 @@ const struct binary binaries_files[] = {
 		"-P:text -I:text -o:write --dirsfirst --filesfirst --noreport --prune --si --du "
 		"--gitignore --charset:name --filelimit:number --sort:name --inodes --device",
 		"read*", 0, NULL},
-	{"find", NULL, NULL, BINARY_FILES, check_find},
+	{"find", NULL, NULL, 0, check_find},
 	{"stat", "-f,--file-system -c,--format:text --printf:text -t,--terse --cached:name",
 		"read*", 0, NULL},
 	{"file",

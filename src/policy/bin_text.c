@@ -46,9 +46,9 @@ const struct binary binaries_text[] = {
 		"read*", 0, NULL},
 	{"wc", "-c,--bytes -m,--chars -l,--lines -L,--max-line-length -w,--words", "read*", 0,
 		NULL},
-	{"grep", GREP, GREP_OPERANDS, BINARY_FILES, NULL},
-	{"egrep", GREP, GREP_OPERANDS, BINARY_FILES, NULL},
-	{"fgrep", GREP, GREP_OPERANDS, BINARY_FILES, NULL},
+	{"grep", GREP, GREP_OPERANDS, 0, NULL},
+	{"egrep", GREP, GREP_OPERANDS, 0, NULL},
+	{"fgrep", GREP, GREP_OPERANDS, 0, NULL},
 	{"rg",
 		"-e,--regexp:text -f,--file:read -i,--ignore-case -s,--case-sensitive "
 		"-S,--smart-case "
@@ -67,7 +67,7 @@ const struct binary binaries_text[] = {
 		"--sortr:word{none,path,modified,accessed,created} -j,--threads:number --no-config "
 		"--no-messages --crlf -M,--max-columns:number --passthru --max-filesize:text "
 		"--one-file-system --line-buffered",
-		"text(-e,-f,--files) read*", BINARY_FILES, NULL},
+		"text(-e,-f,--files) read*", 0, NULL},
 	{"sort",
 		"-b,--ignore-leading-blanks -d,--dictionary-order -f,--ignore-case "
 		"-g,--general-numeric-sort -i,--ignore-nonprinting -M,--month-sort "

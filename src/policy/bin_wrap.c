@@ -39,6 +39,9 @@ static int check_nice(struct check *c, const struct call *call)
 
 static int check_nohup(struct check *c, const struct call *call)
 {
+	if (!c->policy->write)
+		return bin_refuse(c, RULE_WRITE, &call->args[0],
+			"the policy does not allow writing, and nohup may write nohup.out");
 	return check_plain(c, call, "+", false);
 }
 

@@ -11,7 +11,7 @@ static const struct binary *own(struct arena *a, const struct program *p)
 	b->name = p->name;
 	b->options = p->options;
 	b->operands = p->operands;
-	b->flags = p->runs_code ? BINARY_RUNS_CODE : 0;
+	b->flags = BINARY_OWN | (p->runs_code ? BINARY_RUNS_CODE : 0);
 	return b;
 }
 
@@ -41,6 +41,10 @@ int check_binary(struct check *c, const struct call *call, const struct binary *
 
 	if (!(b->flags & BINARY_BUILTIN) && only_help(call))
 		return asked(c, RULE_OPTION, call->args[1].at, call->args[1].text, STR(""), 0);
+	if (b->flags & BINARY_RUNS_CODE && !(b->flags & BINARY_OWN) && !c->policy->write &&
+		b->check != check_cc)
+		return bin_refuse(c, RULE_WRITE, &call->args[0],
+			"the policy does not allow writing, and what this runs may write");
 	if (b->check)
 		return b->check(c, call);
 	if (check_options(c, call, 1, b->options, &p) < 0)

@@ -33,8 +33,7 @@
 enum {
 	BINARY_BUILTIN = 1,   /* done by the shell itself (cd, read, export, set, :) */
 	BINARY_RUNS_CODE = 2, /* runs what the repository says: only the kernel's layers bound it */
-	BINARY_FILES =
-		4, /* puts out names of files below its operands, for xargs (find, git ls-files) */
+	BINARY_OWN = 4,       /* the policy itself describes it */
 };
 
 struct binary {
