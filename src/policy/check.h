@@ -31,6 +31,7 @@ struct check {
 	struct trace *trace; /* may be NULL */
 	unsigned left;       /* calls that may still be asked about */
 	bool live;           /* the executor asks: all values are real */
+	struct compiled *compiled;   /* options.c: notations that were read before */
 	const struct call *finder; /* what finds the files of ARG_FOUND */
 	bool links, moves;	   /* a link with `..` is made; files are moved or copied */
 };

@@ -224,6 +224,32 @@ static int take_arg(struct walk *w, bool *ended)
 	return 0;
 }
 
+/* Rows stay where they are, so the place of a notation is its name. */
+struct compiled {
+	const char *options;
+	struct notation notation;
+	struct compiled *next;
+};
+
+/* The same row is asked about for each command of a line, in each folder that may be. */
+static int compile(struct check *c, const char *options, struct notation *out, struct error *err)
+{
+	struct compiled *one = c->compiled;
+
+	while (one && one->options != options)
+		one = one->next;
+	if (!one) {
+		one = arena_alloc(c->arena, sizeof(*one));
+		if (notation_options(c->arena, options, &one->notation, err) < 0)
+			return -1;
+		one->options = options;
+		one->next = c->compiled;
+		c->compiled = one;
+	}
+	*out = one->notation;
+	return 0;
+}
+
 int check_options(struct check *c, const struct call *call, size_t first, const char *options,
 	struct parsed *out)
 {
@@ -232,7 +258,7 @@ int check_options(struct check *c, const struct call *call, size_t first, const 
 	bool ended = false;
 
 	*out = (struct parsed){.first_operand = call->n, .n_before = SIZE_MAX};
-	if (notation_options(c->arena, options, &w.n, &err) < 0)
+	if (compile(c, options, &w.n, &err) < 0)
 		return deny(c->v, RULE_INTERNAL, call->at, "notation: %s", err.text);
 	out->operands = arena_alloc(c->arena, (call->n + 1) * sizeof(*out->operands));
 	for (; w.at < call->n; w.at++)
