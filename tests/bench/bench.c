@@ -2,7 +2,7 @@
  * bench: a table of what the verbs cost beside the least that a durable change can cost. The two
  * are run in turn, A B A B, so that what else the machine does hits both alike. Asserts nothing.
  *
- *     bench DEV-TEAM [RUNS]
+ *     bench DEV-TEAM [RUNS [policy]]
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 #include "context/file.h"
 #include "src/base/path.h"
 #include "tests/bench/long_history.h"
+#include "tests/bench/shell.h"
 #include "tests/lib/run.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/tree.h"
@@ -288,6 +289,23 @@ static void measure_verify(void)
 	runs = all;
 }
 
+static void measure_policy(void)
+{
+	static const char line[] = "git log --oneline -n 20 | grep -n fix && ls -la src";
+	static struct side a, b;
+	const char *true_ = "/usr/bin/true";
+
+	tree_mkdirs(in_dir("src"));
+	a = (struct side){.argv = (const char *const[]){program, "policy", "check", "--policy",
+				  "developer", "--", line, NULL}};
+	b = (struct side){.argv = (const char *const[]){empty, NULL}};
+	compare("policy check, a line : empty process", &a, &b, "<= 2.0x");
+	a = (struct side){.argv = (const char *const[]){program, "policy", "exec", "--policy",
+				  "developer", "--", "true", NULL}};
+	b = (struct side){.argv = (const char *const[]){true_, NULL}};
+	compare("policy exec true : true", &a, &b, "");
+}
+
 static void make_repository(void)
 {
 	static const char script[] = "git init -q --template= . && git remote add origin "
@@ -324,10 +342,14 @@ int main(int argc, char **argv)
 	printf("%u runs of each, in turn, in %s; milliseconds\n\n", runs, dir);
 	printf("%-42s %8s %8s %8s %8s %8s %8s  %s\n", "A : B", "A median", "A p95", "B median",
 		"B p95", "ratio", "of pairs", "target");
-	measure_size(4 * KIB, "4 KiB");
-	measure_size(1024 * KIB, "1 MiB");
-	measure_history();
-	measure_verify();
+	if (argc < 4) {
+		measure_size(4 * KIB, "4 KiB");
+		measure_size(1024 * KIB, "1 MiB");
+		measure_history();
+		measure_verify();
+	}
+	measure_policy();
+	bench_shell();
 	tree_remove(dir);
 	free(dir);
 	arena_release(&arena);
