@@ -24,13 +24,14 @@ static bool kind_known(struct str kind)
 	return str_starts(kind, "word{") && str_ends(kind, "}") && kind.n > strlen("word{}");
 }
 
+/* Of few characters, in short texts, often. */
 static size_t index_of(struct str s, const char *any)
 {
-	size_t i = 0;
-
-	while (i < s.n && !strchr(any, s.p[i]))
-		i++;
-	return i;
+	for (size_t i = 0; i < s.n; i++)
+		for (const char *c = any; *c; c++)
+			if (s.p[i] == *c)
+				return i;
+	return s.n;
 }
 
 /* `@write` and the value, cut off the end of an option's word. */
@@ -58,9 +59,9 @@ static bool name_fits(struct str name)
 	if (name.n < 2 || name.p[0] != '-' || str_is(name, "--"))
 		return false;
 	for (size_t i = 1; i < name.n; i++)
-		if (name.p[i] <= ' ' || name.p[i] >= 0x7f || strchr("@'\"", name.p[i]))
+		if (name.p[i] <= ' ' || name.p[i] >= 0x7f)
 			return false;
-	return true;
+	return index_of(name, "@'\"") == name.n;
 }
 
 static int add_names(struct notation *n, struct str names, struct option_row row, struct error *err)
