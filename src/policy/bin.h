@@ -28,6 +28,7 @@ int bin_enter(struct check *c, const struct call *call, const struct arg *folder
 
 int check_diff(struct check *c, const struct call *call);
 int check_sed(struct check *c, const struct call *call);
+int check_awk(struct check *c, const struct call *call);
 int check_jq(struct check *c, const struct call *call);
 int check_test(struct check *c, const struct call *call);
 int check_find(struct check *c, const struct call *call);

@@ -108,13 +108,13 @@ int check_cmake(struct check *c, const struct call *call)
 	struct parsed p;
 
 	if (check_options(c, call, 1,
-		    "= -S:read -B:tree -C:read -D:text -U:text -G:text -T:text -A:text "
+		    "= -S:read -B:folder -C:read -D:text -U:text -G:text -T:text -A:text "
 		    "--toolchain:read "
 		    "--install-prefix:tree -Wdev -Wno-dev -Werror=dev -Wno-error=dev -Wdeprecated "
 		    "-Wno-deprecated --preset:name --list-presets?name -L -LA -LAH -LH -N --fresh "
-		    "--build:tree -t,--target:name -j,--parallel?number --config:name "
+		    "--build:folder -t,--target:name -j,--parallel?number --config:name "
 		    "--clean-first "
-		    "-v,--verbose --use-stderr --install:tree --prefix:tree --component:name "
+		    "-v,--verbose --use-stderr --install:folder --prefix:tree --component:name "
 		    "--strip "
 		    "--graphviz:write --log-level:name --log-context --debug-output --debug-find "
 		    "--trace --trace-expand --warn-uninitialized --no-warn-unused-cli "

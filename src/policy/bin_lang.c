@@ -164,7 +164,7 @@ int check_npm(struct check *c, const struct call *call)
 	"-q,--quiet -v,--verbose -vv --release -r --all --workspace --all-targets --all-features " \
 	"--no-default-features -F,--features:text -p,--package:text --exclude:text --lib --bins "  \
 	"--bin:name --examples --example:name --tests --test:name --benches --bench:name --doc "   \
-	"-j,--jobs:number --profile:name --target:name --target-dir:tree --manifest-path:read "    \
+	"-j,--jobs:number --profile:name --target:name --target-dir:folder --manifest-path:read "    \
 	"--locked --offline --frozen --message-format:name --color:name --no-run --no-fail-fast "  \
 	"--check --no-deps --keep-going -e,--edges:text -i,--invert:name -d,--duplicates "         \
 	"--depth:name"

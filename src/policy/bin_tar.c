@@ -69,6 +69,11 @@ static int check_archive(
 		return bin_refuse(c, RULE_OPTION, file, "an archive on another machine");
 	if (bin_is(file, "-"))
 		return 0;
+	/* A found name may have a colon too; behind the slash that find puts in front it is none.
+	 */
+	if (file->origin != ARG_KNOWN &&
+		!(c->finder && str_is(bin_base(c->finder->args[0].text), "find")))
+		return bin_refuse(c, RULE_PATH_DYNAMIC, file, "an archive that is not known");
 	return check_value(c, call, file, writes ? STR("write") : STR("read"));
 }
 

@@ -145,6 +145,9 @@ const struct binary binaries_text[] = {
 		"read read", 0, NULL},
 	{"tsort", "", "read", 0, NULL},
 	{"sed", NULL, NULL, 0, check_sed},
+	{"awk", NULL, NULL, 0, check_awk},
+	{"gawk", NULL, NULL, 0, check_awk},
+	{"mawk", NULL, NULL, 0, check_awk},
 	{"jq", NULL, NULL, 0, check_jq},
 	{"tee",
 		"-a,--append -i,--ignore-interrupts -p "

@@ -101,6 +101,9 @@ static bool git_finding(struct check *c, const struct call *call, struct finding
 	if (!str_is(call->args[1].text, "diff") || !quiet_options(c, call, 2, GIT_DIFF, &p) ||
 		!given_any(&p, "--name-only"))
 		return false;
+	/* Names are seen from the top of the worktree. */
+	if (call->cwd.n && !given_any(&p, "--relative"))
+		return false;
 	pathspec_finding(&p, p.n_before, out);
 	return true;
 }

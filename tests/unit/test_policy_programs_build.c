@@ -93,6 +93,8 @@ static const char *const allowed[] = {
 	"clang-format --style=LLVM src/main.c",
 	"shellcheck -s sh src/x.sh",
 	"pkg-config --cflags --libs libxml-2.0",
+	"cmake --build .",
+	"cmake .",
 };
 
 static const struct denied denied[] = {
@@ -326,6 +328,7 @@ static const struct denied denied[] = {
 	{"cmake -vC src/x .", "option"},
 	{"nm -U default a.out", "option"},
 	{"make -j$(nproc)$(cat README.md)", "value.dynamic"},
+	{"cmake --build ..", "path.outside"},
 };
 
 static void lets_through(void **state)

@@ -61,6 +61,9 @@ static const char *const allowed[] = {
 	"find . -name '*.orig' -o -name '*.rej'",
 	"find . -name '*.c' | xargs wc -l",
 	"find . -name '*.c' -not -path './build/*' | xargs grep -n main",
+	"find src -name '*.c' -exec awk 'END {print NR}' {} +",
+	"find build -name '*.tgz' -exec tar tzf {} \\;",
+	"git diff --name-only -z | xargs -0 cat",
 };
 
 static const struct denied denied[] = {
@@ -191,6 +194,9 @@ static const struct denied denied[] = {
 	{"find . -type f ! -path './.git/*' -exec cp {} .git/x \\;", "path.protected"},
 	{"find . -ok sh \\;", "option"},
 	{"find . -name x -ok rm {} \\;", "option"},
+	{"find . -exec awk 'BEGIN{system(\"id\")}' {} +", "script"},
+	{"git ls-files -z | xargs -0 -I{} tar xf {} -C build", "path.dynamic"},
+	{"cd sub && git diff --name-only -z | xargs -0 cat", "wrapper"},
 };
 
 static void lets_through(void **state)
