@@ -1,7 +1,4 @@
 /* git: its own options, the command, what the policy says of it; then the command's row. */
-#include <fcntl.h>
-#include <limits.h>
-#include <sys/stat.h>
 #include "src/policy/bin_git.h"
 
 /* Others move the repository elsewhere (--git-dir), bring settings (--config-env) or programs
@@ -164,46 +161,6 @@ static int check_command(struct git_use *u)
 	return git_operands(u, u->operands);
 }
 
-static int refuse_bare(struct git_use *u, struct str folder)
-{
-	return deny_word(u->c->v, RULE_CWD, u->call.at, folder, STR(""),
-		"the folder is a repository of its own, whose settings could run programs");
-}
-
-static bool has(int fd, struct str folder, const char *name)
-{
-	char path[PATH_MAX];
-	struct stat st;
-	int n = snprintf(
-		path, sizeof(path), "%.*s%s%s", (int)folder.n, folder.p, folder.n ? "/" : "", name);
-
-	return n > 0 && (size_t)n < sizeof(path) &&
-	       fstatat(fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-/*
- * git takes a folder with these names in it for a repository and reads the settings in it, which
- * can name programs. A `.git` is protected from being written; such a folder is not.
- */
-static int check_bare(struct git_use *u)
-{
-	struct str at = u->call.cwd;
-
-	if (at.n >= PATH_MAX)
-		return refuse_bare(u, at);
-	for (;;) {
-		if (has(u->c->root->fd, at, ".git"))
-			return 0;
-		if (has(u->c->root->fd, at, "HEAD") && has(u->c->root->fd, at, "objects"))
-			return refuse_bare(u, at);
-		if (!at.n)
-			return 0;
-		while (at.n && at.p[at.n - 1] != '/')
-			at.n--;
-		at.n -= at.n > 0;
-	}
-}
-
 /* git's options before the command: -C and -c in their order. */
 static int check_globals(struct git_use *u, const struct parsed *p)
 {
@@ -234,7 +191,7 @@ static int check_git(struct check *c, const struct call *call)
 	if (!p.n_operands || given_any(&p, "--version"))
 		return 0;
 	u.at = p.first_operand;
-	return check_bare(&u) < 0 ? -1 : check_command(&u);
+	return git_repository(&u) < 0 ? -1 : check_command(&u);
 }
 
 const struct binary binaries_git[] = {

@@ -12,7 +12,7 @@
  *   change   the same, but the files are written
  *   path     pathspec                     edit    pathspec whose files are written
  *   file     a file that is read          text    anything
- *   remote   a name or an address         refspec
+ *   remote   a name or an address         ref, refspec
  */
 #ifndef DT_POLICY_BIN_GIT_H
 #define DT_POLICY_BIN_GIT_H
@@ -64,6 +64,9 @@ int git_pathspec(struct git_use *u, const struct arg *arg, enum access access, b
 /* `hooks`: what is there may run programs of its own (push). *here: it is a folder below the root.
  */
 int git_remote(struct git_use *u, const struct arg *arg, bool hooks, bool *here);
+
+/* The repository that git would work in can be trusted: the root's, or one as git makes it. */
+int git_repository(struct git_use *u);
 
 /* KEY or KEY=VALUE of `-c`. */
 int git_setting(struct check *c, const struct arg *arg);

@@ -129,7 +129,7 @@ const struct git_command git_rows_look[] = {
 		"--current --sha1-name --merge-base --independent --topo-order --topics --sparse "
 		"--date-order -g,--reflog?text",
 		"rev*", 0, NULL, NULL},
-	{"symbolic-ref", "-q,--quiet --delete,-d --short --recurse --no-recurse -m:text", "rev rev",
+	{"symbolic-ref", "-q,--quiet --delete,-d --short --recurse --no-recurse -m:text", "ref ref",
 		0, check_symbolic_ref, NULL},
 	{"check-ignore", "-q,--quiet -v,--verbose --stdin -z -n,--non-matching --no-index", "path*",
 		0, NULL, NULL},

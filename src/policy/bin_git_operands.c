@@ -60,11 +60,23 @@ static int mixed(struct git_use *u, const struct arg *arg, enum access access)
 	return git_pathspec(u, arg, access, false);
 }
 
+/*
+ * Names of refs come out of git again ($(git describe)) and are words of other commands then. git
+ * itself makes no branch and no tag that begins with a dash, but takes such a refspec.
+ */
+static int ref_name(struct git_use *u, const struct arg *arg)
+{
+	if (str_find(arg->text, STR("/-")) < arg->text.n ||
+		str_find(arg->text, STR(":-")) < arg->text.n)
+		return git_no(u, RULE_OPERAND, arg, "a part of the name begins with '-'");
+	return git_revision(u, arg);
+}
+
 static int new_name(struct git_use *u, const struct arg *arg)
 {
 	if (str_find(arg->text, STR(":")) < arg->text.n)
 		return git_no(u, RULE_OPERAND, arg, "a name has no colon");
-	return git_revision(u, arg);
+	return ref_name(u, arg);
 }
 
 static int check_one(struct git_use *u, struct str kind, const struct arg *arg, bool behind)
@@ -73,8 +85,10 @@ static int check_one(struct git_use *u, struct str kind, const struct arg *arg, 
 
 	if (str_is(kind, "text"))
 		return 0;
-	if (str_is(kind, "rev") || str_is(kind, "refspec"))
+	if (str_is(kind, "rev"))
 		return git_revision(u, arg);
+	if (str_is(kind, "refspec") || str_is(kind, "ref"))
+		return ref_name(u, arg);
 	if (str_is(kind, "name"))
 		return new_name(u, arg);
 	if (str_is(kind, "path") || (behind && str_is(kind, "mixed")))

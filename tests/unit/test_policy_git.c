@@ -496,6 +496,11 @@ static const struct hostile hostile[] = {
 	{"git fetch /etc", "path.outside"},
 	{"git fetch --multiple origin ext::id", "git.remote"},
 	{"git fetch --recurse-submodules", "git.option"},
+	{"git fetch . HEAD:refs/tags/--output=x", "operand"},
+	{"git push . HEAD:--output=x", "operand"},
+	{"git fetch origin '+refs/heads/*:refs/tags/-*'", "operand"},
+	{"git symbolic-ref refs/tags/--output=x refs/heads/main", "operand"},
+	{"git branch x/-y", "operand"},
 	{"git pull --upload-pack ./x", "git.option"},
 	{"git pull ext::id", "git.remote"},
 	{"git pull --rebase=interactive", "operand"},
@@ -819,6 +824,52 @@ static void a_folder_that_looks_like_a_repository_is_refused(void **state)
 	rig_allowed("git log -- evil");
 }
 
+static void a_repository_inside_has_nothing_of_its_own(void **state)
+{
+	struct error err = {0};
+
+	(void)state;
+	rig_use_json(writes);
+	assert_int_equal(path_mkdirs(at("tree/in/.git/hooks"), &err), 0);
+	rig_file("tree/in/.git/config", "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+					"[remote \"origin\"]\n\turl = https://example.com/x\n");
+	rig_file("tree/in/.git/hooks/pre-commit.sample", "x\n");
+	rig_allowed("git -C in status");
+	rig_allowed("cd in && git log -1");
+	rig_file("tree/in/.git/hooks/pre-commit", "id\n");
+	rig_denied("git -C in commit -m x", "cwd");
+	assert_int_equal(unlink(at("tree/in/.git/hooks/pre-commit")), 0);
+	rig_file("tree/in/.git/config", "[core]\n\tfsmonitor = id\n");
+	rig_denied("git -C in status", "cwd");
+	rig_denied("cd in && git status", "cwd");
+	rig_allowed("git status");
+}
+
+static void a_file_in_the_place_of_git_leads_to_the_own_repository(void **state)
+{
+	struct error err = {0};
+
+	(void)state;
+	rig_use_json(writes);
+	assert_int_equal(path_mkdirs(at("tree/.git/worktrees/wt"), &err), 0);
+	assert_int_equal(path_mkdirs(at("tree/wt/deep"), &err), 0);
+	assert_int_equal(path_mkdirs(at("tree/evil"), &err), 0);
+	rig_file("tree/wt/.git",
+		arena_printf(&arena, "gitdir: %s/.git/worktrees/wt\n", rig_root.path));
+	rig_allowed("git -C wt status");
+	rig_allowed("cd wt/deep && git add .");
+	rig_file("tree/wt/.git", "gitdir: ../.git/worktrees/wt\n");
+	rig_allowed("git -C wt status");
+	rig_file("tree/wt/.git", "gitdir: ../evil\n");
+	rig_denied("git -C wt status", "cwd");
+	rig_file("tree/wt/.git", "gitdir: ../.git/worktrees/../../evil\n");
+	rig_denied("git -C wt status", "cwd");
+	rig_file("tree/wt/.git", "gitdir: /etc\n");
+	rig_denied("git -C wt/deep status", "cwd");
+	rig_file("tree/wt/.git", "x\n");
+	rig_denied("git -C wt status", "cwd");
+}
+
 static void a_worktree_is_removed_where_it_stands(void **state)
 {
 	struct error err = {0};
@@ -873,6 +924,11 @@ int main(void)
 			the_policy_may_name_further_settings, rig_make, rig_remove),
 		cmocka_unit_test_setup_teardown(
 			a_folder_that_looks_like_a_repository_is_refused, rig_make, rig_remove),
+		cmocka_unit_test_setup_teardown(
+			a_repository_inside_has_nothing_of_its_own, rig_make, rig_remove),
+		cmocka_unit_test_setup_teardown(
+			a_file_in_the_place_of_git_leads_to_the_own_repository, rig_make,
+			rig_remove),
 		cmocka_unit_test_setup_teardown(
 			a_worktree_is_removed_where_it_stands, rig_make, rig_remove),
 		cmocka_unit_test_setup_teardown(
