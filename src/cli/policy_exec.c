@@ -131,8 +131,13 @@ static int execute(struct invocation *in, const struct policy_question *q, struc
 	x.cwd = arena_dup(in->arena, cwd);
 	if (interrupt_begin(&x.cancel, err) < 0)
 		return -1;
-	host_probe(&host);
+	/* The run itself tries what is expected of the host; what is missing is found out after. */
+	host_expect(&host);
 	rc = policy_execute(in->arena, &x, end, err);
+	if (rc < 0 && !end->started) {
+		host_probe(&host);
+		rc = policy_execute(in->arena, &x, end, err);
+	}
 	interrupt_end();
 	return rc;
 }

@@ -74,17 +74,13 @@ static bool own_group(bool v2, char *out, size_t size)
 	return false;
 }
 
-/* A group can be made there, and processes be moved into it. */
+/* A group can be made there, and processes be moved into it; cgroup_prepare() tries it. */
 static bool usable(const char *dir)
 {
-	char path[4096], name[64];
+	char path[4096];
 
-	snprintf(name, sizeof(name), OURS "%d.try", (int)getpid());
-	if (!at(path, sizeof(path), dir, "cgroup.procs") || access(path, W_OK) < 0 ||
-		!at(path, sizeof(path), dir, name) || mkdir(path, 0700) < 0)
-		return false;
-	rmdir(path);
-	return true;
+	return access(dir, W_OK) == 0 && at(path, sizeof(path), dir, "cgroup.procs") &&
+	       access(path, W_OK) == 0;
 }
 
 static void look_v2(struct host *h)

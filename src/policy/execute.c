@@ -234,9 +234,10 @@ static int finish(struct run *r, struct error *err)
 {
 	struct execution_end *end = r->end;
 
+	end->started = atomic_load(&r->shared->started);
 	if (r->protected && protected_restore(r->protected, &end->changed, err) < 0)
 		return -1;
-	if (!atomic_load(&r->shared->started) && !end->timed_out && !end->cancelled)
+	if (!end->started && !end->timed_out && !end->cancelled)
 		return not_started(r, err);
 	shared_verdict(r->arena, r->shared, &end->verdict);
 	end->denied = end->verdict.denied;

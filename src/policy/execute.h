@@ -29,6 +29,8 @@ struct execution {
 
 struct execution_end {
 	int status; /* of the last command, as a shell gives it; 124 timed out; 128+N by signal N */
+	bool started; /* the sandbox was entered: something may have been run, also when -1 came
+			 back */
 	bool timed_out, cancelled;
 	bool cut;    /* output over the cap was left out */
 	bool denied; /* a check at run time denied something: `verdict` */

@@ -8,15 +8,14 @@
 static const char *const programs[] = {
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
 
-/* No key, no password, no token: names, libraries, certificates that all may see. */
+/* No key, no password, no token: names and settings that all may see. Each is a mount. */
 static const char *const settings[] = {"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
-	"/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/etc/timezone",
-	"/etc/alternatives", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki/tls",
-	"/etc/pki/ca-trust", "/etc/ca-certificates", "/etc/os-release", "/etc/mime.types",
-	"/etc/protocols", "/etc/services", "/etc/perl", "/etc/python3"};
+	"/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/etc/alternatives",
+	"/etc/ssl/openssl.cnf", "/etc/os-release"};
 
-static const char *const network[] = {
-	"/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/gai.conf"};
+static const char *const network[] = {"/etc/resolv.conf", "/etc/hosts", "/etc/host.conf",
+	"/etc/gai.conf", "/etc/services", "/etc/protocols", "/etc/ssl/certs",
+	"/etc/ca-certificates", "/etc/pki/tls", "/etc/pki/ca-trust"};
 
 /* What programs ask /proc for that tells nothing of a process. */
 static const char *const facts[] = {"/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/loadavg",

@@ -90,12 +90,11 @@ static void found(struct host *h, enum layer l, int error, const char *note)
 /* All at once; where that is refused one after the other, and then what is left at once. */
 static void try_namespaces(struct host *h, struct trial *t, char *stack)
 {
-	const char *note = h->user ? "in a user namespace" : "";
 	uint64_t user = h->user ? CLONE_NEWUSER : 0, all = 0, some = 0;
 	struct trial alone;
 
 	for (size_t i = 0; i < COUNT(spaces); i++) {
-		found(h, spaces[i].layer, 0, note);
+		found(h, spaces[i].layer, 0, h->user ? "in a user namespace" : "");
 		all |= spaces[i].flags;
 	}
 	if (try_with(t, all | user, stack) == 0)
@@ -158,6 +157,21 @@ void host_probe(struct host *out)
 	spaces_found(out, &t);
 	landlock_found(out, &t);
 	found(out, LAYER_SECCOMP, t.seccomp, "");
+	cgroup_look(out);
+}
+
+void host_expect(struct host *out)
+{
+	struct trial t = {0};
+
+	memset(out, 0, sizeof(*out));
+	out->user = !privileged();
+	for (size_t i = 0; i < COUNT(spaces); i++)
+		found(out, spaces[i].layer, 0, out->user ? "in a user namespace" : "");
+	out->own_proc = true;
+	out->pid_limit = kernel_at_least(6, 14);
+	landlock_found(out, &t);
+	found(out, LAYER_SECCOMP, 0, "");
 	cgroup_look(out);
 }
 

@@ -105,6 +105,15 @@ static int change_user(const struct sandbox *s)
 	return uid ? changed_to(s, uid, gid) : 0;
 }
 
+/* Up to the last one that this kernel has. Without CAP_SETPCAP there is none to come back. */
+static int drop_bounding(void)
+{
+	for (unsigned cap = 0; cap < 64; cap++)
+		if (!keeps(cap) && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
+			return errno == EINVAL || errno == EPERM ? 0 : -1;
+	return 0;
+}
+
 /* Out of every set: what is not in the bounding one cannot come back with a program. */
 static int drop_caps(const struct sandbox *s)
 {
@@ -113,9 +122,8 @@ static int drop_caps(const struct sandbox *s)
 
 	if (!c.data[0].permitted && !c.data[1].permitted)
 		return 0;
-	for (unsigned cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
-		if (!keeps(cap) && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0 && errno != EPERM)
-			return layer_failed(s, "user", "cannot drop capabilities");
+	if (drop_bounding() < 0)
+		return layer_failed(s, "user", "cannot drop capabilities");
 	for (size_t i = 0; geteuid() == 0 && i < COUNT(kept); i++)
 		stay[kept[i] / 32] |= 1U << (kept[i] % 32);
 	for (size_t i = 0; i < 2; i++) {

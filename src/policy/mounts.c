@@ -79,30 +79,49 @@ static int detached(const struct grant *g)
 	return -1;
 }
 
-/* Makes the folders above `path` in the view, and its own entry. Nothing follows a link. */
+/* Makes `path`, and the folders above it only where they are missing. */
+static int make_entry(int base, char *path, bool folder)
+{
+	char *slash = strrchr(path, '/');
+	int fd = -1, rc;
+
+	for (int again = 0; again < 2; again++) {
+		if (folder)
+			rc = mkdirat(base, path, 0755);
+		else
+			rc = fd = openat(
+				base, path, O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+		close_fd(&fd);
+		if (rc >= 0 || errno == EEXIST)
+			return 0;
+		if (errno != ENOENT || !slash)
+			return -1;
+		*slash = '\0';
+		rc = make_entry(base, path, true);
+		*slash = '/';
+		if (rc < 0)
+			return -1;
+	}
+	return -1;
+}
+
+/* A descriptor of where `path` is in the view, which is made where needed. Nothing follows a link.
+ */
 static int entry(int base, const char *path, bool folder)
 {
-	char part[PATH_MAX];
+	char copy[PATH_MAX];
 	struct how how = {O_PATH | O_CLOEXEC, 0, NO_SYMLINKS | IN_ROOT};
 	size_t n = strlen(path);
 	int fd;
 
-	if (n >= sizeof(part))
+	if (n >= sizeof(copy) || n < 2)
 		return errno = ENAMETOOLONG, -1;
 	/* Most are there already: below the root, or on the way to another. */
 	if ((fd = (int)syscall(OPENAT2, base, path, &how, sizeof(how))) >= 0)
 		return fd;
-	for (size_t i = 1; i <= n; i++) {
-		if (path[i] && path[i] != '/')
-			continue;
-		memcpy(part, path, i);
-		part[i] = '\0';
-		if (!path[i] && !folder)
-			fd = openat(base, part + 1, O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-		else if (mkdirat(base, part + 1, 0755) < 0 && errno != EEXIST)
-			return -1;
-	}
-	close_fd(&fd);
+	memcpy(copy, path + 1, n);
+	if (errno != ENOENT || make_entry(base, copy, folder) < 0)
+		return -1;
 	return (int)syscall(OPENAT2, base, path, &how, sizeof(how));
 }
 

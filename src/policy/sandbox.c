@@ -107,9 +107,25 @@ static int decide_all(struct sandbox *s, struct error *err)
 	return 0;
 }
 
+/* Whether a group can be made shows when it is made. */
+static int make_group(struct sandbox *s, struct error *err)
+{
+	struct sandbox_state *st = s->state;
+
+	if (!st->on[LAYER_CGROUP] || cgroup_prepare(s, err) == 0)
+		return 0;
+	cgroup_release(s);
+	if (s->policy->layers[LAYER_CGROUP] == NEED_REQUIRED)
+		return err->code = ERR_STATE, error_prefix(err, "layer 'cgroup' is required");
+	snprintf(st->note[LAYER_CGROUP], sizeof(st->note[0]), "absent: %.120s", err->text);
+	st->on[LAYER_CGROUP] = false;
+	decide_number(s);
+	return 0;
+}
+
 static int prepare_all(struct arena *a, struct sandbox *s, struct error *err)
 {
-	const struct sandbox_state *st = s->state;
+	struct sandbox_state *st = s->state;
 
 	if (decide_all(s, err) < 0)
 		return -1;
@@ -118,7 +134,7 @@ static int prepare_all(struct arena *a, struct sandbox *s, struct error *err)
 		return -1;
 	if (st->on[LAYER_SECCOMP])
 		seccomp_prepare(a, s);
-	return st->on[LAYER_CGROUP] ? cgroup_prepare(s, err) : 0;
+	return make_group(s, err);
 }
 
 int sandbox_prepare(struct arena *a, struct sandbox *s, struct error *err)

@@ -30,8 +30,13 @@ struct host {
 	char groups[512];
 };
 
-/* Looks what this host has; about a millisecond. Changes nothing. */
+/* Looks what this host has, and tries it; about a millisecond. Changes nothing. */
 void host_probe(struct host *out);
+/*
+ * What a host of this kernel most likely has: versions are asked, namespaces are not tried. For one
+ * run alone, which is the trial then: where it cannot be started, host_probe() and start it again.
+ */
+void host_expect(struct host *out);
 /* One line a layer for people; and {"landlock":{"state":..,"note":..},..}. */
 void host_show(struct buf *out, const struct host *h);
 json *host_json(const struct host *h);
