@@ -52,17 +52,18 @@ static bool choose(struct arena *a, struct str line, struct policy *out)
 }
 
 /* Sum of what changes in a folder when something is made or removed in it. */
-static int64_t folders(void)
+static uint64_t folders(void)
 {
 	static const char *const names[] = {
 		"..", ".", "src", "sub", "build", "include", ".git", ".git/hooks", "../other"};
-	int64_t sum = 0;
+	uint64_t sum = 0;
 
 	for (size_t i = 0; i < COUNT(names); i++) {
 		struct stat st;
 
 		expect(fstatat(fixture.root.fd, names[i], &st, 0) == 0);
-		sum = sum * 31 + st.st_ctim.tv_sec * 1000000000 + st.st_ctim.tv_nsec;
+		sum = sum * 31 + (uint64_t)st.st_ctim.tv_sec * 1000000000 +
+		      (uint64_t)st.st_ctim.tv_nsec;
 	}
 	return sum;
 }
@@ -85,7 +86,7 @@ static void check(struct arena *a, const struct policy *p, struct str text)
 	struct trace trace = {0};
 	struct node *tree = NULL;
 	struct verdict v;
-	int64_t before = folders();
+	uint64_t before = folders();
 	int rc;
 
 	expect(getrlimit(RLIMIT_FSIZE, &former) == 0);
