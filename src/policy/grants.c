@@ -173,21 +173,19 @@ static bool has_place(const struct sandbox *s, const char *path)
 	return false;
 }
 
-/* Folders of others that many programs know by name alone are the private one. */
+/* Folders of all that many programs know by name alone are the run's own, and in memory: the
+ * others' are out of sight, and what is made on the way to folders below them costs next to
+ * nothing.
+ */
 static void add_private(struct arena *a, struct sandbox *s)
 {
 	static const char *const names[] = {"/tmp", "/dev/shm"};
-	struct grant *g;
 
 	add(a, s, s->home, GRANT_WRITE)->needed = true;
 	add(a, s, s->tmp, GRANT_WRITE)->needed = true;
-	for (size_t i = 0; i < COUNT(names); i++) {
-		if (has_place(s, names[i]))
-			continue;
-		g = add(a, s, s->tmp, GRANT_WRITE);
-		g->at = names[i];
-		g->use = USE_VIEW;
-	}
+	for (size_t i = 0; s->state->on[LAYER_MOUNTS] && i < COUNT(names); i++)
+		if (!has_place(s, names[i]))
+			add(a, s, names[i], GRANT_SCRATCH)->use = USE_VIEW;
 }
 
 /* One by one: programs take a file that is not there well, and one that they may not read ill. */
@@ -222,7 +220,7 @@ static int by_place(const void *x, const void *y)
 {
 	const struct grant *g = x, *h = y;
 
-	return strcmp(g->at ? g->at : g->path, h->at ? h->at : h->path);
+	return strcmp(g->path, h->path);
 }
 
 void grants_prepare(struct arena *a, struct sandbox *s)

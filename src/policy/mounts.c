@@ -55,8 +55,8 @@ static int scratch(void)
 {
 	CLEANUP(close_fd) int fs = (int)syscall(FSOPEN, "tmpfs", 1 /* FSOPEN_CLOEXEC */);
 
-	if (fs < 0 || syscall(FSCONFIG, fs, CONFIG_STRING, "mode", "755", 0) < 0 ||
-		syscall(FSCONFIG, fs, CONFIG_STRING, "size", "4m", 0) < 0 ||
+	if (fs < 0 || syscall(FSCONFIG, fs, CONFIG_STRING, "mode", "1777", 0) < 0 ||
+		syscall(FSCONFIG, fs, CONFIG_STRING, "size", "1g", 0) < 0 ||
 		syscall(FSCONFIG, fs, CONFIG_CREATE, NULL, NULL, 0) < 0)
 		return -1;
 	return (int)syscall(FSMOUNT, fs, 1 /* FSMOUNT_CLOEXEC */, ATTR_NOSUID | ATTR_NODEV);
@@ -222,7 +222,7 @@ static int attach_all(const struct sandbox *s, int base)
 
 		if (one->tree < 0)
 			continue;
-		if (attach(base, one->at ? one->at : one->path, one->tree) < 0)
+		if (attach(base, one->path, one->tree) < 0)
 			return layer_failed(s, "mounts", one->path);
 		close(one->tree);
 	}

@@ -30,8 +30,7 @@ struct grant {
 	enum grant_kind kind;
 	bool needed; /* no run without it; the others are left out where they are not */
 	enum grant_use use;
-	const char *at; /* where the run sees it; NULL: at its own path */
-	int tree;       /* mounts_enter(): its detached mount */
+	int tree; /* mounts_enter(): its detached mount */
 };
 
 struct grants {
