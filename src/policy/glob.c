@@ -284,8 +284,13 @@ static struct str plain_slashes(struct arena *a, struct str glob)
 int glob_expand(struct arena *a, const struct root *r, const struct policy *p, struct str cwd,
 	struct str glob, struct span at, struct texts *out, struct verdict *v)
 {
-	struct glob g = {
-		.arena = a, .root = r, .policy = p, .cwd = cwd, .whole = glob, .at = at, .v = v};
+	struct glob g = {.arena = a,
+		.root = r,
+		.policy = p,
+		.cwd = cwd,
+		.whole = arena_str(a, glob),
+		.at = at,
+		.v = v};
 	struct str rest, slashes;
 	unsigned parts = 0;
 
