@@ -81,7 +81,8 @@ static void decide_number(struct sandbox *s)
 		leave_out(st, LAYER_CGROUP, "off: the PID namespace counts the processes");
 	if (st->on[LAYER_CGROUP] && !s->host->groups_count && st->on[LAYER_PROCESSES] && !asked)
 		leave_out(st, LAYER_CGROUP, "off: the PID namespace ends the processes");
-	if (!s->policy->limits.processes || st->pid_limit ||
+	if (!s->policy->limits.processes ||
+		(st->pid_limit && s->policy->limits.processes >= PID_LIMIT_LEAST) ||
 		(st->on[LAYER_CGROUP] && s->host->groups_count) || (!st->uid && !drops))
 		return;
 	if (!drops && !(st->user && namespace_flags(st)))
