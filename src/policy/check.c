@@ -1,8 +1,9 @@
 #include <stdlib.h>
 #include "src/policy/binary.h"
+#include "src/policy/memory.h"
 #include "src/policy/parse.h"
 
-enum { CALLS_MAX = 1024 };
+enum { CALLS_MAX = 512 };
 
 static void note(struct check *c, struct asked a)
 {
@@ -66,12 +67,23 @@ static struct str last_part(struct str path)
 	return str_sub(path, i, path.n);
 }
 
+static int find_program(struct check *c, const struct arg *name, struct str *program)
+{
+	struct str known = c->memory ? memory_program(c->memory, name->text) : (struct str){0};
+	int rc;
+
+	*program = known;
+	rc = known.p ? 0 : trusted_program(c->arena, name->text, name->at, program, c->v);
+	if (rc == 0 && !known.p && c->memory)
+		memory_put_program(c->memory, name->text, *program);
+	return asked(c, RULE_NAME_TRUSTED, name->at, name->text, rc < 0 ? STR("") : *program, rc);
+}
+
 static int check_program(struct check *c, const struct call *call, struct str *program)
 {
 	const struct arg *name = &call->args[0];
 	struct str plain = last_part(name->text);
 	const struct binary *row;
-	int rc;
 
 	if (!texts_have(&c->policy->allow, plain))
 		return no(c, RULE_NAME_LISTED, name, "the policy does not allow this program");
@@ -81,12 +93,8 @@ static int check_program(struct check *c, const struct call *call, struct str *p
 	(void)asked(c, RULE_NAME_LISTED, name->at, plain, STR(""), 0);
 	if (row->flags & BINARY_BUILTIN && plain.n != name->text.n)
 		return no(c, RULE_NAME_TRUSTED, name, "a builtin has no path");
-	if (!(row->flags & BINARY_BUILTIN)) {
-		rc = trusted_program(c->arena, name->text, name->at, program, c->v);
-		if (asked(c, RULE_NAME_TRUSTED, name->at, name->text, rc < 0 ? STR("") : *program,
-			    rc) < 0)
-			return -1;
-	}
+	if (!(row->flags & BINARY_BUILTIN) && find_program(c, name, program) < 0)
+		return -1;
 	return check_binary(c, call, row);
 }
 
@@ -128,6 +136,22 @@ static void step_out(struct check *c, struct str *cwd, struct str *path, struct 
 		*path = STR(".");
 }
 
+static int look(struct check *c, const struct question *q, struct span at, struct place *out)
+{
+	const struct place *known = c->memory ? memory_place(c->memory, q) : NULL;
+
+	if (known) {
+		*out = *known;
+		return 0;
+	}
+	if (where(c->arena, c->root, c->policy, q->cwd, q->path, q->access, q->whole, at, out,
+		    c->v) < 0)
+		return -1;
+	if (c->memory)
+		memory_put_place(c->memory, q, out);
+	return 0;
+}
+
 static int find_place(struct check *c, struct str cwd, const struct arg *path, enum access access,
 	bool whole, struct place *out)
 {
@@ -140,7 +164,7 @@ static int find_place(struct check *c, struct str cwd, const struct arg *path, e
 		return no(c, RULE_WRITE, path, "the policy does not allow writing");
 	if (text.n)
 		step_out(c, &cwd, &text, path->at);
-	rc = where(c->arena, c->root, c->policy, cwd, text, access, whole, path->at, out, c->v);
+	rc = look(c, &(struct question){cwd, text, access, whole}, path->at, out);
 	return asked(c, rc < 0 && c->v->denied ? c->v->rule : RULE_PATH_OUTSIDE, path->at,
 		path->text, rc < 0 ? c->v->path : out->full, rc);
 }
@@ -221,8 +245,13 @@ int policy_cwd(
 int policy_check(struct arena *a, const struct policy *p, const struct root *r, const char *cwd,
 	struct str command, struct node **tree, struct verdict *v, struct trace *trace)
 {
-	struct check c = {
-		.arena = a, .policy = p, .root = r, .v = v, .trace = trace, .left = CALLS_MAX};
+	struct check c = {.arena = a,
+		.policy = p,
+		.root = r,
+		.v = v,
+		.trace = trace,
+		.left = CALLS_MAX + (unsigned)command.n / 8,
+		.memory = memory_new(a)};
 	struct str in = STR("");
 
 	*v = (struct verdict){0};

@@ -28,12 +28,15 @@ struct check {
 	const struct policy *policy;
 	const struct root *root;
 	struct verdict *v;
-	struct trace *trace; /* may be NULL */
-	unsigned left;       /* calls that may still be asked about */
-	bool live;           /* the executor asks: all values are real */
-	struct compiled *compiled;   /* options.c: notations that were read before */
+	struct trace *trace;       /* may be NULL */
+	unsigned left;             /* calls that may still be asked about */
+	bool live;                 /* the executor asks: all values are real */
+	struct memory *memory;     /* NULL: nothing is remembered, the disk may change */
+	size_t bytes;              /* of expanded values, so far */
+	struct compiled *compiled; /* options.c: notations that were read before */
+	size_t looked;             /* names in folders that were looked at, over the whole line */
 	const struct call *finder; /* what finds the files of ARG_FOUND */
-	bool links, moves;	   /* a link with `..` is made; files are moved or copied */
+	bool links, moves;         /* a link with `..` is made; files are moved or copied */
 };
 
 /* Notes it for explain; returns `rc`, so that a check can `return asked(..)`. */
@@ -50,7 +53,7 @@ enum arg_origin {
 struct arg {
 	struct str text;
 	enum arg_origin origin;
-	bool split;   /* ARG_DYNAMIC without quotes: may become several words, or none */
+	bool split; /* ARG_DYNAMIC without quotes: may become several words, or none */
 	/* ARG_FOUND with `commits`: text follows the name, which is that of another file then. */
 	bool commits; /* ARG_DYNAMIC: names of commits or branches, as git merge-base puts them out
 		       */

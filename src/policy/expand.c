@@ -1,6 +1,8 @@
 #include "src/policy/expand.h"
+#include "src/policy/memory.h"
 
-enum { FEEDERS_MAX = 8 };
+/* Values that are made of values double with each turn: there is an end to it. */
+enum { FEEDERS_MAX = 8, VALUES_MAX = 256 << 10 };
 
 /* What a word becomes, while its parts are put together. */
 struct making {
@@ -49,14 +51,30 @@ static void add_wild(struct making *m, struct str text)
 		m->wild = strchr("*?[", text.p[i]) != NULL;
 }
 
+static int find_matches(struct making *m, struct texts *out)
+{
+	struct check *c = m->e->check;
+	struct str glob = arena_str(c->arena, buf_str(&m->glob)); /* a verdict may quote it */
+	const struct texts *known = c->memory ? memory_matches(c->memory, m->e->cwd, glob) : NULL;
+
+	if (known) {
+		*out = *known;
+		return 0;
+	}
+	if (glob_expand(c->arena, c->root, c->policy, m->e->cwd, glob, m->at, out, c->v) < 0)
+		return -1;
+	if (c->memory)
+		memory_put_matches(c->memory, m->e->cwd, glob, out);
+	return 0;
+}
+
 static int finish_matches(struct making *m)
 {
 	struct check *c = m->e->check;
 	struct texts found;
 
 	if (asked(c, RULE_PATH_GLOB, m->at, arena_str(c->arena, buf_str(&m->text)), STR(""),
-		    glob_expand(c->arena, c->root, c->policy, m->e->cwd, buf_str(&m->glob), m->at,
-			    &found, c->v)) < 0)
+		    find_matches(m, &found)) < 0)
 		return -1;
 	for (size_t i = 0; i < found.n; i++)
 		args_push(c->arena, m->out,
@@ -136,6 +154,9 @@ static int add_value(struct making *m, const struct part *p)
 		m->any = m->dynamic = true;
 		return 0;
 	}
+	if (!e->check->live && (e->check->bytes += value.text.n) > VALUES_MAX)
+		return deny(e->check->v, RULE_LIMIT, p->at,
+			"the values of variables become longer than %d bytes", VALUES_MAX);
 	if (m->dynamic) {
 		follow(m, p, value.text);
 		return 0;

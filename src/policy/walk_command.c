@@ -158,6 +158,20 @@ int walk_redirects(struct walker *w, const struct node *n)
 }
 
 /* Tries `one` in each working directory, with each combination of the values that `n` uses. */
+/* Most lines that are denied for this only forgot to say what happens when cd fails. */
+static int hint_at_cd(struct check *c, const struct state *in)
+{
+	static const char hint[] = " (cd before it may fail: join them with &&)";
+	size_t n = strlen(c->v->reason);
+	bool about_paths = c->v->rule == RULE_PATH_OUTSIDE || c->v->rule == RULE_PATH_GLOB ||
+			   c->v->rule == RULE_CWD;
+
+	if (in->n_cwds > 1 && about_paths && n + sizeof(hint) <= sizeof(c->v->reason) &&
+		!str_ends(str_of(c->v->reason), hint))
+		memcpy(c->v->reason + n, hint, sizeof(hint));
+	return -1;
+}
+
 int walk_each_way(struct check *c, const struct node *n, const struct state *in,
 	int (*one)(struct walker *w, const struct node *n, void *arg), void *arg)
 {
@@ -172,7 +186,7 @@ int walk_each_way(struct check *c, const struct node *n, const struct state *in,
 		memset(choice, 0, sizeof(choice));
 		do {
 			if (count(c, n->at) < 0 || one(&w, n, arg) < 0)
-				return -1;
+				return hint_at_cd(c, in);
 		} while (next_choice(&w, used));
 	}
 	return 0;

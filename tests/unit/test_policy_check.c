@@ -244,6 +244,39 @@ static void what_feeds_xargs_is_known_to_be_names(void **state)
 	ask(rows);
 }
 
+static void values_that_double_come_to_an_end(void **state)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	(void)state;
+	rig_use_json(POLICY);
+	buf_adds(&text, "x=aaaaaaaa");
+	for (int i = 0; i < 160; i++)
+		buf_adds(&text, "; x=$x$x");
+	rig_denied(text.s, "limit");
+	buf_clear(&text);
+	buf_adds(&text, "x=aaaaaaaaaaaaaaaa; echo ");
+	for (int i = 0; i < 30000; i++)
+		buf_adds(&text, "$x");
+	rig_denied(text.s, "limit");
+}
+
+static void a_cd_that_may_fail_is_named(void **state)
+{
+	struct verdict v;
+
+	(void)state;
+	rig_use_json(POLICY);
+	v = rig_ask("cd src; make; cd ..");
+	assert_true(v.denied);
+	assert_non_null(strstr(v.reason, "join them with &&"));
+	v = rig_ask("cat ../secret");
+	assert_null(strstr(v.reason, "&&"));
+	v = rig_ask("ls .*");
+	assert_true(v.denied);
+	assert_str(v.word, ".*");
+}
+
 static void files_by_the_hundred_need_no_names(void **state)
 {
 	struct error err = {0};
@@ -289,6 +322,8 @@ int main(void)
 		cmocka_unit_test(variables_that_run_something_are_not_set),
 		cmocka_unit_test(what_feeds_xargs_is_known_to_be_names),
 		cmocka_unit_test(files_by_the_hundred_need_no_names),
+		cmocka_unit_test(values_that_double_come_to_an_end),
+		cmocka_unit_test(a_cd_that_may_fail_is_named),
 		cmocka_unit_test(loops_come_to_an_end),
 	};
 
