@@ -60,6 +60,8 @@ static bool grep_finding(struct check *c, const struct call *call, struct findin
 	*out = (struct finding){.starts = p.operands + pattern, .n = p.n_operands - pattern};
 	out->zero = given_any(&p, rg ? "-0" : "-Z");
 	out->bare = !out->n;
+	/* Of what they are given they open links, of what is below they do not. */
+	out->plain = true;
 	for (size_t i = 0; i < p.n; i++)
 		if (str_is(p.options[i].name, "--include") && !rg)
 			out->names = out->names.n ? STR("*") : p.options[i].value.text;
@@ -89,6 +91,7 @@ static bool git_finding(struct check *c, const struct call *call, struct finding
 		if (!quiet_options(c, call, 2, LS_FILES, &p))
 			return false;
 		pathspec_finding(&p, 0, out);
+		out->indexed = !given_any(&p, "-o");
 		return true;
 	}
 	if (str_is(call->args[1].text, "grep")) {
@@ -96,6 +99,7 @@ static bool git_finding(struct check *c, const struct call *call, struct finding
 			!(given_any(&p, "-l") || given_any(&p, "-L")))
 			return false;
 		pathspec_finding(&p, !given_any(&p, "-e"), out);
+		out->indexed = !given_any(&p, "--untracked");
 		return true;
 	}
 	if (!str_is(call->args[1].text, "diff") || !quiet_options(c, call, 2, GIT_DIFF, &p) ||
@@ -105,6 +109,7 @@ static bool git_finding(struct check *c, const struct call *call, struct finding
 	if (call->cwd.n && !given_any(&p, "--relative"))
 		return false;
 	pathspec_finding(&p, p.n_before, out);
+	out->indexed = true;
 	return true;
 }
 

@@ -7,6 +7,7 @@ struct common {
 	size_t i;
 	bool from_here; /* it starts at `.` alone, so paths begin with `./` */
 	bool files;     /* -type f */
+	bool folders;   /* -type d */
 	bool deep;      /* folders come after what is in them: -prune comes too late */
 	bool acted;
 	bool pruned, left_out; /* git's folder, in one way or the other */
@@ -83,6 +84,7 @@ static bool take_common(struct common *m)
 		m->i++;
 	if (m->i < m->call->n && !m->acted && str_is(text, "-name"))
 		m->names = m->call->args[m->i].text;
+	m->folders |= !m->acted && str_is(text, "-type") && is_at(m, m->i, "d");
 	m->files |= !m->acted && str_is(text, "-type") && is_at(m, m->i, "f");
 	return known;
 }
@@ -100,6 +102,7 @@ static void find_common(const struct call *call, size_t i, struct finding *out)
 	/* Folders above git's own are found too, so only files are clear of it. */
 	out->tracked = m.files && ((m.pruned && !m.deep && m.acted) || m.left_out);
 	out->beside = m.left_out;
+	out->plain = m.files || m.folders;
 }
 
 void find_places(const struct call *call, struct finding *out)

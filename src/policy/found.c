@@ -115,6 +115,26 @@ static int check_start(
 	return 0;
 }
 
+/* What the finder was told, whatever it puts out. */
+static int finding_told(struct check *c, const struct arg *arg, struct finding *f)
+{
+	if (c->finder && str_is(bin_base(c->finder->args[0].text), "find"))
+		find_places(c->finder, f);
+	else if (!c->finder || !finding_of(c, c->finder, f))
+		return bin_refuse(c, RULE_PATH_DYNAMIC, arg, "files that nothing has found");
+	return 0;
+}
+
+int check_found_open(struct check *c, const struct arg *arg)
+{
+	struct finding f;
+
+	/* Matches of a pattern were followed one by one. */
+	if (!c->finder)
+		return 0;
+	return finding_told(c, arg, &f) < 0 ? -1 : check_links(c, &f, arg);
+}
+
 int check_found_write(struct check *c, const struct arg *arg)
 {
 	static const struct arg here = {.text = {".", 1}};
@@ -122,12 +142,8 @@ int check_found_write(struct check *c, const struct arg *arg)
 
 	if (!c->policy->write)
 		return bin_refuse(c, RULE_WRITE, arg, "the policy does not allow writing");
-	if (!c->finder)
-		return bin_refuse(c, RULE_PATH_DYNAMIC, arg, "files that nothing has found");
-	if (str_is(bin_base(c->finder->args[0].text), "find"))
-		find_places(c->finder, &f);
-	else if (!finding_of(c, c->finder, &f))
-		return bin_refuse(c, RULE_PATH_DYNAMIC, arg, "files that nothing has found");
+	if (finding_told(c, arg, &f) < 0)
+		return -1;
 	for (size_t i = 0; i < f.n; i++)
 		if (check_start(c, &f, &f.starts[i], arg) < 0)
 			return -1;

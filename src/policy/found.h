@@ -14,6 +14,8 @@ int check_found(struct check *c, const struct call *inner, const struct call *fi
 /* What c->finder finds is written: nothing that is protected may be among it. `arg`: who says so.
  */
 int check_found_write(struct check *c, const struct arg *arg);
+/* What it finds is opened: no link that leads out of the root may be among it. */
+int check_found_open(struct check *c, const struct arg *arg);
 
 /* What a program that finds files was told. */
 struct finding {
@@ -23,6 +25,8 @@ struct finding {
 	bool zero;        /* a NUL behind each name, not a newline */
 	bool bare;        /* names may begin with those of files in the working directory */
 	bool tracked;     /* files, and none below .git */
+	bool plain;       /* no links among them */
+	bool indexed;     /* of git, and nothing that it does not know */
 	bool beside;      /* but `.git` itself, where it is a file, may be one of them */
 };
 /* False: it is no such program, or puts out other things. */
@@ -37,5 +41,10 @@ void find_places(const struct call *call, struct finding *out);
  */
 int check_names(struct check *c, const struct call *finder, const struct finding *f,
 	const char *bad, const struct arg *arg);
+
+/* Do links in git's index lead out of the root? 1 yes, 0 no, -1 it cannot be told. */
+int git_links_lead_out(struct check *c);
+/* The same for links that lead out of the root. */
+int check_links(struct check *c, const struct finding *f, const struct arg *arg);
 
 #endif

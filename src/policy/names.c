@@ -1,6 +1,7 @@
 /*
- * Names of files that xargs would take apart. A name with a blank in it becomes two words, and each
- * of them can be a path of its own; a look at the tree tells whether there are such names.
+ * A look at the tree for what names alone do not tell: names that xargs would take apart, since a
+ * blank makes two words of one, and each of them can be a path of its own; and links that lead out
+ * of the root.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -8,7 +9,8 @@
 #include "src/policy/beneath.h"
 #include "src/policy/found.h"
 
-enum { NAMES_MAX = 20000, LEVELS_MAX = 64 };
+/* Names a line: a large tree takes a tenth of a second. */
+enum { NAMES_MAX = 100000, LEVELS_MAX = 64 };
 
 struct look {
 	const char *bad;
@@ -16,6 +18,7 @@ struct look {
 	bool tracked, deep, dashes;
 	bool dirty; /* a folder on the way has such a name */
 	size_t left;
+	struct check *links; /* looks for links that lead out */
 };
 
 static void close_folder(DIR **d)
@@ -31,6 +34,23 @@ static bool is_bad(const struct look *l, const char *name)
 	if (l->names && fnmatch(l->names, name, 0))
 		return false;
 	return l->dirty || strpbrk(name, l->bad);
+}
+
+static bool leads_out(const struct look *l, int fd, const struct dirent *e)
+{
+	struct check *c = l->links;
+	struct verdict unused = {0};
+	struct place place;
+	char folder[PATH_MAX];
+	size_t n;
+
+	if ((e->d_type != DT_LNK && e->d_type != DT_UNKNOWN) ||
+		(l->names && fnmatch(l->names, e->d_name, 0)))
+		return false;
+	return fd_real(fd, folder, &n) < 0 ||
+	       where(c->arena, c->root, c->policy, STR(""),
+		       str_of(arena_printf(c->arena, "%s/%s", folder, e->d_name)), ACCESS_READ,
+		       false, (struct span){0, 0}, &place, &unused) < 0;
 }
 
 static bool may_be_folder(const struct dirent *e)
@@ -59,14 +79,15 @@ static bool look_in(struct look *l, int fd, unsigned levels)
 
 		if (is_skipped(l, e->d_name))
 			continue;
-		if (!l->left-- || is_bad(l, e->d_name))
+		if (!l->left || is_bad(l, e->d_name) || (l->links && leads_out(l, fd, e)))
 			return false;
+		l->left--;
+		below.left = l->left;
 		if (!l->deep || !may_be_folder(e))
 			continue;
 		inner = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (inner < 0)
 			continue;
-		below.left = l->left;
 		below.dashes = false;
 		below.dirty |= strpbrk(e->d_name, l->bad) != NULL;
 		if (!levels || !look_in(&below, inner, levels - 1)) {
@@ -79,11 +100,17 @@ static bool look_in(struct look *l, int fd, unsigned levels)
 	return true;
 }
 
+static size_t left(const struct check *c)
+{
+	return c->looked < NAMES_MAX ? NAMES_MAX - c->looked : 0;
+}
+
 static int look_at(
 	struct check *c, const struct call *finder, const struct arg *start, struct look *l)
 {
 	struct place place;
 	const char *path;
+	bool good;
 	int fd;
 
 	if (bin_place(c, finder, start, &place) < 0)
@@ -96,14 +123,16 @@ static int look_at(
 		return 0;
 	fd = openat(
 		c->root->fd, *path ? path : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd >= 0 && look_in(l, fd, LEVELS_MAX) ? 0 : -1;
+	good = fd >= 0 && look_in(l, fd, LEVELS_MAX);
+	c->looked = NAMES_MAX - l->left;
+	return good ? 0 : -1;
 }
 
 int check_names(struct check *c, const struct call *finder, const struct finding *f,
 	const char *bad, const struct arg *arg)
 {
 	static const struct arg here = {.text = {".", 1}};
-	struct look l = {.bad = bad, .tracked = f->tracked, .deep = *bad, .left = NAMES_MAX};
+	struct look l = {.bad = bad, .tracked = f->tracked, .deep = *bad, .left = left(c)};
 
 	if (f->names.n)
 		l.names = arena_dup(c->arena, f->names);
@@ -119,4 +148,29 @@ int check_names(struct check *c, const struct call *finder, const struct finding
 			"names with blanks, quotes or a dash in front, or too many, would be taken "
 			"apart: use -print0 or -z, and xargs -0");
 	return 0;
+}
+
+int check_links(struct check *c, const struct finding *f, const struct arg *arg)
+{
+	static const struct arg here = {.text = {".", 1}};
+	struct look l = {.bad = "", .deep = true, .left = left(c), .links = c};
+	bool good = true;
+
+	/* A run has the kernel behind it, which follows the link when it is there. */
+	if (f->plain || c->live)
+		return 0;
+	if (f->indexed && git_links_lead_out(c) == 0)
+		return 0;
+	l.tracked = f->tracked;
+	if (f->names.n)
+		l.names = arena_dup(c->arena, f->names);
+	for (size_t i = 0; i < f->n && good; i++)
+		good = look_at(c, c->finder, &f->starts[i], &l) == 0;
+	if (!f->n)
+		good = look_at(c, c->finder, &here, &l) == 0;
+	if (good)
+		return 0;
+	return bin_refuse(c, RULE_PATH_OUTSIDE, arg,
+		"links that lead out may be among what is found, or it is too much to look at: "
+		"give -type f");
 }

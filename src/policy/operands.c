@@ -96,6 +96,8 @@ static int check_file(struct check *c, const struct call *call, const struct arg
 	/* Below the root are the names alone, not what another path in front makes of them. */
 	if (arg->origin == ARG_FOUND && arg->text.n)
 		return refuse(c, RULE_PATH_DYNAMIC, arg, "a found name behind other text");
+	if (arg->origin == ARG_FOUND && access != ACCESS_ENTRY && check_found_open(c, arg) < 0)
+		return -1;
 	if (arg->origin == ARG_FOUND && (access == ACCESS_WRITE || access == ACCESS_ENTRY))
 		return check_found_write(c, arg);
 	if (access == ACCESS_ENTRY && !c->policy->write)

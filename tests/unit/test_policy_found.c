@@ -1,0 +1,164 @@
+/*
+ * Names that other programs find: whether they can be taken apart by xargs, and whether a link that
+ * leads out of the root is among them, by what is in the tree and in git's index.
+ */
+#include <sys/stat.h>
+#include "src/base/process.h"
+#include "tests/unit/programs_rig.h"
+
+static void git(const char *const *argv)
+{
+	static const char *const environment[] = {"GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_CONFIG_NOSYSTEM=1", "PATH=/usr/bin:/bin", "HOME=/nonexistent", NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct process_end end;
+	struct error err = {0};
+	const struct process p = {.argv = argv,
+		.cwd = at("tree"),
+		.env = environment,
+		.output = -1,
+		.out = &out,
+		.out_max = 1 << 16,
+		.timeout_s = 60};
+
+	if (process_run(&p, &end, &err) < 0 || out.len || end.status)
+		fail_msg("git %s: %s%s", argv[1], err.text, out.s ? out.s : "");
+}
+
+static void is_empty_of_blanks(void **state)
+{
+	(void)state;
+	/* `a b` is an empty folder: its name is put out only where all names are. */
+	rig_allowed("find . -name '*.c' | xargs cat");
+	rig_denied("find . -type d | xargs ls -d", "wrapper");
+	rig_allowed("find . -type d -print0 | xargs -0 ls -d");
+	rig_allowed("find src | xargs ls -d");
+	rig_file("tree/a b/x.c", "x\n");
+	rig_denied("find . -name '*.c' | xargs cat", "wrapper");
+	rig_denied("find 'a b' -name '*.c' | xargs cat", "wrapper");
+	rig_allowed("find . -name '*.c' -print0 | xargs -0 cat");
+	rig_allowed("find . -name '*.h' | xargs cat");
+	rig_denied("find . -name '*.c' | xargs -I{} cat {}", "wrapper");
+	rig_allowed("find . -name '*.c' | xargs -d '\\n' cat");
+	assert_int_equal(unlink(at("tree/a b/x.c")), 0);
+}
+
+static void knows_quotes_and_dashes(void **state)
+{
+	static const char *const names[] = {"tree/sub/it's.x", "tree/sub/a\"b.x", "tree/sub/a\\b.x",
+		"tree/sub/a\tb.x", "tree/sub/a\nb.x"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(names); i++) {
+		rig_allowed("find sub -name '*.x' | xargs cat");
+		rig_file(names[i], "x\n");
+		rig_denied("find sub -name '*.x' | xargs cat", "wrapper");
+		rig_allowed("find sub -name '*.x' -print0 | xargs -0 cat");
+		assert_int_equal(unlink(at(names[i])), 0);
+	}
+	rig_file("tree/sub/a\nb.x", "x\n");
+	rig_denied("find sub -name '*.x' | xargs -d '\\n' cat", "wrapper");
+	assert_int_equal(unlink(at("tree/sub/a\nb.x")), 0);
+	/* Names from git and from grep without a place begin as the files here do. */
+	rig_allowed("grep -rlZ x | xargs -0 cat");
+	rig_file("tree/-f", "x\n");
+	rig_denied("grep -rlZ x | xargs -0 cat", "wrapper");
+	rig_allowed("grep -rlZ x . | xargs -0 cat");
+	rig_allowed("find . -name '*.c' -print0 | xargs -0 cat");
+	assert_int_equal(unlink(at("tree/-f")), 0);
+}
+
+static void follows_links_that_are_found(void **state)
+{
+	(void)state;
+	rig_allowed("find sub -exec cat {} +");
+	assert_int_equal(symlink("../README.md", at("tree/sub/in.md")), 0);
+	rig_allowed("find sub -exec cat {} +");
+	assert_int_equal(symlink("/etc/hostname", at("tree/sub/out.x")), 0);
+	rig_denied("find sub -exec cat {} +", "path.outside");
+	rig_denied("find sub -exec chmod 644 {} +", "path.outside");
+	rig_denied("find sub -print0 | xargs -0 grep -n x", "path.outside");
+	rig_denied("find sub -name '*.x' -exec cat {} \\;", "path.outside");
+	rig_denied("find sub -type f -o -exec cat {} \\;", "path.outside");
+	rig_denied("find sub -type l -exec cat {} \\;", "path.outside");
+	rig_allowed("find sub -name '*.txt' -exec cat {} \\;");
+	rig_allowed("find sub -type f -exec cat {} \\;");
+	/* The name is looked at or removed, and not what it leads to. */
+	rig_allowed("find sub -exec echo {} +");
+	rig_allowed("find sub -exec rm -f {} +");
+	rig_allowed("grep -rlZ x sub | xargs -0 cat");
+	assert_int_equal(unlink(at("tree/sub/out.x")), 0);
+	assert_int_equal(unlink(at("tree/sub/in.md")), 0);
+}
+
+static void reads_the_index_of_git(void **state)
+{
+	static const char *const init[] = {"git", "init", "-q", NULL};
+	static const char *const add[] = {"git", "add", "-f", "src", "sub", NULL};
+	static const char *const drop[] = {"git", "rm", "-q", "--cached", "sub/out", NULL};
+	static const char *const fourth[] = {"git", "update-index", "--index-version", "4", NULL};
+	static const char *const split[] = {"git", "update-index", "--split-index", NULL};
+	const char *line = "git ls-files -z | xargs -0 cat";
+
+	(void)state;
+	/* `esc` leads out, but there is no index, so git names nothing. */
+	rig_allowed(line);
+	assert_int_equal(unlink(at("tree/.git/config")), 0);
+	assert_int_equal(unlink(at("tree/.git/HEAD")), 0);
+	git(init);
+	git(add);
+	rig_allowed(line);
+	rig_denied("git ls-files -z -o | xargs -0 cat", "path.outside");
+	assert_int_equal(symlink("/etc/hostname", at("tree/sub/out")), 0);
+	rig_allowed(line);
+	git(add);
+	rig_denied(line, "path.outside");
+	rig_denied("git grep -lz x | xargs -0 cat", "path.outside");
+	rig_denied("git diff --name-only -z | xargs -0 cat", "path.outside");
+	git(drop);
+	rig_allowed(line);
+	/* What cannot be read is taken for the worst. */
+	git(split);
+	rig_denied(line, "path.outside");
+	git(fourth);
+	rig_denied(line, "path.outside");
+	rig_file("tree/.git/index", "DIRC");
+	rig_denied(line, "path.outside");
+	rig_file("tree/.git/index", "nothing that is an index");
+	rig_denied(line, "path.outside");
+	assert_int_equal(unlink(at("tree/.git/index")), 0);
+	assert_int_equal(unlink(at("tree/sub/out")), 0);
+}
+
+/* A run looks when it is there, and has the kernel behind it. */
+static void leaves_links_to_a_run(void **state)
+{
+	struct arg args[] = {{.text = STR("find")}, {.text = STR("sub")}, {.text = STR("-exec")},
+		{.text = STR("cat")}, {.text = STR("{}")}, {.text = STR("+")}};
+	struct call call = {.args = args, .n = COUNT(args), .cwd = STR("")};
+	struct verdict v = {0};
+	struct check c = {
+		.arena = &arena, .policy = &rig_policy, .root = &rig_root, .v = &v, .left = 100};
+	struct str program;
+
+	(void)state;
+	assert_int_equal(symlink("/etc/hostname", at("tree/sub/out")), 0);
+	assert_int_equal(check_call(&c, &call, &program), -1);
+	v = (struct verdict){0};
+	c.live = true;
+	assert_int_equal(check_call(&c, &call, &program), 0);
+	assert_int_equal(unlink(at("tree/sub/out")), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(is_empty_of_blanks),
+		cmocka_unit_test(knows_quotes_and_dashes),
+		cmocka_unit_test(follows_links_that_are_found),
+		cmocka_unit_test(reads_the_index_of_git),
+		cmocka_unit_test(leaves_links_to_a_run),
+	};
+
+	return cmocka_run_group_tests(tests, programs_make, rig_remove);
+}
