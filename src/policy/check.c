@@ -1,9 +1,10 @@
 #include <stdlib.h>
 #include "src/policy/binary.h"
+#include "src/policy/lexical.h"
 #include "src/policy/memory.h"
 #include "src/policy/parse.h"
 
-enum { CALLS_MAX = 512 };
+enum { CALLS_MAX = 512, PATTERNS_MAX = 64 };
 
 static void note(struct check *c, struct asked a)
 {
@@ -251,6 +252,8 @@ int policy_check(struct arena *a, const struct policy *p, const struct root *r, 
 		.v = v,
 		.trace = trace,
 		.left = CALLS_MAX + (unsigned)command.n / 8,
+		.linked = path_is_alias(a, cwd),
+		.patterns = PATTERNS_MAX,
 		.memory = memory_new(a)};
 	struct str in = STR("");
 

@@ -61,6 +61,8 @@ static int find_matches(struct making *m, struct texts *out)
 		*out = *known;
 		return 0;
 	}
+	if (!c->live && c->patterns-- == 0)
+		return deny(c->v, RULE_LIMIT, m->at, "too many patterns");
 	if (glob_expand(c->arena, c->root, c->policy, m->e->cwd, glob, m->at, out, c->v) < 0)
 		return -1;
 	if (c->memory)

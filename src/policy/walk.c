@@ -244,7 +244,7 @@ int walk(struct check *c, const struct node *n, const struct state *in, struct e
 
 int check_tree(struct check *c, const struct node *tree, struct str cwd)
 {
-	struct state in = state_at(c->arena, (struct folder){.path = cwd});
+	struct state in = state_at(c->arena, (struct folder){.path = cwd, .linked = c->linked});
 	struct ends ignored;
 
 	return walk(c, tree, &in, &ignored);

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include "src/policy/binary.h"
+#include "src/policy/lexical.h"
 #include "src/policy/walk.h"
 
 /* The folder that a command is in, as a path. */
@@ -242,32 +243,14 @@ static int assign(struct walker *w, const struct node *n, struct simple *s)
 	return 0;
 }
 
-static bool goes_up(struct str path)
+/* The shell counts names where the disk has a link: what `..` means from there on depends on who
+ * asks. */
+static bool follows_link(struct walker *w, struct str path, struct str to)
 {
-	while (path.n) {
-		size_t slash = str_find(path, STR("/"));
+	struct arena *a = w->check->arena;
+	struct str root = str_of(w->check->root->path);
 
-		if (str_is(str_sub(path, 0, slash), ".."))
-			return true;
-		path = str_sub(path, slash < path.n ? slash + 1 : slash, path.n);
-	}
-	return false;
-}
-
-/* A shell that counts names and one that follows the disk differ in what `..` is behind a link. */
-static bool follows_link(const struct call *call, struct str cwd, struct str to)
-{
-	struct str path = call->args[call->n - 1].text;
-	struct str tail;
-
-	while (str_starts(path, "./"))
-		path = str_sub(path, 2, path.n);
-	while (path.n > 1 && path.p[path.n - 1] == '/')
-		path.n--;
-	if (!path.n || path.p[0] == '/' || goes_up(path) || str_is(path, "."))
-		return false;
-	tail = to.n >= path.n ? str_sub(to, to.n - path.n, to.n) : STR("");
-	return !str_eq(tail, path) || to.n != cwd.n + (cwd.n ? 1 : 0) + path.n;
+	return !str_eq(path_by_name(a, full_path(w), path), path_by_name(a, root, to));
 }
 
 static int change_folder(struct walker *w, const struct call *call, struct simple *s)
@@ -275,14 +258,15 @@ static int change_folder(struct walker *w, const struct call *call, struct simpl
 	struct folder *to = arena_alloc(w->check->arena, sizeof(*to));
 	struct check quiet = *w->check; /* the rules have been asked, and noted, before */
 	struct state there = w->now, here = w->now;
+	struct str path = call->args[call->n - 1].text;
 
 	quiet.trace = NULL;
-	if (w->in->linked && goes_up(call->args[call->n - 1].text))
-		return deny_word(w->check->v, RULE_CWD, call->at, call->args[call->n - 1].text,
-			STR(""), "'..' behind a symbolic link means one folder or another");
 	if (check_cd(&quiet, call, &to->path) < 0)
 		return -1;
-	to->linked = follows_link(call, w->in->path, to->path);
+	to->linked = follows_link(w, path, to->path) || (w->in->linked && path.p[0] != '/');
+	if (to->linked && path_goes_up(path))
+		return deny_word(w->check->v, RULE_CWD, call->at, path, STR(""),
+			"'..' behind a symbolic link means one folder or another");
 	there.cwds = to;
 	here.cwds = (struct folder *)w->in;
 	there.n_cwds = here.n_cwds = 1;

@@ -1,3 +1,4 @@
+#include <sys/stat.h>
 #include "tests/unit/unit.h"
 #include "tests/unit/policy_rig.h"
 
@@ -56,6 +57,11 @@ static void the_folder_is_followed(void **state)
 		{"cd inlink && cat deep.txt", NULL},
 		{"cd inlink && cat ../README.md", NULL},
 		{"cd inlink && cd .. && ls", "cwd"}, /* shells differ in where that is */
+		{"cd inlink/.. && ls", NULL},
+		{"cd inlink && cd . && cd .. && ls", "cwd"},
+		{"cd src/../sub && ls", NULL},
+		{"cd src && cd ../inlink && cd .. && ls", "cwd"},
+		{"cd $PWD/src && cd .. && ls", NULL},
 		{"mkdir -p new/deep && cd new/deep && cat ../../README.md", NULL},
 		{"mkdir -p new && cd new && cat ../../secret", "path.outside"},
 		{"mkdir new && cd new && cd .. && ls", NULL},
@@ -261,6 +267,41 @@ static void values_that_double_come_to_an_end(void **state)
 	rig_denied(text.s, "limit");
 }
 
+static void a_folder_by_another_name_has_no_way_up(void **state)
+{
+	struct verdict v;
+	struct node *tree;
+
+	(void)state;
+	rig_use_json(POLICY);
+	assert_int_equal(mkdir(at("tree/sub/d"), 0700), 0);
+	assert_int_equal(symlink("sub/d", at("tree/deep")), 0);
+	rig_denied("cd deep/.. && cat ../secret", "cwd");
+	rig_denied("cd src/../deep/.. && ls", "cwd");
+	assert_int_equal(policy_check(&arena, &rig_policy, &rig_root, at("tree/inlink"),
+				 STR("cd .. && ls"), &tree, &v, NULL),
+		-1);
+	assert_int_equal(v.rule, RULE_CWD);
+	assert_int_equal(policy_check(&arena, &rig_policy, &rig_root, at("tree/sub"),
+				 STR("cd .. && ls"), &tree, &v, NULL),
+		0);
+}
+
+static void patterns_come_to_an_end(void **state)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	(void)state;
+	rig_use_json(POLICY);
+	for (int i = 0; i < 65; i++)
+		buf_addf(&text, "ls src/%d*; ", i);
+	rig_denied(text.s, "limit");
+	buf_clear(&text);
+	for (int i = 0; i < 65; i++)
+		buf_adds(&text, "ls src/*; ");
+	rig_allowed(text.s);
+}
+
 static void a_cd_that_may_fail_is_named(void **state)
 {
 	struct verdict v;
@@ -324,6 +365,8 @@ int main(void)
 		cmocka_unit_test(files_by_the_hundred_need_no_names),
 		cmocka_unit_test(values_that_double_come_to_an_end),
 		cmocka_unit_test(a_cd_that_may_fail_is_named),
+		cmocka_unit_test(a_folder_by_another_name_has_no_way_up),
+		cmocka_unit_test(patterns_come_to_an_end),
 		cmocka_unit_test(loops_come_to_an_end),
 	};
 
