@@ -71,12 +71,16 @@ static uint64_t folders(void)
 static void look(const struct verdict *v, struct str text)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
+	CLEANUP(json_free) json *j = verdict_object(v);
 
 	expect(v->rule < RULES && v->at.from <= v->at.to && v->at.to <= text.n);
-	expect(v->reason[0] && !utf8_fault(str_of(v->reason)));
+	expect(v->reason[0]);
 	verdict_line(&line, v);
 	for (size_t i = 0; i < line.len; i++)
 		expect((unsigned char)line.s[i] >= ' ' && line.s[i] != 0x7f);
+	expect(!utf8_fault(buf_str(&line)));
+	buf_clear(&line);
+	json_print(&line, j);
 	expect(!utf8_fault(buf_str(&line)));
 }
 

@@ -14,11 +14,8 @@
 /*
  * shfmt has rules of its own for what follows `export`, `let` and the like, which bash does not
  * have: their first letter is made a capital in `text`, which shfmt gets, and in the notes.
- *
- * False when shfmt is known to misread the text: it takes a number sign right behind quotes or an
- * expansion for the beginning of a comment.
  */
-bool notes_tree(struct buf *out, const struct node *tree, struct buf *text);
+void notes_tree(struct buf *out, const struct node *tree, struct buf *text);
 
 /*
  * `file` is shfmt's tree of a text; adds the notes of the statements that begin in its bytes

@@ -138,25 +138,9 @@ static void word(const struct scribe *s, const json *w, bool offsets)
 	buf_addc(s->out, ')');
 }
 
-/* shfmt does not know that one quoted character is enough for the whole delimiter. */
-static bool inert(const json *delimiter)
-{
-	return json_len(json_get(delimiter, "Parts")) > 1;
-}
-
-static void body_text(const struct scribe *s, const json *hdoc, bool source, struct buf *out)
+static void body_text(const json *hdoc, struct buf *out)
 {
 	buf_reserve(out, 1);
-	if (source && hdoc) {
-		size_t to = offset(hdoc, "End");
-
-		while (to && s->source.p[to - 1] != '\n')
-			to--; /* the line of the delimiter, which it may take for part of the body
-			       */
-		if (to > offset(hdoc, "Pos"))
-			buf_add(out, str_sub(s->source, offset(hdoc, "Pos"), to));
-		return;
-	}
 	for (const json *j = json_first(json_get(hdoc, "Parts")); j; j = json_next(j)) {
 		const char *value = json_get_str(j, "Value");
 
@@ -173,7 +157,7 @@ static void document(const struct scribe *s, const json *r, bool strip)
 	CLEANUP(buf_release) struct buf text = BUF_INIT, bare = BUF_INIT;
 	bool begins = true;
 
-	body_text(s, json_get(r, "Hdoc"), inert(json_get(r, "Word")), &text);
+	body_text(json_get(r, "Hdoc"), &text);
 	buf_reserve(&bare, 1);
 	for (size_t i = 0; i < text.len; i++) {
 		bool tab = text.s[i] == '\t';

@@ -21,7 +21,6 @@ void piece(struct pieces *p, bool quoted, char c)
 
 struct notes {
 	struct buf *out, *text;
-	bool *misread;
 };
 
 static void node(const struct notes *s, const struct node *n);
@@ -37,8 +36,6 @@ static void word(const struct notes *s, const struct word *w, bool offsets)
 		const struct part *part = &w->parts[i];
 
 		if (part->kind == PART_TEXT) {
-			*s->misread |= part->at.from > w->at.from && !part->quoted &&
-				       part->text.p[0] == '#';
 			for (size_t k = 0; k < part->text.n; k++)
 				piece(&p, part->quoted, part->text.p[k]);
 			continue;
@@ -246,11 +243,9 @@ static void node(const struct notes *s, const struct node *n)
 		redirect(s, &n->redirects[i]);
 }
 
-bool notes_tree(struct buf *out, const struct node *tree, struct buf *text)
+void notes_tree(struct buf *out, const struct node *tree, struct buf *text)
 {
-	bool misread = false;
-	const struct notes s = {out, text, &misread};
+	const struct notes s = {out, text};
 
 	node(&s, tree);
-	return !misread;
 }
