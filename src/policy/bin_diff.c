@@ -1,14 +1,24 @@
 /* diff goes through folders, and jq has a language: what of both leads to other files is denied. */
-#include "src/policy/bin.h"
-
-extern const struct binary binaries_text[];
+#include "src/policy/found.h"
 
 /* Between folders diff reads what links in them lead to, unless it is told not to. */
+static int check_folder(struct check *c, const struct call *call, const struct arg *arg, bool deep)
+{
+	const struct finding f = {.starts = arg, .n = 1, .followed = true};
+	struct place place;
+
+	if (arg->origin == ARG_FOUND)
+		return bin_refuse(c, RULE_OPTION, arg,
+			"diff of folders follows links: give --no-dereference");
+	if (!deep && (bin_place(c, call, arg, &place) < 0 || !place.folder))
+		return 0;
+	return check_links(c, call, &f, arg);
+}
+
 int check_diff(struct check *c, const struct call *call)
 {
 	const struct binary *row = binaries_text;
 	struct parsed p;
-	struct place place;
 
 	while (row->check != check_diff)
 		row++;
@@ -16,10 +26,8 @@ int check_diff(struct check *c, const struct call *call)
 		check_operands(c, call, &p, row->operands) < 0)
 		return -1;
 	for (size_t i = 0; i < p.n_operands && !given_any(&p, "--no-dereference"); i++)
-		if (p.operands[i].origin == ARG_FOUND || given_any(&p, "-r") ||
-			(bin_place(c, call, &p.operands[i], &place) == 0 && place.folder))
-			return bin_refuse(c, RULE_OPTION, &p.operands[i],
-				"diff of folders follows links: give --no-dereference");
+		if (check_folder(c, call, &p.operands[i], given_any(&p, "-r")) < 0)
+			return -1;
 	return 0;
 }
 

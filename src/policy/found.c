@@ -132,7 +132,7 @@ int check_found_open(struct check *c, const struct arg *arg)
 	/* Matches of a pattern were followed one by one. */
 	if (!c->finder)
 		return 0;
-	return finding_told(c, arg, &f) < 0 ? -1 : check_links(c, &f, arg);
+	return finding_told(c, arg, &f) < 0 ? -1 : check_links(c, c->finder, &f, arg);
 }
 
 int check_found_write(struct check *c, const struct arg *arg)

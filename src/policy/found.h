@@ -27,6 +27,7 @@ struct finding {
 	bool tracked;     /* files, and none below .git */
 	bool plain;       /* no links among them */
 	bool indexed;     /* of git, and nothing that it does not know */
+	bool followed;    /* links to folders are followed too */
 	bool beside;      /* but `.git` itself, where it is a file, may be one of them */
 };
 /* False: it is no such program, or puts out other things. */
@@ -45,6 +46,7 @@ int check_names(struct check *c, const struct call *finder, const struct finding
 /* Do links in git's index lead out of the root? 1 yes, 0 no, -1 it cannot be told. */
 int git_links_lead_out(struct check *c);
 /* The same for links that lead out of the root. */
-int check_links(struct check *c, const struct finding *f, const struct arg *arg);
+int check_links(
+	struct check *c, const struct call *finder, const struct finding *f, const struct arg *arg);
 
 #endif

@@ -19,6 +19,7 @@ struct look {
 	bool dirty; /* a folder on the way has such a name */
 	size_t left;
 	struct check *links; /* looks for links that lead out */
+	bool followed;       /* or to a folder, which is looked at like one of the tree */
 };
 
 static void close_folder(DIR **d)
@@ -47,10 +48,12 @@ static bool leads_out(const struct look *l, int fd, const struct dirent *e)
 	if ((e->d_type != DT_LNK && e->d_type != DT_UNKNOWN) ||
 		(l->names && fnmatch(l->names, e->d_name, 0)))
 		return false;
-	return fd_real(fd, folder, &n) < 0 ||
-	       where(c->arena, c->root, c->policy, STR(""),
-		       str_of(arena_printf(c->arena, "%s/%s", folder, e->d_name)), ACCESS_READ,
-		       false, (struct span){0, 0}, &place, &unused) < 0;
+	if (fd_real(fd, folder, &n) < 0 ||
+		where(c->arena, c->root, c->policy, STR(""),
+			str_of(arena_printf(c->arena, "%s/%s", folder, e->d_name)), ACCESS_READ,
+			false, (struct span){0, 0}, &place, &unused) < 0)
+		return true;
+	return l->followed && e->d_type == DT_LNK && place.folder;
 }
 
 static bool may_be_folder(const struct dirent *e)
@@ -150,7 +153,8 @@ int check_names(struct check *c, const struct call *finder, const struct finding
 	return 0;
 }
 
-int check_links(struct check *c, const struct finding *f, const struct arg *arg)
+int check_links(
+	struct check *c, const struct call *finder, const struct finding *f, const struct arg *arg)
 {
 	static const struct arg here = {.text = {".", 1}};
 	struct look l = {.bad = "", .deep = true, .left = left(c), .links = c};
@@ -162,12 +166,13 @@ int check_links(struct check *c, const struct finding *f, const struct arg *arg)
 	if (f->indexed && git_links_lead_out(c) == 0)
 		return 0;
 	l.tracked = f->tracked;
+	l.followed = f->followed;
 	if (f->names.n)
 		l.names = arena_dup(c->arena, f->names);
 	for (size_t i = 0; i < f->n && good; i++)
-		good = look_at(c, c->finder, &f->starts[i], &l) == 0;
+		good = look_at(c, finder, &f->starts[i], &l) == 0;
 	if (!f->n)
-		good = look_at(c, c->finder, &here, &l) == 0;
+		good = look_at(c, finder, &here, &l) == 0;
 	if (good)
 		return 0;
 	return bin_refuse(c, RULE_PATH_OUTSIDE, arg,

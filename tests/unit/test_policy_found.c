@@ -91,6 +91,25 @@ static void follows_links_that_are_found(void **state)
 	assert_int_equal(unlink(at("tree/sub/in.md")), 0);
 }
 
+static void compares_folders_without_links(void **state)
+{
+	(void)state;
+	rig_allowed("diff -r src sub");
+	assert_int_equal(symlink("../README.md", at("tree/sub/in.md")), 0);
+	rig_allowed("diff -r src sub");
+	assert_int_equal(symlink("../build", at("tree/sub/folder")), 0);
+	rig_denied("diff -r src sub", "path.outside");
+	rig_denied("diff src sub", "path.outside");
+	rig_allowed("diff -r --no-dereference src sub");
+	assert_int_equal(unlink(at("tree/sub/folder")), 0);
+	assert_int_equal(symlink("/etc/hostname", at("tree/src/out")), 0);
+	rig_denied("diff -r src sub", "path.outside");
+	rig_denied("diff src sub", "path.outside");
+	rig_denied("diff --recursive src build/none", "path.outside");
+	assert_int_equal(unlink(at("tree/src/out")), 0);
+	assert_int_equal(unlink(at("tree/sub/in.md")), 0);
+}
+
 static void reads_the_index_of_git(void **state)
 {
 	static const char *const init[] = {"git", "init", "-q", NULL};
@@ -156,6 +175,7 @@ int main(void)
 		cmocka_unit_test(is_empty_of_blanks),
 		cmocka_unit_test(knows_quotes_and_dashes),
 		cmocka_unit_test(follows_links_that_are_found),
+		cmocka_unit_test(compares_folders_without_links),
 		cmocka_unit_test(reads_the_index_of_git),
 		cmocka_unit_test(leaves_links_to_a_run),
 	};

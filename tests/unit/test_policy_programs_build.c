@@ -95,6 +95,10 @@ static const char *const allowed[] = {
 	"pkg-config --cflags --libs libxml-2.0",
 	"cmake --build .",
 	"cmake .",
+	"make PREFIX=/usr/local",
+	"make prefix=/usr all",
+	"make libdir=/usr/lib64",
+	"make PREFIX=build/x install",
 };
 
 static const struct denied denied[] = {
@@ -329,6 +333,13 @@ static const struct denied denied[] = {
 	{"nm -U default a.out", "option"},
 	{"make -j$(nproc)$(cat README.md)", "value.dynamic"},
 	{"cmake --build ..", "path.outside"},
+	{"make PREFIX=/usr/local install", "path.outside"},
+	{"make install prefix=/usr", "path.outside"},
+	{"make DESTDIR=/usr", "path.outside"},
+	{"make PREFIX=/etc", "path.outside"},
+	{"make PREFIX=/usr/../etc", "path.outside"},
+	{"make X=/usr/lib", "path.outside"},
+	{"make PREFIX=/usrx", "path.outside"},
 };
 
 static void lets_through(void **state)

@@ -148,6 +148,10 @@ static const char *const allowed[] = {
 	"awk 'length > 100 {print FILENAME \": \" FNR}' src/*.c",
 	"awk '$3 > 5 || $4 < 2 {s += $3} END {printf \"%d\\n\", s}' README.md",
 	"wc -l src/*.c | awk '{s+=$1} END {print s}'",
+	"diff -r src sub",
+	"diff -ru src include",
+	"diff src sub",
+	"diff -rq --exclude=.git src sub",
 };
 
 static const struct denied denied[] = {
@@ -205,10 +209,6 @@ static const struct denied denied[] = {
 	{"tee -- -x /etc/x", "path.outside"},
 	{"uniq README.md /etc/x", "path.outside"},
 	{"uniq README.md ../x", "path.outside"},
-	{"diff -r src sub", "option"},
-	{"diff -ur src sub", "option"},
-	{"diff src sub", "option"},
-	{"diff --recursive src sub", "option"},
 	{"diff -l src/main.c src/util.c", "option"},
 	{"diff --paginate src/main.c src/util.c", "option"},
 	{"diff --to-file=/etc/passwd README.md", "option"},
@@ -216,7 +216,6 @@ static const struct denied denied[] = {
 	{"diff README.md /etc/passwd", "path.outside"},
 	{"diff -X /etc/passwd src/main.c src/util.c", "path.outside"},
 	{"diff --exclude-from=/etc/passwd a b", "path.outside"},
-	{"diff -u README.md src -r", "option"},
 	{"cmp README.md /etc/passwd", "path.outside"},
 	{"comm README.md ../secret", "path.outside"},
 	{"column -t /etc/passwd", "path.outside"},
@@ -299,6 +298,10 @@ static const struct denied denied[] = {
 	{"awk -F: '{print $1}' esc/passwd", "path.outside"},
 	{"awk '\"a|||b\" {print}'", "script"},
 	{"awk", "operand"},
+	{"diff -r . build", "path.outside"},
+	{"diff -ru build .", "path.outside"},
+	{"diff . build", "path.outside"},
+	{"diff -r a/.. build", "path.outside"},
 };
 
 static void lets_through(void **state)
