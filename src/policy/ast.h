@@ -15,7 +15,7 @@ struct node;
 
 enum part_kind {
 	PART_TEXT,     /* characters; `text` has its quotes resolved */
-	PART_VARIABLE, /* $name or ${name}; `text` is the name; never a positional or special one */
+	PART_VARIABLE, /* $name or ${name}; `text` is the name; `?` is the only special one */
 	PART_OUTPUT,   /* $( ): `node` is what runs */
 };
 

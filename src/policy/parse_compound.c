@@ -205,6 +205,17 @@ static int parse_case(struct parser *p, struct node *n, struct span opener)
 	}
 }
 
+/* Its arms end in `)`: here documents from before it are as with parentheses. */
+static int parse_case_alone(struct parser *p, struct node *n, struct span opener)
+{
+	int rc;
+
+	p->parens++;
+	rc = parse_case(p, n, opener);
+	p->parens--;
+	return rc;
+}
+
 static int parse_body(struct parser *p, struct node *n, enum reserved r, struct span opener)
 {
 	if (r == RESERVED_NONE)
@@ -218,7 +229,7 @@ static int parse_body(struct parser *p, struct node *n, enum reserved r, struct 
 	case NODE_FOR:
 		return parse_for(p, n, opener);
 	case NODE_CASE:
-		return parse_case(p, n, opener);
+		return parse_case_alone(p, n, opener);
 	default:
 		return parse_loop(p, n, opener);
 	}

@@ -26,7 +26,7 @@ struct pending {
 	struct node *node;
 	size_t redirect;
 	struct str delimiter;
-	unsigned parens; /* ( ) and $( ) that it stands in */
+	unsigned parens; /* as below, where it stands */
 	bool strip, literal;
 };
 
@@ -40,7 +40,8 @@ struct parser {
 	char *out; /* room for n bytes: texts with their quotes resolved, one behind the other */
 	size_t used;
 	struct pending *documents, *last; /* in the order of the text; last: while there are some */
-	unsigned parens;                  /* ( ) and $( ) that are open */
+	unsigned parens;                  /* ( ) $( ) and `case` that are open */
+	unsigned outputs;                 /* $( ) alone */
 	unsigned depth, commands, words;
 	bool after_word; /* the last token was a word: no reserved word can follow it directly */
 };

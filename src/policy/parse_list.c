@@ -107,6 +107,8 @@ static int time_option(struct parser *p, struct node *n)
 static int parse_prefix(struct parser *p, enum reserved r, struct node **out)
 {
 	*out = node_new(p, r == RESERVED_NOT ? NODE_NOT : NODE_TIME, p->at);
+	if (r == RESERVED_TIME && p->outputs)
+		return deny(p->v, RULE_CONSTRUCT, span_here(p, 4), "'time' inside '$( )'");
 	take_reserved(p, r);
 	if (p->s[p->at] == '(' && r == RESERVED_NOT)
 		return deny(p->v, RULE_CONSTRUCT, span_here(p, 1), "extended pattern '!( )'");

@@ -221,7 +221,7 @@ int read_documents(struct parser *p)
 
 		if (d->parens < p->parens)
 			return deny(p->v, RULE_CONSTRUCT, d->node->redirects[d->redirect].at,
-				"here document whose line ends inside parentheses that follow it");
+				"here document whose line ends inside what follows it");
 		if (read_document(p, d) < 0)
 			return -1;
 		p->documents = d->next;

@@ -113,7 +113,9 @@ static int braced(struct scan *s, bool quoted)
 	struct parser *p = s->p;
 	size_t from = p->at + 2, to = from;
 
-	if (name_begins(p->s[from]))
+	if (p->s[to] == '?')
+		to++;
+	else if (name_begins(p->s[from]))
 		while (name_goes_on(p->s[to]))
 			to++;
 	if (to > from && p->s[to] == '}')
@@ -154,8 +156,13 @@ static int dollar(struct scan *s, bool quoted)
 	if (name_begins(c)) {
 		while (name_goes_on(p->s[to]))
 			to++;
+		if ((unsigned char)p->s[to] >= 0x80)
+			return deny_construct(p, to + 1 - p->at,
+				"a name that some locales take to go on: write '${name}'");
 		return variable(s, p->at + 1, to, to, quoted);
 	}
+	if (c == '?')
+		return variable(s, p->at + 1, to + 1, to + 1, quoted);
 	if (c == '{')
 		return braced(s, quoted);
 	if (c == '(')
@@ -166,7 +173,7 @@ static int dollar(struct scan *s, bool quoted)
 		return deny_construct(p, 2, "quotes '$'..''");
 	if (c == '"' && !quoted)
 		return deny_construct(p, 2, "quotes '$\"..\"'");
-	if (c && strchr("0123456789@*#?-$!", c))
+	if (c && strchr("0123456789@*#-$!", c))
 		return deny_construct(p, 2, "positional or special parameter");
 	if ((c == '\\' && p->s[to + 1] == '\n') || (unsigned char)c >= 0x80)
 		return deny_construct(p, 2, "'$' in front of what could be a name");
@@ -433,6 +440,45 @@ static bool reads_a_file(const struct node *n)
 	return n->kind == NODE_COMMAND && !n->n_words && !n->n_assignments;
 }
 
+struct survey {
+	bool document, compound;
+};
+
+static void survey(const struct node *n, struct survey *out)
+{
+	for (;;) {
+		out->compound |= n->kind > NODE_PIPE;
+		for (size_t i = 0; i < n->n_redirects; i++)
+			out->document |= n->redirects[i].document;
+		for (size_t i = 0; i < n->n_arms; i++)
+			if (n->arms[i].body)
+				survey(n->arms[i].body, out);
+		for (size_t i = 1; i < n->n; i++)
+			survey(n->children[i], out);
+		if (!n->n)
+			return;
+		n = n->children[0];
+	}
+}
+
+/*
+ * bash prints what it has parsed in $( ) and runs what it then reads in the print. Behind a here
+ * document some versions lose what joins commands on that way.
+ */
+static int check_output(struct parser *p, const struct node *n, size_t from)
+{
+	struct span at = {from, p->at + 1};
+	struct survey found = {0};
+
+	if (reads_a_file(n))
+		return deny(p->v, RULE_CONSTRUCT, at, "'$( )' without a command");
+	survey(n, &found);
+	if (found.document && found.compound)
+		return deny(p->v, RULE_CONSTRUCT, at,
+			"here document in '$( )' that is more than one command or pipeline");
+	return 0;
+}
+
 int parse_output(struct parser *p, struct node **out)
 {
 	struct span open = span_here(p, 2);
@@ -441,6 +487,7 @@ int parse_output(struct parser *p, struct node **out)
 		return -1;
 	take(p, p->at + 1, CLAIM_WORD);
 	p->parens++;
+	p->outputs++;
 	if (take_operator(p, 1) < 0 || skip_newlines(p) < 0)
 		return -1;
 	if (p->s[p->at] == ')')
@@ -456,11 +503,11 @@ int parse_output(struct parser *p, struct node **out)
 	if (p->documents && p->last->parens >= p->parens)
 		return deny(p->v, RULE_SYNTAX, span_here(p, 1),
 			"'$( )' ends on the line of a here document");
-	if (reads_a_file(*out))
-		return deny(p->v, RULE_CONSTRUCT, (struct span){open.from, p->at + 1},
-			"'$( )' without a command");
+	if (check_output(p, *out, open.from) < 0)
+		return -1;
 	take(p, p->at + 1, CLAIM_WORD);
 	p->parens--;
+	p->outputs--;
 	leave(p);
 	return 0;
 }
