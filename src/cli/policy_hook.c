@@ -3,6 +3,7 @@
 #include "src/base/path.h"
 #include "src/cli/common.h"
 #include "src/cli/policy.h"
+#include "src/cli/policy_mark.h"
 #include "src/cli/policy_protocol.h"
 #include "src/policy/clearance.h"
 #include "src/policy/parse.h"
@@ -79,23 +80,6 @@ static int fail(struct hook *h, enum rule rule, const char *what, const struct e
 	return deny(&h->verdict, rule, (struct span){0}, "%s", what);
 }
 
-/* ---- which file ---- */
-
-/* In the project, else in the worktree around it; NULL: there is none. */
-static char *clearance_file(struct arena *a, const char *folder)
-{
-	static const char name[] = ".dev-team/clearance.yaml";
-	struct error err;
-	char *root, *file = path_join(a, folder, name);
-
-	if (access(file, F_OK) == 0 || errno != ENOENT)
-		return file;
-	if (root_find(a, folder, &root, &err) < 0)
-		return NULL;
-	file = path_join(a, root, name);
-	return access(file, F_OK) == 0 || errno != ENOENT ? file : NULL;
-}
-
 /* ---- the boundary ---- */
 
 /* Real path `path` is `folder` or below it. */
@@ -170,6 +154,24 @@ static void exec_text(const struct hook *h, struct str canonical, struct buf *ou
 	buf_add_shell(out, canonical);
 }
 
+/*
+ * A repository that was planted among the files runs what its configuration says, if git takes it
+ * for one; what xargs and make start is git too, so it is said in the environment.
+ */
+static void shell_text(struct str canonical, struct buf *out)
+{
+	static const char *const pairs[][2] = {{"safe.bareRepository", "explicit"},
+		{"core.fsmonitor", "false"}, {"protocol.ext.allow", "never"}};
+
+	if (str_find(canonical, STR("git")) < canonical.n) {
+		for (size_t i = 0; i < COUNT(pairs); i++)
+			buf_addf(out, "export GIT_CONFIG_KEY_%zu=%s GIT_CONFIG_VALUE_%zu=%s; ", i,
+				pairs[i][0], i, pairs[i][1]);
+		buf_addf(out, "export GIT_CONFIG_COUNT=%zu\n", COUNT(pairs));
+	}
+	buf_add(out, canonical);
+}
+
 /* What is run is what was understood: the tree's own text, never the one that came. */
 static int check_command(struct hook *h, struct str command, struct buf *out)
 {
@@ -190,7 +192,7 @@ static int check_command(struct hook *h, struct str command, struct buf *out)
 	if (h->clearance.exec)
 		exec_text(h, buf_str(&canonical), out);
 	else
-		buf_add(out, buf_str(&canonical));
+		shell_text(buf_str(&canonical), out);
 	return 0;
 }
 
@@ -236,30 +238,70 @@ static int check_write(struct hook *h, const char *file)
 		ACCESS_WRITE, false, (struct span){0}, &place, &h->verdict);
 }
 
-static int check_tool(struct invocation *in, struct hook *h)
+/* Each member that names a file must pass; a call of such a tool has one at least. */
+static int check_files(struct hook *h)
+{
+	static const char *const members[] = {"file_path", "notebook_path", "path"};
+	bool any = false;
+
+	for (size_t i = 0; i < COUNT(members); i++) {
+		const json *file = json_get(h->input, members[i]);
+
+		if (!file)
+			continue;
+		any = true;
+		if (!json_text(file))
+			return deny(&h->verdict, RULE_INTERNAL, (struct span){0},
+				"'%s' of the call is no text", members[i]);
+		if (check_write(h, json_text(file)) < 0)
+			return -1;
+	}
+	return any ? 0
+		   : deny(&h->verdict, RULE_INTERNAL, (struct span){0},
+			     "the call does not say which file");
+}
+
+static bool writes_files(const char *tool)
 {
 	static const char *const writers[] = {"Write", "Edit", "MultiEdit", "NotebookEdit"};
-	const char *command = json_get_str(h->input, "command");
-	const char *file = json_get_str(h->input, "file_path");
+
+	for (size_t i = 0; i < COUNT(writers); i++)
+		if (strcmp(tool, writers[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Whatever the client calls its tools: what has one of these runs it. */
+static const char *program_text(const struct hook *h)
+{
+	static const char *const members[] = {"script", "cmd", "code"};
+
+	for (size_t i = 0; i < COUNT(members); i++)
+		if (json_get(h->input, members[i]))
+			return members[i];
+	return NULL;
+}
+
+static int check_tool(struct invocation *in, struct hook *h)
+{
+	const json *command = json_get(h->input, "command");
+	bool bash = strcmp(h->tool, "Bash") == 0;
 
 	if (clearance_tool(h->persona, str_of(h->tool), &h->verdict) < 0)
 		return -1;
-	/* Whatever the client calls its tools: what has a command runs it. */
-	if (strcmp(h->tool, "Bash") == 0 && !command)
+	if (strncmp(h->tool, "mcp__", 5) == 0)
+		return 0;
+	if (writes_files(h->tool) && check_files(h) < 0)
+		return -1;
+	if ((bash || command) && !json_text(command))
 		return deny(
 			&h->verdict, RULE_INTERNAL, (struct span){0}, "the call has no command");
-	if (command && strncmp(h->tool, "mcp__", 5) != 0)
-		return run_command(in, h, command);
-	for (size_t i = 0; i < COUNT(writers); i++) {
-		if (strcmp(h->tool, writers[i]) != 0)
-			continue;
-		if (!file)
-			file = json_get_str(h->input, "notebook_path");
-		if (!file)
-			return deny(&h->verdict, RULE_INTERNAL, (struct span){0},
-				"the call does not say which file");
-		return check_write(h, file);
-	}
+	if (command)
+		return run_command(in, h, json_text(command));
+	if (program_text(h) && !h->persona->tools_listed)
+		return deny(&h->verdict, RULE_TOOL, (struct span){0},
+			"'%s' of a tool that the persona's 'tools' do not name is not understood",
+			program_text(h));
 	return 0;
 }
 
@@ -333,14 +375,29 @@ static const char *own_path(struct arena *a)
 	return n > 0 && n < PATH_MAX ? arena_dup(a, (struct str){exe, (size_t)n}) : "dev-team";
 }
 
-/* The project's clearance file, by what the client says of it; NULL: there is none. */
-static char *find_file(struct hook *h, const json *call)
+/* Where the call comes from, as the client says. */
+static const char *call_folder(const struct hook *h, const json *call)
 {
 	const char *cwd = json_get_str(call, "cwd");
 
 	if (h->project)
-		return clearance_file(h->arena, h->project);
-	return clearance_file(h->arena, cwd && cwd[0] == '/' ? cwd : ".");
+		return h->project;
+	return cwd && cwd[0] == '/' ? cwd : ".";
+}
+
+/* The file was there once. Only the session itself, which people watch, goes on without. */
+static int answer_vanished(
+	struct invocation *in, struct hook *h, const json *call, const char *mark)
+{
+	if (call && !json_get(call, "agent_type") && !json_get(call, "agent_id"))
+		return 0;
+	h->note = arena_printf(h->arena,
+		"This project had a .dev-team/clearance.yaml. Put it back; or, to do without from "
+		"now on, people remove %s.",
+		mark);
+	(void)deny(&h->verdict, RULE_PERSONA, (struct span){0}, "the clearance file has gone");
+	say_denied(in, h);
+	return 0;
 }
 
 int policy_hook(struct invocation *in, struct error *err)
@@ -349,7 +406,7 @@ int policy_hook(struct invocation *in, struct error *err)
 	CLEANUP(json_free) json *call = NULL;
 	const char *project = getenv("CLAUDE_PROJECT_DIR");
 	struct hook h = {.arena = in->arena, .root = {.fd = -1}};
-	char *file;
+	char *file, *mark;
 	int rc;
 
 	if (in->args->n > 1)
@@ -358,14 +415,16 @@ int policy_hook(struct invocation *in, struct error *err)
 	/* Read in any case: the client must not find the pipe closed. */
 	if (read_input(&text, INPUT_MAX, err) < 0)
 		return -1;
-	if (h.project && !find_file(&h, NULL))
-		return 0;
 	rc = json_parse(&call, buf_str(&text), err);
-	file = find_file(&h, call);
-	if (!file)
+	file = clearance_find(h.arena, call_folder(&h, call));
+	mark = file ? NULL : policy_marked(h.arena, call_folder(&h, call));
+	if (!file && !mark)
 		return 0;
+	if (rc == 0 && mark)
+		return answer_vanished(in, &h, call, mark);
 	if (rc < 0)
 		return answer_broken(in, &h, buf_str(&text), err);
+	policy_mark(h.arena, arena_dup(h.arena, path_dir(arena_dup(h.arena, path_dir(file)))));
 	h.self = own_path(in->arena);
 	rc = answer(in, &h, call, file);
 	root_close(&h.root);
