@@ -2,6 +2,7 @@
  * The rows of git's commands against the git that is here. Where a row says that an option takes
  * the next word for its value and git does not, that word would be an option that nobody looked at.
  */
+#include <sys/stat.h>
 #include "src/base/process.h"
 #include "src/policy/bin_git.h"
 #include "src/policy/notation.h"
@@ -62,17 +63,26 @@ static bool looked_at(const struct buf *out)
 	       has(out, "unrecognized argument: " MARK) || has(out, "invalid option: " MARK);
 }
 
-static unsigned try(const struct git_command *g, const struct option_row *row)
+/* `git` and the words of the command; how many. */
+static size_t begin(const struct git_command *g, const char **argv)
 {
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	const char *argv[6] = {"git"};
 	const char *blank = strchr(g->name, ' ');
-	size_t n = 1;
+	size_t n = 0;
 
+	argv[n++] = "git";
 	argv[n++] = arena_dup(
 		&arena, (struct str){g->name, blank ? (size_t)(blank - g->name) : strlen(g->name)});
 	if (blank)
 		argv[n++] = blank + 1;
+	return n;
+}
+
+static unsigned try(const struct git_command *g, const struct option_row *row)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	const char *argv[6] = {NULL};
+	size_t n = begin(g, argv);
+
 	argv[n++] = arena_dup(&arena, row->name);
 	argv[n++] = MARK;
 	run(argv, &out);
@@ -113,6 +123,53 @@ static void values_are_the_next_word_for_git_too(void **state)
 	assert_true(n > 300);
 }
 
+/* In a place that no command touches. */
+#define CANARY ".git/canary.sh"
+
+static void start(const struct git_command *g, const char *option)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	const char *argv[6] = {NULL};
+	size_t n = begin(g, argv);
+
+	argv[n++] = option;
+	argv[n++] = "HEAD";
+	run(argv, &out);
+	if (access(at(".git/ran"), F_OK) == 0)
+		fail_msg("git %s %s starts a program", g->name, option);
+}
+
+static void no_option_starts_a_program(void **state)
+{
+	const char *open = arena_printf(&arena, "-O%s", at(CANARY));
+	const char *const shows[] = {"git", "grep", "--no-index", open, "canary", NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct error err = {0};
+
+	(void)state;
+	tree_write(at(CANARY), STR("#!/bin/sh\ntouch \"${0%/*}/ran\"\n"));
+	assert_int_equal(chmod(at(CANARY), 0755), 0);
+	tree_write(at("f"), STR("canary\n"));
+	run(shows, &out);
+	assert_int_equal(access(at(".git/ran"), F_OK), 0);
+	assert_int_equal(unlink(at(".git/ran")), 0);
+	for (size_t t = 0; t < COUNT(tables); t++)
+		for (const struct git_command *g = tables[t]; g->name; g++) {
+			struct notation rows;
+
+			if (shares_options(g))
+				continue;
+			assert_int_equal(notation_options(&arena, g->options, &rows, &err), 0);
+			for (size_t i = 0; i < rows.n; i++) {
+				const char *name = arena_dup(&arena, rows.rows[i].name);
+
+				if (rows.rows[i].value != OPTION_ALONE)
+					start(g, arena_printf(&arena, "%s%s%s", name,
+							 name[1] == '-' ? "=" : "", at(CANARY)));
+			}
+		}
+}
+
 static void rows_are_well_formed(void **state)
 {
 	struct error err = {0};
@@ -130,6 +187,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			values_are_the_next_word_for_git_too, make_repository, scratch_remove),
+		cmocka_unit_test_setup_teardown(
+			no_option_starts_a_program, make_repository, scratch_remove),
 		cmocka_unit_test_teardown(rows_are_well_formed, arena_end),
 	};
 
