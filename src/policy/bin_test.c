@@ -54,9 +54,14 @@ int check_test(struct check *c, const struct call *call)
 			return bin_refuse(c, RULE_OPERAND, &call->args[0], "no ] at the end");
 	}
 	for (size_t k = 1; k < end; k++)
-		if (call->args[k].split)
+		if (call->args[k].split && !call->args[k].commits)
 			return bin_refuse(c, RULE_VALUE_DYNAMIC, &call->args[k],
 				"may become several words: put it in double quotes");
+	for (size_t k = 1; end != 4 && k + 2 < end; k++)
+		if ((bin_is(&call->args[k], "!") || bin_is(&call->args[k], "(")) &&
+			one_of(&call->args[k + 1], compares))
+			return bin_refuse(c, RULE_OPERAND, &call->args[k],
+				"a test that can be read in two ways");
 	while (i < end) {
 		while (i + 1 < end &&
 			(bin_is(&call->args[i], "!") || bin_is(&call->args[i], "(")) &&

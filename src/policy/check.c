@@ -153,6 +153,25 @@ static int look(struct check *c, const struct question *q, struct span at, struc
 	return 0;
 }
 
+/*
+ * What a patch, an archive or another branch brings may be a link to anywhere. Only what is there
+ * now is known; a new file may be written where its folder is there.
+ */
+static bool foreseen(struct check *c, const struct place *place, enum access access)
+{
+	struct verdict unused = {0};
+	struct place folder;
+	struct str up = str_sub(place->path, 0, place->path.n - last_part(place->path).n);
+
+	if (!c->unforeseen || c->live || place->exists || place->outside || place->device)
+		return true;
+	if (access != ACCESS_WRITE && access != ACCESS_ENTRY)
+		return false;
+	return where(c->arena, c->root, c->policy, STR(""), up.n ? up : STR("."), ACCESS_READ,
+		       false, (struct span){0}, &folder, &unused) == 0 &&
+	       folder.exists;
+}
+
 static int find_place(struct check *c, struct str cwd, const struct arg *path, enum access access,
 	bool whole, struct place *out)
 {
@@ -166,6 +185,9 @@ static int find_place(struct check *c, struct str cwd, const struct arg *path, e
 	if (text.n)
 		step_out(c, &cwd, &text, path->at);
 	rc = look(c, &(struct question){cwd, text, access, whole}, path->at, out);
+	if (rc == 0 && !foreseen(c, out, access))
+		return no(c, RULE_PATH_OUTSIDE, path,
+			"a path that is not there yet, behind a command that may make it a link");
 	return asked(c, rc < 0 && c->v->denied ? c->v->rule : RULE_PATH_OUTSIDE, path->at,
 		path->text, rc < 0 ? c->v->path : out->full, rc);
 }

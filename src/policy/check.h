@@ -28,11 +28,12 @@ struct check {
 	const struct policy *policy;
 	const struct root *root;
 	struct verdict *v;
-	struct trace *trace;       /* may be NULL */
-	unsigned left;             /* calls that may still be asked about */
-	bool live;                 /* the executor asks: all values are real */
-	bool linked;               /* the shell's name for the first folder has a link in it */
-	unsigned patterns;         /* that may still be expanded */
+	struct trace *trace; /* may be NULL */
+	unsigned left;       /* calls that may still be asked about */
+	bool live;           /* the executor asks: all values are real */
+	bool linked;         /* the shell's name for the first folder has a link in it */
+	bool unforeseen;     /* the line has made files that nobody knows: what they are is open */
+	unsigned patterns;   /* that may still be expanded */
 	struct memory *memory;     /* NULL: nothing is remembered, the disk may change */
 	size_t bytes;              /* of expanded values, so far */
 	struct compiled *compiled; /* options.c: notations that were read before */

@@ -18,6 +18,10 @@ static int value_of(void *of, struct str name, struct span at, struct arg *out)
 	struct walker *w = of;
 	const struct variable *v = state_get(&w->now, name);
 
+	if (str_is(name, "?")) {
+		*out = (struct arg){.origin = ARG_DYNAMIC, .commits = true}; /* a number */
+		return 0;
+	}
 	if (str_is(name, "PWD")) {
 		*out = (struct arg){.origin = ARG_KNOWN, .text = full_path(w)};
 		return 0;
@@ -62,9 +66,16 @@ static void foresee(struct walker *w, const struct node *n, struct arg *out)
 {
 	static const char *const top[] = {"git", "rev-parse", "--show-toplevel", NULL};
 	static const char *const pwd[] = {"pwd", NULL}, *const cpus[] = {"nproc", NULL};
+	static const char *const lines[] = {"wc", "-l", NULL}, *const bytes[] = {"wc", "-c", NULL};
 	const struct expander e = walker_expander(w);
 	struct call call;
 
+	if (n->kind == NODE_PIPE && !n->n_redirects) {
+		n = n->children[n->n - 1];
+		if (!n->n_redirects && expand_feeder(&e, n, &call))
+			out->commits = is_call(&call, lines) || is_call(&call, bytes);
+		return;
+	}
 	if (n->n_redirects || n->n_assignments || !expand_feeder(&e, n, &call))
 		return;
 	out->commits = git_puts_commits(&call) || is_call(&call, cpus) || is_one_date(&call);
