@@ -50,8 +50,7 @@ static bool is_compiler(struct str name)
 /* Where things are installed may be anywhere: writing there is not for cmake to say. */
 static bool is_place(struct str name)
 {
-	return str_starts(name, "CMAKE_INSTALL_") || has(name, "PREFIX") || has(name, "_DIR") ||
-	       has(name, "_ROOT");
+	return str_starts(name, "CMAKE_INSTALL_");
 }
 
 static int check_define(struct check *c, const struct call *call, const struct arg *define)

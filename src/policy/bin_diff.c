@@ -68,8 +68,14 @@ static int drop_pairs(struct check *c, const struct call *call, struct call *out
 	for (size_t i = 0; i < call->n; i++) {
 		size_t k = 0;
 
+		if (bin_is(&call->args[i], "--"))
+			return bin_refuse(
+				c, RULE_OPTION, &call->args[i], "not the same in every jq: '--'");
 		while (k < COUNT(names) && !bin_is(&call->args[i], names[k]))
 			k++;
+		/* Its value is taken whatever it looks like. */
+		if (bin_is(&call->args[i], "--indent") && i + 1 < call->n)
+			out->args[out->n++] = call->args[i++];
 		if (k == COUNT(names)) {
 			out->args[out->n++] = call->args[i];
 			continue;

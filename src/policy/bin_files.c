@@ -1,6 +1,49 @@
 /* Programs that look at files as such, and make, move and remove them. */
 #include "src/policy/bin.h"
 
+/* tree takes values from the next word alone, and goes on with the letters. */
+static int check_tree_list(struct check *c, const struct call *call)
+{
+	struct parsed p;
+	const struct binary *row = binary_find(c->arena, c->policy, STR("tree"));
+
+	for (size_t i = 1; i < call->n; i++) {
+		struct str text = call->args[i].text;
+
+		for (size_t k = 1; text.n > 2 && text.p[0] == '-' && text.p[1] != '-' && k < text.n;
+			k++)
+			if (strchr("LPIoHT", text.p[k]))
+				return bin_refuse(c, RULE_OPTION, &call->args[i],
+					"an option with a value must stand alone");
+	}
+	if (check_options(c, call, 1, row->options, &p) < 0)
+		return -1;
+	return check_operands(c, call, &p, row->operands);
+}
+
+/* What it makes is below the folder that is given, or where the template says; else in /tmp. */
+static int check_mktemp(struct check *c, const struct call *call)
+{
+	struct parsed p;
+	bool placed;
+
+	if (check_options(c, call, 1,
+		    "-d,--directory -u,--dry-run -q,--quiet --suffix:name -p:folder "
+		    "--tmpdir?folder",
+		    &p) < 0)
+		return -1;
+	placed = given_any(&p, "-p");
+	for (size_t i = 0; i < p.n; i++)
+		placed |= str_is(p.options[i].name, "--tmpdir") && p.options[i].has_value;
+	if (!placed && (!p.n_operands || given_any(&p, "--tmpdir")))
+		return bin_refuse(c, RULE_OPERAND, &call->args[0],
+			"it would be outside the root: give a template or -p FOLDER");
+	if (placed && p.n_operands && str_find(p.operands[0].text, STR("/")) < p.operands[0].text.n)
+		return bin_refuse(c, RULE_OPERAND, &p.operands[0],
+			"a template with a folder together with -p");
+	return check_operands(c, call, &p, placed ? "text" : "write");
+}
+
 const struct binary binaries_files[] = {
 	{"ls",
 		"-a,--all -A,--almost-all --author -b,--escape --block-size:text "
@@ -17,9 +60,9 @@ const struct binary binaries_files[] = {
 		"read*", 0, NULL},
 	{"tree",
 		"-a -d -f -i -s -h -p -u -g -D -F -n -C -x -q -N -Q -r -t -v -U -J -X -L:number "
-		"-P:text -I:text -o:write --dirsfirst --filesfirst --noreport --prune --si --du "
+		"-P:text -I:text --dirsfirst --filesfirst --noreport --prune --si --du "
 		"--gitignore --charset:name --filelimit:number --sort:name --inodes --device",
-		"read*", 0, NULL},
+		"read*", 0, check_tree_list},
 	{"find", NULL, NULL, 0, check_find},
 	{"stat", "-f,--file-system -c,--format:text --printf:text -t,--terse --cached:name",
 		"read*", 0, NULL},
@@ -62,8 +105,7 @@ const struct binary binaries_files[] = {
 		"write*", 0, NULL},
 	{"truncate", "-c,--no-create -o,--io-blocks -r,--reference:read -s,--size:text", "write*",
 		0, NULL},
-	{"mktemp", "-d,--directory -u,--dry-run -q,--quiet --suffix:name -p:folder --tmpdir?folder",
-		"write", 0, NULL},
+	{"mktemp", NULL, NULL, 0, check_mktemp},
 	{"cp", NULL, NULL, 0, check_copy},
 	{"mv", NULL, NULL, 0, check_move},
 	{"install", NULL, NULL, 0, check_install},

@@ -33,26 +33,32 @@ static int check_script_of(struct check *c, const struct call *call, const struc
 /* `-m MODULE` ends python's own options. */
 static int check_module(struct check *c, const struct call *call, size_t at)
 {
-	static const char *const modules[] = {"unittest", "compileall", "py_compile", "mypy",
-		"ruff", "black", "flake8", "pylint"};
+	static const struct {
+		const char *name, *options, *operands;
+	} modules[] = {
+		{"unittest",
+			"-v,--verbose -q,--quiet -f,--failfast -b,--buffer -c,--catch -k:text "
+			"--locals "
+			"-s,--start-directory:read -t,--top-level-directory:read -p,--pattern:text",
+			"read*"},
+		{"py_compile", "-q,--quiet", "read*"},
+		{"compileall", "-q -f -l -j:number", "read*"},
+	};
 	struct call rest = *call;
+	struct parsed p;
 
 	if (at >= call->n)
 		return bin_refuse(c, RULE_OPTION, &call->args[0], "no module");
-	if (bin_is(&call->args[at], "pytest")) {
-		rest.args += at;
-		rest.n -= at;
+	rest.args += at;
+	rest.n -= at;
+	if (bin_is(rest.args, "pytest"))
 		return check_pytest(c, &rest);
-	}
 	for (size_t i = 0; i < COUNT(modules); i++)
-		if (bin_is(&call->args[at], modules[i])) {
-			for (i = at + 1; i < call->n; i++)
-				if ((!call->args[i].text.n || call->args[i].text.p[0] != '-') &&
-					check_value(c, call, &call->args[i], STR("read")) < 0)
-					return -1;
-			return 0;
-		}
-	return bin_refuse(c, RULE_OPERAND, &call->args[at], "a module that is not known");
+		if (bin_is(rest.args, modules[i].name))
+			return check_options(c, &rest, 1, modules[i].options, &p) < 0
+				       ? -1
+				       : check_operands(c, &rest, &p, modules[i].operands);
+	return bin_refuse(c, RULE_OPERAND, rest.args, "a module that is not known");
 }
 
 int check_python(struct check *c, const struct call *call)
@@ -164,7 +170,7 @@ int check_npm(struct check *c, const struct call *call)
 	"-q,--quiet -v,--verbose -vv --release -r --all --workspace --all-targets --all-features " \
 	"--no-default-features -F,--features:text -p,--package:text --exclude:text --lib --bins "  \
 	"--bin:name --examples --example:name --tests --test:name --benches --bench:name --doc "   \
-	"-j,--jobs:number --profile:name --target:name --target-dir:folder --manifest-path:read "    \
+	"-j,--jobs:number --profile:name --target:name --target-dir:folder --manifest-path:read "  \
 	"--locked --offline --frozen --message-format:name --color:name --no-run --no-fail-fast "  \
 	"--check --no-deps --keep-going -e,--edges:text -i,--invert:name -d,--duplicates "         \
 	"--depth:name"

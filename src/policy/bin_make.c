@@ -58,21 +58,6 @@ static bool takes_words(struct str name)
 	return false;
 }
 
-/* `make PREFIX=/usr/local`: what is built will look there. Installing there is something else. */
-static bool is_prefix(const struct call *call, struct str name, struct str value)
-{
-	if (!(str_ends(name, "PREFIX") || str_ends(name, "prefix") || str_ends(name, "dir") ||
-		    str_ends(name, "DIR")) ||
-		str_starts(name, "DEST") || str_find(value, STR("..")) < value.n ||
-		!(str_is(value, "/usr") || str_starts(value, "/usr/") ||
-			str_starts(value, "/opt/")))
-		return false;
-	for (size_t i = 1; i < call->n; i++)
-		if (str_find(call->args[i].text, STR("install")) < call->args[i].text.n)
-			return false;
-	return true;
-}
-
 static int check_variable_of(
 	struct check *c, const struct call *call, const struct arg *arg, size_t equals)
 {
@@ -90,8 +75,6 @@ static int check_variable_of(
 	if (!has_only(value.text, takes_words(name) ? " ._:/@+,=-%" : "._:/@+,=-%"))
 		return bin_refuse(c, RULE_ASSIGN_VALUE, arg,
 			"a byte that make or its shell would take for more than itself");
-	if (is_prefix(call, name, value.text))
-		return 0;
 	if (value.text.n && str_find(value.text, STR("/")) < value.text.n &&
 		str_find(value.text, STR(" ")) == value.text.n)
 		return check_value(c, call, &value, STR("read"));

@@ -333,7 +333,8 @@ int check_sed(struct check *c, const struct call *call)
 
 	if (check_options(c, call, 1,
 		    "-n,--quiet,--silent --debug -e,--expression:text --follow-symlinks "
-		    "-i,--in-place?name@write -l,--line-length:number --posix "
+		    "-i,--in-place?word{.bak,.orig,.old,.save,.tmp,~}@write "
+		    "-l,--line-length:number --posix "
 		    "-E,-r,--regexp-extended -s,--separate --sandbox -u,--unbuffered "
 		    "-z,--null-data",
 		    &p) < 0 ||

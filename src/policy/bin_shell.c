@@ -101,6 +101,8 @@ const struct binary binaries_shell[] = {
 	{"export", NULL, NULL, BINARY_BUILTIN, check_export},
 	{"set", NULL, NULL, BINARY_BUILTIN, check_set},
 	{":", NULL, NULL, BINARY_BUILTIN, check_nothing},
+	{"exit", "+", "number", BINARY_BUILTIN, NULL},
+	{"wait", "+", "", BINARY_BUILTIN, NULL},
 	{"command", NULL, NULL, BINARY_BUILTIN, check_command},
 	{NULL, NULL, NULL, 0, NULL},
 };

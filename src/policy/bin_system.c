@@ -24,11 +24,36 @@ static int check_texts(struct check *c, const struct call *call)
 	return asked(c, RULE_OPERAND, call->at, call->args[0].text, STR(""), 0);
 }
 
+/* `%n` sets a variable in some shells, PATH for one. */
+static int check_printf(struct check *c, const struct call *call)
+{
+	struct parsed p;
+	struct str format;
+
+	if (check_options(c, call, 1, "+", &p) < 0 || !p.n_operands)
+		return c->v->denied ? -1 : 0;
+	format = p.operands[0].text;
+	if (p.operands[0].origin != ARG_KNOWN)
+		return bin_refuse(c, RULE_VALUE_DYNAMIC, &p.operands[0],
+			"a format that is not known from the text");
+	for (size_t i = 0; i < format.n; i++) {
+		if (format.p[i] != '%')
+			continue;
+		while (++i < format.n && format.p[i] &&
+			strchr("-+ #0'123456789.*hlLjztq", format.p[i]))
+			;
+		if (i < format.n && format.p[i] == 'n')
+			return bin_refuse(
+				c, RULE_OPERAND, &p.operands[0], "a format that sets a variable");
+	}
+	return 0;
+}
+
 const struct binary binaries_system[] = {
 	{"echo", NULL, NULL, 0, check_texts},
 	{"true", NULL, NULL, 0, check_texts},
 	{"false", NULL, NULL, 0, check_texts},
-	{"printf", "+", "text text*", 0, NULL},
+	{"printf", NULL, NULL, 0, check_printf},
 	{"test", NULL, NULL, 0, check_test},
 	{"[", NULL, NULL, 0, check_test},
 	{"pwd", "-L,--logical -P,--physical", "", 0, NULL},

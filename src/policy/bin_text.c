@@ -21,6 +21,22 @@
 
 #define SUM "-b,--binary -t,--text --tag -z,--zero"
 
+/* A name that does not exist becomes NAME.gz and others. */
+static int check_zcat(struct check *c, const struct call *call)
+{
+	struct parsed p;
+	struct place place;
+
+	if (check_options(c, call, 1, "-f,--force -q,--quiet -v,--verbose", &p) < 0 ||
+		check_operands(c, call, &p, "read*") < 0)
+		return -1;
+	for (size_t i = 0; i < p.n_operands; i++)
+		if (bin_place(c, call, &p.operands[i], &place) == 0 && !place.exists)
+			return bin_refuse(c, RULE_OPERAND, &p.operands[i],
+				"there is no such file, and zcat would look for another");
+	return 0;
+}
+
 const struct binary binaries_text[] = {
 	{"cat",
 		"-A,--show-all -b,--number-nonblank -e -E,--show-ends -n,--number "
@@ -165,7 +181,7 @@ const struct binary binaries_text[] = {
 		"-x",
 		"read*", 0, NULL},
 	{"xxd",
-		"= -a,-autoskip -b,-bits -c,-cols:number -C,-capitalize -d -e -E,-EBCDIC "
+		"+ = -a,-autoskip -b,-bits -c,-cols:number -C,-capitalize -d -e -E,-EBCDIC "
 		"-g,-groupsize:number -i,-include -l,-len:number -n,-name:text -o:number "
 		"-p,-ps,-postscript,-plain -r,-revert -s,-seek:number -u",
 		"read write", 0, NULL},
@@ -182,7 +198,7 @@ const struct binary binaries_text[] = {
 	{"b2sum", SUM " -l,--length:number", "read*", 0, NULL},
 	{"cksum", "-a,--algorithm:name --untagged --tag -z,--zero -l,--length:number", "read*", 0,
 		NULL},
-	{"zcat", "-f,--force -q,--quiet -v,--verbose", "read*", 0, NULL},
+	{"zcat", NULL, NULL, 0, check_zcat},
 	{"iconv", "-f,--from-code:text -t,--to-code:text -l,--list -c -s -o,--output:write",
 		"read*", 0, NULL},
 	{NULL, NULL, NULL, 0, NULL},

@@ -52,7 +52,10 @@ static bool grep_finding(struct check *c, const struct call *call, struct findin
 	files = rg && given_any(&p, "--files");
 	if (!given_any(&p, "-l") && !given_any(&p, rg ? "--files-without-match" : "-L") && !files)
 		return false;
-	if (given_any(&p, "-c") || given_any(&p, "--json"))
+	/* --label is put out like a name of a file. */
+	if (given_any(&p, "-c") || given_any(&p, "--json") || given_any(&p, "--label"))
+		return false;
+	if (!rg && p.n_operands < 2 && !given_any(&p, "-r") && !given_any(&p, "-d"))
 		return false;
 	pattern = !files && !given_any(&p, "-e") && !given_any(&p, "-f");
 	if (p.n_operands < pattern)

@@ -95,10 +95,9 @@ static const char *const allowed[] = {
 	"pkg-config --cflags --libs libxml-2.0",
 	"cmake --build .",
 	"cmake .",
-	"make PREFIX=/usr/local",
-	"make prefix=/usr all",
-	"make libdir=/usr/lib64",
 	"make PREFIX=build/x install",
+	"make test || exit 1",
+	"make & wait",
 };
 
 static const struct denied denied[] = {
@@ -340,6 +339,9 @@ static const struct denied denied[] = {
 	{"make PREFIX=/usr/../etc", "path.outside"},
 	{"make X=/usr/lib", "path.outside"},
 	{"make PREFIX=/usrx", "path.outside"},
+	{"make PREFIX=/usr/local", "path.outside"},
+	{"cmake -DX_DIR=/outside .", "path.outside"},
+	{"cmake -DCMAKE_PREFIX_PATH=/outside .", "path.outside"},
 };
 
 static void lets_through(void **state)

@@ -64,6 +64,7 @@ static const char *const allowed[] = {
 	"find src -name '*.c' -exec awk 'END {print NR}' {} +",
 	"find build -name '*.tgz' -exec tar tzf {} \\;",
 	"git diff --name-only -z | xargs -0 cat",
+	"grep -rl main src | xargs cat",
 };
 
 static const struct denied denied[] = {
@@ -197,6 +198,9 @@ static const struct denied denied[] = {
 	{"find . -exec awk 'BEGIN{system(\"id\")}' {} +", "script"},
 	{"git ls-files -z | xargs -0 -I{} tar xf {} -C build", "path.dynamic"},
 	{"cd sub && git diff --name-only -z | xargs -0 cat", "wrapper"},
+	{"echo x | grep -l --label=/etc/passwd x - | xargs cat", "wrapper"},
+	{"echo x | grep -l x | xargs cat", "wrapper"},
+	{"grep -l --label /etc/passwd x - | xargs cat", "wrapper"},
 };
 
 static void lets_through(void **state)

@@ -25,6 +25,8 @@ static const char *const allowed[] = {
 	"go vet ./...",
 	"pytest -q sub",
 	"pytest -x -k 'foo and not bar' sub/test_a.py",
+	"python3 -m unittest -v",
+	"python3 -m py_compile x.py",
 };
 
 static const struct denied denied[] = {
@@ -87,6 +89,11 @@ static const struct denied denied[] = {
 	{"pytest --junitxml=/etc/x", "path.outside"},
 	{"pytest -o addopts=x", "option"},
 	{"pytest --override-ini=x=y", "option"},
+	{"python3 -m pylint --init-hook=x src", "operand"},
+	{"python3 -m ruff check --output-file=/x", "operand"},
+	{"python3 -m mypy --python-executable=/x src", "operand"},
+	{"python3 -m unittest -s/etc", "path.outside"},
+	{"python3 -m unittest -s ..", "path.outside"},
 };
 
 static void lets_through(void **state)

@@ -47,6 +47,8 @@ static const char *const allowed[] = {
 	"sed -i \"s#http://a/b#https://c/d#\" README.md",
 	"sed ':a;$!{N;ba};s/\\n/ /g' README.md",
 	"sed -e '/a/b' -e 's/x/y/' README.md",
+	"sed -i~ s/a/b/ README.md",
+	"sed -i.orig s/a/b/ README.md",
 };
 
 static const struct denied denied[] = {
@@ -108,6 +110,10 @@ static const struct denied denied[] = {
 	{"sed 'ba#x;e id' README.md", "script"},
 	{"sed ':a#x;e id' README.md", "script"},
 	{"sed ':a;$!{N;ba};e id' README.md", "script"},
+	{"sed -i.json s/a/b/ README.md", "operand"},
+	{"sed -it s/a/b/ README.md", "operand"},
+	{"sed --in-place=t s/a/b/ README.md", "operand"},
+	{"sed -i.yml s/a/b/ README.md", "operand"},
 };
 
 static void lets_through(void **state)

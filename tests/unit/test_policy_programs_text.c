@@ -152,6 +152,10 @@ static const char *const allowed[] = {
 	"diff -ru src include",
 	"diff src sub",
 	"diff -rq --exclude=.git src sub",
+	"printf \"%5.2f %s %%n\\n\" 1 a",
+	"xxd -p README.md",
+	"jq --indent 2 . README.md",
+	"printf \"a\\n\" | grep -c a",
 };
 
 static const struct denied denied[] = {
@@ -302,6 +306,19 @@ static const struct denied denied[] = {
 	{"diff -ru build .", "path.outside"},
 	{"diff . build", "path.outside"},
 	{"diff -r a/.. build", "path.outside"},
+	{"jq -R --indent --arg . /etc/passwd 3 x", "operand"},
+	{"jq --indent --arg -f ../secret x", "operand"},
+	{"jq -- . --arg x /etc/passwd", "option"},
+	{"jq --arg a -- . /etc/passwd", "path.outside"},
+	{"xxd README.md .git/x", "path.protected"},
+	{"xxd README.md -n/../../xxd_out", "path.outside"},
+	{"printf 'abcd%n' PATH", "operand"},
+	{"printf '%5n' PATH", "operand"},
+	{"printf '%-+ #0*.*hhn' PATH", "operand"},
+	{"printf \"$(cat README.md)\"", "value.dynamic"},
+	{"printf \"%s%n\" a PATH", "operand"},
+	{"zcat -f nothing", "operand"},
+	{"zcat nothing.gz", "operand"},
 };
 
 static void lets_through(void **state)

@@ -53,6 +53,10 @@ static const char *const allowed[] = {
 	"for f in a b; do echo \"$f\"; done | sort",
 	"if [ -f README.md ]; then cat README.md; fi",
 	"command -v cc",
+	"exit",
+	"cd src || exit 1",
+	"test \"x\" = \"-a\"",
+	"test ! -f a -a ! -f b",
 };
 
 static const struct denied denied[] = {
@@ -152,6 +156,13 @@ static const struct denied denied[] = {
 	{"env", "wrapper"},
 	{"env CC=gcc", "wrapper"},
 	{"export", "operand"},
+	{"test ! = -a -a /etc/shadow", "operand"},
+	{"test a -a ! = -f /etc/shadow", "operand"},
+	{"[ ! = -a -a /etc/shadow ]", "operand"},
+	{"exit a", "operand"},
+	{"exit 1 2", "operand"},
+	{"wait %1", "operand"},
+	{"env exit", "wrapper"},
 };
 
 static void lets_through(void **state)
