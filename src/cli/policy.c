@@ -79,26 +79,23 @@ static void put_json(struct invocation *in, const struct verdict *v, const struc
 
 static int run_check(struct invocation *in, struct error *err)
 {
-	CLEANUP(root_close) struct root root = {.fd = -1};
-	struct policy_question q;
-	struct verdict v;
+	CLEANUP(policy_question_end) struct policy_question q = {.root = {.fd = -1}};
 	struct node *tree;
 
 	if (policy_question(in, 1, &q, err) < 0)
 		return -1;
-	root = q.root;
-	(void)policy_check(in->arena, &q.policy, &root, q.cwd, q.command, &tree, &v, NULL);
+	(void)policy_ask(in, &q, &tree, NULL);
 	if (in->args->value[POLICY_JSON]) {
-		put_json(in, &v, tree, NULL);
+		put_json(in, &q.verdict, tree, NULL);
 	} else {
-		verdict_line(in->out, &v);
+		verdict_line(in->out, &q.verdict);
 		buf_addc(in->out, '\n');
 	}
-	return v.denied ? ERR_CHECK : 0;
+	return q.verdict.denied ? ERR_CHECK : 0;
 }
 
 static void put_explanation(struct invocation *in, const struct policy_question *q,
-	const struct verdict *v, const struct node *tree, const struct trace *t)
+	const struct node *tree, const struct trace *t)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
@@ -111,27 +108,26 @@ static void put_explanation(struct invocation *in, const struct policy_question 
 	buf_addf(in->out, "\nwhat was asked\n");
 	put_trace(in, t);
 	buf_adds(in->out, t->n ? "\n" : "  nothing: the text was not understood\n\n");
-	verdict_line(in->out, v);
+	verdict_line(in->out, &q->verdict);
 	buf_addc(in->out, '\n');
+	if (q->verdict.denied)
+		buf_addf(in->out, "the rule asks whether: %s\n", rule_about(q->verdict.rule));
 }
 
 static int run_explain(struct invocation *in, struct error *err)
 {
-	CLEANUP(root_close) struct root root = {.fd = -1};
-	struct policy_question q;
+	CLEANUP(policy_question_end) struct policy_question q = {.root = {.fd = -1}};
 	struct trace trace = {0};
-	struct verdict v;
-	struct node *tree = NULL;
+	struct node *tree;
 
 	if (policy_question(in, 1, &q, err) < 0)
 		return -1;
-	root = q.root;
-	(void)policy_check(in->arena, &q.policy, &root, q.cwd, q.command, &tree, &v, &trace);
+	(void)policy_ask(in, &q, &tree, &trace);
 	if (in->args->value[POLICY_JSON])
-		put_json(in, &v, tree, &trace);
+		put_json(in, &q.verdict, tree, &trace);
 	else
-		put_explanation(in, &q, &v, tree, &trace);
-	return v.denied ? ERR_CHECK : 0;
+		put_explanation(in, &q, tree, &trace);
+	return q.verdict.denied ? ERR_CHECK : 0;
 }
 
 static int run_show(struct invocation *in, struct error *err)
@@ -139,8 +135,6 @@ static int run_show(struct invocation *in, struct error *err)
 	const char *const *names = policy_shipped();
 	struct str text;
 
-	if (in->args->n > 2)
-		return error_set(err, ERR_USAGE, "too many words after 'show'");
 	if (in->args->n == 1) {
 		for (size_t i = 0; names[i]; i++)
 			buf_addf(in->out, "%s\n", names[i]);
@@ -171,24 +165,44 @@ int policy_layers(struct invocation *in, struct error *err)
 	return 0;
 }
 
+#define OPTION(k) (1U << (k))
+enum {
+	QUESTION = OPTION(POLICY_NAME) | OPTION(POLICY_PERSONA) | OPTION(POLICY_CWD) |
+		   OPTION(POLICY_ROOT) | OPTION(POLICY_COMMAND_FILE),
+	EXECUTION =
+		QUESTION | OPTION(POLICY_TIMEOUT) | OPTION(POLICY_REPORT) | OPTION(POLICY_STDIN),
+};
+
 static const struct {
 	const char *name;
 	int (*run)(struct invocation *in, struct error *err);
+	unsigned options, max_words;
 } parts[] = {
-	{"check", run_check},
-	{"explain", run_explain},
-	{"exec", policy_exec},
-	{"test", policy_test},
-	{"hook", policy_hook},
-	{"show", run_show},
-	{"layers", policy_layers},
+	{"check", run_check, QUESTION | OPTION(POLICY_JSON), MAX_WORDS},
+	{"explain", run_explain, QUESTION | OPTION(POLICY_JSON), MAX_WORDS},
+	{"exec", policy_exec, EXECUTION, MAX_WORDS},
+	{"test", policy_test, OPTION(POLICY_TREE) | OPTION(POLICY_JSON), MAX_WORDS},
+	{"hook", policy_hook, 0, 1},
+	{"show", run_show, 0, 2},
+	{"layers", policy_layers, OPTION(POLICY_JSON), 1},
 };
+
+static int check_usage(const struct invocation *in, size_t k, struct error *err)
+{
+	for (size_t i = 0; options[i].name; i++)
+		if (in->args->value[i] && !(parts[k].options & OPTION(i)))
+			return error_set(err, ERR_USAGE, "'policy %s' has no option '--%s'",
+				parts[k].name, options[i].name);
+	if (in->args->n > parts[k].max_words)
+		return error_set(err, ERR_USAGE, "too many words after '%s'", parts[k].name);
+	return 0;
+}
 
 static int run(struct invocation *in, struct error *err)
 {
 	for (size_t i = 0; i < COUNT(parts); i++)
 		if (strcmp(in->args->words[0], parts[i].name) == 0)
-			return parts[i].run(in, err);
+			return check_usage(in, i, err) < 0 ? -1 : parts[i].run(in, err);
 	return error_set(err, ERR_USAGE,
 		"unknown subcommand '%.60s': one of check, explain, exec, test, hook, show, layers",
 		in->args->words[0]);

@@ -3,8 +3,7 @@
 #include "src/base/path.h"
 #include "src/cli/common.h"
 #include "src/cli/interrupt.h"
-#include "src/cli/policy.h"
-#include "src/policy/execute.h"
+#include "src/cli/policy_report.h"
 
 enum { TIMEOUT_MAX = 604800 };
 
@@ -23,58 +22,6 @@ static int read_timeout(const char *text, unsigned *out, struct error *err)
 			text, TIMEOUT_MAX);
 	*out = (unsigned)n;
 	return 0;
-}
-
-/* Nothing is started before it is known that what comes of it can be told. */
-static int open_report(const char *path, int *fd, struct error *err)
-{
-	if (!path)
-		return 0;
-	*fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	return *fd < 0 ? error_errno(err, "cannot write '%s'", path) : 0;
-}
-
-static json *report_of(
-	const struct policy_question *q, const struct verdict *v, const struct execution_end *end)
-{
-	json *j = verdict_object(end && end->denied ? &end->verdict : v);
-	json *changed;
-
-	json_put_str(j, "policy", str_of(q->policy.name));
-	json_put_str(j, "violation", str_of(violation_name(q->policy.violation)));
-	json_put_bool(j, "started", end != NULL);
-	if (!end)
-		return j;
-	json_put_int(j, "status", end->status);
-	json_put_bool(j, "timed_out", end->timed_out);
-	json_put_bool(j, "cancelled", end->cancelled);
-	json_put_bool(j, "output_cut", end->cut);
-	json_put_int(j, "ms", end->ms);
-	changed = json_array();
-	for (size_t i = 0; i < end->changed.n; i++) {
-		CLEANUP(buf_release) struct buf name = BUF_INIT;
-
-		text_visible(&name, str_of(end->changed.p[i]));
-		json_push_str(changed, buf_str(&name));
-	}
-	json_put(j, "protected_changed", changed);
-	if (end->layers)
-		json_put(j, "layers", json_copy(end->layers));
-	return j;
-}
-
-static int write_report(const struct policy_question *q, const char *path, int fd,
-	const struct verdict *v, const struct execution_end *end, struct error *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	CLEANUP(json_free) json *j = NULL;
-
-	if (fd < 0)
-		return 0;
-	j = report_of(q, v, end);
-	json_print(&text, j);
-	buf_addc(&text, '\n');
-	return fd_write_all(fd, buf_str(&text), path, err);
 }
 
 static void say_denied(const struct verdict *v)
@@ -108,7 +55,7 @@ static int end_code(const struct execution_end *end)
 }
 
 static int execute(struct invocation *in, const struct policy_question *q, struct node *tree,
-	struct execution_end *end, struct error *err)
+	unsigned timeout_s, struct execution_end *end, struct error *err)
 {
 	struct host host;
 	struct str cwd = STR("");
@@ -121,11 +68,10 @@ static int execute(struct invocation *in, const struct policy_question *q, struc
 		.in = in->args->value[POLICY_STDIN] ? STDIN_FILENO : -1,
 		.out = STDOUT_FILENO,
 		.err = STDERR_FILENO,
+		.timeout_s = timeout_s,
 		.cancel = -1};
 	int rc;
 
-	if (read_timeout(in->args->value[POLICY_TIMEOUT], &x.timeout_s, err) < 0)
-		return -1;
 	if (policy_cwd(in->arena, &q->root, q->cwd, &cwd, &ignored) < 0)
 		return error_set(err, ERR_INPUT, "%s", ignored.reason);
 	x.cwd = arena_dup(in->arena, cwd);
@@ -142,30 +88,48 @@ static int execute(struct invocation *in, const struct policy_question *q, struc
 	return rc;
 }
 
+/* 0 or a code of its own with the outcome filled in, or -1. */
+static int run(struct invocation *in, struct policy_question *q, unsigned timeout_s,
+	struct policy_outcome *o, struct execution_end *end, struct error *err)
+{
+	struct node *tree;
+
+	if (policy_ask(in, q, &tree, NULL) < 0) {
+		o->verdict = &q->verdict;
+		say_denied(&q->verdict);
+		return ERR_CHECK;
+	}
+	if (execute(in, q, tree, timeout_s, end, err) < 0)
+		return -1;
+	o->verdict = &q->verdict;
+	o->end = end;
+	say_end(end);
+	return end_code(end);
+}
+
 int policy_exec(struct invocation *in, struct error *err)
 {
-	CLEANUP(root_close) struct root root = {.fd = -1};
-	CLEANUP(close_fd) int report = -1;
+	CLEANUP(policy_question_end) struct policy_question q = {.root = {.fd = -1}};
 	const char *file = in->args->value[POLICY_REPORT];
-	struct policy_question q;
 	struct execution_end end = {0};
-	struct verdict v;
-	struct node *tree;
+	struct policy_outcome o = {0};
+	struct error unwritten = {0};
+	unsigned timeout_s;
 	int rc;
 
-	if (policy_question(in, 1, &q, err) < 0)
+	if (read_timeout(in->args->value[POLICY_TIMEOUT], &timeout_s, err) < 0 ||
+		policy_report_try(in->arena, file, err) < 0)
 		return -1;
-	root = q.root;
-	if (open_report(file, &report, err) < 0)
-		return -1;
-	if (policy_check(in->arena, &q.policy, &root, q.cwd, q.command, &tree, &v, NULL) < 0) {
-		say_denied(&v);
-		return write_report(&q, file, report, &v, NULL, err) < 0 ? -1 : ERR_CHECK;
+	rc = policy_question(in, 1, &q, err);
+	if (rc == 0) {
+		o.policy = &q.policy;
+		rc = run(in, &q, timeout_s, &o, &end, err);
 	}
-	if (execute(in, &q, tree, &end, err) < 0)
-		return -1;
-	say_end(&end);
-	rc = write_report(&q, file, report, &v, &end, err);
+	o.error = rc < 0 ? err : NULL;
+	if (policy_report_write(in->arena, file, &o, &unwritten) < 0 && rc >= 0) {
+		*err = unwritten;
+		rc = -1;
+	}
 	json_free(&end.layers);
-	return rc < 0 ? -1 : end_code(&end);
+	return rc;
 }

@@ -409,8 +409,6 @@ int policy_hook(struct invocation *in, struct error *err)
 	char *file, *mark;
 	int rc;
 
-	if (in->args->n > 1)
-		return error_set(err, ERR_USAGE, "too many words after 'hook'");
 	h.project = project && project[0] == '/' ? project : NULL;
 	/* Read in any case: the client must not find the pipe closed. */
 	if (read_input(&text, INPUT_MAX, err) < 0)

@@ -4,29 +4,24 @@
 #include "src/policy/clearance.h"
 #include "src/policy/parse.h"
 
-/* The policy of a persona, by the repository's clearance file. A refusal here is a usage of a name.
- */
-static int policy_of_persona(struct invocation *in, const struct policy_question *q,
-	const char *name, struct policy *out, struct error *err)
+/* The policy of a persona, by the repository's clearance file. One that may not run commands is
+ * denied. */
+static int policy_of_persona(
+	struct invocation *in, struct policy_question *q, const char *name, struct error *err)
 {
 	char *file = path_join(in->arena, q->root.path, ".dev-team/clearance.yaml");
 	struct clearance c;
 	const struct persona *persona;
-	struct verdict v = {0};
 	bool there;
 
 	if (clearance_load(in->arena, file, &c, &there, err) < 0)
 		return -1;
 	if (!there)
 		return error_set(err, ERR_INPUT, "there is no '%s'", file);
-	if (clearance_persona(&c, str_of(name), &persona, &v) < 0 ||
-		clearance_tool(persona, STR("Bash"), &v) < 0) {
-		CLEANUP(buf_release) struct buf line = BUF_INIT;
-
-		verdict_line(&line, &v);
-		return error_set(err, ERR_CHECK, "%s", line.s);
-	}
-	return policy_load(in->arena, persona->policy, out, err);
+	if (clearance_persona(&c, str_of(name), &persona, &q->verdict) < 0 ||
+		clearance_tool(persona, STR("Bash"), &q->verdict) < 0)
+		return 0;
+	return policy_load(in->arena, persona->policy, &q->policy, err);
 }
 
 static int load(struct invocation *in, struct policy_question *q, struct error *err)
@@ -37,7 +32,7 @@ static int load(struct invocation *in, struct policy_question *q, struct error *
 	if (name && persona)
 		return error_set(err, ERR_USAGE, "give --policy or --persona, not both");
 	if (persona)
-		return policy_of_persona(in, q, persona, &q->policy, err);
+		return policy_of_persona(in, q, persona, err);
 	return policy_load(in->arena, name ? name : "readonly", &q->policy, err);
 }
 
@@ -78,6 +73,8 @@ int policy_question(
 
 	q->cwd = in->args->value[POLICY_CWD] ? in->args->value[POLICY_CWD] : ".";
 	q->root = (struct root){.fd = -1};
+	q->policy = (struct policy){.name = "none"};
+	q->verdict = (struct verdict){0};
 	if (read_command(in, first, &q->command, err) < 0)
 		return -1;
 	if (!root && root_find(in->arena, q->cwd, &root, err) < 0)
@@ -88,4 +85,19 @@ int policy_question(
 		return 0;
 	root_close(&q->root);
 	return -1;
+}
+
+void policy_question_end(struct policy_question *q)
+{
+	root_close(&q->root);
+}
+
+int policy_ask(
+	struct invocation *in, struct policy_question *q, struct node **tree, struct trace *trace)
+{
+	*tree = NULL;
+	if (q->verdict.denied)
+		return -1;
+	return policy_check(
+		in->arena, &q->policy, &q->root, q->cwd, q->command, tree, &q->verdict, trace);
 }

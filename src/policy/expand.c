@@ -2,7 +2,7 @@
 #include "src/policy/memory.h"
 
 /* Values that are made of values double with each turn: there is an end to it. */
-enum { FEEDERS_MAX = 8, VALUES_MAX = 256 << 10 };
+enum { FEEDERS_MAX = 8, VALUES_MAX = 256 << 10, MATCH_COST = 32 };
 
 /* What a word becomes, while its parts are put together. */
 struct making {
@@ -78,9 +78,14 @@ static int finish_matches(struct making *m)
 	if (asked(c, RULE_PATH_GLOB, m->at, arena_str(c->arena, buf_str(&m->text)), STR(""),
 		    find_matches(m, &found)) < 0)
 		return -1;
-	for (size_t i = 0; i < found.n; i++)
+	for (size_t i = 0; i < found.n; i++) {
+		struct str name = str_of(found.p[i]);
+
+		if (!c->live && (c->bytes += name.n + MATCH_COST) > VALUES_MAX)
+			return deny(c->v, RULE_LIMIT, m->at, "the patterns match too many files");
 		args_push(c->arena, m->out,
-			(struct arg){.text = str_of(found.p[i]), .origin = ARG_KNOWN, .at = m->at});
+			(struct arg){.text = name, .origin = ARG_KNOWN, .at = m->at});
+	}
 	return 0;
 }
 
