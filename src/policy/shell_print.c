@@ -7,6 +7,7 @@
 struct printer {
 	struct buf *out;
 	struct buf later; /* lines of here documents that wait for the next newline */
+	bool open;        /* single quotes */
 };
 
 static void print_node(struct printer *o, const struct node *n);
@@ -39,7 +40,27 @@ static void blank_or_newline(struct printer *o)
 		buf_addc(o->out, ' ');
 }
 
-static void print_pattern(struct buf *out, struct str text, bool *bracket)
+static void add_quoted(struct printer *o, struct str text)
+{
+	if (!o->open)
+		buf_addc(o->out, '\'');
+	o->open = true;
+	for (size_t i = 0; i < text.n; i++) {
+		if (text.p[i] == '\'')
+			buf_adds(o->out, "'\\''");
+		else
+			buf_addc(o->out, text.p[i]);
+	}
+}
+
+static void close_quotes(struct printer *o)
+{
+	if (o->open)
+		buf_addc(o->out, '\'');
+	o->open = false;
+}
+
+static void print_pattern(struct printer *o, struct str text, bool *bracket)
 {
 	while (text.n) {
 		bool bare = shell_pattern_byte(text.p[0], bracket);
@@ -47,10 +68,12 @@ static void print_pattern(struct buf *out, struct str text, bool *bracket)
 
 		while (n < text.n && shell_pattern_byte(text.p[n], bracket) == bare)
 			n++;
-		if (bare)
-			buf_add(out, str_sub(text, 0, n));
-		else
-			buf_add_shell(out, str_sub(text, 0, n));
+		if (bare) {
+			close_quotes(o);
+			buf_add(o->out, str_sub(text, 0, n));
+		} else {
+			add_quoted(o, str_sub(text, 0, n));
+		}
 		text = str_sub(text, n, text.n);
 	}
 }
@@ -68,6 +91,7 @@ static void print_output(struct printer *o, const struct node *n)
 
 static void print_part(struct printer *o, const struct part *part)
 {
+	close_quotes(o);
 	if (part->quoted)
 		buf_addc(o->out, '"');
 	if (part->kind == PART_OUTPUT) {
@@ -91,11 +115,12 @@ static void print_word(struct printer *o, const struct word *w)
 		if (part->kind != PART_TEXT)
 			print_part(o, part);
 		else if (w->pattern && !part->quoted)
-			print_pattern(o->out, part->text, &bracket);
+			print_pattern(o, part->text, &bracket);
 		else
-			buf_add_shell(o->out, part->text);
+			add_quoted(o, part->text);
 		seen |= part->quoted || part->kind == PART_TEXT;
 	}
+	close_quotes(o);
 	if (!seen)
 		buf_adds(o->out, "''");
 }
