@@ -48,9 +48,12 @@ static int run_and_or(struct shell *sh, const struct node *n)
 
 static int run_not(struct shell *sh, const struct node *n)
 {
-	int status = run_unheeded(sh, n->children[0]);
+	const struct node *child = n->children[0];
+	int status = run_unheeded(sh, child);
+	/* bash turns the status of a compound command round only when it was run. */
+	bool unopened = child->kind != NODE_COMMAND && child->n_redirects && sh->unopened;
 
-	return sh->leaving ? status : !status;
+	return sh->leaving || unopened ? status : !status;
 }
 
 static int run_group(struct shell *sh, const struct node *n)
@@ -102,14 +105,18 @@ static int run_redirected(struct shell *sh, const struct node *n)
 	CLEANUP(turn_end) struct turn t;
 	CLEANUP(saved_restore) struct saved saved;
 	struct targets targets;
+	int status;
 
 	saved_begin(&saved);
 	turn_begin(&t, sh);
 	if (targets_check(&t, n, &targets) < 0)
 		return turn_failed(&t);
-	if (targets_apply(sh, &targets, &saved) < 0)
+	sh->unopened = targets_apply(sh, &targets, &saved) < 0;
+	if (sh->unopened)
 		return run_heed(sh, 1);
-	return kinds[n->kind].run(sh, n);
+	status = kinds[n->kind].run(sh, n);
+	sh->unopened = false;
+	return status;
 }
 
 int run_node(struct shell *sh, const struct node *n)

@@ -87,6 +87,7 @@ struct shell {
 	unsigned unheeded; /* conditions around this place: there errexit does nothing */
 	int status, output_status;
 	int last;       /* of the command before, for exit */
+	bool unopened;  /* a redirection of the compound command before failed */
 	unsigned loops; /* around this place, in this process */
 	unsigned skip;  /* loops that break or continue leaves */
 	bool again;     /* continue: the last of them goes on with its next turn */
@@ -156,6 +157,7 @@ int turn_failed(struct turn *t);
 struct target {
 	const struct redirect *redirect;
 	struct place place;
+	struct str name; /* as written, for people */
 	struct str text;
 };
 

@@ -88,6 +88,7 @@ static int target_check(struct turn *t, const struct redirect *r, struct target 
 	out->redirect = r;
 	if (has_target(r) && expand_single(&t->expander, &r->word, &arg) < 0)
 		return -1;
+	out->name = arg.text;
 	if (r->kind == REDIRECT_TEXT) {
 		CLEANUP(buf_release) struct buf text = BUF_INIT;
 
@@ -141,9 +142,8 @@ void saved_restore(struct saved *s)
 
 static int name_fault(const struct target *t)
 {
-	struct str name = t->place.full.n ? t->place.full : t->place.path;
-
-	shell_say("cannot open '%.*s': %s", (int)name.n, name.n ? name.p : "", strerror(errno));
+	shell_say("cannot open '%.*s': %s", (int)t->name.n, t->name.n ? t->name.p : "",
+		strerror(errno));
 	return -1;
 }
 
