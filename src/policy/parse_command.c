@@ -50,6 +50,16 @@ static int check_name(struct parser *p)
 	return r == RESERVED_NONE ? 0 : unexpected(p);
 }
 
+/* Not an assignment for bash, but for others who read it. */
+static int check_equals(struct parser *p, const struct word *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (w->parts[i].kind == PART_TEXT && !w->parts[i].quoted &&
+			memchr(w->parts[i].text.p, '=', w->parts[i].text.n))
+			return deny(p->v, RULE_CONSTRUCT, w->at, "'=' in the name of a program");
+	return 0;
+}
+
 static int parse_argument(struct parser *p, struct node *n)
 {
 	size_t length = 0;
@@ -65,7 +75,7 @@ static int parse_argument(struct parser *p, struct node *n)
 	}
 	n->words = array_push(p->a, n->words, n->n_words, sizeof(*n->words));
 	w = &n->words[n->n_words++];
-	if (parse_word(p, w) < 0)
+	if (parse_word(p, w) < 0 || (n->n_words == 1 && check_equals(p, w) < 0))
 		return -1;
 	n->at.to = p->at;
 	return 0;

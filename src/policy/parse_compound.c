@@ -45,7 +45,7 @@ static int parse_subshell(struct parser *p, struct node *n)
 	node_push(p, n, child);
 	if (p->at == p->n)
 		return deny(p->v, RULE_SYNTAX, opener, "'(' without its ')'");
-	p->parens--;
+	close_parens(p);
 	return p->s[p->at] == ')' ? take_operator(p, 1) : unexpected(p);
 }
 
@@ -212,7 +212,7 @@ static int parse_case_alone(struct parser *p, struct node *n, struct span opener
 
 	p->parens++;
 	rc = parse_case(p, n, opener);
-	p->parens--;
+	close_parens(p);
 	return rc;
 }
 

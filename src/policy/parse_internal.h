@@ -93,6 +93,8 @@ bool redirect_here(const struct parser *p);
 int parse_redirect(struct parser *p, struct node *n);
 struct redirect *redirect_push(struct parser *p, struct node *n);
 int read_documents(struct parser *p);
+/* At the end of ( ), $( ) or `case`. */
+void close_parens(struct parser *p);
 
 /* parse_list.c */
 struct node *node_new(struct parser *p, enum node_kind kind, size_t from);

@@ -214,6 +214,15 @@ static int read_document(struct parser *p, const struct pending *d)
 	}
 }
 
+/* What is opened from here on is another one than what was closed. */
+void close_parens(struct parser *p)
+{
+	p->parens--;
+	for (struct pending *d = p->documents; d; d = d->next)
+		if (d->parens > p->parens)
+			d->parens = p->parens;
+}
+
 int read_documents(struct parser *p)
 {
 	while (p->documents) {

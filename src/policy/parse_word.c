@@ -506,7 +506,7 @@ int parse_output(struct parser *p, struct node **out)
 	if (check_output(p, *out, open.from) < 0)
 		return -1;
 	take(p, p->at + 1, CLAIM_WORD);
-	p->parens--;
+	close_parens(p);
 	p->outputs--;
 	leave(p);
 	return 0;
