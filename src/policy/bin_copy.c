@@ -3,7 +3,7 @@
  * name in it that comes from the source.
  */
 #include <fcntl.h>
-#include "src/policy/bin.h"
+#include "src/policy/found.h"
 
 #define BACKUP "-b --backup?word{none,off,numbered,t,existing,nil,simple,never} "
 
@@ -17,6 +17,7 @@ struct targets {
 	size_t n;
 	bool listed;    /* -t: `folder` is a folder, whatever is there now */
 	bool no_folder; /* -T */
+	bool deep;      /* folders, with all that is in them */
 	bool below;     /* --parents: the whole path of a source is made again */
 };
 
@@ -61,6 +62,8 @@ static int ask_moved_link(struct targets *t, const struct arg *source)
 		parent.text = STR(".");
 	if (bin_place(t->c, t->call, &parent, &folder) < 0 || folder.outside)
 		return 0;
+	if (t->deep && check_moved(t->c, t->call, source) < 0)
+		return -1;
 	n = readlinkat(t->c->root->fd,
 		arena_printf(t->c->arena, "%.*s%s%.*s", (int)folder.path.n, folder.path.p,
 			folder.path.n ? "/" : "", (int)base.n, base.p),
@@ -120,6 +123,7 @@ static int check_targets(
 {
 	if (check_options(t->c, t->call, 1, options, &t->p) < 0 || part(t) < 0)
 		return -1;
+	t->deep = source == ACCESS_ENTRY || given_any(&t->p, "-R") || given_any(&t->p, "-a");
 	if (moves_links && bin_links(t->c, &t->call->args[0], false) < 0)
 		return -1;
 	for (size_t i = 0; i < t->n; i++)

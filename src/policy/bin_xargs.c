@@ -77,17 +77,59 @@ static bool grep_finding(struct check *c, const struct call *call, struct findin
 /* The one pattern of a pathspec that has one; git's `*` goes through folders. */
 static void pathspec_finding(const struct parsed *p, size_t from, struct finding *out)
 {
+	*out = (struct finding){.zero = given_any(p, "-z"),
+		.bare = true,
+		.tracked = true,
+		.of_git = true,
+		.indexed = true};
 	if (p->n_operands == from + 1 && str_starts(p->operands[from].text, "*."))
 		out->names = p->operands[from].text;
-	*out = (struct finding){
-		.names = out->names, .zero = given_any(p, "-z"), .bare = true, .tracked = true};
+}
+
+/* No file that is only in commits: it would have a name that neither tree nor index tell. */
+static bool leaves_removed_out(const struct parsed *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		struct str value = p->options[i].value.text;
+		bool other = false;
+
+		if (!str_is(p->options[i].name, "--diff-filter"))
+			continue;
+		for (size_t k = 0; k < value.n; k++)
+			other |= !strchr("ACMRTd", value.p[k]);
+		return value.n && !other;
+	}
+	return false;
+}
+
+/* The names are those of the tree or the index, whichever of them is compared with what. */
+static bool names_what_is(const struct parsed *p)
+{
+	if (p->n_before > 1 ||
+		(p->n_before && str_find(p->operands[0].text, STR("..")) < p->operands[0].text.n))
+		return false;
+	return (!p->n_before && !given_any(p, "--cached")) || leaves_removed_out(p);
+}
+
+static bool git_diff_finding(struct check *c, const struct call *call, struct finding *out)
+{
+	struct parsed p;
+
+	if (!quiet_options(c, call, 2, GIT_DIFF, &p) || !given_any(&p, "--name-only") ||
+		!names_what_is(&p))
+		return false;
+	/* Names are seen from the top of the worktree. */
+	if (call->cwd.n && !given_any(&p, "--relative"))
+		return false;
+	pathspec_finding(&p, p.n_before, out);
+	return true;
 }
 
 static bool git_finding(struct check *c, const struct call *call, struct finding *out)
 {
 	struct parsed p;
+	bool pattern;
 
-	*out = (struct finding){.zero = false};
 	if (call->n < 2)
 		return false;
 	if (str_is(call->args[1].text, "ls-files")) {
@@ -97,22 +139,16 @@ static bool git_finding(struct check *c, const struct call *call, struct finding
 		out->indexed = !given_any(&p, "-o");
 		return true;
 	}
-	if (str_is(call->args[1].text, "grep")) {
-		if (!quiet_options(c, call, 2, GIT_GREP, &p) ||
-			!(given_any(&p, "-l") || given_any(&p, "-L")))
-			return false;
-		pathspec_finding(&p, !given_any(&p, "-e"), out);
-		out->indexed = !given_any(&p, "--untracked");
-		return true;
-	}
-	if (!str_is(call->args[1].text, "diff") || !quiet_options(c, call, 2, GIT_DIFF, &p) ||
-		!given_any(&p, "--name-only"))
+	if (str_is(call->args[1].text, "diff"))
+		return git_diff_finding(c, call, out);
+	if (!str_is(call->args[1].text, "grep") || !quiet_options(c, call, 2, GIT_GREP, &p))
 		return false;
-	/* Names are seen from the top of the worktree. */
-	if (call->cwd.n && !given_any(&p, "--relative"))
+	pattern = !given_any(&p, "-e");
+	/* A revision would stand in front of each name. */
+	if (!(given_any(&p, "-l") || given_any(&p, "-L")) || p.n_before > pattern)
 		return false;
-	pathspec_finding(&p, p.n_before, out);
-	out->indexed = true;
+	pathspec_finding(&p, pattern, out);
+	out->indexed = !given_any(&p, "--untracked");
 	return true;
 }
 
@@ -306,6 +342,7 @@ int check_xargs(struct check *c, const struct call *call)
 	if (call->feeds && str_is(call->feeds->args[0].text, "echo"))
 		return check_words(&x, call->feeds);
 	return bin_refuse(c, RULE_WRAPPER, &call->args[0],
-		"what xargs adds is not known: only behind find, git ls-files or grep -l, with "
-		"sort, uniq, head, tail or grep between");
+		"what xargs adds is not known: only behind find, git ls-files, git diff "
+		"--name-only "
+		"--diff-filter=d or grep -l, with sort, uniq, head, tail or grep between");
 }

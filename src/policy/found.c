@@ -1,5 +1,6 @@
 #include <fnmatch.h>
 #include <fcntl.h>
+#include <strings.h>
 #include "src/policy/found.h"
 #include "src/policy/trail.h"
 
@@ -12,6 +13,18 @@ int check_found(struct check *c, const struct call *inner, const struct call *fi
 	rc = check_inner(c, inner, 0, inner->n);
 	c->finder = outer;
 	return rc;
+}
+
+/* `.mcp` and `.json` make a name that is protected. */
+static bool ends_guarded(struct str tail)
+{
+	for (size_t i = 0; tail.n && guarded_names[i]; i++) {
+		size_t n = strlen(guarded_names[i]);
+
+		if (n >= tail.n && !strncasecmp(guarded_names[i] + n - tail.n, tail.p, tail.n))
+			return true;
+	}
+	return false;
 }
 
 struct arg found_in(const struct arg *arg, const char *mark, bool several)
@@ -27,41 +40,11 @@ struct arg found_in(const struct arg *arg, const char *mark, bool several)
 	out.split = several;
 	out.commits = tail.n > 0;
 	/* With a slash or a second name behind it the file may be anywhere. */
-	out.origin = str_find(tail, STR("/")) == tail.n && str_find(tail, str_of(mark)) == tail.n
+	out.origin = str_find(tail, STR("/")) == tail.n && str_find(tail, str_of(mark)) == tail.n &&
+				     !ends_guarded(tail)
 			     ? ARG_FOUND
 			     : ARG_DYNAMIC;
 	return out;
-}
-
-static bool matches(const char *pattern, const char *const *names)
-{
-	for (; *names; names++)
-		if (!fnmatch(pattern, *names, 0))
-			return true;
-	return false;
-}
-
-/* Files of git's own folder that mean something, and those that agents keep in theirs. */
-static const char *const of_git[] = {"config", "config.worktree", "attributes", "exclude", "HEAD",
-	"ORIG_HEAD", "FETCH_HEAD", "index", "packed-refs", "commondir", "gitdir", "hooks", "info",
-	"objects", "refs", "main", "master", "sparse-checkout", "applypatch-msg", "commit-msg",
-	"fsmonitor-watchman", "p4-changelist", "post-applypatch", "post-checkout", "post-commit",
-	"post-index-change", "post-merge", "post-receive", "post-rewrite", "post-update",
-	"pre-applypatch", "pre-auto-gc", "pre-commit", "pre-merge-commit", "pre-push", "pre-rebase",
-	"pre-receive", "prepare-commit-msg", "proc-receive", "push-to-checkout",
-	"reference-transaction", "sendemail-validate", "update", NULL};
-static const char *const of_agents[] = {"settings.json", "settings.local.json", "config.toml",
-	"clearance.yaml", "a.md", "a.sh", "a.py", "a.js", "a.ts", "a.json", "a.yaml", "a.yml",
-	"a.toml", NULL};
-
-/* Are there folders of agents? Those that lie deeper are left to the kernel's layers. */
-static bool has_agents(const struct root *r)
-{
-	for (size_t i = 0; guarded_names[i]; i++)
-		if (strcmp(guarded_names[i], ".git") &&
-			!faccessat(r->fd, guarded_names[i], F_OK, AT_SYMLINK_NOFOLLOW))
-			return true;
-	return false;
 }
 
 static bool may_be_listed(struct check *c, const char *pattern)
@@ -81,38 +64,27 @@ static bool may_be_listed(struct check *c, const char *pattern)
 	return false;
 }
 
-/* May a file of that name be protected? Any name where there is no pattern. */
-static bool may_be_guarded(struct check *c, const struct finding *f)
-{
-	const char *pattern = f->names.n ? arena_dup(c->arena, f->names) : NULL;
-	bool agents = has_agents(c->root);
-	bool tracked = f->tracked && !(f->beside && c->root->git_dir);
-
-	if (may_be_listed(c, pattern) || (!pattern && (agents || !tracked)))
-		return true;
-	if (!pattern)
-		return false;
-	return matches(pattern, guarded_names) || (!tracked && matches(pattern, of_git)) ||
-	       (agents && matches(pattern, of_agents));
-}
-
 static int check_start(
 	struct check *c, const struct finding *f, const struct arg *start, const struct arg *arg)
 {
+	const char *pattern = f->names.n && !arg->commits ? arena_dup(c->arena, f->names) : NULL;
 	struct verdict unused = {0};
 	struct place place;
 
 	if (start->origin != ARG_KNOWN)
 		return bin_refuse(c, RULE_PATH_DYNAMIC, start, "a place that is not known");
-	if (where(c->arena, c->root, c->policy, c->finder->cwd, start->text, ACCESS_WRITE, true,
-		    arg->at, &place, &unused) == 0)
-		return 0;
-	if (bin_place(c, c->finder, start, &place) < 0 || place.outside || place.path.n)
+	if (where(c->arena, c->root, c->policy, c->finder->cwd, start->text, ACCESS_WRITE, false,
+		    arg->at, &place, &unused) < 0 ||
+		place.outside)
 		return bin_refuse(c, RULE_PATH_PROTECTED, start, "what is found here is protected");
-	if (arg->commits || may_be_guarded(c, f))
+	/* The root as a whole is always protected, so of it the names are asked. */
+	if ((place.path.n && where(c->arena, c->root, c->policy, c->finder->cwd, start->text,
+				     ACCESS_WRITE, true, arg->at, &place, &unused) < 0) ||
+		(!place.path.n && may_be_listed(c, pattern)) ||
+		finds_guarded(c, f, start, arg->commits))
 		return bin_refuse(c, RULE_PATH_PROTECTED, arg,
-			"protected files may be among what is found: name a folder or a -name");
-	return 0;
+			"protected files are among what is found: name a folder or a -name");
+	return asked(c, RULE_PATH_PROTECTED, arg->at, start->text, place.full, 0);
 }
 
 /* What the finder was told, whatever it puts out. */

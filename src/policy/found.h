@@ -26,6 +26,7 @@ struct finding {
 	bool bare;        /* names may begin with those of files in the working directory */
 	bool tracked;     /* files, and none below .git */
 	bool plain;       /* no links among them */
+	bool of_git;      /* names are in git's index, whether they are in the tree or not */
 	bool indexed;     /* of git, and nothing that it does not know */
 	bool followed;    /* links to folders are followed too */
 	bool beside;      /* but `.git` itself, where it is a file, may be one of them */
@@ -43,10 +44,16 @@ void find_places(const struct call *call, struct finding *out);
 int check_names(struct check *c, const struct call *finder, const struct finding *f,
 	const char *bad, const struct arg *arg);
 
-/* Do links in git's index lead out of the root? 1 yes, 0 no, -1 it cannot be told. */
-int git_links_lead_out(struct check *c);
+/* Asks `good` about each name in git's index, from the top of the worktree. 0: all are, 1: one is
+ * not, -1: the index cannot be read. */
+int git_index_each(struct check *c, bool (*good)(void *of, struct str name, bool link), void *of);
 /* The same for links that lead out of the root. */
 int check_links(
 	struct check *c, const struct call *finder, const struct finding *f, const struct arg *arg);
+
+/* Is a protected file, or a name in a protected folder, among it? `any`: whatever it is called. */
+bool finds_guarded(struct check *c, const struct finding *f, const struct arg *start, bool any);
+/* A folder that is moved or copied: no link in it may lead elsewhere from its new place. */
+int check_moved(struct check *c, const struct call *call, const struct arg *folder);
 
 #endif

@@ -6,11 +6,19 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <strings.h>
 #include "src/policy/beneath.h"
 #include "src/policy/found.h"
+#include "src/policy/trail.h"
 
 /* Names a line: a large tree takes a tenth of a second. */
 enum { NAMES_MAX = 100000, LEVELS_MAX = 64 };
+
+struct entries {
+	struct check *c;
+	struct str cwd;
+	const char *bad, *names;
+};
 
 struct look {
 	const char *bad;
@@ -19,7 +27,11 @@ struct look {
 	bool dirty; /* a folder on the way has such a name */
 	size_t left;
 	struct check *links; /* looks for links that lead out */
-	bool followed;       /* or to a folder, which is looked at like one of the tree */
+	bool guard;          /* looks for what is protected */
+	bool inside;         /* in a folder that is */
+	bool climb;          /* looks for links that lead out of the folder, or out of the root */
+	unsigned depth;
+	bool followed; /* or to a folder, which is looked at like one of the tree */
 };
 
 static void close_folder(DIR **d)
@@ -56,6 +68,47 @@ static bool leads_out(const struct look *l, int fd, const struct dirent *e)
 	return l->followed && e->d_type == DT_LNK && place.folder;
 }
 
+static bool is_guarded(const char *name)
+{
+	for (size_t i = 0; guarded_names[i]; i++)
+		if (!strcasecmp(guarded_names[i], name))
+			return true;
+	return false;
+}
+
+/* It, or what is in it, may be one of the names that are written. */
+static bool meets_guard(const struct look *l, const struct dirent *e)
+{
+	return (l->inside || is_guarded(e->d_name)) &&
+	       (!l->names || !fnmatch(l->names, e->d_name, 0));
+}
+
+/* From the folder's new place a link with more `..` than there are folders leads elsewhere. */
+static bool climbs(const struct look *l, int fd, const struct dirent *e)
+{
+	char to[PATH_MAX];
+	ssize_t n = readlinkat(fd, e->d_name, to, sizeof(to));
+	struct str rest = {to, n > 0 ? (size_t)n : 0}, part;
+	unsigned up = 0;
+
+	if (n <= 0)
+		return false;
+	if (to[0] == '/')
+		return leads_out(l, fd, e);
+	while (path_part(&rest, &part))
+		up += str_is(part, "..");
+	return up > l->depth;
+}
+
+static bool is_wrong(const struct look *l, int fd, const struct dirent *e)
+{
+	if (l->guard)
+		return meets_guard(l, e);
+	if (l->climb)
+		return climbs(l, fd, e);
+	return l->links ? leads_out(l, fd, e) : is_bad(l, e->d_name);
+}
+
 static bool may_be_folder(const struct dirent *e)
 {
 	return e->d_type == DT_DIR || e->d_type == DT_UNKNOWN;
@@ -82,7 +135,7 @@ static bool look_in(struct look *l, int fd, unsigned levels)
 
 		if (is_skipped(l, e->d_name))
 			continue;
-		if (!l->left || is_bad(l, e->d_name) || (l->links && leads_out(l, fd, e)))
+		if (!l->left || is_wrong(l, fd, e))
 			return false;
 		l->left--;
 		below.left = l->left;
@@ -92,6 +145,8 @@ static bool look_in(struct look *l, int fd, unsigned levels)
 		if (inner < 0)
 			continue;
 		below.dashes = false;
+		below.depth++;
+		below.inside |= is_guarded(e->d_name);
 		below.dirty |= strpbrk(e->d_name, l->bad) != NULL;
 		if (!levels || !look_in(&below, inner, levels - 1)) {
 			if (!levels)
@@ -131,26 +186,60 @@ static int look_at(
 	return good ? 0 : -1;
 }
 
+/* A name of git's index as it is put out, from the working directory. */
+static bool is_good_entry(void *of, struct str name, bool link)
+{
+	const struct entries *x = of;
+	struct str base;
+
+	(void)link;
+	if (x->cwd.n) {
+		if (name.n <= x->cwd.n || memcmp(name.p, x->cwd.p, x->cwd.n) ||
+			name.p[x->cwd.n] != '/')
+			return true;
+		name = str_sub(name, x->cwd.n + 1, name.n);
+	}
+	base = bin_base(name);
+	if (x->names && fnmatch(x->names, arena_dup(x->c->arena, base), 0))
+		return true;
+	for (size_t i = 0; i < name.n; i++)
+		if (strchr(x->bad, name.p[i]))
+			return false;
+	return name.n && name.p[0] != '-';
+}
+
+static bool is_good_link(void *of, struct str name, bool link)
+{
+	struct check *c = of;
+	struct verdict unused = {0};
+	struct place place;
+
+	return !link || where(c->arena, c->root, c->policy, STR(""), name, ACCESS_READ, false,
+				(struct span){0, 0}, &place, &unused) == 0;
+}
+
 int check_names(struct check *c, const struct call *finder, const struct finding *f,
 	const char *bad, const struct arg *arg)
 {
 	static const struct arg here = {.text = {".", 1}};
 	struct look l = {.bad = bad, .tracked = f->tracked, .deep = *bad, .left = left(c)};
+	struct entries x = {.c = c, .cwd = finder->cwd, .bad = bad};
+	bool good = true;
 
 	if (f->names.n)
-		l.names = arena_dup(c->arena, f->names);
-
-	for (size_t i = 0; *bad && i < f->n; i++)
-		if (look_at(c, finder, &f->starts[i], &l) < 0)
-			return bin_refuse(c, RULE_WRAPPER, arg,
-				"names with blanks or quotes, or too many, would be taken apart: "
-				"use -print0 or -z, and xargs -0");
+		x.names = l.names = arena_dup(c->arena, f->names);
+	for (size_t i = 0; *bad && i < f->n && good; i++)
+		good = look_at(c, finder, &f->starts[i], &l) == 0;
 	l.dashes = f->bare;
-	if ((f->bare || (*bad && !f->n)) && look_at(c, finder, &here, &l) < 0)
-		return bin_refuse(c, RULE_WRAPPER, arg,
-			"names with blanks, quotes or a dash in front, or too many, would be taken "
-			"apart: use -print0 or -z, and xargs -0");
-	return 0;
+	if (good && !f->indexed && (f->bare || (*bad && !f->n)))
+		good = look_at(c, finder, &here, &l) == 0;
+	if (good && f->of_git)
+		good = git_index_each(c, is_good_entry, &x) == 0;
+	if (good)
+		return 0;
+	return bin_refuse(c, RULE_WRAPPER, arg,
+		"names with blanks, quotes or a dash in front, or too many, would be taken apart: "
+		"use -print0 or -z, and xargs -0");
 }
 
 int check_links(
@@ -163,7 +252,7 @@ int check_links(
 	/* A run has the kernel behind it, which follows the link when it is there. */
 	if (f->plain || c->live)
 		return 0;
-	if (f->indexed && git_links_lead_out(c) == 0)
+	if (f->indexed && git_index_each(c, is_good_link, c) == 0)
 		return 0;
 	l.tracked = f->tracked;
 	l.followed = f->followed;
@@ -178,4 +267,25 @@ int check_links(
 	return bin_refuse(c, RULE_PATH_OUTSIDE, arg,
 		"links that lead out may be among what is found, or it is too much to look at: "
 		"give -type f");
+}
+
+bool finds_guarded(struct check *c, const struct finding *f, const struct arg *start, bool any)
+{
+	struct look l = {.bad = "", .deep = true, .left = left(c), .guard = true};
+
+	/* Where `.git` is a file, it is not left out by what leaves out its folder. */
+	l.tracked = f->tracked && !(f->beside && c->root->git_dir);
+	if (f->names.n && !any)
+		l.names = arena_dup(c->arena, f->names);
+	return look_at(c, c->finder, start, &l) < 0;
+}
+
+int check_moved(struct check *c, const struct call *call, const struct arg *folder)
+{
+	struct look l = {.bad = "", .deep = true, .left = left(c), .links = c, .climb = true};
+
+	if (c->live || look_at(c, call, folder, &l) == 0)
+		return 0;
+	return bin_refuse(c, RULE_PATH_OUTSIDE, folder,
+		"a link in it would lead elsewhere from another place");
 }

@@ -117,6 +117,12 @@ static void reads_the_index_of_git(void **state)
 	static const char *const drop[] = {"git", "rm", "-q", "--cached", "sub/out", NULL};
 	static const char *const fourth[] = {"git", "update-index", "--index-version", "4", NULL};
 	static const char *const split[] = {"git", "update-index", "--split-index", NULL};
+	static const char *const blank[] = {"git", "update-index", "--add", "--cacheinfo",
+		"100644,e69de29bb2d1d6434b8b29ae775ad8c2e48c5391,x /etc/hostname", NULL};
+	static const char *const dash[] = {"git", "update-index", "--add", "--cacheinfo",
+		"100644,e69de29bb2d1d6434b8b29ae775ad8c2e48c5391,--output=/x", NULL};
+	static const char *const no_dash[] = {
+		"git", "rm", "-q", "--cached", "--", "--output=/x", NULL};
 	const char *line = "git ls-files -z | xargs -0 cat";
 
 	(void)state;
@@ -136,17 +142,82 @@ static void reads_the_index_of_git(void **state)
 	rig_denied("git diff --name-only -z | xargs -0 cat", "path.outside");
 	git(drop);
 	rig_allowed(line);
+	/* Names that are in the index and not in the tree. */
+	git(blank);
+	rig_denied("git ls-files | xargs cat", "wrapper");
+	rig_allowed(line);
+	rig_allowed("git ls-files '*.c' | xargs cat");
+	rig_allowed("cd src && git ls-files | xargs cat");
+	git(dash);
+	rig_denied(line, "wrapper");
+	rig_denied("git ls-files -z | xargs -0 git log -p", "wrapper");
+	rig_allowed("cd src && git ls-files -z | xargs -0 cat");
+	git(no_dash);
+	rig_allowed(line);
 	/* What cannot be read is taken for the worst. */
 	git(split);
-	rig_denied(line, "path.outside");
+	rig_denied(line, "wrapper");
 	git(fourth);
-	rig_denied(line, "path.outside");
+	rig_denied(line, "wrapper");
 	rig_file("tree/.git/index", "DIRC");
-	rig_denied(line, "path.outside");
+	rig_denied(line, "wrapper");
 	rig_file("tree/.git/index", "nothing that is an index");
-	rig_denied(line, "path.outside");
+	rig_denied(line, "wrapper");
 	assert_int_equal(unlink(at("tree/.git/index")), 0);
 	assert_int_equal(unlink(at("tree/sub/out")), 0);
+}
+
+static void keeps_what_is_protected(void **state)
+{
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(path_mkdirs(at("tree/.git/objects/pack"), &err), 0);
+	rig_file("tree/.git/objects/pack/a.pack", "x");
+	rig_allowed("find . -name '*.md' -exec sed -i s/a/b/ {} +");
+	rig_allowed("find . -name reviewer.md -delete");
+	rig_denied("find . -name '*.pack' -delete", "path.protected");
+	rig_allowed("find src -name '*.pack' -delete");
+	assert_int_equal(path_mkdirs(at("tree/.claude/agents"), &err), 0);
+	rig_file("tree/.claude/agents/reviewer.md", "x");
+	rig_denied("find . -name '*.md' -exec sed -i s/a/b/ {} +", "path.protected");
+	rig_denied("find . -name reviewer.md -delete", "path.protected");
+	rig_denied("find . -name .claude -exec rm -r {} +", "path.protected");
+	rig_denied(
+		"grep -rlZ --include=reviewer.md x . | xargs -0 sed -i s/x/y/", "path.protected");
+	rig_denied("find . -type f -not -path './.git/*' -exec rm {} +", "path.protected");
+	rig_allowed("find . -name '*.c' -exec sed -i s/a/b/ {} +");
+	rig_allowed("find . -name '*.md' -exec cat {} +");
+	assert_int_equal(unlink(at("tree/.claude/agents/reviewer.md")), 0);
+	assert_int_equal(rmdir(at("tree/.claude/agents")), 0);
+	assert_int_equal(rmdir(at("tree/.claude")), 0);
+	rig_allowed("find sub -type f -exec chmod 644 {} +");
+	assert_int_equal(path_mkdirs(at("tree/sub/.Claude"), &err), 0);
+	rig_file("tree/sub/.Claude/x", "x");
+	rig_denied("find sub -type f -exec chmod 644 {} +", "path.protected");
+	assert_int_equal(unlink(at("tree/sub/.Claude/x")), 0);
+	assert_int_equal(rmdir(at("tree/sub/.Claude")), 0);
+}
+
+static void moves_folders_without_climbing_links(void **state)
+{
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(path_mkdirs(at("tree/a1/b1/c1"), &err), 0);
+	rig_allowed("mv a1/b1 .");
+	assert_int_equal(symlink("../x", at("tree/a1/b1/c1/in")), 0);
+	rig_allowed("mv a1/b1 .");
+	rig_denied("mv a1/b1/c1 .", "path.outside");
+	rig_denied("cp -a a1/b1/c1 .", "path.outside");
+	rig_denied("cp -r a1/b1/c1 .", "path.outside");
+	assert_int_equal(symlink("../../..", at("tree/a1/b1/c1/up")), 0);
+	rig_denied("mv a1/b1 .", "path.outside");
+	assert_int_equal(unlink(at("tree/a1/b1/c1/up")), 0);
+	assert_int_equal(symlink("/etc", at("tree/a1/b1/c1/up")), 0);
+	rig_denied("mv a1 a2", "path.outside");
+	assert_int_equal(unlink(at("tree/a1/b1/c1/up")), 0);
+	assert_int_equal(unlink(at("tree/a1/b1/c1/in")), 0);
 }
 
 /* A run looks when it is there, and has the kernel behind it. */
@@ -177,6 +248,8 @@ int main(void)
 		cmocka_unit_test(follows_links_that_are_found),
 		cmocka_unit_test(compares_folders_without_links),
 		cmocka_unit_test(reads_the_index_of_git),
+		cmocka_unit_test(keeps_what_is_protected),
+		cmocka_unit_test(moves_folders_without_climbing_links),
 		cmocka_unit_test(leaves_links_to_a_run),
 	};
 

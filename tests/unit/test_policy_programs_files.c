@@ -84,6 +84,9 @@ static const char *const allowed[] = {
 	"mktemp --tmpdir=build x.XXX",
 	"tar xOf build/src.tar src/main.c",
 	"tree -L 2 -I build",
+	"mv src/main.c src/m.c",
+	"mv sub build/",
+	"cp -a src build/",
 };
 
 static const struct denied denied[] = {
@@ -166,6 +169,7 @@ static const struct denied denied[] = {
 	{"cp --suffix=x -b a b", "option"},
 	{"cp -rT src .", "path.protected"},
 	{"cp -r src/. .", "path.protected"},
+	{"cp -r src/.. build", "path.outside"},
 	{"cp esc/passwd x", "path.outside"},
 	{"cp --parents /etc/passwd .", "path.outside"},
 	{"cp --parents src/main.c .git", "path.protected"},

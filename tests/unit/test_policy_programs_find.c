@@ -47,7 +47,7 @@ static const char *const allowed[] = {
 	"git ls-files -z '*.c' | xargs -0 sed -i 's/a/b/'",
 	"git ls-files -z -- '*.c' '*.h' | xargs -0 clang-format -i",
 	"git grep -lz foo -- src | xargs -0 sed -i 's/foo/bar/g'",
-	"git diff --name-only -z HEAD | xargs -0 wc -l",
+	"git diff --name-only -z --diff-filter=d HEAD | xargs -0 wc -l",
 	"grep -rlZ foo src | xargs -0 sed -i 's/foo/bar/g'",
 	"grep -rl foo src | xargs sed -i 's/foo/bar/g'",
 	"grep -rl main src | xargs -n1 basename",
@@ -65,6 +65,10 @@ static const char *const allowed[] = {
 	"find build -name '*.tgz' -exec tar tzf {} \\;",
 	"git diff --name-only -z | xargs -0 cat",
 	"grep -rl main src | xargs cat",
+	"git diff --name-only -z --diff-filter=ACMR HEAD | xargs -0 cat",
+	"git diff --name-only --diff-filter=d --cached | xargs cat",
+	"find . -name '*.pyc' -delete",
+	"find . -name nothing-is-called-so -delete",
 };
 
 static const struct denied denied[] = {
@@ -166,7 +170,7 @@ static const struct denied denied[] = {
 	{"find src | grep -o etc | xargs cat", "wrapper"},
 	{"find src | grep -n x | xargs cat", "wrapper"},
 	{"find src | uniq -c | xargs cat", "wrapper"},
-	{"git ls-files | xargs sh", "wrapper"},
+	{"git ls-files | xargs sh", "name.listed"},
 	{"git ls-files -s | xargs cat", "wrapper"},
 	{"git ls-files --format=%(path) | xargs cat", "construct"},
 	{"git -C sub ls-files -z | xargs -0 cat", "wrapper"},
@@ -201,6 +205,19 @@ static const struct denied denied[] = {
 	{"echo x | grep -l --label=/etc/passwd x - | xargs cat", "wrapper"},
 	{"echo x | grep -l x | xargs cat", "wrapper"},
 	{"grep -l --label /etc/passwd x - | xargs cat", "wrapper"},
+	{"git diff --name-only HEAD~1 | xargs git log -p", "wrapper"},
+	{"git diff --name-only -z HEAD~1 | xargs -0 cat", "wrapper"},
+	{"git diff --name-only -z --cached | xargs -0 cat", "wrapper"},
+	{"git diff --name-only -z --diff-filter=D HEAD | xargs -0 cat", "wrapper"},
+	{"git diff --name-only -z --diff-filter=d A..B | xargs -0 cat", "wrapper"},
+	{"git diff --name-only -z --diff-filter=d A B | xargs -0 cat", "wrapper"},
+	{"git grep -lz foo HEAD~1 | xargs -0 cat", "wrapper"},
+	{"find . -name .mc -exec cp README.md {}p.json \\;", "path.dynamic"},
+	{"find . -name x -exec cp README.md {}.json \\;", "path.dynamic"},
+	{"find . -name x -exec mv {} {}.git \\;", "path.dynamic"},
+	{"find . -name HEAD -delete", "path.protected"},
+	{"find . -name 'conf*' -delete", "path.protected"},
+	{"find . -delete", "path.protected"},
 };
 
 static void lets_through(void **state)

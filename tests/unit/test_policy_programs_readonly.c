@@ -67,7 +67,7 @@ static const struct denied denied[] = {
 	{"time -o x ls", "construct"},
 	{"/usr/bin/time -o x ls", "write"},
 	{"nohup ls", "write"},
-	{"tree -o x", "write"},
+	{"tree -o x", "option"},
 	{"sort -T build README.md", "write"},
 	{"git ls-files -z | xargs -0 tee", "write"},
 	{"unlink README.md", "write"},
