@@ -47,16 +47,10 @@ static bool is_ascii(struct str s)
 static int check_script(struct check *c, const struct call *call, struct str *program)
 {
 	const struct arg *name = &call->args[0];
-	struct place place;
+	int rc = script_allowed(
+		c->arena, c->root, c->policy, call->cwd, name->text, name->at, program, c->v);
 
-	if (where(c->arena, c->root, c->policy, call->cwd, name->text, ACCESS_RUN, false, name->at,
-		    &place, c->v) < 0)
-		return asked(c, RULE_PATH_OUTSIDE, name->at, name->text, STR(""), -1);
-	if (!texts_have(&c->policy->scripts, place.path))
-		return no(c, RULE_NAME_TRUSTED, name,
-			"a program of the repository must not stand in for one of the system");
-	*program = place.full;
-	return asked(c, RULE_NAME_TRUSTED, name->at, name->text, place.full, 0);
+	return asked(c, RULE_NAME_TRUSTED, name->at, name->text, rc < 0 ? STR("") : *program, rc);
 }
 
 static struct str last_part(struct str path)

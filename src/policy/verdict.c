@@ -19,14 +19,6 @@ const char *rule_about(enum rule r)
 	return rules[r < RULES ? r : RULE_INTERNAL].about;
 }
 
-enum rule rule_named(const char *id)
-{
-	for (size_t i = 0; i < COUNT(rules); i++)
-		if (strcmp(rules[i].id, id) == 0)
-			return (enum rule)i;
-	return RULES;
-}
-
 PRINTF(6, 0)
 static int fill(struct verdict *v, enum rule rule, struct span at, struct str word, struct str path,
 	const char *fmt, va_list args)

@@ -20,8 +20,6 @@ enum rule {
 
 const char *rule_id(enum rule r);
 const char *rule_about(enum rule r);
-/* RULES when there is none of that id. */
-enum rule rule_named(const char *id);
 
 /* Bytes [from, to) of the command's text. */
 struct span {

@@ -24,15 +24,13 @@ static const char *object(const struct verdict *v)
 	return text;
 }
 
-static void every_rule_has_an_id_that_leads_back_to_it(void **state)
+static void every_rule_has_an_id_and_a_question(void **state)
 {
 	(void)state;
 	for (int r = 0; r < RULES; r++) {
-		assert_int_equal(rule_named(rule_id((enum rule)r)), r);
+		assert_true(strlen(rule_id((enum rule)r)) >= 3);
 		assert_true(strlen(rule_about((enum rule)r)) > 5);
 	}
-	assert_int_equal(rule_named("no.such.rule"), RULES);
-	assert_int_equal(rule_named(""), RULES);
 	assert_string_equal(rule_id(RULES), "internal");
 }
 
@@ -123,7 +121,7 @@ static void a_long_reason_is_cut_and_stays_valid(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_rule_has_an_id_that_leads_back_to_it),
+		cmocka_unit_test(every_rule_has_an_id_and_a_question),
 		cmocka_unit_test(nothing_against_it_is_allow),
 		cmocka_unit_test(a_denial_names_rule_bytes_word_path_and_reason),
 		cmocka_unit_test(what_is_not_there_is_left_out),
