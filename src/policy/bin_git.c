@@ -143,6 +143,17 @@ static bool asks_usage(const struct git_use *u)
 	return u->call.n == u->at + 2 && bin_is(&u->call.args[u->at + 1], "-h");
 }
 
+/* A new branch where one stands changes no file; neither does a reset of the index. */
+static bool brings_files(const struct git_use *u)
+{
+	static const char *const branches[] = {"-b", "-B", "-c", "-C", "--orphan", NULL};
+	static const char *const hard[] = {"--hard", "--merge", "--keep", NULL};
+
+	if (strcmp(u->command->name, "reset") == 0)
+		return git_any(u, hard);
+	return u->p.n_operands || !git_any(u, branches);
+}
+
 static int check_command(struct git_use *u)
 {
 	size_t group = u->at;
@@ -156,9 +167,12 @@ static int check_command(struct git_use *u)
 		check_git_options(u, &u->call, u->at + 1, u->command->options, &u->p) < 0)
 		return -1;
 	u->operands = u->command->operands;
-	if (u->command->check && u->command->check(u) < 0)
+	if (git_check_shown(u) < 0 || (u->command->check && u->command->check(u) < 0))
 		return -1;
-	return git_operands(u, u->operands);
+	if (git_operands(u, u->operands) < 0)
+		return -1;
+	u->c->unforeseen |= (u->command->flags & GIT_FILES) && brings_files(u);
+	return 0;
 }
 
 /* git's options before the command: -C and -c in their order. */

@@ -23,6 +23,7 @@ enum {
 	GIT_WRITES = 1,  /* changes files, the index, refs or settings: needs `write` */
 	GIT_NETWORK = 2, /* may talk to another machine, whatever the operands are */
 	GIT_GROUP = 4,   /* the next word may name a subcommand with a row of its own */
+	GIT_FILES = 8,   /* brings files into the tree that nobody has looked at */
 };
 
 struct git_use;
@@ -76,6 +77,10 @@ int git_check_config(struct git_use *u);
 int git_check_fetch(struct git_use *u);
 int git_check_push(struct git_use *u);
 int git_check_clone(struct git_use *u);
+int git_check_apply(struct git_use *u);
+int git_check_am(struct git_use *u);
+/* Of one who may not write: no program that checks signatures, no settings of the user. */
+int git_check_shown(struct git_use *u);
 
 /* What many commands take, in the notation of binary.h. */
 #define GIT_DIFF_OPTIONS                                                                           \

@@ -7,6 +7,7 @@
 #include "src/policy/bin_git.h"
 #include "src/policy/trail.h"
 
+/* What is in the file is not asked about: only for commands that leave files alone. */
 #define FROM_FILE " --pathspec-from-file:read --pathspec-file-nul "
 #define MESSAGE   " -m,--message:text -F,--file:read "
 #define SIGN      " -S,--gpg-sign?text --no-gpg-sign -s,--signoff --no-signoff "
@@ -107,16 +108,6 @@ static int check_clean(struct git_use *u)
 	return 0;
 }
 
-/* Looking at what a patch would do is no change. */
-static int check_apply(struct git_use *u)
-{
-	static const char *const looks[] = {"--stat", "--numstat", "--summary", "--check", NULL};
-
-	if (git_any(u, looks) && !given_any(&u->p, "--apply"))
-		return 0;
-	return git_writes(u);
-}
-
 const struct git_command git_rows_change[] = {
 	{"add",
 		"-n,--dry-run -v,--verbose -f,--force -u,--update --no-update --renormalize "
@@ -135,7 +126,7 @@ const struct git_command git_rows_change[] = {
 		"path*", GIT_WRITES, NULL, NULL},
 	{"rm",
 		"--dry-run,-n -q,--quiet --cached -f,--force -r --ignore-unmatch "
-		"--sparse" FROM_FILE,
+		"--sparse",
 		"", GIT_WRITES, check_rm, NULL},
 	{"mv", "-v,--verbose -n,--dry-run -f,--force -k --sparse", "", GIT_WRITES, check_mv, NULL},
 	{"clean", "-q,--quiet --dry-run,-n -f,--force -d --exclude,-e:text -x -X", "path*", 0,
@@ -143,7 +134,7 @@ const struct git_command git_rows_change[] = {
 	{"reset",
 		"-q,--quiet --no-quiet --refresh --no-refresh --mixed --soft --hard --merge --keep "
 		"-N,--intent-to-add --no-recurse-submodules" FROM_FILE,
-		"mixed*", GIT_WRITES, NULL, NULL},
+		"mixed*", GIT_WRITES | GIT_FILES, NULL, NULL},
 	{"merge",
 		"-n --stat --no-stat --summary --no-summary --log?number --no-log --squash "
 		"--no-squash --commit --no-commit --no-edit --ff --no-ff --ff-only "
@@ -154,7 +145,7 @@ const struct git_command git_rows_change[] = {
 		"-S,--gpg-sign?text --no-gpg-sign --autostash --no-autostash --overwrite-ignore "
 		"--no-overwrite-ignore --signoff --no-signoff --no-verify --verify" MESSAGE
 			CLEANUP_,
-		"rev*", GIT_WRITES, NULL, NULL},
+		"rev*", GIT_WRITES | GIT_FILES, NULL, NULL},
 	{"rebase",
 		"--onto:rev --keep-base --no-verify --verify -q,--quiet -v,--verbose "
 		"-n,--no-stat --stat --signoff --no-signoff --committer-date-is-author-date "
@@ -167,17 +158,17 @@ const struct git_command git_rows_change[] = {
 		"--fork-point --no-fork-point -s,--strategy:" GIT_STRATEGY
 		" -X,--strategy-option:text --root --reapply-cherry-picks "
 		"--no-reapply-cherry-picks --keep-empty --no-keep-empty" SEQUENCER,
-		"rev rev", GIT_WRITES, NULL, NULL},
+		"rev rev", GIT_WRITES | GIT_FILES, NULL, NULL},
 	{"cherry-pick",
 		"-n,--no-commit -m,--mainline:number --rerere-autoupdate --no-rerere-autoupdate "
 		"--strategy:" GIT_STRATEGY " -X,--strategy-option:text -x --ff --allow-empty "
 		"--allow-empty-message --keep-redundant-commits --no-edit" SIGN CLEANUP_ SEQUENCER,
-		"rev*", GIT_WRITES, NULL, NULL},
+		"rev*", GIT_WRITES | GIT_FILES, NULL, NULL},
 	{"revert",
 		"-n,--no-commit -m,--mainline:number --rerere-autoupdate --no-rerere-autoupdate "
 		"--strategy:" GIT_STRATEGY
 		" -X,--strategy-option:text --no-edit --reference" SIGN CLEANUP_ SEQUENCER,
-		"rev*", GIT_WRITES, NULL, NULL},
+		"rev*", GIT_WRITES | GIT_FILES, NULL, NULL},
 	{"apply",
 		"--exclude:text --include:text -p:number --no-add --stat --numstat --summary "
 		"--check --index -N,--intent-to-add --cached --apply -3,--3way -z -C:number "
@@ -185,7 +176,7 @@ const struct git_command git_rows_change[] = {
 		"--ignore-whitespace -R,--reverse --unidiff-zero --reject --allow-overlap "
 		"-v,--verbose -q,--quiet --inaccurate-eof --recount --directory:write "
 		"--allow-empty",
-		"file*", 0, check_apply, NULL},
+		"file*", GIT_FILES, git_check_apply, NULL},
 	{"am",
 		"-3,--3way --no-3way -q,--quiet -s,--signoff -u,--utf8 --no-utf8 -k,--keep "
 		"--keep-non-patch -m,--message-id --no-message-id --keep-cr --no-keep-cr "
@@ -196,7 +187,7 @@ const struct git_command git_rows_change[] = {
 		"--quit --show-current-patch?text --allow-empty --committer-date-is-author-date "
 		"--ignore-date --rerere-autoupdate -S,--gpg-sign?text --no-gpg-sign "
 		"--empty:word{stop,drop,keep} --no-verify",
-		"file*", GIT_WRITES, NULL, NULL},
+		"file*", GIT_WRITES | GIT_FILES, git_check_am, NULL},
 	{"update-index",
 		"-q --refresh --really-refresh --assume-unchanged --no-assume-unchanged "
 		"--skip-worktree --no-skip-worktree --chmod:word{+x,-x} --add --remove "
@@ -209,20 +200,20 @@ const struct git_command git_rows_change[] = {
 	{"write-tree", "--missing-ok", "", GIT_WRITES, NULL, NULL},
 	{"stash",
 		"-S,--staged -k,--keep-index --no-keep-index -q,--quiet -u,--include-untracked "
-		"--no-include-untracked -m,--message:text" FROM_FILE,
+		"--no-include-untracked -m,--message:text",
 		"path*", GIT_WRITES | GIT_GROUP, NULL, NULL},
 	{"stash push",
 		"-S,--staged -k,--keep-index --no-keep-index -q,--quiet -u,--include-untracked "
-		"--no-include-untracked -m,--message:text" FROM_FILE,
+		"--no-include-untracked -m,--message:text",
 		"path*", GIT_WRITES, NULL, NULL},
 	{"stash save",
 		"-S,--staged -k,--keep-index --no-keep-index -q,--quiet -u,--include-untracked "
 		"-m,--message:text",
 		"text*", GIT_WRITES, NULL, NULL},
-	{"stash pop", "--index -q,--quiet", "rev", GIT_WRITES, NULL, NULL},
-	{"stash apply", "--index -q,--quiet", "rev", GIT_WRITES, NULL, NULL},
+	{"stash pop", "--index -q,--quiet", "rev", GIT_WRITES | GIT_FILES, NULL, NULL},
+	{"stash apply", "--index -q,--quiet", "rev", GIT_WRITES | GIT_FILES, NULL, NULL},
 	{"stash drop", "-q,--quiet", "rev", GIT_WRITES, NULL, NULL},
-	{"stash branch", "", "name rev", GIT_WRITES, NULL, NULL},
+	{"stash branch", "", "name rev", GIT_WRITES | GIT_FILES, NULL, NULL},
 	{"stash clear", "", "", GIT_WRITES, NULL, NULL},
 	{"stash create", "", "text*", GIT_WRITES, NULL, NULL},
 	{"stash store", "-q,--quiet -m,--message:text", "rev", GIT_WRITES, NULL, NULL},

@@ -19,36 +19,6 @@ static int check_rev_parse(struct git_use *u)
 	return 0;
 }
 
-static bool has_dot(struct str key)
-{
-	return str_find(key, STR(".")) < key.n;
-}
-
-/*
- * Looking at settings, never changing them: they can name programs. One operand is read, two are
- * written; later versions of git take `list` and `get KEY`.
- */
-int git_check_config(struct git_use *u)
-{
-	static const char *const looks[] = {"--get", "--get-all", "--get-regexp", "--get-urlmatch",
-		"--list", "--get-color", "--get-colorbool", NULL};
-	const struct arg *first = u->p.n_operands ? &u->p.operands[0] : NULL;
-
-	u->operands = "text text";
-	for (size_t i = 0; i < u->p.n_operands; i++)
-		if (u->p.operands[i].origin != ARG_KNOWN)
-			return git_no(u, RULE_VALUE_DYNAMIC, &u->p.operands[i],
-				"the name of the setting is not known from the text");
-	if (git_any(u, looks))
-		return 0;
-	if (u->p.n_operands == 1 && (has_dot(first->text) || bin_is(first, "list")))
-		return 0;
-	if (u->p.n_operands == 2 && bin_is(first, "get") && has_dot(u->p.operands[1].text))
-		return 0;
-	return git_no(u, RULE_GIT_CONFIG, first ? first : &u->call.args[u->at],
-		"git's settings are not changed: give them with 'git -c KEY=VALUE'");
-}
-
 static int check_symbolic_ref(struct git_use *u)
 {
 	if (u->p.n_operands > 1 || given_any(&u->p, "--delete"))
@@ -150,8 +120,12 @@ const struct git_command git_rows_look[] = {
 		"--reflogs --no-reflogs --full --no-full --connectivity-only --strict --progress "
 		"--no-progress --name-objects",
 		"rev*", 0, NULL, NULL},
-	{"hash-object", "-t:name -w@write --stdin --path:text --no-filters --literally", "file*", 0,
-		NULL, NULL},
+	{"hash-object", "-t:name --stdin --path:text --no-filters --literally", "file*", 0, NULL,
+		NULL},
+	{"archive",
+		"--format:name --prefix:text -o,--output:write -l,--list -v,--verbose "
+		"--worktree-attributes -0 -1 -2 -3 -4 -5 -6 -7 -8 -9",
+		"rev path*", 0, NULL, NULL},
 	{"config",
 		"--global --system --local --worktree -f,--file:read --blob:rev --get --get-all "
 		"--get-regexp --get-urlmatch --list,-l --fixed-value --get-color --get-colorbool "

@@ -36,7 +36,7 @@ static struct str strip_magic(struct str spec, bool *top)
 }
 
 /* As it stands and without its magic: some commands take the whole for the name of a file. */
-int git_pathspec(struct git_use *u, const struct arg *arg, enum access access, bool whole)
+static int check_spec(struct git_use *u, const struct arg *arg, enum access access, bool whole)
 {
 	struct call from = u->call;
 	struct arg path = *arg;
@@ -50,6 +50,19 @@ int git_pathspec(struct git_use *u, const struct arg *arg, enum access access, b
 	if (top)
 		from.cwd = STR("");
 	return check_path(u->c, &from, &path, access, whole);
+}
+
+/* To read, git follows no link for a pathspec: what is not there yet does no harm, and is often a
+ * revision. */
+int git_pathspec(struct git_use *u, const struct arg *arg, enum access access, bool whole)
+{
+	bool unforeseen = u->c->unforeseen;
+	int rc;
+
+	u->c->unforeseen = unforeseen && access != ACCESS_READ;
+	rc = check_spec(u, arg, access, whole);
+	u->c->unforeseen = unforeseen;
+	return rc;
 }
 
 /* Before a `--`: a revision or a file, git finds out which. */

@@ -3,12 +3,20 @@
  * here may add text of its own (--format, --notes, --dirty=MARK), marks (--boundary) or paths
  * (--objects).
  */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include "src/base/path.h"
 #include "src/policy/bin_git.h"
+
+enum { REFS_MAX = 64 << 20 };
 
 struct output {
 	const char *command;
 	const char *options; /* between blanks; `*`: and what follows */
 	const char *needs;   /* one of these must be there; NULL: none */
+	bool names;          /* of branches and tags, not of commits alone */
 };
 
 #define PICK                                                                                       \
@@ -20,37 +28,20 @@ struct output {
 	"--pretty=format:%h --pretty=tformat:%H --pretty=tformat:%h "
 
 static const struct output commits[] = {
-	{"merge-base", "-a --all --octopus --independent --fork-point", NULL},
-	{"rev-parse",
-		"--verify -q --quiet --short --short=* --abbrev-ref --abbrev-ref=* "
-		"--symbolic-full-name --revs-only",
-		NULL},
-	{"rev-list", PICK "--count --max-parents=* --min-parents=* --abbrev-commit", NULL},
+	{"merge-base", "-a --all --octopus --independent --fork-point", NULL, false},
+	{"rev-parse", "--verify -q --quiet --short --short=* --revs-only", NULL, false},
+	{"rev-parse", "-q --quiet --abbrev-ref --abbrev-ref=* --symbolic-full-name", NULL, true},
+	{"rev-list", PICK "--count --max-parents=* --min-parents=* --abbrev-commit", NULL, false},
 	{"describe",
 		"--all --tags --long --first-parent --abbrev=* --exact-match --always --contains "
 		"--candidates=* --match=* --exclude=* --dirty --match",
-		NULL},
-	{"symbolic-ref", "-q --quiet --short", NULL},
-	{"name-rev", "--name-only --tags --refs=* --always --no-undefined", "--name-only"},
-	{"branch", "--show-current", "--show-current"},
-	{"log", PICK HASHES "-s --no-patch --follow --no-walk", HASHES},
-	{"show", HASHES "-s --no-patch", HASHES},
-	{"write-tree", "", NULL},
-	{0},
-};
-
-static const struct output files[] = {
-	{"ls-files",
-		"-z -c --cached -m --modified -o --others -d --deleted --exclude-standard "
-		"--exclude=* --error-unmatch --deduplicate",
-		NULL},
-	{"grep",
-		"-z --null -l -L --files-with-matches --files-without-match --name-only -i "
-		"--ignore-case -w --word-regexp -E -F -P -G -I --extended-regexp --fixed-strings "
-		"--perl-regexp -lz -lE -lF -lP -lw -li -il",
-		"-l -L --files-with-matches --files-without-match --name-only -lz -lE -lF -lP -lw "
-		"-li -il"},
-	{"diff", "-z --name-only --relative --diff-filter=*", "--name-only"},
+		NULL, true},
+	{"symbolic-ref", "-q --quiet --short", NULL, true},
+	{"name-rev", "--name-only --tags --refs=* --always --no-undefined", "--name-only", true},
+	{"branch", "--show-current", "--show-current", true},
+	{"log", PICK HASHES "-s --no-patch --follow --no-walk", HASHES, false},
+	{"show", HASHES "-s --no-patch", HASHES, false},
+	{"write-tree", "", NULL, false},
 	{0},
 };
 
@@ -95,79 +86,116 @@ static bool is_option(struct str word)
 	return word.n > 1 && word.p[0] == '-';
 }
 
-static const struct output *find(const struct output *rows, const struct call *call)
+/* Options are the row's, other words plain. */
+static bool fits(const struct output *row, const struct call *call)
 {
-	if (call->n < 2 || !bin_is(&call->args[0], "git") || call->args[1].origin != ARG_KNOWN)
-		return NULL;
-	for (; rows->command; rows++)
-		if (str_is(call->args[1].text, rows->command))
-			return rows;
-	return NULL;
-}
-
-/* Up to a `--`: options are the row's, other words are few and plain. */
-static bool fits(const struct output *row, const struct call *call, size_t operands)
-{
-	bool met = !row->needs, plain = true;
+	bool met = !row->needs;
 
 	for (size_t i = 2; i < call->n; i++) {
 		struct str word = call->args[i].text;
 
-		if (call->args[i].origin != ARG_KNOWN && !call->args[i].commits)
-			return false;
-		if (str_is(word, "--"))
-			break;
-		plain &= is_plain(word) || operands;
-		if (!is_option(word) && operands && !--operands)
+		if ((call->args[i].origin != ARG_KNOWN && !call->args[i].commits) ||
+			!is_plain(word))
 			return false;
 		if (is_option(word) && !in_list(row->options, word))
 			return false;
 		met |= row->needs && in_list(row->needs, word);
 	}
-	return met && plain;
+	return met;
 }
 
-bool git_puts_commits(const struct call *call)
+/* Of a name that git would put out by itself: `-x` is a good name for a ref. */
+static bool begins_badly(const char *name)
 {
-	const struct output *row = find(commits, call);
-
-	for (size_t i = 2; row && i < call->n; i++)
-		if (str_is(call->args[i].text, "--"))
-			return false;
-	return row && fits(row, call, 0);
+	return name[0] == '-';
 }
 
-static bool has_nul(const struct call *call)
+static bool folder_is_plain(int git, const char *name)
 {
-	for (size_t i = 2; i < call->n; i++) {
-		struct str word = call->args[i].text;
+	int fd = openat(git, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+	bool good = true;
 
-		if (str_is(word, "--"))
-			break;
-		if (str_is(word, "-z") || str_is(word, "-lz") || str_is(word, "--null"))
-			return true;
+	if (!list) {
+		close_fd(&fd);
+		return errno == ENOENT;
 	}
-	return false;
+	while ((e = readdir(list)))
+		good = good && !begins_badly(e->d_name);
+	closedir(list);
+	return good;
+}
+
+static bool file_is_plain(int git, const char *name, const char *const *bad)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(close_fd) int fd = openat(git, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct error ignored;
+
+	if (fd < 0)
+		return errno == ENOENT;
+	if (fd_read_all(&text, fd, REFS_MAX, name, &ignored) < 0)
+		return false;
+	for (; *bad; bad++)
+		if (str_find(buf_str(&text), str_of(*bad)) < text.len)
+			return false;
+	return true;
+}
+
+static bool repository_is_plain(int git)
+{
+	static const char *const packed[] = {" refs/tags/-", " refs/heads/-", NULL};
+	static const char *const head[] = {"refs/heads/-", NULL};
+
+	return git >= 0 && folder_is_plain(git, "refs/tags") &&
+	       folder_is_plain(git, "refs/heads") && file_is_plain(git, "packed-refs", packed) &&
+	       file_is_plain(git, "HEAD", head);
 }
 
 /*
- * Of diff and grep only what is now in the worktree: a name of another commit may lead through what
- * is a link by now. diff names files from the worktree's top.
+ * No branch and no tag of the root's repository begins with a dash: then what names them puts out
+ * no option. A line that has brought others meanwhile may have brought such names.
  */
-bool git_lists_files(const struct call *call, bool *nul)
+static bool names_are_plain(const struct check *c, const struct call *call)
 {
-	const struct output *row = find(files, call);
-	size_t operands = SIZE_MAX;
+	const struct root *r = c->root;
+	const char *shared = r->common_dir ? r->common_dir : r->git_dir;
+	struct stat st;
+	struct str at = call->cwd;
+	bool good;
 
-	if (!row)
-		return false;
-	if (str_is(call->args[1].text, "diff")) {
-		if (call->cwd.n)
+	for (; at.n && !c->live; at.n--)
+		if ((at.n == call->cwd.n || at.p[at.n] == '/') &&
+			fstatat(r->fd, arena_printf(c->arena, "%.*s/.git", (int)at.n, at.p), &st,
+				AT_SYMLINK_NOFOLLOW) == 0)
 			return false;
-		operands = 1;
-	} else if (str_is(call->args[1].text, "grep")) {
-		operands = 2;
+	{
+		CLEANUP(close_fd)
+		int git = openat(r->fd,
+			shared         ? shared
+			: r->inner_git ? r->inner_git
+				       : ".git",
+			O_PATH | O_DIRECTORY | O_CLOEXEC);
+		CLEANUP(close_fd)
+		int own = r->git_dir ? openat(r->fd, r->git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC)
+				     : -1;
+
+		good = !c->unforeseen && repository_is_plain(git) &&
+		       (own < 0 || repository_is_plain(own));
 	}
-	*nul = has_nul(call);
-	return fits(row, call, operands);
+	return good;
+}
+
+bool git_puts_commits(const struct check *c, const struct call *call)
+{
+	if (call->n < 2 || !bin_is(&call->args[0], "git") || call->args[1].origin != ARG_KNOWN)
+		return false;
+	for (size_t i = 2; i < call->n; i++)
+		if (str_is(call->args[i].text, "--"))
+			return false;
+	for (const struct output *row = commits; row->command; row++)
+		if (str_is(call->args[1].text, row->command) && fits(row, call))
+			return !row->names || names_are_plain(c, call);
+	return false;
 }

@@ -52,7 +52,7 @@ const struct git_command git_rows_places[] = {
 		"-f,--force --detach -d --checkout --no-checkout --lock --reason:text -b:rev "
 		"-B:rev "
 		"--track --no-track --guess-remote --no-guess-remote --orphan -q,--quiet",
-		"", GIT_WRITES, check_worktree_add, NULL},
+		"", GIT_WRITES | GIT_FILES, check_worktree_add, NULL},
 	{"worktree remove", "-f,--force", "", GIT_WRITES, check_worktree, NULL},
 	{"worktree move", "-f,--force", "", GIT_WRITES, check_worktree, NULL},
 	{"worktree lock", "--reason:text", "", GIT_WRITES, check_worktree, NULL},

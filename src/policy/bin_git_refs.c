@@ -45,9 +45,7 @@ static int check_tag(struct git_use *u)
 #define BRANCHING                                                                                  \
 	" --guess --no-guess -d,--detach --no-track -t,--track?text -f,--force --orphan:rev "      \
 	"--overwrite-ignore --no-overwrite-ignore --ignore-other-worktrees "
-#define PICKING                                                                                    \
-	" --overlay --no-overlay -2,--ours -3,--theirs --ignore-skip-worktree-bits "               \
-	"--pathspec-from-file:read --pathspec-file-nul "
+#define PICKING " --overlay --no-overlay -2,--ours -3,--theirs --ignore-skip-worktree-bits "
 
 const struct git_command git_rows_refs[] = {
 	{"branch",
@@ -62,26 +60,26 @@ const struct git_command git_rows_refs[] = {
 		"--cleanup:word{strip,whitespace,verbatim,scissors,default} -u,--local-user:text "
 		"-f,--force --create-reflog" LISTING,
 		"name rev", 0, check_tag, NULL},
-	{"checkout", "-b:rev -B:rev -l" MOVING BRANCHING PICKING, "change*", GIT_WRITES, NULL,
-		NULL},
+	{"checkout", "-b:rev -B:rev -l" MOVING BRANCHING PICKING, "change*", GIT_WRITES | GIT_FILES,
+		NULL, NULL},
 	{"switch", "-c,--create:rev -C,--force-create:rev --discard-changes" MOVING BRANCHING,
-		"rev rev", GIT_WRITES, NULL, NULL},
+		"rev rev", GIT_WRITES | GIT_FILES, NULL, NULL},
 	{"restore",
 		"-s,--source:rev -S,--staged --no-staged -W,--worktree --no-worktree "
 		"--ignore-unmerged" MOVING PICKING,
-		"edit*", GIT_WRITES, NULL, NULL},
+		"edit*", GIT_WRITES | GIT_FILES, NULL, NULL},
 	{"bisect", "", "", GIT_GROUP, NULL, NULL},
 	{"bisect start",
 		"--term-new:name --term-bad:name --term-old:name --term-good:name --no-checkout "
 		"--first-parent",
-		"mixed*", GIT_WRITES, NULL, NULL},
-	{"bisect bad", "", "rev", GIT_WRITES, NULL, NULL},
-	{"bisect new", "", "rev", GIT_WRITES, NULL, NULL},
-	{"bisect good", "", "rev*", GIT_WRITES, NULL, NULL},
-	{"bisect old", "", "rev*", GIT_WRITES, NULL, NULL},
-	{"bisect skip", "", "rev*", GIT_WRITES, NULL, NULL},
-	{"bisect next", "", "", GIT_WRITES, NULL, NULL},
-	{"bisect reset", "", "rev", GIT_WRITES, NULL, NULL},
+		"mixed*", GIT_WRITES | GIT_FILES, NULL, NULL},
+	{"bisect bad", "", "rev", GIT_WRITES | GIT_FILES, NULL, NULL},
+	{"bisect new", "", "rev", GIT_WRITES | GIT_FILES, NULL, NULL},
+	{"bisect good", "", "rev*", GIT_WRITES | GIT_FILES, NULL, NULL},
+	{"bisect old", "", "rev*", GIT_WRITES | GIT_FILES, NULL, NULL},
+	{"bisect skip", "", "rev*", GIT_WRITES | GIT_FILES, NULL, NULL},
+	{"bisect next", "", "", GIT_WRITES | GIT_FILES, NULL, NULL},
+	{"bisect reset", "", "rev", GIT_WRITES | GIT_FILES, NULL, NULL},
 	{"bisect log", "", "", 0, NULL, NULL},
 	{"bisect terms", "--term-good --term-bad --term-old --term-new", "", 0, NULL, NULL},
 	{0},

@@ -55,7 +55,7 @@ const struct git_command git_rows_remotes[] = {
 		"--negotiate-only --filter:text --auto-maintenance --no-auto-maintenance --auto-gc "
 		"--no-auto-gc --write-commit-graph --no-write-commit-graph --stdin "
 		"--porcelain" FETCHING,
-		"", GIT_WRITES, git_check_fetch, NULL},
+		"", GIT_WRITES | GIT_FILES, git_check_fetch, NULL},
 	{"pull",
 		"-r,--rebase?word{true,false,merges} --no-rebase -n --stat --no-stat --summary "
 		"--log?number --no-log --signoff --no-signoff --squash --no-squash --commit "
@@ -65,7 +65,7 @@ const struct git_command git_rows_remotes[] = {
 		"--no-autostash -s,--strategy:" GIT_STRATEGY " -X,--strategy-option:text "
 		"-S,--gpg-sign?text --no-gpg-sign --allow-unrelated-histories "
 		"-j,--jobs?number" FETCHING,
-		"", GIT_WRITES, git_check_fetch, NULL},
+		"", GIT_WRITES | GIT_FILES, git_check_fetch, NULL},
 	{"push",
 		"-v,--verbose -q,--quiet --repo:text --all --branches --delete,-d --tags "
 		"-n,--dry-run --porcelain --force,-f --force-with-lease?text --no-force-with-lease "
@@ -84,7 +84,7 @@ const struct git_command git_rows_remotes[] = {
 		"--no-tags --tags --shallow-submodules --no-shallow-submodules "
 		"--config,-c:text --server-option:text -4,--ipv4 -6,--ipv6 --filter:text "
 		"--also-filter-submodules --sparse",
-		"", GIT_WRITES, git_check_clone, NULL},
+		"", GIT_WRITES | GIT_FILES, git_check_clone, NULL},
 	{"ls-remote",
 		"-q,--quiet -t,--tags -h,--heads --branches -b --refs --get-url --sort:text "
 		"--exit-code --symref -o,--server-option:text",

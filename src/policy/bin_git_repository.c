@@ -75,7 +75,8 @@ int git_repository(struct git_use *u)
 	for (;;) {
 		if (has(u, at, ".git", &st))
 			return check_found(u, at, &st);
-		if (has(u, at, "HEAD", &st) && has(u, at, "objects", &st))
+		/* What else makes one of it may stand elsewhere (commondir). */
+		if (has(u, at, "HEAD", &st))
 			return refuse(u, at,
 				"the folder looks like a repository to git, whose "
 				"settings could run programs");

@@ -97,7 +97,6 @@ static const struct setting settings[] = {
 	{"fetch.prunetags", NULL},
 	{"fetch.recursesubmodules", OFF},
 	{"fetch.writecommitgraph", NULL},
-	{"format.pretty", NULL},
 	{"format.signoff", NULL},
 	{"gc.auto", NULL},
 	{"gc.autodetach", NULL},

@@ -15,8 +15,8 @@
  *   =             letters are not joined: -la is one option
  *
  * OPERANDS are kinds between blanks, in order; the last may carry `*` (any number) or `+` (one or
- * more), also before a last kind (`read+ write`); `KIND(-e,-f)`: not there when one of these options
- * was given. Empty: none.
+ * more), also before a last kind (`read+ write`); `KIND(-e,-f)`: not there when one of these
+ * options was given. Empty: none.
  *
  * Fewer operands than that are the program's own affair; more are denied.
  *
@@ -92,10 +92,10 @@ int notation_check(const char *options, const char *operands, struct error *err)
 /* The call that begins at args[first], as a wrapper starts it (with the same feeder). */
 int check_inner(struct check *c, const struct call *call, size_t first, size_t n);
 
-/* `call` is a git that puts out nothing but names of commits, branches or tags. */
-bool git_puts_commits(const struct call *call);
-/* `call` is a git that puts out nothing but names of files in the worktree, as seen from its
- * folder; *nul: each ends with a NUL byte. */
-bool git_lists_files(const struct call *call, bool *nul);
+/*
+ * `call` is a git that puts out nothing but names of commits, or of branches and tags of which none
+ * begins with a dash now.
+ */
+bool git_puts_commits(const struct check *c, const struct call *call);
 
 #endif

@@ -182,6 +182,7 @@ static int find_place(struct check *c, struct str cwd, const struct arg *path, e
 	if (rc == 0 && !foreseen(c, out, access))
 		return no(c, RULE_PATH_OUTSIDE, path,
 			"a path that is not there yet, behind a command that may make it a link");
+	c->wrote |= rc == 0 && !out->device && (access == ACCESS_WRITE || access == ACCESS_ENTRY);
 	return asked(c, rc < 0 && c->v->denied ? c->v->rule : RULE_PATH_OUTSIDE, path->at,
 		path->text, rc < 0 ? c->v->path : out->full, rc);
 }

@@ -33,6 +33,7 @@ struct check {
 	bool live;           /* the executor asks: all values are real */
 	bool linked;         /* the shell's name for the first folder has a link in it */
 	bool unforeseen;     /* the line has made files that nobody knows: what they are is open */
+	bool wrote;          /* the line writes: what a file says now, it may not say then */
 	unsigned patterns;   /* that may still be expanded */
 	struct memory *memory;     /* NULL: nothing is remembered, the disk may change */
 	size_t bytes;              /* of expanded values, so far */

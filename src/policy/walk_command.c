@@ -78,7 +78,7 @@ static void foresee(struct walker *w, const struct node *n, struct arg *out)
 	}
 	if (n->n_redirects || n->n_assignments || !expand_feeder(&e, n, &call))
 		return;
-	out->commits = git_puts_commits(&call) || is_call(&call, cpus) || is_one_date(&call);
+	out->commits = git_puts_commits(w->check, &call) || is_call(&call, cpus) || is_one_date(&call);
 	if (is_call(&call, pwd) || (is_call(&call, top) && in_git(w->check->root)))
 		*out = (struct arg){.origin = ARG_KNOWN,
 			.text = is_call(&call, pwd) ? full_path(w) : str_of(w->check->root->path)};

@@ -144,8 +144,8 @@ static const char *const looking[] = {
 	"git reflog HEAD@{2} --date=iso",
 	"git config --get user.name",
 	"git config user.email",
-	"git config --list --show-origin",
-	"git config --get-regexp '^branch\\.'",
+	"git config --local --list --show-origin",
+	"git config --local --get-regexp '^branch\\.'",
 	"git config -f .gitmodules --list",
 	"git config --local --get remote.origin.url",
 	"git config get user.name",
@@ -165,9 +165,9 @@ static const char *const looking[] = {
 	"git clean -n -d",
 	"git clean -ndx",
 	"git hash-object src/main.c",
+	"git archive --format=tar HEAD src",
 	"git whatchanged -3",
 	"git show-branch --all",
-	"git verify-commit HEAD",
 	"git --no-pager log -3",
 	"git -P diff --stat",
 	"git --no-optional-locks status",
@@ -264,6 +264,8 @@ static const char *const changing[] = {
 	"git stash -k -q",
 	"git fetch",
 	"git fetch --quiet origin",
+	"git fetch -q origin; git log --oneline HEAD..origin/main; git diff origin/main",
+	"git checkout main && git merge topic && git add -A",
 	"git fetch --all --prune --tags",
 	"git fetch origin main:refs/remotes/origin/main",
 	"git fetch origin '+refs/heads/*:refs/remotes/origin/*'",
@@ -354,18 +356,21 @@ static const char *const changing[] = {
 	"git bisect reset",
 	"git bisect start -- src",
 	"git notes add -m reviewed HEAD",
-	"git apply x.patch",
-	"git apply -R --index -p1 build/x.patch",
-	"git apply --3way -",
-	"git am --3way build/0001-x.patch",
 	"git am --abort",
+	"git apply none.patch",
+	"git log -1 > /dev/null && git apply README.md",
+	"git verify-commit HEAD",
+	"git config --list --show-origin",
+	"git log --show-signature -1",
+	"git archive --format=zip -o build/x.zip HEAD",
+	"git push -u origin \"$(git branch --show-current)\"",
+	"git push origin $(git rev-parse --abbrev-ref HEAD)",
 	"git format-patch -3 -o build/patches HEAD",
 	"git format-patch origin/main",
 	"git symbolic-ref HEAD refs/heads/main",
 	"git update-index --assume-unchanged src/main.c",
 	"git update-index --refresh -q",
 	"git gc --auto",
-	"git hash-object -w src/main.c",
 	"git commit -m \"$(cat README.md)\"",
 	"git ls-files -z '*.c' | xargs -0 git add --",
 	"git checkout \"$(git rev-parse --abbrev-ref HEAD)\"",
@@ -670,7 +675,23 @@ static const struct hostile hostile[] = {
 	{"git ls-files -X /etc/shadow", "path.outside"},
 	{"git ls-files --exclude-per-directory=../x", "operand"},
 	{"git hash-object /etc/shadow", "path.outside"},
-	{"git hash-object -w ../secret", "path.outside"},
+	{"git hash-object -w README.md", "git.option"},
+	{"git update-index --cacheinfo 120000,abc,x", "git.option"},
+	{"git read-tree HEAD", "git.command"},
+	{"git checkout-index -a", "git.command"},
+	{"git mktree", "git.command"},
+	{"git rm --pathspec-from-file=list", "git.option"},
+	{"git checkout HEAD --pathspec-from-file=list", "git.option"},
+	{"git restore --pathspec-from-file=-", "git.option"},
+	{"git stash push --pathspec-from-file=list", "git.option"},
+	{"git apply -", "operand"},
+	{"git apply", "operand"},
+	{"cat README.md > p.patch && git apply p.patch", "operand"},
+	{"git apply none.patch && git apply none.patch", "operand"},
+	{"git apply <<'E'\n+++ b/x\nE", "operand"},
+	{"git am", "operand"},
+	{"git -c format.pretty=%G? log", "git.config"},
+	{"git checkout other && cat new.txt", "path.outside"},
 	{"git check-ignore /etc/shadow", "path.outside"},
 	{"git filter-branch --tree-filter id", "git.command"},
 	{"git difftool -x id", "git.command"},
@@ -686,7 +707,7 @@ static const struct hostile hostile[] = {
 	{"git for-each-repo --config=x", "git.command"},
 	{"git maintenance start", "git.command"},
 	{"git credential fill", "git.command"},
-	{"git archive --remote=x --exec=id HEAD", "git.command"},
+	{"git archive --remote=x --exec=id HEAD", "git.option"},
 	{"git bundle create /tmp/x HEAD", "git.command"},
 	{"git update-ref refs/tags/--output=x HEAD", "git.command"},
 	{"git fast-import", "git.command"},
@@ -736,9 +757,8 @@ static void what_changes_anything_needs_the_right_to_write(void **state)
 		"git remote remove x", "git remote prune x", "git apply x.patch",
 		"git apply --stat --apply x.patch", "git format-patch -1",
 		"git symbolic-ref HEAD refs/heads/x", "git symbolic-ref -d HEAD",
-		"git notes add -m x", "git bisect start", "git gc", "git hash-object -w README.md",
-		"git restore .", "git switch x", "git update-index --refresh",
-		"git clone https://e.example/x"};
+		"git notes add -m x", "git bisect start", "git gc", "git restore .", "git switch x",
+		"git update-index --refresh", "git clone https://e.example/x"};
 
 	(void)state;
 	rig_use_json(reads);
@@ -904,6 +924,95 @@ static void what_is_protected_and_not_tracked_is_not_cleaned_away(void **state)
 	rig_allowed("git clean -ndx");
 }
 
+static void what_a_patch_names_is_asked_about(void **state)
+{
+	static const struct hostile patches[] = {
+		{"--- a/x\n+++ b/src/../../x\n", "path.outside"},
+		{"--- /dev/null\n+++ b/.claude/settings.json\t2026\n", "path.protected"},
+		{"--- a/x\n+++ b/deep/.claude/settings.json\n", "path.protected"},
+		{"diff --git a/.dev-team/x b/.dev-team/x\ndeleted file mode 100644\n",
+			"path.protected"},
+		{"diff --git a/x b/y\nrename from x\nrename to .mcp.json\n", "path.protected"},
+		{"diff --git a/x b/y\ncopy from x\ncopy to .git/hooks/x\n", "path.protected"},
+		{"--- a/x\n+++ \"b/.cl\\141ude/settings.json\"\n", "operand"},
+		{"--- a/x\n+++ /etc/passwd\n", "operand"},
+		{"Content-Transfer-Encoding: base64\n\nKysr\n", "operand"},
+	};
+
+	(void)state;
+	rig_use_json(writes);
+	rig_file("tree/good.patch", "diff --git a/src/a b.c b/src/a b.c\nnew file mode 100644\n"
+				    "--- /dev/null\n+++ b/src/a b.c\n@@ -0,0 +1 @@\n+x\n");
+	rig_allowed("git apply good.patch");
+	rig_allowed("git apply -R --index -p1 ./good.patch");
+	rig_allowed("git am --3way good.patch");
+	rig_denied("git apply --directory=.claude good.patch", "path.protected");
+	for (size_t i = 0; i < COUNT(patches); i++) {
+		rig_file("tree/evil.patch", patches[i].line);
+		rig_denied("git apply evil.patch", patches[i].rule);
+		rig_denied("git am good.patch evil.patch", patches[i].rule);
+		rig_allowed("git apply --stat evil.patch");
+	}
+}
+
+static void who_may_not_write_sees_no_settings_of_the_user_and_starts_no_gpg(void **state)
+{
+	static const struct hostile lines[] = {{"git config --global --list", "git.config"},
+		{"git config --list", "git.config"}, {"git config -l", "git.config"},
+		{"git config list", "git.config"}, {"git config --get-regexp .", "git.config"},
+		{"git config http.extraHeader", "git.config"},
+		{"git config --get credential.helper", "git.config"}, {"git var -l", "git.config"},
+		{"git log --format=%G?", "git.option"}, {"git log --show-signature", "git.option"},
+		{"git show --pretty=format:%GS", "git.option"},
+		{"git verify-commit HEAD", "git.option"}, {"git tag -v v1", "git.option"}};
+
+	(void)state;
+	rig_use_json(reads);
+	for (size_t i = 0; i < COUNT(lines); i++)
+		rig_denied(lines[i].line, lines[i].rule);
+	rig_allowed("git config --local --list");
+	rig_allowed("git config user.name");
+}
+
+/* `$(git describe)` puts out what somebody else has named so. */
+static void a_ref_that_begins_with_a_dash_makes_names_unknown(void **state)
+{
+	static const char *const lines[] = {"git log $(git describe --tags --abbrev=0)..HEAD",
+		"git diff $(git branch --show-current)", "git log $(git symbolic-ref --short HEAD)",
+		"git push origin $(git rev-parse --abbrev-ref HEAD)"};
+	struct error err = {0};
+
+	(void)state;
+	rig_use_json(writes);
+	for (size_t i = 0; i < COUNT(lines); i++)
+		rig_allowed(lines[i]);
+	rig_denied("git fetch --tags && git log $(git describe --tags)", "value.dynamic");
+	rig_file("tree/.git/HEAD", "ref: refs/heads/--output=x\n");
+	for (size_t i = 0; i < COUNT(lines); i++)
+		rig_denied(lines[i], "value.dynamic");
+	rig_allowed("git log $(git merge-base main HEAD)..HEAD");
+	rig_allowed("git log $(git rev-parse HEAD~2)..HEAD");
+	rig_file("tree/.git/HEAD", "ref: refs/heads/main\n");
+	rig_allowed(lines[0]);
+	rig_file("tree/.git/packed-refs", "abc refs/tags/--output=x\n");
+	rig_denied(lines[0], "value.dynamic");
+	assert_int_equal(unlink(at("tree/.git/packed-refs")), 0);
+	assert_int_equal(path_mkdirs(at("tree/.git/refs/tags/--output="), &err), 0);
+	rig_denied(lines[0], "value.dynamic");
+}
+
+static void a_head_alone_may_be_a_repository(void **state)
+{
+	struct error err = {0};
+
+	(void)state;
+	rig_use_json(writes);
+	assert_int_equal(path_mkdirs(at("tree/d"), &err), 0);
+	rig_file("tree/d/HEAD", "ref: refs/heads/main\n");
+	rig_file("tree/d/commondir", "../r\n");
+	rig_denied("git -C d diff HEAD~1 HEAD", "cwd");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -934,6 +1043,15 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			what_is_protected_and_not_tracked_is_not_cleaned_away, rig_make,
 			rig_remove),
+		cmocka_unit_test_setup_teardown(
+			what_a_patch_names_is_asked_about, rig_make, rig_remove),
+		cmocka_unit_test_setup_teardown(
+			who_may_not_write_sees_no_settings_of_the_user_and_starts_no_gpg, rig_make,
+			rig_remove),
+		cmocka_unit_test_setup_teardown(
+			a_ref_that_begins_with_a_dash_makes_names_unknown, rig_make, rig_remove),
+		cmocka_unit_test_setup_teardown(
+			a_head_alone_may_be_a_repository, rig_make, rig_remove),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
