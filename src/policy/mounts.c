@@ -83,16 +83,11 @@ static int detached(const struct grant *g)
 static int make_entry(int base, char *path, bool folder)
 {
 	char *slash = strrchr(path, '/');
-	int fd = -1, rc;
+	int rc;
 
 	for (int again = 0; again < 2; again++) {
-		if (folder)
-			rc = mkdirat(base, path, 0755);
-		else
-			rc = fd = openat(
-				base, path, O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
-		close_fd(&fd);
-		if (rc >= 0 || errno == EEXIST)
+		rc = folder ? mkdirat(base, path, 0755) : mknodat(base, path, S_IFREG | 0644, 0);
+		if (rc == 0 || errno == EEXIST)
 			return 0;
 		if (errno != ENOENT || !slash)
 			return -1;
