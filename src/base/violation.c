@@ -60,6 +60,8 @@ int breach_read(struct arena *a, const json *report, const char *wished, struct 
 	const json *changed;
 
 	*out = (struct breach){0};
+	if (verdict && strcmp(verdict, "none") == 0 && json_get_str(report, "error"))
+		return error_set(err, ERR_SYSTEM, "%s", line_of(a, json_get_str(report, "error")));
 	if (!verdict || (strcmp(verdict, "deny") != 0 && strcmp(verdict, "allow") != 0))
 		return error_set(err, ERR_SYSTEM, "the report of the policy says no verdict");
 	(void)violation_named(wished ? wished : json_get_str(report, "violation"), &out->violation);

@@ -25,7 +25,8 @@ struct breach {
 
 /*
  * `wished`: the word for what it means, NULL: as the policy says. 1: denied, *out in the arena; 0:
- * nothing was. -1: this is no report, so that nothing is known, and nothing may pass.
+ * nothing was. -1: nothing ran, *err says why; or this is no report, so that nothing is known. Then
+ * nothing may pass.
  */
 int breach_read(struct arena *a, const json *report, const char *wished, struct breach *out,
 	struct error *err);

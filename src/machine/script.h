@@ -31,9 +31,10 @@ int script_load(struct arena *a, const char *document, const char *id, const cha
 extern const char *script_program;
 /* Its command line, and the file that it puts its report into. */
 const char *const *script_argv(struct arena *a, const struct script *s, const char **report);
-/* What came of it: 1 passed, 0 not; *text is the answer. -1: nothing is known. */
+/* What came of it: 1 passed, 0 not; *text is the answer, *layers a line for the log, or "". -1:
+ * nothing is known. */
 int script_judge(struct arena *a, const struct script *s, const char *report, int status,
-	char **text, struct error *err);
+	char **text, const char **layers, struct error *err);
 
 /* Who holds the lock file; the start time makes the number good for ever. */
 struct guard_id {

@@ -96,7 +96,8 @@ static int run_under(
 	struct arena *a, const struct script *s, struct process *p, int log, struct error *err)
 {
 	struct process_end end;
-	const char *report;
+	const char *report, *layers;
+	struct error ignored;
 	char *text;
 	int rc;
 
@@ -107,7 +108,9 @@ static int run_under(
 	if (rc == 0 && (end.cancelled || end.timed_out))
 		rc = conclude(a, s, &end, log, err);
 	else if (rc == 0) {
-		rc = script_judge(a, s, report, end.status, &text, err);
+		rc = script_judge(a, s, report, end.status, &text, &layers, err);
+		if (rc >= 0)
+			(void)fd_write_all(log, str_of(layers), s->log, &ignored);
 		rc = rc < 0 ? -1 : record(s, rc == 1, text, err);
 	}
 	(void)unlink(report);

@@ -46,8 +46,21 @@ static char *denied(struct arena *a, const struct script *s, const struct breach
 	return arena_dup(a, buf_str(&text));
 }
 
+/* Which layers of the kernel the run had belongs to what is kept of it. */
+static const char *layers_of(struct arena *a, const struct script *s, const json *report)
+{
+	const json *layers = json_get(report, "layers");
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (!layers)
+		return "";
+	json_print(&text, layers);
+	return arena_printf(
+		a, "dev-team: ran under the policy '%s', layers: %s\n", s->policy, text.s);
+}
+
 int script_judge(struct arena *a, const struct script *s, const char *path, int status, char **text,
-	struct error *err)
+	const char **layers, struct error *err)
 {
 	CLEANUP(json_free) json *report = NULL;
 	struct breach b;
@@ -56,10 +69,13 @@ int script_judge(struct arena *a, const struct script *s, const char *path, int 
 
 	if (rc == 0)
 		rc = breach_read(a, report, s->violation, &b, err);
+	if (rc < 0 && report && json_get_str(report, "error"))
+		return error_prefix(err, "nothing ran under the policy '%.200s'", s->policy);
 	if (rc < 0)
 		return error_prefix(err,
 			"nothing ran under the policy '%.200s' (its word is in the log)",
 			s->policy);
+	*layers = layers_of(a, s, report);
 	if (rc == 1) {
 		*text = denied(a, s, &b);
 		return 0;

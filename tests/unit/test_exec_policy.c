@@ -144,6 +144,28 @@ static void without_a_report_nothing_is_recorded(void **state)
 	}
 }
 
+static void why_nothing_ran_is_told(void **state)
+{
+	(void)state;
+	bound("");
+	program("echo '{\"verdict\":\"none\",\"started\":false,\"error\":\"no such layer\"}' "
+		">\"$report\"; exit 4");
+	assert_int_equal(run_bound(NULL), -1);
+	assert_non_null(strstr(err.text, ": nothing ran under the policy 'build': no such layer"));
+	assert_not_recorded();
+}
+
+static void the_log_tells_the_layers(void **state)
+{
+	(void)state;
+	bound("");
+	program("echo said; echo '{\"verdict\":\"allow\",\"status\":0,\"layers\":{\"landlock\":"
+		"\"on\"}}' >\"$report\"");
+	assert_int_equal(run_bound(NULL), 0);
+	assert_string_equal(read_text("logs/x.log"),
+		"said\ndev-team: ran under the policy 'build', layers: {\"landlock\":\"on\"}\n");
+}
+
 static void an_old_report_counts_for_nothing(void **state)
 {
 	(void)state;
@@ -214,6 +236,8 @@ int main(void)
 		policy_test(a_denial_is_recorded_with_its_rule),
 		policy_test(a_denial_does_not_pass_whatever_the_exit_status),
 		policy_test(without_a_report_nothing_is_recorded),
+		policy_test(why_nothing_ran_is_told),
+		policy_test(the_log_tells_the_layers),
 		policy_test(an_old_report_counts_for_nothing),
 		policy_test(a_program_that_is_not_there_runs_nothing),
 		policy_test(an_action_without_a_policy_takes_one_that_is_wished),
