@@ -102,6 +102,8 @@ const struct binary binaries_shell[] = {
 	{"set", NULL, NULL, BINARY_BUILTIN, check_set},
 	{":", NULL, NULL, BINARY_BUILTIN, check_nothing},
 	{"exit", "+", "number", BINARY_BUILTIN, NULL},
+	{"break", "+", "number", BINARY_BUILTIN, NULL},
+	{"continue", "+", "number", BINARY_BUILTIN, NULL},
 	{"wait", "+", "", BINARY_BUILTIN, NULL},
 	{"command", NULL, NULL, BINARY_BUILTIN, check_command},
 	{NULL, NULL, NULL, 0, NULL},

@@ -40,7 +40,8 @@ struct check {
 	struct compiled *compiled; /* options.c: notations that were read before */
 	size_t looked;             /* names in folders that were looked at, over the whole line */
 	const struct call *finder; /* what finds the files of ARG_FOUND */
-	bool links, moves;         /* a link with `..` is made; files are moved or copied */
+	struct state *jumps; /* where `break` and `continue` are reached in this loop; NULL: none */
+	bool links, moves;   /* a link with `..` is made; files are moved or copied */
 };
 
 /* Notes it for explain; returns `rc`, so that a check can `return asked(..)`. */

@@ -103,8 +103,27 @@ static int condition(
 	return add_ends(c, out, &body);
 }
 
+/*
+ * A loop with a place for the states that `break` and `continue` leave from. `break 2` leaves the
+ * loop around it too, so they count there as well.
+ */
+static int with_jumps(struct check *c, const struct node *n, const struct state *in,
+	struct ends *out,
+	int (*one)(struct check *c, const struct node *n, const struct state *in, struct ends *out))
+{
+	struct state jumps = {0}, *outer = c->jumps;
+	int rc;
+
+	c->jumps = &jumps;
+	rc = one(c, n, in, out);
+	c->jumps = outer;
+	if (rc < 0 || state_join(c, &out->ok, &jumps) < 0 || state_join(c, &out->no, &jumps) < 0)
+		return -1;
+	return outer ? state_join(c, outer, &jumps) : 0;
+}
+
 /* Goes round until nothing new comes of it. */
-static int loop(struct check *c, const struct node *n, const struct state *in, struct ends *out)
+static int turns(struct check *c, const struct node *n, const struct state *in, struct ends *out)
 {
 	bool until = n->kind == NODE_UNTIL;
 	struct state at = *in;
@@ -115,7 +134,8 @@ static int loop(struct check *c, const struct node *n, const struct state *in, s
 
 		if (walk(c, n->children[0], &at, &test) < 0 ||
 			walk(c, n->children[1], until ? &test.no : &test.ok, &body) < 0 ||
-			both(c, &body, &back) < 0 || state_join(c, &at, &back) < 0)
+			both(c, &body, &back) < 0 || state_join(c, &at, &back) < 0 ||
+			state_join(c, &at, c->jumps) < 0)
 			return -1;
 		*out = ends_at(until ? &test.ok : &test.no);
 		if (state_same(&was, &at))
@@ -123,6 +143,11 @@ static int loop(struct check *c, const struct node *n, const struct state *in, s
 	}
 	return deny(
 		c->v, RULE_LIMIT, n->at, "each turn of the loop leads to another folder or value");
+}
+
+static int loop(struct check *c, const struct node *n, const struct state *in, struct ends *out)
+{
+	return with_jumps(c, n, in, out, turns);
 }
 
 struct values {
@@ -149,7 +174,8 @@ static int loop_values(struct walker *w, const struct node *n, void *arg)
 }
 
 /* One value after the other, each from where the one before it has led to. */
-static int for_loop(struct check *c, const struct node *n, const struct state *in, struct ends *out)
+static int each_value(
+	struct check *c, const struct node *n, const struct state *in, struct ends *out)
 {
 	struct values v = {0};
 	struct state at = *in;
@@ -159,10 +185,16 @@ static int for_loop(struct check *c, const struct node *n, const struct state *i
 	*out = ends_at(in);
 	for (size_t i = 0; i < v.list.n; i++) {
 		if (state_set(c, &at, n->name, &v.list.p[i]) < 0 ||
-			walk(c, n->children[0], &at, out) < 0 || both(c, out, &at) < 0)
+			walk(c, n->children[0], &at, out) < 0 || both(c, out, &at) < 0 ||
+			state_join(c, &at, c->jumps) < 0)
 			return -1;
 	}
 	return add_ends(c, out, &(struct ends){*in, *in});
+}
+
+static int for_loop(struct check *c, const struct node *n, const struct state *in, struct ends *out)
+{
+	return with_jumps(c, n, in, out, each_value);
 }
 
 static int look_at_word(struct walker *w, const struct node *n, void *arg)

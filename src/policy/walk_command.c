@@ -78,7 +78,8 @@ static void foresee(struct walker *w, const struct node *n, struct arg *out)
 	}
 	if (n->n_redirects || n->n_assignments || !expand_feeder(&e, n, &call))
 		return;
-	out->commits = git_puts_commits(w->check, &call) || is_call(&call, cpus) || is_one_date(&call);
+	out->commits =
+		git_puts_commits(w->check, &call) || is_call(&call, cpus) || is_one_date(&call);
 	if (is_call(&call, pwd) || (is_call(&call, top) && in_git(w->check->root)))
 		*out = (struct arg){.origin = ARG_KNOWN,
 			.text = is_call(&call, pwd) ? full_path(w) : str_of(w->check->root->path)};
@@ -331,6 +332,16 @@ static int stay(struct walker *w, struct simple *s)
 	return state_join(w->check, &s->out->no, &here);
 }
 
+/* What holds here may hold behind the loop, or at its next turn. */
+static int jump(struct walker *w)
+{
+	struct state here = w->now;
+
+	here.cwds = (struct folder *)w->in;
+	here.n_cwds = 1;
+	return w->check->jumps ? state_join(w->check, w->check->jumps, &here) : 0;
+}
+
 static int after(struct walker *w, const struct call *call, struct simple *s)
 {
 	struct str name = call->args[0].text;
@@ -339,6 +350,9 @@ static int after(struct walker *w, const struct call *call, struct simple *s)
 		return change_folder(w, call, s);
 	if (str_is(name, "read") || str_is(name, "export"))
 		if (set_by_builtin(w, call, s) < 0)
+			return -1;
+	if (str_is(name, "break") || str_is(name, "continue"))
+		if (jump(w) < 0)
 			return -1;
 	return stay(w, s);
 }

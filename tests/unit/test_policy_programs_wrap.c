@@ -57,6 +57,10 @@ static const char *const allowed[] = {
 	"cd src || exit 1",
 	"test \"x\" = \"-a\"",
 	"test ! -f a -a ! -f b",
+	"for f in src/main.c src/util.c; do grep -q main \"$f\" && break; done; echo \"$f\"",
+	"while read -r l; do [ -z \"$l\" ] && continue; echo \"$l\"; done < README.md",
+	"for i in 1 2 3; do make test || break; done",
+	"for d in src sub; do (cd \"$d\" && make) || exit 1; done",
 };
 
 static const struct denied denied[] = {
@@ -163,6 +167,20 @@ static const struct denied denied[] = {
 	{"exit 1 2", "operand"},
 	{"wait %1", "operand"},
 	{"env exit", "wrapper"},
+	{"while true; do cd ..; break; cd sub; done; cat x", "path.outside"},
+	{"while true; do cd sub; break; cd ..; done; cat ../../secret", "path.outside"},
+	{"while true; do cd sub; if [ -f x ]; then break; fi; cd ..; done; cat ../../secret",
+		"path.outside"},
+	{"for i in a b; do cd sub; break; done; cat ../../secret", "path.outside"},
+	{"for i in a b; do cd sub; continue; cd ..; done; cat ../../secret", "path.outside"},
+	{"while true; do while true; do cd sub; break 2; done; done; cat ../../secret", "limit"},
+	{"for i in a b; do f=../secret; [ -f x ] && continue; f=README.md; done; cat \"$f\"",
+		"path.outside"},
+	{"for i in a b; do f=README.md; [ -f x ] && break; f=../secret; done; cat \"$f\"",
+		"path.outside"},
+	{"until cd sub; do continue; done; cat ../../secret", "path.outside"},
+	{"break x", "operand"},
+	{"continue 1 2", "operand"},
 };
 
 static void lets_through(void **state)
