@@ -34,6 +34,7 @@ static int checkup(struct invocation *in)
 
 	check_programs(&c);
 	check_state(&c);
+	check_layers(&c);
 	check_installation(&c);
 	check_repository(&c);
 	return c.failed ? ERR_CHECK : 0;

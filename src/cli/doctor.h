@@ -26,6 +26,8 @@ void check_state(struct checkup *c);
 
 /* git, gh, claude: those that are run. */
 void check_programs(struct checkup *c);
+/* What this host has to enforce policies with. */
+void check_layers(struct checkup *c);
 /* The repository and what came with the program. */
 void check_repository(struct checkup *c);
 void check_installation(struct checkup *c);

@@ -88,6 +88,11 @@ static int execute(struct invocation *in, const struct policy_question *q, struc
 	return rc;
 }
 
+static void release_end(struct execution_end *end)
+{
+	json_free(&end->layers);
+}
+
 /* 0 or a code of its own with the outcome filled in, or -1. */
 static int run(struct invocation *in, struct policy_question *q, unsigned timeout_s,
 	struct policy_outcome *o, struct execution_end *end, struct error *err)
@@ -111,7 +116,7 @@ int policy_exec(struct invocation *in, struct error *err)
 {
 	CLEANUP(policy_question_end) struct policy_question q = {.root = {.fd = -1}};
 	const char *file = in->args->value[POLICY_REPORT];
-	struct execution_end end = {0};
+	CLEANUP(release_end) struct execution_end end = {0};
 	struct policy_outcome o = {0};
 	struct error unwritten = {0};
 	unsigned timeout_s;
@@ -130,6 +135,5 @@ int policy_exec(struct invocation *in, struct error *err)
 		*err = unwritten;
 		rc = -1;
 	}
-	json_free(&end.layers);
 	return rc;
 }

@@ -53,8 +53,7 @@ struct place {
  *
  * Outside but allowed: /dev/null /dev/zero /dev/urandom (reading; of them /dev/null for writing),
  * and for reading what is below policy->read. What does not exist is where its deepest existing
- * parent is;
- * `..` behind something that does not exist is denied; so is a dangling link.
+ * parent is; `..` behind something that does not exist is denied; so is a dangling link.
  *
  * Protected are .git and the settings of agents, wherever they are below the root, with all that is
  * below them, and policy->protect; also before they exist, and what they lead to as links. A hard
