@@ -56,11 +56,41 @@ static bool below(const char *path, const char *dir)
 	return strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0');
 }
 
+static bool in_view(const struct sandbox *s, const char *path)
+{
+	const struct grants *g = &s->state->grants;
+
+	for (size_t i = 0; i < g->n; i++)
+		if (g->list[i].use == USE_VIEW && strcmp(g->list[i].path, path) == 0)
+			return true;
+	return false;
+}
+
 static bool is_link(const char *path)
 {
 	struct stat st;
 
 	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+/* A folder that is mounted cannot be moved away, with what is protected below it, and made anew. */
+static void keep_way(struct arena *a, struct sandbox *s, const char *path)
+{
+	size_t root = strlen(s->root->path);
+	struct grant *g;
+
+	if (!below(path, s->root->path))
+		return;
+	for (struct str dir = path_dir(path); dir.n > root;) {
+		char *copy = arena_dup(a, dir);
+
+		if (!in_view(s, copy)) {
+			g = add(a, s, copy, GRANT_WRITE);
+			g->use = USE_VIEW;
+			g->needed = true;
+		}
+		dir = path_dir(copy);
+	}
 }
 
 /*
@@ -78,6 +108,7 @@ static void keep(struct arena *a, struct sandbox *s, const char *path, enum gran
 	g = add(a, s, arena_dup(a, str_of(real)), kind);
 	g->use = USE_VIEW;
 	g->needed = true;
+	keep_way(a, s, real);
 }
 
 static void keep_git(struct arena *a, struct sandbox *s, const char *dir)
@@ -209,18 +240,28 @@ static void add_read(struct arena *a, struct sandbox *s)
 	for (size_t i = 0; i < s->policy->read.n; i++) {
 		CLEANUP(free_ptr) char *real = realpath(s->policy->read.p[i], NULL);
 
-		if (!real)
+		/* Below the root it says nothing more, and must not take writing away. */
+		if (!real || below(real, s->root->path))
 			continue;
 		add(a, s, arena_dup(a, str_of(real)), GRANT_READ)->use =
 			strcmp(real, "/") == 0 ? USE_RULES : USE_BOTH;
 	}
 }
 
+/* Of two in one place the second is seen: what is granted, then what of it is taken away. */
+static int turn_of(const struct grant *g)
+{
+	if (g->use != USE_VIEW)
+		return g->kind == GRANT_WRITE;
+	return g->kind == GRANT_WRITE ? 2 : 3;
+}
+
 static int by_place(const void *x, const void *y)
 {
 	const struct grant *g = x, *h = y;
+	int order = strcmp(g->path, h->path);
 
-	return strcmp(g->path, h->path);
+	return order ? order : turn_of(g) - turn_of(h);
 }
 
 void grants_prepare(struct arena *a, struct sandbox *s)
