@@ -75,9 +75,12 @@ static int parse_loop(struct parser *p, struct node *n, struct span opener)
 	return parse_until(p, n, RESERVED_DONE, opener);
 }
 
+/* Inside a `case`, bash does not know the word behind a newline. */
 static int parse_in(struct parser *p, struct span opener)
 {
-	if (skip_newlines(p) < 0)
+	if (p->s[opener.from] == 'f')
+		skip_blanks(p);
+	else if (skip_newlines(p) < 0)
 		return -1;
 	if (keyword_here(p, RESERVED_IN)) {
 		take_reserved(p, RESERVED_IN);

@@ -86,6 +86,8 @@ int parse_word(struct parser *p, struct word *out);
 /* Where bash expands `~` behind `:` too. `from`: where the token begins, at the name of an
  * assignment. */
 int parse_value(struct parser *p, size_t from, struct word *out);
+
+/* parse_output.c: at `$(`. */
 int parse_output(struct parser *p, struct node **out);
 
 /* parse_redirect.c */
