@@ -144,6 +144,9 @@ static int list(
 
 		if (++g->looked > NAMES_MAX)
 			return refuse(g, NULL, "pattern with too many names to look at");
+		if (glob_unsure(part, str_of(e->d_name)))
+			return refuse(g, arena_printf(g->arena, "%s%s", in->text, e->d_name),
+				"pattern whose matches depend on the locale");
 		if (!glob_matches(part, str_of(e->d_name)))
 			continue;
 		text = arena_printf(g->arena, "%s%s%s", in->text, e->d_name, behind);

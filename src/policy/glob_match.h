@@ -26,6 +26,8 @@ struct glob_part {
 int glob_compile(struct arena *a, struct str text, struct glob_part *out);
 /* `.` and `..` never match, other names with a dot first only where the pattern has one. */
 bool glob_matches(const struct glob_part *part, struct str name);
+/* Whether a name over ASCII matches depends on the locale that a shell runs in. */
+bool glob_unsure(const struct glob_part *part, struct str name);
 /* `.*`: with a shell that is older than bash 5.2, `..` too. */
 bool glob_may_climb(const struct glob_part *part);
 /* The text of a part that is not wild. */

@@ -1,4 +1,5 @@
 #include <fnmatch.h>
+#include <locale.h>
 #include "src/policy/glob_match.h"
 #include "tests/unit/policy_tree.h"
 
@@ -39,8 +40,6 @@ static void matches_come_in_byte_order(void **state)
 	put("tree/src/.hidden.c", "");
 	gives("", "src/*.c", "src/B.c\nsrc/main.c\nsrc/util.c\nsrc/\xc3\xa9.c\n");
 	gives("src", "*.c", "B.c\nmain.c\nutil.c\n\xc3\xa9.c\n");
-	gives("", "src/?.c", "src/B.c\n");
-	gives("", "src/??.c", "src/\xc3\xa9.c\n");
 	gives("", "src/[!B]*.h", "src/h.h\n");
 	gives("", "src/.h*", "src/.hidden.c\n");
 	gives("", "src/.[!.]*", "src/.hidden.c\n");
@@ -48,6 +47,23 @@ static void matches_come_in_byte_order(void **state)
 	gives("sub", "../src/m*", "../src/main.c\n");
 	gives("", at("tree/src/m*"), arena_printf(&arena, "%s\n", at("tree/src/main.c")));
 	gives("", "a\\ */", "a b/\n");
+}
+
+/* `?` is a byte here, and a character there. */
+static void what_depends_on_the_locale_is_refused(void **state)
+{
+	(void)state;
+	put("tree/sub/\xc3\xa9.c", "");
+	refused("sub/?.c");
+	refused("sub/??.c");
+	refused("sub/[!a].c");
+	refused("sub/[\xc3\xa9].c");
+	refused("sub/[[:alpha:]]*");
+	gives("", "sub/?*.c", "sub/\xc3\xa9.c\n");
+	gives("", "sub/*.[ch]", "sub/\xc3\xa9.c\n");
+	gives("", "sub/d?ep.*", "sub/deep.txt\n");
+	put("tree/sub/.\xc3\xa9", "");
+	gives("", "sub/*?.c", "sub/\xc3\xa9.c\n");
 }
 
 static void slashes_are_kept_before_a_wildcard(void **state)
@@ -207,6 +223,46 @@ static void the_c_library_agrees_on_names(void **state)
 	}
 }
 
+/* What is not refused gives the same in both locales. */
+static void locales_agree_on_what_is_left(void **state)
+{
+	static const char *const high[] = {"\xc3\xa9",
+		"\xc3\xa9"
+		"a",
+		"a\xc3\xa9", "\xc3\xa9\xc3\xa9",
+		"\xe2\x82\xac"
+		"b",
+		"a\xf0\x9f\x98\x80"
+		"a",
+		".\xc3\xa9", "\xc3",
+		"\xa9"
+		"a"};
+	char pattern[64];
+	const size_t n = COUNT(pieces);
+
+	(void)state;
+	for (size_t i = 0; i < n * n * n; i++) {
+		struct glob_part part;
+
+		(void)snprintf(pattern, sizeof(pattern), "%s%s%s", pieces[i % n], pieces[i / n % n],
+			pieces[i / n / n]);
+		glob_compile(&arena, str_of(pattern), &part);
+		for (size_t j = 0; j < COUNT(high); j++) {
+			bool utf8;
+
+			if (glob_unsure(&part, str_of(high[j])))
+				continue;
+			if (!setlocale(LC_ALL, "C.UTF-8"))
+				skip();
+			utf8 = fnmatch(pattern, high[j], FNM_PERIOD) == 0;
+			(void)setlocale(LC_ALL, "C");
+			if (utf8 != glob_matches(&part, str_of(high[j])))
+				fail_msg("'%s' against '%s': %d in UTF-8", pattern, high[j], utf8);
+		}
+		arena_release(&arena);
+	}
+}
+
 static void a_hostile_pattern_costs_little(void **state)
 {
 	char pattern[600], name[256];
@@ -229,6 +285,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		policy_tree_test(matches_come_in_byte_order),
+		policy_tree_test(what_depends_on_the_locale_is_refused),
 		policy_tree_test(slashes_are_kept_before_a_wildcard),
 		policy_tree_test(without_a_match_a_pattern_is_itself),
 		policy_tree_test(links_inside_are_passed_through),
@@ -238,6 +295,7 @@ int main(void)
 		policy_tree_test(classes_of_unclear_meaning_are_refused),
 		policy_tree_test(there_is_a_bound),
 		cmocka_unit_test(the_c_library_agrees_on_names),
+		cmocka_unit_test(locales_agree_on_what_is_left),
 		cmocka_unit_test(a_hostile_pattern_costs_little),
 	};
 
