@@ -4,6 +4,7 @@
  */
 #include <fcntl.h>
 #include "src/policy/found.h"
+#include "src/policy/lexical.h"
 
 #define BACKUP "-b --backup?word{none,off,numbered,t,existing,nil,simple,never} "
 
@@ -18,6 +19,7 @@ struct targets {
 	bool listed;    /* -t: `folder` is a folder, whatever is there now */
 	bool no_folder; /* -T */
 	bool deep;      /* folders, with all that is in them */
+	bool moves;     /* the sources themselves, which are not there afterwards */
 	bool below;     /* --parents: the whole path of a source is made again */
 };
 
@@ -46,6 +48,36 @@ static int ask_inside(struct targets *t, const struct arg *source)
 	return ask(t, &target, t->access, true);
 }
 
+static struct str path_of(const struct targets *t, const struct place *folder, struct str base)
+{
+	return str_of(arena_printf(t->c->arena, "%.*s%s%.*s", (int)folder->path.n, folder->path.p,
+		folder->path.n ? "/" : "", (int)base.n, base.p));
+}
+
+/*
+ * What the shell calls the source, relative to the root. A folder that the line goes into without a
+ * link on the way has no other name; behind a link there is no `..`.
+ */
+static struct str name_below(const struct targets *t, struct str source)
+{
+	struct arena *a = t->c->arena;
+	struct str root = str_of(t->c->root->path);
+	struct str cwd = str_of(
+		arena_printf(a, "%s/%.*s", t->c->root->path, (int)t->call->cwd.n, t->call->cwd.p));
+	struct str name = path_by_name(a, cwd, source);
+
+	if (!str_starts(name, t->c->root->path))
+		return str_of("..");
+	name = str_sub(name, root.n, name.n);
+	return name.n ? str_sub(name, 1, name.n) : name;
+}
+
+static int refuse_entered(struct targets *t, const struct arg *source)
+{
+	return bin_refuse(t->c, RULE_CWD, source,
+		"a working directory of the line would be moved, and what is above it with it");
+}
+
 /* Where links lead depends on where they are: one that climbs is not moved about. */
 static int ask_moved_link(struct targets *t, const struct arg *source)
 {
@@ -57,17 +89,18 @@ static int ask_moved_link(struct targets *t, const struct arg *source)
 
 	if (source->origin != ARG_KNOWN || !base.n)
 		return 0;
+	if (t->moves && check_entered(t->c, name_below(t, source->text)))
+		return refuse_entered(t, source);
 	parent.text = str_sub(source->text, 0, (size_t)(base.p - source->text.p));
 	if (!parent.text.n)
 		parent.text = STR(".");
 	if (bin_place(t->c, t->call, &parent, &folder) < 0 || folder.outside)
 		return 0;
+	if (t->moves && check_entered(t->c, path_of(t, &folder, base)))
+		return refuse_entered(t, source);
 	if (t->deep && check_moved(t->c, t->call, source) < 0)
 		return -1;
-	n = readlinkat(t->c->root->fd,
-		arena_printf(t->c->arena, "%.*s%s%.*s", (int)folder.path.n, folder.path.p,
-			folder.path.n ? "/" : "", (int)base.n, base.p),
-		to, sizeof(to));
+	n = readlinkat(t->c->root->fd, path_of(t, &folder, base).p, to, sizeof(to));
 	if (n > 0 && (to[0] == '/' || str_find((struct str){to, (size_t)n}, STR("..")) < (size_t)n))
 		return bin_refuse(t->c, RULE_PATH_OUTSIDE, source,
 			"a link that is absolute or has '..' in it is not moved about");
@@ -123,7 +156,8 @@ static int check_targets(
 {
 	if (check_options(t->c, t->call, 1, options, &t->p) < 0 || part(t) < 0)
 		return -1;
-	t->deep = source == ACCESS_ENTRY || given_any(&t->p, "-R") || given_any(&t->p, "-a");
+	t->moves = source == ACCESS_ENTRY;
+	t->deep = t->moves || given_any(&t->p, "-R") || given_any(&t->p, "-a");
 	if (moves_links && bin_links(t->c, &t->call->args[0], false) < 0)
 		return -1;
 	for (size_t i = 0; i < t->n; i++)

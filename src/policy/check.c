@@ -239,6 +239,28 @@ int check_cd(struct check *c, const struct call *call, struct str *to)
 	return asked(c, RULE_CWD, path->at, path->text, place.full, 0);
 }
 
+void check_enters(struct check *c, struct str path)
+{
+	struct entered *e;
+
+	if (!c->entered || check_entered(c, path))
+		return;
+	e = arena_alloc(c->arena, sizeof(*e));
+	*e = (struct entered){path, *c->entered};
+	*c->entered = e;
+}
+
+bool check_entered(const struct check *c, struct str path)
+{
+	const struct entered *e = c->entered ? *c->entered : NULL;
+
+	for (; e; e = e->next)
+		if (e->path.n >= path.n && str_eq(str_sub(e->path, 0, path.n), path) &&
+			(e->path.n == path.n || !path.n || e->path.p[path.n] == '/'))
+			return true;
+	return false;
+}
+
 int policy_cwd(
 	struct arena *a, const struct root *r, const char *cwd, struct str *out, struct verdict *v)
 {
@@ -271,7 +293,8 @@ int policy_check(struct arena *a, const struct policy *p, const struct root *r, 
 		.left = CALLS_MAX + (unsigned)command.n / 8,
 		.linked = path_is_alias(a, cwd),
 		.patterns = PATTERNS_MAX,
-		.memory = memory_new(a)};
+		.memory = memory_new(a),
+		.entered = arena_alloc(a, sizeof(struct entered *))};
 	struct str in = STR("");
 
 	*v = (struct verdict){0};

@@ -23,6 +23,12 @@ struct trace {
 	size_t n, cap; /* in the check's arena */
 };
 
+/* A folder that the line has been in. */
+struct entered {
+	struct str path; /* relative to the root */
+	struct entered *next;
+};
+
 struct check {
 	struct arena *arena;
 	const struct policy *policy;
@@ -41,7 +47,8 @@ struct check {
 	size_t looked;             /* names in folders that were looked at, over the whole line */
 	const struct call *finder; /* what finds the files of ARG_FOUND */
 	struct state *jumps; /* where `break` and `continue` are reached in this loop; NULL: none */
-	bool links, moves;   /* a link with `..` is made; files are moved or copied */
+	struct entered **entered; /* shared by all copies of the check; NULL when live */
+	bool links, moves;        /* a link with `..` is made; files are moved or copied */
 };
 
 /* Notes it for explain; returns `rc`, so that a check can `return asked(..)`. */
@@ -98,6 +105,11 @@ int check_path(struct check *c, const struct call *call, const struct arg *path,
  * there is one. */
 int check_redirect(struct check *c, const struct redirect *r, const struct arg *target,
 	struct str cwd, struct place *out);
+/* From here on `path` counts as a working directory of the line. */
+void check_enters(struct check *c, struct str path);
+/* Whether `path` (relative to the root) is, or holds, a folder that the line may be in. */
+bool check_entered(const struct check *c, struct str path);
+
 /* What `cd` leads to from `cwd`: a real path relative to the root. */
 int check_cd(struct check *c, const struct call *call, struct str *to);
 

@@ -279,5 +279,6 @@ int check_tree(struct check *c, const struct node *tree, struct str cwd)
 	struct state in = state_at(c->arena, (struct folder){.path = cwd, .linked = c->linked});
 	struct ends ignored;
 
+	check_enters(c, cwd);
 	return walk(c, tree, &in, &ignored);
 }

@@ -279,6 +279,7 @@ static int change_folder(struct walker *w, const struct call *call, struct simpl
 	if (to->linked && path_goes_up(path))
 		return deny_word(w->check->v, RULE_CWD, call->at, path, STR(""),
 			"'..' behind a symbolic link means one folder or another");
+	check_enters(w->check, to->path);
 	there.cwds = to;
 	here.cwds = (struct folder *)w->in;
 	there.n_cwds = here.n_cwds = 1;

@@ -291,6 +291,31 @@ static void a_folder_by_another_name_has_no_way_up(void **state)
 		0);
 }
 
+static void the_folder_one_is_in_is_not_moved(void **state)
+{
+	static const struct row rows[] = {
+		{"mkdir -p g/h && cd g/h && mv ../h ../../h && ls", "cwd"},
+		{"mkdir -p g/h && cd g/h && mv ../../g ../../k && ls", "cwd"},
+		{"cd src && (cd .. && mv src other) && cat ../README.md", "cwd"},
+		{"cd src && mv ../src ../other", "cwd"},
+		{"cd src && mv main.c main2.c && cd .. && ls", NULL},
+		{"cd src && mv ../sub ../other", NULL},
+		{"mv sub other && cd other && ls", NULL},
+		{"mkdir b && cd b && cd .. && rm -rf b", NULL},
+		{NULL, NULL},
+	};
+
+	(void)state;
+	rig_use_json("{\"name\":\"t\",\"write\":true,\"allow\":[\"ls\",\"cat\",\"mkdir\",\"cd\","
+		     "\"mv\",\"rm\"]}");
+	for (const struct row *r = rows; r->line; r++) {
+		if (r->rule)
+			rig_denied(r->line, r->rule);
+		else
+			rig_allowed(r->line);
+	}
+}
+
 static void patterns_come_to_an_end(void **state)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -370,6 +395,7 @@ int main(void)
 		cmocka_unit_test(values_that_double_come_to_an_end),
 		cmocka_unit_test(a_cd_that_may_fail_is_named),
 		cmocka_unit_test(a_folder_by_another_name_has_no_way_up),
+		cmocka_unit_test(the_folder_one_is_in_is_not_moved),
 		cmocka_unit_test(patterns_come_to_an_end),
 		cmocka_unit_test(loops_come_to_an_end),
 	};
