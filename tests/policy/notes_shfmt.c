@@ -26,6 +26,9 @@ static size_t end(const struct scribe *s, const json *j)
 {
 	size_t at = offset(j, "End");
 
+	/* Half of it, behind $?. */
+	if (at >= 3 && at < s->source.n && memcmp(s->source.p + at - 3, "$?\\\n", 4) == 0)
+		at--;
 	while (at >= 2 && at <= s->source.n && memcmp(s->source.p + at - 2, "\\\n", 2) == 0)
 		at -= 2;
 	return at;
