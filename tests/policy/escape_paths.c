@@ -5,8 +5,8 @@
  *
  * Each attack is a shell script that the policy lets run, so that no rule about words is in its
  * way. Afterwards nothing of what lies outside may have been printed, and all of it must be as it
- * was. Each is run with all layers, and with each of the two that bound files alone; a host that
- * lacks one skips these with the reason.
+ * was. A result is good only where the attacker said that it ran. Each is run with all layers, and
+ * with each of the two that bound files alone; a host that lacks one skips these with the reason.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -170,6 +170,29 @@ static bool said_so(const struct buf *said, const char *text)
 	return str_find(buf_str(said), str_of(text)) < said->len;
 }
 
+static void tell(const struct escape *e)
+{
+	tap_notef("status %d", e->status);
+	tap_note(buf_str(&e->said));
+}
+
+/* All of a script was tried, and nothing of it was worth a word to `policy exec`. */
+static bool tried(const struct escape *e)
+{
+	return e->status == 0 && said_so(&e->said, "attacked");
+}
+
+/*
+ * The program saw its own failure, of which make tells; or what it did was undone, which is told.
+ */
+static bool punished(const struct escape *e)
+{
+	if (!said_so(&e->said, "attacked"))
+		return false;
+	return e->status == 1 ? said_so(&e->said, "changed the protected")
+			      : e->status == 2 && said_so(&e->said, "***");
+}
+
 static const char *missing(const struct escape *e, const struct layers *l)
 {
 	if (l->landlock && e->lacks_landlock && (!l->mounts || e->lacks_mounts))
@@ -195,11 +218,11 @@ static void try_attack(struct escape *e, const struct layers *l, const struct at
 	look(e, outside, &before);
 	execute(e, l, "tree", "./attack");
 	look(e, outside, &after);
-	if (!tap(said_so(&e->said, "attacked") && !said_so(&e->said, "OUTSIDE") &&
+	if (!tap(tried(e) && !said_so(&e->said, "OUTSIDE") &&
 			    !said_so(&e->said, "policy/escape_paths") &&
 			    strcmp(before.s, after.s) == 0,
 		    "%s", name)) {
-		tap_note(buf_str(&e->said));
+		tell(e);
 		tap_note(buf_str(&after));
 	}
 }
@@ -216,39 +239,53 @@ static void try_crime(struct escape *e, const struct layers *l, const struct att
 		return;
 	}
 	lay_out(e);
-	script(e, "tree/attack", a->script);
+	script(e, "tree/attack", arena_printf(&e->arena, "echo attacked; %s", a->script));
 	look(e, protected, &before);
 	execute(e, l, "tree", "make");
 	look(e, protected, &after);
-	if (!tap(strcmp(before.s, after.s) == 0 && e->status > 0, "%s", name)) {
-		tap_notef("status %d", e->status);
-		tap_note(buf_str(&e->said));
+	if (!tap(punished(e) && strcmp(before.s, after.s) == 0, "%s", name)) {
+		tell(e);
 		tap_note(buf_str(&before));
 		tap_note(buf_str(&after));
 	}
 }
 
-/* `sub` is a folder of the tree and a link to the outside by turns, while it is read. */
+/* It was read before, and then while it was swapped, until that was denied or done. */
+static bool swapped_in_vain(const struct escape *e)
+{
+	return (e->status == 0 || e->status == 1) && said_so(&e->said, "inside") &&
+	       said_so(&e->said, "attacked") && !said_so(&e->said, "OUTSIDE");
+}
+
+/*
+ * `sub` is a folder of the tree and a link to the outside by turns, while it is read. A run ends
+ * where its check sees the link: only many runs come upon the moment behind the check.
+ */
 static void try_swap(struct escape *e, const struct layers *l)
 {
+	enum { ROUNDS = 6, READS = 150 };
 	const char *name = arena_printf(&e->arena, "%s: a folder swapped for a link", l->name);
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
+	bool good = true;
 
 	if (missing(e, l)) {
 		tap_skip(name, missing(e, l));
 		return;
 	}
-	lay_out(e);
-	script(e, "tree/swap",
-		"i=0; while [ $i -lt 400 ]; do mv sub aside; ln -s .. sub; rm sub; mv aside sub; "
-		"i=$((i+1)); done");
-	buf_adds(&line, "./swap & for f in 1");
-	for (int i = 2; i <= 150; i++)
+	buf_adds(&line, "cat sub/secret; ./swap & for f in 1");
+	for (int i = 2; i <= READS; i++)
 		buf_addf(&line, " %d", i);
 	buf_adds(&line, "; do cat sub/secret; done");
-	execute(e, l, "tree", line.s);
-	if (!tap(!said_so(&e->said, "OUTSIDE") && e->status >= 0, "%s", name))
-		tap_note(buf_str(&e->said));
+	for (int i = 0; good && i < ROUNDS; i++) {
+		lay_out(e);
+		script(e, "tree/swap",
+			"echo attacked; i=0; while [ $i -lt 400 ]; do mv sub aside; ln -s .. sub; "
+			"rm sub; mv aside sub; i=$((i+1)); done");
+		execute(e, l, "tree", line.s);
+		good = swapped_in_vain(e);
+	}
+	if (!tap(good, "%s", name))
+		tell(e);
 }
 
 /* Worktrees whose git folder is elsewhere: git works there, and what it runs by stays. */
@@ -292,20 +329,21 @@ static void try_shelter(struct escape *e, const struct layers *l, const struct s
 	look(e, look_at, &before);
 	script(e, "w/attack",
 		arena_printf(&e->arena,
-			"G=$W/%s; echo x >$G/hooks/pre-commit; git config core.fsmonitor x; echo x "
-			">$G/info/attributes; echo 'gitdir: /x' >.git",
+			"echo attacked; G=$W/%s; echo x >$G/hooks/pre-commit; git config "
+			"core.fsmonitor x; echo x >$G/info/attributes; echo 'gitdir: /x' >.git",
 			s->git));
 	tree_write(in_dir(e, "w/file"), STR("x\n"));
 	execute(e, l, "w", "git add file && git commit -q -m made-here");
 	look(e, "git -C w log --format=%s", &log);
 	if (!tap(e->status == 0 && said_so(&log, "made-here"), "%s: commits", name))
-		tap_note(buf_str(&e->said));
+		tell(e);
 	execute(e, l, "w", "./attack");
 	look(e, look_at, &after);
 	look(e, "git -C w log --format=%s", &log);
-	if (!tap(strcmp(before.s, after.s) == 0 && said_so(&log, "made-here"),
+	if (!tap(said_so(&e->said, "attacked") && strcmp(before.s, after.s) == 0 &&
+			    said_so(&log, "made-here"),
 		    "%s: hooks and settings stay", name)) {
-		tap_note(buf_str(&e->said));
+		tell(e);
 		tap_note(buf_str(&after));
 	}
 }
