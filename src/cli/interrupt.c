@@ -3,7 +3,7 @@
 #include <signal.h>
 #include "src/cli/interrupt.h"
 
-static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 static struct sigaction usual[COUNT(signals)];
 static volatile sig_atomic_t caught;
 static int ends[2] = {-1, -1};

@@ -8,7 +8,7 @@
 
 #include "src/base/error.h"
 
-/* From here on INT, TERM and HUP are caught. The descriptor becomes readable for good, in all
+/* From here on INT, TERM, HUP and QUIT are caught. The descriptor becomes readable for good, in all
  * processes that have it. */
 int interrupt_begin(int *fd, struct error *err);
 /* For a child that has a program to end: however often it is told, it does that first. */

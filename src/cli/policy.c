@@ -1,5 +1,6 @@
 #include "src/cli/policy.h"
 #include "src/cli/common.h"
+#include "src/policy/beneath.h"
 #include "src/policy/parse.h"
 #include "src/policy/sandbox.h"
 
@@ -152,7 +153,8 @@ int policy_layers(struct invocation *in, struct error *err)
 {
 	struct host host;
 
-	(void)err;
+	if (beneath_needed(err) < 0)
+		return -1;
 	host_probe(&host);
 	if (in->args->value[POLICY_JSON]) {
 		CLEANUP(json_free) json *j = host_json(&host);

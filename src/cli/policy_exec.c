@@ -39,6 +39,8 @@ static void say_end(const struct execution_end *end)
 		say_denied(&end->verdict);
 	if (end->timed_out)
 		say("dev-team: ended at its time limit");
+	if (end->cut)
+		say("dev-team: output was left out: it was over the policy's limit");
 	for (size_t i = 0; i < end->changed.n; i++) {
 		CLEANUP(buf_release) struct buf name = BUF_INIT;
 
@@ -51,6 +53,8 @@ static int end_code(const struct execution_end *end)
 {
 	if (end->denied || end->changed.n)
 		return ERR_CHECK;
+	if (end->cancelled && interrupt_caught())
+		return 128 + interrupt_caught();
 	return end->status;
 }
 
@@ -109,6 +113,10 @@ static int run(struct invocation *in, struct policy_question *q, unsigned timeou
 	o->verdict = &q->verdict;
 	o->end = end;
 	say_end(end);
+	if (end->unwritten && !end->denied) {
+		errno = end->unwritten;
+		return error_errno(err, "cannot write what the command put out");
+	}
 	return end_code(end);
 }
 

@@ -24,6 +24,16 @@ int beneath_open(int dir, const char *path, int flags, unsigned mode, unsigned r
 	return (int)fd;
 }
 
+int beneath_needed(struct error *err)
+{
+	CLEANUP(close_fd) int fd = beneath_open(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0, 0);
+
+	if (fd < 0 && errno == ENOSYS)
+		return error_set(err, ERR_SYSTEM,
+			"this kernel has no openat2: Linux 5.6 or later is needed");
+	return 0;
+}
+
 int beneath_parent(int dir, const char *path, unsigned resolve, const char **name)
 {
 	char above[PATH_MAX];

@@ -22,6 +22,9 @@ int beneath_open(int dir, const char *path, int flags, unsigned mode, unsigned r
 /* The same, from the folder that has the last part of `path`, which `*name` is set to. */
 int beneath_parent(int dir, const char *path, unsigned resolve, const char **name);
 
+/* -1 with ERR_SYSTEM where the kernel has no openat2: then nothing can be asked or run. */
+int beneath_needed(struct error *err);
+
 /* Real path of a descriptor's file, absolute. -1: there is no telling (no /proc, removed). */
 int fd_real(int fd, char out[PATH_MAX], size_t *n);
 bool same_file(const struct stat *a, const struct stat *b);

@@ -2,6 +2,7 @@
  * One run: all that needs memory or may fail is made ready here, then one process is forked, which
  * puts the kernel's layers around itself and runs the tree.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -57,6 +58,30 @@ static void close_others(int first, int second)
 	(void)syscall(SYS_close_range, high + 1, ~0U, 0);
 }
 
+static int mark_each(void)
+{
+	DIR *list = opendir("/proc/self/fd");
+	const struct dirent *e;
+
+	while (list && (e = readdir(list))) {
+		int fd = e->d_name[0] == '.' ? -1 : (int)strtol(e->d_name, NULL, 10);
+
+		if (fd >= SHELL_FDS && fcntl(fd, F_SETFD, FD_CLOEXEC) < 0) {
+			closedir(list);
+			return -1;
+		}
+	}
+	return list ? closedir(list) : -1;
+}
+
+/* From here on no program that is started gets a descriptor of the caller's. */
+static int mark_others(void)
+{
+	if (syscall(SYS_close_range, SHELL_FDS, ~0U, 4 /* CLOSE_RANGE_CLOEXEC */) == 0)
+		return 0;
+	return mark_each(); /* before Linux 5.11 */
+}
+
 static _Noreturn void child(struct run *r)
 {
 	struct root root;
@@ -70,6 +95,10 @@ static _Noreturn void child(struct run *r)
 	if (dup2(r->in, STDIN_FILENO) < 0 || dup2(r->outputs[0], STDOUT_FILENO) < 0 ||
 		dup2(r->outputs[1], STDERR_FILENO) < 0) {
 		(void)fault(r->faults[1], "cannot give the run its descriptors");
+		_exit(NOT_ENTERED);
+	}
+	if (mark_others() < 0) {
+		(void)fault(r->faults[1], "cannot close the descriptors of the caller");
 		_exit(NOT_ENTERED);
 	}
 	if (sandbox_enter(&r->sandbox) < 0 || reopen_root(r, &root) < 0)
@@ -116,10 +145,19 @@ static int open_streams(struct run *r)
 	return r->outputs[1] < 0 ? -1 : 0;
 }
 
+/* What cannot be read, as one that came closed, is as none. */
+static int open_input(int in)
+{
+	int mode = in < 0 ? -1 : fcntl(in, F_GETFL);
+
+	if (mode < 0 || (mode & O_ACCMODE) == O_WRONLY)
+		return shell_lift(open("/dev/null", O_RDONLY | O_CLOEXEC));
+	return fcntl(in, F_DUPFD_CLOEXEC, SHELL_OWN_FD);
+}
+
 static int plumb(struct run *r, struct error *err)
 {
-	r->in = shell_lift(r->x->in < 0 ? open("/dev/null", O_RDONLY | O_CLOEXEC)
-					: fcntl(r->x->in, F_DUPFD_CLOEXEC, SHELL_OWN_FD));
+	r->in = open_input(r->x->in);
 	r->shared = shared_make();
 	if (r->in < 0 || !r->shared || open_streams(r) < 0 || open_pipe(r->alarm) < 0 ||
 		open_pipe(r->faults) < 0)

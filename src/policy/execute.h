@@ -5,8 +5,9 @@
  * working directory.
  *
  * One run: private HOME and TMPDIR, an explicit environment, no inherited descriptors, layers of
- * the kernel, time limit, cap on output; when it returns no process of the run is left, and the
- * private folders are gone.
+ * the kernel, time limit, cap on output; when it returns no process of the run is left (but one
+ * that the kernel itself holds for more than ten seconds after KILL), and the private folders are
+ * gone.
  */
 #ifndef DT_POLICY_EXECUTE_H
 #define DT_POLICY_EXECUTE_H
@@ -32,8 +33,10 @@ struct execution_end {
 	bool started; /* the sandbox was entered: something may have been run, also when -1 came
 			 back */
 	bool timed_out, cancelled;
-	bool cut;    /* output over the cap was left out */
-	bool denied; /* a check at run time denied something: `verdict` */
+	bool cut;      /* output over the cap was left out */
+	int unwritten; /* errno of passing output on, where that failed; not where the reader went
+			* away */
+	bool denied;   /* a check at run time denied something: `verdict` */
 	struct verdict verdict;
 	int64_t ms;
 	json *layers;         /* sandbox_report(); the caller frees it */

@@ -22,7 +22,9 @@ enum {
  */
 struct private
 {
-	int base;      /* the user's folder */
+	char *path;    /* of the user's folder */
+	int base;      /* the same */
+	bool alone;    /* it is this run's alone */
 	int dir;       /* the run's; holds the lock */
 	char name[32]; /* of it, in `base` */
 	char *home, *tmp;
@@ -45,7 +47,6 @@ struct stream {
 	int to;   /* the caller's */
 	char *waiting;
 	size_t at, n;
-	char last;   /* byte that was passed on */
 	bool broken; /* nobody takes it any more */
 };
 

@@ -69,8 +69,9 @@ static int expand_assignments(struct turn *t, const struct node *n, struct arg *
 		if ((n->n_words ? check_assignment(&t->check, t->expander.cwd, a->name, &values[i])
 				: check_set(t, a->name, &values[i])) < 0)
 			return -1;
-		if (!n->n_words) /* the next one may make use of it */
-			setting_set(&t->sh->settings, a->name, values[i].text);
+		/* The next one may make use of it. */
+		if (!n->n_words && turn_set(t, a->name, values[i].text, a->at) < 0)
+			return -1;
 	}
 	*out = values;
 	return 0;

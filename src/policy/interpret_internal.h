@@ -15,9 +15,11 @@
 #include "src/policy/expand.h"
 
 enum {
-	SHELL_FDS = 3,         /* redirections reach 0, 1 and 2 */
-	SHELL_OWN_FD = 10,     /* what the interpreter holds open is here and above */
-	SHELL_TEXT = 1 << 20,  /* bytes that $( ) and read take at most */
+	SHELL_FDS = 3,             /* redirections reach 0, 1 and 2 */
+	SHELL_OWN_FD = 10,         /* what the interpreter holds open is here and above */
+	SHELL_TEXT = 1 << 20,      /* bytes that $( ) and read take at most */
+	SHELL_VALUES = 4 << 20,    /* that values bring into one command */
+	SHELL_SETTINGS = 16 << 20, /* that all variables have together */
 	SHELL_ASKED = 512,     /* calls that one command may be asked about: wrappers in wrappers */
 	SHARED_TEXT = 8 << 10, /* of the word and of the path of a verdict */
 	SHARED_JOBS = 1024,
@@ -63,6 +65,8 @@ struct settings { /* the shell's variables */
 
 struct setting *setting_get(const struct settings *s, struct str name);
 void setting_set(struct settings *s, struct str name, struct str value);
+/* Bytes of all values. */
+size_t settings_size(const struct settings *s);
 void setting_drop(struct settings *s, struct str name);
 /* `name=value` of all exported ones, NULL-ended, in the arena. */
 char **settings_environment(struct arena *a, const struct settings *s);
@@ -147,9 +151,12 @@ struct turn {
 	struct verdict verdict;
 	struct check check;
 	struct expander expander;
+	size_t bytes; /* of values so far */
 };
 void turn_begin(struct turn *t, struct shell *sh);
 void turn_end(struct turn *t); /* for CLEANUP */
+/* A variable gets a value: 0, or -1 when there is too much of them. */
+int turn_set(struct turn *t, struct str name, struct str value, struct span at);
 /* After something said -1: reports the denial, or an end that was not one; the status. */
 int turn_failed(struct turn *t);
 

@@ -55,8 +55,7 @@ static int set_name(struct turn *t, const struct node *n, const struct arg *valu
 	if ((s && s->exported ? check_assignment(&t->check, str_of(t->sh->cwd), n->name, value)
 			      : check_variable(&t->check, n->name, n->at)) < 0)
 		return -1;
-	setting_set(&t->sh->settings, n->name, value->text);
-	return 0;
+	return turn_set(t, n->name, value->text, n->at);
 }
 
 static int each_value(struct turn *t, const struct node *n, const struct args_list *values)

@@ -191,8 +191,7 @@ static int give(struct turn *t, const struct arg *name, struct str text)
 	if ((old && old->exported ? check_assignment(&t->check, t->expander.cwd, name->text, &value)
 				  : check_variable(&t->check, name->text, name->at)) < 0)
 		return -1;
-	setting_set(all, name->text, text);
-	return 0;
+	return turn_set(t, name->text, text, name->at);
 }
 
 int builtin_read(struct turn *t, const struct call *call)

@@ -32,6 +32,15 @@ void setting_set(struct settings *s, struct str name, struct str value)
 	s->p[s->n++] = (struct setting){.name = copy(name), .value = text};
 }
 
+size_t settings_size(const struct settings *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		n += strlen(s->p[i].value);
+	return n;
+}
+
 void setting_drop(struct settings *s, struct str name)
 {
 	struct setting *old = setting_get(s, name);

@@ -6,16 +6,29 @@
 #include <fcntl.h>
 #include "src/policy/interpret_internal.h"
 
+/* Values that double with each command would soon fill the memory. */
+static int count(struct turn *t, size_t n, struct span at)
+{
+	t->bytes += n;
+	return t->bytes <= SHELL_VALUES
+		       ? 0
+		       : deny(&t->verdict, RULE_LIMIT, at,
+				 "more than %d bytes of values in one command", SHELL_VALUES);
+}
+
 static int value_of(void *of, struct str name, struct span at, struct arg *out)
 {
 	struct turn *t = of;
 	const struct setting *s = setting_get(&t->sh->settings, name);
+	bool status = str_is(name, "?");
 
 	*out = (struct arg){.origin = ARG_KNOWN, .at = at};
 	if (s)
 		out->text = arena_str(&t->arena, str_of(s->value));
-	if (s || !t->sh->nounset)
-		return 0;
+	if (status)
+		out->text = str_of(arena_printf(&t->arena, "%d", t->sh->last));
+	if (s || status || !t->sh->nounset)
+		return count(t, out->text.n, at);
 	shell_say("variable is not set: '%.*s'", (int)name.n, name.p);
 	(void)shell_leave(t->sh, t->sh->apart ? 1 : NOT_FOUND);
 	return -1;
@@ -69,12 +82,12 @@ static int output_of(void *of, const struct node *node, struct arg *out)
 	close(ends[0]);
 	if (rc < 0)
 		return -1;
-	t->sh->output_status = shell_wait(t->sh, pid);
+	t->sh->last = t->sh->output_status = shell_wait(t->sh, pid);
 	while (text.len && text.s[text.len - 1] == '\n')
 		buf_cut(&text, text.len - 1);
 	*out = (struct arg){.origin = ARG_KNOWN, .at = node->at};
 	out->text = arena_str(&t->arena, buf_str(&text));
-	return shared_denied(t->sh->shared) ? -1 : 0;
+	return shared_denied(t->sh->shared) ? -1 : count(t, text.len, node->at);
 }
 
 void turn_begin(struct turn *t, struct shell *sh)
@@ -96,6 +109,15 @@ void turn_begin(struct turn *t, struct shell *sh)
 void turn_end(struct turn *t)
 {
 	arena_release(&t->arena);
+}
+
+int turn_set(struct turn *t, struct str name, struct str value, struct span at)
+{
+	setting_set(&t->sh->settings, name, value);
+	return settings_size(&t->sh->settings) <= SHELL_SETTINGS
+		       ? 0
+		       : deny(&t->verdict, RULE_LIMIT, at, "more than %d bytes in variables",
+				 SHELL_SETTINGS);
 }
 
 /* Nothing was denied where a variable is not set, or where another process of the run was. */

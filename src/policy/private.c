@@ -30,25 +30,45 @@ static const char *temporary(void)
 	return dir && is_safe(dir) ? dir : "/tmp";
 }
 
-/* dev-team-UID: passed through by all, so that a run under another uid finds its own. */
-static int open_base(const char *path, struct error *err)
+/* Passed through by all, so that a run under another uid finds its own. -1: not ours. */
+static int open_ours(const char *path)
 {
 	struct stat st;
 	int fd;
 
 	if (mkdir(path, 0711) < 0 && errno != EEXIST)
-		return error_errno(err, "cannot make folder '%s'", path);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		(void)error_errno(err, "cannot open folder '%s'", path);
-		close_fd(&fd);
 		return -1;
-	}
-	if (st.st_uid != geteuid() || fchmod(fd, 0711) < 0) {
-		close(fd);
-		return error_set(err, ERR_STATE, "folder '%s' is another user's", path);
-	}
-	return fd;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && fchmod(fd, 0711) == 0)
+		return fd;
+	close_fd(&fd);
+	return -1;
+}
+
+/* Eight bytes that nobody can foresee. */
+static int draw(uint64_t *number)
+{
+	return getrandom(number, sizeof(*number), 0) == sizeof(*number) ? 0 : -1;
+}
+
+/*
+ * dev-team-UID, shared by all runs of the user; where somebody else has put something of theirs
+ * there, one of the run's own.
+ */
+static int open_base(struct arena *a, struct private *p, struct error *err)
+{
+	uint64_t number;
+
+	p->path = arena_printf(a, "%s/dev-team-%u", temporary(), (unsigned)geteuid());
+	p->base = open_ours(p->path);
+	if (p->base >= 0)
+		return 0;
+	if (draw(&number) < 0)
+		return error_errno(err, "cannot make a name");
+	p->path = arena_printf(a, "%s.%016llx", p->path, (unsigned long long)number);
+	p->base = open_ours(p->path);
+	p->alone = p->base >= 0;
+	return p->base < 0 ? error_errno(err, "cannot make folder '%s'", p->path) : 0;
 }
 
 static DIR *open_list(int dir)
@@ -178,7 +198,7 @@ static int make_run(struct private *p)
 	for (int i = 0; i < TRIES; i++) {
 		uint64_t number = 0;
 
-		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		if (draw(&number) < 0)
 			return -1;
 		(void)snprintf(
 			p->name, sizeof(p->name), RUN_PREFIX "%016llx", (unsigned long long)number);
@@ -212,20 +232,17 @@ static int make_all(struct private *p, unsigned uid, unsigned gid)
 
 int private_make(struct arena *a, struct private *p, unsigned uid, unsigned gid, struct error *err)
 {
-	const char *base = arena_printf(a, "%s/dev-team-%u", temporary(), (unsigned)geteuid());
-
 	*p = (struct private)PRIVATE_INIT;
-	p->base = open_base(base, err);
-	if (p->base < 0)
+	if (open_base(a, p, err) < 0)
 		return -1;
 	remove_stale(p->base);
 	if (make_all(p, uid, gid) < 0) {
-		(void)error_errno(err, "cannot make a private folder in '%s'", base);
+		(void)error_errno(err, "cannot make a private folder in '%s'", p->path);
 		private_remove(p);
 		return -1;
 	}
-	p->home = arena_printf(a, "%s/%s/home", base, p->name);
-	p->tmp = arena_printf(a, "%s/%s/tmp", base, p->name);
+	p->home = arena_printf(a, "%s/%s/home", p->path, p->name);
+	p->tmp = arena_printf(a, "%s/%s/tmp", p->path, p->name);
 	return 0;
 }
 
@@ -235,6 +252,8 @@ void private_remove(struct private *p)
 		folder_empty(p->dir);
 		(void)unlinkat(p->base, p->name, AT_REMOVEDIR);
 	}
+	if (p->alone)
+		(void)rmdir(p->path);
 	close_fd(&p->dir);
 	close_fd(&p->base);
 	*p = (struct private)PRIVATE_INIT;

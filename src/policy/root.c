@@ -171,8 +171,11 @@ int root_find(struct arena *a, const char *cwd, char **out, struct error *err)
 	CLEANUP(close_fd) int fd = beneath_open(AT_FDCWD, cwd, O_PATH | O_DIRECTORY, 0, 0);
 	size_t n, all;
 
-	if (fd < 0 || fd_real(fd, real, &all) < 0)
-		return error_errno(err, "cannot enter '%.200s'", cwd);
+	if (fd < 0 || fd_real(fd, real, &all) < 0) {
+		(void)error_errno(err, "cannot enter '%.200s'", cwd);
+		(void)beneath_needed(err);
+		return -1;
+	}
 	*out = arena_dup(a, (struct str){real, all});
 	for (n = all; n > 1; n--) {
 		if (n < all && real[n] != '/')

@@ -27,8 +27,10 @@ static void stream_close(struct stream *s)
 }
 
 /* Nobody reads it any more: then the run's own writing must fail too, as it would in a pipe. */
-static void stream_break(struct stream *s)
+static void stream_break(struct run *r, struct stream *s)
 {
+	if (errno != EPIPE && !r->end->unwritten)
+		r->end->unwritten = errno;
 	s->broken = true;
 	s->n = s->at = 0;
 	stream_close(s);
@@ -40,36 +42,25 @@ static void wait_more(struct stream *s, struct str bytes)
 		return;
 	memcpy(s->waiting + s->n, bytes.p, bytes.n);
 	s->n += bytes.n;
-	s->last = bytes.p[bytes.n - 1];
 }
 
-/* What is over the cap is read and dropped, so that the run goes on; a line says so once. */
+/* What is over the cap is read and dropped, so that the run goes on. */
 static void take(struct run *r, struct stream *s, struct str bytes)
 {
 	uint64_t cap = r->x->policy->limits.output;
 	uint64_t room = !cap ? bytes.n : cap > r->passed ? cap - r->passed : 0;
 	struct str kept = str_sub(bytes, 0, room < bytes.n ? (size_t)room : bytes.n);
-	char mark[96];
 
 	if (r->end->cut)
 		return;
 	wait_more(s, kept);
 	r->passed += kept.n;
-	if (kept.n == bytes.n)
-		return;
-	r->end->cut = true;
-	(void)snprintf(mark, sizeof(mark), "%sdev-team: output over %llu bytes was left out\n",
-		s->last == '\n' || !s->last ? "" : "\n", (unsigned long long)cap);
-	wait_more(s, str_of(mark));
+	r->end->cut = kept.n < bytes.n;
 }
-
-enum { MARK_BYTES = 128 };
 
 static size_t room_of(const struct stream *s)
 {
-	size_t free = RELAY_BYTES - s->n;
-
-	return free > MARK_BYTES ? free - MARK_BYTES : 0;
+	return RELAY_BYTES - s->n;
 }
 
 /* False: nothing at the moment, or ever. */
@@ -89,13 +80,13 @@ static bool stream_read(struct run *r, struct stream *s)
 	return n > 0;
 }
 
-static void stream_write(struct stream *s)
+static void stream_write(struct run *r, struct stream *s)
 {
 	size_t left = s->n - s->at;
 	ssize_t n = write(s->to, s->waiting + s->at, left < PIECE_BYTES ? left : PIECE_BYTES);
 
 	if (n < 0 && errno != EINTR && errno != EAGAIN) {
-		stream_break(s);
+		stream_break(r, s);
 		return;
 	}
 	s->at += n > 0 ? (size_t)n : 0;
@@ -126,7 +117,7 @@ static void relay(struct run *r, const struct pollfd *fds)
 {
 	for (int i = 0; i < 2; i++) {
 		if (fds[TO_OUT + i].revents)
-			stream_write(&r->streams[i]);
+			stream_write(r, &r->streams[i]);
 		if (fds[FROM_OUT + i].revents)
 			(void)stream_read(r, &r->streams[i]);
 	}

@@ -5,7 +5,11 @@
 #ifndef DT_TESTS_EXECUTE_RIG_H
 #define DT_TESTS_EXECUTE_RIG_H
 
+#include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include "src/base/procfs.h"
 #include "src/policy/execute.h"
 #include "src/policy/parse.h"
 #include "tests/unit/scratch.h"
@@ -106,6 +110,111 @@ static inline int rig_run(const char *text)
 	return rig_execute(&x);
 }
 
-#define rig_test(f) cmocka_unit_test_setup_teardown(f, rig_begin, rig_end)
+static const char *const scripts[] = {"probe"};
+
+/* A program of the repository: what it does is up to it, only the kernel's layers hold it. */
+static inline void probe(const char *text)
+{
+	policy.scripts = (struct texts){(const char **)scripts, 1};
+	tree_write(at("tree/probe"), str_of(arena_printf(&arena, "#!/bin/sh\n%s\n", text)));
+	assert_int_equal(chmod(at("tree/probe"), 0755), 0);
+}
+
+static inline void fifo(const char *name)
+{
+	assert_int_equal(mkfifo(at(name), 0600), 0);
+}
+
+static inline int begin(void **state)
+{
+	if (rig_begin(state) < 0 || setenv("TMPDIR", at("private"), 1) < 0 ||
+		setenv("HOME", at("home"), 1) < 0)
+		return -1;
+	tree_mkdirs(at("private"));
+	return 0;
+}
+
+/* As on a host that has none of the layers that end processes. */
+static inline int begin_bare(void **state)
+{
+	static const enum layer layers[] = {LAYER_PROCESSES, LAYER_MOUNTS, LAYER_CGROUP};
+
+	if (begin(state) < 0)
+		return -1;
+	for (size_t i = 0; i < COUNT(layers); i++)
+		host.layers[layers[i]].state = LAYER_ABSENT;
+	return 0;
+}
+
+static inline int finish(void **state)
+{
+	return unsetenv("TMPDIR") < 0 ? -1 : rig_end(state);
+}
+
+static inline void count_marked(const struct proc_info *info, void *arg)
+{
+	if (proc_has_env(info->pid, arena_printf(&arena, "CI=%s", strrchr(base, '/') + 1)))
+		(*(size_t *)arg)++;
+}
+
+/* The line with a mark in the environment of what it starts, of this test alone. */
+static inline const char *marking(const char *line)
+{
+	return arena_printf(&arena, "CI=%s %s", strrchr(base, '/') + 1, line);
+}
+
+/* Processes that such a line has left. */
+static inline size_t marked(void)
+{
+	size_t n = 0;
+
+	proc_each(count_marked, &n);
+	return n;
+}
+
+static inline size_t private_runs(void)
+{
+	CLEANUP(buf_release) struct buf list = BUF_INIT;
+
+	tree_list(at("private"), &list);
+	return list.len;
+}
+
+static inline void assert_no_child(void)
+{
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+}
+
+static inline void assert_out(const char *text)
+{
+	assert_string_equal(out.len ? out.s : "", text);
+}
+
+/* What the run writes into `stop` makes the caller's descriptor readable. */
+static inline int stopper(void)
+{
+	int fd;
+
+	fifo("tree/stop");
+	fd = open(at("tree/stop"), O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static inline void assert_denied(enum rule rule, const char *word)
+{
+	assert_true(end.denied);
+	assert_string_equal(rule_id(end.verdict.rule), rule_id(rule));
+	assert_true(str_is(end.verdict.word, word));
+	assert_int_equal(end.status, 1);
+	assert_false(path_exists(at("tree/after")));
+}
+
+#define sound_test(f) cmocka_unit_test_setup_teardown(f, begin, finish)
+#define bare_test(f)                                                                               \
+	{                                                                                          \
+#f " (bare host)", f, begin_bare, finish, NULL                                     \
+	}
 
 #endif
