@@ -369,10 +369,10 @@ int main(int argc, char **argv)
 
 	if (!e.program)
 		die("usage: escape_paths DEV-TEAM");
+	probe(&e); /* which may end us: before there is anything to remove */
 	e.dir = dir = tree_scratch("escape");
 	if (chdir(dir) < 0 || open(dir, O_RDONLY | O_DIRECTORY) < 0)
 		die("cannot enter '%s'", dir);
-	probe(&e);
 	for (size_t i = 0; i + 1 < COUNT(layers); i++) {
 		for (size_t j = 0; j < COUNT(attacks); j++)
 			try_attack(&e, &layers[i], &attacks[j]);
