@@ -7,7 +7,7 @@
  * comments,
  * `'...'` `"..."` and backslash, line continuation between words, redirections `< > >> >| &> &>>
  * n>&m n<&m n>&- <<< << <<-`, here documents with a quoted delimiter (or without `$`, backtick and
- * backslash), if / while / until / for-in / case, `time [-p]`, `$name`, `${name}`, `$( )`.
+ * backslash), if / while / until / for-in / case, `time [-p]`, `$name`, `${name}`, `$?`, `$( )`.
  * All else is denied by name. See docs/policy.md, "The subset".
  */
 #ifndef DT_POLICY_PARSE_H
