@@ -2,7 +2,7 @@
 #include "src/policy/memory.h"
 
 /* Values that are made of values double with each turn: there is an end to it. */
-enum { FEEDERS_MAX = 8, VALUES_MAX = 256 << 10, MATCH_COST = 32 };
+enum { FEEDERS_MAX = 8, VALUES_MAX = 128 << 10, MATCH_COST = 8 };
 
 /* What a word becomes, while its parts are put together. */
 struct making {

@@ -1,7 +1,7 @@
 /*
  * policy.h: what a persona may run, as data. Read from YAML (docs/policy.md has the reference;
- * tools/lists holds it to the table), from one JSON object of the same keys, or by the name of a shipped one
- * (policies/NAME.yaml, built into the program).
+ * tools/lists holds it to the table), from one JSON object of the same keys, or by the name of a
+ * shipped one (policies/NAME.yaml, built into the program).
  *
  * Ownership: everything lives in the arena that was passed in.
  */

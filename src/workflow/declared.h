@@ -10,7 +10,8 @@
 
 /*
  * Fills limits, validate, validate_timeout_s, checks, research_skill, security and declared of
- * *w. `text` (without its `---` lines) begins at `line` of `file`. -1: ERR_INPUT with FILE:LINE:COL.
+ * *w. `text` (without its `---` lines) begins at `line` of `file`. -1: ERR_INPUT with
+ * FILE:LINE:COL.
  */
 int declared_parse(struct arena *a, const char *file, unsigned line, struct str text,
 	struct workflow *w, struct error *err);

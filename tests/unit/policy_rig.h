@@ -30,7 +30,8 @@ static inline int rig_make(void **state)
 		"tree/.git/hooks", "tree-other", "tree/a b"};
 	static const char *const files[] = {"secret", "tree-other/secret", "tree/README.md",
 		"tree/Makefile", "tree/src/main.c", "tree/src/util.c", "tree/src/h.h",
-		"tree/sub/Makefile", "tree/sub/deep.txt", "tree/.git/config", "tree/.git/HEAD", "tree/backup~"};
+		"tree/sub/Makefile", "tree/sub/deep.txt", "tree/.git/config", "tree/.git/HEAD",
+		"tree/backup~"};
 	struct error err = {0};
 
 	if (scratch_make(state) < 0)
