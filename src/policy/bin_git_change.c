@@ -108,6 +108,19 @@ static int check_clean(struct git_use *u)
 	return 0;
 }
 
+/* What is not tracked goes out of the way as well: not a protected file. */
+static int check_stash(struct git_use *u)
+{
+	const struct arg here = {.text = STR("."), .at = u->call.at};
+	const char *name = given_any(&u->p, "-u") && !u->c->live ? would_go(u) : NULL;
+
+	if (!name)
+		return 0;
+	(void)deny_word(u->c->v, RULE_PATH_PROTECTED, here.at, str_of(name), STR(""),
+		"would take the protected '%.60s' away where it is not tracked", name);
+	return asked(u->c, RULE_PATH_PROTECTED, here.at, str_of(name), STR(""), -1);
+}
+
 const struct git_command git_rows_change[] = {
 	{"add",
 		"-n,--dry-run -v,--verbose -f,--force -u,--update --no-update --renormalize "
@@ -201,15 +214,15 @@ const struct git_command git_rows_change[] = {
 	{"stash",
 		"-S,--staged -k,--keep-index --no-keep-index -q,--quiet -u,--include-untracked "
 		"--no-include-untracked -m,--message:text",
-		"path*", GIT_WRITES | GIT_GROUP, NULL, NULL},
+		"path*", GIT_WRITES | GIT_GROUP, check_stash, NULL},
 	{"stash push",
 		"-S,--staged -k,--keep-index --no-keep-index -q,--quiet -u,--include-untracked "
 		"--no-include-untracked -m,--message:text",
-		"path*", GIT_WRITES, NULL, NULL},
+		"path*", GIT_WRITES, check_stash, NULL},
 	{"stash save",
 		"-S,--staged -k,--keep-index --no-keep-index -q,--quiet -u,--include-untracked "
 		"-m,--message:text",
-		"text*", GIT_WRITES, NULL, NULL},
+		"text*", GIT_WRITES, check_stash, NULL},
 	{"stash pop", "--index -q,--quiet", "rev", GIT_WRITES | GIT_FILES, NULL, NULL},
 	{"stash apply", "--index -q,--quiet", "rev", GIT_WRITES | GIT_FILES, NULL, NULL},
 	{"stash drop", "-q,--quiet", "rev", GIT_WRITES, NULL, NULL},

@@ -316,6 +316,21 @@ static void the_folder_one_is_in_is_not_moved(void **state)
 	}
 }
 
+static void settings_that_git_would_take_away_are_protected(void **state)
+{
+	struct error err = {0};
+
+	(void)state;
+	rig_use_json(POLICY);
+	rig_allowed("git stash -u");
+	assert_int_equal(path_mkdirs(at("tree/.claude"), &err), 0);
+	rig_denied("git stash -u", "path.protected");
+	rig_denied("git stash push --include-untracked -m x", "path.protected");
+	rig_denied("git clean -fd", "path.protected");
+	rig_allowed("git stash");
+	rig_allowed("git clean -fd -e .claude");
+}
+
 static void patterns_come_to_an_end(void **state)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -396,6 +411,7 @@ int main(void)
 		cmocka_unit_test(a_cd_that_may_fail_is_named),
 		cmocka_unit_test(a_folder_by_another_name_has_no_way_up),
 		cmocka_unit_test(the_folder_one_is_in_is_not_moved),
+		cmocka_unit_test(settings_that_git_would_take_away_are_protected),
 		cmocka_unit_test(patterns_come_to_an_end),
 		cmocka_unit_test(loops_come_to_an_end),
 	};
