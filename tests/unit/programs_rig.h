@@ -36,16 +36,41 @@ static inline int programs_make(void **state)
 	return 0;
 }
 
-static inline void programs_allowed(const char *const *lines, size_t n)
+static struct {
+	const char *const *allowed;
+	size_t n_allowed;
+	const struct denied *denied;
+	size_t n_denied;
+} programs_lines;
+
+static inline void programs_let_through(void **state)
 {
-	for (size_t i = 0; i < n; i++)
-		rig_allowed(lines[i]);
+	(void)state;
+	for (size_t i = 0; i < programs_lines.n_allowed; i++)
+		rig_allowed(programs_lines.allowed[i]);
 }
 
-static inline void programs_denied(const struct denied *rows, size_t n)
+static inline void programs_stop(void **state)
 {
-	for (size_t i = 0; i < n; i++)
-		rig_denied(rows[i].line, rows[i].rule);
+	(void)state;
+	for (size_t i = 0; i < programs_lines.n_denied; i++)
+		rig_denied(programs_lines.denied[i].line, programs_lines.denied[i].rule);
+}
+
+/* The whole of a program that is two tables of lines. `make`: programs_make() or more. */
+static inline int programs_run(int (*make)(void **state), const char *const *allowed,
+	size_t n_allowed, const struct denied *denied, size_t n_denied)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(programs_let_through),
+		cmocka_unit_test(programs_stop),
+	};
+
+	programs_lines.allowed = allowed;
+	programs_lines.n_allowed = n_allowed;
+	programs_lines.denied = denied;
+	programs_lines.n_denied = n_denied;
+	return cmocka_run_group_tests(tests, make, rig_remove);
 }
 
 #endif

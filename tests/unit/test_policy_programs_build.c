@@ -344,24 +344,7 @@ static const struct denied denied[] = {
 	{"cmake -DCMAKE_PREFIX_PATH=/outside .", "path.outside"},
 };
 
-static void lets_through(void **state)
-{
-	(void)state;
-	programs_allowed(allowed, COUNT(allowed));
-}
-
-static void stops(void **state)
-{
-	(void)state;
-	programs_denied(denied, COUNT(denied));
-}
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lets_through),
-		cmocka_unit_test(stops),
-	};
-
-	return cmocka_run_group_tests(tests, programs_make, rig_remove);
+	return programs_run(programs_make, allowed, COUNT(allowed), denied, COUNT(denied));
 }

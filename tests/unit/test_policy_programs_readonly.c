@@ -82,24 +82,7 @@ static int make_readonly(void **state)
 	return 0;
 }
 
-static void lets_through(void **state)
-{
-	(void)state;
-	programs_allowed(allowed, COUNT(allowed));
-}
-
-static void stops(void **state)
-{
-	(void)state;
-	programs_denied(denied, COUNT(denied));
-}
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lets_through),
-		cmocka_unit_test(stops),
-	};
-
-	return cmocka_run_group_tests(tests, make_readonly, rig_remove);
+	return programs_run(make_readonly, allowed, COUNT(allowed), denied, COUNT(denied));
 }
