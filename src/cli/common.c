@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <limits.h>
 #include "context/file.h"
 #include "src/base/git.h"
@@ -131,4 +132,17 @@ int need_option(const struct verb *v, const struct args *args, int k, struct err
 		return 0;
 	return error_set(err, ERR_USAGE, "%s: --%s is missing (see 'dev-team %s --help')", v->name,
 		v->options[k].name, v->name);
+}
+
+int read_seconds(
+	const char *name, const char *text, long min, long max, long *out, struct error *err)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtol(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || *end || errno || *out < min || *out > max)
+		return error_set(err, ERR_USAGE, "bad value '%.40s' of --%s: must be %ld to %ld",
+			text, name, min, max);
+	return 0;
 }

@@ -27,6 +27,10 @@ int context_file_path(struct arena *a, const char *given, const char *repo, cons
 /* All of standard input, UTF-8 or not; ERR_USAGE when it is a terminal. */
 int read_input(struct buf *out, size_t max, struct error *err);
 
+/* The value `text` of --NAME: a whole number of min..max seconds. -1: ERR_USAGE. */
+int read_seconds(
+	const char *name, const char *text, long min, long max, long *out, struct error *err);
+
 /* -1 with ERR_USAGE unless option `k` was given. */
 int need_option(const struct verb *v, const struct args *args, int k, struct error *err);
 

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include "context/lease.h"
 #include "src/cli/common.h"
 #include "src/machine/run_script.h"
@@ -17,17 +16,10 @@ static const struct option_spec options[] = {
 
 static int read_wait(const char *text, int *seconds, struct error *err)
 {
-	char *end;
-	long n;
+	long n = WAIT_TO_THE_END;
 
-	*seconds = WAIT_TO_THE_END;
-	if (!text)
-		return 0;
-	errno = 0;
-	n = strtol(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || *end || errno || n > WAIT_MAX)
-		return error_set(err, ERR_USAGE, "bad value '%.40s' of --wait: must be 0 to %d",
-			text, WAIT_MAX);
+	if (text && read_seconds("wait", text, 0, WAIT_MAX, &n, err) < 0)
+		return -1;
 	*seconds = (int)n;
 	return 0;
 }

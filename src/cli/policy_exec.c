@@ -5,21 +5,14 @@
 #include "src/cli/interrupt.h"
 #include "src/cli/policy_report.h"
 
-enum { TIMEOUT_MAX = 604800 };
+enum { TIMEOUT_MAX = 86400 }; /* as a policy may say */
 
 static int read_timeout(const char *text, unsigned *out, struct error *err)
 {
-	char *end;
-	long n;
+	long n = 0;
 
-	*out = 0;
-	if (!text)
-		return 0;
-	errno = 0;
-	n = strtol(text, &end, 10);
-	if (text[0] < '1' || text[0] > '9' || *end || errno || n > TIMEOUT_MAX)
-		return error_set(err, ERR_USAGE, "bad value '%.40s' of --timeout: must be 1 to %d",
-			text, TIMEOUT_MAX);
+	if (text && read_seconds("timeout", text, 1, TIMEOUT_MAX, &n, err) < 0)
+		return -1;
 	*out = (unsigned)n;
 	return 0;
 }
