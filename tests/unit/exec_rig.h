@@ -93,6 +93,14 @@ static inline void assert_no_lock_file(void)
 	assert_int_equal(access(".W-1.validating-1.exec", F_OK), -1);
 }
 
+/* The guard has done all that it does: its name goes last. */
+static inline void await_guard(void)
+{
+	for (int i = 0; i < 60000 && access(".W-1.validating-1.exec", F_OK) == 0; i++)
+		usleep(1000);
+	assert_no_lock_file();
+}
+
 static inline pid_t number_in(const char *name)
 {
 	pid_t pid;
