@@ -100,3 +100,15 @@ int check_inner(struct check *c, const struct call *call, size_t first, size_t n
 		return -1;
 	return asked(c, RULE_WRAPPER, call->args[0].at, inner.args[0].text, program, 0);
 }
+
+bool bin_has_only(struct str s, const char *more)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		char ch = s.p[i];
+
+		if (!((ch >= '0' && ch <= '9') || (ch >= 'a' && ch <= 'z') ||
+			    (ch >= 'A' && ch <= 'Z') || (ch && strchr(more, ch))))
+			return false;
+	}
+	return true;
+}

@@ -53,4 +53,7 @@ int check_pytest(struct check *c, const struct call *call);
 int check_format(struct check *c, const struct call *call);
 int check_ar(struct check *c, const struct call *call);
 
+/* Only letters and digits of ASCII, and those in `more`. */
+bool bin_has_only(struct str s, const char *more);
+
 #endif

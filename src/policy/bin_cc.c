@@ -19,18 +19,6 @@ static bool in_list(struct str s, const char *const *list)
 	return false;
 }
 
-static bool plain(struct str s, const char *more)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		char ch = s.p[i];
-
-		if (!((ch >= '0' && ch <= '9') || (ch >= 'a' && ch <= 'z') ||
-			    (ch >= 'A' && ch <= 'Z') || (ch && strchr(more, ch))))
-			return false;
-	}
-	return true;
-}
-
 static int no(struct walk *w, const char *why)
 {
 	return bin_refuse(w->c, RULE_OPTION, &w->call->args[w->i], why);
@@ -156,10 +144,10 @@ static int take_f(struct walk *w, struct str text)
 	if (in_list(text, linkers))
 		return 0;
 	if (equals == text.n) {
-		if (plain(text, "-+") && !str_starts(text, "-fplugin"))
+		if (bin_has_only(text, "-+") && !str_starts(text, "-fplugin"))
 			return 0;
 	} else if (in_list(str_sub(text, 0, equals), f_values) &&
-		   plain(str_sub(text, equals, text.n), "=-+,._:/")) {
+		   bin_has_only(str_sub(text, equals, text.n), "=-+,._:/")) {
 		return 0;
 	}
 	return no(w, "not known or not allowed in a compiler");
@@ -277,7 +265,7 @@ static int take_w(struct walk *w, struct str text)
 	if (str_starts(text, "-Wp,-D") &&
 		str_find(str_sub(text, 4, text.n), STR(",")) == text.n - 4)
 		return 0;
-	if (plain(text, "-+=_"))
+	if (bin_has_only(text, "-+=_"))
 		return 0;
 	return no(w, "not known or not allowed in a compiler");
 }
@@ -299,20 +287,20 @@ static int take_option(struct walk *w, const struct arg *arg)
 		return take_w(w, text);
 	if (str_starts(text, "-f"))
 		return take_f(w, text);
-	if (str_starts(text, "-l") && plain(text, "-._+:"))
+	if (str_starts(text, "-l") && bin_has_only(text, "-._+:"))
 		return 0;
-	if (str_starts(text, "-O") && plain(text, "-") && text.n < 8)
+	if (str_starts(text, "-O") && bin_has_only(text, "-") && text.n < 8)
 		return 0;
-	if (str_starts(text, "-g") && plain(text, "-=+") && !str_starts(text, "-gcc"))
+	if (str_starts(text, "-g") && bin_has_only(text, "-=+") && !str_starts(text, "-gcc"))
 		return 0;
 	if ((str_starts(text, "-std=") || str_starts(text, "--std=") ||
 		    str_starts(text, "-stdlib=") || str_starts(text, "--target=") ||
 		    str_starts(text, "-print-file-name=") ||
 		    str_starts(text, "-print-prog-name=") || str_starts(text, "--param=") ||
 		    str_starts(text, "-rtlib=")) &&
-		plain(text, "-=+._"))
+		bin_has_only(text, "-=+._"))
 		return 0;
-	if (str_starts(text, "-m") && plain(text, "-=+.,_") && !str_starts(text, "-mllvm"))
+	if (str_starts(text, "-m") && bin_has_only(text, "-=+.,_") && !str_starts(text, "-mllvm"))
 		return 0;
 	return no(w, "not known or not allowed in a compiler");
 }
@@ -370,7 +358,7 @@ int check_cc(struct check *c, const struct call *call)
 /* make and the shells that it starts read these values again. */
 static bool survives_make(struct str s)
 {
-	return plain(s, " -+=_.,:/%@^");
+	return bin_has_only(s, " -+=_.,:/%@^");
 }
 
 static int check_words(struct check *c, struct str value, struct str cwd, struct span at)

@@ -4,18 +4,6 @@
  */
 #include "src/policy/bin.h"
 
-static bool has_only(struct str s, const char *more)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		char ch = s.p[i];
-
-		if (!((ch >= '0' && ch <= '9') || (ch >= 'a' && ch <= 'z') ||
-			    (ch >= 'A' && ch <= 'Z') || (ch && strchr(more, ch))))
-			return false;
-	}
-	return true;
-}
-
 /* Variables by which make itself, or the shell that it starts, runs something else. */
 static bool is_special(struct str name)
 {
@@ -72,7 +60,7 @@ static int check_variable_of(
 	if (arg->origin != ARG_KNOWN && !arg->commits)
 		return bin_refuse(
 			c, RULE_ASSIGN_VALUE, arg, "the value of a variable must be known");
-	if (!has_only(value.text, takes_words(name) ? " ._:/@+,=-%" : "._:/@+,=-%"))
+	if (!bin_has_only(value.text, takes_words(name) ? " ._:/@+,=-%" : "._:/@+,=-%"))
 		return bin_refuse(c, RULE_ASSIGN_VALUE, arg,
 			"a byte that make or its shell would take for more than itself");
 	if (value.text.n && str_find(value.text, STR("/")) < value.text.n &&
@@ -90,7 +78,7 @@ static int check_goal(struct check *c, const struct call *call, const struct arg
 	if (arg->origin != ARG_KNOWN)
 		return bin_refuse(
 			c, RULE_VALUE_DYNAMIC, arg, "a target that is not known from the text");
-	if (!has_only(arg->text, "._:/@+,-%~"))
+	if (!bin_has_only(arg->text, "._:/@+,-%~"))
 		return bin_refuse(c, RULE_OPERAND, arg,
 			"a byte that make or its shell would take for more than itself");
 	if (str_find(arg->text, STR("/")) < arg->text.n)

@@ -8,18 +8,6 @@ static int refuse(struct check *c, enum rule rule, const struct arg *arg, const 
 	return asked(c, rule, arg->at, arg->text, STR(""), -1);
 }
 
-static bool all_of(struct str s, const char *more)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		char ch = s.p[i];
-
-		if (!((ch >= '0' && ch <= '9') || (ch >= 'a' && ch <= 'z') ||
-			    (ch >= 'A' && ch <= 'Z') || (ch && strchr(more, ch))))
-			return false;
-	}
-	return true;
-}
-
 /* Counts, sizes and durations: 10, -5, +3, 1.5, 30s, 4K, 50%. */
 static int check_number(struct check *c, const struct arg *arg)
 {
@@ -27,7 +15,8 @@ static int check_number(struct check *c, const struct arg *arg)
 
 	for (size_t i = 0; i < arg->text.n; i++)
 		digit |= arg->text.p[i] >= '0' && arg->text.p[i] <= '9';
-	if (!all_of(arg->text, ".+-%") || arg->text.n > 40 || (!digit && arg->origin == ARG_KNOWN))
+	if (!bin_has_only(arg->text, ".+-%") || arg->text.n > 40 ||
+		(!digit && arg->origin == ARG_KNOWN))
 		return refuse(c, RULE_OPERAND, arg, "not a number");
 	return 0;
 }
@@ -57,7 +46,7 @@ static int check_name(struct check *c, const struct arg *arg)
 {
 	if (arg->origin != ARG_KNOWN)
 		return refuse(c, RULE_VALUE_DYNAMIC, arg, "only known at run time: a name");
-	if (!arg->text.n || arg->text.p[0] == '-' || !all_of(arg->text, "._+-"))
+	if (!arg->text.n || arg->text.p[0] == '-' || !bin_has_only(arg->text, "._+-"))
 		return refuse(c, RULE_OPERAND, arg, "not a plain name");
 	return 0;
 }
