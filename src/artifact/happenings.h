@@ -1,0 +1,55 @@
+/*
+ * Rows of happening.h: id, name, severity, fields, what it tells. Fields: "name:kind" with a blank
+ * between, kind one of s (text), n (number), b (true or false), a (array), o (object); `?` behind
+ * the kind: may be missing. Sorted by room.
+ */
+HAPPENING(RESOLVED_PARALLELISM, "ResolvedParallelism", "info",
+	"maxConcurrent:n source:s plans:a? harnesses:o? clampedFrom:n?",
+	"the cap of issues at one time was settled when the pipeline was loaded")
+HAPPENING(DELAYED_REQUEUE, "DelayedRequeue", "info", "reason:s until:s?",
+	"an issue was put back for a reason that is not capacity")
+HAPPENING(REQUEUE, "Requeue", "info",
+	"trigger:s rescored:b failure:s? oldPosition:n? newPosition:n?",
+	"a failed issue went back into the queue")
+HAPPENING(RETRIAGE_STORM, "RetriageStorm", "warning", "count:n windowHours:n",
+	"one issue was triaged again more than ten times in a day")
+HAPPENING(WORKTREE_OWNERSHIP_MISMATCH, "WorktreeOwnershipMismatch", "critical",
+	"worktreePath:s reason:s expectedClone:s actualClone:s? guard:s",
+	"a worktree that should be adopted belongs to another clone")
+HAPPENING(PORT_COLLISION, "PortCollision", "info", "worktreePath:s candidate:n port:n? attempted:a",
+	"the port that the path gives is taken")
+HAPPENING(MERGE_CONFLICT, "MergeConflict", "critical", "branch:s target:s paths:a attempt:n",
+	"the branch does not merge into its target; the run is suspended")
+HAPPENING(REBASE_CONFLICT, "RebaseConflict", "critical", "branch:s target:s paths:a attempt:n",
+	"the branch does not rebase onto its target; the run is suspended")
+HAPPENING(MODEL_DEPRECATED, "ModelDeprecated", "advisory",
+	"alias:s modelId:s removedAt:s? replacementAlias:s?", "an alias is past its deprecation")
+HAPPENING(MODEL_DEPRECATION_GRACE_PERIOD, "ModelDeprecationGracePeriod", "warning",
+	"alias:s removedAt:s", "an alias will be removed within 30 days")
+HAPPENING(MODEL_REMOVED, "ModelRemoved", "critical", "alias:s modelId:s removedAt:s",
+	"an alias is past its removal; the pipeline does not load")
+HAPPENING(UNKNOWN_HARNESS, "UnknownHarness", "critical", "harness:s",
+	"a stage names a harness that nobody has registered")
+HAPPENING(HARNESS_UNAVAILABLE, "HarnessUnavailable", "critical", "harness:s reason:s detail:s?",
+	"the harness of a stage cannot be used")
+HAPPENING(HARNESS_PROBE_FAILED, "HarnessProbeFailed", "warning", "harness:s detail:s?",
+	"the version of a harness could not be told")
+HAPPENING(HARNESS_FALLBACK, "HarnessFallback", "info", "from:s to:s reason:s detail:s?",
+	"the next harness of the chain was taken")
+HAPPENING(INDEPENDENCE_VIOLATED, "IndependenceViolated", "error",
+	"chain:a effectiveChain:a forbidden:a from:a onFailure:s",
+	"no harness is left that the stages before have not used")
+HAPPENING(CYCLIC_INDEPENDENCE_CONSTRAINT, "CyclicIndependenceConstraint", "critical",
+	"constraints:a", "a stage wants to be independent of itself or of a later one")
+HAPPENING(BUDGET_EXCEEDED, "BudgetExceeded", "warning", "harness:s? maxBudgetUsd:n costUsd:n",
+	"a stage has cost more than it may")
+HAPPENING(AGENT_TIMEOUT, "AgentTimeout", "warning", "harness:s seconds:n",
+	"a stage took longer than it may")
+HAPPENING(ARTIFACT_SCHEMA_RETRY, "ArtifactSchemaRetry", "info", "artifact:s fault:s",
+	"an artifact was right at the second try")
+HAPPENING(ARTIFACT_SCHEMA_INVALID, "ArtifactSchemaInvalid", "critical", "artifact:s fault:s",
+	"an artifact was wrong at the second try too")
+HAPPENING(LEDGER_KEY_AMBIGUOUS, "LedgerKeyAmbiguous", "warning", "harness:s pipeline:s",
+	"no account can be told for a harness")
+HAPPENING(DATABASE_ISOLATION_REQUIRED, "DatabaseIsolationRequired", "critical", "stages:a",
+	"stages that run at the same time use a database, and there is no pool of branches")

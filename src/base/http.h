@@ -1,0 +1,44 @@
+/*
+ * http.h: one HTTP request and its answer. The only user of libcurl, which is opened at the first
+ * call, not at start-up. No redirects to another host, no proxies but the environment's, no
+ * cookies, certificates always checked; what stands in a header is never in an error's text.
+ */
+#ifndef DT_HTTP_H
+#define DT_HTTP_H
+
+#include "src/base/buf.h"
+
+struct http_request {
+	const char *method;         /* "GET", "POST" */
+	const char *url;            /* http or https */
+	const char *const *headers; /* `Name: value`, NULL-ended; may be NULL */
+	struct str body;
+	unsigned connect_timeout_s, timeout_s; /* 0: 10 and 300 */
+	size_t max; /* bytes of the answer; more is ERR_SYSTEM. 0: 16 MiB */
+	int cancel; /* descriptor; once it is readable the request ends. 0: none */
+	/* Called for each piece of the body as it comes, with the status known; may be NULL (the
+	 * body is then collected). -1 ends the request with *err as it filled it. */
+	int (*on_data)(void *data, long status, struct str piece, struct error *err);
+	void *data;
+};
+
+enum http_fate {
+	HTTP_ANSWERED,
+	HTTP_UNREACHABLE, /* no name, no connection, no TLS: nothing was sent */
+	HTTP_TIMEOUT,
+	HTTP_BROKEN, /* the connection ended in the middle */
+	HTTP_CANCELLED,
+};
+
+struct http_answer {
+	enum http_fate fate;
+	long status;        /* HTTP_ANSWERED */
+	struct buf body;    /* the caller's: buf_release() */
+	long retry_after_s; /* of the header `Retry-After` in seconds; -1: none */
+};
+
+/* 0 when there is a fate to look at; -1 with *err when the request could not even be made (no
+ * libcurl, a URL that is none, on_data gave -1, too long). */
+int http_send(const struct http_request *r, struct http_answer *a, struct error *err);
+
+#endif

@@ -1,0 +1,145 @@
+/*
+ * resource.h: Pipeline, WorktreePool, SubscriptionPlan and DatabaseBranchPool: documents of the
+ * form apiVersion, kind, metadata, spec. Tables (one row a field: key, kind, limits, default, what
+ * it means) read them, check them, make their JSON Schema and docs/resources.md.
+ *
+ * Ownership: all of it lives in the arena that was passed in. Defaults are filled in.
+ */
+#ifndef DT_RESOURCE_H
+#define DT_RESOURCE_H
+
+#include "src/base/yml.h"
+
+enum { CONCURRENT_MAX = 20 };
+
+struct words { /* a list of texts */
+	const char *const *list;
+	size_t n;
+};
+
+enum isolation { ISOLATION_WORKTREE, ISOLATION_INPLACE };
+enum stage_kind { STAGE_AGENT, STAGE_REVIEW_CLASSIFIER, STAGE_REVIEW_FANOUT };
+enum schedule { SCHEDULE_NOW, SCHEDULE_OFF_PEAK, SCHEDULE_QUOTA_PERMITTING, SCHEDULE_DEFER_LOW };
+enum database_access { DATABASE_NONE, DATABASE_READ, DATABASE_WRITE, DATABASE_MIGRATE };
+enum failure_strategy { FAILURE_ABORT, FAILURE_RETRY, FAILURE_PAUSE, FAILURE_CONTINUE };
+enum billing { BILLING_WINDOW, BILLING_MONTHLY, BILLING_PER_TOKEN };
+
+struct stage_spec {
+	const char *name, *agent;
+	unsigned line, col;
+	enum stage_kind kind;
+	enum isolation isolation;
+	bool holds_gate;
+	const char *model;     /* as written; NULL: inherit */
+	double max_budget_usd; /* 0: none */
+	const char *harness;   /* resolved: never `inherit` */
+	struct words fallback; /* resolved */
+	bool fallback_declared;
+	struct words independent_of; /* requiresIndependentHarnessFrom */
+	struct words needs;          /* `requires`: capabilities */
+	enum schedule schedule;
+	int64_t estimate_in, estimate_out; /* tokens; 0, 0: not declared */
+	bool estimate_frozen;
+	enum database_access database;
+	bool failure_declared;
+	enum failure_strategy on_failure;
+	unsigned max_retries;
+	const char *failure_on; /* `on:`; NULL: any */
+	int64_t timeout_s;      /* 0: the harness's own */
+	const char *artifact;   /* name of the artifact schema; NULL: none */
+};
+
+struct pipeline {
+	const char *name, *file;
+	bool parallel;           /* there is a `parallelism` */
+	unsigned max_concurrent; /* as declared; 0: not */
+	const char *worktree_pool;
+	const char *target_branch;   /* branching.targetBranch; "main" */
+	const char *branch_pattern;  /* branching.pattern; NULL: none */
+	const char *default_model;   /* "sonnet" */
+	const char *default_harness; /* "claude-code" */
+	struct words default_fallback;
+	struct words plans; /* subscriptionPlans */
+	const char *tenant, *account;
+	double tenant_share;    /* -1: not declared */
+	double cost_budget_usd; /* 0: none */
+	int64_t off_peak_max_wait_s;
+	struct stage_spec *stages;
+	size_t n_stages;
+};
+
+struct worktree_pool_spec {
+	const char *name, *file;
+	const char *root; /* ~ expanded */
+	bool root_declared, repo_local, strict;
+	unsigned stale_days, base_port;
+	bool on_merge, on_abort, on_timeout;
+	struct words database_pools, plans;
+};
+
+struct off_peak_window {
+	const char *tz, *hours, *days; /* days NULL: all */
+};
+
+struct subscription_plan {
+	const char *name, *file, *harness;
+	enum billing billing;
+	int64_t window_s, quota_tokens; /* 0: none */
+	bool off_peak;
+	double multiplier;
+	struct off_peak_window *windows;
+	size_t n_windows;
+	const char *verified; /* date; NULL: missing */
+	double pacing, hard_cap;
+	const char *quota_source;
+};
+
+struct database_pool_spec {
+	const char *name, *file, *adapter, *connection_env, *branch_from, *target_env;
+	struct words additional_envs;
+	const char *create_on, *reclaim_on;
+	unsigned max_concurrent, warm;
+	int64_t ttl_s, abandon_s; /* ttl 0: none */
+	bool from_branch;
+	bool migrations, on_create;
+	const char *migration_command, *migration_cwd;
+	const struct yml *credentials; /* map; NULL: none */
+};
+
+struct resources {
+	struct pipeline *pipelines;
+	struct worktree_pool_spec *pools;
+	struct subscription_plan *plans;
+	struct database_pool_spec *databases;
+	size_t n_pipelines, n_pools, n_plans, n_databases;
+	struct error *faults; /* every one, in the order of files and lines */
+	size_t n_faults;
+};
+
+/* Reads each *.yaml, *.yml of folder `dir` (sorted; not below it), or the one file `dir`. Of a file
+ * with a fault the rest is checked too. 0 also with faults; -1: ERR_SYSTEM, ERR_USAGE (no folder).
+ */
+int resources_load(struct arena *a, const char *dir, struct resources *out, struct error *err);
+/* The same, -1 with the first fault when there is one. */
+int resources_need(struct arena *a, const char *dir, struct resources *out, struct error *err);
+
+/* NULL: there is none of that name. */
+const struct pipeline *resources_pipeline(const struct resources *r, const char *name);
+const struct worktree_pool_spec *resources_pool(const struct resources *r, const char *name);
+const struct subscription_plan *resources_plan(const struct resources *r, const char *name);
+const struct database_pool_spec *resources_database(const struct resources *r, const char *name);
+const struct stage_spec *pipeline_stage(const struct pipeline *p, const char *name);
+
+/* The pool that a repository without any resource gets: all defaults. */
+struct worktree_pool_spec worktree_pool_default(struct arena *a);
+
+/* Whether pipelines may use worktrees at all, from AI_SDLC_PARALLELISM: trimmed, any case; unset
+ * and empty are `on`; off, disabled, false, 0 are off; `experimental`; all else is on. */
+enum parallelism_mode { PARALLELISM_OFF, PARALLELISM_EXPERIMENTAL, PARALLELISM_ON };
+enum parallelism_mode parallelism_mode(const char *value);
+
+/* ISO 8601 duration P[nD][T[nH][nM][nS]], also nW; not empty; in seconds. -1: it is something else.
+ */
+int duration_parse(const char *text, int64_t *seconds);
+
+#endif
