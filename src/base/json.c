@@ -345,6 +345,21 @@ bool json_is_true(const json *j)
 	return cJSON_IsTrue(j);
 }
 
+bool json_is_bool(const json *j)
+{
+	return cJSON_IsBool(j);
+}
+
+bool json_is_null(const json *j)
+{
+	return cJSON_IsNull(j);
+}
+
+bool json_is_number(const json *j)
+{
+	return cJSON_IsNumber(j);
+}
+
 const json *json_get(const json *object, const char *key)
 {
 	const json *c = object ? object->child : NULL;
@@ -376,6 +391,11 @@ int64_t json_int(const json *j, int64_t otherwise)
 		j->valuedouble != (double)(int64_t)j->valuedouble)
 		return otherwise;
 	return (int64_t)j->valuedouble;
+}
+
+double json_number(const json *j, double otherwise)
+{
+	return cJSON_IsNumber(j) ? j->valuedouble : otherwise;
 }
 
 size_t json_len(const json *array)
@@ -445,6 +465,17 @@ void json_put_int(json *object, const char *key, int64_t value)
 {
 	assert(value <= JSON_MAX_INT && value >= -JSON_MAX_INT);
 	json_put(object, key, need(cJSON_CreateNumber((double)value)));
+}
+
+void json_put_number(json *object, const char *key, double value)
+{
+	assert(value <= (double)JSON_MAX_INT && value >= -(double)JSON_MAX_INT);
+	json_put(object, key, need(cJSON_CreateNumber(value)));
+}
+
+void json_put_null(json *object, const char *key)
+{
+	json_put(object, key, need(cJSON_CreateNull()));
 }
 
 void json_put_bool(json *object, const char *key, bool value)

@@ -24,12 +24,16 @@ bool json_is_object(const json *j);
 bool json_is_array(const json *j);
 bool json_is_string(const json *j);
 bool json_is_true(const json *j);
+bool json_is_bool(const json *j);
+bool json_is_null(const json *j); /* the value null; not: there is none */
+bool json_is_number(const json *j);
 const json *json_get(const json *object, const char *key);     /* NULL if absent */
 const char *json_get_str(const json *object, const char *key); /* NULL if absent or not a string */
 /* A whole number 0..JSON_MAX_INT, or `otherwise`. */
 int64_t json_get_int(const json *object, const char *key, int64_t otherwise);
-int64_t json_int(const json *j, int64_t otherwise); /* the same of a value; NULL is none */
-const char *json_text(const json *j);               /* a string's text, or NULL */
+int64_t json_int(const json *j, int64_t otherwise);  /* the same of a value; NULL is none */
+double json_number(const json *j, double otherwise); /* any number; NULL is none */
+const char *json_text(const json *j);                /* a string's text, or NULL */
 size_t json_len(const json *array);
 const json *json_at(const json *array, size_t i);
 /* First member or item, and the one after it; json_key() is a member's name. */
@@ -47,7 +51,10 @@ json *json_string(struct str value);
 json *json_copy(const json *j);
 void json_put_str(json *object, const char *key, struct str value);
 void json_put_int(json *object, const char *key, int64_t value);
+/* Printed with the digits that it takes to read the same number back. */
+void json_put_number(json *object, const char *key, double value);
 void json_put_bool(json *object, const char *key, bool value);
+void json_put_null(json *object, const char *key);
 void json_put(json *object, const char *key, json *value); /* takes value */
 void json_set(json *object, const char *key, json *value); /* takes value; replaces or adds */
 void json_drop(json *object, const char *key);

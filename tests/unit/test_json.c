@@ -256,6 +256,31 @@ static void texts_are_read_alike_in_both_ways(void **state)
 	}
 }
 
+static void fractions_print_as_they_came_and_kinds_are_told_apart(void **state)
+{
+	static const double values[] = {0.95, 0, -1.5, 1e-9, 12, 0.1};
+	CLEANUP(json_free) json *j = NULL;
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(values); i++) {
+		CLEANUP(json_free) json *made = json_object();
+		CLEANUP(json_free) json *read = NULL;
+		struct error err;
+
+		json_put_number(made, "n", values[i]);
+		buf_clear(&b);
+		json_print(&b, made);
+		assert_int_equal(json_parse(&read, buf_str(&b), &err), 0);
+		assert_true(json_number(json_get(read, "n"), 99) == values[i]);
+	}
+	j = json_object();
+	json_put_null(j, "x");
+	assert_true(json_is_null(json_get(j, "x")) && !json_is_bool(json_get(j, "x")));
+	assert_true(!json_is_null(json_get(j, "y")) && !json_is_number(json_get(j, "y")));
+	assert_true(json_number(json_get(j, "x"), 7) == 7);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,6 +296,7 @@ int main(void)
 		cmocka_unit_test(a_member_is_replaced_in_its_place_or_added),
 		cmocka_unit_test(members_and_items_are_walked),
 		cmocka_unit_test(a_copy_is_whole_and_its_own),
+		cmocka_unit_test(fractions_print_as_they_came_and_kinds_are_told_apart),
 		cmocka_unit_test(deep_nesting_is_refused_not_a_crash),
 		cmocka_unit_test(an_object_of_many_keys_is_read),
 	};
