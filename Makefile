@@ -66,6 +66,7 @@ $(O)/%.o: %.c Makefile $(DEPS)
 # The compiler does not tell that this file takes in others.
 $(O)/src/policy/policy_shipped.o: $(wildcard policies/*.yaml)
 $(O)/src/base/git.o: ALL_CFLAGS += -DLIBGIT2_SO='"$(LIBGIT2_SO)"'
+$(O)/src/base/crypto.o: ALL_CFLAGS += -DLIBCRYPTO_SO='"$(LIBCRYPTO_SO)"'
 
 # Test programs. All of them may use tests/lib; unit tests are one program a file.
 COMMA   := ,

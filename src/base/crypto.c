@@ -1,0 +1,74 @@
+#include <dlfcn.h>
+#define ERR_STATE ERR_STATE_type /* a type there, a word of ours */
+#include <openssl/evp.h>
+#undef ERR_STATE
+#include "src/base/crypto.h"
+
+/* Loading the library takes as long as a whole step does, and most steps need no digest. */
+#define FUNCTIONS(X)                                                                               \
+	X(EVP_Digest)                                                                              \
+	X(EVP_md5)                                                                                 \
+	X(EVP_sha256)
+
+#define MEMBER(name) __typeof__(name) *name;
+static struct {
+	bool open;
+	FUNCTIONS(MEMBER)
+} lib;
+
+#define NAME(name) {#name, offsetof(__typeof__(lib), name)},
+static const struct {
+	const char *name;
+	size_t offset;
+} names[] = {FUNCTIONS(NAME)};
+
+static int library(struct error *err)
+{
+	void *handle;
+
+	if (lib.open)
+		return 0;
+	handle = dlopen(LIBCRYPTO_SO, RTLD_NOW | RTLD_LOCAL);
+	if (!handle)
+		return error_set(err, ERR_SYSTEM, "cannot open the crypto library: %s", dlerror());
+	for (size_t i = 0; i < COUNT(names); i++) {
+		void *function = dlsym(handle, names[i].name);
+
+		if (!function)
+			return error_set(err, ERR_SYSTEM, "no '%s' in the crypto library '%s'",
+				names[i].name, LIBCRYPTO_SO);
+		memcpy((char *)&lib + names[i].offset, &function, sizeof(function));
+	}
+	lib.open = true;
+	return 0;
+}
+
+static int digest(struct str text, const EVP_MD *kind, const char *name, unsigned char *out,
+	struct error *err)
+{
+	if (!kind || !lib.EVP_Digest(text.n ? text.p : "", text.n, out, NULL, kind, NULL))
+		return error_set(err, ERR_SYSTEM, "the crypto library '%s' refuses '%s'",
+			LIBCRYPTO_SO, name);
+	return 0;
+}
+
+int md5(struct str text, unsigned char out[MD5_SIZE], struct error *err)
+{
+	if (library(err) < 0)
+		return -1;
+	return digest(text, lib.EVP_md5(), "md5", out, err);
+}
+
+int sha256_text(struct str text, char out[SHA256_TEXT], struct error *err)
+{
+	unsigned char sum[SHA256_SIZE];
+
+	if (library(err) < 0 || digest(text, lib.EVP_sha256(), "sha256", sum, err) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(sum); i++) {
+		out[2 * i] = "0123456789abcdef"[sum[i] >> 4];
+		out[2 * i + 1] = "0123456789abcdef"[sum[i] & 15];
+	}
+	out[SHA256_TEXT - 1] = '\0';
+	return 0;
+}
