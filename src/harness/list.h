@@ -1,0 +1,3 @@
+/* The harnesses, in the order of the table in docs/harness.md. See adapter.h. */
+HARNESS(claude_code)
+HARNESS(codex)
