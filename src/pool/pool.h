@@ -21,7 +21,7 @@
 #include "src/resource/resource.h"
 #include "src/store/store.h"
 
-enum { PORTS_MAX = 10, PROBES = 10, SLOTS_MAX = 20 };
+enum { PORTS_MAX = 10, PROBES = 10, SLOTS_MAX = 20, PORT_LAST = 65535 };
 
 struct pool {
 	const char *name;
@@ -29,6 +29,7 @@ struct pool {
 	const char *repo; /* main work tree, or the folder of a bare repository: resolved */
 	const char *common;    /* its git folder, resolved */
 	const char *artifacts; /* folder for the events; NULL: none */
+	const char *state;     /* state folder, absolute */
 	unsigned base_port, stale_days;
 	bool strict, on_merge, on_abort, on_timeout;
 	struct disk *disk;
@@ -63,6 +64,7 @@ enum allocation_state { ALLOCATION_MAKING, ALLOCATION_LIVE, ALLOCATION_REMOVING 
 
 struct allocation {
 	const char *branch, *slug, *path, *repo, *pool;
+	const char *common; /* git folder of repo: what tells two repositories apart */
 	const char *base;   /* what the branch was made from; NULL: it was there */
 	const char *sparse; /* folder that alone is checked out; NULL: all */
 	enum allocation_state state;
@@ -76,7 +78,10 @@ struct allocation {
 	const char *boot;   /* boot id of the machine where pid means something */
 	int64_t created;
 	bool made_branch; /* the branch was made with it */
+	const char *tip;  /* commit that it was made at; NULL */
+	bool confirmed;   /* removing: work in it may go too */
 	int64_t mod;      /* of its key */
+	const char *warning; /* of this call, not of the record: ownership, advisory; NULL */
 };
 
 struct allocate_ask {
@@ -90,6 +95,7 @@ struct allocate_ask {
 	unsigned slots, slot_ports;
 	const char *parent; /* branch or path of an allocation of this pool; NULL */
 	const char *run;    /* NULL */
+	pid_t holder;       /* process that holds it from now on; 0: none */
 	const char *issue;  /* whose runtime.json gets the ports; NULL */
 };
 
@@ -144,15 +150,23 @@ struct leak {
 /* All that does not fit together; none is the proof that nothing is orphaned. */
 int pool_audit(struct arena *a, struct pool *p, struct leak **out, size_t *n, struct error *err);
 
-/* The formula of docs/worktree-pool.md#ports of an absolute path, made absolute lexically. */
+/* `path` made absolute, and without `.`, `..` and needless slashes: by its letters alone. -1:
+ * ERR_USAGE for an empty one. */
+int port_path(struct arena *a, const char *path, char **out, struct error *err);
+/* The formula of docs/worktree-pool.md#ports of a path, after port_path(). -1: ERR_USAGE: a base
+ * that is none; ERR_STATE: it would be above PORT_LAST. */
 int port_candidate(const char *path, unsigned base, unsigned *port, struct error *err);
+/* A port in decimal digits alone, 1..PORT_LAST. -1: ERR_USAGE. */
+int port_parse(const char *text, unsigned *port, struct error *err);
+/* Nobody listens there on any address of this machine. */
+bool port_is_free(unsigned port);
 
 struct port_ask {
 	const char *path;
 	unsigned base, count;
-	const char *override; /* NULL or "": none */
-	/* 0 when `port` is free; NULL: by binding 127.0.0.1. */
-	bool (*is_free)(void *data, unsigned port);
+	unsigned behind;                            /* more of them, kept for children */
+	const char *override;                       /* NULL or "": none. Not probed. */
+	bool (*is_free)(void *data, unsigned port); /* NULL: port_is_free() */
 	void *data;
 };
 struct port_answer {
@@ -161,7 +175,8 @@ struct port_answer {
 	size_t n_tried;
 	bool collided, overridden;
 };
-/* A block of `count` ports, each free. -1: ERR_STATE, with the ports that were tried; ERR_USAGE. */
+/* The first of a block of `count` + `behind` ports, each free: that of the candidate or of one of
+ * the nine behind it. -1: ERR_STATE, with those that were tried; ERR_USAGE. */
 int port_find(const struct port_ask *ask, struct port_answer *out, struct error *err);
 
 #endif

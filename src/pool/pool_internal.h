@@ -1,0 +1,153 @@
+/*
+ * pool_internal.h: what the files of this room share: records, changes of the store, git, what a
+ * worktree has that is nowhere else. For src/pool alone.
+ *
+ * Keys of the store (pool.h): at/DIGEST and port/NUMBER, and doing/DIGEST beside an at/DIGEST that
+ * is `making` or `removing`, so that whoever opens a pool finds what is to be repaired without
+ * reading all records.
+ */
+#ifndef DT_POOL_INTERNAL_H
+#define DT_POOL_INTERNAL_H
+
+#include "src/base/digest.h"
+#include "src/pool/pool.h"
+#include "src/store/lock.h"
+
+#define POOL_STORE   "pools"
+#define TRASH_PREFIX ".trash-" /* beside a worktree, its name while it is being removed */
+#define POOL_MARKER  ".pool"   /* in the folder of a pool: tells whether case counts there */
+
+enum { POOL_LOCK_MS = 60000, GIT_S = 300, CHECKOUT_S = 3600 };
+
+/* ---- record.c ---- */
+
+char *key_at(struct arena *a, const char *path);    /* at/DIGEST of an absolute path */
+char *key_doing(struct arena *a, const char *path); /* doing/DIGEST */
+char *key_port(struct arena *a, unsigned port);
+void record_digest(const char *path, char out[DIGEST_TEXT]);
+
+struct str record_text(struct arena *a, const struct allocation *of);
+/* -1: ERR_INPUT for what is no record. */
+int record_parse(
+	struct arena *a, const struct store_kv *kv, struct allocation *out, struct error *err);
+/* Of this path. *there false: none. */
+int record_read(struct arena *a, struct pool *p, const char *path, struct allocation *out,
+	bool *there, struct error *err);
+/* Of all pools and repositories of this user. */
+int record_all(
+	struct arena *a, struct pool *p, struct allocation **out, size_t *n, struct error *err);
+/* It is of this repository, whatever the pool's name or folder was then. */
+bool record_ours(const struct pool *p, const struct allocation *of);
+
+/* This process makes, removes or holds it from now on. */
+void record_claim(struct arena *a, struct allocation *of);
+/* The process in the record is there still; on another boot it is not. False for pid 0. */
+bool record_alive(const struct allocation *of);
+/* Boot id of this machine; "" where it cannot be told. Static. */
+const char *boot_id(void);
+
+/* ---- change.c: one transaction ---- */
+
+struct change {
+	struct arena *arena;
+	struct pool *pool;
+	struct store_guard guards[STORE_OPS_MAX];
+	struct store_op ops[STORE_OPS_MAX];
+	size_t n_guards, n_ops;
+	bool full; /* more than fits; change_commit() says so */
+};
+
+void change_begin(struct change *c, struct arena *a, struct pool *p);
+/* The key is at revision `mod` still; 0: it is not there. */
+void change_guard(struct change *c, const char *key, int64_t mod);
+void change_put(struct change *c, const char *key, struct str value);
+void change_del(struct change *c, const char *key);
+/* at/ with a guard on of->mod, and doing/ as its state wants. */
+void change_record(struct change *c, const struct allocation *of);
+/* The record goes, with a guard on of->mod. Its ports are another's to give back (slot_release()).
+ */
+void change_drop(struct change *c, const struct allocation *of);
+/* *rev (may be NULL): the mod of all that was put. *refused: a guard did not hold, nothing
+ * happened; NULL: that is ERR_STATE. */
+int change_commit(struct change *c, int64_t *rev, bool *refused, struct error *err);
+/* One record alone; of->mod is brought up to date. */
+int record_put(struct arena *a, struct pool *p, struct allocation *of, struct error *err);
+
+/* ---- admin.c: git ---- */
+
+/* `at` NULL: in the repository; else in this work tree. *status NULL: anything but 0 is an error.
+ * `out` (may be NULL) gets stdout and stderr. */
+int pool_git(struct pool *p, const char *at, const char *const *args, struct buf *out, int *status,
+	struct error *err);
+/* The same with more environment and a time limit. */
+int pool_git_env(struct pool *p, const char *at, const char *const *args, const char *const *env,
+	unsigned limit_s, struct buf *out, int *status, struct error *err);
+/* One at a time in this repository: what writes to its `worktrees` folder, refs or configuration.
+ * Hold it shortly; never while files are checked out or deleted. */
+int admin_lock(struct pool *p, struct lock **out, struct error *err);
+
+/* ---- places.c: worktrees as the repository has them, without starting git ---- */
+
+struct place {
+	const char *admin;  /* COMMON/worktrees/NAME */
+	const char *path;   /* of the worktree; NULL: the admin folder does not say */
+	const char *branch; /* NULL: detached */
+	const char *commit; /* detached: the commit, or "" */
+	const char *locked; /* reason, may be ""; NULL: not locked */
+	const char *busy;   /* "merge", "rebase" ... in progress; NULL */
+	bool there;         /* PATH/.git is there and leads here */
+};
+/* Sorted by admin. */
+int places_read(
+	struct arena *a, const char *common, struct place **out, size_t *n, struct error *err);
+/* One by its admin folder. */
+void place_look(struct arena *a, const char *admin, struct place *out);
+/* The lock's own text names a process (`pid 123`) that is dead, or says `initializing` and nobody
+ * can be at it any more. */
+bool lock_is_dead(struct arena *a, const struct place *at);
+
+/* ---- work.c: what must not be lost ---- */
+
+/*
+ * Why it must stay, the first that holds of: busy (made or removed by a live process), live,
+ * children, foreign, locked, uncommitted, unpushed, unsure. KEEP_NOTHING: may go. `confirmed`: do
+ * not look for uncommitted and unpushed work. *text: for people.
+ */
+int pool_keep(struct arena *a, struct pool *p, const struct allocation *of, bool confirmed,
+	enum keep_reason *why, const char **text, struct error *err);
+/* The last two of them, of a worktree at `path` (it may have been moved to its trash name). */
+int work_keep(struct arena *a, struct pool *p, const char *path, enum keep_reason *why,
+	const char **text, struct error *err);
+
+/* ---- trash.c ---- */
+
+char *trash_path(struct arena *a, const char *path);
+/* The folder and all below it; links are not followed. */
+int trash_delete(const char *path, struct error *err);
+/* The whole removal of one allocation, two-phase, with its ports and record. -1: ERR_STATE with why
+ * it is kept. */
+int pool_remove(struct arena *a, struct pool *p, struct allocation *of, bool confirmed,
+	bool *removed, struct error *err);
+
+/* ---- repair.c ---- */
+
+/* Finishes or takes back what dead processes left of this repository. */
+int pool_repair(struct arena *a, struct pool *p, struct error *err);
+
+/* ---- slots.c, live.c ---- */
+
+/* Picks the block of ports and sets of->port, ports, slots, slot_ports, parent; adds what takes the
+ * ports (and checks on the parent) to `c`, which has the record already not. */
+int slot_choose(struct arena *a, struct pool *p, const struct allocate_ask *ask,
+	struct allocation *of, struct change *c, struct error *err);
+/* Adds what gives the ports of `of` back: to nobody, or to the parent. */
+int slot_release(struct arena *a, struct pool *p, const struct allocation *of, struct change *c,
+	struct error *err);
+/* How many allocations have it as parent; *first: path of one, or NULL. */
+int slot_children(struct arena *a, struct pool *p, const struct allocation *of, size_t *n,
+	const char **first, struct error *err);
+/* *who: what works in it, for people; NULL: nobody. */
+int pool_live(struct arena *a, struct pool *p, const struct allocation *of, const char **who,
+	struct error *err);
+
+#endif
