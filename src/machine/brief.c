@@ -160,34 +160,80 @@ static void add_record_command(struct buf *out, const struct context_file *f, co
 	buf_addf(out, " --result WORD <<'%s'\nYOUR ANSWER\n%s\n", mark, mark);
 }
 
-int brief_write(const struct context_file *f, const char *id, struct buf *out, struct error *err)
+/* The outstanding action of an agent; *array is the caller's. */
+static int find_action(const struct context_file *f, const char *id, json **array,
+	const json **action, struct error *err)
 {
-	CLEANUP(json_free) json *array = NULL;
-	const json *a;
-
-	if (actions_load(&f->doc, &array, err) < 0)
+	if (actions_load(&f->doc, array, err) < 0)
 		return -1;
-	a = actions_find(array, id);
-	if (!a)
+	*action = actions_find(*array, id);
+	if (!*action)
 		return past_refuse(f, id, err);
-	if (strcmp(json_get_str(a, "action"), "spawn_agent") != 0)
+	if (strcmp(json_get_str(*action, "action"), "spawn_agent") != 0)
 		return error_set(
 			err, ERR_INPUT, "action '%.200s' is a script: 'dev-team exec' runs it", id);
+	return 0;
+}
+
+static void add_task(
+	struct buf *out, const struct context_file *f, const char *id, const json *action)
+{
 	buf_addf(out, "# %s\n\n", id);
-	add_line(out, "Task", json_get_str(a, "message"));
-	add_line(out, "Agent", json_get_str(a, "agent"));
-	add_line(out, "Skill", json_get_str(a, "skill"));
-	add_line(out, "Arguments", json_get_str(a, "args"));
+	add_line(out, "Task", json_get_str(action, "message"));
+	add_line(out, "Agent", json_get_str(action, "agent"));
+	add_line(out, "Skill", json_get_str(action, "skill"));
+	add_line(out, "Arguments", json_get_str(action, "args"));
 	add_line(out, "Context file", f->path);
 	add_line(out, "Pull request", context_get(&f->doc, "pr_url").p);
-	add_trouble(out, f, a);
-	add_sections(out, f, a);
+	add_trouble(out, f, action);
+	add_sections(out, f, action);
 	buf_addf(out,
 		"\n## How you answer\n\nYour answer becomes section '%s'. Its result is one word: "
 		"%s\n",
-		json_get_str(a, "write_section"), json_get_str(a, "result_format"));
+		json_get_str(action, "write_section"), json_get_str(action, "result_format"));
+}
+
+int brief_write(const struct context_file *f, const char *id, struct buf *out, struct error *err)
+{
+	CLEANUP(json_free) json *array = NULL;
+	const json *action;
+
+	if (find_action(f, id, &array, &action, err) < 0)
+		return -1;
+	add_task(out, f, id, action);
 	buf_adds(out, "Record it with this one command, WORD and YOUR ANSWER replaced, nothing "
 		      "else changed:\n\n");
 	add_record_command(out, f, id);
+	return 0;
+}
+
+static void add_instructions(struct buf *out, const char *heading, const struct instructions *i)
+{
+	if (!i->text.n)
+		return;
+	buf_addf(out, "\n## %s\n\n", heading);
+	buf_add(out, i->text);
+	buf_addc(out, '\n');
+}
+
+int brief_prompt(const struct context_file *f, const char *id, const struct instructions *role,
+	const struct instructions *skill, struct buf *out, struct error *err)
+{
+	CLEANUP(json_free) json *array = NULL;
+	const json *action;
+
+	if (find_action(f, id, &array, &action, err) < 0)
+		return -1;
+	buf_adds(out, "You work alone on the task below and nobody can be asked. All that you need "
+		      "is in this text and in the repository. Nothing is to be loaded, fetched or "
+		      "recorded with dev-team, whatever your role says about a brief, a skill to "
+		      "load or a command that records: the last message that you write is the "
+		      "answer.\n\n");
+	add_task(out, f, id, action);
+	buf_adds(out, "Your last message is taken as it is. Its last line is the JSON object that "
+		      "your skill or role asks for; where they ask for none: {\"status\": "
+		      "\"WORD\"}\n");
+	add_instructions(out, "Your role", role);
+	add_instructions(out, "Your skill", skill);
 	return 0;
 }

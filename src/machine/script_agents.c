@@ -276,7 +276,7 @@ int agents_find(const struct script_agents *s, const json *action,
 		return misplaced(s, other, "a script's", "scripts", err);
 	if (other)
 		return misplaced(s, other, "an agent's", "answers", err);
-	return script ? 0 : no_entry(s, action, err);
+	return script || s->others ? 0 : no_entry(s, action, err);
 }
 
 int agents_turn(const struct script_agents *s, const struct script_entry *entry, size_t use,

@@ -45,6 +45,7 @@ struct script_entries {
 struct script_agents {
 	const char *file;
 	struct script_entries answers, scripts;
+	bool others; /* an agent without an entry is asked elsewhere; set by the caller */
 };
 
 /* -1: ERR_INPUT with FILE:LINE:COL. */
@@ -54,8 +55,8 @@ int agents_load(struct arena *a, const char *path, struct script_agents *s, stru
 
 /*
  * The entry that plays `action`: that of its id, else of its section, else `Fix N` for the sections
- * Fix 1, Fix 2... *entry is NULL for a run_script that is to be run as it is. -1: an agent's action
- * without an entry.
+ * Fix 1, Fix 2... *entry is NULL for a run_script that is to be run as it is, and with `others` for
+ * an agent's action that has none; without, that is -1.
  */
 int agents_find(const struct script_agents *s, const json *action,
 	const struct script_entry **entry, struct error *err);

@@ -1,5 +1,6 @@
 #include "context/lease.h"
 #include "src/machine/actions.h"
+#include "src/machine/agent_runs.h"
 #include "src/machine/agents_uses.h"
 #include "src/machine/edit.h"
 #include "src/machine/engine.h"
@@ -150,13 +151,16 @@ static bool answer_of(struct redo *r, const struct once *c, const char *id, stru
 	return true;
 }
 
-/* A scripted agent's turn stands before its answer. */
+/* A scripted agent's turn, and what a harness did, stand before the answer. */
 static void note_turns(struct context_file *f, const struct once *c)
 {
 	for (const json *e = json_first(c->events); e; e = json_next(e)) {
-		const char *entry = json_get_str(e, "entry"), *action = json_get_str(e, "action");
+		const char *entry = json_get_str(e, "entry"), *action = json_get_str(e, "action"),
+			   *type = json_get_str(e, "type");
 
-		if (entry && action)
+		if (type && strcmp(type, AGENT_RUN) == 0)
+			agent_run_note(f, e);
+		else if (entry && action)
 			agents_note(f, entry, action);
 	}
 }

@@ -278,6 +278,27 @@ static void a_script_has_no_brief(void **state)
 			   "runs it");
 }
 
+static void a_prompt_has_role_and_skill_and_nothing_to_record(void **state)
+{
+	const struct instructions role = {.text = STR("You are the developer.")},
+				  skill = {.text = STR("Fix `ADR-7`.")};
+
+	(void)state;
+	assert_int_equal(
+		brief("", SECTION("Actions", AGENT("ADR-7/fixing/1", READS)), "ADR-7/fixing/1"), 0);
+	assert_true(says("dev-team record"));
+	buf_clear(&out);
+	assert_int_equal(brief_prompt(&f, "ADR-7/fixing/1", &role, &skill, &out, &err), 0);
+	assert_false(says("dev-team record"));
+	assert_true(says("\n# ADR-7/fixing/1\n\nTask: Fixing ADR-7\n"));
+	assert_true(says("Its result is one word: fixed | failed\n"));
+	assert_true(says("\n## Your role\n\nYou are the developer.\n"));
+	assert_true(says("\n## Your skill\n\nFix `ADR-7`.\n"));
+	buf_clear(&out);
+	assert_int_equal(brief_prompt(&f, "ADR-7/fixing/2", &role, &skill, &out, &err), -1);
+	assert_int_equal(err.code, ERR_STATE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +316,7 @@ int main(void)
 		brief_test(the_troubleshooter_reads_the_users_answer_quoted),
 		brief_test(an_id_that_is_not_outstanding_is_refused),
 		brief_test(a_script_has_no_brief),
+		brief_test(a_prompt_has_role_and_skill_and_nothing_to_record),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
