@@ -27,6 +27,7 @@ struct running {
 	size_t passed; /* bytes that went to p->output */
 	bool cut;      /* and there were more than it takes */
 	bool ended;
+	bool unheard;     /* p->heard wants no more: it is to end */
 	int output_errno; /* reading what it wrote failed */
 	bool unborn;      /* killed before the program began: that says nothing about the program */
 };
@@ -48,7 +49,7 @@ static void pass_on(struct running *r, struct str bytes)
 		(void)fd_write_all(p->output, str_of(p->output_cut), "output", &ignored);
 }
 
-static void keep(struct running *r, const char *bytes, size_t n)
+static void keep(struct running *r, bool errors, const char *bytes, size_t n)
 {
 	const struct process *p = r->p;
 	size_t room = p->out && p->out->len < p->out_max ? p->out_max - p->out->len : 0;
@@ -57,28 +58,36 @@ static void keep(struct running *r, const char *bytes, size_t n)
 		pass_on(r, (struct str){bytes, n});
 		return;
 	}
-
-	if (room)
+	if (p->heard)
+		r->unheard = !p->heard(p->data, errors, (struct str){bytes, n}) || r->unheard;
+	else if (room)
 		buf_add(p->out, (struct str){bytes, n < room ? n : room});
+}
+
+static bool take(struct running *r, int *fd)
+{
+	char bytes[CHUNK];
+	ssize_t n;
+
+	if (*fd < 0)
+		return false;
+	n = read(*fd, bytes, sizeof(bytes));
+	if (n > 0)
+		keep(r, fd == &r->s.errors, bytes, (size_t)n);
+	else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+		r->output_errno = n < 0 ? errno : r->output_errno;
+		close(*fd);
+		*fd = -1;
+	}
+	return n > 0;
 }
 
 /* What is there now. False: nothing more at the moment, or ever. */
 static bool take_output(struct running *r)
 {
-	char bytes[CHUNK];
-	ssize_t n;
+	bool more = take(r, &r->s.output);
 
-	if (r->s.output < 0)
-		return false;
-	n = read(r->s.output, bytes, sizeof(bytes));
-	if (n > 0)
-		keep(r, bytes, (size_t)n);
-	else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
-		r->output_errno = n < 0 ? errno : 0;
-		close(r->s.output);
-		r->s.output = -1;
-	}
-	return n > 0;
+	return take(r, &r->s.errors) || more;
 }
 
 /* It stays a zombie until its group has been told: so the number is still its own. */
@@ -96,15 +105,24 @@ static bool has_ended(struct running *r)
 	return true;
 }
 
-static int poll_ms(const struct running *r, int64_t deadline)
+static int poll_ms(const struct running *r, int64_t deadline, int64_t tick)
 {
-	int64_t left = deadline < 0 ? INT_MAX : deadline - clock_ticks();
+	int64_t until = deadline < 0 || (tick >= 0 && tick < deadline) ? tick : deadline;
+	int64_t left = until < 0 ? INT_MAX : until - clock_ticks();
 
 	if (r->s.handle < 0 && left > BLIND_MS)
 		left = BLIND_MS;
 	if (left > INT_MAX)
 		left = INT_MAX;
-	return left < 0 ? 0 : deadline < 0 && left == INT_MAX ? -1 : (int)left;
+	return left < 0 ? 0 : until < 0 && left == INT_MAX ? -1 : (int)left;
+}
+
+static void tell_tick(const struct process *p, int64_t *next)
+{
+	if (*next < 0 || clock_ticks() < *next)
+		return;
+	p->tick(p->data);
+	*next = clock_ticks() + p->tick_ms;
 }
 
 /* Until the program has ended, its time is over, or it is cancelled. */
@@ -112,20 +130,23 @@ static void await(struct running *r)
 {
 	const struct process *p = r->p;
 	int64_t deadline = p->timeout_s ? clock_ticks() + (int64_t)p->timeout_s * 1000 : -1;
+	int64_t tick = p->tick && p->tick_ms ? clock_ticks() + p->tick_ms : -1;
 
 	for (;;) {
 		struct pollfd fds[] = {
 			{.fd = r->s.handle, .events = POLLIN},
 			{.fd = r->s.output, .events = POLLIN},
+			{.fd = r->s.errors, .events = POLLIN},
 			{.fd = p->cancel ? p->cancel : -1, .events = POLLIN},
 		};
 
-		if (poll(fds, COUNT(fds), poll_ms(r, deadline)) < 0 && errno != EINTR)
+		if (poll(fds, COUNT(fds), poll_ms(r, deadline, tick)) < 0 && errno != EINTR)
 			return;
-		if (fds[1].revents)
+		if (fds[1].revents || fds[2].revents)
 			(void)take_output(r);
+		tell_tick(p, &tick);
 		r->ended = has_ended(r);
-		r->end->cancelled = !r->ended && fds[2].revents;
+		r->end->cancelled = !r->ended && (fds[3].revents || r->unheard);
 		r->end->timed_out = !r->ended && deadline >= 0 && clock_ticks() >= deadline;
 		if (r->ended || r->end->cancelled || r->end->timed_out)
 			return;
@@ -134,9 +155,12 @@ static void await(struct running *r)
 
 static void pause_round(struct running *r)
 {
-	struct pollfd fd = {.fd = r->s.output, .events = POLLIN};
+	struct pollfd fds[] = {
+		{.fd = r->s.output, .events = POLLIN},
+		{.fd = r->s.errors, .events = POLLIN},
+	};
 
-	(void)poll(&fd, 1, ROUND_MS);
+	(void)poll(fds, COUNT(fds), ROUND_MS);
 	(void)take_output(r);
 }
 
@@ -178,12 +202,13 @@ static void close_running(struct running *r)
 {
 	close_fd(&r->s.handle);
 	close_fd(&r->s.output);
+	close_fd(&r->s.errors);
 	strays_release(&r->strays);
 }
 
 int process_run(const struct process *p, struct process_end *end, struct error *err)
 {
-	CLEANUP(close_running) struct running r = {.p = p, .end = end, .s = {-1, -1, -1}};
+	CLEANUP(close_running) struct running r = {.p = p, .end = end, .s = {-1, -1, -1, -1}};
 	int64_t from = clock_ticks();
 
 	*end = (struct process_end){0};

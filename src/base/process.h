@@ -17,12 +17,19 @@ struct process {
 	const char *const *argv; /* NULL-ended; argv[0] is looked up in PATH */
 	const char *cwd;         /* NULL: as the caller */
 	const char *const *env;  /* NULL-ended, may be NULL: `NAME=value` sets, `NAME` removes */
+	bool env_whole;          /* env is all that it gets: nothing comes from the caller's */
 	struct str input;        /* standard input; empty: /dev/null */
 	int output;              /* descriptor that gets stdout and stderr together; -1: collect */
 	size_t output_max;       /* with `output`: the rest is left out; 0: all of it */
 	const char *output_cut;  /* what is written in place of the rest */
-	struct buf *out;    /* with output -1: collected stdout and stderr, at most out_max bytes */
-	size_t out_max;     /* the rest is read and thrown away */
+	struct buf *out; /* with output -1: collected stdout and stderr, at most out_max bytes */
+	size_t out_max;  /* the rest is read and thrown away */
+	/* With output -1, in place of `out`: each piece as it comes; `errors`: of stderr, which
+	 * then is apart from stdout. False: it is ended as at a cancel. */
+	bool (*heard)(void *data, bool errors, struct str piece);
+	void (*tick)(void *data); /* each tick_ms until it ends; may be NULL */
+	unsigned tick_ms;
+	void *data;         /* of both */
 	unsigned timeout_s; /* 0: none */
 	unsigned grace_ms;  /* between TERM and KILL; 0: PROCESS_GRACE_MS */
 	int cancel;   /* descriptor; once it is readable all is ended as at a time limit. 0: none */

@@ -10,7 +10,7 @@
 
 /* All of these are above 2, so that the child can put them onto 0, 1, 2 in any order. */
 struct plumbing {
-	int in, out, taken, report, reported;
+	int in, out, taken, err, err_taken, report, reported;
 	char **env;
 };
 
@@ -26,6 +26,8 @@ static void plumbing_close(struct plumbing *f)
 	close_fd(&f->in);
 	close_fd(&f->out);
 	close_fd(&f->taken);
+	close_fd(&f->err);
+	close_fd(&f->err_taken);
 	close_fd(&f->report);
 	close_fd(&f->reported);
 }
@@ -76,9 +78,13 @@ static int plumb(const struct process *p, struct plumbing *f, struct error *err)
 		f->out = fcntl(p->output, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 		return f->out < 0 ? -1 : 0;
 	}
-	if (open_pipe(&f->taken, &f->out) < 0)
+	if (open_pipe(&f->taken, &f->out) < 0 || fcntl(f->taken, F_SETFL, O_NONBLOCK) < 0)
 		return -1;
-	return fcntl(f->taken, F_SETFL, O_NONBLOCK);
+	if (!p->heard)
+		return 0;
+	if (open_pipe(&f->err_taken, &f->err) < 0)
+		return -1;
+	return fcntl(f->err_taken, F_SETFL, O_NONBLOCK);
 }
 
 static bool same_name(const char *entry, const char *other)
@@ -96,17 +102,18 @@ static bool replaced(const char *entry, const char *const *extra)
 	return false;
 }
 
-static char **environment(const char *const *extra)
+static char **environment(const char *const *extra, bool whole)
 {
+	char **ours = whole ? NULL : environ;
 	size_t n = 0, k = 0;
 	char **env;
 
-	for (char **e = environ; e && *e; e++)
+	for (char **e = ours; e && *e; e++)
 		n++;
 	for (const char *const *e = extra; e && *e; e++)
 		n++;
 	env = xmalloc((n + 1) * sizeof(*env));
-	for (char **e = environ; e && *e; e++)
+	for (char **e = ours; e && *e; e++)
 		if (!replaced(*e, extra))
 			env[k++] = *e;
 	for (const char *const *e = extra; e && *e; e++)
@@ -153,7 +160,7 @@ static _Noreturn void child(const struct process *p, const struct plumbing *f, p
 		_exit(127); /* it died before it could be watched */
 	signals_reset();
 	if (dup2(f->in, STDIN_FILENO) < 0 || dup2(f->out, STDOUT_FILENO) < 0 ||
-		dup2(f->out, STDERR_FILENO) < 0)
+		dup2(f->err >= 0 ? f->err : f->out, STDERR_FILENO) < 0)
 		child_fails(f, FAULT_SETUP);
 	close_at_exec();
 	if (p->cwd && chdir(p->cwd) < 0)
@@ -217,8 +224,8 @@ static int await_exec(const struct process *p, struct spawned *s, struct plumbin
 
 int spawn(const struct process *p, struct spawned *s, bool *missing, struct error *err)
 {
-	CLEANUP(plumbing_close) struct plumbing f = {-1, -1, -1, -1, -1, NULL};
-	CLEANUP(free_ptr) char **env = environment(p->env);
+	CLEANUP(plumbing_close) struct plumbing f = {-1, -1, -1, -1, -1, -1, -1, NULL};
+	CLEANUP(free_ptr) char **env = environment(p->env, p->env_whole);
 	pid_t parent = getpid();
 
 	f.env = env;
@@ -231,11 +238,13 @@ int spawn(const struct process *p, struct spawned *s, bool *missing, struct erro
 		return error_errno(err, "cannot start '%s'", p->argv[0]);
 	close_fd(&f.report);
 	close_fd(&f.out);
-	f.report = f.out = -1;
+	close_fd(&f.err);
+	f.report = f.out = f.err = -1;
 	if (await_exec(p, s, &f, missing, err) < 0)
 		return -1;
 	s->handle = (int)syscall(SYS_pidfd_open, s->pid, 0);
 	s->output = f.taken;
-	f.taken = -1;
+	s->errors = f.err_taken;
+	f.taken = f.err_taken = -1;
 	return 0;
 }

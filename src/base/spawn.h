@@ -11,6 +11,7 @@ struct spawned {
 	pid_t pid;  /* also its process group and session */
 	int handle; /* pidfd, -1 where the kernel has none */
 	int output; /* read end, non-blocking; -1 when the program has p->output itself */
+	int errors; /* the same of stderr; -1 unless p->heard */
 };
 
 /* -1: not started; nothing to clean up. */
