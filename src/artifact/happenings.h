@@ -53,3 +53,9 @@ HAPPENING(LEDGER_KEY_AMBIGUOUS, "LedgerKeyAmbiguous", "warning", "harness:s pipe
 	"no account can be told for a harness")
 HAPPENING(DATABASE_ISOLATION_REQUIRED, "DatabaseIsolationRequired", "critical", "stages:a",
 	"stages that run at the same time use a database, and there is no pool of branches")
+HAPPENING(QUEUED, "queued", "info", "queueSize:n", "an issue waits for a worker")
+HAPPENING(ADMISSION_DEFERRED, "admission-deferred", "info", "reason:s",
+	"an issue was not admitted and stays undone")
+HAPPENING(STARTED, "started", "info", "inFlight:n", "a worker has taken an issue")
+HAPPENING(COMPLETED, "completed", "info", "durationMs:n", "an issue is done")
+HAPPENING(FAILED, "failed", "error", "durationMs:n error:s", "an issue has failed")
