@@ -1,13 +1,20 @@
 /*
  * models.h: aliases of models and the ids behind them, with the dates of their end. The registry is
- * data: models.yaml, built in; a project may bring its own. docs/models.md.
+ * data: models/models.yaml, built in; a project may bring its own. docs/models.md.
+ *
+ * Ownership: what is loaded lives in the arena; what is resolved borrows from the registry and from
+ * the texts that were given.
  */
 #ifndef DT_MODELS_H
 #define DT_MODELS_H
 
 #include "src/artifact/happening.h"
+#include "src/resource/resource.h"
 
 #define DEFAULT_MODEL "sonnet"
+#define INHERIT_MODEL "inherit"
+
+enum { MODEL_DAY_S = 86400, MODEL_GRACE_DAYS = 30, MODEL_STALE_DAYS = 60 };
 
 struct model_entry {
 	const char *alias, *id;
@@ -17,6 +24,7 @@ struct model_entry {
 };
 
 struct model_registry {
+	const char *file; /* NULL: the one that is built in */
 	struct model_entry *list;
 	size_t n;
 };
@@ -24,26 +32,72 @@ struct model_registry {
 /* `file` NULL: the one that is built in. -1: ERR_INPUT with place: a deprecated entry without a
  * replacement, an unknown replacement, an alias twice, removed before deprecated ... */
 int models_load(struct arena *a, const char *file, struct model_registry *out, struct error *err);
+/* The same of a text; `name` stands in messages. */
+int models_read(struct arena *a, struct str text, const char *name, struct model_registry *out,
+	struct error *err);
+/* The registry of a repository, REPO/.dev-team/models.yaml; *file NULL: it has none. */
+int models_file(struct arena *a, const char *repo, const char **file, struct error *err);
+/* The text that is built in. */
+struct str models_shipped(void);
+/* NULL: there is no such alias. */
+const struct model_entry *models_find(const struct model_registry *r, const char *alias);
 
 struct model_resolved {
 	const char *asked; /* what the chain gave: alias or id */
 	const char *id;
 	const char *source; /* "stage", "pipeline" or "default" */
 	bool alias;         /* false: an explicit id, passed through */
-	bool deprecated, grace;
+	bool deprecated, grace, removed;
 	const struct model_entry *entry; /* NULL unless alias */
 };
 
 /*
  * Stage.model unless NULL or `inherit`, else the pipeline's default, else DEFAULT_MODEL. What is no
- * alias but has the form of an id (a letter or digit, then letters, digits and `._:/-[]`, with a
- * digit or `-` in it) passes; other words: ERR_INPUT, unknown alias. Past its removal: ERR_STATE,
- * ModelRemoved.
+ * alias but has the form of an id passes (letters, digits and `._:/-[]`, with a digit, `/` or `:`
+ * in it, and not an alias with something in brackets behind); other words: ERR_INPUT, unknown
+ * alias. Past its removal: ERR_STATE, ModelRemoved, and *out is filled in all the same.
  */
 int model_resolve(const struct model_registry *r, const char *stage_model,
 	const char *pipeline_model, int64_t now, struct model_resolved *out, struct error *err);
 /* The events of it, to `dir`. The grace period's once a run: pinned in runtime.json. */
 int model_tell(
 	const char *dir, const char *stage, const struct model_resolved *m, struct error *err);
+
+/* Deprecated for more than MODEL_STALE_DAYS and nobody has said when it will be removed. */
+bool model_stale(const struct model_entry *e, int64_t now);
+/* Ends within MODEL_GRACE_DAYS without ever having been deprecated, so no event tells of it. */
+bool model_ends_untold(const struct model_entry *e, int64_t now);
+
+struct model_pin {
+	const char *stage;
+	struct model_resolved model;
+	bool kept; /* the id is the one that the issue's run began with */
+};
+
+/*
+ * Resolves the model of every stage (out: as many as p->n_stages), tells the events and pins the
+ * ids: `models: {STAGE: {alias, modelId, source}}` of runtime.json, of the pipeline and, unless
+ * `issue` is NULL, of the issue. What an issue has pinned stays: a run ends on the models that it
+ * began with, unless one was removed. `dir` NULL: only resolves. -1: also ERR_INPUT with the place
+ * of the stage.
+ */
+int models_pin(struct arena *a, const struct model_registry *r, const struct pipeline *p,
+	const char *dir, const char *issue, int64_t now, struct model_pin **out, struct error *err);
+/* The id that a stage of an issue has pinned, else the pipeline's; *id NULL: none. */
+int model_pinned(struct arena *a, const char *dir, const char *issue, const char *stage,
+	const char **id, struct error *err);
+
+/* What has to be changed where: the stages whose alias is deprecated or removed. */
+struct bump_ask {
+	const char *stage, *model; /* stage may be NULL; model as written */
+};
+struct bump_row {
+	const char *stage;
+	const struct model_entry *entry;
+	const char *replacement_id; /* NULL: not known */
+	bool grace, removed;
+};
+size_t models_bump_plan(struct arena *a, const struct model_registry *r, const struct bump_ask *ask,
+	size_t n, const char *pipeline_model, int64_t now, struct bump_row **out);
 
 #endif
