@@ -507,6 +507,12 @@ void json_push_str(json *array, struct str value)
 	json_push(array, json_string(value));
 }
 
+void json_push_int(json *array, int64_t value)
+{
+	assert(value <= JSON_MAX_INT && value >= -JSON_MAX_INT);
+	json_push(array, need(cJSON_CreateNumber((double)value)));
+}
+
 void json_print_other(struct buf *out, const json *j)
 {
 	char *text = need(cJSON_PrintUnformatted(j));

@@ -60,9 +60,13 @@ void json_set(json *object, const char *key, json *value); /* takes value; repla
 void json_drop(json *object, const char *key);
 void json_push(json *array, json *value); /* takes value */
 void json_push_str(json *array, struct str value);
+void json_push_int(json *array, int64_t value);
 
 /* One line, no spaces, no newline. */
 void json_print(struct buf *out, const json *j);
+/* For people and for files: a member or an item a line, two spaces a level, a line feed at the end.
+ */
+void json_print_pretty(struct buf *out, const json *j);
 /* A text as JSON, in its quotes. It must be valid UTF-8. */
 void json_print_text(struct buf *out, struct str s);
 

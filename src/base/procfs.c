@@ -74,3 +74,33 @@ bool proc_has_env(pid_t pid, const char *entry)
 			return true;
 	return false;
 }
+
+static bool is_within(pid_t pid, const char *dir, size_t n)
+{
+	char link[64], cwd[4096]; /* of a longer one the first part tells too */
+	ssize_t got;
+
+	(void)snprintf(link, sizeof(link), "/proc/%d/cwd", (int)pid);
+	got = readlink(link, cwd, sizeof(cwd));
+	return got >= (ssize_t)n && memcmp(cwd, dir, n) == 0 &&
+	       ((size_t)got == n || cwd[n] == '/' || n == 1);
+}
+
+int proc_within(const char *dir, pid_t *pid)
+{
+	DIR *all = opendir("/proc");
+	struct dirent *entry;
+
+	*pid = 0;
+	if (!all)
+		return -1;
+	while (!*pid && (entry = readdir(all))) {
+		char *end;
+		long one = strtol(entry->d_name, &end, 10);
+
+		if (!*end && one > 0 && one != getpid() && is_within((pid_t)one, dir, strlen(dir)))
+			*pid = (pid_t)one;
+	}
+	closedir(all);
+	return 0;
+}

@@ -20,5 +20,8 @@ bool proc_info(pid_t pid, struct proc_info *info);
 void proc_each(void (*fn)(const struct proc_info *info, void *arg), void *arg);
 /* True when `entry` (`NAME=value`) is in the environment that the process was started with. */
 bool proc_has_env(pid_t pid, const char *entry);
+/* *pid: of a process, this one apart, that works in folder `dir` (resolved) or below it; 0: none
+ * that this user may see. -1: /proc cannot be read. */
+int proc_within(const char *dir, pid_t *pid);
 
 #endif

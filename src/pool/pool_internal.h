@@ -86,6 +86,35 @@ int pool_git_env(struct pool *p, const char *at, const char *const *args, const 
  * Hold it shortly; never while files are checked out or deleted. */
 int admin_lock(struct pool *p, struct lock **out, struct error *err);
 
+enum { REFS_MAX = 16 };
+struct ref {
+	const char *name, *commit; /* full name; what it stands at */
+	const char *target;        /* symbolic: the full name it leads to; else NULL */
+};
+struct refs {
+	struct ref ref[REFS_MAX];
+	size_t n;
+};
+/* Those of the full names (NULL-ended) that there are, and what is below them as a folder. */
+int refs_look(struct arena *a, struct pool *p, const char *const *names, struct refs *out,
+	struct error *err);
+const struct ref *refs_find(const struct refs *r, const char *name); /* NULL: not there */
+
+/* ---- slug.c ---- */
+
+/* -1: ERR_USAGE unless git takes it for the name of a branch. */
+int branch_check(const char *branch, struct error *err);
+/* The two are one folder; `folds`: where upper and lower case are the same. */
+bool slug_same(const char *one, const char *other, bool folds);
+
+/* ---- ownership.c ---- */
+
+/* Where PATH/.git, a plain file, leads: *to NULL when it is no pointer; *text: what is in it.
+ * False: there is no such file. */
+bool worktree_pointer(struct arena *a, const char *path, char **to, const char **text);
+/* `path` is below `dir`, not `dir` itself; both as they are written. */
+bool path_beneath(const char *dir, const char *path);
+
 /* ---- places.c: worktrees as the repository has them, without starting git ---- */
 
 struct place {
@@ -94,7 +123,6 @@ struct place {
 	const char *branch; /* NULL: detached */
 	const char *commit; /* detached: the commit, or "" */
 	const char *locked; /* reason, may be ""; NULL: not locked */
-	const char *busy;   /* "merge", "rebase" ... in progress; NULL */
 	bool there;         /* PATH/.git is there and leads here */
 };
 /* Sorted by admin. */
@@ -102,6 +130,8 @@ int places_read(
 	struct arena *a, const char *common, struct place **out, size_t *n, struct error *err);
 /* One by its admin folder. */
 void place_look(struct arena *a, const char *admin, struct place *out);
+/* "merge", "rebase" ... in progress in the worktree of this admin folder; NULL. */
+const char *place_busy(struct arena *a, const char *admin);
 /* The lock's own text names a process (`pid 123`) that is dead, or says `initializing` and nobody
  * can be at it any more. */
 bool lock_is_dead(struct arena *a, const struct place *at);
@@ -134,10 +164,38 @@ int pool_remove(struct arena *a, struct pool *p, struct allocation *of, bool con
 /* Finishes or takes back what dead processes left of this repository. */
 int pool_repair(struct arena *a, struct pool *p, struct error *err);
 
-/* ---- slots.c, live.c ---- */
+/* ---- block.c: the ports of one allocation ---- */
+
+/* With those that are kept for children. */
+unsigned slot_block(const struct allocation *of);
+/* Digest of who has the port; "" with mod 0: nobody. */
+int port_owner(struct arena *a, struct pool *p, unsigned port, struct str *digest, int64_t *mod,
+	struct error *err);
+/* Adds that the port, at `mod`, is that of the worktree from now on. */
+void port_take(struct change *c, unsigned port, const char *path, int64_t mod);
+/* slot_choose() of one without a parent. */
+int block_choose(struct arena *a, struct pool *p, const struct allocate_ask *ask,
+	struct allocation *of, struct change *c, struct error *err);
+
+/* ---- port_note.c: what is told of ports ---- */
+
+/* PortCollision: `attempts` ports from `candidate` on were tried; port 0: in vain. */
+int port_tell(struct pool *p, const char *issue, const char *path, unsigned candidate,
+	unsigned port, size_t attempts, struct error *err);
+/* The same of an allocation that has been committed, where its ports are not its candidate's. */
+int port_note(struct pool *p, const struct allocate_ask *ask, const struct allocation *of,
+	struct error *err);
+/* Ports, worktree and branch into runtime.json of the issue; NULL: nothing. */
+int port_remember(
+	struct pool *p, const char *issue, const struct allocation *of, struct error *err);
+/* *port: first of what runtime.json of the issue has for this worktree; 0: nothing. */
+int port_recall(
+	struct pool *p, const char *issue, const char *path, unsigned *port, struct error *err);
+
+/* ---- slots.c ---- */
 
 /* Picks the block of ports and sets of->port, ports, slots, slot_ports, parent; adds what takes the
- * ports (and checks on the parent) to `c`, which has the record already not. */
+ * ports (and checks on the parent) to `c`, which has not the record already. */
 int slot_choose(struct arena *a, struct pool *p, const struct allocate_ask *ask,
 	struct allocation *of, struct change *c, struct error *err);
 /* Adds what gives the ports of `of` back: to nobody, or to the parent. */
@@ -146,8 +204,14 @@ int slot_release(struct arena *a, struct pool *p, const struct allocation *of, s
 /* How many allocations have it as parent; *first: path of one, or NULL. */
 int slot_children(struct arena *a, struct pool *p, const struct allocation *of, size_t *n,
 	const char **first, struct error *err);
-/* *who: what works in it, for people; NULL: nobody. */
+
+/* ---- live.c ---- */
+
+/* *who: what works in it, for people; NULL: nobody: a process in the record, a run whose state.json
+ * has a fresh heartbeat, a process whose working folder is in it. */
 int pool_live(struct arena *a, struct pool *p, const struct allocation *of, const char **who,
 	struct error *err);
+/* The last of them alone, of any folder: what the worktree is called while it is removed. */
+int live_inside(struct arena *a, const char *dir, const char **who, struct error *err);
 
 #endif
