@@ -19,7 +19,7 @@ struct option_spec {
 	bool repeats;
 };
 
-enum { MAX_OPTIONS = 16, MAX_WORDS = 64, MAX_REPEATS = 512 };
+enum { MAX_OPTIONS = 24, MAX_WORDS = 64, MAX_REPEATS = 512 };
 
 /* What the command line said. Texts are argv's. */
 struct args {

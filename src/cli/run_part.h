@@ -1,22 +1,25 @@
 /*
- * run_part.h: one action of an array, done by `run`: a scripted agent is played, or a script is
- * run. For run.c and run_jobs.c.
+ * run_part.h: one action of an array, done by `run`: a scripted agent is played, a harness is
+ * asked, or a script is run. For run.c and run_jobs.c.
  */
 #ifndef DT_RUN_PART_H
 #define DT_RUN_PART_H
 
+#include "src/cli/run_staff.h"
 #include "src/machine/script_agents.h"
 
 struct stage {
 	const char *id, *repo, *context_file;
-	const char *script; /* file of the agents */
-	int cancel;         /* descriptor; see interrupt.h */
+	const char *script;        /* file of the agents; NULL: none */
+	const struct staff *staff; /* real agents; NULL: none */
+	int cancel;                /* descriptor; see interrupt.h */
 };
 
 struct part {
 	const json *action;
-	const struct script_entry *entry; /* NULL: no entry, a script that is run as it is */
-	const struct scripted *turn;      /* of the entry */
+	const struct script_entry
+		*entry;              /* NULL: none; a script is run as it is, an agent is asked */
+	const struct scripted *turn; /* of the entry */
 };
 
 enum { WORD_SIZE = 80 };

@@ -1,0 +1,173 @@
+#include "src/base/clock.h"
+#include "src/cli/places.h"
+#include "src/cli/run_staff.h"
+
+enum { CHAIN_MAX = 8, AGENT_S_MAX = 86400 };
+
+/* `a,b,c`: the first one is meant, the others are for when it cannot be used. */
+static int read_chain(struct arena *a, const char *text, struct words *out, struct error *err)
+{
+	const char **list = arena_alloc(a, CHAIN_MAX * sizeof(*list));
+	struct str rest = str_of(text);
+	const struct harness *h;
+
+	do {
+		size_t comma = str_find(rest, STR(","));
+
+		if (out->n == CHAIN_MAX)
+			return error_set(
+				err, ERR_USAGE, "--harness has more than %d names", CHAIN_MAX);
+		list[out->n] = arena_dup(a, str_trim(str_sub(rest, 0, comma)));
+		if (harness_find(list[out->n], &h, err) < 0) {
+			err->code = ERR_USAGE;
+			return error_prefix(err, "--harness");
+		}
+		out->n++;
+		rest = comma < rest.n ? str_sub(rest, comma + 1, rest.n) : (struct str){0};
+	} while (rest.n);
+	out->list = list;
+	return 0;
+}
+
+static int tell_unavailable(
+	const struct staff *s, const char *name, const struct availability *is, struct error *err)
+{
+	struct happening h = {.what = HAPPENED_HARNESS_UNAVAILABLE, .issue = s->id};
+	json *fields = json_object();
+	int rc;
+
+	json_put_str(fields, "harness", str_of(name));
+	json_put_str(fields, "reason", str_of(unavailable_word(is->reason)));
+	if (is->detail)
+		json_put_str(fields, "detail", str_of(is->detail));
+	h.fields = fields;
+	rc = happening_tell(s->artifacts, &h, err);
+	json_free(&fields);
+	return rc;
+}
+
+/* Before anything runs: the first must be there; of the others those that are not are left out. */
+static int probe_chain(struct staff *s, struct error *err)
+{
+	const char **list = (const char **)(uintptr_t)s->chain.list;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->chain.n; i++) {
+		const struct availability *is;
+		const struct harness *h;
+
+		if (harness_find(list[i], &h, err) < 0)
+			return -1;
+		is = harness_available(h);
+		if (is->available) {
+			list[kept++] = list[i];
+			continue;
+		}
+		if (i == 0 && tell_unavailable(s, list[i], is, err) < 0)
+			return -1;
+		if (i == 0)
+			return error_set(err, ERR_SYSTEM, "harness '%s' cannot be used: %s%s%.600s",
+				list[i], unavailable_word(is->reason), is->detail ? ": " : "",
+				is->detail ? is->detail : "");
+		say("dev-team: fallback '%s' is left out: %s%s%.600s", list[i],
+			unavailable_word(is->reason), is->detail ? ": " : "",
+			is->detail ? is->detail : "");
+	}
+	s->chain.n = kept;
+	return 0;
+}
+
+int staff_pipeline(struct arena *a, const char *name, const char *resources, const char *repo,
+	const struct pipeline **out, struct error *err)
+{
+	struct resources all;
+	char *dir;
+
+	if (resources_folder(a, resources, repo, &dir, err) < 0)
+		return -1;
+	if (!dir)
+		return error_set(err, ERR_USAGE,
+			"--pipeline: there are no resources here; name their folder with "
+			"--resources");
+	if (resources_need(a, dir, &all, err) < 0)
+		return -1;
+	*out = resources_pipeline(&all, name);
+	return *out ? 0 : error_set(err, ERR_USAGE, "no pipeline '%s' in '%s'", name, dir);
+}
+
+static int pin_one(
+	struct staff *s, json *pinned, const char *stage, const char *model, struct error *err)
+{
+	struct model_resolved m;
+	json *row;
+
+	if (model_resolve(&s->models, s->model ? s->model : model,
+		    s->pipeline ? s->pipeline->default_model : NULL, clock_now(), &m, err) < 0)
+		return error_prefix(err, "stage '%s'", stage);
+	if (model_tell(s->artifacts, stage, &m, err) < 0)
+		return -1;
+	row = json_object();
+	json_put_str(row, "asked", str_of(m.asked));
+	json_put_str(row, "id", str_of(m.id));
+	json_put_str(row, "source", str_of(m.source));
+	json_set(pinned, stage, row);
+	return 0;
+}
+
+/* Which model each stage gets is settled once, before the first one runs. */
+static int pin_models(struct staff *s, struct error *err)
+{
+	CLEANUP(json_free) json *members = json_object();
+	json *pinned = json_object();
+	const struct pipeline *p = s->pipeline;
+
+	json_put(members, "models", pinned);
+	if (!p && pin_one(s, pinned, "run", NULL, err) < 0)
+		return -1;
+	for (size_t i = 0; p && i < p->n_stages; i++)
+		if (pin_one(s, pinned, p->stages[i].name, p->stages[i].model, err) < 0)
+			return -1;
+	return runtime_merge(s->artifacts, PIPELINE_SCOPE, members, err);
+}
+
+/* Names alone: a value on the command line is seen by every user of the machine. */
+static int check_names(const struct words *names, struct error *err)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (!*names->list[i] || strchr(names->list[i], '='))
+			return error_set(err, ERR_USAGE,
+				"--pass-env takes the name of a variable, not '%.60s'",
+				names->list[i]);
+	return 0;
+}
+
+int staff_hire(struct arena *a, const struct staff_ask *ask, struct staff *out, struct error *err)
+{
+	char *path;
+	long seconds;
+
+	*out = (struct staff){.id = ask->id,
+		.repo = ask->repo,
+		.context_file = ask->context_file,
+		.model = ask->model,
+		.pass = {ask->pass, ask->n_pass}};
+	if (check_names(&out->pass, err) < 0)
+		return -1;
+	if (plugin_root(a, ask->root, &path, err) < 0)
+		return -1;
+	out->root = path;
+	if (artifacts_folder(a, ask->artifacts, ask->repo, &path, err) < 0)
+		return -1;
+	out->artifacts = path;
+	if (ask->timeout) {
+		if (read_seconds("timeout", ask->timeout, 1, AGENT_S_MAX, &seconds, err) < 0)
+			return -1;
+		out->timeout_s = (unsigned)seconds;
+	}
+	out->pipeline = ask->pipeline;
+	if (ask->harness && (read_chain(a, ask->harness, &out->chain, err) < 0))
+		return -1;
+	if (models_load(a, NULL, &out->models, err) < 0 || pin_models(out, err) < 0)
+		return -1;
+	return probe_chain(out, err);
+}

@@ -1,0 +1,79 @@
+#include "context/file.h"
+#include "src/cli/places.h"
+#include "src/cli/run_worktree.h"
+#include "src/pool/pool.h"
+
+/* Names in braces that stand for the work item's id. */
+static const char *const places[] = {"{issueId}", "{issueNumber}", "{id}"};
+
+static size_t place_at(struct str text)
+{
+	for (size_t i = 0; i < COUNT(places); i++)
+		if (str_starts(text, places[i]))
+			return strlen(places[i]);
+	return 0;
+}
+
+static char *branch_of(struct arena *a, const char *id, const struct pipeline *p)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct str rest = str_of(p && p->branch_pattern ? p->branch_pattern : "dev-team/{id}");
+
+	while (rest.n) {
+		size_t n = place_at(rest);
+
+		if (n)
+			buf_adds(&out, id);
+		else
+			buf_addc(&out, rest.p[0]);
+		rest = str_sub(rest, n ? n : 1, rest.n);
+	}
+	return arena_dup(a, buf_str(&out));
+}
+
+static int find_pool(struct arena *a, const char *repo, const char *resources,
+	const struct pipeline *pipeline, struct worktree_pool_spec *out, struct error *err)
+{
+	const struct worktree_pool_spec *found;
+	struct resources all;
+	char *dir;
+
+	*out = worktree_pool_default(a);
+	if (resources_folder(a, resources, repo, &dir, err) < 0)
+		return -1;
+	if (!dir)
+		return 0;
+	if (resources_need(a, dir, &all, err) < 0)
+		return -1;
+	found = resources_pool(&all, pipeline ? pipeline->worktree_pool : "default");
+	if (found)
+		*out = *found;
+	return 0;
+}
+
+int run_worktree(struct arena *a, const char *id, const char *repo, const char *resources,
+	const char *artifacts, const struct pipeline *pipeline, struct own_worktree *out,
+	struct error *err)
+{
+	struct worktree_pool_spec spec;
+	struct allocate_ask ask = {.branch = branch_of(a, id, pipeline),
+		.target = pipeline ? pipeline->target_branch : NULL,
+		.run = arena_printf(a, "run %s", id),
+		.issue = id};
+	struct allocation got;
+	struct pool pool;
+	char *state;
+	int rc;
+
+	if (find_pool(a, repo, resources, pipeline, &spec, err) < 0 ||
+		context_folder(a, &state, err) < 0 ||
+		pool_open(a, &spec, repo, state, artifacts, &pool, err) < 0)
+		return -1;
+	rc = pool_allocate(a, &pool, &ask, &got, &out->created, err);
+	pool_close(&pool);
+	if (rc < 0)
+		return -1;
+	out->path = got.path;
+	out->port = got.port;
+	return 0;
+}

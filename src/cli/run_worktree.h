@@ -1,0 +1,28 @@
+/*
+ * run_worktree.h: a worktree and ports of its own for a run, so that several runs of one repository
+ * go on side by side. For run.c.
+ */
+#ifndef DT_RUN_WORKTREE_H
+#define DT_RUN_WORKTREE_H
+
+#include "src/cli/common.h"
+#include "src/resource/resource.h"
+
+struct own_worktree {
+	const char *path; /* of the worktree; becomes the run's repository */
+	unsigned port;    /* first of its block */
+	bool created;     /* false: it was there, of an earlier run of this work item */
+};
+
+/*
+ * Allocates, or adopts, the worktree of branch `dev-team/ID` (or as the pipeline's
+ * branching.pattern says, `{issueId}` replaced) in the pool that the pipeline names; NULL: the pool
+ * `default` of the resources, else one of all defaults. It stays when the run is over: its branch
+ * may wait for a merge
+ * (`pool reclaim`, `pool sweep`).
+ */
+int run_worktree(struct arena *a, const char *id, const char *repo, const char *resources,
+	const char *artifacts, const struct pipeline *pipeline, struct own_worktree *out,
+	struct error *err);
+
+#endif
