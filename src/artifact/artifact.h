@@ -8,8 +8,10 @@
  *     DIR/_pipeline/runtime.json   DIR/_classifier/calibration.jsonl   DIR/_ledger/
  * DIR/_events.jsonl
  *
- * Every write goes by a file of another name, fsync, rename, fsync of the folder. ISSUE is an id
- * (path.h) and does not begin with `_`.
+ * Every write goes by a file of another name, fsync, rename, fsync of the folder, under the lock of
+ * the issue's folder. ISSUE is an id (path.h), which does not begin with `_`, or one of the three
+ * scopes above; NULL is DIR itself. A symbolic link below DIR is refused, ERR_STATE: an agent may
+ * have made it.
  */
 #ifndef DT_ARTIFACT_H
 #define DT_ARTIFACT_H
@@ -35,6 +37,16 @@ int artifact_read(
  * a line is cut first. */
 int artifact_append(
 	const char *dir, const char *issue, const char *name, const json *line, struct error *err);
+
+/* Before a stage runs, so that what it leaves is its own; none there: no error. */
+int artifact_remove(const char *dir, const char *issue, const char *name, struct error *err);
+/*
+ * Changes a whole file under the lock that artifact_append() takes, too: `edit` makes `fresh` of
+ * what is there. -1: as it was; ERR_STATE when there is none, else what `edit` says.
+ */
+int artifact_edit(const char *dir, const char *issue, const char *name,
+	int (*edit)(void *data, struct str old, struct buf *fresh, struct error *err), void *data,
+	struct error *err);
 
 /*
  * runtime.json of an issue, or PIPELINE_SCOPE: `members` (an object) replace those of the same name
