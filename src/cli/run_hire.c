@@ -78,9 +78,8 @@ static int probe_chain(struct staff *s, struct error *err)
 }
 
 int staff_pipeline(struct arena *a, const char *name, const char *resources, const char *repo,
-	const struct pipeline **out, struct error *err)
+	struct resources *all, const struct pipeline **out, struct error *err)
 {
-	struct resources all;
 	char *dir;
 
 	if (resources_folder(a, resources, repo, &dir, err) < 0)
@@ -89,45 +88,32 @@ int staff_pipeline(struct arena *a, const char *name, const char *resources, con
 		return error_set(err, ERR_USAGE,
 			"--pipeline: there are no resources here; name their folder with "
 			"--resources");
-	if (resources_need(a, dir, &all, err) < 0)
+	if (resources_need(a, dir, all, err) < 0)
 		return -1;
-	*out = resources_pipeline(&all, name);
+	*out = resources_pipeline(all, name);
 	return *out ? 0 : error_set(err, ERR_USAGE, "no pipeline '%s' in '%s'", name, dir);
 }
 
-static int pin_one(
-	struct staff *s, json *pinned, const char *stage, const char *model, struct error *err)
-{
-	struct model_resolved m;
-	json *row;
-
-	if (model_resolve(&s->models, s->model ? s->model : model,
-		    s->pipeline ? s->pipeline->default_model : NULL, clock_now(), &m, err) < 0)
-		return error_prefix(err, "stage '%s'", stage);
-	if (model_tell(s->artifacts, stage, &m, err) < 0)
-		return -1;
-	row = json_object();
-	json_put_str(row, "asked", str_of(m.asked));
-	json_put_str(row, "id", str_of(m.id));
-	json_put_str(row, "source", str_of(m.source));
-	json_set(pinned, stage, row);
-	return 0;
-}
-
 /* Which model each stage gets is settled once, before the first one runs. */
-static int pin_models(struct staff *s, struct error *err)
+static int pin_models(struct arena *a, struct staff *s, struct error *err)
 {
-	CLEANUP(json_free) json *members = json_object();
-	json *pinned = json_object();
-	const struct pipeline *p = s->pipeline;
+	struct model_pin *pins;
+	struct model_resolved m;
+	const char *file;
 
-	json_put(members, "models", pinned);
-	if (!p && pin_one(s, pinned, "run", NULL, err) < 0)
+	if (models_file(a, s->repo, &file, err) < 0 || models_load(a, file, &s->models, err) < 0)
 		return -1;
-	for (size_t i = 0; p && i < p->n_stages; i++)
-		if (pin_one(s, pinned, p->stages[i].name, p->stages[i].model, err) < 0)
+	if (s->pipeline) {
+		if (models_pin(a, &s->models, s->pipeline, s->artifacts, s->id, clock_now(), &pins,
+			    err) < 0)
 			return -1;
-	return runtime_merge(s->artifacts, PIPELINE_SCOPE, members, err);
+		s->pins = pins;
+	}
+	if (s->pipeline && !s->model)
+		return 0;
+	return model_resolve(&s->models, s->model, NULL, clock_now(), &m, err) < 0
+		       ? -1
+		       : model_tell(s->artifacts, NULL, &m, err);
 }
 
 /* Names alone: a value on the command line is seen by every user of the machine. */
@@ -167,7 +153,7 @@ int staff_hire(struct arena *a, const struct staff_ask *ask, struct staff *out, 
 	out->pipeline = ask->pipeline;
 	if (ask->harness && (read_chain(a, ask->harness, &out->chain, err) < 0))
 		return -1;
-	if (models_load(a, NULL, &out->models, err) < 0 || pin_models(out, err) < 0)
+	if (pin_models(a, out, err) < 0)
 		return -1;
 	return probe_chain(out, err);
 }

@@ -24,8 +24,11 @@ struct many {
  */
 int run_many(struct arena *a, const struct many *m, struct buf *out, struct error *err);
 
-/* `text` (of --max-concurrent; NULL: not said), else what the pipeline resolves to, else 1. */
-int run_at_once(struct arena *a, const char *text, const struct pipeline *p, const char *resources,
-	const char *repo, const char *artifacts, unsigned *out, struct error *err);
+/*
+ * `text` (of --max-concurrent; NULL: not said), else what the pipeline (NULL: none) resolves to,
+ * which is noted and told, else 1.
+ */
+int run_at_once(struct arena *a, const char *text, const struct resources *r,
+	const struct pipeline *p, const char *artifacts, unsigned *out, struct error *err);
 
 #endif

@@ -202,6 +202,22 @@ static int choose_chain(struct serving *s, struct error *err)
 	return s->chain.violated && s->spec ? violated(s, err) : 0;
 }
 
+/* As it was pinned when the run began, unless --model says another. */
+static int choose_model(struct serving *s, struct error *err)
+{
+	const struct staff *t = s->staff;
+	const struct pipeline *p = t->pipeline;
+
+	if (s->spec && !t->model) {
+		s->model = t->pins[s->spec - p->stages].model;
+		return 0;
+	}
+	if (model_resolve(&t->models, t->model, p ? p->default_model : NULL, clock_now(), &s->model,
+		    err) < 0)
+		return error_prefix(err, "stage '%s'", s->stage);
+	return 0;
+}
+
 static int begin(struct serving *s, struct error *err)
 {
 	const struct staff *t = s->staff;
@@ -211,14 +227,7 @@ static int begin(struct serving *s, struct error *err)
 	state = state_of(s->arena, s->id);
 	s->spec = spec_of(s->arena, t->pipeline, state, json_get_str(s->action, "agent"));
 	s->stage = s->spec ? s->spec->name : state;
-	if (model_resolve(&t->models,
-		    t->model  ? t->model
-		    : s->spec ? s->spec->model
-			      : NULL,
-		    t->pipeline ? t->pipeline->default_model : NULL, clock_now(), &s->model,
-		    err) < 0)
-		return error_prefix(err, "stage '%s'", s->stage);
-	return choose_chain(s, err);
+	return choose_model(s, err) < 0 ? -1 : choose_chain(s, err);
 }
 
 static unsigned timeout_of(const struct serving *s)

@@ -29,11 +29,12 @@ struct staff {
 	unsigned timeout_s;              /* 0: as the stages say */
 	struct words pass;               /* variables of ours that the agents get too */
 	struct model_registry models;
+	const struct model_pin *pins; /* of the pipeline's stages */
 };
 
-/* Pipeline `name` of the resources (places.h). */
+/* Pipeline `name` of the resources (places.h); all of them go to *all. */
 int staff_pipeline(struct arena *a, const char *name, const char *resources, const char *repo,
-	const struct pipeline **out, struct error *err);
+	struct resources *all, const struct pipeline **out, struct error *err);
 /* Reads and checks all of it before anything runs: harnesses that there are and that can be used,
  * models, the pipeline. -1: the first fault, told. */
 int staff_hire(struct arena *a, const struct staff_ask *ask, struct staff *out, struct error *err);
