@@ -134,7 +134,8 @@ struct pool_entry {
 	bool recorded, there; /* there is a record; there is a worktree */
 	int64_t changed;      /* mtime of the folder */
 	bool stale;
-	enum keep_reason keep; /* sweep: why it stays */
+	enum keep_reason keep; /* sweep: why it stays; list: KEEP_FOREIGN alone */
+	const char *why;       /* the same for people; NULL */
 	bool removed;          /* sweep */
 };
 int pool_list(
