@@ -44,9 +44,11 @@ struct stage_spec {
 	bool failure_declared;
 	enum failure_strategy on_failure;
 	unsigned max_retries;
-	const char *failure_on; /* `on:`; NULL: any */
-	int64_t timeout_s;      /* 0: the harness's own */
-	const char *artifact;   /* name of the artifact schema; NULL: none */
+	int64_t retry_delay_s;
+	const char *notification; /* NULL: none */
+	const char *failure_on;   /* `on:`; NULL: any */
+	int64_t timeout_s;        /* 0: the harness's own */
+	const char *artifact;     /* name of the artifact schema; NULL: none */
 };
 
 struct pipeline {
@@ -54,9 +56,10 @@ struct pipeline {
 	bool parallel;           /* there is a `parallelism` */
 	unsigned max_concurrent; /* as declared; 0: not */
 	const char *worktree_pool;
-	const char *target_branch;   /* branching.targetBranch; "main" */
-	const char *branch_pattern;  /* branching.pattern; NULL: none */
-	const char *default_model;   /* "sonnet" */
+	const char *target_branch;  /* branching.targetBranch; "main" */
+	const char *branch_pattern; /* branching.pattern; NULL: none */
+	const char *default_model;  /* "sonnet" */
+	bool default_model_declared;
 	const char *default_harness; /* "claude-code" */
 	struct words default_fallback;
 	struct words plans; /* subscriptionPlans */
@@ -64,6 +67,7 @@ struct pipeline {
 	double tenant_share;    /* -1: not declared */
 	double cost_budget_usd; /* 0: none */
 	int64_t off_peak_max_wait_s;
+	const char *artifact_version; /* "v1" */
 	struct stage_spec *stages;
 	size_t n_stages;
 };
@@ -106,22 +110,36 @@ struct database_pool_spec {
 	const struct yml *credentials; /* map; NULL: none */
 };
 
+/* A document as it was read; `of` is its struct in one of the lists of struct resources. */
+struct resource_doc {
+	const struct resource_kind *kind; /* kinds.h */
+	const char *name, *file;          /* name "" where it has none */
+	const struct yml *tree;
+	void *of;
+};
+
 struct resources {
 	struct pipeline *pipelines;
 	struct worktree_pool_spec *pools;
 	struct subscription_plan *plans;
 	struct database_pool_spec *databases;
 	size_t n_pipelines, n_pools, n_plans, n_databases;
+	struct resource_doc *docs; /* all of them, in the order of files */
+	size_t n_docs, n_files;
+	size_t n_other;       /* documents of a kind that other programs read, which are left out */
 	struct error *faults; /* every one, in the order of files and lines */
 	size_t n_faults;
 };
 
 /* Reads each *.yaml, *.yml of folder `dir` (sorted; not below it), or the one file `dir`. Of a file
- * with a fault the rest is checked too. 0 also with faults; -1: ERR_SYSTEM, ERR_USAGE (no folder).
- */
+ * with a fault the rest is checked too. 0 also with faults, and then the lists are for looking at
+ * alone; -1: ERR_SYSTEM, ERR_USAGE (no folder). */
 int resources_load(struct arena *a, const char *dir, struct resources *out, struct error *err);
 /* The same, -1 with the first fault when there is one. */
 int resources_need(struct arena *a, const char *dir, struct resources *out, struct error *err);
+/* One document in memory, as the file `file`. -1: its first fault; all are in *out. */
+int resources_parse(struct arena *a, const char *file, struct str text, struct resources *out,
+	struct error *err);
 
 /* NULL: there is none of that name. */
 const struct pipeline *resources_pipeline(const struct resources *r, const char *name);
