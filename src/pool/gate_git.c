@@ -1,0 +1,92 @@
+#include <fcntl.h>
+#include <signal.h>
+#include "src/base/path.h"
+#include "src/base/process.h"
+#include "src/base/said.h"
+#include "src/pool/gate_internal.h"
+
+enum { OUTPUT_MAX = 4 << 20, LOCAL_S = 120 };
+
+/* No prompt, no editor, no window; a caller's own GIT_DIR and the like (we may be run by a hook) do
+ * not apply here. What the user has set otherwise does. */
+static const char *const quiet[] = {"GIT_TERMINAL_PROMPT=0", "GCM_INTERACTIVE=never",
+	"GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_OPTIONAL_LOCKS=0",
+	"GIT_ASKPASS=", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE=never", "GPG_TTY", "GIT_PAGER=cat",
+	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX",
+	"GIT_SHALLOW_FILE", "GIT_QUARANTINE_PATH", "GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY",
+	"GIT_REFLOG_ACTION", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_LITERAL_PATHSPECS",
+	"GIT_EXTERNAL_DIFF"};
+
+struct watched {
+	struct gate *g;
+	int ends[2];
+	struct error err;
+};
+
+static void renew(void *data)
+{
+	struct watched *w = data;
+	ssize_t ignored;
+
+	if (w->ends[1] < 0 || gate_alive(w->g, &w->err))
+		return;
+	ignored = write(w->ends[1], "", 1);
+	(void)ignored;
+	close_fd(&w->ends[1]);
+	w->ends[1] = -1;
+}
+
+static void unwatch(struct watched *w)
+{
+	close_fd(&w->ends[0]);
+	close_fd(&w->ends[1]);
+}
+
+static void fill_env(const struct gate *g, const struct git_call *c, const char **env)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < COUNT(quiet); i++)
+		env[n++] = quiet[i];
+	env[n++] = g->env[0];
+	env[n++] = g->env[1];
+	if (c->batch_ssh && !getenv("GIT_SSH_COMMAND") && !getenv("GIT_SSH"))
+		env[n++] = "GIT_SSH_COMMAND=ssh -oBatchMode=yes";
+	env[n] = NULL;
+}
+
+int gate_git(
+	struct gate *g, const struct git_call *c, struct buf *out, int *status, struct error *err)
+{
+	CLEANUP(unwatch) struct watched w = {.g = g, .ends = {-1, -1}};
+	const char *env[COUNT(quiet) + 4];
+	struct process p = {.argv = c->argv,
+		.cwd = c->cwd,
+		.env = env,
+		.output = -1,
+		.out = out,
+		.out_max = OUTPUT_MAX,
+		.timeout_s = c->timeout_s ? c->timeout_s : LOCAL_S,
+		.on_death = SIGTERM,
+		.tick = renew,
+		.tick_ms = (unsigned)g->r.ttl_s * 1000 / 3,
+		.data = &w};
+	struct process_end end;
+
+	fill_env(g, c, env);
+	if (pipe2(w.ends, O_CLOEXEC) < 0)
+		return error_errno(err, "cannot make a pipe");
+	p.cancel = w.ends[0];
+	buf_clear(out);
+	if (process_run(&p, &end, err) < 0)
+		return -1;
+	if (end.cancelled) {
+		*err = w.err;
+		return -1;
+	}
+	if (status && !end.timed_out) {
+		*status = end.status;
+		return 0;
+	}
+	return said_check(&p, &end, c->name, buf_str(out), err);
+}
