@@ -68,6 +68,20 @@ int git_commit_rest(
  */
 int git_push(const char *root, bool *skipped, struct error *err);
 
+/* The user's `git` as all of this runs it: no prompt, and nothing of a caller's GIT_DIR and the
+ * like. */
+struct git_command {
+	const char *dir;         /* where it runs */
+	const char *name;        /* for people: "git worktree" */
+	const char *const *argv; /* "git", ..., NULL */
+	const char *const
+		*env; /* more of the environment, at most 16, as in process.h; may be NULL */
+	unsigned limit_s;
+};
+/* *status NULL: all but 0 is an error with git's words. `out` (may be NULL) gets stdout and stderr.
+ */
+int git_command(const struct git_command *c, struct buf *out, int *status, struct error *err);
+
 /* Adds the unified diff of two texts, any bytes; nothing when they are the same. */
 int git_compare(struct buf *out, const char *old_name, struct str old_text, const char *new_name,
 	struct str new_text, struct error *err);

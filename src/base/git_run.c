@@ -21,7 +21,10 @@ struct call {
 	struct str input;
 	unsigned timeout_s;
 	bool batch_ssh;
+	const char *const *more; /* more of the environment; may be NULL */
 };
+
+enum { MORE_MAX = 16 };
 
 /*
  * No prompt, no editor, no window: an empty GIT_ASKPASS goes before core.askPass and leaves the
@@ -30,11 +33,12 @@ struct call {
  */
 static int run(const struct call *c, struct buf *out, int *status, struct error *err)
 {
-	const char *env[] = {"GIT_TERMINAL_PROMPT=0", "GCM_INTERACTIVE=never", "GIT_EDITOR=true",
-		"GIT_OPTIONAL_LOCKS=0", "GIT_ASKPASS=", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE=never",
-		"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX",
-		"GIT_SHALLOW_FILE", "GIT_QUARANTINE_PATH", "GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY",
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES", NULL, NULL};
+	const char *env[32 + MORE_MAX] = {"GIT_TERMINAL_PROMPT=0", "GCM_INTERACTIVE=never",
+		"GIT_EDITOR=true", "GIT_OPTIONAL_LOCKS=0", "GIT_ASKPASS=", "SSH_ASKPASS",
+		"SSH_ASKPASS_REQUIRE=never", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE",
+		"GIT_COMMON_DIR", "GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_QUARANTINE_PATH",
+		"GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"};
+	size_t n = 0;
 	struct process p = {.argv = c->argv,
 		.cwd = c->root,
 		.env = env,
@@ -46,8 +50,12 @@ static int run(const struct call *c, struct buf *out, int *status, struct error 
 		.on_death = SIGTERM};
 	struct process_end end;
 
+	while (env[n])
+		n++;
 	if (c->batch_ssh)
-		env[COUNT(env) - 2] = "GIT_SSH_COMMAND=ssh -oBatchMode=yes";
+		env[n++] = "GIT_SSH_COMMAND=ssh -oBatchMode=yes";
+	for (size_t i = 0; c->more && c->more[i] && i < MORE_MAX; i++)
+		env[n++] = c->more[i];
 	if (process_run(&p, &end, err) < 0)
 		return -1;
 	if (status && !end.timed_out) {
@@ -55,6 +63,18 @@ static int run(const struct call *c, struct buf *out, int *status, struct error 
 		return 0;
 	}
 	return said_check(&p, &end, c->name, buf_str(out), err);
+}
+
+int git_command(const struct git_command *c, struct buf *out, int *status, struct error *err)
+{
+	const struct call call = {.root = c->dir,
+		.name = c->name,
+		.argv = c->argv,
+		.timeout_s = c->limit_s,
+		.more = c->env};
+	CLEANUP(buf_release) struct buf own = BUF_INIT;
+
+	return run(&call, out ? out : &own, status, err);
 }
 
 static int must(const struct call *c, struct error *err)

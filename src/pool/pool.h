@@ -32,6 +32,7 @@ struct pool {
 	const char *state;     /* state folder, absolute */
 	unsigned base_port, stale_days;
 	bool strict, on_merge, on_abort, on_timeout;
+	const char *said; /* lines for people about what could not be repaired; NULL */
 	struct disk *disk;
 	struct store *store;
 };

@@ -95,7 +95,7 @@ struct refs {
 	struct ref ref[REFS_MAX];
 	size_t n;
 };
-/* Those of the full names (NULL-ended) that there are, and what is below them as a folder. */
+/* Those of the full names (NULL-ended) that there are. */
 int refs_look(struct arena *a, struct pool *p, const char *const *names, struct refs *out,
 	struct error *err);
 const struct ref *refs_find(const struct refs *r, const char *name); /* NULL: not there */
@@ -132,6 +132,13 @@ int places_read(
 void place_look(struct arena *a, const char *admin, struct place *out);
 /* "merge", "rebase" ... in progress in the worktree of this admin folder; NULL. */
 const char *place_busy(struct arena *a, const char *admin);
+/* The admin folder that says it is of `path`; *found false: none. */
+int place_of(struct arena *a, struct pool *p, const char *path, struct place *out, bool *found,
+	struct error *err);
+/* Where the worktree of `path` is now, when somebody has moved it: by `git worktree move`, or by
+ * hand to a place beside it or in the pool. *to NULL: nowhere. */
+int place_moved(struct arena *a, struct pool *p, const char *path, const char *branch,
+	const char **to, struct error *err);
 /* The lock's own text names a process (`pid 123`) that is dead, or says `initializing` and nobody
  * can be at it any more. */
 bool lock_is_dead(struct arena *a, const struct place *at);
@@ -149,19 +156,55 @@ int pool_keep(struct arena *a, struct pool *p, const struct allocation *of, bool
 int work_keep(struct arena *a, struct pool *p, const char *path, enum keep_reason *why,
 	const char **text, struct error *err);
 
-/* ---- trash.c ---- */
+/* ---- remains.c ---- */
 
-char *trash_path(struct arena *a, const char *path);
-/* The folder and all below it; links are not followed. */
+/* *foreign: the first file below `path` that is neither ignored nor as `commit` has it (or a
+ * beginning of that: a checkout was cut off there); NULL: there is nothing of value. `path` need
+ * not be a worktree any more. */
+int remains_look(struct arena *a, struct pool *p, const char *path, const char *commit,
+	const char **foreign, struct error *err);
+
+/* ---- trash.c: folders on their way out ---- */
+
+char *trash_path(struct arena *a, const char *path); /* of a worktree; beside it */
+/* Of an admin folder; beside `worktrees`, where git does not look. */
+char *trash_admin_path(struct arena *a, const struct pool *p, const char *path);
+/* The folder and all below it; links are not followed, other file systems not entered. None there:
+ * 0. */
 int trash_delete(const char *path, struct error *err);
+/* Rename; what is in its new place already goes first. None there: 0. */
+int trash_move(const char *from, const char *to, struct error *err);
+
+/* ---- branch.c ---- */
+
+/* Makes it at of->tip, under a line of its own in the reflog. */
+int branch_make(struct arena *a, struct pool *p, const struct allocation *of, struct error *err);
+/* Deletes it when branch_make() of this allocation made it, and it has never moved since, and
+ * nobody has it checked out. */
+int branch_drop(struct arena *a, struct pool *p, const struct allocation *of, struct error *err);
+/* Takes the admin folder out of git's sight; hold admin_lock(). */
+int admin_drop(struct arena *a, struct pool *p, const struct allocation *of, const char *admin,
+	struct error *err);
+
+/* ---- remove.c ---- */
+
 /* The whole removal of one allocation, two-phase, with its ports and record. -1: ERR_STATE with why
- * it is kept. */
-int pool_remove(struct arena *a, struct pool *p, struct allocation *of, bool confirmed,
-	bool *removed, struct error *err);
+ * it is kept. of->mod must be that of the record. */
+int pool_remove(
+	struct arena *a, struct pool *p, struct allocation *of, bool confirmed, struct error *err);
+/* From where a dead process left it; the record is claimed. */
+int remove_resume(struct arena *a, struct pool *p, struct allocation *of, struct error *err);
 
 /* ---- repair.c ---- */
 
-/* Finishes or takes back what dead processes left of this repository. */
+/* Environment of what works for an allocation that is being made: NAME=DIGEST. */
+char *making_mark(struct arena *a, const char *path);
+/* Takes back what was made of an allocation; the record is claimed. What is foreign stays. */
+int making_undo(struct arena *a, struct pool *p, struct allocation *of, struct error *err);
+/* Of one whose process is dead: finishes or takes back. *done false: another does it already. */
+int repair_one(
+	struct arena *a, struct pool *p, struct allocation *of, bool *done, struct error *err);
+/* All of this repository. What cannot be repaired is told by p->said. */
 int pool_repair(struct arena *a, struct pool *p, struct error *err);
 
 /* ---- block.c: the ports of one allocation ---- */
