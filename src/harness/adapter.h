@@ -18,7 +18,8 @@
  */
 struct command {
 	struct arena *arena;
-	const char **argv; /* NULL-ended */
+	const char *const *env; /* what the program will get */
+	const char **argv;      /* NULL-ended */
 	size_t n, cap;
 };
 
@@ -58,7 +59,10 @@ struct session {
 	bool judged, rate_limited;
 	bool finished; /* it told its result: without that, success is not believed */
 	bool stop;     /* the run is to end now: nothing good can come of it any more */
-	int exit_code; /* -1: it was not started */
+	bool retrying, retry_limited;
+	struct buf retry_why;
+	struct buf note; /* the adapter's own */
+	int exit_code;   /* -1: it was not started */
 	double cost_usd;
 	int64_t input_tokens, output_tokens, cache_tokens; /* < 0: not told */
 	int64_t progress;                                  /* tokens told by PROGRESS events */
@@ -76,6 +80,12 @@ void session_progress(struct session *s, int64_t tokens, const char *message);
 void session_tokens(struct session *s, int64_t input, int64_t output, int64_t cache);
 /* The value of NAME in the session's environment, or NULL. */
 const char *session_env(const struct session *s, const char *name);
+/* It tries again by itself, because of `why`; if it does so until the time limit, that was the
+ * reason. session_going() takes it back: it got further. */
+void session_retrying(struct session *s, bool limited, struct str why);
+void session_going(struct session *s);
+/* UNAVAILABLE, and the run is to end now. */
+void session_give_up(struct session *s, bool limited, struct str why);
 
 enum output_form {
 	OUTPUT_LINES, /* a JSON value a line: `object`, others: `line` */
@@ -107,15 +117,18 @@ struct harness {
 	const char *const *credentials; /* names of variables, the one that counts first */
 	const char *const *variables;   /* others of its own that the program gets; `X_*`: all that
 					   begin with `X_` */
-	const char *const *settings;    /* `NAME=value` that it gets unless the caller sets NAME */
-	bool models_open;               /* it takes any id */
-	bool needs_finish;              /* an end without `finished` is a failure */
+	const char *const
+		*stand_ins; /* `NAME=OTHER`: NAME is given OTHER's value when it has none */
+	const char *const *settings; /* `NAME=value` that it gets unless the caller sets NAME */
+	bool models_open;            /* it takes any id */
+	bool needs_finish;           /* an end without `finished` is a failure */
 
 	enum output_form form;
 	int (*command)(struct command *c, const struct harness_input *input, struct error *err);
-	void (*object)(struct session *s, const json *value); /* OUTPUT_LINES */
-	void (*line)(struct session *s, struct str line);     /* may be NULL: passed over */
-	void (*whole)(struct session *s, struct str output);  /* OUTPUT_WHOLE */
+	void (*object)(struct session *s, const json *value);   /* OUTPUT_LINES */
+	void (*line)(struct session *s, struct str line);       /* may be NULL: passed over */
+	void (*whole)(struct session *s, struct str output);    /* OUTPUT_WHOLE */
+	void (*error_line)(struct session *s, struct str line); /* of stderr; may be NULL */
 	/* What the end says: limits, logins. May be NULL. Not asked after a cancel. */
 	void (*judge)(struct session *s, const struct ending *e);
 

@@ -79,10 +79,12 @@ struct harness_result {
 	int exit_code;                       /* -1: it was not started */
 	double cost_usd;                     /* < 0: the harness does not tell */
 	int64_t input_tokens, output_tokens; /* < 0: the harness does not tell */
-	const char *text;                    /* the agent's last message; "" when there is none */
-	const char *detail; /* why it is no success; NULL for success; secrets masked */
-	const char *model;  /* that really answered; NULL: not told */
-	bool rate_limited;  /* unavailable because of a limit */
+	int64_t cache_tokens; /* read from or written to a cache, in neither of them; < 0: not told
+			       */
+	const char *text;     /* the agent's last message; "" when there is none */
+	const char *detail;   /* why it is no success; NULL for success; secrets masked */
+	const char *model;    /* that really answered; NULL: not told */
+	bool rate_limited;    /* unavailable because of a limit */
 	int64_t ms;
 };
 
@@ -103,6 +105,9 @@ const struct availability *harness_available(const struct harness *h);
 /* Model ids it can drive, NULL-ended; *open: others are taken as they are too. */
 int harness_models(struct arena *a, const struct harness *h, const char *const **out, bool *open,
 	struct error *err);
+/* Whether it can be asked for this id: it is in the list, of a family that it drives, or all are.
+ */
+bool harness_drives(const struct harness *h, const char *id);
 /* A one-way name of the account in the environment, 16 hexadecimal digits; *id NULL: none can be
  * told. */
 int harness_account(struct arena *a, const struct harness *h, const char **id, struct error *err);

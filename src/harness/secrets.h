@@ -20,9 +20,9 @@ bool secret_name(struct str name);
  * for another one. `names`: variables that are secret whatever their name; may be NULL. */
 void secrets_add(
 	struct arena *a, struct secrets *s, const char *const *env, const char *const *names);
-/* `text` with each of them struck out, appended to `out`. */
+/* `text` with each of the values struck out, appended to `out`: for what an agent wrote. */
+void secrets_mask_values(const struct secrets *s, struct str text, struct buf *out);
+/* And with all that looks like a key, and logins in URLs: for texts about what went wrong. */
 void secrets_mask(const struct secrets *s, struct str text, struct buf *out);
-/* The same in place. */
-void secrets_mask_buf(const struct secrets *s, struct buf *b);
 
 #endif
