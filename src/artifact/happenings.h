@@ -4,7 +4,7 @@
  * the kind: may be missing. Sorted by room.
  */
 HAPPENING(RESOLVED_PARALLELISM, "ResolvedParallelism", "info",
-	"maxConcurrent:n source:s plans:a? harnesses:o? clampedFrom:n?",
+	"pipeline:s maxConcurrent:n source:s plans:a? harnesses:o? clampedFrom:n?",
 	"the cap of issues at one time was settled when the pipeline was loaded")
 HAPPENING(DELAYED_REQUEUE, "DelayedRequeue", "info", "reason:s until:s?",
 	"an issue was put back for a reason that is not capacity")

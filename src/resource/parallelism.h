@@ -6,6 +6,7 @@
 #ifndef DT_RESOURCE_PARALLELISM_H
 #define DT_RESOURCE_PARALLELISM_H
 
+#include "src/base/json.h"
 #include "src/resource/resource.h"
 
 enum parallelism_source {
@@ -39,8 +40,11 @@ void parallelism_resolve(struct arena *a, const struct resources *r, const struc
 /* What a plan of that name stands for; 1 for a name that is not in the table. */
 unsigned plan_seats(const char *name);
 
+/* {pipeline, maxConcurrent, source, clampedFrom, plans, harnesses}: as the event has it. */
+json *parallelism_json(const struct pipeline *p, const struct parallelism *r);
+
 /* Into DIR/_pipeline/runtime.json, as resolvedParallelism.PIPELINE, and tells
- * ResolvedParallelism. */
+ * ResolvedParallelism. `dir` NULL: nothing is written. */
 int parallelism_note(
 	const char *dir, const struct pipeline *p, const struct parallelism *r, struct error *err);
 /* What was noted when the pipeline was loaded; *max 0: nothing. */
