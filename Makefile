@@ -67,6 +67,7 @@ $(O)/%.o: %.c Makefile $(DEPS)
 $(O)/src/policy/policy_shipped.o: $(wildcard policies/*.yaml)
 $(O)/src/base/git.o: ALL_CFLAGS += -DLIBGIT2_SO='"$(LIBGIT2_SO)"'
 $(O)/src/base/crypto.o: ALL_CFLAGS += -DLIBCRYPTO_SO='"$(LIBCRYPTO_SO)"'
+$(O)/src/base/http.o: ALL_CFLAGS += -DLIBCURL_SO='"$(LIBCURL_SO)"'
 
 # Test programs. All of them may use tests/lib; unit tests are one program a file.
 COMMA   := ,

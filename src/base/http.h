@@ -1,7 +1,9 @@
 /*
  * http.h: one HTTP request and its answer. The only user of libcurl, which is opened at the first
- * call, not at start-up. No redirects to another host, no proxies but the environment's, no
- * cookies, certificates always checked; what stands in a header is never in an error's text.
+ * call, not at start-up. A redirect is an answer like others and is not followed; no proxies but the
+ * environment's, no cookies, no .netrc; certificates are always checked, against the system's
+ * authorities or the file that SSL_CERT_FILE names. An error's text has nothing of a header, of the
+ * body, and nothing of the URL but scheme and host: keys stand in all of them.
  */
 #ifndef DT_HTTP_H
 #define DT_HTTP_H
@@ -10,7 +12,7 @@
 
 struct http_request {
 	const char *method;         /* "GET", "POST" */
-	const char *url;            /* http or https */
+	const char *url;            /* http or https; without user and password */
 	const char *const *headers; /* `Name: value`, NULL-ended; may be NULL */
 	struct str body;
 	unsigned connect_timeout_s, timeout_s; /* 0: 10 and 300 */
@@ -24,7 +26,7 @@ struct http_request {
 
 enum http_fate {
 	HTTP_ANSWERED,
-	HTTP_UNREACHABLE, /* no name, no connection, no TLS: nothing was sent */
+	HTTP_UNREACHABLE, /* no name, no connection (in time), no TLS: nothing was sent */
 	HTTP_TIMEOUT,
 	HTTP_BROKEN, /* the connection ended in the middle */
 	HTTP_CANCELLED,
@@ -32,9 +34,10 @@ enum http_fate {
 
 struct http_answer {
 	enum http_fate fate;
-	long status;        /* HTTP_ANSWERED */
-	struct buf body;    /* the caller's: buf_release() */
-	long retry_after_s; /* of the header `Retry-After` in seconds; -1: none */
+	const char *why;    /* of the other fates, for people; static */
+	long status;        /* 0: there was not even that much of an answer */
+	struct buf body;    /* as far as it came; the caller's: buf_release() */
+	long retry_after_s; /* of the header `Retry-After`, also when it is a date; -1: none */
 };
 
 /* 0 when there is a fate to look at; -1 with *err when the request could not even be made (no
