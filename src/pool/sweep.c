@@ -31,7 +31,8 @@ static int sweep_one(
 	if (e->keep != KEEP_NOTHING || !apply)
 		return 0;
 	/* One that does not go must not keep the others. */
-	if (pool_remove(l->arena, l->pool, &e->of, confirmed, &e->removed, &fault) < 0) {
+	e->removed = pool_remove(l->arena, l->pool, &e->of, confirmed, &fault) == 0;
+	if (!e->removed) {
 		e->keep = KEEP_UNSURE;
 		e->why = arena_dup(l->arena, str_of(fault.text));
 	}
