@@ -24,6 +24,20 @@ int branch_make(struct arena *a, struct pool *p, const struct allocation *of, st
 	return pool_git(p, NULL, args, NULL, NULL, err);
 }
 
+int branch_commit(struct arena *a, struct pool *p, const struct allocation *of, const char **commit,
+	struct error *err)
+{
+	const char *const names[] = {arena_printf(a, "refs/heads/%s", of->branch), NULL};
+	const struct ref *ref;
+	struct refs refs;
+
+	if (refs_look(a, p, names, &refs, err) < 0)
+		return -1;
+	ref = refs_find(&refs, names[0]);
+	*commit = ref ? ref->commit : of->tip;
+	return 0;
+}
+
 /* Its reflog has one line, and that is ours. */
 static bool is_as_made(struct arena *a, const struct pool *p, const struct allocation *of)
 {

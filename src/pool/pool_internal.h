@@ -13,9 +13,10 @@
 #include "src/pool/pool.h"
 #include "src/store/lock.h"
 
-#define POOL_STORE   "pools"
-#define TRASH_PREFIX ".trash-" /* beside a worktree, its name while it is being removed */
-#define POOL_MARKER  ".pool"   /* in the folder of a pool: tells whether case counts there */
+#define POOL_STORE         "pools"
+#define TRASH_PREFIX       ".trash-" /* beside a worktree, its name while it is being removed */
+#define ADMIN_TRASH_PREFIX "dev-team-trash-" /* in the git folder: the same of an admin folder */
+#define POOL_MARKER        ".pool" /* in the folder of a pool: tells whether case counts there */
 
 enum { POOL_LOCK_MS = 60000, GIT_S = 300, CHECKOUT_S = 3600 };
 
@@ -179,12 +180,54 @@ int trash_move(const char *from, const char *to, struct error *err);
 
 /* Makes it at of->tip, under a line of its own in the reflog. */
 int branch_make(struct arena *a, struct pool *p, const struct allocation *of, struct error *err);
+/* Where the branch is; when it is not there, where it began; NULL: neither is known. */
+int branch_commit(struct arena *a, struct pool *p, const struct allocation *of, const char **commit,
+	struct error *err);
 /* Deletes it when branch_make() of this allocation made it, and it has never moved since, and
  * nobody has it checked out. */
 int branch_drop(struct arena *a, struct pool *p, const struct allocation *of, struct error *err);
 /* Takes the admin folder out of git's sight; hold admin_lock(). */
 int admin_drop(struct arena *a, struct pool *p, const struct allocation *of, const char *admin,
 	struct error *err);
+
+/* ---- base.c ---- */
+
+struct base {
+	bool exists;      /* the branch is there already: `commit` is where */
+	const char *name; /* else what it begins from, short: "origin/main" */
+	const char *commit;
+};
+/* -1: ERR_STATE: there is nothing to begin from. */
+int base_find(struct arena *a, struct pool *p, const struct allocate_ask *ask, struct base *out,
+	struct error *err);
+/* `dir` is a folder in `commit`. -1: ERR_USAGE, ERR_INPUT. */
+int sparse_check(
+	struct arena *a, struct pool *p, const char *commit, const char *dir, struct error *err);
+
+/* ---- stand.c ---- */
+
+enum stand {
+	STAND_NOTHING, /* free: what was in the way and of no value has been taken away */
+	STAND_OURS,    /* a worktree of this repository with our branch */
+	STAND_FOREIGN, /* a worktree of another repository, or with a broken pointer: see *own */
+};
+/*
+ * What stands at of->path, under admin_lock(). `commit`: where its branch is, or would begin; NULL:
+ * not known. -1: ERR_STATE: the branch is checked out elsewhere, or something is in the way.
+ */
+int stand_look(struct arena *a, struct pool *p, const struct allocation *of, const char *commit,
+	struct ownership *own, enum stand *out, struct error *err);
+
+/* ---- make.c ---- */
+
+/* The folder of the pool, with what tells that it is one; hold admin_lock(). */
+int folder_make(struct arena *a, struct pool *p, struct error *err);
+/* Upper and lower case are the same in it. False while it is not there. */
+bool folder_folds(struct arena *a, const struct pool *p);
+/* Branch and worktree, without files; hold admin_lock(). */
+int worktree_add(struct arena *a, struct pool *p, const struct allocation *of, struct error *err);
+/* The files, and git's hook; without the lock. */
+int worktree_fill(struct arena *a, struct pool *p, struct allocation *of, struct error *err);
 
 /* ---- remove.c ---- */
 
@@ -201,6 +244,8 @@ int remove_resume(struct arena *a, struct pool *p, struct allocation *of, struct
 char *making_mark(struct arena *a, const char *path);
 /* Takes back what was made of an allocation; the record is claimed. What is foreign stays. */
 int making_undo(struct arena *a, struct pool *p, struct allocation *of, struct error *err);
+/* The same by who holds admin_lock(). */
+int making_undo_locked(struct arena *a, struct pool *p, struct allocation *of, struct error *err);
 /* Of one whose process is dead: finishes or takes back. *done false: another does it already. */
 int repair_one(
 	struct arena *a, struct pool *p, struct allocation *of, bool *done, struct error *err);

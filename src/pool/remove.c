@@ -51,8 +51,27 @@ static const char *nested_in(const struct place *list, size_t n, const char *pat
 	return NULL;
 }
 
+/* A folder that was half removed: git's side, or its own pointer, is gone already. */
+static int keep_remains(struct arena *a, struct pool *p, const struct allocation *of,
+	bool confirmed, enum keep_reason *why, const char **text, struct error *err)
+{
+	const char *foreign, *commit;
+
+	if (branch_commit(a, p, of, &commit, err) < 0)
+		return -1;
+	foreign = commit ? NULL : ".";
+	if (commit && remains_look(a, p, of->path, commit, &foreign, err) < 0)
+		return -1;
+	if (!foreign || confirmed)
+		return 0;
+	return keep(why, KEEP_UNSURE, text,
+		arena_printf(a,
+			"'%s' is a worktree no more, and has files of its own, such as '%s'",
+			of->path, foreign));
+}
+
 static int keep_by_place(struct arena *a, struct pool *p, const struct allocation *of,
-	enum keep_reason *why, const char **text, struct error *err)
+	bool confirmed, enum keep_reason *why, const char **text, struct error *err)
 {
 	struct ownership own;
 	struct place *list, at = {0};
@@ -62,6 +81,10 @@ static int keep_by_place(struct arena *a, struct pool *p, const struct allocatio
 	if (pool_ownership(a, of->path, p->common, &own, err) < 0 ||
 		places_read(a, p->common, &list, &n, err) < 0)
 		return -1;
+	if (own.reason == OWNED_POINTER_MISSING && !is_there(path_join(a, of->path, ".git")))
+		return keep_remains(a, p, of, confirmed, why, text, err);
+	if (own.reason == OWNED_OK && !path_exists(own.actual))
+		return keep_remains(a, p, of, confirmed, why, text, err);
 	if (own.reason != OWNED_OK)
 		return keep(why, KEEP_FOREIGN, text,
 			arena_printf(a, "'%s' is not a worktree of '%s' (%s)", of->path, p->repo,
@@ -97,6 +120,14 @@ static int keep_by_move(struct arena *a, struct pool *p, const struct allocation
 			of->path, moved));
 }
 
+static bool has_admin(struct arena *a, const char *path)
+{
+	const char *text;
+	char *to;
+
+	return worktree_pointer(a, path, &to, &text) && to && path_exists(to);
+}
+
 int pool_keep(struct arena *a, struct pool *p, const struct allocation *of, bool confirmed,
 	enum keep_reason *why, const char **text, struct error *err)
 {
@@ -108,9 +139,11 @@ int pool_keep(struct arena *a, struct pool *p, const struct allocation *of, bool
 		return 0;
 	if (!is_there(of->path))
 		return keep_by_move(a, p, of, why, text, err);
-	if (keep_by_place(a, p, of, why, text, err) < 0)
+	if (keep_by_place(a, p, of, confirmed, why, text, err) < 0)
 		return -1;
-	return *why || confirmed ? 0 : work_keep(a, p, of->path, why, text, err);
+	if (*why || confirmed || !has_admin(a, of->path))
+		return 0;
+	return work_keep(a, p, of->path, why, text, err);
 }
 
 static int refuse(enum keep_reason why, const char *text, struct error *err)

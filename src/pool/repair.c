@@ -55,21 +55,6 @@ static void end_strays(struct arena *a, const struct allocation *of)
 
 /* ---- half made ---- */
 
-/* Full name's commit, or NULL. */
-static int commit_of(struct arena *a, struct pool *p, const struct allocation *of,
-	const char **commit, struct error *err)
-{
-	const char *const names[] = {arena_printf(a, "refs/heads/%s", of->branch), NULL};
-	const struct ref *ref;
-	struct refs refs;
-
-	if (refs_look(a, p, names, &refs, err) < 0)
-		return -1;
-	ref = refs_find(&refs, names[0]);
-	*commit = ref ? ref->commit : of->tip;
-	return 0;
-}
-
 /* Somebody has put files there already: it becomes what they take it for, with nothing written. */
 static int keep_as_it_is(struct arena *a, struct pool *p, struct allocation *of,
 	const struct place *at, struct error *err)
@@ -97,7 +82,7 @@ static int look_for_foreign(struct arena *a, struct pool *p, const struct alloca
 	*foreign = NULL;
 	if (lstat(of->path, &st) < 0)
 		return errno == ENOENT ? 0 : error_errno(err, "cannot look at '%s'", of->path);
-	if (commit_of(a, p, of, &commit, err) < 0)
+	if (branch_commit(a, p, of, &commit, err) < 0)
 		return -1;
 	if (!commit) /* nothing to compare with: all of it is somebody's */
 		*foreign = ".";
@@ -126,28 +111,50 @@ static int take_away(struct arena *a, struct pool *p, const struct allocation *o
 	return branch_drop(a, p, of, err);
 }
 
-int making_undo(struct arena *a, struct pool *p, struct allocation *of, struct error *err)
+/* *kept: it has become a live one instead. */
+static int undo_in_git(
+	struct arena *a, struct pool *p, struct allocation *of, bool *kept, struct error *err)
 {
 	struct place at = {0};
 	const char *foreign;
 	bool found;
 
-	{
-		CLEANUP(lock_drop) struct lock *lock = NULL;
+	*kept = false;
+	if (place_of(a, p, of->path, &at, &found, err) < 0 ||
+		look_for_foreign(a, p, of, &foreign, err) < 0)
+		return -1;
+	*kept = foreign && found && at.there;
+	if (*kept)
+		return keep_as_it_is(a, p, of, &at, err);
+	return take_away(a, p, of, found ? &at : NULL, !foreign, err);
+}
 
-		if (admin_lock(p, &lock, err) < 0 ||
-			place_of(a, p, of->path, &at, &found, err) < 0 ||
-			look_for_foreign(a, p, of, &foreign, err) < 0)
-			return -1;
-		if (foreign && found && at.there)
-			return keep_as_it_is(a, p, of, &at, err);
-		if (take_away(a, p, of, found ? &at : NULL, !foreign, err) < 0)
-			return -1;
-	}
+static int undo_rest(struct arena *a, struct pool *p, struct allocation *of, struct error *err)
+{
 	if (trash_delete(trash_path(a, of->path), err) < 0 ||
 		trash_delete(trash_admin_path(a, p, of->path), err) < 0)
 		return -1;
 	return forget(a, p, of, err);
+}
+
+int making_undo_locked(struct arena *a, struct pool *p, struct allocation *of, struct error *err)
+{
+	bool kept;
+
+	if (undo_in_git(a, p, of, &kept, err) < 0)
+		return -1;
+	return kept ? 0 : undo_rest(a, p, of, err);
+}
+
+int making_undo(struct arena *a, struct pool *p, struct allocation *of, struct error *err)
+{
+	CLEANUP(lock_drop) struct lock *lock = NULL;
+	bool kept;
+
+	if (admin_lock(p, &lock, err) < 0 || undo_in_git(a, p, of, &kept, err) < 0)
+		return -1;
+	lock_drop(&lock);
+	return kept ? 0 : undo_rest(a, p, of, err);
 }
 
 /* ---- all ---- */
