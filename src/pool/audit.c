@@ -55,6 +55,14 @@ static void keep_common(struct audit *t, const struct audit *other)
 	t->n_leaks = kept;
 }
 
+static int by_path(const void *x, const void *y)
+{
+	const struct leak *a = x, *b = y;
+	int way = strcmp(a->path, b->path);
+
+	return way ? way : strcmp(a->kind, b->kind);
+}
+
 /*
  * Whoever makes or removes something says so in the store first, and ends by saying so: where the
  * store is the same before and after a look, nothing was half done in between but what it names.
@@ -72,6 +80,8 @@ int pool_audit(struct arena *a, struct pool *p, struct leak **out, size_t *n, st
 	}
 	if (!same)
 		keep_common(&now, &before);
+	if (now.n_leaks)
+		qsort(now.leaks, now.n_leaks, sizeof(*now.leaks), by_path);
 	*out = now.leaks;
 	*n = now.n_leaks;
 	return 0;

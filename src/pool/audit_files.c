@@ -106,6 +106,28 @@ static void check_places(struct audit *t)
 	}
 }
 
+/* Of admin folders on their way out. */
+static void check_admin_trash(struct audit *t)
+{
+	DIR *dir = opendir(t->pool->common);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		struct str name = str_of(entry->d_name);
+		const struct audit_record *r;
+
+		if (!str_starts(name, ADMIN_TRASH_PREFIX))
+			continue;
+		r = audit_by_digest(t, str_sub(name, strlen(ADMIN_TRASH_PREFIX), name.n));
+		if (!r || !r->busy)
+			audit_add(t, "trash-admin",
+				path_join(t->arena, t->pool->common, entry->d_name),
+				"nobody is removing it");
+	}
+	if (dir)
+		closedir(dir);
+}
+
 /* ---- what lies about ---- */
 
 static bool has_records_beneath(const struct audit *t, const char *path)
@@ -176,5 +198,6 @@ int audit_files(struct audit *t, struct error *err)
 	if (check_records(t, err) < 0)
 		return -1;
 	check_places(t);
+	check_admin_trash(t);
 	return check_folder(t, err);
 }

@@ -18,7 +18,7 @@ char *trash_admin_path(struct arena *a, const struct pool *p, const char *path)
 	char digest[DIGEST_TEXT];
 
 	record_digest(path, digest);
-	return arena_printf(a, "%s/dev-team-trash-%s", p->common, digest);
+	return arena_printf(a, "%s/" ADMIN_TRASH_PREFIX "%s", p->common, digest);
 }
 
 static int delete_in(int dir, const char *name, dev_t dev);
