@@ -136,6 +136,7 @@ int staff_hire(struct arena *a, const struct staff_ask *ask, struct staff *out, 
 		.repo = ask->repo,
 		.context_file = ask->context_file,
 		.model = ask->model,
+		.resources = ask->resources,
 		.pass = {ask->pass, ask->n_pass}};
 	if (check_names(&out->pass, err) < 0)
 		return -1;

@@ -4,7 +4,9 @@
 #include "src/base/path.h"
 #include "src/cli/common.h"
 #include "src/cli/run_staff.h"
+#include "src/cli/run_worktree.h"
 #include "src/machine/brief.h"
+#include "src/pool/gate.h"
 
 enum { TIMEOUT_S = 1800 }; /* of an agent, where neither the command line nor its stage says */
 
@@ -17,7 +19,8 @@ struct serving {
 		*spec; /* NULL: the pipeline has none for it, or there is no pipeline */
 	struct model_resolved model;
 	struct chain chain;
-	int64_t beaten; /* when state.json was written last */
+	int64_t beaten;    /* when state.json was written last */
+	struct gate *gate; /* NULL: the stage needs none */
 	struct arena *arena;
 };
 
@@ -120,6 +123,7 @@ static void listen(void *data, const struct harness_event *e)
 {
 	struct serving *s = data;
 	int64_t now = clock_now();
+	struct error ignored;
 
 	(void)e;
 	if (now >= s->beaten && now - s->beaten < HEARTBEAT_S)
@@ -127,6 +131,9 @@ static void listen(void *data, const struct harness_event *e)
 	s->beaten = now;
 	write_state(s->staff, s->stage, RUN_RUNNING);
 	keep_lease(s->staff);
+	/* One that has lost it is ended by who took it: its processes carry the hold. */
+	if (s->gate)
+		(void)gate_check(s->gate, &ignored);
 }
 
 static int make_prompt(
@@ -318,11 +325,14 @@ static const char *const *environment(struct serving *s)
 			s->arena, "DEV_TEAM_SECTION=%s", json_get_str(s->action, "write_section")),
 		arena_printf(s->arena, "DEV_TEAM_CONTEXT_FILE=%s", t->context_file),
 		arena_printf(s->arena, "DEV_TEAM_REPO=%s", t->repo)};
-	const char **env = arena_alloc(s->arena, (COUNT(own) + t->pass.n + 1) * sizeof(*env));
+	const char *const *held = s->gate ? gate_environment(s->gate) : NULL;
+	const char **env = arena_alloc(s->arena, (COUNT(own) + t->pass.n + 3) * sizeof(*env));
 	size_t n = 0;
 
 	for (size_t i = 0; i < COUNT(own); i++)
 		env[n++] = own[i];
+	for (size_t i = 0; held && held[i] && i < 2; i++)
+		env[n++] = held[i];
 	for (size_t i = 0; i < t->pass.n; i++) {
 		const char *name = t->pass.list[i], *value = getenv(name);
 
@@ -332,35 +342,64 @@ static const char *const *environment(struct serving *s)
 	return env;
 }
 
+static int call_chain(struct serving *s, struct str prompt, const struct instructions *role,
+	int cancel, struct served *out, struct error *err)
+{
+	const struct staff *t = s->staff;
+	bool inplace = s->spec && s->spec->isolation == ISOLATION_INPLACE && t->main_repo;
+	struct harness_input input = {.prompt = prompt,
+		.cwd = inplace ? t->main_repo : t->repo,
+		.port = t->port,
+		.artifacts = t->artifacts,
+		.env = environment(s),
+		.tools = role->tools,
+		.timeout_s = timeout_of(s),
+		.max_budget_usd = s->spec ? s->spec->max_budget_usd : 0,
+		.cancel = cancel};
+	struct chain_call call = {.artifacts = t->artifacts,
+		.issue = t->id,
+		.stage = s->stage,
+		.effective = s->chain.effective,
+		.model_for = model_for,
+		.listener = listen,
+		.data = s};
+	struct harness_result result;
+	const struct harness *used;
+
+	if (chain_run(s->arena, &call, &input, &result, &used, err) < 0)
+		return -1;
+	return ended(s, used, &result, out, err);
+}
+
+/* A stage that merges or migrates is the only one of the pool that does, for as long as it runs. */
+static int through_gate(struct serving *s, struct str prompt, const struct instructions *role,
+	int cancel, struct served *out, struct error *err)
+{
+	const struct staff *t = s->staff;
+	struct pool pool;
+	int rc;
+
+	if (run_pool(s->arena, t->repo, t->resources, t->artifacts, t->pipeline, &pool, err) < 0)
+		return -1;
+	rc = gate_take(s->arena, &pool, s->id, GATE_WAIT_MS, 0, &s->gate, err);
+	if (rc == 0)
+		rc = call_chain(s, prompt, role, cancel, out, err);
+	gate_drop(&s->gate);
+	pool_close(&pool);
+	return rc;
+}
+
 int staff_serve(struct arena *a, const struct staff *t, const json *action, int cancel,
 	struct served *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf prompt = BUF_INIT;
 	struct serving s = {.staff = t, .action = action, .arena = a};
 	struct instructions role;
-	struct harness_result result;
-	const struct harness *used;
-	struct harness_input input = {.port = t->port, .cancel = cancel};
-	struct chain_call call = {.artifacts = t->artifacts,
-		.issue = t->id,
-		.model_for = model_for,
-		.listener = listen,
-		.data = &s};
 
 	*out = (struct served){0};
 	if (begin(&s, err) < 0 || make_prompt(&s, &prompt, &role, err) < 0)
 		return -1;
-	input.cwd = s.spec && s.spec->isolation == ISOLATION_INPLACE && t->main_repo ? t->main_repo
-										     : t->repo;
-	input.prompt = buf_str(&prompt);
-	input.artifacts = t->artifacts;
-	input.tools = role.tools;
-	input.env = environment(&s);
-	input.timeout_s = timeout_of(&s);
-	input.max_budget_usd = s.spec ? s.spec->max_budget_usd : 0;
-	call.stage = s.stage;
-	call.effective = s.chain.effective;
-	if (chain_run(a, &call, &input, &result, &used, err) < 0)
-		return -1;
-	return ended(&s, used, &result, out, err);
+	if (s.spec && gate_stage_holds(s.spec))
+		return through_gate(&s, buf_str(&prompt), &role, cancel, out, err);
+	return call_chain(&s, buf_str(&prompt), &role, cancel, out, err);
 }

@@ -21,6 +21,7 @@ struct staff {
 	const char *id, *repo, *context_file;
 	const char *main_repo; /* where stages with `isolation: inplace` work; NULL: repo */
 	unsigned port;         /* of the worktree; 0: none */
+	const char *resources; /* as the command line says; NULL: not */
 	const char *root;      /* of roles and skills */
 	const char *artifacts; /* folder */
 	const struct pipeline *pipeline; /* NULL: none */

@@ -1,7 +1,6 @@
 #include "context/file.h"
 #include "src/cli/places.h"
 #include "src/cli/run_worktree.h"
-#include "src/pool/pool.h"
 
 /* Names in braces that stand for the work item's id. */
 static const char *const places[] = {"{issueId}", "{issueNumber}", "{id}"};
@@ -51,23 +50,31 @@ static int find_pool(struct arena *a, const char *repo, const char *resources,
 	return 0;
 }
 
+int run_pool(struct arena *a, const char *repo, const char *resources, const char *artifacts,
+	const struct pipeline *pipeline, struct pool *out, struct error *err)
+{
+	struct worktree_pool_spec spec;
+	char *state;
+
+	if (find_pool(a, repo, resources, pipeline, &spec, err) < 0 ||
+		context_folder(a, &state, err) < 0)
+		return -1;
+	return pool_open(a, &spec, repo, state, artifacts, out, err);
+}
+
 int run_worktree(struct arena *a, const char *id, const char *repo, const char *resources,
 	const char *artifacts, const struct pipeline *pipeline, struct own_worktree *out,
 	struct error *err)
 {
-	struct worktree_pool_spec spec;
 	struct allocate_ask ask = {.branch = branch_of(a, id, pipeline),
 		.target = pipeline ? pipeline->target_branch : NULL,
 		.run = arena_printf(a, "run %s", id),
 		.issue = id};
 	struct allocation got;
 	struct pool pool;
-	char *state;
 	int rc;
 
-	if (find_pool(a, repo, resources, pipeline, &spec, err) < 0 ||
-		context_folder(a, &state, err) < 0 ||
-		pool_open(a, &spec, repo, state, artifacts, &pool, err) < 0)
+	if (run_pool(a, repo, resources, artifacts, pipeline, &pool, err) < 0)
 		return -1;
 	rc = pool_allocate(a, &pool, &ask, &got, &out->created, err);
 	pool_close(&pool);

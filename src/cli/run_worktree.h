@@ -6,7 +6,7 @@
 #define DT_RUN_WORKTREE_H
 
 #include "src/cli/common.h"
-#include "src/resource/resource.h"
+#include "src/pool/pool.h"
 
 struct own_worktree {
 	const char *path; /* of the worktree; becomes the run's repository */
@@ -14,12 +14,15 @@ struct own_worktree {
 	bool created;     /* false: it was there, of an earlier run of this work item */
 };
 
+/* The pool that the pipeline names; without one the pool `default` of the resources, else one of
+ * all defaults. pool_close() it. */
+int run_pool(struct arena *a, const char *repo, const char *resources, const char *artifacts,
+	const struct pipeline *pipeline, struct pool *out, struct error *err);
+
 /*
  * Allocates, or adopts, the worktree of branch `dev-team/ID` (or as the pipeline's
- * branching.pattern says, `{issueId}` replaced) in the pool that the pipeline names; NULL: the pool
- * `default` of the resources, else one of all defaults. It stays when the run is over: its branch
- * may wait for a merge
- * (`pool reclaim`, `pool sweep`).
+ * branching.pattern says, with {id}, {issueId} and {issueNumber} replaced) in run_pool(). It stays
+ * when the run is over: its branch may wait for a merge (`pool reclaim`, `pool sweep`).
  */
 int run_worktree(struct arena *a, const char *id, const char *repo, const char *resources,
 	const char *artifacts, const struct pipeline *pipeline, struct own_worktree *out,

@@ -79,6 +79,11 @@ static void set_env(struct gate *g)
 	g->env[1] = arena_printf(g->a, "DEV_TEAM_GATE_HOLD=%s", g->r.hold);
 }
 
+const char *const *gate_environment(const struct gate *g)
+{
+	return g->env;
+}
+
 int gate_evict(struct arena *a, struct pool *p, const struct gate_place *self,
 	struct gate_record *r, bool *gone, struct error *err)
 {

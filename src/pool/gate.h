@@ -41,6 +41,8 @@ struct gate;
 int gate_take(struct arena *a, struct pool *p, const char *who, unsigned wait_ms, int ttl_s,
 	struct gate **out, struct error *err);
 int64_t gate_fence(const struct gate *g);
+/* `NAME=value`, NULL-ended: what all that runs under it must have in its environment. */
+const char *const *gate_environment(const struct gate *g);
 /* Still ours, and the lease renewed; -1: ERR_STATE, it has been taken over. */
 int gate_check(struct gate *g, struct error *err);
 /* Given back, only when it is still ours. For CLEANUP too; safe on NULL. */
@@ -113,15 +115,17 @@ int gate_rebase(struct arena *a, struct pool *p, const struct rebase_ask *ask, s
 /* What is kept of an allocation's rebases. */
 struct rebase_record {
 	const char *path, *branch, *target;
-	const char *state;  /* "rebasing", "pushing", "suspended", "exhausted", "moved", "done" */
-	const char *before; /* sha of the branch when it began */
+	const char *state;           /* rebase_word(), or while it works: "rebasing", "restoring";
+				      * "failed": git said no, and the worktree is as it was */
+	const char *before;          /* sha of the branch when it began */
 	const char *onto, *expected; /* of the target; of the branch on the remote ("": none) */
+	const char *after;           /* what was pushed last, or is about to be */
 	const char *const *paths;
 	unsigned attempts;
 	int64_t fence, at;
 	int64_t mod;
 };
-/* Sorted by path, at most `max`. */
+/* Of all pools of this state folder, sorted by path. */
 int rebase_list(
 	struct arena *a, struct pool *p, struct rebase_record **out, size_t *n, struct error *err);
 
