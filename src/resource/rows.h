@@ -62,15 +62,16 @@ struct row {
 	enum row_kind kind;
 	enum form form;
 	bool needed;
-	bool above;               /* greater than min, not equal */
-	bool once;                /* ROW_TEXTS: none twice */
-	bool list;                /* ROW_OPEN: a list, not a map */
-	bool inert;               /* taken, and not acted on */
-	size_t at;                /* in the struct; NOWHERE */
-	size_t seen_at;           /* a bool that tells that it was written; 0: there is none */
-	size_t count_at;          /* ROW_LIST */
-	size_t size;              /* ROW_LIST */
-	double min, max;          /* max 0: there is none */
+	bool above;      /* greater than min, not equal */
+	bool once;       /* ROW_TEXTS: none twice */
+	bool list;       /* ROW_OPEN: a list, not a map */
+	bool inert;      /* taken, and not acted on */
+	bool apart;      /* ROW_GROUP: its defaults stand for nothing where it is missing */
+	size_t at;       /* in the struct; NOWHERE */
+	size_t seen_at;  /* a bool that tells that it was written; 0: there is none */
+	size_t count_at; /* ROW_LIST */
+	size_t size;     /* ROW_LIST */
+	double min, max; /* max 0: there is none */
 	const char *const *words; /* NULL-ended */
 	const struct row *rows;   /* of a group or list; ended by a NULL key */
 	const char *needed_when;  /* needed when that key of the same map is one of `needed_is` */

@@ -88,6 +88,7 @@ static const struct row spec_rows[] = {
 		.about = "How many tokens a window has."},
 	{.key = "offPeak",
 		.kind = ROW_GROUP,
+		.apart = true,
 		.rows = off_peak_rows,
 		.about = "When tokens are cheaper."},
 	{.key = "pacingTarget",

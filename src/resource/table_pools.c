@@ -202,6 +202,7 @@ static const struct row database_spec_rows[] = {
 		.about = "A branch may be made from another issue's."},
 	{.key = "migrations",
 		.kind = ROW_GROUP,
+		.apart = true,
 		SEEN(database_pool_spec, migrations),
 		.rows = migration_rows,
 		.about = "What brings the schema up to date."},

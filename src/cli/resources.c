@@ -1,0 +1,317 @@
+#include "src/cli/places.h"
+#include "src/resource/describe.h"
+#include "src/resource/parallelism.h"
+
+enum { ARTIFACTS, RESOURCES, JSON, MARKDOWN };
+
+static const struct option_spec options[] = {
+	ARTIFACTS_OPTION,
+	RESOURCES_OPTION,
+	[JSON] = {"json", NULL, "the result as JSON", false},
+	[MARKDOWN] = {"markdown", NULL, "for 'schema': as a table of fields", false},
+	{0},
+};
+
+static enum parallelism_mode mode(void)
+{
+	return parallelism_mode(getenv("AI_SDLC_PARALLELISM"));
+}
+
+static int load(struct invocation *in, const char *given, struct resources *r, struct error *err)
+{
+	char *dir = NULL;
+
+	if (given) /* faults are told of the path that was given */
+		return resources_load(in->arena, given, r, err);
+	if (resources_folder(in->arena, NULL, NULL, &dir, err) < 0)
+		return -1;
+	if (!dir)
+		return error_set(err, ERR_USAGE,
+			"no folder of resources: give --resources, or make .dev-team/resources");
+	return resources_load(in->arena, dir, r, err);
+}
+
+/* The same where faults end it. */
+static int load_good(struct invocation *in, struct resources *r, struct error *err)
+{
+	if (load(in, in->args->value[RESOURCES], r, err) < 0)
+		return -1;
+	if (!r->n_faults)
+		return 0;
+	*err = r->faults[0];
+	return -1;
+}
+
+static void put(struct invocation *in, const json *j)
+{
+	json_print(in->out, j);
+	buf_addc(in->out, '\n');
+}
+
+static json *faults_json(const struct resources *r)
+{
+	json *list = json_array();
+
+	for (size_t i = 0; i < r->n_faults; i++) {
+		json *row = json_object();
+
+		json_put_str(row, "file", str_of(r->faults[i].file));
+		json_put_int(row, "line", r->faults[i].line);
+		json_put_int(row, "column", r->faults[i].col);
+		json_put_str(row, "text", str_of(r->faults[i].text));
+		json_push(list, row);
+	}
+	return list;
+}
+
+static json *check_json(const struct resources *r)
+{
+	json *j = json_object();
+
+	json_put_int(j, "files", (int64_t)r->n_files);
+	json_put_int(j, "pipelines", (int64_t)r->n_pipelines);
+	json_put_int(j, "worktreePools", (int64_t)r->n_pools);
+	json_put_int(j, "subscriptionPlans", (int64_t)r->n_plans);
+	json_put_int(j, "databaseBranchPools", (int64_t)r->n_databases);
+	json_put_int(j, "others", (int64_t)r->n_other);
+	json_put(j, "faults", faults_json(r));
+	return j;
+}
+
+static void put_count(struct buf *b, size_t n, const char *what)
+{
+	buf_addf(b, "%zu %s%s", n, what, n == 1 ? "" : "s");
+}
+
+static void put_summary(struct buf *b, const struct resources *r)
+{
+	put_count(b, r->n_files, "file");
+	buf_adds(b, ", good: ");
+	put_count(b, r->n_pipelines, "pipeline");
+	buf_adds(b, ", ");
+	put_count(b, r->n_pools, "worktree pool");
+	buf_adds(b, ", ");
+	put_count(b, r->n_plans, "subscription plan");
+	buf_adds(b, ", ");
+	put_count(b, r->n_databases, "database branch pool");
+	if (r->n_other) {
+		buf_adds(b, "; left out: ");
+		put_count(b, r->n_other, "document");
+		buf_adds(b, " of other kinds");
+	}
+	buf_addc(b, '\n');
+}
+
+static int run_check(struct invocation *in, struct error *err)
+{
+	const char *given = in->args->n > 1 ? in->args->words[1] : in->args->value[RESOURCES];
+	struct resources r;
+
+	if (load(in, given, &r, err) < 0)
+		return -1;
+	if (in->args->value[JSON]) {
+		CLEANUP(json_free) json *j = check_json(&r);
+
+		put(in, j);
+	} else if (!r.n_faults) {
+		put_summary(in->out, &r);
+	}
+	for (size_t i = 0; !in->args->value[JSON] && i < r.n_faults; i++)
+		buf_addf(in->out, "%s:%u:%u: %s\n", r.faults[i].file, r.faults[i].line,
+			r.faults[i].col, r.faults[i].text);
+	return r.n_faults ? ERR_INPUT : 0;
+}
+
+static char *source(struct arena *a, const struct shown_field *f)
+{
+	switch (f->origin) {
+	case ORIGIN_WRITTEN:
+		return arena_printf(a, "%s:%u%s%s%s", f->file, f->line, f->why ? ", " : "",
+			f->why ? f->why : "", f->inert ? ", not acted on" : "");
+	case ORIGIN_DEFAULT:
+		return arena_printf(a, "default%s%s", f->why ? ", " : "", f->why ? f->why : "");
+	case ORIGIN_DERIVED:
+		return arena_printf(a, "from %s", f->why);
+	default:
+		return arena_printf(a, "environment, %s", f->why);
+	}
+}
+
+static void put_shown(
+	struct invocation *in, const struct resource_doc *doc, const struct shown *shown)
+{
+	buf_addf(in->out, "%s/%s\n", doc->kind->name, doc->name);
+	for (size_t i = 0; i < shown->n; i++) {
+		CLEANUP(buf_release) struct buf value = BUF_INIT;
+
+		json_print(&value, shown->list[i].value);
+		buf_addf(in->out, "  %-42s %-28s %s\n", shown->list[i].path, value.s,
+			source(in->arena, &shown->list[i]));
+	}
+}
+
+static json *shown_json(struct arena *a, const struct resource_doc *doc, const struct shown *shown)
+{
+	json *j = json_object(), *fields = json_object();
+
+	json_put_str(j, "kind", str_of(doc->kind->name));
+	json_put_str(j, "name", str_of(doc->name));
+	json_put_str(j, "file", str_of(doc->file));
+	for (size_t i = 0; i < shown->n; i++) {
+		json *row = json_object();
+
+		json_put(row, "value", json_copy(shown->list[i].value));
+		json_put_str(row, "from", str_of(source(a, &shown->list[i])));
+		json_put(fields, shown->list[i].path, row);
+	}
+	json_put(j, "fields", fields);
+	return j;
+}
+
+/* `KIND`, `KIND/NAME`, or nothing for all. */
+static bool wanted(const struct invocation *in, const struct resource_doc *doc)
+{
+	const char *word = in->args->n > 1 ? in->args->words[1] : "", *slash = strchr(word, '/');
+	struct str kind = {word, slash ? (size_t)(slash - word) : strlen(word)};
+
+	return (!kind.n || str_is(kind, doc->kind->name)) &&
+	       (!slash || strcmp(slash + 1, doc->name) == 0);
+}
+
+static int run_show(struct invocation *in, struct error *err)
+{
+	CLEANUP(json_free) json *all = json_array();
+	struct resources r;
+	size_t n = 0;
+
+	if (load_good(in, &r, err) < 0)
+		return -1;
+	for (size_t i = 0; i < r.n_docs; i++) {
+		CLEANUP(shown_release) struct shown shown = {0};
+
+		if (!wanted(in, &r.docs[i]))
+			continue;
+		resource_shown(in->arena, &r, &r.docs[i], mode(), &shown);
+		if (in->args->value[JSON])
+			json_push(all, shown_json(in->arena, &r.docs[i], &shown));
+		else
+			put_shown(in, &r.docs[i], &shown);
+		n++;
+	}
+	if (!n && in->args->n > 1)
+		return error_set(
+			err, ERR_INPUT, "there is no resource '%.300s'", in->args->words[1]);
+	if (in->args->value[JSON])
+		put(in, all);
+	return 0;
+}
+
+static int run_schema(struct invocation *in, struct error *err)
+{
+	const struct resource_kind *kind;
+
+	if (in->args->n == 1) {
+		for (kind = resource_kinds; kind->name; kind++)
+			buf_addf(in->out, "%s\n", kind->name);
+		return 0;
+	}
+	kind = resource_kind(in->args->words[1]);
+	if (!kind)
+		return error_set(err, ERR_USAGE,
+			"there is no kind '%.60s' (see 'resources schema')", in->args->words[1]);
+	if (in->args->value[MARKDOWN])
+		kind_page(kind, in->out);
+	else
+		kind_schema(kind, in->out);
+	return 0;
+}
+
+/* Only what the user named: a look leaves nothing behind. */
+static int note(struct invocation *in, const struct pipeline *p, const struct parallelism *n,
+	struct error *err)
+{
+	char *dir;
+
+	if (!in->args->value[ARTIFACTS])
+		return 0;
+	if (artifacts_folder(in->arena, in->args->value[ARTIFACTS], NULL, &dir, err) < 0)
+		return -1;
+	return parallelism_note(dir, p, n, err);
+}
+
+static int run_resolve(struct invocation *in, struct error *err)
+{
+	CLEANUP(json_free) json *j = NULL;
+	const struct pipeline *p;
+	struct parallelism n;
+	struct resources r;
+
+	if (in->args->n < 2)
+		return error_set(err, ERR_USAGE, "resources resolve: which pipeline");
+	if (load_good(in, &r, err) < 0)
+		return -1;
+	p = resources_pipeline(&r, in->args->words[1]);
+	if (!p)
+		return error_set(
+			err, ERR_INPUT, "there is no Pipeline '%.253s'", in->args->words[1]);
+	parallelism_resolve(in->arena, &r, p, mode(), &n);
+	if (note(in, p, &n, err) < 0)
+		return -1;
+	j = parallelism_json(p, &n);
+	if (in->args->value[JSON])
+		put(in, j);
+	else
+		buf_addf(in->out, "%u (%s)\n", n.max, parallelism_word(n.source));
+	return 0;
+}
+
+#define OPTION(k) (1U << (k))
+
+static const struct {
+	const char *name;
+	int (*run)(struct invocation *in, struct error *err);
+	unsigned options;
+} parts[] = {
+	{"check", run_check, OPTION(RESOURCES) | OPTION(JSON)},
+	{"show", run_show, OPTION(RESOURCES) | OPTION(JSON)},
+	{"schema", run_schema, OPTION(MARKDOWN)},
+	{"resolve", run_resolve, OPTION(RESOURCES) | OPTION(JSON) | OPTION(ARTIFACTS)},
+};
+
+static int run(struct invocation *in, struct error *err)
+{
+	for (size_t i = 0; i < COUNT(parts); i++) {
+		if (strcmp(in->args->words[0], parts[i].name) != 0)
+			continue;
+		for (size_t k = 0; options[k].name; k++)
+			if (in->args->value[k] && !(parts[i].options & OPTION(k)))
+				return error_set(err, ERR_USAGE,
+					"'resources %s' has no option '--%s'", parts[i].name,
+					options[k].name);
+		return parts[i].run(in, err);
+	}
+	return error_set(err, ERR_USAGE,
+		"unknown subcommand '%.60s': one of check, show, schema, resolve",
+		in->args->words[0]);
+}
+
+const struct verb verb_resources = {
+	.name = "resources",
+	.synopsis = "check [DIR] | show [KIND[/NAME]] | schema [KIND] | resolve PIPELINE",
+	.about = "check and show pipelines, pools and plans",
+	.details =
+		"  check [DIR]         all faults, one a line as FILE:LINE:COL: TEXT, and exit "
+		"status 3; or a summary\n"
+		"  show [KIND[/NAME]]  each field with its value and where that comes from\n"
+		"  schema [KIND]       the kinds; the JSON Schema of one, or with --markdown its "
+		"fields\n"
+		"  resolve PIPELINE    how many issues it works on at one time, and why; with "
+		"--artifacts DIR\n"
+		"                      put on record there\n"
+		"\n"
+		"Exit status 3: a resource is refused.",
+	.options = options,
+	.min_words = 1,
+	.max_words = 2,
+	.run = run,
+};
