@@ -28,8 +28,14 @@ void command_add(struct command *c, const char *word); /* copied */
 void command_option(struct command *c, const char *option, const char *value);
 /* The names joined by commas; nothing when there are none. */
 void command_list(struct command *c, const char *option, const char *const *names);
+/* `NAME=value` for the program, in place of what it would get; not if the caller of the run sets
+ * NAME.
+ */
+void command_set(struct command *c, const struct harness_input *input, const char *entry);
 /* Whether the input allows a tool that changes files or runs programs (Bash, Edit, Write). */
 bool input_may_write(const struct harness_input *input);
+/* Whether it allows this one. */
+bool input_allows(const struct harness_input *input, const char *tool);
 
 /* How it ended, for `judge`. */
 struct ending {
@@ -56,7 +62,7 @@ struct session {
 
 	struct buf text, model, fault; /* all secrets are masked at the end */
 	enum harness_status verdict;   /* of session_verdict() */
-	bool judged, rate_limited;
+	bool judged, rate_limited, worked;
 	bool finished; /* it told its result: without that, success is not believed */
 	bool stop;     /* the run is to end now: nothing good can come of it any more */
 	bool retrying, retry_limited;
@@ -74,7 +80,8 @@ void session_model(struct session *s, struct str model);
 /* What became of it, and why (may be empty). The first one stands, but UNAVAILABLE is never
  * replaced and replaces all. A limit is UNAVAILABLE with rate_limited. */
 void session_verdict(struct session *s, enum harness_status verdict, struct str why);
-/* A PROGRESS event: `tokens` more than before; message may be NULL. */
+/* A PROGRESS event: `tokens` more than before, or what it does (may be NULL): a model has answered
+ * when there is one of them. */
 void session_progress(struct session *s, int64_t tokens, const char *message);
 /* Adds; the first call makes unknown 0. */
 void session_tokens(struct session *s, int64_t input, int64_t output, int64_t cache);
@@ -139,6 +146,8 @@ struct harness {
 		struct availability *v);
 	/* The run itself, in place of a program. -1: faults of our own side. */
 	int (*invoke)(struct session *s, struct error *err);
+	/* The ids it can drive now, NULL-ended, in place of `models`. */
+	int (*list_models)(struct arena *a, const char *const **out, struct error *err);
 	/* What stands for the account, in place of the first credential that is set; NULL: none. */
 	const char *(*account)(struct arena *a, const struct harness *h);
 };

@@ -81,7 +81,8 @@ static void take_item(struct session *s, const json *item)
 	session_going(s);
 	if (str_is(type, "agent_message") && text)
 		session_text(s, str_of(text));
-	session_progress(s, 0, json_get_str(item, "type"));
+	if (!str_is(type, "error")) /* a mere warning */
+		session_progress(s, 0, json_get_str(item, "type"));
 }
 
 static void take_usage(struct session *s, const json *usage)

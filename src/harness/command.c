@@ -1,4 +1,4 @@
-#include "src/harness/adapter.h"
+#include "src/harness/environment.h"
 
 void command_add(struct command *c, const char *word)
 {
@@ -32,6 +32,24 @@ void command_list(struct command *c, const char *option, const char *const *name
 		command_option(c, option, joined.s);
 }
 
+void command_set(struct command *c, const struct harness_input *input, const char *entry)
+{
+	struct str name = {entry, strcspn(entry, "=")};
+	const char **env;
+	size_t n = 0, kept = 1;
+
+	if (environment_get(input->env, arena_dup(c->arena, name)))
+		return;
+	while (c->env && c->env[n])
+		n++;
+	env = arena_alloc(c->arena, (n + 2) * sizeof(*env));
+	env[0] = entry;
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(c->env[i], entry, name.n + 1) != 0)
+			env[kept++] = c->env[i];
+	c->env = env;
+}
+
 /* `Bash(git log:*)` is Bash too. */
 static bool is_tool(const char *name, const char *tool)
 {
@@ -40,15 +58,22 @@ static bool is_tool(const char *name, const char *tool)
 	return strncmp(name, tool, n) == 0 && (name[n] == '\0' || name[n] == '(');
 }
 
+bool input_allows(const struct harness_input *input, const char *tool)
+{
+	if (!input->tools)
+		return true;
+	for (const char *const *t = input->tools; *t; t++)
+		if (is_tool(*t, tool))
+			return true;
+	return false;
+}
+
 bool input_may_write(const struct harness_input *input)
 {
 	static const char *const writers[] = {"Bash", "Edit", "Write", "MultiEdit", "NotebookEdit"};
 
-	if (!input->tools)
-		return true;
-	for (const char *const *t = input->tools; *t; t++)
-		for (size_t i = 0; i < COUNT(writers); i++)
-			if (is_tool(*t, writers[i]))
-				return true;
+	for (size_t i = 0; i < COUNT(writers); i++)
+		if (input_allows(input, writers[i]))
+			return true;
 	return false;
 }

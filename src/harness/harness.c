@@ -115,14 +115,12 @@ int harness_models(struct arena *a, const struct harness *h, const char *const *
 {
 	static const char *const none[] = {NULL};
 
-	(void)a;
-	(void)err;
 	*out = h->models ? h->models : none;
 	*open = h->models_open;
-	return 0;
+	return h->list_models ? h->list_models(a, out, err) : 0;
 }
 
-bool harness_drives(const struct harness *h, const char *id)
+bool harness_lists(const struct harness *h, const char *id)
 {
 	for (const char *const *m = h->models; m && *m; m++)
 		if (strcmp(*m, id) == 0)
@@ -130,7 +128,12 @@ bool harness_drives(const struct harness *h, const char *id)
 	for (const char *const *f = h->families; f && *f; f++)
 		if (str_starts(str_of(id), *f))
 			return true;
-	return h->models_open;
+	return false;
+}
+
+bool harness_drives(const struct harness *h, const char *id)
+{
+	return h->models_open || harness_lists(h, id);
 }
 
 static const char *credential(const struct harness *h)

@@ -85,6 +85,7 @@ struct harness_result {
 	const char *detail;   /* why it is no success; NULL for success; secrets masked */
 	const char *model;    /* that really answered; NULL: not told */
 	bool rate_limited;    /* unavailable because of a limit */
+	bool worked; /* a model has answered: something may be changed, whatever came of it */
 	int64_t ms;
 };
 
@@ -108,6 +109,8 @@ int harness_models(struct arena *a, const struct harness *h, const char *const *
 /* Whether it can be asked for this id: it is in the list, of a family that it drives, or all are.
  */
 bool harness_drives(const struct harness *h, const char *id);
+/* Of its list or a family of its own; what it takes only because it takes any id is not. */
+bool harness_lists(const struct harness *h, const char *id);
 /* A one-way name of the account in the environment, 16 hexadecimal digits; *id NULL: none can be
  * told. */
 int harness_account(struct arena *a, const struct harness *h, const char **id, struct error *err);

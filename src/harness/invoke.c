@@ -200,7 +200,6 @@ static int run_program(struct session *s, const char *file, struct error *err)
 		.plain = {.max = ERRORS_KEPT}};
 	struct command c = {.arena = s->arena, .env = s->env};
 	struct process p = {.cwd = s->input->cwd,
-		.env = s->env,
 		.env_whole = true,
 		.input = s->input->prompt,
 		.output = -1,
@@ -217,6 +216,7 @@ static int run_program(struct session *s, const char *file, struct error *err)
 	if (s->harness->command(&c, s->input, err) < 0)
 		return -1;
 	p.argv = c.argv;
+	p.env = c.env;
 	if (process_run(&p, &end, &fault) < 0) {
 		session_verdict(s, HARNESS_UNAVAILABLE, str_of(fault.text));
 		return 0;

@@ -62,6 +62,7 @@ void session_progress(struct session *s, int64_t tokens, const char *message)
 	struct harness_event e = {.kind = HARNESS_PROGRESS};
 
 	s->progress += tokens > 0 ? tokens : 0;
+	s->worked = s->worked || tokens > 0 || message;
 	e.tokens = s->progress;
 	if (message) {
 		secrets_mask(&s->secrets, str_of(message), &masked);
@@ -132,6 +133,7 @@ void session_result(struct session *s, struct harness_result *out)
 		.model = s->model.len ? masked(s, &s->model, true) : NULL,
 		.detail = s->verdict == HARNESS_SUCCESS ? NULL : masked(s, &s->fault, true),
 		.rate_limited = s->verdict == HARNESS_UNAVAILABLE && s->rate_limited,
+		.worked = s->worked || s->output_tokens > 0,
 		.ms = clock_ticks() - s->from,
 	};
 }
