@@ -78,10 +78,10 @@ struct allocation {
 	uint64_t start;     /* start time of pid: with it one process */
 	const char *boot;   /* boot id of the machine where pid means something */
 	int64_t created;
-	bool made_branch; /* the branch was made with it */
-	const char *tip;  /* commit that it was made at; NULL */
-	bool confirmed;   /* removing: work in it may go too */
-	int64_t mod;      /* of its key */
+	bool made_branch;    /* the branch was made with it */
+	const char *tip;     /* commit that it was made at; NULL */
+	bool confirmed;      /* removing: work in it may go too */
+	int64_t mod;         /* of its key */
 	const char *warning; /* of this call, not of the record: ownership, advisory; NULL */
 };
 
@@ -180,5 +180,26 @@ struct port_answer {
 /* The first of a block of `count` + `behind` ports, each free: that of the candidate or of one of
  * the nine behind it. -1: ERR_STATE, with those that were tried; ERR_USAGE. */
 int port_find(const struct port_ask *ask, struct port_answer *out, struct error *err);
+
+/* The ports of a path for one who asks. */
+struct port_request {
+	const char *path;
+	unsigned base, count;
+	const char *override;          /* NULL or "": none */
+	const char *state;             /* the state folder: ports of worktrees are passed over */
+	const char *artifacts, *issue; /* NULL; where runtime.json has them, or gets them */
+};
+enum port_source { PORT_COMPUTED, PORT_OVERRIDE, PORT_OF_RECORD, PORT_OF_ISSUE };
+struct port_report {
+	const char *path;   /* after port_path() */
+	unsigned candidate; /* 0: it would be above PORT_LAST */
+	enum port_source source;
+	struct port_answer answer;
+};
+const char *port_source_word(enum port_source s); /* "computed" ... */
+/* In this order: the override, what the worktree there has, what the issue's runtime.json has, the
+ * first free block. -1 as port_find(); ERR_STATE too when the worktree has fewer. */
+int pool_port(struct arena *a, const struct port_request *ask, struct port_report *out,
+	struct error *err);
 
 #endif

@@ -52,7 +52,8 @@ int port_remember(struct pool *p, const char *issue, const struct allocation *of
 	if (!issue || !p->artifacts)
 		return 0;
 	json_put_str(members, "worktreePath", str_of(of->path));
-	json_put_str(members, "branch", str_of(of->branch));
+	if (of->branch)
+		json_put_str(members, "branch", str_of(of->branch));
 	json_put_int(members, "port", of->port);
 	json_put(members, "ports", port_list(of));
 	return runtime_merge(p->artifacts, issue, members, err);
