@@ -1,10 +1,8 @@
-#include <signal.h>
 #include "src/base/path.h"
-#include "src/cli/interrupt.h"
-#include "src/cli/run_jobs.h"
-#include "src/cli/run_show.h"
-#include "src/cli/step_run.h"
-#include "src/machine/agents_uses.h"
+#include "src/cli/places.h"
+#include "src/cli/run_loop.h"
+#include "src/cli/run_many.h"
+#include "src/cli/run_worktree.h"
 #include "src/store/lock.h"
 
 enum {
@@ -16,144 +14,52 @@ enum {
 	REPO,
 	OWNER,
 	TAKE_OVER,
-	MAX_ACTIONS
+	MAX_ACTIONS,
+	HARNESS,
+	MODEL,
+	TIMEOUT,
+	PIPELINE,
+	RESOURCES,
+	ARTIFACTS,
+	PASS_ENV,
+	WORKTREE,
+	AT_ONCE
 };
 
-/* One name for all: a lock of its own sees to it that there are no two runs of a work item, and
- * one that was killed is gone on with at once. */
+/* One name for all: a lock of its own sees to it that there are no two runs of
+ * a work item, and one that was killed is gone on with at once. */
 #define OWN_NAME "dev-team run"
 
-/* Far above the budget of a workflow: a script that always says `continue` ends somewhere. */
+/* Far above the budget of a workflow: a script that always says `continue` ends
+ * somewhere. */
 enum { DEFAULT_MAX_ACTIONS = 1000 };
 
 static const struct option_spec options[] = {
 	STEP_OPTIONS,
-	[AGENTS] = {"agents", "SCRIPT", "what the agents do and answer (YAML)", false},
+	[AGENTS] = {"agents", "SCRIPT", "what scripted agents do and answer (YAML)", false},
 	[MAX_ACTIONS] = {"max-actions", "N", "stop after so many actions; default: 1000", false},
+	[HARNESS] = {"harness", "NAME[,NAME...]",
+		"real agents: the harness that runs them, and those to fall back on", false},
+	[MODEL] = {"model", "NAME", "with --harness: alias or id; default: sonnet", false},
+	[TIMEOUT] = {"timeout", "SECONDS", "for each real agent; default: 1800", false},
+	[PIPELINE] = {"pipeline", "NAME",
+		"real agents: a Pipeline whose stages say harness, model and limits", false},
+	RESOURCES_OPTION,
+	ARTIFACTS_OPTION,
+	[PASS_ENV] = {"pass-env", "NAME",
+		"a variable of yours that the agents get too (they get few); "
+		"may be given again",
+		true},
+	[WORKTREE] = {"worktree", NULL,
+		"in a worktree of its own, with ports of its own "
+		"(docs/worktree-pool.md)",
+		false},
+	[AT_ONCE] = {"max-concurrent", "N",
+		"of several work items, how many at once; default: as the "
+		"pipeline says, or 1",
+		false},
 	{0},
 };
-
-/* One run: what it is about, and how far it is. */
-struct loop {
-	struct step_call call;
-	struct script_agents agents;
-	struct stage stage;
-	struct show show;
-	unsigned long served, max;
-	const json *array; /* of the last step */
-	struct buf line;   /* the same as text */
-};
-
-static int plan_one(struct loop *l, const json *action, struct part *p, struct error *err)
-{
-	size_t uses;
-
-	*p = (struct part){.action = action};
-	if (agents_find(&l->agents, action, &p->entry, err) < 0)
-		return -1;
-	if (!p->entry)
-		return 0;
-	if (agents_uses(l->call.context_file, p->entry->key, json_get_str(action, "id"), &uses,
-		    err) < 0)
-		return -1;
-	return agents_turn(&l->agents, p->entry, uses, action, &p->turn, err);
-}
-
-/* Nothing of an array is done before all of it can be. */
-static int plan(struct arena *a, struct loop *l, struct part **parts, struct error *err)
-{
-	size_t n = json_len(l->array), i = 0;
-
-	*parts = arena_alloc(a, n * sizeof(**parts));
-	for (const json *action = json_first(l->array); action; action = json_next(action))
-		if (plan_one(l, action, &(*parts)[i++], err) < 0)
-			return -1;
-	if (l->served + n > l->max)
-		return error_set(
-			err, ERR_STATE, "stopped after %lu actions (see --max-actions)", l->served);
-	l->served += n;
-	return 0;
-}
-
-static void part_done(void *data, const struct part *p, const struct outcome *o)
-{
-	const struct loop *l = data;
-
-	show_part(&l->show, p->action, o->word);
-}
-
-static int serve(struct loop *l, struct error *err)
-{
-	struct arena a = {0};
-	struct part *parts;
-	int rc = plan(&a, l, &parts, err);
-
-	if (rc == 0)
-		rc = jobs_run(&l->stage, parts, json_len(l->array), part_done, l, err);
-	arena_release(&a);
-	l->call.returned = true;
-	l->call.take_over = false;
-	return rc;
-}
-
-static bool is_done(const json *array)
-{
-	return strcmp(json_get_str(json_first(array), "action"), "done") == 0;
-}
-
-/* 1: served, go on. 0: done, and l->line says how. */
-static int round_of(struct loop *l, bool *good, struct error *err)
-{
-	CLEANUP(json_free) json *array = NULL;
-	struct arena a = {0};
-	int rc;
-
-	buf_clear(&l->line);
-	rc = step_run(&a, &l->call, &l->line, err);
-	arena_release(&a);
-	if (rc < 0 || json_parse(&array, buf_str(&l->line), err) < 0)
-		return -1;
-	l->array = array;
-	if (is_done(array)) {
-		show_done(&l->show, json_first(array));
-		*good = strcmp(json_get_str(json_first(array), "result"), "success") == 0;
-		return 0;
-	}
-	return interrupt_caught() || serve(l, err) < 0 ? -1 : 1;
-}
-
-/* What was answered stays answered; the caller sees a program that was ended by the signal. */
-static void die_of(int signal)
-{
-	say("dev-team: interrupted; the same command goes on from here");
-	(void)raise(signal);
-}
-
-static int go(struct loop *l, struct buf *out, struct error *err)
-{
-	bool good = false;
-	int rc, signal;
-
-	if (interrupt_begin(&l->stage.cancel, err) < 0)
-		return -1;
-	show_begin(&l->show);
-	do
-		rc = round_of(l, &good, err);
-	while (rc > 0);
-	signal = rc < 0 ? interrupt_caught() : 0;
-	interrupt_end();
-	if (rc < 0)
-		step_give_back(&l->call);
-	if (signal) {
-		die_of(signal);
-		return error_set(err, ERR_STATE, "interrupted by signal %d", signal);
-	}
-	if (rc < 0)
-		return -1;
-	buf_add(out, buf_str(&l->line));
-	buf_addc(out, '\n');
-	return good ? 0 : ERR_CHECK;
-}
 
 static int take_number(const char *text, unsigned long *out, struct error *err)
 {
@@ -167,24 +73,120 @@ static int take_number(const char *text, unsigned long *out, struct error *err)
 	return 0;
 }
 
-static int prepare(struct invocation *in, struct loop *l, struct error *err)
+static bool hired(const struct args *args)
+{
+	return args->value[HARNESS] || args->value[PIPELINE];
+}
+
+static int hire(struct invocation *in, struct loop *l, const struct pipeline *p, struct error *err)
+{
+	const struct args *args = in->args;
+	struct staff_ask ask = {.harness = args->value[HARNESS],
+		.model = args->value[MODEL],
+		.pipeline = p,
+		.resources = args->value[RESOURCES],
+		.artifacts = args->value[ARTIFACTS],
+		.timeout = args->value[TIMEOUT],
+		.root = args->value[PLUGIN_ROOT],
+		.id = l->call.id,
+		.repo = l->call.repo,
+		.context_file = l->call.context_file,
+		.pass = args->repeated,
+		.n_pass = args->n_repeated};
+
+	l->call.agents_are_paid = true;
+	l->agents.others = true;
+	l->stage.staff = &l->staff;
+	return staff_hire(in->arena, &ask, &l->staff, err);
+}
+
+/* What makes no sense together, before anything is made. */
+static int check_options(const struct args *args, struct error *err)
+{
+	static const int real[] = {MODEL, TIMEOUT, PASS_ENV};
+
+	if (!hired(args) && !args->value[AGENTS])
+		return error_set(err, ERR_USAGE,
+			"who plays the agents? --agents SCRIPT, --harness NAME or "
+			"--pipeline NAME");
+	for (size_t i = 0; !hired(args) && i < COUNT(real); i++)
+		if (args->value[real[i]])
+			return error_set(err, ERR_USAGE, "--%s needs --harness or --pipeline",
+				options[real[i]].name);
+	if (args->n > 1 && args->value[CONTEXT_FILE])
+		return error_set(
+			err, ERR_USAGE, "--context-file is of one work item, not of %zu", args->n);
+	return need_option(&verb_run, args, WORKFLOW, err);
+}
+
+static int load_pipeline(
+	struct invocation *in, struct resources *all, const struct pipeline **p, struct error *err)
+{
+	const struct args *args = in->args;
+
+	*all = (struct resources){0};
+	*p = NULL;
+	if (!args->value[PIPELINE])
+		return 0;
+	return staff_pipeline(in->arena, args->value[PIPELINE], args->value[RESOURCES],
+		args->value[REPO], all, p, err);
+}
+
+/* From here on the run's repository is its worktree. */
+static int move_in(struct invocation *in, struct loop *l, const struct pipeline *p,
+	struct own_worktree *own, struct error *err)
+{
+	const struct args *args = in->args;
+	char *artifacts;
+
+	if (!args->value[WORKTREE])
+		return 0;
+	if (artifacts_folder(in->arena, args->value[ARTIFACTS], l->call.repo, &artifacts, err) <
+			0 ||
+		run_worktree(in->arena, l->call.id, l->call.repo, args->value[RESOURCES], artifacts,
+			p, own, err) < 0)
+		return -1;
+	l->call.repo = own->path;
+	/* Scripts and scripted agents inherit it; a PORT that the user has set is meant. */
+	if (setenv("PORT", arena_printf(in->arena, "%u", own->port), 0) < 0)
+		return error_errno(err, "cannot set PORT");
+	say("dev-team: %s works in '%s', port %u", l->call.id, own->path, own->port);
+	return 0;
+}
+
+static int cast(struct invocation *in, struct loop *l, struct error *err)
+{
+	const struct args *args = in->args;
+	struct own_worktree own = {0};
+	const struct pipeline *p;
+	const char *main_repo = l->call.repo;
+	struct resources all;
+
+	if (load_pipeline(in, &all, &p, err) < 0 || move_in(in, l, p, &own, err) < 0)
+		return -1;
+	l->stage = (struct stage){.id = l->call.id,
+		.repo = l->call.repo,
+		.context_file = l->call.context_file,
+		.script = args->value[AGENTS]};
+	if (args->value[AGENTS] && agents_load(in->arena, args->value[AGENTS], &l->agents, err) < 0)
+		return -1;
+	if (hired(args) && hire(in, l, p, err) < 0)
+		return -1;
+	l->staff.main_repo = main_repo;
+	l->staff.port = own.port;
+	return 0;
+}
+
+static int resolve(struct invocation *in, struct loop *l, struct error *err)
 {
 	const struct args *args = in->args;
 
 	l->call = (struct step_call){STEP_CALL(args)};
 	if (!l->call.owner)
 		l->call.owner = OWN_NAME;
-	if (need_option(&verb_run, args, WORKFLOW, err) < 0 ||
-		need_option(&verb_run, args, AGENTS, err) < 0 ||
-		take_number(args->value[MAX_ACTIONS], &l->max, err) < 0)
+	if (take_number(args->value[MAX_ACTIONS], &l->max, err) < 0)
 		return -1;
-	if (step_resolve(in->arena, &l->call, err) < 0)
-		return -1;
-	l->stage = (struct stage){.id = l->call.id,
-		.repo = l->call.repo,
-		.context_file = l->call.context_file,
-		.script = args->value[AGENTS]};
-	return agents_load(in->arena, args->value[AGENTS], &l->agents, err);
+	return step_resolve(in->arena, &l->call, err);
 }
 
 /* Two runs of one work item would play each action twice. */
@@ -199,34 +201,100 @@ static int lock_run(struct arena *a, const char *document, struct lock **lock, s
 		lock, arena_printf(a, "%s/.%.*s.run.lock", dir, (int)base.n, base.p), 0, err);
 }
 
-static int run(struct invocation *in, struct error *err)
+static int run_one(struct invocation *in, struct error *err)
 {
 	CLEANUP(lock_drop) struct lock *lock = NULL;
 	struct loop l = {0};
-	int rc;
 
-	if (prepare(in, &l, err) < 0 || lock_run(in->arena, l.call.context_file, &lock, err) < 0)
+	if (resolve(in, &l, err) < 0 || lock_run(in->arena, l.call.context_file, &lock, err) < 0 ||
+		cast(in, &l, err) < 0)
 		return -1;
-	rc = go(&l, in->out, err);
-	buf_release(&l.line);
-	return rc;
+	return loop_go(&l, in->out, err);
+}
+
+/* The options that each of several runs gets: all that were given, and a
+ * worktree of its own. */
+static void pass_options(struct invocation *in, struct many *m)
+{
+	const struct args *args = in->args;
+	const char **list =
+		arena_alloc(in->arena, (COUNT(options) + args->n_repeated + 1) * sizeof(*list));
+
+	for (size_t k = 0; options[k].name; k++)
+		if (args->value[k] && k != WORKTREE && k != AT_ONCE && k != PASS_ENV)
+			list[m->n_options++] =
+				options[k].argument
+					? arena_printf(in->arena, "--%s=%s", options[k].name,
+						  args->value[k])
+					: arena_printf(in->arena, "--%s", options[k].name);
+	for (size_t i = 0; i < args->n_repeated; i++)
+		list[m->n_options++] = arena_printf(in->arena, "--pass-env=%s", args->repeated[i]);
+	list[m->n_options++] = "--worktree";
+	m->options = list;
+}
+
+static int run_several(struct invocation *in, struct error *err)
+{
+	const struct args *args = in->args;
+	struct many m = {.ids = args->words, .n = args->n};
+	const struct pipeline *p;
+	struct resources all;
+	char *repo, *artifacts;
+
+	for (size_t i = 0; i < args->n; i++)
+		if (id_check(args->words[i], err) < 0)
+			return -1;
+	if (load_pipeline(in, &all, &p, err) < 0 ||
+		repo_root(in->arena, args->value[REPO], &repo, err) < 0 ||
+		artifacts_folder(in->arena, args->value[ARTIFACTS], repo, &artifacts, err) < 0 ||
+		run_at_once(in->arena, args->value[AT_ONCE], &all, p, artifacts, &m.at_once, err) <
+			0)
+		return -1;
+	m.artifacts = artifacts;
+	pass_options(in, &m);
+	return run_many(in->arena, &m, in->out, err);
+}
+
+static int run(struct invocation *in, struct error *err)
+{
+	if (check_options(in->args, err) < 0)
+		return -1;
+	return in->args->n > 1 ? run_several(in, err) : run_one(in, err);
 }
 
 const struct verb verb_run = {
 	.name = "run",
-	.synopsis = "ID --workflow FILE --agents SCRIPT [OPTION...]",
-	.about = "bring a work item to its end with agents that a script plays",
-	.details =
-		"The loop without Claude Code: steps, has each action served as SCRIPT says, and "
-		"steps again, until\n"
-		"the work item is done. Scripts (run_script) are really run. A line for each "
-		"action goes to\n"
-		"standard error; the last array to standard output. Exit status 1 when the "
-		"run ended failed.\n\n"
-		"After an interruption or an error the same command goes on from there.\n"
-		"The form of SCRIPT: docs/agent-scripts.md.",
+	.synopsis = "ID... --workflow FILE (--agents SCRIPT | --harness NAME | "
+		    "--pipeline NAME) "
+		    "[OPTION...]",
+	.about = "bring a work item to its end with scripted agents, or headless "
+		 "with real ones",
+	.details = "The loop without a person: steps, has each action served, and steps "
+		   "again, until "
+		   "the work item is\n"
+		   "done. Scripts (run_script) are really run. A line for each action "
+		   "goes to "
+		   "standard error; the last\n"
+		   "array to standard output. Exit status 1 when the run ended failed.\n\n"
+		   "With --agents the agents do and answer what SCRIPT says "
+		   "(docs/agent-scripts.md). "
+		   "With --harness each\n"
+		   "agent is one call of a coding agent's program, which gets its task as "
+		   "one prompt "
+		   "and whose last\n"
+		   "message is the answer; --pipeline takes harness, model and limits of "
+		   "each state "
+		   "from the stage of\n"
+		   "that name (docs/harness.md). With both, SCRIPT plays what it has an "
+		   "entry for.\n\n"
+		   "Several IDs are run at one time, each in a worktree of its own; the "
+		   "result is an "
+		   "array with an object\n"
+		   "for each.\n\n"
+		   "After an interruption or an error the same command goes on from "
+		   "there.",
 	.options = options,
 	.min_words = 1,
-	.max_words = 1,
+	.max_words = MAX_WORDS,
 	.run = run,
 };

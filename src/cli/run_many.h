@@ -1,6 +1,7 @@
 /*
- * run_many.h: several work items at one time: each is a `dev-team run` of its own, in a worktree of
- * its own, at most as many at once as the pipeline's maxConcurrent. For run.c.
+ * run_many.h: several work items at one time: each is a `dev-team run` of its
+ * own, in a worktree of its own, at most as many at once as the pipeline's
+ * maxConcurrent. For run.c.
  */
 #ifndef DT_RUN_MANY_H
 #define DT_RUN_MANY_H
@@ -18,15 +19,16 @@ struct many {
 };
 
 /*
- * Runs them in the order of `ids`, one failing or not. Adds one line: an array with an object an
- * item: id, result (`success`, `failed`, `stopped`), reason. 0: all succeeded; ERR_CHECK: some
- * failed; -1: one could not be run to an end, or an interrupt.
+ * Runs them in the order of `ids`, one failing or not. Adds one line: an array
+ * with an object an item: id, result (`success`, `failed`, `stopped`), reason.
+ * 0: all succeeded; ERR_CHECK: some failed; -1: one could not be run to an end,
+ * or an interrupt.
  */
 int run_many(struct arena *a, const struct many *m, struct buf *out, struct error *err);
 
 /*
- * `text` (of --max-concurrent; NULL: not said), else what the pipeline (NULL: none) resolves to,
- * which is noted and told, else 1.
+ * `text` (of --max-concurrent; NULL: not said), else what the pipeline (NULL:
+ * none) resolves to, which is noted and told, else 1.
  */
 int run_at_once(struct arena *a, const char *text, const struct resources *r,
 	const struct pipeline *p, const char *artifacts, unsigned *out, struct error *err);

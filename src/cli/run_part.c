@@ -1,16 +1,18 @@
+#include "src/cli/run_part.h"
 #include "context/file.h"
 #include "src/base/process.h"
-#include "src/cli/run_part.h"
 #include "src/machine/actions.h"
-#include "src/machine/run_script.h"
+#include "src/machine/agent_runs.h"
 #include "src/machine/agents_uses.h"
+#include "src/machine/run_script.h"
 
 static const char *id_of(const struct part *p)
 {
 	return json_get_str(p->action, "id");
 }
 
-/* What the document says of the action now: an agent's command may have recorded by itself. */
+/* What the document says of the action now: an agent's command may have
+ * recorded by itself. */
 static int take_word(const struct context *doc, const char *id, char *word, struct error *err)
 {
 	CLEANUP(json_free) json *array = NULL;
@@ -46,7 +48,8 @@ static int record(
 	return take_word(&f.doc, id_of(p), word, err);
 }
 
-/* What a failing command printed, where a person can look at it; NULL when there is nothing. */
+/* What a failing command printed, where a person can look at it; NULL when
+ * there is nothing. */
 static char *keep_output(const struct stage *s, struct context_file *f, struct str out)
 {
 	struct error ignored;
@@ -139,10 +142,50 @@ static int play_script(const struct stage *s, const struct part *p, char *word, 
 	return take_word(&f.doc, id_of(p), word, err);
 }
 
+/* An answer that was recorded meanwhile, by the agent itself or another loop,
+ * counts. */
+static int record_served(const struct stage *s, const struct part *p, const struct served *served,
+	char *word, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	enum answer_fate fate;
+
+	if (context_open(&f, s->context_file, CONTEXT_MUST_EXIST, err) < 0)
+		return -1;
+	(void)context_op(&f, "run");
+	agent_run_note(&f, served->note);
+	if (!served->answered) {
+		if (context_log(&f, err) < 0)
+			return -1;
+	} else if (action_record(&f, id_of(p), NULL, served->text, &fate, err) < 0) {
+		return error_prefix(err, "'%s'", id_of(p));
+	}
+	if (take_word(&f.doc, id_of(p), word, err) < 0)
+		return -1;
+	if (!*word)
+		(void)snprintf(word, WORD_SIZE, "%s", served->how);
+	return 0;
+}
+
+static int ask_agent(const struct stage *s, const struct part *p, char *word, struct error *err)
+{
+	struct arena a = {0};
+	struct served served;
+	int rc = staff_serve(&a, s->staff, p->action, s->cancel, &served, err);
+
+	if (rc == 0)
+		rc = record_served(s, p, &served, word, err);
+	json_free(&served.note);
+	arena_release(&a);
+	return rc;
+}
+
 int part_play(const struct stage *s, const struct part *p, char word[WORD_SIZE], struct error *err)
 {
 	word[0] = '\0';
 	if (p->entry && !p->turn->exec)
 		return play_agent(s, p, word, err);
+	if (!p->entry && s->staff && strcmp(json_get_str(p->action, "action"), "spawn_agent") == 0)
+		return ask_agent(s, p, word, err);
 	return play_script(s, p, word, err);
 }

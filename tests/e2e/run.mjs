@@ -10,6 +10,7 @@ import { statics } from './statics.mjs';
 import { instructions } from './scenarios/instructions.mjs';
 import { paths } from './scenarios/paths.mjs';
 import { policy } from './scenarios/policy.mjs';
+import { headlessRuns } from './scenarios/headless.mjs';
 import { trouble } from './scenarios/trouble.mjs';
 import { Tap } from './tap.mjs';
 import { plugin } from './world.mjs';
@@ -54,7 +55,7 @@ async function main() {
   const began = Date.now();
   const words = process.argv.slice(2);
   const stage = new Stage({ client: client.file, folder: path.join(folder, 'runs'), tap });
-  const chosen = [...statics, ...paths, ...trouble, ...instructions, ...policy].filter(([name]) => words.every((word) => name.includes(word)));
+  const chosen = [...statics, ...paths, ...trouble, ...instructions, ...policy, ...headlessRuns].filter(([name]) => words.every((word) => name.includes(word)));
   if (!chosen.length) tap.report(false, `a scenario with '${words.join("' and '")}' in its name`);
   await stage.perform(chosen);
   tap.note(`${((Date.now() - began) / 1000).toFixed(1)} s`);
