@@ -56,7 +56,7 @@ json *allocation_json(const struct allocation *of)
 		json_put_int(j, "holder", of->pid);
 	if (of->created) {
 		clock_text(of->created, created);
-		json_put_str(j, "created", str_of(created));
+		json_put_str(j, "createdAt", str_of(created));
 	}
 	return j;
 }
