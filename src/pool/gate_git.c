@@ -21,7 +21,19 @@ struct watched {
 	struct gate *g;
 	int ends[2];
 	struct error err;
+	struct buf *out;  /* what it says to programs */
+	struct buf words; /* and to people */
 };
+
+static bool hear(void *data, bool errors, struct str piece)
+{
+	struct watched *w = data;
+	struct buf *b = errors ? &w->words : w->out;
+	size_t room = OUTPUT_MAX - b->len;
+
+	buf_add(b, str_sub(piece, 0, piece.n < room ? piece.n : room));
+	return true;
+}
 
 static void renew(void *data)
 {
@@ -40,6 +52,7 @@ static void unwatch(struct watched *w)
 {
 	close_fd(&w->ends[0]);
 	close_fd(&w->ends[1]);
+	buf_release(&w->words);
 }
 
 static void fill_env(const struct gate *g, const struct git_call *c, const char **env)
@@ -58,20 +71,20 @@ static void fill_env(const struct gate *g, const struct git_call *c, const char 
 int gate_git(
 	struct gate *g, const struct git_call *c, struct buf *out, int *status, struct error *err)
 {
-	CLEANUP(unwatch) struct watched w = {.g = g, .ends = {-1, -1}};
+	CLEANUP(unwatch) struct watched w = {.g = g, .ends = {-1, -1}, .out = out};
 	const char *env[COUNT(quiet) + 4];
 	struct process p = {.argv = c->argv,
 		.cwd = c->cwd,
 		.env = env,
 		.output = -1,
-		.out = out,
-		.out_max = OUTPUT_MAX,
+		.heard = hear,
 		.timeout_s = c->timeout_s ? c->timeout_s : LOCAL_S,
 		.on_death = SIGTERM,
 		.tick = renew,
 		.tick_ms = (unsigned)g->r.ttl_s * 1000 / 3,
 		.data = &w};
 	struct process_end end;
+	int rc;
 
 	fill_env(g, c, env);
 	if (pipe2(w.ends, O_CLOEXEC) < 0)
@@ -84,9 +97,9 @@ int gate_git(
 		*err = w.err;
 		return -1;
 	}
-	if (status && !end.timed_out) {
-		*status = end.status;
-		return 0;
-	}
-	return said_check(&p, &end, c->name, buf_str(out), err);
+	rc = said_check(&p, &end, c->name, buf_str(w.words.len ? &w.words : out), err);
+	if (!status || end.timed_out)
+		return rc;
+	*status = end.status;
+	return 0;
 }

@@ -76,7 +76,9 @@ struct git_call {
 	bool batch_ssh;          /* ssh must not ask; what the user has set for it stays */
 };
 /* git under the gate: no prompt, no editor, the gate renewed meanwhile, ended when it is lost.
- * *status NULL: anything but 0 is an error. */
+ * Adds what it
+ * wrote to standard output. *status NULL: anything but 0 is an error; else *err has its words then,
+ * and this is 0. */
 int gate_git(
 	struct gate *g, const struct git_call *c, struct buf *out, int *status, struct error *err);
 

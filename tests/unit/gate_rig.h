@@ -14,9 +14,8 @@
 #include "src/base/procfs.h"
 #include "src/pool/gate_internal.h"
 #include "src/store/lock.h"
-#include "tests/unit/shell.h"
+#include "tests/unit/git_rig.h"
 
-static struct error err;
 static struct pool pool;
 
 static inline void pool_use(const char *state, const char *dir)
