@@ -61,7 +61,8 @@ static int pin_stage(struct arena *a, const struct model_registry *r, const stru
 	int rc;
 
 	pin->stage = s->name;
-	rc = model_resolve(r, s->model, p->default_model, now, &pin->model, err);
+	rc = model_resolve(r, s->model, p->default_model_declared ? p->default_model : NULL, now,
+		&pin->model, err);
 	if (pinned && !pin->model.removed) {
 		pin->model.id = arena_dup(a, str_of(pinned));
 		pin->kept = true;

@@ -1,0 +1,19 @@
+/*
+ * diff.h: the text that `git diff` prints, to paths and counts. What is not surely understood is
+ * refused with its line: a diff that was read wrongly would get too few reviewers.
+ */
+#ifndef DT_REVIEW_DIFF_H
+#define DT_REVIEW_DIFF_H
+
+#include "src/review/classifier.h"
+
+enum { DIFF_MAX = 256 << 20, DIFF_FILES_MAX = 100000 };
+
+/* Stats and paths in the arena. -1: ERR_INPUT with FILE:LINE:COL. */
+int diff_read(struct arena *a, const char *name, struct str text, struct change_stats *out,
+	struct error *err);
+/* The same of what `base`...HEAD of a repository changes (its own settings set aside). */
+int diff_of_repository(struct arena *a, const char *repo, const char *base,
+	struct change_stats *out, struct error *err);
+
+#endif
