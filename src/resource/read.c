@@ -54,7 +54,9 @@ static const char *shown(struct arena *a, const struct yml *v)
 			buf_addc(&b, (char)c);
 	}
 	copy = arena_printf(a, "%s'%s%s'",
-		!v->plain && scalar_of(&(struct yml){.plain = true, .text = v->text}) != SCALAR_TEXT
+		!v->plain && v->text.n &&
+				scalar_of(&(struct yml){.plain = true, .text = v->text}) !=
+					SCALAR_TEXT
 			? "the text "
 			: "",
 		b.s ? b.s : "", n < v->text.n ? ".." : "");
