@@ -137,17 +137,6 @@ static char *owner_and_name(struct arena *a, struct pool *p)
 	return arena_dup(a, buf_str(&slug));
 }
 
-/* Of what need not be there: the part that is there is resolved. */
-static char *real_to_be(struct arena *a, const char *path)
-{
-	char *rest = arena_dup(a, str_of("")), *found;
-
-	for (char *at = arena_dup(a, str_of(path)); !(found = real(a, at));
-		at = arena_dup(a, path_dir(at)))
-		rest = arena_printf(a, "/%s%s", path_base(at).p, rest);
-	return strcmp(found, "/") == 0 && *rest ? rest : arena_printf(a, "%s%s", found, rest);
-}
-
 static int find_folder(
 	struct arena *a, const struct worktree_pool_spec *spec, struct pool *p, struct error *err)
 {
@@ -161,7 +150,7 @@ static int find_folder(
 		dir = path_join(a, dir, owner_and_name(a, p));
 	if (port_path(a, dir, &dir, err) < 0)
 		return -1;
-	p->dir = real_to_be(a, dir);
+	p->dir = path_settle(a, dir);
 	if (utf8_fault(str_of(p->dir)))
 		return error_set(err, ERR_USAGE, "the folder of the worktrees is not UTF-8");
 	if (strcmp(p->dir, p->repo) == 0 || strcmp(p->dir, p->common) == 0 ||

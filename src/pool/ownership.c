@@ -17,16 +17,20 @@ const char *owned_word(enum owned reason)
 	return words[reason];
 }
 
-/* Resolved where it is there; else by its letters: what is gone may still be compared. */
-static char *settle(struct arena *a, const char *path)
+char *path_settle(struct arena *a, const char *path)
 {
-	char real[PATH_MAX];
+	char real[PATH_MAX], *plain, *rest = arena_dup(a, str_of(""));
 	struct error ignored;
-	char *plain;
 
 	if (realpath(path, real))
 		return arena_dup(a, str_of(real));
-	return port_path(a, path, &plain, &ignored) < 0 ? arena_dup(a, str_of(path)) : plain;
+	if (port_path(a, path, &plain, &ignored) < 0)
+		return arena_dup(a, str_of(path));
+	while (!realpath(plain, real)) {
+		rest = arena_printf(a, "/%s%s", path_base(plain).p, rest);
+		plain = arena_dup(a, path_dir(plain));
+	}
+	return strcmp(real, "/") == 0 && *rest ? rest : arena_printf(a, "%s%s", real, rest);
 }
 
 /* Behind `gitdir:` and blanks; n is 0 when the text is no pointer. */
@@ -58,7 +62,7 @@ bool worktree_pointer(struct arena *a, const char *path, char **to, const char *
 	utf8_mend(&raw);
 	s = pointer_of(buf_str(&raw));
 	if (s.n)
-		*to = settle(a, path_join(a, path, arena_dup(a, s)));
+		*to = path_settle(a, path_join(a, path, arena_dup(a, s)));
 	s = str_trim(buf_str(&raw));
 	*text = s.n ? arena_dup(a, s) : NULL;
 	return true;
@@ -71,7 +75,7 @@ int pool_ownership(struct arena *a, const char *path, const char *common, struct
 	char *to;
 
 	(void)err;
-	*out = (struct ownership){.expected = settle(a, path_join(a, common, "worktrees"))};
+	*out = (struct ownership){.expected = path_settle(a, path_join(a, common, "worktrees"))};
 	if (!worktree_pointer(a, path, &to, &text)) {
 		out->reason = OWNED_POINTER_MISSING;
 		return 0;

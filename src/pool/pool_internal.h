@@ -113,6 +113,8 @@ bool slug_same(const char *one, const char *other, bool folds);
 /* Where PATH/.git, a plain file, leads: *to NULL when it is no pointer; *text: what is in it.
  * False: there is no such file. */
 bool worktree_pointer(struct arena *a, const char *path, char **to, const char **text);
+/* Absolute and without `..`; the part of it that is there is resolved. */
+char *path_settle(struct arena *a, const char *path);
 /* `path` is below `dir`, not `dir` itself; both as they are written. */
 bool path_beneath(const char *dir, const char *path);
 
