@@ -63,8 +63,9 @@ $(LIB): $(SRC:%.c=$(O)/%.o)
 $(O)/%.o: %.c Makefile $(DEPS)
 	@mkdir -p $(@D)
 	$(call SAY,CC $<)$(CC) $(ALL_CFLAGS) -MD -MP -c -o $@ $<
-# The compiler does not tell that this file takes in others.
+# The compiler does not tell that these files take in others.
 $(O)/src/policy/policy_shipped.o: $(wildcard policies/*.yaml)
+$(O)/src/artifact/schemas.o: $(wildcard schemas/artifacts/*.json)
 $(O)/src/base/git.o: ALL_CFLAGS += -DLIBGIT2_SO='"$(LIBGIT2_SO)"'
 $(O)/src/base/crypto.o: ALL_CFLAGS += -DLIBCRYPTO_SO='"$(LIBCRYPTO_SO)"'
 $(O)/src/base/http.o: ALL_CFLAGS += -DLIBCURL_SO='"$(LIBCURL_SO)"'
@@ -74,10 +75,10 @@ COMMA   := ,
 UNIT    := $(wildcard tests/unit/*.c)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 TESTLIB := $(patsubst %.c,$(O)/%.o,$(wildcard tests/lib/*.c)) $(LIB)
-TOOLS   := $(wildcard $(patsubst %,tests/%/*.c,spec store crash bench fuzz lib policy))
+TOOLS   := $(wildcard $(patsubst %,tests/%/*.c,spec store crash bench fuzz lib policy pool))
 PROGRAMS := $(UNIT:%.c=$(O)/%) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
 	$(patsubst %,$(O)/tests/%,spec/runner store/conform store/crowd crash/killat crash/sweep crash/storm \
-	policy/oracle policy/contexts policy/differential policy/recorder policy/escape_paths policy/escape_kernel)
+	pool/crowd policy/oracle policy/contexts policy/differential policy/recorder policy/escape_paths policy/escape_kernel)
 
 # Where this test plants its faults.
 $(O)/tests/unit/test_simulate: LDFLAGS += $(patsubst %,-Wl$(COMMA)--wrap=%,lease_admit lease_held \
@@ -93,6 +94,8 @@ $(O)/tests/store/crowd: $(patsubst %.c,$(O)/%.o,$(wildcard tests/store/crowd*.c)
 	$(LINK)
 $(O)/tests/crash/%: $(O)/tests/crash/%.o $(O)/tests/crash/trace.o $(O)/tests/crash/scenes.o $(O)/tests/crash/stage.o \
 	$(O)/tests/crash/checks.o $(TESTLIB)
+	$(LINK)
+$(O)/tests/pool/crowd: $(patsubst %.c,$(O)/%.o,$(wildcard tests/pool/*.c)) $(O)/tests/crash/trace.o $(TESTLIB)
 	$(LINK)
 GENERATE := $(patsubst %.c,$(O)/%.o,$(wildcard tests/policy/generate*.c))
 $(O)/tests/policy/oracle: $(O)/tests/policy/oracle.o $(patsubst %.c,$(O)/%.o,$(wildcard tests/policy/notes*.c)) \
@@ -123,8 +126,8 @@ check: $(O)/dev-team all $(PROGRAMS)
 	@O=$(O) SAN=$(SAN) tests/run lists floors unit spec
 floors: $(O)/dev-team
 	@tools/floors $(O)
-crash: $(O)/dev-team $(O)/tests/crash/sweep $(O)/tests/crash/storm
-	@O=$(O) SWEEP=full tests/run crash
+crash: $(O)/dev-team $(O)/tests/crash/sweep $(O)/tests/crash/storm $(O)/tests/pool/crowd
+	@O=$(O) SWEEP=full tests/run crash pool
 conform: $(O)/dev-team $(O)/tests/store/conform $(O)/tests/store/crowd
 	@O=$(O) tests/run store
 oracle: $(O)/dev-team $(patsubst %,$(O)/tests/policy/%,oracle differential recorder contexts)

@@ -120,29 +120,27 @@ bool format_date(struct str text)
 	return take_date(&text, &days) && !text.n;
 }
 
-/* `digits` and one of the letters, which come in this order and at most once each; true: there was
- * one. */
+/* Numbers, each with its unit: of `letters` some that follow one another. True: there was one. */
 static bool take_units(struct str *s, const char *letters)
 {
-	bool any = false;
+	const char *from = letters;
 
-	while (s->n && *letters) {
+	while (s->n) {
 		size_t n = 0;
 		const char *at;
 
 		while (digit(*s, n))
 			n++;
-		at = n && n < s->n ? strchr(letters, s->p[n]) : NULL;
-		if (!at)
+		at = n && n < s->n && s->p[n] ? strchr(letters, s->p[n]) : NULL;
+		if (!at || (letters != from && at != letters))
 			break;
 		letters = at + 1;
-		any = true;
 		*s = str_sub(*s, n + 1, s->n);
 	}
-	return any;
+	return letters != from;
 }
 
-/* ISO 8601 as RFC 3339 has it, but units between two may be left out. */
+/* As RFC 3339 has it: P1Y2M3DT4H5M6S with no unit left out between two, or P7W. */
 bool format_duration(struct str text)
 {
 	bool any;
