@@ -116,6 +116,23 @@ static int pin_models(struct arena *a, struct staff *s, struct error *err)
 		       : model_tell(s->artifacts, NULL, &m, err);
 }
 
+/* Every stage's harness is there and can do what it asks for; what is only a pity is said. */
+static int check_pipeline(struct arena *a, struct staff *s, struct error *err)
+{
+	struct load_question q = {.pipeline = s->pipeline,
+		.registry = &s->models,
+		.artifacts = s->artifacts,
+		.now = clock_now()};
+
+	if (harness_check_pipeline(a, &q, &s->load, err) < 0)
+		return -1;
+	for (size_t i = 0; i < s->load.n_notes; i++)
+		if (!s->load.notes[i].fault)
+			say("dev-team: stage '%s': %s", s->load.notes[i].stage->name,
+				s->load.notes[i].text);
+	return load_need(&s->load, s->pipeline, err);
+}
+
 /* Names alone: a value on the command line is seen by every user of the machine. */
 static int check_names(const struct words *names, struct error *err)
 {
@@ -155,6 +172,8 @@ int staff_hire(struct arena *a, const struct staff_ask *ask, struct staff *out, 
 	if (ask->harness && (read_chain(a, ask->harness, &out->chain, err) < 0))
 		return -1;
 	if (pin_models(a, out, err) < 0)
+		return -1;
+	if (out->pipeline && !out->chain.n && check_pipeline(a, out, err) < 0)
 		return -1;
 	return probe_chain(out, err);
 }

@@ -46,39 +46,33 @@ static const struct stage_spec *spec_of(
 	return NULL;
 }
 
-/* Its own, then its fallbacks. */
+/* As --harness says, else those of the stage that are left; what has no stage runs on the
+ * pipeline's default. */
 static struct words candidates(struct arena *a, const struct serving *s)
 {
-	const struct pipeline *p = s->staff->pipeline;
-	const struct words *rest = s->spec ? &s->spec->fallback : p ? &p->default_fallback : NULL;
+	const struct staff *t = s->staff;
 	const char **list;
 	size_t n = 0;
 
-	if (s->staff->chain.n || !p)
-		return s->staff->chain;
-	list = arena_alloc(a, (rest->n + 1) * sizeof(*list));
-	list[n++] = s->spec ? s->spec->harness : p->default_harness;
-	for (size_t i = 0; i < rest->n; i++)
-		list[n++] = rest->list[i];
+	if (t->chain.n || !t->pipeline)
+		return t->chain;
+	if (s->spec)
+		return t->load.stages[s->spec - t->pipeline->stages].chain;
+	list = arena_alloc(a, (t->pipeline->default_fallback.n + 1) * sizeof(*list));
+	list[n++] = t->pipeline->default_harness;
+	for (size_t i = 0; i < t->pipeline->default_fallback.n; i++)
+		list[n++] = t->pipeline->default_fallback.list[i];
 	return (struct words){list, n};
 }
 
-/* An alias stands for one vendor's model: another harness runs its own default. */
 static const char *model_for(void *data, const char *name)
 {
 	const struct serving *s = data;
 	const struct harness *h;
-	const char *const *list;
 	struct error ignored;
-	bool open;
+	bool fits;
 
-	if (harness_find(name, &h, &ignored) < 0 ||
-		harness_models(s->arena, h, &list, &open, &ignored) < 0)
-		return NULL;
-	for (size_t i = 0; list && list[i]; i++)
-		if (strcmp(list[i], s->model.id) == 0)
-			return s->model.id;
-	return open && !s->model.alias ? s->model.id : NULL;
+	return harness_find(name, &h, &ignored) < 0 ? NULL : harness_model(h, &s->model, &fits);
 }
 
 static void write_state(const struct staff *s, const char *stage, enum run_status status)
@@ -163,29 +157,14 @@ static int tell(const struct serving *s, enum happening_id what, json *fields, s
 	return rc;
 }
 
-static json *texts(struct words w)
-{
-	json *array = json_array();
-
-	for (size_t i = 0; i < w.n; i++)
-		json_push_str(array, str_of(w.list[i]));
-	return array;
-}
-
 /* Nothing independent is left: told, and then as the stage's failure policy says. */
 static int violated(struct serving *s, struct error *err)
 {
-	bool goes_on = !s->spec->failure_declared || s->spec->on_failure == FAILURE_CONTINUE;
-	json *fields = json_object();
+	const struct staff *t = s->staff;
 
-	json_put(fields, "chain", texts(s->chain.declared));
-	json_put(fields, "effectiveChain", texts(s->chain.effective));
-	json_put(fields, "forbidden", texts(s->chain.forbidden));
-	json_put(fields, "from", texts(s->spec->independent_of));
-	json_put_str(fields, "onFailure", str_of(goes_on ? "continue" : "abort"));
-	if (tell(s, HAPPENED_INDEPENDENCE_VIOLATED, fields, err) < 0)
+	if (chain_tell_violation(t->artifacts, t->id, s->spec, &s->chain, err) < 0)
 		return -1;
-	if (!goes_on)
+	if (chain_violation_strategy(s->spec) != FAILURE_CONTINUE)
 		return error_set(err, ERR_STATE,
 			"no independent harness for '%s': all of its chain has run the stages that "
 			"it must be independent of",

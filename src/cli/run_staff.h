@@ -6,8 +6,7 @@
 #ifndef DT_RUN_STAFF_H
 #define DT_RUN_STAFF_H
 
-#include "src/harness/chain.h"
-#include "src/harness/models.h"
+#include "src/harness/load.h"
 
 struct staff_ask { /* as the command line says; NULL: not said */
 	const char *harness, *model, *resources, *artifacts, *timeout, *root;
@@ -31,6 +30,7 @@ struct staff {
 	struct words pass;               /* variables of ours that the agents get too */
 	struct model_registry models;
 	const struct model_pin *pins; /* of the pipeline's stages */
+	struct load load;             /* of the pipeline, with the chains that are left */
 };
 
 /* Pipeline `name` of the resources (places.h); all of them go to *all. */
