@@ -1,0 +1,110 @@
+/*
+ * Any bytes as a resource: refused at a place inside the file and in clean text, or taken, and then
+ * shown. The schema of its kind takes exactly what the table takes. A pipeline works on 1 to 20
+ * issues at one time whatever it says.
+ */
+#include "src/resource/describe.h"
+#include "src/resource/parallelism.h"
+#include "src/schema/schema.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { KINDS = 4 };
+
+static struct arena schemas_arena;
+static struct schema *schemas[KINDS];
+
+static void expect(bool good)
+{
+	if (!good)
+		abort();
+}
+
+static void end(void)
+{
+	arena_release(&schemas_arena);
+}
+
+static void begin(void)
+{
+	if (schemas[0])
+		return;
+	expect(atexit(end) == 0);
+	for (size_t i = 0; i < KINDS; i++) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+		struct error err;
+
+		kind_schema(&resource_kinds[i], &text);
+		expect(schema_compile(&schemas_arena, resource_kinds[i].name, buf_str(&text),
+			       &schemas[i], &err) == 0);
+	}
+}
+
+static void expect_fault(const struct error *f, unsigned lines)
+{
+	expect(f->code == ERR_INPUT && f->line && f->line <= lines + 1 && f->col && f->text[0]);
+	expect(utf8_fault(str_of(f->text)) == 0);
+	for (const char *p = f->text; *p; p++)
+		expect((unsigned char)*p >= ' ' && *p != 0x7f);
+}
+
+static void expect_agreement(struct arena *a, struct str text)
+{
+	struct faults faults = {.arena = a};
+	struct schema_faults out = {0};
+	const struct resource_kind *kind;
+	struct error err = {0};
+	const struct yml *name;
+	struct yml *tree;
+
+	if (yml_parse(a, text, "r.yaml", 1, &tree, &err) < 0)
+		return;
+	name = yml_get(tree, "kind");
+	kind = name && name->kind == YML_SCALAR ? resource_kind(name->text.p) : NULL;
+	if (kind) {
+		CLEANUP(json_free) json *j = yml_json(tree);
+
+		document_read(&faults, "r.yaml", kind, tree, arena_alloc(a, kind->size));
+		expect(!faults.n == !schema_check(a, schemas[kind - resource_kinds], j, &out));
+	}
+}
+
+static void expect_shown(struct arena *a, const struct resources *r)
+{
+	for (size_t i = 0; i < r->n_docs; i++) {
+		CLEANUP(shown_release) struct shown shown = {0};
+
+		resource_shown(a, r, &r->docs[i], PARALLELISM_ON, &shown);
+		expect(shown.n > 3);
+	}
+	for (size_t i = 0; i < r->n_pipelines; i++) {
+		const struct pipeline *p = &r->pipelines[i];
+		struct parallelism n;
+
+		parallelism_resolve(a, r, p, PARALLELISM_ON, &n);
+		expect(n.max >= 1 && n.max <= CONCURRENT_MAX);
+		for (size_t k = 0; k < p->n_stages; k++)
+			expect(p->stages[k].name[0] && p->stages[k].harness &&
+				pipeline_stage(p, p->stages[k].name) == &p->stages[k]);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct str text = {(const char *)data, size};
+	struct arena a = {0};
+	struct error err = {0};
+	struct resources r;
+	unsigned lines = 1;
+
+	begin();
+	for (size_t i = 0; i < size; i++) /* CR, NEL, LS and PS end lines too */
+		lines += data[i] == '\n' || data[i] == '\r' || data[i] >= 0x80;
+	if (resources_parse(&a, "r.yaml", text, &r, &err) == 0)
+		expect_shown(&a, &r);
+	for (size_t i = 0; i < r.n_faults; i++)
+		expect_fault(&r.faults[i], lines);
+	expect_agreement(&a, text);
+	arena_release(&a);
+	return 0;
+}
