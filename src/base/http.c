@@ -4,6 +4,7 @@
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt
+#include "src/base/clock.h"
 #include "src/base/http.h"
 
 /* Loading the library takes longer than a whole step does, and most steps ask no server. */
@@ -303,12 +304,29 @@ static int ended(struct transfer *t, CURLcode code)
 	return fate_of(t, code);
 }
 
+/* Calls `tick` when it is time for it; returns the milliseconds to the next one, at most LOOK_MS.
+ */
+static int tick(const struct http_request *r, int64_t *next)
+{
+	int64_t now = clock_ticks();
+
+	if (!r->tick || !r->tick_ms)
+		return LOOK_MS;
+	if (*next == 0 || now >= *next) {
+		if (*next)
+			r->tick(r->data);
+		*next = now + r->tick_ms;
+	}
+	return *next - now < LOOK_MS ? (int)(*next - now) : LOOK_MS;
+}
+
 /* Until it has ended or is cancelled. */
 static int perform(struct transfer *t)
 {
 	struct curl_waitfd extra = {.fd = t->request->cancel, .events = CURL_WAIT_POLLIN};
 	unsigned n_extra = t->request->cancel ? 1 : 0;
 	int running = 1, left;
+	int64_t next = 0;
 
 	for (;;) {
 		CURLMcode code = lib.curl_multi_perform(t->multi, &running);
@@ -317,7 +335,8 @@ static int perform(struct transfer *t)
 		if (said && said->msg == CURLMSG_DONE)
 			return ended(t, said->data.result);
 		if (code == CURLM_OK)
-			code = lib.curl_multi_poll(t->multi, &extra, n_extra, LOOK_MS, NULL);
+			code = lib.curl_multi_poll(
+				t->multi, &extra, n_extra, tick(t->request, &next), NULL);
 		if (code != CURLM_OK)
 			return error_set(t->err, ERR_SYSTEM, "request to '%s' failed: %s", t->host,
 				lib.curl_multi_strerror(code));

@@ -1,7 +1,7 @@
 /*
  * http.h: one HTTP request and its answer. The only user of libcurl, which is opened at the first
- * call, not at start-up. A redirect is an answer like others and is not followed; no proxies but the
- * environment's, no cookies, no .netrc; certificates are always checked, against the system's
+ * call, not at start-up. A redirect is an answer like others and is not followed; no proxies but
+ * the environment's, no cookies, no .netrc; certificates are always checked, against the system's
  * authorities or the file that SSL_CERT_FILE names. An error's text has nothing of a header, of the
  * body, and nothing of the URL but scheme and host: keys stand in all of them.
  */
@@ -21,7 +21,9 @@ struct http_request {
 	/* Called for each piece of the body as it comes, with the status known; may be NULL (the
 	 * body is then collected). -1 ends the request with *err as it filled it. */
 	int (*on_data)(void *data, long status, struct str piece, struct error *err);
-	void *data;
+	void (*tick)(void *data); /* each tick_ms until it ends; may be NULL */
+	unsigned tick_ms;
+	void *data; /* of both */
 };
 
 enum http_fate {

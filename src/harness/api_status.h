@@ -1,0 +1,21 @@
+/*
+ * api_status.h: what the status of an API's answer means for a run, the same for all harnesses that
+ * tell it.
+ */
+#ifndef DT_API_STATUS_H
+#define DT_API_STATUS_H
+
+#include "src/harness/adapter.h"
+
+/* No login, no money, a limit, a fault or a time limit of the service: another harness may well do
+ * better. A request that it refuses (400) or a model that it does not have (404) is ours. 0: it was
+ * not reached. */
+bool api_status_unavailable(long status);
+/* The verdict on it, and whether it was a limit. */
+void api_status_verdict(struct session *s, long status, struct str why);
+/* The same where words are all there is: whether they are about a limit, or about a service or a
+ * login that fails. */
+bool api_words_limited(struct str text);
+bool api_words_unavailable(struct str text);
+
+#endif
