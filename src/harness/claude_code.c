@@ -74,8 +74,10 @@ static void take_assistant(struct session *s, const json *value)
 		block = json_next(block))
 		if (str_is(text_of(block, "type"), "tool_use"))
 			doing = json_get_str(block, "name");
-	if (!json_get_str(value, "error"))
+	if (!json_get_str(value, "error")) {
 		session_going(s);
+		session_model(s, text_of(message, "model"));
+	}
 	take_usage(s, message, doing);
 }
 
@@ -95,11 +97,7 @@ static void take_retry(struct session *s, const json *value)
 
 static void take_system(struct session *s, const json *value)
 {
-	struct str subtype = text_of(value, "subtype");
-
-	if (str_is(subtype, "init"))
-		session_model(s, text_of(value, "model"));
-	else if (str_is(subtype, "api_retry"))
+	if (str_is(text_of(value, "subtype"), "api_retry"))
 		take_retry(s, value);
 }
 
@@ -195,13 +193,14 @@ static void take_result(struct session *s, const json *value)
 
 	take_cost(s, value);
 	session_going(s);
+	if (json_is_true(json_get(value, "is_error")) ||
+		str_starts(text_of(value, "subtype"), "error")) {
+		take_error(s, value, text);
+		return;
+	}
+	s->finished = s->finished || asked;
 	if (text.n)
 		session_text(s, text);
-	if (json_is_true(json_get(value, "is_error")) ||
-		str_starts(text_of(value, "subtype"), "error"))
-		take_error(s, value, text);
-	else
-		s->finished = s->finished || asked;
 }
 
 static void object(struct session *s, const json *value)

@@ -40,6 +40,18 @@ bool capability_find(const char *name, enum capability *out)
 	return false;
 }
 
+const char *capability_word(enum capability_level level)
+{
+	static const char *const words[] = {
+		[CAPABLE_NO] = "no",
+		[CAPABLE_PARTIAL] = "partial",
+		[CAPABLE_YES] = "yes",
+		[CAPABLE_DEPENDS] = "depends",
+	};
+
+	return words[level];
+}
+
 const char *unavailable_word(enum unavailable_reason r)
 {
 	static const char *const words[] = {
@@ -93,6 +105,20 @@ enum capability_level harness_can(const struct harness *h, enum capability c)
 int64_t harness_context_tokens(const struct harness *h)
 {
 	return h->context_tokens;
+}
+
+struct harness_facts harness_facts(const struct harness *h)
+{
+	static const char *const none[] = {NULL};
+
+	return (struct harness_facts){
+		.binary = h->binary,
+		.range = h->range ? h->range : "",
+		.install = h->install,
+		.credentials = h->credentials ? h->credentials : none,
+		.models = h->models ? h->models : none,
+		.models_open = h->models_open,
+	};
 }
 
 const struct availability *harness_available(const struct harness *h)

@@ -24,6 +24,7 @@ enum capability {
 };
 const char *capability_name(enum capability c); /* "freshContext" ... */
 bool capability_find(const char *name, enum capability *out);
+const char *capability_word(enum capability_level level); /* "no", "partial", "yes", "depends" */
 
 enum unavailable_reason {
 	REASON_NONE,
@@ -99,6 +100,17 @@ int harness_find(const char *name, const struct harness **out, struct error *err
 const char *harness_name(const struct harness *h);
 enum capability_level harness_can(const struct harness *h, enum capability c);
 int64_t harness_context_tokens(const struct harness *h); /* 0: varies */
+
+/* What is fixed of it. Lists are NULL-ended, never NULL. */
+struct harness_facts {
+	const char *binary;             /* NULL: it is no program */
+	const char *range;              /* of versions; "" is all */
+	const char *install;            /* how to get it, for people */
+	const char *const *credentials; /* names of variables, the one that counts first */
+	const char *const *models;      /* that it has of itself */
+	bool models_open;               /* it takes any other id */
+};
+struct harness_facts harness_facts(const struct harness *h);
 
 /* Whether it can be used: binary, version (5 s), health. Asked once a process; the answer lives as
  * long. */
