@@ -68,6 +68,7 @@ static void drop_own_locks(struct rebasing *w)
 static void drop_locks(struct rebasing *w)
 {
 	const char *refs[] = {
+		"packed-refs.lock", /* taken for each reference that is deleted */
 		arena_printf(w->a, "refs/heads/%s.lock", w->branch),
 		arena_printf(w->a, "refs/remotes/origin/%s.lock", w->branch),
 		arena_printf(w->a, "refs/remotes/origin/%s.lock", w->target),
