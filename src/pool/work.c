@@ -26,6 +26,8 @@ struct look {
 	struct arena *arena;
 	struct pool *pool;
 	const char *path, *admin;
+	const char *home; /* its path as git knows it */
+	bool moved;       /* that is not `path`: it has its trash name */
 	enum keep_reason *why;
 	const char **text;
 	struct error *err;
@@ -51,10 +53,9 @@ static int unsure(struct look *l, struct str said)
 
 /* ---- not committed ---- */
 
-static int look_at_status(struct look *l)
+/* `args` lists what has changed. */
+static int look_at_changes(struct look *l, const char *const *args)
 {
-	static const char *const args[] = {"status", "--porcelain", "--untracked-files=normal",
-		"--ignore-submodules=none", "--no-renames", NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct str rest, line;
 	int status;
@@ -70,6 +71,17 @@ static int look_at_status(struct look *l)
 	return keep(l, KEEP_UNCOMMITTED,
 		arena_printf(l->arena, "there are uncommitted changes in '%s': '%.*s'%s", l->path,
 			(int)line.n, line.p, str_trim(rest).n ? " and more" : ""));
+}
+
+/* A submodule knows where its files should be: under another name git cannot ask it. Then
+ * look_at_module() does. */
+static int look_at_status(struct look *l)
+{
+	const char *const args[] = {"status", "--porcelain", "--untracked-files=normal",
+		l->moved ? "--ignore-submodules=all" : "--ignore-submodules=none", "--no-renames",
+		NULL};
+
+	return look_at_changes(l, args);
 }
 
 static int look_at_operation(struct look *l)
@@ -154,6 +166,46 @@ static int look_at_branch(struct look *l)
 	return look_at_commits(l, args, "in no other branch");
 }
 
+/* Where the files of a submodule's repository are now; NULL: it has none here. */
+static int files_of(struct look *l, const char *dir, const char **tree)
+{
+	const char *const args[] = {arena_printf(l->arena, "--git-dir=%s", dir),
+		arena_printf(l->arena, "--work-tree=%s", dir), "config", "core.worktree", NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct error ignored;
+	int status;
+	char *at;
+
+	*tree = NULL;
+	if (pool_git(l->pool, l->path, args, &out, &status, l->err) < 0)
+		return -1;
+	if (status != 0)
+		return 0;
+	at = path_join(l->arena, dir, arena_dup(l->arena, str_trim(buf_str(&out))));
+	if (port_path(l->arena, at, &at, &ignored) < 0 || !path_beneath(l->home, at))
+		return 0;
+	at = arena_printf(l->arena, "%s%s", l->path, at + strlen(l->home));
+	*tree = path_exists(path_join(l->arena, at, ".git")) ? at : NULL;
+	return 0;
+}
+
+static int look_at_files_of(struct look *l, const char *dir)
+{
+	const char *tree,
+		*args[] = {arena_printf(l->arena, "--git-dir=%s", dir), NULL, "-C", NULL, "status",
+			"--porcelain", "--untracked-files=normal", "--ignore-submodules=all", NULL};
+
+	if (!l->moved)
+		return 0; /* git has asked it already */
+	if (files_of(l, dir, &tree) < 0)
+		return -1;
+	if (!tree)
+		return 0;
+	args[1] = arena_printf(l->arena, "--work-tree=%s", tree);
+	args[3] = tree;
+	return look_at_changes(l, args);
+}
+
 /* The repositories of its submodules lie in the admin folder, and go with it. */
 static int look_at_module(struct look *l, const char *dir, unsigned deep);
 
@@ -174,9 +226,9 @@ static int look_below(struct look *l, const char *dir, unsigned deep)
 
 static int look_at_module(struct look *l, const char *dir, unsigned deep)
 {
-	const char *git_dir = arena_printf(l->arena, "--git-dir=%s", dir);
-	const char *const args[] = {
-		git_dir, "rev-list", "-n", "1", "--all", "HEAD", "--not", "--remotes", NULL};
+	const char *const args[] = {arena_printf(l->arena, "--git-dir=%s", dir),
+		arena_printf(l->arena, "--work-tree=%s", dir), "rev-list", "-n", "1", "--all",
+		"HEAD", "--not", "--remotes", NULL};
 	struct stat st;
 
 	if (stat(dir, &st) < 0 || !S_ISDIR(st.st_mode) || deep > MODULES_DEEP)
@@ -184,6 +236,8 @@ static int look_at_module(struct look *l, const char *dir, unsigned deep)
 	if (!path_exists(path_join(l->arena, dir, "HEAD")))
 		return look_below(l, dir, deep + 1);
 	if (look_at_commits(l, args, "only in its submodule") < 0)
+		return -1;
+	if (!*l->why && look_at_files_of(l, dir) < 0)
 		return -1;
 	return *l->why ? 0 : look_below(l, path_join(l->arena, dir, "modules"), deep + 1);
 }
@@ -200,6 +254,7 @@ int work_keep(struct arena *a, struct pool *p, const char *path, enum keep_reaso
 		look_at_operation, look_at_status, look_at_hidden, look_at_branch, look_at_modules};
 	struct look l = {.arena = a, .pool = p, .path = path, .why = why, .text = text, .err = err};
 	const char *pointer;
+	struct place at;
 	char *admin;
 
 	*why = KEEP_NOTHING;
@@ -208,7 +263,10 @@ int work_keep(struct arena *a, struct pool *p, const char *path, enum keep_reaso
 		return keep(&l, KEEP_UNSURE,
 			arena_printf(
 				a, "'%s' is a worktree no more: its git folder is gone", path));
+	place_look(a, admin, &at);
 	l.admin = admin;
+	l.home = at.path ? at.path : path;
+	l.moved = strcmp(l.home, path) != 0;
 	for (size_t i = 0; i < COUNT(looks) && *why == KEEP_NOTHING; i++)
 		if (looks[i](&l) < 0)
 			return -1;
