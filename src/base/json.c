@@ -21,57 +21,6 @@ static void *need(void *p)
 	return p;
 }
 
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Sorted, because a text of many keys comes from outside. */
-static bool duplicate_of_many(const json *object, size_t n)
-{
-	CLEANUP(free_ptr) const char **keys = xmalloc(n * sizeof(*keys));
-	bool found = false;
-	size_t i = 0;
-
-	for (const json *c = object->child; c; c = c->next)
-		keys[i++] = c->string;
-	qsort(keys, n, sizeof(*keys), by_text);
-	for (i = 1; i < n && !found; i++)
-		found = strcmp(keys[i - 1], keys[i]) == 0;
-	return found;
-}
-
-/* A few are compared by pairs, which needs no memory. */
-static bool duplicate_key(const json *object)
-{
-	size_t n = 0;
-
-	for (const json *c = object->child; c; c = c->next)
-		n++;
-	if (n > 20)
-		return duplicate_of_many(object, n);
-	for (const json *c = object->child; c; c = c->next)
-		for (const json *d = c->next; d; d = d->next)
-			if (c->string[0] == d->string[0] && strcmp(c->string, d->string) == 0)
-				return true;
-	return false;
-}
-
-/* What the library lets through and would not give back as it came; NULL when all is well. */
-static const char *hole(const json *j)
-{
-	const char *what = NULL;
-
-	if (cJSON_IsNumber(j) && !(j->valuedouble <= (double)JSON_MAX_INT &&
-					 j->valuedouble >= -(double)JSON_MAX_INT))
-		return "a number is too large";
-	if (cJSON_IsObject(j) && duplicate_key(j))
-		return "duplicate key";
-	for (const json *c = j->child; c && !what; c = c->next)
-		what = hole(c);
-	return what;
-}
-
 /*
  * The short way: strict JSON with whole numbers and the short escapes, which is all that this
  * program writes. What is anything else is left to the library; both read it alike.
@@ -294,7 +243,7 @@ int json_parse(json **out, struct str text, struct error *err)
 	if (bad)
 		return error_at(err, "json", 1, (unsigned)bad, "invalid UTF-8");
 	if (text.n && (*out = quick_parse(text))) {
-		what = hole(*out);
+		what = json_hole(*out);
 		if (!what)
 			return 0;
 		json_free(out);
@@ -312,7 +261,7 @@ int json_parse(json **out, struct str text, struct error *err)
 		return error_at(err, "json", 1, (unsigned)(where - text.p) + 1, "this is not JSON");
 	}
 	rest = str_trim((struct str){end, (size_t)(text.p + text.n - end)});
-	if (!rest.n && !(what = hole(*out)))
+	if (!rest.n && !(what = json_hole(*out)))
 		return 0;
 	json_free(out);
 	return error_at(err, "json", 1, rest.n ? (unsigned)(rest.p - text.p) + 1 : 1, "%s",

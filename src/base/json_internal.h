@@ -15,4 +15,7 @@ bool json_nul_escape(struct str text);
 /* json.c: a value that is no object, list, text or whole number, as the library prints it. */
 void json_print_other(struct buf *out, const json *j);
 
+/* What the library lets through and would not give back as it came; NULL when all is well. */
+const char *json_hole(const json *j);
+
 #endif
