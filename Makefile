@@ -113,7 +113,8 @@ $(O)/tests/fuzz/replay_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(TE
 	$(LINK)
 $(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(LIB)
 	$(LINK) -fsanitize=fuzzer
-$(O)/tests/bench/bench: $(O)/tests/bench/bench.o $(O)/tests/bench/long_history.o $(O)/tests/bench/shell.o $(TESTLIB)
+BENCH := $(filter-out tests/bench/bare.c tests/bench/empty.c,$(wildcard tests/bench/*.c))
+$(O)/tests/bench/bench: $(BENCH:%.c=$(O)/%.o) $(TESTLIB)
 	$(LINK)
 # What a step is measured against must carry no library of ours.
 $(O)/tests/bench/bare $(O)/tests/bench/empty $(O)/tests/policy/recorder: $(O)/tests/%: $(O)/tests/%.o

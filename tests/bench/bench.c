@@ -2,7 +2,7 @@
  * bench: a table of what the verbs cost beside the least that a durable change can cost. The two
  * are run in turn, A B A B, so that what else the machine does hits both alike. Asserts nothing.
  *
- *     bench DEV-TEAM [RUNS [policy]]
+ *     bench DEV-TEAM [RUNS [policy|resources]]
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 #include "context/file.h"
 #include "src/base/path.h"
 #include "tests/bench/long_history.h"
+#include "tests/bench/resources.h"
 #include "tests/bench/shell.h"
 #include "tests/lib/run.h"
 #include "tests/lib/tap.h"
@@ -342,14 +343,18 @@ int main(int argc, char **argv)
 	printf("%u runs of each, in turn, in %s; milliseconds\n\n", runs, dir);
 	printf("%-42s %8s %8s %8s %8s %8s %8s  %s\n", "A : B", "A median", "A p95", "B median",
 		"B p95", "ratio", "of pairs", "target");
+	if (argc < 4 || strcmp(argv[3], "resources") == 0)
+		bench_resources(dir);
 	if (argc < 4) {
 		measure_size(4 * KIB, "4 KiB");
 		measure_size(1024 * KIB, "1 MiB");
 		measure_history();
 		measure_verify();
 	}
-	measure_policy();
-	bench_shell();
+	if (argc < 4 || strcmp(argv[3], "policy") == 0) {
+		measure_policy();
+		bench_shell();
+	}
 	tree_remove(dir);
 	free(dir);
 	arena_release(&arena);
