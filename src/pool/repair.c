@@ -111,6 +111,39 @@ static int take_away(struct arena *a, struct pool *p, const struct allocation *o
 	return branch_drop(a, p, of, err);
 }
 
+/* NAME, or NAME with the digits that git adds where that is taken. */
+static bool is_named(const char *admin, const char *name)
+{
+	const char *base = path_base(admin).p;
+	size_t n = strlen(name);
+
+	return strncmp(base, name, n) == 0 && !base[n + strspn(base + n, "0123456789")];
+}
+
+/* Also of one that git was killed in the midst of: it does not say of which place it is. */
+static int find_place(struct arena *a, struct pool *p, const char *path, struct place *at,
+	bool *found, struct error *err)
+{
+	struct place *list;
+	const char *text;
+	size_t n;
+	char *to;
+
+	if (place_of(a, p, path, at, found, err) < 0 ||
+		places_read(a, p->common, &list, &n, err) < 0)
+		return -1;
+	if (*found)
+		return 0;
+	if (!worktree_pointer(a, path, &to, &text))
+		to = NULL;
+	for (size_t i = 0; i < n && !*found; i++) {
+		*at = list[i];
+		*found = !at->path && ((to && strcmp(to, at->admin) == 0) ||
+					      is_named(at->admin, path_base(path).p));
+	}
+	return 0;
+}
+
 /* *kept: it has become a live one instead. */
 static int undo_in_git(
 	struct arena *a, struct pool *p, struct allocation *of, bool *kept, struct error *err)
@@ -120,7 +153,7 @@ static int undo_in_git(
 	bool found;
 
 	*kept = false;
-	if (place_of(a, p, of->path, &at, &found, err) < 0 ||
+	if (find_place(a, p, of->path, &at, &found, err) < 0 ||
 		look_for_foreign(a, p, of, &foreign, err) < 0)
 		return -1;
 	*kept = foreign && found && at.there;
