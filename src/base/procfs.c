@@ -104,3 +104,36 @@ int proc_within(const char *dir, pid_t *pid)
 	closedir(all);
 	return 0;
 }
+
+struct open_file {
+	const char *path;
+	bool found;
+};
+
+static void look_for_open(const struct proc_info *info, void *arg)
+{
+	struct open_file *f = arg;
+	char dir[64], link[320], to[4096];
+	struct dirent *entry;
+	DIR *list;
+
+	(void)snprintf(dir, sizeof(dir), "/proc/%d/fd", (int)info->pid);
+	list = f->found ? NULL : opendir(dir);
+	while (list && !f->found && (entry = readdir(list))) {
+		ssize_t n;
+
+		(void)snprintf(link, sizeof(link), "%s/%s", dir, entry->d_name);
+		n = readlink(link, to, sizeof(to));
+		f->found = n == (ssize_t)strlen(f->path) && memcmp(to, f->path, (size_t)n) == 0;
+	}
+	if (list)
+		closedir(list);
+}
+
+bool proc_has_open(const char *path)
+{
+	struct open_file f = {.path = path};
+
+	proc_each(look_for_open, &f);
+	return f.found;
+}

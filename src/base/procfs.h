@@ -23,5 +23,7 @@ bool proc_has_env(pid_t pid, const char *entry);
 /* *pid: of a process, this one apart, that works in folder `dir` (resolved) or below it; 0: none
  * that this user may see. -1: /proc cannot be read. */
 int proc_within(const char *dir, pid_t *pid);
+/* Some process that this user may look into has the file (resolved) open. */
+bool proc_has_open(const char *path);
 
 #endif

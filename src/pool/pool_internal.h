@@ -254,6 +254,12 @@ int repair_one(
 /* All of this repository. What cannot be repaired is told by p->said. */
 int pool_repair(struct arena *a, struct pool *p, struct error *err);
 
+/* ---- locks.c ---- */
+
+/* Takes away what a killed git has left and every later one would stop at. Under admin_lock(), once
+ * no process of the dead one is left. `admin` NULL: there is none. */
+void locks_clear(struct arena *a, struct pool *p, const struct allocation *of, const char *admin);
+
 /* ---- block.c: the ports of one allocation ---- */
 
 /* With those that are kept for children. */

@@ -192,8 +192,10 @@ static int finish(struct arena *a, struct pool *p, struct allocation *of, const 
 	{
 		CLEANUP(lock_drop) struct lock *lock = NULL;
 
-		if (admin_lock(p, &lock, err) < 0 ||
-			(admin && admin_drop(a, p, of, admin, err) < 0) ||
+		if (admin_lock(p, &lock, err) < 0)
+			return -1;
+		locks_clear(a, p, of, admin);
+		if ((admin && admin_drop(a, p, of, admin, err) < 0) ||
 			branch_drop(a, p, of, err) < 0)
 			return -1;
 	}

@@ -63,7 +63,6 @@ static int keep_as_it_is(struct arena *a, struct pool *p, struct allocation *of,
 	const char *lock = path_join(a, at->admin, "locked");
 	int status;
 
-	(void)unlink(path_join(a, at->admin, "index.lock"));
 	if (pool_git(p, of->path, args, NULL, &status, err) < 0)
 		return -1;
 	if (at->locked && strcmp(at->locked, "initializing") == 0)
@@ -153,8 +152,10 @@ static int undo_in_git(
 	bool found;
 
 	*kept = false;
-	if (find_place(a, p, of->path, &at, &found, err) < 0 ||
-		look_for_foreign(a, p, of, &foreign, err) < 0)
+	if (find_place(a, p, of->path, &at, &found, err) < 0)
+		return -1;
+	locks_clear(a, p, of, found ? at.admin : NULL);
+	if (look_for_foreign(a, p, of, &foreign, err) < 0)
 		return -1;
 	*kept = foreign && found && at.there;
 	if (*kept)
