@@ -150,20 +150,36 @@ static void put_shown(
 	}
 }
 
-static json *shown_json(struct arena *a, const struct resource_doc *doc, const struct shown *shown)
+static json *field_json(const struct shown_field *f)
+{
+	static const char *const origins[] = {[ORIGIN_WRITTEN] = "file",
+		[ORIGIN_DEFAULT] = "default",
+		[ORIGIN_DERIVED] = "derived",
+		[ORIGIN_ENVIRONMENT] = "environment"};
+	json *j = json_object();
+
+	json_put(j, "value", json_copy(f->value));
+	json_put_str(j, "from", str_of(origins[f->origin]));
+	if (f->origin == ORIGIN_WRITTEN) {
+		json_put_str(j, "file", str_of(f->file));
+		json_put_int(j, "line", f->line);
+	}
+	if (f->why)
+		json_put_str(j, "why", str_of(f->why));
+	if (f->inert)
+		json_put_bool(j, "inert", true);
+	return j;
+}
+
+static json *shown_json(const struct resource_doc *doc, const struct shown *shown)
 {
 	json *j = json_object(), *fields = json_object();
 
 	json_put_str(j, "kind", str_of(doc->kind->name));
 	json_put_str(j, "name", str_of(doc->name));
 	json_put_str(j, "file", str_of(doc->file));
-	for (size_t i = 0; i < shown->n; i++) {
-		json *row = json_object();
-
-		json_put(row, "value", json_copy(shown->list[i].value));
-		json_put_str(row, "from", str_of(source(a, &shown->list[i])));
-		json_put(fields, shown->list[i].path, row);
-	}
+	for (size_t i = 0; i < shown->n; i++)
+		json_put(fields, shown->list[i].path, field_json(&shown->list[i]));
 	json_put(j, "fields", fields);
 	return j;
 }
@@ -193,7 +209,7 @@ static int run_show(struct invocation *in, struct error *err)
 			continue;
 		resource_shown(in->arena, &r, &r.docs[i], mode(), &shown);
 		if (in->args->value[JSON])
-			json_push(all, shown_json(in->arena, &r.docs[i], &shown));
+			json_push(all, shown_json(&r.docs[i], &shown));
 		else
 			put_shown(in, &r.docs[i], &shown);
 		n++;
