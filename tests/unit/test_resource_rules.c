@@ -174,6 +174,64 @@ static void a_faulty_pool_is_still_there(void **state)
 		"w.yaml:6:13: 'basePort' must be a whole number of 1024 to 65000, not '1'\n");
 }
 
+/* As the format's own pages have them. */
+static void the_examples_of_the_format_are_taken(void **state)
+{
+	struct resources r;
+
+	(void)state;
+	resource_write("pool.yaml",
+		"apiVersion: ai-sdlc.dev/v1alpha1\nkind: WorktreePool\nmetadata:\n"
+		"  name: default-pool\nspec:\n  rootDir: ~/.ai-sdlc/worktrees\n"
+		"  layout: workspace-scoped # or \"repo-local\"\n  staleThresholdDays: 14\n"
+		"  basePort: 3190\n  ownershipGuard: strict # \"strict\" | \"advisory\"\n"
+		"  cleanup:\n    onMerge: true\n    onAbort: true\n    onTimeout: true\n"
+		"  databaseBranchPools: # optional\n    - primary-postgres\n"
+		"    - analytics-postgres\n  subscriptionPlans: # optional\n"
+		"    - claude-code-max-5x\n");
+	resource_write("primary.yaml",
+		HEAD("DatabaseBranchPool",
+			"primary-postgres") "  adapter: neon # 'neon' | 'sqlite-copy'\n"
+					    "  upstream:\n    connectionStringEnv: "
+					    "DATABASE_URL_DEV\n    branchFrom: dev\n"
+					    "  injection:\n    targetEnv: DATABASE_URL\n"
+					    "    additionalEnvs: [PGHOST, PGDATABASE]\n"
+					    "  lifecycle:\n    createOn: worktree-allocation\n"
+					    "    reclaimOn: pr-merge\n    maxConcurrent: 10\n"
+					    "    branchTtl: P14D\n    abandonAfter: P7D\n"
+					    "    warmPoolSize: 0\n  migrations:\n"
+					    "    runOnBranchCreate: true\n"
+					    "    migrationCommand: 'pnpm db:migrate'\n"
+					    "    migrationCwd: orchestrator\n  credentials:\n"
+					    "    apiTokenEnv: NEON_API_TOKEN\n"
+					    "    projectId: prj_abc123\n");
+	resource_write("analytics.yaml", DATABASE("analytics-postgres", "ANALYTICS_DATABASE_URL"));
+	resource_write("plan.yaml",
+		HEAD("SubscriptionPlan",
+			"claude-code-max-5x") "  harness: claude-code\n"
+					      "  billingMode: session-window\n"
+					      "  windowDuration: PT5H # ISO 8601\n"
+					      "  windowQuotaTokens: 1000000\n  offPeak:\n"
+					      "    enabled: true\n    multiplier: 2.0\n"
+					      "    schedule:\n"
+					      "      - { tz: 'America/Los_Angeles', hours: "
+					      "'22-06' }\n"
+					      "      - { tz: 'America/Los_Angeles', hours: "
+					      "'0-7', daysOfWeek: 'Sat,Sun' }\n"
+					      "    lastVerified: '2026-04-15'\n"
+					      "  pacingTarget: 0.85\n  hardCap: 0.95\n"
+					      "  quotaSource: self-tracked\n");
+	resource_write("pipeline.yaml",
+		HEAD("Pipeline", "default-pool") "  parallelism: {}\n  stages:\n"
+						 "    - name: implement\n"
+						 "      agent: developer\n"
+						 "      databaseAccess: write\n"
+						 "      holdsMergeGate: true\n");
+	r = resources_at(base);
+	assert_string_equal(faults_text(&r), "");
+	assert_int_equal(r.n_docs, 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +243,7 @@ int main(void)
 		scratch_test(two_databases_are_two_variables),
 		scratch_test(plans_ask_for_a_pool_too),
 		scratch_test(a_faulty_pool_is_still_there),
+		scratch_test(the_examples_of_the_format_are_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, arena_end);
