@@ -3,7 +3,7 @@
 
 /* Keys are compared with all before them, and the text comes from outside: hence the second limit.
  */
-enum { MAX_DEPTH = 16, MAX_KEYS = 10000 };
+enum { MAX_DEPTH = 16, MAX_KEYS = 10000, KEY_SHOWN = 200 };
 
 struct reader {
 	yaml_parser_t parser;
@@ -96,14 +96,29 @@ static int read_list(struct reader *r, struct yml *list, unsigned depth)
 	}
 }
 
+/* For a message: cut between two characters, and nothing in it that moves a cursor. */
+static const char *key_shown(struct reader *r, struct str key)
+{
+	size_t n = key.n > KEY_SHOWN ? KEY_SHOWN : key.n;
+	char *s;
+
+	while (n < key.n && n && ((unsigned char)key.p[n] & 0xc0) == 0x80)
+		n--;
+	s = arena_dup(r->arena, str_sub(key, 0, n));
+	for (char *p = s; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
+	return s;
+}
+
 static int check_key(struct reader *r, const struct yml *map, const struct yml *key)
 {
 	if (key->kind != YML_SCALAR)
 		return error_at(r->err, r->file, key->line, key->col,
 			"a key must be a single word or text");
 	if (yml_get(map, key->text.p))
-		return error_at(
-			r->err, r->file, key->line, key->col, "duplicate key '%s'", key->text.p);
+		return error_at(r->err, r->file, key->line, key->col, "duplicate key '%s'",
+			key_shown(r, key->text));
 	if (map->n == MAX_KEYS)
 		return error_at(r->err, r->file, key->line, key->col,
 			"more than %d keys in one map", MAX_KEYS);

@@ -147,6 +147,7 @@ static void what_yaml_allows_but_we_do_not_is_refused_at_its_place(void **state)
 	(void)state;
 	refused("a: 1\na: 2\n", "f.md:3:1: duplicate key 'a'");
 	refused("x: {a: 1, a: 2}\n", "f.md:2:11: duplicate key 'a'");
+	refused("{\"a\\e[1m\\t\": 1, \"a\\e[1m\\t\": 2}\n", "f.md:2:17: duplicate key 'a?[1m?'");
 	refused("a: &x 1\n", "f.md:2:4: anchors are not allowed");
 	refused("a: &x [1]\n", "f.md:2:4: anchors and tags are not allowed");
 	refused("a: *x\n", "f.md:2:4: aliases are not allowed");
