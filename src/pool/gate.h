@@ -88,7 +88,7 @@ enum { REBASE_ATTEMPTS = 3 };
 
 struct rebase_ask {
 	const struct allocation *of; /* branch and path are used */
-	const char *target;          /* branch of origin */
+	const char *target;          /* branch of origin; NULL: its default branch, else main */
 	const char *issue;           /* for the event and runtime.json; NULL */
 	unsigned attempts_max;       /* 0: REBASE_ATTEMPTS */
 	bool again;                  /* the attempts that failed are forgotten */

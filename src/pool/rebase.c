@@ -29,18 +29,38 @@ static bool branch_ok(const char *s)
 	       !strstr(s, "//") && !str_ends(name, ".lock");
 }
 
-static int check_ask(const struct rebase_ask *ask, struct error *err)
+/* The remote's own default branch, as far as is known here. */
+static int default_target(struct rebasing *w, struct error *err)
 {
-	if (!ask->target || !branch_ok(ask->target))
-		return error_set(err, ERR_USAGE, "no valid name of a branch: '%.200s'",
-			ask->target ? ask->target : "");
+	static const char *const argv[] = {
+		"git", "symbolic-ref", "--quiet", "refs/remotes/origin/HEAD", NULL};
+	static const char prefix[] = "refs/remotes/origin/";
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct str said;
+	int status;
+
+	if (w->target)
+		return 0;
+	if (rebase_git(w, argv, "git symbolic-ref", 0, &out, &status, err) < 0)
+		return -1;
+	said = str_trim(buf_str(&out));
+	w->target = status == 0 && str_starts(said, prefix)
+			    ? arena_dup(w->a, str_sub(said, strlen(prefix), said.n))
+			    : "main";
+	w->out->target = w->target;
+	return 0;
+}
+
+static int check_names(const struct rebase_ask *ask, const char *target, struct error *err)
+{
+	if (!branch_ok(target))
+		return error_set(err, ERR_USAGE, "no valid name of a branch: '%.200s'", target);
 	if (!branch_ok(ask->of->branch))
 		return error_set(
 			err, ERR_USAGE, "no valid name of a branch: '%.200s'", ask->of->branch);
-	if (strcmp(ask->target, ask->of->branch) == 0)
+	if (strcmp(target, ask->of->branch) == 0)
 		return error_set(err, ERR_STATE,
-			"'%s' is the target branch: nothing is rebased or pushed there",
-			ask->target);
+			"'%s' is the target branch: nothing is rebased or pushed there", target);
 	return 0;
 }
 
@@ -374,7 +394,8 @@ int gate_rebase(struct arena *a, struct pool *p, const struct rebase_ask *ask, s
 	struct error why = {0};
 
 	*out = (struct rebase){.branch = w.branch, .target = w.target, .fence = gate_fence(held)};
-	if (check_ask(ask, err) < 0 || begin(&w, err) < 0)
+	if (default_target(&w, err) < 0 || check_names(ask, w.target, err) < 0 ||
+		begin(&w, err) < 0)
 		return -1;
 	if (w.rec.attempts >= max)
 		return finish(&w, REBASE_EXHAUSTED, err);
