@@ -84,15 +84,19 @@ static void take_assistant(struct session *s, const json *value)
 /* The program tries the API again. A login does not become good by that. */
 static void take_retry(struct session *s, const json *value)
 {
+	CLEANUP(buf_release) struct buf why = BUF_INIT;
 	int64_t status = json_get_int(value, "error_status", 0);
 	const char *error = json_get_str(value, "error");
-	const char *why = arena_printf(
-		s->arena, "the API answered %d (%s)", (int)status, error ? error : "unknown");
 
-	if (status == 401 || status == FORBIDDEN)
-		session_give_up(s, false, str_of(why));
+	if (status)
+		buf_addf(&why, "the API answered %lld (%s)", (long long)status,
+			error ? error : "unknown");
 	else
-		session_retrying(s, status == LIMIT, str_of(why));
+		buf_adds(&why, "the API cannot be reached");
+	if (status == 401 || status == FORBIDDEN)
+		session_give_up(s, false, buf_str(&why));
+	else
+		session_retrying(s, status == LIMIT, buf_str(&why));
 }
 
 static void take_system(struct session *s, const json *value)

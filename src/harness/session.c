@@ -138,6 +138,11 @@ void session_result(struct session *s, struct harness_result *out)
 	};
 }
 
+unsigned session_seconds(const struct session *s)
+{
+	return s->input->timeout_s ? s->input->timeout_s : HARNESS_TIMEOUT_S;
+}
+
 void session_release(struct session *s)
 {
 	buf_release(&s->text);

@@ -11,6 +11,7 @@ void session_begin(struct session *s);
 void session_tell(struct session *s, struct harness_event *e); /* fills in the time */
 /* The result, masked; its texts in the arena. */
 void session_result(struct session *s, struct harness_result *out);
+unsigned session_seconds(const struct session *s); /* its time limit */
 void session_release(struct session *s);
 
 #endif

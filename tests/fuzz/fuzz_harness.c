@@ -1,0 +1,97 @@
+/*
+ * Any bytes as what a harness's program says: the first byte chooses the harness, the second its
+ * exit status, the third how the output is cut; the rest is standard output, and what follows a
+ * line
+ * `--stderr--` is that. Whatever they are: the run has a result, success has no fault and status 0,
+ * all else a reason, all texts are clean, and a key is never among them.
+ */
+#include "src/harness/hear.h"
+
+#define PLANTED "planted-secret-value"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool good)
+{
+	if (!good)
+		abort();
+}
+
+static void feed(struct hearing *r, bool errors, struct str text, size_t step)
+{
+	for (size_t i = 0; i < text.n; i += step)
+		if (!hearing_take(
+			    r, errors, str_sub(text, i, i + step < text.n ? i + step : text.n)))
+			return;
+}
+
+static void expect_clean(const char *text)
+{
+	if (!text)
+		return;
+	expect(utf8_fault(str_of(text)) == 0);
+	expect(!strstr(text, PLANTED));
+}
+
+static void expect_result(const struct harness_result *r)
+{
+	expect(harness_status_word(r->status) != NULL);
+	expect(r->text != NULL);
+	expect((r->status == HARNESS_SUCCESS) == !r->detail);
+	expect(r->status != HARNESS_SUCCESS || r->exit_code == 0);
+	expect(!r->rate_limited || r->status == HARNESS_UNAVAILABLE);
+	expect(r->input_tokens >= -1 && r->output_tokens >= -1 && r->cache_tokens >= -1);
+	expect_clean(r->text);
+	expect_clean(r->detail);
+	expect_clean(r->model);
+}
+
+/* One of those that are programs. */
+static const struct harness *chosen(uint8_t byte)
+{
+	size_t n = 0, k;
+
+	for (size_t i = 0; harnesses[i]; i++)
+		n += harnesses[i]->binary != NULL;
+	k = byte % n;
+	for (size_t i = 0;; i++)
+		if (harnesses[i]->binary && !k--)
+			return harnesses[i];
+}
+
+static void play(struct session *s, const uint8_t *data, size_t size)
+{
+	CLEANUP(hearing_release) struct hearing r;
+	struct str text = {(const char *)data + 3, size - 3};
+	size_t at = str_find(text, STR("\n--stderr--\n")), step = data[2] ? data[2] : 4096;
+	struct process_end end = {.status = data[1] & 0x7f,
+		.timed_out = data[1] == 0x8f,
+		.cancelled = data[1] == 0xcc};
+
+	hearing_begin(&r, s);
+	feed(&r, false, str_sub(text, 0, at), step);
+	if (at < text.n)
+		feed(&r, true, str_sub(text, at + 12, text.n), step);
+	end.cancelled = end.cancelled || s->stop;
+	hearing_end(&r, &end);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct arena a = {0};
+	struct harness_input input = {.prompt = STR("x"), .max_budget_usd = 1};
+	struct session s = {.arena = &a, .input = &input};
+	struct harness_result result;
+
+	if (size < 3)
+		return 0;
+	setenv("FUZZ_API_KEY", PLANTED, 1);
+	s.harness = chosen(data[0]);
+	session_begin(&s);
+	play(&s, data, size);
+	session_result(&s, &result);
+	expect_result(&result);
+	session_release(&s);
+	arena_release(&a);
+	return 0;
+}
