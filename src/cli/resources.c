@@ -1,9 +1,5 @@
+#include "src/cli/resources.h"
 #include "src/cli/places.h"
-#include "src/resource/describe.h"
-#include "src/resource/parallelism.h"
-
-enum { ARTIFACTS, RESOURCES, JSON, MARKDOWN };
-
 static const struct option_spec options[] = {
 	ARTIFACTS_OPTION,
 	RESOURCES_OPTION,
@@ -12,7 +8,7 @@ static const struct option_spec options[] = {
 	{0},
 };
 
-static enum parallelism_mode mode(void)
+enum parallelism_mode resources_mode(void)
 {
 	return parallelism_mode(getenv("AI_SDLC_PARALLELISM"));
 }
@@ -31,8 +27,7 @@ static int load(struct invocation *in, const char *given, struct resources *r, s
 	return resources_load(in->arena, dir, r, err);
 }
 
-/* The same where faults end it. */
-static int load_good(struct invocation *in, struct resources *r, struct error *err)
+int resources_good(struct invocation *in, struct resources *r, struct error *err)
 {
 	if (load(in, in->args->value[RESOURCES], r, err) < 0)
 		return -1;
@@ -48,6 +43,15 @@ static void put(struct invocation *in, const json *j)
 	buf_addc(in->out, '\n');
 }
 
+void resources_put_path(json *j, const char *key, const char *path)
+{
+	CLEANUP(buf_release) struct buf clean = BUF_INIT;
+
+	buf_adds(&clean, path);
+	utf8_mend(&clean);
+	json_put_str(j, key, buf_str(&clean));
+}
+
 static json *faults_json(const struct resources *r)
 {
 	json *list = json_array();
@@ -55,7 +59,7 @@ static json *faults_json(const struct resources *r)
 	for (size_t i = 0; i < r->n_faults; i++) {
 		json *row = json_object();
 
-		json_put_str(row, "file", str_of(r->faults[i].file));
+		resources_put_path(row, "file", r->faults[i].file);
 		json_put_int(row, "line", r->faults[i].line);
 		json_put_int(row, "column", r->faults[i].col);
 		json_put_str(row, "text", str_of(r->faults[i].text));
@@ -122,106 +126,6 @@ static int run_check(struct invocation *in, struct error *err)
 	return r.n_faults ? ERR_INPUT : 0;
 }
 
-static char *source(struct arena *a, const struct shown_field *f)
-{
-	switch (f->origin) {
-	case ORIGIN_WRITTEN:
-		return arena_printf(a, "%s:%u%s%s%s", f->file, f->line, f->why ? ", " : "",
-			f->why ? f->why : "", f->inert ? ", not acted on" : "");
-	case ORIGIN_DEFAULT:
-		return arena_printf(a, "default%s%s", f->why ? ", " : "", f->why ? f->why : "");
-	case ORIGIN_DERIVED:
-		return arena_printf(a, "from %s", f->why);
-	default:
-		return arena_printf(a, "environment, %s", f->why);
-	}
-}
-
-static void put_shown(
-	struct invocation *in, const struct resource_doc *doc, const struct shown *shown)
-{
-	buf_addf(in->out, "%s/%s\n", doc->kind->name, doc->name);
-	for (size_t i = 0; i < shown->n; i++) {
-		CLEANUP(buf_release) struct buf value = BUF_INIT;
-
-		json_print(&value, shown->list[i].value);
-		buf_addf(in->out, "  %-42s %-28s %s\n", shown->list[i].path, value.s,
-			source(in->arena, &shown->list[i]));
-	}
-}
-
-static json *field_json(const struct shown_field *f)
-{
-	static const char *const origins[] = {[ORIGIN_WRITTEN] = "file",
-		[ORIGIN_DEFAULT] = "default",
-		[ORIGIN_DERIVED] = "derived",
-		[ORIGIN_ENVIRONMENT] = "environment"};
-	json *j = json_object();
-
-	json_put(j, "value", json_copy(f->value));
-	json_put_str(j, "from", str_of(origins[f->origin]));
-	if (f->origin == ORIGIN_WRITTEN) {
-		json_put_str(j, "file", str_of(f->file));
-		json_put_int(j, "line", f->line);
-	}
-	if (f->why)
-		json_put_str(j, "why", str_of(f->why));
-	if (f->inert)
-		json_put_bool(j, "inert", true);
-	return j;
-}
-
-static json *shown_json(const struct resource_doc *doc, const struct shown *shown)
-{
-	json *j = json_object(), *fields = json_object();
-
-	json_put_str(j, "kind", str_of(doc->kind->name));
-	json_put_str(j, "name", str_of(doc->name));
-	json_put_str(j, "file", str_of(doc->file));
-	for (size_t i = 0; i < shown->n; i++)
-		json_put(fields, shown->list[i].path, field_json(&shown->list[i]));
-	json_put(j, "fields", fields);
-	return j;
-}
-
-/* `KIND`, `KIND/NAME`, or nothing for all. */
-static bool wanted(const struct invocation *in, const struct resource_doc *doc)
-{
-	const char *word = in->args->n > 1 ? in->args->words[1] : "", *slash = strchr(word, '/');
-	struct str kind = {word, slash ? (size_t)(slash - word) : strlen(word)};
-
-	return (!kind.n || str_is(kind, doc->kind->name)) &&
-	       (!slash || strcmp(slash + 1, doc->name) == 0);
-}
-
-static int run_show(struct invocation *in, struct error *err)
-{
-	CLEANUP(json_free) json *all = json_array();
-	struct resources r;
-	size_t n = 0;
-
-	if (load_good(in, &r, err) < 0)
-		return -1;
-	for (size_t i = 0; i < r.n_docs; i++) {
-		CLEANUP(shown_release) struct shown shown = {0};
-
-		if (!wanted(in, &r.docs[i]))
-			continue;
-		resource_shown(in->arena, &r, &r.docs[i], mode(), &shown);
-		if (in->args->value[JSON])
-			json_push(all, shown_json(&r.docs[i], &shown));
-		else
-			put_shown(in, &r.docs[i], &shown);
-		n++;
-	}
-	if (!n && in->args->n > 1)
-		return error_set(
-			err, ERR_INPUT, "there is no resource '%.300s'", in->args->words[1]);
-	if (in->args->value[JSON])
-		put(in, all);
-	return 0;
-}
-
 static int run_schema(struct invocation *in, struct error *err)
 {
 	const struct resource_kind *kind;
@@ -264,13 +168,13 @@ static int run_resolve(struct invocation *in, struct error *err)
 
 	if (in->args->n < 2)
 		return error_set(err, ERR_USAGE, "resources resolve: which pipeline");
-	if (load_good(in, &r, err) < 0)
+	if (resources_good(in, &r, err) < 0)
 		return -1;
 	p = resources_pipeline(&r, in->args->words[1]);
 	if (!p)
 		return error_set(
 			err, ERR_INPUT, "there is no Pipeline '%.253s'", in->args->words[1]);
-	parallelism_resolve(in->arena, &r, p, mode(), &n);
+	parallelism_resolve(in->arena, &r, p, resources_mode(), &n);
 	if (note(in, p, &n, err) < 0)
 		return -1;
 	j = parallelism_json(p, &n);
@@ -289,7 +193,7 @@ static const struct {
 	unsigned options;
 } parts[] = {
 	{"check", run_check, OPTION(RESOURCES) | OPTION(JSON)},
-	{"show", run_show, OPTION(RESOURCES) | OPTION(JSON)},
+	{"show", resources_show, OPTION(RESOURCES) | OPTION(JSON)},
 	{"schema", run_schema, OPTION(MARKDOWN)},
 	{"resolve", run_resolve, OPTION(RESOURCES) | OPTION(JSON) | OPTION(ARTIFACTS)},
 };

@@ -1,0 +1,20 @@
+/*
+ * resources.h: what the parts of `dev-team resources` share.
+ */
+#ifndef DT_CLI_RESOURCES_H
+#define DT_CLI_RESOURCES_H
+
+#include "src/cli/cli.h"
+#include "src/resource/describe.h"
+#include "src/resource/parallelism.h"
+
+enum { ARTIFACTS, RESOURCES, JSON, MARKDOWN };
+
+enum parallelism_mode resources_mode(void); /* of the environment */
+/* Those that the options name; -1 with the first fault. */
+int resources_good(struct invocation *in, struct resources *r, struct error *err);
+/* A path may be of any bytes; what is no UTF-8 becomes `?`. */
+void resources_put_path(json *j, const char *key, const char *path);
+int resources_show(struct invocation *in, struct error *err);
+
+#endif
