@@ -1,0 +1,75 @@
+/*
+ * Any diff and any answer of a model: the diff is read whole or refused with a place; what is
+ * recorded is valid JSON; a file more never means a reviewer less; an answer that is not taken gets
+ * all three. The input is split at its first NUL: diff, answer.
+ */
+#include "src/review/diff.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool good)
+{
+	if (!good)
+		abort();
+}
+
+static void check_rules(struct arena *a, const struct change_stats *s)
+{
+	struct change_stats some = *s;
+	struct classification all, fewer;
+
+	some.whitespace_only = false;
+	some.files = s->files / 2;
+	classify_by_rules(a, s, &all);
+	expect(all.confident && all.confidence >= 0 && all.confidence <= 1);
+	if (s->whitespace_only)
+		return;
+	classify_by_rules(a, &some, &fewer);
+	for (int r = 0; r < REVIEWERS; r++)
+		expect(!fewer.chosen[r] || all.chosen[r]);
+}
+
+static void check_decision(const struct review_decision *d)
+{
+	CLEANUP(json_free) json *j = decision_json(d);
+	CLEANUP(json_free) json *again = NULL;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error err;
+
+	json_print(&text, j);
+	expect(json_parse(&again, buf_str(&text), &err) == 0);
+	for (int r = 0; r < REVIEWERS; r++)
+		expect(!d->open || d->of.chosen[r]);
+	expect(!d->open == !fell_open_word(d->open) && (!d->open || d->fault));
+}
+
+static void check_diff(struct arena *a, struct str text, struct change_stats *s)
+{
+	struct error err = {0};
+
+	if (diff_read(a, "d", text, s, &err) < 0) {
+		expect(err.code == ERR_INPUT && err.line && err.text[0] && !s->files);
+		return;
+	}
+	expect(!text.n || s->files);
+	for (size_t i = 0; i < s->files; i++)
+		expect(s->paths[i][0]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	const uint8_t *nul = size ? memchr(data, 0, size) : NULL;
+	size_t n = nul ? (size_t)(nul - data) : size;
+	struct change_stats s;
+	struct review_decision d;
+	char *raw = nul ? arena_dup(&a, (struct str){(const char *)nul + 1, size - n - 1}) : NULL;
+
+	check_diff(&a, (struct str){(const char *)data, n}, &s);
+	check_rules(&a, &s);
+	classify_answer(&a, raw, &d);
+	check_decision(&d);
+	classify_floor(&a, &s, &d);
+	check_decision(&d);
+	return 0;
+}
