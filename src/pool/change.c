@@ -1,5 +1,7 @@
 #include "src/pool/pool_internal.h"
 
+enum { KEPT = 1000 }; /* commits of history, at most */
+
 void change_begin(struct change *c, struct arena *a, struct pool *p)
 {
 	*c = (struct change){.arena = a, .pool = p};
@@ -54,6 +56,15 @@ void change_drop(struct change *c, const struct allocation *of)
 	change_del(c, key_doing(c->arena, of->path));
 }
 
+/* Nobody reads what was; it may fail, another will try. */
+static void shorten(struct pool *p, int64_t rev)
+{
+	struct error ignored;
+
+	if (rev % KEPT == 0)
+		(void)store_compact(p->store, rev, &ignored);
+}
+
 int change_commit(struct change *c, int64_t *rev, bool *refused, struct error *err)
 {
 	const struct store_txn t = {
@@ -69,6 +80,8 @@ int change_commit(struct change *c, int64_t *rev, bool *refused, struct error *e
 	got = store_txn(c->pool->store, c->arena, &t, &result, err);
 	if (got == STORE_OK && rev)
 		*rev = result.rev;
+	if (got == STORE_OK)
+		shorten(c->pool, result.rev);
 	if (got != STORE_REFUSED)
 		return got == STORE_OK ? 0 : -1;
 	if (!refused)

@@ -262,7 +262,8 @@ static void print_head(struct file_store *f, const struct work *w, const char *t
 static void print_base(struct file_store *f, bool all, int64_t at, struct buf *out)
 {
 	struct state *s = &f->state;
-	int64_t most = s->dump > FILE_DUMP ? s->dump : FILE_DUMP;
+	/* Behind a long one as much again: else every commit would bring its own. */
+	int64_t most = 2 * s->dump > FILE_DUMP ? 2 * s->dump : FILE_DUMP;
 
 	if (all || here(f, out) - s->base > most) {
 		s->base = at;
