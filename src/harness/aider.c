@@ -45,8 +45,8 @@ static int64_t count_before(struct str line, const char *word)
 	while (from && strchr("0123456789.,kM", line.p[from - 1]))
 		from--;
 	snprintf(number, sizeof(number), "%.*s", (int)(end - from), line.p + from);
-	n = strtod(number, &unit);
-	return (int64_t)(n * (*unit == 'k' ? 1e3 : *unit == 'M' ? 1e6 : 1) + 0.5);
+	n = strtod(number, &unit) * (*unit == 'k' ? 1e3 : *unit == 'M' ? 1e6 : 1);
+	return n < (double)JSON_MAX_INT ? (int64_t)(n + 0.5) : JSON_MAX_INT;
 }
 
 static void take_usage(struct session *s, struct str line)

@@ -2,7 +2,7 @@
 #include "src/harness/environment.h"
 #include "src/harness/session.h"
 
-enum { MODEL_KEPT = 200, FAULT_KEPT = 4000 };
+enum { MODEL_KEPT = 200, FAULT_KEPT = 4000, COST_MAX = 1000000000 };
 
 void session_begin(struct session *s)
 {
@@ -125,7 +125,8 @@ void session_result(struct session *s, struct harness_result *out)
 	*out = (struct harness_result){
 		.status = s->verdict,
 		.exit_code = s->exit_code,
-		.cost_usd = s->cost_usd,
+		/* What no run can cost was not understood. */
+		.cost_usd = s->cost_usd >= 0 && s->cost_usd < COST_MAX ? s->cost_usd : -1,
 		.input_tokens = s->input_tokens,
 		.output_tokens = s->output_tokens,
 		.cache_tokens = s->cache_tokens,

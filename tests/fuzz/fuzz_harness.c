@@ -41,6 +41,7 @@ static void expect_result(const struct harness_result *r)
 	expect(r->status != HARNESS_SUCCESS || r->exit_code == 0);
 	expect(!r->rate_limited || r->status == HARNESS_UNAVAILABLE);
 	expect(r->input_tokens >= -1 && r->output_tokens >= -1 && r->cache_tokens >= -1);
+	expect(r->cost_usd == -1 || (r->cost_usd >= 0 && r->cost_usd <= 1e9));
 	expect_clean(r->text);
 	expect_clean(r->detail);
 	expect_clean(r->model);
