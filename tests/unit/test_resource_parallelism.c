@@ -1,5 +1,6 @@
 #include "src/artifact/happening.h"
 #include "src/resource/parallelism.h"
+#include "tests/unit/events_rig.h"
 #include "tests/unit/resource_rig.h"
 
 #define PARALLEL         "  parallelism: {worktreePool: w}\n"
@@ -181,6 +182,7 @@ static void what_was_settled_is_on_record(void **state)
 		"2}},\"q\":{\"maxConcurrent\":1,\"source\":\"no-plan\"}}}");
 	assert_int_equal(happenings_read(dir, NULL, "ResolvedParallelism", &events, NULL, &err), 0);
 	assert_int_equal(json_len(events), 2);
+	assert_int_equal(events_hold(dir, "ResolvedParallelism"), 2);
 	assert_string_equal(json_get_str(json_at(events, 0), "pipeline"), "p");
 	assert_int_equal(json_get_int(json_at(events, 0), "maxConcurrent", 0), 20);
 	assert_int_equal(parallelism_noted(dir, "p", &max, &err), 0);
