@@ -142,7 +142,7 @@ static void what_gemini_says_of_the_api_is_told_apart(void **state)
 		"\"input\":100,\"output\":7,\"reasoning\":3,\"cache\":{\"write\":5,\"read\":2}}")
 #define OPENCODE_FAULT(name, data)                                                                 \
 	"echo '{\"type\":\"error\",\"error\":{\"name\":\"" name "\",\"data\":{" data "}}}'; exit " \
-										     "1"
+	"1"
 #define OPENCODE_LOG(what)                                                                         \
 	"echo 'timestamp=x level=ERROR run=y message=\"stream error\" providerID=dt "              \
 	"error.error=\"" what "\"' >&2; "
@@ -347,6 +347,19 @@ static void the_range_is_that_of_the_versions_there_are(void **state)
 	assert_string_equal(probed(&harness_aider, 5), "true - 0.86.1");
 }
 
+static void a_probe_has_the_time_that_it_is_given(void **state)
+{
+	const struct availability *v;
+
+	(void)state;
+	stand_in("aider", "sleep 1000");
+	setenv("DEV_TEAM_PROBE_SECONDS", "1", 1);
+	v = harness_available(&harness_aider);
+	unsetenv("DEV_TEAM_PROBE_SECONDS");
+	assert_false(v->available);
+	assert_string_equal(v->detail, "'aider --version' did not end within 1 s");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,6 +374,7 @@ int main(void)
 		cmocka_unit_test(what_aider_says_of_the_api_is_told_apart),
 		cmocka_unit_test(aider_reads_the_prompt_and_asks_nobody),
 		cmocka_unit_test(the_range_is_that_of_the_versions_there_are),
+		cmocka_unit_test(a_probe_has_the_time_that_it_is_given),
 	};
 
 	return cmocka_run_group_tests(tests, rig_enter, rig_leave);
