@@ -5,8 +5,10 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { install, VERSION } from './client.mjs';
+import { installHarnesses, linkClient } from './harnesses.mjs';
 import { Stage } from './stage.mjs';
 import { statics } from './statics.mjs';
+import { harness } from './scenarios/harness.mjs';
 import { instructions } from './scenarios/instructions.mjs';
 import { paths } from './scenarios/paths.mjs';
 import { policy } from './scenarios/policy.mjs';
@@ -34,6 +36,21 @@ function unavailable() {
   return null;
 }
 
+// The programs that the chosen scenarios need. They are fetched before the network is gone.
+async function gather(chosen, client) {
+  const names = [...new Set(chosen.map(([, , needs]) => needs).filter(Boolean))];
+  const list = await installHarnesses(names, path.join(folder, 'harnesses'), Boolean(process.env[INSIDE]));
+  return names.includes('claude-code') ? { ...list, 'claude-code': linkClient(client.file, VERSION, path.join(folder, 'harnesses')) } : list;
+}
+
+// Scenarios whose program could not be had are skipped; in CI that is a failure.
+function present(chosen, harnesses, tap) {
+  for (const { name, version, skip } of Object.values(harnesses))
+    if (skip && process.env.CI) tap.report(false, `harness ${name} ${version}`, skip);
+    else if (skip) tap.skip(`harness ${name} ${version}`, skip);
+  return chosen.filter(([, , needs]) => !harnesses[needs]?.skip);
+}
+
 async function main() {
   const tap = new Tap();
   const missing = unavailable();
@@ -47,17 +64,19 @@ async function main() {
     else tap.skip(`client ${VERSION}`, client.skip);
     return tap.end() ? 0 : 1;
   }
+  const words = process.argv.slice(2);
+  const all = [...harness, ...statics, ...paths, ...trouble, ...instructions, ...policy, ...headlessRuns];
+  const chosen = all.filter(([name]) => words.every((word) => name.includes(word)));
+  const harnesses = await gather(chosen, client);
   if (!process.env[INSIDE]) {
     const code = isolated();
     if (code !== undefined) return code;
     tap.note('no network of our own here (unshare); the client is kept offline by its environment');
   }
   const began = Date.now();
-  const words = process.argv.slice(2);
-  const stage = new Stage({ client: client.file, folder: path.join(folder, 'runs'), tap });
-  const chosen = [...statics, ...paths, ...trouble, ...instructions, ...policy, ...headlessRuns].filter(([name]) => words.every((word) => name.includes(word)));
+  const stage = new Stage({ client: client.file, harnesses, folder: path.join(folder, 'runs'), tap });
   if (!chosen.length) tap.report(false, `a scenario with '${words.join("' and '")}' in its name`);
-  await stage.perform(chosen);
+  await stage.perform(present(chosen, harnesses, tap));
   tap.note(`${((Date.now() - began) / 1000).toFixed(1)} s`);
   return tap.end() ? 0 : 1;
 }

@@ -12,8 +12,8 @@ const AT_ONCE = 2; // scenarios in parallel: as many as the smallest machine has
 export const ITERATION_LIMIT = 1536;
 
 export class Stage {
-  constructor({ client, folder, tap }) {
-    Object.assign(this, { client, folder, tap });
+  constructor({ client, harnesses = {}, folder, tap }) {
+    Object.assign(this, { client, harnesses, folder, tap });
     fs.rmSync(folder, { recursive: true, force: true });
   }
 
