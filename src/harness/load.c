@@ -208,6 +208,50 @@ static int check_cycles(struct loading *l)
 	return n ? tell_cycles(l, cycles, n) : 0;
 }
 
+static bool named_before(const struct load *l, size_t stage, size_t at)
+{
+	for (size_t i = 0; i <= stage; i++)
+		for (size_t k = 0; k < (i < stage ? l->stages[i].chain.n : at); k++)
+			if (strcmp(l->stages[i].chain.list[k], l->stages[stage].chain.list[at]) ==
+				0)
+				return true;
+	return false;
+}
+
+/* Where plans are to be shared by account, and none can be told. */
+static int tell_account(struct loading *l, const char *name)
+{
+	CLEANUP(json_free) json *fields = NULL;
+	struct happening h = {.what = HAPPENED_LEDGER_KEY_AMBIGUOUS};
+	const struct harness *of;
+	const char *id;
+
+	if (harness_find(name, &of, l->err) < 0 || harness_account(l->arena, of, &id, l->err) < 0)
+		return -1;
+	if (id)
+		return 0;
+	fields = json_object();
+	json_put_str(fields, "harness", str_of(name));
+	json_put_str(fields, "pipeline", str_of(l->q->pipeline->name));
+	h.fields = fields;
+	return happening_tell(l->q->artifacts, &h, l->err);
+}
+
+static int check_accounts(struct loading *l)
+{
+	const struct pipeline *p = l->q->pipeline;
+	const struct load *out = l->out;
+
+	if (!l->q->artifacts || !p->plans.n || p->account)
+		return 0;
+	for (size_t i = 0; i < p->n_stages; i++)
+		for (size_t k = 0; k < out->stages[i].chain.n; k++)
+			if (!named_before(out, i, k) &&
+				tell_account(l, out->stages[i].chain.list[k]) < 0)
+				return -1;
+	return 0;
+}
+
 int harness_check_pipeline(
 	struct arena *a, const struct load_question *q, struct load *out, struct error *err)
 {
@@ -222,7 +266,7 @@ int harness_check_pipeline(
 		if (check_stage(&l, &out->stages[i]) < 0)
 			return -1;
 	}
-	return 0;
+	return check_accounts(&l);
 }
 
 int load_need(const struct load *l, const struct pipeline *p, struct error *err)

@@ -1,5 +1,6 @@
 #include "src/artifact/happening.h"
 #include "src/harness/load.h"
+#include "tests/unit/events_rig.h"
 #include "tests/unit/harness_rig.h"
 
 static struct model_registry registry;
@@ -62,6 +63,7 @@ static const char *events(void)
 	assert_int_equal(happenings_read(at("artifacts"), NULL, NULL, &all, NULL, &err), 0);
 	for (const json *e = json_first(all); e; e = json_next(e))
 		buf_addf(&b, "%s%s", b.len ? " " : "", json_get_str(e, "type"));
+	(void)events_hold(at("artifacts"), NULL);
 	tree_remove(at("artifacts"));
 	return arena_dup(&arena, buf_str(&b));
 }
@@ -166,6 +168,39 @@ static void cycles_and_unknown_models_are_faults(void **state)
 	assert_string_equal(events(), "");
 }
 
+/* Once for each harness, and only where a plan is to be shared by account. */
+static void an_account_that_cannot_be_told_is_an_event(void **state)
+{
+	struct stage_spec stages[] = {
+		{.name = "a", .harness = "claude-code", .fallback = two("codex", NULL)},
+		{.name = "b", .harness = "codex", .fallback = two("claude-code", NULL)},
+	};
+	struct pipeline p = {.name = "p",
+		.default_model = "sonnet",
+		.plans = two("claude-code-pro", NULL),
+		.stages = stages,
+		.n_stages = 2};
+	struct load_question q = {.pipeline = &p,
+		.registry = &registry,
+		.artifacts = at("artifacts"),
+		.available = there};
+	struct load l;
+
+	(void)state;
+	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
+	assert_int_equal(events_hold(at("artifacts"), "LedgerKeyAmbiguous"), 2);
+	tree_remove(at("artifacts"));
+	setenv("ANTHROPIC_API_KEY", "some-key", 1);
+	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
+	assert_int_equal(events_hold(at("artifacts"), "LedgerKeyAmbiguous"), 1);
+	tree_remove(at("artifacts"));
+	unsetenv("ANTHROPIC_API_KEY");
+	p.account = "ours";
+	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
+	assert_int_equal(events_hold(at("artifacts"), "LedgerKeyAmbiguous"), 0);
+	tree_remove(at("artifacts"));
+}
+
 static int load_registry(void **state)
 {
 	return rig_enter(state) < 0 ? -1 : models_load(&arena, NULL, &registry, &err);
@@ -177,6 +212,7 @@ int main(void)
 		cmocka_unit_test(stages_are_held_to_what_there_is),
 		cmocka_unit_test(a_primary_that_is_not_there_fails_and_a_fallback_is_dropped),
 		cmocka_unit_test(cycles_and_unknown_models_are_faults),
+		cmocka_unit_test(an_account_that_cannot_be_told_is_an_event),
 	};
 
 	return cmocka_run_group_tests(tests, load_registry, rig_leave);
