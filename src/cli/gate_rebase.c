@@ -1,5 +1,6 @@
 #include "src/base/path.h"
 #include "src/cli/gate.h"
+#include "src/cli/interrupt.h"
 
 static bool is_meant(const struct allocation *of, const char *what, const char *path)
 {
@@ -96,14 +97,19 @@ static int rebase(struct invocation *in, struct pool *p, const struct rebase_ask
 	CLEANUP(gate_drop) struct gate *g = NULL;
 	const char *who = in->args->value[GATE_WHO];
 	unsigned wait_ms;
-	int ttl_s;
+	int ttl_s, fd, rc;
 
 	if (!who)
 		who = arena_printf(in->arena, "rebase %.150s", ask->of->branch);
 	if (gate_times(in, &wait_ms, &ttl_s, err) < 0 ||
 		gate_take(in->arena, p, who, wait_ms, ttl_s, &g, err) < 0)
 		return -1;
-	return gate_rebase(in->arena, p, ask, g, out, err);
+	if (interrupt_begin(&fd, err) < 0)
+		return -1;
+	gate_cancel_on(g, fd);
+	rc = gate_rebase(in->arena, p, ask, g, out, err);
+	interrupt_end();
+	return rc;
 }
 
 int gate_run_rebase(struct invocation *in, struct error *err)

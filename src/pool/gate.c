@@ -5,7 +5,7 @@
 #include "src/store/lock.h"
 #include "src/store/netfs.h"
 
-enum { NAP_MAX_MS = 50, LOCK_MS = 2000 };
+enum { NAP_MAX_MS = 50, LOCK_MS = 2000, ROUND_MAX_MS = 20000 };
 
 struct wish {
 	const char *who;
@@ -276,6 +276,18 @@ int gate_check(struct gate *g, struct error *err)
 			return -1;
 	}
 	return lost ? taken_over(g, &now, err) : 0;
+}
+
+int gate_round_ms(const struct gate *g)
+{
+	int ms = g->r.ttl_s * 1000 / 10;
+
+	return ms < ROUND_MAX_MS ? ms : ROUND_MAX_MS;
+}
+
+void gate_cancel_on(struct gate *g, int fd)
+{
+	g->cancel = fd;
 }
 
 bool gate_alive(struct gate *g, struct error *err)

@@ -45,6 +45,9 @@ int64_t gate_fence(const struct gate *g);
 const char *const *gate_environment(const struct gate *g);
 /* Still ours, and the lease renewed; -1: ERR_STATE, it has been taken over. */
 int gate_check(struct gate *g, struct error *err);
+/* Once `fd` is readable, gate_rebase() ends what it is at and puts the worktree back (-1:
+ * ERR_STATE). */
+void gate_cancel_on(struct gate *g, int fd);
 /* Given back, only when it is still ours. For CLEANUP too; safe on NULL. */
 void gate_drop(struct gate **g);
 /* *held false: nobody; *fence (may be NULL): the last that was given. */

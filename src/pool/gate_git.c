@@ -1,11 +1,13 @@
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include "src/base/clock.h"
 #include "src/base/path.h"
 #include "src/base/process.h"
 #include "src/base/said.h"
 #include "src/pool/gate_internal.h"
 
-enum { OUTPUT_MAX = 4 << 20, LOCAL_S = 120 };
+enum { OUTPUT_MAX = 4 << 20, LOCAL_S = 120, TICK_MS = 100 };
 
 /* No prompt, no editor, no window; a caller's own GIT_DIR and the like (we may be run by a hook) do
  * not apply here. What the user has set otherwise does. */
@@ -20,6 +22,7 @@ static const char *const quiet[] = {"GIT_TERMINAL_PROMPT=0", "GCM_INTERACTIVE=ne
 struct watched {
 	struct gate *g;
 	int ends[2];
+	int64_t due; /* when the lease is to be renewed */
 	struct error err;
 	struct buf *out;  /* what it says to programs */
 	struct buf words; /* and to people */
@@ -35,12 +38,33 @@ static bool hear(void *data, bool errors, struct str piece)
 	return true;
 }
 
-static void renew(void *data)
+static bool interrupted(struct gate *g)
+{
+	struct pollfd fd = {.fd = g->cancel, .events = POLLIN};
+
+	return g->cancel && poll(&fd, 1, 0) == 1 && fd.revents;
+}
+
+/* What comes after an interrupt puts things back, and is not to be interrupted by it again. */
+static bool go_on(struct watched *w)
+{
+	if (interrupted(w->g)) {
+		w->g->cancel = 0;
+		error_set(&w->err, ERR_STATE, "interrupted");
+		return false;
+	}
+	if (clock_ticks() < w->due)
+		return true;
+	w->due = clock_ticks() + gate_round_ms(w->g);
+	return gate_alive(w->g, &w->err);
+}
+
+static void look_around(void *data)
 {
 	struct watched *w = data;
 	ssize_t ignored;
 
-	if (w->ends[1] < 0 || gate_alive(w->g, &w->err))
+	if (w->ends[1] < 0 || go_on(w))
 		return;
 	ignored = write(w->ends[1], "", 1);
 	(void)ignored;
@@ -71,7 +95,9 @@ static void fill_env(const struct gate *g, const struct git_call *c, const char 
 int gate_git(
 	struct gate *g, const struct git_call *c, struct buf *out, int *status, struct error *err)
 {
-	CLEANUP(unwatch) struct watched w = {.g = g, .ends = {-1, -1}, .out = out};
+	CLEANUP(unwatch)
+	struct watched w = {
+		.g = g, .ends = {-1, -1}, .out = out, .due = clock_ticks() + gate_round_ms(g)};
 	const char *env[COUNT(quiet) + 4];
 	struct process p = {.argv = c->argv,
 		.cwd = c->cwd,
@@ -80,8 +106,8 @@ int gate_git(
 		.heard = hear,
 		.timeout_s = c->timeout_s ? c->timeout_s : LOCAL_S,
 		.on_death = SIGTERM,
-		.tick = renew,
-		.tick_ms = (unsigned)g->r.ttl_s * 1000 / 3,
+		.tick = look_around,
+		.tick_ms = TICK_MS,
 		.data = &w};
 	struct process_end end;
 	int rc;

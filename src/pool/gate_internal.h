@@ -57,6 +57,7 @@ struct gate {
 	const char *env[3]; /* DEV_TEAM_GATE_FENCE, DEV_TEAM_GATE_HOLD */
 	struct lock *lock;
 	bool borrowed, lost;
+	int cancel;            /* descriptor of gate_cancel_on(); 0: none */
 	int64_t seen, seen_at; /* revision of the record last seen, and since when */
 };
 /* Ends the processes of the hold, with the record marked first, so that it cannot be renewed. 0
@@ -64,6 +65,9 @@ struct gate {
  */
 int gate_evict(struct arena *a, struct pool *p, const struct gate_place *self,
 	struct gate_record *r, bool *gone, struct error *err);
+
+/* How often a holder renews its lease, and so finds out that it is lost. */
+int gate_round_ms(const struct gate *g);
 
 /* A renewal that could not be made now is no loss while the lease runs. */
 bool gate_alive(struct gate *g, struct error *err);

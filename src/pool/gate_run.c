@@ -108,7 +108,6 @@ static void end_command(struct guard *d)
 /* Renews the lease until the command has ended. -1: the gate was lost; the command is ended. */
 static int watch(struct gate *g, struct guard *d, int cancel, struct error *err)
 {
-	int round_ms = g->r.ttl_s * 1000 / 3;
 	int rc = 0;
 
 	for (;;) {
@@ -117,7 +116,7 @@ static int watch(struct gate *g, struct guard *d, int cancel, struct error *err)
 			{.fd = cancel && d->life >= 0 ? cancel : -1, .events = POLLIN},
 		};
 
-		if (poll(fds, COUNT(fds), rc < 0 ? -1 : round_ms) < 0 && errno != EINTR)
+		if (poll(fds, COUNT(fds), rc < 0 ? -1 : gate_round_ms(g)) < 0 && errno != EINTR)
 			return error_errno(err, "cannot wait for the command");
 		if (fds[0].revents)
 			return rc;

@@ -123,7 +123,7 @@ static void run_there(int out, void *data)
 {
 	const char *argv[] = {"/bin/sh", "-c", data, NULL};
 	struct gate_run_ask there = {
-		.who = "other", .argv = argv, .cwd = base, .output = out, .ttl_s = 1};
+		.who = "other", .argv = argv, .cwd = base, .output = out, .ttl_s = 5};
 	int status;
 
 	_exit(gate_run(&arena, &pool, &there, &status, &err) < 0 ? 90 + (int)err.code : status);

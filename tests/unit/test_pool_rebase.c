@@ -304,6 +304,33 @@ static void without_the_gate_nothing_is_written(void **state)
 	gate_drop(&other);
 }
 
+static void an_interrupt_puts_the_worktree_back(void **state)
+{
+	struct rebase_ask ask = {.of = &wt, .target = "main"};
+	const char *before;
+	struct gate *g;
+	int ends[2];
+
+	(void)state;
+	main_gets("m", "main");
+	before = look();
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	sh(arena_printf(&arena,
+		"printf '#!/bin/sh\\necho >%s; sleep 1000\\n' >r/.git/hooks/pre-push && "
+		"chmod +x r/.git/hooks/pre-push && mkfifo fifo",
+		at("fifo")));
+	close(ends[0]);
+	ends[0] = open(at("fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* the hook writes to it */
+	g = take(0);
+	gate_cancel_on(g, ends[0]);
+	assert_int_equal(gate_rebase(&arena, &pool, &ask, g, &done, &err), -1);
+	assert_error(&err, "dev-team: interrupted");
+	gate_drop(&g);
+	assert_string_equal(look(), before);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -325,6 +352,7 @@ int main(void)
 		rebase_test(what_the_caller_has_in_its_environment_is_not_meant),
 		rebase_test(another_clones_worktree_is_refused),
 		rebase_test(names_that_git_would_take_for_more_are_refused),
+		rebase_test(an_interrupt_puts_the_worktree_back),
 		rebase_test(without_the_gate_nothing_is_written),
 	};
 
