@@ -9,6 +9,8 @@ enum { BRANCH, STATE, PORT, AGE, COLUMNS };
 
 static const char *state_of(const struct pool_entry *e)
 {
+	if (e->removed)
+		return "removed";
 	if (!e->recorded)
 		return e->keep == KEEP_FOREIGN ? "foreign" : "unrecorded";
 	if (e->of.state == ALLOCATION_LIVE && !e->there)
