@@ -49,7 +49,7 @@ function npm(tool, folder) {
     let said = '';
     child.stderr.on('data', (text) => { said += text; });
     child.on('error', (fault) => resolve(fault.message));
-    child.on('close', () => resolve(said.trim().split('\n').at(-1)));
+    child.on('close', () => resolve(said.split('\n').find((line) => /^npm err/i.test(line)) ?? said.trim().split('\n').at(-1)));
   });
 }
 
@@ -57,8 +57,10 @@ async function installOne(name, folder, offline) {
   const tool = TOOLS[name];
   const found = { name, version: tool.version, bin: path.join(folder, 'bin') };
   if (answersVersion(tool, folder)) return found;
-  const fault = offline ? 'it is not installed' : await npm(tool, folder);
+  const why = path.join(folder, 'fault.txt'); // for the run inside, which has no network to try again
+  if (!offline) fs.writeFileSync(why, await npm(tool, folder));
   if (!offline && answersVersion(tool, folder)) return found;
+  const fault = fs.existsSync(why) ? fs.readFileSync(why, 'utf8') : 'it is not there';
   return { ...found, skip: `npm cannot install ${tool.packages.join(' ')}: ${fault}` };
 }
 
