@@ -1,7 +1,7 @@
 #include "src/base/clock.h"
 #include "src/review/classifier.h"
 
-#define CLASSIFIER_SCHEMA "spec/schemas/artifacts/classifier.schema.json#v1"
+#define CLASSIFIER_SCHEMA "schemas/artifacts/classifier.schema.json#v1"
 
 enum { RAW_KEPT = 64 << 10, PATHS_KEPT = 2000 };
 

@@ -1,3 +1,4 @@
+#include "src/artifact/schemas.h"
 #include "src/base/clock.h"
 #include "src/review/classifier.h"
 #include "tests/unit/scratch.h"
@@ -55,7 +56,7 @@ static void a_decision_is_written_with_what_was_said(void **state)
 	recorded("A-1", 0, ANSWER);
 	assert_string_equal(text_of("A-1/review/classifier.json"),
 		"{\n"
-		"  \"$schema\": \"spec/schemas/artifacts/classifier.schema.json#v1\",\n"
+		"  \"$schema\": \"schemas/artifacts/classifier.schema.json#v1\",\n"
 		"  \"reviewers\": [\n    \"critic\"\n  ],\n"
 		"  \"rationale\": {\n    \"critic\": \"small\"\n  },\n"
 		"  \"confident\": true,\n"
@@ -172,6 +173,44 @@ static void lines_of_others_stay_as_they_are(void **state)
 	assert_string_equal(line_of(3), "{\"issueId\":5}");
 }
 
+static void assert_holds(struct schema *schema, const struct review_decision *d)
+{
+	CLEANUP(json_free) json *j = decision_json(d);
+	struct schema_faults faults;
+
+	if (schema_check(&arena, schema, j, &faults))
+		fail_msg("%s: %s", faults.list[0].at, faults.list[0].text);
+}
+
+static void every_record_is_as_its_schema_says(void **state)
+{
+	static const char *const answers[] = {ANSWER, NULL, "no", "[]", "\xff",
+		"{\"reviewers\":[],\"rationale\":{},\"confident\":false,\"confidence\":0.3}",
+		"{\"reviewers\":[\"testing\"],\"rationale\":{},\"confident\":true,\"confidence\":1,"
+		"\"modelOverride\":{\"testing\":\"opus[1m]\"},\"harnessOverride\":{\"critic\":"
+		"\"generic-api\"}}"};
+	static const char *const lists[] = {
+		"src/a.c", "src/auth.c", "go.sum", "a\xff", "README.md"};
+	struct schema *schema;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(schema_built_in(&arena, "classifier", NULL, &schema, &err), 0);
+	for (size_t i = 0; i < COUNT(lists); i++) {
+		const struct change_stats s = {.paths = &lists[i], .files = 1};
+		struct review_decision d = {0};
+
+		classify_by_rules(&arena, &s, &d.of);
+		assert_holds(schema, &d);
+		for (size_t k = 0; k < COUNT(answers); k++) {
+			d = answered(answers[k]);
+			assert_holds(schema, &d);
+			classify_floor(&arena, &s, &d);
+			assert_holds(schema, &d);
+		}
+	}
+}
+
 static void what_is_no_issue_is_refused(void **state)
 {
 	struct review_decision d = answered(ANSWER);
@@ -204,6 +243,7 @@ int main(void)
 		fixed_test(feedback_goes_to_the_newest_line_of_its_own_issue),
 		fixed_test(feedback_finds_a_pull_request_by_the_log_and_by_its_artifact),
 		fixed_test(lines_of_others_stay_as_they_are),
+		fixed_test(every_record_is_as_its_schema_says),
 		fixed_test(what_is_no_issue_is_refused),
 	};
 
