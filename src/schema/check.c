@@ -17,10 +17,13 @@ static void put_pointer(struct checker *c, struct buf *out, const struct spot *s
 		buf_addf(out, "/%zu", s->index);
 }
 
-static bool mismatch(const char *keyword)
+/* A fixed word anywhere; kinds and words of the value itself that is asked for its form. */
+static bool mismatch(const struct checker *c, const char *keyword, const struct spot *s)
 {
-	return strcmp(keyword, "type") == 0 || strcmp(keyword, "const") == 0 ||
-	       strcmp(keyword, "enum") == 0;
+	if (strcmp(keyword, "const") == 0)
+		return true;
+	return s->value == c->form &&
+	       (strcmp(keyword, "type") == 0 || strcmp(keyword, "enum") == 0);
 }
 
 static void list_fault(
@@ -56,7 +59,7 @@ void hold_fault(struct checker *c, const struct rule *r, const struct spot *s, c
 	va_list ap;
 
 	c->tally.n++;
-	c->tally.mismatches += mismatch(keyword);
+	c->tally.mismatches += mismatch(c, keyword, s);
 	if (silent(c))
 		return;
 	va_start(ap, fmt);
@@ -97,12 +100,15 @@ void hold_node(struct checker *c, const struct node *n, const struct spot *s)
 struct tally hold_quietly(struct checker *c, const struct node *n, const struct spot *s)
 {
 	struct tally before = c->tally, got;
+	const json *form = c->form;
 	bool mute = c->mute;
 
 	c->tally = (struct tally){0};
 	c->mute = true;
+	c->form = s->value;
 	hold_node(c, n, s);
 	c->mute = mute;
+	c->form = form;
 	got = c->tally;
 	c->tally = before;
 	return got;

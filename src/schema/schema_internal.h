@@ -75,7 +75,7 @@ struct spot {
 
 struct tally {
 	size_t n;          /* faults */
-	size_t mismatches; /* of which the value is of another form altogether: type, const, enum */
+	size_t mismatches; /* of which the value is another form altogether */
 };
 
 struct checker {
@@ -84,7 +84,8 @@ struct checker {
 	const json **values; /* what each fault is about */
 	size_t listed;
 	long budget;
-	bool mute; /* only the tally counts */
+	bool mute;        /* only the tally counts */
+	const json *form; /* whose form is asked for */
 	struct tally tally;
 };
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include "src/base/path.h"
 #include "tests/lib/tap.h"
+#include "tests/lib/told.h"
 #include "tests/lib/tree.h"
 
 char *tree_scratch(const char *stem)
@@ -23,7 +24,8 @@ char *tree_scratch(const char *stem)
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)st;
-	(void)ftw;
+	if (type == FTW_F && strcmp(path + ftw->base, "_events.jsonl") == 0)
+		told_check(path);
 	return type == FTW_DP ? rmdir(path) : unlink(path);
 }
 
