@@ -233,6 +233,20 @@ static void pass_options(struct invocation *in, struct many *m)
 	m->options = list;
 }
 
+/* Each once: a second run of one would be refused when the first is at work already. */
+static int check_ids(const struct args *args, struct error *err)
+{
+	for (size_t i = 0; i < args->n; i++) {
+		if (id_check(args->words[i], err) < 0)
+			return -1;
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(args->words[i], args->words[k]) == 0)
+				return error_set(
+					err, ERR_USAGE, "'%s' stands there twice", args->words[i]);
+	}
+	return 0;
+}
+
 static int run_several(struct invocation *in, struct error *err)
 {
 	const struct args *args = in->args;
@@ -241,9 +255,8 @@ static int run_several(struct invocation *in, struct error *err)
 	struct resources all;
 	char *repo, *artifacts;
 
-	for (size_t i = 0; i < args->n; i++)
-		if (id_check(args->words[i], err) < 0)
-			return -1;
+	if (check_ids(args, err) < 0)
+		return -1;
 	if (load_pipeline(in, &all, &p, err) < 0 ||
 		repo_root(in->arena, args->value[REPO], &repo, err) < 0 ||
 		artifacts_folder(in->arena, args->value[ARTIFACTS], repo, &artifacts, err) < 0 ||

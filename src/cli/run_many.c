@@ -152,6 +152,14 @@ static void take(struct runner *r, size_t which)
 	}
 }
 
+/* Of one that was not run to its end. */
+static enum err code_of(int status)
+{
+	int code = WIFEXITED(status) ? WEXITSTATUS(status) : ERR_SYSTEM;
+
+	return code >= ERR_USAGE && code <= ERR_SYSTEM ? (enum err)code : ERR_SYSTEM;
+}
+
 /* The last array of a run says how it ended; one that could not be run to its
  * end says nothing. */
 static void note_result(struct crew *c, const struct runner *r, int status)
@@ -177,7 +185,8 @@ static void note_result(struct crew *c, const struct runner *r, int status)
 	tell(c, good ? HAPPENED_COMPLETED : HAPPENED_FAILED, r->item, fields);
 	c->failed |= !good;
 	if (!result && c->rc == 0)
-		c->rc = error_set(c->err, ERR_SYSTEM, "the run of '%s' stopped", r->item->id);
+		c->rc = error_set(
+			c->err, code_of(status), "the run of '%s' stopped: see above", r->item->id);
 }
 
 static void finish(struct crew *c, struct runner *r)
@@ -255,6 +264,7 @@ int run_many(struct arena *a, const struct many *m, struct buf *out, struct erro
 {
 	struct worker_item *items = arena_alloc(a, m->n * sizeof(*items));
 	struct crew c = {.many = m, .arena = a, .err = err};
+	char line[2048];
 	int ignored, rc;
 
 	for (size_t i = 0; i < m->n; i++)
@@ -271,7 +281,12 @@ int run_many(struct arena *a, const struct many *m, struct buf *out, struct erro
 	json_print(out, c.results);
 	buf_addc(out, '\n');
 	json_free(&c.results);
-	return rc < 0 ? -1 : c.failed ? ERR_CHECK : 0;
+	if (rc == 0)
+		return c.failed ? ERR_CHECK : 0;
+	/* What became of the others is told all the same. */
+	error_format(err, line, sizeof(line));
+	say("%s", line);
+	return (int)err->code;
 }
 
 int run_at_once(struct arena *a, const char *text, const struct resources *r,
