@@ -2,7 +2,7 @@
  * bench: a table of what the verbs cost beside the least that a durable change can cost. The two
  * are run in turn, A B A B, so that what else the machine does hits both alike. Asserts nothing.
  *
- *     bench DEV-TEAM [RUNS [policy|resources]]
+ *     bench DEV-TEAM [RUNS [policy|pool|resources]]
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 #include "context/file.h"
 #include "src/base/path.h"
 #include "tests/bench/long_history.h"
+#include "tests/bench/pool.h"
 #include "tests/bench/resources.h"
 #include "tests/bench/shell.h"
 #include "tests/lib/run.h"
@@ -345,6 +346,8 @@ int main(int argc, char **argv)
 		"B p95", "ratio", "of pairs", "target");
 	if (argc < 4 || strcmp(argv[3], "resources") == 0)
 		bench_resources(dir);
+	if (argc < 4 || strcmp(argv[3], "pool") == 0)
+		bench_pool(dir, program);
 	if (argc < 4) {
 		measure_size(4 * KIB, "4 KiB");
 		measure_size(1024 * KIB, "1 MiB");

@@ -392,6 +392,9 @@ static void follow(struct tracer *tr)
 				tr->t->at);
 		if (pid < 0 && errno == EINTR)
 			continue;
+		/* One may end before its parent's news of it comes, and is then never heard of. */
+		if (pid < 0 && errno == ECHILD)
+			break;
 		if (pid < 0)
 			die("cannot wait for the traced program");
 		if (WIFSTOPPED(status)) {
