@@ -1,6 +1,6 @@
 /*
  * A holder that is killed, or stopped, between any two steps of a rebase, with and without the git
- * that it has just started: at every third step, with SWEEP=full at each. A `git` first in PATH
+ * that it has just started: at every fifth step, with SWEEP=full at each. A `git` first in PATH
  * counts the calls and does it at one of them; a hook does the same at each change of a reference,
  * in the middle of git's own work.
  */
@@ -64,7 +64,7 @@ static unsigned stride(void)
 {
 	const char *sweep = getenv("SWEEP");
 
-	return sweep && strcmp(sweep, "full") == 0 ? 1 : 3;
+	return sweep && strcmp(sweep, "full") == 0 ? 1 : 5;
 }
 
 /* The scene as it was when it was saved, at the same places: worktrees know where they are. */
