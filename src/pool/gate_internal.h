@@ -36,6 +36,9 @@ int gate_read(struct arena *a, struct pool *p, struct gate_record *out, struct e
 int gate_put(struct arena *a, struct pool *p, const struct gate_record *r, int64_t mod, bool *lost,
 	struct error *err);
 
+/* The holder for people: 'who', process N on HOST ... */
+void gate_say_holder(struct buf *b, const struct gate_record *r);
+
 enum gate_view {
 	GATE_FREE,
 	GATE_HELD,
