@@ -1,12 +1,16 @@
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include "src/base/path.h"
+#include "src/base/procfs.h"
 #include "src/pool/pool_internal.h"
 
 /*
  * What a checkout that was cut off, or a removal that was, leaves behind: files as the commit has
  * them, one perhaps with its end missing. All else in the folder is somebody's.
  */
+
+#define INDEX_PREFIX ".pools-index-"
 
 enum { CONTENT_MAX = 64 << 20 };
 
@@ -82,10 +86,31 @@ static int compare(struct look *l)
 	return ask(l, changed, &mod, NULL) < 0 ? -1 : first_foreign(l, buf_str(&mod), true);
 }
 
+/* Of processes that were killed while they compared. */
+static void drop_dead_indexes(struct arena *a, const struct pool *p)
+{
+	DIR *dir = opendir(p->state);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		struct str name = str_of(entry->d_name);
+		struct proc_info ignored;
+		long pid;
+
+		if (!str_starts(name, INDEX_PREFIX))
+			continue;
+		pid = strtol(name.p + strlen(INDEX_PREFIX), NULL, 10);
+		if (pid > 0 && !proc_info((pid_t)pid, &ignored))
+			(void)unlink(path_join(a, p->state, name.p));
+	}
+	if (dir)
+		closedir(dir);
+}
+
 int remains_look(struct arena *a, struct pool *p, const char *path, const char *commit,
 	const char **foreign, struct error *err)
 {
-	const char *index = arena_printf(a, "%s/.pools-index-%d", p->state, (int)getpid());
+	const char *index = arena_printf(a, "%s/" INDEX_PREFIX "%d", p->state, (int)getpid());
 	struct look l = {.arena = a,
 		.pool = p,
 		.path = path,
@@ -98,6 +123,7 @@ int remains_look(struct arena *a, struct pool *p, const char *path, const char *
 	int rc;
 
 	*foreign = NULL;
+	drop_dead_indexes(a, p);
 	(void)unlink(index);
 	rc = compare(&l);
 	(void)unlink(index);
