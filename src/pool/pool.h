@@ -76,8 +76,9 @@ struct allocation {
 	const char *run;    /* the run that holds it; NULL: none */
 	pid_t pid;          /* of who makes or removes it, or holds it */
 	uint64_t start;     /* start time of pid: with it one process */
-	const char *boot;   /* boot id of the machine where pid means something */
+	const char *boot;   /* boot id, and space of process numbers, where pid means something */
 	int64_t created;
+	int64_t since;       /* when pid began what it does */
 	bool made_branch;    /* the branch was made with it */
 	const char *tip;     /* commit that it was made at; NULL */
 	bool confirmed;      /* removing: work in it may go too */

@@ -42,9 +42,11 @@ bool record_ours(const struct pool *p, const struct allocation *of);
 
 /* This process makes, removes or holds it from now on. */
 void record_claim(struct arena *a, struct allocation *of);
-/* The process in the record is there still; on another boot it is not. False for pid 0. */
+/* The process in the record is there still; on another boot it is not. One of another container
+ * counts for an hour of work, or for as long as it holds the worktree. False for pid 0. */
 bool record_alive(const struct allocation *of);
-/* Boot id of this machine; "" where it cannot be told. Static. */
+/* BOOT/SPACE: boot id of this machine, and the space of its process numbers; "" where it cannot be
+ * told. Static. */
 const char *boot_id(void);
 
 /* ---- change.c: one transaction ---- */

@@ -210,6 +210,24 @@ static void another_boot_has_no_process_of_this_one(void **state)
 	nothing_is_left_of_x();
 }
 
+static void another_container_is_given_an_hour(void **state)
+{
+	struct allocation of = have("x");
+
+	(void)state;
+	of.state = ALLOCATION_MAKING;
+	record_claim(&arena, &of);
+	of.pid = 4194999;
+	of.boot = arena_printf(&arena, "%.36s/pid:[1]", boot_id());
+	put(&of);
+	pool_again();
+	assert_int_equal(keys("doing/"), 1);
+	of.since -= 3601;
+	put(&of);
+	pool_again();
+	nothing_is_left_of_x();
+}
+
 static void a_pid_that_was_given_out_again_is_another_process(void **state)
 {
 	struct allocation of = have("x");
@@ -358,6 +376,7 @@ int main(void)
 		pool_test(what_was_confirmed_stays_confirmed),
 		pool_test(what_a_live_process_does_is_left_alone),
 		pool_test(another_boot_has_no_process_of_this_one),
+		pool_test(another_container_is_given_an_hour),
 		pool_test(a_pid_that_was_given_out_again_is_another_process),
 		pool_test(what_stands_in_the_way_and_is_of_no_value_goes),
 		pool_test(what_stands_in_the_way_and_may_be_of_value_stays),
