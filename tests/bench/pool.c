@@ -78,6 +78,9 @@ static void make_repository(struct bench *b, const char *dir, const char *name, 
 	(void)TIMED(b, "git", "config", "user.email", "bench@example.org");
 	(void)TIMED(b, "git", "add", ".");
 	(void)TIMED(b, "git", "commit", "-q", "-m", "first commit");
+	(void)TIMED(b, "git", "remote", "add", "origin",
+		arena_printf(&b->arena, "https://example.org/acme/%s.git", name));
+	(void)TIMED(b, "git", "update-ref", "refs/remotes/origin/main", "main");
 }
 
 static void measure_allocate(struct bench *b, const char *dir)
@@ -89,8 +92,8 @@ static void measure_allocate(struct bench *b, const char *dir)
 		const char *branch = arena_printf(&b->arena, "ours/%d", i);
 		const char *other = arena_printf(&b->arena, "plain/%d", i);
 		double one = TIMED(b, b->program, "pool", "allocate", branch);
-		double two =
-			TIMED(b, "git", "worktree", "add", "-q", b->plain, "-b", other, "main");
+		double two = TIMED(
+			b, "git", "worktree", "add", "-q", b->plain, "-b", other, "origin/main");
 
 		if (i >= 0) {
 			ours[i] = one;
