@@ -1,3 +1,5 @@
+#include <poll.h>
+#include "src/cli/cli.h"
 #include "src/cli/run_artifact.h"
 #include "src/cli/run_serving.h"
 
@@ -57,9 +59,19 @@ struct call {
 	const struct harness *used;
 	struct artifact_want want;
 	bool wanted;     /* the stage has an artifact */
+	bool invalid;    /* and it was wrong twice */
 	struct str text; /* the answer, less the artifact's block */
 };
 
+/* Waits `ms` at most for the interrupt. */
+static bool interrupted(const struct call *c, int ms)
+{
+	struct pollfd fd = {.fd = c->input.cancel, .events = POLLIN};
+
+	return poll(&fd, fd.fd > 0 ? 1 : 0, ms) > 0;
+}
+
+/* What was broken off says nothing of the agent. */
 static int call_once(struct call *c, struct error *err)
 {
 	const struct staff *t = c->s->staff;
@@ -71,7 +83,25 @@ static int call_once(struct call *c, struct error *err)
 		.listener = serving_listen,
 		.data = c->s};
 
-	return chain_run(c->s->arena, &call, &c->input, &c->result, &c->used, err);
+	if (chain_run(c->s->arena, &call, &c->input, &c->result, &c->used, err) < 0)
+		return -1;
+	return interrupted(c, 0) ? error_set(err, ERR_STATE, "interrupted") : 0;
+}
+
+static void add_number(int64_t *sum, int64_t more)
+{
+	if (more >= 0)
+		*sum = *sum < 0 ? more : *sum + more;
+}
+
+/* Two calls, one bill. */
+static void add_costs(struct harness_result *r, const struct harness_result *more)
+{
+	add_number(&r->input_tokens, more->input_tokens);
+	add_number(&r->output_tokens, more->output_tokens);
+	if (more->cost_usd >= 0)
+		r->cost_usd = r->cost_usd < 0 ? more->cost_usd : r->cost_usd + more->cost_usd;
+	r->ms += more->ms;
 }
 
 /* The second try is the same harness's; what it says beside the artifact is no answer. */
@@ -88,6 +118,7 @@ static int call_again(void *data, const char *sharpened, struct error *err)
 	second.effective = (struct words){&name, 1};
 	if (call_once(&second, err) < 0)
 		return -1;
+	add_costs(&c->result, &second.result);
 	if (!second.used || second.result.status != HARNESS_SUCCESS)
 		return error_set(err, ERR_CHECK, "the second try ended with '%s'",
 			harness_status_word(second.result.status));
@@ -108,6 +139,7 @@ static int settle(struct call *c, struct error *err)
 		artifact_settle(s->arena, &c->want, call_again, c, &end, &fault, err) < 0)
 		return -1;
 	if (end == ARTIFACT_INVALID) {
+		c->invalid = true;
 		c->result.status = HARNESS_FAILURE;
 		c->result.detail = fault;
 	}
@@ -133,6 +165,61 @@ static void set_input(
 		.cancel = cancel};
 }
 
+/* The stage's failure policy is meant for this end of it. */
+static bool policy_applies(const struct call *c)
+{
+	const struct stage_spec *spec = c->s->spec;
+	enum harness_status status = c->result.status;
+	const char *name = c->invalid                  ? "ArtifactSchemaInvalid"
+			   : status == HARNESS_TIMEOUT ? "AgentTimeout"
+			   : status == HARNESS_BUDGET  ? "BudgetExceeded"
+						       : "";
+
+	if (!spec || !spec->failure_declared || !c->used || status == HARNESS_SUCCESS)
+		return false;
+	return !spec->failure_on || strcmp(spec->failure_on, name) == 0;
+}
+
+/* Once, and as often more as `retry` says. */
+static int call_and_retry(struct call *c, struct error *err)
+{
+	const struct stage_spec *spec = c->s->spec;
+
+	for (unsigned tries = 0;; tries++) {
+		struct harness_result before = c->result;
+
+		c->invalid = false;
+		if (call_once(c, err) < 0 || settle(c, err) < 0)
+			return -1;
+		if (tries)
+			add_costs(&c->result, &before);
+		if (!policy_applies(c) || spec->on_failure != FAILURE_RETRY ||
+			tries >= spec->max_retries)
+			return 0;
+		say("dev-team: '%s' ended with '%s': tried again, %u of %u", c->s->stage,
+			harness_status_word(c->result.status), tries + 1, spec->max_retries);
+		if (interrupted(c, (int)(spec->retry_delay_s * 1000)))
+			return error_set(err, ERR_STATE, "interrupted");
+	}
+}
+
+/* `abort` and `pause` stop the run; with the others the machine counts the failure and asks again.
+ */
+static int apply_policy(const struct call *c, struct error *err)
+{
+	const struct stage_spec *spec = c->s->spec;
+	bool pause;
+
+	if (!policy_applies(c) ||
+		(spec->on_failure != FAILURE_ABORT && spec->on_failure != FAILURE_PAUSE))
+		return 0;
+	pause = spec->on_failure == FAILURE_PAUSE;
+	return error_set(err, pause ? ERR_STATE : ERR_CHECK,
+		"stage '%s' ended with '%s': its onFailure is '%s'%s", spec->name,
+		c->invalid ? "ArtifactSchemaInvalid" : harness_status_word(c->result.status),
+		pause ? "pause" : "abort", pause ? "; the same command goes on" : "");
+}
+
 int serving_call(struct serving *s, struct buf *prompt, const struct instructions *role, int cancel,
 	struct served *out, struct error *err)
 {
@@ -144,7 +231,8 @@ int serving_call(struct serving *s, struct buf *prompt, const struct instruction
 	if (c.wanted && run_artifact_ask(s->arena, &c.want, prompt, err) < 0)
 		return -1;
 	set_input(&c, buf_str(prompt), role, cancel);
-	if (call_once(&c, err) < 0 || settle(&c, err) < 0)
+	if (call_and_retry(&c, err) < 0 ||
+		serving_ended(s, c.used, &c.result, c.text, out, err) < 0)
 		return -1;
-	return serving_ended(s, c.used, &c.result, c.text, out, err);
+	return apply_policy(&c, err);
 }

@@ -94,6 +94,27 @@ int staff_pipeline(struct arena *a, const char *name, const char *resources, con
 	return *out ? 0 : error_set(err, ERR_USAGE, "no pipeline '%s' in '%s'", name, dir);
 }
 
+/* An id that the first harness cannot be asked for is a mistake; a fallback runs its own default.
+ */
+static int check_model(const struct staff *s, const struct model_resolved *m, struct error *err)
+{
+	const struct harness *h;
+	bool fits;
+
+	for (size_t i = 0; i < s->chain.n; i++) {
+		if (harness_find(s->chain.list[i], &h, err) < 0)
+			return -1;
+		if (harness_model(h, m, &fits))
+			continue;
+		if (i == 0 && !fits)
+			return error_set(err, ERR_USAGE, "--model: harness '%s' has no model '%s'",
+				s->chain.list[i], m->asked);
+		say("dev-team: '%s' runs its own default model: '%s' is none of its models",
+			s->chain.list[i], m->asked);
+	}
+	return 0;
+}
+
 /* Which model each stage gets is settled once, before the first one runs. */
 static int pin_models(struct arena *a, struct staff *s, struct error *err)
 {
@@ -111,9 +132,10 @@ static int pin_models(struct arena *a, struct staff *s, struct error *err)
 	}
 	if (s->pipeline && !s->model)
 		return 0;
-	return model_resolve(&s->models, s->model, NULL, clock_now(), &m, err) < 0
-		       ? -1
-		       : model_tell(s->artifacts, NULL, &m, err);
+	if (model_resolve(&s->models, s->model, NULL, clock_now(), &m, err) < 0 ||
+		model_tell(s->artifacts, NULL, &m, err) < 0)
+		return -1;
+	return s->model ? check_model(s, &m, err) : 0;
 }
 
 /* Every stage's harness is there and can do what it asks for; what is only a pity is said. */

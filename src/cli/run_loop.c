@@ -77,7 +77,7 @@ static int round_of(struct loop *l, bool *good, struct error *err)
 		show_done(&l->show, json_first(array));
 		*good = strcmp(json_get_str(json_first(array), "result"), "success") == 0;
 		if (l->stage.staff)
-			staff_state(&l->staff, "done", true, *good);
+			staff_state(&l->staff, "done", *good ? RUN_SUCCESS : RUN_FAILURE);
 		return 0;
 	}
 	return interrupt_caught() || serve(l, err) < 0 ? -1 : 1;
@@ -99,7 +99,7 @@ int loop_go(struct loop *l, struct buf *out, struct error *err)
 	if (interrupt_begin(&l->stage.cancel, err) < 0)
 		return -1;
 	if (l->stage.staff)
-		staff_state(&l->staff, "init", false, false);
+		staff_state(&l->staff, "init", RUN_RUNNING);
 	show_begin(&l->show);
 	do
 		rc = round_of(l, &good, err);
@@ -108,6 +108,9 @@ int loop_go(struct loop *l, struct buf *out, struct error *err)
 	interrupt_end();
 	if (rc < 0)
 		step_give_back(&l->call);
+	if (rc < 0 && l->stage.staff)
+		staff_state(&l->staff, "stopped",
+			!signal && err->code == ERR_CHECK ? RUN_FAILURE : RUN_PENDING);
 	if (signal) {
 		die_of(signal);
 		return error_set(err, ERR_STATE, "interrupted by signal %d", signal);

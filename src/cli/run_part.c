@@ -162,7 +162,7 @@ static int record_served(const struct stage *s, const struct part *p, const stru
 	}
 	if (take_word(&f.doc, id_of(p), word, err) < 0)
 		return -1;
-	if (!*word)
+	if (!*word && served->how)
 		(void)snprintf(word, WORD_SIZE, "%s", served->how);
 	return 0;
 }
@@ -172,9 +172,12 @@ static int ask_agent(const struct stage *s, const struct part *p, char *word, st
 	struct arena a = {0};
 	struct served served;
 	int rc = staff_serve(&a, s->staff, p->action, s->cancel, &served, err);
+	struct error ignored;
 
 	if (rc == 0)
 		rc = record_served(s, p, &served, word, err);
+	else if (served.note) /* it ran, and then the run was to stop */
+		(void)record_served(s, p, &(struct served){.note = served.note}, word, &ignored);
 	json_free(&served.note);
 	arena_release(&a);
 	return rc;

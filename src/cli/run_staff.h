@@ -6,6 +6,7 @@
 #ifndef DT_RUN_STAFF_H
 #define DT_RUN_STAFF_H
 
+#include "src/artifact/run_state.h"
 #include "src/harness/load.h"
 
 struct staff_ask { /* as the command line says; NULL: not said */
@@ -52,7 +53,8 @@ struct served {
 int staff_serve(struct arena *a, const struct staff *s, const json *action, int cancel,
 	struct served *out, struct error *err);
 
-/* What becomes of the whole run, for state.json. Best effort. */
-void staff_state(const struct staff *s, const char *stage, bool over, bool good);
+/* What becomes of the whole run, for state.json: pending when it stopped and can go on. Best
+ * effort. */
+void staff_state(const struct staff *s, const char *stage, enum run_status status);
 
 #endif

@@ -22,9 +22,9 @@ static void write_state(const struct staff *s, const char *stage, enum run_statu
 	arena_release(&a);
 }
 
-void staff_state(const struct staff *s, const char *stage, bool over, bool good)
+void staff_state(const struct staff *s, const char *stage, enum run_status status)
 {
-	write_state(s, stage, !over ? RUN_RUNNING : good ? RUN_SUCCESS : RUN_FAILURE);
+	write_state(s, stage, status);
 }
 
 /* An agent may work longer than the lease of the work item lasts without an answer. */
@@ -59,16 +59,6 @@ void serving_listen(void *data, const struct harness_event *e)
 		(void)gate_check(s->gate, &ignored);
 }
 
-static int tell(const struct serving *s, enum happening_id what, json *fields, struct error *err)
-{
-	struct happening h = {
-		.what = what, .issue = s->staff->id, .stage = s->stage, .fields = fields};
-	int rc = happening_tell(s->staff->artifacts, &h, err);
-
-	json_free(&fields);
-	return rc;
-}
-
 static json *note_of(
 	const struct serving *s, const struct harness *h, const struct harness_result *r)
 {
@@ -91,25 +81,6 @@ static json *note_of(
 	return note;
 }
 
-/* What other stages and people must know of how it ended. */
-static int tell_end(const struct serving *s, const struct harness *h,
-	const struct harness_result *r, struct error *err)
-{
-	json *fields;
-
-	if (r->status != HARNESS_TIMEOUT && r->status != HARNESS_BUDGET)
-		return 0;
-	fields = json_object();
-	json_put_str(fields, "harness", str_of(harness_name(h)));
-	if (r->status == HARNESS_TIMEOUT) {
-		json_put_int(fields, "seconds", serving_timeout(s));
-		return tell(s, HAPPENED_AGENT_TIMEOUT, fields, err);
-	}
-	json_put_number(fields, "maxBudgetUsd", s->spec ? s->spec->max_budget_usd : 0);
-	json_put_number(fields, "costUsd", r->cost_usd < 0 ? 0 : r->cost_usd);
-	return tell(s, HAPPENED_BUDGET_EXCEEDED, fields, err);
-}
-
 static int none_left(const struct serving *s, const struct harness_result *r, struct error *err)
 {
 	CLEANUP(buf_release) struct buf names = BUF_INIT;
@@ -125,8 +96,7 @@ int serving_ended(struct serving *s, const struct harness *h, const struct harne
 {
 	if (!h)
 		return none_left(s, r, err);
-	if (chain_note(s->staff->artifacts, s->staff->id, s->stage, h, &s->chain, r, err) < 0 ||
-		tell_end(s, h, r, err) < 0)
+	if (chain_note(s->staff->artifacts, s->staff->id, s->stage, h, &s->chain, r, err) < 0)
 		return -1;
 	out->note = note_of(s, h, r);
 	out->answered = r->status == HARNESS_SUCCESS && str_trim(text).n;
