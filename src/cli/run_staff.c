@@ -1,7 +1,10 @@
+#include <poll.h>
 #include "src/base/clock.h"
 #include "src/cli/run_serving.h"
 #include "src/cli/run_worktree.h"
 #include "src/machine/brief.h"
+
+enum { GATE_STEP_MS = 1000 };
 
 /* The middle of `ADR-7/researching/1`. */
 static const char *state_of(struct arena *a, const char *id)
@@ -120,6 +123,21 @@ static int begin(struct serving *s, struct error *err)
 	return choose_model(s, err) < 0 ? -1 : choose_chain(s, err);
 }
 
+/* In short waits, so that an interrupt is seen. */
+static int take_gate(struct serving *s, struct pool *p, int cancel, struct error *err)
+{
+	struct pollfd fd = {.fd = cancel, .events = POLLIN};
+
+	for (unsigned waited = 0;; waited += GATE_STEP_MS) {
+		if (gate_take(s->arena, p, s->id, GATE_STEP_MS, 0, &s->gate, err) == 0)
+			return 0;
+		if (err->code != ERR_STATE || waited >= GATE_WAIT_MS)
+			return -1;
+		if (cancel > 0 && poll(&fd, 1, 0) > 0)
+			return error_set(err, ERR_STATE, "interrupted");
+	}
+}
+
 /* A stage that merges or migrates is the only one of the pool that does, for as long as it runs. */
 static int through_gate(struct serving *s, struct buf *prompt, const struct instructions *role,
 	int cancel, struct served *out, struct error *err)
@@ -130,7 +148,7 @@ static int through_gate(struct serving *s, struct buf *prompt, const struct inst
 
 	if (run_pool(s->arena, t->repo, t->resources, t->artifacts, t->pipeline, &pool, err) < 0)
 		return -1;
-	rc = gate_take(s->arena, &pool, s->id, GATE_WAIT_MS, 0, &s->gate, err);
+	rc = take_gate(s, &pool, cancel, err);
 	if (rc == 0)
 		rc = serving_call(s, prompt, role, cancel, out, err);
 	gate_drop(&s->gate);
