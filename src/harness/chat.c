@@ -1,7 +1,7 @@
 #include "src/harness/chat.h"
 #include "src/harness/api_status.h"
 
-enum { OK = 200, REDIRECT = 300, BAD = 400, FAULT_SHOWN = 500 };
+enum { OK = 200, REDIRECT = 300, BAD = 400, PLAIN_SHOWN = 500 };
 
 static void add_text(struct chat *c, const char *text)
 {
@@ -120,18 +120,21 @@ static void end_fault(struct chat *c)
 {
 	CLEANUP(json_free) json *value = NULL;
 	CLEANUP(buf_release) struct buf why = BUF_INIT;
+	CLEANUP(buf_release) struct buf masked = BUF_INIT;
 	struct str plain = str_trim(buf_str(&c->plain));
 	struct error ignored;
 
 	if (json_parse(&value, plain, &ignored) == 0 && json_get(value, "error")) {
 		take_fault(c, json_get(value, "error"), c->status);
 	} else {
+		secrets_mask(&c->session->secrets, plain, &masked);
 		buf_addf(&why, "the API answers with status %ld", c->status);
 		if (c->status < BAD)
 			buf_adds(&why, ", a redirect, which is not followed");
-		else if (plain.n)
-			buf_addf(&why, ": %.*s",
-				(int)(plain.n < FAULT_SHOWN ? plain.n : FAULT_SHOWN), plain.p);
+		else if (plain.n) {
+			buf_adds(&why, ": ");
+			buf_add(&why, first_bytes(buf_str(&masked), PLAIN_SHOWN));
+		}
 		api_status_verdict(c->session, c->status, buf_str(&why));
 	}
 	add_wait(c);

@@ -224,7 +224,7 @@ static void judge(struct session *s, const struct ending *e)
 {
 	if (!e->exit_code && !s->finished && s->text.len && !s->judged)
 		session_verdict(s, HARNESS_FAILURE,
-			str_of(arena_printf(s->arena, "no model was asked: %.500s", s->text.s)));
+			str_of(arena_printf(s->arena, "no model was asked: %s", s->text.s)));
 }
 
 const struct harness harness_claude_code = {

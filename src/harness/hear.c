@@ -8,6 +8,7 @@ void hearing_release(struct hearing *r)
 	buf_release(&r->plain.kept);
 	buf_release(&r->whole);
 	buf_release(&r->said);
+	buf_release(&r->printed);
 }
 
 static void take_line(void *data, struct str line)
@@ -64,15 +65,27 @@ bool hearing_take(void *hearing, bool errors, struct str piece)
 	return !r->s->stop;
 }
 
+/* What begins in the middle may begin in the middle of a secret: that word is left out. */
+static void mask_tail(const struct secrets *secrets, struct tail *t, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf masked = BUF_INIT;
+	size_t from = t->cut ? secrets_longest(secrets) : 0;
+
+	utf8_mend(&t->kept);
+	secrets_mask(secrets, buf_str(&t->kept), &masked);
+	while (t->cut && from < masked.len && !strchr(" \t\r\n", masked.s[from]))
+		from++;
+	buf_add(out, str_sub(buf_str(&masked), from < masked.len ? from : masked.len, masked.len));
+}
+
 static void take_last(struct hearing *r)
 {
 	const struct harness *h = r->s->harness;
 
 	lines_end(&r->lines);
 	lines_end(&r->error_lines);
-	utf8_mend(&r->errors.kept);
-	utf8_mend(&r->plain.kept);
-	secrets_mask(&r->s->secrets, buf_str(&r->errors.kept), &r->said);
+	mask_tail(&r->s->secrets, &r->errors, &r->said);
+	mask_tail(&r->s->secrets, &r->plain, &r->printed);
 	if (h->form != OUTPUT_WHOLE)
 		return;
 	utf8_mend(&r->whole);
@@ -85,7 +98,7 @@ static struct str last_words(const struct hearing *r)
 {
 	struct str said = last_characters(buf_str(&r->said), DETAIL_KEPT);
 
-	return said.n ? said : last_characters(buf_str(&r->plain.kept), DETAIL_KEPT);
+	return said.n ? said : last_characters(buf_str(&r->printed), DETAIL_KEPT);
 }
 
 static void verdict_with_words(struct hearing *r, enum harness_status verdict, const char *what)

@@ -15,7 +15,7 @@ struct hearing {
 	struct tail errors;
 	struct tail plain; /* the last lines that are no JSON: what a program says that breaks */
 	struct buf whole;
-	struct buf said; /* what `errors` is when it has ended */
+	struct buf said, printed; /* what `errors` and `plain` are when it has ended, masked */
 };
 
 /* A session that session_begin() has begun. */

@@ -51,11 +51,15 @@ void tail_take(struct tail *t, struct str piece)
 {
 	struct buf last = BUF_INIT;
 
-	if (piece.n > t->max)
+	if (piece.n > t->max) {
 		piece = str_sub(piece, piece.n - t->max, piece.n);
+		buf_clear(&t->kept);
+		t->cut = true;
+	}
 	buf_add(&t->kept, piece);
 	if (t->kept.len <= 2 * t->max)
 		return;
+	t->cut = true;
 	buf_add(&last, str_sub(buf_str(&t->kept), t->kept.len - t->max, t->kept.len));
 	buf_release(&t->kept);
 	t->kept = last;
@@ -71,4 +75,13 @@ struct str last_characters(struct str text, size_t chars)
 			from--;
 		while (from && (text.p[from] & 0xC0) == 0x80);
 	return str_sub(text, from, text.n);
+}
+
+struct str first_bytes(struct str text, size_t max)
+{
+	if (text.n <= max)
+		return text;
+	while (max && (text.p[max] & 0xC0) == 0x80)
+		max--;
+	return str_sub(text, 0, max);
 }

@@ -20,14 +20,17 @@ void lines_take(struct lines *l, struct str piece);
 void lines_end(struct lines *l); /* the last one, which need not end */
 void lines_release(struct lines *l);
 
-/* The last `max` bytes of what came. */
+/* The last `max` bytes of what came, or some more. */
 struct tail {
 	size_t max;
+	bool cut; /* there was more before them */
 	struct buf kept;
 };
 
 void tail_take(struct tail *t, struct str piece);
 /* The last `chars` characters of `text` that is valid UTF-8, without blanks around. */
 struct str last_characters(struct str text, size_t chars);
+/* Its first `max` bytes, or some less: not to within a character. */
+struct str first_bytes(struct str text, size_t max);
 
 #endif

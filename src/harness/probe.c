@@ -1,5 +1,6 @@
 #include "src/base/process.h"
 #include "src/harness/environment.h"
+#include "src/harness/lines.h"
 #include "src/harness/version.h"
 
 enum { OUTPUT_MAX = 65536, SHOWN_MAX = 80, GRACE_MS = 500 };
@@ -54,19 +55,21 @@ static void unreadable(struct arena *a, const struct harness *h, const struct an
 	struct availability *out)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
+	struct str shown;
 	CLEANUP(buf_release) struct buf masked = BUF_INIT;
 	struct secrets secrets = {0};
 	struct str rest = buf_str(&said->out), first = {NULL, 0};
 
 	(void)str_line(&rest, &first);
-	buf_add(&line, str_sub(first, 0, first.n < SHOWN_MAX ? first.n : SHOWN_MAX));
+	buf_add(&line, first);
 	utf8_mend(&line);
 	secrets_add(a, &secrets, (const char *const *)environ, h->credentials);
 	secrets_mask(&secrets, buf_str(&line), &masked);
+	shown = first_bytes(buf_str(&masked), SHOWN_MAX);
 	out->available = true;
 	out->reason = PROBE_FAILED;
-	out->detail = arena_printf(a, "no version in what '%s --version' prints: '%s'", h->binary,
-		masked.len ? masked.s : "");
+	out->detail = arena_printf(a, "no version in what '%s --version' prints: '%.*s'", h->binary,
+		(int)shown.n, shown.n ? shown.p : "");
 }
 
 static void judge(struct arena *a, const struct harness *h, const struct answer *said,

@@ -9,7 +9,7 @@ enum {
 static bool part_is_secret(struct str part)
 {
 	static const char *const words[] = {
-		"KEY", "PASS", "PWD", "CREDENTIAL", "CREDENTIALS", NULL};
+		"KEY", "PASS", "PWD", "CREDENTIAL", "CREDENTIALS", "HEADERS", NULL};
 	static const char *const ends[] = {"APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", NULL};
 
 	for (const char *const *w = words; *w; w++)
@@ -48,7 +48,7 @@ static bool named(struct str name, const char *const *names)
 }
 
 /* Kept in the order of length: a secret that holds another one goes first. */
-static void add_value(struct arena *a, struct secrets *s, const char *value)
+static void add_one(struct arena *a, struct secrets *s, const char *value)
 {
 	const char **list = arena_alloc(a, (s->n + 1) * sizeof(*list));
 	size_t at = 0;
@@ -65,6 +65,24 @@ static void add_value(struct arena *a, struct secrets *s, const char *value)
 	s->n++;
 }
 
+/* Of more than one line, as keys and headers are: each of them too, and `VALUE` of `NAME: VALUE`.
+ */
+static void add_value(struct arena *a, struct secrets *s, const char *value)
+{
+	struct str rest = str_of(value), line;
+
+	add_one(a, s, value);
+	while (str_line(&rest, &line)) {
+		size_t colon = str_find(line, STR(": "));
+		struct str behind = str_trim(str_sub(line, colon < line.n ? colon + 1 : 0, line.n));
+
+		if (str_trim(line).n >= SECRET_MIN)
+			add_one(a, s, arena_dup(a, str_trim(line)));
+		if (behind.n >= SECRET_MIN)
+			add_one(a, s, arena_dup(a, behind));
+	}
+}
+
 void secrets_add(
 	struct arena *a, struct secrets *s, const char *const *env, const char *const *names)
 {
@@ -78,6 +96,11 @@ void secrets_add(
 		if (secret_name(name) || named(name, names))
 			add_value(a, s, equals + 1);
 	}
+}
+
+size_t secrets_longest(const struct secrets *s)
+{
+	return s->n ? strlen(s->list[0]) : 0;
 }
 
 static bool key_byte(char c)

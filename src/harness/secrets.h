@@ -7,6 +7,7 @@
 
 #include "src/base/buf.h"
 
+/* Everything that is cut is masked before: of half a secret nobody knows that it is one. */
 #define SECRET_MASK "****"
 
 struct secrets {
@@ -20,6 +21,7 @@ bool secret_name(struct str name);
  * for another one. `names`: variables that are secret whatever their name; may be NULL. */
 void secrets_add(
 	struct arena *a, struct secrets *s, const char *const *env, const char *const *names);
+size_t secrets_longest(const struct secrets *s); /* bytes */
 /* `text` with each of the values struck out, appended to `out`: for what an agent wrote. */
 void secrets_mask_values(const struct secrets *s, struct str text, struct buf *out);
 /* And with all that looks like a key, and logins in URLs: for texts about what went wrong. */

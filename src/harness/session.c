@@ -1,8 +1,15 @@
 #include "src/base/clock.h"
 #include "src/harness/environment.h"
+#include "src/harness/lines.h"
 #include "src/harness/session.h"
 
-enum { MODEL_KEPT = 200, FAULT_KEPT = 4000, COST_MAX = 1000000000 };
+enum {
+	MODEL_SHOWN = 200,
+	FAULT_SHOWN = 4000,
+	RAW_KEPT = 2 * TEXT_KEPT, /* of any text, until its secrets are masked */
+	CHARACTER_MAX = 4,        /* bytes of one */
+	COST_MAX = 1000000000
+};
 
 void session_begin(struct session *s)
 {
@@ -22,27 +29,22 @@ void session_tell(struct session *s, struct harness_event *e)
 		s->listener(s->listener_data, e);
 }
 
-/* The first `max` bytes, not within a character. */
-static void replace(struct buf *b, struct str text, size_t max)
+/* Not cut to what is shown of it: a secret must be whole when it is masked. */
+static void replace(struct buf *b, struct str text)
 {
 	buf_clear(b);
-	if (text.n > max) {
-		text.n = max;
-		while (text.n && (text.p[text.n] & 0xC0) == 0x80)
-			text.n--;
-	}
-	buf_add(b, text);
+	buf_add(b, first_bytes(text, RAW_KEPT));
 	utf8_mend(b);
 }
 
 void session_text(struct session *s, struct str text)
 {
-	replace(&s->text, text, TEXT_KEPT);
+	replace(&s->text, text);
 }
 
 void session_model(struct session *s, struct str model)
 {
-	replace(&s->model, model, MODEL_KEPT);
+	replace(&s->model, model);
 }
 
 void session_verdict(struct session *s, enum harness_status verdict, struct str why)
@@ -53,7 +55,7 @@ void session_verdict(struct session *s, enum harness_status verdict, struct str 
 		return;
 	s->judged = true;
 	s->verdict = verdict;
-	replace(&s->fault, why, FAULT_KEPT);
+	replace(&s->fault, why);
 }
 
 void session_progress(struct session *s, int64_t tokens, const char *message)
@@ -94,7 +96,7 @@ void session_retrying(struct session *s, bool limited, struct str why)
 {
 	s->retrying = true;
 	s->retry_limited = limited;
-	replace(&s->retry_why, why, FAULT_KEPT);
+	replace(&s->retry_why, why);
 }
 
 void session_going(struct session *s)
@@ -109,15 +111,23 @@ void session_give_up(struct session *s, bool limited, struct str why)
 	s->stop = true;
 }
 
-static const char *masked(struct session *s, const struct buf *b, bool shapes)
+/* The first `max` bytes of it. What RAW_KEPT has cut off may have been the end of a secret. */
+static const char *masked(struct session *s, const struct buf *b, bool shapes, size_t max)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct str text;
 
 	if (shapes)
 		secrets_mask(&s->secrets, buf_str(b), &out);
 	else
 		secrets_mask_values(&s->secrets, buf_str(b), &out);
-	return arena_dup(s->arena, buf_str(&out));
+	text = buf_str(&out);
+	if (b->len + CHARACTER_MAX > RAW_KEPT) {
+		size_t longest = secrets_longest(&s->secrets);
+
+		text = first_bytes(text, text.n > longest ? text.n - longest : 0);
+	}
+	return arena_dup(s->arena, first_bytes(text, max));
 }
 
 void session_result(struct session *s, struct harness_result *out)
@@ -130,9 +140,10 @@ void session_result(struct session *s, struct harness_result *out)
 		.input_tokens = s->input_tokens,
 		.output_tokens = s->output_tokens,
 		.cache_tokens = s->cache_tokens,
-		.text = masked(s, &s->text, false),
-		.model = s->model.len ? masked(s, &s->model, true) : NULL,
-		.detail = s->verdict == HARNESS_SUCCESS ? NULL : masked(s, &s->fault, true),
+		.text = masked(s, &s->text, false, TEXT_KEPT),
+		.model = s->model.len ? masked(s, &s->model, true, MODEL_SHOWN) : NULL,
+		.detail = s->verdict == HARNESS_SUCCESS ? NULL
+							: masked(s, &s->fault, true, FAULT_SHOWN),
 		.rate_limited = s->verdict == HARNESS_UNAVAILABLE && s->rate_limited,
 		.worked = s->worked || s->output_tokens > 0,
 		.ms = clock_ticks() - s->from,

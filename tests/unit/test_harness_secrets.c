@@ -21,6 +21,7 @@ static void names_say_what_is_secret(void **state)
 		{"GIT_AUTHOR_NAME", false},
 		{"MONKEY", false},
 		{"HOME", false},
+		{"ANTHROPIC_CUSTOM_HEADERS", true},
 		{"SSH_AUTH_SOCK", false},
 		{"KEYBOARD", false},
 		{"PASSAGE", false},
@@ -65,6 +66,76 @@ static void what_is_secret_is_struck_out(void **state)
 		secrets_mask(&s, str_of(rows[i].text), &out);
 		assert_string_equal(out.s ? out.s : "", rows[i].masked);
 	}
+}
+
+/* What is printed of such a value is seldom all of it. */
+static void lines_of_a_secret_are_secret(void **state)
+{
+	static const char *const env[] = {"PEM_KEY=-----BEGIN-----\nMIIEabcd\n-----END-----\n",
+		"X_HEADERS=X-Api-Key: value-one\nB: two", NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct secrets s = {0};
+
+	(void)state;
+	secrets_add(&arena, &s, env, NULL);
+	secrets_mask(&s, STR("at MIIEabcd, x-api-key=value-one, two"), &out);
+	assert_string_equal(out.s, "at ****, x-api-key=****, two");
+}
+
+#define PADDING(n, c) "$(head -c " #n " /dev/zero | tr '\\0' " #c ")"
+#define A_KEY         "0123456789-SECRET-abcdefghijklmnopqrstuvwxyz"
+
+/* Wherever a text is cut, no part of a key is left. */
+static void a_cut_leaves_no_half_of_a_secret(void **state)
+{
+	static const char *const scripts[] = {
+		/* the last 500 characters of what was printed */
+		"echo \"refused $ANTHROPIC_API_KEY " PADDING(490, y) "\"; exit 1",
+		"echo \"refused $ANTHROPIC_API_KEY " PADDING(490, y) "\" >&2; exit 1",
+		/* the last 16 KiB that are kept, in one piece and in many */
+		"echo \"$ANTHROPIC_API_KEY" PADDING(16380, y) "\" >&2; exit 1",
+		"for i in 1 2 3 4 5 6 7 8; do echo \"$ANTHROPIC_API_KEY" PADDING(
+			9000, y) "\"; done; "
+				 "exit 1",
+		/* the first 4000 bytes of an error, of a text without a model, of a retry */
+		"echo '{\"type\":\"result\",\"is_error\":true,\"result\":\"'" PADDING(
+			3970, y) "\"$ANTHROPIC_API_KEY\"'\"}'",
+		"echo '{\"type\":\"result\",\"num_turns\":0,\"result\":\"'" PADDING(
+			3960, y) "\"$ANTHROPIC_API_KEY\"'\"}'",
+		"echo '{\"type\":\"result\",\"num_turns\":0,\"result\":\"'" PADDING(
+			480, y) "\"$ANTHROPIC_API_KEY\"'\"}'",
+		/* the first MiB of what the agent says */
+		"echo '{\"type\":\"result\",\"result\":\"'" PADDING(
+			1048560, y) "\"$ANTHROPIC_API_KEY\"'\"}'",
+		"echo '{\"type\":\"result\",\"result\":\"'" PADDING(
+			2097132, y) "\"$ANTHROPIC_API_KEY\"'\"}'",
+	};
+
+	(void)state;
+	setenv("ANTHROPIC_API_KEY", A_KEY, 1);
+	for (size_t i = 0; i < COUNT(scripts); i++) {
+		(void)claude_says(scripts[i]);
+		for (size_t from = 0; from + 6 <= strlen(A_KEY); from++) {
+			struct str part = str_sub(STR(A_KEY), from, from + 6);
+
+			if (str_find(str_of(result.text), part) < strlen(result.text) ||
+				(result.detail && str_find(str_of(result.detail), part) <
+							  strlen(result.detail)))
+				fail_msg("row %zu: '%.*s'", i, (int)part.n, part.p);
+		}
+	}
+	unsetenv("ANTHROPIC_API_KEY");
+}
+
+static void a_probe_shows_no_half_of_a_secret(void **state)
+{
+	(void)state;
+	setenv("OPENAI_API_KEY", A_KEY, 1);
+	stand_in("claude", "echo \"" PADDING(70, y) A_KEY "\"");
+	(void)probed(&harness_claude_code, 5);
+	assert_non_null(seen.detail);
+	assert_int_equal(str_find(str_of(seen.detail), STR("012345")), strlen(seen.detail));
+	unsetenv("OPENAI_API_KEY");
 }
 
 /* What an agent wrote may speak of keys; only the real ones are struck out. */
@@ -202,6 +273,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_say_what_is_secret),
 		cmocka_unit_test(what_is_secret_is_struck_out),
+		cmocka_unit_test(lines_of_a_secret_are_secret),
+		cmocka_unit_test(a_cut_leaves_no_half_of_a_secret),
+		cmocka_unit_test(a_probe_shows_no_half_of_a_secret),
 		cmocka_unit_test(an_agents_text_loses_real_secrets_only),
 		cmocka_unit_test(a_program_that_prints_secrets_tells_none),
 		cmocka_unit_test(a_program_gets_what_is_its_own_alone),
