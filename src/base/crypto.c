@@ -1,44 +1,27 @@
-#include <dlfcn.h>
 #define ERR_STATE ERR_STATE_type /* a type there, a word of ours */
 #include <openssl/evp.h>
 #undef ERR_STATE
 #include "src/base/crypto.h"
+#include "src/base/library.h"
 
-/* Loading the library takes as long as a whole step does, and most steps need no digest. */
 #define FUNCTIONS(X)                                                                               \
 	X(EVP_Digest)                                                                              \
 	X(EVP_md5)                                                                                 \
 	X(EVP_sha256)
 
-#define MEMBER(name) __typeof__(name) *name;
 static struct {
 	bool open;
-	FUNCTIONS(MEMBER)
+	FUNCTIONS(LIBRARY_MEMBER)
 } lib;
 
-#define NAME(name) {#name, offsetof(__typeof__(lib), name)},
-static const struct {
-	const char *name;
-	size_t offset;
-} names[] = {FUNCTIONS(NAME)};
+static const struct library_name names[] = {FUNCTIONS(LIBRARY_NAME)};
 
 static int library(struct error *err)
 {
-	void *handle;
-
 	if (lib.open)
 		return 0;
-	handle = dlopen(LIBCRYPTO_SO, RTLD_NOW | RTLD_LOCAL);
-	if (!handle)
-		return error_set(err, ERR_SYSTEM, "cannot open the crypto library: %s", dlerror());
-	for (size_t i = 0; i < COUNT(names); i++) {
-		void *function = dlsym(handle, names[i].name);
-
-		if (!function)
-			return error_set(err, ERR_SYSTEM, "no '%s' in the crypto library '%s'",
-				names[i].name, LIBCRYPTO_SO);
-		memcpy((char *)&lib + names[i].offset, &function, sizeof(function));
-	}
+	if (library_open(LIBCRYPTO_SO, "crypto", names, COUNT(names), &lib, err) < 0)
+		return -1;
 	lib.open = true;
 	return 0;
 }

@@ -1,9 +1,9 @@
-#include <dlfcn.h>
 #include <sys/stat.h>
 #define git_push git_push_type /* a type there, a function of ours */
 #include <git2.h>
 #undef git_push
 #include "src/base/git.h"
+#include "src/base/library.h"
 #include "src/base/git_config.h"
 #include "src/base/git_walk.h"
 #include "src/base/path.h"
@@ -41,17 +41,12 @@
 	X(git_patch_free)                                                                          \
 	X(git_buf_dispose)
 
-#define MEMBER(name) __typeof__(name) *name;
 static struct {
 	bool open;
-	FUNCTIONS(MEMBER)
+	FUNCTIONS(LIBRARY_MEMBER)
 } lib;
 
-#define NAME(name) {#name, offsetof(__typeof__(lib), name)},
-static const struct {
-	const char *name;
-	size_t offset;
-} names[] = {FUNCTIONS(NAME)};
+static const struct library_name names[] = {FUNCTIONS(LIBRARY_NAME)};
 
 #if defined(__SANITIZE_ADDRESS__)
 #define LEAKS_ARE_COUNTED 1
@@ -99,21 +94,10 @@ static int accept_extensions(struct error *err)
 
 static int library(struct error *err)
 {
-	void *handle;
-
 	if (lib.open)
 		return 0;
-	handle = dlopen(LIBGIT2_SO, RTLD_NOW | RTLD_LOCAL);
-	if (!handle)
-		return error_set(err, ERR_SYSTEM, "cannot open the git library: %s", dlerror());
-	for (size_t i = 0; i < COUNT(names); i++) {
-		void *function = dlsym(handle, names[i].name);
-
-		if (!function)
-			return error_set(err, ERR_SYSTEM, "no '%s' in the git library '%s'",
-				names[i].name, LIBGIT2_SO);
-		memcpy((char *)&lib + names[i].offset, &function, sizeof(function));
-	}
+	if (library_open(LIBGIT2_SO, "git", names, COUNT(names), &lib, err) < 0)
+		return -1;
 	if (lib.git_libgit2_init() < 0)
 		return fault(err, ERR_SYSTEM, "cannot start", LIBGIT2_SO);
 	lib.open = accept_extensions(err) == 0;

@@ -1,4 +1,3 @@
-#include <dlfcn.h>
 #include <signal.h>
 #include <curl/curl.h>
 #undef curl_easy_setopt
@@ -6,6 +5,7 @@
 #undef curl_multi_setopt
 #include "src/base/clock.h"
 #include "src/base/http.h"
+#include "src/base/library.h"
 
 /* Loading the library takes longer than a whole step does, and most steps ask no server. */
 #define FUNCTIONS(X)                                                                               \
@@ -26,17 +26,12 @@
 	X(curl_multi_strerror)                                                                     \
 	X(curl_multi_cleanup)
 
-#define MEMBER(name) __typeof__(name) *name;
 static struct {
 	bool open;
-	FUNCTIONS(MEMBER)
+	FUNCTIONS(LIBRARY_MEMBER)
 } lib;
 
-#define NAME(name) {#name, offsetof(__typeof__(lib), name)},
-static const struct {
-	const char *name;
-	size_t offset;
-} names[] = {FUNCTIONS(NAME)};
+static const struct library_name names[] = {FUNCTIONS(LIBRARY_NAME)};
 
 enum {
 	CONNECT_S = 10,
@@ -48,21 +43,10 @@ enum {
 
 static int library(struct error *err)
 {
-	void *handle;
-
 	if (lib.open)
 		return 0;
-	handle = dlopen(LIBCURL_SO, RTLD_NOW | RTLD_LOCAL);
-	if (!handle)
-		return error_set(err, ERR_SYSTEM, "cannot open the HTTP library: %s", dlerror());
-	for (size_t i = 0; i < COUNT(names); i++) {
-		void *function = dlsym(handle, names[i].name);
-
-		if (!function)
-			return error_set(err, ERR_SYSTEM, "no '%s' in the HTTP library '%s'",
-				names[i].name, LIBCURL_SO);
-		memcpy((char *)&lib + names[i].offset, &function, sizeof(function));
-	}
+	if (library_open(LIBCURL_SO, "HTTP", names, COUNT(names), &lib, err) < 0)
+		return -1;
 	if (lib.curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
 		return error_set(err, ERR_SYSTEM, "cannot start '%s'", LIBCURL_SO);
 	lib.open = true;
