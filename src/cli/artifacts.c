@@ -2,6 +2,7 @@
 #include "src/artifact/schemas.h"
 #include "src/base/path.h"
 #include "src/cli/places.h"
+#include "src/cli/subcommands.h"
 #include "src/schema/format.h"
 
 enum { FILE_MAX = 16 << 20 };
@@ -183,8 +184,6 @@ static int run_check(struct invocation *in, struct error *err)
 	struct check k = {.in = in, .given = in->args->value[SCHEMA]};
 	bool good;
 
-	if (in->args->n < 2)
-		return error_set(err, ERR_USAGE, "'artifacts check' needs a FILE");
 	if (k.given && !is_file(k.given) && !schema_known(k.given))
 		return schema_built_in(in->arena, k.given, NULL, &k.schema, err);
 	if (read_schema_file(&k, err) < 0)
@@ -207,8 +206,6 @@ static int run_schema(struct invocation *in, struct error *err)
 	const char *name = in->args->n > 1 ? in->args->words[1] : NULL;
 	struct schema *schema;
 
-	if (in->args->n > 2)
-		return error_set(err, ERR_USAGE, "too many words after 'schema'");
 	if (!name) {
 		for (const char *const *n = schema_names(); *n; n++)
 			buf_addf(in->out, "%s\n", *n);
@@ -259,8 +256,6 @@ static int run_events(struct invocation *in, struct error *err)
 	int64_t t;
 	char *dir;
 
-	if (in->args->n > 1)
-		return error_set(err, ERR_USAGE, "too many words after 'events'");
 	if (since && !time_parse(str_of(since), &t))
 		return error_set(err, ERR_USAGE,
 			"--since must be a time such as 2026-11-21T01:34:55Z, not '%.60s'", since);
@@ -281,33 +276,17 @@ static int run_events(struct invocation *in, struct error *err)
 	return 0;
 }
 
-#define OPTION(k) (1U << (k))
-
-static const struct {
-	const char *name;
-	int (*run)(struct invocation *in, struct error *err);
-	unsigned options;
-} parts[] = {
-	{"check", run_check, OPTION(SCHEMA) | OPTION(JSON)},
-	{"schema", run_schema, 0},
-	{"events", run_events, OPTION(SINCE) | OPTION(TYPE) | OPTION(ARTIFACTS) | OPTION(JSON)},
+static const struct subcommand parts[] = {
+	{"check", run_check, OPTION(SCHEMA) | OPTION(JSON), 1, MAX_WORDS},
+	{"schema", run_schema, 0, 0, 1},
+	{"events", run_events, OPTION(SINCE) | OPTION(TYPE) | OPTION(ARTIFACTS) | OPTION(JSON), 0,
+		0},
+	{0},
 };
 
 static int run(struct invocation *in, struct error *err)
 {
-	size_t k = 0;
-
-	while (k < COUNT(parts) && strcmp(in->args->words[0], parts[k].name) != 0)
-		k++;
-	if (k == COUNT(parts))
-		return error_set(err, ERR_USAGE,
-			"unknown subcommand '%.60s': one of check, schema, events",
-			in->args->words[0]);
-	for (size_t i = 0; options[i].name; i++)
-		if (in->args->value[i] && !(parts[k].options & OPTION(i)))
-			return error_set(err, ERR_USAGE, "'artifacts %s' has no option '--%s'",
-				parts[k].name, options[i].name);
-	return parts[k].run(in, err);
+	return subcommand_run(&verb_artifacts, parts, in, err);
 }
 
 const struct verb verb_artifacts = {

@@ -1,4 +1,5 @@
 #include "src/cli/gate.h"
+#include "src/cli/subcommands.h"
 #include "src/base/path.h"
 #include "src/cli/interrupt.h"
 #include "src/cli/places.h"
@@ -115,7 +116,6 @@ int gate_run_run(struct invocation *in, struct error *err)
 	return status;
 }
 
-#define OPTION(k) (1U << (k))
 enum {
 	ANY = OPTION(GATE_RESOURCES) | OPTION(GATE_POOL) | OPTION(GATE_REPO) |
 	      OPTION(GATE_ARTIFACTS) | OPTION(GATE_JSON),
@@ -124,36 +124,17 @@ enum {
 		  OPTION(GATE_ISSUE),
 };
 
-static const struct {
-	const char *name;
-	int (*run)(struct invocation *in, struct error *err);
-	unsigned options, max_words; /* with its name */
-} parts[] = {
-	{"run", gate_run_run, HELD, MAX_WORDS},
-	{"status", gate_run_status, ANY, 1},
-	{"rebase", gate_run_rebase, REBASED, 2},
-	{"release", gate_run_release, ANY | OPTION(GATE_FENCE) | OPTION(GATE_FORCE), 1},
+static const struct subcommand parts[] = {
+	{"run", gate_run_run, HELD, 0, MAX_WORDS},
+	{"status", gate_run_status, ANY, 0, 0},
+	{"rebase", gate_run_rebase, REBASED, 0, 1},
+	{"release", gate_run_release, ANY | OPTION(GATE_FENCE) | OPTION(GATE_FORCE), 0, 0},
+	{0},
 };
-
-static int check_usage(const struct invocation *in, size_t k, struct error *err)
-{
-	for (size_t i = 0; options[i].name; i++)
-		if (in->args->value[i] && !(parts[k].options & OPTION(i)))
-			return error_set(err, ERR_USAGE, "'gate %s' has no option '--%s'",
-				parts[k].name, options[i].name);
-	if (in->args->n > parts[k].max_words)
-		return error_set(err, ERR_USAGE, "too many words after 'gate %s'", parts[k].name);
-	return 0;
-}
 
 static int run(struct invocation *in, struct error *err)
 {
-	for (size_t i = 0; i < COUNT(parts); i++)
-		if (strcmp(in->args->words[0], parts[i].name) == 0)
-			return check_usage(in, i, err) < 0 ? -1 : parts[i].run(in, err);
-	return error_set(err, ERR_USAGE,
-		"unknown subcommand '%.60s': one of run, status, rebase, release",
-		in->args->words[0]);
+	return subcommand_run(&verb_gate, parts, in, err);
 }
 
 const struct verb verb_gate = {

@@ -1,5 +1,6 @@
 #include "src/cli/harness.h"
 #include "src/cli/places.h"
+#include "src/cli/subcommands.h"
 
 static const struct option_spec options[] = {
 	ARTIFACTS_OPTION,
@@ -169,46 +170,21 @@ static int run_probe(struct invocation *in, struct error *err)
 	return good < (in->args->n > 1 ? n : 1) ? ERR_CHECK : 0;
 }
 
-#define OPTION(k) (1U << (k))
-static const struct {
-	const char *name;
-	int (*run)(struct invocation *in, struct error *err);
-	unsigned options, min_words, max_words;
-} parts[] = {
-	{"list", run_list, OPTION(WITH_JSON), 1, 1},
-	{"probe", run_probe, OPTION(WITH_JSON), 1, MAX_WORDS},
+static const struct subcommand parts[] = {
+	{"list", run_list, OPTION(WITH_JSON), 0, 0},
+	{"probe", run_probe, OPTION(WITH_JSON), 0, MAX_WORDS},
 	{"run", harness_run,
 		OPTION(ARTIFACTS) | OPTION(WITH_PROMPT_FILE) | OPTION(WITH_MODEL) |
 			OPTION(WITH_CWD) | OPTION(WITH_TOOLS) | OPTION(WITH_ENV) |
 			OPTION(WITH_TIMEOUT) | OPTION(WITH_MAX_BUDGET) | OPTION(WITH_JSON),
-		2, 2},
-	{"check", harness_check, OPTION(ARTIFACTS) | OPTION(RESOURCES) | OPTION(WITH_JSON), 2, 2},
+		1, 1},
+	{"check", harness_check, OPTION(ARTIFACTS) | OPTION(RESOURCES) | OPTION(WITH_JSON), 1, 1},
+	{0},
 };
-
-static int check_usage(const struct invocation *in, size_t k, struct error *err)
-{
-	const struct args *args = in->args;
-
-	for (size_t i = 0; options[i].name; i++)
-		if ((args->value[i] || (options[i].repeats && args->n_repeated)) &&
-			!(parts[k].options & OPTION(i)))
-			return error_set(err, ERR_USAGE, "'harness %s' has no option '--%s'",
-				parts[k].name, options[i].name);
-	if (args->n < parts[k].min_words)
-		return error_set(err, ERR_USAGE, "'harness %s' needs a name", parts[k].name);
-	if (args->n > parts[k].max_words)
-		return error_set(
-			err, ERR_USAGE, "too many words after 'harness %s'", parts[k].name);
-	return 0;
-}
 
 static int run(struct invocation *in, struct error *err)
 {
-	for (size_t i = 0; i < COUNT(parts); i++)
-		if (strcmp(in->args->words[0], parts[i].name) == 0)
-			return check_usage(in, i, err) < 0 ? -1 : parts[i].run(in, err);
-	return error_set(err, ERR_USAGE,
-		"unknown subcommand '%.60s': one of list, probe, run, check", in->args->words[0]);
+	return subcommand_run(&verb_harness, parts, in, err);
 }
 
 const struct verb verb_harness = {

@@ -1,5 +1,6 @@
 #include "src/cli/policy.h"
 #include "src/cli/common.h"
+#include "src/cli/subcommands.h"
 #include "src/policy/beneath.h"
 #include "src/policy/parse.h"
 #include "src/policy/sandbox.h"
@@ -167,7 +168,6 @@ int policy_layers(struct invocation *in, struct error *err)
 	return 0;
 }
 
-#define OPTION(k) (1U << (k))
 enum {
 	QUESTION = OPTION(POLICY_NAME) | OPTION(POLICY_PERSONA) | OPTION(POLICY_CWD) |
 		   OPTION(POLICY_ROOT) | OPTION(POLICY_COMMAND_FILE),
@@ -175,39 +175,20 @@ enum {
 		QUESTION | OPTION(POLICY_TIMEOUT) | OPTION(POLICY_REPORT) | OPTION(POLICY_STDIN),
 };
 
-static const struct {
-	const char *name;
-	int (*run)(struct invocation *in, struct error *err);
-	unsigned options, max_words;
-} parts[] = {
-	{"check", run_check, QUESTION | OPTION(POLICY_JSON), MAX_WORDS},
-	{"explain", run_explain, QUESTION | OPTION(POLICY_JSON), MAX_WORDS},
-	{"exec", policy_exec, EXECUTION, MAX_WORDS},
-	{"test", policy_test, OPTION(POLICY_TREE) | OPTION(POLICY_JSON), MAX_WORDS},
-	{"hook", policy_hook, 0, 1},
-	{"show", run_show, 0, 2},
-	{"layers", policy_layers, OPTION(POLICY_JSON), 1},
+static const struct subcommand parts[] = {
+	{"check", run_check, QUESTION | OPTION(POLICY_JSON), 0, MAX_WORDS},
+	{"explain", run_explain, QUESTION | OPTION(POLICY_JSON), 0, MAX_WORDS},
+	{"exec", policy_exec, EXECUTION, 0, MAX_WORDS},
+	{"test", policy_test, OPTION(POLICY_TREE) | OPTION(POLICY_JSON), 0, MAX_WORDS},
+	{"hook", policy_hook, 0, 0, 0},
+	{"show", run_show, 0, 0, 1},
+	{"layers", policy_layers, OPTION(POLICY_JSON), 0, 0},
+	{0},
 };
-
-static int check_usage(const struct invocation *in, size_t k, struct error *err)
-{
-	for (size_t i = 0; options[i].name; i++)
-		if (in->args->value[i] && !(parts[k].options & OPTION(i)))
-			return error_set(err, ERR_USAGE, "'policy %s' has no option '--%s'",
-				parts[k].name, options[i].name);
-	if (in->args->n > parts[k].max_words)
-		return error_set(err, ERR_USAGE, "too many words after '%s'", parts[k].name);
-	return 0;
-}
 
 static int run(struct invocation *in, struct error *err)
 {
-	for (size_t i = 0; i < COUNT(parts); i++)
-		if (strcmp(in->args->words[0], parts[i].name) == 0)
-			return check_usage(in, i, err) < 0 ? -1 : parts[i].run(in, err);
-	return error_set(err, ERR_USAGE,
-		"unknown subcommand '%.60s': one of check, explain, exec, test, hook, show, layers",
-		in->args->words[0]);
+	return subcommand_run(&verb_policy, parts, in, err);
 }
 
 const struct verb verb_policy = {

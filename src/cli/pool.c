@@ -1,4 +1,5 @@
 #include "src/cli/pool.h"
+#include "src/cli/subcommands.h"
 #include "context/file.h"
 #include "src/cli/places.h"
 
@@ -105,7 +106,6 @@ int pool_number(struct invocation *in, enum pool_option k, unsigned min, unsigne
 	return 0;
 }
 
-#define OPTION(k) (1U << (k))
 enum {
 	ANY = OPTION(POOL_RESOURCES) | OPTION(POOL_NAME) | OPTION(POOL_REPO) |
 	      OPTION(POOL_ARTIFACTS) | OPTION(POOL_JSON),
@@ -118,41 +118,20 @@ enum {
 		OPTION(POOL_ISSUE),
 };
 
-static const struct {
-	const char *name;
-	int (*run)(struct invocation *in, struct error *err);
-	unsigned options, words; /* words behind its name */
-} parts[] = {
-	{"allocate", pool_run_allocate, MADE, 1},
-	{"adopt", pool_run_adopt, TAKEN, 1},
-	{"reclaim", pool_run_reclaim, ANY | OPTION(POOL_CONFIRM), 1},
-	{"list", pool_run_list, ANY, 0},
-	{"sweep", pool_run_sweep, SWEPT, 0},
-	{"audit", pool_run_audit, ANY, 0},
-	{"port", pool_run_port, PORTS, 1},
+static const struct subcommand parts[] = {
+	{"allocate", pool_run_allocate, MADE, 1, 1},
+	{"adopt", pool_run_adopt, TAKEN, 1, 1},
+	{"reclaim", pool_run_reclaim, ANY | OPTION(POOL_CONFIRM), 1, 1},
+	{"list", pool_run_list, ANY, 0, 0},
+	{"sweep", pool_run_sweep, SWEPT, 0, 0},
+	{"audit", pool_run_audit, ANY, 0, 0},
+	{"port", pool_run_port, PORTS, 1, 1},
+	{0},
 };
-
-static int check_usage(const struct invocation *in, size_t k, struct error *err)
-{
-	for (size_t i = 0; options[i].name; i++)
-		if (in->args->value[i] && !(parts[k].options & OPTION(i)))
-			return error_set(err, ERR_USAGE, "'pool %s' has no option '--%s'",
-				parts[k].name, options[i].name);
-	if (in->args->n != parts[k].words + 1)
-		return error_set(err, ERR_USAGE, "'pool %s' takes %s (see 'dev-team pool --help')",
-			parts[k].name, parts[k].words ? "one word" : "no words");
-	return 0;
-}
 
 static int run(struct invocation *in, struct error *err)
 {
-	for (size_t i = 0; i < COUNT(parts); i++)
-		if (strcmp(in->args->words[0], parts[i].name) == 0)
-			return check_usage(in, i, err) < 0 ? -1 : parts[i].run(in, err);
-	return error_set(err, ERR_USAGE,
-		"unknown subcommand '%.60s': one of allocate, adopt, reclaim, list, sweep, audit, "
-		"port",
-		in->args->words[0]);
+	return subcommand_run(&verb_pool, parts, in, err);
 }
 
 const struct verb verb_pool = {

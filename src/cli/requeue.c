@@ -2,6 +2,7 @@
 #include "src/base/clock.h"
 #include "src/base/path.h"
 #include "src/cli/places.h"
+#include "src/cli/subcommands.h"
 
 enum {
 	ARTIFACTS,
@@ -78,12 +79,23 @@ static void put_line(struct invocation *in, json *j)
 	json_free(&j);
 }
 
-static int run_decide(struct invocation *in, const char *dir, const char *issue, struct error *err)
+/* The issue's id is one, and where its artifacts are. */
+static int where(const struct invocation *in, char **dir, struct error *err)
 {
+	if (id_check(in->args->words[1], err) < 0)
+		return -1;
+	return artifacts_folder(in->arena, in->args->value[ARTIFACTS], NULL, dir, err);
+}
+
+static int run_decide(struct invocation *in, struct error *err)
+{
+	const char *issue = in->args->words[1];
+	char *dir;
 	struct requeue_places places;
 	enum requeue_trigger got;
 
-	if (need(in, FAILURE, err) < 0 || read_place(in, OLD, &places.old, err) < 0 ||
+	if (where(in, &dir, err) < 0 || need(in, FAILURE, err) < 0 ||
+		read_place(in, OLD, &places.old, err) < 0 ||
 		read_place(in, FRESH, &places.fresh, err) < 0 ||
 		requeue_issue(dir, issue, in->args->value[FAILURE],
 			in->args->value[OPERATOR] != NULL, &places, &got, err) < 0)
@@ -102,16 +114,18 @@ static int run_decide(struct invocation *in, const char *dir, const char *issue,
 	return 0;
 }
 
-static int run_triage(struct invocation *in, const char *dir, const char *issue, struct error *err)
+static int run_triage(struct invocation *in, struct error *err)
 {
+	const char *issue = in->args->words[1];
+	char *dir;
 	struct triage t = {.trigger = in->args->value[TRIGGER],
 		.detail = in->args->value[DETAIL],
 		.model = in->args->value[MODEL]};
 	unsigned count;
 	bool storm;
 
-	if (need(in, TRIGGER, err) < 0 || need(in, COMPOSITE, err) < 0 ||
-		read_number(in, COMPOSITE, &t.composite, err) < 0 ||
+	if (where(in, &dir, err) < 0 || need(in, TRIGGER, err) < 0 ||
+		need(in, COMPOSITE, err) < 0 || read_number(in, COMPOSITE, &t.composite, err) < 0 ||
 		read_number(in, COST, &t.cost_usd, err) < 0 ||
 		triage_append(dir, issue, &t, &count, &storm, err) < 0)
 		return -1;
@@ -170,12 +184,14 @@ static void put_history(struct invocation *in, const struct triage_history *h)
 	put_line(in, j);
 }
 
-static int run_history(struct invocation *in, const char *dir, const char *issue, struct error *err)
+static int run_history(struct invocation *in, struct error *err)
 {
+	const char *issue = in->args->words[1];
+	char *dir;
 	struct triage_history h;
 	char at[CLOCK_TEXT];
 
-	if (triage_read(in->arena, dir, issue, &h, err) < 0)
+	if (where(in, &dir, err) < 0 || triage_read(in->arena, dir, issue, &h, err) < 0)
 		return -1;
 	if (in->args->value[JSON]) {
 		put_history(in, &h);
@@ -195,50 +211,30 @@ static int run_history(struct invocation *in, const char *dir, const char *issue
 	return 0;
 }
 
-static int run_merged(struct invocation *in, const char *dir, const char *issue, struct error *err)
+static int run_merged(struct invocation *in, struct error *err)
 {
-	(void)in;
-	return triage_reset(dir, issue, "merged", err);
+	const char *issue = in->args->words[1];
+	char *dir;
+	return where(in, &dir, err) < 0 ? -1 : triage_reset(dir, issue, "merged", err);
 }
 
-#define OPTION(k) (1U << (k))
-static const struct {
-	const char *name;
-	int (*run)(struct invocation *in, const char *dir, const char *issue, struct error *err);
-	unsigned options;
-} parts[] = {
+static const struct subcommand parts[] = {
 	{"decide", run_decide,
 		OPTION(ARTIFACTS) | OPTION(FAILURE) | OPTION(OPERATOR) | OPTION(OLD) |
-			OPTION(FRESH) | OPTION(JSON)},
+			OPTION(FRESH) | OPTION(JSON),
+		1, 1},
 	{"triage", run_triage,
 		OPTION(ARTIFACTS) | OPTION(TRIGGER) | OPTION(DETAIL) | OPTION(COMPOSITE) |
-			OPTION(COST) | OPTION(MODEL) | OPTION(JSON)},
-	{"history", run_history, OPTION(ARTIFACTS) | OPTION(JSON)},
-	{"merged", run_merged, OPTION(ARTIFACTS)},
+			OPTION(COST) | OPTION(MODEL) | OPTION(JSON),
+		1, 1},
+	{"history", run_history, OPTION(ARTIFACTS) | OPTION(JSON), 1, 1},
+	{"merged", run_merged, OPTION(ARTIFACTS), 1, 1},
+	{0},
 };
-
-static int run_part(struct invocation *in, size_t k, struct error *err)
-{
-	char *dir;
-
-	for (size_t i = 0; options[i].name; i++)
-		if (in->args->value[i] && !(parts[k].options & OPTION(i)))
-			return error_set(err, ERR_USAGE, "'requeue %s' has no option '--%s'",
-				parts[k].name, options[i].name);
-	if (id_check(in->args->words[1], err) < 0 ||
-		artifacts_folder(in->arena, in->args->value[ARTIFACTS], NULL, &dir, err) < 0)
-		return -1;
-	return parts[k].run(in, dir, in->args->words[1], err);
-}
 
 static int run(struct invocation *in, struct error *err)
 {
-	for (size_t i = 0; i < COUNT(parts); i++)
-		if (strcmp(in->args->words[0], parts[i].name) == 0)
-			return run_part(in, i, err);
-	return error_set(err, ERR_USAGE,
-		"unknown subcommand '%.60s': one of decide, triage, history, merged",
-		in->args->words[0]);
+	return subcommand_run(&verb_requeue, parts, in, err);
 }
 
 const struct verb verb_requeue = {
@@ -263,7 +259,7 @@ const struct verb verb_requeue = {
 		"MaxRetriesExhausted,\n"
 		"MigrationConflict, MigrationFailed, EstimateVariance (always anew).",
 	.options = options,
-	.min_words = 2,
-	.max_words = 2,
+	.min_words = 1,
+	.max_words = MAX_WORDS,
 	.run = run,
 };

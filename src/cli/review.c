@@ -1,5 +1,6 @@
 #include "src/base/path.h"
 #include "src/cli/places.h"
+#include "src/cli/subcommands.h"
 #include "src/review/diff.h"
 
 enum { ARTIFACTS, DIFF, BASE, ANSWER, ISSUE, PR, REVIEWER, REASON, JSON };
@@ -185,36 +186,20 @@ static int run_feedback(struct invocation *in, struct error *err)
 	return classifier_feedback(dir, &f, err);
 }
 
-#define OPTION(k) (1U << (k))
-
-static const struct {
-	const char *name;
-	int (*run)(struct invocation *in, struct error *err);
-	unsigned options;
-} parts[] = {
+static const struct subcommand parts[] = {
 	{"classify", run_classify,
 		OPTION(ARTIFACTS) | OPTION(DIFF) | OPTION(BASE) | OPTION(ANSWER) | OPTION(ISSUE) |
-			OPTION(PR) | OPTION(JSON)},
+			OPTION(PR) | OPTION(JSON),
+		0, 0},
 	{"feedback", run_feedback,
-		OPTION(ARTIFACTS) | OPTION(ISSUE) | OPTION(PR) | OPTION(REVIEWER) | OPTION(REASON)},
+		OPTION(ARTIFACTS) | OPTION(ISSUE) | OPTION(PR) | OPTION(REVIEWER) | OPTION(REASON),
+		0, 0},
+	{0},
 };
-
-static int check_usage(const struct invocation *in, size_t k, struct error *err)
-{
-	for (size_t i = 0; options[i].name; i++)
-		if (in->args->value[i] && !(parts[k].options & OPTION(i)))
-			return error_set(err, ERR_USAGE, "'review %s' has no option '--%s'",
-				parts[k].name, options[i].name);
-	return 0;
-}
 
 static int run(struct invocation *in, struct error *err)
 {
-	for (size_t i = 0; i < COUNT(parts); i++)
-		if (strcmp(in->args->words[0], parts[i].name) == 0)
-			return check_usage(in, i, err) < 0 ? -1 : parts[i].run(in, err);
-	return error_set(err, ERR_USAGE, "unknown subcommand '%.60s': one of classify, feedback",
-		in->args->words[0]);
+	return subcommand_run(&verb_review, parts, in, err);
 }
 
 const struct verb verb_review = {
@@ -230,6 +215,6 @@ const struct verb verb_review = {
 		   "Exit status 3: the diff is not understood; whoever asks takes all three then.",
 	.options = options,
 	.min_words = 1,
-	.max_words = 1,
+	.max_words = MAX_WORDS,
 	.run = run,
 };
