@@ -1,3 +1,5 @@
+#include <arpa/inet.h>
+#include <ctype.h>
 #include <signal.h>
 #include <curl/curl.h>
 #undef curl_easy_setopt
@@ -74,12 +76,41 @@ static void transfer_end(struct transfer *t)
 		lib.curl_easy_cleanup(t->easy);
 	if (t->multi)
 		lib.curl_multi_cleanup(t->multi);
-	lib.curl_slist_free_all(t->headers);
+	if (t->headers) /* a URL that is refused is so before the library is open */
+		lib.curl_slist_free_all(t->headers);
 }
 
 static int out_of_memory(const struct transfer *t)
 {
 	return error_set(t->err, ERR_SYSTEM, "no memory for a request to '%s'", t->host);
+}
+
+/* Behind `http://` or `https://`, without the port. */
+static struct str host_of(const char *url)
+{
+	const char *from = strstr(url, "://");
+	struct str host = {from ? from + 3 : url, from ? strcspn(from + 3, "/?#") : 0};
+	size_t port = 0;
+
+	while (port < host.n && isdigit((unsigned char)host.p[host.n - 1 - port]))
+		port++;
+	if (port < host.n && host.p[host.n - 1 - port] == ':')
+		host.n -= port + 1;
+	return host;
+}
+
+bool http_loopback(const char *url)
+{
+	struct str host = host_of(url);
+	char text[INET6_ADDRSTRLEN];
+	struct in_addr v4;
+
+	if (!host.n || host.n >= sizeof(text))
+		return false;
+	snprintf(text, sizeof(text), "%.*s", (int)host.n, host.p);
+	if (inet_pton(AF_INET, text, &v4) == 1)
+		return ntohl(v4.s_addr) >> 24 == 127;
+	return strcasecmp(text, "localhost") == 0 || strcmp(text, "[::1]") == 0;
 }
 
 /* Messages say no more of a URL than its scheme and host. */
@@ -215,6 +246,8 @@ static int prepare(struct transfer *t)
 	if (lib.curl_easy_setopt(t->easy, CURLOPT_URL, r->url) != CURLE_OK)
 		return out_of_memory(t);
 	safety_set(t->easy);
+	if (http_loopback(r->url))
+		lib.curl_easy_setopt(t->easy, CURLOPT_NOPROXY, "*");
 	body_set(t);
 	lib.curl_easy_setopt(t->easy, CURLOPT_USERAGENT, "dev-team/" DEV_TEAM_VERSION);
 	lib.curl_easy_setopt(t->easy, CURLOPT_CONNECTTIMEOUT,

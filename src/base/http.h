@@ -1,9 +1,10 @@
 /*
  * http.h: one HTTP request and its answer. The only user of libcurl, which is opened at the first
  * call, not at start-up. A redirect is an answer like others and is not followed; no proxies but
- * the environment's, no cookies, no .netrc; certificates are always checked, against the system's
- * authorities or the file that SSL_CERT_FILE names. An error's text has nothing of a header, of the
- * body, and nothing of the URL but scheme and host: keys stand in all of them.
+ * the environment's (none to this machine itself), no cookies, no .netrc; certificates are always
+ * checked, against the system's authorities or the file that SSL_CERT_FILE names. An error's text
+ * has nothing of a header, of the body, and nothing of the URL but scheme and host: keys stand in
+ * all of them.
  */
 #ifndef DT_HTTP_H
 #define DT_HTTP_H
@@ -42,6 +43,8 @@ struct http_answer {
 	long retry_after_s; /* of the header `Retry-After`, also when it is a date; -1: none */
 };
 
+/* Whether the URL's host is this machine and no other: 127.N.N.N, ::1 or localhost. */
+bool http_loopback(const char *url);
 /* 0 when there is a fate to look at; -1 with *err when the request could not even be made (no
  * libcurl, a URL that is none, on_data gave -1, too long). */
 int http_send(const struct http_request *r, struct http_answer *a, struct error *err);

@@ -23,12 +23,6 @@ struct place {
 	const char *headers[3]; /* NULL-ended */
 };
 
-static bool is_loopback(struct str host)
-{
-	return str_starts(host, "127.") || str_starts(host, "localhost") ||
-	       str_starts(host, "[::1]");
-}
-
 /* NULL, or why nothing can be asked there. Texts are in the arena, the key among them. */
 static const char *place_of(
 	struct arena *a, const char *const *env, const char *path, struct place *out)
@@ -38,7 +32,7 @@ static const char *place_of(
 
 	if (!base || !*base)
 		return BASE_URL " is not set";
-	if (key && *key && str_starts(stem, "http://") && !is_loopback(str_sub(stem, 7, stem.n)))
+	if (key && *key && !str_starts(stem, "https://") && !http_loopback(base))
 		return "the key would go unencrypted to the host of " BASE_URL;
 	while (str_ends(stem, "/"))
 		stem.n--;

@@ -234,14 +234,37 @@ static void health_is_that_of_the_api(void **state)
 
 static void a_key_goes_nowhere_unencrypted(void **state)
 {
+	static const char *const urls[] = {"http://example.invalid/v1",
+		"http://localhost.evil.invalid/v1", "http://127.0.0.1.evil.invalid/v1",
+		"http://127.evil.invalid", "http://localhostile", "http://[::1].evil.invalid/v1",
+		"http://127.0.0.1@evil.invalid", "http://127.1.evil.invalid:80/v1",
+		"HTTP://example.invalid", "http://1270.0.0.1/", "http://:80", "ftp://x"};
+
 	(void)state;
-	setenv("DEV_TEAM_API_BASE_URL", "http://example.invalid/v1", 1);
 	setenv("DEV_TEAM_API_KEY", "k-secret-12345", 1);
-	assert_string_equal(probed(&harness_generic_api, 5), "false health-check-failed -");
+	for (size_t i = 0; i < COUNT(urls); i++) {
+		setenv("DEV_TEAM_API_BASE_URL", urls[i], 1);
+		assert_string_equal(probed(&harness_generic_api, 5), "false health-check-failed -");
+		assert_string_equal(seen.detail,
+			"the key would go unencrypted to the host of DEV_TEAM_API_BASE_URL");
+		assert_int_equal(
+			invoke(&harness_generic_api, (struct harness_input){.model = "m1"}), 0);
+		assert_int_equal(result.status, HARNESS_UNAVAILABLE);
+	}
+}
+
+/* Nobody is between us and a server of this machine. */
+static void this_machine_is_asked_without_a_proxy(void **state)
+{
+	(void)state;
+	unsetenv("no_proxy");
+	setenv("http_proxy", "http://127.0.0.1:1", 1);
 	assert_string_equal(
-		seen.detail, "the key would go unencrypted to the host of DEV_TEAM_API_BASE_URL");
-	assert_int_equal(invoke(&harness_generic_api, (struct harness_input){.model = "m1"}), 0);
-	assert_int_equal(result.status, HARNESS_UNAVAILABLE);
+		ask(play, HEAD SAYS("yes") ENDS("stop") DONE, (struct harness_input){0}),
+		"success");
+	server_stop(NULL);
+	unsetenv("http_proxy");
+	setenv("no_proxy", "*", 1);
 }
 
 static void models_are_those_that_the_api_lists(void **state)
@@ -298,6 +321,7 @@ int main(void)
 		cmocka_unit_test(a_run_can_be_cancelled),
 		cmocka_unit_test(health_is_that_of_the_api),
 		cmocka_unit_test(a_key_goes_nowhere_unencrypted),
+		cmocka_unit_test(this_machine_is_asked_without_a_proxy),
 		cmocka_unit_test(models_are_those_that_the_api_lists),
 		cmocka_unit_test(a_model_must_be_named),
 	};

@@ -473,9 +473,48 @@ static void what_is_no_request_is_refused_without_its_secrets(void **state)
 	}
 }
 
+/* Before anything else here, so that there is no library yet. */
+static void a_first_url_that_is_none_is_refused(void **state)
+{
+	static const char *const urls[] = {"ftp://x", "", " ", "http://", "https://",
+		"127.0.0.1:1/v1", "file:///x", "https://u:p@h/v1", "HTTP://h/v1", "http://a b"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(urls); i++) {
+		struct http_request r = {.method = "GET", .url = urls[i]};
+		struct http_answer a;
+		struct error err;
+
+		assert_int_equal(http_send(&r, &a, &err), -1);
+		assert_int_equal(err.code, ERR_INPUT);
+	}
+}
+
+static void this_machine_is_told_from_others(void **state)
+{
+	static const struct {
+		const char *url;
+		bool is;
+	} rows[] = {{"http://127.0.0.1", true}, {"http://127.9.8.7:80/v1", true},
+		{"http://localhost:1", true}, {"http://LOCALHOST/x?y", true},
+		{"http://[::1]:443/", true}, {"https://[::1]", true},
+		{"http://localhost.evil.example", false}, {"http://127.0.0.1.evil.example", false},
+		{"http://127.evil.example:80", false}, {"http://126.0.0.1", false},
+		{"http://[::1].evil.example", false}, {"http://[::2]", false},
+		{"http://127.0.0.1@h/", false}, {"http://127.0.0.1%2eh", false}, {"http://", false},
+		{"http://:80", false}, {"", false}, {"localhost", false}};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (http_loopback(rows[i].url) != rows[i].is)
+			fail_msg("'%s'", rows[i].url);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_first_url_that_is_none_is_refused),
+		cmocka_unit_test(this_machine_is_told_from_others),
 		cmocka_unit_test(answers_come_as_they_are),
 		cmocka_unit_test(what_ends_in_the_middle_is_broken),
 		cmocka_unit_test(a_request_is_sent_as_it_was_given),
