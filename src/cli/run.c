@@ -23,6 +23,8 @@ enum {
 	ARTIFACTS,
 	PASS_ENV,
 	WORKTREE,
+	SLOTS,
+	PARENT,
 	AT_ONCE
 };
 
@@ -32,7 +34,7 @@ enum {
 
 /* Far above the budget of a workflow: a script that always says `continue` ends
  * somewhere. */
-enum { DEFAULT_MAX_ACTIONS = 1000 };
+enum { DEFAULT_MAX_ACTIONS = 1000, MAX_ACTIONS_MAX = 9999999 };
 
 static const struct option_spec options[] = {
 	STEP_OPTIONS,
@@ -54,6 +56,10 @@ static const struct option_spec options[] = {
 		"in a worktree of its own, with ports of its own "
 		"(docs/worktree-pool.md)",
 		false},
+	[SLOTS] = {"slots", "N", "with --worktree: keep N ports for worktrees of children", false},
+	[PARENT] = {"parent", "BRANCH",
+		"with --worktree: a child of BRANCH's worktree, with a port out of its range",
+		false},
 	[AT_ONCE] = {"max-concurrent", "N",
 		"of several work items, how many at once; default: as the "
 		"pipeline says, or 1",
@@ -61,14 +67,13 @@ static const struct option_spec options[] = {
 	{0},
 };
 
-static int take_number(const char *text, unsigned long *out, struct error *err)
+static int read_count(const char *name, const char *text, unsigned long max, unsigned long *out,
+	struct error *err)
 {
-	*out = DEFAULT_MAX_ACTIONS;
-	if (!text)
-		return 0;
-	if (!*text || strspn(text, "0123456789") != strlen(text) || strlen(text) > 7)
+	if (!*text || strspn(text, "0123456789") != strlen(text) || strlen(text) > 7 ||
+		strtoul(text, NULL, 10) > max)
 		return error_set(err, ERR_USAGE,
-			"--max-actions must be a whole number up to 9999999, not '%.60s'", text);
+			"--%s must be a whole number up to %lu, not '%.60s'", name, max, text);
 	*out = strtoul(text, NULL, 10);
 	return 0;
 }
@@ -132,26 +137,57 @@ static int load_pipeline(
 		args->value[REPO], all, p, err);
 }
 
+/* A pipeline whose stages are isolated never works in the checkout that people are in. */
+static bool wants_worktree(const struct args *args, const struct pipeline *p)
+{
+	if (args->value[WORKTREE] || args->value[SLOTS] || args->value[PARENT])
+		return true;
+	if (!p || !p->parallel ||
+		parallelism_mode(getenv("AI_SDLC_PARALLELISM")) == PARALLELISM_OFF)
+		return false;
+	for (size_t i = 0; i < p->n_stages; i++)
+		if (p->stages[i].isolation == ISOLATION_WORKTREE)
+			return true;
+	return !p->n_stages;
+}
+
 /* From here on the run's repository is its worktree. */
 static int move_in(struct invocation *in, struct loop *l, const struct pipeline *p,
-	struct own_worktree *own, struct error *err)
+	const char *artifacts, struct own_worktree *own, struct error *err)
 {
 	const struct args *args = in->args;
-	char *artifacts;
+	unsigned long slots = 0;
+	struct worktree_ask ask = {.id = l->call.id,
+		.repo = l->call.repo,
+		.resources = args->value[RESOURCES],
+		.artifacts = artifacts,
+		.pipeline = p,
+		.port = getenv("PORT"),
+		.parent = args->value[PARENT]};
 
-	if (!args->value[WORKTREE])
-		return 0;
-	if (artifacts_folder(in->arena, args->value[ARTIFACTS], l->call.repo, &artifacts, err) <
-			0 ||
-		run_worktree(in->arena, l->call.id, l->call.repo, args->value[RESOURCES], artifacts,
-			p, own, err) < 0)
+	if (args->value[SLOTS] &&
+		read_count("slots", args->value[SLOTS], SLOTS_MAX, &slots, err) < 0)
+		return -1;
+	ask.slots = (unsigned)slots;
+	if (run_worktree(in->arena, &ask, own, err) < 0)
 		return -1;
 	l->call.repo = own->path;
-	/* Scripts and scripted agents inherit it; a PORT that the user has set is meant. */
-	if (setenv("PORT", arena_printf(in->arena, "%u", own->port), 0) < 0)
+	/* Scripts and scripted agents inherit it. */
+	if (setenv("PORT", arena_printf(in->arena, "%u", own->port), 1) < 0)
 		return error_errno(err, "cannot set PORT");
 	say("dev-team: %s works in '%s', port %u", l->call.id, own->path, own->port);
 	return 0;
+}
+
+/* Settled when the pipeline is loaded; one of several runs leaves it to the one that began them. */
+static int settle(struct invocation *in, const struct resources *all, const struct pipeline *p,
+	const char *artifacts, struct error *err)
+{
+	unsigned ignored;
+
+	if (!p || in->args->value[AT_ONCE])
+		return 0;
+	return run_at_once(in->arena, NULL, all, p, artifacts, &ignored, err);
 }
 
 static int cast(struct invocation *in, struct loop *l, struct error *err)
@@ -161,8 +197,14 @@ static int cast(struct invocation *in, struct loop *l, struct error *err)
 	const struct pipeline *p;
 	const char *main_repo = l->call.repo;
 	struct resources all;
+	char *artifacts;
 
-	if (load_pipeline(in, &all, &p, err) < 0 || move_in(in, l, p, &own, err) < 0)
+	if (load_pipeline(in, &all, &p, err) < 0 ||
+		artifacts_folder(
+			in->arena, in->args->value[ARTIFACTS], main_repo, &artifacts, err) < 0 ||
+		settle(in, &all, p, artifacts, err) < 0)
+		return -1;
+	if (wants_worktree(args, p) && move_in(in, l, p, artifacts, &own, err) < 0)
 		return -1;
 	l->stage = (struct stage){.id = l->call.id,
 		.repo = l->call.repo,
@@ -184,7 +226,9 @@ static int resolve(struct invocation *in, struct loop *l, struct error *err)
 	l->call = (struct step_call){STEP_CALL(args)};
 	if (!l->call.owner)
 		l->call.owner = OWN_NAME;
-	if (take_number(args->value[MAX_ACTIONS], &l->max, err) < 0)
+	l->max = DEFAULT_MAX_ACTIONS;
+	if (args->value[MAX_ACTIONS] && read_count("max-actions", args->value[MAX_ACTIONS],
+						MAX_ACTIONS_MAX, &l->max, err) < 0)
 		return -1;
 	return step_resolve(in->arena, &l->call, err);
 }
@@ -218,7 +262,7 @@ static void pass_options(struct invocation *in, struct many *m)
 {
 	const struct args *args = in->args;
 	const char **list =
-		arena_alloc(in->arena, (COUNT(options) + args->n_repeated + 1) * sizeof(*list));
+		arena_alloc(in->arena, (COUNT(options) + args->n_repeated + 2) * sizeof(*list));
 
 	for (size_t k = 0; options[k].name; k++)
 		if (args->value[k] && k != WORKTREE && k != AT_ONCE && k != PASS_ENV)
@@ -230,6 +274,7 @@ static void pass_options(struct invocation *in, struct many *m)
 	for (size_t i = 0; i < args->n_repeated; i++)
 		list[m->n_options++] = arena_printf(in->arena, "--pass-env=%s", args->repeated[i]);
 	list[m->n_options++] = "--worktree";
+	list[m->n_options++] = arena_printf(in->arena, "--max-concurrent=%u", m->at_once);
 	m->options = list;
 }
 

@@ -113,3 +113,14 @@ void run_artifact_again(const struct artifact_want *want, const char *sharpened,
 		buf_addc(prompt, '\n');
 	}
 }
+
+int run_artifact_narrate(
+	struct arena *a, const struct artifact_want *want, struct str message, struct error *err)
+{
+	int stem = (int)(strlen(want->name) - strlen(".json"));
+
+	return artifact_write_text(want->dir, want->issue,
+		arena_printf(a, "%.*s.md", stem, want->name),
+		str_of(arena_printf(a, "%.*s\n", (int)str_trim(message).n, str_trim(message).p)),
+		err);
+}

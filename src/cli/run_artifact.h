@@ -19,6 +19,9 @@ int run_artifact_ask(
  */
 int run_artifact_take(struct arena *a, const struct artifact_want *want, struct str message,
 	struct str *rest, struct error *err);
+/* What the agent said goes beside it, for people: plan.md. */
+int run_artifact_narrate(
+	struct arena *a, const struct artifact_want *want, struct str message, struct error *err);
 /* The prompt of the second try, for an agent that knows nothing of the first. */
 void run_artifact_again(const struct artifact_want *want, const char *sharpened, struct str message,
 	struct buf *prompt);

@@ -138,11 +138,11 @@ static int settle(struct call *c, struct error *err)
 	if (run_artifact_take(s->arena, &c->want, c->text, &c->text, err) < 0 ||
 		artifact_settle(s->arena, &c->want, call_again, c, &end, &fault, err) < 0)
 		return -1;
-	if (end == ARTIFACT_INVALID) {
-		c->invalid = true;
-		c->result.status = HARNESS_FAILURE;
-		c->result.detail = fault;
-	}
+	if (end != ARTIFACT_INVALID)
+		return run_artifact_narrate(s->arena, &c->want, c->text, err);
+	c->invalid = true;
+	c->result.status = HARNESS_FAILURE;
+	c->result.detail = fault;
 	return 0;
 }
 
@@ -151,7 +151,8 @@ static void set_input(
 {
 	const struct serving *s = c->s;
 	const struct staff *t = s->staff;
-	bool inplace = s->spec && s->spec->isolation == ISOLATION_INPLACE && t->main_repo;
+	bool inplace = s->spec && s->spec->isolation == ISOLATION_INPLACE &&
+		       s->spec->isolation_declared && t->main_repo;
 
 	c->effective = s->chain.effective;
 	c->input = (struct harness_input){.prompt = prompt,

@@ -30,7 +30,8 @@ struct crew {
 	struct runner runner[CONCURRENT_MAX];
 	size_t busy;
 	bool told;
-	json *results;
+	json *row[MAX_WORDS]; /* what became of each, in the order of many->ids */
+	const struct worker_item *items;
 	bool failed; /* one ended failed */
 	int rc;
 	struct error *err;
@@ -67,6 +68,7 @@ static _Noreturn void become(const struct many *m, const char *id, int out, int 
 	argv[n++] = "--";
 	argv[n++] = id;
 	interrupt_end();
+	(void)unsetenv("PORT"); /* one for all is none */
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent || dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
 		_exit(ERR_SYSTEM);
@@ -178,7 +180,7 @@ static void note_result(struct crew *c, const struct runner *r, int status)
 	json_put_str(row, "id", str_of(r->item->id));
 	json_put_str(row, "result", str_of(result ? result : "stopped"));
 	json_put_str(row, "reason", str_of(reason ? reason : "the run stopped; see above"));
-	json_push(c->results, row);
+	c->row[r->item - c->items] = row;
 	worker_pool_ended(&c->pool, r->item, good ? WORKER_SUCCEEDED : WORKER_FAILED, reason);
 	if (!good)
 		json_put_str(fields, "error", str_of(reason ? reason : "the run stopped"));
@@ -260,6 +262,18 @@ static int crew_work(struct crew *c)
 				  : c->rc;
 }
 
+/* Those that were not begun are left out. */
+static void print_rows(struct crew *c, struct buf *out)
+{
+	CLEANUP(json_free) json *all = json_array();
+
+	for (size_t i = 0; i < c->many->n; i++)
+		if (c->row[i])
+			json_push(all, c->row[i]);
+	json_print(out, all);
+	buf_addc(out, '\n');
+}
+
 int run_many(struct arena *a, const struct many *m, struct buf *out, struct error *err)
 {
 	struct worker_item *items = arena_alloc(a, m->n * sizeof(*items));
@@ -275,12 +289,10 @@ int run_many(struct arena *a, const struct many *m, struct buf *out, struct erro
 		tell(&c, HAPPENED_QUEUED, &items[i], number("queueSize", (int64_t)m->n));
 	if (c.rc < 0 || interrupt_begin(&ignored, err) < 0)
 		return -1;
-	c.results = json_array();
+	c.items = items;
 	rc = crew_work(&c);
 	interrupt_end();
-	json_print(out, c.results);
-	buf_addc(out, '\n');
-	json_free(&c.results);
+	print_rows(&c, out);
 	if (rc == 0)
 		return c.failed ? ERR_CHECK : 0;
 	/* What became of the others is told all the same. */

@@ -62,21 +62,25 @@ int run_pool(struct arena *a, const char *repo, const char *resources, const cha
 	return pool_open(a, &spec, repo, state, artifacts, out, err);
 }
 
-int run_worktree(struct arena *a, const char *id, const char *repo, const char *resources,
-	const char *artifacts, const struct pipeline *pipeline, struct own_worktree *out,
+int run_worktree(struct arena *a, const struct worktree_ask *ask, struct own_worktree *out,
 	struct error *err)
 {
-	struct allocate_ask ask = {.branch = branch_of(a, id, pipeline),
-		.target = pipeline ? pipeline->target_branch : NULL,
-		.run = arena_printf(a, "run %s", id),
-		.issue = id};
+	const struct pipeline *p = ask->pipeline;
+	struct allocate_ask wish = {.branch = branch_of(a, ask->id, p),
+		.target = p ? p->target_branch : NULL,
+		.run = arena_printf(a, "run %s", ask->id),
+		.issue = ask->id,
+		.port = ask->port,
+		.parent = ask->parent,
+		.slots = ask->slots,
+		.slot_ports = ask->slots ? 1 : 0};
 	struct allocation got;
 	struct pool pool;
 	int rc;
 
-	if (run_pool(a, repo, resources, artifacts, pipeline, &pool, err) < 0)
+	if (run_pool(a, ask->repo, ask->resources, ask->artifacts, p, &pool, err) < 0)
 		return -1;
-	rc = pool_allocate(a, &pool, &ask, &got, &out->created, err);
+	rc = pool_allocate(a, &pool, &wish, &got, &out->created, err);
 	pool_close(&pool);
 	if (rc < 0)
 		return -1;

@@ -19,13 +19,21 @@ struct own_worktree {
 int run_pool(struct arena *a, const char *repo, const char *resources, const char *artifacts,
 	const struct pipeline *pipeline, struct pool *out, struct error *err);
 
+struct worktree_ask {
+	const char *id, *repo;
+	const char *resources, *artifacts;
+	const struct pipeline *pipeline;
+	const char *port;   /* that it must have; NULL: as the path says */
+	const char *parent; /* branch or path of the allocation that it is a child of; NULL: none */
+	unsigned slots;     /* for children of its own */
+};
+
 /*
  * Allocates, or adopts, the worktree of branch `dev-team/ID` (or as the pipeline's
  * branching.pattern says, with {id}, {issueId} and {issueNumber} replaced) in run_pool(). It stays
  * when the run is over: its branch may wait for a merge (`pool reclaim`, `pool sweep`).
  */
-int run_worktree(struct arena *a, const char *id, const char *repo, const char *resources,
-	const char *artifacts, const struct pipeline *pipeline, struct own_worktree *out,
+int run_worktree(struct arena *a, const struct worktree_ask *ask, struct own_worktree *out,
 	struct error *err);
 
 #endif

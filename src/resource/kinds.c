@@ -90,7 +90,8 @@ static void settle_stage(
 		s->harness = p->default_harness;
 	if (!s->fallback_declared)
 		s->fallback = p->default_fallback;
-	if (!yml_get(node, "isolation"))
+	s->isolation_declared = yml_get(node, "isolation") != NULL;
+	if (!s->isolation_declared)
 		s->isolation = isolated ? ISOLATION_WORKTREE : ISOLATION_INPLACE;
 }
 

@@ -29,6 +29,7 @@ struct stage_spec {
 	unsigned line, col;
 	enum stage_kind kind;
 	enum isolation isolation;
+	bool isolation_declared; /* else as `parallelism` says */
 	bool holds_gate;
 	const char *model;     /* as written; NULL: inherit */
 	double max_budget_usd; /* 0: none */
@@ -135,8 +136,13 @@ struct resources {
  * with a fault the rest is checked too. 0 also with faults, and then the lists are for looking at
  * alone; -1: ERR_SYSTEM, ERR_USAGE (no folder). */
 int resources_load(struct arena *a, const char *dir, struct resources *out, struct error *err);
-/* The same, -1 with the first fault when there is one. */
+/* The same, -1 with the first fault when there is one, and how many there are. */
 int resources_need(struct arena *a, const char *dir, struct resources *out, struct error *err);
+/* That of resources that are loaded; 0: there is none. */
+int resources_fault(const struct resources *r, struct error *err);
+/* A fault that another room has found, among the others where it belongs, unless there is one at
+ * its place already. */
+void resources_refuse(struct arena *a, struct resources *r, const struct error *fault);
 /* One document in memory, as the file `file`. -1: its first fault; all are in *out. */
 int resources_parse(struct arena *a, const char *file, struct str text, struct resources *out,
 	struct error *err);
