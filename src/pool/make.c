@@ -4,9 +4,8 @@
 #include "src/base/path.h"
 #include "src/pool/pool_internal.h"
 
+#define HIDE_ALL  "*\n"
 #define NO_COMMIT "0000000000000000000000000000000000000000"
-
-enum { EXCLUDE_MAX = 1 << 20 };
 
 /* With the mark by which repair_one() knows what a dead process has left running. */
 static int git_for(struct arena *a, struct pool *p, const struct allocation *of, const char *at,
@@ -19,43 +18,75 @@ static int git_for(struct arena *a, struct pool *p, const struct allocation *of,
 
 /* ---- the folder of the pool ---- */
 
-/* A pool inside the repository must not show in its status. */
-static int exclude(struct arena *a, struct pool *p, struct error *err)
+/* Not its git folder, nor in a bare one, which has no status. */
+static bool is_inside(const struct pool *p)
+{
+	return path_beneath(p->repo, p->dir) && strcmp(p->repo, p->common) != 0;
+}
+
+/* The first file in the folder that is the repository's, or nobody's yet; NULL. Worktrees are
+ * folders. */
+static int first_file(struct arena *a, struct pool *p, const char **file, struct error *err)
+{
+	const char *const args[] = {
+		"ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", p->dir, NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	*file = NULL;
+	if (pool_git(p, p->repo, args, &out, NULL, err) < 0)
+		return -1;
+	for (size_t at = 0; at < out.len && !*file; at += strlen(out.s + at) + 1) {
+		const char *name = path_base(out.s + at).p;
+
+		if (*name && !str_starts(str_of(name), POOL_MARKER))
+			*file = arena_dup(a, str_of(out.s + at));
+	}
+	return 0;
+}
+
+/*
+ * A pool inside the repository must not show in its status. By a file in its own folder: what
+ * stands in the repository's info/exclude counts in all worktrees, and would hide files there.
+ */
+static bool is_hidden(struct arena *a, const struct pool *p)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	CLEANUP(close_fd) int fd = -1;
-	const char *info = path_join(a, p->common, "info"), *file = path_join(a, info, "exclude"),
-		   *line;
-	struct str rest, each;
-	bool missing = false;
+	struct error ignored;
 
-	if (!path_beneath(p->repo, p->dir))
-		return 0;
-	line = arena_printf(a, "%s/", p->dir + strlen(p->repo));
-	if (file_read(&text, file, EXCLUDE_MAX, &missing, err) < 0 && !missing)
+	return file_read(&text, path_join(a, p->dir, ".gitignore"), sizeof(HIDE_ALL), NULL,
+		       &ignored) == 0 &&
+	       str_is(buf_str(&text), HIDE_ALL);
+}
+
+static int hide(struct arena *a, struct pool *p, struct error *err)
+{
+	const char *ignore = path_join(a, p->dir, ".gitignore"), *file,
+		   *fresh = path_join(a, p->dir, POOL_MARKER "-new");
+	CLEANUP(close_fd) int fd = -1;
+
+	if (first_file(a, p, &file, err) < 0)
 		return -1;
-	rest = buf_str(&text);
-	while (str_line(&rest, &each))
-		if (str_is(each, line))
-			return 0;
-	if (path_mkdirs(info, err) < 0)
-		return -1;
-	fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+	if (file)
+		return error_set(err, ERR_STATE,
+			"'%s' cannot hold worktrees: it has files of the repository, such as '%s'",
+			p->dir, file);
+	fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return error_errno(err, "cannot open '%s'", file);
-	line = arena_printf(
-		a, "%s%s\n", text.len && text.s[text.len - 1] != '\n' ? "\n" : "", line);
-	return fd_write_all(fd, str_of(line), file, err);
+		return error_errno(err, "cannot write into '%s'", p->dir);
+	if (fd_write_all(fd, str_of(HIDE_ALL), fresh, err) < 0)
+		return -1;
+	return rename(fresh, ignore) == 0 ? 0 : error_errno(err, "cannot make '%s'", ignore);
 }
 
 int folder_make(struct arena *a, struct pool *p, struct error *err)
 {
 	const char *marker = path_join(a, p->dir, POOL_MARKER);
+	bool hidden = !is_inside(p) || is_hidden(a, p);
 	int fd;
 
-	if (path_exists(marker))
+	if (path_exists(marker) && hidden)
 		return 0;
-	if (path_mkdirs(p->dir, err) < 0 || exclude(a, p, err) < 0)
+	if (path_mkdirs(p->dir, err) < 0 || (!hidden && hide(a, p, err) < 0))
 		return -1;
 	fd = open(marker, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)

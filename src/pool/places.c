@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -105,32 +106,50 @@ int places_read(
 	return 0;
 }
 
-/* `pid 123`, as the agents' own tools write it: the number, or 0. */
-static pid_t pid_in(const char *text)
+/* The number of a `pid 123`, `pid: 123` or `pid=123` that begins here; 0: there is none. */
+static pid_t pid_at(const char *text, const char *at)
 {
-	const char *at = strstr(text, "pid");
+	const char *digits = at + strlen("pid");
+	char *end;
 	long pid;
 
-	if (!at)
+	if (at > text && (isalnum((unsigned char)at[-1]) || strchr("-_.", at[-1])))
 		return 0;
-	at += strcspn(at, "0123456789\n");
-	pid = strtol(at, NULL, 10);
+	digits += strspn(digits, " :=#");
+	if (digits == at + strlen("pid") || !isdigit((unsigned char)*digits))
+		return 0;
+	pid = strtol(digits, &end, 10);
+	if (isalnum((unsigned char)*end) || (strchr("-_", *end) && *end))
+		return 0;
 	return pid > 0 && pid < INT_MAX ? (pid_t)pid : 0;
+}
+
+/* It names processes, as the agents' own tools do, and none of them lives. */
+static bool names_the_dead(const char *text)
+{
+	struct proc_info info;
+	bool any = false;
+
+	for (const char *at = text; (at = strstr(at, "pid")); at++) {
+		pid_t pid = pid_at(text, at);
+
+		if (pid && proc_info(pid, &info))
+			return false;
+		any = any || pid;
+	}
+	return any;
 }
 
 bool lock_is_dead(struct arena *a, const struct place *at)
 {
-	struct proc_info info;
 	struct stat st;
-	pid_t pid;
 
 	if (!at->locked)
 		return false;
 	if (strcmp(at->locked, "initializing") == 0)
 		return stat(path_join(a, at->admin, "locked"), &st) == 0 &&
 		       clock_now() - st.st_mtime > INITIALIZING_S;
-	pid = pid_in(at->locked);
-	return pid && !proc_info(pid, &info);
+	return names_the_dead(at->locked);
 }
 
 int place_of(struct arena *a, struct pool *p, const char *path, struct place *out, bool *found,

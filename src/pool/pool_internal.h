@@ -161,13 +161,26 @@ int pool_keep(struct arena *a, struct pool *p, const struct allocation *of, bool
 int work_keep(struct arena *a, struct pool *p, const char *path, enum keep_reason *why,
 	const char **text, struct error *err);
 
+/*
+ * What is lost with the git folder of a worktree whose own folder is not there, or is a worktree no
+ * more: a lock, an operation in progress, staged files, commits of a detached HEAD, repositories of
+ * submodules. `confirmed`: the lock alone.
+ */
+int admin_keep(struct arena *a, struct pool *p, const struct place *at, bool confirmed,
+	enum keep_reason *why, const char **text, struct error *err);
+
 /* ---- remains.c ---- */
 
-/* *foreign: the first file below `path` that is neither ignored nor as `commit` has it (or a
- * beginning of that: a checkout was cut off there); NULL: there is nothing of value. `path` need
- * not be a worktree any more. */
-int remains_look(struct arena *a, struct pool *p, const char *path, const char *commit,
+/* *foreign: the first file below `path` that is neither ignored nor as `commit` has it, or a folder
+ * with a repository of its own; NULL: there is nothing of value. `path` need not be a worktree any
+ * more. `cut`: a checkout may have been killed there, so that of one file the end may be missing.
+ */
+int remains_look(struct arena *a, struct pool *p, const char *path, const char *commit, bool cut,
 	const char **foreign, struct error *err);
+/* *changed: a file of the work tree that is not as its HEAD has it, also when git was told not to
+ * look at it; NULL: none. `git_dir` NULL: git finds it. */
+int hidden_look(struct arena *a, struct pool *p, const char *path, const char *git_dir,
+	const char **changed, struct error *err);
 
 /* ---- trash.c: folders on their way out ---- */
 

@@ -53,14 +53,15 @@ static const char *nested_in(const struct place *list, size_t n, const char *pat
 
 /* A folder that was half removed: git's side, or its own pointer, is gone already. */
 static int keep_remains(struct arena *a, struct pool *p, const struct allocation *of,
-	bool confirmed, enum keep_reason *why, const char **text, struct error *err)
+	const char *folder, bool confirmed, enum keep_reason *why, const char **text,
+	struct error *err)
 {
 	const char *foreign, *commit;
 
 	if (branch_commit(a, p, of, &commit, err) < 0)
 		return -1;
 	foreign = commit ? NULL : ".";
-	if (commit && remains_look(a, p, of->path, commit, &foreign, err) < 0)
+	if (commit && remains_look(a, p, folder, commit, false, &foreign, err) < 0)
 		return -1;
 	if (!foreign || confirmed)
 		return 0;
@@ -82,9 +83,9 @@ static int keep_by_place(struct arena *a, struct pool *p, const struct allocatio
 		places_read(a, p->common, &list, &n, err) < 0)
 		return -1;
 	if (own.reason == OWNED_POINTER_MISSING && !is_there(path_join(a, of->path, ".git")))
-		return keep_remains(a, p, of, confirmed, why, text, err);
+		return keep_remains(a, p, of, of->path, confirmed, why, text, err);
 	if (own.reason == OWNED_OK && !path_exists(own.actual))
-		return keep_remains(a, p, of, confirmed, why, text, err);
+		return keep_remains(a, p, of, of->path, confirmed, why, text, err);
 	if (own.reason != OWNED_OK)
 		return keep(why, KEEP_FOREIGN, text,
 			arena_printf(a, "'%s' is not a worktree of '%s' (%s)", of->path, p->repo,
@@ -128,6 +129,26 @@ static bool has_admin(struct arena *a, const char *path)
 	return worktree_pointer(a, path, &to, &text) && to && path_exists(to);
 }
 
+/* There is no worktree, or one no more; git may still know one. */
+static int keep_by_admin(struct arena *a, struct pool *p, const struct allocation *of,
+	bool confirmed, enum keep_reason *why, const char **text, struct error *err)
+{
+	struct place at;
+	bool found;
+
+	if (place_of(a, p, of->path, &at, &found, err) < 0)
+		return -1;
+	return found ? admin_keep(a, p, &at, confirmed, why, text, err) : 0;
+}
+
+static int keep_gone(struct arena *a, struct pool *p, const struct allocation *of, bool confirmed,
+	enum keep_reason *why, const char **text, struct error *err)
+{
+	if (keep_by_move(a, p, of, why, text, err) < 0)
+		return -1;
+	return *why ? 0 : keep_by_admin(a, p, of, confirmed, why, text, err);
+}
+
 int pool_keep(struct arena *a, struct pool *p, const struct allocation *of, bool confirmed,
 	enum keep_reason *why, const char **text, struct error *err)
 {
@@ -138,12 +159,14 @@ int pool_keep(struct arena *a, struct pool *p, const struct allocation *of, bool
 	if (*why)
 		return 0;
 	if (!is_there(of->path))
-		return keep_by_move(a, p, of, why, text, err);
+		return keep_gone(a, p, of, confirmed, why, text, err);
 	if (keep_by_place(a, p, of, confirmed, why, text, err) < 0)
 		return -1;
-	if (*why || confirmed || !has_admin(a, of->path))
+	if (*why)
 		return 0;
-	return work_keep(a, p, of->path, why, text, err);
+	if (!has_admin(a, of->path))
+		return keep_by_admin(a, p, of, confirmed, why, text, err);
+	return confirmed ? 0 : work_keep(a, p, of->path, why, text, err);
 }
 
 static int refuse(enum keep_reason why, const char *text, struct error *err)
@@ -169,7 +192,11 @@ static int look_again(struct arena *a, struct pool *p, const struct allocation *
 	if (who)
 		return keep(why, KEEP_LIVE, text,
 			arena_printf(a, "'%s' is at work: %s", of->path, who));
-	return of->confirmed ? 0 : work_keep(a, p, trash, why, text, err);
+	if (of->confirmed)
+		return 0;
+	if (has_admin(a, trash))
+		return work_keep(a, p, trash, why, text, err);
+	return keep_remains(a, p, of, trash, false, why, text, err);
 }
 
 static int put_back(struct arena *a, struct pool *p, struct allocation *of, const char *trash,
@@ -228,20 +255,34 @@ static int find_admin(struct arena *a, struct pool *p, const struct allocation *
 	return 0;
 }
 
-/* The folder has its trash name, or is not there at all. */
+/* The folder has its trash name, or is not there at all. `resumed`: after the death of who began
+ * it, who may have got so far that git has forgotten it. */
 static int second_phase(struct arena *a, struct pool *p, struct allocation *of, const char *trash,
-	struct error *err)
+	bool resumed, struct error *err)
 {
 	enum keep_reason why = KEEP_NOTHING;
 	const char *text = NULL, *admin;
 
 	if (find_admin(a, p, of, trash, &admin, err) < 0)
 		return -1;
-	if (is_there(trash) && admin && look_again(a, p, of, trash, &why, &text, err) < 0)
+	if (is_there(trash) && (admin || !resumed) &&
+		look_again(a, p, of, trash, &why, &text, err) < 0)
+		return -1;
+	if (!why && admin && !has_admin(a, trash) &&
+		keep_by_admin(a, p, of, of->confirmed, &why, &text, err) < 0)
 		return -1;
 	if (why)
 		return put_back(a, p, of, trash, err) < 0 ? -1 : refuse(why, text, err);
 	return finish(a, p, of, admin, trash, err);
+}
+
+/* What an earlier removal left under the name, with a record that has been lost since. */
+static int check_trash(struct arena *a, const char *trash, struct error *err)
+{
+	return is_there(trash) && has_admin(a, trash)
+		       ? error_set(err, ERR_STATE,
+				 "'%s' is in the way: a worktree that is half removed", trash)
+		       : 0;
 }
 
 static int first_phase(struct arena *a, struct pool *p, struct allocation *of, const char *trash,
@@ -249,7 +290,7 @@ static int first_phase(struct arena *a, struct pool *p, struct allocation *of, c
 {
 	CLEANUP(lock_drop) struct lock *lock = NULL;
 
-	if (admin_lock(p, &lock, err) < 0)
+	if (admin_lock(p, &lock, err) < 0 || check_trash(a, trash, err) < 0)
 		return -1;
 	of->state = ALLOCATION_REMOVING;
 	record_claim(a, of);
@@ -271,7 +312,7 @@ int pool_remove(
 	of->confirmed = confirmed;
 	if (first_phase(a, p, of, trash, err) < 0)
 		return -1;
-	return second_phase(a, p, of, trash, err);
+	return second_phase(a, p, of, trash, false, err);
 }
 
 int remove_resume(struct arena *a, struct pool *p, struct allocation *of, struct error *err)
@@ -281,5 +322,5 @@ int remove_resume(struct arena *a, struct pool *p, struct allocation *of, struct
 	/* Not begun: whoever wanted it may say so again. */
 	if (is_there(of->path) && !is_there(trash))
 		return put_back(a, p, of, trash, err);
-	return second_phase(a, p, of, trash, err);
+	return second_phase(a, p, of, trash, true, err);
 }

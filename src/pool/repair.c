@@ -85,7 +85,7 @@ static int look_for_foreign(struct arena *a, struct pool *p, const struct alloca
 		return -1;
 	if (!commit) /* nothing to compare with: all of it is somebody's */
 		*foreign = ".";
-	return commit ? remains_look(a, p, of->path, commit, foreign, err) : 0;
+	return commit ? remains_look(a, p, of->path, commit, true, foreign, err) : 0;
 }
 
 static int forget(struct arena *a, struct pool *p, const struct allocation *of, struct error *err)

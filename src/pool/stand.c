@@ -50,26 +50,33 @@ static int check_elsewhere(
 
 /* ---- admin folders without a worktree ---- */
 
-/* Nothing but this HEAD may hold its commits. */
-static int check_detached(
-	struct arena *a, struct pool *p, const struct place *at, struct error *err)
+/* Another's, and the folder around it is gone too: its disk may be. */
+static bool is_away(struct arena *a, const struct allocation *of, const struct place *at)
 {
-	const char *const args[] = {"rev-list", "-n", "1", at->commit, "--not", "--remotes",
-		"--branches", "--tags", NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	int status;
+	return !is_same(at->path, of->path) && !path_exists(arena_dup(a, path_dir(at->path)));
+}
 
-	if (at->branch || !*at->commit)
-		return 0;
-	if (pool_git(p, NULL, args, &out, &status, err) < 0)
+static int check_place(struct arena *a, struct pool *p, const struct allocation *of,
+	const struct place *at, struct error *err)
+{
+	enum keep_reason why;
+	const char *text;
+
+	if (admin_keep(a, p, at, false, &why, &text, err) < 0)
 		return -1;
-	if (status == 0 && out.len)
+	if (why == KEEP_LOCKED)
 		return error_set(err, ERR_STATE,
-			"'%s' is gone, and commit %.12s is in nothing else: save it with 'git "
-			"branch "
-			"NAME %.12s', then run 'git worktree prune'",
-			at->path, at->commit, at->commit);
-	(void)a;
+			"%s: if it will not come back, run 'git worktree unlock' and 'git worktree "
+			"prune'",
+			text);
+	if (why)
+		return error_set(err, ERR_STATE,
+			"%s: if it will not come back, run 'git worktree prune'", text);
+	if (is_away(a, of, at))
+		return error_set(err, ERR_STATE,
+			"branch '%s' is checked out in '%s', which is not there, nor is the folder "
+			"around it: if it will not come back, run 'git worktree prune'",
+			at->branch, at->path);
 	return 0;
 }
 
@@ -78,12 +85,6 @@ static int drop_place(struct arena *a, struct pool *p, const struct allocation *
 {
 	const char *moved;
 
-	if (at->locked && !lock_is_dead(a, at))
-		return error_set(err, ERR_STATE,
-			"'%s' is gone, but its registration is locked%s%s: if it will not come "
-			"back, "
-			"run 'git worktree unlock' and 'git worktree prune'",
-			at->path, *at->locked ? ": " : "", at->locked);
 	if (place_moved(a, p, at->path, at->branch ? at->branch : "", &moved, err) < 0)
 		return -1;
 	if (moved)
@@ -91,9 +92,7 @@ static int drop_place(struct arena *a, struct pool *p, const struct allocation *
 			"'%s' has been moved to '%s': run 'git worktree repair %s' there, or move "
 			"it back",
 			at->path, moved, moved);
-	if (check_detached(a, p, at, err) < 0)
-		return -1;
-	if (admin_drop(a, p, of, at->admin, err) < 0)
+	if (check_place(a, p, of, at, err) < 0 || admin_drop(a, p, of, at->admin, err) < 0)
 		return -1;
 	return trash_delete(trash_admin_path(a, p, of->path), err);
 }
@@ -141,7 +140,7 @@ static int clear_remains(struct arena *a, struct pool *p, const struct allocatio
 
 	if (is_empty(of->path))
 		return 0;
-	if (commit && remains_look(a, p, of->path, commit, &foreign, err) < 0)
+	if (commit && remains_look(a, p, of->path, commit, false, &foreign, err) < 0)
 		return -1;
 	if (foreign)
 		return error_set(err, ERR_STATE,

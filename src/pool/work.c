@@ -1,9 +1,8 @@
-#include <dirent.h>
 #include <sys/stat.h>
 #include "src/base/path.h"
-#include "src/pool/pool_internal.h"
+#include "src/pool/work.h"
 
-enum { MODULES_DEEP = 8 };
+enum { ARGS_MAX = 24 };
 
 const char *keep_word(enum keep_reason r)
 {
@@ -22,137 +21,146 @@ const char *keep_word(enum keep_reason r)
 	return words[r];
 }
 
-struct look {
-	struct arena *arena;
-	struct pool *pool;
-	const char *path, *admin;
-	const char *home; /* its path as git knows it */
-	bool moved;       /* that is not `path`: it has its trash name */
-	enum keep_reason *why;
-	const char **text;
-	struct error *err;
-};
-
-static int keep(struct look *l, enum keep_reason why, const char *text)
+int look_keep(struct look *l, enum keep_reason why, const char *text)
 {
 	*l->why = why;
 	*l->text = text;
 	return 0;
 }
 
-/* Git's own refusal is no fault of ours: nobody knows, so it stays. */
-static int unsure(struct look *l, struct str said)
+int look_unsure(struct look *l, struct str said)
 {
 	struct str rest = str_trim(said), line = {0};
 
 	(void)str_line(&rest, &line);
-	return keep(l, KEEP_UNSURE,
+	return look_keep(l, KEEP_UNSURE,
 		arena_printf(l->arena, "git cannot tell what is in '%s': %.*s", l->path,
 			(int)line.n, line.n ? line.p : ""));
 }
 
+int look_git(
+	struct look *l, const struct tree *t, const char *const *args, struct buf *out, int *status)
+{
+	const char *argv[ARGS_MAX + 1];
+	size_t n = 0;
+
+	if (t->git_dir) {
+		argv[n++] = arena_printf(l->arena, "--git-dir=%s", t->git_dir);
+		argv[n++] = arena_printf(l->arena, "--work-tree=%s", t->files);
+	}
+	for (size_t i = 0; args[i] && n < ARGS_MAX; i++)
+		argv[n++] = args[i];
+	argv[n] = NULL;
+	return pool_git(l->pool, t->files, argv, out, status, l->err);
+}
+
 /* ---- not committed ---- */
 
-/* `args` lists what has changed. */
-static int look_at_changes(struct look *l, const char *const *args)
+/* A submodule knows where its files should be: under another name git cannot ask it. Each is looked
+ * at by itself then. */
+static int look_at_status(struct look *l, const struct tree *t)
 {
+	const char *const args[] = {"status", "--porcelain", "--untracked-files=normal",
+		l->moved || t->git_dir ? "--ignore-submodules=all" : "--ignore-submodules=none",
+		"--no-renames", NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct str rest, line;
 	int status;
 
-	if (pool_git(l->pool, l->path, args, &out, &status, l->err) < 0)
+	if (look_git(l, t, args, &out, &status) < 0)
 		return -1;
 	rest = buf_str(&out);
 	if (status != 0)
-		return unsure(l, rest);
+		return look_unsure(l, rest);
 	if (!str_line(&rest, &line))
 		return 0;
 	utf8_mend(&out);
-	return keep(l, KEEP_UNCOMMITTED,
-		arena_printf(l->arena, "there are uncommitted changes in '%s': '%.*s'%s", l->path,
+	return look_keep(l, KEEP_UNCOMMITTED,
+		arena_printf(l->arena, "there are uncommitted changes in '%s': '%.*s'%s", t->files,
 			(int)line.n, line.p, str_trim(rest).n ? " and more" : ""));
 }
 
-/* A submodule knows where its files should be: under another name git cannot ask it. Then
- * look_at_module() does. */
-static int look_at_status(struct look *l)
+static int look_at_operation(struct look *l, const struct tree *t)
 {
-	const char *const args[] = {"status", "--porcelain", "--untracked-files=normal",
-		l->moved ? "--ignore-submodules=all" : "--ignore-submodules=none", "--no-renames",
-		NULL};
-
-	return look_at_changes(l, args);
-}
-
-static int look_at_operation(struct look *l)
-{
-	const char *busy = place_busy(l->arena, l->admin);
+	const char *busy = place_busy(l->arena, t->git_dir ? t->git_dir : l->admin);
 
 	if (!busy)
 		return 0;
-	return keep(l, KEEP_UNCOMMITTED,
+	return look_keep(l, KEEP_UNCOMMITTED,
 		arena_printf(l->arena, "there are uncommitted changes in '%s': a %s is in progress",
-			l->path, busy));
+			t->files, busy));
 }
 
-/* Files that git was told not to look at: `S` skip-worktree, lower case assume-unchanged. */
-static bool hides_changes(struct look *l, struct str list)
+static int look_at_hidden(struct look *l, const struct tree *t)
 {
-	for (size_t at = 0; at < list.n; at += strlen(list.p + at) + 1) {
-		char tag = list.p[at];
+	const char *changed;
 
-		if (tag >= 'a' && tag <= 'z')
-			return true;
-		if (tag == 'S' && path_exists(path_join(l->arena, l->path, list.p + at + 2)))
-			return true;
-	}
-	return false;
-}
-
-static int look_at_hidden(struct look *l)
-{
-	static const char *const args[] = {"ls-files", "-v", "-z", NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	const char *foreign;
-
-	if (pool_git(l->pool, l->path, args, &out, NULL, l->err) < 0)
+	if (hidden_look(l->arena, l->pool, t->files, t->git_dir, &changed, l->err) < 0)
 		return -1;
-	if (!hides_changes(l, buf_str(&out)))
+	if (!changed)
 		return 0;
-	if (remains_look(l->arena, l->pool, l->path, "HEAD", &foreign, l->err) < 0)
-		return -1;
-	if (!foreign)
-		return 0;
-	return keep(l, KEEP_UNCOMMITTED,
+	return look_keep(l, KEEP_UNCOMMITTED,
 		arena_printf(l->arena,
 			"there are uncommitted changes in '%s': '%s', which git was told not to "
 			"look at",
-			l->path, foreign));
+			t->files, changed));
+}
+
+static int look_at_index(struct look *l, const struct tree *t)
+{
+	static const char *const args[] = {"ls-files", "-s", "-v", "-z", NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct links links;
+	int status;
+
+	if (look_git(l, t, args, &out, &status) < 0)
+		return -1;
+	if (status != 0)
+		return look_unsure(l, buf_str(&out));
+	links_look(l->arena, t->files, buf_str(&out), &links);
+	if (links.file)
+		return look_keep(l, KEEP_UNCOMMITTED,
+			arena_printf(l->arena,
+				"there are uncommitted changes in '%s': '%s', in the folder of a "
+				"submodule that is not there",
+				t->files, links.file));
+	return links.hidden ? look_at_hidden(l, t) : 0;
+}
+
+int look_at_tree(struct look *l, const struct tree *t)
+{
+	static int (*const looks[])(struct look *, const struct tree *) = {
+		look_at_operation, look_at_status, look_at_index};
+
+	for (size_t i = 0; i < COUNT(looks) && *l->why == KEEP_NOTHING; i++)
+		if (looks[i](l, t) < 0)
+			return -1;
+	return 0;
 }
 
 /* ---- not anywhere else ---- */
 
-/* A line of output: a commit that nothing else has. */
-static int look_at_commits(struct look *l, const char *const *args, const char *where)
+int look_at_commits(
+	struct look *l, const struct tree *t, const char *const *args, const char *where)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct str rest, line;
 	int status;
 
-	if (pool_git(l->pool, l->path, args, &out, &status, l->err) < 0)
+	if (look_git(l, t, args, &out, &status) < 0)
 		return -1;
 	rest = buf_str(&out);
 	if (status != 0)
-		return unsure(l, rest);
+		return look_unsure(l, rest);
 	if (!str_line(&rest, &line))
 		return 0;
-	return keep(l, KEEP_UNPUSHED,
+	return look_keep(l, KEEP_UNPUSHED,
 		arena_printf(l->arena,
 			"there are unpushed commits in '%s': %.*s is on no remote and %s", l->path,
 			(int)(line.n > 12 ? 12 : line.n), line.p, where));
 }
 
-static int look_at_branch(struct look *l)
+static int look_at_branch(struct look *l, const struct tree *t)
 {
 	struct place at;
 	const char *args[] = {"rev-list", "-n", "1", "HEAD", "--glob=refs/worktree", "--not",
@@ -160,99 +168,17 @@ static int look_at_branch(struct look *l)
 
 	place_look(l->arena, l->admin, &at);
 	if (!at.branch)
-		return look_at_commits(l, args, "in no branch");
+		return look_at_commits(l, t, args, "in no branch");
 	args[7] = arena_printf(l->arena, "--exclude=%s", at.branch);
 	args[8] = "--branches";
-	return look_at_commits(l, args, "in no other branch");
-}
-
-/* Where the files of a submodule's repository are now; NULL: it has none here. */
-static int files_of(struct look *l, const char *dir, const char **tree)
-{
-	const char *const args[] = {arena_printf(l->arena, "--git-dir=%s", dir),
-		arena_printf(l->arena, "--work-tree=%s", dir), "config", "core.worktree", NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct error ignored;
-	int status;
-	char *at;
-
-	*tree = NULL;
-	if (pool_git(l->pool, l->path, args, &out, &status, l->err) < 0)
-		return -1;
-	if (status != 0)
-		return 0;
-	at = path_join(l->arena, dir, arena_dup(l->arena, str_trim(buf_str(&out))));
-	if (port_path(l->arena, at, &at, &ignored) < 0 || !path_beneath(l->home, at))
-		return 0;
-	at = arena_printf(l->arena, "%s%s", l->path, at + strlen(l->home));
-	*tree = path_exists(path_join(l->arena, at, ".git")) ? at : NULL;
-	return 0;
-}
-
-static int look_at_files_of(struct look *l, const char *dir)
-{
-	const char *tree,
-		*args[] = {arena_printf(l->arena, "--git-dir=%s", dir), NULL, "-C", NULL, "status",
-			"--porcelain", "--untracked-files=normal", "--ignore-submodules=all", NULL};
-
-	if (!l->moved)
-		return 0; /* git has asked it already */
-	if (files_of(l, dir, &tree) < 0)
-		return -1;
-	if (!tree)
-		return 0;
-	args[1] = arena_printf(l->arena, "--work-tree=%s", tree);
-	args[3] = tree;
-	return look_at_changes(l, args);
-}
-
-/* The repositories of its submodules lie in the admin folder, and go with it. */
-static int look_at_module(struct look *l, const char *dir, unsigned deep);
-
-static int look_below(struct look *l, const char *dir, unsigned deep)
-{
-	struct dirent **names;
-	int n = scandir(dir, &names, NULL, alphasort), rc = 0;
-
-	for (int i = 0; i < n; i++) {
-		if (rc == 0 && *l->why == KEEP_NOTHING && names[i]->d_name[0] != '.')
-			rc = look_at_module(l, path_join(l->arena, dir, names[i]->d_name), deep);
-		free(names[i]);
-	}
-	if (n >= 0)
-		free(names);
-	return rc;
-}
-
-static int look_at_module(struct look *l, const char *dir, unsigned deep)
-{
-	const char *const args[] = {arena_printf(l->arena, "--git-dir=%s", dir),
-		arena_printf(l->arena, "--work-tree=%s", dir), "rev-list", "-n", "1", "--all",
-		"HEAD", "--not", "--remotes", NULL};
-	struct stat st;
-
-	if (stat(dir, &st) < 0 || !S_ISDIR(st.st_mode) || deep > MODULES_DEEP)
-		return 0;
-	if (!path_exists(path_join(l->arena, dir, "HEAD")))
-		return look_below(l, dir, deep + 1);
-	if (look_at_commits(l, args, "only in its submodule") < 0)
-		return -1;
-	if (!*l->why && look_at_files_of(l, dir) < 0)
-		return -1;
-	return *l->why ? 0 : look_below(l, path_join(l->arena, dir, "modules"), deep + 1);
-}
-
-static int look_at_modules(struct look *l)
-{
-	return look_below(l, path_join(l->arena, l->admin, "modules"), 0);
+	return look_at_commits(l, t, args, "in no other branch");
 }
 
 int work_keep(struct arena *a, struct pool *p, const char *path, enum keep_reason *why,
 	const char **text, struct error *err)
 {
-	static int (*const looks[])(struct look *) = {
-		look_at_operation, look_at_status, look_at_hidden, look_at_branch, look_at_modules};
 	struct look l = {.arena = a, .pool = p, .path = path, .why = why, .text = text, .err = err};
+	const struct tree t = {.files = path};
 	const char *pointer;
 	struct place at;
 	char *admin;
@@ -260,15 +186,15 @@ int work_keep(struct arena *a, struct pool *p, const char *path, enum keep_reaso
 	*why = KEEP_NOTHING;
 	*text = NULL;
 	if (!worktree_pointer(a, path, &admin, &pointer) || !admin || !path_exists(admin))
-		return keep(&l, KEEP_UNSURE,
+		return look_keep(&l, KEEP_UNSURE,
 			arena_printf(
 				a, "'%s' is a worktree no more: its git folder is gone", path));
 	place_look(a, admin, &at);
-	l.admin = admin;
+	l.admin = path_settle(a, admin);
 	l.home = at.path ? at.path : path;
 	l.moved = strcmp(l.home, path) != 0;
-	for (size_t i = 0; i < COUNT(looks) && *why == KEEP_NOTHING; i++)
-		if (looks[i](&l) < 0)
-			return -1;
-	return 0;
+	if (look_at_tree(&l, &t) < 0 || (!*why && look_at_branch(&l, &t) < 0) ||
+		(!*why && look_at_modules(&l, l.admin) < 0))
+		return -1;
+	return *why ? 0 : look_at_nested(&l);
 }
