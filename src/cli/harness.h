@@ -26,7 +26,6 @@ int harness_run(struct invocation *in, struct error *err);
 int harness_check(struct invocation *in, struct error *err);
 
 /* The models of the repository around, where it has some, else the shipped ones. */
-int harness_registry(struct invocation *in, struct model_registry *out, struct error *err);
 /* A line with it; frees nothing. */
 void harness_put(struct invocation *in, const json *j);
 void harness_put_text(json *object, const char *key, const char *text); /* null for NULL */

@@ -2,6 +2,7 @@
 #include "src/base/path.h"
 #include "src/cli/harness.h"
 #include "src/cli/places.h"
+#include "src/cli/registry.h"
 #include "src/harness/load.h"
 
 /* A file with one pipeline in it, or the name of one in the folder of resources. */
@@ -27,18 +28,6 @@ static int find_pipeline(struct invocation *in, const struct pipeline **out, str
 		return error_set(err, ERR_INPUT, "'%.400s' has %zu pipelines, not one", word,
 			r->n_pipelines);
 	return error_set(err, ERR_INPUT, "there is no pipeline '%.100s' in '%.400s'", word, dir);
-}
-
-int harness_registry(struct invocation *in, struct model_registry *out, struct error *err)
-{
-	const char *file = NULL;
-	struct error ignored;
-	char *repo;
-
-	if (repo_root(in->arena, NULL, &repo, &ignored) == 0 &&
-		models_file(in->arena, repo, &file, err) < 0)
-		return -1;
-	return models_load(in->arena, file, out, err);
 }
 
 /* The model that a harness of the chain is asked for. */
@@ -131,7 +120,7 @@ int harness_check(struct invocation *in, struct error *err)
 	struct model_registry r;
 	struct load l;
 
-	if (find_pipeline(in, &q.pipeline, err) < 0 || harness_registry(in, &r, err) < 0)
+	if (find_pipeline(in, &q.pipeline, err) < 0 || registry_open(in->arena, &r, err) < 0)
 		return -1;
 	q.registry = &r;
 	/* A check alone leaves nothing behind, unless it is said where. */

@@ -1,5 +1,6 @@
 #include "src/base/path.h"
 #include "src/cli/harness.h"
+#include "src/cli/registry.h"
 #include "src/cli/interrupt.h"
 #include "src/cli/places.h"
 #include "src/harness/load.h"
@@ -25,7 +26,7 @@ static int read_model(
 	*id = NULL;
 	if (!given)
 		return 0;
-	if (harness_registry(in, &r, err) < 0)
+	if (registry_open(in->arena, &r, err) < 0)
 		return -1;
 	m.entry = models_find(&r, given);
 	m.alias = m.entry;

@@ -1,6 +1,8 @@
 #include "src/cli/models.h"
+#include "src/cli/subcommands.h"
 #include "src/base/clock.h"
 #include "src/cli/places.h"
+#include "src/cli/registry.h"
 
 static const struct option_spec options[] = {
 	ARTIFACTS_OPTION,
@@ -23,13 +25,8 @@ static const struct option_spec options[] = {
 int models_registry(struct invocation *in, struct model_registry *out, struct error *err)
 {
 	const char *file = in->args->value[MODELS_REGISTRY];
-	struct error ignored;
-	char *repo;
 
-	if (!file && repo_root(in->arena, NULL, &repo, &ignored) == 0 &&
-		models_file(in->arena, repo, &file, err) < 0)
-		return -1;
-	return models_load(in->arena, file, out, err);
+	return file ? models_load(in->arena, file, out, err) : registry_open(in->arena, out, err);
 }
 
 int models_pipeline(struct invocation *in, const struct pipeline **out, struct error *err)
@@ -140,43 +137,24 @@ static int run_list(struct invocation *in, struct error *err)
 
 /* ---- the parts ---- */
 
-#define OPTION(k) (1U << (k))
 enum { COMMON = OPTION(MODELS_REGISTRY) | OPTION(MODELS_JSON) };
 
-static const struct {
-	const char *name;
-	int (*run)(struct invocation *in, struct error *err);
-	unsigned options, max_words;
-} parts[] = {
-	{"list", run_list, COMMON, 1},
+static const struct subcommand parts[] = {
+	{"list", run_list, COMMON, 0, 0},
 	{"resolve", models_resolve,
 		COMMON | OPTION(MODELS_PIPELINE) | OPTION(RESOURCES) | OPTION(ARTIFACTS) |
 			OPTION(MODELS_ISSUE),
-		MAX_WORDS},
+		0, MAX_WORDS},
 	{"bump-plan", models_bump,
 		COMMON | OPTION(MODELS_PIPELINE) | OPTION(RESOURCES) | OPTION(MODELS_STAGES) |
 			OPTION(MODELS_DRY_RUN),
-		1},
+		0, 0},
+	{0},
 };
-
-static int check_usage(const struct invocation *in, size_t k, struct error *err)
-{
-	for (size_t i = 0; options[i].name; i++)
-		if (in->args->value[i] && !(parts[k].options & OPTION(i)))
-			return error_set(err, ERR_USAGE, "'models %s' has no option '--%s'",
-				parts[k].name, options[i].name);
-	if (in->args->n > parts[k].max_words)
-		return error_set(err, ERR_USAGE, "too many words after '%s'", parts[k].name);
-	return 0;
-}
 
 static int run(struct invocation *in, struct error *err)
 {
-	for (size_t i = 0; i < COUNT(parts); i++)
-		if (strcmp(in->args->words[0], parts[i].name) == 0)
-			return check_usage(in, i, err) < 0 ? -1 : parts[i].run(in, err);
-	return error_set(err, ERR_USAGE,
-		"unknown subcommand '%.60s': one of list, resolve, bump-plan", in->args->words[0]);
+	return subcommand_run(&verb_models, parts, in, err);
 }
 
 const struct verb verb_models = {

@@ -1,5 +1,6 @@
 #include "src/cli/resources.h"
 #include "src/cli/places.h"
+#include "src/cli/subcommands.h"
 static const struct option_spec options[] = {
 	ARTIFACTS_OPTION,
 	RESOURCES_OPTION,
@@ -31,10 +32,19 @@ int resources_good(struct invocation *in, struct resources *r, struct error *err
 {
 	if (load(in, in->args->value[RESOURCES], r, err) < 0)
 		return -1;
-	if (!r->n_faults)
-		return 0;
-	*err = r->faults[0];
-	return -1;
+	return resources_fault(r, err);
+}
+
+int resources_any(struct invocation *in, struct resources *r, struct error *err)
+{
+	char *dir;
+
+	*r = (struct resources){0};
+	if (in->args->value[RESOURCES])
+		return resources_good(in, r, err);
+	if (resources_folder(in->arena, NULL, NULL, &dir, err) < 0)
+		return -1;
+	return dir ? resources_need(in->arena, dir, r, err) : 0;
 }
 
 static void put(struct invocation *in, const json *j)
@@ -111,7 +121,7 @@ static int run_check(struct invocation *in, struct error *err)
 	const char *given = in->args->n > 1 ? in->args->words[1] : in->args->value[RESOURCES];
 	struct resources r;
 
-	if (load(in, given, &r, err) < 0)
+	if (load(in, given, &r, err) < 0 || resources_check_models(in, &r, err) < 0)
 		return -1;
 	if (in->args->value[JSON]) {
 		CLEANUP(json_free) json *j = check_json(&r);
@@ -166,8 +176,6 @@ static int run_resolve(struct invocation *in, struct error *err)
 	struct parallelism n;
 	struct resources r;
 
-	if (in->args->n < 2)
-		return error_set(err, ERR_USAGE, "resources resolve: which pipeline");
 	if (resources_good(in, &r, err) < 0)
 		return -1;
 	p = resources_pipeline(&r, in->args->words[1]);
@@ -185,34 +193,17 @@ static int run_resolve(struct invocation *in, struct error *err)
 	return 0;
 }
 
-#define OPTION(k) (1U << (k))
-
-static const struct {
-	const char *name;
-	int (*run)(struct invocation *in, struct error *err);
-	unsigned options;
-} parts[] = {
-	{"check", run_check, OPTION(RESOURCES) | OPTION(JSON)},
-	{"show", resources_show, OPTION(RESOURCES) | OPTION(JSON)},
-	{"schema", run_schema, OPTION(MARKDOWN)},
-	{"resolve", run_resolve, OPTION(RESOURCES) | OPTION(JSON) | OPTION(ARTIFACTS)},
+static const struct subcommand parts[] = {
+	{"check", run_check, OPTION(RESOURCES) | OPTION(JSON), 0, 1},
+	{"show", resources_show, OPTION(RESOURCES) | OPTION(JSON), 0, 1},
+	{"schema", run_schema, OPTION(MARKDOWN), 0, 1},
+	{"resolve", run_resolve, OPTION(RESOURCES) | OPTION(JSON) | OPTION(ARTIFACTS), 1, 1},
+	{0},
 };
 
 static int run(struct invocation *in, struct error *err)
 {
-	for (size_t i = 0; i < COUNT(parts); i++) {
-		if (strcmp(in->args->words[0], parts[i].name) != 0)
-			continue;
-		for (size_t k = 0; options[k].name; k++)
-			if (in->args->value[k] && !(parts[i].options & OPTION(k)))
-				return error_set(err, ERR_USAGE,
-					"'resources %s' has no option '--%s'", parts[i].name,
-					options[k].name);
-		return parts[i].run(in, err);
-	}
-	return error_set(err, ERR_USAGE,
-		"unknown subcommand '%.60s': one of check, show, schema, resolve",
-		in->args->words[0]);
+	return subcommand_run(&verb_resources, parts, in, err);
 }
 
 const struct verb verb_resources = {
@@ -222,7 +213,10 @@ const struct verb verb_resources = {
 	.details =
 		"  check [DIR]         all faults, one a line as FILE:LINE:COL: TEXT, and exit "
 		"status 3; or a summary\n"
-		"  show [KIND[/NAME]]  each field with its value and where that comes from\n"
+		"  show [KIND[/NAME]]  each field with its value and where that comes from; the "
+		"pool that "
+		"there is\n"
+		"                      without a WorktreePool, too\n"
 		"  schema [KIND]       the kinds; the JSON Schema of one, or with --markdown its "
 		"fields\n"
 		"  resolve PIPELINE    how many issues it works on at one time, and why; with "
@@ -232,6 +226,6 @@ const struct verb verb_resources = {
 		"Exit status 3: a resource is refused.",
 	.options = options,
 	.min_words = 1,
-	.max_words = 2,
+	.max_words = MAX_WORDS,
 	.run = run,
 };

@@ -1,8 +1,17 @@
 #include "src/cli/resources.h"
 
+static const char built_in[] = "built in"; /* in place of a file */
+static const char default_pool[] = "apiVersion: ai-sdlc.dev/v1alpha1\nkind: WorktreePool\n"
+				   "metadata:\n  name: default\nspec: {}\n";
+
+static enum origin origin_of(const struct shown_field *f)
+{
+	return f->origin == ORIGIN_WRITTEN && f->file == built_in ? ORIGIN_DEFAULT : f->origin;
+}
+
 static char *source(struct arena *a, const struct shown_field *f)
 {
-	switch (f->origin) {
+	switch (origin_of(f)) {
 	case ORIGIN_WRITTEN:
 		return arena_printf(a, "%s:%u%s%s%s", f->file, f->line, f->why ? ", " : "",
 			f->why ? f->why : "", f->inert ? ", not acted on" : "");
@@ -37,8 +46,8 @@ static json *field_json(const struct shown_field *f)
 	json *j = json_object();
 
 	json_put(j, "value", json_copy(f->value));
-	json_put_str(j, "from", str_of(origins[f->origin]));
-	if (f->origin == ORIGIN_WRITTEN) {
+	json_put_str(j, "from", str_of(origins[origin_of(f)]));
+	if (origin_of(f) == ORIGIN_WRITTEN) {
 		resources_put_path(j, "file", f->file);
 		json_put_int(j, "line", f->line);
 	}
@@ -55,7 +64,10 @@ static json *shown_json(const struct resource_doc *doc, const struct shown *show
 
 	json_put_str(j, "kind", str_of(doc->kind->name));
 	json_put_str(j, "name", str_of(doc->name));
-	resources_put_path(j, "file", doc->file);
+	if (doc->file == built_in)
+		json_put_null(j, "file");
+	else
+		resources_put_path(j, "file", doc->file);
 	for (size_t i = 0; i < shown->n; i++)
 		json_put(fields, shown->list[i].path, field_json(&shown->list[i]));
 	json_put(j, "fields", fields);
@@ -72,26 +84,38 @@ static bool wanted(const struct invocation *in, const struct resource_doc *doc)
 	       (!slash || strcmp(slash + 1, doc->name) == 0);
 }
 
+/* How many of them were wanted. */
+static size_t show_all(struct invocation *in, const struct resources *r, json *all)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_docs; i++) {
+		CLEANUP(shown_release) struct shown shown = {0};
+
+		if (!wanted(in, &r->docs[i]))
+			continue;
+		resource_shown(in->arena, r, &r->docs[i], resources_mode(), &shown);
+		if (in->args->value[JSON])
+			json_push(all, shown_json(&r->docs[i], &shown));
+		else
+			put_shown(in, &r->docs[i], &shown);
+		n++;
+	}
+	return n;
+}
+
 int resources_show(struct invocation *in, struct error *err)
 {
 	CLEANUP(json_free) json *all = json_array();
-	struct resources r;
-	size_t n = 0;
+	struct resources r, standard;
+	size_t n;
 
-	if (resources_good(in, &r, err) < 0)
+	if (resources_any(in, &r, err) < 0 ||
+		resources_parse(in->arena, built_in, STR(default_pool), &standard, err) < 0)
 		return -1;
-	for (size_t i = 0; i < r.n_docs; i++) {
-		CLEANUP(shown_release) struct shown shown = {0};
-
-		if (!wanted(in, &r.docs[i]))
-			continue;
-		resource_shown(in->arena, &r, &r.docs[i], resources_mode(), &shown);
-		if (in->args->value[JSON])
-			json_push(all, shown_json(&r.docs[i], &shown));
-		else
-			put_shown(in, &r.docs[i], &shown);
-		n++;
-	}
+	n = show_all(in, &r, all);
+	if (!r.n_pools)
+		n += show_all(in, &standard, all);
 	if (!n && in->args->n > 1)
 		return error_set(
 			err, ERR_INPUT, "there is no resource '%.300s'", in->args->words[1]);

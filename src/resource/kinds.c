@@ -128,7 +128,9 @@ const struct resource_kind resource_kinds[] = {
 	KIND("SubscriptionPlan", subscription_plan, subscription_plan_rows, settle_plan, plans,
 		"What a harness's account pays for."),
 	KIND("DatabaseBranchPool", database_pool_spec, database_pool_rows, settle_database,
-		databases, "Branches of a database, one for each worktree."),
+		databases,
+		"Branches of a database, one for each worktree. It is read and checked; nobody "
+		"makes them."),
 	{0},
 };
 

@@ -162,6 +162,11 @@ static int by_place(const void *x, const void *y)
 	return a->col != b->col ? (a->col < b->col ? -1 : 1) : strcmp(a->text, b->text);
 }
 
+static bool same_place(const struct error *a, const struct error *b)
+{
+	return strcmp(a->file, b->file) == 0 && a->line == b->line && a->col == b->col;
+}
+
 static void finish(struct loading *l)
 {
 	for (const struct resource_kind *k = resource_kinds; k->name; k++)
@@ -204,12 +209,39 @@ int resources_parse(struct arena *a, const char *file, struct str text, struct r
 	return -1;
 }
 
+int resources_fault(const struct resources *r, struct error *err)
+{
+	size_t n;
+
+	if (!r->n_faults)
+		return 0;
+	*err = r->faults[0];
+	n = strlen(err->text);
+	if (r->n_faults > 1)
+		snprintf(err->text + n, sizeof(err->text) - n,
+			" (the first of %zu faults; 'dev-team resources check' tells them all)",
+			r->n_faults);
+	return -1;
+}
+
 int resources_need(struct arena *a, const char *dir, struct resources *out, struct error *err)
 {
-	if (resources_load(a, dir, out, err) < 0)
-		return -1;
-	if (!out->n_faults)
-		return 0;
-	*err = out->faults[0];
-	return -1;
+	return resources_load(a, dir, out, err) < 0 ? -1 : resources_fault(out, err);
+}
+
+void resources_refuse(struct arena *a, struct resources *r, const struct error *fault)
+{
+	struct error *list = arena_alloc(a, (r->n_faults + 1) * sizeof(*list));
+	size_t at = 0;
+
+	while (at < r->n_faults && by_place(&r->faults[at], fault) < 0)
+		at++;
+	for (size_t i = 0; i < r->n_faults; i++) {
+		if (same_place(&r->faults[i], fault))
+			return;
+		list[i < at ? i : i + 1] = r->faults[i];
+	}
+	list[at] = *fault;
+	r->faults = list;
+	r->n_faults++;
 }

@@ -77,6 +77,38 @@ static bool placeholders_odd(const char *p)
 	return false;
 }
 
+/* Bytes of one that can be filled in at the beginning of `text`; 0: there is none. */
+static size_t placeholder_at(const char *text)
+{
+	static const char *const known[] = {"{id}", "{issueId}", "{issueNumber}"};
+
+	for (size_t i = 0; i < COUNT(known); i++)
+		if (str_starts(str_of(text), known[i]))
+			return strlen(known[i]);
+	return 0;
+}
+
+/* Two issues on one branch would work in one worktree. */
+static void pattern(const struct rules *s, const struct resource_doc *doc, const char *p)
+{
+	size_t found = 0;
+
+	for (const char *at = p; *at; at++) {
+		if (*at != '{')
+			continue;
+		if (!placeholder_at(at)) {
+			rule_fault(s, doc, "spec.branching.pattern",
+				"'%.*s' is none of {id}, {issueId}, {issueNumber}",
+				(int)strcspn(at, "}") + 1, at);
+			return;
+		}
+		found++;
+	}
+	if (!found)
+		rule_fault(s, doc, "spec.branching.pattern",
+			"'%.200s' gives every issue the same branch: {id} must be in it", p);
+}
+
 static void branching(const struct rules *s, const struct resource_doc *doc)
 {
 	const struct pipeline *p = doc->of;
@@ -88,6 +120,8 @@ static void branching(const struct rules *s, const struct resource_doc *doc)
 		(branch_odd(p->branch_pattern) || placeholders_odd(p->branch_pattern)))
 		rule_fault(s, doc, "spec.branching.pattern",
 			"'%.200s' gives no name of a git branch", p->branch_pattern);
+	else if (p->branch_pattern)
+		pattern(s, doc, p->branch_pattern);
 }
 
 static void isolation(const struct rules *s, const struct resource_doc *doc,

@@ -28,7 +28,8 @@ static const struct row pool_spec_rows[] = {
 		POOL(root),
 		SEEN(worktree_pool_spec, root_declared),
 		.otherwise = "~/.ai-sdlc/worktrees",
-		.about = "Folder of the worktrees."},
+		.about = "Folder of the worktrees of one repository; the default has a folder "
+			 "OWNER/REPO for each."},
 	{.key = "layout",
 		.kind = ROW_SWITCH,
 		POOL(repo_local),
@@ -62,6 +63,7 @@ static const struct row pool_spec_rows[] = {
 		.form = FORM_NAME,
 		.once = true,
 		POOL(database_pools),
+		.inert = true,
 		RANGE(0, TEXTS_MAX),
 		.otherwise = "[]",
 		.about = "`DatabaseBranchPool`s; each worktree gets a branch of each."},

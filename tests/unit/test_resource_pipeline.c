@@ -239,7 +239,7 @@ static void what_a_pipeline_may_not_be(void **state)
 		{"  artifactSchemaVersion: v2\n" STAGES,
 			"6:26: 'artifactSchemaVersion' must be 'v1', not 'v2'"},
 		{"  costPolicy: {}\n" STAGES, "6:3: 'costPolicy' is not honoured: use "
-					      "'costBudget' and the stages' 'maxBudgetUsd'"},
+					      "the stages' 'maxBudgetUsd'"},
 		{"  subscriptionPlans: [x]\n" STAGES, "6:23: there is no SubscriptionPlan 'x'"},
 		{"  branching: {}\n" STAGES, "6:14: 'pattern' is missing"},
 		{"  branching: {pattern: 'a..b'}\n" STAGES,
@@ -250,10 +250,15 @@ static void what_a_pipeline_may_not_be(void **state)
 			"6:24: 'a{}' gives no name of a git branch"},
 		{"  branching: {pattern: 'a}{'}\n" STAGES,
 			"6:24: 'a}{' gives no name of a git branch"},
-		{"  branching: {pattern: x, targetBranch: -d}\n" STAGES,
-			"6:41: 'targetBranch' must be the name of a git branch, not '-d'"},
-		{"  branching: {pattern: x, targetBranch: a.lock}\n" STAGES,
-			"6:41: 'a.lock' is no name of a git branch"},
+		{"  branching: {pattern: 'feature/all'}\n" STAGES,
+			"6:24: 'feature/all' gives every issue the same branch: {id} must be in "
+			"it"},
+		{"  branching: {pattern: '{id}/{slug}'}\n" STAGES,
+			"6:24: '{slug}' is none of {id}, {issueId}, {issueNumber}"},
+		{"  branching: {pattern: '{id}', targetBranch: -d}\n" STAGES,
+			"6:46: 'targetBranch' must be the name of a git branch, not '-d'"},
+		{"  branching: {pattern: '{id}', targetBranch: a.lock}\n" STAGES,
+			"6:46: 'a.lock' is no name of a git branch"},
 	};
 
 	(void)state;
