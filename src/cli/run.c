@@ -1,3 +1,4 @@
+#include "src/base/git.h"
 #include "src/base/path.h"
 #include "src/cli/places.h"
 #include "src/cli/run_loop.h"
@@ -151,32 +152,46 @@ static bool wants_worktree(const struct args *args, const struct pipeline *p)
 	return !p->n_stages;
 }
 
+/* Where a run works. */
+struct place {
+	struct worktree_ask ask;
+	struct own_worktree own; /* path NULL: in the checkout */
+};
+
 /* From here on the run's repository is its worktree. */
-static int move_in(struct invocation *in, struct loop *l, const struct pipeline *p,
-	const char *artifacts, struct own_worktree *own, struct error *err)
+static int move_in(struct invocation *in, struct loop *l, struct place *at, struct error *err)
 {
 	const struct args *args = in->args;
 	unsigned long slots = 0;
-	struct worktree_ask ask = {.id = l->call.id,
-		.repo = l->call.repo,
-		.resources = args->value[RESOURCES],
-		.artifacts = artifacts,
-		.pipeline = p,
-		.port = getenv("PORT"),
-		.parent = args->value[PARENT]};
 
 	if (args->value[SLOTS] &&
 		read_count("slots", args->value[SLOTS], SLOTS_MAX, &slots, err) < 0)
 		return -1;
-	ask.slots = (unsigned)slots;
-	if (run_worktree(in->arena, &ask, own, err) < 0)
+	at->ask.port = getenv("PORT");
+	at->ask.parent = args->value[PARENT];
+	at->ask.slots = (unsigned)slots;
+	if (run_worktree(in->arena, &at->ask, &at->own, err) < 0)
 		return -1;
-	l->call.repo = own->path;
+	l->call.repo = at->own.path;
 	/* Scripts and scripted agents inherit it. */
-	if (setenv("PORT", arena_printf(in->arena, "%u", own->port), 1) < 0)
+	if (setenv("PORT", arena_printf(in->arena, "%u", at->own.port), 1) < 0)
 		return error_errno(err, "cannot set PORT");
-	say("dev-team: %s works in '%s', port %u", l->call.id, own->path, own->port);
+	say("dev-team: %s works in '%s', port %u", l->call.id, at->own.path, at->own.port);
 	return 0;
+}
+
+/* The machine commits what is left over: also what was there before. */
+static void warn_of_checkout(const char *repo)
+{
+	static const char *const argv[] = {"git", "status", "--porcelain", NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct git_command look = {.dir = repo, .name = "git status", .argv = argv, .limit_s = 60};
+	struct error ignored;
+
+	if (git_command(&look, &out, NULL, &ignored) == 0 && out.len)
+		say("dev-team: there are changes in '%s' that are not committed: they will go "
+		    "with the work; --worktree keeps them apart",
+			repo);
 }
 
 /* Settled when the pipeline is loaded; one of several runs leaves it to the one that began them. */
@@ -190,32 +205,42 @@ static int settle(struct invocation *in, const struct resources *all, const stru
 	return run_at_once(in->arena, NULL, all, p, artifacts, &ignored, err);
 }
 
-static int cast(struct invocation *in, struct loop *l, struct error *err)
+static int find_place(struct invocation *in, struct loop *l, struct place *at, struct error *err)
 {
 	const struct args *args = in->args;
-	struct own_worktree own = {0};
-	const struct pipeline *p;
-	const char *main_repo = l->call.repo;
 	struct resources all;
 	char *artifacts;
 
-	if (load_pipeline(in, &all, &p, err) < 0 ||
-		artifacts_folder(
-			in->arena, in->args->value[ARTIFACTS], main_repo, &artifacts, err) < 0 ||
-		settle(in, &all, p, artifacts, err) < 0)
+	at->ask = (struct worktree_ask){
+		.id = l->call.id, .repo = l->call.repo, .resources = args->value[RESOURCES]};
+	if (load_pipeline(in, &all, &at->ask.pipeline, err) < 0 ||
+		artifacts_folder(in->arena, args->value[ARTIFACTS], l->call.repo, &artifacts, err) <
+			0 ||
+		settle(in, &all, at->ask.pipeline, artifacts, err) < 0)
 		return -1;
-	if (wants_worktree(args, p) && move_in(in, l, p, artifacts, &own, err) < 0)
-		return -1;
+	at->ask.artifacts = artifacts;
+	if (wants_worktree(args, at->ask.pipeline))
+		return move_in(in, l, at, err);
+	if (hired(args))
+		warn_of_checkout(l->call.repo);
+	return 0;
+}
+
+static int cast(struct invocation *in, struct loop *l, const struct place *at, struct error *err)
+{
+	const struct args *args = in->args;
+
 	l->stage = (struct stage){.id = l->call.id,
 		.repo = l->call.repo,
 		.context_file = l->call.context_file,
 		.script = args->value[AGENTS]};
 	if (args->value[AGENTS] && agents_load(in->arena, args->value[AGENTS], &l->agents, err) < 0)
 		return -1;
-	if (hired(args) && hire(in, l, p, err) < 0)
+	if (hired(args) && hire(in, l, at->ask.pipeline, err) < 0)
 		return -1;
-	l->staff.main_repo = main_repo;
-	l->staff.port = own.port;
+	l->staff.branch = at->own.branch;
+	l->staff.main_repo = at->ask.repo;
+	l->staff.port = at->own.port;
 	return 0;
 }
 
@@ -248,12 +273,20 @@ static int lock_run(struct arena *a, const char *document, struct lock **lock, s
 static int run_one(struct invocation *in, struct error *err)
 {
 	CLEANUP(lock_drop) struct lock *lock = NULL;
+	struct place at = {0};
 	struct loop l = {0};
+	int rc;
 
-	if (resolve(in, &l, err) < 0 || lock_run(in->arena, l.call.context_file, &lock, err) < 0 ||
-		cast(in, &l, err) < 0)
+	if (resolve(in, &l, err) < 0 || lock_run(in->arena, l.call.context_file, &lock, err) < 0)
 		return -1;
-	return loop_go(&l, in->out, err);
+	rc = find_place(in, &l, &at, err);
+	if (rc == 0)
+		rc = cast(in, &l, &at, err);
+	if (rc == 0)
+		rc = loop_go(&l, in->out, err);
+	if (rc < 0 && !l.served)
+		run_worktree_undo(in->arena, &at.ask, &at.own);
+	return rc;
 }
 
 /* The options that each of several runs gets: all that were given, and a

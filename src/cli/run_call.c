@@ -32,7 +32,8 @@ static const char *const *environment(struct serving *s)
 		arena_printf(
 			s->arena, "DEV_TEAM_SECTION=%s", json_get_str(s->action, "write_section")),
 		arena_printf(s->arena, "DEV_TEAM_CONTEXT_FILE=%s", t->context_file),
-		arena_printf(s->arena, "DEV_TEAM_REPO=%s", t->repo)};
+		arena_printf(s->arena, "DEV_TEAM_REPO=%s", t->repo),
+		arena_printf(s->arena, "DEV_TEAM_BRANCH=%s", t->branch ? t->branch : "")};
 	const char *const *held = s->gate ? gate_environment(s->gate) : NULL;
 	const char **env = arena_alloc(s->arena, (COUNT(own) + t->pass.n + 3) * sizeof(*env));
 	size_t n = 0;

@@ -1,9 +1,11 @@
+#include "src/cli/cli.h"
 #include "src/cli/run_part.h"
 #include "context/file.h"
 #include "src/base/process.h"
 #include "src/machine/actions.h"
 #include "src/machine/agent_runs.h"
 #include "src/machine/agents_uses.h"
+#include "src/machine/verdict.h"
 #include "src/machine/run_script.h"
 
 static const char *id_of(const struct part *p)
@@ -59,6 +61,13 @@ static char *keep_output(const struct stage *s, struct context_file *f, struct s
 		return NULL;
 	stem = arena_printf(&f->doc.arena, "%s-agent", f->name);
 	return context_keep(f, stem, out, &path, &ignored) < 0 ? NULL : path;
+}
+
+static int keep_text(struct context_file *f, struct str text, struct error *err)
+{
+	char *path;
+
+	return context_keep(f, arena_printf(&f->doc.arena, "%s-answer", f->name), text, &path, err);
 }
 
 static int command_failed(const struct stage *s, const struct part *p,
@@ -142,27 +151,54 @@ static int play_script(const struct stage *s, const struct part *p, char *word, 
 	return take_word(&f.doc, id_of(p), word, err);
 }
 
-/* An answer that was recorded meanwhile, by the agent itself or another loop,
- * counts. */
+/* The prompt asks for it: prose that says how it went is no answer of an agent that nobody can ask.
+ */
+static bool says_word(const json *action, struct str text)
+{
+	char word[64];
+
+	return action_is_troubleshooter(action) ||
+	       (verdict_status(text, word, sizeof(word)) && action_takes(action, str_of(word)));
+}
+
+/* What cannot be taken is kept under logs/ by then, and the agent is asked again. */
+static int take_answer(struct context_file *f, const struct part *p, const struct served *served,
+	char *word, struct error *err)
+{
+	enum answer_fate fate;
+
+	if (!served->answered)
+		return context_log(f, err);
+	if (!says_word(p->action, served->text)) {
+		(void)snprintf(word, WORD_SIZE, "no result word");
+		return keep_text(f, served->text, err) < 0 ? -1 : context_log(f, err);
+	}
+	if (action_record(f, id_of(p), NULL, served->text, &fate, err) == 0)
+		return 0;
+	if (err->code != ERR_INPUT)
+		return error_prefix(err, "'%s'", id_of(p));
+	say("dev-team: '%s': %s", id_of(p), err->text);
+	(void)snprintf(word, WORD_SIZE, "refused");
+	return 0;
+}
+
+/* An answer that was recorded meanwhile, by the agent itself or another loop, counts. */
 static int record_served(const struct stage *s, const struct part *p, const struct served *served,
 	char *word, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	enum answer_fate fate;
+	char taken[WORD_SIZE] = "";
 
 	if (context_open(&f, s->context_file, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
 	(void)context_op(&f, "run");
 	agent_run_note(&f, served->note);
-	if (!served->answered) {
-		if (context_log(&f, err) < 0)
-			return -1;
-	} else if (action_record(&f, id_of(p), NULL, served->text, &fate, err) < 0) {
-		return error_prefix(err, "'%s'", id_of(p));
-	}
-	if (take_word(&f.doc, id_of(p), word, err) < 0)
+	if (take_answer(&f, p, served, word, err) < 0 ||
+		take_word(&f.doc, id_of(p), taken, err) < 0)
 		return -1;
-	if (!*word && served->how)
+	if (*taken)
+		(void)snprintf(word, WORD_SIZE, "%s", taken);
+	else if (!*word && served->how)
 		(void)snprintf(word, WORD_SIZE, "%s", served->how);
 	return 0;
 }

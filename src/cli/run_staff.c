@@ -47,6 +47,26 @@ static struct words candidates(struct arena *a, const struct serving *s)
 	return (struct words){list, n};
 }
 
+/* The skills know the branch by its usual name. */
+static struct str rename_branch(const struct serving *s, struct str text)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	const char *usual = arena_printf(s->arena, "dev-team/%s", s->staff->id);
+
+	if (!s->staff->branch || strcmp(s->staff->branch, usual) == 0)
+		return text;
+	while (text.n) {
+		size_t at = str_find(text, str_of(usual));
+
+		buf_add(&out, str_sub(text, 0, at));
+		if (at == text.n)
+			break;
+		buf_adds(&out, s->staff->branch);
+		text = str_sub(text, at + strlen(usual), text.n);
+	}
+	return arena_str(s->arena, buf_str(&out));
+}
+
 static int make_prompt(
 	struct serving *s, struct buf *prompt, struct instructions *role, struct error *err)
 {
@@ -59,6 +79,7 @@ static int make_prompt(
 		instructions_skill(s->arena, t->root, t->repo, json_get_str(s->action, "skill"),
 			json_get_str(s->action, "args"), &skill, err) < 0)
 		return -1;
+	skill.text = rename_branch(s, skill.text);
 	if (context_open(&f, t->context_file, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
 	return brief_prompt(&f, s->id, role, &skill, prompt, err);
@@ -123,16 +144,20 @@ static int begin(struct serving *s, struct error *err)
 	return choose_model(s, err) < 0 ? -1 : choose_chain(s, err);
 }
 
-/* In short waits, so that an interrupt is seen. */
+/* As long as the stage itself may take; in short waits, so that an interrupt is seen. */
 static int take_gate(struct serving *s, struct pool *p, int cancel, struct error *err)
 {
 	struct pollfd fd = {.fd = cancel, .events = POLLIN};
+	int64_t until = clock_ticks() + (int64_t)serving_timeout(s) * 1000;
 
-	for (unsigned waited = 0;; waited += GATE_STEP_MS) {
+	for (bool said = false;; said = true) {
 		if (gate_take(s->arena, p, s->id, GATE_STEP_MS, 0, &s->gate, err) == 0)
 			return 0;
-		if (err->code != ERR_STATE || waited >= GATE_WAIT_MS)
+		if (err->code != ERR_STATE || clock_ticks() > until)
 			return -1;
+		if (!said)
+			say("dev-team: %s waits for the gate: %.400s", s->id, err->text);
+		serving_listen(s, NULL);
 		if (cancel > 0 && poll(&fd, 1, 0) > 0)
 			return error_set(err, ERR_STATE, "interrupted");
 	}

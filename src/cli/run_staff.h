@@ -20,6 +20,7 @@ struct staff_ask { /* as the command line says; NULL: not said */
 struct staff {
 	const char *id, *repo, *context_file;
 	const char *main_repo; /* where stages with `isolation: inplace` work; NULL: repo */
+	const char *branch;    /* of the worktree; NULL: as the skills say, dev-team/ID */
 	unsigned port;         /* of the worktree; 0: none */
 	const char *resources; /* as the command line says; NULL: not */
 	const char *root;      /* of roles and skills */

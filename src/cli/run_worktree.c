@@ -78,6 +78,11 @@ int run_worktree(struct arena *a, const struct worktree_ask *ask, struct own_wor
 	struct pool pool;
 	int rc;
 
+	if (strcmp(branch_of(a, "1", p), branch_of(a, "2", p)) == 0)
+		return error_set(err, ERR_INPUT,
+			"branching.pattern '%s' gives all work items one branch: it needs "
+			"{issueId}",
+			p->branch_pattern);
 	if (run_pool(a, ask->repo, ask->resources, ask->artifacts, p, &pool, err) < 0)
 		return -1;
 	rc = pool_allocate(a, &pool, &wish, &got, &out->created, err);
@@ -85,6 +90,21 @@ int run_worktree(struct arena *a, const struct worktree_ask *ask, struct own_wor
 	if (rc < 0)
 		return -1;
 	out->path = got.path;
+	out->branch = got.branch;
 	out->port = got.port;
 	return 0;
+}
+
+void run_worktree_undo(
+	struct arena *a, const struct worktree_ask *ask, const struct own_worktree *own)
+{
+	struct error ignored;
+	struct pool pool;
+	bool removed;
+
+	if (!own->created || run_pool(a, ask->repo, ask->resources, ask->artifacts, ask->pipeline,
+				     &pool, &ignored) < 0)
+		return;
+	(void)pool_reclaim(a, &pool, own->path, false, &removed, &ignored);
+	pool_close(&pool);
 }

@@ -10,8 +10,9 @@
 
 struct own_worktree {
 	const char *path; /* of the worktree; becomes the run's repository */
-	unsigned port;    /* first of its block */
-	bool created;     /* false: it was there, of an earlier run of this work item */
+	const char *branch;
+	unsigned port; /* first of its block */
+	bool created;  /* false: it was there, of an earlier run of this work item */
 };
 
 /* The pool that the pipeline names; without one the pool `default` of the resources, else one of
@@ -35,5 +36,10 @@ struct worktree_ask {
  */
 int run_worktree(struct arena *a, const struct worktree_ask *ask, struct own_worktree *out,
 	struct error *err);
+
+/* One that this run has made and done nothing in is given back. Best effort: what has work stays.
+ */
+void run_worktree_undo(
+	struct arena *a, const struct worktree_ask *ask, const struct own_worktree *own);
 
 #endif

@@ -207,13 +207,33 @@ int brief_write(const struct context_file *f, const char *id, struct buf *out, s
 	return 0;
 }
 
-static void add_instructions(struct buf *out, const char *heading, const struct instructions *i)
+/* Steps of a role that are for agents of a plugin. */
+static bool is_for_plugins(struct str line)
 {
-	if (!i->text.n)
+	static const char *const steps[] = {"Your prompt is two lines", "Run `dev-team brief",
+		"Load that skill with the Skill tool", "Return only the line that it printed",
+		"Record your answer with exactly the command that the brief prints: ",
+		"If the brief names a command instead of a skill"};
+
+	for (size_t i = 0; i < COUNT(steps); i++)
+		if (str_find(line, str_of(steps[i])) < line.n)
+			return true;
+	return false;
+}
+
+static void add_instructions(struct buf *out, const char *heading, struct str text)
+{
+	struct str line;
+
+	if (!text.n)
 		return;
 	buf_addf(out, "\n## %s\n\n", heading);
-	buf_add(out, i->text);
-	buf_addc(out, '\n');
+	while (str_line(&text, &line)) {
+		if (is_for_plugins(line))
+			continue;
+		buf_add(out, line);
+		buf_addc(out, '\n');
+	}
 }
 
 int brief_prompt(const struct context_file *f, const char *id, const struct instructions *role,
@@ -233,7 +253,7 @@ int brief_prompt(const struct context_file *f, const char *id, const struct inst
 	buf_adds(out, "Your last message is taken as it is. Its last line is the JSON object that "
 		      "your skill or role asks for; where they ask for none: {\"status\": "
 		      "\"WORD\"}\n");
-	add_instructions(out, "Your role", role);
-	add_instructions(out, "Your skill", skill);
+	add_instructions(out, "Your role", role->text);
+	add_instructions(out, "Your skill", skill->text);
 	return 0;
 }

@@ -18,7 +18,7 @@ int live_inside(struct arena *a, const char *dir, const char **who, struct error
 /* A run tells by state.json where it works and, each minute, that it still does. */
 static bool is_running(const struct run_state *s, const struct allocation *of, int64_t now)
 {
-	if (s->status != RUN_PENDING && s->status != RUN_RUNNING)
+	if (s->status != RUN_RUNNING) /* one that waits to go on has nobody at work */
 		return false;
 	if (run_state_stale(s, now))
 		return false;
