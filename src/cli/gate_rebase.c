@@ -45,6 +45,8 @@ static json *outcome_json(const struct rebase *r)
 	json_put_int(j, "attempt", r->attempt);
 	json_put_int(j, "fence", r->fence);
 	json_put_bool(j, "repaired", r->repaired);
+	if (r->kept)
+		json_put_str(j, "kept", str_of(r->kept));
 	return j;
 }
 
@@ -133,6 +135,9 @@ int gate_run_rebase(struct invocation *in, struct error *err)
 	ask.attempts_max = (unsigned)attempts;
 	if (rebase(in, &p, &ask, &r, err) < 0)
 		return -1;
+	if (r.kept)
+		say("what was written in '%s' meanwhile, such as '%s', is the stash %.12s", of.path,
+			r.kept_path, r.kept);
 	if (in->args->value[GATE_JSON])
 		put_line(in->out, outcome_json(&r));
 	else

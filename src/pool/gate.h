@@ -104,6 +104,9 @@ struct rebase {
 	unsigned attempt;                  /* how many have failed */
 	int64_t fence;
 	bool repaired; /* what a killed one had left was taken back first */
+	/* Commit of the stash with what somebody has written in the worktree meanwhile, and one of
+	 * the files; NULL: nobody has. */
+	const char *kept, *kept_path;
 };
 /*
  * Serialized rebase of an allocation's branch onto origin/target under the gate `held`: fetch, look

@@ -7,7 +7,7 @@
 #include "src/base/said.h"
 #include "src/pool/gate_internal.h"
 
-enum { OUTPUT_MAX = 4 << 20, LOCAL_S = 120, TICK_MS = 100 };
+enum { OUTPUT_MAX = 4 << 20, LOCAL_S = 120, TICK_MS = 100, MORE_ENV = 2 };
 
 /* No prompt, no editor, no window; a caller's own GIT_DIR and the like (we may be run by a hook) do
  * not apply here. What the user has set otherwise does. */
@@ -87,6 +87,8 @@ static void fill_env(const struct gate *g, const struct git_call *c, const char 
 		env[n++] = quiet[i];
 	env[n++] = g->env[0];
 	env[n++] = g->env[1];
+	for (size_t i = 0; c->env && c->env[i] && i < MORE_ENV; i++)
+		env[n++] = c->env[i];
 	if (c->batch_ssh && !getenv("GIT_SSH_COMMAND") && !getenv("GIT_SSH"))
 		env[n++] = "GIT_SSH_COMMAND=ssh -oBatchMode=yes";
 	env[n] = NULL;
@@ -98,7 +100,7 @@ int gate_git(
 	CLEANUP(unwatch)
 	struct watched w = {
 		.g = g, .ends = {-1, -1}, .out = out, .due = clock_ticks() + gate_round_ms(g)};
-	const char *env[COUNT(quiet) + 4];
+	const char *env[COUNT(quiet) + MORE_ENV + 4];
 	struct process p = {.argv = c->argv,
 		.cwd = c->cwd,
 		.env = env,

@@ -81,6 +81,7 @@ struct git_call {
 	const char *name;        /* for people */
 	unsigned timeout_s;      /* 0: the usual one of local work */
 	bool batch_ssh;          /* ssh must not ask; what the user has set for it stays */
+	const char *const *env;  /* more of the environment, at most 2; NULL */
 };
 /* git under the gate: no prompt, no editor, the gate renewed meanwhile, ended when it is lost.
  * Adds what it

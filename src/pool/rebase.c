@@ -260,19 +260,23 @@ static int conflict(struct rebasing *w, struct error *err)
 /* *clean false: out->paths are in conflict. What else stops git is an error. */
 static int replay(struct rebasing *w, bool *clean, struct error *err)
 {
+	static const char *const action[] = {"GIT_REFLOG_ACTION=" REBASE_ACTION, NULL};
 	const char *const argv[] = {"git", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c",
-		"rebase.updateRefs=false", "rebase", "--no-autostash",
+		"rebase.updateRefs=false", "rebase", "--merge", "--no-autostash",
 		arena_printf(w->a, "refs/remotes/origin/%s", w->target), NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct error said = {0};
 	struct git_head h;
-	int status;
+	int status, rc;
 
 	*clean = true;
-	if (gate_check(w->g, err) < 0 ||
-		rebase_git(w, argv, "git rebase", REBASE_S, &out, &status, &said) < 0) {
-		if (said.code)
-			*err = said;
+	if (gate_check(w->g, err) < 0)
+		return -1;
+	w->env = action;
+	rc = rebase_git(w, argv, "git rebase", REBASE_S, &out, &status, &said);
+	w->env = NULL;
+	if (rc < 0) {
+		*err = said;
 		return -1;
 	}
 	if (rebase_look(w, &h, err) < 0)
@@ -376,7 +380,11 @@ static int give_up(struct rebasing *w, const struct error *why, struct error *er
 		return error_prefix(err, "not put back (%s)", more.text);
 	}
 	*err = *why;
-	return -1;
+	return w->out->kept ? error_prefix(err,
+				      "what was written in '%s' meanwhile, such as '%s', is the "
+				      "stash %.12s",
+				      w->path, w->out->kept_path, w->out->kept)
+			    : -1;
 }
 
 int gate_rebase(struct arena *a, struct pool *p, const struct rebase_ask *ask, struct gate *held,

@@ -10,7 +10,8 @@ int rebase_git(struct rebasing *w, const char *const *argv, const char *name, un
 		.argv = argv,
 		.name = name,
 		.timeout_s = timeout_s,
-		.batch_ssh = w->batch_ssh};
+		.batch_ssh = w->batch_ssh,
+		.env = w->env};
 
 	return gate_git(w->g, &c, out, status, err);
 }

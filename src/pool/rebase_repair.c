@@ -3,7 +3,8 @@
  * killed before all of its own notes were written, the same is done by hand: the files of the new
  * base are laid out and then those of the branch, so that what was checked out half-way is known to
  * git and goes again. All this only where a record says that the rebase was ours, begun in a
- * worktree without changes, and under the gate: whoever did it before has been ended.
+ * worktree without changes, and under the gate: whoever did it before has been ended. What others
+ * have written there since is put by first (rebase_keep.c).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -132,22 +133,34 @@ static int by_hand(struct rebasing *w, const char *sha, struct error *err)
 	return must(w, set, "git update-ref", err);
 }
 
-/* *why: NULL when all is as it should be. */
-static int as_before(struct rebasing *w, const char *sha, const char **why, struct error *err)
+/* *why: NULL when the branch is checked out at `sha`, whatever the files are. */
+static int stands(struct rebasing *w, const char *sha, const char **why, struct error *err)
 {
-	const char *at, *dirty;
+	const char *at;
 	struct git_head h;
 
 	if (rebase_look(w, &h, err) < 0 ||
-		rebase_sha(w, arena_printf(w->a, "refs/heads/%s", w->branch), &at, err) < 0 ||
-		rebase_dirty(w, &dirty, err) < 0)
+		rebase_sha(w, arena_printf(w->a, "refs/heads/%s", w->branch), &at, err) < 0)
 		return -1;
 	*why = h.busy                                          ? "a rebase is in progress"
 	       : !h.branch || strcmp(h.branch, w->branch) != 0 ? "it is not checked out"
 	       : !at || strcmp(at, sha) != 0                   ? "it is at another commit"
-	       : dirty                                         ? dirty
 							       : NULL;
 	return 0;
+}
+
+/* *why: NULL when all is as it should be. What is not tracked may be what was put by. */
+static int as_before(struct rebasing *w, const char *sha, const char **why, struct error *err)
+{
+	struct rebase_theirs theirs;
+
+	if (stands(w, sha, why, err) < 0)
+		return -1;
+	if (*why || !w->out->kept)
+		return *why ? 0 : rebase_dirty(w, why, err);
+	if (rebase_theirs(w, &theirs, err) < 0)
+		return -1;
+	return theirs.n ? 0 : rebase_dirty(w, why, err);
 }
 
 static bool in_rebase(const struct git_head *h)
@@ -165,14 +178,29 @@ static int abort_rebase(struct rebasing *w)
 	return rebase_git(w, argv, "git rebase --abort", RESET_S, &out, &status, &words);
 }
 
+/* *done: it is as before already, or git never began: then what has changed is somebody's. */
+static int put_by_others(struct rebasing *w, const char *sha, bool *done, struct error *err)
+{
+	struct rebase_theirs theirs;
+	const char *why;
+
+	if (rebase_theirs(w, &theirs, err) < 0 || stands(w, sha, &why, err) < 0)
+		return -1;
+	*done = !why && theirs.n;
+	return *done ? 0 : rebase_keep(w, &theirs, err);
+}
+
 int rebase_put_back(struct rebasing *w, const char *sha, struct error *err)
 {
 	struct git_head h;
 	const char *why;
+	bool done;
 
 	if (gate_check(w->g, err) < 0 || rebase_save(w, "restoring", err) < 0 ||
-		rebase_look(w, &h, err) < 0)
+		rebase_look(w, &h, err) < 0 || put_by_others(w, sha, &done, err) < 0)
 		return -1;
+	if (done)
+		return 0;
 	if (in_rebase(&h))
 		(void)abort_rebase(w);
 	if (as_before(w, sha, &why, err) < 0)
@@ -205,12 +233,26 @@ static int half_restored(struct rebasing *w, const struct git_head *h, bool *yes
 	return 0;
 }
 
-/* Without a rebase in progress git was killed before it began or after it was done: then the
- * worktree is whole, and what is in it may be somebody's. */
+/* Takes back what is the killed one's. */
+static int take_back(struct rebasing *w, const struct git_head *h, bool *done, struct error *err)
+{
+	enum rebase_whose whose = REBASE_ANOTHERS;
+	bool half;
+
+	if (half_restored(w, h, &half, err) < 0 ||
+		(in_rebase(h) && rebase_whose(w, h, &whose, err) < 0))
+		return -1;
+	*done = half || whose != REBASE_ANOTHERS;
+	if (whose == REBASE_UNBEGUN)
+		return drop_notes(w, err);
+	return *done ? rebase_put_back(w, w->rec.before, err) : 0;
+}
+
+/* Without a rebase of ours in progress git was killed before it began or after it was done: then
+ * the worktree is whole, and what is in it may be somebody's. */
 int rebase_repair(struct rebasing *w, bool *done, struct error *err)
 {
 	struct git_head h;
-	bool half;
 
 	*done = false;
 	if (!w->rec.mod || !w->rec.before ||
@@ -219,10 +261,5 @@ int rebase_repair(struct rebasing *w, bool *done, struct error *err)
 	if (rebase_look(w, &h, err) < 0)
 		return -1;
 	drop_locks(w);
-	if (half_restored(w, &h, &half, err) < 0)
-		return -1;
-	*done = half || in_rebase(&h);
-	if (*done && rebase_put_back(w, w->rec.before, err) < 0)
-		return -1;
-	return rebase_save(w, "failed", err);
+	return take_back(w, &h, done, err) < 0 ? -1 : rebase_save(w, "failed", err);
 }
