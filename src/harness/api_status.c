@@ -52,3 +52,24 @@ bool api_words_unavailable(struct str text)
 
 	return api_words_limited(text) || any(text, phrases);
 }
+
+bool text_begins(struct str text, const char *const *phrases)
+{
+	for (; *phrases; phrases++) {
+		size_t n = strlen(*phrases);
+
+		if (n <= text.n && strncasecmp(text.p, *phrases, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+long status_at(struct str text)
+{
+	long status = 0;
+	size_t n = 0;
+
+	for (; n < text.n && text.p[n] >= '0' && text.p[n] <= '9' && n < 4; n++)
+		status = status * 10 + text.p[n] - '0';
+	return n == 3 && status >= 100 && status < 600 ? status : -1;
+}

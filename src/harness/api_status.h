@@ -18,4 +18,10 @@ void api_status_verdict(struct session *s, long status, struct str why);
 bool api_words_limited(struct str text);
 bool api_words_unavailable(struct str text);
 
+/* Whether the text begins with one of the phrases (NULL-ended), in any case: what a program says of
+ * itself stands there; further on it may well quote the agent's own work. */
+bool text_begins(struct str text, const char *const *phrases);
+/* The three digits of a status at the beginning of `text`; -1: there are none. */
+long status_at(struct str text);
+
 #endif

@@ -1,4 +1,4 @@
-#include "src/harness/adapter.h"
+#include "src/harness/api_status.h"
 #include "src/harness/version.h"
 
 enum { FORBIDDEN = 403, LIMIT = 429 };
@@ -140,26 +140,30 @@ static void take_cost(struct session *s, const json *value)
 	}
 }
 
+static bool says_limit(struct str text)
+{
+	static const char *const phrases[] = {"Claude AI usage limit reached",
+		"Claude usage limit reached", "Usage limit reached", "You've hit your",
+		"API Error: 429", "API Error: Request rejected (429)", NULL};
+
+	return text_begins(text, phrases);
+}
+
 /* What older programs, which do not tell the status, say of themselves. */
 static bool says_unavailable(struct str text)
 {
 	static const char *const phrases[] = {"Invalid API key", "Not logged in",
-		"Please run /login", "Credit balance is too low", "usage limit reached",
-		"OAuth token has expired", "You've hit your", "API Error: Connection",
-		"API Error: 401", "API Error: 403", "API Error: 429", "API Error: 500",
-		"API Error: 502", "API Error: 503", "API Error: 529", NULL};
+		"Please run /login", "Credit balance is too low", "Failed to authenticate",
+		"OAuth token has expired", "API Error: Connection", "API Error: 401",
+		"API Error: 403", "API Error: 500", "API Error: 502", "API Error: 503",
+		"API Error: 529", NULL};
 
-	for (const char *const *p = phrases; *p; p++)
-		if (str_find(text, str_of(*p)) < text.n)
-			return true;
-	return false;
+	return text_begins(text, phrases) || says_limit(text);
 }
 
 static bool is_limit(int64_t status, struct str text)
 {
-	return status == LIMIT || str_find(text, STR("usage limit reached")) < text.n ||
-	       str_find(text, STR("API Error: 429")) < text.n ||
-	       str_find(text, STR("hit your")) < text.n;
+	return status == LIMIT || says_limit(text);
 }
 
 /* The API did not answer as it should: not reached (no status), no login, a limit, a fault of its

@@ -1,4 +1,6 @@
-#include "src/harness/adapter.h"
+#include "src/harness/api_status.h"
+
+enum { LIMIT = 429 };
 
 static const char *const models[] = {"gpt-5", "gpt-5-mini", "o3", "o3-mini", NULL};
 static const char *const families[] = {"gpt-", "o1", "o3", "o4", "codex-", NULL};
@@ -47,30 +49,49 @@ static int command(struct command *c, const struct harness_input *input, struct 
 	return 0;
 }
 
-static bool has(struct str text, const char *words)
+/* Behind `Reconnecting... 2/5 (`, which it says while it tries again. */
+static struct str reason_in(struct str text)
 {
-	return str_find(text, str_of(words)) < text.n;
+	size_t open = str_find(text, STR("("));
+
+	if (!str_starts(text, "Reconnecting...") || open == text.n)
+		return text;
+	return str_sub(text, open + 1, text.n);
+}
+
+/* Codex tells the status of the API in words only. -1: it does not. */
+static long status_of(struct str text)
+{
+	static const char *const before[] = {"unexpected status ",
+		"exceeded retry limit, last status: ", "stream error: unexpected status ",
+		"stream error: exceeded retry limit, last status: ", NULL};
+
+	for (const char *const *b = before; *b; b++)
+		if (str_starts(text, *b))
+			return status_at(str_sub(text, strlen(*b), text.n));
+	return -1;
 }
 
 static bool is_limit(struct str text)
 {
-	return has(text, "429") || has(text, "usage limit") || has(text, "Quota exceeded") ||
-	       has(text, "rate limit");
+	static const char *const phrases[] = {"Quota exceeded", "You've hit your usage limit",
+		"You\u2019ve hit your usage limit", "Usage limit", "Rate limit", NULL};
+
+	return status_of(text) == LIMIT || text_begins(text, phrases);
 }
 
-/* Codex tells the status of the API in words only. */
 static bool is_unavailable(struct str text)
 {
-	static const char *const phrases[] = {"status 401", "status: 401", "status 403",
-		"status: 403", "status 408", "status: 408", "status 5", "status: 5",
-		"experiencing high demand", "Connection failed", "waiting for network",
-		"error sending request", "stream disconnected before completion", "Not logged in",
-		"codex login", "refresh token", NULL};
+	static const char *const phrases[] = {"We're currently experiencing high demand",
+		"We\u2019re currently experiencing high demand", "Connection failed",
+		"waiting for network", "error sending request",
+		"stream disconnected before completion", "Not logged in", "Please run codex login",
+		"Your access token could not be refreshed", "Failed to refresh token", NULL};
+	long status = status_of(text);
 
-	for (const char *const *p = phrases; *p; p++)
-		if (has(text, *p))
-			return true;
-	return is_limit(text);
+	if (status > 0)
+		return api_status_unavailable(status);
+	return text_begins(text, phrases) || is_limit(text);
 }
 
 static void take_item(struct session *s, const json *item)
@@ -99,10 +120,12 @@ static void take_usage(struct session *s, const json *usage)
 /* While it tries again by itself; without a network it does so for ever. */
 static void take_error(struct session *s, struct str text)
 {
-	if (has(text, "waiting for network"))
+	struct str why = reason_in(text);
+
+	if (str_starts(text, "Reconnecting... waiting for network"))
 		session_give_up(s, false, text);
-	else if (is_unavailable(text))
-		session_retrying(s, is_limit(text), text);
+	else if (is_unavailable(why))
+		session_retrying(s, is_limit(why), text);
 }
 
 static void take_failure(struct session *s, struct str text)

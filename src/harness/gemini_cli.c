@@ -86,26 +86,33 @@ static void take_stats(struct session *s, const json *stats)
 static long status_in(struct str text)
 {
 	size_t at = str_find(text, STR("\"code\":"));
-	char *end;
-	long status;
 
-	if (at == text.n)
-		return -1;
-	status = strtol(text.p + at + 7, &end, 10);
-	return end > text.p + at + 7 && status >= 100 && status < 600 ? status : -1;
+	return at < text.n ? status_at(str_trim(str_sub(text, at + 7, text.n))) : -1;
+}
+
+/* What the program says of the API; all else is of what the agent did. */
+static bool is_of_api(struct str text)
+{
+	static const char *const begins[] = {"[API Error", "You have exhausted your",
+		"Error when talking to Gemini API", "Quota exceeded", "Rate limit exceeded",
+		"Please set an Auth method", "Invalid auth method", "Failed to login",
+		"Failed to authenticate", NULL};
+
+	return text_begins(text, begins);
 }
 
 static void take_error(struct session *s, struct str text)
 {
-	long status = status_in(text);
+	bool of_api = is_of_api(text);
+	long status = of_api ? status_in(text) : -1;
 
 	if (status >= 0)
 		api_status_verdict(s, status, text);
-	else if (api_words_unavailable(text))
+	else if (of_api && (api_words_unavailable(text) || !str_starts(text, "[")))
 		session_verdict(s, HARNESS_UNAVAILABLE, text);
 	else
 		session_verdict(s, HARNESS_FAILURE, text.n ? text : STR("it failed"));
-	s->rate_limited = s->rate_limited || api_words_limited(text);
+	s->rate_limited = s->rate_limited || (of_api && api_words_limited(text));
 }
 
 static void take_result(struct session *s, const json *value)

@@ -73,10 +73,12 @@ static void take_error(struct session *s, const json *error)
 	const json *data = json_get(error, "data");
 	struct str text = str_of(json_get_str(data, "message"));
 	int64_t status = json_get_int(data, "statusCode", -1);
+	/* Once the agent has worked, words alone may be about that. */
+	bool of_api = str_is(name, "APIError") || !s->worked;
 
 	if (status > 0)
 		api_status_verdict(s, (long)status, text);
-	else if (str_is(name, "ProviderAuthError") || api_words_unavailable(text))
+	else if (str_is(name, "ProviderAuthError") || (of_api && api_words_unavailable(text)))
 		session_verdict(s, HARNESS_UNAVAILABLE, text.n ? text : name);
 	else if (!str_is(name, "UnknownError"))
 		session_verdict(s, HARNESS_FAILURE, text.n ? text : name);

@@ -113,6 +113,11 @@ static void what_claude_tells_of_the_api_is_told_apart(void **state)
 		{ERROR_RESULT("400", "api_error", "prompt is too long"), "failure", false},
 		{ERROR_RESULT("400", "api_error", "Credit balance is too low"), "unavailable",
 			false},
+		/* What the agent says of its work is its content. */
+		{ERROR_RESULT("null", "completed", "it prints API Error: 500 in its log"),
+			"failure", false},
+		{ERROR_RESULT("null", "completed", "the user sees: usage limit reached"), "failure",
+			false},
 		{ERROR_RESULT("404", "api_error", "no such model"), "failure", false},
 		{ERROR_RESULT("null", "completed", "I could not"), "failure", false},
 		{ERROR_RESULT("null", "", "Claude AI usage limit reached|17"), "unavailable", true},
@@ -311,6 +316,12 @@ static void an_input_that_is_none_is_refused(void **state)
 		invoke(&harness_claude_code, (struct harness_input){.cwd = "/dev/null"}), -1);
 }
 
+#define CODEX_FAILS(text, status, limited)                                                         \
+	{                                                                                          \
+		"echo '{\"type\":\"turn.failed\",\"error\":{\"message\":\"" text "\"}}'; exit 1",  \
+			status, limited                                                            \
+	}
+
 static void codex_is_understood(void **state)
 {
 	static const struct {
@@ -330,6 +341,14 @@ static void codex_is_understood(void **state)
 		{"echo '{\"type\":\"turn.failed\",\"error\":{\"message\":\"unexpected status 400 "
 		 "Bad Request\"}}'; exit 1",
 			"failure", false},
+		CODEX_FAILS("make test ended with exit status 56", "failure", false),
+		CODEX_FAILS("patch rejected at line 429 of parser.c", "failure", false),
+		CODEX_FAILS("the refresh token test fails with status 503", "failure", false),
+		CODEX_FAILS("unexpected status 5000 in the fixture", "failure", false),
+		CODEX_FAILS("unexpected status 503 Service Unavailable: x", "unavailable", false),
+		CODEX_FAILS(
+			"We\u2019re currently experiencing high demand, x", "unavailable", false),
+		CODEX_FAILS("stream disconnected before completion: x", "unavailable", false),
 		{"echo '{\"type\":\"error\",\"message\":\"Reconnecting... waiting for network "
 		 "(x)\"}'; sleep 1000",
 			"unavailable", false},
