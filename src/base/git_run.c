@@ -29,7 +29,9 @@ enum { MORE_MAX = 16 };
 /*
  * No prompt, no editor, no window: an empty GIT_ASKPASS goes before core.askPass and leaves the
  * credential helpers alone. A caller's own GIT_DIR and the like (we may be run by a hook) do
- * not apply to this work tree. TERM at our death: git then takes its lock files away.
+ * not apply to this work tree. Commits are what they are: refs/replace and grafts, which anybody
+ * who works in the repository can make, put nothing else in their place. TERM at our death: git
+ * then takes its lock files away.
  */
 static int run(const struct call *c, struct buf *out, int *status, struct error *err)
 {
@@ -37,7 +39,8 @@ static int run(const struct call *c, struct buf *out, int *status, struct error 
 		"GIT_EDITOR=true", "GIT_OPTIONAL_LOCKS=0", "GIT_ASKPASS=", "SSH_ASKPASS",
 		"SSH_ASKPASS_REQUIRE=never", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE",
 		"GIT_COMMON_DIR", "GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_QUARANTINE_PATH",
-		"GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"};
+		"GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+		"GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=/dev/null/none"};
 	size_t n = 0;
 	struct process p = {.argv = c->argv,
 		.cwd = c->root,
