@@ -113,7 +113,7 @@ enum {
 		OPTION(POOL_SLOT_PORTS) | OPTION(POOL_PARENT) | OPTION(POOL_RUN) |
 		OPTION(POOL_HOLDER) | OPTION(POOL_ISSUE),
 	MADE = TAKEN | OPTION(POOL_BASE) | OPTION(POOL_TARGET) | OPTION(POOL_SPARSE),
-	SWEPT = ANY | OPTION(POOL_APPLY) | OPTION(POOL_CONFIRM),
+	SWEPT = ANY | OPTION(POOL_TARGET) | OPTION(POOL_APPLY) | OPTION(POOL_CONFIRM),
 	PORTS = ANY | OPTION(POOL_BASE) | OPTION(POOL_COUNT) | OPTION(POOL_PORT) |
 		OPTION(POOL_ISSUE),
 };
@@ -146,8 +146,9 @@ const struct verb verb_pool = {
 		"  reclaim WHAT      remove it (WHAT: branch, slug or path) and give its ports "
 		"back; none: done\n"
 		"  list              those of this repository\n"
-		"  sweep             those that nobody has touched for staleThresholdDays; "
-		"--apply removes them\n"
+		"  sweep             those that are merged, that a failed run left, or that "
+		"nobody has touched\n"
+		"                    for staleThresholdDays; --apply removes them\n"
 		"  audit             what does not fit together; exit status 1 when there is "
 		"anything\n"
 		"  port PATH         the port of a path\n"

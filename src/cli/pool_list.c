@@ -15,6 +15,8 @@ static const char *state_of(const struct pool_entry *e)
 		return e->keep == KEEP_FOREIGN ? "foreign" : "unrecorded";
 	if (e->of.state == ALLOCATION_LIVE && !e->there)
 		return "gone";
+	if (e->reason)
+		return e->reason;
 	return e->of.state == ALLOCATION_LIVE && e->stale ? "stale" : state_word(e->of.state);
 }
 
@@ -79,7 +81,7 @@ static const char *path_of(struct arena *a, const struct pool_entry *e)
 static const char *fate_of(struct arena *a, const struct pool_entry *e)
 {
 	if (e->removed)
-		return "removed";
+		return e->reason ? arena_printf(a, "removed (%s)", e->reason) : "removed";
 	if (e->keep == KEEP_NOTHING)
 		return "would be removed";
 	return arena_printf(a, "stays (%s): %s", keep_word(e->keep), e->why ? e->why : "");
@@ -99,6 +101,8 @@ static json *entry_json(const struct pool_entry *e)
 		clock_text(e->changed, changed);
 		json_put_str(j, "changed", str_of(changed));
 	}
+	if (e->reason)
+		json_put_str(j, "reason", str_of(e->reason));
 	if (e->keep != KEEP_NOTHING) {
 		json_put_str(j, "keep", str_of(keep_word(e->keep)));
 		json_put_str(j, "why", str_of(e->why ? e->why : ""));
@@ -163,9 +167,11 @@ int pool_run_sweep(struct invocation *in, struct error *err)
 	struct pool_entry *list;
 	size_t n;
 
-	if (pool_of(in, &p, err) < 0 ||
-		pool_sweep(in->arena, &p, apply, in->args->value[POOL_CONFIRM] != NULL, clock_now(),
-			&list, &n, err) < 0)
+	if (pool_of(in, &p, err) < 0)
+		return -1;
+	p.target = in->args->value[POOL_TARGET];
+	if (pool_sweep(in->arena, &p, apply, in->args->value[POOL_CONFIRM] != NULL, clock_now(),
+		    &list, &n, err) < 0)
 		return -1;
 	if (in->args->value[POOL_JSON])
 		put_swept(in, &p, apply, list, n);

@@ -38,16 +38,18 @@ int branch_commit(struct arena *a, struct pool *p, const struct allocation *of, 
 	return 0;
 }
 
-/* Its reflog has one line, and that is ours. */
+/* Its reflog has one line, and that is ours. Git deletes the reflog before the branch: when one who
+ * died was at it, there may be none any more. */
 static bool is_as_made(struct arena *a, const struct pool *p, const struct allocation *of)
 {
+	bool missing = false;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const char *log = arena_printf(a, "%s/logs/refs/heads/%s", p->common, of->branch);
 	struct error ignored;
 	struct str rest, line, none;
 
-	if (file_read(&text, log, REFLOG_MAX, NULL, &ignored) < 0)
-		return false;
+	if (file_read(&text, log, REFLOG_MAX, &missing, &ignored) < 0)
+		return missing && of->resumed;
 	rest = buf_str(&text);
 	return str_line(&rest, &line) && !str_line(&rest, &none) &&
 	       str_ends(line, arena_printf(a, "\t%s", message(a, of)));

@@ -30,6 +30,7 @@ struct pool {
 	const char *common;    /* its git folder, resolved */
 	const char *artifacts; /* folder for the events; NULL: none */
 	const char *state;     /* state folder, absolute */
+	const char *target;    /* branch that merges go into, for the sweep; NULL: origin/HEAD's */
 	unsigned base_port, stale_days;
 	bool strict, on_merge, on_abort, on_timeout;
 	const char *said; /* lines for people about what could not be repaired; NULL */
@@ -78,12 +79,14 @@ struct allocation {
 	uint64_t start;     /* start time of pid: with it one process */
 	const char *boot;   /* boot id, and space of process numbers, where pid means something */
 	int64_t created;
-	int64_t since;       /* when pid began what it does */
-	bool made_branch;    /* the branch was made with it */
-	const char *tip;     /* commit that it was made at; NULL */
-	bool confirmed;      /* removing: work in it may go too */
-	int64_t mod;         /* of its key */
-	const char *warning; /* of this call, not of the record: ownership, advisory; NULL */
+	int64_t since;    /* when pid began what it does */
+	bool made_branch; /* the branch was made with it */
+	const char *tip;  /* commit that it was made at; NULL */
+	bool confirmed;   /* removing: work in it may go too */
+	int64_t mod;      /* of its key */
+	/* Of this call, not of the record: */
+	const char *warning; /* ownership, advisory; NULL */
+	bool resumed;        /* somebody began to make or remove it, and died */
 };
 
 struct allocate_ask {
@@ -138,11 +141,13 @@ struct pool_entry {
 	bool stale;
 	enum keep_reason keep; /* sweep: why it stays; list: KEEP_FOREIGN alone */
 	const char *why;       /* the same for people; NULL */
+	const char *reason;    /* sweep: "merged", "aborted", "timeout", "stale", "gone" */
 	bool removed;          /* sweep */
 };
 int pool_list(
 	struct arena *a, struct pool *p, struct pool_entry **out, size_t *n, struct error *err);
-/* Those older than staleThresholdDays; removes them with `apply`, keeping what reclaim would. */
+/* Those that are merged, that a failed run has left, or older than staleThresholdDays
+ * (docs/worktree-pool.md#the-sweep); removes them with `apply`, keeping what reclaim would. */
 int pool_sweep(struct arena *a, struct pool *p, bool apply, bool confirmed, int64_t now,
 	struct pool_entry **out, size_t *n, struct error *err);
 

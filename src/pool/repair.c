@@ -219,6 +219,7 @@ int repair_one(
 	if (!*done)
 		return 0;
 	end_strays(a, of);
+	of->resumed = true;
 	return of->state == ALLOCATION_MAKING ? making_undo(a, p, of, err)
 					      : remove_resume(a, p, of, err);
 }

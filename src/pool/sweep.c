@@ -1,5 +1,5 @@
 #include "src/base/path.h"
-#include "src/pool/list.h"
+#include "src/pool/due.h"
 
 /* A record whose worktree is gone holds ports for nobody. Where the folder around it is gone too,
  * it may be a disk that is not there at the moment. */
@@ -73,7 +73,7 @@ static int add_left_behind(struct listing *l, bool apply, struct error *err)
 
 		if (!is_left_behind(l, &l->all[i]))
 			continue;
-		*e = (struct pool_entry){.of = l->all[i], .recorded = true};
+		*e = (struct pool_entry){.of = l->all[i], .recorded = true, .reason = "gone"};
 		if (apply && forget(l, &e->of, &e->removed, err) < 0)
 			return -1;
 		l->n++;
@@ -81,23 +81,46 @@ static int add_left_behind(struct listing *l, bool apply, struct error *err)
 	return 0;
 }
 
+/* NULL: it is left alone. */
+static int reason_of(
+	const struct due *d, const struct pool_entry *e, const char **reason, struct error *err)
+{
+	if (due_look(d, e, reason, err) < 0)
+		return -1;
+	if (!*reason)
+		*reason = e->stale ? "stale" : is_gone(e) ? "gone" : NULL;
+	return 0;
+}
+
+static int sweep_pool(struct listing *l, bool apply, bool confirmed, struct error *err)
+{
+	size_t kept = 0;
+	struct due due;
+
+	if (due_read(l, &due, err) < 0)
+		return -1;
+	for (size_t i = 0; i < l->n; i++) {
+		struct pool_entry *e = &l->entries[i];
+
+		if (reason_of(&due, e, &e->reason, err) < 0)
+			return -1;
+		if (!e->reason)
+			continue;
+		l->entries[kept] = *e;
+		if (sweep_one(l, &l->entries[kept++], apply, confirmed, err) < 0)
+			return -1;
+	}
+	l->n = kept;
+	return 0;
+}
+
 int pool_sweep(struct arena *a, struct pool *p, bool apply, bool confirmed, int64_t now,
 	struct pool_entry **out, size_t *n, struct error *err)
 {
 	struct listing l = {.arena = a, .pool = p, .now = now};
-	size_t kept = 0;
 
-	if (listing_read(&l, err) < 0)
-		return -1;
-	for (size_t i = 0; i < l.n; i++) {
-		if (!l.entries[i].stale && !is_gone(&l.entries[i]))
-			continue;
-		l.entries[kept] = l.entries[i];
-		if (sweep_one(&l, &l.entries[kept++], apply, confirmed, err) < 0)
-			return -1;
-	}
-	l.n = kept;
-	if (add_left_behind(&l, apply, err) < 0)
+	if (listing_read(&l, err) < 0 || sweep_pool(&l, apply, confirmed, err) < 0 ||
+		add_left_behind(&l, apply, err) < 0)
 		return -1;
 	*out = l.entries;
 	*n = l.n;

@@ -7,17 +7,18 @@ static const struct row cleanup_rows[] = {
 		.kind = ROW_BOOL,
 		POOL(on_merge),
 		.otherwise = "true",
-		.about = "Reclaimed when its pull request is merged."},
+		.about = "The sweep takes it when its branch is merged into the target on origin."},
 	{.key = "onAbort",
 		.kind = ROW_BOOL,
 		POOL(on_abort),
 		.otherwise = "true",
-		.about = "Reclaimed when its run is aborted."},
+		.about = "The sweep takes it when its run has failed."},
 	{.key = "onTimeout",
 		.kind = ROW_BOOL,
 		POOL(on_timeout),
 		.otherwise = "true",
-		.about = "Reclaimed when its run takes too long."},
+		.about = "The sweep takes it when its run has failed by an agent that took too "
+			 "long."},
 	{0},
 };
 

@@ -147,6 +147,26 @@ static void removals_that_had_begun_are_finished(void **state)
 	}
 }
 
+/* Git deletes the reflog of a branch before the branch. */
+static void a_branch_that_was_being_deleted_is_deleted(void **state)
+{
+	(void)state;
+	half_removed(
+		"mv pool/x $trash && rm -r r/.git/worktrees/x r/.git/logs/refs/heads/x", false);
+	nothing_is_left_of_x();
+	sh("! git -C r rev-parse -q --verify refs/heads/x");
+	half_made("rm -r pool/x r/.git/worktrees/x r/.git/logs/refs/heads/x");
+	nothing_is_left_of_x();
+	sh("! git -C r rev-parse -q --verify refs/heads/x");
+	/* one that has moved is not, nor one of a removal that nobody died of */
+	half_removed(
+		"git -C pool/x commit -q --allow-empty -m mine && git -C pool/x push -q origin "
+		"x && mv pool/x $trash && rm r/.git/logs/refs/heads/x",
+		false);
+	nothing_is_left_of_x();
+	sh("git -C r rev-parse -q --verify refs/heads/x >/dev/null && git -C r branch -qD x");
+}
+
 static void a_removal_that_had_not_begun_is_forgotten(void **state)
 {
 	struct allocation of;
@@ -371,6 +391,7 @@ int main(void)
 		pool_test(a_half_made_one_with_files_of_others_is_kept),
 		pool_test(a_branch_that_has_moved_outlives_its_half_made_worktree),
 		pool_test(removals_that_had_begun_are_finished),
+		pool_test(a_branch_that_was_being_deleted_is_deleted),
 		pool_test(a_removal_that_had_not_begun_is_forgotten),
 		pool_test(work_that_came_between_the_looks_is_given_back),
 		pool_test(what_was_confirmed_stays_confirmed),
