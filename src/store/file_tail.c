@@ -63,11 +63,10 @@ static int read_range(
 }
 
 /* 1 when the bytes from `from` on have the sum that the line at `at` says, else 0. */
-static int sum_holds(struct disk_file *f, struct tail *t, int64_t from, int64_t at, struct str line,
-	struct error *err)
+static int sum_holds(struct disk_file *f, const struct tail *t, int64_t from, int64_t at,
+	struct str line, char sum[DIGEST_TEXT], struct error *err)
 {
 	CLEANUP(buf_release) struct buf far = BUF_INIT;
-	char sum[DIGEST_TEXT];
 	size_t n;
 	const char *want = line_sum(line, &n);
 
@@ -79,7 +78,6 @@ static int sum_holds(struct disk_file *f, struct tail *t, int64_t from, int64_t 
 		from = t->window_at;
 	digest_two(buf_str(&far),
 		(struct str){t->window.s + (from - t->window_at), (size_t)(at - from) + n}, sum);
-	memcpy(t->sum, sum, sizeof(sum));
 	return memcmp(want, sum, DIGEST_TEXT - 1) == 0;
 }
 
@@ -99,7 +97,9 @@ static int whole_commit(struct disk_file *f, const char *path, struct tail *t, i
 	if (format > FILE_FORMAT)
 		rc = later(path, format, err);
 	else
-		rc = from < 0 || says < at ? 0 : sum_holds(f, t, from - (says - at), at, line, err);
+		rc = from < 0 || says < at
+			     ? 0
+			     : sum_holds(f, t, from - (says - at), at, line, t->sum, err);
 	if (rc <= 0) {
 		json_free(&t->commit);
 		return rc;
@@ -192,21 +192,80 @@ int tail_find(
 	}
 }
 
-static int load_lines(struct state *s, struct str text, const char *path, struct error *err)
+/* ---- the state ---- */
+
+/* The line that begins at `at`, by number. What is damaged is looked at once. */
+static unsigned line_number(struct disk_file *f, int64_t at)
 {
-	struct str line;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error ignored;
+	unsigned n = 1;
 
-	while (str_line(&text, &line)) {
-		CLEANUP(json_free) json *commit = NULL;
-		int64_t rev;
+	if (read_range(f, 0, at, &text, &ignored) < 0)
+		return 1;
+	for (size_t i = 0; i < text.len; i++)
+		n += text.s[i] == '\n';
+	return n;
+}
 
-		if (!line_commit(line, &rev))
-			continue;
-		if (parse_commit(&commit, line, err) < 0 ||
-			state_load(s, commit, line.n + 1, err) < 0)
-			return error_set(err, ERR_INPUT, "'%s' is damaged at commit %lld", path,
-				(long long)rev);
-	}
+static int damaged(struct disk_file *f, const char *path, int64_t at, int64_t rev, const char *how,
+	struct error *err)
+{
+	return error_at(err, path, line_number(f, at), 1,
+		"damaged: commit %lld %s: nothing was changed", (long long)rev, how);
+}
+
+/* `end`: where the commit before it ends; -1: it is the first that is looked at. */
+static bool is_next(
+	const struct tail *t, const json *commit, int64_t at, int64_t end, int64_t last_rev)
+{
+	int64_t from = json_get_int(commit, "from", -1) - t->shift;
+
+	return json_get_int(commit, "at", -1) - t->shift == at &&
+	       (end < 0 ? from >= 0 && from <= at : from == end) &&
+	       json_get_int(commit, "commit", 0) > last_rev;
+}
+
+/* The bytes first: what does not have its sum says nothing that is believed. */
+static int load_line(struct disk_file *f, const char *path, const struct tail *t, struct state *s,
+	struct str line, int64_t at, int64_t *end, struct error *err)
+{
+	CLEANUP(json_free) json *commit = NULL;
+	char ignored[DIGEST_TEXT];
+	int64_t rev;
+	int rc;
+
+	(void)line_commit(line, &rev);
+	if (parse_commit(&commit, line, err) < 0)
+		return damaged(f, path, at, rev, "is no JSON", err);
+	if (!is_next(t, commit, at, *end, s->rev))
+		return damaged(f, path, at, rev, "does not follow the one before it", err);
+	rc = sum_holds(f, t, json_get_int(commit, "from", 0) - t->shift, at, line, ignored, err);
+	if (rc < 0)
+		return -1;
+	if (!rc)
+		return damaged(f, path, at, rev, "does not have its sum", err);
+	if (state_load(s, commit, line.n + 1, err) < 0)
+		return damaged(f, path, at, rev, "does not tell its keys", err);
+	*end = at + (int64_t)line.n + 1;
+	return 0;
+}
+
+/* Commits from `base` on, up to `last`, where the last one begins. */
+static int load_lines(struct disk_file *f, const char *path, const struct tail *t, struct state *s,
+	int64_t base, int64_t last, struct error *err)
+{
+	struct str rest = {t->window.s + (base - t->window_at), (size_t)(last - base)}, line;
+	const char *begin = rest.p;
+	int64_t end = -1, rev;
+
+	while (str_line(&rest, &line))
+		if (line_commit(line, &rev) &&
+			load_line(f, path, t, s, line, base + (line.p - begin), &end, err) < 0)
+			return -1;
+	if (!is_next(t, t->commit, last, end, s->rev))
+		return damaged(f, path, last, json_get_int(t->commit, "commit", 0),
+			"does not follow the one before it", err);
 	return 0;
 }
 
@@ -223,10 +282,7 @@ int tail_load(
 		if (read_range(f, base, last, &t->window, err) < 0)
 			return -1;
 	}
-	if (base < last &&
-		load_lines(s,
-			(struct str){t->window.s + (base - t->window_at), (size_t)(last - base)},
-			path, err) < 0)
+	if (base < last && load_lines(f, path, t, s, base, last, err) < 0)
 		return -1;
 	if (state_load(s, t->commit, t->n, err) < 0 || s->base - t->shift != base)
 		return error_set(err, ERR_INPUT, "'%s' is damaged at its end", path);
