@@ -22,6 +22,11 @@ static json *holder_json(const struct gate_holder *h)
 {
 	json *j = json_object();
 
+	if (h->elsewhere) {
+		json_put_bool(j, "otherStateFolder", true);
+		json_put_str(j, "text", str_of(h->elsewhere));
+		return j;
+	}
 	json_put_str(j, "who", str_of(h->who));
 	json_put_int(j, "pid", h->pid);
 	json_put_str(j, "host", str_of(h->host));
@@ -50,6 +55,11 @@ static void put_holder(struct buf *out, const struct gate_holder *h)
 {
 	char since[CLOCK_TEXT], until[CLOCK_TEXT];
 
+	if (h->elsewhere) {
+		buf_addf(out, "held by a user of another state folder\n  process  %s\n",
+			h->elsewhere);
+		return;
+	}
 	clock_text(h->since, since);
 	clock_text(h->until, until);
 	buf_addf(out, "held by '%s'\n  process  %ld on %s, %s\n  fence    %lld\n", h->who,

@@ -43,6 +43,37 @@ static void set_holder(struct work *w)
 		w->of.run = w->ask->run;
 }
 
+/* One that lives, and is neither the one that asks nor of its run. */
+static bool is_rival(const struct work *w, const struct allocation *of)
+{
+	pid_t own = w->ask->holder ? w->ask->holder : getpid();
+
+	if (of->state != ALLOCATION_LIVE || !record_alive(of) ||
+		(of->pid == own && strcmp(of->boot, boot_id()) == 0))
+		return false;
+	return !of->run || !w->ask->run || strcmp(of->run, w->ask->run) != 0;
+}
+
+/* By the record, or, of who has another state folder, by its mark. */
+static int check_holder(struct work *w)
+{
+	struct allocation marked;
+	const char *state;
+	const struct allocation *rival = NULL;
+
+	if (!w->ask->run && !w->ask->holder)
+		return 0;
+	if (w->old.mod && is_rival(w, &w->old))
+		rival = &w->old;
+	else if (mark_live(w->arena, w->of.path, &marked, &state) && is_rival(w, &marked))
+		rival = &marked;
+	if (!rival)
+		return 0;
+	return error_set(w->err, ERR_STATE, "'%s' is held by process %d%s%s%s, which lives",
+		w->of.path, (int)rival->pid, rival->run ? " for '" : "",
+		rival->run ? rival->run : "", rival->run ? "'" : "");
+}
+
 /* ---- whose it is ---- */
 
 static int tell_mismatch(struct work *w)
@@ -108,11 +139,26 @@ static int adopt_new(struct work *w, enum outcome *out)
 
 	w->of.state = ALLOCATION_LIVE;
 	w->of.tip = w->base.commit;
+	if (check_holder(w) < 0)
+		return -1;
 	set_holder(w);
-	if (commit(w, &refused) < 0)
+	if (commit(w, &refused) < 0 ||
+		(!refused && mark_put(w->arena, w->pool, &w->of, w->err) < 0))
 		return -1;
 	*out = refused ? AGAIN : DONE;
 	return 0;
+}
+
+/* From the beginning, for another state folder does not see that it is being made. */
+static int hold(struct work *w)
+{
+	struct allocation maker = w->of;
+	int rc;
+
+	set_holder(w);
+	rc = mark_put(w->arena, w->pool, &w->of, w->err);
+	w->of = maker;
+	return rc;
 }
 
 static int make(struct work *w, enum outcome *out)
@@ -133,7 +179,7 @@ static int make(struct work *w, enum outcome *out)
 	if (commit(w, &refused) < 0)
 		return -1;
 	*out = refused ? AGAIN : FILL;
-	if (refused || worktree_add(w->arena, w->pool, &w->of, w->err) == 0)
+	if (refused || (worktree_add(w->arena, w->pool, &w->of, w->err) == 0 && hold(w) == 0))
 		return 0;
 	(void)making_undo_locked(w->arena, w->pool, &w->of, &ignored);
 	return -1;
@@ -202,13 +248,17 @@ static int adopt_again(struct work *w, enum outcome *out)
 		return error_set(w->err, ERR_STATE,
 			"'%s' has %u ports, not %u: reclaim it to have more", w->old.path,
 			w->old.ports, w->ask->ports);
+	if (check_holder(w) < 0)
+		return -1;
 	w->of = w->old;
 	w->of.warning = warning;
-	if (w->ask->run || w->ask->holder)
+	/* Who asks for a run whose holder lives does not take its place, unless he says so. */
+	if (w->ask->holder || (w->ask->run && !record_alive(&w->old)))
 		set_holder(w);
 	change_begin(&c, w->arena, w->pool);
 	change_record(&c, &w->of);
-	if (change_commit(&c, &w->of.mod, &refused, w->err) < 0)
+	if (change_commit(&c, &w->of.mod, &refused, w->err) < 0 ||
+		(!refused && mark_put(w->arena, w->pool, &w->of, w->err) < 0))
 		return -1;
 	*out = refused ? AGAIN : DONE;
 	return 0;

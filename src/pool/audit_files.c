@@ -140,11 +140,17 @@ static bool has_records_beneath(const struct audit *t, const char *path)
 
 static int check_worktree_found(struct audit *t, const char *path, struct error *err)
 {
+	struct allocation holder;
 	struct ownership owned;
+	const char *state;
 
 	if (pool_ownership(t->arena, path, t->pool->common, &owned, err) < 0)
 		return -1;
-	if (owned.reason == OWNED_OK)
+	if (owned.reason == OWNED_OK && mark_live(t->arena, path, &holder, &state))
+		audit_add(t, "unrecorded-worktree", path,
+			"no record tells of it here; process %d holds it (state folder '%s')",
+			(int)holder.pid, state);
+	else if (owned.reason == OWNED_OK)
 		audit_add(t, "unrecorded-worktree", path, "no record tells of it");
 	else if (owned.reason != OWNED_CROSS_CLONE || !path_exists(owned.actual))
 		audit_add(t, "broken-worktree", path, "it leads to '%s', which is not there",

@@ -155,9 +155,30 @@ int gate_status(struct arena *a, struct pool *p, struct gate_holder *out, bool *
 	if (fence)
 		*fence = r.fence;
 	*held = r.held;
-	if (r.held)
+	if (r.held) {
 		tell_holder(&r, &self, out);
+		return 0;
+	}
+	*out = (struct gate_holder){.who = "", .host = "", .boot = ""};
+	if (gate_elsewhere(a, p, &out->elsewhere, err) < 0)
+		return -1;
+	*held = out->elsewhere != NULL;
 	return 0;
+}
+
+/* Only who has its record can end it. */
+static int not_ours(struct arena *a, struct pool *p, struct error *err)
+{
+	const char *who;
+
+	if (gate_elsewhere(a, p, &who, err) < 0)
+		return -1;
+	if (!who)
+		return 0;
+	return error_set(err, ERR_STATE,
+		"merge gate of '%s' is held by a user of another state folder (%s): it can be "
+		"released there alone",
+		p->dir, who);
 }
 
 static int free_record(
@@ -181,7 +202,7 @@ int gate_force(struct arena *a, struct pool *p, int64_t fence, struct gate_holde
 		if (gate_read(a, p, &r, err) < 0)
 			return -1;
 		if (!r.held)
-			return 0;
+			return not_ours(a, p, err);
 		if (fence && r.fence != fence)
 			return error_set(err, ERR_STATE,
 				"merge gate is held with fence %lld, not %lld", (long long)r.fence,

@@ -32,6 +32,10 @@ struct gate_holder {
 	bool here;     /* it is a process that can be seen from here */
 	bool over;     /* its lease is over */
 	bool evicting; /* somebody is about to end it */
+	/* It has the lock of the directory and no record here: its state folder is another one.
+	 * What the lock tells of it, for people; all else is nothing. NULL: it is no such holder.
+	 */
+	const char *elsewhere;
 };
 
 struct gate;
@@ -55,8 +59,8 @@ int gate_status(struct arena *a, struct pool *p, struct gate_holder *out, bool *
 	int64_t *fence, struct error *err);
 
 /* Takes the gate away: its processes here are ended first. `fence` 0: of whoever holds it; else
- * only of that one (ERR_STATE). *held false: there was nobody. The next fence is higher all the
- * same. */
+ * only of that one (ERR_STATE). ERR_STATE too for one with another state folder. *held false: there
+ * was nobody. The next fence is higher all the same. */
 int gate_force(struct arena *a, struct pool *p, int64_t fence, struct gate_holder *was, bool *held,
 	struct error *err);
 

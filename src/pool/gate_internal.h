@@ -36,6 +36,11 @@ int gate_read(struct arena *a, struct pool *p, struct gate_record *out, struct e
 int gate_put(struct arena *a, struct pool *p, const struct gate_record *r, int64_t mod, bool *lost,
 	struct error *err);
 
+/* Locked in the directory of the pool, beside the record. */
+char *gate_lock_path(struct arena *a, const struct pool *p);
+/* *who: of somebody who has the lock and no record here; NULL: nobody. */
+int gate_elsewhere(struct arena *a, struct pool *p, const char **who, struct error *err);
+
 /* The holder for people: 'who', process N on HOST ... */
 void gate_say_holder(struct buf *b, const struct gate_record *r);
 

@@ -38,7 +38,7 @@ static int lock_folder(struct gate *g, unsigned wait_ms, struct error *err)
 		return -1;
 	if (g->lock || netfs_check(p->dir, &ignored) < 0)
 		return 0;
-	return lock_take(&g->lock, path_join(g->a, p->dir, ".merge-gate.lock"), wait_ms, err);
+	return lock_take(&g->lock, gate_lock_path(g->a, p), wait_ms, err);
 }
 
 static void sign(struct gate *g, const struct wish *w, int64_t last)

@@ -5,9 +5,16 @@
 
 int live_inside(struct arena *a, const char *dir, const char **who, struct error *err)
 {
+	struct allocation holder;
+	const char *state;
 	pid_t pid;
 
 	*who = NULL;
+	if (mark_live(a, dir, &holder, &state) && holder.pid != getpid()) {
+		*who = arena_printf(
+			a, "process %d holds it (state folder '%s')", (int)holder.pid, state);
+		return 0;
+	}
 	if (proc_within(dir, &pid) < 0)
 		return error_errno(err, "cannot tell who works in '%s'", dir);
 	if (pid)

@@ -316,13 +316,22 @@ int slot_release(struct arena *a, struct pool *p, const struct allocation *of, s
 int slot_children(struct arena *a, struct pool *p, const struct allocation *of, size_t *n,
 	const char **first, struct error *err);
 
+/* ---- mark.c: the holder, for those who have another state folder ---- */
+
+/* Who holds it, beside the worktree; of->pid 0, or not a worktree of this repository: nothing. */
+int mark_put(struct arena *a, struct pool *p, const struct allocation *of, struct error *err);
+/* The process that the mark of the worktree `dir` names is there still: pid, start, boot and run of
+ * *of; *state: the state folder that it uses. */
+bool mark_live(struct arena *a, const char *dir, struct allocation *of, const char **state);
+
 /* ---- live.c ---- */
 
 /* *who: what works in it, for people; NULL: nobody: a process in the record, a run whose state.json
  * has a fresh heartbeat, a process whose working folder is in it. */
 int pool_live(struct arena *a, struct pool *p, const struct allocation *of, const char **who,
 	struct error *err);
-/* The last of them alone, of any folder: what the worktree is called while it is removed. */
+/* The last of them alone, and a holder of another state folder, of any folder: what the worktree is
+ * called while it is removed. */
 int live_inside(struct arena *a, const char *dir, const char **who, struct error *err);
 
 #endif

@@ -5,6 +5,8 @@
 #include "src/base/buf.h"
 #include "src/store/lock.h"
 
+enum { WHO_MAX = 200 };
+
 struct lock {
 	int fd;
 };
@@ -37,13 +39,19 @@ static int wait_for(int fd, unsigned wait_ms)
 	return 0;
 }
 
-static int held_by_another(int fd, const char *path, struct error *err)
+static void read_holder(int fd, char who[WHO_MAX])
 {
-	char who[200];
-	ssize_t n = pread(fd, who, sizeof(who) - 1, 0);
+	ssize_t n = pread(fd, who, WHO_MAX - 1, 0);
 
 	who[n > 0 ? n : 0] = '\0';
 	who[strcspn(who, "\n")] = '\0';
+}
+
+static int held_by_another(int fd, const char *path, struct error *err)
+{
+	char who[WHO_MAX];
+
+	read_holder(fd, who);
 	return error_set(err, ERR_STATE, "'%s' is locked by another process%s%s%s", path,
 		who[0] ? " (" : "", who, who[0] ? ")" : "");
 }
@@ -83,6 +91,27 @@ int lock_take(struct lock **out, const char *path, unsigned wait_ms, struct erro
 	sign(fd, "");
 	*out = xmalloc(sizeof(**out));
 	(*out)->fd = fd;
+	return 0;
+}
+
+int lock_look(const char *path, bool *held, struct buf *who, struct error *err)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	char text[WHO_MAX];
+
+	*held = false;
+	if (fd < 0)
+		return errno == ENOENT || errno == ENOTDIR
+			       ? 0
+			       : error_errno(err, "cannot open lock file '%s'", path);
+	if (fcntl(fd, F_OFD_GETLK, &whole) < 0)
+		return error_errno(err, "cannot look at the lock '%s'", path);
+	if (whole.l_type == F_UNLCK)
+		return 0;
+	read_holder(fd, text);
+	*held = true;
+	buf_adds(who, text);
 	return 0;
 }
 

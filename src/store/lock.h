@@ -7,7 +7,7 @@
 #ifndef DT_LOCK_H
 #define DT_LOCK_H
 
-#include "src/base/error.h"
+#include "src/base/buf.h"
 
 struct lock;
 
@@ -17,6 +17,9 @@ struct lock;
  * `*out` is the caller's until lock_drop().
  */
 int lock_take(struct lock **out, const char *path, unsigned wait_ms, struct error *err);
+/* Another process, or another lock of this one, has it: *who gets what its file tells of the
+ * holder. Nothing is taken. */
+int lock_look(const char *path, bool *held, struct buf *who, struct error *err);
 /* Tells those who wait what takes so long, from now on; one line. Safe on NULL. */
 void lock_note(struct lock *l, const char *what);
 void lock_drop(struct lock **l); /* for CLEANUP too; safe on NULL */

@@ -368,6 +368,34 @@ static void stages_that_hold_it(void **state)
 	}
 }
 
+static void hold_elsewhere(int said, void *data)
+{
+	store_close(&pool.store);
+	pool_use("other state", "pool");
+	hold(said, data);
+}
+
+static void a_holder_of_another_state_folder_is_told_of(void **state)
+{
+	struct other o = other(hold_elsewhere, NULL);
+	struct gate_holder h;
+	bool held;
+
+	(void)state;
+	assert_true(hear(&o));
+	assert_int_equal(gate_status(&arena, &pool, &h, &held, NULL, &err), 0);
+	assert_true(held);
+	assert_non_null(strstr(h.elsewhere, arena_printf(&arena, "pid %d on ", (int)o.pid)));
+	assert_int_equal(gate_force(&arena, &pool, 0, &h, &held, &err), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_non_null(strstr(err.text, "is held by a user of another state folder (pid "));
+	(void)kill(o.pid, SIGKILL);
+	(void)ended(&o);
+	assert_int_equal(gate_status(&arena, &pool, &h, &held, NULL, &err), 0);
+	assert_false(held);
+	assert_int_equal(gate_force(&arena, &pool, 0, &h, &held, &err), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -385,6 +413,7 @@ int main(void)
 		gate_test(a_lease_is_renewed_by_its_holder),
 		gate_test(of_many_never_two_are_inside),
 		gate_test(another_state_folder_is_no_way_round),
+		gate_test(a_holder_of_another_state_folder_is_told_of),
 		gate_test(pools_have_gates_of_their_own),
 		gate_test(who_runs_under_the_gate_is_inside_already),
 		gate_test(a_forced_release_is_of_the_one_that_was_meant),
