@@ -108,8 +108,10 @@ int gate_run_run(struct invocation *in, struct error *err)
 		return -1;
 	rc = gate_run(in->arena, &p, &ask, &status, err);
 	interrupt_end();
-	if (rc < 0)
+	if (rc < 0 && !interrupt_caught())
 		return -1;
+	if (rc < 0)
+		say("%s", err->text);
 	if (interrupt_caught())
 		status = 128 + interrupt_caught();
 	put_run(in, &ask, status);

@@ -44,6 +44,9 @@ struct gate;
  * (MergeGateLockTimeout), or a holder that cannot be ended; ERR_SYSTEM. */
 int gate_take(struct arena *a, struct pool *p, const char *who, unsigned wait_ms, int ttl_s,
 	struct gate **out, struct error *err);
+/* The same; once the descriptor `cancel` is readable it is not taken any more (-1: ERR_STATE). */
+int gate_take_unless(struct arena *a, struct pool *p, const char *who, unsigned wait_ms, int ttl_s,
+	int cancel, struct gate **out, struct error *err);
 int64_t gate_fence(const struct gate *g);
 /* `NAME=value`, NULL-ended: what all that runs under it must have in its environment. */
 const char *const *gate_environment(const struct gate *g);
@@ -71,7 +74,9 @@ struct gate_run_ask {
 	const char *const *argv; /* NULL-ended */
 	const char *cwd;         /* NULL: as the caller */
 	int output; /* descriptor for its output: stdout and stderr; -1: as the caller's own two */
-	int cancel; /* descriptor; once it is readable the command is ended. 0: none */
+	/* Descriptor; once it is readable the command is ended, or not begun (-1: ERR_STATE). 0:
+	 * none */
+	int cancel;
 	int64_t fence; /* out */
 };
 /*

@@ -155,6 +155,17 @@ static int run_held(struct gate *g, const struct gate_run_ask *ask, int *status,
 	return 0;
 }
 
+/* Between having the gate and beginning. */
+static bool called_off(const struct gate_run_ask *ask, struct error *err)
+{
+	struct pollfd fd = {.fd = ask->cancel ? ask->cancel : -1, .events = POLLIN};
+
+	if (poll(&fd, 1, 0) != 1 || !fd.revents)
+		return false;
+	error_set(err, ERR_STATE, "interrupted before the command was begun");
+	return true;
+}
+
 int gate_run(
 	struct arena *a, struct pool *p, struct gate_run_ask *ask, int *status, struct error *err)
 {
@@ -162,10 +173,10 @@ int gate_run(
 	struct error ignored;
 	int rc;
 
-	if (gate_take(a, p, ask->who, ask->wait_ms, ask->ttl_s, &g, err) < 0)
+	if (gate_take_unless(a, p, ask->who, ask->wait_ms, ask->ttl_s, ask->cancel, &g, err) < 0)
 		return -1;
 	ask->fence = gate_fence(g);
-	rc = run_held(g, ask, status, err);
+	rc = called_off(ask, err) ? -1 : run_held(g, ask, status, err);
 	if (!g->borrowed && !g->lost) /* nobody comes in while something of it still runs */
 		(void)gate_end(&g->r, &g->self, &ignored);
 	return rc;

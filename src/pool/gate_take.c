@@ -11,6 +11,7 @@ struct wish {
 	const char *who;
 	unsigned wait_ms;
 	int ttl_s;
+	int cancel; /* 0: none */
 };
 
 static int timeout(const struct pool *p, const struct gate_record *r, unsigned wait_ms,
@@ -123,9 +124,14 @@ static int attempt(struct gate *g, struct arena *a, const struct wish *w, struct
 	return rc;
 }
 
-static void nap(int64_t ms)
+/* Who is called off while he waits must not come in after all. */
+static int nap(const struct wish *w, int64_t ms, struct error *err)
 {
-	(void)poll(NULL, 0, (int)ms);
+	struct pollfd fd = {.fd = w->cancel ? w->cancel : -1, .events = POLLIN};
+
+	if (poll(&fd, 1, (int)ms) == 1 && fd.revents)
+		return error_set(err, ERR_STATE, "interrupted while it waited for the merge gate");
+	return 0;
 }
 
 static int wait_for(struct gate *g, const struct wish *w, struct error *err)
@@ -139,6 +145,8 @@ static int wait_for(struct gate *g, const struct wish *w, struct error *err)
 		int64_t left;
 		bool got;
 
+		if (nap(w, 0, err) < 0)
+			return -1;
 		if (attempt(g, &scratch, w, &was, &got, &busy, err) < 0)
 			return -1;
 		if (got)
@@ -146,7 +154,8 @@ static int wait_for(struct gate *g, const struct wish *w, struct error *err)
 		left = until - clock_ticks();
 		if (left <= 0)
 			return timeout(g->p, &was, w->wait_ms, &busy, err);
-		nap(pause < left ? pause : left);
+		if (nap(w, pause < left ? pause : left, err) < 0)
+			return -1;
 		pause = pause < NAP_MAX_MS ? pause * 2 : pause;
 	}
 }
@@ -181,10 +190,10 @@ static int check_wish(const struct wish *w, struct error *err)
 	return 0;
 }
 
-int gate_take(struct arena *a, struct pool *p, const char *who, unsigned wait_ms, int ttl_s,
-	struct gate **out, struct error *err)
+int gate_take_unless(struct arena *a, struct pool *p, const char *who, unsigned wait_ms, int ttl_s,
+	int cancel, struct gate **out, struct error *err)
 {
-	const struct wish w = {who, wait_ms, ttl_s ? ttl_s : GATE_TTL_S};
+	const struct wish w = {who, wait_ms, ttl_s ? ttl_s : GATE_TTL_S, cancel};
 	struct gate *g = arena_alloc(a, sizeof(*g));
 
 	*out = NULL;
@@ -197,4 +206,10 @@ int gate_take(struct arena *a, struct pool *p, const char *who, unsigned wait_ms
 	set_env(g);
 	*out = g;
 	return 0;
+}
+
+int gate_take(struct arena *a, struct pool *p, const char *who, unsigned wait_ms, int ttl_s,
+	struct gate **out, struct error *err)
+{
+	return gate_take_unless(a, p, who, wait_ms, ttl_s, 0, out, err);
 }

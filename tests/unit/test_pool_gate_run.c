@@ -105,17 +105,39 @@ static void what_it_leaves_in_the_background_is_ended(void **state)
 
 static void a_cancelled_command_ends(void **state)
 {
+	int status, fd;
+
+	(void)state;
+	sh("mkfifo fifo");
+	fd = open(at("fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	ask = (struct gate_run_ask){.cancel = fd};
+	assert_int_equal(run_with("echo >fifo; sleep 1000", &status), 0);
+	assert_int_equal(status, 128 + SIGTERM);
+	close(fd);
+	is_free(1);
+}
+
+/* Neither while it waits nor when it has just got the gate. */
+static void what_is_called_off_before_it_begins_never_runs(void **state)
+{
 	int ends[2], status;
+	struct other o;
 
 	(void)state;
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	assert_int_equal(write(ends[1], "", 1), 1);
-	ask = (struct gate_run_ask){.cancel = ends[0]};
-	assert_int_equal(run_with("sleep 1000", &status), 0);
-	assert_int_equal(status, 128 + SIGTERM);
+	ask = (struct gate_run_ask){.cancel = ends[0], .wait_ms = 1000000};
+	assert_int_equal(run_with("touch inside", &status), -1);
+	assert_error(&err, "dev-team: interrupted while it waited for the merge gate");
+	o = holder(0);
+	ask = (struct gate_run_ask){.cancel = ends[0], .wait_ms = 1000000};
+	assert_int_equal(run_with("touch inside", &status), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_false(path_exists(at("inside")));
+	kill(o.pid, SIGKILL);
+	(void)ended(&o);
 	close(ends[0]);
 	close(ends[1]);
-	is_free(1);
 }
 
 /* Says so when the command runs; *data: its script. */
@@ -268,6 +290,7 @@ int main(void)
 		gate_test(it_waits_for_the_gate_no_longer_than_told),
 		gate_test(what_it_leaves_in_the_background_is_ended),
 		gate_test(a_cancelled_command_ends),
+		gate_test(what_is_called_off_before_it_begins_never_runs),
 		gate_test(a_killed_run_is_outlived_by_nothing),
 		gate_test(a_killed_run_ends_its_command_by_itself),
 		gate_test(a_lost_gate_ends_the_command),
