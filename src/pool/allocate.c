@@ -164,7 +164,7 @@ static int hold(struct work *w)
 static int make(struct work *w, enum outcome *out)
 {
 	const struct base *b = &w->base;
-	struct error ignored;
+	struct error why;
 	bool refused;
 
 	w->of.made_branch = !b->exists;
@@ -181,7 +181,8 @@ static int make(struct work *w, enum outcome *out)
 	*out = refused ? AGAIN : FILL;
 	if (refused || (worktree_add(w->arena, w->pool, &w->of, w->err) == 0 && hold(w) == 0))
 		return 0;
-	(void)making_undo_locked(w->arena, w->pool, &w->of, &ignored);
+	if (making_undo_locked(w->arena, w->pool, &w->of, &why) < 0)
+		record_give_up(w->arena, w->pool, w->of.path, why.text);
 	return -1;
 }
 
@@ -310,7 +311,7 @@ static int with_record(struct work *w, enum outcome *out)
 	if (!record_ours(w->pool, &w->old))
 		return of_another(w, out);
 	if (w->old.state != ALLOCATION_LIVE) {
-		*out = record_alive(&w->old) ? AWAIT : REPAIR;
+		*out = record_busy(&w->old) ? AWAIT : REPAIR;
 		return 0;
 	}
 	if (look(w, &stand) < 0)
@@ -348,10 +349,11 @@ static int await(struct work *w)
 
 static int fill(struct work *w)
 {
-	struct error ignored;
+	struct error why;
 
 	if (worktree_fill(w->arena, w->pool, &w->of, w->err) < 0) {
-		(void)making_undo(w->arena, w->pool, &w->of, &ignored);
+		if (making_undo(w->arena, w->pool, &w->of, &why) < 0)
+			record_give_up(w->arena, w->pool, w->of.path, why.text);
 		return -1;
 	}
 	w->of.state = ALLOCATION_LIVE;
@@ -379,11 +381,20 @@ static int begin(struct work *w)
 	return 0;
 }
 
+static int repair(struct work *w)
+{
+	bool done;
+
+	if (repair_one(w->arena, w->pool, &w->old, &done, w->err) == 0)
+		return 0;
+	return error_prefix(w->err, "'%s' is half %s", w->of.path,
+		w->old.state == ALLOCATION_MAKING ? "made" : "removed");
+}
+
 /* One look, and what follows from it. *over: w->of is the result. */
 static int once(struct work *w, bool *created, bool *over)
 {
 	enum outcome got;
-	bool done;
 
 	if (begin(w) < 0 || locked(w, &got) < 0)
 		return -1;
@@ -393,7 +404,7 @@ static int once(struct work *w, bool *created, bool *over)
 		return fill(w);
 	if (got == AWAIT)
 		return await(w);
-	return got == REPAIR ? repair_one(w->arena, w->pool, &w->old, &done, w->err) : 0;
+	return got == REPAIR ? repair(w) : 0;
 }
 
 static int allocate(struct work *w, struct allocation *out, bool *created)

@@ -79,7 +79,7 @@ static int read_records(struct audit *t, const struct store_kv *kv, size_t n, st
 			audit_add(t, "bad-record", r->of.path, "its key is that of another path");
 			continue;
 		}
-		r->busy = r->of.state != ALLOCATION_LIVE && record_alive(&r->of);
+		r->busy = record_busy(&r->of);
 		t->n_records++;
 	}
 	if (t->n_records)

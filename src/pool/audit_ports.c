@@ -16,6 +16,15 @@ static bool has_mark(const struct audit *t, const struct audit_record *r)
 	return false;
 }
 
+static void add_half(struct audit *t, const struct allocation *of)
+{
+	if (of->fault)
+		audit_add(t, half_word(of), of->path, "it cannot be finished: %s", of->fault);
+	else
+		audit_add(t, half_word(of), of->path, "process %d began it and is gone",
+			(int)of->pid);
+}
+
 void audit_marks(struct audit *t)
 {
 	for (size_t i = 0; i < t->n_marks; i++) {
@@ -33,8 +42,7 @@ void audit_marks(struct audit *t)
 		if (r->of.state == ALLOCATION_LIVE)
 			continue;
 		if (!r->busy && record_ours(t->pool, &r->of))
-			audit_add(t, half_word(&r->of), r->of.path,
-				"process %d began it and is gone", (int)r->of.pid);
+			add_half(t, &r->of);
 		if (!has_mark(t, r))
 			audit_add(t, "missing-mark", r->of.path, "is %s and nobody would find it",
 				r->of.state == ALLOCATION_MAKING ? "being made" : "being removed");

@@ -178,8 +178,7 @@ int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char
 	if (find_repository(a, repo ? repo : ".", out, err) < 0 ||
 		find_folder(a, spec, out, err) < 0)
 		return -1;
-	if (store_open(&out->store, out->disk, out->state, POOL_STORE, STORE_WRITE, lock_wait(),
-		    err) < 0)
+	if (records_open(a, out->disk, out->state, lock_wait(), &out->store, err) < 0)
 		return -1;
 	if (pool_repair(a, out, err) == 0)
 		return 0;
@@ -189,7 +188,9 @@ int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char
 
 void pool_close(struct pool *p)
 {
-	if (p->store)
+	if (p->store) {
+		records_mark(p->disk, p->state, p->store);
 		store_close(&p->store);
+	}
 	p->store = NULL;
 }

@@ -79,11 +79,12 @@ struct allocation {
 	uint64_t start;     /* start time of pid: with it one process */
 	const char *boot;   /* boot id, and space of process numbers, where pid means something */
 	int64_t created;
-	int64_t since;    /* when pid began what it does */
-	bool made_branch; /* the branch was made with it */
-	const char *tip;  /* commit that it was made at; NULL */
-	bool confirmed;   /* removing: work in it may go too */
-	int64_t mod;      /* of its key */
+	int64_t since;     /* when pid began what it does */
+	bool made_branch;  /* the branch was made with it */
+	const char *tip;   /* commit that it was made at; NULL */
+	bool confirmed;    /* removing: work in it may go too */
+	const char *fault; /* why it could not be finished or taken back; NULL */
+	int64_t mod;       /* of its key */
 	/* Of this call, not of the record: */
 	const char *warning; /* ownership, advisory; NULL */
 	bool resumed;        /* somebody began to make or remove it, and died */

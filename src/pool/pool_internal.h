@@ -45,9 +45,32 @@ void record_claim(struct arena *a, struct allocation *of);
 /* The process in the record is there still; on another boot it is not. One of another container
  * counts for an hour of work, or for as long as it holds the worktree. False for pid 0. */
 bool record_alive(const struct allocation *of);
+/* Another process makes or removes it just now. This one does one thing after the other: what it
+ * finds under its own number is what it could not finish. */
+bool record_busy(const struct allocation *of);
+/* This process could not finish what it claimed: the record says why, and anybody may try again. */
+void record_give_up(struct arena *a, struct pool *p, const char *path, const char *why);
 /* BOOT/SPACE: boot id of this machine, and the space of its process numbers; "" where it cannot be
  * told. Static. */
 const char *boot_id(void);
+
+/* ---- records.c ---- */
+
+/* The store of the records, to write. -1: ERR_INPUT too where it had commits and has none. */
+int records_open(struct arena *a, struct disk *d, const char *state, unsigned wait_ms,
+	struct store **out, struct error *err);
+/* The same to read alone; *out stays NULL where there is no store. */
+int records_look(
+	struct arena *a, struct disk *d, const char *state, struct store **out, struct error *err);
+/* It has commits from now on; may fail, the next one tries again. */
+void records_mark(struct disk *d, const char *state, struct store *s);
+
+/* ---- mounts.c ---- */
+
+/* Where a file system is mounted at `dir` or within; NULL: none is. */
+const char *mount_inside(struct arena *a, const char *dir);
+/* The same out of the text of /proc/self/mountinfo. */
+const char *mounts_find(struct arena *a, struct str mounts, const char *dir);
 
 /* ---- change.c: one transaction ---- */
 

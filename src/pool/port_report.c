@@ -26,14 +26,7 @@ struct look {
 /* Only looked into: who asks for a port holds nothing. Without a store nobody has any. */
 static int open_store(struct look *l)
 {
-	const char *journal = path_join(l->arena, l->ask->state, POOL_STORE ".events.jsonl");
-	bool there;
-
-	if (path_look(journal, &there, l->err) < 0)
-		return -1;
-	return there ? store_open(&l->pool.store, disk_real(), l->ask->state, POOL_STORE,
-			       STORE_READ, 0, l->err)
-		     : 0;
+	return records_look(l->arena, disk_real(), l->ask->state, &l->pool.store, l->err);
 }
 
 static bool is_free(void *data, unsigned port)

@@ -92,7 +92,7 @@ int pool_reclaim(struct arena *a, struct pool *p, const char *what, bool confirm
 			return -1;
 		if (!found)
 			return 0;
-		if (of.state == ALLOCATION_LIVE || record_alive(&of)) {
+		if (of.state == ALLOCATION_LIVE || record_busy(&of)) {
 			if (pool_remove(a, p, &of, confirmed, err) < 0)
 				return -1;
 			*removed = true;

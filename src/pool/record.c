@@ -61,6 +61,7 @@ static const struct {
 	TEXT("parent", parent),
 	TEXT("run", run),
 	TEXT("boot", boot),
+	TEXT("fault", fault),
 };
 enum { NEEDED = 6 }; /* of the texts, the first ones are always there */
 
@@ -219,6 +220,31 @@ void record_claim(struct arena *a, struct allocation *of)
 	of->start = proc_info(of->pid, &info) ? info.start : 0;
 	of->boot = arena_dup(a, str_of(boot_id()));
 	of->since = clock_now();
+	of->fault = NULL;
+}
+
+static bool is_own(const struct allocation *of)
+{
+	return of->pid == getpid() && of->boot && strcmp(of->boot, boot_id()) == 0;
+}
+
+bool record_busy(const struct allocation *of)
+{
+	return of->state != ALLOCATION_LIVE && !is_own(of) && record_alive(of);
+}
+
+void record_give_up(struct arena *a, struct pool *p, const char *path, const char *why)
+{
+	struct allocation of;
+	struct error ignored;
+	bool there;
+
+	if (record_read(a, p, path, &of, &there, &ignored) < 0 || !there ||
+		of.state == ALLOCATION_LIVE || !is_own(&of))
+		return;
+	of.pid = 0;
+	of.fault = why;
+	(void)record_put(a, p, &of, &ignored);
 }
 
 /* Of another container on this machine: its numbers mean nothing here, so nobody can tell. */

@@ -71,6 +71,18 @@ static int keep_remains(struct arena *a, struct pool *p, const struct allocation
 			of->path, foreign));
 }
 
+static bool keep_by_mount(
+	struct arena *a, const char *folder, enum keep_reason *why, const char **text)
+{
+	const char *point = mount_inside(a, folder);
+
+	if (point)
+		(void)keep(why, KEEP_LIVE, text,
+			arena_printf(
+				a, "'%s' has a file system mounted in it: '%s'", folder, point));
+	return point != NULL;
+}
+
 static int keep_by_place(struct arena *a, struct pool *p, const struct allocation *of,
 	bool confirmed, enum keep_reason *why, const char **text, struct error *err)
 {
@@ -160,8 +172,9 @@ int pool_keep(struct arena *a, struct pool *p, const struct allocation *of, bool
 		return 0;
 	if (!is_there(of->path))
 		return keep_gone(a, p, of, confirmed, why, text, err);
-	if (keep_by_place(a, p, of, confirmed, why, text, err) < 0)
-		return -1;
+	if (keep_by_mount(a, of->path, why, text) ||
+		keep_by_place(a, p, of, confirmed, why, text, err) < 0)
+		return *why ? 0 : -1;
 	if (*why)
 		return 0;
 	if (!has_admin(a, of->path))
@@ -192,7 +205,7 @@ static int look_again(struct arena *a, struct pool *p, const struct allocation *
 	if (who)
 		return keep(why, KEEP_LIVE, text,
 			arena_printf(a, "'%s' is at work: %s", of->path, who));
-	if (of->confirmed)
+	if (keep_by_mount(a, trash, why, text) || of->confirmed)
 		return 0;
 	if (has_admin(a, trash))
 		return work_keep(a, p, trash, why, text, err);
@@ -310,9 +323,11 @@ int pool_remove(
 	if (why)
 		return refuse(why, text, err);
 	of->confirmed = confirmed;
-	if (first_phase(a, p, of, trash, err) < 0)
-		return -1;
-	return second_phase(a, p, of, trash, false, err);
+	if (first_phase(a, p, of, trash, err) == 0 &&
+		second_phase(a, p, of, trash, false, err) == 0)
+		return 0;
+	record_give_up(a, p, of->path, err->text);
+	return -1;
 }
 
 int remove_resume(struct arena *a, struct pool *p, struct allocation *of, struct error *err)

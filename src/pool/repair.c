@@ -211,8 +211,10 @@ static int claim(
 int repair_one(
 	struct arena *a, struct pool *p, struct allocation *of, bool *done, struct error *err)
 {
+	int rc;
+
 	*done = false;
-	if (of->state == ALLOCATION_LIVE || record_alive(of))
+	if (of->state == ALLOCATION_LIVE || record_busy(of))
 		return 0;
 	if (claim(a, p, of, done, err) < 0)
 		return -1;
@@ -220,8 +222,11 @@ int repair_one(
 		return 0;
 	end_strays(a, of);
 	of->resumed = true;
-	return of->state == ALLOCATION_MAKING ? making_undo(a, p, of, err)
-					      : remove_resume(a, p, of, err);
+	rc = of->state == ALLOCATION_MAKING ? making_undo(a, p, of, err)
+					    : remove_resume(a, p, of, err);
+	if (rc < 0)
+		record_give_up(a, p, of->path, err->text);
+	return rc;
 }
 
 static int repair_at(struct arena *a, struct pool *p, struct str digest, struct error *err)

@@ -1,4 +1,5 @@
 #include <sys/wait.h>
+#include "src/base/procfs.h"
 #include "src/pool/pool_internal.h"
 #include "tests/unit/pool_rig.h"
 
@@ -8,6 +9,17 @@ static void by_a_dead_one(struct allocation *of)
 	of->pid = 4194999; /* above what the kernel gives out */
 	of->start = 1;
 	of->boot = boot_id();
+}
+
+/* One that lives. */
+static void by_another_one(struct allocation *of)
+{
+	struct proc_info info = {0};
+
+	record_claim(&arena, of);
+	of->pid = getppid();
+	assert_true(proc_info(of->pid, &info));
+	of->start = info.start;
 }
 
 static void put(struct allocation *of)
@@ -210,7 +222,7 @@ static void what_a_live_process_does_is_left_alone(void **state)
 
 	(void)state;
 	of.state = ALLOCATION_MAKING;
-	record_claim(&arena, &of);
+	by_another_one(&of);
 	put(&of);
 	pool_again();
 	assert_int_equal(keys("doing/"), 1);
