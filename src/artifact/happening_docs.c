@@ -134,4 +134,16 @@ void happenings_page(struct buf *out)
 		"|---|---|---|---|\n");
 	for (unsigned i = 0; i < HAPPENINGS; i++)
 		put_row(out, (enum happening_id)i);
+	buf_adds(out,
+		"\n"
+		"Some events of the wider format have nobody here who could tell them. The gate "
+		"rebases and never\n"
+		"merges: its conflicts are `RebaseConflict`, not `MergeConflict`. Every issue that "
+		"is asked for is\n"
+		"admitted, in the order of the queue: no `AdmissionDenied`, `admission-deferred` "
+		"or "
+		"`Delayed Requeue`.\n"
+		"What becomes of CI and of tries (`CIFailure`, `MaxRetriesExhausted`) is in the "
+		"journal of the work\n"
+		"item, and in `Requeue` as its `failure`.\n");
 }

@@ -6,8 +6,6 @@
 HAPPENING(RESOLVED_PARALLELISM, "ResolvedParallelism", "info",
 	"pipeline:s maxConcurrent:n source:s plans:a? harnesses:o? clampedFrom:n?",
 	"the cap of issues at one time was settled when the pipeline was loaded")
-HAPPENING(DELAYED_REQUEUE, "DelayedRequeue", "info", "reason:s until:s?",
-	"an issue was put back for a reason that is not capacity")
 HAPPENING(REQUEUE, "Requeue", "info",
 	"trigger:s rescored:b failure:s? oldPosition:n? newPosition:n?",
 	"a failed issue went back into the queue")
@@ -18,8 +16,6 @@ HAPPENING(WORKTREE_OWNERSHIP_MISMATCH, "WorktreeOwnershipMismatch", "critical",
 	"a worktree that should be adopted belongs to another clone")
 HAPPENING(PORT_COLLISION, "PortCollision", "info", "worktreePath:s candidate:n port:n? attempted:a",
 	"the port that the path gives is taken")
-HAPPENING(MERGE_CONFLICT, "MergeConflict", "critical", "branch:s target:s paths:a attempt:n",
-	"the branch does not merge into its target; the run is suspended")
 HAPPENING(REBASE_CONFLICT, "RebaseConflict", "critical", "branch:s target:s paths:a attempt:n",
 	"the branch does not rebase onto its target; the run is suspended")
 HAPPENING(MODEL_DEPRECATED, "ModelDeprecated", "advisory",
@@ -54,8 +50,6 @@ HAPPENING(LEDGER_KEY_AMBIGUOUS, "LedgerKeyAmbiguous", "warning", "harness:s pipe
 HAPPENING(DATABASE_ISOLATION_REQUIRED, "DatabaseIsolationRequired", "critical", "stages:a",
 	"stages that run at the same time use a database, and there is no pool of branches")
 HAPPENING(QUEUED, "queued", "info", "queueSize:n", "an issue waits for a worker")
-HAPPENING(ADMISSION_DEFERRED, "admission-deferred", "info", "reason:s",
-	"an issue was not admitted and stays undone")
 HAPPENING(STARTED, "started", "info", "inFlight:n", "a worker has taken an issue")
 HAPPENING(COMPLETED, "completed", "info", "durationMs:n", "an issue is done")
 HAPPENING(FAILED, "failed", "error", "durationMs:n error:s", "an issue has failed")

@@ -4,10 +4,31 @@
 #include "src/cli/places.h"
 #include "src/cli/registry.h"
 #include "src/harness/load.h"
+#include "src/resource/tell.h"
+
+/* A check alone leaves nothing behind, unless it is said where. */
+static const char *folder(const struct invocation *in)
+{
+	const char *given = in->args->value[ARTIFACTS];
+
+	return given ? path_absolute(in->arena, given) : NULL;
+}
+
+static int load(struct invocation *in, const char *dir, struct resources *r, struct error *err)
+{
+	const char *events = folder(in);
+
+	if (resources_load(in->arena, dir, r, err) < 0)
+		return -1;
+	if (r->n_faults && events && resources_tell(in->arena, events, r, err) < 0)
+		return -1;
+	return resources_fault(r, err);
+}
 
 /* A file with one pipeline in it, or the name of one in the folder of resources. */
-static int find_pipeline(struct invocation *in, const struct pipeline **out, struct error *err)
+static int find_pipeline(struct invocation *in, struct load_question *q, struct error *err)
 {
+	const struct pipeline **out = &q->pipeline;
 	const char *word = in->args->words[1];
 	struct resources *r = arena_alloc(in->arena, sizeof(*r));
 	bool file = strchr(word, '/') || str_ends(str_of(word), ".yaml") ||
@@ -19,11 +40,13 @@ static int find_pipeline(struct invocation *in, const struct pipeline **out, str
 	if (!dir)
 		return error_set(err, ERR_USAGE,
 			"no folder of resources: give --resources, or make .dev-team/resources");
-	if (resources_need(in->arena, dir, r, err) < 0)
+	if (load(in, dir, r, err) < 0)
 		return -1;
 	*out = file && r->n_pipelines == 1 ? r->pipelines : resources_pipeline(r, word);
-	if (*out)
+	if (*out) {
+		q->pool = resources_pool(r, q->pipeline->worktree_pool);
 		return 0;
+	}
 	if (file)
 		return error_set(err, ERR_INPUT, "'%.400s' has %zu pipelines, not one", word,
 			r->n_pipelines);
@@ -120,12 +143,10 @@ int harness_check(struct invocation *in, struct error *err)
 	struct model_registry r;
 	struct load l;
 
-	if (find_pipeline(in, &q.pipeline, err) < 0 || registry_open(in->arena, &r, err) < 0)
+	if (find_pipeline(in, &q, err) < 0 || registry_open(in->arena, &r, err) < 0)
 		return -1;
 	q.registry = &r;
-	/* A check alone leaves nothing behind, unless it is said where. */
-	if (in->args->value[ARTIFACTS])
-		q.artifacts = path_absolute(in->arena, in->args->value[ARTIFACTS]);
+	q.artifacts = folder(in);
 	if (harness_check_pipeline(in->arena, &q, &l, err) < 0)
 		return -1;
 	if (in->args->value[WITH_JSON])

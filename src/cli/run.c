@@ -84,12 +84,20 @@ static bool hired(const struct args *args)
 	return args->value[HARNESS] || args->value[PIPELINE];
 }
 
-static int hire(struct invocation *in, struct loop *l, const struct pipeline *p, struct error *err)
+/* Where a run works. */
+struct place {
+	struct worktree_ask ask;
+	struct own_worktree own;               /* path NULL: in the checkout */
+	const struct worktree_pool_spec *spec; /* as written; may be NULL */
+};
+
+static int hire(struct invocation *in, struct loop *l, const struct place *at, struct error *err)
 {
 	const struct args *args = in->args;
 	struct staff_ask ask = {.harness = args->value[HARNESS],
 		.model = args->value[MODEL],
-		.pipeline = p,
+		.pipeline = at->ask.pipeline,
+		.pool = at->spec,
 		.resources = args->value[RESOURCES],
 		.artifacts = args->value[ARTIFACTS],
 		.timeout = args->value[TIMEOUT],
@@ -134,8 +142,10 @@ static int load_pipeline(
 	*p = NULL;
 	if (!args->value[PIPELINE])
 		return 0;
-	return staff_pipeline(in->arena, args->value[PIPELINE], args->value[RESOURCES],
-		args->value[REPO], all, p, err);
+	return staff_pipeline(in->arena,
+		&(struct pipeline_ask){args->value[PIPELINE], args->value[RESOURCES],
+			args->value[ARTIFACTS], args->value[REPO]},
+		all, p, err);
 }
 
 /* A pipeline whose stages are isolated never works in the checkout that people are in. */
@@ -151,12 +161,6 @@ static bool wants_worktree(const struct args *args, const struct pipeline *p)
 			return true;
 	return !p->n_stages;
 }
-
-/* Where a run works. */
-struct place {
-	struct worktree_ask ask;
-	struct own_worktree own; /* path NULL: in the checkout */
-};
 
 /* From here on the run's repository is its worktree. */
 static int move_in(struct invocation *in, struct loop *l, struct place *at, struct error *err)
@@ -219,6 +223,8 @@ static int find_place(struct invocation *in, struct loop *l, struct place *at, s
 		settle(in, &all, at->ask.pipeline, artifacts, err) < 0)
 		return -1;
 	at->ask.artifacts = artifacts;
+	if (at->ask.pipeline)
+		at->spec = resources_pool(&all, at->ask.pipeline->worktree_pool);
 	if (wants_worktree(args, at->ask.pipeline))
 		return move_in(in, l, at, err);
 	if (hired(args))
@@ -236,7 +242,7 @@ static int cast(struct invocation *in, struct loop *l, const struct place *at, s
 		.script = args->value[AGENTS]};
 	if (args->value[AGENTS] && agents_load(in->arena, args->value[AGENTS], &l->agents, err) < 0)
 		return -1;
-	if (hired(args) && hire(in, l, at->ask.pipeline, err) < 0)
+	if (hired(args) && hire(in, l, at, err) < 0)
 		return -1;
 	l->staff.branch = at->own.branch;
 	l->staff.main_repo = at->ask.repo;

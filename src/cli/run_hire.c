@@ -1,6 +1,7 @@
 #include "src/base/clock.h"
 #include "src/cli/places.h"
 #include "src/cli/run_staff.h"
+#include "src/resource/tell.h"
 
 enum { CHAIN_MAX = 8, AGENT_S_MAX = 86400 };
 
@@ -77,21 +78,35 @@ static int probe_chain(struct staff *s, struct error *err)
 	return 0;
 }
 
-int staff_pipeline(struct arena *a, const char *name, const char *resources, const char *repo,
-	struct resources *all, const struct pipeline **out, struct error *err)
+/* The first fault; those that are events are told. */
+static int refuse(struct arena *a, const struct resources *all, const char *artifacts,
+	const char *repo, struct error *err)
 {
 	char *dir;
 
-	if (resources_folder(a, resources, repo, &dir, err) < 0)
+	if (artifacts_folder(a, artifacts, repo, &dir, err) < 0 ||
+		resources_tell(a, dir, all, err) < 0)
+		return -1;
+	return resources_fault(all, err);
+}
+
+int staff_pipeline(struct arena *a, const struct pipeline_ask *ask, struct resources *all,
+	const struct pipeline **out, struct error *err)
+{
+	char *dir;
+
+	if (resources_folder(a, ask->resources, ask->repo, &dir, err) < 0)
 		return -1;
 	if (!dir)
 		return error_set(err, ERR_USAGE,
 			"--pipeline: there are no resources here; name their folder with "
 			"--resources");
-	if (resources_need(a, dir, all, err) < 0)
+	if (resources_load(a, dir, all, err) < 0)
 		return -1;
-	*out = resources_pipeline(all, name);
-	return *out ? 0 : error_set(err, ERR_USAGE, "no pipeline '%s' in '%s'", name, dir);
+	if (all->n_faults)
+		return refuse(a, all, ask->artifacts, ask->repo, err);
+	*out = resources_pipeline(all, ask->name);
+	return *out ? 0 : error_set(err, ERR_USAGE, "no pipeline '%s' in '%s'", ask->name, dir);
 }
 
 /* An id that the first harness cannot be asked for is a mistake; a fallback runs its own default.
@@ -143,6 +158,7 @@ static int check_pipeline(struct arena *a, struct staff *s, struct error *err)
 {
 	struct load_question q = {.pipeline = s->pipeline,
 		.registry = &s->models,
+		.pool = s->pool,
 		.artifacts = s->artifacts,
 		.now = clock_now()};
 
@@ -191,6 +207,7 @@ int staff_hire(struct arena *a, const struct staff_ask *ask, struct staff *out, 
 		out->timeout_s = (unsigned)seconds;
 	}
 	out->pipeline = ask->pipeline;
+	out->pool = ask->pool;
 	if (ask->harness && (read_chain(a, ask->harness, &out->chain, err) < 0))
 		return -1;
 	if (pin_models(a, out, err) < 0)

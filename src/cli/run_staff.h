@@ -12,6 +12,7 @@
 struct staff_ask { /* as the command line says; NULL: not said */
 	const char *harness, *model, *resources, *artifacts, *timeout, *root;
 	const struct pipeline *pipeline;
+	const struct worktree_pool_spec *pool; /* the pipeline's */
 	const char *id, *repo, *context_file;
 	const char *const *pass; /* names of variables; n_pass */
 	size_t n_pass;
@@ -26,18 +27,24 @@ struct staff {
 	const char *root;      /* of roles and skills */
 	const char *artifacts; /* folder */
 	const struct pipeline *pipeline; /* NULL: none */
-	struct words chain;              /* of --harness; none: as the stages say */
-	const char *model;               /* --model; NULL: as the stages say */
-	unsigned timeout_s;              /* 0: as the stages say */
-	struct words pass;               /* variables of ours that the agents get too */
+	const struct worktree_pool_spec *pool;
+	struct words chain; /* of --harness; none: as the stages say */
+	const char *model;  /* --model; NULL: as the stages say */
+	unsigned timeout_s; /* 0: as the stages say */
+	struct words pass;  /* variables of ours that the agents get too */
 	struct model_registry models;
 	const struct model_pin *pins; /* of the pipeline's stages */
 	struct load load;             /* of the pipeline, with the chains that are left */
 };
 
-/* Pipeline `name` of the resources (places.h); all of them go to *all. */
-int staff_pipeline(struct arena *a, const char *name, const char *resources, const char *repo,
-	struct resources *all, const struct pipeline **out, struct error *err);
+struct pipeline_ask {
+	const char *name;
+	const char *resources, *artifacts; /* options (places.h); NULL: not given */
+	const char *repo;
+};
+/* The pipeline; all resources go to *all. Of refused ones the events are told. */
+int staff_pipeline(struct arena *a, const struct pipeline_ask *ask, struct resources *all,
+	const struct pipeline **out, struct error *err);
 /* Reads and checks all of it before anything runs: harnesses that there are and that can be used,
  * models, the pipeline. -1: the first fault, told. */
 int staff_hire(struct arena *a, const struct staff_ask *ask, struct staff *out, struct error *err);

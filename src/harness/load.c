@@ -242,7 +242,9 @@ static int check_accounts(struct loading *l)
 	const struct pipeline *p = l->q->pipeline;
 	const struct load *out = l->out;
 
-	if (!l->q->artifacts || !p->plans.n || p->account)
+	bool plans = p->plans.n || (l->q->pool && l->q->pool->plans.n);
+
+	if (!l->q->artifacts || !plans || p->account)
 		return 0;
 	for (size_t i = 0; i < p->n_stages; i++)
 		for (size_t k = 0; k < out->stages[i].chain.n; k++)

@@ -32,7 +32,8 @@ struct load {
 struct load_question {
 	const struct pipeline *pipeline;
 	const struct model_registry *registry;
-	const char *artifacts; /* for the events; NULL: none are told */
+	const struct worktree_pool_spec *pool; /* whose plans count beside its own; may be NULL */
+	const char *artifacts;                 /* for the events; NULL: none are told */
 	int64_t now;
 	/* In place of harness_available(), for tests; NULL: that. */
 	const struct availability *(*available)(const struct harness *h);

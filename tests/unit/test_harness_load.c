@@ -184,6 +184,7 @@ static void an_account_that_cannot_be_told_is_an_event(void **state)
 		.registry = &registry,
 		.artifacts = at("artifacts"),
 		.available = there};
+	const struct worktree_pool_spec pool = {.plans = two("codex-pro", NULL)};
 	struct load l;
 
 	(void)state;
@@ -195,6 +196,13 @@ static void an_account_that_cannot_be_told_is_an_event(void **state)
 	assert_int_equal(events_hold(at("artifacts"), "LedgerKeyAmbiguous"), 1);
 	tree_remove(at("artifacts"));
 	unsetenv("ANTHROPIC_API_KEY");
+	p.plans.n = 0;
+	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
+	assert_int_equal(events_hold(at("artifacts"), "LedgerKeyAmbiguous"), 0);
+	q.pool = &pool; /* plans are the pool's, most of the time */
+	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
+	assert_int_equal(events_hold(at("artifacts"), "LedgerKeyAmbiguous"), 2);
+	tree_remove(at("artifacts"));
 	p.account = "ours";
 	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
 	assert_int_equal(events_hold(at("artifacts"), "LedgerKeyAmbiguous"), 0);
