@@ -64,6 +64,8 @@ static void read_document(struct loading *l, const char *file, struct str text)
 	struct yml *tree;
 	struct resource_doc doc = {.file = file, .name = ""};
 
+	if (str_starts(text, "\xef\xbb\xbf")) /* some editors begin a file with this mark */
+		text = str_sub(text, 3, text.n);
 	if (yml_parse(l->a, text, file, 1, &tree, &err) < 0) {
 		const struct yml at = {.line = err.line, .col = err.col};
 

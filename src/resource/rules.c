@@ -65,10 +65,43 @@ static void injection_rules(const struct rules *s, const struct resource_doc *do
 	}
 }
 
+static bool has_part(const char *path, const char *part)
+{
+	struct str rest = str_of(path);
+
+	while (rest.n) {
+		size_t slash = str_find(rest, STR("/"));
+
+		if (str_is(str_sub(rest, 0, slash), part))
+			return true;
+		rest = str_sub(rest, slash < rest.n ? slash + 1 : rest.n, rest.n);
+	}
+	return false;
+}
+
+/* Where no folder can be, or nobody means one to be. */
+static bool root_odd(const char *root)
+{
+	static const char *const system[] = {"/proc", "/sys", "/dev"};
+
+	if (has_part(root, "..") || strspn(root, "/.") == strlen(root))
+		return true;
+	for (size_t i = 0; i < COUNT(system); i++) {
+		size_t n = strlen(system[i]);
+
+		if (strncmp(root, system[i], n) == 0 && (!root[n] || root[n] == '/'))
+			return true;
+	}
+	return false;
+}
+
 static void pool_rules(const struct rules *s, const struct resource_doc *doc)
 {
 	const struct worktree_pool_spec *p = doc->of;
 
+	if (p->root && p->root_declared && root_odd(p->root))
+		rule_fault(s, doc, "spec.rootDir",
+			"'rootDir' must be no system's folder, and without '..'");
 	if (p->repo_local && p->root_declared)
 		rule_fault(s, doc, "spec.rootDir",
 			"'rootDir' and 'layout: repo-local' are two places for the worktrees");
@@ -81,18 +114,10 @@ static void pool_rules(const struct rules *s, const struct resource_doc *doc)
 static void database_rules(const struct rules *s, const struct resource_doc *doc)
 {
 	const struct database_pool_spec *d = doc->of;
-	struct str rest = str_of(d->migration_cwd);
 
-	while (rest.n) {
-		size_t slash = str_find(rest, STR("/"));
-
-		if (str_is(str_sub(rest, 0, slash), "..")) {
-			rule_fault(s, doc, "spec.migrations.migrationCwd",
-				"'migrationCwd' leads out of the worktree");
-			return;
-		}
-		rest = str_sub(rest, slash < rest.n ? slash + 1 : rest.n, rest.n);
-	}
+	if (d->migration_cwd && has_part(d->migration_cwd, ".."))
+		rule_fault(s, doc, "spec.migrations.migrationCwd",
+			"'migrationCwd' leads out of the worktree");
 }
 
 static void name_rules(const struct rules *s, const struct resource_doc *doc)

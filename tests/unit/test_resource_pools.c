@@ -10,6 +10,8 @@ static const struct worktree_pool_spec *pool(const char *spec)
 	return &r.pools[0];
 }
 
+#define ODD_ROOT "6:12: 'rootDir' must be no system's folder, and without '..'"
+
 static void a_pool_of_nothing_has_all_defaults(void **state)
 {
 	const struct worktree_pool_spec *p = pool("  {}\n");
@@ -57,6 +59,10 @@ static void all_of_a_pool_is_read(void **state)
 	assert_true(pool("  layout: repo-local\n")->repo_local);
 	assert_string_equal(pool("  rootDir: \"~\"\n")->root, "/home/ada");
 	assert_string_equal(pool("  rootDir: /srv/~x\n")->root, "/srv/~x");
+	assert_string_equal(pool("  rootDir: /device/..x\n")->root, "/device/..x");
+	assert_int_equal(good("\xef\xbb\xbf" HEAD("WorktreePool", "p") "  basePort: 4000\n")
+				 .pools->base_port,
+		4000);
 }
 
 static void what_a_pool_may_not_be(void **state)
@@ -84,6 +90,13 @@ static void what_a_pool_may_not_be(void **state)
 					     "'repo-local', not a list"},
 		{"  rootDir: trees\n", "6:12: 'rootDir' must be an absolute path, or one that "
 				       "begins with '~/', not 'trees'"},
+		{"  rootDir: /\n", ODD_ROOT},
+		{"  rootDir: //.\n", ODD_ROOT},
+		{"  rootDir: /proc\n", ODD_ROOT},
+		{"  rootDir: /dev/null\n", ODD_ROOT},
+		{"  rootDir: /sys/x\n", ODD_ROOT},
+		{"  rootDir: /a/../../etc\n", ODD_ROOT},
+		{"  rootDir: ~/..\n", ODD_ROOT},
 		{"  rootDir: ~ada/x\n", "6:12: 'rootDir' must be an absolute path, or one that "
 					"begins with '~/', not '~ada/x'"},
 		{"  cleanup: {onMerge: yes}\n", "6:22: 'onMerge' must be true or false, not 'yes'"},
