@@ -71,7 +71,7 @@ static bool is_chrome(struct str line)
 	static const char *const begins[] = {"Aider v", "Model: ", "Main model: ", "Weak model: ",
 		"Editor model: ", "Git repo: ", "Repo-map: ", "Added ", "Using ",
 		"Warning: ", "Applied edit to ", "Commit ", "You can use /undo",
-		"Creating empty file", NULL};
+		"Creating empty file", "The API provider", NULL};
 
 	for (const char *const *b = begins; *b; b++)
 		if (str_starts(line, *b))
@@ -79,25 +79,59 @@ static bool is_chrome(struct str line)
 	return str_trim(line).n == 0;
 }
 
-/* Why it got no answer: `litellm.RateLimitError: ...`, and in the next line what that means. */
+/* Of `litellm.RateLimitError: ...`, in the words of the library. */
+static bool is_of_service(struct str line)
+{
+	static const char *const forms[] = {"litellm.AuthenticationError: ",
+		"litellm.RateLimitError: ", "litellm.APIConnectionError: ", "litellm.APIError: ",
+		"litellm.InternalServerError: ", "litellm.ServiceUnavailableError: ",
+		"litellm.Timeout: ", "litellm.PermissionDeniedError: ",
+		"litellm.BudgetExceededError: ", NULL};
+
+	return text_begins(line, forms);
+}
+
+/* Why it got no answer, and in the next line what that means. Once it had one, the same may be what
+ * a test or a linter prints that it has run: it is kept in the note until it says that it tries
+ * again. */
 static void take_fault(struct session *s, struct str line)
 {
-	static const char *const unavailable[] = {"litellm.AuthenticationError",
-		"litellm.RateLimitError", "litellm.APIConnectionError", "litellm.APIError",
-		"litellm.InternalServerError", "litellm.ServiceUnavailableError", "litellm.Timeout",
-		"litellm.PermissionDeniedError", "litellm.BudgetExceededError", NULL};
-
-	for (const char *const *u = unavailable; *u; u++)
-		if (str_starts(line, *u)) {
-			session_retrying(s, str_starts(line, "litellm.RateLimitError"), line);
-			return;
-		}
-	if (str_starts(line, "litellm."))
+	if (s->finished) {
+		buf_clear(&s->note);
+		buf_add(&s->note, is_of_service(line) ? line : STR(""));
+	} else if (is_of_service(line)) {
+		session_retrying(s, str_starts(line, "litellm.RateLimitError"), line);
+	} else {
 		session_verdict(s, HARNESS_FAILURE, line);
+	}
+}
+
+static bool tries_again(struct str line)
+{
+	return str_starts(line, "Retrying in ") && str_ends(line, " seconds...");
+}
+
+static void take_retry(struct session *s)
+{
+	struct str why = buf_str(&s->note);
+
+	if (why.n)
+		session_retrying(s, str_starts(why, "litellm.RateLimitError"), why);
+	buf_clear(&s->note);
+}
+
+static void take_answer(struct session *s, struct buf *answer, struct str line)
+{
+	take_usage(s, line);
+	session_text(s, str_trim(buf_str(answer)));
+	session_going(s);
+	s->finished = true;
+	buf_clear(&s->note);
+	buf_clear(answer);
 }
 
 /* The answer is what stands between what it says of itself and the next line of tokens; the last
- * answer counts. */
+ * answer counts. What the answer quotes is no fault. */
 static void whole(struct session *s, struct str output)
 {
 	CLEANUP(buf_release) struct buf answer = BUF_INIT;
@@ -105,13 +139,11 @@ static void whole(struct session *s, struct str output)
 
 	while (str_line(&output, &line)) {
 		if (str_starts(line, "Tokens: ")) {
-			take_usage(s, line);
-			session_text(s, str_trim(buf_str(&answer)));
-			session_going(s);
-			s->finished = true;
-			buf_clear(&answer);
-		} else if (str_starts(line, "litellm.")) {
+			take_answer(s, &answer, line);
+		} else if (str_starts(line, "litellm.") && !answer.len) {
 			take_fault(s, line);
+		} else if (tries_again(line)) {
+			take_retry(s);
 		} else if (answer.len || !is_chrome(line)) {
 			buf_add(&answer, line);
 			buf_addc(&answer, '\n');

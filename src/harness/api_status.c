@@ -26,33 +26,6 @@ void api_status_verdict(struct session *s, long status, struct str why)
 	s->rate_limited = s->rate_limited || status == LIMIT;
 }
 
-static bool any(struct str text, const char *const *phrases)
-{
-	for (; *phrases; phrases++)
-		for (size_t i = 0, n = strlen(*phrases); i + n <= text.n; i++)
-			if (strncasecmp(text.p + i, *phrases, n) == 0)
-				return true;
-	return false;
-}
-
-bool api_words_limited(struct str text)
-{
-	static const char *const phrases[] = {"rate limit", "ratelimit", "too many requests",
-		"quota", "resource_exhausted", "usage limit", "status 429", "code\":429", NULL};
-
-	return any(text, phrases);
-}
-
-bool api_words_unavailable(struct str text)
-{
-	static const char *const phrases[] = {"api key", "authentication", "unauthenticated",
-		"unauthorized", "permission_denied", "not logged in", "overloaded", "unavailable",
-		"internal server error", "connection error", "cannot connect", "fetch failed",
-		"connection refused", "econnrefused", "enotfound", "etimedout", NULL};
-
-	return api_words_limited(text) || any(text, phrases);
-}
-
 bool text_begins(struct str text, const char *const *phrases)
 {
 	for (; *phrases; phrases++) {
@@ -61,6 +34,18 @@ bool text_begins(struct str text, const char *const *phrases)
 		if (n <= text.n && strncasecmp(text.p, *phrases, n) == 0)
 			return true;
 	}
+	return false;
+}
+
+bool api_word_limited(struct str word)
+{
+	static const char *const words[] = {"rate_limit_exceeded", "rate_limit_error", "rate_limit",
+		"too_many_requests", "insufficient_quota", "quota_exceeded", "resource_exhausted",
+		"usage_limit_reached", NULL};
+
+	for (const char *const *w = words; *w; w++)
+		if (word.n == strlen(*w) && text_begins(word, (const char *const[]){*w, NULL}))
+			return true;
 	return false;
 }
 

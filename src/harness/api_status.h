@@ -13,11 +13,13 @@
 bool api_status_unavailable(long status);
 /* The verdict on it, and whether it was a limit. */
 void api_status_verdict(struct session *s, long status, struct str why);
-/* The same where words are all there is: whether they are about a limit, or about a service or a
- * login that fails. */
-bool api_words_limited(struct str text);
-bool api_words_unavailable(struct str text);
+/* A code or a type of an API's error, as a whole, in any case: a limit. */
+bool api_word_limited(struct str word);
 
+/*
+ * Where words are all there is. An agent says the same words when it works on such a program, and
+ * what it ran may end with "exit status 56": only whole forms count, from their beginning.
+ */
 /* Whether the text begins with one of the phrases (NULL-ended), in any case: what a program says of
  * itself stands there; further on it may well quote the agent's own work. */
 bool text_begins(struct str text, const char *const *phrases);

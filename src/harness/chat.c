@@ -50,7 +50,7 @@ static void take_fault(struct chat *c, const json *error, long status)
 		text = json_text(error);
 	if (status < BAD)
 		status = (long)json_int(code, BAD);
-	if ((word && api_words_limited(str_of(word))) || (type && api_words_limited(str_of(type))))
+	if ((word && api_word_limited(str_of(word))) || (type && api_word_limited(str_of(type))))
 		c->session->rate_limited = true;
 	if (c->session->rate_limited)
 		session_verdict(c->session, HARNESS_UNAVAILABLE, str_of(text));

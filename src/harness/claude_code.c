@@ -3,6 +3,8 @@
 
 enum { FORBIDDEN = 403, LIMIT = 429 };
 
+#define API_ERROR "error " /* in the note: the word of the last message stands behind it */
+
 static const char *const models[] = {"claude-haiku-4-5-20251001", "claude-sonnet-4-6",
 	"claude-opus-4-7", "claude-opus-4-7[1m]", NULL};
 static const char *const families[] = {"claude-", NULL};
@@ -50,7 +52,8 @@ static int64_t tokens_of(const json *usage, const char *key)
 	return json_get_int(usage, key, 0);
 }
 
-/* A message comes in pieces that all have its usage: counted once. */
+/* A message comes in pieces that all have its usage: counted once. The note has the id of the last
+ * one. */
 static void take_usage(struct session *s, const json *message, const char *doing)
 {
 	const json *usage = json_get(message, "usage");
@@ -65,6 +68,15 @@ static void take_usage(struct session *s, const json *message, const char *doing
 	session_progress(s, tokens, doing);
 }
 
+/* In place of a message of a model: a word for why there is none. */
+static void take_api_error(struct session *s, struct str word)
+{
+	buf_clear(&s->note);
+	buf_adds(&s->note, API_ERROR);
+	buf_add(&s->note, word);
+	session_progress(s, 0, NULL);
+}
+
 static void take_assistant(struct session *s, const json *value)
 {
 	const json *message = json_get(value, "message");
@@ -74,10 +86,12 @@ static void take_assistant(struct session *s, const json *value)
 		block = json_next(block))
 		if (str_is(text_of(block, "type"), "tool_use"))
 			doing = json_get_str(block, "name");
-	if (!json_get_str(value, "error")) {
-		session_going(s);
-		session_model(s, text_of(message, "model"));
+	if (json_get_str(value, "error")) {
+		take_api_error(s, text_of(value, "error"));
+		return;
 	}
+	session_going(s);
+	session_model(s, text_of(message, "model"));
 	take_usage(s, message, doing);
 }
 
@@ -140,43 +154,101 @@ static void take_cost(struct session *s, const json *value)
 	}
 }
 
+/* ---- why there is no answer ---- */
+
 static bool says_limit(struct str text)
 {
-	static const char *const phrases[] = {"Claude AI usage limit reached",
-		"Claude usage limit reached", "Usage limit reached", "You've hit your",
-		"API Error: 429", "API Error: Request rejected (429)", NULL};
+	static const char *const forms[] = {"Claude AI usage limit reached",
+		"Claude usage limit reached", "You've hit your ", "API Error: 429 ",
+		"API Error: Request rejected (429)", NULL};
 
-	return text_begins(text, phrases);
+	return text_begins(text, forms);
 }
 
-/* What older programs, which do not tell the status, say of themselves. */
+/* What programs that tell neither a status nor a reason say of themselves. */
 static bool says_unavailable(struct str text)
 {
-	static const char *const phrases[] = {"Invalid API key", "Not logged in",
-		"Please run /login", "Credit balance is too low", "Failed to authenticate",
-		"OAuth token has expired", "API Error: Connection", "API Error: 401",
-		"API Error: 403", "API Error: 500", "API Error: 502", "API Error: 503",
-		"API Error: 529", NULL};
+	static const char *const forms[] = {"Invalid API key", "Not logged in",
+		"Credit balance is too low", "Failed to authenticate.", "OAuth token has expired",
+		"API Error: Connection ", "API Error: 401 ", "API Error: 403 ", "API Error: 500 ",
+		"API Error: 502 ", "API Error: 503 ", "API Error: 529 ", NULL};
 
-	return text_begins(text, phrases) || says_limit(text);
+	return text_begins(text, forms) || says_limit(text);
 }
 
-static bool is_limit(int64_t status, struct str text)
+/* Whether the program's word for the last message is one of these. */
+static bool word_in(const struct session *s, const char *const *words)
 {
-	return status == LIMIT || says_limit(text);
+	struct str note = buf_str(&s->note), word;
+
+	if (!str_starts(note, API_ERROR))
+		return false;
+	word = str_sub(note, strlen(API_ERROR), note.n);
+	for (; *words; words++)
+		if (str_is(word, *words))
+			return true;
+	return false;
 }
 
-/* The API did not answer as it should: not reached (no status), no login, a limit, a fault of its
- * own. A request that it refuses (400) or a model that it does not have (404) is ours. */
-static bool is_unavailable(const json *value, struct str text)
+static bool word_of_limit(const struct session *s)
+{
+	static const char *const words[] = {"rate_limit", NULL};
+
+	return word_in(s, words);
+}
+
+static bool word_of_service(const struct session *s)
+{
+	static const char *const words[] = {"authentication_failed", "billing_error", "rate_limit",
+		"server_error", "overloaded", NULL};
+
+	return word_in(s, words);
+}
+
+/* Of what was asked, not of the service. */
+static bool word_of_content(const struct session *s)
+{
+	static const char *const words[] = {
+		"invalid_request", "model_not_found", "max_output_tokens", NULL};
+
+	return word_in(s, words);
+}
+
+/* A request that it refuses (400) or a model that it does not have (404) is ours, unless it refuses
+ * it for want of money. */
+static bool status_unavailable(const struct session *s, int64_t status, struct str text)
+{
+	static const char *const money[] = {"Credit balance is too low", NULL};
+	static const char *const billing[] = {"billing_error", NULL};
+
+	return status == 401 || status == FORBIDDEN || status == 408 || status == LIMIT ||
+	       status >= 500 || word_in(s, billing) || text_begins(text, money);
+}
+
+/*
+ * The API did not answer as it should: not reached (no status), no login, a limit, a fault of its
+ * own. That is in fields of the program's; the text is the agent's when it has worked, and is
+ * believed only of programs that have no such fields, and before that.
+ */
+static bool is_unavailable(const struct session *s, const json *value, struct str text)
 {
 	int64_t status = json_get_int(value, "api_error_status", 0);
-	bool api_error = status || str_is(text_of(value, "terminal_reason"), "api_error");
+	struct str reason = text_of(value, "terminal_reason");
 
-	if (says_unavailable(text))
-		return true;
-	return api_error && (!status || status == 401 || status == FORBIDDEN || status == 408 ||
-				    status == LIMIT || status >= 500);
+	if (status)
+		return status_unavailable(s, status, text);
+	if (word_of_service(s) || word_of_content(s))
+		return word_of_service(s);
+	if (reason.n)
+		return str_is(reason, "api_error");
+	return !s->worked && json_get_int(value, "num_turns", 1) <= 1 && says_unavailable(text);
+}
+
+static bool is_limit(const struct session *s, const json *value, struct str text)
+{
+	int64_t status = json_get_int(value, "api_error_status", 0);
+
+	return status ? status == LIMIT : word_of_limit(s) || says_limit(text);
 }
 
 static void take_error(struct session *s, const json *value, struct str text)
@@ -185,9 +257,9 @@ static void take_error(struct session *s, const json *value, struct str text)
 
 	if (str_is(subtype, "error_max_budget_usd")) {
 		session_verdict(s, HARNESS_BUDGET, text.n ? text : subtype);
-	} else if (is_unavailable(value, text)) {
+	} else if (is_unavailable(s, value, text)) {
 		session_verdict(s, HARNESS_UNAVAILABLE, text);
-		s->rate_limited = is_limit(json_get_int(value, "api_error_status", 0), text);
+		s->rate_limited = is_limit(s, value, text);
 	} else {
 		session_verdict(s, HARNESS_FAILURE, text.n ? text : subtype);
 	}

@@ -49,14 +49,27 @@ static int command(struct command *c, const struct harness_input *input, struct 
 	return 0;
 }
 
-/* Behind `Reconnecting... 2/5 (`, which it says while it tries again. */
+/* The reason in `Reconnecting... 2/5 (REASON)`, which it says while it tries again; empty: it is
+ * another text. */
 static struct str reason_in(struct str text)
 {
-	size_t open = str_find(text, STR("("));
+	static const char first[] = "Reconnecting... ";
+	size_t i = strlen(first);
 
-	if (!str_starts(text, "Reconnecting...") || open == text.n)
-		return text;
-	return str_sub(text, open + 1, text.n);
+	if (!str_starts(text, first) || !str_ends(text, ")"))
+		return (struct str){NULL, 0};
+	while (i < text.n && strchr("0123456789/", text.p[i]))
+		i++;
+	text = str_sub(text, i, text.n - 1);
+	return str_starts(text, " (") ? str_sub(text, 2, text.n) : (struct str){NULL, 0};
+}
+
+/* `503 Service Unavailable`; -1: it is another text. */
+static long named_status(struct str text)
+{
+	bool named = text.n > 4 && text.p[3] == ' ' && text.p[4] >= 'A' && text.p[4] <= 'Z';
+
+	return named ? status_at(text) : -1;
 }
 
 /* Codex tells the status of the API in words only. -1: it does not. */
@@ -68,30 +81,36 @@ static long status_of(struct str text)
 
 	for (const char *const *b = before; *b; b++)
 		if (str_starts(text, *b))
-			return status_at(str_sub(text, strlen(*b), text.n));
+			return named_status(str_sub(text, strlen(*b), text.n));
 	return -1;
 }
 
+#define BROKEN_OFF "stream disconnected before completion: "
+
 static bool is_limit(struct str text)
 {
-	static const char *const phrases[] = {"Quota exceeded", "You've hit your usage limit",
-		"You\u2019ve hit your usage limit", "Usage limit", "Rate limit", NULL};
+	static const char *const forms[] = {"Quota exceeded. ", "You've hit your usage limit",
+		"You\u2019ve hit your usage limit", BROKEN_OFF "Rate limit reached for ",
+		BROKEN_OFF "You exceeded your current quota", NULL};
 
-	return status_of(text) == LIMIT || text_begins(text, phrases);
+	return status_of(text) == LIMIT || text_begins(text, forms);
 }
 
+/* What the API has cut off itself, as a filter does, is content. */
 static bool is_unavailable(struct str text)
 {
-	static const char *const phrases[] = {"We're currently experiencing high demand",
-		"We\u2019re currently experiencing high demand", "Connection failed",
-		"waiting for network", "error sending request",
-		"stream disconnected before completion", "Not logged in", "Please run codex login",
-		"Your access token could not be refreshed", "Failed to refresh token", NULL};
+	static const char *const forms[] = {"We're currently experiencing high demand",
+		"We\u2019re currently experiencing high demand", "Selected model is at capacity.",
+		"Connection failed: error sending request", "error sending request for url (",
+		BROKEN_OFF, "Not logged in",
+		"Failed to refresh token: ", "Your access token could not be refreshed because ",
+		NULL};
+	static const char *const content[] = {BROKEN_OFF "Incomplete response returned", NULL};
 	long status = status_of(text);
 
 	if (status > 0)
 		return api_status_unavailable(status);
-	return text_begins(text, phrases) || is_limit(text);
+	return is_limit(text) || (text_begins(text, forms) && !text_begins(text, content));
 }
 
 static void take_item(struct session *s, const json *item)
@@ -124,7 +143,7 @@ static void take_error(struct session *s, struct str text)
 
 	if (str_starts(text, "Reconnecting... waiting for network"))
 		session_give_up(s, false, text);
-	else if (is_unavailable(why))
+	else if (why.n && is_unavailable(why))
 		session_retrying(s, is_limit(why), text);
 }
 

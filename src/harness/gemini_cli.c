@@ -1,8 +1,9 @@
 #include "src/harness/api_status.h"
 
 enum {
-	ATTEMPTS = 3,   /* of its ten; the third has failed after about twenty seconds */
-	EXIT_LOGIN = 41 /* no way to log in is set up */
+	ATTEMPTS = 3,    /* of its ten; the third has failed after about twenty seconds */
+	EXIT_LOGIN = 41, /* no way to log in is set up */
+	LIMIT = 429
 };
 
 static const char *const models[] = {
@@ -82,37 +83,92 @@ static void take_stats(struct session *s, const json *stats)
 	take_models(s, json_get(stats, "models"));
 }
 
-/* `[API Error: {"error":{"code":401,...` or words alone. -1: it does not say. */
-static long status_in(struct str text)
+/* What stands in `[API Error: ...]`, behind which there may be advice; empty: it is another text.
+ */
+static struct str in_brackets(struct str text)
 {
-	size_t at = str_find(text, STR("\"code\":"));
+	static const char first[] = "[API Error: ";
+	size_t end = text.n;
 
-	return at < text.n ? status_at(str_trim(str_sub(text, at + 7, text.n))) : -1;
+	if (!str_starts(text, first))
+		return (struct str){NULL, 0};
+	while (end && text.p[end - 1] != ']')
+		end--;
+	return end > strlen(first) ? str_sub(text, strlen(first), end - 1) : (struct str){NULL, 0};
 }
 
-/* What the program says of the API; all else is of what the agent did. */
-static bool is_of_api(struct str text)
+/* `{"error":{"code":401,...}}`. -1: it is another text. */
+static long code_in(struct str text)
 {
-	static const char *const begins[] = {"[API Error", "You have exhausted your",
-		"Error when talking to Gemini API", "Quota exceeded", "Rate limit exceeded",
-		"Please set an Auth method", "Invalid auth method", "Failed to login",
-		"Failed to authenticate", NULL};
+	CLEANUP(json_free) json *value = NULL;
+	struct error ignored;
+	int64_t code;
 
-	return text_begins(text, begins);
+	if (!str_starts(text, "{") || json_parse(&value, text, &ignored) < 0)
+		return -1;
+	code = json_get_int(json_get(value, "error"), "code", -1);
+	return code >= 100 && code < 600 ? (long)code : -1;
+}
+
+/* `slow down (Status: RESOURCE_EXHAUSTED)`. -1: it is another text. */
+static long name_in(struct str text)
+{
+	static const struct {
+		const char *end;
+		long status;
+	} rows[] = {
+		{" (Status: UNAUTHENTICATED)", 401},
+		{" (Status: PERMISSION_DENIED)", 403},
+		{" (Status: RESOURCE_EXHAUSTED)", 429},
+		{" (Status: INTERNAL)", 500},
+		{" (Status: UNAVAILABLE)", 503},
+		{" (Status: DEADLINE_EXCEEDED)", 504},
+		{" (Status: INVALID_ARGUMENT)", 400},
+		{" (Status: FAILED_PRECONDITION)", 400},
+		{" (Status: NOT_FOUND)", 404},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (str_ends(text, rows[i].end))
+			return rows[i].status;
+	return -1;
+}
+
+/* What it knows of the API by itself. -1: it is another text. */
+static long words_in(struct str text)
+{
+	static const char *const limits[] = {"You have exhausted your daily quota on this model.",
+		"You have exhausted your capacity on this model.", NULL};
+	static const char *const unreached[] = {"fetch failed", "exception TypeError: fetch failed",
+		"exception Error: connect ECONNREFUSED ", NULL};
+
+	if (text_begins(text, limits))
+		return LIMIT;
+	return text_begins(text, unreached) ? 0 : -1;
+}
+
+static long status_in(struct str text)
+{
+	struct str inner = in_brackets(text);
+	long status = code_in(inner);
+
+	if (!inner.n)
+		return text_begins(text, (const char *const[]){"You have exhausted your ", NULL})
+			       ? words_in(text)
+			       : -1;
+	if (status < 0)
+		status = name_in(inner);
+	return status < 0 ? words_in(inner) : status;
 }
 
 static void take_error(struct session *s, struct str text)
 {
-	bool of_api = is_of_api(text);
-	long status = of_api ? status_in(text) : -1;
+	long status = status_in(text);
 
 	if (status >= 0)
 		api_status_verdict(s, status, text);
-	else if (of_api && (api_words_unavailable(text) || !str_starts(text, "[")))
-		session_verdict(s, HARNESS_UNAVAILABLE, text);
 	else
 		session_verdict(s, HARNESS_FAILURE, text.n ? text : STR("it failed"));
-	s->rate_limited = s->rate_limited || (of_api && api_words_limited(text));
 }
 
 static void take_result(struct session *s, const json *value)
@@ -138,18 +194,51 @@ static void object(struct session *s, const json *value)
 		take_result(s, value);
 }
 
-/* `Attempt 2 failed with status 429. Retrying with backoff...`: it is said nowhere else. */
+static bool skip(struct str *text, const char *words)
+{
+	if (!str_starts(*text, words))
+		return false;
+	*text = str_sub(*text, strlen(words), text->n);
+	return true;
+}
+
+/* `Attempt 2 failed with status 429. Retrying with backoff... ` to the number of the attempt and
+ * *status (0: it was not reached). 0: it is another line. */
+static long attempt_in(struct str line, long *status)
+{
+	long n = 0;
+	size_t digits = 0;
+
+	*status = 0;
+	if (!skip(&line, "Attempt "))
+		return 0;
+	for (; digits < line.n && line.p[digits] >= '0' && line.p[digits] <= '9' && digits < 4;
+		digits++)
+		n = n * 10 + line.p[digits] - '0';
+	line = str_sub(line, digits, line.n);
+	if (!skip(&line, " failed"))
+		return 0;
+	if (skip(&line, " with status ")) {
+		*status = status_at(line);
+		line = str_sub(line, *status < 0 ? 0 : 3, line.n);
+	} else if (skip(&line, " with 429 error (no Retry-After header)")) {
+		*status = LIMIT;
+	} else if (!skip(&line, " with 5xx error")) {
+		*status = 0;
+	}
+	return str_starts(line, ". Retrying with backoff...") ? n : 0;
+}
+
+/* It is said nowhere else that it tries again. */
 static void error_line(struct session *s, struct str line)
 {
+	long status, n = attempt_in(line, &status);
 	struct str why = str_sub(line, 0, str_find(line, STR(" Retrying with backoff")));
-	bool limited = str_find(why, STR("status 429")) < why.n;
 
-	if (why.n == line.n || !str_starts(line, "Attempt "))
-		return;
-	if (strtol(line.p + 8, NULL, 10) >= ATTEMPTS)
-		session_give_up(s, limited, why);
-	else
-		session_retrying(s, limited, why);
+	if (n >= ATTEMPTS)
+		session_give_up(s, status == LIMIT, why);
+	else if (n)
+		session_retrying(s, status == LIMIT, why);
 }
 
 static void judge(struct session *s, const struct ending *e)

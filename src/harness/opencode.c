@@ -66,6 +66,16 @@ static void take_step(struct session *s, const json *part)
 		s->finished = true;
 }
 
+/* A fault of the API without a status: there was no answer. */
+static bool unreached(struct str name, const json *data)
+{
+	static const char *const forms[] = {"Cannot connect to API", "Unable to connect. ", NULL};
+
+	return str_is(name, "APIError") &&
+	       (json_is_true(json_get(data, "isRetryable")) ||
+		       text_begins(str_of(json_get_str(data, "message")), forms));
+}
+
 /* A fault that it has no name for is told better by the end of its log. */
 static void take_error(struct session *s, const json *error)
 {
@@ -73,12 +83,10 @@ static void take_error(struct session *s, const json *error)
 	const json *data = json_get(error, "data");
 	struct str text = str_of(json_get_str(data, "message"));
 	int64_t status = json_get_int(data, "statusCode", -1);
-	/* Once the agent has worked, words alone may be about that. */
-	bool of_api = str_is(name, "APIError") || !s->worked;
 
 	if (status > 0)
 		api_status_verdict(s, (long)status, text);
-	else if (str_is(name, "ProviderAuthError") || (of_api && api_words_unavailable(text)))
+	else if (str_is(name, "ProviderAuthError") || unreached(name, data))
 		session_verdict(s, HARNESS_UNAVAILABLE, text.n ? text : name);
 	else if (!str_is(name, "UnknownError"))
 		session_verdict(s, HARNESS_FAILURE, text.n ? text : name);
@@ -103,28 +111,49 @@ static void object(struct session *s, const json *value)
 		take_step(s, part);
 }
 
-/* What is said in the last quotes of `... error.error="AI_APICallError: slow down"`. */
+#define LOG_FIRST "timestamp="
+#define LOG_KIND  " message=\"stream error\" "
+#define LOG_WHY   " error.error=\""
+#define LOG_API   "AI_APICallError: "
+
+/* What the program's own line says in its last quotes, as in
+ * `timestamp=... level=ERROR ... message="stream error" ... error.error="AI_APICallError: slow
+ * down"`; empty: it is another line. */
 static struct str reason_in(struct str line)
 {
-	size_t from = str_find(line, STR("error.error=\""));
-	struct str why = str_sub(line, from < line.n ? from + 13 : 0, line.n);
+	size_t from = str_find(line, STR(LOG_WHY));
+	struct str why = str_sub(line, from, line.n);
 
-	return str_ends(why, "\"") ? str_sub(why, 0, why.n - 1) : why;
+	if (!str_starts(line, LOG_FIRST) || str_find(line, STR(LOG_KIND)) >= from || !why.n)
+		return (struct str){NULL, 0};
+	why = str_sub(why, strlen(LOG_WHY), why.n);
+	if (str_ends(why, "\""))
+		why.n--;
+	return str_starts(why, LOG_API) ? why : (struct str){NULL, 0};
+}
+
+/* The log has no status. */
+static bool is_limit(struct str why)
+{
+	static const char *const forms[] = {LOG_API "Rate limit", LOG_API "Too many requests",
+		LOG_API "You exceeded your current quota", LOG_API "Quota exceeded",
+		LOG_API "Resource has been exhausted", LOG_API "Usage limit", NULL};
+
+	return text_begins(why, forms);
 }
 
 /* The note has a byte for each attempt since it last got further. */
 static void error_line(struct session *s, struct str line)
 {
 	struct str why = reason_in(line);
-	bool limited = api_words_limited(why);
 
-	if (str_find(line, STR("message=\"stream error\"")) == line.n)
+	if (!why.n)
 		return;
 	buf_addc(&s->note, '.');
 	if (s->note.len >= ATTEMPTS)
-		session_give_up(s, limited, why);
+		session_give_up(s, is_limit(why), why);
 	else
-		session_retrying(s, limited, why);
+		session_retrying(s, is_limit(why), why);
 }
 
 const struct harness harness_opencode = {
