@@ -111,7 +111,7 @@ int gate_run_run(struct invocation *in, struct error *err)
 	if (rc < 0 && !interrupt_caught())
 		return -1;
 	if (rc < 0)
-		say("%s", err->text);
+		say("dev-team: %s", err->text);
 	if (interrupt_caught())
 		status = 128 + interrupt_caught();
 	put_run(in, &ask, status);

@@ -136,8 +136,9 @@ int gate_run_rebase(struct invocation *in, struct error *err)
 	if (rebase(in, &p, &ask, &r, err) < 0)
 		return -1;
 	if (r.kept)
-		say("what was written in '%s' meanwhile, such as '%s', is the stash %.12s", of.path,
-			r.kept_path, r.kept);
+		say("dev-team: what was written in '%s' meanwhile, such as '%s', is the stash "
+		    "%.12s",
+			of.path, r.kept_path, r.kept);
 	if (in->args->value[GATE_JSON])
 		put_line(in->out, outcome_json(&r));
 	else

@@ -1,4 +1,5 @@
 #include "src/base/clock.h"
+#include "src/base/path.h"
 #include "src/cli/pool.h"
 
 enum { DAY_S = 86400, HOUR_S = 3600 };
@@ -38,6 +39,8 @@ static void fill_row(
 	ports_text(&ports, &e->of);
 	row[BRANCH] = *e->of.branch ? e->of.branch : "(detached)";
 	row[STATE] = state_of(e);
+	if (e->of.slots) /* kept for children, behind its own */
+		buf_addf(&ports, " +%ux%u", e->of.slots, e->of.slot_ports);
 	row[PORT] = arena_dup(a, buf_str(&ports));
 	row[AGE] = age_of(a, e, now);
 }
@@ -74,8 +77,9 @@ static void put_table(struct invocation *in, const struct pool_entry *list, size
 
 static const char *path_of(struct arena *a, const struct pool_entry *e)
 {
-	(void)a;
-	return e->of.path;
+	if (!e->of.parent)
+		return e->of.path;
+	return arena_printf(a, "%s (child of %s)", e->of.path, path_base(e->of.parent).p);
 }
 
 static const char *fate_of(struct arena *a, const struct pool_entry *e)
@@ -94,6 +98,7 @@ static json *entry_json(const struct pool_entry *e)
 	json *j = allocation_json(&e->of);
 	char changed[CLOCK_TEXT];
 
+	json_put_str(j, "status", str_of(state_of(e)));
 	json_put_bool(j, "recorded", e->recorded);
 	json_put_bool(j, "there", e->there);
 	json_put_bool(j, "stale", e->stale);
@@ -175,6 +180,8 @@ int pool_run_sweep(struct invocation *in, struct error *err)
 		return -1;
 	if (in->args->value[POOL_JSON])
 		put_swept(in, &p, apply, list, n);
+	else if (!n)
+		buf_adds(in->out, "nothing to sweep\n");
 	else
 		put_table(in, list, n, fate_of, "FATE");
 	return 0;

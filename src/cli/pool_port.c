@@ -1,4 +1,5 @@
 #include "context/file.h"
+#include "src/base/path.h"
 #include "src/cli/places.h"
 #include "src/cli/pool.h"
 
@@ -33,12 +34,71 @@ static const char *artifacts_of(struct invocation *in)
 	return dir;
 }
 
+/* ---- what the word means ---- */
+
+static bool is_path(const char *word)
+{
+	return word[0] == '/' || strcmp(word, ".") == 0 || strcmp(word, "..") == 0 ||
+	       strncmp(word, "./", 2) == 0 || strncmp(word, "../", 3) == 0 || !*word;
+}
+
+/* By branch, else by slug. *path NULL: no pool here has it. */
+static void find_allocation(
+	struct invocation *in, const char *word, const char **path, unsigned *ports)
+{
+	CLEANUP(pool_close) struct pool p = {0};
+	const struct pool_entry *found = NULL;
+	struct pool_entry *list;
+	struct error ignored;
+	size_t n = 0;
+
+	*path = NULL;
+	if (pool_of(in, &p, &ignored) < 0 || pool_list(in->arena, &p, &list, &n, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		const struct allocation *of = &list[i].of;
+
+		if (!list[i].recorded || !of->ports)
+			continue;
+		if (strcmp(of->branch, word) == 0 || (!found && strcmp(of->slug, word) == 0))
+			found = &list[i];
+	}
+	if (!found)
+		return;
+	*path = found->of.path;
+	*ports = found->of.ports;
+}
+
+/* A branch that is taken for a path would have a port like any other, and the wrong one. */
+static int read_word(struct invocation *in, struct port_request *ask, struct error *err)
+{
+	const char *word = in->args->words[1], *path;
+	unsigned ports;
+
+	ask->path = word;
+	if (!is_path(word)) {
+		find_allocation(in, word, &path, &ports);
+		if (!path && !path_exists(word))
+			return error_set(err, ERR_STATE,
+				"'%.200s' is no branch of the pool and no path that is there; of "
+				"one to come write './%.200s'",
+				word, word);
+		if (path) {
+			ask->path = path;
+			ask->count = in->args->value[POOL_COUNT] ? ask->count : ports;
+			return 0;
+		}
+	}
+	if (!ask->override)
+		ask->override = getenv("PORT");
+	return 0;
+}
+
 int pool_run_port(struct invocation *in, struct error *err)
 {
 	struct worktree_pool_spec spec;
-	struct port_request ask = {.path = in->args->words[1],
-		.override = in->args->value[POOL_PORT],
-		.issue = in->args->value[POOL_ISSUE]};
+	struct port_request ask = {
+		.override = in->args->value[POOL_PORT], .issue = in->args->value[POOL_ISSUE]};
 	struct port_report got;
 	char *state;
 
@@ -46,8 +106,8 @@ int pool_run_port(struct invocation *in, struct error *err)
 		pool_number(in, POOL_BASE, 1024, 65000, spec.base_port, &ask.base, err) < 0 ||
 		pool_number(in, POOL_COUNT, 1, PORTS_MAX, 1, &ask.count, err) < 0)
 		return -1;
-	if (!ask.override)
-		ask.override = getenv("PORT");
+	if (read_word(in, &ask, err) < 0)
+		return -1;
 	ask.state = state;
 	ask.artifacts = artifacts_of(in);
 	if (pool_port(in->arena, &ask, &got, err) < 0)

@@ -49,6 +49,8 @@ json *allocation_json(const struct allocation *of)
 	if (of->slots) {
 		json_put_int(j, "slots", of->slots);
 		json_put_int(j, "slotPorts", of->slot_ports);
+		json_put(
+			j, "childPorts", numbers(of->port + of->ports, of->slots * of->slot_ports));
 	}
 	put_text(j, "parent", of->parent);
 	put_text(j, "run", of->run);

@@ -277,7 +277,8 @@ static int forget(struct work *w, enum outcome *out)
 		return -1;
 	if (n)
 		return error_set(w->err, ERR_STATE,
-			"'%s' is gone, but has %zu children, such as '%s'", w->old.path, n, child);
+			"'%s' is gone, but has %zu child%s, such as '%s'", w->old.path, n,
+			n == 1 ? "" : "ren", child);
 	change_begin(&c, w->arena, w->pool);
 	change_drop(&c, &w->old);
 	if (slot_release(w->arena, w->pool, &w->old, &c, w->err) < 0 ||

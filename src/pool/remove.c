@@ -38,7 +38,8 @@ static int keep_by_record(struct arena *a, struct pool *p, const struct allocati
 		return -1;
 	if (n)
 		return keep(why, KEEP_CHILDREN, text,
-			arena_printf(a, "'%s' has %zu children, such as '%s'", of->path, n, child));
+			arena_printf(a, "'%s' has %zu child%s, such as '%s'", of->path, n,
+				n == 1 ? "" : "ren", child));
 	return 0;
 }
 
