@@ -116,6 +116,24 @@ static void put_summary(struct buf *b, const struct resources *r)
 	buf_addc(b, '\n');
 }
 
+/* Of pipelines and pools: whoever writes them may count on them. */
+static void warn_of_inert(struct invocation *in, const struct resources *r)
+{
+	for (size_t i = 0; i < r->n_docs; i++) {
+		CLEANUP(shown_release) struct shown shown = {0};
+		bool ours = r->docs[i].kind->rows == pipeline_rows ||
+			    r->docs[i].kind->rows == worktree_pool_rows;
+
+		if (ours)
+			resource_shown(in->arena, r, &r->docs[i], resources_mode(), &shown);
+		for (size_t k = 0; k < shown.n; k++)
+			if (shown.list[k].inert && shown.list[k].origin == ORIGIN_WRITTEN &&
+				str_starts(str_of(shown.list[k].path), "spec."))
+				say("dev-team: %s:%u: '%s' is not acted on", shown.list[k].file,
+					shown.list[k].line, shown.list[k].path);
+	}
+}
+
 static int run_check(struct invocation *in, struct error *err)
 {
 	const char *given = in->args->n > 1 ? in->args->words[1] : in->args->value[RESOURCES];
@@ -129,6 +147,7 @@ static int run_check(struct invocation *in, struct error *err)
 		put(in, j);
 	} else if (!r.n_faults) {
 		put_summary(in->out, &r);
+		warn_of_inert(in, &r);
 	}
 	for (size_t i = 0; !in->args->value[JSON] && i < r.n_faults; i++)
 		buf_addf(in->out, "%s:%u:%u: %s\n", r.faults[i].file, r.faults[i].line,

@@ -126,7 +126,8 @@ const struct resource_kind resource_kinds[] = {
 	KIND("WorktreePool", worktree_pool_spec, worktree_pool_rows, settle_pool, pools,
 		"Where worktrees are, and when they go."),
 	KIND("SubscriptionPlan", subscription_plan, subscription_plan_rows, settle_plan, plans,
-		"What a harness's account pays for."),
+		"What a harness's account pays for. How many issues at one time is made of it; "
+		"tokens are not counted."),
 	KIND("DatabaseBranchPool", database_pool_spec, database_pool_rows, settle_database,
 		databases,
 		"Branches of a database, one for each worktree. It is read and checked; nobody "
