@@ -66,6 +66,15 @@ static json *facts_json(const struct harness *h)
 	return j;
 }
 
+/* Of a column: its title, or the longest word in it. */
+static int width_of(int capability)
+{
+	size_t title = strlen(capability_name((enum capability)capability));
+	size_t word = strlen(capability_word(CAPABLE_PARTIAL));
+
+	return (int)(title > word ? title : word);
+}
+
 static void put_facts(struct invocation *in, const struct harness *h)
 {
 	struct harness_facts f = harness_facts(h);
@@ -78,7 +87,7 @@ static void put_facts(struct invocation *in, const struct harness *h)
 	else
 		buf_addf(in->out, "%-8s", "varies");
 	for (int c = 0; c < CAPABILITIES; c++)
-		buf_addf(in->out, " %-*s", (int)strlen(capability_name((enum capability)c)),
+		buf_addf(in->out, " %-*s", width_of(c),
 			capability_word(harness_can(h, (enum capability)c)));
 	while (in->out->len && in->out->s[in->out->len - 1] == ' ')
 		buf_cut(in->out, in->out->len - 1);
@@ -98,7 +107,7 @@ static int run_list(struct invocation *in, struct error *err)
 	}
 	buf_addf(in->out, "%-12s %-10s %-10s %-8s", "harness", "program", "versions", "context");
 	for (int c = 0; c < CAPABILITIES; c++)
-		buf_addf(in->out, " %s", capability_name((enum capability)c));
+		buf_addf(in->out, " %-*s", width_of(c), capability_name((enum capability)c));
 	buf_addc(in->out, '\n');
 	for (size_t i = 0; harnesses[i]; i++)
 		put_facts(in, harnesses[i]);
