@@ -138,6 +138,18 @@ static bool has_records_beneath(const struct audit *t, const char *path)
 	return false;
 }
 
+/* Its ports are nobody's by the store, so allocate passes over them by the same mark. */
+static const char *ports_text(struct audit *t, const char *path)
+{
+	unsigned first, n;
+
+	if (!mark_ports(t->arena, path, &first, &n))
+		return "";
+	return n == 1 ? arena_printf(t->arena, "; by its mark it has port %u", first)
+		      : arena_printf(t->arena, "; by its mark it has ports %u to %u", first,
+				first + n - 1);
+}
+
 static int check_worktree_found(struct audit *t, const char *path, struct error *err)
 {
 	struct allocation holder;
@@ -148,10 +160,11 @@ static int check_worktree_found(struct audit *t, const char *path, struct error 
 		return -1;
 	if (owned.reason == OWNED_OK && mark_live(t->arena, path, &holder, &state))
 		audit_add(t, "unrecorded-worktree", path,
-			"no record tells of it here; process %d holds it (state folder '%s')",
-			(int)holder.pid, state);
+			"no record tells of it here; process %d holds it (state folder '%s')%s",
+			(int)holder.pid, state, ports_text(t, path));
 	else if (owned.reason == OWNED_OK)
-		audit_add(t, "unrecorded-worktree", path, "no record tells of it");
+		audit_add(t, "unrecorded-worktree", path, "no record tells of it%s",
+			ports_text(t, path));
 	else if (owned.reason != OWNED_CROSS_CLONE || !path_exists(owned.actual))
 		audit_add(t, "broken-worktree", path, "it leads to '%s', which is not there",
 			owned.actual ? owned.actual : "");

@@ -30,6 +30,8 @@ void port_take(struct change *c, unsigned port, const char *path, int64_t mod)
 struct search {
 	struct arena *arena;
 	struct pool *pool;
+	const struct unrecorded *others;
+	size_t n_others;
 	bool failed;
 	struct error *err;
 };
@@ -44,14 +46,20 @@ static bool is_free(void *data, unsigned port)
 		s->failed = true;
 		return false;
 	}
-	return !mod && port_is_free(port);
+	return !mod && !unrecorded_owner(s->others, s->n_others, port) && port_is_free(port);
 }
 
+struct others {
+	struct unrecorded *list;
+	size_t n;
+};
+
 /* An override is not probed, but two allocations never have one port. */
-static int check_untaken(
-	struct arena *a, struct pool *p, unsigned first, unsigned n, struct error *err)
+static int check_untaken(struct arena *a, struct pool *p, const struct others *others,
+	unsigned first, unsigned n, struct error *err)
 {
 	for (unsigned port = first; port < first + n; port++) {
+		const char *owner = unrecorded_owner(others->list, others->n, port);
 		struct str digest;
 		struct store_kv kv;
 		struct allocation other = {.path = "another worktree"};
@@ -59,6 +67,9 @@ static int check_untaken(
 
 		if (port_owner(a, p, port, &digest, &mod, err) < 0)
 			return -1;
+		if (!mod && owner)
+			return error_set(err, ERR_STATE,
+				"port %u is that of '%s', which has no record here", port, owner);
 		if (!mod)
 			continue;
 		if (store_get(p->store, a, arena_printf(a, "at/%.*s", (int)digest.n, digest.p), &kv,
@@ -72,10 +83,15 @@ static int check_untaken(
 }
 
 static int choose_free(struct arena *a, struct pool *p, const struct allocate_ask *ask,
-	const struct allocation *of, struct port_answer *got, struct error *err)
+	const struct allocation *of, const struct others *others, struct port_answer *got,
+	struct error *err)
 {
 	struct error fault;
-	struct search s = {.arena = a, .pool = p, .err = &fault};
+	struct search s = {.arena = a,
+		.pool = p,
+		.others = others->list,
+		.n_others = others->n,
+		.err = &fault};
 	const struct port_ask want = {.path = of->path,
 		.base = p->base_port,
 		.count = of->ports,
@@ -96,9 +112,11 @@ static int choose_free(struct arena *a, struct pool *p, const struct allocate_as
 
 /* What an earlier stage of the issue had for this worktree, where nobody has it now. */
 static int choose_again(struct arena *a, struct pool *p, const struct allocate_ask *ask,
-	const struct allocation *of, unsigned *first, struct error *err)
+	const struct allocation *of, const struct others *others, unsigned *first,
+	struct error *err)
 {
-	struct search s = {.arena = a, .pool = p, .err = err};
+	struct search s = {
+		.arena = a, .pool = p, .others = others->list, .n_others = others->n, .err = err};
 	unsigned port;
 
 	*first = 0;
@@ -113,19 +131,46 @@ static int choose_again(struct arena *a, struct pool *p, const struct allocate_a
 	return 0;
 }
 
+/* What the worktree, which is there without a record, says that it has. Not probed: its own servers
+ * may listen there. */
+static int choose_marked(struct arena *a, struct pool *p, const struct allocation *of,
+	unsigned *first, struct error *err)
+{
+	unsigned port, n;
+
+	if (!mark_ports(a, of->path, &port, &n) || n < slot_block(of))
+		return 0;
+	for (unsigned i = 0; i < slot_block(of); i++) {
+		struct str digest;
+		int64_t mod;
+
+		if (port_owner(a, p, port + i, &digest, &mod, err) < 0)
+			return -1;
+		if (mod)
+			return 0;
+	}
+	*first = port;
+	return 0;
+}
+
 int block_choose(struct arena *a, struct pool *p, const struct allocate_ask *ask,
 	struct allocation *of, struct change *c, struct error *err)
 {
 	struct port_answer got = {0};
+	struct others others;
+	bool chosen = ask->port && *ask->port;
 
-	if (choose_again(a, p, ask, of, &of->port, err) < 0)
+	of->port = 0;
+	if (unrecorded_ports(a, p, of->path, &others.list, &others.n, err) < 0 ||
+		(!chosen && choose_marked(a, p, of, &of->port, err) < 0) ||
+		(!of->port && choose_again(a, p, ask, of, &others, &of->port, err) < 0))
 		return -1;
 	if (!of->port) {
-		if (choose_free(a, p, ask, of, &got, err) < 0)
+		if (choose_free(a, p, ask, of, &others, &got, err) < 0)
 			return -1;
 		of->port = got.first;
 	}
-	if (got.overridden && check_untaken(a, p, of->port, slot_block(of), err) < 0)
+	if (got.overridden && check_untaken(a, p, &others, of->port, slot_block(of), err) < 0)
 		return -1;
 	for (unsigned i = 0; i < slot_block(of); i++)
 		port_take(c, of->port + i, of->path, 0);

@@ -1,6 +1,6 @@
 /*
- * The holder of a worktree, written beside it: into its git folder. The record stands in the state
- * folder of one user alone; who has another one sees the holder by this.
+ * The holder and the ports of a worktree, written beside it: into its git folder. The record stands
+ * in the state folder of one user alone; who has another one, or has lost it, sees them by this.
  */
 #include <fcntl.h>
 #include "src/base/path.h"
@@ -25,9 +25,12 @@ static struct str mark_text(struct arena *a, const struct pool *p, const struct 
 	CLEANUP(json_free) json *j = json_object();
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
+	json_put_int(j, "port", of->port);
+	json_put_int(j, "ports", slot_block(of));
 	json_put_int(j, "pid", of->pid);
 	json_put_int(j, "start", (int64_t)of->start);
-	json_put_str(j, "boot", str_of(of->boot));
+	if (of->boot)
+		json_put_str(j, "boot", str_of(of->boot));
 	if (of->run)
 		json_put_str(j, "run", str_of(of->run));
 	json_put_str(j, "state", str_of(p->state));
@@ -49,28 +52,40 @@ static int replace(struct arena *a, const char *path, struct str text, struct er
 	return rename(fresh, path) < 0 ? error_errno(err, "cannot make '%s'", path) : 0;
 }
 
-int mark_put(struct arena *a, struct pool *p, const struct allocation *of, struct error *err)
+static bool read_mark(struct arena *a, const char *dir, json **out)
 {
-	char *path = mark_path(a, of->path);
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char *path = mark_path(a, dir);
+	struct error ignored;
 
-	/* Nothing is written into another clone. */
-	if (!of->pid || !path || !path_beneath(p->common, path_settle(a, path)))
-		return 0;
-	return replace(a, path, mark_text(a, p, of), err);
+	return path && file_read(&text, path, MARK_MAX, NULL, &ignored) == 0 &&
+	       json_parse(out, buf_str(&text), &ignored) == 0;
+}
+
+bool mark_ports(struct arena *a, const char *dir, unsigned *first, unsigned *n)
+{
+	CLEANUP(json_free) json *j = NULL;
+	int64_t port, ports;
+
+	if (!read_mark(a, dir, &j))
+		return false;
+	port = json_get_int(j, "port", 0);
+	ports = json_get_int(j, "ports", 0);
+	if (port < 1 || ports < 1 || ports > PORT_LAST || port + ports - 1 > PORT_LAST)
+		return false;
+	*first = (unsigned)port;
+	*n = (unsigned)ports;
+	return true;
 }
 
 /* What is no mark is nobody's. */
 bool mark_live(struct arena *a, const char *dir, struct allocation *of, const char **state)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	CLEANUP(json_free) json *j = NULL;
-	char *path = mark_path(a, dir);
 	const char *boot, *run, *at;
-	struct error ignored;
 
 	*of = (struct allocation){.state = ALLOCATION_LIVE};
-	if (!path || file_read(&text, path, MARK_MAX, NULL, &ignored) < 0 ||
-		json_parse(&j, buf_str(&text), &ignored) < 0)
+	if (!read_mark(a, dir, &j))
 		return false;
 	boot = json_get_str(j, "boot");
 	run = json_get_str(j, "run");
@@ -81,4 +96,19 @@ bool mark_live(struct arena *a, const char *dir, struct allocation *of, const ch
 	of->run = run ? arena_dup(a, str_of(run)) : NULL;
 	*state = arena_dup(a, str_of(at ? at : ""));
 	return record_alive(of);
+}
+
+int mark_put(struct arena *a, struct pool *p, const struct allocation *of, struct error *err)
+{
+	char *path = mark_path(a, of->path);
+	struct allocation other;
+	const char *state;
+
+	/* Nothing is written into another clone. */
+	if (!path || !path_beneath(p->common, path_settle(a, path)))
+		return 0;
+	/* Who holds nothing leaves the hold of another alone. */
+	if (!of->pid && mark_live(a, of->path, &other, &state))
+		return 0;
+	return replace(a, path, mark_text(a, p, of), err);
 }

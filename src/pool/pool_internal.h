@@ -339,13 +339,27 @@ int slot_release(struct arena *a, struct pool *p, const struct allocation *of, s
 int slot_children(struct arena *a, struct pool *p, const struct allocation *of, size_t *n,
 	const char **first, struct error *err);
 
-/* ---- mark.c: the holder, for those who have another state folder ---- */
+/* ---- mark.c: holder and ports, for those who have another state folder ---- */
 
-/* Who holds it, beside the worktree; of->pid 0, or not a worktree of this repository: nothing. */
+/* Who holds it and what it has, beside the worktree; not a worktree of this repository: nothing. */
 int mark_put(struct arena *a, struct pool *p, const struct allocation *of, struct error *err);
 /* The process that the mark of the worktree `dir` names is there still: pid, start, boot and run of
  * *of; *state: the state folder that it uses. */
 bool mark_live(struct arena *a, const char *dir, struct allocation *of, const char **state);
+
+/* The ports that it says it has, with those for children. */
+bool mark_ports(struct arena *a, const char *dir, unsigned *first, unsigned *n);
+
+/* ---- unrecorded.c ---- */
+
+struct unrecorded {
+	const char *path;
+	unsigned first, count;
+};
+/* Of worktrees of this repository without a record here, but that at `but`. */
+int unrecorded_ports(struct arena *a, struct pool *p, const char *but, struct unrecorded **out,
+	size_t *n, struct error *err);
+const char *unrecorded_owner(const struct unrecorded *list, size_t n, unsigned port); /* or NULL */
 
 /* ---- live.c ---- */
 

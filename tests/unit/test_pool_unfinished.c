@@ -208,6 +208,50 @@ static void records_that_were_moved_away_begin_anew(void **state)
 	assert_null(leak_of("unrecorded-worktree"));
 }
 
+static struct allocation with_port(const char *branch, unsigned port)
+{
+	const struct allocate_ask ask = {
+		.branch = branch, .port = arena_printf(&arena, "%u", port), .ports = 2};
+	struct allocation of;
+	bool created;
+
+	if (pool_allocate(&arena, &pool, &ask, &of, &created, &err) < 0)
+		fail_msg("%s", err.text);
+	return of;
+}
+
+static void ports_without_a_record_are_not_given_away(void **state)
+{
+	struct allocation of;
+	const struct leak *leak;
+	unsigned wanted;
+	bool created;
+
+	(void)state;
+	assert_int_equal(port_candidate(at("pool/y"), spec.base_port, &wanted, &err), 0);
+	(void)with_port("x", wanted);
+	pool_close(&pool);
+	sh("rm state/pools.events.jsonl");
+	assert_int_equal(open_again(), 0);
+	leak = leak_of("unrecorded-worktree");
+	assert_non_null(leak);
+	assert_true(contains(leak->text,
+		arena_printf(&arena, "by its mark it has ports %u to %u", wanted, wanted + 1)));
+	of = have("y");
+	assert_true(of.port > wanted + 1);
+	{
+		const struct allocate_ask ask = {
+			.branch = "z", .port = arena_printf(&arena, "%u", wanted + 1)};
+
+		assert_true(refused(pool_allocate(&arena, &pool, &ask, &of, &created, &err),
+			ERR_STATE, "/pool/x', which has no record here"));
+	}
+	/* Taken up again it has its own. */
+	of = have("x");
+	assert_int_equal(of.port, wanted);
+	assert_null(leak_of("unrecorded-worktree"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -219,6 +263,7 @@ int main(void)
 		pool_test(records_that_were_lost_are_not_taken_for_none),
 		pool_test(a_flipped_byte_in_the_records_is_refused),
 		pool_test(records_that_were_moved_away_begin_anew),
+		pool_test(ports_without_a_record_are_not_given_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
