@@ -22,8 +22,8 @@ int pool_git_env(struct pool *p, const char *at, const char *const *args, const 
 	int rc;
 
 	if (at) /* a broken worktree must not pass for the repository around it */
-		more[k++] = arena_printf(
-			&a, "GIT_CEILING_DIRECTORIES=%s", arena_dup(&a, path_dir(at)));
+		more[k++] =
+			arena_printf(&a, "GIT_CEILING_DIRECTORIES=%s", arena_dup(&a, path_dir(at)));
 	for (size_t i = 0; env && env[i] && k + 1 < COUNT(more); i++)
 		more[k++] = env[i];
 	/* By name: a bare repository, or the work tree of a main one elsewhere, is found so too. */
@@ -70,6 +70,9 @@ static void keep_line(struct arena *a, struct str line, const char *const *names
 	size_t second = str_find(rest, STR(" "));
 	struct str sha = str_sub(rest, 0, second), to = {0};
 
+	if (str_starts(line, names[0]) && line.n > strlen(names[0]) &&
+		line.p[strlen(names[0])] == '/')
+		out->below = arena_dup(a, str_sub(line, 0, blank));
 	/* What is below a name, as in a folder, comes here too, and git's warnings. */
 	if (blank == line.n || !is_wanted(str_sub(line, 0, blank), names) || out->n == REFS_MAX)
 		return;

@@ -5,7 +5,7 @@
  * remote, if it has one; the target on the remote; where there is none, the target itself.
  */
 
-enum { CANDIDATES = 8 };
+enum { CANDIDATES = 8, ABOVE_MAX = 8 };
 
 static bool is_commit(struct str s)
 {
@@ -71,6 +71,37 @@ static int first_of(struct pool *p, const struct refs *refs, const char *const *
 		short_name(names[0]), p->repo);
 }
 
+/* Git has branches as files in folders: of `a` and `a/b` there can be one alone. */
+static int check_room(
+	const struct refs *refs, const char *branch, const char *const *above, struct error *err)
+{
+	const char *in_the_way = refs->below;
+
+	for (; *above && !in_the_way; above++)
+		if (refs_find(refs, *above))
+			in_the_way = *above;
+	if (!in_the_way)
+		return 0;
+	return error_set(err, ERR_STATE, "no branch '%s' can be made beside '%s'", branch,
+		short_name(in_the_way));
+}
+
+/* The names, and those of branches that would be folders of the first one. *above: these. */
+static const char **with_above(struct arena *a, const char *const *names, const char ***above)
+{
+	const char **all = arena_alloc(a, (CANDIDATES + ABOVE_MAX + 1) * sizeof(*all));
+	size_t n = 0, end, least = strlen("refs/heads/");
+
+	for (; names[n]; n++)
+		all[n] = names[n];
+	*above = all + n;
+	end = n + ABOVE_MAX;
+	for (const char *at = names[0] + least; n < end && (at = strchr(at, '/')); at++)
+		all[n++] = arena_dup(a, (struct str){names[0], (size_t)(at - names[0])});
+	all[n] = NULL;
+	return all;
+}
+
 int base_find(struct arena *a, struct pool *p, const struct allocate_ask *ask, struct base *out,
 	struct error *err)
 {
@@ -81,10 +112,11 @@ int base_find(struct arena *a, struct pool *p, const struct allocate_ask *ask, s
 		arena_printf(a, "refs/heads/%s", target ? target : "main"),
 		target ? NULL : "refs/remotes/origin/master", "refs/heads/master", NULL};
 	const struct ref *own, *theirs, *head;
+	const char **above, **all = with_above(a, names, &above);
 	struct refs refs;
 
 	*out = (struct base){0};
-	if (refs_look(a, p, names, &refs, err) < 0)
+	if (refs_look(a, p, all, &refs, err) < 0)
 		return -1;
 	own = refs_find(&refs, names[0]);
 	theirs = refs_find(&refs, names[1]);
@@ -94,6 +126,8 @@ int base_find(struct arena *a, struct pool *p, const struct allocate_ask *ask, s
 		out->commit = own->commit;
 		return 0;
 	}
+	if (check_room(&refs, ask->branch, above, err) < 0)
+		return -1;
 	if (ask->base && *ask->base) {
 		out->name = ask->base;
 		return resolve(a, p, ask->base, &out->commit, err);

@@ -120,6 +120,7 @@ struct ref {
 struct refs {
 	struct ref ref[REFS_MAX];
 	size_t n;
+	const char *below; /* one below the first name, as in a folder; NULL */
 };
 /* Those of the full names (NULL-ended) that there are. */
 int refs_look(struct arena *a, struct pool *p, const char *const *names, struct refs *out,

@@ -199,14 +199,18 @@ static void what_git_takes_for_no_branch_is_refused(void **state)
 	sh("test ! -e pool || test -z \"$(ls pool)\"");
 }
 
-static void a_branch_below_another_is_gits_to_refuse(void **state)
+static void a_branch_below_another_is_refused(void **state)
 {
 	struct allocation of;
 	bool created;
 
 	(void)state;
 	(void)have("feat");
-	assert_true(refused(take("feat/x", &of, &created), ERR_SYSTEM, "refs/heads/feat"));
+	assert_true(refused(take("feat/x", &of, &created), ERR_STATE,
+		"no branch 'feat/x' can be made beside 'feat'"));
+	sh("git -C r branch -q deep/er/x");
+	assert_true(refused(take("deep/er", &of, &created), ERR_STATE,
+		"no branch 'deep/er' can be made beside 'deep/er/x'"));
 	sh("test ! -e pool/feat-x && test \"$(ls r/.git/worktrees)\" = feat");
 }
 
@@ -448,7 +452,7 @@ int main(void)
 		pool_test(a_callers_own_git_variables_do_not_lead_astray),
 		pool_test(two_branches_never_share_a_folder),
 		pool_test(what_git_takes_for_no_branch_is_refused),
-		pool_test(a_branch_below_another_is_gits_to_refuse),
+		pool_test(a_branch_below_another_is_refused),
 		pool_test(a_branch_in_the_main_tree_is_not_isolated),
 		pool_test(a_branch_in_another_worktree_is_told_with_its_place),
 		pool_test(one_made_by_git_at_our_place_is_adopted),
