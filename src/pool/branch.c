@@ -88,5 +88,8 @@ int branch_drop(struct arena *a, struct pool *p, const struct allocation *of, st
 int admin_drop(struct arena *a, struct pool *p, const struct allocation *of, const char *admin,
 	struct error *err)
 {
-	return trash_move(admin, trash_admin_path(a, p, of->path), err);
+	const char *trash = trash_admin_path(a, p, of->path);
+
+	/* What is there has been looked at when it was moved there. */
+	return trash_delete(trash, err) < 0 ? -1 : trash_move(admin, trash, err);
 }

@@ -214,7 +214,10 @@ char *trash_admin_path(struct arena *a, const struct pool *p, const char *path);
 /* The folder and all below it; links are not followed, other file systems not entered. None there:
  * 0. */
 int trash_delete(const char *path, struct error *err);
-/* Rename; what is in its new place already goes first. None there: 0. */
+/* Makes room at trash_path(): what a removal left there goes when it has nothing of value. -1:
+ * ERR_STATE: it has. */
+int trash_clear(struct arena *a, struct pool *p, const struct allocation *of, struct error *err);
+/* Rename; nothing may be there. None to move: 0. */
 int trash_move(const char *from, const char *to, struct error *err);
 
 /* ---- branch.c ---- */

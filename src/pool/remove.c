@@ -290,21 +290,12 @@ static int second_phase(struct arena *a, struct pool *p, struct allocation *of, 
 	return finish(a, p, of, admin, trash, err);
 }
 
-/* What an earlier removal left under the name, with a record that has been lost since. */
-static int check_trash(struct arena *a, const char *trash, struct error *err)
-{
-	return is_there(trash) && has_admin(a, trash)
-		       ? error_set(err, ERR_STATE,
-				 "'%s' is in the way: a worktree that is half removed", trash)
-		       : 0;
-}
-
 static int first_phase(struct arena *a, struct pool *p, struct allocation *of, const char *trash,
 	struct error *err)
 {
 	CLEANUP(lock_drop) struct lock *lock = NULL;
 
-	if (admin_lock(p, &lock, err) < 0 || check_trash(a, trash, err) < 0)
+	if (admin_lock(p, &lock, err) < 0 || trash_clear(a, p, of, err) < 0)
 		return -1;
 	of->state = ALLOCATION_REMOVING;
 	record_claim(a, of);

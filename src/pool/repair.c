@@ -103,7 +103,9 @@ static int forget(struct arena *a, struct pool *p, const struct allocation *of, 
 static int take_away(struct arena *a, struct pool *p, const struct allocation *of,
 	const struct place *at, bool files, struct error *err)
 {
-	if (files && trash_move(of->path, trash_path(a, of->path), err) < 0)
+	if (files && path_exists(of->path) &&
+		(trash_clear(a, p, of, err) < 0 ||
+			trash_move(of->path, trash_path(a, of->path), err) < 0))
 		return -1;
 	if (at && admin_drop(a, p, of, at->admin, err) < 0)
 		return -1;

@@ -82,11 +82,26 @@ static bool branch_is_bad(const char *branch)
 	return false;
 }
 
+/* Git takes such names, and then means another ref by them. */
+static bool branch_is_ambiguous(struct str branch)
+{
+	static const char *const first[] = {"refs/", "heads/", "tags/", "remotes/", "origin/"};
+
+	for (size_t i = 0; i < COUNT(first); i++)
+		if (str_starts(branch, first[i]))
+			return true;
+	return str_is(branch, "HEAD") ||
+	       (str_ends(branch, "_HEAD") && str_find(branch, STR("/")) == branch.n);
+}
+
 int branch_check(const char *branch, struct error *err)
 {
 	if (branch_is_bad(branch))
 		return error_set(err, ERR_USAGE,
 			"'%.200s' is not a name that git takes for a branch", branch);
+	if (branch_is_ambiguous(str_of(branch)))
+		return error_set(err, ERR_USAGE,
+			"branch '%.200s' would be taken for something else by git", branch);
 	if (utf8_fault(str_of(branch)))
 		return error_set(err, ERR_USAGE, "the name of the branch is not UTF-8");
 	return 0;

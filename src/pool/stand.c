@@ -147,7 +147,8 @@ static int clear_remains(struct arena *a, struct pool *p, const struct allocatio
 			"'%s' is in the way: it is no worktree, and has files of its own, such as "
 			"'%s'",
 			of->path, foreign);
-	if (trash_move(of->path, trash_path(a, of->path), err) < 0)
+	if (trash_clear(a, p, of, err) < 0 ||
+		trash_move(of->path, trash_path(a, of->path), err) < 0)
 		return -1;
 	return trash_delete(trash_path(a, of->path), err);
 }

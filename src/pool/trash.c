@@ -84,14 +84,44 @@ int trash_delete(const char *path, struct error *err)
 		       : error_errno(err, "cannot remove the folder '%s'", path);
 }
 
+/* Git still has it for a worktree. */
+static bool is_worktree(struct arena *a, const char *path)
+{
+	const char *text;
+	char *to;
+
+	return worktree_pointer(a, path, &to, &text) && to && path_exists(to);
+}
+
+int trash_clear(struct arena *a, struct pool *p, const struct allocation *of, struct error *err)
+{
+	const char *trash = trash_path(a, of->path), *commit, *foreign = ".";
+	struct stat st;
+
+	if (lstat(trash, &st) < 0 || rmdir(trash) == 0)
+		return 0;
+	if (branch_commit(a, p, of, &commit, err) < 0)
+		return -1;
+	if (commit && !is_worktree(a, trash) &&
+		remains_look(a, p, trash, commit, false, &foreign, err) < 0)
+		return -1;
+	if (!foreign)
+		return trash_delete(trash, err);
+	return error_set(err, ERR_STATE,
+		"'%s' is in the way: a removal that did not come to its end left it, and it has "
+		"files of its own, such as '%s': save them, and delete it",
+		trash, foreign);
+}
+
 int trash_move(const char *from, const char *to, struct error *err)
 {
 	struct stat st;
 
 	if (lstat(from, &st) < 0 && errno == ENOENT)
 		return 0;
-	if (lstat(to, &st) == 0 && trash_delete(to, err) < 0)
-		return -1;
+	if (lstat(to, &st) == 0)
+		return error_set(
+			err, ERR_STATE, "cannot move '%s' out of the way: '%s' is there", from, to);
 	if (rename(from, to) == 0)
 		return 0;
 	return error_errno(err, "cannot move '%s' to '%s'", from, to);

@@ -207,6 +207,40 @@ static void work_that_came_between_the_looks_is_given_back(void **state)
 	assert_int_equal(keys("doing/"), 0);
 }
 
+static void work_under_the_trash_name_is_never_deleted(void **state)
+{
+	bool removed;
+
+	(void)state;
+	/* it came between the looks, and its place has been taken by something of no value */
+	half_removed("echo '*.log' >>r/.git/info/exclude && mv pool/x $trash && echo late "
+		     ">$trash/late && mkdir pool/x && echo 1 >pool/x/f.log",
+		false);
+	assert_true(contains(pool.said, "cannot move"));
+	assert_int_equal(pool_reclaim(&arena, &pool, "x", false, &removed, &err), -1);
+	sh("cat pool/.trash-*/late >/dev/null && rm -r pool/x");
+	pool_again();
+	sh("mv pool/.trash-* saved && git -C r worktree remove --force ../pool/x 2>/dev/null || :");
+}
+
+static void what_a_lost_removal_left_is_looked_at(void **state)
+{
+	struct allocation of = have("x");
+	const char *trash = trash_path(&arena, of.path);
+	bool removed;
+
+	(void)state;
+	sh(arena_printf(&arena, "mkdir %s && echo 1 >%s/mine", trash, trash));
+	assert_true(refused(pool_reclaim(&arena, &pool, "x", false, &removed, &err), ERR_STATE,
+		"such as 'mine'"));
+	assert_true(refused(pool_reclaim(&arena, &pool, "x", true, &removed, &err), ERR_STATE,
+		"such as 'mine'"));
+	sh(arena_printf(
+		&arena, "test -e pool/x/a && mv %s/mine . && cp pool/x/a %s", trash, trash));
+	assert_int_equal(pool_reclaim(&arena, &pool, "x", false, &removed, &err), 0);
+	nothing_is_left_of_x();
+}
+
 static void what_was_confirmed_stays_confirmed(void **state)
 {
 	(void)state;
@@ -406,6 +440,8 @@ int main(void)
 		pool_test(a_branch_that_was_being_deleted_is_deleted),
 		pool_test(a_removal_that_had_not_begun_is_forgotten),
 		pool_test(work_that_came_between_the_looks_is_given_back),
+		pool_test(work_under_the_trash_name_is_never_deleted),
+		pool_test(what_a_lost_removal_left_is_looked_at),
 		pool_test(what_was_confirmed_stays_confirmed),
 		pool_test(what_a_live_process_does_is_left_alone),
 		pool_test(another_boot_has_no_process_of_this_one),
