@@ -34,6 +34,7 @@ struct change_stats {
 	int64_t added, removed; /* lines */
 	bool whitespace_only;   /* nothing but blanks at the ends of lines has changed, in files
 				   where they mean nothing */
+	bool excerpts;          /* of the files only what is near the changed lines was seen */
 };
 
 struct classification {

@@ -280,6 +280,7 @@ int diff_read(struct arena *a, const char *name, struct str text, struct change_
 		.files = r.n,
 		.added = r.added,
 		.removed = r.removed,
-		.whitespace_only = r.n && r.blanks_only};
+		.whitespace_only = r.n && r.blanks_only,
+		.excerpts = true};
 	return 0;
 }

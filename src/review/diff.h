@@ -9,10 +9,14 @@
 
 enum { DIFF_MAX = 256 << 20, DIFF_FILES_MAX = 100000 };
 
-/* Stats and paths in the arena. -1: ERR_INPUT with FILE:LINE:COL. */
+/* Stats and paths in the arena; taken for excerpts. -1: ERR_INPUT with FILE:LINE:COL. */
 int diff_read(struct arena *a, const char *name, struct str text, struct change_stats *out,
 	struct error *err);
-/* The same of what `base`...HEAD of a repository changes (its own settings set aside). */
+/*
+ * The same of what HEAD has changed since it and `base` (a branch, a tag, a commit, HEAD~1) have
+ * parted, the repository's own settings set aside. ERR_STATE: there is no such commit, or not one
+ * place alone where they have parted.
+ */
 int diff_of_repository(struct arena *a, const char *repo, const char *base,
 	struct change_stats *out, struct error *err);
 

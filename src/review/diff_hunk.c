@@ -46,14 +46,14 @@ static bool blank(char c)
 /* A line that could be part of a text over several lines, or that goes on in the next one. */
 static bool blanks_may_mean(struct str line)
 {
-	static const char *const marks[] = {"`", "\"\"\"", "'''", "R\"", "@\""};
+	static const char *const marks[] = {"`", "\"\"\"", "'''", "R\"", "@\"", "@$\""};
 
 	while (line.n && blank(line.p[line.n - 1]))
 		line.n--;
 	for (size_t i = 0; i < COUNT(marks); i++)
 		if (str_find(line, str_of(marks[i])) < line.n)
 			return true;
-	return line.n && line.p[line.n - 1] == '\\';
+	return str_ends(line, "\\") || str_ends(line, "?\?/");
 }
 
 static void add_trimmed(struct buf *to, struct str line)

@@ -272,6 +272,11 @@ bool path_ignores_blanks(const char *path)
 	return IN(blank_ends, str_ends, str_of(path));
 }
 
+bool path_has_no_long_texts(const char *path)
+{
+	return IN(short_text_ends, str_ends, str_of(path));
+}
+
 const char *path_kind_word(enum path_kind k)
 {
 	static const char *const words[PATH_KINDS] = {

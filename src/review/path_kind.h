@@ -7,7 +7,10 @@
 
 #include "src/review/classifier.h"
 
-/* By its suffix, case told apart: blanks at the ends of its lines mean nothing. */
+/* By its suffix, case told apart: blanks at the ends of its lines mean nothing, unless they are
+ * within a text over several lines. */
 bool path_ignores_blanks(const char *path);
+/* And there are no such texts in its language. */
+bool path_has_no_long_texts(const char *path);
 
 #endif

@@ -12,7 +12,8 @@ static const char *const auth_words[] = {"auth", "authn", "authz", "authenticati
 	"secret", "iam", "jwt", "jwk", "session", "login", "logon", "logout", "signin", "signup",
 	"signout", "rbac", "acl", "token", "credential", "password", "passwd", "passphrase", "mfa",
 	"totp", "otp", "permission", "privilege", "keystore", "keyring", "keychain", "vault",
-	"csrf", "xsrf", "sudoer"};
+	"csrf", "xsrf", "sudoer", "security", "ssh", "tls", "mtls", "ssl", "pki", "x509",
+	"certificate", "cert", "kerberos", "ldap"};
 
 /* Ends and beginnings of the last component. */
 static const char *const key_ends[] = {".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".crt",
@@ -29,7 +30,8 @@ static const char *const agent_names[] = {"claude.md", "claude.local.md", "agent
 	"opencode.json", "opencode.jsonc", ".aiderignore", ".claudeignore", ".geminiignore",
 	".cursorignore"};
 static const char *const agent_ends[] = {".prompt.md", ".instructions.md", ".chatmode.md",
-	".agent.md", ".skill.md", ".prompt.txt", ".mdc"};
+	".agent.md", ".agents.md", ".skill.md", ".prompt.txt", "-prompt.md", "-prompts.md",
+	"_prompt.md", "_prompts.md", "-prompt.txt", "_prompt.txt", ".mdc"};
 static const char *const agent_begins[] = {".aider"};
 /* Whatever is in these folders. */
 static const char *const agent_folders[] = {".claude", ".claude-plugin", ".cursor", ".codex",
@@ -58,7 +60,9 @@ static const char *const never_docs_ends[] = {".sh", ".lock"};
 /* A second suffix that some server or shell would go by. */
 static const char *const code_inside[] = {".php", ".phtml", ".sh.", ".bash.", ".js.", ".mjs.",
 	".py.", ".rb.", ".pl.", ".html.", ".htm.", ".cgi.", ".exe.", ".asp", ".jsp.", ".bat.",
-	".cmd.", ".ps1."};
+	".cmd.", ".ps1.", ".rs.", ".go.", ".c.", ".h.", ".cc.", ".cpp.", ".hpp.", ".java.", ".ts.",
+	".tsx.", ".jsx.", ".cjs.", ".cs.", ".kt.", ".swift.", ".scala.", ".lua.", ".sql.", ".tf.",
+	".xml.", ".json.", ".yaml.", ".yml.", ".toml.", ".ini.", ".proto."};
 /* Prose and pictures in these are read by programs: tests, pages, mails, other people's code. */
 static const char *const not_docs_folders[] = {"test", "tests", "__tests__", "spec", "specs", "e2e",
 	"testdata", "fixtures", "fixture", "snapshots", "__snapshots__", "golden", "corpus",
@@ -81,5 +85,7 @@ static const char *const not_prose[] = {"requirement", "constraint", "depend", "
 static const char *const blank_ends[] = {".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx",
 	".java", ".js", ".mjs", ".cjs", ".ts", ".go", ".cs", ".json", ".css", ".scss", ".less",
 	".proto"};
+/* And of these no text goes over several lines. */
+static const char *const short_text_ends[] = {".json", ".css", ".scss", ".proto"};
 
 #endif

@@ -7,6 +7,12 @@ struct seen {
 	bool blanks_mean_nothing; /* in any of them */
 };
 
+/* A text over several lines may begin and end where nothing was seen. */
+static bool blanks_mean_nothing(const struct change_stats *s, const char *path)
+{
+	return path_ignores_blanks(path) && (!s->excerpts || path_has_no_long_texts(path));
+}
+
 static struct seen look(const struct change_stats *s)
 {
 	struct seen seen = {.blanks_mean_nothing = true};
@@ -16,7 +22,7 @@ static struct seen look(const struct change_stats *s)
 
 		if (!seen.count[k]++)
 			seen.first[k] = s->paths[i];
-		if (k != PATH_DOCS && (k != PATH_OTHER || !path_ignores_blanks(s->paths[i])))
+		if (k != PATH_DOCS && !(k == PATH_OTHER && blanks_mean_nothing(s, s->paths[i])))
 			seen.blanks_mean_nothing = false;
 	}
 	return seen;

@@ -254,6 +254,42 @@ static void blanks_alone_need_nobody_where_they_mean_nothing(void **state)
 	}
 }
 
+/* Of a diff without its repository only excerpts are seen. */
+static void blanks_in_excerpts_count_where_texts_go_over_lines(void **state)
+{
+	static const struct {
+		const char *paths;
+		unsigned set;
+	} rows[] = {{"src/a.ts", ALL}, {"src/a.go", ALL}, {"src/a.c", ALL}, {"src/a.less", ALL},
+		{"src/b.json src/a.proto x.css README.md", 0}};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct change_stats s = change(rows[i].paths, 0);
+		struct classification c;
+
+		s.whitespace_only = s.excerpts = true;
+		classify_by_rules(&arena, &s, &c);
+		assert_int_equal(set_of(&c), rows[i].set);
+	}
+}
+
+static void prose_about_keys_and_orders_gets_all(void **state)
+{
+	static const char *const auth[] = {"docs/ssh.md", "docs/tls.md", "docs/certificates.md",
+		"docs/kerberos.md", "SECURITY.md", "docs/security.txt"};
+	static const char *const orders[] = {"docs/system-prompt.md", "README.agents.md"};
+	static const char *const code[] = {"docs/mod.rs.txt", "docs/a.go.md", "docs/x.php.png"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(auth); i++)
+		assert_row(&(struct row){auth[i], ALL, .99, true});
+	for (size_t i = 0; i < COUNT(orders); i++)
+		assert_row(&(struct row){orders[i], ALL, .8, false});
+	for (size_t i = 0; i < COUNT(code); i++)
+		assert_row(&(struct row){code[i], ALL, .8, false});
+}
+
 /* A file more never means a reviewer less. */
 static void a_larger_change_never_gets_fewer(void **state)
 {
@@ -435,6 +471,8 @@ int main(void)
 		cmocka_unit_test(names_that_others_read_differently_are_no_prose),
 		cmocka_unit_test(what_a_file_is_goes_before_its_name),
 		cmocka_unit_test(blanks_alone_need_nobody_where_they_mean_nothing),
+		cmocka_unit_test(blanks_in_excerpts_count_where_texts_go_over_lines),
+		cmocka_unit_test(prose_about_keys_and_orders_gets_all),
 		cmocka_unit_test(a_larger_change_never_gets_fewer),
 		cmocka_unit_test(an_answer_is_taken_when_it_is_whole_and_sure),
 		cmocka_unit_test(what_an_answer_says_is_kept),
