@@ -94,7 +94,8 @@ static int run_decide(struct invocation *in, struct error *err)
 	struct requeue_places places;
 	enum requeue_trigger got;
 
-	if (where(in, &dir, err) < 0 || need(in, FAILURE, err) < 0 ||
+	if (where(in, &dir, err) < 0 ||
+		(!in->args->value[OPERATOR] && need(in, FAILURE, err) < 0) ||
 		read_place(in, OLD, &places.old, err) < 0 ||
 		read_place(in, FRESH, &places.fresh, err) < 0 ||
 		requeue_issue(dir, issue, in->args->value[FAILURE],

@@ -60,9 +60,10 @@ static bool by_failure(const struct requeue_ask *ask, const struct requeue_rule 
  * has failed. */
 int requeue_decide(const struct requeue_ask *ask, enum requeue_trigger *out, struct error *err)
 {
-	const struct requeue_rule *rule = rule_of(ask->failure);
+	bool asked = ask->operator_asked && !ask->failure;
+	const struct requeue_rule *rule = asked ? NULL : rule_of(ask->failure);
 
-	if (!rule)
+	if (!rule && !asked)
 		return error_set(err, ERR_USAGE, "unknown failure '%.60s'", ask->failure);
 	if (ask->operator_asked)
 		*out = TRIGGER_OPERATOR;
@@ -81,7 +82,8 @@ static int tell(const char *artifacts, const char *issue, const char *failure,
 
 	json_put_str(fields, "trigger", str_of(requeue_word(trigger)));
 	json_put_bool(fields, "rescored", trigger != TRIGGER_TRUST_SCORE);
-	json_put_str(fields, "failure", str_of(failure));
+	if (failure)
+		json_put_str(fields, "failure", str_of(failure));
 	if (places && places->old >= 0)
 		json_put_int(fields, "oldPosition", places->old);
 	if (places && places->fresh >= 0)
@@ -95,6 +97,8 @@ static int note(const char *artifacts, const char *issue, const char *failure,
 	CLEANUP(json_free) json *line = json_object();
 	char at[CLOCK_TEXT];
 
+	if (!failure) /* the triage that follows tells who asked for it */
+		return 0;
 	clock_text(now, at);
 	json_put_str(line, "timestamp", str_of(at));
 	json_put_str(line, "failure", str_of(failure));

@@ -18,7 +18,7 @@ struct failure {
 };
 
 struct requeue_ask {
-	const char *failure;        /* MergeConflict ... */
+	const char *failure;        /* MergeConflict ...; NULL: none, an operator asks */
 	const struct failure *past; /* earlier ones of this issue */
 	size_t n_past;
 	int64_t last_triage, now; /* last_triage -1: it was never triaged, so there is no score */
