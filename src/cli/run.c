@@ -94,7 +94,8 @@ struct place {
 static int hire(struct invocation *in, struct loop *l, const struct place *at, struct error *err)
 {
 	const struct args *args = in->args;
-	struct staff_ask ask = {.harness = args->value[HARNESS],
+	struct staff_ask ask = {.workflow = l->call.workflow,
+		.harness = args->value[HARNESS],
 		.model = args->value[MODEL],
 		.pipeline = at->ask.pipeline,
 		.pool = at->spec,

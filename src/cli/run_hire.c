@@ -1,6 +1,7 @@
 #include "src/base/clock.h"
 #include "src/cli/places.h"
 #include "src/cli/run_staff.h"
+#include "src/workflow/workflow.h"
 #include "src/resource/tell.h"
 
 enum { CHAIN_MAX = 8, AGENT_S_MAX = 86400 };
@@ -182,6 +183,43 @@ static int check_names(const struct words *names, struct error *err)
 	return 0;
 }
 
+/* `reviewing-reviewer` is a name for state `reviewing`, `developer` one for an agent of any state.
+ */
+static bool has_stage(const struct workflow *w, const char *name)
+{
+	static const char *const agents[] = {
+		"researcher", "developer", "reviewer", "debugger", "troubleshooter"};
+
+	for (size_t i = 0; i < w->n_states; i++) {
+		size_t n = strlen(w->states[i].name);
+
+		if (strncmp(name, w->states[i].name, n) == 0 && (!name[n] || name[n] == '-'))
+			return true;
+	}
+	for (size_t i = 0; i < COUNT(agents); i++)
+		if (strcmp(name, agents[i]) == 0)
+			return true;
+	return false;
+}
+
+/* A slip of the pen in a name would have its stage run on the defaults without a word. */
+static int warn_of_stages(
+	struct arena *a, const char *path, const struct pipeline *p, struct error *err)
+{
+	struct workflow w;
+
+	if (!p || !path)
+		return 0;
+	if (workflow_load(a, path, &w, err) < 0)
+		return -1;
+	for (size_t i = 0; i < p->n_stages; i++)
+		if (!w.n_declared && !has_stage(&w, p->stages[i].name))
+			say("dev-team: stage '%s' of pipeline '%s' has the name of no state or "
+			    "agent of the workflow: nothing runs by it",
+				p->stages[i].name, p->name);
+	return 0;
+}
+
 int staff_hire(struct arena *a, const struct staff_ask *ask, struct staff *out, struct error *err)
 {
 	char *path;
@@ -213,6 +251,8 @@ int staff_hire(struct arena *a, const struct staff_ask *ask, struct staff *out, 
 	if (pin_models(a, out, err) < 0)
 		return -1;
 	if (out->pipeline && !out->chain.n && check_pipeline(a, out, err) < 0)
+		return -1;
+	if (warn_of_stages(a, ask->workflow, out->pipeline, err) < 0)
 		return -1;
 	return probe_chain(out, err);
 }

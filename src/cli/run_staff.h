@@ -9,7 +9,8 @@
 #include "src/artifact/run_state.h"
 #include "src/harness/load.h"
 
-struct staff_ask { /* as the command line says; NULL: not said */
+struct staff_ask {            /* as the command line says; NULL: not said */
+	const char *workflow; /* file */
 	const char *harness, *model, *resources, *artifacts, *timeout, *root;
 	const struct pipeline *pipeline;
 	const struct worktree_pool_spec *pool; /* the pipeline's */
