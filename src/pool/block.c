@@ -36,7 +36,7 @@ struct search {
 	struct error *err;
 };
 
-static bool is_free(void *data, unsigned port)
+static bool is_taken(void *data, unsigned port)
 {
 	struct search *s = data;
 	struct str digest;
@@ -44,9 +44,9 @@ static bool is_free(void *data, unsigned port)
 
 	if (s->failed || port_owner(s->arena, s->pool, port, &digest, &mod, s->err) < 0) {
 		s->failed = true;
-		return false;
+		return true;
 	}
-	return !mod && !unrecorded_owner(s->others, s->n_others, port) && port_is_free(port);
+	return mod || unrecorded_owner(s->others, s->n_others, port);
 }
 
 struct others {
@@ -97,7 +97,7 @@ static int choose_free(struct arena *a, struct pool *p, const struct allocate_as
 		.count = of->ports,
 		.behind = of->slots * of->slot_ports,
 		.override = ask->port,
-		.is_free = is_free,
+		.is_taken = is_taken,
 		.data = &s};
 	int rc = port_find(&want, got, err);
 
@@ -106,7 +106,7 @@ static int choose_free(struct arena *a, struct pool *p, const struct allocate_as
 		return -1;
 	}
 	if (rc < 0 && got->n_tried)
-		(void)port_tell(p, ask->issue, of->path, got->tried[0], 0, got->n_tried, &fault);
+		(void)port_tell(p, ask->issue, of->path, got->candidate, 0, &fault);
 	return rc;
 }
 
@@ -125,7 +125,7 @@ static int choose_again(struct arena *a, struct pool *p, const struct allocate_a
 	if (!port || port + slot_block(of) - 1 > PORT_LAST)
 		return 0;
 	for (unsigned i = 0; i < slot_block(of); i++)
-		if (!is_free(&s, port + i))
+		if (is_taken(&s, port + i) || !port_is_free(port + i))
 			return s.failed ? -1 : 0;
 	*first = port;
 	return 0;

@@ -21,7 +21,7 @@
 #include "src/resource/resource.h"
 #include "src/store/store.h"
 
-enum { PORTS_MAX = 10, PROBES = 10, SLOTS_MAX = 20, PORT_LAST = 65535 };
+enum { PORTS_MAX = 10, PROBES = 10, PORT_SPAN = 900, SLOTS_MAX = 20, PORT_LAST = 65535 };
 
 struct pool {
 	const char *name;
@@ -173,19 +173,22 @@ bool port_is_free(unsigned port);
 struct port_ask {
 	const char *path;
 	unsigned base, count;
-	unsigned behind;                            /* more of them, kept for children */
-	const char *override;                       /* NULL or "": none. Not probed. */
+	unsigned behind;      /* more of them, kept for children */
+	const char *override; /* NULL or "": none. Not probed. */
+	/* Another allocation's: passed over, which is no try. NULL: none is. */
+	bool (*is_taken)(void *data, unsigned port);
 	bool (*is_free)(void *data, unsigned port); /* NULL: port_is_free() */
 	void *data;
 };
 struct port_answer {
-	unsigned first;
-	unsigned tried[PROBES];
+	unsigned candidate, first; /* by the formula; that was found */
+	unsigned tried[PROBES];    /* the first ten starts that were looked at */
 	size_t n_tried;
 	bool collided, overridden;
 };
-/* The first of a block of `count` + `behind` ports, each free: that of the candidate or of one of
- * the nine behind it. -1: ERR_STATE, with those that were tried; ERR_USAGE. */
+/* The first of a block of `count` + `behind` ports, each free: that of the candidate, or one that
+ * begins after it, ten tried at most and PORT_SPAN passed over. -1: ERR_STATE, with those that were
+ * tried; ERR_USAGE. */
 int port_find(const struct port_ask *ask, struct port_answer *out, struct error *err);
 
 /* The ports of a path for one who asks. */

@@ -319,7 +319,7 @@ int block_choose(struct arena *a, struct pool *p, const struct allocate_ask *ask
 
 /* PortCollision: `attempts` ports from `candidate` on were tried; port 0: in vain. */
 int port_tell(struct pool *p, const char *issue, const char *path, unsigned candidate,
-	unsigned port, size_t attempts, struct error *err);
+	unsigned port, struct error *err);
 /* The same of an allocation that has been committed, where its ports are not its candidate's. */
 int port_note(struct pool *p, const struct allocate_ask *ask, const struct allocation *of,
 	struct error *err);

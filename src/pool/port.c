@@ -5,7 +5,7 @@
 #include "src/pool/pool.h"
 
 /* The candidates of a base port B are B + 100 ... B + 999. */
-enum { OFFSET_MIN = 100, OFFSET_SPAN = 900, BASE_MIN = 1024, BASE_MAX = 65000 };
+enum { OFFSET_MIN = 100, OFFSET_SPAN = PORT_SPAN, BASE_MIN = 1024, BASE_MAX = 65000 };
 
 /* `.`, `..` and needless slashes are taken out by their letters alone: links are not followed, so
  * that the port of a path is the same before and after the folder is made. */
@@ -136,6 +136,14 @@ static bool block_is_free(const struct port_ask *ask, unsigned first)
 	return true;
 }
 
+static bool block_is_taken(const struct port_ask *ask, unsigned first)
+{
+	for (unsigned i = 0; ask->is_taken && i < ask->count + ask->behind; i++)
+		if (ask->is_taken(ask->data, first + i))
+			return true;
+	return false;
+}
+
 static bool fits(const struct port_ask *ask, unsigned first)
 {
 	return first + ask->count + ask->behind - 1 <= PORT_LAST;
@@ -167,6 +175,8 @@ static int take_override(const struct port_ask *ask, struct port_answer *out, st
 
 int port_find(const struct port_ask *ask, struct port_answer *out, struct error *err)
 {
+	unsigned probes = 0;
+
 	*out = (struct port_answer){0};
 	if (ask->count < 1 || ask->count > PORTS_MAX)
 		return error_set(
@@ -175,13 +185,19 @@ int port_find(const struct port_ask *ask, struct port_answer *out, struct error 
 		return take_override(ask, out, err);
 	if (candidate(ask->path, ask->base, &out->first, err) < 0)
 		return -1;
-	for (unsigned i = 0; i < PROBES && fits(ask, out->first + i); i++) {
-		out->tried[out->n_tried++] = out->first + i;
+	out->candidate = out->first;
+	for (unsigned i = 0; i < PORT_SPAN && probes < PROBES && fits(ask, out->first + i); i++) {
+		if (out->n_tried < PROBES)
+			out->tried[out->n_tried++] = out->first + i;
+		/* What others have is known without a look, and says nothing of the machine. */
+		if (block_is_taken(ask, out->first + i))
+			continue;
 		if (block_is_free(ask, out->first + i)) {
 			out->collided = i > 0;
 			out->first += i;
 			return 0;
 		}
+		probes++;
 	}
 	return none_free(ask, out, err);
 }

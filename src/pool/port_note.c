@@ -1,14 +1,16 @@
 #include "src/artifact/happening.h"
 #include "src/pool/pool_internal.h"
 
+/* Of a long way the first ten. */
 int port_tell(struct pool *p, const char *issue, const char *path, unsigned candidate,
-	unsigned port, size_t attempts, struct error *err)
+	unsigned port, struct error *err)
 {
 	CLEANUP(json_free) json *fields = json_object();
 	json *attempted = json_array();
+	unsigned last = port && port < candidate + PROBES ? port : candidate + PROBES - 1;
 
-	for (size_t i = 0; i < attempts; i++)
-		json_push_int(attempted, (int64_t)(candidate + i));
+	for (unsigned i = candidate; i <= last && i <= PORT_LAST; i++)
+		json_push_int(attempted, (int64_t)i);
 	json_put_str(fields, "worktreePath", str_of(path));
 	json_put_int(fields, "candidate", candidate);
 	if (port)
@@ -30,10 +32,9 @@ int port_note(struct pool *p, const struct allocate_ask *ask, const struct alloc
 	if (port_candidate(of->path, p->base_port, &candidate, err) < 0)
 		return -1;
 	/* Farther away it is one of an earlier stage. */
-	if (of->port <= candidate || of->port - candidate >= PROBES)
+	if (of->port <= candidate || of->port - candidate >= PORT_SPAN)
 		return 0;
-	return port_tell(
-		p, ask->issue, of->path, candidate, of->port, of->port - candidate + 1, err);
+	return port_tell(p, ask->issue, of->path, candidate, of->port, err);
 }
 
 static json *port_list(const struct allocation *of)

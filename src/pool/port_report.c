@@ -29,7 +29,7 @@ static int open_store(struct look *l)
 	return records_look(l->arena, disk_real(), l->ask->state, &l->pool.store, l->err);
 }
 
-static bool is_free(void *data, unsigned port)
+static bool is_taken(void *data, unsigned port)
 {
 	struct look *l = data;
 	struct str digest;
@@ -38,9 +38,9 @@ static bool is_free(void *data, unsigned port)
 	if (l->failed || (l->pool.store &&
 				 port_owner(l->arena, &l->pool, port, &digest, &mod, l->err) < 0)) {
 		l->failed = true;
-		return false;
+		return true;
 	}
-	return !mod && port_is_free(port);
+	return mod;
 }
 
 /* The worktree may be known by the name behind a link. */
@@ -88,7 +88,7 @@ static int by_issue(struct look *l, bool *done)
 		return -1;
 	*done = port && port + l->ask->count - 1 <= PORT_LAST;
 	for (unsigned i = 0; i < l->ask->count && *done; i++)
-		*done = is_free(l, port + i);
+		*done = !is_taken(l, port + i) && port_is_free(port + i);
 	if (l->failed)
 		return -1;
 	return *done ? take(l, PORT_OF_ISSUE, port) : 0;
@@ -102,7 +102,7 @@ static int by_path(struct look *l)
 		.base = ask->base,
 		.count = ask->count,
 		.override = ask->override,
-		.is_free = is_free,
+		.is_taken = is_taken,
 		.data = l};
 	struct error fault;
 	int rc = port_find(&want, got, &fault);
@@ -112,9 +112,9 @@ static int by_path(struct look *l)
 	if (rc < 0)
 		*l->err = fault;
 	l->out->source = got->overridden ? PORT_OVERRIDE : PORT_COMPUTED;
-	if (got->n_tried > 1 || (rc < 0 && got->n_tried))
-		(void)port_tell(&l->pool, ask->issue, l->out->path, got->tried[0],
-			rc < 0 ? 0 : got->first, got->n_tried, &fault);
+	if (got->collided || (rc < 0 && got->n_tried))
+		(void)port_tell(&l->pool, ask->issue, l->out->path, got->candidate,
+			rc < 0 ? 0 : got->first, &fault);
 	return rc;
 }
 

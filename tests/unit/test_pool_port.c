@@ -224,6 +224,33 @@ static void ten_are_tried_and_told(void **state)
 			   "3454, 3455, 3456, 3457, 3458, 3459, 3460, 3461, 3462");
 }
 
+static bool is_anothers(void *data, unsigned port)
+{
+	(void)data;
+	return port < 3453 + 40;
+}
+
+/* Many worktrees of one pool may have neighbours: what they have is known, and is no try. */
+static void ports_of_other_allocations_are_passed_over_and_are_no_try(void **state)
+{
+	static const unsigned busy[] = {3493, 3494, 0};
+	struct port_answer got;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(
+		find((struct port_ask){.count = 3, .is_taken = is_anothers}, busy, &got, &err), 0);
+	assert_int_equal(got.candidate, 3453);
+	assert_int_equal(got.first, 3495);
+	assert_true(got.collided);
+	assert_int_equal(asked[0], 3493);
+	assert_int_equal(find((struct port_ask){.count = 1,
+				      .is_taken = is_anothers,
+				      .is_free = none_is_free},
+				 NULL, &got, &err),
+		-1);
+}
+
 static void an_override_goes_before_and_is_not_probed(void **state)
 {
 	static const struct {
@@ -383,6 +410,7 @@ int main(void)
 		cmocka_unit_test(paths_spread_over_the_range),
 		cmocka_unit_test(a_base_has_limits),
 		cmocka_unit_test(the_candidate_is_taken_when_it_is_free),
+		cmocka_unit_test(ports_of_other_allocations_are_passed_over_and_are_no_try),
 		cmocka_unit_test(a_busy_one_is_passed_over),
 		cmocka_unit_test(ten_are_tried_and_told),
 		cmocka_unit_test(an_override_goes_before_and_is_not_probed),
