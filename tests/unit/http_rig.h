@@ -121,4 +121,10 @@ static inline void server_stop(struct buf *requests)
 	server.pid = 0;
 }
 
+static inline void plain(int fd, unsigned n, struct str request)
+{
+	(void)n, (void)request;
+	say(fd, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+}
+
 #endif
