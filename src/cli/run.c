@@ -205,9 +205,7 @@ static int settle(struct invocation *in, const struct resources *all, const stru
 {
 	unsigned ignored;
 
-	if (!p || in->args->value[AT_ONCE])
-		return 0;
-	return run_at_once(in->arena, NULL, all, p, artifacts, &ignored, err);
+	return run_at_once(in->arena, in->args->value[AT_ONCE], all, p, artifacts, &ignored, err);
 }
 
 static int find_place(struct invocation *in, struct loop *l, struct place *at, struct error *err)

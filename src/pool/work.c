@@ -56,6 +56,21 @@ int look_git(
 
 /* ---- not committed ---- */
 
+/* What git prints to `args`: 1 and its first line; 0 when that is nothing, or git cannot tell,
+ * which is noted then. */
+static int first_line(struct look *l, const struct tree *t, const char *const *args,
+	struct buf *out, struct str *line, struct str *rest)
+{
+	int status;
+
+	if (look_git(l, t, args, out, &status) < 0)
+		return -1;
+	*rest = buf_str(out);
+	if (status != 0)
+		return look_unsure(l, *rest);
+	return str_line(rest, line) ? 1 : 0;
+}
+
 /* A submodule knows where its files should be: under another name git cannot ask it. Each is looked
  * at by itself then. */
 static int look_at_status(struct look *l, const struct tree *t)
@@ -65,15 +80,10 @@ static int look_at_status(struct look *l, const struct tree *t)
 		"--no-renames", NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct str rest, line;
-	int status;
+	int found = first_line(l, t, args, &out, &line, &rest);
 
-	if (look_git(l, t, args, &out, &status) < 0)
-		return -1;
-	rest = buf_str(&out);
-	if (status != 0)
-		return look_unsure(l, rest);
-	if (!str_line(&rest, &line))
-		return 0;
+	if (found <= 0)
+		return found;
 	utf8_mend(&out);
 	return look_keep(l, KEEP_UNCOMMITTED,
 		arena_printf(l->arena, "there are uncommitted changes in '%s': '%.*s'%s", t->files,
@@ -145,15 +155,10 @@ int look_at_commits(
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct str rest, line;
-	int status;
+	int found = first_line(l, t, args, &out, &line, &rest);
 
-	if (look_git(l, t, args, &out, &status) < 0)
-		return -1;
-	rest = buf_str(&out);
-	if (status != 0)
-		return look_unsure(l, rest);
-	if (!str_line(&rest, &line))
-		return 0;
+	if (found <= 0)
+		return found;
 	return look_keep(l, KEEP_UNPUSHED,
 		arena_printf(l->arena,
 			"there are unpushed commits in '%s': %.*s is on no remote and %s", l->path,

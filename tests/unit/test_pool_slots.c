@@ -1,34 +1,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include "tests/unit/unit.h"
-#include "tests/unit/scratch.h"
+#include "tests/unit/records_rig.h"
 #include "src/artifact/happening.h"
-#include "src/pool/pool_internal.h"
-
-static struct pool pool;
-
-static int open_pool(void **state)
-{
-	struct error err;
-
-	(void)state;
-	base = tree_scratch("unit");
-	pool = (struct pool){.name = "main",
-		.dir = at("pool"),
-		.repo = at("repo"),
-		.common = at("repo/.git"),
-		.artifacts = at("artifacts"),
-		.base_port = 3190,
-		.stale_days = 14,
-		.disk = disk_real()};
-	return store_open(&pool.store, pool.disk, at("state"), "pools", STORE_WRITE, 1000, &err);
-}
-
-static int close_pool(void **state)
-{
-	store_close(&pool.store);
-	return scratch_remove(state);
-}
 
 static struct allocation fresh(const char *name)
 {
@@ -382,7 +355,6 @@ static void a_parent_is_not_removed_below_its_child(void **state)
 	assert_int_equal(err.code, ERR_STATE);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_pool, close_pool)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
