@@ -45,12 +45,12 @@ WARN    := -Wall -Wextra $(WERROR) -Wshadow -Wstrict-prototypes -Wmissing-protot
 CFLAGS  ?= $(OPT)
 LDFLAGS ?= -Wl,-O1,--as-needed
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -I. $(WARN) $(CFLAGS) $(PKG_CFLAGS)
-LIBS    = $(PKG_LIBS) -ldl
+LIBS    = $(PKG_LIBS) -ldl -lm
 # One short line a file; V=1 shows the commands.
 SAY     = $(if $(V),,@echo '$(1)' && )
 LINK    = $(call SAY,LD $@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-SRC     := $(filter-out src/main.c,$(wildcard src/*.c src/*/*.c context/*.c steps/*.c))
+SRC     := $(filter-out src/main.c,$(wildcard src/*.c src/*/*.c src/*/*/*.c context/*.c steps/*.c))
 LIB     := $(O)/libdev-team.a
 
 all: build/dev-team
@@ -65,50 +65,53 @@ $(O)/%.o: %.c Makefile $(DEPS)
 	$(call SAY,CC $<)$(CC) $(ALL_CFLAGS) -MD -MP -c -o $@ $<
 # The compiler does not tell that these files take in others.
 $(O)/src/policy/policy_shipped.o: $(wildcard policies/*.yaml)
-$(O)/src/harness/models_shipped.o: models/models.yaml
-$(O)/src/artifact/schemas.o: $(wildcard schemas/artifacts/*.json)
-$(O)/src/base/git.o: ALL_CFLAGS += -DLIBGIT2_SO='"$(LIBGIT2_SO)"'
-$(O)/src/base/crypto.o: ALL_CFLAGS += -DLIBCRYPTO_SO='"$(LIBCRYPTO_SO)"'
-$(O)/src/base/http.o: ALL_CFLAGS += -DLIBCURL_SO='"$(LIBCURL_SO)"'
+$(O)/src/config/models_shipped.o: models/models.yaml
+$(O)/src/event/schemas.o: $(wildcard schemas/artifacts/*.json)
+$(O)/src/sys/git.o: ALL_CFLAGS += -DLIBGIT2_SO='"$(LIBGIT2_SO)"'
+$(O)/src/sys/crypto.o: ALL_CFLAGS += -DLIBCRYPTO_SO='"$(LIBCRYPTO_SO)"'
+$(O)/src/sys/http.o: ALL_CFLAGS += -DLIBCURL_SO='"$(LIBCURL_SO)"'
 
-# Test programs. All of them may use tests/lib; unit tests are one program a file.
+# Test programs. All of them may use tests/lib. The unit tests of a room are one program.
 COMMA   := ,
-UNIT    := $(wildcard tests/unit/*.c)
+PERCENT := %
+ROOMS   := $(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/*/test_*.c))))
+UNIT    := $(ROOMS:%=$(O)/tests/%/unit)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-TESTLIB := $(patsubst %.c,$(O)/%.o,$(wildcard tests/lib/*.c)) $(LIB)
-TOOLS   := $(wildcard $(patsubst %,tests/%/*.c,spec store crash bench fuzz lib policy pool))
-PROGRAMS := $(UNIT:%.c=$(O)/%) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
-	$(patsubst %,$(O)/tests/%,spec/runner store/conform store/crowd crash/killat crash/sweep crash/storm \
-	pool/crowd policy/oracle policy/contexts policy/differential policy/recorder policy/escape_paths policy/escape_kernel)
+UNITLIB := $(O)/tests/lib/unit_main.o
+TESTLIB := $(filter-out $(UNITLIB),$(patsubst %.c,$(O)/%.o,$(wildcard tests/lib/*.c))) $(LIB)
+PROGRAMS := $(UNIT) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
+	$(patsubst %,$(O)/tests/%,spec/runner store/conform/conform store/conform/crowd crash/killat crash/sweep crash/storm \
+	worktree/crowd/crowd $(patsubst %,policy/live/%,oracle contexts differential recorder escape_paths escape_kernel))
 
-# Where this test plants its faults.
-$(O)/tests/unit/test_simulate: LDFLAGS += $(patsubst %,-Wl$(COMMA)--wrap=%,lease_admit lease_held \
+# Where test_simulate.c plants its faults.
+$(O)/tests/verify/unit: LDFLAGS += $(patsubst %,-Wl$(COMMA)--wrap=%,lease_admit lease_held \
 	context_keep action_record_by context_next_attempt)
-$(O)/tests/unit/%: $(O)/tests/unit/%.o $(TESTLIB)
-	$(LINK) $(CMOCKA_LIBS)
+.SECONDEXPANSION:
+$(UNIT): $(O)/tests/%/unit: $$(patsubst $$(PERCENT).c,$(O)/$$(PERCENT).o,$$(wildcard tests/$$*/test_*.c)) $(UNITLIB) $(TESTLIB)
+	$(call SAY,LD $@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LIBS) $(CMOCKA_LIBS)
 $(O)/tests/spec/runner: $(O)/tests/spec/runner.o $(O)/tests/spec/cases.o $(TESTLIB)
 	$(LINK)
-CONFORM := $(filter-out tests/store/crowd%,$(wildcard tests/store/*.c))
-$(O)/tests/store/conform: $(CONFORM:%.c=$(O)/%.o) $(TESTLIB)
+CONFORM := $(filter-out tests/store/conform/crowd%,$(wildcard tests/store/conform/*.c))
+$(O)/tests/store/conform/conform: $(CONFORM:%.c=$(O)/%.o) $(TESTLIB)
 	$(LINK)
-$(O)/tests/store/crowd: $(patsubst %.c,$(O)/%.o,$(wildcard tests/store/crowd*.c)) $(TESTLIB)
+$(O)/tests/store/conform/crowd: $(patsubst %.c,$(O)/%.o,$(wildcard tests/store/conform/crowd*.c)) $(TESTLIB)
 	$(LINK)
 $(O)/tests/crash/%: $(O)/tests/crash/%.o $(O)/tests/crash/trace.o $(O)/tests/crash/scenes.o $(O)/tests/crash/stage.o \
 	$(O)/tests/crash/checks.o $(TESTLIB)
 	$(LINK)
-$(O)/tests/pool/crowd: $(patsubst %.c,$(O)/%.o,$(wildcard tests/pool/*.c)) $(O)/tests/crash/trace.o $(TESTLIB)
+$(O)/tests/worktree/crowd/crowd: $(patsubst %.c,$(O)/%.o,$(wildcard tests/worktree/crowd/*.c)) $(O)/tests/crash/trace.o $(TESTLIB)
 	$(LINK)
-GENERATE := $(patsubst %.c,$(O)/%.o,$(wildcard tests/policy/generate*.c))
-$(O)/tests/policy/oracle: $(O)/tests/policy/oracle.o $(patsubst %.c,$(O)/%.o,$(wildcard tests/policy/notes*.c)) \
+GENERATE := $(patsubst %.c,$(O)/%.o,$(wildcard tests/policy/live/generate*.c))
+$(O)/tests/policy/live/oracle: $(O)/tests/policy/live/oracle.o $(patsubst %.c,$(O)/%.o,$(wildcard tests/policy/live/notes*.c)) \
 	$(GENERATE) $(TESTLIB)
 	$(LINK)
-$(O)/tests/policy/contexts: $(O)/tests/policy/contexts.o $(TESTLIB)
+$(O)/tests/policy/live/contexts: $(O)/tests/policy/live/contexts.o $(TESTLIB)
 	$(LINK)
-$(O)/tests/policy/differential: $(O)/tests/policy/differential.o $(GENERATE) $(TESTLIB)
+$(O)/tests/policy/live/differential: $(O)/tests/policy/live/differential.o $(GENERATE) $(TESTLIB)
 	$(LINK)
-$(O)/tests/policy/escape_paths: $(O)/tests/policy/escape_paths.o $(TESTLIB)
+$(O)/tests/policy/live/escape_paths: $(O)/tests/policy/live/escape_paths.o $(TESTLIB)
 	$(LINK)
-$(O)/tests/policy/escape_kernel: $(O)/tests/policy/escape_kernel.o $(O)/tests/policy/attacker.o $(TESTLIB)
+$(O)/tests/policy/live/escape_kernel: $(O)/tests/policy/live/escape_kernel.o $(O)/tests/policy/live/attacker.o $(TESTLIB)
 	$(LINK)
 $(O)/tests/fuzz/replay_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(TESTLIB)
 	$(LINK)
@@ -118,21 +121,21 @@ BENCH := $(filter-out tests/bench/bare.c tests/bench/empty.c,$(wildcard tests/be
 $(O)/tests/bench/bench: $(BENCH:%.c=$(O)/%.o) $(TESTLIB)
 	$(LINK)
 # What a step is measured against must carry no library of ours.
-$(O)/tests/bench/bare $(O)/tests/bench/empty $(O)/tests/policy/recorder: $(O)/tests/%: $(O)/tests/%.o
+$(O)/tests/bench/bare $(O)/tests/bench/empty $(O)/tests/policy/live/recorder: $(O)/tests/%: $(O)/tests/%.o
 	$(call SAY,LD $@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
-unit: $(UNIT:%.c=$(O)/%)
+unit: $(UNIT)
 test: $(O)/dev-team all $(PROGRAMS)
 	@O=$(O) SAN=$(SAN) tests/run
 check: $(O)/dev-team all $(PROGRAMS)
 	@O=$(O) SAN=$(SAN) tests/run lists floors unit spec
 floors: $(O)/dev-team
 	@tools/floors $(O)
-crash: $(O)/dev-team $(O)/tests/crash/sweep $(O)/tests/crash/storm $(O)/tests/pool/crowd
+crash: $(O)/dev-team $(O)/tests/crash/sweep $(O)/tests/crash/storm $(O)/tests/worktree/crowd/crowd
 	@O=$(O) SWEEP=full tests/run crash pool
-conform: $(O)/dev-team $(O)/tests/store/conform $(O)/tests/store/crowd
+conform: $(O)/dev-team $(O)/tests/store/conform/conform $(O)/tests/store/conform/crowd
 	@O=$(O) tests/run store
-oracle: $(O)/dev-team $(patsubst %,$(O)/tests/policy/%,oracle differential recorder contexts)
+oracle: $(O)/dev-team $(patsubst %,$(O)/tests/policy/live/%,oracle differential recorder contexts)
 	@O=$(O) ORACLE=full tests/run policy
 e2e: all
 	@O=$(O) tests/run e2e
@@ -171,7 +174,7 @@ deps:
 clean:
 	rm -rf build
 
--include $(patsubst %.c,$(O)/%.d,$(SRC) src/main.c $(UNIT) $(TOOLS))
+-include $(patsubst %.c,$(O)/%.d,$(SRC) src/main.c $(wildcard tests/*/*.c tests/*/*/*.c))
 .PHONY: all unit test check floors crash conform oracle e2e demo bench fuzz fuzz-run format format-check install \
 	uninstall deps clean FORCE
 .SECONDARY:

@@ -4,7 +4,7 @@
 #include "context/file.h"
 #include "context/file_internal.h"
 #include "src/base/clock.h"
-#include "src/base/path.h"
+#include "src/sys/path.h"
 
 /* 200 writers of one file finish well within it, even on a disk whose fsync takes 50 ms. */
 enum { LOCK_WAIT_MS = 30000 };

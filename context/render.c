@@ -1,5 +1,5 @@
 #include "context/internal.h"
-#include "src/store/delta.h"
+#include "src/store/file/delta.h"
 
 struct output {
 	struct buf *text;

@@ -1,6 +1,6 @@
 #include "context/file_internal.h"
 #include "src/base/clock.h"
-#include "src/base/path.h"
+#include "src/sys/path.h"
 
 json *context_op(struct context_file *f, const char *name)
 {

@@ -6,7 +6,8 @@
 #include <malloc.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include "src/base/path.h"
+#include "src/base/log.h"
+#include "src/sys/path.h"
 #include "src/cli/cli.h"
 
 static const struct verb *verb_named(const char *name)
@@ -112,7 +113,7 @@ int main(int argc, char **argv)
 		rc = -1;
 	if (rc < 0) {
 		error_format(&err, line, sizeof(line));
-		say("%s", line);
+		log_line("%s", line);
 		rc = err.code ? (int)err.code : ERR_SYSTEM;
 	}
 	buf_release(&out);

@@ -1,7 +1,8 @@
-#include "src/artifact/happening.h"
-#include "src/artifact/schemas.h"
-#include "src/base/path.h"
-#include "src/cli/places.h"
+#include "src/base/log.h"
+#include "src/event/happening.h"
+#include "src/event/schemas.h"
+#include "src/sys/path.h"
+#include "src/cli/common.h"
 #include "src/cli/subcommands.h"
 #include "src/schema/format.h"
 
@@ -135,7 +136,7 @@ static void say_why(struct check *k, const struct error *why)
 	char line[2048];
 
 	error_format(why, line, sizeof(line));
-	say("%s", line);
+	log_line("%s", line);
 	if (k->code < (int)why->code)
 		k->code = (int)why->code;
 }
@@ -263,7 +264,7 @@ static int run_events(struct invocation *in, struct error *err)
 		happenings_read(dir, since, in->args->value[TYPE], &list, &skipped, err) < 0)
 		return -1;
 	if (skipped)
-		say("%zu line%s of '%s/_events.jsonl' %s no event", skipped,
+		log_line("%zu line%s of '%s/_events.jsonl' %s no event", skipped,
 			skipped == 1 ? "" : "s", dir, skipped == 1 ? "is" : "are");
 	for (const json *e = json_first(list); e; e = json_next(e)) {
 		if (in->args->value[JSON]) {

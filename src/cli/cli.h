@@ -62,7 +62,4 @@ int args_parse(struct arena *a, const struct verb *v, int argc, char **argv, str
 void help_all(struct buf *out);
 void help_verb(struct buf *out, const struct verb *v);
 
-/* A line for people on stderr while the verb runs; written at once. */
-void say(const char *fmt, ...) PRINTF(1, 2);
-
 #endif

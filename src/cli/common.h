@@ -1,28 +1,47 @@
 /*
- * common.h: what several verbs need: where the installation is, which file is meant.
+ * common.h: what several verbs need to read their command line and their input.
  */
 #ifndef DT_CLI_COMMON_H
 #define DT_CLI_COMMON_H
 
 #include "src/cli/cli.h"
+#include "src/run/step_run.h"
+
+/* The rows of an option table for them; the verb's enum has ARTIFACTS, RESOURCES. */
+#define ARTIFACTS_OPTION                                                                           \
+	[ARTIFACTS] = {"artifacts", "DIR",                                                         \
+		"folder of the artifacts; default: $ARTIFACTS_DIR, or one in the state folder",    \
+		false}
+#define RESOURCES_OPTION                                                                           \
+	[RESOURCES] = {"resources", "DIR",                                                         \
+		"folder (or file) of the resources; default: .dev-team/resources or .ai-sdlc of "  \
+		"the repository",                                                                  \
+		false}
 
 /*
- * The folder that holds workflows/, skills/ and so on: `given`, else $DEV_TEAM_ROOT, else by the
- * place of this program: beside it (build tree) or in ../share/dev-team (installed). -1: ERR_STATE.
+ * What the verbs' command lines share: rows of an option table, and what they and the first word
+ * fill in. Each verb's own enum has the indices, so --help keeps the order of that enum.
  */
-int plugin_root(struct arena *a, const char *given, char **root, struct error *err);
-
-/* A path as it is, or the name of a shipped workflow (`implement-task`, `implement`, `fix-issue`,
- * `fix`). */
-int workflow_path(
-	struct arena *a, const char *name, const char *root, char **path, struct error *err);
-
-/* The repository around `given` or around the working directory. */
-int repo_root(struct arena *a, const char *given, char **root, struct error *err);
-
-/* `given`, else the computed path of the work item's document. */
-int context_file_path(struct arena *a, const char *given, const char *repo, const char *id,
-	char **path, struct error *err);
+#define STEP_OPTIONS                                                                               \
+	[WORKFLOW] = {"workflow", "FILE",                                                          \
+		"a workflow file, or the name of a shipped one: implement-task, fix-issue",        \
+		false},                                                                            \
+	[CONTEXT_FILE] = {"context-file", "FILE",                                                  \
+		"the work item's document; default: as 'context path' says", false},               \
+	[RESEARCH_SKILL] = {"research-skill", "NAME",                                              \
+		"skill of the researcher; default: as the workflow says", false},                  \
+	[PLUGIN_ROOT] = {"plugin-root", "DIR",                                                     \
+		"where workflows/ is; default: where dev-team is installed", false},               \
+	[REPO] = {"repo", "DIR", "the repository; default: the one around the working directory",  \
+		false},                                                                            \
+	[OWNER] = {"owner", "NAME", "who asks, and holds the work item from now on", false},       \
+	[TAKE_OVER] = {"take-over", NULL, "with --owner: also from another who holds it", false}
+#define STEP_CALL(args)                                                                            \
+	.id = (args)->words[0], .workflow = (args)->value[WORKFLOW],                               \
+	.context_file = (args)->value[CONTEXT_FILE],                                               \
+	.research_skill = (args)->value[RESEARCH_SKILL], .root = (args)->value[PLUGIN_ROOT],       \
+	.repo = (args)->value[REPO], .owner = (args)->value[OWNER],                                \
+	.take_over = (args)->value[TAKE_OVER] != NULL
 
 /* All of standard input, UTF-8 or not; ERR_USAGE when it is a terminal. */
 int read_input(struct buf *out, size_t max, struct error *err);

@@ -1,9 +1,9 @@
 #include "context/lease.h"
 #include "src/machine/actions.h"
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/cli/common.h"
 #include "src/machine/edit.h"
-#include "src/replay/restore.h"
+#include "src/verify/restore.h"
 
 enum { REPO };
 

@@ -1,4 +1,5 @@
 #include <stdarg.h>
+#include "src/base/log.h"
 #include "src/base/json.h"
 #include "src/cli/common.h"
 #include "src/cli/doctor.h"
@@ -65,11 +66,13 @@ static int permissions(struct invocation *in)
 	for (size_t i = 0; i < COUNT(allow); i++)
 		add_entry(in->out, allow[i], i + 1 == COUNT(allow));
 	buf_adds(in->out, "    ]\n  }\n}\n");
-	say("The plugin's commands bring these with them for the run that they start; put them "
-	    "into");
-	say(".claude/settings.json for what you ask for yourself, or for runs started in another "
-	    "way.");
-	say("What must never be run belongs into \"deny\" there, which always wins.");
+	log_line(
+		"The plugin's commands bring these with them for the run that they start; put them "
+		"into");
+	log_line(".claude/settings.json for what you ask for yourself, or for runs started in "
+		 "another "
+		 "way.");
+	log_line("What must never be run belongs into \"deny\" there, which always wins.");
 	return 0;
 }
 

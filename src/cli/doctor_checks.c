@@ -1,6 +1,6 @@
-#include "src/base/git.h"
-#include "src/base/path.h"
-#include "src/base/process.h"
+#include "src/sys/git.h"
+#include "src/sys/path.h"
+#include "src/sys/process.h"
 #include "src/cli/common.h"
 #include "src/cli/doctor.h"
 

@@ -1,5 +1,5 @@
 #include "src/cli/doctor.h"
-#include "src/policy/sandbox.h"
+#include "src/sandbox/sandbox.h"
 
 /* What commands under a policy are bound by: one line for what is there, one for each that lacks.
  */

@@ -1,6 +1,6 @@
 #include <dirent.h>
 #include "context/lease.h"
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/cli/doctor.h"
 
 static void look_at(struct checkup *c, const char *path, const char *name)

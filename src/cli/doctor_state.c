@@ -3,7 +3,7 @@
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include "context/file.h"
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/cli/doctor.h"
 
 enum { ENOUGH_MB = 100 };

@@ -1,7 +1,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 #include "src/base/json.h"
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/cli/common.h"
 
 #define EVENTS_MAX ((size_t)1 << 30)

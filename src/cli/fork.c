@@ -1,6 +1,6 @@
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/cli/common.h"
-#include "src/replay/fork.h"
+#include "src/verify/fork.h"
 
 enum { TO, CONTEXT_FILE };
 

@@ -1,8 +1,9 @@
+#include "src/base/log.h"
 #include "src/cli/gate.h"
 #include "src/cli/subcommands.h"
-#include "src/base/path.h"
-#include "src/cli/interrupt.h"
-#include "src/cli/places.h"
+#include "src/sys/path.h"
+#include "src/run/interrupt.h"
+#include "src/cli/common.h"
 
 enum { ARTIFACTS = GATE_ARTIFACTS, RESOURCES = GATE_RESOURCES, WAIT_MAX_S = 7 * 86400 };
 
@@ -111,7 +112,7 @@ int gate_run_run(struct invocation *in, struct error *err)
 	if (rc < 0 && !interrupt_caught())
 		return -1;
 	if (rc < 0)
-		say("dev-team: %s", err->text);
+		log_line("dev-team: %s", err->text);
 	if (interrupt_caught())
 		status = 128 + interrupt_caught();
 	put_run(in, &ask, status);

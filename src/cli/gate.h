@@ -5,8 +5,8 @@
 #define DT_CLI_GATE_H
 
 #include "src/cli/pool.h"
-#include "src/pool/gate.h"
-#include "src/pool/requeue.h"
+#include "src/merge/gate.h"
+#include "src/merge/requeue.h"
 
 /* The first four stand where pool_of() looks for them. */
 enum gate_option {

@@ -1,6 +1,7 @@
-#include "src/base/path.h"
+#include "src/base/log.h"
+#include "src/sys/path.h"
 #include "src/cli/gate.h"
-#include "src/cli/interrupt.h"
+#include "src/run/interrupt.h"
 
 static bool is_meant(const struct allocation *of, const char *what, const char *path)
 {
@@ -136,8 +137,8 @@ int gate_run_rebase(struct invocation *in, struct error *err)
 	if (rebase(in, &p, &ask, &r, err) < 0)
 		return -1;
 	if (r.kept)
-		say("dev-team: what was written in '%s' meanwhile, such as '%s', is the stash "
-		    "%.12s",
+		log_line("dev-team: what was written in '%s' meanwhile, such as '%s', is the stash "
+			 "%.12s",
 			of.path, r.kept_path, r.kept);
 	if (in->args->value[GATE_JSON])
 		put_line(in->out, outcome_json(&r));

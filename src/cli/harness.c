@@ -1,5 +1,5 @@
 #include "src/cli/harness.h"
-#include "src/cli/places.h"
+#include "src/cli/common.h"
 #include "src/cli/subcommands.h"
 
 static const struct option_spec options[] = {

@@ -6,7 +6,7 @@
 #define DT_CLI_HARNESS_H
 
 #include "src/cli/cli.h"
-#include "src/harness/models.h"
+#include "src/config/models.h"
 #include "src/harness/harness.h"
 
 enum harness_option {

@@ -1,10 +1,10 @@
 #include "src/base/clock.h"
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/cli/harness.h"
-#include "src/cli/places.h"
+#include "src/cli/common.h"
 #include "src/cli/registry.h"
 #include "src/harness/load.h"
-#include "src/resource/tell.h"
+#include "src/event/tell.h"
 
 /* A check alone leaves nothing behind, unless it is said where. */
 static const char *folder(const struct invocation *in)

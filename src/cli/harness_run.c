@@ -1,8 +1,9 @@
-#include "src/base/path.h"
+#include "src/base/log.h"
+#include "src/sys/path.h"
 #include "src/cli/harness.h"
 #include "src/cli/registry.h"
-#include "src/cli/interrupt.h"
-#include "src/cli/places.h"
+#include "src/run/interrupt.h"
+#include "src/cli/common.h"
 #include "src/harness/load.h"
 
 enum { PROMPT_MAX = 16 << 20, TIMEOUT_MAX = 604800 };
@@ -36,7 +37,8 @@ static int read_model(
 		return error_set(err, ERR_INPUT, "harness '%s' does not drive model '%.100s'",
 			harness_name(h), given);
 	if (!*id)
-		say("harness '%s' does not drive '%s' (alias '%s'): its own default model is used",
+		log_line("harness '%s' does not drive '%s' (alias '%s'): its own default model is "
+			 "used",
 			harness_name(h), m.id, given);
 	return 0;
 }
@@ -151,14 +153,14 @@ static void put_result(
 	if (*r->text && !str_ends(str_of(r->text), "\n"))
 		buf_addc(in->out, '\n');
 	if (r->status != HARNESS_SUCCESS)
-		say("harness '%s': %s: %s", harness_name(h), harness_status_word(r->status),
+		log_line("harness '%s': %s: %s", harness_name(h), harness_status_word(r->status),
 			r->detail ? r->detail : "nothing more is known");
 }
 
 static void beat(void *data, const struct harness_event *e)
 {
 	if (e->kind == HARNESS_HEARTBEAT)
-		say("harness '%s' is at work: %lld tokens so far", (const char *)data,
+		log_line("harness '%s' is at work: %lld tokens so far", (const char *)data,
 			(long long)e->tokens);
 }
 

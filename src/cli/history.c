@@ -1,8 +1,9 @@
-#include "src/base/git.h"
-#include "src/base/path.h"
+#include "src/base/log.h"
+#include "src/sys/git.h"
+#include "src/sys/path.h"
 #include "src/cli/common.h"
-#include "src/replay/list.h"
-#include "src/replay/verify.h"
+#include "src/verify/list.h"
+#include "src/verify/verify.h"
 
 enum { JSON };
 
@@ -30,7 +31,7 @@ static int run_list(struct request *q, struct error *err)
 	if (err->code != ERR_INPUT || !q->in->out->len)
 		return -1;
 	error_format(err, line, sizeof(line));
-	say("%s", line);
+	log_line("%s", line);
 	return ERR_INPUT;
 }
 

@@ -1,7 +1,8 @@
+#include "src/base/log.h"
 #include "src/cli/models.h"
 #include "src/cli/subcommands.h"
 #include "src/base/clock.h"
-#include "src/cli/places.h"
+#include "src/cli/common.h"
 #include "src/cli/registry.h"
 
 static const struct option_spec options[] = {
@@ -122,8 +123,9 @@ static int run_list(struct invocation *in, struct error *err)
 		return -1;
 	for (size_t i = 0; i < r.n; i++) {
 		if (model_stale(&r.list[i], now))
-			say("dev-team: model '%s' has been deprecated for over %d days, and lacks "
-			    "'removedAt'",
+			log_line("dev-team: model '%s' has been deprecated for over %d days, and "
+				 "lacks "
+				 "'removedAt'",
 				r.list[i].alias, MODEL_STALE_DAYS);
 		if (in->args->value[MODELS_JSON])
 			json_push(list, entry_json(&r, &r.list[i], now));

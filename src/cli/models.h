@@ -6,7 +6,7 @@
 
 #include "src/base/json.h"
 #include "src/cli/cli.h"
-#include "src/harness/models.h"
+#include "src/config/models.h"
 
 enum models_option {
 	ARTIFACTS,

@@ -1,6 +1,8 @@
+#include "src/base/log.h"
 #include "src/base/clock.h"
 #include "src/cli/models.h"
-#include "src/cli/places.h"
+#include "src/cli/common.h"
+#include "src/harness/models_pin.h"
 
 static void push_event(json *list, const char *type, const struct model_entry *e)
 {
@@ -58,16 +60,16 @@ static void warn(const struct model_resolved *m, int64_t now)
 		return;
 	clock_text(e->removed, day);
 	if (m->deprecated)
-		say("dev-team: model '%s' is deprecated%s%s: use '%s'", e->alias,
+		log_line("dev-team: model '%s' is deprecated%s%s: use '%s'", e->alias,
 			e->removed ? ", and removed at " : "", e->removed ? day : "",
 			e->replacement);
 	if (model_stale(e, now))
-		say("dev-team: model '%s' has been deprecated for over %d days, and lacks "
-		    "'removedAt'",
+		log_line("dev-team: model '%s' has been deprecated for over %d days, and lacks "
+			 "'removedAt'",
 			e->alias, MODEL_STALE_DAYS);
 	if (model_ends_untold(e, now))
-		say("dev-team: model '%s' is removed at %s, and was never deprecated", e->alias,
-			day);
+		log_line("dev-team: model '%s' is removed at %s, and was never deprecated",
+			e->alias, day);
 }
 
 static void put_row(struct invocation *in, json *list, const char *stage,

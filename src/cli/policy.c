@@ -2,8 +2,8 @@
 #include "src/cli/common.h"
 #include "src/cli/subcommands.h"
 #include "src/policy/beneath.h"
-#include "src/policy/parse.h"
-#include "src/policy/sandbox.h"
+#include "src/shell/parse.h"
+#include "src/sandbox/sandbox.h"
 
 static const struct option_spec options[] = {
 	[POLICY_NAME] = {"policy", "NAME|FILE", "a shipped policy or a file; default: readonly",

@@ -1,8 +1,9 @@
 #include <errno.h>
 #include <fcntl.h>
-#include "src/base/path.h"
+#include "src/base/log.h"
+#include "src/sys/path.h"
 #include "src/cli/common.h"
-#include "src/cli/interrupt.h"
+#include "src/run/interrupt.h"
 #include "src/cli/policy_report.h"
 
 enum { TIMEOUT_MAX = 86400 }; /* as a policy may say */
@@ -22,7 +23,7 @@ static void say_denied(const struct verdict *v)
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 
 	verdict_line(&line, v);
-	say("%s", line.s);
+	log_line("%s", line.s);
 }
 
 /* What people should know beside the output of the command. */
@@ -31,14 +32,15 @@ static void say_end(const struct execution_end *end)
 	if (end->denied)
 		say_denied(&end->verdict);
 	if (end->timed_out)
-		say("dev-team: ended at its time limit");
+		log_line("dev-team: ended at its time limit");
 	if (end->cut)
-		say("dev-team: output was left out: it was over the policy's limit");
+		log_line("dev-team: output was left out: it was over the policy's limit");
 	for (size_t i = 0; i < end->changed.n; i++) {
 		CLEANUP(buf_release) struct buf name = BUF_INIT;
 
 		text_visible(&name, str_of(end->changed.p[i]));
-		say("dev-team: the command changed the protected '%s'; it was put back", name.s);
+		log_line("dev-team: the command changed the protected '%s'; it was put back",
+			name.s);
 	}
 }
 

@@ -1,12 +1,12 @@
 #include <errno.h>
 #include <limits.h>
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/cli/common.h"
 #include "src/cli/policy.h"
 #include "src/cli/policy_mark.h"
 #include "src/cli/policy_protocol.h"
 #include "src/policy/clearance.h"
-#include "src/policy/parse.h"
+#include "src/shell/parse.h"
 
 /* Tools are given whole files to write. */
 enum { INPUT_MAX = 64 << 20 };

@@ -1,8 +1,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include "context/file.h"
-#include "src/base/digest.h"
-#include "src/base/path.h"
+#include "src/sys/digest.h"
+#include "src/sys/path.h"
 #include "src/cli/policy_mark.h"
 #include "src/policy/where.h"
 

@@ -1,8 +1,8 @@
 #include <limits.h>
 #include "context/file.h"
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/cli/policy_protocol.h"
-#include "src/policy/parse.h"
+#include "src/shell/parse.h"
 
 /* What may stand behind the name. `%` is a document, `*` any word; options are in no order. */
 static const struct form {

@@ -1,8 +1,8 @@
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/cli/common.h"
 #include "src/cli/policy.h"
 #include "src/policy/clearance.h"
-#include "src/policy/parse.h"
+#include "src/shell/parse.h"
 
 /* The policy of a persona, by the repository's clearance file. One that may not run commands is
  * denied. */

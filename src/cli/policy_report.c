@@ -1,6 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/cli/policy_report.h"
 
 static int open_new(const char *path, const char *fresh, struct error *err)

@@ -7,7 +7,7 @@
 #define DT_CLI_POLICY_REPORT_H
 
 #include "src/cli/policy.h"
-#include "src/policy/execute.h"
+#include "src/sandbox/execute.h"
 
 /* What is known when it is written; members that are not may be NULL. */
 struct policy_outcome {

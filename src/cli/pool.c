@@ -1,7 +1,8 @@
+#include "src/base/log.h"
 #include "src/cli/pool.h"
 #include "src/cli/subcommands.h"
 #include "context/file.h"
-#include "src/cli/places.h"
+#include "src/cli/common.h"
 
 enum { ARTIFACTS = POOL_ARTIFACTS, RESOURCES = POOL_RESOURCES };
 
@@ -84,7 +85,7 @@ int pool_of(struct invocation *in, struct pool *p, struct error *err)
 		pool_open(in->arena, &spec, in->args->value[POOL_REPO], state, NULL, p, err) < 0)
 		return -1;
 	if (p->said)
-		say("%s", p->said);
+		log_line("%s", p->said);
 	return find_artifacts(in, p, err);
 }
 

@@ -6,7 +6,7 @@
 
 #include "src/base/json.h"
 #include "src/cli/cli.h"
-#include "src/pool/pool.h"
+#include "src/worktree/pool.h"
 
 enum pool_option {
 	POOL_RESOURCES,

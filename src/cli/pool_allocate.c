@@ -1,4 +1,5 @@
-#include "src/base/path.h"
+#include "src/base/log.h"
+#include "src/sys/path.h"
 #include "src/cli/pool.h"
 
 static int read_ask(struct invocation *in, struct allocate_ask *ask, struct error *err)
@@ -63,7 +64,7 @@ static int take(struct invocation *in, bool adopt, struct error *err)
 		  : pool_allocate(in->arena, &p, &ask, &of, &created, err) < 0)
 		return -1;
 	if (of.warning)
-		say("%s", of.warning);
+		log_line("%s", of.warning);
 	put_result(in, &of, created);
 	return 0;
 }

@@ -1,5 +1,5 @@
 #include "src/base/clock.h"
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/cli/pool.h"
 
 enum { DAY_S = 86400, HOUR_S = 3600 };

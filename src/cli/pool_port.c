@@ -1,6 +1,6 @@
 #include "context/file.h"
-#include "src/base/path.h"
-#include "src/cli/places.h"
+#include "src/sys/path.h"
+#include "src/cli/common.h"
 #include "src/cli/pool.h"
 
 static json *port_json(const struct port_request *ask, const struct port_report *got)

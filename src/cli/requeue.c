@@ -1,7 +1,7 @@
-#include "src/pool/requeue.h"
+#include "src/merge/requeue.h"
 #include "src/base/clock.h"
-#include "src/base/path.h"
-#include "src/cli/places.h"
+#include "src/sys/path.h"
+#include "src/cli/common.h"
 #include "src/cli/subcommands.h"
 
 enum {

@@ -1,5 +1,6 @@
+#include "src/base/log.h"
 #include "src/cli/resources.h"
-#include "src/cli/places.h"
+#include "src/cli/common.h"
 #include "src/cli/subcommands.h"
 static const struct option_spec options[] = {
 	ARTIFACTS_OPTION,
@@ -129,8 +130,8 @@ static void warn_of_inert(struct invocation *in, const struct resources *r)
 		for (size_t k = 0; k < shown.n; k++)
 			if (shown.list[k].inert && shown.list[k].origin == ORIGIN_WRITTEN &&
 				str_starts(str_of(shown.list[k].path), "spec."))
-				say("dev-team: %s:%u: '%s' is not acted on", shown.list[k].file,
-					shown.list[k].line, shown.list[k].path);
+				log_line("dev-team: %s:%u: '%s' is not acted on",
+					shown.list[k].file, shown.list[k].line, shown.list[k].path);
 	}
 }
 

@@ -5,8 +5,8 @@
 #define DT_CLI_RESOURCES_H
 
 #include "src/cli/cli.h"
-#include "src/resource/describe.h"
-#include "src/resource/parallelism.h"
+#include "src/config/describe.h"
+#include "src/config/parallelism.h"
 
 enum { ARTIFACTS, RESOURCES, JSON, MARKDOWN };
 

@@ -1,5 +1,6 @@
-#include "src/base/path.h"
-#include "src/cli/places.h"
+#include "src/base/log.h"
+#include "src/sys/path.h"
+#include "src/cli/common.h"
 #include "src/cli/subcommands.h"
 #include "src/review/diff.h"
 
@@ -90,7 +91,7 @@ static int read_answer(struct invocation *in, const char **raw, struct error *er
 	} else if (file_read(&text, file, ANSWER_MAX, &missing, err) < 0) {
 		if (!missing && err->code != ERR_INPUT)
 			return -1;
-		say("dev-team: no answer in '%s': all of them review", file);
+		log_line("dev-team: no answer in '%s': all of them review", file);
 		return 0;
 	}
 	for (size_t i = 0; i < text.len; i++)
@@ -123,7 +124,8 @@ static void put_decision(struct invocation *in, const struct review_decision *d)
 	CLEANUP(json_free) json *j = NULL;
 
 	if (d->open != NOT_OPEN)
-		say("dev-team: all of them review (%s): %s", fell_open_word(d->open), d->fault);
+		log_line(
+			"dev-team: all of them review (%s): %s", fell_open_word(d->open), d->fault);
 	if (!in->args->value[JSON]) {
 		for (int r = 0; r < REVIEWERS; r++)
 			if (d->of.chosen[r])

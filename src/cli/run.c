@@ -1,9 +1,10 @@
-#include "src/base/git.h"
-#include "src/base/path.h"
-#include "src/cli/places.h"
-#include "src/cli/run_loop.h"
-#include "src/cli/run_many.h"
-#include "src/cli/run_worktree.h"
+#include "src/base/log.h"
+#include "src/sys/git.h"
+#include "src/sys/path.h"
+#include "src/cli/common.h"
+#include "src/run/run_loop.h"
+#include "src/run/run_many.h"
+#include "src/run/run_worktree.h"
 #include "src/store/lock.h"
 
 enum {
@@ -36,6 +37,8 @@ enum {
 /* Far above the budget of a workflow: a script that always says `continue` ends
  * somewhere. */
 enum { DEFAULT_MAX_ACTIONS = 1000, MAX_ACTIONS_MAX = 9999999 };
+
+enum { AGENT_S_MAX = 86400 };
 
 static const struct option_spec options[] = {
 	STEP_OPTIONS,
@@ -101,14 +104,18 @@ static int hire(struct invocation *in, struct loop *l, const struct place *at, s
 		.pool = at->spec,
 		.resources = args->value[RESOURCES],
 		.artifacts = args->value[ARTIFACTS],
-		.timeout = args->value[TIMEOUT],
 		.root = args->value[PLUGIN_ROOT],
 		.id = l->call.id,
 		.repo = l->call.repo,
 		.context_file = l->call.context_file,
 		.pass = args->repeated,
 		.n_pass = args->n_repeated};
+	long seconds = 0;
 
+	if (args->value[TIMEOUT] &&
+		read_seconds("timeout", args->value[TIMEOUT], 1, AGENT_S_MAX, &seconds, err) < 0)
+		return -1;
+	ask.timeout_s = (unsigned)seconds;
 	l->call.agents_are_paid = true;
 	l->agents.others = true;
 	l->stage.staff = &l->staff;
@@ -181,7 +188,7 @@ static int move_in(struct invocation *in, struct loop *l, struct place *at, stru
 	/* Scripts and scripted agents inherit it. */
 	if (setenv("PORT", arena_printf(in->arena, "%u", at->own.port), 1) < 0)
 		return error_errno(err, "cannot set PORT");
-	say("dev-team: %s works in '%s', port %u", l->call.id, at->own.path, at->own.port);
+	log_line("dev-team: %s works in '%s', port %u", l->call.id, at->own.path, at->own.port);
 	return 0;
 }
 
@@ -194,8 +201,8 @@ static void warn_of_checkout(const char *repo)
 	struct error ignored;
 
 	if (git_command(&look, &out, NULL, &ignored) == 0 && out.len)
-		say("dev-team: there are changes in '%s' that are not committed: they will go "
-		    "with the work; --worktree keeps them apart",
+		log_line("dev-team: there are changes in '%s' that are not committed: they will go "
+			 "with the work; --worktree keeps them apart",
 			repo);
 }
 

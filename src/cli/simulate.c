@@ -1,7 +1,7 @@
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/cli/common.h"
-#include "src/explore/protocol_report.h"
-#include "src/explore/simulate_report.h"
+#include "src/verify/protocol_report.h"
+#include "src/verify/simulate_report.h"
 #include "steps/steps.h"
 
 enum { RUNS, SEED, JOBS, MAX_ACTIONS, JSON, PROTOCOL, DEPTH, CRASHES, PLUGIN_ROOT };

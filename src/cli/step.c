@@ -1,4 +1,4 @@
-#include "src/cli/step_run.h"
+#include "src/cli/common.h"
 
 enum {
 	WORKFLOW,

@@ -1,5 +1,5 @@
 #include <stdarg.h>
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/cli/cli.h"
 
 #define X(name) &verb_##name,
@@ -8,25 +8,6 @@ const struct verb *const verbs[] = {
 	NULL,
 };
 #undef X
-
-void say(const char *fmt, ...)
-{
-	char line[2048];
-	struct error ignored;
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(line, sizeof(line) - 1, fmt, ap);
-	va_end(ap);
-	if (n < 0)
-		return;
-	if ((size_t)n > sizeof(line) - 2)
-		n = (int)sizeof(line) - 2;
-	line[n++] = '\n';
-	(void)fd_write_all(
-		STDERR_FILENO, (struct str){line, (size_t)n}, "standard error", &ignored);
-}
 
 void help_all(struct buf *out)
 {

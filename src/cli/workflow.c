@@ -1,7 +1,8 @@
+#include "src/base/log.h"
 #include "context/file.h"
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/cli/common.h"
-#include "src/explore/explore.h"
+#include "src/verify/explore.h"
 #include "src/policy/policy.h"
 #include "src/workflow/workflow.h"
 #include "steps/steps.h"
@@ -76,7 +77,7 @@ static int current_state(
 		return -1;
 	*state = arena_dup(in->arena, context_get(&f.doc, "state"));
 	if (!workflow_state(w, *state))
-		say("'%s' is in the state '%.64s', which '%s' does not have", path, *state,
+		log_line("'%s' is in the state '%.64s', which '%s' does not have", path, *state,
 			w->file);
 	return 0;
 }

@@ -6,7 +6,7 @@
 #define DT_CHAIN_H
 
 #include "src/harness/harness.h"
-#include "src/resource/resource.h"
+#include "src/config/resource.h"
 
 struct ran { /* what really ran, of runtime.json */
 	const char *stage, *harness;

@@ -1,5 +1,5 @@
 #include <sys/stat.h>
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/harness/environment.h"
 
 static const char *const common[] = {"PATH", "HOME", "TERM", "LANG", "LANGUAGE", "LC_*", "TMPDIR",

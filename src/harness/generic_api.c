@@ -1,4 +1,4 @@
-#include "src/base/http.h"
+#include "src/sys/http.h"
 #include "src/harness/api_status.h"
 #include "src/harness/chat.h"
 #include "src/harness/environment.h"

@@ -1,4 +1,4 @@
-#include "src/base/crypto.h"
+#include "src/sys/crypto.h"
 #include "src/harness/adapter.h"
 
 enum { ACCOUNT_DIGITS = 16 };

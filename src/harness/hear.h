@@ -5,7 +5,7 @@
 #ifndef DT_HARNESS_HEAR_H
 #define DT_HARNESS_HEAR_H
 
-#include "src/base/process.h"
+#include "src/sys/process.h"
 #include "src/harness/lines.h"
 #include "src/harness/session.h"
 

@@ -1,5 +1,5 @@
 #include "src/harness/load.h"
-#include "src/artifact/happening.h"
+#include "src/event/happening.h"
 
 struct loading {
 	struct arena *arena;

@@ -9,7 +9,7 @@
 #define DT_LOAD_H
 
 #include "src/harness/chain.h"
-#include "src/harness/models.h"
+#include "src/config/models.h"
 
 struct load_note {
 	const struct stage_spec *stage;

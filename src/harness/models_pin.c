@@ -1,5 +1,5 @@
-#include "src/harness/models.h"
-#include "src/harness/models_form.h"
+#include "src/harness/models_pin.h"
+#include "src/config/models_form.h"
 
 /* Member of runtime.json: {STAGE: {alias, modelId, source}}. */
 #define PINNED "models"

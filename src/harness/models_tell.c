@@ -1,5 +1,5 @@
 #include "src/base/clock.h"
-#include "src/harness/models.h"
+#include "src/harness/models_pin.h"
 
 /* Member of _pipeline/runtime.json: {ALIAS: the removal that was told of}. */
 #define TOLD "modelGraceTold"

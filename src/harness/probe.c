@@ -1,4 +1,4 @@
-#include "src/base/process.h"
+#include "src/sys/process.h"
 #include "src/harness/environment.h"
 #include "src/harness/lines.h"
 #include "src/harness/version.h"

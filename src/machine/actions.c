@@ -1,6 +1,6 @@
 #include "context/lease.h"
-#include "src/base/path.h"
-#include "src/base/violation.h"
+#include "src/sys/path.h"
+#include "src/config/violation.h"
 #include "src/machine/actions.h"
 #include "src/machine/asked.h"
 #include "src/machine/past.h"

@@ -1,4 +1,4 @@
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/machine/agents_uses.h"
 
 #define EVENT    "scripted"

@@ -1,4 +1,4 @@
-#include "src/base/violation.h"
+#include "src/config/violation.h"
 #include "src/machine/asked.h"
 #include "src/machine/engine_internal.h"
 #include "src/machine/verdict.h"

@@ -1,4 +1,4 @@
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/base/yml.h"
 #include "src/machine/instructions.h"
 

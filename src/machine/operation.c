@@ -1,4 +1,4 @@
-#include "src/base/digest.h"
+#include "src/sys/digest.h"
 #include "src/machine/engine_internal.h"
 
 /* The key of the store that says which text of the workflow was used last. */

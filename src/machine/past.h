@@ -6,7 +6,7 @@
 #define DT_PAST_H
 
 #include "context/file.h"
-#include "src/base/digest.h"
+#include "src/sys/digest.h"
 
 /* Kept in the event of an answer: tells the same answer from another. */
 void answer_sum(struct str text, char out[DIGEST_TEXT]);

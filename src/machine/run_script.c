@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include "src/base/clock.h"
-#include "src/base/procfs.h"
+#include "src/sys/procfs.h"
 #include "src/machine/run_script.h"
 #include "src/machine/script.h"
 

@@ -1,4 +1,4 @@
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/base/yml.h"
 #include "src/machine/actions.h"
 #include "src/machine/script_agents.h"

@@ -4,8 +4,8 @@
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include "src/base/path.h"
-#include "src/base/process.h"
+#include "src/sys/path.h"
+#include "src/sys/process.h"
 #include "src/machine/actions.h"
 #include "src/machine/script.h"
 

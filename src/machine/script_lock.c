@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <time.h>
 #include "src/base/clock.h"
-#include "src/base/path.h"
-#include "src/base/procfs.h"
+#include "src/sys/path.h"
+#include "src/sys/procfs.h"
 #include "src/machine/script.h"
 
 enum { TEXT_MAX = 2048, SWEEP_MS = 5000 };

@@ -1,5 +1,5 @@
-#include "src/base/path.h"
-#include "src/base/violation.h"
+#include "src/sys/path.h"
+#include "src/config/violation.h"
 #include "src/machine/script.h"
 
 enum { REPORT_MAX = 16 << 20 };

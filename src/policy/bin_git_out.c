@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/policy/bin_git.h"
 
 enum { REFS_MAX = 64 << 20 };

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/policy/bin_git.h"
 #include "src/policy/trail.h"
 

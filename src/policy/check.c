@@ -2,7 +2,7 @@
 #include "src/policy/binary.h"
 #include "src/policy/lexical.h"
 #include "src/policy/memory.h"
-#include "src/policy/parse.h"
+#include "src/shell/parse.h"
 
 enum { CALLS_MAX = 512, PATTERNS_MAX = 64 };
 

@@ -6,7 +6,7 @@
 #ifndef DT_POLICY_CHECK_H
 #define DT_POLICY_CHECK_H
 
-#include "src/policy/ast.h"
+#include "src/shell/ast.h"
 #include "src/policy/policy.h"
 #include "src/policy/where.h"
 

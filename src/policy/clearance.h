@@ -14,7 +14,7 @@
 #define DT_POLICY_CLEARANCE_H
 
 #include "src/policy/policy.h"
-#include "src/policy/verdict.h"
+#include "src/shell/verdict.h"
 
 struct persona {
 	const char *name;

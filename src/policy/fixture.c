@@ -3,7 +3,7 @@
 #include <ftw.h>
 #include <limits.h>
 #include <sys/stat.h>
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/policy/fixture.h"
 
 static const char *const folders[] = {"tree", "tree/src", "tree/include", "tree/sub", "tree/build",

@@ -1,4 +1,4 @@
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/policy/binary.h"
 #include "src/policy/policy_fields.h"
 

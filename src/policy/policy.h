@@ -8,7 +8,7 @@
 #ifndef DT_POLICY_POLICY_H
 #define DT_POLICY_POLICY_H
 
-#include "src/base/violation.h"
+#include "src/config/violation.h"
 
 /* Texts, sorted; p may be NULL when n is 0. */
 struct texts {

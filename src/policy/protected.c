@@ -1,6 +1,6 @@
 #include <dirent.h>
 #include <errno.h>
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/policy/protected_internal.h"
 
 enum { MODULES_DEPTH = 8 };

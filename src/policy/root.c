@@ -1,5 +1,5 @@
 #include <errno.h>
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/policy/trail.h"
 
 enum { TEXT_MAX = 32768 };

@@ -1,5 +1,5 @@
 #include <stdarg.h>
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/policy/table.h"
 
 enum { TABLE_MAX = 64 << 20 };

@@ -7,7 +7,7 @@
 #define DT_POLICY_WHERE_H
 
 #include "src/policy/policy.h"
-#include "src/policy/verdict.h"
+#include "src/shell/verdict.h"
 
 struct root {
 	int fd;           /* O_PATH */

@@ -1,5 +1,5 @@
-#include "src/base/git.h"
-#include "src/base/path.h"
+#include "src/sys/git.h"
+#include "src/sys/path.h"
 #include "src/review/diff.h"
 
 enum {

@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/store/disk.h"
 #include "src/store/lock.h"
 #include "src/store/netfs.h"

@@ -1,4 +1,4 @@
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/store/disk_sim.h"
 #include "src/store/sim_internal.h"
 

@@ -1,4 +1,4 @@
-#include "src/store/file_internal.h"
+#include "src/store/file/file_internal.h"
 #include "src/store/legacy.h"
 
 /* A revision that no work item reaches says that the line is none of ours. */

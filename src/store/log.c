@@ -1,4 +1,4 @@
-#include "src/store/file_internal.h"
+#include "src/store/file/file_internal.h"
 #include "src/store/log.h"
 
 struct log_document {

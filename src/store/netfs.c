@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/store/netfs.h"
 
 enum { MOUNTINFO_MAX = 16 << 20 };

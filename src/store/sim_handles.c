@@ -1,5 +1,5 @@
 #include <errno.h>
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/store/sim_internal.h"
 
 struct sim_handle {

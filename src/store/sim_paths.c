@@ -1,5 +1,5 @@
 #include <errno.h>
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/store/sim_internal.h"
 
 int sim_read(struct disk *d, const char *path, size_t max, struct buf *out, bool *missing,

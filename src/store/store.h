@@ -21,7 +21,7 @@
 #define DT_STORE_H
 
 #include "src/base/json.h"
-#include "src/store/delta.h"
+#include "src/store/file/delta.h"
 #include "src/store/disk.h"
 
 struct store;

@@ -1,6 +1,6 @@
 #include "src/workflow/declared.h"
 #include "src/workflow/words.h"
-#include "src/base/violation.h"
+#include "src/config/violation.h"
 #include "src/base/yml.h"
 #include "context/context.h"
 

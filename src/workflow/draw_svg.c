@@ -1,4 +1,4 @@
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/workflow/layout.h"
 #include "src/workflow/workflow.h"
 

@@ -2,7 +2,7 @@
 #include "src/workflow/workflow.h"
 #include "src/workflow/declared.h"
 #include "src/workflow/mermaid.h"
-#include "src/base/path.h"
+#include "src/sys/path.h"
 
 /* A stretch of the file, and the line that it begins in. */
 struct part {

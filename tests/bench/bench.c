@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include "context/file.h"
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "tests/bench/long_history.h"
 #include "tests/bench/pool.h"
 #include "tests/bench/resources.h"

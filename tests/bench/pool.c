@@ -1,7 +1,7 @@
 #include <sys/stat.h>
 #include <time.h>
-#include "src/base/path.h"
-#include "src/pool/pool_internal.h"
+#include "src/sys/path.h"
+#include "src/worktree/pool_internal.h"
 #include "tests/bench/pool.h"
 #include "tests/lib/run.h"
 #include "tests/lib/tap.h"

@@ -1,6 +1,6 @@
 #include <time.h>
-#include "src/base/path.h"
-#include "src/resource/resource.h"
+#include "src/sys/path.h"
+#include "src/config/resource.h"
 #include "tests/bench/resources.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/tree.h"

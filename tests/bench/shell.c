@@ -1,6 +1,6 @@
 #include <time.h>
 #include "src/policy/fixture.h"
-#include "src/policy/parse.h"
+#include "src/shell/parse.h"
 #include "tests/bench/shell.h"
 #include "tests/lib/tap.h"
 

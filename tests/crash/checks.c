@@ -1,5 +1,5 @@
 #include "src/base/json.h"
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/store/log.h"
 #include "tests/crash/checks.h"
 #include "tests/lib/match.h"

@@ -1,4 +1,4 @@
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "tests/crash/checks.h"
 #include "tests/lib/run.h"
 #include "tests/lib/tap.h"

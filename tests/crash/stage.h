@@ -4,7 +4,7 @@
 #ifndef DT_TESTS_CRASH_STAGE_H
 #define DT_TESTS_CRASH_STAGE_H
 
-#include "src/base/digest.h"
+#include "src/sys/digest.h"
 #include "tests/crash/scenes.h"
 
 enum { STAGE_DOCUMENTS = 64 };

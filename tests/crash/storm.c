@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <sys/wait.h>
 #include "src/base/json.h"
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "src/store/log.h"
 #include "tests/lib/run.h"
 #include "tests/lib/tap.h"

@@ -19,7 +19,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "tests/crash/checks.h"
 #include "tests/lib/tap.h"
 

@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "tests/crash/trace.h"
 #include "tests/lib/tap.h"
 

@@ -8,7 +8,7 @@
  * lies before the damage is there, and comes first in the history, commit by commit.
  */
 #include "src/base/clock.h"
-#include "src/base/digest.h"
+#include "src/sys/digest.h"
 #include "src/store/disk_sim.h"
 #include "src/store/log.h"
 #include "src/store/store.h"

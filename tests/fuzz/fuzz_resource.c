@@ -3,8 +3,8 @@
  * shown. The schema of its kind takes exactly what the table takes. A pipeline works on 1 to 20
  * issues at one time whatever it says.
  */
-#include "src/resource/describe.h"
-#include "src/resource/parallelism.h"
+#include "src/config/describe.h"
+#include "src/config/parallelism.h"
 #include "src/schema/schema.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,7 +4,7 @@
  * nothing stands between them but blanks, comments, operators and reserved words; the canonical
  * text reads back to the same tree.
  */
-#include "src/policy/parse.h"
+#include "src/shell/parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

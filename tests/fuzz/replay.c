@@ -3,7 +3,7 @@
  * once is tested for ever. Usage: replay_NAME FOLDER
  */
 #include <dirent.h>
-#include "src/base/path.h"
+#include "src/sys/path.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include "src/base/clock.h"
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "tests/lib/run.h"
 #include "tests/lib/tap.h"
 

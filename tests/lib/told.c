@@ -1,6 +1,6 @@
-#include "src/artifact/happening.h"
-#include "src/artifact/schemas.h"
-#include "src/base/path.h"
+#include "src/event/happening.h"
+#include "src/event/schemas.h"
+#include "src/sys/path.h"
 #include "tests/lib/told.h"
 
 enum { FILE_MAX = 1 << 26 };

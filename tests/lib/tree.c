@@ -4,7 +4,7 @@
 #include <ftw.h>
 #include <limits.h>
 #include <sys/stat.h>
-#include "src/base/path.h"
+#include "src/sys/path.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/told.h"
 #include "tests/lib/tree.h"

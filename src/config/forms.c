@@ -1,0 +1,201 @@
+#include "src/config/rows.h"
+
+enum { LOWER = 1, UPPER = 2, DIGIT = 4, LETTER = LOWER | UPPER, ALNUM = LETTER | DIGIT };
+
+static bool in(char c, unsigned set, const char *more)
+{
+	return ((set & LOWER) && c >= 'a' && c <= 'z') || ((set & UPPER) && c >= 'A' && c <= 'Z') ||
+	       ((set & DIGIT) && c >= '0' && c <= '9') || (c && strchr(more, c));
+}
+
+/* The first character of one set, the others of another. */
+static bool made_of(
+	struct str s, unsigned first, const char *first_more, unsigned rest, const char *rest_more)
+{
+	if (!s.n || !in(s.p[0], first, first_more))
+		return false;
+	for (size_t i = 1; i < s.n; i++)
+		if (!in(s.p[i], rest, rest_more))
+			return false;
+	return true;
+}
+
+static bool is_text(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if ((unsigned char)s.p[i] < ' ' || s.p[i] == 0x7f)
+			return false;
+	return s.n > 0;
+}
+
+static bool is_lines(struct str s)
+{
+	return s.n > 0;
+}
+
+static bool is_name(struct str s)
+{
+	return made_of(s, LOWER, "", LOWER | DIGIT, "-");
+}
+
+static bool is_id(struct str s)
+{
+	return made_of(s, ALNUM, "", ALNUM, "._-");
+}
+
+static bool is_env(struct str s)
+{
+	return made_of(s, LETTER, "_", ALNUM, "_");
+}
+
+static bool is_branch(struct str s)
+{
+	return made_of(s, ALNUM, "_", ALNUM, "._/#@+-");
+}
+
+static bool is_pattern(struct str s)
+{
+	return made_of(s, ALNUM, "_{", ALNUM, "._/#@+{}-");
+}
+
+/* `opus[1m]`: what is in the brackets is a part of the name. */
+static bool is_model(struct str s)
+{
+	size_t open = str_find(s, STR("["));
+
+	if (open < s.n) {
+		struct str inner = str_sub(s, open + 1, s.n - 1);
+
+		if (s.p[s.n - 1] != ']' || (inner.n && !made_of(inner, ALNUM, "", ALNUM, "")))
+			return false;
+	}
+	return made_of(str_sub(s, 0, open), ALNUM, "", ALNUM, "._:/-");
+}
+
+static bool is_zone(struct str s)
+{
+	return made_of(s, LETTER, "", ALNUM, "_/+-");
+}
+
+/* One or two digits up to `max`, cut off *s. */
+static bool take_hour(struct str *s, unsigned max)
+{
+	unsigned n = 0, digits = 0;
+
+	while (digits < 2 && digits < s->n && in(s->p[digits], DIGIT, ""))
+		n = n * 10 + (unsigned)(s->p[digits++] - '0');
+	*s = str_sub(*s, digits, s->n);
+	return digits && n <= max;
+}
+
+static bool is_hours(struct str s)
+{
+	if (!take_hour(&s, 23) || !s.n || s.p[0] != '-')
+		return false;
+	s = str_sub(s, 1, s.n);
+	return take_hour(&s, 24) && !s.n;
+}
+
+static bool is_day(struct str s)
+{
+	static const char *const days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+
+	while (s.n && s.p[0] == ' ')
+		s = str_sub(s, 1, s.n);
+	while (s.n && s.p[s.n - 1] == ' ')
+		s.n--;
+	for (size_t i = 0; i < COUNT(days); i++)
+		if (str_is(s, days[i]))
+			return true;
+	return false;
+}
+
+static bool is_days(struct str s)
+{
+	for (;;) {
+		size_t comma = str_find(s, STR(","));
+
+		if (!is_day(str_sub(s, 0, comma)))
+			return false;
+		if (comma == s.n)
+			return true;
+		s = str_sub(s, comma + 1, s.n);
+	}
+}
+
+static bool is_date(struct str s)
+{
+	unsigned month, day;
+
+	if (s.n != 10 || s.p[4] != '-' || s.p[7] != '-')
+		return false;
+	for (size_t i = 0; i < s.n; i++)
+		if (i != 4 && i != 7 && !in(s.p[i], DIGIT, ""))
+			return false;
+	month = (unsigned)((s.p[5] - '0') * 10 + s.p[6] - '0');
+	day = (unsigned)((s.p[8] - '0') * 10 + s.p[9] - '0');
+	return month >= 1 && month <= 12 && day >= 1 && day <= 31;
+}
+
+static bool is_root(struct str s)
+{
+	return is_text(s) && (s.p[0] == '/' || str_is(s, "~") || str_starts(s, "~/"));
+}
+
+static bool is_below(struct str s)
+{
+	return is_text(s) && s.p[0] != '/';
+}
+
+static bool is_duration(struct str s)
+{
+	int64_t seconds;
+	char text[64];
+
+	if (s.n >= sizeof(text) || (s.n && memchr(s.p, 0, s.n)))
+		return false;
+	snprintf(text, sizeof(text), "%.*s", (int)s.n, s.p ? s.p : "");
+	return duration_parse(text, &seconds) == 0;
+}
+
+#define NO_CONTROL "[^\x01-\x1f\x7f]"
+#define DAY        " *(Sun|Mon|Tue|Wed|Thu|Fri|Sat) *"
+#define N          "[0-9]{1,9}"
+#define SECONDS    N "S"
+#define MINUTES    "(" N "M(" SECONDS ")?|" SECONDS ")"
+#define TIME       "T(" N "H(" MINUTES ")?|" MINUTES ")"
+
+static const struct form_facts forms[] = {
+	[FORM_TEXT] = {is_text, "^" NO_CONTROL "+$", 4096, "a text of one line", false},
+	[FORM_LINES] = {is_lines, NULL, 65536, "a text that is not empty", false},
+	[FORM_NAME] = {is_name, "^[a-z][a-z0-9-]*$", 253,
+		"a name: lower-case letters, digits and '-', a letter first", false},
+	[FORM_ID] = {is_id, "^[A-Za-z0-9][A-Za-z0-9._-]*$", 100,
+		"letters, digits, '.', '_' and '-', a letter or digit first", false},
+	[FORM_ENV] = {is_env, "^[A-Za-z_][A-Za-z0-9_]*$", 128,
+		"the name of an environment variable", true},
+	[FORM_BRANCH] = {is_branch, "^[A-Za-z0-9_][A-Za-z0-9._/#@+-]*$", 200,
+		"the name of a git branch", false},
+	[FORM_PATTERN] = {is_pattern, "^[A-Za-z0-9_{][A-Za-z0-9._/#@+{}-]*$", 200,
+		"the name of a git branch with {placeholders}", false},
+	[FORM_MODEL] = {is_model, "^[A-Za-z0-9][A-Za-z0-9._:/-]*(\\[[A-Za-z0-9]*\\])?$", 200,
+		"an alias or the id of a model", false},
+	[FORM_ZONE] = {is_zone, "^[A-Za-z][A-Za-z0-9_/+-]*$", 100,
+		"a time zone such as 'America/Los_Angeles'", false},
+	[FORM_HOURS] = {is_hours, "^([01]?[0-9]|2[0-3])-([01]?[0-9]|2[0-4])$", 5,
+		"two hours such as '22-06'", false},
+	[FORM_DAYS] = {is_days, "^" DAY "(," DAY ")*$", 100, "days such as 'Sat,Sun'", false},
+	[FORM_DATE] = {is_date, "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$", 10,
+		"a date such as '2026-04-15'", false},
+	[FORM_ROOT] = {is_root, "^(/" NO_CONTROL "*|~|~/" NO_CONTROL "*)$", 4096,
+		"an absolute path, or one that begins with '~/'", false},
+	[FORM_BELOW] = {is_below, "^[^/\x01-\x1f\x7f]" NO_CONTROL "*$", 4096, "a relative path",
+		false},
+	[FORM_DURATION] = {is_duration, "^P(" N "W|" N "D(" TIME ")?|" TIME ")$", 50,
+		"a duration such as 'PT5H' or 'P14D'", false},
+};
+
+const struct form_facts *form_facts(enum form f)
+{
+	return &forms[f];
+}

@@ -1,0 +1,106 @@
+#include "src/config/violation.h"
+
+/* What a protected file that a command has changed is told as. */
+#define PROTECTED "path.protected"
+
+static const char *const names[] = {
+	[VIOLATION_HARD_ABORT] = "hard_abort", [VIOLATION_VALIDATION_FAIL] = "validation_fail"};
+
+const char *violation_name(enum violation v)
+{
+	return names[v];
+}
+
+bool violation_named(const char *name, enum violation *out)
+{
+	*out = VIOLATION_HARD_ABORT;
+	for (size_t i = 0; name && i < COUNT(names); i++)
+		if (strcmp(name, names[i]) == 0) {
+			*out = (enum violation)i;
+			return true;
+		}
+	return false;
+}
+
+/* One line, whatever somebody put into a name. */
+static const char *line_of(struct arena *a, const char *text)
+{
+	char *copy = text ? arena_dup(a, str_of(text)) : NULL;
+
+	for (char *p = copy; p && *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			*p = '?';
+	return copy;
+}
+
+static void take_verdict(struct arena *a, const json *report, struct breach *out)
+{
+	const char *rule = json_get_str(report, "rule"), *reason = json_get_str(report, "reason");
+
+	out->policy = line_of(a, json_get_str(report, "policy"));
+	out->rule = line_of(a, rule ? rule : "?");
+	out->reason = line_of(a, reason ? reason : "no reason given");
+	out->word = line_of(a, json_get_str(report, "word"));
+	out->path = line_of(a, json_get_str(report, "path"));
+}
+
+/* It was put back, but the command has tried it, and no word of it said so before. */
+static void take_changed(struct arena *a, const json *report, const json *name, struct breach *out)
+{
+	out->policy = line_of(a, json_get_str(report, "policy"));
+	out->rule = PROTECTED;
+	out->reason = "the command changed a protected file, which was put back";
+	out->word = line_of(a, json_text(name) ? json_text(name) : "?");
+}
+
+int breach_read(struct arena *a, const json *report, const char *wished, struct breach *out,
+	struct error *err)
+{
+	const char *verdict = json_is_object(report) ? json_get_str(report, "verdict") : NULL;
+	const json *changed;
+
+	*out = (struct breach){0};
+	if (verdict && strcmp(verdict, "none") == 0 && json_get_str(report, "error"))
+		return error_set(err, ERR_SYSTEM, "%s", line_of(a, json_get_str(report, "error")));
+	if (!verdict || (strcmp(verdict, "deny") != 0 && strcmp(verdict, "allow") != 0))
+		return error_set(err, ERR_SYSTEM, "the report of the policy says no verdict");
+	(void)violation_named(wished ? wished : json_get_str(report, "violation"), &out->violation);
+	changed = json_get(report, "protected_changed");
+	if (strcmp(verdict, "deny") == 0)
+		take_verdict(a, report, out);
+	else if (json_is_array(changed) && json_len(changed))
+		take_changed(a, report, json_first(changed), out);
+	return out->rule ? 1 : 0;
+}
+
+char *breach_line(struct arena *a, const struct breach *b)
+{
+	return arena_printf(a, "%s%s%s%s%s%s: %s", b->rule, b->word ? " '" : "",
+		b->word ? b->word : "", b->word ? "'" : "", b->path && *b->path ? " -> " : "",
+		b->path ? b->path : "", b->reason);
+}
+
+char *breach_told(struct arena *a, const json *j)
+{
+	struct breach b = {0};
+
+	take_verdict(a, j, &b);
+	return breach_line(a, &b);
+}
+
+json *breach_json(const struct breach *b)
+{
+	json *j = json_object();
+
+	json_put_str(j, "status", STR("failed"));
+	if (b->policy)
+		json_put_str(j, "policy", str_of(b->policy));
+	json_put_str(j, "violation", str_of(violation_name(b->violation)));
+	json_put_str(j, "rule", str_of(b->rule));
+	if (b->word)
+		json_put_str(j, "word", str_of(b->word));
+	if (b->path)
+		json_put_str(j, "path", str_of(b->path));
+	json_put_str(j, "reason", str_of(b->reason));
+	return j;
+}

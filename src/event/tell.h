@@ -1,0 +1,13 @@
+/*
+ * tell.h: the events of resources that are refused: UnknownHarness, CyclicIndependenceConstraint,
+ * DatabaseIsolationRequired.
+ */
+#ifndef DT_RESOURCE_TELL_H
+#define DT_RESOURCE_TELL_H
+
+#include "src/config/resource.h"
+
+/* To the artifacts folder `dir`: of each pipeline, what its faults are of these. */
+int resources_tell(struct arena *a, const char *dir, const struct resources *r, struct error *err);
+
+#endif

@@ -1,0 +1,112 @@
+/*
+ * The end of a hold: its process, what that has started, and whatever has the hold's name in its
+ * environment. They are stopped first and killed when no more come to light: one that is killed
+ * while others run may be followed by a child that nobody can tell any more.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include "src/base/clock.h"
+#include "src/sys/procfs.h"
+#include "src/merge/gate_internal.h"
+
+enum { END_MS = 10000 };
+
+struct victim {
+	pid_t pid;
+	uint64_t start;
+};
+
+struct ending {
+	const struct gate_record *r;
+	const char *entry; /* of the environment */
+	struct victim *list;
+	size_t n;
+	bool more;
+};
+
+static bool listed(const struct ending *e, pid_t pid, uint64_t start)
+{
+	for (size_t i = 0; i < e->n; i++)
+		if (e->list[i].pid == pid && (!start || e->list[i].start == start))
+			return true;
+	return false;
+}
+
+/* The handle makes sure that the number is still that process's when it is looked at again. */
+static void send(struct victim v, int number)
+{
+	int handle = (int)syscall(SYS_pidfd_open, v.pid, 0);
+
+	if (handle < 0 && errno != ENOSYS)
+		return;
+	if (gate_process_lives(v.pid, v.start)) {
+		if (handle >= 0)
+			(void)syscall(SYS_pidfd_send_signal, handle, number, NULL, 0);
+		else
+			(void)kill(v.pid, number);
+	}
+	close_fd(&handle);
+}
+
+static void find(const struct proc_info *info, void *arg)
+{
+	struct ending *e = arg;
+	struct victim v = {info->pid, info->start};
+	bool holder = info->pid == e->r->at.pid && info->start == e->r->at.start;
+
+	if (info->pid == getpid() || strchr("ZXx", info->state) || listed(e, v.pid, v.start))
+		return;
+	if (!holder && !listed(e, info->parent, 0) && !proc_has_env(info->pid, e->entry))
+		return;
+	e->list = xrealloc(e->list, (e->n + 1) * sizeof(*e->list));
+	e->list[e->n++] = v;
+	e->more = true;
+	send(v, SIGSTOP);
+}
+
+static const struct victim *survivor(const struct ending *e)
+{
+	for (size_t i = 0; i < e->n; i++)
+		if (gate_process_lives(e->list[i].pid, e->list[i].start))
+			return &e->list[i];
+	return NULL;
+}
+
+static void stop_all(struct ending *e)
+{
+	do {
+		e->more = false;
+		proc_each(find, e);
+	} while (e->more);
+}
+
+static void release(struct ending *e)
+{
+	free(e->list);
+}
+
+int gate_end(const struct gate_record *r, const struct gate_place *self, struct error *err)
+{
+	const struct timespec moment = {.tv_nsec = 2000000};
+	CLEANUP(release) struct ending e = {.r = r};
+	int64_t until = clock_ticks() + END_MS;
+	const struct victim *v;
+	char entry[200];
+
+	if (strcmp(r->at.boot, self->boot) != 0 || strcmp(r->at.space, self->space) != 0)
+		return 0;
+	(void)snprintf(entry, sizeof(entry), "DEV_TEAM_GATE_HOLD=%s", r->hold);
+	e.entry = entry;
+	for (stop_all(&e); (v = survivor(&e)); stop_all(&e)) {
+		if (clock_ticks() >= until)
+			return error_set(err, ERR_STATE,
+				"process %ld of the merge gate's holder cannot be ended",
+				(long)v->pid);
+		for (size_t i = 0; i < e.n; i++)
+			send(e.list[i], SIGKILL);
+		(void)nanosleep(&moment, NULL);
+	}
+	return 0;
+}

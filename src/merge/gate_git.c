@@ -1,0 +1,133 @@
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include "src/base/clock.h"
+#include "src/sys/path.h"
+#include "src/sys/process.h"
+#include "src/sys/said.h"
+#include "src/merge/gate_internal.h"
+
+enum { OUTPUT_MAX = 4 << 20, LOCAL_S = 120, TICK_MS = 100, MORE_ENV = 2 };
+
+/* No prompt, no editor, no window; a caller's own GIT_DIR and the like (we may be run by a hook) do
+ * not apply here. What the user has set otherwise does. */
+static const char *const quiet[] = {"GIT_TERMINAL_PROMPT=0", "GCM_INTERACTIVE=never",
+	"GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_OPTIONAL_LOCKS=0",
+	"GIT_ASKPASS=", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE=never", "GPG_TTY", "GIT_PAGER=cat",
+	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX",
+	"GIT_SHALLOW_FILE", "GIT_QUARANTINE_PATH", "GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY",
+	"GIT_REFLOG_ACTION", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_LITERAL_PATHSPECS",
+	"GIT_EXTERNAL_DIFF", "GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=/dev/null/none"};
+
+struct watched {
+	struct gate *g;
+	int ends[2];
+	int64_t due; /* when the lease is to be renewed */
+	struct error err;
+	struct buf *out;  /* what it says to programs */
+	struct buf words; /* and to people */
+};
+
+static bool hear(void *data, bool errors, struct str piece)
+{
+	struct watched *w = data;
+	struct buf *b = errors ? &w->words : w->out;
+	size_t room = OUTPUT_MAX - b->len;
+
+	buf_add(b, str_sub(piece, 0, piece.n < room ? piece.n : room));
+	return true;
+}
+
+static bool interrupted(struct gate *g)
+{
+	struct pollfd fd = {.fd = g->cancel, .events = POLLIN};
+
+	return g->cancel && poll(&fd, 1, 0) == 1 && fd.revents;
+}
+
+/* What comes after an interrupt puts things back, and is not to be interrupted by it again. */
+static bool go_on(struct watched *w)
+{
+	if (interrupted(w->g)) {
+		w->g->cancel = 0;
+		error_set(&w->err, ERR_STATE, "interrupted");
+		return false;
+	}
+	if (clock_ticks() < w->due)
+		return true;
+	w->due = clock_ticks() + gate_round_ms(w->g);
+	return gate_alive(w->g, &w->err);
+}
+
+static void look_around(void *data)
+{
+	struct watched *w = data;
+	ssize_t ignored;
+
+	if (w->ends[1] < 0 || go_on(w))
+		return;
+	ignored = write(w->ends[1], "", 1);
+	(void)ignored;
+	close_fd(&w->ends[1]);
+	w->ends[1] = -1;
+}
+
+static void unwatch(struct watched *w)
+{
+	close_fd(&w->ends[0]);
+	close_fd(&w->ends[1]);
+	buf_release(&w->words);
+}
+
+static void fill_env(const struct gate *g, const struct git_call *c, const char **env)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < COUNT(quiet); i++)
+		env[n++] = quiet[i];
+	env[n++] = g->env[0];
+	env[n++] = g->env[1];
+	for (size_t i = 0; c->env && c->env[i] && i < MORE_ENV; i++)
+		env[n++] = c->env[i];
+	if (c->batch_ssh && !getenv("GIT_SSH_COMMAND") && !getenv("GIT_SSH"))
+		env[n++] = "GIT_SSH_COMMAND=ssh -oBatchMode=yes";
+	env[n] = NULL;
+}
+
+int gate_git(
+	struct gate *g, const struct git_call *c, struct buf *out, int *status, struct error *err)
+{
+	CLEANUP(unwatch)
+	struct watched w = {
+		.g = g, .ends = {-1, -1}, .out = out, .due = clock_ticks() + gate_round_ms(g)};
+	const char *env[COUNT(quiet) + MORE_ENV + 4];
+	struct process p = {.argv = c->argv,
+		.cwd = c->cwd,
+		.env = env,
+		.output = -1,
+		.heard = hear,
+		.timeout_s = c->timeout_s ? c->timeout_s : LOCAL_S,
+		.on_death = SIGTERM,
+		.tick = look_around,
+		.tick_ms = TICK_MS,
+		.data = &w};
+	struct process_end end;
+	int rc;
+
+	fill_env(g, c, env);
+	if (pipe2(w.ends, O_CLOEXEC) < 0)
+		return error_errno(err, "cannot make a pipe");
+	p.cancel = w.ends[0];
+	buf_clear(out);
+	if (process_run(&p, &end, err) < 0)
+		return -1;
+	if (end.cancelled) {
+		*err = w.err;
+		return -1;
+	}
+	rc = said_check(&p, &end, c->name, buf_str(w.words.len ? &w.words : out), err);
+	if (!status || end.timed_out)
+		return rc;
+	*status = end.status;
+	return 0;
+}

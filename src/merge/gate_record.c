@@ -1,0 +1,94 @@
+#include "src/sys/digest.h"
+#include "src/merge/gate_internal.h"
+
+char *gate_key(struct arena *a, const struct pool *p)
+{
+	char sum[DIGEST_TEXT];
+
+	digest_text(str_of(p->dir), sum);
+	return arena_printf(a, "gate/%s", sum);
+}
+
+static const char *text_of(struct arena *a, const json *j, const char *key)
+{
+	const char *s = json_get_str(j, key);
+
+	return arena_dup(a, str_of(s ? s : ""));
+}
+
+static void read_holder(struct arena *a, const json *j, struct gate_record *r)
+{
+	r->hold = text_of(a, j, "hold");
+	r->held = r->hold[0] != '\0';
+	r->evicting = json_is_true(json_get(j, "evicting"));
+	r->who = text_of(a, j, "who");
+	r->at.host = text_of(a, j, "host");
+	r->at.boot = text_of(a, j, "boot");
+	r->at.space = text_of(a, j, "space");
+	r->at.pid = (pid_t)json_get_int(j, "pid", 0);
+	r->at.start = (uint64_t)json_get_int(j, "start", 0);
+	r->ttl_s = (int)json_get_int(j, "ttl", GATE_TTL_S);
+	r->since = json_get_int(j, "since", 0);
+	r->until = json_get_int(j, "until", 0);
+	r->until_ticks = json_get_int(j, "ticks", 0);
+}
+
+/* One that cannot be read is nobody's to overwrite: the fences before it would be lost. */
+int gate_read(struct arena *a, struct pool *p, struct gate_record *out, struct error *err)
+{
+	CLEANUP(json_free) json *j = NULL;
+	struct store_kv kv;
+
+	*out = (struct gate_record){
+		.hold = "", .who = "", .at = {.host = "", .boot = "", .space = ""}};
+	if (store_get(p->store, a, gate_key(a, p), &kv, err) != STORE_OK)
+		return error_prefix(err, "merge gate");
+	out->mod = kv.mod;
+	if (!kv.mod)
+		return 0;
+	if (json_parse(&j, kv.value, err) < 0)
+		return error_prefix(err, "record of the merge gate of '%s'", p->dir);
+	out->fence = json_get_int(j, "fence", 0);
+	read_holder(a, j, out);
+	return 0;
+}
+
+static void write_holder(json *j, const struct gate_record *r)
+{
+	json_put_str(j, "hold", str_of(r->hold));
+	if (r->evicting)
+		json_put_bool(j, "evicting", true);
+	json_put_str(j, "who", str_of(r->who));
+	json_put_str(j, "host", str_of(r->at.host));
+	json_put_str(j, "boot", str_of(r->at.boot));
+	json_put_str(j, "space", str_of(r->at.space));
+	json_put_int(j, "pid", r->at.pid);
+	json_put_int(j, "start", (int64_t)r->at.start);
+	json_put_int(j, "ttl", r->ttl_s);
+	json_put_int(j, "since", r->since);
+	json_put_int(j, "until", r->until);
+	json_put_int(j, "ticks", r->until_ticks);
+}
+
+int gate_put(struct arena *a, struct pool *p, const struct gate_record *r, int64_t mod, bool *lost,
+	struct error *err)
+{
+	CLEANUP(json_free) json *j = json_object();
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *key = gate_key(a, p);
+	struct store_guard guard = {.key = key, .what = STORE_MOD_IS, .rev = mod};
+	struct store_op op = {.what = STORE_PUT, .key = key};
+	struct store_txn t = {.guards = &guard, .n_guards = 1, .ops = &op, .n_ops = 1};
+	struct store_result result = {0};
+	enum store_status got;
+
+	json_put_str(j, "dir", str_of(p->dir));
+	json_put_int(j, "fence", r->fence);
+	if (r->held)
+		write_holder(j, r);
+	json_print(&text, j);
+	op.value = buf_str(&text);
+	got = store_txn(p->store, a, &t, &result, err);
+	*lost = got == STORE_REFUSED;
+	return got == STORE_OK || got == STORE_REFUSED ? 0 : error_prefix(err, "merge gate");
+}

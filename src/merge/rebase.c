@@ -1,0 +1,411 @@
+#include "src/event/happening.h"
+#include "src/base/clock.h"
+#include "src/sys/git.h"
+#include "src/sys/path.h"
+#include "src/merge/rebase_internal.h"
+
+enum { REBASE_S = 600, PUSH_S = 300 };
+
+static const char *const words[] = {
+	[REBASE_CURRENT] = "current",
+	[REBASE_PUSHED] = "pushed",
+	[REBASE_CONFLICT] = "suspended",
+	[REBASE_EXHAUSTED] = "exhausted",
+	[REBASE_MOVED] = "moved",
+};
+
+const char *rebase_word(enum rebase_fate f)
+{
+	return words[f];
+}
+
+/* What git's own rules for names of branches let through must do no harm in a refspec. */
+static bool branch_ok(const char *s)
+{
+	struct str name = str_of(s);
+
+	return name.n && name.n < 250 && s[0] != '-' && s[0] != '/' && s[name.n - 1] != '/' &&
+	       !strpbrk(s, " ~^:?*[\\+\n\t\x7f") && !strstr(s, "..") && !strstr(s, "@{") &&
+	       !strstr(s, "//") && !str_ends(name, ".lock");
+}
+
+/* The remote's own default branch, as far as is known here. */
+static int default_target(struct rebasing *w, struct error *err)
+{
+	static const char *const argv[] = {
+		"git", "symbolic-ref", "--quiet", "refs/remotes/origin/HEAD", NULL};
+	static const char prefix[] = "refs/remotes/origin/";
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct str said;
+	int status;
+
+	if (w->target)
+		return 0;
+	if (rebase_git(w, argv, "git symbolic-ref", 0, &out, &status, err) < 0)
+		return -1;
+	said = str_trim(buf_str(&out));
+	w->target = status == 0 && str_starts(said, prefix)
+			    ? arena_dup(w->a, str_sub(said, strlen(prefix), said.n))
+			    : "main";
+	w->out->target = w->target;
+	return 0;
+}
+
+static int check_names(const struct rebase_ask *ask, const char *target, struct error *err)
+{
+	if (!branch_ok(target))
+		return error_set(err, ERR_USAGE, "no valid name of a branch: '%.200s'", target);
+	if (!branch_ok(ask->of->branch))
+		return error_set(
+			err, ERR_USAGE, "no valid name of a branch: '%.200s'", ask->of->branch);
+	if (strcmp(target, ask->of->branch) == 0)
+		return error_set(err, ERR_STATE,
+			"'%s' is the target branch: nothing is rebased or pushed there", target);
+	return 0;
+}
+
+/* The worktree of another clone has another folder; its branches are not ours to push. */
+static int check_clone(struct rebasing *w, struct error *err)
+{
+	static const char *const argv[] = {
+		"git", "rev-parse", "--path-format=absolute", "--git-common-dir", NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	CLEANUP(free_ptr) char *real = NULL;
+
+	if (!w->p->common)
+		return 0;
+	if (rebase_git(w, argv, "git rev-parse", 0, &out, NULL, err) < 0)
+		return -1;
+	real = realpath(arena_dup(w->a, str_trim(buf_str(&out))), NULL);
+	if (!real || strcmp(real, w->p->common) != 0)
+		return error_set(err, ERR_STATE, "'%s' belongs to another clone: '%s'", w->path,
+			real ? real : out.s);
+	return 0;
+}
+
+static int check_head(struct rebasing *w, struct error *err)
+{
+	struct git_head h;
+
+	if (rebase_look(w, &h, err) < 0)
+		return -1;
+	if (h.busy)
+		return error_set(err, ERR_STATE, "a %s is in progress in '%s'", h.busy, w->path);
+	if (!h.branch || strcmp(h.branch, w->branch) != 0)
+		return error_set(err, ERR_STATE, "'%s' has %s%s%s checked out, not '%s'", w->path,
+			h.branch ? "'" : "", h.branch ? h.branch : "no branch", h.branch ? "'" : "",
+			w->branch);
+	if (h.unborn)
+		return error_set(err, ERR_STATE, "no commit on branch '%s' yet", w->branch);
+	if (!h.origin)
+		return error_set(err, ERR_STATE,
+			"no remote 'origin' in '%s': there is nothing to rebase onto or push to",
+			w->path);
+	return 0;
+}
+
+static int check_clean(struct rebasing *w, struct error *err)
+{
+	const char *dirty;
+
+	if (rebase_dirty(w, &dirty, err) < 0)
+		return -1;
+	if (dirty)
+		return error_set(err, ERR_STATE, "changes that are not committed in '%s': '%s'",
+			w->path, dirty);
+	return 0;
+}
+
+/* Where things stand, after what a killed one left has been taken back. */
+static int begin(struct rebasing *w, struct error *err)
+{
+	const char *own = arena_printf(w->a, "refs/heads/%s", w->branch);
+	const char *seen = arena_printf(w->a, "refs/remotes/origin/%s", w->branch);
+
+	if (gate_check(w->g, err) < 0 || rebase_read(w->a, w->p, w->path, &w->rec, err) < 0)
+		return -1;
+	if (w->rec.branch && strcmp(w->rec.branch, w->branch) != 0)
+		w->rec = (struct rebase_record){.mod = w->rec.mod}; /* of an earlier allocation */
+	if (check_clone(w, err) < 0 || rebase_repair(w, &w->out->repaired, err) < 0 ||
+		check_head(w, err) < 0 || check_clean(w, err) < 0)
+		return -1;
+	if (rebase_sha(w, own, &w->out->before, err) < 0 || rebase_sha(w, seen, &w->known, err) < 0)
+		return -1;
+	if (w->ask->again)
+		w->rec.attempts = 0;
+	return 0;
+}
+
+/* Said before the first thing is done to the worktree. */
+static int intend(struct rebasing *w, struct error *err)
+{
+	w->rec.path = w->path;
+	w->rec.branch = w->branch;
+	w->rec.target = w->target;
+	w->rec.before = w->out->before;
+	w->rec.onto = w->rec.expected = NULL;
+	w->rec.paths = NULL;
+	return rebase_save(w, "rebasing", err);
+}
+
+static int learn(struct rebasing *w, struct error *err)
+{
+	const char *target;
+
+	if (rebase_remote(w, &target, &w->theirs, err) < 0)
+		return -1;
+	if (!target)
+		return error_set(
+			err, ERR_STATE, "no branch '%s' on the remote 'origin'", w->target);
+	if (rebase_fetch(w, err) < 0 ||
+		rebase_sha(w, arena_printf(w->a, "refs/remotes/origin/%s", w->target),
+			&w->out->onto, err) < 0)
+		return -1;
+	if (w->theirs && rebase_sha(w, arena_printf(w->a, "refs/remotes/origin/%s", w->branch),
+				 &w->theirs, err) < 0)
+		return -1;
+	if (!w->out->onto)
+		return error_set(err, ERR_SYSTEM, "'git fetch' brought no '%s'", w->target);
+	w->rec.onto = w->out->onto;
+	w->rec.expected = w->theirs ? w->theirs : "";
+	return rebase_save(w, "rebasing", err);
+}
+
+/* What is there must be something that this branch has or once had: else a push would throw away
+ * what somebody else has pushed, or bring back what they have deleted. */
+static int somebody_pushed(struct rebasing *w, bool *yes, struct error *err)
+{
+	bool ours;
+
+	*yes = !w->theirs && w->known;
+	if (!w->theirs || strcmp(w->theirs, w->out->before) == 0 ||
+		(w->rec.after && strcmp(w->rec.after, w->theirs) == 0))
+		return 0;
+	if (rebase_contains(w, w->theirs, w->out->before, &ours, err) < 0)
+		return -1;
+	if (!ours && rebase_was_at(w, w->theirs, &ours, err) < 0)
+		return -1;
+	*yes = !ours;
+	return 0;
+}
+
+static json *path_list(const char *const *paths)
+{
+	json *list = json_array();
+
+	for (; paths && *paths; paths++)
+		json_push_str(list, str_of(*paths));
+	return list;
+}
+
+static int tell_conflict(struct rebasing *w, struct error *err)
+{
+	CLEANUP(json_free) json *fields = json_object();
+	struct happening h = {
+		.what = HAPPENED_REBASE_CONFLICT, .issue = w->ask->issue, .fields = fields};
+
+	json_put_str(fields, "branch", str_of(w->branch));
+	json_put_str(fields, "target", str_of(w->target));
+	json_put(fields, "paths", path_list(w->out->paths));
+	json_put_int(fields, "attempt", w->out->attempt);
+	return happening_tell(w->p->artifacts, &h, err);
+}
+
+/* For whoever looks at the run: Suspended, until a rebase goes well. */
+static int tell_run(struct rebasing *w, struct error *err)
+{
+	CLEANUP(json_free) json *members = json_object();
+	json *gate = json_object();
+	bool suspended = w->out->fate == REBASE_CONFLICT || w->out->fate == REBASE_EXHAUSTED;
+	char now[CLOCK_TEXT];
+
+	clock_text(clock_now(), now);
+	json_put_str(gate, "state", suspended ? STR("Suspended") : STR("Active"));
+	json_put_str(gate, "outcome", str_of(rebase_word(w->out->fate)));
+	json_put_str(gate, "branch", str_of(w->branch));
+	json_put_str(gate, "target", str_of(w->target));
+	json_put_int(gate, "attempt", w->out->attempt);
+	json_put_int(gate, "fence", w->out->fence);
+	json_put_str(gate, "at", str_of(now));
+	json_put(members, "mergeGate", gate);
+	if (!w->p->artifacts || !w->ask->issue)
+		return 0;
+	return runtime_merge(w->p->artifacts, w->ask->issue, members, err);
+}
+
+static int finish(struct rebasing *w, enum rebase_fate fate, struct error *err)
+{
+	w->out->fate = fate;
+	if (fate == REBASE_CURRENT || fate == REBASE_PUSHED)
+		w->rec.attempts = 0;
+	w->out->attempt = w->rec.attempts;
+	if (rebase_save(w, rebase_word(fate), err) < 0)
+		return -1;
+	if (w->out->paths && tell_conflict(w, err) < 0)
+		return -1;
+	return tell_run(w, err);
+}
+
+static int conflict(struct rebasing *w, struct error *err)
+{
+	unsigned max = w->ask->attempts_max ? w->ask->attempts_max : REBASE_ATTEMPTS;
+
+	w->rec.attempts++;
+	w->rec.paths = w->out->paths;
+	if (rebase_put_back(w, w->out->before, err) < 0)
+		return -1;
+	return finish(w, w->rec.attempts >= max ? REBASE_EXHAUSTED : REBASE_CONFLICT, err);
+}
+
+/* *clean false: out->paths are in conflict. What else stops git is an error. */
+static int replay(struct rebasing *w, bool *clean, struct error *err)
+{
+	static const char *const action[] = {"GIT_REFLOG_ACTION=" REBASE_ACTION, NULL};
+	const char *const argv[] = {"git", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c",
+		"rebase.updateRefs=false", "rebase", "--merge", "--no-autostash",
+		arena_printf(w->a, "refs/remotes/origin/%s", w->target), NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct error said = {0};
+	struct git_head h;
+	int status, rc;
+
+	*clean = true;
+	if (gate_check(w->g, err) < 0)
+		return -1;
+	w->env = action;
+	rc = rebase_git(w, argv, "git rebase", REBASE_S, &out, &status, &said);
+	w->env = NULL;
+	if (rc < 0) {
+		*err = said;
+		return -1;
+	}
+	if (rebase_look(w, &h, err) < 0)
+		return -1;
+	if (status == 0 && !h.busy)
+		return rebase_sha(
+			w, arena_printf(w->a, "refs/heads/%s", w->branch), &w->out->after, err);
+	if (rebase_conflicts(w, &w->out->paths, err) < 0)
+		return -1;
+	*clean = false;
+	if (w->out->paths[0])
+		return 0;
+	w->out->paths = NULL;
+	*err = said;
+	return err->code ? -1 : error_set(err, ERR_SYSTEM, "'git rebase' stopped half-way");
+}
+
+static int push(struct rebasing *w, int *status, struct error *said, struct error *err)
+{
+	const char *name = arena_printf(w->a, "refs/heads/%s", w->branch);
+	const char *const argv[] = {"git", "-c", "gc.auto=0", "push", "--porcelain",
+		"--no-follow-tags",
+		arena_printf(w->a, "--force-with-lease=%s:%s", name, w->rec.expected), "origin",
+		arena_printf(w->a, "%s:%s", w->out->after, name), NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	if (gate_check(w->g, err) < 0)
+		return -1;
+	if (rebase_git(w, argv, "git push", PUSH_S, &out, status, said) == 0)
+		return 0;
+	*err = *said;
+	return -1;
+}
+
+/* A push that failed may have been done all the same, or have come too late: the remote knows. */
+static int settle_push(struct rebasing *w, const struct error *said, struct error *err)
+{
+	const char *target, *now;
+
+	if (rebase_remote(w, &target, &now, err) < 0)
+		return -1;
+	if (now && strcmp(now, w->out->after) == 0)
+		return finish(w, REBASE_PUSHED, err);
+	if (strcmp(now ? now : "", w->rec.expected) == 0) {
+		*err = *said;
+		return -1;
+	}
+	if (rebase_put_back(w, w->out->before, err) < 0)
+		return -1;
+	w->out->after = NULL;
+	return finish(w, REBASE_MOVED, err);
+}
+
+static int publish(struct rebasing *w, struct error *err)
+{
+	struct error said = {0};
+	int status;
+
+	w->rec.after = w->out->after;
+	if (rebase_save(w, "rebasing", err) < 0 || push(w, &status, &said, err) < 0)
+		return -1;
+	return status == 0 ? finish(w, REBASE_PUSHED, err) : settle_push(w, &said, err);
+}
+
+static int play(struct rebasing *w, struct error *err)
+{
+	bool moved, has, clean = true;
+
+	if (intend(w, err) < 0 || learn(w, err) < 0 || somebody_pushed(w, &moved, err) < 0)
+		return -1;
+	if (moved)
+		return finish(w, REBASE_MOVED, err);
+	if (rebase_contains(w, w->out->onto, w->out->before, &has, err) < 0)
+		return -1;
+	w->out->after = w->out->before;
+	if (!has && replay(w, &clean, err) < 0)
+		return -1;
+	if (!clean) {
+		w->out->after = NULL;
+		return conflict(w, err);
+	}
+	if (w->theirs && strcmp(w->theirs, w->out->after) == 0)
+		return finish(w, REBASE_CURRENT, err);
+	return publish(w, err);
+}
+
+static bool under_way(const struct rebasing *w)
+{
+	return strcmp(w->rec.state, "rebasing") == 0 || strcmp(w->rec.state, "restoring") == 0;
+}
+
+/* Nothing is done to a worktree that may be another holder's by now: that one puts it back. */
+static int give_up(struct rebasing *w, const struct error *why, struct error *err)
+{
+	struct error more = {0};
+
+	if (!w->g->lost && under_way(w) &&
+		(rebase_put_back(w, w->out->before, &more) < 0 ||
+			rebase_save(w, "failed", &more) < 0)) {
+		*err = *why;
+		return error_prefix(err, "not put back (%s)", more.text);
+	}
+	*err = *why;
+	return w->out->kept ? error_prefix(err,
+				      "what was written in '%s' meanwhile, such as '%s', is the "
+				      "stash %.12s",
+				      w->path, w->out->kept_path, w->out->kept)
+			    : -1;
+}
+
+int gate_rebase(struct arena *a, struct pool *p, const struct rebase_ask *ask, struct gate *held,
+	struct rebase *out, struct error *err)
+{
+	struct rebasing w = {.a = a,
+		.p = p,
+		.g = held,
+		.ask = ask,
+		.path = ask->of->path,
+		.branch = ask->of->branch,
+		.target = ask->target,
+		.out = out};
+	unsigned max = ask->attempts_max ? ask->attempts_max : REBASE_ATTEMPTS;
+	struct error why = {0};
+
+	*out = (struct rebase){.branch = w.branch, .target = w.target, .fence = gate_fence(held)};
+	if (default_target(&w, err) < 0 || check_names(ask, w.target, err) < 0 ||
+		begin(&w, err) < 0)
+		return -1;
+	if (w.rec.attempts >= max)
+		return finish(&w, REBASE_EXHAUSTED, err);
+	return play(&w, &why) == 0 ? 0 : give_up(&w, &why, err);
+}

@@ -1,0 +1,177 @@
+#include "src/base/clock.h"
+#include "src/sys/digest.h"
+#include "src/merge/rebase_internal.h"
+
+enum { PATHS_MAX = 200, PATHS_BYTES = 32 << 10, LIST_STEP = 100 };
+
+static char *key_of(struct arena *a, const char *path)
+{
+	char sum[DIGEST_TEXT];
+
+	digest_text(str_of(path), sum);
+	return arena_printf(a, "rebase/%s", sum);
+}
+
+static const char *text_of(struct arena *a, const json *j, const char *key)
+{
+	const char *s = json_get_str(j, key);
+
+	return s ? arena_dup(a, str_of(s)) : NULL;
+}
+
+static const char *const *read_paths(struct arena *a, const json *list)
+{
+	size_t n = json_len(list);
+	const char **out = arena_alloc(a, (n + 1) * sizeof(*out));
+
+	for (size_t i = 0; i < n; i++) {
+		const char *s = json_text(json_at(list, i));
+
+		out[i] = arena_dup(a, str_of(s ? s : ""));
+	}
+	return out;
+}
+
+static int parse(
+	struct arena *a, const struct store_kv *kv, struct rebase_record *r, struct error *err)
+{
+	CLEANUP(json_free) json *j = NULL;
+
+	if (json_parse(&j, kv->value, err) < 0)
+		return error_prefix(err, "record of a rebase");
+	*r = (struct rebase_record){.path = text_of(a, j, "path"),
+		.branch = text_of(a, j, "branch"),
+		.target = text_of(a, j, "target"),
+		.state = text_of(a, j, "state"),
+		.before = text_of(a, j, "before"),
+		.onto = text_of(a, j, "onto"),
+		.expected = text_of(a, j, "expected"),
+		.after = text_of(a, j, "after"),
+		.attempts = (unsigned)json_get_int(j, "attempts", 0),
+		.fence = json_get_int(j, "fence", 0),
+		.at = json_get_int(j, "at", 0),
+		.mod = kv->mod};
+	if (json_is_array(json_get(j, "paths")))
+		r->paths = read_paths(a, json_get(j, "paths"));
+	if (!r->path || !r->state)
+		return error_set(err, ERR_INPUT, "record of a rebase has no path or no state");
+	return 0;
+}
+
+int rebase_read(struct arena *a, struct pool *p, const char *path, struct rebase_record *out,
+	struct error *err)
+{
+	struct store_kv kv;
+
+	*out = (struct rebase_record){0};
+	if (store_get(p->store, a, key_of(a, path), &kv, err) != STORE_OK)
+		return -1;
+	return kv.mod ? parse(a, &kv, out, err) : 0;
+}
+
+static void put_text(json *j, const char *key, const char *text)
+{
+	if (text)
+		json_put_str(j, key, str_of(text));
+}
+
+/* A conflict of thousands of files is as well told by some of them. */
+static void put_paths(json *j, const char *const *paths)
+{
+	json *list = json_array();
+	size_t bytes = 0;
+
+	for (size_t i = 0; paths[i] && i < PATHS_MAX; i++) {
+		bytes += strlen(paths[i]);
+		if (bytes > PATHS_BYTES)
+			break;
+		json_push_str(list, str_of(paths[i]));
+	}
+	json_put(j, "paths", list);
+}
+
+static json *print(const struct rebase_record *r)
+{
+	json *j = json_object();
+
+	put_text(j, "path", r->path);
+	put_text(j, "branch", r->branch);
+	put_text(j, "target", r->target);
+	put_text(j, "state", r->state);
+	put_text(j, "before", r->before);
+	put_text(j, "onto", r->onto);
+	put_text(j, "expected", r->expected);
+	put_text(j, "after", r->after);
+	json_put_int(j, "attempts", r->attempts);
+	json_put_int(j, "fence", r->fence);
+	json_put_int(j, "at", r->at);
+	if (r->paths)
+		put_paths(j, r->paths);
+	return j;
+}
+
+int rebase_save(struct rebasing *w, const char *state, struct error *err)
+{
+	CLEANUP(json_free) json *j = NULL;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *key = key_of(w->a, w->path);
+	struct store_guard guard = {.key = key, .what = STORE_MOD_IS, .rev = w->rec.mod};
+	struct store_op op = {.what = STORE_PUT, .key = key};
+	struct store_txn t = {.guards = &guard, .n_guards = 1, .ops = &op, .n_ops = 1};
+	struct store_result result = {0};
+	enum store_status got;
+
+	w->rec.state = state;
+	w->rec.fence = gate_fence(w->g);
+	w->rec.at = clock_now();
+	j = print(&w->rec);
+	json_print(&text, j);
+	op.value = buf_str(&text);
+	got = store_txn(w->p->store, w->a, &t, &result, err);
+	if (got == STORE_REFUSED)
+		return error_set(
+			err, ERR_STATE, "another one has rebased '%s' meanwhile", w->branch);
+	w->rec.mod = result.rev;
+	return got == STORE_OK ? 0 : -1;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct rebase_record *x = a, *y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+static void add_all(
+	struct arena *a, const struct store_kv *kv, size_t n, struct rebase_record **out, size_t *k)
+{
+	struct rebase_record *more = arena_alloc(a, (*k + n + 1) * sizeof(*more));
+	struct error odd;
+
+	if (*k)
+		memcpy(more, *out, *k * sizeof(*more));
+	*out = more;
+	for (size_t i = 0; i < n; i++)
+		*k += parse(a, &kv[i], &more[*k], &odd) == 0;
+}
+
+int rebase_list(
+	struct arena *a, struct pool *p, struct rebase_record **out, size_t *n, struct error *err)
+{
+	const char *after = NULL;
+	struct store_kv *kv;
+	size_t got;
+	int64_t at;
+
+	*out = NULL;
+	*n = 0;
+	do {
+		if (store_list(p->store, a, "rebase/", after, LIST_STEP, &kv, &got, &at, err) !=
+			STORE_OK)
+			return -1;
+		add_all(a, kv, got, out, n);
+		after = got ? arena_dup(a, kv[got - 1].key) : NULL;
+	} while (got == LIST_STEP);
+	qsort(*out, *n, sizeof(**out), by_path);
+	return 0;
+}

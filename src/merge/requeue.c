@@ -1,0 +1,127 @@
+#include "src/base/clock.h"
+#include "src/merge/requeue.h"
+
+const struct requeue_rule requeue_rules[] = {
+	{"MergeConflict", REQUEUE_NEVER, 0},
+	{"RebaseConflict", REQUEUE_NEVER, 0},
+	{"HarnessUnavailable", REQUEUE_NEVER, 0},
+	{"BranchQuotaExceeded", REQUEUE_NEVER, 0},
+	{"PortCollision", REQUEUE_NEVER, 0},
+	{"OffPeakDeferralExceeded", REQUEUE_NEVER, 0},
+	{"WorktreeOwnershipMismatch", REQUEUE_NEVER, 0},
+	{"CIFailure", REQUEUE_COUNTED, 3},
+	{"BudgetExceeded", REQUEUE_COUNTED, 2},
+	{"AgentTimeout", REQUEUE_COUNTED, 2},
+	{"MaxRetriesExhausted", REQUEUE_ALWAYS, 0},
+	{"MigrationConflict", REQUEUE_ALWAYS, 0},
+	{"MigrationFailed", REQUEUE_ALWAYS, 0},
+	{"EstimateVariance", REQUEUE_ALWAYS, 0},
+	{0},
+};
+
+static const char *const words[] = {
+	[TRIGGER_TRUST_SCORE] = "trust-score",
+	[TRIGGER_OPERATOR] = "operator-requeue",
+	[TRIGGER_TIME] = "time-threshold",
+	[TRIGGER_FAILURE] = "failure-type",
+};
+
+const char *requeue_word(enum requeue_trigger t)
+{
+	return words[t];
+}
+
+static const struct requeue_rule *rule_of(const char *failure)
+{
+	for (const struct requeue_rule *r = requeue_rules; r->failure; r++)
+		if (strcmp(r->failure, failure) == 0)
+			return r;
+	return NULL;
+}
+
+static unsigned count_recent(const struct requeue_ask *ask)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < ask->n_past; i++)
+		n += strcmp(ask->past[i].type, ask->failure) == 0 &&
+		     ask->now - ask->past[i].at <= FAILURE_WINDOW_S;
+	return n;
+}
+
+static bool by_failure(const struct requeue_ask *ask, const struct requeue_rule *rule)
+{
+	if (rule->class == REQUEUE_COUNTED)
+		return count_recent(ask) + 1 >= rule->threshold;
+	return rule->class == REQUEUE_ALWAYS;
+}
+
+/* An operator is asked nothing; a score that is old, or was never made, is worth nothing whatever
+ * has failed. */
+int requeue_decide(const struct requeue_ask *ask, enum requeue_trigger *out, struct error *err)
+{
+	bool asked = ask->operator_asked && !ask->failure;
+	const struct requeue_rule *rule = asked ? NULL : rule_of(ask->failure);
+
+	if (!rule && !asked)
+		return error_set(err, ERR_USAGE, "unknown failure '%.60s'", ask->failure);
+	if (ask->operator_asked)
+		*out = TRIGGER_OPERATOR;
+	else if (ask->last_triage < 0 || ask->now - ask->last_triage > TRIAGE_STALE_S)
+		*out = TRIGGER_TIME;
+	else
+		*out = by_failure(ask, rule) ? TRIGGER_FAILURE : TRIGGER_TRUST_SCORE;
+	return 0;
+}
+
+static int tell(const char *artifacts, const char *issue, const char *failure,
+	const struct requeue_places *places, enum requeue_trigger trigger, struct error *err)
+{
+	CLEANUP(json_free) json *fields = json_object();
+	struct happening h = {.what = HAPPENED_REQUEUE, .issue = issue, .fields = fields};
+
+	json_put_str(fields, "trigger", str_of(requeue_word(trigger)));
+	json_put_bool(fields, "rescored", trigger != TRIGGER_TRUST_SCORE);
+	if (failure)
+		json_put_str(fields, "failure", str_of(failure));
+	if (places && places->old >= 0)
+		json_put_int(fields, "oldPosition", places->old);
+	if (places && places->fresh >= 0)
+		json_put_int(fields, "newPosition", places->fresh);
+	return happening_tell(artifacts, &h, err);
+}
+
+static int note(const char *artifacts, const char *issue, const char *failure,
+	enum requeue_trigger trigger, int64_t now, struct error *err)
+{
+	CLEANUP(json_free) json *line = json_object();
+	char at[CLOCK_TEXT];
+
+	if (!failure) /* the triage that follows tells who asked for it */
+		return 0;
+	clock_text(now, at);
+	json_put_str(line, "timestamp", str_of(at));
+	json_put_str(line, "failure", str_of(failure));
+	json_put_str(line, "decision", str_of(requeue_word(trigger)));
+	return artifact_append(artifacts, issue, "triage-history.jsonl", line, err);
+}
+
+int requeue_issue(const char *artifacts, const char *issue, const char *failure,
+	bool operator_asked, const struct requeue_places *places, enum requeue_trigger *out,
+	struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	struct triage_history h;
+	struct requeue_ask ask = {.failure = failure, .operator_asked = operator_asked};
+
+	if (triage_read(&a, artifacts, issue, &h, err) < 0)
+		return -1;
+	ask.past = h.failures;
+	ask.n_past = h.n_failures;
+	ask.last_triage = h.last_triage;
+	ask.now = clock_now();
+	if (requeue_decide(&ask, out, err) < 0 ||
+		note(artifacts, issue, failure, *out, ask.now, err) < 0)
+		return -1;
+	return tell(artifacts, issue, failure, places, *out, err);
+}

@@ -1,0 +1,196 @@
+#include "src/base/clock.h"
+#include "src/sys/path.h"
+#include "src/merge/requeue.h"
+
+enum { HISTORY_MAX = 16 << 20 };
+
+static const char name[] = "triage-history.jsonl";
+static const char original[] = "original";
+
+static bool known_trigger(const char *word)
+{
+	return strcmp(word, original) == 0 || strcmp(word, requeue_word(TRIGGER_OPERATOR)) == 0 ||
+	       strcmp(word, requeue_word(TRIGGER_TIME)) == 0 ||
+	       strcmp(word, requeue_word(TRIGGER_FAILURE)) == 0;
+}
+
+/* Others write fractions of seconds too. */
+static bool read_time(const char *text, int64_t *out)
+{
+	char plain[CLOCK_TEXT];
+	size_t n = text ? strlen(text) : 0, digits;
+
+	if (n < 20)
+		return false;
+	digits = text[19] == '.' ? strspn(text + 20, "0123456789") + 1 : 0;
+	(void)snprintf(plain, sizeof(plain), "%.19s%s", text, n < 40 ? "Z" : "");
+	return strcmp(text + 19 + digits, "Z") == 0 && clock_parse(plain, out) == 0;
+}
+
+static const char *copy(struct arena *a, const char *s)
+{
+	return s ? arena_dup(a, str_of(s)) : NULL;
+}
+
+/* At the top as it is written here, or in `score`. */
+static double composite_of(const json *line)
+{
+	const json *own = json_get(line, "composite"), *score = json_get(line, "score");
+
+	return json_number(own ? own : json_get(score, "composite"), 0);
+}
+
+static bool take_triage(struct arena *a, const json *line, int64_t at, struct triage_history *h)
+{
+	const char *trigger = json_get_str(line, "trigger");
+
+	if (!trigger)
+		return false;
+	h->triages[h->n++] = (struct triage){.trigger = copy(a, trigger),
+		.detail = copy(a, json_get_str(line, "triggerDetail")),
+		.composite = composite_of(line),
+		.cost_usd = json_number(json_get(line, "costUsd"), 0),
+		.model = copy(a, json_get_str(line, "model")),
+		.at = at};
+	if (at > h->last_triage)
+		h->last_triage = at;
+	return true;
+}
+
+static bool take_failure(struct arena *a, const json *line, int64_t at, struct triage_history *h)
+{
+	const char *type = json_get_str(line, "failure");
+
+	if (json_get_str(line, "reset")) {
+		h->n_failures = 0;
+		return true;
+	}
+	if (!type)
+		return false;
+	h->failures[h->n_failures++] = (struct failure){copy(a, type), at};
+	return true;
+}
+
+static void take_line(struct arena *a, struct str text, struct triage_history *h)
+{
+	CLEANUP(json_free) json *line = NULL;
+	struct error odd;
+	int64_t at;
+
+	if (!str_trim(text).n)
+		return;
+	if (json_parse(&line, text, &odd) < 0 || !json_is_object(line) ||
+		!read_time(json_get_str(line, "timestamp"), &at) ||
+		(!take_triage(a, line, at, h) && !take_failure(a, line, at, h)))
+		h->skipped++;
+}
+
+int triage_read(struct arena *a, const char *artifacts, const char *issue,
+	struct triage_history *out, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct str rest, line;
+	size_t lines = 1;
+	bool missing;
+	char *path;
+
+	*out = (struct triage_history){.last_triage = -1};
+	if (artifact_path(a, artifacts, issue, name, &path, err) < 0)
+		return -1;
+	if (file_read(&text, path, HISTORY_MAX, &missing, err) < 0)
+		return missing ? 0 : -1;
+	for (size_t i = 0; i < text.len; i++)
+		lines += text.s[i] == '\n';
+	out->triages = arena_alloc(a, lines * sizeof(*out->triages));
+	out->failures = arena_alloc(a, lines * sizeof(*out->failures));
+	for (rest = buf_str(&text); str_line(&rest, &line);)
+		take_line(a, line, out);
+	return 0;
+}
+
+unsigned triage_recent(const struct triage_history *h, int64_t now)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < h->n; i++)
+		n += strcmp(h->triages[i].trigger, original) != 0 &&
+		     now - h->triages[i].at <= FAILURE_WINDOW_S;
+	return n;
+}
+
+/* What is left of 0.3 - 0.1 after the ninth digit says nothing. */
+static double difference(double a, double b)
+{
+	double d = (a - b) * 1e9;
+
+	return (double)(int64_t)(d < 0 ? d - 0.5 : d + 0.5) / 1e9;
+}
+
+static json *print(const struct triage *t, const struct triage_history *before)
+{
+	json *line = json_object();
+	char at[CLOCK_TEXT];
+
+	clock_text(t->at ? t->at : clock_now(), at);
+	json_put_str(line, "timestamp", str_of(at));
+	json_put_str(line, "trigger", str_of(t->trigger));
+	if (t->detail)
+		json_put_str(line, "triggerDetail", str_of(t->detail));
+	json_put_number(line, "composite", t->composite);
+	if (before->n) {
+		json *delta = json_object();
+
+		json_put_number(delta, "composite",
+			difference(t->composite, before->triages[before->n - 1].composite));
+		json_put(line, "deltaFromPrevious", delta);
+	}
+	if (t->model)
+		json_put_str(line, "model", str_of(t->model));
+	if (t->cost_usd > 0)
+		json_put_number(line, "costUsd", t->cost_usd);
+	return line;
+}
+
+static int tell_storm(const char *artifacts, const char *issue, unsigned count, struct error *err)
+{
+	CLEANUP(json_free) json *fields = json_object();
+	struct happening h = {.what = HAPPENED_RETRIAGE_STORM, .issue = issue, .fields = fields};
+
+	json_put_int(fields, "count", count);
+	json_put_int(fields, "windowHours", FAILURE_WINDOW_S / 3600);
+	return happening_tell(artifacts, &h, err);
+}
+
+int triage_append(const char *artifacts, const char *issue, const struct triage *t, unsigned *count,
+	bool *storm, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(json_free) json *line = NULL;
+	struct triage_history h;
+
+	if (!known_trigger(t->trigger))
+		return error_set(err, ERR_USAGE,
+			"unknown trigger '%.60s': one of original, time-threshold, failure-type, "
+			"operator-requeue",
+			t->trigger);
+	if (triage_read(&a, artifacts, issue, &h, err) < 0)
+		return -1;
+	line = print(t, &h);
+	if (artifact_append(artifacts, issue, name, line, err) < 0 ||
+		triage_read(&a, artifacts, issue, &h, err) < 0)
+		return -1;
+	*count = triage_recent(&h, clock_now());
+	*storm = *count > STORM_LIMIT;
+	return *storm ? tell_storm(artifacts, issue, *count, err) : 0;
+}
+
+int triage_reset(const char *artifacts, const char *issue, const char *why, struct error *err)
+{
+	CLEANUP(json_free) json *line = json_object();
+	char at[CLOCK_TEXT];
+
+	clock_text(clock_now(), at);
+	json_put_str(line, "timestamp", str_of(at));
+	json_put_str(line, "reset", str_of(why));
+	return artifact_append(artifacts, issue, name, line, err);
+}

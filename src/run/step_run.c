@@ -1,0 +1,145 @@
+#include "src/base/log.h"
+#include "context/lease.h"
+#include "src/sys/path.h"
+#include "src/run/step_run.h"
+#include "src/machine/world.h"
+#include "steps/steps.h"
+
+static int check_utf8(const char *what, const char *path, struct error *err)
+{
+	if (utf8_fault(str_of(path)))
+		return error_set(err, ERR_USAGE, "the path of the %s is not UTF-8", what);
+	return 0;
+}
+
+static int check_owner(const struct step_call *call, struct error *err)
+{
+	if (call->take_over && !call->owner)
+		return error_set(err, ERR_USAGE, "--take-over needs --owner: by whom?");
+	return call->owner ? owner_check(call->owner, err) : 0;
+}
+
+int step_resolve(struct arena *a, struct step_call *call, struct error *err)
+{
+	char *path;
+
+	if (id_check(call->id, err) < 0 || check_owner(call, err) < 0)
+		return -1;
+	if (repo_root(a, call->repo, &path, err) < 0)
+		return -1;
+	call->repo = path;
+	if (workflow_path(a, call->workflow, call->root, &path, err) < 0)
+		return -1;
+	call->workflow = path;
+	if (context_file_path(a, call->context_file, call->repo, call->id, &path, err) < 0)
+		return -1;
+	call->context_file = path;
+	if (check_utf8("repository", call->repo, err) < 0 ||
+		check_utf8("workflow", call->workflow, err) < 0)
+		return -1;
+	return check_utf8("context file", call->context_file, err);
+}
+
+static void say_line(const char *text)
+{
+	log_line("dev-team: %s", text);
+}
+
+/* Each is an answer like any other: recorded and on disk before the step looks at it. */
+static int take_results(struct context_file *f, const struct step_call *call, struct error *err)
+{
+	for (size_t i = 0; i < call->n_results; i++) {
+		struct str all = str_of(call->results[i]), id;
+		size_t eq = str_find(all, STR("="));
+		struct arena a = {0};
+		enum answer_fate fate;
+		int rc;
+
+		id = str_sub(all, 0, eq);
+		if (eq == all.n || !eq)
+			return error_set(
+				err, ERR_USAGE, "--result must be ACTION=TEXT, not '%.60s'", all.p);
+		rc = action_record(
+			f, arena_dup(&a, id), NULL, str_sub(all, eq + 1, all.n), &fate, err);
+		arena_release(&a);
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static const char *research_skill(const struct step_call *call, const struct workflow *w)
+{
+	if (call->research_skill && *call->research_skill)
+		return call->research_skill;
+	return w->research_skill ? w->research_skill : "researcher-plan";
+}
+
+/* Said once, before an agent is paid for work that cannot be validated. */
+static void warn_of_validation(const struct step_call *call, const struct workflow *w)
+{
+	struct arena a = {0};
+
+	if (call->agents_are_paid && !w->validate && workflow_state(w, "validating") &&
+		!path_exists(path_join(&a, call->repo, "scripts/validate.sh")))
+		log_line("dev-team: no 'scripts/validate.sh' in '%s': validating will fail; write "
+			 "it, "
+			 "or set "
+			 "'validate' in the workflow",
+			call->repo);
+	arena_release(&a);
+}
+
+static int run_locked(const struct step_call *call, struct context_file *f,
+	const struct workflow *w, struct buf *out, struct error *err)
+{
+	struct real_world real = {.repo = call->repo, .say = call->quiet ? NULL : say_line};
+	struct world world;
+	struct machine m = {.file = f,
+		.workflow = w,
+		.step_for = step_for,
+		.world = &world,
+		.id = call->id,
+		.research_skill = research_skill(call, w),
+		.repo = call->repo,
+		.returned = call->returned,
+		.returned_id = call->returned_id,
+		.owner = call->owner,
+		.take_over = call->take_over};
+
+	world_real(&world, &real);
+	if (f->created)
+		warn_of_validation(call, w);
+	if (f->created && call->n_results)
+		return error_set(
+			err, ERR_STATE, "'%s' does not exist yet: nothing is outstanding", f->path);
+	if (call->n_results && (machine_admit(&m, err) < 0 || take_results(f, call, err) < 0))
+		return -1;
+	return machine_step(&m, out, err);
+}
+
+int step_run(struct arena *a, const struct step_call *call, struct buf *out, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct workflow w;
+
+	if (workflow_load(a, call->workflow, &w, err) < 0)
+		return -1;
+	if (context_open(&f, call->context_file, CONTEXT_MAY_CREATE, err) < 0)
+		return -1;
+	return run_locked(call, &f, &w, out, err);
+}
+
+void step_give_back(const struct step_call *call)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error ignored;
+	struct holder h;
+
+	if (context_open(&f, call->context_file, CONTEXT_MUST_EXIST, &ignored) < 0 ||
+		lease_read(&f, &h, &ignored) < 0 || !holder_is(&h, call->owner))
+		return;
+	(void)context_op(&f, "give back");
+	lease_give_back(&f, &h);
+	(void)context_log(&f, &ignored);
+}

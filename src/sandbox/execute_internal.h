@@ -1,0 +1,78 @@
+/*
+ * execute_internal.h: what the parts of one run share: private folders (private.c), the process
+ * that enters the sandbox (execute.c), and the one that watches it (supervise.c).
+ */
+#ifndef DT_POLICY_EXECUTE_INTERNAL_H
+#define DT_POLICY_EXECUTE_INTERNAL_H
+
+#include <signal.h>
+#include "src/sys/strays.h"
+#include "src/sandbox/interpret_internal.h"
+#include "src/policy/protected.h"
+
+enum {
+	RELAY_BYTES = 64 << 10, /* what waits to be passed on */
+	PIECE_BYTES = 4096,     /* what a pipe that polls as ready takes without blocking */
+};
+
+/*
+ * HOME and TMPDIR of one run: in a folder of the user's own below the folder for temporary files.
+ * Locked for as long as a process of the run has it open, so that what a killed run has left can
+ * be told from what is in use, and is removed by the next one.
+ */
+struct private
+{
+	char *path;    /* of the user's folder */
+	int base;      /* the same */
+	bool alone;    /* it is this run's alone */
+	int dir;       /* the run's; holds the lock */
+	char name[32]; /* of it, in `base` */
+	char *home, *tmp;
+};
+
+#define PRIVATE_INIT                                                                               \
+	{                                                                                          \
+		.base = -1, .dir = -1                                                              \
+	}
+/* uid and gid: the owner to be, 0: the caller. -1: ERR_SYSTEM, ERR_STATE. */
+int private_make(struct arena *a, struct private *p, unsigned uid, unsigned gid, struct error *err);
+void private_remove(struct private *p); /* for CLEANUP too */
+/* All that is in the folder, however deep, no link followed, modes changed where they are in the
+ * way. */
+void folder_empty(int dir);
+
+/* What one pipe of the run gives, on its way to the caller. */
+struct stream {
+	int from; /* read end, non-blocking; -1: ended */
+	int to;   /* the caller's */
+	char *waiting;
+	size_t at, n;
+	bool broken; /* nobody takes it any more */
+};
+
+struct run {
+	const struct execution *x;
+	struct execution_end *end;
+	struct arena *arena;
+	struct private folders;
+	struct sandbox sandbox;
+	struct protected *protected; /* as it was; NULL: nothing can be written */
+	struct shared *shared;
+	char **environment;
+	pid_t pid;
+	int handle; /* pidfd */
+	int in;     /* what the run reads */
+	struct stream streams[2];
+	int outputs[2]; /* write ends; the same twice when the caller's two are one file */
+	int alarm[2];   /* a byte when something was denied */
+	int faults[2];  /* what the sandbox says of itself */
+	uint64_t passed;
+	struct strays strays;
+	struct sigaction was_pipe;
+	bool ended;
+};
+
+/* Until all processes of the run are gone and what they wrote is passed on. */
+void supervise(struct run *r);
+
+#endif

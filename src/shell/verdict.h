@@ -1,0 +1,57 @@
+/*
+ * verdict.h: what the policy says of a command, and why: the rule, the bytes that it is about, the
+ * word as it would be passed on, the file that it leads to.
+ *
+ * Every check returns 0 (nothing against it) or -1 with the verdict filled in by deny(). Whatever
+ * goes wrong inside is a denial too (RULE_INTERNAL): there is no third answer.
+ */
+#ifndef DT_POLICY_VERDICT_H
+#define DT_POLICY_VERDICT_H
+
+#include "src/base/json.h"
+
+/* src/shell/rules.h: one row a rule: RULE(NAME, "id", "what it asks, in one line"). */
+enum rule {
+#define RULE(name, id, about) RULE_##name,
+#include "src/shell/rules.h"
+#undef RULE
+	RULES
+};
+
+const char *rule_id(enum rule r);
+const char *rule_about(enum rule r);
+
+/* Bytes [from, to) of the command's text. */
+struct span {
+	size_t from, to;
+};
+
+/* Texts are the arena's that the check worked in. */
+struct verdict {
+	bool denied;
+	enum rule rule;
+	struct span at;
+	struct str word;  /* with quotes resolved; p == NULL: the rule is not about a word */
+	struct str path;  /* absolute, as far as it could be followed; p == NULL: none */
+	char reason[320]; /* for people: fault first, lower case, no full stop */
+};
+
+/* Fills *v unless something was denied before; always -1. */
+int deny(struct verdict *v, enum rule rule, struct span at, const char *fmt, ...) PRINTF(4, 5);
+/* The same about one word; `path` may be STR(""). */
+int deny_word(struct verdict *v, enum rule rule, struct span at, struct str word, struct str path,
+	const char *fmt, ...) PRINTF(6, 7);
+
+/* `s` for a line that people read: what cannot be seen, or is no UTF-8, as \xNN. */
+void text_visible(struct buf *out, struct str s);
+/*
+ * One line without its newline: `allow`, or
+ * `deny RULE FROM-TO 'WORD' -> PATH: REASON` (what is not there is left out). Control characters of
+ * the word and what is no UTF-8 are written as \xNN: the line cannot be broken or coloured by it.
+ */
+void verdict_line(struct buf *out, const struct verdict *v);
+/* {"verdict":"allow"} or
+ * {"verdict":"deny","rule":..,"from":..,"to":..,"word":..,"path":..,"reason":..} */
+json *verdict_object(const struct verdict *v);
+
+#endif

@@ -1,0 +1,251 @@
+#include "src/store/file/delta.h"
+
+/* ---- what is kept ---- */
+
+void delta_keep(struct delta *d, size_t at, size_t from, size_t n)
+{
+	struct delta_copy *last = d->n ? &d->copies[d->n - 1] : NULL;
+
+	if (!n)
+		return;
+	if (last && last->at + last->n == at && last->from + last->n == from) {
+		last->n += n;
+		return;
+	}
+	if (d->n == d->cap) {
+		d->cap = d->cap ? d->cap * 2 : 16;
+		d->copies = xrealloc(d->copies, d->cap * sizeof(*d->copies));
+	}
+	d->copies[d->n++] = (struct delta_copy){at, from, n};
+}
+
+void delta_release(struct delta *d)
+{
+	free(d->copies);
+	*d = (struct delta){0};
+}
+
+/* ---- two texts ---- */
+
+enum { STRIDE = 4096 };
+
+static size_t same_start(struct str a, struct str b)
+{
+	size_t max = a.n < b.n ? a.n : b.n, n = 0;
+
+	while (max - n >= STRIDE && memcmp(a.p + n, b.p + n, STRIDE) == 0)
+		n += STRIDE;
+	while (n < max && a.p[n] == b.p[n])
+		n++;
+	return n;
+}
+
+static size_t same_end(struct str a, struct str b, size_t max)
+{
+	size_t n = 0;
+
+	while (max - n >= STRIDE &&
+		memcmp(a.p + a.n - n - STRIDE, b.p + b.n - n - STRIDE, STRIDE) == 0)
+		n += STRIDE;
+	while (n < max && a.p[a.n - n - 1] == b.p[b.n - n - 1])
+		n++;
+	return n;
+}
+
+static bool inside_character(struct str s, size_t at)
+{
+	return at < s.n && ((unsigned char)s.p[at] & 0xc0) == 0x80;
+}
+
+/* The start that is shared ends behind a whole line, or at least behind a whole character. */
+static size_t end_of_lines(struct str s, size_t n)
+{
+	const char *nl = n && n < s.n ? memrchr(s.p, '\n', n) : NULL;
+
+	if (nl)
+		return (size_t)(nl - s.p) + 1;
+	while (n && inside_character(s, n))
+		n--;
+	return n;
+}
+
+/* The end that is shared begins with a whole line, or at least with a whole character. */
+static size_t begin_of_lines(struct str s, size_t n)
+{
+	size_t at = s.n - n;
+	const char *nl;
+
+	if (!n || !at || s.p[at - 1] == '\n')
+		return n;
+	nl = memchr(s.p + at, '\n', n);
+	if (nl)
+		return (size_t)(s.p + s.n - nl - 1);
+	while (at < s.n && inside_character(s, at))
+		at++;
+	return s.n - at;
+}
+
+void delta_between(struct delta *d, struct str old_text, struct str new_text)
+{
+	size_t start = same_start(old_text, new_text), end, rest;
+
+	if (start < old_text.n || start < new_text.n)
+		start = start == new_text.n ? start : end_of_lines(new_text, start);
+	rest = (old_text.n < new_text.n ? old_text.n : new_text.n) - start;
+	end = begin_of_lines(new_text, same_end(old_text, new_text, rest));
+	delta_keep(d, 0, 0, start);
+	delta_keep(d, new_text.n - end, old_text.n - end, end);
+}
+
+/* ---- bytes that are no text ---- */
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+static void add_base64(struct buf *out, struct str s)
+{
+	buf_reserve(out, (s.n + 2) / 3 * 4);
+	for (size_t i = 0; i < s.n; i += 3) {
+		size_t left = s.n - i;
+		unsigned long v = (unsigned long)(unsigned char)s.p[i] << 16;
+		char four[4];
+
+		if (left > 1)
+			v |= (unsigned long)(unsigned char)s.p[i + 1] << 8;
+		if (left > 2)
+			v |= (unsigned char)s.p[i + 2];
+		for (int k = 0; k < 4; k++)
+			four[k] = digits[v >> (18 - 6 * k) & 63];
+		if (left < 3)
+			four[3] = '=';
+		if (left < 2)
+			four[2] = '=';
+		buf_add(out, (struct str){four, 4});
+	}
+}
+
+static bool add_bytes(struct buf *out, struct str s)
+{
+	if (s.n % 4)
+		return false;
+	for (size_t i = 0; i < s.n; i += 4) {
+		unsigned pad =
+			i + 4 < s.n ? 0u : (s.p[i + 3] == '=') + (unsigned)(s.p[i + 2] == '=');
+		unsigned long v = 0;
+
+		for (unsigned k = 0; k < 4; k++) {
+			const char *hit = k < 4 - pad ? strchr(digits, s.p[i + k]) : digits;
+
+			if (!hit || !s.p[i + k])
+				return false;
+			v = v << 6 | (unsigned long)(hit - digits);
+		}
+		for (unsigned k = 0; k < 3 - pad; k++)
+			buf_addc(out, (char)(v >> (16 - 8 * k) & 255));
+	}
+	return true;
+}
+
+/* ---- the JSON ---- */
+
+static void print_new(struct buf *out, struct str s)
+{
+	if (!utf8_fault(s)) {
+		json_print_text(out, s);
+		return;
+	}
+	buf_adds(out, "{\"b64\":\"");
+	add_base64(out, s);
+	buf_adds(out, "\"}");
+}
+
+static void print_item(struct buf *out, bool *first)
+{
+	if (!*first)
+		buf_addc(out, ',');
+	*first = false;
+}
+
+void delta_print(struct buf *out, const struct delta *d, struct str new_text)
+{
+	size_t done = 0;
+	bool first = true;
+
+	buf_addc(out, '[');
+	for (size_t i = 0; i < d->n; i++) {
+		struct delta_copy c = d->copies[i];
+		size_t end = c.at + c.n < new_text.n ? c.at + c.n : new_text.n;
+
+		if (c.at < done || c.at >= end)
+			continue;
+		if (c.at > done) {
+			print_item(out, &first);
+			print_new(out, str_sub(new_text, done, c.at));
+		}
+		print_item(out, &first);
+		buf_addf(out, "[%zu,%zu]", c.from, c.from + (end - c.at));
+		done = end;
+	}
+	if (done < new_text.n) {
+		print_item(out, &first);
+		print_new(out, str_sub(new_text, done, new_text.n));
+	}
+	buf_addc(out, ']');
+}
+
+bool delta_holds(const struct delta *d, struct str old_text, struct str new_text)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		struct delta_copy c = d->copies[i];
+
+		if (c.at > new_text.n || c.from > old_text.n)
+			return false;
+		if (c.n > new_text.n - c.at)
+			c.n = new_text.n - c.at;
+		if (c.n > old_text.n - c.from ||
+			memcmp(new_text.p + c.at, old_text.p + c.from, c.n) != 0)
+			return false;
+	}
+	return true;
+}
+
+static int64_t number(const json *array, size_t i)
+{
+	return json_int(json_at(array, i), -1);
+}
+
+static int apply_item(const json *item, struct str old_text, struct buf *out, struct error *err)
+{
+	const char *text = json_text(item);
+
+	if (text) {
+		buf_adds(out, text);
+		return 0;
+	}
+	if (json_is_array(item) && json_len(item) == 2) {
+		int64_t from = number(item, 0), to = number(item, 1);
+
+		if (from < 0 || to < from || (uint64_t)to > old_text.n)
+			return error_set(err, ERR_INPUT, "a change reaches out of the text before");
+		buf_add(out, str_sub(old_text, (size_t)from, (size_t)to));
+		return 0;
+	}
+	text = json_is_object(item) ? json_get_str(item, "b64") : NULL;
+	if (text && add_bytes(out, str_of(text)))
+		return 0;
+	return error_set(err, ERR_INPUT, "a change is neither a range nor a text");
+}
+
+int delta_apply(const json *array, struct str old_text, struct buf *out, struct error *err)
+{
+	size_t begin = out->len;
+
+	if (!json_is_array(array))
+		return error_set(err, ERR_INPUT, "a change is no array");
+	for (const json *i = json_first(array); i; i = json_next(i)) {
+		if (apply_item(i, old_text, out, err) < 0)
+			return -1;
+		if (out->len - begin > DELTA_MAX)
+			return error_set(err, ERR_INPUT, "a change makes more than 16 MiB");
+	}
+	return 0;
+}

@@ -1,0 +1,240 @@
+#include "src/store/file/file_internal.h"
+
+static char *text_of(const char *a, const char *b, const char *c, const char *d)
+{
+	CLEANUP(buf_release) struct buf b_ = BUF_INIT;
+	char *out;
+
+	buf_adds(&b_, a);
+	buf_adds(&b_, b);
+	buf_adds(&b_, c);
+	buf_adds(&b_, d);
+	out = b_.s;
+	b_ = (struct buf){0};
+	return out;
+}
+
+enum store_status status_of(const struct error *err)
+{
+	return err->code == ERR_STATE ? STORE_TIMEOUT : STORE_DOWN;
+}
+
+enum store_status file_break(struct file_store *f, struct error *err)
+{
+	error_prefix(
+		err, "it is not known whether this was done; the same command again finds out");
+	f->broken = *err;
+	return STORE_UNKNOWN;
+}
+
+/* ---- the state ---- */
+
+static void close_journal(struct file_store *f)
+{
+	if (f->journal)
+		f->journal->ops->close(f->journal);
+	f->journal = NULL;
+}
+
+/* Anew each time: another may have put a shorter journal in its place. */
+static int open_journal(struct file_store *f, struct error *err)
+{
+	bool made = false, there = true;
+
+	close_journal(f);
+	if (f->mode == STORE_READ &&
+		f->disk->ops->exists(f->disk, f->journal_path, &there, err) < 0)
+		return -1;
+	if (!there)
+		return 0;
+	return f->disk->ops->open(
+		f->disk, f->journal_path, f->mode != STORE_READ, &made, &f->journal, err);
+}
+
+/* True when the journal ends as it did when we last looked: nobody has written. */
+static bool unchanged(struct file_store *f, int64_t size)
+{
+	CLEANUP(buf_release) struct buf end = BUF_INIT;
+	struct error ignored;
+	const size_t n = DIGEST_TEXT - 1 + 3; /* the sum, `"}` and the line's end */
+
+	return f->committed && size == f->end &&
+	       f->journal->ops->pread(f->journal, size - (int64_t)n, n, &end, &ignored) == 0 &&
+	       memcmp(end.s, f->sum, DIGEST_TEXT - 1) == 0;
+}
+
+static int take_tail(struct file_store *f, struct tail *t, struct error *err)
+{
+	struct state now = {0};
+
+	if (t->broken)
+		return error_set(err, ERR_INPUT,
+			"'%s' is damaged behind commit %lld: nothing was changed; move it away to "
+			"begin a new one",
+			f->journal_path, (long long)json_get_int(t->commit, "commit", 0));
+	if (t->commit && tail_load(f->journal, f->journal_path, t, &now, err) < 0) {
+		state_clear(&now);
+		return -1;
+	}
+	state_clear(&f->state);
+	f->state = now;
+	f->committed = t->commit != NULL;
+	f->adopted = false;
+	f->end = f->committed ? t->end : t->old;
+	f->shift = t->shift;
+	memcpy(f->sum, t->sum, sizeof(f->sum));
+	return 0;
+}
+
+int file_load(struct file_store *f, struct error *err)
+{
+	CLEANUP(tail_release) struct tail t = {0};
+	int64_t size = 0;
+
+	if (open_journal(f, err) < 0)
+		return -1;
+	if (f->journal && f->journal->ops->size(f->journal, &size, err) < 0)
+		return -1;
+	if (size && unchanged(f, size))
+		return 0;
+	if (size && tail_find(f->journal, f->journal_path, size, &t, err) < 0)
+		return -1;
+	if (take_tail(f, &t, err) < 0)
+		return -1;
+	return f->mode == STORE_READ ? 0 : file_recover(f, t.commit, size, err);
+}
+
+/* ---- each operation ---- */
+
+static int take_lock(struct file_store *f, struct error *err)
+{
+	return f->disk->ops->lock(f->disk, f->lock_path, f->wait_ms, &f->lock, err);
+}
+
+static void drop_lock(struct file_store *f)
+{
+	if (f->lock)
+		f->disk->ops->unlock(f->lock);
+	f->lock = NULL;
+}
+
+enum store_status file_enter(struct file_store *f, bool write, struct error *err)
+{
+	if (f->broken.code) {
+		*err = f->broken;
+		return STORE_UNKNOWN;
+	}
+	if (f->mode == STORE_HOLD)
+		return STORE_OK;
+	if (f->mode == STORE_READ && write) {
+		error_set(err, ERR_INPUT, "'%s' is open for reading only", f->journal_path);
+		return STORE_BAD;
+	}
+	if (f->mode == STORE_WRITE && take_lock(f, err) < 0)
+		return status_of(err);
+	if (file_load(f, err) == 0)
+		return STORE_OK;
+	drop_lock(f);
+	return STORE_DOWN;
+}
+
+void file_leave(struct file_store *f)
+{
+	if (f->mode == STORE_WRITE)
+		drop_lock(f);
+}
+
+/* ---- open and close ---- */
+
+static int64_t revision(struct store *s)
+{
+	return file_of(s)->state.rev;
+}
+
+static int64_t events(struct store *s)
+{
+	return file_of(s)->state.seq;
+}
+
+static void note(struct store *s, const char *what)
+{
+	struct file_store *f = file_of(s);
+
+	if (f->lock)
+		f->disk->ops->lock_note(f->lock, what);
+}
+
+static void file_close(struct store *s)
+{
+	struct file_store *f = file_of(s);
+
+	close_journal(f);
+	drop_lock(f);
+	state_clear(&f->state);
+	buf_release(&f->text);
+	free(f->dir);
+	free(f->journal_path);
+	free(f->lock_path);
+	free(f);
+}
+
+static const struct store_ops file_ops = {
+	.get = file_get,
+	.get_document = file_get_document,
+	.list = file_list,
+	.txn = file_txn,
+	.grant = file_grant,
+	.renew = file_renew,
+	.revoke = file_revoke,
+	.lease_end = file_lease_end,
+	.watch = file_watch,
+	.compact = file_compact,
+	.revision = revision,
+	.events = events,
+	.note = note,
+	.close = file_close,
+};
+
+struct file_store *file_of(struct store *s)
+{
+	return s && s->ops == &file_ops ? (struct file_store *)s : NULL;
+}
+
+static int make_folder(struct file_store *f, struct error *err)
+{
+	bool there;
+
+	if (f->disk->ops->exists(f->disk, f->dir, &there, err) < 0)
+		return -1;
+	return there ? 0 : f->disk->ops->mkdirs(f->disk, f->dir, err);
+}
+
+static int begin(struct file_store *f, struct error *err)
+{
+	int rc;
+
+	if (f->mode != STORE_READ &&
+		(make_folder(f, err) < 0 || f->disk->ops->trusted(f->disk, f->dir, err) < 0 ||
+			take_lock(f, err) < 0))
+		return -1;
+	rc = file_load(f, err);
+	file_leave(f);
+	return rc;
+}
+
+int store_open(struct store **out, struct disk *disk, const char *dir, const char *name,
+	enum store_mode mode, unsigned wait_ms, struct error *err)
+{
+	struct file_store *f = xmalloc(sizeof(*f));
+
+	*f = (struct file_store){
+		.store.ops = &file_ops, .disk = disk, .mode = mode, .wait_ms = wait_ms};
+	f->dir = text_of(dir, "", "", "");
+	f->journal_path = text_of(dir, "/", name, ".events.jsonl");
+	f->lock_path = text_of(dir, "/.", name, ".lock");
+	*out = &f->store;
+	if (begin(f, err) == 0)
+		return 0;
+	store_close(out);
+	return -1;
+}

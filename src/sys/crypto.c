@@ -1,0 +1,57 @@
+#define ERR_STATE ERR_STATE_type /* a type there, a word of ours */
+#include <openssl/evp.h>
+#undef ERR_STATE
+#include "src/sys/crypto.h"
+#include "src/sys/library.h"
+
+#define FUNCTIONS(X)                                                                               \
+	X(EVP_Digest)                                                                              \
+	X(EVP_md5)                                                                                 \
+	X(EVP_sha256)
+
+static struct {
+	bool open;
+	FUNCTIONS(LIBRARY_MEMBER)
+} lib;
+
+static const struct library_name names[] = {FUNCTIONS(LIBRARY_NAME)};
+
+static int library(struct error *err)
+{
+	if (lib.open)
+		return 0;
+	if (library_open(LIBCRYPTO_SO, "crypto", names, COUNT(names), &lib, err) < 0)
+		return -1;
+	lib.open = true;
+	return 0;
+}
+
+static int digest(struct str text, const EVP_MD *kind, const char *name, unsigned char *out,
+	struct error *err)
+{
+	if (!kind || !lib.EVP_Digest(text.n ? text.p : "", text.n, out, NULL, kind, NULL))
+		return error_set(err, ERR_SYSTEM, "the crypto library '%s' refuses '%s'",
+			LIBCRYPTO_SO, name);
+	return 0;
+}
+
+int md5(struct str text, unsigned char out[MD5_SIZE], struct error *err)
+{
+	if (library(err) < 0)
+		return -1;
+	return digest(text, lib.EVP_md5(), "md5", out, err);
+}
+
+int sha256_text(struct str text, char out[SHA256_TEXT], struct error *err)
+{
+	unsigned char sum[SHA256_SIZE];
+
+	if (library(err) < 0 || digest(text, lib.EVP_sha256(), "sha256", sum, err) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(sum); i++) {
+		out[2 * i] = "0123456789abcdef"[sum[i] >> 4];
+		out[2 * i + 1] = "0123456789abcdef"[sum[i] & 15];
+	}
+	out[SHA256_TEXT - 1] = '\0';
+	return 0;
+}

@@ -1,0 +1,422 @@
+#include <sys/stat.h>
+#define git_push git_push_type /* a type there, a function of ours */
+#include <git2.h>
+#undef git_push
+#include "src/sys/git.h"
+#include "src/sys/library.h"
+#include "src/sys/git_config.h"
+#include "src/sys/git_walk.h"
+#include "src/sys/path.h"
+
+/* Loading the library takes longer than a whole step does, and most steps do not ask git. */
+#define FUNCTIONS(X)                                                                               \
+	X(git_libgit2_init)                                                                        \
+	X(git_libgit2_opts)                                                                        \
+	X(git_libgit2_version)                                                                     \
+	X(git_error_last)                                                                          \
+	X(git_repository_open_ext)                                                                 \
+	X(git_repository_free)                                                                     \
+	X(git_repository_workdir)                                                                  \
+	X(git_repository_path)                                                                     \
+	X(git_repository_state)                                                                    \
+	X(git_repository_index)                                                                    \
+	X(git_repository_config_snapshot)                                                          \
+	X(git_reference_lookup)                                                                    \
+	X(git_reference_symbolic_target)                                                           \
+	X(git_reference_free)                                                                      \
+	X(git_reference_name_to_id)                                                                \
+	X(git_graph_ahead_behind)                                                                  \
+	X(git_remote_lookup)                                                                       \
+	X(git_remote_url)                                                                          \
+	X(git_remote_free)                                                                         \
+	X(git_config_get_string)                                                                   \
+	X(git_config_free)                                                                         \
+	X(git_ignore_path_is_ignored)                                                              \
+	X(git_index_entrycount)                                                                    \
+	X(git_index_get_byindex)                                                                   \
+	X(git_index_free)                                                                          \
+	X(git_diff_options_init)                                                                   \
+	X(git_patch_from_buffers)                                                                  \
+	X(git_patch_to_buf)                                                                        \
+	X(git_patch_free)                                                                          \
+	X(git_buf_dispose)
+
+static struct {
+	bool open;
+	FUNCTIONS(LIBRARY_MEMBER)
+} lib;
+
+static const struct library_name names[] = {FUNCTIONS(LIBRARY_NAME)};
+
+#if defined(__SANITIZE_ADDRESS__)
+#define LEAKS_ARE_COUNTED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define LEAKS_ARE_COUNTED 1
+#endif
+#endif
+#ifdef LEAKS_ARE_COUNTED
+/* libgit2 1.5 does not free what its regular expressions matched. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_options(void);
+const char *__lsan_default_options(void)
+{
+	return "print_suppressions=0"; /* they would stand on stderr of a program that ended well */
+}
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libpcre2\nleak:libgit2\n";
+}
+#endif
+
+static const char *last_words(void)
+{
+	const git_error *e = lib.git_error_last();
+
+	return e && e->message ? e->message : "no reason given";
+}
+
+static int fault(struct error *err, enum err code, const char *what, const char *subject)
+{
+	return error_set(err, code, "%s '%s': %s", what, subject, last_words());
+}
+
+/* What these change does not matter to one who reads references, configuration and index. */
+static int accept_extensions(struct error *err)
+{
+	static const char *known[] = {
+		"worktreeconfig", "partialclone", "preciousobjects", "relativeworktrees"};
+
+	if (lib.git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, known, COUNT(known)) < 0)
+		return fault(err, ERR_SYSTEM, "cannot set up", LIBGIT2_SO);
+	return 0;
+}
+
+static int library(struct error *err)
+{
+	if (lib.open)
+		return 0;
+	if (library_open(LIBGIT2_SO, "git", names, COUNT(names), &lib, err) < 0)
+		return -1;
+	if (lib.git_libgit2_init() < 0)
+		return fault(err, ERR_SYSTEM, "cannot start", LIBGIT2_SO);
+	lib.open = accept_extensions(err) == 0;
+	return lib.open ? 0 : -1;
+}
+
+int git_library(struct arena *a, char **version, struct error *err)
+{
+	int major, minor, patch;
+
+	if (library(err) < 0)
+		return -1;
+	lib.git_libgit2_version(&major, &minor, &patch);
+	*version = arena_printf(a, "%d.%d.%d", major, minor, patch);
+	return 0;
+}
+
+static void repository_close(git_repository **r)
+{
+	if (*r)
+		lib.git_repository_free(*r);
+}
+
+static void remote_close(git_remote **r)
+{
+	if (*r)
+		lib.git_remote_free(*r);
+}
+
+static void reference_close(git_reference **r)
+{
+	if (*r)
+		lib.git_reference_free(*r);
+}
+
+static void index_close(git_index **i)
+{
+	if (*i)
+		lib.git_index_free(*i);
+}
+
+static void config_close(git_config **c)
+{
+	if (*c)
+		lib.git_config_free(*c);
+}
+
+/* The library passes a repository of another user's by as if it were not there. */
+static bool is_foreign(const char *folder)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(free_ptr) char *real = realpath(folder, NULL);
+	struct stat st;
+
+	for (const char *dir = real; dir; dir = arena_dup(&a, path_dir(dir))) {
+		if (stat(path_join(&a, dir, ".git"), &st) == 0)
+			return st.st_uid != geteuid();
+		if (strcmp(dir, "/") == 0)
+			break;
+	}
+	return false;
+}
+
+static int not_opened(const char *folder, bool foreign, struct error *err)
+{
+	if (foreign || is_foreign(folder))
+		return error_set(err, ERR_STATE,
+			"the repository of '%s' belongs to another user: add its folder to git's "
+			"'safe.directory' to trust it",
+			folder);
+	return error_set(err, ERR_STATE, "'%s' is not in a git repository", folder);
+}
+
+static int open_repository(
+	git_repository **out, const char *folder, unsigned flags, struct error *err)
+{
+	int rc;
+
+	if (library(err) < 0)
+		return -1;
+	rc = lib.git_repository_open_ext(out, folder, flags, getenv("GIT_CEILING_DIRECTORIES"));
+	if (rc == GIT_ENOTFOUND || rc == GIT_EOWNER)
+		return not_opened(folder, rc == GIT_EOWNER, err);
+	if (rc < 0)
+		return fault(err, ERR_STATE, "cannot open the repository of", folder);
+	if (!lib.git_repository_workdir(*out))
+		return error_set(err, ERR_STATE,
+			"'%s' is in a bare repository: a work tree is needed", folder);
+	return 0;
+}
+
+int git_root(struct arena *a, const char *from, char **root, struct error *err)
+{
+	CLEANUP(repository_close) git_repository *repo = NULL;
+	struct str dir;
+
+	if (open_repository(&repo, from, 0, err) < 0)
+		return -1;
+	dir = str_of(lib.git_repository_workdir(repo));
+	while (dir.n > 1 && dir.p[dir.n - 1] == '/')
+		dir.n--;
+	*root = arena_dup(a, dir);
+	return 0;
+}
+
+int git_slug(struct arena *a, const char *root, char **slug, struct error *err)
+{
+	CLEANUP(repository_close) git_repository *repo = NULL;
+	CLEANUP(remote_close) git_remote *origin = NULL;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *url;
+
+	if (git_plain_origin(root, &text)) {
+		char *plain = arena_dup(a, buf_str(&text));
+
+		buf_clear(&text);
+		if (git_slug_of_url(str_of(plain), &text)) {
+			*slug = arena_dup(a, buf_str(&text));
+			return 0;
+		}
+	}
+	buf_clear(&text); /* what was read before something not plain came up */
+	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
+		return -1;
+	if (lib.git_remote_lookup(&origin, repo, "origin") < 0)
+		return error_set(err, ERR_STATE, "no remote 'origin' in '%s'", root);
+	url = lib.git_remote_url(origin);
+	if (!url || !git_slug_of_url(str_of(url), &text))
+		return error_set(err, ERR_STATE,
+			"no repository name in the URL of remote 'origin' of '%s'", root);
+	*slug = arena_dup(a, buf_str(&text));
+	return 0;
+}
+
+static const char *busy_with(git_repository *repo)
+{
+	switch (lib.git_repository_state(repo)) {
+	case GIT_REPOSITORY_STATE_NONE:
+		return NULL;
+	case GIT_REPOSITORY_STATE_MERGE:
+		return "merge";
+	case GIT_REPOSITORY_STATE_REVERT:
+	case GIT_REPOSITORY_STATE_REVERT_SEQUENCE:
+		return "revert";
+	case GIT_REPOSITORY_STATE_CHERRYPICK:
+	case GIT_REPOSITORY_STATE_CHERRYPICK_SEQUENCE:
+		return "cherry-pick";
+	case GIT_REPOSITORY_STATE_BISECT:
+		return "bisect";
+	default:
+		return "rebase";
+	}
+}
+
+/* What a symbolic reference points at, in the arena; NULL when it is missing or not symbolic. */
+static const char *target_of(struct arena *a, git_repository *repo, const char *name)
+{
+	CLEANUP(reference_close) git_reference *ref = NULL;
+	const char *target;
+
+	if (lib.git_reference_lookup(&ref, repo, name) < 0)
+		return NULL;
+	target = lib.git_reference_symbolic_target(ref);
+	return target ? arena_dup(a, str_of(target)) : NULL;
+}
+
+enum known { KNOWN, GUESSED, UNKNOWN };
+
+/* The full name of the remote's default branch and where it is. */
+static enum known default_branch(
+	struct arena *a, git_repository *repo, const char **name, git_oid *at)
+{
+	const char *const guesses[] = {target_of(a, repo, "refs/remotes/origin/HEAD"),
+		"refs/remotes/origin/main", "refs/remotes/origin/master"};
+
+	for (size_t i = 0; i < COUNT(guesses); i++) {
+		*name = guesses[i];
+		if (*name && lib.git_reference_name_to_id(at, repo, *name) == 0)
+			return i ? GUESSED : KNOWN;
+	}
+	return UNKNOWN;
+}
+
+static void look_at_default(struct arena *a, git_repository *repo, struct git_head *h)
+{
+	static const size_t prefix = sizeof("refs/remotes/origin/") - 1;
+	size_t ahead = 0, behind = 0;
+	enum known known;
+	const char *name;
+	git_oid theirs, ours;
+
+	if (!h->branch || !h->origin)
+		return;
+	known = default_branch(a, repo, &name, &theirs);
+	h->on_default =
+		known != UNKNOWN && strlen(name) > prefix && strcmp(name + prefix, h->branch) == 0;
+	h->unsure = !h->on_default && known != KNOWN;
+	h->guessed = h->unsure && known == GUESSED;
+	if (!h->on_default || h->unborn || lib.git_reference_name_to_id(&ours, repo, "HEAD") < 0)
+		return;
+	if (lib.git_graph_ahead_behind(&ahead, &behind, repo, &ours, &theirs) < 0)
+		ahead = 1; /* in doubt it is protected */
+	h->ahead = ahead > 0;
+}
+
+static bool names_ssh(git_repository *repo)
+{
+	CLEANUP(config_close) git_config *config = NULL;
+	const char *value;
+
+	return lib.git_repository_config_snapshot(&config, repo) == 0 &&
+	       lib.git_config_get_string(&value, config, "core.sshcommand") == 0;
+}
+
+/* To the library, a configuration that cannot be looked at is one that is not there. */
+static int look_for_origin(git_repository *repo, const char *root, bool *there, struct error *err)
+{
+	CLEANUP(remote_close) git_remote *origin = NULL;
+	CLEANUP(buf_release) struct buf url = BUF_INIT;
+	int rc = lib.git_remote_lookup(&origin, repo, "origin");
+
+	*there = rc == 0;
+	if (rc < 0 && rc != GIT_ENOTFOUND)
+		return fault(err, ERR_SYSTEM, "cannot look for the remote 'origin' of", root);
+	if (rc < 0 && git_plain_origin(root, &url))
+		return error_set(err, ERR_SYSTEM, "cannot read git's configuration of '%s'", root);
+	return 0;
+}
+
+int git_look(struct arena *a, const char *root, struct git_head *h, struct error *err)
+{
+	CLEANUP(repository_close) git_repository *repo = NULL;
+	const char *target;
+	git_oid ignored;
+
+	*h = (struct git_head){0};
+	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
+		return -1;
+	target = target_of(a, repo, "HEAD");
+	if (target && str_starts(str_of(target), "refs/heads/"))
+		h->branch = target + sizeof("refs/heads/") - 1;
+	h->git_dir = arena_dup(a, str_of(lib.git_repository_path(repo)));
+	h->unborn = lib.git_reference_name_to_id(&ignored, repo, "HEAD") < 0;
+	if (look_for_origin(repo, root, &h->origin, err) < 0)
+		return -1;
+	h->busy = busy_with(repo);
+	h->own_ssh = names_ssh(repo);
+	look_at_default(a, repo, h);
+	return 0;
+}
+
+static bool is_ignored(void *repo, const char *path)
+{
+	int ignored = 0;
+
+	return lib.git_ignore_path_is_ignored(&ignored, repo, path) == 0 && ignored;
+}
+
+/* Git does not ignore what it tracks, whatever the patterns say. */
+static int add_tracked(struct walk *w, git_repository *repo, struct error *err)
+{
+	CLEANUP(index_close) git_index *index = NULL;
+
+	if (lib.git_repository_index(&index, repo) < 0)
+		return fault(err, ERR_SYSTEM, "cannot read the index of", w->root);
+	for (size_t i = 0; i < lib.git_index_entrycount(index); i++)
+		walk_offer(w, lib.git_index_get_byindex(index, i)->path);
+	return 0;
+}
+
+int git_find_files(struct arena *a, const char *root, bool (*want)(struct str name), char ***paths,
+	size_t *n, struct error *err)
+{
+	CLEANUP(repository_close) git_repository *repo = NULL;
+	CLEANUP(walk_release)
+	struct walk w = {.arena = a, .root = root, .want = want, .ignored = is_ignored};
+
+	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
+		return -1;
+	w.ignored_arg = repo;
+	if (add_tracked(&w, repo, err) < 0 || walk_tree(&w, err) < 0)
+		return -1;
+	walk_finish(&w, paths, n);
+	return 0;
+}
+
+static void patch_close(git_patch **p)
+{
+	if (*p)
+		lib.git_patch_free(*p);
+}
+
+/* Without the lines that only git can use. */
+static void add_patch(struct buf *out, const git_buf *text)
+{
+	struct str all = {text->ptr, text->size};
+	size_t at = str_find(all, STR("\n--- "));
+
+	if (at < all.n)
+		buf_add(out, str_sub(all, at + 1, all.n));
+}
+
+int git_compare(struct buf *out, const char *old_name, struct str old_text, const char *new_name,
+	struct str new_text, struct error *err)
+{
+	CLEANUP(patch_close) git_patch *patch = NULL;
+	git_diff_options options;
+	git_buf text = {0};
+
+	if (library(err) < 0)
+		return -1;
+	(void)lib.git_diff_options_init(&options, GIT_DIFF_OPTIONS_VERSION);
+	options.flags = GIT_DIFF_FORCE_TEXT; /* a broken edit may have any bytes */
+	options.old_prefix = options.new_prefix = "";
+	if (lib.git_patch_from_buffers(&patch, old_text.p ? old_text.p : "", old_text.n, old_name,
+		    new_text.p ? new_text.p : "", new_text.n, new_name, &options) < 0 ||
+		lib.git_patch_to_buf(&text, patch) < 0)
+		return fault(err, ERR_SYSTEM, "cannot compare", new_name);
+	add_patch(out, &text);
+	lib.git_buf_dispose(&text);
+	return 0;
+}

@@ -1,0 +1,181 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include "src/sys/path.h"
+
+enum { READ_STEP = 16384 };
+
+static bool word_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+bool id_valid(struct str id)
+{
+	if (!id.n || id.n > ID_MAX || !word_char(id.p[0]))
+		return false;
+	for (size_t i = 0; i < id.n; i++) {
+		char c = id.p[i];
+
+		if (!word_char(c) && c != '.' && c != '_' && c != '-')
+			return false;
+		if (c == '.' && i && id.p[i - 1] == '.')
+			return false;
+	}
+	return true;
+}
+
+int id_check(const char *id, struct error *err)
+{
+	if (id_valid(str_of(id)))
+		return 0;
+	return error_set(err, ERR_USAGE,
+		"bad work item id '%.120s': must be letters, digits, '.', '_', '-', at most 100, "
+		"begin with a "
+		"letter or digit, no '..'",
+		id);
+}
+
+bool slug_valid(struct str slug)
+{
+	if (!slug.n || slug.n > 4 * ID_MAX)
+		return false;
+	while (slug.n) {
+		size_t end = str_find(slug, STR("/"));
+
+		if (!id_valid(str_sub(slug, 0, end)) || end + 1 == slug.n)
+			return false;
+		slug = end < slug.n ? str_sub(slug, end + 1, slug.n) : (struct str){0};
+	}
+	return true;
+}
+
+char *path_join(struct arena *a, const char *dir, const char *name)
+{
+	if (name[0] == '/' || !dir[0])
+		return arena_dup(a, str_of(name));
+	return arena_printf(a, "%s%s%s", dir, dir[strlen(dir) - 1] == '/' ? "" : "/", name);
+}
+
+char *path_absolute(struct arena *a, const char *path)
+{
+	CLEANUP(free_ptr) char *cwd = path[0] == '/' ? NULL : getcwd(NULL, 0);
+
+	return cwd ? path_join(a, cwd, path) : arena_dup(a, str_of(path));
+}
+
+struct str path_dir(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return STR(".");
+	return (struct str){path, slash == path ? 1 : (size_t)(slash - path)};
+}
+
+struct str path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return str_of(slash ? slash + 1 : path);
+}
+
+static int make_one(const char *dir, struct error *err)
+{
+	struct stat st;
+
+	if (mkdir(dir, 0700) == 0 ||
+		(errno == EEXIST && stat(dir, &st) == 0 && S_ISDIR(st.st_mode)))
+		return 0;
+	return error_errno(err, "cannot make folder '%s'", dir);
+}
+
+int path_mkdirs(const char *dir, struct error *err)
+{
+	struct arena a = {0};
+	char *copy;
+	struct stat st;
+	int rc = 0;
+
+	if (stat(dir, &st) == 0 && S_ISDIR(st.st_mode))
+		return 0;
+	copy = arena_dup(&a, str_of(dir));
+	for (char *p = copy + 1; rc == 0 && *p; p++) {
+		if (*p != '/')
+			continue;
+		*p = '\0';
+		rc = make_one(copy, err);
+		*p = '/';
+	}
+	if (rc == 0)
+		rc = make_one(copy, err);
+	arena_release(&a);
+	return rc;
+}
+
+bool path_exists(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+int path_look(const char *path, bool *there, struct error *err)
+{
+	*there = access(path, F_OK) == 0;
+	if (*there || (errno != EIO && errno != EINTR && errno != ENOMEM))
+		return 0;
+	return error_errno(err, "cannot look for '%s'", path);
+}
+
+int fd_read_all(struct buf *out, int fd, size_t max, const char *name, struct error *err)
+{
+	for (;;) {
+		ssize_t n;
+
+		buf_reserve(out, READ_STEP);
+		n = read(fd, out->s + out->len, out->cap - out->len - 1);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_errno(err, "cannot read '%s'", name);
+		out->len += (size_t)n;
+		out->s[out->len] = '\0';
+		if (out->len > max)
+			return error_set(
+				err, ERR_INPUT, "'%s' is larger than %zu bytes", name, max);
+		if (n == 0)
+			return 0;
+	}
+}
+
+int file_read(struct buf *out, const char *path, size_t max, bool *missing, struct error *err)
+{
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+
+	if (missing)
+		*missing = fd < 0 && errno == ENOENT;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_errno(err, "cannot open '%s'", path);
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, ERR_INPUT, "'%s' is not a regular file", path);
+	if ((uint64_t)st.st_size > max)
+		return error_set(err, ERR_INPUT, "'%s' is larger than %zu bytes", path, max);
+	buf_reserve(out,
+		(size_t)st.st_size + READ_STEP); /* so that reading it needs no second allocation */
+	return fd_read_all(out, fd, max, path, err);
+}
+
+int fd_write_all(int fd, struct str text, const char *name, struct error *err)
+{
+	while (text.n) {
+		ssize_t n = write(fd, text.p, text.n);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return error_errno(err, "cannot write '%s'", name);
+		text.p += n;
+		text.n -= (size_t)n;
+	}
+	return 0;
+}

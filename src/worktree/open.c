@@ -1,0 +1,196 @@
+#include <limits.h>
+#include <sys/stat.h>
+#include "src/sys/git.h"
+#include "src/sys/git_config.h"
+#include "src/sys/path.h"
+#include "src/worktree/pool_internal.h"
+
+enum { LINK_MAX_BYTES = 8192, LOCK_WAIT_MS = 30000, NAME_DIGITS = 8 };
+
+static unsigned lock_wait(void)
+{
+	const char *set = getenv("DEV_TEAM_LOCK_WAIT_MS");
+	size_t n = set ? strspn(set, "0123456789") : 0;
+
+	return n && n <= 7 && !set[n] ? (unsigned)strtoul(set, NULL, 10) : LOCK_WAIT_MS;
+}
+
+/* ---- the repository ---- */
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Resolved, in the arena; NULL when it is not there. */
+static char *real(struct arena *a, const char *path)
+{
+	char out[PATH_MAX];
+
+	return realpath(path, out) ? arena_dup(a, str_of(out)) : NULL;
+}
+
+static bool is_git_folder(struct arena *a, const char *dir)
+{
+	return path_exists(path_join(a, dir, "HEAD")) &&
+	       (path_exists(path_join(a, dir, "commondir")) ||
+		       (is_folder(path_join(a, dir, "objects")) &&
+			       is_folder(path_join(a, dir, "refs"))));
+}
+
+/* The git folder that all worktrees of `git_dir` share; NULL when it leads nowhere. */
+static char *common_of(struct arena *a, const char *git_dir)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	bool missing = false;
+	struct error ignored;
+
+	if (file_read(&text, path_join(a, git_dir, "commondir"), LINK_MAX_BYTES, &missing,
+		    &ignored) < 0)
+		return missing ? real(a, git_dir) : NULL;
+	return real(a, path_join(a, git_dir, arena_dup(a, str_trim(buf_str(&text)))));
+}
+
+/* The git folder of `dir` itself, whatever it is; NULL: it has none. */
+static char *git_folder(struct arena *a, const char *dir)
+{
+	char *dot = path_join(a, dir, ".git"), *to;
+	const char *text;
+
+	if (is_folder(dot))
+		return dot;
+	if (worktree_pointer(a, dir, &to, &text))
+		return to;
+	return is_git_folder(a, dir) ? arena_dup(a, str_of(dir)) : NULL;
+}
+
+/* The work tree that is not a linked one, or, where there is none, the git folder. */
+static int main_tree(struct arena *a, struct pool *p, struct error *err)
+{
+	static const char *const args[] = {"worktree", "list", "--porcelain", NULL};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct str rest, line;
+
+	if (strcmp(path_base(p->common).p, ".git") == 0) {
+		p->repo = arena_dup(a, path_dir(p->common));
+		return 0;
+	}
+	p->repo = p->common;
+	if (pool_git(p, NULL, args, &text, NULL, err) < 0)
+		return -1;
+	rest = buf_str(&text);
+	if (str_line(&rest, &line) && str_starts(line, "worktree "))
+		p->repo = arena_dup(a, str_sub(line, strlen("worktree "), line.n));
+	return 0;
+}
+
+static int find_repository(struct arena *a, const char *from, struct pool *p, struct error *err)
+{
+	char *at = real(a, from && *from ? from : "."), *git_dir = NULL;
+
+	if (!at)
+		return error_errno(err, "cannot find the repository '%s'", from);
+	for (; !(git_dir = git_folder(a, at)); at = arena_dup(a, path_dir(at)))
+		if (strcmp(at, "/") == 0)
+			return error_set(err, ERR_STATE, "'%s' is not in a git repository", from);
+	p->common = common_of(a, git_dir);
+	if (!p->common || !is_git_folder(a, p->common))
+		return error_set(err, ERR_STATE, "'%s' is a worktree whose repository '%s' is gone",
+			at, git_dir);
+	if (utf8_fault(str_of(p->common)))
+		return error_set(err, ERR_STATE, "the path of the repository is not UTF-8");
+	return main_tree(a, p, err);
+}
+
+/* ---- the folder of its worktrees ---- */
+
+/* NAME-DIGITS: two repositories of one name are two. */
+static char *own_name(struct arena *a, const struct pool *p)
+{
+	char digest[DIGEST_TEXT];
+	struct error ignored;
+	char *name;
+
+	if (pool_slug(a, path_base(p->repo).p, &name, &ignored) < 0)
+		name = arena_dup(a, str_of("repository"));
+	digest_text(str_of(p->common), digest);
+	return arena_printf(a, "local/%s-%.*s", name, NAME_DIGITS, digest);
+}
+
+/* OWNER/REPO of the remote, or a name of its own where there is none. */
+static char *owner_and_name(struct arena *a, struct pool *p)
+{
+	static const char *const args[] = {"config", "--get", "remote.origin.url", NULL};
+	CLEANUP(buf_release) struct buf url = BUF_INIT, slug = BUF_INIT;
+	struct error ignored;
+	int status;
+
+	if (!git_plain_origin(p->repo, &url)) {
+		buf_clear(&url);
+		if (pool_git(p, NULL, args, &url, &status, &ignored) < 0 || status != 0)
+			return own_name(a, p);
+	}
+	if (!git_slug_of_url(str_trim(buf_str(&url)), &slug))
+		return own_name(a, p);
+	return arena_dup(a, buf_str(&slug));
+}
+
+static int find_folder(
+	struct arena *a, const struct worktree_pool_spec *spec, struct pool *p, struct error *err)
+{
+	char *dir;
+
+	if (spec->root_declared || !spec->repo_local)
+		dir = path_join(a, p->repo, spec->root); /* a relative one is the repository's */
+	else
+		dir = path_join(a, p->repo, ".worktrees");
+	if (!spec->root_declared && !spec->repo_local)
+		dir = path_join(a, dir, owner_and_name(a, p));
+	if (port_path(a, dir, &dir, err) < 0)
+		return -1;
+	p->dir = path_settle(a, dir);
+	if (utf8_fault(str_of(p->dir)))
+		return error_set(err, ERR_USAGE, "the folder of the worktrees is not UTF-8");
+	if (strcmp(p->dir, p->repo) == 0 || strcmp(p->dir, p->common) == 0 ||
+		(path_beneath(p->common, p->dir) && strcmp(p->repo, p->common) != 0))
+		return error_set(err, ERR_STATE,
+			"'%s' cannot hold worktrees: it is the repository itself", p->dir);
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char *repo,
+	const char *state, const char *artifacts, struct pool *out, struct error *err)
+{
+	*out = (struct pool){.name = spec->name ? spec->name : "default",
+		.state = path_absolute(a, state),
+		.artifacts = artifacts ? path_absolute(a, artifacts) : NULL,
+		.base_port = spec->base_port,
+		.stale_days = spec->stale_days,
+		.strict = spec->strict,
+		.on_merge = spec->on_merge,
+		.on_abort = spec->on_abort,
+		.on_timeout = spec->on_timeout,
+		.disk = disk_real()};
+	if (find_repository(a, repo ? repo : ".", out, err) < 0 ||
+		find_folder(a, spec, out, err) < 0)
+		return -1;
+	if (records_open(a, out->disk, out->state, lock_wait(), &out->store, err) < 0)
+		return -1;
+	if (pool_repair(a, out, err) == 0)
+		return 0;
+	pool_close(out);
+	return -1;
+}
+
+void pool_close(struct pool *p)
+{
+	if (p->store) {
+		records_mark(p->disk, p->state, p->store);
+		store_close(&p->store);
+	}
+	p->store = NULL;
+}

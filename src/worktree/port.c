@@ -1,0 +1,203 @@
+#include <errno.h>
+#include <netinet/in.h>
+#include "src/sys/crypto.h"
+#include "src/sys/path.h"
+#include "src/worktree/pool.h"
+
+/* The candidates of a base port B are B + 100 ... B + 999. */
+enum { OFFSET_MIN = 100, OFFSET_SPAN = PORT_SPAN, BASE_MIN = 1024, BASE_MAX = 65000 };
+
+/* `.`, `..` and needless slashes are taken out by their letters alone: links are not followed, so
+ * that the port of a path is the same before and after the folder is made. */
+static void collapse(struct buf *out, struct str path)
+{
+	size_t from = 0;
+
+	while (from < path.n) {
+		struct str part = str_sub(path, from, path.n);
+
+		part.n = str_find(part, STR("/"));
+		from += part.n + 1;
+		if (part.n == 0 || str_is(part, "."))
+			continue;
+		if (str_is(part, "..")) {
+			while (out->len && out->s[out->len - 1] != '/')
+				buf_cut(out, out->len - 1);
+			if (out->len)
+				buf_cut(out, out->len - 1);
+			continue;
+		}
+		buf_addc(out, '/');
+		buf_add(out, part);
+	}
+	if (out->len == 0)
+		buf_addc(out, '/');
+}
+
+int port_path(struct arena *a, const char *path, char **out, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (!path || !*path)
+		return error_set(err, ERR_USAGE, "no path to compute a port from");
+	path = path_absolute(a, path);
+	if (path[0] != '/')
+		return error_set(err, ERR_SYSTEM,
+			"cannot tell the working folder, so not where '%s' is", path);
+	collapse(&text, str_of(path));
+	*out = arena_dup(a, buf_str(&text));
+	return 0;
+}
+
+static int offset_of(const char *path, unsigned *offset, struct error *err)
+{
+	unsigned char sum[MD5_SIZE];
+	struct arena a = {0};
+	char *whole;
+	int rc = port_path(&a, path, &whole, err);
+
+	if (rc == 0)
+		rc = md5(str_of(whole), sum, err);
+	if (rc == 0)
+		*offset = (((unsigned)sum[0] << 8) | sum[1]) % OFFSET_SPAN + OFFSET_MIN;
+	arena_release(&a);
+	return rc;
+}
+
+static int candidate(const char *path, unsigned base, unsigned *port, struct error *err)
+{
+	unsigned offset = 0;
+
+	if (base < BASE_MIN || base > BASE_MAX)
+		return error_set(err, ERR_USAGE, "base port %u is not within %d..%d", base,
+			BASE_MIN, BASE_MAX);
+	if (offset_of(path, &offset, err) < 0)
+		return -1;
+	*port = base + offset;
+	return 0;
+}
+
+int port_candidate(const char *path, unsigned base, unsigned *port, struct error *err)
+{
+	if (candidate(path, base, port, err) < 0)
+		return -1;
+	if (*port > PORT_LAST)
+		return error_set(
+			err, ERR_STATE, "port %u of '%s' goes beyond %d", *port, path, PORT_LAST);
+	return 0;
+}
+
+int port_parse(const char *text, unsigned *port, struct error *err)
+{
+	size_t n = strlen(text);
+	unsigned value = 0;
+
+	/* Digits alone: what reads `8080abc` as 8080 binds where nobody expects it. */
+	for (size_t i = 0; i < n && n <= 5; i++)
+		value = 10 * value + (unsigned)(text[i] - '0');
+	if (n == 0 || n > 5 || text[0] == '0' || strspn(text, "0123456789") != n ||
+		value > PORT_LAST)
+		return error_set(
+			err, ERR_USAGE, "port '%.40s' is not a number of 1..%d", text, PORT_LAST);
+	*port = value;
+	return 0;
+}
+
+/* Only what the system itself says is taken counts: where there is no network there is nobody to
+ * be in the way. With SO_REUSEADDR connections that linger do not count, listeners do. */
+static bool bound(int family, const struct sockaddr *address, socklen_t size)
+{
+	CLEANUP(close_fd) int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const int on = 1;
+
+	if (fd < 0)
+		return true;
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (family == AF_INET6)
+		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+	return bind(fd, address, size) == 0 || (errno != EADDRINUSE && errno != EACCES);
+}
+
+bool port_is_free(unsigned port)
+{
+	const struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+	const struct sockaddr_in6 six = {
+		.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
+
+	return bound(AF_INET, (const struct sockaddr *)&any, sizeof(any)) &&
+	       bound(AF_INET6, (const struct sockaddr *)&six, sizeof(six));
+}
+
+static bool block_is_free(const struct port_ask *ask, unsigned first)
+{
+	for (unsigned i = 0; i < ask->count + ask->behind; i++)
+		if (!(ask->is_free ? ask->is_free(ask->data, first + i) : port_is_free(first + i)))
+			return false;
+	return true;
+}
+
+static bool block_is_taken(const struct port_ask *ask, unsigned first)
+{
+	for (unsigned i = 0; ask->is_taken && i < ask->count + ask->behind; i++)
+		if (ask->is_taken(ask->data, first + i))
+			return true;
+	return false;
+}
+
+static bool fits(const struct port_ask *ask, unsigned first)
+{
+	return first + ask->count + ask->behind - 1 <= PORT_LAST;
+}
+
+static int none_free(const struct port_ask *ask, const struct port_answer *tried, struct error *err)
+{
+	CLEANUP(buf_release) struct buf list = BUF_INIT;
+
+	for (size_t i = 0; i < tried->n_tried; i++)
+		buf_addf(&list, "%s%u", i ? ", " : "tried ", tried->tried[i]);
+	if (tried->n_tried < PROBES)
+		buf_addf(&list, "%sthe block at %u goes beyond %d", list.len ? "; " : "",
+			tried->first + (unsigned)tried->n_tried, PORT_LAST);
+	return error_set(err, ERR_STATE, "no free block of %u ports for '%.300s': %s",
+		ask->count + ask->behind, ask->path, list.s);
+}
+
+static int take_override(const struct port_ask *ask, struct port_answer *out, struct error *err)
+{
+	if (port_parse(ask->override, &out->first, err) < 0)
+		return -1;
+	if (!fits(ask, out->first))
+		return error_set(err, ERR_USAGE, "a block of %u ports at %u goes beyond %d",
+			ask->count + ask->behind, out->first, PORT_LAST);
+	out->overridden = true;
+	return 0;
+}
+
+int port_find(const struct port_ask *ask, struct port_answer *out, struct error *err)
+{
+	unsigned probes = 0;
+
+	*out = (struct port_answer){0};
+	if (ask->count < 1 || ask->count > PORTS_MAX)
+		return error_set(
+			err, ERR_USAGE, "%u ports are not within 1..%d", ask->count, PORTS_MAX);
+	if (ask->override && *ask->override)
+		return take_override(ask, out, err);
+	if (candidate(ask->path, ask->base, &out->first, err) < 0)
+		return -1;
+	out->candidate = out->first;
+	for (unsigned i = 0; i < PORT_SPAN && probes < PROBES && fits(ask, out->first + i); i++) {
+		if (out->n_tried < PROBES)
+			out->tried[out->n_tried++] = out->first + i;
+		/* What others have is known without a look, and says nothing of the machine. */
+		if (block_is_taken(ask, out->first + i))
+			continue;
+		if (block_is_free(ask, out->first + i)) {
+			out->collided = i > 0;
+			out->first += i;
+			return 0;
+		}
+		probes++;
+	}
+	return none_free(ask, out, err);
+}

@@ -1,0 +1,270 @@
+#include "src/base/clock.h"
+#include "src/sys/path.h"
+#include "src/sys/procfs.h"
+#include "src/worktree/pool_internal.h"
+
+enum { PAGE = 256, BOOT_MAX = 128, NEXT_DOOR_S = 3600 };
+
+void record_digest(const char *path, char out[DIGEST_TEXT])
+{
+	digest_text(str_of(path), out);
+}
+
+static char *key_of(struct arena *a, const char *prefix, const char *path)
+{
+	char digest[DIGEST_TEXT];
+
+	record_digest(path, digest);
+	return arena_printf(a, "%s%s", prefix, digest);
+}
+
+char *key_at(struct arena *a, const char *path)
+{
+	return key_of(a, "at/", path);
+}
+
+char *key_doing(struct arena *a, const char *path)
+{
+	return key_of(a, "doing/", path);
+}
+
+char *key_port(struct arena *a, unsigned port)
+{
+	return arena_printf(a, "port/%u", port);
+}
+
+/* ---- as JSON ---- */
+
+static const char *const states[] = {
+	[ALLOCATION_MAKING] = "making",
+	[ALLOCATION_LIVE] = "live",
+	[ALLOCATION_REMOVING] = "removing",
+};
+
+#define TEXT(key, member)                                                                          \
+	{                                                                                          \
+		key, offsetof(struct allocation, member)                                           \
+	}
+static const struct {
+	const char *key;
+	size_t offset;
+} texts[] = {
+	TEXT("branch", branch),
+	TEXT("slug", slug),
+	TEXT("path", path),
+	TEXT("repo", repo),
+	TEXT("common", common),
+	TEXT("pool", pool),
+	TEXT("base", base),
+	TEXT("tip", tip),
+	TEXT("sparse", sparse),
+	TEXT("parent", parent),
+	TEXT("run", run),
+	TEXT("boot", boot),
+	TEXT("fault", fault),
+};
+enum { NEEDED = 6 }; /* of the texts, the first ones are always there */
+
+static const char **text_of(const struct allocation *of, size_t i)
+{
+	return (const char **)((char *)of + texts[i].offset);
+}
+
+struct str record_text(struct arena *a, const struct allocation *of)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	CLEANUP(json_free) json *j = json_object();
+
+	json_put_str(j, "state", str_of(states[of->state]));
+	for (size_t i = 0; i < COUNT(texts); i++)
+		if (*text_of(of, i))
+			json_put_str(j, texts[i].key, str_of(*text_of(of, i)));
+	json_put_int(j, "port", of->port);
+	json_put_int(j, "ports", of->ports);
+	json_put_int(j, "slots", of->slots);
+	json_put_int(j, "slotPorts", of->slot_ports);
+	json_put_int(j, "pid", of->pid);
+	json_put_int(j, "start", (int64_t)of->start);
+	json_put_int(j, "created", of->created);
+	json_put_int(j, "since", of->since);
+	json_put_bool(j, "madeBranch", of->made_branch);
+	json_put_bool(j, "confirmed", of->confirmed);
+	json_print(&out, j);
+	return arena_str(a, buf_str(&out));
+}
+
+static bool read_state(const json *j, enum allocation_state *out)
+{
+	const char *word = json_get_str(j, "state");
+
+	for (size_t i = 0; word && i < COUNT(states); i++)
+		if (strcmp(word, states[i]) == 0) {
+			*out = (enum allocation_state)i;
+			return true;
+		}
+	return false;
+}
+
+static bool read_texts(struct arena *a, const json *j, struct allocation *out)
+{
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		const char *value = json_get_str(j, texts[i].key);
+
+		if (!value && i < NEEDED)
+			return false;
+		*text_of(out, i) = value ? arena_dup(a, str_of(value)) : NULL;
+	}
+	return true;
+}
+
+int record_parse(
+	struct arena *a, const struct store_kv *kv, struct allocation *out, struct error *err)
+{
+	CLEANUP(json_free) json *j = NULL;
+
+	*out = (struct allocation){.mod = kv->mod};
+	if (json_parse(&j, kv->value, err) < 0)
+		return error_prefix(err, "record '%.*s'", (int)kv->key.n, kv->key.p);
+	if (!read_state(j, &out->state) || !read_texts(a, j, out))
+		return error_set(err, ERR_INPUT, "'%.*s' is no record of a worktree",
+			(int)kv->key.n, kv->key.p);
+	out->port = (unsigned)json_get_int(j, "port", 0);
+	out->ports = (unsigned)json_get_int(j, "ports", 0);
+	out->slots = (unsigned)json_get_int(j, "slots", 0);
+	out->slot_ports = (unsigned)json_get_int(j, "slotPorts", 0);
+	out->pid = (pid_t)json_get_int(j, "pid", 0);
+	out->start = (uint64_t)json_get_int(j, "start", 0);
+	out->created = json_get_int(j, "created", 0);
+	out->since = json_get_int(j, "since", 0);
+	out->made_branch = json_is_true(json_get(j, "madeBranch"));
+	out->confirmed = json_is_true(json_get(j, "confirmed"));
+	return 0;
+}
+
+/* ---- out of the store ---- */
+
+int record_read(struct arena *a, struct pool *p, const char *path, struct allocation *out,
+	bool *there, struct error *err)
+{
+	struct store_kv kv;
+
+	*there = false;
+	*out = (struct allocation){0};
+	if (store_get(p->store, a, key_at(a, path), &kv, err) != STORE_OK)
+		return -1;
+	*there = kv.mod != 0;
+	return *there ? record_parse(a, &kv, out, err) : 0;
+}
+
+int record_all(
+	struct arena *a, struct pool *p, struct allocation **out, size_t *n, struct error *err)
+{
+	const char *after = NULL;
+	struct allocation *list = NULL;
+	size_t cap = 0, got = PAGE;
+	int64_t at;
+
+	for (*n = 0; got == PAGE;) {
+		struct store_kv *kv;
+
+		if (store_list(p->store, a, "at/", after, PAGE, &kv, &got, &at, err) != STORE_OK)
+			return -1;
+		if (*n + got > cap) {
+			struct allocation *more =
+				arena_alloc(a, (cap = 2 * (*n + got)) * sizeof(*more));
+
+			if (*n)
+				memcpy(more, list, *n * sizeof(*more));
+			list = more;
+		}
+		for (size_t i = 0; i < got; i++)
+			if (record_parse(a, &kv[i], &list[(*n)++], err) < 0)
+				return -1;
+		after = got ? arena_dup(a, kv[got - 1].key) : NULL;
+	}
+	*out = list;
+	return 0;
+}
+
+bool record_ours(const struct pool *p, const struct allocation *of)
+{
+	return strcmp(of->common, p->common) == 0;
+}
+
+/* ---- whose ---- */
+
+const char *boot_id(void)
+{
+	static char id[BOOT_MAX];
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char space[BOOT_MAX / 2] = "";
+	struct error ignored;
+	struct str s;
+
+	if (id[0])
+		return id;
+	if (file_read(&text, "/proc/sys/kernel/random/boot_id", 4096, NULL, &ignored) < 0)
+		return "";
+	if (readlink("/proc/self/ns/pid", space, sizeof(space) - 1) < 0)
+		space[0] = '\0';
+	s = str_trim(buf_str(&text));
+	(void)snprintf(id, sizeof(id), "%.*s/%s", (int)s.n, s.p, space);
+	return id;
+}
+
+void record_claim(struct arena *a, struct allocation *of)
+{
+	struct proc_info info = {0};
+
+	of->pid = getpid();
+	of->start = proc_info(of->pid, &info) ? info.start : 0;
+	of->boot = arena_dup(a, str_of(boot_id()));
+	of->since = clock_now();
+	of->fault = NULL;
+}
+
+static bool is_own(const struct allocation *of)
+{
+	return of->pid == getpid() && of->boot && strcmp(of->boot, boot_id()) == 0;
+}
+
+bool record_busy(const struct allocation *of)
+{
+	return of->state != ALLOCATION_LIVE && !is_own(of) && record_alive(of);
+}
+
+void record_give_up(struct arena *a, struct pool *p, const char *path, const char *why)
+{
+	struct allocation of;
+	struct error ignored;
+	bool there;
+
+	if (record_read(a, p, path, &of, &there, &ignored) < 0 || !there ||
+		of.state == ALLOCATION_LIVE || !is_own(&of))
+		return;
+	of.pid = 0;
+	of.fault = why;
+	(void)record_put(a, p, &of, &ignored);
+}
+
+/* Of another container on this machine: its numbers mean nothing here, so nobody can tell. */
+static bool is_next_door(const struct allocation *of)
+{
+	const char *own = boot_id(), *slash = strchr(own, '/');
+	size_t n = slash ? (size_t)(slash - own) : 0;
+
+	return n && strncmp(of->boot, own, n + 1) == 0 && strcmp(of->boot, own) != 0;
+}
+
+bool record_alive(const struct allocation *of)
+{
+	struct proc_info info = {0};
+
+	if (!of->pid || !of->boot)
+		return false;
+	if (is_next_door(of))
+		return of->state == ALLOCATION_LIVE || clock_now() - of->since < NEXT_DOOR_S;
+	if (strcmp(of->boot, boot_id()) != 0)
+		return false;
+	return proc_info(of->pid, &info) && info.state != 'Z' && info.start == of->start;
+}

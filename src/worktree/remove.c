@@ -1,0 +1,333 @@
+#include <errno.h>
+#include <sys/stat.h>
+#include "src/sys/path.h"
+#include "src/worktree/pool_internal.h"
+
+static bool is_there(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0;
+}
+
+/* ---- may it go ---- */
+
+static int keep(enum keep_reason *why, enum keep_reason is, const char **text, const char *said)
+{
+	*why = is;
+	*text = said;
+	return 0;
+}
+
+static int keep_by_record(struct arena *a, struct pool *p, const struct allocation *of,
+	enum keep_reason *why, const char **text, struct error *err)
+{
+	const char *who, *child;
+	size_t n;
+
+	if (of->state != ALLOCATION_LIVE && of->pid != getpid() && record_alive(of))
+		return keep(why, KEEP_BUSY, text,
+			arena_printf(a, "'%s' is being %s by process %d", of->path,
+				of->state == ALLOCATION_MAKING ? "made" : "removed", (int)of->pid));
+	if (pool_live(a, p, of, &who, err) < 0)
+		return -1;
+	if (who)
+		return keep(why, KEEP_LIVE, text,
+			arena_printf(a, "'%s' is at work: %s", of->path, who));
+	if (slot_children(a, p, of, &n, &child, err) < 0)
+		return -1;
+	if (n)
+		return keep(why, KEEP_CHILDREN, text,
+			arena_printf(a, "'%s' has %zu child%s, such as '%s'", of->path, n,
+				n == 1 ? "" : "ren", child));
+	return 0;
+}
+
+/* Other worktrees of this repository below it, which would go with it. */
+static const char *nested_in(const struct place *list, size_t n, const char *path)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i].there && path_beneath(path, list[i].path))
+			return list[i].path;
+	return NULL;
+}
+
+/* A folder that was half removed: git's side, or its own pointer, is gone already. */
+static int keep_remains(struct arena *a, struct pool *p, const struct allocation *of,
+	const char *folder, bool confirmed, enum keep_reason *why, const char **text,
+	struct error *err)
+{
+	const char *foreign, *commit;
+
+	if (branch_commit(a, p, of, &commit, err) < 0)
+		return -1;
+	foreign = commit ? NULL : ".";
+	if (commit && remains_look(a, p, folder, commit, false, &foreign, err) < 0)
+		return -1;
+	if (!foreign || confirmed)
+		return 0;
+	return keep(why, KEEP_UNSURE, text,
+		arena_printf(a,
+			"'%s' is a worktree no more, and has files of its own, such as '%s'",
+			of->path, foreign));
+}
+
+static bool keep_by_mount(
+	struct arena *a, const char *folder, enum keep_reason *why, const char **text)
+{
+	const char *point = mount_inside(a, folder);
+
+	if (point)
+		(void)keep(why, KEEP_LIVE, text,
+			arena_printf(
+				a, "'%s' has a file system mounted in it: '%s'", folder, point));
+	return point != NULL;
+}
+
+static int keep_by_place(struct arena *a, struct pool *p, const struct allocation *of,
+	bool confirmed, enum keep_reason *why, const char **text, struct error *err)
+{
+	struct ownership own;
+	struct place *list, at = {0};
+	const char *below;
+	size_t n;
+
+	if (pool_ownership(a, of->path, p->common, &own, err) < 0 ||
+		places_read(a, p->common, &list, &n, err) < 0)
+		return -1;
+	if (own.reason == OWNED_POINTER_MISSING && !is_there(path_join(a, of->path, ".git")))
+		return keep_remains(a, p, of, of->path, confirmed, why, text, err);
+	if (own.reason == OWNED_OK && !path_exists(own.actual))
+		return keep_remains(a, p, of, of->path, confirmed, why, text, err);
+	if (own.reason != OWNED_OK)
+		return keep(why, KEEP_FOREIGN, text,
+			arena_printf(a, "'%s' is not a worktree of '%s' (%s)", of->path, p->repo,
+				owned_word(own.reason)));
+	place_look(a, own.actual, &at);
+	if (at.path && strcmp(at.path, of->path) != 0)
+		return keep(why, KEEP_FOREIGN, text,
+			arena_printf(a, "'%s' is a copy: its git folder is that of '%s'", of->path,
+				at.path));
+	if (at.locked && !lock_is_dead(a, &at))
+		return keep(why, KEEP_LOCKED, text,
+			arena_printf(a, "'%s' is locked%s%s", of->path, *at.locked ? ": " : "",
+				at.locked));
+	below = nested_in(list, n, of->path);
+	if (below)
+		return keep(why, KEEP_CHILDREN, text,
+			arena_printf(a, "'%s' has another worktree in it: '%s'", of->path, below));
+	return 0;
+}
+
+/* The record says one place, git another: somebody has moved it. */
+static int keep_by_move(struct arena *a, struct pool *p, const struct allocation *of,
+	enum keep_reason *why, const char **text, struct error *err)
+{
+	const char *moved;
+
+	if (place_moved(a, p, of->path, of->branch, &moved, err) < 0)
+		return -1;
+	if (!moved)
+		return 0;
+	return keep(why, KEEP_UNSURE, text,
+		arena_printf(a, "'%s' has been moved to '%s': move it back, or remove it there",
+			of->path, moved));
+}
+
+static bool has_admin(struct arena *a, const char *path)
+{
+	const char *text;
+	char *to;
+
+	return worktree_pointer(a, path, &to, &text) && to && path_exists(to);
+}
+
+/* There is no worktree, or one no more; git may still know one. */
+static int keep_by_admin(struct arena *a, struct pool *p, const struct allocation *of,
+	bool confirmed, enum keep_reason *why, const char **text, struct error *err)
+{
+	struct place at;
+	bool found;
+
+	if (place_of(a, p, of->path, &at, &found, err) < 0)
+		return -1;
+	return found ? admin_keep(a, p, &at, confirmed, why, text, err) : 0;
+}
+
+static int keep_gone(struct arena *a, struct pool *p, const struct allocation *of, bool confirmed,
+	enum keep_reason *why, const char **text, struct error *err)
+{
+	if (keep_by_move(a, p, of, why, text, err) < 0)
+		return -1;
+	return *why ? 0 : keep_by_admin(a, p, of, confirmed, why, text, err);
+}
+
+int pool_keep(struct arena *a, struct pool *p, const struct allocation *of, bool confirmed,
+	enum keep_reason *why, const char **text, struct error *err)
+{
+	*why = KEEP_NOTHING;
+	*text = NULL;
+	if (keep_by_record(a, p, of, why, text, err) < 0)
+		return -1;
+	if (*why)
+		return 0;
+	if (!is_there(of->path))
+		return keep_gone(a, p, of, confirmed, why, text, err);
+	if (keep_by_mount(a, of->path, why, text) ||
+		keep_by_place(a, p, of, confirmed, why, text, err) < 0)
+		return *why ? 0 : -1;
+	if (*why)
+		return 0;
+	if (!has_admin(a, of->path))
+		return keep_by_admin(a, p, of, confirmed, why, text, err);
+	return confirmed ? 0 : work_keep(a, p, of->path, why, text, err);
+}
+
+static int refuse(enum keep_reason why, const char *text, struct error *err)
+{
+	const char *hint = "";
+
+	if (why == KEEP_UNCOMMITTED || why == KEEP_UNPUSHED || why == KEEP_UNSURE)
+		hint = ": it stays, unless --confirm is given";
+	return error_set(err, ERR_STATE, "%s%s", text, hint);
+}
+
+/* ---- two phases ---- */
+
+/* Out of the way under its other name, so that nobody begins anything in it; then once more. */
+static int look_again(struct arena *a, struct pool *p, const struct allocation *of,
+	const char *trash, enum keep_reason *why, const char **text, struct error *err)
+{
+	const char *who;
+
+	*why = KEEP_NOTHING;
+	if (live_inside(a, trash, &who, err) < 0)
+		return -1;
+	if (who)
+		return keep(why, KEEP_LIVE, text,
+			arena_printf(a, "'%s' is at work: %s", of->path, who));
+	if (keep_by_mount(a, trash, why, text) || of->confirmed)
+		return 0;
+	if (has_admin(a, trash))
+		return work_keep(a, p, trash, why, text, err);
+	return keep_remains(a, p, of, trash, false, why, text, err);
+}
+
+static int put_back(struct arena *a, struct pool *p, struct allocation *of, const char *trash,
+	struct error *err)
+{
+	if (is_there(trash) && rename(trash, of->path) < 0)
+		return error_errno(err, "cannot move '%s' back to '%s'", trash, of->path);
+	of->state = ALLOCATION_LIVE;
+	of->confirmed = false;
+	of->pid = 0;
+	return record_put(a, p, of, err);
+}
+
+/* From here on there is no way back: git forgets it, then the files go. */
+static int finish(struct arena *a, struct pool *p, struct allocation *of, const char *admin,
+	const char *trash, struct error *err)
+{
+	struct change c;
+
+	{
+		CLEANUP(lock_drop) struct lock *lock = NULL;
+
+		if (admin_lock(p, &lock, err) < 0)
+			return -1;
+		locks_clear(a, p, of, admin);
+		if ((admin && admin_drop(a, p, of, admin, err) < 0) ||
+			branch_drop(a, p, of, err) < 0)
+			return -1;
+	}
+	if (trash_delete(trash_admin_path(a, p, of->path), err) < 0 || trash_delete(trash, err) < 0)
+		return -1;
+	change_begin(&c, a, p);
+	change_drop(&c, of);
+	if (slot_release(a, p, of, &c, err) < 0)
+		return -1;
+	return change_commit(&c, NULL, NULL, err);
+}
+
+/* Its admin folder: by its own pointer, else by what the repository says. NULL: it has none. */
+static int find_admin(struct arena *a, struct pool *p, const struct allocation *of,
+	const char *folder, const char **admin, struct error *err)
+{
+	const char *text;
+	struct place at;
+	bool found;
+	char *to;
+
+	*admin = NULL;
+	if (worktree_pointer(a, folder, &to, &text) && to && path_exists(to)) {
+		*admin = to;
+		return 0;
+	}
+	if (place_of(a, p, of->path, &at, &found, err) < 0)
+		return -1;
+	*admin = found ? at.admin : NULL;
+	return 0;
+}
+
+/* The folder has its trash name, or is not there at all. `resumed`: after the death of who began
+ * it, who may have got so far that git has forgotten it. */
+static int second_phase(struct arena *a, struct pool *p, struct allocation *of, const char *trash,
+	bool resumed, struct error *err)
+{
+	enum keep_reason why = KEEP_NOTHING;
+	const char *text = NULL, *admin;
+
+	if (find_admin(a, p, of, trash, &admin, err) < 0)
+		return -1;
+	if (is_there(trash) && (admin || !resumed) &&
+		look_again(a, p, of, trash, &why, &text, err) < 0)
+		return -1;
+	if (!why && admin && !has_admin(a, trash) &&
+		keep_by_admin(a, p, of, of->confirmed, &why, &text, err) < 0)
+		return -1;
+	if (why)
+		return put_back(a, p, of, trash, err) < 0 ? -1 : refuse(why, text, err);
+	return finish(a, p, of, admin, trash, err);
+}
+
+static int first_phase(struct arena *a, struct pool *p, struct allocation *of, const char *trash,
+	struct error *err)
+{
+	CLEANUP(lock_drop) struct lock *lock = NULL;
+
+	if (admin_lock(p, &lock, err) < 0 || trash_clear(a, p, of, err) < 0)
+		return -1;
+	of->state = ALLOCATION_REMOVING;
+	record_claim(a, of);
+	if (record_put(a, p, of, err) < 0)
+		return -1;
+	return trash_move(of->path, trash, err);
+}
+
+int pool_remove(
+	struct arena *a, struct pool *p, struct allocation *of, bool confirmed, struct error *err)
+{
+	const char *trash = trash_path(a, of->path), *text;
+	enum keep_reason why;
+
+	if (pool_keep(a, p, of, confirmed, &why, &text, err) < 0)
+		return -1;
+	if (why)
+		return refuse(why, text, err);
+	of->confirmed = confirmed;
+	if (first_phase(a, p, of, trash, err) == 0 &&
+		second_phase(a, p, of, trash, false, err) == 0)
+		return 0;
+	record_give_up(a, p, of->path, err->text);
+	return -1;
+}
+
+int remove_resume(struct arena *a, struct pool *p, struct allocation *of, struct error *err)
+{
+	const char *trash = trash_path(a, of->path);
+
+	/* Not begun: whoever wanted it may say so again. */
+	if (is_there(of->path) && !is_there(trash))
+		return put_back(a, p, of, trash, err);
+	return second_phase(a, p, of, trash, true, err);
+}

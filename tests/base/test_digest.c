@@ -1,0 +1,102 @@
+/*
+ * Known values are those of the library's own tool, `xxhsum -H2`: every way that the function has
+ * for texts of some length is among them.
+ */
+#include "src/sys/digest.h"
+#include "tests/lib/unit.h"
+
+static const struct {
+	size_t n; /* so many times the letter a */
+	const char *sum;
+} known[] = {
+	{0, "99aa06d3014798d86001c324468d497f"},
+	{1, "a96faf705af16834e6c632b61e964e1f"},
+	{3, "1ba4b00492c7202ee4ba3228795dc9ef"},
+	{8, "2722195eee22e5276cb4cc6d190a4dc8"},
+	{16, "ff9f5054066830d0245750ddc4828d15"},
+	{17, "c77749c0e343aac52d27c0235c9dd6e1"},
+	{128, "134e2a91815f3105ef354c1b9e35d99d"},
+	{129, "a7758bdd09a0b20fd53a57a017f40a2f"},
+	{240, "0163721cdafde206ea57d24533760a39"},
+	{241, "3e7bebe4a2c07b0bf6cfef5c5aca1930"},
+	{1000, "b01da365eddaa29cb3e7af627147db7c"},
+	{5000, "7f707e18d1f47e4b86bab6aca5d8f5e9"},
+};
+
+static void long_text(struct buf *b, size_t n)
+{
+	buf_clear(b);
+	for (size_t i = 0; i < n; i++)
+		buf_addc(b, 'a');
+}
+
+static void sums_are_those_of_the_library(void **state)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char sum[DIGEST_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(known); i++) {
+		long_text(&text, known[i].n);
+		digest_text(buf_str(&text), sum);
+		assert_string_equal(sum, known[i].sum);
+	}
+	digest_text(STR("The quick brown fox jumps over the lazy dog"), sum);
+	assert_string_equal(sum, "ddd650205ca3e7fa24a1cc2e3a8a7651");
+}
+
+static void nothing_has_a_sum_too(void **state)
+{
+	char sum[DIGEST_TEXT];
+
+	(void)state;
+	digest_text((struct str){0}, sum);
+	assert_string_equal(sum, "99aa06d3014798d86001c324468d497f");
+	digest_two((struct str){0}, (struct str){0}, sum);
+	assert_string_equal(sum, "99aa06d3014798d86001c324468d497f");
+}
+
+/* Wherever a text is cut in two, its sum stays. */
+static void two_texts_have_the_sum_of_the_whole(void **state)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char whole[DIGEST_TEXT], two[DIGEST_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < 3000; i++)
+		buf_addc(&text, (char)(i * 7 + i / 256));
+	digest_text(buf_str(&text), whole);
+	for (size_t cut = 0; cut <= text.len; cut++) {
+		digest_two(str_sub(buf_str(&text), 0, cut), str_sub(buf_str(&text), cut, text.len),
+			two);
+		assert_string_equal(two, whole);
+	}
+}
+
+static void one_bit_is_told(void **state)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char before[DIGEST_TEXT], after[DIGEST_TEXT];
+
+	(void)state;
+	long_text(&text, 300);
+	digest_text(buf_str(&text), before);
+	for (size_t i = 0; i < text.len; i++) {
+		text.s[i] ^= 1;
+		digest_text(buf_str(&text), after);
+		assert_string_not_equal(before, after);
+		text.s[i] ^= 1;
+	}
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sums_are_those_of_the_library),
+		cmocka_unit_test(nothing_has_a_sum_too),
+		cmocka_unit_test(two_texts_have_the_sum_of_the_whole),
+		cmocka_unit_test(one_bit_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,305 @@
+#include "src/base/json.h"
+#include "tests/lib/unit.h"
+
+static char *printed(json *j)
+{
+	struct buf b = BUF_INIT;
+
+	json_print(&b, j);
+	json_free(&j);
+	return b.s;
+}
+
+static void assert_refused(struct str text, const char *message)
+{
+	struct error err = {0};
+	json *j = (json *)&err;
+
+	assert_int_equal(json_parse(&j, text, &err), -1);
+	assert_null(j);
+	assert_int_equal(err.code, ERR_INPUT);
+	assert_string_equal(err.text, message);
+}
+
+static void what_is_not_one_json_value_is_refused(void **state)
+{
+	(void)state;
+	assert_refused(STR(""), "empty text");
+	assert_refused(STR("   "), "this is not JSON");
+	assert_refused(STR("{"), "this is not JSON");
+	assert_refused(STR("nul"), "this is not JSON");
+	assert_refused(STR("{\"a\":1,}"), "this is not JSON");
+	assert_refused(STR("[1] trailing"), "text after the JSON value");
+	assert_refused(STR("{} {}"), "text after the JSON value");
+	assert_refused(STR("[1]]"), "text after the JSON value");
+	assert_refused(STR("\"\xff\""), "invalid UTF-8");
+	assert_refused(STR("[1\0]"), "invalid UTF-8");
+}
+
+static void a_key_given_twice_is_refused_at_any_depth(void **state)
+{
+	(void)state;
+	assert_refused(STR("{\"a\":1,\"a\":2}"), "duplicate key");
+	assert_refused(STR("[{\"b\":{\"a\":1,\"x\":0,\"a\":2}}]"), "duplicate key");
+}
+
+static void keys_that_differ_in_case_are_two(void **state)
+{
+	json *j = NULL;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(json_parse(&j, STR("{\"a\":\"1\",\"A\":\"2\"}"), &err), 0);
+	assert_string_equal(json_get_str(j, "A"), "2");
+	json_free(&j);
+}
+
+static void an_escaped_nul_is_refused_but_not_a_backslash_before_u0000(void **state)
+{
+	struct error err;
+	json *j;
+
+	(void)state;
+	assert_refused(STR("\"\\u0000\""), "a NUL character is not allowed");
+	assert_refused(STR("\"\\\\\\u0000\""), "a NUL character is not allowed");
+	assert_refused(STR("[\"\\\\u0000\",\"\\u0000\"]"), "a NUL character is not allowed");
+	assert_int_equal(json_parse(&j, STR("\"\\\\u0000\""), &err), 0);
+	assert_string_equal(json_text(j), "\\u0000");
+	json_free(&j);
+}
+
+static void numbers_that_would_change_are_refused(void **state)
+{
+	(void)state;
+	assert_refused(STR("9007199254740993"), "a number is too large");
+	assert_refused(STR("{\"a\":[1e999]}"), "a number is too large");
+	assert_refused(STR("-1e300"), "a number is too large");
+}
+
+static void whole_numbers_are_read_within_their_range(void **state)
+{
+	struct error err;
+	json *j;
+
+	(void)state;
+	assert_int_equal(json_parse(&j,
+				 STR("{\"n\":7,\"z\":0,\"neg\":-1,\"f\":1.5,\"s\":\"7\","
+				     "\"big\":999999999999999}"),
+				 &err),
+		0);
+	assert_int_equal(json_get_int(j, "n", 99), 7);
+	assert_int_equal(json_get_int(j, "z", 99), 0);
+	assert_int_equal(json_get_int(j, "neg", 99), 99);
+	assert_int_equal(json_get_int(j, "f", 99), 99);
+	assert_int_equal(json_get_int(j, "s", 99), 99);
+	assert_int_equal(json_get_int(j, "none", 99), 99);
+	assert_true(json_get_int(j, "big", 99) == 999999999999999);
+	json_free(&j);
+}
+
+/* The library's printer goes over to %.15g with a tolerance: what it prints must read back alike.
+ */
+static void every_number_that_can_be_put_reads_back_the_same(void **state)
+{
+	(void)state;
+	for (int64_t n = 1; n <= JSON_MAX_INT; n = n * 3 + 1) {
+		json *j = json_object();
+		char want[64];
+
+		json_put_int(j, "n", n);
+		CLEANUP(free_ptr) char *text = printed(j);
+		(void)snprintf(want, sizeof(want), "{\"n\":%lld}", (long long)n);
+		assert_string_equal(text, want);
+	}
+	json *j = json_object();
+	json_put_int(j, "n", JSON_MAX_INT);
+	CLEANUP(free_ptr) char *text = printed(j);
+	assert_string_equal(text, "{\"n\":999999999999999}");
+}
+
+static void values_are_built_and_printed_in_order(void **state)
+{
+	json *o = json_object(), *list = json_array();
+
+	(void)state;
+	json_put_str(o, "s", STR("a\"b\\c\n\t\x01\xc3\xa9"));
+	json_put_int(o, "n", 42);
+	json_put_bool(o, "b", true);
+	json_push_str(list, STR(""));
+	json_push(list, json_object());
+	json_put(o, "list", list);
+	CLEANUP(free_ptr) char *text = printed(o);
+	assert_string_equal(text, "{\"s\":\"a\\\"b\\\\c\\n\\t\\u0001\xc3\xa9\",\"n\":42,\"b\":true,"
+				  "\"list\":[\"\",{}]}");
+}
+
+static void a_member_is_replaced_in_its_place_or_added(void **state)
+{
+	json *o = json_object();
+	struct error err;
+	json *one, *two;
+
+	(void)state;
+	json_put_int(o, "a", 1);
+	json_put_int(o, "b", 2);
+	assert_int_equal(json_parse(&one, STR("\"new\""), &err), 0);
+	assert_int_equal(json_parse(&two, STR("[]"), &err), 0);
+	json_set(o, "a", one);
+	json_set(o, "c", two);
+	json_drop(o, "b");
+	json_drop(o, "none");
+	CLEANUP(free_ptr) char *text = printed(o);
+	assert_string_equal(text, "{\"a\":\"new\",\"c\":[]}");
+}
+
+static void members_and_items_are_walked(void **state)
+{
+	struct error err;
+	json *j;
+	const json *list, *m;
+
+	(void)state;
+	assert_int_equal(json_parse(&j, STR("{\"x\":[10,20,30],\"y\":null}"), &err), 0);
+	m = json_first(j);
+	assert_string_equal(json_key(m), "x");
+	assert_string_equal(json_key(json_next(m)), "y");
+	assert_null(json_next(json_next(m)));
+	list = json_get(j, "x");
+	assert_true(json_is_array(list));
+	assert_false(json_is_object(list));
+	assert_int_equal(json_len(list), 3);
+	assert_null(json_at(list, 3));
+	assert_null(json_text(json_at(list, 0)));
+	assert_null(json_first(NULL));
+	json_free(&j);
+}
+
+static void a_copy_is_whole_and_its_own(void **state)
+{
+	struct error err;
+	json *j, *copy;
+
+	(void)state;
+	assert_int_equal(json_parse(&j, STR("{\"a\":[1,{\"b\":\"c\"}]}"), &err), 0);
+	copy = json_copy(j);
+	json_free(&j);
+	CLEANUP(free_ptr) char *text = printed(copy);
+	assert_string_equal(text, "{\"a\":[1,{\"b\":\"c\"}]}");
+}
+
+static void deep_nesting_is_refused_not_a_crash(void **state)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+	(void)state;
+	for (int i = 0; i < 200000; i++)
+		buf_addc(&b, '[');
+	assert_refused(buf_str(&b), "this is not JSON");
+}
+
+/* Quadratic work here would take minutes. */
+static void an_object_of_many_keys_is_read(void **state)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	struct error err;
+	json *j;
+
+	(void)state;
+	buf_addc(&b, '{');
+	for (int i = 0; i < 300000; i++)
+		buf_addf(&b, "%s\"k%d\":0", i ? "," : "", i);
+	buf_addc(&b, '}');
+	assert_int_equal(json_parse(&j, buf_str(&b), &err), 0);
+	json_free(&j);
+	b.len--;
+	buf_adds(&b, ",\"k7\":1}");
+	assert_refused(buf_str(&b), "duplicate key");
+}
+
+/* A negative number beside it makes the library read it. */
+static void assert_read_alike(struct str text)
+{
+	CLEANUP(json_free) json *quick = NULL, *slow = NULL;
+	CLEANUP(buf_release) struct buf wrapped = BUF_INIT, a = BUF_INIT, b = BUF_INIT;
+	struct error err = {0};
+
+	if (json_parse(&quick, text, &err) < 0)
+		return;
+	buf_addc(&wrapped, '[');
+	buf_add(&wrapped, text);
+	buf_adds(&wrapped, ",-1]");
+	if (json_parse(&slow, buf_str(&wrapped), &err) < 0)
+		fail_msg("%.*s: taken and refused", (int)text.n, text.p);
+	json_print(&a, quick);
+	json_print(&b, json_at(slow, 0));
+	assert_string_equal(a.s, b.s);
+}
+
+static void texts_are_read_alike_in_both_ways(void **state)
+{
+	static const char sample[] =
+		"{\"a\":[1,22,true,null],\"b\":\"x\\n\",\"c\":{\"d\":\"e f\"}}";
+	static const char bytes[] = "{}[]\":,\\ 01-+.eEtfnul/\n\tax";
+	uint64_t dice = 7;
+
+	(void)state;
+	for (unsigned i = 0; i < 50000; i++) {
+		char copy[sizeof(sample)];
+
+		memcpy(copy, sample, sizeof(sample));
+		for (unsigned k = 0; i && k < 1 + i % 3; k++) {
+			dice = dice * 6364136223846793005u + 1442695040888963407u;
+			copy[(dice >> 33) % (sizeof(sample) - 1)] =
+				bytes[(dice >> 50) % (sizeof(bytes) - 1)];
+		}
+		assert_read_alike(str_of(copy));
+	}
+}
+
+static void fractions_print_as_they_came_and_kinds_are_told_apart(void **state)
+{
+	static const double values[] = {0.95, 0, -1.5, 1e-9, 12, 0.1};
+	CLEANUP(json_free) json *j = NULL;
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(values); i++) {
+		CLEANUP(json_free) json *made = json_object();
+		CLEANUP(json_free) json *read = NULL;
+		struct error err;
+
+		json_put_number(made, "n", values[i]);
+		buf_clear(&b);
+		json_print(&b, made);
+		assert_int_equal(json_parse(&read, buf_str(&b), &err), 0);
+		assert_true(json_number(json_get(read, "n"), 99) == values[i]);
+	}
+	j = json_object();
+	json_put_null(j, "x");
+	assert_true(json_is_null(json_get(j, "x")) && !json_is_bool(json_get(j, "x")));
+	assert_true(!json_is_null(json_get(j, "y")) && !json_is_number(json_get(j, "y")));
+	assert_true(json_number(json_get(j, "x"), 7) == 7);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(texts_are_read_alike_in_both_ways),
+		cmocka_unit_test(what_is_not_one_json_value_is_refused),
+		cmocka_unit_test(a_key_given_twice_is_refused_at_any_depth),
+		cmocka_unit_test(keys_that_differ_in_case_are_two),
+		cmocka_unit_test(an_escaped_nul_is_refused_but_not_a_backslash_before_u0000),
+		cmocka_unit_test(numbers_that_would_change_are_refused),
+		cmocka_unit_test(whole_numbers_are_read_within_their_range),
+		cmocka_unit_test(every_number_that_can_be_put_reads_back_the_same),
+		cmocka_unit_test(values_are_built_and_printed_in_order),
+		cmocka_unit_test(a_member_is_replaced_in_its_place_or_added),
+		cmocka_unit_test(members_and_items_are_walked),
+		cmocka_unit_test(a_copy_is_whole_and_its_own),
+		cmocka_unit_test(fractions_print_as_they_came_and_kinds_are_told_apart),
+		cmocka_unit_test(deep_nesting_is_refused_not_a_crash),
+		cmocka_unit_test(an_object_of_many_keys_is_read),
+	};
+
+	return cmocka_run_group_tests_name("json", tests, NULL, NULL);
+}

@@ -1,0 +1,328 @@
+#include "src/base/yml_plain.h"
+#include "tests/lib/arena.h"
+
+static struct yml *parsed(struct str text)
+{
+	struct error err = {0};
+	struct yml *y = NULL;
+
+	if (yml_parse(&arena, text, "f.md", 1, &y, &err) < 0)
+		fail_msg("%u:%u: %s", err.line, err.col, err.text);
+	return y;
+}
+
+#define refused(text, message) assert_refused(STR(text), 2, message)
+static void assert_refused(struct str text, unsigned first_line, const char *message)
+{
+	struct error err = {0};
+	struct yml *y;
+
+	assert_int_equal(yml_parse(&arena, text, "f.md", first_line, &y, &err), -1);
+	assert_int_equal(err.code, ERR_INPUT);
+	assert_error(&err, message);
+}
+
+static void assert_same(const struct yml *x, const struct yml *y)
+{
+	assert_int_equal(x->kind, y->kind);
+	assert_int_equal(x->line, y->line);
+	assert_int_equal(x->col, y->col);
+	assert_int_equal(x->from, y->from);
+	assert_true(x->plain == y->plain && str_eq(x->text, y->text));
+	assert_int_equal(x->n, y->n);
+	for (size_t i = 0; x->kind == YML_LIST && i < x->n; i++) {
+		assert_same(x->list[i], y->list[i]);
+		assert_int_equal(x->list[i]->to, y->list[i]->to);
+	}
+	for (size_t i = 0; x->kind == YML_MAP && i < x->n; i++) {
+		assert_same(x->map[i].key, y->map[i].key);
+		assert_same(x->map[i].value, y->map[i].value);
+		assert_int_equal(x->map[i].key->to, y->map[i].key->to);
+		assert_int_equal(x->map[i].value->to, y->map[i].value->to);
+	}
+}
+
+/* A byte or two of a plain text become others; the end mark behind it makes libyaml read it. */
+static void the_short_way_reads_as_libyaml_does(void **state)
+{
+	static const char plain[] =
+		"# a text\n\nstate: researching\npr_url:\na: {a: 1, b: 22}\nx: a b:c\nq: \"it's, "
+		"so\"\n# b\nl: [ls, g++, \"[\",\n    c-d, /e/f ]\nm: []\n";
+	static const char bytes[] = ":, {}-#\n'\"ab1_/.\t&*!|>%@`[]~?\\=<";
+	struct error err = {0};
+	unsigned taken = 0;
+	uint64_t dice = 1;
+
+	(void)state;
+	for (unsigned i = 0; i < 60000; i++) {
+		struct arena a = {0};
+		struct str text;
+		struct yml *x, *y;
+		char *copy = arena_printf(&a, "%s...\n", plain);
+
+		for (unsigned k = 0; i && k < 1 + i % 3; k++) {
+			dice = dice * 6364136223846793005u + 1442695040888963407u;
+			copy[(dice >> 33) % (sizeof(plain) - 1)] =
+				bytes[(dice >> 50) % (sizeof(bytes) - 1)];
+		}
+		text = str_of(copy);
+		if (yml_plain(&a, str_sub(text, 0, sizeof(plain) - 1), 2, &x)) {
+			if (yml_parse(&a, text, "f.md", 2, &y, &err) < 0)
+				fail_msg("%s: taken, and refused: %s", copy, err.text);
+			assert_same(x, y);
+			taken++;
+		}
+		arena_release(&a);
+	}
+	assert_in_range(taken, 5000, 59999);
+}
+
+static void an_empty_text_is_an_empty_map(void **state)
+{
+	(void)state;
+	assert_int_equal(parsed(STR(""))->kind, YML_MAP);
+	assert_int_equal(parsed(STR("# only a comment\n"))->n, 0);
+	assert_int_equal(parsed((struct str){0})->n, 0);
+}
+
+static void maps_lists_and_scalars_are_read_in_order(void **state)
+{
+	struct yml *y =
+		parsed(STR("b: one\na: [x, 'y z', \"q\\tr\"]\nc:\n  d: |\n    l1\n    l2\n"));
+	struct yml *list = yml_get(y, "a");
+
+	(void)state;
+	assert_int_equal(y->n, 3);
+	assert_str(y->map[0].key->text, "b");
+	assert_str(yml_get(y, "b")->text, "one");
+	assert_int_equal(list->kind, YML_LIST);
+	assert_int_equal(list->n, 3);
+	assert_str(list->list[1]->text, "y z");
+	assert_false(list->list[1]->plain);
+	assert_true(list->list[0]->plain);
+	assert_str(list->list[2]->text, "q\tr");
+	assert_str(yml_get(yml_get(y, "c"), "d")->text, "l1\nl2\n");
+	assert_null(yml_get(y, "none"));
+	assert_null(yml_get(list, "b"));
+	assert_null(yml_get(NULL, "b"));
+}
+
+static void a_list_of_hundreds_keeps_them_all(void **state)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	struct yml *y;
+
+	(void)state;
+	for (int i = 0; i < 500; i++)
+		buf_addf(&b, "- %d\n", i);
+	y = parsed(buf_str(&b));
+	assert_int_equal(y->kind, YML_LIST);
+	assert_int_equal(y->n, 500);
+	assert_str(y->list[499]->text, "499");
+}
+
+/* Edits in place rest on these: bytes, not characters. */
+static void byte_ranges_are_right_behind_characters_of_several_bytes(void **state)
+{
+	static const char text[] =
+		"k\xc3\xa9y: \xe2\x82\xac uro\nn: [\xf0\x9f\x98\x80, 'q']\nlast: \"v\"\n";
+	struct yml *y = parsed(STR(text));
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const keys[] = {"k\xc3\xa9y", "n", "last"};
+		static const char *const values[] = {
+			"\xe2\x82\xac uro", "[\xf0\x9f\x98\x80, 'q']", "\"v\""};
+		const struct yml *k = y->map[i].key, *v = y->map[i].value;
+
+		assert_true(str_is(str_sub(STR(text), k->from, k->to), keys[i]));
+		assert_true(str_is(str_sub(STR(text), v->from, v->to), values[i]));
+	}
+	assert_int_equal(y->map[2].value->line, 3);
+	assert_int_equal(y->map[2].value->col, 7);
+}
+
+static void what_yaml_allows_but_we_do_not_is_refused_at_its_place(void **state)
+{
+	(void)state;
+	refused("a: 1\na: 2\n", "f.md:3:1: duplicate key 'a'");
+	refused("x: {a: 1, a: 2}\n", "f.md:2:11: duplicate key 'a'");
+	refused("{\"a\\e[1m\\t\": 1, \"a\\e[1m\\t\": 2}\n", "f.md:2:17: duplicate key 'a?[1m?'");
+	refused("a: &x 1\n", "f.md:2:4: anchors are not allowed");
+	refused("a: &x [1]\n", "f.md:2:4: anchors and tags are not allowed");
+	refused("a: *x\n", "f.md:2:4: aliases are not allowed");
+	refused("a: !!str 1\n", "f.md:2:4: tags are not allowed");
+	refused("a: !t {b: 1}\n", "f.md:2:4: anchors and tags are not allowed");
+	refused("a: 1\n---\nb: 2\n", "f.md:3:1: a second document is not allowed");
+	refused("[a]: 1\n", "f.md:2:1: a key must be a single word or text");
+	refused("a: \"x\\0y\"\n", "f.md:2:4: a text with a NUL byte is not allowed");
+	refused("&a a: 1\n", "f.md:2:1: anchors are not allowed");
+}
+
+static void syntax_errors_have_their_place(void **state)
+{
+	(void)state;
+	refused("a: 1\nb: 'x\n", "f.md:4:1: found unexpected end of stream");
+	refused("a: [1, 2\nb: 3\n", "f.md:3:2: did not find expected ',' or ']'");
+	refused("a: 1\n\tb: 2\n", "f.md:3:1: found a tab character that violates indentation");
+	refused("a: b: c\n", "f.md:2:5: mapping values are not allowed in this context");
+	refused("a: 1\nb: x\x01y\n", "f.md:3:5: control characters are not allowed");
+	refused("a: \xc3\xa9\x01\n", "f.md:2:5: control characters are not allowed");
+}
+
+static void nesting_is_limited(void **state)
+{
+	(void)state;
+	parsed(STR("[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]"));
+	refused("[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]", "f.md:2:18: nested deeper than 16 levels");
+}
+
+static void a_map_of_too_many_keys_is_refused_before_it_costs_minutes(void **state)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+	(void)state;
+	for (int i = 0; i < 10001; i++)
+		buf_addf(&b, "k%d: 0\n", i);
+	assert_refused(buf_str(&b), 1, "f.md:10001:1: more than 10000 keys in one map");
+}
+
+static void nulls_are_known_by_their_plain_form_only(void **state)
+{
+	struct yml *y = parsed(STR("a:\nb: ~\nc: null\nd: ''\ne: \"null\"\nf: Null\n"));
+
+	(void)state;
+	assert_true(yml_is_null(yml_get(y, "a")));
+	assert_true(yml_is_null(yml_get(y, "b")));
+	assert_true(yml_is_null(yml_get(y, "c")));
+	assert_false(yml_is_null(yml_get(y, "d")));
+	assert_false(yml_is_null(yml_get(y, "e")));
+	assert_false(yml_is_null(y));
+}
+
+static void whole_numbers_are_read_and_all_else_is_refused(void **state)
+{
+	struct yml *y =
+		parsed(STR("a: 42\nb: 010\nc: 0x1F\nd: -1\ne: 1.0\nf:\ng: [1]\nh: 99999999999\n"
+			   "i: 999999999999\nj: 100\n"));
+	static const char bad[] = "cdefg";
+	struct error err;
+	unsigned long n = 0;
+
+	(void)state;
+	assert_int_equal(yml_uint(yml_get(y, "a"), "f", "a", 99, &n, &err), 0);
+	assert_int_equal(n, 42);
+	assert_int_equal(yml_uint(yml_get(y, "b"), "f", "b", 99, &n, &err), 0);
+	assert_int_equal(n, 10);
+	for (size_t i = 0; bad[i]; i++) {
+		char key[] = {bad[i], '\0'};
+
+		assert_int_equal(yml_uint(yml_get(y, key), "f", key, 99, &n, &err), -1);
+		assert_non_null(strstr(err.text, "must be a whole number"));
+	}
+	assert_int_equal(yml_uint(yml_get(y, "h"), "f", "h", 99999999999, &n, &err), 0);
+	assert_int_equal(yml_uint(yml_get(y, "i"), "f", "i", 99, &n, &err), -1);
+	assert_int_equal(yml_uint(yml_get(y, "j"), "f", "j", 99, &n, &err), -1);
+	assert_error(&err, "f:10:4: 'j' must be at most 99, not 100");
+	yml_uint(yml_get(y, "c"), "f", "retries", 99, &n, &err);
+	assert_error(&err, "f:3:4: 'retries' must be a whole number, not '0x1F'");
+}
+
+static void assert_round_trip(struct str value)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	struct arena a = {0};
+	struct error err = {0};
+	struct yml *y, *v;
+
+	buf_adds(&b, "key: ");
+	yml_add_scalar(&b, value);
+	assert_null(memchr(b.s, '\n', b.len));
+	buf_adds(&b, "\nnext: 1\n");
+	if (yml_parse(&a, buf_str(&b), "f", 1, &y, &err) < 0)
+		fail_msg("'%s' does not read back: %s", b.s, err.text);
+	v = yml_get(y, "key");
+	if (!v || v->kind != YML_SCALAR || !str_eq(v->text, value) || !yml_get(y, "next"))
+		fail_msg("'%s' reads back as something else", b.s);
+	if (value.n && yml_is_null(v))
+		fail_msg("'%s' reads back as null", b.s);
+	arena_release(&a);
+}
+
+static void texts_that_yaml_could_take_otherwise_round_trip(void **state)
+{
+	static const char *const texts[] = {"", " ", "  a", "a  ", "a b", "a  b", "-", "- a", "?",
+		":", "a:", "a: b", "a:b", "a :b", "a #b", "a#b", "#", "'", "\"", "it's",
+		"say \"x\"", "\\", "\\n", "a\nb", "a\n\n", "\n", "\t", "a\tb", "\r", "a\r\nb",
+		"null", "~", "true", "no", "Null", "1", "0x1F", "1e3", "=", "<<", "!x", "&x", "*x",
+		"%x", "@x", "`x", "|", ">", "{a}", "[a]", "a, b", "---", "...", "--- a", "... a",
+		"https://example.org/a?b=c#d", "a\x7f", "\x01\x02\x1f", "a:\n", "x: ", " :x",
+		"2026-11-21T01:34:55Z", "-1", "_spec_Widget.md", "a \xe2\x80\xa8 b",
+		"a\n\xe2\x80\xa9\n b", "a \xc2\x85 b"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++)
+		assert_round_trip(str_of(texts[i]));
+}
+
+static size_t encode(uint32_t c, char out[4])
+{
+	if (c < 0x80) {
+		out[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		out[0] = (char)(0xc0 | c >> 6);
+		out[1] = (char)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	if (c < 0x10000) {
+		out[0] = (char)(0xe0 | c >> 12);
+		out[1] = (char)(0x80 | (c >> 6 & 0x3f));
+		out[2] = (char)(0x80 | (c & 0x3f));
+		return 3;
+	}
+	out[0] = (char)(0xf0 | c >> 18);
+	out[1] = (char)(0x80 | (c >> 12 & 0x3f));
+	out[2] = (char)(0x80 | (c >> 6 & 0x3f));
+	out[3] = (char)(0x80 | (c & 0x3f));
+	return 4;
+}
+
+static void every_character_round_trips_inside_a_text(void **state)
+{
+	(void)state;
+	for (uint32_t c = 1; c <= 0x10ffff;
+		c = c < 0x3000 || (c > 0xfd00 && c < 0x10010) ? c + 1 : c + 4093) {
+		char text[8] = "a";
+		size_t n = 1;
+
+		if (c >= 0xd800 && c <= 0xdfff)
+			continue;
+		n += encode(c, text + 1);
+		text[n++] = 'b';
+		assert_round_trip((struct str){text, n});
+		assert_round_trip((struct str){text + 1, n - 2});
+	}
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_short_way_reads_as_libyaml_does),
+		cmocka_unit_test(an_empty_text_is_an_empty_map),
+		cmocka_unit_test(maps_lists_and_scalars_are_read_in_order),
+		cmocka_unit_test(a_list_of_hundreds_keeps_them_all),
+		cmocka_unit_test(byte_ranges_are_right_behind_characters_of_several_bytes),
+		cmocka_unit_test(what_yaml_allows_but_we_do_not_is_refused_at_its_place),
+		cmocka_unit_test(syntax_errors_have_their_place),
+		cmocka_unit_test(nesting_is_limited),
+		cmocka_unit_test(a_map_of_too_many_keys_is_refused_before_it_costs_minutes),
+		cmocka_unit_test(nulls_are_known_by_their_plain_form_only),
+		cmocka_unit_test(whole_numbers_are_read_and_all_else_is_refused),
+		cmocka_unit_test(texts_that_yaml_could_take_otherwise_round_trip),
+		cmocka_unit_test(every_character_round_trips_inside_a_text),
+	};
+
+	return cmocka_run_group_tests_name("yml", tests, NULL, arena_end);
+}

@@ -1,0 +1,192 @@
+/*
+ * docs/resources.md has the tables as the program prints them; what is shipped in resources/ is
+ * good and fits the shipped workflows. Run from the project's folder.
+ */
+#include "src/config/describe.h"
+#include "src/config/parallelism.h"
+#include "src/workflow/workflow.h"
+#include "tests/lib/resource_rig.h"
+
+static void the_page_has_the_tables(void **state)
+{
+	CLEANUP(buf_release) struct buf page = BUF_INIT;
+
+	(void)state;
+	assert_true(tree_read("docs/resources.md", &page));
+	for (const struct resource_kind *k = resource_kinds; k->name; k++) {
+		CLEANUP(buf_release) struct buf block = BUF_INIT;
+
+		buf_addf(&block, "\n## %s\n\n<!-- resources schema %s --markdown -->\n", k->name,
+			k->name);
+		kind_page(k, &block);
+		buf_adds(&block, "<!-- end -->\n");
+		if (str_find(buf_str(&page), buf_str(&block)) == page.len)
+			fail_msg("docs/resources.md must have:\n%s", block.s);
+	}
+}
+
+static void the_page_has_the_plans(void **state)
+{
+	static const char *const plans[] = {"claude-code-pro", "claude-code-max-5x",
+		"claude-code-max-20x", "codex-plus", "codex-pro", "pay-per-token"};
+	CLEANUP(buf_release) struct buf page = BUF_INIT;
+
+	(void)state;
+	assert_true(tree_read("docs/resources.md", &page));
+	for (size_t i = 0; i < COUNT(plans); i++) {
+		char *row =
+			arena_printf(&arena, "\n| `%s` | %u |\n", plans[i], plan_seats(plans[i]));
+
+		if (str_find(buf_str(&page), str_of(row)) == page.len)
+			fail_msg("docs/resources.md must have:%s", row);
+	}
+	assert_int_equal(plan_seats("of my own"), 1);
+}
+
+static void every_field_says_what_it_is(const struct row *rows)
+{
+	for (; rows->key; rows++) {
+		if (rows->kind == ROW_REFUSED ? !rows->hint : !rows->about)
+			fail_msg("'%s' says nothing", rows->key);
+		if (rows->rows)
+			every_field_says_what_it_is(rows->rows);
+	}
+}
+
+static void all_fields_are_told(void **state)
+{
+	(void)state;
+	for (const struct resource_kind *k = resource_kinds; k->name; k++)
+		every_field_says_what_it_is(k->rows);
+}
+
+static void what_is_shipped_is_good(void **state)
+{
+	struct resources r = resources_at("resources");
+	const struct worktree_pool_spec *pool = resources_pool(&r, "default");
+	struct worktree_pool_spec made = worktree_pool_default(&arena);
+
+	(void)state;
+	assert_string_equal(faults_text(&r), "");
+	assert_int_equal(r.n_plans, 6);
+	assert_non_null(pool);
+	assert_string_equal(pool->root, made.root);
+	assert_int_equal(pool->stale_days, made.stale_days);
+	assert_int_equal(pool->base_port, made.base_port);
+	assert_true(pool->strict == made.strict && pool->on_merge == made.on_merge &&
+		    pool->on_abort == made.on_abort && pool->on_timeout == made.on_timeout);
+	for (size_t i = 0; i < r.n_plans; i++)
+		assert_int_equal(plan_seats(r.plans[i].name),
+			strcmp(r.plans[i].name, "claude-code-pro") == 0       ? 3
+			: strcmp(r.plans[i].name, "claude-code-max-20x") == 0 ? 10
+			: strcmp(r.plans[i].name, "codex-plus") == 0          ? 2
+									      : 5);
+}
+
+/* A stage is a state, or STATE-AGENT. */
+static bool fits(const struct workflow *w, const char *stage)
+{
+	for (size_t i = 0; i < w->n_states; i++) {
+		size_t n = strlen(w->states[i].name);
+
+		if (strncmp(stage, w->states[i].name, n) == 0 && (!stage[n] || stage[n] == '-'))
+			return true;
+	}
+	return false;
+}
+
+static void pipelines_fit_their_workflows(void **state)
+{
+	static const char *const names[] = {"implement-task", "fix-issue"};
+	struct resources r = resources_at("resources");
+	struct error err = {0};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(names); i++) {
+		const struct pipeline *p = resources_pipeline(&r, names[i]);
+		struct workflow w;
+
+		assert_non_null(p);
+		if (workflow_load(&arena, arena_printf(&arena, "workflows/%s.md", names[i]), &w,
+			    &err) < 0)
+			fail_msg("%s", err.text);
+		for (size_t k = 0; k < p->n_stages; k++)
+			if (!fits(&w, p->stages[k].name))
+				fail_msg("%s has no state '%s'", names[i], p->stages[k].name);
+	}
+}
+
+static const struct shown_field *field(const struct shown *s, const char *path)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (strcmp(s->list[i].path, path) == 0)
+			return &s->list[i];
+	return NULL;
+}
+
+static void secrets_are_not_shown(void **state)
+{
+	struct resources r = good(HEAD(
+		"DatabaseBranchPool", "d") "  adapter: neon\n  upstream: {connectionStringEnv: A}\n"
+					   "  injection: {targetEnv: B}\n"
+					   "  credentials: {apiTokenEnv: TOKEN, apiToken: sk-1, "
+					   "projectId: p, acknowledged: "
+					   "true, deep: {password: sk-2}}\n");
+	CLEANUP(shown_release) struct shown s = {0};
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+	(void)state;
+	resource_shown(&arena, &r, &r.docs[0], PARALLELISM_ON, &s);
+	json_print(&b, field(&s, "spec.credentials")->value);
+	assert_string_equal(b.s, "{\"apiTokenEnv\":\"TOKEN\",\"apiToken\":\"****\",\"projectId\":"
+				 "\"p\",\"acknowledged\":true,\"deep\":\"****\"}");
+	assert_null(field(&s, "spec.migrations.runOnBranchCreate"));
+	assert_int_equal(field(&s, "spec.lifecycle.abandonAfter")->origin, ORIGIN_DEFAULT);
+}
+
+static void each_value_tells_where_it_comes_from(void **state)
+{
+	static const struct {
+		const char *path;
+		enum origin origin;
+		unsigned line;
+	} rows[] = {
+		{"spec.defaultHarness", ORIGIN_WRITTEN, 6},
+		{"spec.stages[0].harness", ORIGIN_WRITTEN, 6},
+		{"spec.stages[1].harness", ORIGIN_WRITTEN, 9},
+		{"spec.stages[0].model", ORIGIN_DEFAULT, 0},
+		{"spec.stages[0].isolation", ORIGIN_DERIVED, 0},
+		{"spec.parallelism.maxConcurrent", ORIGIN_DEFAULT, 0},
+		{"spec.branching.targetBranch", ORIGIN_DEFAULT, 0},
+	};
+	struct resources r = good(HEAD("Pipeline",
+		"p") "  defaultHarness: codex\n  stages:\n  - {name: a, harness: inherit}\n"
+		     "  - {name: b, harness: aider}\n");
+	CLEANUP(shown_release) struct shown s = {0};
+
+	(void)state;
+	resource_shown(&arena, &r, &r.docs[0], PARALLELISM_ON, &s);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const struct shown_field *f = field(&s, rows[i].path);
+
+		if (!f || f->origin != rows[i].origin || f->line != rows[i].line)
+			fail_msg("%s", rows[i].path);
+	}
+	assert_null(field(&s, "spec.parallelism.worktreePool"));
+	assert_null(field(&s, "spec.stages[0].onFailure.retryDelay"));
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_page_has_the_tables),
+		cmocka_unit_test(the_page_has_the_plans),
+		cmocka_unit_test(all_fields_are_told),
+		cmocka_unit_test(what_is_shipped_is_good),
+		cmocka_unit_test(pipelines_fit_their_workflows),
+		cmocka_unit_test(secrets_are_not_shown),
+		cmocka_unit_test(each_value_tells_where_it_comes_from),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, arena_end);
+}

@@ -1,0 +1,109 @@
+#include "tests/lib/resource_rig.h"
+
+static void durations_are_seconds(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t seconds;
+	} rows[] = {
+		{"PT5H", 18000},
+		{"PT8H", 28800},
+		{"PT10H", 36000},
+		{"PT30M", 1800},
+		{"PT45S", 45},
+		{"P2D", 172800},
+		{"P7D", 604800},
+		{"P14D", 1209600},
+		{"P1W", 604800},
+		{"P1DT2H3M4S", 93784},
+		{"PT1H30M", 5400},
+		{"PT1H1S", 3601},
+		{"PT1M1S", 61},
+		{"P1DT1S", 86401},
+		{"PT36H", 129600},
+		{"PT90M", 5400},
+		{"PT005H", 18000},
+		{"P0D", 0},
+		{"PT0S", 0},
+		{"P999999999D", 86399999913600},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		int64_t got = -1;
+
+		if (duration_parse(rows[i].text, &got) < 0)
+			fail_msg("'%s' is refused", rows[i].text);
+		assert_int_equal(got, rows[i].seconds);
+	}
+}
+
+static void what_is_no_duration(void **state)
+{
+	static const char *const rows[] = {"", "P", "PT", "P1DT", "5H", "PT5", "pt5h", "P5H",
+		"PT5D", "P1Y", "P1M", "P1M2D", "PT1.5H", "PT1,5H", "-PT5H", "PT-5H", "+PT5H",
+		" PT5H", "PT5H ", "PT5H\n", "PT5M1H", "PT5H5H", "PT1S1M", "P1W2D", "P1D1W",
+		"P1WT1H", "P1D2D", "PTT5H", "PT5HT1M", "P 5D", "P1000000000D",
+		"PT99999999999999999999S", "P١D"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		int64_t got = 7;
+
+		if (duration_parse(rows[i], &got) == 0)
+			fail_msg("'%s' is taken", rows[i]);
+		assert_int_equal(got, 7);
+	}
+}
+
+static void the_switch_of_parallel_runs(void **state)
+{
+	static const struct {
+		const char *value;
+		enum parallelism_mode mode;
+	} rows[] = {
+		{NULL, PARALLELISM_ON},
+		{"", PARALLELISM_ON},
+		{"   ", PARALLELISM_ON},
+		{"\t\n", PARALLELISM_ON},
+		{"experimental", PARALLELISM_EXPERIMENTAL},
+		{"  EXPERIMENTAL ", PARALLELISM_EXPERIMENTAL},
+		{"Experimental\n", PARALLELISM_EXPERIMENTAL},
+		{"on", PARALLELISM_ON},
+		{"On", PARALLELISM_ON},
+		{"1", PARALLELISM_ON},
+		{"true", PARALLELISM_ON},
+		{"off", PARALLELISM_OFF},
+		{"  OFF ", PARALLELISM_OFF},
+		{"disabled", PARALLELISM_OFF},
+		{"Disabled", PARALLELISM_OFF},
+		{"false", PARALLELISM_OFF},
+		{"FALSE", PARALLELISM_OFF},
+		{"0", PARALLELISM_OFF},
+		{"\t0\r\n", PARALLELISM_OFF},
+		{"maybe", PARALLELISM_ON},
+		{"enable", PARALLELISM_ON},
+		{"yes", PARALLELISM_ON},
+		{"offf", PARALLELISM_ON},
+		{"o f f", PARALLELISM_ON},
+		{"00", PARALLELISM_ON},
+		{"no", PARALLELISM_ON},
+		{"experiment", PARALLELISM_ON},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (parallelism_mode(rows[i].value) != rows[i].mode)
+			fail_msg("'%s'", rows[i].value ? rows[i].value : "unset");
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(durations_are_seconds),
+		cmocka_unit_test(what_is_no_duration),
+		cmocka_unit_test(the_switch_of_parallel_runs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, arena_end);
+}

@@ -1,0 +1,157 @@
+/*
+ * What somebody may put into the folder: every one is a fault with a place, and the good file
+ * beside it is read.
+ */
+#include <sys/stat.h>
+#include "tests/lib/resource_rig.h"
+
+#define GOOD HEAD("WorktreePool", "w") "  {}\n"
+
+static char *repeated(const char *text, size_t times)
+{
+	size_t n = strlen(text);
+	char *s = arena_alloc(&arena, n * times + 1);
+
+	for (size_t i = 0; i < times; i++)
+		memcpy(s + i * n, text, n);
+	return s;
+}
+
+static void texts_that_are_no_resources(void **state)
+{
+	static const struct {
+		const char *text, *fault;
+	} rows[] = {
+		{"", "1:1: 'kind' is missing"},
+		{"# nothing\n", "1:1: 'kind' is missing"},
+		{"just a text\n", "1:1: a resource is a map: apiVersion, kind, metadata, spec"},
+		{"- a\n- b\n", "1:1: a resource is a map: apiVersion, kind, metadata, spec"},
+		{"kind: [Pipeline]\n", "1:7: 'kind' is missing"},
+		{"kind: pipeline\n", "1:7: unknown kind: one of Pipeline, WorktreePool, "
+				     "SubscriptionPlan, DatabaseBranchPool"},
+		{"kind: WorktreePool\nkind: Pipeline\n", "2:1: duplicate key 'kind'"},
+		{"kind: &a WorktreePool\n", "1:7: anchors are not allowed"},
+		{"kind: !!str WorktreePool\n", "1:7: tags are not allowed"},
+		{"a: &x {b: *x}\n", "1:4: anchors and tags are not allowed"},
+		{"<<: {kind: WorktreePool}\n", "1:1: 'kind' is missing"},
+		{GOOD "---\n" GOOD, "7:1: a second document is not allowed"},
+		{"kind: 'unclosed\n", "2:1: "},
+		{"kind:\tWorktreePool\n\tx: 1\n", "2:1: "},
+		{"{a: b", "2:1: "},
+		{"? [a]\n: b\n", "1:3: a key must be a single word or text"},
+		{"kind: \"a\\0b\"\n", "1:7: a text with a NUL byte is not allowed"},
+		{"kind: \xff\n", "1:7: "},
+		{"kind: a\xc3\n", "1:"},
+		{"\xff\xfek\0i\0", "1:1: "},
+		{"%YAML 9.9\n---\na: b\n", "1:1: "},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct resources r;
+
+		resource_write("a.yaml", rows[i].text);
+		resource_write("b.yaml", GOOD);
+		r = resources_at(base);
+		if (!str_starts(str_of(faults_text(&r)),
+			    arena_printf(&arena, "a.yaml:%s", rows[i].fault)) ||
+			r.n_faults != 1)
+			fail_msg("row %zu: %s", i, faults_text(&r));
+		assert_int_equal(utf8_fault(str_of(r.faults[0].text)), 0);
+		assert_non_null(resources_pool(&r, "w"));
+	}
+}
+
+static void files_that_are_no_texts(void **state)
+{
+	struct resources r;
+
+	(void)state;
+	resource_write("good.yaml", GOOD);
+	tree_mkdirs(at("dir.yaml"));
+	assert_int_equal(mkfifo(at("pipe.yaml"), 0600), 0);
+	resource_write("long.yaml", repeated("a: b\n", (1 << 20) / 5 + 1));
+	r = resources_at(base);
+	assert_int_equal(r.n_faults, 3);
+	assert_true(str_ends(str_of(r.faults[0].file), "/dir.yaml"));
+	assert_true(str_ends(str_of(r.faults[1].file), "/long.yaml"));
+	assert_true(str_ends(str_of(r.faults[2].file), "/pipe.yaml"));
+	assert_non_null(resources_pool(&r, "w"));
+}
+
+static void a_link_to_nothing_is_told(void **state)
+{
+	struct error err = {0};
+	struct resources r;
+
+	(void)state;
+	assert_int_equal(symlink("/nonesuch", at("a.yaml")), 0);
+	assert_int_equal(resources_load(&arena, base, &r, &err), -1);
+	assert_int_equal(err.code, ERR_SYSTEM);
+}
+
+static void deep_and_wide_ones_come_to_an_end(void **state)
+{
+	const char *texts[] = {
+		arena_printf(&arena, "%s", repeated("[", 100000)),
+		arena_printf(&arena, "%s", repeated("{a: ", 100000)),
+		arena_printf(&arena, "a:\n%s", repeated("- ", 100000)),
+		arena_printf(&arena, HEAD("Pipeline", "p") "  stages: [%s]\n",
+			repeated("{name: a},", 201)),
+		arena_printf(
+			&arena, HEAD("Pipeline", "p") "  stages: [%s]\n", repeated("{x: 1},", 199)),
+		arena_printf(&arena, HEAD("WorktreePool", "w") "  databaseBranchPools: [%s]\n",
+			repeated("x,", 100000)),
+		arena_printf(&arena, HEAD("WorktreePool", "%s") "  {}\n", repeated("w", 254)),
+		arena_printf(&arena, HEAD("WorktreePool", "w") "  rootDir: /%s\n",
+			repeated("\xc3\xa9", 5000)),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		struct resources r;
+
+		resource_write("a.yaml", texts[i]);
+		r = resources_at(base);
+		assert_true(r.n_faults > 0);
+		for (size_t k = 0; k < r.n_faults; k++)
+			assert_int_equal(utf8_fault(str_of(r.faults[k].text)), 0);
+	}
+}
+
+/* Very many faults are as many as anybody will read. */
+static void faults_come_to_an_end(void **state)
+{
+	struct resources r;
+
+	(void)state;
+	for (unsigned i = 0; i < 20; i++)
+		resource_write(arena_printf(&arena, "p%u.yaml", i),
+			arena_printf(&arena, HEAD("Pipeline", "p%u") "  stages: [%s]\n", i,
+				repeated("{x: 1},", 199)));
+	r = resources_at(base);
+	assert_int_equal(r.n_faults, 1000);
+}
+
+static void messages_are_printable(void **state)
+{
+	(void)state;
+	assert_faults(HEAD("WorktreePool", "w") "  layout: \"a\\x07\\e[31m\\x7f\"\n"
+						"  \"k\\n\": 1\n",
+		"r.yaml:6:11: 'layout' must be 'workspace-scoped' or 'repo-local', not "
+		"'a\\x07\\x1b[31m\\x7f'\nr.yaml:7:3: unknown key 'k\\x0a'\n");
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		scratch_test(texts_that_are_no_resources),
+		scratch_test(files_that_are_no_texts),
+		scratch_test(a_link_to_nothing_is_told),
+		scratch_test(deep_and_wide_ones_come_to_an_end),
+		scratch_test(faults_come_to_an_end),
+		scratch_test(messages_are_printable),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, arena_end);
+}

@@ -1,0 +1,222 @@
+#include "src/event/happening.h"
+#include "src/config/parallelism.h"
+#include "tests/lib/events_rig.h"
+#include "tests/lib/resource_rig.h"
+
+#define PARALLEL         "  parallelism: {worktreePool: w}\n"
+#define GATE(name, more) "    - {name: " name ", holdsMergeGate: true" more "}\n"
+
+static void plan(const char *name, const char *harness)
+{
+	resource_write(arena_printf(&arena, "plan-%s.yaml", name),
+		arena_printf(&arena,
+			HEAD("SubscriptionPlan",
+				"%s") "  harness: %s\n  billingMode: pay-per-token\n",
+			name, harness));
+}
+
+/* The six of the table and two of our own names. */
+static void plans(void)
+{
+	plan("claude-code-pro", "claude-code");
+	plan("claude-code-max-5x", "claude-code");
+	plan("claude-code-max-20x", "claude-code");
+	plan("codex-plus", "codex");
+	plan("codex-pro", "codex");
+	plan("pay-per-token", "generic-api");
+	plan("house-plan", "claude-code");
+	plan("other-plan", "claude-code");
+}
+
+static struct parallelism resolved(
+	const char *pool_plans, const char *spec, enum parallelism_mode mode)
+{
+	struct parallelism n;
+	struct resources r;
+
+	resource_write("pool.yaml",
+		arena_printf(&arena, HEAD("WorktreePool", "w") "  subscriptionPlans: [%s]\n",
+			pool_plans));
+	resource_write("pipeline.yaml", arena_printf(&arena, HEAD("Pipeline", "p") "%s", spec));
+	r = resources_at(base);
+	if (r.n_faults)
+		fail_msg("%s%s", faults_text(&r), spec);
+	parallelism_resolve(&arena, &r, resources_pipeline(&r, "p"), mode, &n);
+	return n;
+}
+
+static void how_many_at_one_time(void **state)
+{
+#define CLAUDE "  stages:\n" GATE("a", "")
+#define BOTH   "  stages:\n    - {name: a}\n" GATE("b", ", harness: codex")
+	static const struct {
+		const char *plans, *spec;
+		unsigned max, before;
+		enum parallelism_source source;
+	} rows[] = {
+		/* no `parallelism`: one after another, whatever is paid for */
+		{"", CLAUDE, 1, 1, PARALLELISM_SERIAL},
+		{"claude-code-max-20x", CLAUDE, 1, 1, PARALLELISM_SERIAL},
+		/* the table */
+		{"", PARALLEL CLAUDE, 1, 1, PARALLELISM_NO_PLAN},
+		{"claude-code-pro", PARALLEL CLAUDE, 3, 3, PARALLELISM_PLANS},
+		{"claude-code-max-5x", PARALLEL CLAUDE, 5, 5, PARALLELISM_PLANS},
+		{"claude-code-max-20x", PARALLEL CLAUDE, 10, 10, PARALLELISM_PLANS},
+		{"codex-plus", PARALLEL "  defaultHarness: codex\n" CLAUDE, 2, 2,
+			PARALLELISM_PLANS},
+		{"codex-pro", PARALLEL "  defaultHarness: codex\n" CLAUDE, 5, 5, PARALLELISM_PLANS},
+		{"pay-per-token", PARALLEL "  defaultHarness: generic-api\n" CLAUDE, 5, 5,
+			PARALLELISM_PLANS},
+		/* several on one harness add up */
+		{"claude-code-max-5x, claude-code-max-5x", PARALLEL CLAUDE, 10, 10,
+			PARALLELISM_PLANS},
+		{"claude-code-pro, claude-code-max-5x", PARALLEL CLAUDE, 8, 8, PARALLELISM_PLANS},
+		{"claude-code-pro, claude-code-max-5x, claude-code-max-20x", PARALLEL CLAUDE, 18,
+			18, PARALLELISM_PLANS},
+		{"claude-code-max-20x, claude-code-max-20x", PARALLEL CLAUDE, 20, 20,
+			PARALLELISM_PLANS},
+		{"claude-code-max-20x, claude-code-max-20x, claude-code-max-20x", PARALLEL CLAUDE,
+			20, 30, PARALLELISM_PLANS},
+		/* the same plan named by the pipeline and its pool is one seat */
+		{"claude-code-pro", PARALLEL "  subscriptionPlans: [claude-code-pro]\n" CLAUDE, 3,
+			3, PARALLELISM_PLANS},
+		{"claude-code-pro",
+			PARALLEL "  subscriptionPlans: [claude-code-pro, claude-code-pro]\n" CLAUDE,
+			6, 6, PARALLELISM_PLANS},
+		{"claude-code-max-5x", PARALLEL "  subscriptionPlans: [claude-code-pro]\n" CLAUDE,
+			8, 8, PARALLELISM_PLANS},
+		{"", PARALLEL "  subscriptionPlans: [claude-code-pro]\n" CLAUDE, 3, 3,
+			PARALLELISM_PLANS},
+		/* the greatest of several harnesses */
+		{"claude-code-max-5x, codex-plus", PARALLEL BOTH, 5, 5, PARALLELISM_PLANS},
+		{"claude-code-pro, codex-pro", PARALLEL BOTH, 5, 5, PARALLELISM_PLANS},
+		{"claude-code-max-5x, codex-pro, codex-plus", PARALLEL BOTH, 7, 7,
+			PARALLELISM_PLANS},
+		/* a plan for a harness that no stage names counts nothing */
+		{"codex-pro", PARALLEL CLAUDE, 1, 1, PARALLELISM_NO_PLAN},
+		{"codex-pro, claude-code-pro", PARALLEL CLAUDE, 3, 3, PARALLELISM_PLANS},
+		{"codex-pro, claude-code-pro",
+			PARALLEL "  defaultHarnessFallback: [codex]\n" CLAUDE, 3, 3,
+			PARALLELISM_PLANS},
+		/* a name that is not in the table is one */
+		{"house-plan", PARALLEL CLAUDE, 1, 1, PARALLELISM_PLANS},
+		{"house-plan, other-plan", PARALLEL CLAUDE, 2, 2, PARALLELISM_PLANS},
+		{"house-plan, claude-code-pro", PARALLEL CLAUDE, 4, 4, PARALLELISM_PLANS},
+		/* what is said counts */
+		{"claude-code-pro", "  parallelism: {worktreePool: w, maxConcurrent: 8}\n" CLAUDE,
+			8, 8, PARALLELISM_DECLARED},
+		{"claude-code-max-20x",
+			"  parallelism: {worktreePool: w, maxConcurrent: 1}\n" CLAUDE, 1, 1,
+			PARALLELISM_DECLARED},
+		{"", "  parallelism: {worktreePool: w, maxConcurrent: 20}\n" CLAUDE, 20, 20,
+			PARALLELISM_DECLARED},
+	};
+
+	(void)state;
+	plans();
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct parallelism n = resolved(rows[i].plans, rows[i].spec, PARALLELISM_ON);
+
+		if (n.max != rows[i].max || n.before != rows[i].before ||
+			n.source != rows[i].source)
+			fail_msg("row %zu (%s): %u of %u, %s", i, rows[i].plans, n.max, n.before,
+				parallelism_word(n.source));
+	}
+}
+
+static void pay_per_token_is_no_seat(void **state)
+{
+	(void)state;
+	plans();
+	plan("pay-per-token", "claude-code");
+	assert_int_equal(
+		resolved("pay-per-token, pay-per-token", PARALLEL CLAUDE, PARALLELISM_ON).max, 5);
+	assert_int_equal(
+		resolved("pay-per-token, claude-code-pro", PARALLEL CLAUDE, PARALLELISM_ON).max, 5);
+	assert_int_equal(
+		resolved("claude-code-max-20x, pay-per-token", PARALLEL CLAUDE, PARALLELISM_ON).max,
+		10);
+}
+
+static void switched_off_it_is_one(void **state)
+{
+	const char *eight = "  parallelism: {worktreePool: w, maxConcurrent: 8}\n" CLAUDE;
+	struct parallelism n;
+
+	(void)state;
+	plans();
+	n = resolved("", eight, PARALLELISM_OFF);
+	assert_int_equal(n.max, 1);
+	assert_int_equal(n.source, PARALLELISM_DISABLED);
+	assert_int_equal(resolved("", eight, PARALLELISM_EXPERIMENTAL).max, 8);
+}
+
+static void what_was_settled_is_on_record(void **state)
+{
+	const struct pipeline p = {.name = "p"}, q = {.name = "q"};
+	CLEANUP(json_free) json *runtime = NULL, *events = NULL;
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	char *dir = at("artifacts");
+	struct error err = {0};
+	struct parallelism n;
+	unsigned max = 7;
+
+	(void)state;
+	setenv("DEV_TEAM_NOW", "2026-11-21T01:34:55Z", 1);
+	assert_int_equal(parallelism_noted(dir, "p", &max, &err), 0);
+	assert_int_equal(max, 0);
+	plans();
+	n = resolved("claude-code-max-20x, claude-code-max-20x, claude-code-pro, codex-plus",
+		PARALLEL BOTH, PARALLELISM_ON);
+	assert_int_equal(parallelism_note(NULL, &p, &n, &err), 0);
+	assert_false(path_exists(dir));
+	assert_int_equal(parallelism_note(dir, &p, &n, &err), 0);
+	n = resolved("", PARALLEL CLAUDE, PARALLELISM_ON);
+	assert_int_equal(parallelism_note(dir, &q, &n, &err), 0);
+	assert_int_equal(runtime_read(dir, PIPELINE_SCOPE, &runtime, &err), 0);
+	json_print(&b, runtime);
+	assert_string_equal(b.s,
+		"{\"resolvedParallelism\":{\"p\":{\"maxConcurrent\":20,\"source\":\"plans\","
+		"\"clampedFrom\":23,\"plans\":[\"claude-code-max-20x\",\"claude-code-max-20x\","
+		"\"claude-code-pro\",\"codex-plus\"],\"harnesses\":{\"claude-code\":23,\"codex\":"
+		"2}},\"q\":{\"maxConcurrent\":1,\"source\":\"no-plan\"}}}");
+	assert_int_equal(happenings_read(dir, NULL, "ResolvedParallelism", &events, NULL, &err), 0);
+	assert_int_equal(json_len(events), 2);
+	assert_int_equal(events_hold(dir, "ResolvedParallelism"), 2);
+	assert_string_equal(json_get_str(json_at(events, 0), "pipeline"), "p");
+	assert_int_equal(json_get_int(json_at(events, 0), "maxConcurrent", 0), 20);
+	assert_int_equal(parallelism_noted(dir, "p", &max, &err), 0);
+	assert_int_equal(max, 20);
+	assert_int_equal(parallelism_noted(dir, "q", &max, &err), 0);
+	assert_int_equal(max, 1);
+}
+
+static void a_later_plan_changes_nothing_that_was_settled(void **state)
+{
+	char *dir = at("artifacts");
+	const struct pipeline p = {.name = "p"};
+	struct error err = {0};
+	struct parallelism n;
+	unsigned max;
+
+	(void)state;
+	plans();
+	n = resolved("claude-code-pro", PARALLEL CLAUDE, PARALLELISM_ON);
+	assert_int_equal(parallelism_note(dir, &p, &n, &err), 0);
+	assert_int_equal(resolved("claude-code-max-20x", PARALLEL CLAUDE, PARALLELISM_ON).max, 10);
+	assert_int_equal(parallelism_noted(dir, "p", &max, &err), 0);
+	assert_int_equal(max, 3);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		scratch_test(how_many_at_one_time),
+		scratch_test(pay_per_token_is_no_seat),
+		scratch_test(switched_off_it_is_one),
+		scratch_test(what_was_settled_is_on_record),
+		scratch_test(a_later_plan_changes_nothing_that_was_settled),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, arena_end);
+}

@@ -1,0 +1,250 @@
+/*
+ * Folders of several resources: names, references, and what runs at the same time.
+ */
+#include "tests/lib/resource_rig.h"
+
+#define PARALLEL HEAD("Pipeline", "p") "  parallelism: {maxConcurrent: 2, worktreePool: w}\n"
+#define POOL     HEAD("WorktreePool", "w")
+#define DATABASE(name, env)                                                                        \
+	HEAD("DatabaseBranchPool", name)                                                           \
+	"  adapter: neon\n  upstream: {connectionStringEnv: DEV}\n"                                \
+	"  injection: {targetEnv: " env "}\n"
+
+static void check(const char *pipeline, const char *pool, const char *expected)
+{
+	struct resources r;
+
+	resource_write("p.yaml", pipeline);
+	resource_write("w.yaml", pool);
+	r = resources_at(base);
+	assert_string_equal(faults_text(&r), expected);
+}
+
+static void a_name_is_one_of_a_kind(void **state)
+{
+	struct resources r;
+
+	(void)state;
+	resource_write("a.yaml", POOL "  {}\n");
+	resource_write("b.yml", PLAN_TEXT("w", "codex"));
+	resource_write("c.yaml", POOL "  {}\n");
+	resource_write("d.yaml", POOL "  {}\n");
+	r = resources_at(base);
+	assert_string_equal(
+		faults_text(&r), arena_printf(&arena,
+					 "c.yaml:4:9: duplicate WorktreePool 'w': also %s:4\n"
+					 "d.yaml:4:9: duplicate WorktreePool 'w': also %s:4\n",
+					 at("a.yaml"), at("a.yaml")));
+}
+
+static void only_the_folder_itself_is_read(void **state)
+{
+	struct error err = {0};
+	struct resources r;
+
+	(void)state;
+	resource_write("b.yaml", POOL "  {}\n");
+	resource_write("a.yml", PLAN_TEXT("s", "codex"));
+	resource_write("notes.md", "not: [read");
+	resource_write(".hidden.yaml", "not: [read");
+	tree_mkdirs(at("below"));
+	resource_write("below/c.yaml", "not: [read");
+	resource_write("role.yaml", "kind: AgentRole\nanything: [1]\n");
+	r = resources_at(base);
+	assert_string_equal(faults_text(&r), "");
+	assert_int_equal(r.n_files, 3);
+	assert_int_equal(r.n_other, 1);
+	assert_int_equal(r.n_docs, 2);
+	assert_string_equal(r.docs[0].name, "s");
+	assert_ptr_equal(r.docs[1].of, resources_pool(&r, "w"));
+	assert_string_equal(resources_pool(&r, "w")->file, at("b.yaml"));
+	r = resources_at(at("b.yaml"));
+	assert_int_equal(r.n_files, 1);
+	assert_int_equal(r.n_pools, 1);
+	assert_int_equal(resources_load(&arena, at("none"), &r, &err), -1);
+	assert_int_equal(err.code, ERR_USAGE);
+	assert_int_equal(resources_load(&arena, at("b.yaml/x"), &r, &err), -1);
+	assert_int_equal(err.code, ERR_USAGE);
+}
+
+static void who_needs_them_gets_the_first_fault(void **state)
+{
+	struct error err = {0};
+	struct resources r;
+
+	(void)state;
+	resource_write("a.yaml", POOL "  basePort: 1\n  layout: x\n");
+	assert_int_equal(resources_need(&arena, base, &r, &err), -1);
+	assert_int_equal(err.code, ERR_INPUT);
+	assert_int_equal(err.line, 6);
+	assert_string_equal(err.file, at("a.yaml"));
+	resource_write("a.yaml", POOL "  basePort: 5000\n");
+	assert_int_equal(resources_need(&arena, base, &r, &err), 0);
+}
+
+static void the_final_stage_holds_the_gate(void **state)
+{
+#define LACKS(place, name)                                                                         \
+	"p.yaml:" place ": the final stage '" name                                                 \
+	"' must have 'holdsMergeGate: true': up to 2 issues come to it at one time\n"
+	static const struct {
+		const char *stages, *faults;
+	} rows[] = {
+		{"[{name: a}, {name: b, holdsMergeGate: true}]", ""},
+		{"[{name: a}]", LACKS("7:12", "a")},
+		{"[{name: a, holdsMergeGate: true}, {name: b}]", LACKS("7:45", "b")},
+		{"[{name: a}, {name: b, holdsMergeGate: false}]", LACKS("7:49", "b")},
+		/* a tag on the main checkout merges nothing */
+		{"[{name: a, holdsMergeGate: true}, {name: tag, isolation: inplace}]", ""},
+		{"[{name: a}, {name: tag, isolation: inplace}]", LACKS("7:12", "a")},
+		{"[{name: a, isolation: inplace}, {name: b, isolation: inplace}]",
+			LACKS("7:43", "b")},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		check(arena_printf(&arena, PARALLEL "  stages: %s\n", rows[i].stages),
+			POOL "  {}\n", rows[i].faults);
+	check(HEAD("Pipeline", "p") "  parallelism: {worktreePool: w}\n  stages: [{name: a}]\n",
+		POOL "  {}\n", "");
+}
+
+static void a_database_is_for_one_at_a_time(void **state)
+{
+	static const char *const needs[] = {"read", "write", "migrate"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(needs); i++) {
+		const char *text = arena_printf(&arena,
+			PARALLEL "  stages: [{name: a, holdsMergeGate: true, databaseAccess: "
+				 "%s}]\n",
+			needs[i]);
+
+		resource_write("d.yaml", DATABASE("d", "URL"));
+		check(text, POOL "  {}\n",
+			"p.yaml:7:60: stage 'a' uses a database, up to 2 of it run at one time, "
+			"and WorktreePool 'w' names no DatabaseBranchPool "
+			"(DatabaseIsolationRequired)\n");
+		check(text, POOL "  databaseBranchPools: [d]\n", "");
+	}
+	check(PARALLEL "  stages: [{name: a, holdsMergeGate: true, databaseAccess: none}]\n",
+		POOL "  {}\n", "");
+	check(HEAD("Pipeline", "p") "  parallelism: {maxConcurrent: 1, worktreePool: w}\n"
+				    "  stages: [{name: a, databaseAccess: write}]\n",
+		POOL "  {}\n", "");
+	check(HEAD("Pipeline", "p") "  stages: [{name: a, databaseAccess: write}]\n", POOL "  {}\n",
+		"");
+}
+
+static void two_databases_are_two_variables(void **state)
+{
+	const char *one = HEAD("Pipeline", "p") STAGES;
+
+	(void)state;
+	resource_write("d.yaml", DATABASE("d", "URL"));
+	resource_write("e.yaml", DATABASE("e", "URL"));
+	resource_write("f.yaml", DATABASE("f", "OTHER_URL"));
+	check(one, POOL "  databaseBranchPools: [d, f]\n", "");
+	check(one, POOL "  databaseBranchPools: [d, f, e]\n",
+		"w.yaml:6:24: 'd' and 'e' are both injected as 'URL'\n");
+}
+
+/* Plans make it more than one, as a number does. */
+static void plans_ask_for_a_pool_too(void **state)
+{
+	(void)state;
+	resource_write("s.yaml", PLAN_TEXT("claude-code-pro", "claude-code"));
+	check(HEAD("Pipeline", "p") "  parallelism: {}\n  subscriptionPlans: [claude-code-pro]\n"
+				    "  stages: [{name: a}]\n",
+		POOL "  {}\n",
+		"p.yaml:6:16: there is no WorktreePool 'p', which more than one issue at one time "
+		"needs\n"
+		"p.yaml:8:12: the final stage 'a' must have 'holdsMergeGate: true': up to 3 issues "
+		"come to it at one time\n");
+	check(HEAD("Pipeline", "w") "  parallelism: {}\n  subscriptionPlans: [claude-code-pro]\n"
+				    "  stages: [{name: a, holdsMergeGate: true}]\n",
+		POOL "  {}\n", "");
+}
+
+/* A fault in one does not hide those of another, nor make more. */
+static void a_faulty_pool_is_still_there(void **state)
+{
+	(void)state;
+	check(PARALLEL STAGES, POOL "  basePort: 1\n",
+		"w.yaml:6:13: 'basePort' must be a whole number of 1024 to 65000, not '1'\n");
+}
+
+/* As the format's own pages have them. */
+static void the_examples_of_the_format_are_taken(void **state)
+{
+	struct resources r;
+
+	(void)state;
+	resource_write("pool.yaml",
+		"apiVersion: ai-sdlc.dev/v1alpha1\nkind: WorktreePool\nmetadata:\n"
+		"  name: default-pool\nspec:\n  rootDir: ~/.ai-sdlc/worktrees\n"
+		"  layout: workspace-scoped # or \"repo-local\"\n  staleThresholdDays: 14\n"
+		"  basePort: 3190\n  ownershipGuard: strict # \"strict\" | \"advisory\"\n"
+		"  cleanup:\n    onMerge: true\n    onAbort: true\n    onTimeout: true\n"
+		"  databaseBranchPools: # optional\n    - primary-postgres\n"
+		"    - analytics-postgres\n  subscriptionPlans: # optional\n"
+		"    - claude-code-max-5x\n");
+	resource_write("primary.yaml",
+		HEAD("DatabaseBranchPool",
+			"primary-postgres") "  adapter: neon # 'neon' | 'sqlite-copy'\n"
+					    "  upstream:\n    connectionStringEnv: "
+					    "DATABASE_URL_DEV\n    branchFrom: dev\n"
+					    "  injection:\n    targetEnv: DATABASE_URL\n"
+					    "    additionalEnvs: [PGHOST, PGDATABASE]\n"
+					    "  lifecycle:\n    createOn: worktree-allocation\n"
+					    "    reclaimOn: pr-merge\n    maxConcurrent: 10\n"
+					    "    branchTtl: P14D\n    abandonAfter: P7D\n"
+					    "    warmPoolSize: 0\n  migrations:\n"
+					    "    runOnBranchCreate: true\n"
+					    "    migrationCommand: 'pnpm db:migrate'\n"
+					    "    migrationCwd: orchestrator\n  credentials:\n"
+					    "    apiTokenEnv: NEON_API_TOKEN\n"
+					    "    projectId: prj_abc123\n");
+	resource_write("analytics.yaml", DATABASE("analytics-postgres", "ANALYTICS_DATABASE_URL"));
+	resource_write("plan.yaml",
+		HEAD("SubscriptionPlan",
+			"claude-code-max-5x") "  harness: claude-code\n"
+					      "  billingMode: session-window\n"
+					      "  windowDuration: PT5H # ISO 8601\n"
+					      "  windowQuotaTokens: 1000000\n  offPeak:\n"
+					      "    enabled: true\n    multiplier: 2.0\n"
+					      "    schedule:\n"
+					      "      - { tz: 'America/Los_Angeles', hours: "
+					      "'22-06' }\n"
+					      "      - { tz: 'America/Los_Angeles', hours: "
+					      "'0-7', daysOfWeek: 'Sat,Sun' }\n"
+					      "    lastVerified: '2026-04-15'\n"
+					      "  pacingTarget: 0.85\n  hardCap: 0.95\n"
+					      "  quotaSource: self-tracked\n");
+	resource_write("pipeline.yaml",
+		HEAD("Pipeline", "default-pool") "  parallelism: {}\n  stages:\n"
+						 "    - name: implement\n"
+						 "      agent: developer\n"
+						 "      databaseAccess: write\n"
+						 "      holdsMergeGate: true\n");
+	r = resources_at(base);
+	assert_string_equal(faults_text(&r), "");
+	assert_int_equal(r.n_docs, 5);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		scratch_test(a_name_is_one_of_a_kind),
+		scratch_test(only_the_folder_itself_is_read),
+		scratch_test(who_needs_them_gets_the_first_fault),
+		scratch_test(the_final_stage_holds_the_gate),
+		scratch_test(a_database_is_for_one_at_a_time),
+		scratch_test(two_databases_are_two_variables),
+		scratch_test(plans_ask_for_a_pool_too),
+		scratch_test(a_faulty_pool_is_still_there),
+		scratch_test(the_examples_of_the_format_are_taken),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, arena_end);
+}

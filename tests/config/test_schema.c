@@ -1,0 +1,271 @@
+/*
+ * The schema that a table makes and the reading of that table take and refuse the same documents:
+ * full ones, and each of them with one value, key or item changed.
+ */
+#include "src/config/describe.h"
+#include "src/schema/schema.h"
+#include "tests/lib/resource_rig.h"
+
+static const char *const full[] = {
+	HEAD("Pipeline",
+		"p") "  parallelism: {maxConcurrent: 3, worktreePool: w, mergeStrategy: "
+		     "serialized-rebase}\n"
+		     "  branching: {pattern: 'x/{id}', targetBranch: main, cleanup: "
+		     "manual}\n"
+		     "  defaultModel: opus\n  defaultHarness: codex\n"
+		     "  defaultHarnessFallback: [aider, opencode]\n"
+		     "  subscriptionPlans: [a, a, b]\n  tenant: T1\n"
+		     "  tenantQuotaShare: 0.5\n  accountId: an account\n"
+		     "  costBudget: 12.5\n  offPeakMaxWait: PT8H\n"
+		     "  artifactSchemaVersion: v1\n  triggers: [{event: x}]\n"
+		     "  providers: {a: 1}\n  routing: {}\n  pullRequest: {}\n"
+		     "  notifications: {}\n"
+		     "  stages:\n    - {name: first}\n    - name: s.2\n      agent: dev_1\n"
+		     "      kind: review-fanout\n      isolation: inplace\n"
+		     "      holdsMergeGate: true\n      model: 'opus[1m]'\n"
+		     "      maxBudgetUsd: 0.01\n      harness: inherit\n"
+		     "      harnessFallback: [gemini-cli]\n"
+		     "      requiresIndependentHarnessFrom: [first]\n"
+		     "      requires: [skills, customTools]\n      schedule: off-peak\n"
+		     "      estimatedTokens: {input: 0, output: 5, frozen: true}\n"
+		     "      databaseAccess: migrate\n"
+		     "      onFailure: {strategy: retry, maxRetries: 2, retryDelay: PT1M, "
+		     "notification: n, on: AgentTimeout}\n"
+		     "      timeout: P1DT2H\n      artifact: plan\n      type: t\n"
+		     "      context: {}\n      config: {a: [1]}\n"
+		     "status: {phase: Running}\n",
+	HEAD("WorktreePool", "w") "  rootDir: ~/x\n  layout: workspace-scoped\n"
+				  "  staleThresholdDays: 1\n  basePort: 1024\n"
+				  "  ownershipGuard: advisory\n"
+				  "  cleanup: {onMerge: false, onAbort: true, onTimeout: false}\n"
+				  "  databaseBranchPools: [d, e]\n  subscriptionPlans: [a]\n",
+	"apiVersion: ai-sdlc.io/v1alpha1\nkind: WorktreePool\nmetadata:\n  name: w\n"
+	"  namespace: team\n  labels: {a: b, c: \"1\"}\n  annotations: {}\nspec: {}\n",
+	HEAD("SubscriptionPlan",
+		"s") "  harness: claude-code\n  billingMode: session-window\n"
+		     "  windowDuration: PT5H\n  windowQuotaTokens: 1\n"
+		     "  offPeak:\n    enabled: true\n    multiplier: 2.0\n"
+		     "    schedule:\n      - {tz: America/Los_Angeles, hours: 22-06}\n"
+		     "      - {tz: UTC, hours: '0-24', daysOfWeek: 'Sat, Sun'}\n"
+		     "    lastVerified: 2026-04-15\n  pacingTarget: 0\n"
+		     "  hardCap: 1\n  quotaSource: authoritative-api\n",
+	HEAD("SubscriptionPlan", "s") "  harness: codex\n  billingMode: monthly-cap\n"
+				      "  windowQuotaTokens: 5\n",
+	HEAD("SubscriptionPlan", "s") "  harness: codex\n  billingMode: pay-per-token\n",
+	HEAD("DatabaseBranchPool",
+		"d") "  adapter: neon\n  upstream: {connectionStringEnv: URL_DEV, branchFrom: "
+		     "dev}\n"
+		     "  injection: {targetEnv: URL, additionalEnvs: [PGHOST, PGPORT]}\n"
+		     "  lifecycle: {createOn: first-write-stage, reclaimOn: manual, maxConcurrent: "
+		     "1, branchTtl: P14D, abandonAfter: P1W, warmPoolSize: 20}\n"
+		     "  allowBranchFromBranch: true\n"
+		     "  migrations: {runOnBranchCreate: true, migrationCommand: \"a\\nb\", "
+		     "migrationCwd: sub/x}\n"
+		     "  credentials: {apiTokenEnv: T, n: [1, {a: null}]}\n",
+	HEAD("DatabaseBranchPool", "d") "  adapter: external\n  upstream: {connectionStringEnv: "
+					"A}\n  injection: {targetEnv: B}\n"
+					"  migrations: {runOnBranchCreate: false}\n",
+	HEAD("DatabaseBranchPool", "d") "  adapter: external\n  upstream: {connectionStringEnv: "
+					"A}\n  injection: {targetEnv: B}\n"
+					"  migrations: {migrationCommand: x}\n",
+};
+
+/* In the place of every value. Quoted ones begin with a `"` here. */
+static const char *const values[] = {"", "~", "null", "true", "false", "yes", "0", "1", "2", "-1",
+	"1.0", "0.5", "1.5", "-0", "1e1", "1e0", "21", "20", "65000", "65001", "1023", "36501",
+	"999999999999999", "010", "0x10", "1_000", ".5", "5.", "+5", ".inf", "\"", "\" ", "\"1",
+	"\"true", "\"null", "x", "X", "a b", "a-b", "A_B", "9a", "-a", "a.b", "a..b", "../a", "/a",
+	"~/a", "~a", "a/b", "{id}", "a{b", "a@b", "a#b", "a:b", "opus[1m]", "opus[", "opus]",
+	"[1m]", "opus[1m]x", "opus[1-m]", "\"a\x01b", "\"a\tb", "\"a\nb", "\"a\x7f", "\"\xc3\xa9",
+	"\"/\xc3\xa9", "UTC", "America/New_York", "22-06", "24-1", "0-25", "0-24", "1-", "-1",
+	"001-2", "Sat", "Sat,Sun", "Sat, Sun", "Sat,", "sat", "\" Sat", "Sat Sun", "2026-02-30",
+	"2026-13-01", "2026-00-10", "2026-1-1", "2026-04-15x", "PT5H", "P", "PT", "P1D", "P1DT",
+	"P1W", "P1M", "PT1M", "PT1H1M1S", "PT1S1M", "P1WT1H", "PT1.5H", "PT0S", "P0D", "pt5h",
+	"P1000000000D", "P999999999D", "plan", "retry", "abort", "inherit", "codex", "mystery",
+	"monthly-cap", "session-window", "pay-per-token", "worktree", "now", "none", "strict",
+	"parallel-merge", "ai-sdlc.io/v1alpha1", "ai-sdlc.io/v1beta1", "Pipeline", "WorktreePool",
+	"v1", "v2"};
+
+static const struct resource_kind *kind;
+static struct schema *schema;
+static size_t compared, refused;
+
+static void compare(const struct yml *tree, const char *what)
+{
+	struct arena a = {0};
+	struct faults faults = {.arena = &a};
+	struct schema_faults out = {0};
+	json *j = yml_json(tree);
+	size_t n;
+
+	document_read(&faults, "r.yaml", kind, tree, arena_alloc(&a, kind->size));
+	n = schema_check(&a, schema, j, &out);
+	if (!n != !faults.n) {
+		struct buf b = BUF_INIT;
+
+		json_print(&b, j);
+		fail_msg("%s: the loader %s%s, the schema %s%s%s: %s", what,
+			faults.n ? "refuses: " : "takes it", faults.n ? faults.list[0].text : "",
+			n ? "refuses: " : "takes it", n ? out.list[0].at : "",
+			n ? out.list[0].text : "", b.s);
+	}
+	compared++;
+	refused += n > 0;
+	json_free(&j);
+	arena_release(&a);
+}
+
+static void with_values(const struct yml *tree, struct yml *node, const char *what)
+{
+	const struct yml old = *node;
+	char *longest;
+
+	for (size_t i = 0; i < COUNT(values); i++) {
+		bool quoted = values[i][0] == '"';
+
+		*node = (struct yml){.kind = YML_SCALAR,
+			.plain = !quoted,
+			.text = str_of(values[i] + quoted),
+			.line = 1,
+			.col = 1};
+		compare(tree, arena_printf(&arena, "%s = %s", what, values[i]));
+	}
+	for (size_t n = 90; n < 70000; n = n * 5 / 4 + 1) {
+		longest = arena_alloc(&arena, n + 1);
+		memset(longest, 'a', n);
+		*node = (struct yml){.kind = YML_SCALAR, .plain = true, .text = {longest, n}};
+		compare(tree, arena_printf(&arena, "%s = %zu letters", what, n));
+	}
+	*node = (struct yml){.kind = YML_LIST, .line = 1, .col = 1};
+	compare(tree, arena_printf(&arena, "%s = []", what));
+	node->kind = YML_MAP;
+	compare(tree, arena_printf(&arena, "%s = {}", what));
+	*node = old;
+}
+
+static void without_each(const struct yml *tree, struct yml *node, const char *what)
+{
+	const struct yml old = *node;
+
+	for (size_t i = 0; i < old.n; i++) {
+		size_t size = old.kind == YML_MAP ? sizeof(*old.map) : sizeof(*old.list);
+		char *copy = arena_alloc(&arena, old.n * size);
+		const char *from =
+			old.kind == YML_MAP ? (const char *)old.map : (const char *)old.list;
+
+		memcpy(copy, from, i * size);
+		memcpy(copy + i * size, from + (i + 1) * size, (old.n - i - 1) * size);
+		node->n = old.n - 1;
+		if (old.kind == YML_MAP)
+			node->map = (struct yml_pair *)(void *)copy;
+		else
+			node->list = (struct yml **)(void *)copy;
+		compare(tree, arena_printf(&arena, "%s without %zu", what, i));
+		*node = old;
+	}
+}
+
+/* An unknown key; the first item once more; very many items. */
+static void with_more(const struct yml *tree, struct yml *node, const char *what)
+{
+	static struct yml key = {
+		.kind = YML_SCALAR, .plain = true, .text = {"nonesuch", 8}, .line = 1, .col = 1};
+	const struct yml old = *node;
+	size_t n = node->kind == YML_MAP ? node->n + 1 : 201;
+
+	if (node->kind == YML_MAP) {
+		node->map = arena_alloc(&arena, n * sizeof(*node->map));
+		memcpy(node->map, old.map, old.n * sizeof(*old.map));
+		node->map[node->n++] = (struct yml_pair){&key, &key};
+		compare(tree, arena_printf(&arena, "%s and one more", what));
+	} else if (node->n) {
+		node->list = arena_alloc(&arena, n * sizeof(*node->list));
+		memcpy(node->list, old.list, old.n * sizeof(*node->list));
+		for (size_t i = old.n; i < n; i++)
+			node->list[i] = old.list[0];
+		static const size_t sizes[] = {99, 100, 101, 200, 201};
+
+		node->n = old.n + 1;
+		compare(tree, arena_printf(&arena, "%s, the first one again", what));
+		for (size_t i = 0; i < COUNT(sizes); i++) {
+			node->n = sizes[i];
+			compare(tree, arena_printf(&arena, "%s, %zu of them", what, sizes[i]));
+		}
+	}
+	*node = old;
+}
+
+static void change(const struct yml *tree, struct yml *node, const char *what)
+{
+	with_values(tree, node, what);
+	if (node->kind != YML_SCALAR) {
+		without_each(tree, node, what);
+		with_more(tree, node, what);
+	}
+	for (size_t i = 0; node->kind == YML_MAP && i < node->n; i++)
+		change(tree, node->map[i].value,
+			arena_printf(&arena, "%s.%s", what, node->map[i].key->text.p));
+	for (size_t i = 0; node->kind == YML_LIST && i < node->n; i++)
+		change(tree, node->list[i], arena_printf(&arena, "%s[%zu]", what, i));
+}
+
+static struct yml *parsed(const char *text)
+{
+	struct error err = {0};
+	struct yml *tree;
+
+	if (yml_parse(&arena, str_of(text), "r.yaml", 1, &tree, &err) < 0)
+		fail_msg("%u:%u: %s", err.line, err.col, err.text);
+	return tree;
+}
+
+static void choose(const char *name)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error err = {0};
+
+	kind = resource_kind(name);
+	assert_non_null(kind);
+	kind_schema(kind, &text);
+	if (schema_compile(&arena, name, buf_str(&text), &schema, &err) < 0)
+		fail_msg("%u:%u: %s", err.line, err.col, err.text);
+}
+
+static void schema_and_loader_agree(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(full); i++) {
+		struct yml *tree = parsed(full[i]);
+		size_t before;
+
+		choose(yml_at(tree, "kind")->text.p);
+		before = refused;
+		compare(tree, "as it is");
+		if (refused != before)
+			fail_msg("refused as it is: %s", full[i]);
+		change(tree, tree, "");
+	}
+	print_message("%zu documents, %zu of them refused\n", compared, refused);
+	assert_true(compared > 10000 && refused > 1000 && compared - refused > 1000);
+}
+
+/* A document of one kind is none of another. */
+static void a_schema_is_for_its_kind(void **state)
+{
+	(void)state;
+	for (const struct resource_kind *k = resource_kinds; k->name; k++) {
+		choose(k->name);
+		for (size_t i = 0; i < COUNT(full); i++)
+			compare(parsed(full[i]), full[i]);
+	}
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(schema_and_loader_agree),
+		cmocka_unit_test(a_schema_is_for_its_kind),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, arena_end);
+}

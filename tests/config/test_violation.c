@@ -1,0 +1,123 @@
+/* What the report of `policy exec` means to a pipeline. */
+#include "src/config/violation.h"
+#include "tests/lib/unit.h"
+#include "tests/lib/arena.h"
+
+static struct breach breach;
+static struct error err;
+
+static int read_as(const char *wished, const char *report)
+{
+	CLEANUP(json_free) json *j = NULL;
+	struct error ignored;
+
+	err = (struct error){0};
+	(void)json_parse(&j, str_of(report), &ignored);
+	return breach_read(&arena, j, wished, &breach, &err);
+}
+
+static void what_was_allowed_is_no_violation(void **state)
+{
+	(void)state;
+	assert_int_equal(read_as(NULL, "{\"verdict\":\"allow\",\"status\":1}"), 0);
+	assert_int_equal(
+		read_as(NULL, "{\"verdict\":\"allow\",\"protected_changed\":[],\"status\":0}"), 0);
+}
+
+static void a_denial_says_rule_word_path_and_reason(void **state)
+{
+	(void)state;
+	assert_int_equal(read_as(NULL, "{\"verdict\":\"deny\",\"rule\":\"path.outside\",\"from\":3,"
+				       "\"to\":5,\"word\":\"../x\",\"path\":\"/x\","
+				       "\"reason\":\"leads outside\"}"),
+		1);
+	assert_int_equal(breach.violation, VIOLATION_HARD_ABORT);
+	assert_string_equal(
+		breach_line(&arena, &breach), "path.outside '../x' -> /x: leads outside");
+	assert_int_equal(read_as(NULL, "{\"verdict\":\"deny\",\"rule\":\"syntax\"}"), 1);
+	assert_string_equal(breach_line(&arena, &breach), "syntax: no reason given");
+}
+
+static void the_workflow_decides_then_the_policy_then_nobody(void **state)
+{
+	const char *mild = "{\"verdict\":\"deny\",\"rule\":\"write\",\"reason\":\"r\","
+			   "\"violation\":\"validation_fail\"}";
+
+	(void)state;
+	assert_int_equal(read_as(NULL, mild), 1);
+	assert_int_equal(breach.violation, VIOLATION_VALIDATION_FAIL);
+	assert_int_equal(read_as("hard_abort", mild), 1);
+	assert_int_equal(breach.violation, VIOLATION_HARD_ABORT);
+	assert_int_equal(read_as("validation_fail", "{\"verdict\":\"deny\"}"), 1);
+	assert_int_equal(breach.violation, VIOLATION_VALIDATION_FAIL);
+	assert_int_equal(read_as("perhaps", mild), 1);
+	assert_int_equal(breach.violation, VIOLATION_HARD_ABORT);
+}
+
+static void a_changed_protected_file_is_one_too(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		read_as(NULL, "{\"verdict\":\"allow\",\"protected_changed\":[\".git/config\"]}"),
+		1);
+	assert_string_equal(breach_line(&arena, &breach),
+		"path.protected '.git/config': the command changed a protected file, which was put "
+		"back");
+}
+
+static void what_is_no_report_lets_nothing_pass(void **state)
+{
+	static const char *const texts[] = {"", "[]", "{}", "3", "{\"verdict\":\"yes\"}",
+		"{\"verdict\":true}", "{\"status\":0}"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		assert_int_equal(read_as(NULL, texts[i]), -1);
+		assert_error(&err, "dev-team: the report of the policy says no verdict");
+	}
+}
+
+static void the_line_is_one_line(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		read_as(NULL, "{\"verdict\":\"deny\",\"rule\":\"a\\nb\",\"word\":\"c\\u001b[1m\","
+			      "\"reason\":\"d\\re\"}"),
+		1);
+	assert_string_equal(breach_line(&arena, &breach), "a?b 'c?[1m': d?e");
+}
+
+static void what_an_answer_says_reads_back(void **state)
+{
+	CLEANUP(json_free) json *j = NULL;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	(void)state;
+	assert_int_equal(read_as("validation_fail",
+				 "{\"verdict\":\"deny\",\"policy\":\"p\",\"rule\":\"git.option\","
+				 "\"word\":\"-x\","
+				 "\"reason\":\"r\"}"),
+		1);
+	j = breach_json(&breach);
+	json_print(&text, j);
+	assert_string_equal(text.s,
+		"{\"status\":\"failed\",\"policy\":\"p\",\"violation\":\"validation_fail\","
+		"\"rule\":\"git.option\","
+		"\"word\":\"-x\",\"reason\":\"r\"}");
+	assert_string_equal(breach_told(&arena, j), "git.option '-x': r");
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_allowed_is_no_violation),
+		cmocka_unit_test(a_denial_says_rule_word_path_and_reason),
+		cmocka_unit_test(the_workflow_decides_then_the_policy_then_nobody),
+		cmocka_unit_test(a_changed_protected_file_is_one_too),
+		cmocka_unit_test(what_is_no_report_lets_nothing_pass),
+		cmocka_unit_test(the_line_is_one_line),
+		cmocka_unit_test(what_an_answer_says_reads_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, arena_end);
+}

@@ -1,0 +1,409 @@
+#include "context/context.h"
+#include "tests/lib/unit.h"
+
+#define HEAD "---\nstate: researching\nwork_item_id: ADR-7\nfix_iteration: 2\npr_url:\n---\n"
+
+static void parse(struct context *c, const char *text)
+{
+	struct error err = {0};
+
+	if (context_parse(c, "F.md", str_of(text), &err) < 0)
+		fail_msg("%u:%u: %s", err.line, err.col, err.text);
+}
+
+static void refuse(struct str text, const char *line)
+{
+	struct context c;
+	struct error err = {0};
+	char got[2048];
+
+	assert_int_equal(context_parse(&c, "F.md", text, &err), -1);
+	error_format(&err, got, sizeof(got));
+	assert_string_equal(got, line);
+	assert_int_equal(err.code, ERR_INPUT);
+	context_release(&c);
+}
+
+static void is_rendered(const struct context *c, const char *text)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct error err = {0};
+
+	assert_int_equal(context_render(c, &out, NULL, &err), 0);
+	assert_string_equal(out.s, text);
+}
+
+static void an_untouched_document_comes_back_byte_for_byte(void **state)
+{
+	static const char *const docs[] = {
+		HEAD,
+		HEAD "\n# t\n\n<!-- section:A -->\n\n\n  text \n\n\n<!-- section:B -->\n",
+		"---\r\nstate: a # why\r\nwork_item_id: X\r\nmine: [1, 2]\r\n---\r\n\r\n<!-- "
+		"section:A -->\r\nx\r\n",
+		"---\nwork_item_id: X\n\n# a comment\nstate: 'a'\nextra:\n  deep: {x: y}\n---\nno "
+		"sections, no end",
+		"\xef\xbb\xbf---\nstate: a\nwork_item_id: X\n---\n",
+		"---\nstate: a\nwork_item_id: X\n---\n<!-- section:A -->",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(docs); i++) {
+		struct context c;
+
+		parse(&c, docs[i]);
+		is_rendered(&c, docs[i]);
+		context_release(&c);
+	}
+}
+
+static void a_value_is_replaced_in_place_and_all_else_stays(void **state)
+{
+	struct context c;
+
+	(void)state;
+	parse(&c, "---\nstate: a   # by hand\nwork_item_id: X\nfix_iteration:   0 # n\nmine: {x: "
+		  "1}\npr_url:\nq: \"\"\n---\nb\n");
+	context_set(&c, "state", STR("b"));
+	context_set_count(&c, "fix_iteration", 3);
+	context_set(&c, "pr_url", STR("https://h/o/r/pull/1"));
+	context_set(&c, "q", STR("v"));
+	is_rendered(&c,
+		"---\nstate: b   # by hand\nwork_item_id: X\nfix_iteration:   3 # n\nmine: {x: 1}\n"
+		"pr_url: https://h/o/r/pull/1\nq: v\n---\nb\n");
+	context_release(&c);
+}
+
+static void an_empty_value_before_a_comment_is_filled_in(void **state)
+{
+	struct context c;
+
+	(void)state;
+	parse(&c, "---\nstate: a\nwork_item_id: X\npr_url: # none yet\n---\n");
+	context_set(&c, "pr_url", STR("u"));
+	is_rendered(&c, "---\nstate: a\nwork_item_id: X\npr_url: u # none yet\n---\n");
+	context_release(&c);
+}
+
+static void block_and_folded_values_are_replaced_whole(void **state)
+{
+	struct context c;
+
+	(void)state;
+	parse(&c, "---\nstate: a\nwork_item_id: X\ntroubleshooter_input: |\n  one\n  two\npr_url: "
+		  "'x\n  y'\nz: 1\n---\n");
+	assert_str(context_get(&c, "troubleshooter_input"), "one\ntwo\n");
+	context_set(&c, "troubleshooter_input", STR("new"));
+	context_set(&c, "pr_url", STR("p"));
+	is_rendered(&c, "---\nstate: a\nwork_item_id: X\ntroubleshooter_input: new\npr_url: p\nz: "
+			"1\n---\n");
+	context_release(&c);
+}
+
+static void a_new_key_goes_to_the_end_of_the_frontmatter(void **state)
+{
+	struct context c;
+
+	(void)state;
+	parse(&c, "---\r\nstate: a\r\nwork_item_id: X\r\n---\r\nbody\r\n");
+	context_set(&c, "outcome", STR("it: ended"));
+	context_set(&c, "nothing", STR(""));
+	context_set_count(&c, "revision", 1);
+	is_rendered(&c, "---\r\nstate: a\r\nwork_item_id: X\r\noutcome: \"it: ended\"\r\nrevision: "
+			"1\r\n---\r\nbody\r\n");
+	context_release(&c);
+}
+
+static void values_that_need_quoting_survive_a_round_trip(void **state)
+{
+	static const char *const values[] = {"a: b", "# x", "two\nlines\n", "\"q\" \\ ' ", " lead",
+		"trail ", "- x", "~", "null", "true", "12", "{a}", "[b", "*x", "&x", "!x", "%x",
+		"@x", "`x", "a #b", "x:", ":x", "?", "tab\there", "\x01\x7f", "caf\xc3\xa9",
+		"\xc2\x85\xc2\xa0", "\xe2\x80\xa8", "\xf0\x9f\x98\x80", "|", ">", "---", "...", "=",
+		"<<", "a, b", "x'y", "0x1F", "1e3",
+		("\xef\xbb\xbf"
+		 "bom")};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(values); i++) {
+		CLEANUP(buf_release) struct buf out = BUF_INIT;
+		struct context c, again;
+		struct error err = {0};
+
+		parse(&c, HEAD);
+		context_set(&c, "pr_url", str_of(values[i]));
+		context_set(&c, "fresh", str_of(values[i]));
+		assert_int_equal(context_render(&c, &out, NULL, &err), 0);
+		context_release(&c);
+		if (context_parse(&again, "F.md", buf_str(&out), &err) < 0)
+			fail_msg("value %zu: %u:%u %s in\n%s", i, err.line, err.col, err.text,
+				out.s);
+		assert_string_equal(context_get(&again, "fresh").p, values[i]);
+		assert_string_equal(context_get(&again, "pr_url").p, values[i]);
+		context_release(&again);
+	}
+}
+
+static void counters_are_numbers_and_default_to_nought(void **state)
+{
+	struct context c;
+
+	(void)state;
+	parse(&c, HEAD);
+	assert_int_equal(context_count(&c, "fix_iteration"), 2);
+	assert_int_equal(context_count(&c, "review_cycle_count"), 0);
+	assert_true(context_is_counter("fix_iteration"));
+	assert_false(context_is_counter("state"));
+	context_release(&c);
+}
+
+static void attempts_count_for_each_state_alone(void **state)
+{
+	struct context c;
+
+	(void)state;
+	parse(&c, HEAD);
+	assert_int_equal(context_next_attempt(&c, "researching"), 1);
+	assert_int_equal(context_next_attempt(&c, "researching"), 2);
+	assert_int_equal(context_next_attempt(&c, "fixing-pr"), 1);
+	assert_str(context_get(&c, "attempts"), "{researching: 2, fixing-pr: 1}");
+	is_rendered(&c, "---\nstate: researching\nwork_item_id: ADR-7\nfix_iteration: 2\npr_url:\n"
+			"attempts: {researching: 2, fixing-pr: 1}\n---\n");
+	context_release(&c);
+}
+
+static void attempts_written_as_a_block_by_hand_go_on_counting(void **state)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct context c, again;
+	struct error err = {0};
+
+	(void)state;
+	parse(&c, "---\nstate: a\nwork_item_id: X\nattempts:\n  fixing: 4\n  signoff: 2\nz: "
+		  "1\n---\n");
+	assert_int_equal(context_next_attempt(&c, "fixing"), 5);
+	assert_int_equal(context_render(&c, &out, NULL, &err), 0);
+	context_release(&c);
+	parse(&again, out.s);
+	assert_int_equal(context_next_attempt(&again, "fixing"), 6);
+	assert_int_equal(context_next_attempt(&again, "signoff"), 3);
+	assert_str(context_get(&again, "z"), "1");
+	context_release(&again);
+}
+
+static void a_section_is_trimmed_replaced_and_removed(void **state)
+{
+	struct context c;
+
+	(void)state;
+	parse(&c, HEAD "\nintro\n\n<!-- section:A -->\n\n  one\n\n\n<!-- section:B -->\ntwo\n");
+	assert_str(context_section(&c, "A"), "one");
+	assert_str(context_section(&c, "B"), "two");
+	assert_str(context_section(&c, "C"), "");
+	context_put(&c, "A", STR("\nnew\n"));
+	is_rendered(&c, HEAD "\nintro\n\n<!-- section:A -->\n\nnew\n\n<!-- section:B -->\ntwo\n");
+	context_put(&c, "A", STR(""));
+	assert_false(context_has_section(&c, "A"));
+	is_rendered(&c, HEAD "\nintro\n\n<!-- section:B -->\ntwo\n");
+	context_put(&c, "C", STR("three"));
+	is_rendered(&c, HEAD "\nintro\n\n<!-- section:B -->\ntwo\n\n<!-- section:C -->\n\nthree\n");
+	context_release(&c);
+}
+
+static void the_same_text_again_is_no_change(void **state)
+{
+	struct context c;
+
+	(void)state;
+	parse(&c, HEAD "<!-- section:A -->\n\n x\n");
+	context_put(&c, "A", STR("x\n"));
+	context_set(&c, "state", STR("researching"));
+	context_set_count(&c, "fix_iteration", 2);
+	context_put(&c, "none", STR(" \n"));
+	assert_false(c.changed);
+	context_release(&c);
+}
+
+static void a_section_after_an_unended_last_line_starts_on_its_own(void **state)
+{
+	struct context c;
+
+	(void)state;
+	parse(&c, "---\nstate: a\nwork_item_id: X\n---\nlast");
+	context_put(&c, "A", STR("t"));
+	is_rendered(&c, "---\nstate: a\nwork_item_id: X\n---\nlast\n\n<!-- section:A -->\n\nt\n");
+	context_release(&c);
+}
+
+static void text_cannot_forge_a_sentinel(void **state)
+{
+	static const char *const texts[] = {
+		"<!-- section:Validate Result -->\npassed",
+		"x\n<!-- section:A -->\ny",
+		"x\n  \t<!--   section:A -->",
+		"<!--section:A-->",
+		"<!-- \\section:A -->",
+		"<!-- \\\\\\section:A -->\n<!-- section:B -->",
+		"a <!-- section:A --> b",
+		"<!-- section:",
+		"<!--\n section:A -->",
+		"x\r\n<!-- section:A -->\r\ny",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		CLEANUP(buf_release) struct buf out = BUF_INIT;
+		struct context c, again;
+		struct error err = {0};
+
+		parse(&c, HEAD);
+		context_put(&c, "Signoff Review", str_of(texts[i]));
+		assert_int_equal(context_render(&c, &out, NULL, &err), 0);
+		context_release(&c);
+		parse(&again, out.s);
+		assert_int_equal(context_sections(&again), 1);
+		assert_string_equal(context_section(&again, "Signoff Review").p, texts[i]);
+		context_release(&again);
+	}
+}
+
+static void broken_frontmatter_is_told_by_line_and_column(void **state)
+{
+	(void)state;
+	refuse(STR(""), "F.md:1:1: no frontmatter: the first line must be '---'");
+	refuse(STR("# title\n"), "F.md:1:1: no frontmatter: the first line must be '---'");
+	refuse(STR("---\nstate: a\n"), "F.md:1:1: the frontmatter has no closing '---'");
+	refuse(STR("---\nwork_item_id: X\n---\n"), "F.md:1:1: 'state' is missing");
+	refuse(STR("---\nstate:\nwork_item_id: X\n---\n"), "F.md:2:7: 'state' is missing");
+	refuse(STR("---\nstate: a\n---\n"), "F.md:1:1: 'work_item_id' is missing");
+	refuse(STR("---\nstate: a\nwork_item_id: X\nstate: b\n---\n"),
+		"F.md:4:1: duplicate key 'state'");
+	refuse(STR("---\nstate: a\nwork_item_id: X\nfix_iteration: two\n---\n"),
+		"F.md:4:16: 'fix_iteration' must be a whole number, not 'two'");
+	refuse(STR("---\nstate: a\nwork_item_id: X\nfix_iteration: -1\n---\n"),
+		"F.md:4:16: 'fix_iteration' must be a whole number, not '-1'");
+	refuse(STR("---\nstate: a\nwork_item_id: X\nfix_iteration: 99999999999\n---\n"),
+		"F.md:4:16: 'fix_iteration' must be at most 1000000000, not 99999999999");
+	refuse(STR("---\nstate: [a]\nwork_item_id: X\n---\n"),
+		"F.md:2:8: 'state' must be a text, not a list or map");
+	refuse(STR("---\nstate: a\nwork_item_id: X\nattempts: 3\n---\n"),
+		"F.md:4:11: 'attempts' must be a map of numbers");
+	refuse(STR("---\nstate: a\nwork_item_id: X\nattempts: {a: b}\n---\n"),
+		"F.md:4:15: 'a' must be a whole number, not 'b'");
+	refuse(STR("---\n- a\n---\n"), "F.md:2:1: the frontmatter must be 'key: value' lines");
+	refuse(STR("---\nstate: *a\nwork_item_id: X\n---\n"), "F.md:2:8: aliases are not allowed");
+}
+
+static void broken_text_is_told_by_line_and_column(void **state)
+{
+	(void)state;
+	refuse(STR(HEAD "ok\n\xc3\xa9 \xff\n"), "F.md:8:3: invalid UTF-8");
+	refuse(STR(HEAD "a\0b"), "F.md:7:2: a NUL byte");
+	refuse(STR(HEAD "<!-- section:A -->\nx\n<!-- section:A -->\n"),
+		"F.md:9:1: duplicate section 'A'");
+	refuse(STR(HEAD "<!-- section: -->\n"), "F.md:7:1: bad section name ''");
+	refuse(STR(HEAD "<!-- section:A\n"),
+		"F.md:7:1: a sentinel must be '<!-- section:NAME -->', not '<!-- section:A'");
+	refuse(STR(HEAD "<!--section:A-->\n"),
+		"F.md:7:1: a sentinel must be '<!-- section:NAME -->', not '<!--section:A-->'");
+}
+
+static void a_document_over_the_limit_is_refused_before_it_is_looked_at(void **state)
+{
+	CLEANUP(buf_release) struct buf big = BUF_INIT;
+
+	(void)state;
+	buf_adds(&big, HEAD);
+	buf_reserve(&big, CONTEXT_MAX);
+	memset(big.s + big.len, 'x', CONTEXT_MAX);
+	big.len += CONTEXT_MAX;
+	refuse(buf_str(&big), "F.md:1:1: the document is larger than 16 MiB");
+}
+
+static void a_document_may_not_grow_over_the_limit(void **state)
+{
+	CLEANUP(buf_release) struct buf big = BUF_INIT, out = BUF_INIT;
+	struct context c;
+	struct error err = {0};
+
+	(void)state;
+	buf_reserve(&big, CONTEXT_MAX);
+	memset(big.s, 'x', CONTEXT_MAX);
+	big.len = CONTEXT_MAX;
+	parse(&c, HEAD);
+	context_put(&c, "A", buf_str(&big));
+	assert_int_equal(context_render(&c, &out, NULL, &err), -1);
+	assert_error(&err, "dev-team: 'F.md' would grow over 16 MiB");
+	context_release(&c);
+}
+
+static void a_new_document_has_the_keys_of_the_format_in_order(void **state)
+{
+	struct context c;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(context_new(&c, "F.md", "ADR-7", "init", "2026-11-21T01:34:55Z", &err), 0);
+	is_rendered(&c,
+		"---\nstate: init\nwork_item_id: ADR-7\nspec_path:\nfix_iteration: "
+		"0\nreview_fix_iteration: 0\n"
+		"pr_url:\nbuild_log:\ntest_log:\nsignoff_cycle_count: 0\nconsecutive_failures: 0\n"
+		"review_cycle_count: 0\ntroubleshooter_input:\npending_agent:\nstarted: "
+		"2026-11-21T01:34:55Z\n"
+		"last_updated: 2026-11-21T01:34:55Z\nactions_dispatched: 0\ntroubleshooter_calls: "
+		"0\n"
+		"attempts: {}\nrevision: 0\n---\n\n# ADR-7 Dev Team Context\n");
+	context_release(&c);
+}
+
+static void an_id_that_looks_like_a_number_stays_a_text(void **state)
+{
+	struct context c;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(context_new(&c, "F.md", "444", "init", "2026-11-21T01:34:55Z", &err), 0);
+	assert_str(context_get(&c, "work_item_id"), "444");
+	context_release(&c);
+}
+
+static void section_names_are_checked(void **state)
+{
+	(void)state;
+	assert_true(section_name_valid(STR("Fix 12")));
+	assert_true(section_name_valid(STR("R\xc3\xa9sum\xc3\xa9")));
+	assert_false(section_name_valid(STR("")));
+	assert_false(section_name_valid(STR(" a")));
+	assert_false(section_name_valid(STR("a --> b")));
+	assert_false(section_name_valid(STR("a\nb")));
+	assert_false(section_name_valid(STR("a--b")));
+	assert_false(section_name_valid(STR("\xff")));
+	assert_false(section_name_valid((struct str){"x", 0}));
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_untouched_document_comes_back_byte_for_byte),
+		cmocka_unit_test(a_value_is_replaced_in_place_and_all_else_stays),
+		cmocka_unit_test(an_empty_value_before_a_comment_is_filled_in),
+		cmocka_unit_test(block_and_folded_values_are_replaced_whole),
+		cmocka_unit_test(a_new_key_goes_to_the_end_of_the_frontmatter),
+		cmocka_unit_test(values_that_need_quoting_survive_a_round_trip),
+		cmocka_unit_test(counters_are_numbers_and_default_to_nought),
+		cmocka_unit_test(attempts_count_for_each_state_alone),
+		cmocka_unit_test(attempts_written_as_a_block_by_hand_go_on_counting),
+		cmocka_unit_test(a_section_is_trimmed_replaced_and_removed),
+		cmocka_unit_test(the_same_text_again_is_no_change),
+		cmocka_unit_test(a_section_after_an_unended_last_line_starts_on_its_own),
+		cmocka_unit_test(text_cannot_forge_a_sentinel),
+		cmocka_unit_test(broken_frontmatter_is_told_by_line_and_column),
+		cmocka_unit_test(broken_text_is_told_by_line_and_column),
+		cmocka_unit_test(a_document_over_the_limit_is_refused_before_it_is_looked_at),
+		cmocka_unit_test(a_document_may_not_grow_over_the_limit),
+		cmocka_unit_test(a_new_document_has_the_keys_of_the_format_in_order),
+		cmocka_unit_test(an_id_that_looks_like_a_number_stays_a_text),
+		cmocka_unit_test(section_names_are_checked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,218 @@
+/* What people do to a document behind the program's back, and what its history says of it. */
+#include "context/file.h"
+#include "src/store/log.h"
+#include "tests/lib/scratch.h"
+
+static struct error err;
+
+static void create(void)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	assert_int_equal(context_open(&f, at("T-1.md"), CONTEXT_MAY_CREATE, &err), 0);
+	assert_int_equal(context_create(&f, "T-1", "init", &err), 0);
+	(void)context_op(&f, "step");
+	assert_int_equal(context_save(&f, &err), 0);
+}
+
+static void set(const char *key, const char *value)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	assert_int_equal(context_open(&f, at("T-1.md"), CONTEXT_MUST_EXIST, &err), 0);
+	(void)context_op(&f, "set");
+	context_set(&f.doc, key, str_of(value));
+	assert_int_equal(context_save(&f, &err), 0);
+}
+
+static void by_hand(const char *text)
+{
+	tree_write(at("T-1.md"), str_of(text));
+}
+
+static char *document(void)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	assert_true(tree_read(at("T-1.md"), &text));
+	return arena_dup(&arena, buf_str(&text));
+}
+
+/* The operations of the history, and at its end the document as it rebuilds it. */
+static char *history(struct buf *last)
+{
+	CLEANUP(store_log_close) struct store_log *log = NULL;
+	CLEANUP(buf_release) struct buf ops = BUF_INIT;
+	struct store_commit c;
+	int64_t rev = 0;
+
+	buf_clear(last);
+	assert_int_equal(store_log_open(&log, disk_real(), base, "T-1", &err), 0);
+	while (store_log_next(log, &c, &err) == 1) {
+		assert_true(c.rev > rev);
+		rev = c.rev;
+		buf_addf(&ops, "%s%s", ops.len ? " " : "",
+			c.note ? json_get_str(c.note, "op") : "-");
+		if (!c.document_key)
+			continue;
+		buf_clear(last);
+		buf_add(last, c.document);
+	}
+	return arena_dup(&arena, buf_str(&ops));
+}
+
+static void history_is(const char *ops, const char *document)
+{
+	CLEANUP(buf_release) struct buf last = BUF_INIT;
+
+	assert_string_equal(history(&last), ops);
+	assert_string_equal(last.len ? last.s : "", document);
+}
+
+static void an_edit_is_noticed_before_anything_else_is_saved(void **state)
+{
+	char *text;
+
+	(void)state;
+	create();
+	text = arena_printf(&arena, "%s\n<!-- section:Notes -->\n\nby hand\n", document());
+	by_hand(text);
+	set("spec_path", "a.md");
+	history_is("step edit set", document());
+	assert_non_null(strstr(document(), "by hand"));
+}
+
+static void a_broken_edit_is_refused_with_its_place_and_is_not_lost(void **state)
+{
+	struct context_file f;
+	char *good;
+
+	(void)state;
+	create();
+	good = document();
+	by_hand("---\nstate: [\n---\n");
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(context_open(&f, at("T-1.md"), CONTEXT_MUST_EXIST, &err), -1);
+		assert_int_equal(err.code, ERR_INPUT);
+		assert_true(err.line > 0);
+		context_close(&f);
+	}
+	history_is("step edit", "---\nstate: [\n---\n");
+	by_hand(good);
+	set("spec_path", "a.md");
+	history_is("step edit edit set", document());
+}
+
+static void a_broken_edit_can_be_replaced(void **state)
+{
+	struct context_file f;
+	char *good;
+
+	(void)state;
+	create();
+	good = document();
+	by_hand("\xff\xfe broken");
+	assert_int_equal(context_open(&f, at("T-1.md"), CONTEXT_MUST_EXIST, &err), -1);
+	(void)context_op(&f, "restore");
+	assert_int_equal(context_replace(&f, str_of(good), &err), 0);
+	context_close(&f);
+	assert_string_equal(document(), good);
+	history_is("step edit restore", good);
+	set("spec_path", "a.md");
+	history_is("step edit restore set", document());
+}
+
+static void a_document_that_was_removed_begins_anew_with_higher_numbers(void **state)
+{
+	struct context_file f;
+
+	(void)state;
+	create();
+	set("spec_path", "a.md");
+	assert_int_equal(unlink(at("T-1.md")), 0);
+	assert_int_equal(context_open(&f, at("T-1.md"), CONTEXT_MUST_EXIST, &err), -1);
+	context_close(&f);
+	create();
+	history_is("step set removed step", document());
+	assert_non_null(strstr(document(), "revision: 4"));
+}
+
+static void a_document_that_comes_without_its_events_is_taken_in(void **state)
+{
+	char *text;
+
+	(void)state;
+	create();
+	text = document();
+	assert_int_equal(unlink(at("T-1.events.jsonl")), 0);
+	set("spec_path", "a.md");
+	history_is("import set", document());
+	assert_string_not_equal(document(), text);
+}
+
+static unsigned next(unsigned *seed, unsigned below)
+{
+	*seed = *seed * 1103515245 + 12345;
+	return (*seed >> 16) % below;
+}
+
+static void change(struct context *c, unsigned *seed)
+{
+	static const char *const sections[] = {"A", "B b", "Researcher Brief"}, *const keys[] = {
+											"spec_path",
+											"pr_url",
+											"mine",
+											"state"};
+	struct str text = str_of(arena_printf(&arena, "%.*s", (int)next(seed, 60),
+		"<!-- section:X -->\nline \xc3\xa4 two\n\n\nthree --- four\n\n# five"));
+
+	if (next(seed, 2))
+		context_put(c, sections[next(seed, 3)], utf8_fault(text) ? STR("y") : text);
+	else
+		context_set(c, keys[next(seed, 4)],
+			str_of(arena_printf(&arena, "v%.*u", (int)next(seed, 9) + 1, *seed)));
+}
+
+static void the_history_rebuilds_whatever_was_saved(void **state)
+{
+	unsigned seed = 7;
+
+	(void)state;
+	for (int run = 0; run < 40; run++) {
+		CLEANUP(buf_release) struct buf last = BUF_INIT;
+
+		(void)unlink(at("T-1.md"));
+		create();
+		if (run % 2)
+			by_hand("---\r\nstate: x\r\nwork_item_id: T-1\r\n---\r\nfree\r\n<!-- "
+				"section:A -->"
+				"\r\n\r\nb\r\n\r\n<!-- section:C -->\r\nlast");
+		for (int i = 0; i < 12; i++) {
+			CLEANUP(context_close) struct context_file f = {0};
+
+			assert_int_equal(
+				context_open(&f, at("T-1.md"), CONTEXT_MUST_EXIST, &err), 0);
+			for (unsigned n = next(&seed, 4); n; n--)
+				change(&f.doc, &seed);
+			assert_int_equal(context_save(&f, &err), 0);
+			change(&f.doc, &seed);
+			assert_int_equal(context_save(&f, &err), 0);
+		}
+		(void)history(&last);
+		assert_string_equal(last.s, document());
+	}
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		scratch_test(an_edit_is_noticed_before_anything_else_is_saved),
+		scratch_test(a_broken_edit_is_refused_with_its_place_and_is_not_lost),
+		scratch_test(a_broken_edit_can_be_replaced),
+		scratch_test(a_document_that_was_removed_begins_anew_with_higher_numbers),
+		scratch_test(a_document_that_comes_without_its_events_is_taken_in),
+		scratch_test(the_history_rebuilds_whatever_was_saved),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,274 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include "context/file.h"
+#include "src/store/lock.h"
+#include "tests/lib/scratch.h"
+
+static void holds(const char *name, const char *text)
+{
+	CLEANUP(buf_release) struct buf got = BUF_INIT;
+
+	assert_true(tree_read(at(name), &got));
+	assert_string_equal(got.len ? got.s : "", text);
+}
+
+static void a_lock_that_another_holds_is_told_with_its_holder(void **state)
+{
+	struct lock *mine = NULL, *second = NULL;
+	struct error err = {0};
+	char want[64];
+
+	(void)state;
+	assert_int_equal(lock_take(&mine, at("l"), 0, &err), 0);
+	assert_int_equal(lock_take(&second, at("l"), 0, &err), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	(void)snprintf(want, sizeof(want), "(pid %ld on ", (long)getpid());
+	assert_non_null(strstr(err.text, want));
+	assert_null(second);
+	lock_note(mine, "git push");
+	assert_int_equal(lock_take(&second, at("l"), 0, &err), -1);
+	assert_non_null(strstr(err.text, "Z: git push)"));
+	lock_drop(&mine);
+	assert_int_equal(lock_take(&second, at("l"), 0, &err), 0);
+	lock_drop(&second);
+}
+
+static void a_lock_dies_with_its_holder(void **state)
+{
+	struct lock *l = NULL;
+	struct error err = {0};
+	int status;
+	pid_t child = fork();
+
+	(void)state;
+	if (child == 0)
+		_exit(lock_take(&l, at("l"), 0, &err) == 0 ? 7 : 1);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(WEXITSTATUS(status), 7);
+	assert_int_equal(lock_take(&l, at("l"), 0, &err), 0);
+	lock_drop(&l);
+}
+
+static void create(void)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error err = {0};
+
+	assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_MAY_CREATE, &err), 0);
+	assert_true(f.created);
+	assert_int_equal(context_create(&f, "ADR-7", "init", &err), 0);
+	(void)context_event(&f, "started");
+	assert_int_equal(context_save(&f, &err), 0);
+}
+
+static void a_save_appends_its_events_and_counts_the_revision(void **state)
+{
+	CLEANUP(buf_release) struct buf journal = BUF_INIT;
+	struct error err = {0};
+
+	(void)state;
+	create();
+	assert_true(tree_read(at("ADR-7.events.jsonl"), &journal));
+	assert_non_null(strstr(journal.s, "\n{\"seq\":1,\"rev\":1,\"ts\":\"2026-11-21T01:34:55Z\","
+					  "\"type\":\"started\"}\n{\"change\":1,"));
+	for (int i = 0; i < 2; i++) {
+		CLEANUP(context_close) struct context_file f = {0};
+
+		assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_MUST_EXIST, &err), 0);
+		assert_int_equal(context_count(&f.doc, "revision"), i + 1);
+		context_set_count(&f.doc, "fix_iteration", (unsigned long)i + 5);
+		assert_int_equal(context_save(&f, &err), 0);
+	}
+}
+
+static void nothing_changed_is_nothing_written(void **state)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct stat before, after;
+	struct error err = {0};
+
+	(void)state;
+	create();
+	assert_int_equal(stat(at("ADR-7.md"), &before), 0);
+	assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_MUST_EXIST, &err), 0);
+	assert_int_equal(context_save(&f, &err), 0);
+	assert_int_equal(stat(at("ADR-7.md"), &after), 0);
+	assert_int_equal(before.st_ino, after.st_ino);
+	assert_memory_equal(&before.st_mtim, &after.st_mtim, sizeof(before.st_mtim));
+}
+
+static void a_document_behind_a_link_is_replaced_where_it_is(void **state)
+{
+	struct error err = {0};
+	struct stat st;
+
+	(void)state;
+	tree_mkdirs(at("real"));
+	create();
+	assert_int_equal(rename(at("ADR-7.md"), at("real/ADR-7.md")), 0);
+	assert_int_equal(symlink("real/ADR-7.md", at("link.md")), 0);
+	{
+		CLEANUP(context_close) struct context_file f = {0};
+
+		assert_int_equal(context_open(&f, at("link.md"), CONTEXT_MUST_EXIST, &err), 0);
+		context_set(&f.doc, "outcome", STR("x"));
+		assert_int_equal(context_save(&f, &err), 0);
+	}
+	assert_int_equal(lstat(at("link.md"), &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_true(path_exists(at("real/ADR-7.events.jsonl")));
+}
+
+static void a_broken_document_is_left_as_it_was(void **state)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error err = {0};
+
+	(void)state;
+	tree_write(at("ADR-7.md"), STR(""));
+	assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_MAY_CREATE, &err), -1);
+	assert_int_equal(err.code, ERR_INPUT);
+	holds("ADR-7.md", "");
+}
+
+static void what_is_kept_never_overwrites(void **state)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error err = {0};
+	char *one, *two;
+
+	(void)state;
+	create();
+	assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_MUST_EXIST, &err), 0);
+	assert_int_equal(context_keep(&f, "ADR-7-x", STR("one"), &one, &err), 0);
+	assert_int_equal(context_keep(&f, "ADR-7-x", STR("two"), &two, &err), 0);
+	holds("logs/ADR-7-x-20261121T013455Z-1.txt", "one");
+	holds("logs/ADR-7-x-20261121T013455Z-2.txt", "two");
+}
+
+static mode_t mode_of(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_mode & 07777;
+}
+
+/* Another process holds the lock of W-1 for 300 ms. */
+static int open_while_held(const char *wait)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct lock *l = NULL;
+	struct error err = {0};
+	int rc, ready[2], status;
+	char byte;
+	pid_t child;
+
+	assert_int_equal(pipe(ready), 0);
+	child = fork();
+	if (child == 0) {
+		rc = lock_take(&l, at(".W-1.lock"), 0, &err);
+		(void)!write(ready[1], "x", 1);
+		usleep(300000);
+		_exit(-rc);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	setenv("DEV_TEAM_LOCK_WAIT_MS", wait, 1);
+	rc = context_open(&f, at("W-1.md"), CONTEXT_MAY_CREATE, &err);
+	unsetenv("DEV_TEAM_LOCK_WAIT_MS");
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	return rc;
+}
+
+static void a_wait_that_is_no_number_is_the_usual_one(void **state)
+{
+	static const char *const none[] = {"", "abc", "-1", "5s", " 7", "99999999999999999999"};
+
+	(void)state;
+	assert_int_equal(open_while_held("0"), -1);
+	assert_int_equal(open_while_held("20"), -1);
+	for (size_t i = 0; i < COUNT(none); i++)
+		assert_int_equal(open_while_held(none[i]), 0);
+}
+
+static void what_is_made_is_for_its_owner_alone(void **state)
+{
+	static const char *const folders[] = {"s", "s/org", "s/org/logs"},
+				 *const files[] = {"s/org/.W-1.lock", "s/org/W-1.md",
+					 "s/org/W-1.events.jsonl",
+					 "s/org/logs/x-20261121T013455Z-1.txt"};
+	struct error err = {0};
+	mode_t before = umask(0);
+
+	(void)state;
+	for (int again = 0; again < 2; again++) {
+		CLEANUP(context_close) struct context_file f = {0};
+		char *kept;
+
+		assert_int_equal(context_open(&f, at("s/org/W-1.md"), CONTEXT_MAY_CREATE, &err), 0);
+		if (f.created)
+			assert_int_equal(context_create(&f, "W-1", "init", &err), 0);
+		context_set(&f.doc, "note", again ? STR("a") : STR("b"));
+		(void)context_event(&f, "x");
+		assert_int_equal(context_save(&f, &err), 0);
+		if (again)
+			break;
+		assert_int_equal(context_keep(&f, "x", STR("x"), &kept, &err), 0);
+		for (size_t i = 0; i < COUNT(folders); i++)
+			assert_int_equal(mode_of(at(folders[i])), 0700);
+		for (size_t i = 0; i < COUNT(files); i++) {
+			assert_int_equal(mode_of(at(files[i])), 0600);
+			assert_int_equal(chmod(at(files[i]), 0640), 0);
+		}
+	}
+	assert_int_equal(umask(before), 0);
+	for (size_t i = 0; i < COUNT(files); i++)
+		assert_int_equal(mode_of(at(files[i])), 0640);
+}
+
+static void paths_come_from_the_slug_and_the_id(void **state)
+{
+	struct error err = {0};
+	char *path;
+
+	(void)state;
+	setenv("DEV_TEAM_STATE_DIR", "/s", 1);
+	assert_int_equal(context_path(&arena, "org/repo", "ADR-7", &path, &err), 0);
+	assert_string_equal(path, "/s/org/repo/ADR-7.md");
+	assert_int_equal(context_path(&arena, "org/repo", "../x", &path, &err), -1);
+	assert_int_equal(err.code, ERR_USAGE);
+	assert_int_equal(context_path(&arena, "org/../repo", "x", &path, &err), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	unsetenv("DEV_TEAM_STATE_DIR");
+	setenv("HOME", "/home/ada", 1);
+	assert_int_equal(context_path(&arena, "a/b/c", "x", &path, &err), 0);
+	assert_string_equal(path, "/home/ada/.dev-team/a/b/c/x.md");
+}
+
+static int fix_clock(void **state)
+{
+	(void)state;
+	return setenv("DEV_TEAM_NOW", "2026-11-21T01:34:55Z", 1);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		scratch_test(a_lock_that_another_holds_is_told_with_its_holder),
+		scratch_test(a_lock_dies_with_its_holder),
+		scratch_test(a_save_appends_its_events_and_counts_the_revision),
+		scratch_test(nothing_changed_is_nothing_written),
+		scratch_test(a_document_behind_a_link_is_replaced_where_it_is),
+		scratch_test(a_broken_document_is_left_as_it_was),
+		scratch_test(what_is_kept_never_overwrites),
+		scratch_test(a_wait_that_is_no_number_is_the_usual_one),
+		scratch_test(what_is_made_is_for_its_owner_alone),
+		scratch_test(paths_come_from_the_slug_and_the_id),
+	};
+
+	return cmocka_run_group_tests(tests, fix_clock, NULL);
+}

@@ -1,0 +1,371 @@
+/* The folder of artifacts: paths, whole writes, lines of a .jsonl, runtime.json. */
+#include "tests/lib/unit.h"
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include "src/event/artifact.h"
+#include "tests/lib/scratch.h"
+
+static struct error err;
+
+static json *parsed(const char *text)
+{
+	json *j;
+
+	assert_int_equal(json_parse(&j, str_of(text), &err), 0);
+	return j;
+}
+
+static void expect_text(const char *name, const char *want)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+	assert_int_equal(file_read(&b, at(name), 1 << 20, NULL, &err), 0);
+	assert_string_equal(b.s, want);
+}
+
+static void put_file(const char *name, const char *text)
+{
+	int fd = open(at(name), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(fd_write_all(fd, str_of(text), name, &err), 0);
+	close(fd);
+}
+
+/* Reference vector: atomic write of AISDLC-1/plan.json {foo:bar,n:42}: parent made, parses back. */
+static void a_write_makes_the_folders_and_is_read_back(void **state)
+{
+	CLEANUP(json_free) json *j = parsed("{\"foo\":\"bar\",\"n\":42}"), *back = NULL;
+
+	(void)state;
+	assert_int_equal(artifact_write(at("art"), "AISDLC-1", "plan.json", j, &err), 0);
+	assert_int_equal(artifact_write(at("art"), "AISDLC-1", "review/testing.json", j, &err), 0);
+	expect_text("art/AISDLC-1/plan.json", "{\n  \"foo\": \"bar\",\n  \"n\": 42\n}\n");
+	assert_int_equal(artifact_read(at("art"), "AISDLC-1", "plan.json", &back, &err), 0);
+	assert_string_equal(json_get_str(back, "foo"), "bar");
+	assert_int_equal(json_get_int(back, "n", 0), 42);
+	assert_false(path_exists(at("art/AISDLC-1/plan.json.tmp")));
+	assert_int_equal(artifact_remove(at("art"), "AISDLC-1", "plan.json", &err), 0);
+	assert_int_equal(artifact_remove(at("art"), "AISDLC-1", "plan.json", &err), 0);
+	assert_int_equal(artifact_remove(at("no/such"), "AISDLC-1", "plan.json", &err), 0);
+	assert_false(path_exists(at("no")));
+	assert_false(path_exists(at("art/AISDLC-1/plan.json")));
+}
+
+static void what_is_not_there_is_none(void **state)
+{
+	json *j = (json *)1;
+
+	(void)state;
+	assert_int_equal(artifact_read(at("art"), "A-1", "plan.json", &j, &err), 0);
+	assert_null(j);
+	assert_int_equal(runtime_read(at("art"), PIPELINE_SCOPE, &j, &err), 0);
+	assert_null(j);
+}
+
+static void names_stay_inside(void **state)
+{
+	static const struct {
+		const char *issue, *name;
+		bool good;
+	} rows[] = {
+		{"A-1", "plan.json", true},
+		{"A-1", "review/critic.md", true},
+		{"_pipeline", "runtime.json", true},
+		{"_classifier", "calibration.jsonl", true},
+		{"_ledger", "x.json", true},
+		{NULL, "_events.jsonl", true},
+		{"_other", "x.json", false},
+		{"..", "x.json", false},
+		{".", "x.json", false},
+		{"", "x.json", false},
+		{"a/b", "x.json", false},
+		{"/etc", "x.json", false},
+		{"A-1", "../x.json", false},
+		{"A-1", "..", false},
+		{"A-1", "/etc/passwd", false},
+		{"A-1", "review//x", false},
+		{"A-1", "review/", false},
+		{"A-1", "review/../../x", false},
+		{"A-1", "", false},
+		{"A-1", ".lock", false},
+		{"A-1", "plan.json.tmp", false},
+		{"A-1", "a b", false},
+		{"A-1", "a\nb", false},
+		{"A-1", "\xff", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char *path = NULL;
+		int rc = artifact_path(&arena, "/d", rows[i].issue, rows[i].name, &path, &err);
+
+		if (rows[i].good != (rc == 0))
+			fail_msg("row %zu: %s", i, rows[i].name);
+		if (rc < 0)
+			assert_int_equal(err.code, ERR_USAGE);
+	}
+	assert_int_equal(artifact_path(&arena, "", "A-1", "x", &(char *){0}, &err), -1);
+}
+
+static void links_below_the_folder_are_refused(void **state)
+{
+	CLEANUP(json_free) json *j = parsed("{}"), *back = NULL;
+	static const char *const links[] = {"art/A-1", "art/B-1/review", "art/C-1/plan.json"};
+
+	(void)state;
+	assert_int_equal(path_mkdirs(at("out"), &err), 0);
+	put_file("out/plan.json", "{}");
+	for (size_t i = 0; i < COUNT(links); i++) {
+		assert_int_equal(path_mkdirs(arena_dup(&arena, path_dir(at(links[i]))), &err), 0);
+		assert_int_equal(
+			symlink(i == 2 ? at("out/plan.json") : at("out"), at(links[i])), 0);
+	}
+	assert_int_equal(artifact_write(at("art"), "A-1", "plan.json", j, &err), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_non_null(strstr(err.text, "symbolic link"));
+	assert_int_equal(artifact_append(at("art"), "A-1", "x.jsonl", j, &err), -1);
+	assert_int_equal(artifact_read(at("art"), "A-1", "plan.json", &back, &err), -1);
+	assert_int_equal(artifact_remove(at("art"), "A-1", "plan.json", &err), -1);
+	assert_int_equal(runtime_merge(at("art"), "A-1", j, &err), -1);
+	assert_int_equal(artifact_write(at("art"), "B-1", "review/testing.json", j, &err), -1);
+	assert_int_equal(artifact_write(at("art"), "B-1", "plan.json", j, &err), 0);
+	assert_int_equal(artifact_read(at("art"), "C-1", "plan.json", &back, &err), -1);
+	assert_int_equal(artifact_write(at("art"), "C-1", "plan.json", j, &err), -1);
+	expect_text("out/plan.json", "{}");
+	/* The folder itself is the user's to choose. */
+	assert_int_equal(symlink(at("art"), at("alias")), 0);
+	assert_int_equal(artifact_write(at("alias"), "D-1", "plan.json", j, &err), 0);
+}
+
+static void a_broken_artifact_has_its_place(void **state)
+{
+	static const struct {
+		const char *text, *fault;
+	} rows[] = {
+		{"{\n  \"a\": 1,\n  \"a\": 2\n}", "3:3: duplicate key"},
+		{"{\"a\": 1e400}", "1:7: a number is too large"},
+		{"{\"a\": \"\\u0000\"}", "1:8: a NUL character is not allowed"},
+		{"{\"a\": \"\xc3\x28\"}", "1:8: invalid UTF-8"},
+		{"", "1:1: a value is missing"},
+		{"{} x", "1:4: text after the JSON value"},
+		{"{\"a\": 01}", "1:8: ',' or '}' is missing"},
+	};
+
+	(void)state;
+	assert_int_equal(path_mkdirs(at("art/A-1"), &err), 0);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		json *j;
+		char line[2048];
+
+		put_file("art/A-1/plan.json", rows[i].text);
+		assert_int_equal(artifact_read(at("art"), "A-1", "plan.json", &j, &err), -1);
+		error_format(&err, line, sizeof(line));
+		assert_string_equal(line,
+			arena_printf(&arena, "%s:%s", at("art/A-1/plan.json"), rows[i].fault));
+	}
+}
+
+static void no_regular_file_is_refused(void **state)
+{
+	json *j;
+
+	(void)state;
+	assert_int_equal(path_mkdirs(at("art/A-1/plan.json"), &err), 0);
+	assert_int_equal(mkfifo(at("art/A-1/x.jsonl"), 0600), 0);
+	assert_int_equal(artifact_read(at("art"), "A-1", "plan.json", &j, &err), -1);
+	assert_int_equal(artifact_append(at("art"), "A-1", "x.jsonl", j = json_object(), &err), -1);
+	json_free(&j);
+	put_file("art/F-1", "a file in the place of an issue");
+	assert_int_equal(artifact_read(at("art"), "F-1", "plan.json", &j, &err), -1);
+	assert_int_equal(err.code, ERR_SYSTEM);
+}
+
+static void a_torn_line_is_cut_and_a_whole_one_kept(void **state)
+{
+	static const struct {
+		const char *before, *after;
+	} rows[] = {
+		{"", "{\"n\":1}\n"},
+		{"{\"a\":1}\n", "{\"a\":1}\n{\"n\":1}\n"},
+		{"{\"a\":1}\n{\"b\":", "{\"a\":1}\n{\"n\":1}\n"},
+		{"{\"b\":", "{\"n\":1}\n"},
+		{"{\"a\":1}", "{\"a\":1}\n{\"n\":1}\n"},
+		{"{\"a\":1}\n1", "{\"a\":1}\n{\"n\":1}\n"},
+		{"{\"a\":1}\n\xff\xfe", "{\"a\":1}\n{\"n\":1}\n"},
+		{"not-json\n", "not-json\n{\"n\":1}\n"},
+	};
+	CLEANUP(json_free) json *j = parsed("{\"n\":1}");
+
+	(void)state;
+	assert_int_equal(path_mkdirs(at("art/A-1"), &err), 0);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		put_file("art/A-1/x.jsonl", rows[i].before);
+		assert_int_equal(artifact_append(at("art"), "A-1", "x.jsonl", j, &err), 0);
+		expect_text("art/A-1/x.jsonl", rows[i].after);
+	}
+}
+
+static void a_torn_tail_longer_than_a_block_is_cut(void **state)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	CLEANUP(json_free) json *j = parsed("{\"n\":1}");
+
+	(void)state;
+	assert_int_equal(path_mkdirs(at("art/A-1"), &err), 0);
+	buf_adds(&b, "{\"a\":1}\n{\"b\":\"");
+	for (int i = 0; i < 200000; i++)
+		buf_addc(&b, 'x');
+	put_file("art/A-1/x.jsonl", b.s);
+	assert_int_equal(artifact_append(at("art"), "A-1", "x.jsonl", j, &err), 0);
+	expect_text("art/A-1/x.jsonl", "{\"a\":1}\n{\"n\":1}\n");
+	/* Whole, but without its line feed. */
+	buf_adds(&b, "\"}");
+	put_file("art/A-1/x.jsonl", b.s);
+	assert_int_equal(artifact_append(at("art"), "A-1", "x.jsonl", j, &err), 0);
+	buf_adds(&b, "\n{\"n\":1}\n");
+	expect_text("art/A-1/x.jsonl", b.s);
+}
+
+static void runtime_is_merged_one_level_down(void **state)
+{
+	static const struct {
+		const char *put, *then;
+	} rows[] = {
+		{"{\"port\":3000,\"stages\":{\"plan\":{\"a\":1,\"b\":1}}}",
+			"{\"port\":3000,\"stages\":{\"plan\":{\"a\":1,\"b\":1}}}"},
+		{"{\"stages\":{\"implement\":{\"a\":2}}}",
+			"{\"port\":3000,\"stages\":{\"plan\":{\"a\":1,\"b\":1},\"implement\":{"
+			"\"a\":2}}}"},
+		{"{\"stages\":{\"plan\":{\"a\":3}}}",
+			"{\"port\":3000,\"stages\":{\"plan\":{\"a\":3},\"implement\":{\"a\":2}}}"},
+		{"{\"port\":null,\"ports\":[1]}",
+			"{\"port\":null,\"stages\":{\"plan\":{\"a\":3},\"implement\":{\"a\":2}},"
+			"\"ports\":[1]}"},
+		{"{\"ports\":[2],\"stages\":\"x\"}",
+			"{\"port\":null,\"stages\":\"x\",\"ports\":[2]}"},
+		{"{}", "{\"port\":null,\"stages\":\"x\",\"ports\":[2]}"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		CLEANUP(json_free) json *j = parsed(rows[i].put), *back = NULL;
+		CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+		assert_int_equal(runtime_merge(at("art"), PIPELINE_SCOPE, j, &err), 0);
+		assert_int_equal(runtime_read(at("art"), PIPELINE_SCOPE, &back, &err), 0);
+		json_print(&b, back);
+		assert_string_equal(b.s, rows[i].then);
+	}
+}
+
+static void a_broken_runtime_is_never_overwritten(void **state)
+{
+	CLEANUP(json_free) json *j = parsed("{\"a\":1}"), *list = parsed("[1]");
+
+	(void)state;
+	assert_int_equal(path_mkdirs(at("art/A-1"), &err), 0);
+	put_file("art/A-1/runtime.json", "{\"a\":");
+	assert_int_equal(runtime_merge(at("art"), "A-1", j, &err), -1);
+	assert_int_equal(err.code, ERR_INPUT);
+	expect_text("art/A-1/runtime.json", "{\"a\":");
+	put_file("art/A-1/runtime.json", "[]");
+	assert_int_equal(runtime_merge(at("art"), "A-1", j, &err), -1);
+	expect_text("art/A-1/runtime.json", "[]");
+	assert_int_equal(runtime_merge(at("art"), "B-1", list, &err), -1);
+}
+
+static int add_line(void *data, struct str old, struct buf *fresh, struct error *e)
+{
+	if (data)
+		return error_set(e, ERR_CHECK, "no");
+	buf_add(fresh, old);
+	buf_adds(fresh, "more\n");
+	return 0;
+}
+
+static void a_file_is_edited_whole_or_not(void **state)
+{
+	(void)state;
+	assert_int_equal(artifact_edit(at("art"), "A-1", "x", add_line, NULL, &err), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_int_equal(artifact_write_text(at("art"), "A-1", "x", STR("one\n"), &err), 0);
+	assert_int_equal(artifact_edit(at("art"), "A-1", "x", add_line, NULL, &err), 0);
+	assert_int_equal(artifact_edit(at("art"), "A-1", "x", add_line, base, &err), -1);
+	assert_int_equal(err.code, ERR_CHECK);
+	expect_text("art/A-1/x", "one\nmore\n");
+}
+
+enum { WRITERS = 6, EACH = 25 };
+
+/* Lines, members and whole files of one issue, from several processes. */
+static int work(int who)
+{
+	for (int i = 0; i < EACH; i++) {
+		CLEANUP(json_free) json *line = json_object(), *members = json_object();
+		json *rows = json_object();
+		char name[32];
+
+		json_put_int(line, "who", who);
+		json_put_int(line, "i", i);
+		(void)snprintf(name, sizeof(name), "s%d-%d", who, i);
+		json_put_int(rows, name, i);
+		json_put(members, "stages", rows);
+		if (artifact_append(at("art"), "A-1", "x.jsonl", line, &err) < 0 ||
+			runtime_merge(at("art"), "A-1", members, &err) < 0 ||
+			artifact_write(at("art"), "A-1", "plan.json", line, &err) < 0)
+			return 1;
+	}
+	return 0;
+}
+
+static void writers_lose_nothing_of_one_another(void **state)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	CLEANUP(json_free) json *runtime = NULL, *plan = NULL;
+	struct str rest, line;
+	size_t n = 0;
+
+	(void)state;
+	for (int i = 0; i < WRITERS; i++)
+		if (fork() == 0)
+			_exit(work(i));
+	for (int i = 0; i < WRITERS; i++) {
+		int status;
+
+		assert_true(wait(&status) > 0);
+		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	}
+	assert_int_equal(file_read(&b, at("art/A-1/x.jsonl"), 1 << 20, NULL, &err), 0);
+	for (rest = buf_str(&b); str_line(&rest, &line); n++) {
+		json *j;
+
+		assert_int_equal(json_parse(&j, line, &err), 0);
+		json_free(&j);
+	}
+	assert_int_equal(n, WRITERS * EACH);
+	assert_int_equal(runtime_read(at("art"), "A-1", &runtime, &err), 0);
+	assert_int_equal(json_len(json_get(runtime, "stages")), WRITERS * EACH);
+	assert_int_equal(artifact_read(at("art"), "A-1", "plan.json", &plan, &err), 0);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		scratch_test(a_write_makes_the_folders_and_is_read_back),
+		scratch_test(what_is_not_there_is_none),
+		scratch_test(names_stay_inside),
+		scratch_test(links_below_the_folder_are_refused),
+		scratch_test(a_broken_artifact_has_its_place),
+		scratch_test(no_regular_file_is_refused),
+		scratch_test(a_torn_line_is_cut_and_a_whole_one_kept),
+		scratch_test(a_torn_tail_longer_than_a_block_is_cut),
+		scratch_test(runtime_is_merged_one_level_down),
+		scratch_test(a_broken_runtime_is_never_overwritten),
+		scratch_test(a_file_is_edited_whole_or_not),
+		scratch_test(writers_lose_nothing_of_one_another),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

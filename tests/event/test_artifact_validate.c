@@ -1,0 +1,179 @@
+/* No stage succeeds before its artifact is right: one sharpened retry, and what is told of it. */
+#include "tests/lib/unit.h"
+#include <sys/stat.h>
+#include "src/event/validate.h"
+#include "tests/lib/events_rig.h"
+#include "tests/lib/scratch.h"
+
+#define GOOD                                                                                       \
+	"{\"$schema\":\"spec/schemas/artifacts/plan.schema.json#v1\",\"approach\":\"Add a "        \
+	"function.\",\"filesToTouch\":[],\"expectedDifficulty\":\"low\"}"
+#define SHORT                                                                                      \
+	"{\"$schema\":\"spec/schemas/artifacts/plan.schema.json#v1\",\"approach\":\"short\","      \
+	"\"filesToTouch\":[],\"expectedDifficulty\":\"low\"}"
+
+static struct error err;
+
+/* Writes its next text when it is asked; NULL: it fails. */
+struct agent {
+	const char *writes; /* NULL: nothing */
+	bool fails;
+	int asked;
+	const char *prompt;
+};
+
+static struct artifact_want want(void)
+{
+	return (struct artifact_want){
+		.dir = at("art"), .issue = "A-1", .stage = "plan", .name = "plan.json"};
+}
+
+static int ask(void *data, const char *prompt, struct error *e)
+{
+	struct agent *a = data;
+
+	a->asked++;
+	a->prompt = arena_dup(&arena, str_of(prompt));
+	if (a->writes &&
+		artifact_write_text(at("art"), "A-1", "plan.json", str_of(a->writes), e) < 0)
+		return -1;
+	return a->fails ? error_set(e, ERR_SYSTEM, "no such\xff program") : 0;
+}
+
+static void the_artifact_is_settled(void **state)
+{
+	static const struct {
+		const char *first, *second; /* what is written; NULL: nothing */
+		bool fails;
+		enum artifact_end end;
+		int asked;
+		size_t retries, invalid;  /* events */
+		const char *fault, *asks; /* part of *fault, and of the prompt */
+	} rows[] = {
+		{GOOD, NULL, false, ARTIFACT_GOOD, 0, 0, 0, NULL, NULL},
+		{SHORT, GOOD, false, ARTIFACT_MENDED, 1, 1, 0, "shorter than 10 characters",
+			"plan.json:1:68: /approach: 'short' is shorter than 10 characters"},
+		{SHORT, SHORT, false, ARTIFACT_INVALID, 1, 0, 1, "shorter than 10 characters",
+			"third try"},
+		{SHORT, NULL, false, ARTIFACT_INVALID, 1, 0, 1, "shorter than 10 characters",
+			"\"expectedDifficulty\""},
+		{NULL, NULL, false, ARTIFACT_INVALID, 1, 0, 1, "it was not written",
+			"it was not written"},
+		{NULL, GOOD, false, ARTIFACT_MENDED, 1, 1, 0, "it was not written", NULL},
+		{"{\"a\":", GOOD, false, ARTIFACT_MENDED, 1, 1, 0,
+			"plan.json:1:6: a value is missing", "plan.json:1:6"},
+		{"\xff", "{}", false, ARTIFACT_INVALID, 1, 0, 1, "'$schema' is missing",
+			"invalid UTF-8"},
+		{SHORT, GOOD, true, ARTIFACT_INVALID, 1, 0, 1, "could not be asked again: no such",
+			NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct artifact_want w = want();
+		struct agent agent = {.writes = rows[i].second, .fails = rows[i].fails};
+		enum artifact_end end;
+		const char *fault;
+
+		tree_remove(at("art"));
+		if (rows[i].first)
+			assert_int_equal(artifact_write_text(at("art"), "A-1", "plan.json",
+						 str_of(rows[i].first), &err),
+				0);
+		assert_int_equal(artifact_settle(&arena, &w, ask, &agent, &end, &fault, &err), 0);
+		if (end != rows[i].end || agent.asked != rows[i].asked)
+			fail_msg("row %zu: ends %d, asked %d", i, end, agent.asked);
+		assert_int_equal(events_hold(at("art"), "ArtifactSchemaRetry"), rows[i].retries);
+		assert_int_equal(events_hold(at("art"), "ArtifactSchemaInvalid"), rows[i].invalid);
+		assert_int_equal(!fault, !rows[i].fault);
+		if (fault && !strstr(fault, rows[i].fault))
+			fail_msg("row %zu: %s", i, fault);
+		if (rows[i].asks && !strstr(agent.prompt, rows[i].asks))
+			fail_msg("row %zu: %s", i, agent.prompt);
+	}
+}
+
+static void with_nobody_to_ask_it_is_over_at_once(void **state)
+{
+	struct artifact_want w = want();
+	enum artifact_end end;
+	const char *fault;
+
+	(void)state;
+	assert_int_equal(artifact_settle(&arena, &w, NULL, NULL, &end, &fault, &err), 0);
+	assert_int_equal(end, ARTIFACT_INVALID);
+	assert_int_equal(events_hold(at("art"), "ArtifactSchemaInvalid"), 1);
+}
+
+static void an_old_artifact_does_not_pass_for_the_new_one(void **state)
+{
+	struct artifact_want w = want();
+	struct artifact_verdict v;
+
+	(void)state;
+	assert_int_equal(artifact_write_text(at("art"), "A-1", "plan.json", STR(GOOD), &err), 0);
+	assert_int_equal(artifact_judge(&arena, &w, &v, &err), 0);
+	assert_true(v.good);
+	assert_null(v.fault);
+	assert_int_equal(artifact_remove(at("art"), "A-1", "plan.json", &err), 0);
+	assert_int_equal(artifact_judge(&arena, &w, &v, &err), 0);
+	assert_false(v.good);
+}
+
+static void hostile_artifacts_are_faults_and_nothing_else(void **state)
+{
+	struct artifact_want w = want();
+	struct artifact_verdict v;
+
+	(void)state;
+	assert_int_equal(path_mkdirs(at("art/A-1"), &err), 0);
+	assert_int_equal(symlink("/etc/passwd", at("art/A-1/plan.json")), 0);
+	assert_int_equal(artifact_judge(&arena, &w, &v, &err), 0);
+	assert_non_null(strstr(v.fault, "symbolic link"));
+	assert_int_equal(unlink(at("art/A-1/plan.json")), 0);
+	assert_int_equal(mkfifo(at("art/A-1/plan.json"), 0600), 0);
+	assert_int_equal(artifact_judge(&arena, &w, &v, &err), 0);
+	assert_non_null(strstr(v.fault, "not a regular file"));
+	w.name = "../../plan.json";
+	assert_int_equal(artifact_judge(&arena, &w, &v, &err), -1);
+	assert_int_equal(err.code, ERR_USAGE);
+	w = want();
+	w.schema = "nonesuch";
+	assert_int_equal(unlink(at("art/A-1/plan.json")), 0);
+	assert_int_equal(artifact_write_text(at("art"), "A-1", "plan.json", STR(GOOD), &err), 0);
+	assert_int_equal(artifact_judge(&arena, &w, &v, &err), -1);
+	w.schema = NULL;
+	w.version = "v2";
+	assert_int_equal(artifact_judge(&arena, &w, &v, &err), -1);
+	w.version = "latest";
+	assert_int_equal(artifact_judge(&arena, &w, &v, &err), 0);
+	assert_true(v.good);
+}
+
+static void the_prompt_has_the_path_and_the_schema(void **state)
+{
+	struct artifact_want w = want();
+	const char *text = artifact_request(&arena, &w);
+
+	(void)state;
+	assert_non_null(strstr(text, at("art/A-1/plan.json")));
+	assert_non_null(strstr(text, "\"expectedDifficulty\""));
+	assert_non_null(strstr(text, "plan.schema.json#v1"));
+	w.name = "review/security.json";
+	assert_non_null(strstr(artifact_request(&arena, &w), "approve-with-suggestions"));
+	w.name = "plan.md";
+	assert_string_equal(artifact_request(&arena, &w), "");
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		scratch_test(the_artifact_is_settled),
+		scratch_test(with_nobody_to_ask_it_is_over_at_once),
+		scratch_test(an_old_artifact_does_not_pass_for_the_new_one),
+		scratch_test(hostile_artifacts_are_faults_and_nothing_else),
+		scratch_test(the_prompt_has_the_path_and_the_schema),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

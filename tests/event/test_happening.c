@@ -1,0 +1,299 @@
+/*
+ * Events: every row of the table is written and read, holds to its schema, and is refused when a
+ * field is missing, of another kind or too much. The committed schema and page are those that the
+ * table makes; `UNIT_WRITE=1 unit happening` writes them again.
+ */
+#include "tests/lib/unit.h"
+#include <fcntl.h>
+#include <sys/wait.h>
+#include "src/event/happening.h"
+#include "src/base/clock.h"
+#include "tests/lib/events_rig.h"
+#include "tests/lib/scratch.h"
+
+#define SCHEMA_FILE "schemas/events.schema.json"
+#define PAGE_FILE   "docs/pipeline-events.md"
+
+static struct error err;
+
+static void put_sample(json *fields, const struct happening_field *f)
+{
+	switch (f->kind) {
+	case 's':
+		json_put_str(fields, f->name, STR("x"));
+		break;
+	case 'n':
+		json_put_number(fields, f->name, 0.5);
+		break;
+	case 'b':
+		json_put_bool(fields, f->name, false);
+		break;
+	case 'a':
+		json_put(fields, f->name, json_array());
+		break;
+	default:
+		json_put(fields, f->name, json_object());
+	}
+}
+
+static json *sample(enum happening_id what, bool all)
+{
+	json *fields = json_object();
+	struct happening_field f;
+	const char *p = NULL;
+
+	while (happening_next_field(what, &p, &f))
+		if (all || !f.may_miss)
+			put_sample(fields, &f);
+	return fields;
+}
+
+static int tell(enum happening_id what, const json *fields)
+{
+	struct happening h = {what, "A-1", "plan", fields};
+
+	return happening_tell(at("art"), &h, &err);
+}
+
+static void every_row_is_written_as_its_schema_says(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < HAPPENINGS; i++) {
+		CLEANUP(json_free) json *few = sample(i, false), *all = sample(i, true);
+
+		if (tell(i, few) < 0 || tell(i, all) < 0)
+			fail_msg("%s: %s", happening_name(i), err.text);
+		assert_int_equal(events_hold(at("art"), happening_name(i)), 2);
+	}
+	assert_int_equal(events_hold(at("art"), NULL), 2 * HAPPENINGS);
+}
+
+/* A field missing, of another kind, or one too much: no line. */
+static void no_row_is_written_otherwise(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < HAPPENINGS; i++) {
+		CLEANUP(json_free) json *more = sample(i, true);
+		struct happening_field f;
+		const char *p = NULL;
+
+		json_put_int(more, "nonesuch", 1);
+		assert_int_equal(tell(i, more), -1);
+		assert_int_equal(err.code, ERR_SYSTEM);
+		while (happening_next_field(i, &p, &f)) {
+			CLEANUP(json_free) json *less = sample(i, true), *other = json_copy(less);
+
+			json_drop(less, f.name);
+			assert_int_equal(tell(i, less), f.may_miss ? 0 : -1);
+			json_drop(other, f.name);
+			json_put_null(other, f.name);
+			assert_int_equal(tell(i, other), -1);
+		}
+	}
+	(void)events_hold(at("art"), NULL);
+}
+
+static void the_table_is_sound(void **state)
+{
+	static const char *const severities[] = {
+		"info", "advisory", "warning", "error", "critical"};
+
+	(void)state;
+	for (unsigned i = 0; i < HAPPENINGS; i++) {
+		struct happening_field f;
+		const char *p = NULL;
+		bool known = false;
+
+		for (size_t k = 0; k < COUNT(severities); k++)
+			known = known || strcmp(happening_severity(i), severities[k]) == 0;
+		assert_true(known);
+		for (unsigned k = 0; k < i; k++)
+			assert_string_not_equal(happening_name(i), happening_name(k));
+		while (happening_next_field(i, &p, &f))
+			if (!strchr("snbao", f.kind) || strchr(f.name, ' ') || !f.name[0])
+				fail_msg("%s: field '%s'", happening_name(i), f.name);
+		if (p && *p)
+			fail_msg("%s: '%s' is no field", happening_name(i), p);
+	}
+}
+
+static void a_line_has_its_time_and_its_issue(void **state)
+{
+	CLEANUP(json_free) json *fields = sample(HAPPENED_AGENT_TIMEOUT, false), *list = NULL;
+	struct happening h = {HAPPENED_AGENT_TIMEOUT, PIPELINE_SCOPE, NULL, fields};
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+	(void)state;
+	clock_fix(1795224895);
+	assert_int_equal(tell(HAPPENED_AGENT_TIMEOUT, fields), 0);
+	assert_int_equal(happening_tell(at("art"), &h, &err), 0);
+	clock_fix(-1);
+	assert_int_equal(happenings_read(at("art"), NULL, NULL, &list, NULL, &err), 0);
+	json_print(&b, list);
+	assert_string_equal(b.s,
+		"[{\"type\":\"AgentTimeout\",\"timestamp\":\"2026-11-21T01:34:55Z\",\"severity\":"
+		"\"warning\",\"issueId\":\"A-1\",\"stage\":\"plan\",\"harness\":\"x\",\"seconds\":"
+		"0.5},{\"type\":\"AgentTimeout\",\"timestamp\":\"2026-11-21T01:34:55Z\","
+		"\"severity\":\"warning\",\"harness\":\"x\",\"seconds\":0.5}]");
+}
+
+static void what_is_of_no_folder_or_no_issue(void **state)
+{
+	CLEANUP(json_free) json *fields = sample(HAPPENED_AGENT_TIMEOUT, false);
+	struct happening h = {HAPPENED_AGENT_TIMEOUT, NULL, NULL, fields};
+
+	(void)state;
+	assert_int_equal(happening_tell(NULL, &h, &err), 0);
+	h.issue = "../x";
+	assert_int_equal(happening_tell(at("art"), &h, &err), -1);
+	assert_int_equal(err.code, ERR_USAGE);
+	h.issue = NULL;
+	h.stage = "\xff";
+	assert_int_equal(happening_tell(at("art"), &h, &err), -1);
+	h = (struct happening){HAPPENED_AGENT_TIMEOUT, NULL, NULL, NULL};
+	assert_int_equal(
+		happening_tell(NULL, &h, &err), -1); /* a fault of the caller's all the same */
+	assert_false(path_exists(at("art")));
+}
+
+static void put_events(const char *text)
+{
+	int fd;
+
+	assert_int_equal(path_mkdirs(at("art"), &err), 0);
+	fd = open(at("art/_events.jsonl"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(fd_write_all(fd, str_of(text), "events", &err), 0);
+	close(fd);
+}
+
+/* Reference vectors: three lines, the middle one `not-json`: two; no file and no folder: none. */
+static void what_is_no_event_is_passed_over(void **state)
+{
+	static const struct {
+		const char *text, *since, *type;
+		size_t want, skipped;
+	} rows[] = {
+		{"{\"type\":\"A\",\"timestamp\":\"2026-01-01T00:00:00Z\"}\nnot-json\n"
+		 "{\"type\":\"B\",\"timestamp\":\"2026-01-02T00:00:00Z\"}\n",
+			NULL, NULL, 2, 1},
+		{"", NULL, NULL, 0, 0},
+		{"\n \n", NULL, NULL, 0, 0},
+		{"{}\n[]\n1\n{\"type\":\"A\"}\n{\"timestamp\":\"x\"}\n", NULL, NULL, 0, 5},
+		{"{\"type\":1,\"timestamp\":\"2026-01-01T00:00:00Z\"}\n\xff\n", NULL, NULL, 0, 2},
+		{"{\"type\":\"A\",\"timestamp\":\"2026-01-01T00:00:00Z\"}\n{\"type\":\"B\",\"tim",
+			NULL, NULL, 1, 1},
+		{"{\"type\":\"A\",\"timestamp\":\"2026-01-01T00:00:00Z\",\"free\":[1]}\r\n", NULL,
+			NULL, 1, 0},
+		{"{\"type\":\"A\",\"timestamp\":\"2026-01-01T00:00:00Z\"}\n"
+		 "{\"type\":\"B\",\"timestamp\":\"2026-01-02T00:00:00Z\"}\n",
+			"2026-01-02T00:00:00Z", NULL, 1, 0},
+		{"{\"type\":\"A\",\"timestamp\":\"2026-01-01T00:00:00Z\"}\n"
+		 "{\"type\":\"B\",\"timestamp\":\"2026-01-02T00:00:00Z\"}\n",
+			NULL, "A", 1, 0},
+		/* As texts these would be before it: '.' is less than 'Z', and the other clock. */
+		{"{\"type\":\"A\",\"timestamp\":\"2026-01-02T00:00:00.500Z\"}\n"
+		 "{\"type\":\"B\",\"timestamp\":\"2026-01-01T23:00:00-02:00\"}\n",
+			"2026-01-02T00:00:00Z", NULL, 2, 0},
+		{"{\"type\":\"A\",\"timestamp\":\"yesterday\"}\n", "2026-01-02T00:00:00Z", NULL, 1,
+			0},
+	};
+	CLEANUP(json_free) json *none = NULL;
+
+	(void)state;
+	assert_int_equal(happenings_read(at("art"), NULL, NULL, &none, NULL, &err), 0);
+	assert_int_equal(json_len(none), 0);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		CLEANUP(json_free) json *list = NULL;
+		size_t skipped = 99;
+
+		put_events(rows[i].text);
+		assert_int_equal(happenings_read(at("art"), rows[i].since, rows[i].type, &list,
+					 &skipped, &err),
+			0);
+		if (json_len(list) != rows[i].want || skipped != rows[i].skipped)
+			fail_msg("row %zu: %zu, %zu", i, json_len(list), skipped);
+	}
+}
+
+static void a_torn_line_never_spoils_the_next(void **state)
+{
+	CLEANUP(json_free) json *fields = sample(HAPPENED_AGENT_TIMEOUT, false);
+
+	(void)state;
+	put_events("{\"type\":\"AgentTi");
+	assert_int_equal(tell(HAPPENED_AGENT_TIMEOUT, fields), 0);
+	assert_int_equal(events_hold(at("art"), NULL), 1);
+}
+
+enum { TELLERS = 4, TOLD = 20 };
+
+static void tellers_do_not_mix_their_lines(void **state)
+{
+	CLEANUP(json_free) json *fields = sample(HAPPENED_AGENT_TIMEOUT, false);
+
+	(void)state;
+	for (int i = 0; i < TELLERS; i++) {
+		if (fork() == 0) {
+			int rc = 0;
+
+			for (int k = 0; k < TOLD; k++)
+				rc |= tell(HAPPENED_AGENT_TIMEOUT, fields);
+			_exit(rc != 0);
+		}
+	}
+	for (int i = 0; i < TELLERS; i++) {
+		int status;
+
+		assert_true(wait(&status) > 0);
+		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	}
+	assert_int_equal(events_hold(at("art"), NULL), TELLERS * TOLD);
+}
+
+static void the_committed_files_are_those_of_the_table(void **state)
+{
+	CLEANUP(buf_release) struct buf schema = BUF_INIT, page = BUF_INIT, was = BUF_INIT;
+
+	(void)state;
+	happenings_schema(&schema);
+	happenings_page(&page);
+	assert_int_equal(file_read(&was, SCHEMA_FILE, 1 << 24, NULL, &err), 0);
+	if (!str_eq(buf_str(&was), buf_str(&schema)))
+		fail_msg("%s is not what the table makes: run UNIT_WRITE=1 unit happening",
+			SCHEMA_FILE);
+	buf_clear(&was);
+	assert_int_equal(file_read(&was, PAGE_FILE, 1 << 24, NULL, &err), 0);
+	if (!str_eq(buf_str(&was), buf_str(&page)))
+		fail_msg("%s is not what the table makes: run UNIT_WRITE=1 unit happening",
+			PAGE_FILE);
+}
+
+static int write_file(const char *path, void (*make)(struct buf *out))
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	make(&b);
+	return fd < 0 ? -1 : fd_write_all(fd, buf_str(&b), path, &err);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		scratch_test(every_row_is_written_as_its_schema_says),
+		scratch_test(no_row_is_written_otherwise),
+		cmocka_unit_test(the_table_is_sound),
+		scratch_test(a_line_has_its_time_and_its_issue),
+		scratch_test(what_is_of_no_folder_or_no_issue),
+		scratch_test(what_is_no_event_is_passed_over),
+		scratch_test(a_torn_line_never_spoils_the_next),
+		scratch_test(tellers_do_not_mix_their_lines),
+		cmocka_unit_test(the_committed_files_are_those_of_the_table),
+	};
+
+	if (getenv("UNIT_WRITE"))
+		return write_file(SCHEMA_FILE, happenings_schema) < 0 ||
+		       write_file(PAGE_FILE, happenings_page) < 0;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

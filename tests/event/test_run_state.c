@@ -1,0 +1,238 @@
+/* state.json and its heartbeat. */
+#include "tests/lib/unit.h"
+#include <fcntl.h>
+#include "src/event/run_state.h"
+#include "src/base/clock.h"
+#include "tests/lib/scratch.h"
+
+enum { NOW = 1795224895 };
+
+static struct error err;
+
+static void put_file(const char *name, const char *text)
+{
+	const char *path = at(name);
+	int fd;
+
+	assert_int_equal(path_mkdirs(arena_dup(&arena, path_dir(path)), &err), 0);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(fd_write_all(fd, str_of(text), name, &err), 0);
+	close(fd);
+}
+
+/* Reference vectors: AISDLC-247, plan, running: the same back, its heartbeat set; absent: none. */
+static void a_state_is_read_as_it_was_written(void **state)
+{
+	struct run_state s = {.issue = "AISDLC-247",
+				 .stage = "plan",
+				 .status = RUN_RUNNING,
+				 .started = NOW - 60,
+				 .heartbeat = 7},
+			 got = {0};
+	bool there;
+
+	(void)state;
+	clock_fix(NOW);
+	assert_int_equal(run_state_write(at("art"), &s, &err), 0);
+	assert_int_equal(s.heartbeat, 7); /* the caller's is its own */
+	assert_int_equal(run_state_read(&arena, at("art"), s.issue, &got, &there, &err), 0);
+	clock_fix(-1);
+	assert_true(there);
+	assert_string_equal(got.issue, "AISDLC-247");
+	assert_string_equal(got.stage, "plan");
+	assert_int_equal(got.status, RUN_RUNNING);
+	assert_int_equal(got.started, NOW - 60);
+	assert_int_equal(got.heartbeat, NOW);
+	assert_null(got.harness);
+	assert_null(got.model);
+	assert_null(got.worktree);
+	assert_int_equal(got.port, 0);
+	assert_int_equal(run_state_read(&arena, at("art"), "A-1", &got, &there, &err), 0);
+	assert_false(there);
+	assert_int_equal(run_state_read(&arena, at("no"), "A-1", &got, &there, &err), 0);
+	assert_false(there);
+}
+
+static void every_status_and_member_comes_back(void **state)
+{
+	(void)state;
+	for (int k = RUN_PENDING; k <= RUN_SKIPPED; k++) {
+		struct run_state s = {"A-1", "review", (enum run_status)k, NOW, 0, "codex", "gpt-5",
+					 "/w/a\xc3\xa4", 65535},
+				 got;
+		bool there;
+
+		assert_int_equal(run_state_write(at("art"), &s, &err), 0);
+		assert_int_equal(run_state_read(&arena, at("art"), "A-1", &got, &there, &err), 0);
+		assert_int_equal(got.status, k);
+		assert_string_equal(got.harness, "codex");
+		assert_string_equal(got.model, "gpt-5");
+		assert_string_equal(got.worktree, "/w/a\xc3\xa4");
+		assert_int_equal(got.port, 65535);
+	}
+}
+
+static void what_cannot_be_written_is_refused(void **state)
+{
+	struct run_state s = {.issue = "_pipeline", .stage = "plan"};
+
+	(void)state;
+	assert_int_equal(run_state_write(at("art"), &s, &err), -1);
+	s = (struct run_state){.issue = "A-1"};
+	assert_int_equal(run_state_write(at("art"), &s, &err), -1);
+	s = (struct run_state){.issue = "A-1", .stage = "\xff"};
+	assert_int_equal(run_state_write(at("art"), &s, &err), -1);
+	assert_false(path_exists(at("art")));
+}
+
+/* Of the reference, with its fractions of a second and members of its own. */
+static void a_state_of_another_program_is_read(void **state)
+{
+	struct run_state got;
+	bool there;
+
+	(void)state;
+	put_file("art/A-1/state.json",
+		"{\"issueId\":\"A-1\",\"currentStage\":\"plan\",\"startedAt\":"
+		"\"2026-11-21T01:34:55.250Z\",\"lastHeartbeat\":\"2026-11-21T03:34:56+02:00\","
+		"\"status\":\"success\",\"databaseBranchKeys\":[\"k\"],\"port\":70000}");
+	assert_int_equal(run_state_read(&arena, at("art"), "A-1", &got, &there, &err), 0);
+	assert_int_equal(got.started, NOW);
+	assert_int_equal(got.heartbeat, NOW + 1);
+	assert_int_equal(got.port, 0);
+}
+
+static void what_is_no_state_is_refused(void **state)
+{
+	static const struct {
+		const char *text, *fault;
+	} rows[] = {
+		{"{", "1:2: a text in double quotes must stand here"},
+		{"[]", "1:1: 'issueId' is not the folder's name"},
+		{"{\"issueId\":\"B-1\"}", "1:1: 'issueId' is not the folder's name"},
+		{"{\"issueId\":\"A-1\"}", "1:1: 'currentStage' is missing"},
+		{"{\"issueId\":\"A-1\",\"currentStage\":\"p\",\"status\":\"done\"}",
+			"1:1: 'status' is not one of 'pending', 'running', 'success', 'failure', "
+			"'skipped'"},
+		{"{\"issueId\":\"A-1\",\"currentStage\":\"p\",\"status\":\"running\"}",
+			"1:1: 'startedAt' is not a time"},
+		{"{\"issueId\":\"A-1\",\"currentStage\":\"p\",\"status\":\"running\","
+		 "\"startedAt\":\"2026-11-21T01:34:55Z\",\"lastHeartbeat\":\"now\"}",
+			"1:1: 'lastHeartbeat' is not a time"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct run_state got;
+		char line[2048];
+		bool there;
+
+		put_file("art/A-1/state.json", rows[i].text);
+		assert_int_equal(run_state_read(&arena, at("art"), "A-1", &got, &there, &err), -1);
+		assert_int_equal(err.code, ERR_INPUT);
+		error_format(&err, line, sizeof(line));
+		assert_string_equal(line,
+			arena_printf(&arena, "%s:%s", at("art/A-1/state.json"), rows[i].fault));
+	}
+}
+
+static void a_heartbeat_gets_stale(void **state)
+{
+	static const struct {
+		int64_t age;
+		bool stale;
+	} rows[] = {{301, true}, {300, false}, {299, false}, {0, false}, {-1000, false},
+		{INT64_C(1) << 40, true}};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct run_state s = {.heartbeat = NOW};
+
+		assert_int_equal(run_state_stale(&s, NOW + rows[i].age), rows[i].stale);
+	}
+}
+
+static void all_states_are_listed(void **state)
+{
+	static const char *const issues[] = {"B-2", "A-10", "A-1"};
+	struct run_state *list;
+	size_t n, skipped = 9;
+
+	(void)state;
+	assert_int_equal(run_state_list(&arena, at("art"), &list, &n, &skipped, &err), 0);
+	assert_int_equal(n, 0);
+	assert_int_equal(skipped, 0);
+	for (size_t i = 0; i < COUNT(issues); i++) {
+		struct run_state s = {.issue = issues[i], .stage = "plan", .status = RUN_SUCCESS};
+
+		assert_int_equal(run_state_write(at("art"), &s, &err), 0);
+	}
+	put_file("art/stray", "a plain file");
+	put_file("art/_pipeline/state.json", "{}");
+	put_file("art/C-1/plan.json", "{}"); /* no state as yet */
+	put_file("art/D-1/state.json", "{");
+	put_file("out/state.json", "{}");
+	assert_int_equal(symlink(at("out"), at("art/E-1")), 0);
+	assert_int_equal(run_state_list(&arena, at("art"), &list, &n, &skipped, &err), 0);
+	assert_int_equal(n, 3);
+	assert_string_equal(list[0].issue, "A-1");
+	assert_string_equal(list[1].issue, "A-10");
+	assert_string_equal(list[2].issue, "B-2");
+	assert_int_equal(skipped, 2);
+	assert_int_equal(run_state_list(&arena, at("art/stray"), &list, &n, NULL, &err), -1);
+}
+
+static int beats;
+
+static int beat(void *data, struct error *e)
+{
+	beats++;
+	return data ? error_set(e, ERR_SYSTEM, "the disk is full") : 0;
+}
+
+/* Reference vectors: started twice, stopped twice, a producer that fails, none after the stop. */
+static void a_heartbeat_beats_once_an_interval(void **state)
+{
+	struct heartbeat h = {0};
+
+	(void)state;
+	beats = 0;
+	assert_int_equal(heartbeat_tick(&h, 1000), -1);
+	assert_int_equal(heartbeat_start(&h, 1000, beat, base, &err), 0);
+	assert_int_equal(heartbeat_start(&h, 1000, beat, base, &err), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_non_null(strstr(err.text, "already running"));
+	assert_int_equal(heartbeat_tick(&h, 1000), 60000);
+	assert_int_equal(heartbeat_tick(&h, 60999), 1);
+	assert_int_equal(beats, 0);
+	for (int i = 1; i <= 5; i++) {
+		assert_int_equal(heartbeat_tick(&h, 1000 + 60000 * i), 60000);
+		assert_int_equal(beats, i);
+	}
+	/* Late by many: one, and the next an interval later. */
+	assert_int_equal(heartbeat_tick(&h, 10000000), 60000);
+	assert_int_equal(beats, 6);
+	heartbeat_stop(&h);
+	heartbeat_stop(&h);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(heartbeat_tick(&h, 20000000 + 60000 * i), -1);
+	assert_int_equal(beats, 6);
+	assert_int_equal(heartbeat_start(&h, 1000, beat, NULL, &err), 0);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		scratch_test(a_state_is_read_as_it_was_written),
+		scratch_test(every_status_and_member_comes_back),
+		scratch_test(what_cannot_be_written_is_refused),
+		scratch_test(a_state_of_another_program_is_read),
+		scratch_test(what_is_no_state_is_refused),
+		cmocka_unit_test(a_heartbeat_gets_stale),
+		scratch_test(all_states_are_listed),
+		scratch_test(a_heartbeat_beats_once_an_interval),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

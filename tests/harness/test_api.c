@@ -1,0 +1,332 @@
+#include "tests/lib/harness_rig.h"
+#include "tests/lib/http_rig.h"
+
+#define HEAD       "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+#define EVENT      "data: {\"model\":\"m1-2026\",\"choices\":[{\"index\":0,"
+#define SAYS(text) EVENT "\"delta\":{\"content\":\"" text "\"},\"finish_reason\":null}]}\n\n"
+#define ENDS(why)  EVENT "\"delta\":{},\"finish_reason\":\"" why "\"}]}\n\n"
+#define USAGE                                                                                      \
+	"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":120,\"completion_tokens\":7,"          \
+	"\"prompt_tokens_details\":{\"cached_tokens\":20}}}\n\n"
+#define DONE "data: [DONE]\n\n"
+
+static const char *reply; /* of the server that is started next */
+
+static void play(int fd, unsigned n, struct str request)
+{
+	(void)n, (void)request;
+	say(fd, reply);
+}
+
+/* Byte by byte, as a slow line may cut it. */
+static void dribble(int fd, unsigned n, struct str request)
+{
+	static const int one = 1;
+
+	(void)n, (void)request;
+	setsockopt(fd, IPPROTO_TCP, 1 /* TCP_NODELAY */, &one, sizeof(one));
+	for (const char *p = reply; *p; p++)
+		(void)!send(fd, p, 1, MSG_NOSIGNAL);
+}
+
+static void silent(int fd, unsigned n, struct str request)
+{
+	(void)n, (void)request;
+	wait_closed(fd);
+}
+
+static void place(const char *key)
+{
+	setenv("DEV_TEAM_API_BASE_URL", arena_printf(&arena, "%s/v1/", server.url), 1);
+	if (key)
+		setenv("DEV_TEAM_API_KEY", key, 1);
+	else
+		unsetenv("DEV_TEAM_API_KEY");
+}
+
+static const char *ask(server_play *how, const char *answer, struct harness_input input)
+{
+	reply = answer;
+	server_start(how);
+	place("k-secret-12345");
+	input.model = input.model ? input.model : "m1";
+	assert_int_equal(invoke(&harness_generic_api, input), 0);
+	return harness_status_word(result.status);
+}
+
+static void a_stream_gives_text_model_and_tokens(void **state)
+{
+	static server_play *const plays[] = {play, dribble};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(plays); i++) {
+		assert_string_equal(ask(plays[i],
+					    HEAD ": hello\n\n" SAYS("All ") "event: x\n" SAYS(
+						    "d\\u00f6ne") ENDS("stop") USAGE DONE,
+					    (struct harness_input){0}),
+			"success");
+		server_stop(NULL);
+		assert_string_equal(result.text, "All d\xc3\xb6ne");
+		assert_string_equal(result.model, "m1-2026");
+		assert_int_equal(result.input_tokens, 100);
+		assert_int_equal(result.cache_tokens, 20);
+		assert_int_equal(result.output_tokens, 7);
+		assert_int_equal(result.exit_code, 0);
+		assert_true(result.cost_usd < 0);
+		assert_string_equal(told.s, "started progress progress completed");
+	}
+}
+
+static void the_request_is_what_servers_expect(void **state)
+{
+	CLEANUP(buf_release) struct buf asked = BUF_INIT;
+
+	(void)state;
+	ask(play, HEAD SAYS("x") DONE, (struct harness_input){.prompt = STR("say \"\xc3\xb6\"\n")});
+	server_stop(&asked);
+	assert_true(str_starts(buf_str(&asked), "POST /v1/chat/completions HTTP/1.1\r\n"));
+	assert_non_null(strstr(asked.s, "\r\nAuthorization: Bearer k-secret-12345\r\n"));
+	assert_non_null(
+		strstr(asked.s, "\r\n\r\n{\"model\":\"m1\",\"messages\":[{\"role\":\"user\","
+				"\"content\":\"say \\\"\xc3\xb6\\\"\\n\"}],\"stream\":true,"
+				"\"stream_options\":{\"include_usage\":true}}"));
+}
+
+#define PLAIN(status, body)                                                                        \
+	"HTTP/1.1 " status "\r\nContent-Type: application/json\r\nRetry-After: 9\r\n\r\n" body
+
+static void whatever_an_api_answers_has_a_result(void **state)
+{
+	static const struct {
+		const char *reply, *status, *text, *detail;
+		bool limited;
+	} rows[] = {
+		{PLAIN("200 OK", "{\"choices\":[{\"message\":{\"content\":\"whole\"},"
+				 "\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":1}}"),
+			"success", "whole", NULL, false},
+		{HEAD SAYS("a") DONE, "success", "a", NULL, false},
+		{HEAD SAYS("a") ENDS("stop"), "success", "a", NULL, false},
+		{HEAD DONE, "success", "", NULL, false},
+		{HEAD SAYS("a"), "unavailable", "a", "the API broke its answer off", false},
+		{HEAD SAYS("a") ENDS("length"), "failure", "a",
+			"the answer is cut off at the model's limit of tokens", false},
+		{HEAD SAYS("a") ENDS("content_filter"), "failure", "a",
+			"the API has filtered the answer", false},
+		{HEAD ENDS("tool_calls"), "failure", "",
+			"the model asks for a tool, and it was given none", false},
+		{HEAD SAYS("a") "data: {broken\n\n" DONE, "failure", "a",
+			"an event of the API is no JSON", false},
+		{HEAD SAYS("a") "data: {\"error\":{\"message\":\"overloaded\",\"code\":503}}\n\n",
+			"unavailable", "a", "overloaded", false},
+		{HEAD SAYS("a") "data: {\"error\":{\"message\":\"slow down\",\"code\":429}}\n\n",
+			"unavailable", "a", "slow down", true},
+		{HEAD "data: {\"error\":{\"message\":\"no\"}}\n\n", "failure", "", "no", false},
+		{HEAD "data: {\"error\":null,\"choices\":[]}\n\n" DONE, "success", "", NULL, false},
+		{PLAIN("200 OK", "<html>welcome</html>"), "failure", "",
+			"what the API answers is no answer of /chat/completions", false},
+		{PLAIN("200 OK", "{}"), "failure", "",
+			"what the API answers is no answer of /chat/completions", false},
+		{PLAIN("200 OK", "{\"error\":\"all wrong\"}"), "failure", "", "all wrong", false},
+		{PLAIN("429 Too Many Requests", "{\"error\":{\"message\":\"slow down\"}}"),
+			"unavailable", "", "slow down (it says to try again in 9 s)", true},
+		{PLAIN("403 Forbidden", "{\"error\":{\"message\":\"x\",\"code\":"
+					"\"insufficient_quota\"}}"),
+			"unavailable", "", "x (it says to try again in 9 s)", true},
+		{PLAIN("401 Unauthorized",
+			 "{\"error\":{\"message\":\"key k-secret-12345 is bad\"}}"),
+			"unavailable", "", "key **** is bad (it says to try again in 9 s)", false},
+		{PLAIN("400 Bad Request", "{\"error\":{\"message\":\"too long\"}}"), "failure", "",
+			"too long", false},
+		{PLAIN("404 Not Found", "nothing here"), "failure", "",
+			"the API answers with status 404: nothing here", false},
+		{PLAIN("500 Oops", ""), "unavailable", "",
+			"the API answers with status 500 (it says to try again in 9 s)", false},
+		{PLAIN("302 Found", ""), "failure", "",
+			"the API answers with status 302, a redirect, which is not followed",
+			false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *status = ask(play, rows[i].reply, (struct harness_input){0});
+
+		server_stop(NULL);
+		if (strcmp(status, rows[i].status) != 0 ||
+			(rows[i].detail && strcmp(result.detail, rows[i].detail) != 0))
+			fail_msg("row %zu: '%s' '%s'", i, status, result.detail);
+		assert_string_equal(result.text, rows[i].text);
+		assert_int_equal(result.rate_limited, rows[i].limited);
+	}
+}
+
+static void what_breaks_or_is_not_there_is_unavailable(void **state)
+{
+	(void)state;
+	assert_string_equal(
+		ask(play, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n50\r\nda",
+			(struct harness_input){0}),
+		"unavailable");
+	assert_true(str_starts(str_of(result.detail), "the API broke its answer off: "));
+	server_stop(NULL); /* its port is free now */
+	assert_int_equal(invoke(&harness_generic_api, (struct harness_input){.model = "m1"}), 0);
+	assert_int_equal(result.status, HARNESS_UNAVAILABLE);
+	assert_true(str_starts(str_of(result.detail), "the API cannot be reached: "));
+	assert_int_equal(result.exit_code, -1);
+}
+
+static void a_silent_api_is_a_timeout_with_signs_of_life(void **state)
+{
+	struct harness_input input = {.prompt = STR("x"), .model = "m1", .timeout_s = 1};
+
+	(void)state;
+	server_start(silent);
+	place(NULL);
+	buf_clear(&told);
+	assert_int_equal(harness_invoke_with(&arena, &harness_generic_api, &input, note_event, NULL,
+				 300, &result, &err),
+		0);
+	server_stop(NULL);
+	assert_int_equal(result.status, HARNESS_TIMEOUT);
+	assert_non_null(strstr(told.s, "started heartbeat heartbeat"));
+}
+
+static void a_run_can_be_cancelled(void **state)
+{
+	struct harness_input input = {0};
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	input.cancel = fds[0];
+	assert_string_equal(ask(silent, "", input), "failure");
+	server_stop(NULL);
+	assert_string_equal(result.detail, "cancelled");
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* Status line and body of what GET /models answers, and what the probe makes of it. */
+static void health_is_that_of_the_api(void **state)
+{
+	static const struct {
+		const char *reply, *probed;
+	} rows[] = {
+		{PLAIN("200 OK", "{\"data\":[]}"), "true - -"},
+		{PLAIN("404 Not Found", ""), "true - -"},
+		{PLAIN("401 Unauthorized", ""), "false health-check-failed -"},
+		{PLAIN("500 Oops", ""), "false health-check-failed -"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		reply = rows[i].reply;
+		server_start(play);
+		place(NULL);
+		assert_string_equal(probed(&harness_generic_api, 5), rows[i].probed);
+		server_stop(NULL);
+	}
+	assert_string_equal(probed(&harness_generic_api, 5), "false health-check-failed -");
+	unsetenv("DEV_TEAM_API_BASE_URL");
+	assert_string_equal(probed(&harness_generic_api, 5), "false health-check-failed -");
+	assert_string_equal(seen.detail, "DEV_TEAM_API_BASE_URL is not set");
+}
+
+static void a_key_goes_nowhere_unencrypted(void **state)
+{
+	static const char *const urls[] = {"http://example.invalid/v1",
+		"http://localhost.evil.invalid/v1", "http://127.0.0.1.evil.invalid/v1",
+		"http://127.evil.invalid", "http://localhostile", "http://[::1].evil.invalid/v1",
+		"http://127.0.0.1@evil.invalid", "http://127.1.evil.invalid:80/v1",
+		"HTTP://example.invalid", "http://1270.0.0.1/", "http://:80", "ftp://x"};
+
+	(void)state;
+	setenv("DEV_TEAM_API_KEY", "k-secret-12345", 1);
+	for (size_t i = 0; i < COUNT(urls); i++) {
+		setenv("DEV_TEAM_API_BASE_URL", urls[i], 1);
+		assert_string_equal(probed(&harness_generic_api, 5), "false health-check-failed -");
+		assert_string_equal(seen.detail,
+			"the key would go unencrypted to the host of DEV_TEAM_API_BASE_URL");
+		assert_int_equal(
+			invoke(&harness_generic_api, (struct harness_input){.model = "m1"}), 0);
+		assert_int_equal(result.status, HARNESS_UNAVAILABLE);
+	}
+}
+
+/* Nobody is between us and a server of this machine. */
+static void this_machine_is_asked_without_a_proxy(void **state)
+{
+	(void)state;
+	unsetenv("no_proxy");
+	setenv("http_proxy", "http://127.0.0.1:1", 1);
+	assert_string_equal(
+		ask(play, HEAD SAYS("yes") ENDS("stop") DONE, (struct harness_input){0}),
+		"success");
+	server_stop(NULL);
+	unsetenv("http_proxy");
+	setenv("no_proxy", "*", 1);
+}
+
+static void models_are_those_that_the_api_lists(void **state)
+{
+	const char *const *ids;
+	bool open;
+
+	(void)state;
+	reply = PLAIN(
+		"200 OK", "{\"data\":[{\"id\":\"m1\"},{\"object\":\"model\"},{\"id\":\"m2\"}]}");
+	server_start(play);
+	place(NULL);
+	assert_int_equal(harness_models(&arena, &harness_generic_api, &ids, &open, &err), 0);
+	server_stop(NULL);
+	assert_true(open);
+	assert_string_equal(ids[0], "m1");
+	assert_string_equal(ids[1], "m2");
+	assert_null(ids[2]);
+	reply = PLAIN("404 Not Found", "");
+	server_start(play);
+	place(NULL);
+	assert_int_equal(harness_models(&arena, &harness_generic_api, &ids, &open, &err), 0);
+	server_stop(NULL);
+	assert_null(ids[0]);
+	assert_int_equal(harness_models(&arena, &harness_generic_api, &ids, &open, &err), -1);
+	assert_int_equal(err.code, ERR_SYSTEM);
+}
+
+static void a_model_must_be_named(void **state)
+{
+	(void)state;
+	unsetenv("DEV_TEAM_API_MODEL");
+	assert_int_equal(invoke(&harness_generic_api, (struct harness_input){0}), -1);
+	assert_error(&err, "dev-team: no model is given, and DEV_TEAM_API_MODEL is not set: "
+			   "generic-api has none of its own");
+	setenv("DEV_TEAM_API_MODEL", "m7", 1);
+	reply = HEAD SAYS("x") DONE;
+	server_start(play);
+	place(NULL);
+	assert_int_equal(invoke(&harness_generic_api, (struct harness_input){0}), 0);
+	server_stop(NULL);
+	assert_int_equal(result.status, HARNESS_SUCCESS);
+	unsetenv("DEV_TEAM_API_MODEL");
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_stream_gives_text_model_and_tokens),
+		cmocka_unit_test(the_request_is_what_servers_expect),
+		cmocka_unit_test(whatever_an_api_answers_has_a_result),
+		cmocka_unit_test(what_breaks_or_is_not_there_is_unavailable),
+		cmocka_unit_test(a_silent_api_is_a_timeout_with_signs_of_life),
+		cmocka_unit_test(a_run_can_be_cancelled),
+		cmocka_unit_test(health_is_that_of_the_api),
+		cmocka_unit_test(a_key_goes_nowhere_unencrypted),
+		cmocka_unit_test(this_machine_is_asked_without_a_proxy),
+		cmocka_unit_test(models_are_those_that_the_api_lists),
+		cmocka_unit_test(a_model_must_be_named),
+	};
+
+	/* Loopback is reached without the proxy that this machine may have. */
+	setenv("no_proxy", "*", 1);
+	return cmocka_run_group_tests(tests, rig_enter, rig_leave);
+}

@@ -1,0 +1,309 @@
+#include "src/event/happening.h"
+#include "src/harness/chain.h"
+#include "tests/lib/events_rig.h"
+#include "tests/lib/harness_rig.h"
+
+/* "a b c" as a list. */
+static struct words words(const char *text)
+{
+	const char **list = arena_alloc(&arena, 16 * sizeof(*list));
+	struct words w = {list, 0};
+	struct str rest = str_of(text);
+
+	while (rest.n) {
+		size_t n = str_find(rest, STR(" "));
+
+		list[w.n++] = arena_dup(&arena, str_sub(rest, 0, n));
+		rest = str_sub(rest, n < rest.n ? n + 1 : n, rest.n);
+	}
+	return w;
+}
+
+static const char *joined(struct words w)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+	for (size_t i = 0; i < w.n; i++)
+		buf_addf(&b, "%s%s", i ? " " : "", w.list[i]);
+	return arena_dup(&arena, buf_str(&b));
+}
+
+/* "stage=harness stage=harness" */
+static struct ran *ran_of(const char *text, size_t *n)
+{
+	struct words w = words(text);
+	struct ran *ran = arena_alloc(&arena, (w.n + 1) * sizeof(*ran));
+
+	*n = w.n;
+	for (size_t i = 0; i < w.n; i++) {
+		size_t at = strcspn(w.list[i], "=");
+
+		ran[i].stage = arena_dup(&arena, (struct str){w.list[i], at});
+		ran[i].harness = w.list[i] + at + 1;
+	}
+	return ran;
+}
+
+static void what_the_stages_before_have_used_is_taken_out(void **state)
+{
+	static const struct {
+		const char *candidates, *from, *ran, *effective, *removed, *forbidden;
+		bool violated;
+	} rows[] = {
+		{"codex claude-code", "implement", "implement=claude-code", "codex", "claude-code",
+			"claude-code", false},
+		{"codex claude-code", "implement", "implement=codex", "claude-code", "codex",
+			"codex", false},
+		{"claude-code", "implement", "implement=claude-code", "", "claude-code",
+			"claude-code", true},
+		{"claude-code codex gemini-cli", "implement plan",
+			"implement=claude-code plan=codex", "gemini-cli", "claude-code codex",
+			"claude-code codex", false},
+		{"claude-code codex", "implement phantom", "implement=claude-code", "codex",
+			"claude-code", "claude-code", false},
+		{"claude-code codex", "implement", "", "claude-code codex", "", "", false},
+		{"claude-code codex", "", "implement=claude-code", "claude-code codex", "", "",
+			false},
+		{"codex claude-code aider", "implement", "implement=gemini-cli",
+			"codex claude-code aider", "", "gemini-cli", false},
+		{"", "", "", "", "", "", true},
+		{"codex codex aider codex", "", "", "codex aider", "", "", false},
+		{"codex aider", "implement", "implement=codex implement=aider", "", "codex aider",
+			"codex aider", true},
+		{"codex aider codex", "a b", "a=codex b=codex", "aider", "codex", "codex", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct chain c;
+		size_t n;
+		struct ran *ran = ran_of(rows[i].ran, &n);
+
+		chain_filter(&arena, words(rows[i].candidates), words(rows[i].from), ran, n, &c);
+		assert_string_equal(joined(c.effective), rows[i].effective);
+		assert_string_equal(joined(c.removed), rows[i].removed);
+		assert_string_equal(joined(c.forbidden), rows[i].forbidden);
+		assert_int_equal(c.violated, rows[i].violated);
+	}
+}
+
+static void only_stages_before_can_be_meant(void **state)
+{
+	static const struct {
+		const char *plan, *implement, *review, *cycles;
+	} rows[] = {
+		{"", "plan", "plan implement", ""},
+		{"implement", "", "", "plan implement a later stage;"},
+		{"", "implement", "", "implement implement the stage itself;"},
+		{"", "", "nonexistent", "review nonexistent unknown stage;"},
+		{"review", "", "review plan gone",
+			"plan review a later stage;review review the stage itself;"
+			"review gone unknown stage;"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct stage_spec stages[] = {
+			{.name = "plan", .independent_of = words(rows[i].plan)},
+			{.name = "implement", .independent_of = words(rows[i].implement)},
+			{.name = "review", .independent_of = words(rows[i].review)},
+		};
+		struct pipeline p = {.stages = stages, .n_stages = COUNT(stages)};
+		CLEANUP(buf_release) struct buf b = BUF_INIT;
+		struct cycle *cycles;
+		size_t n = chain_cycles(&arena, &p, &cycles);
+
+		for (size_t k = 0; k < n; k++)
+			buf_addf(&b, "%s %s %s;", cycles[k].stage, cycles[k].from, cycles[k].why);
+		assert_string_equal(b.s ? b.s : "", rows[i].cycles);
+	}
+}
+
+static void a_violation_is_advice_unless_the_stage_says_more(void **state)
+{
+	struct stage_spec s = {.on_failure = FAILURE_ABORT};
+
+	(void)state;
+	assert_int_equal(chain_violation_strategy(&s), FAILURE_CONTINUE);
+	s.failure_declared = true;
+	assert_int_equal(chain_violation_strategy(&s), FAILURE_ABORT);
+	s.failure_on = "IndependenceViolated";
+	assert_int_equal(chain_violation_strategy(&s), FAILURE_ABORT);
+	s.failure_on = "CIFailure";
+	assert_int_equal(chain_violation_strategy(&s), FAILURE_CONTINUE);
+}
+
+static const struct availability *there(const struct harness *h)
+{
+	static const struct availability yes = {.available = true},
+					 unread = {true, PROBE_FAILED, "no version", NULL},
+					 no = {false, BINARY_MISSING, "no 'gemini' on PATH", NULL};
+
+	return strcmp(harness_name(h), "codex") == 0         ? &unread
+	       : strcmp(harness_name(h), "claude-code") == 0 ? &yes
+							     : &no;
+}
+
+static const char *model_for(void *data, const char *harness)
+{
+	(void)data;
+	return strcmp(harness, "codex") == 0 ? "gpt-5" : "claude-sonnet-4-6";
+}
+
+/* Runs `chain` as stage `stage` of issue I-1 and tells who did it, or "-", and what became of it.
+ */
+static const char *run_chain(const char *stage, const char *chain)
+{
+	struct harness_input input = {.prompt = STR("x"), .timeout_s = 1};
+	struct chain_call call = {.artifacts = at("artifacts"),
+		.issue = "I-1",
+		.stage = stage,
+		.effective = words(chain),
+		.model_for = model_for,
+		.available = there};
+	const struct harness *used;
+
+	if (chain_run(&arena, &call, &input, &result, &used, &err) < 0)
+		fail_msg("%s", err.text);
+	return arena_printf(&arena, "%s %s", used ? harness_name(used) : "-",
+		harness_status_word(result.status));
+}
+
+/* Types of the events since the last call. */
+static const char *events(void)
+{
+	CLEANUP(json_free) json *all = NULL;
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	size_t skipped;
+
+	assert_int_equal(happenings_read(at("artifacts"), NULL, NULL, &all, &skipped, &err), 0);
+	assert_int_equal(skipped, 0);
+	for (const json *e = json_first(all); e; e = json_next(e))
+		buf_addf(&b, "%s%s", b.len ? " " : "", json_get_str(e, "type"));
+	(void)events_hold(at("artifacts"), NULL);
+	tree_remove(at("artifacts"));
+	return arena_dup(&arena, buf_str(&b));
+}
+
+#define CODEX_DONE "cat >/dev/null; echo '{\"type\":\"turn.completed\",\"usage\":{}}'"
+#define LIMITED                                                                                    \
+	"echo '{\"type\":\"result\",\"is_error\":true,\"api_error_status\":429,"                   \
+	"\"result\":\"slow\"}'; exit 1"
+
+static void only_availability_leads_to_the_next_one(void **state)
+{
+	static const struct {
+		const char *claude, *codex, *chain, *outcome, *events;
+	} rows[] = {
+		{"echo '" RESULT_LINE "'", CODEX_DONE, "claude-code codex", "claude-code success",
+			""},
+		{"exit 1", CODEX_DONE, "claude-code codex", "claude-code failure", ""},
+		{"exec sleep 1000", CODEX_DONE, "claude-code codex", "claude-code timeout",
+			"AgentTimeout"},
+		{"echo '{\"type\":\"result\",\"subtype\":\"error_max_budget_usd\"}'", CODEX_DONE,
+			"claude-code codex", "claude-code budget-exceeded", "BudgetExceeded"},
+		{LIMITED, CODEX_DONE, "claude-code codex", "codex success",
+			"HarnessFallback HarnessProbeFailed"},
+		{LIMITED, "exit 1", "claude-code codex", "codex failure",
+			"HarnessFallback HarnessProbeFailed"},
+		{LIMITED, CODEX_DONE, "claude-code", "- unavailable", "HarnessUnavailable"},
+		{LIMITED, CODEX_DONE, "", "- unavailable", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		stand_in("claude", rows[i].claude);
+		stand_in("codex", rows[i].codex);
+		assert_string_equal(run_chain("s", rows[i].chain), rows[i].outcome);
+		assert_string_equal(events(), rows[i].events);
+	}
+}
+
+static void what_really_ran_is_noted_and_read_back(void **state)
+{
+	struct chain c = {
+		.declared = words("claude-code codex"), .effective = words("claude-code codex")};
+	struct stage_spec review = {.name = "review",
+		.harness = "claude-code",
+		.fallback = words("codex"),
+		.independent_of = words("implement plan")};
+	struct ran *ran;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(chain_ran(&arena, at("artifacts"), "I-1", &ran, &n, &err), 0);
+	assert_int_equal(n, 0);
+	result = (struct harness_result){.status = HARNESS_SUCCESS, .model = "m", .cost_usd = 0.5};
+	assert_int_equal(
+		chain_note(at("artifacts"), "I-1", "implement", &harness_codex, &c, &result, &err),
+		0);
+	assert_int_equal(chain_of(&arena, &review, at("artifacts"), "I-1", &c, &err), 0);
+	assert_string_equal(joined(c.effective), "claude-code");
+	assert_string_equal(joined(c.forbidden), "codex");
+
+	/* A second attempt on another harness does not make the first one's work undone. */
+	assert_int_equal(chain_note(at("artifacts"), "I-1", "implement", &harness_claude_code, &c,
+				 &result, &err),
+		0);
+	assert_int_equal(
+		chain_note(at("artifacts"), "I-1", "implement", NULL, &c, &result, &err), 0);
+	assert_int_equal(chain_ran(&arena, at("artifacts"), "I-1", &ran, &n, &err), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(chain_of(&arena, &review, at("artifacts"), "I-1", &c, &err), 0);
+	assert_true(c.violated);
+	assert_int_equal(chain_tell_violation(at("artifacts"), "I-1", &review, &c, &err), 0);
+	assert_string_equal(events(), "IndependenceViolated");
+}
+
+/* It had begun to work: what it wrote is there, and no independent eye has seen it. */
+static void one_that_became_unavailable_at_work_has_run_too(void **state)
+{
+	struct ran *ran;
+	size_t n;
+
+	(void)state;
+	stand_in("claude", "echo '{\"type\":\"assistant\",\"message\":{\"id\":\"m\",\"usage\":"
+			   "{\"output_tokens\":9},\"content\":[]}}'; " LIMITED);
+	stand_in("codex", CODEX_DONE);
+	assert_string_equal(run_chain("implement", "claude-code codex"), "codex success");
+	assert_int_equal(chain_ran(&arena, at("artifacts"), "I-1", &ran, &n, &err), 0);
+	assert_int_equal(n, 1);
+	assert_string_equal(ran[0].harness, "claude-code");
+	tree_remove(at("artifacts"));
+
+	stand_in("claude", LIMITED);
+	assert_string_equal(run_chain("implement", "claude-code codex"), "codex success");
+	assert_int_equal(chain_ran(&arena, at("artifacts"), "I-1", &ran, &n, &err), 0);
+	assert_int_equal(n, 0);
+	tree_remove(at("artifacts"));
+}
+
+static void without_a_folder_nothing_is_told(void **state)
+{
+	struct harness_input input = {.prompt = STR("x")};
+	struct chain_call call = {.effective = words("claude-code"), .available = there};
+	const struct harness *used;
+
+	(void)state;
+	stand_in("claude", LIMITED);
+	assert_int_equal(chain_run(&arena, &call, &input, &result, &used, &err), 0);
+	assert_null(used);
+	assert_true(result.rate_limited);
+	call.effective = words("nobody");
+	assert_int_equal(chain_run(&arena, &call, &input, &result, &used, &err), -1);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_the_stages_before_have_used_is_taken_out),
+		cmocka_unit_test(only_stages_before_can_be_meant),
+		cmocka_unit_test(a_violation_is_advice_unless_the_stage_says_more),
+		cmocka_unit_test(only_availability_leads_to_the_next_one),
+		cmocka_unit_test(what_really_ran_is_noted_and_read_back),
+		cmocka_unit_test(one_that_became_unavailable_at_work_has_run_too),
+		cmocka_unit_test(without_a_folder_nothing_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, rig_enter, rig_leave);
+}

@@ -1,0 +1,122 @@
+/* The tables of docs/harness.md are what the descriptors say, no more and no less. */
+#include "tests/lib/tree.h"
+#include "src/harness/adapter.h"
+#include "tests/lib/arena.h"
+
+static struct buf page;
+
+static int read_page(void **state)
+{
+	(void)state;
+	return tree_read("docs/harness.md", &page) ? 0 : -1;
+}
+
+static int end_page(void **state)
+{
+	buf_release(&page);
+	return arena_end(state);
+}
+
+static void page_has(const struct buf *row)
+{
+	if (!strstr(page.s, row->s))
+		fail_msg("docs/harness.md must have the row:\n%s", row->s);
+}
+
+static void put_names(struct buf *row, const char *const *names)
+{
+	for (size_t i = 0; names[i]; i++)
+		buf_addf(row, "%s`%s`", i ? ", " : "", names[i]);
+}
+
+static void every_harness_has_its_row(void **state)
+{
+	(void)state;
+	for (size_t i = 0; harnesses[i]; i++) {
+		CLEANUP(buf_release) struct buf row = BUF_INIT;
+		struct harness_facts f = harness_facts(harnesses[i]);
+
+		buf_addf(&row, "\n| `%s` | ", harness_name(harnesses[i]));
+		buf_addf(&row, f.binary ? "`%s` | " : "%s | ", f.binary ? f.binary : "none");
+		buf_addf(&row, *f.range ? "`%s` | " : "%s | ", *f.range ? f.range : "any");
+		put_names(&row, f.models);
+		if (f.models_open)
+			buf_adds(&row, *f.models ? ", any" : "any");
+		buf_adds(&row, " | ");
+		put_names(&row, f.credentials);
+		buf_adds(&row, " |\n");
+		page_has(&row);
+	}
+}
+
+static void every_capability_has_its_row(void **state)
+{
+	CLEANUP(buf_release) struct buf head = BUF_INIT;
+	CLEANUP(buf_release) struct buf context = BUF_INIT;
+
+	(void)state;
+	buf_adds(&head, "\n| capability |");
+	buf_adds(&context, "\n| `maxContextTokens` |");
+	for (size_t i = 0; harnesses[i]; i++) {
+		int64_t n = harness_context_tokens(harnesses[i]);
+
+		buf_addf(&head, " %s |", harness_name(harnesses[i]));
+		if (n)
+			buf_addf(&context, " %lld |", (long long)n);
+		else
+			buf_adds(&context, " varies |");
+	}
+	page_has(&head);
+	page_has(&context);
+	for (int c = 0; c < CAPABILITIES; c++) {
+		CLEANUP(buf_release) struct buf row = BUF_INIT;
+
+		buf_addf(&row, "\n| `%s` |", capability_name((enum capability)c));
+		for (size_t i = 0; harnesses[i]; i++)
+			buf_addf(&row, " %s |",
+				capability_word(harness_can(harnesses[i], (enum capability)c)));
+		buf_addc(&row, '\n');
+		page_has(&row);
+	}
+}
+
+/* The table that all harnesses are measured by, of those that are there. */
+static void the_capabilities_are_those_that_were_agreed(void **state)
+{
+	static const struct {
+		const char *name, *can;
+		int64_t context;
+	} rows[] = {
+		{"claude-code", "yes yes yes yes yes yes", 1000000},
+		{"codex", "yes partial yes yes no yes", 200000},
+		{"gemini-cli", "yes no yes yes no yes", 2000000},
+		{"opencode", "yes yes yes yes partial yes", 0},
+		{"aider", "partial no yes yes no yes", 0},
+		{"generic-api", "yes no depends yes no partial", 0},
+	};
+	const struct harness *h;
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		CLEANUP(buf_release) struct buf can = BUF_INIT;
+
+		assert_int_equal(harness_find(rows[i].name, &h, &err), 0);
+		for (int c = 0; c < CAPABILITIES; c++)
+			buf_addf(&can, "%s%s", c ? " " : "",
+				capability_word(harness_can(h, (enum capability)c)));
+		assert_string_equal(can.s, rows[i].can);
+		assert_int_equal(harness_context_tokens(h), rows[i].context);
+	}
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_harness_has_its_row),
+		cmocka_unit_test(every_capability_has_its_row),
+		cmocka_unit_test(the_capabilities_are_those_that_were_agreed),
+	};
+
+	return cmocka_run_group_tests(tests, read_page, end_page);
+}

@@ -1,0 +1,423 @@
+#include <errno.h>
+#include <signal.h>
+#include "tests/lib/harness_rig.h"
+
+static void a_result_gives_text_cost_and_tokens(void **state)
+{
+	(void)state;
+	assert_string_equal(claude_says("cat >prompt; echo '" RESULT_LINE "'"), "success");
+	assert_int_equal(result.exit_code, 0);
+	assert_string_equal(result.text, "done");
+	assert_string_equal(result.model, "claude-sonnet-4-6");
+	assert_true(result.cost_usd > 0.2499 && result.cost_usd < 0.2501);
+	assert_int_equal(result.input_tokens, 120);
+	assert_int_equal(result.output_tokens, 30);
+	assert_int_equal(result.cache_tokens, 7);
+	assert_null(result.detail);
+	assert_string_equal(told.s, "started completed");
+}
+
+static void the_prompt_goes_to_standard_input_alone(void **state)
+{
+	CLEANUP(buf_release) struct buf prompt = BUF_INIT;
+	CLEANUP(buf_release) struct buf words = BUF_INIT;
+
+	(void)state;
+	stand_in("claude", "cat >prompt; echo \"$*\" >words; echo '" RESULT_LINE "'");
+	assert_int_equal(invoke(&harness_claude_code,
+				 (struct harness_input){.prompt = STR("say \"it\" & $HOME\n"),
+					 .model = "claude-opus-4-7[1m]"}),
+		0);
+	assert_true(tree_read("prompt", &prompt));
+	assert_string_equal(prompt.s, "say \"it\" & $HOME\n");
+	assert_true(tree_read("words", &words));
+	assert_string_equal(words.s,
+		"-p --output-format stream-json --verbose --model claude-opus-4-7[1m] "
+		"--allowedTools Bash,Read,Edit,Write,Agent,Skill\n");
+}
+
+static void tools_of_the_input_are_those_that_are_allowed(void **state)
+{
+	static const char *const tools[] = {"Read", "Bash(git log:*)", NULL};
+	CLEANUP(buf_release) struct buf words = BUF_INIT;
+
+	(void)state;
+	stand_in("claude", "echo \"$*\" >words; echo '" RESULT_LINE "'");
+	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){.tools = tools}), 0);
+	assert_true(tree_read("words", &words));
+	assert_string_equal(words.s, "-p --output-format stream-json --verbose "
+				     "--allowedTools Read,Bash(git log:*)\n");
+}
+
+/* What a program may do that is no good, and what becomes of it. `detail`: a part of it. */
+static void whatever_a_program_does_has_a_result(void **state)
+{
+	static const struct {
+		const char *script, *status, *detail;
+		int exit_code;
+	} rows[] = {
+		{"echo 'claude: not authenticated' >&2; exit 1", "failure",
+			"exit status 1: claude: not authenticated", 1},
+		{"echo noise; echo '" RESULT_LINE "'; echo '[1,2'; echo 7", "success", NULL, 0},
+		{"printf '%s' '" RESULT_LINE "'", "success", NULL, 0},
+		{"printf '%s\\r\\n' '" RESULT_LINE "'", "success", NULL, 0},
+		{"printf '%s' '{\"type\":\"result\",\"subtype\":\"succ'", "failure",
+			"it ended without a result: {\"type\":\"result\",\"subtype\":\"succ", 0},
+		{"echo garbage", "failure", "it ended without a result: garbage", 0},
+		{"exit 0", "failure", "it ended without a result", 0},
+		{"exit 2", "failure", "exit status 2", 2},
+		{"kill -9 $$", "failure", "it was ended by signal 9", 137},
+		{"kill -15 $$", "failure", "it was ended by signal 15", 143},
+		{"exec <&-; echo '" RESULT_LINE "'", "success", NULL, 0},
+		{"exec <&-; sleep 0; echo '" RESULT_LINE "'; exit 3", "failure", "exit status 3",
+			3},
+		{"printf '\\377\\376bad\\n' >&2; exit 1", "failure", "exit status 1: ??bad", 1},
+		{"printf '{\"type\":\"result\",\"result\":\"a\\377b\"}\\n'", "success", NULL, 0},
+		{"(setsid sleep 1000 &) ; echo '" RESULT_LINE "'", "success", NULL, 0},
+		{"sleep 1000 & echo '" RESULT_LINE "'", "success", NULL, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_string_equal(claude_says(rows[i].script), rows[i].status);
+		assert_int_equal(result.exit_code, rows[i].exit_code);
+		if (!rows[i].detail)
+			assert_null(result.detail);
+		else if (strcmp(result.detail, rows[i].detail) != 0)
+			fail_msg("row %zu: '%s'", i, result.detail);
+	}
+}
+
+#define ERROR_RESULT(status, reason, text)                                                         \
+	"echo '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,"                    \
+	"\"api_error_status\":" status ",\"terminal_reason\":\"" reason "\",\"result\":\"" text    \
+	"\"}'; exit 1"
+#define RETRY(status)                                                                              \
+	"echo "                                                                                    \
+	"'{\"type\":\"system\",\"subtype\":\"api_retry\",\"attempt\":1,\"error_status\":" status   \
+	",\"error\":\"x\"}'; "
+
+static void what_claude_tells_of_the_api_is_told_apart(void **state)
+{
+	static const struct {
+		const char *script, *status;
+		bool limited;
+	} rows[] = {
+		{ERROR_RESULT("429", "api_error", "slow down"), "unavailable", true},
+		{ERROR_RESULT("529", "api_error", "busy"), "unavailable", false},
+		{ERROR_RESULT("500", "api_error", "down"), "unavailable", false},
+		{ERROR_RESULT("401", "api_error", "bad key"), "unavailable", false},
+		{ERROR_RESULT("403", "api_error", "no"), "unavailable", false},
+		{ERROR_RESULT("null", "api_error", "refused"), "unavailable", false},
+		{ERROR_RESULT("null", "api_error", "Not logged in"), "unavailable", false},
+		{ERROR_RESULT("400", "api_error", "prompt is too long"), "failure", false},
+		{ERROR_RESULT("400", "api_error", "Credit balance is too low"), "unavailable",
+			false},
+		/* What the agent says of its work is its content. */
+		{ERROR_RESULT("null", "completed", "it prints API Error: 500 in its log"),
+			"failure", false},
+		{ERROR_RESULT("null", "completed", "the user sees: usage limit reached"), "failure",
+			false},
+		{ERROR_RESULT("404", "api_error", "no such model"), "failure", false},
+		{ERROR_RESULT("null", "completed", "I could not"), "failure", false},
+		{ERROR_RESULT("null", "", "Claude AI usage limit reached|17"), "unavailable", true},
+		{"echo '{\"type\":\"result\",\"subtype\":\"error_max_turns\"}'; exit 1", "failure",
+			false},
+		{"echo '{\"type\":\"result\",\"subtype\":\"error_max_budget_usd\"}'; exit 1",
+			"budget-exceeded", false},
+		{"echo '{\"type\":\"result\",\"subtype\":\"success\",\"num_turns\":0,"
+		 "\"result\":\"Shell command failed\"}'",
+			"failure", false},
+		/* A login does not become good by trying again: the run is ended at once. */
+		{RETRY("401") "sleep 1000", "unavailable", false},
+		{RETRY("529") RETRY("null") "echo '" RESULT_LINE "'", "success", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		if (strcmp(claude_says(rows[i].script), rows[i].status) != 0)
+			fail_msg("row %zu: '%s'", i, harness_status_word(result.status));
+		assert_int_equal(result.rate_limited, rows[i].limited);
+	}
+}
+
+static void the_last_of_several_results_counts(void **state)
+{
+	(void)state;
+	assert_string_equal(claude_says("echo '" RESULT_LINE "'\n"
+					"echo '{\"type\":\"result\",\"result\":\"later\","
+					"\"num_turns\":1,\"total_cost_usd\":0.5}'\n"
+					"echo '{\"type\":\"result\",\"result\":\"\","
+					"\"num_turns\":0,\"total_cost_usd\":0.5}'"),
+		"success");
+	assert_string_equal(result.text, "later");
+	assert_true(result.cost_usd > 0.49);
+}
+
+static void tokens_of_sub_agents_are_counted(void **state)
+{
+	(void)state;
+	assert_string_equal(
+		claude_says("echo '{\"type\":\"result\",\"result\":\"x\",\"modelUsage\":{"
+			    "\"claude-haiku\":{\"inputTokens\":1,\"outputTokens\":2},"
+			    "\"claude-opus\":{\"inputTokens\":10,\"outputTokens\":20}}}'"),
+		"success");
+	assert_int_equal(result.input_tokens, 11);
+	assert_int_equal(result.output_tokens, 22);
+	assert_string_equal(result.model, "claude-opus");
+	assert_true(result.cost_usd < 0);
+}
+
+static void progress_is_told_once_a_message(void **state)
+{
+	(void)state;
+	assert_string_equal(
+		claude_says("for i in 1 2; do echo '{\"type\":\"assistant\",\"message\":{\"id\":"
+			    "\"m1\",\"usage\":{\"input_tokens\":5,\"output_tokens\":1},"
+			    "\"content\":[]}}'; done; echo '" RESULT_LINE "'"),
+		"success");
+	assert_string_equal(told.s, "started progress progress completed");
+}
+
+static void a_cost_over_the_budget_is_no_success(void **state)
+{
+	(void)state;
+	stand_in("claude", "echo '" RESULT_LINE "'");
+	assert_int_equal(
+		invoke(&harness_claude_code, (struct harness_input){.max_budget_usd = 0.25}), 0);
+	assert_int_equal(result.status, HARNESS_SUCCESS);
+	assert_int_equal(
+		invoke(&harness_claude_code, (struct harness_input){.max_budget_usd = 0.2}), 0);
+	assert_int_equal(result.status, HARNESS_BUDGET);
+	assert_string_equal(result.detail, "it cost 0.2500 USD; at most 0.2000 were allowed");
+}
+
+static void at_the_time_limit_nothing_is_left(void **state)
+{
+	CLEANUP(buf_release) struct buf pid = BUF_INIT;
+
+	(void)state;
+	stand_in("claude", "sh -c 'sleep 1000' & echo $! >pid; wait");
+	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){.timeout_s = 1}), 0);
+	assert_int_equal(result.status, HARNESS_TIMEOUT);
+	assert_string_equal(result.detail, "it did not end within 1 s");
+	assert_true(tree_read("pid", &pid));
+	assert_int_equal(kill((pid_t)strtol(pid.s, NULL, 10), 0), -1);
+	assert_int_equal(errno, ESRCH);
+}
+
+static void trying_again_until_the_time_limit_is_no_content(void **state)
+{
+	(void)state;
+	stand_in("claude", RETRY("429") "sleep 1000");
+	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){.timeout_s = 1}), 0);
+	assert_int_equal(result.status, HARNESS_UNAVAILABLE);
+	assert_true(result.rate_limited);
+}
+
+static void a_cancelled_run_is_no_reason_for_another_harness(void **state)
+{
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	stand_in("claude", "sleep 1000");
+	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){.cancel = fds[0]}), 0);
+	close(fds[0]);
+	close(fds[1]);
+	assert_int_equal(result.status, HARNESS_FAILURE);
+	assert_string_equal(result.detail, "cancelled");
+}
+
+static void note_beat(void *data, const struct harness_event *e)
+{
+	if (e->kind == HARNESS_HEARTBEAT)
+		tree_write(data, STR(""));
+}
+
+static void heartbeats_come_while_it_runs(void **state)
+{
+	struct harness_input input = {.prompt = STR("x")};
+
+	(void)state;
+	stand_in("claude", "while ! [ -e beat ]; do sleep 0.01; done; echo '" RESULT_LINE "'");
+	assert_int_equal(harness_invoke_with(&arena, &harness_claude_code, &input, note_beat,
+				 (void *)at("beat"), 20, &result, &err),
+		0);
+	assert_int_equal(result.status, HARNESS_SUCCESS);
+}
+
+static void a_flood_and_giant_lines_are_bounded(void **state)
+{
+	(void)state;
+	/* 20 MiB without an end of line, then many lines, then the result. */
+	assert_string_equal(claude_says("head -c 20971520 /dev/zero | tr '\\0' x; echo; "
+					"yes | head -c 4000000; echo '" RESULT_LINE "'"),
+		"success");
+	assert_string_equal(claude_says("head -c 20971520 /dev/zero | tr '\\0' x; "
+					"head -c 9000000 /dev/zero >&2"),
+		"failure");
+	assert_non_null(strstr(result.detail, "1 lines of more than 8 MiB were left out"));
+	assert_true(strlen(result.detail) < 4096);
+}
+
+static void what_cannot_be_started_is_unavailable(void **state)
+{
+	(void)state;
+	no_stand_in("claude");
+	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){0}), 0);
+	assert_int_equal(result.status, HARNESS_UNAVAILABLE);
+	assert_int_equal(result.exit_code, -1);
+	assert_string_equal(result.detail, "no 'claude' on PATH");
+
+	tree_write(stand_in_path("claude"), STR("#!/no/such/interpreter\n"));
+	assert_int_equal(chmod(stand_in_path("claude"), 0755), 0);
+	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){0}), 0);
+	assert_int_equal(result.status, HARNESS_UNAVAILABLE);
+
+	assert_int_equal(chmod(stand_in_path("claude"), 0644), 0);
+	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){0}), 0);
+	assert_string_equal(result.detail, "'claude' may not be run");
+	assert_string_equal(told.s, "started completed");
+}
+
+static void a_program_in_the_folder_of_the_agent_is_not_taken(void **state)
+{
+	const char *path = arena_printf(&arena, "%s", getenv("PATH"));
+
+	(void)state;
+	no_stand_in("claude");
+	tree_write("claude", STR("#!/bin/sh\necho taken\n"));
+	assert_int_equal(chmod("claude", 0755), 0);
+	setenv("PATH", ".::/usr/bin:/bin", 1);
+	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){0}), 0);
+	setenv("PATH", path, 1);
+	assert_int_equal(unlink("claude"), 0);
+	assert_int_equal(result.status, HARNESS_UNAVAILABLE);
+}
+
+static void an_input_that_is_none_is_refused(void **state)
+{
+	static const char *const tools[] = {"--dangerously-skip-permissions", NULL};
+
+	(void)state;
+	assert_int_equal(
+		invoke(&harness_claude_code, (struct harness_input){.prompt = STR(" \n")}), -1);
+	assert_string_equal(err.text, "the prompt is empty");
+	assert_int_equal(
+		invoke(&harness_claude_code, (struct harness_input){.model = "--resume"}), -1);
+	assert_string_equal(err.text, "'--resume' is no id of a model");
+	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){.model = "a b"}), -1);
+	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){.tools = tools}), -1);
+	assert_int_equal(
+		invoke(&harness_claude_code, (struct harness_input){.cwd = "/no/such"}), -1);
+	assert_int_equal(
+		invoke(&harness_claude_code, (struct harness_input){.cwd = "/dev/null"}), -1);
+}
+
+#define CODEX_FAILS(text, status, limited)                                                         \
+	{                                                                                          \
+		"echo '{\"type\":\"turn.failed\",\"error\":{\"message\":\"" text "\"}}'; exit 1",  \
+			status, limited                                                            \
+	}
+
+static void codex_is_understood(void **state)
+{
+	static const struct {
+		const char *script, *status;
+		bool limited;
+	} rows[] = {
+		{"echo '{\"type\":\"turn.completed\",\"usage\":{}}'", "success", false},
+		{"echo '{\"type\":\"turn.failed\",\"error\":{\"message\":\"exceeded retry limit, "
+		 "last status: 429 Too Many Requests\"}}'; exit 1",
+			"unavailable", true},
+		{"echo '{\"type\":\"turn.failed\",\"error\":{\"message\":\"Quota exceeded. Check "
+		 "your plan\"}}'; exit 1",
+			"unavailable", true},
+		{"echo '{\"type\":\"turn.failed\",\"error\":{\"message\":\"unexpected status 401 "
+		 "Unauthorized\"}}'; exit 1",
+			"unavailable", false},
+		{"echo '{\"type\":\"turn.failed\",\"error\":{\"message\":\"unexpected status 400 "
+		 "Bad Request\"}}'; exit 1",
+			"failure", false},
+		CODEX_FAILS("make test ended with exit status 56", "failure", false),
+		CODEX_FAILS("patch rejected at line 429 of parser.c", "failure", false),
+		CODEX_FAILS("the refresh token test fails with status 503", "failure", false),
+		CODEX_FAILS("unexpected status 5000 in the fixture", "failure", false),
+		CODEX_FAILS("unexpected status 503 Service Unavailable: x", "unavailable", false),
+		CODEX_FAILS(
+			"We\u2019re currently experiencing high demand, x", "unavailable", false),
+		CODEX_FAILS("stream disconnected before completion: x", "unavailable", false),
+		{"echo '{\"type\":\"error\",\"message\":\"Reconnecting... waiting for network "
+		 "(x)\"}'; sleep 1000",
+			"unavailable", false},
+		{"echo '{\"type\":\"error\",\"message\":\"Reconnecting... 2/5 (x)\"}'; echo "
+		 "'{\"type\":\"turn.completed\",\"usage\":{}}'",
+			"success", false},
+		{"exit 0", "failure", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		stand_in("codex", rows[i].script);
+		assert_int_equal(invoke(&harness_codex, (struct harness_input){0}), 0);
+		if (strcmp(harness_status_word(result.status), rows[i].status) != 0)
+			fail_msg("row %zu: '%s'", i, harness_status_word(result.status));
+		assert_int_equal(result.rate_limited, rows[i].limited);
+	}
+}
+
+static void codex_gives_text_and_tokens(void **state)
+{
+	static const char *const reading[] = {"Read", NULL};
+	CLEANUP(buf_release) struct buf words = BUF_INIT;
+
+	(void)state;
+	stand_in("codex", "echo \"$*\" >words; cat >/dev/null\n"
+			  "echo '{\"type\":\"item.completed\",\"item\":{\"id\":\"i\",\"type\":"
+			  "\"agent_message\",\"text\":\"first\"}}'\n"
+			  "echo '{\"type\":\"item.completed\",\"item\":{\"id\":\"j\",\"type\":"
+			  "\"agent_message\",\"text\":\"last\"}}'\n"
+			  "echo '{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":100,"
+			  "\"cached_input_tokens\":40,\"output_tokens\":9}}'");
+	assert_int_equal(
+		invoke(&harness_codex, (struct harness_input){.model = "gpt-5", .tools = reading}),
+		0);
+	assert_int_equal(result.status, HARNESS_SUCCESS);
+	assert_string_equal(result.text, "last");
+	assert_int_equal(result.input_tokens, 60);
+	assert_int_equal(result.cache_tokens, 40);
+	assert_int_equal(result.output_tokens, 9);
+	assert_true(result.cost_usd < 0);
+	assert_true(tree_read("words", &words));
+	assert_string_equal(words.s, "exec --json --skip-git-repo-check -m gpt-5 -s read-only -c "
+				     "check_for_update_on_startup=false -\n");
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_result_gives_text_cost_and_tokens),
+		cmocka_unit_test(the_prompt_goes_to_standard_input_alone),
+		cmocka_unit_test(tools_of_the_input_are_those_that_are_allowed),
+		cmocka_unit_test(whatever_a_program_does_has_a_result),
+		cmocka_unit_test(what_claude_tells_of_the_api_is_told_apart),
+		cmocka_unit_test(the_last_of_several_results_counts),
+		cmocka_unit_test(tokens_of_sub_agents_are_counted),
+		cmocka_unit_test(progress_is_told_once_a_message),
+		cmocka_unit_test(a_cost_over_the_budget_is_no_success),
+		cmocka_unit_test(at_the_time_limit_nothing_is_left),
+		cmocka_unit_test(trying_again_until_the_time_limit_is_no_content),
+		cmocka_unit_test(a_cancelled_run_is_no_reason_for_another_harness),
+		cmocka_unit_test(heartbeats_come_while_it_runs),
+		cmocka_unit_test(a_flood_and_giant_lines_are_bounded),
+		cmocka_unit_test(what_cannot_be_started_is_unavailable),
+		cmocka_unit_test(a_program_in_the_folder_of_the_agent_is_not_taken),
+		cmocka_unit_test(an_input_that_is_none_is_refused),
+		cmocka_unit_test(codex_is_understood),
+		cmocka_unit_test(codex_gives_text_and_tokens),
+	};
+
+	return cmocka_run_group_tests(tests, rig_enter, rig_leave);
+}

@@ -1,0 +1,227 @@
+#include "src/event/happening.h"
+#include "src/harness/load.h"
+#include "tests/lib/events_rig.h"
+#include "tests/lib/harness_rig.h"
+
+static struct model_registry registry;
+
+/* claude-code is there, codex is too but tells no version, no other one is. */
+static const struct availability *there(const struct harness *h)
+{
+	static const struct availability yes = {.available = true},
+					 unread = {true, PROBE_FAILED, "no version", NULL},
+					 no = {false, BINARY_MISSING, "not on PATH", NULL};
+
+	return strcmp(harness_name(h), "codex") == 0         ? &unread
+	       : strcmp(harness_name(h), "claude-code") == 0 ? &yes
+							     : &no;
+}
+
+static const struct availability *nowhere(const struct harness *h)
+{
+	static const struct availability no = {false, BINARY_MISSING, "not on PATH", NULL};
+
+	(void)h;
+	return &no;
+}
+
+/* The chain, then each note: "fault: ..." or "warning: ...". */
+static const char *checked(
+	struct stage_spec *stage, const struct availability *(*available)(const struct harness *h))
+{
+	struct pipeline p = {.name = "p",
+		.file = "p.yaml",
+		.default_model = "sonnet",
+		.stages = stage,
+		.n_stages = 1};
+	struct load_question q = {.pipeline = &p,
+		.registry = &registry,
+		.artifacts = at("artifacts"),
+		.available = available};
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	struct load l;
+
+	stage->name = "s";
+	stage->line = 7;
+	stage->col = 3;
+	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
+	buf_adds(&b, "[");
+	for (size_t i = 0; i < l.stages[0].chain.n; i++)
+		buf_addf(&b, "%s%s", i ? " " : "", l.stages[0].chain.list[i]);
+	buf_adds(&b, "]");
+	for (size_t i = 0; i < l.n_notes; i++)
+		buf_addf(&b, " %s: %s", l.notes[i].fault ? "fault" : "warning", l.notes[i].text);
+	assert_int_equal(load_need(&l, &p, &err), l.n_faults ? -1 : 0);
+	return arena_dup(&arena, buf_str(&b));
+}
+
+static const char *events(void)
+{
+	CLEANUP(json_free) json *all = NULL;
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+	assert_int_equal(happenings_read(at("artifacts"), NULL, NULL, &all, NULL, &err), 0);
+	for (const json *e = json_first(all); e; e = json_next(e))
+		buf_addf(&b, "%s%s", b.len ? " " : "", json_get_str(e, "type"));
+	(void)events_hold(at("artifacts"), NULL);
+	tree_remove(at("artifacts"));
+	return arena_dup(&arena, buf_str(&b));
+}
+
+static struct words two(const char *one, const char *other)
+{
+	const char **list = arena_alloc(&arena, 3 * sizeof(*list));
+
+	list[0] = one;
+	list[1] = other;
+	return (struct words){list, other ? 2 : one ? 1 : 0};
+}
+
+#define DEFAULT_WARNING(h)                                                                         \
+	" warning: harness '" h "' does not drive 'claude-sonnet-4-6' (alias 'sonnet'): its own "  \
+	"default model is used"
+
+static void stages_are_held_to_what_there_is(void **state)
+{
+	static const struct {
+		const char *harness, *fallback[2], *model, *needs, *checked, *events;
+	} rows[] = {
+		{"claude-code", {0}, NULL, NULL, "[claude-code]", ""},
+		{"claude-code", {0}, "inherit", "customTools", "[claude-code]", ""},
+		{"mystery", {0}, NULL, NULL,
+			"[] fault: unknown harness 'mystery': one of claude-code, codex",
+			"UnknownHarness"},
+		{"claude-code", {"mystery"}, NULL, NULL,
+			"[claude-code] fault: unknown harness 'mystery': one of claude-code, codex",
+			"UnknownHarness"},
+		/* Models: an id must be driven, an alias gives way to the harness's own. */
+		{"codex", {0}, "gpt-5", NULL, "[codex] warning: harness 'codex': no version",
+			"HarnessProbeFailed"},
+		{"codex", {0}, "sonnet", NULL,
+			"[codex] warning: harness 'codex': no version" DEFAULT_WARNING("codex"),
+			"HarnessProbeFailed"},
+		{"codex", {0}, "claude-sonnet-4-6", NULL,
+			"[] fault: harness 'codex' does not drive model 'claude-sonnet-4-6'", ""},
+		{"claude-code", {0}, "gpt-5", NULL,
+			"[] fault: harness 'claude-code' does not drive model 'gpt-5'", ""},
+		{"claude-code", {"codex"}, "claude-opus-4-7", NULL,
+			"[claude-code] warning: fallback dropped: harness 'codex' does not drive "
+			"model 'claude-opus-4-7'",
+			""},
+		{"claude-code", {"codex"}, NULL, NULL,
+			"[claude-code codex] warning: harness 'codex': no "
+			"version" DEFAULT_WARNING("codex"),
+			"HarnessProbeFailed"},
+		/* Capabilities: in full or not at all. */
+		{"codex", {0}, "gpt-5", "customTools",
+			"[] fault: harness 'codex' lacks 'customTools'", ""},
+		{"codex", {0}, "gpt-5", "skills", "[] fault: harness 'codex' lacks 'skills'", ""},
+		{"claude-code", {"codex"}, NULL, "skills",
+			"[claude-code] warning: fallback dropped: harness 'codex' lacks 'skills'",
+			""},
+		{"claude-code", {0}, NULL, "telepathy",
+			"[] fault: unknown capability 'telepathy' fault: harness 'claude-code' "
+			"lacks 'telepathy'",
+			""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct stage_spec s = {.harness = rows[i].harness,
+			.fallback = two(rows[i].fallback[0], rows[i].fallback[1]),
+			.model = rows[i].model,
+			.needs = two(rows[i].needs, NULL)};
+		const char *got = checked(&s, there);
+
+		/* Of the names of all harnesses those that are always there are compared. */
+		if (strncmp(got, rows[i].checked, strlen(rows[i].checked)) != 0)
+			fail_msg("row %zu: %s", i, got);
+		assert_string_equal(events(), rows[i].events);
+	}
+}
+
+static void a_primary_that_is_not_there_fails_and_a_fallback_is_dropped(void **state)
+{
+	struct stage_spec s = {.harness = "claude-code", .fallback = two("codex", NULL)};
+
+	(void)state;
+	assert_string_equal(checked(&s, nowhere),
+		"[] fault: harness 'claude-code' is unavailable: binary-missing: not on PATH "
+		"warning: fallback dropped: harness 'codex' is unavailable: binary-missing: not "
+		"on PATH");
+	assert_error(&err, "p.yaml:7:3: stage 's': harness 'claude-code' is unavailable: "
+			   "binary-missing: not on PATH");
+	assert_string_equal(events(), "HarnessUnavailable");
+}
+
+static void cycles_and_unknown_models_are_faults(void **state)
+{
+	struct stage_spec s = {.harness = "claude-code", .independent_of = two("s", "t")};
+
+	(void)state;
+	assert_string_equal(checked(&s, there),
+		"[claude-code] fault: it must be independent of 's', which is the stage itself "
+		"fault: it must be independent of 't', which is an unknown stage");
+	assert_string_equal(events(), "CyclicIndependenceConstraint");
+	s = (struct stage_spec){.harness = "claude-code", .model = "mystery"};
+	assert_memory_equal(checked(&s, there), "[] fault: ", 10);
+	assert_string_equal(events(), "");
+}
+
+/* Once for each harness, and only where a plan is to be shared by account. */
+static void an_account_that_cannot_be_told_is_an_event(void **state)
+{
+	struct stage_spec stages[] = {
+		{.name = "a", .harness = "claude-code", .fallback = two("codex", NULL)},
+		{.name = "b", .harness = "codex", .fallback = two("claude-code", NULL)},
+	};
+	struct pipeline p = {.name = "p",
+		.default_model = "sonnet",
+		.plans = two("claude-code-pro", NULL),
+		.stages = stages,
+		.n_stages = 2};
+	struct load_question q = {.pipeline = &p,
+		.registry = &registry,
+		.artifacts = at("artifacts"),
+		.available = there};
+	const struct worktree_pool_spec pool = {.plans = two("codex-pro", NULL)};
+	struct load l;
+
+	(void)state;
+	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
+	assert_int_equal(events_hold(at("artifacts"), "LedgerKeyAmbiguous"), 2);
+	tree_remove(at("artifacts"));
+	setenv("ANTHROPIC_API_KEY", "some-key", 1);
+	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
+	assert_int_equal(events_hold(at("artifacts"), "LedgerKeyAmbiguous"), 1);
+	tree_remove(at("artifacts"));
+	unsetenv("ANTHROPIC_API_KEY");
+	p.plans.n = 0;
+	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
+	assert_int_equal(events_hold(at("artifacts"), "LedgerKeyAmbiguous"), 0);
+	q.pool = &pool; /* plans are the pool's, most of the time */
+	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
+	assert_int_equal(events_hold(at("artifacts"), "LedgerKeyAmbiguous"), 2);
+	tree_remove(at("artifacts"));
+	p.account = "ours";
+	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
+	assert_int_equal(events_hold(at("artifacts"), "LedgerKeyAmbiguous"), 0);
+	tree_remove(at("artifacts"));
+}
+
+static int load_registry(void **state)
+{
+	return rig_enter(state) < 0 ? -1 : models_load(&arena, NULL, &registry, &err);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stages_are_held_to_what_there_is),
+		cmocka_unit_test(a_primary_that_is_not_there_fails_and_a_fallback_is_dropped),
+		cmocka_unit_test(cycles_and_unknown_models_are_faults),
+		cmocka_unit_test(an_account_that_cannot_be_told_is_an_event),
+	};
+
+	return cmocka_run_group_tests(tests, load_registry, rig_leave);
+}

@@ -1,0 +1,202 @@
+#include "src/base/clock.h"
+#include "src/harness/models_pin.h"
+#include "tests/lib/events_rig.h"
+#include "tests/lib/scratch.h"
+
+static const char registry_text[] =
+	"models:\n"
+	"  - {alias: sonnet, modelId: claude-sonnet-4-6}\n"
+	"  - {alias: old, modelId: old-1, deprecatedAt: 2026-01-01, removedAt: 2026-05-01,\n"
+	"     replacementAlias: sonnet}\n";
+
+static struct model_registry registry(const char *text)
+{
+	struct model_registry r;
+	struct error err;
+
+	assert_int_equal(models_read(&arena, str_of(text), "m.yaml", &r, &err), 0);
+	return r;
+}
+
+static int64_t when(const char *day)
+{
+	int64_t t;
+
+	assert_int_equal(clock_parse(arena_printf(&arena, "%sT00:00:00Z", day), &t), 0);
+	clock_fix(t);
+	return t;
+}
+
+static struct stage_spec stages[] = {{.name = "plan", .line = 7, .col = 5},
+	{.name = "build", .model = "old", .line = 9, .col = 5}};
+static const struct pipeline pipeline = {
+	.name = "p", .file = "p.yaml", .default_model = "sonnet", .stages = stages, .n_stages = 2};
+
+static char *text_of(const char *name)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	struct error err;
+
+	if (file_read(&b, at(name), 1 << 20, NULL, &err) < 0)
+		return arena_dup(&arena, STR(""));
+	return arena_dup(&arena, buf_str(&b));
+}
+
+static int count(const char *text, const char *needle)
+{
+	int n = 0;
+
+	for (; (text = strstr(text, needle)); text++)
+		n++;
+	return n;
+}
+
+static struct model_pin *pinned(const char *text, const char *issue, const char *day)
+{
+	struct model_registry r = registry(text);
+	struct model_pin *pins;
+	struct error err;
+
+	assert_int_equal(models_pin(&arena, &r, &pipeline, base, issue, when(day), &pins, &err), 0);
+	return pins;
+}
+
+static void every_stage_is_resolved_and_pinned(void **state)
+{
+	struct model_pin *pins = pinned(registry_text, "A-1", "2026-02-01");
+	const char *id;
+	struct error err;
+
+	(void)state;
+	assert_string_equal(pins[0].model.id, "claude-sonnet-4-6");
+	assert_string_equal(pins[0].model.source, "default"); /* declared nowhere */
+	assert_string_equal(pins[1].model.id, "old-1");
+	assert_false(pins[0].kept);
+	for (int i = 0; i < 2; i++) {
+		const char *text = text_of(i ? "A-1/runtime.json" : "_pipeline/runtime.json");
+
+		assert_int_equal(count(text, "\"modelId\": \"old-1\""), 1);
+		assert_int_equal(count(text, "\"alias\": \"sonnet\""), 1);
+	}
+	assert_int_equal(model_pinned(&arena, base, "A-1", "build", &id, &err), 0);
+	assert_string_equal(id, "old-1");
+	assert_int_equal(model_pinned(&arena, base, "B-2", "build", &id, &err), 0);
+	assert_string_equal(id, "old-1"); /* the pipeline's */
+	assert_int_equal(model_pinned(&arena, base, "B-2", "none", &id, &err), 0);
+	assert_null(id);
+}
+
+static void a_run_keeps_the_models_it_began_with(void **state)
+{
+	static const char newer[] = "models:\n"
+				    "  - {alias: sonnet, modelId: claude-sonnet-5}\n"
+				    "  - {alias: old, modelId: old-2}\n";
+	struct model_pin *pins;
+
+	(void)state;
+	(void)pinned(registry_text, "A-1", "2026-02-01");
+	pins = pinned(newer, "A-1", "2026-02-02");
+	assert_true(pins[0].kept && pins[1].kept);
+	assert_string_equal(pins[0].model.id, "claude-sonnet-4-6");
+	assert_string_equal(pins[1].model.id, "old-1");
+	pins = pinned(newer, "B-2", "2026-02-02");
+	assert_string_equal(pins[0].model.id, "claude-sonnet-5");
+	assert_int_equal(count(text_of("A-1/runtime.json"), "claude-sonnet-4-6"), 1);
+}
+
+/* Agents can write to the folder, and an id goes onto a command line. */
+static void what_is_no_id_is_no_pin(void **state)
+{
+	CLEANUP(json_free) json *j = NULL;
+	struct model_pin *pins;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(
+		json_parse(&j, STR("{\"models\":{\"plan\":{\"modelId\":\"--x\"}}}"), &err), 0);
+	assert_int_equal(runtime_merge(base, "A-1", j, &err), 0);
+	pins = pinned(registry_text, "A-1", "2026-02-01");
+	assert_string_equal(pins[0].model.id, "claude-sonnet-4-6");
+	assert_false(pins[0].kept);
+}
+
+static void events_tell_of_the_end_and_of_the_grace_period_once(void **state)
+{
+	static const char moved[] = "models:\n"
+				    "  - {alias: sonnet, modelId: claude-sonnet-4-6}\n"
+				    "  - {alias: old, modelId: old-1, deprecatedAt: 2026-01-01, "
+				    "removedAt: 2026-05-05,\n"
+				    "     replacementAlias: sonnet}\n";
+
+	(void)state;
+	(void)pinned(registry_text, "A-1", "2025-12-31");
+	assert_string_equal(text_of("_events.jsonl"), "");
+	(void)pinned(registry_text, "A-1", "2026-02-01");
+	assert_int_equal(count(text_of("_events.jsonl"), "\"ModelDeprecated\""), 1);
+	assert_int_equal(count(text_of("_events.jsonl"), "GracePeriod"), 0);
+	(void)pinned(registry_text, "A-1", "2026-04-10");
+	(void)pinned(registry_text, "B-2", "2026-04-11");
+	assert_int_equal(count(text_of("_events.jsonl"), "\"ModelDeprecated\""), 3);
+	assert_int_equal(count(text_of("_events.jsonl"), "GracePeriod"), 1);
+	assert_int_equal(
+		count(text_of("_events.jsonl"),
+			"\"alias\":\"old\",\"modelId\":\"old-1\",\"removedAt\":\"2026-05-01T00:"
+			"00:00Z\",\"replacementAlias\":\"sonnet\"}"),
+		3);
+	assert_int_equal(events_hold(base, "ModelDeprecated"), 3);
+	(void)pinned(moved, "B-2", "2026-04-12"); /* another day is news */
+	assert_int_equal(events_hold(base, "ModelDeprecationGracePeriod"), 2);
+	assert_int_equal(count(text_of("_events.jsonl"), "GracePeriod"), 2);
+}
+
+static void a_removed_model_stops_the_load_at_its_stage_also_when_pinned(void **state)
+{
+	struct model_registry r = registry(registry_text);
+	struct model_pin *pins;
+	struct error err = {0};
+
+	(void)state;
+	(void)pinned(registry_text, "A-1", "2026-02-01");
+	assert_int_equal(
+		models_pin(&arena, &r, &pipeline, base, "A-1", when("2026-05-01"), &pins, &err),
+		-1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_error(&err, "dev-team: stage 'build': model 'old' (old-1) was removed at "
+			   "2026-05-01T00:00:00Z: use 'sonnet'");
+	assert_int_equal(events_hold(base, "ModelRemoved"), 1);
+}
+
+static void an_unknown_model_has_the_place_of_its_stage(void **state)
+{
+	struct model_registry r = registry("models:\n  - {alias: sonnet, modelId: s-1}\n");
+	struct model_pin *pins;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(models_pin(&arena, &r, &pipeline, NULL, NULL, 0, &pins, &err), -1);
+	assert_error(&err,
+		"p.yaml:9:5: stage 'build': unknown model alias 'old': there are sonnet; an id has "
+		"a digit, '/' or ':' in it");
+}
+
+static int unfix(void **state)
+{
+	clock_fix(-1);
+	return scratch_remove(state);
+}
+
+#define pin_test(f) cmocka_unit_test_setup_teardown(f, scratch_make, unfix)
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		pin_test(every_stage_is_resolved_and_pinned),
+		pin_test(a_run_keeps_the_models_it_began_with),
+		pin_test(what_is_no_id_is_no_pin),
+		pin_test(events_tell_of_the_end_and_of_the_grace_period_once),
+		pin_test(a_removed_model_stops_the_load_at_its_stage_also_when_pinned),
+		pin_test(an_unknown_model_has_the_place_of_its_stage),
+	};
+
+	return cmocka_run_group_tests_name("models_pin", tests, NULL, NULL);
+}

@@ -1,0 +1,384 @@
+#include "tests/lib/harness_rig.h"
+
+/* Lines as Gemini CLI 0.61.0 and OpenCode 1.18.33 print them, and as Aider's manual has them. */
+
+static const char *run(const struct harness *h, const char *program, const char *script)
+{
+	stand_in(program, script);
+	assert_int_equal(invoke(h, (struct harness_input){.timeout_s = 20}), 0);
+	return harness_status_word(result.status);
+}
+
+static const char *words_of(
+	const struct harness *h, const char *program, const char *const *tools, const char *model)
+{
+	CLEANUP(buf_release) struct buf words = BUF_INIT;
+
+	stand_in(program, "cat >prompt; echo \"$* perm=$OPENCODE_PERMISSION\" >words");
+	assert_int_equal(invoke(h, (struct harness_input){.tools = tools, .model = model}), 0);
+	assert_true(tree_read("words", &words));
+	return arena_dup(&arena, str_trim(buf_str(&words)));
+}
+
+static void the_prompt_arrives(void)
+{
+	CLEANUP(buf_release) struct buf prompt = BUF_INIT;
+
+	assert_true(tree_read("prompt", &prompt));
+	assert_string_equal(prompt.s, "do it");
+}
+
+static const char *const reads[] = {"Read", "Skill", NULL};
+static const char *const edits[] = {"Read", "Edit", NULL};
+static const char *const runs[] = {"Bash(git log:*)", "Edit", NULL};
+
+#define GEMINI_INIT                                                                                \
+	"echo '{\"type\":\"init\",\"session_id\":\"x\",\"model\":\"gemini-2.5-pro\"}'; "           \
+	"echo '{\"type\":\"message\",\"role\":\"user\",\"content\":\"do it\"}'; "
+#define GEMINI_SAYS(text)                                                                          \
+	"echo '{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"" text                   \
+	"\",\"delta\":true}'; "
+#define GEMINI_TOOL                                                                                \
+	"echo '{\"type\":\"tool_use\",\"tool_name\":\"write_file\",\"tool_id\":\"1\"}'; "          \
+	"echo '{\"type\":\"tool_result\",\"tool_id\":\"1\",\"status\":\"success\"}'; "
+#define GEMINI_STATS                                                                               \
+	"\"stats\":{\"total_tokens\":127,\"input_tokens\":120,\"output_tokens\":7,"                \
+	"\"cached\":20,\"input\":100,\"models\":{\"gemini-2.5-flash\":{\"output_tokens\":2},"      \
+	"\"gemini-2.5-pro\":{\"output_tokens\":5}}}"
+#define GEMINI_DONE "echo '{\"type\":\"result\",\"status\":\"success\"," GEMINI_STATS "}'"
+#define GEMINI_FAILS(text)                                                                         \
+	"cat <<'END'\n{\"type\":\"result\",\"status\":\"error\",\"error\":{\"type\":\"unknown\","  \
+	"\"message\":\"" text "\"}," GEMINI_STATS "}\nEND\n"
+#define GEMINI_RETRY(n, what)                                                                      \
+	"echo 'Attempt " n " failed" what ". Retrying with backoff... _ApiError: {' >&2; "
+
+static void gemini_tells_its_last_message_and_all_tokens(void **state)
+{
+	(void)state;
+	assert_string_equal(run(&harness_gemini_cli, "gemini",
+				    GEMINI_INIT GEMINI_SAYS("I look") GEMINI_TOOL GEMINI_SAYS(
+					    "All ") GEMINI_SAYS("done") GEMINI_DONE),
+		"success");
+	assert_string_equal(result.text, "All done");
+	assert_string_equal(result.model, "gemini-2.5-pro");
+	assert_int_equal(result.input_tokens, 100);
+	assert_int_equal(result.cache_tokens, 20);
+	assert_int_equal(result.output_tokens, 7);
+	assert_true(result.cost_usd < 0);
+	assert_string_equal(told.s, "started progress progress completed");
+}
+
+static void gemini_is_allowed_what_the_tools_say(void **state)
+{
+	const char *all = "--output-format stream-json -m gemini-2.5-flash --approval-mode yolo "
+			  "perm=";
+
+	(void)state;
+	assert_string_equal(words_of(&harness_gemini_cli, "gemini", NULL, "gemini-2.5-flash"), all);
+	the_prompt_arrives();
+	assert_string_equal(words_of(&harness_gemini_cli, "gemini", runs, "gemini-2.5-flash"), all);
+	assert_string_equal(words_of(&harness_gemini_cli, "gemini", edits, NULL),
+		"--output-format stream-json --approval-mode auto_edit perm=");
+	assert_string_equal(words_of(&harness_gemini_cli, "gemini", reads, NULL),
+		"--output-format stream-json --approval-mode default perm=");
+}
+
+static void what_gemini_says_of_the_api_is_told_apart(void **state)
+{
+	static const struct {
+		const char *script, *status, *detail;
+		bool limited;
+	} rows[] = {
+		{GEMINI_FAILS(
+			 "[API Error: {\\\"error\\\":{\\\"code\\\":401,\\\"message\\\":\\\"bad key"
+			 "\\\"}}]") "exit 145",
+			"unavailable",
+			"[API Error: {\"error\":{\"code\":401,\"message\":\"bad key\"}}]", false},
+		{GEMINI_FAILS("[API Error: {\\\"error\\\":{\\\"code\\\":429}}]") "exit 173",
+			"unavailable", "[API Error: {\"error\":{\"code\":429}}]", true},
+		{GEMINI_FAILS("[API Error: {\\\"error\\\":{\\\"code\\\":400}}]") "exit 144",
+			"failure", "[API Error: {\"error\":{\"code\":400}}]", false},
+		{GEMINI_FAILS("You have exhausted your daily quota on this model.") "exit 1",
+			"unavailable", "You have exhausted your daily quota on this model.", true},
+		{GEMINI_FAILS("the authentication tests do not pass") "exit 1", "failure",
+			"the authentication tests do not pass", false},
+		{GEMINI_FAILS("quota of the disk, code\\\":503") "exit 1", "failure", NULL, false},
+		{GEMINI_FAILS("[API Error: no such model]") "exit 1", "failure",
+			"[API Error: no such model]", false},
+		{GEMINI_FAILS("[API Error: fetch failed]") "exit 1", "unavailable",
+			"[API Error: fetch failed]", false},
+		{"echo 'YOLO mode is enabled.' >&2; echo 'Please set an Auth method' >&2; exit 41",
+			"unavailable", "Please set an Auth method", false},
+		{"exit 41", "unavailable", "no login is set up", false},
+		{"echo 'Unknown argument: x' >&2; exit 42", "failure",
+			"exit status 42: Unknown argument: x", false},
+		{GEMINI_INIT "exit 0", "failure", "it ended without a result", false},
+		/* The third attempt that fails ends it. */
+		{GEMINI_RETRY("1", " with status 429") GEMINI_RETRY("2", " with status 429")
+				GEMINI_RETRY("3", " with status 429") "sleep 1000",
+			"unavailable", "Attempt 3 failed with status 429.", true},
+		{GEMINI_RETRY("1", "") GEMINI_RETRY("2", "") GEMINI_RETRY("3", "") "sleep 1000",
+			"unavailable", "Attempt 3 failed.", false},
+		{GEMINI_RETRY("1", " with status 500") GEMINI_RETRY("2", " with status 500")
+				GEMINI_SAYS("done") GEMINI_DONE,
+			"success", NULL, false},
+		{"echo 'Attempt 9 failed, says the model' >&2; " GEMINI_DONE, "success", NULL,
+			false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *status = run(&harness_gemini_cli, "gemini", rows[i].script);
+
+		if (strcmp(status, rows[i].status) != 0)
+			fail_msg("row %zu: '%s' '%s'", i, status, result.detail);
+		if (rows[i].detail)
+			assert_string_equal(result.detail, rows[i].detail);
+		assert_int_equal(result.rate_limited, rows[i].limited);
+	}
+}
+
+#define OPENCODE(type, part) "echo '{\"type\":\"" type "\",\"part\":{" part "}}'; "
+#define OPENCODE_STEP(reason, cost)                                                                \
+	OPENCODE("step_finish",                                                                    \
+		"\"reason\":\"" reason "\",\"cost\":" cost ",\"tokens\":{\"total\":117,"           \
+		"\"input\":100,\"output\":7,\"reasoning\":3,\"cache\":{\"write\":5,\"read\":2}}")
+#define OPENCODE_FAULT(name, data)                                                                 \
+	"echo '{\"type\":\"error\",\"error\":{\"name\":\"" name "\",\"data\":{" data "}}}'; exit " \
+	"1"
+#define OPENCODE_LOG(what)                                                                         \
+	"echo 'timestamp=x level=ERROR run=y message=\"stream error\" providerID=dt "              \
+	"error.error=\"" what "\"' >&2; "
+
+static void opencode_sums_its_steps_up(void **state)
+{
+	(void)state;
+	assert_string_equal(
+		run(&harness_opencode, "opencode",
+			OPENCODE("step_start", "") OPENCODE("text", "\"text\":\"I look\"") OPENCODE(
+				"tool_use", "\"tool\":\"bash\"") OPENCODE_STEP("tool-calls", "0.25")
+				OPENCODE("text", "\"text\":\"All done\"")
+					OPENCODE_STEP("stop", "0.5")),
+		"success");
+	assert_string_equal(result.text, "All done");
+	assert_int_equal(result.input_tokens, 200);
+	assert_int_equal(result.output_tokens, 20);
+	assert_int_equal(result.cache_tokens, 14);
+	assert_true(result.cost_usd > 0.749 && result.cost_usd < 0.751);
+	assert_null(result.model);
+}
+
+static void opencode_is_allowed_what_the_tools_say(void **state)
+{
+	static const struct {
+		const char *const *tools;
+		const char *model, *words;
+	} rows[] = {
+		{NULL, NULL, "perm="},
+		{runs, "claude-sonnet-4-6", "-m anthropic/claude-sonnet-4-6 perm="},
+		{edits, "gpt-5", "-m openai/gpt-5 perm={\"bash\":\"deny\"}"},
+		{reads, "gemini-2.5-pro",
+			"-m google/gemini-2.5-pro perm={\"bash\":\"deny\",\"edit\":\"deny\"}"},
+		{NULL, "dt/m1", "-m dt/m1 perm="},
+		{NULL, "m1", "-m m1 perm="},
+	};
+	const char *before = "run --format json --title dev-team --print-logs --log-level ERROR ";
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_string_equal(
+			words_of(&harness_opencode, "opencode", rows[i].tools, rows[i].model),
+			arena_printf(&arena, "%s%s", before, rows[i].words));
+		the_prompt_arrives();
+	}
+}
+
+/* What the caller of the run set is not replaced; what the user's environment has is. */
+static void a_permission_of_the_run_stands(void **state)
+{
+	static const char *const env[] = {"OPENCODE_PERMISSION={}", NULL};
+	CLEANUP(buf_release) struct buf words = BUF_INIT;
+
+	(void)state;
+	setenv("OPENCODE_PERMISSION", "{\"bash\":\"allow\"}", 1);
+	assert_non_null(strstr(words_of(&harness_opencode, "opencode", reads, NULL),
+		"perm={\"bash\":\"deny\",\"edit\":\"deny\"}"));
+	unsetenv("OPENCODE_PERMISSION");
+	stand_in("opencode", "echo \"$OPENCODE_PERMISSION\" >words");
+	assert_int_equal(
+		invoke(&harness_opencode, (struct harness_input){.tools = reads, .env = env}), 0);
+	assert_true(tree_read("words", &words));
+	assert_string_equal(words.s, "{}\n");
+}
+
+static void what_opencode_says_of_the_api_is_told_apart(void **state)
+{
+	static const struct {
+		const char *script, *status, *detail;
+		bool limited;
+	} rows[] = {
+		{OPENCODE_FAULT("APIError", "\"message\":\"bad key\",\"statusCode\":401"),
+			"unavailable", "bad key", false},
+		{OPENCODE_FAULT("APIError", "\"message\":\"slow down\",\"statusCode\":429"),
+			"unavailable", "slow down", true},
+		{OPENCODE_FAULT("APIError", "\"message\":\"too long\",\"statusCode\":400"),
+			"failure", "too long", false},
+		{OPENCODE_FAULT("APIError", "\"message\":\"no model\",\"statusCode\":404"),
+			"failure", "no model", false},
+		{OPENCODE_FAULT("ProviderAuthError", "\"providerID\":\"x\""), "unavailable",
+			"ProviderAuthError", false},
+		{OPENCODE_FAULT("MessageOutputLengthError", ""), "failure",
+			"MessageOutputLengthError", false},
+		{"echo 'ProviderModelNotFoundError: x/y' >&2; " OPENCODE_FAULT(
+			 "UnknownError", "\"message\":\"Unexpected server error.\""),
+			"failure", "exit status 1: ProviderModelNotFoundError: x/y", false},
+		{OPENCODE_STEP("tool-calls", "0"), "failure", "it ended without a result", false},
+		{OPENCODE_LOG("AI_APICallError: Rate limit reached")
+				OPENCODE_LOG("AI_APICallError: Rate limit reached") OPENCODE_LOG(
+					"AI_APICallError: Rate limit reached") "sleep 1000",
+			"unavailable", "AI_APICallError: Rate limit reached", true},
+		{OPENCODE_LOG("AI_APICallError: Cannot connect to API")
+				OPENCODE_LOG("AI_APICallError: Cannot connect to API") OPENCODE_LOG(
+					"AI_APICallError: Cannot connect to API") "sleep 1000",
+			"unavailable", "AI_APICallError: Cannot connect to API", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *status = run(&harness_opencode, "opencode", rows[i].script);
+
+		if (strcmp(status, rows[i].status) != 0)
+			fail_msg("row %zu: '%s' '%s'", i, status, result.detail);
+		assert_string_equal(result.detail, rows[i].detail);
+		assert_int_equal(result.rate_limited, rows[i].limited);
+	}
+}
+
+#define AIDER_HEAD                                                                                 \
+	"Aider v0.86.1\\nModel: openai/m1 with whole edit format\\nGit repo: .git with 1 files\\n" \
+	"Repo-map: using 1024 tokens\\n\\n"
+#define AIDER_TOKENS(cost) "Tokens: 2.3k sent, 1M cache hit, 120 received. " cost "\\n"
+#define AIDER(text)        "printf '" text "'"
+
+static void aider_tells_its_last_answer(void **state)
+{
+	static const struct {
+		const char *script, *text;
+		int64_t input, output, cache;
+		double cost;
+	} rows[] = {
+		{AIDER(AIDER_HEAD "All\\n\\n{\"a\": 1}\\ndone\\n\\n" AIDER_TOKENS(
+			 "Cost: $0.01 message, $0.02 session.") "Applied edit to a.c\\n"),
+			"All\n\n{\"a\": 1}\ndone", 2300, 120, 1000000, 0.02},
+		{AIDER(AIDER_HEAD "One\\n" AIDER_TOKENS("") "Applied edit to a.c\\nCommit 1 x\\n"
+							    "Two\\n" AIDER_TOKENS("")),
+			"Two", 4600, 240, 2000000, -1},
+		{AIDER("Tokens: 12 sent, 3 cache write, 4 cache hit, 5 received.\\n"
+		       "Cost: $0.00012 message, $0.00034 session.\\n"),
+			"", 12, 5, 7, 0.00034},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_string_equal(run(&harness_aider, "aider", rows[i].script), "success");
+		assert_string_equal(result.text, rows[i].text);
+		assert_int_equal(result.input_tokens, rows[i].input);
+		assert_int_equal(result.output_tokens, rows[i].output);
+		assert_int_equal(result.cache_tokens, rows[i].cache);
+		assert_true(result.cost_usd > rows[i].cost - 1e-9);
+		assert_true(result.cost_usd < rows[i].cost + 1e-9);
+	}
+}
+
+static void what_aider_says_of_the_api_is_told_apart(void **state)
+{
+	static const struct {
+		const char *script, *status, *detail;
+		bool limited;
+	} rows[] = {
+		{AIDER(AIDER_HEAD "litellm.RateLimitError: slow down\\nThe API provider has rate "
+				  "limited you.\\nRetrying in 0.2 seconds...\\n"),
+			"unavailable", "litellm.RateLimitError: slow down", true},
+		{AIDER("litellm.AuthenticationError: bad key\\n"), "unavailable",
+			"litellm.AuthenticationError: bad key", false},
+		{AIDER("litellm.APIConnectionError: refused\\n"), "unavailable",
+			"litellm.APIConnectionError: refused", false},
+		{AIDER("litellm.BadRequestError: too long\\n"), "failure",
+			"litellm.BadRequestError: too long", false},
+		{AIDER("litellm.NotFoundError: no model\\n"), "failure",
+			"litellm.NotFoundError: no model", false},
+		{AIDER("litellm.InternalServerError: x\\nRetrying in 0.2 seconds...\\nAll "
+		       "done\\n" AIDER_TOKENS("")),
+			"success", NULL, false},
+		{"echo 'no key' >&2; exit 1", "failure", "exit status 1: no key", false},
+		{"exit 0", "failure", "it ended without a result", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *status = run(&harness_aider, "aider", rows[i].script);
+
+		if (strcmp(status, rows[i].status) != 0)
+			fail_msg("row %zu: '%s' '%s'", i, status, result.detail);
+		if (rows[i].detail)
+			assert_string_equal(result.detail, rows[i].detail);
+		assert_int_equal(result.rate_limited, rows[i].limited);
+	}
+}
+
+static void aider_reads_the_prompt_and_asks_nobody(void **state)
+{
+	(void)state;
+	stand_in("aider", "cat /dev/stdin >prompt; echo \"$*\" >words");
+	assert_int_equal(invoke(&harness_aider, (struct harness_input){0}), 0);
+	the_prompt_arrives();
+	assert_non_null(strstr(words_of(&harness_aider, "aider", NULL, "openai/m1"),
+		" --yes-always --no-pretty "));
+	assert_null(strstr(words_of(&harness_aider, "aider", edits, NULL), "--chat-mode"));
+	assert_non_null(strstr(words_of(&harness_aider, "aider", reads, NULL),
+		" --chat-mode ask --no-auto-commits"));
+}
+
+static void the_range_is_that_of_the_versions_there_are(void **state)
+{
+	(void)state;
+	stand_in("gemini", "echo 0.61.0");
+	stand_in("opencode", "echo 1.18.33");
+	stand_in("aider", "echo 'aider 0.86.1'");
+	assert_string_equal(probed(&harness_gemini_cli, 5), "true - 0.61.0");
+	assert_string_equal(probed(&harness_opencode, 5), "true - 1.18.33");
+	assert_string_equal(probed(&harness_aider, 5), "true - 0.86.1");
+}
+
+static void a_probe_has_the_time_that_it_is_given(void **state)
+{
+	const struct availability *v;
+
+	(void)state;
+	stand_in("aider", "sleep 1000");
+	setenv("DEV_TEAM_PROBE_SECONDS", "1", 1);
+	v = harness_available(&harness_aider);
+	unsetenv("DEV_TEAM_PROBE_SECONDS");
+	assert_false(v->available);
+	assert_string_equal(v->detail, "'aider --version' did not end within 1 s");
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(gemini_tells_its_last_message_and_all_tokens),
+		cmocka_unit_test(gemini_is_allowed_what_the_tools_say),
+		cmocka_unit_test(what_gemini_says_of_the_api_is_told_apart),
+		cmocka_unit_test(opencode_sums_its_steps_up),
+		cmocka_unit_test(opencode_is_allowed_what_the_tools_say),
+		cmocka_unit_test(a_permission_of_the_run_stands),
+		cmocka_unit_test(what_opencode_says_of_the_api_is_told_apart),
+		cmocka_unit_test(aider_tells_its_last_answer),
+		cmocka_unit_test(what_aider_says_of_the_api_is_told_apart),
+		cmocka_unit_test(aider_reads_the_prompt_and_asks_nobody),
+		cmocka_unit_test(the_range_is_that_of_the_versions_there_are),
+		cmocka_unit_test(a_probe_has_the_time_that_it_is_given),
+	};
+
+	return cmocka_run_group_tests(tests, rig_enter, rig_leave);
+}

@@ -1,0 +1,301 @@
+#include "src/harness/environment.h"
+#include "src/harness/version.h"
+#include "tests/lib/harness_rig.h"
+
+static void versions_lie_in_ranges_or_not(void **state)
+{
+	static const struct {
+		const char *version, *range;
+		bool in;
+	} rows[] = {
+		{"2.5.1", ">=2.0.0", true},
+		{"1.9.9", ">=2.0.0", false},
+		{"2.0.0", ">=2.0.0", true},
+		{"2.0.0", ">2.0.0", false},
+		{"2.0.1", ">2.0.0", true},
+		{"2.5.0", ">=2.0.0 <3.0.0", true},
+		{"1.9.9", ">=2.0.0 <3.0.0", false},
+		{"3.0.0", ">=2.0.0 <3.0.0", false},
+		{"3.0.1", ">=2.0.0 <3.0.0", false},
+		{"2.9.9", "  >=2.0.0\t<3.0.0\n", true},
+		{"1.2.3", "=1.2.3", true},
+		{"1.2.4", "=1.2.3", false},
+		{"1.2.3", "<=1.2.3", true},
+		{"1.2.4", "<=1.2.3", false},
+		{"1.2.2", "<1.2.3", true},
+		{"1.2.3", "<1.2.3", false},
+		{"10.0.0", ">9.9.9", true},
+		{"2.10.0", ">2.9.0", true},
+		{"1.2.3", "", true},
+		{"1.2.3", "   ", true},
+		{"2.0.0-beta.1", ">=2.0.0", true},
+		{"2.0.0+build", "=2.0.0", true},
+		{"two-point-oh", ">=2.0.0", false},
+		{"two-point-oh", "", false},
+		{"v2.0.0", ">=2.0.0", false},
+		{" 2.0.0", ">=2.0.0", false},
+		{"2.0", ">=2.0.0", false},
+		{"2", ">=0.0.0", false},
+		{"", ">=0.0.0", false},
+		{"2.0.0", "foo bar", false},
+		{"2.0.0", "^2.0.0", false},
+		{"2.0.0", "~2.0.0", false},
+		{"2.0.0", "*", false},
+		{"2.0.0", "2.0.0", false},
+		{"2.0.0", "==2.0.0", false},
+		{"2.0.0", ">=2.0", false},
+		{"2.0.0", ">= 2.0.0", false},
+		{"2.0.0", "> =2.0.0", false},
+		{"2.0.0", ">=2.0.0 || <1.0.0", false},
+		{"2.0.0", ">=2.0.0,<3.0.0", false},
+		{"2.0.0", ">=2.0.0-beta", false},
+		{"2.0.0", ">=v2.0.0", false},
+		{"2.0.0", ">=2.0.0 foo", false},
+		{"999999999999999999.0.0", ">=2.0.0", true},
+		{"99999999999999999999999.0.0", ">=2.0.0", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (version_in(str_of(rows[i].version), str_of(rows[i].range)) != rows[i].in)
+			fail_msg("'%s' in '%s'", rows[i].version, rows[i].range);
+}
+
+static void the_first_version_in_a_text_is_found(void **state)
+{
+	static const struct {
+		const char *text, *version;
+	} rows[] = {
+		{"2.1.329 (Claude Code)\n", "2.1.329"},
+		{"codex-cli 0.169.0\n", "0.169.0"},
+		{"v20.11.1", "20.11.1"},
+		{"about 10.2 then 3.4.5 and 6.7.8", "3.4.5"},
+		{"1.2.3.4", "1.2.3"},
+		{"1..2.3.4", "2.3.4"},
+		{"x1.2.3-rc.1", "1.2.3"},
+		{"1.2", NULL},
+		{"", NULL},
+		{"no version here", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *found = version_find(&arena, str_of(rows[i].text));
+
+		if (rows[i].version)
+			assert_string_equal(found, rows[i].version);
+		else
+			assert_null(found);
+	}
+}
+
+static const struct harness own = {
+	.name = "own", .binary = "own", .range = ">=2.0.0 <3.0.0", .install = "make install"};
+
+static void a_probe_has_five_outcomes_and_a_good_one(void **state)
+{
+	static const struct {
+		const char *script, *outcome, *detail;
+	} rows[] = {
+		{"echo 2.1.0", "true - 2.1.0", NULL},
+		{"echo 'own 2.1.0-beta'; exit 0", "true - 2.1.0", NULL},
+		{"echo 1.8.2", "false version-out-of-range 1.8.2",
+			"own 1.8.2 installed, adapter requires >=2.0.0 <3.0.0; make install"},
+		{"echo 3.0.0", "false version-out-of-range 3.0.0", NULL},
+		{"echo hello", "true probe-failed -",
+			"no version in what 'own --version' prints: 'hello'"},
+		{"exit 0", "true probe-failed -", "no version in what 'own --version' prints: ''"},
+		{"echo 2.1.0 >&2", "true probe-failed -", NULL},
+		{"printf '\\377\\n'", "true probe-failed -",
+			"no version in what 'own --version' prints: '?'"},
+		{"echo 2.1.0; exit 2", "false probe-failed -",
+			"'own --version' ended with exit status 2"},
+		{"echo 2.1.0; kill -11 $$", "false probe-failed -",
+			"'own --version' was ended by signal 11"},
+		{"echo 2.1.0; exec sleep 1000", "false probe-failed -",
+			"'own --version' did not end within 1 s"},
+		{"trap '' TERM; echo 2.1.0; while :; do sleep 1; done", "false probe-failed -",
+			"'own --version' did not end within 1 s"},
+		{"sleep 1000 & echo 2.1.0", "true - 2.1.0", NULL},
+		{"echo 2.1.0; yes | head -c 3000000", "true - 2.1.0", NULL},
+		{"[ \"$*\" = --version ] && echo 2.1.0", "true - 2.1.0", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		stand_in("own", rows[i].script);
+		assert_string_equal(probed(&own, 1), rows[i].outcome);
+		if (rows[i].detail)
+			assert_string_equal(seen.detail, rows[i].detail);
+	}
+}
+
+static void what_is_not_there_or_may_not_be_run_is_told(void **state)
+{
+	(void)state;
+	no_stand_in("own");
+	assert_string_equal(probed(&own, 1), "false binary-missing -");
+	assert_string_equal(seen.detail, "no 'own' on PATH; make install");
+	tree_write(stand_in_path("own"), STR("#!/bin/sh\necho 2.1.0\n"));
+	assert_int_equal(chmod(stand_in_path("own"), 0644), 0);
+	assert_string_equal(probed(&own, 1), "false probe-failed -");
+	assert_string_equal(seen.detail, "'own' may not be run; make install");
+	tree_write(stand_in_path("own"), STR("#!/no/such/interpreter\n"));
+	assert_int_equal(chmod(stand_in_path("own"), 0755), 0);
+	assert_string_equal(probed(&own, 1), "false probe-failed -");
+	no_stand_in("own");
+	tree_mkdirs(stand_in_path("own"));
+	assert_string_equal(probed(&own, 1), "false binary-missing -");
+	assert_int_equal(rmdir(stand_in_path("own")), 0);
+}
+
+static void needs_a_key(
+	struct arena *a, const struct harness *h, const char *const *env, struct availability *v)
+{
+	(void)a;
+	if (environment_get(env, h->credentials[0]))
+		return;
+	v->available = false;
+	v->reason = HEALTH_CHECK_FAILED;
+	v->detail = "no key";
+}
+
+static void a_health_check_follows_a_good_version(void **state)
+{
+	static const char *const keys[] = {"OWN_KEY", NULL};
+	const struct harness keyed = {.name = "own",
+		.binary = "own",
+		.range = "",
+		.install = "-",
+		.credentials = keys,
+		.health = needs_a_key};
+	const struct harness no_program = {
+		.name = "api", .credentials = keys, .health = needs_a_key};
+
+	(void)state;
+	stand_in("own", "echo 1.0.0");
+	assert_string_equal(probed(&keyed, 1), "false health-check-failed 1.0.0");
+	assert_string_equal(probed(&no_program, 1), "false health-check-failed -");
+	setenv("OWN_KEY", "value", 1);
+	assert_string_equal(probed(&keyed, 1), "true - 1.0.0");
+	assert_string_equal(probed(&no_program, 1), "true - -");
+	unsetenv("OWN_KEY");
+}
+
+static void a_probe_gets_no_keys_and_tells_none(void **state)
+{
+	(void)state;
+	setenv("ANTHROPIC_API_KEY", "the-secret-value", 1);
+	stand_in("claude", "echo \"key ${ANTHROPIC_API_KEY-none} the-secret-value\"");
+	assert_string_equal(probed(&harness_claude_code, 1), "true probe-failed -");
+	assert_string_equal(
+		seen.detail, "no version in what 'claude --version' prints: 'key none ****'");
+	unsetenv("ANTHROPIC_API_KEY");
+}
+
+static void it_is_asked_once_a_process(void **state)
+{
+	CLEANUP(buf_release) struct buf calls = BUF_INIT;
+
+	(void)state;
+	stand_in("codex", "echo x >>calls; echo 0.2.0");
+	assert_true(harness_available(&harness_codex)->available);
+	no_stand_in("codex");
+	assert_true(harness_available(&harness_codex)->available);
+	assert_string_equal(harness_available(&harness_codex)->version, "0.2.0");
+	assert_true(tree_read("calls", &calls));
+	assert_string_equal(calls.s, "x\n");
+}
+
+static const char *account(const struct harness *h)
+{
+	const char *id;
+
+	assert_int_equal(harness_account(&arena, h, &id, &err), 0);
+	return id ? id : "none";
+}
+
+static void an_account_is_named_one_way(void **state)
+{
+	(void)state;
+	assert_string_equal(account(&harness_codex), "none");
+	assert_string_equal(account(&harness_claude_code), "none");
+	setenv("OPENAI_API_KEY", "sk-fake", 1);
+	assert_string_equal(account(&harness_codex), "fe6b83c7ae505699");
+	setenv("OPENAI_API_KEY", "shared-key", 1);
+	setenv("ANTHROPIC_API_KEY", "shared-key", 1);
+	assert_string_equal(account(&harness_claude_code), "4ce6ca8525a7c88b");
+	assert_string_equal(account(&harness_codex), "66fabef0f61fad4d");
+	setenv("ANTHROPIC_API_KEY", "", 1);
+	setenv("CLAUDE_CODE_API_KEY", "sk-cc-fake", 1);
+	setenv("ANTHROPIC_AUTH_TOKEN", "later", 1);
+	assert_string_equal(account(&harness_claude_code), "7b4fbf16d87cf046");
+	setenv("OPENAI_API_KEY", "", 1);
+	setenv("CODEX_API_KEY", "sk-fake", 1);
+	assert_string_equal(account(&harness_codex), "fe6b83c7ae505699");
+	unsetenv("OPENAI_API_KEY");
+	unsetenv("CODEX_API_KEY");
+	unsetenv("ANTHROPIC_API_KEY");
+	unsetenv("CLAUDE_CODE_API_KEY");
+	unsetenv("ANTHROPIC_AUTH_TOKEN");
+}
+
+static void names_are_found_or_the_others_told(void **state)
+{
+	const struct harness *h;
+	enum capability c;
+
+	(void)state;
+	for (size_t i = 0; harnesses[i]; i++) {
+		assert_int_equal(harness_find(harnesses[i]->name, &h, &err), 0);
+		assert_ptr_equal(h, harnesses[i]);
+		assert_true(range_valid(str_of(h->range)));
+	}
+	assert_int_equal(harness_find("mystery-harness", &h, &err), -1);
+	assert_int_equal(err.code, ERR_INPUT);
+	assert_memory_equal(
+		err.text, "unknown harness 'mystery-harness': one of claude-code, codex", 60);
+	assert_int_equal(harness_find("inherit", &h, &err), -1);
+	assert_int_equal(harness_find("", &h, &err), -1);
+	for (int i = 0; i < CAPABILITIES; i++) {
+		assert_true(capability_find(capability_name((enum capability)i), &c));
+		assert_int_equal(c, i);
+	}
+	assert_false(capability_find("telepathy", &c));
+}
+
+static void models_are_listed_or_of_a_family(void **state)
+{
+	const char *const *models;
+	bool open;
+
+	(void)state;
+	assert_int_equal(harness_models(&arena, &harness_codex, &models, &open, &err), 0);
+	assert_false(open);
+	assert_string_equal(models[0], "gpt-5");
+	assert_string_equal(models[3], "o3-mini");
+	assert_null(models[4]);
+	assert_true(harness_drives(&harness_claude_code, "claude-opus-4-7[1m]"));
+	assert_true(harness_drives(&harness_claude_code, "claude-opus-9"));
+	assert_false(harness_drives(&harness_claude_code, "gpt-5"));
+	assert_false(harness_drives(&harness_codex, "claude-sonnet-4-6"));
+	assert_true(harness_drives(&harness_codex, "gpt-9-codex"));
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(versions_lie_in_ranges_or_not),
+		cmocka_unit_test(the_first_version_in_a_text_is_found),
+		cmocka_unit_test(a_probe_has_five_outcomes_and_a_good_one),
+		cmocka_unit_test(what_is_not_there_or_may_not_be_run_is_told),
+		cmocka_unit_test(a_health_check_follows_a_good_version),
+		cmocka_unit_test(a_probe_gets_no_keys_and_tells_none),
+		cmocka_unit_test(it_is_asked_once_a_process),
+		cmocka_unit_test(an_account_is_named_one_way),
+		cmocka_unit_test(names_are_found_or_the_others_told),
+		cmocka_unit_test(models_are_listed_or_of_a_family),
+	};
+
+	return cmocka_run_group_tests(tests, rig_enter, rig_leave);
+}

@@ -1,0 +1,287 @@
+#include "src/harness/environment.h"
+#include "src/harness/lines.h"
+#include "tests/lib/harness_rig.h"
+
+static void names_say_what_is_secret(void **state)
+{
+	static const struct {
+		const char *name;
+		bool secret;
+	} rows[] = {
+		{"ANTHROPIC_API_KEY", true},
+		{"OPENAI_API_KEY", true},
+		{"GITHUB_TOKEN", true},
+		{"ANTHROPIC_AUTH_TOKEN", true},
+		{"MYAPIKEY", true},
+		{"DB_PASSWORD", true},
+		{"PGPASSWORD", true},
+		{"aws_secret_access_key", true},
+		{"SMTP_PASS", true},
+		{"CLIENT_SECRET", true},
+		{"GIT_AUTHOR_NAME", false},
+		{"MONKEY", false},
+		{"HOME", false},
+		{"ANTHROPIC_CUSTOM_HEADERS", true},
+		{"SSH_AUTH_SOCK", false},
+		{"KEYBOARD", false},
+		{"PASSAGE", false},
+		{"", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (secret_name(str_of(rows[i].name)) != rows[i].secret)
+			fail_msg("'%s'", rows[i].name);
+}
+
+static void what_is_secret_is_struck_out(void **state)
+{
+	static const char *const env[] = {"A_KEY=hunter22", "B_TOKEN=hunter22-long",
+		"SHORT_KEY=abc", "PLAIN=visible", "C=named-one", NULL};
+	static const char *const names[] = {"C", NULL};
+	static const struct {
+		const char *text, *masked;
+	} rows[] = {
+		{"", ""},
+		{"x hunter22 y", "x **** y"},
+		{"xhunter22hunter22y", "x********y"},
+		{"hunter22-long", "****"},
+		{"abc visible named-one", "abc visible ****"},
+		{"key sk-ant-api03-abcdefgh.", "key ****"},
+		{"task-force and sk-1", "task-force and sk-1"},
+		{"Authorization: Bearer abcdefgh12", "Authorization: Bearer ****"},
+		{"bearer of news", "bearer of news"},
+		{"https://u:pw@h/x and https://h/u:p", "https://****@h/x and https://h/u:p"},
+		{"ghp_0123456789abcdef'", "****'"},
+	};
+	struct secrets s = {0};
+
+	(void)state;
+	secrets_add(&arena, &s, env, names);
+	secrets_add(&arena, &s, env, NULL);
+	assert_int_equal(s.n, 3);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+		secrets_mask(&s, str_of(rows[i].text), &out);
+		assert_string_equal(out.s ? out.s : "", rows[i].masked);
+	}
+}
+
+/* What is printed of such a value is seldom all of it. */
+static void lines_of_a_secret_are_secret(void **state)
+{
+	static const char *const env[] = {"PEM_KEY=-----BEGIN-----\nMIIEabcd\n-----END-----\n",
+		"X_HEADERS=X-Api-Key: value-one\nB: two", NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct secrets s = {0};
+
+	(void)state;
+	secrets_add(&arena, &s, env, NULL);
+	secrets_mask(&s, STR("at MIIEabcd, x-api-key=value-one, two"), &out);
+	assert_string_equal(out.s, "at ****, x-api-key=****, two");
+}
+
+#define PADDING(n, c) "$(head -c " #n " /dev/zero | tr '\\0' " #c ")"
+#define A_KEY         "0123456789-SECRET-abcdefghijklmnopqrstuvwxyz"
+
+/* Wherever a text is cut, no part of a key is left. */
+static void a_cut_leaves_no_half_of_a_secret(void **state)
+{
+	static const char *const scripts[] = {
+		/* the last 500 characters of what was printed */
+		"echo \"refused $ANTHROPIC_API_KEY " PADDING(490, y) "\"; exit 1",
+		"echo \"refused $ANTHROPIC_API_KEY " PADDING(490, y) "\" >&2; exit 1",
+		/* the last 16 KiB that are kept, in one piece and in many */
+		"echo \"$ANTHROPIC_API_KEY" PADDING(16380, y) "\" >&2; exit 1",
+		"for i in 1 2 3 4 5 6 7 8; do echo \"$ANTHROPIC_API_KEY" PADDING(
+			9000, y) "\"; done; "
+				 "exit 1",
+		/* the first 4000 bytes of an error, of a text without a model, of a retry */
+		"echo '{\"type\":\"result\",\"is_error\":true,\"result\":\"'" PADDING(
+			3970, y) "\"$ANTHROPIC_API_KEY\"'\"}'",
+		"echo '{\"type\":\"result\",\"num_turns\":0,\"result\":\"'" PADDING(
+			3960, y) "\"$ANTHROPIC_API_KEY\"'\"}'",
+		"echo '{\"type\":\"result\",\"num_turns\":0,\"result\":\"'" PADDING(
+			480, y) "\"$ANTHROPIC_API_KEY\"'\"}'",
+		/* the first MiB of what the agent says */
+		"echo '{\"type\":\"result\",\"result\":\"'" PADDING(
+			1048560, y) "\"$ANTHROPIC_API_KEY\"'\"}'",
+		"echo '{\"type\":\"result\",\"result\":\"'" PADDING(
+			2097132, y) "\"$ANTHROPIC_API_KEY\"'\"}'",
+	};
+
+	(void)state;
+	setenv("ANTHROPIC_API_KEY", A_KEY, 1);
+	for (size_t i = 0; i < COUNT(scripts); i++) {
+		(void)claude_says(scripts[i]);
+		for (size_t from = 0; from + 6 <= strlen(A_KEY); from++) {
+			struct str part = str_sub(STR(A_KEY), from, from + 6);
+
+			if (str_find(str_of(result.text), part) < strlen(result.text) ||
+				(result.detail && str_find(str_of(result.detail), part) <
+							  strlen(result.detail)))
+				fail_msg("row %zu: '%.*s'", i, (int)part.n, part.p);
+		}
+	}
+	unsetenv("ANTHROPIC_API_KEY");
+}
+
+static void a_probe_shows_no_half_of_a_secret(void **state)
+{
+	(void)state;
+	setenv("OPENAI_API_KEY", A_KEY, 1);
+	stand_in("claude", "echo \"" PADDING(70, y) A_KEY "\"");
+	(void)probed(&harness_claude_code, 5);
+	assert_non_null(seen.detail);
+	assert_int_equal(str_find(str_of(seen.detail), STR("012345")), strlen(seen.detail));
+	unsetenv("OPENAI_API_KEY");
+}
+
+/* What an agent wrote may speak of keys; only the real ones are struck out. */
+static void an_agents_text_loses_real_secrets_only(void **state)
+{
+	(void)state;
+	setenv("ANTHROPIC_API_KEY", "the-real-secret", 1);
+	stand_in("claude", "echo '{\"type\":\"result\",\"result\":"
+			   "\"sk-example-12345678 the-real-secret\"}'");
+	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){0}), 0);
+	assert_string_equal(result.text, "sk-example-12345678 ****");
+	unsetenv("ANTHROPIC_API_KEY");
+}
+
+static void a_program_that_prints_secrets_tells_none(void **state)
+{
+	static const char *const env[] = {"EXTRA_TOKEN=from-the-caller", NULL};
+
+	(void)state;
+	setenv("ANTHROPIC_API_KEY", "the-real-secret", 1);
+	setenv("GITHUB_TOKEN", "somebody-elses", 1);
+	stand_in("claude", "echo \"$ANTHROPIC_API_KEY $EXTRA_TOKEN somebody-elses "
+			   "https://u:pw@proxy/ sk-ant-0123456789\" >&2; exit 1");
+	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){.env = env}), 0);
+	assert_string_equal(
+		result.detail, "exit status 1: **** **** **** https://****@proxy/ ****");
+	stand_in("claude", "echo \"{\\\"type\\\":\\\"result\\\",\\\"is_error\\\":true,"
+			   "\\\"result\\\":\\\"bad $ANTHROPIC_API_KEY\\\"}\"");
+	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){.env = env}), 0);
+	assert_string_equal(result.detail, "bad ****");
+	unsetenv("ANTHROPIC_API_KEY");
+	unsetenv("GITHUB_TOKEN");
+}
+
+/* What the program got, sorted; without what the shell adds. */
+static const char *environment_seen(const struct harness *h, struct harness_input input)
+{
+	CLEANUP(buf_release) struct buf env = BUF_INIT;
+
+	stand_in(h->binary, "env | grep -v '^\\(PWD\\|SHLVL\\|_\\|OLDPWD\\|PATH\\|HOME\\)=' | "
+			    "sort >seen");
+	assert_int_equal(invoke(h, input), 0);
+	assert_true(tree_read("seen", &env));
+	return arena_dup(&arena, buf_str(&env));
+}
+
+static void a_program_gets_what_is_its_own_alone(void **state)
+{
+	static const char *const env[] = {"EXTRA=1", "LANG=of-the-caller", NULL};
+	static const char *const port[] = {"PORT=7", "CLAUDE_CODE_MAX_RETRIES=1", NULL};
+	static const char *const names[] = {"ANTHROPIC_API_KEY=a", "OPENAI_API_KEY=o",
+		"GEMINI_API_KEY=g", "GITHUB_TOKEN=gh", "AWS_SECRET_ACCESS_KEY=aws", "LANG=C.UTF-8",
+		"LC_ALL=C.UTF-8", "TERM=dumb", "PORT=1", "ARTIFACTS_DIR=/x", "CLAUDECODE=1",
+		"LD_PRELOAD=", "HTTPS_PROXY=http://p", "ANTHROPIC_BASE_URL=http://b", NULL};
+	char **ours = environ;
+	char *all[24] = {arena_printf(&arena, "PATH=%s", getenv("PATH"))};
+
+	(void)state;
+	for (size_t i = 0; names[i]; i++)
+		all[i + 1] = arena_dup(&arena, str_of(names[i]));
+	environ = all;
+	assert_string_equal(
+		environment_seen(&harness_claude_code,
+			(struct harness_input){.env = env, .port = 3453, .artifacts = "/art"}),
+		"ANTHROPIC_API_KEY=a\nANTHROPIC_BASE_URL=http://b\nARTIFACTS_DIR=/art\n"
+		"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1\nCLAUDE_CODE_MAX_RETRIES=6\n"
+		"DISABLE_AUTOUPDATER=1\nEXTRA=1\nHTTPS_PROXY=http://p\nLANG=of-the-caller\n"
+		"LC_ALL=C.UTF-8\nPORT=3453\nTERM=dumb\n");
+	assert_string_equal(
+		environment_seen(&harness_codex, (struct harness_input){.env = port, .port = 9}),
+		"CLAUDE_CODE_MAX_RETRIES=1\nCODEX_API_KEY=o\nHTTPS_PROXY=http://p\nLANG=C.UTF-8\n"
+		"LC_ALL=C.UTF-8\nOPENAI_API_KEY=o\nPORT=7\nTERM=dumb\n");
+	assert_string_equal(environment_seen(&harness_claude_code,
+				    (struct harness_input){.env = port, .port = 9}),
+		"ANTHROPIC_API_KEY=a\nANTHROPIC_BASE_URL=http://b\n"
+		"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1\nCLAUDE_CODE_MAX_RETRIES=1\n"
+		"DISABLE_AUTOUPDATER=1\nHTTPS_PROXY=http://p\nLANG=C.UTF-8\nLC_ALL=C.UTF-8\n"
+		"PORT=7\nTERM=dumb\n");
+	environ = ours;
+}
+
+struct collected {
+	struct lines lines;
+	struct buf text;
+};
+
+static void collect(void *data, struct str line)
+{
+	struct collected *c = data;
+
+	buf_add(&c->text, line);
+	buf_addc(&c->text, '|');
+}
+
+static void lines_are_cut_however_they_come(void **state)
+{
+	static const char *const text = "one\r\n\n  two  \nfour-\377\nlonger than ten\nlast";
+
+	(void)state;
+	for (size_t step = 1; step < 20; step++) {
+		struct collected c = {.lines = {.max = 10, .line = collect, .data = &c}};
+
+		for (size_t i = 0; i < strlen(text); i += step)
+			lines_take(&c.lines,
+				str_sub(str_of(text), i,
+					i + step < strlen(text) ? i + step : strlen(text)));
+		lines_end(&c.lines);
+		lines_end(&c.lines);
+		assert_string_equal(c.text.s, "one|two|four-?|last|");
+		assert_int_equal(c.lines.skipped, 1);
+		buf_release(&c.text);
+		lines_release(&c.lines);
+	}
+}
+
+static void the_last_characters_are_whole_ones(void **state)
+{
+	struct tail t = {.max = 4};
+
+	(void)state;
+	assert_str(last_characters(STR(" gr\303\274n\n"), 2), "\303\274n");
+	assert_str(last_characters(STR("abc"), 10), "abc");
+	assert_str(last_characters(STR("  "), 10), "");
+	for (int i = 0; i < 26; i++)
+		tail_take(&t, (struct str){&"abcdefghijklmnopqrstuvwxyz"[i], 1});
+	assert_true(t.kept.len <= 2 * t.max);
+	assert_true(str_ends(buf_str(&t.kept), "wxyz"));
+	tail_take(&t, STR("0123456789"));
+	assert_true(str_ends(buf_str(&t.kept), "6789"));
+	buf_release(&t.kept);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_say_what_is_secret),
+		cmocka_unit_test(what_is_secret_is_struck_out),
+		cmocka_unit_test(lines_of_a_secret_are_secret),
+		cmocka_unit_test(a_cut_leaves_no_half_of_a_secret),
+		cmocka_unit_test(a_probe_shows_no_half_of_a_secret),
+		cmocka_unit_test(an_agents_text_loses_real_secrets_only),
+		cmocka_unit_test(a_program_that_prints_secrets_tells_none),
+		cmocka_unit_test(a_program_gets_what_is_its_own_alone),
+		cmocka_unit_test(lines_are_cut_however_they_come),
+		cmocka_unit_test(the_last_characters_are_whole_ones),
+	};
+
+	return cmocka_run_group_tests(tests, rig_enter, rig_leave);
+}

@@ -1,0 +1,122 @@
+/*
+ * exec_rig.h: a run_script action in the folder that the test works in, and what to ask of its run.
+ */
+#ifndef DT_TESTS_EXEC_RIG_H
+#define DT_TESTS_EXEC_RIG_H
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include "src/sys/procfs.h"
+#include "src/machine/actions.h"
+#include "src/machine/run_script.h"
+#include "tests/lib/shell.h"
+
+#define ID "W-1/validating/1"
+
+static struct error err;
+static char *line; /* what run() gave */
+
+/* `gate` is a fifo: `cat gate` waits for open_gate(). */
+static inline int rig_setup(void **state)
+{
+	unsetenv("DEV_TEAM_NOW");
+	err = (struct error){0};
+	line = NULL;
+	return scratch_enter(state) < 0 ? -1 : mkfifo("gate", 0600);
+}
+
+#define exec_test(f) cmocka_unit_test_setup_teardown(f, rig_setup, scratch_leave)
+
+static inline const char *read_text(const char *name)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	return tree_read(name, &text) ? arena_dup(&arena, buf_str(&text)) : "";
+}
+
+static inline void document(const char *command, const char *log, unsigned timeout_s)
+{
+	CLEANUP(json_free) json *action = json_object();
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	json_put_str(action, "action", STR("run_script"));
+	json_put_str(action, "id", STR(ID));
+	json_put_str(action, "write_section", STR("Validate Result"));
+	json_put_str(action, "result_format", STR("passed | failed"));
+	json_put_str(action, "command", str_of(command));
+	json_put_str(action, "log_file", str_of(at(log)));
+	json_put_int(action, "timeout_s", timeout_s);
+	buf_adds(&text, "---\nstate: validating\nwork_item_id: W-1\nrevision: 1\n---\n\n# W-1\n\n"
+			"<!-- section:Actions -->\n\n");
+	json_print(&text, action);
+	buf_adds(&text, "\n{\"action\":\"spawn_agent\",\"id\":\"W-1/reviewing/1\","
+			"\"agent\":\"a\",\"skill\":\"s\","
+			"\"write_section\":\"Review\",\"result_format\":\"a | b\"}\n");
+	(void)unlink("W-1.events.jsonl"); /* a work item of its own */
+	tree_write("W-1.md", buf_str(&text));
+}
+
+/* A script that runs until open_gate(); `count` gets a line for each start, `pid` its number. */
+#define GATED "echo $$ >pid.new; echo x >>count; mv pid.new pid; cat gate; "
+
+static inline void open_gate(void)
+{
+	CLEANUP(close_fd) int fd = open("gate", O_WRONLY);
+
+	assert_true(fd >= 0);
+}
+
+static inline int run(int wait_s)
+{
+	return run_script(&arena, "W-1.md", ID, wait_s, &line, &err);
+}
+
+static inline void assert_recorded(const char *word, const char *expected)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(json_free) json *array = NULL;
+
+	assert_int_equal(context_open(&f, "W-1.md", CONTEXT_READ_ONLY, &err), 0);
+	assert_int_equal(actions_load(&f.doc, &array, &err), 0);
+	assert_string_equal(context_section(&f.doc, "Validate Result").p, expected);
+	assert_string_equal(json_get_str(actions_find(array, ID), "answered"), word);
+}
+
+static inline void assert_not_recorded(void)
+{
+	assert_null(strstr(read_text("W-1.md"), "section:Validate Result"));
+	assert_null(strstr(read_text("W-1.md"), "answered"));
+}
+
+static inline void assert_no_lock_file(void)
+{
+	assert_int_equal(access(".W-1.validating-1.exec", F_OK), -1);
+}
+
+/* The guard has done all that it does: its name goes last. */
+static inline void await_guard(void)
+{
+	for (int i = 0; i < 60000 && access(".W-1.validating-1.exec", F_OK) == 0; i++)
+		usleep(1000);
+	assert_no_lock_file();
+}
+
+static inline pid_t number_in(const char *name)
+{
+	pid_t pid;
+
+	for (int i = 0; i < 60000 && !path_exists(name); i++)
+		usleep(1000);
+	pid = (pid_t)strtol(read_text(name), NULL, 10);
+	assert_true(pid > 1);
+	return pid;
+}
+
+static inline bool is_gone(pid_t pid)
+{
+	struct proc_info info;
+
+	return !proc_info(pid, &info) || info.state == 'Z';
+}
+
+#endif

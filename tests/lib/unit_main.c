@@ -1,0 +1,166 @@
+/*
+ * unit_main.c: runs the unit tests of one room: `unit [-j N] [WORD...]`.
+ *
+ * Every test file registers itself (UNIT_TESTS in unit.h). Each runs in a process of its own, so
+ * that files cannot affect one another; up to N at a time, their output in the order of the names.
+ * A WORD selects the files with it in their name, else the tests with it in theirs.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include "tests/lib/unit.h"
+
+enum { FILES_MAX = 200 };
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+
+struct unit_file {
+	const char *name;
+	int (*run)(void);
+	pid_t pid; /* 0: not started or finished */
+	FILE *output;
+	int status;
+};
+
+static struct unit_file files[FILES_MAX];
+static size_t n_files;
+
+void unit_register(const char *path, int (*run)(void))
+{
+	const char *slash = strrchr(path, '/');
+
+	if (n_files == FILES_MAX)
+		abort();
+	files[n_files++] = (struct unit_file){.name = slash ? slash + 1 : path, .run = run};
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct unit_file *)a)->name, ((const struct unit_file *)b)->name);
+}
+
+static bool names_file(const char *word)
+{
+	for (size_t i = 0; i < n_files; i++)
+		if (strstr(files[i].name, word))
+			return true;
+	return false;
+}
+
+static bool selected(const struct unit_file *f, char **words)
+{
+	bool by_file = false;
+
+	for (; *words; words++) {
+		if (!names_file(*words))
+			continue;
+		by_file = true;
+		if (strstr(f->name, *words))
+			return true;
+	}
+	return !by_file;
+}
+
+static void set_filter(char **words)
+{
+	static char pattern[256];
+
+	for (; *words; words++)
+		if (!names_file(*words)) {
+			(void)snprintf(pattern, sizeof(pattern), "*%s*", *words);
+			cmocka_set_test_filter(pattern);
+		}
+}
+
+static void start(struct unit_file *f)
+{
+	f->output = tmpfile();
+	if (!f->output)
+		abort();
+	f->pid = fork();
+	if (f->pid < 0)
+		abort();
+	if (f->pid == 0) {
+		int rc;
+
+		dup2(fileno(f->output), STDOUT_FILENO);
+		close(fileno(f->output));
+		rc = f->run();
+		(void)fflush(stdout);
+		exit(rc);
+	}
+}
+
+static void copy_output(struct unit_file *f)
+{
+	char block[4096];
+	size_t n;
+
+	rewind(f->output);
+	while ((n = fread(block, 1, sizeof(block), f->output)) > 0)
+		(void)fwrite(block, 1, n, stdout);
+	(void)fclose(f->output);
+	if (WIFSIGNALED(f->status))
+		printf("not ok 1 - %s: ended by signal %d\n", f->name, WTERMSIG(f->status));
+	(void)fflush(stdout);
+}
+
+static bool wait_one(void)
+{
+	int status;
+	pid_t pid = waitpid(-1, &status, 0);
+
+	if (pid < 0)
+		return errno == EINTR;
+	for (size_t i = 0; i < n_files; i++)
+		if (files[i].pid == pid) {
+			files[i].pid = 0;
+			files[i].status = status;
+		}
+	return true;
+}
+
+/* Starts the selected files in order, `jobs` at a time, and prints each in its turn. Returns the
+ * highest exit status. */
+static int run_all(char **words, int jobs)
+{
+	size_t next = 0, printed = 0;
+	int running = 0, worst = 0;
+
+	while (printed < n_files) {
+		for (; next < n_files && running < jobs; next++) {
+			files[next].status = -1;
+			if (!selected(&files[next], words))
+				continue;
+			start(&files[next]);
+			running++;
+		}
+		if (running && wait_one())
+			running--;
+		for (; printed < next && !files[printed].pid; printed++) {
+			if (!files[printed].output)
+				continue;
+			copy_output(&files[printed]);
+			if (WIFEXITED(files[printed].status))
+				worst = MAX(worst, WEXITSTATUS(files[printed].status));
+			else
+				worst = MAX(worst, 1);
+		}
+	}
+	return worst;
+}
+
+int main(int argc, char **argv)
+{
+	int jobs = 1, opt;
+
+	while ((opt = getopt(argc, argv, "j:")) != -1) {
+		jobs = opt == 'j' ? (int)strtol(optarg, NULL, 10) : 0;
+		if (jobs < 1) {
+			(void)fprintf(stderr, "usage: unit [-j N] [WORD...]\n");
+			return 2;
+		}
+	}
+	qsort(files, n_files, sizeof(files[0]), by_name);
+	set_filter(argv + optind);
+	return run_all(argv + optind, jobs);
+}

@@ -1,0 +1,340 @@
+#include "src/machine/agents_uses.h"
+#include "src/machine/script_agents.h"
+#include "tests/lib/scratch.h"
+
+static struct script_agents parsed(const char *text)
+{
+	struct script_agents s;
+	struct error err = {0};
+
+	if (agents_parse(&arena, "a.yaml", str_of(text), &s, &err) < 0)
+		fail_msg("%u:%u: %s", err.line, err.col, err.text);
+	return s;
+}
+
+static void refused(const char *text, const char *message)
+{
+	struct script_agents s;
+	struct error err = {0};
+
+	assert_int_equal(agents_parse(&arena, "a.yaml", str_of(text), &s, &err), -1);
+	assert_int_equal(err.code, ERR_INPUT);
+	assert_error(&err, message);
+}
+
+static json *action(const char *kind, const char *id, const char *section, const char *format)
+{
+	json *j = json_object();
+
+	json_put_str(j, "action", str_of(kind));
+	json_put_str(j, "id", str_of(id));
+	json_put_str(j, "write_section", str_of(section));
+	json_put_str(j, "result_format", str_of(format));
+	return j;
+}
+
+static json *agent(const char *id, const char *section)
+{
+	return action("spawn_agent", id, section, "fixed | failed");
+}
+
+static json *script(const char *section)
+{
+	return action("run_script", "A-1/validating/1", section, "passed | failed");
+}
+
+/* Text of the turn that an agent gets; NULL when there is none. */
+static const char *text_for(
+	const struct script_agents *s, const char *id, const char *section, size_t use)
+{
+	CLEANUP(json_free) json *j = agent(id, section);
+	const struct script_entry *entry;
+	const struct scripted *turn;
+	struct error err = {0};
+
+	if (agents_find(s, j, &entry, &err) < 0)
+		return NULL;
+	assert_int_equal(agents_turn(s, entry, use, j, &turn, &err), 0);
+	return turn->text.p;
+}
+
+static void an_answer_has_its_parts_and_its_place(void **state)
+{
+	struct script_agents s = parsed("answers:\n"
+					"  Fix 1:\n"
+					"    - run: make\n"
+					"      timeout: 5\n"
+					"      text_from: run\n"
+					"      result: fixed\n"
+					"    - text: |\n"
+					"        two\n"
+					"        lines\n"
+					"    - silent: true\n");
+	const struct scripted *t = s.answers.list[0].turns;
+
+	(void)state;
+	assert_int_equal(s.answers.n, 1);
+	assert_int_equal(s.scripts.n, 0);
+	assert_int_equal(s.answers.list[0].n, 3);
+	assert_string_equal(t[0].run, "make");
+	assert_true(t[0].from_run);
+	assert_int_equal(t[0].timeout_s, 5);
+	assert_string_equal(t[0].result, "fixed");
+	assert_int_equal(t[0].line, 3);
+	assert_int_equal(t[0].col, 7);
+	assert_string_equal(t[1].text.p, "two\nlines\n");
+	assert_null(t[1].run);
+	assert_null(t[1].result);
+	assert_int_equal(t[1].timeout_s, SCRIPT_TIMEOUT);
+	assert_true(t[2].silent);
+}
+
+static void a_file_may_be_empty_and_an_entry_may_be_one_answer(void **state)
+{
+	struct script_agents s = parsed("answers: {Fix 1: {text: one}}\n");
+
+	(void)state;
+	assert_int_equal(parsed("").answers.n, 0);
+	assert_int_equal(parsed("answers: {}\nscripts: {}\n").scripts.n, 0);
+	assert_string_equal(text_for(&s, "A-1/fixing/1", "Fix 1", 0), "one");
+}
+
+static void a_list_is_used_in_order_and_its_last_stays(void **state)
+{
+	struct script_agents s = parsed("answers: {Fix 1: [{text: a}, {text: b}]}\n");
+
+	(void)state;
+	assert_string_equal(text_for(&s, "A-1/fixing/1", "Fix 1", 0), "a");
+	assert_string_equal(text_for(&s, "A-1/fixing/1", "Fix 1", 1), "b");
+	assert_string_equal(text_for(&s, "A-1/fixing/1", "Fix 1", 2), "b");
+	assert_string_equal(text_for(&s, "A-1/fixing/1", "Fix 1", 99), "b");
+}
+
+static void an_id_wins_over_a_section_and_that_over_fix_n(void **state)
+{
+	struct script_agents s = parsed("answers:\n"
+					"  Fix N: {text: any}\n"
+					"  Fix 2: {text: second}\n"
+					"  A-1/fixing/9: {text: ninth}\n");
+
+	(void)state;
+	assert_string_equal(text_for(&s, "A-1/fixing/1", "Fix 1", 0), "any");
+	assert_string_equal(text_for(&s, "A-1/fixing/2", "Fix 2", 0), "second");
+	assert_string_equal(text_for(&s, "A-1/fixing/9", "Fix 2", 0), "ninth");
+	assert_string_equal(text_for(&s, "A-1/fixing/3", "Fix 11", 0), "any");
+	assert_null(text_for(&s, "A-1/fixing/3", "Fix", 0));
+	assert_null(text_for(&s, "A-1/fixing/3", "Fix ", 0));
+	assert_null(text_for(&s, "A-1/fixing/3", "Fix 1a", 0));
+	assert_null(text_for(&s, "A-1/fixing/3", "Fixture", 0));
+}
+
+static void a_script_is_run_unless_it_has_an_answer(void **state)
+{
+	struct script_agents s = parsed("scripts:\n"
+					"  Lint: [{text: failed}, exec]\n");
+	CLEANUP(json_free) json *lint = script("Lint"), *other = script("Validate Result");
+	const struct script_entry *entry;
+	const struct scripted *turn;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(agents_find(&s, other, &entry, &err), 0);
+	assert_null(entry);
+	assert_int_equal(agents_find(&s, lint, &entry, &err), 0);
+	assert_int_equal(agents_turn(&s, entry, 0, lint, &turn, &err), 0);
+	assert_false(turn->exec);
+	assert_int_equal(agents_turn(&s, entry, 1, lint, &turn, &err), 0);
+	assert_true(turn->exec);
+}
+
+static void an_agent_without_an_answer_is_named(void **state)
+{
+	struct script_agents s = parsed("answers: {Fix 1: {text: x}}\n");
+	CLEANUP(json_free) json *j = agent("A-1/fixing/2", "Fix 2");
+	const struct script_entry *entry;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(agents_find(&s, j, &entry, &err), -1);
+	assert_int_equal(err.code, ERR_INPUT);
+	assert_error(&err, "a.yaml: no answer for 'A-1/fixing/2', section 'Fix 2'");
+}
+
+static void an_entry_on_the_wrong_side_is_named(void **state)
+{
+	struct script_agents s = parsed("answers:\n  Lint: {text: passed}\n"
+					"scripts:\n  Fix 1: {text: x}\n");
+	CLEANUP(json_free) json *a = agent("A-1/fixing/1", "Fix 1"), *b = script("Lint");
+	const struct script_entry *entry;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(agents_find(&s, a, &entry, &err), -1);
+	assert_error(&err, "a.yaml:4:3: 'Fix 1' is an agent's: it belongs under 'answers'");
+	assert_int_equal(agents_find(&s, b, &entry, &err), -1);
+	assert_error(&err, "a.yaml:2:3: 'Lint' is a script's: it belongs under 'scripts'");
+}
+
+static void a_result_that_the_action_does_not_take_is_refused(void **state)
+{
+	struct script_agents s = parsed("answers: {Fix 1: {text: x, result: mended}}\n");
+	CLEANUP(json_free) json *j = agent("A-1/fixing/1", "Fix 1");
+	const struct script_entry *entry;
+	const struct scripted *turn;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(agents_find(&s, j, &entry, &err), 0);
+	assert_int_equal(agents_turn(&s, entry, 0, j, &turn, &err), -1);
+	assert_error(&err,
+		"a.yaml:1:36: unknown result 'mended' for 'A-1/fixing/1': must be fixed | failed");
+}
+
+static void faults_of_form_are_refused_at_their_place(void **state)
+{
+	(void)state;
+	refused("- x\n", "a.yaml:1:1: a script of agents must be a map");
+	refused("answer: {}\n", "a.yaml:1:1: unknown key 'answer': must be answers or scripts");
+	refused("answers: x\n", "a.yaml:1:10: 'answers' must be a map");
+	refused("scripts: [x]\n", "a.yaml:1:10: 'scripts' must be a map");
+	refused("answers:\n", "a.yaml:1:9: 'answers' must be a map");
+	refused("answers: {}\nanswers: {}\n", "a.yaml:2:1: duplicate key 'answers'");
+	refused("answers:\n  A: {text: x}\n  A: {text: y}\n", "a.yaml:3:3: duplicate key 'A'");
+	refused("answers: {A: {text: x, text: y}}\n", "a.yaml:1:24: duplicate key 'text'");
+	refused("answers: {A: {text: &x y}}\n", "a.yaml:1:21: anchors are not allowed");
+	refused("answers: {A: {\n", "a.yaml:2:1: did not find expected node content");
+	refused("answers: {'a<b': {text: x}}\n",
+		"a.yaml:1:11: 'a<b' is no name of a section and no id of an action");
+	refused("answers: {../x/1: {text: x}}\n",
+		"a.yaml:1:11: '../x/1' is no name of a section and no id of an action");
+	refused("answers: {A: []}\n", "a.yaml:1:14: no answer for 'A'");
+	refused("answers: {A: text}\n", "a.yaml:1:14: an answer must be a map");
+	refused("answers: {A: exec}\n", "a.yaml:1:14: an answer must be a map");
+	refused("scripts: {A: [run]}\n", "a.yaml:1:15: an answer must be a map, or exec");
+}
+
+static void faults_of_an_answer_are_refused_at_their_place(void **state)
+{
+	(void)state;
+	refused("answers: {A: {texts: x}}\n",
+		"a.yaml:1:15: unknown key 'texts': must be run, text, "
+		"text_from, result, silent or timeout");
+	refused("answers: {A: {text: [x]}}\n", "a.yaml:1:21: 'text' must be a text");
+	refused("answers: {A: {text: ~}}\n", "a.yaml:1:21: 'text' must be a text");
+	refused("answers: {A: {text: '  '}}\n", "a.yaml:1:21: 'text' is empty");
+	refused("answers: {A: {run: '', text: x}}\n", "a.yaml:1:20: 'run' is empty");
+	refused("answers: {A: {run: {}}}\n", "a.yaml:1:20: 'run' must be a text");
+	refused("answers: {A: {result: a b, text: x}}\n", "a.yaml:1:23: 'a b' is no result word");
+	refused("answers: {A: {text_from: file}}\n", "a.yaml:1:26: 'text_from' must be run");
+	refused("answers: {A: {silent: yes}}\n",
+		"a.yaml:1:23: 'silent' must be true, or not be there");
+	refused("answers: {A: {silent: 'true'}}\n",
+		"a.yaml:1:23: 'silent' must be true, or not be there");
+	refused("answers: {A: {run: x, silent: true, timeout: 1m}}\n",
+		"a.yaml:1:46: 'timeout' must be a whole number, not '1m'");
+	refused("answers: {A: {run: x, silent: true, timeout: 0}}\n",
+		"a.yaml:1:46: 'timeout' must be at least 1, not 0");
+	refused("answers: {A: {run: x, silent: true, timeout: 86401}}\n",
+		"a.yaml:1:46: 'timeout' must be at most 86400, not 86401");
+}
+
+static void what_does_not_go_together_is_refused(void **state)
+{
+	(void)state;
+	refused("answers: {A: {silent: true, text: x}}\n",
+		"a.yaml:1:14: 'silent' and an answer exclude each other");
+	refused("answers: {A: {silent: true, result: x}}\n",
+		"a.yaml:1:14: 'silent' and an answer exclude each other");
+	refused("answers: {A: {run: x, text: y, text_from: run}}\n",
+		"a.yaml:1:14: 'text' and 'text_from' exclude each other");
+	refused("answers: {A: {text_from: run}}\n", "a.yaml:1:14: 'text_from' needs 'run'");
+	refused("answers: {A: {text: x, timeout: 5}}\n", "a.yaml:1:14: 'timeout' needs 'run'");
+	refused("answers: {A: {run: x}}\n",
+		"a.yaml:1:14: no answer: give 'text', 'text_from: run' or 'silent: true'");
+	refused("answers: {A: {}}\n",
+		"a.yaml:1:14: no answer: give 'text', 'text_from: run' or 'silent: true'");
+}
+
+static void commands_that_the_system_could_not_pass_on_are_refused(void **state)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+	(void)state;
+	buf_adds(&b, "answers: {A: {silent: true, run: '");
+	for (int i = 0; i <= SCRIPT_RUN_MAX; i++)
+		buf_addc(&b, 'x');
+	buf_adds(&b, "'}}\n");
+	refused(b.s, "a.yaml:1:34: 'run' is longer than 100000 bytes");
+}
+
+static void a_file_that_cannot_be_read_is_named(void **state)
+{
+	struct script_agents s;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(agents_load(&arena, "/nonexistent/a.yaml", &s, &err), -1);
+	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_non_null(strstr(err.text, "/nonexistent/a.yaml"));
+}
+
+static size_t uses(const char *events, const char *key, const char *id)
+{
+	struct error err = {0};
+	size_t n;
+
+	tree_write(at("A-1.events.jsonl"), str_of(events));
+	if (agents_uses(at("A-1.md"), key, id, &n, &err) < 0)
+		fail_msg("%s", err.text);
+	return n;
+}
+
+#define SCRIPTED(id, key) "{\"type\":\"scripted\",\"action\":\"" id "\",\"entry\":\"" key "\"}\n"
+
+static void turns_are_counted_by_entry_over_interruptions(void **state)
+{
+	static const char events[] = "{\"type\":\"started\"}\n" SCRIPTED("A-1/s/1", "X")
+		SCRIPTED("A-1/s/2", "Y") "{\"type\":\"answer\",\"action\":\"A-1/s/1\"}\n" SCRIPTED(
+			"A-1/s/3", "X") "{\"type\":\"scripted\",\"act";
+
+	(void)state;
+	assert_int_equal(uses("", "X", "A-1/s/1"), 0);
+	assert_int_equal(uses(events, "X", "A-1/s/4"), 2);
+	assert_int_equal(uses(events, "Y", "A-1/s/4"), 1);
+	assert_int_equal(uses(events, "Z", "A-1/s/4"), 0);
+	/* An action that is played once more gets the turn it had. */
+	assert_int_equal(uses(events, "X", "A-1/s/1"), 0);
+	assert_int_equal(uses(events, "X", "A-1/s/3"), 1);
+}
+
+static void a_work_item_that_was_started_anew_is_counted_anew(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		uses(SCRIPTED("A-1/s/7", "X") "{\"type\":\"started\"}\n" SCRIPTED("A-1/s/1", "X"),
+			"X", "A-1/s/2"),
+		1);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_answer_has_its_parts_and_its_place),
+		cmocka_unit_test(a_file_may_be_empty_and_an_entry_may_be_one_answer),
+		cmocka_unit_test(a_list_is_used_in_order_and_its_last_stays),
+		cmocka_unit_test(an_id_wins_over_a_section_and_that_over_fix_n),
+		cmocka_unit_test(a_script_is_run_unless_it_has_an_answer),
+		cmocka_unit_test(an_agent_without_an_answer_is_named),
+		cmocka_unit_test(an_entry_on_the_wrong_side_is_named),
+		cmocka_unit_test(a_result_that_the_action_does_not_take_is_refused),
+		cmocka_unit_test(faults_of_form_are_refused_at_their_place),
+		cmocka_unit_test(faults_of_an_answer_are_refused_at_their_place),
+		cmocka_unit_test(what_does_not_go_together_is_refused),
+		cmocka_unit_test(commands_that_the_system_could_not_pass_on_are_refused),
+		cmocka_unit_test(a_file_that_cannot_be_read_is_named),
+		cmocka_unit_test(turns_are_counted_by_entry_over_interruptions),
+		cmocka_unit_test(a_work_item_that_was_started_anew_is_counted_anew),
+	};
+
+	return cmocka_run_group_tests_name("agents", tests, scratch_make, scratch_remove);
+}

@@ -1,0 +1,195 @@
+/* States that a workflow declares, through the engine. */
+#include "tests/lib/engine_rig.h"
+
+static const char file[] =
+	"---\n"
+	"states:\n"
+	"  audit:\n"
+	"    {agent: reviewer, skill: s, writes: Audit, results: {approved: clean, no: audit_no}}\n"
+	"  lint:\n"
+	"    {command: make lint, timeout: 9, writes: Lint, results: {passed: clean, failed: "
+	"bad}}\n"
+	"  gates:\n"
+	"    all:\n"
+	"      - {agent: reviewer, skill: s, writes: A, results: {approved: ok, no: a_no}}\n"
+	"      - {command: make check, writes: B, results: {passed: ok, failed: b_no}}\n"
+	"---\n"
+	"```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> audit : start\n"
+	"audit --> lint : clean\naudit --> failed : audit_no\n"
+	"lint --> gates : clean\nlint --> audit : bad\n"
+	"gates --> done : ok\ngates --> lint : a_no\ngates --> audit : b_no\n"
+	"done --> [*]\nfailed --> [*]\n```\n";
+
+static int setup(void **state)
+{
+	rig_setup(state);
+	workflow(file);
+	return 0;
+}
+
+#define declared_test(f) cmocka_unit_test_setup_teardown(f, setup, rig_teardown)
+
+static void agent_script_and_several_at_once_to_the_end(void **state)
+{
+	(void)state;
+	steps_to("ADR-7/audit/1");
+	answer("ADR-7/audit/1", "approved", "x");
+	returns_to("ADR-7/lint/1");
+	answer("ADR-7/lint/1", "passed", "passed");
+	returns_to("ADR-7/gates/1 ADR-7/gates/2");
+	answer("ADR-7/gates/2", "passed", "passed");
+	answer("ADR-7/gates/1", "approved", "x");
+	returns_to("success: 'gates' gave 'ok'");
+}
+
+static void a_state_that_is_entered_again_asks_again(void **state)
+{
+	(void)state;
+	steps_to("ADR-7/audit/1");
+	answer("ADR-7/audit/1", "approved", "x");
+	returns_to("ADR-7/lint/1");
+	answer("ADR-7/lint/1", "failed", "failed");
+	returns_to("ADR-7/audit/2");
+	assert_section("Audit", "");
+	assert_section("Lint", "failed");
+	answer("ADR-7/audit/2", "approved", "x");
+	returns_to("ADR-7/lint/2");
+	assert_section("Lint", "");
+}
+
+static const char audited[] =
+	"---\nstates:\n"
+	"  audit: {agent: reviewer, skill: s, writes: Audit, results: {approved: clean, no: bad}}\n"
+	"---\n"
+	"```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> reviewing : start\n"
+	"reviewing --> audit : approved\nreviewing --> fixing : changes_requested\n"
+	"audit --> signoff : clean\naudit --> fixing : bad\n"
+	"fixing --> reviewing : fix_done\nfixing --> done : max_retries\n"
+	"signoff --> done : approved\nsignoff --> fixing : changes_requested\n"
+	"done --> [*]\n```\n";
+
+static void an_old_approval_does_not_count_for_what_was_changed_since(void **state)
+{
+	(void)state;
+	workflow(audited);
+	by_hand("reviewing", PR, "");
+	steps_to("ADR-7/reviewing/1");
+	answer("ADR-7/reviewing/1", "approved", "x");
+	returns_to("ADR-7/audit/1");
+	answer("ADR-7/audit/1", "no", "x");
+	returns_to("ADR-7/fixing/1");
+	answer("ADR-7/fixing/1", "fixed", "x");
+	returns_to("ADR-7/reviewing/2");
+	assert_section("Review Notes", "");
+}
+
+static void an_old_signoff_does_not_count_after_the_troubleshooter_led_away(void **state)
+{
+	(void)state;
+	workflow(IMPLEMENT);
+	by_hand("signoff", PR "consecutive_failures: 2\n", "");
+	steps_to("ADR-7/signoff/1 ADR-7/signoff/2 ADR-7/signoff/3");
+	returns_to("ADR-7/troubleshooter/1 consecutive_failures:3");
+	answer("ADR-7/troubleshooter/1", "continue", "x");
+	returns_to("ADR-7/signoff/4 ADR-7/signoff/5 ADR-7/signoff/6");
+	answer("ADR-7/signoff/4", "changes_requested", "Part A is approved, part B is not there.");
+	returns_to("ADR-7/signoff/7");
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(step_as("ADR-7", true, NULL), 0);
+	assert_string_equal(summary(), "ADR-7/troubleshooter/2 consecutive_failures:3");
+	answer("ADR-7/troubleshooter/2", NULL,
+		"{\"action\":\"continue\",\"state_changes\":"
+		"[{\"key\":\"state\",\"value\":\"signoff\"}]}");
+	returns_to("ADR-7/signoff/10 ADR-7/signoff/11 ADR-7/signoff/12");
+	assert_section("Signoff Review", "");
+}
+
+static void one_bad_answer_of_several_takes_its_own_way(void **state)
+{
+	(void)state;
+	by_hand("gates", "", "");
+	steps_to("ADR-7/gates/1 ADR-7/gates/2");
+	answer("ADR-7/gates/1", "approved", "x");
+	answer("ADR-7/gates/2", "failed", "failed — log: /l");
+	returns_to("ADR-7/audit/1");
+}
+
+static void a_malformed_answer_is_kept_counted_and_asked_again_alone(void **state)
+{
+	(void)state;
+	by_hand("gates", "", "");
+	steps_to("ADR-7/gates/1 ADR-7/gates/2");
+	answer("ADR-7/gates/2", "passed", "passed");
+	answer("ADR-7/gates/1", NULL, "I like it");
+	returns_to("ADR-7/gates/3");
+	assert_count("consecutive_failures", 1);
+	assert_true(document_has("I like it"));
+	assert_section("B", "passed");
+	answer("ADR-7/gates/3", NULL, "{\"status\":\"approved\"}");
+	returns_to("success: 'gates' gave 'ok'");
+}
+
+static void three_malformed_answers_call_the_troubleshooter_and_lose_no_other_answer(void **state)
+{
+	(void)state;
+	by_hand("gates", "", "");
+	steps_to("ADR-7/gates/1 ADR-7/gates/2");
+	answer("ADR-7/gates/1", "approved", "fine by me");
+	returns_to("ADR-7/gates/3");
+	for (int i = 3; i < 6; i++)
+		assert_int_equal(step_as("ADR-7", true, NULL), 0);
+	assert_string_equal(summary(), "ADR-7/troubleshooter/1 consecutive_failures:3");
+	answer("ADR-7/troubleshooter/1", "continue", "x");
+	returns_to("ADR-7/gates/6");
+	answer("ADR-7/gates/6", "passed", "passed");
+	returns_to("success: 'gates' gave 'ok'");
+}
+
+static void the_troubleshooter_cannot_write_a_declared_states_verdict(void **state)
+{
+	(void)state;
+	by_hand("gates", "consecutive_failures: 3\n", "");
+	steps_to("ADR-7/troubleshooter/1 consecutive_failures:3");
+	answer("ADR-7/troubleshooter/1", NULL,
+		"{\"action\":\"continue\",\"state_changes\":"
+		"[{\"section\":\"A\",\"text\":\"{\\\"status\\\":\\\"approved\\\"}\"}]}");
+	returns_to("ADR-7/gates/1 ADR-7/gates/2");
+}
+
+static void a_section_emptied_by_hand_is_asked_for_anew_whatever_was_recorded(void **state)
+{
+	char *text, *at;
+
+	(void)state;
+	by_hand("gates", "", "");
+	steps_to("ADR-7/gates/1 ADR-7/gates/2");
+	answer("ADR-7/gates/1", "approved", "fine by me");
+	returns_to("ADR-7/gates/3");
+	text = document();
+	at = strstr(text, "\nfine by me\n");
+	assert_non_null(at);
+	memset(at + 1, ' ', strlen("fine by me"));
+	tree_write(t.path, str_of(text));
+	answer("ADR-7/gates/3", "passed", "passed");
+	returns_to("ADR-7/gates/4");
+	answer("ADR-7/gates/4", "no", "not any more");
+	returns_to("ADR-7/lint/1");
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		declared_test(agent_script_and_several_at_once_to_the_end),
+		declared_test(a_state_that_is_entered_again_asks_again),
+		declared_test(an_old_approval_does_not_count_for_what_was_changed_since),
+		declared_test(an_old_signoff_does_not_count_after_the_troubleshooter_led_away),
+		declared_test(one_bad_answer_of_several_takes_its_own_way),
+		declared_test(a_malformed_answer_is_kept_counted_and_asked_again_alone),
+		declared_test(
+			three_malformed_answers_call_the_troubleshooter_and_lose_no_other_answer),
+		declared_test(the_troubleshooter_cannot_write_a_declared_states_verdict),
+		declared_test(a_section_emptied_by_hand_is_asked_for_anew_whatever_was_recorded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,104 @@
+/* The engine: commits, pushes and checks, and what comes of those that fail. */
+#include "tests/lib/engine_rig.h"
+
+static void clean_commits_pushes_and_notes_both(void **state)
+{
+	(void)state;
+	by_hand("validating", PR, "");
+	steps_to("ADR-7/validating/1");
+	answer("ADR-7/validating/1", "passed", "passed — log: /l");
+	returns_to("ADR-7/reviewing/1");
+	assert_int_equal(t.commits, 1);
+	assert_int_equal(t.pushes, 1);
+	assert_true(events_have("\"type\":\"effect\",\"effect\":\"commit\"}"));
+	assert_true(events_have("\"type\":\"effect\",\"effect\":\"push\"}"));
+}
+
+static void without_a_remote_the_push_is_skipped_and_said(void **state)
+{
+	(void)state;
+	t.no_remote = t.nothing_to_commit = true;
+	by_hand("signoff", PR, "");
+	steps_to("ADR-7/signoff/1 ADR-7/signoff/2 ADR-7/signoff/3");
+	assert_string_equal(t.said.s, "no remote 'origin', or nothing new for it: "
+				      "nothing is pushed\n");
+	assert_true(events_have("\"effect\":\"push skipped\"}"));
+}
+
+static void a_failing_effect_leaves_the_file_as_it_was_and_is_tried_again(void **state)
+{
+	char *text, *journal;
+
+	(void)state;
+	by_hand("validating", PR, "");
+	steps_to("ADR-7/validating/1");
+	answer("ADR-7/validating/1", "passed", "passed");
+	text = document();
+	journal = events();
+	t.commit_fails = true;
+	assert_int_equal(step_as("ADR-7", true, NULL), -1);
+	assert_int_equal(t.err.code, ERR_SYSTEM);
+	assert_string_equal(document(), text);
+	t.commit_fails = false;
+	t.push_fails = true;
+	assert_int_equal(step_as("ADR-7", true, NULL), -1);
+	assert_error(&t.err, "dev-team: cannot push");
+	assert_string_equal(document(), text);
+	assert_memory_equal(events(), journal, strlen(journal));
+	assert_true(str_ends(str_of(events()), "\"type\":\"effect\",\"effect\":\"commit\"}\n"));
+	assert_int_equal(t.out.len, 0);
+	t.push_fails = false;
+	t.nothing_to_commit = true;
+	returns_to("ADR-7/reviewing/1");
+	assert_true(events_have("\"effect\":\"push\"}"));
+}
+
+static void a_push_that_fails_before_signoff_asks_nobody_yet(void **state)
+{
+	(void)state;
+	by_hand("signoff", PR, "");
+	t.push_fails = true;
+	assert_int_equal(step_as("ADR-7", false, NULL), -1);
+	assert_value("actions_dispatched", "");
+	t.push_fails = false;
+	steps_to("ADR-7/signoff/1 ADR-7/signoff/2 ADR-7/signoff/3");
+}
+
+static void failing_checks_are_added_to_last_failure_once(void **state)
+{
+	static const char want[] = "old\n\n---\n\nFailing checks of "
+				   "https://github.com/o/r/pull/7:\n\nlint fail";
+
+	(void)state;
+	t.checks = "lint fail";
+	by_hand("fixing-pr", PR, SECTION("Last Failure", "old"));
+	steps_to("ADR-7/fixing-pr/1");
+	assert_section("Last Failure", want);
+	returns_to("ADR-7/fixing-pr/2");
+	assert_section("Last Failure", want);
+}
+
+static void checks_that_cannot_be_asked_do_not_stop_the_run(void **state)
+{
+	(void)state;
+	t.checks_fail = true;
+	by_hand("fixing-pr", PR, SECTION("Last Failure", "old"));
+	steps_to("ADR-7/fixing-pr/1");
+	assert_section("Last Failure", "old");
+	assert_string_equal(t.said.s, "the checks of https://github.com/o/r/pull/7 cannot be "
+				      "asked: gh is not logged in\n");
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		engine_test(clean_commits_pushes_and_notes_both),
+		engine_test(without_a_remote_the_push_is_skipped_and_said),
+		engine_test(a_failing_effect_leaves_the_file_as_it_was_and_is_tried_again),
+		engine_test(a_push_that_fails_before_signoff_asks_nobody_yet),
+		engine_test(failing_checks_are_added_to_last_failure_once),
+		engine_test(checks_that_cannot_be_asked_do_not_stop_the_run),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

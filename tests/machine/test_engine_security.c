@@ -1,0 +1,168 @@
+/* Scripts under a policy, through the engine: what is asked, and what a violation leads to. */
+#include "tests/lib/engine_rig.h"
+
+#define STATES                                                                                     \
+	"states:\n"                                                                                \
+	"  lint: {command: make lint, timeout: 9, writes: Lint}\n"                                 \
+	"  gates:\n"                                                                               \
+	"    all:\n"                                                                               \
+	"      - {agent: reviewer, skill: s, writes: A, results: {approved: ok, no: bad}}\n"       \
+	"      - {command: make check, writes: B, results: {passed: ok, failed: bad}}\n"           \
+	"---\n"                                                                                    \
+	"```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> lint : start\n"                       \
+	"lint --> gates : passed\nlint --> lint : failed\ngates --> done : ok\n"                   \
+	"gates --> lint : bad\ndone --> [*]\nfailed --> [*]\n```\n"
+
+static const char bound[] = "---\nsecurity: {policy: build}\n" STATES;
+static const char mild[] = "---\nsecurity: {policy: ./p.yaml, violation: validation_fail}\n" STATES;
+static const char partly[] = "---\nsecurity: {policy: build, except: [gates]}\n" STATES;
+static const char loose[] = "---\n" STATES;
+
+#define DENIED(violation)                                                                          \
+	"failed \xe2\x80\x94 security violation: write 'x': so it is \xe2\x80\x94 log: /l\n\n"     \
+	"{\"status\":\"failed\",\"policy\":\"build\",\"violation\":\"" violation                   \
+	"\",\"rule\":\"write\",\"word\":\"x\",\"reason\":\"so it is\"}"
+
+static bool printed(const char *text)
+{
+	return strstr(t.out.s, text) != NULL;
+}
+
+static void a_bound_script_is_asked_for_with_its_policy(void **state)
+{
+	(void)state;
+	workflow(bound);
+	steps_to("ADR-7/lint/1");
+	assert_true(printed("\"command\":\"dev-team policy exec --policy 'build' --cwd '/r' -- "
+			    "'make lint'\""));
+	assert_true(printed("\"security\":{\"policy\":\"build\",\"folder\":\"/r\",\"script\":"
+			    "\"make lint\"}"));
+}
+
+static void a_file_of_the_repository_and_what_a_violation_means_are_passed_on(void **state)
+{
+	(void)state;
+	workflow(mild);
+	steps_to("ADR-7/lint/1");
+	assert_true(printed("\"security\":{\"policy\":\"/r/./p.yaml\",\"violation\":"
+			    "\"validation_fail\",\"folder\":\"/r\",\"script\":\"make lint\"}"));
+}
+
+static void what_is_excepted_and_what_is_not_bound_runs_as_it_is(void **state)
+{
+	(void)state;
+	workflow(partly);
+	steps_to("ADR-7/lint/1");
+	assert_true(printed("security"));
+	answer("ADR-7/lint/1", "passed", "passed");
+	returns_to("ADR-7/gates/1 ADR-7/gates/2");
+	assert_true(printed("\"command\":\"cd '/r' || exit 125; make check\""));
+	assert_false(printed("security"));
+}
+
+static void a_hard_abort_fails_the_run_and_waits_for_nobody(void **state)
+{
+	(void)state;
+	workflow(bound);
+	steps_to("ADR-7/lint/1");
+	answer("ADR-7/lint/1", "passed", "passed");
+	returns_to("ADR-7/gates/1 ADR-7/gates/2");
+	answer("ADR-7/gates/2", NULL, DENIED("hard_abort"));
+	steps_to("failed: security violation in 'ADR-7/gates/2': write 'x': so it is");
+	steps_to("failed: security violation in 'ADR-7/gates/2': write 'x': so it is");
+	assert_int_equal(answer_as("ADR-7/gates/1", "approved", "late"), -1);
+}
+
+static void a_validation_fail_is_a_failure_like_any_other(void **state)
+{
+	(void)state;
+	workflow(bound);
+	steps_to("ADR-7/lint/1");
+	answer("ADR-7/lint/1", "failed", DENIED("validation_fail"));
+	steps_to("ADR-7/lint/2");
+}
+
+/* The one who ran it may have bound it: `exec --policy`. */
+static void a_script_that_the_workflow_does_not_bind_can_be_stopped_too(void **state)
+{
+	(void)state;
+	workflow(loose);
+	steps_to("ADR-7/lint/1");
+	answer("ADR-7/lint/1", NULL, DENIED("hard_abort"));
+	steps_to("failed: security violation in 'ADR-7/lint/1': write 'x': so it is");
+}
+
+static void what_an_agent_says_is_no_violation(void **state)
+{
+	(void)state;
+	workflow(bound);
+	steps_to("ADR-7/lint/1");
+	answer("ADR-7/lint/1", "passed", "passed");
+	returns_to("ADR-7/gates/1 ADR-7/gates/2");
+	answer("ADR-7/gates/1", NULL, "{\"status\":\"no\",\"violation\":\"hard_abort\"}");
+	answer("ADR-7/gates/2", "passed", "passed");
+	steps_to("ADR-7/lint/2");
+}
+
+static void an_unknown_meaning_is_no_violation(void **state)
+{
+	(void)state;
+	workflow(bound);
+	steps_to("ADR-7/lint/1");
+	answer("ADR-7/lint/1", NULL, DENIED("perhaps"));
+	steps_to("ADR-7/lint/2");
+}
+
+static void event_and_answer_are_one_commit(void **state)
+{
+	CLEANUP(buf_release) struct buf journal = BUF_INIT;
+	const char *event, *answered;
+
+	(void)state;
+	workflow(bound);
+	steps_to("ADR-7/lint/1");
+	answer("ADR-7/lint/1", "failed", DENIED("hard_abort"));
+	assert_true(tree_read(arena_printf(&t.arena, "%s/ADR-7.events.jsonl", t.dir), &journal));
+	event = strstr(journal.s, "\"type\":\"security_violation\",\"action\":\"ADR-7/lint/1\","
+				  "\"policy\":\"build\",\"violation\":\"hard_abort\",\"rule\":"
+				  "\"write\",\"word\":\"x\",\"reason\":\"so it is\"}");
+	assert_non_null(event);
+	answered = strstr(event, "\"type\":\"answer\"");
+	assert_non_null(answered);
+	assert_true(strstr(event, "{\"commit\":") > answered);
+	steps_to("failed: security violation in 'ADR-7/lint/1': write 'x': so it is");
+}
+
+static void the_same_answer_again_is_noted_once(void **state)
+{
+	CLEANUP(buf_release) struct buf journal = BUF_INIT;
+	const char *event;
+
+	(void)state;
+	workflow(bound);
+	steps_to("ADR-7/lint/1");
+	answer("ADR-7/lint/1", "failed", DENIED("hard_abort"));
+	answer("ADR-7/lint/1", "failed", DENIED("hard_abort"));
+	assert_true(tree_read(arena_printf(&t.arena, "%s/ADR-7.events.jsonl", t.dir), &journal));
+	event = strstr(journal.s, "\"security_violation\"");
+	assert_non_null(event);
+	assert_null(strstr(event + 1, "\"security_violation\""));
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		engine_test(a_bound_script_is_asked_for_with_its_policy),
+		engine_test(a_file_of_the_repository_and_what_a_violation_means_are_passed_on),
+		engine_test(what_is_excepted_and_what_is_not_bound_runs_as_it_is),
+		engine_test(a_hard_abort_fails_the_run_and_waits_for_nobody),
+		engine_test(a_validation_fail_is_a_failure_like_any_other),
+		engine_test(a_script_that_the_workflow_does_not_bind_can_be_stopped_too),
+		engine_test(what_an_agent_says_is_no_violation),
+		engine_test(an_unknown_meaning_is_no_violation),
+		engine_test(event_and_answer_are_one_commit),
+		engine_test(the_same_answer_again_is_noted_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

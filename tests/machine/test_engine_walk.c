@@ -1,0 +1,299 @@
+/*
+ * Random walks through the engine, the same ones each time. Whoever calls does so in any order:
+ * steps twice, answers late, forgets, answers with any word, loses the push. Afterwards the journal
+ * is read by itself and must tell a story that holds.
+ */
+#include "tests/lib/engine_rig.h"
+
+enum { WALKS = 24, STRIDES = 150, MAX_IDS = 400 };
+
+static uint64_t seed;
+
+static unsigned pick(unsigned n)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)(seed >> 33) % n;
+}
+
+/* Every action ever printed. */
+static struct asked {
+	char id[80], section[40], words[80];
+	bool script, answered;
+	char word[40];
+} asked[MAX_IDS];
+static size_t n_asked;
+
+static struct asked *find(const char *id)
+{
+	for (size_t i = 0; i < n_asked; i++)
+		if (strcmp(asked[i].id, id) == 0)
+			return &asked[i];
+	return NULL;
+}
+
+static void learn(const json *a)
+{
+	const char *id = json_get_str(a, "id");
+	struct asked *n;
+
+	if (!id || find(id))
+		return;
+	assert_true(n_asked < MAX_IDS);
+	n = &asked[n_asked++];
+	*n = (struct asked){.script = json_get(a, "command")};
+	(void)snprintf(n->id, sizeof(n->id), "%s", id);
+	(void)snprintf(n->section, sizeof(n->section), "%s", json_get_str(a, "write_section"));
+	(void)snprintf(n->words, sizeof(n->words), "%s", json_get_str(a, "result_format"));
+}
+
+static void learn_output(void)
+{
+	CLEANUP(json_free) json *array = NULL;
+	struct error err;
+
+	assert_int_equal(json_parse(&array, buf_str(&t.out), &err), 0);
+	assert_true(json_len(array) > 0);
+	for (const json *a = json_first(array); a; a = json_next(a))
+		learn(a);
+}
+
+/* A step that fails leaves all as it was; one that is repeated changes nothing. */
+static void stride_step(bool returned)
+{
+	bool there = n_asked > 0;
+	char *text = there ? document() : NULL, *journal = there ? events() : NULL, *out;
+
+	t.push_fails = pick(8) == 0;
+	if (step_as("ADR-7", returned, NULL) < 0) {
+		assert_int_equal(t.err.code, ERR_SYSTEM);
+		if (there)
+			assert_string_equal(document(), text);
+		if (there)
+			assert_string_equal(events(), journal);
+		return;
+	}
+	learn_output();
+	out = arena_dup(&t.arena, buf_str(&t.out));
+	text = document();
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	assert_string_equal(t.out.s, out);
+	assert_string_equal(document(), text);
+}
+
+/* The agents of the last array are back, and the call that says so is made twice. */
+static void stride_returned_id(void)
+{
+	const char *id;
+	char *text, *out;
+
+	t.push_fails = false;
+	if (!n_asked)
+		return;
+	id = asked[n_asked - 1].id;
+	assert_int_equal(step_as("ADR-7", true, id), 0);
+	learn_output();
+	out = arena_dup(&t.arena, buf_str(&t.out));
+	text = document();
+	assert_int_equal(step_as("ADR-7", true, id), 0);
+	assert_string_equal(t.out.s, out);
+	assert_string_equal(document(), text);
+}
+
+static const char *any_word(const struct asked *a)
+{
+	struct str rest = str_of(a->words), words[4];
+	size_t n = 0;
+
+	while (rest.n) {
+		size_t end = str_find(rest, STR("|"));
+
+		words[n++] = str_trim(str_sub(rest, 0, end));
+		rest = str_sub(rest, end < rest.n ? end + 1 : end, rest.n);
+	}
+	/* The first word is the good one: it is taken more often, or no walk gets far. */
+	return arena_dup(&t.arena, words[pick(3) ? 0 : pick((unsigned)n)]);
+}
+
+static void stride_answer(void)
+{
+	struct asked *a =
+		n_asked ? &asked[n_asked - 1 - pick(n_asked < 4 ? (unsigned)n_asked : 4)] : NULL;
+	const char *word, *text;
+	char *before;
+
+	if (!a)
+		return;
+	word = any_word(a);
+	text = a->script                           ? word
+	       : strcmp(a->section, "PR URL") == 0 ? "https://git.example/o/r/pull/7"
+						   : "text";
+	before = document();
+	if (answer_as(a->id, word, text) < 0) {
+		assert_int_equal(t.err.code, ERR_STATE);
+		assert_string_equal(document(), before);
+		return;
+	}
+	if (a->answered) { /* the same again */
+		assert_string_equal(a->word, word);
+		assert_string_equal(document(), before);
+	}
+	a->answered = true;
+	(void)snprintf(a->word, sizeof(a->word), "%s", word);
+}
+
+static void stride_user(void)
+{
+	if (n_asked && *value("question"))
+		set("troubleshooter_input", "go on");
+}
+
+/* What the journal says of the state that the run is in. */
+struct story {
+	char state[40];
+	size_t seq;
+	struct {
+		char section[40], word[40];
+	} said[8];
+	size_t n;
+};
+
+static const char *said(const struct story *s, const char *section)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (strcmp(s->said[i].section, section) == 0)
+			return s->said[i].word;
+	return "";
+}
+
+static void hear(struct story *s, const struct asked *a, const char *word)
+{
+	size_t i = 0;
+
+	while (i < s->n && strcmp(s->said[i].section, a->section) != 0)
+		i++;
+	assert_true(i < COUNT(s->said));
+	s->n = i == s->n ? i + 1 : s->n;
+	(void)snprintf(s->said[i].section, sizeof(s->said[i].section), "%s", a->section);
+	(void)snprintf(s->said[i].word, sizeof(s->said[i].word), "%s", word);
+}
+
+/* Nobody's no may have become a yes, and nobody's yes a no. */
+static void judge(const struct story *s, const char *trigger)
+{
+	bool good = true;
+
+	if (strcmp(s->state, "validating") == 0)
+		good = strcmp(said(s, "Validate Result"), "passed") == 0;
+	else if (strcmp(s->state, "reviewing") == 0)
+		good = strcmp(said(s, "Review Notes"), "approved") == 0;
+	else if (strcmp(s->state, "signoff") == 0)
+		good = strcmp(said(s, "Signoff Review"), "approved") == 0 &&
+		       strcmp(said(s, "Signoff Research"), "validated") == 0 &&
+		       strcmp(said(s, "Signoff Build Result"), "passed") == 0;
+	else
+		return;
+	assert_int_equal(good, strcmp(trigger, "clean") == 0 || strcmp(trigger, "approved") == 0);
+}
+
+static void transition(struct story *s, const json *e)
+{
+	const char *trigger = json_get_str(e, "trigger");
+
+	assert_string_equal(json_get_str(e, "from"), s->state);
+	if (strcmp(trigger, "terminated") != 0)
+		judge(s, trigger);
+	s->n = 0;
+	(void)snprintf(s->state, sizeof(s->state), "%s", json_get_str(e, "to"));
+}
+
+static void read_event(struct story *s, const json *e, bool dispatched[], bool answered[])
+{
+	const char *type = json_get_str(e, "type"), *id = json_get_str(e, "action");
+	const struct asked *a = id ? find(id) : NULL;
+
+	assert_int_equal(json_get_int(e, "seq", -1), ++s->seq);
+	if (strcmp(type, "transition") == 0) {
+		transition(s, e);
+	} else if (strcmp(type, "dispatch") == 0) {
+		assert_non_null(a);
+		assert_false(dispatched[a - asked]);
+		dispatched[a - asked] = true;
+	} else if (strcmp(type, "answer") == 0) {
+		assert_non_null(a);
+		assert_true(dispatched[a - asked]);
+		assert_false(answered[a - asked]);
+		answered[a - asked] = true;
+		if (!strstr(id, "/troubleshooter/"))
+			hear(s, a, json_get_str(e, "result"));
+	}
+}
+
+static void read_journal(void)
+{
+	struct str rest = str_of(events()), line;
+	struct story s = {.state = "init"};
+	bool dispatched[MAX_IDS] = {false}, answered[MAX_IDS] = {false};
+
+	while (str_line(&rest, &line)) {
+		CLEANUP(json_free) json *e = NULL;
+		struct error err;
+
+		assert_int_equal(json_parse(&e, line, &err), 0);
+		read_event(&s, e, dispatched, answered);
+	}
+	assert_value("state", s.state);
+	for (size_t i = 0; i < n_asked; i++) {
+		assert_true(dispatched[i]);
+		assert_int_equal(answered[i], asked[i].answered);
+	}
+}
+
+static unsigned ends[2];
+
+static void walk(unsigned number)
+{
+	seed = number * 7919u + 1;
+	n_asked = 0;
+	rig_replay();
+	tree_remove(t.dir);
+	tree_mkdirs(t.dir);
+	for (unsigned i = 0; i < STRIDES; i++) {
+		switch (pick(7)) {
+		case 0:
+			stride_step(false);
+			break;
+		case 1:
+			stride_step(true);
+			break;
+		case 2:
+			stride_returned_id();
+			break;
+		case 3:
+			stride_user();
+			break;
+		default:
+			stride_answer();
+		}
+	}
+	read_journal();
+	ends[0] += strcmp(value("state"), "done") == 0;
+	ends[1] += strcmp(value("state"), "failed") == 0;
+}
+
+static void any_order_of_calls_tells_a_story_that_holds(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < WALKS; i++)
+		walk(i);
+	assert_true(ends[0] > 2); /* the walks get somewhere */
+	assert_true(ends[1] > 2);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		engine_test(any_order_of_calls_tells_a_story_that_holds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

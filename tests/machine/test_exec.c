@@ -1,0 +1,259 @@
+#include "src/store/lock.h"
+#include "tests/lib/exec_rig.h"
+
+static void a_good_script_has_passed(void **state)
+{
+	const char *expected = arena_printf(&arena, "passed — log: %s/logs/a.log", base);
+
+	(void)state;
+	document("echo out; echo err >&2; wc -c", "logs/a.log", 60);
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_string_equal(line, expected);
+	assert_recorded("passed", expected);
+	assert_string_equal(read_text("logs/a.log"), "out\nerr\n0\n");
+	assert_non_null(strstr(read_text("W-1.events.jsonl"),
+		"\"type\":\"answer\",\"action\":\"" ID "\",\"result\":\"passed\""));
+	assert_no_lock_file();
+}
+
+static void a_script_that_ends_badly_has_failed(void **state)
+{
+	const char *expected = arena_printf(&arena, "failed — log: %s", at("logs/a.log"));
+
+	(void)state;
+	document("echo 'it'\"'\"'s wrong'; exit 3", "logs/a.log", 60);
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_string_equal(line, expected);
+	assert_recorded("failed", expected);
+	assert_string_equal(read_text("logs/a.log"), "it's wrong\n");
+}
+
+static void a_script_that_a_signal_ends_has_failed(void **state)
+{
+	(void)state;
+	document("kill -9 $$", "logs/a.log", 60);
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_string_equal(line, arena_printf(&arena, "failed — log: %s", at("logs/a.log")));
+}
+
+static void at_the_time_limit_all_of_it_is_ended(void **state)
+{
+	(void)state;
+	document(
+		"sleep 1000 & echo $! >child; setsid sleep 1000 & echo $! >daemon; echo said; wait",
+		"logs/a.log", 1);
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_string_equal(line,
+		arena_printf(&arena, "failed — timed out after 1 s — log: %s", at("logs/a.log")));
+	assert_recorded("failed", line);
+	assert_string_equal(read_text("logs/a.log"), "said\n\ndev-team: timed out after 1 s\n");
+	assert_true(is_gone(number_in("child")));
+	assert_true(is_gone(number_in("daemon")));
+	assert_no_lock_file();
+}
+
+static void what_a_script_leaves_in_the_background_is_ended(void **state)
+{
+	(void)state;
+	document("setsid sleep 1000 & echo $! >daemon", "logs/a.log", 60);
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_true(is_gone(number_in("daemon")));
+}
+
+static void a_second_call_prints_the_answer_again(void **state)
+{
+	const char *first;
+
+	(void)state;
+	document("echo x >>count", "logs/a.log", 60);
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	first = line;
+	tree_write(".W-1.validating-1.exec", STR("1234567 1\n")); /* as a killed guard leaves it */
+	assert_int_equal(run(0), 0);
+	assert_string_equal(line, first);
+	assert_string_equal(read_text("count"), "x\n");
+	assert_no_lock_file();
+}
+
+static void other_actions_are_refused(void **state)
+{
+	(void)state;
+	document("true", "logs/a.log", 60);
+	assert_int_equal(run_script(&arena, "W-1.md", "W-1/validating/2", 0, &line, &err), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_string_equal(
+		err.text, "action 'W-1/validating/2' is stale or unknown: it is not outstanding");
+	assert_int_equal(run_script(&arena, "W-1.md", "W-1/reviewing/1", 0, &line, &err), -1);
+	assert_int_equal(err.code, ERR_INPUT);
+	assert_string_equal(
+		err.text, "action 'W-1/reviewing/1' is not a run_script but a spawn_agent");
+	assert_int_equal(run_script(&arena, "none.md", ID, 0, &line, &err), -1);
+	assert_int_equal(err.code, ERR_INPUT);
+	assert_no_lock_file();
+}
+
+static void another_run_starts_with_an_empty_log(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir("logs", 0700), 0);
+	tree_write("logs/a.log", STR("old text\n"));
+	document("echo new", "logs/a.log", 60);
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_string_equal(read_text("logs/a.log"), "new\n");
+}
+
+static void a_log_has_a_bound_and_the_script_goes_on(void **state)
+{
+	(void)state;
+	document("head -c 70000000 /dev/zero; echo end; echo x >>count", "logs/a.log", 60);
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_recorded("passed", line);
+	assert_string_equal(read_text("count"), "x\n");
+	assert_sh("wc -c <logs/a.log; tail -n 1 logs/a.log; head -c 67108864 logs/a.log | tr -d "
+		  "'\\0' | wc -c",
+		"67108908\n(dev-team: output over 64 MiB is left out)\n0\n");
+}
+
+static void a_log_that_just_fits_is_whole(void **state)
+{
+	(void)state;
+	document("head -c 67108864 /dev/zero", "logs/a.log", 60);
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_sh("wc -c <logs/a.log", "67108864\n");
+}
+
+static void a_log_that_cannot_be_written_is_told(void **state)
+{
+	(void)state;
+	tree_write("logs", STR(""));
+	document("echo x >>count", "logs/a.log", 60);
+	assert_int_equal(run(WAIT_TO_THE_END), -1);
+	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_non_null(strstr(err.text, "cannot make folder '"));
+	assert_int_equal(access("count", F_OK), -1);
+	assert_no_lock_file();
+}
+
+static void a_result_that_cannot_be_recorded_is_told(void **state)
+{
+	struct lock *held = NULL;
+
+	(void)state;
+	document(GATED, "logs/a.log", 60);
+	setenv("DEV_TEAM_LOCK_WAIT_MS", "10", 1);
+	assert_int_equal(run(0), 0);
+	(void)number_in("pid");
+	assert_int_equal(lock_take(&held, ".W-1.lock", 0, &err), 0);
+	open_gate();
+	assert_int_equal(run(WAIT_TO_THE_END), -1);
+	unsetenv("DEV_TEAM_LOCK_WAIT_MS");
+	lock_drop(&held);
+	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_non_null(strstr(err.text, "no result of '" ID "' was recorded: '"));
+	assert_non_null(strstr(err.text, "is locked by another process"));
+	assert_not_recorded();
+	assert_no_lock_file();
+}
+
+/* A take-over may be fencing it in this very moment. */
+static void nothing_is_started_while_another_is_at_work_on_the_document(void **state)
+{
+	struct lock *held = NULL;
+
+	(void)state;
+	document("echo x >>count", "logs/a.log", 60);
+	assert_int_equal(lock_take(&held, ".W-1.lock", 0, &err), 0);
+	setenv("DEV_TEAM_LOCK_WAIT_MS", "10", 1);
+	assert_int_equal(run(WAIT_TO_THE_END), -1);
+	unsetenv("DEV_TEAM_LOCK_WAIT_MS");
+	assert_int_equal(err.code, ERR_STATE);
+	assert_int_equal(access("count", F_OK), -1);
+	lock_drop(&held);
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+}
+
+static void an_answer_by_another_hand_is_what_counts(void **state)
+{
+	(void)state;
+	document(GATED, "logs/a.log", 60);
+	assert_int_equal(run(0), 0);
+	number_in("pid");
+	sh("printf '\\n<!-- section:Validate Result -->\\n\\nfailed by hand\\n\\nmore\\n' "
+	   ">>W-1.md");
+	open_gate();
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_string_equal(line, "failed by hand");
+	await_guard(); /* it finds the answer too, and leaves it */
+	assert_int_equal(run(0), 0);
+	assert_string_equal(line, "failed by hand");
+}
+
+static void an_id_cannot_climb_out_of_the_folder(void **state)
+{
+	(void)state;
+	document("true", "logs/a.log", 60);
+	sh("mkdir -p in/deep && sed 's|W-1/validating/1|W-1/../../x/1|; "
+	   "s|/logs/|/in/deep/logs/|' W-1.md >in/deep/W-1.md");
+	assert_int_equal(
+		run_script(&arena, "in/deep/W-1.md", "W-1/../../x/1", WAIT_TO_THE_END, &line, &err),
+		0);
+	assert_sh("find . -name 'x*'; ls -A in", "deep\n");
+}
+
+static void assert_log_refused(const char *log)
+{
+	document("echo x >>count", log, 60);
+	assert_int_equal(run(WAIT_TO_THE_END), -1);
+	assert_int_equal(err.code, ERR_INPUT);
+	assert_string_equal(
+		err.text, arena_printf(&arena, "'log_file' of '" ID "' is not in '%s/logs/': '%s'",
+				  base, at(log)));
+	assert_false(path_exists("count"));
+}
+
+static void a_log_lies_in_the_folder_of_the_logs(void **state)
+{
+	(void)state;
+	tree_write("keys", STR("mine\n"));
+	assert_log_refused("keys");
+	assert_log_refused("logs/../keys");
+	assert_log_refused("logs/");
+	assert_log_refused("logs");
+	assert_string_equal(read_text("keys"), "mine\n");
+}
+
+static void a_log_is_no_link_to_elsewhere(void **state)
+{
+	(void)state;
+	sh("echo mine >keys && mkdir logs && ln -s ../keys logs/a.log");
+	document("echo x >>count", "logs/a.log", 60);
+	assert_int_equal(run(WAIT_TO_THE_END), -1);
+	assert_non_null(strstr(err.text, "cannot open log '"));
+	assert_false(path_exists("count"));
+	assert_string_equal(read_text("keys"), "mine\n");
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		exec_test(a_good_script_has_passed),
+		exec_test(a_script_that_ends_badly_has_failed),
+		exec_test(a_script_that_a_signal_ends_has_failed),
+		exec_test(at_the_time_limit_all_of_it_is_ended),
+		exec_test(what_a_script_leaves_in_the_background_is_ended),
+		exec_test(a_second_call_prints_the_answer_again),
+		exec_test(other_actions_are_refused),
+		exec_test(another_run_starts_with_an_empty_log),
+		exec_test(a_log_has_a_bound_and_the_script_goes_on),
+		exec_test(a_log_that_just_fits_is_whole),
+		exec_test(a_log_that_cannot_be_written_is_told),
+		exec_test(nothing_is_started_while_another_is_at_work_on_the_document),
+		exec_test(a_result_that_cannot_be_recorded_is_told),
+		exec_test(an_answer_by_another_hand_is_what_counts),
+		exec_test(an_id_cannot_climb_out_of_the_folder),
+		exec_test(a_log_lies_in_the_folder_of_the_logs),
+		exec_test(a_log_is_no_link_to_elsewhere),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

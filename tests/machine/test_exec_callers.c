@@ -1,0 +1,279 @@
+#include <signal.h>
+#include <sys/wait.h>
+#include "tests/lib/exec_rig.h"
+
+/* It was told to end; the kernel, or its new parent, may need a moment. */
+static void assert_ends(pid_t pid)
+{
+	for (int i = 0; i < 10000 && !is_gone(pid); i++)
+		usleep(1000);
+	assert_true(is_gone(pid));
+}
+
+/* A process that asks; its status is 0 when it printed `expected`. */
+static pid_t asker(const char *expected, int wait_s)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	if (run(wait_s) < 0) {
+		print_error("%s\n", err.text);
+		_exit(10 + (int)err.code);
+	}
+	_exit(strcmp(line, expected) == 0 ? 0 : 1);
+}
+
+static int status_of(pid_t pid)
+{
+	int status = 0;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void a_caller_that_waits_less_comes_back(void **state)
+{
+	const char *running = arena_printf(&arena, "running — log: %s", at("logs/a.log"));
+
+	(void)state;
+	document(GATED "echo done", "logs/a.log", 60);
+	assert_int_equal(run(0), 0);
+	assert_string_equal(line, running);
+	assert_int_equal(run(1), 0);
+	assert_string_equal(line, running);
+	assert_not_recorded();
+	number_in("pid");
+	open_gate();
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_string_equal(line, arena_printf(&arena, "passed — log: %s", at("logs/a.log")));
+	assert_string_equal(read_text("count"), "x\n");
+	assert_string_equal(read_text("logs/a.log"), "done\n");
+	assert_no_lock_file();
+}
+
+enum { MANY = 20 };
+
+static void ask_together(pid_t pids[MANY], const char *expected)
+{
+	for (size_t i = 0; i < MANY; i++)
+		pids[i] = asker(expected, WAIT_TO_THE_END);
+}
+
+static void assert_one_run(const pid_t pids[MANY])
+{
+	for (size_t i = 0; i < MANY; i++)
+		assert_int_equal(status_of(pids[i]), 0);
+	assert_string_equal(read_text("count"), "x\n");
+}
+
+static void many_callers_share_one_run(void **state)
+{
+	pid_t pids[MANY];
+
+	(void)state;
+	document(GATED, "logs/a.log", 60);
+	ask_together(pids, arena_printf(&arena, "passed — log: %s", at("logs/a.log")));
+	number_in("pid");
+	open_gate();
+	assert_one_run(pids);
+	assert_no_lock_file();
+}
+
+static void short_runs_of_many_callers_are_one_run_too(void **state)
+{
+	pid_t pids[MANY];
+
+	(void)state;
+	for (int round = 0; round < 10; round++) {
+		sh("rm -f count");
+		document("echo x >>count", "logs/a.log", 60);
+		ask_together(pids, arena_printf(&arena, "passed — log: %s", at("logs/a.log")));
+		assert_one_run(pids);
+	}
+}
+
+static void a_killed_caller_loses_nothing(void **state)
+{
+	pid_t pid;
+
+	(void)state;
+	document(GATED, "logs/a.log", 60);
+	pid = asker("", WAIT_TO_THE_END);
+	number_in("pid");
+	kill(pid, SIGKILL);
+	assert_int_equal(status_of(pid), 128 + SIGKILL);
+	open_gate();
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_recorded("passed", line);
+	assert_string_equal(read_text("count"), "x\n");
+}
+
+static void signal_ends_the_script(int number)
+{
+	pid_t pid, script, child;
+
+	document("sleep 1000 & echo $! >child.new; mv child.new child; " GATED, "logs/a.log", 60);
+	pid = asker("", WAIT_TO_THE_END);
+	script = number_in("pid");
+	child = number_in("child");
+	kill(pid, number);
+	assert_int_equal(status_of(pid), 128 + number);
+	assert_true(is_gone(script));
+	assert_true(is_gone(child));
+	assert_not_recorded();
+	assert_no_lock_file();
+	assert_string_equal(read_text("logs/a.log"), "\ndev-team: ended by a signal\n");
+	sh("rm pid child");
+}
+
+static void a_signal_to_the_caller_ends_the_script(void **state)
+{
+	(void)state;
+	signal_ends_the_script(SIGTERM);
+	signal_ends_the_script(SIGINT);
+	signal_ends_the_script(SIGHUP);
+	document("true", "logs/a.log", 60);
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+}
+
+static void a_signal_that_the_caller_ignores_is_ignored(void **state)
+{
+	pid_t pid;
+
+	(void)state;
+	document(GATED, "logs/a.log", 60);
+	signal(SIGHUP, SIG_IGN);
+	pid = asker(arena_printf(&arena, "passed — log: %s", at("logs/a.log")), WAIT_TO_THE_END);
+	signal(SIGHUP, SIG_DFL);
+	number_in("pid");
+	kill(pid, SIGHUP);
+	open_gate();
+	assert_int_equal(status_of(pid), 0);
+}
+
+/* Stops its guard, the parent of its shell. */
+#define STOPPING "kill -STOP $PPID; " GATED
+
+static void a_stopped_guard_still_keeps_the_time_limit(void **state)
+{
+	(void)state;
+	document(STOPPING, "logs/a.log", 1);
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_string_equal(line,
+		arena_printf(&arena, "failed — timed out after 1 s — log: %s", at("logs/a.log")));
+	assert_true(is_gone(number_in("pid")));
+	assert_no_lock_file();
+}
+
+static void a_stopped_guard_can_be_ended(void **state)
+{
+	pid_t pid, script;
+
+	(void)state;
+	document(STOPPING, "logs/a.log", 60);
+	pid = asker("", WAIT_TO_THE_END);
+	script = number_in("pid");
+	kill(pid, SIGTERM);
+	assert_int_equal(status_of(pid), 128 + SIGTERM);
+	assert_true(is_gone(script));
+	assert_not_recorded();
+	assert_no_lock_file();
+}
+
+/* A script that leaves its session as well; the second time it only passes. */
+#define ESCAPING "[ ! -e again ] || exit 0; setsid sleep 1000 & echo $! >daemon; " GATED
+
+struct escaping {
+	pid_t asker, script, daemon;
+};
+
+static struct escaping begin_escaping(void)
+{
+	struct escaping e;
+
+	document(ESCAPING, "logs/a.log", 60);
+	e.asker = asker("", WAIT_TO_THE_END);
+	e.script = number_in("pid");
+	e.daemon = number_in("daemon");
+	return e;
+}
+
+static void assert_next_run_passes(void)
+{
+	tree_write("again", STR(""));
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_recorded("passed", line);
+	assert_no_lock_file();
+}
+
+static void when_the_guard_is_killed_its_script_dies(void **state)
+{
+	struct escaping e = begin_escaping();
+
+	(void)state;
+	kill(number_in(".W-1.validating-1.exec"), SIGKILL);
+	assert_int_equal(status_of(e.asker), 10 + ERR_SYSTEM);
+	assert_ends(e.script);
+	assert_ends(e.daemon);
+	assert_not_recorded();
+	assert_next_run_passes();
+}
+
+static void what_outlived_guard_and_caller_is_ended_by_the_next(void **state)
+{
+	struct escaping e = begin_escaping();
+
+	(void)state;
+	kill(e.asker, SIGKILL);
+	assert_int_equal(status_of(e.asker), 128 + SIGKILL);
+	kill(number_in(".W-1.validating-1.exec"), SIGKILL);
+	assert_ends(e.script);
+	assert_false(is_gone(e.daemon));
+	assert_next_run_passes();
+	assert_ends(e.daemon);
+}
+
+/* The read ends only when nobody holds the other end: not the script, and not its guard. */
+static void the_callers_output_is_not_held_open(void **state)
+{
+	int fds[2];
+	char c;
+	pid_t pid;
+
+	(void)state;
+	document(GATED, "logs/a.log", 60);
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	if (pid == 0) {
+		dup2(fds[1], 1);
+		dup2(fds[1], 2);
+		_exit(run(0) == 0 ? 0 : 1);
+	}
+	close(fds[1]);
+	assert_int_equal(status_of(pid), 0);
+	assert_int_equal(read(fds[0], &c, 1), 0);
+	close(fds[0]);
+	number_in("pid");
+	open_gate();
+	assert_int_equal(run(WAIT_TO_THE_END), 0);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		exec_test(a_caller_that_waits_less_comes_back),
+		exec_test(many_callers_share_one_run),
+		exec_test(short_runs_of_many_callers_are_one_run_too),
+		exec_test(a_killed_caller_loses_nothing),
+		exec_test(a_signal_to_the_caller_ends_the_script),
+		exec_test(a_signal_that_the_caller_ignores_is_ignored),
+		exec_test(a_stopped_guard_still_keeps_the_time_limit),
+		exec_test(a_stopped_guard_can_be_ended),
+		exec_test(when_the_guard_is_killed_its_script_dies),
+		exec_test(what_outlived_guard_and_caller_is_ended_by_the_next),
+		exec_test(the_callers_output_is_not_held_open),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

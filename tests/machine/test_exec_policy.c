@@ -1,0 +1,250 @@
+/*
+ * A script under a policy: how the guard has it run, and what it makes of the report. The program
+ * that applies the policy is a script of the test here; the real one is in tests/spec/security.md.
+ */
+#include "tests/lib/exec_rig.h"
+#include "src/machine/script.h"
+
+/* `program` gets the arguments of the real one; $report is where its report goes. */
+static void program(const char *text)
+{
+	CLEANUP(buf_release) struct buf all = BUF_INIT;
+
+	buf_addf(&all,
+		"#!/bin/sh\nprintf '%%s\\n' \"$@\" >args\nwhile [ $# -gt 2 ]; do\n"
+		"[ \"$1\" = --report ] && report=$2\nshift\ndone\n%s\n",
+		text);
+	tree_write("program", buf_str(&all));
+	assert_int_equal(chmod("program", 0755), 0);
+	script_program = at("program");
+}
+
+static int setup(void **state)
+{
+	int rc = rig_setup(state);
+
+	assert_int_equal(mkdir("logs", 0755), 0);
+	return rc;
+}
+
+static int teardown(void **state)
+{
+	script_program = "/proc/self/exe";
+	return scratch_leave(state);
+}
+
+#define policy_test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+/* The action of exec_rig.h, with a policy. */
+static void bound(const char *violation)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char *all, *end;
+
+	document("cd '/r' || exit 125; make", "logs/x.log", 60);
+	all = arena_dup(&arena, str_of(read_text("W-1.md")));
+	end = strstr(all, "\"timeout_s\":60}");
+	assert_non_null(end);
+	end += strlen("\"timeout_s\":60");
+	buf_add(&text, (struct str){all, (size_t)(end - all)});
+	buf_addf(&text,
+		",\"security\":{\"policy\":\"build\",%s\"folder\":\"/r\",\"script\":\"make "
+		"all\"}%s",
+		violation, end);
+	tree_write("W-1.md", buf_str(&text));
+}
+
+static char *recorded(const char *before)
+{
+	return arena_printf(&arena, "%s \xe2\x80\x94 log: %s", before, at("logs/x.log"));
+}
+
+static int run_bound(const char *policy)
+{
+	return run_script_under(&arena, "W-1.md", ID, policy, WAIT_TO_THE_END, &line, &err);
+}
+
+static void the_program_gets_policy_folder_limit_report_and_command(void **state)
+{
+	(void)state;
+	bound("");
+	program("echo said; echo '{\"verdict\":\"allow\",\"status\":0}' >\"$report\"");
+	assert_int_equal(run_bound(NULL), 0);
+	assert_string_equal(line, recorded("passed"));
+	assert_recorded("passed", recorded("passed"));
+	assert_string_equal(read_text("logs/x.log"), "said\n");
+	assert_string_equal(read_text("args"),
+		arena_printf(&arena,
+			"policy\nexec\n--policy\nbuild\n--cwd\n/r\n--timeout\n60\n--report\n"
+			"%s/.W-1.validating-1.exec.report\n--\nmake all\n",
+			base));
+	assert_int_equal(access(".W-1.validating-1.exec.report", F_OK), -1);
+}
+
+static void its_exit_status_counts_where_nothing_was_denied(void **state)
+{
+	(void)state;
+	bound("");
+	program("echo '{\"verdict\":\"allow\",\"status\":3}' >\"$report\"; exit 3");
+	assert_int_equal(run_bound(NULL), 0);
+	assert_recorded("failed", recorded("failed"));
+}
+
+static void its_time_limit_is_told_by_the_report(void **state)
+{
+	(void)state;
+	bound("");
+	program("echo '{\"verdict\":\"allow\",\"timed_out\":true}' >\"$report\"");
+	assert_int_equal(run_bound(NULL), 0);
+	assert_recorded("failed", recorded("failed \xe2\x80\x94 timed out after 60 s"));
+}
+
+static void a_denial_is_recorded_with_its_rule(void **state)
+{
+	char *first = recorded("failed \xe2\x80\x94 security violation: write 'x': no");
+
+	(void)state;
+	bound("\"violation\":\"validation_fail\",");
+	program("echo '{\"verdict\":\"deny\",\"rule\":\"write\",\"word\":\"x\",\"reason\":\"no\"}' "
+		">\"$report\"; exit 1");
+	assert_int_equal(run_bound(NULL), 0);
+	assert_string_equal(line, first);
+	assert_recorded("failed",
+		arena_printf(&arena,
+			"%s\n\n{\"status\":\"failed\",\"violation\":\"validation_fail\",\"rule\":"
+			"\"write\",\"word\":\"x\",\"reason\":\"no\"}",
+			first));
+	assert_non_null(
+		strstr(read_text("W-1.md"), "\"violation\":\"validation_fail\",\"answered\""));
+}
+
+static void a_denial_does_not_pass_whatever_the_exit_status(void **state)
+{
+	(void)state;
+	bound("");
+	program("echo '{\"verdict\":\"deny\",\"rule\":\"write\",\"reason\":\"no\"}' >\"$report\"");
+	assert_int_equal(run_bound(NULL), 0);
+	assert_non_null(strstr(line, "security violation"));
+	assert_non_null(strstr(read_text("W-1.md"), "\"violation\":\"hard_abort\",\"answered\""));
+}
+
+static void without_a_report_nothing_is_recorded(void **state)
+{
+	static const char *const programs[] = {"exit 0", "exit 3", ": >\"$report\"",
+		"echo '{\"status\":0}' >\"$report\"", "kill -KILL $$"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(programs); i++) {
+		bound("");
+		program(programs[i]);
+		assert_int_equal(run_bound(NULL), -1);
+		assert_int_equal(err.code, ERR_SYSTEM);
+		assert_non_null(strstr(err.text, "nothing ran under the policy 'build'"));
+		assert_not_recorded();
+	}
+}
+
+static void why_nothing_ran_is_told(void **state)
+{
+	(void)state;
+	bound("");
+	program("echo '{\"verdict\":\"none\",\"started\":false,\"error\":\"no such layer\"}' "
+		">\"$report\"; exit 4");
+	assert_int_equal(run_bound(NULL), -1);
+	assert_non_null(strstr(err.text, ": nothing ran under the policy 'build': no such layer"));
+	assert_not_recorded();
+}
+
+static void the_log_tells_the_layers(void **state)
+{
+	(void)state;
+	bound("");
+	program("echo said; echo '{\"verdict\":\"allow\",\"status\":0,\"layers\":{\"landlock\":"
+		"\"on\"}}' >\"$report\"");
+	assert_int_equal(run_bound(NULL), 0);
+	assert_string_equal(read_text("logs/x.log"),
+		"said\ndev-team: ran under the policy 'build', layers: {\"landlock\":\"on\"}\n");
+}
+
+static void an_old_report_counts_for_nothing(void **state)
+{
+	(void)state;
+	bound("");
+	tree_write(".W-1.validating-1.exec.report", STR("{\"verdict\":\"allow\",\"status\":0}"));
+	program("exit 0");
+	assert_int_equal(run_bound(NULL), -1);
+	assert_not_recorded();
+}
+
+static void a_program_that_is_not_there_runs_nothing(void **state)
+{
+	(void)state;
+	bound("");
+	script_program = at("none");
+	assert_int_equal(run_bound(NULL), -1);
+	assert_not_recorded();
+}
+
+static void an_action_without_a_policy_takes_one_that_is_wished(void **state)
+{
+	(void)state;
+	document("cd '/a b'\\''c' || exit 125; make; make 'x'", "logs/x.log", 60);
+	program("echo '{\"verdict\":\"allow\",\"status\":0}' >\"$report\"");
+	assert_int_equal(run_bound("readonly"), 0);
+	assert_recorded("passed", recorded("passed"));
+	assert_non_null(strstr(read_text("args"), "--policy\nreadonly\n--cwd\n/a b'c\n"));
+	assert_non_null(strstr(read_text("args"), "\n--\nmake; make 'x'\n"));
+}
+
+static void another_form_of_command_is_taken_as_it_is(void **state)
+{
+	(void)state;
+	document("cd /r && make", "logs/x.log", 60);
+	program("echo '{\"verdict\":\"allow\",\"status\":0}' >\"$report\"");
+	assert_int_equal(run_bound("readonly"), 0);
+	assert_non_null(strstr(read_text("args"), "--cwd\n.\n"));
+	assert_non_null(strstr(read_text("args"), "\n--\ncd /r && make\n"));
+}
+
+static void a_bound_action_takes_no_other_policy(void **state)
+{
+	(void)state;
+	bound("");
+	program("echo '{\"verdict\":\"allow\",\"status\":0}' >\"$report\"");
+	assert_int_equal(run_bound("developer"), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_error(&err, "dev-team: '" ID "' runs under the policy 'build'");
+	assert_not_recorded();
+	assert_int_equal(run_bound("build"), 0);
+}
+
+static void a_broken_security_is_refused(void **state)
+{
+	(void)state;
+	bound("\"violation\":\"perhaps\",");
+	assert_int_equal(run_bound(NULL), -1);
+	assert_int_equal(err.code, ERR_INPUT);
+	assert_non_null(strstr(err.text, "'violation' must be 'hard_abort' or 'validation_fail'"));
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		policy_test(the_program_gets_policy_folder_limit_report_and_command),
+		policy_test(its_exit_status_counts_where_nothing_was_denied),
+		policy_test(its_time_limit_is_told_by_the_report),
+		policy_test(a_denial_is_recorded_with_its_rule),
+		policy_test(a_denial_does_not_pass_whatever_the_exit_status),
+		policy_test(without_a_report_nothing_is_recorded),
+		policy_test(why_nothing_ran_is_told),
+		policy_test(the_log_tells_the_layers),
+		policy_test(an_old_report_counts_for_nothing),
+		policy_test(a_program_that_is_not_there_runs_nothing),
+		policy_test(an_action_without_a_policy_takes_one_that_is_wished),
+		policy_test(another_form_of_command_is_taken_as_it_is),
+		policy_test(a_bound_action_takes_no_other_policy),
+		policy_test(a_broken_security_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,469 @@
+/*
+ * One loop at a time: claims, take-overs and what becomes of those who lost the work item.
+ */
+#include "context/lease.h"
+#include "src/store/disk_sim.h"
+#include "tests/lib/engine_rig.h"
+
+#define BOTH                                                                                       \
+	"---\nlimits: {lease_minutes: 60, consecutive_failures: 1}\nstates:\n  both:\n    all:\n"  \
+	"      - {agent: a, skill: s, writes: One, results: {good: ok, bad: no}}\n"                \
+	"      - {command: make, writes: Two, results: {passed: ok, failed: no}}\n---\n"           \
+	"```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> both : start\n"                       \
+	"both --> done : ok\nboth --> failed : no\ndone --> [*]\nfailed --> [*]\n```\n"
+
+static void at(const char *time)
+{
+	setenv("DEV_TEAM_NOW", arena_printf(&t.arena, "2026-11-21T%sZ", time), 1);
+}
+
+static int step_by(const char *owner, bool take_over, bool returned)
+{
+	int rc;
+
+	t.owner = owner;
+	t.take_over = take_over;
+	rc = step_as("ADR-7", returned, NULL);
+	t.owner = NULL;
+	t.take_over = false;
+	return rc;
+}
+
+#define owner_gets(owner, want)                                                                    \
+	do {                                                                                       \
+		assert_int_equal(step_by(owner, false, false), 0);                                 \
+		assert_string_equal(summary(), want);                                              \
+	} while (0)
+#define taker_gets(owner, want)                                                                    \
+	do {                                                                                       \
+		assert_int_equal(step_by(owner, true, false), 0);                                  \
+		assert_string_equal(summary(), want);                                              \
+	} while (0)
+#define assert_refused(rc, want)                                                                   \
+	do {                                                                                       \
+		assert_int_equal(rc, -1);                                                          \
+		assert_int_equal(t.err.code, ERR_STATE);                                           \
+		assert_string_equal(t.err.text, want);                                             \
+	} while (0)
+
+static int record_by(const char *owner, const char *id, const char *word, const char *text,
+	enum answer_fate *fate)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	t.err = (struct error){0};
+	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
+	return action_record_by(&f, owner, id, word, str_of(text), fate, &t.err);
+}
+
+static struct holder holder(void)
+{
+	static struct arena names;
+	CLEANUP(context_close) struct context_file f = {0};
+	struct holder h;
+
+	assert_int_equal(context_open(&f, t.path, CONTEXT_READ_ONLY, &t.err), 0);
+	assert_int_equal(lease_read(&f, &h, &t.err), 0);
+	arena_release(&names);
+	h.owner = h.owner ? arena_dup(&names, str_of(h.owner)) : NULL;
+	h.from = NULL;
+	return h;
+}
+
+static void a_second_loop_changes_nothing(void **state)
+{
+	char *doc, *log;
+
+	(void)state;
+	workflow(BOTH);
+	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
+	doc = document();
+	log = events();
+	assert_refused(step_by("bob", false, true),
+		"'ADR-7' is held by 'ann' since 2026-11-21T01:34:55Z, until "
+		"2026-11-21T02:34:55Z; to take it over: --owner NAME --take-over");
+	assert_int_equal(step_by(NULL, false, true), -1);
+	assert_string_equal(document(), doc);
+	assert_string_equal(events(), log);
+	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
+}
+
+static void each_call_of_the_owner_renews(void **state)
+{
+	enum answer_fate fate;
+
+	(void)state;
+	workflow(BOTH);
+	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
+	at("02:30:00");
+	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
+	assert_int_equal(holder().until - holder().since, (2 * 3600 + 55 * 60 + 5) - 60 * 60);
+	at("03:29:59");
+	answer("ADR-7/both/1", "good", "Yes."); /* nobody said who: the id is ann's */
+	at("04:29:58");
+	assert_int_equal(record_by("ann", "ADR-7/both/1", "good", "Yes.", &fate), 0);
+	assert_int_equal(fate, ANSWER_AGAIN);
+	at("05:29:57");
+	assert_true(holder().live);
+	at("05:29:58");
+	assert_false(holder().live);
+	assert_int_equal(holder().fence, 1);
+}
+
+static void a_take_over_asks_anew(void **state)
+{
+	(void)state;
+	workflow(BOTH);
+	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
+	taker_gets("bob", "ADR-7/both/3 ADR-7/both/4");
+	owner_gets("bob", "ADR-7/both/3 ADR-7/both/4");
+	assert_count("actions_dispatched", 4);
+	assert_count("consecutive_failures", 0);
+	assert_true(
+		events_have("\"type\":\"lease\",\"owner\":\"bob\",\"from\":\"ann\",\"fence\":2"));
+	assert_true(events_have("\"instead_of\":\"ADR-7/both/2\""));
+	assert_true(document_has("logs/ADR-7-both-20261121T013455Z-4.log"));
+	assert_refused(step_by("ann", false, false),
+		"'ADR-7' is held by 'bob' since 2026-11-21T01:34:55Z, until 2026-11-21T02:34:55Z, "
+		"who took it over from you; to take it over again: --owner NAME --take-over");
+	taker_gets("ann", "ADR-7/both/5 ADR-7/both/6");
+	assert_int_equal(holder().fence, 3);
+}
+
+/* An answer that is there is as good as before; what still runs is not started twice. */
+static void a_take_over_keeps_what_is_there(void **state)
+{
+	(void)state;
+	workflow(BOTH);
+	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
+	answer("ADR-7/both/1", "good", "Yes.");
+	t.running = "ADR-7/both/2";
+	taker_gets("bob", "ADR-7/both/2");
+	assert_false(events_have("instead_of"));
+	t.running = NULL;
+	answer("ADR-7/both/2", "passed", "passed");
+	owner_gets("bob", "success: 'both' gave 'ok'");
+}
+
+static void a_take_over_counts_no_failure(void **state)
+{
+	(void)state;
+	workflow(BOTH);
+	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
+	assert_int_equal(step_by("bob", true, true), 0);
+	assert_string_equal(summary(), "ADR-7/both/3 ADR-7/both/4");
+	assert_count("consecutive_failures", 0);
+}
+
+static void the_troubleshooter_is_called_anew(void **state)
+{
+	(void)state;
+	workflow(BOTH);
+	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
+	assert_int_equal(step_by("ann", false, true), 0);
+	assert_string_equal(summary(), "ADR-7/troubleshooter/1 consecutive_failures:1");
+	taker_gets("bob", "ADR-7/troubleshooter/2 consecutive_failures:1");
+	assert_count("troubleshooter_calls", 1);
+	assert_int_equal(
+		answer_as("ADR-7/troubleshooter/1", "continue", "{\"action\":\"continue\"}"), -1);
+	answer("ADR-7/troubleshooter/2", "continue", "{\"action\":\"continue\"}");
+	owner_gets("bob", "ADR-7/both/3 ADR-7/both/4");
+}
+
+static void nobody_holds_what_is_done(void **state)
+{
+	(void)state;
+	workflow(BOTH);
+	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
+	answer("ADR-7/both/1", "good", "Yes.");
+	answer("ADR-7/both/2", "passed", "passed");
+	owner_gets("ann", "success: 'both' gave 'ok'");
+	assert_null(holder().owner);
+	owner_gets("bob", "success: 'both' gave 'ok'");
+	assert_null(holder().owner);
+	set("state", "both"); /* where the answers of then are no good */
+	owner_gets("bob", "ADR-7/troubleshooter/1 consecutive_failures:1");
+	assert_int_equal(holder().fence, 2); /* no number twice */
+}
+
+static void an_end_by_hand_is_anybodys(void **state)
+{
+	(void)state;
+	workflow(BOTH);
+	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
+	set("state", "failed");
+	assert_int_equal(step_by("bob", false, false), 0);
+	assert_null(holder().owner);
+}
+
+static void a_lease_that_ran_out_is_the_owners_until_another_comes(void **state)
+{
+	enum answer_fate fate;
+
+	(void)state;
+	workflow(BOTH);
+	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
+	at("09:00:00");
+	assert_int_equal(record_by("ann", "ADR-7/both/1", "good", "Yes.", &fate), 0);
+	assert_true(holder().live);
+	at("11:00:00");
+	owner_gets("ann", "ADR-7/both/2");
+	assert_int_equal(holder().fence, 3);
+	at("12:00:00");
+	owner_gets("bob", "ADR-7/both/3");
+	assert_true(events_have("\"reason\":\"it had run out\""));
+	assert_refused(record_by("ann", "ADR-7/both/3", "passed", "passed", &fate),
+		arena_printf(&t.arena,
+			"'ann' no longer holds 'ADR-7': 'bob' took it over at "
+			"2026-11-21T12:00:00Z; "
+			"what was offered is kept in "
+			"%s/logs/ADR-7-refused-ADR-7_both_3-20261121T120000Z-1.txt",
+			t.dir));
+}
+
+static void without_a_name_a_lease_that_ran_out_is_left_alone(void **state)
+{
+	(void)state;
+	workflow(BOTH);
+	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
+	at("09:00:00");
+	steps_to("ADR-7/both/1 ADR-7/both/2");
+	assert_string_equal(holder().owner, "ann");
+	assert_false(holder().live);
+	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
+}
+
+/* No lease lasts longer than its full length from now. */
+static void a_clock_that_jumps_back_holds_nobody_for_ever(void **state)
+{
+	(void)state;
+	workflow(BOTH);
+	at("12:00:00");
+	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
+	at("03:00:00");
+	assert_int_equal(step_by("bob", false, false), -1);
+	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
+	at("04:00:00");
+	owner_gets("bob", "ADR-7/both/3 ADR-7/both/4");
+}
+
+static void a_take_over_stands_though_the_step_fails(void **state)
+{
+	(void)state;
+	by_hand("validating", "", "");
+	owner_gets("ann", "ADR-7/validating/1");
+	answer("ADR-7/validating/1", "passed", "passed");
+	t.push_fails = true;
+	assert_int_equal(step_by("bob", true, false), -1);
+	assert_int_equal(t.err.code, ERR_SYSTEM);
+	assert_string_equal(holder().owner, "bob");
+	assert_int_equal(step_by("ann", false, false), -1);
+	assert_int_equal(t.err.code, ERR_STATE);
+	t.push_fails = false;
+	owner_gets("bob", "ADR-7/reviewing/1");
+}
+
+static void a_run_that_cannot_begin_is_nobodys(void **state)
+{
+	(void)state;
+	t.n_specs = 0;
+	assert_int_equal(step_by("ann", false, false), -1);
+	assert_int_equal(t.err.code, ERR_INPUT);
+	assert_null(holder().owner);
+	t.n_specs = 1;
+	owner_gets("bob", "ADR-7/researching/1");
+	by_hand("validating", "", "");
+	owner_gets("ann", "ADR-7/validating/1");
+	answer("ADR-7/validating/1", "passed", "passed");
+	t.push_fails = true;
+	assert_int_equal(step_by("ann", false, false), -1);
+	assert_string_equal(holder().owner, "ann"); /* who tries again */
+}
+
+static void a_late_answer_is_told_who_took_over(void **state)
+{
+	(void)state;
+	workflow(BOTH);
+	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
+	at("02:00:00");
+	taker_gets("bob", "ADR-7/both/3 ADR-7/both/4");
+	assert_refused(answer_as("ADR-7/both/1", "good", "Late."),
+		arena_printf(&t.arena,
+			"action 'ADR-7/both/1' is stale: 'bob' took the work item over at "
+			"2026-11-21T02:00:00Z, and 'ADR-7/both/3' is asked for instead; what was "
+			"offered is kept in "
+			"%s/logs/ADR-7-refused-ADR-7_both_1-20261121T020000Z-1.txt",
+			t.dir));
+	assert_int_equal(holder().until - holder().since, 3600); /* and renews nothing */
+}
+
+static void an_answer_that_was_used_may_come_again(void **state)
+{
+	enum answer_fate fate;
+	char *doc;
+
+	(void)state;
+	by_hand("researching", "", "");
+	steps_to("ADR-7/researching/1");
+	answer("ADR-7/researching/1", "briefed", "A brief.\n");
+	steps_to("ADR-7/implementing/1");
+	doc = document();
+	assert_int_equal(record_by(NULL, "ADR-7/researching/1", "briefed", " A brief.", &fate), 0);
+	assert_int_equal(fate, ANSWER_AGAIN);
+	assert_int_equal(record_by(NULL, "ADR-7/researching/1", NULL, "A brief.", &fate), 0);
+	assert_int_equal(fate, ANSWER_AGAIN);
+	assert_int_equal(record_by(NULL, "ADR-7/researching/1", "failed", "A brief.", &fate), -1);
+	assert_int_equal(record_by(NULL, "ADR-7/researching/1", "briefed", "Other.", &fate), -1);
+	assert_int_equal(record_by(NULL, "ADR-7/researching/2", "briefed", "A brief.", &fate), -1);
+	assert_string_equal(document(), doc);
+}
+
+/* ---- a machine that stops in the midst of a take-over ---- */
+
+#define SIM_PATH "/s/ADR-7.md"
+
+static int sim_step(struct disk *disk, const char *owner, bool take_over)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct world world = {.still_running = still_running};
+	struct machine m = {.file = &f,
+		.workflow = &t.workflow,
+		.step_for = step_for,
+		.world = &world,
+		.id = "ADR-7",
+		.research_skill = "researcher-plan",
+		.repo = "/r",
+		.owner = owner,
+		.take_over = take_over};
+
+	buf_clear(&t.out);
+	t.err = (struct error){0};
+	if (context_open_on(&f, disk, SIM_PATH, CONTEXT_MAY_CREATE, &t.err) < 0)
+		return -1;
+	return machine_step(&m, &t.out, &t.err);
+}
+
+static int sim_record(struct disk *disk, const char *owner, const char *id)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	enum answer_fate fate;
+
+	t.err = (struct error){0};
+	assert_int_equal(context_open_on(&f, disk, SIM_PATH, CONTEXT_MUST_EXIST, &t.err), 0);
+	return action_record_by(&f, owner, id, "good", STR("Yes."), &fate, &t.err);
+}
+
+static size_t count_of(const struct disk *disk, const char *what)
+{
+	CLEANUP(buf_release) struct buf journal = BUF_INIT;
+	size_t n = 0;
+
+	assert_true(sim_disk_get(disk, "/s/ADR-7.events.jsonl", &journal));
+	for (const char *at = journal.s; (at = strstr(at, what)); at++)
+		n++;
+	return n;
+}
+
+/* Who holds it and what is outstanding went over together, or neither did. */
+static void assert_one_owner(struct disk *disk)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(json_free) json *actions = NULL;
+	struct holder h;
+	bool taken;
+
+	assert_int_equal(context_open_on(&f, disk, SIM_PATH, CONTEXT_MUST_EXIST, &t.err), 0);
+	assert_int_equal(lease_read(&f, &h, &t.err), 0);
+	assert_int_equal(actions_load(&f.doc, &actions, &t.err), 0);
+	assert_true(h.live);
+	taken = strcmp(h.owner, "bob") == 0;
+	assert_int_equal(h.fence, taken ? 2 : 1);
+	assert_true(actions_find(actions, taken ? "ADR-7/both/3" : "ADR-7/both/1") != NULL);
+	assert_true(actions_find(actions, taken ? "ADR-7/both/4" : "ADR-7/both/2") != NULL);
+	assert_int_equal(json_len(actions), 2);
+}
+
+/* False: the take-over was through before the machine could stop. */
+static bool stop_at(const struct disk *before, unsigned n, enum sim_fault fault, bool power)
+{
+	CLEANUP(sim_disk_free) struct disk *disk = sim_disk_copy(before);
+
+	sim_disk_plan(disk, n, fault);
+	(void)sim_step(disk, "bob", true);
+	if (!sim_disk_stopped(disk))
+		return false;
+	sim_disk_restart(disk, power);
+	assert_one_owner(disk);
+	assert_int_equal(sim_step(disk, "bob", true), 0);
+	assert_string_equal(summary(), "ADR-7/both/3 ADR-7/both/4");
+	assert_int_equal(count_of(disk, "\"type\":\"lease\""), 1);
+	assert_int_equal(sim_step(disk, "ann", false), -1);
+	assert_int_equal(t.err.code, ERR_STATE);
+	assert_int_equal(sim_record(disk, NULL, "ADR-7/both/1"), -1);
+	assert_int_equal(sim_record(disk, "ann", "ADR-7/both/3"), -1);
+	assert_int_equal(sim_record(disk, "bob", "ADR-7/both/3"), 0);
+	return true;
+}
+
+static void a_take_over_that_is_stopped_happened_or_not(void **state)
+{
+	static const enum sim_fault faults[] = {SIM_STOP, SIM_STOP_AFTER, SIM_STOP_HALF};
+	CLEANUP(sim_disk_free) struct disk *before = sim_disk_new(7);
+	unsigned points = 0;
+
+	(void)state;
+	workflow(BOTH);
+	assert_int_equal(sim_step(before, "ann", false), 0);
+	for (size_t i = 0; i < COUNT(faults); i++)
+		for (unsigned power = 0; power < 2; power++)
+			for (unsigned n = 1; stop_at(before, n, faults[i], power != 0); n++)
+				points++;
+	assert_true(points >= 3 * 2 * 4);
+}
+
+static void names_are_checked(void **state)
+{
+	static const char *const good[] = {"a", "Ada L.", "3f2a-11", "\xc3\x84nne", "${X}"};
+	static const char *const bad[] = {"", " a", "a ", "a'b", "a\"b", "a`b", "a\nb", "a\x7f",
+		"a\xc2\x85", "\xff", "a\xe2\x80\xa8z"};
+	struct error err;
+	char name[OWNER_MAX + 2];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(good); i++)
+		assert_int_equal(owner_check(good[i], &err), 0);
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		assert_int_equal(owner_check(bad[i], &err), -1);
+		assert_int_equal(err.code, ERR_USAGE);
+	}
+	memset(name, 'x', sizeof(name));
+	name[OWNER_MAX + 1] = '\0';
+	assert_int_equal(owner_check(name, &err), -1);
+	name[OWNER_MAX] = '\0';
+	assert_int_equal(owner_check(name, &err), 0);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		engine_test(a_second_loop_changes_nothing),
+		engine_test(each_call_of_the_owner_renews),
+		engine_test(a_take_over_asks_anew),
+		engine_test(a_take_over_keeps_what_is_there),
+		engine_test(a_take_over_counts_no_failure),
+		engine_test(the_troubleshooter_is_called_anew),
+		engine_test(nobody_holds_what_is_done),
+		engine_test(an_end_by_hand_is_anybodys),
+		engine_test(a_lease_that_ran_out_is_the_owners_until_another_comes),
+		engine_test(without_a_name_a_lease_that_ran_out_is_left_alone),
+		engine_test(a_clock_that_jumps_back_holds_nobody_for_ever),
+		engine_test(a_take_over_stands_though_the_step_fails),
+		engine_test(a_run_that_cannot_begin_is_nobodys),
+		engine_test(a_late_answer_is_told_who_took_over),
+		engine_test(an_answer_that_was_used_may_come_again),
+		engine_test(a_take_over_that_is_stopped_happened_or_not),
+		cmocka_unit_test(names_are_checked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,426 @@
+#include "tests/lib/gate_rig.h"
+
+static void the_gate_is_free_taken_and_free_again(void **state)
+{
+	struct gate *g = take(0);
+	struct gate_holder h;
+	int64_t fence;
+	bool held;
+
+	(void)state;
+	assert_int_equal(gate_status(&arena, &pool, &h, &held, &fence, &err), 0);
+	assert_true(held && h.live && h.here && !h.over);
+	assert_string_equal(h.who, "test");
+	assert_int_equal(h.pid, getpid());
+	assert_int_equal(h.fence, gate_fence(g));
+	assert_true(path_exists(at("pool")));
+	gate_drop(&g);
+	assert_null(g);
+	gate_drop(&g);
+	assert_int_equal(gate_status(&arena, &pool, &h, &held, &fence, &err), 0);
+	assert_false(held);
+	assert_int_equal(fence, 1);
+}
+
+static void fences_only_rise(void **state)
+{
+	struct gate_holder was;
+	struct gate *g, *late;
+	bool held;
+
+	(void)state;
+	for (int i = 1; i <= 3; i++) {
+		g = take(0);
+		assert_int_equal(gate_fence(g), i);
+		gate_drop(&g);
+	}
+	late = take(0);
+	assert_int_equal(gate_fence(late), 4);
+	lock_drop(&late->lock);
+	/* It is not ended: it is this very process. */
+	assert_int_equal(gate_force(&arena, &pool, 0, &was, &held, &err), 0);
+	assert_true(held);
+	assert_int_equal(was.fence, 4);
+	g = take(0);
+	assert_int_equal(gate_fence(g), 5);
+	assert_int_equal(gate_check(late, &err), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	gate_drop(&late); /* it must not free what another one has */
+	assert_int_equal(gate_check(g, &err), 0);
+	gate_drop(&g);
+}
+
+static void who_waits_in_vain_learns_who_holds_it(void **state)
+{
+	struct other o = holder(0);
+	struct gate *g;
+	int64_t from = clock_ticks();
+
+	(void)state;
+	assert_int_equal(gate_take(&arena, &pool, "late", 150, 0, &g, &err), -1);
+	assert_true(clock_ticks() - from >= 150);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_non_null(strstr(err.text, "after 150 ms: held by 'other', process "));
+	assert_non_null(strstr(err.text, arena_printf(&arena, "process %ld on ", (long)o.pid)));
+	assert_non_null(strstr(err.text, "fence 1"));
+	assert_non_null(strstr(err.text, "(MergeGateLockTimeout)"));
+	assert_null(g);
+	kill(o.pid, SIGKILL);
+	(void)ended(&o);
+}
+
+static void a_dead_holders_gate_is_taken_at_once(void **state)
+{
+	struct other o = holder(0);
+	struct gate *g;
+
+	(void)state;
+	kill(o.pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)o.pid, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
+	g = take(0); /* although nobody has waited for it yet */
+	assert_int_equal(gate_fence(g), 2);
+	gate_drop(&g);
+	(void)ended(&o);
+	g = take(0);
+	assert_int_equal(gate_fence(g), 3);
+	gate_drop(&g);
+}
+
+static void a_number_that_another_process_got_is_no_holder(void **state)
+{
+	struct gate_record r;
+	struct gate *g = take(0);
+	bool lost;
+
+	(void)state;
+	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
+	r.at.pid = 1;
+	assert_int_equal(gate_put(&arena, &pool, &r, r.mod, &lost, &err), 0);
+	lock_drop(&g->lock);
+	g = take(0);
+	assert_int_equal(gate_fence(g), 2);
+	gate_drop(&g);
+}
+
+static void of_a_boot_before_this_one_nobody_lives(void **state)
+{
+	struct gate_record r;
+	struct gate *g = take(0);
+	bool lost;
+
+	(void)state;
+	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
+	r.at.boot = "another";
+	assert_int_equal(gate_put(&arena, &pool, &r, r.mod, &lost, &err), 0);
+	lock_drop(&g->lock);
+	g = take(0);
+	assert_int_equal(gate_fence(g), 2);
+	gate_drop(&g);
+}
+
+/* Puts the holder onto another machine. */
+static void move_away(int64_t until, int ttl_s)
+{
+	struct gate_record r;
+	bool lost;
+
+	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
+	r.at.boot = "another";
+	r.at.host = "elsewhere";
+	r.until = until;
+	r.ttl_s = ttl_s;
+	assert_int_equal(gate_put(&arena, &pool, &r, r.mod, &lost, &err), 0);
+}
+
+static void elsewhere_the_lease_alone_counts(void **state)
+{
+	struct gate *g = take(0);
+
+	(void)state;
+	lock_drop(&g->lock);
+	move_away(clock_now() + 100, 600);
+	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
+	assert_non_null(strstr(err.text, "on elsewhere"));
+	move_away(clock_now(), 600);
+	g = take(0);
+	assert_int_equal(gate_fence(g), 2);
+	gate_drop(&g);
+}
+
+static void elsewhere_a_clock_that_went_back_holds_nobody_up_for_ever(void **state)
+{
+	struct gate *g = take(0);
+
+	(void)state;
+	lock_drop(&g->lock);
+	move_away(clock_now() + 86400, 1); /* ours was set back by a day */
+	g = take(5000);
+	assert_int_equal(gate_fence(g), 2);
+	gate_drop(&g);
+}
+
+static void the_time_of_day_ends_no_lease_of_this_machine(void **state)
+{
+	static const int64_t jumps[] = {-10 * 86400, 10 * 86400};
+	struct other o = holder(0);
+	struct gate *g;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(jumps); i++) {
+		clock_fix(-1);
+		clock_fix(clock_now() + jumps[i]);
+		assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
+		assert_true(gate_process_lives(o.pid, 0) || kill(o.pid, 0) == 0);
+	}
+	clock_fix(-1);
+	kill(o.pid, SIGKILL);
+	(void)ended(&o);
+}
+
+static void a_stopped_holder_is_ended_before_its_gate_is_taken(void **state)
+{
+	struct other o = holder(0);
+	struct gate *g;
+
+	(void)state;
+	kill(o.pid, SIGSTOP);
+	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
+	lease_ends();
+	g = take(0);
+	assert_int_equal(gate_fence(g), 2);
+	assert_int_equal(ended(&o), 128 + SIGKILL);
+	gate_drop(&g);
+}
+
+static void one_that_is_being_ended_cannot_renew(void **state)
+{
+	struct gate_record r;
+	struct gate *g = take(0);
+	bool lost;
+
+	(void)state;
+	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
+	r.evicting = true;
+	assert_int_equal(gate_put(&arena, &pool, &r, r.mod, &lost, &err), 0);
+	assert_int_equal(gate_check(g, &err), -1);
+	assert_error(&err,
+		arena_printf(&arena, "dev-team: merge gate of '%s' was lost (fence 1)", pool.dir));
+	gate_drop(&g);
+}
+
+static void a_lease_is_renewed_by_its_holder(void **state)
+{
+	struct gate *g = take(0);
+
+	(void)state;
+	lease_ends();
+	assert_int_equal(gate_check(g, &err), 0);
+	assert_true(g->r.until_ticks > clock_ticks());
+	gate_drop(&g);
+}
+
+enum { USERS = 5, ROUNDS = 20 };
+
+/* Nobody may be inside with us: the file is there for as long as somebody is. */
+static void go_in_and_out(int said, void *data)
+{
+	const char *mark = data;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		struct gate *g;
+		int fd;
+
+		if (gate_take(&arena, &pool, "user", 60000, 0, &g, &err) < 0)
+			_exit(1);
+		fd = open(mark, O_CREAT | O_EXCL | O_WRONLY, 0600);
+		if (fd < 0 || close(fd) < 0 || unlink(mark) < 0)
+			_exit(2);
+		gate_drop(&g);
+	}
+	tell(said);
+}
+
+static void of_many_never_two_are_inside(void **state)
+{
+	struct other users[USERS];
+	struct gate *g;
+
+	(void)state;
+	for (size_t i = 0; i < USERS; i++)
+		users[i] = other(go_in_and_out, at("mark"));
+	for (size_t i = 0; i < USERS; i++)
+		assert_int_equal(ended(&users[i]), 0);
+	g = take(0);
+	assert_int_equal(gate_fence(g), USERS * ROUNDS + 1);
+	gate_drop(&g);
+}
+
+static void another_state_folder_is_no_way_round(void **state)
+{
+	struct other o = holder(0);
+	struct gate *g;
+
+	(void)state;
+	store_close(&pool.store);
+	pool_use("elsewhere", "pool");
+	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_non_null(strstr(err.text, arena_printf(&arena, "pid %ld on", (long)o.pid)));
+	kill(o.pid, SIGKILL);
+	(void)ended(&o);
+	g = take(0);
+	gate_drop(&g);
+}
+
+static void pools_have_gates_of_their_own(void **state)
+{
+	struct gate *g = take(0), *h;
+
+	(void)state;
+	pool.dir = at("pool2");
+	h = take(0);
+	assert_int_equal(gate_fence(h), 1);
+	gate_drop(&h);
+	pool.dir = at("pool");
+	gate_drop(&g);
+}
+
+static void who_runs_under_the_gate_is_inside_already(void **state)
+{
+	struct gate *g = take(0), *in;
+
+	(void)state;
+	setenv("DEV_TEAM_GATE_HOLD", g->r.hold, 1);
+	in = take(0);
+	assert_int_equal(gate_fence(in), gate_fence(g));
+	assert_int_equal(gate_check(in, &err), 0);
+	gate_drop(&in);
+	assert_int_equal(gate_check(g, &err), 0);
+	gate_drop(&g);
+	g = take(0); /* that hold is over: its name opens nothing */
+	assert_int_equal(gate_fence(g), 2);
+	unsetenv("DEV_TEAM_GATE_HOLD");
+	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &in, &err), -1);
+	gate_drop(&g);
+}
+
+static void a_forced_release_is_of_the_one_that_was_meant(void **state)
+{
+	struct other o = holder(0);
+	struct gate_holder was;
+	bool held;
+
+	(void)state;
+	assert_int_equal(gate_force(&arena, &pool, 7, &was, &held, &err), -1);
+	assert_error(&err, "dev-team: merge gate is held with fence 1, not 7");
+	assert_int_equal(gate_force(&arena, &pool, 1, &was, &held, &err), 0);
+	assert_true(held);
+	assert_int_equal(was.pid, o.pid);
+	assert_int_equal(ended(&o), 128 + SIGKILL);
+	assert_int_equal(gate_force(&arena, &pool, 0, &was, &held, &err), 0);
+	assert_false(held);
+}
+
+static void a_record_that_cannot_be_read_is_not_overwritten(void **state)
+{
+	struct store_op op = {
+		.what = STORE_PUT, .key = gate_key(&arena, &pool), .value = STR("nonsense")};
+	struct store_txn t = {.ops = &op, .n_ops = 1};
+	struct store_result result;
+	struct gate *g;
+
+	(void)state;
+	assert_int_equal(store_txn(pool.store, &arena, &t, &result, &err), STORE_OK);
+	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
+	assert_int_equal(err.code, ERR_INPUT);
+}
+
+static void a_lease_has_bounds(void **state)
+{
+	struct gate *g;
+
+	(void)state;
+	assert_int_equal(gate_take(&arena, &pool, "", 0, -1, &g, &err), -1);
+	assert_int_equal(err.code, ERR_USAGE);
+	assert_int_equal(gate_take(&arena, &pool, "", 0, GATE_TTL_MAX_S + 1, &g, &err), -1);
+	assert_int_equal(err.code, ERR_USAGE);
+}
+
+static void stages_that_hold_it(void **state)
+{
+	static const struct {
+		bool says, holds;
+		enum database_access database;
+	} rows[] = {
+		{false, false, DATABASE_NONE},
+		{false, false, DATABASE_READ},
+		{false, false, DATABASE_WRITE},
+		{false, true, DATABASE_MIGRATE},
+		{true, true, DATABASE_NONE},
+		{true, true, DATABASE_MIGRATE},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct stage_spec s = {.holds_gate = rows[i].says, .database = rows[i].database};
+
+		assert_int_equal(gate_stage_holds(&s), rows[i].holds);
+	}
+}
+
+static void hold_elsewhere(int said, void *data)
+{
+	store_close(&pool.store);
+	pool_use("other state", "pool");
+	hold(said, data);
+}
+
+static void a_holder_of_another_state_folder_is_told_of(void **state)
+{
+	struct other o = other(hold_elsewhere, NULL);
+	struct gate_holder h;
+	bool held;
+
+	(void)state;
+	assert_true(hear(&o));
+	assert_int_equal(gate_status(&arena, &pool, &h, &held, NULL, &err), 0);
+	assert_true(held);
+	assert_non_null(strstr(h.elsewhere, arena_printf(&arena, "pid %d on ", (int)o.pid)));
+	assert_int_equal(gate_force(&arena, &pool, 0, &h, &held, &err), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_non_null(strstr(err.text, "is held by a user of another state folder (pid "));
+	(void)kill(o.pid, SIGKILL);
+	(void)ended(&o);
+	assert_int_equal(gate_status(&arena, &pool, &h, &held, NULL, &err), 0);
+	assert_false(held);
+	assert_int_equal(gate_force(&arena, &pool, 0, &h, &held, &err), 0);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		gate_test(the_gate_is_free_taken_and_free_again),
+		gate_test(fences_only_rise),
+		gate_test(who_waits_in_vain_learns_who_holds_it),
+		gate_test(a_dead_holders_gate_is_taken_at_once),
+		gate_test(a_number_that_another_process_got_is_no_holder),
+		gate_test(of_a_boot_before_this_one_nobody_lives),
+		gate_test(elsewhere_the_lease_alone_counts),
+		gate_test(elsewhere_a_clock_that_went_back_holds_nobody_up_for_ever),
+		gate_test(the_time_of_day_ends_no_lease_of_this_machine),
+		gate_test(a_stopped_holder_is_ended_before_its_gate_is_taken),
+		gate_test(one_that_is_being_ended_cannot_renew),
+		gate_test(a_lease_is_renewed_by_its_holder),
+		gate_test(of_many_never_two_are_inside),
+		gate_test(another_state_folder_is_no_way_round),
+		gate_test(a_holder_of_another_state_folder_is_told_of),
+		gate_test(pools_have_gates_of_their_own),
+		gate_test(who_runs_under_the_gate_is_inside_already),
+		gate_test(a_forced_release_is_of_the_one_that_was_meant),
+		gate_test(a_record_that_cannot_be_read_is_not_overwritten),
+		gate_test(a_lease_has_bounds),
+		gate_test(stages_that_hold_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

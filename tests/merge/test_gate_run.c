@@ -1,0 +1,303 @@
+#include "tests/lib/gate_rig.h"
+
+static struct gate_run_ask ask;
+
+/* Output goes into a file. */
+static int run_with(const char *script, int *status)
+{
+	const char *argv[] = {"/bin/sh", "-c", script, NULL};
+	CLEANUP(close_fd) int fd = open(at("out"), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);
+
+	ask.who = "test";
+	ask.argv = argv;
+	ask.cwd = base;
+	ask.output = fd;
+	err = (struct error){0};
+	return gate_run(&arena, &pool, &ask, status, &err);
+}
+
+static int run(const char *script)
+{
+	int status;
+
+	ask = (struct gate_run_ask){0};
+	if (run_with(script, &status) < 0)
+		fail_msg("%s", err.text);
+	return status;
+}
+
+static const char *said(void)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	return tree_read(at("out"), &text) ? arena_dup(&arena, buf_str(&text)) : "";
+}
+
+static void is_free(int64_t last)
+{
+	struct gate_holder h;
+	int64_t fence;
+	bool held;
+
+	assert_int_equal(gate_status(&arena, &pool, &h, &held, &fence, &err), 0);
+	assert_false(held);
+	assert_int_equal(fence, last);
+}
+
+static void the_commands_own_status_comes_back(void **state)
+{
+	(void)state;
+	assert_int_equal(run("true"), 0);
+	assert_int_equal(run("exit 7"), 7);
+	assert_int_equal(run("kill -9 $$"), 128 + SIGKILL);
+	assert_int_equal(run("echo out; echo err >&2; exit 3"), 3);
+	assert_string_equal(said(), "out\nerr\n");
+	is_free(4); /* after a success and after a failure alike */
+}
+
+static void the_command_knows_its_fence(void **state)
+{
+	(void)state;
+	assert_int_equal(run("echo $DEV_TEAM_GATE_FENCE; test -n \"$DEV_TEAM_GATE_HOLD\""), 0);
+	assert_string_equal(said(), "1\n");
+	assert_int_equal(ask.fence, 1);
+	assert_int_equal(run("echo $DEV_TEAM_GATE_FENCE"), 0);
+	assert_string_equal(said(), "2\n");
+}
+
+static void a_program_that_is_not_there_leaves_the_gate_free(void **state)
+{
+	const char *const argv[] = {"no-such-program", NULL};
+	int status;
+
+	(void)state;
+	ask = (struct gate_run_ask){.argv = argv, .output = -1};
+	assert_int_equal(gate_run(&arena, &pool, &ask, &status, &err), -1);
+	assert_error(&err, "dev-team: cannot find program 'no-such-program'");
+	is_free(1);
+}
+
+static void it_waits_for_the_gate_no_longer_than_told(void **state)
+{
+	struct other o = holder(0);
+	int status;
+
+	(void)state;
+	ask = (struct gate_run_ask){.wait_ms = 1};
+	assert_int_equal(run_with("touch inside", &status), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_non_null(strstr(err.text, "held by 'other'"));
+	assert_false(path_exists(at("inside")));
+	kill(o.pid, SIGKILL);
+	(void)ended(&o);
+}
+
+static void what_it_leaves_in_the_background_is_ended(void **state)
+{
+	CLEANUP(buf_release) struct buf pid = BUF_INIT;
+
+	(void)state;
+	assert_int_equal(run("setsid sleep 1000 & echo $! >pid; trap '' TERM"), 0);
+	assert_true(tree_read(at("pid"), &pid));
+	assert_false(gate_process_lives((pid_t)strtol(pid.s, NULL, 10), 0));
+	assert_int_equal(kill((pid_t)strtol(pid.s, NULL, 10), 0), -1);
+}
+
+static void a_cancelled_command_ends(void **state)
+{
+	int status, fd;
+
+	(void)state;
+	sh("mkfifo fifo");
+	fd = open(at("fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	ask = (struct gate_run_ask){.cancel = fd};
+	assert_int_equal(run_with("echo >fifo; sleep 1000", &status), 0);
+	assert_int_equal(status, 128 + SIGTERM);
+	close(fd);
+	is_free(1);
+}
+
+/* Neither while it waits nor when it has just got the gate. */
+static void what_is_called_off_before_it_begins_never_runs(void **state)
+{
+	int ends[2], status;
+	struct other o;
+
+	(void)state;
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_int_equal(write(ends[1], "", 1), 1);
+	ask = (struct gate_run_ask){.cancel = ends[0], .wait_ms = 1000000};
+	assert_int_equal(run_with("touch inside", &status), -1);
+	assert_error(&err, "dev-team: interrupted while it waited for the merge gate");
+	o = holder(0);
+	ask = (struct gate_run_ask){.cancel = ends[0], .wait_ms = 1000000};
+	assert_int_equal(run_with("touch inside", &status), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_false(path_exists(at("inside")));
+	kill(o.pid, SIGKILL);
+	(void)ended(&o);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* Says so when the command runs; *data: its script. */
+static void run_there(int out, void *data)
+{
+	const char *argv[] = {"/bin/sh", "-c", data, NULL};
+	struct gate_run_ask there = {
+		.who = "other", .argv = argv, .cwd = base, .output = out, .ttl_s = 5};
+	int status;
+
+	_exit(gate_run(&arena, &pool, &there, &status, &err) < 0 ? 90 + (int)err.code : status);
+}
+
+static void note_hold(const struct proc_info *info, void *arg)
+{
+	struct gate_record *r = arg;
+
+	if (proc_has_env(info->pid, arena_printf(&arena, "DEV_TEAM_GATE_HOLD=%s", r->hold)))
+		r->ttl_s++;
+}
+
+/* Processes that carry this hold. */
+static int of_hold(const char *name)
+{
+	struct gate_record r = {.hold = name};
+
+	proc_each(note_hold, &r);
+	return r.ttl_s;
+}
+
+static const char *hold_now(void)
+{
+	struct gate_record r;
+
+	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
+	return r.hold;
+}
+
+static const char busy[] =
+	"trap '' TERM; (setsid sh -c 'trap \"\" TERM; sleep 1000; sleep 1000' &); "
+	"echo; sleep 1000; sleep 1000";
+
+static void a_killed_run_is_outlived_by_nothing(void **state)
+{
+	struct other o = other(run_there, (void *)(uintptr_t)busy);
+	const char *name;
+	struct gate *g;
+
+	(void)state;
+	assert_true(hear(&o));
+	name = hold_now();
+	kill(o.pid, SIGKILL);
+	assert_int_equal(ended(&o), 128 + SIGKILL);
+	g = take(0); /* at once, and what is left of it ends first */
+	assert_int_equal(of_hold(name), 0);
+	assert_int_equal(gate_fence(g), 2);
+	gate_drop(&g);
+}
+
+/* Nobody comes to take the gate: the guardian alone sees that its holder is gone. */
+static void a_killed_run_ends_its_command_by_itself(void **state)
+{
+	struct other o = other(run_there, (void *)(uintptr_t) "echo; sleep 1000; sleep 1000");
+	const char *name;
+
+	(void)state;
+	assert_true(hear(&o));
+	name = hold_now();
+	kill(o.pid, SIGKILL);
+	while (hear(&o)) /* until the last of them has closed it */
+		;
+	assert_int_equal(ended(&o), 128 + SIGKILL);
+	assert_int_equal(of_hold(name), 0);
+}
+
+static void a_lost_gate_ends_the_command(void **state)
+{
+	struct other o = other(run_there, (void *)(uintptr_t) "echo; sleep 1000; sleep 1000");
+	struct gate_record r;
+	bool lost;
+
+	(void)state;
+	assert_true(hear(&o));
+	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
+	r.held = false;
+	r.fence++;
+	assert_int_equal(gate_put(&arena, &pool, &r, r.mod, &lost, &err), 0);
+	assert_false(lost);
+	assert_int_equal(ended(&o), 90 + ERR_STATE);
+	is_free(2);
+}
+
+static void a_run_is_taken_over_whole(void **state)
+{
+	struct other o = other(run_there, (void *)(uintptr_t)busy);
+	const char *name;
+	struct gate *g;
+
+	(void)state;
+	assert_true(hear(&o));
+	kill(o.pid, SIGSTOP);
+	name = hold_now();
+	lease_ends();
+	g = take(0);
+	assert_int_equal(of_hold(name), 0);
+	assert_int_equal(ended(&o), 128 + SIGKILL);
+	gate_drop(&g);
+}
+
+static void a_lease_is_renewed_while_the_command_runs(void **state)
+{
+	struct other o =
+		other(run_there, (void *)(uintptr_t) "echo; until test -e go; do sleep 0.05; done");
+	struct gate_record first, r;
+	struct gate *g;
+
+	(void)state;
+	assert_true(hear(&o));
+	assert_int_equal(gate_read(&arena, &pool, &first, &err), 0);
+	do
+		assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
+	while (r.mod == first.mod && !poll(NULL, 0, 10));
+	assert_true(r.until_ticks > first.until_ticks);
+	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
+	sh("touch go");
+	assert_int_equal(ended(&o), 0);
+	is_free(1);
+}
+
+static void a_run_inside_a_run_is_inside(void **state)
+{
+	int status;
+
+	(void)state;
+	ask = (struct gate_run_ask){0};
+	assert_int_equal(run("test -z \"$X\""), 0);
+	setenv("DEV_TEAM_GATE_HOLD", "1-1-1-nobody", 1); /* of no hold that there is */
+	ask = (struct gate_run_ask){0};
+	assert_int_equal(run_with("true", &status), 0);
+	assert_int_equal(ask.fence, 2);
+	unsetenv("DEV_TEAM_GATE_HOLD");
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		gate_test(the_commands_own_status_comes_back),
+		gate_test(the_command_knows_its_fence),
+		gate_test(a_program_that_is_not_there_leaves_the_gate_free),
+		gate_test(it_waits_for_the_gate_no_longer_than_told),
+		gate_test(what_it_leaves_in_the_background_is_ended),
+		gate_test(a_cancelled_command_ends),
+		gate_test(what_is_called_off_before_it_begins_never_runs),
+		gate_test(a_killed_run_is_outlived_by_nothing),
+		gate_test(a_killed_run_ends_its_command_by_itself),
+		gate_test(a_lost_gate_ends_the_command),
+		gate_test(a_run_is_taken_over_whole),
+		gate_test(a_lease_is_renewed_while_the_command_runs),
+		gate_test(a_run_inside_a_run_is_inside),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

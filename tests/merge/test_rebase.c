@@ -1,0 +1,360 @@
+#include "tests/lib/rebase_rig.h"
+
+static void a_branch_that_has_the_target_is_left_alone(void **state)
+{
+	const char *before = look();
+
+	(void)state;
+	assert_int_equal(rebase(), REBASE_CURRENT);
+	assert_string_equal(look(), before);
+	assert_string_equal(done.before, done.after);
+	assert_string_equal(record().state, "current");
+	assert_int_equal(done.fence, 1);
+}
+
+static void a_stale_branch_is_rebased_and_pushed(void **state)
+{
+	(void)state;
+	main_gets("m", "main");
+	assert_int_equal(rebase(), REBASE_PUSHED);
+	assert_string_not_equal(done.before, done.after);
+	assert_sh("cd wt && git fetch -q && git status --porcelain && cat m x d/y && "
+		  "git symbolic-ref HEAD && git log --format=%s origin/main..",
+		"main\nx\nx2\ny\nrefs/heads/feat/x\nx2\nx\n");
+	sh("cd wt && test $(git rev-parse HEAD) = $(git --git-dir=../org/o.git rev-parse feat/x)");
+	sh("cd wt && test $(git merge-base HEAD origin/main) = $(git rev-parse origin/main)");
+	assert_string_equal(record().state, "pushed");
+	assert_string_equal(text_of_file("artifacts/_events.jsonl"), "");
+	assert_non_null(strstr(text_of_file("artifacts/ISSUE-1/runtime.json"), "\"Active\""));
+	assert_int_equal(rebase(), REBASE_CURRENT);
+}
+
+static void the_target_is_never_touched(void **state)
+{
+	struct rebase_ask ask = {.target = "feat/x"};
+
+	(void)state;
+	main_gets("m", "main");
+	sh("git --git-dir=org/o.git rev-parse main >main.sha");
+	assert_int_equal(rebase(), REBASE_PUSHED);
+	sh("test $(cat main.sha) = $(git --git-dir=org/o.git rev-parse main)");
+	assert_int_equal(try_rebase_of(&ask), -1);
+	assert_error(&err, "dev-team: 'feat/x' is the target branch: nothing is rebased or pushed "
+			   "there");
+}
+
+static void what_was_only_committed_is_pushed(void **state)
+{
+	(void)state;
+	sh("cd wt && echo new >n && git add n && git commit -qm n");
+	assert_int_equal(rebase(), REBASE_PUSHED);
+	assert_string_equal(done.before, done.after);
+	sh("cd wt && test $(git rev-parse HEAD) = $(git --git-dir=../org/o.git rev-parse feat/x)");
+}
+
+static void a_branch_that_was_never_pushed_is(void **state)
+{
+	(void)state;
+	sh("cd wt && git checkout -q -b feat/new");
+	wt.branch = "feat/new";
+	main_gets("m", "main");
+	assert_int_equal(rebase(), REBASE_PUSHED);
+	sh("cd wt && test $(git rev-parse HEAD) = $(git --git-dir=../org/o.git rev-parse "
+	   "feat/new)");
+}
+
+static void a_conflict_leaves_all_as_it_was(void **state)
+{
+	const char *before;
+
+	(void)state;
+	main_gets("x", "theirs");
+	before = look();
+	assert_int_equal(rebase(), REBASE_CONFLICT);
+	assert_string_equal(look(), before);
+	assert_null(done.after);
+	assert_int_equal(done.attempt, 1);
+	assert_string_equal(done.paths[0], "x");
+	assert_null(done.paths[1]);
+	assert_sh("cd wt && grep -rl '<<<<<<<' --exclude-dir=.git . | cat", "");
+	assert_string_equal(record().state, "suspended");
+	assert_non_null(
+		strstr(text_of_file("artifacts/_events.jsonl"), "\"type\":\"RebaseConflict\""));
+	assert_non_null(strstr(text_of_file("artifacts/_events.jsonl"), "\"paths\":[\"x\"]"));
+	assert_non_null(strstr(text_of_file("artifacts/ISSUE-1/runtime.json"), "\"Suspended\""));
+}
+
+static void conflicts_are_counted_and_bounded(void **state)
+{
+	struct rebase_ask again = {.again = true};
+	const char *before;
+
+	(void)state;
+	main_gets("x", "theirs");
+	before = look();
+	assert_int_equal(rebase(), REBASE_CONFLICT);
+	assert_int_equal(rebase(), REBASE_CONFLICT);
+	assert_int_equal(rebase(), REBASE_EXHAUSTED);
+	assert_int_equal(done.attempt, 3);
+	assert_non_null(done.paths);
+	assert_int_equal(rebase(), REBASE_EXHAUSTED);
+	assert_int_equal(done.attempt, 3); /* it was not even tried */
+	assert_null(done.paths);
+	assert_string_equal(look(), before);
+	assert_int_equal(try_rebase_of(&again), 0);
+	assert_int_equal(done.fate, REBASE_CONFLICT);
+	assert_int_equal(done.attempt, 1);
+}
+
+static void a_conflict_that_was_solved_is_forgotten(void **state)
+{
+	(void)state;
+	main_gets("x", "theirs");
+	assert_int_equal(rebase(), REBASE_CONFLICT);
+	sh("cd wt && git reset -q --hard HEAD~2 && echo z >z && git add z && git commit -qm z");
+	assert_int_equal(rebase(), REBASE_PUSHED);
+	assert_int_equal(record().attempts, 0);
+	assert_non_null(strstr(text_of_file("artifacts/ISSUE-1/runtime.json"), "\"Active\""));
+}
+
+static void a_file_removed_there_and_changed_here_is_a_conflict(void **state)
+{
+	const char *before;
+
+	(void)state;
+	sh("cd wt && echo changed >>a && git commit -qam a");
+	sh("cd r && git checkout -q --detach origin/main && git rm -q a && git commit -qm rm && "
+	   "git push -q origin HEAD:main 2>/dev/null");
+	before = look();
+	assert_int_equal(rebase(), REBASE_CONFLICT);
+	assert_string_equal(done.paths[0], "a");
+	assert_string_equal(look(), before);
+}
+
+static const struct {
+	const char *make, *error;
+} refused[] = {
+	{"cd wt && echo more >>x", "changes that are not committed in '%s': 'x'"},
+	{"cd wt && echo more >new", "changes that are not committed in '%s': 'new'"},
+	{"cd wt && echo more >x && git add x", "changes that are not committed in '%s': 'x'"},
+	{"cd wt && git checkout -q --detach", "'%s' has no branch checked out, not 'feat/x'"},
+	{"cd wt && git checkout -q -b other", "'%s' has 'other' checked out, not 'feat/x'"},
+	{"cd wt && git remote remove origin",
+		"no remote 'origin' in '%s': there is nothing to rebase onto or push to"},
+	{"cd wt && git checkout -q -b o HEAD~1 && echo o >x && git commit -qam o && "
+	 "git checkout -q feat/x && ! git merge -q o >/dev/null",
+		"a merge is in progress in '%s'"},
+	{"git --git-dir=org/o.git branch -m main trunk", "no branch 'main' on the remote 'origin'"},
+};
+
+static void what_is_refused_is_left_alone(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(refused); i++) {
+		if (i) {
+			(void)gate_teardown(state);
+			(void)rebase_setup(state);
+		}
+		sh(refused[i].make);
+		assert_int_equal(try_rebase(), -1);
+		assert_int_equal(err.code, ERR_STATE);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		assert_string_equal(err.text, arena_printf(&arena, refused[i].error, wt.path));
+#pragma GCC diagnostic pop
+	}
+}
+
+static void what_somebody_else_pushed_is_never_thrown_away(void **state)
+{
+	const char *before;
+
+	(void)state;
+	main_gets("m", "main");
+	sh("git clone -q org/o.git other 2>/dev/null && cd other && git checkout -q feat/x && "
+	   "echo theirs >t && git add t && git commit -qm t && git push -q 2>/dev/null");
+	before = look();
+	assert_int_equal(rebase(), REBASE_MOVED);
+	assert_string_equal(look(), before);
+	sh("cd wt && git merge -q --ff-only origin/feat/x");
+	assert_int_equal(rebase(), REBASE_PUSHED); /* now it is in here too */
+}
+
+static void what_somebody_else_deleted_is_not_brought_back(void **state)
+{
+	(void)state;
+	sh("git --git-dir=org/o.git branch -D feat/x >/dev/null");
+	main_gets("m", "main");
+	assert_int_equal(rebase(), REBASE_MOVED);
+	assert_sh("git --git-dir=org/o.git branch --list 'feat/*'", "");
+}
+
+/* The remote moves after we have looked and before our push is there. */
+static void a_push_that_comes_too_late_changes_nothing(void **state)
+{
+	const char *before;
+
+	(void)state;
+	main_gets("m", "main");
+	before = look();
+	sh("git clone -q org/o.git other 2>/dev/null && cd other && git checkout -q feat/x && "
+	   "echo theirs >t && git add t && git commit -qm t && cd ..\n"
+	   "printf '#!/bin/sh\\nunset $(git rev-parse --local-env-vars)\\ncd ../other && git push "
+	   "-q origin feat/x\\n' >r/.git/hooks/pre-push && "
+	   "chmod +x r/.git/hooks/pre-push");
+	assert_int_equal(rebase(), REBASE_MOVED);
+	assert_null(done.after);
+	assert_sh("git --git-dir=org/o.git log -1 --format=%s feat/x", "t\n");
+	sh("cd other && git push -q -f origin HEAD~1:feat/x");
+	assert_string_equal(look(), before);
+}
+
+static void a_hook_that_says_no_is_heard(void **state)
+{
+	const char *before;
+
+	(void)state;
+	main_gets("m", "main");
+	before = look();
+	sh("printf '#!/bin/sh\\necho not today >&2; exit 1\\n' >r/.git/hooks/pre-push && "
+	   "chmod +x r/.git/hooks/pre-push");
+	assert_int_equal(try_rebase(), -1);
+	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_non_null(strstr(err.text, "not today"));
+	assert_string_equal(look(), before);
+	sh("mv r/.git/hooks/pre-push r/.git/hooks/pre-rebase");
+	assert_int_equal(try_rebase(), -1);
+	assert_non_null(strstr(err.text, "not today"));
+	assert_string_equal(look(), before);
+	sh("rm r/.git/hooks/pre-rebase");
+	assert_int_equal(rebase(), REBASE_PUSHED);
+}
+
+static void no_editor_and_no_question_stops_it(void **state)
+{
+	(void)state;
+	main_gets("m", "main");
+	sh("git config --global core.editor 'sh -c \"echo asked >>$HOME/asked; exit 1\"' && "
+	   "git config --global sequence.editor 'sh -c \"echo asked >>$HOME/asked; exit 1\"' && "
+	   "git config --global core.askPass 'false' && git config --global rebase.updateRefs true "
+	   "&& "
+	   "git config --global rebase.autoStash true && git config --global push.followTags true "
+	   "&& "
+	   "cd wt && git tag -a -m t mine && git branch beside HEAD~1 && "
+	   "git rev-parse beside >../beside.sha");
+	assert_int_equal(rebase(), REBASE_PUSHED);
+	assert_false(path_exists(at(".home/asked")));
+	sh("cd wt && test $(git rev-parse beside) = $(cat ../beside.sha)");
+	assert_sh("git --git-dir=org/o.git tag", "");
+}
+
+static void what_the_caller_has_in_its_environment_is_not_meant(void **state)
+{
+	(void)state;
+	main_gets("m", "main");
+	setenv("GIT_DIR", at("org/o.git"), 1);
+	setenv("GIT_INDEX_FILE", at("nowhere"), 1);
+	assert_int_equal(rebase(), REBASE_PUSHED);
+	unsetenv("GIT_DIR");
+	unsetenv("GIT_INDEX_FILE");
+}
+
+static void another_clones_worktree_is_refused(void **state)
+{
+	(void)state;
+	pool.common = at("org/o.git");
+	assert_int_equal(try_rebase(), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_non_null(strstr(err.text, "belongs to another clone"));
+}
+
+static void names_that_git_would_take_for_more_are_refused(void **state)
+{
+	static const char *const names[] = {"", "-x", "a:b", "+a", "a*", "a b", "a..b", "a/", "/a",
+		"a@{1}", "a.lock", "a~1", "a^"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(names); i++) {
+		struct rebase_ask ask = {.target = names[i]};
+
+		assert_int_equal(try_rebase_of(&ask), -1);
+		assert_int_equal(err.code, ERR_USAGE);
+	}
+}
+
+static void without_the_gate_nothing_is_written(void **state)
+{
+	struct rebase_ask ask = {.of = &wt, .target = "main"};
+	struct gate *g = take(0), *other;
+	struct gate_holder was;
+	const char *before;
+	bool held;
+
+	(void)state;
+	main_gets("m", "main");
+	before = look();
+	lock_drop(&g->lock);
+	assert_int_equal(gate_force(&arena, &pool, 0, &was, &held, &err), 0);
+	other = take(0);
+	assert_int_equal(gate_rebase(&arena, &pool, &ask, g, &done, &err), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_non_null(strstr(err.text, "was lost (fence 1): now held by 'test'"));
+	assert_string_equal(look(), before);
+	gate_drop(&g);
+	gate_drop(&other);
+}
+
+static void an_interrupt_puts_the_worktree_back(void **state)
+{
+	struct rebase_ask ask = {.of = &wt, .target = "main"};
+	const char *before;
+	struct gate *g;
+	int ends[2];
+
+	(void)state;
+	main_gets("m", "main");
+	before = look();
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	sh(arena_printf(&arena,
+		"printf '#!/bin/sh\\necho >%s; sleep 1000\\n' >r/.git/hooks/pre-push && "
+		"chmod +x r/.git/hooks/pre-push && mkfifo fifo",
+		at("fifo")));
+	close(ends[0]);
+	ends[0] = open(at("fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* the hook writes to it */
+	g = take(0);
+	gate_cancel_on(g, ends[0]);
+	assert_int_equal(gate_rebase(&arena, &pool, &ask, g, &done, &err), -1);
+	assert_error(&err, "dev-team: interrupted");
+	gate_drop(&g);
+	assert_string_equal(look(), before);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		rebase_test(a_branch_that_has_the_target_is_left_alone),
+		rebase_test(a_stale_branch_is_rebased_and_pushed),
+		rebase_test(the_target_is_never_touched),
+		rebase_test(what_was_only_committed_is_pushed),
+		rebase_test(a_branch_that_was_never_pushed_is),
+		rebase_test(a_conflict_leaves_all_as_it_was),
+		rebase_test(conflicts_are_counted_and_bounded),
+		rebase_test(a_conflict_that_was_solved_is_forgotten),
+		rebase_test(a_file_removed_there_and_changed_here_is_a_conflict),
+		rebase_test(what_is_refused_is_left_alone),
+		rebase_test(what_somebody_else_pushed_is_never_thrown_away),
+		rebase_test(what_somebody_else_deleted_is_not_brought_back),
+		rebase_test(a_push_that_comes_too_late_changes_nothing),
+		rebase_test(a_hook_that_says_no_is_heard),
+		rebase_test(no_editor_and_no_question_stops_it),
+		rebase_test(what_the_caller_has_in_its_environment_is_not_meant),
+		rebase_test(another_clones_worktree_is_refused),
+		rebase_test(names_that_git_would_take_for_more_are_refused),
+		rebase_test(an_interrupt_puts_the_worktree_back),
+		rebase_test(without_the_gate_nothing_is_written),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,270 @@
+/*
+ * A holder that is killed, or stopped, between any two steps of a rebase, with and without the git
+ * that it has just started: at every fifth step, with SWEEP=full at each. A `git` first in PATH
+ * counts the calls and does it at one of them; a hook does the same at each change of a reference,
+ * in the middle of git's own work.
+ */
+#include "tests/lib/rebase_rig.h"
+
+static const char wrapper[] = "#!/bin/sh\n"
+			      "test -n \"$HOLDER\" && test \"$WHEN\" != hook || exec %s \"$@\"\n"
+			      "n=$(($(cat $COUNT) + 1)); echo $n >$COUNT\n"
+			      "test $n = $AT || exec %s \"$@\"\n"
+			      "case $WHEN in\n"
+			      "before) kill -9 $HOLDER; exit 1;;\n"
+			      "orphan) trap '' TERM; kill -9 $HOLDER; %s \"$@\" & wait;;\n"
+			      "stopped) kill -STOP $HOLDER; kill -STOP $$; exec %s \"$@\";;\n"
+			      "after) %s \"$@\"; kill -9 $HOLDER;;\n"
+			      "esac\n";
+
+static const char hook[] = "#!/bin/sh\n"
+			   "test \"$WHEN\" = hook || exit 0\n"
+			   "n=$(($(cat $COUNT) + 1)); echo $n >$COUNT\n"
+			   "test $n = $AT || exit 0\n"
+			   "kill -9 $HOLDER; kill -9 $PPID; exit 1\n";
+
+static const char *path_before;
+
+static void write_program(const char *path, const char *text)
+{
+	tree_write(at(path), str_of(text));
+	sh(arena_printf(&arena, "chmod +x %s", path));
+}
+
+static int crash_setup(void **state)
+{
+	CLEANUP(buf_release) struct buf git = BUF_INIT;
+	const char *g;
+
+	unsetenv("WHEN");
+	(void)rebase_setup(state);
+	sh_into(&git, "command -v git");
+	g = arena_dup(&arena, str_trim(buf_str(&git)));
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	write_program("bin/git", arena_printf(&arena, wrapper, g, g, g, g, g));
+#pragma GCC diagnostic pop
+	write_program("r/.git/hooks/reference-transaction", hook);
+	path_before = arena_dup(&arena, str_of(getenv("PATH")));
+	setenv("PATH", arena_printf(&arena, "%s:%s", at("bin"), path_before), 1);
+	setenv("COUNT", at("count"), 1);
+	return 0;
+}
+
+static int crash_teardown(void **state)
+{
+	setenv("PATH", path_before, 1);
+	unsetenv("COUNT");
+	return gate_teardown(state);
+}
+
+#define crash_test(f) cmocka_unit_test_setup_teardown(f, crash_setup, crash_teardown)
+
+static unsigned stride(void)
+{
+	const char *sweep = getenv("SWEEP");
+
+	return sweep && strcmp(sweep, "full") == 0 ? 1 : 5;
+}
+
+/* The scene as it was when it was saved, at the same places: worktrees know where they are. */
+static void save_scene(void)
+{
+	sh("mkdir saved && cp -a org r wt saved");
+}
+
+static void restore_scene(void)
+{
+	store_close(&pool.store);
+	sh("rm -rf org r wt state pool artifacts && cp -a saved/org saved/r saved/wt . && "
+	   "echo 0 >count");
+	pool_use("state", "pool");
+	pool.common = at("r/.git");
+}
+
+static void rebase_there(int said, void *data)
+{
+	struct rebase_ask ask = {.of = &wt, .target = "main", .issue = "ISSUE-1"};
+	struct gate *g;
+	int rc;
+
+	(void)data;
+	pool.common = at("r/.git");
+	setenv("HOLDER", arena_printf(&arena, "%ld", (long)getpid()), 1);
+	if (gate_take(&arena, &pool, "other", 0, 0, &g, &err) < 0)
+		_exit(99);
+	rc = gate_rebase(&arena, &pool, &ask, g, &done, &err);
+	gate_drop(&g);
+	if (rc == 0)
+		tell(said);
+	_exit(rc == 0 ? 0 : 97);
+}
+
+/* False: it came to its end, so there is no such step. */
+static bool play_until(const char *when, unsigned n)
+{
+	struct other o;
+
+	setenv("WHEN", when, 1);
+	setenv("AT", arena_printf(&arena, "%u", n), 1);
+	o = other(rebase_there, NULL);
+	switch (ended(&o)) {
+	case 128 + SIGKILL:
+		return true;
+	case 0:
+		return false;
+	default:
+		fail_msg("%s %u: it has ended by itself", when, n);
+		return false;
+	}
+}
+
+static void nothing_is_left_over(const char *when, unsigned n)
+{
+	CLEANUP(buf_release) struct buf said = BUF_INIT;
+
+	sh_into(&said, "cd wt && git status --porcelain && D=$(git rev-parse --git-dir) && "
+		       "ls -d $D/rebase-* $D/*.lock 2>/dev/null || git symbolic-ref HEAD");
+	if (strcmp(said.s, "refs/heads/feat/x\n") != 0)
+		fail_msg("%s %u: %s", when, n, said.s);
+}
+
+static void again(const char *when, unsigned n)
+{
+	if (try_rebase() < 0)
+		fail_msg("%s %u: %s", when, n, err.text);
+}
+
+static const char *const whens[] = {"before", "after", "orphan", "hook"};
+
+static void killed_anywhere_the_next_one_does_it_right(void **state)
+{
+	unsigned killed = 0;
+
+	(void)state;
+	main_gets("m", "main");
+	save_scene();
+	for (size_t i = 0; i < COUNT(whens); i++) {
+		for (unsigned n = 1 + (unsigned)i % stride();; n += stride()) {
+			bool more;
+
+			restore_scene();
+			more = play_until(whens[i], n);
+			killed += more;
+			unsetenv("WHEN");
+			again(whens[i], n);
+			if (done.fate != REBASE_PUSHED && done.fate != REBASE_CURRENT)
+				fail_msg("%s %u: %s", whens[i], n, rebase_word(done.fate));
+			nothing_is_left_over(whens[i], n);
+			assert_sh("cd wt && cat m x d/y && git log --format=%s origin/main..",
+				"main\nx\nx2\ny\nx2\nx\n");
+			sh("cd wt && test $(git rev-parse HEAD) = "
+			   "$(git --git-dir=../org/o.git rev-parse feat/x)");
+			if (!more)
+				break;
+		}
+	}
+	assert_true(killed > 40 / stride());
+}
+
+static void killed_in_a_conflict_the_worktree_comes_back(void **state)
+{
+	const char *before;
+	unsigned killed = 0;
+
+	(void)state;
+	main_gets("new", "file");
+	main_gets("x", "theirs");
+	save_scene();
+	before = look();
+	for (size_t i = 0; i < COUNT(whens); i++) {
+		for (unsigned n = 1 + (unsigned)i % stride();; n += stride()) {
+			bool more;
+
+			restore_scene();
+			more = play_until(whens[i], n);
+			killed += more;
+			unsetenv("WHEN");
+			again(whens[i], n);
+			if (done.fate != REBASE_CONFLICT)
+				fail_msg("%s %u: %s", whens[i], n, rebase_word(done.fate));
+			if (strcmp(look(), before) != 0)
+				fail_msg("%s %u: %s", whens[i], n, look());
+			if (!more)
+				break;
+		}
+	}
+	assert_true(killed > 40 / stride());
+}
+
+static void forget(const struct proc_info *info, void *arg)
+{
+	const char *entry = arg;
+
+	if (proc_has_env(info->pid, entry))
+		fail_msg("process %ld of the hold is still there", (long)info->pid);
+}
+
+/* The holder and the git that it has just started are stopped at step n, its lease ends, another
+ * one takes the gate and moves the branch: whatever is woken then, nothing of it may land. */
+static bool stop_at(int n)
+{
+	struct gate_record r;
+	struct other o;
+	struct gate *g;
+	int status;
+
+	setenv("WHEN", "stopped", 1);
+	setenv("AT", arena_printf(&arena, "%d", n), 1);
+	o = other(rebase_there, NULL);
+	assert_int_equal(waitpid(o.pid, &status, WUNTRACED), o.pid);
+	unsetenv("WHEN");
+	if (!WIFSTOPPED(status)) {
+		close(o.said);
+		return false;
+	}
+	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
+	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
+	lease_ends();
+	g = take(0);
+	(void)kill(o.pid, SIGCONT);
+	assert_int_equal(ended(&o), 128 + SIGKILL);
+	proc_each(forget, arena_printf(&arena, "DEV_TEAM_GATE_HOLD=%s", r.hold));
+	assert_true(gate_fence(g) > r.fence);
+	gate_drop(&g);
+	return true;
+}
+
+static void of_a_stopped_holder_nothing_lands(void **state)
+{
+	int n = 1 - (int)stride();
+	bool stopped;
+
+	(void)state;
+	main_gets("m", "main");
+	save_scene();
+	do {
+		restore_scene();
+		sh("git --git-dir=org/o.git rev-parse feat/x >before.sha");
+		n += (int)stride();
+		stopped = stop_at(n);
+		if (stopped)
+			sh("test $(git --git-dir=org/o.git rev-parse feat/x) = $(cat before.sha) "
+			   "|| "
+			   "test $(cat count) -gt 14");
+		assert_true(rebase() == REBASE_PUSHED || done.fate == REBASE_CURRENT);
+		nothing_is_left_over("stopped", (unsigned)n);
+	} while (stopped);
+	assert_true(n > 10);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		crash_test(killed_anywhere_the_next_one_does_it_right),
+		crash_test(killed_in_a_conflict_the_worktree_comes_back),
+		crash_test(of_a_stopped_holder_nothing_lands),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

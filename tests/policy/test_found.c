@@ -1,0 +1,257 @@
+/*
+ * Names that other programs find: whether they can be taken apart by xargs, and whether a link that
+ * leads out of the root is among them, by what is in the tree and in git's index.
+ */
+#include <sys/stat.h>
+#include "src/sys/process.h"
+#include "tests/lib/programs_rig.h"
+
+static void git(const char *const *argv)
+{
+	static const char *const environment[] = {"GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_CONFIG_NOSYSTEM=1", "PATH=/usr/bin:/bin", "HOME=/nonexistent", NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct process_end end;
+	struct error err = {0};
+	const struct process p = {.argv = argv,
+		.cwd = at("tree"),
+		.env = environment,
+		.output = -1,
+		.out = &out,
+		.out_max = 1 << 16,
+		.timeout_s = 60};
+
+	if (process_run(&p, &end, &err) < 0 || out.len || end.status)
+		fail_msg("git %s: %s%s", argv[1], err.text, out.s ? out.s : "");
+}
+
+static void is_empty_of_blanks(void **state)
+{
+	(void)state;
+	/* `a b` is an empty folder: its name is put out only where all names are. */
+	rig_allowed("find . -name '*.c' | xargs cat");
+	rig_denied("find . -type d | xargs ls -d", "wrapper");
+	rig_allowed("find . -type d -print0 | xargs -0 ls -d");
+	rig_allowed("find src | xargs ls -d");
+	rig_file("tree/a b/x.c", "x\n");
+	rig_denied("find . -name '*.c' | xargs cat", "wrapper");
+	rig_denied("find 'a b' -name '*.c' | xargs cat", "wrapper");
+	rig_allowed("find . -name '*.c' -print0 | xargs -0 cat");
+	rig_allowed("find . -name '*.h' | xargs cat");
+	rig_denied("find . -name '*.c' | xargs -I{} cat {}", "wrapper");
+	rig_allowed("find . -name '*.c' | xargs -d '\\n' cat");
+	assert_int_equal(unlink(at("tree/a b/x.c")), 0);
+}
+
+static void knows_quotes_and_dashes(void **state)
+{
+	static const char *const names[] = {"tree/sub/it's.x", "tree/sub/a\"b.x", "tree/sub/a\\b.x",
+		"tree/sub/a\tb.x", "tree/sub/a\nb.x"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(names); i++) {
+		rig_allowed("find sub -name '*.x' | xargs cat");
+		rig_file(names[i], "x\n");
+		rig_denied("find sub -name '*.x' | xargs cat", "wrapper");
+		rig_allowed("find sub -name '*.x' -print0 | xargs -0 cat");
+		assert_int_equal(unlink(at(names[i])), 0);
+	}
+	rig_file("tree/sub/a\nb.x", "x\n");
+	rig_denied("find sub -name '*.x' | xargs -d '\\n' cat", "wrapper");
+	assert_int_equal(unlink(at("tree/sub/a\nb.x")), 0);
+	/* Names from git and from grep without a place begin as the files here do. */
+	rig_allowed("grep -rlZ x | xargs -0 cat");
+	rig_file("tree/-f", "x\n");
+	rig_denied("grep -rlZ x | xargs -0 cat", "wrapper");
+	rig_allowed("grep -rlZ x . | xargs -0 cat");
+	rig_allowed("find . -name '*.c' -print0 | xargs -0 cat");
+	assert_int_equal(unlink(at("tree/-f")), 0);
+}
+
+static void follows_links_that_are_found(void **state)
+{
+	(void)state;
+	rig_allowed("find sub -exec cat {} +");
+	assert_int_equal(symlink("../README.md", at("tree/sub/in.md")), 0);
+	rig_allowed("find sub -exec cat {} +");
+	assert_int_equal(symlink("/etc/hostname", at("tree/sub/out.x")), 0);
+	rig_denied("find sub -exec cat {} +", "path.outside");
+	rig_denied("find sub -exec chmod 644 {} +", "path.outside");
+	rig_denied("find sub -print0 | xargs -0 grep -n x", "path.outside");
+	rig_denied("find sub -name '*.x' -exec cat {} \\;", "path.outside");
+	rig_denied("find sub -type f -o -exec cat {} \\;", "path.outside");
+	rig_denied("find sub -type l -exec cat {} \\;", "path.outside");
+	rig_allowed("find sub -name '*.txt' -exec cat {} \\;");
+	rig_allowed("find sub -type f -exec cat {} \\;");
+	/* The name is looked at or removed, and not what it leads to. */
+	rig_allowed("find sub -exec echo {} +");
+	rig_allowed("find sub -exec rm -f {} +");
+	rig_allowed("grep -rlZ x sub | xargs -0 cat");
+	assert_int_equal(unlink(at("tree/sub/out.x")), 0);
+	assert_int_equal(unlink(at("tree/sub/in.md")), 0);
+}
+
+static void compares_folders_without_links(void **state)
+{
+	(void)state;
+	rig_allowed("diff -r src sub");
+	assert_int_equal(symlink("../README.md", at("tree/sub/in.md")), 0);
+	rig_allowed("diff -r src sub");
+	assert_int_equal(symlink("../build", at("tree/sub/folder")), 0);
+	rig_denied("diff -r src sub", "path.outside");
+	rig_denied("diff src sub", "path.outside");
+	rig_allowed("diff -r --no-dereference src sub");
+	assert_int_equal(unlink(at("tree/sub/folder")), 0);
+	assert_int_equal(symlink("/etc/hostname", at("tree/src/out")), 0);
+	rig_denied("diff -r src sub", "path.outside");
+	rig_denied("diff src sub", "path.outside");
+	rig_denied("diff --recursive src build/none", "path.outside");
+	assert_int_equal(unlink(at("tree/src/out")), 0);
+	assert_int_equal(unlink(at("tree/sub/in.md")), 0);
+}
+
+static void reads_the_index_of_git(void **state)
+{
+	static const char *const init[] = {"git", "init", "-q", NULL};
+	static const char *const add[] = {"git", "add", "-f", "src", "sub", NULL};
+	static const char *const drop[] = {"git", "rm", "-q", "--cached", "sub/out", NULL};
+	static const char *const fourth[] = {"git", "update-index", "--index-version", "4", NULL};
+	static const char *const split[] = {"git", "update-index", "--split-index", NULL};
+	static const char *const blank[] = {"git", "update-index", "--add", "--cacheinfo",
+		"100644,e69de29bb2d1d6434b8b29ae775ad8c2e48c5391,x /etc/hostname", NULL};
+	static const char *const dash[] = {"git", "update-index", "--add", "--cacheinfo",
+		"100644,e69de29bb2d1d6434b8b29ae775ad8c2e48c5391,--output=/x", NULL};
+	static const char *const no_dash[] = {
+		"git", "rm", "-q", "--cached", "--", "--output=/x", NULL};
+	const char *line = "git ls-files -z | xargs -0 cat";
+
+	(void)state;
+	/* `esc` leads out, but there is no index, so git names nothing. */
+	rig_allowed(line);
+	assert_int_equal(unlink(at("tree/.git/config")), 0);
+	assert_int_equal(unlink(at("tree/.git/HEAD")), 0);
+	git(init);
+	git(add);
+	rig_allowed(line);
+	rig_denied("git ls-files -z -o | xargs -0 cat", "path.outside");
+	assert_int_equal(symlink("/etc/hostname", at("tree/sub/out")), 0);
+	rig_allowed(line);
+	git(add);
+	rig_denied(line, "path.outside");
+	rig_denied("git grep -lz x | xargs -0 cat", "path.outside");
+	rig_denied("git diff --name-only -z | xargs -0 cat", "path.outside");
+	git(drop);
+	rig_allowed(line);
+	/* Names that are in the index and not in the tree. */
+	git(blank);
+	rig_denied("git ls-files | xargs cat", "wrapper");
+	rig_allowed(line);
+	rig_allowed("git ls-files '*.c' | xargs cat");
+	rig_allowed("cd src && git ls-files | xargs cat");
+	git(dash);
+	rig_denied(line, "wrapper");
+	rig_denied("git ls-files -z | xargs -0 git log -p", "wrapper");
+	rig_allowed("cd src && git ls-files -z | xargs -0 cat");
+	git(no_dash);
+	rig_allowed(line);
+	/* What cannot be read is taken for the worst. */
+	git(split);
+	rig_denied(line, "wrapper");
+	git(fourth);
+	rig_denied(line, "wrapper");
+	rig_file("tree/.git/index", "DIRC");
+	rig_denied(line, "wrapper");
+	rig_file("tree/.git/index", "nothing that is an index");
+	rig_denied(line, "wrapper");
+	assert_int_equal(unlink(at("tree/.git/index")), 0);
+	assert_int_equal(unlink(at("tree/sub/out")), 0);
+}
+
+static void keeps_what_is_protected(void **state)
+{
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(path_mkdirs(at("tree/.git/objects/pack"), &err), 0);
+	rig_file("tree/.git/objects/pack/a.pack", "x");
+	rig_allowed("find . -name '*.md' -exec sed -i s/a/b/ {} +");
+	rig_allowed("find . -name reviewer.md -delete");
+	rig_denied("find . -name '*.pack' -delete", "path.protected");
+	rig_allowed("find src -name '*.pack' -delete");
+	assert_int_equal(path_mkdirs(at("tree/.claude/agents"), &err), 0);
+	rig_file("tree/.claude/agents/reviewer.md", "x");
+	rig_denied("find . -name '*.md' -exec sed -i s/a/b/ {} +", "path.protected");
+	rig_denied("find . -name reviewer.md -delete", "path.protected");
+	rig_denied("find . -name .claude -exec rm -r {} +", "path.protected");
+	rig_denied(
+		"grep -rlZ --include=reviewer.md x . | xargs -0 sed -i s/x/y/", "path.protected");
+	rig_denied("find . -type f -not -path './.git/*' -exec rm {} +", "path.protected");
+	rig_allowed("find . -name '*.c' -exec sed -i s/a/b/ {} +");
+	rig_allowed("find . -name '*.md' -exec cat {} +");
+	assert_int_equal(unlink(at("tree/.claude/agents/reviewer.md")), 0);
+	assert_int_equal(rmdir(at("tree/.claude/agents")), 0);
+	assert_int_equal(rmdir(at("tree/.claude")), 0);
+	rig_allowed("find sub -type f -exec chmod 644 {} +");
+	assert_int_equal(path_mkdirs(at("tree/sub/.Claude"), &err), 0);
+	rig_file("tree/sub/.Claude/x", "x");
+	rig_denied("find sub -type f -exec chmod 644 {} +", "path.protected");
+	assert_int_equal(unlink(at("tree/sub/.Claude/x")), 0);
+	assert_int_equal(rmdir(at("tree/sub/.Claude")), 0);
+}
+
+static void moves_folders_without_climbing_links(void **state)
+{
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(path_mkdirs(at("tree/a1/b1/c1"), &err), 0);
+	rig_allowed("mv a1/b1 .");
+	assert_int_equal(symlink("../x", at("tree/a1/b1/c1/in")), 0);
+	rig_allowed("mv a1/b1 .");
+	rig_denied("mv a1/b1/c1 .", "path.outside");
+	rig_denied("cp -a a1/b1/c1 .", "path.outside");
+	rig_denied("cp -r a1/b1/c1 .", "path.outside");
+	assert_int_equal(symlink("../../..", at("tree/a1/b1/c1/up")), 0);
+	rig_denied("mv a1/b1 .", "path.outside");
+	assert_int_equal(unlink(at("tree/a1/b1/c1/up")), 0);
+	assert_int_equal(symlink("/etc", at("tree/a1/b1/c1/up")), 0);
+	rig_denied("mv a1 a2", "path.outside");
+	assert_int_equal(unlink(at("tree/a1/b1/c1/up")), 0);
+	assert_int_equal(unlink(at("tree/a1/b1/c1/in")), 0);
+}
+
+/* A run looks when it is there, and has the kernel behind it. */
+static void leaves_links_to_a_run(void **state)
+{
+	struct arg args[] = {{.text = STR("find")}, {.text = STR("sub")}, {.text = STR("-exec")},
+		{.text = STR("cat")}, {.text = STR("{}")}, {.text = STR("+")}};
+	struct call call = {.args = args, .n = COUNT(args), .cwd = STR("")};
+	struct verdict v = {0};
+	struct check c = {
+		.arena = &arena, .policy = &rig_policy, .root = &rig_root, .v = &v, .left = 100};
+	struct str program;
+
+	(void)state;
+	assert_int_equal(symlink("/etc/hostname", at("tree/sub/out")), 0);
+	assert_int_equal(check_call(&c, &call, &program), -1);
+	v = (struct verdict){0};
+	c.live = true;
+	assert_int_equal(check_call(&c, &call, &program), 0);
+	assert_int_equal(unlink(at("tree/sub/out")), 0);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(is_empty_of_blanks),
+		cmocka_unit_test(knows_quotes_and_dashes),
+		cmocka_unit_test(follows_links_that_are_found),
+		cmocka_unit_test(compares_folders_without_links),
+		cmocka_unit_test(reads_the_index_of_git),
+		cmocka_unit_test(keeps_what_is_protected),
+		cmocka_unit_test(moves_folders_without_climbing_links),
+		cmocka_unit_test(leaves_links_to_a_run),
+	};
+
+	return cmocka_run_group_tests(tests, programs_make, rig_remove);
+}

@@ -1,0 +1,357 @@
+/* What git may do: lines of every day that must pass, and what was ever tried with its options. */
+#include "tests/lib/unit.h"
+#include "tests/lib/policy_rig.h"
+#include "tests/lib/git_lines.h"
+#include "tests/lib/git_hostile.h"
+
+#define ALLOW                                                                                      \
+	"\"allow\":[\"git\",\"cd\",\"ls\",\"echo\",\"pwd\",\"cat\",\"xargs\",\"grep\",\"tail\"]"
+static const char writes[] = "{\"name\":\"git\"," ALLOW ",\"write\":true}";
+static const char reads[] = "{\"name\":\"look\"," ALLOW ",\"write\":false}";
+static const char lonely[] = "{\"name\":\"lonely\"," ALLOW ",\"write\":true,\"network\":false}";
+static const char listed[] =
+	"{\"name\":\"readonly\"," ALLOW ",\"write\":false,\"git\":[\"status\",\"log\",\"diff\","
+	"\"show\",\"blame\",\"ls-files\",\"rev-parse\",\"merge-base\",\"grep\",\"cat-file\","
+	"\"describe\",\"shortlog\",\"stash list\"]}";
+static const char pushes[] =
+	"{\"name\":\"push\"," ALLOW ",\"write\":true,\"git\":[\"push\",\"commit\"]}";
+static const char forces[] =
+	"{\"name\":\"push\"," ALLOW ",\"write\":true,\"git\":[\"push\",\"push --force\"]}";
+
+static void every_day_lines_pass(void **state)
+{
+	(void)state;
+	rig_use_json(writes);
+	for (size_t i = 0; i < COUNT(looking); i++)
+		rig_allowed(looking[i]);
+	for (size_t i = 0; i < COUNT(changing); i++)
+		rig_allowed(changing[i]);
+}
+
+static void looking_needs_no_right_to_write(void **state)
+{
+	(void)state;
+	rig_use_json(reads);
+	for (size_t i = 0; i < COUNT(looking); i++)
+		rig_allowed(looking[i]);
+}
+
+static void hostile_lines_are_denied_by_the_rule_that_is_meant(void **state)
+{
+	(void)state;
+	rig_use_json(writes);
+	for (size_t i = 0; i < COUNT(hostile); i++)
+		rig_denied(hostile[i].line, hostile[i].rule);
+}
+
+static void what_changes_anything_needs_the_right_to_write(void **state)
+{
+	static const char *const lines[] = {"git add .", "git commit -m x", "git checkout main",
+		"git branch topic", "git branch -D main", "git branch --list -D main",
+		"git branch -m x", "git branch -u origin/main", "git tag v1", "git tag -d v1",
+		"git tag -l -d v1", "git stash", "git stash pop", "git stash drop",
+		"git reset --hard", "git rm README.md", "git mv README.md x", "git clean -fd",
+		"git fetch", "git pull", "git push", "git merge x", "git rebase x", "git init",
+		"git worktree add wt", "git worktree prune", "git remote add x https://e.example/x",
+		"git remote remove x", "git remote prune x", "git apply x.patch",
+		"git apply --stat --apply x.patch", "git format-patch -1",
+		"git symbolic-ref HEAD refs/heads/x", "git symbolic-ref -d HEAD",
+		"git notes add -m x", "git bisect start", "git gc", "git restore .", "git switch x",
+		"git update-index --refresh", "git clone https://e.example/x"};
+
+	(void)state;
+	rig_use_json(reads);
+	for (size_t i = 0; i < COUNT(lines); i++)
+		rig_denied(lines[i], "write");
+}
+
+static void what_talks_to_others_needs_the_network(void **state)
+{
+	static const char *const lines[] = {"git fetch", "git fetch origin", "git fetch --all",
+		"git pull", "git push", "git push origin main", "git push -u origin x",
+		"git clone https://example.com/x", "git ls-remote origin", "git remote show origin",
+		"git remote prune origin", "git remote update", "git remote set-head origin -a",
+		"git remote add -f x https://example.com/x", "git fetch --multiple a b"};
+
+	(void)state;
+	rig_use_json(lonely);
+	for (size_t i = 0; i < COUNT(lines); i++)
+		rig_denied(lines[i], "network");
+	rig_allowed("git fetch . main:other");
+	rig_allowed("git clone ./sub copy");
+	rig_allowed("git remote add x https://example.com/x");
+	rig_allowed("git remote show -n origin");
+	rig_allowed("git ls-remote .");
+	rig_allowed("git commit -m x");
+}
+
+static void a_list_of_commands_is_the_limit(void **state)
+{
+	(void)state;
+	rig_use_json(listed);
+	rig_allowed("git log -1");
+	rig_allowed("git stash list");
+	rig_denied("git stash show", "git.command");
+	rig_denied("git push --force origin main", "git.command");
+	rig_denied("git branch -D main", "git.command");
+	rig_denied("git branch", "git.command");
+	rig_denied("git version", "git.command");
+}
+
+static void rewriting_what_others_have_is_listed_by_itself(void **state)
+{
+	static const char *const lines[] = {"git push --force origin main", "git push -f",
+		"git push origin +main", "git push origin :topic", "git push --delete origin topic",
+		"git push -d origin topic", "git push --force-with-lease",
+		"git push --force-with-lease=main:abc", "git push --prune origin"};
+
+	(void)state;
+	rig_use_json(pushes);
+	rig_allowed("git push origin main");
+	for (size_t i = 0; i < COUNT(lines); i++)
+		rig_denied(lines[i], "git.command");
+	rig_use_json(forces);
+	for (size_t i = 0; i < COUNT(lines); i++)
+		rig_allowed(lines[i]);
+}
+
+static void the_policy_may_name_further_settings(void **state)
+{
+	(void)state;
+	rig_use_json("{\"name\":\"x\"," ALLOW ",\"write\":true,"
+		     "\"git_config\":[\"http.proxy\",\"Filter.LFS.clean\",\"core.pager\"]}");
+	rig_allowed("git -c http.proxy=http://proxy.example:3128 fetch");
+	rig_allowed("git -c filter.lfs.clean='git-lfs clean' add .");
+	rig_allowed("git -c core.pager=less log");
+	rig_denied("git -c http.proxyAuthMethod=x fetch", "git.config");
+	rig_denied("git -c filter.lfs.smudge=x checkout .", "git.config");
+}
+
+/* git reads the settings of a folder that looks like a repository, whoever made it. */
+static void a_folder_that_looks_like_a_repository_is_refused(void **state)
+{
+	struct error err = {0};
+
+	(void)state;
+	rig_use_json(writes);
+	assert_int_equal(path_mkdirs(at("tree/evil/objects"), &err), 0);
+	assert_int_equal(path_mkdirs(at("tree/evil/deep"), &err), 0);
+	rig_file("tree/evil/HEAD", "ref: refs/heads/main\n");
+	rig_denied("git -C evil status", "cwd");
+	rig_denied("cd evil && git status", "cwd");
+	rig_denied("git -C evil/deep log", "cwd");
+	rig_allowed("git log -- evil");
+}
+
+static void a_repository_inside_has_nothing_of_its_own(void **state)
+{
+	struct error err = {0};
+
+	(void)state;
+	rig_use_json(writes);
+	assert_int_equal(path_mkdirs(at("tree/in/.git/hooks"), &err), 0);
+	rig_file("tree/in/.git/config", "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+					"[remote \"origin\"]\n\turl = https://example.com/x\n");
+	rig_file("tree/in/.git/hooks/pre-commit.sample", "x\n");
+	rig_allowed("git -C in status");
+	rig_allowed("cd in && git log -1");
+	rig_file("tree/in/.git/hooks/pre-commit", "id\n");
+	rig_denied("git -C in commit -m x", "cwd");
+	assert_int_equal(unlink(at("tree/in/.git/hooks/pre-commit")), 0);
+	rig_file("tree/in/.git/config", "[core]\n\tfsmonitor = id\n");
+	rig_denied("git -C in status", "cwd");
+	rig_denied("cd in && git status", "cwd");
+	rig_allowed("git status");
+}
+
+static void a_file_in_the_place_of_git_leads_to_the_own_repository(void **state)
+{
+	struct error err = {0};
+
+	(void)state;
+	rig_use_json(writes);
+	assert_int_equal(path_mkdirs(at("tree/.git/worktrees/wt"), &err), 0);
+	assert_int_equal(path_mkdirs(at("tree/wt/deep"), &err), 0);
+	assert_int_equal(path_mkdirs(at("tree/evil"), &err), 0);
+	rig_file("tree/wt/.git",
+		arena_printf(&arena, "gitdir: %s/.git/worktrees/wt\n", rig_root.path));
+	rig_allowed("git -C wt status");
+	rig_allowed("cd wt/deep && git add .");
+	rig_file("tree/wt/.git", "gitdir: ../.git/worktrees/wt\n");
+	rig_allowed("git -C wt status");
+	rig_file("tree/wt/.git", "gitdir: ../evil\n");
+	rig_denied("git -C wt status", "cwd");
+	rig_file("tree/wt/.git", "gitdir: ../.git/worktrees/../../evil\n");
+	rig_denied("git -C wt status", "cwd");
+	rig_file("tree/wt/.git", "gitdir: /etc\n");
+	rig_denied("git -C wt/deep status", "cwd");
+	rig_file("tree/wt/.git", "x\n");
+	rig_denied("git -C wt status", "cwd");
+}
+
+static void a_worktree_is_removed_where_it_stands(void **state)
+{
+	struct error err = {0};
+
+	(void)state;
+	rig_use_json(writes);
+	assert_int_equal(path_mkdirs(at("tree/wt"), &err), 0);
+	rig_file("tree/wt/.git", "gitdir: ../.git/worktrees/wt\n");
+	rig_allowed("git worktree remove wt");
+	rig_allowed("git worktree lock --reason 'in use' ./wt");
+	rig_allowed("git worktree move wt sub/wt");
+	rig_denied("git worktree move wt ../wt", "path.outside");
+	rig_denied("git worktree remove sub", "operand");
+}
+
+/* Who removes the settings decides what is asked of the next line. */
+static void what_is_protected_and_not_tracked_is_not_cleaned_away(void **state)
+{
+	struct error err = {0};
+
+	(void)state;
+	rig_use_json(writes);
+	rig_allowed("git clean -fdx");
+	assert_int_equal(path_mkdirs(at("tree/.dev-team"), &err), 0);
+	rig_file("tree/.dev-team/clearance.yaml", "x\n");
+	rig_denied("git clean -fdx", "path.protected");
+	rig_denied("git clean -fd .", "path.protected");
+	rig_denied("git -C sub clean -fd ..", "path.protected");
+	rig_denied("git clean -fd -e .dev-teams", "path.protected");
+	rig_allowed("git clean -fdx -e .dev-team");
+	rig_allowed("git clean -fdx build");
+	rig_allowed("git clean -ndx");
+}
+
+static void what_a_patch_names_is_asked_about(void **state)
+{
+	static const struct hostile patches[] = {
+		{"--- a/x\n+++ b/src/../../x\n", "path.outside"},
+		{"--- /dev/null\n+++ b/.claude/settings.json\t2026\n", "path.protected"},
+		{"--- a/x\n+++ b/deep/.claude/settings.json\n", "path.protected"},
+		{"diff --git a/.dev-team/x b/.dev-team/x\ndeleted file mode 100644\n",
+			"path.protected"},
+		{"diff --git a/x b/y\nrename from x\nrename to .mcp.json\n", "path.protected"},
+		{"diff --git a/x b/y\ncopy from x\ncopy to .git/hooks/x\n", "path.protected"},
+		{"--- a/x\n+++ \"b/.cl\\141ude/settings.json\"\n", "operand"},
+		{"--- a/x\n+++ /etc/passwd\n", "operand"},
+		{"Content-Transfer-Encoding: base64\n\nKysr\n", "operand"},
+	};
+
+	(void)state;
+	rig_use_json(writes);
+	rig_file("tree/good.patch", "diff --git a/src/a b.c b/src/a b.c\nnew file mode 100644\n"
+				    "--- /dev/null\n+++ b/src/a b.c\n@@ -0,0 +1 @@\n+x\n");
+	rig_allowed("git apply good.patch");
+	rig_allowed("git apply -R --index -p1 ./good.patch");
+	rig_allowed("git am --3way good.patch");
+	rig_denied("git apply --directory=.claude good.patch", "path.protected");
+	for (size_t i = 0; i < COUNT(patches); i++) {
+		rig_file("tree/evil.patch", patches[i].line);
+		rig_denied("git apply evil.patch", patches[i].rule);
+		rig_denied("git am good.patch evil.patch", patches[i].rule);
+		rig_allowed("git apply --stat evil.patch");
+	}
+}
+
+static void who_may_not_write_sees_no_settings_of_the_user_and_starts_no_gpg(void **state)
+{
+	static const struct hostile lines[] = {{"git config --global --list", "git.config"},
+		{"git config --list", "git.config"}, {"git config -l", "git.config"},
+		{"git config list", "git.config"}, {"git config --get-regexp .", "git.config"},
+		{"git config http.extraHeader", "git.config"},
+		{"git config --get credential.helper", "git.config"}, {"git var -l", "git.config"},
+		{"git log --format=%G?", "git.option"}, {"git log --show-signature", "git.option"},
+		{"git show --pretty=format:%GS", "git.option"},
+		{"git verify-commit HEAD", "git.option"}, {"git tag -v v1", "git.option"}};
+
+	(void)state;
+	rig_use_json(reads);
+	for (size_t i = 0; i < COUNT(lines); i++)
+		rig_denied(lines[i].line, lines[i].rule);
+	rig_allowed("git config --local --list");
+	rig_allowed("git config user.name");
+}
+
+/* `$(git describe)` puts out what somebody else has named so. */
+static void a_ref_that_begins_with_a_dash_makes_names_unknown(void **state)
+{
+	static const char *const lines[] = {"git log $(git describe --tags --abbrev=0)..HEAD",
+		"git diff $(git branch --show-current)", "git log $(git symbolic-ref --short HEAD)",
+		"git push origin $(git rev-parse --abbrev-ref HEAD)"};
+	struct error err = {0};
+
+	(void)state;
+	rig_use_json(writes);
+	for (size_t i = 0; i < COUNT(lines); i++)
+		rig_allowed(lines[i]);
+	rig_denied("git fetch --tags && git log $(git describe --tags)", "value.dynamic");
+	rig_file("tree/.git/HEAD", "ref: refs/heads/--output=x\n");
+	for (size_t i = 0; i < COUNT(lines); i++)
+		rig_denied(lines[i], "value.dynamic");
+	rig_allowed("git log $(git merge-base main HEAD)..HEAD");
+	rig_allowed("git log $(git rev-parse HEAD~2)..HEAD");
+	rig_file("tree/.git/HEAD", "ref: refs/heads/main\n");
+	rig_allowed(lines[0]);
+	rig_file("tree/.git/packed-refs", "abc refs/tags/--output=x\n");
+	rig_denied(lines[0], "value.dynamic");
+	assert_int_equal(unlink(at("tree/.git/packed-refs")), 0);
+	assert_int_equal(path_mkdirs(at("tree/.git/refs/tags/--output="), &err), 0);
+	rig_denied(lines[0], "value.dynamic");
+}
+
+static void a_head_alone_may_be_a_repository(void **state)
+{
+	struct error err = {0};
+
+	(void)state;
+	rig_use_json(writes);
+	assert_int_equal(path_mkdirs(at("tree/d"), &err), 0);
+	rig_file("tree/d/HEAD", "ref: refs/heads/main\n");
+	rig_file("tree/d/commondir", "../r\n");
+	rig_denied("git -C d diff HEAD~1 HEAD", "cwd");
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(every_day_lines_pass, rig_make, rig_remove),
+		cmocka_unit_test_setup_teardown(
+			looking_needs_no_right_to_write, rig_make, rig_remove),
+		cmocka_unit_test_setup_teardown(
+			hostile_lines_are_denied_by_the_rule_that_is_meant, rig_make, rig_remove),
+		cmocka_unit_test_setup_teardown(
+			what_changes_anything_needs_the_right_to_write, rig_make, rig_remove),
+		cmocka_unit_test_setup_teardown(
+			what_talks_to_others_needs_the_network, rig_make, rig_remove),
+		cmocka_unit_test_setup_teardown(
+			a_list_of_commands_is_the_limit, rig_make, rig_remove),
+		cmocka_unit_test_setup_teardown(
+			rewriting_what_others_have_is_listed_by_itself, rig_make, rig_remove),
+		cmocka_unit_test_setup_teardown(
+			the_policy_may_name_further_settings, rig_make, rig_remove),
+		cmocka_unit_test_setup_teardown(
+			a_folder_that_looks_like_a_repository_is_refused, rig_make, rig_remove),
+		cmocka_unit_test_setup_teardown(
+			a_repository_inside_has_nothing_of_its_own, rig_make, rig_remove),
+		cmocka_unit_test_setup_teardown(
+			a_file_in_the_place_of_git_leads_to_the_own_repository, rig_make,
+			rig_remove),
+		cmocka_unit_test_setup_teardown(
+			a_worktree_is_removed_where_it_stands, rig_make, rig_remove),
+		cmocka_unit_test_setup_teardown(
+			what_is_protected_and_not_tracked_is_not_cleaned_away, rig_make,
+			rig_remove),
+		cmocka_unit_test_setup_teardown(
+			what_a_patch_names_is_asked_about, rig_make, rig_remove),
+		cmocka_unit_test_setup_teardown(
+			who_may_not_write_sees_no_settings_of_the_user_and_starts_no_gpg, rig_make,
+			rig_remove),
+		cmocka_unit_test_setup_teardown(
+			a_ref_that_begins_with_a_dash_makes_names_unknown, rig_make, rig_remove),
+		cmocka_unit_test_setup_teardown(
+			a_head_alone_may_be_a_repository, rig_make, rig_remove),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,154 @@
+/* What the boundary is: the folder itself, and the git folder that belongs to it. */
+#include "tests/lib/policy_tree.h"
+
+static void guarded(const char *path)
+{
+	struct place place;
+
+	verdict = (struct verdict){0};
+	if (where(&arena, &root, &policy, STR(""), str_of(path), ACCESS_ENTRY, true,
+		    (struct span){0}, &place, &verdict) == 0)
+		fail_msg("'%s' leads to '%s'", path, place.full.p);
+	assert_denied_by(RULE_PATH_PROTECTED, path);
+}
+
+static void the_folder_that_a_git_file_names_is_protected(void **state)
+{
+	(void)state;
+	tree_mkdirs(at("bare/.store"));
+	put("bare/.git", "gitdir: ./.store\n");
+	open_root("bare");
+	assert_string_equal(root.inner_git, ".store");
+	assert_null(root.git_dir);
+	guarded(".store/config");
+	guarded(".store");
+}
+
+static void without_a_real_root_there_is_none(void **state)
+{
+	struct error err;
+	struct root none;
+	char *found;
+
+	(void)state;
+	assert_int_equal(root_open(&arena, "/", &none, &err), -1);
+	assert_int_equal(err.code, ERR_INPUT);
+	assert_int_equal(root_open(&arena, at("no-such"), &none, &err), -1);
+	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_int_equal(root_open(&arena, at("secret"), &none, &err), -1);
+	assert_int_equal(none.fd, -1);
+	assert_int_equal(root_find(&arena, at("no-such"), &found, &err), -1);
+}
+
+static void the_root_is_the_worktree_around(void **state)
+{
+	struct error err;
+	char *found;
+
+	(void)state;
+	assert_int_equal(root_find(&arena, at("tree/inlink"), &found, &err), 0);
+	assert_string_equal(found, at("tree"));
+	assert_int_equal(root_find(&arena, at("tree"), &found, &err), 0);
+	assert_string_equal(found, at("tree"));
+	assert_int_equal(root_find(&arena, at("other"), &found, &err), 0);
+	assert_string_equal(found, at("other"));
+	link_to("tree/src", "to-src");
+	assert_int_equal(root_find(&arena, at("to-src"), &found, &err), 0);
+	assert_string_equal(found, at("tree"));
+}
+
+static void make_linked(const char *back)
+{
+	tree_mkdirs(at("main/.git/worktrees/w"));
+	tree_mkdirs(at("main/.git/objects"));
+	tree_mkdirs(at("main/.git/refs"));
+	tree_mkdirs(at("w"));
+	put("main/.git/HEAD", "ref: refs/heads/main\n");
+	put("main/.git/worktrees/w/HEAD", "ref: refs/heads/w\n");
+	put("main/.git/worktrees/w/commondir", "../..\n");
+	put("main/.git/worktrees/w/gitdir", arena_printf(&arena, "%s\n", back));
+	put("w/.git", arena_printf(&arena, "gitdir: %s\n", at("main/.git/worktrees/w")));
+}
+
+static void a_linked_worktree_names_its_repository(void **state)
+{
+	(void)state;
+	make_linked(at("w/.git"));
+	open_root("w");
+	assert_string_equal(root.git_dir, at("main/.git/worktrees/w"));
+	assert_string_equal(root.common_dir, at("main/.git"));
+	assert_null(root.inner_git);
+	guarded(".git");
+	put("w/.git", "gitdir: ../main/.git/worktrees/w\n");
+	put("main/.git/worktrees/w/gitdir", "../../../../w/.git\n");
+	open_root("w");
+	assert_string_equal(root.git_dir, at("main/.git/worktrees/w"));
+}
+
+static void a_worktree_that_is_not_pointed_back_at_has_no_repository(void **state)
+{
+	(void)state;
+	make_linked(at("other/.git"));
+	open_root("w");
+	assert_null(root.git_dir);
+	assert_null(root.common_dir);
+}
+
+/* A folder below the root that claims to be another repository's worktree. */
+static void another_repository_is_not_opened_by_a_forged_folder(void **state)
+{
+	(void)state;
+	make_linked(at("w/.git"));
+	tree_mkdirs(at("w/forged/worktrees/w"));
+	put("w/forged/worktrees/w/HEAD", "x\n");
+	put("w/forged/worktrees/w/commondir", arena_printf(&arena, "%s\n", at("main/.git")));
+	put("w/forged/worktrees/w/gitdir", arena_printf(&arena, "%s\n", at("w/.git")));
+	put("w/.git", "gitdir: forged/worktrees/w\n");
+	open_root("w");
+	assert_null(root.git_dir);
+	assert_null(root.common_dir);
+	assert_string_equal(root.inner_git, "forged/worktrees/w");
+}
+
+static void make_submodule(const char *worktree)
+{
+	tree_mkdirs(at("super/.git/modules/m/objects"));
+	tree_mkdirs(at("super/.git/modules/m/refs"));
+	put("super/.git/modules/m/HEAD", "x\n");
+	put("super/.git/modules/m/config",
+		arena_printf(&arena,
+			"[core]\n\tbare = false\n\tworktree = %s\n[x]\n\tworktree = /x\n",
+			worktree));
+	put("super/m/.git", "gitdir: ../.git/modules/m\n");
+}
+
+static void a_submodule_names_its_repository(void **state)
+{
+	(void)state;
+	make_submodule("../../../m");
+	open_root("super/m");
+	assert_string_equal(root.git_dir, at("super/.git/modules/m"));
+	assert_null(root.common_dir);
+	make_submodule("../../../..");
+	open_root("super/m");
+	assert_null(root.git_dir);
+	put("tree/sub/.git", "gitdir: ../../super/.git/modules/m\n");
+	make_submodule("../../../m");
+	open_root("tree/sub");
+	assert_null(root.git_dir);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		policy_tree_test(the_folder_that_a_git_file_names_is_protected),
+		policy_tree_test(without_a_real_root_there_is_none),
+		policy_tree_test(the_root_is_the_worktree_around),
+		policy_tree_test(a_linked_worktree_names_its_repository),
+		policy_tree_test(a_worktree_that_is_not_pointed_back_at_has_no_repository),
+		policy_tree_test(another_repository_is_not_opened_by_a_forged_folder),
+		policy_tree_test(a_submodule_names_its_repository),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,470 @@
+#include <errno.h>
+#include <sched.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include "tests/lib/policy_tree.h"
+
+static struct place place;
+
+static int ask(const char *cwd, const char *path, enum access access, bool whole)
+{
+	verdict = (struct verdict){0};
+	return where(&arena, &root, &policy, str_of(cwd), str_of(path), access, whole,
+		(struct span){3, 7}, &place, &verdict);
+}
+
+static void leads(const char *cwd, const char *path, const char *to)
+{
+	if (ask(cwd, path, ACCESS_READ, false) < 0)
+		fail_msg("'%s': %s", path, verdict_text());
+	if (!str_is(place.path, to))
+		fail_msg("'%s' leads to '%.*s'", path, (int)place.path.n, place.path.p);
+	assert_true(str_is(place.full, *to ? at(path_join(&arena, "tree", to)) : root.path));
+	assert_false(place.outside);
+}
+
+static void refused(const char *path, enum access access, bool whole, enum rule rule)
+{
+	if (ask("", path, access, whole) == 0)
+		fail_msg("'%s' leads to '%.*s'", path, (int)place.full.n, place.full.p);
+	assert_denied_by(rule, path);
+}
+
+static void outside(const char *cwd, const char *path)
+{
+	if (ask(cwd, path, ACCESS_READ, false) == 0)
+		fail_msg("'%s' leads to '%.*s'", path, (int)place.full.n, place.full.p);
+	assert_denied_by(RULE_PATH_OUTSIDE, path);
+}
+
+static void paths_below_the_root_are_followed_to_their_real_place(void **state)
+{
+	(void)state;
+	leads("", "README.md", "README.md");
+	leads("", "./src/../README.md", "README.md");
+	leads("", "inlink/deep.txt", "sub/deep.txt");
+	leads("", ".", "");
+	leads("", "sub/..", "");
+	leads("sub", "..", "");
+	leads("sub", "../src//main.c", "src/main.c");
+	leads("", "src/", "src");
+	leads("", "inlink/", "sub");
+	leads("", "caf\xc3\xa9.txt", "caf\xc3\xa9.txt");
+	leads("", "", "");
+	leads("sub", "", "sub");
+	leads("", at("tree"), "");
+	leads("sub", at("tree/src/main.c"), "src/main.c");
+	leads("", at("tree/"), "");
+	leads("", at("tree/../tree/src"), "src");
+	leads("", "../tree/src", "src");
+	assert_true(place.exists && place.folder);
+}
+
+static void paths_that_lead_out_are_denied(void **state)
+{
+	(void)state;
+	outside("", "..");
+	outside("", "../secret");
+	outside("sub", "../../secret");
+	outside("", "sub/../../secret");
+	outside("", "esc");
+	outside("", "esc/passwd");
+	outside("", "esc/../etc/passwd");
+	outside("", "inlink/../../secret");
+	outside("", "/");
+	outside("", "/etc/passwd");
+	outside("", at("tree-other/secret"));
+	outside("", at("tree-other"));
+	outside("", at("tre"));
+	outside("", at("tree/../secret"));
+	outside("", "/no/such/folder");
+	outside("", "../no-such");
+	outside("", "esc/no-such");
+}
+
+static void doors_of_the_kernel_are_denied(void **state)
+{
+	static const char *const doors[] = {"/proc/self/root/etc/shadow",
+		"/proc/self/cwd/../secret", "/proc/self/fd/0", "/proc/1/root", "/proc/version",
+		"/sys/kernel", "/dev/stdin", "/dev/fd/0", "/dev/tty", "/dev/sda", "/dev/full",
+		"/dev/tcp/localhost/80", "/dev/../dev/null", "/dev//null"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(doors); i++)
+		outside("", doors[i]);
+	link_to("/proc/self/cwd", "tree/here");
+	link_to("/dev/null", "tree/nothing");
+	outside("", "here/README.md");
+	outside("", "nothing");
+	policy.read = (struct texts){(const char *[]){"/proc", "/dev"}, 2};
+	outside("", "/proc/version");
+	outside("", "/proc/self/root/etc/passwd");
+	outside("", "/dev/tty");
+}
+
+static void three_devices_may_be_read_and_one_written(void **state)
+{
+	static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/urandom"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(devices); i++) {
+		assert_int_equal(ask("src", devices[i], ACCESS_READ, false), 0);
+		assert_true(place.device && place.outside && place.exists);
+	}
+	assert_int_equal(ask("", "/dev/null", ACCESS_WRITE, false), 0);
+	refused("/dev/zero", ACCESS_WRITE, false, RULE_PATH_OUTSIDE);
+	refused("/dev/null", ACCESS_ENTRY, false, RULE_PATH_OUTSIDE);
+	refused("/dev/null", ACCESS_WRITE, true, RULE_PATH_OUTSIDE);
+	refused("/dev/null", ACCESS_ENTER, false, RULE_PATH_OUTSIDE);
+}
+
+static void what_does_not_exist_is_where_its_parent_is(void **state)
+{
+	(void)state;
+	leads("", "new.c", "new.c");
+	assert_false(place.exists || place.folder);
+	leads("", "new/", "new");
+	leads("", "a/b/c//d/", "a/b/c/d");
+	leads("sub", "./x/./y", "sub/x/y");
+	leads("", "inlink/x", "sub/x");
+	leads("", at("tree/x/y"), "x/y");
+	leads("no-such/b", "x", "no-such/b/x");
+	leads("no-such", "", "no-such");
+	outside("", "x/..");
+	outside("", "x/../README.md");
+	outside("", "x/../../secret");
+	outside("", "x/./../y");
+	outside("no-such", "../README.md");
+	outside("", "README.md/x");
+}
+
+static void links_to_nothing_are_denied(void **state)
+{
+	(void)state;
+	link_to("../gone", "tree/out");
+	link_to("gone", "tree/in");
+	link_to("loop", "tree/loop");
+	outside("", "out");
+	outside("", "in");
+	outside("", "in/x");
+	outside("", "loop");
+	refused("out", ACCESS_WRITE, false, RULE_PATH_OUTSIDE);
+	refused("in", ACCESS_WRITE, false, RULE_PATH_OUTSIDE);
+}
+
+static void absolute_links_that_stay_inside_are_followed(void **state)
+{
+	(void)state;
+	link_to(at("tree/sub"), "tree/absolute");
+	link_to("../tree/src", "tree/detour");
+	link_to(at("tree"), "alias");
+	leads("", "absolute/deep.txt", "sub/deep.txt");
+	leads("", "absolute/new", "sub/new");
+	leads("", "detour/main.c", "src/main.c");
+	leads("", at("alias/src/main.c"), "src/main.c");
+	leads("", at("alias"), "");
+	leads("", at("alias/new/file"), "new/file");
+	outside("", at("alias/../secret"));
+}
+
+static void a_name_that_is_removed_or_moved_is_not_followed(void **state)
+{
+	(void)state;
+	link_to("gone", "tree/in");
+	assert_int_equal(ask("", "esc", ACCESS_ENTRY, true), 0);
+	assert_str(place.path, "esc");
+	assert_true(place.exists);
+	assert_false(place.folder);
+	assert_int_equal(ask("sub", "../in", ACCESS_ENTRY, false), 0);
+	assert_str(place.path, "in");
+	assert_int_equal(ask("", "build", ACCESS_ENTRY, true), 0);
+	assert_true(place.folder);
+	assert_int_equal(ask("", "newer", ACCESS_ENTRY, false), 0);
+	assert_false(place.exists);
+	assert_int_equal(ask("", "no/such", ACCESS_ENTRY, false), 0);
+	assert_str(place.path, "no/such");
+	refused("esc/", ACCESS_ENTRY, true, RULE_PATH_OUTSIDE);
+	refused("esc/.", ACCESS_ENTRY, true, RULE_PATH_OUTSIDE);
+	refused("esc/passwd", ACCESS_ENTRY, true, RULE_PATH_OUTSIDE);
+	refused("..", ACCESS_ENTRY, true, RULE_PATH_OUTSIDE);
+	refused("../secret", ACCESS_ENTRY, true, RULE_PATH_OUTSIDE);
+	refused(".", ACCESS_ENTRY, true, RULE_PATH_PROTECTED);
+	refused(".git", ACCESS_ENTRY, false, RULE_PATH_PROTECTED);
+}
+
+static void a_working_directory_is_below_the_root(void **state)
+{
+	(void)state;
+	assert_int_equal(ask("", "inlink", ACCESS_ENTER, false), 0);
+	assert_str(place.path, "sub");
+	assert_true(place.exists && place.folder);
+	assert_int_equal(ask("sub", "..", ACCESS_ENTER, false), 0);
+	assert_str(place.path, "");
+	assert_int_equal(ask("", "README.md", ACCESS_ENTER, false), 0);
+	assert_true(place.exists && !place.folder);
+	assert_int_equal(ask("", "no-such", ACCESS_ENTER, false), 0);
+	assert_false(place.exists);
+	refused("esc", ACCESS_ENTER, false, RULE_PATH_OUTSIDE);
+	refused("..", ACCESS_ENTER, false, RULE_PATH_OUTSIDE);
+}
+
+static void protected_files_are_read_but_not_written(void **state)
+{
+	static const char *const kept[] = {".git", ".git/config", ".git/hooks/pre-commit",
+		".git/index", ".GIT/x", "sub/.git/config", ".claude", ".claude/settings.json",
+		"sub/.claude/settings.json", ".mcp.json", ".codex/config.toml", ".gemini/x",
+		"opencode.json", ".aider.conf.yml", ".dev-team/x", "src/../.git/x", "./.mcp.json"};
+	static const char *const free[] = {".gitignore", ".github/x", "sub/.gitattributes",
+		"claude", ".git.x", ".claude-plugin/x", ".mcp.jsonl", "build/.mcp.json.bak"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(kept); i++) {
+		assert_int_equal(ask("", kept[i], ACCESS_READ, false), 0);
+		refused(kept[i], ACCESS_WRITE, false, RULE_PATH_PROTECTED);
+	}
+	for (size_t i = 0; i < COUNT(free); i++)
+		assert_int_equal(ask("", free[i], ACCESS_WRITE, true), 0);
+	assert_int_equal(ask(".git", "hooks", ACCESS_ENTER, false), 0);
+}
+
+static void what_holds_protected_files_is_protected_as_a_whole(void **state)
+{
+	(void)state;
+	assert_int_equal(ask("", ".", ACCESS_WRITE, false), 0);
+	refused(".", ACCESS_WRITE, true, RULE_PATH_PROTECTED);
+	refused("src/..", ACCESS_WRITE, true, RULE_PATH_PROTECTED);
+	assert_int_equal(ask("", "build/", ACCESS_WRITE, true), 0);
+	policy.protect = (struct texts){(const char *[]){"./build/keep/", "ci.yml", "inlink/x"}, 3};
+	refused("build", ACCESS_WRITE, true, RULE_PATH_PROTECTED);
+	refused("build/keep/it", ACCESS_WRITE, false, RULE_PATH_PROTECTED);
+	refused("ci.yml", ACCESS_WRITE, false, RULE_PATH_PROTECTED);
+	refused("sub/x", ACCESS_WRITE, false, RULE_PATH_PROTECTED);
+	refused("sub/x/y", ACCESS_WRITE, false, RULE_PATH_PROTECTED);
+	refused("sub", ACCESS_WRITE, true, RULE_PATH_PROTECTED);
+	assert_int_equal(ask("", "build/keeper", ACCESS_WRITE, true), 0);
+	assert_int_equal(ask("", "sub/xy", ACCESS_WRITE, true), 0);
+	assert_int_equal(ask("", "build", ACCESS_WRITE, false), 0);
+}
+
+static void what_a_protected_link_leads_to_is_protected(void **state)
+{
+	(void)state;
+	tree_mkdirs(at("tree/dotfiles/claude"));
+	link_to("dotfiles/claude", "tree/.claude");
+	open_root("tree");
+	refused("dotfiles/claude/settings.json", ACCESS_WRITE, false, RULE_PATH_PROTECTED);
+	refused("dotfiles", ACCESS_ENTRY, true, RULE_PATH_PROTECTED);
+	assert_int_equal(ask("", "dotfiles/x", ACCESS_WRITE, false), 0);
+}
+
+static void folders_of_the_policy_may_be_read(void **state)
+{
+	(void)state;
+	link_to("usr", "usr-link");
+	tree_mkdirs(at("usr/include"));
+	put("usr/include/x.h", "x");
+	put("usr-other/y.h", "y");
+	policy.read = (struct texts){(const char *[]){at("usr-link"), "relative"}, 2};
+	assert_int_equal(ask("src", at("usr/include/x.h"), ACCESS_READ, false), 0);
+	assert_true(place.outside && place.exists && !place.device);
+	assert_true(str_is(place.full, at("usr/include/x.h")));
+	assert_int_equal(ask("", at("usr-link"), ACCESS_READ, false), 0);
+	assert_int_equal(ask("", "../usr/include/x.h", ACCESS_READ, false), 0);
+	outside("", at("usr-other/y.h"));
+	refused(at("usr/include/x.h"), ACCESS_WRITE, false, RULE_PATH_OUTSIDE);
+	refused(at("usr/include/x.h"), ACCESS_RUN, false, RULE_PATH_OUTSIDE);
+	refused(at("usr/include"), ACCESS_ENTER, false, RULE_PATH_OUTSIDE);
+}
+
+static void odd_names_are_data(void **state)
+{
+	char longest[5000];
+
+	(void)state;
+	put("tree/two\nlines", "x");
+	put("tree/gone (deleted)", "x");
+	leads("", "two\nlines", "two\nlines");
+	leads("", "\x1b[31m", "\x1b[31m");
+	leads("", "gone (deleted)", "gone (deleted)");
+	memset(longest, 'a', sizeof(longest));
+	longest[sizeof(longest) - 1] = '\0';
+	outside("", longest);
+	for (size_t i = 1; i < sizeof(longest) - 1; i += 2)
+		longest[i] = '/';
+	longest[3999] = '\0';
+	outside("", longest);
+	verdict = (struct verdict){0};
+	assert_int_equal(where(&arena, &root, &policy, STR(""), STR("a\0b"), ACCESS_READ, false,
+				 (struct span){0}, &place, &verdict),
+		-1);
+	refused("../\x1b[31m\n", ACCESS_READ, false, RULE_PATH_OUTSIDE);
+	assert_null(strchr(verdict_text(), '\x1b'));
+	assert_null(strchr(verdict_text(), '\n'));
+}
+
+static void the_verdict_names_word_and_place(void **state)
+{
+	char expected[1024];
+
+	(void)state;
+	refused("src/../../secret", ACCESS_READ, false, RULE_PATH_OUTSIDE);
+	(void)snprintf(expected, sizeof(expected),
+		"deny path.outside 3-7 'src/../../secret' -> %s: path that leads outside the root",
+		at("secret"));
+	assert_string_equal(verdict_text(), expected);
+	refused("inlink/.git", ACCESS_WRITE, false, RULE_PATH_PROTECTED);
+	(void)snprintf(expected, sizeof(expected),
+		"deny path.protected 3-7 'inlink/.git' -> %s: write to what is protected by '.git'",
+		at("tree/sub/.git"));
+	assert_string_equal(verdict_text(), expected);
+}
+
+/* As a kernel without openat2(2), or one that has some fault. */
+static int ask_without_openat2(int number)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 437, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)number),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+	struct sock_fprog program = {COUNT(filter), filter};
+	struct error err;
+	struct root none;
+	int bad = 0;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+		return 77;
+	bad |= ask("", "README.md", ACCESS_READ, false) == 0 || verdict.rule != RULE_PATH_OUTSIDE;
+	bad |= ask("", "new", ACCESS_WRITE, false) == 0;
+	bad |= ask("", "README.md", ACCESS_ENTRY, false) == 0;
+	bad |= root_open(&arena, at("tree"), &none, &err) == 0;
+	return bad;
+}
+
+static void any_failure_of_the_kernel_is_a_denial(void **state)
+{
+	static const int numbers[] = {ENOSYS, EPERM, EIO, ENOMEM, EAGAIN, EINTR, E2BIG, EINVAL};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(numbers); i++) {
+		int status;
+		pid_t child = fork();
+
+		if (!child)
+			_exit(ask_without_openat2(numbers[i]));
+		assert_int_equal(waitpid(child, &status, 0), child);
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+			print_message("skipped: no seccomp here\n");
+			skip();
+		}
+		assert_int_equal(status, 0);
+	}
+}
+
+/* In a child with mounts of its own, so that nothing is left behind. */
+static int ask_through_a_bind_mount(void)
+{
+	int bad = 0;
+
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		mount(at("tree"), at("other"), NULL, MS_BIND, NULL) < 0 ||
+		mount(at("tree/src"), at("tree-other"), NULL, MS_BIND, NULL) < 0)
+		return 77;
+	bad |= ask("", at("other/src/main.c"), ACCESS_READ, false) < 0 ||
+	       !str_is(place.path, "src/main.c");
+	bad |= ask("", at("other"), ACCESS_READ, false) < 0 || place.path.n;
+	bad |= ask("", at("other/new/x"), ACCESS_WRITE, false) < 0 || !str_is(place.path, "new/x");
+	bad |= ask("", at("other/.git/x"), ACCESS_WRITE, false) == 0;
+	bad |= ask("", at("other/../secret"), ACCESS_READ, false) == 0;
+	bad |= ask("", at("tree-other/main.c"), ACCESS_READ, false) == 0;
+	return bad;
+}
+
+static void the_root_by_another_name_is_the_root(void **state)
+{
+	int status;
+	pid_t child;
+
+	(void)state;
+	child = fork();
+	if (!child)
+		_exit(ask_through_a_bind_mount());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77) {
+		print_message("skipped: no mounts here\n");
+		skip();
+	}
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* Puts a link to the outside in the place of a folder and back, until it is killed. */
+_Noreturn static void swap_for_ever(const char *folder, const char *aside, const char *out)
+{
+	for (;;) {
+		if (rename(folder, aside) == 0 && symlink(out, folder) == 0 && unlink(folder) == 0)
+			(void)rename(aside, folder);
+	}
+}
+
+static void a_folder_swapped_for_a_link_is_never_taken_for_inside(void **state)
+{
+	unsigned inside = 0, denied = 0;
+	const char *real = at("tree/sub/secret");
+	pid_t child;
+
+	(void)state;
+	put("tree/sub/secret", "x");
+	child = fork();
+	if (!child)
+		swap_for_ever(at("tree/sub"), at("tree/aside"), base);
+	for (int i = 0; i < 20000; i++) {
+		const char *path = i % 3 == 0   ? "sub/secret"
+				   : i % 3 == 1 ? "inlink/secret"
+						: "sub/x/y";
+
+		if (ask(i & 1 ? "" : "src/..", path, ACCESS_WRITE, false) < 0) {
+			denied++;
+			continue;
+		}
+		inside++;
+		if (!str_starts(place.full, at("tree/")))
+			fail_msg("%s", place.full.p);
+		if (i % 3 != 2 && place.exists && !str_is(place.full, real) &&
+			!str_is(place.full, at("tree/aside/secret")))
+			fail_msg("%s", place.full.p);
+	}
+	kill(child, 9);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(inside + denied, 20000);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		policy_tree_test(paths_below_the_root_are_followed_to_their_real_place),
+		policy_tree_test(paths_that_lead_out_are_denied),
+		policy_tree_test(doors_of_the_kernel_are_denied),
+		policy_tree_test(three_devices_may_be_read_and_one_written),
+		policy_tree_test(what_does_not_exist_is_where_its_parent_is),
+		policy_tree_test(links_to_nothing_are_denied),
+		policy_tree_test(absolute_links_that_stay_inside_are_followed),
+		policy_tree_test(a_name_that_is_removed_or_moved_is_not_followed),
+		policy_tree_test(a_working_directory_is_below_the_root),
+		policy_tree_test(protected_files_are_read_but_not_written),
+		policy_tree_test(what_holds_protected_files_is_protected_as_a_whole),
+		policy_tree_test(what_a_protected_link_leads_to_is_protected),
+		policy_tree_test(folders_of_the_policy_may_be_read),
+		policy_tree_test(odd_names_are_data),
+		policy_tree_test(the_verdict_names_word_and_place),
+		policy_tree_test(any_failure_of_the_kernel_is_a_denial),
+		policy_tree_test(the_root_by_another_name_is_the_root),
+		policy_tree_test(a_folder_swapped_for_a_link_is_never_taken_for_inside),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

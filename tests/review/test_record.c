@@ -1,0 +1,251 @@
+#include "src/event/schemas.h"
+#include "src/base/clock.h"
+#include "src/review/classifier.h"
+#include "tests/lib/scratch.h"
+
+static const char *const paths[] = {"src/a.c", "b\xff"};
+static const struct change_stats stats = {.paths = paths, .files = 2, .added = 3, .removed = 1};
+
+static struct review_decision answered(const char *raw)
+{
+	struct review_decision d;
+
+	classify_answer(&arena, raw, &d);
+	return d;
+}
+
+static void recorded(const char *issue, unsigned pr, const char *raw)
+{
+	struct review_decision d = answered(raw);
+	struct error err;
+
+	assert_int_equal(classifier_record(base, issue, pr, &stats, &d, &err), 0);
+}
+
+static char *text_of(const char *name)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	struct error err;
+
+	if (file_read(&b, at(name), 1 << 20, NULL, &err) < 0)
+		return NULL;
+	return arena_dup(&arena, buf_str(&b));
+}
+
+/* Line n of the log, less its line feed. */
+static char *line_of(size_t n)
+{
+	struct str rest = str_of(text_of("_classifier/calibration.jsonl")), line = {0};
+
+	for (size_t i = 0; i <= n; i++)
+		assert_true(str_line(&rest, &line));
+	return arena_dup(&arena, line);
+}
+
+#define ANSWER                                                                                     \
+	"{\"reviewers\":[\"critic\"],\"rationale\":{\"critic\":\"small\"},\"confident\":true,"     \
+	"\"confidence\":0.8}"
+#define BEGIN "{\"timestamp\":\"2026-11-21T01:34:55Z\",\"issueId\":\"A-1\","
+#define STATS                                                                                      \
+	"\"diffStats\":{\"filesChanged\":2,\"paths\":[\"src/a.c\",\"b?\"],\"linesAdded\":3,"       \
+	"\"linesRemoved\":1},"
+
+static void a_decision_is_written_with_what_was_said(void **state)
+{
+	(void)state;
+	recorded("A-1", 0, ANSWER);
+	assert_string_equal(text_of("A-1/review/classifier.json"),
+		"{\n"
+		"  \"$schema\": \"schemas/artifacts/classifier.schema.json#v1\",\n"
+		"  \"reviewers\": [\n    \"critic\"\n  ],\n"
+		"  \"rationale\": {\n    \"critic\": \"small\"\n  },\n"
+		"  \"confident\": true,\n"
+		"  \"confidence\": 0.8,\n"
+		"  \"fellOpen\": false,\n"
+		"  \"fellOpenReason\": null,\n"
+		"  \"rawOutput\": \"{\\\"reviewers\\\":[\\\"critic\\\"],\\\"rationale\\\":"
+		"{\\\"critic\\\":\\\"small\\\"},\\\"confident\\\":true,\\\"confidence\\\":0.8}\",\n"
+		"  \"parseError\": null,\n"
+		"  \"addedByRules\": []\n"
+		"}\n");
+	assert_string_equal(line_of(0),
+		BEGIN STATS "\"classifierOutput\":{\"reviewers\":[\"critic\"],\"rationale\":"
+			    "{\"critic\":\"small\"},\"confident\":true,\"confidence\":0.8},"
+			    "\"fellOpen\":false,\"fellOpenReason\":null,"
+			    "\"humanOverrideAfterMerge\":null}");
+}
+
+static void a_fall_open_keeps_why(void **state)
+{
+	(void)state;
+	recorded("A-1", 7, "no\xff");
+	recorded("A-1", 0,
+		"{\"reviewers\":[],\"rationale\":{},\"confident\":false,\"confidence\":0.3}");
+	recorded("A-1", 0, NULL);
+	assert_string_equal(line_of(0),
+		BEGIN "\"prNumber\":7," STATS "\"classifierOutput\":null,\"fellOpen\":true,"
+		      "\"fellOpenReason\":\"parse-error\",\"humanOverrideAfterMerge\":null}");
+	assert_string_equal(line_of(1), BEGIN STATS
+		"\"classifierOutput\":{\"reviewers\":[],\"rationale\":{},\"confident\":false,"
+		"\"confidence\":0.3},\"fellOpen\":true,\"fellOpenReason\":\"confident-false\","
+		"\"humanOverrideAfterMerge\":null}");
+	assert_string_equal(line_of(2), BEGIN STATS "\"classifierOutput\":null,\"fellOpen\":true,"
+						    "\"fellOpenReason\":\"invocation-failed\","
+						    "\"humanOverrideAfterMerge\":null}");
+	assert_non_null(strstr(text_of("A-1/review/classifier.json"),
+		"\"testing\",\n    \"critic\",\n    \"security\""));
+}
+
+static int feed(const char *issue, unsigned pr, struct error *err)
+{
+	const struct feedback f = {issue, pr, REVIEW_SECURITY, "it read a secret"};
+
+	return classifier_feedback(base, &f, err);
+}
+
+static bool noted(size_t line)
+{
+	return strstr(line_of(line),
+		       "\"humanOverrideAfterMerge\":{\"addedReviewer\":\"security\",\"reason\":"
+		       "\"it read a secret\",\"prNumber\":") != NULL;
+}
+
+/* The original took the newest line of all, whosever it was. */
+static void feedback_goes_to_the_newest_line_of_its_own_issue(void **state)
+{
+	struct error err;
+
+	(void)state;
+	recorded("A-1", 0, ANSWER);
+	recorded("A-1", 0, ANSWER);
+	recorded("B-2", 0, ANSWER);
+	assert_int_equal(feed("A-1", 12, &err), 0);
+	assert_true(noted(1) && !noted(0) && !noted(2));
+	assert_non_null(
+		strstr(line_of(1), "\"prNumber\":12,\"attributedAt\":\"2026-11-21T01:34:55Z\"}}"));
+	assert_int_equal(feed("A-1", 12, &err), -1);
+	assert_error(&err, "dev-team: the newest classification of 'A-1' has its feedback already");
+	assert_int_equal(err.code, ERR_STATE);
+	assert_true(!noted(0));
+}
+
+static void feedback_finds_a_pull_request_by_the_log_and_by_its_artifact(void **state)
+{
+	CLEANUP(json_free) json *pr = json_object();
+	struct error err;
+
+	(void)state;
+	recorded("A-1", 7, ANSWER);
+	recorded("B-2", 0, ANSWER);
+	recorded("C-3", 0, ANSWER);
+	json_put_int(pr, "number", 9);
+	assert_int_equal(artifact_write(base, "B-2", "pr.json", pr, &err), 0);
+	assert_int_equal(feed(NULL, 7, &err), 0);
+	assert_true(noted(0) && !noted(1));
+	assert_int_equal(feed(NULL, 9, &err), 0);
+	assert_true(noted(1) && !noted(2));
+	assert_int_equal(feed(NULL, 8, &err), -1);
+	assert_error(&err, "dev-team: no classification of pull request 8");
+	assert_int_equal(feed("B-2", 7, &err), -1);
+	assert_error(&err, "dev-team: pull request 7 is not the one of 'B-2': that is 9");
+	assert_int_equal(feed("D-4", 0, &err), -1);
+	assert_error(&err, "dev-team: no classification of 'D-4'");
+	assert_int_equal(feed(NULL, 0, &err), -1);
+	assert_int_equal(err.code, ERR_USAGE);
+}
+
+static void lines_of_others_stay_as_they_are(void **state)
+{
+	struct error err;
+	char *path;
+
+	(void)state;
+	recorded("A-1", 0, ANSWER);
+	assert_int_equal(
+		artifact_path(&arena, base, CLASSIFIER_SCOPE, CALIBRATION_LOG, &path, &err), 0);
+	tree_write(
+		path, STR("not json\n{\"issueId\": \"A-1\", \"later\":1}\n[]\n{\"issueId\":5}\n"));
+	assert_int_equal(feed("A-1", 0, &err), 0);
+	assert_string_equal(line_of(0), "not json");
+	assert_non_null(strstr(line_of(1), "{\"issueId\":\"A-1\",\"later\":1,\"humanOverride"));
+	assert_non_null(strstr(line_of(1), "\"prNumber\":null"));
+	assert_string_equal(line_of(2), "[]");
+	assert_string_equal(line_of(3), "{\"issueId\":5}");
+}
+
+static void assert_holds(struct schema *schema, const struct review_decision *d)
+{
+	CLEANUP(json_free) json *j = decision_json(d);
+	struct schema_faults faults;
+
+	if (schema_check(&arena, schema, j, &faults))
+		fail_msg("%s: %s", faults.list[0].at, faults.list[0].text);
+}
+
+static void every_record_is_as_its_schema_says(void **state)
+{
+	static const char *const answers[] = {ANSWER, NULL, "no", "[]", "\xff",
+		"{\"reviewers\":[],\"rationale\":{},\"confident\":false,\"confidence\":0.3}",
+		"{\"reviewers\":[\"testing\"],\"rationale\":{},\"confident\":true,\"confidence\":1,"
+		"\"modelOverride\":{\"testing\":\"opus[1m]\"},\"harnessOverride\":{\"critic\":"
+		"\"generic-api\"}}"};
+	static const char *const lists[] = {
+		"src/a.c", "src/auth.c", "go.sum", "a\xff", "README.md"};
+	struct schema *schema;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(schema_built_in(&arena, "classifier", NULL, &schema, &err), 0);
+	for (size_t i = 0; i < COUNT(lists); i++) {
+		const struct change_stats s = {.paths = &lists[i], .files = 1};
+		struct review_decision d = {0};
+
+		classify_by_rules(&arena, &s, &d.of);
+		assert_holds(schema, &d);
+		for (size_t k = 0; k < COUNT(answers); k++) {
+			d = answered(answers[k]);
+			assert_holds(schema, &d);
+			classify_floor(&arena, &s, &d);
+			assert_holds(schema, &d);
+		}
+	}
+}
+
+static void what_is_no_issue_is_refused(void **state)
+{
+	struct review_decision d = answered(ANSWER);
+	struct error err;
+
+	(void)state;
+	assert_int_equal(classifier_record(base, "../x", 0, &stats, &d, &err), -1);
+	assert_int_equal(classifier_record(base, "_pipelines", 0, &stats, &d, &err), -1);
+	assert_int_equal(err.code, ERR_USAGE);
+	assert_int_equal(feed("A-1", 0, &err), -1);
+	assert_int_equal(err.code, ERR_STATE);
+}
+
+static int fixed(void **state)
+{
+	int64_t t;
+
+	assert_int_equal(clock_parse("2026-11-21T01:34:55Z", &t), 0);
+	clock_fix(t);
+	return scratch_make(state);
+}
+
+#define fixed_test(f) cmocka_unit_test_setup_teardown(f, fixed, scratch_remove)
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		fixed_test(a_decision_is_written_with_what_was_said),
+		fixed_test(a_fall_open_keeps_why),
+		fixed_test(feedback_goes_to_the_newest_line_of_its_own_issue),
+		fixed_test(feedback_finds_a_pull_request_by_the_log_and_by_its_artifact),
+		fixed_test(lines_of_others_stay_as_they_are),
+		fixed_test(every_record_is_as_its_schema_says),
+		fixed_test(what_is_no_issue_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("review_record", tests, NULL, NULL);
+}

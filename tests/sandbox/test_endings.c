@@ -1,0 +1,278 @@
+/*
+ * How runs end: at their time, by the caller, by a denial; and what they must not take with them.
+ * Where something must have happened first, the run itself says so through a FIFO.
+ */
+#include <poll.h>
+#include <signal.h>
+#include "tests/lib/execute_rig.h"
+
+/* It has left the session, does not listen, and holds none of the pipes. */
+static const char unruly[] =
+	"setsid sh -c 'trap \"\" TERM HUP INT; exec </dev/null >/dev/null 2>&1;"
+	" echo ready > ready; read x < never' & read x < ready; cat never";
+
+static void a_run_over_its_time_leaves_nothing(void **state)
+{
+	struct execution x;
+
+	(void)state;
+	probe(unruly);
+	fifo("tree/ready");
+	fifo("tree/never");
+	rig_parse(marking("./probe; echo not reached"), &x);
+	x.timeout_s = 1;
+	assert_int_equal(rig_execute(&x), 0);
+	assert_true(end.timed_out);
+	assert_int_equal(end.status, 124);
+	assert_out("");
+	assert_int_equal(marked(), 0);
+	assert_int_equal(private_runs(), 0);
+	assert_no_child();
+}
+
+static void a_cancelled_run_leaves_nothing(void **state)
+{
+	struct execution x;
+
+	(void)state;
+	fifo("tree/ready");
+	fifo("tree/never");
+	probe(arena_printf(&arena, "%s",
+		"setsid sh -c 'trap \"\" TERM; echo ready > ready;"
+		" read x < never' & read x < ready; echo stop > stop; cat never"));
+	rig_parse(marking("./probe; echo not reached"), &x);
+	x.cancel = stopper();
+	assert_int_equal(rig_execute(&x), 0);
+	close(x.cancel);
+	assert_true(end.cancelled);
+	assert_false(end.timed_out);
+	assert_int_equal(end.status, 128 + SIGTERM);
+	assert_int_equal(marked(), 0);
+	assert_no_child();
+}
+
+static void a_loop_without_end_is_ended(void **state)
+{
+	struct execution x;
+
+	(void)state;
+	rig_parse("echo stop > stop; while :; do :; done; echo not reached", &x);
+	x.cancel = stopper();
+	x.grace_ms = 20000; /* it ends at TERM */
+	assert_int_equal(rig_execute(&x), 0);
+	close(x.cancel);
+	assert_true(end.cancelled);
+	assert_out("");
+	assert_true(end.ms < 20000);
+}
+
+static void what_is_left_behind_is_ended(void **state)
+{
+	(void)state;
+	fifo("tree/ready");
+	fifo("tree/never");
+	probe("setsid sh -c 'echo ready > ready; read x < never' & read x < ready");
+	assert_int_equal(rig_run(marking("./probe; echo done")), 0);
+	assert_out("done\n");
+	assert_int_equal(end.status, 0);
+	assert_int_equal(marked(), 0);
+	assert_no_child();
+}
+
+static void jobs_in_the_background_are_waited_for(void **state)
+{
+	(void)state;
+	fifo("tree/go");
+	assert_int_equal(rig_run("cat go > got & echo x > go"), 0);
+	assert_int_equal(rig_run("cat got; ( cat go > got & ) ; echo y > go & :"), 0);
+	assert_out("x\n");
+	assert_int_equal(rig_run("cat got"), 0);
+	assert_out("y\n");
+}
+
+static void output_is_capped_and_the_run_goes_on(void **state)
+{
+	(void)state;
+	policy.limits.output = 100000;
+	assert_int_equal(rig_run("seq 1 400000; echo more >&2; touch reached"), 0);
+	assert_int_equal(end.status, 0);
+	assert_true(end.cut);
+	assert_int_equal(out.len, 100000);
+	assert_true(path_exists(at("tree/reached")));
+	assert_int_equal(rig_run("echo little"), 0);
+	assert_false(end.cut);
+	assert_out("little\n");
+}
+
+static void output_that_cannot_be_passed_on_is_told(void **state)
+{
+	struct execution x;
+
+	(void)state;
+	rig_parse("echo lost", &x);
+	x.out = open("/dev/full", O_WRONLY | O_CLOEXEC);
+	if (x.out < 0)
+		skip();
+	assert_int_equal(rig_execute(&x), 0);
+	close(x.out);
+	assert_int_equal(end.unwritten, ENOSPC);
+}
+
+static void a_reader_that_went_away_ends_the_writer(void **state)
+{
+	struct execution x;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	close(ends[0]);
+	policy.limits.output = 0;
+	rig_parse("seq 1 100000000", &x);
+	x.out = ends[1];
+	assert_int_equal(rig_execute(&x), 0);
+	close(ends[1]);
+	assert_int_equal(end.status, 128 + SIGPIPE);
+	assert_int_equal(end.unwritten, 0);
+}
+
+static void a_reader_that_sleeps_does_not_stop_the_clock(void **state)
+{
+	struct execution x;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	policy.limits.output = 0;
+	rig_parse("seq 1 100000000 | { read x; echo stop > stop; cat; }", &x);
+	x.out = ends[1];
+	x.cancel = stopper();
+	assert_int_equal(rig_execute(&x), 0);
+	assert_true(end.cancelled);
+	close(x.cancel);
+	close(ends[0]);
+	close(ends[1]);
+	assert_no_child();
+}
+
+static void what_is_known_during_the_run_alone_is_asked_then(void **state)
+{
+	(void)state;
+	tree_write(at("tree/names"), STR("/etc/passwd\nprobe\n"));
+	probe("ln -s /etc link");
+	assert_int_equal(rig_run("./probe && echo x; cat link/passwd; touch after"), 0);
+	assert_denied(RULE_PATH_OUTSIDE, "link/passwd");
+	assert_out("x\n");
+	assert_int_equal(end.verdict.at.from, 23);
+	assert_int_equal(end.verdict.at.to, 34);
+	assert_int_equal(rig_run("read x < names; cat \"$x\" || touch after"), 0);
+	assert_denied(RULE_PATH_OUTSIDE, "/etc/passwd");
+	assert_out("");
+	assert_int_equal(rig_run("for i in 1; do cat $(head -n 1 names); done; touch after"), 0);
+	assert_denied(RULE_PATH_OUTSIDE, "/etc/passwd");
+	assert_int_equal(rig_run("( cat < link/passwd ) | cat; touch after"), 0);
+	assert_denied(RULE_PATH_OUTSIDE, "link/passwd");
+	assert_int_equal(rig_run("cd link; touch after"), 0);
+	assert_denied(RULE_PATH_OUTSIDE, "link");
+	assert_int_equal(rig_run("x=$(cat link/passwd) || touch after"), 0);
+	assert_denied(RULE_PATH_OUTSIDE, "link/passwd");
+}
+
+static void a_denial_ends_what_runs(void **state)
+{
+	(void)state;
+	fifo("tree/never");
+	assert_int_equal(rig_run(marking("cat never | cat /etc/passwd; touch after")), 0);
+	assert_denied(RULE_PATH_OUTSIDE, "/etc/passwd");
+	assert_int_equal(marked(), 0);
+	assert_int_equal(
+		rig_run(marking("cat never & cat /etc/passwd & touch x; cat never; touch after")),
+		0);
+	assert_denied(RULE_PATH_OUTSIDE, "/etc/passwd");
+	assert_int_equal(marked(), 0);
+	assert_no_child();
+}
+
+static _Noreturn void run_until_killed(int in, int other)
+{
+	struct execution x;
+
+	close(other);
+	rig_parse(marking("./probe"), &x);
+	x.in = in;
+	_exit(rig_execute(&x) < 0);
+}
+
+/* Its standard input is a pipe: the last process that has it is gone when writing fails. */
+static void a_killed_caller_takes_its_run_with_it(void **state)
+{
+	int ends[2], raw, ready;
+	struct pollfd fd = {0};
+	pid_t pid;
+
+	(void)state;
+	if (host.layers[LAYER_PROCESSES].state == LAYER_ABSENT) {
+		print_message("no PID namespaces here: nothing ends what a killed caller left\n");
+		skip();
+	}
+	fifo("tree/ready");
+	fifo("tree/never");
+	probe("exec 3<&0; setsid sh -c 'trap \"\" TERM HUP; echo ready > ready; read x < never' &"
+	      " wait");
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		run_until_killed(ends[0], ends[1]);
+	close(ends[0]);
+	ready = open(at("tree/ready"), O_RDONLY | O_CLOEXEC); /* until somebody writes */
+	assert_true(ready >= 0);
+	close(ready);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, &raw, 0), pid);
+	fd.fd = ends[1];
+	while (!(fd.revents & POLLERR))
+		assert_true(poll(&fd, 1, 60000) > 0);
+	close(ends[1]);
+	assert_int_equal(marked(), 0);
+}
+
+static void values_do_not_grow_for_ever(void **state)
+{
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+
+	(void)state;
+	buf_adds(&line, "x=0123456789abcdef; ");
+	for (int i = 0; i < 40; i++)
+		buf_adds(&line, "x=$x$x; ");
+	buf_adds(&line, "touch after");
+	assert_int_equal(rig_run(line.s), 0);
+	assert_true(end.denied);
+	assert_string_equal(rule_id(end.verdict.rule), "limit");
+	assert_false(path_exists(at("tree/after")));
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		sound_test(a_run_over_its_time_leaves_nothing),
+		bare_test(a_run_over_its_time_leaves_nothing),
+		sound_test(a_cancelled_run_leaves_nothing),
+		bare_test(a_cancelled_run_leaves_nothing),
+		sound_test(a_loop_without_end_is_ended),
+		sound_test(what_is_left_behind_is_ended),
+		bare_test(what_is_left_behind_is_ended),
+		sound_test(jobs_in_the_background_are_waited_for),
+		sound_test(output_is_capped_and_the_run_goes_on),
+		sound_test(output_that_cannot_be_passed_on_is_told),
+		sound_test(a_reader_that_went_away_ends_the_writer),
+		sound_test(a_reader_that_sleeps_does_not_stop_the_clock),
+		sound_test(what_is_known_during_the_run_alone_is_asked_then),
+		bare_test(what_is_known_during_the_run_alone_is_asked_then),
+		sound_test(a_denial_ends_what_runs),
+		bare_test(a_denial_ends_what_runs),
+		sound_test(a_killed_caller_takes_its_run_with_it),
+		sound_test(values_do_not_grow_for_ever),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,342 @@
+/*
+ * Runs, from the outside: what they get and what they leave. How they end: test_policy_endings.c.
+ */
+#include <signal.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include "tests/lib/execute_rig.h"
+
+static void statuses_and_output_come_back(void **state)
+{
+	(void)state;
+	assert_int_equal(rig_run("echo one; echo two >&2; false"), 0);
+	assert_out("one\ntwo\n");
+	assert_int_equal(end.status, 1);
+	assert_false(end.denied || end.timed_out || end.cancelled || end.cut);
+	assert_int_equal(rig_run("printf x | tr x y; cd sub || true"), 0);
+	assert_int_equal(end.status, 0);
+	probe("kill -9 $$");
+	assert_int_equal(rig_run("./probe"), 0);
+	assert_int_equal(end.status, 128 + SIGKILL);
+	probe("exit 7");
+	assert_int_equal(rig_run("./probe"), 0);
+	assert_int_equal(end.status, 7);
+	assert_no_child();
+}
+
+static void two_outputs_are_kept_apart(void **state)
+{
+	struct execution x;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	(void)state;
+	rig_parse("echo one; echo two >&2", &x);
+	x.err = open(at("errors"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(x.err >= 0);
+	assert_int_equal(rig_execute(&x), 0);
+	close(x.err);
+	assert_out("one\n");
+	assert_true(tree_read(at("errors"), &text));
+	assert_str(buf_str(&text), "two\n");
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void the_environment_is_the_list(void **state)
+{
+	static const char *const list[] = {"ASAN_OPTIONS=detect_leaks=0", "GIT_CONFIG_COUNT=7",
+		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_KEY_0=core.hooksPath",
+		"GIT_CONFIG_KEY_1=core.fsmonitor", "GIT_CONFIG_KEY_2=protocol.ext.allow",
+		"GIT_CONFIG_KEY_3=safe.bareRepository", "GIT_CONFIG_KEY_4=core.attributesFile",
+		"GIT_CONFIG_KEY_5=gc.auto", "GIT_CONFIG_KEY_6=branch.autoSetupMerge",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_VALUE_0=/dev/null", "GIT_CONFIG_VALUE_1=false",
+		"GIT_CONFIG_VALUE_2=never", "GIT_CONFIG_VALUE_3=explicit",
+		"GIT_CONFIG_VALUE_4=/dev/null", "GIT_CONFIG_VALUE_5=0", "GIT_CONFIG_VALUE_6=false",
+		"GIT_EDITOR=true", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "HOME=PRIVATE/home",
+		"LANG=C.UTF-8", "LSAN_OPTIONS=detect_leaks=0", "PAGER=cat", "PATH=/usr/bin:/bin",
+		"TERM=dumb", "TMPDIR=PRIVATE/tmp"};
+	static struct program show = {.name = "printenv", .options = "", .operands = ""};
+	char *lines[64];
+	size_t n = 0;
+	struct str rest, line;
+
+	(void)state;
+	assert_int_equal(setenv("SECRET", "of the caller's", 1), 0);
+	policy.programs = &show;
+	policy.n_programs = 1;
+	assert_int_equal(rig_run("printenv"), 0);
+	rest = buf_str(&out);
+	while (str_line(&rest, &line) && n < COUNT(lines))
+		lines[n++] = arena_dup(&arena, line);
+	qsort(lines, n, sizeof(lines[0]), by_text);
+	assert_int_equal(n, COUNT(list));
+	for (size_t i = 0; i < n; i++) {
+		const char *tail = strstr(list[i], "PRIVATE/");
+		const char *name = strrchr(lines[i], '/');
+
+		if (!tail)
+			assert_string_equal(lines[i], list[i]);
+		else
+			assert_string_equal(name, tail + strlen("PRIVATE"));
+	}
+	assert_int_equal(unsetenv("SECRET"), 0);
+}
+
+static void no_descriptor_is_inherited(void **state)
+{
+	int extra[4];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(extra); i++)
+		extra[i] = fcntl(root.fd, F_DUPFD, 20 + (int)i * 7); /* without CLOEXEC */
+	probe("ls /proc/self/fd");
+	assert_int_equal(rig_run("./probe; { ./probe; } < probe | cat; ./probe 2>&1 > list"), 0);
+	for (size_t i = 0; i < COUNT(extra); i++)
+		close(extra[i]);
+	assert_out("0\n1\n2\n3\n0\n1\n2\n3\n"); /* 3 is the folder that ls reads */
+}
+
+/* A kernel, or whoever confines us, may have no close_range(2). */
+static int refuse_close_range(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_close_range, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {COUNT(code), code};
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0
+		       ? -1
+		       : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
+
+static void none_is_inherited_without_close_range(void **state)
+{
+	int raw;
+	pid_t pid;
+
+	(void)state;
+	probe("ls /proc/self/fd");
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		if (refuse_close_range() < 0)
+			_exit(2);
+		(void)fcntl(root.fd, F_DUPFD, 40);
+		_exit(rig_run("./probe") < 0 || !str_is(buf_str(&out), "0\n1\n2\n3\n"));
+	}
+	assert_int_equal(waitpid(pid, &raw, 0), pid);
+	if (WIFEXITED(raw) && WEXITSTATUS(raw) == 2) {
+		print_message("no filter can be had here\n");
+		skip();
+	}
+	assert_int_equal(raw, 0);
+}
+
+static void standard_input_is_empty_or_given(void **state)
+{
+	struct execution x;
+
+	(void)state;
+	assert_int_equal(rig_run("cat; wc -c"), 0);
+	assert_out("0\n");
+	tree_write(at("input"), STR("given\n"));
+	rig_parse("cat", &x);
+	x.in = open(at("input"), O_RDONLY | O_CLOEXEC);
+	assert_int_equal(rig_execute(&x), 0);
+	close(x.in);
+	assert_out("given\n");
+	x.in = open("/dev/null", O_WRONLY | O_CLOEXEC); /* as one that came closed */
+	assert_int_equal(rig_execute(&x), 0);
+	close(x.in);
+	assert_out("");
+	assert_int_equal(end.status, 0);
+}
+
+static void files_are_no_others_to_write(void **state)
+{
+	mode_t mask = umask(0);
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(rig_run("touch open; mkdir folder"), 0);
+	assert_int_equal(stat(at("tree/open"), &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0644);
+	umask(077);
+	assert_int_equal(rig_run("touch closed"), 0);
+	assert_int_equal(stat(at("tree/closed"), &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	umask(mask);
+}
+
+static void private_folders_go_with_the_run(void **state)
+{
+	(void)state;
+	tree_write(at("tree/kept/file"), STR("kept"));
+	probe("cd \"$HOME\" && ln -s \"$OLDPWD/kept\" link && mkdir -p shut/in && touch shut/in/x "
+	      "&&"
+	      " chmod 0 shut/in shut && p=deep && while [ ${#p} -lt 1500 ]; do p=$p/deep; done;"
+	      " mkdir -p $p && touch $p/end; cp $p/end \"$TMPDIR\"; cd \"$TMPDIR\"; ls end");
+	assert_int_equal(rig_run("./probe"), 0);
+	assert_int_equal(end.status, 0);
+	assert_out("end\n");
+	assert_int_equal(private_runs(), 0);
+	assert_true(path_exists(at("tree/kept/file")));
+}
+
+static void what_a_killed_run_left_is_removed_by_the_next(void **state)
+{
+	char *left = arena_printf(
+		&arena, "private/dev-team-%u/run.0123456789abcdef", (unsigned)geteuid());
+
+	(void)state;
+	tree_write(arena_printf(&arena, "%s/home/some/file", at(left)), STR("left"));
+	assert_int_equal(rig_run("true"), 0);
+	assert_false(path_exists(at(left)));
+	assert_int_equal(private_runs(), 0);
+}
+
+static void a_folder_of_somebody_else_is_left_alone(void **state)
+{
+	char *theirs = at(arena_printf(&arena, "private/dev-team-%u", (unsigned)geteuid()));
+	size_t before;
+
+	(void)state;
+	assert_int_equal(symlink(root.path, theirs), 0);
+	before = private_runs();
+	assert_int_equal(rig_run("echo \"$HOME\""), 0);
+	assert_true(str_starts(buf_str(&out), arena_printf(&arena, "%s.", theirs)));
+	assert_int_equal(private_runs(), before);
+	assert_int_equal(unlink(theirs), 0);
+	if (geteuid() != 0)
+		return;
+	tree_mkdirs(theirs);
+	if (chown(theirs, 65534, (gid_t)-1) < 0) {
+		print_message("no other user can be had here\n");
+		return;
+	}
+	assert_int_equal(rig_run("echo \"$HOME\""), 0);
+	assert_true(str_starts(buf_str(&out), arena_printf(&arena, "%s.", theirs)));
+}
+
+static void a_required_layer_that_is_not_there_is_an_error(void **state)
+{
+	(void)state;
+	host.layers[LAYER_LANDLOCK].state = LAYER_ABSENT;
+	policy.layers[LAYER_LANDLOCK] = NEED_REQUIRED;
+	assert_int_equal(rig_run("touch after"), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_false(path_exists(at("tree/after")));
+	assert_int_equal(private_runs(), 0);
+}
+
+static void another_user_finds_its_folders(void **state)
+{
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("only root can run a command as somebody else\n");
+		skip();
+	}
+	if (chown(at("tree"), 65534, 65534) < 0) {
+		print_message("no other user can be had here\n");
+		skip();
+	}
+	policy.uid = policy.gid = 65534;
+	assert_int_equal(chmod(base, 0711), 0);
+	assert_int_equal(chmod(at("private"), 0711), 0);
+	probe("id -u; touch \"$HOME/x\" \"$TMPDIR/y\" made && ls \"$HOME\";"
+	      " git config --get safe.directory");
+	assert_int_equal(rig_run("./probe"), 0);
+	assert_out(arena_printf(&arena, "65534\nx\n%s\n", root.path));
+	assert_int_equal(private_runs(), 0);
+}
+
+static void who_commits_is_the_caller(void **state)
+{
+	(void)state;
+	tree_write(at("home/.gitconfig"),
+		STR("[user]\n\tname = Some One\n\temail = one@example.org\n"));
+	probe("git init -q . && git add probe && git commit -q -m x && git log --format='%an %ce'");
+	assert_int_equal(rig_run("./probe"), 0);
+	assert_out("Some One one@example.org\n");
+}
+
+/* Mounts refuse to have it moved; without them it is put back. */
+static void a_protected_file_stays_where_it_was(void **state)
+{
+	static const char *const protect[] = {"conf/deep/x"};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	(void)state;
+	policy.protect = (struct texts){(const char **)protect, 1};
+	tree_write(at("tree/conf/deep/x"), STR("good"));
+	probe("mv conf conf2 && mkdir -p conf/deep && echo bad > conf/deep/x");
+	assert_int_equal(rig_run("./probe"), 0);
+	if (host.layers[LAYER_MOUNTS].state == LAYER_ABSENT) {
+		assert_int_equal(end.changed.n, 1);
+		assert_string_equal(end.changed.p[0], "conf/deep/x");
+	}
+	assert_true(tree_read(at("tree/conf/deep/x"), &text));
+	assert_str(buf_str(&text), "good");
+}
+
+static void programs_of_the_repository_are_run(void **state)
+{
+	CLEANUP(buf_release) struct buf program = BUF_INIT;
+
+	(void)state;
+	probe("exit 0");
+	assert_int_equal(file_read(&program, "/usr/bin/expr", 1 << 24, NULL, &err), 0);
+	tree_write(at("tree/probe"), buf_str(&program));
+	assert_int_equal(chmod(at("tree/probe"), 0755), 0);
+	assert_int_equal(rig_run("./probe 1 + 1"), 0);
+	assert_out("2\n");
+	assert_int_equal(chmod(at("tree/probe"), 0644), 0);
+	assert_int_equal(rig_run("./probe 1 + 1"), 0);
+	assert_denied(RULE_NAME_TRUSTED, "./probe");
+}
+
+static void a_run_begins_where_it_is_told_to(void **state)
+{
+	struct execution x;
+
+	(void)state;
+	tree_write(at("tree/sub/file"), STR("inner\n"));
+	rig_parse("cat file; cat ../sub/file", &x);
+	x.cwd = "sub";
+	assert_int_equal(rig_execute(&x), 0);
+	assert_out("inner\ninner\n");
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		sound_test(statuses_and_output_come_back),
+		sound_test(two_outputs_are_kept_apart),
+		sound_test(the_environment_is_the_list),
+		sound_test(no_descriptor_is_inherited),
+		sound_test(none_is_inherited_without_close_range),
+		sound_test(standard_input_is_empty_or_given),
+		sound_test(files_are_no_others_to_write),
+		sound_test(private_folders_go_with_the_run),
+		bare_test(private_folders_go_with_the_run),
+		sound_test(what_a_killed_run_left_is_removed_by_the_next),
+		sound_test(a_folder_of_somebody_else_is_left_alone),
+		sound_test(a_required_layer_that_is_not_there_is_an_error),
+		sound_test(another_user_finds_its_folders),
+		sound_test(who_commits_is_the_caller),
+		sound_test(a_protected_file_stays_where_it_was),
+		bare_test(a_protected_file_stays_where_it_was),
+		sound_test(programs_of_the_repository_are_run),
+		sound_test(a_run_begins_where_it_is_told_to),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,144 @@
+#include "tests/lib/shell_cases.h"
+
+static struct str repeated(const char *before, const char *what, size_t n, const char *behind)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+	buf_adds(&b, before);
+	for (size_t i = 0; i < n; i++)
+		buf_adds(&b, what);
+	buf_adds(&b, behind);
+	return arena_str(&arena, buf_str(&b));
+}
+
+static struct str nested(const char *open, size_t n, const char *inner, const char *close)
+{
+	struct str left = repeated("", open, n, inner);
+
+	return repeated(arena_dup(&arena, left), close, n, "");
+}
+
+static void a_text_of_64_kib_is_the_longest(void **state)
+{
+	(void)state;
+	shell_tree(repeated("echo ", "x", SHELL_MAX - 5, ""));
+	assert_denied_as(repeated("echo ", "x", SHELL_MAX - 4, ""),
+		"input.length 65536-65537: more than 65536 bytes");
+	assert_denied_as(repeated("", " ", SHELL_MAX + 1, ""),
+		"input.length 65536-65537: more than 65536 bytes");
+}
+
+static void there_are_at_most_32_levels(void **state)
+{
+	static const char *const forms[][3] = {
+		{"( ", "a", ")"},
+		{"{ ", "a;", "};"},
+		{"a \"$(", "b", ")\""},
+		{"if ", "a;", "then b; fi;"},
+		{"if a; then ", "b;", "fi;"},
+		{"while a; do ", "b;", "done;"},
+		{"for x in a; do ", "b;", "done;"},
+		{"case a in b) ", "c;", "esac;"},
+		{"case a in b) a $(", "c", ");; esac"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(forms); i++) {
+		size_t each = i == COUNT(forms) - 1 ? 2 : 1, n = SHELL_DEPTH / each;
+		struct verdict v = {0};
+		struct node *tree;
+
+		assert_prints_back(shell_tree(nested(forms[i][0], n, forms[i][1], forms[i][2])));
+		assert_int_equal(
+			shell_parse(&arena, nested(forms[i][0], n + 1, forms[i][1], forms[i][2]),
+				&tree, &v),
+			-1);
+		assert_int_equal(v.rule, RULE_LIMIT);
+		assert_string_equal(v.reason, "more than 32 levels inside one another");
+	}
+}
+
+static void towers_are_denied_at_the_first_level_too_many(void **state)
+{
+	(void)state;
+	assert_denied_as(repeated("", "( ", SHELL_MAX / 2, ""),
+		"limit 64-65: more than 32 levels inside one another");
+	assert_denied_as(repeated("", "$(", SHELL_MAX / 2, ""),
+		"limit 64-65: more than 32 levels inside one another");
+	assert_denied_as(repeated("", "\"$(a ", SHELL_MAX / 5, ""),
+		"limit 161-162: more than 32 levels inside one another");
+	assert_denied_as(
+		repeated("a ", "{", 64, ""), "limit 65-66: more than 63 braces inside one another");
+}
+
+static void there_are_at_most_512_commands(void **state)
+{
+	(void)state;
+	shell_tree(repeated("", "a;", SHELL_COMMANDS, ""));
+	assert_denied_as(repeated("", "a;", SHELL_COMMANDS + 1, ""),
+		"limit 1024-1025: more than 512 commands");
+	shell_tree(repeated("a", "|a", SHELL_COMMANDS - 1, ""));
+	assert_denied_as(
+		repeated("a", "|a", SHELL_COMMANDS, ""), "limit 1024-1025: more than 512 commands");
+	assert_prints_back(shell_tree(repeated("a", "&&a||a", (SHELL_COMMANDS - 1) / 2, "")));
+	shell_tree(repeated("a", " $(a)", SHELL_COMMANDS - 1, ""));
+	assert_denied_as(repeated("a", " $(a)", SHELL_COMMANDS, ""),
+		"limit 2559-2560: more than 512 commands");
+	/* Compound ones count too. */
+	shell_tree(repeated("", "(a);", SHELL_COMMANDS / 2, ""));
+	assert_denied_as(repeated("", "(a);", SHELL_COMMANDS / 2 + 1, ""),
+		"limit 1024-1025: more than 512 commands");
+}
+
+static void there_are_at_most_4096_words(void **state)
+{
+	(void)state;
+	shell_tree(repeated("a", " b", SHELL_WORDS - 1, ""));
+	assert_denied_as(
+		repeated("a", " b", SHELL_WORDS, ""), "limit 8192-8193: more than 4096 words");
+	shell_tree(repeated("a", " >b", SHELL_WORDS - 1, ""));
+	assert_denied_as(
+		repeated("a", " >b", SHELL_WORDS, ""), "limit 12288-12289: more than 4096 words");
+	shell_tree(repeated("a", " <&1", SHELL_WORDS - 1, ""));
+	assert_denied_as(
+		repeated("a", " <&1", SHELL_WORDS, ""), "limit 16384-16385: more than 4096 words");
+	shell_tree(repeated("", "A=b ", SHELL_WORDS, ""));
+	assert_denied_as(repeated("", "A=b ", SHELL_WORDS + 1, ""),
+		"limit 16386-16387: more than 4096 words");
+	shell_tree(repeated("case a in b", "|b", SHELL_WORDS - 2, ") ;; esac"));
+	assert_denied_as(repeated("case a in b", "|b", SHELL_WORDS - 1, ") ;; esac"),
+		"limit 8200-8201: more than 4096 words");
+	shell_tree(repeated("for x in", " a", SHELL_WORDS - 1, "; do b; done"));
+	assert_denied_as(repeated("for x in", " a", SHELL_WORDS, "; do b; done"),
+		"limit 8205-8206: more than 4096 words");
+}
+
+/* Deep chains, long words and many parts are no limit of their own. */
+static void what_is_long_but_allowed_is_read_whole(void **state)
+{
+	const struct node *tree = shell_tree(repeated("a ", "'b'c", SHELL_MAX / 4 - 1, ""));
+
+	(void)state;
+	assert_int_equal(tree->words[1].n, 2 * (SHELL_MAX / 4 - 1));
+	tree = shell_tree(repeated("a \"", "$b", SHELL_MAX / 2 - 2, "\""));
+	assert_int_equal(tree->words[1].n, SHELL_MAX / 2 - 2);
+	tree = shell_tree(repeated("a <<'E'\n", "b\n", SHELL_MAX / 2 - 5, "E"));
+	assert_int_equal(tree->redirects[0].text.n, 2 * (SHELL_MAX / 2 - 5));
+	shell_tree(repeated("a ", "{}", SHELL_MAX / 2 - 1, ""));
+	shell_tree(repeated("a ", "\\\n", SHELL_MAX / 2 - 2, "b"));
+	shell_tree(repeated("", "#\n", SHELL_MAX / 2 - 1, "a"));
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_text_of_64_kib_is_the_longest),
+		cmocka_unit_test(there_are_at_most_32_levels),
+		cmocka_unit_test(towers_are_denied_at_the_first_level_too_many),
+		cmocka_unit_test(there_are_at_most_512_commands),
+		cmocka_unit_test(there_are_at_most_4096_words),
+		cmocka_unit_test(what_is_long_but_allowed_is_read_whole),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, arena_end);
+}

@@ -1,0 +1,177 @@
+#include "tests/lib/shell_cases.h"
+
+static void redirections(void **state)
+{
+	static const struct drawn cases[] = {
+		{"a <b >c >>d >|e 2>f 1>g 0<h", "0-27 command\n"
+						"  0-1 word 'a'\n"
+						"  2-4 redirection: 0 reads from 'b'\n"
+						"  5-7 redirection: 1 writes to 'c'\n"
+						"  8-11 redirection: 1 appends to 'd'\n"
+						"  12-15 redirection: 1 writes to 'e'\n"
+						"  16-19 redirection: 2 writes to 'f'\n"
+						"  20-23 redirection: 1 writes to 'g'\n"
+						"  24-27 redirection: 0 reads from 'h'\n"},
+		{"a 2>&1 1>&2 >&2 <&0 2>&- <&- >& 1 2>&1>f",
+			"0-40 command\n"
+			"  0-1 word 'a'\n"
+			"  2-6 redirection: 2 becomes a copy of 1\n"
+			"  7-11 redirection: 1 becomes a copy of 2\n"
+			"  12-15 redirection: 1 becomes a copy of 2\n"
+			"  16-19 redirection: 0 becomes a copy of 0\n"
+			"  20-24 redirection: 2 is closed\n"
+			"  25-28 redirection: 0 is closed\n"
+			"  29-33 redirection: 1 becomes a copy of 1\n"
+			"  34-38 redirection: 2 becomes a copy of 1\n"
+			"  38-40 redirection: 1 writes to 'f'\n"},
+		{"a &>b &>>c", "0-10 command\n"
+			       "  0-1 word 'a'\n"
+			       "  2-5 redirection: 1 and 2 write to 'b'\n"
+			       "  6-10 redirection: 1 and 2 append to 'c'\n"},
+		{">a", "0-2 command\n"
+		       "  0-2 redirection: 1 writes to 'a'\n"},
+		{"a <<<b <<<'c d' <<< \"$e\"", "0-24 command\n"
+					       "  0-1 word 'a'\n"
+					       "  2-6 redirection: 0 reads the text 'b'\n"
+					       "  7-15 redirection: 0 reads the text 'c d'\n"
+					       "  16-24 redirection: 0 reads the text \"${e}\"\n"},
+		{"2>f a 2 >g 2a>h \"2\">i", "0-21 command\n"
+					    "  4-5 word 'a'\n"
+					    "  6-7 word '2'\n"
+					    "  11-13 word '2a'\n"
+					    "  16-19 word '2'\n"
+					    "  0-3 redirection: 2 writes to 'f'\n"
+					    "  8-10 redirection: 1 writes to 'g'\n"
+					    "  13-15 redirection: 1 writes to 'h'\n"
+					    "  19-21 redirection: 1 writes to 'i'\n"},
+		{"a > \\\n f", "0-8 command\n"
+			       "  0-1 word 'a'\n"
+			       "  2-8 redirection: 1 writes to 'f'\n"},
+		{"(a)>b 2>&1", "0-10 subshell\n"
+			       "  1-2 command\n"
+			       "    1-2 word 'a'\n"
+			       "  3-5 redirection: 1 writes to 'b'\n"
+			       "  6-10 redirection: 2 becomes a copy of 1\n"},
+	};
+
+	(void)state;
+	assert_drawn(cases, COUNT(cases));
+}
+
+static void here_documents_are_read_behind_their_lines(void **state)
+{
+	static const struct drawn cases[] = {
+		{"cat <<E\nbody\nE", "0-7 command\n"
+				     "  0-3 word 'cat'\n"
+				     "  4-7 redirection: 0 reads the text of bytes 8-14\n"},
+		{"cat <<'E' >f && b\n$x `y` \\z\nE\nc",
+			"0-31 list\n"
+			"  0-17 and\n"
+			"    0-12 command\n"
+			"      0-3 word 'cat'\n"
+			"      4-9 redirection: 0 reads the text of bytes 18-30\n"
+			"      10-12 redirection: 1 writes to 'f'\n"
+			"    16-17 command\n"
+			"      16-17 word 'b'\n"
+			"  30-31 command\n"
+			"    30-31 word 'c'\n"},
+		{"cat <<-E\n\t\tx\n\t y\n\tE\n",
+			"0-8 command\n"
+			"  0-3 word 'cat'\n"
+			"  4-8 redirection: 0 reads the text of bytes 9-20\n"},
+		{"a <<E <<'F F' | b <<\"G\"\n1\nE\n2\nF F\nG\n",
+			"0-23 pipeline\n"
+			"  0-13 command\n"
+			"    0-1 word 'a'\n"
+			"    2-5 redirection: 0 reads the text of bytes 24-28\n"
+			"    6-13 redirection: 0 reads the text of bytes 28-34\n"
+			"  16-23 command\n"
+			"    16-17 word 'b'\n"
+			"    18-23 redirection: 0 reads the text of bytes 34-36\n"},
+		{"a <<\\EOF \\\n | b\nx\nEOF\n",
+			"0-15 pipeline\n"
+			"  0-8 command\n"
+			"    0-1 word 'a'\n"
+			"    2-8 redirection: 0 reads the text of bytes 16-22\n"
+			"  14-15 command\n"
+			"    14-15 word 'b'\n"},
+		{"a <<E\nE\n", "0-5 command\n"
+			       "  0-1 word 'a'\n"
+			       "  2-5 redirection: 0 reads the text of bytes 6-8\n"},
+		{"a <<E;b\n E\nE \nE\n", "0-7 list\n"
+					 "  0-5 command\n"
+					 "    0-1 word 'a'\n"
+					 "    2-5 redirection: 0 reads the text of bytes 8-16\n"
+					 "  6-7 command\n"
+					 "    6-7 word 'b'\n"},
+		{"(a <<E)\nb\nE\n", "0-7 subshell\n"
+				    "  1-6 command\n"
+				    "    1-2 word 'a'\n"
+				    "    3-6 redirection: 0 reads the text of bytes 8-12\n"},
+		{"a \"$(b <<'E'\nx\nE\n)\"",
+			"0-19 command\n"
+			"  0-1 word 'a'\n"
+			"  2-19 word \"$( 'b' 0<<'EOF'\\x0ax\\x0aEOF\\x0a)\"\n"
+			"    3-18 output of\n"
+			"      5-12 command\n"
+			"        5-6 word 'b'\n"
+			"        7-12 redirection: 0 reads the text of bytes 13-17\n"},
+		{"a <<E # c\nx\nE\n", "0-5 command\n"
+				      "  0-1 word 'a'\n"
+				      "  2-5 redirection: 0 reads the text of bytes 10-14\n"},
+	};
+
+	(void)state;
+	assert_drawn(cases, COUNT(cases));
+}
+
+static const struct redirect *redirect_of(const char *text, size_t i)
+{
+	const struct node *tree = shell_tree(str_of(text));
+
+	while (tree->kind != NODE_COMMAND)
+		tree = tree->children[0];
+	assert_true(i < tree->n_redirects);
+	return &tree->redirects[i];
+}
+
+static void documents_hold_what_is_read(void **state)
+{
+	(void)state;
+	assert_str(redirect_of("a <<E\nb\nc\nE\n", 0)->text, "b\nc\n");
+	assert_str(redirect_of("a <<E\nE", 0)->text, "");
+	assert_str(redirect_of("a <<'E'\n$x `y` \\\nE \n E\nE", 0)->text, "$x `y` \\\nE \n E\n");
+	assert_str(redirect_of("a <<-E\n\t\tx\n\t y\t\n\n\tE", 0)->text, "x\n y\t\n\n");
+	assert_str(redirect_of("a <<-'E' <<F\n\tb\nE\n\tc\nF\n", 1)->text, "\tc\n");
+	assert_str(redirect_of("a <<E && b <<F\n1\nE\n2\nF\n", 0)->text, "1\n");
+	assert_str(redirect_of("a <<\\E\\ F | b\n1\nE F\n", 0)->text, "1\n");
+}
+
+static void redirections_know_how_they_were_written(void **state)
+{
+	const struct redirect *r = redirect_of("a >|b", 0);
+
+	(void)state;
+	assert_int_equal(r->kind, REDIRECT_WRITE);
+	assert_true(r->clobber && !r->both_ways);
+	r = redirect_of("a &>b", 0);
+	assert_true(r->both_ways && r->kind == REDIRECT_BOTH && r->fd == 1);
+	r = redirect_of("a 2>b |& c", 1);
+	assert_true(r->both_ways && r->kind == REDIRECT_DUP && r->fd == 2 && r->other == 1);
+	r = redirect_of("a <<E\nE", 0);
+	assert_true(r->document && r->kind == REDIRECT_TEXT && r->fd == 0);
+	r = redirect_of("a <<<b", 0);
+	assert_true(!r->document && r->kind == REDIRECT_TEXT);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(redirections),
+		cmocka_unit_test(here_documents_are_read_behind_their_lines),
+		cmocka_unit_test(documents_hold_what_is_read),
+		cmocka_unit_test(redirections_know_how_they_were_written),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, arena_end);
+}

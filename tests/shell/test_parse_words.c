@@ -1,0 +1,292 @@
+#include "tests/lib/shell_cases.h"
+
+static void a_command_is_its_words(void **state)
+{
+	static const struct drawn cases[] = {
+		{"git  status\t-s", "0-14 command\n"
+				    "  0-3 word 'git'\n"
+				    "  5-11 word 'status'\n"
+				    "  12-14 word '-s'\n"},
+		{"a;", "0-1 command\n"
+		       "  0-1 word 'a'\n"},
+		{" a ", "1-2 command\n"
+			"  1-2 word 'a'\n"},
+		{"a\n\n", "0-1 command\n"
+			  "  0-1 word 'a'\n"},
+	};
+
+	(void)state;
+	assert_drawn(cases, COUNT(cases));
+}
+
+static void quotes_are_part_of_their_word(void **state)
+{
+	static const struct drawn cases[] = {
+		{"a 'b c'\"d e\"\\ f''", "0-17 command\n"
+					 "  0-1 word 'a'\n"
+					 "  2-17 word 'b cd e f'\n"},
+		{"a '' \"\" \"\\$\\`\\\"\\\\\\a\\n\"", "0-22 command\n"
+						       "  0-1 word 'a'\n"
+						       "  2-4 word ''\n"
+						       "  5-7 word ''\n"
+						       "  8-22 word '$`\"\\\\a\\n'\n"},
+		{"a \"b\\\nc\"", "0-8 command\n"
+				 "  0-1 word 'a'\n"
+				 "  2-8 word 'bc'\n"},
+		{"a\\\303\251b \\#c d#e", "0-13 command\n"
+					  "  0-5 word 'a\303\251b'\n"
+					  "  6-9 word '#c'\n"
+					  "  10-13 word 'd#e'\n"},
+	};
+
+	(void)state;
+	assert_drawn(cases, COUNT(cases));
+}
+
+static void patterns_are_marked_and_quoted_ones_are_none(void **state)
+{
+	static const struct drawn cases[] = {
+		{"ls *.c a? [a-z] '*' \\? [ ] a] [a \"[\"a] [!\"]\"] {} a[b'c'd]",
+			"0-57 command\n"
+			"  0-2 word 'ls'\n"
+			"  3-6 word *'.c' (pattern)\n"
+			"  7-9 word 'a'? (pattern)\n"
+			"  10-15 word [a-z] (pattern)\n"
+			"  16-19 word '*'\n"
+			"  20-22 word '?'\n"
+			"  23-24 word '['\n"
+			"  25-26 word ']'\n"
+			"  27-29 word 'a]'\n"
+			"  30-32 word '[a'\n"
+			"  33-38 word '[a]'\n"
+			"  39-45 word [!']'] (pattern)\n"
+			"  46-48 word '{}'\n"
+			"  49-57 word 'a'[b'c'd] (pattern)\n"},
+	};
+
+	(void)state;
+	assert_drawn(cases, COUNT(cases));
+}
+
+static void braces_that_bash_leaves_alone_are_text(void **state)
+{
+	static const struct drawn cases[] = {
+		{"a {} HEAD@{1} x^{tree} {a} @{u}..@{1} HEAD@{1}..HEAD@{0} a,b {a,b } {'a,b'} "
+		 "{a\\,b} ..{a}",
+			"0-88 command\n"
+			"  0-1 word 'a'\n"
+			"  2-4 word '{}'\n"
+			"  5-13 word 'HEAD@{1}'\n"
+			"  14-22 word 'x^{tree}'\n"
+			"  23-26 word '{a}'\n"
+			"  27-37 word '@{u}..@{1}'\n"
+			"  38-56 word 'HEAD@{1}..HEAD@{0}'\n"
+			"  57-60 word 'a,b'\n"
+			"  61-65 word '{a,b'\n"
+			"  66-67 word '}'\n"
+			"  68-75 word '{a,b}'\n"
+			"  76-82 word '{a,b}'\n"
+			"  83-88 word '..{a}'\n"},
+	};
+
+	(void)state;
+	assert_drawn(cases, COUNT(cases));
+}
+
+static void tildes_inside_words_are_text(void **state)
+{
+	static const struct drawn cases[] = {
+		{"ls backup~ HEAD~2 a:~ 'x'~ \\~ \"~\" a\\=~ a=\\~ a~b=c",
+			"0-49 command\n"
+			"  0-2 word 'ls'\n"
+			"  3-10 word 'backup~'\n"
+			"  11-17 word 'HEAD~2'\n"
+			"  18-21 word 'a:~'\n"
+			"  22-26 word 'x~'\n"
+			"  27-29 word '~'\n"
+			"  30-33 word '~'\n"
+			"  34-38 word 'a=~'\n"
+			"  39-43 word 'a=~'\n"
+			"  44-49 word 'a~b=c'\n"},
+	};
+
+	(void)state;
+	assert_drawn(cases, COUNT(cases));
+}
+
+static void a_lone_dollar_is_text(void **state)
+{
+	static const struct drawn cases[] = {
+		{"a $ a$ \"$\" \"a$ b\" $/ \"^a$\\|b$\" $. x$=y", "0-38 command\n"
+								  "  0-1 word 'a'\n"
+								  "  2-3 word '$'\n"
+								  "  4-6 word 'a$'\n"
+								  "  7-10 word '$'\n"
+								  "  11-17 word 'a$ b'\n"
+								  "  18-20 word '$/'\n"
+								  "  21-30 word '^a$\\|b$'\n"
+								  "  31-33 word '$.'\n"
+								  "  34-38 word 'x$=y'\n"},
+	};
+
+	(void)state;
+	assert_drawn(cases, COUNT(cases));
+}
+
+static void variables_and_output_are_parts_of_words(void **state)
+{
+	static const struct drawn cases[] = {
+		{"a $b \"$c\"d ${e}f \"${g}\"", "0-23 command\n"
+						"  0-1 word 'a'\n"
+						"  2-4 word ${b}\n"
+						"  5-10 word \"${c}\"'d'\n"
+						"  11-16 word ${e}'f'\n"
+						"  17-23 word \"${g}\"\n"},
+		{"a $(b \"$(c)\") \"$(d | e)\"", "0-24 command\n"
+						 "  0-1 word 'a'\n"
+						 "  2-13 word $( 'b' \"$( 'c' )\" )\n"
+						 "    2-13 output of\n"
+						 "      4-12 command\n"
+						 "        4-5 word 'b'\n"
+						 "        6-12 word \"$( 'c' )\"\n"
+						 "          7-11 output of\n"
+						 "            9-10 command\n"
+						 "              9-10 word 'c'\n"
+						 "  14-24 word \"$( 'd' | 'e' )\"\n"
+						 "    15-23 output of\n"
+						 "      17-22 pipeline\n"
+						 "        17-18 command\n"
+						 "          17-18 word 'd'\n"
+						 "        21-22 command\n"
+						 "          21-22 word 'e'\n"},
+		{"a $? \"${?}\"", "0-11 command\n"
+				  "  0-1 word 'a'\n"
+				  "  2-4 word ${?}\n"
+				  "  5-11 word \"${?}\"\n"},
+		{"a=$b c=\"$d\" e", "0-13 command\n"
+				    "  0-4 assignment a = ${b}\n"
+				    "  5-11 assignment c = \"${d}\"\n"
+				    "  12-13 word 'e'\n"},
+		{"a $b* $b$c", "0-10 command\n"
+			       "  0-1 word 'a'\n"
+			       "  2-5 word ${b}* (pattern)\n"
+			       "  6-10 word ${b}${c}\n"},
+		{"a $(b # c )\n)", "0-13 command\n"
+				   "  0-1 word 'a'\n"
+				   "  2-13 word $( 'b' )\n"
+				   "    2-13 output of\n"
+				   "      4-5 command\n"
+				   "        4-5 word 'b'\n"},
+	};
+
+	(void)state;
+	assert_drawn(cases, COUNT(cases));
+}
+
+static void assignments_come_before_the_name_only(void **state)
+{
+	static const struct drawn cases[] = {
+		{"A=1 B='2 3' C= d E=4", "0-20 command\n"
+					 "  0-3 assignment A = '1'\n"
+					 "  4-11 assignment B = '2 3'\n"
+					 "  12-14 assignment C = \n"
+					 "  15-16 word 'd'\n"
+					 "  17-20 word 'E=4'\n"},
+		{"A=b*", "0-4 command\n"
+			 "  0-4 assignment A = 'b*'\n"},
+		{"A=1", "0-3 command\n"
+			"  0-3 assignment A = '1'\n"},
+		{"a\\=b c", "0-6 command\n"
+			    "  0-4 word 'a=b'\n"
+			    "  5-6 word 'c'\n"},
+		{"A= >f b", "0-7 command\n"
+			    "  0-2 assignment A = \n"
+			    "  6-7 word 'b'\n"
+			    "  3-5 redirection: 1 writes to 'f'\n"},
+		{"_a9=b:c", "0-7 command\n"
+			    "  0-7 assignment _a9 = 'b:c'\n"},
+	};
+
+	(void)state;
+	assert_drawn(cases, COUNT(cases));
+}
+
+/* KIND FROM-TO 'TEXT', with `q` where it is quoted; a blank between two. */
+static void assert_parts(const struct word *w, const char *expected)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	for (size_t i = 0; i < w->n; i++) {
+		const struct part *p = &w->parts[i];
+
+		buf_addf(&out, "%s%c%s %zu-%zu '%.*s'", i ? " " : "", "tvo"[p->kind],
+			p -> quoted ? "q" : "", p->at.from, p->at.to, (int)p->text.n, p->text.p);
+	}
+	assert_string_equal(out.s ? out.s : "", expected);
+}
+
+static void parts_know_their_quotes_and_bytes(void **state)
+{
+	static const struct {
+		const char *text, *parts;
+		bool quoted, dynamic, pattern;
+	} cases[] = {
+		{"ab", "t 0-2 'ab'", false, false, false},
+		{"'ab'", "tq 1-3 'ab'", true, false, false},
+		{"a'b'\"c\"\\de", "t 0-1 'a' tq 2-9 'bcd' t 9-10 'e'", true, false, false},
+		{"''", "", true, false, false},
+		{"''\"\"a", "t 4-5 'a'", true, false, false},
+		{"\"$a\"", "vq 1-3 'a'", true, true, false},
+		{"\"a $b c\"", "tq 1-3 'a ' vq 3-5 'b' tq 5-7 ' c'", true, true, false},
+		{"${a}$b$?", "v 0-4 'a' v 4-6 'b' v 6-8 '?'", false, true, false},
+		{"\"a\\\nb\\$c\\d\"", "tq 1-10 'ab$c\\d'", true, false, false},
+		{"*'*'", "t 0-1 '*' tq 2-3 '*'", true, false, true},
+		{"[a'b'", "t 0-2 '[a' tq 3-4 'b'", true, false, false},
+		{"[a'b']", "t 0-2 '[a' tq 3-4 'b' t 5-6 ']'", true, false, true},
+		{"a$(b)\"$(c)\"", "t 0-1 'a' o 1-5 '' oq 6-10 ''", true, true, false},
+		{"\\\303\251x", "tq 0-3 '\303\251' t 3-4 'x'", true, false, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const struct node *tree = shell_tree(str_of(cases[i].text));
+
+		assert_int_equal(tree->n_words, 1);
+		assert_parts(&tree->words[0], cases[i].parts);
+		assert_int_equal(tree->words[0].quoted, cases[i].quoted);
+		assert_int_equal(tree->words[0].dynamic, cases[i].dynamic);
+		assert_int_equal(tree->words[0].pattern, cases[i].pattern);
+	}
+}
+
+static void no_pattern_is_expanded_in_values(void **state)
+{
+	const struct node *tree = shell_tree(STR("a=* b <<<[c] >d* <<'e*'\ne*\n"));
+
+	(void)state;
+	assert_false(tree->assignments[0].value.pattern);
+	assert_false(tree->redirects[0].word.pattern);
+	assert_true(tree->redirects[1].word.pattern);
+	assert_false(tree->redirects[2].word.pattern);
+	tree = shell_tree(STR("case a* in b*) ;; esac"));
+	assert_false(tree->words[0].pattern);
+	assert_true(tree->arms[0].patterns[0].pattern);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_command_is_its_words),
+		cmocka_unit_test(quotes_are_part_of_their_word),
+		cmocka_unit_test(patterns_are_marked_and_quoted_ones_are_none),
+		cmocka_unit_test(braces_that_bash_leaves_alone_are_text),
+		cmocka_unit_test(tildes_inside_words_are_text),
+		cmocka_unit_test(a_lone_dollar_is_text),
+		cmocka_unit_test(variables_and_output_are_parts_of_words),
+		cmocka_unit_test(assignments_come_before_the_name_only),
+		cmocka_unit_test(parts_know_their_quotes_and_bytes),
+		cmocka_unit_test(no_pattern_is_expanded_in_values),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, arena_end);
+}

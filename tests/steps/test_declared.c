@@ -1,0 +1,206 @@
+/* States that a workflow declares: an agent, a script, several at once. */
+#include "tests/lib/step_rig.h"
+
+static const char file[] =
+	"---\n"
+	"states:\n"
+	"  audit:\n"
+	"    agent: reviewer\n"
+	"    skill: my:audit\n"
+	"    args: [ID, for, SPEC_PATH]\n"
+	"    reads: [Researcher Brief, Fix 1]\n"
+	"    writes: Security Audit\n"
+	"    results: {approved: clean, changes_requested: audit_failed, hopeless: give_up}\n"
+	"  lint:\n"
+	"    command: make lint\n"
+	"    timeout: 9\n"
+	"    writes: Lint\n"
+	"    results: {passed: clean, failed: lint_failed}\n"
+	"  gates:\n"
+	"    all:\n"
+	"      - {agent: reviewer, skill: s, writes: A, results: {approved: ok, no: a_no}}\n"
+	"      - {command: make check, writes: B, results: {passed: ok, failed: b_no}}\n"
+	"      - {agent: debugger, skill: d, writes: C, results: {fine: ok, bad: c_bad}}\n"
+	"---\n"
+	"```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> audit : start\naudit --> lint : "
+	"clean\n"
+	"lint --> gates : clean\ngates --> done : ok\ndone --> [*]\n```\n";
+
+static void at(const char *state, const char *keys, const char *sections)
+{
+	struct error err = {0};
+
+	assert_int_equal(workflow_parse(&t.arena, "w.md", str_of(file), &t.workflow, &err), 0);
+	given(keys, sections);
+	t.moment.declared = workflow_state(&t.workflow, state)->declared;
+	assert_non_null(t.moment.declared);
+	assert_ptr_equal(step_for(&t.workflow, state), &step_declared);
+}
+
+static void an_agent_state_asks_as_it_is_declared(void **state)
+{
+	(void)state;
+	at("audit", "spec_path: a/_spec_b.md\n", "");
+	asks(&step_declared);
+	assert_int_equal(t.moment.n_requests, 1);
+	assert_agent(0, "reviewer", "my:audit", "ADR-7 for a/_spec_b.md", "Researcher Brief, Fix 1",
+		"Security Audit", "approved | changes_requested | hopeless");
+}
+
+static void each_result_word_gives_its_trigger(void **state)
+{
+	static const struct {
+		const char *sections, *trigger;
+	} rows[] = {
+		{SECTION("Security Audit", "{\"status\":\"approved\"}"), "clean"},
+		{SECTION("Security Audit", "{\"status\":\"changes_requested\"}"), "audit_failed"},
+		{SECTION("Security Audit", "{\"status\":\"hopeless\"}"), "give_up"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		at("audit", "", rows[i].sections);
+		assert_asks_nothing(&step_declared);
+		decides(&step_declared);
+		assert_gives(rows[i].trigger);
+	}
+}
+
+static void a_recorded_word_gives_its_trigger_whatever_the_prose(void **state)
+{
+	(void)state;
+	recorded("Security Audit", "approved | changes_requested | hopeless", "hopeless");
+	at("audit", "", SECTION("Security Audit", "approved"));
+	decides(&step_declared);
+	assert_gives("give_up");
+}
+
+static void an_answer_with_none_of_the_words_is_asked_again(void **state)
+{
+	static const char *const texts[] = {
+		SECTION("Security Audit", "approved"),
+		SECTION("Security Audit", "{\"status\":\"fine\"}"),
+		SECTION("Security Audit", "{\"status\":1}"),
+		SECTION("Security Audit", "{\"verdict\":\"approved\"}"),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		at("audit", "", texts[i]);
+		decides(&step_declared);
+		assert_could_not(MEANS_FAILED, "Security Audit");
+		assert_string_equal(t.moment.reason,
+			"the answer in 'Security Audit' has none of the words "
+			"approved | changes_requested | hopeless");
+	}
+}
+
+static void a_script_state_runs_its_command_in_the_repository(void **state)
+{
+	(void)state;
+	at("lint", "", "");
+	asks(&step_declared);
+	assert_int_equal(t.moment.n_requests, 1);
+	assert_script(0, "cd '/r' || exit 125; make lint", 9, "Lint");
+}
+
+static void a_script_passes_only_when_it_says_so_first(void **state)
+{
+	(void)state;
+	at("lint", "", SECTION("Lint", "passed — log: /l"));
+	decides(&step_declared);
+	assert_gives("clean");
+	at("lint", "", SECTION("Lint", "not passed"));
+	decides(&step_declared);
+	assert_gives("lint_failed");
+	at("lint", "", SECTION("Lint", "whatever"));
+	decides(&step_declared);
+	assert_gives("lint_failed");
+}
+
+#define YES_A SECTION("A", "{\"status\":\"approved\"}")
+#define YES_B SECTION("B", "passed")
+#define YES_C SECTION("C", "{\"status\":\"fine\"}")
+#define NO_A  SECTION("A", "{\"status\":\"no\"}")
+#define NO_B  SECTION("B", "failed")
+#define NO_C  SECTION("C", "{\"status\":\"bad\"}")
+
+static void several_are_asked_at_once(void **state)
+{
+	(void)state;
+	at("gates", "", "");
+	asks(&step_declared);
+	assert_int_equal(t.moment.n_requests, 3);
+	assert_agent(0, "reviewer", "s", "", "", "A", "approved | no");
+	assert_script(1, "cd '/r' || exit 125; make check", 600, "B");
+	assert_agent(2, "debugger", "d", "", "", "C", "fine | bad");
+}
+
+static void of_several_what_is_missing_is_asked_one_at_a_time(void **state)
+{
+	(void)state;
+	at("gates", "", YES_B);
+	asks(&step_declared);
+	assert_int_equal(t.moment.n_requests, 1);
+	assert_string_equal(t.moment.requests[0].writes, "A");
+	at("gates", "", YES_A YES_B);
+	asks(&step_declared);
+	assert_int_equal(t.moment.n_requests, 1);
+	assert_string_equal(t.moment.requests[0].writes, "C");
+}
+
+static void of_several_all_good_gives_the_good_trigger(void **state)
+{
+	(void)state;
+	at("gates", "", YES_C YES_B YES_A);
+	assert_asks_nothing(&step_declared);
+	decides(&step_declared);
+	assert_gives("ok");
+}
+
+static void of_several_the_first_bad_one_in_file_order_decides(void **state)
+{
+	static const struct {
+		const char *sections, *trigger;
+	} rows[] = {
+		{NO_A YES_B YES_C, "a_no"},
+		{YES_A NO_B YES_C, "b_no"},
+		{YES_A YES_B NO_C, "c_bad"},
+		{NO_C NO_B YES_A, "b_no"},
+		{NO_C NO_B NO_A, "a_no"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		at("gates", "", rows[i].sections);
+		decides(&step_declared);
+		assert_gives(rows[i].trigger);
+	}
+}
+
+static void of_several_a_malformed_one_is_asked_again_alone(void **state)
+{
+	(void)state;
+	at("gates", "", YES_A YES_B SECTION("C", "hm"));
+	decides(&step_declared);
+	assert_could_not(MEANS_FAILED, "C");
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		step_test(an_agent_state_asks_as_it_is_declared),
+		step_test(each_result_word_gives_its_trigger),
+		step_test(a_recorded_word_gives_its_trigger_whatever_the_prose),
+		step_test(an_answer_with_none_of_the_words_is_asked_again),
+		step_test(a_script_state_runs_its_command_in_the_repository),
+		step_test(a_script_passes_only_when_it_says_so_first),
+		step_test(several_are_asked_at_once),
+		step_test(of_several_what_is_missing_is_asked_one_at_a_time),
+		step_test(of_several_all_good_gives_the_good_trigger),
+		step_test(of_several_the_first_bad_one_in_file_order_decides),
+		step_test(of_several_a_malformed_one_is_asked_again_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,280 @@
+/* Who judges the work: reviewing, signoff. */
+#include "tests/lib/step_rig.h"
+
+#define URL     "https://github.com/o/r/pull/7"
+#define BRIEF   "Researcher Brief"
+#define VERDICT "approved | changes_requested"
+
+static void reviewing_without_a_pr_url_has_the_developer_open_one(void **state)
+{
+	(void)state;
+	given("", SECTION("Fix 1", "a"));
+	asks(&step_reviewing);
+	assert_int_equal(t.moment.n_requests, 1);
+	assert_agent(0, "developer", "developer-create-pr", "ADR-7",
+		"Researcher Brief, Implementation Summary, Fix 1", "PR URL", "pr_created | failed");
+}
+
+static void reviewing_the_first_url_in_the_answer_becomes_pr_url(void **state)
+{
+	static const char *const urls[] = {
+		URL,
+		"https://ghe.example.org/team/sub/pull/12",
+		"https://gitlab.com/group/sub/project/-/merge_requests/3",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(urls); i++) {
+		char sections[300];
+
+		(void)snprintf(sections, sizeof(sections),
+			SECTION("PR URL", "See https://example.org/docs and <%s>, not "
+					  "https://github.com/o/r/pull/99."),
+			urls[i]);
+		given("", sections);
+		assert_asks_nothing(&step_reviewing);
+		decides(&step_reviewing);
+		assert_int_equal(t.moment.meaning, MEANS_ASK_AGAIN);
+		assert_true(str_is(context_get(&t.doc, "pr_url"), urls[i]));
+		assert_count("review_cycle_count", 0);
+	}
+}
+
+static void reviewing_an_answer_without_a_url_is_asked_again(void **state)
+{
+	(void)state;
+	given("", SECTION("PR URL", "I opened it: https://github.com/o/r"));
+	decides(&step_reviewing);
+	assert_could_not(MEANS_FAILED, "PR URL");
+	assert_str(context_get(&t.doc, "pr_url"), "");
+}
+
+static void reviewing_a_developer_who_failed_is_asked_again_url_or_not(void **state)
+{
+	(void)state;
+	recorded("PR URL", "pr_created | failed", "failed");
+	given("", SECTION("PR URL", "push refused for " URL));
+	decides(&step_reviewing);
+	assert_could_not(MEANS_FAILED, "PR URL");
+	assert_str(context_get(&t.doc, "pr_url"), "");
+}
+
+static void reviewing_with_a_pr_url_asks_the_reviewer(void **state)
+{
+	(void)state;
+	given("pr_url: " URL "\n", SECTION("PR URL", URL));
+	asks(&step_reviewing);
+	assert_int_equal(t.moment.n_requests, 1);
+	assert_agent(0, "reviewer", "reviewer-review", "ADR-7", BRIEF, "Review Notes", VERDICT);
+}
+
+/* What the notes say, and the trigger that it means. */
+static void judged(const char *notes, const char *word, const char *trigger)
+{
+	CLEANUP(buf_release) struct buf sections = BUF_INIT;
+
+	json_free(&t.outstanding);
+	t.outstanding = json_array();
+	if (word)
+		recorded("Review Notes", VERDICT, word);
+	buf_addf(&sections, SECTION("Review Notes", "%s"), notes);
+	given("pr_url: " URL "\nreview_cycle_count: 1\n", sections.s);
+	assert_asks_nothing(&step_reviewing);
+	decides(&step_reviewing);
+	assert_gives(trigger);
+	assert_count("review_cycle_count", 2);
+	assert_true(context_has_section(&t.doc, "Review Notes"));
+}
+
+static void reviewing_json_status_is_the_verdict(void **state)
+{
+	(void)state;
+	judged("Fine.\n{\"status\":\"approved\"}", NULL, "approved");
+	judged("approved?\n{\"status\":\"changes_requested\"}", NULL, "changes_requested");
+	judged("```json\n{\n \"status\": \"approved\"\n}\n```\nfooter", NULL, "approved");
+}
+
+static void reviewing_without_a_known_status_whole_words_decide(void **state)
+{
+	(void)state;
+	judged("Approved.", NULL, "approved");
+	judged("{\"status\":\"fine\"}\nApproved, well done", NULL, "approved");
+	judged("{\"status\":\"fine\"}", NULL, "changes_requested");
+	judged("I have nothing to say", NULL, "changes_requested");
+	judged("Not approved.", NULL, "changes_requested");
+	judged("It cannot be approved yet.", NULL, "changes_requested");
+	judged("This is unapproved.", NULL, "changes_requested");
+	judged("approved and changes_requested", NULL, "changes_requested");
+}
+
+static void reviewing_the_recorded_word_outdoes_the_prose(void **state)
+{
+	(void)state;
+	judged("The design is approved, the tests are missing.", "changes_requested",
+		"changes_requested");
+	judged("Good.", "approved", "approved");
+}
+
+#define READS "Researcher Brief, Implementation Summary, Fix 1"
+
+static void signoff_asks_three_at_once_after_a_push(void **state)
+{
+	(void)state;
+	given("pr_url: " URL "\n", SECTION("Fix 1", "a"));
+	assert_int_equal(step_signoff.before_ask, EFFECT_PUSH);
+	asks(&step_signoff);
+	assert_int_equal(t.moment.n_requests, 3);
+	assert_agent(0, "reviewer", "reviewer-sign-off", "ADR-7", BRIEF, "Signoff Review", VERDICT);
+	assert_agent(1, "researcher", "researcher-validate", "ADR-7", READS, "Signoff Research",
+		"validated | failed");
+	assert_script(2, "cd '/r' || exit 125; gh pr checks '" URL "' --watch", 1800,
+		"Signoff Build Result");
+}
+
+static void signoff_without_a_pr_url_gh_finds_it_by_the_branch(void **state)
+{
+	(void)state;
+	given("", "");
+	asks(&step_signoff);
+	assert_script(2, "cd '/r' || exit 125; gh pr checks --watch", 1800, "Signoff Build Result");
+}
+
+static void signoff_runs_the_workflows_checks(void **state)
+{
+	(void)state;
+	t.workflow.checks = "make ci";
+	given("pr_url: " URL "\n", "");
+	asks(&step_signoff);
+	assert_script(2, "cd '/r' || exit 125; make ci", 1800, "Signoff Build Result");
+}
+
+#define R SECTION("Signoff Review", "{\"status\":\"approved\"}")
+#define V SECTION("Signoff Research", "{\"status\":\"validated\"}")
+#define B SECTION("Signoff Build Result", "passed — log: /l")
+
+static void signoff_after_a_partial_answer_asks_what_is_missing_one_at_a_time(void **state)
+{
+	static const struct {
+		const char *sections, *next;
+	} rows[] = {
+		{R, "Signoff Research"},
+		{V, "Signoff Review"},
+		{B, "Signoff Review"},
+		{R V, "Signoff Build Result"},
+		{R B, "Signoff Research"},
+		{V B, "Signoff Review"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		given("", rows[i].sections);
+		asks(&step_signoff);
+		assert_int_equal(t.moment.n_requests, 1);
+		assert_string_equal(t.moment.requests[0].writes, rows[i].next);
+	}
+}
+
+static void assert_sections_are_cleared(void)
+{
+	assert_section("Signoff Review", "");
+	assert_section("Signoff Research", "");
+	assert_section("Signoff Build Result", "");
+}
+
+static void signoff_all_three_good_is_approved_and_clears_the_counters(void **state)
+{
+	(void)state;
+	given("signoff_cycle_count: 1\nreview_cycle_count: 2\n",
+		R V B SECTION("Last Failure", "old"));
+	assert_asks_nothing(&step_signoff);
+	decides(&step_signoff);
+	assert_gives("approved");
+	assert_count("signoff_cycle_count", 0);
+	assert_count("review_cycle_count", 0);
+	assert_section("Last Failure", "");
+	assert_sections_are_cleared();
+}
+
+static void signoff_failures_are_joined_and_become_notes_and_last_failure(void **state)
+{
+	(void)state;
+	given("signoff_cycle_count: 1\nreview_cycle_count: 2\n",
+		SECTION("Signoff Review", "No: changes_requested")
+			V SECTION("Signoff Build Result", "failed — log: /l"));
+	decides(&step_signoff);
+	assert_gives("changes_requested");
+	assert_section("Review Notes", "Signoff Review:\n\nNo: changes_requested\n\n---\n\n"
+				       "Signoff Build Result:\n\nfailed — log: /l");
+	assert_section("Last Failure", "Signoff Review:\n\nNo: changes_requested\n\n---\n\n"
+				       "Signoff Build Result:\n\nfailed — log: /l");
+	assert_count("signoff_cycle_count", 2);
+	assert_count("review_cycle_count", 2);
+	assert_sections_are_cleared();
+}
+
+/* One of the three is bad: which, and what it says. */
+static void rejects(const char *review, const char *research, const char *build)
+{
+	CLEANUP(buf_release) struct buf sections = BUF_INIT;
+
+	buf_addf(&sections,
+		SECTION("Signoff Review", "%s") SECTION("Signoff Research", "%s")
+			SECTION("Signoff Build Result", "%s"),
+		review, research, build);
+	given("", sections.s);
+	decides(&step_signoff);
+	assert_gives("changes_requested");
+	assert_count("signoff_cycle_count", 1);
+}
+
+static void signoff_in_doubt_each_of_the_three_says_no(void **state)
+{
+	static const char yes[] = "{\"status\":\"approved\"}", ok[] = "{\"status\":\"validated\"}";
+
+	(void)state;
+	rejects("not approved", ok, "passed");
+	rejects("I looked at it", ok, "passed");
+	rejects(yes, "{\"status\":\"approved\"}", "passed");
+	rejects(yes, "{\"status\":\"failed\"}", "passed");
+	rejects(yes, "nothing could be validated here", "passed");
+	rejects(yes, "not validated", "passed");
+	rejects(yes, ok, "not passed");
+	rejects(yes, ok, "The checks passed");
+	rejects(yes, ok, "failed — log: /passed");
+}
+
+static void signoff_recorded_words_outdo_the_prose(void **state)
+{
+	(void)state;
+	recorded("Signoff Review", VERDICT, "changes_requested");
+	recorded("Signoff Research", "validated | failed", "validated");
+	recorded("Signoff Build Result", "passed | failed", "passed");
+	given("", SECTION("Signoff Review", "approved") SECTION("Signoff Research", "All met") B);
+	decides(&step_signoff);
+	assert_gives("changes_requested");
+	assert_section("Review Notes", "Signoff Review:\n\napproved");
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		step_test(reviewing_without_a_pr_url_has_the_developer_open_one),
+		step_test(reviewing_the_first_url_in_the_answer_becomes_pr_url),
+		step_test(reviewing_an_answer_without_a_url_is_asked_again),
+		step_test(reviewing_a_developer_who_failed_is_asked_again_url_or_not),
+		step_test(reviewing_with_a_pr_url_asks_the_reviewer),
+		step_test(reviewing_json_status_is_the_verdict),
+		step_test(reviewing_without_a_known_status_whole_words_decide),
+		step_test(reviewing_the_recorded_word_outdoes_the_prose),
+		step_test(signoff_asks_three_at_once_after_a_push),
+		step_test(signoff_without_a_pr_url_gh_finds_it_by_the_branch),
+		step_test(signoff_runs_the_workflows_checks),
+		step_test(signoff_after_a_partial_answer_asks_what_is_missing_one_at_a_time),
+		step_test(signoff_all_three_good_is_approved_and_clears_the_counters),
+		step_test(signoff_failures_are_joined_and_become_notes_and_last_failure),
+		step_test(signoff_in_doubt_each_of_the_three_says_no),
+		step_test(signoff_recorded_words_outdo_the_prose),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

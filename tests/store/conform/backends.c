@@ -1,0 +1,295 @@
+/*
+ * conform: the conformance suite on every backend there is, two of them compared, and on backends
+ * that are broken on purpose: each of those must fail, and by the check that is meant for it.
+ * Prints TAP.
+ *
+ *     conform [PART-OF-A-CHECK'S-NAME]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "src/base/clock.h"
+#include "src/store/disk_sim.h"
+#include "tests/lib/tap.h"
+#include "tests/lib/tree.h"
+#include "tests/store/conform/broken.h"
+#include "tests/store/conform/disk_tap.h"
+#include "tests/store/conform/front.h"
+#include "tests/store/conform/memory.h"
+
+static void clock_advance(const struct backend *b, int64_t seconds)
+{
+	(void)b;
+	clock_fix(clock_now() + seconds);
+}
+
+/* ---- in memory ---- */
+
+static int in_memory(const struct backend *b, const char *ns, enum store_mode mode,
+	struct store **out, struct error *err)
+{
+	return memory_open(b->self, ns, mode, out, err);
+}
+
+/* ---- the file backend on the machine's disk ---- */
+
+static char *folder;
+static pid_t self;
+
+static int on_real(const struct backend *b, const char *ns, enum store_mode mode,
+	struct store **out, struct error *err)
+{
+	CLEANUP(buf_release) struct buf dir = BUF_INIT;
+
+	(void)b;
+	buf_addf(&dir, "%s/%s", folder, ns);
+	/* In this process nobody could give the lock back while another waits. */
+	return store_open(out, disk_real(), dir.s, "S", mode, getpid() == self ? 0 : 60000, err);
+}
+
+static bool real_doom(const struct backend *b, unsigned n, void (*work)(void *), void *arg)
+{
+	int status;
+	pid_t pid;
+
+	(void)b;
+	fflush(NULL);
+	pid = fork();
+	if (pid < 0)
+		die("cannot fork");
+	if (!pid) {
+		disk_tap_kill(disk_real(), n);
+		work(arg);
+		_exit(0);
+	}
+	if (waitpid(pid, &status, 0) < 0)
+		die("cannot wait");
+	return WIFSIGNALED(status);
+}
+
+static void real_by_hand(
+	const struct backend *b, const char *ns, const char *name, const struct str *text)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+
+	(void)b;
+	buf_addf(&path, "%s/%s/%s", folder, ns, name);
+	if (text)
+		tree_write(path.s, *text);
+	else if (unlink(path.s) < 0)
+		die("cannot remove '%s'", path.s);
+}
+
+/* ---- the file backend on a disk that loses ---- */
+
+static int on_sim(const struct backend *b, const char *ns, enum store_mode mode, struct store **out,
+	struct error *err)
+{
+	CLEANUP(buf_release) struct buf dir = BUF_INIT;
+
+	buf_addf(&dir, "/sim/%s", ns);
+	return store_open(out, b->self, dir.s, "S", mode, 0, err);
+}
+
+/* Before and after each call, with the power cut or the process killed. */
+static bool sim_doom(const struct backend *b, unsigned n, void (*work)(void *), void *arg)
+{
+	sim_disk_plan(b->self, (n + 3) / 4, n % 2 ? SIM_STOP : SIM_STOP_AFTER);
+	work(arg);
+	if (!sim_disk_stopped(b->self)) {
+		sim_disk_plan(b->self, 0, SIM_NONE);
+		return false;
+	}
+	sim_disk_restart(b->self, n % 4 < 2);
+	return true;
+}
+
+static void sim_by_hand(
+	const struct backend *b, const char *ns, const char *name, const struct str *text)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+
+	buf_addf(&path, "/sim/%s/%s", ns, name);
+	if (text)
+		sim_disk_put(b->self, path.s, *text);
+	else
+		sim_disk_remove(b->self, path.s);
+}
+
+/* ---- good ones ---- */
+
+static void tell(void *to, const struct verdict *v)
+{
+	const struct backend *b = to;
+	CLEANUP(buf_release) struct buf name = BUF_INIT;
+
+	buf_addf(&name, "%s: %s", b->name, v->name);
+	if (v->skipped)
+		tap_notef("%s: not asked: %s", name.s, v->why);
+	else if (!tap(!v->why, "%s", name.s))
+		tap_notef("%s", v->why);
+}
+
+static void compare(const struct backend *one, const struct backend *other, uint32_t first,
+	uint32_t seeds, unsigned steps)
+{
+	uint32_t same = 0;
+
+	for (uint32_t seed = first; seed < first + seeds; seed++) {
+		CLEANUP(buf_release) struct buf why = BUF_INIT;
+
+		same += conformance_compare(one, other, seed, steps, &why);
+		if (why.len)
+			tap_notef("%s", why.s);
+	}
+	tap(same == seeds, "%s does what %s does: %u of %u runs of %u random operations",
+		other->name, one->name, same, seeds, steps);
+}
+
+/* ---- broken ones ---- */
+
+struct spoiled {
+	struct memory *memory;
+	struct store_ops ops;
+	const struct broken *broken;
+};
+
+static int in_spoiled(const struct backend *b, const char *ns, enum store_mode mode,
+	struct store **out, struct error *err)
+{
+	struct spoiled *s = b->self;
+	struct store *inner;
+
+	if (memory_open(s->memory, ns, s->broken->mode ? s->broken->mode(mode) : mode, &inner, err))
+		return -1;
+	*out = front_new(inner, &s->ops);
+	return 0;
+}
+
+struct hunt {
+	const char *meant;
+	struct buf why;
+	unsigned failed;
+	bool known;
+};
+
+static void note_failed(void *to, const struct verdict *v)
+{
+	struct hunt *h = to;
+	bool meant = !strcmp(v->name, h->meant);
+
+	h->known |= meant;
+	h->failed += v->why && !v->skipped;
+	if (meant && v->why && !v->skipped)
+		buf_adds(&h->why, v->why);
+}
+
+/* `all`: how many other checks find it too is worth knowing. */
+static void must_fail(const struct backend *b, const char *fault, const char *meant, bool all)
+{
+	struct hunt h = {.meant = meant};
+
+	conformance(b, all ? NULL : meant, note_failed, &h);
+	if (!h.known)
+		die("there is no check '%s'", meant);
+	tap(h.why.len > 0, "broken: %s: found by '%s'", fault, meant);
+	tap_notef("%s (%u checks failed)", h.why.len ? h.why.s : "not found", h.failed);
+	buf_release(&h.why);
+}
+
+static unsigned hunt(const struct broken *broken)
+{
+	unsigned n = 0;
+
+	for (; broken->fault; broken++, n++) {
+		struct spoiled s = {memory_new(), front_ops, broken};
+		struct backend b = {.name = broken->fault,
+			.self = &s,
+			.open = in_spoiled,
+			.advance = clock_advance};
+
+		broken->spoil(&s.ops);
+		must_fail(&b, broken->fault, broken->meant, true);
+		memory_free(&s.memory);
+	}
+	return n;
+}
+
+/* A disk that says of what is written that it is durable, and then the power is cut. */
+static void hunt_liar(void)
+{
+	struct disk *disk = sim_disk_new(7);
+	struct backend b = {.name = "a lying disk",
+		.self = disk,
+		.open = on_sim,
+		.advance = clock_advance,
+		.doom = sim_doom};
+
+	disk_tap_lie(disk);
+	must_fail(&b, "a disk lies about what is durable",
+		"what was acknowledged outlives a kill, and a receipt tells of the rest", false);
+	disk_tap_off(disk);
+	sim_disk_free(&disk);
+}
+
+/* Several processes at once in a store that is not locked. */
+static void hunt_unlocked(void)
+{
+	const struct backend b = {.name = "an unlocked disk",
+		.open = on_real,
+		.advance = clock_advance,
+		.shared = true};
+	char *good = folder;
+
+	folder = tree_scratch("unlocked");
+	disk_tap_unlock(disk_real());
+	must_fail(&b, "locks do not keep others out", "processes that write at once count exactly",
+		false);
+	disk_tap_off(disk_real());
+	tree_remove(folder);
+	free(folder);
+	folder = good;
+}
+
+int main(int argc, char **argv)
+{
+	const char *only = argc > 1 ? argv[1] : NULL;
+	struct memory *m = memory_new();
+	struct disk *disk = sim_disk_new(1);
+	const struct backend memory = {
+		.name = "memory", .self = m, .open = in_memory, .advance = clock_advance};
+	const struct backend real = {.name = "file",
+		.open = on_real,
+		.advance = clock_advance,
+		.doom = real_doom,
+		.by_hand = real_by_hand,
+		.shared = true};
+	const struct backend sim = {.name = "file on a disk that loses",
+		.self = disk,
+		.open = on_sim,
+		.advance = clock_advance,
+		.doom = sim_doom,
+		.by_hand = sim_by_hand};
+	unsigned broken = 0;
+
+	folder = tree_scratch("conform");
+	self = getpid();
+	conformance(&memory, only, tell, (void *)&memory);
+	conformance(&real, only, tell, (void *)&real);
+	conformance(&sim, only, tell, (void *)&sim);
+	if (!only) {
+		compare(&memory, &real, 1, 4, 400);
+		compare(&memory, &sim, 100, 20, 600);
+		broken = hunt(broken_txns) + hunt(broken_leases) + hunt(broken_views);
+		hunt_liar();
+		hunt_unlocked();
+		tap_notef("figures: conformance: %u broken backends", broken + 2);
+	}
+	memory_free(&m);
+	sim_disk_free(&disk);
+	tree_remove(folder);
+	free(folder);
+	return tap_end();
+}

@@ -1,0 +1,457 @@
+#include "tests/store/conform/memory.h"
+#include <stdlib.h>
+#include "src/base/clock.h"
+
+/* Nothing is ever taken back: texts and history stay in one arena until the end. Limits are those
+ * of store.c. */
+struct lease {
+	uint64_t id;
+	int64_t until;
+	int ttl_s;
+};
+
+struct room {
+	struct room *next;
+	const char *ns;
+	struct store_kv *kv; /* sorted by key */
+	struct store_change *history;
+	struct lease *lease;
+	size_t n_kv, n_history, n_lease;
+	int64_t rev, events, kept_from;
+	const void *held_by;
+};
+
+struct memory {
+	struct arena arena;
+	struct room *rooms;
+};
+
+struct client {
+	struct store base;
+	struct memory *m;
+	struct room *room;
+	enum store_mode mode;
+};
+
+static enum store_status gone(struct error *err, uint64_t id)
+{
+	return error_set(err, ERR_STATE, "lease %llu is over", (unsigned long long)id), STORE_GONE;
+}
+
+static bool is_document(const char *key)
+{
+	return str_starts(str_of(key), "doc/");
+}
+
+static struct store_kv *find(struct room *r, const char *key)
+{
+	for (size_t i = 0; i < r->n_kv; i++)
+		if (str_is(r->kv[i].key, key))
+			return &r->kv[i];
+	return NULL;
+}
+
+static struct lease *find_lease(struct room *r, uint64_t id)
+{
+	for (size_t i = 0; i < r->n_lease; i++)
+		if (r->lease[i].id == id)
+			return &r->lease[i];
+	return NULL;
+}
+
+static void remember(struct room *r, struct store_kv kv, bool deleted)
+{
+	r->history = xrealloc(r->history, (r->n_history + 1) * sizeof(*r->history));
+	if (is_document(kv.key.p))
+		kv.value = STR("");
+	r->history[r->n_history++] =
+		(struct store_change){.rev = r->rev, .deleted = deleted, .kv = kv};
+}
+
+static void drop(struct room *r, struct store_kv *kv)
+{
+	struct store_kv old = {.key = kv->key, .mod = r->rev};
+
+	memmove(kv, kv + 1, (size_t)(r->kv + r->n_kv - (kv + 1)) * sizeof(*kv));
+	r->n_kv--;
+	remember(r, old, true);
+}
+
+static void put(struct client *c, const char *key, struct str value, uint64_t lease)
+{
+	struct room *r = c->room;
+	struct store_kv *kv = find(r, key);
+	size_t at = 0;
+
+	if (!kv) {
+		while (at < r->n_kv && strcmp(r->kv[at].key.p, key) < 0)
+			at++;
+		r->kv = xrealloc(r->kv, (r->n_kv + 1) * sizeof(*kv));
+		kv = &r->kv[at];
+		memmove(kv + 1, kv, (r->n_kv++ - at) * sizeof(*kv));
+		*kv = (struct store_kv){
+			.key = str_of(arena_dup(&c->m->arena, str_of(key))), .create = r->rev};
+	}
+	kv->value = arena_str(&c->m->arena, value);
+	kv->mod = r->rev;
+	kv->lease = lease;
+	remember(r, *kv, false);
+}
+
+/* Ends a lease in a commit of its own. */
+static void end(struct room *r, struct lease *l)
+{
+	uint64_t id = l->id;
+
+	r->rev++;
+	*l = r->lease[--r->n_lease];
+	for (size_t i = r->n_kv; i-- > 0;)
+		if (r->kv[i].lease == id)
+			drop(r, &r->kv[i]);
+}
+
+/* What time has done since the last operation. */
+static struct room *settled(struct store *s)
+{
+	struct room *r = ((struct client *)s)->room;
+	int64_t now = clock_now();
+
+	for (size_t i = r->n_lease; i-- > 0;) {
+		struct lease *l = &r->lease[i];
+
+		if (l->until > now + l->ttl_s)
+			l->until = now + l->ttl_s;
+		if (l->until <= now)
+			end(r, l);
+	}
+	return r;
+}
+
+static void grant_it(struct room *r, uint64_t id, int ttl_s)
+{
+	struct lease *l = find_lease(r, id);
+
+	if (!l) {
+		r->lease = xrealloc(r->lease, (r->n_lease + 1) * sizeof(*l));
+		l = &r->lease[r->n_lease++];
+	}
+	*l = (struct lease){id, clock_now() + ttl_s, ttl_s};
+}
+
+/* NULL when `s` may write, else what is wrong. */
+static const char *no_writer(struct store *s, enum store_status *status)
+{
+	struct client *c = (struct client *)s;
+
+	*status = c->mode == STORE_READ ? STORE_BAD : STORE_TIMEOUT;
+	if (c->mode == STORE_READ)
+		return "the store is open for reading";
+	return c->room->held_by && c->room->held_by != c ? "another holds the store" : NULL;
+}
+
+static enum store_status get(
+	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err)
+{
+	struct store_kv *kv = find(settled(s), key);
+
+	*out = (struct store_kv){.key = arena_str(a, str_of(key))};
+	(void)err;
+	if (kv)
+		*out = *kv;
+	return STORE_OK;
+}
+
+static enum store_status get_document(struct store *s, const char *key, struct buf *out,
+	int64_t *mod, bool *by_hand, struct error *err)
+{
+	struct store_kv *kv = find(settled(s), key);
+
+	(void)err;
+	*mod = kv ? kv->mod : 0;
+	if (kv)
+		buf_add(out, kv->value);
+	if (by_hand)
+		*by_hand = false;
+	return STORE_OK;
+}
+
+static enum store_status list(struct store *s, struct arena *a, const char *prefix,
+	const char *after, size_t max, struct store_kv **out, size_t *n, int64_t *at,
+	struct error *err)
+{
+	struct room *r = settled(s);
+
+	(void)err;
+	*out = arena_alloc(a, (r->n_kv + 1) * sizeof(**out));
+	*n = 0;
+	*at = r->rev;
+	for (size_t i = 0; i < r->n_kv && *n < max; i++) {
+		struct store_kv *kv = &r->kv[i];
+
+		if (!str_starts(kv->key, prefix) || (after && strcmp(kv->key.p, after) <= 0))
+			continue;
+		(*out)[*n] = *kv;
+		if (is_document(kv->key.p))
+			(*out)[*n].value = STR("");
+		++*n;
+	}
+	return STORE_OK;
+}
+
+static bool guards_hold(
+	struct room *r, struct arena *a, const struct store_txn *t, struct store_result *result)
+{
+	bool hold = true;
+
+	result->now = arena_alloc(a, (t->n_guards + 1) * sizeof(*result->now));
+	result->n_now = t->n_guards;
+	for (size_t i = 0; i < t->n_guards; i++) {
+		const struct store_guard *g = &t->guards[i];
+		struct store_kv *kv = find(r, g->key);
+
+		result->now[i] = kv ? *kv : (struct store_kv){.key = arena_str(a, str_of(g->key))};
+		hold &= g->rev ==
+			(g->what == STORE_MOD_IS ? result->now[i].mod : result->now[i].create);
+	}
+	return hold;
+}
+
+static uint64_t dead_lease(struct room *r, const struct store_txn *t)
+{
+	if (t->lease && !t->lease_ttl_s && !find_lease(r, t->lease))
+		return t->lease;
+	for (size_t i = 0; i < t->n_ops; i++) {
+		uint64_t id = t->ops[i].lease;
+
+		if (id && !find_lease(r, id) && !(id == t->lease && t->lease_ttl_s))
+			return id;
+	}
+	return 0;
+}
+
+static int64_t apply(struct client *c, struct arena *a, const struct store_txn *t)
+{
+	struct room *r = c->room;
+
+	r->rev++;
+	r->events += t->events ? (int64_t)json_len(t->events) : 0;
+	if (t->lease && t->lease_ttl_s)
+		grant_it(r, t->lease, t->lease_ttl_s);
+	for (size_t i = 0; i < t->n_ops; i++) {
+		const struct store_op *op = &t->ops[i];
+		struct store_kv *kv = find(r, op->key);
+
+		if (op->what == STORE_PUT)
+			put(c, op->key, op->value, op->lease);
+		else if (kv)
+			drop(r, kv);
+	}
+	if (t->actor)
+		put(c, arena_printf(a, "rcpt/%s", t->actor), str_of(t->opid), 0);
+	return r->rev;
+}
+
+static enum store_status txn(struct store *s, struct arena *a, const struct store_txn *t,
+	struct store_result *result, struct error *err)
+{
+	struct room *r = settled(s);
+	enum store_status status;
+	const char *fault = no_writer(s, &status);
+	struct store_kv *receipt;
+
+	if (fault)
+		return error_set(err, ERR_STATE, "%s", fault), status;
+	receipt = t->actor ? find(r, arena_printf(a, "rcpt/%s", t->actor)) : NULL;
+	if (receipt && str_is(receipt->value, t->opid))
+		return result->rev = receipt->mod, STORE_OK;
+	if (!guards_hold(r, a, t, result))
+		return STORE_REFUSED;
+	if (dead_lease(r, t))
+		return gone(err, dead_lease(r, t));
+	result->rev = apply((struct client *)s, a, t);
+	return STORE_OK;
+}
+
+static enum store_status grant(struct store *s, uint64_t id, int ttl_s, struct error *err)
+{
+	struct room *r = settled(s);
+	enum store_status status;
+	const char *fault = no_writer(s, &status);
+
+	if (fault)
+		return error_set(err, ERR_STATE, "%s", fault), status;
+	grant_it(r, id, ttl_s);
+	return STORE_OK;
+}
+
+static enum store_status renew(struct store *s, uint64_t id, int *left_s, struct error *err)
+{
+	struct lease *l = find_lease(settled(s), id);
+	enum store_status status;
+	const char *fault = no_writer(s, &status);
+
+	if (fault)
+		return error_set(err, ERR_STATE, "%s", fault), status;
+	if (!l)
+		return gone(err, id);
+	l->until = clock_now() + l->ttl_s;
+	if (left_s)
+		*left_s = l->ttl_s;
+	return STORE_OK;
+}
+
+static enum store_status end_lease(struct store *s, uint64_t id, struct error *err)
+{
+	struct room *r = settled(s);
+	struct lease *l = find_lease(r, id);
+	enum store_status status;
+	const char *fault = no_writer(s, &status);
+
+	if (fault)
+		return error_set(err, ERR_STATE, "%s", fault), status;
+	if (!l)
+		return gone(err, id);
+	end(r, l);
+	return STORE_OK;
+}
+
+static enum store_status lease_end(struct store *s, uint64_t id, int64_t *until, struct error *err)
+{
+	struct lease *l = find_lease(settled(s), id);
+
+	if (!l)
+		return gone(err, id);
+	*until = l->until;
+	return STORE_OK;
+}
+
+/* How many of the next changes are of the prefix and of one commit. */
+static size_t commit_size(const struct room *r, size_t at, const char *prefix)
+{
+	size_t n = 0;
+
+	for (size_t i = at; i < r->n_history && r->history[i].rev == r->history[at].rev; i++)
+		n += str_starts(r->history[i].kv.key, prefix);
+	return n;
+}
+
+static enum store_status watch(struct store *s, struct arena *a, const char *prefix, int64_t from,
+	int wait_ms, size_t max, struct store_change **out, size_t *n, int64_t *next,
+	struct error *err)
+{
+	struct room *r = settled(s);
+
+	(void)wait_ms; /* nobody else could come in between */
+	*out = arena_alloc(a, (r->n_history + 1) * sizeof(**out));
+	*n = 0;
+	if (r->kept_from && from < r->kept_from)
+		return error_set(err, ERR_STATE, "history begins at %lld", (long long)r->kept_from),
+		       STORE_COMPACTED;
+	*next = from > r->rev ? from : r->rev + 1;
+	for (size_t i = 0; i < r->n_history; i++) {
+		const struct store_change *c = &r->history[i];
+
+		if (c->rev < from || !str_starts(c->kv.key, prefix))
+			continue;
+		if (*n && c->rev != (*out)[*n - 1].rev && *n + commit_size(r, i, prefix) > max) {
+			*next = c->rev;
+			break;
+		}
+		(*out)[(*n)++] = *c;
+	}
+	return STORE_OK;
+}
+
+static enum store_status compact(struct store *s, int64_t rev, struct error *err)
+{
+	(void)err;
+	settled(s)->kept_from = rev;
+	return STORE_OK;
+}
+
+static int64_t revision(struct store *s)
+{
+	return ((struct client *)s)->room->rev;
+}
+
+static int64_t events(struct store *s)
+{
+	return ((struct client *)s)->room->events;
+}
+
+static void note(struct store *s, const char *what)
+{
+	(void)s;
+	(void)what;
+}
+
+static void leave(struct store *s)
+{
+	struct client *c = (struct client *)s;
+
+	if (c->room->held_by == c)
+		c->room->held_by = NULL;
+	free(c);
+}
+
+static const struct store_ops memory_ops = {
+	.get = get,
+	.get_document = get_document,
+	.list = list,
+	.txn = txn,
+	.grant = grant,
+	.renew = renew,
+	.revoke = end_lease,
+	.lease_end = lease_end,
+	.watch = watch,
+	.compact = compact,
+	.revision = revision,
+	.events = events,
+	.note = note,
+	.close = leave,
+};
+
+struct memory *memory_new(void)
+{
+	struct memory *m = xmalloc(sizeof(*m));
+
+	*m = (struct memory){0};
+	return m;
+}
+
+void memory_free(struct memory **m)
+{
+	if (!*m)
+		return;
+	for (struct room *r = (*m)->rooms; r; r = r->next) {
+		free(r->kv);
+		free(r->history);
+		free(r->lease);
+	}
+	arena_release(&(*m)->arena);
+	free(*m);
+	*m = NULL;
+}
+
+int memory_open(struct memory *m, const char *ns, enum store_mode mode, struct store **out,
+	struct error *err)
+{
+	struct room *r = m->rooms;
+	struct client *c;
+
+	while (r && strcmp(r->ns, ns))
+		r = r->next;
+	if (!r) {
+		r = arena_alloc(&m->arena, sizeof(*r));
+		*r = (struct room){.next = m->rooms, .ns = arena_dup(&m->arena, str_of(ns))};
+		m->rooms = r;
+	}
+	if (mode == STORE_HOLD && r->held_by)
+		return error_set(err, ERR_STATE, "another holds '%s'", ns);
+	c = xmalloc(sizeof(*c));
+	*c = (struct client){.base = {&memory_ops}, .m = m, .room = r, .mode = mode};
+	if (mode == STORE_HOLD)
+		r->held_by = c;
+	*out = &c->base;
+	return 0;
+}

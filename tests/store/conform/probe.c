@@ -1,0 +1,348 @@
+#include "tests/store/conform/probe.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "tests/lib/tap.h"
+
+_Noreturn void probe_miss(struct probe *p, const char *file, int line, const char *fmt, ...)
+{
+	const char *slash = strrchr(file, '/');
+	va_list ap;
+	int n;
+
+	n = snprintf(p->why, sizeof(p->why), "%s:%d: ", slash ? slash + 1 : file, line);
+	va_start(ap, fmt);
+	vsnprintf(p->why + n, sizeof(p->why) - (size_t)n, fmt, ap);
+	va_end(ap);
+	longjmp(p->out, 1);
+}
+
+_Noreturn void probe_skip(struct probe *p, const char *why)
+{
+	snprintf(p->why, sizeof(p->why), "%s", why);
+	p->skipped = true;
+	longjmp(p->out, 1);
+}
+
+static const char *status_name(enum store_status status)
+{
+	static const char *const names[] = {
+		"OK", "REFUSED", "UNKNOWN", "GONE", "COMPACTED", "TIMEOUT", "DOWN", "BAD"};
+
+	return (size_t)status < sizeof(names) / sizeof(*names) ? names[status] : "no status";
+}
+
+void probe_status(
+	struct probe *p, const char *file, int line, enum store_status got, enum store_status want)
+{
+	if (got != want)
+		probe_miss(p, file, line, "%s, not %s", status_name(got), status_name(want));
+}
+
+struct store *probe_join(struct probe *p, enum store_mode mode)
+{
+	struct error err = {0};
+	size_t i = 0;
+
+	while (i < PROBE_CLIENTS && p->clients[i])
+		i++;
+	if (i == PROBE_CLIENTS)
+		die("a check has too many clients");
+	if (p->b->open(p->b, p->ns, mode, &p->clients[i], &err) < 0) {
+		p->clients[i] = NULL;
+		MISS("cannot open: %s", err.text);
+	}
+	return p->clients[i];
+}
+
+void probe_leave(struct probe *p, struct store *s)
+{
+	for (size_t i = 0; i < PROBE_CLIENTS; i++)
+		if (p->clients[i] == s)
+			store_close(&p->clients[i]);
+}
+
+struct store *probe_rejoin(struct probe *p, struct store *s)
+{
+	probe_leave(p, s);
+	return probe_join(p, STORE_WRITE);
+}
+
+int64_t probe_commit(
+	struct probe *p, const char *file, int line, struct store *s, const struct store_txn *t)
+{
+	struct store_result r = {0};
+	struct error err = {0};
+	enum store_status status = store_txn(s, &p->arena, t, &r, &err);
+
+	if (status != STORE_OK)
+		probe_miss(p, file, line, "%s: %s", status_name(status), err.text);
+	return r.rev;
+}
+
+enum store_status probe_try(
+	struct probe *p, struct store *s, struct store_result *r, const struct store_txn *t)
+{
+	struct store_result unread = {0};
+	struct error err = {0};
+	enum store_status status = store_txn(s, &p->arena, t, r ? r : &unread, &err);
+
+	if (status > STORE_REFUSED && !err.text[0])
+		MISS("%s without a text", status_name(status));
+	return status;
+}
+
+int64_t probe_put(struct probe *p, struct store *s, const char *key, const char *value)
+{
+	return COMMIT(s, OPS(PUT(key, value)));
+}
+
+int64_t probe_put_text(struct probe *p, struct store *s, const char *key, struct str value)
+{
+	return COMMIT(s, OPS({.what = STORE_PUT, .key = key, .value = value}));
+}
+
+int64_t probe_del(struct probe *p, struct store *s, const char *key)
+{
+	return COMMIT(s, OPS(DEL(key)));
+}
+
+struct store_kv probe_get(struct probe *p, struct store *s, const char *key)
+{
+	struct store_kv kv = {0};
+	struct error err = {0};
+	enum store_status status = store_get(s, &p->arena, key, &kv, &err);
+
+	if (status != STORE_OK)
+		MISS("get of '%s': %s: %s", key, status_name(status), err.text);
+	return kv;
+}
+
+void probe_value(struct probe *p, const char *file, int line, struct store *s, const char *key,
+	const char *value)
+{
+	struct store_kv kv = probe_get(p, s, key);
+
+	if (!value && kv.mod)
+		probe_miss(p, file, line, "'%s' is still there", key);
+	if (value && !kv.mod)
+		probe_miss(p, file, line, "'%s' is not there", key);
+	if (value && !str_is(kv.value, value))
+		probe_miss(p, file, line, "'%s' is '%.*s', not '%.40s'", key,
+			(int)(kv.value.n < 40 ? kv.value.n : 40), kv.value.p, value);
+}
+
+struct listing probe_list(
+	struct probe *p, struct store *s, const char *prefix, const char *after, size_t max)
+{
+	struct listing l = {0};
+	struct error err = {0};
+	enum store_status status =
+		store_list(s, &p->arena, prefix, after, max, &l.kv, &l.n, &l.at, &err);
+
+	if (status != STORE_OK)
+		MISS("list of '%s': %s: %s", prefix, status_name(status), err.text);
+	return l;
+}
+
+const char *listing_keys(struct probe *p, const struct listing *l)
+{
+	buf_clear(&p->scratch);
+	for (size_t i = 0; i < l->n; i++) {
+		buf_adds(&p->scratch, i ? " " : "");
+		buf_add(&p->scratch, l->kv[i].key);
+	}
+	return arena_dup(&p->arena, buf_str(&p->scratch));
+}
+
+struct sight probe_watch(
+	struct probe *p, struct store *s, const char *prefix, int64_t from, size_t max)
+{
+	struct sight w = {0};
+	struct error err = {0};
+	enum store_status status =
+		store_watch(s, &p->arena, prefix, from, 0, max, &w.change, &w.n, &w.next, &err);
+
+	if (status != STORE_OK)
+		MISS("watch from %lld: %s: %s", (long long)from, status_name(status), err.text);
+	return w;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct str x = ((const struct store_change *)a)->kv.key;
+	const struct str y = ((const struct store_change *)b)->kv.key;
+	int order = memcmp(x.p, y.p, x.n < y.n ? x.n : y.n);
+
+	return order ? order : (x.n > y.n) - (x.n < y.n);
+}
+
+const char *sight_text(struct probe *p, const struct sight *w)
+{
+	/* Within a commit in the order of the keys: there is no other that all backends have. */
+	for (size_t i = 0, n; i < w->n; i += n) {
+		for (n = 1; i + n < w->n && w->change[i + n].rev == w->change[i].rev;)
+			n++;
+		qsort(w->change + i, n, sizeof(*w->change), by_key);
+	}
+	buf_clear(&p->scratch);
+	for (size_t i = 0; i < w->n; i++) {
+		const struct store_change *c = &w->change[i];
+
+		if (i)
+			buf_adds(&p->scratch, c->rev == c[-1].rev ? " " : " | ");
+		buf_adds(&p->scratch, c->deleted ? "-" : "");
+		buf_add(&p->scratch, c->kv.key);
+		if (!c->deleted) {
+			buf_addc(&p->scratch, '=');
+			buf_add(&p->scratch, c->kv.value);
+		}
+	}
+	return arena_dup(&p->arena, buf_str(&p->scratch));
+}
+
+enum store_status probe_grant(struct store *s, uint64_t id, int ttl_s)
+{
+	struct error err = {0};
+
+	return store_grant(s, id, ttl_s, &err);
+}
+
+enum store_status probe_renew(struct store *s, uint64_t id)
+{
+	struct error err = {0};
+
+	return store_renew(s, id, NULL, &err);
+}
+
+enum store_status probe_revoke(struct store *s, uint64_t id)
+{
+	struct error err = {0};
+
+	return store_revoke(s, id, &err);
+}
+
+void probe_later(struct probe *p, int64_t seconds)
+{
+	p->b->advance(p->b, seconds);
+}
+
+struct str probe_all(struct probe *p, struct store *s)
+{
+	struct listing l = probe_list(p, s, "", NULL, 10000);
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	for (size_t i = 0; i < l.n; i++) {
+		const struct store_kv *kv = &l.kv[i];
+
+		buf_add(&out, kv->key);
+		buf_addf(&out, " %lld %lld %llu ", (long long)kv->create, (long long)kv->mod,
+			(unsigned long long)kv->lease);
+		buf_add(&out, kv->value);
+		buf_addc(&out, '\n');
+	}
+	buf_addf(&out, "%lld events", (long long)store_events(s));
+	return arena_str(&p->arena, buf_str(&out));
+}
+
+int probe_number(struct str s)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < s.n && s.p[i] >= '0' && s.p[i] <= '9'; i++)
+		n = n * 10 + (s.p[i] - '0');
+	return n;
+}
+
+char *probe_bytes(struct probe *p, size_t n, char c)
+{
+	char *bytes = arena_alloc(&p->arena, n + 1);
+
+	memset(bytes, c, n);
+	return bytes;
+}
+
+bool probe_add(struct store *s, struct arena *a, const char *key, int *tries)
+{
+	for (int once = 0; once < 100000; once++) {
+		struct store_result r = {0};
+		struct store_kv kv;
+		struct error err = {0};
+		enum store_status status = store_get(s, a, key, &kv, &err);
+
+		if (status != STORE_OK)
+			return false;
+		++*tries;
+		status = store_txn(s, a,
+			&(struct store_txn){GUARDS(MOD_IS(key, kv.mod)),
+				OPS(PUT(key, arena_printf(a, "%d", probe_number(kv.value) + 1)))},
+			&r, &err);
+		if (status != STORE_REFUSED)
+			return status == STORE_OK;
+	}
+	return false;
+}
+
+/* The child: its own clients, its own way out. */
+static _Noreturn void child(struct probe *p, void (*f)(struct probe *p, unsigned i), unsigned i)
+{
+	struct probe own = {.b = p->b, .met = p->met};
+
+	memcpy(own.ns, p->ns, sizeof(own.ns));
+	if (setjmp(own.out)) {
+		fprintf(stderr, "%s: process %u: %s\n", p->b->name, i, own.why);
+		_exit(1);
+	}
+	f(&own, i);
+	for (size_t c = 0; c < PROBE_CLIENTS; c++)
+		store_close(&own.clients[c]);
+	arena_release(&own.arena);
+	buf_release(&own.scratch);
+	_exit(0);
+}
+
+void probe_meet(struct probe *p, unsigned times)
+{
+	unsigned met = p->met ? __atomic_add_fetch(p->met, 1, __ATOMIC_SEQ_CST) : times;
+
+	for (int i = 0; i < 2000 && met < times; i++) {
+		sched_yield();
+		met = __atomic_load_n(p->met, __ATOMIC_SEQ_CST);
+	}
+	if (met < times)
+		p->met = NULL; /* nor the next time */
+}
+
+void probe_fork(struct probe *p, unsigned n, void (*f)(struct probe *p, unsigned i))
+{
+	unsigned bad = 0;
+	int status;
+
+	if (!p->b->shared)
+		probe_skip(p, "no other process reaches it");
+	fflush(NULL);
+	p->met = mmap(
+		NULL, sizeof(*p->met), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (p->met == MAP_FAILED)
+		die("cannot share memory");
+	for (unsigned i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("cannot fork");
+		if (!pid)
+			child(p, f, i);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		if (wait(&status) < 0)
+			die("cannot wait");
+		bad += !WIFEXITED(status) || WEXITSTATUS(status);
+	}
+	munmap(p->met, sizeof(*p->met));
+	if (bad)
+		MISS("%u of %u processes failed", bad, n);
+}

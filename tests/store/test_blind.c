@@ -1,0 +1,184 @@
+/*
+ * A disk that cannot tell whether a file is there, or how long it is, has not said "no". What such
+ * an answer hides must not be lost, and nothing may be begun anew.
+ */
+#include <errno.h>
+#include "tests/lib/store_rig.h"
+
+static struct {
+	const struct disk_ops *real;
+	struct disk_ops ops;
+	int exists, size; /* the how manieth from now fails; 0: none */
+	int edits;        /* so many times the document is edited while it is being staged */
+} blind;
+
+static bool strikes(int *n, struct error *err)
+{
+	if (!*n || --*n)
+		return false;
+	errno = EIO;
+	error_errno(err, "cannot look");
+	return true;
+}
+
+static int blind_exists(struct disk *d, const char *path, bool *there, struct error *err)
+{
+	return strikes(&blind.exists, err) ? -1 : blind.real->exists(d, path, there, err);
+}
+
+static int blind_size(struct disk_file *f, int64_t *size, struct error *err)
+{
+	return strikes(&blind.size, err) ? -1 : blind.real->size(f, size, err);
+}
+
+static int blind_open(struct disk *d, const char *path, bool make, bool *made,
+	struct disk_file **out, struct error *err)
+{
+	int rc = blind.real->open(d, path, make, made, out, err);
+
+	if (rc == 0)
+		(*out)->ops = &blind.ops;
+	return rc;
+}
+
+static int busy_write(
+	struct disk *d, const char *path, const char *like, struct str text, struct error *err)
+{
+	int rc = blind.real->write(d, path, like, text, err);
+
+	if (blind.edits && blind.edits--)
+		sim_disk_put(d, PATH, str_of(arena_printf(&arena, "by hand %d", blind.edits)));
+	return rc;
+}
+
+static int begin_blind(void **state)
+{
+	(void)rig_begin(state);
+	blind.real = rig.disk->ops;
+	blind.ops = *blind.real;
+	blind.ops.exists = blind_exists;
+	blind.ops.size = blind_size;
+	blind.ops.open = blind_open;
+	blind.ops.write = busy_write;
+	blind.edits = 0;
+	blind.exists = blind.size = 0;
+	rig.disk->ops = &blind.ops;
+	return 0;
+}
+
+/* What a clean open finds, and the history with it; on a copy. */
+static const char *found(const struct disk *disk)
+{
+	struct disk *mine = sim_disk_copy(disk), *kept = rig.disk;
+	const char *text;
+	struct store_kv kv;
+
+	mine->ops = blind.real;
+	rig.disk = mine;
+	open_store(STORE_HOLD);
+	kv = get(DOC);
+	text = arena_printf(&arena, "%.*s %s", (int)kv.value.n, kv.value.p, history());
+	store_close(&rig.s);
+	rig.disk = kept;
+	sim_disk_free(&mine);
+	return text;
+}
+
+static void open_blindly(const struct disk *before, int exists, int size)
+{
+	const char *want = found(before);
+	struct store_kv kv = {0};
+
+	rig.disk = sim_disk_copy(before);
+	rig.disk->ops = &blind.ops;
+	blind.exists = exists;
+	blind.size = size;
+	if (try_open(STORE_HOLD) < 0)
+		assert_int_equal(rig.err.code, ERR_SYSTEM);
+	else
+		(void)store_get(rig.s, &arena, DOC, &kv, &rig.err);
+	store_close(&rig.s);
+	blind.exists = blind.size = 0;
+	assert_string_equal(found(rig.disk), want);
+	sim_disk_free(&rig.disk);
+}
+
+static void what_cannot_be_told_is_not_taken_for_no(void **state)
+{
+	struct disk *disk = rig.disk;
+	struct store_txn t = {0};
+
+	(void)state;
+	open_store(STORE_HOLD);
+	put(DOC, "old");
+	store_close(&rig.s);
+	for (unsigned n = 1; n < 12; n++) {
+		struct disk *stopped = sim_disk_copy(disk);
+
+		stopped->ops = &blind.ops;
+		rig.disk = stopped;
+		open_store(STORE_HOLD);
+		sim_disk_plan(stopped, n, SIM_STOP);
+		(void)put_in(&t, DOC, "new");
+		store_close(&rig.s);
+		sim_disk_restart(stopped, n % 2);
+		for (int k = 1; k < 6; k++) {
+			open_blindly(stopped, k, 0);
+			open_blindly(stopped, 0, k);
+		}
+		sim_disk_free(&stopped);
+	}
+	rig.disk = disk;
+}
+
+static void a_reader_is_told_too(void **state)
+{
+	(void)state;
+	open_store(STORE_HOLD);
+	put("k", "v");
+	blind.exists = 1;
+	assert_int_equal(try_open(STORE_READ), -1);
+	assert_int_equal(rig.err.code, ERR_SYSTEM);
+}
+
+static enum store_status replace(int64_t mod)
+{
+	struct store_guard guard = {DOC, STORE_MOD_IS, mod};
+	struct store_txn t = {.guards = &guard, .n_guards = mod != 0};
+
+	return put_in(&t, DOC, "new");
+}
+
+static void an_edit_while_a_document_is_staged_is_not_written_over(void **state)
+{
+	(void)state;
+	open_store(STORE_HOLD);
+	put(DOC, "old");
+	blind.edits = 1;
+	assert_int_equal(replace(1), STORE_REFUSED);
+	assert_int_equal(rig.result.now[0].mod, 2);
+	file_is(PATH, "by hand 0");
+	blind.edits = 2;
+	assert_int_equal(replace(0), STORE_OK); /* nobody asked for what was there */
+	file_is(PATH, "new");
+	store_close(&rig.s);
+	assert_string_equal(history(), "1=old 2=by hand 0 3=by hand 1 4=by hand 0 5=new");
+	open_store(STORE_HOLD);
+	blind.edits = 1000;
+	assert_int_equal(replace(0), STORE_TIMEOUT);
+	assert_int_equal(rig.err.code, ERR_STATE);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			what_cannot_be_told_is_not_taken_for_no, begin_blind, rig_end),
+		cmocka_unit_test_setup_teardown(a_reader_is_told_too, begin_blind, rig_end),
+		cmocka_unit_test_setup_teardown(
+			an_edit_while_a_document_is_staged_is_not_written_over, begin_blind,
+			rig_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,119 @@
+#include "tests/lib/store_rig.h"
+
+/*
+ * What an open reads is looked at byte by byte: a key that was changed in the journal, by whatever,
+ * must not be taken for what was committed.
+ */
+
+enum { COMMITS = 5, TEXT_MAX = 4096 };
+
+static char text[TEXT_MAX];
+
+static void live(void)
+{
+	open_store(STORE_WRITE);
+	for (int i = 1; i <= COMMITS; i++)
+		put(arena_printf(&arena, "port/%d", i), "taken");
+	store_close(&rig.s);
+	(void)snprintf(text, sizeof(text), "%s", file(JOURNAL));
+	assert_true(strlen(text) < sizeof(text) - 1);
+}
+
+/* Start of line `n`, the first is 1. */
+static size_t line_at(unsigned n)
+{
+	size_t at = 0;
+
+	while (--n)
+		at = (size_t)(strchr(text + at, '\n') - text) + 1;
+	return at;
+}
+
+static void refused(const char *what, const char *part)
+{
+	static const enum store_mode modes[] = {STORE_READ, STORE_WRITE, STORE_HOLD};
+
+	for (size_t i = 0; i < COUNT(modes); i++) {
+		if (try_open(modes[i]) == 0)
+			fail_msg("%s: opened", what);
+		if (rig.err.code != ERR_INPUT || !strstr(rig.err.text, part))
+			fail_msg("%s: %d '%s', not '%s'", what, (int)rig.err.code, rig.err.text,
+				part);
+	}
+}
+
+static void no_flipped_byte_is_believed(void **state)
+{
+	(void)state;
+	live();
+	/* All but the last commit and where it begins: that alone a power cut may leave broken. */
+	for (size_t i = 0; i < line_at(COMMITS + 1) - 1; i++) {
+		char was = text[i];
+
+		text[i] ^= 1;
+		edit(JOURNAL, text);
+		refused(arena_printf(&arena, "byte %zu", i), "damaged");
+		file_is(JOURNAL, text); /* and left as it is */
+		text[i] = was;
+	}
+	edit(JOURNAL, text);
+	open_store(STORE_WRITE);
+	has("port/3", "taken");
+}
+
+static void damage_is_told_with_file_and_line(void **state)
+{
+	char *at;
+
+	(void)state;
+	live();
+	at = strstr(text + line_at(4), "taken");
+	*at = 'T';
+	edit(JOURNAL, text);
+	assert_int_equal(try_open(STORE_WRITE), -1);
+	assert_error(&rig.err,
+		JOURNAL ":4:1: damaged: commit 3 does not have its sum: nothing was changed");
+	*at = 't';
+	edit(JOURNAL, text);
+	open_store(STORE_WRITE);
+}
+
+static void a_commit_that_was_taken_out_is_missed(void **state)
+{
+	(void)state;
+	live();
+	memmove(text + line_at(3), text + line_at(4), strlen(text + line_at(4)) + 1);
+	edit(JOURNAL, text);
+	refused("without line 3", "damaged at");
+}
+
+/* What a state no longer needs is for history alone to tell. */
+static void damage_before_the_state_is_no_matter(void **state)
+{
+	char *value = arena_alloc(&arena, 4097), *journal;
+
+	(void)state;
+	memset(value, 'v', 4096);
+	open_store(STORE_WRITE);
+	for (int i = 0; i < 8; i++)
+		put("k", value);
+	store_close(&rig.s);
+	journal = arena_printf(&arena, "%s", file(JOURNAL));
+	*strstr(journal, "vvv") = 'w';
+	edit(JOURNAL, journal);
+	open_store(STORE_WRITE);
+	assert_true(str_is(get("k").value, value));
+	assert_non_null(strchr(history(), '!'));
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		rig_test(no_flipped_byte_is_believed),
+		rig_test(damage_is_told_with_file_and_line),
+		rig_test(a_commit_that_was_taken_out_is_missed),
+		rig_test(damage_before_the_state_is_no_matter),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,194 @@
+#include "src/store/file/delta.h"
+#include "tests/lib/arena.h"
+
+static const char *printed(struct str old_text, struct str new_text)
+{
+	CLEANUP(delta_release) struct delta d = {0};
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+	delta_between(&d, old_text, new_text);
+	delta_print(&b, &d, new_text);
+	return arena_dup(&arena, buf_str(&b));
+}
+
+static int apply(const char *text, struct str old_text, struct buf *out, struct error *err)
+{
+	CLEANUP(json_free) json *j = NULL;
+
+	assert_int_equal(json_parse(&j, str_of(text), err), 0);
+	return delta_apply(j, old_text, out, err);
+}
+
+static void leads(struct str old_text, struct str new_text)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	struct error err = {0};
+
+	assert_int_equal(apply(printed(old_text, new_text), old_text, &b, &err), 0);
+	assert_int_equal(b.len, new_text.n);
+	if (b.len)
+		assert_memory_equal(b.s, new_text.p, b.len);
+}
+
+static void whole_lines_are_kept_at_both_ends(void **state)
+{
+	(void)state;
+	assert_string_equal(printed(STR("one\ntwo\nthree\n"), STR("one\n2\nthree\n")),
+		"[[0,4],\"2\\n\",[8,14]]");
+	assert_string_equal(printed(STR("a\n"), STR("a\nb\n")), "[[0,2],\"b\\n\"]");
+	assert_string_equal(printed(STR("a\nb\n"), STR("b\n")), "[[2,4]]");
+	assert_string_equal(printed(STR("a\n"), STR("a\n")), "[[0,2]]");
+	assert_string_equal(printed(STR("a\n"), STR("")), "[]");
+	assert_string_equal(printed(STR(""), STR("a\n")), "[\"a\\n\"]");
+}
+
+static void lines_that_are_said_twice_are_not_kept_twice(void **state)
+{
+	(void)state;
+	assert_string_equal(printed(STR("x\nx\n"), STR("x\nx\nx\n")), "[[0,4],\"x\\n\"]");
+	leads(STR("x\nx\n"), STR("x\nx\nx\n"));
+	leads(STR("x\nx\nx\n"), STR("x\nx\n"));
+	leads(STR("xxxx"), STR("xxx"));
+}
+
+static void a_character_is_never_cut(void **state)
+{
+	(void)state;
+	assert_string_equal(printed(STR("\xc3\xa9"), STR("\xc3\xa8")), "[\"\xc3\xa8\"]");
+	assert_string_equal(printed(STR("\xc3\xa9"), STR("\xc4\xa9")), "[\"\xc4\xa9\"]");
+	leads(STR("a\xc3\xa9z"), STR("a\xc3\xa8z"));
+}
+
+static void bytes_that_are_no_text_come_back_as_they_were(void **state)
+{
+	char all[256];
+
+	(void)state;
+	for (int i = 0; i < 256; i++)
+		all[i] = (char)i;
+	assert_string_equal(printed(STR(""), STR("\xff")), "[{\"b64\":\"/w==\"}]");
+	for (size_t n = 0; n <= sizeof(all); n++)
+		leads(STR("old\n"), (struct str){all, n});
+	for (size_t n = 0; n < 6; n++)
+		leads(STR(""), (struct str){all + 250, n});
+}
+
+static void any_two_texts_lead_to_one_another(void **state)
+{
+	static const char *const texts[] = {"", "a", "a\n", "b\na\n", "a\nb\n", "a\nb\nc", "\n\n\n",
+		"a\n\nb", "\xff\n\xff", "\"\\\t\x01\n", "a\nB\nc\n", "a\nb\nc\nd\ne\nf\n"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++)
+		for (size_t k = 0; k < COUNT(texts); k++)
+			leads(str_of(texts[i]), str_of(texts[k]));
+}
+
+static void long_texts_are_told_by_their_difference(void **state)
+{
+	CLEANUP(buf_release) struct buf old_text = BUF_INIT, new_text = BUF_INIT;
+
+	(void)state;
+	for (int i = 0; i < 50000; i++) {
+		buf_addf(&old_text, "line %d\n", i);
+		buf_addf(&new_text, i == 25000 ? "another %d\n" : "line %d\n", i);
+	}
+	leads(buf_str(&old_text), buf_str(&new_text));
+	assert_true(strlen(printed(buf_str(&old_text), buf_str(&new_text))) < 60);
+}
+
+static void copies_that_touch_become_one_and_long_ones_are_clipped(void **state)
+{
+	CLEANUP(delta_release) struct delta d = {0};
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+	(void)state;
+	delta_keep(&d, 0, 10, 2);
+	delta_keep(&d, 2, 12, 3);
+	delta_keep(&d, 5, 0, 0);
+	delta_keep(&d, 7, 20, 100);
+	assert_int_equal(d.n, 2);
+	delta_print(&b, &d, STR("0123456789"));
+	assert_string_equal(b.s, "[[10,15],\"56\",[20,23]]");
+}
+
+static void refused(const char *array)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	struct error err = {0};
+
+	assert_int_equal(apply(array, STR("12345"), &b, &err), -1);
+	assert_int_equal(err.code, ERR_INPUT);
+	assert_int_equal(strncmp(err.text, "a change ", 9), 0);
+}
+
+static void what_is_none_of_ours_is_refused(void **state)
+{
+	(void)state;
+	refused("{}");
+	refused("\"a\"");
+	refused("[1]");
+	refused("[null]");
+	refused("[[0,6]]");
+	refused("[[3,2]]");
+	refused("[[-1,2]]");
+	refused("[[0.5,2]]");
+	refused("[[1]]");
+	refused("[[1,2,3]]");
+	refused("[[\"1\",2]]");
+	refused("[{}]");
+	refused("[{\"b64\":1}]");
+	refused("[{\"b64\":\"abc\"}]");
+	refused("[{\"b64\":\"ab=c\"}]");
+	refused("[{\"b64\":\"====\"}]");
+	refused("[{\"b64\":\"ab$=\"}]");
+}
+
+static void what_is_kept_is_compared(void **state)
+{
+	CLEANUP(delta_release) struct delta d = {0};
+
+	(void)state;
+	assert_true(delta_holds(&d, STR("a"), STR("b")));
+	delta_keep(&d, 1, 2, 2);
+	assert_true(delta_holds(&d, STR("xxab"), STR("-ab-")));
+	assert_true(delta_holds(&d, STR("xxab"), STR("-a"))); /* it is clipped */
+	assert_false(delta_holds(&d, STR("xxac"), STR("-ab-")));
+	assert_false(delta_holds(&d, STR("xxa"), STR("-ab-")));
+	assert_false(delta_holds(&d, STR("x"), STR("-ab-")));
+	assert_false(delta_holds(&d, STR("xxab"), STR("")));
+}
+
+static void a_small_array_does_not_make_a_large_text(void **state)
+{
+	CLEANUP(buf_release) struct buf old_text = BUF_INIT, array = BUF_INIT, b = BUF_INIT;
+	struct error err = {0};
+
+	(void)state;
+	for (int i = 0; i < 1 << 20; i++)
+		buf_addc(&old_text, 'x');
+	for (int i = 0; i < 1000; i++)
+		buf_addf(&array, "%s[0,%zu]", i ? "," : "[", old_text.len);
+	buf_addc(&array, ']');
+	assert_int_equal(apply(array.s, buf_str(&old_text), &b, &err), -1);
+	assert_string_equal(err.text, "a change makes more than 16 MiB");
+	assert_true(b.len <= 17 << 20);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whole_lines_are_kept_at_both_ends),
+		cmocka_unit_test(lines_that_are_said_twice_are_not_kept_twice),
+		cmocka_unit_test(a_character_is_never_cut),
+		cmocka_unit_test(bytes_that_are_no_text_come_back_as_they_were),
+		cmocka_unit_test(any_two_texts_lead_to_one_another),
+		cmocka_unit_test(long_texts_are_told_by_their_difference),
+		cmocka_unit_test(copies_that_touch_become_one_and_long_ones_are_clipped),
+		cmocka_unit_test(what_is_none_of_ours_is_refused),
+		cmocka_unit_test(what_is_kept_is_compared),
+		cmocka_unit_test(a_small_array_does_not_make_a_large_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, arena_end);
+}

@@ -1,0 +1,433 @@
+#include "src/store/legacy.h"
+#include "tests/lib/store_rig.h"
+
+static int64_t mod;
+static bool by_hand;
+
+static const char *text(void)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	enum store_status got = store_get_document(rig.s, DOC, &b, &mod, &by_hand, &rig.err);
+
+	if (got != STORE_OK)
+		fail_msg("%d: %s", got, rig.err.text);
+	return b.len ? arena_dup(&arena, buf_str(&b)) : "";
+}
+
+#define is_by_hand(t, rev)                                                                         \
+	do {                                                                                       \
+		assert_string_equal(text(), t);                                                    \
+		assert_true(by_hand);                                                              \
+		assert_int_equal(mod, rev);                                                        \
+	} while (0)
+#define is_known(t, rev)                                                                           \
+	do {                                                                                       \
+		assert_string_equal(text(), t);                                                    \
+		assert_false(by_hand);                                                             \
+		assert_int_equal(mod, rev);                                                        \
+	} while (0)
+
+/* ---- people ---- */
+
+static void an_edit_by_hand_is_a_commit_of_its_own(void **state)
+{
+	CLEANUP(store_log_close) struct store_log *l = NULL;
+	struct store_commit c;
+
+	(void)state;
+	open_store(STORE_HOLD);
+	put(DOC, "one\ntwo\nthree\n");
+	edit(PATH, "one\n2\nthree\n");
+	is_by_hand("one\n2\nthree\n", 2);
+	is_known("one\n2\nthree\n", 2);
+	open_store(STORE_WRITE);
+	is_known("one\n2\nthree\n", 2);
+	assert_int_equal(store_log_open(&l, rig.disk, FOLDER, "T", &rig.err), 0);
+	assert_int_equal(store_log_next(l, &c, &rig.err), 1);
+	assert_int_equal(store_log_next(l, &c, &rig.err), 1);
+	assert_string_equal(c.actor, "hand");
+	assert_string_equal(json_get_str(c.note, "op"), "edit");
+	assert_str(c.document, "one\n2\nthree\n");
+	assert_non_null(strstr(file(JOURNAL), "\"delta\":[[0,4],\"2\\n\",[8,14]]"));
+}
+
+static void any_bytes_are_an_edit(void **state)
+{
+	(void)state;
+	open_store(STORE_HOLD);
+	put(DOC, "one\n");
+	edit(PATH, "\xff\xfe broken\n---");
+	is_by_hand("\xff\xfe broken\n---", 2);
+	edit(PATH, "");
+	is_by_hand("", 3);
+	edit(PATH, "well\n");
+	is_by_hand("well\n", 4);
+	assert_string_equal(history(), "1=one\n 2=\xff\xfe broken\n--- 3= 4=well\n");
+}
+
+static void a_file_that_is_gone_is_a_commit_and_one_that_is_put_back_too(void **state)
+{
+	(void)state;
+	open_store(STORE_HOLD);
+	put(DOC, "one\n");
+	sim_disk_remove(rig.disk, PATH);
+	is_by_hand("", 0);
+	is_known("", 0);
+	lacks(DOC);
+	assert_int_equal(store_revision(rig.s), 2);
+	edit(PATH, "one\n");
+	is_by_hand("one\n", 3);
+	assert_int_equal(get(DOC).create, 3);
+	edit(PATH, "two\n");
+	is_by_hand("two\n", 4);
+	edit(PATH, "one\n"); /* as it was before */
+	is_by_hand("one\n", 5);
+	assert_string_equal(history(), "1=one\n 2=- 3=one\n 4=two\n 5=one\n");
+}
+
+static void a_file_that_nobody_has_committed_is_found(void **state)
+{
+	(void)state;
+	edit(PATH, "mine\n");
+	open_store(STORE_READ);
+	is_known("mine\n", 1);
+	open_store(STORE_WRITE);
+	is_by_hand("mine\n", 1);
+	put(DOC, "ours\n");
+	file_is(PATH, "ours\n");
+	assert_string_equal(history(), "1=mine\n 2=ours\n");
+}
+
+static void a_reader_has_the_file_as_it_is(void **state)
+{
+	struct store_kv kv;
+
+	(void)state;
+	open_store(STORE_WRITE);
+	put(DOC, "one\n");
+	edit(PATH, "two\n");
+	open_store(STORE_READ);
+	kv = get(DOC);
+	assert_str(kv.value, "two\n");
+	assert_int_equal(kv.mod, 1);
+	assert_int_equal(store_revision(rig.s), 1);
+}
+
+static void a_document_is_deleted_with_its_file(void **state)
+{
+	(void)state;
+	open_store(STORE_HOLD);
+	put(DOC, "one\n");
+	put(DOC, NULL);
+	assert_false(there(PATH));
+	is_known("", 0);
+	assert_int_equal(put(DOC, "two\n"), 3);
+	assert_int_equal(get(DOC).create, 3);
+	assert_string_equal(history(), "1=one\n 2=- 3=two\n");
+}
+
+static void two_documents_of_one_store_do_not_mix(void **state)
+{
+	struct store_op ops[] = {{STORE_PUT, DOC, STR("t1\n"), 0, NULL},
+		{STORE_PUT, "doc/other", STR("o1\n"), 0, NULL}};
+	struct store_txn t = {.ops = ops, .n_ops = 2};
+
+	(void)state;
+	open_store(STORE_HOLD);
+	assert_int_equal(store_txn(rig.s, &arena, &t, &rig.result, &rig.err), STORE_OK);
+	put(DOC, "t2\n");
+	edit(FOLDER "/other", "o2\n");
+	has("doc/other", "o2\n");
+	edit(PATH, "t3\n");
+	has(DOC, "t3\n");
+	open_store(STORE_HOLD);
+	has("doc/other", "o2\n");
+	assert_int_equal(get("doc/other").mod, 3);
+	assert_string_equal(history(), "1=t1\n 2=t2\n 3=o2\n 4=t3\n");
+}
+
+/* ---- what is written ---- */
+
+static void a_delta_that_the_caller_knows_is_taken_over(void **state)
+{
+	CLEANUP(delta_release) struct delta d = {0};
+	struct store_op op = {STORE_PUT, DOC, STR("two\none\n"), 0, &d};
+	struct store_txn t = {.ops = &op, .n_ops = 1};
+
+	(void)state;
+	open_store(STORE_HOLD);
+	put(DOC, "one\ntwo\n");
+	delta_keep(&d, 0, 4, 4);
+	delta_keep(&d, 4, 0, 4);
+	assert_int_equal(store_txn(rig.s, &arena, &t, &rig.result, &rig.err), STORE_OK);
+	assert_non_null(strstr(file(JOURNAL), "\"delta\":[[4,8],[0,4]]"));
+	edit(PATH, "two\none\nthree\n");
+	is_by_hand("two\none\nthree\n", 3);
+	assert_string_equal(history(), "1=one\ntwo\n 2=two\none\n 3=two\none\nthree\n");
+}
+
+static void a_text_is_told_from_the_one_before_whatever_the_caller_says(void **state)
+{
+	CLEANUP(delta_release) struct delta wrong = {0};
+	struct store_op op = {STORE_PUT, DOC, STR("one\nII\n"), 0, &wrong};
+	struct store_txn t = {.ops = &op, .n_ops = 1};
+
+	(void)state;
+	open_store(STORE_HOLD);
+	put(DOC, "one\ntwo\n");
+	put(DOC, "one\n2\n");
+	assert_non_null(strstr(file(JOURNAL), "\"delta\":[[0,4],\"2\\n\"]"));
+	delta_keep(&wrong, 0, 1, 4);
+	assert_int_equal(store_txn(rig.s, &arena, &t, &rig.result, &rig.err), STORE_OK);
+	assert_non_null(strstr(file(JOURNAL), "\"delta\":[[0,4],\"II\\n\"]"));
+	assert_string_equal(history(), "1=one\ntwo\n 2=one\n2\n 3=one\nII\n");
+}
+
+static void an_edit_that_nobody_has_read_yet_refuses_a_guard(void **state)
+{
+	struct store_guard guard = {DOC, STORE_MOD_IS, 1};
+	struct store_txn t = {.guards = &guard, .n_guards = 1};
+
+	(void)state;
+	open_store(STORE_HOLD);
+	put(DOC, "one\n");
+	edit(PATH, "mine\n");
+	assert_int_equal(put_in(&t, DOC, "ours\n"), STORE_REFUSED);
+	assert_int_equal(rig.result.now[0].mod, 2);
+	is_known("mine\n", 2);
+	guard.rev = 2;
+	edit(PATH, "mine too\n");
+	assert_int_equal(put_in(&t, "k", "v"), STORE_REFUSED);
+	sim_disk_remove(rig.disk, PATH);
+	put(DOC, "ours\n"); /* without a guard too nothing is lost */
+	assert_string_equal(history(), "1=one\n 2=mine\n 3=mine too\n 4=- 5=ours\n");
+}
+
+static struct str long_text(struct buf *b, int lines, int other)
+{
+	buf_clear(b);
+	for (int i = 0; i < lines; i++)
+		buf_addf(b, i == other ? "line %d is another\n" : "line %d\n", i);
+	return buf_str(b);
+}
+
+static void large_documents_change_by_what_is_new(void **state)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	size_t before;
+
+	(void)state;
+	open_store(STORE_HOLD);
+	put(DOC, long_text(&b, 100000, -1).p);
+	before = strlen(file(JOURNAL));
+	assert_true(before > b.len);
+	for (int i = 0; i < 20; i++) {
+		edit(PATH, long_text(&b, 100000, i * 1000).p);
+		assert_int_equal(get(DOC).mod, i + 2);
+	}
+	assert_true(strlen(file(JOURNAL)) < before + 20 * 15000);
+	open_store(STORE_HOLD);
+	edit(PATH, "short\n");
+	is_by_hand("short\n", 22);
+	assert_non_null(strstr(history(), "line 19000 is another\n"));
+}
+
+static void a_document_is_told_whole_again_before_its_changes_are_many(void **state)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	size_t whole = 0;
+
+	(void)state;
+	open_store(STORE_HOLD);
+	for (int i = 0; i < 1000; i++) {
+		(void)get(DOC);
+		put(DOC, long_text(&b, 30, i % 30).p);
+	}
+	for (const char *p = file(JOURNAL);
+		(p = strstr(p, "\"delta\":[\"line 0\\nline 1\\nline 2\\n")); p++)
+		whole++;
+	assert_true(whole > 1 && whole < 40);
+	edit(PATH, "short\n");
+	is_by_hand("short\n", 1001);
+	assert_null(strchr(history(), '!'));
+}
+
+/* ---- what a kill left ---- */
+
+static void what_was_staged_and_committed_is_put_in_place(void **state)
+{
+	(void)state;
+	open_store(STORE_HOLD);
+	put(DOC, "one\n");
+	put(DOC, "two\n");
+	store_close(&rig.s);
+	edit(STAGED "2", "two\n");
+	edit(PATH, "one\n");
+	open_store(STORE_READ);
+	is_known("two\n", 2);
+	open_store(STORE_HOLD);
+	file_is(PATH, "two\n");
+	assert_false(there(STAGED "2"));
+	is_known("two\n", 2);
+}
+
+static void what_was_staged_and_not_committed_is_forgotten(void **state)
+{
+	(void)state;
+	open_store(STORE_HOLD);
+	put(DOC, "one\n");
+	store_close(&rig.s);
+	edit(STAGED "2", "two\n");
+	edit(STAGED, "three\n");
+	open_store(STORE_HOLD);
+	file_is(PATH, "one\n");
+	assert_false(there(STAGED "2"));
+	assert_false(there(STAGED));
+	is_known("one\n", 1);
+}
+
+static void what_was_staged_for_a_new_document_is_forgotten(void **state)
+{
+	(void)state;
+	edit(STAGED, "one\n");
+	open_store(STORE_HOLD);
+	is_known("", 0);
+	assert_false(there(STAGED));
+}
+
+static void an_edit_between_a_kill_and_the_next_open_is_not_lost(void **state)
+{
+	(void)state;
+	open_store(STORE_HOLD);
+	put(DOC, "one\n");
+	put(DOC, "two\n");
+	store_close(&rig.s);
+	edit(STAGED "2", "two\n");
+	edit(PATH, "one, edited\n");
+	open_store(STORE_HOLD);
+	is_by_hand("one, edited\n", 3);
+	assert_string_equal(history(), "1=one\n 2=two\n 3=one, edited\n");
+}
+
+/* ---- format 1 ---- */
+
+#define A1 "{\"seq\":1,\"rev\":1,\"type\":\"a\"}\n"
+#define B2 "{\"seq\":2,\"rev\":2,\"type\":\"b\"}\n"
+#define C3 "{\"seq\":3,\"rev\":2,\"type\":\"c\"}\n"
+
+static void adopted(const char *before, uint64_t rev, const char *after, int64_t is, int64_t seq)
+{
+	edit(JOURNAL, before);
+	open_store(STORE_HOLD);
+	assert_int_equal(store_revision(rig.s), 0);
+	assert_int_equal(store_adopt(rig.s, rev, &rig.err), 0);
+	file_is(JOURNAL, after);
+	assert_int_equal(store_revision(rig.s), is);
+	assert_int_equal(store_events(rig.s), seq);
+}
+
+static void lines_of_format_1_are_cut_where_their_document_ends(void **state)
+{
+	(void)state;
+	adopted(A1 B2 C3, 2, A1 B2 C3, 2, 3);
+	adopted(A1 B2 C3, 1, A1, 1, 1);
+	adopted(A1 B2 C3, 0, A1 B2 C3, 2, 3); /* an older document was put back */
+	adopted(A1 B2 C3, 9, A1 B2 C3, 9, 3);
+	adopted(A1 B2 C3, STORE_REV_UNKNOWN, A1 B2 C3, 2, 3);
+	adopted(A1 "{\"seq\":2,\"re", 1, A1, 1, 1);
+	adopted(A1 B2 "{\"seq\":3,\"rev", 1, A1, 1, 1);
+	adopted(A1 "{\"seq\":2,\"rev\":2,\"type\":\"b\"}", 2, A1, 2, 1);
+	adopted(A1, 0, "", 0, 0);
+	adopted("{", 0, "", 0, 0);
+	adopted("", 0, "", 0, 0);
+	adopted("", 7, "", 7, 0);
+	adopted(A1 "{\"seq\":2,\"rev\":4000000000,\"type\":\"b\"}\n", 1,
+		A1 "{\"seq\":2,\"rev\":4000000000,\"type\":\"b\"}\n", 1, 2);
+}
+
+static void a_journal_of_format_1_goes_on_in_commits(void **state)
+{
+	CLEANUP(store_log_close) struct store_log *l = NULL;
+	struct store_commit c;
+
+	(void)state;
+	edit(PATH, "one\n");
+	adopted(A1 "what a person wrote\n" B2 C3, 2, A1 "what a person wrote\n" B2 C3, 2, 3);
+	assert_int_equal(put(DOC, "one\n"), 3);
+	is_known("one\n", 3);
+	put("k", "v");
+	for (int i = 0; i < 2; i++) {
+		open_store(STORE_HOLD);
+		assert_int_equal(store_revision(rig.s), 4);
+		assert_int_equal(store_adopt(rig.s, 0, &rig.err), 0);
+		is_known("one\n", 3);
+	}
+	assert_int_equal(store_log_open(&l, rig.disk, FOLDER, "T", &rig.err), 0);
+	assert_int_equal(store_log_next(l, &c, &rig.err), 1);
+	assert_int_equal(c.rev, 0);
+	assert_null(c.head);
+	assert_int_equal(json_len(c.events), 3);
+	assert_int_equal(store_log_next(l, &c, &rig.err), 1);
+	assert_int_equal(c.rev, 3);
+	assert_int_equal(json_len(c.events), 0);
+	assert_str(c.document, "one\n");
+	assert_int_equal(store_log_next(l, &c, &rig.err), 1);
+	assert_int_equal(store_log_next(l, &c, &rig.err), 0);
+}
+
+static void a_journal_of_format_1_that_nobody_adopted_is_above_its_lines_too(void **state)
+{
+	(void)state;
+	edit(JOURNAL, A1 B2 C3);
+	open_store(STORE_WRITE);
+	assert_int_equal(put("k", "v"), 3);
+	assert_string_equal(history(), "0 3");
+}
+
+static void an_import_that_a_kill_cut_leaves_the_lines_of_format_1(void **state)
+{
+	const char *whole;
+	size_t n = sizeof(A1 B2 C3) - 1;
+
+	(void)state;
+	edit(PATH, "one\n");
+	adopted(A1 B2 C3, 2, A1 B2 C3, 2, 3);
+	put(DOC, "one\n");
+	store_close(&rig.s);
+	whole = file(JOURNAL);
+	for (size_t cut = n; whole[cut]; cut++) {
+		sim_disk_put(rig.disk, JOURNAL, (struct str){whole, cut});
+		open_store(STORE_HOLD);
+		file_is(JOURNAL, A1 B2 C3);
+		assert_int_equal(store_adopt(rig.s, 2, &rig.err), 0);
+		assert_int_equal(store_revision(rig.s), 2);
+	}
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		rig_test(an_edit_by_hand_is_a_commit_of_its_own),
+		rig_test(any_bytes_are_an_edit),
+		rig_test(a_file_that_is_gone_is_a_commit_and_one_that_is_put_back_too),
+		rig_test(a_file_that_nobody_has_committed_is_found),
+		rig_test(a_reader_has_the_file_as_it_is),
+		rig_test(a_document_is_deleted_with_its_file),
+		rig_test(two_documents_of_one_store_do_not_mix),
+		rig_test(a_delta_that_the_caller_knows_is_taken_over),
+		rig_test(a_text_is_told_from_the_one_before_whatever_the_caller_says),
+		rig_test(an_edit_that_nobody_has_read_yet_refuses_a_guard),
+		rig_test(large_documents_change_by_what_is_new),
+		rig_test(a_document_is_told_whole_again_before_its_changes_are_many),
+		rig_test(what_was_staged_and_committed_is_put_in_place),
+		rig_test(what_was_staged_and_not_committed_is_forgotten),
+		rig_test(what_was_staged_for_a_new_document_is_forgotten),
+		rig_test(an_edit_between_a_kill_and_the_next_open_is_not_lost),
+		rig_test(lines_of_format_1_are_cut_where_their_document_ends),
+		rig_test(a_journal_of_format_1_goes_on_in_commits),
+		rig_test(a_journal_of_format_1_that_nobody_adopted_is_above_its_lines_too),
+		rig_test(an_import_that_a_kill_cut_leaves_the_lines_of_format_1),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

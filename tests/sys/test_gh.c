@@ -1,0 +1,89 @@
+#include "src/sys/gh.h"
+#include "tests/lib/git_rig.h"
+
+/* A `gh` that prints `said` and ends with `status`; with said NULL, none. */
+static int checks(const char *said, int status, char **text)
+{
+	CLEANUP(free_ptr) char *before = strdup(getenv("PATH"));
+	CLEANUP(buf_release) struct buf script = BUF_INIT;
+	int rc;
+
+	buf_addf(&script, "rm -rf bin; mkdir bin; ");
+	if (said)
+		buf_addf(&script,
+			"{ echo '#!/bin/sh'; echo \"/usr/bin/printf '%s'\"; echo 'echo "
+			"\"$*|$GH_TOKEN\" "
+			">%s'; echo exit %d; } >bin/gh; chmod +x bin/gh",
+			said, at("gh.args"), status);
+	sh(script.s);
+	setenv("PATH", at("bin"), 1);
+	rc = gh_failing_checks(&arena, at("r"), "https://github.com/o/r/pull/7", text, &err);
+	setenv("PATH", before, 1);
+	return rc;
+}
+
+static void failing_checks_are_the_lines_that_say_so(void **state)
+{
+	char *text;
+
+	(void)state;
+	setenv("GH_TOKEN", "t0ken", 1);
+	assert_int_equal(
+		checks("build\tfail\t1m\thttps://x/1\\nlint\tpass\t2s\thttps://x/2\\nfail\t"
+		       "pass\t1s\tu\\ne2e\tcancel\t0\tu\\n",
+			1, &text),
+		0);
+	assert_string_equal(text, "build\tfail\t1m\thttps://x/1\ne2e\tcancel\t0\tu");
+	assert_sh("cat gh.args", "pr checks https://github.com/o/r/pull/7|t0ken\n");
+	unsetenv("GH_TOKEN");
+}
+
+static void passing_pending_and_missing_checks_are_no_failures(void **state)
+{
+	char *text;
+
+	(void)state;
+	assert_int_equal(checks("build\tpass\t1m\tu\\n", 0, &text), 0);
+	assert_string_equal(text, "");
+	assert_int_equal(checks("build\tpending\t0\tu\\n", 8, &text), 0);
+	assert_string_equal(text, "");
+	assert_int_equal(checks("no checks reported on the branch\\n", 1, &text), 0);
+	assert_string_equal(text, "");
+}
+
+static void without_gh_there_are_no_failing_checks(void **state)
+{
+	char *text;
+
+	(void)state;
+	assert_int_equal(checks(NULL, 0, &text), 0);
+	assert_string_equal(text, "");
+	assert_int_equal(gh_failing_checks(&arena, at("r"),
+				 "https://gitlab.example/o/r/-/merge_requests/1", &text, &err),
+		0);
+	assert_string_equal(text, "");
+}
+
+static void a_gh_that_fails_is_told(void **state)
+{
+	char *text;
+
+	(void)state;
+	assert_int_equal(checks("To get started, please run: gh auth login\\n", 4, &text), -1);
+	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_string_equal(
+		err.text, "'gh pr checks' failed: To get started, please run: gh auth login");
+	assert_string_equal(text, "");
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		git_test(failing_checks_are_the_lines_that_say_so),
+		git_test(passing_pending_and_missing_checks_are_no_failures),
+		git_test(without_gh_there_are_no_failing_checks),
+		git_test(a_gh_that_fails_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,200 @@
+#include "src/sys/git.h"
+#include "tests/lib/git_rig.h"
+
+static bool skipped;
+
+static int push(void)
+{
+	return git_push(at("r"), &skipped, &err);
+}
+
+static void a_branch_is_pushed_with_its_upstream(void **state)
+{
+	(void)state;
+	sh("cd r && git checkout -qb work && echo two >a && git commit -qam two");
+	assert_int_equal(push(), 0);
+	assert_false(skipped);
+	assert_sh(
+		"git -C org/o.git log -1 --format=%s work && git -C r rev-parse --abbrev-ref @{u}",
+		"two\norigin/work\n");
+	assert_int_equal(push(), 0);
+}
+
+static void the_first_branch_of_an_empty_remote_may_be_main(void **state)
+{
+	(void)state;
+	sh("rm -rf org r && git init -q --bare org/o.git && git clone -q org/o.git r 2>/dev/null\n"
+	   "cd r && echo x >a && git add a && git commit -qm x");
+	assert_int_equal(push(), 0);
+	assert_false(skipped);
+	assert_sh("git -C org/o.git log --format=%s main", "x\n");
+}
+
+static void without_origin_nothing_is_pushed(void **state)
+{
+	(void)state;
+	sh("git -C r remote remove origin");
+	assert_int_equal(push(), 0);
+	assert_true(skipped);
+}
+
+static void the_default_branch_is_never_pushed(void **state)
+{
+	(void)state;
+	assert_int_equal(push(), 0);
+	assert_true(skipped);
+	sh("cd r && echo two >a && git commit -qam two");
+	assert_int_equal(push(), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_string_equal(
+		err.text, "'main' is the default branch of 'origin': nothing is pushed to it");
+	assert_sh("git -C org/o.git log --format=%s main", "first\n");
+}
+
+static void a_default_branch_that_only_the_remote_knows_is_never_pushed(void **state)
+{
+	(void)state;
+	sh("cd r && git checkout -qb trunk && git push -q origin trunk\n"
+	   "git update-ref -d refs/remotes/origin/trunk && git remote set-head origin -d\n"
+	   "git update-ref -d refs/remotes/origin/main && echo two >a && git commit -qam two\n"
+	   "echo ref: refs/heads/trunk >../org/o.git/HEAD");
+	assert_int_equal(push(), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_true(contains(err.text, "'trunk' may be the default branch of 'origin': "));
+	sh("cd r && git checkout -qb dev-team/ADR-1");
+	assert_int_equal(push(), 0);
+	assert_false(skipped);
+	assert_sh("git -C org/o.git log --format=%s trunk", "first\n");
+}
+
+static void off_any_branch_nothing_is_pushed(void **state)
+{
+	(void)state;
+	sh("git -C r checkout -q --detach");
+	assert_int_equal(push(), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_true(contains(err.text, "no branch is checked out in '"));
+	sh("cd r && git checkout -q --orphan empty");
+	assert_int_equal(push(), -1);
+	assert_string_equal(err.text, "no commit on branch 'empty' yet");
+}
+
+static void a_refused_push_is_told_in_one_line(void **state)
+{
+	(void)state;
+	sh("cd r && git checkout -qb work && git push -q origin work && cd .. && git clone -q -b "
+	   "work org/o.git s && cd s && echo s >a && git commit -qam s && git push -q\n"
+	   "cd ../r && echo r >a && git commit -qam r");
+	assert_int_equal(push(), -1);
+	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_true(contains(err.text, "'git push' failed: "));
+	assert_true(contains(err.text, "[rejected] HEAD -> work (fetch first)"));
+	assert_null(strstr(err.text, "hint:"));
+	assert_null(strchr(err.text, '\n'));
+}
+
+static void a_pre_push_hook_can_refuse(void **state)
+{
+	(void)state;
+	sh("cd r && git checkout -qb work && mkdir -p .git/hooks && printf '#!/bin/sh\\necho tests "
+	   "fail >&2; exit 1\\n' >.git/hooks/pre-push && chmod +x .git/hooks/pre-push");
+	assert_int_equal(push(), -1);
+	assert_true(contains(err.text, "'git push' failed: tests fail; error: "));
+}
+
+static void secrets_in_a_url_are_not_told(void **state)
+{
+	(void)state;
+	sh("cd r && git checkout -qb work && git remote set-url origin "
+	   "http://user:s3cret@127.0.0.1:1/org/o.git");
+	assert_int_equal(push(), -1);
+	assert_true(contains(err.text, "127.0.0.1:1/org/o.git"));
+	assert_null(strstr(err.text, "s3cret"));
+}
+
+/* The false ssh says what it was called with. */
+static void ssh_never_asks_unless_the_user_has_a_command_of_their_own(void **state)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	CLEANUP(free_ptr) char *before = strdup(getenv("PATH"));
+
+	(void)state;
+	sh("mkdir bin && printf '#!/bin/sh\\necho \"ssh $1\" >&2; exit 255\\n' >bin/ssh\n"
+	   "printf '#!/bin/sh\\necho \"my $1\" >&2; exit 255\\n' >bin/my && chmod +x bin/*\n"
+	   "cd r && git checkout -qb work && git remote set-url origin "
+	   "ssh://git@nowhere/org/o.git");
+	buf_addf(&path, "%s:%s", at("bin"), before);
+	setenv("PATH", path.s, 1);
+	assert_int_equal(push(), -1);
+	assert_true(contains(err.text, "'git push' failed: ssh -oBatchMode=yes; "));
+	setenv("GIT_SSH_COMMAND", "my", 1);
+	assert_int_equal(push(), -1);
+	assert_null(strstr(err.text, "BatchMode"));
+	assert_true(contains(err.text, "my "));
+	unsetenv("GIT_SSH_COMMAND");
+	sh("git -C r config core.sshCommand my");
+	assert_int_equal(push(), -1);
+	assert_null(strstr(err.text, "BatchMode"));
+	setenv("PATH", before, 1);
+}
+
+/* A remote helper that wants a password of git's own asking, as https does. */
+static void nothing_pops_up_to_ask_for_a_password(void **state)
+{
+	CLEANUP(free_ptr) char *before = strdup(getenv("PATH"));
+
+	(void)state;
+	sh("mkdir bin && printf '#!/bin/sh\\necho \"$0\" >>%s/asked; echo x\\n' \"$PWD\" >bin/ask\n"
+	   "printf '#!/bin/sh\\necho \"helped $1\" >>%s/helped\\n' \"$PWD\" >bin/help\n"
+	   "printf '#!/bin/sh\\nprintf \"protocol=https\\\\nhost=h\\\\n\\\\n\" | git credential "
+	   "fill >&2; exit 1\\n' >bin/git-remote-pass && chmod +x bin/*\n"
+	   "cd r && git checkout -qb work && git remote set-url origin pass://h/org/o.git\n"
+	   "git config core.askPass ../bin/ask && git config credential.helper "
+	   "\"$PWD/../bin/help\"");
+	setenv("PATH", arena_printf(&arena, "%s:%s", at("bin"), before), 1);
+	setenv("GIT_ASKPASS", at("bin/ask"), 1);
+	setenv("SSH_ASKPASS", at("bin/ask"), 1);
+	assert_int_equal(push(), -1);
+	unsetenv("GIT_ASKPASS");
+	unsetenv("SSH_ASKPASS");
+	setenv("PATH", before, 1);
+	assert_true(contains(err.text, "terminal prompts disabled"));
+	assert_false(path_exists(at("asked")));
+	assert_sh("cat helped", "helped get\n");
+}
+
+/* As a hook that calls us has it. */
+static void the_callers_git_variables_do_not_lead_a_push_astray(void **state)
+{
+	(void)state;
+	sh("git init -q other && cd r && git checkout -qb work && git commit -q --allow-empty -m "
+	   "w");
+	setenv("GIT_DIR", at("other/.git"), 1);
+	setenv("GIT_WORK_TREE", at("other"), 1);
+	setenv("GIT_INDEX_FILE", at("other/.git/index"), 1);
+	assert_int_equal(push(), 0);
+	unsetenv("GIT_DIR");
+	unsetenv("GIT_WORK_TREE");
+	unsetenv("GIT_INDEX_FILE");
+	assert_sh("git -C org/o.git log -1 --format=%s work", "w\n");
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		git_test(a_branch_is_pushed_with_its_upstream),
+		git_test(the_first_branch_of_an_empty_remote_may_be_main),
+		git_test(without_origin_nothing_is_pushed),
+		git_test(the_default_branch_is_never_pushed),
+		git_test(a_default_branch_that_only_the_remote_knows_is_never_pushed),
+		git_test(off_any_branch_nothing_is_pushed),
+		git_test(a_refused_push_is_told_in_one_line),
+		git_test(a_pre_push_hook_can_refuse),
+		git_test(secrets_in_a_url_are_not_told),
+		git_test(nothing_pops_up_to_ask_for_a_password),
+		git_test(the_callers_git_variables_do_not_lead_a_push_astray),
+		git_test(ssh_never_asks_unless_the_user_has_a_command_of_their_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

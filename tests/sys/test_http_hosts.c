@@ -1,0 +1,170 @@
+/* Whom a request is sent to: certificates, addresses, what is no URL. */
+#include <fcntl.h>
+#include "tests/lib/http_rig.h"
+#include "tests/lib/scratch.h"
+#include "src/sys/http.h"
+#include "src/sys/process.h"
+
+static const char certify[] =
+	"openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 "
+	"-subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 -keyout key.pem -out cert.pem";
+
+static pid_t tls_start(unsigned port)
+{
+	char accept[16];
+	pid_t pid = fork();
+
+	snprintf(accept, sizeof(accept), "%u", port);
+	if (pid == 0) {
+		int null = open("/dev/null", O_RDWR);
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(null, 0);
+		dup2(null, 1);
+		dup2(null, 2);
+		execlp("openssl", "openssl", "s_server", "-accept", accept, "-key", "key.pem",
+			"-cert", "cert.pem", "-www", "-quiet", (char *)NULL);
+		_exit(127);
+	}
+	return pid;
+}
+
+static void wait_for_listener(unsigned port)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+	int fd, rc;
+
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	do {
+		fd = socket(AF_INET, SOCK_STREAM, 0);
+		rc = connect(fd, (struct sockaddr *)&address, sizeof(address));
+		close(fd);
+		if (rc < 0)
+			poll(NULL, 0, 5);
+	} while (rc < 0);
+}
+
+static void certificates_are_checked(void **state)
+{
+	const char *argv[] = {"sh", "-c", certify, NULL};
+	CLEANUP(buf_release) struct buf said = BUF_INIT;
+	struct process p = {.argv = argv, .output = -1, .out = &said, .out_max = 4096};
+	struct process_end end;
+	struct http_request r = {.method = "GET"};
+	struct http_answer a;
+	struct error err;
+	char url[80];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(process_run(&p, &end, &err), 0);
+	if (end.status != 0)
+		fail_msg("openssl: %s", said.s);
+	server_start(plain);
+	server_stop(NULL); /* its port is free now */
+	pid = tls_start(server.port);
+	wait_for_listener(server.port);
+	snprintf(url, sizeof(url), "https://127.0.0.1:%u/", server.port);
+	r.url = url;
+	assert_int_equal(http_send(&r, &a, &err), 0);
+	assert_int_equal(a.fate, HTTP_UNREACHABLE);
+	assert_int_equal(a.status, 0);
+	setenv("SSL_CERT_FILE", "cert.pem", 1);
+	assert_int_equal(http_send(&r, &a, &err), 0);
+	assert_int_equal(a.fate, HTTP_ANSWERED);
+	assert_int_equal(a.status, 200);
+	buf_release(&a.body);
+	snprintf(url, sizeof(url), "https://localhost:%u/", server.port); /* not its name */
+	assert_int_equal(http_send(&r, &a, &err), 0);
+	assert_int_equal(a.fate, HTTP_UNREACHABLE);
+	unsetenv("SSL_CERT_FILE");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void what_is_no_request_is_refused_without_its_secrets(void **state)
+{
+	static const char *const split[] = {"X: secret-1\r\nY: z", NULL};
+	static const struct {
+		const char *url;
+		const char *const *headers;
+		const char *text;
+	} rows[] = {
+		{"", NULL, "URL begins with neither http:// nor https://"},
+		{"file:///etc/passwd", NULL, "URL begins with neither http:// nor https://"},
+		{"HTTP://x/", NULL, "URL begins with neither http:// nor https://"},
+		{"http://secret-1:p@h/", NULL, "URL has a user or a password in it"},
+		{"http:///x", NULL, "URL names no host"},
+		{"http://h/secret-1 x", NULL,
+			"URL has a blank, a backslash or a control character in it"},
+		{"http://h\\@g/", NULL, "URL has a user or a password in it"},
+		{"http://h/\n", NULL, "URL has a blank, a backslash or a control character in it"},
+		{"http://h:1/?key=secret-1", split, "line break in a header for 'http://h:1'"},
+		{"http://h:99999999/?key=secret-1", NULL,
+			"request to 'http://h:99999999' failed: URL using bad/illegal format or "
+			"missing URL"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct http_request r = {
+			.method = "GET", .url = rows[i].url, .headers = rows[i].headers};
+		struct http_answer a;
+		struct error err;
+
+		assert_int_equal(http_send(&r, &a, &err), -1);
+		assert_string_equal(err.text, rows[i].text);
+	}
+}
+
+/* Before anything else here, so that there is no library yet. */
+static void a_first_url_that_is_none_is_refused(void **state)
+{
+	static const char *const urls[] = {"ftp://x", "", " ", "http://", "https://",
+		"127.0.0.1:1/v1", "file:///x", "https://u:p@h/v1", "HTTP://h/v1", "http://a b"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(urls); i++) {
+		struct http_request r = {.method = "GET", .url = urls[i]};
+		struct http_answer a;
+		struct error err;
+
+		assert_int_equal(http_send(&r, &a, &err), -1);
+		assert_int_equal(err.code, ERR_INPUT);
+	}
+}
+
+static void this_machine_is_told_from_others(void **state)
+{
+	static const struct {
+		const char *url;
+		bool is;
+	} rows[] = {{"http://127.0.0.1", true}, {"http://127.9.8.7:80/v1", true},
+		{"http://localhost:1", true}, {"http://LOCALHOST/x?y", true},
+		{"http://[::1]:443/", true}, {"https://[::1]", true},
+		{"http://localhost.evil.example", false}, {"http://127.0.0.1.evil.example", false},
+		{"http://127.evil.example:80", false}, {"http://126.0.0.1", false},
+		{"http://[::1].evil.example", false}, {"http://[::2]", false},
+		{"http://127.0.0.1@h/", false}, {"http://127.0.0.1%2eh", false}, {"http://", false},
+		{"http://:80", false}, {"", false}, {"localhost", false}};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (http_loopback(rows[i].url) != rows[i].is)
+			fail_msg("'%s'", rows[i].url);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_first_url_that_is_none_is_refused),
+		cmocka_unit_test(this_machine_is_told_from_others),
+		cmocka_unit_test_setup_teardown(
+			certificates_are_checked, scratch_enter, scratch_leave),
+		cmocka_unit_test(what_is_no_request_is_refused_without_its_secrets),
+	};
+
+	/* Loopback is reached without the proxy that this machine may have. */
+	setenv("no_proxy", "*", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,489 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include "src/sys/process.h"
+#include "src/sys/procfs.h"
+#include "tests/lib/scratch.h"
+
+static struct buf out;
+static struct process_end end;
+static struct error err;
+
+static int fresh(void **state)
+{
+	(void)state;
+	buf_release(&out);
+	err = (struct error){0};
+	return 0;
+}
+
+static int run(struct process p)
+{
+	p.out = &out;
+	p.grace_ms = 300;
+	p.out_max = p.out_max ? p.out_max : 1 << 20;
+	return process_run(&p, &end, &err);
+}
+
+static int shell(const char *script, unsigned timeout_s)
+{
+	const char *argv[] = {"/bin/sh", "-c", script, NULL};
+
+	return run((struct process){.argv = argv, .output = -1, .timeout_s = timeout_s});
+}
+
+/* The number that a script printed first. */
+static pid_t printed_pid(void)
+{
+	assert_true(out.len > 0);
+	return (pid_t)strtol(out.s, NULL, 10);
+}
+
+static void assert_gone(pid_t pid)
+{
+	assert_true(pid > 1);
+	assert_int_equal(kill(pid, 0), -1);
+	assert_int_equal(errno, ESRCH);
+}
+
+static void assert_no_child(void)
+{
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+}
+
+static size_t open_descriptors(void)
+{
+	size_t n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static void output_and_status_come_back(void **state)
+{
+	(void)state;
+	assert_int_equal(shell("echo one; echo two >&2; exit 7", 0), 0);
+	assert_string_equal(out.s, "one\ntwo\n");
+	assert_int_equal(end.status, 7);
+	assert_false(end.timed_out || end.missing || end.cancelled);
+}
+
+static void arguments_are_not_read_by_a_shell(void **state)
+{
+	const char *argv[] = {"printf", "%s", "$HOME `id` '\"; *", NULL};
+
+	(void)state;
+	assert_int_equal(run((struct process){.argv = argv, .output = -1}), 0);
+	assert_string_equal(out.s, "$HOME `id` '\"; *");
+}
+
+static void a_signal_is_128_and_its_number(void **state)
+{
+	(void)state;
+	assert_int_equal(shell("kill -9 $$", 0), 0);
+	assert_int_equal(end.status, 128 + SIGKILL);
+}
+
+static void a_missing_program_is_told_from_a_failing_one(void **state)
+{
+	const char *argv[] = {"no-such-program-here", NULL};
+
+	(void)state;
+	assert_int_equal(run((struct process){.argv = argv, .output = -1}), -1);
+	assert_true(end.missing);
+	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_string_equal(err.text, "cannot find program 'no-such-program-here'");
+	assert_no_child();
+}
+
+static void a_program_that_may_not_be_run_is_an_error(void **state)
+{
+	const char *argv[] = {"/dev/null", NULL};
+
+	(void)state;
+	assert_int_equal(run((struct process){.argv = argv, .output = -1}), -1);
+	assert_false(end.missing);
+	assert_string_equal(err.text, "cannot start '/dev/null': Permission denied");
+}
+
+static void a_missing_folder_is_named(void **state)
+{
+	const char *argv[] = {"true", NULL};
+
+	(void)state;
+	assert_int_equal(
+		run((struct process){.argv = argv, .output = -1, .cwd = "/no/such/folder"}), -1);
+	assert_false(end.missing);
+	assert_string_equal(
+		err.text, "cannot enter folder '/no/such/folder': No such file or directory");
+}
+
+static void the_folder_is_entered(void **state)
+{
+	const char *argv[] = {"pwd", NULL};
+
+	(void)state;
+	assert_int_equal(run((struct process){.argv = argv, .output = -1, .cwd = "/usr"}), 0);
+	assert_string_equal(out.s, "/usr\n");
+}
+
+static void standard_input_is_the_text_however_long(void **state)
+{
+	const char *argv[] = {"cat", NULL};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	(void)state;
+	for (int i = 0; i < 50000; i++)
+		buf_addf(&text, "line %d\n", i);
+	assert_int_equal(
+		run((struct process){.argv = argv, .output = -1, .input = buf_str(&text)}), 0);
+	assert_true(str_eq(buf_str(&out), buf_str(&text)));
+}
+
+static void input_that_is_not_read_is_no_error(void **state)
+{
+	const char *argv[] = {"true", NULL};
+
+	(void)state;
+	assert_int_equal(
+		run((struct process){.argv = argv, .output = -1, .input = STR("unread")}), 0);
+	assert_int_equal(end.status, 0);
+}
+
+static void without_a_text_standard_input_is_empty(void **state)
+{
+	(void)state;
+	assert_int_equal(shell("wc -c", 0), 0);
+	assert_int_equal(strtol(out.s, NULL, 10), 0);
+}
+
+static void the_environment_is_ours_with_changes(void **state)
+{
+	const char *argv[] = {"/bin/sh", "-c", "echo $KEEP,$CHANGE,${DROP-unset},$NEW", NULL};
+	const char *env[] = {"CHANGE=after", "DROP", "NEW=a=b", NULL};
+
+	(void)state;
+	setenv("KEEP", "kept", 1);
+	setenv("CHANGE", "before", 1);
+	setenv("DROP", "there", 1);
+	assert_int_equal(run((struct process){.argv = argv, .output = -1, .env = env}), 0);
+	assert_string_equal(out.s, "kept,after,unset,a=b\n");
+	assert_string_equal(getenv("CHANGE"), "before");
+}
+
+static void output_beyond_the_limit_is_thrown_away(void **state)
+{
+	const char *argv[] = {"/bin/sh", "-c", "head -c 3000000 /dev/zero; exit 3", NULL};
+
+	(void)state;
+	assert_int_equal(run((struct process){.argv = argv, .output = -1, .out_max = 1000}), 0);
+	assert_int_equal(out.len, 1000);
+	assert_int_equal(end.status, 3);
+}
+
+static void a_megabyte_comes_whole(void **state)
+{
+	(void)state;
+	assert_int_equal(shell("head -c 1000000 /dev/zero", 0), 0);
+	assert_int_equal(out.len, 1000000);
+}
+
+static void output_goes_to_a_descriptor(void **state)
+{
+	const char *argv[] = {"/bin/sh", "-c", "echo out; echo err >&2", NULL};
+	CLEANUP(buf_release) struct buf got = BUF_INIT;
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	assert_int_equal(run((struct process){.argv = argv, .output = fds[1]}), 0);
+	close(fds[1]);
+	assert_int_equal(fd_read_all(&got, fds[0], 100, "pipe", &err), 0);
+	close(fds[0]);
+	assert_string_equal(got.s, "out\nerr\n");
+	assert_int_equal(out.len, 0);
+}
+
+static void at_the_time_limit_the_group_is_ended(void **state)
+{
+	(void)state;
+	assert_int_equal(shell("echo $$; sleep 1000 & sleep 1000", 1), 0);
+	assert_true(end.timed_out);
+	assert_int_equal(end.status, 128 + SIGTERM);
+	assert_true(end.ms >= 1000);
+	assert_int_equal(kill(-printed_pid(), 0), -1);
+	assert_no_child();
+}
+
+static void what_ignores_term_is_killed(void **state)
+{
+	(void)state;
+	assert_int_equal(shell("trap '' TERM; echo $$; while :; do sleep 1; done", 1), 0);
+	assert_true(end.timed_out);
+	assert_int_equal(end.status, 128 + SIGKILL);
+	assert_gone(printed_pid());
+	assert_no_child();
+}
+
+static void a_stopped_program_is_ended_too(void **state)
+{
+	(void)state;
+	assert_int_equal(shell("echo $$; kill -STOP $$", 1), 0);
+	assert_true(end.timed_out);
+	assert_int_equal(end.status, 128 + SIGTERM);
+	assert_no_child();
+}
+
+static void a_program_may_clean_up_at_term(void **state)
+{
+	(void)state;
+	assert_int_equal(shell("trap 'echo cleaned; exit 9' TERM; sleep 1000 & wait", 1), 0);
+	assert_true(end.timed_out);
+	assert_string_equal(out.s, "cleaned\n");
+	assert_int_equal(end.status, 9);
+}
+
+static void nothing_in_the_background_outlives_the_program(void **state)
+{
+	(void)state;
+	assert_int_equal(shell("sleep 1000 & echo $!", 0), 0);
+	assert_int_equal(end.status, 0);
+	assert_gone(printed_pid());
+	assert_no_child();
+}
+
+/* The inner shell says its number once it has left the session; the outer one ends only then. */
+static void a_daemon_is_ended_too(void **state)
+{
+	(void)state;
+	assert_int_equal(shell("setsid sh -c 'echo $$; exec sleep 1000' >p.$$ & "
+			       "until [ -s p.$$ ]; do :; done; cat p.$$; rm p.$$",
+				 0),
+		0);
+	assert_int_equal(end.status, 0);
+	assert_gone(printed_pid());
+	assert_no_child();
+}
+
+static void a_daemon_that_ignores_term_is_killed(void **state)
+{
+	(void)state;
+	assert_int_equal(shell("setsid sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1; done' "
+			       ">p.$$ & until [ -s p.$$ ]; do :; done; cat p.$$; rm p.$$",
+				 0),
+		0);
+	assert_gone(printed_pid());
+	assert_no_child();
+}
+
+static void children_of_our_own_are_left_alone(void **state)
+{
+	pid_t own = fork();
+
+	(void)state;
+	if (own == 0) {
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(shell("setsid sleep 1000 & echo $!", 0), 0);
+	assert_gone(printed_pid());
+	assert_int_equal(kill(own, 0), 0);
+	assert_int_equal(waitpid(own, NULL, WNOHANG), 0);
+	kill(own, SIGKILL);
+	assert_int_equal(waitpid(own, NULL, 0), own);
+}
+
+static void a_readable_cancel_descriptor_ends_it(void **state)
+{
+	const char *argv[] = {"sleep", "1000", NULL};
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	assert_int_equal(run((struct process){.argv = argv, .output = -1, .cancel = fds[0]}), 0);
+	assert_true(end.cancelled);
+	assert_false(end.timed_out);
+	assert_int_equal(end.status, 128 + SIGTERM);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void a_program_has_no_terminal_and_its_own_group(void **state)
+{
+	(void)state;
+	assert_int_equal(shell("(: </dev/tty) 2>/dev/null && echo tty; "
+			       "cut -d' ' -f1,5,6 /proc/$$/stat",
+				 0),
+		0);
+	int pid = 0, group = 0, session = 0;
+
+	assert_int_equal(sscanf(out.s, "%d %d %d", &pid, &group, &session), 3);
+	assert_true(pid == group && pid == session);
+}
+
+static void signals_are_as_at_a_login(void **state)
+{
+	/* glibc keeps 32 and 33 to itself; a program that make started has them ignored. */
+	const unsigned long long ours = ~(3ull << 31);
+	unsigned long long blocked, ignored;
+	sigset_t set, before;
+
+	(void)state;
+	sigfillset(&set);
+	sigprocmask(SIG_SETMASK, &set, &before);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGCHLD, SIG_IGN);
+	assert_int_equal(shell("grep -E 'SigBlk|SigIgn' /proc/self/status | cut -f2", 0), 0);
+	assert_int_equal(end.status, 0);
+	assert_true(signal(SIGCHLD, SIG_DFL) == SIG_IGN);
+	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	assert_int_equal(sscanf(out.s, "%llx %llx", &blocked, &ignored), 2);
+	assert_true((blocked & ours) == 0 && (ignored & ours) == 0);
+}
+
+static void no_descriptor_reaches_the_program_or_is_left(void **state)
+{
+	int leaky = open("/dev/null", O_RDONLY); /* without O_CLOEXEC */
+	size_t before = open_descriptors();
+
+	(void)state;
+	assert_int_equal(shell("ls /proc/self/fd | tr '\\n' ' '", 0), 0);
+	assert_string_equal(out.s, "0 1 2 3 "); /* 3: the folder that ls reads */
+	assert_int_equal(open_descriptors(), before);
+	close(leaky);
+}
+
+static void it_works_without_standard_streams(void **state)
+{
+	int status;
+	pid_t pid = fork();
+
+	(void)state;
+	if (pid == 0) {
+		close(0);
+		close(1);
+		close(2);
+		_exit(shell("cat; echo fine; echo too >&2", 0) == 0 && out.len == 9 ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+/* The pipe's other end is held by the program alone: its end of file is the program's end. */
+static void when_the_caller_dies_the_program_dies(void **state)
+{
+	const char *argv[] = {"/bin/sh", "-c", "echo; exec sleep 1000", NULL};
+	int fds[2];
+	char c;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		close(fds[0]);
+		_exit(run((struct process){.argv = argv, .output = fds[1]}));
+	}
+	close(fds[1]);
+	assert_int_equal(read(fds[0], &c, 1), 1);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(read(fds[0], &c, 1), 0);
+	close(fds[0]);
+}
+
+static void the_environment_of_a_process_can_be_asked(void **state)
+{
+	(void)state;
+	assert_int_equal(shell("exec env -i A=1 LONG=two sh -c '"
+			       "echo $$; tr \"\\0\" \"\\n\" </proc/$$/environ'",
+				 0),
+		0);
+	assert_non_null(strstr(out.s, "LONG=two\n"));
+	assert_false(proc_has_env(getpid(), "NOT_THERE=1"));
+	assert_false(proc_has_env(printed_pid(), "A=1")); /* gone */
+}
+
+static void a_process_is_named_by_pid_and_start(void **state)
+{
+	struct proc_info a, b;
+
+	(void)state;
+	assert_true(proc_info(getpid(), &a));
+	assert_int_equal(a.parent, getppid());
+	assert_true(a.start > 0);
+	assert_true(proc_info(getpid(), &b));
+	assert_true(a.start == b.start);
+	assert_false(proc_info(0x3fffff, &b));
+	assert_true(proc_info(getppid(), &b)); /* it runs a program: the runner of these tests */
+	assert_false(b.unborn);
+}
+
+/* As one killed by hand, or for want of memory, between its fork and its program. */
+static void a_fork_that_never_became_a_program_can_be_told(void **state)
+{
+	struct proc_info info;
+	siginfo_t ended;
+	pid_t pid = fork();
+
+	(void)state;
+	if (pid == 0)
+		_exit(raise(SIGKILL));
+	assert_int_equal(waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT), 0);
+	assert_true(proc_info(pid, &info));
+	assert_true(info.unborn);
+	assert_int_equal(info.state, 'Z');
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static int leave(void **state)
+{
+	buf_release(&out);
+	return scratch_leave(state);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, fresh)
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		TEST(output_and_status_come_back),
+		TEST(arguments_are_not_read_by_a_shell),
+		TEST(a_signal_is_128_and_its_number),
+		TEST(a_missing_program_is_told_from_a_failing_one),
+		TEST(a_program_that_may_not_be_run_is_an_error),
+		TEST(a_missing_folder_is_named),
+		TEST(the_folder_is_entered),
+		TEST(standard_input_is_the_text_however_long),
+		TEST(input_that_is_not_read_is_no_error),
+		TEST(without_a_text_standard_input_is_empty),
+		TEST(the_environment_is_ours_with_changes),
+		TEST(output_beyond_the_limit_is_thrown_away),
+		TEST(a_megabyte_comes_whole),
+		TEST(output_goes_to_a_descriptor),
+		TEST(at_the_time_limit_the_group_is_ended),
+		TEST(what_ignores_term_is_killed),
+		TEST(a_stopped_program_is_ended_too),
+		TEST(a_program_may_clean_up_at_term),
+		TEST(nothing_in_the_background_outlives_the_program),
+		TEST(a_daemon_is_ended_too),
+		TEST(a_daemon_that_ignores_term_is_killed),
+		TEST(children_of_our_own_are_left_alone),
+		TEST(a_readable_cancel_descriptor_ends_it),
+		TEST(a_program_has_no_terminal_and_its_own_group),
+		TEST(signals_are_as_at_a_login),
+		TEST(no_descriptor_reaches_the_program_or_is_left),
+		TEST(it_works_without_standard_streams),
+		TEST(when_the_caller_dies_the_program_dies),
+		TEST(the_environment_of_a_process_can_be_asked),
+		TEST(a_process_is_named_by_pid_and_start),
+		TEST(a_fork_that_never_became_a_program_can_be_told),
+	};
+
+	return cmocka_run_group_tests(tests, scratch_enter, leave);
+}

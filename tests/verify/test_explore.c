@@ -1,0 +1,405 @@
+#include "src/base/clock.h"
+#include "src/verify/explore.h"
+#include "src/verify/trace.h"
+#include "tests/lib/arena.h"
+
+#define FLOW(lines) "```mermaid\nstateDiagram-v2\n[*] --> init\n" lines "done --> [*]\n```\n"
+#define AGENT(state, section, results)                                                             \
+	"  " state ": {agent: a, skill: s, writes: " section ", results: {" results "}}\n"
+
+static struct workflow w;
+static struct walk k;
+static struct findings found;
+
+static int set_up(void **state)
+{
+	(void)state;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	walk_drop(&k);
+	clock_fix(-1);
+	return arena_end(state);
+}
+
+static void load(const char *text)
+{
+	struct error err;
+
+	if (workflow_parse(&arena, "w.md", str_of(text), &w, &err) < 0)
+		fail_msg("%u:%u: %s", err.line, err.col, err.text);
+}
+
+static void explored(const char *text, unsigned changes)
+{
+	load(text);
+	walk_init(&k, &w, changes, false, EXPLORE_STATES);
+	walk_all(&k);
+	findings_of(&k, &arena, &found);
+	assert_true(k.complete);
+}
+
+/* The kinds that were found, each once, in the order of enum finding_kind. */
+static const char *kinds(void)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	buf_adds(&text, "");
+	for (unsigned kind = 0; kind <= FINDING_EDGE; kind++)
+		for (size_t i = 0; i < found.n; i++)
+			if (found.list[i].kind == kind) {
+				buf_addf(&text, "%s%s", text.len ? ", " : "", finding_name(kind));
+				break;
+			}
+	return arena_dup(&arena, buf_str(&text));
+}
+
+static const struct finding *first(enum finding_kind kind, size_t *number)
+{
+	for (size_t i = 0; i < found.n; i++)
+		if (found.list[i].kind == kind) {
+			*number = i + 1;
+			return &found.list[i];
+		}
+	fail_msg("no finding '%s'", finding_name(kind));
+	return NULL;
+}
+
+/* The script; it is played before it is written. */
+static const char *trace(enum finding_kind kind)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct error err = {0};
+	size_t number;
+	const struct finding *f = first(kind, &number);
+
+	if (trace_write(&k, f, number, &out, &err) < 0)
+		fail_msg("%s", err.text);
+	return arena_dup(&arena, buf_str(&out));
+}
+
+static void a_good_workflow_is_free_of_findings(void **state)
+{
+	(void)state;
+	explored("---\nstates:\n" AGENT("work", "Work", "good: on, bad: off") "---\n" FLOW(
+			 "init --> work : go\nwork --> done : on\nwork --> failed : off\n"
+			 "failed --> [*]\n"),
+		0);
+	assert_string_equal(kinds(), "");
+	assert_true(k.refused > 20);
+	assert_true(k.crashes > 50);
+	assert_int_equal(graph_least(&k), 1);
+}
+
+/* Silent three times, a call, and so on: three calls, and then a person is asked. */
+static void the_largest_number_of_actions_is_exact(void **state)
+{
+	(void)state;
+	explored("---\nstates:\n" AGENT("work", "Work", "good: on") "---\n" FLOW(
+			 "init --> work : go\nwork --> done : on\n"),
+		0);
+	assert_int_equal(graph_cost(&k, false), 3 + 1 + 3 + 1 + 3 + 1 + 3);
+}
+
+/* Two extensions: three times two actions, and then three calls, of which two bring no answer. */
+static void the_budget_bounds_the_number_of_actions(void **state)
+{
+	(void)state;
+	explored("---\nlimits: {max_actions: 2}\nstates:\n" AGENT("a", "A", "good: on") AGENT("b",
+			 "B", "good: on, bad: back") "---\n" FLOW("init --> a : go\na --> b : on\n"
+								  "b --> done : on\n"
+								  "b --> a : back\n"),
+		0);
+	assert_int_equal(graph_cost(&k, false), 3 * (2 + 3));
+}
+
+static void a_dead_end_is_found_with_the_way_into_it(void **state)
+{
+	size_t number;
+
+	(void)state;
+	explored("---\nstates:\n" AGENT("work", "Work", "good: on, bad: astray") AGENT(
+			 "lost", "Lost", "on: on")
+			 AGENT("found", "Found", "back: back") "---\n" FLOW(
+				 "init --> work : go\nwork --> done : on\nwork --> lost : astray\n"
+				 "lost --> found : on\nfound --> lost : back\n"),
+		0);
+	assert_string_equal(kinds(), "dead end, livelock");
+	assert_string_equal(first(FINDING_DEAD_END, &number)->text,
+		"from 'lost', 'found' no answer leads to an end; only the troubleshooter can end "
+		"the run");
+	assert_non_null(strstr(trace(FINDING_DEAD_END),
+		"answers:\n  T-1/work/1:  # Work: bad\n    text: |-\n      So it is: bad.\n"
+		"    result: bad\n"));
+}
+
+static void a_trigger_without_a_transition_is_a_dead_end(void **state)
+{
+	(void)state;
+	explored(FLOW("init --> validating : go\nvalidating --> done : clean\n"), 0);
+	assert_string_equal(kinds(), "dead end");
+	assert_non_null(strstr(trace(FINDING_DEAD_END), "scripts:\n  T-1/validating/1:"));
+	assert_non_null(strstr(trace(FINDING_DEAD_END), "# It ends with a step that fails."));
+}
+
+static void a_circle_that_only_the_budget_ends_is_found_with_its_rounds(void **state)
+{
+	size_t number;
+
+	(void)state;
+	explored("---\nstates:\n" AGENT("audit", "Audit", "good: on, bad: back") "---\n" FLOW(
+			 "init --> implementing : go\nimplementing --> audit : impl_done\n"
+			 "audit --> done : on\naudit --> implementing : back\n"),
+		0);
+	assert_string_equal(kinds(), "livelock");
+	assert_string_equal(first(FINDING_LIVELOCK, &number)->text,
+		"'audit' -> 'implementing' -> 'audit' goes round for as long as agents answer, 2 "
+		"actions a round; no limit but the budget ends it");
+	assert_non_null(strstr(trace(FINDING_LIVELOCK), "  T-1/implementing/4:"));
+}
+
+static void a_circle_without_an_action_is_found(void **state)
+{
+	(void)state;
+	explored("---\nlimits: {max_fix_iterations: 1}\n---\n" FLOW(
+			 "init --> validating : go\nvalidating --> done : clean\n"
+			 "validating --> fixing : build_failed\nfixing --> validating : fix_done\n"
+			 "fixing --> fixing : max_retries\n"),
+		0);
+	assert_string_equal(kinds(), "livelock");
+	assert_non_null(strstr(trace(FINDING_LIVELOCK), "runs in a circle"));
+}
+
+static void a_circle_that_a_limit_ends_is_no_livelock(void **state)
+{
+	(void)state;
+	explored("---\nlimits: {max_fix_iterations: 2}\n---\n" FLOW(
+			 "init --> validating : go\nvalidating --> done : clean\n"
+			 "validating --> fixing : build_failed\nfixing --> validating : fix_done\n"
+			 "fixing --> failed : max_retries\nfailed --> [*]\n"),
+		0);
+	assert_string_equal(kinds(), "");
+}
+
+static void a_state_that_only_a_limit_leaves_is_found(void **state)
+{
+	(void)state;
+	explored("---\nlimits: {max_fix_iterations: 1}\nstates:\n" AGENT("work", "Work",
+			 "good: on") "---\n" FLOW("init --> work : go\nwork --> fixing : "
+						  "on\n"
+						  "fixing --> work : fix_done\n"
+						  "fixing --> failed : max_retries\n"
+						  "failed --> [*]\n"),
+		0);
+	assert_string_equal(kinds(), "only a limit, unreachable state");
+	assert_non_null(strstr(trace(FINDING_LIMIT), "# It ends with the run"));
+	assert_non_null(strstr(trace(FINDING_LIMIT), "  T-1/fixing/1:"));
+}
+
+static void what_is_never_entered_or_taken_is_found(void **state)
+{
+	size_t number;
+
+	(void)state;
+	explored("---\nstates:\n" AGENT("work", "Work", "good: on")
+			 AGENT("never", "Never", "good: on") "---\n" FLOW(
+				 "init --> work : go\nwork --> done : on\nwork --> never : off\n"
+				 "never --> done : on\n"),
+		0);
+	assert_string_equal(kinds(), "unreachable state");
+	assert_string_equal(first(FINDING_STATE, &number)->text, "state 'never' is never entered");
+	assert_int_equal(found.n_notes, 1);
+}
+
+/* Whatever the troubleshooter changes, twice: it cannot take the budget's bound away. */
+static void changes_of_the_troubleshooter_are_walked_too(void **state)
+{
+	uint32_t without;
+
+	(void)state;
+	load("---\nstates:\n" AGENT("work", "Work", "good: on") "---\n" FLOW(
+		"init --> work : go\nwork --> done : on\n"));
+	walk_init(&k, &w, 0, false, EXPLORE_STATES);
+	walk_all(&k);
+	without = k.n_nodes;
+	walk_drop(&k);
+	walk_init(&k, &w, 2, false, EXPLORE_STATES);
+	walk_all(&k);
+	findings_of(&k, &arena, &found);
+	assert_true(k.n_nodes > 2 * without);
+	assert_string_equal(kinds(), "");
+	assert_true(graph_cost(&k, true) >= graph_cost(&k, false));
+}
+
+/* The engine keeps its word, so that it does not is only said here. */
+static void what_an_agent_should_not_do_is_told_as_commands(void **state)
+{
+	static const struct offer offers[] = {
+		{"T-1/work/1", "good", "It's 100 % so."}, {"T-1/work/99", NULL, "So\xff."}};
+
+	(void)state;
+	load("---\nstates:\n" AGENT("work", "Work", "good: on") "---\n" FLOW(
+		"init --> work : go\nwork --> done : on\n"));
+	walk_init(&k, &w, 0, false, EXPLORE_STATES);
+	walk_all(&k);
+	walk_broken_by(&k, 1, "planted", "", offers, 2);
+	findings_of(&k, &arena, &found);
+	assert_string_equal(kinds(), "broken");
+	assert_non_null(strstr(trace(FINDING_BROKEN),
+		"answers:\n  T-1/work/1:  # here the trace ends\n    run: |\n"
+		"      printf 'It\\047s 100 %% so.' | dev-team record --context-file "
+		"\"$DEV_TEAM_CONTEXT_FILE\" --action 'T-1/work/1' --result good || true\n"
+		"      printf 'So\\377.' | dev-team record --context-file "
+		"\"$DEV_TEAM_CONTEXT_FILE\" --action 'T-1/work/99' || true\n"
+		"    silent: true\n"));
+}
+
+/* A state whose effects fail, entered by a change. */
+static void effects_behind_a_change_are_walked_too(void **state)
+{
+	(void)state;
+	explored("---\nlimits: {consecutive_failures: 1}\nstates:\n" AGENT("work", "Work",
+			 "good: on") "---\n" FLOW("init --> work : go\n"
+						  "work --> spec-finding : on\n"
+						  "spec-finding --> done : spec_found\n"),
+		1);
+	assert_string_equal(kinds(), "");
+}
+
+static void a_walk_that_is_cut_short_says_so(void **state)
+{
+	(void)state;
+	load("---\nstates:\n" AGENT("work", "Work", "good: on") "---\n" FLOW(
+		"init --> work : go\nwork --> done : on\n"));
+	walk_init(&k, &w, 0, false, 10);
+	walk_all(&k);
+	assert_false(k.complete);
+}
+
+/* Numbers that are the same everywhere. */
+static uint32_t dice(uint32_t *seed, size_t n)
+{
+	*seed = *seed * 1664525u + 1013904223u;
+	return (*seed >> 8) % (uint32_t)n;
+}
+
+/* One round on a stage whose document nobody trims and whose budget is really spent. */
+static void play_round(struct stage *s, enum node_kind kind, json **printed, uint32_t *seed)
+{
+	struct stage_call call = {.returned = kind == NODE_WORK};
+	static const char *const none[] = {NULL};
+	enum answer_fate fate;
+	struct error err;
+
+	s->world.running = NULL;
+	for (const json *a = json_first(*printed); kind == NODE_WORK && a; a = json_next(a)) {
+		struct forms list;
+		const struct form *f;
+
+		forms_of(&arena, &w, a, false, none, &list);
+		f = &list.list[dice(seed, list.n)];
+		if (f->running)
+			s->world.running = arena_dup(&arena, str_of(json_get_str(a, "id")));
+		if (!f->silent)
+			assert_int_equal(stage_record(s, NULL, json_get_str(a, "id"), f->word,
+						 str_of(f->text), &fate, &err),
+				0);
+	}
+	if (kind == NODE_QUESTION)
+		assert_int_equal(stage_set(s, "troubleshooter_input", STR("Go on."), &err), 0);
+	if (kind == NODE_GIVEN_UP)
+		assert_int_equal(stage_set(s, "troubleshooter_calls", STR("0"), &err), 0);
+	json_free(printed);
+	assert_int_equal(stage_step(s, &call, printed, &err), 0);
+}
+
+static uint32_t node_of(const struct stage *s)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf key = BUF_INIT;
+	struct error err;
+	uint32_t node;
+	bool fresh;
+
+	assert_int_equal(stage_look(s, &f, &err), 0);
+	key_of(&k.rules, &f.doc, 0, &key);
+	node = walk_node(&k, key.s, &fresh);
+	if (fresh)
+		fail_msg("the walk has not met '%s'", key.s);
+	return node;
+}
+
+static bool leads(uint32_t from, uint32_t to)
+{
+	const struct node *n = &k.nodes[from];
+
+	for (uint32_t e = n->edge; e < n->edge + n->n_edges; e++)
+		if (k.edges[e].to == to)
+			return true;
+	return false;
+}
+
+/* The proof of the pudding: what is left out of a key must not matter. */
+static void whatever_is_played_at_random_is_in_the_graph(void **state)
+{
+	size_t steps = 0;
+
+	(void)state;
+	explored("---\nlimits: {max_fix_iterations: 1, max_actions: 12}\nstates:\n  gates:\n    "
+		 "all:\n"
+		 "      - {agent: a, skill: s, writes: A, results: {good: on, bad: off}}\n"
+		 "      - {command: make, writes: B, results: {passed: on, failed: "
+		 "off}}\n---\n" FLOW(
+			 "init --> spec-finding : go\nspec-finding --> researching : spec_found\n"
+			 "researching --> implementing : research_done\n"
+			 "implementing --> gates : impl_done\ngates --> done : on\n"
+			 "gates --> fixing : off\nfixing --> gates : fix_done\n"
+			 "fixing --> failed : max_retries\nfailed --> [*]\n"),
+		0);
+	assert_string_equal(kinds(), "");
+	for (uint32_t run = 1; run <= 60; run++) {
+		CLEANUP(stage_free) struct stage *s = stage_new(&w, "T-1", run);
+		CLEANUP(json_free) json *printed = NULL;
+		uint32_t at = 0, seed = run * 7919u;
+
+		for (unsigned i = 0; i < 50 && k.nodes[at].kind != NODE_END; i++) {
+			uint32_t to;
+
+			play_round(s, k.nodes[at].kind, &printed, &seed);
+			to = node_of(s);
+			if (!leads(at, to))
+				fail_msg("'%s' does not lead to '%s'", k.nodes[at].key,
+					k.nodes[to].key);
+			at = to;
+			steps++;
+		}
+	}
+	assert_true(steps > 500);
+}
+
+#define explore_test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		explore_test(a_good_workflow_is_free_of_findings),
+		explore_test(the_largest_number_of_actions_is_exact),
+		explore_test(the_budget_bounds_the_number_of_actions),
+		explore_test(a_dead_end_is_found_with_the_way_into_it),
+		explore_test(a_trigger_without_a_transition_is_a_dead_end),
+		explore_test(a_circle_that_only_the_budget_ends_is_found_with_its_rounds),
+		explore_test(a_circle_without_an_action_is_found),
+		explore_test(a_circle_that_a_limit_ends_is_no_livelock),
+		explore_test(a_state_that_only_a_limit_leaves_is_found),
+		explore_test(what_is_never_entered_or_taken_is_found),
+		explore_test(changes_of_the_troubleshooter_are_walked_too),
+		explore_test(what_an_agent_should_not_do_is_told_as_commands),
+		explore_test(effects_behind_a_change_are_walked_too),
+		explore_test(a_walk_that_is_cut_short_says_so),
+		explore_test(whatever_is_played_at_random_is_in_the_graph),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

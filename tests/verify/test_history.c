@@ -1,0 +1,185 @@
+#include "src/verify/fork.h"
+#include "src/verify/restore.h"
+#include "tests/lib/replay_rig.h"
+
+static void every_revision_can_be_had_byte_for_byte(void **state)
+{
+	char *first, *second;
+
+	(void)state;
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	first = document();
+	assert_string_equal(at_rev(last_rev()), first);
+	write_by_hand("not a document \xff\n");
+	assert_int_equal(step_as("ADR-7", false, NULL), -1);
+	assert_string_equal(at_rev(last_rev()), "not a document \xff\n");
+	second = at_rev(last_rev() - 1);
+	assert_string_equal(second, first);
+}
+
+static void a_revision_that_there_is_not_is_told(void **state)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	(void)state;
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	assert_int_equal(history_document(&place, 99, &text, NULL, &t.err), -1);
+	assert_int_equal(t.err.code, ERR_INPUT);
+	assert_non_null(strstr(t.err.text, "has no revision 99: the last is "));
+}
+
+static void a_broken_edit_is_undone_and_stays_in_the_history(void **state)
+{
+	struct restored done;
+	char *good;
+
+	(void)state;
+	a_run();
+	good = document();
+	edit("state: ", "estate: ");
+	assert_int_equal(restore_document(&place, 0, &done, &t.err), 0);
+	assert_string_equal(document(), good);
+	assert_int_equal(done.stood, done.to + 1);
+	assert_non_null(strstr(at_rev(done.stood), "estate: "));
+	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
+	assert_same();
+}
+
+static void a_document_that_is_gone_is_put_back(void **state)
+{
+	struct restored done;
+	char *good;
+
+	(void)state;
+	a_run();
+	good = document();
+	assert_int_equal(unlink(t.path), 0);
+	assert_int_equal(restore_document(&place, 0, &done, &t.err), 0);
+	assert_string_equal(document(), good);
+	assert_same();
+}
+
+static void a_good_document_is_only_replaced_on_demand(void **state)
+{
+	struct restored done;
+
+	(void)state;
+	a_run();
+	assert_int_equal(restore_document(&place, 0, &done, &t.err), 0);
+	assert_int_equal(done.to, 0);
+	assert_int_equal(restore_document(&place, 2, &done, &t.err), 0);
+	assert_string_equal(document(), at_rev(2));
+	assert_int_equal(restore_document(&place, 2, &done, &t.err), 0);
+	assert_int_equal(done.stood, 0);
+	assert_int_equal(step_as("ADR-7", true, NULL), 0);
+	assert_same();
+}
+
+static void ids_that_were_given_out_are_not_given_out_again(void **state)
+{
+	struct restored done;
+
+	(void)state;
+	a_run();
+	assert_int_equal(restore_document(&place, 2, &done, &t.err), 0);
+	assert_int_equal(step_as("ADR-7", true, NULL), 0);
+	assert_string_equal(summary(), "ADR-7/researching/3");
+}
+
+static char *fork_as(const char *id, int64_t rev, struct forked *made)
+{
+	char *to = arena_printf(&t.arena, "%s/%s.md", t.dir, id);
+
+	return fork_item(&t.arena, &place, rev, id, to, made, &t.err) < 0 ? NULL : to;
+}
+
+static void a_fork_asks_anew_under_ids_of_its_own(void **state)
+{
+	struct forked made;
+	char *source, *old = t.path;
+
+	(void)state;
+	a_run();
+	source = document();
+	t.path = fork_as("ADR-8", last_rev(), &made);
+	assert_non_null(t.path);
+	assert_int_equal(made.dropped, 1);
+	assert_int_equal(made.carried, 0);
+	assert_value("work_item_id", "ADR-8");
+	assert_value("revision", "1");
+	assert_section(CONTEXT_ACTIONS, "");
+	assert_true(document_has("# ADR-8 Dev Team Context"));
+	assert_int_equal(step_as("ADR-8", false, NULL), 0);
+	assert_string_equal(summary(), "ADR-8/fixing-pr/2");
+	assert_string_equal(read_all(old), source);
+	assert_int_equal(history_find(&t.arena, t.path, &place, &t.err), 0);
+	assert_same();
+	assert_int_equal(taken("fork"), 1);
+}
+
+static void a_fork_keeps_answers_that_are_there(void **state)
+{
+	struct forked made;
+
+	(void)state;
+	by_hand("signoff", PR, "");
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	answer("ADR-7/signoff/1", "approved", "Approved.");
+	t.path = fork_as("ADR-8", last_rev(), &made);
+	assert_non_null(t.path);
+	assert_int_equal(made.carried, 1);
+	assert_int_equal(made.dropped, 2);
+	assert_non_null(strstr(section(CONTEXT_ACTIONS), "\"id\":\"ADR-8/signoff/1\""));
+	assert_null(strstr(section(CONTEXT_ACTIONS), "ADR-7/"));
+	assert_int_equal(step_as("ADR-8", false, NULL), 0);
+	assert_string_equal(summary(), "ADR-8/signoff/4");
+}
+
+static void a_fork_keeps_the_word_of_the_troubleshooter(void **state)
+{
+	struct forked made;
+
+	(void)state;
+	by_hand("implementing", "consecutive_failures: 3\n", "");
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	answer("ADR-7/troubleshooter/1", "continue", "{\"action\":\"continue\",\"reason\":\"go\"}");
+	t.path = fork_as("ADR-8", last_rev(), &made);
+	assert_non_null(t.path);
+	assert_int_equal(made.carried, 1);
+	assert_int_equal(step_as("ADR-8", false, NULL), 0);
+	assert_string_equal(summary(), "ADR-8/implementing/1");
+	assert_value("consecutive_failures", "0");
+}
+
+static void a_fork_never_takes_the_place_of_another(void **state)
+{
+	struct forked made;
+	char *other = arena_printf(&t.arena, "%s/ADR-8.md", t.dir);
+
+	(void)state;
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	tree_write(other, STR("mine"));
+	assert_null(fork_as("ADR-8", 1, &made));
+	assert_int_equal(t.err.code, ERR_STATE);
+	assert_string_equal(read_all(other), "mine");
+	assert_null(fork_as("ADR-7", 1, &made));
+	assert_int_equal(t.err.code, ERR_STATE);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		replay_test(every_revision_can_be_had_byte_for_byte),
+		replay_test(a_revision_that_there_is_not_is_told),
+		replay_test(a_broken_edit_is_undone_and_stays_in_the_history),
+		replay_test(a_document_that_is_gone_is_put_back),
+		replay_test(a_good_document_is_only_replaced_on_demand),
+		replay_test(ids_that_were_given_out_are_not_given_out_again),
+		replay_test(a_fork_asks_anew_under_ids_of_its_own),
+		replay_test(a_fork_keeps_answers_that_are_there),
+		replay_test(a_fork_keeps_the_word_of_the_troubleshooter),
+		replay_test(a_fork_never_takes_the_place_of_another),
+	};
+
+	return cmocka_run_group_tests_name("history", tests, NULL, NULL);
+}

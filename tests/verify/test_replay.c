@@ -1,0 +1,252 @@
+#include "src/verify/operation.h"
+#include "tests/lib/replay_rig.h"
+
+static void what_was_done_comes_out_the_same_again(void **state)
+{
+	(void)state;
+	a_run();
+	assert_same();
+	assert_int_equal(v.redone, v.commits);
+	assert_true(v.commits > 12);
+	assert_true(v.events > 15);
+}
+
+static void a_push_that_failed_is_done_again(void **state)
+{
+	(void)state;
+	by_hand("validating", "", "");
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	answer("ADR-7/validating/1", "passed", "passed");
+	t.push_fails = true;
+	assert_int_equal(step_as("ADR-7", true, NULL), -1);
+	t.push_fails = false;
+	assert_int_equal(step_as("ADR-7", true, NULL), 0);
+	assert_same();
+}
+
+static void time_is_that_of_then(void **state)
+{
+	(void)state;
+	a_run();
+	setenv("DEV_TEAM_NOW", "2031-01-01T00:00:00Z", 1);
+	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
+	assert_int_equal(step_as("ADR-7", true, NULL), 0);
+	assert_same();
+	assert_true(document_has("last_updated: 2031-01-01T00:00:00Z"));
+}
+
+static void what_took_long_took_as_long_then(void **state)
+{
+	(void)state;
+	t.owner = "ada";
+	t.push_ends = "2026-11-21T02:02:02Z";
+	a_run();
+	assert_true(document_has("last_updated: 2026-11-21T02:02:02Z"));
+	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
+	setenv("DEV_TEAM_NOW", "2026-11-21T04:00:00Z", 1); /* the lease runs to 04:02:02 */
+	t.owner = "bob";
+	assert_int_equal(step_as("ADR-7", true, NULL), -1);
+	setenv("DEV_TEAM_NOW", "2026-11-21T04:02:02Z", 1);
+	assert_int_equal(step_as("ADR-7", true, NULL), 0);
+	assert_same();
+}
+
+static void a_lie_is_found_and_told_with_its_line(void **state)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	(void)state;
+	t.lies = true;
+	a_run();
+	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
+	json_put_str(context_op(&f, "set"), "key", STR("fix_iteration"));
+	json_put_str(f.op, "value", STR("1"));
+	context_set_count(&f.doc, "fix_iteration", 2);
+	assert_int_equal(context_save(&f, &t.err), 0);
+	context_close(&f);
+	f = (struct context_file){0};
+	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
+	verify();
+	assert_int_equal(v.differ, 1);
+	assert_string_equal(v.first.op, "set");
+	assert_string_equal(v.first.what, "document");
+	assert_string_equal(v.first.recorded, "fix_iteration: 2");
+	assert_string_equal(v.first.replayed, "fix_iteration: 1");
+	assert_int_equal(v.first.line, 5);
+}
+
+static void events_that_were_not_so_are_found(void **state)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	(void)state;
+	t.lies = true;
+	a_run();
+	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
+	json_put_str(context_op(&f, "set"), "key", STR("note"));
+	json_put_str(f.op, "value", STR("x"));
+	(void)context_event(&f, "done");
+	context_set(&f.doc, "note", STR("x"));
+	assert_int_equal(context_save(&f, &t.err), 0);
+	context_close(&f);
+	f = (struct context_file){0};
+	verify();
+	assert_int_equal(v.differ, 1);
+	assert_string_equal(v.first.what, "events");
+	assert_non_null(strstr(v.first.recorded, "\"type\":\"done\""));
+	assert_non_null(strstr(v.first.replayed, "\"type\":\"set\""));
+}
+
+static void an_edit_by_hand_is_an_input_and_found_by_the_store(void **state)
+{
+	(void)state;
+	a_run();
+	edit("The brief.", "Another brief.");
+	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
+	assert_int_equal(unlink(t.path), 0);
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	assert_same();
+	assert_int_equal(taken("edit"), 1);
+	assert_int_equal(taken("removed"), 1);
+}
+
+static void a_refused_answer_is_taken_as_it_is(void **state)
+{
+	(void)state;
+	a_run();
+	assert_int_equal(answer_as("ADR-7/nonesuch/1", "fixed", "?"), -1);
+	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
+	assert_same();
+	assert_int_equal(taken("record"), 1);
+}
+
+static void a_workflow_that_changed_is_used_from_there_on(void **state)
+{
+	(void)state;
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	workflow("---\nlimits: {max_actions: 7}\n---\n" IMPLEMENT);
+	answer("ADR-7/researching/1", "briefed", "b");
+	assert_int_equal(step_as("ADR-7", true, NULL), 0);
+	assert_true(events_have("\"type\":\"workflow\""));
+	assert_same();
+}
+
+/* The machine stopped between the two saves of a first step. */
+static void a_step_that_was_cut_short_is_replayed_as_far_as_it_came(void **state)
+{
+	CLEANUP(buf_release) struct buf journal = BUF_INIT;
+	struct str rest, region;
+	char *first;
+
+	(void)state;
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	first = at_rev(1);
+	assert_true(tree_read(journal_path(), &journal));
+	rest = buf_str(&journal);
+	assert_true(region_next(&rest, &region));
+	tree_write(journal_path(), region);
+	write_by_hand(first);
+	assert_same();
+	assert_int_equal(v.commits, 1);
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	assert_string_equal(summary(), "ADR-7/researching/1");
+	assert_same();
+	assert_int_equal(v.commits, 2);
+}
+
+static void a_step_that_failed_between_its_saves_is_too(void **state)
+{
+	(void)state;
+	t.n_specs = 0;
+	assert_int_equal(step_as("ADR-7", false, NULL), -1);
+	t.n_specs = 1;
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	assert_same();
+}
+
+static void lie(const char *said, unsigned long done)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
+	json_put_str(context_op(&f, "set"), "key", STR("review_fix_iteration"));
+	json_put_str(f.op, "value", str_of(said));
+	json_put_str(context_event(&f, "set"), "key", STR("review_fix_iteration"));
+	context_set_count(&f.doc, "review_fix_iteration", done);
+	assert_int_equal(context_save(&f, &t.err), 0);
+}
+
+static void each_revision_that_differs_is_counted_once(void **state)
+{
+	(void)state;
+	t.lies = true;
+	a_run();
+	lie("1", 2);
+	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
+	lie("4", 3);
+	assert_int_equal(step_as("ADR-7", true, NULL), 0);
+	verify();
+	assert_int_equal(v.differ, 2);
+	assert_string_equal(v.first.replayed, "review_fix_iteration: 1");
+}
+
+static void a_document_that_was_moved_and_renamed_is_followed(void **state)
+{
+	char *path = arena_printf(&t.arena, "%s/else/Z.md", t.dir);
+
+	(void)state;
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	answer("ADR-7/researching/1", "briefed", "b");
+	tree_mkdirs(arena_printf(&t.arena, "%s/else", t.dir));
+	assert_int_equal(rename(t.path, path), 0);
+	assert_int_equal(
+		rename(journal_path(), arena_printf(&t.arena, "%s/else/Z.events.jsonl", t.dir)), 0);
+	t.path = path;
+	assert_int_equal(step_as("ADR-7", true, NULL), 0);
+	assert_string_equal(summary(), "ADR-7/implementing/1");
+	assert_int_equal(history_find(&t.arena, t.path, &place, &t.err), 0);
+	assert_same();
+	assert_true(v.commits > 3);
+}
+
+static void a_damaged_journal_is_told_with_its_line(void **state)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char *journal = journal_path(), *at, line[2048];
+
+	(void)state;
+	t.lies = true;
+	a_run();
+	assert_true(tree_read(journal, &text));
+	at = strstr(text.s, "researching -> ");
+	at = at ? at : strstr(text.s, "implementing");
+	at[0] ^= 1;
+	tree_write(journal, buf_str(&text));
+	assert_int_equal(verify_history(&t.arena, &place, &v, &t.err), -1);
+	assert_int_equal(t.err.code, ERR_INPUT);
+	assert_true(t.err.line > 0);
+	error_format(&t.err, line, sizeof(line));
+	assert_non_null(strstr(line, "ADR-7.events.jsonl:"));
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		replay_test(what_was_done_comes_out_the_same_again),
+		replay_test(a_push_that_failed_is_done_again),
+		replay_test(time_is_that_of_then),
+		replay_test(what_took_long_took_as_long_then),
+		replay_test(a_lie_is_found_and_told_with_its_line),
+		replay_test(events_that_were_not_so_are_found),
+		replay_test(an_edit_by_hand_is_an_input_and_found_by_the_store),
+		replay_test(a_refused_answer_is_taken_as_it_is),
+		replay_test(a_workflow_that_changed_is_used_from_there_on),
+		replay_test(a_step_that_was_cut_short_is_replayed_as_far_as_it_came),
+		replay_test(a_step_that_failed_between_its_saves_is_too),
+		replay_test(each_revision_that_differs_is_counted_once),
+		replay_test(a_document_that_was_moved_and_renamed_is_followed),
+		replay_test(a_damaged_journal_is_told_with_its_line),
+	};
+
+	return cmocka_run_group_tests_name("replay", tests, NULL, NULL);
+}

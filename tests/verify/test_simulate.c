@@ -1,0 +1,378 @@
+/*
+ * The simulation and the model check of the protocol, on a sound program and on programs with one
+ * planted fault each: what cannot fail proves nothing. Faults are planted where the objects meet
+ * (--wrap in the Makefile), or under the store, in the disk.
+ */
+#include "context/lease.h"
+#include "src/verify/protocol.h"
+#include "src/verify/simulate.h"
+#include "tests/lib/unit.h"
+
+enum { RUNS = 1500 };
+
+static enum { SOUND, OPEN_FENCE, OPEN_DOOR, KEEPS_NOTHING, FORGETS_ANSWERS, NUMBERS_STAY } planted;
+
+int __real_lease_admit(struct context_file *, const char *, const char *, struct error *);
+int __wrap_lease_admit(
+	struct context_file *f, const char *id, const char *owner, struct error *err);
+int __wrap_lease_admit(struct context_file *f, const char *id, const char *owner, struct error *err)
+{
+	return planted == OPEN_FENCE ? 0 : __real_lease_admit(f, id, owner, err);
+}
+
+int __real_lease_held(const struct holder *, const char *, const char *, struct error *);
+int __wrap_lease_held(const struct holder *h, const char *id, const char *owner, struct error *err);
+int __wrap_lease_held(const struct holder *h, const char *id, const char *owner, struct error *err)
+{
+	return planted == OPEN_DOOR ? 0 : __real_lease_held(h, id, owner, err);
+}
+
+int __real_context_keep(struct context_file *, const char *, struct str, char **, struct error *);
+int __wrap_context_keep(
+	struct context_file *f, const char *stem, struct str text, char **path, struct error *err);
+int __wrap_context_keep(
+	struct context_file *f, const char *stem, struct str text, char **path, struct error *err)
+{
+	if (planted != KEEPS_NOTHING)
+		return __real_context_keep(f, stem, text, path, err);
+	*path = arena_dup(&f->doc.arena, STR("/stage/logs/nowhere.txt"));
+	return 0;
+}
+
+int __real_action_record_by(struct context_file *, const char *, const char *, const char *,
+	struct str, enum answer_fate *, struct error *);
+int __wrap_action_record_by(struct context_file *f, const char *owner, const char *id,
+	const char *word, struct str text, enum answer_fate *fate, struct error *err);
+int __wrap_action_record_by(struct context_file *f, const char *owner, const char *id,
+	const char *word, struct str text, enum answer_fate *fate, struct error *err)
+{
+	if (planted != FORGETS_ANSWERS)
+		return __real_action_record_by(f, owner, id, word, text, fate, err);
+	*fate = ANSWER_TAKEN;
+	return 0;
+}
+
+unsigned long __real_context_next_attempt(struct context *, const char *);
+unsigned long __wrap_context_next_attempt(struct context *c, const char *state);
+unsigned long __wrap_context_next_attempt(struct context *c, const char *state)
+{
+	return planted == NUMBERS_STAY ? 1 : __real_context_next_attempt(c, state);
+}
+
+/* A disk that says it is durable and is not. */
+static int no_sync(struct disk_file *f, struct error *err)
+{
+	(void)f, (void)err;
+	return 0;
+}
+
+static const struct disk_ops *honest;
+static struct disk_ops lying;
+
+static int lying_open(struct disk *d, const char *path, bool make, bool *made,
+	struct disk_file **out, struct error *err)
+{
+	int rc = honest->open(d, path, make, made, out, err);
+
+	if (rc == 0)
+		(*out)->ops = &lying;
+	return rc;
+}
+
+static void lying_disk(struct stage *s, unsigned call)
+{
+	if (call)
+		return;
+	honest = s->disk->ops;
+	lying = *honest;
+	lying.open = lying_open;
+	lying.sync = no_sync;
+	s->disk->ops = &lying;
+}
+
+static void cut_line(struct buf *text)
+{
+	if (text->len)
+		buf_cut(text, text->len - 1);
+	while (text->len && text->s[text->len - 1] != '\n')
+		buf_cut(text, text->len - 1);
+}
+
+static bool ends_in_commit(const struct buf *text)
+{
+	struct buf copy = BUF_INIT;
+	bool is;
+
+	buf_add(&copy, buf_str(text));
+	cut_line(&copy);
+	is = str_starts(str_sub(buf_str(text), copy.len, text->len), "{\"commit\":");
+	buf_release(&copy);
+	return is;
+}
+
+/* The last two commits are gone behind everybody's back. */
+static void lose_commit(struct stage *s, unsigned call)
+{
+	static const char journal[] = "/stage/T-1.events.jsonl";
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (call != 6 || !sim_disk_get(s->disk, journal, &text) || !text.len)
+		return;
+	for (int i = 0; i < 2; i++)
+		do
+			cut_line(&text);
+		while (text.len && !ends_in_commit(&text));
+	sim_disk_put(s->disk, journal, buf_str(&text));
+}
+
+static void change_document(struct stage *s, unsigned call)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (call != 5 || !stage_document(s, &text))
+		return;
+	buf_adds(&text, "\nNobody wrote this.\n");
+	stage_put_document(s, buf_str(&text));
+}
+
+static void die(struct stage *s, unsigned call)
+{
+	(void)s;
+	if (call == 9)
+		abort();
+}
+
+static struct arena arena;
+static struct workflow shipped[2];
+
+static int load(void **state)
+{
+	struct error err;
+
+	(void)state;
+	planted = SOUND;
+	return workflow_load(&arena, "workflows/implement-task.md", &shipped[0], &err) < 0 ||
+	       workflow_load(&arena, "workflows/fix-issue.md", &shipped[1], &err) < 0;
+}
+
+static int unload(void **state)
+{
+	(void)state;
+	arena_release(&arena);
+	return 0;
+}
+
+static struct simulate_plan plan_of(uint64_t runs)
+{
+	return (struct simulate_plan){
+		.workflow = &shipped[0], .seed = 1, .runs = runs, .jobs = 2, .max_actions = 20};
+}
+
+static void simulated(const struct simulate_plan *plan, struct simulate_sums *sums)
+{
+	CLEANUP(buf_release) struct buf trace = BUF_INIT;
+	struct error err = {0};
+
+	assert_int_equal(simulate(plan, sums, &trace, &err), 0);
+	if (!sums->broken || planted || plan->sabotage)
+		return;
+	print_message("%s", trace.s);
+	fail_msg("seed %llu: %s", (unsigned long long)sums->broken_seed, sums->fault);
+}
+
+static void shipped_workflows_keep_every_promise(void **state)
+{
+	struct simulate_plan plan = plan_of(RUNS);
+	struct simulate_sums sums;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		plan.workflow = &shipped[i];
+		simulated(&plan, &sums);
+		assert_int_equal(sums.runs, RUNS);
+		for (int k = 0; k < FAULT_KINDS; k++)
+			if (!sums.faults[k])
+				fail_msg("no '%s' in %d runs", simulate_fault_names[k], RUNS);
+		for (int k = 0; k < END_KINDS; k++)
+			assert_true(sums.ends[k] > 0);
+	}
+}
+
+static void the_same_seeds_give_the_same_however_many_processes_play(void **state)
+{
+	struct simulate_plan plan = plan_of(200);
+	struct simulate_sums one, three;
+
+	(void)state;
+	plan.jobs = 1;
+	simulated(&plan, &one);
+	plan.jobs = 3;
+	simulated(&plan, &three);
+	one.ms = three.ms = 0;
+	assert_memory_equal(&one, &three, sizeof(one));
+}
+
+/* Found, and found again by its seed alone. */
+static void assert_found(void (*sabotage)(struct stage *, unsigned), const char *what)
+{
+	CLEANUP(buf_release) struct buf first = BUF_INIT, second = BUF_INIT;
+	struct simulate_plan plan = plan_of(RUNS);
+	struct simulate_sums sums, again;
+	struct error err = {0};
+
+	plan.sabotage = sabotage;
+	assert_int_equal(simulate(&plan, &sums, &first, &err), 0);
+	if (!sums.broken || !strstr(sums.fault, what))
+		fail_msg("'%s' is not found, but: %s", what, sums.fault);
+	plan.seed = sums.broken_seed;
+	plan.runs = plan.jobs = 1;
+	assert_int_equal(simulate(&plan, &again, &second, &err), 0);
+	assert_string_equal(again.fault, sums.fault);
+	assert_string_equal(second.s, first.s);
+	assert_non_null(strstr(first.s, "BROKEN: "));
+}
+
+static void a_disk_that_lies_is_found(void **state)
+{
+	(void)state;
+	assert_found(lying_disk, "commits that were acknowledged are gone");
+}
+
+static void a_lost_commit_is_found(void **state)
+{
+	(void)state;
+	assert_found(lose_commit, "commits that were acknowledged are gone");
+}
+
+static void a_changed_document_is_found(void **state)
+{
+	(void)state;
+	assert_found(change_document, "the document is another than the journal rebuilds");
+}
+
+static void a_fence_that_lets_everybody_in_is_found(void **state)
+{
+	(void)state;
+	planted = OPEN_FENCE;
+	assert_found(NULL, "is taken that must be refused");
+}
+
+static void a_second_owner_is_found(void **state)
+{
+	(void)state;
+	planted = OPEN_DOOR;
+	assert_found(NULL, "steps while");
+}
+
+static void a_refused_answer_that_is_not_kept_is_found(void **state)
+{
+	(void)state;
+	planted = KEEPS_NOTHING;
+	assert_found(NULL, "is not kept");
+}
+
+static void an_answer_that_is_acknowledged_and_forgotten_is_found(void **state)
+{
+	(void)state;
+	planted = FORGETS_ANSWERS;
+	assert_found(NULL, "was acknowledged and is lost");
+}
+
+static void a_number_that_is_given_out_twice_is_found(void **state)
+{
+	(void)state;
+	planted = NUMBERS_STAY;
+	assert_found(NULL, "is dispatched twice");
+}
+
+static void a_process_that_dies_is_found(void **state)
+{
+	CLEANUP(buf_release) struct buf trace = BUF_INIT;
+	struct simulate_plan plan = plan_of(4);
+	struct simulate_sums sums;
+	struct error err = {0};
+
+	(void)state;
+	plan.sabotage = die;
+	assert_int_equal(simulate(&plan, &sums, &trace, &err), 0);
+	assert_int_equal(sums.broken, 1);
+	assert_non_null(strstr(sums.fault, "the process died of signal"));
+}
+
+static struct protocol_sums model(unsigned depth, void (*sabotage)(struct stage *, unsigned))
+{
+	CLEANUP(buf_release) struct buf trace = BUF_INIT;
+	struct protocol_plan plan = {.depth = depth, .crashes = 1, .sabotage = sabotage};
+	struct protocol_sums sums;
+	struct error err = {0};
+
+	assert_int_equal(protocol_check(&plan, &sums, &trace, &err), 0);
+	if (sums.fault[0])
+		assert_non_null(strstr(trace.s, "BROKEN: "));
+	if (sums.fault[0] && !planted && !sabotage)
+		print_message("%s", trace.s);
+	return sums;
+}
+
+static void the_protocol_holds_in_every_order_of_moves(void **state)
+{
+	struct protocol_sums sums = model(3, NULL);
+
+	(void)state;
+	assert_string_equal(sums.fault, "");
+	assert_true(sums.states > 20);
+}
+
+static void the_model_finds_an_open_fence(void **state)
+{
+	struct protocol_sums sums;
+
+	(void)state;
+	planted = OPEN_FENCE;
+	sums = model(3, NULL);
+	assert_non_null(strstr(sums.fault, "is taken that must be refused"));
+}
+
+static void the_model_finds_a_second_owner(void **state)
+{
+	struct protocol_sums sums;
+
+	(void)state;
+	planted = OPEN_DOOR;
+	sums = model(2, NULL);
+	assert_non_null(strstr(sums.fault, "steps while"));
+}
+
+static void the_model_finds_a_disk_that_lies(void **state)
+{
+	struct protocol_sums sums;
+
+	(void)state;
+	sums = model(4, lying_disk);
+	assert_non_null(strstr(sums.fault, "commits that were acknowledged are gone"));
+}
+
+#define simulate_test(f) cmocka_unit_test_setup_teardown(f, load, unload)
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		simulate_test(shipped_workflows_keep_every_promise),
+		simulate_test(the_same_seeds_give_the_same_however_many_processes_play),
+		simulate_test(a_disk_that_lies_is_found),
+		simulate_test(a_lost_commit_is_found),
+		simulate_test(a_changed_document_is_found),
+		simulate_test(a_fence_that_lets_everybody_in_is_found),
+		simulate_test(a_second_owner_is_found),
+		simulate_test(a_refused_answer_that_is_not_kept_is_found),
+		simulate_test(an_answer_that_is_acknowledged_and_forgotten_is_found),
+		simulate_test(a_number_that_is_given_out_twice_is_found),
+		simulate_test(a_process_that_dies_is_found),
+		simulate_test(the_protocol_holds_in_every_order_of_moves),
+		simulate_test(the_model_finds_an_open_fence),
+		simulate_test(the_model_finds_a_second_owner),
+		simulate_test(the_model_finds_a_disk_that_lies),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

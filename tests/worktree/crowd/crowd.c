@@ -1,0 +1,187 @@
+/*
+ * crowd: the worktree pool under many processes, and under kills. Prints TAP.
+ *
+ *     crowd crowd         20 processes allocate and reclaim 200 worktrees of one repository at the
+ *                         same time: no failure, no leak, no port that two have
+ *     crowd kills         200 commands are killed at a system call of theirs that the dice name;
+ *                         after each the next command has repaired what was left
+ *     crowd calls [full]  allocate and reclaim are killed before each of their system calls (a
+ *                         sample, unless full), and those that could fail do
+ */
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include "src/sys/path.h"
+#include "tests/worktree/crowd/rig.h"
+
+enum { MEMBERS = 20, EACH = 10, ALL = MEMBERS * EACH, PORTS = 65536 };
+
+struct shared {
+	atomic_uint owner[PORTS]; /* worktree that has it, from 1; 0: none */
+	atomic_uint twice, allocated, reclaimed, children;
+};
+
+struct member {
+	struct rig *rig;
+	struct shared *shared;
+	unsigned number;
+};
+
+/* Every process says which ports it was given, before anybody else can be given them again. */
+static void note_ports(struct shared *s, const struct allocated *got, unsigned id)
+{
+	for (unsigned p = got->port; p < got->port + got->ports; p++)
+		if (atomic_exchange(&s->owner[p], id))
+			atomic_fetch_add(&s->twice, 1);
+}
+
+static void forget_ports(struct shared *s, const struct allocated *got)
+{
+	for (unsigned p = got->port; p < got->port + got->ports; p++)
+		atomic_store(&s->owner[p], 0);
+}
+
+_Noreturn static void give_up(const struct member *m, const char *branch, const char *fault)
+{
+	fprintf(stderr, "process %u, %s: %s\n", m->number, branch, fault);
+	_exit(1);
+}
+
+static void check_worktree(const struct member *m, const struct allocated *got)
+{
+	struct arena a = {0};
+
+	if (!path_exists(arena_printf(&a, "%s/.git", got->path)) ||
+		!path_exists(arena_printf(&a, "%s/src/3/file-3.txt", got->path)))
+		give_up(m, got->branch, "the worktree is not whole");
+	arena_release(&a);
+}
+
+static void take(const struct member *m, unsigned i, struct allocated *got)
+{
+	const char *branch = arena_printf(&m->rig->arena, "crowd/m%02u/%u", m->number, i);
+	const char *count = arena_printf(&m->rig->arena, "%u", 1 + (m->number + i) % 3);
+	const char *fault;
+
+	if (!ALLOCATE(m->rig, got, &fault, branch, "--ports", count))
+		give_up(m, branch, fault);
+	if (!got->created)
+		give_up(m, branch, "somebody else had made it");
+	note_ports(m->shared, got, m->number * EACH + i + 1);
+	check_worktree(m, got);
+	atomic_fetch_add(&m->shared->allocated, 1);
+}
+
+static void give(const struct member *m, const struct allocated *got)
+{
+	struct run done;
+
+	forget_ports(m->shared, got);
+	done = RIG(m->rig, "pool", "reclaim", got->branch);
+	if (done.status)
+		give_up(m, got->branch, done.err.s);
+	if (path_exists(got->path))
+		give_up(m, got->branch, "the worktree is still there");
+	run_release(&done);
+	atomic_fetch_add(&m->shared->reclaimed, 1);
+}
+
+/* Half of them are given back while the others are still being made. */
+_Noreturn static void work(const struct member *m)
+{
+	struct allocated got[EACH];
+
+	for (unsigned i = 0; i < EACH; i++) {
+		take(m, i, &got[i]);
+		if (i % 2)
+			give(m, &got[i - (m->number + i / 2) % 2]);
+	}
+	for (unsigned i = 0; i < EACH; i++)
+		if (path_exists(got[i].path))
+			give(m, &got[i]);
+	_exit(0);
+}
+
+static unsigned run_all(struct rig *r, struct shared *s)
+{
+	unsigned good = 0;
+	int status;
+
+	fflush(NULL);
+	for (unsigned i = 0; i < MEMBERS; i++) {
+		const struct member m = {.rig = r, .shared = s, .number = i};
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("cannot fork");
+		if (!pid)
+			work(&m);
+	}
+	for (unsigned i = 0; i < MEMBERS; i++) {
+		if (wait(&status) < 0)
+			die("cannot wait");
+		good += WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	}
+	return good;
+}
+
+static unsigned lines_of(struct rig *r, const char *const *words)
+{
+	struct run run_of = rig_run(r, words);
+	struct str rest = buf_str(&run_of.out), line;
+	unsigned n = 0;
+
+	while (str_line(&rest, &line))
+		n++;
+	run_release(&run_of);
+	return n;
+}
+
+void pool_crowd(void)
+{
+	struct shared *s =
+		mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	const char *said;
+	struct rig r;
+	unsigned good;
+
+	if (s == MAP_FAILED)
+		die("cannot share memory");
+	rig_open(&r, 20);
+	good = run_all(&r, s);
+	tap(good == MEMBERS, "%u of %d processes come to their end without a failure", good,
+		MEMBERS);
+	tap(s->allocated == ALL && s->reclaimed == ALL, "%u worktrees allocated, %u reclaimed",
+		s->allocated, s->reclaimed);
+	tap(s->twice == 0, "%u ports are two worktrees' at one time", s->twice);
+	said = rig_audit(&r);
+	tap(!*said, "the audit finds nothing");
+	tap_note(str_of(said));
+	tap(lines_of(&r, (const char *const[]){"git", "worktree", "list", NULL}) == 1,
+		"git knows of no worktree any more");
+	tap(lines_of(&r, (const char *const[]){"git", "fsck", "--full", NULL}) == 0,
+		"the repository is whole");
+	tap_notef("figures: %d processes: %u allocations, %u reclaims, %u shared ports", MEMBERS,
+		s->allocated, s->reclaimed, s->twice);
+	rig_close(&r);
+}
+
+int main(int argc, char **argv)
+{
+	const char *which = argc > 1 ? argv[1] : "";
+
+	rig_find_program();
+	/* In memory where there is such a place: nothing here is about the disk. */
+	if (access("/dev/shm", W_OK) == 0)
+		setenv("TMPDIR", "/dev/shm", 1);
+	/* What a killed program leaves running is waited for before the next run. */
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if (strcmp(which, "crowd") == 0)
+		pool_crowd();
+	else if (strcmp(which, "kills") == 0)
+		pool_kills();
+	else if (strcmp(which, "calls") == 0)
+		pool_sweep_calls(argc > 2 && strcmp(argv[2], "full") == 0);
+	return tap_end();
+}

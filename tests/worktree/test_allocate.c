@@ -1,0 +1,472 @@
+#include "src/event/artifact.h"
+#include "tests/lib/pool_rig.h"
+
+/* ---- a new one ---- */
+
+static void a_fresh_one_has_branch_files_ports_and_record(void **state)
+{
+	struct allocation of;
+	bool created;
+
+	(void)state;
+	assert_int_equal(take("feat/issue-42", &of, &created), 0);
+	assert_true(created);
+	assert_string_equal(of.slug, "feat-issue-42");
+	assert_string_equal(of.path, at("pool/feat-issue-42"));
+	assert_string_equal(of.base, "origin/main");
+	assert_true(of.port >= 3290 && of.port <= 4189 + PROBES);
+	assert_int_equal(of.ports, 1);
+	assert_true(of.made_branch);
+	assert_int_equal(of.state, ALLOCATION_LIVE);
+	sh("test \"$(cat pool/feat-issue-42/a)\" = one");
+	sh("test \"$(git -C pool/feat-issue-42 branch --show-current)\" = feat/issue-42");
+	sh("test -z \"$(git -C pool/feat-issue-42 status --porcelain)\"");
+	sh("test -z \"$(git -C r config --get-regexp 'branch.feat.*')\""); /* no upstream */
+}
+
+static void the_second_time_it_is_adopted(void **state)
+{
+	struct allocation one = have("feat/x"), two;
+	bool created = true;
+
+	(void)state;
+	sh("echo mine >pool/feat-x/new && echo two >pool/feat-x/a");
+	assert_int_equal(take("feat/x", &two, &created), 0);
+	assert_false(created);
+	assert_string_equal(two.path, one.path);
+	assert_int_equal(two.port, one.port);
+	sh("test -e pool/feat-x/new && test \"$(cat pool/feat-x/a)\" = two");
+	pool_again();
+	assert_int_equal(take("feat/x", &two, &created), 0);
+	assert_false(created);
+	assert_int_equal(two.port, one.port);
+}
+
+static void two_have_two_ports(void **state)
+{
+	struct allocation one = have("one"), two = have("two");
+
+	(void)state;
+	assert_int_not_equal(one.port, two.port);
+}
+
+static void it_begins_where_it_is_told(void **state)
+{
+	static const struct {
+		const char *base, *target, *name, *text; /* text: of file `a` */
+	} rows[] = {
+		{NULL, NULL, "origin/main", "one"},
+		{"origin/dev", NULL, "origin/dev", "dev"},
+		{NULL, "dev", "origin/dev", "dev"},
+		{NULL, "local", "local", "local"},
+		{"local", "dev", "local", "local"},
+		{"v1", NULL, "v1", "local"},
+		{"local~1", NULL, "local~1", "one"},
+	};
+
+	(void)state;
+	sh("cd r && git checkout -qb dev && echo dev >a && git commit -qam dev && git push -q "
+	   "origin dev && git checkout -q main && git branch -qD dev\n"
+	   "git checkout -qb local && echo local >a && git commit -qam local && git tag v1 && git "
+	   "checkout -q main");
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const struct allocate_ask ask = {.branch = arena_printf(&arena, "row-%zu", i),
+			.base = rows[i].base,
+			.target = rows[i].target};
+		struct allocation of;
+		bool created;
+
+		if (pool_allocate(&arena, &pool, &ask, &of, &created, &err) < 0)
+			fail_msg("row %zu: %s", i, err.text);
+		assert_string_equal(of.base, rows[i].name);
+		sh(arena_printf(&arena, "test \"$(cat pool/row-%zu/a)\" = %s", i, rows[i].text));
+	}
+}
+
+static void a_base_that_is_not_there_is_refused(void **state)
+{
+	struct allocate_ask ask = {.branch = "x", .base = "nowhere"};
+	struct allocation of;
+	bool created;
+
+	(void)state;
+	assert_true(refused(pool_allocate(&arena, &pool, &ask, &of, &created, &err), ERR_STATE,
+		"there is no commit 'nowhere'"));
+	ask.base = "--help";
+	assert_true(refused(pool_allocate(&arena, &pool, &ask, &of, &created, &err), ERR_STATE,
+		"there is no commit '--help'"));
+	ask = (struct allocate_ask){.branch = "x", .target = "none"};
+	assert_true(refused(pool_allocate(&arena, &pool, &ask, &of, &created, &err), ERR_STATE,
+		"there is no branch 'origin/none'"));
+	sh("test ! -e pool/x && ! git -C r rev-parse -q --verify refs/heads/x");
+}
+
+static void a_branch_that_is_there_is_checked_out(void **state)
+{
+	struct allocation of;
+	bool created;
+
+	(void)state;
+	sh("cd r && git checkout -qb old && echo old >a && git commit -qam old && git checkout -q "
+	   "main");
+	assert_int_equal(take("old", &of, &created), 0);
+	assert_true(created);
+	assert_false(of.made_branch);
+	assert_null(of.base);
+	sh("test \"$(cat pool/old/a)\" = old");
+}
+
+static void a_branch_that_only_the_remote_has_begins_there(void **state)
+{
+	struct allocation of;
+	bool created;
+
+	(void)state;
+	sh("cd r && git checkout -qb theirs && echo theirs >a && git commit -qam t && git push -q "
+	   "origin theirs && git checkout -q main && git branch -qD theirs");
+	assert_int_equal(take("theirs", &of, &created), 0);
+	assert_string_equal(of.base, "origin/theirs");
+	sh("test \"$(cat pool/theirs/a)\" = theirs");
+}
+
+static void without_a_remote_the_target_itself_counts(void **state)
+{
+	struct allocation of;
+	bool created;
+
+	(void)state;
+	sh("git -C r remote remove origin");
+	assert_int_equal(take("x", &of, &created), 0);
+	assert_string_equal(of.base, "main");
+}
+
+static void the_hook_runs_and_may_fail(void **state)
+{
+	struct allocation of;
+
+	(void)state;
+	sh("printf '#!/bin/sh\\npwd >hooked; echo \"$@\" >>hooked; exit 3\\n' "
+	   ">r/.git/hooks/post-checkout; chmod +x r/.git/hooks/post-checkout");
+	of = have("x");
+	assert_true(contains(of.warning, "the hook 'post-checkout' failed in"));
+	sh("test \"$(sed -n 1p pool/x/hooked)\" = \"$PWD/pool/x\"");
+	sh("test \"$(sed -n 2p pool/x/hooked)\" = \"0000000000000000000000000000000000000000 "
+	   "$(git -C r rev-parse main) 1\"");
+}
+
+static void a_callers_own_git_variables_do_not_lead_astray(void **state)
+{
+	struct allocation of;
+
+	(void)state;
+	sh("git init -q hooked");
+	setenv("GIT_DIR", at("hooked/.git"), 1);
+	setenv("GIT_WORK_TREE", at("hooked"), 1);
+	setenv("GIT_INDEX_FILE", at("hooked/.git/index.other"), 1);
+	of = have("x");
+	unsetenv("GIT_DIR");
+	unsetenv("GIT_WORK_TREE");
+	unsetenv("GIT_INDEX_FILE");
+	assert_string_equal(of.path, at("pool/x"));
+	sh("test ! -e hooked/a && test -z \"$(git -C pool/x status --porcelain)\"");
+}
+
+/* ---- names ---- */
+
+static void two_branches_never_share_a_folder(void **state)
+{
+	struct allocation of;
+	bool created;
+
+	(void)state;
+	(void)have("feat/x");
+	assert_true(refused(take("feat-x", &of, &created), ERR_STATE,
+		"branches 'feat/x' and 'feat-x' would have one folder"));
+	assert_true(refused(take("feat--x", &of, &created), ERR_STATE, "would have one folder"));
+	sh("! git -C r rev-parse -q --verify refs/heads/feat-x");
+}
+
+static void what_git_takes_for_no_branch_is_refused(void **state)
+{
+	static const char *const bad[] = {"", "..", "feat//x", "-x", "a b", "@!?", "x.lock"};
+	struct allocation of;
+	bool created;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bad); i++)
+		if (!refused(take(bad[i], &of, &created), ERR_USAGE, ""))
+			fail_msg("'%s' was taken", bad[i]);
+	sh("test ! -e pool || test -z \"$(ls pool)\"");
+}
+
+static void a_branch_below_another_is_refused(void **state)
+{
+	struct allocation of;
+	bool created;
+
+	(void)state;
+	(void)have("feat");
+	assert_true(refused(take("feat/x", &of, &created), ERR_STATE,
+		"no branch 'feat/x' can be made beside 'feat'"));
+	sh("git -C r branch -q deep/er/x");
+	assert_true(refused(take("deep/er", &of, &created), ERR_STATE,
+		"no branch 'deep/er' can be made beside 'deep/er/x'"));
+	sh("test ! -e pool/feat-x && test \"$(ls r/.git/worktrees)\" = feat");
+}
+
+/* ---- the branch is elsewhere ---- */
+
+static void a_branch_in_the_main_tree_is_not_isolated(void **state)
+{
+	struct allocation of;
+	bool created;
+
+	(void)state;
+	assert_true(
+		refused(take("main", &of, &created), ERR_STATE, "branch 'main' is checked out in"));
+	assert_true(contains(err.text, "/r', the main work tree"));
+	sh("test ! -e pool/main");
+}
+
+static void a_branch_in_another_worktree_is_told_with_its_place(void **state)
+{
+	struct allocation of;
+	bool created;
+
+	(void)state;
+	sh("git -C r worktree add -q -b x ../elsewhere");
+	assert_true(refused(take("x", &of, &created), ERR_STATE,
+		arena_printf(&arena, "branch 'x' is checked out in another worktree: '%s'",
+			at("elsewhere"))));
+	sh("test ! -e pool/x");
+}
+
+static void one_made_by_git_at_our_place_is_adopted(void **state)
+{
+	struct allocation of;
+	bool created = true;
+
+	(void)state;
+	sh("git -C r worktree add -q -b feat/x ../pool/feat-x && echo new >pool/feat-x/new");
+	assert_int_equal(take("feat/x", &of, &created), 0);
+	assert_false(created);
+	assert_false(of.made_branch);
+	assert_true(of.port > 0);
+	sh("test -e pool/feat-x/new");
+}
+
+static void adoption_looks_at_the_branch_that_is_checked_out(void **state)
+{
+	struct allocation of;
+	bool created;
+
+	(void)state;
+	sh("git -C r worktree add -q -b other ../pool/feat-x");
+	assert_true(refused(take("feat/x", &of, &created), ERR_STATE,
+		"/pool/feat-x' has branch 'other' checked out, not branch 'feat/x'"));
+	sh("git -C pool/feat-x checkout -q --detach");
+	assert_true(refused(take("feat/x", &of, &created), ERR_STATE, "has commit "));
+	(void)have("y");
+	sh("git -C pool/y checkout -q -b z");
+	assert_true(refused(take("y", &of, &created), ERR_STATE, "has branch 'z' checked out"));
+}
+
+/* ---- adopt ---- */
+
+static int adopt(const char *branch, struct allocation *of)
+{
+	const struct allocate_ask ask = {.branch = branch};
+
+	return pool_adopt(&arena, &pool, &ask, of, &err);
+}
+
+static void adopting_makes_nothing(void **state)
+{
+	struct allocation of;
+
+	(void)state;
+	assert_true(refused(adopt("x", &of), ERR_STATE, "there is no worktree of branch 'x' at"));
+	sh("mkdir -p pool/x && echo mine >pool/x/file");
+	assert_true(refused(adopt("x", &of), ERR_STATE, "there is no worktree of branch 'x' at"));
+	sh("test -e pool/x/file && rm -r pool/x && git -C r worktree add -q -b x ../pool/x");
+	assert_int_equal(adopt("x", &of), 0);
+	assert_true(of.port > 0);
+}
+
+/* ---- whose ---- */
+
+static void make_foreign(void)
+{
+	sh("git clone -q org/o.git clone2 && git -C clone2 worktree add -q -b x ../pool/x");
+}
+
+static void another_clones_worktree_is_refused(void **state)
+{
+	CLEANUP(buf_release) struct buf events = BUF_INIT;
+	struct allocation of;
+	bool created;
+
+	(void)state;
+	make_foreign();
+	assert_true(refused(
+		take("x", &of, &created), ERR_STATE, "WorktreeOwnershipMismatch (cross-clone)"));
+	assert_true(contains(err.text, at("clone2/.git/worktrees/x")));
+	assert_true(refused(adopt("x", &of), ERR_STATE, "WorktreeOwnershipMismatch"));
+	assert_true(tree_read(at("artifacts/_events.jsonl"), &events));
+	assert_true(contains(events.s, "\"type\":\"WorktreeOwnershipMismatch\""));
+	assert_true(contains(events.s, "\"reason\":\"cross-clone\""));
+	assert_true(contains(events.s, "\"guard\":\"strict\""));
+}
+
+static void an_advisory_guard_warns_and_goes_on(void **state)
+{
+	CLEANUP(buf_release) struct buf events = BUF_INIT;
+	struct allocation of;
+	bool created = true;
+
+	(void)state;
+	pool.strict = false;
+	make_foreign();
+	assert_int_equal(take("x", &of, &created), 0);
+	assert_false(created);
+	assert_true(contains(of.warning, "advisory ownership mismatch (cross-clone)"));
+	assert_true(tree_read(at("artifacts/_events.jsonl"), &events));
+	assert_true(contains(events.s, "\"guard\":\"advisory\""));
+	assert_int_equal(adopt("x", &of), 0);
+	assert_true(contains(of.warning, "advisory ownership mismatch"));
+}
+
+static void two_clones_with_one_folder_find_each_other(void **state)
+{
+	CLEANUP(pool_close) struct pool second = {0};
+	const struct allocate_ask ask = {.branch = "x"};
+	struct allocation one = have("x"), of;
+	bool created;
+
+	(void)state;
+	sh("git clone -q org/o.git clone2");
+	assert_int_equal(
+		pool_open(&arena, &spec, at("clone2"), at("state"), NULL, &second, &err), 0);
+	assert_true(refused(pool_allocate(&arena, &second, &ask, &of, &created, &err), ERR_STATE,
+		"WorktreeOwnershipMismatch (cross-clone)"));
+	second.strict = false;
+	assert_int_equal(pool_allocate(&arena, &second, &ask, &of, &created, &err), 0);
+	assert_int_equal(of.port, one.port);
+	assert_string_equal(of.common, at("r/.git"));
+	assert_true(of.warning != NULL);
+}
+
+static void a_broken_pointer_is_a_mismatch_too(void **state)
+{
+	struct allocation of;
+	bool created;
+
+	(void)state;
+	sh("mkdir -p pool/x && echo rubbish >pool/x/.git");
+	assert_true(refused(take("x", &of, &created), ERR_STATE,
+		"WorktreeOwnershipMismatch (pointer-malformed)"));
+	sh("test -e pool/x/.git");
+}
+
+/* ---- sparse ---- */
+
+static void a_folder_alone_can_be_checked_out(void **state)
+{
+	struct allocate_ask ask = {.branch = "x", .sparse = "lib/one"};
+	struct allocation of;
+	bool created;
+
+	(void)state;
+	sh("cd r && mkdir -p lib/one lib/two app && echo 1 >lib/one/f && echo 2 >lib/two/f && echo "
+	   "3 >app/f && git add . && git commit -qm more && git push -q origin main");
+	assert_int_equal(pool_allocate(&arena, &pool, &ask, &of, &created, &err), 0);
+	sh("cd pool/x && test -e a && test -e lib/one/f && test ! -e lib/two && test ! -e app");
+	sh("test -z \"$(git -C pool/x status --porcelain)\"");
+	/* the others are whole */
+	(void)have("y");
+	sh("test -e pool/y/app/f && test -e r/app/f && test -z \"$(git -C r status --porcelain)\"");
+}
+
+static void a_folder_that_is_none_is_refused(void **state)
+{
+	static const struct {
+		const char *dir;
+		enum err code;
+	} rows[] = {{"none", ERR_INPUT}, {"a", ERR_INPUT}, {"../x", ERR_INPUT}, {"/x", ERR_USAGE},
+		{"-x", ERR_USAGE}, {"l*", ERR_USAGE}};
+	struct allocation of;
+	bool created;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const struct allocate_ask ask = {.branch = "x", .sparse = rows[i].dir};
+
+		assert_true(refused(pool_allocate(&arena, &pool, &ask, &of, &created, &err),
+			rows[i].code, rows[i].dir));
+	}
+	sh("test -z \"$(ls pool)\" && ! git -C r rev-parse -q --verify refs/heads/x");
+}
+
+/* ---- what is told ---- */
+
+static void the_issue_learns_its_ports(void **state)
+{
+	CLEANUP(json_free) json *j = NULL;
+	const struct allocate_ask ask = {.branch = "x", .issue = "ADR-1", .ports = 3};
+	struct allocation of;
+	bool created;
+
+	(void)state;
+	assert_int_equal(pool_allocate(&arena, &pool, &ask, &of, &created, &err), 0);
+	assert_int_equal(of.ports, 3);
+	assert_int_equal(runtime_read(at("artifacts"), "ADR-1", &j, &err), 0);
+	assert_non_null(j);
+	assert_string_equal(json_get_str(j, "worktreePath"), of.path);
+}
+
+static void a_run_holds_it_while_its_process_lives(void **state)
+{
+	const struct allocate_ask ask = {.branch = "x", .run = "ADR-1"};
+	struct allocation of;
+	bool created;
+
+	(void)state;
+	assert_int_equal(pool_allocate(&arena, &pool, &ask, &of, &created, &err), 0);
+	assert_int_equal(of.pid, getpid());
+	assert_true(of.start > 0 && *of.boot);
+	assert_string_equal(of.run, "ADR-1");
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		pool_test(a_fresh_one_has_branch_files_ports_and_record),
+		pool_test(the_second_time_it_is_adopted),
+		pool_test(two_have_two_ports),
+		pool_test(it_begins_where_it_is_told),
+		pool_test(a_base_that_is_not_there_is_refused),
+		pool_test(a_branch_that_is_there_is_checked_out),
+		pool_test(a_branch_that_only_the_remote_has_begins_there),
+		pool_test(without_a_remote_the_target_itself_counts),
+		pool_test(the_hook_runs_and_may_fail),
+		pool_test(a_callers_own_git_variables_do_not_lead_astray),
+		pool_test(two_branches_never_share_a_folder),
+		pool_test(what_git_takes_for_no_branch_is_refused),
+		pool_test(a_branch_below_another_is_refused),
+		pool_test(a_branch_in_the_main_tree_is_not_isolated),
+		pool_test(a_branch_in_another_worktree_is_told_with_its_place),
+		pool_test(one_made_by_git_at_our_place_is_adopted),
+		pool_test(adoption_looks_at_the_branch_that_is_checked_out),
+		pool_test(adopting_makes_nothing),
+		pool_test(another_clones_worktree_is_refused),
+		pool_test(an_advisory_guard_warns_and_goes_on),
+		pool_test(two_clones_with_one_folder_find_each_other),
+		pool_test(a_broken_pointer_is_a_mismatch_too),
+		pool_test(a_folder_alone_can_be_checked_out),
+		pool_test(a_folder_that_is_none_is_refused),
+		pool_test(the_issue_learns_its_ports),
+		pool_test(a_run_holds_it_while_its_process_lives),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, arena_end);
+}

@@ -1,0 +1,148 @@
+/*
+ * Who holds a worktree: one process at a time, also where two state folders know of it.
+ */
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include "tests/lib/pool_rig.h"
+
+static pid_t alive(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	return pid;
+}
+
+static void ends(pid_t pid)
+{
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+}
+
+static int held_by(const char *run, pid_t pid, bool adopt)
+{
+	const struct allocate_ask ask = {.branch = "x", .run = run, .holder = pid};
+	struct allocation of;
+	bool created;
+
+	err = (struct error){0};
+	return adopt ? pool_adopt(&arena, &pool, &ask, &of, &err)
+		     : pool_allocate(&arena, &pool, &ask, &of, &created, &err);
+}
+
+static bool stays(void)
+{
+	bool removed = true;
+
+	return refused(
+		pool_reclaim(&arena, &pool, "x", true, &removed, &err), ERR_STATE, "holds it");
+}
+
+static void another_state_folder(const char *name)
+{
+	pool_close(&pool);
+	assert_int_equal(
+		pool_open(&arena, &spec, at("r"), at(name), at("artifacts"), &pool, &err), 0);
+}
+
+static void two_do_not_hold_one(void **state)
+{
+	pid_t one = alive(), two = alive();
+
+	(void)state;
+	assert_int_equal(held_by(NULL, one, false), 0);
+	assert_true(refused(held_by(NULL, two, false), ERR_STATE,
+		arena_printf(&arena, "is held by process %d, which lives", (int)one)));
+	assert_true(refused(held_by(NULL, two, true), ERR_STATE, "is held by process"));
+	assert_true(refused(held_by("run 2", 0, false), ERR_STATE, "is held by process"));
+	ends(two);
+	assert_true(stays());
+	assert_int_equal(held_by(NULL, one, true), 0); /* the same one */
+	(void)have("x");                               /* who wants no hold gets none */
+	assert_true(stays());
+	ends(one);
+	two = alive();
+	assert_int_equal(held_by(NULL, two, false), 0);
+	assert_true(stays());
+	ends(two);
+}
+
+static void a_run_may_ask_again(void **state)
+{
+	pid_t one = alive(), two = alive();
+
+	(void)state;
+	assert_int_equal(held_by("run 1", one, false), 0);
+	assert_true(refused(held_by("run 2", two, false), ERR_STATE, "for 'run 1', which lives"));
+	assert_int_equal(held_by("run 1", 0, false), 0); /* does not take its place */
+	ends(two);
+	assert_true(stays());
+	two = alive();
+	assert_int_equal(held_by("run 1", two, false), 0); /* does */
+	ends(one);
+	assert_true(stays());
+	ends(two);
+}
+
+static void another_state_folder_sees_the_holder(void **state)
+{
+	pid_t one = alive(), two = alive();
+	struct allocation of;
+
+	(void)state;
+	assert_int_equal(held_by("run 1", one, false), 0);
+	another_state_folder("other");
+	assert_true(stays()); /* no record tells of it here */
+	assert_true(refused(held_by(NULL, two, false), ERR_STATE, "for 'run 1', which lives"));
+	of = have("x"); /* a record of its own, and no hold */
+	assert_int_equal(of.pid, 0);
+	assert_true(stays());
+	ends(one);
+	assert_int_equal(held_by(NULL, two, true), 0);
+	another_state_folder("state");
+	assert_true(stays());
+	ends(two);
+	{
+		bool removed = false;
+
+		assert_int_equal(pool_reclaim(&arena, &pool, "x", false, &removed, &err), 0);
+		assert_true(removed);
+	}
+}
+
+static void an_audit_tells_who_holds_it_elsewhere(void **state)
+{
+	pid_t one = alive();
+	struct leak *list;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(held_by(NULL, one, false), 0);
+	another_state_folder("other");
+	assert_int_equal(pool_audit(&arena, &pool, &list, &n, &err), 0);
+	assert_int_equal(n, 1);
+	assert_string_equal(list[0].kind, "unrecorded-worktree");
+	assert_non_null(
+		strstr(list[0].text, arena_printf(&arena, "process %d holds it (state folder '%s')",
+					     (int)one, at("state"))));
+	ends(one);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(two_do_not_hold_one, pool_setup, pool_teardown),
+		cmocka_unit_test_setup_teardown(a_run_may_ask_again, pool_setup, pool_teardown),
+		cmocka_unit_test_setup_teardown(
+			another_state_folder_sees_the_holder, pool_setup, pool_teardown),
+		cmocka_unit_test_setup_teardown(
+			an_audit_tells_who_holds_it_elsewhere, pool_setup, pool_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

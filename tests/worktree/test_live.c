@@ -1,0 +1,171 @@
+/* What a list shows, what is stale, and who counts as at work in a worktree. */
+#include <utime.h>
+#include "tests/lib/records_rig.h"
+#include "src/event/run_state.h"
+
+static void a_list_has_records_and_what_is_there(void **state)
+{
+	struct pool_entry *list;
+	struct error err;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(pool_list(&arena, &pool, &list, &n, &err), 0);
+	assert_int_equal(n, 0);
+	tree_remove(pool.dir);
+	assert_int_equal(pool_list(&arena, &pool, &list, &n, &err), 0);
+	assert_int_equal(n, 0);
+	whole("b", 4000);
+	put_record(record_of("a"));
+	make_worktree(pool.repo, in_pool("c"));
+	make_worktree(at("elsewhere"), in_pool("d"));
+	tree_mkdirs(in_pool("e/.git/objects"));
+	tree_mkdirs(in_pool(".hidden"));
+	assert_int_equal(pool_list(&arena, &pool, &list, &n, &err), 0);
+	assert_int_equal(n, 4);
+	assert_string_equal(list[0].of.slug, "a");
+	assert_true(list[0].recorded && !list[0].there && !list[0].stale);
+	assert_true(list[1].recorded && list[1].there);
+	assert_string_equal(list[2].of.branch, "c");
+	assert_true(!list[2].recorded && list[2].there && list[2].keep == KEEP_NOTHING);
+	assert_int_equal(list[3].keep, KEEP_FOREIGN);
+}
+
+static void stale_is_by_the_folders_time(void **state)
+{
+	static const struct {
+		int64_t age;
+		bool stale;
+	} rows[] = {{0, false}, {14 * 86400, false}, {14 * 86400 + 1, true}, {30 * 86400, true},
+		{-30 * 86400, false}};
+	int64_t now = 1800000000;
+	struct pool_entry *list;
+	struct error err;
+	size_t n;
+
+	(void)state;
+	whole("one", 4000);
+	clock_fix(now);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct utimbuf times = {now - rows[i].age, now - rows[i].age};
+
+		assert_int_equal(utime(in_pool("one"), &times), 0);
+		assert_int_equal(pool_list(&arena, &pool, &list, &n, &err), 0);
+		assert_int_equal(list[0].stale, rows[i].stale);
+		assert_int_equal(list[0].changed, now - rows[i].age);
+	}
+	/* And the clock jumps. */
+	clock_fix(now + 60 * 86400);
+	assert_int_equal(pool_list(&arena, &pool, &list, &n, &err), 0);
+	assert_true(list[0].stale);
+	clock_fix(1000);
+	assert_int_equal(pool_list(&arena, &pool, &list, &n, &err), 0);
+	assert_false(list[0].stale);
+}
+
+/* ---- live ---- */
+
+static const char *live(const struct allocation *of)
+{
+	const char *who;
+	struct error err;
+
+	if (pool_live(&arena, &pool, of, &who, &err) < 0)
+		fail_msg("%s", err.text);
+	return who;
+}
+
+static void a_process_in_the_record_is_live(void **state)
+{
+	struct allocation one = record_of("one");
+	struct proc_info info;
+	pid_t pid = somebody();
+
+	(void)state;
+	assert_null(live(&one));
+	assert_true(proc_info(pid, &info));
+	one.pid = pid;
+	one.start = info.start;
+	one.boot = boot_id();
+	assert_non_null(live(&one));
+	/* A number that is used again, or was used before the machine was started anew. */
+	one.start--;
+	assert_null(live(&one));
+	one.start++;
+	one.boot = "another";
+	assert_null(live(&one));
+	one.boot = boot_id();
+	somebody_ends(pid);
+	assert_null(live(&one));
+	record_claim(&arena, &one);
+	assert_null(live(&one)); /* ourselves */
+}
+
+static void a_fresh_heartbeat_is_live(void **state)
+{
+	struct allocation one = record_of("one");
+	struct run_state s = {
+		.issue = "T-1", .stage = "code", .status = RUN_RUNNING, .worktree = one.path};
+	struct error err;
+
+	(void)state;
+	clock_fix(1800000000);
+	assert_int_equal(run_state_write(pool.artifacts, &s, &err), 0);
+	assert_non_null(live(&one));
+	clock_fix(1800000000 + HEARTBEAT_STALE_S + 1);
+	assert_null(live(&one));
+	clock_fix(1800000000 - 86400); /* the clock went back: it is as fresh as can be */
+	assert_non_null(live(&one));
+	s.status = RUN_SUCCESS;
+	assert_int_equal(run_state_write(pool.artifacts, &s, &err), 0);
+	assert_null(live(&one));
+	s.status = RUN_RUNNING;
+	s.worktree = in_pool("another");
+	assert_int_equal(run_state_write(pool.artifacts, &s, &err), 0);
+	assert_null(live(&one));
+	s.worktree = NULL;
+	assert_int_equal(run_state_write(pool.artifacts, &s, &err), 0);
+	assert_null(live(&one));
+	one.run = "T-1";
+	assert_non_null(live(&one));
+}
+
+static void a_process_that_works_in_it_is_live(void **state)
+{
+	struct allocation one = record_of("one"), longer = record_of("one-more");
+	int in[2];
+	pid_t pid;
+	char c;
+
+	(void)state;
+	tree_mkdirs(in_pool("one/src/deep"));
+	tree_mkdirs(in_pool("one-more"));
+	assert_int_equal(pipe(in), 0);
+	pid = fork();
+	if (pid == 0) {
+		if (chdir(in_pool("one/src/deep")) < 0 || write(in[1], "x", 1) != 1)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(read(in[0], &c, 1), 1);
+	assert_non_null(live(&one));
+	assert_null(live(&longer));
+	somebody_ends(pid);
+	assert_null(live(&one));
+	close(in[0]);
+	close(in[1]);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_list_has_records_and_what_is_there),
+		TEST(stale_is_by_the_folders_time),
+		TEST(a_process_in_the_record_is_live),
+		TEST(a_fresh_heartbeat_is_live),
+		TEST(a_process_that_works_in_it_is_live),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

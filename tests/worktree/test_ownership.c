@@ -1,0 +1,125 @@
+#include "src/worktree/pool_internal.h"
+#include "tests/lib/pool_rig.h"
+
+/* In the scratch folder: clone/.git/worktrees/my-branch, other/.git/worktrees/my-branch, and w. */
+static int setup(void **state)
+{
+	(void)scratch_make(state);
+	sh("mkdir -p clone/.git/worktrees/my-branch other/.git/worktrees/my-branch w\n"
+	   "ln -s clone/.git/worktrees link && ln -s \"$PWD/other/.git/worktrees/my-branch\" "
+	   "clone/.git/worktrees/out");
+	return 0;
+}
+
+/* `@` stands for the scratch folder. */
+static char *filled(const char *text)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	for (; *text; text++) {
+		if (*text == '@')
+			buf_adds(&out, base);
+		else
+			buf_addc(&out, *text);
+	}
+	return arena_dup(&arena, buf_str(&out));
+}
+
+static void the_pointer_tells_whose_a_worktree_is(void **state)
+{
+	static const struct {
+		const char *pointer; /* NULL: there is no .git */
+		const char *word, *actual;
+	} rows[] = {
+		{"gitdir: @/clone/.git/worktrees/my-branch\n", "ok",
+			"@/clone/.git/worktrees/my-branch"},
+		{"gitdir:@/clone/.git/worktrees/my-branch", "ok",
+			"@/clone/.git/worktrees/my-branch"},
+		{"  gitdir: \t@/clone/.git/worktrees/my-branch \r\n\n", "ok",
+			"@/clone/.git/worktrees/my-branch"},
+		{"gitdir: ../clone/.git/worktrees/my-branch\n", "ok",
+			"@/clone/.git/worktrees/my-branch"},
+		{"gitdir: ../clone/./.git/worktrees/../worktrees/my-branch\n", "ok",
+			"@/clone/.git/worktrees/my-branch"},
+		{"gitdir: @/link/my-branch\n", "ok", "@/clone/.git/worktrees/my-branch"},
+		/* gone, so it is compared by its letters */
+		{"gitdir: @/clone/.git/worktrees/pruned\n", "ok", "@/clone/.git/worktrees/pruned"},
+		{"gitdir: @/link/pruned\n", "ok", "@/clone/.git/worktrees/pruned"},
+		{"gitdir: @/clone/.git/worktrees/../../../other/.git/x\n", "cross-clone",
+			"@/other/.git/x"},
+		{"gitdir: @/other/.git/worktrees/my-branch\n", "cross-clone",
+			"@/other/.git/worktrees/my-branch"},
+		{"gitdir: @/clone/.git/worktrees/out\n", "cross-clone",
+			"@/other/.git/worktrees/my-branch"},
+		{"gitdir: @/clone/.git/worktrees-2/my-branch\n", "cross-clone",
+			"@/clone/.git/worktrees-2/my-branch"},
+		/* the folder of all of them is no worktree's */
+		{"gitdir: @/clone/.git/worktrees\n", "cross-clone", "@/clone/.git/worktrees"},
+		{"gitdir: @/clone/.git/worktrees/\n", "cross-clone", "@/clone/.git/worktrees"},
+		{"gitdir: @/clone/.git\n", "cross-clone", "@/clone/.git"},
+		{"gitdir: /nowhere/at/all\n", "cross-clone", "/nowhere/at/all"},
+		{"not a pointer\n", "pointer-malformed", "not a pointer"},
+		{"gitdir\n", "pointer-malformed", "gitdir"},
+		{"gitdir:\n", "pointer-malformed", "gitdir:"},
+		{"GITDIR: @/clone/.git/worktrees/my-branch", "pointer-malformed",
+			"GITDIR: @/clone/.git/worktrees/my-branch"},
+		{"x gitdir: @/clone/.git/worktrees/my-branch", "pointer-malformed",
+			"x gitdir: @/clone/.git/worktrees/my-branch"},
+		{"gitdir: @/a\ngitdir: @/b", "pointer-malformed", "gitdir: @/a\ngitdir: @/b"},
+		{"", "pointer-malformed", NULL},
+		{"\n \n", "pointer-malformed", NULL},
+		{NULL, "pointer-missing", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct ownership own;
+		const char *actual = rows[i].actual ? filled(rows[i].actual) : "";
+
+		(void)unlink(at("w/.git"));
+		if (rows[i].pointer)
+			tree_write(at("w/.git"), str_of(filled(rows[i].pointer)));
+		assert_int_equal(pool_ownership(&arena, at("w"), at("clone/.git"), &own, &err), 0);
+		if (strcmp(owned_word(own.reason), rows[i].word) != 0)
+			fail_msg("row %zu is %s", i, owned_word(own.reason));
+		assert_string_equal(own.expected, at("clone/.git/worktrees"));
+		assert_string_equal(own.actual ? own.actual : "", actual);
+		assert_int_equal(own.actual != NULL, rows[i].actual != NULL);
+	}
+}
+
+static void a_clone_has_no_pointer(void **state)
+{
+	struct ownership own;
+
+	(void)state;
+	assert_int_equal(pool_ownership(&arena, at("clone"), at("clone/.git"), &own, &err), 0);
+	assert_int_equal(own.reason, OWNED_POINTER_MISSING);
+	assert_null(own.actual);
+	assert_int_equal(pool_ownership(&arena, at("none"), at("clone/.git"), &own, &err), 0);
+	assert_int_equal(own.reason, OWNED_POINTER_MISSING);
+}
+
+static void what_is_no_text_is_told_as_text(void **state)
+{
+	struct ownership own;
+
+	(void)state;
+	tree_write(at("w/.git"), (struct str){"a\0b\xff", 4});
+	assert_int_equal(pool_ownership(&arena, at("w"), at("clone/.git"), &own, &err), 0);
+	assert_int_equal(own.reason, OWNED_POINTER_MALFORMED);
+	assert_string_equal(own.actual, "a?b?");
+}
+
+#define row_test(f) cmocka_unit_test_setup_teardown(f, setup, scratch_remove)
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		row_test(the_pointer_tells_whose_a_worktree_is),
+		row_test(a_clone_has_no_pointer),
+		row_test(what_is_no_text_is_told_as_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, arena_end);
+}

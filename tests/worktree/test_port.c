@@ -1,0 +1,424 @@
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include "tests/lib/unit.h"
+#include "src/worktree/pool.h"
+
+static unsigned candidate(const char *path, unsigned base)
+{
+	struct error err;
+	unsigned port = 0;
+
+	assert_int_equal(port_candidate(path, base, &port, &err), 0);
+	return port;
+}
+
+static void the_formula_is_that_of_everybody(void **state)
+{
+	static const struct {
+		const char *path;
+		unsigned base, port;
+	} rows[] = {
+		{"/test/worktree", 3190, 3453},
+		{"/foo/bar", 3190, 3758},
+		{"/some/worktree/path", 3190, 3798},
+		{"/repo/.worktrees/feat-a", 3190, 3729},
+		{"/repo/.worktrees/feat-b", 3190, 4138},
+		{"/home/op/.ai-sdlc/worktrees/feat-issue-42", 3190, 3794},
+		{"/pool/feat-issue-42", 3190, 3633},
+		{"/home/\xc3\xbcn\xc3\xaf/wt", 3190, 4144},
+		{"/x", 3190, 3449},
+		{"/x", 5000, 5259},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_int_equal(candidate(rows[i].path, rows[i].base), rows[i].port);
+}
+
+static void paths_are_made_plain_by_their_letters_alone(void **state)
+{
+	static const char *const rows[][2] = {
+		{"/pool/a/../feat-issue-42/", "/pool/feat-issue-42"},
+		{"/pool//feat-issue-42", "/pool/feat-issue-42"},
+		{"//pool/feat-issue-42///", "/pool/feat-issue-42"},
+		{"/pool/./feat-issue-42/.", "/pool/feat-issue-42"},
+		{"/../../pool/feat-issue-42", "/pool/feat-issue-42"},
+		{"/pool/a/b/../../feat-issue-42", "/pool/feat-issue-42"},
+		{"/", "/"},
+		{"/a/..", "/"},
+		{"/..", "/"},
+		{"/a/...", "/a/..."},
+		{"/a/.b/c..", "/a/.b/c.."},
+		{"/a b/\n", "/a b/\n"},
+		{"/proc/self/cwd", "/proc/self/cwd"},
+	};
+	struct arena a = {0};
+	struct error err;
+	char *out;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_int_equal(port_path(&a, rows[i][0], &out, &err), 0);
+		assert_string_equal(out, rows[i][1]);
+		assert_int_equal(candidate(rows[i][0], 3190), candidate(rows[i][1], 3190));
+	}
+	assert_int_equal(port_path(&a, "", &out, &err), -1);
+	assert_error(&err, "dev-team: no path to compute a port from");
+	arena_release(&a);
+}
+
+static void a_relative_path_begins_where_we_are(void **state)
+{
+	char *before = getcwd(NULL, 0);
+	struct arena a = {0};
+	struct error err;
+	char *out;
+
+	(void)state;
+	assert_int_equal(chdir("/usr"), 0);
+	assert_int_equal(port_path(&a, "lib/../share/x/", &out, &err), 0);
+	assert_string_equal(out, "/usr/share/x");
+	assert_int_equal(port_path(&a, ".", &out, &err), 0);
+	assert_string_equal(out, "/usr");
+	assert_int_equal(port_path(&a, "../../..", &out, &err), 0);
+	assert_string_equal(out, "/");
+	assert_int_equal(candidate("../test/worktree", 3190), 3453);
+	assert_int_equal(chdir(before), 0);
+	free(before);
+	arena_release(&a);
+}
+
+static void paths_spread_over_the_range(void **state)
+{
+	static const unsigned want[] = {91, 102, 92, 103, 89, 109, 119, 85, 110};
+	unsigned bucket[9] = {0};
+	struct arena a = {0};
+
+	(void)state;
+	for (unsigned i = 0; i < 900; i++) {
+		unsigned port = candidate(arena_printf(&a, "/path/sample-%u", i), 3190);
+
+		assert_in_range(port, 3290, 4189);
+		bucket[(port - 3290) / 100]++;
+	}
+	for (size_t i = 0; i < 9; i++)
+		assert_int_equal(bucket[i], want[i]);
+	arena_release(&a);
+}
+
+static void a_base_has_limits(void **state)
+{
+	static const unsigned wrong[] = {0, 1023, 65001, 70000, 4294967295U};
+	struct error err;
+	unsigned port;
+
+	(void)state;
+	assert_int_equal(candidate("/x", 1024), 1283);
+	assert_int_equal(candidate("/x", 65000), 65259);
+	for (size_t i = 0; i < COUNT(wrong); i++) {
+		assert_int_equal(port_candidate("/x", wrong[i], &port, &err), -1);
+		assert_int_equal(err.code, ERR_USAGE);
+	}
+	/* 65000 + 568 */
+	assert_int_equal(port_candidate("/foo/bar", 65000, &port, &err), -1);
+	assert_error(&err, "dev-team: port 65568 of '/foo/bar' goes beyond 65535");
+	assert_int_equal(err.code, ERR_STATE);
+}
+
+static const unsigned *taken; /* ended by 0 */
+static unsigned asked[256], n_asked;
+
+static bool is_free(void *data, unsigned port)
+{
+	(void)data;
+	asked[n_asked++] = port;
+	for (const unsigned *t = taken; t && *t; t++)
+		if (*t == port)
+			return false;
+	return true;
+}
+
+static bool none_is_free(void *data, unsigned port)
+{
+	(void)data;
+	(void)port;
+	return false;
+}
+
+static int find(
+	struct port_ask ask, const unsigned *busy, struct port_answer *out, struct error *err)
+{
+	taken = busy;
+	n_asked = 0;
+	if (!ask.path)
+		ask.path = "/test/worktree";
+	if (!ask.base)
+		ask.base = 3190;
+	if (!ask.is_free)
+		ask.is_free = is_free;
+	return port_find(&ask, out, err);
+}
+
+static void the_candidate_is_taken_when_it_is_free(void **state)
+{
+	struct port_answer got;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(find((struct port_ask){.count = 1}, NULL, &got, &err), 0);
+	assert_int_equal(got.first, 3453);
+	assert_int_equal(got.n_tried, 1);
+	assert_false(got.collided);
+	assert_false(got.overridden);
+}
+
+static void a_busy_one_is_passed_over(void **state)
+{
+	static const struct {
+		unsigned count, behind, busy[12], first;
+	} rows[] = {
+		{1, 0, {3453}, 3454},
+		{1, 0, {3453, 3454, 3455}, 3456},
+		{1, 0, {3453, 3454, 3455, 3456, 3457, 3458, 3459, 3460, 3461}, 3462},
+		{1, 0, {3454}, 3453},
+		/* The whole block has to be free. */
+		{3, 0, {3455}, 3456},
+		{3, 0, {3454}, 3455},
+		{2, 0, {3454, 3456}, 3457},
+		{10, 0, {3462}, 0},
+		{10, 0, {3461}, 3462},
+		/* So has what is kept for children. */
+		{1, 4, {3457}, 3458},
+		{2, 40, {3453}, 3454},
+	};
+	struct port_answer got;
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct port_ask ask = {.count = rows[i].count, .behind = rows[i].behind};
+		int rc = find(ask, rows[i].busy, &got, &err);
+
+		assert_int_equal(rc, rows[i].first ? 0 : -1);
+		if (rows[i].first) {
+			assert_int_equal(got.first, rows[i].first);
+			assert_int_equal(got.collided, rows[i].first != 3453);
+			assert_int_equal(got.n_tried, rows[i].first - 3453 + 1);
+		}
+	}
+}
+
+static void ten_are_tried_and_told(void **state)
+{
+	struct port_answer got;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(
+		find((struct port_ask){.count = 1, .is_free = none_is_free}, NULL, &got, &err), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_int_equal(got.n_tried, 10);
+	for (unsigned i = 0; i < 10; i++)
+		assert_int_equal(got.tried[i], 3453 + i);
+	assert_error(&err, "dev-team: no free block of 1 ports for '/test/worktree': tried 3453, "
+			   "3454, 3455, 3456, 3457, 3458, 3459, 3460, 3461, 3462");
+}
+
+static bool is_anothers(void *data, unsigned port)
+{
+	(void)data;
+	return port < 3453 + 40;
+}
+
+/* Many worktrees of one pool may have neighbours: what they have is known, and is no try. */
+static void ports_of_other_allocations_are_passed_over_and_are_no_try(void **state)
+{
+	static const unsigned busy[] = {3493, 3494, 0};
+	struct port_answer got;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(
+		find((struct port_ask){.count = 3, .is_taken = is_anothers}, busy, &got, &err), 0);
+	assert_int_equal(got.candidate, 3453);
+	assert_int_equal(got.first, 3495);
+	assert_true(got.collided);
+	assert_int_equal(asked[0], 3493);
+	assert_int_equal(find((struct port_ask){.count = 1,
+				      .is_taken = is_anothers,
+				      .is_free = none_is_free},
+				 NULL, &got, &err),
+		-1);
+}
+
+static void an_override_goes_before_and_is_not_probed(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned port;
+	} rows[] = {{"4242", 4242}, {"1", 1}, {"65535", 65535}, {"80", 80}};
+	struct port_answer got;
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct port_ask ask = {
+			.count = 1, .override = rows[i].text, .is_free = none_is_free};
+
+		assert_int_equal(find(ask, NULL, &got, &err), 0);
+		assert_int_equal(got.first, rows[i].port);
+		assert_true(got.overridden);
+		assert_false(got.collided);
+		assert_int_equal(got.n_tried, 0);
+	}
+	assert_int_equal(find((struct port_ask){.count = 1, .override = ""}, NULL, &got, &err), 0);
+	assert_int_equal(got.first, 3453);
+	assert_false(got.overridden);
+}
+
+static void an_override_is_read_strictly(void **state)
+{
+	static const char *const rows[] = {"not-a-port", "0", "70000", "65536", "8080abc",
+		" 4242.9", " 4242", "4242 ", "4242\n", "-1", "+80", "080", "0x50", "1e3", "4242.0",
+		"99999999999999999999", "4294967376", "\xd9\xa4", " ", "--"};
+	struct port_answer got;
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_int_equal(
+			find((struct port_ask){.count = 1, .override = rows[i]}, NULL, &got, &err),
+			-1);
+		assert_int_equal(err.code, ERR_USAGE);
+	}
+	assert_int_equal(
+		find((struct port_ask){.count = 1, .override = "8080abc"}, NULL, &got, &err), -1);
+	assert_error(&err, "dev-team: port '8080abc' is not a number of 1..65535");
+}
+
+static void a_block_is_of_one_to_ten(void **state)
+{
+	struct port_answer got;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(find((struct port_ask){.count = 3}, NULL, &got, &err), 0);
+	assert_int_equal(got.first, 3453);
+	assert_int_equal(n_asked, 3);
+	assert_int_equal(asked[2], 3455);
+	assert_int_equal(find((struct port_ask){.count = 10}, NULL, &got, &err), 0);
+	assert_int_equal(n_asked, 10);
+	assert_int_equal(find((struct port_ask){.count = 0}, NULL, &got, &err), -1);
+	assert_error(&err, "dev-team: 0 ports are not within 1..10");
+	assert_int_equal(find((struct port_ask){.count = 11}, NULL, &got, &err), -1);
+	assert_int_equal(err.code, ERR_USAGE);
+	/* Also where an override would spare the search. */
+	assert_int_equal(
+		find((struct port_ask){.count = 11, .override = "80"}, NULL, &got, &err), -1);
+}
+
+static void no_block_goes_beyond_the_last_port(void **state)
+{
+	static const struct {
+		const char *override;
+		unsigned count, first;
+	} rows[] = {
+		{"65535", 1, 65535},
+		{"65535", 2, 0},
+		{"65535", 3, 0},
+		{"65533", 3, 65533},
+		{"65526", 10, 65526},
+		{"65527", 10, 0},
+	};
+	struct port_answer got;
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct port_ask ask = {.count = rows[i].count, .override = rows[i].override};
+		int rc = find(ask, NULL, &got, &err);
+
+		assert_int_equal(rc, rows[i].first ? 0 : -1);
+		if (rows[i].first)
+			assert_int_equal(got.first, rows[i].first);
+	}
+	/* The candidate of /foo/bar is its base and 568. */
+	assert_int_equal(find((struct port_ask){.path = "/foo/bar", .base = 64967, .count = 1},
+				 NULL, &got, &err),
+		0);
+	assert_int_equal(got.first, 65535);
+	assert_int_equal(find((struct port_ask){.path = "/foo/bar", .base = 64967, .count = 2},
+				 NULL, &got, &err),
+		-1);
+	assert_error(&err, "dev-team: no free block of 2 ports for '/foo/bar': the block at "
+			   "65535 goes beyond 65535");
+	assert_int_equal(find((struct port_ask){.path = "/foo/bar",
+				      .base = 64965,
+				      .count = 2,
+				      .is_free = none_is_free},
+				 NULL, &got, &err),
+		-1);
+	assert_int_equal(got.n_tried, 2);
+}
+
+static int listener(int family, unsigned *port)
+{
+	struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+	struct sockaddr_in four = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr *at =
+		family == AF_INET ? (struct sockaddr *)&four : (struct sockaddr *)&six;
+	socklen_t size = family == AF_INET ? sizeof(four) : sizeof(six);
+	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || bind(fd, at, size) < 0) {
+		close_fd(&fd);
+		return -1;
+	}
+	assert_int_equal(listen(fd, 1), 0);
+	assert_int_equal(getsockname(fd, at, &size), 0);
+	*port = ntohs(family == AF_INET ? four.sin_port : six.sin6_port);
+	return fd;
+}
+
+static void who_listens_is_in_the_way(void **state)
+{
+	static const int families[] = {AF_INET, AF_INET6};
+	unsigned port;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(families); i++) {
+		CLEANUP(close_fd) int fd = listener(families[i], &port);
+
+		if (fd < 0) {
+			assert_int_equal(families[i], AF_INET6); /* not every machine has it */
+			continue;
+		}
+		assert_false(port_is_free(port));
+		close_fd(&fd);
+		fd = -1;
+		assert_true(port_is_free(port));
+	}
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_formula_is_that_of_everybody),
+		cmocka_unit_test(paths_are_made_plain_by_their_letters_alone),
+		cmocka_unit_test(a_relative_path_begins_where_we_are),
+		cmocka_unit_test(paths_spread_over_the_range),
+		cmocka_unit_test(a_base_has_limits),
+		cmocka_unit_test(the_candidate_is_taken_when_it_is_free),
+		cmocka_unit_test(ports_of_other_allocations_are_passed_over_and_are_no_try),
+		cmocka_unit_test(a_busy_one_is_passed_over),
+		cmocka_unit_test(ten_are_tried_and_told),
+		cmocka_unit_test(an_override_goes_before_and_is_not_probed),
+		cmocka_unit_test(an_override_is_read_strictly),
+		cmocka_unit_test(a_block_is_of_one_to_ten),
+		cmocka_unit_test(no_block_goes_beyond_the_last_port),
+		cmocka_unit_test(who_listens_is_in_the_way),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

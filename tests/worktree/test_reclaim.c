@@ -1,0 +1,374 @@
+#include "tests/lib/pool_rig.h"
+
+static int reclaim(const char *what, bool confirmed, bool *removed)
+{
+	return pool_reclaim(&arena, &pool, what, confirmed, removed, &err);
+}
+
+static bool stays(const char *what, const char *why)
+{
+	bool removed = true;
+
+	return refused(reclaim(what, false, &removed), ERR_STATE, why) && !removed;
+}
+
+static void goes(const char *what, bool confirmed)
+{
+	bool removed = false;
+
+	if (reclaim(what, confirmed, &removed) < 0)
+		fail_msg("%s", err.text);
+	assert_true(removed);
+}
+
+/* Nothing of x is left: no folder, no registration, no key of the store. */
+static void nothing_is_left_of_x(void)
+{
+	struct store_kv *list;
+	size_t n;
+	int64_t rev;
+
+	sh("test ! -e pool/x && test -z \"$(ls r/.git/worktrees 2>/dev/null)\" && test -z \"$(ls "
+	   "-A "
+	   "pool | grep -v '^[.]pool$')\" && test -z \"$(ls r/.git | grep trash)\"");
+	assert_int_equal(
+		store_list(pool.store, &arena, "", NULL, 100, &list, &n, &rev, &err), STORE_OK);
+	assert_int_equal(n, 0);
+}
+
+static void a_clean_one_goes_whole(void **state)
+{
+	(void)state;
+	(void)have("x");
+	goes("x", false);
+	nothing_is_left_of_x();
+	/* made with it, and with no commit of its own */
+	sh("! git -C r rev-parse -q --verify refs/heads/x");
+}
+
+static void none_is_no_fault(void **state)
+{
+	bool removed = true;
+
+	(void)state;
+	assert_int_equal(reclaim("x", false, &removed), 0);
+	assert_false(removed);
+	assert_int_equal(reclaim("@!?", false, &removed), 0);
+	sh("mkdir -p pool/x && echo 1 >pool/x/f");
+	assert_int_equal(reclaim("x", false, &removed), 0);
+	assert_false(removed);
+	sh("test -e pool/x/f");
+}
+
+static void branch_slug_and_path_name_it(void **state)
+{
+	(void)state;
+	(void)have("feat/x");
+	goes("feat/x", false);
+	(void)have("feat/x");
+	goes("feat-x", false);
+	(void)have("feat/x");
+	goes(at("pool/feat-x"), false);
+	(void)have("feat/x");
+	goes(at("pool/../pool/feat-x/"), false);
+}
+
+static void it_can_be_had_again(void **state)
+{
+	struct allocation one = have("x"), two;
+
+	(void)state;
+	sh("cd pool/x && echo 2 >a && git commit -qam two && git push -q origin x");
+	goes("x", false);
+	sh("git -C r rev-parse -q --verify refs/heads/x >/dev/null"); /* it has a commit */
+	two = have("x");
+	assert_int_equal(one.port, two.port);
+	assert_false(two.made_branch);
+	sh("test \"$(cat pool/x/a)\" = 2");
+	goes("x", false);
+	sh("git -C r rev-parse -q --verify refs/heads/x >/dev/null");
+}
+
+/* ---- work in it ---- */
+
+static void uncommitted_work_stays(void **state)
+{
+	static const struct {
+		const char *act, *why;
+	} rows[] = {
+		{"echo 2 >a", "' M a'"},
+		{"echo 2 >new", "'?? new'"},
+		{"mkdir d && echo 2 >d/new", "'?? d/'"},
+		{"rm a", "' D a'"},
+		{"echo 2 >a && git add a", "'M  a'"},
+		{"echo 2 >b && git add b && rm b", "'AD b'"},
+		{"git rm -q a", "'D  a'"},
+		{"chmod +x a", "' M a'"},
+		{"ln -sf /etc a", "' T a'"},
+		{"git init -q inner", "'?? inner/'"},
+		{"git config status.showUntrackedFiles no && echo 2 >new", "'?? new'"},
+		{"git config diff.ignoreSubmodules all && echo 2 >a", "' M a'"},
+		{"git update-index --assume-unchanged a && echo 2 >a", "'a', which git was told"},
+		{"git update-index --skip-worktree a && echo 2 >a", "'a', which git was told"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		(void)have("x");
+		sh(arena_printf(&arena, "cd pool/x\n%s", rows[i].act));
+		if (!stays("x", "there are uncommitted changes in") ||
+			!contains(err.text, rows[i].why))
+			fail_msg("row %zu", i);
+		sh(arena_printf(
+			&arena, "test -d pool/x && test -z \"$(ls -A pool | grep trash)\""));
+		goes("x", true);
+		sh("git -C r config --unset status.showUntrackedFiles || :\n"
+		   "git -C r config --unset diff.ignoreSubmodules || :");
+		nothing_is_left_of_x();
+	}
+}
+
+static void an_operation_in_progress_is_work(void **state)
+{
+	static const struct {
+		const char *act, *why;
+	} rows[] = {
+		{"git merge -q side || :", "a merge is in progress"},
+		{"git merge -q --no-commit --no-ff clean || :", "a merge is in progress"},
+		{"git rebase -q side || :", "a rebase is in progress"},
+		{"git rebase -q -i --exec false HEAD~1 || :", "a rebase is in progress"},
+		{"git cherry-pick side || :", "a cherry-pick is in progress"},
+		{"git revert --no-edit HEAD~1 || :", "a revert is in progress"},
+		{"git bisect start -q && git bisect bad", "a bisect is in progress"},
+		{"git format-patch -q -1 side -o .. && git am -q ../0001* || :",
+			"a rebase is in progress"},
+	};
+
+	(void)state;
+	sh("cd r && git checkout -qb side && echo side >a && git commit -qam side && git checkout "
+	   "-q "
+	   "main && git checkout -qb clean && echo c >c && git add c && git commit -qm c && git "
+	   "checkout -q main && echo m2 >a && git commit -qam m2 && echo m3 >a && git commit -qam "
+	   "m3 && git push -q origin main");
+	setenv("GIT_EDITOR", "true", 1);
+	setenv("GIT_SEQUENCE_EDITOR", "true", 1);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		(void)have("x");
+		sh(arena_printf(&arena, "cd pool/x\n{ %s\n} >/dev/null 2>&1", rows[i].act));
+		if (!stays("x", "there are uncommitted changes in") ||
+			!contains(err.text, rows[i].why))
+			fail_msg("row %zu", i);
+		goes("x", true);
+		sh("git -C r branch -qD x 2>/dev/null || :");
+	}
+	unsetenv("GIT_EDITOR");
+	unsetenv("GIT_SEQUENCE_EDITOR");
+}
+
+static void ignored_files_and_the_stash_are_not_work(void **state)
+{
+	(void)state;
+	sh("cd r && echo '*.o' >.gitignore && git add . && git commit -qm i && git push -q origin "
+	   "main");
+	(void)have("x");
+	sh("cd pool/x && echo 1 >f.o && mkdir build && echo 1 >build/f.o && echo 2 >a && git stash "
+	   "-q");
+	goes("x", false);
+	sh("test -n \"$(git -C r stash list)\"");
+}
+
+static void unpushed_commits_stay(void **state)
+{
+	static const struct {
+		const char *act;
+		bool kept;
+	} rows[] = {
+		{"echo 2 >a && git commit -qam 2", true},
+		{"git commit -q --allow-empty -m 2", true},
+		{"git commit -q --allow-empty -m 2 && git tag t", true},
+		{"git commit -q --allow-empty -m 2 && git push -q origin x", false},
+		{"git commit -q --allow-empty -m 2 && git push -q origin HEAD:refs/heads/y", false},
+		{"git commit -q --allow-empty -m 2 && git push -q origin x && git commit -q "
+		 "--allow-empty -m 3",
+			true},
+		{"git commit -q --allow-empty -m 2 && git branch -q copy", false},
+		{"git checkout -q --detach && git commit -q --allow-empty -m 2", true},
+		{"git checkout -q --detach && git commit -q --allow-empty -m 2 && git branch -q "
+		 "copy",
+			false},
+		{"git checkout -q --detach && git commit -q --allow-empty -m 2 && git tag t",
+			false},
+		{"git checkout -q --detach", false},
+		{"git commit -q --allow-empty -m 2 && git update-ref refs/worktree/own HEAD && git "
+		 "reset -q --hard HEAD~1",
+			true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		(void)have("x");
+		sh(arena_printf(&arena, "cd pool/x\n%s", rows[i].act));
+		if (rows[i].kept) {
+			if (!stays("x", "there are unpushed commits in"))
+				fail_msg("row %zu", i);
+			sh("git -C pool/x rev-parse --short=12 HEAD >/dev/null");
+			goes("x", true);
+		} else {
+			goes("x", false);
+		}
+		sh("cd r; { git branch -qD x; git branch -qD copy; git tag -d t; git push -q "
+		   "origin "
+		   ":x; git push -q origin :y; } >/dev/null 2>&1 || :");
+	}
+}
+
+static void a_branch_with_commits_is_never_deleted(void **state)
+{
+	(void)state;
+	(void)have("x");
+	sh("cd pool/x && git commit -q --allow-empty -m mine");
+	goes("x", true);
+	sh("test \"$(git -C r log -1 --format=%s x)\" = mine");
+}
+
+static void a_branch_of_somebody_else_is_never_deleted(void **state)
+{
+	(void)state;
+	sh("git -C r branch x");
+	(void)have("x");
+	goes("x", false);
+	sh("git -C r rev-parse -q --verify refs/heads/x >/dev/null");
+	/* made here, moved, moved back */
+	(void)have("y");
+	sh("cd pool/y && git commit -q --allow-empty -m 2 && git reset -q --hard HEAD~1");
+	goes("y", false);
+	sh("git -C r rev-parse -q --verify refs/heads/y >/dev/null");
+}
+
+static void submodules_count_too(void **state)
+{
+	(void)state;
+	sh("git init -q lib && git -C lib commit -q --allow-empty -m l && cd r && git -c "
+	   "protocol.file.allow=always submodule add -q \"$PWD/../lib\" sub 2>/dev/null && git "
+	   "commit "
+	   "-qam sub && git push -q origin main");
+	(void)have("x");
+	sh("cd pool/x && git -c protocol.file.allow=always submodule update -q --init 2>/dev/null "
+	   "&& cd "
+	   "sub && echo 1 >new");
+	assert_true(stays("x", "there are uncommitted changes in"));
+	sh("cd pool/x/sub && git add new && git -c user.name=T -c user.email=t commit -qm new");
+	assert_true(stays("x", "there are uncommitted changes in"));
+	sh("cd pool/x && git add sub && git commit -qm bump && git push -q origin x");
+	assert_true(stays("x", "only in its submodule"));
+	sh("cd pool/x/sub && git push -q origin HEAD:refs/heads/new");
+	goes("x", false);
+}
+
+/* ---- never ---- */
+
+static void a_locked_one_stays_while_its_owner_lives(void **state)
+{
+	bool removed;
+
+	(void)state;
+	(void)have("x");
+	sh("git -C r worktree lock --reason 'in use' ../pool/x");
+	assert_true(stays("x", "/x' is locked: in use"));
+	assert_true(refused(reclaim("x", true, &removed), ERR_STATE, "is locked"));
+	sh(arena_printf(&arena,
+		"git -C r worktree unlock ../pool/x && git -C r worktree lock --reason "
+		"'agent (pid %d)' ../pool/x",
+		(int)getpid()));
+	assert_true(stays("x", "is locked: agent (pid"));
+	/* a number that no process can have */
+	sh("git -C r worktree unlock ../pool/x && git -C r worktree lock --reason 'claude agent "
+	   "agent-a1 (pid 4194999)' ../pool/x");
+	goes("x", false);
+	nothing_is_left_of_x();
+}
+
+static void a_live_one_stays_even_when_confirmed(void **state)
+{
+	const struct allocate_ask ask = {.branch = "x", .holder = 1};
+	struct allocation of;
+	bool created, removed;
+
+	(void)state;
+	assert_int_equal(pool_allocate(&arena, &pool, &ask, &of, &created, &err), 0);
+	assert_true(stays("x", "process 1 holds it"));
+	assert_true(refused(reclaim("x", true, &removed), ERR_STATE, "process 1 holds it"));
+	sh("test -d pool/x");
+}
+
+static void another_clones_stays_even_when_confirmed(void **state)
+{
+	bool removed;
+
+	(void)state;
+	sh("git clone -q org/o.git clone2 && git -C clone2 worktree add -q -b x ../pool/x");
+	assert_true(refused(reclaim("x", true, &removed), ERR_STATE, "(cross-clone)"));
+	sh("test -e pool/x/a");
+}
+
+static void one_with_another_in_it_stays(void **state)
+{
+	bool removed;
+
+	(void)state;
+	(void)have("x");
+	sh("echo inner >>r/.git/info/exclude && git -C r worktree add -q -b inner ../pool/x/inner");
+	assert_true(refused(reclaim("x", true, &removed), ERR_STATE, "has another worktree in it"));
+	sh("test -e pool/x/inner/a");
+}
+
+static void one_without_a_record_goes_by_the_same_rules(void **state)
+{
+	(void)state;
+	sh("git -C r worktree add -q -b x ../pool/x && echo 1 >pool/x/new");
+	assert_true(stays("x", "there are uncommitted changes in"));
+	sh("rm pool/x/new");
+	goes("x", false);
+	nothing_is_left_of_x();
+	sh("git -C r rev-parse -q --verify refs/heads/x >/dev/null");
+}
+
+/* ---- odd files ---- */
+
+static void links_and_closed_folders_go_and_what_they_lead_to_stays(void **state)
+{
+	(void)state;
+	sh("mkdir keep && echo 1 >keep/f && echo ignored >>r/.git/info/exclude");
+	(void)have("x");
+	sh("cd pool/x && mkdir -p ignored/deep && ln -s ../../../keep ignored/link && ln -s "
+	   "../../keep/f "
+	   "ignored/file && chmod 500 ignored/deep && chmod 500 ignored");
+	goes("x", false);
+	sh("test -e keep/f");
+	nothing_is_left_of_x();
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		pool_test(a_clean_one_goes_whole),
+		pool_test(none_is_no_fault),
+		pool_test(branch_slug_and_path_name_it),
+		pool_test(it_can_be_had_again),
+		pool_test(uncommitted_work_stays),
+		pool_test(an_operation_in_progress_is_work),
+		pool_test(ignored_files_and_the_stash_are_not_work),
+		pool_test(unpushed_commits_stay),
+		pool_test(a_branch_with_commits_is_never_deleted),
+		pool_test(a_branch_of_somebody_else_is_never_deleted),
+		pool_test(submodules_count_too),
+		pool_test(a_locked_one_stays_while_its_owner_lives),
+		pool_test(a_live_one_stays_even_when_confirmed),
+		pool_test(another_clones_stays_even_when_confirmed),
+		pool_test(one_with_another_in_it_stays),
+		pool_test(one_without_a_record_goes_by_the_same_rules),
+		pool_test(links_and_closed_folders_go_and_what_they_lead_to_stays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, arena_end);
+}

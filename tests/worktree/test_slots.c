@@ -1,0 +1,376 @@
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include "tests/lib/records_rig.h"
+#include "src/event/happening.h"
+
+static struct allocation fresh(const char *name)
+{
+	return (struct allocation){.branch = name,
+		.slug = name,
+		.path = arena_printf(&arena, "/pool/%s", name),
+		.repo = pool.repo,
+		.common = pool.common,
+		.pool = pool.name};
+}
+
+static int allocate(struct allocate_ask ask, struct allocation *out, struct error *err)
+{
+	struct change c;
+
+	*out = fresh(ask.branch);
+	out->state = ALLOCATION_LIVE;
+	change_begin(&c, &arena, &pool);
+	if (slot_choose(&arena, &pool, &ask, out, &c, err) < 0)
+		return -1;
+	change_record(&c, out);
+	return change_commit(&c, &out->mod, NULL, err);
+}
+
+static struct allocation need(struct allocate_ask ask)
+{
+	struct allocation out;
+	struct error err;
+
+	if (allocate(ask, &out, &err) < 0)
+		fail_msg("%s", err.text);
+	return out;
+}
+
+static void refuse(struct allocate_ask ask, enum err code, const char *text)
+{
+	struct allocation out;
+	struct error err;
+
+	assert_int_equal(allocate(ask, &out, &err), -1);
+	assert_string_equal(err.text, text);
+	assert_int_equal(err.code, code);
+}
+
+static void reclaim(const char *name)
+{
+	struct allocation of;
+	struct error err;
+	struct change c;
+	bool there;
+
+	assert_int_equal(record_read(&arena, &pool, arena_printf(&arena, "/pool/%s", name), &of,
+				 &there, &err),
+		0);
+	assert_true(there);
+	change_begin(&c, &arena, &pool);
+	change_drop(&c, &of);
+	assert_int_equal(slot_release(&arena, &pool, &of, &c, &err), 0);
+	assert_int_equal(change_commit(&c, NULL, NULL, &err), 0);
+}
+
+static size_t n_ports(void)
+{
+	struct store_kv *list;
+	struct error err;
+	int64_t rev;
+	size_t n;
+
+	assert_int_equal(
+		store_list(pool.store, &arena, "port/", NULL, 1000, &list, &n, &rev, &err), 0);
+	return n;
+}
+
+static size_t n_leaks(void)
+{
+	struct leak *leaks;
+	struct error err;
+	size_t n;
+
+	assert_int_equal(pool_audit(&arena, &pool, &leaks, &n, &err), 0);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(leaks[i].kind, "record-without-worktree") == 0)
+			leaks[i--] = leaks[--n]; /* here all are without */
+	return n;
+}
+
+static void a_block_is_taken_and_given_back(void **state)
+{
+	struct allocation one = need((struct allocate_ask){.branch = "feat-issue-42", .ports = 3});
+
+	(void)state;
+	assert_int_equal(one.port, 3633);
+	assert_int_equal(one.ports, 3);
+	assert_int_equal(n_ports(), 3);
+	assert_int_equal(n_leaks(), 0);
+	reclaim("feat-issue-42");
+	assert_int_equal(n_ports(), 0);
+}
+
+/* Two paths of one candidate: the one's block is passed over as if somebody listened there. */
+static void no_two_have_one_port(void **state)
+{
+	struct allocation one = need((struct allocate_ask){.branch = "one"}), two;
+	char digest[DIGEST_TEXT];
+	struct error err;
+	struct change c;
+	unsigned want;
+
+	(void)state;
+	assert_int_equal(port_candidate("/pool/two", 3190, &want, &err), 0);
+	record_digest(one.path, digest);
+	change_begin(&c, &arena, &pool);
+	change_put(&c, key_port(&arena, want + 1), str_of(digest));
+	assert_int_equal(change_commit(&c, NULL, NULL, &err), 0);
+	two = need((struct allocate_ask){.branch = "two", .ports = 2});
+	assert_int_equal(two.port, want + 2);
+}
+
+static void a_race_for_a_port_has_one_winner(void **state)
+{
+	struct allocation one = fresh("one"), other;
+	struct allocate_ask ask = {.branch = "one", .ports = 2};
+	struct error err;
+	struct change c;
+	bool refused;
+
+	(void)state;
+	change_begin(&c, &arena, &pool);
+	assert_int_equal(slot_choose(&arena, &pool, &ask, &one, &c, &err), 0);
+	change_record(&c, &one);
+	/* Meanwhile another process takes the second of the two. */
+	other = need((struct allocate_ask){
+		.branch = "other", .port = arena_printf(&arena, "%u", one.port + 1)});
+	assert_int_equal(other.port, one.port + 1);
+	assert_int_equal(change_commit(&c, NULL, &refused, &err), 0);
+	assert_true(refused);
+	assert_int_equal(
+		need((struct allocate_ask){.branch = "one", .ports = 2}).port, one.port + 2);
+}
+
+static void an_override_is_never_anothers_port(void **state)
+{
+	need((struct allocate_ask){.branch = "one", .port = "4300", .ports = 2});
+
+	(void)state;
+	refuse((struct allocate_ask){.branch = "two", .port = "4301"}, ERR_STATE,
+		"port 4301 is that of '/pool/one'");
+	refuse((struct allocate_ask){.branch = "two", .port = "4299", .ports = 2}, ERR_STATE,
+		"port 4300 is that of '/pool/one'");
+	refuse((struct allocate_ask){.branch = "two", .port = "8080abc"}, ERR_USAGE,
+		"port '8080abc' is not a number of 1..65535");
+	assert_int_equal(need((struct allocate_ask){.branch = "two", .port = "4302"}).port, 4302);
+}
+
+static int listen_at(unsigned port)
+{
+	const struct sockaddr_in where = {.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	const int on = 1;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (bind(fd, (const struct sockaddr *)&where, sizeof(where)) == 0)
+		assert_int_equal(listen(fd, 1), 0);
+	/* Else somebody has it already, which will do as well. */
+	return fd;
+}
+
+static void who_listens_is_passed_over_and_told(void **state)
+{
+	CLEANUP(close_fd) int fd = -1;
+	CLEANUP(buf_release) struct buf events = BUF_INIT;
+	struct allocate_ask ask = {.branch = "one", .issue = "T-1"};
+	struct allocation one;
+	struct error err;
+	unsigned want;
+
+	(void)state;
+	assert_int_equal(port_candidate("/pool/one", 3190, &want, &err), 0);
+	fd = listen_at(want);
+	one = need(ask);
+	assert_true(one.port > want);
+	assert_int_equal(port_note(&pool, &ask, &one, &err), 0);
+	assert_true(tree_read(at("artifacts/_events.jsonl"), &events));
+	assert_non_null(strstr(events.s, "\"type\":\"PortCollision\""));
+	assert_non_null(strstr(events.s, "\"issueId\":\"T-1\""));
+	assert_non_null(strstr(events.s, arena_printf(&arena, "\"candidate\":%u", want)));
+}
+
+static void later_stages_have_the_ports_of_the_first(void **state)
+{
+	struct allocate_ask ask = {.branch = "one", .issue = "T-1", .ports = 2};
+	struct allocation one =
+		need((struct allocate_ask){.branch = "one", .port = "4400", .ports = 2});
+	struct error err;
+
+	(void)state;
+	assert_int_equal(port_remember(&pool, "T-1", &one, &err), 0);
+	reclaim("one");
+	assert_int_equal(need(ask).port, 4400);
+	reclaim("one");
+	/* Unless somebody has them now, or it is another worktree. */
+	need((struct allocate_ask){.branch = "thief", .port = "4401"});
+	assert_int_not_equal(need(ask).port, 4400);
+	assert_int_not_equal(
+		need((struct allocate_ask){.branch = "two", .issue = "T-1"}).port, 4400);
+}
+
+static void counts_have_limits(void **state)
+{
+	static const struct {
+		struct allocate_ask ask;
+		const char *text;
+	} rows[] = {
+		{{.ports = 11}, "11 ports are not within 1..10"},
+		{{.slots = 21}, "21 slots are not within 1..20"},
+		{{.slot_ports = 2}, "ports for slots, but no slots"},
+		{{.slots = 2, .slot_ports = 11}, "11 ports for a slot are not within 1..10"},
+		{{.ports = 10, .slots = 6, .slot_ports = 10},
+			"70 ports with those of the slots are more than 60"},
+		{{.slots = 4294967295U, .slot_ports = 2}, "4294967295 slots are not within 1..20"},
+		{{.port = "65535", .slots = 1}, "a block of 2 ports at 65535 goes beyond 65535"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct allocate_ask ask = rows[i].ask;
+
+		ask.branch = "one";
+		refuse(ask, ERR_USAGE, rows[i].text);
+	}
+	assert_int_equal(n_ports(), 0);
+	need((struct allocate_ask){.branch = "most", .ports = 10, .slots = 5, .slot_ports = 10});
+	assert_int_equal(n_ports(), 60);
+	reclaim("most");
+	assert_int_equal(n_ports(), 0);
+}
+
+static void children_have_slots_of_their_parent(void **state)
+{
+	struct allocation parent = need((struct allocate_ask){
+		.branch = "parent", .ports = 2, .slots = 2, .slot_ports = 3, .port = "4500"});
+	struct allocate_ask ask = {.branch = "child-1", .parent = "parent", .ports = 3};
+	struct allocation one, two;
+	const char *first;
+	struct error err;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(n_ports(), 8);
+	one = need(ask);
+	assert_int_equal(one.port, 4502);
+	assert_string_equal(one.parent, "/pool/parent");
+	two = need((struct allocate_ask){.branch = "child-2", .parent = "/pool/parent"});
+	assert_int_equal(two.port, 4505);
+	assert_int_equal(two.ports, 1);
+	assert_int_equal(n_ports(), 8);
+	assert_int_equal(n_leaks(), 0);
+	assert_int_equal(slot_children(&arena, &pool, &parent, &n, &first, &err), 0);
+	assert_int_equal(n, 2);
+	refuse((struct allocate_ask){.branch = "child-3", .parent = "parent"}, ERR_STATE,
+		"all 2 slots of 'parent' are taken");
+	reclaim("child-1");
+	assert_int_equal(n_ports(), 8);
+	assert_int_equal(n_leaks(), 0);
+	assert_int_equal(
+		need((struct allocate_ask){.branch = "child-3", .parent = "parent"}).port, 4502);
+	reclaim("child-2");
+	reclaim("child-3");
+	assert_int_equal(slot_children(&arena, &pool, &parent, &n, &first, &err), 0);
+	assert_int_equal(n, 0);
+	reclaim("parent");
+	assert_int_equal(n_ports(), 0);
+}
+
+static void a_childs_child_has_a_slot_of_the_child(void **state)
+{
+	struct allocation one;
+
+	(void)state;
+	need((struct allocate_ask){
+		.branch = "parent", .slots = 1, .slot_ports = 5, .port = "4600"});
+	one = need((struct allocate_ask){
+		.branch = "child", .parent = "parent", .slots = 2, .slot_ports = 2});
+	assert_int_equal(one.port, 4601);
+	assert_int_equal(
+		need((struct allocate_ask){.branch = "grandchild", .parent = "child", .ports = 2})
+			.port,
+		4602);
+	assert_int_equal(n_ports(), 6);
+	assert_int_equal(n_leaks(), 0);
+	reclaim("grandchild");
+	assert_int_equal(n_leaks(), 0);
+	reclaim("child");
+	assert_int_equal(n_leaks(), 0);
+	reclaim("parent");
+	assert_int_equal(n_ports(), 0);
+}
+
+static void what_cannot_be_a_child_is_refused(void **state)
+{
+	struct allocation half = fresh("half");
+	struct error err;
+
+	(void)state;
+	need((struct allocate_ask){.branch = "plain"});
+	need((struct allocate_ask){.branch = "parent", .slots = 1, .slot_ports = 2});
+	half.slots = half.slot_ports = 1;
+	half.port = 5000;
+	half.ports = 1;
+	assert_int_equal(record_put(&arena, &pool, &half, &err), 0);
+	refuse((struct allocate_ask){.branch = "x", .parent = "nobody"}, ERR_STATE,
+		"no worktree of 'nobody' is there to be a parent");
+	refuse((struct allocate_ask){.branch = "x", .parent = "plain"}, ERR_STATE,
+		"'plain' was allocated without slots for children");
+	refuse((struct allocate_ask){.branch = "x", .parent = "half"}, ERR_STATE,
+		"'half' is just being made or removed, so it is no parent");
+	refuse((struct allocate_ask){.branch = "parent", .parent = "parent"}, ERR_USAGE,
+		"'parent' cannot be its own parent");
+	refuse((struct allocate_ask){.branch = "x", .parent = "parent", .ports = 3}, ERR_STATE,
+		"a slot of 'parent' has 2 ports, and 3 are wanted");
+	refuse((struct allocate_ask){.branch = "x", .parent = "parent", .port = "80"}, ERR_USAGE,
+		"a child's ports are out of its parent's: '80' cannot be its own choice");
+}
+
+static void a_busy_slot_is_passed_over(void **state)
+{
+	CLEANUP(close_fd) int fd = listen_at(4701);
+
+	(void)state;
+	need((struct allocate_ask){
+		.branch = "parent", .slots = 2, .slot_ports = 1, .port = "4700"});
+	assert_int_equal(
+		need((struct allocate_ask){.branch = "child", .parent = "parent"}).port, 4702);
+	refuse((struct allocate_ask){.branch = "x", .parent = "parent"}, ERR_STATE,
+		"no slot of 'parent' is free: 1 of 2 are taken, and somebody listens in 1");
+}
+
+/* Who has seen a parent without children cannot remove it once there is one. */
+static void a_parent_is_not_removed_below_its_child(void **state)
+{
+	struct allocation seen = need((struct allocate_ask){.branch = "parent", .slots = 1});
+	struct error err;
+
+	(void)state;
+	need((struct allocate_ask){.branch = "child", .parent = "parent"});
+	seen.state = ALLOCATION_REMOVING;
+	assert_int_equal(record_put(&arena, &pool, &seen, &err), -1);
+	assert_int_equal(err.code, ERR_STATE);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_block_is_taken_and_given_back),
+		TEST(no_two_have_one_port),
+		TEST(a_race_for_a_port_has_one_winner),
+		TEST(an_override_is_never_anothers_port),
+		TEST(who_listens_is_passed_over_and_told),
+		TEST(later_stages_have_the_ports_of_the_first),
+		TEST(counts_have_limits),
+		TEST(children_have_slots_of_their_parent),
+		TEST(a_childs_child_has_a_slot_of_the_child),
+		TEST(what_cannot_be_a_child_is_refused),
+		TEST(a_busy_slot_is_passed_over),
+		TEST(a_parent_is_not_removed_below_its_child),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,109 @@
+#include "src/worktree/pool_internal.h"
+#include "tests/lib/pool_rig.h"
+
+static void a_branch_makes_the_name_of_a_folder(void **state)
+{
+	static const struct {
+		const char *branch, *slug; /* NULL: refused */
+	} rows[] = {
+		{"feat/issue-42", "feat-issue-42"},
+		{"feat//issue///42", "feat-issue-42"},
+		{"//foo//", "foo"},
+		{"-foo-", "foo"},
+		{"--foo--bar--", "foo-bar"},
+		{"feat.add-foo_bar", "feat.add-foo_bar"},
+		{"ai-sdlc/issue-247", "ai-sdlc-issue-247"},
+		{"Feat/ABC", "Feat-ABC"},
+		{"a b\tc", "a-b-c"},
+		{"a-/-b", "a-b"},
+		{"feat/\xc3\xbcn\xc3\xaf", "feat-n"},
+		{"\xc3\xbc", NULL},
+		{"a@{b}", "a-b"},
+		{"x", "x"},
+		{"_", "_"},
+		{"v1..2", "v1..2"},
+		{"", NULL},
+		{"@!?", NULL},
+		{"---", NULL},
+		{"///", NULL},
+		{".", NULL},
+		{"..", NULL},
+		{"../..", NULL},
+		{"/../x", NULL},
+		{".hidden", NULL},
+		{"-.-", NULL},
+		{"a.lock", NULL},
+		{"a.", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char *slug = NULL;
+		int rc = pool_slug(&arena, rows[i].branch, &slug, &err);
+
+		if (rc != (rows[i].slug ? 0 : -1))
+			fail_msg("'%s' gave %d", rows[i].branch, rc);
+		if (rc < 0)
+			assert_int_equal(err.code, ERR_USAGE);
+		else
+			assert_string_equal(slug, rows[i].slug);
+	}
+}
+
+static void a_name_is_at_most_200_bytes_long(void **state)
+{
+	char branch[202], *slug;
+
+	(void)state;
+	memset(branch, 'a', sizeof(branch));
+	branch[200] = '\0';
+	assert_int_equal(pool_slug(&arena, branch, &slug, &err), 0);
+	branch[200] = 'a';
+	branch[201] = '\0';
+	assert_true(refused(pool_slug(&arena, branch, &slug, &err), ERR_USAGE, "200 bytes"));
+}
+
+static void git_decides_what_a_branch_may_be_called(void **state)
+{
+	static const char *const good[] = {
+		"a", "feat/x", "a.b", "a-", "a@b", "@a", "HEAD/x", "a/b.c/d", "\xc3\xbc"};
+	static const char *const bad[] = {"", "-a", "@", "HEAD", "a..b", "a@{b", "a.", "a.lock",
+		"a.lock/b", ".a", "a/.b", "/a", "a/", "a//b", "a b", "a~b", "a^b", "a:b", "a?b",
+		"a*b", "a[b", "a\\b", "a\tb", "a\x7f"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(good); i++)
+		if (branch_check(good[i], &err) < 0)
+			fail_msg("'%s' was refused", good[i]);
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		char *script = arena_printf(
+			&arena, "! git check-ref-format --branch '%s' >/dev/null 2>&1", bad[i]);
+
+		if (branch_check(bad[i], &err) == 0)
+			fail_msg("'%s' was taken", bad[i]);
+		if (*bad[i] && strcmp(bad[i], "HEAD") != 0 && strcmp(bad[i], "@") != 0)
+			sh(script);
+	}
+}
+
+static void case_counts_where_the_folder_says_so(void **state)
+{
+	(void)state;
+	assert_true(slug_same("feat-x", "feat-x", false));
+	assert_false(slug_same("feat-x", "Feat-X", false));
+	assert_true(slug_same("feat-x", "Feat-X", true));
+	assert_false(slug_same("feat-x", "feat-xy", true));
+	assert_false(slug_same("feat-x", "feat_x", true));
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		git_test(a_branch_makes_the_name_of_a_folder),
+		git_test(a_name_is_at_most_200_bytes_long),
+		git_test(git_decides_what_a_branch_may_be_called),
+		git_test(case_counts_where_the_folder_says_so),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, arena_end);
+}

@@ -1,0 +1,216 @@
+#include "src/event/run_state.h"
+#include "src/base/clock.h"
+#include "tests/lib/pool_rig.h"
+
+/* What a sweep takes before it is old: by the pool's onMerge, onAbort and onTimeout. */
+
+static struct pool_entry *list;
+static size_t n;
+
+static void sweep(bool apply)
+{
+	if (pool_sweep(&arena, &pool, apply, false, clock_now(), &list, &n, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+static int due_setup(void **state)
+{
+	int rc = pool_setup(state);
+
+	spec.on_merge = spec.on_abort = spec.on_timeout = true;
+	pool_again();
+	return rc;
+}
+
+#define due_test(f) cmocka_unit_test_setup_teardown(f, due_setup, pool_teardown)
+
+/* The one that is named, with this reason. */
+static void one_is(const char *branch, const char *reason)
+{
+	assert_int_equal(n, 1);
+	assert_string_equal(list[0].of.branch, branch);
+	assert_string_equal(list[0].reason, reason);
+}
+
+static void what_is_merged_goes(void **state)
+{
+	(void)state;
+	(void)have("x");
+	(void)have("fresh"); /* where it began, so nothing was merged */
+	sh("cd pool/x && echo 2 >a && git commit -qam two && git push -q origin x");
+	sweep(true);
+	assert_int_equal(n, 0);
+	/* on the server, and fetched */
+	sh("git clone -q org/o.git other && cd other && git merge -q --no-ff -m m origin/x && git "
+	   "push -q origin main");
+	sweep(true);
+	assert_int_equal(n, 0);
+	sh("git -C r fetch -q");
+	sweep(false);
+	one_is("x", "merged");
+	assert_int_equal(list[0].keep, KEEP_NOTHING);
+	assert_false(list[0].removed);
+	sh("test -e pool/x");
+	sweep(true);
+	one_is("x", "merged");
+	assert_true(list[0].removed);
+	sh("test ! -e pool/x && test -e pool/fresh && git -C r rev-parse -q --verify x >/dev/null");
+}
+
+static void what_is_merged_into_another_target_goes_when_it_is_named(void **state)
+{
+	(void)state;
+	sh("git -C r push -q origin main:develop");
+	(void)have("x");
+	sh("cd pool/x && git commit -q --allow-empty -m two && git push -q origin x x:develop && "
+	   "git "
+	   "-C "
+	   "../../r fetch -q");
+	sweep(false);
+	assert_int_equal(n, 0);
+	pool.target = "develop";
+	sweep(false);
+	one_is("x", "merged");
+	pool.target = "none";
+	sweep(false);
+	assert_int_equal(n, 0);
+}
+
+static void the_target_itself_is_not_merged(void **state)
+{
+	struct allocation of;
+	bool created;
+
+	(void)state;
+	sh("git -C r checkout -q --detach");
+	assert_int_equal(take("main", &of, &created), 0);
+	sh("cd pool/main && git commit -q --allow-empty -m two && git push -q origin main");
+	sweep(false);
+	assert_int_equal(n, 0);
+}
+
+static void work_in_what_is_merged_keeps_it(void **state)
+{
+	static const struct {
+		const char *act;
+		enum keep_reason why;
+	} rows[] = {
+		{"echo 3 >new", KEEP_UNCOMMITTED},
+		{"git worktree lock .", KEEP_LOCKED},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		(void)have("x");
+		sh("cd pool/x && git commit -q --allow-empty -m two && git push -q origin x:main");
+		sh(arena_printf(&arena, "cd pool/x && %s", rows[i].act));
+		sweep(true);
+		one_is("x", "merged");
+		assert_int_equal(list[0].keep, rows[i].why);
+		assert_false(list[0].removed);
+		sh("test -d pool/x && git -C r worktree unlock ../pool/x 2>/dev/null || :; git -C "
+		   "r worktree remove --force "
+		   "../pool/x && git -C r branch -qD x");
+		sweep(true);
+		one_is("x", "gone");
+	}
+	/* another branch is checked out there: that is another work */
+	(void)have("x");
+	sh("cd pool/x && git commit -q --allow-empty -m two && git push -q origin x:main && git "
+	   "checkout -q -b y");
+	sweep(true);
+	assert_int_equal(n, 0);
+}
+
+static void runs_end(const char *issue, enum run_status status, const char *stage_status)
+{
+	const struct run_state s = {.issue = issue,
+		.stage = "done",
+		.status = status,
+		.started = clock_now(),
+		.worktree = at("pool/x")};
+	CLEANUP(json_free) json *members = NULL;
+
+	assert_int_equal(run_state_write(at("artifacts"), &s, &err), 0);
+	assert_int_equal(
+		json_parse(&members,
+			str_of(arena_printf(&arena, "{\"stages\":{\"one\":{\"status\":\"%s\"}}}",
+				stage_status)),
+			&err),
+		0);
+	assert_int_equal(runtime_merge(at("artifacts"), issue, members, &err), 0);
+}
+
+static void what_a_failed_run_left_goes(void **state)
+{
+	static const struct {
+		enum run_status status;
+		const char *stage, *reason; /* NULL: it is left alone */
+		bool off;                   /* the pool says no to it */
+	} rows[] = {
+		{RUN_FAILURE, "failure", "aborted", false},
+		{RUN_FAILURE, "timeout", "timeout", false},
+		{RUN_FAILURE, "success", "aborted", false},
+		{RUN_FAILURE, "failure", NULL, true},
+		{RUN_FAILURE, "timeout", NULL, true},
+		{RUN_SUCCESS, "success", NULL, false},
+		{RUN_SUCCESS, "timeout", NULL, false},
+		{RUN_RUNNING, "timeout", NULL, false},
+		{RUN_PENDING, "failure", NULL, false},
+		{RUN_SKIPPED, "failure", NULL, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		(void)have("x");
+		runs_end("ADR-1", rows[i].status, rows[i].stage);
+		spec.on_abort = !rows[i].off || strcmp(rows[i].stage, "timeout") == 0;
+		spec.on_timeout = !rows[i].off || strcmp(rows[i].stage, "failure") == 0;
+		pool_again();
+		sweep(true);
+		if (n != (rows[i].reason ? 1 : 0))
+			fail_msg("row %zu", i);
+		if (n)
+			one_is("x", rows[i].reason);
+		sh(rows[i].reason ? "test ! -e pool/x" : "test -e pool/x");
+	}
+}
+
+static void now_is(const char *time)
+{
+	setenv("DEV_TEAM_NOW", time, 1);
+}
+
+static void the_last_run_counts_and_none_of_an_earlier_worktree(void **state)
+{
+	(void)state;
+	now_is("2026-11-21T00:00:00Z");
+	runs_end("ADR-1", RUN_FAILURE, "failure");
+	now_is("2026-11-21T01:00:00Z");
+	(void)have("x");
+	sweep(true);
+	assert_int_equal(n, 0);
+	now_is("2026-11-21T02:00:00Z");
+	runs_end("ADR-1", RUN_FAILURE, "failure");
+	sweep(false);
+	one_is("x", "aborted");
+	now_is("2026-11-21T03:00:00Z");
+	runs_end("ADR-2", RUN_SUCCESS, "success");
+	sweep(false);
+	assert_int_equal(n, 0);
+	unsetenv("DEV_TEAM_NOW");
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		due_test(what_is_merged_goes),
+		due_test(what_is_merged_into_another_target_goes_when_it_is_named),
+		due_test(the_target_itself_is_not_merged),
+		due_test(work_in_what_is_merged_keeps_it),
+		due_test(what_a_failed_run_left_goes),
+		due_test(the_last_run_counts_and_none_of_an_earlier_worktree),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, arena_end);
+}

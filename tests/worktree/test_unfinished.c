@@ -1,0 +1,270 @@
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include "src/worktree/pool_internal.h"
+#include "tests/lib/pool_rig.h"
+
+/* What cannot be finished, and records that are no longer whole: nobody waits for it, nobody hides
+ * it. */
+
+static const struct leak *leak_of(const char *kind)
+{
+	struct leak *list;
+	size_t n;
+
+	assert_int_equal(pool_audit(&arena, &pool, &list, &n, &err), 0);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(list[i].kind, kind) == 0)
+			return &list[i];
+	return NULL;
+}
+
+/* x half removed by this process, with work that came in meanwhile, and its place taken. */
+static void cannot_be_put_back(void)
+{
+	struct allocation of = have("x");
+
+	of.state = ALLOCATION_REMOVING;
+	record_claim(&arena, &of);
+	assert_int_equal(record_put(&arena, &pool, &of, &err), 0);
+	sh(arena_printf(&arena,
+		"echo late >pool/x/late && mv pool/x %s && mkdir pool/x && echo log >pool/x/log",
+		trash_path(&arena, of.path)));
+	pool_again();
+	assert_true(contains(pool.said, "cannot move"));
+}
+
+static void what_cannot_be_finished_is_told_by_an_audit(void **state)
+{
+	const struct leak *leak;
+
+	(void)state;
+	cannot_be_put_back();
+	leak = leak_of("half-removed");
+	assert_non_null(leak);
+	assert_string_equal(leak->path, at("pool/x"));
+	assert_true(contains(leak->text, "it cannot be finished: cannot move"));
+	assert_non_null(leak_of("trash"));
+}
+
+static void nobody_waits_for_himself(void **state)
+{
+	struct allocation of;
+	bool created, removed;
+
+	(void)state;
+	cannot_be_put_back();
+	assert_true(
+		refused(take("x", &of, &created), ERR_SYSTEM, "/x' is half removed: cannot move"));
+	assert_int_equal(pool_reclaim(&arena, &pool, "x", false, &removed, &err), -1);
+	assert_true(contains(err.text, "cannot move"));
+	sh("test -e pool/.trash-*/late && test -e pool/x/log");
+	/* The reason is gone: the next one goes on. */
+	sh("rm -r pool/x");
+	pool_again();
+	assert_int_equal(take("x", &of, &created), 0);
+	assert_false(created);
+	assert_null(of.fault);
+	sh("test -e pool/x/late");
+	assert_null(leak_of("half-removed"));
+}
+
+static void what_this_process_has_half_made_it_takes_back(void **state)
+{
+	struct allocation of = have("x");
+	bool created = false;
+
+	(void)state;
+	of.state = ALLOCATION_MAKING;
+	record_claim(&arena, &of);
+	assert_int_equal(record_put(&arena, &pool, &of, &err), 0);
+	assert_int_equal(take("x", &of, &created), 0);
+	assert_true(created);
+}
+
+/* ---- mounts ---- */
+
+static void mounts_within_a_folder_are_found(void **state)
+{
+	static const char text[] = "22 27 0:21 / /proc rw,nosuid - proc proc rw\n"
+				   "40 27 8:1 / /pool/x/a\\040b rw shared:1 - ext4 /dev/sda1 rw\n"
+				   "41 27 8:1 /src /pool/y/c\\134d rw - ext4 /dev/sda1 rw\n"
+				   "42 27 8:1 / /pool/z rw - ext4 /dev/sda1 rw\n"
+				   "short line\n";
+
+	(void)state;
+	assert_string_equal(mounts_find(&arena, str_of(text), "/pool/x"), "/pool/x/a b");
+	assert_string_equal(mounts_find(&arena, str_of(text), "/pool/y"), "/pool/y/c\\d");
+	assert_string_equal(mounts_find(&arena, str_of(text), "/pool/z"), "/pool/z");
+	assert_null(mounts_find(&arena, str_of(text), "/pool/x/a"));
+	assert_null(mounts_find(&arena, str_of(text), "/poo"));
+	assert_null(mounts_find(&arena, str_of(""), "/pool"));
+}
+
+enum { SKIPPED = 77 };
+
+/* In a space of mounts of its own, so that nothing is left of it. */
+static int with_a_mount(void)
+{
+	bool removed;
+
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		mount("none", at("pool/x/m"), "tmpfs", 0, NULL) < 0)
+		return SKIPPED;
+	if (!refused(pool_reclaim(&arena, &pool, "x", true, &removed, &err), ERR_STATE,
+		    "has a file system mounted in it: '"))
+		return 1;
+	return 0;
+}
+
+static void a_worktree_with_a_mount_in_it_stays_whole(void **state)
+{
+	int status;
+	pid_t pid;
+
+	(void)state;
+	(void)have("x");
+	sh("mkdir pool/x/m && echo /m >>r/.git/info/exclude");
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		_exit(with_a_mount());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == SKIPPED)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
+	sh("test -e pool/x/a && test -d r/.git/worktrees/x");
+	assert_null(leak_of("half-removed"));
+}
+
+/* ---- records ---- */
+
+static int open_again(void)
+{
+	pool_close(&pool);
+	return pool_open(&arena, &spec, at("r"), at("state"), at("artifacts"), &pool, &err);
+}
+
+static void records_that_were_lost_are_not_taken_for_none(void **state)
+{
+	static const char *const rows[] = {
+		"printf '\\0\\0\\0' >$j",
+		"head -c 5 good >$j",
+		"head -c 700 good | head -c 100 >$j",
+		": >$j",
+		"head -c $(stat -c %s good) /dev/zero >$j",
+	};
+
+	(void)state;
+	(void)have("x");
+	pool_close(&pool);
+	sh("cp state/pools.events.jsonl good");
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct port_request ask = {.path = "/y", .base = 3190, .state = at("state")};
+		struct port_report report;
+
+		sh(arena_printf(&arena, "j=state/pools.events.jsonl; %s; cp $j bad", rows[i]));
+		assert_true(refused(open_again(), ERR_INPUT, "damaged: there were records"));
+		assert_true(refused(pool_port(&arena, &ask, &report, &err), ERR_INPUT,
+			"damaged: there were records"));
+		assert_true(contains(err.file, "/state/pools.events.jsonl"));
+		assert_int_equal(err.line, 1);
+		sh("cmp state/pools.events.jsonl bad");
+	}
+	sh("cp good state/pools.events.jsonl");
+	assert_int_equal(open_again(), 0);
+	assert_null(leak_of("unrecorded-worktree"));
+}
+
+static void a_flipped_byte_in_the_records_is_refused(void **state)
+{
+	(void)state;
+	(void)have("x");
+	(void)have("y");
+	pool_close(&pool);
+	sh("sed -i '0,/\\/r\\/.git/s//\\/s\\/.git/' state/pools.events.jsonl");
+	assert_true(refused(open_again(), ERR_INPUT, "does not have its sum"));
+	assert_true(contains(err.file, "/state/pools.events.jsonl"));
+	assert_true(err.line > 0);
+}
+
+static void records_that_were_moved_away_begin_anew(void **state)
+{
+	struct allocation of;
+	bool created = true;
+
+	(void)state;
+	(void)have("x");
+	pool_close(&pool);
+	sh(": >state/pools.events.jsonl");
+	assert_int_equal(open_again(), -1);
+	sh("rm state/pools.events.jsonl");
+	assert_int_equal(open_again(), 0);
+	assert_int_equal(open_again(), 0); /* also before the first commit */
+	assert_non_null(leak_of("unrecorded-worktree"));
+	assert_int_equal(take("x", &of, &created), 0);
+	assert_false(created);
+	assert_null(leak_of("unrecorded-worktree"));
+}
+
+static struct allocation with_port(const char *branch, unsigned port)
+{
+	const struct allocate_ask ask = {
+		.branch = branch, .port = arena_printf(&arena, "%u", port), .ports = 2};
+	struct allocation of;
+	bool created;
+
+	if (pool_allocate(&arena, &pool, &ask, &of, &created, &err) < 0)
+		fail_msg("%s", err.text);
+	return of;
+}
+
+static void ports_without_a_record_are_not_given_away(void **state)
+{
+	struct allocation of;
+	const struct leak *leak;
+	unsigned wanted;
+	bool created;
+
+	(void)state;
+	assert_int_equal(port_candidate(at("pool/y"), spec.base_port, &wanted, &err), 0);
+	(void)with_port("x", wanted);
+	pool_close(&pool);
+	sh("rm state/pools.events.jsonl");
+	assert_int_equal(open_again(), 0);
+	leak = leak_of("unrecorded-worktree");
+	assert_non_null(leak);
+	assert_true(contains(leak->text,
+		arena_printf(&arena, "by its mark it has ports %u to %u", wanted, wanted + 1)));
+	of = have("y");
+	assert_true(of.port > wanted + 1);
+	{
+		const struct allocate_ask ask = {
+			.branch = "z", .port = arena_printf(&arena, "%u", wanted + 1)};
+
+		assert_true(refused(pool_allocate(&arena, &pool, &ask, &of, &created, &err),
+			ERR_STATE, "/pool/x', which has no record here"));
+	}
+	/* Taken up again it has its own. */
+	of = have("x");
+	assert_int_equal(of.port, wanted);
+	assert_null(leak_of("unrecorded-worktree"));
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		pool_test(what_cannot_be_finished_is_told_by_an_audit),
+		pool_test(nobody_waits_for_himself),
+		pool_test(what_this_process_has_half_made_it_takes_back),
+		pool_test(mounts_within_a_folder_are_found),
+		pool_test(a_worktree_with_a_mount_in_it_stays_whole),
+		pool_test(records_that_were_lost_are_not_taken_for_none),
+		pool_test(a_flipped_byte_in_the_records_is_refused),
+		pool_test(records_that_were_moved_away_begin_anew),
+		pool_test(ports_without_a_record_are_not_given_away),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
