@@ -33,7 +33,7 @@ O       := build/$(VARIANT)$(if $(FUZZ),,$(if $(findstring clang,$(CC)),-clang))
 GOALS   := $(or $(MAKECMDGOALS),all)
 FOR     := $(if $(filter test check unit e2e deps,$(GOALS)),test,build)
 DEPS    := build/deps-$(FOR).mk
-ifneq ($(filter-out clean uninstall format format-check,$(GOALS)),)
+ifneq ($(filter-out clean uninstall format format-check figures,$(GOALS)),)
 include $(DEPS)
 endif
 $(DEPS): tools/deps $(shell tools/deps ok $(FOR) || echo FORCE)
@@ -148,6 +148,10 @@ fuzz:
 	$(MAKE) FUZZ=1 CC=clang fuzz-run
 fuzz-run: $(FUZZERS:%=$(O)/tests/fuzz/fuzz_%)
 	@tests/fuzz/run $(O) $(FUZZERS)
+
+figures:
+	@tools/figures
+.PHONY: figures
 
 FORMATTED = $(filter-out %.new demo/%,$(shell git ls-files '*.c' '*.h'))
 format:
