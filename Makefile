@@ -6,6 +6,7 @@
 #   make bench      a table of times          make e2e      the real client
 #   make conform    what every store must do, on good ones and broken ones; 8 processes at once
 #   make SAN=1 test with sanitizers           make format   clang-format in place
+#   make figures    sizes and names by room   make mutate   do the tests find planted faults
 #   make install PREFIX= DESTDIR=             make deps     install missing Debian packages
 ifeq ($(origin CC),default)
 CC      := gcc
@@ -31,7 +32,7 @@ O       := build/$(VARIANT)$(if $(FUZZ),,$(if $(findstring clang,$(CC)),-clang))
 # is made (and the packages installed) before anything below is used, and make then starts anew.
 .DEFAULT_GOAL := all
 GOALS   := $(or $(MAKECMDGOALS),all)
-FOR     := $(if $(filter test check unit e2e deps,$(GOALS)),test,build)
+FOR     := $(if $(filter test check unit e2e deps mutate,$(GOALS)),test,build)
 DEPS    := build/deps-$(FOR).mk
 ifneq ($(filter-out clean uninstall format format-check figures,$(GOALS)),)
 include $(DEPS)
@@ -151,7 +152,11 @@ fuzz-run: $(FUZZERS:%=$(O)/tests/fuzz/fuzz_%)
 
 figures:
 	@tools/figures
-.PHONY: figures
+# Another SEED draws other places; N: how many.
+mutate: $(DEPS)
+	@mkdir -p build && tools/mutate list --seed $(or $(SEED),1) --count $(or $(N),20) >build/mutations
+	@tools/mutate run build/mutations
+.PHONY: figures mutate
 
 FORMATTED = $(filter-out %.new demo/%,$(shell git ls-files '*.c' '*.h'))
 format:
