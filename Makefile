@@ -4,6 +4,7 @@
 #   make demo       a run to look at          make fuzz     60 s each fuzz target (clang)
 #   make oracle     the shell parser against bash and shfmt, 200,000 generated texts
 #   make bench      a table of times          make e2e      the real client
+#   make model      random faults and every order of two loops, on a simulated disk
 #   make conform    what every store must do, on good ones and broken ones; 8 processes at once
 #   make SAN=1 test with sanitizers           make format   clang-format in place
 #   make figures    sizes and names by room   make mutate   do the tests find planted faults
@@ -32,7 +33,7 @@ O       := build/$(VARIANT)$(if $(FUZZ),,$(if $(findstring clang,$(CC)),-clang))
 # is made (and the packages installed) before anything below is used, and make then starts anew.
 .DEFAULT_GOAL := all
 GOALS   := $(or $(MAKECMDGOALS),all)
-FOR     := $(if $(filter test check unit e2e deps mutate,$(GOALS)),test,build)
+FOR     := $(if $(filter test check unit model e2e deps mutate,$(GOALS)),test,build)
 DEPS    := build/deps-$(FOR).mk
 ifneq ($(filter-out clean uninstall format format-check figures,$(GOALS)),)
 include $(DEPS)
@@ -80,16 +81,20 @@ UNIT    := $(ROOMS:%=$(O)/tests/%/unit)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 UNITLIB := $(O)/tests/lib/unit_main.o
 TESTLIB := $(filter-out $(UNITLIB),$(patsubst %.c,$(O)/%.o,$(wildcard tests/lib/*.c))) $(LIB)
+MODEL   := $(patsubst %.c,$(O)/%.o,$(filter-out tests/model/main.c tests/model/test_%,$(wildcard tests/model/*.c)))
 PROGRAMS := $(UNIT) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
-	$(patsubst %,$(O)/tests/%,spec/runner store/conform/conform store/conform/crowd crash/killat crash/sweep crash/storm \
+	$(patsubst %,$(O)/tests/%,spec/runner model/model store/conform/conform store/conform/crowd crash/killat crash/sweep crash/storm \
 	worktree/crowd/crowd $(patsubst %,policy/live/%,oracle contexts differential recorder escape_paths escape_kernel))
 
-# Where test_simulate.c plants its faults.
-$(O)/tests/verify/unit: LDFLAGS += $(patsubst %,-Wl$(COMMA)--wrap=%,lease_admit lease_held \
+# Where tests/model/test_simulate.c plants its faults.
+$(O)/tests/model/unit: LDFLAGS += $(patsubst %,-Wl$(COMMA)--wrap=%,lease_admit lease_held \
 	context_keep action_record_by context_next_attempt)
 .SECONDEXPANSION:
 $(UNIT): $(O)/tests/%/unit: $$(patsubst $$(PERCENT).c,$(O)/$$(PERCENT).o,$$(wildcard tests/$$*/test_*.c)) $(UNITLIB) $(TESTLIB)
 	$(call SAY,LD $@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LIBS) $(CMOCKA_LIBS)
+$(O)/tests/model/unit: $(MODEL)
+$(O)/tests/model/model: $(O)/tests/model/main.o $(MODEL) $(TESTLIB)
+	$(LINK)
 $(O)/tests/spec/runner: $(O)/tests/spec/runner.o $(O)/tests/spec/cases.o $(TESTLIB)
 	$(LINK)
 CONFORM := $(filter-out tests/store/conform/crowd%,$(wildcard tests/store/conform/*.c))
@@ -134,6 +139,8 @@ floors: $(O)/dev-team
 	@tools/floors $(O)
 crash: $(O)/dev-team $(O)/tests/crash/sweep $(O)/tests/crash/storm $(O)/tests/worktree/crowd/crowd
 	@O=$(O) SWEEP=full tests/run crash pool
+model: $(O)/tests/model/model
+	@O=$(O) tests/run model
 conform: $(O)/dev-team $(O)/tests/store/conform/conform $(O)/tests/store/conform/crowd
 	@O=$(O) tests/run store
 oracle: $(O)/dev-team $(patsubst %,$(O)/tests/policy/live/%,oracle differential recorder contexts)
@@ -184,6 +191,6 @@ clean:
 	rm -rf build
 
 -include $(patsubst %.c,$(O)/%.d,$(SRC) src/main.c $(wildcard tests/*/*.c tests/*/*/*.c))
-.PHONY: all unit test check floors crash conform oracle e2e demo bench fuzz fuzz-run format format-check install \
+.PHONY: all unit test check floors crash model conform oracle e2e demo bench fuzz fuzz-run format format-check install \
 	uninstall deps clean FORCE
 .SECONDARY:

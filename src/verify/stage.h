@@ -2,7 +2,7 @@
  * stage.h: a work item on a stage of its own: the real engine and steps, with a disk in memory, a
  * clock and a world that do as they are told. Each call is one invocation of the program: it opens
  * the document, does its work, saves, and closes, so what one leaves to the next is on the disk
- * alone. explore and simulate play on it.
+ * alone. explore and the model play on it.
  *
  * One stage at a time plays: a call fixes the process's clock (clock_fix) at the stage's own.
  */

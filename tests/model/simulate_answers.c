@@ -1,5 +1,5 @@
 #include "src/config/violation.h"
-#include "src/verify/simulate_play.h"
+#include "tests/model/simulate_play.h"
 
 /* A word of `result_format` ("a | b | c"); the first is the good one. */
 static void pick_word(struct play *p, const json *action, char out[WORD_MAX])

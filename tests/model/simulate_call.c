@@ -1,6 +1,6 @@
 #include "context/lease.h"
 #include "src/base/clock.h"
-#include "src/verify/simulate_play.h"
+#include "tests/model/simulate_play.h"
 
 /* A call to the disk that a fault may meet: the last of a step are about so many. */
 enum { DISK_CALLS = 12 };

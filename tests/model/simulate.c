@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include "src/base/clock.h"
-#include "src/verify/simulate_play.h"
+#include "tests/model/simulate_play.h"
 
 enum { JOBS_MAX = 256 };
 

@@ -5,9 +5,9 @@
 #define DT_SIMULATE_PLAY_H
 
 #include "src/sys/digest.h"
-#include "src/verify/simulate.h"
-#include "src/verify/simulate_audit.h"
-#include "src/verify/simulate_dice.h"
+#include "tests/model/simulate.h"
+#include "tests/model/simulate_audit.h"
+#include "tests/model/simulate_dice.h"
 
 enum { MAX_KEPT = 16, MAX_FLIGHTS = 48, WORD_MAX = 64, TURNS_TO_END = 300 };
 

@@ -1,5 +1,5 @@
 #include "src/base/clock.h"
-#include "src/verify/protocol_internal.h"
+#include "tests/model/protocol_internal.h"
 
 /* A power cut at one point is tried with so many choices of what is lost. */
 enum { POWER_CUTS = 2 };

@@ -1,7 +1,7 @@
 /*
  * simulate.h: many work items played to their ends over the real engine and the real store, on a
  * disk and a clock in memory, with outcomes and faults that a seed decides; after each call the
- * audit (simulate_audit.h) looks at what is on the disk. docs/simulate.md.
+ * audit (simulate_audit.h) looks at what is on the disk. tests/model/README.md.
  */
 #ifndef DT_SIMULATE_H
 #define DT_SIMULATE_H

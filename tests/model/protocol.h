@@ -2,7 +2,7 @@
  * protocol.h: the protocol of dispatch, record and take-over, model-checked: two loops, A and B, on
  * one work item, in every order of what they can do, with a crash at each point where a call
  * changes the disk, to a depth. Not a drawing of the protocol: each move is the real function on a
- * disk in memory. docs/simulate.md says what is merged and what is checked.
+ * disk in memory. tests/model/README.md says what is merged and what is checked.
  */
 #ifndef DT_PROTOCOL_H
 #define DT_PROTOCOL_H

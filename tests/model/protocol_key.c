@@ -1,4 +1,4 @@
-#include "src/verify/protocol_internal.h"
+#include "tests/model/protocol_internal.h"
 
 static unsigned long number_of(const char *id)
 {

@@ -5,8 +5,8 @@
 #ifndef DT_PROTOCOL_INTERNAL_H
 #define DT_PROTOCOL_INTERNAL_H
 
-#include "src/verify/protocol.h"
-#include "src/verify/simulate_play.h"
+#include "tests/model/protocol.h"
+#include "tests/model/simulate_play.h"
 
 enum move_kind {
 	MOVE_STEP,

@@ -1,4 +1,4 @@
-#include "src/verify/simulate_play.h"
+#include "tests/model/simulate_play.h"
 
 static bool fails(struct play *p)
 {

@@ -1,4 +1,4 @@
-#include "src/verify/protocol_internal.h"
+#include "tests/model/protocol_internal.h"
 
 /* Actions that one may still answer: those before the last few have the same future. */
 enum { ANSWERABLE = 4 };

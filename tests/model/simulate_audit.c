@@ -1,5 +1,5 @@
 #include <stdarg.h>
-#include "src/verify/simulate_account.h"
+#include "tests/model/simulate_account.h"
 
 void audit_init(struct audit *a, const struct workflow *w)
 {

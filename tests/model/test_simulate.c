@@ -4,8 +4,8 @@
  * (--wrap in the Makefile), or under the store, in the disk.
  */
 #include "context/lease.h"
-#include "src/verify/protocol.h"
-#include "src/verify/simulate.h"
+#include "tests/model/protocol.h"
+#include "tests/model/simulate.h"
 #include "tests/lib/unit.h"
 
 enum { RUNS = 1500 };

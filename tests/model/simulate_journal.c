@@ -1,5 +1,5 @@
 #include "src/sys/digest.h"
-#include "src/verify/simulate_account.h"
+#include "tests/model/simulate_account.h"
 #include "src/store/file/delta.h"
 
 /* One commit: its lines, and what its last one says. */

@@ -5,7 +5,7 @@
 #ifndef DT_SIMULATE_ACCOUNT_H
 #define DT_SIMULATE_ACCOUNT_H
 
-#include "src/verify/simulate_audit.h"
+#include "tests/model/simulate_audit.h"
 
 struct audit_action *account_add(struct audit *a, struct str id);
 /* The document is another since the last commit. `by_hand`: a person made it so. */

@@ -1,6 +1,6 @@
 #include <stdarg.h>
 #include "src/base/clock.h"
-#include "src/verify/simulate_play.h"
+#include "tests/model/simulate_play.h"
 
 static const char *const fault_words[] = {
 	[SIM_NONE] = "",
