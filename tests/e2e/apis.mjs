@@ -1,9 +1,9 @@
 // The four APIs that harnesses speak, on one loopback port: Anthropic's Messages, OpenAI's Responses and Chat Completions,
-// Google's generateContent. `script(request)` says for each request what is answered, in the words of none of them:
+// Google's generateContent. `script(request)` returns the answer to each request in a form that is independent of the API:
 //
 //   'text'                                          the model's last message
-//   { text, calls: [{ name, input }], usage }       what it says and which tools it uses; usage: { input, output }
-//   { status, message, code, headers }              a fault, as that API words it
+//   { text, calls: [{ name, input }], usage }       a message with tool calls; usage: { input, output }
+//   { status, message, code, headers }              an error in the API's format
 //   { drop: true }                                  the connection ends
 //
 // It may return a promise. `request`: { n, api, path, key, model, tools: [names], results: [texts of tools], body }.
@@ -17,7 +17,7 @@ const named = (tools, name = (tool) => tool.name) => (tools ?? []).map(name).fil
 let unique = 0;
 const fresh = (word) => `${word}_${++unique}`;
 
-// Each: how its path looks, what a request says, the events of an answer, and the body of a fault.
+// Each: the pattern of its path, the content of a request, the events of an answer, and the body of an error.
 const messages = {
   path: /\/v1\/messages$/,
   key: (headers) => headers['x-api-key'] ?? headers.authorization,
@@ -42,7 +42,7 @@ const messages = {
     yield { type: 'message_delta', delta: { stop_reason: calls.length ? 'tool_use' : 'end_turn', stop_sequence: null }, usage: counts };
     yield { type: 'message_stop' };
   },
-  fault: ({ message, code }) => ({ type: 'error', error: { type: code ?? 'api_error', message } }),
+  error: ({ message, code }) => ({ type: 'error', error: { type: code ?? 'api_error', message } }),
 };
 
 const responses = {
@@ -74,7 +74,7 @@ const responses = {
     }
     yield { type: 'response.completed', response };
   },
-  fault: ({ message, code }) => ({ error: { type: code ?? 'api_error', code: code ?? null, message } }),
+  error: ({ message, code }) => ({ error: { type: code ?? 'api_error', code: code ?? null, message } }),
 };
 
 const chat = {
@@ -96,7 +96,7 @@ const chat = {
     yield { ...base, choices: [], usage: { prompt_tokens: usage.input, completion_tokens: usage.output, total_tokens: usage.input + usage.output } };
     yield '[DONE]';
   },
-  fault: responses.fault,
+  error: responses.error,
 };
 
 const STATUS = { 400: 'INVALID_ARGUMENT', 401: 'UNAUTHENTICATED', 403: 'PERMISSION_DENIED', 404: 'NOT_FOUND', 429: 'RESOURCE_EXHAUSTED', 503: 'UNAVAILABLE' };
@@ -115,7 +115,7 @@ const generate = {
     yield { candidates: [{ content: { role: 'model', parts: content }, finishReason: 'STOP', index: 0 }], modelVersion: model,
       usageMetadata: { promptTokenCount: usage.input, candidatesTokenCount: usage.output, totalTokenCount: usage.input + usage.output } };
   },
-  fault: ({ status, message }) => ({ error: { code: status, message, status: STATUS[status] ?? 'INTERNAL' } }),
+  error: ({ status, message }) => ({ error: { code: status, message, status: STATUS[status] ?? 'INTERNAL' } }),
 };
 
 const APIS = { messages, responses, chat, generate };
@@ -130,7 +130,7 @@ function send(response, api, request, answer) {
   if (answer.drop) return response.destroy();
   if (answer.status) {
     response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers });
-    return response.end(JSON.stringify(api.fault(answer)));
+    return response.end(JSON.stringify(api.error(answer)));
   }
   const whole = { text: '', calls: [], usage: { input: 100, output: 10 }, ...(typeof answer === 'string' ? { text: answer } : answer) };
   response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -139,7 +139,7 @@ function send(response, api, request, answer) {
   return response.end();
 }
 
-// Codex first asks for a WebSocket: 426 tells it that there is none, and it is content at once.
+// Codex first asks for a WebSocket. With status 426 it falls back to HTTP without a retry.
 function sendOther(request, response, models) {
   if (request.method === 'GET' && request.url.endsWith('/models')) {
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -148,10 +148,10 @@ function sendOther(request, response, models) {
   return response.writeHead(request.method === 'GET' && request.url.endsWith('/responses') ? 426 : 404).end();
 }
 
-// `log` has the requests with what was answered; `faults` what the script threw.
+// `log` has the requests with their answers, `errors` what the script threw.
 export async function startApis(script, { models = ['m1'] } = {}) {
-  const self = { log: [], faults: [], others: [] };
-  const serve = async (request, response) => {
+  const self = { log: [], errors: [], others: [] };
+  const handle = async (request, response) => {
     const path = request.url.split('?')[0];
     const [name, api] = Object.entries(APIS).find(([, one]) => one.path.test(path)) ?? [];
     if (request.method !== 'POST' || !api) {
@@ -166,8 +166,8 @@ export async function startApis(script, { models = ['m1'] } = {}) {
     send(response, api, entry, entry.answer);
   };
   const server = http.createServer((request, response) => {
-    serve(request, response).catch((fault) => {
-      self.faults.push(fault);
+    handle(request, response).catch((error) => {
+      self.errors.push(error);
       response.destroy();
     });
   });

@@ -1,7 +1,7 @@
 // The scripted model. It does what the texts that it was sent say and nothing else: command lines, tool
 // names, agent types, prompts, words and order come out of the command's body, the agent's system
 // prompt, the brief and the skill. A text that lacks one of them, or has it wrong, fails the run. Only what a
-// person would call the work (the code, the findings, the verdict) comes from the scenario's cast.
+// person would call the work (the code, the findings, the verdict) comes from the scenario's agents.
 
 import { blocksOf, resultText, text, use } from './server.mjs';
 
@@ -91,7 +91,7 @@ function* status(body) {
   return [text(shown.text)];
 }
 
-function* mainLoop(request, cast) {
+function* mainLoop(request, agents) {
   const body = texts(request.news).find((part) => part.includes('STEP: '));
   if (!body) return yield* status(texts(request.news).join('\n'));
   const loop = readLoop(body);
@@ -118,7 +118,7 @@ function* mainLoop(request, cast) {
     if (!question) return [text(loop.tell.map((field) => first[field]).join(': '))];
     if (!request.tools.includes(loop.ask)) return [text(question)];
     const asked = yield* call(loop.ask, { questions: [{ question, header: 'dev-team', multiSelect: false,
-      options: cast.options.map((label) => ({ label, description: label })) }] });
+      options: agents.options.map((label) => ({ label, description: label })) }] });
     yield* save(loop, find(asked.text, /"="([^"]*)"/, "the user's answer"));
     line = loop.step;
   }
@@ -156,12 +156,12 @@ function* useSkill(system, brief) {
   return { name: skill, text: texts(loaded.news).join('\n') };
 }
 
-function* act(request, cast) {
+function* act(request, agents) {
   const { system } = request;
   const [file, id] = find(texts(request.news).join('\n\n'), /^(\/[^\n]+\n[^\n]+)$/m, 'a context file and an id').split('\n');
   const values = { context_file: file, id };
-  const meeting = cast.meet?.(id);
-  if (meeting) yield meeting;
+  const pause = agents.before?.(id);
+  if (pause) yield pause;
   if (system.includes('You run one script')) return yield* runScript(system, values);
 
   const briefed = yield* call('Bash', { command: command(system, 'dev-team brief', values) });
@@ -169,7 +169,7 @@ function* act(request, cast) {
   const brief = briefed.text;
   const loaded = system.includes('There is no skill to load') ? { name: 'troubleshooter', text: system } : yield* useSkill(system, brief);
   const skill = loaded.text;
-  const part = cast.play({ id, brief, skill: loaded.name, file,
+  const part = agents.act({ id, brief, skill: loaded.name, file,
     command: (start, more) => command(skill, start, { ...values, ...more }),
     block: (start, more) => block(skill, start, { ...values, ...more }) });
   for (const step of part.work ?? []) {
@@ -187,14 +187,14 @@ function* act(request, cast) {
 }
 
 // One conversation, one script; a request of the conversation is the next value of its script.
-export function createModel(cast) {
+export function createModel(agents) {
   const conversations = new Map();
   return async (request) => {
     const key = `${request.session}/${request.agent}`;
     let script = conversations.get(key);
     let turn;
     if (!script) {
-      script = request.agent ? act(request, cast) : mainLoop(request, cast);
+      script = request.agent ? act(request, agents) : mainLoop(request, agents);
       conversations.set(key, script);
       turn = script.next();
     } else {

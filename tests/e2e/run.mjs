@@ -1,84 +1,97 @@
-// End-to-end tests with the real client: `node tests/e2e/run.mjs [WORD...]` prints TAP; a WORD chooses scenarios by name.
-// The client talks to a scripted Messages API on loopback, in a network of its own where the system lets it.
+// End-to-end tests with the real clients: `node tests/e2e/run.mjs [WORD...]` prints TAP; every WORD must occur in the name of a
+// scenario that runs. The clients talk to scripted APIs on loopback. Where the system allows it the scenarios have no other
+// network, and a /tmp of their own. E2E_JOBS: scenarios at a time. E2E_KEEP: failed scenarios keep their directories.
 
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
-import { install, VERSION } from './client.mjs';
-import { installHarnesses, linkClient } from './harnesses.mjs';
-import { Stage } from './stage.mjs';
-import { statics } from './statics.mjs';
+import { installClients } from './clients.mjs';
+import { plugin } from './fixture.mjs';
+import { Scenario } from './scenario.mjs';
+import { failures } from './scenarios/failures.mjs';
 import { harness } from './scenarios/harness.mjs';
+import { headless } from './scenarios/headless.mjs';
 import { instructions } from './scenarios/instructions.mjs';
-import { paths } from './scenarios/paths.mjs';
+import { pluginFiles } from './scenarios/plugin.mjs';
 import { policy } from './scenarios/policy.mjs';
-import { headlessRuns } from './scenarios/headless.mjs';
-import { trouble } from './scenarios/trouble.mjs';
-import { Tap } from './tap.mjs';
-import { plugin } from './world.mjs';
+import { workflows } from './scenarios/workflows.mjs';
 
 const INSIDE = 'DEV_TEAM_E2E_INSIDE';
-const folder = path.join(plugin, 'build/e2e');
+const directory = path.join(plugin, 'build/e2e');
+const jobs = Number(process.env.E2E_JOBS) || Math.max(3, os.cpus().length); // the clients wait a lot
 
-// The whole run again, where there is no network but loopback. undefined: this system does not let us.
+// Runs this program again in namespaces of its own. Some clients write to /tmp whatever TMPDIR says; a repository below /tmp
+// has to stay visible. Returns the exit code, or undefined if the system does not allow namespaces.
 function isolated() {
-  for (const flags of ['-n', '-rn']) {
-    if (spawnSync('unshare', [flags, 'ip', 'link', 'set', 'lo', 'up']).status !== 0) continue;
-    const script = 'ip link set lo up && exec "$@"';
-    const again = [flags, 'sh', '-c', script, 'sh', process.execPath, ...process.argv.slice(1)];
-    return spawnSync('unshare', again, { stdio: 'inherit', env: { ...process.env, [INSIDE]: '1' } }).status ?? 1;
+  const privateTmp = !plugin.startsWith('/tmp/');
+  const tmp = fs.mkdtempSync(path.join(os.tmpdir(), 'dev-team-e2e-'));
+  fs.chmodSync(tmp, 0o1777);
+  const script = `ip link set lo up${privateTmp ? ' && mount --bind "$0" /tmp && export TMPDIR=/tmp' : ''} && exec "$@"`;
+  try {
+    for (const flags of ['-nm', '-rnm']) {
+      const run = (...command) => spawnSync('unshare', [flags, 'sh', '-c', script, tmp, ...command],
+        { stdio: 'inherit', env: { ...process.env, [INSIDE]: '1' } }).status ?? 1;
+      if (spawnSync('unshare', [flags, 'sh', '-c', script, tmp, 'true']).status === 0) return run(process.execPath, ...process.argv.slice(1));
+    }
+    return undefined;
+  } finally {
+    if (!process.env.E2E_KEEP) fs.rmSync(tmp, { recursive: true, force: true, maxRetries: 3 });
   }
-  return undefined;
 }
 
-function unavailable() {
-  if (!fs.existsSync(path.join(plugin, 'build/dev-team'))) return 'build/dev-team is not built: run make';
-  return null;
+// Runs the scenarios, several at a time, and reports each one when those before it have been reported.
+async function runAll(list, clients) {
+  const runs = path.join(directory, 'runs');
+  fs.rmSync(runs, { recursive: true, force: true });
+  const scenarios = list.map(([name, body]) => ({ body, scenario: new Scenario(name, clients, runs) }));
+  let next = 0;
+  let reported = 0;
+  const worker = async () => {
+    while (next < scenarios.length) {
+      const one = scenarios[next++];
+      await one.scenario.perform(one.body);
+      one.ended = true;
+      for (; scenarios[reported]?.ended; reported++) report(reported + 1, scenarios[reported].scenario);
+    }
+  };
+  await Promise.all(Array.from({ length: jobs }, worker));
 }
 
-// The programs that the chosen scenarios need. They are fetched before the network is gone.
-async function gather(chosen, client) {
-  const names = [...new Set(chosen.map(([, , needs]) => needs).filter(Boolean))];
-  const list = await installHarnesses(names, path.join(folder, 'harnesses'), Boolean(process.env[INSIDE]));
-  return names.includes('claude-code') ? { ...list, 'claude-code': linkClient(client.file, VERSION, path.join(folder, 'harnesses')) } : list;
+function report(number, { name, notes, failures }) {
+  for (const line of notes) console.log(`# ${line}`);
+  console.log(`${failures.length ? 'not ok' : 'ok'} ${number} - ${name}`);
+  for (const line of failures.join('\n').split('\n')) if (failures.length) console.log(`#   ${line}`);
+  if (failures.length) process.exitCode = 1;
 }
 
-// Scenarios whose program could not be had are skipped; in CI that is a failure.
-function present(chosen, harnesses, tap) {
-  for (const { name, version, skip } of Object.values(harnesses))
-    if (skip && process.env.CI) tap.report(false, `harness ${name} ${version}`, skip);
-    else if (skip) tap.skip(`harness ${name} ${version}`, skip);
-  return chosen.filter(([, , needs]) => !harnesses[needs]?.skip);
+// Reports one result for the whole suite.
+function abort(name, reason, skip = false) {
+  if (skip) console.log(`ok 1 - ${name} # SKIP ${reason}`);
+  else report(1, { name, notes: [], failures: [reason] });
+  console.log('1..1');
 }
 
 async function main() {
-  const tap = new Tap();
-  const missing = unavailable();
-  if (missing) {
-    tap.report(false, 'the program is built', missing);
-    return tap.end() ? 0 : 1;
-  }
-  const client = install(path.join(folder, 'client'));
-  if (client.skip) {
-    if (process.env.CI) tap.report(false, `client ${VERSION}`, client.skip);
-    else tap.skip(`client ${VERSION}`, client.skip);
-    return tap.end() ? 0 : 1;
-  }
+  if (!fs.existsSync(path.join(plugin, 'build/dev-team'))) return abort('the program is built', 'build/dev-team does not exist: run make');
   const words = process.argv.slice(2);
-  const all = [...harness, ...statics, ...paths, ...trouble, ...instructions, ...policy, ...headlessRuns];
-  const chosen = all.filter(([name]) => words.every((word) => name.includes(word)));
-  const harnesses = await gather(chosen, client);
+  const list = [...harness, ...pluginFiles, ...workflows, ...failures, ...instructions, ...policy, ...headless]
+    .filter(([name]) => words.every((word) => name.includes(word)));
+  if (!list.length) return abort('scenarios are selected', `no scenario has '${words.join("' and '")}' in its name`);
+  let clients;
+  try {
+    clients = installClients(directory);
+  } catch (error) {
+    return abort('the clients are installed', error.message, !process.env.CI);
+  }
   if (!process.env[INSIDE]) {
     const code = isolated();
-    if (code !== undefined) return code;
-    tap.note('no network of our own here (unshare); the client is kept offline by its environment');
+    if (code !== undefined) return process.exitCode = code;
+    console.log('# this system allows no network namespace (unshare); the environment keeps the clients offline');
   }
   const began = Date.now();
-  const stage = new Stage({ client: client.file, harnesses, folder: path.join(folder, 'runs'), tap });
-  if (!chosen.length) tap.report(false, `a scenario with '${words.join("' and '")}' in its name`);
-  await stage.perform(present(chosen, harnesses, tap));
-  tap.note(`${((Date.now() - began) / 1000).toFixed(1)} s`);
-  return tap.end() ? 0 : 1;
+  await runAll(list, clients);
+  console.log(`# ${((Date.now() - began) / 1000).toFixed(1)} s\n1..${list.length}`);
 }
 
-process.exitCode = await main();
+await main();

@@ -59,17 +59,17 @@ function read(request) {
   });
 }
 
-// `model(request)` returns the blocks of the answer, or a promise of them. What it throws is kept in `faults`, and
-// `onFault` is called: the run is over.
+// `model(request)` returns the blocks of the answer, or a promise of them. What it throws is kept in `errors`, and
+// `onError` is called: the run is over.
 export async function startServer(model) {
   const log = [];
-  const faults = [];
+  const errors = [];
   const paths = new Set();
-  const self = { log, faults, paths, onFault: () => {} };
+  const self = { log, errors, paths, onError: () => {} };
   let inFlight = 0;
-  const fail = (fault) => {
-    faults.push(fault);
-    self.onFault();
+  const fail = (error) => {
+    errors.push(error);
+    self.onError();
   };
 
   const answer = async (request, response) => {
@@ -85,8 +85,8 @@ export async function startServer(model) {
     entry.inFlight = ++inFlight;
     try {
       entry.blocks = await model(entry);
-    } catch (fault) {
-      fail(fault);
+    } catch (error) {
+      fail(error);
       response.destroy();
       return;
     } finally {
@@ -99,8 +99,8 @@ export async function startServer(model) {
   };
 
   const server = http.createServer((request, response) => {
-    answer(request, response).catch((fault) => {
-      fail(fault);
+    answer(request, response).catch((error) => {
+      fail(error);
       response.destroy();
     });
   });

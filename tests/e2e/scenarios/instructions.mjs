@@ -1,76 +1,48 @@
-// That the run follows the texts: other workflows, an installed plugin, wrong texts, a step that refuses. Each: [name, claim(expect, stage, makeWorld)].
+// Runs follow the plugin's texts: other workflows, an installed plugin, wrong texts, a refused step.
 
-import { Cast, decide, say } from '../cast.mjs';
-import { asked, IMPLEMENT, path, result, types } from './common.mjs';
+import { Agents, answer, decide } from '../agents.mjs';
+import { IMPLEMENT } from '../scenario.mjs';
 
-const AUDIT = `---
-states:
-  audit:
-    agent: auditor
-    skill: widget-audit
-    args: [ID]
-    writes: Audit
-    results: {approved: clean, changes_requested: dirty}
----
-\`\`\`mermaid
-stateDiagram-v2
-  [*] --> init
-  init --> audit : start
-  audit --> done : clean
-  audit --> failed : dirty
-  done --> [*]
-  failed --> [*]
-\`\`\`
-`;
-
-const AUDIT_SKILL = `---
-name: widget-audit
-description: Audit the widget.
----
-Audit $0. Last line: \`{"status": "approved"}\` or \`{"status": "changes_requested"}\`.
-`;
-
-// A state of the repository's own: no agent type of that name, and the skill is the repository's.
-async function declared(expect, stage, makeWorld) {
-  const world = makeWorld();
-  world.write('flow.md', AUDIT);
-  world.write('.claude/skills/widget-audit/SKILL.md', AUDIT_SKILL);
-  const cast = new Cast(world, { 'widget-audit': () => say('approved', 'It is a widget.') });
-  const run = await stage.run(world, cast, '/dev-team:dev-team flow.md ADR-1');
-  stage.sound(expect, run);
-  expect.match(result(run), /^success: /, 'what the user is told');
-  path(expect, world, 'init>audit audit>done');
-  expect.equal(types(run), ['auditor', 'task-runner'], 'agent types that were tried');
+// A state that the repository declares: there is no agent type of its name, and the skill is the repository's.
+async function declared(t) {
+  const fixture = t.fixture();
+  fixture.addAuditWorkflow('auditor');
+  const agents = new Agents(fixture, { 'widget-audit': () => answer('approved', 'It is a widget.') });
+  const run = await t.run(fixture, agents, '/dev-team:dev-team flow.md ADR-1');
+  t.sound(run);
+  t.match(run.text, /^success: /, 'result for the user');
+  t.states(fixture, 'init>audit audit>done');
+  t.equal(run.types, ['auditor', 'task-runner'], 'agent types');
 }
 
-// As a user installs it: from the marketplace that the repository is, then without --plugin-dir.
-async function installed(expect, stage, makeWorld) {
-  const world = makeWorld();
-  stage.tool(world, 'plugin', 'marketplace', 'add', world.copyPlugin());
-  stage.tool(world, 'plugin', 'install', 'dev-team@dev-team');
-  const run = await stage.run(world, new Cast(world), IMPLEMENT, { plugin: null });
-  stage.sound(expect, run);
-  expect.match(result(run), /^success: /, 'what the user is told');
+// Installs the plugin from the repository as a marketplace, then runs without --plugin-dir.
+async function installed(t) {
+  const fixture = t.fixture();
+  t.tool(fixture, 'plugin', 'marketplace', 'add', fixture.copyPlugin());
+  t.tool(fixture, 'plugin', 'install', 'dev-team@dev-team');
+  const run = await t.run(fixture, new Agents(fixture), IMPLEMENT, { plugin: null });
+  t.sound(run);
+  t.match(run.text, /^success: /, 'result for the user');
 }
 
-// The negative control: the model does what the texts say, so a wrong text must show.
-async function wrongInstruction(expect, stage, makeWorld) {
-  const world = makeWorld();
-  const cast = new Cast(world, { troubleshooter: () => decide('terminate', 'the agent never began') });
-  const plugin = world.misleading('agents/researcher.md', '--action', '--id');
-  const run = await stage.run(world, cast, IMPLEMENT, { plugin });
-  stage.sound(expect, run);
-  expect.match(result(run), /^failed: /, 'what the user is told');
-  expect.equal(asked(cast), ['troubleshooter'], 'agents that got to work');
-  expect.equal(world.events().filter((event) => event.type === 'failure').length, 3, 'failures');
+// The negative control: the model does what the texts answer, so a wrong text must show.
+async function wrongInstruction(t) {
+  const fixture = t.fixture();
+  const agents = new Agents(fixture, { troubleshooter: () => decide('terminate', 'the agent never started') });
+  const plugin = fixture.changePlugin('agents/researcher.md', '--action', '--id');
+  const run = await t.run(fixture, agents, IMPLEMENT, { plugin });
+  t.sound(run);
+  t.match(run.text, /^failed: /, 'result for the user');
+  t.equal(agents.skills, ['troubleshooter'], 'agents that reached their skill');
+  t.equal(fixture.events().filter((event) => event.type === 'failure').length, 3, 'failures');
 }
 
-async function refused(expect, stage, makeWorld) {
-  const world = makeWorld();
-  const run = await stage.run(world, new Cast(world), '/dev-team:implement ADR-2');
-  stage.sound(expect, run);
-  expect.match(result(run), /^The step failed: .*ADR-2/s, 'what the user is told');
-  expect.equal(run.log.length, 2, 'requests');
+async function refused(t) {
+  const fixture = t.fixture();
+  const run = await t.run(fixture, new Agents(fixture), '/dev-team:implement ADR-2');
+  t.sound(run);
+  t.match(run.text, /^The step failed: .*ADR-2/s, 'result for the user');
+  t.equal(run.log.length, 2, 'requests');
 }
 
 export const instructions = [

@@ -1,110 +1,81 @@
-// What the hook makes of the tool calls of agents, with and without a clearance file. Each: [name, claim(expect, stage, makeWorld)].
+// The hook's decisions on the tool calls of agents, with and without a clearance file.
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { Cast, say } from '../cast.mjs';
-import { path as states, result } from './common.mjs';
-
-const FLOW = `---
-states:
-  audit:
-    agent: task-runner
-    skill: widget-audit
-    args: [ID]
-    writes: Audit
-    results: {approved: clean, changes_requested: dirty}
----
-\`\`\`mermaid
-stateDiagram-v2
-  [*] --> init
-  init --> audit : start
-  audit --> done : clean
-  audit --> failed : dirty
-  done --> [*]
-  failed --> [*]
-\`\`\`
-`;
-
-const SKILL = `---
-name: widget-audit
-description: Audit the widget.
----
-Audit $0. Last line: \`{"status": "approved"}\` or \`{"status": "changes_requested"}\`.
-`;
+import { Agents, answer } from '../agents.mjs';
 
 const CLEARANCE = '.dev-team/clearance.yaml';
 
-// One agent that does `work`, by a workflow of the repository's own; brief and record are among its calls.
-async function audit(expect, stage, world, work) {
-  world.write('flow.md', FLOW);
-  world.write('.claude/skills/widget-audit/SKILL.md', SKILL);
-  const cast = new Cast(world, { 'widget-audit': () => ({ work, ...say('approved', 'It is a widget.') }) });
-  const run = await stage.run(world, cast, '/dev-team:dev-team flow.md ADR-1');
-  if (run.faults.length) throw run.faults[0];
-  expect.equal(run.code, 0, 'exit code of the client');
-  expect.match(result(run), /^success: /, 'what the user is told');
-  states(expect, world, 'init>audit audit>done');
-  stage.affordable(expect, run);
+// Runs one agent that does `work`, in a workflow of the repository. Its calls include brief and record.
+async function audit(t, fixture, work) {
+  fixture.addAuditWorkflow('task-runner');
+  const agents = new Agents(fixture, { 'widget-audit': () => ({ work, ...answer('approved', 'It is a widget.') }) });
+  const run = await t.run(fixture, agents, '/dev-team:dev-team flow.md ADR-1');
+  if (run.errors.length) throw run.errors[0];
+  t.equal(run.code, 0, 'exit code of the client');
+  t.match(run.text, /^success: /, 'result for the user');
+  t.states(fixture, 'init>audit audit>done');
+  t.affordable(run);
   return run;
 }
 
-const write = (world, file, content) => ({ tool: 'Write', input: { file_path: path.join(world.repo, file), content } });
+const write = (fixture, file, content) => ({ tool: 'Write', input: { file_path: path.join(fixture.repo, file), content } });
 
-// The same commands, and nobody minds: the plugin alone changes nothing.
-async function unconfigured(expect, stage, makeWorld) {
-  const world = makeWorld();
-  const run = await audit(expect, stage, world, [
+// Without a clearance file the plugin changes nothing.
+async function unconfigured(t) {
+  const fixture = t.fixture();
+  const run = await audit(t, fixture, [
     { run: 'x=1; eval "echo $((x + 1))"', gives: /^2$/ },
     { run: 'cd src && pwd -P', gives: /\/repo\/src/ },
-    write(world, 'big.txt', 'x'.repeat(300000)),
-    write(world, CLEARANCE.replace('clearance', 'other'), 'x\n'),
+    write(fixture, 'big.txt', 'x'.repeat(300000)),
+    write(fixture, CLEARANCE.replace('clearance', 'other'), 'x\n'),
   ]);
-  stage.sound(expect, run);
-  expect.equal(fs.statSync(path.join(world.repo, 'big.txt')).size, 300000, 'the size of what was written');
+  t.sound(run);
+  t.equal(fs.statSync(path.join(fixture.repo, 'big.txt')).size, 300000, 'size of the written file');
 }
 
-async function denied(expect, stage, makeWorld) {
-  const world = makeWorld();
+async function denied(t) {
+  const fixture = t.fixture();
   const clearance = 'personas:\n  task-runner: {policy: developer, tools: [Bash, Write, Skill]}\n';
-  world.write(CLEARANCE, clearance);
-  await audit(expect, stage, world, [
+  fixture.write(CLEARANCE, clearance);
+  await audit(t, fixture, [
     { run: 'curl http://example.test/', refused: /dev-team: deny name\.listed 0-4 'curl': .*\n.*policy is 'developer'/ },
     { run: 'git status; cat ../secret', refused: /deny path\.outside 16-25 '\.\.\/secret' -> / },
     { run: `echo 'personas: {}' > ${CLEARANCE}`, refused: /deny path\.protected/ },
     { run: `rm -rf .dev-team`, refused: /deny path\.protected/ },
-    write(world, 'src/ok.txt', 'fine\n'),
-    { ...write(world, CLEARANCE, 'personas: {}\n'), refused: /deny path\.protected/ },
-    { ...write(world, '../outside.txt', 'x\n'), refused: /deny path\.outside/ },
-    { tool: 'Read', input: { file_path: path.join(world.repo, 'src/ok.txt') }, refused: /deny tool .*'Read'/ },
+    write(fixture, 'src/ok.txt', 'fine\n'),
+    { ...write(fixture, CLEARANCE, 'personas: {}\n'), refused: /deny path\.protected/ },
+    { ...write(fixture, '../outside.txt', 'x\n'), refused: /deny path\.outside/ },
+    { tool: 'Read', input: { file_path: path.join(fixture.repo, 'src/ok.txt') }, refused: /deny tool .*'Read'/ },
     { run: 'git log -1 --format=%s | head -n 1 && ls src', gives: /^Start\nok\.txt\nstart\.txt$/ },
     { run: 'cat > src/new.txt <<\'EOF\'\nit\'s $HOME `id`\nEOF', gives: /^/ },
     { run: 'cat src/new.txt', gives: /^it's \$HOME `id`$/ },
   ]);
-  expect.equal(fs.readFileSync(path.join(world.repo, CLEARANCE), 'utf8'), clearance, 'the clearance file');
-  expect(!fs.existsSync(path.join(world.root, 'outside.txt')), 'a file outside was written');
+  t.equal(fs.readFileSync(path.join(fixture.repo, CLEARANCE), 'utf8'), clearance, 'the clearance file');
+  t.ok(!fs.existsSync(path.join(fixture.root, 'outside.txt')), 'a file outside was written');
 }
 
-// The text goes to `policy exec`: what is understood is run in the sandbox, and its output comes back.
-async function executed(expect, stage, makeWorld) {
-  const world = makeWorld();
-  world.write('.dev-team/mine.yaml', 'allow: [git, echo, ls, wc]\nwrite: true\n');
-  world.write(CLEARANCE, 'personas:\n  task-runner: {policy: mine.yaml}\nbash: exec\n');
-  await audit(expect, stage, world, [
+// Allowed commands go to `policy exec`, which runs them in the sandbox and returns their output.
+async function executed(t) {
+  const fixture = t.fixture();
+  fixture.write('.dev-team/mine.yaml', 'allow: [git, echo, ls, wc]\nwrite: true\n');
+  fixture.write(CLEARANCE, 'personas:\n  task-runner: {policy: mine.yaml}\nbash: exec\n');
+  await audit(t, fixture, [
     { run: 'echo "$HOME"', refused: /deny/ },
-    { run: 'git var GIT_EDITOR', gives: /^true$/m }, // as the run's own environment says
+    { run: 'git var GIT_EDITOR', gives: /^true$/m }, // from the environment of the run
     { run: 'echo made > src/made.txt && ls src | wc -l', gives: /^2$/ },
   ]);
-  expect.equal(fs.readFileSync(path.join(world.repo, 'src/made.txt'), 'utf8'), 'made\n', 'what was written');
+  t.equal(fs.readFileSync(path.join(fixture.repo, 'src/made.txt'), 'utf8'), 'made\n', 'the written file');
 }
 
-async function broken(expect, stage, makeWorld) {
-  const world = makeWorld();
-  world.write('flow.md', FLOW);
-  world.write(CLEARANCE, 'persona: {}\n');
-  const run = await stage.run(world, new Cast(world), '/dev-team:dev-team flow.md ADR-1');
-  expect.match(world.events().map((event) => event.type).join(' '), /failure/, 'events');
-  expect.match(JSON.stringify(run.log.filter((entry) => entry.agent).map((entry) => entry.messages)),
-    /clearance\.yaml:1:1: unknown key 'persona'/, 'what the agent was told');
+async function broken(t) {
+  const fixture = t.fixture();
+  fixture.addAuditWorkflow('task-runner');
+  fixture.write(CLEARANCE, 'persona: {}\n');
+  const run = await t.run(fixture, new Agents(fixture), '/dev-team:dev-team flow.md ADR-1');
+  t.match(fixture.events().map((event) => event.type).join(' '), /failure/, 'events');
+  t.match(JSON.stringify(run.log.filter((entry) => entry.agent).map((entry) => entry.messages)),
+    /clearance\.yaml:1:1: unknown key 'persona'/, 'messages to the agent');
 }
 
 export const policy = [

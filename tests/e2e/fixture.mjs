@@ -1,7 +1,6 @@
-// A scratch world: a repository with a spec, its bare origin behind a stand-in for ssh, a stand-in for gh, an empty
-// home. Everything lies in one folder and goes with it.
+// A temporary directory with a repository that has a spec, its bare origin behind a fake ssh, a fake gh, and an empty home.
 
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -9,8 +8,24 @@ import path from 'node:path';
 const here = path.dirname(new URL(import.meta.url).pathname);
 export const plugin = path.resolve(here, '../..');
 
+// Starts `dev-team ARGS` with only `env` as its environment; `done` resolves with {code, signal, out, err}.
+export function startDevTeam(args, { cwd, env, input = '', timeout = 120000 }) {
+  const child = spawn(path.join(plugin, 'build/dev-team'), args, { cwd, env });
+  const output = { out: '', err: '' };
+  child.stdout.on('data', (text) => { output.out += text; });
+  child.stderr.on('data', (text) => { output.err += text; });
+  child.stdin.end(input);
+  const timer = setTimeout(() => child.kill('SIGTERM'), timeout);
+  const done = new Promise((resolve) => {
+    child.on('close', (code, signal) => {
+      clearTimeout(timer);
+      resolve({ code, signal, ...output });
+    });
+  });
+  return { done, kill: (signal) => child.kill(signal) };
+}
+
 const VALIDATE = `#!/bin/sh
-# Fails while the file says so.
 if grep -rq BROKEN src; then echo 'src is BROKEN'; exit 1; fi
 echo 'all good'
 `;
@@ -20,28 +35,48 @@ const spec = (id) => `# ${id}: a widget
 The repository gets a widget: \`src/widget.txt\` with one line that says what it does.
 `;
 
+const auditWorkflow = (agent) => `---
+states:
+  audit:
+    agent: ${agent}
+    skill: widget-audit
+    args: [ID]
+    writes: Audit
+    results: {approved: clean, changes_requested: dirty}
+---
+\`\`\`mermaid
+stateDiagram-v2
+  [*] --> init
+  init --> audit : start
+  audit --> done : clean
+  audit --> failed : dirty
+  done --> [*]
+  failed --> [*]
+\`\`\`
+`;
+
+const AUDIT_SKILL = `---
+name: widget-audit
+description: Audit the widget.
+---
+Audit $0. Last line: \`{"status": "approved"}\` or \`{"status": "changes_requested"}\`.
+`;
+
 function write(file, content, mode = 0o644) {
   fs.mkdirSync(path.dirname(file), { recursive: true });
   fs.writeFileSync(file, content, { mode });
 }
 
-export class World {
-  constructor(name, { id = 'ADR-1' } = {}) {
+export class Fixture {
+  constructor({ id = 'ADR-1' } = {}) {
     this.id = id;
     this.root = fs.mkdtempSync(path.join(os.tmpdir(), 'dt-'));
-    this.name = name;
     this.home = path.join(this.root, 'h');
     this.repo = path.join(this.root, 'repo');
     this.bin = path.join(this.root, 'bin');
-    this.runs = 0;
     fs.mkdirSync(this.home);
-    this.copy('gh');
-    this.copy('ssh');
+    fs.cpSync(path.join(here, 'fakes'), this.bin, { recursive: true });
     this.makeRepository();
-  }
-
-  copy(tool) {
-    write(path.join(this.bin, tool), fs.readFileSync(path.join(here, 'stand-ins', tool), 'utf8'), 0o755);
   }
 
   write(file, content) {
@@ -56,17 +91,17 @@ export class World {
     return copy;
   }
 
-  // The same with one text replaced in one file.
-  misleading(file, text, instead) {
+  // A copy of the plugin with one text replaced in one file.
+  changePlugin(file, text, replacement) {
     const copy = this.copyPlugin();
     const before = fs.readFileSync(path.join(copy, file), 'utf8');
-    const after = before.replace(text, instead);
+    const after = before.replace(text, replacement);
     if (after === before) throw new Error(`${file} does not contain '${text}'`);
     fs.writeFileSync(path.join(copy, file), after);
     return copy;
   }
 
-  // What the tools of a run find in their environment, beside the client's own.
+  // Variables that make git and gh use the fakes.
   get environment() {
     return { GIT_SSH: path.join(this.bin, 'ssh'), GIT_SSH_VARIANT: 'simple', FAKE_ROOT: this.root };
   }
@@ -99,6 +134,17 @@ export class World {
     this.git('remote', 'set-head', 'origin', 'main');
   }
 
+  // Subjects of the commits that a branch of the origin has beyond main.
+  subjects(branch = 'dev-team/ADR-1') {
+    return this.origin('log', '--reverse', '--format=%s', `main..${branch}`).split('\n');
+  }
+
+  // A workflow with one state, `audit`, whose skill belongs to the repository.
+  addAuditWorkflow(agent) {
+    this.write('flow.md', auditWorkflow(agent));
+    this.write('.claude/skills/widget-audit/SKILL.md', AUDIT_SKILL);
+  }
+
   get contextFile() {
     return path.join(this.home, '.dev-team/org/repo', `${this.id}.md`);
   }
@@ -121,18 +167,18 @@ export class World {
     return fs.readFileSync(file, 'utf8').trim().split('\n').map((line) => JSON.parse(line)).filter((line) => line.type);
   }
 
-  // `from>to` of every change of state, in order.
+  // `from>to` of every transition, in order.
   transitions() {
     return this.events().filter((event) => event.type === 'transition').map((event) => `${event.from}>${event.to}`);
   }
 
-  // Commands that gh was asked to run.
+  // The command lines of the fake gh.
   gh() {
     const log = path.join(this.root, 'gh.log');
     return fs.existsSync(log) ? fs.readFileSync(log, 'utf8').trim().split('\n') : [];
   }
 
   remove() {
-    fs.rmSync(this.root, { recursive: true, force: true });
+    fs.rmSync(this.root, { recursive: true, force: true, maxRetries: 3 });
   }
 }

@@ -1,0 +1,144 @@
+// One scenario: its assertions, its fixtures, its runs of Claude Code against a scripted model, and checks of a finished run.
+
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { claudeEnvironment, startClaude } from './claude.mjs';
+import { Fixture, plugin as ownPlugin } from './fixture.mjs';
+import { bytesOf, createModel } from './model.mjs';
+import { startServer } from './server.mjs';
+
+const ITERATION_LIMIT = 1536; // bytes that one agent may add to the main conversation
+
+export const IMPLEMENT = '/dev-team:implement ADR-1';
+export const PREFIX = 'init>spec-finding spec-finding>researching researching>implementing implementing>validating';
+
+export class Scenario {
+  notes = [];
+  failures = [];
+  fixtures = [];
+  runs = 0;
+
+  constructor(name, clients, directory) {
+    Object.assign(this, { name, clients, directory: path.join(directory, name.replace(/[^a-z0-9]+/gi, '-')) });
+  }
+
+  ok(good, what) {
+    if (!good) this.failures.push(typeof what === 'function' ? what() : what);
+  }
+
+  equal(got, wanted, what) {
+    const [a, b] = [JSON.stringify(got), JSON.stringify(wanted)];
+    this.ok(a === b, `${what}: got ${a}, wanted ${b}`);
+  }
+
+  match(got, pattern, what) {
+    this.ok(pattern.test(String(got)), () => `${what}: ${JSON.stringify(got)} does not match ${pattern}`);
+  }
+
+  note(line) {
+    this.notes.push(line);
+  }
+
+  // Runs `body(this)`. The scenario passes if no assertion failed and nothing was thrown.
+  async perform(body) {
+    try {
+      await body(this);
+    } catch (error) {
+      this.failures.push(error.stack ?? String(error));
+    }
+    for (const fixture of this.fixtures)
+      if (this.failures.length && process.env.E2E_KEEP) this.note(`kept ${fixture.root}`);
+      else fixture.remove();
+  }
+
+  fixture(options) {
+    this.fixtures.push(new Fixture(options));
+    return this.fixtures.at(-1);
+  }
+
+  environment(fixture, port) {
+    return claudeEnvironment({ home: fixture.home, binaries: [fixture.bin], extra: {
+      ...fixture.environment, ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`, ANTHROPIC_API_KEY: 'dummy-local-key' } });
+  }
+
+  // Runs a command of the client that needs no model; returns its stdout.
+  tool(fixture, ...args) {
+    const run = spawnSync(this.clients['claude-code'].program, args,
+      { cwd: fixture.repo, env: this.environment(fixture, 9), encoding: 'utf8', timeout: 60000 });
+    if (run.status !== 0) throw new Error(`claude ${args.join(' ')}: exit ${run.status}\n${run.stdout}${run.stderr}`);
+    return run.stdout;
+  }
+
+  // Runs `claude -p PROMPT` in the fixture's repository. `during(client, server)` may interfere while it runs.
+  async run(fixture, agents, prompt, { args = [], host = null, during = null, plugin = ownPlugin } = {}) {
+    const server = await startServer(createModel(agents));
+    const directory = path.join(this.directory, String(++this.runs));
+    const began = Date.now();
+    const client = startClaude(this.clients['claude-code'].program,
+      ['-p', ...(host ? [] : [prompt]), ...(plugin ? ['--plugin-dir', plugin] : []), ...args],
+      { cwd: fixture.repo, env: this.environment(fixture, server.port), directory, host: host && host(prompt) });
+    server.onError = client.kill;
+    if (during) await during(client, server);
+    const ended = await client.done;
+    await server.stop();
+    const { log, errors, paths } = server;
+    fs.writeFileSync(path.join(directory, 'requests.jsonl'), log.map((entry) => JSON.stringify({ ...entry, messages: undefined })).join('\n'));
+    return { ...ended, log, errors, paths: [...paths], text: ended.result?.result ?? '', types: agentTypes(log),
+      iterations: iterations(log), seconds: (Date.now() - began) / 1000 };
+  }
+
+  // Checks what holds for every run that was not killed. After an error of the model no other check is useful.
+  sound(run) {
+    if (run.errors.length) throw run.errors[0];
+    this.ok(!run.timedOut, `the client ran into its timeout; stderr: ${run.err}`);
+    this.equal(run.code, 0, 'exit code of the client');
+    this.equal(run.result?.is_error, false, 'is_error');
+    this.ok((run.result?.num_turns ?? 0) > 0, 'there was no turn');
+    this.equal(run.result?.permission_denials, [], 'permission denials');
+    this.equal(run.paths, ['POST /v1/messages'], 'requests of the client');
+  }
+
+  // Checks the bytes that iterations with one agent added to the main conversation; returns the largest number.
+  affordable(run) {
+    const single = run.iterations.filter((one) => one.agents === 1);
+    this.ok(single.length > 0, 'no iteration has one agent');
+    const most = single.reduce((a, b) => (b.bytes > a.bytes ? b : a), { bytes: 0 });
+    this.ok(most.bytes <= ITERATION_LIMIT, `an iteration adds ${most.bytes} bytes to the main conversation: ${most.command}`);
+    return most.bytes;
+  }
+
+  states(fixture, wanted) {
+    this.equal(fixture.transitions().join(' '), wanted, 'transitions');
+  }
+
+  // Checks that events are numbered in order and that the only end is `result`.
+  journal(fixture, result) {
+    const events = fixture.events();
+    this.equal(events.map((event) => event.seq), events.map((_, i) => i + 1), 'seq');
+    this.equal(events.filter((event) => event.type === 'done').map((event) => event.result), [result], 'done events');
+  }
+}
+
+// Types of the agents that the main conversation started, in order.
+function agentTypes(log) {
+  return log.filter((entry) => !entry.agent).flatMap((entry) => entry.blocks ?? [])
+    .filter((block) => block.name === 'Agent').map((block) => block.input.subagent_type.replace('dev-team:', ''));
+}
+
+// The number of agents and of bytes from one step call to the next, counted in the last request of the main conversation, which
+// contains all the earlier ones.
+function iterations(log) {
+  const last = log.filter((entry) => !entry.agent).at(-1);
+  const found = [];
+  for (const message of last?.messages ?? []) {
+    const calls = message.role === 'assistant' ? message.blocks.filter((one) => one.type === 'tool_use') : [];
+    if (calls.some((one) => one.name === 'Bash' && / step /.test(one.input.command)))
+      found.push({ agents: 0, bytes: 0, command: calls[0].input.command });
+    const current = found.at(-1);
+    if (!current) continue;
+    current.agents += calls.filter((one) => one.name === 'Agent').length;
+    current.bytes += bytesOf(message.blocks);
+  }
+  return found;
+}

@@ -1,0 +1,60 @@
+// Synchronisation of a test with its agents and scripts: promises, no sleeps.
+
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+
+const LIMIT = 60000;
+
+function within(promise, event) {
+  let timer;
+  const timeout = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${event} did not happen within ${LIMIT / 1000} s`)), LIMIT);
+  });
+  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
+}
+
+// `wait()` resolves when it has been called `n` times; `waiting` counts the calls.
+export function barrier(n) {
+  const { promise, resolve } = deferred();
+  return {
+    waiting: 0,
+    wait() {
+      if (++this.waiting === n) resolve();
+      return within(promise, `the arrival of ${n} agents`);
+    },
+  };
+}
+
+// `reached` resolves when `block()` has been called, which never returns.
+export function breakpoint() {
+  const { promise, resolve } = deferred();
+  return {
+    reached: within(promise, 'the breakpoint'),
+    block() {
+      resolve();
+      return new Promise(() => {});
+    },
+  };
+}
+
+function deferred() {
+  let resolve;
+  const promise = new Promise((settle) => { resolve = settle; });
+  return { promise, resolve };
+}
+
+// A named pipe between the test and a script of the repository; either side may come first.
+export class Fifo {
+  constructor(file) {
+    execFileSync('mkfifo', [file]);
+    this.file = fs.openSync(file, 'r+');
+  }
+
+  write() {
+    fs.writeSync(this.file, 'go\n');
+  }
+
+  read(event) {
+    return within(new Promise((resolve) => { fs.read(this.file, Buffer.alloc(3), 0, 3, null, resolve); }), event);
+  }
+}
