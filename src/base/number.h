@@ -1,0 +1,36 @@
+/*
+ * number.h: numbers read from text, the one implementation of it. A whole number is decimal digits
+ * and nothing else: no blank, no sign, no `0x`; leading zeros are allowed.
+ */
+#ifndef DT_NUMBER_H
+#define DT_NUMBER_H
+
+#include "src/base/buf.h"
+
+/*
+ * Reads the digits that `text` begins with. Returns how many there are, which is also the offset of
+ * the first byte that is no digit; 0: *out is 0. A number over UINT64_MAX is read as UINT64_MAX.
+ */
+size_t number_digits(struct str text, uint64_t *out);
+
+/* True when the whole of `text` is a number from `min` to `max`; else *out is left alone. */
+bool number_parse(struct str text, uint64_t min, uint64_t max, uint64_t *out);
+/* The number that the whole of `text` is, if it is at most `max`, else `otherwise`. */
+uint64_t number_or(struct str text, uint64_t max, uint64_t otherwise);
+/* The same of an environment variable. */
+uint64_t number_env(const char *name, uint64_t max, uint64_t otherwise);
+/* True when the whole of `text` is hexadecimal digits of a number of at most 64 bits. */
+bool number_hex(struct str text, uint64_t *out);
+/* True when the whole of `text` is a number such as -12, 0.5 or 1.5e3 from `min` to `max`. Not read
+ * are `inf`, `nan`, `0x1p3`, `.5`, `5.` and a `+` at the beginning. */
+bool number_double(struct str text, double min, double max, double *out);
+
+/* number_parse() for the value of an option or of an argument, `name` as the user knows it. -1:
+ * ERR_USAGE, in number_refuse()'s words. */
+int number_read(const char *name, const char *text, uint64_t min, uint64_t max, uint64_t *out,
+	struct error *err);
+/* Fills *err: `'NAME' must be a whole number from MIN to MAX, not 'TEXT'`. Returns -1. */
+int number_refuse(struct error *err, enum err code, const char *name, struct str text, uint64_t min,
+	uint64_t max);
+
+#endif

@@ -1,0 +1,195 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include "src/sys/directory.h"
+
+enum { DEPTH_MAX = 128 };
+
+/* -1 with errno. */
+static int stream_open(struct directory *d, int at, const char *path, int flags)
+{
+	*d = (struct directory){.fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags)};
+	if (d->fd < 0)
+		return -1;
+	d->stream = fdopendir(d->fd);
+	if (d->stream)
+		return 0;
+	close(d->fd);
+	return -1;
+}
+
+int directory_open(struct directory *d, int at, const char *path, bool *missing, struct error *err)
+{
+	int rc = stream_open(d, at, path, 0);
+
+	if (missing)
+		*missing = rc < 0 && errno == ENOENT;
+	return rc < 0 ? error_errno(err, "cannot read directory '%s'", path) : 0;
+}
+
+static enum file_type type_of(int dir, const struct dirent *e)
+{
+	struct stat st;
+	mode_t mode =
+		e->d_type == DT_UNKNOWN && fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0
+			? st.st_mode
+			: DTTOIF(e->d_type);
+
+	return S_ISREG(mode)   ? FILE_REGULAR
+	       : S_ISDIR(mode) ? FILE_DIRECTORY
+	       : S_ISLNK(mode) ? FILE_LINK
+			       : FILE_OTHER;
+}
+
+static bool is_dots(const char *name)
+{
+	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
+}
+
+const char *directory_next(struct directory *d, enum file_type *type)
+{
+	const struct dirent *e;
+
+	do
+		e = readdir(d->stream);
+	while (e && is_dots(e->d_name));
+	if (e && type)
+		*type = type_of(d->fd, e);
+	return e ? e->d_name : NULL;
+}
+
+void directory_close(struct directory *d)
+{
+	if (d->stream)
+		closedir(d->stream);
+	*d = (struct directory){.fd = -1};
+}
+
+int directory_list(struct arena *a, const char *path, struct directory_names *out, bool *missing,
+	struct error *err)
+{
+	CLEANUP(directory_close) struct directory d = {0};
+	const char *name;
+
+	*out = (struct directory_names){0};
+	if (directory_open(&d, AT_FDCWD, path, missing, err) < 0)
+		return -1;
+	while ((name = directory_next(&d, NULL)))
+		vec_push_in(a, out, arena_dup(a, str_of(name)));
+	vec_sort(out, vec_by_text);
+	return 0;
+}
+
+struct walk_state {
+	const struct directory_walk *w;
+	const char *root;
+	struct buf path; /* of the current entry, relative to the root */
+	unsigned depth;
+	struct error *err;
+};
+
+static int visit_directory(struct walk_state *s, int at, const char *name);
+
+static enum directory_visit visit(
+	struct walk_state *s, int parent, const char *name, enum file_type type, bool leaving)
+{
+	const struct directory_entry e = {
+		.path = s->path.s,
+		.name = name,
+		.parent = parent,
+		.type = type,
+		.depth = s->depth,
+		.leaving = leaving,
+	};
+
+	return s->w->visit(s->w->data, &e, s->err);
+}
+
+static int visit_entry(struct walk_state *s, int parent, const char *name, enum file_type type)
+{
+	size_t length = s->path.len;
+	enum directory_visit answer;
+	int rc;
+
+	buf_adds(&s->path, length ? "/" : "");
+	buf_adds(&s->path, name);
+	answer = visit(s, parent, name, type, false);
+	rc = answer == DIRECTORY_STOP ? -1 : 0;
+	if (answer == DIRECTORY_CONTINUE && type == FILE_DIRECTORY) {
+		rc = visit_directory(s, parent, name);
+		if (rc == 0 && s->w->report_leave &&
+			visit(s, parent, name, type, true) == DIRECTORY_STOP)
+			rc = -1;
+	}
+	buf_cut(&s->path, length);
+	return rc;
+}
+
+struct sortable_entry {
+	const char *name;
+	enum file_type type;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct sortable_entry *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static int visit_sorted(struct walk_state *s, struct directory *d)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	VEC(struct sortable_entry) entries = {0};
+	enum file_type type;
+	const char *name;
+	int rc = 0;
+
+	while ((name = directory_next(d, &type)))
+		vec_push_in(
+			&a, &entries, (struct sortable_entry){arena_dup(&a, str_of(name)), type});
+	vec_sort(&entries, by_name);
+	for (size_t i = 0; rc == 0 && i < entries.n; i++)
+		rc = visit_entry(s, d->fd, entries.items[i].name, entries.items[i].type);
+	return rc;
+}
+
+static int visit_unsorted(struct walk_state *s, struct directory *d)
+{
+	enum file_type type;
+	const char *name;
+	int rc = 0;
+
+	while (rc == 0 && (name = directory_next(d, &type)))
+		rc = visit_entry(s, d->fd, name, type);
+	return rc;
+}
+
+static int visit_directory(struct walk_state *s, int at, const char *name)
+{
+	CLEANUP(directory_close) struct directory d = {0};
+	unsigned depth_max = s->w->depth_max ? s->w->depth_max : DEPTH_MAX;
+	const char *slash = s->path.len ? "/" : "", *path = s->path.len ? s->path.s : "";
+	int rc;
+
+	if (s->depth > depth_max)
+		return error_set(s->err, ERR_INPUT, "'%s/%s' is nested deeper than %u directories",
+			s->root, path, depth_max);
+	if (stream_open(&d, at, name, s->depth ? O_NOFOLLOW : 0) < 0)
+		return s->w->tolerant ? 0
+				      : error_errno(s->err, "cannot read directory '%s%s%s'",
+						s->root, slash, path);
+	s->depth++;
+	rc = s->w->sorted ? visit_sorted(s, &d) : visit_unsorted(s, &d);
+	s->depth--;
+	return rc;
+}
+
+int directory_walk(const char *root, const struct directory_walk *w, struct error *err)
+{
+	struct walk_state s = {.w = w, .root = root, .err = err};
+	int rc = visit_directory(&s, AT_FDCWD, root);
+
+	buf_release(&s.path);
+	return rc;
+}
