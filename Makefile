@@ -7,7 +7,7 @@
 #   make model      random faults and every order of two loops, on a simulated disk
 #   make conform    what every store must do, on good ones and broken ones; 8 processes at once
 #   make SAN=1 test with sanitizers           make format   clang-format in place
-#   make figures    sizes and names by room   make mutate   do the tests find planted faults
+#   make figures    sizes and names by room   make mutate   mutation tests
 #   make install PREFIX= DESTDIR=             make deps     install missing Debian packages
 ifeq ($(origin CC),default)
 CC      := gcc
@@ -159,7 +159,7 @@ fuzz-run: $(FUZZERS:%=$(O)/tests/fuzz/fuzz_%)
 
 figures:
 	@tools/figures
-# Another SEED draws other places; N: how many.
+# SEED chooses the places; N is their number.
 mutate: $(DEPS)
 	@mkdir -p build && tools/mutate list --seed $(or $(SEED),1) --count $(or $(N),20) >build/mutations
 	@tools/mutate run build/mutations

@@ -1,4 +1,4 @@
-# Two halves of tools/mutate; what the columns of a list mean is said there.
+# The two scans of tools/mutate, which documents the columns of a list.
 #
 #   -v mode=list -v seed=S -v count=N  FILE.c...   prints a list of single mutations
 #   -v mode=find  LIST [MAP] FILE.c...             prints where each mutation of LIST is in these files:
@@ -55,7 +55,7 @@ function candidate(kind, from, n, with) {
 	choices[n_lines] = found
 }
 
-# Mutations of a whole statement. What only gives memory back is not deleted: no test can tell.
+# Mutations of a whole statement. Calls that only release memory are kept: no test could notice.
 function list_statement(    at) {
 	if ((at = index(tokens, "return -1;"))) candidate("return", at, 10, "return 0;")
 	if (tokens ~ /^[a-z_][a-z0-9_]*\(.*\);$/ && tokens !~ /^([a-z_]*free|buf_release|arena_release|va_end|va_start|return|if|for|while|switch)\(/ &&
@@ -88,7 +88,7 @@ function list_tokens(    s, at, token, before, after, p) {
 	}
 }
 
-# Whether a number counts: not an error code, an empty initializer, or the size of an array.
+# Whether a number is worth a change: not an error code, an empty initializer, or an array's size.
 function constant(p, before, after) {
 	if (before == "-" || (before == "{" && after ~ /^\}/)) return 0
 	return !(before == "[" && tokens ~ /^(static |const |unsigned |char |int |struct |size_t |uint|int[0-9])/)
@@ -127,10 +127,10 @@ function print_list(    i, k, left, c) {
 	}
 }
 
-# The i-th line that is left: the last one takes the place of the one that was drawn.
+# The i-th remaining line: the last one takes the place of the one that was chosen.
 function order(i) { return i in moved ? moved[i] : i }
 
-# First a kind of mutation, then one of this kind, so that constants do not drown the others.
+# Chooses a kind first, then a mutation of this kind: otherwise most would change a constant.
 function choose(line,    i, n, kinds, m, of_kind, kind_of) {
 	delete kind_seen
 	for (i = 1; i <= choices[line]; i++)
@@ -168,8 +168,8 @@ function note_place(key,    n) {
 
 function base(path) { sub(/.*\//, "", path); return path }
 
-# The place of a mutation among those that satisfy a condition: the only one, or, where as many are
-# left as there were, the one with the same number. 0: none.
+# The place of a mutation among those that satisfy the conditions: the only one, or the Kth if the
+# function has as many as it had. 0: none.
 function pick(id, same_file, same_base, same_function,    key, i, n, hit) {
 	key = mutation_text[id]
 	for (i = 1; i <= places[key]; i++) {
