@@ -2,16 +2,20 @@
 // Google's generateContent. `script(request)` returns the answer to each request in a form that is independent of the API:
 //
 //   'text'                                          the model's last message
+//   [text(...), use(...)]                           blocks of the Messages API
 //   { text, calls: [{ name, input }], usage }       a message with tool calls; usage: { input, output }
 //   { status, message, code, headers }              an error in the API's format
 //   { drop: true }                                  the connection ends
 //
-// It may return a promise. `request`: { n, api, path, key, model, tools: [names], results: [texts of tools], body }.
+// It may return a promise. `request`: { api, path, key, model, tools: [names], results: [texts of tools], body, bytes, inFlight };
+// the Messages API adds { session, agent, system, messages: [{ role, blocks }], news: blocks after the model's last message }.
 
 import http from 'node:http';
 
-const parts = (content) => (typeof content === 'string' ? [{ type: 'text', text: content }] : content ?? []);
-const textOf = (content) => parts(content).map((part) => part.text ?? '').join('\n');
+export const text = (value) => ({ type: 'text', text: value });
+export const use = (name, input) => ({ type: 'tool_use', id: fresh('toolu'), name, input });
+export const blocksOf = (content) => (typeof content === 'string' ? [text(content)] : content ?? []);
+export const textOf = (content) => blocksOf(content).map((block) => block.text ?? '').join('\n');
 const named = (tools, name = (tool) => tool.name) => (tools ?? []).map(name).filter(Boolean);
 
 let unique = 0;
@@ -21,25 +25,31 @@ const fresh = (word) => `${word}_${++unique}`;
 const messages = {
   path: /\/v1\/messages$/,
   key: (headers) => headers['x-api-key'] ?? headers.authorization,
-  read: (body) => ({
-    tools: named(body.tools),
-    results: (body.messages ?? []).flatMap((one) => parts(one.content)).filter((one) => one.type === 'tool_result')
-      .map((one) => textOf(one.content)),
-  }),
-  * events({ text, calls, usage }, { model }) {
+  read(body, headers) {
+    const messages = (body.messages ?? []).map(({ role, content }) => ({ role, blocks: blocksOf(content) }));
+    const last = messages.findLastIndex((one) => one.role === 'assistant');
+    return {
+      session: headers['x-claude-code-session-id'] ?? '',
+      agent: headers['x-claude-code-agent-id'] ?? '',
+      system: textOf(body.system),
+      tools: named(body.tools),
+      results: messages.flatMap((one) => one.blocks).filter((one) => one.type === 'tool_result').map((one) => textOf(one.content)),
+      messages,
+      news: messages.slice(last + 1).flatMap((one) => one.blocks),
+    };
+  },
+  * events({ text: words, calls, usage, blocks = [...(words ? [text(words)] : []), ...calls.map((call) => use(call.name, call.input))] }, { model }) {
     const counts = { input_tokens: usage.input, output_tokens: usage.output, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
-    const blocks = [...(text ? [{ type: 'text', text }] : []),
-      ...calls.map((call) => ({ type: 'tool_use', id: fresh('toolu'), name: call.name, input: call.input }))];
     yield { type: 'message_start', message: { id: fresh('msg'), type: 'message', role: 'assistant', model, content: [],
       stop_reason: null, stop_sequence: null, usage: { ...counts, output_tokens: 1 } } };
     for (const [index, block] of blocks.entries()) {
       const tool = block.type === 'tool_use';
-      yield { type: 'content_block_start', index, content_block: tool ? { ...block, input: {} } : { type: 'text', text: '' } };
+      yield { type: 'content_block_start', index, content_block: tool ? { ...block, input: {} } : text('') };
       yield { type: 'content_block_delta', index, delta: tool
         ? { type: 'input_json_delta', partial_json: JSON.stringify(block.input) } : { type: 'text_delta', text: block.text } };
       yield { type: 'content_block_stop', index };
     }
-    yield { type: 'message_delta', delta: { stop_reason: calls.length ? 'tool_use' : 'end_turn', stop_sequence: null }, usage: counts };
+    yield { type: 'message_delta', delta: { stop_reason: blocks.some((block) => block.type === 'tool_use') ? 'tool_use' : 'end_turn', stop_sequence: null }, usage: counts };
     yield { type: 'message_stop' };
   },
   error: ({ message, code }) => ({ type: 'error', error: { type: code ?? 'api_error', message } }),
@@ -132,7 +142,8 @@ function send(response, api, request, answer) {
     response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers });
     return response.end(JSON.stringify(api.error(answer)));
   }
-  const whole = { text: '', calls: [], usage: { input: 100, output: 10 }, ...(typeof answer === 'string' ? { text: answer } : answer) };
+  const given = Array.isArray(answer) ? { blocks: answer } : typeof answer === 'string' ? { text: answer } : answer;
+  const whole = { text: '', calls: [], usage: { input: 100, output: 10 }, ...given };
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (const event of api.events(whole, request))
     response.write(`${api.unnamed ? '' : `event: ${event.type}\n`}data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`);
@@ -148,26 +159,35 @@ function sendOther(request, response, models) {
   return response.writeHead(request.method === 'GET' && request.url.endsWith('/responses') ? 426 : 404).end();
 }
 
-// `log` has the requests with their answers, `errors` what the script threw.
+// `log` has the requests with their answers, `paths` the paths of all requests, `errors` what the script threw; then `onError`
+// is called.
 export async function startApis(script, { models = ['m1'] } = {}) {
-  const self = { log: [], errors: [], others: [] };
+  const self = { log: [], errors: [], paths: new Set(), onError: () => {} };
+  let inFlight = 0;
   const handle = async (request, response) => {
     const path = request.url.split('?')[0];
     const [name, api] = Object.entries(APIS).find(([, one]) => one.path.test(path)) ?? [];
+    self.paths.add(`${request.method} ${path}`);
     if (request.method !== 'POST' || !api) {
-      self.others.push(`${request.method} ${path}`);
       sendOther(request, response, models);
       return;
     }
-    const body = JSON.parse(await read(request));
-    const entry = { n: self.log.length, api: name, path, key: api.key(request.headers), model: body.model ?? api.model?.(path), body, ...api.read(body) };
+    const raw = await read(request);
+    const body = JSON.parse(raw);
+    const entry = { api: name, path, key: api.key(request.headers), model: body.model ?? api.model?.(path), body, bytes: raw.length,
+      inFlight: ++inFlight, ...api.read(body, request.headers) };
     self.log.push(entry);
-    entry.answer = await script(entry);
+    try {
+      entry.answer = await script(entry);
+    } finally {
+      inFlight--;
+    }
     send(response, api, entry, entry.answer);
   };
   const server = http.createServer((request, response) => {
     handle(request, response).catch((error) => {
       self.errors.push(error);
+      self.onError();
       response.destroy();
     });
   });

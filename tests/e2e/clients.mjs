@@ -49,8 +49,8 @@ export function installClients(base) {
   if (!fs.existsSync(target)) {
     fs.rmSync(base, { recursive: true, force: true });
     fs.mkdirSync(`${target}.new`, { recursive: true });
-    const fault = npmInstall(packages, `${target}.new`, target);
-    if (fault) throw new Error(fault);
+    const error = npmInstall(packages, `${target}.new`, target);
+    if (error) throw new Error(error);
     fs.renameSync(`${target}.new`, target);
   }
   return Object.fromEntries(Object.entries(CLIENTS).map(([name, { version, program }]) => {

@@ -3,9 +3,9 @@
 // prompt, the brief and the skill. A text that lacks one of them, or has it wrong, fails the run. Only what a
 // person would call the work (the code, the findings, the verdict) comes from the scenario's agents.
 
-import { blocksOf, resultText, text, use } from './server.mjs';
+import { blocksOf, text, textOf, use } from './apis.mjs';
 
-// The one capture of `pattern` in `source`, or a fault that says whose instruction is missing.
+// The one capture of `pattern` in `source`, or an error that names what is missing.
 export function find(source, pattern, what) {
   const match = pattern.exec(source);
   if (!match) throw new Error(`the text does not say ${what} (${pattern}):\n${source.slice(0, 4000)}`);
@@ -34,7 +34,7 @@ function* calls(blocks, words = '') {
   return blocks.map((block) => {
     const result = news.find((one) => one.type === 'tool_result' && one.tool_use_id === block.id);
     if (!result) throw new Error(`no result for ${block.name} ${JSON.stringify(block.input)}`);
-    return { text: resultText(result), error: result.is_error === true, news };
+    return { text: textOf(result.content), error: result.is_error === true, news };
   });
 }
 
@@ -117,9 +117,9 @@ function* mainLoop(request, agents) {
     const question = first[loop.question];
     if (!question) return [text(loop.tell.map((field) => first[field]).join(': '))];
     if (!request.tools.includes(loop.ask)) return [text(question)];
-    const asked = yield* call(loop.ask, { questions: [{ question, header: 'dev-team', multiSelect: false,
+    const reply = yield* call(loop.ask, { questions: [{ question, header: 'dev-team', multiSelect: false,
       options: agents.options.map((label) => ({ label, description: label })) }] });
-    yield* save(loop, find(asked.text, /"="([^"]*)"/, "the user's answer"));
+    yield* save(loop, find(reply.text, /"="([^"]*)"/, "the user's answer"));
     line = loop.step;
   }
 }

@@ -3,10 +3,10 @@
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { startApis } from './apis.mjs';
 import { claudeEnvironment, startClaude } from './claude.mjs';
 import { Fixture, plugin as ownPlugin } from './fixture.mjs';
 import { bytesOf, createModel } from './model.mjs';
-import { startServer } from './server.mjs';
 
 const ITERATION_LIMIT = 1536; // bytes that one agent may add to the main conversation
 
@@ -57,33 +57,33 @@ export class Scenario {
     return this.fixtures.at(-1);
   }
 
-  environment(fixture, port) {
+  environment(fixture, url) {
     return claudeEnvironment({ home: fixture.home, binaries: [fixture.bin], extra: {
-      ...fixture.environment, ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`, ANTHROPIC_API_KEY: 'dummy-local-key' } });
+      ...fixture.environment, ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'dummy-local-key' } });
   }
 
   // Runs a command of the client that needs no model; returns its stdout.
   tool(fixture, ...args) {
     const run = spawnSync(this.clients['claude-code'].program, args,
-      { cwd: fixture.repo, env: this.environment(fixture, 9), encoding: 'utf8', timeout: 60000 });
+      { cwd: fixture.repo, env: this.environment(fixture, 'http://127.0.0.1:9'), encoding: 'utf8', timeout: 60000 });
     if (run.status !== 0) throw new Error(`claude ${args.join(' ')}: exit ${run.status}\n${run.stdout}${run.stderr}`);
     return run.stdout;
   }
 
   // Runs `claude -p PROMPT` in the fixture's repository. `during(client, server)` may interfere while it runs.
   async run(fixture, agents, prompt, { args = [], host = null, during = null, plugin = ownPlugin } = {}) {
-    const server = await startServer(createModel(agents));
+    const server = await startApis(createModel(agents));
     const directory = path.join(this.directory, String(++this.runs));
     const began = Date.now();
     const client = startClaude(this.clients['claude-code'].program,
       ['-p', ...(host ? [] : [prompt]), ...(plugin ? ['--plugin-dir', plugin] : []), ...args],
-      { cwd: fixture.repo, env: this.environment(fixture, server.port), directory, host: host && host(prompt) });
+      { cwd: fixture.repo, env: this.environment(fixture, server.url), directory, host: host && host(prompt) });
     server.onError = client.kill;
     if (during) await during(client, server);
     const ended = await client.done;
     await server.stop();
     const { log, errors, paths } = server;
-    fs.writeFileSync(path.join(directory, 'requests.jsonl'), log.map((entry) => JSON.stringify({ ...entry, messages: undefined })).join('\n'));
+    fs.writeFileSync(path.join(directory, 'requests.jsonl'), log.map((entry) => JSON.stringify({ ...entry, messages: undefined, body: undefined })).join('\n'));
     return { ...ended, log, errors, paths: [...paths], text: ended.result?.result ?? '', types: agentTypes(log),
       iterations: iterations(log), seconds: (Date.now() - began) / 1000 };
   }
@@ -122,7 +122,7 @@ export class Scenario {
 
 // Types of the agents that the main conversation started, in order.
 function agentTypes(log) {
-  return log.filter((entry) => !entry.agent).flatMap((entry) => entry.blocks ?? [])
+  return log.filter((entry) => !entry.agent).flatMap((entry) => entry.answer ?? [])
     .filter((block) => block.name === 'Agent').map((block) => block.input.subagent_type.replace('dev-team:', ''));
 }
 

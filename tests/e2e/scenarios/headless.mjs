@@ -3,11 +3,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Agents, answer, HOSTILE_LINE } from '../agents.mjs';
-import { startApis } from '../apis.mjs';
+import { startApis, text, textOf, use } from '../apis.mjs';
 import { startDevTeam } from '../fixture.mjs';
 import { block, command, find } from '../model.mjs';
 import { PREFIX } from '../scenario.mjs';
-import { resultText, startServer, text, use } from '../server.mjs';
 
 const PASS = ['GIT_SSH', 'GIT_SSH_VARIANT', 'FAKE_ROOT', 'GIT_CONFIG_NOSYSTEM'].flatMap((name) => ['--pass-env', name]);
 
@@ -39,7 +38,7 @@ function* conversation(request, agents) {
     const call = use(step.tool ?? 'Bash', step.input ?? { command: step.run });
     const result = (yield [call]).find((one) => one.type === 'tool_result' && one.tool_use_id === call.id);
     if (!result || Boolean(result.is_error) !== Boolean(step.refused))
-      throw new Error(`${JSON.stringify(step)}: ${result ? resultText(result) : 'no result'}`);
+      throw new Error(`${JSON.stringify(step)}: ${result ? textOf(result.content) : 'no result'}`);
   }
   return [text(part.silent ? '' : part.answer)];
 }
@@ -58,8 +57,8 @@ function createModel(agents) {
 
 // Runs `dev-team run` with Claude Code on the PATH. `during(run, server)` may interfere while it runs.
 async function withClaude(t, fixture, agents, args, { during = null, extra = {} } = {}) {
-  const server = await startServer(createModel(agents));
-  const env = { ...t.environment(fixture, server.port), ...extra };
+  const server = await startApis(createModel(agents));
+  const env = { ...t.environment(fixture, server.url), ...extra };
   env.PATH = `${t.clients['claude-code'].bin}:${t.clients.codex.bin}:${env.PATH}`;
   const run = startDevTeam(['run', fixture.id, '--workflow', 'implement-task', ...PASS, ...args], { cwd: fixture.repo, env });
   server.onError = () => run.kill('SIGTERM');
