@@ -122,16 +122,17 @@ static void warn_of_inert(struct invocation *in, const struct resources *r)
 {
 	for (size_t i = 0; i < r->n_docs; i++) {
 		CLEANUP(shown_release) struct shown shown = {0};
-		bool ours = r->docs[i].kind->rows == pipeline_rows ||
-			    r->docs[i].kind->rows == worktree_pool_rows;
+		bool ours = r->docs[i].kind->fields == pipeline_fields ||
+			    r->docs[i].kind->fields == worktree_pool_fields;
 
 		if (ours)
 			resource_shown(in->arena, r, &r->docs[i], resources_mode(), &shown);
 		for (size_t k = 0; k < shown.n; k++)
-			if (shown.list[k].inert && shown.list[k].origin == ORIGIN_WRITTEN &&
-				str_starts(str_of(shown.list[k].path), "spec."))
+			if (shown.items[k].inert && shown.items[k].origin == ORIGIN_WRITTEN &&
+				str_starts(str_of(shown.items[k].path), "spec."))
 				log_line("dev-team: %s:%u: '%s' is not acted on",
-					shown.list[k].file, shown.list[k].line, shown.list[k].path);
+					shown.items[k].file, shown.items[k].line,
+					shown.items[k].path);
 	}
 }
 
@@ -170,9 +171,9 @@ static int run_schema(struct invocation *in, struct error *err)
 		return error_set(err, ERR_USAGE,
 			"there is no kind '%.60s' (see 'resources schema')", in->args->words[1]);
 	if (in->args->value[MARKDOWN])
-		kind_page(kind, in->out);
+		resource_page(kind, in->out);
 	else
-		kind_schema(kind, in->out);
+		resource_schema(kind, in->out);
 	return 0;
 }
 

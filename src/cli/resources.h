@@ -5,7 +5,7 @@
 #define DT_CLI_RESOURCES_H
 
 #include "src/cli/cli.h"
-#include "src/config/describe.h"
+#include "src/config/kinds.h"
 #include "src/config/parallelism.h"
 
 enum { ARTIFACTS, RESOURCES, JSON, MARKDOWN };

@@ -70,7 +70,7 @@ int resources_check_models(struct invocation *in, struct resources *r, struct er
 		return -1;
 	for (size_t i = 0; i < r->n_docs; i++) {
 		q.doc = &r->docs[i];
-		if (q.doc->kind->rows == pipeline_rows)
+		if (q.doc->kind->fields == pipeline_fields)
 			ask_pipeline(&q);
 	}
 	return 0;

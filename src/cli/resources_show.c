@@ -1,7 +1,7 @@
 #include "src/cli/resources.h"
 
 static const char built_in[] = "built in"; /* in place of a file */
-static const char default_pool[] = "apiVersion: ai-sdlc.dev/v1alpha1\nkind: WorktreePool\n"
+static const char default_pool[] = "apiVersion: dev-team/v1\nkind: WorktreePool\n"
 				   "metadata:\n  name: default\nspec: {}\n";
 
 static enum origin origin_of(const struct shown_field *f)
@@ -31,9 +31,9 @@ static void put_shown(
 	for (size_t i = 0; i < shown->n; i++) {
 		CLEANUP(buf_release) struct buf value = BUF_INIT;
 
-		json_print(&value, shown->list[i].value);
-		buf_addf(in->out, "  %-42s %-28s %s\n", shown->list[i].path, value.s,
-			source(in->arena, &shown->list[i]));
+		json_print(&value, shown->items[i].value);
+		buf_addf(in->out, "  %-42s %-28s %s\n", shown->items[i].path, value.s,
+			source(in->arena, &shown->items[i]));
 	}
 }
 
@@ -69,7 +69,7 @@ static json *shown_json(const struct resource_doc *doc, const struct shown *show
 	else
 		resources_put_path(j, "file", doc->file);
 	for (size_t i = 0; i < shown->n; i++)
-		json_put(fields, shown->list[i].path, field_json(&shown->list[i]));
+		json_put(fields, shown->items[i].path, field_json(&shown->items[i]));
 	json_put(j, "fields", fields);
 	return j;
 }

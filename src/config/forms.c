@@ -1,4 +1,4 @@
-#include "src/config/rows.h"
+#include "src/config/decode.h"
 
 enum { LOWER = 1, UPPER = 2, DIGIT = 4, LETTER = LOWER | UPPER, ALNUM = LETTER | DIGIT };
 
@@ -147,6 +147,67 @@ static bool is_below(struct str s)
 	return is_text(s) && s.p[0] != '/';
 }
 
+/* ---- durations ---- */
+
+enum { DIGITS_MAX = 9 }; /* so that no sum comes near the end of an int64_t */
+
+struct unit {
+	char letter;
+	int64_t seconds;
+};
+
+/* Numbers with units, in the order of the units, each at most once. False: something else. */
+static bool take_units(const char **p, const struct unit *units, size_t n, int64_t *sum)
+{
+	size_t next = 0;
+
+	while (**p >= '0' && **p <= '9') {
+		const char *from = *p;
+		int64_t v = 0;
+
+		for (; **p >= '0' && **p <= '9'; (*p)++) {
+			if (*p - from == DIGITS_MAX)
+				return false;
+			v = v * 10 + (**p - '0');
+		}
+		while (next < n && units[next].letter != **p)
+			next++;
+		if (next == n)
+			return false;
+		*sum += v * units[next++].seconds;
+		(*p)++;
+	}
+	return true;
+}
+
+int duration_parse(const char *text, int64_t *seconds)
+{
+	static const struct unit days[] = {{'D', 86400}}, weeks[] = {{'W', 604800}};
+	static const struct unit times[] = {{'H', 3600}, {'M', 60}, {'S', 1}};
+	const char *p = text + 1, *from;
+	int64_t sum = 0;
+
+	if (text[0] != 'P' || !text[1])
+		return -1;
+	if (take_units(&p, weeks, 1, &sum) && !*p) {
+		*seconds = sum;
+		return 0;
+	}
+	p = text + 1;
+	sum = 0;
+	if (!take_units(&p, days, 1, &sum))
+		return -1;
+	if (*p == 'T') {
+		from = ++p;
+		if (!take_units(&p, times, COUNT(times), &sum) || p == from)
+			return -1;
+	}
+	if (*p)
+		return -1;
+	*seconds = sum;
+	return 0;
+}
+
 static bool is_duration(struct str s)
 {
 	int64_t seconds;
@@ -165,37 +226,62 @@ static bool is_duration(struct str s)
 #define MINUTES    "(" N "M(" SECONDS ")?|" SECONDS ")"
 #define TIME       "T(" N "H(" MINUTES ")?|" MINUTES ")"
 
-static const struct form_facts forms[] = {
-	[FORM_TEXT] = {is_text, "^" NO_CONTROL "+$", 4096, "a text of one line", false},
-	[FORM_LINES] = {is_lines, NULL, 65536, "a text that is not empty", false},
-	[FORM_NAME] = {is_name, "^[a-z][a-z0-9-]*$", 253,
-		"a name: lower-case letters, digits and '-', a letter first", false},
-	[FORM_ID] = {is_id, "^[A-Za-z0-9][A-Za-z0-9._-]*$", 100,
-		"letters, digits, '.', '_' and '-', a letter or digit first", false},
-	[FORM_ENV] = {is_env, "^[A-Za-z_][A-Za-z0-9_]*$", 128,
-		"the name of an environment variable", true},
-	[FORM_BRANCH] = {is_branch, "^[A-Za-z0-9_][A-Za-z0-9._/#@+-]*$", 200,
-		"the name of a git branch", false},
-	[FORM_PATTERN] = {is_pattern, "^[A-Za-z0-9_{][A-Za-z0-9._/#@+{}-]*$", 200,
-		"the name of a git branch with {placeholders}", false},
-	[FORM_MODEL] = {is_model, "^[A-Za-z0-9][A-Za-z0-9._:/-]*(\\[[A-Za-z0-9]*\\])?$", 200,
-		"an alias or the id of a model", false},
-	[FORM_ZONE] = {is_zone, "^[A-Za-z][A-Za-z0-9_/+-]*$", 100,
-		"a time zone such as 'America/Los_Angeles'", false},
-	[FORM_HOURS] = {is_hours, "^([01]?[0-9]|2[0-3])-([01]?[0-9]|2[0-4])$", 5,
-		"two hours such as '22-06'", false},
-	[FORM_DAYS] = {is_days, "^" DAY "(," DAY ")*$", 100, "days such as 'Sat,Sun'", false},
-	[FORM_DATE] = {is_date, "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$", 10,
-		"a date such as '2026-04-15'", false},
-	[FORM_ROOT] = {is_root, "^(/" NO_CONTROL "*|~|~/" NO_CONTROL "*)$", 4096,
-		"an absolute path, or one that begins with '~/'", false},
-	[FORM_BELOW] = {is_below, "^[^/\x01-\x1f\x7f]" NO_CONTROL "*$", 4096, "a relative path",
-		false},
-	[FORM_DURATION] = {is_duration, "^P(" N "W|" N "D(" TIME ")?|" TIME ")$", 50,
-		"a duration such as 'PT5H' or 'P14D'", false},
-};
-
-const struct form_facts *form_facts(enum form f)
-{
-	return &forms[f];
-}
+const struct config_form config_line = {.valid = is_text,
+	.what = "a text of one line",
+	.pattern = "^" NO_CONTROL "+$",
+	.max = 4096};
+const struct config_form config_lines = {
+	.valid = is_lines, .what = "a text that is not empty", .max = 65536};
+const struct config_form config_name = {.valid = is_name,
+	.what = "a name: lower-case letters, digits and '-', a letter first",
+	.pattern = "^[a-z][a-z0-9-]*$",
+	.max = 253};
+const struct config_form config_id = {.valid = is_id,
+	.what = "letters, digits, '.', '_' and '-', a letter or digit first",
+	.pattern = "^[A-Za-z0-9][A-Za-z0-9._-]*$",
+	.max = 100};
+const struct config_form config_variable = {.valid = is_env,
+	.what = "the name of an environment variable",
+	.pattern = "^[A-Za-z_][A-Za-z0-9_]*$",
+	.max = 128,
+	.secret = true};
+const struct config_form config_branch = {.valid = is_branch,
+	.what = "the name of a git branch",
+	.pattern = "^[A-Za-z0-9_][A-Za-z0-9._/#@+-]*$",
+	.max = 200};
+const struct config_form config_branch_pattern = {.valid = is_pattern,
+	.what = "the name of a git branch with {placeholders}",
+	.pattern = "^[A-Za-z0-9_{][A-Za-z0-9._/#@+{}-]*$",
+	.max = 200};
+const struct config_form config_model = {.valid = is_model,
+	.what = "an alias or the id of a model",
+	.pattern = "^[A-Za-z0-9][A-Za-z0-9._:/-]*(\\[[A-Za-z0-9]*\\])?$",
+	.max = 200};
+const struct config_form config_zone = {.valid = is_zone,
+	.what = "a time zone such as 'America/Los_Angeles'",
+	.pattern = "^[A-Za-z][A-Za-z0-9_/+-]*$",
+	.max = 100};
+const struct config_form config_hours = {.valid = is_hours,
+	.what = "two hours such as '22-06'",
+	.pattern = "^([01]?[0-9]|2[0-3])-([01]?[0-9]|2[0-4])$",
+	.max = 5};
+const struct config_form config_days = {.valid = is_days,
+	.what = "days such as 'Sat,Sun'",
+	.pattern = "^" DAY "(," DAY ")*$",
+	.max = 100};
+const struct config_form config_date = {.valid = is_date,
+	.what = "a date such as '2026-04-15'",
+	.pattern = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
+	.max = 10};
+const struct config_form config_root = {.valid = is_root,
+	.what = "an absolute path, or one that begins with '~/'",
+	.pattern = "^(/" NO_CONTROL "*|~|~/" NO_CONTROL "*)$",
+	.max = 4096};
+const struct config_form config_relative = {.valid = is_below,
+	.what = "a relative path",
+	.pattern = "^[^/\x01-\x1f\x7f]" NO_CONTROL "*$",
+	.max = 4096};
+const struct config_form config_duration = {.valid = is_duration,
+	.what = "a duration such as 'PT5H' or 'P14D'",
+	.pattern = "^P(" N "W|" N "D(" TIME ")?|" TIME ")$",
+	.max = 50};

@@ -1,3 +1,5 @@
+#include <ctype.h>
+#include <strings.h>
 #include "src/config/parallelism.h"
 
 #define HOST_CAP "pay-per-token" /* not a seat: what a machine should bear */
@@ -20,6 +22,23 @@ unsigned plan_seats(const char *name)
 		if (strcmp(table[i].plan, name) == 0)
 			return table[i].seats;
 	return 1;
+}
+
+enum parallelism_mode parallelism_mode(const char *value)
+{
+	static const char *const offs[] = {"off", "disabled", "false", "0"};
+	struct str s = str_of(value);
+
+	while (s.n && isspace((unsigned char)s.p[0]))
+		s = str_sub(s, 1, s.n);
+	while (s.n && isspace((unsigned char)s.p[s.n - 1]))
+		s.n--;
+	for (size_t i = 0; i < COUNT(offs); i++)
+		if (s.n == strlen(offs[i]) && strncasecmp(s.p, offs[i], s.n) == 0)
+			return PARALLELISM_OFF;
+	if (s.n == strlen("experimental") && strncasecmp(s.p, "experimental", s.n) == 0)
+		return PARALLELISM_EXPERIMENTAL;
+	return PARALLELISM_ON;
 }
 
 const char *parallelism_word(enum parallelism_source s)

@@ -162,8 +162,4 @@ struct worktree_pool_spec worktree_pool_default(struct arena *a);
 enum parallelism_mode { PARALLELISM_OFF, PARALLELISM_EXPERIMENTAL, PARALLELISM_ON };
 enum parallelism_mode parallelism_mode(const char *value);
 
-/* ISO 8601 duration P[nD][T[nH][nM][nS]], also nW; not empty; in seconds. -1: it is something else.
- */
-int duration_parse(const char *text, int64_t *seconds);
-
 #endif

@@ -1,10 +1,21 @@
 #include <stdarg.h>
-#include "src/config/rules.h"
+#include <sys/stat.h>
+#include "src/config/kinds.h"
+#include "src/config/parallelism.h"
 
-void rule_fault(const struct rules *s, const struct resource_doc *doc, const char *path,
+struct rules {
+	struct arena *a;
+	const struct resources *r;
+	struct config_reader *reader;
+};
+
+/* A fault at `path` of the document, or at the nearest node above it. */
+static void rule_fault(const struct rules *s, const struct resource_doc *doc, const char *path,
+	const char *fmt, ...) PRINTF(4, 5);
+static void rule_fault(const struct rules *s, const struct resource_doc *doc, const char *path,
 	const char *fmt, ...)
 {
-	char text[sizeof(s->faults->list->text)];
+	char text[sizeof(s->reader->faults.items->text)];
 	char *where = arena_dup(s->a, str_of(path));
 	const struct yml *at;
 	va_list args;
@@ -12,12 +23,12 @@ void rule_fault(const struct rules *s, const struct resource_doc *doc, const cha
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	while (!(at = yml_at(doc->tree, where))) {
+	while (!(at = config_node(doc->tree, where))) {
 		char *dot = strrchr(where, '.');
 
 		*(dot ? dot : where) = '\0';
 	}
-	fault_add(s->faults, doc->file, at, "%s", text);
+	config_fault(s->reader, at, "%s", text);
 }
 
 static bool there(const struct resources *r, const char *kind, const char *name)
@@ -28,21 +39,222 @@ static bool there(const struct resources *r, const char *kind, const char *name)
 	return false;
 }
 
-void reference_rules(const struct rules *s, const struct resource_doc *doc, const char *path,
+static void reference_rules(const struct rules *s, const struct resource_doc *doc, const char *path,
 	const struct words *names, const char *kind)
 {
-	const struct yml *list = yml_at(doc->tree, path);
+	const struct yml *list = config_node(doc->tree, path);
 
 	/* By the document, because what was refused of the list is not in `names`. */
 	for (size_t i = 0; list && names->n && i < list->n; i++) {
 		const struct yml *item = list->kind == YML_LIST ? list->list[i] : NULL;
 
-		if (item && item->kind == YML_SCALAR && form_facts(FORM_NAME)->good(item->text) &&
+		if (item && item->kind == YML_SCALAR && config_name.valid(item->text) &&
 			!there(s->r, kind, item->text.p))
-			fault_add(s->faults, doc->file, item, "there is no %s '%.253s'", kind,
-				item->text.p);
+			config_fault(
+				s->reader, item, "there is no %s '%.253s'", kind, item->text.p);
 	}
 }
+
+/* ---- pipelines ---- */
+
+#define CYCLE "(CyclicIndependenceConstraint)"
+
+static char *stage_path(const struct rules *s, size_t i, const char *rest)
+{
+	return arena_printf(s->a, "spec.stages[%zu].%s", i, rest);
+}
+
+static void same_name(const struct rules *s, const struct resource_doc *doc, size_t i)
+{
+	const struct pipeline *p = doc->of;
+
+	for (size_t k = 0; k < i; k++) {
+		if (!*p->stages[i].name || strcmp(p->stages[i].name, p->stages[k].name) != 0)
+			continue;
+		rule_fault(s, doc, stage_path(s, i, "name"), "duplicate stage '%s': also line %u",
+			p->stages[i].name, p->stages[k].line);
+		return;
+	}
+}
+
+/* Only what ran before can have run on another harness. */
+static void independence(const struct rules *s, const struct resource_doc *doc, size_t i)
+{
+	const struct pipeline *p = doc->of;
+	const struct stage_spec *stage = &p->stages[i];
+	char *path = stage_path(s, i, "requiresIndependentHarnessFrom");
+	const struct yml *list = config_node(doc->tree, path);
+
+	for (size_t k = 0; list && stage->independent_of.n && k < list->n; k++) {
+		const struct yml *item = list->list[k];
+		const struct stage_spec *other =
+			item->kind == YML_SCALAR ? pipeline_stage(p, item->text.p) : NULL;
+
+		if (item->kind != YML_SCALAR || !config_id.valid(item->text))
+			continue;
+		if (!other)
+			config_fault(
+				s->reader, item, "there is no stage '%.100s' " CYCLE, item->text.p);
+		else if (other == stage)
+			config_fault(s->reader, item,
+				"stage '%s' must be independent of itself " CYCLE, stage->name);
+		else if (other > stage)
+			config_fault(s->reader, item, "stage '%s' comes after '%s' " CYCLE,
+				other->name, stage->name);
+	}
+}
+
+/* What git does not take as a part of a branch, whatever stands in the placeholders. */
+static bool branch_odd(const char *name)
+{
+	struct str s = str_of(name);
+
+	return strstr(name, "..") || strstr(name, "//") || strstr(name, "/.") ||
+	       strstr(name, "@{") || str_ends(s, "/") || str_ends(s, ".") || str_ends(s, ".lock") ||
+	       strstr(name, ".lock/");
+}
+
+/* Each `{` has its `}` behind it, with a word between. */
+static bool placeholders_odd(const char *p)
+{
+	while (*p) {
+		size_t n = strcspn(p, "{}");
+
+		if (p[n] == '}')
+			return true;
+		if (!p[n])
+			return false;
+		p += n + 1;
+		n = strcspn(p, "{}");
+		if (!n || p[n] != '}')
+			return true;
+		p += n + 1;
+	}
+	return false;
+}
+
+/* Bytes of one that can be filled in at the beginning of `text`; 0: there is none. */
+static size_t placeholder_at(const char *text)
+{
+	static const char *const known[] = {"{id}", "{issueId}", "{issueNumber}"};
+
+	for (size_t i = 0; i < COUNT(known); i++)
+		if (str_starts(str_of(text), known[i]))
+			return strlen(known[i]);
+	return 0;
+}
+
+/* Two issues on one branch would work in one worktree. */
+static void pattern(const struct rules *s, const struct resource_doc *doc, const char *p)
+{
+	size_t found = 0;
+
+	for (const char *at = p; *at; at++) {
+		if (*at != '{')
+			continue;
+		if (!placeholder_at(at)) {
+			rule_fault(s, doc, "spec.branching.pattern",
+				"'%.*s' is none of {id}, {issueId}, {issueNumber}",
+				(int)strcspn(at, "}") + 1, at);
+			return;
+		}
+		found++;
+	}
+	if (!found)
+		rule_fault(s, doc, "spec.branching.pattern",
+			"'%.200s' gives every issue the same branch: {id} must be in it", p);
+}
+
+static void branching(const struct rules *s, const struct resource_doc *doc)
+{
+	const struct pipeline *p = doc->of;
+
+	if (p->target_branch && branch_odd(p->target_branch))
+		rule_fault(s, doc, "spec.branching.targetBranch",
+			"'%.200s' is no name of a git branch", p->target_branch);
+	if (p->branch_pattern &&
+		(branch_odd(p->branch_pattern) || placeholders_odd(p->branch_pattern)))
+		rule_fault(s, doc, "spec.branching.pattern",
+			"'%.200s' gives no name of a git branch", p->branch_pattern);
+	else if (p->branch_pattern)
+		pattern(s, doc, p->branch_pattern);
+}
+
+static void isolation(const struct rules *s, const struct resource_doc *doc,
+	const struct worktree_pool_spec *pool, unsigned max)
+{
+	const struct pipeline *p = doc->of;
+
+	for (size_t i = 0; i < p->n_stages; i++) {
+		if (p->stages[i].database == DATABASE_NONE || pool->database_pools.n)
+			continue;
+		rule_fault(s, doc, stage_path(s, i, "databaseAccess"),
+			"stage '%s' uses a database, up to %u of it run at one time, and "
+			"WorktreePool '%.200s' names no DatabaseBranchPool "
+			"(DatabaseIsolationRequired)",
+			p->stages[i].name, max, pool->name);
+	}
+}
+
+/* The last one in a worktree: those behind it in the main checkout, such as tagging, merge nothing.
+ */
+static void final_stage(const struct rules *s, const struct resource_doc *doc, unsigned max)
+{
+	const struct pipeline *p = doc->of;
+	size_t last = p->n_stages - 1, i = p->n_stages;
+
+	while (i && p->stages[i - 1].isolation != ISOLATION_WORKTREE)
+		i--;
+	if (i)
+		last = i - 1;
+	if (!p->stages[last].holds_gate)
+		rule_fault(s, doc, stage_path(s, last, "holdsMergeGate"),
+			"the final stage '%s' must have 'holdsMergeGate: true': up to %u issues "
+			"come to it at one time",
+			p->stages[last].name, max);
+}
+
+/* Whatever AI_SDLC_PARALLELISM says today. */
+static void parallel(const struct rules *s, const struct resource_doc *doc)
+{
+	const struct pipeline *p = doc->of;
+	const struct worktree_pool_spec *pool = resources_pool(s->r, p->worktree_pool);
+	bool named = config_node(doc->tree, "spec.parallelism.worktreePool");
+	struct parallelism n;
+
+	parallelism_resolve(s->a, s->r, p, PARALLELISM_ON, &n);
+	if (!pool && (named || n.max > 1))
+		rule_fault(s, doc, "spec.parallelism.worktreePool",
+			"there is no WorktreePool '%.253s'%s", p->worktree_pool,
+			named ? "" : ", which more than one issue at one time needs");
+	if (n.max < 2 || !p->n_stages)
+		return;
+	if (pool)
+		isolation(s, doc, pool, n.max);
+	final_stage(s, doc, n.max);
+}
+
+static void pipeline_rules(const struct rules *s, const struct resource_doc *doc)
+{
+	const struct pipeline *p = doc->of;
+
+	for (size_t i = 0; i < p->n_stages; i++) {
+		same_name(s, doc, i);
+		independence(s, doc, i);
+	}
+	branching(s, doc);
+	if (strcmp(p->default_model, "inherit") == 0)
+		rule_fault(s, doc, "spec.defaultModel",
+			"'defaultModel' is what 'inherit' stands for, and cannot be it");
+	if (p->tenant_share >= 0 && !p->tenant)
+		rule_fault(s, doc, "spec.tenantQuotaShare",
+			"'tenantQuotaShare' is the share of a 'tenant', and there is none");
+	reference_rules(s, doc, "spec.subscriptionPlans", &p->plans, "SubscriptionPlan");
+	if (p->parallel)
+		parallel(s, doc);
+}
+
+/* ---- worktree pools, database branch pools ---- */
 
 /* Two that an agent would find in one variable. */
 static void injection_rules(const struct rules *s, const struct resource_doc *doc)
@@ -123,7 +335,7 @@ static void database_rules(const struct rules *s, const struct resource_doc *doc
 static void name_rules(const struct rules *s, const struct resource_doc *doc)
 {
 	for (const struct resource_doc *other = s->r->docs; other < doc; other++) {
-		const struct yml *at = yml_at(other->tree, "metadata.name");
+		const struct yml *at = config_node(other->tree, "metadata.name");
 
 		if (other->kind != doc->kind || !*doc->name || strcmp(other->name, doc->name) != 0)
 			continue;
@@ -133,45 +345,77 @@ static void name_rules(const struct rules *s, const struct resource_doc *doc)
 	}
 }
 
-/* A field whose nothing would mean something else. */
-static void duration_rules(const struct rules *s, const struct resource_doc *doc,
-	const struct row *rows, const struct yml *map)
-{
-	for (; map && map->kind == YML_MAP && rows->key; rows++) {
-		const struct yml *v = yml_get(map, rows->key);
-		int64_t seconds;
+/* ---- subscription plans ---- */
 
-		if (!v)
-			continue;
-		if (rows->kind == ROW_GROUP)
-			duration_rules(s, doc, rows->rows, v);
-		for (size_t i = 0; rows->kind == ROW_LIST && v->kind == YML_LIST && i < v->n; i++)
-			duration_rules(s, doc, rows->rows, v->list[i]);
-		if (rows->kind == ROW_DURATION && rows->min > 0 && v->kind == YML_SCALAR &&
-			duration_parse(v->text.p, &seconds) == 0 && seconds < (int64_t)rows->min)
-			fault_add(s->faults, doc->file, v, "'%s' must be longer than nothing",
-				rows->key);
+#define ZONES "/usr/share/zoneinfo"
+
+static unsigned number(const char *digits, size_t n)
+{
+	unsigned v = 0;
+
+	for (size_t i = 0; i < n; i++)
+		v = v * 10 + (unsigned)(digits[i] - '0');
+	return v;
+}
+
+static bool is_day(const char *date)
+{
+	static const unsigned char days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	unsigned y = number(date, 4), m = number(date + 5, 2), d = number(date + 8, 2);
+	bool leap = (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
+
+	return d <= days[m - 1] + (unsigned)(m == 2 && leap);
+}
+
+/* Where the host has no zones at all, nothing can be said. */
+static bool zone_known(struct arena *a, const char *tz)
+{
+	struct stat st;
+
+	if (stat(ZONES "/Etc/UTC", &st) < 0)
+		return true;
+	return stat(arena_printf(a, ZONES "/%s", tz), &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static void plan_rules(const struct rules *s, const struct resource_doc *doc)
+{
+	const struct subscription_plan *p = doc->of;
+
+	if (p->verified && !is_day(p->verified))
+		rule_fault(
+			s, doc, "spec.offPeak.lastVerified", "there is no day '%s'", p->verified);
+	for (size_t i = 0; i < p->n_windows; i++) {
+		const struct off_peak_window *w = &p->windows[i];
+		char *at = arena_printf(s->a, "spec.offPeak.schedule[%zu]", i);
+
+		if (w->tz && !zone_known(s->a, w->tz))
+			rule_fault(s, doc, arena_printf(s->a, "%s.tz", at),
+				"unknown time zone '%s'", w->tz);
+		if (w->hours &&
+			strtoul(w->hours, NULL, 10) == strtoul(strchr(w->hours, '-') + 1, NULL, 10))
+			rule_fault(s, doc, arena_printf(s->a, "%s.hours", at),
+				"'%s' is no time at all", w->hours);
 	}
 }
 
-void rules_check(struct arena *a, const struct resources *r, struct faults *f)
+void resource_rules_check(struct config_reader *reader, const struct resources *r)
 {
 	static const struct {
-		const char *kind;
+		const struct config_field *fields;
 		void (*check)(const struct rules *s, const struct resource_doc *doc);
 	} checks[] = {
-		{"Pipeline", pipeline_rules},
-		{"WorktreePool", pool_rules},
-		{"SubscriptionPlan", plan_rules},
-		{"DatabaseBranchPool", database_rules},
+		{pipeline_fields, pipeline_rules},
+		{worktree_pool_fields, pool_rules},
+		{subscription_plan_fields, plan_rules},
+		{database_pool_fields, database_rules},
 	};
-	const struct rules s = {a, r, f};
+	const struct rules s = {reader->arena, r, reader};
 
-	for (size_t i = 0; i < r->n_docs; i++) {
-		name_rules(&s, &r->docs[i]);
-		duration_rules(&s, &r->docs[i], r->docs[i].kind->rows, r->docs[i].tree);
+	for (const struct resource_doc *doc = r->docs; doc < r->docs + r->n_docs; doc++) {
+		reader->file = doc->file;
+		name_rules(&s, doc);
 		for (size_t k = 0; k < COUNT(checks); k++)
-			if (strcmp(checks[k].kind, r->docs[i].kind->name) == 0)
-				checks[k].check(&s, &r->docs[i]);
+			if (checks[k].fields == doc->kind->fields)
+				checks[k].check(&s, doc);
 	}
 }

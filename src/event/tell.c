@@ -1,5 +1,5 @@
 #include "src/event/happening.h"
-#include "src/config/rows.h"
+#include "src/config/kinds.h"
 #include "src/event/tell.h"
 
 struct telling {
@@ -119,7 +119,7 @@ int resources_tell(struct arena *a, const char *dir, const struct resources *r, 
 
 	for (size_t i = 0; i < r->n_docs; i++) {
 		t.doc = &r->docs[i];
-		if (t.doc->kind->rows == pipeline_rows && tell_pipeline(&t) < 0)
+		if (t.doc->kind->fields == pipeline_fields && tell_pipeline(&t) < 0)
 			return -1;
 	}
 	return 0;

@@ -40,7 +40,7 @@ struct pool {
 
 /*
  * Opens the pool of the repository around `repo`. The folder: rootDir/SLUG where rootDir is given;
- * ~/.ai-sdlc/worktrees/OWNER/REPO/SLUG by default; REPO/.worktrees/SLUG when repo-local. `state`:
+ * ~/.dev-team/worktrees/OWNER/REPO/SLUG by default; REPO/.worktrees/SLUG when repo-local. `state`:
  * the state folder. Repairs first what dead processes left of this repository.
  */
 int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char *repo,

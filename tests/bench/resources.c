@@ -8,7 +8,7 @@
 enum { FILES = 100, TRIES = 40 };
 
 #define HEAD(kind, name)                                                                           \
-	"# what it is for, in a line of comment\napiVersion: ai-sdlc.dev/v1alpha1\nkind: " kind    \
+	"# what it is for, in a line of comment\napiVersion: dev-team/v1\nkind: " kind    \
 	"\nmetadata:\n  name: " name "\n  labels:\n    team: shop\nspec:\n"
 
 static void put_stage(struct buf *b, unsigned i)
@@ -45,7 +45,7 @@ static void put_pool(struct buf *b, unsigned i)
 {
 	buf_addf(b, HEAD("WorktreePool", "w%u"), i);
 	buf_addf(b,
-		"  rootDir: ~/.ai-sdlc/worktrees\n  layout: workspace-scoped\n  basePort: %u\n"
+		"  rootDir: ~/.dev-team/worktrees\n  layout: workspace-scoped\n  basePort: %u\n"
 		"  ownershipGuard: strict\n  cleanup:\n    onMerge: true\n    onAbort: false\n"
 		"  subscriptionPlans:\n    - s%u\n    - s%u\n  databaseBranchPools:\n    - d%u\n",
 		3190 + i * 10, i, i + 1, i);

@@ -2,7 +2,7 @@
  * docs/resources.md has the tables as the program prints them; what is shipped in resources/ is
  * good and fits the shipped workflows. Run from the project's folder.
  */
-#include "src/config/describe.h"
+#include "src/config/kinds.h"
 #include "src/config/parallelism.h"
 #include "src/workflow/workflow.h"
 #include "tests/lib/resource_rig.h"
@@ -18,7 +18,7 @@ static void the_page_has_the_tables(void **state)
 
 		buf_addf(&block, "\n## %s\n\n<!-- resources schema %s --markdown -->\n", k->name,
 			k->name);
-		kind_page(k, &block);
+		resource_page(k, &block);
 		buf_adds(&block, "<!-- end -->\n");
 		if (str_find(buf_str(&page), buf_str(&block)) == page.len)
 			fail_msg("docs/resources.md must have:\n%s", block.s);
@@ -43,13 +43,13 @@ static void the_page_has_the_plans(void **state)
 	assert_int_equal(plan_seats("of my own"), 1);
 }
 
-static void every_field_says_what_it_is(const struct row *rows)
+static void every_field_says_what_it_is(const struct config_field *rows)
 {
 	for (; rows->key; rows++) {
-		if (rows->kind == ROW_REFUSED ? !rows->hint : !rows->about)
+		if (rows->kind == CONFIG_REFUSED ? !rows->hint : !rows->about)
 			fail_msg("'%s' says nothing", rows->key);
-		if (rows->rows)
-			every_field_says_what_it_is(rows->rows);
+		if (rows->fields)
+			every_field_says_what_it_is(rows->fields);
 	}
 }
 
@@ -57,7 +57,7 @@ static void all_fields_are_told(void **state)
 {
 	(void)state;
 	for (const struct resource_kind *k = resource_kinds; k->name; k++)
-		every_field_says_what_it_is(k->rows);
+		every_field_says_what_it_is(k->fields);
 }
 
 static void what_is_shipped_is_good(void **state)
@@ -119,8 +119,8 @@ static void pipelines_fit_their_workflows(void **state)
 static const struct shown_field *field(const struct shown *s, const char *path)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (strcmp(s->list[i].path, path) == 0)
-			return &s->list[i];
+		if (strcmp(s->items[i].path, path) == 0)
+			return &s->items[i];
 	return NULL;
 }
 

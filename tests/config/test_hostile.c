@@ -24,11 +24,12 @@ static void texts_that_are_no_resources(void **state)
 	} rows[] = {
 		{"", "1:1: 'kind' is missing"},
 		{"# nothing\n", "1:1: 'kind' is missing"},
-		{"just a text\n", "1:1: a resource is a map: apiVersion, kind, metadata, spec"},
-		{"- a\n- b\n", "1:1: a resource is a map: apiVersion, kind, metadata, spec"},
+		{"just a text\n",
+			"1:1: a resource must be a map: apiVersion, kind, metadata, spec"},
+		{"- a\n- b\n", "1:1: a resource must be a map: apiVersion, kind, metadata, spec"},
 		{"kind: [Pipeline]\n", "1:7: 'kind' is missing"},
-		{"kind: pipeline\n", "1:7: unknown kind: one of Pipeline, WorktreePool, "
-				     "SubscriptionPlan, DatabaseBranchPool"},
+		{"kind: pipeline\n", "1:7: unknown kind: must be Pipeline, WorktreePool, "
+				     "SubscriptionPlan or DatabaseBranchPool"},
 		{"kind: WorktreePool\nkind: Pipeline\n", "2:1: duplicate key 'kind'"},
 		{"kind: &a WorktreePool\n", "1:7: anchors are not allowed"},
 		{"kind: !!str WorktreePool\n", "1:7: tags are not allowed"},

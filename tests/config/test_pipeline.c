@@ -180,7 +180,7 @@ static void what_a_pipeline_may_not_be(void **state)
 		{STAGE("estimatedTokens: {input: -1, output: 0}"),
 			"6:47: 'input' must be a whole number of at least 0, not '-1'"},
 		{STAGE("estimatedTokens: {input: 1, output: 1, error: 1}"),
-			"6:61: unknown key 'error'"},
+			"6:61: unknown key 'error': must be 'input', 'output' or 'frozen'"},
 		{STAGE("onFailure: {}"), "6:33: 'strategy' is missing"},
 		{STAGE("onFailure: {strategy: ignore}"), "6:44: 'strategy' must be 'abort', "
 							 "'retry', 'pause' or 'continue', not "
@@ -188,9 +188,9 @@ static void what_a_pipeline_may_not_be(void **state)
 		{STAGE("onFailure: {strategy: retry}"),
 			"6:44: 'maxRetries' is missing, which 'strategy: retry' needs"},
 		{STAGE("onFailure: {strategy: retry, maxRetries: 0}"),
-			"6:63: 'maxRetries' must be a whole number of 1 to 10, not '0'"},
+			"6:63: 'maxRetries' must be a whole number from 1 to 10, not '0'"},
 		{STAGE("onFailure: {strategy: retry, maxRetries: 11}"),
-			"6:63: 'maxRetries' must be a whole number of 1 to 10, not '11'"},
+			"6:63: 'maxRetries' must be a whole number from 1 to 10, not '11'"},
 		{STAGE("onFailure: {strategy: abort, on: Gremlins}"),
 			"6:55: 'on' must be 'AdapterUnavailable', 'AgentTimeout', "
 			"'ArtifactSchemaInvalid', 'BranchQuotaExceeded', 'BudgetExceeded', "
@@ -198,10 +198,10 @@ static void what_a_pipeline_may_not_be(void **state)
 			"'MaxRetriesExhausted', 'MergeConflict', 'MigrationConflict', "
 			"'MigrationFailed', 'PortCollision', 'RebaseConflict' or "
 			"'WorktreeOwnershipMismatch', not 'Gremlins'"},
-		{STAGE("timeout: PT0S"), "6:31: 'timeout' must be longer than nothing"},
+		{STAGE("timeout: PT0S"), "6:31: 'timeout' must be longer than zero, not 'PT0S'"},
 		{STAGE("timeout: 1800"), "6:31: 'timeout' must be a duration such as 'PT5H' or "
 					 "'P14D', in quotes, not '1800'"},
-		{STAGE("qualityGates: [x]"), "6:22: 'qualityGates' is not honoured: a stage that "
+		{STAGE("qualityGates: [x]"), "6:22: 'qualityGates' is not supported: a stage that "
 					     "relies on it must not run without it"},
 		{BEFORE("{name: a, requiresIndependentHarnessFrom: [a]}"),
 			"6:55: stage 'a' must be independent of itself "
@@ -211,11 +211,11 @@ static void what_a_pipeline_may_not_be(void **state)
 		{BEFORE("{name: a, requiresIndependentHarnessFrom: [phantom]}"),
 			"6:55: there is no stage 'phantom' (CyclicIndependenceConstraint)"},
 		{"  parallelism: {maxConcurrent: 0}\n" STAGES,
-			"6:32: 'maxConcurrent' must be a whole number of 1 to 20, not '0'"},
+			"6:32: 'maxConcurrent' must be a whole number from 1 to 20, not '0'"},
 		{"  parallelism: {maxConcurrent: 21}\n" STAGES,
-			"6:32: 'maxConcurrent' must be a whole number of 1 to 20, not '21'"},
+			"6:32: 'maxConcurrent' must be a whole number from 1 to 20, not '21'"},
 		{"  parallelism: {maxConcurrent: '3'}\n" STAGES,
-			"6:32: 'maxConcurrent' must be a whole number of 1 to 20, not the text "
+			"6:32: 'maxConcurrent' must be a whole number from 1 to 20, not the text "
 			"'3'"},
 		{"  parallelism: {mergeStrategy: parallel-merge}\n" STAGES,
 			"6:32: 'mergeStrategy' must be 'serialized-rebase', not 'parallel-merge' "
@@ -233,12 +233,12 @@ static void what_a_pipeline_may_not_be(void **state)
 		{"  tenantQuotaShare: 0.5\n" STAGES,
 			"6:21: 'tenantQuotaShare' is the share of a 'tenant', and there is none"},
 		{"  tenant: t\n  tenantQuotaShare: 1.1\n" STAGES,
-			"7:21: 'tenantQuotaShare' must be a number of 0 to 1, not '1.1'"},
+			"7:21: 'tenantQuotaShare' must be a number from 0 to 1, not '1.1'"},
 		{"  tenant: ../t\n" STAGES, "6:11: 'tenant' must be letters, digits, '.', '_' and "
 					    "'-', a letter or digit first, not '../t'"},
 		{"  artifactSchemaVersion: v2\n" STAGES,
 			"6:26: 'artifactSchemaVersion' must be 'v1', not 'v2'"},
-		{"  costPolicy: {}\n" STAGES, "6:3: 'costPolicy' is not honoured: use "
+		{"  costPolicy: {}\n" STAGES, "6:3: 'costPolicy' is not supported: use "
 					      "the stages' 'maxBudgetUsd'"},
 		{"  subscriptionPlans: [x]\n" STAGES, "6:23: there is no SubscriptionPlan 'x'"},
 		{"  branching: {}\n" STAGES, "6:14: 'pattern' is missing"},

@@ -21,7 +21,7 @@ static void a_pool_of_nothing_has_all_defaults(void **state)
 	p = pool("  {}\n");
 	assert_string_equal(p->name, "w");
 	assert_string_equal(p->file, "r.yaml");
-	assert_string_equal(p->root, "/home/ada/.ai-sdlc/worktrees");
+	assert_string_equal(p->root, "/home/ada/.dev-team/worktrees");
 	assert_false(p->root_declared || p->repo_local);
 	assert_int_equal(p->stale_days, 14);
 	assert_int_equal(p->base_port, 3190);
@@ -36,7 +36,7 @@ static void the_default_pool_is_the_same(void **state)
 	(void)state;
 	assert_string_equal(p.name, "default");
 	assert_null(p.file);
-	assert_string_equal(p.root, "/home/ada/.ai-sdlc/worktrees");
+	assert_string_equal(p.root, "/home/ada/.dev-team/worktrees");
 	assert_false(p.root_declared || p.repo_local);
 	assert_int_equal(p.stale_days, 14);
 	assert_int_equal(p.base_port, 3190);
@@ -70,20 +70,20 @@ static void what_a_pool_may_not_be(void **state)
 	static const struct {
 		const char *spec, *fault;
 	} rows[] = {
-		{"  staleThresholdDays: 0\n",
-			"6:23: 'staleThresholdDays' must be a whole number of 1 to 36500, not '0'"},
+		{"  staleThresholdDays: 0\n", "6:23: 'staleThresholdDays' must be a whole number "
+					      "from 1 to 36500, not '0'"},
 		{"  basePort: 1023\n",
-			"6:13: 'basePort' must be a whole number of 1024 to 65000, not '1023'"},
+			"6:13: 'basePort' must be a whole number from 1024 to 65000, not '1023'"},
 		{"  basePort: 65001\n",
-			"6:13: 'basePort' must be a whole number of 1024 to 65000, not '65001'"},
-		{"  basePort: \"3190\"\n", "6:13: 'basePort' must be a whole number of 1024 to "
+			"6:13: 'basePort' must be a whole number from 1024 to 65000, not '65001'"},
+		{"  basePort: \"3190\"\n", "6:13: 'basePort' must be a whole number from 1024 to "
 					   "65000, not the text '3190'"},
 		{"  basePort: 03190\n",
-			"6:13: 'basePort' must be a whole number of 1024 to 65000, not '03190'"},
+			"6:13: 'basePort' must be a whole number from 1024 to 65000, not '03190'"},
 		{"  basePort: 3190.5\n",
-			"6:13: 'basePort' must be a whole number of 1024 to 65000, not '3190.5'"},
+			"6:13: 'basePort' must be a whole number from 1024 to 65000, not '3190.5'"},
 		{"  basePort:\n",
-			"6:12: 'basePort' must be a whole number of 1024 to 65000, not nothing"},
+			"6:12: 'basePort' must be a whole number from 1024 to 65000, not nothing"},
 		{"  ownershipGuard: lax\n",
 			"6:19: 'ownershipGuard' must be 'advisory' or 'strict', not 'lax'"},
 		{"  layout: [repo-local]\n", "6:11: 'layout' must be 'workspace-scoped' or "

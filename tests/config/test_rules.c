@@ -171,7 +171,7 @@ static void a_faulty_pool_is_still_there(void **state)
 {
 	(void)state;
 	check(PARALLEL STAGES, POOL "  basePort: 1\n",
-		"w.yaml:6:13: 'basePort' must be a whole number of 1024 to 65000, not '1'\n");
+		"w.yaml:6:13: 'basePort' must be a whole number from 1024 to 65000, not '1'\n");
 }
 
 /* As the format's own pages have them. */
@@ -182,7 +182,7 @@ static void the_examples_of_the_format_are_taken(void **state)
 	(void)state;
 	resource_write("pool.yaml",
 		"apiVersion: ai-sdlc.dev/v1alpha1\nkind: WorktreePool\nmetadata:\n"
-		"  name: default-pool\nspec:\n  rootDir: ~/.ai-sdlc/worktrees\n"
+		"  name: default-pool\nspec:\n  rootDir: ~/.dev-team/worktrees\n"
 		"  layout: workspace-scoped # or \"repo-local\"\n  staleThresholdDays: 14\n"
 		"  basePort: 3190\n  ownershipGuard: strict # \"strict\" | \"advisory\"\n"
 		"  cleanup:\n    onMerge: true\n    onAbort: true\n    onTimeout: true\n"

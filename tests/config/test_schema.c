@@ -2,7 +2,7 @@
  * The schema that a table makes and the reading of that table take and refuse the same documents:
  * full ones, and each of them with one value, key or item changed.
  */
-#include "src/config/describe.h"
+#include "src/config/kinds.h"
 #include "src/schema/schema.h"
 #include "tests/lib/resource_rig.h"
 
@@ -83,8 +83,8 @@ static const char *const values[] = {"", "~", "null", "true", "false", "yes", "0
 	"P1W", "P1M", "PT1M", "PT1H1M1S", "PT1S1M", "P1WT1H", "PT1.5H", "PT0S", "P0D", "pt5h",
 	"P1000000000D", "P999999999D", "plan", "retry", "abort", "inherit", "codex", "mystery",
 	"monthly-cap", "session-window", "pay-per-token", "worktree", "now", "none", "strict",
-	"parallel-merge", "ai-sdlc.io/v1alpha1", "ai-sdlc.io/v1beta1", "Pipeline", "WorktreePool",
-	"v1", "v2"};
+	"parallel-merge", "ai-sdlc.io/v1alpha1", "ai-sdlc.dev/v1alpha1", "ai-sdlc.io/v1beta1",
+	"Pipeline", "WorktreePool", "v1", "v2"};
 
 static const struct resource_kind *kind;
 static struct schema *schema;
@@ -93,19 +93,21 @@ static size_t compared, refused;
 static void compare(const struct yml *tree, const char *what)
 {
 	struct arena a = {0};
-	struct faults faults = {.arena = &a};
+	struct config_reader reader = {
+		.arena = &a, .file = "r.yaml", .json_types = true, .limit = 1};
 	struct schema_faults out = {0};
-	json *j = yml_json(tree);
+	json *j = config_json(tree);
 	size_t n;
 
-	document_read(&faults, "r.yaml", kind, tree, arena_alloc(&a, kind->size));
+	config_fields(&reader, kind->fields, tree, arena_alloc(&a, kind->size));
 	n = schema_check(&a, schema, j, &out);
-	if (!n != !faults.n) {
+	if (!n != !reader.faults.n) {
 		struct buf b = BUF_INIT;
 
 		json_print(&b, j);
 		fail_msg("%s: the loader %s%s, the schema %s%s%s: %s", what,
-			faults.n ? "refuses: " : "takes it", faults.n ? faults.list[0].text : "",
+			reader.faults.n ? "refuses: " : "takes it",
+			reader.faults.n ? reader.faults.items[0].text : "",
 			n ? "refuses: " : "takes it", n ? out.list[0].at : "",
 			n ? out.list[0].text : "", b.s);
 	}
@@ -226,7 +228,7 @@ static void choose(const char *name)
 
 	kind = resource_kind(name);
 	assert_non_null(kind);
-	kind_schema(kind, &text);
+	resource_schema(kind, &text);
 	if (schema_compile(&arena, name, buf_str(&text), &schema, &err) < 0)
 		fail_msg("%u:%u: %s", err.line, err.col, err.text);
 }
@@ -238,7 +240,7 @@ static void schema_and_loader_agree(void **state)
 		struct yml *tree = parsed(full[i]);
 		size_t before;
 
-		choose(yml_at(tree, "kind")->text.p);
+		choose(config_node(tree, "kind")->text.p);
 		before = refused;
 		compare(tree, "as it is");
 		if (refused != before)

@@ -3,7 +3,7 @@
  * shown. The schema of its kind takes exactly what the table takes. A pipeline works on 1 to 20
  * issues at one time whatever it says.
  */
-#include "src/config/describe.h"
+#include "src/config/kinds.h"
 #include "src/config/parallelism.h"
 #include "src/schema/schema.h"
 
@@ -34,7 +34,7 @@ static void begin(void)
 		CLEANUP(buf_release) struct buf text = BUF_INIT;
 		struct error err;
 
-		kind_schema(&resource_kinds[i], &text);
+		resource_schema(&resource_kinds[i], &text);
 		expect(schema_compile(&schemas_arena, resource_kinds[i].name, buf_str(&text),
 			       &schemas[i], &err) == 0);
 	}
@@ -50,7 +50,8 @@ static void expect_fault(const struct error *f, unsigned lines)
 
 static void expect_agreement(struct arena *a, struct str text)
 {
-	struct faults faults = {.arena = a};
+	struct config_reader reader = {
+		.arena = a, .file = "r.yaml", .json_types = true, .limit = 1};
 	struct schema_faults out = {0};
 	const struct resource_kind *kind;
 	struct error err = {0};
@@ -62,10 +63,11 @@ static void expect_agreement(struct arena *a, struct str text)
 	name = yml_get(tree, "kind");
 	kind = name && name->kind == YML_SCALAR ? resource_kind(name->text.p) : NULL;
 	if (kind) {
-		CLEANUP(json_free) json *j = yml_json(tree);
+		CLEANUP(json_free) json *j = config_json(tree);
 
-		document_read(&faults, "r.yaml", kind, tree, arena_alloc(a, kind->size));
-		expect(!faults.n == !schema_check(a, schemas[kind - resource_kinds], j, &out));
+		config_fields(&reader, kind->fields, tree, arena_alloc(a, kind->size));
+		expect(!reader.faults.n ==
+			!schema_check(a, schemas[kind - resource_kinds], j, &out));
 	}
 }
 

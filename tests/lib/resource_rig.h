@@ -4,11 +4,11 @@
 #ifndef DT_TESTS_RESOURCE_RIG_H
 #define DT_TESTS_RESOURCE_RIG_H
 
-#include "src/config/rows.h"
+#include "src/config/kinds.h"
 #include "tests/lib/scratch.h"
 
 #define HEAD(kind, name)                                                                           \
-	"apiVersion: ai-sdlc.dev/v1alpha1\nkind: " kind "\nmetadata:\n  name: " name "\nspec:\n"
+	"apiVersion: dev-team/v1\nkind: " kind "\nmetadata:\n  name: " name "\nspec:\n"
 
 #define PLAN_TEXT(name, of)                                                                        \
 	HEAD("SubscriptionPlan", name) "  harness: " of "\n  billingMode: pay-per-token\n"

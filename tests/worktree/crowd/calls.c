@@ -176,7 +176,7 @@ static bool play(const struct scene *scene, bool full)
 	for (size_t i = 0; i < COUNT(scene->before) && scene->before[i]; i++)
 		rig_must(&p.rig, scene->before[i]);
 	p.folder = arena_printf(
-		&p.rig.arena, "%s/home/.ai-sdlc/worktrees/acme/tool/%s", p.rig.live, scene->path);
+		&p.rig.arena, "%s/home/.dev-team/worktrees/acme/tool/%s", p.rig.live, scene->path);
 	rig_keep(&p.rig);
 	for (size_t i = 0; i < COUNT(ways) && traced; i++)
 		if (full || !ways[i].full)

@@ -1,0 +1,707 @@
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include "src/base/number.h"
+#include "src/config/decode.h"
+
+enum { SHOWN_MAX = 60, KEYS_LISTED_MAX = 6, TEXTS_MAX = 1000 };
+
+/* ---- faults ---- */
+
+static bool is_full(const struct config_reader *r)
+{
+	return r->faults.n >= r->limit;
+}
+
+void config_fault(struct config_reader *r, const struct yml *at, const char *fmt, ...)
+{
+	struct error fault = {0};
+	char text[sizeof(fault.text)];
+	va_list args;
+
+	if (is_full(r))
+		return;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (r->file)
+		error_at(&fault, r->file, at->line, at->col, "%s", text);
+	else
+		error_set(&fault, ERR_INPUT, "%s", text);
+	vec_push_in(r->arena, &r->faults, fault);
+}
+
+int config_result(const struct config_reader *r, struct error *err)
+{
+	if (!r->faults.n)
+		return 0;
+	*err = r->faults.items[0];
+	return -1;
+}
+
+const char *config_shown(const struct config_reader *r, const struct yml *v)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	bool typed = r->json_types && v->kind == YML_SCALAR && !v->plain && v->text.n;
+	size_t n;
+
+	if (v->kind != YML_SCALAR)
+		return v->kind == YML_LIST ? "a list" : "a map";
+	if (yml_is_null(v))
+		return "nothing";
+	if (typed && config_scalar(&(struct yml){.plain = true, .text = v->text}) != SCALAR_TEXT)
+		buf_adds(&b, "the text ");
+	buf_addc(&b, '\'');
+	n = v->text.n > SHOWN_MAX ? SHOWN_MAX : v->text.n;
+	while (n < v->text.n && n && ((unsigned char)v->text.p[n] & 0xc0) == 0x80)
+		n--;
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)v->text.p[i];
+
+		if (c < ' ' || c == 0x7f)
+			buf_addf(&b, "\\x%02x", c);
+		else
+			buf_addc(&b, (char)c);
+	}
+	buf_addf(&b, "%s'", n < v->text.n ? ".." : "");
+	return arena_dup(r->arena, buf_str(&b));
+}
+
+void config_refuse(struct config_reader *r, const char *key, const struct yml *v, const char *what)
+{
+	config_fault(r, v, "'%s' must be %s, not %s", key, what, config_shown(r, v));
+}
+
+/* The same with what the field says of it. False, for callers that return it. */
+static bool refuse(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yml *v, const char *what)
+{
+	bool secret = f->form && f->form->secret;
+
+	config_fault(r, v, "'%s' must be %s%s%s%s%s%s", key, what, secret ? "" : ", not ",
+		secret ? "" : config_shown(r, v), f->hint ? " (" : "", f->hint ? f->hint : "",
+		f->hint ? ")" : "");
+	return false;
+}
+
+static const char *word_list(struct arena *a, const char *const *words)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+	for (size_t i = 0; words[i]; i++)
+		buf_addf(&b, "%s'%s'", !i ? "" : words[i + 1] ? ", " : " or ", words[i]);
+	return arena_dup(a, buf_str(&b));
+}
+
+/* ---- single values ---- */
+
+static void put(void *into, const struct config_field *f, const void *value)
+{
+	if (f->size)
+		memcpy((char *)into + f->at, value, f->size);
+}
+
+static void put_integer(void *into, const struct config_field *f, int64_t value)
+{
+	unsigned small = (unsigned)value;
+
+	put(into, f, f->size == sizeof(small) ? (void *)&small : &value);
+}
+
+static void put_bool(void *into, const struct config_field *f, bool value)
+{
+	put(into, f, &value);
+}
+
+static bool is_text(const struct config_reader *r, const struct yml *v)
+{
+	if (v->kind != YML_SCALAR)
+		return false;
+	return r->json_types ? config_scalar(v) == SCALAR_TEXT : !yml_is_null(v);
+}
+
+static struct str trimmed(const struct config_field *f, const struct yml *v)
+{
+	return f->form && f->form->trim ? str_trim(v->text) : v->text;
+}
+
+static size_t characters(struct str s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s.n; i++)
+		n += ((unsigned char)s.p[i] & 0xc0) != 0x80;
+	return n;
+}
+
+bool config_text(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yml *v, const char **out)
+{
+	const struct config_form *form = f->form;
+	struct str text = trimmed(f, v);
+
+	if (!is_text(r, v) || !form->valid(text) || (form->max && characters(text) > form->max)) {
+		bool unquoted = v->kind == YML_SCALAR && !is_text(r, v) && !yml_is_null(v);
+
+		return refuse(r, f, key, v,
+			unquoted ? arena_printf(r->arena, "%s, in quotes", form->what)
+				 : form->what);
+	}
+	*out = form->trim ? arena_dup(r->arena, text) : text.p;
+	return true;
+}
+
+static bool read_word(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yml *v, unsigned *out)
+{
+	for (*out = 0; is_text(r, v) && f->words[*out]; ++*out)
+		if (str_is(trimmed(f, v), f->words[*out]))
+			return true;
+	return refuse(r, f, key, v, word_list(r->arena, f->words));
+}
+
+static const char *range(struct arena *a, const struct config_field *f, const char *what)
+{
+	if (f->max && f->max < (double)JSON_MAX_INT)
+		return arena_printf(a, "%s from %.15g to %.15g%s", what, f->min, f->max,
+			f->none ? ", or none" : "");
+	return arena_printf(a, "%s %s %.15g", what, f->above ? "above" : "of at least", f->min);
+}
+
+static bool is_number(const struct config_reader *r, const struct yml *v, double *out)
+{
+	uint64_t whole = 0;
+
+	if (v->kind != YML_SCALAR)
+		return false;
+	if (r->json_types)
+		return config_scalar(v) == SCALAR_NUMBER &&
+		       number_double(v->text, -(double)JSON_MAX_INT, (double)JSON_MAX_INT, out);
+	if (!number_parse(v->text, 0, JSON_MAX_INT, &whole))
+		return false;
+	*out = (double)whole;
+	return true;
+}
+
+static bool read_number(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yml *v, double *out)
+{
+	bool whole = f->kind == CONFIG_INTEGER;
+
+	if (is_number(r, v, out) && (!whole || *out == floor(*out)) &&
+		(f->above ? *out > f->min : *out >= f->min) && (!f->max || *out <= f->max))
+		return true;
+	return refuse(r, f, key, v, range(r->arena, f, whole ? "a whole number" : "a number"));
+}
+
+static void read_integer(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yml *v, void *into)
+{
+	double d;
+
+	if (f->none && v->kind == YML_SCALAR && str_is(v->text, "none"))
+		put_integer(into, f, 0);
+	else if (read_number(r, f, key, v, &d))
+		put_integer(into, f, (int64_t)d);
+}
+
+static void read_bool(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yml *v, void *into)
+{
+	if (v->kind == YML_SCALAR && config_scalar(v) == SCALAR_BOOL)
+		put_bool(into, f, str_is(v->text, "true"));
+	else
+		(void)refuse(r, f, key, v, "true or false");
+}
+
+static void read_duration(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yml *v, void *into)
+{
+	const char *text;
+	int64_t seconds;
+
+	if (!config_text(r, f, key, v, &text) || duration_parse(text, &seconds) < 0)
+		return;
+	if ((double)seconds < f->min)
+		(void)refuse(r, f, key, v, "longer than zero");
+	else
+		put(into, f, &seconds);
+}
+
+static void read_scalar(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yml *v, void *into)
+{
+	const char *text;
+	unsigned k;
+	double d;
+
+	switch (f->kind) {
+	case CONFIG_TEXT:
+		if (config_text(r, f, key, v, &text))
+			put(into, f, &text);
+		return;
+	case CONFIG_WORD:
+		if (read_word(r, f, key, v, &k))
+			put(into, f, &k);
+		return;
+	case CONFIG_WORD_TEXT:
+		if (read_word(r, f, key, v, &k))
+			put(into, f, &f->words[k]);
+		return;
+	case CONFIG_SWITCH:
+		if (read_word(r, f, key, v, &k))
+			put_bool(into, f, !f->words[k + 1]);
+		return;
+	case CONFIG_INTEGER:
+		read_integer(r, f, key, v, into);
+		return;
+	case CONFIG_BOOL:
+		read_bool(r, f, key, v, into);
+		return;
+	case CONFIG_DURATION:
+		read_duration(r, f, key, v, into);
+		return;
+	default: /* CONFIG_NUMBER */
+		if (read_number(r, f, key, v, &d))
+			put(into, f, &d);
+	}
+}
+
+/* ---- lists and maps ---- */
+
+/* Which of the items is there twice is looked up only when one is. */
+static void check_once(struct config_reader *r, const char *key, const struct yml *v,
+	const char *const *sorted, size_t n)
+{
+	size_t i = 1;
+
+	while (i < n && strcmp(sorted[i], sorted[i - 1]) != 0)
+		i++;
+	for (size_t k = 0; i < n && k < v->n; k++)
+		for (size_t m = 0; m < k; m++)
+			if (v->list[k]->kind == YML_SCALAR && v->list[m]->kind == YML_SCALAR &&
+				str_eq(v->list[k]->text, v->list[m]->text)) {
+				config_fault(r, v->list[k], "'%s' names '%.100s' twice", key,
+					v->list[k]->text.p);
+				break;
+			}
+}
+
+/* A refused item is left out; the others are read. */
+static void read_texts(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yml *v, void *into)
+{
+	double max = f->max ? f->max : TEXTS_MAX;
+	const char **list, **sorted;
+	size_t n = 0;
+	unsigned k;
+
+	if (v->kind != YML_LIST || (double)v->n > max) {
+		(void)refuse(r, f, key, v, arena_printf(r->arena, "a list of at most %.15g", max));
+		return;
+	}
+	list = arena_alloc(r->arena, (v->n + 1) * sizeof(*list));
+	for (size_t i = 0; i < v->n; i++) {
+		if (!f->words)
+			n += config_text(r, f, key, v->list[i], &list[n]);
+		else if (read_word(r, f, key, v->list[i], &k))
+			list[n++] = f->words[k];
+	}
+	if (f->once) {
+		sorted = arena_alloc(r->arena, (n + 1) * sizeof(*sorted));
+		memcpy(sorted, list, n * sizeof(*sorted));
+		qsort(sorted, n, sizeof(*sorted), vec_by_text);
+		check_once(r, key, v, sorted, n);
+		list = f->sorted ? sorted : list;
+	}
+	memcpy((char *)into + f->at, &list, sizeof(list));
+	memcpy((char *)into + f->count_at, &n, sizeof(n));
+}
+
+static void read_labels(
+	struct config_reader *r, const struct config_field *f, const char *key, const struct yml *v)
+{
+	if (v->kind != YML_MAP)
+		(void)refuse(r, f, key, v, "a map of texts");
+	for (size_t i = 0; v->kind == YML_MAP && i < v->n; i++)
+		if (!is_text(r, v->map[i].value))
+			config_fault(r, v->map[i].value, "%s of '%s' must be a text, in quotes",
+				config_shown(r, v->map[i].key), key);
+}
+
+static void read_open(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yml *v, void *into)
+{
+	if (v->kind == (f->list ? YML_LIST : YML_MAP))
+		put(into, f, &v);
+	else
+		(void)refuse(r, f, key, v, f->list ? "a list" : "a map");
+}
+
+static const struct config_field *find_field(const struct config_field *fields, struct str key)
+{
+	for (; fields->key; fields++)
+		if (str_is(key, fields->key))
+			return fields;
+	return NULL;
+}
+
+static const struct config_variant *find_variant(
+	const struct config_variant *all, const struct yml *map)
+{
+	while (all->key && !yml_get(map, all->key))
+		all++;
+	return all;
+}
+
+static bool known_to(const struct config_variant *all, struct str key)
+{
+	for (; all->key; all++)
+		if (find_field(all->fields, key))
+			return true;
+	return false;
+}
+
+/* None of the keys that decide is there: a misspelt one is more likely than a missing one. */
+static void refuse_variants(
+	struct config_reader *r, const struct config_variant *all, const struct yml *map)
+{
+	const char *keys[KEYS_LISTED_MAX + 1] = {0};
+	size_t before = r->faults.n;
+
+	for (size_t i = 0; i < map->n; i++)
+		if (!known_to(all, map->map[i].key->text))
+			config_fault(r, map->map[i].key, "unknown key %s",
+				config_shown(r, map->map[i].key));
+	for (size_t i = 0; all[i].key && i < KEYS_LISTED_MAX; i++)
+		keys[i] = all[i].key;
+	if (r->faults.n == before)
+		config_fault(r, map, "%s is missing", word_list(r->arena, keys));
+}
+
+static void read_checked(struct config_reader *r, const struct config_field *fields,
+	config_check_fn *check, const struct yml *map, void *into)
+{
+	size_t before = r->faults.n;
+
+	config_fields(r, fields, map, into);
+	if (check && r->faults.n == before)
+		check(r, map, into);
+}
+
+static void read_variant(struct config_reader *r, const struct config_variant *all,
+	const struct yml *map, void *into)
+{
+	const struct config_variant *one = find_variant(all, map);
+	size_t before = r->faults.n;
+
+	if (!one->key) {
+		refuse_variants(r, all, map);
+		return;
+	}
+	for (size_t i = 0; i < map->n; i++) {
+		const struct yml *key = map->map[i].key;
+
+		if (!find_field(one->fields, key->text) && known_to(all, key->text))
+			config_fault(r, key, "'%s' does not go with '%s'", key->text.p, one->key);
+	}
+	if (r->faults.n == before)
+		read_checked(r, one->fields, one->check, map, into);
+}
+
+static void read_group(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yml *v, void *into)
+{
+	if (v->kind != YML_MAP)
+		(void)refuse(r, f, key, v, "a map");
+	else if (f->variants)
+		read_variant(r, f->variants, v, into);
+	else
+		read_checked(r, f->fields, f->check, v, into);
+}
+
+static void read_item(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yml *v, void *into)
+{
+	if (f->item)
+		config_value(r, f->item, key, v, into);
+	else
+		read_group(r, f, key, v, into);
+}
+
+static void put_place(void *into, size_t at, const struct yml *node)
+{
+	const unsigned place[] = {node->line, node->col};
+
+	if (at)
+		memcpy((char *)into + at, place, sizeof(place));
+}
+
+/* Also a refused item has a struct, so that the two can be counted together. */
+static char *put_items(struct config_reader *r, const struct config_field *f, size_t n, void *into)
+{
+	char *items = arena_alloc(r->arena, (n + 1) * f->item_size);
+
+	memcpy((char *)into + f->at, &items, sizeof(items));
+	memcpy((char *)into + f->count_at, &n, sizeof(n));
+	return items;
+}
+
+static bool count_good(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yml *v, const char *what)
+{
+	if ((double)v->n >= f->min && (!f->max || (double)v->n <= f->max))
+		return true;
+	return refuse(r, f, key, v,
+		f->max ? arena_printf(r->arena, "%s of %s%.15g", what,
+				 f->min > 0 ? "1 to " : "at most ", f->max)
+		       : arena_printf(r->arena, "%s of at least %.15g", what, f->min));
+}
+
+static void read_list(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yml *v, void *into)
+{
+	struct yml *const one = (struct yml *)(uintptr_t)v;
+	bool single = f->single && v->kind != YML_LIST;
+	struct yml *const *list = single ? &one : v->list;
+	size_t n = single ? 1 : v->n;
+	char *items;
+
+	if (!single && (v->kind != YML_LIST || !count_good(r, f, key, v, "a list"))) {
+		if (v->kind != YML_LIST)
+			(void)refuse(r, f, key, v, "a list");
+		return;
+	}
+	items = put_items(r, f, n, into);
+	for (size_t i = 0; i < n && !is_full(r); i++, items += f->item_size) {
+		put_place(items, f->place_at, list[i]);
+		read_item(r, f, key, list[i], items);
+	}
+}
+
+static void read_entries(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yml *v, void *into)
+{
+	char *items;
+
+	if (v->kind != YML_MAP) {
+		(void)refuse(r, f, key, v, "a map");
+		return;
+	}
+	if (!count_good(r, f, key, v, "a map"))
+		return;
+	items = put_items(r, f, v->n, into);
+	for (size_t i = 0; i < v->n && !is_full(r); i++, items += f->item_size) {
+		const struct yml *name = v->map[i].key;
+
+		if (!f->form->valid(name->text)) {
+			config_fault(r, name, "%s is not %s", config_shown(r, name), f->form->what);
+			continue;
+		}
+		memcpy(items, &name->text.p, sizeof(name->text.p));
+		put_place(items, f->place_at, name);
+		read_item(r, f, name->text.p, v->map[i].value, items);
+	}
+}
+
+void config_value(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yml *v, void *into)
+{
+	switch (f->kind) {
+	case CONFIG_GROUP:
+		read_group(r, f, key, v, (char *)into + f->at);
+		return;
+	case CONFIG_LIST:
+		read_list(r, f, key, v, into);
+		return;
+	case CONFIG_ENTRIES:
+		read_entries(r, f, key, v, into);
+		return;
+	case CONFIG_TEXTS:
+		read_texts(r, f, key, v, into);
+		return;
+	case CONFIG_LABELS:
+		read_labels(r, f, key, v);
+		return;
+	case CONFIG_OPEN:
+		read_open(r, f, key, v, into);
+		return;
+	case CONFIG_CUSTOM:
+		f->read(r, f, key, v, (char *)into + f->at);
+		return;
+	default:
+		put_place(into, f->place_at, v);
+		read_scalar(r, f, key, v, into);
+	}
+}
+
+/* ---- the fields of a map ---- */
+
+/* Defaults, also of groups that are missing. */
+static void put_presets(
+	struct config_reader *r, const struct config_field *f, const struct yml *map, void *into)
+{
+	for (; f->key; f++) {
+		const struct yml *v = map ? yml_get(map, f->key) : NULL;
+		struct yml preset = {.kind = YML_SCALAR, .plain = true};
+
+		if (f->kind == CONFIG_GROUP && f->fields && !v)
+			put_presets(r, f->fields, NULL, (char *)into + f->at);
+		if (v || !f->preset || f->kind == CONFIG_TEXTS || !f->size)
+			continue;
+		preset.text = str_of(f->preset);
+		read_scalar(r, f, f->key, &preset, into);
+	}
+}
+
+static bool word_in(const char *const *words, struct str text)
+{
+	for (; *words; words++)
+		if (str_is(text, *words))
+			return true;
+	return false;
+}
+
+static void check_required(
+	struct config_reader *r, const struct config_field *fields, const struct yml *map)
+{
+	for (const struct config_field *f = fields; f->key; f++) {
+		const struct yml *on = f->required_when ? yml_get(map, f->required_when) : NULL;
+		const char *preset = f->required_when
+					     ? find_field(fields, str_of(f->required_when))->preset
+					     : NULL;
+
+		if (yml_get(map, f->key))
+			continue;
+		if (f->required)
+			config_fault(r, map, "'%s' is missing", f->key);
+		else if (on ? on->kind == YML_SCALAR && word_in(f->required_is, on->text)
+			    : preset && word_in(f->required_is, str_of(preset)))
+			config_fault(r, on ? on : map, "'%s' is missing, which '%s: %s' needs",
+				f->key, f->required_when, on ? on->text.p : preset);
+	}
+}
+
+static void refuse_key(
+	struct config_reader *r, const struct config_field *fields, const struct yml *key)
+{
+	const char *keys[KEYS_LISTED_MAX + 1] = {0};
+	size_t n = 0;
+
+	for (; fields->key && n <= KEYS_LISTED_MAX; fields++)
+		if (n < KEYS_LISTED_MAX)
+			keys[n++] = fields->key;
+		else
+			n++;
+	config_fault(r, key, "unknown key %s%s%s", config_shown(r, key),
+		n <= KEYS_LISTED_MAX ? ": must be " : "",
+		n <= KEYS_LISTED_MAX ? word_list(r->arena, keys) : "");
+}
+
+void config_fields(struct config_reader *r, const struct config_field *fields,
+	const struct yml *map, void *into)
+{
+	static const bool yes = true;
+
+	put_presets(r, fields, map, into);
+	for (size_t i = 0; i < map->n && !is_full(r); i++) {
+		const struct yml_pair *pair = &map->map[i];
+		const struct config_field *f = find_field(fields, pair->key->text);
+
+		if (!f)
+			refuse_key(r, fields, pair->key);
+		else if (f->kind == CONFIG_REFUSED)
+			config_fault(r, pair->key, "'%s' is not supported: %s", f->key, f->hint);
+		else if (!f->null || !yml_is_null(pair->value))
+			config_value(r, f, f->key, pair->value, into);
+		if (f && f->seen_at)
+			memcpy((char *)into + f->seen_at, &yes, sizeof(yes));
+	}
+	check_required(r, fields, map);
+}
+
+int config_decode(struct arena *a, const char *file, const struct yml *tree, const char *what,
+	const struct config_field *fields, void *into, struct error *err)
+{
+	struct config_reader r = {.arena = a, .file = file, .limit = 1};
+
+	if (tree->kind == YML_MAP)
+		config_fields(&r, fields, tree, into);
+	else
+		config_fault(&r, tree, "%s must be a map, not %s", what, config_shown(&r, tree));
+	return config_result(&r, err);
+}
+
+/* ---- the tree ---- */
+
+/* JSON has no zeros in front of a number. */
+static bool is_json_number(struct str s)
+{
+	struct str digits = str_sub(s, str_starts(s, "-"), s.n);
+	double value;
+
+	return number_double(s, -INFINITY, INFINITY, &value) &&
+	       (digits.p[0] != '0' || digits.n == 1 || !isdigit((unsigned char)digits.p[1]));
+}
+
+enum config_scalar config_scalar(const struct yml *node)
+{
+	if (!node->plain)
+		return SCALAR_TEXT;
+	if (yml_is_null(node))
+		return SCALAR_NULL;
+	if (str_is(node->text, "true") || str_is(node->text, "false"))
+		return SCALAR_BOOL;
+	return is_json_number(node->text) ? SCALAR_NUMBER : SCALAR_TEXT;
+}
+
+static json *scalar_json(const struct yml *node)
+{
+	struct error err;
+	json *j = NULL;
+
+	/* A number that is too large for JSON's reader is shown as what it was. */
+	if (config_scalar(node) == SCALAR_TEXT ||
+		(!yml_is_null(node) && json_parse(&j, node->text, &err) < 0))
+		return json_string(node->text);
+	if (!j && json_parse(&j, STR("null"), &err) < 0)
+		return json_string(STR(""));
+	return j;
+}
+
+json *config_json(const struct yml *node)
+{
+	json *j;
+
+	if (node->kind == YML_SCALAR)
+		return scalar_json(node);
+	j = node->kind == YML_MAP ? json_object() : json_array();
+	for (size_t i = 0; i < node->n; i++)
+		if (node->kind == YML_MAP)
+			json_put(j, node->map[i].key->text.p, config_json(node->map[i].value));
+		else
+			json_push(j, config_json(node->list[i]));
+	return j;
+}
+
+const struct yml *config_node(const struct yml *tree, const char *path)
+{
+	while (tree && *path) {
+		size_t n = strcspn(path, ".[");
+		char key[64];
+
+		if (*path == '[') {
+			uint64_t i;
+
+			(void)number_digits(str_of(path + 1), &i);
+			tree = tree->kind == YML_LIST && i < tree->n ? tree->list[i] : NULL;
+			path += strcspn(path, "]") + 1;
+		} else {
+			snprintf(key, sizeof(key), "%.*s", (int)n, path);
+			tree = yml_get(tree, key);
+			path += n;
+		}
+		path += *path == '.';
+	}
+	return tree;
+}

@@ -1,0 +1,245 @@
+#include "src/config/kinds.h"
+
+/* ---- stages ---- */
+
+#define IN(member)       CONFIG_AT(stage_spec, member)
+#define COUNT_IN(member) .count_at = offsetof(struct stage_spec, member)
+
+#define NOT_SUPPORTED "a stage that relies on it must not run without it"
+
+const char *const harness_words[] = {
+	"claude-code", "codex", "gemini-cli", "opencode", "aider", "generic-api", NULL};
+static const char *const stage_harness_words[] = {
+	"claude-code", "codex", "gemini-cli", "opencode", "aider", "generic-api", "inherit", NULL};
+const char *const capability_words[] = {"freshContext", "customTools", "streaming",
+	"worktreeAwareCwd", "skills", "artifactWrites", NULL};
+
+static const struct config_field estimate_fields[] = {
+	{INTEGER("input", estimate_in, 0, (double)JSON_MAX_INT), .required = true, .inert = true,
+		.about = "Input tokens."},
+	{INTEGER("output", estimate_out, 0, (double)JSON_MAX_INT), .required = true, .inert = true,
+		.about = "Output tokens."},
+	{BOOL("frozen", estimate_frozen), .inert = true, .preset = "false",
+		.about = "Measured values do not replace the estimate."},
+	{0},
+};
+
+static const struct config_field failure_fields[] = {
+	{WORD("strategy", on_failure, "abort", "retry", "pause", "continue"), .required = true,
+		.about = "What happens to the run."},
+	{INTEGER("maxRetries", max_retries, 1, 10), .required_when = "strategy",
+		.required_is = (const char *const[]){"retry", NULL},
+		.about = "How often the stage is retried."},
+	{DURATION("retryDelay", retry_delay_s), .preset = "PT0S",
+		.about = "The wait before each retry."},
+	{TEXT("notification", line, notification), .inert = true,
+		.about = "Name of a template of `notifications`."},
+	{WORD_TEXT("on", failure_on, "AdapterUnavailable", "AgentTimeout", "ArtifactSchemaInvalid",
+		 "BranchQuotaExceeded", "BudgetExceeded", "CIFailure", "HarnessUnavailable",
+		 "IndependenceViolated", "MaxRetriesExhausted", "MergeConflict",
+		 "MigrationConflict", "MigrationFailed", "PortCollision", "RebaseConflict",
+		 "WorktreeOwnershipMismatch"),
+		.derived = "any failure", .about = "The failure that `onFailure` applies to."},
+	{0},
+};
+
+static const struct config_field stage_fields[] = {
+	{TEXT("name", id, name), .required = true, .about = "Unique in the pipeline."},
+	{TEXT("agent", id, agent), .about = "The agent that works in the stage."},
+	{WORD("kind", kind, "agent", "review-classifier", "review-fanout"), .inert = true,
+		.preset = "agent",
+		.about = "An agent; the choice of the reviewers; the reviewers."},
+	{WORD("isolation", isolation, "worktree", "inplace"),
+		.derived = "`worktree` where the pipeline has `parallelism`, else `inplace`",
+		.about = "Runs in a worktree of its own, or in the main checkout."},
+	{BOOL("holdsMergeGate", holds_gate), .preset = "false",
+		.about = "Runs under the merge gate, one at a time."},
+	{TEXT("model", model, model), .inherits = "defaultModel",
+		.about = "An alias, an id, or `inherit`: the pipeline's."},
+	{NUMBER("maxBudgetUsd", max_budget_usd), .above = true,
+		.about = "What one call may cost, in USD; more is `BudgetExceeded`."},
+	{.key = "harness",
+		.kind = CONFIG_WORD_TEXT,
+		IN(harness),
+		.words = stage_harness_words,
+		.inherits = "defaultHarness",
+		.hint = "UnknownHarness",
+		.about = "The program that runs the agent; `inherit`: the pipeline's."},
+	{TEXTS("harnessFallback", fallback), CONFIG_SEEN(stage_spec, fallback_declared),
+		.once = true, .words = harness_words, .inherits = "defaultHarnessFallback",
+		.hint = "UnknownHarness",
+		.about = "The harnesses to try next, in order, if it is not available."},
+	{TEXTS("requiresIndependentHarnessFrom", independent_of), .form = &config_id, .once = true,
+		.about = "Earlier stages: the stage runs on none of their harnesses."},
+	{TEXTS("requires", needs), .once = true, .words = capability_words,
+		.about = "Capabilities that the harness must have."},
+	{WORD("schedule", schedule, "now", "off-peak", "quota-permitting", "defer-if-low-priority"),
+		.inert = true, .preset = "now", .about = "When the stage may start."},
+	{GROUP("estimatedTokens", estimate_fields), .optional = true, .derived = "50000 and 10000",
+		.about = "Expected use of tokens."},
+	{WORD("databaseAccess", database, "none", "read", "write", "migrate"), .inert = true,
+		.preset = "none",
+		.about = "No database; a branch to read; a branch of its own; the same under the "
+			 "merge gate."},
+	{GROUP("onFailure", failure_fields), .optional = true,
+		CONFIG_SEEN(stage_spec, failure_declared), .about = "What to do after a failure."},
+	{DURATION("timeout", timeout_s), .min = 1, .derived = "the harness's own",
+		.about = "How long the stage may run."},
+	{WORD_TEXT("artifact", artifact, "plan", "implementation", "validation", "review", "pr"),
+		.about = "The artifact that the stage writes, by the name of its schema."},
+	{.key = "type",
+		.kind = CONFIG_TEXT,
+		.form = &config_line,
+		.inert = true,
+		.about = "For other programs."},
+	{OPEN("context"), .inert = true, .about = "For other programs."},
+	{OPEN("config"), .inert = true, .about = "For other programs."},
+	{REFUSED("approval", NOT_SUPPORTED)},
+	{REFUSED("condition", NOT_SUPPORTED)},
+	{REFUSED("constraints", NOT_SUPPORTED)},
+	{REFUSED("credentials", NOT_SUPPORTED)},
+	{REFUSED("qualityGates", NOT_SUPPORTED)},
+	{0},
+};
+#undef IN
+#undef COUNT_IN
+
+/* ---- pipelines ---- */
+
+#define IN(member)       CONFIG_AT(pipeline, member)
+#define COUNT_IN(member) .count_at = offsetof(struct pipeline, member)
+
+static const struct config_field parallelism_fields[] = {
+	{INTEGER("maxConcurrent", max_concurrent, 1, CONCURRENT_MAX),
+		.derived = "computed from the plans (below)",
+		.about = "How many issues are worked on at the same time."},
+	{TEXT("worktreePool", name, worktree_pool), .derived = "the pipeline's name",
+		.about = "The `WorktreePool` to use."},
+	{.key = "mergeStrategy",
+		.kind = CONFIG_WORD_TEXT,
+		CONFIG_WORDS("serialized-rebase"),
+		.preset = "serialized-rebase",
+		.hint = "parallel-merge is reserved and forbidden",
+		.about = "One after another, under the merge gate."},
+	{0},
+};
+
+static const struct config_field branching_fields[] = {
+	{TEXT("pattern", branch_pattern, branch_pattern), .required = true,
+		.about = "Name of an issue's branch: `work/{id}`; `{issueId}` and `{issueNumber}` "
+			 "mean the same."},
+	{TEXT("targetBranch", branch, target_branch), .preset = "main",
+		.about = "Target of pull requests."},
+	{.key = "cleanup",
+		.kind = CONFIG_WORD_TEXT,
+		CONFIG_WORDS("on-merge", "on-close", "manual"),
+		.inert = true,
+		.about = "When other programs delete the branch."},
+	{0},
+};
+
+static const struct config_field spec_fields[] = {
+	{.key = "stages",
+		.kind = CONFIG_LIST,
+		CONFIG_ITEMS_AT(pipeline, stages, n_stages),
+		CONFIG_RANGE(1, 200),
+		.fields = stage_fields,
+		.required = true,
+		CONFIG_PLACE(stage_spec, line),
+		.about = "The stages, in order."},
+	{GROUP("parallelism", parallelism_fields), CONFIG_SEEN(pipeline, parallel),
+		.about = "Without it, issues are worked on one after another."},
+	{GROUP("branching", branching_fields), .about = "Branches of issues."},
+	{TEXT("defaultModel", model, default_model), CONFIG_SEEN(pipeline, default_model_declared),
+		.preset = "sonnet", .about = "Model of the stages that name none."},
+	{.key = "defaultHarness",
+		.kind = CONFIG_WORD_TEXT,
+		IN(default_harness),
+		.words = harness_words,
+		.preset = "claude-code",
+		.hint = "UnknownHarness",
+		.about = "Harness of the stages that name none."},
+	{TEXTS("defaultHarnessFallback", default_fallback), .once = true, .words = harness_words,
+		.preset = "[]", .hint = "UnknownHarness",
+		.about = "Fallbacks of the stages that name none."},
+	{NAMES("subscriptionPlans", plans), .preset = "[]",
+		.about = "`SubscriptionPlan`s besides those of the pool; a plan named twice is two "
+			 "seats."},
+	{TEXT("tenant", id, tenant), .inert = true,
+		.about = "The tenant whose share of an account is used."},
+	{NUMBER("tenantQuotaShare", tenant_share), CONFIG_RANGE(0, 1), .inert = true,
+		.about = "The tenant's share of the account's quota."},
+	{TEXT("accountId", line, account), .derived = "found from the credentials",
+		.about = "Name of the account."},
+	{NUMBER("costBudget", cost_budget_usd), .above = true, .inert = true,
+		.about = "What all agents together may cost, in USD."},
+	{DURATION("offPeakMaxWait", off_peak_max_wait_s), .inert = true, .preset = "PT8H",
+		.about = "How long an `off-peak` stage may wait."},
+	{WORD_TEXT("artifactSchemaVersion", artifact_version, "v1"), .preset = "v1",
+		.about = "Version of the artifacts' schemas."},
+	{OPEN("triggers"), .list = true, .inert = true, .about = "For other programs."},
+	{OPEN("providers"), .inert = true, .about = "For other programs."},
+	{OPEN("routing"), .inert = true, .about = "For other programs."},
+	{OPEN("pullRequest"), .inert = true, .about = "For other programs."},
+	{OPEN("notifications"), .inert = true, .about = "For other programs."},
+	{REFUSED("costPolicy", "use the stages' 'maxBudgetUsd'")},
+	{REFUSED("priorityPolicy", "the queue has a score of its own")},
+	{0},
+};
+
+const struct config_field pipeline_fields[] = DOCUMENT("Pipeline", spec_fields);
+
+static bool inherits(const char *word)
+{
+	return !word || strcmp(word, "inherit") == 0;
+}
+
+static void complete_stage(const struct pipeline *p, const struct yml *node, struct stage_spec *s)
+{
+	if (!s->name)
+		s->name = "";
+	if (inherits(s->model))
+		s->model = NULL;
+	if (inherits(s->harness))
+		s->harness = p->default_harness;
+	if (!s->fallback_declared)
+		s->fallback = p->default_fallback;
+	s->isolation_declared = yml_get(node, "isolation") != NULL;
+	if (!s->isolation_declared)
+		s->isolation = p->parallel ? ISOLATION_WORKTREE : ISOLATION_INPLACE;
+}
+
+/* Also of a pipeline with faults, which may lack what is required. */
+void pipeline_complete(struct arena *a, const struct yml *tree, void *of)
+{
+	struct pipeline *p = of;
+	const struct yml *stages = config_node(tree, "spec.stages");
+
+	(void)a;
+	if (!p->worktree_pool)
+		p->worktree_pool = p->name;
+	if (!config_node(tree, "spec.tenantQuotaShare"))
+		p->tenant_share = -1;
+	if (!p->default_harness)
+		p->default_harness = "claude-code";
+	if (!p->default_model)
+		p->default_model = "sonnet";
+	for (size_t i = 0; i < p->n_stages; i++)
+		complete_stage(p, stages->list[i], &p->stages[i]);
+}
+
+const struct pipeline *resources_pipeline(const struct resources *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_pipelines; i++)
+		if (strcmp(r->pipelines[i].name, name) == 0)
+			return &r->pipelines[i];
+	return NULL;
+}
+
+const struct stage_spec *pipeline_stage(const struct pipeline *p, const char *name)
+{
+	for (size_t i = 0; i < p->n_stages; i++)
+		if (strcmp(p->stages[i].name, name) == 0)
+			return &p->stages[i];
+	return NULL;
+}

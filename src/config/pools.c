@@ -1,0 +1,241 @@
+#include <pwd.h>
+#include "src/config/kinds.h"
+
+/* ---- worktree pools ---- */
+
+#define IN(member)       CONFIG_AT(worktree_pool_spec, member)
+#define COUNT_IN(member) .count_at = offsetof(struct worktree_pool_spec, member)
+
+static const struct config_field cleanup_fields[] = {
+	{BOOL("onMerge", on_merge), .preset = "true",
+		.about = "The sweep removes it when its branch is merged into the target on "
+			 "origin."},
+	{BOOL("onAbort", on_abort), .preset = "true",
+		.about = "The sweep removes it when its run has failed."},
+	{BOOL("onTimeout", on_timeout), .preset = "true",
+		.about = "The sweep removes it when its run has failed because an agent took too "
+			 "long."},
+	{0},
+};
+
+static const struct config_field worktree_fields[] = {
+	{TEXT("rootDir", root, root), CONFIG_SEEN(worktree_pool_spec, root_declared),
+		.preset = "~/.dev-team/worktrees",
+		.about = "Directory of one repository's worktrees; the default has a directory "
+			 "OWNER/REPO for each repository."},
+	{SWITCH("layout", repo_local, "workspace-scoped", "repo-local"),
+		.preset = "workspace-scoped",
+		.about = "One directory for all repositories, or one in each."},
+	{INTEGER("staleThresholdDays", stale_days, 1, 36500), .preset = "14",
+		.about = "After so many days the sweep considers a worktree abandoned."},
+	{INTEGER("basePort", base_port, 1024, 65000), .preset = "3190",
+		.about = "Ports are 100 to 999 above it."},
+	{SWITCH("ownershipGuard", strict, "advisory", "strict"), .preset = "strict",
+		.about = "A worktree of another clone causes a warning, or is refused."},
+	{GROUP("cleanup", cleanup_fields), .about = "When worktrees are removed."},
+	{NAMES("databaseBranchPools", database_pools), .once = true, .inert = true, .preset = "[]",
+		.about = "`DatabaseBranchPool`s; each worktree gets a branch of each."},
+	{NAMES("subscriptionPlans", plans), .preset = "[]",
+		.about = "`SubscriptionPlan`s; a plan named twice is two seats."},
+	{0},
+};
+#undef IN
+#undef COUNT_IN
+
+const struct config_field worktree_pool_fields[] = DOCUMENT("WorktreePool", worktree_fields);
+
+static char *expand_home(struct arena *a, const char *path)
+{
+	const char *home = getenv("HOME");
+	const struct passwd *me = home && *home == '/' ? NULL : getpwuid(getuid());
+
+	if (path[0] != '~')
+		return arena_dup(a, str_of(path));
+	if (me)
+		home = me->pw_dir;
+	return arena_printf(a, "%s%s", home ? home : "", path + 1);
+}
+
+void worktree_pool_complete(struct arena *a, const struct yml *tree, void *of)
+{
+	struct worktree_pool_spec *p = of;
+
+	(void)tree;
+	if (p->root)
+		p->root = expand_home(a, p->root);
+}
+
+struct worktree_pool_spec worktree_pool_default(struct arena *a)
+{
+	struct worktree_pool_spec p = {.name = "default"};
+	struct config_reader ignored = {.arena = a, .json_types = true};
+	const struct yml nothing = {.kind = YML_MAP};
+
+	config_fields(&ignored, worktree_pool_fields, &nothing, &p);
+	worktree_pool_complete(a, &nothing, &p);
+	return p;
+}
+
+const struct worktree_pool_spec *resources_pool(const struct resources *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_pools; i++)
+		if (strcmp(r->pools[i].name, name) == 0)
+			return &r->pools[i];
+	return NULL;
+}
+
+/* ---- database branch pools ---- */
+
+#define IN(member)       CONFIG_AT(database_pool_spec, member)
+#define COUNT_IN(member) .count_at = offsetof(struct database_pool_spec, member)
+
+static const struct config_field upstream_fields[] = {
+	{TEXT("connectionStringEnv", variable, connection_env), .required = true,
+		.about = "The variable that holds the address of the database."},
+	{TEXT("branchFrom", line, branch_from),
+		.about = "What branches are created from: a stable branch or a snapshot."},
+	{0},
+};
+
+static const struct config_field injection_fields[] = {
+	{TEXT("targetEnv", variable, target_env), .required = true,
+		.about = "The variable that gives an agent the address of its branch."},
+	{TEXTS("additionalEnvs", additional_envs), .form = &config_variable, .once = true,
+		.preset = "[]", .about = "Variables for parts of it: `PGHOST`, `PGDATABASE` ..."},
+	{0},
+};
+
+static const struct config_field lifecycle_fields[] = {
+	{WORD_TEXT("createOn", create_on, "worktree-allocation", "first-write-stage"),
+		.preset = "worktree-allocation", .about = "When a branch is created."},
+	{WORD_TEXT("reclaimOn", reclaim_on, "pr-merge", "worktree-reclaim", "manual"),
+		.preset = "pr-merge", .about = "When it is destroyed."},
+	{INTEGER("maxConcurrent", max_concurrent, 1, 1000000), .derived = "that of the pipeline",
+		.about = "The maximum number of branches at the same time."},
+	{DURATION("branchTtl", ttl_s), .min = 1, .about = "Maximum age of a branch."},
+	{DURATION("abandonAfter", abandon_s), .min = 1, .preset = "P7D",
+		.about = "How long an unused branch is kept."},
+	{INTEGER("warmPoolSize", warm, 0, 20), .preset = "0",
+		.about = "How many branches are created in advance."},
+	{0},
+};
+
+static const struct config_field migration_fields[] = {
+	{BOOL("runOnBranchCreate", on_create), .preset = "true",
+		.about = "Whether a new branch is migrated."},
+	{TEXT("migrationCommand", lines, migration_command), .required_when = "runOnBranchCreate",
+		.required_is = (const char *const[]){"true", NULL},
+		.about = "The command for that, run in the worktree."},
+	{TEXT("migrationCwd", relative, migration_cwd), .derived = "the worktree",
+		.about = "A directory below the worktree."},
+	{0},
+};
+
+static const struct config_field database_fields[] = {
+	{WORD_TEXT("adapter", adapter, "sqlite-copy", "neon", "pg-snapshot-restore", "supabase",
+		 "external"),
+		.required = true, .about = "How branches are created."},
+	{GROUP("upstream", upstream_fields), .required = true,
+		.about = "The database that they are branches of."},
+	{GROUP("injection", injection_fields), .required = true,
+		.about = "How agents find their branch."},
+	{GROUP("lifecycle", lifecycle_fields), .about = "Creation and removal of branches."},
+	{BOOL("allowBranchFromBranch", from_branch), .preset = "false",
+		.about = "A branch may be created from another issue's branch."},
+	{GROUP("migrations", migration_fields), .optional = true,
+		CONFIG_SEEN(database_pool_spec, migrations),
+		.about = "How the schema is brought up to date."},
+	{OPEN("credentials"), IN(credentials),
+		.about = "The adapter's own: names of variables, never secrets themselves."},
+	{0},
+};
+#undef IN
+#undef COUNT_IN
+
+const struct config_field database_pool_fields[] = DOCUMENT("DatabaseBranchPool", database_fields);
+
+const struct database_pool_spec *resources_database(const struct resources *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_databases; i++)
+		if (strcmp(r->databases[i].name, name) == 0)
+			return &r->databases[i];
+	return NULL;
+}
+
+/* ---- subscription plans ---- */
+
+#define IN(member) CONFIG_AT(off_peak_window, member)
+
+static const struct config_field window_fields[] = {
+	{TEXT("tz", zone, tz), .required = true, .about = "Time zone of the hours."},
+	{TEXT("hours", hours, hours), .required = true,
+		.about = "From the first hour until before the second: `22-06`."},
+	{TEXT("daysOfWeek", days, days), .derived = "all days", .about = "`Sat,Sun`."},
+	{0},
+};
+#undef IN
+#define IN(member) CONFIG_AT(subscription_plan, member)
+
+static const struct config_field off_peak_fields[] = {
+	{BOOL("enabled", off_peak), .required = true, .about = "Whether it applies."},
+	{NUMBER("multiplier", multiplier), .required = true, .above = true, .min = 1,
+		.about = "The factor by which the quota is larger then."},
+	{.key = "schedule",
+		.kind = CONFIG_LIST,
+		CONFIG_ITEMS_AT(subscription_plan, windows, n_windows),
+		.max = LIST_MAX,
+		.fields = window_fields,
+		.about = "The off-peak hours."},
+	{TEXT("lastVerified", date, verified),
+		.about = "When it was last compared with the vendor's terms."},
+	{0},
+};
+
+static const struct config_field plan_fields[] = {
+	{.key = "harness",
+		.kind = CONFIG_WORD_TEXT,
+		IN(harness),
+		.required = true,
+		.words = harness_words,
+		.hint = "UnknownHarness",
+		.about = "The harness that the plan pays for."},
+	{WORD("billingMode", billing, "session-window", "monthly-cap", "pay-per-token"),
+		.required = true, .about = "How the vendor bills."},
+	{DURATION("windowDuration", window_s), .min = 1, .required_when = "billingMode",
+		.required_is = (const char *const[]){"session-window", NULL},
+		.about = "Length of the window."},
+	{INTEGER("windowQuotaTokens", quota_tokens, 1, (double)JSON_MAX_INT),
+		.required_when = "billingMode",
+		.required_is = (const char *const[]){"session-window", "monthly-cap", NULL},
+		.inert = true, .about = "Tokens in one window."},
+	{GROUP("offPeak", off_peak_fields), .optional = true, .inert = true,
+		.about = "When tokens are cheaper."},
+	{NUMBER("pacingTarget", pacing), CONFIG_RANGE(0, 1), .preset = "0.8", .inert = true,
+		.about = "The part of a window's quota to be used by its end."},
+	{NUMBER("hardCap", hard_cap), CONFIG_RANGE(0, 1), .preset = "0.95", .inert = true,
+		.about = "The part of the quota above which nothing new starts."},
+	{WORD_TEXT("quotaSource", quota_source, "self-tracked", "authoritative-api",
+		 "authoritative-with-fallback"),
+		.preset = "self-tracked", .about = "Where the used quota is known from."},
+	{0},
+};
+#undef IN
+
+const struct config_field subscription_plan_fields[] = DOCUMENT("SubscriptionPlan", plan_fields);
+
+void subscription_plan_complete(struct arena *a, const struct yml *tree, void *of)
+{
+	struct subscription_plan *p = of;
+
+	(void)a;
+	if (!config_node(tree, "spec.offPeak"))
+		p->multiplier = 1;
+}
+
+const struct subscription_plan *resources_plan(const struct resources *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_plans; i++)
+		if (strcmp(r->plans[i].name, name) == 0)
+			return &r->plans[i];
+	return NULL;
+}

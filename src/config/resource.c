@@ -1,0 +1,294 @@
+#include <errno.h>
+#include <sys/stat.h>
+#include "src/config/kinds.h"
+#include "src/sys/directory.h"
+#include "src/sys/path.h"
+
+enum { FILE_MAX = 1 << 20, FILES_MAX = 10000, FAULTS_MAX = 1000 };
+
+/* ---- the kinds ---- */
+
+const char *const api_versions[] = {
+	"dev-team/v1", "ai-sdlc.dev/v1alpha1", "ai-sdlc.io/v1alpha1", NULL};
+
+_Static_assert(offsetof(struct pipeline, name) == 0 &&
+		       offsetof(struct worktree_pool_spec, name) == 0 &&
+		       offsetof(struct subscription_plan, name) == 0 &&
+		       offsetof(struct database_pool_spec, name) == 0,
+	"metadata_fields puts the name there");
+
+#define IN(member) CONFIG_AT(pipeline, member)
+
+const struct config_field metadata_fields[] = {
+	{TEXT("name", name, name), .required = true, .about = "Unique among those of its kind."},
+	{.key = "namespace",
+		.kind = CONFIG_TEXT,
+		.form = &config_name,
+		.inert = true,
+		.about = "A team or a project."},
+	{.key = "labels", .kind = CONFIG_LABELS, .inert = true, .about = "Texts to select by."},
+	{.key = "annotations",
+		.kind = CONFIG_LABELS,
+		.inert = true,
+		.about = "Texts for other programs."},
+	{0},
+};
+
+#define KIND(text, type, prefix, member)                                                           \
+	.name = text, .fields = prefix##_fields, .size = sizeof(struct type),                      \
+	.list_at = offsetof(struct resources, member),                                             \
+	.count_at = offsetof(struct resources, n_##member)
+
+const struct resource_kind resource_kinds[] = {
+	{KIND("Pipeline", pipeline, pipeline, pipelines), .complete = pipeline_complete,
+		.about = "The stages that an issue passes through, their agents, and how many "
+			 "issues are worked on at the same time."},
+	{KIND("WorktreePool", worktree_pool_spec, worktree_pool, pools),
+		.complete = worktree_pool_complete,
+		.about = "Where worktrees are created and when they are removed."},
+	{KIND("SubscriptionPlan", subscription_plan, subscription_plan, plans),
+		.complete = subscription_plan_complete,
+		.about = "What a harness's account pays for. It determines how many issues are "
+			 "worked on at the same time; tokens are not counted."},
+	{KIND("DatabaseBranchPool", database_pool_spec, database_pool, databases),
+		.about = "Branches of a database, one for each worktree. The resource is checked; "
+			 "no branches are created."},
+	{0},
+};
+
+const struct resource_kind *resource_kind(const char *name)
+{
+	for (const struct resource_kind *k = resource_kinds; k->name; k++)
+		if (strcmp(k->name, name) == 0)
+			return k;
+	return NULL;
+}
+
+/* Kinds of the same format that other programs read. */
+static bool is_other_kind(struct str name)
+{
+	static const char *const others[] = {"AdapterBinding", "AgentRole", "AutonomyPolicy",
+		"DesignIntentDocument", "DesignSystemBinding", "DispatchConfig", "QualityGate"};
+
+	for (size_t i = 0; i < COUNT(others); i++)
+		if (str_is(name, others[i]))
+			return true;
+	return false;
+}
+
+/* ---- reading ---- */
+
+struct loading {
+	struct config_reader reader;
+	struct resources *out;
+	VEC(struct resource_doc) docs;
+};
+
+/* NULL: there is nothing to read, or it was refused. */
+static const struct resource_kind *find_kind(struct loading *l, const struct yml *tree)
+{
+	const struct yml *kind = yml_get(tree, "kind");
+	const struct resource_kind *found = NULL;
+
+	if (tree->kind != YML_MAP)
+		config_fault(&l->reader, tree,
+			"a resource must be a map: apiVersion, kind, metadata, spec");
+	else if (!kind || kind->kind != YML_SCALAR)
+		config_fault(&l->reader, kind ? kind : tree, "'kind' is missing");
+	else if (is_other_kind(kind->text))
+		l->out->n_other++;
+	else if (!(found = resource_kind(kind->text.p)))
+		config_fault(&l->reader, kind,
+			"unknown kind: must be Pipeline, WorktreePool, SubscriptionPlan or "
+			"DatabaseBranchPool");
+	return found;
+}
+
+static void read_document(struct loading *l, const char *file, struct str text)
+{
+	struct resource_doc doc = {.file = file};
+	struct error err = {0};
+	struct yml *tree;
+	const char **head; /* name and file, which every kind's struct begins with */
+
+	l->reader.file = file;
+	if (str_starts(text, "\xef\xbb\xbf")) /* some editors begin a file with this mark */
+		text = str_sub(text, 3, text.n);
+	if (yml_parse(l->reader.arena, text, file, 1, &tree, &err) < 0) {
+		const struct yml at = {.line = err.line, .col = err.col};
+
+		config_fault(&l->reader, &at, "%s", err.text);
+		return;
+	}
+	doc.kind = find_kind(l, tree);
+	if (!doc.kind)
+		return;
+	doc.tree = tree;
+	doc.of = head = arena_alloc(l->reader.arena, doc.kind->size);
+	config_fields(&l->reader, doc.kind->fields, tree, doc.of);
+	if (!head[0])
+		head[0] = "";
+	if (doc.kind->complete)
+		doc.kind->complete(l->reader.arena, tree, doc.of);
+	doc.name = head[0];
+	head[1] = file;
+	vec_push_in(l->reader.arena, &l->docs, doc);
+}
+
+static int read_file(struct loading *l, const char *path, struct error *err)
+{
+	static const struct yml beginning = {.line = 1, .col = 1};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	l->out->n_files++;
+	if (file_read(&text, path, FILE_MAX, NULL, err) < 0) {
+		if (err->code != ERR_INPUT)
+			return -1;
+		l->reader.file = path;
+		config_fault(&l->reader, &beginning, "%s", err->text);
+		return 0;
+	}
+	read_document(l, path, arena_str(l->reader.arena, buf_str(&text)));
+	return 0;
+}
+
+static int read_directory(struct loading *l, const char *dir, struct error *err)
+{
+	struct directory_names names;
+	size_t n = 0;
+
+	if (directory_list(l->reader.arena, dir, &names, NULL, err) < 0)
+		return -1;
+	for (size_t i = 0; i < names.n; i++) {
+		struct str name = str_of(names.items[i]);
+
+		if (name.p[0] == '.' || (!str_ends(name, ".yaml") && !str_ends(name, ".yml")))
+			continue;
+		if (n++ == FILES_MAX)
+			return error_set(
+				err, ERR_INPUT, "more than %d files in '%s'", FILES_MAX, dir);
+		if (read_file(l, path_join(l->reader.arena, dir, name.p), err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The documents of a kind side by side, as struct resources has them. */
+static void pack(struct arena *a, struct resources *r, const struct resource_kind *kind)
+{
+	char *list;
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_docs; i++)
+		n += r->docs[i].kind == kind;
+	list = arena_alloc(a, (n + 1) * kind->size);
+	memcpy((char *)r + kind->list_at, &list, sizeof(list));
+	memcpy((char *)r + kind->count_at, &n, sizeof(n));
+	for (size_t i = 0; i < r->n_docs; i++) {
+		if (r->docs[i].kind != kind)
+			continue;
+		memcpy(list, r->docs[i].of, kind->size);
+		r->docs[i].of = list;
+		list += kind->size;
+	}
+}
+
+static int by_place(const void *x, const void *y)
+{
+	const struct error *a = x, *b = y;
+	int rc = strcmp(a->file, b->file);
+
+	if (rc)
+		return rc;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	return a->col != b->col ? (a->col < b->col ? -1 : 1) : strcmp(a->text, b->text);
+}
+
+static void finish(struct loading *l)
+{
+	struct config_reader *reader = &l->reader;
+
+	l->out->docs = l->docs.items;
+	l->out->n_docs = l->docs.n;
+	for (const struct resource_kind *k = resource_kinds; k->name; k++)
+		pack(reader->arena, l->out, k);
+	resource_rules_check(reader, l->out);
+	vec_sort(&reader->faults, by_place);
+	l->out->faults = reader->faults.items;
+	l->out->n_faults = reader->faults.n;
+}
+
+static struct loading loading_init(struct arena *a, struct resources *out)
+{
+	*out = (struct resources){0};
+	return (struct loading){
+		.reader = {.arena = a, .json_types = true, .limit = FAULTS_MAX}, .out = out};
+}
+
+int resources_load(struct arena *a, const char *dir, struct resources *out, struct error *err)
+{
+	struct loading l = loading_init(a, out);
+	struct stat st;
+
+	if (stat(dir, &st) < 0) {
+		if (errno == ENOENT || errno == ENOTDIR)
+			return error_set(err, ERR_USAGE, "no directory or file '%s'", dir);
+		return error_errno(err, "cannot read '%s'", dir);
+	}
+	if (S_ISDIR(st.st_mode) ? read_directory(&l, dir, err) < 0 : read_file(&l, dir, err) < 0)
+		return -1;
+	finish(&l);
+	return 0;
+}
+
+int resources_parse(struct arena *a, const char *file, struct str text, struct resources *out,
+	struct error *err)
+{
+	struct loading l = loading_init(a, out);
+
+	out->n_files = 1;
+	read_document(&l, file, text);
+	finish(&l);
+	return config_result(&l.reader, err);
+}
+
+int resources_fault(const struct resources *r, struct error *err)
+{
+	size_t n;
+
+	if (!r->n_faults)
+		return 0;
+	*err = r->faults[0];
+	n = strlen(err->text);
+	if (r->n_faults > 1)
+		snprintf(err->text + n, sizeof(err->text) - n,
+			" (the first of %zu faults; 'dev-team resources check' lists all of them)",
+			r->n_faults);
+	return -1;
+}
+
+int resources_need(struct arena *a, const char *dir, struct resources *out, struct error *err)
+{
+	return resources_load(a, dir, out, err) < 0 ? -1 : resources_fault(out, err);
+}
+
+void resources_refuse(struct arena *a, struct resources *r, const struct error *fault)
+{
+	struct error *list = arena_alloc(a, (r->n_faults + 1) * sizeof(*list));
+	size_t at = 0;
+
+	for (size_t i = 0; i < r->n_faults; i++) {
+		const struct error *other = &r->faults[i];
+
+		if (strcmp(other->file, fault->file) == 0 && other->line == fault->line &&
+			other->col == fault->col)
+			return;
+		at += by_place(other, fault) < 0;
+	}
+	for (size_t i = 0; i < r->n_faults; i++)
+		list[i < at ? i : i + 1] = r->faults[i];
+	list[at] = *fault;
+	r->faults = list;
+	r->n_faults++;
+}
