@@ -27,7 +27,7 @@ struct context {
 	struct section *sections;
 	size_t n_sections, cap_sections;
 	bool changed;
-	bool later; /* what could not be read is of a later version */
+	bool other_format; /* it was refused because another version wrote it */
 };
 
 /* `text` is copied. -1: ERR_INPUT with FILE:LINE:COL. Releasable either way. */

@@ -176,7 +176,7 @@ static int broken(struct context_file *f, struct error *err)
 	size_t n = strlen(err->text);
 
 	(void)store_get(f->store, &a, f->key, &kv, &ignored);
-	if (err->code == ERR_INPUT && kv.create < kv.mod && !f->doc.later)
+	if (err->code == ERR_INPUT && kv.create < kv.mod && !f->doc.other_format)
 		(void)snprintf(err->text + n, sizeof(err->text) - n,
 			"; 'dev-team context restore' undoes the edit");
 	return -1;
@@ -195,6 +195,23 @@ static int load(struct context_file *f, enum context_mode mode, struct error *er
 	if (parse(f, &text, err) < 0)
 		return broken(f, err);
 	return recall(f, err);
+}
+
+/* A document without a journal becomes the first commit of a new one. */
+static int import(struct context_file *f, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct store_op document = {.what = STORE_PUT, .key = f->key};
+	bool missing;
+	int rc;
+
+	if (f->disk->ops->read(f->disk, f->path, CONTEXT_MAX, &text, &missing, err) < 0)
+		return missing ? 0 : -1;
+	document.value = buf_str(&text);
+	json_put_str(context_op(f, "import"), "file", str_of(f->path));
+	rc = context_commit(f, &document, err);
+	json_free(&f->op);
+	return rc;
 }
 
 /* What a killed process committed but did not put in place is there too. */
@@ -223,7 +240,7 @@ int context_open_on(struct context_file *f, struct disk *disk, const char *path,
 	if (store_open(&f->store, disk, f->dir, f->name, STORE_HOLD, lock_wait(), err) < 0)
 		return -1;
 	f->now = clock_now();
-	if (!store_revision(f->store) && context_import(f, err) < 0)
+	if (!store_revision(f->store) && import(f, err) < 0)
 		return -1;
 	return load(f, mode, err);
 }

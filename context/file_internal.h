@@ -1,5 +1,5 @@
 /*
- * file_internal.h: shared by file.c, save.c and import.c alone.
+ * file_internal.h: shared by file.c and save.c alone.
  */
 #ifndef DT_CONTEXT_FILE_INTERNAL_H
 #define DT_CONTEXT_FILE_INTERNAL_H
@@ -13,11 +13,5 @@ int context_commit(struct context_file *f, const struct store_op *document, stru
 
 /* Path of the store's journal, in the document's arena. */
 char *context_journal(struct context_file *f);
-
-/*
- * The store has no commit yet. What format 1 left there, a document, events without
- * commits, or both, becomes its first one. Nothing to do when there is neither.
- */
-int context_import(struct context_file *f, struct error *err);
 
 #endif

@@ -1,7 +1,7 @@
 #include "context/internal.h"
 
 #define HEAD_MAX ((size_t)1 << 20)
-#define FORMAT   1 /* of the document; absent says 1 */
+#define FORMAT   1 /* of the document; a document without the key has it too */
 
 static int fault_at(const struct context *c, size_t at, const char *text, struct error *err)
 {
@@ -107,10 +107,7 @@ static int check_identity(const struct context *c, struct error *err)
 	return 0;
 }
 
-/*
- * A document of a later format is not ours to read. Documents without the key are of format 1, in
- * which every key that the machine does not own was the user's: so is a `format` that is no number.
- */
+/* A `format` that is not a number is a key of the user's. */
 static int check_format(struct context *c, const struct yml *map, struct error *err)
 {
 	const struct yml *node = yml_get(map, "format");
@@ -118,11 +115,11 @@ static int check_format(struct context *c, const struct yml *map, struct error *
 	unsigned long format;
 
 	if (!node || yml_uint(node, c->file, "format", FIELD_MAX, &format, &ignored) < 0 ||
-		format <= FORMAT)
+		format == FORMAT)
 		return 0;
-	c->later = true;
+	c->other_format = true;
 	return error_at(err, c->file, node->line, node->col,
-		"'format' %lu is of a later dev-team: this one reads up to %d", format, FORMAT);
+		"the document has format %lu; this version supports format %d", format, FORMAT);
 }
 
 static int parse_head(struct context *c, size_t head, struct error *err)

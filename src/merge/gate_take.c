@@ -2,8 +2,8 @@
 #include "src/base/clock.h"
 #include "src/sys/path.h"
 #include "src/merge/gate_internal.h"
+#include "src/store/disk.h"
 #include "src/store/lock.h"
-#include "src/store/netfs.h"
 
 enum { NAP_MAX_MS = 50, LOCK_MS = 2000 };
 
@@ -33,11 +33,12 @@ static int timeout(const struct pool *p, const struct gate_record *r, unsigned w
 static int lock_folder(struct gate *g, unsigned wait_ms, struct error *err)
 {
 	struct pool *p = g->p;
+	struct disk *disk = disk_real();
 	struct error ignored = {0};
 
 	if (path_mkdirs(p->dir, err) < 0)
 		return -1;
-	if (g->lock || netfs_check(p->dir, &ignored) < 0)
+	if (g->lock || disk->ops->trusted(disk, p->dir, &ignored) < 0)
 		return 0;
 	return lock_take(&g->lock, gate_lock_path(g->a, p), wait_ms, err);
 }

@@ -37,8 +37,8 @@ struct disk_ops {
 	int (*sync_folder)(struct disk *d, const char *dir, struct error *err);
 	/* Makes it and its parents, for their owner alone; durable. */
 	int (*mkdirs)(struct disk *d, const char *dir, struct error *err);
-	/* ERR_STATE, with what to do instead, when locks or syncs cannot be trusted in this folder.
-	 */
+	/* ERR_STATE, with what to do instead, when locks, syncs or renames in this directory cannot
+	 * be relied on. One that does not exist is judged by the nearest directory above it. */
 	int (*trusted)(struct disk *d, const char *dir, struct error *err);
 
 	/* Opens. `make`: to append to and cut as well, and makes it when it is not there (*made,
@@ -75,5 +75,10 @@ struct disk_lock {
 
 /* The machine's. One for the whole process; nothing to release. */
 struct disk *disk_real(void);
+/* The name of a network file system by its number in statfs(2); NULL for any other. */
+const char *disk_network_name(uint32_t magic);
+/* Whether locks exclude each other and rename() replaces a file in an existing directory, by trying
+ * both there. -1: ERR_STATE when not, ERR_SYSTEM when it cannot be tried. */
+int disk_probe(const char *dir, struct error *err);
 
 #endif

@@ -15,7 +15,6 @@ struct store_log {
 	size_t begin; /* of what the next commit's sum covers */
 	unsigned begin_line;
 	int64_t shift, rev;
-	bool old; /* lines of format 1, so far */
 	json *events, *head;
 	struct log_document *documents;
 	size_t n;
@@ -37,7 +36,7 @@ static int load(struct store_log *l, struct disk_file *f, struct error *err)
 	if (tail_find(f, l->path, size, &t, err) < 0 ||
 		f->ops->pread(f, 0, (size_t)size, &l->text, err) < 0)
 		return -1;
-	l->end = (size_t)(t.commit ? t.end : t.old);
+	l->end = (size_t)t.end;
 	/* A whole line of a commit that does not hold is damage, not the rest of a kill. */
 	for (rest = str_sub(buf_str(&l->text), l->end, l->text.len); str_line(&rest, &line);)
 		if (str_starts(line, FILE_COMMIT) && rest.p[-1] == '\n')
@@ -54,7 +53,7 @@ int store_log_open(struct store_log **out, struct disk *disk, const char *dir, c
 	bool there;
 	int rc;
 
-	*l = (struct store_log){.old = true};
+	*l = (struct store_log){0};
 	*out = l;
 	buf_addf(&path, "%s/%s.events.jsonl", dir, name);
 	l->path = path.s;
@@ -162,12 +161,7 @@ static int read_line(struct store_log *l, struct str text, unsigned line, struct
 	CLEANUP(json_free) json *j = NULL;
 	struct error why;
 
-	if (l->old && (str_starts(text, FILE_CHANGE) || str_starts(text, FILE_COMMIT)))
-		return damaged(
-			l, line, "damaged: the line that begins the first commit is missing", err);
-	if (json_parse(&j, text, &why) < 0 && l->old)
-		return 0; /* in format 1 nobody promised anything */
-	if (!j)
+	if (json_parse(&j, text, &why) < 0)
 		return damaged(l, line, why.text, err);
 	if (str_starts(text, FILE_CHANGE)) {
 		if (change(l, j, &why) < 0)
@@ -182,7 +176,6 @@ static int read_line(struct store_log *l, struct str text, unsigned line, struct
 	return 0;
 }
 
-/* Lines of the transaction, or of format 1. */
 static int read_lines(struct store_log *l, size_t to, struct error *err)
 {
 	while (l->at < to) {
@@ -243,8 +236,6 @@ static int check_head(struct store_log *l, struct str commit, struct error *err)
 	int64_t rev = json_get_int(l->head, "commit", 0);
 	int64_t from = json_get_int(l->head, "from", -1), at = json_get_int(l->head, "at", -1);
 
-	if (json_get_int(l->head, "format", 0) > FILE_FORMAT)
-		return damaged(l, l->line, "of a format that a later version wrote", err);
 	if (rev <= l->rev)
 		return damaged(l, l->line, "damaged: a revision comes twice", err);
 	if (from != (int64_t)l->begin + l->shift || at != commit.p - l->text.s + l->shift)
@@ -274,36 +265,15 @@ static void fill_document(struct store_log *l, struct store_commit *c)
 
 static int fill(struct store_log *l, struct store_commit *c, size_t at)
 {
-	*c = (struct store_commit){.rev = l->head ? l->rev : 0,
+	*c = (struct store_commit){.rev = l->rev,
 		.head = l->head,
 		.note = json_get(l->head, "note"),
 		.events = l->events,
 		.ts = json_get_str(l->head, "ts"),
 		.actor = json_get_str(l->head, "actor"),
 		.at = at};
-	if (l->head)
-		fill_document(l, c);
+	fill_document(l, c);
 	return 1;
-}
-
-static bool is_new(struct str line)
-{
-	return str_starts(line, FILE_HEADER) || str_starts(line, FILE_CHANGE) ||
-	       str_starts(line, FILE_COMMIT);
-}
-
-/* Lines of format 1, up to where the store began. */
-static int next_old(struct store_log *l, struct store_commit *c, struct error *err)
-{
-	struct str text = str_sub(buf_str(&l->text), 0, l->end), line = {0};
-	size_t to = 0;
-
-	for (struct str rest = text; str_line(&rest, &line) && !is_new(line);)
-		to = l->end - rest.n;
-	if (read_lines(l, to, err) < 0)
-		return -1;
-	l->old = false;
-	return to ? fill(l, c, 0) : 0;
 }
 
 /* The first line of a journal whose beginning was forgotten. */
@@ -338,11 +308,8 @@ int store_log_next(struct store_log *l, struct store_commit *c, struct error *er
 {
 	struct str commit;
 	size_t at = l->at, to;
-	int got;
 
 	forget(l);
-	if (l->old && (got = next_old(l, c, err)))
-		return got;
 	if (!at && read_header(l, err) < 0)
 		return -1;
 	at = l->at;

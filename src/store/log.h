@@ -9,8 +9,7 @@
  *     {"commit":4,"format":2,"ts":...,"note":{...},"put":{...},...,"sum":SUM}   and is whole with
  * it
  *
- * Lines without a commit behind them never happened. Journals of format 1 (events alone) are taken
- * in as they are; a reader gets their events before the first commit.
+ * Lines without a commit behind them never happened.
  */
 #ifndef DT_STORE_LOG_H
 #define DT_STORE_LOG_H
@@ -21,8 +20,8 @@
 struct store_log;
 
 struct store_commit {
-	int64_t rev;              /* 0: events of format 1, before the first commit */
-	const json *head;         /* the commit's own line; NULL for rev 0 */
+	int64_t rev;
+	const json *head;         /* the commit's own line */
 	const json *note;         /* NULL: none */
 	const json *events;       /* array, with seq, rev, ts */
 	const char *ts, *actor;   /* actor NULL: none was said */
@@ -33,7 +32,7 @@ struct store_commit {
 };
 
 /* Reads without a lock up to the last whole commit. -1: ERR_INPUT when there is no such journal, or
- * a later format; ERR_SYSTEM. */
+ * it has another format; ERR_SYSTEM. */
 int store_log_open(struct store_log **out, struct disk *disk, const char *dir, const char *name,
 	struct error *err);
 /*

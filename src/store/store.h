@@ -115,7 +115,7 @@ enum store_mode {
 /*
  * The file backend: DIR/NAME.events.jsonl is the journal, DIR/.NAME.lock the lock, DIR/FILE each
  * document. The folder is made. `wait_ms`: how long to wait for the lock, each time.
- * -1: ERR_STATE (locked, or a network file system), ERR_INPUT (a journal of a later format),
+ * -1: ERR_STATE (locked, or a network file system), ERR_INPUT (a journal of another format),
  * ERR_SYSTEM; ERR_INPUT too for one that is damaged at its end, which is left alone. A last commit
  * that a kill or a power cut left behind is finished or taken back first; what is behind the last
  * whole commit is cut.

@@ -210,7 +210,7 @@ static const char *taken_name(const char *op)
 	static const char *const names[][2] = {
 		{"edit", "edited by hand"},
 		{"removed", "removed by hand"},
-		{"import", "taken over from format 1"},
+		{"import", "taken over without a journal"},
 		{"fork", "the beginning of a fork"},
 		{"record", "answers that changed nothing"},
 		{"exec", "calls of exec that renewed a lease"},

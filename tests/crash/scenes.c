@@ -50,9 +50,8 @@
 	" --result " word " >/dev/null\n"
 #define TO_GATES FLOW GATE("lint/1", "passed") "dev-team step G-1 --workflow wf.md >/dev/null\n"
 
-/* A work item as the format before this one left it. */
-#define FORMAT_1 "mkdir -p $STATE && cp $DEV_TEAM_ROOT/tests/corpus/state/1/fresh/T-1.* $STATE\n"
-#define EDIT     "sed -i 's/^troubleshooter_input:.*/troubleshooter_input: mine/' $STATE/T-1.md\n"
+#define NO_JOURNAL BOOT "rm $STATE/T-1.events.jsonl\n"
+#define EDIT       "sed -i 's/^troubleshooter_input:.*/troubleshooter_input: mine/' $STATE/T-1.md\n"
 #define PLAY                                                                                       \
 	"cat >two.md <<'END'\n"                                                                    \
 	"---\n"                                                                                    \
@@ -151,8 +150,8 @@ const struct scene scenes[] = {
 		.words = {"step", "T-1", IMPLEMENT, "--owner", "bob", "--take-over"},
 		.prints = true,
 		.id = "T-1"},
-	{.name = "step: files of format 1",
-		.setup = FORMAT_1,
+	{.name = "step: a document without a journal",
+		.setup = NO_JOURNAL,
 		.words = {"step", "T-1", IMPLEMENT},
 		.prints = true,
 		.id = "T-1"},
@@ -196,9 +195,9 @@ const struct scene scenes[] = {
 		.keeps = true,
 		.status = 4,
 		.id = "T-1"},
-	{.name = "record: files of format 1",
+	{.name = "record: a document without a journal",
 		.full = true,
-		.setup = FORMAT_1,
+		.setup = NO_JOURNAL,
 		.words = {"record", T1, "--action", "T-1/researching/1", "--result", "briefed"},
 		.input = "The brief.\n",
 		.id = "T-1"},

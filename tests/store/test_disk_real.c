@@ -1,4 +1,12 @@
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include "tests/lib/scratch.h"
 #include "tests/lib/disk_cases.h"
 
@@ -85,6 +93,89 @@ static void a_file_that_says_it_is_empty_is_read_to_its_end(void **state)
 	assert_non_null(strstr(got.s, "Pid:"));
 }
 
+static void the_kernels_number_identifies_network_file_systems(void **state)
+{
+	static const uint32_t local[] = {0x65735546 /* FUSE */, 0xef53 /* ext4 */,
+		0x01021994 /* tmpfs */, 0x9123683e /* btrfs */, 0x58465342 /* xfs */,
+		0x794c7630 /* overlay */, 0};
+
+	(void)state;
+	assert_string_equal(disk_network_name(0x6969), "nfs");
+	assert_string_equal(disk_network_name(0xff534d42), "cifs");
+	assert_string_equal(disk_network_name(0x01021997), "9p");
+	for (size_t i = 0; i < COUNT(local); i++)
+		assert_null(disk_network_name(local[i]));
+}
+
+static size_t entries(const char *dir)
+{
+	DIR *d = opendir(dir);
+	size_t n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+static void a_probe_of_a_local_directory_passes_and_leaves_nothing(void **state)
+{
+	struct error err;
+
+	(void)state;
+	assert_int_equal(disk_probe(base, &err), 0);
+	assert_int_equal(entries(base), 2);
+	assert_int_equal(disk_probe(at("missing"), &err), -1);
+	assert_int_equal(err.code, ERR_SYSTEM);
+}
+
+/* As a file system on which the system call `nr` returns `error` (0: success) and does nothing.
+ * `arg`: only with this second argument; -1: with any. */
+static int break_call(int nr, int arg, int error)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)nr, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)arg, 0, arg < 0 ? 0 : 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+	struct sock_fprog program = {COUNT(filter), filter};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -1;
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static void probe_fails(int nr, int arg, int error, const char *what)
+{
+	struct error err = {0};
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		if (break_call(nr, arg, error) < 0)
+			_exit(77);
+		_exit(disk_probe(base, &err) == 0 || err.code != ERR_STATE ||
+			!strstr(err.text, what) || entries(base) != 2);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void a_file_system_without_locks_or_renames_is_refused(void **state)
+{
+	(void)state;
+	probe_fails(SYS_fcntl, F_OFD_SETLK, 0, "working locks"); /* both are granted */
+	probe_fails(SYS_fcntl, F_OFD_SETLK, ENOSYS, "working locks");
+	probe_fails(SYS_rename, -1, 0, "rename does not replace"); /* nothing is renamed */
+	probe_fails(SYS_rename, -1, EEXIST, "rename does not replace");
+}
+
 #define real_test(f) cmocka_unit_test_setup_teardown(f, begin, scratch_remove)
 
 UNIT_TESTS
@@ -95,6 +186,9 @@ UNIT_TESTS
 		real_test(nothing_is_written_through_a_link),
 		real_test(a_pipe_is_no_file_and_blocks_nobody),
 		real_test(a_file_that_says_it_is_empty_is_read_to_its_end),
+		cmocka_unit_test(the_kernels_number_identifies_network_file_systems),
+		real_test(a_probe_of_a_local_directory_passes_and_leaves_nothing),
+		real_test(a_file_system_without_locks_or_renames_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

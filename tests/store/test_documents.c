@@ -1,4 +1,3 @@
-#include "src/store/legacy.h"
 #include "tests/lib/store_rig.h"
 
 static int64_t mod;
@@ -309,101 +308,6 @@ static void an_edit_between_a_kill_and_the_next_open_is_not_lost(void **state)
 	assert_string_equal(history(), "1=one\n 2=two\n 3=one, edited\n");
 }
 
-/* ---- format 1 ---- */
-
-#define A1 "{\"seq\":1,\"rev\":1,\"type\":\"a\"}\n"
-#define B2 "{\"seq\":2,\"rev\":2,\"type\":\"b\"}\n"
-#define C3 "{\"seq\":3,\"rev\":2,\"type\":\"c\"}\n"
-
-static void adopted(const char *before, uint64_t rev, const char *after, int64_t is, int64_t seq)
-{
-	edit(JOURNAL, before);
-	open_store(STORE_HOLD);
-	assert_int_equal(store_revision(rig.s), 0);
-	assert_int_equal(store_adopt(rig.s, rev, &rig.err), 0);
-	file_is(JOURNAL, after);
-	assert_int_equal(store_revision(rig.s), is);
-	assert_int_equal(store_events(rig.s), seq);
-}
-
-static void lines_of_format_1_are_cut_where_their_document_ends(void **state)
-{
-	(void)state;
-	adopted(A1 B2 C3, 2, A1 B2 C3, 2, 3);
-	adopted(A1 B2 C3, 1, A1, 1, 1);
-	adopted(A1 B2 C3, 0, A1 B2 C3, 2, 3); /* an older document was put back */
-	adopted(A1 B2 C3, 9, A1 B2 C3, 9, 3);
-	adopted(A1 B2 C3, STORE_REV_UNKNOWN, A1 B2 C3, 2, 3);
-	adopted(A1 "{\"seq\":2,\"re", 1, A1, 1, 1);
-	adopted(A1 B2 "{\"seq\":3,\"rev", 1, A1, 1, 1);
-	adopted(A1 "{\"seq\":2,\"rev\":2,\"type\":\"b\"}", 2, A1, 2, 1);
-	adopted(A1, 0, "", 0, 0);
-	adopted("{", 0, "", 0, 0);
-	adopted("", 0, "", 0, 0);
-	adopted("", 7, "", 7, 0);
-	adopted(A1 "{\"seq\":2,\"rev\":4000000000,\"type\":\"b\"}\n", 1,
-		A1 "{\"seq\":2,\"rev\":4000000000,\"type\":\"b\"}\n", 1, 2);
-}
-
-static void a_journal_of_format_1_goes_on_in_commits(void **state)
-{
-	CLEANUP(store_log_close) struct store_log *l = NULL;
-	struct store_commit c;
-
-	(void)state;
-	edit(PATH, "one\n");
-	adopted(A1 "what a person wrote\n" B2 C3, 2, A1 "what a person wrote\n" B2 C3, 2, 3);
-	assert_int_equal(put(DOC, "one\n"), 3);
-	is_known("one\n", 3);
-	put("k", "v");
-	for (int i = 0; i < 2; i++) {
-		open_store(STORE_HOLD);
-		assert_int_equal(store_revision(rig.s), 4);
-		assert_int_equal(store_adopt(rig.s, 0, &rig.err), 0);
-		is_known("one\n", 3);
-	}
-	assert_int_equal(store_log_open(&l, rig.disk, FOLDER, "T", &rig.err), 0);
-	assert_int_equal(store_log_next(l, &c, &rig.err), 1);
-	assert_int_equal(c.rev, 0);
-	assert_null(c.head);
-	assert_int_equal(json_len(c.events), 3);
-	assert_int_equal(store_log_next(l, &c, &rig.err), 1);
-	assert_int_equal(c.rev, 3);
-	assert_int_equal(json_len(c.events), 0);
-	assert_str(c.document, "one\n");
-	assert_int_equal(store_log_next(l, &c, &rig.err), 1);
-	assert_int_equal(store_log_next(l, &c, &rig.err), 0);
-}
-
-static void a_journal_of_format_1_that_nobody_adopted_is_above_its_lines_too(void **state)
-{
-	(void)state;
-	edit(JOURNAL, A1 B2 C3);
-	open_store(STORE_WRITE);
-	assert_int_equal(put("k", "v"), 3);
-	assert_string_equal(history(), "0 3");
-}
-
-static void an_import_that_a_kill_cut_leaves_the_lines_of_format_1(void **state)
-{
-	const char *whole;
-	size_t n = sizeof(A1 B2 C3) - 1;
-
-	(void)state;
-	edit(PATH, "one\n");
-	adopted(A1 B2 C3, 2, A1 B2 C3, 2, 3);
-	put(DOC, "one\n");
-	store_close(&rig.s);
-	whole = file(JOURNAL);
-	for (size_t cut = n; whole[cut]; cut++) {
-		sim_disk_put(rig.disk, JOURNAL, (struct str){whole, cut});
-		open_store(STORE_HOLD);
-		file_is(JOURNAL, A1 B2 C3);
-		assert_int_equal(store_adopt(rig.s, 2, &rig.err), 0);
-		assert_int_equal(store_revision(rig.s), 2);
-	}
-}
-
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -423,10 +327,6 @@ UNIT_TESTS
 		rig_test(what_was_staged_and_not_committed_is_forgotten),
 		rig_test(what_was_staged_for_a_new_document_is_forgotten),
 		rig_test(an_edit_between_a_kill_and_the_next_open_is_not_lost),
-		rig_test(lines_of_format_1_are_cut_where_their_document_ends),
-		rig_test(a_journal_of_format_1_goes_on_in_commits),
-		rig_test(a_journal_of_format_1_that_nobody_adopted_is_above_its_lines_too),
-		rig_test(an_import_that_a_kill_cut_leaves_the_lines_of_format_1),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

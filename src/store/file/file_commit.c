@@ -4,7 +4,6 @@
  */
 #include "src/base/clock.h"
 #include "src/store/file/file_internal.h"
-#include "src/store/legacy.h"
 
 /* ---- what goes without being asked ---- */
 
@@ -141,12 +140,9 @@ static int append(struct file_store *f, struct str lines, struct error *err)
 }
 
 /* The commit did not come about: everything is as before, or nobody knows. */
-static enum store_status undo(
-	struct file_store *f, const struct work *w, const struct state *before, struct error *err)
+static enum store_status undo(struct file_store *f, const struct work *w, struct error *err)
 {
 	struct error why = *err, more;
-	int64_t rev = before->rev, seq = before->seq;
-	bool first = !f->committed, adopted = f->adopted;
 
 	if (f->journal->ops->truncate(f->journal, f->end, &more) < 0 ||
 		f->journal->ops->sync(f->journal, &more) < 0)
@@ -156,11 +152,6 @@ static enum store_status undo(
 	if (file_load(f, err) < 0) {
 		f->broken = *err;
 		return STORE_DOWN;
-	}
-	if (first) {
-		f->state.rev = rev;
-		f->state.seq = seq;
-		f->adopted = adopted;
 	}
 	*err = why;
 	return STORE_DOWN;
@@ -201,11 +192,8 @@ static int look_again(struct file_store *f, struct work *w, struct error *err)
 enum store_status file_commit(struct file_store *f, struct work *w, struct error *err)
 {
 	CLEANUP(buf_release) struct buf lines = BUF_INIT;
-	struct state before;
 	char sum[DIGEST_TEXT];
 
-	if (!f->committed && !f->adopted && store_adopt(&f->store, STORE_REV_UNKNOWN, err) < 0)
-		return STORE_DOWN;
 	set_slots(f, w);
 	if (stage(f, w, err) < 0 || look_again(f, w, err) < 0) {
 		unstage(f, w);
@@ -215,9 +203,8 @@ enum store_status file_commit(struct file_store *f, struct work *w, struct error
 		unstage(f, w);
 		return STORE_REFUSED;
 	}
-	before = (struct state){.rev = f->state.rev, .seq = f->state.seq};
 	if (file_print(f, w, &lines, sum, err) < 0 || append(f, buf_str(&lines), err) < 0)
-		return undo(f, w, &before, err);
+		return undo(f, w, err);
 	f->end += (int64_t)lines.len;
 	f->committed = true;
 	memcpy(f->sum, sum, sizeof(sum));

@@ -17,7 +17,7 @@
  *     "note":{...} "sum": of all bytes from "from" to here
  *
  * Members that would be empty are left out. The first transaction of a journal begins with the line
- * `{"format":2}`, so that a torn one is told from lines of format 1.
+ * `{"format":2}`.
  */
 #ifndef DT_STORE_FILE_INTERNAL_H
 #define DT_STORE_FILE_INTERNAL_H
@@ -93,13 +93,12 @@ struct tail {
 	size_t n;           /* bytes of the line with its newline */
 	char sum[DIGEST_TEXT];
 	bool broken;       /* more does not hold than one transaction that was not finished */
-	int64_t old;       /* no commit: bytes of format 1 lines, which stay */
 	struct buf window; /* what was read of the journal's end */
 	int64_t window_at;
 };
 
 void tail_release(struct tail *t);
-/* What is whole of the first `size` bytes. -1: ERR_SYSTEM, or ERR_INPUT for a later format. */
+/* What is whole of the first `size` bytes. -1: ERR_SYSTEM, or ERR_INPUT for another format. */
 int tail_find(
 	struct disk_file *f, const char *path, int64_t size, struct tail *t, struct error *err);
 /* Reads from `base` of the last commit to the end. */
@@ -126,7 +125,6 @@ struct file_store {
 	int64_t end, shift;        /* of the journal, physical; all behind is not ours */
 	bool fresh;                /* the journal's name may not be durable */
 	bool committed;            /* there is a commit */
-	bool adopted;              /* lines of format 1 were looked at */
 	char sum[DIGEST_TEXT];     /* of the last commit */
 	struct error broken;       /* code not 0: an undo failed, nothing more can be done */
 	struct state state;

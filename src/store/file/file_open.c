@@ -79,8 +79,7 @@ static int take_tail(struct file_store *f, struct tail *t, struct error *err)
 	state_clear(&f->state);
 	f->state = now;
 	f->committed = t->commit != NULL;
-	f->adopted = false;
-	f->end = f->committed ? t->end : t->old;
+	f->end = t->end;
 	f->shift = t->shift;
 	memcpy(f->sum, t->sum, sizeof(f->sum));
 	return 0;

@@ -49,10 +49,11 @@ void tail_release(struct tail *t)
 	buf_release(&t->window);
 }
 
-static int later(const char *path, int64_t format, struct error *err)
+static int other_format(const char *path, int64_t format, struct error *err)
 {
-	return error_set(err, ERR_INPUT, "'%s' is of format %lld, which a later version wrote",
-		path, (long long)format);
+	return error_set(err, ERR_INPUT,
+		"'%s' has journal format %lld; this version supports format %d", path,
+		(long long)format, FILE_FORMAT);
 }
 
 static int read_range(
@@ -91,11 +92,11 @@ static int whole_commit(struct disk_file *f, const char *path, struct tail *t, i
 
 	if (parse_commit(&t->commit, line, &ignored) < 0)
 		return 0;
-	format = json_get_int(t->commit, "format", 0);
+	format = json_get_int(t->commit, "format", FILE_FORMAT);
 	from = json_get_int(t->commit, "from", -1);
 	says = json_get_int(t->commit, "at", -1);
-	if (format > FILE_FORMAT)
-		rc = later(path, format, err);
+	if (format != FILE_FORMAT)
+		rc = other_format(path, format, err);
 	else
 		rc = from < 0 || says < at
 			     ? 0
@@ -153,26 +154,23 @@ static int search(struct disk_file *f, const char *path, struct tail *t, struct 
 	}
 }
 
-/* There is no commit: lines of format 1 stay; what a torn first transaction left does not. */
-static int old_lines(const char *path, struct tail *t, struct error *err)
+/*
+ * There is no whole commit. That is what a power cut leaves of the first transaction: its first
+ * line, a part of it, or bytes that were never written. Any other first line is a foreign file.
+ */
+static int check_first_line(const char *path, struct str text, struct error *err)
 {
 	static const char head[] = "{\"format\":";
-	struct str rest = buf_str(&t->window), line;
-	int64_t format;
+	struct str rest = text, line;
 
-	t->old = 0;
-	while (str_line(&rest, &line)) {
-		if (str_starts(line, head)) {
-			format = strtoll(line.p + sizeof(head) - 1, NULL, 10);
-			if (format > FILE_FORMAT && str_ends(line, "}"))
-				return later(path, format, err);
-			return 0;
-		}
-		if (memchr(line.p, '\0', line.n) || rest.p[-1] != '\n')
-			return 0;
-		t->old = (int64_t)(t->window.len - rest.n);
-	}
-	return 0;
+	if (!str_line(&rest, &line) || rest.p[-1] != '\n' || memchr(line.p, '\0', line.n) ||
+		str_is(line, FILE_HEADER "}"))
+		return 0;
+	if (str_starts(line, head))
+		return other_format(path, strtoll(line.p + sizeof(head) - 1, NULL, 10), err);
+	return error_set(err, ERR_INPUT,
+		"'%s' names no journal format in its first line; this version supports format %d",
+		path, FILE_FORMAT);
 }
 
 int tail_find(
@@ -188,7 +186,7 @@ int tail_find(
 		if (rc)
 			return rc < 0 ? -1 : 0;
 		if (!t->window_at)
-			return old_lines(path, t, err);
+			return check_first_line(path, buf_str(&t->window), err);
 	}
 }
 
