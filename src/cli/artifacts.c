@@ -257,7 +257,7 @@ static int run_events(struct invocation *in, struct error *err)
 	int64_t t;
 	char *dir;
 
-	if (since && !time_parse(str_of(since), &t))
+	if (since && !format_time_parse(str_of(since), &t))
 		return error_set(err, ERR_USAGE,
 			"--since must be a time such as 2026-11-21T01:34:55Z, not '%.60s'", since);
 	if (artifacts_folder(in->arena, in->args->value[ARTIFACTS], NULL, &dir, err) < 0 ||

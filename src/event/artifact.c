@@ -2,7 +2,7 @@
 #include <sys/stat.h>
 #include "src/event/artifact_internal.h"
 #include "src/sys/path.h"
-#include "src/schema/scan.h"
+#include "src/schema/json_text.h"
 
 enum { LOCK_WAIT_MS = 30000 };
 
@@ -214,7 +214,7 @@ int artifact_read(
 
 	*out = NULL;
 	if (rc == 0 && !missing && (rc = artifact_path(&a, dir, issue, name, &path, err)) == 0)
-		rc = json_read(out, path, buf_str(&text), err);
+		rc = json_text_read(out, path, buf_str(&text), err);
 	arena_release(&a);
 	return rc;
 }

@@ -132,7 +132,7 @@ static bool before(const char *timestamp, const char *since)
 {
 	int64_t t, s;
 
-	if (time_parse(str_of(timestamp), &t) && time_parse(str_of(since), &s))
+	if (format_time_parse(str_of(timestamp), &t) && format_time_parse(str_of(since), &s))
 		return t < s;
 	return strcmp(timestamp, since) < 0;
 }

@@ -69,7 +69,7 @@ int run_state_write(const char *dir, const struct run_state *s, struct error *er
 /* Seconds; fractions of one are dropped. */
 static bool get_time(const json *j, const char *key, int64_t *t)
 {
-	return time_parse(str_of(json_get_str(j, key)), t);
+	return format_time_parse(str_of(json_get_str(j, key)), t);
 }
 
 static const char *copy_text(struct arena *a, const json *j, const char *key)

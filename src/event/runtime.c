@@ -1,6 +1,6 @@
 #include "src/event/artifact_internal.h"
 #include "src/sys/path.h"
-#include "src/schema/scan.h"
+#include "src/schema/json_text.h"
 
 static const char runtime_name[] = "runtime.json";
 
@@ -35,7 +35,7 @@ static int read_object(const struct artifact_place *at, json **out, struct error
 	if (rc == 0 && missing)
 		*out = json_object();
 	else if (rc == 0)
-		rc = json_read(out, path, buf_str(&text), err);
+		rc = json_text_read(out, path, buf_str(&text), err);
 	if (rc == 0 && !json_is_object(*out)) {
 		json_free(out);
 		rc = error_at(err, path, 1, 1, "it must be an object");

@@ -1,140 +1,664 @@
 #include <stdarg.h>
-#include "src/schema/scan.h"
+#include "src/schema/json_text.h"
 #include "src/schema/schema_internal.h"
 
-/* A schema of forms within forms can ask for more than anybody waits for. */
+/* Nested alternatives can multiply: the number of nodes visited is bounded. */
 enum { BUDGET = 20000000 };
 
-/* From the whole down to the spot. */
-static void put_pointer(struct checker *c, struct buf *out, const struct spot *s)
+/* Where the check is in the instance. */
+struct schema_location {
+	const struct schema_location *up;
+	const char *key; /* NULL: an item */
+	size_t index;
+	const json *value;
+};
+
+struct tally {
+	size_t n;          /* faults */
+	size_t mismatches; /* of these, faults that mean that another alternative was intended */
+};
+
+struct schema_checker {
+	struct arena *arena;
+	struct schema_fault *list;
+	const json **values; /* the value of each fault */
+	size_t listed;
+	long budget;
+	bool mute;           /* only the tally counts */
+	const json *subject; /* the value whose alternatives are tried */
+	struct tally tally;
+};
+
+static void check_node(
+	struct schema_checker *c, const struct schema_node *n, const struct schema_location *loc);
+
+static void add_pointer(
+	struct schema_checker *c, struct buf *out, const struct schema_location *loc)
 {
-	if (!s->up)
+	if (!loc->up)
 		return;
-	put_pointer(c, out, s->up);
-	if (s->key)
-		buf_adds(out, pointer_add(c->arena, "", s->key));
+	add_pointer(c, out, loc->up);
+	if (loc->key)
+		buf_adds(out, schema_pointer_add(c->arena, "", loc->key));
 	else
-		buf_addf(out, "/%zu", s->index);
+		buf_addf(out, "/%zu", loc->index);
 }
 
-/* A fixed word anywhere; kinds and words of the value itself that is asked for its form. */
-static bool mismatch(const struct checker *c, const char *keyword, const struct spot *s)
+/* A wrong constant anywhere, or a wrong type or word of the value whose alternatives are tried. */
+static bool mismatch(
+	const struct schema_checker *c, const char *keyword, const struct schema_location *loc)
 {
 	if (strcmp(keyword, "const") == 0)
 		return true;
-	return s->value == c->form &&
+	return loc->value == c->subject &&
 	       (strcmp(keyword, "type") == 0 || strcmp(keyword, "enum") == 0);
 }
 
-static void list_fault(
-	struct checker *c, const char *keyword, const struct spot *s, const char *text)
+static void list_fault(struct schema_checker *c, const char *keyword,
+	const struct schema_location *loc, const char *text)
 {
 	CLEANUP(buf_release) struct buf at = BUF_INIT;
 
-	put_pointer(c, &at, s);
-	c->values[c->listed] = s->value;
+	add_pointer(c, &at, loc);
+	c->values[c->listed] = loc->value;
 	c->list[c->listed++] = (struct schema_fault){arena_dup(c->arena, buf_str(&at)), keyword,
 		arena_dup(c->arena, str_of(text)), 0, 0};
 }
 
-static bool silent(const struct checker *c)
+static bool silent(const struct schema_checker *c)
 {
-	return c->mute || c->listed == FAULTS_MAX;
+	return c->mute || c->listed == SCHEMA_FAULTS_MAX;
 }
 
-const char *hold_shown(const struct checker *c, const json *value)
+static const char *show_value(const struct schema_checker *c, const json *value)
 {
-	return silent(c) ? "" : value_shown(c->arena, value);
+	return silent(c) ? "" : schema_display(c->arena, value);
 }
 
-const char *hold_shown_text(const struct checker *c, const char *text)
+static const char *show_text(const struct schema_checker *c, const char *text)
 {
-	return silent(c) ? "" : text_shown(c->arena, text);
+	return silent(c) ? "" : schema_display_text(c->arena, text);
 }
 
-void hold_fault(struct checker *c, const struct rule *r, const struct spot *s, const char *fmt, ...)
+static void add_fault(struct schema_checker *c, const struct schema_rule *r,
+	const struct schema_location *loc, const char *fmt, ...)
 {
 	CLEANUP(free_ptr) char *text = NULL;
 	const char *keyword = r ? r->keyword->name : "false";
 	va_list ap;
 
 	c->tally.n++;
-	c->tally.mismatches += mismatch(c, keyword, s);
+	c->tally.mismatches += mismatch(c, keyword, loc);
 	if (silent(c))
 		return;
 	va_start(ap, fmt);
 	if (vasprintf(&text, fmt, ap) < 0)
 		base_oom();
 	va_end(ap);
-	list_fault(c, keyword, s, text);
+	list_fault(c, keyword, loc, text);
 }
 
-static void out_of_budget(struct checker *c, const struct spot *s)
+static void out_of_budget(struct schema_checker *c, const struct schema_location *loc)
 {
-	c->budget = -1; /* told once */
-	while (s->up)
-		s = s->up;
+	c->budget = -1; /* reported once */
+	while (loc->up)
+		loc = loc->up;
 	c->tally.n++;
 	c->tally.mismatches++;
-	if (c->listed < FAULTS_MAX)
-		list_fault(c, "", s, "it takes too long to hold it to this schema");
+	if (c->listed < SCHEMA_FAULTS_MAX)
+		list_fault(c, "", loc, "the check takes too long with this schema");
 }
 
-void hold_node(struct checker *c, const struct node *n, const struct spot *s)
+void check_node(
+	struct schema_checker *c, const struct schema_node *n, const struct schema_location *loc)
 {
-	unsigned kinds = value_kinds(s->value);
+	unsigned kinds = schema_kinds(loc->value);
 
 	if (c->budget < 0)
 		return;
 	if (c->budget-- == 0) {
-		out_of_budget(c, s);
+		out_of_budget(c, loc);
 		return;
 	}
 	if (n->never)
-		hold_fault(c, NULL, s, "nothing may stand here");
-	for (const struct rule *r = n->rules; r; r = r->next)
+		add_fault(c, NULL, loc, "no value is allowed here");
+	for (const struct schema_rule *r = n->rules; r; r = r->next)
 		if (r->keyword->check && (!r->keyword->kinds || (r->keyword->kinds & kinds)))
-			r->keyword->check(c, n, r, s);
+			r->keyword->check(c, n, r, loc);
 }
 
-struct tally hold_quietly(struct checker *c, const struct node *n, const struct spot *s)
+static struct tally check_silently(
+	struct schema_checker *c, const struct schema_node *n, const struct schema_location *loc)
 {
 	struct tally before = c->tally, got;
-	const json *form = c->form;
+	const json *subject = c->subject;
 	bool mute = c->mute;
 
 	c->tally = (struct tally){0};
 	c->mute = true;
-	c->form = s->value;
-	hold_node(c, n, s);
+	c->subject = loc->value;
+	check_node(c, n, loc);
 	c->mute = mute;
-	c->form = form;
+	c->subject = subject;
 	got = c->tally;
 	c->tally = before;
 	return got;
 }
 
-/* Their order is that of the schema as yet: each behind those of the values before it. */
-static void in_order(const struct checker *c, const json *j, struct schema_faults *out)
+static const struct schema_rule *find_rule(const struct schema_node *n, const char *keyword)
+{
+	const struct schema_rule *r = n->rules;
+
+	while (r && strcmp(r->keyword->name, keyword) != 0)
+		r = r->next;
+	return r;
+}
+
+#define CHECK(name)                                                                                \
+	static void check_##name(struct schema_checker *c, const struct schema_node *n,            \
+		const struct schema_rule *r, const struct schema_location *loc)
+
+CHECK(type)
+{
+	CLEANUP(buf_release) struct buf words = BUF_INIT;
+
+	(void)n;
+	if (schema_kinds(loc->value) & r->kinds)
+		return;
+	for (unsigned bit = 1; bit <= IS_OBJECT; bit <<= 1) {
+		if (!(r->kinds & bit))
+			continue;
+		buf_adds(&words, words.len ? " or " : "");
+		buf_adds(&words, schema_kind_display(bit));
+	}
+	if (schema_kinds(loc->value) & (IS_OBJECT | IS_ARRAY))
+		add_fault(c, r, loc, "must be %s", words.s);
+	else
+		add_fault(c, r, loc, "must be %s, not %s", words.s, show_value(c, loc->value));
+}
+
+static bool is_one_of(const struct schema_rule *r, const json *value)
+{
+	CLEANUP(buf_release) struct buf form = BUF_INIT;
+
+	schema_canonical(&form, value);
+	for (size_t i = 0; i < r->n; i++)
+		if (strcmp(form.s, r->names[i]) == 0)
+			return true;
+	return false;
+}
+
+CHECK(const)
+{
+	(void)n;
+	if (!is_one_of(r, loc->value))
+		add_fault(c, r, loc, "%s is not %s", show_value(c, loc->value), r->text);
+}
+
+CHECK(enum)
+{
+	(void)n;
+	if (!is_one_of(r, loc->value))
+		add_fault(c, r, loc, "%s is not one of %s", show_value(c, loc->value), r->text);
+}
+
+CHECK(maximum)
+{
+	(void)n;
+	if (json_number(loc->value, 0) > r->number)
+		add_fault(c, r, loc, "%s is more than %.15g", show_value(c, loc->value), r->number);
+}
+
+CHECK(exclusive_maximum)
+{
+	(void)n;
+	if (json_number(loc->value, 0) >= r->number)
+		add_fault(c, r, loc, "%s is not below %.15g", show_value(c, loc->value), r->number);
+}
+
+CHECK(minimum)
+{
+	(void)n;
+	if (json_number(loc->value, 0) < r->number)
+		add_fault(c, r, loc, "%s is less than %.15g", show_value(c, loc->value), r->number);
+}
+
+CHECK(exclusive_minimum)
+{
+	(void)n;
+	if (json_number(loc->value, 0) <= r->number)
+		add_fault(c, r, loc, "%s is not above %.15g", show_value(c, loc->value), r->number);
+}
+
+static bool whole(double n)
+{
+	return n == (double)(int64_t)n;
+}
+
+/* Both at most JSON_MAX_INT. Decimal fractions are not exact: 0.3 is three times 0.1 all the same.
+ */
+static bool is_multiple(double v, double of)
+{
+	double times = v / of, rest;
+
+	if (whole(v) && whole(of))
+		return (int64_t)v % (int64_t)of == 0;
+	if (!(times < 9e15 && times > -9e15))
+		return false;
+	rest = v - (double)(int64_t)(times + (times < 0 ? -0.5 : 0.5)) * of;
+	return (rest < 0 ? -rest : rest) <= of * 1e-6;
+}
+
+CHECK(multiple_of)
+{
+	(void)n;
+	if (!is_multiple(json_number(loc->value, 0), r->number))
+		add_fault(c, r, loc, "%s is not a multiple of %.15g", show_value(c, loc->value),
+			r->number);
+}
+
+static size_t characters(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+static const char *times(double n, const char *one, const char *many)
+{
+	return n == 1 ? one : many;
+}
+
+CHECK(max_length)
+{
+	(void)n;
+	if ((double)characters(json_text(loc->value)) > r->number)
+		add_fault(c, r, loc, "%s is longer than %.0f %s", show_value(c, loc->value),
+			r->number, times(r->number, "character", "characters"));
+}
+
+CHECK(min_length)
+{
+	(void)n;
+	if ((double)characters(json_text(loc->value)) < r->number)
+		add_fault(c, r, loc, "%s is shorter than %.0f %s", show_value(c, loc->value),
+			r->number, times(r->number, "character", "characters"));
+}
+
+CHECK(pattern)
+{
+	(void)n;
+	if (!regex_match(r->patterns[0], str_of(json_text(loc->value))))
+		add_fault(c, r, loc, "%s does not match '%s'", show_value(c, loc->value), r->text);
+}
+
+CHECK(format)
+{
+	(void)n;
+	if (!r->format(str_of(json_text(loc->value))))
+		add_fault(c, r, loc, "%s is not a valid %s", show_value(c, loc->value), r->text);
+}
+
+CHECK(max_items)
+{
+	(void)n;
+	if ((double)json_len(loc->value) > r->number)
+		add_fault(c, r, loc, "has %zu items, at most %.0f are allowed",
+			json_len(loc->value), r->number);
+}
+
+CHECK(min_items)
+{
+	(void)n;
+	if ((double)json_len(loc->value) < r->number)
+		add_fault(c, r, loc, "has %zu items, at least %.0f are required",
+			json_len(loc->value), r->number);
+}
+
+struct item {
+	char *form;
+	size_t index;
+	const json *value;
+};
+
+static int by_form(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+	int d = strcmp(x->form, y->form);
+
+	return d ? d : x->index < y->index ? -1 : x->index > y->index;
+}
+
+static void report_duplicates(struct schema_checker *c, const struct schema_rule *r,
+	const struct schema_location *loc, const struct item *items, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		struct schema_location item = {loc, NULL, items[i].index, items[i].value};
+
+		if (strcmp(items[i].form, items[i - 1].form) == 0)
+			add_fault(c, r, &item, "%s is a duplicate", show_value(c, item.value));
+	}
+}
+
+CHECK(unique_items)
+{
+	size_t count = json_len(loc->value), i = 0;
+	CLEANUP(free_ptr) struct item *items = NULL;
+	struct arena forms = {0};
+
+	(void)n;
+	if (r->number == 0 || count < 2)
+		return;
+	items = xmalloc(count * sizeof(*items));
+	for (const json *m = json_first(loc->value); m; m = json_next(m), i++)
+		items[i] = (struct item){schema_canonical_text(&forms, m), i, m};
+	qsort(items, count, sizeof(*items), by_form);
+	report_duplicates(c, r, loc, items, count);
+	arena_release(&forms);
+}
+
+CHECK(items)
+{
+	const struct schema_rule *prefix = find_rule(n, "prefixItems");
+	size_t i = 0, from = prefix ? prefix->n : 0;
+
+	for (const json *m = json_first(loc->value); m; m = json_next(m), i++) {
+		struct schema_location item = {loc, NULL, i, m};
+
+		if (i >= from)
+			check_node(c, r->nodes[0], &item);
+	}
+}
+
+CHECK(prefix_items)
+{
+	size_t i = 0;
+
+	(void)n;
+	for (const json *m = json_first(loc->value); m && i < r->n; m = json_next(m), i++) {
+		struct schema_location item = {loc, NULL, i, m};
+
+		check_node(c, r->nodes[i], &item);
+	}
+}
+
+CHECK(contains)
+{
+	size_t i = 0;
+
+	(void)n;
+	for (const json *m = json_first(loc->value); m; m = json_next(m), i++) {
+		struct schema_location item = {loc, NULL, i, m};
+
+		if (check_silently(c, r->nodes[0], &item).n == 0)
+			return;
+	}
+	add_fault(c, r, loc, "no item matches the schema of 'contains'");
+}
+
+CHECK(max_properties)
+{
+	(void)n;
+	if ((double)json_len(loc->value) > r->number)
+		add_fault(c, r, loc, "has %zu members, at most %.0f are allowed",
+			json_len(loc->value), r->number);
+}
+
+CHECK(min_properties)
+{
+	(void)n;
+	if ((double)json_len(loc->value) < r->number)
+		add_fault(c, r, loc, "has %zu members, at least %.0f are required",
+			json_len(loc->value), r->number);
+}
+
+CHECK(required)
+{
+	(void)n;
+	for (size_t i = 0; i < r->n; i++)
+		if (!json_get(loc->value, r->names[i]))
+			add_fault(c, r, loc, "%s is missing", show_text(c, r->names[i]));
+}
+
+CHECK(dependent_required)
+{
+	(void)n;
+	for (size_t i = 0; i + 1 < r->n; i += 2)
+		if (json_get(loc->value, r->names[i]) && !json_get(loc->value, r->names[i + 1]))
+			add_fault(c, r, loc, "%s is missing; %s requires it",
+				show_text(c, r->names[i + 1]), show_text(c, r->names[i]));
+}
+
+CHECK(properties)
+{
+	(void)n;
+	for (size_t i = 0; i < r->n; i++) {
+		struct schema_location member = {
+			loc, r->names[i], 0, json_get(loc->value, r->names[i])};
+
+		if (member.value)
+			check_node(c, r->nodes[i], &member);
+	}
+}
+
+CHECK(pattern_properties)
+{
+	(void)n;
+	for (const json *m = json_first(loc->value); m; m = json_next(m)) {
+		struct schema_location member = {loc, json_key(m), 0, m};
+
+		for (size_t i = 0; i < r->n; i++)
+			if (regex_match(r->patterns[i], str_of(json_key(m))))
+				check_node(c, r->nodes[i], &member);
+	}
+}
+
+static bool is_evaluated(const struct schema_node *n, const char *key)
+{
+	const struct schema_rule *named = find_rule(n, "properties");
+	const struct schema_rule *patterns = find_rule(n, "patternProperties");
+
+	for (size_t i = 0; named && i < named->n; i++)
+		if (strcmp(named->names[i], key) == 0)
+			return true;
+	for (size_t i = 0; patterns && i < patterns->n; i++)
+		if (regex_match(patterns->patterns[i], str_of(key)))
+			return true;
+	return false;
+}
+
+CHECK(additional_properties)
+{
+	for (const json *m = json_first(loc->value); m; m = json_next(m)) {
+		struct schema_location member = {loc, json_key(m), 0, m};
+
+		if (is_evaluated(n, json_key(m)))
+			continue;
+		if (r->nodes[0]->never)
+			add_fault(c, r, &member, "unknown key %s", show_text(c, json_key(m)));
+		else
+			check_node(c, r->nodes[0], &member);
+	}
+}
+
+/* The schema applies to the key as a string. */
+CHECK(property_names)
+{
+	(void)n;
+	for (const json *m = json_first(loc->value); m; m = json_next(m)) {
+		CLEANUP(json_free) json *name = json_string(str_of(json_key(m)));
+		struct schema_location spot = {loc, json_key(m), 0, name},
+				       member = {loc, json_key(m), 0, m};
+
+		if (check_silently(c, r->nodes[0], &spot).n)
+			add_fault(c, r, &member, "%s is not an allowed key",
+				show_text(c, json_key(m)));
+	}
+}
+
+CHECK(ref)
+{
+	(void)n;
+	check_node(c, r->nodes[0], loc);
+}
+
+CHECK(all_of)
+{
+	(void)n;
+	for (size_t i = 0; i < r->n; i++)
+		check_node(c, r->nodes[i], loc);
+}
+
+/*
+ * When exactly one alternative has the value's constants and type, its faults are reported instead
+ * of "none matches".
+ */
+static void report_no_match(struct schema_checker *c, const struct schema_rule *r,
+	const struct schema_location *loc, const struct schema_node *meant)
+{
+	if (meant && !c->mute)
+		check_node(c, meant, loc);
+	else
+		add_fault(c, r, loc, "matches none of the %zu allowed schemas", r->n);
+}
+
+CHECK(any_of)
+{
+	const struct schema_node *meant = NULL;
+	size_t like = 0;
+
+	(void)n;
+	for (size_t i = 0; i < r->n; i++) {
+		struct tally t = check_silently(c, r->nodes[i], loc);
+
+		if (t.n == 0)
+			return;
+		if (t.mismatches == 0 && ++like)
+			meant = r->nodes[i];
+	}
+	report_no_match(c, r, loc, like == 1 ? meant : NULL);
+}
+
+CHECK(one_of)
+{
+	const struct schema_node *meant = NULL;
+	size_t fits = 0, like = 0;
+
+	(void)n;
+	for (size_t i = 0; i < r->n; i++) {
+		struct tally t = check_silently(c, r->nodes[i], loc);
+
+		fits += t.n == 0;
+		if (t.n && t.mismatches == 0 && ++like)
+			meant = r->nodes[i];
+	}
+	if (fits == 0)
+		report_no_match(c, r, loc, like == 1 ? meant : NULL);
+	else if (fits > 1)
+		add_fault(c, r, loc,
+			"matches %zu of the allowed schemas and must match exactly one", fits);
+}
+
+CHECK(not )
+{
+	(void)n;
+	if (check_silently(c, r->nodes[0], loc).n == 0)
+		add_fault(c, r, loc, "matches a schema that is not allowed here");
+}
+
+CHECK(if)
+{
+	bool holds = check_silently(c, r->nodes[0], loc).n == 0;
+	const struct schema_rule *then = find_rule(n, holds ? "then" : "else");
+
+	if (then)
+		check_node(c, then->nodes[0], loc);
+}
+
+/* Sorted by name. Unknown keywords are refused: ignoring one would accept what it forbids. */
+static const struct schema_keyword keywords[] = {
+	{"$comment", VALUE_ANNOTATION, 0, false, NULL},
+	{"$defs", VALUE_SCHEMA_MAP, 0, false, NULL},
+	{"$id", VALUE_ANNOTATION, 0, false, NULL},
+	{"$ref", VALUE_REF, 0, true, check_ref},
+	{"$schema", VALUE_DRAFT, 0, false, NULL},
+	{"additionalProperties", VALUE_SCHEMA, IS_OBJECT, false, check_additional_properties},
+	{"allOf", VALUE_SCHEMAS, 0, true, check_all_of},
+	{"anyOf", VALUE_SCHEMAS, 0, true, check_any_of},
+	{"const", VALUE_CONST, 0, false, check_const},
+	{"contains", VALUE_SCHEMA, IS_ARRAY, false, check_contains},
+	{"default", VALUE_ANNOTATION, 0, false, NULL},
+	{"dependentRequired", VALUE_NAMES_MAP, IS_OBJECT, false, check_dependent_required},
+	{"deprecated", VALUE_ANNOTATION, 0, false, NULL},
+	{"description", VALUE_ANNOTATION, 0, false, NULL},
+	{"else", VALUE_SCHEMA, 0, true, NULL},
+	{"enum", VALUE_ENUM, 0, false, check_enum},
+	{"examples", VALUE_ANNOTATION, 0, false, NULL},
+	{"exclusiveMaximum", VALUE_NUMBER, IS_NUMBER, false, check_exclusive_maximum},
+	{"exclusiveMinimum", VALUE_NUMBER, IS_NUMBER, false, check_exclusive_minimum},
+	{"format", VALUE_FORMAT, IS_TEXT, false, check_format},
+	{"if", VALUE_SCHEMA, 0, true, check_if},
+	{"items", VALUE_SCHEMA, IS_ARRAY, false, check_items},
+	{"maxItems", VALUE_COUNT, IS_ARRAY, false, check_max_items},
+	{"maxLength", VALUE_COUNT, IS_TEXT, false, check_max_length},
+	{"maxProperties", VALUE_COUNT, IS_OBJECT, false, check_max_properties},
+	{"maximum", VALUE_NUMBER, IS_NUMBER, false, check_maximum},
+	{"minItems", VALUE_COUNT, IS_ARRAY, false, check_min_items},
+	{"minLength", VALUE_COUNT, IS_TEXT, false, check_min_length},
+	{"minProperties", VALUE_COUNT, IS_OBJECT, false, check_min_properties},
+	{"minimum", VALUE_NUMBER, IS_NUMBER, false, check_minimum},
+	{"multipleOf", VALUE_ABOVE_ZERO, IS_NUMBER, false, check_multiple_of},
+	{"not", VALUE_SCHEMA, 0, true, check_not},
+	{"oneOf", VALUE_SCHEMAS, 0, true, check_one_of},
+	{"pattern", VALUE_PATTERN, IS_TEXT, false, check_pattern},
+	{"patternProperties", VALUE_PATTERN_MAP, IS_OBJECT, false, check_pattern_properties},
+	{"prefixItems", VALUE_SCHEMAS, IS_ARRAY, false, check_prefix_items},
+	{"properties", VALUE_SCHEMA_MAP, IS_OBJECT, false, check_properties},
+	{"propertyNames", VALUE_SCHEMA, IS_OBJECT, false, check_property_names},
+	{"readOnly", VALUE_ANNOTATION, 0, false, NULL},
+	{"required", VALUE_NAMES, IS_OBJECT, false, check_required},
+	{"then", VALUE_SCHEMA, 0, true, NULL},
+	{"title", VALUE_ANNOTATION, 0, false, NULL},
+	{"type", VALUE_KINDS, 0, false, check_type},
+	{"uniqueItems", VALUE_BOOL, IS_ARRAY, false, check_unique_items},
+	{"writeOnly", VALUE_ANNOTATION, 0, false, NULL},
+	{0},
+};
+
+static int by_name(const void *name, const void *row)
+{
+	return strcmp(name, ((const struct schema_keyword *)row)->name);
+}
+
+const struct schema_keyword *schema_keyword_find(const char *name)
+{
+	return bsearch(name, keywords, COUNT(keywords) - 1, sizeof(keywords[0]), by_name);
+}
+
+/* Sorts the faults, listed in the order of the schema, by their place in the instance. */
+static void sort_faults(const struct schema_checker *c, const json *j, struct schema_faults *out)
 {
 	for (size_t i = 0; i < c->listed; i++)
 		if (c->values[i] == j)
 			out->list[out->n++] = c->list[i];
 	for (const json *m = json_first(j); m && out->n < c->listed; m = json_next(m))
-		in_order(c, m, out);
+		sort_faults(c, m, out);
 }
 
 size_t schema_check(
 	struct arena *a, const struct schema *s, const json *instance, struct schema_faults *out)
 {
-	struct checker c = {.arena = a, .budget = BUDGET};
-	struct spot whole = {.value = instance};
+	struct schema_checker c = {.arena = a, .budget = BUDGET};
+	struct schema_location whole = {.value = instance};
 
-	c.list = arena_alloc(a, FAULTS_MAX * sizeof(*c.list));
-	c.values = arena_alloc(a, FAULTS_MAX * sizeof(const json *));
-	hold_node(&c, s->root, &whole);
-	*out = (struct schema_faults){.list = arena_alloc(a, FAULTS_MAX * sizeof(*out->list))};
-	in_order(&c, instance, out);
+	c.list = arena_alloc(a, SCHEMA_FAULTS_MAX * sizeof(*c.list));
+	c.values = arena_alloc(a, SCHEMA_FAULTS_MAX * sizeof(const json *));
+	check_node(&c, s->root, &whole);
+	*out = (struct schema_faults){
+		.list = arena_alloc(a, SCHEMA_FAULTS_MAX * sizeof(*out->list))};
+	sort_faults(&c, instance, out);
 	return c.tally.n;
 }
 
@@ -144,10 +668,11 @@ int schema_check_text(struct arena *a, const struct schema *s, const char *file,
 	CLEANUP(json_free) json *instance = NULL;
 
 	*out = (struct schema_faults){0};
-	if (json_read(&instance, file, text, err) < 0)
+	if (json_text_read(&instance, file, text, err) < 0)
 		return -1;
 	(void)schema_check(a, s, instance, out);
 	for (size_t i = 0; i < out->n; i++)
-		(void)json_locate(text, out->list[i].at, &out->list[i].line, &out->list[i].col);
+		(void)json_text_locate(
+			text, out->list[i].at, &out->list[i].line, &out->list[i].col);
 	return 0;
 }

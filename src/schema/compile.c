@@ -1,8 +1,18 @@
 #include <stdarg.h>
-#include "src/schema/scan.h"
+#include "src/schema/json_text.h"
 #include "src/schema/schema_internal.h"
 
-int compile_fault(struct compiler *c, const char *at, const char *fmt, ...)
+struct compiler {
+	struct arena *arena;
+	const char *name;
+	struct str text;
+	struct schema_node **nodes;
+	size_t n, cap;
+	struct error *err;
+};
+
+PRINTF(3, 4)
+static int compile_fault(struct compiler *c, const char *at, const char *fmt, ...)
 {
 	char text[sizeof(c->err->text)];
 	unsigned line = 1, col = 1;
@@ -11,11 +21,11 @@ int compile_fault(struct compiler *c, const char *at, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	(void)json_locate(c->text, at, &line, &col);
+	(void)json_text_locate(c->text, at, &line, &col);
 	return error_at(c->err, c->name, line, col, "%s", text);
 }
 
-char *pointer_add(struct arena *a, const char *at, const char *key)
+char *schema_pointer_add(struct arena *a, const char *at, const char *key)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
@@ -30,42 +40,306 @@ char *pointer_add(struct arena *a, const char *at, const char *key)
 	return arena_dup(a, buf_str(&b));
 }
 
-static struct node *node_new(struct compiler *c, const char *at)
+static struct schema_node *compile_node(struct compiler *c, const char *at, const json *value);
+
+static int bad_value(struct compiler *c, const struct schema_rule *r, const char *what)
 {
-	struct node *n = arena_alloc(c->arena, sizeof(*n));
+	return compile_fault(c, r->at, "'%s' must be %s", r->keyword->name, what);
+}
+
+static int read_draft(struct compiler *c, struct schema_rule *r, const json *value)
+{
+	static const char draft[] = "https://json-schema.org/draft/2020-12/schema";
+	const char *text = json_text(value);
+
+	if (!text || strncmp(text, draft, sizeof(draft) - 1) != 0 ||
+		(text[sizeof(draft) - 1] && strcmp(text + sizeof(draft) - 1, "#") != 0))
+		return compile_fault(c, r->at, "'$schema' must be '%s'", draft);
+	return 0;
+}
+
+static int read_kinds(struct compiler *c, struct schema_rule *r, const json *value)
+{
+	const json *list = json_is_array(value) ? json_first(value) : value;
+
+	while (list) {
+		unsigned bit = json_text(list) ? schema_kind_find(json_text(list)) : 0;
+
+		if (!bit || (r->kinds & bit))
+			break;
+		r->kinds |= bit;
+		list = json_is_array(value) ? json_next(list) : NULL;
+	}
+	if (list || !r->kinds)
+		return bad_value(c, r,
+			"one or more different of 'array', 'boolean', 'integer', 'null', "
+			"'number', 'object', 'string'");
+	return 0;
+}
+
+static int read_number(struct compiler *c, struct schema_rule *r, const json *value)
+{
+	r->number = json_number(value, 0);
+	if (!json_is_number(value))
+		return bad_value(c, r, "a number");
+	if (r->keyword->value == VALUE_ABOVE_ZERO && !(r->number > 0))
+		return bad_value(c, r, "greater than 0");
+	return 0;
+}
+
+static int read_count(struct compiler *c, struct schema_rule *r, const json *value)
+{
+	int64_t count = json_int(value, -1);
+
+	r->number = (double)count;
+	return count < 0 ? bad_value(c, r, "a whole number, at least 0") : 0;
+}
+
+static int read_bool(struct compiler *c, struct schema_rule *r, const json *value)
+{
+	r->number = json_is_true(value);
+	return json_is_bool(value) ? 0 : bad_value(c, r, "true or false");
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool differ(const char **names, size_t n)
+{
+	CLEANUP(free_ptr) const char **sorted = xmalloc((n + 1) * sizeof(const char *));
+	bool good = true;
+
+	if (n)
+		memcpy(sorted, names, n * sizeof(const char *));
+	qsort(sorted, n, sizeof(const char *), by_text);
+	for (size_t i = 1; i < n; i++)
+		good = good && strcmp(sorted[i], sorted[i - 1]) != 0;
+	return good;
+}
+
+static void make_room(struct compiler *c, struct schema_rule *r, const json *value)
+{
+	size_t n = json_len(value);
+
+	r->names = arena_alloc(c->arena, (n + 1) * sizeof(const char *));
+	r->nodes = arena_alloc(c->arena, (n + 1) * sizeof(struct schema_node *));
+	r->patterns = arena_alloc(c->arena, (n + 1) * sizeof(struct regex *));
+}
+
+static int read_names(struct compiler *c, struct schema_rule *r, const json *value)
+{
+	make_room(c, r, value);
+	for (const json *m = json_first(value); json_is_array(value) && m; m = json_next(m)) {
+		if (!json_text(m))
+			return bad_value(c, r, "an array of strings");
+		r->names[r->n++] = arena_dup(c->arena, str_of(json_text(m)));
+	}
+	if (!json_is_array(value) || !differ(r->names, r->n))
+		return bad_value(c, r, "an array of different strings");
+	return 0;
+}
+
+static int read_pattern_text(
+	struct compiler *c, const struct schema_rule *r, const char *text, struct regex **out)
+{
+	struct error why;
+
+	if (regex_compile(c->arena, str_of(text), out, &why) < 0)
+		return compile_fault(
+			c, r->at, "%s: %s", why.text, schema_display_text(c->arena, text));
+	return 0;
+}
+
+static int read_pattern(struct compiler *c, struct schema_rule *r, const json *value)
+{
+	if (!json_text(value))
+		return bad_value(c, r, "a string");
+	r->patterns = arena_alloc(c->arena, sizeof(struct regex *));
+	r->text = arena_dup(c->arena, str_of(json_text(value)));
+	return read_pattern_text(c, r, r->text, r->patterns);
+}
+
+static int read_format(struct compiler *c, struct schema_rule *r, const json *value)
+{
+	r->format = json_text(value) ? format_named(json_text(value)) : NULL;
+	if (!r->format)
+		return bad_value(c, r, "one of 'date', 'date-time', 'duration', 'uri'");
+	r->text = arena_dup(c->arena, str_of(json_text(value)));
+	return 0;
+}
+
+static int read_const(struct compiler *c, struct schema_rule *r, const json *value)
+{
+	r->names = arena_alloc(c->arena, sizeof(const char *));
+	r->names[0] = schema_canonical_text(c->arena, value);
+	r->text = schema_display(c->arena, value);
+	r->n = 1;
+	return 0;
+}
+
+static int read_enum(struct compiler *c, struct schema_rule *r, const json *value)
+{
+	CLEANUP(buf_release) struct buf shown = BUF_INIT;
+
+	if (!json_is_array(value) || !json_first(value))
+		return bad_value(c, r, "an array of values");
+	make_room(c, r, value);
+	for (const json *m = json_first(value); m; m = json_next(m)) {
+		if (r->n)
+			buf_adds(&shown, ", ");
+		buf_adds(&shown, schema_display(c->arena, m));
+		r->names[r->n++] = schema_canonical_text(c->arena, m);
+	}
+	r->text = arena_dup(c->arena, buf_str(&shown));
+	return differ(r->names, r->n) ? 0 : bad_value(c, r, "an array of different values");
+}
+
+static int add_node(struct compiler *c, struct schema_rule *r, const char *at, const json *value)
+{
+	r->nodes[r->n] = compile_node(c, at, value);
+	return r->nodes[r->n++] ? 0 : -1;
+}
+
+static int read_schema(struct compiler *c, struct schema_rule *r, const json *value)
+{
+	r->nodes = arena_alloc(c->arena, sizeof(struct schema_node *));
+	return add_node(c, r, r->at, value);
+}
+
+static int read_schemas(struct compiler *c, struct schema_rule *r, const json *value)
+{
+	if (!json_is_array(value) || !json_first(value))
+		return bad_value(c, r, "an array of schemas");
+	make_room(c, r, value);
+	for (const json *m = json_first(value); m; m = json_next(m))
+		if (add_node(c, r, arena_printf(c->arena, "%s/%zu", r->at, r->n), m) < 0)
+			return -1;
+	return 0;
+}
+
+static int read_map(struct compiler *c, struct schema_rule *r, const json *value)
+{
+	if (!json_is_object(value))
+		return bad_value(c, r, "an object of schemas");
+	make_room(c, r, value);
+	for (const json *m = json_first(value); m; m = json_next(m)) {
+		const char *key = json_key(m);
+
+		r->names[r->n] = arena_dup(c->arena, str_of(key));
+		if (r->keyword->value == VALUE_PATTERN_MAP &&
+			read_pattern_text(c, r, key, &r->patterns[r->n]) < 0)
+			return -1;
+		if (add_node(c, r, schema_pointer_add(c->arena, r->at, key), m) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Pairs of names: if the first is present, the second is required. */
+static int read_names_map(struct compiler *c, struct schema_rule *r, const json *value)
+{
+	size_t pairs = 0;
+
+	if (!json_is_object(value))
+		return bad_value(c, r, "an object of arrays of strings");
+	for (const json *m = json_first(value); m; m = json_next(m))
+		pairs += json_len(m);
+	r->names = arena_alloc(c->arena, (2 * pairs + 1) * sizeof(const char *));
+	for (const json *m = json_first(value); m; m = json_next(m)) {
+		if (!json_is_array(m))
+			return bad_value(c, r, "an object of arrays of strings");
+		for (const json *t = json_first(m); t; t = json_next(t)) {
+			if (!json_text(t))
+				return bad_value(c, r, "an object of arrays of strings");
+			r->names[r->n++] = arena_dup(c->arena, str_of(json_key(m)));
+			r->names[r->n++] = arena_dup(c->arena, str_of(json_text(t)));
+		}
+	}
+	return 0;
+}
+
+static int read_ref(struct compiler *c, struct schema_rule *r, const json *value)
+{
+	const char *text = json_text(value);
+
+	if (!text || text[0] != '#' || (text[1] && text[1] != '/'))
+		return bad_value(c, r, "'#' or '#/...': a place in the same schema");
+	r->text = arena_dup(c->arena, str_of(text));
+	return 0;
+}
+
+static int read_annotation(struct compiler *c, struct schema_rule *r, const json *value)
+{
+	(void)c;
+	(void)r;
+	(void)value;
+	return 0;
+}
+
+static int compile_value(struct compiler *c, struct schema_rule *r, const json *value)
+{
+	static int (*const readers[])(struct compiler *, struct schema_rule *, const json *) = {
+		[VALUE_ANNOTATION] = read_annotation,
+		[VALUE_DRAFT] = read_draft,
+		[VALUE_KINDS] = read_kinds,
+		[VALUE_NUMBER] = read_number,
+		[VALUE_ABOVE_ZERO] = read_number,
+		[VALUE_COUNT] = read_count,
+		[VALUE_BOOL] = read_bool,
+		[VALUE_NAMES] = read_names,
+		[VALUE_PATTERN] = read_pattern,
+		[VALUE_FORMAT] = read_format,
+		[VALUE_CONST] = read_const,
+		[VALUE_ENUM] = read_enum,
+		[VALUE_SCHEMA] = read_schema,
+		[VALUE_SCHEMAS] = read_schemas,
+		[VALUE_SCHEMA_MAP] = read_map,
+		[VALUE_PATTERN_MAP] = read_map,
+		[VALUE_NAMES_MAP] = read_names_map,
+		[VALUE_REF] = read_ref,
+	};
+
+	return readers[r->keyword->value](c, r, value);
+}
+
+static struct schema_node *node_new(struct compiler *c, const char *at)
+{
+	struct schema_node *n = arena_alloc(c->arena, sizeof(*n));
 
 	n->at = at;
-	n->end = (struct rule **)&n->rules;
+	n->end = (struct schema_rule **)&n->rules;
 	if (c->n == c->cap) {
 		c->cap = c->cap ? 2 * c->cap : 64;
-		c->nodes = xrealloc(c->nodes, c->cap * sizeof(struct node *));
+		c->nodes = xrealloc(c->nodes, c->cap * sizeof(struct schema_node *));
 	}
 	c->nodes[c->n++] = n;
 	return n;
 }
 
-static int compile_rule(struct compiler *c, struct node *n, const json *member)
+static int compile_rule(struct compiler *c, struct schema_node *n, const json *member)
 {
 	const char *name = json_key(member);
-	const struct keyword *k = keyword_named(name);
-	char *at = pointer_add(c->arena, n->at, name);
-	struct rule *r;
+	const struct schema_keyword *k = schema_keyword_find(name);
+	char *at = schema_pointer_add(c->arena, n->at, name);
+	struct schema_rule *r;
 
 	if (!k)
 		return compile_fault(
-			c, at, "unknown keyword %s of a schema", text_shown(c->arena, name));
+			c, at, "unknown schema keyword %s", schema_display_text(c->arena, name));
 	r = arena_alloc(c->arena, sizeof(*r));
-	*r = (struct rule){.keyword = k, .at = at};
+	*r = (struct schema_rule){.keyword = k, .at = at};
 	if (compile_value(c, r, member) < 0)
 		return -1;
 	*n->end = r;
-	n->end = (struct rule **)&r->next;
+	n->end = (struct schema_rule **)&r->next;
 	return 0;
 }
 
-struct node *compile_node(struct compiler *c, const char *at, const json *value)
+static struct schema_node *compile_node(struct compiler *c, const char *at, const json *value)
 {
-	struct node *n = node_new(c, at);
+	struct schema_node *n = node_new(c, at);
 
 	if (json_is_bool(value)) {
 		n->never = !json_is_true(value);
@@ -83,12 +357,12 @@ struct node *compile_node(struct compiler *c, const char *at, const json *value)
 
 static int by_pointer(const void *a, const void *b)
 {
-	return strcmp((*(struct node *const *)a)->at, (*(struct node *const *)b)->at);
+	return strcmp((*(struct schema_node *const *)a)->at, (*(struct schema_node *const *)b)->at);
 }
 
 static int find_pointer(const void *at, const void *node)
 {
-	return strcmp(at, (*(struct node *const *)node)->at);
+	return strcmp(at, (*(struct schema_node *const *)node)->at);
 }
 
 /* `#/a%20b` as `/a b`. */
@@ -111,79 +385,82 @@ static char *unescaped(struct arena *a, const char *ref)
 	return out;
 }
 
-static int lead_ref(struct compiler *c, struct rule *r)
+static int resolve_ref(struct compiler *c, struct schema_rule *r)
 {
 	char *at = unescaped(c->arena, r->text);
-	struct node **found = bsearch(at, c->nodes, c->n, sizeof(struct node *), find_pointer);
+	struct schema_node **found =
+		bsearch(at, c->nodes, c->n, sizeof(struct schema_node *), find_pointer);
 
 	if (!found)
-		return compile_fault(
-			c, r->at, "'$ref' leads to no schema: %s", text_shown(c->arena, r->text));
-	r->nodes = arena_alloc(c->arena, sizeof(struct node *));
+		return compile_fault(c, r->at, "'$ref' does not lead to a schema: %s",
+			schema_display_text(c->arena, r->text));
+	r->nodes = arena_alloc(c->arena, sizeof(struct schema_node *));
 	r->nodes[0] = *found;
 	r->n = 1;
 	return 0;
 }
 
-static int lead_refs(struct compiler *c)
+static int resolve_refs(struct compiler *c)
 {
-	qsort(c->nodes, c->n, sizeof(struct node *), by_pointer);
+	qsort(c->nodes, c->n, sizeof(struct schema_node *), by_pointer);
 	for (size_t i = 0; i < c->n; i++)
-		for (const struct rule *r = c->nodes[i]->rules; r; r = r->next)
-			if (r->keyword->value == VALUE_REF && lead_ref(c, (struct rule *)r) < 0)
+		for (const struct schema_rule *r = c->nodes[i]->rules; r; r = r->next)
+			if (r->keyword->value == VALUE_REF &&
+				resolve_ref(c, (struct schema_rule *)r) < 0)
 				return -1;
 	return 0;
 }
 
-enum { NOT_SEEN, ON_THE_WAY, SEEN };
+enum { NOT_VISITED, VISITING, VISITED };
 
 /*
  * Round by keywords that hold the same instance: no instance would ever come to an end. Below a
- * member or an item the instance gets smaller. The way is kept here: a chain of `$ref` may be long.
+ * member or an item the instance gets smaller. The stack is kept here: a chain of `$ref` may be
+ * long.
  */
-struct step {
-	struct node *node;
-	const struct rule *rule;
+struct cycle_step {
+	struct schema_node *node;
+	const struct schema_rule *rule;
 	size_t i;
 };
 
-static int circle_from(struct compiler *c, struct node *first, struct step *way)
+static int find_cycle(struct compiler *c, struct schema_node *first, struct cycle_step *stack)
 {
 	size_t n = 0;
 
-	way[n++] = (struct step){first, first->rules, 0};
-	first->visit = ON_THE_WAY;
+	stack[n++] = (struct cycle_step){first, first->rules, 0};
+	first->visit = VISITING;
 	while (n) {
-		struct step *s = &way[n - 1];
-		struct node *next;
+		struct cycle_step *s = &stack[n - 1];
+		struct schema_node *next;
 
 		while (s->rule && (!s->rule->keyword->in_place || s->i >= s->rule->n)) {
 			s->rule = s->rule->next;
 			s->i = 0;
 		}
 		if (!s->rule) {
-			s->node->visit = SEEN;
+			s->node->visit = VISITED;
 			n--;
 			continue;
 		}
 		next = s->rule->nodes[s->i++];
-		if (next->visit == ON_THE_WAY)
-			return compile_fault(c, s->rule->at, "'%s' leads round in a circle",
-				s->rule->keyword->name);
-		if (next->visit == NOT_SEEN) {
-			next->visit = ON_THE_WAY;
-			way[n++] = (struct step){next, next->rules, 0};
+		if (next->visit == VISITING)
+			return compile_fault(
+				c, s->rule->at, "'%s' forms a cycle", s->rule->keyword->name);
+		if (next->visit == NOT_VISITED) {
+			next->visit = VISITING;
+			stack[n++] = (struct cycle_step){next, next->rules, 0};
 		}
 	}
 	return 0;
 }
 
-static int refuse_circles(struct compiler *c)
+static int refuse_cycles(struct compiler *c)
 {
-	CLEANUP(free_ptr) struct step *way = xmalloc(c->n * sizeof(*way));
+	CLEANUP(free_ptr) struct cycle_step *stack = xmalloc(c->n * sizeof(*stack));
 
 	for (size_t i = 0; i < c->n; i++)
-		if (c->nodes[i]->visit == NOT_SEEN && circle_from(c, c->nodes[i], way) < 0)
+		if (c->nodes[i]->visit == NOT_VISITED && find_cycle(c, c->nodes[i], stack) < 0)
 			return -1;
 	return 0;
 }
@@ -192,18 +469,18 @@ int schema_compile(
 	struct arena *a, const char *name, struct str text, struct schema **out, struct error *err)
 {
 	CLEANUP(json_free) json *tree = NULL;
-	CLEANUP(free_ptr) struct node **nodes = NULL;
+	CLEANUP(free_ptr) struct schema_node **nodes = NULL;
 	struct compiler c = {.arena = a, .name = name, .text = text, .err = err};
-	struct node *root;
+	struct schema_node *root;
 	int rc = -1;
 
 	if (text.n > SCHEMA_MAX)
 		return error_set(err, ERR_INPUT, "'%s' is too large for a schema", name);
-	if (json_read(&tree, name, text, err) < 0)
+	if (json_text_read(&tree, name, text, err) < 0)
 		return -1;
 	root = compile_node(&c, "", tree);
-	if (root && lead_refs(&c) == 0)
-		rc = refuse_circles(&c);
+	if (root && resolve_refs(&c) == 0)
+		rc = refuse_cycles(&c);
 	nodes = c.nodes;
 	if (rc < 0)
 		return -1;

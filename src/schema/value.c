@@ -8,12 +8,12 @@ static const struct {
 	{IS_BOOL, "boolean", "true or false"},
 	{IS_INTEGER, "integer", "a whole number"},
 	{IS_NUMBER, "number", "a number"},
-	{IS_TEXT, "string", "a text"},
-	{IS_ARRAY, "array", "a list"},
+	{IS_TEXT, "string", "a string"},
+	{IS_ARRAY, "array", "an array"},
 	{IS_OBJECT, "object", "an object"},
 };
 
-unsigned kind_named(const char *word)
+unsigned schema_kind_find(const char *word)
 {
 	for (size_t i = 0; i < COUNT(kinds); i++)
 		if (strcmp(kinds[i].word, word) == 0)
@@ -21,7 +21,7 @@ unsigned kind_named(const char *word)
 	return 0;
 }
 
-const char *kind_word(unsigned bit)
+const char *schema_kind_display(unsigned bit)
 {
 	size_t i = 0;
 
@@ -30,7 +30,7 @@ const char *kind_word(unsigned bit)
 	return kinds[i].shown;
 }
 
-unsigned value_kinds(const json *j)
+unsigned schema_kinds(const json *j)
 {
 	double n;
 
@@ -55,7 +55,7 @@ static int by_key(const void *a, const void *b)
 	return strcmp(json_key(*(const json *const *)a), json_key(*(const json *const *)b));
 }
 
-static void object_form(struct buf *out, const json *j)
+static void object_canonical(struct buf *out, const json *j)
 {
 	size_t n = json_len(j), i = 0;
 	CLEANUP(free_ptr) const json **members = xmalloc((n + 1) * sizeof(const json *));
@@ -69,23 +69,23 @@ static void object_form(struct buf *out, const json *j)
 			buf_addc(out, ',');
 		json_print_text(out, str_of(json_key(members[i])));
 		buf_addc(out, ':');
-		value_form(out, members[i]);
+		schema_canonical(out, members[i]);
 	}
 	buf_addc(out, '}');
 }
 
-void value_form(struct buf *out, const json *j)
+void schema_canonical(struct buf *out, const json *j)
 {
-	unsigned kind = value_kinds(j);
+	unsigned kind = schema_kinds(j);
 
 	if (kind == IS_OBJECT) {
-		object_form(out, j);
+		object_canonical(out, j);
 	} else if (kind == IS_ARRAY) {
 		buf_addc(out, '[');
 		for (const json *m = json_first(j); m; m = json_next(m)) {
 			if (m != json_first(j))
 				buf_addc(out, ',');
-			value_form(out, m);
+			schema_canonical(out, m);
 		}
 		buf_addc(out, ']');
 	} else if (kind & IS_INTEGER) {
@@ -95,18 +95,18 @@ void value_form(struct buf *out, const json *j)
 	}
 }
 
-char *value_of(struct arena *a, const json *j)
+char *schema_canonical_text(struct arena *a, const json *j)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
-	value_form(&b, j);
+	schema_canonical(&b, j);
 	return arena_dup(a, buf_str(&b));
 }
 
-enum { SHOWN_MAX = 60 };
+enum { DISPLAY_MAX = 60 };
 
 /* In quotes, cut between characters. */
-const char *text_shown(struct arena *a, const char *text)
+const char *schema_display_text(struct arena *a, const char *text)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	struct str s;
@@ -114,22 +114,22 @@ const char *text_shown(struct arena *a, const char *text)
 
 	json_print_text(&b, str_of(text));
 	s = str_sub(buf_str(&b), 1, b.len - 1);
-	if (s.n <= SHOWN_MAX)
+	if (s.n <= DISPLAY_MAX)
 		return arena_printf(a, "'%.*s'", (int)s.n, s.p);
-	for (n = SHOWN_MAX; n && ((unsigned char)s.p[n] & 0xc0) == 0x80;)
+	for (n = DISPLAY_MAX; n && ((unsigned char)s.p[n] & 0xc0) == 0x80;)
 		n--;
 	return arena_printf(a, "'%.*s...'", (int)n, s.p);
 }
 
-const char *value_shown(struct arena *a, const json *j)
+const char *schema_display(struct arena *a, const json *j)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
-	unsigned kind = value_kinds(j);
+	unsigned kind = schema_kinds(j);
 
 	if (kind == IS_TEXT)
-		return text_shown(a, json_text(j));
+		return schema_display_text(a, json_text(j));
 	if (kind == IS_OBJECT || kind == IS_ARRAY)
-		return kind_word(kind);
-	value_form(&b, j);
+		return schema_kind_display(kind);
+	schema_canonical(&b, j);
 	return arena_dup(a, buf_str(&b));
 }

@@ -108,7 +108,7 @@ static void what_is_no_state_is_refused(void **state)
 	static const struct {
 		const char *text, *fault;
 	} rows[] = {
-		{"{", "1:2: a text in double quotes must stand here"},
+		{"{", "1:2: expected a string in double quotes"},
 		{"[]", "1:1: 'issueId' is not the folder's name"},
 		{"{\"issueId\":\"B-1\"}", "1:1: 'issueId' is not the folder's name"},
 		{"{\"issueId\":\"A-1\"}", "1:1: 'currentStage' is missing"},

@@ -1,26 +1,38 @@
-#include "src/schema/scan.h"
+#include "src/schema/json_text.h"
 
-static bool fault_at(struct scan *s, size_t at, const char *what)
+/* A position in a text. All of it is the caller's. */
+struct json_scan {
+	struct str text;
+	size_t at;
+	unsigned depth;
+	struct arena *keys; /* for the keys of the objects that are open; NULL: duplicates pass */
+	const char *fault;  /* NULL: none so far; `at` is its position */
+};
+
+static bool scan_value(struct json_scan *s);
+
+static bool fault_at(struct json_scan *s, size_t at, const char *what)
 {
 	s->fault = what;
 	s->at = at;
 	return false;
 }
 
-char scan_peek(struct scan *s)
+/* Skips white space; the character there, or NUL at the end. */
+static char scan_peek(struct json_scan *s)
 {
 	while (s->at < s->text.n && memchr(" \t\r\n", s->text.p[s->at], 4))
 		s->at++;
 	return s->at < s->text.n ? s->text.p[s->at] : '\0';
 }
 
-static char here(const struct scan *s)
+static char here(const struct json_scan *s)
 {
 	return s->at < s->text.n ? s->text.p[s->at] : '\0';
 }
 
-/* Four hexadecimal digits; -1: they are none. */
-static long hex4(const struct scan *s, size_t at)
+/* Four hexadecimal digits; -1: something else. */
+static long hex4(const struct json_scan *s, size_t at)
 {
 	long v = 0;
 
@@ -61,30 +73,30 @@ static void put_utf8(struct buf *out, long c)
 }
 
 /* s->at is at the `u`. */
-static bool scan_unicode(struct scan *s, struct buf *out)
+static bool scan_unicode(struct json_scan *s, struct buf *out)
 {
 	size_t from = s->at - 1;
 	long c = hex4(s, s->at + 1), low;
 
 	if (c < 0)
-		return fault_at(s, from, "four hexadecimal digits are missing");
+		return fault_at(s, from, "expected four hexadecimal digits");
 	if (c == 0)
 		return fault_at(s, from, "a NUL character is not allowed");
 	s->at += 5;
 	if (c < 0xd800 || c > 0xdfff)
 		return put_utf8(out, c), true;
 	if (c > 0xdbff || here(s) != '\\' || s->at + 1 >= s->text.n || s->text.p[s->at + 1] != 'u')
-		return fault_at(s, from, "half of a surrogate pair is missing");
+		return fault_at(s, from, "unpaired surrogate");
 	low = hex4(s, s->at + 2);
 	if (low < 0xdc00 || low > 0xdfff)
-		return fault_at(s, from, "half of a surrogate pair is missing");
+		return fault_at(s, from, "unpaired surrogate");
 	s->at += 6;
 	put_utf8(out, 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00));
 	return true;
 }
 
 /* s->at is at the backslash. */
-static bool scan_escape(struct scan *s, struct buf *out)
+static bool scan_escape(struct json_scan *s, struct buf *out)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
 	const char *k;
@@ -94,19 +106,20 @@ static bool scan_escape(struct scan *s, struct buf *out)
 		return scan_unicode(s, out);
 	k = here(s) ? strchr(from, here(s)) : NULL;
 	if (!k)
-		return fault_at(s, s->at - 1, "no such escape");
+		return fault_at(s, s->at - 1, "unknown escape");
 	if (out)
 		buf_addc(out, to[k - from]);
 	s->at++;
 	return true;
 }
 
-bool scan_text(struct scan *s, struct buf *out)
+/* Skips a string; `out` (may be NULL) gets what it means. False: s->fault says why. */
+static bool scan_text(struct json_scan *s, struct buf *out)
 {
 	size_t from = s->at;
 
 	if (here(s) != '"')
-		return fault_at(s, s->at, "a text in double quotes must stand here");
+		return fault_at(s, s->at, "expected a string in double quotes");
 	s->at++;
 	while (s->at < s->text.n && s->text.p[s->at] != '"') {
 		char c = s->text.p[s->at];
@@ -124,12 +137,12 @@ bool scan_text(struct scan *s, struct buf *out)
 		s->at++;
 	}
 	if (s->at >= s->text.n)
-		return fault_at(s, from, "the text does not end");
+		return fault_at(s, from, "the string is not terminated");
 	s->at++;
 	return true;
 }
 
-static bool digits(struct scan *s)
+static bool digits(struct json_scan *s)
 {
 	size_t from = s->at;
 
@@ -138,7 +151,7 @@ static bool digits(struct scan *s)
 	return s->at > from;
 }
 
-static bool number_form(struct scan *s)
+static bool number_form(struct json_scan *s)
 {
 	if (here(s) == '-')
 		s->at++;
@@ -161,16 +174,16 @@ static bool number_form(struct scan *s)
 	return true;
 }
 
-static bool scan_number(struct scan *s)
+static bool scan_number(struct json_scan *s)
 {
 	size_t from = s->at, n;
-	char text[JSON_DIGITS + 1];
+	char text[JSON_TEXT_DIGITS + 1];
 	double value;
 
 	if (!number_form(s))
-		return fault_at(s, from, "a number is not written so");
+		return fault_at(s, from, "malformed number");
 	n = s->at - from;
-	if (n > JSON_DIGITS)
+	if (n > JSON_TEXT_DIGITS)
 		return fault_at(s, from, "a number has too many digits");
 	memcpy(text, s->text.p + from, n);
 	text[n] = '\0';
@@ -183,7 +196,7 @@ static bool scan_number(struct scan *s)
 	return true;
 }
 
-static bool scan_word(struct scan *s, const char *word)
+static bool scan_word(struct json_scan *s, const char *word)
 {
 	if (!str_starts(str_sub(s->text, s->at, s->text.n), word))
 		return fault_at(s, s->at, "this is not JSON");
@@ -191,15 +204,15 @@ static bool scan_word(struct scan *s, const char *word)
 	return true;
 }
 
-struct key {
-	const struct key *before;
+struct key_seen {
+	const struct key_seen *before;
 	struct str text;
 	size_t at;
 };
 
 static int by_key(const void *a, const void *b)
 {
-	const struct key *x = a, *y = b;
+	const struct key_seen *x = a, *y = b;
 	size_t n = x->text.n < y->text.n ? x->text.n : y->text.n;
 	int d = n ? memcmp(x->text.p, y->text.p, n) : 0;
 
@@ -210,10 +223,10 @@ static int by_key(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* The first of the text that has come before; the second of two by place. */
-static bool keys_differ(struct scan *s, const struct key *last, size_t n)
+/* Reports the first key that repeats an earlier one. */
+static bool keys_differ(struct json_scan *s, const struct key_seen *last, size_t n)
 {
-	struct key *all;
+	struct key_seen *all;
 	size_t twice = SIZE_MAX;
 
 	if (n < 2)
@@ -228,17 +241,16 @@ static bool keys_differ(struct scan *s, const struct key *last, size_t n)
 	return twice == SIZE_MAX ? true : fault_at(s, twice, "duplicate key");
 }
 
-static const struct key *key_add(
-	struct scan *s, const struct key *before, const struct buf *text, size_t at)
+static const struct key_seen *key_add(
+	struct json_scan *s, const struct key_seen *before, const struct buf *text, size_t at)
 {
-	struct key *k = arena_alloc(s->keys, sizeof(*k));
+	struct key_seen *k = arena_alloc(s->keys, sizeof(*k));
 
-	*k = (struct key){before, arena_str(s->keys, buf_str(text)), at};
+	*k = (struct key_seen){before, arena_str(s->keys, buf_str(text)), at};
 	return k;
 }
 
-/* One member, from its key to behind its value. */
-static bool scan_member(struct scan *s, const struct key **last)
+static bool scan_member(struct json_scan *s, const struct key_seen **last)
 {
 	CLEANUP(buf_release) struct buf key = BUF_INIT;
 	size_t at;
@@ -255,9 +267,9 @@ static bool scan_member(struct scan *s, const struct key **last)
 	return scan_value(s);
 }
 
-static bool scan_members(struct scan *s, char close)
+static bool scan_members(struct json_scan *s, char close)
 {
-	const struct key *last = NULL;
+	const struct key_seen *last = NULL;
 	size_t n = 0;
 
 	s->at++;
@@ -282,15 +294,15 @@ static bool scan_members(struct scan *s, char close)
 	return true;
 }
 
-bool scan_value(struct scan *s)
+static bool scan_value(struct json_scan *s)
 {
 	char c = scan_peek(s);
 	bool good;
 
 	if (s->at >= s->text.n)
 		return fault_at(s, s->at, "a value is missing");
-	if (s->depth >= JSON_DEPTH)
-		return fault_at(s, s->at, "nested too deep");
+	if (s->depth >= JSON_TEXT_DEPTH)
+		return fault_at(s, s->at, "nested too deeply");
 	s->depth++;
 	if (c == '{' || c == '[')
 		good = scan_members(s, c == '{' ? '}' : ']');
@@ -304,7 +316,7 @@ bool scan_value(struct scan *s)
 	return good;
 }
 
-static bool scan_whole(struct scan *s)
+static bool scan_whole(struct json_scan *s)
 {
 	size_t bad = utf8_fault(s->text);
 
@@ -317,10 +329,10 @@ static bool scan_whole(struct scan *s)
 	return s->at >= s->text.n ? true : fault_at(s, s->at, "text after the JSON value");
 }
 
-int json_read(json **out, const char *file, struct str text, struct error *err)
+int json_text_read(json **out, const char *file, struct str text, struct error *err)
 {
 	struct arena keys = {0};
-	struct scan s = {.text = text, .keys = &keys};
+	struct json_scan s = {.text = text, .keys = &keys};
 	bool good = scan_whole(&s);
 
 	*out = NULL;
@@ -334,4 +346,85 @@ int json_read(json **out, const char *file, struct str text, struct error *err)
 	if (json_parse(out, text, err) < 0)
 		return error_at(err, file, 1, 1, "this is not JSON");
 	return 0;
+}
+
+/* The next part of a JSON pointer, unescaped; false at its end. */
+static bool next_part(const char **pointer, struct buf *part)
+{
+	const char *p = *pointer;
+
+	if (*p != '/')
+		return false;
+	buf_clear(part);
+	for (p++; *p && *p != '/'; p++) {
+		if (*p == '~' && (p[1] == '0' || p[1] == '1'))
+			buf_addc(part, *++p == '0' ? '~' : '/');
+		else
+			buf_addc(part, *p);
+	}
+	*pointer = p;
+	return true;
+}
+
+/* -1: not an index. */
+static long index_of(const struct buf *part)
+{
+	long n = 0;
+
+	if (!part->len || part->len > 9 || (part->s[0] == '0' && part->len > 1))
+		return -1;
+	for (size_t i = 0; i < part->len; i++) {
+		if (part->s[i] < '0' || part->s[i] > '9')
+			return -1;
+		n = n * 10 + (part->s[i] - '0');
+	}
+	return n;
+}
+
+static bool enter_member(struct json_scan *s, const struct buf *name)
+{
+	CLEANUP(buf_release) struct buf key = BUF_INIT;
+
+	for (s->at++; scan_peek(s) == '"'; s->at++) {
+		buf_clear(&key);
+		if (!scan_text(s, &key) || scan_peek(s) != ':')
+			return false;
+		s->at++;
+		if (str_eq(buf_str(&key), buf_str(name)))
+			return true;
+		if (!scan_value(s) || scan_peek(s) != ',')
+			return false;
+	}
+	return false;
+}
+
+static bool enter_item(struct json_scan *s, long index)
+{
+	for (s->at++; scan_peek(s) != ']'; s->at++) {
+		if (index-- == 0)
+			return true;
+		if (!scan_value(s) || scan_peek(s) != ',')
+			return false;
+	}
+	return false;
+}
+
+bool json_text_locate(struct str text, const char *pointer, unsigned *line, unsigned *col)
+{
+	CLEANUP(buf_release) struct buf part = BUF_INIT;
+	struct json_scan s = {.text = text};
+
+	while (next_part(&pointer, &part)) {
+		char c = scan_peek(&s);
+		long index = index_of(&part);
+
+		if (c == '{' ? !enter_member(&s, &part)
+			     : c != '[' || index < 0 || !enter_item(&s, index))
+			return false;
+	}
+	scan_peek(&s);
+	if (*pointer || s.at >= text.n)
+		return false;
+	text_place(text, s.at, line, col);
+	return true;
 }
