@@ -1,18 +1,7 @@
 #include <assert.h>
-#include <limits.h>
 #include <cjson/cJSON.h>
 #include "src/base/json.h"
-#include "src/base/json_internal.h"
-
-/* A sanitizer sees what is done with each piece only when it is one of malloc()'s. */
-#ifndef __SANITIZE_ADDRESS__
-__attribute__((constructor)) static void use_pool(void)
-{
-	cJSON_Hooks hooks = {pool_alloc, pool_free};
-
-	cJSON_InitHooks(&hooks);
-}
-#endif
+#include "src/base/vec.h"
 
 static void *need(void *p)
 {
@@ -21,251 +10,85 @@ static void *need(void *p)
 	return p;
 }
 
-/*
- * The short way: strict JSON with whole numbers and the short escapes, which is all that this
- * program writes. What is anything else is left to the library; both read it alike.
- */
-struct quick {
-	const char *p, *end;
-	unsigned depth;
+/* ---- parsing ---- */
+
+/* cJSON ends a string at a NUL, so one with an escaped NUL would come back shorter. A backslash
+ * outside of a string is a syntax error, so every one that counts begins an escape. */
+static bool has_nul_escape(struct str text)
+{
+	const char *p = text.p, *end = text.p + text.n;
+
+	while ((p = memchr(p, '\\', (size_t)(end - p))) && end - p >= 6) {
+		if (memcmp(p, "\\u0000", 6) == 0)
+			return true;
+		p += 2;
+	}
+	return false;
+}
+
+struct key_list {
+	const char **items;
+	size_t n, cap;
 };
 
-enum { QUICK_DEPTH = 100, QUICK_DIGITS = 15 };
-
-static json *quick_value(struct quick *q);
-
-static json *quick_node(int type)
+/* Sorts rather than compares pairs, because the text comes from outside and may have many keys. */
+static bool has_duplicate_key(const json *object, struct key_list *keys)
 {
-	json *j = need(cJSON_malloc(sizeof(*j)));
-
-	memset(j, 0, sizeof(*j));
-	j->type = type;
-	return j;
+	keys->n = 0;
+	for (const json *c = object->child; c; c = c->next)
+		vec_push(keys, c->string);
+	vec_sort(keys, vec_by_text);
+	for (size_t i = 1; i < keys->n; i++)
+		if (strcmp(keys->items[i - 1], keys->items[i]) == 0)
+			return true;
+	return false;
 }
 
-static char quick_peek(struct quick *q)
+/* What cJSON accepts and would not give back as it came; NULL: nothing. */
+static const char *validate(const json *j, struct key_list *keys)
 {
-	while (q->p < q->end && (*q->p == ' ' || *q->p == '\n' || *q->p == '\t' || *q->p == '\r'))
-		q->p++;
-	return q->p < q->end ? *q->p : '\0';
+	const char *fault = NULL;
+
+	if (cJSON_IsNumber(j) && !(j->valuedouble <= (double)JSON_MAX_INT &&
+					 j->valuedouble >= -(double)JSON_MAX_INT))
+		return "a number is too large";
+	if (cJSON_IsObject(j) && has_duplicate_key(j, keys))
+		return "duplicate key";
+	for (const json *c = j->child; c && !fault; c = c->next)
+		fault = validate(c, keys);
+	return fault;
 }
 
-/* The character of an escape; 0: the library's to read. */
-static char unescaped(char c)
+static int refuse(json **j, struct error *err, size_t offset, const char *fault)
 {
-	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-	const char *at = c ? strchr(from, c) : NULL;
-
-	return at ? to[at - from] : '\0';
-}
-
-/* q->p is behind the opening quote. */
-static char *quick_text(struct quick *q)
-{
-	const char *from = q->p, *to = from;
-	bool escapes = false;
-	char *text, *w;
-
-	for (; to < q->end && *to != '"'; to++) {
-		if ((unsigned char)*to < ' ')
-			return NULL;
-		if (*to != '\\')
-			continue;
-		escapes = true;
-		if (++to == q->end || !unescaped(*to))
-			return NULL;
-	}
-	if (to == q->end)
-		return NULL;
-	q->p = to + 1;
-	w = text = need(cJSON_malloc((size_t)(to - from) + 1));
-	if (!escapes) {
-		memcpy(text, from, (size_t)(to - from));
-		text[to - from] = '\0';
-		return text;
-	}
-	for (; from < to; from++)
-		*w++ = *from == '\\' ? unescaped(*++from) : *from;
-	*w = '\0';
-	return text;
-}
-
-static json *quick_number(struct quick *q)
-{
-	const char *from = q->p;
-	int64_t n = 0;
-	json *j;
-
-	while (q->p < q->end && *q->p >= '0' && *q->p <= '9' && q->p - from <= QUICK_DIGITS)
-		n = n * 10 + (*q->p++ - '0');
-	if (q->p - from > QUICK_DIGITS || (*from == '0' && q->p - from > 1) || q->p == q->end ||
-		!strchr(",]} \n", *q->p))
-		return NULL;
-	j = quick_node(cJSON_Number);
-	j->valuedouble = (double)n;
-	j->valueint = n > INT_MAX ? INT_MAX : (int)n;
-	return j;
-}
-
-/* Takes `item`; the first child's `prev` is the last one. */
-static void quick_push(json *parent, json *item)
-{
-	if (!parent->child) {
-		parent->child = item;
-	} else {
-		item->prev = parent->child->prev;
-		item->prev->next = item;
-	}
-	parent->child->prev = item;
-}
-
-static bool quick_member(struct quick *q, json *parent, char close)
-{
-	char *key = NULL;
-	json *item;
-
-	if (close == '}') {
-		if (quick_peek(q) != '"')
-			return false;
-		q->p++;
-		key = quick_text(q);
-		if (key && quick_peek(q) == ':')
-			q->p++;
-		else
-			return cJSON_free(key), false;
-	}
-	item = quick_value(q);
-	if (!item)
-		return cJSON_free(key), false;
-	item->string = key;
-	quick_push(parent, item);
-	return true;
-}
-
-static json *quick_members(struct quick *q, int type, char close)
-{
-	json *parent = quick_node(type);
-
-	q->p++;
-	if (quick_peek(q) == close) {
-		q->p++;
-		return parent;
-	}
-	while (quick_member(q, parent, close)) {
-		char c = quick_peek(q);
-
-		if (c != ',' && c != close)
-			break;
-		q->p++;
-		if (c == close)
-			return parent;
-	}
-	json_free(&parent);
-	return NULL;
-}
-
-static json *quick_word(struct quick *q, const char *word, int type)
-{
-	size_t n = strlen(word);
-
-	if ((size_t)(q->end - q->p) < n || memcmp(q->p, word, n) != 0)
-		return NULL;
-	q->p += n;
-	return quick_node(type);
-}
-
-static json *quick_string(struct quick *q)
-{
-	char *text;
-	json *j;
-
-	q->p++;
-	text = quick_text(q);
-	if (!text)
-		return NULL;
-	j = quick_node(cJSON_String);
-	j->valuestring = text;
-	return j;
-}
-
-static json *quick_value(struct quick *q)
-{
-	char first = quick_peek(q);
-	json *j;
-
-	if (++q->depth > QUICK_DEPTH)
-		return NULL;
-	switch (first) {
-	case '{':
-		j = quick_members(q, cJSON_Object, '}');
-		break;
-	case '[':
-		j = quick_members(q, cJSON_Array, ']');
-		break;
-	case '"':
-		j = quick_string(q);
-		break;
-	case 't':
-		j = quick_word(q, "true", cJSON_True);
-		break;
-	case 'f':
-		j = quick_word(q, "false", cJSON_False);
-		break;
-	case 'n':
-		j = quick_word(q, "null", cJSON_NULL);
-		break;
-	default:
-		j = first >= '0' && first <= '9' ? quick_number(q) : NULL;
-	}
-	q->depth--;
-	return j;
-}
-
-/* NULL: not in this way. */
-static json *quick_parse(struct str text)
-{
-	struct quick q = {.p = text.p, .end = text.p + text.n};
-	json *j = quick_value(&q);
-
-	if (j && quick_peek(&q) != '\0')
-		json_free(&j);
-	return j && q.p == q.end ? j : (json_free(&j), NULL);
+	json_free(j);
+	return error_at(err, "json", 1, (unsigned)offset + 1, "%s", fault);
 }
 
 int json_parse(json **out, struct str text, struct error *err)
 {
-	const char *end = text.p;
-	size_t bad = utf8_fault(text);
-	const char *what = NULL;
-	struct str rest;
+	struct key_list keys = {0};
+	const char *end = text.p, *fault;
+	size_t bad = utf8_fault(text), rest;
 
 	*out = NULL;
 	if (bad)
-		return error_at(err, "json", 1, (unsigned)bad, "invalid UTF-8");
-	if (text.n && (*out = quick_parse(text))) {
-		what = json_hole(*out);
-		if (!what)
-			return 0;
-		json_free(out);
-		return error_at(err, "json", 1, 1, "%s", what);
-	}
-	if (!text.n || json_nul_escape(text))
-		return error_at(err, "json", 1, 1,
-			text.n ? "a NUL character is not allowed" : "empty text");
+		return refuse(out, err, bad - 1, "invalid UTF-8");
+	if (!text.n)
+		return refuse(out, err, 0, "empty text");
+	if (has_nul_escape(text))
+		return refuse(out, err, 0, "a NUL character is not allowed");
 	*out = cJSON_ParseWithLengthOpts(text.p, text.n, &end, 0);
-	if (!*out) {
-		const char *where = cJSON_GetErrorPtr();
-
-		if (!where || where < text.p || where > text.p + text.n)
-			where = end;
-		return error_at(err, "json", 1, (unsigned)(where - text.p) + 1, "this is not JSON");
-	}
-	rest = str_trim((struct str){end, (size_t)(text.p + text.n - end)});
-	if (!rest.n && !(what = json_hole(*out)))
-		return 0;
-	json_free(out);
-	return error_at(err, "json", 1, rest.n ? (unsigned)(rest.p - text.p) + 1 : 1, "%s",
-		rest.n ? "text after the JSON value" : what);
+	rest = (size_t)(end - text.p);
+	if (!*out)
+		return refuse(out, err, rest, "this is not JSON");
+	while (rest < text.n && strchr(" \t\r\n", text.p[rest]))
+		rest++;
+	if (rest < text.n)
+		return refuse(out, err, rest, "text after the JSON value");
+	fault = validate(*out, &keys);
+	vec_release(&keys);
+	return fault ? refuse(out, err, 0, fault) : 0;
 }
 
 void json_free(json **j)
@@ -273,6 +96,8 @@ void json_free(json **j)
 	cJSON_Delete(*j);
 	*j = NULL;
 }
+
+/* ---- reading ---- */
 
 bool json_is_object(const json *j)
 {
@@ -313,7 +138,7 @@ const json *json_get(const json *object, const char *key)
 {
 	const json *c = object ? object->child : NULL;
 
-	while (c && (!c->string || c->string[0] != key[0] || strcmp(c->string, key) != 0))
+	while (c && (!c->string || strcmp(c->string, key) != 0))
 		c = c->next;
 	return c;
 }
@@ -372,6 +197,8 @@ const char *json_key(const json *member)
 	return member->string;
 }
 
+/* ---- building ---- */
+
 json *json_object(void)
 {
 	return need(cJSON_CreateObject());
@@ -398,6 +225,12 @@ json *json_string(struct str value)
 	return need(cJSON_CreateString(text));
 }
 
+static json *number(double value)
+{
+	assert(value <= (double)JSON_MAX_INT && value >= -(double)JSON_MAX_INT);
+	return need(cJSON_CreateNumber(value));
+}
+
 void json_put(json *object, const char *key, json *value)
 {
 	assert(!json_get(object, key));
@@ -412,14 +245,12 @@ void json_put_str(json *object, const char *key, struct str value)
 
 void json_put_int(json *object, const char *key, int64_t value)
 {
-	assert(value <= JSON_MAX_INT && value >= -JSON_MAX_INT);
-	json_put(object, key, need(cJSON_CreateNumber((double)value)));
+	json_put(object, key, number((double)value));
 }
 
 void json_put_number(json *object, const char *key, double value)
 {
-	assert(value <= (double)JSON_MAX_INT && value >= -(double)JSON_MAX_INT);
-	json_put(object, key, need(cJSON_CreateNumber(value)));
+	json_put(object, key, number(value));
 }
 
 void json_put_null(json *object, const char *key)
@@ -458,14 +289,134 @@ void json_push_str(json *array, struct str value)
 
 void json_push_int(json *array, int64_t value)
 {
-	assert(value <= JSON_MAX_INT && value >= -JSON_MAX_INT);
-	json_push(array, need(cJSON_CreateNumber((double)value)));
+	json_push(array, number((double)value));
 }
 
-void json_print_other(struct buf *out, const json *j)
+/* ---- writing ---- */
+
+static void print_escape(struct buf *out, unsigned char c)
+{
+	static const char *const names[] = {['"'] = "\\\"",
+		['\\'] = "\\\\",
+		['\b'] = "\\b",
+		['\f'] = "\\f",
+		['\n'] = "\\n",
+		['\r'] = "\\r",
+		['\t'] = "\\t"};
+
+	if (names[c])
+		buf_adds(out, names[c]);
+	else
+		buf_addf(out, "\\u%04x", c);
+}
+
+void json_print_text(struct buf *out, struct str s)
+{
+	size_t from = 0;
+
+	buf_addc(out, '"');
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+
+		if (c >= 0x20 && c != '"' && c != '\\')
+			continue;
+		buf_add(out, str_sub(s, from, i));
+		print_escape(out, c);
+		from = i + 1;
+	}
+	buf_add(out, str_sub(s, from, s.n));
+	buf_addc(out, '"');
+}
+
+static void new_line(struct json_writer *w)
+{
+	if (!w->pretty)
+		return;
+	buf_addc(w->out, '\n');
+	for (unsigned i = 0; i < w->level; i++)
+		buf_adds(w->out, "  ");
+}
+
+/* What stands before a value: the comma behind the one before it, and its key. */
+static void begin_value(struct json_writer *w, const char *key)
+{
+	if (w->comma)
+		buf_addc(w->out, ',');
+	if (w->level)
+		new_line(w);
+	if (key) {
+		json_print_text(w->out, str_of(key));
+		buf_adds(w->out, w->pretty ? ": " : ":");
+	}
+	w->comma = true;
+}
+
+void json_write_open(struct json_writer *w, const char *key, char bracket)
+{
+	begin_value(w, key);
+	buf_addc(w->out, bracket);
+	w->comma = false;
+	w->level++;
+}
+
+void json_write_close(struct json_writer *w, char bracket)
+{
+	w->level--;
+	if (w->comma)
+		new_line(w);
+	buf_addc(w->out, bracket);
+	w->comma = true;
+}
+
+void json_write_str(struct json_writer *w, const char *key, struct str value)
+{
+	begin_value(w, key);
+	json_print_text(w->out, value);
+}
+
+void json_write_int(struct json_writer *w, const char *key, int64_t value)
+{
+	begin_value(w, key);
+	buf_addf(w->out, "%lld", (long long)value);
+}
+
+/* A fraction, a negative number, or a word, as cJSON prints it. */
+static void write_other(struct json_writer *w, const char *key, const json *j)
 {
 	char *text = need(cJSON_PrintUnformatted(j));
 
-	buf_adds(out, text);
+	begin_value(w, key);
+	buf_adds(w->out, text);
 	cJSON_free(text);
+}
+
+void json_write(struct json_writer *w, const char *key, const json *j)
+{
+	if (cJSON_IsObject(j) || cJSON_IsArray(j)) {
+		json_write_open(w, key, cJSON_IsObject(j) ? '{' : '[');
+		for (const json *c = j->child; c; c = c->next)
+			json_write(w, c->string, c);
+		json_write_close(w, cJSON_IsObject(j) ? '}' : ']');
+	} else if (cJSON_IsString(j)) {
+		json_write_str(w, key, str_of(j->valuestring));
+	} else if (json_int(j, -1) >= 0) {
+		json_write_int(w, key, json_int(j, -1));
+	} else {
+		write_other(w, key, j);
+	}
+}
+
+void json_print(struct buf *out, const json *j)
+{
+	struct json_writer w = {.out = out};
+
+	json_write(&w, NULL, j);
+}
+
+void json_print_pretty(struct buf *out, const json *j)
+{
+	struct json_writer w = {.out = out, .pretty = true};
+
+	json_write(&w, NULL, j);
+	buf_addc(out, '\n');
 }

@@ -1,6 +1,7 @@
 /*
- * json.h: JSON read and written. The only user of cJSON; closes its holes: duplicate keys, trailing
- * text, invalid UTF-8 and numbers that it would not print as they came are refused.
+ * json.h: JSON read and written. The only user of cJSON; closes its holes: duplicate keys, text
+ * after the value, invalid UTF-8, NUL characters and numbers that it would not print as they came
+ * are refused.
  *
  * Ownership: a tree from json_parse(), json_object() or json_array() is the caller's until
  * json_free() or until it is put into another tree. Texts that getters return belong to the tree.
@@ -13,10 +14,10 @@
 struct cJSON;
 typedef struct cJSON json;
 
-/* The library prints fifteen digits. */
+/* The largest magnitude of a number. cJSON prints fifteen digits. */
 #define JSON_MAX_INT ((int64_t)999999999999999)
 
-/* The whole of `text` must be one value. -1: ERR_INPUT, line 1, column of the fault. */
+/* The whole of `text` must be one value. -1: ERR_INPUT, line 1, column of the fault in bytes. */
 int json_parse(json **out, struct str text, struct error *err);
 void json_free(json **j); /* for CLEANUP too; sets *j to NULL */
 
@@ -25,14 +26,14 @@ bool json_is_array(const json *j);
 bool json_is_string(const json *j);
 bool json_is_true(const json *j);
 bool json_is_bool(const json *j);
-bool json_is_null(const json *j); /* the value null; not: there is none */
+bool json_is_null(const json *j); /* the value null; false for an absent value */
 bool json_is_number(const json *j);
 const json *json_get(const json *object, const char *key);     /* NULL if absent */
 const char *json_get_str(const json *object, const char *key); /* NULL if absent or not a string */
 /* A whole number 0..JSON_MAX_INT, or `otherwise`. */
 int64_t json_get_int(const json *object, const char *key, int64_t otherwise);
-int64_t json_int(const json *j, int64_t otherwise);  /* the same of a value; NULL is none */
-double json_number(const json *j, double otherwise); /* any number; NULL is none */
+int64_t json_int(const json *j, int64_t otherwise);  /* the same of a value, which may be NULL */
+double json_number(const json *j, double otherwise); /* any number; `j` may be NULL */
 const char *json_text(const json *j);                /* a string's text, or NULL */
 size_t json_len(const json *array);
 const json *json_at(const json *array, size_t i);
@@ -42,8 +43,8 @@ const json *json_next(const json *item);
 const char *json_key(const json *member);
 
 /*
- * Builders. A text with invalid UTF-8, a number over JSON_MAX_INT or a key given twice is a bug of
- * the caller's: it ends in an assert, because texts are checked where they come in.
+ * Builders. A text with invalid UTF-8, a number over JSON_MAX_INT or a key put twice is a bug of
+ * the caller and fails an assertion, because texts are checked where they enter the program.
  */
 json *json_object(void);
 json *json_array(void);
@@ -64,10 +65,33 @@ void json_push_int(json *array, int64_t value);
 
 /* One line, no spaces, no newline. */
 void json_print(struct buf *out, const json *j);
-/* For people and for files: a member or an item a line, two spaces a level, a line feed at the end.
- */
+/* For people and for files: one member or item a line, indented by two spaces a level, with a
+ * newline at the end. */
 void json_print_pretty(struct buf *out, const json *j);
-/* A text as JSON, in its quotes. It must be valid UTF-8. */
+/* A text as a JSON string, in its quotes. It must be valid UTF-8. */
 void json_print_text(struct buf *out, struct str s);
+
+/*
+ * Writes JSON piece by piece, without a tree. The writer puts the commas; `key` is NULL in an array
+ * and at the top. Texts must be valid UTF-8.
+ *
+ *     struct json_writer w = {.out = &line};
+ *
+ *     json_write_open(&w, NULL, '{');
+ *     json_write_int(&w, "n", 1);
+ *     json_write_close(&w, '}');
+ */
+struct json_writer {
+	struct buf *out;
+	bool pretty;    /* as json_print_pretty() */
+	bool comma;     /* the next value follows another one */
+	unsigned level; /* brackets that are open */
+};
+
+void json_write_open(struct json_writer *w, const char *key, char bracket);
+void json_write_close(struct json_writer *w, char bracket);
+void json_write_str(struct json_writer *w, const char *key, struct str value);
+void json_write_int(struct json_writer *w, const char *key, int64_t value);
+void json_write(struct json_writer *w, const char *key, const json *value);
 
 #endif
