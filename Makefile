@@ -89,7 +89,7 @@ PROGRAMS := $(UNIT) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
 
 # Where tests/model/test_simulate.c plants its faults.
 $(O)/tests/model/unit: LDFLAGS += $(patsubst %,-Wl$(COMMA)--wrap=%,lease_admit lease_held \
-	context_keep action_record_by context_next_attempt)
+	context_keep answer_record_by context_next_attempt)
 .SECONDEXPANSION:
 $(UNIT): $(O)/tests/%/unit: $$(patsubst $$(PERCENT).c,$(O)/$$(PERCENT).o,$$(wildcard tests/$$*/test_*.c)) $(UNITLIB) $(TESTLIB)
 	$(call SAY,LD $@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LIBS) $(CMOCKA_LIBS)

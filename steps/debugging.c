@@ -2,28 +2,28 @@
 
 #define REPORT "Debug Report"
 
-static void ask(struct moment *m)
+static void request(struct step_context *c)
 {
-	if (!context_has_section(m->doc, REPORT))
-		ask_agent(m, "debugger", "debugger-investigate", m->id, REPORT,
+	if (!context_has_section(c->doc, REPORT))
+		request_agent(c, "debugger", "debugger-investigate", c->id, REPORT,
 			"reproduced | not_reproduced")
-			->message = arena_printf(m->arena, "Reproducing %s", m->id);
+			->message = arena_printf(c->arena, "Reproducing %s", c->id);
 }
 
-/* The word, when the agent gave one, is clearer than the heading of its report. */
-static void decide(struct moment *m)
+/* The result word, if there is one, counts more than the heading of the report. */
+static void decide(struct step_context *c)
 {
-	struct str report = context_section(m->doc, REPORT);
+	struct str report = context_section(c->doc, REPORT);
 	bool headed = str_find(report, STR("# Debug report for")) < report.n;
 
-	if (headed && strcmp(answer_word(m, REPORT), "not_reproduced") != 0) {
-		gives(m, "debug_done");
+	if (headed && strcmp(step_answer_word(c, REPORT), "not_reproduced") != 0) {
+		step_set_trigger(c, "debug_done");
 		return;
 	}
-	context_put(m->doc, "Last Failure",
+	context_put(c->doc, "Last Failure",
 		str_of(arena_printf(
-			m->arena, "Bug could not be reproduced.\n\n%s", clipped(m, report).p)));
-	gives(m, "reproduction_failed");
+			c->arena, "Bug could not be reproduced.\n\n%s", step_clip(c, report).p)));
+	step_set_trigger(c, "reproduction_failed");
 }
 
 const struct step step_debugging = {
@@ -32,6 +32,6 @@ const struct step step_debugging = {
 	.pending = "debug",
 	.triggers = (const char *const[]){"debug_done", "reproduction_failed", NULL},
 	.answer = REPORT,
-	.ask = ask,
+	.request = request,
 	.decide = decide,
 };

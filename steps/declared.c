@@ -1,7 +1,7 @@
 #include "steps/steps.h"
 #include "src/machine/verdict.h"
 
-static const char *arguments(struct moment *m, const struct item *item)
+static const char *arguments(struct step_context *c, const struct declared_action *item)
 {
 	CLEANUP(buf_release) struct buf args = BUF_INIT;
 
@@ -9,99 +9,94 @@ static const char *arguments(struct moment *m, const struct item *item)
 		const char *word = item->args[i];
 
 		if (strcmp(word, "ID") == 0)
-			word = m->id;
+			word = c->id;
 		else if (strcmp(word, "SPEC_PATH") == 0)
-			word = context_get(m->doc, "spec_path").p;
+			word = context_get(c->doc, "spec_path").p;
 		buf_addf(&args, "%s%s", i ? " " : "", word);
 	}
-	return args.len ? arena_dup(m->arena, buf_str(&args)) : NULL;
+	return args.len ? arena_dup(c->arena, buf_str(&args)) : NULL;
 }
 
-static const char *words(struct moment *m, const struct item *item)
+static const char *words(struct step_context *c, const struct declared_action *item)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	for (size_t i = 0; i < item->n_outcomes; i++)
 		buf_addf(&text, "%s%s", i ? " | " : "", item->outcomes[i].word);
-	return arena_dup(m->arena, buf_str(&text));
+	return arena_dup(c->arena, buf_str(&text));
 }
 
-static void ask_item(struct moment *m, const struct item *item)
+static void request_item(struct step_context *c, const struct declared_action *item)
 {
-	struct request *r;
+	struct step_request *r;
 
 	if (item->agent)
-		r = ask_agent(m, item->agent, item->skill, arguments(m, item), item->writes, NULL);
+		r = request_agent(
+			c, item->agent, item->skill, arguments(c, item), item->writes, NULL);
 	else
-		r = ask_command(m, m->declared->name, item->command, item->timeout_s, item->writes);
-	r->format = words(m, item);
-	r->message = arena_printf(m->arena, "%s: %s", m->declared->name, item->writes);
+		r = request_command(
+			c, c->declared->name, item->command, item->timeout_s, item->writes);
+	r->format = words(c, item);
+	r->message = arena_printf(c->arena, "%s: %s", c->declared->name, item->writes);
 	for (size_t i = 0; i < item->n_reads; i++)
-		ask_reads(m, r, item->reads[i]);
+		request_reads(c, r, item->reads[i]);
 }
 
-static void ask(struct moment *m)
+static void request(struct step_context *c)
 {
 	bool partly = false;
 
-	for (size_t i = 0; i < m->declared->n; i++)
-		partly |= context_has_section(m->doc, m->declared->items[i].writes);
-	m->partly = partly;
-	for (size_t i = 0; i < m->declared->n; i++)
-		if (!context_has_section(m->doc, m->declared->items[i].writes) &&
-			!(partly && m->n_requests))
-			ask_item(m, &m->declared->items[i]);
+	for (size_t i = 0; i < c->declared->n; i++)
+		partly |= context_has_section(c->doc, c->declared->items[i].writes);
+	c->partly = partly;
+	for (size_t i = 0; i < c->declared->n; i++)
+		if (!context_has_section(c->doc, c->declared->items[i].writes) &&
+			!(partly && c->n_requests))
+			request_item(c, &c->declared->items[i]);
 }
 
-/* The outcome of an item's answer; NULL when the answer gives none of its words. */
-static const struct outcome *outcome_of(const struct moment *m, const struct item *item)
+/* The outcome of an item's answer, or NULL if it gives none of the item's words. */
+static const struct declared_outcome *outcome_of(
+	const struct step_context *c, const struct declared_action *item)
 {
-	const char *word = answer_word(m, item->writes);
+	const char *word = step_answer_word(c, item->writes);
 
 	if (!*word && !item->agent)
-		word = verdict_passed(context_section(m->doc, item->writes)) ? "passed" : "failed";
+		word = verdict_passed(context_section(c->doc, item->writes)) ? "passed" : "failed";
 	for (size_t i = 0; i < item->n_outcomes; i++)
 		if (strcmp(item->outcomes[i].word, word) == 0)
 			return &item->outcomes[i];
 	return NULL;
 }
 
-static void add_failure(struct moment *m, struct buf *failures, const struct item *item)
-{
-	if (failures->len)
-		buf_adds(failures, "\n\n---\n\n");
-	buf_addf(failures, "%s:\n\n", item->writes);
-	buf_add(failures, clipped(m, context_section(m->doc, item->writes)));
-}
-
 /*
- * All good: the first item's good trigger. Else that of the first item that is not good; what was
- * found becomes Last Failure, so that who mends it can read it.
+ * If every answer is good, the first item's good trigger; else the trigger of the first answer that
+ * is not. What was found becomes Last Failure, for the agent that fixes it.
  */
-static void decide(struct moment *m)
+static void decide(struct step_context *c)
 {
 	CLEANUP(buf_release) struct buf failures = BUF_INIT;
-	const struct outcome *found = NULL;
+	const struct declared_outcome *found = NULL;
 
-	for (size_t i = 0; i < m->declared->n; i++) {
-		const struct item *item = &m->declared->items[i];
-		const struct outcome *o = outcome_of(m, item);
+	for (size_t i = 0; i < c->declared->n; i++) {
+		const struct declared_action *item = &c->declared->items[i];
+		const struct declared_outcome *o = outcome_of(c, item);
 
 		if (!o) {
-			could_not(m, item->writes,
-				arena_printf(m->arena,
+			step_set_failed(c, item->writes,
+				arena_printf(c->arena,
 					"the answer in '%s' has none of the words %s", item->writes,
-					words(m, item)));
+					words(c, item)));
 			return;
 		}
 		if (o == item->outcomes)
 			continue;
 		found = found ? found : o;
-		add_failure(m, &failures, item);
+		step_add_failure(c, &failures, item->writes);
 	}
 	if (found)
-		context_put(m->doc, "Last Failure", buf_str(&failures));
-	gives(m, found ? found->trigger : m->declared->items[0].outcomes[0].trigger);
+		context_put(c->doc, "Last Failure", buf_str(&failures));
+	step_set_trigger(c, found ? found->trigger : c->declared->items[0].outcomes[0].trigger);
 }
 
 static const char *const no_triggers[] = {NULL}; /* they are the workflow's, not the step's */
@@ -111,6 +106,6 @@ const struct step step_declared = {
 	.about = "a state that the workflow declares",
 	.pending = "declared",
 	.triggers = no_triggers,
-	.ask = ask,
+	.request = request,
 	.decide = decide,
 };

@@ -1,27 +1,32 @@
-#include "steps/mending.h"
+#include "steps/steps.h"
 
-static const struct mending kind = {
-	.counter = "fix_iteration",
-	.limit = offsetof(struct limits, max_fix_iterations),
-	.message = "Fixing",
-	.notes = "Last Failure",
-};
-
-static void ask(struct moment *m)
+static struct fix_loop loop_of(const struct step_context *c)
 {
-	mending_ask(m, &kind);
+	return (struct fix_loop){.counter = "fix_iteration",
+		.limit = c->workflow->limits.max_fix_iterations,
+		.message = "Fixing",
+		.notes = "Last Failure"};
 }
 
-static void decide(struct moment *m)
+static void request(struct step_context *c)
 {
-	(void)mending_decide(m, &kind);
+	struct fix_loop loop = loop_of(c);
+
+	fix_loop_request(c, &loop);
+}
+
+static void decide(struct step_context *c)
+{
+	struct fix_loop loop = loop_of(c);
+
+	(void)fix_loop_decide(c, &loop);
 }
 
 const struct step step_fixing = {
 	.state = "fixing",
-	.about = "mend what validation found",
+	.about = "fix what validation found",
 	.pending = "fix",
 	.triggers = (const char *const[]){"fix_done", "max_retries", NULL},
-	.ask = ask,
+	.request = request,
 	.decide = decide,
 };

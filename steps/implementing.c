@@ -2,29 +2,29 @@
 
 #define SUMMARY "Implementation Summary"
 
-static void ask(struct moment *m)
+static void request(struct step_context *c)
 {
-	struct request *r;
+	struct step_request *r;
 
-	if (context_has_section(m->doc, SUMMARY))
+	if (context_has_section(c->doc, SUMMARY))
 		return;
-	r = ask_agent(m, "developer", "developer-implement", m->id, SUMMARY,
+	r = request_agent(c, "developer", "developer-implement", c->id, SUMMARY,
 		"implemented | failed | needs_clarification");
-	r->message = arena_printf(m->arena, "Implementing %s", m->id);
-	ask_reads(m, r, "Researcher Brief");
+	r->message = arena_printf(c->arena, "Implementing %s", c->id);
+	request_reads(c, r, "Researcher Brief");
 }
 
-static void decide(struct moment *m)
+static void decide(struct step_context *c)
 {
-	const char *word = answer_word(m, SUMMARY);
+	const char *word = step_answer_word(c, SUMMARY);
 
 	if (strcmp(word, "failed") == 0) {
-		could_not(m, SUMMARY, "the developer could not implement it");
+		step_set_failed(c, SUMMARY, "the developer could not implement it");
 	} else if (strcmp(word, "needs_clarification") == 0) {
-		could_not(m, SUMMARY, "the developer needs clarification");
-		m->meaning = MEANS_UNCLEAR;
+		step_set_failed(c, SUMMARY, "the developer needs clarification");
+		c->result = STEP_UNCLEAR;
 	} else {
-		gives(m, "impl_done");
+		step_set_trigger(c, "impl_done");
 	}
 }
 
@@ -34,6 +34,6 @@ const struct step step_implementing = {
 	.pending = "implement",
 	.triggers = (const char *const[]){"impl_done", NULL},
 	.answer = SUMMARY,
-	.ask = ask,
+	.request = request,
 	.decide = decide,
 };

@@ -2,39 +2,41 @@
 
 #define BRIEF "Researcher Brief"
 
-/* A path with a blank in it is quoted, so that the skill still sees two arguments. */
-static const char *arguments(struct moment *m)
+/* Quotes a path with a space in it, so that the skill still sees two arguments. */
+static const char *arguments(struct step_context *c)
 {
 	CLEANUP(buf_release) struct buf args = BUF_INIT;
-	struct str spec = context_get(m->doc, "spec_path");
+	struct str spec = context_get(c->doc, "spec_path");
 
-	buf_adds(&args, m->id);
+	buf_adds(&args, c->id);
 	if (spec.n)
 		buf_addc(&args, ' ');
 	if (spec.n && strpbrk(spec.p, " \t\n'\"\\$`"))
 		buf_add_shell(&args, spec);
 	else
 		buf_add(&args, spec);
-	return arena_dup(m->arena, buf_str(&args));
+	return arena_dup(c->arena, buf_str(&args));
 }
 
-static void ask(struct moment *m)
+static void request(struct step_context *c)
 {
-	struct request *r;
+	struct step_request *r;
 
-	if (context_has_section(m->doc, BRIEF))
+	if (context_has_section(c->doc, BRIEF))
 		return;
-	r = ask_agent(m, "researcher", m->research_skill, arguments(m), BRIEF, "briefed | failed");
-	r->message = arena_printf(m->arena, "Researching %s", m->id);
-	ask_reads_if_there(m, r, "Debug Report");
+	r = request_agent(
+		c, "researcher", c->research_skill, arguments(c), BRIEF, "briefed | failed");
+	r->message = arena_printf(c->arena, "Researching %s", c->id);
+	if (context_has_section(c->doc, "Debug Report"))
+		request_reads(c, r, "Debug Report");
 }
 
-static void decide(struct moment *m)
+static void decide(struct step_context *c)
 {
-	if (strcmp(answer_word(m, BRIEF), "failed") == 0)
-		could_not(m, BRIEF, "the researcher could not write a brief");
+	if (strcmp(step_answer_word(c, BRIEF), "failed") == 0)
+		step_set_failed(c, BRIEF, "the researcher could not write a brief");
 	else
-		gives(m, "research_done");
+		step_set_trigger(c, "research_done");
 }
 
 const struct step step_researching = {
@@ -43,6 +45,6 @@ const struct step step_researching = {
 	.pending = "research",
 	.triggers = (const char *const[]){"research_done", NULL},
 	.answer = BRIEF,
-	.ask = ask,
+	.request = request,
 	.decide = decide,
 };

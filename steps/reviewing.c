@@ -4,65 +4,65 @@
 #define PR    "PR URL"
 #define NOTES "Review Notes"
 
-static void ask_pull_request(struct moment *m)
+static void request_pull_request(struct step_context *c)
 {
-	struct request *r;
+	struct step_request *r;
 
-	if (context_has_section(m->doc, PR))
+	if (context_has_section(c->doc, PR))
 		return;
-	r = ask_agent(m, "developer", "developer-create-pr", m->id, PR, "pr_created | failed");
-	r->message = arena_printf(m->arena, "Opening a pull request for %s", m->id);
-	ask_reads(m, r, "Researcher Brief");
-	ask_reads(m, r, "Implementation Summary");
-	ask_reads_fixes(m, r);
+	r = request_agent(c, "developer", "developer-create-pr", c->id, PR, "pr_created | failed");
+	r->message = arena_printf(c->arena, "Opening a pull request for %s", c->id);
+	request_reads(c, r, "Researcher Brief");
+	request_reads(c, r, "Implementation Summary");
+	request_reads_fixes(c, r);
 }
 
-static void ask(struct moment *m)
+static void request(struct step_context *c)
 {
-	struct request *r;
+	struct step_request *r;
 
-	if (!context_get(m->doc, "pr_url").n) {
-		ask_pull_request(m);
+	if (!context_get(c->doc, "pr_url").n) {
+		request_pull_request(c);
 		return;
 	}
-	if (context_has_section(m->doc, NOTES))
+	if (context_has_section(c->doc, NOTES))
 		return;
-	r = ask_agent(
-		m, "reviewer", "reviewer-review", m->id, NOTES, "approved | changes_requested");
-	r->message = arena_printf(m->arena, "Reviewing %s", m->id);
-	ask_reads(m, r, "Researcher Brief");
+	r = request_agent(
+		c, "reviewer", "reviewer-review", c->id, NOTES, "approved | changes_requested");
+	r->message = arena_printf(c->arena, "Reviewing %s", c->id);
+	request_reads(c, r, "Researcher Brief");
 }
 
-static void take_pull_request(struct moment *m)
+static void take_pull_request(struct step_context *c)
 {
-	struct str url = verdict_pr_url(context_section(m->doc, PR));
+	struct str url = verdict_pr_url(context_section(c->doc, PR));
 
-	if (strcmp(answer_word(m, PR), "failed") == 0) {
-		could_not(m, PR, "the developer could not open a pull request");
+	if (strcmp(step_answer_word(c, PR), "failed") == 0) {
+		step_set_failed(c, PR, "the developer could not open a pull request");
 	} else if (!url.n) {
-		could_not(m, PR, "the answer has no pull-request URL");
+		step_set_failed(c, PR, "the answer has no pull-request URL");
 	} else {
-		context_set(m->doc, "pr_url", url);
-		m->meaning = MEANS_ASK_AGAIN;
+		context_set(c->doc, "pr_url", url);
+		c->result = STEP_ASK_AGAIN;
 	}
 }
 
-static void decide(struct moment *m)
+static void decide(struct step_context *c)
 {
 	const char *word;
 	bool approved;
 
-	if (!context_get(m->doc, "pr_url").n) {
-		take_pull_request(m);
+	if (!context_get(c->doc, "pr_url").n) {
+		take_pull_request(c);
 		return;
 	}
-	word = answer_word(m, NOTES);
+	word = step_answer_word(c, NOTES);
 	approved = strcmp(word, "approved") == 0 ||
 		   (strcmp(word, "changes_requested") != 0 &&
-			   verdict_approved(context_section(m->doc, NOTES)));
+			   verdict_approved(context_section(c->doc, NOTES)));
 	context_set_count(
-		m->doc, "review_cycle_count", context_count(m->doc, "review_cycle_count") + 1);
-	gives(m, approved ? "approved" : "changes_requested");
+		c->doc, "review_cycle_count", context_count(c->doc, "review_cycle_count") + 1);
+	step_set_trigger(c, approved ? "approved" : "changes_requested");
 }
 
 const struct step step_reviewing = {
@@ -71,6 +71,6 @@ const struct step step_reviewing = {
 	.pending = "review",
 	.verdicts = (const char *const[]){NOTES, NULL},
 	.triggers = (const char *const[]){"approved", "changes_requested", NULL},
-	.ask = ask,
+	.request = request,
 	.decide = decide,
 };

@@ -7,33 +7,33 @@
 
 enum { CHECKS_TIMEOUT_S = 1800 };
 
-static void ask_review(struct moment *m)
+static void request_review(struct step_context *c)
 {
-	struct request *r = ask_agent(
-		m, "reviewer", "reviewer-sign-off", m->id, REVIEW, "approved | changes_requested");
+	struct step_request *r = request_agent(
+		c, "reviewer", "reviewer-sign-off", c->id, REVIEW, "approved | changes_requested");
 
-	r->message = arena_printf(m->arena, "Signing off %s: review", m->id);
-	ask_reads(m, r, "Researcher Brief");
+	r->message = arena_printf(c->arena, "Signing off %s: review", c->id);
+	request_reads(c, r, "Researcher Brief");
 }
 
-static void ask_research(struct moment *m)
+static void request_research(struct step_context *c)
 {
-	struct request *r = ask_agent(
-		m, "researcher", "researcher-validate", m->id, RESEARCH, "validated | failed");
+	struct step_request *r = request_agent(
+		c, "researcher", "researcher-validate", c->id, RESEARCH, "validated | failed");
 
-	r->message = arena_printf(m->arena, "Signing off %s: exit criteria", m->id);
-	ask_reads(m, r, "Researcher Brief");
-	ask_reads(m, r, "Implementation Summary");
-	ask_reads_fixes(m, r);
+	r->message = arena_printf(c->arena, "Signing off %s: exit criteria", c->id);
+	request_reads(c, r, "Researcher Brief");
+	request_reads(c, r, "Implementation Summary");
+	request_reads_fixes(c, r);
 }
 
-static void ask_build(struct moment *m)
+static void request_build(struct step_context *c)
 {
 	CLEANUP(buf_release) struct buf rest = BUF_INIT;
-	struct str url = context_get(m->doc, "pr_url");
+	struct str url = context_get(c->doc, "pr_url");
 
-	if (m->workflow->checks) {
-		buf_adds(&rest, m->workflow->checks);
+	if (c->workflow->checks) {
+		buf_adds(&rest, c->workflow->checks);
 	} else {
 		buf_adds(&rest, "gh pr checks ");
 		if (url.n) {
@@ -42,68 +42,60 @@ static void ask_build(struct moment *m)
 		}
 		buf_adds(&rest, "--watch");
 	}
-	ask_command(m, "checks", arena_dup(m->arena, buf_str(&rest)), CHECKS_TIMEOUT_S, BUILD)
+	request_command(c, "checks", arena_dup(c->arena, buf_str(&rest)), CHECKS_TIMEOUT_S, BUILD)
 		->message =
-		arena_printf(m->arena, "Signing off %s: checks of the pull request", m->id);
+		arena_printf(c->arena, "Signing off %s: checks of the pull request", c->id);
 }
 
-/* Three at once; after a partial answer what is missing is asked for one at a time. */
-static void ask(struct moment *m)
+/* Three at once; after a partial answer the missing ones are requested one at a time. */
+static void request(struct step_context *c)
 {
-	bool review = context_has_section(m->doc, REVIEW),
-	     research = context_has_section(m->doc, RESEARCH),
-	     build = context_has_section(m->doc, BUILD), partly = review || research || build;
+	bool review = context_has_section(c->doc, REVIEW),
+	     research = context_has_section(c->doc, RESEARCH),
+	     build = context_has_section(c->doc, BUILD), partly = review || research || build;
 
-	m->partly = partly;
+	c->partly = partly;
 	if (!review)
-		ask_review(m);
-	if (!research && !(partly && m->n_requests))
-		ask_research(m);
-	if (!build && !(partly && m->n_requests))
-		ask_build(m);
+		request_review(c);
+	if (!research && !(partly && c->n_requests))
+		request_research(c);
+	if (!build && !(partly && c->n_requests))
+		request_build(c);
 }
 
-static void add_failure(struct moment *m, struct buf *failures, const char *section)
+static void judge(struct step_context *c, struct buf *failures)
 {
-	if (failures->len)
-		buf_adds(failures, "\n\n---\n\n");
-	buf_addf(failures, "%s:\n\n", section);
-	buf_add(failures, clipped(m, context_section(m->doc, section)));
-}
-
-static void judge(struct moment *m, struct buf *failures)
-{
-	const char *review = answer_word(m, REVIEW), *research = answer_word(m, RESEARCH),
-		   *build = answer_word(m, BUILD);
+	const char *review = step_answer_word(c, REVIEW), *research = step_answer_word(c, RESEARCH),
+		   *build = step_answer_word(c, BUILD);
 
 	if (strcmp(review, "approved") != 0 &&
-		(*review || !verdict_approved(context_section(m->doc, REVIEW))))
-		add_failure(m, failures, REVIEW);
+		(*review || !verdict_approved(context_section(c->doc, REVIEW))))
+		step_add_failure(c, failures, REVIEW);
 	if (strcmp(research, "validated") != 0 &&
-		(*research || !verdict_validated(context_section(m->doc, RESEARCH))))
-		add_failure(m, failures, RESEARCH);
-	if (!verdict_passed(context_section(m->doc, BUILD)) || strcmp(build, "failed") == 0)
-		add_failure(m, failures, BUILD);
+		(*research || !verdict_validated(context_section(c->doc, RESEARCH))))
+		step_add_failure(c, failures, RESEARCH);
+	if (!verdict_passed(context_section(c->doc, BUILD)) || strcmp(build, "failed") == 0)
+		step_add_failure(c, failures, BUILD);
 }
 
-static void decide(struct moment *m)
+static void decide(struct step_context *c)
 {
 	CLEANUP(buf_release) struct buf failures = BUF_INIT;
 
-	judge(m, &failures);
+	judge(c, &failures);
 	if (failures.len) {
-		context_put(m->doc, "Review Notes", buf_str(&failures));
-		context_set_count(m->doc, "signoff_cycle_count",
-			context_count(m->doc, "signoff_cycle_count") + 1);
+		context_put(c->doc, "Review Notes", buf_str(&failures));
+		context_set_count(c->doc, "signoff_cycle_count",
+			context_count(c->doc, "signoff_cycle_count") + 1);
 	} else {
-		context_set_count(m->doc, "signoff_cycle_count", 0);
-		context_set_count(m->doc, "review_cycle_count", 0);
+		context_set_count(c->doc, "signoff_cycle_count", 0);
+		context_set_count(c->doc, "review_cycle_count", 0);
 	}
-	context_put(m->doc, "Last Failure", buf_str(&failures));
-	context_put(m->doc, REVIEW, (struct str){0});
-	context_put(m->doc, RESEARCH, (struct str){0});
-	context_put(m->doc, BUILD, (struct str){0});
-	gives(m, failures.len ? "changes_requested" : "approved");
+	context_put(c->doc, "Last Failure", buf_str(&failures));
+	context_put(c->doc, REVIEW, (struct str){0});
+	context_put(c->doc, RESEARCH, (struct str){0});
+	context_put(c->doc, BUILD, (struct str){0});
+	step_set_trigger(c, failures.len ? "changes_requested" : "approved");
 }
 
 const struct step step_signoff = {
@@ -111,8 +103,8 @@ const struct step step_signoff = {
 	.about = "three at once: review, exit criteria, checks of the pull request",
 	.pending = "signoff",
 	.triggers = (const char *const[]){"approved", "changes_requested", NULL},
-	.before_ask = EFFECT_PUSH,
+	.before_request = EFFECT_PUSH,
 	.verdicts = (const char *const[]){REVIEW, RESEARCH, BUILD, NULL},
-	.ask = ask,
+	.request = request,
 	.decide = decide,
 };

@@ -1,8 +1,8 @@
 #include "steps/steps.h"
 
-static void decide(struct moment *m)
+static void decide(struct step_context *c)
 {
-	gives(m, "spec_found");
+	step_set_trigger(c, "spec_found");
 }
 
 const struct step step_spec_finding = {

@@ -15,36 +15,45 @@ extern const struct step *const steps[]; /* in the order of list.h, NULL-ended *
 
 /* The step that serves `state`, or NULL. */
 const struct step *step_for(const struct workflow *w, const char *state);
-/* The same table as the workflow check reads it; ended by a NULL state. */
-const struct serves *steps_serve(void);
+/* The table in the form that workflow_check() reads; ended by a NULL state. */
+const struct workflow_builtin *steps_builtin(void);
 
-/* Requests. Each is added to m->requests; the pointer is good until the next one. */
-struct request *ask_agent(struct moment *m, const char *agent, const char *skill, const char *args,
-	const char *writes, const char *format);
-struct request *ask_script(
-	struct moment *m, const char *command, unsigned timeout_s, const char *writes);
-/* The shell command `rest` in the repository, under the workflow's policy. `name`: as the
+/* Requests. Each is added to c->requests; the pointer is valid until the next one. */
+struct step_request *request_agent(struct step_context *c, const char *agent, const char *skill,
+	const char *args, const char *writes, const char *format);
+/* The shell command `rest` in the repository, under the workflow's policy. `name` is what the
  * workflow's `except` calls it. */
-struct request *ask_command(struct moment *m, const char *name, const char *rest,
+struct step_request *request_command(struct step_context *c, const char *name, const char *rest,
 	unsigned timeout_s, const char *writes);
-void ask_reads(struct moment *m, struct request *r, const char *section);
-void ask_reads_if_there(struct moment *m, struct request *r, const char *section);
-void ask_reads_fixes(
-	struct moment *m, struct request *r); /* Fix 1, Fix 2, ... as far as they are there */
+void request_reads(struct step_context *c, struct step_request *r, const char *section);
+/* Fix 1, Fix 2, ... as far as they exist. */
+void request_reads_fixes(struct step_context *c, struct step_request *r);
 
-/* The result word of the answer in `section`: as recorded, else its JSON status; NUL-ended, "" when
- * none. */
-const char *answer_word(const struct moment *m, const char *section);
-const char *fix_section(struct moment *m); /* name of the fix section that is due: `Fix N` */
+/* The result word of the answer in `section`: as recorded, else its JSON status, else "". */
+const char *step_answer_word(const struct step_context *c, const char *section);
+/* The name of the fix section that is due: `Fix N`. */
+const char *step_fix_section(struct step_context *c);
+/* `text`, cut at 1 MiB with a note: what is copied from one section into another must not drive the
+ * document over its limit. */
+struct str step_clip(struct step_context *c, struct str text);
+/* Adds a section to the text of Last Failure. */
+void step_add_failure(struct step_context *c, struct buf *failures, const char *section);
 
-/*
- * `text`, cut at 1 MiB with a word about it: for what is copied from one section into another, so
- * that large answers cannot drive the document over its limit.
- */
-struct str clipped(struct moment *m, struct str text);
+/* The results of decide(). */
+void step_set_trigger(struct step_context *c, const char *trigger);
+void step_set_failed(struct step_context *c, const char *section, const char *reason);
 
-/* What decide() says. */
-void gives(struct moment *m, const char *trigger);
-void could_not(struct moment *m, const char *section, const char *reason);
+/* fix_loop.c: the states `fixing` and `fixing-pr`. */
+struct fix_loop {
+	const char *counter; /* of the iterations */
+	unsigned long limit; /* of that counter */
+	const char *message; /* precedes the work item and the section */
+	const char *notes;   /* section that says what is wrong */
+};
+
+/* Asks the developer for `Fix N`, unless it exists or the limit is reached. */
+void fix_loop_request(struct step_context *c, const struct fix_loop *loop);
+/* max_retries, a failed answer, or fix_done with the counter raised: true for the last. */
+bool fix_loop_decide(struct step_context *c, const struct fix_loop *loop);
 
 #endif

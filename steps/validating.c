@@ -5,18 +5,19 @@
 
 enum { DEFAULT_TIMEOUT_S = 1800 };
 
-static void ask(struct moment *m)
+static void request(struct step_context *c)
 {
-	const struct workflow *w = m->workflow;
+	const struct workflow *w = c->workflow;
 
-	if (!context_has_section(m->doc, RESULT))
-		ask_command(m, "validate", w->validate ? w->validate : "bash scripts/validate.sh",
+	if (!context_has_section(c->doc, RESULT))
+		request_command(c, "validate",
+			w->validate ? w->validate : "bash scripts/validate.sh",
 			w->validate_timeout_s ? w->validate_timeout_s : DEFAULT_TIMEOUT_S, RESULT)
-			->message = arena_printf(m->arena, "Validating %s", m->id);
+			->message = arena_printf(c->arena, "Validating %s", c->id);
 }
 
-/* `... log: PATH` names it; else the action that was asked for does. */
-static const char *log_path(struct moment *m, struct str result)
+/* From the result, `... log: PATH`, else from the action. */
+static const char *log_path(struct step_context *c, struct str result)
 {
 	size_t at = str_find(result, STR("log: ")), end;
 
@@ -24,31 +25,31 @@ static const char *log_path(struct moment *m, struct str result)
 		struct str path = str_sub(result, at + 5, result.n);
 
 		end = str_find(path, STR("\n"));
-		return arena_dup(m->arena, str_trim(str_sub(path, 0, end)));
+		return arena_dup(c->arena, str_trim(str_sub(path, 0, end)));
 	}
-	for (const json *a = json_first(m->outstanding); a; a = json_next(a))
+	for (const json *a = json_first(c->outstanding); a; a = json_next(a))
 		if (json_get_str(a, "log_file"))
 			return json_get_str(a, "log_file");
 	return "";
 }
 
-static void decide(struct moment *m)
+static void decide(struct step_context *c)
 {
-	struct str result = context_section(m->doc, RESULT);
-	const char *word = answer_word(m, RESULT), *log = log_path(m, result);
+	struct str result = context_section(c->doc, RESULT);
+	const char *word = step_answer_word(c, RESULT), *log = log_path(c, result);
 	bool passed = verdict_passed(result) && strcmp(word, "failed") != 0;
 
-	context_set(m->doc, "build_log", str_of(log));
+	context_set(c->doc, "build_log", str_of(log));
 	if (passed) {
-		m->effects = EFFECT_COMMIT_PUSH;
-		context_put(m->doc, "Last Failure", (struct str){0});
+		c->effects = EFFECT_COMMIT_PUSH;
+		context_put(c->doc, "Last Failure", (struct str){0});
 	} else {
-		context_put(m->doc, "Last Failure",
-			str_of(arena_printf(m->arena, "Validation failed. Log: %s\n\n%s", log,
-				clipped(m, result).p)));
+		context_put(c->doc, "Last Failure",
+			str_of(arena_printf(c->arena, "Validation failed. Log: %s\n\n%s", log,
+				step_clip(c, result).p)));
 	}
-	context_put(m->doc, RESULT, (struct str){0});
-	gives(m, passed ? "clean" : "build_failed");
+	context_put(c->doc, RESULT, (struct str){0});
+	step_set_trigger(c, passed ? "clean" : "build_failed");
 }
 
 const struct step step_validating = {
@@ -56,6 +57,6 @@ const struct step step_validating = {
 	.about = "run the repository's own checks",
 	.pending = "validate",
 	.triggers = (const char *const[]){"clean", "build_failed", NULL},
-	.ask = ask,
+	.request = request,
 	.decide = decide,
 };

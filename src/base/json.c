@@ -153,6 +153,13 @@ const char *json_get_str(const json *object, const char *key)
 	return json_text(json_get(object, key));
 }
 
+bool json_str_is(const json *object, const char *key, const char *text)
+{
+	const char *value = json_get_str(object, key);
+
+	return value && strcmp(value, text) == 0;
+}
+
 int64_t json_get_int(const json *object, const char *key, int64_t otherwise)
 {
 	return json_int(json_get(object, key), otherwise);

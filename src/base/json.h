@@ -30,6 +30,8 @@ bool json_is_null(const json *j); /* the value null; false for an absent value *
 bool json_is_number(const json *j);
 const json *json_get(const json *object, const char *key);     /* NULL if absent */
 const char *json_get_str(const json *object, const char *key); /* NULL if absent or not a string */
+/* True if `key` is a string and equals `text`. */
+bool json_str_is(const json *object, const char *key, const char *text);
 /* A whole number 0..JSON_MAX_INT, or `otherwise`. */
 int64_t json_get_int(const json *object, const char *key, int64_t otherwise);
 int64_t json_int(const json *j, int64_t otherwise);  /* the same of a value, which may be NULL */

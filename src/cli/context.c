@@ -2,7 +2,7 @@
 #include "src/machine/actions.h"
 #include "src/sys/path.h"
 #include "src/cli/common.h"
-#include "src/machine/edit.h"
+#include "src/machine/engine.h"
 #include "src/verify/restore.h"
 
 enum { REPO };
@@ -98,7 +98,7 @@ static int run_set(struct invocation *in, struct error *err)
 		return -1;
 	if (context_open(&f, in->args->words[1], CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
-	return edit_key(&f, key, value, err);
+	return engine_set_key(&f, key, value, err);
 }
 
 static void show_head(struct invocation *in, const struct context_file *f)

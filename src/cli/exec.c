@@ -1,6 +1,6 @@
 #include "context/lease.h"
 #include "src/cli/common.h"
-#include "src/machine/run_script.h"
+#include "src/machine/script.h"
 
 enum { CONTEXT_FILE, ACTION, WAIT, OWNER, POLICY };
 enum { WAIT_MAX = 604800 };
@@ -16,7 +16,7 @@ static const struct option_spec options[] = {
 
 static int read_wait(const char *text, int *seconds, struct error *err)
 {
-	long n = WAIT_TO_THE_END;
+	long n = SCRIPT_WAIT_FOREVER;
 
 	if (text && read_seconds("wait", text, 0, WAIT_MAX, &n, err) < 0)
 		return -1;
@@ -62,7 +62,7 @@ static int run(struct invocation *in, struct error *err)
 		need_option(&verb_exec, args, ACTION, err) < 0 ||
 		read_wait(args->value[WAIT], &wait_s, err) < 0 || admit(args, err) < 0)
 		return -1;
-	if (run_script_under(in->arena, args->value[CONTEXT_FILE], args->value[ACTION],
+	if (script_run_under(in->arena, args->value[CONTEXT_FILE], args->value[ACTION],
 		    args->value[POLICY], wait_s, &line, err) < 0)
 		return -1;
 	buf_addf(in->out, "%s\n", line);

@@ -1,6 +1,6 @@
 #include "context/lease.h"
 #include "src/cli/common.h"
-#include "src/machine/actions.h"
+#include "src/machine/answer.h"
 
 enum { CONTEXT_FILE, ACTION, RESULT, OWNER };
 
@@ -18,7 +18,7 @@ static const char *word_of(struct arena *a, const struct context_file *f, const 
 	CLEANUP(json_free) json *array = NULL;
 	struct error ignored;
 	const json *action =
-		actions_load(&f->doc, &array, &ignored) == 0 ? actions_find(array, id) : NULL;
+		actions_load(&f->doc, &array, &ignored) == 0 ? action_find(array, id) : NULL;
 	const char *word = action ? json_get_str(action, "answered") : NULL;
 
 	return word ? arena_dup(a, str_of(word)) : "";
@@ -57,7 +57,7 @@ static int run(struct invocation *in, struct error *err)
 	if (context_open(&f, args->value[CONTEXT_FILE], CONTEXT_MUST_EXIST, err) < 0)
 		return err->code == ERR_STATE && text.len ? keep_unrecorded(&f, buf_str(&text), err)
 							  : -1;
-	if (action_record_by(&f, args->value[OWNER], args->value[ACTION], args->value[RESULT],
+	if (answer_record_by(&f, args->value[OWNER], args->value[ACTION], args->value[RESULT],
 		    buf_str(&text), &fate, err) < 0)
 		return -1;
 	word = word_of(in->arena, &f, args->value[ACTION]);

@@ -39,7 +39,7 @@ static int load(struct invocation *in, struct workflow *w, struct error *err)
 /* A file of the repository is found when the script runs; the names are known. */
 static size_t check_policy(struct invocation *in, const struct workflow *w)
 {
-	const struct flow_security *s = &w->security;
+	const struct workflow_security *s = &w->security;
 	struct policy policy;
 	struct error err = {0};
 
@@ -57,7 +57,7 @@ static int run_check(struct invocation *in, struct error *err)
 
 	if (load(in, &w, err) < 0)
 		return -1;
-	if (workflow_check(&w, steps_serve(), in->out) + check_policy(in, &w))
+	if (workflow_check(&w, steps_builtin(), in->out) + check_policy(in, &w))
 		return ERR_CHECK;
 	buf_addf(in->out, "%s: good; %zu states, %zu transitions, %zu declared\n", w.file,
 		w.n_states, w.n_edges, w.n_declared);

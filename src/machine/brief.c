@@ -1,8 +1,221 @@
+#include "src/base/yml.h"
+#include "src/sys/path.h"
+#include "src/machine/answer.h"
 #include "src/machine/brief.h"
-#include "src/machine/past.h"
 
-/* A shell tool shows an agent about 30,000 characters; what is longer it reads piece by piece. */
-enum { SECTIONS_MAX = 20000, MARK_SIZE = 32 };
+/* Roles and skills */
+
+enum { INSTRUCTIONS_MAX = 1 << 20, WORDS_MAX = 10 };
+
+/* NAME of `PLUGIN:NAME`; NULL if it is not a plain name. */
+static const char *plain_name(struct arena *a, const char *name)
+{
+	const char *colon = strrchr(name, ':');
+	struct str plain = str_of(colon ? colon + 1 : name);
+
+	return id_valid(plain) ? arena_dup(a, plain) : NULL;
+}
+
+static int read_one(struct arena *a, const char *path, struct str *text, struct error *err)
+{
+	CLEANUP(buf_release) struct buf all = BUF_INIT;
+	bool missing;
+
+	*text = (struct str){0};
+	if (file_read(&all, path, INSTRUCTIONS_MAX, &missing, err) < 0)
+		return missing ? 0 : -1;
+	if (utf8_fault(buf_str(&all)))
+		return error_at(err, path, 1, 1, "not valid UTF-8");
+	*text = arena_str(a, buf_str(&all));
+	return 1;
+}
+
+/* DIRECTORY/NAME+TAIL in the plugin, the repository and the home directory. 1: found. */
+static int find_file(struct arena *a, const char *root, const char *repo, const char *directory,
+	const char *name, const char *tail, struct instructions *out, struct error *err)
+{
+	const char *home = getenv("HOME");
+	const char *const dirs[] = {root, arena_printf(a, "%s/.claude", repo),
+		home && *home ? arena_printf(a, "%s/.claude", home) : NULL};
+
+	for (size_t i = 0; i < COUNT(dirs); i++) {
+		char *path;
+		int rc;
+
+		if (!dirs[i])
+			continue;
+		path = arena_printf(a, "%s/%s/%s%s", dirs[i], directory, name, tail);
+		rc = read_one(a, path, &out->text, err);
+		if (rc == 0)
+			continue;
+		out->path = path;
+		return rc;
+	}
+	return 0;
+}
+
+/* Cuts `---` YAML `---` off *text; empty if there is none. */
+static struct str cut_frontmatter(struct str *text)
+{
+	struct str rest = *text, line, front;
+
+	if (!str_line(&rest, &line) || !str_is(line, "---"))
+		return (struct str){0};
+	front = (struct str){rest.p, 0};
+	while (str_line(&rest, &line)) {
+		if (str_is(line, "---")) {
+			front.n = (size_t)(line.p - front.p);
+			*text = rest;
+			return front;
+		}
+	}
+	return (struct str){0};
+}
+
+/* `A, B, C`, or a list. */
+static const char *const *tool_list(struct arena *a, const struct yml *tools)
+{
+	const char **list;
+	size_t n = 0;
+	struct str text;
+
+	if (!tools || tools->kind == YML_MAP)
+		return NULL;
+	list = arena_alloc(
+		a, (tools->kind == YML_LIST ? tools->n : tools->text.n / 2 + 1) * sizeof(*list) +
+			   sizeof(*list));
+	for (size_t i = 0; tools->kind == YML_LIST && i < tools->n; i++)
+		list[n++] = arena_dup(a, tools->list[i]->text);
+	text = tools->kind == YML_SCALAR ? tools->text : (struct str){0};
+	while (text.n) {
+		size_t comma = str_find(text, STR(","));
+		struct str one = str_trim(str_sub(text, 0, comma));
+
+		if (one.n)
+			list[n++] = arena_dup(a, one);
+		text = comma < text.n ? str_sub(text, comma + 1, text.n) : (struct str){0};
+	}
+	return list;
+}
+
+static int take_frontmatter(struct arena *a, struct instructions *out, struct error *err)
+{
+	struct str front = cut_frontmatter(&out->text);
+	struct yml *map;
+
+	out->text = str_trim(out->text);
+	if (!front.n)
+		return 0;
+	if (yml_parse(a, front, out->path, 2, &map, err) < 0)
+		return -1;
+	if (map->kind == YML_MAP)
+		out->tools = tool_list(a, yml_get(map, "tools"));
+	return 0;
+}
+
+int instructions_agent(struct arena *a, const char *root, const char *repo, const char *agent,
+	struct instructions *out, struct error *err)
+{
+	const char *name = plain_name(a, agent);
+	int rc;
+
+	*out = (struct instructions){0};
+	if (!name)
+		return 0;
+	rc = find_file(a, root, repo, "agents", name, ".md", out, err);
+	return rc > 0 ? take_frontmatter(a, out, err) : rc;
+}
+
+struct skill_arguments {
+	const char *all;
+	struct str word[WORDS_MAX];
+	size_t n;
+};
+
+/* Splits at blanks, except inside single quotes as buf_add_shell() writes them. */
+static void split(struct arena *a, const char *args, struct skill_arguments *out)
+{
+	CLEANUP(buf_release) struct buf word = BUF_INIT;
+	const char *p = args;
+
+	out->all = args;
+	while (*p && out->n < WORDS_MAX) {
+		bool quoted = false, any = false;
+
+		p += strspn(p, " \t\n");
+		buf_clear(&word);
+		for (; *p && (quoted || !strchr(" \t\n", *p)); p++, any = true) {
+			if (*p == '\'')
+				quoted = !quoted;
+			else if (*p == '\\' && !quoted && p[1])
+				buf_addc(&word, *++p);
+			else
+				buf_addc(&word, *p);
+		}
+		if (any)
+			out->word[out->n++] = arena_str(a, buf_str(&word));
+	}
+}
+
+/* The value of the `$...` at the start of `text`, and its length in *used. False: it stays. */
+static bool value_of(
+	const struct skill_arguments *args, struct str text, size_t *used, struct str *value)
+{
+	if (str_starts(text, "$ARGUMENTS")) {
+		*used = strlen("$ARGUMENTS");
+		*value = str_of(args->all);
+		return true;
+	}
+	if (text.n < 2 || text.p[1] < '0' || text.p[1] > '9')
+		return false;
+	*used = 2;
+	if ((size_t)(text.p[1] - '0') >= args->n)
+		return false;
+	*value = args->word[text.p[1] - '0'];
+	return true;
+}
+
+static struct str substitute(struct arena *a, struct str text, const struct skill_arguments *args)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	size_t i = 0, used;
+	struct str value;
+
+	while (i < text.n) {
+		if (text.p[i] == '$' && value_of(args, str_sub(text, i, text.n), &used, &value)) {
+			buf_add(&out, value);
+			i += used;
+		} else {
+			buf_addc(&out, text.p[i++]);
+		}
+	}
+	return arena_str(a, buf_str(&out));
+}
+
+int instructions_skill(struct arena *a, const char *root, const char *repo, const char *skill,
+	const char *args, struct instructions *out, struct error *err)
+{
+	const char *name = plain_name(a, skill);
+	struct skill_arguments words = {0};
+	int rc;
+
+	*out = (struct instructions){0};
+	if (!name)
+		return 0;
+	rc = find_file(a, root, repo, "skills", name, "/SKILL.md", out, err);
+	if (rc <= 0)
+		return rc;
+	if (take_frontmatter(a, out, err) < 0)
+		return -1;
+	split(a, args ? args : "", &words);
+	out->text = substitute(a, out->text, &words);
+	return 0;
+}
+
+/* Briefs and prompts */
+
+/* An agent's shell tool shows about 30,000 characters; the agent reads the rest piece by piece. */
+enum { SECTIONS_MAX = 20000, DELIMITER_SIZE = 32 };
 
 static size_t cut_at(struct str text, size_t max)
 {
@@ -52,7 +265,7 @@ static void add_section(
 	buf_adds(out, "`)\n");
 }
 
-/* What the checks of the pull request said stands there, beside what the reviewers said. */
+/* It also has the failing checks of the pull request, next to what the reviewers found. */
 static void add_last_failure(
 	struct buf *out, const struct context_file *f, const json *reads, size_t *left)
 {
@@ -65,7 +278,7 @@ static void add_last_failure(
 		add_section(out, f, "Last Failure", left);
 }
 
-/* The agent's own answer of an earlier visit to its state. */
+/* The answer to an earlier visit of the state. */
 static void add_earlier(
 	struct buf *out, const struct context_file *f, const json *action, size_t *left)
 {
@@ -132,43 +345,43 @@ static void add_trouble(struct buf *out, const struct context_file *f, const jso
 }
 
 /*
- * Ends the here document. Material that an agent quotes in its answer must not hold such a line, or
- * what follows it would be run: so the mark has digits that depend on all of the document (FNV-1a).
+ * The delimiter of the here document. If the answer quoted a line with it, the shell would run what
+ * follows; so its digits depend on the whole document (FNV-1a) and it does not occur in it.
  */
-static void make_mark(const struct context_file *f, char mark[MARK_SIZE])
+static void make_delimiter(const struct context_file *f, char delimiter[DELIMITER_SIZE])
 {
 	uint64_t hash = 0xcbf29ce484222325u;
 
 	for (size_t i = 0; i < f->doc.text.n; i++)
 		hash = (hash ^ (unsigned char)f->doc.text.p[i]) * 0x100000001b3u;
 	do {
-		(void)snprintf(
-			mark, MARK_SIZE, "DEV_TEAM_ANSWER_%08x", (unsigned)(hash >> 32 ^ hash));
+		(void)snprintf(delimiter, DELIMITER_SIZE, "DEV_TEAM_ANSWER_%08x",
+			(unsigned)(hash >> 32 ^ hash));
 		hash = hash * 0x100000001b3u + 1;
-	} while (str_find(f->doc.text, str_of(mark)) < f->doc.text.n);
+	} while (str_find(f->doc.text, str_of(delimiter)) < f->doc.text.n);
 }
 
 static void add_record_command(struct buf *out, const struct context_file *f, const char *id)
 {
-	char mark[MARK_SIZE];
+	char delimiter[DELIMITER_SIZE];
 
-	make_mark(f, mark);
+	make_delimiter(f, delimiter);
 	buf_adds(out, "dev-team record --context-file ");
 	buf_add_shell(out, str_of(f->path));
 	buf_adds(out, " --action ");
 	buf_add_shell(out, str_of(id));
-	buf_addf(out, " --result WORD <<'%s'\nYOUR ANSWER\n%s\n", mark, mark);
+	buf_addf(out, " --result WORD <<'%s'\nYOUR ANSWER\n%s\n", delimiter, delimiter);
 }
 
-/* The outstanding action of an agent; *array is the caller's. */
+/* An outstanding action of an agent; the caller frees *array. */
 static int find_action(const struct context_file *f, const char *id, json **array,
 	const json **action, struct error *err)
 {
 	if (actions_load(&f->doc, array, err) < 0)
 		return -1;
-	*action = actions_find(*array, id);
+	*action = action_find(*array, id);
 	if (!*action)
-		return past_refuse(f, id, err);
+		return answer_refuse_stale(f, id, err);
 	if (strcmp(json_get_str(*action, "action"), "spawn_agent") != 0)
 		return error_set(
 			err, ERR_INPUT, "action '%.200s' is a script: 'dev-team exec' runs it", id);
@@ -207,33 +420,13 @@ int brief_write(const struct context_file *f, const char *id, struct buf *out, s
 	return 0;
 }
 
-/* Steps of a role that are for agents of a plugin. */
-static bool is_for_plugins(struct str line)
-{
-	static const char *const steps[] = {"Your prompt is two lines", "Run `dev-team brief",
-		"Load that skill with the Skill tool", "Return only the line that it printed",
-		"Record your answer with exactly the command that the brief prints: ",
-		"If the brief names a command instead of a skill"};
-
-	for (size_t i = 0; i < COUNT(steps); i++)
-		if (str_find(line, str_of(steps[i])) < line.n)
-			return true;
-	return false;
-}
-
 static void add_instructions(struct buf *out, const char *heading, struct str text)
 {
-	struct str line;
-
 	if (!text.n)
 		return;
 	buf_addf(out, "\n## %s\n\n", heading);
-	while (str_line(&text, &line)) {
-		if (is_for_plugins(line))
-			continue;
-		buf_add(out, line);
-		buf_addc(out, '\n');
-	}
+	buf_add(out, text);
+	buf_addc(out, '\n');
 }
 
 int brief_prompt(const struct context_file *f, const char *id, const struct instructions *role,
@@ -244,11 +437,11 @@ int brief_prompt(const struct context_file *f, const char *id, const struct inst
 
 	if (find_action(f, id, &array, &action, err) < 0)
 		return -1;
-	buf_adds(out, "You work alone on the task below and nobody can be asked. All that you need "
-		      "is in this text and in the repository. Nothing is to be loaded, fetched or "
-		      "recorded with dev-team, whatever your role says about a brief, a skill to "
-		      "load or a command that records: the last message that you write is the "
-		      "answer.\n\n");
+	buf_adds(out, "You work alone on the task below and nobody can be asked. This text and the "
+		      "repository have everything that you need. Your role may tell you to run "
+		      "`dev-team brief`, to load a skill, and to record your answer with a "
+		      "command: skip these steps. The brief and the skill are in this text, and "
+		      "the last message that you write is the answer.\n\n");
 	add_task(out, f, id, action);
 	buf_adds(out, "Your last message is taken as it is. Its last line is the JSON object that "
 		      "your skill or role asks for; where they ask for none: {\"status\": "

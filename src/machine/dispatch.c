@@ -1,13 +1,13 @@
 #include "src/base/clock.h"
 #include "src/machine/engine_internal.h"
 
-static const char *next_id(struct run *r, const char *part, unsigned long *attempt)
+static const char *next_id(struct engine_run *r, const char *part, unsigned long *attempt)
 {
 	*attempt = context_next_attempt(r->doc, part);
 	return arena_printf(&r->arena, "%s/%s/%lu", r->m->id, part, *attempt);
 }
 
-static json *read_sections(const struct request *q)
+static json *read_sections(const struct step_request *q)
 {
 	json *list = json_array();
 
@@ -16,7 +16,8 @@ static json *read_sections(const struct request *q)
 	return list;
 }
 
-char *dispatch_log(struct run *r, const char *state, unsigned long attempt)
+/* Where the script of that state (or declared part) and attempt writes its output. */
+static char *log_path(struct engine_run *r, const char *state, unsigned long attempt)
 {
 	const struct context_file *f = r->m->file;
 	char stamp[CLOCK_TEXT];
@@ -26,34 +27,35 @@ char *dispatch_log(struct run *r, const char *state, unsigned long attempt)
 		&r->arena, "%s/logs/%s-%s-%s-%lu.log", f->dir, f->name, state, stamp, attempt);
 }
 
-static json *security(const struct request *q)
+static json *security(const struct step_request *q)
 {
 	json *j = json_object();
 
 	json_put_str(j, "policy", str_of(q->policy));
 	if (q->violation)
 		json_put_str(j, "violation", str_of(q->violation));
-	json_put_str(j, "folder", str_of(q->folder));
+	json_put_str(j, "folder", str_of(q->directory));
 	json_put_str(j, "script", str_of(q->script));
 	return j;
 }
 
-static void put_script(struct run *r, json *j, const struct request *q, unsigned long attempt)
+static void put_script(
+	struct engine_run *r, json *j, const struct step_request *q, unsigned long attempt)
 {
 	json_put_str(j, "command", str_of(q->command));
-	json_put_str(j, "log_file", str_of(dispatch_log(r, run_state(r), attempt)));
+	json_put_str(j, "log_file", str_of(log_path(r, engine_state(r), attempt)));
 	json_put_int(j, "timeout_s", q->timeout_s);
 	if (q->policy)
 		json_put(j, "security", security(q));
 }
 
-static json *action_new(struct run *r, const struct request *q)
+static json *action_new(struct engine_run *r, const struct step_request *q)
 {
 	json *j = json_object();
 	unsigned long attempt;
 
 	json_put_str(j, "action", str_of(q->agent ? "spawn_agent" : "run_script"));
-	json_put_str(j, "id", str_of(next_id(r, run_state(r), &attempt)));
+	json_put_str(j, "id", str_of(next_id(r, engine_state(r), &attempt)));
 	json_put_str(j, "message", str_of(q->message));
 	if (q->agent) {
 		json_put_str(j, "agent", str_of(q->agent));
@@ -71,19 +73,7 @@ static json *action_new(struct run *r, const struct request *q)
 	return j;
 }
 
-/* Two requests for one section never stand side by side: the newer one is what counts. */
-static void forget_older(struct run *r, const char *section)
-{
-	json *rest = json_array();
-
-	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
-		if (strcmp(json_get_str(a, "write_section"), section) != 0)
-			json_push(rest, json_copy(a));
-	json_free(&r->outstanding);
-	r->outstanding = rest;
-}
-
-static void put_owner(const struct run *r, json *event)
+static void put_owner(const struct engine_run *r, json *event)
 {
 	char deadline[CLOCK_TEXT];
 
@@ -95,14 +85,15 @@ static void put_owner(const struct run *r, json *event)
 	json_put_str(event, "deadline", str_of(deadline));
 }
 
-json *dispatch_note(struct run *r, const json *action)
+/* Notes and counts an action that is outstanding from now on. */
+static json *note_dispatch(struct engine_run *r, const json *action)
 {
 	json *event = context_event(r->m->file, "dispatch");
 	const char *agent = json_get_str(action, "agent"), *id = json_get_str(action, "id"),
 		   *trigger = json_get_str(action, "trigger");
 
 	json_put_str(event, "action", str_of(id));
-	json_put_str(event, "state", str_of(run_state(r)));
+	json_put_str(event, "state", str_of(engine_state(r)));
 	json_put_str(event, agent ? "agent" : "command",
 		str_of(agent ? agent : json_get_str(action, "command")));
 	if (trigger)
@@ -114,25 +105,52 @@ json *dispatch_note(struct run *r, const json *action)
 	return event;
 }
 
-/* Outstanding, printed, counted and noted, all at once. */
-static void dispatch(struct run *r, json *action)
+/* A newer request for a section replaces an older one. */
+static void dispatch(struct engine_run *r, json *action)
 {
-	(void)dispatch_note(r, action);
+	(void)note_dispatch(r, action);
 	json_push(r->print, json_copy(action));
-	forget_older(r, json_get_str(action, "write_section"));
+	engine_drop_section(r, json_get_str(action, "write_section"));
 	json_push(r->outstanding, action);
 }
 
-void dispatch_requests(struct run *r, const struct step *step, const struct moment *moment)
+void dispatch_requests(struct engine_run *r, const struct step *step, const struct step_context *c)
 {
 	r->print = json_array();
-	for (size_t i = 0; i < moment->n_requests; i++)
-		dispatch(r, action_new(r, &moment->requests[i]));
+	for (size_t i = 0; i < c->n_requests; i++)
+		dispatch(r, action_new(r, &c->requests[i]));
 	context_set(r->doc, "pending_agent", str_of(step->pending));
-	run_store(r);
+	engine_store(r);
 }
 
-void dispatch_troubleshooter(struct run *r, const char *trigger, unsigned long count)
+/* The middle of `<work item>/<part>/<n>`; an id of another form belongs to the state. */
+static char *part_of(struct engine_run *r, const char *id)
+{
+	struct str s = str_of(id);
+	size_t from = str_find(s, STR("/")) + 1, n;
+
+	if (from >= s.n)
+		return arena_dup(&r->arena, str_of(engine_state(r)));
+	n = str_find(str_sub(s, from, s.n), STR("/"));
+	return arena_dup(&r->arena, str_sub(s, from, from + n));
+}
+
+void dispatch_renew(struct engine_run *r, json *action)
+{
+	char *old = arena_dup(&r->arena, str_of(json_get_str(action, "id")));
+	char *part = part_of(r, old);
+	unsigned long attempt = context_next_attempt(r->doc, part);
+	json *event;
+
+	json_set(action, "id",
+		json_string(str_of(arena_printf(&r->arena, "%s/%s/%lu", r->m->id, part, attempt))));
+	if (json_get(action, "command"))
+		json_set(action, "log_file", json_string(str_of(log_path(r, part, attempt))));
+	event = note_dispatch(r, action);
+	json_put_str(event, "instead_of", str_of(old));
+}
+
+void dispatch_troubleshooter(struct engine_run *r, const char *trigger, unsigned long count)
 {
 	json *j = json_object();
 	unsigned long attempt;
@@ -149,14 +167,14 @@ void dispatch_troubleshooter(struct run *r, const char *trigger, unsigned long c
 	json_put_str(j, "context_file", str_of(r->m->file->path));
 	json_put_str(j, "write_section", STR("Troubleshooter Log"));
 	json_put_str(j, "result_format", STR("continue | terminate | needs_user_input"));
-	run_keep_answers(r);
+	engine_keep_answers(r);
 	r->print = json_array();
 	dispatch(r, j);
 	context_set(r->doc, "pending_agent", STR("troubleshooter"));
-	run_store(r);
+	engine_store(r);
 }
 
-void print_outstanding(struct run *r)
+void dispatch_again(struct engine_run *r)
 {
 	bool some = false;
 
@@ -174,7 +192,8 @@ void print_outstanding(struct run *r)
 	}
 }
 
-void print_done(struct run *r, const char *result, const char *reason, const char *question)
+void dispatch_done(
+	struct engine_run *r, const char *result, const char *reason, const char *question)
 {
 	json *j = json_object();
 

@@ -1,12 +1,6 @@
 #include "src/machine/engine_internal.h"
 
-static void say(struct run *r, const char *text)
-{
-	if (r->m->world->say)
-		r->m->world->say(r->m->world->data, text);
-}
-
-static json *note(struct run *r, const char *effect)
+static json *note_effect(struct engine_run *r, const char *effect)
 {
 	json *event = context_event(r->m->file, "effect");
 
@@ -14,7 +8,7 @@ static json *note(struct run *r, const char *effect)
 	return event;
 }
 
-static int several_specs(struct run *r, char *const *paths, size_t n, struct error *err)
+static int several_specs(struct engine_run *r, char *const *paths, size_t n, struct error *err)
 {
 	CLEANUP(buf_release) struct buf list = BUF_INIT;
 
@@ -30,8 +24,8 @@ static json *yes_or_no(bool yes)
 	return json_string(yes ? STR("yes") : STR("no"));
 }
 
-/* A name that is not UTF-8 is refused by find_spec(), and nothing is saved. */
-static void see_specs(struct run *r, char *const *paths, size_t n)
+/* find_spec() refuses a name that is not UTF-8, and nothing is saved. */
+static void note_specs(struct engine_run *r, char *const *paths, size_t n)
 {
 	json *list = json_array();
 
@@ -41,17 +35,17 @@ static void see_specs(struct run *r, char *const *paths, size_t n)
 	context_seen(r->m->file, "specs", list);
 }
 
-static int find_spec(struct run *r, struct error *err)
+static int find_spec(struct engine_run *r, struct error *err)
 {
-	const struct world *w = r->m->world;
+	const struct environment *e = r->m->environment;
 	char **paths;
 	size_t n;
 
 	if (context_get(r->doc, "spec_path").n)
 		return 0;
-	if (w->find_specs(w->data, &r->arena, r->m->id, &paths, &n, err) < 0)
+	if (e->find_specs(e->data, &r->arena, r->m->id, &paths, &n, err) < 0)
 		return -1;
-	see_specs(r, paths, n);
+	note_specs(r, paths, n);
 	if (n == 0)
 		return error_set(err, ERR_INPUT,
 			"no file '_spec_*.md' in '%s' names '%s': write the id into the spec, or "
@@ -69,70 +63,68 @@ static int find_spec(struct run *r, struct error *err)
 	return 0;
 }
 
-static int commit_rest(struct run *r, struct error *err)
+static int commit_rest(struct engine_run *r, struct error *err)
 {
-	const struct world *w = r->m->world;
+	const struct environment *e = r->m->environment;
 	bool made;
 
 	context_note(r->m->file, "git commit");
-	if (w->commit_rest(w->data, r->m->id, &made, err) < 0)
+	if (e->commit_rest(e->data, r->m->id, &made, err) < 0)
 		return -1;
 	context_seen(r->m->file, "commit", yes_or_no(made));
 	r->committed = made;
 	if (made)
-		note(r, "commit");
+		note_effect(r, "commit");
 	return 0;
 }
 
-/* The commit stands although the step is not saved: the next one will find nothing left to commit.
- */
-static void keep_commit_event(struct run *r)
+/* The commit exists although the step is not saved: the next call will find nothing to commit. */
+static void keep_commit_event(struct engine_run *r)
 {
 	struct error ignored;
 
 	if (!r->committed)
 		return;
 	context_forget(r->m->file);
-	note(r, "commit");
+	note_effect(r, "commit");
 	(void)context_log(r->m->file, &ignored);
 }
 
-static int push(struct run *r, struct error *err)
+static int push(struct engine_run *r, struct error *err)
 {
-	const struct world *w = r->m->world;
+	const struct environment *e = r->m->environment;
 	bool skipped;
 
-	/* it may take long, and others wait for the lock */
 	context_note(r->m->file, "git push");
-	if (w->push(w->data, &skipped, err) < 0) {
+	if (e->push(e->data, &skipped, err) < 0) {
 		keep_commit_event(r);
 		return -1;
 	}
 	context_seen(r->m->file, "push", yes_or_no(!skipped));
-	note(r, skipped ? "push skipped" : "push");
+	note_effect(r, skipped ? "push skipped" : "push");
 	if (skipped)
-		say(r, "no remote 'origin', or nothing new for it: nothing is pushed");
+		engine_say(r, "no remote 'origin', or nothing new for it: nothing is pushed");
 	return 0;
 }
 
 /*
- * Beside what is there: the reviewers' failure must not be lost to the checks'. That these cannot
- * be asked is no reason to stop: the developer has the reviewers' notes.
+ * Adds to Last Failure, which already has what the reviewers found. If the checks cannot be read
+ * the run continues: the developer has the reviewers' notes.
  */
-static int failing_checks(struct run *r, struct error *err)
+static int failing_checks(struct engine_run *r, struct error *err)
 {
-	const struct world *w = r->m->world;
+	const struct environment *e = r->m->environment;
 	struct str url = context_get(r->doc, "pr_url"), old;
 	char *text;
 
 	if (!url.n)
 		return 0;
 	context_note(r->m->file, "gh pr checks");
-	if (w->failing_checks(w->data, &r->arena, url.p, &text, err) < 0) {
-		say(r, arena_printf(&r->arena, "the checks of %s cannot be asked: %s", url.p,
-			       err->text));
+	if (e->failing_checks(e->data, &r->arena, url.p, &text, err) < 0) {
+		engine_say(r, arena_printf(&r->arena, "the checks of %s cannot be asked: %s", url.p,
+				      err->text));
 		context_seen(r->m->file, "checks", NULL);
-		note(r, "checks not asked");
+		note_effect(r, "checks not asked");
 		*err = (struct error){0};
 		return 0;
 	}
@@ -150,7 +142,7 @@ static int failing_checks(struct run *r, struct error *err)
 	return 0;
 }
 
-int run_effects(struct run *r, unsigned effects, struct error *err)
+int effects_run(struct engine_run *r, unsigned effects, struct error *err)
 {
 	if ((effects & EFFECT_FIND_SPEC) && find_spec(r, err) < 0)
 		return -1;

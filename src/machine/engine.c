@@ -1,78 +1,167 @@
 #include "src/config/violation.h"
-#include "src/machine/asked.h"
 #include "src/machine/engine_internal.h"
 #include "src/machine/verdict.h"
 
-/* More transitions than this without an action means that the workflow runs in a circle. */
+/* More transitions than this without an action mean that the workflow runs in a circle. */
 enum { MAX_TURNS = 1000 };
 
 #define KEPT_ANSWER "Failed Answer"
 
-const char *run_state(const struct run *r)
+const char *engine_state(const struct engine_run *r)
 {
 	return context_get(r->doc, "state").p;
 }
 
-void run_store(struct run *r)
+/* `done` and `failed` are terminal in every workflow: a run can be ended from outside. */
+bool engine_is_terminal(const struct engine_run *r, const char *state)
 {
-	actions_store(r->doc, r->outstanding);
-}
-
-void run_clear(struct run *r)
-{
-	json_free(&r->outstanding);
-	r->outstanding = json_array();
-	run_store(r);
-	context_set(r->doc, "pending_agent", (struct str){0});
-}
-
-/* An answer that stays while the rest of its array is asked anew. */
-static json *carry(const json *action)
-{
-	json *copy = json_copy(action);
-
-	if (!json_get(copy, "carried"))
-		json_put_bool(copy, "carried", true);
-	return copy;
-}
-
-void run_keep_answers(struct run *r)
-{
-	json *rest = json_array();
-
-	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
-		if (action_answered(r->doc, a) && !action_is_troubleshooter(a))
-			json_push(rest, carry(a));
-	json_free(&r->outstanding);
-	r->outstanding = rest;
-	run_store(r);
-	context_set(r->doc, "pending_agent", (struct str){0});
-}
-
-const json *run_troubleshooter(const struct run *r)
-{
-	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
-		if (action_is_troubleshooter(a))
-			return a;
-	return NULL;
-}
-
-/* `failed` is where a run is ended from outside, so it is an end in every workflow. */
-bool run_is_terminal(const struct run *r, const char *state)
-{
-	const struct flow_state *fs = workflow_state(r->m->workflow, state);
+	const struct workflow_state *fs = workflow_state(r->m->workflow, state);
 
 	return fs ? fs->terminal : strcmp(state, "failed") == 0 || strcmp(state, "done") == 0;
 }
 
-/* Asked in this run before: then its answer is an old one. */
-static bool was_asked(const struct run *r, const char *state)
+void engine_say(struct engine_run *r, const char *text)
 {
-	return context_attempts(r->doc, state) > 0;
+	const struct environment *e = r->m->environment;
+
+	if (e->say)
+		e->say(e->data, text);
 }
 
-/* Out of the way, so that the agent is asked anew, but not away. */
-static void set_aside(struct run *r, const char *section)
+/* Outstanding actions */
+
+void engine_store(struct engine_run *r)
+{
+	actions_store(r->doc, r->outstanding);
+}
+
+size_t engine_filter(struct engine_run *r, engine_keep *keep, const void *arg)
+{
+	json *rest = json_array();
+	size_t removed = json_len(r->outstanding);
+
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
+		if (keep(r, a, arg))
+			json_push(rest, json_copy(a));
+	removed -= json_len(rest);
+	if (!removed) {
+		json_free(&rest);
+		return 0;
+	}
+	json_free(&r->outstanding);
+	r->outstanding = rest;
+	engine_store(r);
+	return removed;
+}
+
+static void clear_outstanding(struct engine_run *r)
+{
+	json_free(&r->outstanding);
+	r->outstanding = json_array();
+	engine_store(r);
+	context_set(r->doc, "pending_agent", (struct str){0});
+}
+
+static bool writes_elsewhere(struct engine_run *r, const json *action, const void *section)
+{
+	(void)r;
+	return !json_str_is(action, "write_section", section);
+}
+
+void engine_drop_section(struct engine_run *r, const char *section)
+{
+	(void)engine_filter(r, writes_elsewhere, section);
+}
+
+static bool is_step_answer(struct engine_run *r, const json *action, const void *arg)
+{
+	(void)arg;
+	return action_answered(r->doc, action) && !action_is_troubleshooter(action);
+}
+
+/* A kept answer is marked `carried`: it is not progress of the next array. */
+void engine_keep_answers(struct engine_run *r)
+{
+	(void)engine_filter(r, is_step_answer, NULL);
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
+		if (!json_get(a, "carried"))
+			json_put_bool((json *)a, "carried", true);
+	engine_store(r);
+	context_set(r->doc, "pending_agent", (struct str){0});
+}
+
+void engine_note_failure(
+	struct engine_run *r, const char *action, const char *reason, unsigned long count)
+{
+	json *event = context_event(r->m->file, "failure");
+
+	r->failure = true;
+	json_put_str(event, "action", str_of(action));
+	json_put_str(event, "reason", str_of(reason));
+	json_put_int(event, "count", (int64_t)count);
+}
+
+static void note_discarded(struct engine_run *r, const json *action, const char *reason)
+{
+	engine_note_failure(r, json_get_str(action, "id"), reason,
+		context_count(r->doc, "consecutive_failures"));
+}
+
+/* Keeps `<work item>/<state>/<n>` of the present state. */
+static bool belongs_to_state(struct engine_run *r, const json *action, const void *prefix)
+{
+	if (action_is_troubleshooter(action) ||
+		str_starts(str_of(json_get_str(action, "id")), prefix))
+		return true;
+	note_discarded(r, action, "the state was changed by hand");
+	return false;
+}
+
+/* Somebody set the state by hand: what the old state asked for is not wanted any more. */
+static void discard_other_states(struct engine_run *r)
+{
+	const char *prefix = arena_printf(&r->arena, "%s/%s/", r->m->id, engine_state(r));
+
+	if (engine_filter(r, belongs_to_state, prefix) && !json_len(r->outstanding))
+		context_set(r->doc, "pending_agent", (struct str){0});
+}
+
+struct stale_check {
+	int rc;
+	struct error *err;
+};
+
+static bool is_current(struct engine_run *r, const json *action, const void *arg)
+{
+	struct stale_check *check = (struct stale_check *)(uintptr_t)arg;
+	bool outstanding = true;
+
+	if (action_answered(r->doc, action) || check->rc < 0)
+		return true;
+	check->rc = action_outstanding(
+		r->m->file, json_get_str(action, "id"), &outstanding, check->err);
+	if (outstanding || ownership_script_running(r, action))
+		return true;
+	note_discarded(r, action, "it was dealt with before the document was put back");
+	return false;
+}
+
+/*
+ * Somebody restored an older document: actions in it that were answered, fenced or given up since
+ * are asked for again under new ids. A script that still runs keeps its own.
+ */
+static int discard_stale(struct engine_run *r, struct error *err)
+{
+	struct stale_check check = {.err = err};
+
+	(void)engine_filter(r, is_current, &check);
+	return check.rc;
+}
+
+/* Transitions */
+
+/* Moves the answer of an earlier visit out of the way, so that the agent is asked again. */
+static void set_aside(struct engine_run *r, const char *section)
 {
 	struct str text = context_section(r->doc, section);
 
@@ -82,35 +171,36 @@ static void set_aside(struct run *r, const char *section)
 	context_put(r->doc, section, (struct str){0});
 }
 
-/* A state that is entered again asks again: a declared one, who judges (what was judged before is
- * not the work as it is now), and an agent's whose answer is from an earlier visit. */
-static void clear_answers(struct run *r, const char *state)
+/*
+ * A state that is entered again asks again if it is declared, if it judges (earlier verdicts are
+ * not about the work as it is now), or if its agent was asked in this run before.
+ */
+static void clear_answers(struct engine_run *r, const char *state)
 {
-	const struct flow_state *fs = workflow_state(r->m->workflow, state);
+	const struct workflow_state *fs = workflow_state(r->m->workflow, state);
 	const struct step *step = r->m->step_for(r->m->workflow, state);
 
 	for (size_t i = 0; step && step->verdicts && step->verdicts[i]; i++)
 		context_put(r->doc, step->verdicts[i], (struct str){0});
-	if (step && step->answer && was_asked(r, state))
+	if (step && step->answer && context_attempts(r->doc, state) > 0)
 		set_aside(r, step->answer);
 	for (size_t i = 0; fs && fs->declared && i < fs->declared->n; i++)
 		context_put(r->doc, fs->declared->items[i].writes, (struct str){0});
 }
 
-void run_enter(struct run *r, const char *to, const char *trigger, const char *why)
+void engine_enter(struct engine_run *r, const char *to, const char *trigger, const char *why)
 {
 	json *event = context_event(r->m->file, "transition");
 	char *from = arena_dup(&r->arena, context_get(r->doc, "state"));
-	bool end = run_is_terminal(r, to);
 
 	json_put_str(event, "from", str_of(from));
 	json_put_str(event, "to", str_of(to));
 	json_put_str(event, "trigger", str_of(trigger));
-	run_clear(r);
+	clear_outstanding(r);
 	clear_answers(r, to);
 	context_set(r->doc, "state", str_of(to));
 	context_set_count(r->doc, "troubleshooter_calls", 0);
-	if (!end)
+	if (!engine_is_terminal(r, to))
 		return;
 	if (!why)
 		why = arena_printf(&r->arena, "'%s' gave '%s'", from, trigger);
@@ -120,127 +210,142 @@ void run_enter(struct run *r, const char *to, const char *trigger, const char *w
 	json_put_str(event, "reason", str_of(why));
 }
 
-static enum advance transition(struct run *r, const char *trigger, struct error *err)
+static int workflow_fault(const struct engine_run *r, struct error *err)
 {
-	const char *to = workflow_target(r->m->workflow, run_state(r), trigger);
+	(void)snprintf(err->file, sizeof(err->file), "%s", r->m->workflow->file);
+	return -1;
+}
+
+static enum advance transition(struct engine_run *r, const char *trigger, struct error *err)
+{
+	const char *to = workflow_target(r->m->workflow, engine_state(r), trigger);
 
 	if (!to) {
-		error_set(err, ERR_INPUT, "state '%s' has no transition for '%s'", run_state(r),
+		error_set(err, ERR_INPUT, "state '%s' has no transition for '%s'", engine_state(r),
 			trigger);
-		(void)snprintf(err->file, sizeof(err->file), "%s", r->m->workflow->file);
-		return ADVANCE_FAILED;
+		return workflow_fault(r, err);
 	}
-	run_enter(r, to, trigger, NULL);
+	engine_enter(r, to, trigger, NULL);
 	return ADVANCE_ON;
 }
 
-static enum advance boot(struct run *r, struct error *err)
+static enum advance boot(struct engine_run *r, struct error *err)
 {
-	const struct edge *edge = workflow_only_edge(r->m->workflow, run_state(r));
+	const struct workflow_edge *edge = workflow_only_edge(r->m->workflow, engine_state(r));
 
 	if (!edge) {
 		error_set(err, ERR_INPUT, "the initial state '%s' must have exactly one way out",
-			run_state(r));
-		(void)snprintf(err->file, sizeof(err->file), "%s", r->m->workflow->file);
-		return ADVANCE_FAILED;
+			engine_state(r));
+		return workflow_fault(r, err);
 	}
-	run_enter(r, edge->to, edge->trigger, NULL);
+	engine_enter(r, edge->to, edge->trigger, NULL);
 	return context_save(r->m->file, err) < 0 ? ADVANCE_FAILED : ADVANCE_ON;
 }
 
-static enum advance finish(struct run *r)
+static enum advance finish(struct engine_run *r)
 {
-	bool good = strcmp(run_state(r), "done") == 0;
+	bool good = strcmp(engine_state(r), "done") == 0;
 	struct str why = context_get(r->doc, "outcome"), url = context_get(r->doc, "pr_url");
 	const char *reason = why.n  ? why.p
 			     : good ? "the workflow is at its end"
 				    : "the run has failed";
 
+	clear_outstanding(r); /* the state may have been set by hand */
 	if (good && url.n)
 		reason = arena_printf(&r->arena, "%s; %s", reason, url.p);
-	print_done(r, good ? "success" : "failed", reason, NULL);
+	dispatch_done(r, good ? "success" : "failed", reason, NULL);
 	return ADVANCE_STOP;
 }
 
-void run_note_failure(struct run *r, const char *action, const char *reason, unsigned long count)
-{
-	json *event = context_event(r->m->file, "failure");
+/* Waiting for answers, and counting retries */
 
-	r->counted = true;
-	json_put_str(event, "action", str_of(action));
-	json_put_str(event, "reason", str_of(reason));
-	json_put_int(event, "count", (int64_t)count);
-}
-
-/* The agents are back and these brought nothing: what they were asked is asked anew under new ids.
- */
-static enum advance drop_unanswered(struct run *r, size_t fresh, struct error *err)
+/* The agents are back without these answers: asks for them again under new ids. */
+static enum advance retry_unanswered(struct engine_run *r, bool progress)
 {
-	unsigned long count = fresh ? 0 : context_count(r->doc, "consecutive_failures") + 1;
-	const json *trouble = run_troubleshooter(r);
+	unsigned long count = progress ? 0 : context_count(r->doc, "consecutive_failures") + 1;
+	const json *call = troubleshooter_action(r);
 	const char *trigger = NULL;
 	unsigned long cycle = 0;
 
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
 		if (!action_answered(r->doc, a))
-			run_note_failure(r, json_get_str(a, "id"), "no answer", count);
-	if (trouble) {
-		trigger = arena_dup(&r->arena, str_of(json_get_str(trouble, "trigger")));
-		cycle = (unsigned long)json_get_int(trouble, "cycle_count", 0);
+			engine_note_failure(r, json_get_str(a, "id"), "no answer", count);
+	if (call) {
+		trigger = arena_dup(&r->arena, str_of(json_get_str(call, "trigger")));
+		cycle = (unsigned long)json_get_int(call, "cycle_count", 0);
 	}
 	context_set_count(r->doc, "consecutive_failures", count);
-	run_keep_answers(r);
+	engine_keep_answers(r);
 	r->returned = false;
-	return trigger ? trouble_call(r, trigger, cycle, err) : ADVANCE_ON;
+	return trigger ? troubleshooter_call(r, trigger, cycle) : ADVANCE_ON;
 }
 
-/* A repeated `--returned=ID` whose id has been dealt with counts nothing twice. */
-static bool agents_are_back(const struct run *r)
+/* A repeated `--returned=ID` counts only while that action is still outstanding. */
+static bool agents_are_back(const struct engine_run *r)
 {
-	const json *one =
-		r->m->returned_id ? actions_find(r->outstanding, r->m->returned_id) : NULL;
+	const json *one = r->m->returned_id ? action_find(r->outstanding, r->m->returned_id) : NULL;
 
 	return r->returned && (!r->m->returned_id || (one && !json_get(one, "carried")));
 }
 
-/* A script that still runs is not missing, or a second one would be started beside it. */
-static bool script_at_work(const struct run *r)
+/* A running script is not missing: a retry would start a second one next to it. */
+static bool waits_for_script(const struct engine_run *r)
 {
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
-		if (!action_answered(r->doc, a) && run_at_work(r, a))
+		if (!action_answered(r->doc, a) && ownership_script_running(r, a))
 			return true;
 	return false;
 }
 
 /*
- * ADVANCE_ON: all that is outstanding is answered, or nothing is outstanding. An answer carried
- * over from an earlier array does not count for this one, or a silent rest would be asked for ever.
+ * ADVANCE_ON: nothing is outstanding, or all of it is answered. An answer carried over from an
+ * earlier array is not progress of this one, or a silent agent would be asked for ever.
  */
-static enum advance wait_for_answers(struct run *r, struct error *err)
+static enum advance wait_for_answers(struct engine_run *r)
 {
-	size_t n = json_len(r->outstanding), answered = 0, fresh = 0;
+	size_t answered = 0;
+	bool progress = false;
 
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a)) {
 		if (!action_answered(r->doc, a))
 			continue;
 		answered++;
-		fresh += !json_get(a, "carried");
+		progress |= !json_get(a, "carried");
 	}
-	if (answered == n) {
-		r->fresh = fresh > 0 && !r->counted;
+	if (answered == json_len(r->outstanding)) {
+		r->progress = progress && !r->failure;
 		return ADVANCE_ON;
 	}
-	if (agents_are_back(r) && !script_at_work(r))
-		return drop_unanswered(r, fresh, err);
-	print_outstanding(r);
+	if (agents_are_back(r) && !waits_for_script(r))
+		return retry_unanswered(r, progress);
+	dispatch_again(r);
 	return ADVANCE_STOP;
 }
 
-static void moment_init(struct run *r, struct moment *m)
+/*
+ * The document says that an agent was asked (`pending_agent`) but not for what: a person or another
+ * program wrote it. Silence is then known from the document alone.
+ */
+static void count_silence(struct engine_run *r, const struct step_context *c)
 {
-	const struct flow_state *fs = workflow_state(r->m->workflow, run_state(r));
+	struct str pending = context_get(r->doc, "pending_agent");
+	unsigned long count = context_count(r->doc, "consecutive_failures") + 1;
 
-	*m = (struct moment){.arena = &r->arena,
+	if (!r->returned || r->m->returned_id || json_len(r->outstanding) || !pending.n ||
+		c->partly)
+		return;
+	context_set_count(r->doc, "consecutive_failures", count);
+	engine_note_failure(r, arena_dup(&r->arena, pending), "no answer", count);
+	r->returned = false;
+}
+
+/* Steps */
+
+static void step_context_init(struct engine_run *r, struct step_context *c)
+{
+	const struct workflow_state *fs = workflow_state(r->m->workflow, engine_state(r));
+
+	*c = (struct step_context){.arena = &r->arena,
 		.doc = r->doc,
 		.workflow = r->m->workflow,
 		.declared = fs ? fs->declared : NULL,
@@ -250,130 +355,100 @@ static void moment_init(struct run *r, struct moment *m)
 		.outstanding = r->outstanding};
 }
 
-/* The text of an answer that is no use goes out of the way, but not away. */
-static int keep_answer(struct run *r, const struct moment *m, struct error *err)
+/* Moves the text of a failed answer to logs/ and to the section `Failed Answer`. */
+static int keep_failed_answer(struct engine_run *r, const struct step_context *c, struct error *err)
 {
-	struct str text = context_section(r->doc, m->section);
-	char *stem = arena_printf(&r->arena, "%s-%s-failed", r->m->file->name, run_state(r)), *path;
+	struct str text = context_section(r->doc, c->section);
+	char *stem = arena_printf(&r->arena, "%s-%s-failed", r->m->file->name, engine_state(r));
+	char *path;
 
 	if (context_keep(r->m->file, stem, text, &path, err) < 0)
 		return -1;
 	context_put(r->doc, KEPT_ANSWER,
-		str_of(arena_printf(&r->arena, "%s (%s)\n\n%s", m->reason, path, text.p)));
-	context_put(r->doc, m->section, (struct str){0});
+		str_of(arena_printf(&r->arena, "%s (%s)\n\n%s", c->reason, path, text.p)));
+	context_put(r->doc, c->section, (struct str){0});
 	return 0;
 }
 
-/* Only the action that failed is asked again; the good answers beside it stay. */
-static const char *forget_action(struct run *r, const char *section)
+/* Asks only for the failed action again; the good answers of its array stay. */
+static enum advance retry_failed(
+	struct engine_run *r, const struct step_context *c, struct error *err)
 {
-	const char *id = section;
-	json *rest = json_array();
+	unsigned long count = context_count(r->doc, "consecutive_failures") + 1;
+	const char *id = c->section;
 
-	for (const json *a = json_first(r->outstanding); a; a = json_next(a)) {
-		if (strcmp(json_get_str(a, "write_section"), section) == 0)
-			id = arena_dup(&r->arena, str_of(json_get_str(a, "id")));
-		else
-			json_push(rest, json_copy(a));
-	}
-	json_free(&r->outstanding);
-	r->outstanding = rest;
-	run_store(r);
-	return id;
-}
-
-static enum advance failed(struct run *r, const struct moment *m, struct error *err)
-{
-	unsigned long count;
-	const char *id;
-
-	if (keep_answer(r, m, err) < 0)
+	if (keep_failed_answer(r, c, err) < 0)
 		return ADVANCE_FAILED;
-	id = forget_action(r, m->section);
-	if (m->meaning == MEANS_UNCLEAR) {
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
+		if (json_str_is(a, "write_section", c->section))
+			id = arena_dup(&r->arena, str_of(json_get_str(a, "id")));
+	engine_drop_section(r, c->section);
+	if (c->result == STEP_UNCLEAR) {
 		context_set_count(r->doc, "consecutive_failures", 0);
-		return trouble_call(r, "needs_clarification", 1, err);
+		return troubleshooter_call(r, "needs_clarification", 1);
 	}
-	count = context_count(r->doc, "consecutive_failures") + 1;
 	context_set_count(r->doc, "consecutive_failures", count);
-	run_note_failure(r, id, m->reason, count);
+	engine_note_failure(r, id, c->reason, count);
 	r->returned = false;
 	return ADVANCE_ON;
 }
 
 static enum advance decide(
-	struct run *r, const struct step *step, struct moment *m, struct error *err)
+	struct engine_run *r, const struct step *step, struct step_context *c, struct error *err)
 {
-	if (run_effects(r, step->before_decide, err) < 0)
+	if (effects_run(r, step->before_decide, err) < 0)
 		return ADVANCE_FAILED;
-	step->decide(m);
-	if (m->meaning == MEANS_FAILED || m->meaning == MEANS_UNCLEAR)
-		return failed(r, m, err);
+	step->decide(c);
+	if (c->result == STEP_FAILED || c->result == STEP_UNCLEAR)
+		return retry_failed(r, c, err);
 	context_set_count(r->doc, "consecutive_failures", 0);
 	context_put(r->doc, KEPT_ANSWER, (struct str){0});
-	if (m->meaning == MEANS_ASK_AGAIN) {
-		run_clear(r);
+	if (c->result == STEP_ASK_AGAIN) {
+		clear_outstanding(r);
 		return ADVANCE_ON;
 	}
-	if (run_effects(r, m->effects, err) < 0)
+	if (effects_run(r, c->effects, err) < 0)
 		return ADVANCE_FAILED;
-	return transition(r, m->trigger, err);
+	return transition(r, c->trigger, err);
 }
 
-/*
- * The document says that an agent was asked (`pending_agent`) but not what: written by hand, or by
- * another program of this format. Then its silence is known from the document alone.
- */
-static void count_silence(struct run *r, const struct moment *m)
-{
-	struct str pending = context_get(r->doc, "pending_agent");
-	unsigned long count = context_count(r->doc, "consecutive_failures") + 1;
-
-	if (!r->returned || r->m->returned_id || json_len(r->outstanding) || !pending.n ||
-		m->partly)
-		return;
-	context_set_count(r->doc, "consecutive_failures", count);
-	run_note_failure(r, arena_dup(&r->arena, pending), "no answer", count);
-	r->returned = false;
-}
-
-static enum advance ask(
-	struct run *r, const struct step *step, const struct moment *m, struct error *err)
+static enum advance request(struct engine_run *r, const struct step *step,
+	const struct step_context *c, struct error *err)
 {
 	unsigned long count;
-	const char *trouble;
+	const char *trigger;
 
-	if (r->fresh)
+	if (r->progress)
 		context_set_count(r->doc, "consecutive_failures", 0);
-	count_silence(r, m);
-	trouble = trouble_due(r, step, &count);
-	if (trouble)
-		return trouble_call(r, trouble, count, err);
-	if (!json_len(r->outstanding) && run_effects(r, step->before_ask, err) < 0)
+	count_silence(r, c);
+	trigger = troubleshooter_due(r, step, &count);
+	if (trigger)
+		return troubleshooter_call(r, trigger, count);
+	if (!json_len(r->outstanding) && effects_run(r, step->before_request, err) < 0)
 		return ADVANCE_FAILED;
-	dispatch_requests(r, step, m);
+	dispatch_requests(r, step, c);
 	return ADVANCE_STOP;
 }
 
-static enum advance serve(struct run *r, struct error *err)
+static enum advance run_step(struct engine_run *r, struct error *err)
 {
-	const struct step *step = r->m->step_for(r->m->workflow, run_state(r));
-	struct moment m;
+	const struct step *step = r->m->step_for(r->m->workflow, engine_state(r));
+	struct step_context c;
 
 	if (!step) {
 		unsigned long count;
-		const char *trigger = trouble_due(r, NULL, &count);
+		const char *trigger = troubleshooter_due(r, NULL, &count);
 
-		return trouble_call(r, trigger, count, err);
+		return troubleshooter_call(r, trigger, count);
 	}
-	moment_init(r, &m);
-	if (step->ask)
-		step->ask(&m);
-	return m.n_requests ? ask(r, step, &m, err) : decide(r, step, &m, err);
+	step_context_init(r, &c);
+	if (step->request)
+		step->request(&c);
+	return c.n_requests ? request(r, step, &c, err) : decide(r, step, &c, err);
 }
 
-/* The script that its policy stopped, where that ends the run; NULL: none. */
-static const json *breach_of(const struct run *r)
+/* A script that its policy stopped with `hard_abort`, or NULL. */
+static const json *hard_abort(const struct engine_run *r)
 {
 	enum violation which;
 
@@ -385,47 +460,45 @@ static const json *breach_of(const struct run *r)
 	return NULL;
 }
 
-/* Nothing that is asked beside it is waited for. */
-static enum advance abort_run(struct run *r, const json *action)
+/* Ends the run without waiting for the other actions of the array. */
+static enum advance abort_run(struct engine_run *r, const json *action)
 {
-	CLEANUP(json_free) json *said = verdict_json(action_text(r->doc, action));
+	CLEANUP(json_free) json *report = verdict_json(action_text(r->doc, action));
 	const char *why = arena_printf(&r->arena, "security violation in '%s': %s",
-		json_get_str(action, "id"), breach_told(&r->arena, said));
+		json_get_str(action, "id"), breach_told(&r->arena, report));
 
 	context_put(r->doc, "Last Failure", str_of(why));
-	run_enter(r, "failed", "security_violation", why);
+	engine_enter(r, "failed", "security_violation", why);
 	return ADVANCE_ON;
 }
 
-static enum advance turn(struct run *r, struct error *err)
+static enum advance turn(struct engine_run *r, struct error *err)
 {
-	const json *trouble, *breach;
-	enum advance got;
+	const json *call, *violation;
+	enum advance next;
 
-	if (strcmp(run_state(r), r->m->workflow->initial) == 0)
+	if (strcmp(engine_state(r), r->m->workflow->initial) == 0)
 		return boot(r, err);
-	if (run_is_terminal(r, run_state(r))) {
-		run_clear(r); /* an end that was set by hand leaves nothing outstanding */
+	if (engine_is_terminal(r, engine_state(r)))
 		return finish(r);
-	}
 	context_set(r->doc, "outcome", (struct str){0});
 	if (context_get(r->doc, "question").n)
-		return trouble_question(r, err);
+		return troubleshooter_question(r);
 	if (context_get(r->doc, "question_trigger").n)
-		return trouble_given_up(r, err);
-	run_drop_other_states(r);
-	breach = breach_of(r);
-	if (breach)
-		return abort_run(r, breach);
-	trouble_drop_if_gone(r);
-	got = wait_for_answers(r, err);
-	if (got != ADVANCE_ON)
-		return got;
-	trouble = run_troubleshooter(r);
-	return trouble ? trouble_answered(r, trouble, err) : serve(r, err);
+		return troubleshooter_given_up(r);
+	discard_other_states(r);
+	violation = hard_abort(r);
+	if (violation)
+		return abort_run(r, violation);
+	troubleshooter_discard(r);
+	next = wait_for_answers(r);
+	if (next != ADVANCE_ON)
+		return next;
+	call = troubleshooter_action(r);
+	return call ? troubleshooter_answered(r, call) : run_step(r, err);
 }
 
-static int open_run(struct run *r, struct machine *m, struct error *err)
+static int open_run(struct engine_run *r, struct engine *m, struct error *err)
 {
 	struct str owner;
 
@@ -438,46 +511,43 @@ static int open_run(struct run *r, struct machine *m, struct error *err)
 	if (!str_is(owner, m->id))
 		return error_set(err, ERR_STATE, "'%s' belongs to work item '%s', not to '%s'",
 			m->file->path, owner.p, m->id);
-	*r = (struct run){.m = m, .doc = &m->file->doc, .returned = m->returned};
-	if (run_operation(r, err) < 0)
+	*r = (struct engine_run){.m = m, .doc = &m->file->doc, .returned = m->returned};
+	if (operation_note(r, err) < 0)
 		return -1;
 	return actions_load(r->doc, &r->outstanding, err);
 }
 
-static int run(struct run *r, struct error *err)
+static int advance(struct engine_run *r, struct error *err)
 {
-	enum advance got = ADVANCE_ON;
+	enum advance next = ADVANCE_ON;
 
-	for (unsigned turns = 0; got == ADVANCE_ON; turns++) {
+	for (unsigned turns = 0; next == ADVANCE_ON; turns++) {
 		if (turns == MAX_TURNS)
 			return error_set(err, ERR_INPUT,
 				"'%s' runs in a circle: %d transitions without an action",
 				r->m->workflow->file, MAX_TURNS);
-		got = turn(r, err);
+		next = turn(r, err);
 	}
-	return got == ADVANCE_FAILED ? -1 : 0;
+	return next == ADVANCE_FAILED ? -1 : 0;
 }
 
-int machine_step(struct machine *m, struct buf *out, struct error *err)
+static int advance_and_save(struct engine_run *r, struct engine *m, struct error *err)
 {
-	struct run r = {0};
-	int rc = open_run(&r, m, err);
+	if (open_run(r, m, err) < 0 || ownership_claim(r, err) < 0 || discard_stale(r, err) < 0 ||
+		advance(r, err) < 0 || actions_note_outstanding(m->file, r->outstanding, err) < 0)
+		return -1;
+	ownership_release(r);
+	return context_save(m->file, err);
+}
 
-	if (rc == 0)
-		rc = run_claim(&r, err);
-	if (rc == 0)
-		rc = run_drop_dealt_with(&r, err);
-	if (rc == 0)
-		rc = run(&r, err);
-	if (rc == 0)
-		rc = asked_note(m->file, r.outstanding, err);
-	if (rc == 0) {
-		run_give_back(&r);
-		rc = context_save(m->file, err);
-	}
+int engine_step(struct engine *m, struct buf *out, struct error *err)
+{
+	struct engine_run r = {0};
+	int rc = advance_and_save(&r, m, err);
+
 	if (rc < 0)
-		run_let_go(&r);
-	if (rc == 0)
+		ownership_undo(&r);
+	else
 		json_print(out, r.print);
 	json_free(&r.outstanding);
 	json_free(&r.print);

@@ -1,51 +1,71 @@
 /*
  * engine.h: load, advance, save, print. One call brings a work item to the next point where
- * somebody outside must act, saves, and hands back the array to print. Rules:
- * docs/action-protocol.md.
+ * somebody outside must act, saves, and returns the array to print. Rules: docs/action-protocol.md.
  *
- * The engine reads no repository and starts no program: what a step needs done goes through struct
- * world, so that tests own it.
+ * The engine reads no repository and starts no program. Whatever a step needs from outside goes
+ * through struct environment, which tests replace.
  */
 #ifndef DT_ENGINE_H
 #define DT_ENGINE_H
 
+#include "src/machine/answer.h"
 #include "src/machine/step.h"
 
-/* Every function: 0, or -1 with *err, upon which nothing is saved and the same call can be made
- * again. */
-struct world {
-	/* Paths relative to the repository of the `_spec_*.md` files that name `id`. */
+/* Each function returns 0, or -1 with *err. On -1 nothing is saved and the call can be repeated. */
+struct environment {
+	/* Paths, relative to the repository, of the `_spec_*.md` files that name `id`. */
 	int (*find_specs)(void *data, struct arena *a, const char *id, char ***paths, size_t *n,
 		struct error *err);
+	/* Commits what is left over in the work tree; *made: there was something. */
 	int (*commit_rest)(void *data, const char *id, bool *made, struct error *err);
 	int (*push)(void *data, bool *skipped, struct error *err);
-	/* The failing checks of a pull request as text; empty when none or when they cannot be
-	 * asked. */
+	/* The failing checks of a pull request as text; empty if there are none. */
 	int (*failing_checks)(
 		void *data, struct arena *a, const char *pr_url, char **text, struct error *err);
-	/* True while the script of action `id` is being run; may be NULL. */
+	/* True while the script of action `id` is running; may be NULL. */
 	bool (*still_running)(void *data, const struct context_file *f, const char *id);
-	/* A line for people. */
+	/* Shows a line to people; may be NULL. */
 	void (*say)(void *data, const char *text);
 	void *data;
 };
 
-struct machine {
+/* The user's repository, git and gh. */
+struct local_environment {
+	const char *repo;
+	void (*say)(const char *text); /* may be NULL */
+};
+
+/* `data` must outlive `e`. */
+void environment_local(struct environment *e, struct local_environment *data);
+
+/* True if `name` is `_spec_*.md`. */
+bool spec_name_valid(struct str name);
+/* True if it is, and `id` is a whole word of it. */
+bool spec_name_matches(struct str name, struct str id);
+/* True if `id` occurs in `text` as a whole word: ADR-1 is not in ADR-10, ADR-1.2 or XADR-1, but it
+ * is in `ADR-1.`, `(ADR-1)` and `_spec_ADR-1.md`. */
+bool spec_text_names(struct str text, struct str id);
+
+struct engine {
 	struct context_file *file;
 	const struct workflow *workflow;
 	const struct step *(*step_for)(const struct workflow *w, const char *state);
-	const struct world *world;
+	const struct environment *environment;
 	const char *id, *research_skill, *repo;
 	bool returned;           /* the agents of the last array are back */
-	const char *returned_id; /* and this was one of it; NULL: not said */
-	const char *owner;       /* who asks, and holds the work item from now on; NULL: not said */
-	bool take_over;          /* also from another whose lease has not run out */
+	const char *returned_id; /* ... and this action was one of them; NULL if not given */
+	const char *owner;       /* the session that steps and holds the lease; NULL if not given */
+	bool take_over;          /* even from another owner whose lease has not expired */
 };
 
-/* 0: `m->owner` may step. -1: ERR_STATE, another holds the work item. */
-int machine_admit(const struct machine *m, struct error *err);
+/* 0: `e->owner` may step. -1: ERR_STATE, another session holds the work item. */
+int engine_admit(const struct engine *e, struct error *err);
 
 /* Advances, saves, and adds the array (one line, no newline) to `out`. */
-int machine_step(struct machine *m, struct buf *out, struct error *err);
+int engine_step(struct engine *e, struct buf *out, struct error *err);
+
+/* Sets a key of the document at a person's request, and saves unless it has that value. The caller
+ * checks what the key may be set to. */
+int engine_set_key(struct context_file *f, const char *key, struct str value, struct error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * engine_internal.h: shared by engine.c, dispatch.c, operation.c, ownership.c,
- * troubleshooter.c and effects.c alone.
+ * engine_internal.h: shared by the files of the engine: engine.c, dispatch.c, ownership.c,
+ * troubleshooter.c, effects.c and operation.c.
  */
 #ifndef DT_ENGINE_INTERNAL_H
 #define DT_ENGINE_INTERNAL_H
@@ -11,87 +11,86 @@
 enum advance {
 	ADVANCE_FAILED = -1,
 	ADVANCE_ON,   /* something changed: look again */
-	ADVANCE_STOP, /* somebody outside must act: m->print is what to say */
+	ADVANCE_STOP, /* somebody outside must act: r->print says what */
 };
 
-struct run {
-	struct machine *m;
+/* One call of engine_step(). */
+struct engine_run {
+	struct engine *m;
 	struct context *doc;
 	struct arena arena;
-	json *outstanding; /* as in the document; written back by run_store() */
+	json *outstanding; /* as in the document; engine_store() writes it back */
 	json *print;       /* the array to print */
-	bool returned;     /* not used up yet */
-	bool fresh;        /* an answer came since the last array, and none of them was a failure */
-	bool counted;      /* a failure was noted in this invocation */
-	bool committed;    /* in this invocation */
-	struct holder holder; /* of the work item; ours when `holds` */
+	bool returned;     /* `--returned` was given and is not used up yet */
+	bool progress;     /* an answer came since the last array, and none of them was a failure */
+	bool failure;      /* a failure was noted in this call */
+	bool committed;    /* a commit was made in this call */
+	struct holder holder; /* of the work item; ours if `holds` */
 	bool holds;
-	bool began; /* with this call, and nobody held it before */
+	bool acquired; /* we took the lease in this call, and nobody held it before */
 };
 
-const char *run_state(const struct run *r);
-void run_store(struct run *r); /* outstanding -> document */
-void run_clear(struct run *r); /* no action is outstanding any more */
-/* Only the answers of the state's own actions stay, to be used when the rest is there. */
-void run_keep_answers(struct run *r);
-/* The troubleshooter's action that is outstanding, or NULL. */
-const json *run_troubleshooter(const struct run *r);
+/* engine.c */
+const char *engine_state(const struct engine_run *r);
+bool engine_is_terminal(const struct engine_run *r, const char *state);
+/* Writes the outstanding actions into the document. */
+void engine_store(struct engine_run *r);
+/* Keeps the outstanding actions for which `keep` is true. Returns how many were removed. */
+typedef bool engine_keep(struct engine_run *r, const json *action, const void *arg);
+size_t engine_filter(struct engine_run *r, engine_keep *keep, const void *arg);
+/* Drops the outstanding action that writes `section`. */
+void engine_drop_section(struct engine_run *r, const char *section);
+/* Keeps the answers of the state's own actions for when the rest has been answered. */
+void engine_keep_answers(struct engine_run *r);
+/* Enters state `to`. `why` (may be NULL) becomes the `outcome` if that is a terminal state. */
+void engine_enter(struct engine_run *r, const char *to, const char *trigger, const char *why);
+/* Notes a failure of an action, and the count of failures in a row after it. */
+void engine_note_failure(
+	struct engine_run *r, const char *action, const char *reason, unsigned long count);
+void engine_say(struct engine_run *r, const char *text);
 
-/* Takes `trigger` to state `to`; `why` (may be NULL) goes into `outcome` when that is an end. */
-void run_enter(struct run *r, const char *to, const char *trigger, const char *why);
-/* An event, and the count that it leads to. */
-void run_note_failure(struct run *r, const char *action, const char *reason, unsigned long count);
-bool run_is_terminal(const struct run *r, const char *state);
-
-/* dispatch.c: gives requests their ids, makes them outstanding and the array to print. */
-void dispatch_requests(struct run *r, const struct step *step, const struct moment *moment);
-void dispatch_troubleshooter(struct run *r, const char *trigger, unsigned long count);
-/* Outstanding actions without an answer, as they were printed; only the first when some have one.
- */
-void print_outstanding(struct run *r);
-void print_done(struct run *r, const char *result, const char *reason, const char *question);
-/* The event of an action that is outstanding from now on, counted; the caller may put more into it.
- */
-json *dispatch_note(struct run *r, const json *action);
-/* Where the script of that state (or declared part) and attempt writes to. */
-char *dispatch_log(struct run *r, const char *state, unsigned long attempt);
+/* dispatch.c: gives requests their ids and makes them outstanding and printed. */
+void dispatch_requests(struct engine_run *r, const struct step *step, const struct step_context *c);
+void dispatch_troubleshooter(struct engine_run *r, const char *trigger, unsigned long count);
+/* Prints the outstanding actions without an answer again; only the first if some have one. */
+void dispatch_again(struct engine_run *r);
+void dispatch_done(
+	struct engine_run *r, const char *result, const char *reason, const char *question);
+/* Asks for an outstanding action again under a new id. */
+void dispatch_renew(struct engine_run *r, json *action);
 
 /* ownership.c */
-/* Takes, renews or respects the lease. -1: ERR_STATE when another holds it. */
-int run_claim(struct run *r, struct error *err);
-/* When what is printed asks nobody for anything, nobody holds the work item. */
-void run_give_back(struct run *r);
-/* The call has failed: who has only begun to hold the work item does not, or a run that could not
- * begin would keep everybody else from it. */
-void run_let_go(struct run *r);
-/* The script of this action is being run. */
-bool run_at_work(const struct run *r, const json *action);
+/* Takes or renews the lease. -1: ERR_STATE if another session holds it. */
+int ownership_claim(struct engine_run *r, struct error *err);
+/* Releases the lease if the array asks nobody for anything. */
+void ownership_release(struct engine_run *r);
+/* The call failed: releases a lease that this call acquired, so that a run that cannot begin blocks
+ * nobody. */
+void ownership_undo(struct engine_run *r);
+/* True if the script of this action is running. */
+bool ownership_script_running(const struct engine_run *r, const json *action);
 
 /* troubleshooter.c */
-/* The trigger that is due before anything more is dispatched, or NULL; *count is its counter. */
-const char *trouble_due(const struct run *r, const struct step *step, unsigned long *count);
-/* The answer of an outstanding troubleshooter is there. */
-enum advance trouble_answered(struct run *r, const json *action, struct error *err);
-/* The cause of an outstanding, unanswered call was removed by hand: nobody needs to be called. */
-void trouble_drop_if_gone(struct run *r);
-/* The troubleshooter asked the user: once that is answered, it is called again. */
-enum advance trouble_question(struct run *r, struct error *err);
-/* It was called too often (question_trigger without a question): says so until a person has set the
- * calls back. */
-enum advance trouble_given_up(struct run *r, struct error *err);
-/* Calls it, unless it has been called too often without anything else getting done. */
-enum advance trouble_call(
-	struct run *r, const char *trigger, unsigned long count, struct error *err);
+/* The outstanding call of the troubleshooter, or NULL. */
+const json *troubleshooter_action(const struct engine_run *r);
+/* The trigger that is due before anything else is dispatched, or NULL; *count is its counter. */
+const char *troubleshooter_due(
+	const struct engine_run *r, const struct step *step, unsigned long *count);
+/* Calls it, unless it was called too often without progress. */
+enum advance troubleshooter_call(struct engine_run *r, const char *trigger, unsigned long count);
+/* Its answer has arrived. */
+enum advance troubleshooter_answered(struct engine_run *r, const json *action);
+/* Drops an unanswered call whose cause a person has removed. */
+void troubleshooter_discard(struct engine_run *r);
+/* It asked the user: calls it again once the user has answered. */
+enum advance troubleshooter_question(struct engine_run *r);
+/* It was called too often: says so until a person resets the number of calls. */
+enum advance troubleshooter_given_up(struct engine_run *r);
 
-/* operation.c: notes with the coming saves what this call was given, so that it can be done again.
- */
-int run_operation(struct run *r, struct error *err);
+/* operation.c: notes what this call was given, with the next save. */
+int operation_note(struct engine_run *r, struct error *err);
 
-/* drop.c: what people's changes have made pointless is not waited for any more. */
-void run_drop_other_states(struct run *r);
-int run_drop_dealt_with(struct run *r, struct error *err);
-
-/* effects.c */
-int run_effects(struct run *r, unsigned effects, struct error *err);
+/* effects.c: carries out a set of enum effect and notes each outcome. */
+int effects_run(struct engine_run *r, unsigned effects, struct error *err);
 
 #endif

@@ -1,7 +1,10 @@
-#include "src/sys/digest.h"
 #include "src/machine/engine_internal.h"
+#include "src/sys/digest.h"
 
-/* The key of the store that says which text of the workflow was used last. */
+/*
+ * Notes what each call was given, so that `history verify` can repeat it.
+ */
+/* The store's key for the sum of the workflow text that was used last. */
 #define WORKFLOW_KEY "workflow"
 
 static void put_if(json *op, const char *key, const char *value)
@@ -10,9 +13,8 @@ static void put_if(json *op, const char *key, const char *value)
 		json_put_str(op, key, str_of(value));
 }
 
-/* A run that goes on by another text of its workflow is noted: its past was decided by the old one.
- */
-static void note_change(struct run *r, const char *sum)
+/* The run continues with a changed workflow: its past was decided by the old one. */
+static void note_change(struct engine_run *r, const char *sum)
 {
 	json *event = context_event(r->m->file, "workflow");
 
@@ -20,8 +22,8 @@ static void note_change(struct run *r, const char *sum)
 	json_put_str(event, "sum", str_of(sum));
 }
 
-/* The text is kept once for each time that it changes. */
-static int put_workflow(struct run *r, json *op, struct error *err)
+/* The text is kept each time that it changes. */
+static int put_workflow(struct engine_run *r, json *op, struct error *err)
 {
 	const struct workflow *w = r->m->workflow;
 	char sum[DIGEST_TEXT];
@@ -41,9 +43,9 @@ static int put_workflow(struct run *r, json *op, struct error *err)
 	return 0;
 }
 
-int run_operation(struct run *r, struct error *err)
+int operation_note(struct engine_run *r, struct error *err)
 {
-	const struct machine *m = r->m;
+	const struct engine *m = r->m;
 	json *op = context_op(m->file, "step");
 
 	json_put_str(op, "id", str_of(m->id));
@@ -57,4 +59,30 @@ int run_operation(struct run *r, struct error *err)
 	if (m->take_over)
 		json_put_bool(op, "take_over", true);
 	return put_workflow(r, op, err);
+}
+
+enum { NOTED_MAX = 4096, SHOWN_MAX = 200 };
+
+/* A long value is left out: it is in the document that is saved with the operation. */
+static void note_set(struct context_file *f, const char *key, struct str value)
+{
+	json *op = context_op(f, "set");
+
+	json_put_str(op, "key", str_of(key));
+	if (value.n <= NOTED_MAX)
+		json_put_str(op, "value", value);
+}
+
+int engine_set_key(struct context_file *f, const char *key, struct str value, struct error *err)
+{
+	json *event;
+
+	context_set(&f->doc, key, value);
+	note_set(f, key, value);
+	if (!f->doc.changed)
+		return 0;
+	event = context_event(f, "set");
+	json_put_str(event, "key", str_of(key));
+	json_put_str(event, "value", value.n > SHOWN_MAX ? STR("(long)") : value);
+	return context_save(f, err);
 }

@@ -285,7 +285,7 @@ int agents_turn(const struct script_agents *s, const struct script_entry *entry,
 	const struct scripted *t = &entry->turns[use < entry->n ? use : entry->n - 1];
 
 	*turn = t;
-	if (!t->result || action_takes(action, str_of(t->result)))
+	if (!t->result || action_accepts(action, str_of(t->result)))
 		return 0;
 	return error_at(err, s->file, t->result_line, t->result_col,
 		"unknown result '%s' for '%s': must be %s", t->result, json_get_str(action, "id"),

@@ -1,8 +1,8 @@
 /*
- * step.h: what a step is. A step serves one state and is asked two things: what must be done
- * outside now, and, once that is answered, what the answers mean. It decides from the document
- * alone and does no I/O; what it needs from the repository is named as an effect, and the engine
- * has it done.
+ * step.h: what a step is. A step serves one state and answers two questions: what must be done
+ * outside now, and, once that is done, which trigger the answers mean. It decides from the document
+ * alone and does no I/O; what it needs from the repository it names as an effect, which the engine
+ * carries out.
  *
  * To add a step: (1) steps/NAME.c that defines `step_NAME`; (2) a row in steps/list.h; (3) a spec
  * case in tests/spec; (4) a row in docs/steps.md. `make check` fails until all four agree.
@@ -16,61 +16,62 @@
 enum effect {
 	EFFECT_NONE = 0,
 	EFFECT_FIND_SPEC = 1,   /* sets spec_path */
-	EFFECT_COMMIT_PUSH = 2, /* commits what is left over, pushes */
+	EFFECT_COMMIT_PUSH = 2, /* commits what is left over, then pushes */
 	EFFECT_PUSH = 4,
 	EFFECT_PR_CHECKS = 8, /* adds the failing checks of the pull request to Last Failure */
 };
 
-/* One action, before it has an id. Texts live in the moment's arena. */
-struct request {
+/* One action, before it has an id. Texts live in the context's arena. */
+struct step_request {
 	const char *message, *agent, *skill, *args; /* agent NULL: a script; args may be NULL */
 	const char **reads;
 	size_t n_reads, cap_reads;
 	const char *writes, *format; /* section; "a | b" */
 	const char *command;
 	unsigned timeout_s;
-	/* The policy that it runs under; NULL: none. `command` says it all for people and other
-	 * loops; this is the same in parts. */
-	const char *policy, *violation, *folder, *script;
+	/* The policy that the script runs under, or NULL. `command` has all of it for other loops;
+	 * these are its parts. */
+	const char *policy, *violation, *directory, *script;
 };
 
-enum meaning {
-	MEANS_TRIGGER,   /* take the transition `trigger` */
-	MEANS_ASK_AGAIN, /* the answer was used; the step has more to ask */
-	MEANS_FAILED,    /* the agent could not do it: its text is kept, it is asked again */
-	MEANS_UNCLEAR,   /* the agent needs an answer first: the troubleshooter is called */
+enum step_result {
+	STEP_TRANSITION, /* take the transition `trigger` */
+	STEP_ASK_AGAIN,  /* the answer was used; the step has more requests */
+	STEP_FAILED,     /* the agent could not do it: its text is kept and it is asked again */
+	STEP_UNCLEAR,    /* the agent needs an answer first: the troubleshooter is called */
 };
 
-/* What a step sees and says. */
-struct moment {
+/* What a step sees and returns. */
+struct step_context {
 	struct arena *arena;
 	struct context *doc;
 	const struct workflow *workflow;
-	const struct declared *declared; /* of a declared state */
+	const struct declared_state *declared; /* of a declared state, else NULL */
 	const char *id, *research_skill, *repo;
 	const json *outstanding; /* the answered actions */
 
-	struct request *requests; /* said by ask() */
+	/* set by request() */
+	struct step_request *requests;
 	size_t n_requests, cap_requests;
+	bool partly; /* some of the answers are there already */
 
-	bool partly; /* said by ask(): some of what it asks for is there already */
-
-	enum meaning meaning; /* said by decide() */
+	/* set by decide() */
+	enum step_result result;
 	const char *trigger;
-	const char *section; /* MEANS_FAILED, MEANS_UNCLEAR: whose answer */
+	const char *section; /* STEP_FAILED, STEP_UNCLEAR: whose answer */
 	const char *reason;
-	unsigned effects; /* to be done before the transition */
+	unsigned effects; /* to be carried out before the transition */
 };
 
 struct step {
 	const char *state, *about;
-	const char *pending;         /* what `pending_agent` says meanwhile */
-	const char *const *triggers; /* all that decide() can give; NULL-ended */
-	unsigned before_ask, before_decide;
+	const char *pending;         /* value of `pending_agent` meanwhile */
+	const char *const *triggers; /* every trigger of decide(); NULL-ended */
+	unsigned before_request, before_decide;
 	const char *answer;          /* section that is set aside when the state is entered again */
 	const char *const *verdicts; /* sections emptied when the state is entered; NULL-ended */
-	void (*ask)(struct moment *m); /* no requests: decide() is next */
-	void (*decide)(struct moment *m);
+	void (*request)(struct step_context *c); /* no requests: decide() is next */
+	void (*decide)(struct step_context *c);
 };
 
 #endif

@@ -1,72 +1,93 @@
 #include "src/machine/engine_internal.h"
 #include "src/machine/verdict.h"
 
-/* So often in a row without anything else getting done; then the run stops until a person looks. */
+/* MAX_CALLS in a row without progress stop the run until a person looks. MAX_EXTENSIONS budgets may
+ * be added without asking the user. */
 enum { MAX_CALLS = 3, MAX_EXTENSIONS = 2 };
 
 #define LOG "Troubleshooter Log"
 
+/* A counter that calls the troubleshooter when it reaches the workflow's limit. */
 struct threshold {
 	const char *trigger, *counter;
-	size_t limit; /* offset in struct limits */
+	unsigned long limit;
 };
 
-static const struct threshold thresholds[] = {
-	{"consecutive_failures", "consecutive_failures",
-		offsetof(struct limits, consecutive_failures)},
-	{"signoff_deadlock", "signoff_cycle_count", offsetof(struct limits, signoff_deadlock)},
-	{"review_loop", "review_cycle_count", offsetof(struct limits, review_loop)},
-	{"budget_exceeded", "actions_dispatched", offsetof(struct limits, max_actions)},
-};
+enum { THRESHOLDS = 4 };
 
-static unsigned long limit_of(const struct run *r, const struct threshold *t)
+/* In order of precedence. */
+static void thresholds(const struct engine_run *r, struct threshold list[THRESHOLDS])
 {
-	return *(const unsigned long *)((const char *)&r->m->workflow->limits + t->limit);
+	const struct workflow_limits *l = &r->m->workflow->limits;
+
+	list[0] = (struct threshold){
+		"consecutive_failures", "consecutive_failures", l->consecutive_failures};
+	list[1] =
+		(struct threshold){"signoff_deadlock", "signoff_cycle_count", l->signoff_deadlock};
+	list[2] = (struct threshold){"review_loop", "review_cycle_count", l->review_loop};
+	list[3] = (struct threshold){"budget_exceeded", "actions_dispatched", l->max_actions};
 }
 
-const char *trouble_due(const struct run *r, const struct step *step, unsigned long *count)
+static bool find_threshold(const struct engine_run *r, const char *trigger, struct threshold *t)
 {
-	for (size_t i = 0; i < COUNT(thresholds); i++) {
-		if (!step && i + 1 == COUNT(thresholds))
-			break;
-		*count = context_count(r->doc, thresholds[i].counter);
-		if (*count >= limit_of(r, &thresholds[i]))
-			return thresholds[i].trigger;
+	struct threshold list[THRESHOLDS];
+
+	thresholds(r, list);
+	for (size_t i = 0; i < THRESHOLDS; i++) {
+		*t = list[i];
+		if (strcmp(t->trigger, trigger) == 0)
+			return true;
+	}
+	return false;
+}
+
+const json *troubleshooter_action(const struct engine_run *r)
+{
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
+		if (action_is_troubleshooter(a))
+			return a;
+	return NULL;
+}
+
+/* A state without a step needs help before its budget matters. */
+const char *troubleshooter_due(
+	const struct engine_run *r, const struct step *step, unsigned long *count)
+{
+	struct threshold list[THRESHOLDS];
+
+	thresholds(r, list);
+	for (size_t i = 0; i < (step ? THRESHOLDS : THRESHOLDS - 1); i++) {
+		*count = context_count(r->doc, list[i].counter);
+		if (*count >= list[i].limit)
+			return list[i].trigger;
 	}
 	*count = 0;
 	return step ? NULL : "unknown_state";
 }
 
-/* The counter behind a trigger that is told a second time. */
-static unsigned long count_of(const struct run *r, const char *trigger)
+/* The counter behind a trigger that is reported a second time. */
+static unsigned long count_of(const struct engine_run *r, const char *trigger)
 {
-	for (size_t i = 0; i < COUNT(thresholds); i++)
-		if (strcmp(thresholds[i].trigger, trigger) == 0)
-			return context_count(r->doc, thresholds[i].counter);
+	struct threshold t;
+
+	if (find_threshold(r, trigger, &t))
+		return context_count(r->doc, t.counter);
 	return strcmp(trigger, "needs_clarification") == 0;
 }
 
-static void reset_counter(struct run *r, const char *trigger)
+/* Nothing in the document says whether a question was resolved. */
+static bool cause_is_gone(const struct engine_run *r, const char *trigger)
 {
-	for (size_t i = 0; i < COUNT(thresholds); i++)
-		if (strcmp(thresholds[i].trigger, trigger) == 0)
-			context_set_count(r->doc, thresholds[i].counter, 0);
-}
+	struct threshold t;
 
-static bool cause_is_gone(const struct run *r, const char *trigger)
-{
 	if (strcmp(trigger, "unknown_state") == 0)
-		return r->m->step_for(r->m->workflow, run_state(r)) != NULL;
-	for (size_t i = 0; i < COUNT(thresholds); i++)
-		if (strcmp(thresholds[i].trigger, trigger) == 0)
-			return context_count(r->doc, thresholds[i].counter) <
-			       limit_of(r, &thresholds[i]);
-	return false; /* nothing in the document says whether the question is still open */
+		return r->m->step_for(r->m->workflow, engine_state(r)) != NULL;
+	return find_threshold(r, trigger, &t) && context_count(r->doc, t.counter) < t.limit;
 }
 
-void trouble_drop_if_gone(struct run *r)
+void troubleshooter_discard(struct engine_run *r)
 {
-	const json *call = run_troubleshooter(r);
+	const json *call = troubleshooter_action(r);
 	json *event;
 
 	if (!call || action_answered(r->doc, call) ||
@@ -75,24 +96,22 @@ void trouble_drop_if_gone(struct run *r)
 	event = context_event(r->m->file, "failure");
 	json_put_str(event, "action", str_of(json_get_str(call, "id")));
 	json_put_str(event, "reason", STR("what it was called for is gone"));
-	run_keep_answers(r);
+	engine_keep_answers(r);
 	context_set_count(r->doc, "troubleshooter_calls", 0);
 }
 
-enum advance trouble_call(
-	struct run *r, const char *trigger, unsigned long count, struct error *err)
+enum advance troubleshooter_call(struct engine_run *r, const char *trigger, unsigned long count)
 {
 	unsigned long calls = context_count(r->doc, "troubleshooter_calls");
 
-	(void)err;
 	if (calls < MAX_CALLS) {
 		context_set_count(r->doc, "troubleshooter_calls", calls + 1);
 		dispatch_troubleshooter(r, trigger, count);
 		return ADVANCE_STOP;
 	}
-	run_keep_answers(r);
+	engine_keep_answers(r);
 	context_set(r->doc, "question_trigger", str_of(trigger));
-	print_done(r, "failed",
+	dispatch_done(r, "failed",
 		arena_printf(&r->arena,
 			"the troubleshooter was called %d times for '%s' and nothing got done; "
 			"look at '%s', "
@@ -102,8 +121,7 @@ enum advance trouble_call(
 	return ADVANCE_STOP;
 }
 
-/* What a troubleshooter may change by name. What bounds it is not its own to set back: how often it
- * is called, and what is spent of the budget. */
+/* The keys that it may set; not those that bound it: the number of its calls and the budget. */
 static bool may_set(const char *key)
 {
 	static const char *const bounds[] = {
@@ -121,8 +139,8 @@ static bool is_count(const char *text)
 	return *text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 10;
 }
 
-/* A section whose text is somebody's verdict. */
-static bool is_verdict(const struct run *r, const char *section)
+/* A section whose text is a verdict. */
+static bool is_verdict(const struct engine_run *r, const char *section)
 {
 	static const char *const names[] = {
 		"Validate Result", "Signoff Review", "Signoff Research", "Signoff Build Result"};
@@ -131,7 +149,7 @@ static bool is_verdict(const struct run *r, const char *section)
 		if (strcmp(names[i], section) == 0)
 			return true;
 	for (size_t i = 0; i < r->m->workflow->n_declared; i++) {
-		const struct declared *d = &r->m->workflow->declared[i];
+		const struct declared_state *d = &r->m->workflow->declared[i];
 
 		for (size_t k = 0; k < d->n; k++)
 			if (strcmp(d->items[k].writes, section) == 0)
@@ -140,8 +158,8 @@ static bool is_verdict(const struct run *r, const char *section)
 	return false;
 }
 
-/* It may have work judged anew or say what is left to do, but not approve in an agent's place. */
-static const char *section_fault(const struct run *r, const char *section, const char *text)
+/* It may have work judged again or say what is left to do, but not approve in an agent's place. */
+static const char *section_fault(const struct engine_run *r, const char *section, const char *text)
 {
 	if (!section_name_valid(str_of(section)) || strcmp(section, CONTEXT_ACTIONS) == 0 ||
 		strcmp(section, LOG) == 0)
@@ -153,10 +171,10 @@ static const char *section_fault(const struct run *r, const char *section, const
 	return NULL;
 }
 
-/* Only the user may call work done that its reviewers have not approved. */
-static const char *state_fault(const struct run *r, const char *to)
+/* Only the user may declare work done that its reviewers have not approved. */
+static const char *state_fault(const struct engine_run *r, const char *to)
 {
-	const struct flow_state *fs = workflow_state(r->m->workflow, to);
+	const struct workflow_state *fs = workflow_state(r->m->workflow, to);
 
 	if (!fs)
 		return "no such state in the workflow";
@@ -166,8 +184,8 @@ static const char *state_fault(const struct run *r, const char *to)
 	return NULL;
 }
 
-/* An iteration whose fix is written already would be taken as answered without being asked for. */
-static const char *iteration_fault(struct run *r, const char *key, unsigned long value)
+/* An iteration whose section exists already would count as answered without being requested. */
+static const char *iteration_fault(struct engine_run *r, const char *key, unsigned long value)
 {
 	bool review = strcmp(key, "review_fix_iteration") == 0;
 	const char *other = review ? "fix_iteration" : "review_fix_iteration", *section;
@@ -180,7 +198,7 @@ static const char *iteration_fault(struct run *r, const char *key, unsigned long
 		       : NULL;
 }
 
-static const char *set_count(struct run *r, const char *key, const char *value)
+static const char *set_count(struct engine_run *r, const char *key, const char *value)
 {
 	const char *fault;
 
@@ -192,7 +210,7 @@ static const char *set_count(struct run *r, const char *key, const char *value)
 	return fault;
 }
 
-static const char *set_key(struct run *r, const char *key, const char *value)
+static const char *set_key(struct engine_run *r, const char *key, const char *value)
 {
 	if (!may_set(key))
 		return "this key is not the troubleshooter's to set";
@@ -202,7 +220,7 @@ static const char *set_key(struct run *r, const char *key, const char *value)
 		const char *fault = state_fault(r, value);
 
 		if (!fault)
-			run_enter(r, value, "troubleshooter", NULL);
+			engine_enter(r, value, "troubleshooter", NULL);
 		return fault;
 	}
 	if (strcmp(key, "pr_url") == 0 && *value && !str_is(verdict_pr_url(str_of(value)), value))
@@ -211,7 +229,7 @@ static const char *set_key(struct run *r, const char *key, const char *value)
 	return NULL;
 }
 
-static const char *value_of(struct run *r, const json *change)
+static const char *value_of(struct engine_run *r, const json *change)
 {
 	const char *text = json_get_str(change, "value");
 	int64_t number = json_get_int(change, "value", -1);
@@ -221,7 +239,7 @@ static const char *value_of(struct run *r, const json *change)
 	return number >= 0 ? arena_printf(&r->arena, "%lld", (long long)number) : NULL;
 }
 
-static const char *change_one(struct run *r, const json *change)
+static const char *change_one(struct engine_run *r, const json *change)
 {
 	const char *key = json_get_str(change, "key"), *section = json_get_str(change, "section"),
 		   *text = json_get_str(change, "text"), *value = value_of(r, change), *fault;
@@ -238,8 +256,8 @@ static const char *change_one(struct run *r, const json *change)
 	return fault;
 }
 
-/* A change that cannot be made is said and noted; the others are made. */
-static void change_state(struct run *r, const json *answer)
+/* A change that is refused is noted and shown; the others are made. */
+static void change_state(struct engine_run *r, const json *answer)
 {
 	const json *changes = json_get(answer, "state_changes");
 
@@ -256,47 +274,48 @@ static void change_state(struct run *r, const json *answer)
 			json_set(event, "type", json_string(STR("refusal")));
 			json_put_str(event, "reason", str_of(fault));
 		}
-		if (fault && r->m->world->say)
-			r->m->world->say(r->m->world->data,
-				arena_printf(&r->arena,
-					"the troubleshooter's change %s is refused: %s", text.s,
-					fault));
+		if (fault)
+			engine_say(r, arena_printf(&r->arena,
+					      "the troubleshooter's change %s is refused: %s",
+					      text.s, fault));
 	}
 }
 
-static void go_on(struct run *r, const char *trigger, const json *answer)
+static void resume(struct engine_run *r, const char *trigger, const json *answer)
 {
 	unsigned long calls = context_count(r->doc, "troubleshooter_calls");
+	struct threshold t;
 
 	context_set_count(r->doc, "consecutive_failures", 0);
-	reset_counter(r, trigger);
+	if (find_threshold(r, trigger, &t))
+		context_set_count(r->doc, t.counter, 0);
 	change_state(r, answer);
-	run_keep_answers(r);
-	context_set_count(r->doc, "troubleshooter_calls",
-		calls); /* only the workflow's own way counts as progress */
+	engine_keep_answers(r);
+	/* a transition that it makes itself is not progress */
+	context_set_count(r->doc, "troubleshooter_calls", calls);
 	context_set(r->doc, "troubleshooter_input", (struct str){0});
 }
 
-static void end_run(struct run *r, const char *reason)
+static void end_run(struct engine_run *r, const char *reason)
 {
 	context_set(r->doc, "troubleshooter_input", (struct str){0});
 	context_put(r->doc, "Last Failure",
 		str_of(arena_printf(&r->arena, "Ended by the troubleshooter: %s", reason)));
-	run_enter(r, "failed", "terminated",
+	engine_enter(r, "failed", "terminated",
 		arena_printf(&r->arena, "ended by the troubleshooter: %s", reason));
 }
 
-static void ask_user(struct run *r, const char *trigger, const char *reason)
+static void ask_user(struct engine_run *r, const char *trigger, const char *reason)
 {
 	context_set(r->doc, "troubleshooter_input", (struct str){0});
-	run_keep_answers(r);
+	engine_keep_answers(r);
 	context_set(r->doc, "question", str_of(reason));
 	context_set(r->doc, "question_trigger", str_of(trigger));
 	context_set(r->doc, "pending_agent", STR("user"));
 }
 
-/* A model may spend two more budgets by itself; further ones are the user's to give. */
-static bool may_extend(struct run *r, const char *trigger)
+/* After MAX_EXTENSIONS only the user may add budgets. */
+static bool may_extend(struct engine_run *r, const char *trigger)
 {
 	unsigned long n = context_count(r->doc, "budget_extensions");
 
@@ -310,7 +329,7 @@ static bool may_extend(struct run *r, const char *trigger)
 	return true;
 }
 
-enum advance trouble_answered(struct run *r, const json *action, struct error *err)
+enum advance troubleshooter_answered(struct engine_run *r, const json *action)
 {
 	const char *trigger = arena_dup(&r->arena, str_of(json_get_str(action, "trigger")));
 	struct str word = action_word(r->doc, action);
@@ -319,7 +338,7 @@ enum advance trouble_answered(struct run *r, const json *action, struct error *e
 
 	reason = reason && *reason ? reason : "no reason given";
 	if (!word.n)
-		return trouble_call(r, trigger, count_of(r, trigger), err);
+		return troubleshooter_call(r, trigger, count_of(r, trigger));
 	if (str_is(word, "continue") && !may_extend(r, trigger))
 		ask_user(r, trigger,
 			arena_printf(&r->arena,
@@ -327,7 +346,7 @@ enum advance trouble_answered(struct run *r, const json *action, struct error *e
 				"troubleshooter would go on: %s. Go on?",
 				r->m->workflow->limits.max_actions, MAX_EXTENSIONS, reason));
 	else if (str_is(word, "continue"))
-		go_on(r, trigger, answer);
+		resume(r, trigger, answer);
 	else if (str_is(word, "terminate"))
 		end_run(r, reason);
 	else
@@ -335,24 +354,24 @@ enum advance trouble_answered(struct run *r, const json *action, struct error *e
 	return ADVANCE_ON;
 }
 
-enum advance trouble_given_up(struct run *r, struct error *err)
+enum advance troubleshooter_given_up(struct engine_run *r)
 {
 	const char *trigger = arena_dup(&r->arena, context_get(r->doc, "question_trigger"));
 
 	if (context_count(r->doc, "troubleshooter_calls") >= MAX_CALLS)
-		return trouble_call(r, trigger, 0, err);
+		return troubleshooter_call(r, trigger, 0);
 	context_set(r->doc, "question_trigger", (struct str){0});
 	return ADVANCE_ON;
 }
 
-enum advance trouble_question(struct run *r, struct error *err)
+enum advance troubleshooter_question(struct engine_run *r)
 {
 	const char *question = arena_dup(&r->arena, context_get(r->doc, "question"));
 	const char *trigger = arena_dup(&r->arena, context_get(r->doc, "question_trigger"));
 
 	if (!context_get(r->doc, "troubleshooter_input").n) {
-		print_done(r, "failed", arena_printf(&r->arena, "needs your answer: %s", question),
-			question);
+		dispatch_done(r, "failed",
+			arena_printf(&r->arena, "needs your answer: %s", question), question);
 		return ADVANCE_STOP;
 	}
 	context_set(r->doc, "question", (struct str){0});
@@ -360,5 +379,5 @@ enum advance trouble_question(struct run *r, struct error *err)
 	context_set_count(r->doc, "troubleshooter_calls", 0);
 	if (!*trigger)
 		trigger = "needs_clarification";
-	return trouble_call(r, trigger, count_of(r, trigger), err);
+	return troubleshooter_call(r, trigger, count_of(r, trigger));
 }

@@ -1,7 +1,7 @@
 #include "src/base/log.h"
 #include "src/run/run_loop.h"
 #include "src/run/interrupt.h"
-#include "src/machine/agents_uses.h"
+#include "src/machine/agent_events.h"
 #include <signal.h>
 
 static int plan_one(struct loop *l, const json *action, struct part *p, struct error *err)
@@ -13,8 +13,8 @@ static int plan_one(struct loop *l, const json *action, struct part *p, struct e
 		return -1;
 	if (!p->entry)
 		return 0;
-	if (agents_uses(l->call.context_file, p->entry->key, json_get_str(action, "id"), &uses,
-		    err) < 0)
+	if (agent_turns_played(l->call.context_file, p->entry->key, json_get_str(action, "id"),
+		    &uses, err) < 0)
 		return -1;
 	return agents_turn(&l->agents, p->entry, uses, action, &p->turn, err);
 }

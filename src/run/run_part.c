@@ -2,11 +2,10 @@
 #include "src/run/run_part.h"
 #include "context/file.h"
 #include "src/sys/process.h"
-#include "src/machine/actions.h"
-#include "src/machine/agent_runs.h"
-#include "src/machine/agents_uses.h"
+#include "src/machine/answer.h"
+#include "src/machine/agent_events.h"
 #include "src/machine/verdict.h"
-#include "src/machine/run_script.h"
+#include "src/machine/script.h"
 
 static const char *id_of(const struct part *p)
 {
@@ -23,7 +22,7 @@ static int take_word(const struct context *doc, const char *id, char *word, stru
 
 	if (actions_load(doc, &array, err) < 0)
 		return -1;
-	action = actions_find(array, id);
+	action = action_find(array, id);
 	if (!action || !action_answered(doc, action))
 		return 0;
 	own = action_word(doc, action);
@@ -40,11 +39,11 @@ static int record(
 	if (context_open(&f, s->context_file, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
 	(void)context_op(&f, "run");
-	agents_note(&f, p->entry->key, id_of(p));
+	agent_turn_note(&f, p->entry->key, id_of(p));
 	if (p->turn->silent) {
 		if (context_log(&f, err) < 0)
 			return -1;
-	} else if (action_record(&f, id_of(p), p->turn->result, text, &fate, err) < 0) {
+	} else if (answer_record(&f, id_of(p), p->turn->result, text, &fate, err) < 0) {
 		return error_prefix(err, "'%s'", id_of(p));
 	}
 	return take_word(&f.doc, id_of(p), word, err);
@@ -132,7 +131,7 @@ static int note_exec(const struct stage *s, const struct part *p, struct error *
 
 	if (context_open(&f, s->context_file, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
-	agents_note(&f, p->entry->key, id_of(p));
+	agent_turn_note(&f, p->entry->key, id_of(p));
 	return context_log(&f, err);
 }
 
@@ -144,7 +143,7 @@ static int play_script(const struct stage *s, const struct part *p, char *word, 
 	int rc = p->entry ? note_exec(s, p, err) : 0;
 
 	if (rc == 0)
-		rc = run_script(&a, s->context_file, id_of(p), WAIT_TO_THE_END, &line, err);
+		rc = script_run(&a, s->context_file, id_of(p), SCRIPT_WAIT_FOREVER, &line, err);
 	arena_release(&a);
 	if (rc < 0 || context_open(&f, s->context_file, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
@@ -158,7 +157,7 @@ static bool says_word(const json *action, struct str text)
 	char word[64];
 
 	return action_is_troubleshooter(action) ||
-	       (verdict_status(text, word, sizeof(word)) && action_takes(action, str_of(word)));
+	       (verdict_status(text, word, sizeof(word)) && action_accepts(action, str_of(word)));
 }
 
 /* What cannot be taken is kept under logs/ by then, and the agent is asked again. */
@@ -173,7 +172,7 @@ static int take_answer(struct context_file *f, const struct part *p, const struc
 		(void)snprintf(word, WORD_SIZE, "no result word");
 		return keep_text(f, served->text, err) < 0 ? -1 : context_log(f, err);
 	}
-	if (action_record(f, id_of(p), NULL, served->text, &fate, err) == 0)
+	if (answer_record(f, id_of(p), NULL, served->text, &fate, err) == 0)
 		return 0;
 	if (err->code != ERR_INPUT)
 		return error_prefix(err, "'%s'", id_of(p));

@@ -6,7 +6,7 @@
 #define DT_RUN_SERVING_H
 
 #include "src/run/run_staff.h"
-#include "src/machine/instructions.h"
+#include "src/machine/brief.h"
 #include "src/merge/gate.h"
 
 struct serving {

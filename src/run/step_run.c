@@ -2,7 +2,7 @@
 #include "context/lease.h"
 #include "src/sys/path.h"
 #include "src/run/step_run.h"
-#include "src/machine/world.h"
+#include "src/machine/engine.h"
 #include "steps/steps.h"
 
 static int check_utf8(const char *what, const char *path, struct error *err)
@@ -59,7 +59,7 @@ static int take_results(struct context_file *f, const struct step_call *call, st
 		if (eq == all.n || !eq)
 			return error_set(
 				err, ERR_USAGE, "--result must be ACTION=TEXT, not '%.60s'", all.p);
-		rc = action_record(
+		rc = answer_record(
 			f, arena_dup(&a, id), NULL, str_sub(all, eq + 1, all.n), &fate, err);
 		arena_release(&a);
 		if (rc < 0)
@@ -93,12 +93,12 @@ static void warn_of_validation(const struct step_call *call, const struct workfl
 static int run_locked(const struct step_call *call, struct context_file *f,
 	const struct workflow *w, struct buf *out, struct error *err)
 {
-	struct real_world real = {.repo = call->repo, .say = call->quiet ? NULL : say_line};
-	struct world world;
-	struct machine m = {.file = f,
+	struct local_environment real = {.repo = call->repo, .say = call->quiet ? NULL : say_line};
+	struct environment environment;
+	struct engine m = {.file = f,
 		.workflow = w,
 		.step_for = step_for,
-		.world = &world,
+		.environment = &environment,
 		.id = call->id,
 		.research_skill = research_skill(call, w),
 		.repo = call->repo,
@@ -107,15 +107,15 @@ static int run_locked(const struct step_call *call, struct context_file *f,
 		.owner = call->owner,
 		.take_over = call->take_over};
 
-	world_real(&world, &real);
+	environment_local(&environment, &real);
 	if (f->created)
 		warn_of_validation(call, w);
 	if (f->created && call->n_results)
 		return error_set(
 			err, ERR_STATE, "'%s' does not exist yet: nothing is outstanding", f->path);
-	if (call->n_results && (machine_admit(&m, err) < 0 || take_results(f, call, err) < 0))
+	if (call->n_results && (engine_admit(&m, err) < 0 || take_results(f, call, err) < 0))
 		return -1;
-	return machine_step(&m, out, err);
+	return engine_step(&m, out, err);
 }
 
 int step_run(struct arena *a, const struct step_call *call, struct buf *out, struct error *err)

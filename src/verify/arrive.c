@@ -15,7 +15,7 @@ static bool is(const json *event, const char *key, const char *value)
 
 static void note_state(struct walk *k, const char *name)
 {
-	const struct flow_state *fs = workflow_state(k->w, name);
+	const struct workflow_state *fs = workflow_state(k->w, name);
 
 	if (fs)
 		k->visited[fs - k->w->states] = true;
@@ -75,7 +75,7 @@ static void listen(struct walk *k, bool natural, const struct stage *s, struct t
 static enum node_kind kind_of(const struct walk *k, const struct context *c, const json *printed)
 {
 	const json *first = json_first(printed);
-	const struct flow_state *fs = workflow_state(k->w, context_get(c, "state").p);
+	const struct workflow_state *fs = workflow_state(k->w, context_get(c, "state").p);
 
 	if (!is(first, "action", "done"))
 		return NODE_WORK;

@@ -40,7 +40,7 @@ static struct finding *add(struct judge *j, enum finding_kind kind, uint32_t nod
 
 static void place(const struct judge *j, struct finding *f, const char *state)
 {
-	const struct flow_state *fs = workflow_state(j->k->w, state);
+	const struct workflow_state *fs = workflow_state(j->k->w, state);
 
 	f->line = fs ? fs->line : 0;
 	f->col = fs ? fs->col : 0;
@@ -258,10 +258,10 @@ static void find_livelocks(struct judge *j)
 	find_refills(j);
 }
 
-static bool step_gives(const struct workflow *w, const struct edge *e)
+static bool step_gives(const struct workflow *w, const struct workflow_edge *e)
 {
 	const struct step *step = step_for(w, e->from);
-	const struct flow_state *fs = workflow_state(w, e->from);
+	const struct workflow_state *fs = workflow_state(w, e->from);
 
 	for (size_t i = 0; fs && fs->declared && i < fs->declared->n; i++)
 		for (size_t o = 0; o < fs->declared->items[i].n_outcomes; o++)
@@ -285,8 +285,8 @@ static void find_unreached(struct judge *j)
 						w->states[i].name)),
 				w->states[i].name);
 	for (size_t i = 0; i < w->n_edges; i++) {
-		const struct edge *e = &w->edges[i];
-		const struct flow_state *from = workflow_state(w, e->from);
+		const struct workflow_edge *e = &w->edges[i];
+		const struct workflow_state *from = workflow_state(w, e->from);
 		struct finding *f;
 		char *text = arena_printf(j->a, "transition '%s --> %s : %s' is never taken",
 			e->from, e->to, e->trigger);

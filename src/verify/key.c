@@ -8,7 +8,7 @@
 
 static size_t index_of(const struct workflow *w, const char *state)
 {
-	const struct flow_state *fs = workflow_state(w, state);
+	const struct workflow_state *fs = workflow_state(w, state);
 
 	return fs ? (size_t)(fs - w->states) : w->n_states;
 }
@@ -54,7 +54,7 @@ static bool ahead(
 static void add_counters(
 	const struct key_rules *r, const struct context *c, unsigned changes, struct buf *out)
 {
-	const struct limits *l = &r->w->limits;
+	const struct workflow_limits *l = &r->w->limits;
 	const struct {
 		const char *key, *state; /* NULL: looked at in all states */
 		unsigned long limit;

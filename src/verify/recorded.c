@@ -78,9 +78,9 @@ static bool still_running(void *data, const struct context_file *f, const char *
 	       context_replayed(data, "running");
 }
 
-void world_recorded(struct world *w, struct context_file *f)
+void environment_recorded(struct environment *w, struct context_file *f)
 {
-	*w = (struct world){.find_specs = find_specs,
+	*w = (struct environment){.find_specs = find_specs,
 		.commit_rest = commit_rest,
 		.push = push,
 		.failing_checks = failing_checks,

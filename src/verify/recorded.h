@@ -8,6 +8,6 @@
 #include "src/machine/engine.h"
 
 /* `f` must outlive it; f->replay is what was recorded. */
-void world_recorded(struct world *w, struct context_file *f);
+void environment_recorded(struct environment *w, struct context_file *f);
 
 #endif

@@ -1,8 +1,6 @@
 #include "context/lease.h"
-#include "src/machine/actions.h"
-#include "src/machine/agent_runs.h"
-#include "src/machine/agents_uses.h"
-#include "src/machine/edit.h"
+#include "src/machine/answer.h"
+#include "src/machine/agent_events.h"
 #include "src/machine/engine.h"
 #include "src/verify/recorded.h"
 #include "src/verify/redo_internal.h"
@@ -74,11 +72,11 @@ static int redo_step(struct redo *r, const struct operation *op)
 	const json *note = op->list[0].note;
 	const char *skill = json_get_str(note, "research_skill"),
 		   *repo = json_get_str(note, "repo");
-	struct world world;
-	struct machine m = {.file = &r->file,
+	struct environment environment;
+	struct engine m = {.file = &r->file,
 		.workflow = &r->workflow,
 		.step_for = step_for,
-		.world = &world,
+		.environment = &environment,
 		.id = json_get_str(note, "id"),
 		.research_skill = skill ? skill : "",
 		.repo = repo ? repo : "",
@@ -89,9 +87,9 @@ static int redo_step(struct redo *r, const struct operation *op)
 
 	if (!m.id || !load_workflow(r, note))
 		return 0;
-	world_recorded(&world, &r->file);
+	environment_recorded(&environment, &r->file);
 	if (open_file(r, op) == 0)
-		(void)machine_step(&m, &out, &r->err);
+		(void)engine_step(&m, &out, &r->err);
 	return 1;
 }
 
@@ -133,7 +131,7 @@ static bool answer_of(struct redo *r, const struct once *c, const char *id, stru
 	CLEANUP(json_free) json *actions = NULL;
 	struct error ignored;
 	const json *action = actions_load(&r->file.doc, &actions, &ignored) == 0
-				     ? actions_find(actions, id)
+				     ? action_find(actions, id)
 				     : NULL;
 	int64_t bytes = 0;
 
@@ -161,7 +159,7 @@ static void note_turns(struct context_file *f, const struct once *c)
 		if (type && strcmp(type, AGENT_RUN) == 0)
 			agent_run_note(f, e);
 		else if (entry && action)
-			agents_note(f, entry, action);
+			agent_turn_note(f, entry, action);
 	}
 }
 
@@ -180,7 +178,7 @@ static int redo_record(struct redo *r, const struct operation *op)
 	if (!answer_of(r, c, id, &text))
 		return 0;
 	note_turns(&r->file, c);
-	(void)action_record_by(&r->file, json_get_str(c->note, "owner"), id,
+	(void)answer_record_by(&r->file, json_get_str(c->note, "owner"), id,
 		json_get_str(c->note, "word"), buf_str(&text), &fate, &r->err);
 	return 1;
 }
@@ -211,7 +209,7 @@ static int redo_set(struct redo *r, const struct operation *op)
 	if (!value && context_parse(&doc, "", buf_str(&c->document), &ignored) == 0)
 		value = context_get(&doc, key).p;
 	if (open_file(r, op) == 0)
-		(void)edit_key(&r->file, key, str_of(value), &r->err);
+		(void)engine_set_key(&r->file, key, str_of(value), &r->err);
 	context_release(&doc);
 	return 1;
 }

@@ -123,16 +123,16 @@ static int run_machine(struct stage *s, const struct stage_call *call, struct co
 	struct buf *out, struct error *err)
 {
 	const struct workflow *w = s->workflow;
-	struct world world = {.find_specs = find_specs,
+	struct environment environment = {.find_specs = find_specs,
 		.commit_rest = commit_rest,
 		.push = push,
 		.failing_checks = failing_checks,
 		.still_running = still_running,
 		.data = s};
-	struct machine m = {.file = f,
+	struct engine m = {.file = f,
 		.workflow = w,
 		.step_for = step_for,
-		.world = &world,
+		.environment = &environment,
 		.id = s->id,
 		.research_skill = w->research_skill ? w->research_skill : "researcher-plan",
 		.repo = REPO,
@@ -141,7 +141,7 @@ static int run_machine(struct stage *s, const struct stage_call *call, struct co
 		.owner = call->owner,
 		.take_over = call->take_over};
 
-	return machine_step(&m, out, err);
+	return engine_step(&m, out, err);
 }
 
 int stage_step(struct stage *s, const struct stage_call *call, json **actions, struct error *err)
@@ -163,7 +163,7 @@ int stage_record(struct stage *s, const char *owner, const char *action, const c
 
 	if (enter(s, &f, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
-	if (action_record_by(&f, owner, action, word, text, fate, err) < 0)
+	if (answer_record_by(&f, owner, action, word, text, fate, err) < 0)
 		return -1;
 	leave(s, &f);
 	return 0;

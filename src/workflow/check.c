@@ -14,11 +14,11 @@ struct fault {
 struct check {
 	struct arena arena;
 	const struct workflow *w;
-	const struct serves *builtin;
+	const struct workflow_builtin *builtin;
 	struct fault *faults;
 	size_t n_faults, cap_faults;
-	const struct edge **order; /* by from, then trigger */
-	const struct flow_state **by_name;
+	const struct workflow_edge **order; /* by from, then trigger */
+	const struct workflow_state **by_name;
 	bool *live;    /* one a edge of w: it can happen */
 	bool *reached; /* one a state: from the initial one */
 	bool *ends;    /* one a state: an end can be reached */
@@ -49,8 +49,8 @@ static void fault(struct check *c, unsigned line, unsigned col, const char *fmt,
 
 static int compare_edges(const void *pa, const void *pb)
 {
-	const struct edge *a = *(const struct edge *const *)pa;
-	const struct edge *b = *(const struct edge *const *)pb;
+	const struct workflow_edge *a = *(const struct workflow_edge *const *)pa;
+	const struct workflow_edge *b = *(const struct workflow_edge *const *)pb;
 	int c = strcmp(a->from, b->from);
 
 	return c ? c : strcmp(a->trigger, b->trigger);
@@ -58,8 +58,8 @@ static int compare_edges(const void *pa, const void *pb)
 
 static int compare_states(const void *pa, const void *pb)
 {
-	return strcmp((*(const struct flow_state *const *)pa)->name,
-		(*(const struct flow_state *const *)pb)->name);
+	return strcmp((*(const struct workflow_state *const *)pa)->name,
+		(*(const struct workflow_state *const *)pb)->name);
 }
 
 static int compare_faults(const void *pa, const void *pb)
@@ -73,10 +73,11 @@ static int compare_faults(const void *pa, const void *pb)
 	return a->n < b->n ? -1 : a->n > b->n;
 }
 
-static const struct edge *find_edge(const struct check *c, const char *from, const char *trigger)
+static const struct workflow_edge *find_edge(
+	const struct check *c, const char *from, const char *trigger)
 {
-	const struct edge key = {.from = from, .trigger = trigger}, *want = &key;
-	const struct edge **hit =
+	const struct workflow_edge key = {.from = from, .trigger = trigger}, *want = &key;
+	const struct workflow_edge **hit =
 		bsearch(&want, c->order, c->w->n_edges, sizeof(*c->order), compare_edges);
 
 	return hit ? *hit : NULL;
@@ -84,38 +85,38 @@ static const struct edge *find_edge(const struct check *c, const char *from, con
 
 static size_t index_of(const struct check *c, const char *name)
 {
-	const struct flow_state key = {.name = name}, *want = &key;
-	const struct flow_state **hit =
+	const struct workflow_state key = {.name = name}, *want = &key;
+	const struct workflow_state **hit =
 		bsearch(&want, c->by_name, c->w->n_states, sizeof(*c->by_name), compare_states);
 
 	return (size_t)(*hit - c->w->states);
 }
 
-static const struct serves *step_of(const struct check *c, const char *state)
+static const struct workflow_builtin *step_of(const struct check *c, const char *state)
 {
-	for (const struct serves *s = c->builtin; s && s->state; s++)
+	for (const struct workflow_builtin *s = c->builtin; s && s->state; s++)
 		if (!strcmp(s->state, state))
 			return s;
 	return NULL;
 }
 
-static bool is_initial(const struct check *c, const struct flow_state *s)
+static bool is_initial(const struct check *c, const struct workflow_state *s)
 {
 	return !strcmp(s->name, c->w->initial);
 }
 
 /* A declared state can give what its items' words mean. */
-static void check_declared(struct check *c, const struct flow_state *s)
+static void check_declared(struct check *c, const struct workflow_state *s)
 {
-	const struct declared *d = s->declared;
+	const struct declared_state *d = s->declared;
 
 	for (size_t i = 0; i < d->n; i++) {
-		const struct item *it = &d->items[i];
-		const struct outcome *good = it->outcomes;
+		const struct declared_action *it = &d->items[i];
+		const struct declared_outcome *good = it->outcomes;
 
 		for (size_t k = 0; k < it->n_outcomes; k++) {
-			const struct outcome *o = &it->outcomes[k];
-			const struct edge *e = find_edge(c, s->name, o->trigger);
+			const struct declared_outcome *o = &it->outcomes[k];
+			const struct workflow_edge *e = find_edge(c, s->name, o->trigger);
 
 			if (e)
 				c->live[e - c->w->edges] = true;
@@ -133,10 +134,11 @@ static void check_declared(struct check *c, const struct flow_state *s)
 	}
 }
 
-static void check_builtin(struct check *c, const struct flow_state *s, const struct serves *step)
+static void check_builtin(
+	struct check *c, const struct workflow_state *s, const struct workflow_builtin *step)
 {
 	for (const char *const *t = step->triggers; *t; t++) {
-		const struct edge *e = find_edge(c, s->name, *t);
+		const struct workflow_edge *e = find_edge(c, s->name, *t);
 
 		if (e)
 			c->live[e - c->w->edges] = true;
@@ -147,9 +149,9 @@ static void check_builtin(struct check *c, const struct flow_state *s, const str
 }
 
 /* The initial state and the ends have no step: the machine only passes through, or stops there. */
-static void check_state(struct check *c, const struct flow_state *s)
+static void check_state(struct check *c, const struct workflow_state *s)
 {
-	const struct serves *step = step_of(c, s->name);
+	const struct workflow_builtin *step = step_of(c, s->name);
 	const char *why = is_initial(c, s) ? "is left at once" : "is an end";
 
 	if ((step || s->declared) && (is_initial(c, s) || s->terminal))
@@ -170,11 +172,11 @@ static void check_state(struct check *c, const struct flow_state *s)
 
 static void check_initial(struct check *c)
 {
-	const struct flow_state *s = &c->w->states[index_of(c, c->w->initial)];
+	const struct workflow_state *s = &c->w->states[index_of(c, c->w->initial)];
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->w->n_edges; i++) {
-		const struct edge *e = &c->w->edges[i];
+		const struct workflow_edge *e = &c->w->edges[i];
 
 		if (!strcmp(e->from, s->name)) {
 			c->live[i] = true;
@@ -221,7 +223,7 @@ static void spread(struct check *c, bool *mark, bool against)
 			queue[n++] = i;
 	for (size_t done = 0; done < n; done++) {
 		for (size_t e = first[queue[done]]; e; e = next[e - 1]) {
-			const struct edge *edge = &w->edges[e - 1];
+			const struct workflow_edge *edge = &w->edges[e - 1];
 			size_t to = index_of(c, against ? edge->from : edge->to);
 
 			if (!c->live[e - 1] || mark[to])
@@ -234,8 +236,8 @@ static void spread(struct check *c, bool *mark, bool against)
 
 static void check_ways(struct check *c)
 {
-	const struct flow_state *first = &c->w->states[index_of(c, c->w->initial)];
-	const struct flow_state *success = workflow_state(c->w, "done");
+	const struct workflow_state *first = &c->w->states[index_of(c, c->w->initial)];
+	const struct workflow_state *success = workflow_state(c->w, "done");
 	bool any = false;
 
 	c->reached[first - c->w->states] = true;
@@ -249,7 +251,7 @@ static void check_ways(struct check *c)
 		fault(c, first->line, first->col,
 			"no end is called 'done', so that this workflow can never succeed");
 	for (size_t i = 0; i < c->w->n_states; i++) {
-		const struct flow_state *s = &c->w->states[i];
+		const struct workflow_state *s = &c->w->states[i];
 
 		if (!c->reached[i])
 			fault(c, s->line, s->col, "state '%s' cannot be reached from '%s'", s->name,
@@ -262,7 +264,7 @@ static void check_ways(struct check *c)
 static void check_declarations(struct check *c)
 {
 	for (size_t i = 0; i < c->w->n_declared; i++) {
-		const struct declared *d = &c->w->declared[i];
+		const struct declared_state *d = &c->w->declared[i];
 
 		if (step_of(c, d->name))
 			fault(c, d->line, d->col,
@@ -290,7 +292,8 @@ static void check_init(struct check *c)
 	c->ends = arena_alloc(&c->arena, w->n_states);
 }
 
-size_t workflow_check(const struct workflow *w, const struct serves *builtin, struct buf *out)
+size_t workflow_check(
+	const struct workflow *w, const struct workflow_builtin *builtin, struct buf *out)
 {
 	struct check c = {.w = w, .builtin = builtin};
 

@@ -148,7 +148,7 @@ static int read_limits(const struct reader *r, const struct yml *v, const char *
 {
 #define LIMIT(name, read)                                                                          \
 	{                                                                                          \
-#name, read, offsetof(struct limits, name), 0                                      \
+#name, read, offsetof(struct workflow_limits, name), 0                             \
 	}
 	static const struct key keys[] = {
 		LIMIT(max_fix_iterations, read_maximum),
@@ -196,14 +196,14 @@ static int read_argument(const struct reader *r, const struct yml *v, const char
 
 static int read_args(const struct reader *r, const struct yml *v, const char *key, void *into)
 {
-	struct item *it = into;
+	struct declared_action *it = into;
 
 	return read_list(r, v, key, read_argument, &it->args, &it->n_args);
 }
 
 static int read_reads(const struct reader *r, const struct yml *v, const char *key, void *into)
 {
-	struct item *it = into;
+	struct declared_action *it = into;
 
 	return read_list(r, v, key, read_section, &it->reads, &it->n_reads);
 }
@@ -223,7 +223,7 @@ static int read_word(
 
 static int read_results(const struct reader *r, const struct yml *v, const char *key, void *into)
 {
-	struct item *it = into;
+	struct declared_action *it = into;
 
 	if (need_map(r, v, key) < 0)
 		return -1;
@@ -232,7 +232,7 @@ static int read_results(const struct reader *r, const struct yml *v, const char 
 	it->outcomes = arena_alloc(r->a, v->n * sizeof(*it->outcomes));
 	for (it->n_outcomes = 0; it->n_outcomes < v->n; it->n_outcomes++) {
 		const struct yml_pair *pair = &v->map[it->n_outcomes];
-		struct outcome *o = &it->outcomes[it->n_outcomes];
+		struct declared_outcome *o = &it->outcomes[it->n_outcomes];
 
 		if (read_word(r, pair->key, "result word", &o->word) < 0 ||
 			read_word(r, pair->value, "trigger", &o->trigger) < 0)
@@ -247,20 +247,20 @@ static int read_results(const struct reader *r, const struct yml *v, const char 
 enum { AGENT = 1, SCRIPT = 2 };
 
 static const struct key item_keys[] = {
-	{"agent", read_skill, offsetof(struct item, agent), AGENT},
-	{"skill", read_skill, offsetof(struct item, skill), AGENT},
+	{"agent", read_skill, offsetof(struct declared_action, agent), AGENT},
+	{"skill", read_skill, offsetof(struct declared_action, skill), AGENT},
 	{"args", read_args, 0, AGENT},
 	{"reads", read_reads, 0, AGENT},
-	{"command", read_text, offsetof(struct item, command), SCRIPT},
-	{"timeout", read_timeout, offsetof(struct item, timeout_s), SCRIPT},
-	{"writes", read_section, offsetof(struct item, writes), AGENT | SCRIPT},
+	{"command", read_text, offsetof(struct declared_action, command), SCRIPT},
+	{"timeout", read_timeout, offsetof(struct declared_action, timeout_s), SCRIPT},
+	{"writes", read_section, offsetof(struct declared_action, writes), AGENT | SCRIPT},
 	{"results", read_results, 0, AGENT | SCRIPT},
 	{0},
 };
 
 /* What exec can say of a script is `passed` and `failed`; which is the good one, the order tells.
  */
-static int check_script(const struct reader *r, const struct yml *v, struct item *it)
+static int check_script(const struct reader *r, const struct yml *v, struct declared_action *it)
 {
 	static const char *const words[] = {"passed", "failed"};
 
@@ -268,7 +268,8 @@ static int check_script(const struct reader *r, const struct yml *v, struct item
 		it->n_outcomes = COUNT(words);
 		it->outcomes = arena_alloc(r->a, COUNT(words) * sizeof(*it->outcomes));
 		for (size_t i = 0; i < COUNT(words); i++)
-			it->outcomes[i] = (struct outcome){words[i], words[i], v->line, v->col};
+			it->outcomes[i] =
+				(struct declared_outcome){words[i], words[i], v->line, v->col};
 		return 0;
 	}
 	if (it->n_outcomes == COUNT(words) &&
@@ -281,7 +282,7 @@ static int check_script(const struct reader *r, const struct yml *v, struct item
 	return FAULT(r, v, "'results' of a script must be 'passed' and 'failed'");
 }
 
-static int check_item(const struct reader *r, const struct yml *v, struct item *it)
+static int check_item(const struct reader *r, const struct yml *v, struct declared_action *it)
 {
 	if (!it->agent && !it->command)
 		return FAULT(r, v, "neither 'agent' nor 'command' is given");
@@ -296,11 +297,12 @@ static int check_item(const struct reader *r, const struct yml *v, struct item *
 	return 0;
 }
 
-static int read_item(const struct reader *r, const struct yml *v, struct item *it)
+static int read_item(const struct reader *r, const struct yml *v, struct declared_action *it)
 {
 	unsigned form = yml_get(v, "agent") ? AGENT : SCRIPT;
 
-	*it = (struct item){.line = v->line, .col = v->col, .timeout_s = WORKFLOW_TIMEOUT};
+	*it = (struct declared_action){
+		.line = v->line, .col = v->col, .timeout_s = WORKFLOW_TIMEOUT};
 	for (size_t i = 0; i < v->n; i++) {
 		const struct yml *name = v->map[i].key;
 		const struct key *key = find_key(item_keys, name->text);
@@ -316,15 +318,17 @@ static int read_item(const struct reader *r, const struct yml *v, struct item *i
 
 static int compare_writes(const void *a, const void *b)
 {
-	const struct item *x = *(const struct item *const *)a, *y = *(const struct item *const *)b;
+	const struct declared_action *x = *(const struct declared_action *const *)a,
+				     *y = *(const struct declared_action *const *)b;
 	int c = strcmp(x->writes, y->writes);
 
 	return c ? c : (x < y ? -1 : x > y);
 }
 
-static int check_sections(const struct reader *r, const struct declared *d, const struct yml *all)
+static int check_sections(
+	const struct reader *r, const struct declared_state *d, const struct yml *all)
 {
-	const struct item **order = arena_alloc(r->a, d->n * sizeof(*order));
+	const struct declared_action **order = arena_alloc(r->a, d->n * sizeof(*order));
 
 	for (size_t i = 0; i < d->n; i++)
 		order[i] = &d->items[i];
@@ -337,7 +341,7 @@ static int check_sections(const struct reader *r, const struct declared *d, cons
 	return 0;
 }
 
-static int read_all(const struct reader *r, const struct yml *v, struct declared *d)
+static int read_all(const struct reader *r, const struct yml *v, struct declared_state *d)
 {
 	if (v->kind != YML_LIST || !v->n)
 		return FAULT(r, v, "'all' must be a list of one or more");
@@ -353,7 +357,8 @@ static int read_all(const struct reader *r, const struct yml *v, struct declared
 	return check_sections(r, d, v);
 }
 
-static int read_declared(const struct reader *r, const struct yml_pair *pair, struct declared *d)
+static int read_declared(
+	const struct reader *r, const struct yml_pair *pair, struct declared_state *d)
 {
 	const struct yml *v = pair->value, *all;
 	char seen[SHOWN];
@@ -397,7 +402,7 @@ static int read_states(const struct reader *r, const struct yml *v, const char *
 
 static int read_policy(const struct reader *r, const struct yml *v, const char *key, void *into)
 {
-	struct flow_security *s = into;
+	struct workflow_security *s = into;
 
 	if (read_argument(r, v, key, &s->policy) < 0)
 		return -1;
@@ -423,7 +428,7 @@ static int read_violation(const struct reader *r, const struct yml *v, const cha
 
 static int read_except(const struct reader *r, const struct yml *v, const char *key, void *into)
 {
-	struct flow_security *s = into;
+	struct workflow_security *s = into;
 
 	return read_list(r, v, key, read_text, &s->except, &s->n_except);
 }
@@ -432,11 +437,11 @@ static int read_security(const struct reader *r, const struct yml *v, const char
 {
 	static const struct key keys[] = {
 		{"policy", read_policy, 0, 0},
-		{"violation", read_violation, offsetof(struct flow_security, violation), 0},
+		{"violation", read_violation, offsetof(struct workflow_security, violation), 0},
 		{"except", read_except, 0, 0},
 		{0},
 	};
-	struct flow_security *s = into;
+	struct workflow_security *s = into;
 
 	if (need_map(r, v, key) < 0 || read_keys(r, v, keys, s) < 0)
 		return -1;
@@ -456,7 +461,7 @@ static bool names_a_script(const struct workflow *w, const char *name)
 /* A slip of the pen here would leave out nothing, and that would be found out late. */
 static int check_except(const struct reader *r, const struct yml *root, const struct workflow *w)
 {
-	const struct flow_security *s = &w->security;
+	const struct workflow_security *s = &w->security;
 
 	for (size_t i = 0; i < s->n_except; i++)
 		if (!names_a_script(w, s->except[i]))

@@ -61,7 +61,7 @@ static void *grow(struct arena *a, void *old, size_t n, size_t *cap, size_t size
 
 static void add_state(struct diagram *d, struct str name, struct place at)
 {
-	struct flow_state *s;
+	struct workflow_state *s;
 	size_t cap = d->cap_states;
 
 	d->states = grow(d->arena, d->states, d->n_states, &cap, sizeof(*d->states));
@@ -116,7 +116,7 @@ static size_t characters(struct str s)
 
 int diagram_label(struct diagram *d, size_t index, struct str label, struct place at)
 {
-	struct flow_state *s = &d->states[index];
+	struct workflow_state *s = &d->states[index];
 
 	if (characters(label) > FLOW_LABEL)
 		return error_at(d->err, d->file, at.line, at.col,
@@ -206,7 +206,7 @@ static int check_edges(struct diagram *d)
 {
 	for (size_t i = 0; i < d->n_links; i++) {
 		const struct link *l = &d->links[i];
-		const struct flow_state *from = &d->states[l->from];
+		const struct workflow_state *from = &d->states[l->from];
 
 		if (from->terminal)
 			return error_at(d->err, d->file, l->at.line, l->at.col,
@@ -252,7 +252,7 @@ int diagram_finish(struct diagram *d, struct place first, struct workflow *w)
 	for (size_t i = 0; i < d->n_links; i++) {
 		const struct link *l = &d->links[i];
 
-		w->edges[i] = (struct edge){d->states[l->from].name, d->states[l->to].name,
+		w->edges[i] = (struct workflow_edge){d->states[l->from].name, d->states[l->to].name,
 			l->trigger, l->at.line, l->at.col};
 	}
 	return 0;

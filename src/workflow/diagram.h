@@ -17,7 +17,7 @@ struct diagram {
 	struct arena *arena;
 	const char *file;
 	struct error *err;
-	struct flow_state *states;
+	struct workflow_state *states;
 	struct spelling *spellings; /* one a state */
 	size_t n_states, cap_states;
 	struct link *links;

@@ -8,7 +8,7 @@ static void add_id(struct buf *out, const char *name)
 		buf_addc(out, *name == '-' ? '_' : *name);
 }
 
-static bool has_edge(const struct workflow *w, const struct flow_state *s)
+static bool has_edge(const struct workflow *w, const struct workflow_state *s)
 {
 	for (size_t i = 0; i < w->n_edges; i++)
 		if (!strcmp(w->edges[i].from, s->name) || !strcmp(w->edges[i].to, s->name))
@@ -16,7 +16,7 @@ static bool has_edge(const struct workflow *w, const struct flow_state *s)
 	return s->terminal || !strcmp(w->initial, s->name);
 }
 
-static void add_state(const struct workflow *w, const struct flow_state *s, struct buf *out)
+static void add_state(const struct workflow *w, const struct workflow_state *s, struct buf *out)
 {
 	if (strchr(s->name, '-')) {
 		buf_addf(out, "    state \"%s\" as ", s->name);
@@ -37,7 +37,7 @@ static void add_state(const struct workflow *w, const struct flow_state *s, stru
 	}
 }
 
-static void add_edge(const struct edge *e, struct buf *out)
+static void add_edge(const struct workflow_edge *e, struct buf *out)
 {
 	buf_adds(out, "    ");
 	add_id(out, e->from);

@@ -68,7 +68,7 @@ static int text_width(const char *s, int size)
 	return tenths * size / 10;
 }
 
-static bool is_current(const struct svg *g, const struct flow_state *s)
+static bool is_current(const struct svg *g, const struct workflow_state *s)
 {
 	return g->current && !strcmp(s->name, g->current);
 }
@@ -79,9 +79,9 @@ static size_t state_index(const struct workflow *w, const char *name)
 }
 
 /* What a declared state does, in a few words. */
-static const char *about(struct svg *g, const struct flow_state *s)
+static const char *about(struct svg *g, const struct workflow_state *s)
 {
-	const struct declared *d = s->declared;
+	const struct declared_state *d = s->declared;
 
 	if (!d)
 		return NULL;
@@ -103,7 +103,7 @@ static void size_nodes(struct svg *g)
 	g->l.nodes = arena_alloc(&g->arena, g->l.n_nodes * sizeof(*g->l.nodes));
 	g->l.nodes[0] = (struct lay_node){.w = DOT, .h = DOT};
 	for (size_t i = 0; i < g->w->n_states; i++) {
-		const struct flow_state *s = &g->w->states[i];
+		const struct workflow_state *s = &g->w->states[i];
 		const char *second = about(g, s);
 		int w = max(text_width(s->label, 14), second ? text_width(second, 11) : 0);
 
@@ -270,7 +270,7 @@ static void draw_label(struct svg *g, const struct lay_edge *e, const char **tex
 	}
 }
 
-static void draw_box(struct svg *g, const struct flow_state *s, const struct lay_node *n)
+static void draw_box(struct svg *g, const struct workflow_state *s, const struct lay_node *n)
 {
 	const char *second = about(g, s), *kind = s->declared ? " declared" : "";
 	int x = n->x - n->w / 2;
@@ -371,7 +371,7 @@ static void draw_list(struct svg *g)
 
 	draw_head(g, 800, y + LINE * (int)g->w->n_edges + MARGIN);
 	for (size_t i = 0; i < g->w->n_edges; i++, y += LINE) {
-		const struct edge *e = &g->w->edges[i];
+		const struct workflow_edge *e = &g->w->edges[i];
 		bool here = g->current && !strcmp(e->from, g->current);
 
 		buf_addf(g->out, "<text class=\"legend%s\" x=\"%d\" y=\"%d\">", here ? " bold" : "",

@@ -138,7 +138,7 @@ static int check_text(const char *file, struct str text, struct error *err)
 static void mark_ends(struct workflow *w)
 {
 	for (size_t i = 0; i < w->n_states; i++) {
-		struct flow_state *s = &w->states[i];
+		struct workflow_state *s = &w->states[i];
 		bool leaves = false;
 
 		if (s->declared || (strcmp(s->name, "done") != 0 && strcmp(s->name, "failed") != 0))
@@ -182,7 +182,7 @@ int workflow_load(struct arena *a, const char *path, struct workflow *w, struct 
 	return workflow_parse(a, path, buf_str(&text), w, err);
 }
 
-const struct flow_state *workflow_state(const struct workflow *w, const char *name)
+const struct workflow_state *workflow_state(const struct workflow *w, const char *name)
 {
 	for (size_t i = 0; i < w->n_states; i++)
 		if (!strcmp(w->states[i].name, name))
@@ -198,9 +198,9 @@ const char *workflow_target(const struct workflow *w, const char *from, const ch
 	return NULL;
 }
 
-const struct edge *workflow_only_edge(const struct workflow *w, const char *from)
+const struct workflow_edge *workflow_only_edge(const struct workflow *w, const char *from)
 {
-	const struct edge *only = NULL;
+	const struct workflow_edge *only = NULL;
 
 	for (size_t i = 0; i < w->n_edges; i++) {
 		if (strcmp(w->edges[i].from, from) != 0)

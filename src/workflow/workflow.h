@@ -32,26 +32,26 @@ enum {
 	FLOW_LEASE = 43200, /* minutes */
 };
 
-struct edge {
+struct workflow_edge {
 	const char *from, *to, *trigger; /* trigger "" where the edge has no label */
 	unsigned line, col;
 };
 
-struct flow_state {
+struct workflow_state {
 	const char *name;
-	const char *label;               /* of `state "label" as name`, `name : label`; else name */
-	unsigned line, col;              /* first mentioned */
-	bool terminal;                   /* name --> [*], or `done`, `failed` with no way out */
-	const struct declared *declared; /* NULL: a built-in step must serve it */
+	const char *label;  /* of `state "label" as name`, `name : label`; else name */
+	unsigned line, col; /* first mentioned */
+	bool terminal;      /* name --> [*], or `done`, `failed` with no way out */
+	const struct declared_state *declared; /* NULL: a built-in step must serve it */
 };
 
-struct outcome {
+struct declared_outcome {
 	const char *word, *trigger;
 	unsigned line, col;
 };
 
 /* One action of a declared state. */
-struct item {
+struct declared_action {
 	unsigned line, col;
 	const char *agent, *skill; /* agent NULL: a script */
 	const char **args;         /* words; ID and SPEC_PATH are replaced */
@@ -61,24 +61,24 @@ struct item {
 	const char *writes;
 	const char *command;
 	unsigned timeout_s;
-	struct outcome *outcomes; /* the first is the good one */
+	struct declared_outcome *outcomes; /* the first is the good one */
 	size_t n_outcomes;
 };
 
-struct declared {
+struct declared_state {
 	const char *name;
 	unsigned line, col;
-	struct item *items;
+	struct declared_action *items;
 	size_t n;
 };
 
-struct limits {
+struct workflow_limits {
 	unsigned long max_fix_iterations, max_review_fix_iterations, signoff_deadlock, review_loop,
 		consecutive_failures, max_actions, lease_minutes;
 };
 
 /* Scripts run under a policy. */
-struct flow_security {
+struct workflow_security {
 	const char *policy;    /* a shipped one or a file; NULL: they run as they are */
 	const char *violation; /* what a denial means; NULL: as the policy says */
 	const char **except;   /* `validate`, `checks`, declared states: without it */
@@ -90,19 +90,19 @@ struct workflow {
 	const char *file;
 	struct str source; /* as read */
 	const char *initial;
-	struct edge *edges;
+	struct workflow_edge *edges;
 	size_t n_edges;
-	struct flow_state *states;
+	struct workflow_state *states;
 	size_t n_states;
-	struct declared *declared; /* in the order of the frontmatter */
+	struct declared_state *declared; /* in the order of the frontmatter */
 	size_t n_declared;
-	struct limits limits;
+	struct workflow_limits limits;
 	const char *validate;        /* command of `validating`; NULL: the default */
 	unsigned validate_timeout_s; /* 0: the default */
 	const char
 		*checks; /* command that waits for the pull request's checks; NULL: the default */
 	const char *research_skill; /* NULL: the default */
-	struct flow_security security;
+	struct workflow_security security;
 };
 
 /* -1: ERR_INPUT with FILE:LINE:COL. */
@@ -110,14 +110,14 @@ int workflow_parse(
 	struct arena *a, const char *file, struct str text, struct workflow *w, struct error *err);
 int workflow_load(struct arena *a, const char *path, struct workflow *w, struct error *err);
 
-const struct flow_state *workflow_state(const struct workflow *w, const char *name);
+const struct workflow_state *workflow_state(const struct workflow *w, const char *name);
 /* Where `trigger` leads from `from`, or NULL. */
 const char *workflow_target(const struct workflow *w, const char *from, const char *trigger);
 /* The only edge out of `from`, or NULL when there is none or more than one. */
-const struct edge *workflow_only_edge(const struct workflow *w, const char *from);
+const struct workflow_edge *workflow_only_edge(const struct workflow *w, const char *from);
 
 /* What a step (see step.h) can give, for the check: the built-in states and their triggers. */
-struct serves {
+struct workflow_builtin {
 	const char *state;
 	const char *const *triggers; /* NULL-ended */
 };
@@ -127,7 +127,8 @@ struct serves {
  * state can give has no transition, a state that nothing serves, one that cannot be reached, one
  * that cannot reach an end.
  */
-size_t workflow_check(const struct workflow *w, const struct serves *builtin, struct buf *out);
+size_t workflow_check(
+	const struct workflow *w, const struct workflow_builtin *builtin, struct buf *out);
 
 /* The diagram again, normalised; `current` (may be NULL) is marked. */
 void workflow_draw_mermaid(const struct workflow *w, const char *current, struct buf *out);

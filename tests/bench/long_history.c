@@ -49,11 +49,11 @@ static const char *step(struct maker *m)
 	struct context_file f = {0};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	CLEANUP(json_free) json *array = NULL;
-	struct world nothing = {0};
-	struct machine machine = {.file = &f,
+	struct environment nothing = {0};
+	struct engine machine = {.file = &f,
 		.workflow = &m->workflow,
 		.step_for = step_for,
-		.world = &nothing,
+		.environment = &nothing,
 		.id = "H-1",
 		.research_skill = "researcher-plan",
 		.repo = "/repo",
@@ -61,7 +61,7 @@ static const char *step(struct maker *m)
 	struct error err;
 
 	enter(m, &f);
-	check(machine_step(&machine, &out, &err), &err);
+	check(engine_step(&machine, &out, &err), &err);
 	leave(m, &f);
 	check(json_parse(&array, buf_str(&out), &err), &err);
 	return arena_dup(&m->arena, str_of(json_get_str(json_first(array), "id")));
@@ -74,7 +74,7 @@ static void record(struct maker *m, const char *id, const char *word, struct str
 	struct error err;
 
 	enter(m, &f);
-	check(action_record(&f, id, word, text, &fate, &err), &err);
+	check(answer_record(&f, id, word, text, &fate, &err), &err);
 	leave(m, &f);
 }
 

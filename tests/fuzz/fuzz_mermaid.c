@@ -7,7 +7,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const triggers[] = {"approved", "changes_requested", NULL};
-static const struct serves builtin[] = {
+static const struct workflow_builtin builtin[] = {
 	{"signoff", triggers}, {"fixing-pr", triggers}, {"researching", triggers + 1}, {0}};
 
 static void expect(bool good)

@@ -148,16 +148,16 @@ static int rig_teardown(void **state)
 static inline int step_as(const char *id, bool returned, const char *returned_id)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	struct world world = {.find_specs = find_specs,
+	struct environment environment = {.find_specs = find_specs,
 		.commit_rest = commit_rest,
 		.push = push,
 		.failing_checks = failing_checks,
 		.still_running = still_running,
 		.say = say};
-	struct machine m = {.file = &f,
+	struct engine m = {.file = &f,
 		.workflow = &t.workflow,
 		.step_for = step_for,
-		.world = &world,
+		.environment = &environment,
 		.id = id,
 		.research_skill = "researcher-plan",
 		.repo = "/r",
@@ -170,7 +170,7 @@ static inline int step_as(const char *id, bool returned, const char *returned_id
 	t.err = (struct error){0};
 	if (context_open(&f, t.path, CONTEXT_MAY_CREATE, &t.err) < 0)
 		return -1;
-	return machine_step(&m, &t.out, &t.err);
+	return engine_step(&m, &t.out, &t.err);
 }
 
 static inline int answer_as(const char *id, const char *word, const char *text)
@@ -180,7 +180,7 @@ static inline int answer_as(const char *id, const char *word, const char *text)
 
 	t.err = (struct error){0};
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
-	return action_record(&f, id, word, str_of(text), &fate, &t.err);
+	return answer_record(&f, id, word, str_of(text), &fate, &t.err);
 }
 
 /* The answer is taken. */

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include "src/sys/procfs.h"
 #include "src/machine/actions.h"
-#include "src/machine/run_script.h"
+#include "src/machine/script.h"
 #include "tests/lib/shell.h"
 
 #define ID "W-1/validating/1"
@@ -68,7 +68,7 @@ static inline void open_gate(void)
 
 static inline int run(int wait_s)
 {
-	return run_script(&arena, "W-1.md", ID, wait_s, &line, &err);
+	return script_run(&arena, "W-1.md", ID, wait_s, &line, &err);
 }
 
 static inline void assert_recorded(const char *word, const char *expected)
@@ -79,7 +79,7 @@ static inline void assert_recorded(const char *word, const char *expected)
 	assert_int_equal(context_open(&f, "W-1.md", CONTEXT_READ_ONLY, &err), 0);
 	assert_int_equal(actions_load(&f.doc, &array, &err), 0);
 	assert_string_equal(context_section(&f.doc, "Validate Result").p, expected);
-	assert_string_equal(json_get_str(actions_find(array, ID), "answered"), word);
+	assert_string_equal(json_get_str(action_find(array, ID), "answered"), word);
 }
 
 static inline void assert_not_recorded(void)

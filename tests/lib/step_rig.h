@@ -14,7 +14,7 @@ struct rig {
 	struct arena arena;
 	struct context doc;
 	struct workflow workflow;
-	struct moment moment;
+	struct step_context moment;
 	json *outstanding;
 };
 
@@ -47,7 +47,7 @@ static inline void given(const char *keys, const char *sections)
 	buf_addf(&text, "---\nstate: x\nwork_item_id: ADR-7\n%s---\n%s", keys, sections);
 	context_release(&t.doc);
 	assert_int_equal(context_parse(&t.doc, "c.md", buf_str(&text), &err), 0);
-	t.moment = (struct moment){.arena = &t.arena,
+	t.moment = (struct step_context){.arena = &t.arena,
 		.doc = &t.doc,
 		.workflow = &t.workflow,
 		.id = "ADR-7",
@@ -71,7 +71,7 @@ static inline void recorded(const char *section, const char *format, const char 
 
 static inline void asks(const struct step *step)
 {
-	step->ask(&t.moment);
+	step->request(&t.moment);
 }
 
 static inline void decides(const struct step *step)
@@ -89,7 +89,7 @@ static inline void assert_asks_nothing(const struct step *step)
 static inline void assert_agent(size_t i, const char *agent, const char *skill, const char *args,
 	const char *reads, const char *writes, const char *format)
 {
-	const struct request *r = &t.moment.requests[i];
+	const struct step_request *r = &t.moment.requests[i];
 	CLEANUP(buf_release) struct buf list = BUF_INIT;
 
 	assert_true(i < t.moment.n_requests);
@@ -108,7 +108,7 @@ static inline void assert_agent(size_t i, const char *agent, const char *skill, 
 static inline void assert_script(
 	size_t i, const char *command, unsigned timeout_s, const char *writes)
 {
-	const struct request *r = &t.moment.requests[i];
+	const struct step_request *r = &t.moment.requests[i];
 
 	assert_true(i < t.moment.n_requests);
 	assert_null(r->agent);
@@ -121,13 +121,13 @@ static inline void assert_script(
 
 static inline void assert_gives(const char *trigger)
 {
-	assert_int_equal(t.moment.meaning, MEANS_TRIGGER);
+	assert_int_equal(t.moment.result, STEP_TRANSITION);
 	assert_string_equal(t.moment.trigger, trigger);
 }
 
-static inline void assert_could_not(enum meaning meaning, const char *section)
+static inline void assert_could_not(enum step_result meaning, const char *section)
 {
-	assert_int_equal(t.moment.meaning, meaning);
+	assert_int_equal(t.moment.result, meaning);
 	assert_string_equal(t.moment.section, section);
 	assert_true(t.moment.reason && *t.moment.reason);
 }

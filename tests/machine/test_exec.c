@@ -7,7 +7,7 @@ static void a_good_script_has_passed(void **state)
 
 	(void)state;
 	document("echo out; echo err >&2; wc -c", "logs/a.log", 60);
-	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	assert_string_equal(line, expected);
 	assert_recorded("passed", expected);
 	assert_string_equal(read_text("logs/a.log"), "out\nerr\n0\n");
@@ -22,7 +22,7 @@ static void a_script_that_ends_badly_has_failed(void **state)
 
 	(void)state;
 	document("echo 'it'\"'\"'s wrong'; exit 3", "logs/a.log", 60);
-	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	assert_string_equal(line, expected);
 	assert_recorded("failed", expected);
 	assert_string_equal(read_text("logs/a.log"), "it's wrong\n");
@@ -32,7 +32,7 @@ static void a_script_that_a_signal_ends_has_failed(void **state)
 {
 	(void)state;
 	document("kill -9 $$", "logs/a.log", 60);
-	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	assert_string_equal(line, arena_printf(&arena, "failed — log: %s", at("logs/a.log")));
 }
 
@@ -42,7 +42,7 @@ static void at_the_time_limit_all_of_it_is_ended(void **state)
 	document(
 		"sleep 1000 & echo $! >child; setsid sleep 1000 & echo $! >daemon; echo said; wait",
 		"logs/a.log", 1);
-	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	assert_string_equal(line,
 		arena_printf(&arena, "failed — timed out after 1 s — log: %s", at("logs/a.log")));
 	assert_recorded("failed", line);
@@ -56,7 +56,7 @@ static void what_a_script_leaves_in_the_background_is_ended(void **state)
 {
 	(void)state;
 	document("setsid sleep 1000 & echo $! >daemon", "logs/a.log", 60);
-	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	assert_true(is_gone(number_in("daemon")));
 }
 
@@ -66,7 +66,7 @@ static void a_second_call_prints_the_answer_again(void **state)
 
 	(void)state;
 	document("echo x >>count", "logs/a.log", 60);
-	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	first = line;
 	tree_write(".W-1.validating-1.exec", STR("1234567 1\n")); /* as a killed guard leaves it */
 	assert_int_equal(run(0), 0);
@@ -79,15 +79,15 @@ static void other_actions_are_refused(void **state)
 {
 	(void)state;
 	document("true", "logs/a.log", 60);
-	assert_int_equal(run_script(&arena, "W-1.md", "W-1/validating/2", 0, &line, &err), -1);
+	assert_int_equal(script_run(&arena, "W-1.md", "W-1/validating/2", 0, &line, &err), -1);
 	assert_int_equal(err.code, ERR_STATE);
 	assert_string_equal(
 		err.text, "action 'W-1/validating/2' is stale or unknown: it is not outstanding");
-	assert_int_equal(run_script(&arena, "W-1.md", "W-1/reviewing/1", 0, &line, &err), -1);
+	assert_int_equal(script_run(&arena, "W-1.md", "W-1/reviewing/1", 0, &line, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
 	assert_string_equal(
 		err.text, "action 'W-1/reviewing/1' is not a run_script but a spawn_agent");
-	assert_int_equal(run_script(&arena, "none.md", ID, 0, &line, &err), -1);
+	assert_int_equal(script_run(&arena, "none.md", ID, 0, &line, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
 	assert_no_lock_file();
 }
@@ -98,7 +98,7 @@ static void another_run_starts_with_an_empty_log(void **state)
 	assert_int_equal(mkdir("logs", 0700), 0);
 	tree_write("logs/a.log", STR("old text\n"));
 	document("echo new", "logs/a.log", 60);
-	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	assert_string_equal(read_text("logs/a.log"), "new\n");
 }
 
@@ -106,7 +106,7 @@ static void a_log_has_a_bound_and_the_script_goes_on(void **state)
 {
 	(void)state;
 	document("head -c 70000000 /dev/zero; echo end; echo x >>count", "logs/a.log", 60);
-	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	assert_recorded("passed", line);
 	assert_string_equal(read_text("count"), "x\n");
 	assert_sh("wc -c <logs/a.log; tail -n 1 logs/a.log; head -c 67108864 logs/a.log | tr -d "
@@ -118,7 +118,7 @@ static void a_log_that_just_fits_is_whole(void **state)
 {
 	(void)state;
 	document("head -c 67108864 /dev/zero", "logs/a.log", 60);
-	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	assert_sh("wc -c <logs/a.log", "67108864\n");
 }
 
@@ -127,7 +127,7 @@ static void a_log_that_cannot_be_written_is_told(void **state)
 	(void)state;
 	tree_write("logs", STR(""));
 	document("echo x >>count", "logs/a.log", 60);
-	assert_int_equal(run(WAIT_TO_THE_END), -1);
+	assert_int_equal(run(SCRIPT_WAIT_FOREVER), -1);
 	assert_int_equal(err.code, ERR_SYSTEM);
 	assert_non_null(strstr(err.text, "cannot make folder '"));
 	assert_int_equal(access("count", F_OK), -1);
@@ -145,7 +145,7 @@ static void a_result_that_cannot_be_recorded_is_told(void **state)
 	(void)number_in("pid");
 	assert_int_equal(lock_take(&held, ".W-1.lock", 0, &err), 0);
 	open_gate();
-	assert_int_equal(run(WAIT_TO_THE_END), -1);
+	assert_int_equal(run(SCRIPT_WAIT_FOREVER), -1);
 	unsetenv("DEV_TEAM_LOCK_WAIT_MS");
 	lock_drop(&held);
 	assert_int_equal(err.code, ERR_SYSTEM);
@@ -164,12 +164,12 @@ static void nothing_is_started_while_another_is_at_work_on_the_document(void **s
 	document("echo x >>count", "logs/a.log", 60);
 	assert_int_equal(lock_take(&held, ".W-1.lock", 0, &err), 0);
 	setenv("DEV_TEAM_LOCK_WAIT_MS", "10", 1);
-	assert_int_equal(run(WAIT_TO_THE_END), -1);
+	assert_int_equal(run(SCRIPT_WAIT_FOREVER), -1);
 	unsetenv("DEV_TEAM_LOCK_WAIT_MS");
 	assert_int_equal(err.code, ERR_STATE);
 	assert_int_equal(access("count", F_OK), -1);
 	lock_drop(&held);
-	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 }
 
 static void an_answer_by_another_hand_is_what_counts(void **state)
@@ -181,7 +181,7 @@ static void an_answer_by_another_hand_is_what_counts(void **state)
 	sh("printf '\\n<!-- section:Validate Result -->\\n\\nfailed by hand\\n\\nmore\\n' "
 	   ">>W-1.md");
 	open_gate();
-	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	assert_string_equal(line, "failed by hand");
 	await_guard(); /* it finds the answer too, and leaves it */
 	assert_int_equal(run(0), 0);
@@ -194,8 +194,8 @@ static void an_id_cannot_climb_out_of_the_folder(void **state)
 	document("true", "logs/a.log", 60);
 	sh("mkdir -p in/deep && sed 's|W-1/validating/1|W-1/../../x/1|; "
 	   "s|/logs/|/in/deep/logs/|' W-1.md >in/deep/W-1.md");
-	assert_int_equal(
-		run_script(&arena, "in/deep/W-1.md", "W-1/../../x/1", WAIT_TO_THE_END, &line, &err),
+	assert_int_equal(script_run(&arena, "in/deep/W-1.md", "W-1/../../x/1", SCRIPT_WAIT_FOREVER,
+				 &line, &err),
 		0);
 	assert_sh("find . -name 'x*'; ls -A in", "deep\n");
 }
@@ -203,7 +203,7 @@ static void an_id_cannot_climb_out_of_the_folder(void **state)
 static void assert_log_refused(const char *log)
 {
 	document("echo x >>count", log, 60);
-	assert_int_equal(run(WAIT_TO_THE_END), -1);
+	assert_int_equal(run(SCRIPT_WAIT_FOREVER), -1);
 	assert_int_equal(err.code, ERR_INPUT);
 	assert_string_equal(
 		err.text, arena_printf(&arena, "'log_file' of '" ID "' is not in '%s/logs/': '%s'",
@@ -227,7 +227,7 @@ static void a_log_is_no_link_to_elsewhere(void **state)
 	(void)state;
 	sh("echo mine >keys && mkdir logs && ln -s ../keys logs/a.log");
 	document("echo x >>count", "logs/a.log", 60);
-	assert_int_equal(run(WAIT_TO_THE_END), -1);
+	assert_int_equal(run(SCRIPT_WAIT_FOREVER), -1);
 	assert_non_null(strstr(err.text, "cannot open log '"));
 	assert_false(path_exists("count"));
 	assert_string_equal(read_text("keys"), "mine\n");

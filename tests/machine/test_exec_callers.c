@@ -45,7 +45,7 @@ static void a_caller_that_waits_less_comes_back(void **state)
 	assert_not_recorded();
 	number_in("pid");
 	open_gate();
-	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	assert_string_equal(line, arena_printf(&arena, "passed — log: %s", at("logs/a.log")));
 	assert_string_equal(read_text("count"), "x\n");
 	assert_string_equal(read_text("logs/a.log"), "done\n");
@@ -57,7 +57,7 @@ enum { MANY = 20 };
 static void ask_together(pid_t pids[MANY], const char *expected)
 {
 	for (size_t i = 0; i < MANY; i++)
-		pids[i] = asker(expected, WAIT_TO_THE_END);
+		pids[i] = asker(expected, SCRIPT_WAIT_FOREVER);
 }
 
 static void assert_one_run(const pid_t pids[MANY])
@@ -99,12 +99,12 @@ static void a_killed_caller_loses_nothing(void **state)
 
 	(void)state;
 	document(GATED, "logs/a.log", 60);
-	pid = asker("", WAIT_TO_THE_END);
+	pid = asker("", SCRIPT_WAIT_FOREVER);
 	number_in("pid");
 	kill(pid, SIGKILL);
 	assert_int_equal(status_of(pid), 128 + SIGKILL);
 	open_gate();
-	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	assert_recorded("passed", line);
 	assert_string_equal(read_text("count"), "x\n");
 }
@@ -114,7 +114,7 @@ static void signal_ends_the_script(int number)
 	pid_t pid, script, child;
 
 	document("sleep 1000 & echo $! >child.new; mv child.new child; " GATED, "logs/a.log", 60);
-	pid = asker("", WAIT_TO_THE_END);
+	pid = asker("", SCRIPT_WAIT_FOREVER);
 	script = number_in("pid");
 	child = number_in("child");
 	kill(pid, number);
@@ -134,7 +134,7 @@ static void a_signal_to_the_caller_ends_the_script(void **state)
 	signal_ends_the_script(SIGINT);
 	signal_ends_the_script(SIGHUP);
 	document("true", "logs/a.log", 60);
-	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 }
 
 static void a_signal_that_the_caller_ignores_is_ignored(void **state)
@@ -144,7 +144,8 @@ static void a_signal_that_the_caller_ignores_is_ignored(void **state)
 	(void)state;
 	document(GATED, "logs/a.log", 60);
 	signal(SIGHUP, SIG_IGN);
-	pid = asker(arena_printf(&arena, "passed — log: %s", at("logs/a.log")), WAIT_TO_THE_END);
+	pid = asker(
+		arena_printf(&arena, "passed — log: %s", at("logs/a.log")), SCRIPT_WAIT_FOREVER);
 	signal(SIGHUP, SIG_DFL);
 	number_in("pid");
 	kill(pid, SIGHUP);
@@ -159,7 +160,7 @@ static void a_stopped_guard_still_keeps_the_time_limit(void **state)
 {
 	(void)state;
 	document(STOPPING, "logs/a.log", 1);
-	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	assert_string_equal(line,
 		arena_printf(&arena, "failed — timed out after 1 s — log: %s", at("logs/a.log")));
 	assert_true(is_gone(number_in("pid")));
@@ -172,7 +173,7 @@ static void a_stopped_guard_can_be_ended(void **state)
 
 	(void)state;
 	document(STOPPING, "logs/a.log", 60);
-	pid = asker("", WAIT_TO_THE_END);
+	pid = asker("", SCRIPT_WAIT_FOREVER);
 	script = number_in("pid");
 	kill(pid, SIGTERM);
 	assert_int_equal(status_of(pid), 128 + SIGTERM);
@@ -193,7 +194,7 @@ static struct escaping begin_escaping(void)
 	struct escaping e;
 
 	document(ESCAPING, "logs/a.log", 60);
-	e.asker = asker("", WAIT_TO_THE_END);
+	e.asker = asker("", SCRIPT_WAIT_FOREVER);
 	e.script = number_in("pid");
 	e.daemon = number_in("daemon");
 	return e;
@@ -202,7 +203,7 @@ static struct escaping begin_escaping(void)
 static void assert_next_run_passes(void)
 {
 	tree_write("again", STR(""));
-	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	assert_recorded("passed", line);
 	assert_no_lock_file();
 }
@@ -256,7 +257,7 @@ static void the_callers_output_is_not_held_open(void **state)
 	close(fds[0]);
 	number_in("pid");
 	open_gate();
-	assert_int_equal(run(WAIT_TO_THE_END), 0);
+	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 }
 
 UNIT_TESTS

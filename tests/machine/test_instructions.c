@@ -1,5 +1,5 @@
 /* Roles and skills as one text: where they are found, what is replaced in them, what is refused. */
-#include "src/machine/instructions.h"
+#include "src/machine/brief.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/unit.h"
 

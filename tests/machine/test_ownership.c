@@ -53,7 +53,7 @@ static int record_by(const char *owner, const char *id, const char *word, const 
 
 	t.err = (struct error){0};
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
-	return action_record_by(&f, owner, id, word, str_of(text), fate, &t.err);
+	return answer_record_by(&f, owner, id, word, str_of(text), fate, &t.err);
 }
 
 static struct holder holder(void)
@@ -325,11 +325,11 @@ static void an_answer_that_was_used_may_come_again(void **state)
 static int sim_step(struct disk *disk, const char *owner, bool take_over)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	struct world world = {.still_running = still_running};
-	struct machine m = {.file = &f,
+	struct environment environment = {.still_running = still_running};
+	struct engine m = {.file = &f,
 		.workflow = &t.workflow,
 		.step_for = step_for,
-		.world = &world,
+		.environment = &environment,
 		.id = "ADR-7",
 		.research_skill = "researcher-plan",
 		.repo = "/r",
@@ -340,7 +340,7 @@ static int sim_step(struct disk *disk, const char *owner, bool take_over)
 	t.err = (struct error){0};
 	if (context_open_on(&f, disk, SIM_PATH, CONTEXT_MAY_CREATE, &t.err) < 0)
 		return -1;
-	return machine_step(&m, &t.out, &t.err);
+	return engine_step(&m, &t.out, &t.err);
 }
 
 static int sim_record(struct disk *disk, const char *owner, const char *id)
@@ -350,7 +350,7 @@ static int sim_record(struct disk *disk, const char *owner, const char *id)
 
 	t.err = (struct error){0};
 	assert_int_equal(context_open_on(&f, disk, SIM_PATH, CONTEXT_MUST_EXIST, &t.err), 0);
-	return action_record_by(&f, owner, id, "good", STR("Yes."), &fate, &t.err);
+	return answer_record_by(&f, owner, id, "good", STR("Yes."), &fate, &t.err);
 }
 
 static size_t count_of(const struct disk *disk, const char *what)
@@ -378,8 +378,8 @@ static void assert_one_owner(struct disk *disk)
 	assert_true(h.live);
 	taken = strcmp(h.owner, "bob") == 0;
 	assert_int_equal(h.fence, taken ? 2 : 1);
-	assert_true(actions_find(actions, taken ? "ADR-7/both/3" : "ADR-7/both/1") != NULL);
-	assert_true(actions_find(actions, taken ? "ADR-7/both/4" : "ADR-7/both/2") != NULL);
+	assert_true(action_find(actions, taken ? "ADR-7/both/3" : "ADR-7/both/1") != NULL);
+	assert_true(action_find(actions, taken ? "ADR-7/both/4" : "ADR-7/both/2") != NULL);
 	assert_int_equal(json_len(actions), 2);
 }
 

@@ -1,10 +1,10 @@
 /* Which text names a work item, and which file is a spec. */
-#include "src/machine/spec_search.h"
+#include "src/machine/engine.h"
 #include "tests/lib/unit.h"
 
 static bool names(const char *text, const char *id)
 {
-	return text_names(str_of(text), str_of(id));
+	return spec_text_names(str_of(text), str_of(id));
 }
 
 static void an_id_is_found_as_a_whole_word(void **state)
@@ -95,36 +95,36 @@ static void quotes_and_dashes_beyond_ascii_end_a_word_but_letters_do_not(void **
 static void bytes_that_are_no_text_are_only_passed_over(void **state)
 {
 	(void)state;
-	assert_true(text_names(STR("\0\x01 ADR-1 \xff"), STR("ADR-1")));
-	assert_false(text_names(STR("\xe2"), STR("ADR-1")));
-	assert_true(text_names(STR("ADR-1\xe2"), STR("ADR-1")));
+	assert_true(spec_text_names(STR("\0\x01 ADR-1 \xff"), STR("ADR-1")));
+	assert_false(spec_text_names(STR("\xe2"), STR("ADR-1")));
+	assert_true(spec_text_names(STR("ADR-1\xe2"), STR("ADR-1")));
 	assert_true(names("\x80 ADR-1", "ADR-1"));
 }
 
 static void a_spec_is_called_underscore_spec_something_md(void **state)
 {
 	(void)state;
-	assert_true(is_spec_name(STR("_spec_Widget.md")));
-	assert_true(is_spec_name(STR("_spec_x.md")));
-	assert_false(is_spec_name(STR("_spec_.md")));
-	assert_false(is_spec_name(STR("_spec_Widget.txt")));
-	assert_false(is_spec_name(STR("_spec_Widget.MD")));
-	assert_false(is_spec_name(STR("spec_Widget.md")));
-	assert_false(is_spec_name(STR("my_spec_Widget.md")));
-	assert_false(is_spec_name(STR("_spec_Widget.md.orig")));
-	assert_false(is_spec_name(STR("")));
+	assert_true(spec_name_valid(STR("_spec_Widget.md")));
+	assert_true(spec_name_valid(STR("_spec_x.md")));
+	assert_false(spec_name_valid(STR("_spec_.md")));
+	assert_false(spec_name_valid(STR("_spec_Widget.txt")));
+	assert_false(spec_name_valid(STR("_spec_Widget.MD")));
+	assert_false(spec_name_valid(STR("spec_Widget.md")));
+	assert_false(spec_name_valid(STR("my_spec_Widget.md")));
+	assert_false(spec_name_valid(STR("_spec_Widget.md.orig")));
+	assert_false(spec_name_valid(STR("")));
 }
 
 static void a_specs_own_name_may_name_the_item(void **state)
 {
 	(void)state;
-	assert_true(spec_name_names(STR("_spec_ADR-1.md"), STR("ADR-1")));
-	assert_true(spec_name_names(STR("_spec_Widget ADR-1.md"), STR("ADR-1")));
-	assert_false(spec_name_names(STR("_spec_ADR-10.md"), STR("ADR-1")));
-	assert_false(spec_name_names(STR("_spec_Widget_ADR-1.md"), STR("ADR-1")));
-	assert_false(spec_name_names(STR("_spec_Widget.md"), STR("md")));
-	assert_false(spec_name_names(STR("ADR-1.md"), STR("ADR-1")));
-	assert_false(spec_name_names(STR("_spec_Widget.md"), STR("spec")));
+	assert_true(spec_name_matches(STR("_spec_ADR-1.md"), STR("ADR-1")));
+	assert_true(spec_name_matches(STR("_spec_Widget ADR-1.md"), STR("ADR-1")));
+	assert_false(spec_name_matches(STR("_spec_ADR-10.md"), STR("ADR-1")));
+	assert_false(spec_name_matches(STR("_spec_Widget_ADR-1.md"), STR("ADR-1")));
+	assert_false(spec_name_matches(STR("_spec_Widget.md"), STR("md")));
+	assert_false(spec_name_matches(STR("ADR-1.md"), STR("ADR-1")));
+	assert_false(spec_name_matches(STR("_spec_Widget.md"), STR("spec")));
 }
 
 UNIT_TESTS

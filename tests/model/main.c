@@ -106,7 +106,7 @@ static int run_simulate(const struct model_options *o, struct error *err)
 
 	if (workflow_load(&arena, o->file, &w, err) < 0)
 		return -1;
-	if (workflow_check(&w, steps_serve(), &faults))
+	if (workflow_check(&w, steps_builtin(), &faults))
 		return error_set(err, ERR_CHECK, "the workflow has faults:\n%s", faults.s);
 	plan.workflow = &w;
 	if (simulate(&plan, &sums, &trace, err) < 0)

@@ -83,7 +83,7 @@ struct str audit_value(const struct audit *a, const char *key)
 
 bool audit_ended(const struct audit *a)
 {
-	const struct flow_state *fs = workflow_state(a->workflow, a->state);
+	const struct workflow_state *fs = workflow_state(a->workflow, a->state);
 
 	return fs ? fs->terminal : strcmp(a->state, "failed") == 0 || strcmp(a->state, "done") == 0;
 }

@@ -115,7 +115,7 @@ static void researching_failed_means_that_it_is_asked_again(void **state)
 	recorded("Researcher Brief", "briefed | failed", "failed");
 	given("", SECTION("Researcher Brief", "The spec is not there."));
 	decides(&step_researching);
-	assert_could_not(MEANS_FAILED, "Researcher Brief");
+	assert_could_not(STEP_FAILED, "Researcher Brief");
 }
 
 static void researching_failed_may_stand_in_the_text_alone(void **state)
@@ -123,7 +123,7 @@ static void researching_failed_may_stand_in_the_text_alone(void **state)
 	(void)state;
 	given("", SECTION("Researcher Brief", "No.\n{\"status\":\"failed\"}"));
 	decides(&step_researching);
-	assert_could_not(MEANS_FAILED, "Researcher Brief");
+	assert_could_not(STEP_FAILED, "Researcher Brief");
 }
 
 static void researching_prose_that_says_failed_is_a_brief(void **state)
@@ -158,7 +158,7 @@ static void implementing_failed_means_that_it_is_asked_again(void **state)
 	(void)state;
 	given("", SECTION("Implementation Summary", "{\"status\":\"failed\"}"));
 	decides(&step_implementing);
-	assert_could_not(MEANS_FAILED, "Implementation Summary");
+	assert_could_not(STEP_FAILED, "Implementation Summary");
 }
 
 static void implementing_needs_clarification_goes_to_the_troubleshooter(void **state)
@@ -168,14 +168,14 @@ static void implementing_needs_clarification_goes_to_the_troubleshooter(void **s
 		"needs_clarification");
 	given("", SECTION("Implementation Summary", "Which colour?"));
 	decides(&step_implementing);
-	assert_could_not(MEANS_UNCLEAR, "Implementation Summary");
+	assert_could_not(STEP_UNCLEAR, "Implementation Summary");
 }
 
 static void spec_finding_needs_nobody_and_gives_spec_found(void **state)
 {
 	(void)state;
 	given("", "");
-	assert_null(step_spec_finding.ask);
+	assert_null(step_spec_finding.request);
 	assert_int_equal(step_spec_finding.before_decide, EFFECT_FIND_SPEC);
 	decides(&step_spec_finding);
 	assert_gives("spec_found");
@@ -196,7 +196,7 @@ static void every_state_of_the_table_has_its_step_and_its_triggers(void **state)
 		{"fixing-pr", {"fix_done", "max_retries", NULL}},
 		{"signoff", {"approved", "changes_requested", NULL}},
 	};
-	const struct serves *got = steps_serve();
+	const struct workflow_builtin *got = steps_builtin();
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(want); i++) {
@@ -210,7 +210,7 @@ static void every_state_of_the_table_has_its_step_and_its_triggers(void **state)
 
 static void a_step_serves_only_states_of_the_workflow(void **state)
 {
-	static struct flow_state states[] = {{.name = "researching"}, {.name = "strange"}};
+	static struct workflow_state states[] = {{.name = "researching"}, {.name = "strange"}};
 	struct workflow w = {.states = states, .n_states = COUNT(states)};
 
 	(void)state;

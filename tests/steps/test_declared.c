@@ -88,7 +88,7 @@ static void an_answer_with_none_of_the_words_is_asked_again(void **state)
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		at("audit", "", texts[i]);
 		decides(&step_declared);
-		assert_could_not(MEANS_FAILED, "Security Audit");
+		assert_could_not(STEP_FAILED, "Security Audit");
 		assert_string_equal(t.moment.reason,
 			"the answer in 'Security Audit' has none of the words "
 			"approved | changes_requested | hopeless");
@@ -183,7 +183,7 @@ static void of_several_a_malformed_one_is_asked_again_alone(void **state)
 	(void)state;
 	at("gates", "", YES_A YES_B SECTION("C", "hm"));
 	decides(&step_declared);
-	assert_could_not(MEANS_FAILED, "C");
+	assert_could_not(STEP_FAILED, "C");
 }
 
 UNIT_TESTS

@@ -142,7 +142,7 @@ static void fixing_failed_means_that_it_is_asked_again(void **state)
 	recorded("Fix 1", "fixed | failed", "failed");
 	given("", SECTION("Fix 1", "Could not."));
 	decides(&step_fixing);
-	assert_could_not(MEANS_FAILED, "Fix 1");
+	assert_could_not(STEP_FAILED, "Fix 1");
 	assert_count("fix_iteration", 0);
 }
 
@@ -191,7 +191,7 @@ static void fixing_pr_reads_the_review_notes(void **state)
 	assert_agent(0, "developer", "developer-fix", "ADR-7",
 		"Researcher Brief, Review Notes, Implementation Summary, Fix 1", "Fix 2",
 		"fixed | failed");
-	assert_int_equal(step_fixing_pr.before_ask, EFFECT_PR_CHECKS);
+	assert_int_equal(step_fixing_pr.before_request, EFFECT_PR_CHECKS);
 }
 
 static void fixing_pr_a_fix_counts_one_and_clears_the_review_notes(void **state)
@@ -212,7 +212,7 @@ static void fixing_pr_failed_keeps_the_review_notes(void **state)
 	(void)state;
 	given("", SECTION("Fix 1", "{\"status\":\"failed\"}") SECTION("Review Notes", "n"));
 	decides(&step_fixing_pr);
-	assert_could_not(MEANS_FAILED, "Fix 1");
+	assert_could_not(STEP_FAILED, "Fix 1");
 	assert_count("review_fix_iteration", 0);
 	assert_section("Review Notes", "n");
 }

@@ -34,7 +34,7 @@ static void reviewing_the_first_url_in_the_answer_becomes_pr_url(void **state)
 		given("", sections);
 		assert_asks_nothing(&step_reviewing);
 		decides(&step_reviewing);
-		assert_int_equal(t.moment.meaning, MEANS_ASK_AGAIN);
+		assert_int_equal(t.moment.result, STEP_ASK_AGAIN);
 		assert_true(str_is(context_get(&t.doc, "pr_url"), urls[i]));
 		assert_count("review_cycle_count", 0);
 	}
@@ -45,7 +45,7 @@ static void reviewing_an_answer_without_a_url_is_asked_again(void **state)
 	(void)state;
 	given("", SECTION("PR URL", "I opened it: https://github.com/o/r"));
 	decides(&step_reviewing);
-	assert_could_not(MEANS_FAILED, "PR URL");
+	assert_could_not(STEP_FAILED, "PR URL");
 	assert_str(context_get(&t.doc, "pr_url"), "");
 }
 
@@ -55,7 +55,7 @@ static void reviewing_a_developer_who_failed_is_asked_again_url_or_not(void **st
 	recorded("PR URL", "pr_created | failed", "failed");
 	given("", SECTION("PR URL", "push refused for " URL));
 	decides(&step_reviewing);
-	assert_could_not(MEANS_FAILED, "PR URL");
+	assert_could_not(STEP_FAILED, "PR URL");
 	assert_str(context_get(&t.doc, "pr_url"), "");
 }
 
@@ -121,7 +121,7 @@ static void signoff_asks_three_at_once_after_a_push(void **state)
 {
 	(void)state;
 	given("pr_url: " URL "\n", SECTION("Fix 1", "a"));
-	assert_int_equal(step_signoff.before_ask, EFFECT_PUSH);
+	assert_int_equal(step_signoff.before_request, EFFECT_PUSH);
 	asks(&step_signoff);
 	assert_int_equal(t.moment.n_requests, 3);
 	assert_agent(0, "reviewer", "reviewer-sign-off", "ADR-7", BRIEF, "Signoff Review", VERDICT);

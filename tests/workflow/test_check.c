@@ -2,7 +2,7 @@
 #include "steps/steps.h"
 #include "tests/lib/arena.h"
 
-static const struct serves *builtin;
+static const struct workflow_builtin *builtin;
 
 /* The lines that the check tells of a file `w.md`. */
 static char *told(struct str text, size_t *n)
@@ -299,7 +299,7 @@ static void the_shipped_workflows_have_no_faults(void **state)
 		struct workflow w;
 
 		assert_int_equal(workflow_load(&arena, files[i], &w, &err), 0);
-		assert_int_equal(workflow_check(&w, steps_serve(), &out), 0);
+		assert_int_equal(workflow_check(&w, steps_builtin(), &out), 0);
 		assert_int_equal(w.n_edges, edges[i]);
 		assert_int_equal(w.n_states, states[i]);
 		assert_string_equal(w.initial, "init");
@@ -313,7 +313,7 @@ static void the_shipped_workflows_have_no_faults(void **state)
 static int prepare(void **state)
 {
 	static const char *const work[] = {"ok", "bad", NULL}, *const rest[] = {"ok", NULL};
-	static const struct serves table[] = {{"work", work}, {"rest", rest}, {0}};
+	static const struct workflow_builtin table[] = {{"work", work}, {"rest", rest}, {0}};
 
 	(void)state;
 	builtin = table;

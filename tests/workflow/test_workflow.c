@@ -97,8 +97,8 @@ static void an_agent_state_is_declared_whole(void **state)
 				  "    reads: [Researcher Brief, Fix 1]\n"
 				  "    writes: Security Audit\n"
 				  "    results: {approved: clean, changes_requested: bad}");
-	const struct declared *d = workflow_state(&w, "x")->declared;
-	const struct item *it = d->items;
+	const struct declared_state *d = workflow_state(&w, "x")->declared;
+	const struct declared_action *it = d->items;
 
 	(void)state;
 	assert_ptr_equal(d, w.declared);
@@ -122,7 +122,7 @@ static void an_agent_state_is_declared_whole(void **state)
 static void a_script_state_has_a_timeout_and_two_words(void **state)
 {
 	struct workflow w = front("states:\n  x: {command: make lint, writes: Lint}");
-	const struct item *it = w.declared->items;
+	const struct declared_action *it = w.declared->items;
 
 	(void)state;
 	assert_null(it->agent);

@@ -1,0 +1,370 @@
+#include "context/lease.h"
+#include "src/sys/digest.h"
+#include "src/config/violation.h"
+#include "src/machine/answer.h"
+#include "src/machine/verdict.h"
+
+#define JOURNAL_MAX ((size_t)1 << 30)
+
+/* Answer history: the journal's events about actions that are no longer outstanding. */
+
+/* A journal that cannot be read has no events; whoever opens it reports that. */
+static bool read_journal(const struct context_file *f, struct buf *text)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	struct error ignored;
+	bool missing;
+
+	return f->disk &&
+	       f->disk->ops->read(f->disk, arena_printf(&a, "%s/%s.events.jsonl", f->dir, f->name),
+		       JOURNAL_MAX, text, &missing, &ignored) == 0;
+}
+
+/*
+ * The next event of `type` whose member `key` is `id`, or NULL. Only lines that contain `mark` are
+ * parsed: most refused answers have no history at all.
+ */
+static json *next_event(
+	struct str *rest, const char *mark, const char *type, const char *key, const char *id)
+{
+	struct str line;
+
+	while (str_line(rest, &line)) {
+		json *event = NULL;
+		struct error ignored;
+
+		if (str_find(line, str_of(mark)) < line.n &&
+			json_parse(&event, line, &ignored) == 0 &&
+			json_str_is(event, "type", type) && json_str_is(event, key, id))
+			return event;
+		json_free(&event);
+	}
+	return NULL;
+}
+
+static void answer_sum(struct str text, char out[DIGEST_TEXT])
+{
+	digest_text(str_trim(text), out);
+}
+
+/* True if this answer was recorded: the same bytes, and the same word unless none is given now. */
+static bool was_taken(
+	const struct context_file *f, const char *id, const char *word, struct str text)
+{
+	CLEANUP(buf_release) struct buf journal = BUF_INIT;
+	char sum[DIGEST_TEXT];
+	bool taken = false;
+	struct str rest;
+	json *event;
+
+	answer_sum(text, sum);
+	if (!read_journal(f, &journal))
+		return false;
+	rest = buf_str(&journal);
+	while (!taken && (event = next_event(&rest, sum, "answer", "action", id))) {
+		taken = json_str_is(event, "sum", sum) &&
+			(!word || !*word || json_str_is(event, "result", word));
+		json_free(&event);
+	}
+	return taken;
+}
+
+int answer_refuse_stale(const struct context_file *f, const char *id, struct error *err)
+{
+	CLEANUP(buf_release) struct buf journal = BUF_INIT;
+	CLEANUP(json_free) json *event = NULL;
+	const char *owner;
+
+	if (read_journal(f, &journal)) {
+		struct str rest = buf_str(&journal);
+
+		event = next_event(&rest, "\"instead_of\":", "dispatch", "instead_of", id);
+	}
+	owner = event ? json_get_str(event, "owner") : NULL;
+	if (!owner)
+		return error_set(err, ERR_STATE,
+			"action '%.200s' is stale or unknown: it is not outstanding", id);
+	return error_set(err, ERR_STATE,
+		"action '%.200s' is stale: '%s' took the work item over at %s, and '%.200s' is "
+		"asked for instead",
+		id, owner, json_get_str(event, "ts"), json_get_str(event, "action"));
+}
+
+/* Which answers are accepted. */
+
+static int check_text(struct str text, struct error *err)
+{
+	size_t bad = utf8_fault(text);
+
+	if (bad)
+		return error_set(err, ERR_INPUT, "the answer is not UTF-8 text: byte %zu", bad);
+	if (!str_trim(text).n)
+		return error_set(err, ERR_INPUT, "the answer is empty");
+	return 0;
+}
+
+/* The status in the text's JSON must equal the word given with it, even if the action does not
+ * accept that status. */
+static bool contradicts(
+	const json *action, const char *word, struct str text, char *own, size_t size)
+{
+	CLEANUP(json_free) json *j = verdict_json(text);
+	const char *status =
+		j ? json_get_str(j, action_is_troubleshooter(action) ? "action" : "status") : NULL;
+
+	if (status)
+		(void)snprintf(own, size, "%s", status);
+	else if (!action_word_in(action, text, own, size))
+		return false;
+	return strcmp(status ? status : own, word) != 0;
+}
+
+static int check_word(const json *action, const char *word, struct str text, struct error *err)
+{
+	char own[64];
+	bool has = action_word_in(action, text, own, sizeof(own));
+
+	if (!word || !*word) {
+		if (has || !action_is_troubleshooter(action))
+			return 0;
+		return error_set(err, ERR_INPUT, "the answer has no result: must be %s",
+			json_get_str(action, "result_format"));
+	}
+	if (!action_accepts(action, str_of(word)))
+		return error_set(err, ERR_INPUT, "unknown result '%.60s': must be %s", word,
+			json_get_str(action, "result_format"));
+	if (contradicts(action, word, text, own, sizeof(own)))
+		return error_set(err, ERR_INPUT, "result '%s' contradicts the answer's own '%.60s'",
+			word, own);
+	return 0;
+}
+
+/* The troubleshooter's answers are appended to its log; any other answer is its section. */
+static void put_answer(struct context *c, const json *action, struct str text)
+{
+	CLEANUP(buf_release) struct buf log = BUF_INIT;
+	const char *section = json_get_str(action, "write_section");
+
+	if (!action_is_troubleshooter(action)) {
+		context_put(c, section, text);
+		return;
+	}
+	buf_add(&log, context_section(c, section));
+	buf_addf(&log, "%s%s\n", log.len ? "\n\n" : "", action_log_heading(&c->arena, action));
+	buf_add(&log, str_trim(text));
+	context_put(c, section, buf_str(&log));
+}
+
+enum repeat {
+	REPEAT_SAME,
+	REPEAT_ADDS_WORD, /* the same bytes, with the word that was missing */
+	REPEAT_DIFFERS,
+};
+
+static enum repeat compare_answer(
+	const struct context *c, const json *action, const char *word, struct str text)
+{
+	struct str known = action_word(c, action);
+
+	if (!str_eq(action_text(c, action), str_trim(text)))
+		return REPEAT_DIFFERS;
+	if (!word || !*word || str_is(known, word))
+		return REPEAT_SAME;
+	return known.n ? REPEAT_DIFFERS : REPEAT_ADDS_WORD;
+}
+
+/* An agent that did not learn that its answer was recorded sends it again: not a new answer. */
+static int not_outstanding(const struct context_file *f, const char *id, const char *word,
+	struct str text, enum answer_fate *fate, struct error *err)
+{
+	struct str own = context_get(&f->doc, "work_item_id"), given = str_of(id);
+	size_t slash = str_find(given, STR("/"));
+
+	if (!str_eq(str_sub(given, 0, slash), own))
+		return error_set(err, ERR_STATE,
+			"action '%.200s' belongs to another work item, not to '%s'", id, own.p);
+	if (!was_taken(f, id, word, text))
+		return answer_refuse_stale(f, id, err);
+	*fate = ANSWER_AGAIN;
+	return 0;
+}
+
+static void note_answer(struct context_file *f, const char *id, const char *word, struct str text)
+{
+	json *event = context_event(f, "answer");
+	char sum[DIGEST_TEXT];
+
+	answer_sum(text, sum);
+	json_put_str(event, "action", str_of(id));
+	json_put_str(event, "result", str_of(word));
+	json_put_int(event, "bytes", (int64_t)text.n);
+	json_put_str(event, "sum", str_of(sum));
+}
+
+/* The guard reports a policy violation as JSON in the script's answer. */
+static void note_violation(struct context_file *f, json *action, struct str text)
+{
+	static const char *const members[] = {
+		"policy", "violation", "rule", "word", "path", "reason"};
+	bool script = json_str_is(action, "action", "run_script");
+	CLEANUP(json_free) json *report = script ? verdict_json(text) : NULL;
+	const char *name = report ? json_get_str(report, "violation") : NULL;
+	enum violation which;
+	json *event;
+
+	if (!violation_named(name, &which))
+		return;
+	event = context_event(f, "security_violation");
+	json_put_str(event, "action", str_of(json_get_str(action, "id")));
+	for (size_t i = 0; i < COUNT(members); i++)
+		if (json_get_str(report, members[i]))
+			json_put_str(event, members[i], str_of(json_get_str(report, members[i])));
+	json_set(action, "violation", json_string(str_of(name)));
+}
+
+static void record_word(struct context_file *f, json *action, const char *word, struct str text)
+{
+	char own[64] = "";
+
+	note_violation(f, action, text);
+	if (word && *word)
+		(void)snprintf(own, sizeof(own), "%s", word);
+	else
+		(void)action_word_in(action, text, own, sizeof(own));
+	json_set(action, "answered", json_string(str_of(own)));
+	note_answer(f, json_get_str(action, "id"), own, text);
+}
+
+int answer_take(struct context_file *f, const char *id, const char *word, struct str text,
+	enum answer_fate *fate, struct error *err)
+{
+	CLEANUP(json_free) json *array = NULL;
+	json *action;
+	bool outstanding = true;
+
+	*fate = ANSWER_TAKEN;
+	if (actions_load(&f->doc, &array, err) < 0)
+		return -1;
+	action = action_find(array, id);
+	if (action && !action_answered(&f->doc, action) &&
+		action_outstanding(f, id, &outstanding, err) < 0)
+		return -1;
+	if (!action || !outstanding)
+		return not_outstanding(f, id, word, text, fate, err);
+	if (check_text(text, err) < 0 || check_word(action, word, text, err) < 0)
+		return -1;
+	if (action_answered(&f->doc, action)) {
+		enum repeat repeat = compare_answer(&f->doc, action, word, text);
+
+		*fate = repeat == REPEAT_SAME ? ANSWER_AGAIN : ANSWER_TAKEN;
+		if (repeat == REPEAT_DIFFERS)
+			return error_set(
+				err, ERR_STATE, "action '%.200s' has an answer already", id);
+		if (repeat == REPEAT_SAME)
+			return 0;
+	} else {
+		put_answer(&f->doc, action, text);
+	}
+	record_word(f, action, word, text);
+	actions_store(&f->doc, array);
+	return actions_note_outstanding(f, array, err);
+}
+
+/* `ADR-7/researching/1` as part of a file name: other characters become `_`. */
+static char *refused_name(struct arena *a, const char *name, const char *id)
+{
+	char *stem = arena_printf(a, "%s-refused-%.120s", name, id);
+
+	for (char *p = stem; *p; p++)
+		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-",
+			    *p))
+			*p = '_';
+	return stem;
+}
+
+/* Adds to the message where the refused text is kept, or why it is not. */
+static void add_kept(struct error *err, const char *kept, const char *why_not)
+{
+	size_t n = strlen(err->text);
+
+	if (kept)
+		(void)snprintf(err->text + n, sizeof(err->text) - n,
+			"; what was offered is kept in %.400s", kept);
+	else if (*why_not)
+		(void)snprintf(err->text + n, sizeof(err->text) - n,
+			"; what was offered is not kept: %.300s", why_not);
+}
+
+static int refuse(struct context_file *f, const char *id, struct str text, struct error *err)
+{
+	struct error why = *err, second, third = {0};
+	char *kept = NULL;
+	json *event;
+
+	if (text.n &&
+		context_keep(f, refused_name(&f->doc.arena, f->name, id), text, &kept, &third) < 0)
+		kept = NULL;
+	event = context_event(f, "refusal");
+	json_put_str(event, "action", utf8_fault(str_of(id)) ? STR("?") : str_of(id));
+	json_put_str(event, "reason", utf8_fault(str_of(why.text)) ? STR("?") : str_of(why.text));
+	if (kept)
+		json_put_str(event, "kept", str_of(kept));
+	if (context_log(f, &second) < 0)
+		error_prefix(&why, "(not noted in the events: %.100s)", second.text);
+	*err = why;
+	add_kept(err, kept, third.text);
+	return -1;
+}
+
+static void note_operation(
+	struct context_file *f, const char *owner, const char *id, const char *word)
+{
+	json *op = context_op(f, "record");
+
+	json_put_str(op, "action", utf8_fault(str_of(id)) ? STR("?") : str_of(id));
+	if (word && !utf8_fault(str_of(word)))
+		json_put_str(op, "word", str_of(word));
+	if (owner)
+		json_put_str(op, "owner", str_of(owner));
+}
+
+/* A session that lost the lease adds nothing; what it recorded before stays recorded. */
+static int refuse_owner(struct context_file *f, const char *id, const char *word, struct str text,
+	enum answer_fate *fate, struct error *err)
+{
+	if (err->code != ERR_STATE)
+		return -1;
+	if (!was_taken(f, id, word, text))
+		return refuse(f, id, text, err);
+	*fate = ANSWER_AGAIN;
+	*err = (struct error){0};
+	return 0;
+}
+
+int answer_record_by(struct context_file *f, const char *owner, const char *id, const char *word,
+	struct str text, enum answer_fate *fate, struct error *err)
+{
+	const char *item = context_get(&f->doc, "work_item_id").p;
+
+	note_operation(f, owner, id, word);
+	if (owner && lease_admit(f, item, owner, err) < 0)
+		return refuse_owner(f, id, word, text, fate, err);
+	if (answer_take(f, id, word, text, fate, err) < 0)
+		return err->code == ERR_SYSTEM ? -1 : refuse(f, id, text, err);
+	if (!owner && *fate == ANSWER_AGAIN)
+		return 0;
+	if (!owner && lease_admit(f, item, NULL, err) < 0)
+		return -1;
+	if (context_save(f, err) == 0)
+		return 0;
+	if (err->code != ERR_INPUT)
+		return -1;
+	context_forget(f); /* the document would be too large: drop the answer */
+	return refuse(f, id, text, err);
+}
+
+int answer_record(struct context_file *f, const char *id, const char *word, struct str text,
+	enum answer_fate *fate, struct error *err)
+{
+	return answer_record_by(f, NULL, id, word, text, fate, err);
+}

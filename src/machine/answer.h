@@ -1,0 +1,43 @@
+/*
+ * answer.h: answers to actions: which are accepted, how they are recorded, and what the journal
+ * knows about actions that are no longer outstanding. Rules: docs/action-protocol.md, "Answers".
+ */
+#ifndef DT_ANSWER_H
+#define DT_ANSWER_H
+
+#include "src/machine/actions.h"
+
+enum answer_fate {
+	ANSWER_TAKEN,
+	ANSWER_AGAIN, /* the same bytes and word were recorded before, and may have been used since:
+			 nothing changes */
+};
+
+/*
+ * Puts an answer into the document without saving it, and notes the event. -1: ERR_STATE if the id
+ * is unknown, stale or already answered; ERR_INPUT if the action does not accept the word or the
+ * text contradicts it.
+ */
+int answer_take(struct context_file *f, const char *id, const char *word, struct str text,
+	enum answer_fate *fate, struct error *err);
+
+/*
+ * Checks, takes and saves one answer. The text of a refused answer is kept under logs/; the journal
+ * and *err say where.
+ *
+ * `owner` is the session that answers, or NULL if it gives no name. A named owner must hold the
+ * work item's lease. An accepted answer renews the lease of the holder.
+ */
+int answer_record_by(struct context_file *f, const char *owner, const char *id, const char *word,
+	struct str text, enum answer_fate *fate, struct error *err);
+/* The same without an owner. */
+int answer_record(struct context_file *f, const char *id, const char *word, struct str text,
+	enum answer_fate *fate, struct error *err);
+
+/*
+ * Refuses action `id`, which is not outstanding: always -1 with ERR_STATE. The message names the
+ * action that replaced it after a take-over. Reads the whole journal.
+ */
+int answer_refuse_stale(const struct context_file *f, const char *id, struct error *err);
+
+#endif
