@@ -110,33 +110,24 @@ static int read_limits(struct invocation *in, struct harness_input *input, struc
 	return read_budget(in->args->value[WITH_MAX_BUDGET], &input->max_budget_usd, err);
 }
 
-static void put_count(json *j, const char *key, int64_t n)
-{
-	if (n < 0)
-		json_put_null(j, key);
-	else
-		json_put_int(j, key, n);
-}
-
 static json *result_json(const struct harness *h, const struct harness_result *r)
 {
+	static const struct usage_member members[] = {{USAGE_COST, "costUsd"},
+		{USAGE_INPUT, "inputTokens"}, {USAGE_OUTPUT, "outputTokens"},
+		{USAGE_CACHE, "cacheTokens"}, {USAGE_MS, "durationMs"}, {0}};
 	json *j = json_object();
 
 	json_put_str(j, "harness", str_of(harness_name(h)));
 	json_put_str(j, "status", str_of(harness_status_word(r->status)));
-	put_count(j, "exitCode", r->exit_code);
+	if (r->exit_code < 0)
+		json_put_null(j, "exitCode");
+	else
+		json_put_int(j, "exitCode", r->exit_code);
 	harness_put_text(j, "model", r->model);
 	json_put_str(j, "text", str_of(r->text));
 	harness_put_text(j, "detail", r->detail);
 	json_put_bool(j, "rateLimited", r->rate_limited);
-	if (r->cost_usd < 0)
-		json_put_null(j, "costUsd");
-	else
-		json_put_number(j, "costUsd", r->cost_usd);
-	put_count(j, "inputTokens", r->input_tokens);
-	put_count(j, "outputTokens", r->output_tokens);
-	put_count(j, "cacheTokens", r->cache_tokens);
-	json_put_int(j, "durationMs", r->ms);
+	usage_put(j, &r->usage, members, true);
 	return j;
 }
 
@@ -171,10 +162,7 @@ static void unusable(const struct harness *h, struct harness_result *r, struct a
 
 	*r = (struct harness_result){.status = HARNESS_UNAVAILABLE,
 		.exit_code = -1,
-		.cost_usd = -1,
-		.input_tokens = -1,
-		.output_tokens = -1,
-		.cache_tokens = -1,
+		.usage = USAGE_NONE,
 		.text = "",
 		.detail = arena_printf(a, "%s: %s", unavailable_word(v->reason),
 			v->detail ? v->detail : "nothing more is known")};

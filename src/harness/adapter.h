@@ -12,7 +12,7 @@
 #define DT_ADAPTER_H
 
 #include "src/harness/harness.h"
-#include "src/harness/secrets.h"
+#include "src/sys/secrets.h"
 
 /* A command line in the making; argv[0] is the program already. Never put a prompt or a key here.
  */
@@ -69,9 +69,8 @@ struct session {
 	struct buf retry_why;
 	struct buf note; /* the adapter's own */
 	int exit_code;   /* -1: it was not started */
-	double cost_usd;
-	int64_t input_tokens, output_tokens, cache_tokens; /* < 0: not told */
-	int64_t progress;                                  /* tokens told by PROGRESS events */
+	struct usage usage;
+	int64_t progress; /* tokens told by PROGRESS events */
 };
 
 /* The last message; each replaces the one before it. At most TEXT_KEPT bytes. */
@@ -83,8 +82,6 @@ void session_verdict(struct session *s, enum harness_status verdict, struct str 
 /* A PROGRESS event: `tokens` more than before, or what it does (may be NULL): a model has answered
  * when there is one of them. */
 void session_progress(struct session *s, int64_t tokens, const char *message);
-/* Adds; the first call makes unknown 0. */
-void session_tokens(struct session *s, int64_t input, int64_t output, int64_t cache);
 /* The value of NAME in the session's environment, or NULL. */
 const char *session_env(const struct session *s, const char *name);
 /* It tries again by itself, because of `why`; if it does so until the time limit, that was the

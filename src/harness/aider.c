@@ -51,7 +51,7 @@ static int64_t count_before(struct str line, const char *word)
 
 static void take_usage(struct session *s, struct str line)
 {
-	session_tokens(s, count_before(line, " sent"), count_before(line, " received"),
+	usage_add_tokens(&s->usage, count_before(line, " sent"), count_before(line, " received"),
 		count_before(line, " cache write") + count_before(line, " cache hit"));
 }
 
@@ -63,7 +63,7 @@ static void take_cost(struct session *s, struct str line)
 	size_t sum = str_find(rest, STR(" message, $"));
 
 	if (sum < rest.n)
-		s->cost_usd = strtod(rest.p + sum + 11, NULL);
+		s->usage.cost_usd = strtod(rest.p + sum + 11, NULL);
 }
 
 static bool is_chrome(struct str line)

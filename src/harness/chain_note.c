@@ -98,23 +98,16 @@ int note_worked(const struct chain_call *c, const char *harness, struct error *e
 	return merge_row(c->artifacts, c->issue, c->stage, row, err);
 }
 
-static void put_count(json *row, const char *key, int64_t n)
-{
-	if (n >= 0)
-		json_put_int(row, key, n);
-}
-
 static void put_result(json *row, const struct harness_result *r)
 {
+	static const struct usage_member members[] = {{USAGE_COST, "costUsd"},
+		{USAGE_INPUT, "inputTokens"}, {USAGE_OUTPUT, "outputTokens"},
+		{USAGE_CACHE, "cacheTokens"}, {USAGE_MS, "durationMs"}, {0}};
+
 	chain_put(row, "status", harness_status_word(r->status));
 	if (r->exit_code >= 0)
 		json_put_int(row, "exitCode", r->exit_code);
-	if (r->cost_usd >= 0)
-		json_put_number(row, "costUsd", r->cost_usd);
-	put_count(row, "inputTokens", r->input_tokens);
-	put_count(row, "outputTokens", r->output_tokens);
-	put_count(row, "cacheTokens", r->cache_tokens);
-	json_put_int(row, "durationMs", r->ms);
+	usage_put(row, &r->usage, members, false);
 	chain_put(row, "detail", r->detail);
 }
 

@@ -11,10 +11,7 @@ static void unused(struct harness_result *r, const char *detail)
 {
 	*r = (struct harness_result){.status = HARNESS_UNAVAILABLE,
 		.exit_code = -1,
-		.cost_usd = -1,
-		.input_tokens = -1,
-		.output_tokens = -1,
-		.cache_tokens = -1,
+		.usage = USAGE_NONE,
 		.text = "",
 		.detail = detail};
 }

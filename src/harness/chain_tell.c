@@ -64,7 +64,8 @@ static int tell_budget(const struct chain_call *c, const char *harness,
 	chain_put(fields, "harness", harness);
 	json_put_number(fields, "maxBudgetUsd", input->max_budget_usd);
 	/* A harness that ended itself at the limit may not tell what it came to. */
-	json_put_number(fields, "costUsd", r->cost_usd < 0 ? input->max_budget_usd : r->cost_usd);
+	json_put_number(fields, "costUsd",
+		r->usage.cost_usd < 0 ? input->max_budget_usd : r->usage.cost_usd);
 	return tell(c->artifacts, c->issue, c->stage, HAPPENED_BUDGET_EXCEEDED, fields, err);
 }
 
@@ -78,7 +79,7 @@ int tell_result(const struct chain_call *c, const char *harness, const struct ha
 	if (r->status != HARNESS_TIMEOUT)
 		return 0;
 	chain_put(fields, "harness", harness);
-	json_put_int(fields, "seconds", r->ms / 1000);
+	json_put_int(fields, "seconds", r->usage.ms / 1000);
 	return tell(c->artifacts, c->issue, c->stage, HAPPENED_AGENT_TIMEOUT, fields, err);
 }
 

@@ -21,8 +21,8 @@ static void take_usage(struct session *s, const json *usage)
 	if (!json_is_object(usage))
 		return;
 	/* Some servers send the sum so far with each event: the last one counts. */
-	s->input_tokens = s->output_tokens = s->cache_tokens = -1;
-	session_tokens(s, input >= cached ? input - cached : 0, output, cached);
+	s->usage = (struct usage){-1, -1, -1, s->usage.cost_usd, 0};
+	usage_add_tokens(&s->usage, input >= cached ? input - cached : 0, output, cached);
 }
 
 /* `stop` is what it said all of it; the others are reasons why it did not. */

@@ -124,11 +124,11 @@ static void take_models(struct session *s, const json *models_used)
 {
 	int64_t most = -1;
 
-	s->input_tokens = s->output_tokens = s->cache_tokens = -1;
+	s->usage = (struct usage){-1, -1, -1, s->usage.cost_usd, 0};
 	for (const json *m = json_first(models_used); m; m = json_next(m)) {
 		int64_t output = tokens_of(m, "outputTokens");
 
-		session_tokens(s, tokens_of(m, "inputTokens"), output,
+		usage_add_tokens(&s->usage, tokens_of(m, "inputTokens"), output,
 			tokens_of(m, "cacheReadInputTokens") +
 				tokens_of(m, "cacheCreationInputTokens"));
 		if (output > most)
@@ -142,12 +142,12 @@ static void take_cost(struct session *s, const json *value)
 	double cost = json_number(json_get(value, "total_cost_usd"), -1);
 	const json *used = json_get(value, "modelUsage"), *usage = json_get(value, "usage");
 
-	if (cost > s->cost_usd)
-		s->cost_usd = cost;
+	if (cost > s->usage.cost_usd)
+		s->usage.cost_usd = cost;
 	if (json_first(used)) {
 		take_models(s, used);
-	} else if (usage && s->input_tokens < 0) {
-		session_tokens(s, tokens_of(usage, "input_tokens"),
+	} else if (usage && s->usage.input_tokens < 0) {
+		usage_add_tokens(&s->usage, tokens_of(usage, "input_tokens"),
 			tokens_of(usage, "output_tokens"),
 			tokens_of(usage, "cache_read_input_tokens") +
 				tokens_of(usage, "cache_creation_input_tokens"));

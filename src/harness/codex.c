@@ -132,7 +132,7 @@ static void take_usage(struct session *s, const json *usage)
 	int64_t output = json_get_int(usage, "output_tokens", 0);
 
 	/* Here the cached ones are among the others. */
-	session_tokens(s, all >= cached ? all - cached : 0, output, cached);
+	usage_add_tokens(&s->usage, all >= cached ? all - cached : 0, output, cached);
 	session_progress(s, all + output, NULL);
 }
 

@@ -78,7 +78,7 @@ static void take_stats(struct session *s, const json *stats)
 	if (!stats)
 		return;
 	/* Here the cached ones are among the others. */
-	session_tokens(s, input >= cached ? input - cached : 0, output, cached);
+	usage_add_tokens(&s->usage, input >= cached ? input - cached : 0, output, cached);
 	session_progress(s, input + output, NULL);
 	take_models(s, json_get(stats, "models"));
 }

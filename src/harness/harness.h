@@ -8,7 +8,7 @@
 #ifndef DT_HARNESS_H
 #define DT_HARNESS_H
 
-#include "src/base/json.h"
+#include "src/event/usage.h"
 
 enum capability_level { CAPABLE_NO, CAPABLE_PARTIAL, CAPABLE_YES, CAPABLE_DEPENDS };
 
@@ -77,17 +77,13 @@ struct harness_event {
 
 struct harness_result {
 	enum harness_status status;
-	int exit_code;                       /* -1: it was not started */
-	double cost_usd;                     /* < 0: the harness does not tell */
-	int64_t input_tokens, output_tokens; /* < 0: the harness does not tell */
-	int64_t cache_tokens; /* read from or written to a cache, in neither of them; < 0: not told
-			       */
-	const char *text;     /* the agent's last message; "" when there is none */
-	const char *detail;   /* why it is no success; NULL for success; secrets masked */
-	const char *model;    /* that really answered; NULL: not told */
-	bool rate_limited;    /* unavailable because of a limit */
+	int exit_code; /* -1: it was not started */
+	struct usage usage;
+	const char *text;   /* the agent's last message; "" when there is none */
+	const char *detail; /* why it is no success; NULL for success; secrets masked */
+	const char *model;  /* that really answered; NULL: not told */
+	bool rate_limited;  /* unavailable because of a limit */
 	bool worked; /* a model has answered: something may be changed, whatever came of it */
-	int64_t ms;
 };
 
 typedef void harness_listener(void *data, const struct harness_event *e);

@@ -135,10 +135,10 @@ static void judge_budget(struct session *s)
 {
 	double max = s->input->max_budget_usd;
 
-	if (max > 0 && s->cost_usd > max)
+	if (max > 0 && s->usage.cost_usd > max)
 		session_verdict(s, HARNESS_BUDGET,
 			str_of(arena_printf(s->arena, "it cost %.4f USD; at most %.4f were allowed",
-				s->cost_usd, max)));
+				s->usage.cost_usd, max)));
 }
 
 /* An end that we were asked for is no fault of the harness's, and leads to no other one. */

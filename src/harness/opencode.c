@@ -58,9 +58,9 @@ static void take_step(struct session *s, const json *part)
 	int64_t output = json_get_int(tokens, "output", 0) + json_get_int(tokens, "reasoning", 0);
 	double cost = json_number(json_get(part, "cost"), 0);
 
-	session_tokens(
-		s, input, output, json_get_int(cache, "read", 0) + json_get_int(cache, "write", 0));
-	s->cost_usd = (s->cost_usd < 0 ? 0 : s->cost_usd) + (cost > 0 ? cost : 0);
+	usage_add_tokens(&s->usage, input, output,
+		json_get_int(cache, "read", 0) + json_get_int(cache, "write", 0));
+	s->usage.cost_usd = (s->usage.cost_usd < 0 ? 0 : s->usage.cost_usd) + (cost > 0 ? cost : 0);
 	session_progress(s, input + output, NULL);
 	if (!str_is(str_of(json_get_str(part, "reason")), "tool-calls"))
 		s->finished = true;

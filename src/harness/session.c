@@ -17,8 +17,7 @@ void session_begin(struct session *s)
 	secrets_add(s->arena, &s->secrets, (const char *const *)environ, s->harness->credentials);
 	secrets_add(s->arena, &s->secrets, s->env, s->harness->credentials);
 	s->from = clock_ticks();
-	s->cost_usd = -1;
-	s->input_tokens = s->output_tokens = s->cache_tokens = -1;
+	s->usage = (struct usage)USAGE_NONE;
 	s->exit_code = -1;
 }
 
@@ -73,20 +72,6 @@ void session_progress(struct session *s, int64_t tokens, const char *message)
 	session_tell(s, &e);
 }
 
-static void count(int64_t *sum, int64_t more)
-{
-	if (more < 0)
-		return;
-	*sum = *sum < 0 ? more : *sum > JSON_MAX_INT - more ? JSON_MAX_INT : *sum + more;
-}
-
-void session_tokens(struct session *s, int64_t input, int64_t output, int64_t cache)
-{
-	count(&s->input_tokens, input);
-	count(&s->output_tokens, output);
-	count(&s->cache_tokens, cache);
-}
-
 const char *session_env(const struct session *s, const char *name)
 {
 	return environment_get(s->env, name);
@@ -135,19 +120,18 @@ void session_result(struct session *s, struct harness_result *out)
 	*out = (struct harness_result){
 		.status = s->verdict,
 		.exit_code = s->exit_code,
-		/* What no run can cost was not understood. */
-		.cost_usd = s->cost_usd >= 0 && s->cost_usd < COST_MAX ? s->cost_usd : -1,
-		.input_tokens = s->input_tokens,
-		.output_tokens = s->output_tokens,
-		.cache_tokens = s->cache_tokens,
+		.usage = s->usage,
 		.text = masked(s, &s->text, false, TEXT_KEPT),
 		.model = s->model.len ? masked(s, &s->model, true, MODEL_SHOWN) : NULL,
 		.detail = s->verdict == HARNESS_SUCCESS ? NULL
 							: masked(s, &s->fault, true, FAULT_SHOWN),
 		.rate_limited = s->verdict == HARNESS_UNAVAILABLE && s->rate_limited,
-		.worked = s->worked || s->output_tokens > 0,
-		.ms = clock_ticks() - s->from,
+		.worked = s->worked || s->usage.output_tokens > 0,
 	};
+	out->usage.ms = clock_ticks() - s->from;
+	/* A cost that no run can have was misread. */
+	if (!(s->usage.cost_usd >= 0 && s->usage.cost_usd < COST_MAX))
+		out->usage.cost_usd = -1;
 }
 
 unsigned session_seconds(const struct session *s)

@@ -89,22 +89,6 @@ static int call_once(struct call *c, struct error *err)
 	return interrupted(c, 0) ? error_set(err, ERR_STATE, "interrupted") : 0;
 }
 
-static void add_number(int64_t *sum, int64_t more)
-{
-	if (more >= 0)
-		*sum = *sum < 0 ? more : *sum + more;
-}
-
-/* Two calls, one bill. */
-static void add_costs(struct harness_result *r, const struct harness_result *more)
-{
-	add_number(&r->input_tokens, more->input_tokens);
-	add_number(&r->output_tokens, more->output_tokens);
-	if (more->cost_usd >= 0)
-		r->cost_usd = r->cost_usd < 0 ? more->cost_usd : r->cost_usd + more->cost_usd;
-	r->ms += more->ms;
-}
-
 /* The second try is the same harness's; what it says beside the artifact is no answer. */
 static int call_again(void *data, const char *sharpened, struct error *err)
 {
@@ -119,7 +103,7 @@ static int call_again(void *data, const char *sharpened, struct error *err)
 	second.effective = (struct words){&name, 1};
 	if (call_once(&second, err) < 0)
 		return -1;
-	add_costs(&c->result, &second.result);
+	usage_add(&c->result.usage, &second.result.usage);
 	if (!second.used || second.result.status != HARNESS_SUCCESS)
 		return error_set(err, ERR_CHECK, "the second try ended with '%s'",
 			harness_status_word(second.result.status));
@@ -194,7 +178,7 @@ static int call_and_retry(struct call *c, struct error *err)
 		if (call_once(c, err) < 0 || settle(c, err) < 0)
 			return -1;
 		if (tries)
-			add_costs(&c->result, &before);
+			usage_add(&c->result.usage, &before.usage);
 		if (!policy_applies(c) || spec->on_failure != FAILURE_RETRY ||
 			tries >= spec->max_retries)
 			return 0;

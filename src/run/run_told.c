@@ -62,6 +62,9 @@ void serving_listen(void *data, const struct harness_event *e)
 static json *note_of(
 	const struct serving *s, const struct harness *h, const struct harness_result *r)
 {
+	static const struct usage_member members[] = {{USAGE_MS, "ms"},
+		{USAGE_INPUT, "input_tokens"}, {USAGE_OUTPUT, "output_tokens"},
+		{USAGE_COST, "cost_usd"}, {0}};
 	json *note = json_object();
 
 	json_put_str(note, "action", str_of(s->id));
@@ -71,13 +74,7 @@ static json *note_of(
 	json_put_str(note, "status", str_of(harness_status_word(r->status)));
 	if (r->detail)
 		json_put_str(note, "detail", str_of(r->detail));
-	json_put_int(note, "ms", r->ms);
-	if (r->input_tokens >= 0)
-		json_put_int(note, "input_tokens", r->input_tokens);
-	if (r->output_tokens >= 0)
-		json_put_int(note, "output_tokens", r->output_tokens);
-	if (r->cost_usd >= 0)
-		json_put_number(note, "cost_usd", r->cost_usd);
+	usage_put(note, &r->usage, members, false);
 	return note;
 }
 

@@ -40,8 +40,9 @@ static void expect_result(const struct harness_result *r)
 	expect((r->status == HARNESS_SUCCESS) == !r->detail);
 	expect(r->status != HARNESS_SUCCESS || r->exit_code == 0);
 	expect(!r->rate_limited || r->status == HARNESS_UNAVAILABLE);
-	expect(r->input_tokens >= -1 && r->output_tokens >= -1 && r->cache_tokens >= -1);
-	expect(r->cost_usd == -1 || (r->cost_usd >= 0 && r->cost_usd <= 1e9));
+	expect(r->usage.input_tokens >= -1 && r->usage.output_tokens >= -1 &&
+		r->usage.cache_tokens >= -1);
+	expect(r->usage.cost_usd == -1 || (r->usage.cost_usd >= 0 && r->usage.cost_usd <= 1e9));
 	expect_clean(r->text);
 	expect_clean(r->detail);
 	expect_clean(r->model);

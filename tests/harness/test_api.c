@@ -68,11 +68,11 @@ static void a_stream_gives_text_model_and_tokens(void **state)
 		server_stop(NULL);
 		assert_string_equal(result.text, "All d\xc3\xb6ne");
 		assert_string_equal(result.model, "m1-2026");
-		assert_int_equal(result.input_tokens, 100);
-		assert_int_equal(result.cache_tokens, 20);
-		assert_int_equal(result.output_tokens, 7);
+		assert_int_equal(result.usage.input_tokens, 100);
+		assert_int_equal(result.usage.cache_tokens, 20);
+		assert_int_equal(result.usage.output_tokens, 7);
 		assert_int_equal(result.exit_code, 0);
-		assert_true(result.cost_usd < 0);
+		assert_true(result.usage.cost_usd < 0);
 		assert_string_equal(told.s, "started progress progress completed");
 	}
 }

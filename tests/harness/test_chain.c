@@ -233,7 +233,8 @@ static void what_really_ran_is_noted_and_read_back(void **state)
 	(void)state;
 	assert_int_equal(chain_ran(&arena, at("artifacts"), "I-1", &ran, &n, &err), 0);
 	assert_int_equal(n, 0);
-	result = (struct harness_result){.status = HARNESS_SUCCESS, .model = "m", .cost_usd = 0.5};
+	result = (struct harness_result){
+		.status = HARNESS_SUCCESS, .model = "m", .usage = {.cost_usd = 0.5}};
 	assert_int_equal(
 		chain_note(at("artifacts"), "I-1", "implement", &harness_codex, &c, &result, &err),
 		0);

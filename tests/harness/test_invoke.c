@@ -9,10 +9,10 @@ static void a_result_gives_text_cost_and_tokens(void **state)
 	assert_int_equal(result.exit_code, 0);
 	assert_string_equal(result.text, "done");
 	assert_string_equal(result.model, "claude-sonnet-4-6");
-	assert_true(result.cost_usd > 0.2499 && result.cost_usd < 0.2501);
-	assert_int_equal(result.input_tokens, 120);
-	assert_int_equal(result.output_tokens, 30);
-	assert_int_equal(result.cache_tokens, 7);
+	assert_true(result.usage.cost_usd > 0.2499 && result.usage.cost_usd < 0.2501);
+	assert_int_equal(result.usage.input_tokens, 120);
+	assert_int_equal(result.usage.output_tokens, 30);
+	assert_int_equal(result.usage.cache_tokens, 7);
 	assert_null(result.detail);
 	assert_string_equal(told.s, "started completed");
 }
@@ -151,7 +151,7 @@ static void the_last_of_several_results_counts(void **state)
 					"\"num_turns\":0,\"total_cost_usd\":0.5}'"),
 		"success");
 	assert_string_equal(result.text, "later");
-	assert_true(result.cost_usd > 0.49);
+	assert_true(result.usage.cost_usd > 0.49);
 }
 
 static void tokens_of_sub_agents_are_counted(void **state)
@@ -162,10 +162,10 @@ static void tokens_of_sub_agents_are_counted(void **state)
 			    "\"claude-haiku\":{\"inputTokens\":1,\"outputTokens\":2},"
 			    "\"claude-opus\":{\"inputTokens\":10,\"outputTokens\":20}}}'"),
 		"success");
-	assert_int_equal(result.input_tokens, 11);
-	assert_int_equal(result.output_tokens, 22);
+	assert_int_equal(result.usage.input_tokens, 11);
+	assert_int_equal(result.usage.output_tokens, 22);
 	assert_string_equal(result.model, "claude-opus");
-	assert_true(result.cost_usd < 0);
+	assert_true(result.usage.cost_usd < 0);
 }
 
 static void progress_is_told_once_a_message(void **state)
@@ -386,10 +386,10 @@ static void codex_gives_text_and_tokens(void **state)
 		0);
 	assert_int_equal(result.status, HARNESS_SUCCESS);
 	assert_string_equal(result.text, "last");
-	assert_int_equal(result.input_tokens, 60);
-	assert_int_equal(result.cache_tokens, 40);
-	assert_int_equal(result.output_tokens, 9);
-	assert_true(result.cost_usd < 0);
+	assert_int_equal(result.usage.input_tokens, 60);
+	assert_int_equal(result.usage.cache_tokens, 40);
+	assert_int_equal(result.usage.output_tokens, 9);
+	assert_true(result.usage.cost_usd < 0);
 	assert_true(tree_read("words", &words));
 	assert_string_equal(words.s, "exec --json --skip-git-repo-check -m gpt-5 -s read-only -c "
 				     "check_for_update_on_startup=false -\n");

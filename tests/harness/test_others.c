@@ -61,10 +61,10 @@ static void gemini_tells_its_last_message_and_all_tokens(void **state)
 		"success");
 	assert_string_equal(result.text, "All done");
 	assert_string_equal(result.model, "gemini-2.5-pro");
-	assert_int_equal(result.input_tokens, 100);
-	assert_int_equal(result.cache_tokens, 20);
-	assert_int_equal(result.output_tokens, 7);
-	assert_true(result.cost_usd < 0);
+	assert_int_equal(result.usage.input_tokens, 100);
+	assert_int_equal(result.usage.cache_tokens, 20);
+	assert_int_equal(result.usage.output_tokens, 7);
+	assert_true(result.usage.cost_usd < 0);
 	assert_string_equal(told.s, "started progress progress completed");
 }
 
@@ -161,10 +161,10 @@ static void opencode_sums_its_steps_up(void **state)
 					OPENCODE_STEP("stop", "0.5")),
 		"success");
 	assert_string_equal(result.text, "All done");
-	assert_int_equal(result.input_tokens, 200);
-	assert_int_equal(result.output_tokens, 20);
-	assert_int_equal(result.cache_tokens, 14);
-	assert_true(result.cost_usd > 0.749 && result.cost_usd < 0.751);
+	assert_int_equal(result.usage.input_tokens, 200);
+	assert_int_equal(result.usage.output_tokens, 20);
+	assert_int_equal(result.usage.cache_tokens, 14);
+	assert_true(result.usage.cost_usd > 0.749 && result.usage.cost_usd < 0.751);
 	assert_null(result.model);
 }
 
@@ -282,11 +282,11 @@ static void aider_tells_its_last_answer(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		assert_string_equal(run(&harness_aider, "aider", rows[i].script), "success");
 		assert_string_equal(result.text, rows[i].text);
-		assert_int_equal(result.input_tokens, rows[i].input);
-		assert_int_equal(result.output_tokens, rows[i].output);
-		assert_int_equal(result.cache_tokens, rows[i].cache);
-		assert_true(result.cost_usd > rows[i].cost - 1e-9);
-		assert_true(result.cost_usd < rows[i].cost + 1e-9);
+		assert_int_equal(result.usage.input_tokens, rows[i].input);
+		assert_int_equal(result.usage.output_tokens, rows[i].output);
+		assert_int_equal(result.usage.cache_tokens, rows[i].cache);
+		assert_true(result.usage.cost_usd > rows[i].cost - 1e-9);
+		assert_true(result.usage.cost_usd < rows[i].cost + 1e-9);
 	}
 }
 

@@ -1,0 +1,194 @@
+#include <ctype.h>
+#include "src/sys/secrets.h"
+
+enum {
+	SECRET_MIN = 6, /* masking shorter values would blank out ordinary words */
+	KEY_TAIL = 8,   /* bytes after a prefix that make it a key */
+};
+
+static bool word_is_secret(struct str word)
+{
+	static const char *const words[] = {
+		"KEY", "PASS", "PWD", "CREDENTIAL", "CREDENTIALS", "HEADERS"};
+	static const char *const endings[] = {"APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD"};
+
+	for (size_t i = 0; i < COUNT(words); i++)
+		if (str_is(word, words[i]))
+			return true;
+	for (size_t i = 0; i < COUNT(endings); i++)
+		if (str_ends(word, endings[i]))
+			return true;
+	return false;
+}
+
+/* Looks at the words between `_`: AUTHOR is not AUTH, MONKEY is not KEY. */
+static bool name_is_secret(struct str name)
+{
+	char upper[128];
+	struct str rest = {upper, name.n < sizeof(upper) ? name.n : sizeof(upper)};
+
+	for (size_t i = 0; i < rest.n; i++)
+		upper[i] = (char)toupper((unsigned char)name.p[i]);
+	while (rest.n) {
+		size_t n = str_find(rest, STR("_"));
+
+		if (word_is_secret(str_sub(rest, 0, n)))
+			return true;
+		rest = str_sub(rest, n < rest.n ? n + 1 : n, rest.n);
+	}
+	return false;
+}
+
+static bool in_names(struct str name, const char *const *names)
+{
+	for (; names && *names; names++)
+		if (str_is(name, *names))
+			return true;
+	return false;
+}
+
+/* Longest first: a secret that contains another one must be masked as a whole. */
+static void add_value(struct arena *a, struct secrets *s, struct str value)
+{
+	size_t i;
+
+	if (value.n < SECRET_MIN)
+		return;
+	for (i = 0; i < s->n; i++)
+		if (str_is(value, s->items[i]))
+			return;
+	vec_push_in(a, s, NULL);
+	for (i = s->n - 1; i && strlen(s->items[i - 1]) < value.n; i--)
+		s->items[i] = s->items[i - 1];
+	s->items[i] = arena_dup(a, value);
+}
+
+/* Keys and headers have several lines: each line is secret too, and VALUE of `NAME: VALUE`. */
+static void add_variable(struct arena *a, struct secrets *s, struct str value)
+{
+	struct str rest = value, line;
+
+	add_value(a, s, value);
+	while (str_line(&rest, &line)) {
+		size_t colon = str_find(line, STR(": "));
+
+		add_value(a, s, str_trim(line));
+		if (colon < line.n)
+			add_value(a, s, str_trim(str_sub(line, colon + 1, line.n)));
+	}
+}
+
+void secrets_add(
+	struct arena *a, struct secrets *s, const char *const *env, const char *const *names)
+{
+	for (; env && *env; env++) {
+		struct str entry = str_of(*env),
+			   name = str_sub(entry, 0, str_find(entry, STR("=")));
+
+		if (name.n == entry.n || entry.n - name.n - 1 < SECRET_MIN)
+			continue;
+		if (name_is_secret(name) || in_names(name, names))
+			add_variable(a, s, str_sub(entry, name.n + 1, entry.n));
+	}
+}
+
+size_t secrets_longest(const struct secrets *s)
+{
+	return s->n ? strlen(s->items[0]) : 0;
+}
+
+void secrets_mask_values(const struct secrets *s, struct str text, struct buf *out)
+{
+	while (text.n) {
+		size_t i = 0;
+
+		while (i < s->n && !str_starts(text, s->items[i]))
+			i++;
+		if (i < s->n)
+			buf_adds(out, SECRETS_MASK);
+		else
+			buf_addc(out, text.p[0]);
+		text = str_sub(text, i < s->n ? strlen(s->items[i]) : 1, text.n);
+	}
+}
+
+/* `prefix` bytes plus the bytes of a key that follow; 0 if fewer than KEY_TAIL follow. */
+static size_t key_end(struct str text, size_t prefix)
+{
+	size_t n = prefix;
+
+	while (n < text.n && text.p[n] &&
+		(isalnum((unsigned char)text.p[n]) || strchr("-_.~+/=", text.p[n])))
+		n++;
+	return n - prefix >= KEY_TAIL ? n : 0;
+}
+
+static size_t key_length(struct str text)
+{
+	static const char *const prefixes[] = {"sk-", "sk_", "ghp_", "gho_", "ghs_", "github_pat_",
+		"AIza", "AKIA", "xoxb-", "xoxp-", "ya29.", "eyJ"};
+
+	for (size_t i = 0; i < COUNT(prefixes); i++)
+		if (str_starts(text, prefixes[i]))
+			return key_end(text, strlen(prefixes[i]));
+	return 0;
+}
+
+static size_t bearer_length(struct str text)
+{
+	struct str word = STR("bearer ");
+
+	return text.n > word.n && strncasecmp(text.p, word.p, word.n) == 0 ? key_end(text, word.n)
+									   : 0;
+}
+
+/* `//USER:PASSWORD@` of a URL: the length up to the `@`. */
+static size_t login_length(struct str text)
+{
+	bool colon = false;
+
+	if (!str_starts(text, "//"))
+		return 0;
+	for (size_t i = 2; i < text.n && !strchr("/ \t\r\n\"'<>", text.p[i]); i++) {
+		colon = colon || text.p[i] == ':';
+		if (text.p[i] == '@')
+			return colon ? i : 0;
+	}
+	return 0;
+}
+
+/* The length of a credential at offset `i`, and its replacement; 0 if there is none. */
+static size_t credential_at(struct str text, size_t i, const char **mask)
+{
+	struct str rest = str_sub(text, i, text.n);
+	bool inside = i && (isalnum((unsigned char)text.p[i - 1]) || text.p[i - 1] == '_');
+	size_t n = inside ? 0 : key_length(rest);
+
+	*mask = SECRETS_MASK;
+	if (!n && !inside) {
+		*mask = "Bearer " SECRETS_MASK;
+		n = bearer_length(rest);
+	}
+	if (!n) {
+		*mask = "//" SECRETS_MASK;
+		n = login_length(rest);
+	}
+	return n;
+}
+
+void secrets_mask(const struct secrets *s, struct str text, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf known = BUF_INIT;
+
+	secrets_mask_values(s, text, &known);
+	for (size_t i = 0; i < known.len;) {
+		const char *mask;
+		size_t n = credential_at(buf_str(&known), i, &mask);
+
+		if (n)
+			buf_adds(out, mask);
+		else
+			buf_addc(out, known.s[i]);
+		i += n ? n : 1;
+	}
+}

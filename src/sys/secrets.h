@@ -1,0 +1,36 @@
+/*
+ * secrets.h: keeps credentials out of logs, events and reports. Masks the values of the environment
+ * variables that hold credentials, and text that has the shape of an API key, a bearer token or a
+ * login in a URL.
+ *
+ * Mask a text before truncating it: half of a secret is not recognised.
+ */
+#ifndef DT_SECRETS_H
+#define DT_SECRETS_H
+
+#include "src/base/vec.h"
+
+#define SECRETS_MASK "****"
+
+/* The values to mask, longest first. Items live in the arena given to secrets_add(). */
+struct secrets {
+	const char **items;
+	size_t n, cap;
+};
+
+/*
+ * Adds the secret values of `env` (`NAME=value`, NULL-terminated; may be NULL). A variable is
+ * secret if its name says so (KEY, TOKEN, SECRET, PASSWORD, ...) or is in `names` (NULL-terminated;
+ * may be NULL). Values of fewer than 6 bytes are not masked. May be called for several
+ * environments.
+ */
+void secrets_add(
+	struct arena *a, struct secrets *s, const char *const *env, const char *const *names);
+/* Length of the longest value in bytes; 0 if there is none. */
+size_t secrets_longest(const struct secrets *s);
+/* Appends `text` to `out` with the known values masked. For text written by an agent. */
+void secrets_mask_values(const struct secrets *s, struct str text, struct buf *out);
+/* Also masks everything that looks like a credential. For error texts. */
+void secrets_mask(const struct secrets *s, struct str text, struct buf *out);
+
+#endif
