@@ -62,13 +62,15 @@ $(O)/dev-team: $(O)/src/main.o $(LIB)
 	$(LINK)
 $(LIB): $(SRC:%.c=$(O)/%.o)
 	@rm -f $@ && ar rcs $@ $^
+$(O)/libtests.a: $(patsubst %.c,$(O)/%.o,$(filter-out tests/lib/unit_main.c,$(wildcard tests/lib/*.c)))
+	@rm -f $@ && ar rcs $@ $^
 $(O)/%.o: %.c Makefile $(DEPS)
 	@mkdir -p $(@D)
 	$(call SAY,CC $<)$(CC) $(ALL_CFLAGS) -MD -MP -c -o $@ $<
 # The compiler does not tell that these files take in others.
 $(O)/src/policy/policy_shipped.o: $(wildcard policies/*.yaml)
 $(O)/src/config/models_shipped.o: models/models.yaml
-$(O)/src/event/schemas.o: $(wildcard schemas/artifacts/*.json)
+$(O)/src/event/artifact_schema.o: $(wildcard schemas/artifacts/*.json)
 $(O)/src/sys/git.o: ALL_CFLAGS += -DLIBGIT2_SO='"$(LIBGIT2_SO)"'
 $(O)/src/sys/crypto.o: ALL_CFLAGS += -DLIBCRYPTO_SO='"$(LIBCRYPTO_SO)"'
 $(O)/src/sys/regex.o: ALL_CFLAGS += -DLIBPCRE2_SO='"$(LIBPCRE2_SO)"'
@@ -81,7 +83,7 @@ ROOMS   := $(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/*/test_*.c))))
 UNIT    := $(ROOMS:%=$(O)/tests/%/unit)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 UNITLIB := $(O)/tests/lib/unit_main.o
-TESTLIB := $(filter-out $(UNITLIB),$(patsubst %.c,$(O)/%.o,$(wildcard tests/lib/*.c))) $(LIB)
+TESTLIB := $(O)/libtests.a $(LIB)
 MODEL   := $(patsubst %.c,$(O)/%.o,$(filter-out tests/model/main.c tests/model/test_%,$(wildcard tests/model/*.c)))
 PROGRAMS := $(UNIT) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
 	$(patsubst %,$(O)/tests/%,spec/runner model/model store/conform/conform store/conform/crowd crash/killat crash/sweep crash/storm \
@@ -92,7 +94,7 @@ $(O)/tests/model/unit: LDFLAGS += $(patsubst %,-Wl$(COMMA)--wrap=%,lease_admit l
 	context_keep answer_record_by context_next_attempt)
 .SECONDEXPANSION:
 $(UNIT): $(O)/tests/%/unit: $$(patsubst $$(PERCENT).c,$(O)/$$(PERCENT).o,$$(wildcard tests/$$*/test_*.c)) $(UNITLIB) $(TESTLIB)
-	$(call SAY,LD $@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LIBS) $(CMOCKA_LIBS)
+	$(call SAY,LD $@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(TESTLIB) $(LIBS) $(CMOCKA_LIBS)
 $(O)/tests/model/unit: $(MODEL)
 $(O)/tests/model/model: $(O)/tests/model/main.o $(MODEL) $(TESTLIB)
 	$(LINK)

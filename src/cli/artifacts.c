@@ -1,6 +1,6 @@
 #include "src/base/log.h"
-#include "src/event/happening.h"
-#include "src/event/schemas.h"
+#include "src/event/event.h"
+#include "src/event/artifact_schema.h"
 #include "src/sys/path.h"
 #include "src/cli/common.h"
 #include "src/cli/subcommands.h"
@@ -41,7 +41,8 @@ struct check {
 
 static bool is_file(const char *schema)
 {
-	return !schema_known(schema) && (strchr(schema, '/') || str_ends(str_of(schema), ".json"));
+	return !artifact_schema_known(schema) &&
+	       (strchr(schema, '/') || str_ends(str_of(schema), ".json"));
 }
 
 static int read_schema_file(struct check *k, struct error *err)
@@ -60,14 +61,14 @@ static int choose_schema(struct check *k, struct checked *of, struct str text,
 {
 	struct arena *a = k->in->arena;
 
-	of->name = k->given ? k->given : schema_asked(a, of->file, text);
+	of->name = k->given ? k->given : artifact_schema_of(a, of->file, text);
 	*schema = k->schema;
 	if (*schema)
 		return 0;
 	if (!of->name)
 		return error_set(err, ERR_INPUT,
 			"'%s' names no schema that is built in: give --schema NAME", of->file);
-	return schema_built_in(a, of->name, NULL, schema, err);
+	return artifact_schema_compile(a, of->name, NULL, schema, err);
 }
 
 static void put_fault(
@@ -185,8 +186,8 @@ static int run_check(struct invocation *in, struct error *err)
 	struct check k = {.in = in, .given = in->args->value[SCHEMA]};
 	bool good;
 
-	if (k.given && !is_file(k.given) && !schema_known(k.given))
-		return schema_built_in(in->arena, k.given, NULL, &k.schema, err);
+	if (k.given && !is_file(k.given) && !artifact_schema_known(k.given))
+		return artifact_schema_compile(in->arena, k.given, NULL, &k.schema, err);
 	if (read_schema_file(&k, err) < 0)
 		return -1;
 	k.files = json_array();
@@ -208,13 +209,13 @@ static int run_schema(struct invocation *in, struct error *err)
 	struct schema *schema;
 
 	if (!name) {
-		for (const char *const *n = schema_names(); *n; n++)
+		for (const char *const *n = artifact_schema_names(); *n; n++)
 			buf_addf(in->out, "%s\n", *n);
 		return 0;
 	}
-	if (schema_built_in(in->arena, name, NULL, &schema, err) < 0)
+	if (artifact_schema_compile(in->arena, name, NULL, &schema, err) < 0)
 		return -1;
-	buf_add(in->out, schema_text(in->arena, name));
+	buf_add(in->out, artifact_schema_text(in->arena, name));
 	return 0;
 }
 
@@ -261,7 +262,7 @@ static int run_events(struct invocation *in, struct error *err)
 		return error_set(err, ERR_USAGE,
 			"--since must be a time such as 2026-11-21T01:34:55Z, not '%.60s'", since);
 	if (artifacts_folder(in->arena, in->args->value[ARTIFACTS], NULL, &dir, err) < 0 ||
-		happenings_read(dir, since, in->args->value[TYPE], &list, &skipped, err) < 0)
+		event_list(dir, since, in->args->value[TYPE], &list, &skipped, err) < 0)
 		return -1;
 	if (skipped)
 		log_line("%zu line%s of '%s/_events.jsonl' %s no event", skipped,

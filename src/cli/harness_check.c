@@ -4,7 +4,7 @@
 #include "src/cli/common.h"
 #include "src/cli/registry.h"
 #include "src/harness/load.h"
-#include "src/event/tell.h"
+#include "src/event/pipeline_report.h"
 
 /* A check alone leaves nothing behind, unless it is said where. */
 static const char *folder(const struct invocation *in)
@@ -20,7 +20,7 @@ static int load(struct invocation *in, const char *dir, struct resources *r, str
 
 	if (resources_load(in->arena, dir, r, err) < 0)
 		return -1;
-	if (r->n_faults && events && resources_tell(in->arena, events, r, err) < 0)
+	if (r->n_faults && events && pipeline_report_faults(in->arena, events, r, err) < 0)
 		return -1;
 	return resources_fault(r, err);
 }

@@ -187,7 +187,7 @@ static int note(struct invocation *in, const struct pipeline *p, const struct pa
 		return 0;
 	if (artifacts_folder(in->arena, in->args->value[ARTIFACTS], NULL, &dir, err) < 0)
 		return -1;
-	return parallelism_note(dir, p, n, err);
+	return pipeline_report_parallelism(dir, p, n, err);
 }
 
 static int run_resolve(struct invocation *in, struct error *err)
@@ -206,7 +206,7 @@ static int run_resolve(struct invocation *in, struct error *err)
 	parallelism_resolve(in->arena, &r, p, resources_mode(), &n);
 	if (note(in, p, &n, err) < 0)
 		return -1;
-	j = parallelism_json(p, &n);
+	j = pipeline_parallelism_json(p, &n);
 	if (in->args->value[JSON])
 		put(in, j);
 	else

@@ -41,13 +41,14 @@ void parallelism_resolve(struct arena *a, const struct resources *r, const struc
 unsigned plan_seats(const char *name);
 
 /* {pipeline, maxConcurrent, source, clampedFrom, plans, harnesses}: as the event has it. */
-json *parallelism_json(const struct pipeline *p, const struct parallelism *r);
+json *pipeline_parallelism_json(const struct pipeline *p, const struct parallelism *r);
 
 /* Into DIR/_pipeline/runtime.json, as resolvedParallelism.PIPELINE, and tells
  * ResolvedParallelism. `dir` NULL: nothing is written. */
-int parallelism_note(
+int pipeline_report_parallelism(
 	const char *dir, const struct pipeline *p, const struct parallelism *r, struct error *err);
 /* What was noted when the pipeline was loaded; *max 0: nothing. */
-int parallelism_noted(const char *dir, const char *pipeline, unsigned *max, struct error *err);
+int pipeline_recorded_parallelism(
+	const char *dir, const char *pipeline, unsigned *max, struct error *err);
 
 #endif

@@ -1,9 +1,9 @@
-#include "src/event/happening.h"
+#include "src/event/event.h"
 #include "src/config/parallelism.h"
 
 #define MEMBER "resolvedParallelism"
 
-json *parallelism_json(const struct pipeline *p, const struct parallelism *r)
+json *pipeline_parallelism_json(const struct pipeline *p, const struct parallelism *r)
 {
 	json *j = json_object(), *list;
 
@@ -24,11 +24,11 @@ json *parallelism_json(const struct pipeline *p, const struct parallelism *r)
 	return j;
 }
 
-int parallelism_note(
+int pipeline_report_parallelism(
 	const char *dir, const struct pipeline *p, const struct parallelism *r, struct error *err)
 {
-	CLEANUP(json_free) json *fields = parallelism_json(p, r), *members = json_object();
-	const struct happening h = {.what = HAPPENED_RESOLVED_PARALLELISM, .fields = fields};
+	CLEANUP(json_free) json *fields = pipeline_parallelism_json(p, r), *members = json_object();
+	const struct event h = {.id = EVENT_RESOLVED_PARALLELISM, .fields = fields};
 	json *row, *record;
 
 	if (!dir)
@@ -40,10 +40,11 @@ int parallelism_note(
 	json_put(members, MEMBER, row);
 	if (runtime_merge(dir, PIPELINE_SCOPE, members, err) < 0)
 		return -1;
-	return happening_tell(dir, &h, err);
+	return event_emit(dir, &h, err);
 }
 
-int parallelism_noted(const char *dir, const char *pipeline, unsigned *max, struct error *err)
+int pipeline_recorded_parallelism(
+	const char *dir, const char *pipeline, unsigned *max, struct error *err)
 {
 	CLEANUP(json_free) json *all = NULL;
 	int64_t n;

@@ -1,11 +1,11 @@
 #include "src/harness/chain_tell.h"
 
-static int tell(const char *artifacts, const char *issue, const char *stage, enum happening_id what,
+static int tell(const char *artifacts, const char *issue, const char *stage, enum event_id what,
 	const json *fields, struct error *err)
 {
-	struct happening h = {.what = what, .issue = issue, .stage = stage, .fields = fields};
+	struct event h = {.id = what, .issue = issue, .stage = stage, .fields = fields};
 
-	return happening_tell(artifacts, &h, err);
+	return event_emit(artifacts, &h, err);
 }
 
 void chain_put(json *object, const char *key, const char *text)
@@ -30,7 +30,7 @@ int tell_probe_failed(
 
 	chain_put(fields, "harness", harness);
 	chain_put(fields, "detail", detail);
-	return tell(c->artifacts, c->issue, c->stage, HAPPENED_HARNESS_PROBE_FAILED, fields, err);
+	return tell(c->artifacts, c->issue, c->stage, EVENT_HARNESS_PROBE_FAILED, fields, err);
 }
 
 int tell_fallback(const struct chain_call *c, const char *from, const char *to, const char *reason,
@@ -42,7 +42,7 @@ int tell_fallback(const struct chain_call *c, const char *from, const char *to, 
 	chain_put(fields, "to", to);
 	chain_put(fields, "reason", reason);
 	chain_put(fields, "detail", detail);
-	return tell(c->artifacts, c->issue, c->stage, HAPPENED_HARNESS_FALLBACK, fields, err);
+	return tell(c->artifacts, c->issue, c->stage, EVENT_HARNESS_FALLBACK, fields, err);
 }
 
 int tell_unavailable(const struct chain_call *c, const char *harness, const char *reason,
@@ -53,7 +53,7 @@ int tell_unavailable(const struct chain_call *c, const char *harness, const char
 	chain_put(fields, "harness", harness);
 	chain_put(fields, "reason", reason);
 	chain_put(fields, "detail", detail);
-	return tell(c->artifacts, c->issue, c->stage, HAPPENED_HARNESS_UNAVAILABLE, fields, err);
+	return tell(c->artifacts, c->issue, c->stage, EVENT_HARNESS_UNAVAILABLE, fields, err);
 }
 
 static int tell_budget(const struct chain_call *c, const char *harness,
@@ -66,7 +66,7 @@ static int tell_budget(const struct chain_call *c, const char *harness,
 	/* A harness that ended itself at the limit may not tell what it came to. */
 	json_put_number(fields, "costUsd",
 		r->usage.cost_usd < 0 ? input->max_budget_usd : r->usage.cost_usd);
-	return tell(c->artifacts, c->issue, c->stage, HAPPENED_BUDGET_EXCEEDED, fields, err);
+	return tell(c->artifacts, c->issue, c->stage, EVENT_BUDGET_EXCEEDED, fields, err);
 }
 
 int tell_result(const struct chain_call *c, const char *harness, const struct harness_input *input,
@@ -80,7 +80,7 @@ int tell_result(const struct chain_call *c, const char *harness, const struct ha
 		return 0;
 	chain_put(fields, "harness", harness);
 	json_put_int(fields, "seconds", r->usage.ms / 1000);
-	return tell(c->artifacts, c->issue, c->stage, HAPPENED_AGENT_TIMEOUT, fields, err);
+	return tell(c->artifacts, c->issue, c->stage, EVENT_AGENT_TIMEOUT, fields, err);
 }
 
 static const char *strategy_word(enum failure_strategy s)
@@ -105,5 +105,5 @@ int chain_tell_violation(const char *artifacts, const char *issue, const struct 
 	json_put(fields, "forbidden", chain_words(c->forbidden));
 	json_put(fields, "from", chain_words(stage->independent_of));
 	chain_put(fields, "onFailure", strategy_word(chain_violation_strategy(stage)));
-	return tell(artifacts, issue, stage->name, HAPPENED_INDEPENDENCE_VIOLATED, fields, err);
+	return tell(artifacts, issue, stage->name, EVENT_INDEPENDENCE_VIOLATED, fields, err);
 }

@@ -5,7 +5,7 @@
 #ifndef DT_CHAIN_TELL_H
 #define DT_CHAIN_TELL_H
 
-#include "src/event/happening.h"
+#include "src/event/event.h"
 #include "src/harness/chain.h"
 
 /* Each: 0, also without a folder of artifacts. */

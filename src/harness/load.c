@@ -1,5 +1,5 @@
 #include "src/harness/load.h"
-#include "src/event/happening.h"
+#include "src/event/event.h"
 
 struct loading {
 	struct arena *arena;
@@ -27,18 +27,18 @@ static void note(struct loading *l, bool fault, const char *text)
 }
 
 /* An event with the members harness, reason (may be NULL) and detail (may be NULL). */
-static int tell(struct loading *l, enum happening_id what, const char *harness, const char *reason,
+static int tell(struct loading *l, enum event_id what, const char *harness, const char *reason,
 	const char *detail)
 {
 	CLEANUP(json_free) json *fields = json_object();
-	struct happening h = {.what = what, .stage = l->stage->name, .fields = fields};
+	struct event h = {.id = what, .stage = l->stage->name, .fields = fields};
 
 	json_put_str(fields, "harness", str_of(harness));
 	if (reason)
 		json_put_str(fields, "reason", str_of(reason));
 	if (detail)
 		json_put_str(fields, "detail", str_of(detail));
-	return happening_tell(l->q->artifacts, &h, l->err);
+	return event_emit(l->q->artifacts, &h, l->err);
 }
 
 bool harness_has(const struct harness *h, const char *capability)
@@ -92,7 +92,7 @@ static int look(struct loading *l, const struct harness *h, bool primary, const 
 	if (!v->available) {
 		*why = arena_printf(l->arena, "harness '%s' is unavailable: %s%s%s",
 			harness_name(h), reason, v->detail ? ": " : "", v->detail ? v->detail : "");
-		return primary ? tell(l, HAPPENED_HARNESS_UNAVAILABLE, harness_name(h), reason,
+		return primary ? tell(l, EVENT_HARNESS_UNAVAILABLE, harness_name(h), reason,
 					 v->detail)
 			       : 0;
 	}
@@ -101,7 +101,7 @@ static int look(struct loading *l, const struct harness *h, bool primary, const 
 	note(l, false,
 		arena_printf(l->arena, "harness '%s': %s", harness_name(h),
 			v->detail ? v->detail : "its version cannot be told"));
-	return tell(l, HAPPENED_HARNESS_PROBE_FAILED, harness_name(h), NULL, v->detail);
+	return tell(l, EVENT_HARNESS_PROBE_FAILED, harness_name(h), NULL, v->detail);
 }
 
 static void warn_of_default(
@@ -127,7 +127,7 @@ static int check_one(struct loading *l, const char *name, bool primary,
 	*take = false;
 	if (harness_find(name, &h, l->err) < 0) {
 		note(l, true, arena_dup(l->arena, str_of(l->err->text)));
-		return tell(l, HAPPENED_UNKNOWN_HARNESS, name, NULL, NULL);
+		return tell(l, EVENT_UNKNOWN_HARNESS, name, NULL, NULL);
 	}
 	why = unfit(l, h, m);
 	if (!why && look(l, h, primary, &why) < 0)
@@ -181,14 +181,14 @@ static int check_stage(struct loading *l, struct load_stage *s)
 static int tell_cycles(struct loading *l, const struct cycle *cycles, size_t n)
 {
 	CLEANUP(json_free) json *fields = json_object();
-	struct happening h = {.what = HAPPENED_CYCLIC_INDEPENDENCE_CONSTRAINT, .fields = fields};
+	struct event h = {.id = EVENT_CYCLIC_INDEPENDENCE_CONSTRAINT, .fields = fields};
 	json *list = json_array();
 
 	for (size_t i = 0; i < n; i++)
 		json_push_str(list, str_of(arena_printf(l->arena, "%s: %s (%s)", cycles[i].stage,
 					    cycles[i].from, cycles[i].why)));
 	json_put(fields, "constraints", list);
-	return happening_tell(l->q->artifacts, &h, l->err);
+	return event_emit(l->q->artifacts, &h, l->err);
 }
 
 static int check_cycles(struct loading *l)
@@ -222,7 +222,7 @@ static bool named_before(const struct load *l, size_t stage, size_t at)
 static int tell_account(struct loading *l, const char *name)
 {
 	CLEANUP(json_free) json *fields = NULL;
-	struct happening h = {.what = HAPPENED_LEDGER_KEY_AMBIGUOUS};
+	struct event h = {.id = EVENT_LEDGER_KEY_AMBIGUOUS};
 	const struct harness *of;
 	const char *id;
 
@@ -234,7 +234,7 @@ static int tell_account(struct loading *l, const char *name)
 	json_put_str(fields, "harness", str_of(name));
 	json_put_str(fields, "pipeline", str_of(l->q->pipeline->name));
 	h.fields = fields;
-	return happening_tell(l->q->artifacts, &h, l->err);
+	return event_emit(l->q->artifacts, &h, l->err);
 }
 
 static int check_accounts(struct loading *l)

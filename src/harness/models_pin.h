@@ -5,7 +5,7 @@
 #define DT_MODELS_PIN_H
 
 #include "src/config/models.h"
-#include "src/event/happening.h"
+#include "src/event/event.h"
 
 /* The events of it, to `dir`. The grace period's once a run: pinned in runtime.json. */
 int model_tell(

@@ -14,23 +14,23 @@ static void put_time(json *j, const char *key, int64_t t)
 	json_put_str(j, key, str_of(text));
 }
 
-static int tell(const char *dir, const char *stage, enum happening_id what, const json *fields,
+static int tell(const char *dir, const char *stage, enum event_id what, const json *fields,
 	struct error *err)
 {
-	struct happening h = {.what = what, .stage = stage, .fields = fields};
+	struct event h = {.id = what, .stage = stage, .fields = fields};
 
-	return happening_tell(dir, &h, err);
+	return event_emit(dir, &h, err);
 }
 
 static int tell_model(const char *dir, const char *stage, const struct model_entry *e,
-	enum happening_id what, struct error *err)
+	enum event_id what, struct error *err)
 {
 	CLEANUP(json_free) json *j = json_object();
 
 	json_put_str(j, "alias", str_of(e->alias));
 	json_put_str(j, "modelId", str_of(e->id));
 	put_time(j, "removedAt", e->removed);
-	if (what == HAPPENED_MODEL_DEPRECATED && e->replacement)
+	if (what == EVENT_MODEL_DEPRECATED && e->replacement)
 		json_put_str(j, "replacementAlias", str_of(e->replacement));
 	return tell(dir, stage, what, j, err);
 }
@@ -67,7 +67,7 @@ static int tell_grace(
 		return -1;
 	if (already)
 		return 0;
-	if (tell(dir, stage, HAPPENED_MODEL_DEPRECATION_GRACE_PERIOD, fields, err) < 0)
+	if (tell(dir, stage, EVENT_MODEL_DEPRECATION_GRACE_PERIOD, fields, err) < 0)
 		return -1;
 	return runtime_merge(dir, PIPELINE_SCOPE, note, err);
 }
@@ -78,8 +78,8 @@ int model_tell(
 	if (!dir || !m->entry)
 		return 0;
 	if (m->removed)
-		return tell_model(dir, stage, m->entry, HAPPENED_MODEL_REMOVED, err);
-	if (m->deprecated && tell_model(dir, stage, m->entry, HAPPENED_MODEL_DEPRECATED, err) < 0)
+		return tell_model(dir, stage, m->entry, EVENT_MODEL_REMOVED, err);
+	if (m->deprecated && tell_model(dir, stage, m->entry, EVENT_MODEL_DEPRECATED, err) < 0)
 		return -1;
 	return m->grace ? tell_grace(dir, stage, m->entry, err) : 0;
 }

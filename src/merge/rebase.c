@@ -1,4 +1,4 @@
-#include "src/event/happening.h"
+#include "src/event/event.h"
 #include "src/base/clock.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
@@ -201,14 +201,13 @@ static json *path_list(const char *const *paths)
 static int tell_conflict(struct rebasing *w, struct error *err)
 {
 	CLEANUP(json_free) json *fields = json_object();
-	struct happening h = {
-		.what = HAPPENED_REBASE_CONFLICT, .issue = w->ask->issue, .fields = fields};
+	struct event h = {.id = EVENT_REBASE_CONFLICT, .issue = w->ask->issue, .fields = fields};
 
 	json_put_str(fields, "branch", str_of(w->branch));
 	json_put_str(fields, "target", str_of(w->target));
 	json_put(fields, "paths", path_list(w->out->paths));
 	json_put_int(fields, "attempt", w->out->attempt);
-	return happening_tell(w->p->artifacts, &h, err);
+	return event_emit(w->p->artifacts, &h, err);
 }
 
 /* For whoever looks at the run: Suspended, until a rebase goes well. */

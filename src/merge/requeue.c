@@ -78,7 +78,7 @@ static int tell(const char *artifacts, const char *issue, const char *failure,
 	const struct requeue_places *places, enum requeue_trigger trigger, struct error *err)
 {
 	CLEANUP(json_free) json *fields = json_object();
-	struct happening h = {.what = HAPPENED_REQUEUE, .issue = issue, .fields = fields};
+	struct event h = {.id = EVENT_REQUEUE, .issue = issue, .fields = fields};
 
 	json_put_str(fields, "trigger", str_of(requeue_word(trigger)));
 	json_put_bool(fields, "rescored", trigger != TRIGGER_TRUST_SCORE);
@@ -88,7 +88,7 @@ static int tell(const char *artifacts, const char *issue, const char *failure,
 		json_put_int(fields, "oldPosition", places->old);
 	if (places && places->fresh >= 0)
 		json_put_int(fields, "newPosition", places->fresh);
-	return happening_tell(artifacts, &h, err);
+	return event_emit(artifacts, &h, err);
 }
 
 static int note(const char *artifacts, const char *issue, const char *failure,

@@ -8,7 +8,7 @@
 #ifndef DT_REQUEUE_H
 #define DT_REQUEUE_H
 
-#include "src/event/happening.h"
+#include "src/event/event.h"
 
 enum { TRIAGE_STALE_S = 24 * 3600, FAILURE_WINDOW_S = 24 * 3600, STORM_LIMIT = 10 };
 

@@ -154,11 +154,11 @@ static json *print(const struct triage *t, const struct triage_history *before)
 static int tell_storm(const char *artifacts, const char *issue, unsigned count, struct error *err)
 {
 	CLEANUP(json_free) json *fields = json_object();
-	struct happening h = {.what = HAPPENED_RETRIAGE_STORM, .issue = issue, .fields = fields};
+	struct event h = {.id = EVENT_RETRIAGE_STORM, .issue = issue, .fields = fields};
 
 	json_put_int(fields, "count", count);
 	json_put_int(fields, "windowHours", FAILURE_WINDOW_S / 3600);
-	return happening_tell(artifacts, &h, err);
+	return event_emit(artifacts, &h, err);
 }
 
 int triage_append(const char *artifacts, const char *issue, const struct triage *t, unsigned *count,

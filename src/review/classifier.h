@@ -9,7 +9,7 @@
 #ifndef DT_CLASSIFIER_H
 #define DT_CLASSIFIER_H
 
-#include "src/event/happening.h"
+#include "src/event/event.h"
 
 #define CLASSIFIER_SCOPE "_classifier" /* in place of an issue's id, for artifact.h */
 #define CALIBRATION_LOG  "calibration.jsonl"

@@ -13,11 +13,11 @@ static const char *review_name(struct arena *a, const char *stage)
 }
 
 bool run_artifact_wanted(struct arena *a, const struct stage_spec *stage, const char *version,
-	const char *dir, const char *issue, struct artifact_want *out)
+	const char *dir, const char *issue, struct artifact_target *out)
 {
 	if (!stage || !stage->artifact)
 		return false;
-	*out = (struct artifact_want){.dir = dir,
+	*out = (struct artifact_target){.dir = dir,
 		.issue = issue,
 		.stage = stage->name,
 		.name = strcmp(stage->artifact, "review") == 0
@@ -36,7 +36,7 @@ static const char *last_part(const char *name)
 	return slash ? slash + 1 : name;
 }
 
-static void add_block_form(const struct artifact_want *want, struct buf *prompt)
+static void add_block_form(const struct artifact_target *want, struct buf *prompt)
 {
 	buf_addf(prompt,
 		"Where you may not write that file, put the JSON into your last message instead, "
@@ -45,12 +45,12 @@ static void add_block_form(const struct artifact_want *want, struct buf *prompt)
 }
 
 int run_artifact_ask(
-	struct arena *a, const struct artifact_want *want, struct buf *prompt, struct error *err)
+	struct arena *a, const struct artifact_target *want, struct buf *prompt, struct error *err)
 {
 	if (artifact_remove(want->dir, want->issue, want->name, err) < 0)
 		return -1;
 	buf_adds(prompt, "\n## Your artifact\n\n");
-	buf_adds(prompt, artifact_request(a, want));
+	buf_adds(prompt, artifact_prompt(a, want));
 	add_block_form(want, prompt);
 	return 0;
 }
@@ -83,7 +83,7 @@ static bool find_block(
 	return found;
 }
 
-int run_artifact_take(struct arena *a, const struct artifact_want *want, struct str message,
+int run_artifact_take(struct arena *a, const struct artifact_target *want, struct str message,
 	struct str *rest, struct error *err)
 {
 	struct str block;
@@ -97,8 +97,8 @@ int run_artifact_take(struct arena *a, const struct artifact_want *want, struct 
 	return artifact_write_text(want->dir, want->issue, want->name, block, err);
 }
 
-void run_artifact_again(const struct artifact_want *want, const char *sharpened, struct str message,
-	struct buf *prompt)
+void run_artifact_again(const struct artifact_target *want, const char *sharpened,
+	struct str message, struct buf *prompt)
 {
 	struct str line;
 
@@ -115,7 +115,7 @@ void run_artifact_again(const struct artifact_want *want, const char *sharpened,
 }
 
 int run_artifact_narrate(
-	struct arena *a, const struct artifact_want *want, struct str message, struct error *err)
+	struct arena *a, const struct artifact_target *want, struct str message, struct error *err)
 {
 	int stem = (int)(strlen(want->name) - strlen(".json"));
 

@@ -58,7 +58,7 @@ struct call {
 	struct words effective;
 	struct harness_result result;
 	const struct harness *used;
-	struct artifact_want want;
+	struct artifact_target want;
 	bool wanted;     /* the stage has an artifact */
 	bool invalid;    /* and it was wrong twice */
 	struct str text; /* the answer, less the artifact's block */
@@ -114,14 +114,14 @@ static int call_again(void *data, const char *sharpened, struct error *err)
 static int settle(struct call *c, struct error *err)
 {
 	struct serving *s = c->s;
-	enum artifact_end end;
+	enum artifact_outcome end;
 	const char *fault;
 
 	c->text = str_of(c->result.text);
 	if (!c->wanted || !c->used || c->result.status != HARNESS_SUCCESS)
 		return 0;
 	if (run_artifact_take(s->arena, &c->want, c->text, &c->text, err) < 0 ||
-		artifact_settle(s->arena, &c->want, call_again, c, &end, &fault, err) < 0)
+		artifact_validate_retry(s->arena, &c->want, call_again, c, &end, &fault, err) < 0)
 		return -1;
 	if (end != ARTIFACT_INVALID)
 		return run_artifact_narrate(s->arena, &c->want, c->text, err);

@@ -3,7 +3,7 @@
 #include "src/run/locate.h"
 #include "src/run/run_staff.h"
 #include "src/workflow/workflow.h"
-#include "src/event/tell.h"
+#include "src/event/pipeline_report.h"
 #include "src/harness/models_pin.h"
 
 enum { CHAIN_MAX = 8 };
@@ -36,7 +36,7 @@ static int read_chain(struct arena *a, const char *text, struct words *out, stru
 static int tell_unavailable(
 	const struct staff *s, const char *name, const struct availability *is, struct error *err)
 {
-	struct happening h = {.what = HAPPENED_HARNESS_UNAVAILABLE, .issue = s->id};
+	struct event h = {.id = EVENT_HARNESS_UNAVAILABLE, .issue = s->id};
 	json *fields = json_object();
 	int rc;
 
@@ -45,7 +45,7 @@ static int tell_unavailable(
 	if (is->detail)
 		json_put_str(fields, "detail", str_of(is->detail));
 	h.fields = fields;
-	rc = happening_tell(s->artifacts, &h, err);
+	rc = event_emit(s->artifacts, &h, err);
 	json_free(&fields);
 	return rc;
 }
@@ -88,7 +88,7 @@ static int refuse(struct arena *a, const struct resources *all, const char *arti
 	char *dir;
 
 	if (artifacts_folder(a, artifacts, repo, &dir, err) < 0 ||
-		resources_tell(a, dir, all, err) < 0)
+		pipeline_report_faults(a, dir, all, err) < 0)
 		return -1;
 	return resources_fault(all, err);
 }

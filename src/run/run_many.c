@@ -1,6 +1,6 @@
 #include "src/base/log.h"
 #include "src/run/run_many.h"
-#include "src/event/happening.h"
+#include "src/event/event.h"
 #include "src/base/clock.h"
 #include "src/run/interrupt.h"
 #include "src/config/parallelism.h"
@@ -38,12 +38,11 @@ struct crew {
 	struct error *err;
 };
 
-static void tell(
-	struct crew *c, enum happening_id what, const struct worker_item *item, json *fields)
+static void tell(struct crew *c, enum event_id what, const struct worker_item *item, json *fields)
 {
-	struct happening h = {.what = what, .issue = item->id, .fields = fields};
+	struct event h = {.id = what, .issue = item->id, .fields = fields};
 
-	if (happening_tell(c->many->artifacts, &h, c->err) < 0)
+	if (event_emit(c->many->artifacts, &h, c->err) < 0)
 		c->rc = -1;
 	json_free(&fields);
 }
@@ -105,7 +104,7 @@ static int start(struct crew *c, const struct worker_item *item)
 	close(out[1]);
 	close(err[1]);
 	if (r->pid > 0) {
-		tell(c, HAPPENED_STARTED, item, number("inFlight", (int64_t)++c->busy));
+		tell(c, EVENT_STARTED, item, number("inFlight", (int64_t)++c->busy));
 		return 0;
 	}
 	close(out[0]);
@@ -185,7 +184,7 @@ static void note_result(struct crew *c, const struct runner *r, int status)
 	worker_pool_ended(&c->pool, r->item, good ? WORKER_SUCCEEDED : WORKER_FAILED, reason);
 	if (!good)
 		json_put_str(fields, "error", str_of(reason ? reason : "the run stopped"));
-	tell(c, good ? HAPPENED_COMPLETED : HAPPENED_FAILED, r->item, fields);
+	tell(c, good ? EVENT_COMPLETED : EVENT_FAILED, r->item, fields);
 	c->failed |= !good;
 	if (!result && c->rc == 0)
 		c->rc = error_set(
@@ -288,7 +287,7 @@ int run_many(struct arena *a, const struct many *m, struct buf *out, struct erro
 	if (worker_pool_init(a, &c.pool, items, m->n, m->at_once, err) < 0)
 		return -1;
 	for (size_t i = 0; i < m->n; i++)
-		tell(&c, HAPPENED_QUEUED, &items[i], number("queueSize", (int64_t)m->n));
+		tell(&c, EVENT_QUEUED, &items[i], number("queueSize", (int64_t)m->n));
 	if (c.rc < 0 || interrupt_begin(&ignored, err) < 0)
 		return -1;
 	c.items = items;
@@ -324,5 +323,5 @@ int run_at_once(struct arena *a, const char *text, const struct resources *r,
 		return 0;
 	parallelism_resolve(a, r, p, parallelism_mode(getenv("AI_SDLC_PARALLELISM")), &resolved);
 	*out = resolved.max;
-	return parallelism_note(artifacts, p, &resolved, err);
+	return pipeline_report_parallelism(artifacts, p, &resolved, err);
 }

@@ -1,5 +1,5 @@
 #include <sys/stat.h>
-#include "src/event/happening.h"
+#include "src/event/event.h"
 #include "src/base/clock.h"
 #include "src/sys/path.h"
 #include "src/sys/procfs.h"
@@ -79,9 +79,8 @@ static int check_holder(struct work *w)
 static int tell_mismatch(struct work *w)
 {
 	CLEANUP(json_free) json *fields = json_object();
-	const struct happening h = {.what = HAPPENED_WORKTREE_OWNERSHIP_MISMATCH,
-		.issue = w->ask->issue,
-		.fields = fields};
+	const struct event h = {
+		.id = EVENT_WORKTREE_OWNERSHIP_MISMATCH, .issue = w->ask->issue, .fields = fields};
 
 	json_put_str(fields, "worktreePath", str_of(w->of.path));
 	json_put_str(fields, "reason", str_of(owned_word(w->own.reason)));
@@ -89,7 +88,7 @@ static int tell_mismatch(struct work *w)
 	if (w->own.actual)
 		json_put_str(fields, "actualClone", str_of(w->own.actual));
 	json_put_str(fields, "guard", str_of(w->pool->strict ? "strict" : "advisory"));
-	return happening_tell(w->pool->artifacts, &h, w->err);
+	return event_emit(w->pool->artifacts, &h, w->err);
 }
 
 static int foreign(struct work *w)

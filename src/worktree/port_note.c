@@ -1,4 +1,4 @@
-#include "src/event/happening.h"
+#include "src/event/event.h"
 #include "src/worktree/pool_internal.h"
 
 /* Of a long way the first ten. */
@@ -16,10 +16,8 @@ int port_tell(struct pool *p, const char *issue, const char *path, unsigned cand
 	if (port)
 		json_put_int(fields, "port", port);
 	json_put(fields, "attempted", attempted);
-	return happening_tell(p->artifacts,
-		&(struct happening){
-			.what = HAPPENED_PORT_COLLISION, .issue = issue, .fields = fields},
-		err);
+	return event_emit(p->artifacts,
+		&(struct event){.id = EVENT_PORT_COLLISION, .issue = issue, .fields = fields}, err);
 }
 
 int port_note(struct pool *p, const struct allocate_ask *ask, const struct allocation *of,

@@ -1,4 +1,4 @@
-#include "src/event/happening.h"
+#include "src/event/event.h"
 #include "src/config/parallelism.h"
 #include "tests/lib/events_rig.h"
 #include "tests/lib/resource_rig.h"
@@ -163,16 +163,16 @@ static void what_was_settled_is_on_record(void **state)
 
 	(void)state;
 	setenv("DEV_TEAM_NOW", "2026-11-21T01:34:55Z", 1);
-	assert_int_equal(parallelism_noted(dir, "p", &max, &err), 0);
+	assert_int_equal(pipeline_recorded_parallelism(dir, "p", &max, &err), 0);
 	assert_int_equal(max, 0);
 	plans();
 	n = resolved("claude-code-max-20x, claude-code-max-20x, claude-code-pro, codex-plus",
 		PARALLEL BOTH, PARALLELISM_ON);
-	assert_int_equal(parallelism_note(NULL, &p, &n, &err), 0);
+	assert_int_equal(pipeline_report_parallelism(NULL, &p, &n, &err), 0);
 	assert_false(path_exists(dir));
-	assert_int_equal(parallelism_note(dir, &p, &n, &err), 0);
+	assert_int_equal(pipeline_report_parallelism(dir, &p, &n, &err), 0);
 	n = resolved("", PARALLEL CLAUDE, PARALLELISM_ON);
-	assert_int_equal(parallelism_note(dir, &q, &n, &err), 0);
+	assert_int_equal(pipeline_report_parallelism(dir, &q, &n, &err), 0);
 	assert_int_equal(runtime_read(dir, PIPELINE_SCOPE, &runtime, &err), 0);
 	json_print(&b, runtime);
 	assert_string_equal(b.s,
@@ -180,14 +180,14 @@ static void what_was_settled_is_on_record(void **state)
 		"\"clampedFrom\":23,\"plans\":[\"claude-code-max-20x\",\"claude-code-max-20x\","
 		"\"claude-code-pro\",\"codex-plus\"],\"harnesses\":{\"claude-code\":23,\"codex\":"
 		"2}},\"q\":{\"maxConcurrent\":1,\"source\":\"no-plan\"}}}");
-	assert_int_equal(happenings_read(dir, NULL, "ResolvedParallelism", &events, NULL, &err), 0);
+	assert_int_equal(event_list(dir, NULL, "ResolvedParallelism", &events, NULL, &err), 0);
 	assert_int_equal(json_len(events), 2);
 	assert_int_equal(events_hold(dir, "ResolvedParallelism"), 2);
 	assert_string_equal(json_get_str(json_at(events, 0), "pipeline"), "p");
 	assert_int_equal(json_get_int(json_at(events, 0), "maxConcurrent", 0), 20);
-	assert_int_equal(parallelism_noted(dir, "p", &max, &err), 0);
+	assert_int_equal(pipeline_recorded_parallelism(dir, "p", &max, &err), 0);
 	assert_int_equal(max, 20);
-	assert_int_equal(parallelism_noted(dir, "q", &max, &err), 0);
+	assert_int_equal(pipeline_recorded_parallelism(dir, "q", &max, &err), 0);
 	assert_int_equal(max, 1);
 }
 
@@ -202,9 +202,9 @@ static void a_later_plan_changes_nothing_that_was_settled(void **state)
 	(void)state;
 	plans();
 	n = resolved("claude-code-pro", PARALLEL CLAUDE, PARALLELISM_ON);
-	assert_int_equal(parallelism_note(dir, &p, &n, &err), 0);
+	assert_int_equal(pipeline_report_parallelism(dir, &p, &n, &err), 0);
 	assert_int_equal(resolved("claude-code-max-20x", PARALLEL CLAUDE, PARALLELISM_ON).max, 10);
-	assert_int_equal(parallelism_noted(dir, "p", &max, &err), 0);
+	assert_int_equal(pipeline_recorded_parallelism(dir, "p", &max, &err), 0);
 	assert_int_equal(max, 3);
 }
 

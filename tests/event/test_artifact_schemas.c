@@ -1,6 +1,6 @@
 /* The schemas that are built in: each field of each artifact, `$schema` and versions. */
 #include "tests/lib/unit.h"
-#include "src/event/schemas.h"
+#include "src/event/artifact_schema.h"
 #include "src/sys/path.h"
 #include "tests/lib/arena.h"
 
@@ -136,7 +136,8 @@ static void artifacts_are_as_section_nine_says(void **state)
 		{"pr", "{" PR ",\"number\":0,\"url\":\"https://a/b\"}", "0 is less than 1"},
 		{"pr", "{" PR ",\"number\":1,\"url\":\"github.com/acme\"}",
 			"'github.com/acme' is not a valid uri"},
-		{"pr", "{" PR1 ",\"createdAt\":\"2026-11-21\"}", "'2026-11-21' is not a valid date-time"},
+		{"pr", "{" PR1 ",\"createdAt\":\"2026-11-21\"}",
+			"'2026-11-21' is not a valid date-time"},
 		{"pr", "{" PR1 ",\"draft\":\"no\"}", "must be true or false, not 'no'"},
 		{"pr",
 			"{" V "pr.schema.json#v1\",\"number\":1,\"url\":\"https://a/b\",\"branch\":"
@@ -188,7 +189,7 @@ static void artifacts_are_as_section_nine_says(void **state)
 		struct schema *s;
 		struct schema_faults f;
 
-		if (schema_built_in(&arena, rows[i].schema, NULL, &s, &err) < 0 ||
+		if (artifact_schema_compile(&arena, rows[i].schema, NULL, &s, &err) < 0 ||
 			schema_check_text(&arena, s, "i", str_of(rows[i].text), &f, &err) < 0)
 			fail_msg("%s: %s", rows[i].text, err.text);
 		if (f.n != (rows[i].fault != NULL))
@@ -220,7 +221,7 @@ static void the_schema_that_is_meant_is_the_one_held(void **state)
 	struct schema *s;
 
 	(void)state;
-	assert_int_equal(schema_built_in(&arena, "plan", NULL, &s, &err), 0);
+	assert_int_equal(artifact_schema_compile(&arena, "plan", NULL, &s, &err), 0);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct schema_faults f;
 		const char *text = arena_printf(&arena,
@@ -239,16 +240,16 @@ static void there_is_one_version(void **state)
 	struct schema *s;
 
 	(void)state;
-	for (const char *const *n = schema_names(); *n; n++) {
-		assert_int_equal(schema_built_in(&arena, *n, "v1", &s, &err), 0);
-		assert_int_equal(schema_built_in(&arena, *n, "latest", &s, &err), 0);
-		assert_int_equal(schema_built_in(&arena, *n, "v2", &s, &err), -1);
+	for (const char *const *n = artifact_schema_names(); *n; n++) {
+		assert_int_equal(artifact_schema_compile(&arena, *n, "v1", &s, &err), 0);
+		assert_int_equal(artifact_schema_compile(&arena, *n, "latest", &s, &err), 0);
+		assert_int_equal(artifact_schema_compile(&arena, *n, "v2", &s, &err), -1);
 		assert_int_equal(err.code, ERR_USAGE);
-		assert_true(schema_known(*n));
+		assert_true(artifact_schema_known(*n));
 	}
-	assert_int_equal(schema_built_in(&arena, "plans", NULL, &s, &err), -1);
-	assert_int_equal(schema_built_in(&arena, "../plan", NULL, &s, &err), -1);
-	assert_null(schema_text(&arena, "nonesuch").p);
+	assert_int_equal(artifact_schema_compile(&arena, "plans", NULL, &s, &err), -1);
+	assert_int_equal(artifact_schema_compile(&arena, "../plan", NULL, &s, &err), -1);
+	assert_null(artifact_schema_text(&arena, "nonesuch").p);
 }
 
 static void a_file_says_which_schema_it_asks_for(void **state)
@@ -273,7 +274,7 @@ static void a_file_says_which_schema_it_asks_for(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		const char *got = schema_asked(&arena, rows[i].file, str_of(rows[i].text));
+		const char *got = artifact_schema_of(&arena, rows[i].file, str_of(rows[i].text));
 
 		if (!got != !rows[i].name || (got && strcmp(got, rows[i].name) != 0))
 			fail_msg("%s %s: %s", rows[i].file, rows[i].text, got ? got : "none");
@@ -284,14 +285,14 @@ static void a_file_says_which_schema_it_asks_for(void **state)
 static void the_files_are_the_built_in_ones(void **state)
 {
 	(void)state;
-	for (const char *const *n = schema_names(); *n; n++) {
+	for (const char *const *n = artifact_schema_names(); *n; n++) {
 		CLEANUP(buf_release) struct buf b = BUF_INIT;
 		const char *path = arena_printf(&arena, "schemas/artifacts/%s.schema.json", *n);
 
 		if (strcmp(*n, "events") == 0)
 			continue;
 		assert_int_equal(file_read(&b, path, 1 << 20, NULL, &err), 0);
-		assert_true(str_eq(buf_str(&b), schema_text(&arena, *n)));
+		assert_true(str_eq(buf_str(&b), artifact_schema_text(&arena, *n)));
 	}
 }
 

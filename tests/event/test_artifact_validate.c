@@ -1,7 +1,7 @@
 /* No stage succeeds before its artifact is right: one sharpened retry, and what is told of it. */
 #include "tests/lib/unit.h"
 #include <sys/stat.h>
-#include "src/event/validate.h"
+#include "src/event/artifact_validate.h"
 #include "tests/lib/events_rig.h"
 #include "tests/lib/scratch.h"
 
@@ -22,9 +22,9 @@ struct agent {
 	const char *prompt;
 };
 
-static struct artifact_want want(void)
+static struct artifact_target want(void)
 {
-	return (struct artifact_want){
+	return (struct artifact_target){
 		.dir = at("art"), .issue = "A-1", .stage = "plan", .name = "plan.json"};
 }
 
@@ -45,13 +45,13 @@ static void the_artifact_is_settled(void **state)
 	static const struct {
 		const char *first, *second; /* what is written; NULL: nothing */
 		bool fails;
-		enum artifact_end end;
+		enum artifact_outcome end;
 		int asked;
 		size_t retries, invalid;  /* events */
 		const char *fault, *asks; /* part of *fault, and of the prompt */
 	} rows[] = {
 		{GOOD, NULL, false, ARTIFACT_GOOD, 0, 0, 0, NULL, NULL},
-		{SHORT, GOOD, false, ARTIFACT_MENDED, 1, 1, 0, "shorter than 10 characters",
+		{SHORT, GOOD, false, ARTIFACT_RETRIED, 1, 1, 0, "shorter than 10 characters",
 			"plan.json:1:68: /approach: 'short' is shorter than 10 characters"},
 		{SHORT, SHORT, false, ARTIFACT_INVALID, 1, 0, 1, "shorter than 10 characters",
 			"third try"},
@@ -59,8 +59,8 @@ static void the_artifact_is_settled(void **state)
 			"\"expectedDifficulty\""},
 		{NULL, NULL, false, ARTIFACT_INVALID, 1, 0, 1, "it was not written",
 			"it was not written"},
-		{NULL, GOOD, false, ARTIFACT_MENDED, 1, 1, 0, "it was not written", NULL},
-		{"{\"a\":", GOOD, false, ARTIFACT_MENDED, 1, 1, 0,
+		{NULL, GOOD, false, ARTIFACT_RETRIED, 1, 1, 0, "it was not written", NULL},
+		{"{\"a\":", GOOD, false, ARTIFACT_RETRIED, 1, 1, 0,
 			"plan.json:1:6: a value is missing", "plan.json:1:6"},
 		{"\xff", "{}", false, ARTIFACT_INVALID, 1, 0, 1, "'$schema' is missing",
 			"invalid UTF-8"},
@@ -70,9 +70,9 @@ static void the_artifact_is_settled(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct artifact_want w = want();
+		struct artifact_target w = want();
 		struct agent agent = {.writes = rows[i].second, .fails = rows[i].fails};
-		enum artifact_end end;
+		enum artifact_outcome end;
 		const char *fault;
 
 		tree_remove(at("art"));
@@ -80,7 +80,8 @@ static void the_artifact_is_settled(void **state)
 			assert_int_equal(artifact_write_text(at("art"), "A-1", "plan.json",
 						 str_of(rows[i].first), &err),
 				0);
-		assert_int_equal(artifact_settle(&arena, &w, ask, &agent, &end, &fault, &err), 0);
+		assert_int_equal(
+			artifact_validate_retry(&arena, &w, ask, &agent, &end, &fault, &err), 0);
 		if (end != rows[i].end || agent.asked != rows[i].asked)
 			fail_msg("row %zu: ends %d, asked %d", i, end, agent.asked);
 		assert_int_equal(events_hold(at("art"), "ArtifactSchemaRetry"), rows[i].retries);
@@ -95,74 +96,74 @@ static void the_artifact_is_settled(void **state)
 
 static void with_nobody_to_ask_it_is_over_at_once(void **state)
 {
-	struct artifact_want w = want();
-	enum artifact_end end;
+	struct artifact_target w = want();
+	enum artifact_outcome end;
 	const char *fault;
 
 	(void)state;
-	assert_int_equal(artifact_settle(&arena, &w, NULL, NULL, &end, &fault, &err), 0);
+	assert_int_equal(artifact_validate_retry(&arena, &w, NULL, NULL, &end, &fault, &err), 0);
 	assert_int_equal(end, ARTIFACT_INVALID);
 	assert_int_equal(events_hold(at("art"), "ArtifactSchemaInvalid"), 1);
 }
 
 static void an_old_artifact_does_not_pass_for_the_new_one(void **state)
 {
-	struct artifact_want w = want();
+	struct artifact_target w = want();
 	struct artifact_verdict v;
 
 	(void)state;
 	assert_int_equal(artifact_write_text(at("art"), "A-1", "plan.json", STR(GOOD), &err), 0);
-	assert_int_equal(artifact_judge(&arena, &w, &v, &err), 0);
+	assert_int_equal(artifact_validate(&arena, &w, &v, &err), 0);
 	assert_true(v.good);
 	assert_null(v.fault);
 	assert_int_equal(artifact_remove(at("art"), "A-1", "plan.json", &err), 0);
-	assert_int_equal(artifact_judge(&arena, &w, &v, &err), 0);
+	assert_int_equal(artifact_validate(&arena, &w, &v, &err), 0);
 	assert_false(v.good);
 }
 
 static void hostile_artifacts_are_faults_and_nothing_else(void **state)
 {
-	struct artifact_want w = want();
+	struct artifact_target w = want();
 	struct artifact_verdict v;
 
 	(void)state;
 	assert_int_equal(path_mkdirs(at("art/A-1"), &err), 0);
 	assert_int_equal(symlink("/etc/passwd", at("art/A-1/plan.json")), 0);
-	assert_int_equal(artifact_judge(&arena, &w, &v, &err), 0);
+	assert_int_equal(artifact_validate(&arena, &w, &v, &err), 0);
 	assert_non_null(strstr(v.fault, "symbolic link"));
 	assert_int_equal(unlink(at("art/A-1/plan.json")), 0);
 	assert_int_equal(mkfifo(at("art/A-1/plan.json"), 0600), 0);
-	assert_int_equal(artifact_judge(&arena, &w, &v, &err), 0);
+	assert_int_equal(artifact_validate(&arena, &w, &v, &err), 0);
 	assert_non_null(strstr(v.fault, "not a regular file"));
 	w.name = "../../plan.json";
-	assert_int_equal(artifact_judge(&arena, &w, &v, &err), -1);
+	assert_int_equal(artifact_validate(&arena, &w, &v, &err), -1);
 	assert_int_equal(err.code, ERR_USAGE);
 	w = want();
 	w.schema = "nonesuch";
 	assert_int_equal(unlink(at("art/A-1/plan.json")), 0);
 	assert_int_equal(artifact_write_text(at("art"), "A-1", "plan.json", STR(GOOD), &err), 0);
-	assert_int_equal(artifact_judge(&arena, &w, &v, &err), -1);
+	assert_int_equal(artifact_validate(&arena, &w, &v, &err), -1);
 	w.schema = NULL;
 	w.version = "v2";
-	assert_int_equal(artifact_judge(&arena, &w, &v, &err), -1);
+	assert_int_equal(artifact_validate(&arena, &w, &v, &err), -1);
 	w.version = "latest";
-	assert_int_equal(artifact_judge(&arena, &w, &v, &err), 0);
+	assert_int_equal(artifact_validate(&arena, &w, &v, &err), 0);
 	assert_true(v.good);
 }
 
 static void the_prompt_has_the_path_and_the_schema(void **state)
 {
-	struct artifact_want w = want();
-	const char *text = artifact_request(&arena, &w);
+	struct artifact_target w = want();
+	const char *text = artifact_prompt(&arena, &w);
 
 	(void)state;
 	assert_non_null(strstr(text, at("art/A-1/plan.json")));
 	assert_non_null(strstr(text, "\"expectedDifficulty\""));
 	assert_non_null(strstr(text, "plan.schema.json#v1"));
 	w.name = "review/security.json";
-	assert_non_null(strstr(artifact_request(&arena, &w), "approve-with-suggestions"));
+	assert_non_null(strstr(artifact_prompt(&arena, &w), "approve-with-suggestions"));
 	w.name = "plan.md";
-	assert_string_equal(artifact_request(&arena, &w), "");
+	assert_string_equal(artifact_prompt(&arena, &w), "");
 }
 
 UNIT_TESTS

@@ -1,4 +1,4 @@
-#include "src/event/happening.h"
+#include "src/event/event.h"
 #include "src/harness/chain.h"
 #include "tests/lib/events_rig.h"
 #include "tests/lib/harness_rig.h"
@@ -176,7 +176,7 @@ static const char *events(void)
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	size_t skipped;
 
-	assert_int_equal(happenings_read(at("artifacts"), NULL, NULL, &all, &skipped, &err), 0);
+	assert_int_equal(event_list(at("artifacts"), NULL, NULL, &all, &skipped, &err), 0);
 	assert_int_equal(skipped, 0);
 	for (const json *e = json_first(all); e; e = json_next(e))
 		buf_addf(&b, "%s%s", b.len ? " " : "", json_get_str(e, "type"));

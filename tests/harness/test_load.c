@@ -1,4 +1,4 @@
-#include "src/event/happening.h"
+#include "src/event/event.h"
 #include "src/harness/load.h"
 #include "tests/lib/events_rig.h"
 #include "tests/lib/harness_rig.h"
@@ -60,7 +60,7 @@ static const char *events(void)
 	CLEANUP(json_free) json *all = NULL;
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
-	assert_int_equal(happenings_read(at("artifacts"), NULL, NULL, &all, NULL, &err), 0);
+	assert_int_equal(event_list(at("artifacts"), NULL, NULL, &all, NULL, &err), 0);
 	for (const json *e = json_first(all); e; e = json_next(e))
 		buf_addf(&b, "%s%s", b.len ? " " : "", json_get_str(e, "type"));
 	(void)events_hold(at("artifacts"), NULL);

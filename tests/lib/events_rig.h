@@ -5,7 +5,7 @@
 #ifndef DT_TESTS_EVENTS_RIG_H
 #define DT_TESTS_EVENTS_RIG_H
 
-#include "src/event/schemas.h"
+#include "src/event/artifact_schema.h"
 #include "src/sys/path.h"
 #include "tests/lib/unit.h"
 
@@ -20,7 +20,7 @@ static inline size_t events_hold(const char *dir, const char *type)
 	bool missing;
 	size_t n = 0;
 
-	assert_int_equal(schema_built_in(&a, "events", NULL, &schema, &why), 0);
+	assert_int_equal(artifact_schema_compile(&a, "events", NULL, &schema, &why), 0);
 	if (file_read(&text, path_join(&a, dir, "_events.jsonl"), 1 << 24, &missing, &why) < 0)
 		assert_true(missing);
 	assert_true(!text.len || text.s[text.len - 1] == '\n');

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include "src/sys/path.h"
 #include "tests/lib/tap.h"
-#include "tests/lib/told.h"
+#include "tests/lib/event_check.h"
 #include "tests/lib/tree.h"
 
 char *tree_scratch(const char *stem)
@@ -25,7 +25,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 {
 	(void)st;
 	if (type == FTW_F && strcmp(path + ftw->base, "_events.jsonl") == 0)
-		told_check(path);
+		event_check_file(path);
 	return type == FTW_DP ? rmdir(path) : unlink(path);
 }
 

@@ -1,4 +1,4 @@
-#include "src/event/schemas.h"
+#include "src/event/artifact_schema.h"
 #include "src/base/clock.h"
 #include "src/review/classifier.h"
 #include "tests/lib/scratch.h"
@@ -195,7 +195,7 @@ static void every_record_is_as_its_schema_says(void **state)
 	struct error err;
 
 	(void)state;
-	assert_int_equal(schema_built_in(&arena, "classifier", NULL, &schema, &err), 0);
+	assert_int_equal(artifact_schema_compile(&arena, "classifier", NULL, &schema, &err), 0);
 	for (size_t i = 0; i < COUNT(lists); i++) {
 		const struct change_stats s = {.paths = &lists[i], .files = 1};
 		struct review_decision d = {0};

@@ -1,7 +1,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include "tests/lib/records_rig.h"
-#include "src/event/happening.h"
+#include "src/event/event.h"
 
 static struct allocation fresh(const char *name)
 {

@@ -1,4 +1,4 @@
-#include "src/event/happening.h"
+#include "src/event/event.h"
 
 /* What is made from the table: for programs, and for people. */
 
@@ -30,21 +30,21 @@ static json *word(const char *key, const char *value)
 	return j;
 }
 
-static void put_field(json *properties, json *required, const struct happening_field *f)
+static void put_field(json *properties, json *required, const struct event_field *f)
 {
 	json_put(properties, f->name, word("type", kinds[kind_at(f->kind)].type));
 	if (!f->may_miss)
 		json_push_str(required, str_of(f->name));
 }
 
-static void put_common(json *properties, json *required, enum happening_id what)
+static void put_common(json *properties, json *required, enum event_id what)
 {
 	json *stamp = word("type", "string");
 
 	json_put_str(stamp, "format", STR("date-time"));
-	json_put(properties, "type", word("const", happening_name(what)));
+	json_put(properties, "type", word("const", event_name(what)));
 	json_put(properties, "timestamp", stamp);
-	json_put(properties, "severity", word("const", happening_severity(what)));
+	json_put(properties, "severity", word("const", event_severity(what)));
 	json_put(properties, "issueId", word("type", "string"));
 	json_put(properties, "stage", word("type", "string"));
 	json_push_str(required, STR("type"));
@@ -52,16 +52,16 @@ static void put_common(json *properties, json *required, enum happening_id what)
 	json_push_str(required, STR("severity"));
 }
 
-static json *row_schema(enum happening_id what)
+static json *row_schema(enum event_id what)
 {
 	json *j = json_object(), *required = json_array(), *properties = json_object();
-	struct happening_field f;
+	struct event_field f;
 	const char *at = NULL;
 
 	put_common(properties, required, what);
-	while (happening_next_field(what, &at, &f))
+	while (event_next_field(what, &at, &f))
 		put_field(properties, required, &f);
-	json_put_str(j, "description", str_of(happening_about(what)));
+	json_put_str(j, "description", str_of(event_about(what)));
 	json_put_str(j, "type", STR("object"));
 	json_put(j, "required", required);
 	json_put(j, "properties", properties);
@@ -69,18 +69,18 @@ static json *row_schema(enum happening_id what)
 	return j;
 }
 
-void happenings_schema(struct buf *out)
+void event_schema(struct buf *out)
 {
 	CLEANUP(json_free) json *j = json_object();
 	json *forms = json_array(), *defs = json_object();
 
-	for (unsigned i = 0; i < HAPPENINGS; i++) {
-		const char *name = happening_name((enum happening_id)i);
+	for (unsigned i = 0; i < EVENT_COUNT; i++) {
+		const char *name = event_name((enum event_id)i);
 		struct buf ref = BUF_INIT;
 
 		buf_addf(&ref, "#/$defs/%s", name);
 		json_push(forms, word("$ref", ref.s));
-		json_put(defs, name, row_schema((enum happening_id)i));
+		json_put(defs, name, row_schema((enum event_id)i));
 		buf_release(&ref);
 	}
 	json_put_str(j, "$schema", STR("https://json-schema.org/draft/2020-12/schema"));
@@ -92,21 +92,21 @@ void happenings_schema(struct buf *out)
 	json_print_pretty(out, j);
 }
 
-static void put_row(struct buf *out, enum happening_id what)
+static void put_row(struct buf *out, enum event_id what)
 {
-	struct happening_field f;
+	struct event_field f;
 	const char *at = NULL, *between = "";
 
-	buf_addf(out, "| `%s` | %s | ", happening_name(what), happening_severity(what));
-	while (happening_next_field(what, &at, &f)) {
+	buf_addf(out, "| `%s` | %s | ", event_name(what), event_severity(what));
+	while (event_next_field(what, &at, &f)) {
 		buf_addf(out, "%s`%s` (%s%s)", between, f.name, kinds[kind_at(f.kind)].shown,
 			f.may_miss ? "; may be missing" : "");
 		between = ", ";
 	}
-	buf_addf(out, " | %s |\n", happening_about(what));
+	buf_addf(out, " | %s |\n", event_about(what));
 }
 
-void happenings_page(struct buf *out)
+void event_page(struct buf *out)
 {
 	buf_adds(out,
 		"# Events of pipelines\n"
@@ -117,7 +117,7 @@ void happenings_page(struct buf *out)
 		"and synced before\n"
 		"anything else is done. This page and "
 		"[events.schema.json](../schemas/events.schema.json) are made from\n"
-		"one table, `src/event/happenings.h`; a test holds both to it, and every line "
+		"one table, `src/event/event_rows.h`; a test holds both to it, and every line "
 		"that is written.\n"
 		"What happens to a single work item is in its own journal: "
 		"[events.md](events.md).\n"
@@ -132,8 +132,8 @@ void happenings_page(struct buf *out)
 		"\n"
 		"| Event | Severity | Fields | Means |\n"
 		"|---|---|---|---|\n");
-	for (unsigned i = 0; i < HAPPENINGS; i++)
-		put_row(out, (enum happening_id)i);
+	for (unsigned i = 0; i < EVENT_COUNT; i++)
+		put_row(out, (enum event_id)i);
 	buf_adds(out,
 		"\n"
 		"Some events of the wider format have nobody here who could tell them. The gate "

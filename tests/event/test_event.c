@@ -1,12 +1,12 @@
 /*
  * Events: every row of the table is written and read, holds to its schema, and is refused when a
  * field is missing, of another kind or too much. The committed schema and page are those that the
- * table makes; `UNIT_WRITE=1 unit happening` writes them again.
+ * table makes; `UNIT_WRITE=1 unit event` writes them again.
  */
 #include "tests/lib/unit.h"
 #include <fcntl.h>
 #include <sys/wait.h>
-#include "src/event/happening.h"
+#include "src/event/event.h"
 #include "src/base/clock.h"
 #include "tests/lib/events_rig.h"
 #include "tests/lib/scratch.h"
@@ -16,7 +16,7 @@
 
 static struct error err;
 
-static void put_sample(json *fields, const struct happening_field *f)
+static void put_sample(json *fields, const struct event_field *f)
 {
 	switch (f->kind) {
 	case 's':
@@ -36,51 +36,51 @@ static void put_sample(json *fields, const struct happening_field *f)
 	}
 }
 
-static json *sample(enum happening_id what, bool all)
+static json *sample(enum event_id what, bool all)
 {
 	json *fields = json_object();
-	struct happening_field f;
+	struct event_field f;
 	const char *p = NULL;
 
-	while (happening_next_field(what, &p, &f))
+	while (event_next_field(what, &p, &f))
 		if (all || !f.may_miss)
 			put_sample(fields, &f);
 	return fields;
 }
 
-static int tell(enum happening_id what, const json *fields)
+static int tell(enum event_id what, const json *fields)
 {
-	struct happening h = {what, "A-1", "plan", fields};
+	struct event h = {what, "A-1", "plan", fields};
 
-	return happening_tell(at("art"), &h, &err);
+	return event_emit(at("art"), &h, &err);
 }
 
 static void every_row_is_written_as_its_schema_says(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < HAPPENINGS; i++) {
+	for (unsigned i = 0; i < EVENT_COUNT; i++) {
 		CLEANUP(json_free) json *few = sample(i, false), *all = sample(i, true);
 
 		if (tell(i, few) < 0 || tell(i, all) < 0)
-			fail_msg("%s: %s", happening_name(i), err.text);
-		assert_int_equal(events_hold(at("art"), happening_name(i)), 2);
+			fail_msg("%s: %s", event_name(i), err.text);
+		assert_int_equal(events_hold(at("art"), event_name(i)), 2);
 	}
-	assert_int_equal(events_hold(at("art"), NULL), 2 * HAPPENINGS);
+	assert_int_equal(events_hold(at("art"), NULL), 2 * EVENT_COUNT);
 }
 
 /* A field missing, of another kind, or one too much: no line. */
 static void no_row_is_written_otherwise(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < HAPPENINGS; i++) {
+	for (unsigned i = 0; i < EVENT_COUNT; i++) {
 		CLEANUP(json_free) json *more = sample(i, true);
-		struct happening_field f;
+		struct event_field f;
 		const char *p = NULL;
 
 		json_put_int(more, "nonesuch", 1);
 		assert_int_equal(tell(i, more), -1);
 		assert_int_equal(err.code, ERR_SYSTEM);
-		while (happening_next_field(i, &p, &f)) {
+		while (event_next_field(i, &p, &f)) {
 			CLEANUP(json_free) json *less = sample(i, true), *other = json_copy(less);
 
 			json_drop(less, f.name);
@@ -99,36 +99,36 @@ static void the_table_is_sound(void **state)
 		"info", "advisory", "warning", "error", "critical"};
 
 	(void)state;
-	for (unsigned i = 0; i < HAPPENINGS; i++) {
-		struct happening_field f;
+	for (unsigned i = 0; i < EVENT_COUNT; i++) {
+		struct event_field f;
 		const char *p = NULL;
 		bool known = false;
 
 		for (size_t k = 0; k < COUNT(severities); k++)
-			known = known || strcmp(happening_severity(i), severities[k]) == 0;
+			known = known || strcmp(event_severity(i), severities[k]) == 0;
 		assert_true(known);
 		for (unsigned k = 0; k < i; k++)
-			assert_string_not_equal(happening_name(i), happening_name(k));
-		while (happening_next_field(i, &p, &f))
+			assert_string_not_equal(event_name(i), event_name(k));
+		while (event_next_field(i, &p, &f))
 			if (!strchr("snbao", f.kind) || strchr(f.name, ' ') || !f.name[0])
-				fail_msg("%s: field '%s'", happening_name(i), f.name);
+				fail_msg("%s: field '%s'", event_name(i), f.name);
 		if (p && *p)
-			fail_msg("%s: '%s' is no field", happening_name(i), p);
+			fail_msg("%s: '%s' is no field", event_name(i), p);
 	}
 }
 
 static void a_line_has_its_time_and_its_issue(void **state)
 {
-	CLEANUP(json_free) json *fields = sample(HAPPENED_AGENT_TIMEOUT, false), *list = NULL;
-	struct happening h = {HAPPENED_AGENT_TIMEOUT, PIPELINE_SCOPE, NULL, fields};
+	CLEANUP(json_free) json *fields = sample(EVENT_AGENT_TIMEOUT, false), *list = NULL;
+	struct event h = {EVENT_AGENT_TIMEOUT, PIPELINE_SCOPE, NULL, fields};
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
 	(void)state;
 	clock_fix(1795224895);
-	assert_int_equal(tell(HAPPENED_AGENT_TIMEOUT, fields), 0);
-	assert_int_equal(happening_tell(at("art"), &h, &err), 0);
+	assert_int_equal(tell(EVENT_AGENT_TIMEOUT, fields), 0);
+	assert_int_equal(event_emit(at("art"), &h, &err), 0);
 	clock_fix(-1);
-	assert_int_equal(happenings_read(at("art"), NULL, NULL, &list, NULL, &err), 0);
+	assert_int_equal(event_list(at("art"), NULL, NULL, &list, NULL, &err), 0);
 	json_print(&b, list);
 	assert_string_equal(b.s,
 		"[{\"type\":\"AgentTimeout\",\"timestamp\":\"2026-11-21T01:34:55Z\",\"severity\":"
@@ -139,20 +139,19 @@ static void a_line_has_its_time_and_its_issue(void **state)
 
 static void what_is_of_no_folder_or_no_issue(void **state)
 {
-	CLEANUP(json_free) json *fields = sample(HAPPENED_AGENT_TIMEOUT, false);
-	struct happening h = {HAPPENED_AGENT_TIMEOUT, NULL, NULL, fields};
+	CLEANUP(json_free) json *fields = sample(EVENT_AGENT_TIMEOUT, false);
+	struct event h = {EVENT_AGENT_TIMEOUT, NULL, NULL, fields};
 
 	(void)state;
-	assert_int_equal(happening_tell(NULL, &h, &err), 0);
+	assert_int_equal(event_emit(NULL, &h, &err), 0);
 	h.issue = "../x";
-	assert_int_equal(happening_tell(at("art"), &h, &err), -1);
+	assert_int_equal(event_emit(at("art"), &h, &err), -1);
 	assert_int_equal(err.code, ERR_USAGE);
 	h.issue = NULL;
 	h.stage = "\xff";
-	assert_int_equal(happening_tell(at("art"), &h, &err), -1);
-	h = (struct happening){HAPPENED_AGENT_TIMEOUT, NULL, NULL, NULL};
-	assert_int_equal(
-		happening_tell(NULL, &h, &err), -1); /* a fault of the caller's all the same */
+	assert_int_equal(event_emit(at("art"), &h, &err), -1);
+	h = (struct event){EVENT_AGENT_TIMEOUT, NULL, NULL, NULL};
+	assert_int_equal(event_emit(NULL, &h, &err), -1); /* a fault of the caller's all the same */
 	assert_false(path_exists(at("art")));
 }
 
@@ -201,15 +200,15 @@ static void what_is_no_event_is_passed_over(void **state)
 	CLEANUP(json_free) json *none = NULL;
 
 	(void)state;
-	assert_int_equal(happenings_read(at("art"), NULL, NULL, &none, NULL, &err), 0);
+	assert_int_equal(event_list(at("art"), NULL, NULL, &none, NULL, &err), 0);
 	assert_int_equal(json_len(none), 0);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		CLEANUP(json_free) json *list = NULL;
 		size_t skipped = 99;
 
 		put_events(rows[i].text);
-		assert_int_equal(happenings_read(at("art"), rows[i].since, rows[i].type, &list,
-					 &skipped, &err),
+		assert_int_equal(
+			event_list(at("art"), rows[i].since, rows[i].type, &list, &skipped, &err),
 			0);
 		if (json_len(list) != rows[i].want || skipped != rows[i].skipped)
 			fail_msg("row %zu: %zu, %zu", i, json_len(list), skipped);
@@ -218,11 +217,11 @@ static void what_is_no_event_is_passed_over(void **state)
 
 static void a_torn_line_never_spoils_the_next(void **state)
 {
-	CLEANUP(json_free) json *fields = sample(HAPPENED_AGENT_TIMEOUT, false);
+	CLEANUP(json_free) json *fields = sample(EVENT_AGENT_TIMEOUT, false);
 
 	(void)state;
 	put_events("{\"type\":\"AgentTi");
-	assert_int_equal(tell(HAPPENED_AGENT_TIMEOUT, fields), 0);
+	assert_int_equal(tell(EVENT_AGENT_TIMEOUT, fields), 0);
 	assert_int_equal(events_hold(at("art"), NULL), 1);
 }
 
@@ -230,7 +229,7 @@ enum { TELLERS = 4, TOLD = 20 };
 
 static void tellers_do_not_mix_their_lines(void **state)
 {
-	CLEANUP(json_free) json *fields = sample(HAPPENED_AGENT_TIMEOUT, false);
+	CLEANUP(json_free) json *fields = sample(EVENT_AGENT_TIMEOUT, false);
 
 	(void)state;
 	for (int i = 0; i < TELLERS; i++) {
@@ -238,7 +237,7 @@ static void tellers_do_not_mix_their_lines(void **state)
 			int rc = 0;
 
 			for (int k = 0; k < TOLD; k++)
-				rc |= tell(HAPPENED_AGENT_TIMEOUT, fields);
+				rc |= tell(EVENT_AGENT_TIMEOUT, fields);
 			_exit(rc != 0);
 		}
 	}
@@ -256,17 +255,16 @@ static void the_committed_files_are_those_of_the_table(void **state)
 	CLEANUP(buf_release) struct buf schema = BUF_INIT, page = BUF_INIT, was = BUF_INIT;
 
 	(void)state;
-	happenings_schema(&schema);
-	happenings_page(&page);
+	event_schema(&schema);
+	event_page(&page);
 	assert_int_equal(file_read(&was, SCHEMA_FILE, 1 << 24, NULL, &err), 0);
 	if (!str_eq(buf_str(&was), buf_str(&schema)))
-		fail_msg("%s is not what the table makes: run UNIT_WRITE=1 unit happening",
-			SCHEMA_FILE);
+		fail_msg(
+			"%s is not what the table makes: run UNIT_WRITE=1 unit event", SCHEMA_FILE);
 	buf_clear(&was);
 	assert_int_equal(file_read(&was, PAGE_FILE, 1 << 24, NULL, &err), 0);
 	if (!str_eq(buf_str(&was), buf_str(&page)))
-		fail_msg("%s is not what the table makes: run UNIT_WRITE=1 unit happening",
-			PAGE_FILE);
+		fail_msg("%s is not what the table makes: run UNIT_WRITE=1 unit event", PAGE_FILE);
 }
 
 static int write_file(const char *path, void (*make)(struct buf *out))
@@ -293,7 +291,7 @@ UNIT_TESTS
 	};
 
 	if (getenv("UNIT_WRITE"))
-		return write_file(SCHEMA_FILE, happenings_schema) < 0 ||
-		       write_file(PAGE_FILE, happenings_page) < 0;
+		return write_file(SCHEMA_FILE, event_schema) < 0 ||
+		       write_file(PAGE_FILE, event_page) < 0;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 #include "src/event/artifact_internal.h"
-#include "src/event/happening.h"
+#include "src/event/event.h"
 #include "src/base/clock.h"
 #include "src/sys/path.h"
 #include "src/schema/format.h"
@@ -9,27 +9,27 @@ static const char events_name[] = "_events.jsonl";
 static const struct row {
 	const char *name, *severity, *fields, *about;
 } rows[] = {
-#define HAPPENING(id, name, severity, fields, about) {name, severity, fields, about},
-#include "src/event/happenings.h"
-#undef HAPPENING
+#define EVENT(id, name, severity, fields, about) {name, severity, fields, about},
+#include "src/event/event_rows.h"
+#undef EVENT
 };
 
-const char *happening_name(enum happening_id what)
+const char *event_name(enum event_id what)
 {
 	return rows[what].name;
 }
 
-const char *happening_severity(enum happening_id what)
+const char *event_severity(enum event_id what)
 {
 	return rows[what].severity;
 }
 
-const char *happening_about(enum happening_id what)
+const char *event_about(enum event_id what)
 {
 	return rows[what].about;
 }
 
-bool happening_next_field(enum happening_id what, const char **at, struct happening_field *out)
+bool event_next_field(enum event_id what, const char **at, struct event_field *out)
 {
 	const char *p = *at ? *at : rows[what].fields;
 	size_t n;
@@ -63,45 +63,45 @@ static bool has_kind(const json *value, char kind)
 	}
 }
 
-static bool known_field(enum happening_id what, const char *name)
+static bool known_field(enum event_id what, const char *name)
 {
-	struct happening_field f;
+	struct event_field f;
 	const char *at = NULL;
 
-	while (happening_next_field(what, &at, &f))
+	while (event_next_field(what, &at, &f))
 		if (strcmp(f.name, name) == 0)
 			return true;
 	return false;
 }
 
-static int check_fields(const struct happening *h, struct error *err)
+static int check_fields(const struct event *h, struct error *err)
 {
-	struct happening_field f;
+	struct event_field f;
 	const char *at = NULL;
 
-	while (happening_next_field(h->what, &at, &f)) {
+	while (event_next_field(h->id, &at, &f)) {
 		const json *value = json_get(h->fields, f.name);
 
 		if (value ? !has_kind(value, f.kind) : !f.may_miss)
-			return error_set(err, ERR_SYSTEM, "event '%s' %s '%s'", rows[h->what].name,
+			return error_set(err, ERR_SYSTEM, "event '%s' %s '%s'", rows[h->id].name,
 				value ? "has another kind of" : "lacks", f.name);
 	}
 	for (const json *m = json_first(h->fields); m; m = json_next(m))
-		if (!known_field(h->what, json_key(m)))
+		if (!known_field(h->id, json_key(m)))
 			return error_set(err, ERR_SYSTEM, "event '%s' has no field '%s'",
-				rows[h->what].name, json_key(m));
+				rows[h->id].name, json_key(m));
 	return 0;
 }
 
-static json *make_line(const struct happening *h)
+static json *make_line(const struct event *h)
 {
 	json *line = json_object();
 	char now[CLOCK_TEXT];
 
 	clock_text(clock_now(), now);
-	json_put_str(line, "type", str_of(rows[h->what].name));
+	json_put_str(line, "type", str_of(rows[h->id].name));
 	json_put_str(line, "timestamp", str_of(now));
-	json_put_str(line, "severity", str_of(rows[h->what].severity));
+	json_put_str(line, "severity", str_of(rows[h->id].severity));
 	if (h->issue && strcmp(h->issue, PIPELINE_SCOPE) != 0)
 		json_put_str(line, "issueId", str_of(h->issue));
 	if (h->stage)
@@ -111,7 +111,7 @@ static json *make_line(const struct happening *h)
 	return line;
 }
 
-int happening_tell(const char *dir, const struct happening *h, struct error *err)
+int event_emit(const char *dir, const struct event *h, struct error *err)
 {
 	CLEANUP(json_free) json *line = NULL;
 
@@ -149,8 +149,8 @@ static bool is_happening(const json *line)
 	       json_get_str(line, "timestamp");
 }
 
-int happenings_read(const char *dir, const char *since, const char *type, json **out,
-	size_t *skipped, struct error *err)
+int event_list(const char *dir, const char *since, const char *type, json **out, size_t *skipped,
+	struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct str rest, line;

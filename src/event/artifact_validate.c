@@ -1,9 +1,9 @@
 #include "src/event/artifact_internal.h"
-#include "src/event/validate.h"
+#include "src/event/artifact_validate.h"
 
-static const char *schema_of(struct arena *a, const struct artifact_want *want)
+static const char *schema_of(struct arena *a, const struct artifact_target *want)
 {
-	return want->schema ? want->schema : schema_asked(a, want->name, STR(""));
+	return want->schema ? want->schema : artifact_schema_of(a, want->name, STR(""));
 }
 
 static void put_schema(struct buf *b, struct arena *a, const char *name)
@@ -11,11 +11,11 @@ static void put_schema(struct buf *b, struct arena *a, const char *name)
 	buf_addf(b, "Its \"$schema\" is \"schemas/artifacts/%s.schema.json#" SCHEMA_VERSION "\".\n",
 		name);
 	buf_adds(b, "It must hold to this JSON Schema:\n\n```json\n");
-	buf_add(b, schema_text(a, name));
+	buf_add(b, artifact_schema_text(a, name));
 	buf_adds(b, "```\n");
 }
 
-static const char *path_of(struct arena *a, const struct artifact_want *want)
+static const char *path_of(struct arena *a, const struct artifact_target *want)
 {
 	struct error odd;
 	char *path;
@@ -24,7 +24,7 @@ static const char *path_of(struct arena *a, const struct artifact_want *want)
 										     : path;
 }
 
-const char *artifact_request(struct arena *a, const struct artifact_want *want)
+const char *artifact_prompt(struct arena *a, const struct artifact_target *want)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	const char *schema = schema_of(a, want);
@@ -64,7 +64,7 @@ static void set_error(struct arena *a, struct artifact_verdict *out, const struc
 	set_faults(a, out, str_of(line));
 }
 
-static int judge_text(struct arena *a, const struct artifact_want *want, struct str text,
+static int judge_text(struct arena *a, const struct artifact_target *want, struct str text,
 	struct artifact_verdict *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf lines = BUF_INIT;
@@ -75,7 +75,7 @@ static int judge_text(struct arena *a, const struct artifact_want *want, struct 
 
 	if (!name)
 		return error_set(err, ERR_USAGE, "no schema for artifact '%s'", want->name);
-	if (schema_built_in(a, name, want->version, &schema, err) < 0)
+	if (artifact_schema_compile(a, name, want->version, &schema, err) < 0)
 		return -1;
 	if (schema_check_text(a, schema, file, text, &faults, &why) < 0) {
 		set_error(a, out, &why);
@@ -87,8 +87,8 @@ static int judge_text(struct arena *a, const struct artifact_want *want, struct 
 	return 0;
 }
 
-int artifact_judge(struct arena *a, const struct artifact_want *want, struct artifact_verdict *out,
-	struct error *err)
+int artifact_validate(struct arena *a, const struct artifact_target *want,
+	struct artifact_verdict *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	bool missing;
@@ -110,8 +110,8 @@ int artifact_judge(struct arena *a, const struct artifact_want *want, struct art
 	return judge_text(a, want, buf_str(&text), out, err);
 }
 
-const char *artifact_sharpened(
-	struct arena *a, const struct artifact_want *want, const struct artifact_verdict *verdict)
+const char *artifact_retry_prompt(
+	struct arena *a, const struct artifact_target *want, const struct artifact_verdict *verdict)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	const char *schema = schema_of(a, want);
@@ -126,54 +126,54 @@ const char *artifact_sharpened(
 	return arena_dup(a, buf_str(&b));
 }
 
-static int tell(const struct artifact_want *want, enum happening_id what, const char *fault,
+static int tell(const struct artifact_target *want, enum event_id what, const char *fault,
 	struct error *err)
 {
 	CLEANUP(json_free) json *fields = json_object();
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct happening h = {what, want->issue, want->stage, fields};
+	struct event h = {what, want->issue, want->stage, fields};
 
 	buf_adds(&text, fault);
 	utf8_mend(&text); /* what an agent's program said may be anything */
 	json_put_str(fields, "artifact", str_of(want->name));
 	json_put_str(fields, "fault", buf_str(&text));
-	return happening_tell(want->dir, &h, err);
+	return event_emit(want->dir, &h, err);
 }
 
-static int settled(const struct artifact_want *want, enum artifact_end how, const char *fault,
-	enum artifact_end *end, const char **out, struct error *err)
+static int settled(const struct artifact_target *want, enum artifact_outcome how, const char *fault,
+	enum artifact_outcome *end, const char **out, struct error *err)
 {
 	*end = how;
 	*out = fault;
 	return tell(want,
-		how == ARTIFACT_MENDED ? HAPPENED_ARTIFACT_SCHEMA_RETRY
-				       : HAPPENED_ARTIFACT_SCHEMA_INVALID,
+		how == ARTIFACT_RETRIED ? EVENT_ARTIFACT_SCHEMA_RETRY
+					: EVENT_ARTIFACT_SCHEMA_INVALID,
 		fault, err);
 }
 
-int artifact_settle(struct arena *a, const struct artifact_want *want,
+int artifact_validate_retry(struct arena *a, const struct artifact_target *want,
 	int (*again)(void *data, const char *prompt, struct error *err), void *data,
-	enum artifact_end *end, const char **fault, struct error *err)
+	enum artifact_outcome *end, const char **fault, struct error *err)
 {
 	struct artifact_verdict first, second;
 	struct error why;
 
 	*end = ARTIFACT_GOOD;
 	*fault = NULL;
-	if (artifact_judge(a, want, &first, err) < 0)
+	if (artifact_validate(a, want, &first, err) < 0)
 		return -1;
 	if (first.good)
 		return 0;
 	if (!again)
 		return settled(want, ARTIFACT_INVALID, first.fault, end, fault, err);
-	if (again(data, artifact_sharpened(a, want, &first), &why) < 0)
+	if (again(data, artifact_retry_prompt(a, want, &first), &why) < 0)
 		return settled(want, ARTIFACT_INVALID,
 			arena_printf(a, "%s\nthe agent could not be asked again: %s", first.fault,
 				why.text),
 			end, fault, err);
-	if (artifact_judge(a, want, &second, err) < 0)
+	if (artifact_validate(a, want, &second, err) < 0)
 		return -1;
 	if (second.good)
-		return settled(want, ARTIFACT_MENDED, first.fault, end, fault, err);
+		return settled(want, ARTIFACT_RETRIED, first.fault, end, fault, err);
 	return settled(want, ARTIFACT_INVALID, second.fault, end, fault, err);
 }

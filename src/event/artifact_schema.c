@@ -1,5 +1,5 @@
-#include "src/event/happening.h"
-#include "src/event/schemas.h"
+#include "src/event/event.h"
+#include "src/event/artifact_schema.h"
 #include "src/sys/path.h"
 
 /* The files of schemas/artifacts/ as they are, so that what is built in is what can be read. */
@@ -31,7 +31,7 @@ static const struct {
 
 static const char events[] = "events";
 
-const char *const *schema_names(void)
+const char *const *artifact_schema_names(void)
 {
 	static const char *const names[] = {
 		"plan", "implementation", "validation", "review", "pr", "classifier", events, NULL};
@@ -39,15 +39,15 @@ const char *const *schema_names(void)
 	return names;
 }
 
-bool schema_known(const char *name)
+bool artifact_schema_known(const char *name)
 {
-	for (const char *const *n = schema_names(); *n; n++)
+	for (const char *const *n = artifact_schema_names(); *n; n++)
 		if (strcmp(*n, name) == 0)
 			return true;
 	return false;
 }
 
-struct str schema_text(struct arena *a, const char *name)
+struct str artifact_schema_text(struct arena *a, const char *name)
 {
 	CLEANUP(buf_release) struct buf made = BUF_INIT;
 
@@ -56,14 +56,14 @@ struct str schema_text(struct arena *a, const char *name)
 			return str_of(built_in[i].text);
 	if (strcmp(name, events) != 0)
 		return (struct str){0};
-	happenings_schema(&made);
+	event_schema(&made);
 	return arena_str(a, buf_str(&made));
 }
 
-int schema_built_in(struct arena *a, const char *name, const char *version, struct schema **out,
-	struct error *err)
+int artifact_schema_compile(struct arena *a, const char *name, const char *version,
+	struct schema **out, struct error *err)
 {
-	struct str text = schema_text(a, name);
+	struct str text = artifact_schema_text(a, name);
 
 	if (!text.p)
 		return error_set(err, ERR_USAGE,
@@ -89,7 +89,7 @@ static const char *named_by(struct arena *a, const char *reference)
 	if (!str_ends(s, end))
 		return NULL;
 	name = arena_dup(a, path_base(arena_dup(a, str_sub(s, 0, s.n - (sizeof(end) - 1)))));
-	return schema_known(name) ? name : NULL;
+	return artifact_schema_known(name) ? name : NULL;
 }
 
 static const char *by_file(struct arena *a, const char *file)
@@ -102,12 +102,12 @@ static const char *by_file(struct arena *a, const char *file)
 	if (!str_ends(base, ".json"))
 		return NULL;
 	name = arena_dup(a, str_sub(base, 0, base.n - 5));
-	if (schema_known(name))
+	if (artifact_schema_known(name))
 		return name;
 	return str_ends(path_dir(file), "review") ? "review" : NULL;
 }
 
-const char *schema_asked(struct arena *a, const char *file, struct str text)
+const char *artifact_schema_of(struct arena *a, const char *file, struct str text)
 {
 	CLEANUP(json_free) json *j = NULL;
 	const char *reference = NULL, *name = NULL;

@@ -1,6 +1,6 @@
-#include "src/event/happening.h"
+#include "src/event/event.h"
 #include "src/config/kinds.h"
-#include "src/event/tell.h"
+#include "src/event/pipeline_report.h"
 
 struct telling {
 	struct arena *a;
@@ -31,12 +31,11 @@ static const char *name_of(const struct yml *stage)
 	return name && name->kind == YML_SCALAR ? name->text.p : "?";
 }
 
-static int tell(
-	const struct telling *t, enum happening_id what, const char *stage, const json *fields)
+static int tell(const struct telling *t, enum event_id what, const char *stage, const json *fields)
 {
-	const struct happening h = {.what = what, .stage = stage, .fields = fields};
+	const struct event h = {.id = what, .stage = stage, .fields = fields};
 
-	return happening_tell(t->dir, &h, t->err);
+	return event_emit(t->dir, &h, t->err);
 }
 
 static int unknown(const struct telling *t, const struct yml *node, const char *stage)
@@ -48,7 +47,7 @@ static int unknown(const struct telling *t, const struct yml *node, const char *
 	fields = json_object();
 	json_put_str(
 		fields, "harness", node->kind == YML_SCALAR ? node->text : STR("what is no name"));
-	return tell(t, HAPPENED_UNKNOWN_HARNESS, stage, fields);
+	return tell(t, EVENT_UNKNOWN_HARNESS, stage, fields);
 }
 
 /* A name, and those of a list. */
@@ -81,8 +80,7 @@ static void collect(const struct telling *t, const struct yml *stage, json *cycl
 		json_push_str(databases, str_of(name_of(stage)));
 }
 
-static int tell_list(
-	const struct telling *t, enum happening_id what, const char *key, const json *list)
+static int tell_list(const struct telling *t, enum event_id what, const char *key, const json *list)
 {
 	CLEANUP(json_free) json *fields = NULL;
 
@@ -108,12 +106,13 @@ static int tell_pipeline(const struct telling *t)
 			return -1;
 		collect(t, stage, cycles, databases);
 	}
-	if (tell_list(t, HAPPENED_CYCLIC_INDEPENDENCE_CONSTRAINT, "constraints", cycles) < 0)
+	if (tell_list(t, EVENT_CYCLIC_INDEPENDENCE_CONSTRAINT, "constraints", cycles) < 0)
 		return -1;
-	return tell_list(t, HAPPENED_DATABASE_ISOLATION_REQUIRED, "stages", databases);
+	return tell_list(t, EVENT_DATABASE_ISOLATION_REQUIRED, "stages", databases);
 }
 
-int resources_tell(struct arena *a, const char *dir, const struct resources *r, struct error *err)
+int pipeline_report_faults(
+	struct arena *a, const char *dir, const struct resources *r, struct error *err)
 {
 	struct telling t = {.a = a, .dir = dir, .r = r, .err = err};
 

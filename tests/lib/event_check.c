@@ -1,7 +1,7 @@
-#include "src/event/happening.h"
-#include "src/event/schemas.h"
+#include "src/event/event.h"
+#include "src/event/artifact_schema.h"
 #include "src/sys/path.h"
-#include "tests/lib/told.h"
+#include "tests/lib/event_check.h"
 
 enum { FILE_MAX = 1 << 26 };
 
@@ -13,8 +13,8 @@ static bool of_the_table(struct str line)
 
 	if (json_parse(&j, line, &odd) < 0 || !(type = json_get_str(j, "type")))
 		return false;
-	for (unsigned i = 0; i < HAPPENINGS; i++)
-		if (strcmp(happening_name((enum happening_id)i), type) == 0)
+	for (unsigned i = 0; i < EVENT_COUNT; i++)
+		if (strcmp(event_name((enum event_id)i), type) == 0)
 			return true;
 	return false;
 }
@@ -33,7 +33,7 @@ static void check_line(
 	abort();
 }
 
-void told_check(const char *path)
+void event_check_file(const char *path)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct arena a = {0};
@@ -43,7 +43,7 @@ void told_check(const char *path)
 
 	if (file_read(&text, path, FILE_MAX, NULL, &err) < 0 || !text.len)
 		return;
-	if (schema_built_in(&a, "events", NULL, &schema, &err) < 0)
+	if (artifact_schema_compile(&a, "events", NULL, &schema, &err) < 0)
 		abort();
 	for (rest = buf_str(&text); str_line(&rest, &line);)
 		check_line(&a, schema, path, line);

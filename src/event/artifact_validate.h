@@ -4,16 +4,16 @@
  * stage. docs/artifacts.md.
  *
  *     artifact_remove(dir, issue, "plan.json", err);          what an earlier run left goes
- *     ... artifact_request(a, &want) ends the prompt ...      and the agent works
- *     artifact_settle(a, &want, again, data, &end, err);
+ *     ... artifact_prompt(a, &want) ends the prompt ...      and the agent works
+ *     artifact_validate_retry(a, &want, again, data, &end, err);
  */
-#ifndef DT_VALIDATE_H
-#define DT_VALIDATE_H
+#ifndef DT_ARTIFACT_VALIDATE_H
+#define DT_ARTIFACT_VALIDATE_H
 
-#include "src/event/happening.h"
-#include "src/event/schemas.h"
+#include "src/event/event.h"
+#include "src/event/artifact_schema.h"
 
-struct artifact_want {
+struct artifact_target {
 	const char *dir, *issue, *stage; /* stage NULL: none is told */
 	const char *name;                /* plan.json, review/testing.json */
 	const char *schema;              /* plan; NULL: by `name` */
@@ -21,7 +21,7 @@ struct artifact_want {
 };
 
 /* What a prompt says of the artifact: where it goes, and its schema. "" when there is none. */
-const char *artifact_request(struct arena *a, const struct artifact_want *want);
+const char *artifact_prompt(struct arena *a, const struct artifact_target *want);
 
 struct artifact_verdict {
 	bool good;
@@ -31,15 +31,15 @@ struct artifact_verdict {
 
 /* Reads it and holds it to its schema. No file, no JSON and a link in the way are faults of the
  * artifact. -1: ERR_USAGE (no such schema), ERR_SYSTEM. */
-int artifact_judge(struct arena *a, const struct artifact_want *want, struct artifact_verdict *out,
-	struct error *err);
+int artifact_validate(struct arena *a, const struct artifact_target *want,
+	struct artifact_verdict *out, struct error *err);
 /* The prompt of the second try: names each fault and shows the schema. */
-const char *artifact_sharpened(
-	struct arena *a, const struct artifact_want *want, const struct artifact_verdict *verdict);
+const char *artifact_retry_prompt(struct arena *a, const struct artifact_target *want,
+	const struct artifact_verdict *verdict);
 
-enum artifact_end {
+enum artifact_outcome {
 	ARTIFACT_GOOD,    /* at once */
-	ARTIFACT_MENDED,  /* at the second try; ArtifactSchemaRetry was told */
+	ARTIFACT_RETRIED, /* at the second try; ArtifactSchemaRetry was told */
 	ARTIFACT_INVALID, /* at the second, too, or the agent could not be asked again;
 			     ArtifactSchemaInvalid was told: the stage has failed */
 };
@@ -50,8 +50,8 @@ enum artifact_end {
  * second try already (who is killed between the two calls this with NULL the next time).
  * *fault: what was wrong, the first time when it was mended; NULL: nothing.
  */
-int artifact_settle(struct arena *a, const struct artifact_want *want,
+int artifact_validate_retry(struct arena *a, const struct artifact_target *want,
 	int (*again)(void *data, const char *prompt, struct error *err), void *data,
-	enum artifact_end *end, const char **fault, struct error *err);
+	enum artifact_outcome *end, const char **fault, struct error *err);
 
 #endif
