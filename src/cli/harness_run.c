@@ -29,7 +29,7 @@ static int read_model(
 		return 0;
 	if (registry_open(in->arena, &r, err) < 0)
 		return -1;
-	m.entry = models_find(&r, given);
+	m.entry = model_find(&r, given);
 	m.alias = m.entry;
 	m.id = m.entry ? m.entry->id : given;
 	*id = harness_model(h, &m, &fits);

@@ -27,7 +27,7 @@ int models_registry(struct invocation *in, struct model_registry *out, struct er
 {
 	const char *file = in->args->value[MODELS_REGISTRY];
 
-	return file ? models_load(in->arena, file, out, err) : registry_open(in->arena, out, err);
+	return file ? model_registry_load(in->arena, file, out, err) : registry_open(in->arena, out, err);
 }
 
 int models_pipeline(struct invocation *in, const struct pipeline **out, struct error *err)

@@ -4,7 +4,7 @@
 enum { STAGES_MAX = 1000 };
 
 struct asks {
-	struct bump_ask *list;
+	struct model_use *list;
 	size_t n;
 };
 
@@ -17,7 +17,7 @@ static int add_ask(struct invocation *in, struct asks *asks, struct str pair, st
 		return error_set(err, ERR_USAGE,
 			"bad value '%.100s' of --stages: must be STAGE:MODEL,...",
 			in->args->value[MODELS_STAGES]);
-	asks->list[asks->n++] = (struct bump_ask){arena_dup(in->arena, str_sub(pair, 0, colon)),
+	asks->list[asks->n++] = (struct model_use){arena_dup(in->arena, str_sub(pair, 0, colon)),
 		arena_dup(in->arena, str_sub(pair, colon + 1, pair.n))};
 	return 0;
 }
@@ -42,17 +42,17 @@ static int asks_of_pipeline(struct asks *asks, const struct pipeline *p, struct 
 	if (p->n_stages > STAGES_MAX)
 		return error_set(err, ERR_INPUT, "more than %d stages", STAGES_MAX);
 	for (size_t i = 0; i < p->n_stages; i++)
-		asks->list[asks->n++] = (struct bump_ask){p->stages[i].name, p->stages[i].model};
+		asks->list[asks->n++] = (struct model_use){p->stages[i].name, p->stages[i].model};
 	return 0;
 }
 
 static void asks_of_registry(struct asks *asks, const struct model_registry *r)
 {
 	for (size_t i = 0; i < r->n; i++)
-		asks->list[asks->n++] = (struct bump_ask){NULL, r->list[i].alias};
+		asks->list[asks->n++] = (struct model_use){NULL, r->list[i].alias};
 }
 
-static json *row_json(const struct bump_row *row)
+static json *row_json(const struct model_bump *row)
 {
 	const struct model_entry *e = row->entry;
 	json *j = json_object();
@@ -69,7 +69,7 @@ static json *row_json(const struct bump_row *row)
 	return j;
 }
 
-static void put_row(struct invocation *in, const struct bump_row *row)
+static void put_row(struct invocation *in, const struct model_bump *row)
 {
 	const struct model_entry *e = row->entry;
 	char day[CLOCK_TEXT];
@@ -110,7 +110,7 @@ int models_bump(struct invocation *in, struct error *err)
 	CLEANUP(json_free) json *list = json_array();
 	struct model_registry r;
 	struct asks asks = {0};
-	struct bump_row *rows;
+	struct model_bump *rows;
 	const char *otherwise;
 	size_t n;
 
@@ -119,7 +119,7 @@ int models_bump(struct invocation *in, struct error *err)
 			"'models bump-plan' needs --dry-run: it only says what to change");
 	if (models_registry(in, &r, err) < 0 || collect(in, &r, &asks, &otherwise, err) < 0)
 		return -1;
-	n = models_bump_plan(in->arena, &r, asks.list, asks.n, otherwise, clock_now(), &rows);
+	n = model_bump_plan(in->arena, &r, asks.list, asks.n, otherwise, clock_now(), &rows);
 	for (size_t i = 0; i < n; i++) {
 		if (in->args->value[MODELS_JSON])
 			json_push(list, row_json(&rows[i]));

@@ -67,7 +67,7 @@ static void warn(const struct model_resolved *m, int64_t now)
 		log_line("dev-team: model '%s' has been deprecated for over %d days, and lacks "
 			 "'removedAt'",
 			e->alias, MODEL_STALE_DAYS);
-	if (model_ends_untold(e, now))
+	if (model_removal_unannounced(e, now))
 		log_line("dev-team: model '%s' is removed at %s, and was never deprecated",
 			e->alias, day);
 }

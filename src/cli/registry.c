@@ -7,7 +7,7 @@ int registry_open(struct arena *a, struct model_registry *out, struct error *err
 	struct error ignored;
 	char *repo;
 
-	if (repo_root(a, NULL, &repo, &ignored) == 0 && models_file(a, repo, &file, err) < 0)
+	if (repo_root(a, NULL, &repo, &ignored) == 0 && model_registry_file(a, repo, &file, err) < 0)
 		return -1;
-	return models_load(a, file, out, err);
+	return model_registry_load(a, file, out, err);
 }

@@ -156,6 +156,17 @@ extern const struct config_form config_line, config_lines, config_name, config_i
 	config_branch, config_branch_pattern, config_model, config_zone, config_hours, config_days,
 	config_date, config_root, config_relative, config_duration;
 
+/* Whether the first character is of one set and all others are of another. */
+enum {
+	CONFIG_LOWER = 1,
+	CONFIG_UPPER = 2,
+	CONFIG_DIGIT = 4,
+	CONFIG_LETTER = CONFIG_LOWER | CONFIG_UPPER,
+	CONFIG_ALNUM = CONFIG_LETTER | CONFIG_DIGIT
+};
+bool config_made_of(
+	struct str s, unsigned first, const char *first_more, unsigned rest, const char *rest_more);
+
 /* ISO 8601 duration P[nD][T[nH][nM][nS]], also nW; not empty; in seconds. -1: it is none. */
 int duration_parse(const char *text, int64_t *seconds);
 

@@ -1,15 +1,13 @@
 #include "src/config/decode.h"
 
-enum { LOWER = 1, UPPER = 2, DIGIT = 4, LETTER = LOWER | UPPER, ALNUM = LETTER | DIGIT };
-
 static bool in(char c, unsigned set, const char *more)
 {
-	return ((set & LOWER) && c >= 'a' && c <= 'z') || ((set & UPPER) && c >= 'A' && c <= 'Z') ||
-	       ((set & DIGIT) && c >= '0' && c <= '9') || (c && strchr(more, c));
+	return ((set & CONFIG_LOWER) && c >= 'a' && c <= 'z') ||
+	       ((set & CONFIG_UPPER) && c >= 'A' && c <= 'Z') ||
+	       ((set & CONFIG_DIGIT) && c >= '0' && c <= '9') || (c && strchr(more, c));
 }
 
-/* The first character of one set, the others of another. */
-static bool made_of(
+bool config_made_of(
 	struct str s, unsigned first, const char *first_more, unsigned rest, const char *rest_more)
 {
 	if (!s.n || !in(s.p[0], first, first_more))
@@ -35,27 +33,27 @@ static bool is_lines(struct str s)
 
 static bool is_name(struct str s)
 {
-	return made_of(s, LOWER, "", LOWER | DIGIT, "-");
+	return config_made_of(s, CONFIG_LOWER, "", CONFIG_LOWER | CONFIG_DIGIT, "-");
 }
 
 static bool is_id(struct str s)
 {
-	return made_of(s, ALNUM, "", ALNUM, "._-");
+	return config_made_of(s, CONFIG_ALNUM, "", CONFIG_ALNUM, "._-");
 }
 
 static bool is_env(struct str s)
 {
-	return made_of(s, LETTER, "_", ALNUM, "_");
+	return config_made_of(s, CONFIG_LETTER, "_", CONFIG_ALNUM, "_");
 }
 
 static bool is_branch(struct str s)
 {
-	return made_of(s, ALNUM, "_", ALNUM, "._/#@+-");
+	return config_made_of(s, CONFIG_ALNUM, "_", CONFIG_ALNUM, "._/#@+-");
 }
 
 static bool is_pattern(struct str s)
 {
-	return made_of(s, ALNUM, "_{", ALNUM, "._/#@+{}-");
+	return config_made_of(s, CONFIG_ALNUM, "_{", CONFIG_ALNUM, "._/#@+{}-");
 }
 
 /* `opus[1m]`: what is in the brackets is a part of the name. */
@@ -66,15 +64,16 @@ static bool is_model(struct str s)
 	if (open < s.n) {
 		struct str inner = str_sub(s, open + 1, s.n - 1);
 
-		if (s.p[s.n - 1] != ']' || (inner.n && !made_of(inner, ALNUM, "", ALNUM, "")))
+		if (s.p[s.n - 1] != ']' ||
+			(inner.n && !config_made_of(inner, CONFIG_ALNUM, "", CONFIG_ALNUM, "")))
 			return false;
 	}
-	return made_of(str_sub(s, 0, open), ALNUM, "", ALNUM, "._:/-");
+	return config_made_of(str_sub(s, 0, open), CONFIG_ALNUM, "", CONFIG_ALNUM, "._:/-");
 }
 
 static bool is_zone(struct str s)
 {
-	return made_of(s, LETTER, "", ALNUM, "_/+-");
+	return config_made_of(s, CONFIG_LETTER, "", CONFIG_ALNUM, "_/+-");
 }
 
 /* One or two digits up to `max`, cut off *s. */
@@ -82,7 +81,7 @@ static bool take_hour(struct str *s, unsigned max)
 {
 	unsigned n = 0, digits = 0;
 
-	while (digits < 2 && digits < s->n && in(s->p[digits], DIGIT, ""))
+	while (digits < 2 && digits < s->n && in(s->p[digits], CONFIG_DIGIT, ""))
 		n = n * 10 + (unsigned)(s->p[digits++] - '0');
 	*s = str_sub(*s, digits, s->n);
 	return digits && n <= max;
@@ -130,7 +129,7 @@ static bool is_date(struct str s)
 	if (s.n != 10 || s.p[4] != '-' || s.p[7] != '-')
 		return false;
 	for (size_t i = 0; i < s.n; i++)
-		if (i != 4 && i != 7 && !in(s.p[i], DIGIT, ""))
+		if (i != 4 && i != 7 && !in(s.p[i], CONFIG_DIGIT, ""))
 			return false;
 	month = (unsigned)((s.p[5] - '0') * 10 + s.p[6] - '0');
 	day = (unsigned)((s.p[8] - '0') * 10 + s.p[9] - '0');

@@ -1,9 +1,10 @@
 /*
- * models.h: aliases of models and the ids behind them, with the dates of their end. The registry is
- * data: models/models.yaml, built in; a project may bring its own. docs/models.md.
+ * models.h: aliases of models, their ids, and the dates of their deprecation and removal. The
+ * registry is data: models/models.yaml is built in, and a repository may have its own.
+ * docs/models.md.
  *
- * Ownership: what is loaded lives in the arena; what is resolved borrows from the registry and from
- * the texts that were given.
+ * Ownership: a registry lives in the arena; a resolved model borrows from the registry and from the
+ * caller's texts.
  */
 #ifndef DT_MODELS_H
 #define DT_MODELS_H
@@ -17,64 +18,69 @@ enum { MODEL_DAY_S = 86400, MODEL_GRACE_DAYS = 30, MODEL_STALE_DAYS = 60 };
 
 struct model_entry {
 	const char *alias, *id;
-	int64_t deprecated, removed; /* seconds since 1970; 0: not */
+	int64_t deprecated, removed; /* seconds since 1970; 0: never */
 	const char *replacement;     /* alias; NULL: none */
-	const char *use;             /* what it is good for; may be NULL */
+	const char *use;             /* for people; may be NULL */
 };
 
 struct model_registry {
-	const char *file; /* NULL: the one that is built in */
+	const char *file; /* NULL: the built-in one */
 	struct model_entry *list;
 	size_t n;
 };
 
-/* `file` NULL: the one that is built in. -1: ERR_INPUT with place: a deprecated entry without a
- * replacement, an unknown replacement, an alias twice, removed before deprecated ... */
-int models_load(struct arena *a, const char *file, struct model_registry *out, struct error *err);
-/* The same of a text; `name` stands in messages. */
-int models_read(struct arena *a, struct str text, const char *name, struct model_registry *out,
-	struct error *err);
+/* `file` NULL: the built-in one. -1: ERR_INPUT with the place: a deprecated entry without a
+ * replacement, an unknown replacement, a duplicate alias, removed before deprecated ... */
+int model_registry_load(
+	struct arena *a, const char *file, struct model_registry *out, struct error *err);
+/* The same from a text; `name` is the file in messages. */
+int model_registry_parse(struct arena *a, struct str text, const char *name,
+	struct model_registry *out, struct error *err);
 /* The registry of a repository, REPO/.dev-team/models.yaml; *file NULL: it has none. */
-int models_file(struct arena *a, const char *repo, const char **file, struct error *err);
-/* The text that is built in. */
-struct str models_shipped(void);
+int model_registry_file(struct arena *a, const char *repo, const char **file, struct error *err);
 /* NULL: there is no such alias. */
-const struct model_entry *models_find(const struct model_registry *r, const char *alias);
+const struct model_entry *model_find(const struct model_registry *r, const char *alias);
+
+/* A letter or digit, then letters, digits and `._:/-[]`; at most 200 bytes. Ids are arguments of
+ * commands: no blank, no `-` in front. */
+bool model_id_valid(struct str s);
+/* `2026-05-01`, `2026-05-01T00:00:00Z`, also with a fraction, which is dropped; after 1970. */
+bool model_date_parse(struct str s, int64_t *t);
 
 struct model_resolved {
-	const char *asked; /* what the chain gave: alias or id */
+	const char *asked; /* the chosen word: alias or id */
 	const char *id;
 	const char *source; /* "stage", "pipeline" or "default" */
-	bool alias;         /* false: an explicit id, passed through */
+	bool alias;         /* false: an explicit id, passed on as it is */
 	bool deprecated, grace, removed;
 	const struct model_entry *entry; /* NULL unless alias */
 };
 
 /*
- * Stage.model unless NULL or `inherit`, else the pipeline's default, else DEFAULT_MODEL. What is no
- * alias but has the form of an id passes (letters, digits and `._:/-[]`, with a digit, `/` or `:`
- * in it, and not an alias with something in brackets behind); other words: ERR_INPUT, unknown
- * alias. Past its removal: ERR_STATE, ModelRemoved, and *out is filled in all the same.
+ * Resolves the stage's model unless it is NULL or `inherit`, else the pipeline's default, else
+ * DEFAULT_MODEL. A word that is no alias but has the form of an id is an id (letters, digits and
+ * `._:/-[]`, with a digit, `/` or `:` in it, and not an alias with brackets behind); other words:
+ * ERR_INPUT, unknown alias. After its removal: ERR_STATE, ModelRemoved; *out is filled in even so.
  */
 int model_resolve(const struct model_registry *r, const char *stage_model,
 	const char *pipeline_model, int64_t now, struct model_resolved *out, struct error *err);
 
-/* Deprecated for more than MODEL_STALE_DAYS and nobody has said when it will be removed. */
+/* Deprecated for more than MODEL_STALE_DAYS, without a date of removal. */
 bool model_stale(const struct model_entry *e, int64_t now);
-/* Ends within MODEL_GRACE_DAYS without ever having been deprecated, so no event tells of it. */
-bool model_ends_untold(const struct model_entry *e, int64_t now);
+/* Removed within MODEL_GRACE_DAYS without a deprecation, so that no event announces it. */
+bool model_removal_unannounced(const struct model_entry *e, int64_t now);
 
-/* What has to be changed where: the stages whose alias is deprecated or removed. */
-struct bump_ask {
+/* The stages whose alias is deprecated or removed. */
+struct model_use {
 	const char *stage, *model; /* stage may be NULL; model as written */
 };
-struct bump_row {
+struct model_bump {
 	const char *stage;
 	const struct model_entry *entry;
 	const char *replacement_id; /* NULL: not known */
 	bool grace, removed;
 };
-size_t models_bump_plan(struct arena *a, const struct model_registry *r, const struct bump_ask *ask,
-	size_t n, const char *pipeline_model, int64_t now, struct bump_row **out);
+size_t model_bump_plan(struct arena *a, const struct model_registry *r, const struct model_use *ask,
+	size_t n, const char *pipeline_model, int64_t now, struct model_bump **out);
 
 #endif

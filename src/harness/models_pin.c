@@ -1,5 +1,4 @@
 #include "src/harness/models_pin.h"
-#include "src/config/models_form.h"
 
 /* Member of runtime.json: {STAGE: {alias, modelId, source}}. */
 #define PINNED "models"
@@ -15,7 +14,7 @@ static const char *pin_of(const json *runtime, const char *stage)
 {
 	const char *id = json_get_str(json_get(json_get(runtime, PINNED), stage), "modelId");
 
-	return id && model_id_form(str_of(id)) ? id : NULL;
+	return id && model_id_valid(str_of(id)) ? id : NULL;
 }
 
 static json *pin_row(const struct model_pin *pin)

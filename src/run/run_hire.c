@@ -140,7 +140,7 @@ static int pin_models(struct arena *a, struct staff *s, struct error *err)
 	struct model_resolved m;
 	const char *file;
 
-	if (models_file(a, s->repo, &file, err) < 0 || models_load(a, file, &s->models, err) < 0)
+	if (model_registry_file(a, s->repo, &file, err) < 0 || model_registry_load(a, file, &s->models, err) < 0)
 		return -1;
 	if (s->pipeline) {
 		if (models_pin(a, &s->models, s->pipeline, s->artifacts, s->id, clock_now(), &pins,

@@ -1,13 +1,12 @@
 #include "src/base/clock.h"
 #include "src/config/models.h"
-#include "src/config/models_form.h"
 #include "tests/lib/arena.h"
 
 static int64_t when(const char *text)
 {
 	int64_t t;
 
-	assert_true(model_date(str_of(text), &t));
+	assert_true(model_date_parse(str_of(text), &t));
 	return t;
 }
 
@@ -16,7 +15,7 @@ static struct model_registry shipped(void)
 	struct model_registry r;
 	struct error err;
 
-	assert_int_equal(models_load(&arena, NULL, &r, &err), 0);
+	assert_int_equal(model_registry_load(&arena, NULL, &r, &err), 0);
 	return r;
 }
 
@@ -25,7 +24,7 @@ static struct model_registry registry(const char *text)
 	struct model_registry r;
 	struct error err;
 
-	assert_int_equal(models_read(&arena, str_of(text), "m.yaml", &r, &err), 0);
+	assert_int_equal(model_registry_parse(&arena, str_of(text), "m.yaml", &r, &err), 0);
 	return r;
 }
 
@@ -185,10 +184,10 @@ static void what_nobody_tells_of_is_warned_of(void **state)
 	assert_true(model_stale(&stale.list[0], sixty + 1));
 	assert_false(model_stale(&both.list[0], sixty + 1));
 	assert_false(model_stale(&stale.list[1], sixty + 1));
-	assert_true(model_ends_untold(&ends.list[0], when("2026-04-20")));
-	assert_false(model_ends_untold(&ends.list[0], when("2026-03-20")));
-	assert_false(model_ends_untold(&ends.list[0], when("2026-05-20")));
-	assert_false(model_ends_untold(&both.list[0], when("2026-04-20")));
+	assert_true(model_removal_unannounced(&ends.list[0], when("2026-04-20")));
+	assert_false(model_removal_unannounced(&ends.list[0], when("2026-03-20")));
+	assert_false(model_removal_unannounced(&ends.list[0], when("2026-05-20")));
+	assert_false(model_removal_unannounced(&both.list[0], when("2026-04-20")));
 }
 
 static void dates_are_days_or_seconds_in_utc(void **state)
@@ -206,7 +205,7 @@ static void dates_are_days_or_seconds_in_utc(void **state)
 	for (size_t i = 0; i < COUNT(good); i++)
 		assert_true(when(good[i]) == first);
 	for (size_t i = 0; i < COUNT(bad); i++)
-		assert_false(model_date(str_of(bad[i]), &t));
+		assert_false(model_date_parse(str_of(bad[i]), &t));
 }
 
 static void faults_of_a_registry_have_a_place(void **state)
@@ -214,31 +213,32 @@ static void faults_of_a_registry_have_a_place(void **state)
 	static const struct {
 		const char *text, *error;
 	} rows[] = {
-		{"", "m.yaml:1:1: a registry of models has the key 'models' and no other"},
-		{"models: []\n",
-			"m.yaml:1:9: 'models' must be a list of 1 to 1000 maps, not a list"},
+		{"", "m.yaml:1:1: 'models' is missing"},
+		{"models: []\n", "m.yaml:1:9: 'models' must be a list of 1 to 1000, not a list"},
 		{"models: [{alias: a, modelId: b}]\nmore: 1\n",
-			"m.yaml:1:1: a registry of models has the key 'models' and no other"},
-		{"models:\n  - x\n", "m.yaml:2:5: 'models' must be a list of maps, not 'x'"},
-		{"models:\n  - alias: a\n", "m.yaml:2:5: a model lacks 'modelId'"},
-		{"models:\n  - modelId: a\n", "m.yaml:2:5: a model lacks 'alias'"},
+			"m.yaml:2:1: unknown key 'more': must be 'models'"},
+		{"- x\n", "m.yaml:1:1: a registry of models must be a map, not a list"},
+		{"models:\n  - x\n", "m.yaml:2:5: 'models' must be a map, not 'x'"},
+		{"models:\n  - alias: a\n", "m.yaml:2:5: 'modelId' is missing"},
+		{"models:\n  - modelId: a\n", "m.yaml:2:5: 'alias' is missing"},
 		{"models:\n  - alias: 1a\n    modelId: b\n",
 			"m.yaml:2:12: 'alias' must be a letter, then letters, digits, '.', '_' and "
-			"'-', perhaps with '[...]' behind, not '1a'"},
+			"'-', perhaps with '[...]' behind, other than 'inherit', not '1a'"},
 		{"models:\n  - alias: inherit\n    modelId: b\n",
-			"m.yaml:2:12: 'alias' must be another word: this one stands for no model, "
-			"not 'inherit'"},
+			"m.yaml:2:12: 'alias' must be a letter, then letters, digits, '.', '_' and "
+			"'-', perhaps with '[...]' behind, other than 'inherit', not 'inherit'"},
 		{"models:\n  - alias: a\n    modelId: --b\n",
 			"m.yaml:3:14: 'modelId' must be a letter or digit, then letters, digits "
 			"and '._:/-[]', not '--b'"},
 		{"models:\n  - alias: a\n    modelId: b\n    until: 1\n",
-			"m.yaml:4:5: 'key' must be alias, modelId, deprecatedAt, removedAt, "
-			"replacementAlias or use, not 'until'"},
+			"m.yaml:4:5: unknown key 'until': must be 'alias', 'modelId', "
+			"'deprecatedAt', 'removedAt', "
+			"'replacementAlias' or 'use'"},
 		{"models:\n  - alias: a\n    modelId: b\n    removedAt: soon\n",
 			"m.yaml:4:16: 'removedAt' must be a day or a time in UTC, like 2026-05-01 "
 			"or 2026-05-01T00:00:00Z, not 'soon'"},
 		{"models:\n  - {alias: a, modelId: b}\n  - {alias: a, modelId: c}\n",
-			"m.yaml:3:13: model 'a' is there twice"},
+			"m.yaml:3:13: model 'a' is listed twice"},
 		{"models:\n  - {alias: a, modelId: b, deprecatedAt: 2026-01-01}\n",
 			"m.yaml:2:42: model 'a' is deprecated and lacks 'replacementAlias'"},
 		{"models:\n  - {alias: a, modelId: b, replacementAlias: c}\n",
@@ -258,7 +258,8 @@ static void faults_of_a_registry_have_a_place(void **state)
 		struct error err;
 		char line[2048];
 
-		assert_int_equal(models_read(&arena, str_of(rows[i].text), "m.yaml", &r, &err), -1);
+		assert_int_equal(
+			model_registry_parse(&arena, str_of(rows[i].text), "m.yaml", &r, &err), -1);
 		error_format(&err, line, sizeof(line));
 		assert_string_equal(line, rows[i].error);
 	}
@@ -275,16 +276,16 @@ static const char haiku_ends[] =
 
 static void the_bump_plan_lists_the_stages_that_have_to_change(void **state)
 {
-	static const struct bump_ask ask[] = {{"plan", "sonnet"}, {"triage", "haiku"},
+	static const struct model_use ask[] = {{"plan", "sonnet"}, {"triage", "haiku"},
 		{"odd", "mystery-model"}, {"own", "gpt-5"}, {"future", "later"}, {"gone", "cut"},
 		{"heir", "inherit"}};
 	struct model_registry r = registry(haiku_ends);
-	struct bump_row *rows;
+	struct model_bump *rows;
 
 	(void)state;
-	assert_int_equal(models_bump_plan(&arena, &r, ask, 1, NULL, when("2026-06-15"), &rows), 0);
+	assert_int_equal(model_bump_plan(&arena, &r, ask, 1, NULL, when("2026-06-15"), &rows), 0);
 	assert_int_equal(
-		models_bump_plan(&arena, &r, ask, COUNT(ask), NULL, when("2026-06-15"), &rows), 2);
+		model_bump_plan(&arena, &r, ask, COUNT(ask), NULL, when("2026-06-15"), &rows), 2);
 	assert_string_equal(rows[0].stage, "triage");
 	assert_string_equal(rows[0].entry->id, "claude-haiku-4-5-20251001");
 	assert_string_equal(rows[0].replacement_id, "claude-haiku-5-0-20270115");
@@ -292,7 +293,7 @@ static void the_bump_plan_lists_the_stages_that_have_to_change(void **state)
 	assert_string_equal(rows[1].stage, "gone");
 	assert_true(rows[1].removed && !rows[1].replacement_id);
 	assert_int_equal(
-		models_bump_plan(&arena, &r, ask, COUNT(ask), "haiku", when("2026-08-20"), &rows),
+		model_bump_plan(&arena, &r, ask, COUNT(ask), "haiku", when("2026-08-20"), &rows),
 		3);
 	assert_true(rows[0].grace && rows[2].grace);
 	assert_string_equal(rows[2].stage, "heir");
@@ -306,11 +307,11 @@ static void a_replacement_that_nobody_knows_has_no_id(void **state)
 		.removed = when("2026-05-01"),
 		.replacement = "nowhere"}};
 	struct model_registry r = {.list = list, .n = 1};
-	struct bump_ask ask = {"s", "a"};
-	struct bump_row *rows;
+	struct model_use ask = {"s", "a"};
+	struct model_bump *rows;
 
 	(void)state;
-	assert_int_equal(models_bump_plan(&arena, &r, &ask, 1, NULL, when("2026-04-20"), &rows), 1);
+	assert_int_equal(model_bump_plan(&arena, &r, &ask, 1, NULL, when("2026-04-20"), &rows), 1);
 	assert_null(rows[0].replacement_id);
 	assert_true(rows[0].grace);
 }

@@ -211,7 +211,7 @@ static void an_account_that_cannot_be_told_is_an_event(void **state)
 
 static int load_registry(void **state)
 {
-	return rig_enter(state) < 0 ? -1 : models_load(&arena, NULL, &registry, &err);
+	return rig_enter(state) < 0 ? -1 : model_registry_load(&arena, NULL, &registry, &err);
 }
 
 UNIT_TESTS

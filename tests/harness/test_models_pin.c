@@ -14,7 +14,7 @@ static struct model_registry registry(const char *text)
 	struct model_registry r;
 	struct error err;
 
-	assert_int_equal(models_read(&arena, str_of(text), "m.yaml", &r, &err), 0);
+	assert_int_equal(model_registry_parse(&arena, str_of(text), "m.yaml", &r, &err), 0);
 	return r;
 }
 

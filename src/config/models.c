@@ -1,0 +1,316 @@
+#include "src/base/clock.h"
+#include "src/base/number.h"
+#include "src/config/decode.h"
+#include "src/config/models.h"
+#include "src/sys/path.h"
+
+enum {
+	REGISTRY_MAX = 1 << 20,
+	ENTRIES_MAX = 1000,
+	USE_MAX = 400,
+	ALIAS_MAX = 64,
+	MODEL_ID_MAX = 200,
+	DAY_LEN = 10,
+	SECOND_LEN = 19
+};
+
+/* The shipped file itself, so that the built-in registry can be read and copied. */
+__asm__(".pushsection .rodata\n"
+	".globl models_yaml\n"
+	"models_yaml:\n"
+	".incbin \"models/models.yaml\"\n"
+	".byte 0\n"
+	".popsection\n");
+extern const char models_yaml[];
+
+/* ---- reading a registry ---- */
+
+static bool is_alias(struct str s)
+{
+	size_t open = str_find(s, STR("["));
+
+	if (s.n > ALIAS_MAX || str_is(s, INHERIT_MODEL) ||
+		!config_made_of(str_sub(s, 0, open), CONFIG_LETTER, "", CONFIG_ALNUM, "._-"))
+		return false;
+	if (open == s.n)
+		return true;
+	return s.p[s.n - 1] == ']' && config_made_of(str_sub(s, open + 1, s.n - 1), CONFIG_ALNUM,
+					      "._-", CONFIG_ALNUM, "._-");
+}
+
+bool model_id_valid(struct str s)
+{
+	return s.n <= MODEL_ID_MAX && config_made_of(s, CONFIG_ALNUM, "", CONFIG_ALNUM, "._:/-[]");
+}
+
+static bool is_use(struct str s)
+{
+	return s.n <= USE_MAX && config_line.valid(s);
+}
+
+/* The form of clock_parse(): the first second of a day, a second without its fraction. */
+static bool clock_form(struct str s, char out[CLOCK_TEXT])
+{
+	struct str rest;
+	uint64_t fraction;
+	size_t i = 1;
+
+	if (s.n == DAY_LEN)
+		return snprintf(out, CLOCK_TEXT, "%.10sT00:00:00Z", s.p) > 0;
+	if (s.n <= SECOND_LEN)
+		return false;
+	rest = str_sub(s, SECOND_LEN, s.n);
+	if (rest.p[0] == '.')
+		i += number_digits(str_sub(rest, 1, rest.n), &fraction);
+	if (i > 1)
+		rest = str_sub(rest, i, rest.n);
+	return str_is(rest, "Z") && snprintf(out, CLOCK_TEXT, "%.19sZ", s.p) > 0;
+}
+
+bool model_date_parse(struct str s, int64_t *t)
+{
+	char text[CLOCK_TEXT], again[CLOCK_TEXT];
+
+	if (utf8_fault(s) || !clock_form(s, text) || clock_parse(text, t) < 0 || *t <= 0)
+		return false;
+	clock_text(*t, again); /* a day that does not exist would come back as another one */
+	return strcmp(text, again) == 0;
+}
+
+static void read_date(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yml *v, void *into)
+{
+	(void)f;
+	if (v->kind != YML_SCALAR || !model_date_parse(v->text, into))
+		config_refuse(r, key, v,
+			"a day or a time in UTC, like 2026-05-01 or 2026-05-01T00:00:00Z");
+}
+
+static const struct config_form alias_form = {.valid = is_alias,
+	.what = "a letter, then letters, digits, '.', '_' and '-', perhaps with '[...]' behind, "
+		"and "
+		"'inherit'"};
+static const struct config_form id_form = {
+	.valid = model_id_valid, .what = "a letter or digit, then letters, digits and '._:/-[]'"};
+static const struct config_form use_form = {.valid = is_use, .what = "a line of at most 400 bytes"};
+
+#define TEXT(name, of, member)                                                                     \
+	.key = name, .kind = CONFIG_TEXT, .form = &of, CONFIG_AT(model_entry, member)
+#define DATE(name, member)                                                                         \
+	.key = name, .kind = CONFIG_CUSTOM, .read = read_date, CONFIG_AT(model_entry, member)
+
+static const struct config_field entry_fields[] = {
+	{TEXT("alias", alias_form, alias), .required = true},
+	{TEXT("modelId", id_form, id), .required = true},
+	{DATE("deprecatedAt", deprecated), .null = true},
+	{DATE("removedAt", removed), .null = true},
+	{TEXT("replacementAlias", alias_form, replacement), .null = true},
+	{TEXT("use", use_form, use), .null = true},
+	{0},
+};
+
+static const struct config_field registry_fields[] = {
+	{.key = "models",
+		.kind = CONFIG_LIST,
+		CONFIG_ITEMS_AT(model_registry, list, n),
+		CONFIG_RANGE(1, ENTRIES_MAX),
+		.fields = entry_fields,
+		.required = true},
+	{0},
+};
+
+static void check_entry(
+	struct config_reader *r, const struct yml *map, const struct model_registry *all, size_t i)
+{
+	const struct model_entry *e = &all->list[i];
+	const struct {
+		bool is;
+		const char *key, *what;
+	} faults[] = {
+		{model_find(all, e->alias) != e, "alias", "is listed twice"},
+		{e->deprecated && !e->replacement, "deprecatedAt",
+			"is deprecated and lacks 'replacementAlias'"},
+		{e->replacement && !model_find(all, e->replacement), "replacementAlias",
+			"has a 'replacementAlias' that is no alias here"},
+		{e->replacement && strcmp(e->replacement, e->alias) == 0, "replacementAlias",
+			"cannot replace itself"},
+		{e->removed && e->removed < e->deprecated, "removedAt",
+			"is removed before it is deprecated"},
+	};
+
+	for (size_t k = 0; k < COUNT(faults); k++)
+		if (faults[k].is)
+			config_fault(r, yml_get(map, faults[k].key), "model '%s' %s", e->alias,
+				faults[k].what);
+}
+
+int model_registry_parse(struct arena *a, struct str text, const char *name,
+	struct model_registry *out, struct error *err)
+{
+	struct config_reader r = {.arena = a, .file = name, .limit = 1};
+	const struct yml *list;
+	struct yml *root;
+
+	*out = (struct model_registry){0};
+	if (yml_parse(a, text, name, 1, &root, err) < 0 ||
+		config_decode(a, name, root, "a registry of models", registry_fields, out, err) < 0)
+		return -1;
+	list = yml_get(root, "models");
+	for (size_t i = 0; i < out->n; i++)
+		check_entry(&r, list->list[i], out, i);
+	return config_result(&r, err);
+}
+
+int model_registry_load(
+	struct arena *a, const char *file, struct model_registry *out, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	bool missing = false;
+
+	if (!file)
+		return model_registry_parse(a, str_of(models_yaml), "models.yaml", out, err);
+	if (file_read(&text, file, REGISTRY_MAX, &missing, err) < 0)
+		return missing ? error_set(err, ERR_INPUT, "there is no file '%s'", file) : -1;
+	if (model_registry_parse(a, buf_str(&text), file, out, err) < 0)
+		return -1;
+	out->file = arena_dup(a, str_of(file));
+	return 0;
+}
+
+int model_registry_file(struct arena *a, const char *repo, const char **file, struct error *err)
+{
+	char *path = path_join(a, repo, ".dev-team/models.yaml");
+	bool there;
+
+	if (path_look(path, &there, err) < 0)
+		return -1;
+	*file = there ? path : NULL;
+	return 0;
+}
+
+const struct model_entry *model_find(const struct model_registry *r, const char *alias)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (strcmp(r->list[i].alias, alias) == 0)
+			return &r->list[i];
+	return NULL;
+}
+
+/* ---- resolving ---- */
+
+static bool given(const char *model)
+{
+	return model && strcmp(model, INHERIT_MODEL) != 0;
+}
+
+static void choose(const char *stage, const char *pipeline, struct model_resolved *out)
+{
+	*out = (struct model_resolved){.asked = DEFAULT_MODEL, .source = "default"};
+	if (given(stage))
+		*out = (struct model_resolved){.asked = stage, .source = "stage"};
+	else if (given(pipeline))
+		*out = (struct model_resolved){.asked = pipeline, .source = "pipeline"};
+}
+
+/* `opus[2m]`: an alias with the wrong brackets is a mistake, not an id. */
+static bool alias_with_brackets(const struct model_registry *r, struct str asked)
+{
+	struct str head = str_sub(asked, 0, str_find(asked, STR("[")));
+
+	for (size_t i = 0; head.n < asked.n && i < r->n; i++)
+		if (str_is(head, r->list[i].alias))
+			return true;
+	return false;
+}
+
+/* Words such as `mystery-model` could be either; a misspelt alias is more likely than an id. */
+static bool is_id(const struct model_registry *r, const char *asked)
+{
+	return model_id_valid(str_of(asked)) && strpbrk(asked, "0123456789/:") &&
+	       !alias_with_brackets(r, str_of(asked));
+}
+
+static int unknown(const struct model_registry *r, const char *asked, struct error *err)
+{
+	CLEANUP(buf_release) struct buf names = BUF_INIT;
+
+	for (size_t i = 0; i < r->n && names.len < 400; i++)
+		buf_addf(&names, "%s%s", i ? ", " : "", r->list[i].alias);
+	return error_set(err, ERR_INPUT,
+		"unknown model alias '%.100s': there are %s%s; an id has a digit, '/' or ':' in it",
+		asked, names.s, names.len < 400 ? "" : " ...");
+}
+
+static int removed(const struct model_entry *e, struct error *err)
+{
+	char day[CLOCK_TEXT];
+
+	clock_text(e->removed, day);
+	return error_set(err, ERR_STATE, "model '%s' (%.200s) was removed at %s%s%s%s", e->alias,
+		e->id, day, e->replacement ? ": use '" : "", e->replacement ? e->replacement : "",
+		e->replacement ? "'" : "");
+}
+
+static bool past(int64_t date, int64_t now)
+{
+	return date && now >= date;
+}
+
+static bool soon_removed(const struct model_entry *e, int64_t now)
+{
+	return e->removed && !past(e->removed, now) &&
+	       now >= e->removed - MODEL_GRACE_DAYS * MODEL_DAY_S;
+}
+
+int model_resolve(const struct model_registry *r, const char *stage_model,
+	const char *pipeline_model, int64_t now, struct model_resolved *out, struct error *err)
+{
+	const struct model_entry *e;
+
+	choose(stage_model, pipeline_model, out);
+	e = model_find(r, out->asked);
+	if (!e) {
+		out->id = out->asked;
+		return is_id(r, out->asked) ? 0 : unknown(r, out->asked, err);
+	}
+	out->entry = e;
+	out->alias = true;
+	out->id = e->id;
+	out->removed = past(e->removed, now);
+	out->deprecated = past(e->deprecated, now) && !out->removed;
+	out->grace = out->deprecated && soon_removed(e, now);
+	return out->removed ? removed(e, err) : 0;
+}
+
+bool model_stale(const struct model_entry *e, int64_t now)
+{
+	return e->deprecated && !e->removed && now > e->deprecated + MODEL_STALE_DAYS * MODEL_DAY_S;
+}
+
+bool model_removal_unannounced(const struct model_entry *e, int64_t now)
+{
+	return !past(e->deprecated, now) && soon_removed(e, now);
+}
+
+size_t model_bump_plan(struct arena *a, const struct model_registry *r, const struct model_use *ask,
+	size_t n, const char *pipeline_model, int64_t now, struct model_bump **out)
+{
+	size_t rows = 0;
+
+	*out = arena_alloc(a, (n + 1) * sizeof(**out));
+	for (size_t i = 0; i < n; i++) {
+		const struct model_entry *e, *next = NULL;
+		struct model_resolved m;
+		struct error none;
+
+		(void)model_resolve(r, ask[i].model, pipeline_model, now, &m, &none);
+		e = m.entry;
+		if (!m.deprecated && !m.removed)
+			continue;
+		if (e->replacement)
+			next = model_find(r, e->replacement);
+		(*out)[rows++] = (struct model_bump){
+			ask[i].stage, e, next ? next->id : NULL, m.grace, m.removed};
+	}
+	return rows;
+}
