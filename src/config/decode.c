@@ -287,6 +287,17 @@ static void check_once(struct config_reader *r, const char *key, const struct ym
 			}
 }
 
+static bool check_count(
+	struct config_reader *r, const char *key, const struct yml *v, double min, double max)
+{
+	bool good = (double)v->n >= min && (!max || (double)v->n <= max);
+
+	if (!good)
+		config_fault(r, v, "'%s' must have %s%.15g entries, not %zu", key,
+			min > 0 ? "1 to " : "at most ", max, v->n);
+	return good;
+}
+
 /* A refused item is left out; the others are read. */
 static void read_texts(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yml *v, void *into)
@@ -296,10 +307,12 @@ static void read_texts(struct config_reader *r, const struct config_field *f, co
 	size_t n = 0;
 	unsigned k;
 
-	if (v->kind != YML_LIST || (double)v->n > max) {
-		(void)refuse(r, f, key, v, arena_printf(r->arena, "a list of at most %.15g", max));
+	if (v->kind != YML_LIST) {
+		(void)refuse(r, f, key, v, "a list");
 		return;
 	}
+	if (!check_count(r, key, v, 0, max))
+		return;
 	list = arena_alloc(r->arena, (v->n + 1) * sizeof(*list));
 	for (size_t i = 0; i < v->n; i++) {
 		if (!f->words)
@@ -354,25 +367,31 @@ static const struct config_variant *find_variant(
 	return all;
 }
 
-static bool known_to(const struct config_variant *all, struct str key)
+static const struct config_field *find_in(const struct config_variant *all, struct str key)
 {
-	for (; all->key; all++)
-		if (find_field(all->fields, key))
-			return true;
-	return false;
+	const struct config_field *f = NULL;
+
+	for (; all->key && !f; all++)
+		f = find_field(all->fields, key);
+	return f;
 }
 
-/* None of the keys that decide is there: a misspelt one is more likely than a missing one. */
-static void refuse_variants(
-	struct config_reader *r, const struct config_variant *all, const struct yml *map)
+/* None of the keys that decide is there: another fault is more likely to explain it. */
+static void refuse_variants(struct config_reader *r, const struct config_variant *all,
+	const struct yml *map, void *into)
 {
 	const char *keys[KEYS_LISTED_MAX + 1] = {0};
 	size_t before = r->faults.n;
 
-	for (size_t i = 0; i < map->n; i++)
-		if (!known_to(all, map->map[i].key->text))
-			config_fault(r, map->map[i].key, "unknown key %s",
-				config_shown(r, map->map[i].key));
+	for (size_t i = 0; i < map->n; i++) {
+		const struct yml *key = map->map[i].key;
+		const struct config_field *f = find_in(all, key->text);
+
+		if (f)
+			config_value(r, f, f->key, map->map[i].value, into);
+		else
+			config_fault(r, key, "unknown key %s", config_shown(r, key));
+	}
 	for (size_t i = 0; all[i].key && i < KEYS_LISTED_MAX; i++)
 		keys[i] = all[i].key;
 	if (r->faults.n == before)
@@ -396,13 +415,13 @@ static void read_variant(struct config_reader *r, const struct config_variant *a
 	size_t before = r->faults.n;
 
 	if (!one->key) {
-		refuse_variants(r, all, map);
+		refuse_variants(r, all, map, into);
 		return;
 	}
 	for (size_t i = 0; i < map->n; i++) {
 		const struct yml *key = map->map[i].key;
 
-		if (!find_field(one->fields, key->text) && known_to(all, key->text))
+		if (!find_field(one->fields, key->text) && find_in(all, key->text))
 			config_fault(r, key, "'%s' does not go with '%s'", key->text.p, one->key);
 	}
 	if (r->faults.n == before)
@@ -447,17 +466,6 @@ static char *put_items(struct config_reader *r, const struct config_field *f, si
 	return items;
 }
 
-static bool count_good(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, const char *what)
-{
-	if ((double)v->n >= f->min && (!f->max || (double)v->n <= f->max))
-		return true;
-	return refuse(r, f, key, v,
-		f->max ? arena_printf(r->arena, "%s of %s%.15g", what,
-				 f->min > 0 ? "1 to " : "at most ", f->max)
-		       : arena_printf(r->arena, "%s of at least %.15g", what, f->min));
-}
-
 static void read_list(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yml *v, void *into)
 {
@@ -467,11 +475,12 @@ static void read_list(struct config_reader *r, const struct config_field *f, con
 	size_t n = single ? 1 : v->n;
 	char *items;
 
-	if (!single && (v->kind != YML_LIST || !count_good(r, f, key, v, "a list"))) {
-		if (v->kind != YML_LIST)
-			(void)refuse(r, f, key, v, "a list");
+	if (!single && v->kind != YML_LIST) {
+		(void)refuse(r, f, key, v, "a list");
 		return;
 	}
+	if (!single && !check_count(r, key, v, f->min, f->max))
+		return;
 	items = put_items(r, f, n, into);
 	for (size_t i = 0; i < n && !is_full(r); i++, items += f->item_size) {
 		put_place(items, f->place_at, list[i]);
@@ -488,14 +497,15 @@ static void read_entries(struct config_reader *r, const struct config_field *f, 
 		(void)refuse(r, f, key, v, "a map");
 		return;
 	}
-	if (!count_good(r, f, key, v, "a map"))
+	if (!check_count(r, key, v, f->min, f->max))
 		return;
 	items = put_items(r, f, v->n, into);
 	for (size_t i = 0; i < v->n && !is_full(r); i++, items += f->item_size) {
 		const struct yml *name = v->map[i].key;
 
 		if (!f->form->valid(name->text)) {
-			config_fault(r, name, "%s is not %s", config_shown(r, name), f->form->what);
+			config_fault(r, name, "name %s must be %s", config_shown(r, name),
+				f->form->what);
 			continue;
 		}
 		memcpy(items, &name->text.p, sizeof(name->text.p));

@@ -88,8 +88,7 @@ static void read_date(struct config_reader *r, const struct config_field *f, con
 
 static const struct config_form alias_form = {.valid = is_alias,
 	.what = "a letter, then letters, digits, '.', '_' and '-', perhaps with '[...]' behind, "
-		"and "
-		"'inherit'"};
+		"other than 'inherit'"};
 static const struct config_form id_form = {
 	.valid = model_id_valid, .what = "a letter or digit, then letters, digits and '._:/-[]'"};
 static const struct config_form use_form = {.valid = is_use, .what = "a line of at most 400 bytes"};

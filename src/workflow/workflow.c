@@ -1,6 +1,5 @@
 #include <strings.h>
 #include "src/workflow/workflow.h"
-#include "src/workflow/declared.h"
 #include "src/workflow/mermaid.h"
 #include "src/sys/path.h"
 
@@ -163,7 +162,7 @@ int workflow_parse(
 		text = str_sub(text, 3, text.n);
 	if (split(file, text, &front, &body, err) < 0 ||
 		find_diagram(file, &body, &diagram, err) < 0 ||
-		declared_parse(a, file, front.line, front.text, w, err) < 0 ||
+		frontmatter_parse(a, file, front.line, front.text, w, err) < 0 ||
 		mermaid_parse(a, file, diagram.line, diagram.text, w, err) < 0)
 		return -1;
 	link_declared(w);

@@ -52,7 +52,6 @@ struct declared_outcome {
 
 /* One action of a declared state. */
 struct declared_action {
-	unsigned line, col;
 	const char *agent, *skill; /* agent NULL: a script */
 	const char **args;         /* words; ID and SPEC_PATH are replaced */
 	size_t n_args;
@@ -63,6 +62,7 @@ struct declared_action {
 	unsigned timeout_s;
 	struct declared_outcome *outcomes; /* the first is the good one */
 	size_t n_outcomes;
+	unsigned line, col;
 };
 
 struct declared_state {
@@ -109,6 +109,10 @@ struct workflow {
 int workflow_parse(
 	struct arena *a, const char *file, struct str text, struct workflow *w, struct error *err);
 int workflow_load(struct arena *a, const char *path, struct workflow *w, struct error *err);
+/* Its frontmatter, without the `---` lines, which begins at `line` of the file: fills in limits,
+ * validate, validate_timeout_s, checks, research_skill, security and declared of *w. */
+int frontmatter_parse(struct arena *a, const char *file, unsigned line, struct str text,
+	struct workflow *w, struct error *err);
 
 const struct workflow_state *workflow_state(const struct workflow *w, const char *name);
 /* Where `trigger` leads from `from`, or NULL. */

@@ -214,7 +214,7 @@ static void faults_of_a_registry_have_a_place(void **state)
 		const char *text, *error;
 	} rows[] = {
 		{"", "m.yaml:1:1: 'models' is missing"},
-		{"models: []\n", "m.yaml:1:9: 'models' must be a list of 1 to 1000, not a list"},
+		{"models: []\n", "m.yaml:1:9: 'models' must have 1 to 1000 entries, not 0"},
 		{"models: [{alias: a, modelId: b}]\nmore: 1\n",
 			"m.yaml:2:1: unknown key 'more': must be 'models'"},
 		{"- x\n", "m.yaml:1:1: a registry of models must be a map, not a list"},

@@ -143,7 +143,7 @@ static void what_a_pipeline_may_not_be(void **state)
 	static const struct {
 		const char *spec, *fault;
 	} rows[] = {
-		{"  stages: []\n", "6:11: 'stages' must be a list of 1 to 200, not a list"},
+		{"  stages: []\n", "6:11: 'stages' must have 1 to 200 entries, not 0"},
 		{"  defaultModel: x\n", "6:3: 'stages' is missing"},
 		{"  stages: [a]\n", "6:12: 'stages' must be a map, not 'a'"},
 		{"  stages: [{name: ''}]\n",

@@ -168,7 +168,7 @@ static void a_thousand_items_are_read_and_one_more_is_refused(void **state)
 	assert_int_equal(w.declared->n, FLOW_ITEMS);
 	b.len -= sizeof("---\n" DIAGRAM) - 1;
 	buf_adds(&b, "      - {command: 'true', writes: More}\n---\n" DIAGRAM);
-	refused(buf_str(&b), "w.md:5:7: 'all' has more than 1000 entries");
+	refused(buf_str(&b), "w.md:5:7: 'all' must have 1 to 1000 entries, not 1001");
 	buf_release(&b);
 }
 
@@ -189,27 +189,27 @@ static void numbers_out_of_range_are_refused(void **state)
 {
 	(void)state;
 	assert_front_refused("limits: {max_actions: lots}",
-		"w.md:2:23: 'max_actions' must be a whole number, not 'lots'");
-	assert_front_refused(
-		"limits: {max_actions: 0}", "w.md:2:23: 'max_actions' must be at least 1, not 0");
+		"w.md:2:23: 'max_actions' must be a whole number from 1 to 100000, not 'lots'");
+	assert_front_refused("limits: {max_actions: 0}",
+		"w.md:2:23: 'max_actions' must be a whole number from 1 to 100000, not '0'");
 	assert_front_refused("limits: {max_actions: 100001}",
-		"w.md:2:23: 'max_actions' must be at most 100000, not 100001");
+		"w.md:2:23: 'max_actions' must be a whole number from 1 to 100000, not '100001'");
 	assert_front_refused("limits: {lease_minutes: 0}",
-		"w.md:2:25: 'lease_minutes' must be at least 1, not 0");
+		"w.md:2:25: 'lease_minutes' must be a whole number from 1 to 43200, not '0'");
 	assert_front_refused("limits: {lease_minutes: 43201}",
-		"w.md:2:25: 'lease_minutes' must be at most 43200, not 43201");
+		"w.md:2:25: 'lease_minutes' must be a whole number from 1 to 43200, not '43201'");
 	assert_front_refused("limits: {max_fix_iterations: -1}",
-		"w.md:2:30: 'max_fix_iterations' must be a whole number, not '-1'");
+		"w.md:2:30: 'max_fix_iterations' must be a whole number from 0 to 1000, not '-1'");
 	assert_front_refused("limits: {review_loop: 1001}",
-		"w.md:2:23: 'review_loop' must be at most 1000, not 1001");
+		"w.md:2:23: 'review_loop' must be a whole number from 1 to 1000, not '1001'");
 	assert_front_refused("limits: {signoff_deadlock: 0}",
-		"w.md:2:28: 'signoff_deadlock' must be at least 1, not 0");
+		"w.md:2:28: 'signoff_deadlock' must be a whole number from 1 to 1000, not '0'");
 	assert_front_refused("limits: {consecutive_failures: 0}",
-		"w.md:2:32: 'consecutive_failures' must be at least 1, not 0");
-	assert_front_refused(
-		"validate_timeout: 0", "w.md:2:19: 'validate_timeout' must be at least 1, not 0");
+		"w.md:2:32: 'consecutive_failures' must be a whole number from 1 to 1000, not '0'");
+	assert_front_refused("validate_timeout: 0",
+		"w.md:2:19: 'validate_timeout' must be a whole number from 1 to 86400, not '0'");
 	assert_state_refused("    command: a\n    writes: b\n    timeout: 86401",
-		"w.md:6:14: 'timeout' must be at most 86400, not 86401");
+		"w.md:6:14: 'timeout' must be a whole number from 1 to 86400, not '86401'");
 }
 
 static void security_binds_scripts_to_a_policy(void **state)
@@ -232,68 +232,81 @@ static void security_binds_scripts_to_a_policy(void **state)
 static void security_that_is_not_clear_is_refused(void **state)
 {
 	(void)state;
-	assert_front_refused("security: build", "w.md:2:11: 'security' must be a map");
-	assert_front_refused("security: {violation: hard_abort}",
-		"w.md:2:11: 'policy' is missing in 'security'");
-	assert_front_refused("security: {policy: -x}", "w.md:2:20: 'policy' begins with '-'");
+	assert_front_refused("security: build", "w.md:2:11: 'security' must be a map, not 'build'");
+	assert_front_refused("security: {violation: hard_abort}", "w.md:2:11: 'policy' is missing");
 	assert_front_refused(
-		"security: {policy: \"a\\nb\"}", "w.md:2:20: 'policy' has a control character");
+		"security: {policy: -x}", "w.md:2:20: 'policy' must be one line of 1 to 4096 bytes "
+					  "that does not begin with '-', not '-x'");
+	assert_front_refused("security: {policy: \"a\\nb\"}",
+		"w.md:2:20: 'policy' must be one line of 1 to 4096 bytes that does not begin with "
+		"'-', not 'a\\x0ab'");
 	assert_front_refused("security: {policy: a, violation: maybe}",
 		"w.md:2:34: 'violation' must be 'hard_abort' or 'validation_fail', not 'maybe'");
 	assert_front_refused("security: {policy: a, except: [validate, y]}",
 		"w.md:2:42: 'y' is neither 'validate' nor 'checks' nor a declared state");
-	assert_front_refused("security: {policy: a, level: 3}", "w.md:2:23: unknown key 'level'");
+	assert_front_refused("security: {policy: a, level: 3}",
+		"w.md:2:23: unknown key 'level': must be 'policy', 'violation' or 'except'");
 }
 
 static void values_of_the_wrong_kind_are_refused(void **state)
 {
 	(void)state;
-	assert_front_refused("- a", "w.md:2:1: 'frontmatter' must be a map");
-	assert_front_refused("limits: 3", "w.md:2:9: 'limits' must be a map");
-	assert_front_refused("validate: [a]", "w.md:2:11: 'validate' must be a text");
-	assert_front_refused("validate:", "w.md:2:10: 'validate' must be a text");
-	assert_front_refused("validate: '  '", "w.md:2:11: 'validate' is empty");
-	assert_front_refused("states: [x]", "w.md:2:9: 'states' must be a map");
-	assert_front_refused("states:\n  x: y", "w.md:3:6: 'x' must be a map");
-	assert_state_refused("    all: 3", "w.md:4:10: 'all' must be a list of one or more");
-	assert_state_refused("    all: []", "w.md:4:10: 'all' must be a list of one or more");
-	assert_state_refused("    all: [a]", "w.md:4:11: 'all' must be a map");
-	assert_state_refused("    agent: a\n    args: ID", "w.md:5:11: 'args' must be a list");
-	assert_state_refused("    agent: a\n    reads: X", "w.md:5:12: 'reads' must be a list");
+	assert_front_refused("- a", "w.md:2:1: the frontmatter must be a map, not a list");
+	assert_front_refused("limits: 3", "w.md:2:9: 'limits' must be a map, not '3'");
+	assert_front_refused("validate: [a]",
+		"w.md:2:11: 'validate' must be a text of 1 to 4096 bytes, not a list");
+	assert_front_refused("validate:",
+		"w.md:2:10: 'validate' must be a text of 1 to 4096 bytes, not nothing");
+	assert_front_refused("validate: '  '",
+		"w.md:2:11: 'validate' must be a text of 1 to 4096 bytes, not '  '");
+	assert_front_refused("states: [x]", "w.md:2:9: 'states' must be a map, not a list");
+	assert_front_refused("states:\n  x: y", "w.md:3:6: 'x' must be a map, not 'y'");
+	assert_state_refused("    all: 3", "w.md:4:10: 'all' must be a list, not '3'");
+	assert_state_refused("    all: []", "w.md:4:10: 'all' must have 1 to 1000 entries, not 0");
+	assert_state_refused("    all: [a]", "w.md:4:11: 'all' must be a map, not 'a'");
 	assert_state_refused(
-		"    agent: a\n    args: [\"a\\nb\"]", "w.md:5:12: 'args' has a control character");
-	assert_state_refused("    results: passed", "w.md:4:14: 'results' must be a map");
+		"    agent: a\n    args: ID", "w.md:5:11: 'args' must be a list, not 'ID'");
+	assert_state_refused(
+		"    agent: a\n    reads: X", "w.md:5:12: 'reads' must be a list, not 'X'");
+	assert_state_refused("    agent: a\n    args: [\"a\\nb\"]",
+		"w.md:5:12: 'args' must be one line of 1 to 4096 bytes, not 'a\\x0ab'");
+	assert_state_refused(
+		"    results: passed", "w.md:4:14: 'results' must be a map, not 'passed'");
 }
 
 static void names_are_checked(void **state)
 {
 	(void)state;
 	assert_front_refused("research_skill: rm -rf",
-		"w.md:2:17: 'rm -rf' is no name for 'research_skill': letters, digits and '_', "
-		"'-', '.', ':' inside");
+		"w.md:2:17: 'research_skill' must be 1 to 100 letters, digits and, inside, "
+		"'_', '-', '.', ':', not 'rm -rf'");
 	assert_front_refused("states:\n  a b: {}",
-		"w.md:3:3: 'a b' is no name for a state: 1 to 64 letters, digits, '_' and, inside, "
-		"'-'");
+		"w.md:3:3: name 'a b' must be 1 to 64 letters, digits, '_' and, inside, '-', "
+		"other than 'troubleshooter'");
 	assert_front_refused("states:\n  troubleshooter: {}",
-		"w.md:3:3: 'troubleshooter' is the machine's own and cannot be a state");
+		"w.md:3:3: name 'troubleshooter' must be 1 to 64 letters, digits, '_' and, "
+		"inside, '-', other than 'troubleshooter'");
 	assert_state_refused("    results: {yes please: a}",
-		"w.md:4:15: 'yes please' is no result word: 1 to 64 letters, digits, '_' and, "
-		"inside, '-'");
+		"w.md:4:15: name 'yes please' must be 1 to 64 letters, digits, '_' and, inside, "
+		"'-'");
 	assert_state_refused("    results: {yes: [a]}",
-		"w.md:4:20: 'a list or map' is no trigger: 1 to 64 letters, digits, '_' and, "
-		"inside, '-'");
-	assert_state_refused("    results: {}", "w.md:4:14: 'results' must have 1 to 32 words");
+		"w.md:4:20: 'yes' must be 1 to 64 letters, digits, '_' and, inside, '-', not a "
+		"list");
 	assert_state_refused(
-		"    writes: Actions", "w.md:4:13: section 'Actions' is the machine's own");
+		"    results: {}", "w.md:4:14: 'results' must have 1 to 32 entries, not 0");
+	assert_state_refused("    writes: Actions", "w.md:4:13: 'writes' must be the name of a "
+						    "section other than 'Actions', not 'Actions'");
 	assert_state_refused("    agent: a\n    reads: [Actions]",
-		"w.md:5:13: section 'Actions' is the machine's own");
-	assert_state_refused("    writes: a-->b", "w.md:4:13: 'a-->b' is no name for a section");
+		"w.md:5:13: 'reads' must be the name of a section other than 'Actions', not "
+		"'Actions'");
+	assert_state_refused("    writes: a-->b", "w.md:4:13: 'writes' must be the name of a "
+						  "section other than 'Actions', not 'a-->b'");
 }
 
 static void a_state_must_be_one_thing_and_whole(void **state)
 {
 	(void)state;
-	assert_state_refused("    writes: a", "w.md:4:5: neither 'agent' nor 'command' is given");
+	assert_state_refused("    writes: a", "w.md:4:5: 'agent' or 'command' is missing");
 	assert_state_refused(
 		"    agent: a\n    command: b", "w.md:5:5: 'command' does not go with 'agent'");
 	assert_state_refused(
@@ -302,12 +315,10 @@ static void a_state_must_be_one_thing_and_whole(void **state)
 		"    command: a\n    skill: b", "w.md:5:5: 'skill' does not go with 'command'");
 	assert_state_refused(
 		"    command: a\n    reads: []", "w.md:5:5: 'reads' does not go with 'command'");
+	assert_state_refused("    agent: a\n    writes: b", "w.md:4:5: 'skill' is missing");
+	assert_state_refused("    command: b", "w.md:4:5: 'writes' is missing");
 	assert_state_refused(
-		"    agent: a\n    writes: b", "w.md:4:5: 'skill' is missing beside 'agent'");
-	assert_state_refused("    command: b",
-		"w.md:4:5: 'writes' is missing: the section that the answer goes to");
-	assert_state_refused("    agent: a\n    skill: b\n    writes: c",
-		"w.md:4:5: 'results' is missing: the words of the answer");
+		"    agent: a\n    skill: b\n    writes: c", "w.md:4:5: 'results' is missing");
 	assert_state_refused("    command: a\n    writes: b\n    results: {passed: x, ok: y}",
 		"w.md:6:14: 'results' of a script must be 'passed' and 'failed'");
 	assert_state_refused("    command: a\n    writes: b\n    results: {passed: x}",
@@ -323,7 +334,7 @@ static void two_items_of_a_state_cannot_write_one_section(void **state)
 			     "      - {command: a, writes: B}\n"
 			     "      - {command: a, writes: A}\n"
 			     "      - {command: a, writes: B}",
-		"w.md:7:30: section 'B' is written by the item in line 5 too");
+		"w.md:7:30: section 'B' is also written by the action in line 5");
 }
 
 static void yaml_that_is_broken_is_refused_in_lines_of_the_file(void **state)
