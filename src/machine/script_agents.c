@@ -1,209 +1,131 @@
 #include "src/sys/path.h"
-#include "src/base/yml.h"
+#include "src/config/decode.h"
 #include "src/machine/actions.h"
 #include "src/machine/script_agents.h"
 #include "src/workflow/words.h"
 
-struct reader {
-	struct arena *a;
-	const char *file;
-	struct error *err;
-};
+enum { TURNS_MAX = 1000000 };
 
-#define FAULT(r, node, ...) error_at((r)->err, (r)->file, (node)->line, (node)->col, __VA_ARGS__)
-
-/* The value of one key, into the turn. */
-typedef int read_fn(const struct reader *r, const struct yml *v, struct scripted *to);
-
-static int need_text(const struct reader *r, const struct yml *v, const char *key)
+static bool is_text(struct str s)
 {
-	if (v->kind != YML_SCALAR || yml_is_null(v))
-		return FAULT(r, v, "'%s' must be a text", key);
-	return str_trim(v->text).n ? 0 : FAULT(r, v, "'%s' is empty", key);
+	return str_trim(s).n > 0;
 }
 
-static int read_run(const struct reader *r, const struct yml *v, struct scripted *to)
+static bool is_run(struct str s)
 {
-	if (need_text(r, v, "run") < 0)
-		return -1;
-	if (v->text.n > SCRIPT_RUN_MAX)
-		return FAULT(r, v, "'run' is longer than %d bytes", SCRIPT_RUN_MAX);
-	to->run = v->text.p;
-	return 0;
+	return is_text(s) && s.n <= SCRIPT_RUN_MAX;
 }
 
-static int read_text(const struct reader *r, const struct yml *v, struct scripted *to)
-{
-	to->text = v->text;
-	return need_text(r, v, "text");
-}
-
-static int read_text_from(const struct reader *r, const struct yml *v, struct scripted *to)
-{
-	to->from_run = v->kind == YML_SCALAR && str_is(v->text, "run");
-	return to->from_run ? 0 : FAULT(r, v, "'text_from' must be run");
-}
-
-static int read_result(const struct reader *r, const struct yml *v, struct scripted *to)
-{
-	char seen[SHOWN];
-
-	if (need_text(r, v, "result") < 0)
-		return -1;
-	if (!word_valid(v->text))
-		return FAULT(r, v, "'%s' is no result word", shown(v->text, seen));
-	to->result = v->text.p;
-	to->result_line = v->line;
-	to->result_col = v->col;
-	return 0;
-}
-
-static int read_silent(const struct reader *r, const struct yml *v, struct scripted *to)
-{
-	to->silent = v->kind == YML_SCALAR && v->plain && str_is(v->text, "true");
-	return to->silent ? 0 : FAULT(r, v, "'silent' must be true, or not be there");
-}
-
-static int read_timeout(const struct reader *r, const struct yml *v, struct scripted *to)
-{
-	unsigned long seconds;
-
-	if (yml_uint(v, r->file, "timeout", 86400, &seconds, r->err) < 0)
-		return -1;
-	to->timeout_s = (unsigned)seconds;
-	return seconds ? 0 : FAULT(r, v, "'timeout' must be at least 1, not 0");
-}
-
-static const struct {
-	const char *name;
-	read_fn *read;
-} keys[] = {
-	{"run", read_run},
-	{"text", read_text},
-	{"text_from", read_text_from},
-	{"result", read_result},
-	{"silent", read_silent},
-	{"timeout", read_timeout},
-};
-
-static int read_key(const struct reader *r, const struct yml_pair *pair, struct scripted *to)
-{
-	char seen[SHOWN];
-
-	for (size_t i = 0; i < COUNT(keys); i++)
-		if (str_is(pair->key->text, keys[i].name))
-			return keys[i].read(r, pair->value, to);
-	return FAULT(r, pair->key,
-		"unknown key '%s': must be run, text, text_from, result, silent or timeout",
-		shown(pair->key->text, seen));
-}
-
-/* Each key is good by itself; now together. */
-static int check_turn(const struct reader *r, const struct yml *v, const struct scripted *t)
-{
-	if (t->silent && (t->text.n || t->from_run || t->result))
-		return FAULT(r, v, "'silent' and an answer exclude each other");
-	if (t->text.n && t->from_run)
-		return FAULT(r, v, "'text' and 'text_from' exclude each other");
-	if (t->from_run && !t->run)
-		return FAULT(r, v, "'text_from' needs 'run'");
-	if (yml_get(v, "timeout") && !t->run)
-		return FAULT(r, v, "'timeout' needs 'run'");
-	if (!t->silent && !t->text.n && !t->from_run)
-		return FAULT(r, v, "no answer: give 'text', 'text_from: run' or 'silent: true'");
-	return 0;
-}
-
-static int read_turn(const struct reader *r, const struct yml *v, bool scripts, struct scripted *to)
-{
-	*to = (struct scripted){.line = v->line, .col = v->col, .timeout_s = SCRIPT_TIMEOUT};
-	if (scripts && v->kind == YML_SCALAR && str_is(v->text, "exec")) {
-		to->exec = true;
-		return 0;
-	}
-	if (v->kind != YML_MAP)
-		return FAULT(r, v, "an answer must be a map%s", scripts ? ", or exec" : "");
-	for (size_t i = 0; i < v->n; i++)
-		if (read_key(r, &v->map[i], to) < 0)
-			return -1;
-	return check_turn(r, v, to);
-}
-
-/* A single answer is a list of one. */
-static int read_turns(
-	const struct reader *r, struct yml *v, bool scripts, struct script_entry *entry)
-{
-	struct yml **list = v->kind == YML_LIST ? v->list : &v;
-	size_t n = v->kind == YML_LIST ? v->n : 1;
-
-	if (!n)
-		return FAULT(r, v, "no answer for '%s'", entry->key);
-	entry->turns = arena_alloc(r->a, n * sizeof(*entry->turns));
-	for (; entry->n < n; entry->n++)
-		if (read_turn(r, list[entry->n], scripts, &entry->turns[entry->n]) < 0)
-			return -1;
-	return 0;
-}
-
-static bool key_valid(struct str key)
+static bool is_key(struct str key)
 {
 	size_t slash = str_find(key, STR("/"));
 
 	return slash < key.n ? id_valid(str_sub(key, 0, slash)) : section_name_valid(key);
 }
 
-static int read_entries(
-	const struct reader *r, const struct yml *v, bool scripts, struct script_entries *to)
+static const struct config_form text_form = {.valid = is_text, .what = "a text that is not empty"};
+static const struct config_form run_form = {.valid = is_run, .what = "a text of 1 to 100000 bytes"};
+static const struct config_form result_form = {.valid = word_valid, .what = "a result word"};
+static const struct config_form key_form = {
+	.valid = is_key, .what = "the name of a section or the id of an action"};
+
+static void read_text(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yml *v, void *into)
 {
-	char seen[SHOWN];
+	const char *text;
 
-	if (v->kind != YML_MAP)
-		return FAULT(r, v, "'%s' must be a map", scripts ? "scripts" : "answers");
-	to->list = arena_alloc(r->a, (v->n + 1) * sizeof(*to->list));
-	for (; to->n < v->n; to->n++) {
-		const struct yml *key = v->map[to->n].key;
-		struct script_entry *entry = &to->list[to->n];
-
-		if (!key_valid(key->text))
-			return FAULT(r, key, "'%s' is no name of a section and no id of an action",
-				shown(key->text, seen));
-		*entry = (struct script_entry){
-			.key = key->text.p, .line = key->line, .col = key->col};
-		if (read_turns(r, v->map[to->n].value, scripts, entry) < 0)
-			return -1;
-	}
-	return 0;
+	if (config_text(r, f, key, v, &text))
+		*(struct str *)into = v->text;
 }
 
-static int read_script(const struct reader *r, const struct yml *top, struct script_agents *s)
+#define TURN(member) CONFIG_AT(scripted, member)
+
+static const struct config_field turn_fields[] = {
+	{.key = "run", .kind = CONFIG_TEXT, .form = &run_form, TURN(run)},
+	{.key = "text", .kind = CONFIG_CUSTOM, .form = &text_form, .read = read_text, TURN(text)},
+	{.key = "text_from", .kind = CONFIG_SWITCH, TURN(from_run), CONFIG_WORDS("run")},
+	{.key = "result",
+		.kind = CONFIG_TEXT,
+		.form = &result_form,
+		TURN(result),
+		CONFIG_PLACE(scripted, result_line)},
+	{.key = "silent", .kind = CONFIG_BOOL, TURN(silent)},
+	{.key = "timeout",
+		.kind = CONFIG_INTEGER,
+		TURN(timeout_s),
+		CONFIG_RANGE(1, 86400),
+		.preset = "600"},
+	{0},
+};
+
+static void check_turn(struct config_reader *r, const struct yml *map, void *of)
 {
-	char seen[SHOWN];
+	const struct scripted *t = of;
+	const struct yml *silent = yml_get(map, "silent");
 
-	if (top->kind != YML_MAP)
-		return FAULT(r, top, "a script of agents must be a map");
-	for (size_t i = 0; i < top->n; i++) {
-		const struct yml *key = top->map[i].key, *v = top->map[i].value;
-		bool scripts = str_is(key->text, "scripts");
-
-		if (!scripts && !str_is(key->text, "answers"))
-			return FAULT(r, key, "unknown key '%s': must be answers or scripts",
-				shown(key->text, seen));
-		if (read_entries(r, v, scripts, scripts ? &s->scripts : &s->answers) < 0)
-			return -1;
-	}
-	return 0;
+	if (silent && !t->silent)
+		config_fault(r, silent, "'silent' must be true, or be left out");
+	else if (silent && (t->text.n || t->from_run || t->result))
+		config_fault(r, map, "'silent' and an answer exclude each other");
+	else if (t->text.n && t->from_run)
+		config_fault(r, map, "'text' and 'text_from' exclude each other");
+	else if (t->from_run && !t->run)
+		config_fault(r, map, "'text_from' needs 'run'");
+	else if (yml_get(map, "timeout") && !t->run)
+		config_fault(r, map, "'timeout' needs 'run'");
+	else if (!silent && !t->text.n && !t->from_run)
+		config_fault(r, map, "no answer: give 'text', 'text_from: run' or 'silent: true'");
 }
+
+static const struct config_field turn_field = {
+	.kind = CONFIG_GROUP, .fields = turn_fields, .check = check_turn};
+
+static void read_script_turn(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yml *v, void *into)
+{
+	struct scripted *turn = into;
+
+	(void)f;
+	turn->exec = v->kind == YML_SCALAR && str_is(v->text, "exec");
+	if (v->kind == YML_MAP)
+		config_value(r, &turn_field, key, v, into);
+	else if (!turn->exec)
+		config_refuse(r, key, v, "a map or exec");
+}
+
+static const struct config_field script_turn_field = {
+	.kind = CONFIG_CUSTOM, .read = read_script_turn};
+
+/* A single answer is a list of one. */
+#define TURNS(field)                                                                               \
+	{                                                                                          \
+		.kind = CONFIG_LIST, CONFIG_ITEMS_AT(script_entry, turns, n),                      \
+		CONFIG_RANGE(1, TURNS_MAX), .single = true, .item = &(field),                      \
+		CONFIG_PLACE(scripted, line)                                                       \
+	}
+
+static const struct config_field answer_turns = TURNS(turn_field);
+static const struct config_field script_turns = TURNS(script_turn_field);
+
+#define ENTRIES(member, turns)                                                                     \
+	.key = #member, .kind = CONFIG_ENTRIES, .form = &key_form, .item = &(turns),               \
+	CONFIG_ITEMS_AT(script_agents, member.list, member.n), CONFIG_PLACE(script_entry, line)
+
+static const struct config_field file_fields[] = {
+	{ENTRIES(answers, answer_turns)},
+	{ENTRIES(scripts, script_turns)},
+	{0},
+};
 
 int agents_parse(struct arena *a, const char *file, struct str text, struct script_agents *s,
 	struct error *err)
 {
-	struct reader r = {.a = a, .file = file, .err = err};
 	struct yml *top;
 
 	*s = (struct script_agents){.file = file};
 	if (yml_parse(a, text, file, 1, &top, err) < 0)
 		return -1;
-	return read_script(&r, top, s);
+	return config_decode(a, file, top, "a script of agents", file_fields, s, err);
 }
 
 int agents_load(struct arena *a, const char *path, struct script_agents *s, struct error *err)

@@ -13,12 +13,10 @@
 
 enum {
 	SCRIPT_RUN_MAX = 100000, /* bytes of `run`: the system passes it on as one word */
-	SCRIPT_TIMEOUT = 600,    /* seconds `run` may take unless the file says else */
 };
 
 /* One turn of an entry. */
 struct scripted {
-	unsigned line, col;
 	bool exec;          /* really run the action's own command; nothing else is set */
 	bool silent;        /* no answer */
 	const char *run;    /* shell commands, may be NULL */
@@ -27,9 +25,10 @@ struct scripted {
 	const char *result; /* may be NULL: as the text says */
 	unsigned result_line, result_col;
 	unsigned timeout_s;
+	unsigned line, col;
 };
 
-/* What stands under one key: a section, an action's id, or `Fix N`. */
+/* The answers to one key: a section, the id of an action, or `Fix N`. */
 struct script_entry {
 	const char *key;
 	unsigned line, col;

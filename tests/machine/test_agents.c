@@ -85,7 +85,7 @@ static void an_answer_has_its_parts_and_its_place(void **state)
 	assert_string_equal(t[1].text.p, "two\nlines\n");
 	assert_null(t[1].run);
 	assert_null(t[1].result);
-	assert_int_equal(t[1].timeout_s, SCRIPT_TIMEOUT);
+	assert_int_equal(t[1].timeout_s, 600);
 	assert_true(t[2].silent);
 }
 
@@ -193,49 +193,58 @@ static void a_result_that_the_action_does_not_take_is_refused(void **state)
 static void faults_of_form_are_refused_at_their_place(void **state)
 {
 	(void)state;
-	refused("- x\n", "a.yaml:1:1: a script of agents must be a map");
-	refused("answer: {}\n", "a.yaml:1:1: unknown key 'answer': must be answers or scripts");
-	refused("answers: x\n", "a.yaml:1:10: 'answers' must be a map");
-	refused("scripts: [x]\n", "a.yaml:1:10: 'scripts' must be a map");
-	refused("answers:\n", "a.yaml:1:9: 'answers' must be a map");
+	refused("- x\n", "a.yaml:1:1: a script of agents must be a map, not a list");
+	refused("answer: {}\n", "a.yaml:1:1: unknown key 'answer': must be 'answers' or 'scripts'");
+	refused("answers: x\n", "a.yaml:1:10: 'answers' must be a map, not 'x'");
+	refused("scripts: [x]\n", "a.yaml:1:10: 'scripts' must be a map, not a list");
+	refused("answers:\n", "a.yaml:1:9: 'answers' must be a map, not nothing");
 	refused("answers: {}\nanswers: {}\n", "a.yaml:2:1: duplicate key 'answers'");
 	refused("answers:\n  A: {text: x}\n  A: {text: y}\n", "a.yaml:3:3: duplicate key 'A'");
 	refused("answers: {A: {text: x, text: y}}\n", "a.yaml:1:24: duplicate key 'text'");
 	refused("answers: {A: {text: &x y}}\n", "a.yaml:1:21: anchors are not allowed");
 	refused("answers: {A: {\n", "a.yaml:2:1: did not find expected node content");
 	refused("answers: {'a<b': {text: x}}\n",
-		"a.yaml:1:11: 'a<b' is no name of a section and no id of an action");
+		"a.yaml:1:11: name 'a<b' must be the name of a section or the id of an action");
 	refused("answers: {../x/1: {text: x}}\n",
-		"a.yaml:1:11: '../x/1' is no name of a section and no id of an action");
-	refused("answers: {A: []}\n", "a.yaml:1:14: no answer for 'A'");
-	refused("answers: {A: text}\n", "a.yaml:1:14: an answer must be a map");
-	refused("answers: {A: exec}\n", "a.yaml:1:14: an answer must be a map");
-	refused("scripts: {A: [run]}\n", "a.yaml:1:15: an answer must be a map, or exec");
+		"a.yaml:1:11: name '../x/1' must be the name of a section or the id of an action");
+	refused("answers: {A: []}\n", "a.yaml:1:14: 'A' must have 1 to 1000000 entries, not 0");
+	refused("answers: {A: text}\n", "a.yaml:1:14: 'A' must be a map, not 'text'");
+	refused("answers: {A: exec}\n", "a.yaml:1:14: 'A' must be a map, not 'exec'");
+	refused("scripts: {A: [run]}\n", "a.yaml:1:15: 'A' must be a map or exec, not 'run'");
 }
 
 static void faults_of_an_answer_are_refused_at_their_place(void **state)
 {
 	(void)state;
 	refused("answers: {A: {texts: x}}\n",
-		"a.yaml:1:15: unknown key 'texts': must be run, text, "
-		"text_from, result, silent or timeout");
-	refused("answers: {A: {text: [x]}}\n", "a.yaml:1:21: 'text' must be a text");
-	refused("answers: {A: {text: ~}}\n", "a.yaml:1:21: 'text' must be a text");
-	refused("answers: {A: {text: '  '}}\n", "a.yaml:1:21: 'text' is empty");
-	refused("answers: {A: {run: '', text: x}}\n", "a.yaml:1:20: 'run' is empty");
-	refused("answers: {A: {run: {}}}\n", "a.yaml:1:20: 'run' must be a text");
-	refused("answers: {A: {result: a b, text: x}}\n", "a.yaml:1:23: 'a b' is no result word");
-	refused("answers: {A: {text_from: file}}\n", "a.yaml:1:26: 'text_from' must be run");
+		"a.yaml:1:15: unknown key 'texts': must be 'run', 'text', "
+		"'text_from', 'result', 'silent' or 'timeout'");
+	refused("answers: {A: {text: [x]}}\n",
+		"a.yaml:1:21: 'text' must be a text that is not empty, not a list");
+	refused("answers: {A: {text: ~}}\n",
+		"a.yaml:1:21: 'text' must be a text that is not empty, not nothing");
+	refused("answers: {A: {text: '  '}}\n",
+		"a.yaml:1:21: 'text' must be a text that is not empty, not '  '");
+	refused("answers: {A: {run: '', text: x}}\n",
+		"a.yaml:1:20: 'run' must be a text of 1 to 100000 bytes, not ''");
+	refused("answers: {A: {run: {}}}\n",
+		"a.yaml:1:20: 'run' must be a text of 1 to 100000 bytes, not a map");
+	refused("answers: {A: {result: a b, text: x}}\n",
+		"a.yaml:1:23: 'result' must be a result word, not 'a b'");
+	refused("answers: {A: {text_from: file}}\n",
+		"a.yaml:1:26: 'text_from' must be 'run', not 'file'");
 	refused("answers: {A: {silent: yes}}\n",
-		"a.yaml:1:23: 'silent' must be true, or not be there");
+		"a.yaml:1:23: 'silent' must be true or false, not 'yes'");
+	refused("answers: {A: {silent: false, text: x}}\n",
+		"a.yaml:1:23: 'silent' must be true, or be left out");
 	refused("answers: {A: {silent: 'true'}}\n",
-		"a.yaml:1:23: 'silent' must be true, or not be there");
+		"a.yaml:1:23: 'silent' must be true or false, not 'true'");
 	refused("answers: {A: {run: x, silent: true, timeout: 1m}}\n",
-		"a.yaml:1:46: 'timeout' must be a whole number, not '1m'");
+		"a.yaml:1:46: 'timeout' must be a whole number from 1 to 86400, not '1m'");
 	refused("answers: {A: {run: x, silent: true, timeout: 0}}\n",
-		"a.yaml:1:46: 'timeout' must be at least 1, not 0");
+		"a.yaml:1:46: 'timeout' must be a whole number from 1 to 86400, not '0'");
 	refused("answers: {A: {run: x, silent: true, timeout: 86401}}\n",
-		"a.yaml:1:46: 'timeout' must be at most 86400, not 86401");
+		"a.yaml:1:46: 'timeout' must be a whole number from 1 to 86400, not '86401'");
 }
 
 static void what_does_not_go_together_is_refused(void **state)
@@ -264,7 +273,8 @@ static void commands_that_the_system_could_not_pass_on_are_refused(void **state)
 	for (int i = 0; i <= SCRIPT_RUN_MAX; i++)
 		buf_addc(&b, 'x');
 	buf_adds(&b, "'}}\n");
-	refused(b.s, "a.yaml:1:34: 'run' is longer than 100000 bytes");
+	refused(b.s, "a.yaml:1:34: 'run' must be a text of 1 to 100000 bytes, not "
+		     "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..'");
 }
 
 static void a_file_that_cannot_be_read_is_named(void **state)
