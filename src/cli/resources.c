@@ -1,6 +1,7 @@
 #include "src/base/log.h"
 #include "src/cli/resources.h"
 #include "src/cli/common.h"
+#include "src/event/pipeline_report.h"
 #include "src/cli/subcommands.h"
 static const struct option_spec options[] = {
 	ARTIFACTS_OPTION,

@@ -40,15 +40,4 @@ void parallelism_resolve(struct arena *a, const struct resources *r, const struc
 /* What a plan of that name stands for; 1 for a name that is not in the table. */
 unsigned plan_seats(const char *name);
 
-/* {pipeline, maxConcurrent, source, clampedFrom, plans, harnesses}: as the event has it. */
-json *pipeline_parallelism_json(const struct pipeline *p, const struct parallelism *r);
-
-/* Into DIR/_pipeline/runtime.json, as resolvedParallelism.PIPELINE, and tells
- * ResolvedParallelism. `dir` NULL: nothing is written. */
-int pipeline_report_parallelism(
-	const char *dir, const struct pipeline *p, const struct parallelism *r, struct error *err);
-/* What was noted when the pipeline was loaded; *max 0: nothing. */
-int pipeline_recorded_parallelism(
-	const char *dir, const char *pipeline, unsigned *max, struct error *err);
-
 #endif

@@ -1,12 +1,22 @@
-#include <errno.h>
 #include <sys/stat.h>
-#include "src/event/artifact_internal.h"
-#include "src/sys/path.h"
+#include "src/event/artifact.h"
 #include "src/schema/json_text.h"
+#include "src/store/disk.h"
+#include "src/sys/path.h"
 
-enum { LOCK_WAIT_MS = 30000 };
+enum {
+	LOCK_WAIT_MS = 30000,
+	FILE_BYTES_MAX = 16 << 20,
+	TAIL_STEP = 64 << 10,
+	TAIL_MAX = 1 << 20, /* of a last line without a newline that may be complete */
+};
 
+static const char runtime_file[] = "runtime.json";
 static const char *const scopes[] = {PIPELINE_SCOPE, "_classifier", "_ledger"};
+
+#define PLACE(dir, issue, name) (&(struct artifact_place){disk_real(), (dir), (issue), (name)})
+
+/* ---- paths ---- */
 
 static bool is_scope(const char *issue)
 {
@@ -16,7 +26,7 @@ static bool is_scope(const char *issue)
 	return false;
 }
 
-/* No dot in front: those are the locks. No `.tmp`: those are files that are being written. */
+/* Names with a leading dot are locks, and those with `.tmp` are files being written. */
 static bool part_valid(struct str part)
 {
 	if (!part.n || part.n > ID_MAX || part.p[0] == '.' || str_ends(part, ".tmp"))
@@ -34,10 +44,10 @@ static bool part_valid(struct str part)
 static bool name_valid(const char *name)
 {
 	struct str rest = str_of(name);
-	size_t end;
 
 	for (;;) {
-		end = str_find(rest, STR("/"));
+		size_t end = str_find(rest, STR("/"));
+
 		if (!part_valid(str_sub(rest, 0, end)))
 			return false;
 		if (end == rest.n)
@@ -46,146 +56,136 @@ static bool name_valid(const char *name)
 	}
 }
 
-/* The folder that the lock of a place stands in. */
-static int place_folder(
-	struct arena *a, const struct artifact_place *at, char **folder, struct error *err)
+/* The directory of the issue, which has its lock. */
+static int issue_directory(
+	struct arena *a, const struct artifact_place *at, char **directory, struct error *err)
 {
 	if (!at->dir || !at->dir[0])
-		return error_set(err, ERR_USAGE, "the folder of artifacts has no name");
+		return error_set(err, ERR_USAGE, "the directory of artifacts has no name");
 	if (at->issue && !is_scope(at->issue) && id_check(at->issue, err) < 0)
 		return -1;
-	*folder = at->issue ? path_join(a, at->dir, at->issue) : arena_dup(a, str_of(at->dir));
+	*directory = at->issue ? path_join(a, at->dir, at->issue) : arena_dup(a, str_of(at->dir));
 	return 0;
 }
 
 static int place_path(
 	struct arena *a, const struct artifact_place *at, char **path, struct error *err)
 {
-	char *folder;
+	char *directory;
 
-	if (place_folder(a, at, &folder, err) < 0)
+	if (issue_directory(a, at, &directory, err) < 0)
 		return -1;
 	if (!name_valid(at->name))
 		return error_set(err, ERR_USAGE,
 			"bad name of an artifact '%.120s': must be letters, digits, '.', '_', '-', "
-			"with '/' between folders, no '.' in front",
+			"with '/' between directories, no '.' in front",
 			at->name);
-	*path = path_join(a, folder, at->name);
+	*path = path_join(a, directory, at->name);
 	return 0;
 }
 
 int artifact_path(struct arena *a, const char *dir, const char *issue, const char *name,
 	char **path, struct error *err)
 {
-	return place_path(a, ARTIFACT_AT(dir, issue, name), path, err);
+	return place_path(a, PLACE(dir, issue, name), path, err);
 }
 
-/*
- * An agent may write in its issue's folder, so a link there may lead anywhere. Only the real disk
- * has links.
- */
+/* An agent may write in its issue's directory, so a link there may lead anywhere. Only the real
+ * disk has links. */
 static int refuse_links(const struct artifact_place *at, const char *path, struct error *err)
 {
-	struct arena a = {0};
+	CLEANUP(arena_release) struct arena a = {0};
 	char *p = arena_dup(&a, str_of(path)), *slash = p + strlen(at->dir);
 	struct stat st;
-	int rc = 0;
 
-	while (rc == 0 && slash && *slash && at->disk == disk_real()) {
+	while (slash && *slash && at->disk == disk_real()) {
 		slash = strchr(slash + 1, '/');
 		if (slash)
 			*slash = '\0';
 		if (lstat(p, &st) == 0 && S_ISLNK(st.st_mode))
-			rc = error_set(err, ERR_STATE,
+			return error_set(err, ERR_STATE,
 				"'%s' is a symbolic link: artifacts are not kept behind links", p);
 		if (slash)
 			*slash = '/';
 	}
-	arena_release(&a);
-	return rc;
+	return 0;
 }
 
-int artifact_find(struct arena *a, const struct artifact_place *at, char **path, struct error *err)
+static int safe_path(
+	struct arena *a, const struct artifact_place *at, char **path, struct error *err)
 {
 	return place_path(a, at, path, err) < 0 ? -1 : refuse_links(at, *path, err);
 }
 
-static char *folder_of(struct arena *a, const char *path)
-{
-	return arena_dup(a, path_dir(path));
-}
+/* ---- whole files ---- */
 
-int artifact_lock(const struct artifact_place *at, struct disk_lock **out, struct error *err)
-{
-	struct arena a = {0};
-	const struct disk_ops *ops = at->disk->ops;
-	char *folder;
-	int rc = place_folder(&a, at, &folder, err);
-
-	*out = NULL;
-	if (rc == 0)
-		rc = refuse_links(at, folder, err);
-	if (rc == 0)
-		rc = ops->mkdirs(at->disk, folder, err);
-	if (rc == 0)
-		rc = ops->trusted(at->disk, folder, err);
-	if (rc == 0)
-		rc = ops->lock(at->disk, path_join(&a, folder, ".lock"), LOCK_WAIT_MS, out, err);
-	arena_release(&a);
-	return rc;
-}
-
-void artifact_unlock(struct disk_lock **l)
+static void unlock(struct disk_lock **l)
 {
 	if (*l)
 		(*l)->ops->unlock(*l);
-	*l = NULL;
 }
 
-/* The name beside it is always the same, so that what a kill leaves there goes with the next. */
-int artifact_replace(const struct artifact_place *at, struct str text, struct error *err)
+static int lock_issue(const struct artifact_place *at, struct disk_lock **out, struct error *err)
 {
-	struct arena a = {0};
+	CLEANUP(arena_release) struct arena a = {0};
 	const struct disk_ops *ops = at->disk->ops;
-	char *path, *aside, *folder;
-	struct error late;
-	int rc = artifact_find(&a, at, &path, err);
+	char *directory;
 
-	if (rc == 0) {
-		aside = arena_printf(&a, "%s.tmp", path);
-		folder = folder_of(&a, path);
-		rc = ops->mkdirs(at->disk, folder, err);
-		if (rc == 0)
-			rc = ops->write(at->disk, aside, NULL, text, err);
-		if (rc == 0 && (rc = ops->rename(at->disk, aside, path, err)) < 0)
-			(void)ops->unlink(at->disk, aside, &late);
-		if (rc == 0)
-			rc = ops->sync_folder(at->disk, folder, err);
-	}
-	arena_release(&a);
-	return rc;
-}
-
-int artifact_put(const struct artifact_place *at, struct str text, struct error *err)
-{
-	CLEANUP(artifact_unlock) struct disk_lock *lock = NULL;
-
-	if (artifact_lock(at, &lock, err) < 0)
+	if (issue_directory(&a, at, &directory, err) < 0 || refuse_links(at, directory, err) < 0 ||
+		ops->mkdirs(at->disk, directory, err) < 0 ||
+		ops->trusted(at->disk, directory, err) < 0)
 		return -1;
-	return artifact_replace(at, text, err);
+	return ops->lock(at->disk, path_join(&a, directory, ".lock"), LOCK_WAIT_MS, out, err);
 }
 
-int artifact_get(const struct artifact_place *at, struct buf *out, bool *missing, struct error *err)
+static int place_read(
+	const struct artifact_place *at, struct buf *out, bool *missing, struct error *err)
 {
-	struct arena a = {0};
+	CLEANUP(arena_release) struct arena a = {0};
 	char *path;
-	int rc = artifact_find(&a, at, &path, err);
 
 	*missing = false;
-	if (rc == 0 && at->disk->ops->read(at->disk, path, ARTIFACT_MAX, out, missing, err) < 0)
-		rc = *missing ? 0 : -1;
-	arena_release(&a);
-	return rc;
+	if (safe_path(&a, at, &path, err) < 0)
+		return -1;
+	if (at->disk->ops->read(at->disk, path, FILE_BYTES_MAX, out, missing, err) < 0)
+		return *missing ? 0 : -1;
+	return 0;
+}
+
+/* With the lock. The temporary name is always the same, so the next write replaces what a killed
+ * one left. */
+static int replace(const struct artifact_place *at, struct str text, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	const struct disk_ops *ops = at->disk->ops;
+	char *path, *temporary, *directory;
+	struct error late;
+
+	if (safe_path(&a, at, &path, err) < 0)
+		return -1;
+	temporary = arena_printf(&a, "%s.tmp", path);
+	directory = arena_dup(&a, path_dir(path));
+	if (ops->mkdirs(at->disk, directory, err) < 0 ||
+		ops->write(at->disk, temporary, NULL, text, err) < 0)
+		return -1;
+	if (ops->rename(at->disk, temporary, path, err) < 0) {
+		(void)ops->unlink(at->disk, temporary, &late);
+		return -1;
+	}
+	return ops->sync_folder(at->disk, directory, err);
+}
+
+int artifact_place_write(const struct artifact_place *at, struct str text, struct error *err)
+{
+	CLEANUP(unlock) struct disk_lock *lock = NULL;
+
+	return lock_issue(at, &lock, err) < 0 ? -1 : replace(at, text, err);
+}
+
+int artifact_write_text(
+	const char *dir, const char *issue, const char *name, struct str text, struct error *err)
+{
+	return artifact_place_write(PLACE(dir, issue, name), text, err);
 }
 
 int artifact_write(
@@ -197,46 +197,227 @@ int artifact_write(
 	return artifact_write_text(dir, issue, name, buf_str(&text), err);
 }
 
-int artifact_write_text(
-	const char *dir, const char *issue, const char *name, struct str text, struct error *err)
+int artifact_read_text(const char *dir, const char *issue, const char *name, struct buf *out,
+	bool *missing, struct error *err)
 {
-	return artifact_put(ARTIFACT_AT(dir, issue, name), text, err);
+	return place_read(PLACE(dir, issue, name), out, missing, err);
+}
+
+/* *out is NULL without a file. */
+static int read_json(const struct artifact_place *at, json **out, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	bool missing;
+	char *path;
+
+	*out = NULL;
+	if (place_path(&a, at, &path, err) < 0 || place_read(at, &text, &missing, err) < 0)
+		return -1;
+	return missing ? 0 : json_text_read(out, path, buf_str(&text), err);
 }
 
 int artifact_read(
 	const char *dir, const char *issue, const char *name, json **out, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct arena a = {0};
-	bool missing;
-	char *path;
-	int rc = artifact_get(ARTIFACT_AT(dir, issue, name), &text, &missing, err);
-
-	*out = NULL;
-	if (rc == 0 && !missing && (rc = artifact_path(&a, dir, issue, name, &path, err)) == 0)
-		rc = json_text_read(out, path, buf_str(&text), err);
-	arena_release(&a);
-	return rc;
+	return read_json(PLACE(dir, issue, name), out, err);
 }
 
 int artifact_remove(const char *dir, const char *issue, const char *name, struct error *err)
 {
-	CLEANUP(artifact_unlock) struct disk_lock *lock = NULL;
-	const struct artifact_place *at = ARTIFACT_AT(dir, issue, name);
-	struct arena a = {0};
-	bool there = false;
+	CLEANUP(unlock) struct disk_lock *lock = NULL;
+	CLEANUP(arena_release) struct arena a = {0};
+	const struct artifact_place *at = PLACE(dir, issue, name);
+	const struct disk_ops *ops = at->disk->ops;
+	bool exists;
 	char *path;
-	int rc = artifact_find(&a, at, &path, err);
 
-	if (rc == 0)
-		rc = disk_real()->ops->exists(disk_real(), path, &there, err);
-	if (rc == 0 && there) {
-		rc = artifact_lock(at, &lock, err);
-		if (rc == 0)
-			rc = disk_real()->ops->unlink(disk_real(), path, err);
-		if (rc == 0)
-			rc = disk_real()->ops->sync_folder(disk_real(), folder_of(&a, path), err);
+	if (safe_path(&a, at, &path, err) < 0 || ops->exists(at->disk, path, &exists, err) < 0)
+		return -1;
+	if (!exists)
+		return 0;
+	if (lock_issue(at, &lock, err) < 0 || ops->unlink(at->disk, path, err) < 0)
+		return -1;
+	return ops->sync_folder(at->disk, arena_dup(&a, path_dir(path)), err);
+}
+
+int artifact_edit(const char *dir, const char *issue, const char *name,
+	int (*edit)(void *data, struct str old, struct buf *fresh, struct error *err), void *data,
+	struct error *err)
+{
+	CLEANUP(unlock) struct disk_lock *lock = NULL;
+	CLEANUP(buf_release) struct buf old = BUF_INIT, fresh = BUF_INIT;
+	const struct artifact_place *at = PLACE(dir, issue, name);
+	bool missing;
+
+	if (lock_issue(at, &lock, err) < 0 || place_read(at, &old, &missing, err) < 0)
+		return -1;
+	if (missing)
+		return error_set(err, ERR_STATE, "there is no '%s' in '%s'", name, dir);
+	if (edit(data, buf_str(&old), &fresh, err) < 0)
+		return -1;
+	return replace(at, buf_str(&fresh), err);
+}
+
+/* ---- lines ---- */
+
+static void file_close(struct disk_file **f)
+{
+	if (*f)
+		(*f)->ops->close(*f);
+}
+
+/* *end: the offset behind the last newline. */
+static int last_newline(struct disk_file *f, int64_t size, int64_t *end, struct error *err)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+	while (size > 0) {
+		size_t n = size < TAIL_STEP ? (size_t)size : TAIL_STEP;
+		const char *newline;
+
+		buf_clear(&b);
+		if (f->ops->pread(f, size - (int64_t)n, n, &b, err) < 0)
+			return -1;
+		newline = memrchr(b.s, '\n', n);
+		size -= (int64_t)n;
+		if (newline) {
+			*end = size + (newline - b.s) + 1;
+			return 0;
+		}
 	}
-	arena_release(&a);
-	return rc;
+	*end = 0;
+	return 0;
+}
+
+/* Whether the last line lacks nothing but its newline, as a person's editor may leave it. */
+static int tail_complete(
+	struct disk_file *f, int64_t from, int64_t size, bool *complete, struct error *err)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	CLEANUP(json_free) json *j = NULL;
+	struct error invalid;
+
+	*complete = false;
+	if (size - from > TAIL_MAX)
+		return 0;
+	if (f->ops->pread(f, from, (size_t)(size - from), &b, err) < 0)
+		return -1;
+	*complete = json_parse(&j, buf_str(&b), &invalid) == 0 && json_is_object(j);
+	return 0;
+}
+
+/* Removes the incomplete line of a killed writer; *size is the file's size afterwards. */
+static int repair_tail(struct disk_file *f, int64_t *size, struct error *err)
+{
+	int64_t end;
+	bool complete;
+
+	if (f->ops->size(f, size, err) < 0 || last_newline(f, *size, &end, err) < 0)
+		return -1;
+	if (end == *size)
+		return 0;
+	if (tail_complete(f, end, *size, &complete, err) < 0)
+		return -1;
+	if (complete) {
+		*size += 1;
+		return f->ops->append(f, STR("\n"), err);
+	}
+	*size = end;
+	return f->ops->truncate(f, end, err);
+}
+
+/* A line that cannot be written is removed at once, because readers take no lock. */
+static int append_line(struct disk_file *f, struct str line, struct error *err)
+{
+	struct error late;
+	int64_t size;
+
+	if (repair_tail(f, &size, err) < 0)
+		return -1;
+	if (f->ops->append(f, line, err) == 0 && f->ops->sync(f, err) == 0)
+		return 0;
+	(void)f->ops->truncate(f, size, &late);
+	return -1;
+}
+
+int artifact_place_append(const struct artifact_place *at, struct str line, struct error *err)
+{
+	CLEANUP(unlock) struct disk_lock *lock = NULL;
+	CLEANUP(file_close) struct disk_file *f = NULL;
+	CLEANUP(arena_release) struct arena a = {0};
+	const struct disk_ops *ops = at->disk->ops;
+	bool created = false;
+	char *path, *directory;
+
+	if (lock_issue(at, &lock, err) < 0 || safe_path(&a, at, &path, err) < 0)
+		return -1;
+	directory = arena_dup(&a, path_dir(path));
+	if (ops->mkdirs(at->disk, directory, err) < 0 ||
+		ops->open(at->disk, path, true, &created, &f, err) < 0 ||
+		append_line(f, line, err) < 0)
+		return -1;
+	return created ? ops->sync_folder(at->disk, directory, err) : 0;
+}
+
+int artifact_append(
+	const char *dir, const char *issue, const char *name, const json *line, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	json_print(&text, line);
+	buf_addc(&text, '\n');
+	return artifact_place_append(PLACE(dir, issue, name), buf_str(&text), err);
+}
+
+/* ---- objects ---- */
+
+/* Two objects of the same name are merged `levels` down. */
+static void merge(json *into, const json *from, unsigned levels)
+{
+	for (const json *m = json_first(from); m; m = json_next(m)) {
+		const json *old = json_get(into, json_key(m));
+
+		if (levels && json_is_object(old) && json_is_object(m)) {
+			json *both = json_copy(old);
+
+			merge(both, m, levels - 1);
+			json_set(into, json_key(m), both);
+		} else {
+			json_set(into, json_key(m), json_copy(m));
+		}
+	}
+}
+
+int artifact_place_merge(const struct artifact_place *at, const json *members, struct error *err)
+{
+	CLEANUP(unlock) struct disk_lock *lock = NULL;
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(json_free) json *whole = NULL;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char *path;
+
+	if (!json_is_object(members))
+		return error_set(
+			err, ERR_SYSTEM, "only an object can be merged into '%s'", at->name);
+	if (lock_issue(at, &lock, err) < 0 || read_json(at, &whole, err) < 0 ||
+		place_path(&a, at, &path, err) < 0)
+		return -1;
+	if (!whole)
+		whole = json_object();
+	if (!json_is_object(whole))
+		return error_at(err, path, 1, 1, "it must be an object");
+	merge(whole, members, 1);
+	json_print_pretty(&text, whole);
+	return replace(at, buf_str(&text), err);
+}
+
+int runtime_merge(const char *dir, const char *issue, const json *members, struct error *err)
+{
+	return artifact_place_merge(PLACE(dir, issue, runtime_file), members, err);
+}
+
+int runtime_read(const char *dir, const char *issue, json **out, struct error *err)
+{
+	return artifact_read(dir, issue, runtime_file, out, err);
 }

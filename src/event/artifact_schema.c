@@ -1,8 +1,10 @@
-#include "src/event/event.h"
 #include "src/event/artifact_schema.h"
+#include "src/event/event.h"
 #include "src/sys/path.h"
 
-/* The files of schemas/artifacts/ as they are, so that what is built in is what can be read. */
+/* ---- built-in schemas ---- */
+
+/* The files of schemas/artifacts/ as they are. */
 #define BUILT_IN(name)                                                                             \
 	__asm__(".pushsection .rodata\n"                                                           \
 		".globl schema_" #name "\n"                                                        \
@@ -18,30 +20,20 @@ BUILT_IN(review);
 BUILT_IN(pr);
 BUILT_IN(classifier);
 
-static const struct {
-	const char *name, *text;
-} built_in[] = {
-	{"plan", schema_plan},
-	{"implementation", schema_implementation},
-	{"validation", schema_validation},
-	{"review", schema_review},
-	{"pr", schema_pr},
-	{"classifier", schema_classifier},
-};
-
-static const char events[] = "events";
+static const char events[] = "events"; /* generated */
+static const char *const names[] = {
+	"plan", "implementation", "validation", "review", "pr", "classifier", events, NULL};
+static const char *const texts[] = {schema_plan, schema_implementation, schema_validation,
+	schema_review, schema_pr, schema_classifier};
 
 const char *const *artifact_schema_names(void)
 {
-	static const char *const names[] = {
-		"plan", "implementation", "validation", "review", "pr", "classifier", events, NULL};
-
 	return names;
 }
 
 bool artifact_schema_known(const char *name)
 {
-	for (const char *const *n = artifact_schema_names(); *n; n++)
+	for (const char *const *n = names; *n; n++)
 		if (strcmp(*n, name) == 0)
 			return true;
 	return false;
@@ -49,15 +41,15 @@ bool artifact_schema_known(const char *name)
 
 struct str artifact_schema_text(struct arena *a, const char *name)
 {
-	CLEANUP(buf_release) struct buf made = BUF_INIT;
+	CLEANUP(buf_release) struct buf generated = BUF_INIT;
 
-	for (size_t i = 0; i < COUNT(built_in); i++)
-		if (strcmp(built_in[i].name, name) == 0)
-			return str_of(built_in[i].text);
+	for (size_t i = 0; i < COUNT(texts); i++)
+		if (strcmp(names[i], name) == 0)
+			return str_of(texts[i]);
 	if (strcmp(name, events) != 0)
 		return (struct str){0};
-	event_schema(&made);
-	return arena_str(a, buf_str(&made));
+	event_schema(&generated);
+	return arena_str(a, buf_str(&generated));
 }
 
 int artifact_schema_compile(struct arena *a, const char *name, const char *version,
@@ -79,20 +71,21 @@ int artifact_schema_compile(struct arena *a, const char *name, const char *versi
 }
 
 /* `.../NAME.schema.json#VERSION` */
-static const char *named_by(struct arena *a, const char *reference)
+static const char *schema_referenced(struct arena *a, const char *reference)
 {
-	static const char end[] = ".schema.json";
+	static const char suffix[] = ".schema.json";
 	struct str s = str_of(reference);
 	const char *name;
 
 	s = str_sub(s, 0, str_find(s, STR("#")));
-	if (!str_ends(s, end))
+	if (!str_ends(s, suffix))
 		return NULL;
-	name = arena_dup(a, path_base(arena_dup(a, str_sub(s, 0, s.n - (sizeof(end) - 1)))));
+	name = arena_dup(a, str_sub(s, 0, s.n - (sizeof(suffix) - 1)));
+	name = arena_dup(a, path_base(name));
 	return artifact_schema_known(name) ? name : NULL;
 }
 
-static const char *by_file(struct arena *a, const char *file)
+static const char *schema_of_file(struct arena *a, const char *file)
 {
 	struct str base = path_base(file);
 	const char *name;
@@ -101,7 +94,7 @@ static const char *by_file(struct arena *a, const char *file)
 		return events;
 	if (!str_ends(base, ".json"))
 		return NULL;
-	name = arena_dup(a, str_sub(base, 0, base.n - 5));
+	name = arena_dup(a, str_sub(base, 0, base.n - strlen(".json")));
 	if (artifact_schema_known(name))
 		return name;
 	return str_ends(path_dir(file), "review") ? "review" : NULL;
@@ -111,11 +104,182 @@ const char *artifact_schema_of(struct arena *a, const char *file, struct str tex
 {
 	CLEANUP(json_free) json *j = NULL;
 	const char *reference = NULL, *name = NULL;
-	struct error odd;
+	struct error invalid;
 
-	if (json_parse(&j, text, &odd) == 0)
+	if (json_parse(&j, text, &invalid) == 0)
 		reference = json_get_str(j, "$schema");
 	if (reference)
-		name = named_by(a, reference);
-	return name ? name : by_file(a, file);
+		name = schema_referenced(a, reference);
+	return name ? name : schema_of_file(a, file);
+}
+
+/* ---- prompts ---- */
+
+static const char *schema_name(struct arena *a, const struct artifact_target *target)
+{
+	return target->schema ? target->schema : artifact_schema_of(a, target->name, STR(""));
+}
+
+static void put_schema(struct buf *b, struct arena *a, const char *name)
+{
+	buf_addf(b, "Its \"$schema\" is \"schemas/artifacts/%s.schema.json#" SCHEMA_VERSION "\".\n",
+		name);
+	buf_adds(b, "It must hold to this JSON Schema:\n\n```json\n");
+	buf_add(b, artifact_schema_text(a, name));
+	buf_adds(b, "```\n");
+}
+
+static const char *target_path(struct arena *a, const struct artifact_target *target)
+{
+	struct error invalid;
+	char *path;
+
+	if (artifact_path(a, target->dir, target->issue, target->name, &path, &invalid) < 0)
+		return target->name;
+	return path;
+}
+
+const char *artifact_prompt(struct arena *a, const struct artifact_target *target)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	const char *schema = schema_name(a, target);
+
+	if (!schema)
+		return "";
+	buf_addf(&b,
+		"Before you end, write what you did as JSON to %s (write another file beside it "
+		"and rename it).\n",
+		target_path(a, target));
+	put_schema(&b, a, schema);
+	return arena_dup(a, buf_str(&b));
+}
+
+const char *artifact_retry_prompt(struct arena *a, const struct artifact_target *target,
+	const struct artifact_verdict *verdict)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	const char *schema = schema_name(a, target);
+
+	buf_addf(&b,
+		"The work is done, but %s is not as it must be:\n\n%s\n\n"
+		"Change nothing else. Write this file again, whole, so that every one of these "
+		"faults is gone. There is no third try.\n",
+		target_path(a, target), verdict->fault);
+	if (schema)
+		put_schema(&b, a, schema);
+	return arena_dup(a, buf_str(&b));
+}
+
+/* ---- validation ---- */
+
+/* `lines` "": it is valid. */
+static void set_verdict(struct arena *a, struct artifact_verdict *out, struct str lines)
+{
+	*out = (struct artifact_verdict){.good = !lines.n};
+	if (lines.n)
+		out->fault = arena_dup(a, str_trim(lines));
+}
+
+static void set_error(struct arena *a, struct artifact_verdict *out, const struct error *why)
+{
+	char line[2048];
+
+	error_format(why, line, sizeof(line));
+	set_verdict(a, out, str_of(line));
+}
+
+static int validate_text(struct arena *a, const struct artifact_target *target, struct str text,
+	struct artifact_verdict *out, struct error *err)
+{
+	CLEANUP(buf_release) struct buf lines = BUF_INIT;
+	const char *file = target_path(a, target), *name = schema_name(a, target);
+	struct schema_faults faults;
+	struct schema *schema;
+	struct error why;
+
+	if (!name)
+		return error_set(err, ERR_USAGE, "no schema for artifact '%s'", target->name);
+	if (artifact_schema_compile(a, name, target->version, &schema, err) < 0)
+		return -1;
+	if (schema_check_text(a, schema, file, text, &faults, &why) < 0) {
+		set_error(a, out, &why);
+		return 0;
+	}
+	for (size_t i = 0; i < faults.n; i++) {
+		const struct schema_fault *f = &faults.list[i];
+
+		buf_addf(&lines, "%s:%u:%u: %s%s%s\n", file, f->line, f->col, f->at,
+			f->at[0] ? ": " : "", f->text);
+	}
+	set_verdict(a, out, buf_str(&lines));
+	return 0;
+}
+
+int artifact_validate(struct arena *a, const struct artifact_target *target,
+	struct artifact_verdict *out, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	bool missing;
+	char *path;
+
+	if (artifact_path(a, target->dir, target->issue, target->name, &path, err) < 0)
+		return -1;
+	if (artifact_read_text(target->dir, target->issue, target->name, &text, &missing, err) <
+		0) {
+		if (err->code != ERR_STATE && err->code != ERR_INPUT)
+			return -1;
+		set_error(a, out, err);
+		return 0;
+	}
+	if (!missing)
+		return validate_text(a, target, buf_str(&text), out, err);
+	set_verdict(a, out, str_of(arena_printf(a, "%s: it was not written", path)));
+	return 0;
+}
+
+static int emit_outcome(const struct artifact_target *target, enum event_id id, const char *fault,
+	struct error *err)
+{
+	CLEANUP(json_free) json *fields = json_object();
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct event event = {
+		.id = id, .issue = target->issue, .stage = target->stage, .fields = fields};
+
+	buf_adds(&text, fault);
+	utf8_mend(&text); /* an agent's program may print any bytes */
+	json_put_str(fields, "artifact", str_of(target->name));
+	json_put_str(fields, "fault", buf_str(&text));
+	return event_emit(target->dir, &event, err);
+}
+
+int artifact_validate_retry(struct arena *a, const struct artifact_target *target,
+	int (*again)(void *data, const char *prompt, struct error *err), void *data,
+	enum artifact_outcome *outcome, const char **fault, struct error *err)
+{
+	struct artifact_verdict first, second;
+	struct error why;
+
+	*outcome = ARTIFACT_GOOD;
+	*fault = NULL;
+	if (artifact_validate(a, target, &first, err) < 0)
+		return -1;
+	if (first.good)
+		return 0;
+	*outcome = ARTIFACT_INVALID;
+	*fault = first.fault;
+	if (again && again(data, artifact_retry_prompt(a, target, &first), &why) < 0) {
+		*fault = arena_printf(
+			a, "%s\nthe agent could not be asked again: %s", first.fault, why.text);
+	} else if (again) {
+		if (artifact_validate(a, target, &second, err) < 0)
+			return -1;
+		if (second.good)
+			*outcome = ARTIFACT_RETRIED;
+		else
+			*fault = second.fault;
+	}
+	return emit_outcome(target,
+		*outcome == ARTIFACT_RETRIED ? EVENT_ARTIFACT_SCHEMA_RETRY
+					     : EVENT_ARTIFACT_SCHEMA_INVALID,
+		*fault, err);
 }

@@ -1,58 +1,85 @@
 /*
- * event.h: what a run of a pipeline tells people and programs: a line each in
- * $ARTIFACTS_DIR/_events.jsonl. One table, src/event/event_rows.h, has them all; the JSON Schema
- * of the lines (schemas/events.schema.json) and docs/pipeline-events.md are made from it and tests
- * hold each line really written to it.
+ * event.h: the events that a run of a pipeline reports to people and programs, one JSON object a
+ * line in $ARTIFACTS_DIR/_events.jsonl. event_table.c describes every event; the JSON Schema of the
+ * lines (schemas/events.schema.json) and docs/pipeline-events.md are generated from that table.
  */
 #ifndef DT_EVENT_H
 #define DT_EVENT_H
 
 #include "src/event/artifact.h"
 
-#define EVENT(id, name, severity, fields, about) EVENT_##id,
 enum event_id {
-#include "src/event/event_rows.h"
+	EVENT_RESOLVED_PARALLELISM,
+	EVENT_REQUEUE,
+	EVENT_RETRIAGE_STORM,
+	EVENT_WORKTREE_OWNERSHIP_MISMATCH,
+	EVENT_PORT_COLLISION,
+	EVENT_REBASE_CONFLICT,
+	EVENT_MODEL_DEPRECATED,
+	EVENT_MODEL_DEPRECATION_GRACE_PERIOD,
+	EVENT_MODEL_REMOVED,
+	EVENT_UNKNOWN_HARNESS,
+	EVENT_HARNESS_UNAVAILABLE,
+	EVENT_HARNESS_PROBE_FAILED,
+	EVENT_HARNESS_FALLBACK,
+	EVENT_INDEPENDENCE_VIOLATED,
+	EVENT_CYCLIC_INDEPENDENCE_CONSTRAINT,
+	EVENT_BUDGET_EXCEEDED,
+	EVENT_AGENT_TIMEOUT,
+	EVENT_ARTIFACT_SCHEMA_RETRY,
+	EVENT_ARTIFACT_SCHEMA_INVALID,
+	EVENT_LEDGER_KEY_AMBIGUOUS,
+	EVENT_DATABASE_ISOLATION_REQUIRED,
+	EVENT_QUEUED,
+	EVENT_STARTED,
+	EVENT_COMPLETED,
+	EVENT_FAILED,
 	EVENT_COUNT
 };
-#undef EVENT
+
+enum event_field_kind {
+	EVENT_FIELD_TEXT,
+	EVENT_FIELD_NUMBER,
+	EVENT_FIELD_BOOL,
+	EVENT_FIELD_LIST,
+	EVENT_FIELD_OBJECT,
+};
+
+struct event_field {
+	const char *name; /* NULL ends the list */
+	enum event_field_kind kind;
+	bool optional;
+};
+
+/* One row of the table. */
+struct event_type {
+	const char *name, *severity, *about;
+	struct event_field fields[8]; /* besides type, timestamp, severity, issueId and stage */
+};
+const struct event_type *event_type(enum event_id id);
 
 struct event {
 	enum event_id id;
-	const char *issue, *stage; /* NULL: of no one in particular */
-	const json *fields; /* object; borrowed; keys and kinds as the table says; NULL: none */
+	const char *issue, *stage; /* NULL: the event is about no issue or stage */
+	const json *fields;        /* an object, borrowed; NULL: no fields */
 };
-
-const char *event_name(enum event_id what);
-const char *event_severity(enum event_id what);
-
-/* One of the fields that a happening has beside the five that all have. */
-struct event_field {
-	char name[32];
-	char kind; /* s, n, b, a, o as in the table */
-	bool may_miss;
-};
-/* The next field of a row; false: there is none. *at is NULL for the first. */
-bool event_next_field(enum event_id what, const char **at, struct event_field *out);
-const char *event_about(enum event_id what);
 
 /*
- * Appends the line: type, timestamp, severity, issueId, stage (these two only when there is one),
- * then the fields. `dir` NULL: nothing
- * is written (there is no folder of artifacts), 0. Fields that the table does not have, lacks, or
- * has of another kind are a fault of the caller's: ERR_SYSTEM and no line. `issue` may be
- * PIPELINE_SCOPE, which is no one.
+ * Appends a line: type, timestamp, severity, issueId and stage (if there is one), then the fields.
+ * `dir` NULL: there is no directory of artifacts, nothing is written. `issue` may be
+ * PIPELINE_SCOPE, which stands for no issue. ERR_SYSTEM: a field is missing, unknown or of the
+ * wrong kind, which is a fault of the caller; nothing is written.
  */
-int event_emit(const char *dir, const struct event *h, struct error *err);
+int event_emit(const char *dir, const struct event *e, struct error *err);
 
 /*
- * The lines that there are, an array: from `since` on (RFC 3339; NULL: all), of `type` (NULL: any).
- * Lines that are no happening are left out and counted in *skipped (may be NULL). No file: an empty
- * one.
+ * The events as an array: from `since` on (RFC 3339; NULL: all), of `type` (NULL: any). Lines that
+ * are not events are left out and counted in *skipped (may be NULL). Without a file it is empty.
  */
 int event_list(const char *dir, const char *since, const char *type, json **out, size_t *skipped,
 	struct error *err);
 
-/* Made from the table: the JSON Schema of a line, and docs/pipeline-events.md. */
+/* Generated from the table: the JSON Schema of a line, and docs/pipeline-events.md. */
 void event_schema(struct buf *out);
 void event_page(struct buf *out);
 

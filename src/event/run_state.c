@@ -1,9 +1,7 @@
-#include <dirent.h>
-#include <errno.h>
 #include <sys/stat.h>
-#include "src/event/artifact_internal.h"
 #include "src/event/run_state.h"
 #include "src/base/clock.h"
+#include "src/sys/directory.h"
 #include "src/sys/path.h"
 #include "src/schema/format.h"
 
@@ -66,7 +64,7 @@ int run_state_write(const char *dir, const struct run_state *s, struct error *er
 	return artifact_write(dir, s->issue, state_name, j, err);
 }
 
-/* Seconds; fractions of one are dropped. */
+/* Seconds; fractions are dropped. */
 static bool get_time(const json *j, const char *key, int64_t *t)
 {
 	return format_time_parse(str_of(json_get_str(j, key)), t);
@@ -91,16 +89,16 @@ static bool get_status(const json *j, enum run_status *out)
 	return false;
 }
 
-/* What is wrong with it, NULL: nothing. */
+/* NULL, or what is wrong with it. */
 static const char *from_json(
 	struct arena *a, const json *j, const char *issue, struct run_state *out)
 {
-	const char *said = json_get_str(j, "issueId");
+	const char *recorded = json_get_str(j, "issueId");
 	int64_t port = json_get_int(j, "port", 0);
 
 	*out = (struct run_state){.issue = arena_dup(a, str_of(issue))};
-	if (!said || strcmp(said, issue) != 0)
-		return "'issueId' is not the folder's name";
+	if (!recorded || strcmp(recorded, issue) != 0)
+		return "'issueId' is not the directory's name";
 	if (!(out->stage = copy_text(a, j, "currentStage")))
 		return "'currentStage' is missing";
 	if (!get_status(j, &out->status))
@@ -118,13 +116,13 @@ static const char *from_json(
 }
 
 int run_state_read(struct arena *a, const char *dir, const char *issue, struct run_state *out,
-	bool *there, struct error *err)
+	bool *found, struct error *err)
 {
 	CLEANUP(json_free) json *j = NULL;
 	const char *fault;
 	char *path;
 
-	*there = false;
+	*found = false;
 	if (artifact_path(a, dir, issue, state_name, &path, err) < 0 ||
 		artifact_read(dir, issue, state_name, &j, err) < 0)
 		return -1;
@@ -133,7 +131,7 @@ int run_state_read(struct arena *a, const char *dir, const char *issue, struct r
 	fault = from_json(a, j, issue, out);
 	if (fault)
 		return error_at(err, path, 1, 1, "%s", fault);
-	*there = true;
+	*found = true;
 	return 0;
 }
 
@@ -142,79 +140,41 @@ bool run_state_stale(const struct run_state *s, int64_t now)
 	return now > s->heartbeat && now - s->heartbeat > HEARTBEAT_STALE_S;
 }
 
-/* Only folders; what begins with `_` or `.` is no issue's. */
-static bool is_issue(const char *dir, const char *name)
+/* Directories only; names that begin with `_` or `.` are not issues. */
+static bool is_issue(struct arena *a, const char *dir, const char *name)
 {
-	struct arena a = {0};
 	struct stat st;
-	bool is = id_valid(str_of(name)) && stat(path_join(&a, dir, name), &st) == 0 &&
-		  S_ISDIR(st.st_mode);
 
-	arena_release(&a);
-	return is;
-}
-
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
+	return id_valid(str_of(name)) && stat(path_join(a, dir, name), &st) == 0 &&
+	       S_ISDIR(st.st_mode);
 }
 
 int run_state_list(struct arena *a, const char *dir, struct run_state **out, size_t *n,
 	size_t *skipped, struct error *err)
 {
-	struct dirent **names = NULL;
-	int count = scandir(dir, &names, NULL, by_name);
-	size_t odd = 0;
+	struct directory_names names;
+	size_t invalid = 0;
+	bool missing;
 
 	*out = NULL;
 	*n = 0;
 	if (skipped)
 		*skipped = 0;
-	if (count < 0)
-		return errno == ENOENT ? 0 : error_errno(err, "cannot read folder '%s'", dir);
-	*out = arena_alloc(a, ((size_t)count + 1) * sizeof(**out));
-	for (int i = 0; i < count; i++) {
-		const char *name = names[i]->d_name;
+	if (directory_list(a, dir, &names, &missing, err) < 0)
+		return missing ? 0 : -1;
+	*out = arena_alloc(a, (names.n + 1) * sizeof(**out));
+	for (size_t i = 0; i < names.n; i++) {
 		struct error why;
-		bool there;
+		bool found;
 
-		if (is_issue(dir, name)) {
-			int rc = run_state_read(a, dir, name, *out + *n, &there, &why);
-
-			*n += rc == 0 && there;
-			odd += rc < 0;
-		}
-		free(names[i]);
+		if (!is_issue(a, dir, names.items[i]))
+			continue;
+		if (run_state_read(a, dir, names.items[i], *out + *n, &found, &why) < 0)
+			invalid++;
+		else
+			*n += found;
 	}
-	free(names);
 	if (skipped)
-		*skipped = odd;
+		*skipped = invalid;
 	return 0;
-}
-
-int heartbeat_start(struct heartbeat *h, int64_t now, int (*beat)(void *data, struct error *err),
-	void *data, struct error *err)
-{
-	if (h->beat)
-		return error_set(err, ERR_STATE, "the heartbeat is already running");
-	*h = (struct heartbeat){now + HEARTBEAT_S * 1000, beat, data};
-	return 0;
-}
-
-int64_t heartbeat_tick(struct heartbeat *h, int64_t now)
-{
-	struct error ignored;
-
-	if (!h->beat)
-		return -1;
-	if (now >= h->next) {
-		(void)h->beat(h->data, &ignored);
-		h->next = now + HEARTBEAT_S * 1000;
-	}
-	return h->next - now;
-}
-
-void heartbeat_stop(struct heartbeat *h)
-{
-	*h = (struct heartbeat){0};
 }

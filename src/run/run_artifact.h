@@ -5,7 +5,7 @@
 #ifndef DT_RUN_ARTIFACT_H
 #define DT_RUN_ARTIFACT_H
 
-#include "src/event/artifact_validate.h"
+#include "src/event/artifact_schema.h"
 #include "src/config/resource.h"
 
 /* False: the stage (may be NULL) declares none. Texts in the arena. */

@@ -3,7 +3,7 @@
 #include "src/event/event.h"
 #include "src/base/clock.h"
 #include "src/run/interrupt.h"
-#include "src/config/parallelism.h"
+#include "src/event/pipeline_report.h"
 #include "src/config/worker_pool.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,4 @@
-#include "src/event/event.h"
 #include "src/config/parallelism.h"
-#include "tests/lib/events_rig.h"
 #include "tests/lib/resource_rig.h"
 
 #define PARALLEL         "  parallelism: {worktreePool: w}\n"
@@ -151,71 +149,12 @@ static void switched_off_it_is_one(void **state)
 	assert_int_equal(resolved("", eight, PARALLELISM_EXPERIMENTAL).max, 8);
 }
 
-static void what_was_settled_is_on_record(void **state)
-{
-	const struct pipeline p = {.name = "p"}, q = {.name = "q"};
-	CLEANUP(json_free) json *runtime = NULL, *events = NULL;
-	CLEANUP(buf_release) struct buf b = BUF_INIT;
-	char *dir = at("artifacts");
-	struct error err = {0};
-	struct parallelism n;
-	unsigned max = 7;
-
-	(void)state;
-	setenv("DEV_TEAM_NOW", "2026-11-21T01:34:55Z", 1);
-	assert_int_equal(pipeline_recorded_parallelism(dir, "p", &max, &err), 0);
-	assert_int_equal(max, 0);
-	plans();
-	n = resolved("claude-code-max-20x, claude-code-max-20x, claude-code-pro, codex-plus",
-		PARALLEL BOTH, PARALLELISM_ON);
-	assert_int_equal(pipeline_report_parallelism(NULL, &p, &n, &err), 0);
-	assert_false(path_exists(dir));
-	assert_int_equal(pipeline_report_parallelism(dir, &p, &n, &err), 0);
-	n = resolved("", PARALLEL CLAUDE, PARALLELISM_ON);
-	assert_int_equal(pipeline_report_parallelism(dir, &q, &n, &err), 0);
-	assert_int_equal(runtime_read(dir, PIPELINE_SCOPE, &runtime, &err), 0);
-	json_print(&b, runtime);
-	assert_string_equal(b.s,
-		"{\"resolvedParallelism\":{\"p\":{\"maxConcurrent\":20,\"source\":\"plans\","
-		"\"clampedFrom\":23,\"plans\":[\"claude-code-max-20x\",\"claude-code-max-20x\","
-		"\"claude-code-pro\",\"codex-plus\"],\"harnesses\":{\"claude-code\":23,\"codex\":"
-		"2}},\"q\":{\"maxConcurrent\":1,\"source\":\"no-plan\"}}}");
-	assert_int_equal(event_list(dir, NULL, "ResolvedParallelism", &events, NULL, &err), 0);
-	assert_int_equal(json_len(events), 2);
-	assert_int_equal(events_hold(dir, "ResolvedParallelism"), 2);
-	assert_string_equal(json_get_str(json_at(events, 0), "pipeline"), "p");
-	assert_int_equal(json_get_int(json_at(events, 0), "maxConcurrent", 0), 20);
-	assert_int_equal(pipeline_recorded_parallelism(dir, "p", &max, &err), 0);
-	assert_int_equal(max, 20);
-	assert_int_equal(pipeline_recorded_parallelism(dir, "q", &max, &err), 0);
-	assert_int_equal(max, 1);
-}
-
-static void a_later_plan_changes_nothing_that_was_settled(void **state)
-{
-	char *dir = at("artifacts");
-	const struct pipeline p = {.name = "p"};
-	struct error err = {0};
-	struct parallelism n;
-	unsigned max;
-
-	(void)state;
-	plans();
-	n = resolved("claude-code-pro", PARALLEL CLAUDE, PARALLELISM_ON);
-	assert_int_equal(pipeline_report_parallelism(dir, &p, &n, &err), 0);
-	assert_int_equal(resolved("claude-code-max-20x", PARALLEL CLAUDE, PARALLELISM_ON).max, 10);
-	assert_int_equal(pipeline_recorded_parallelism(dir, "p", &max, &err), 0);
-	assert_int_equal(max, 3);
-}
-
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		scratch_test(how_many_at_one_time),
 		scratch_test(pay_per_token_is_no_seat),
 		scratch_test(switched_off_it_is_one),
-		scratch_test(what_was_settled_is_on_record),
-		scratch_test(a_later_plan_changes_nothing_that_was_settled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, arena_end);

@@ -4,7 +4,7 @@
  * goes on.
  */
 #include "tests/lib/unit.h"
-#include "src/event/artifact_internal.h"
+#include "src/event/artifact.h"
 #include "src/store/disk_sim.h"
 #include "tests/lib/arena.h"
 
@@ -41,7 +41,7 @@ static int put(struct disk *d)
 {
 	struct artifact_place at = place(d, "plan.json");
 
-	return artifact_put(&at, STR("new and longer than the old one"), &err);
+	return artifact_place_write(&at, STR("new and longer than the old one"), &err);
 }
 
 static void put_holds(const char *now, bool done)
@@ -60,7 +60,7 @@ static int add(struct disk *d)
 {
 	struct artifact_place at = place(d, "x.jsonl");
 
-	return artifact_add_line(&at, STR("{\"n\":3}\n"), &err);
+	return artifact_place_append(&at, STR("{\"n\":3}\n"), &err);
 }
 
 /* Of the new line a part may be there as yet. */
@@ -84,7 +84,7 @@ static int merge(struct disk *d)
 	struct artifact_place at = place(d, "runtime.json");
 
 	assert_int_equal(json_parse(&j, STR("{\"b\":{\"d\":2}}"), &err), 0);
-	return runtime_merge_at(&at, j, &err);
+	return artifact_place_merge(&at, j, &err);
 }
 
 static void merge_holds(const char *now, bool done)

@@ -1,8 +1,9 @@
 /* No stage succeeds before its artifact is right: one sharpened retry, and what is told of it. */
 #include "tests/lib/unit.h"
 #include <sys/stat.h>
-#include "src/event/artifact_validate.h"
-#include "tests/lib/events_rig.h"
+#include "src/event/artifact_schema.h"
+#include "src/event/event.h"
+#include "tests/lib/event_log.h"
 #include "tests/lib/scratch.h"
 
 #define GOOD                                                                                       \
@@ -84,8 +85,10 @@ static void the_artifact_is_settled(void **state)
 			artifact_validate_retry(&arena, &w, ask, &agent, &end, &fault, &err), 0);
 		if (end != rows[i].end || agent.asked != rows[i].asked)
 			fail_msg("row %zu: ends %d, asked %d", i, end, agent.asked);
-		assert_int_equal(events_hold(at("art"), "ArtifactSchemaRetry"), rows[i].retries);
-		assert_int_equal(events_hold(at("art"), "ArtifactSchemaInvalid"), rows[i].invalid);
+		assert_int_equal(
+			event_log_count(at("art"), "ArtifactSchemaRetry"), rows[i].retries);
+		assert_int_equal(
+			event_log_count(at("art"), "ArtifactSchemaInvalid"), rows[i].invalid);
 		assert_int_equal(!fault, !rows[i].fault);
 		if (fault && !strstr(fault, rows[i].fault))
 			fail_msg("row %zu: %s", i, fault);
@@ -103,7 +106,7 @@ static void with_nobody_to_ask_it_is_over_at_once(void **state)
 	(void)state;
 	assert_int_equal(artifact_validate_retry(&arena, &w, NULL, NULL, &end, &fault, &err), 0);
 	assert_int_equal(end, ARTIFACT_INVALID);
-	assert_int_equal(events_hold(at("art"), "ArtifactSchemaInvalid"), 1);
+	assert_int_equal(event_log_count(at("art"), "ArtifactSchemaInvalid"), 1);
 }
 
 static void an_old_artifact_does_not_pass_for_the_new_one(void **state)

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include "src/event/event.h"
 #include "src/base/clock.h"
-#include "tests/lib/events_rig.h"
+#include "tests/lib/event_log.h"
 #include "tests/lib/scratch.h"
 
 #define SCHEMA_FILE "schemas/events.schema.json"
@@ -19,16 +19,16 @@ static struct error err;
 static void put_sample(json *fields, const struct event_field *f)
 {
 	switch (f->kind) {
-	case 's':
+	case EVENT_FIELD_TEXT:
 		json_put_str(fields, f->name, STR("x"));
 		break;
-	case 'n':
+	case EVENT_FIELD_NUMBER:
 		json_put_number(fields, f->name, 0.5);
 		break;
-	case 'b':
+	case EVENT_FIELD_BOOL:
 		json_put_bool(fields, f->name, false);
 		break;
-	case 'a':
+	case EVENT_FIELD_LIST:
 		json_put(fields, f->name, json_array());
 		break;
 	default:
@@ -36,21 +36,19 @@ static void put_sample(json *fields, const struct event_field *f)
 	}
 }
 
-static json *sample(enum event_id what, bool all)
+static json *sample(enum event_id id, bool all)
 {
 	json *fields = json_object();
-	struct event_field f;
-	const char *p = NULL;
 
-	while (event_next_field(what, &p, &f))
-		if (all || !f.may_miss)
-			put_sample(fields, &f);
+	for (const struct event_field *f = event_type(id)->fields; f->name; f++)
+		if (all || !f->optional)
+			put_sample(fields, f);
 	return fields;
 }
 
-static int tell(enum event_id what, const json *fields)
+static int tell(enum event_id id, const json *fields)
 {
-	struct event h = {what, "A-1", "plan", fields};
+	struct event h = {id, "A-1", "plan", fields};
 
 	return event_emit(at("art"), &h, &err);
 }
@@ -62,10 +60,10 @@ static void every_row_is_written_as_its_schema_says(void **state)
 		CLEANUP(json_free) json *few = sample(i, false), *all = sample(i, true);
 
 		if (tell(i, few) < 0 || tell(i, all) < 0)
-			fail_msg("%s: %s", event_name(i), err.text);
-		assert_int_equal(events_hold(at("art"), event_name(i)), 2);
+			fail_msg("%s: %s", event_type(i)->name, err.text);
+		assert_int_equal(event_log_count(at("art"), event_type(i)->name), 2);
 	}
-	assert_int_equal(events_hold(at("art"), NULL), 2 * EVENT_COUNT);
+	assert_int_equal(event_log_count(at("art"), NULL), 2 * EVENT_COUNT);
 }
 
 /* A field missing, of another kind, or one too much: no line. */
@@ -74,23 +72,21 @@ static void no_row_is_written_otherwise(void **state)
 	(void)state;
 	for (unsigned i = 0; i < EVENT_COUNT; i++) {
 		CLEANUP(json_free) json *more = sample(i, true);
-		struct event_field f;
-		const char *p = NULL;
 
 		json_put_int(more, "nonesuch", 1);
 		assert_int_equal(tell(i, more), -1);
 		assert_int_equal(err.code, ERR_SYSTEM);
-		while (event_next_field(i, &p, &f)) {
+		for (const struct event_field *f = event_type(i)->fields; f->name; f++) {
 			CLEANUP(json_free) json *less = sample(i, true), *other = json_copy(less);
 
-			json_drop(less, f.name);
-			assert_int_equal(tell(i, less), f.may_miss ? 0 : -1);
-			json_drop(other, f.name);
-			json_put_null(other, f.name);
+			json_drop(less, f->name);
+			assert_int_equal(tell(i, less), f->optional ? 0 : -1);
+			json_drop(other, f->name);
+			json_put_null(other, f->name);
 			assert_int_equal(tell(i, other), -1);
 		}
 	}
-	(void)events_hold(at("art"), NULL);
+	(void)event_log_count(at("art"), NULL);
 }
 
 static void the_table_is_sound(void **state)
@@ -100,20 +96,13 @@ static void the_table_is_sound(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < EVENT_COUNT; i++) {
-		struct event_field f;
-		const char *p = NULL;
 		bool known = false;
 
 		for (size_t k = 0; k < COUNT(severities); k++)
-			known = known || strcmp(event_severity(i), severities[k]) == 0;
+			known = known || strcmp(event_type(i)->severity, severities[k]) == 0;
 		assert_true(known);
 		for (unsigned k = 0; k < i; k++)
-			assert_string_not_equal(event_name(i), event_name(k));
-		while (event_next_field(i, &p, &f))
-			if (!strchr("snbao", f.kind) || strchr(f.name, ' ') || !f.name[0])
-				fail_msg("%s: field '%s'", event_name(i), f.name);
-		if (p && *p)
-			fail_msg("%s: '%s' is no field", event_name(i), p);
+			assert_string_not_equal(event_type(i)->name, event_type(k)->name);
 	}
 }
 
@@ -222,7 +211,7 @@ static void a_torn_line_never_spoils_the_next(void **state)
 	(void)state;
 	put_events("{\"type\":\"AgentTi");
 	assert_int_equal(tell(EVENT_AGENT_TIMEOUT, fields), 0);
-	assert_int_equal(events_hold(at("art"), NULL), 1);
+	assert_int_equal(event_log_count(at("art"), NULL), 1);
 }
 
 enum { TELLERS = 4, TOLD = 20 };
@@ -247,7 +236,7 @@ static void tellers_do_not_mix_their_lines(void **state)
 		assert_true(wait(&status) > 0);
 		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	}
-	assert_int_equal(events_hold(at("art"), NULL), TELLERS * TOLD);
+	assert_int_equal(event_log_count(at("art"), NULL), TELLERS * TOLD);
 }
 
 static void the_committed_files_are_those_of_the_table(void **state)

@@ -1,6 +1,6 @@
 #include "src/event/event.h"
 #include "src/harness/chain.h"
-#include "tests/lib/events_rig.h"
+#include "tests/lib/event_log.h"
 #include "tests/lib/harness_rig.h"
 
 /* "a b c" as a list. */
@@ -180,7 +180,7 @@ static const char *events(void)
 	assert_int_equal(skipped, 0);
 	for (const json *e = json_first(all); e; e = json_next(e))
 		buf_addf(&b, "%s%s", b.len ? " " : "", json_get_str(e, "type"));
-	(void)events_hold(at("artifacts"), NULL);
+	(void)event_log_count(at("artifacts"), NULL);
 	tree_remove(at("artifacts"));
 	return arena_dup(&arena, buf_str(&b));
 }

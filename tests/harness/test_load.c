@@ -1,6 +1,6 @@
 #include "src/event/event.h"
 #include "src/harness/load.h"
-#include "tests/lib/events_rig.h"
+#include "tests/lib/event_log.h"
 #include "tests/lib/harness_rig.h"
 
 static struct model_registry registry;
@@ -63,7 +63,7 @@ static const char *events(void)
 	assert_int_equal(event_list(at("artifacts"), NULL, NULL, &all, NULL, &err), 0);
 	for (const json *e = json_first(all); e; e = json_next(e))
 		buf_addf(&b, "%s%s", b.len ? " " : "", json_get_str(e, "type"));
-	(void)events_hold(at("artifacts"), NULL);
+	(void)event_log_count(at("artifacts"), NULL);
 	tree_remove(at("artifacts"));
 	return arena_dup(&arena, buf_str(&b));
 }
@@ -189,23 +189,23 @@ static void an_account_that_cannot_be_told_is_an_event(void **state)
 
 	(void)state;
 	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
-	assert_int_equal(events_hold(at("artifacts"), "LedgerKeyAmbiguous"), 2);
+	assert_int_equal(event_log_count(at("artifacts"), "LedgerKeyAmbiguous"), 2);
 	tree_remove(at("artifacts"));
 	setenv("ANTHROPIC_API_KEY", "some-key", 1);
 	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
-	assert_int_equal(events_hold(at("artifacts"), "LedgerKeyAmbiguous"), 1);
+	assert_int_equal(event_log_count(at("artifacts"), "LedgerKeyAmbiguous"), 1);
 	tree_remove(at("artifacts"));
 	unsetenv("ANTHROPIC_API_KEY");
 	p.plans.n = 0;
 	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
-	assert_int_equal(events_hold(at("artifacts"), "LedgerKeyAmbiguous"), 0);
+	assert_int_equal(event_log_count(at("artifacts"), "LedgerKeyAmbiguous"), 0);
 	q.pool = &pool; /* plans are the pool's, most of the time */
 	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
-	assert_int_equal(events_hold(at("artifacts"), "LedgerKeyAmbiguous"), 2);
+	assert_int_equal(event_log_count(at("artifacts"), "LedgerKeyAmbiguous"), 2);
 	tree_remove(at("artifacts"));
 	p.account = "ours";
 	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
-	assert_int_equal(events_hold(at("artifacts"), "LedgerKeyAmbiguous"), 0);
+	assert_int_equal(event_log_count(at("artifacts"), "LedgerKeyAmbiguous"), 0);
 	tree_remove(at("artifacts"));
 }
 

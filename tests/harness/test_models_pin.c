@@ -1,6 +1,6 @@
 #include "src/base/clock.h"
 #include "src/harness/models_pin.h"
-#include "tests/lib/events_rig.h"
+#include "tests/lib/event_log.h"
 #include "tests/lib/scratch.h"
 
 static const char registry_text[] =
@@ -143,9 +143,9 @@ static void events_tell_of_the_end_and_of_the_grace_period_once(void **state)
 			"\"alias\":\"old\",\"modelId\":\"old-1\",\"removedAt\":\"2026-05-01T00:"
 			"00:00Z\",\"replacementAlias\":\"sonnet\"}"),
 		3);
-	assert_int_equal(events_hold(base, "ModelDeprecated"), 3);
+	assert_int_equal(event_log_count(base, "ModelDeprecated"), 3);
 	(void)pinned(moved, "B-2", "2026-04-12"); /* another day is news */
-	assert_int_equal(events_hold(base, "ModelDeprecationGracePeriod"), 2);
+	assert_int_equal(event_log_count(base, "ModelDeprecationGracePeriod"), 2);
 	assert_int_equal(count(text_of("_events.jsonl"), "GracePeriod"), 2);
 }
 
@@ -163,7 +163,7 @@ static void a_removed_model_stops_the_load_at_its_stage_also_when_pinned(void **
 	assert_int_equal(err.code, ERR_STATE);
 	assert_error(&err, "dev-team: stage 'build': model 'old' (old-1) was removed at "
 			   "2026-05-01T00:00:00Z: use 'sonnet'");
-	assert_int_equal(events_hold(base, "ModelRemoved"), 1);
+	assert_int_equal(event_log_count(base, "ModelRemoved"), 1);
 }
 
 static void an_unknown_model_has_the_place_of_its_stage(void **state)

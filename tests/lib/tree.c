@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include "src/sys/path.h"
 #include "tests/lib/tap.h"
-#include "tests/lib/event_check.h"
+#include "tests/lib/event_log.h"
 #include "tests/lib/tree.h"
 
 char *tree_scratch(const char *stem)
@@ -25,7 +25,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 {
 	(void)st;
 	if (type == FTW_F && strcmp(path + ftw->base, "_events.jsonl") == 0)
-		event_check_file(path);
+		event_log_check(path);
 	return type == FTW_DP ? rmdir(path) : unlink(path);
 }
 
