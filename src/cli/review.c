@@ -2,7 +2,7 @@
 #include "src/sys/path.h"
 #include "src/cli/common.h"
 #include "src/cli/subcommands.h"
-#include "src/review/diff.h"
+#include "src/review/classifier.h"
 
 enum { ARTIFACTS, DIFF, BASE, ANSWER, ISSUE, PR, REVIEWER, REASON, JSON };
 
@@ -67,14 +67,14 @@ static int read_change(struct invocation *in, struct change_stats *out, struct e
 	if (ref)
 		return repo_root(in->arena, NULL, &repo, err) < 0
 			       ? -1
-			       : diff_of_repository(in->arena, repo, ref, out, err);
+			       : review_diff_commits(in->arena, repo, ref, out, err);
 	if (strcmp(file, "-") == 0)
-		return read_pipe(&text, err) < 0
-			       ? -1
-			       : diff_read(in->arena, "standard input", buf_str(&text), out, err);
+		return read_pipe(&text, err) < 0 ? -1
+						 : review_diff_read(in->arena, "standard input",
+							   buf_str(&text), out, err);
 	if (file_read(&text, file, DIFF_MAX, NULL, err) < 0)
 		return -1;
-	return diff_read(in->arena, file, buf_str(&text), out, err);
+	return review_diff_read(in->arena, file, buf_str(&text), out, err);
 }
 
 /* NULL: it could not be asked. What is too long is no answer either. */
@@ -108,14 +108,14 @@ static int decide(struct invocation *in, const struct change_stats *s, struct re
 
 	*d = (struct review_decision){0};
 	if (!in->args->value[ANSWER])
-		return classify_by_rules(in->arena, s, &d->of), 0;
+		return classifier_apply_rules(in->arena, s, &d->of), 0;
 	if (in->args->value[DIFF] && strcmp(in->args->value[DIFF], "-") == 0 &&
 		strcmp(in->args->value[ANSWER], "-") == 0)
 		return error_set(err, ERR_USAGE, "--diff and --answer cannot both be '-'");
 	if (read_answer(in, &raw, err) < 0)
 		return -1;
-	classify_answer(in->arena, raw, d);
-	classify_floor(in->arena, s, d);
+	classifier_read_answer(in->arena, raw, d);
+	classifier_add_required(in->arena, s, d);
 	return 0;
 }
 
@@ -132,7 +132,7 @@ static void put_decision(struct invocation *in, const struct review_decision *d)
 				buf_addf(in->out, "%s\n", reviewer_word((enum reviewer)r));
 		return;
 	}
-	j = decision_json(d);
+	j = review_decision_json(d);
 	json_print(in->out, j);
 	buf_addc(in->out, '\n');
 }
@@ -158,7 +158,7 @@ static int run_classify(struct invocation *in, struct error *err)
 
 /* ---- feedback ---- */
 
-static int read_feedback(struct invocation *in, struct feedback *f, struct error *err)
+static int read_feedback(struct invocation *in, struct review_feedback *f, struct error *err)
 {
 	const char *reviewer = in->args->value[REVIEWER];
 
@@ -179,7 +179,7 @@ static int read_feedback(struct invocation *in, struct feedback *f, struct error
 
 static int run_feedback(struct invocation *in, struct error *err)
 {
-	struct feedback f;
+	struct review_feedback f;
 	char *dir;
 
 	if (read_feedback(in, &f, err) < 0 ||

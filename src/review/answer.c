@@ -2,11 +2,11 @@
 
 enum { ANSWER_MAX = 1 << 20 };
 
-static const double sure_from = 0.7;
+static const double confidence_min = 0.7;
 
 static const char *const reviewers[] = {"testing", "critic", "security"};
 static const char *const models[] = {"haiku", "sonnet", "opus", "opus[1m]"};
-static const char *const harness_names[] = {
+static const char *const harnesses[] = {
 	"claude-code", "codex", "gemini-cli", "opencode", "aider", "generic-api"};
 
 const char *reviewer_word(enum reviewer r)
@@ -42,8 +42,8 @@ const char *fell_open_word(enum fell_open f)
 	return words[f];
 }
 
-/* Each check: NULL, or what is wrong. They are asked in the order of the table; the first fault
- * counts. */
+/* Returns NULL, or what is wrong. The checks run in the order of the table; the first fault counts.
+ */
 typedef const char *check_fn(struct arena *a, const json *j, struct classification *out);
 
 static const char *check_object(struct arena *a, const json *j, struct classification *out)
@@ -109,7 +109,7 @@ static const char *check_consistent(struct arena *a, const json *j, struct class
 {
 	(void)a;
 	(void)j;
-	return out->confident && out->confidence < sure_from
+	return out->confident && out->confidence < confidence_min
 		       ? "'confident' is true and 'confidence' is under 0.7"
 		       : NULL;
 }
@@ -145,7 +145,7 @@ static const char *check_harnesses(struct arena *a, const json *j, struct classi
 	const json *map = json_get(j, "harnessOverride");
 
 	(void)a;
-	return !map || overrides(map, harness_names, COUNT(harness_names), out->harness_override)
+	return !map || overrides(map, harnesses, COUNT(harnesses), out->harness_override)
 		       ? NULL
 		       : "'harnessOverride' is not {reviewer: name of a harness}";
 }
@@ -153,8 +153,8 @@ static const char *check_harnesses(struct arena *a, const json *j, struct classi
 static check_fn *const checks[] = {check_object, check_reviewers, check_rationale, check_confident,
 	check_confidence, check_consistent, check_models, check_harnesses};
 
-/* All of them review, whatever the answer said of it. */
-static void fall_open(struct review_decision *out, enum fell_open why, const char *fault)
+/* Chooses all reviewers, whatever the answer is. */
+static void fail_open(struct review_decision *out, enum fell_open why, const char *fault)
 {
 	out->open = why;
 	out->fault = fault;
@@ -164,24 +164,24 @@ static void fall_open(struct review_decision *out, enum fell_open why, const cha
 		out->of.chosen[r] = true;
 }
 
-void classify_answer(struct arena *a, const char *raw, struct review_decision *out)
+void classifier_read_answer(struct arena *a, const char *raw, struct review_decision *out)
 {
 	CLEANUP(json_free) json *j = NULL;
 	struct error err;
 
 	*out = (struct review_decision){.raw = raw};
 	if (!raw)
-		return fall_open(out, OPEN_INVOCATION, "the model could not be asked");
+		return fail_open(out, OPEN_INVOCATION, "the model could not be asked");
 	if (strnlen(raw, ANSWER_MAX + 1) > ANSWER_MAX)
-		return fall_open(out, OPEN_PARSE_ERROR, "the answer is over 1 MiB");
+		return fail_open(out, OPEN_PARSE_ERROR, "the answer is over 1 MiB");
 	if (json_parse(&j, str_trim(str_of(raw)), &err) < 0)
-		return fall_open(out, OPEN_PARSE_ERROR, arena_printf(a, "%.200s", err.text));
+		return fail_open(out, OPEN_PARSE_ERROR, arena_printf(a, "%.200s", err.text));
 	for (size_t i = 0; i < COUNT(checks); i++) {
 		const char *fault = checks[i](a, j, &out->of);
 
 		if (fault)
-			return fall_open(out, OPEN_SCHEMA, fault);
+			return fail_open(out, OPEN_SCHEMA, fault);
 	}
 	if (!out->of.confident)
-		fall_open(out, OPEN_UNSURE, "the model was not sure");
+		fail_open(out, OPEN_UNSURE, "the model was not sure");
 }

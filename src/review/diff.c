@@ -1,24 +1,162 @@
-#include "src/review/diff_internal.h"
+#include "src/review/classifier.h"
+#include "src/base/number.h"
+#include "src/base/vec.h"
+
+/* ---- the reader ---- */
+
+struct diff_file {
+	unsigned line;                /* of its first line */
+	const char *old, *new, *both; /* NULL: not known yet */
+	unsigned traits;
+	bool sides;           /* --- and +++ were read */
+	bool whitespace_only; /* so far */
+	unsigned blocks;      /* of changed lines */
+};
+
+struct diff_reader {
+	struct arena *arena;
+	const char *name;
+	struct str rest;
+	unsigned line; /* the line read last */
+	struct error *err;
+	VEC(const char *) paths;
+	VEC(unsigned) traits;
+	int64_t added, removed;
+	bool in_file, whitespace_only;
+	struct diff_file file;
+	struct buf out, in; /* the removed and added lines of a block, trimmed */
+};
+
+static inline void diff_reader_release(struct diff_reader *r)
+{
+	buf_release(&r->out);
+	buf_release(&r->in);
+}
+
+static int fault(const struct diff_reader *r, const char *what)
+{
+	return error_at(r->err, r->name, r->line, 1, "%s", what);
+}
+
+/* Without its newline; a CR is part of the line. */
+static bool next_line(struct diff_reader *r, struct str *line)
+{
+	const char *end;
+
+	if (!r->rest.n)
+		return false;
+	end = memchr(r->rest.p, '\n', r->rest.n);
+	*line = (struct str){r->rest.p, end ? (size_t)(end - r->rest.p) : r->rest.n};
+	r->rest = str_sub(r->rest, line->n + (end != NULL), r->rest.n);
+	r->line++;
+	return true;
+}
+
+/* ---- names ---- */
+
+static bool octal(char c)
+{
+	return c >= '0' && c <= '7';
+}
+
+/* The byte that an escape stands for; *i moves from its first to its last byte. -1: unknown. */
+static int unescape(struct str s, size_t *i)
+{
+	static const char from[] = "abtnvfr\"\\", to[] = "\a\b\t\n\v\f\r\"\\";
+	const char *at;
+
+	if (*i + 2 < s.n && s.p[*i] >= '0' && s.p[*i] <= '3' && octal(s.p[*i + 1]) &&
+		octal(s.p[*i + 2])) {
+		int byte = (s.p[*i] - '0') * 64 + (s.p[*i + 1] - '0') * 8 + s.p[*i + 2] - '0';
+
+		*i += 2;
+		return byte ? byte : -1;
+	}
+	at = *i < s.n && s.p[*i] ? strchr(from, s.p[*i]) : NULL;
+	return at ? to[at - from] : -1;
+}
+
+/* Cuts `"..."` off the beginning of *text. */
+static bool unquote(struct str *text, struct buf *out)
+{
+	for (size_t i = 1; i < text->n; i++) {
+		int c = (unsigned char)text->p[i];
+
+		if (c == '"') {
+			*text = str_sub(*text, i + 1, text->n);
+			return true;
+		}
+		if (c == '\\') {
+			i++;
+			c = unescape(*text, &i);
+		}
+		if (c < 0)
+			return false;
+		buf_addc(out, (char)c);
+	}
+	return false;
+}
+
+static const char *less_prefix(struct arena *a, struct str name, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	if (!str_starts(name, prefix) || name.n == n || memchr(name.p, '\0', name.n))
+		return NULL;
+	return arena_dup(a, str_sub(name, n, name.n));
+}
+
+/* Cuts a name, quoted as git does or up to the end, and its prefix off *text. NULL: there is none.
+ */
+static const char *cut_name(struct arena *a, struct str *text, const char *prefix)
+{
+	CLEANUP(buf_release) struct buf name = BUF_INIT;
+
+	if (text->n && text->p[0] == '"')
+		return unquote(text, &name) ? less_prefix(a, buf_str(&name), prefix) : NULL;
+	/* Git quotes names that contain these. */
+	if (text->n && (memchr(text->p, '\t', text->n) || memchr(text->p, '\r', text->n)))
+		return NULL;
+	buf_add(&name, *text);
+	*text = (struct str){0};
+	return less_prefix(a, buf_str(&name), prefix);
+}
+
+static const char *quoted_pair(struct arena *a, struct str text)
+{
+	const char *old = cut_name(a, &text, "a/"), *new;
+
+	if (!old || !str_starts(text, " \""))
+		return NULL;
+	text = str_sub(text, 1, text.n);
+	new = cut_name(a, &text, "b/");
+	return new && !text.n &&strcmp(old, new) == 0 ? old : NULL;
+}
+
+/* The name that `a/NAME b/NAME` gives twice. NULL: unknown, as of a renamed file. */
+static const char *header_name(struct arena *a, struct str text)
+{
+	size_t half = text.n / 2; /* the blank between two of one length */
+	struct str old, new;
+
+	if (text.n && text.p[0] == '"')
+		return quoted_pair(a, text);
+	if (text.n < 7 || text.n % 2 == 0 || text.p[half] != ' ')
+		return NULL;
+	old = str_sub(text, 0, half);
+	new = str_sub(text, half + 1, text.n);
+	if (!str_starts(old, "a/") || !str_starts(new, "b/") ||
+		!str_eq(str_sub(old, 2, old.n), str_sub(new, 2, new.n)))
+		return NULL;
+	return cut_name(a, &old, "a/");
+}
 
 /* ---- paths ---- */
 
-static void add_path(struct reader *r, const char *path, unsigned traits)
+static void add_path(struct diff_reader *r, const char *path)
 {
-	if (r->n == r->cap) {
-		size_t cap = r->cap ? 2 * r->cap : 64;
-		const char **paths = arena_alloc(r->arena, cap * sizeof(*paths));
-		unsigned *bits = arena_alloc(r->arena, cap * sizeof(*bits));
-
-		if (r->n) {
-			memcpy(paths, r->paths, r->n * sizeof(*paths));
-			memcpy(bits, r->traits, r->n * sizeof(*bits));
-		}
-		r->paths = paths;
-		r->traits = bits;
-		r->cap = cap;
-	}
-	r->paths[r->n] = path;
-	r->traits[r->n++] = traits;
+	vec_push_in(r->arena, &r->paths, path);
+	vec_push_in(r->arena, &r->traits, r->file.traits);
 }
 
 static bool same(const char *a, const char *b)
@@ -26,7 +164,7 @@ static bool same(const char *a, const char *b)
 	return strcmp(a, b) == 0;
 }
 
-/* A name may be told up to three times; all must say the same. */
+/* A name is printed up to three times; all must be equal. */
 static bool agree(const char **known, const char *now)
 {
 	if (!*known)
@@ -34,15 +172,10 @@ static bool agree(const char **known, const char *now)
 	return same(*known, now);
 }
 
-int diff_fault(const struct reader *r, const char *what)
+/* Adds the names of the file that ends here. */
+static int end_file(struct diff_reader *r)
 {
-	return error_at(r->err, r->name, r->line, 1, "%s", what);
-}
-
-/* The names of a file are settled: both count. */
-static int end_file(struct reader *r)
-{
-	struct file *f = &r->file;
+	struct diff_file *f = &r->file;
 
 	if (!r->in_file)
 		return 0;
@@ -53,24 +186,191 @@ static int end_file(struct reader *r)
 		f->old = f->new = f->old ? f->old : f->new;
 	if (!f->old)
 		return error_at(
-			r->err, r->name, f->line, 1, "the names of this file cannot be told");
+			r->err, r->name, f->line, 1, "the names of this file cannot be determined");
 	if (f->both && (!same(f->old, f->both) || !same(f->new, f->both)))
 		return error_at(r->err, r->name, f->line, 1,
-			"this line and those below it name "
-			"different files");
-	if (r->n >= DIFF_FILES_MAX)
-		return diff_fault(r, "more than 100000 files");
-	add_path(r, f->old, f->traits);
+			"this line and those below it name different files");
+	if (r->paths.n >= DIFF_FILES_MAX)
+		return fault(r, "more than 100000 files");
+	add_path(r, f->old);
 	if (!same(f->old, f->new))
-		add_path(r, f->new, f->traits);
-	r->blanks_only = r->blanks_only && f->blanks_only && f->blocks;
+		add_path(r, f->new);
+	r->whitespace_only = r->whitespace_only && f->whitespace_only && f->blocks;
+	return 0;
+}
+
+/* ---- hunks ---- */
+
+enum { LINES_MAX = 100000000 };
+
+static bool number(struct str *s, int64_t *n)
+{
+	uint64_t value;
+	size_t digits = number_digits(*s, &value);
+
+	if (!digits || value > LINES_MAX)
+		return false;
+	*n = (int64_t)value;
+	*s = str_sub(*s, digits, s->n);
+	return true;
+}
+
+/* `-12,3`; the number of lines is 1 if it is missing. */
+static bool range(struct str *s, char sign, int64_t *lines)
+{
+	int64_t first;
+
+	if (!s->n || s->p[0] != sign)
+		return false;
+	*s = str_sub(*s, 1, s->n);
+	*lines = 1;
+	if (!number(s, &first))
+		return false;
+	if (!s->n || s->p[0] != ',')
+		return true;
+	*s = str_sub(*s, 1, s->n);
+	return number(s, lines);
+}
+
+static bool ranges(struct str s, int64_t *old, int64_t *new)
+{
+	if (!range(&s, '-', old) || !str_starts(s, " "))
+		return false;
+	s = str_sub(s, 1, s.n);
+	return range(&s, '+', new) && str_starts(s, " @@");
+}
+
+static bool blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* A line that may begin, end or continue a string over several lines, where whitespace counts. */
+static bool whitespace_matters(struct str line)
+{
+	static const char *const marks[] = {"`", "\"\"\"", "'''", "R\"", "@\"", "@$\""};
+
+	while (line.n && blank(line.p[line.n - 1]))
+		line.n--;
+	for (size_t i = 0; i < COUNT(marks); i++)
+		if (str_find(line, str_of(marks[i])) < line.n)
+			return true;
+	return str_ends(line, "\\") || str_ends(line, "?\?/");
+}
+
+static void add_trimmed(struct buf *to, struct str line)
+{
+	while (line.n && blank(line.p[line.n - 1]))
+		line.n--;
+	while (line.n && blank(line.p[0]))
+		line = str_sub(line, 1, line.n);
+	if (!line.n)
+		return;
+	buf_add(to, line);
+	buf_addc(to, '\n');
+}
+
+/* A line that moved past others is in another block, so it counts as a change. */
+static void end_block(struct diff_reader *r)
+{
+	if (!r->out.len && !r->in.len)
+		return;
+	if (!str_eq(buf_str(&r->out), buf_str(&r->in)))
+		r->file.whitespace_only = false;
+	buf_clear(&r->out);
+	buf_clear(&r->in);
+}
+
+static void take_changed(struct diff_reader *r, struct str line, bool added)
+{
+	*(added ? &r->added : &r->removed) += 1;
+	r->file.blocks++;
+	if (r->file.whitespace_only)
+		add_trimmed(added ? &r->in : &r->out, str_sub(line, 1, line.n));
+}
+
+/* Some mailers remove the space of an empty context line. */
+static int take_hunk_line(struct diff_reader *r, struct str line, int64_t *old, int64_t *new)
+{
+	char first = line.n ? line.p[0] : ' ';
+
+	if (whitespace_matters(line))
+		r->file.whitespace_only = false;
+	switch (first) {
+	case ' ':
+		end_block(r);
+		--*old;
+		--*new;
+		break;
+	case '-':
+		if (r->in.len)
+			end_block(r);
+		--*old;
+		take_changed(r, line, false);
+		break;
+	case '+':
+		--*new;
+		take_changed(r, line, true);
+		break;
+	case '\\':
+		return 0;
+	default:
+		return fault(r, "a line of a hunk must begin with a space, '+', '-' or '\\'");
+	}
+	return *old < 0 || *new < 0 ? fault(r, "the hunk has more lines than its header says") : 0;
+}
+
+/* `\ No newline at end of file` may follow the last line. */
+static void skip_no_newline(struct diff_reader *r)
+{
+	struct str line;
+
+	if (str_starts(r->rest, "\\ "))
+		(void)next_line(r, &line);
+}
+
+static int take_hunk(struct diff_reader *r, struct str text)
+{
+	int64_t old, new;
+	struct str line;
+
+	if (!r->file.sides || !ranges(text, &old, &new))
+		return fault(r, "invalid hunk header");
+	while (old > 0 || new > 0) {
+		if (!next_line(r, &line))
+			return fault(r, "the diff ends within a hunk");
+		if (take_hunk_line(r, line, &old, &new) < 0)
+			return -1;
+	}
+	skip_no_newline(r);
+	end_block(r);
+	return 0;
+}
+
+/* `literal N` or `delta N`, base-85 lines, an empty line; twice. */
+static bool binary_line(struct str line)
+{
+	if (str_starts(line, "literal ") || str_starts(line, "delta ") || !line.n)
+		return true;
+	return line.n <= 67 && !memchr(line.p, ' ', line.n);
+}
+
+static int skip_binary(struct diff_reader *r)
+{
+	struct str line;
+
+	while (r->rest.n && !str_starts(r->rest, "diff --git ")) {
+		(void)next_line(r, &line);
+		if (!binary_line(line))
+			return fault(r, "unknown line");
+	}
 	return 0;
 }
 
 /* ---- lines before the hunks ---- */
 
-/* Behind `--- ` and `+++ `: a tab ends a name that has a blank in it. */
-static const char *side_name(struct reader *r, struct str text, const char *prefix, bool *none)
+/* The name after `--- ` or `+++ `: a tab follows if it contains a space. */
+static const char *side_name(struct diff_reader *r, struct str text, const char *prefix, bool *none)
 {
 	struct str rest = text;
 	const char *name;
@@ -80,11 +380,11 @@ static const char *side_name(struct reader *r, struct str text, const char *pref
 		return NULL;
 	if (text.n && text.p[text.n - 1] == '\t')
 		rest = str_sub(text, 0, text.n - 1);
-	name = diff_name(r->arena, &rest, prefix);
+	name = cut_name(r->arena, &rest, prefix);
 	return name && !rest.n ? name : NULL;
 }
 
-static int take_side(struct reader *r, struct str text, const char *prefix, const char **known)
+static int take_side(struct diff_reader *r, struct str text, const char *prefix, const char **known)
 {
 	bool none;
 	const char *name = side_name(r, text, prefix, &none);
@@ -92,32 +392,31 @@ static int take_side(struct reader *r, struct str text, const char *prefix, cons
 	if (none)
 		return 0;
 	if (!name)
-		return diff_fault(r,
-			"a name that is not understood: it needs 'a/' or 'b/' in front "
-			"(git diff without --no-prefix)");
-	return agree(known, name) ? 0 : diff_fault(r, "another name than above");
+		return fault(r, "unknown name: it must begin with 'a/' or 'b/' "
+				"(git diff without --no-prefix)");
+	return agree(known, name) ? 0 : fault(r, "the name differs from the lines above");
 }
 
-static int take_moved(struct reader *r, struct str text, const char **known)
+static int take_moved(struct diff_reader *r, struct str text, const char **known)
 {
-	const char *name = diff_name(r->arena, &text, "");
+	const char *name = cut_name(r->arena, &text, "");
 
 	if (!name || text.n)
-		return diff_fault(r, "a name that is not understood");
-	r->file.both = NULL; /* the first line is no pair of equals then */
-	return agree(known, name) ? 0 : diff_fault(r, "another name than above");
+		return fault(r, "unknown name");
+	r->file.both = NULL; /* the two names of the first line differ */
+	return agree(known, name) ? 0 : fault(r, "the name differs from the lines above");
 }
 
 /* Six octal digits. */
-static int take_mode(struct reader *r, struct str text, unsigned also)
+static int take_mode(struct diff_reader *r, struct str text, unsigned also)
 {
 	unsigned mode = 0;
 
 	if (text.n != 6)
-		return diff_fault(r, "a mode that is not understood");
+		return fault(r, "unknown mode");
 	for (size_t i = 0; i < text.n; i++) {
 		if (text.p[i] < '0' || text.p[i] > '7')
-			return diff_fault(r, "a mode that is not understood");
+			return fault(r, "unknown mode");
 		mode = mode * 8 + (unsigned)(text.p[i] - '0');
 	}
 	r->file.traits |= also;
@@ -126,80 +425,80 @@ static int take_mode(struct reader *r, struct str text, unsigned also)
 	else if ((mode & 0170000) == 0160000)
 		r->file.traits |= TRAIT_SUBMODULE;
 	else if ((mode & 0170000) != 0100000)
-		return diff_fault(r, "a mode that is not understood");
+		return fault(r, "unknown mode");
 	else if (mode & 0111)
 		r->file.traits |= TRAIT_EXECUTABLE;
 	return 0;
 }
 
-/* `abc123..def456 100644`: the mode is left out where it has a line of its own. */
-static int take_index(struct reader *r, struct str text)
+/* `abc123..def456 100644`; without a mode if that has its own line. */
+static int take_index(struct diff_reader *r, struct str text)
 {
 	size_t blank = str_find(text, STR(" "));
 
 	return blank < text.n ? take_mode(r, str_sub(text, blank + 1, text.n), 0) : 0;
 }
 
-static int take_binary(struct reader *r, struct str text)
+static int take_binary(struct diff_reader *r, struct str text)
 {
 	if (!str_ends(text, " differ"))
-		return diff_fault(r, "this line is not understood");
+		return fault(r, "unknown line");
 	r->file.traits |= TRAIT_BINARY;
 	return 0;
 }
 
-static int take_similarity(struct reader *r, struct str text)
+static int take_similarity(struct diff_reader *r, struct str text)
 {
-	return str_ends(text, "%") ? 0 : diff_fault(r, "this line is not understood");
+	return str_ends(text, "%") ? 0 : fault(r, "unknown line");
 }
 
-static int take_old_mode(struct reader *r, struct str text)
+static int take_old_mode(struct diff_reader *r, struct str text)
 {
 	return take_mode(r, text, TRAIT_MODE);
 }
 
-static int take_only_mode(struct reader *r, struct str text)
+static int take_only_mode(struct diff_reader *r, struct str text)
 {
 	return take_mode(r, text, 0);
 }
 
-static int take_old_side(struct reader *r, struct str text)
+static int take_old_side(struct diff_reader *r, struct str text)
 {
 	return take_side(r, text, "a/", &r->file.old);
 }
 
-static int take_new_side(struct reader *r, struct str text)
+static int take_new_side(struct diff_reader *r, struct str text)
 {
 	r->file.sides = true;
 	return take_side(r, text, "b/", &r->file.new);
 }
 
-static int take_from(struct reader *r, struct str text)
+static int take_from(struct diff_reader *r, struct str text)
 {
 	return take_moved(r, text, &r->file.old);
 }
 
-static int take_to(struct reader *r, struct str text)
+static int take_to(struct diff_reader *r, struct str text)
 {
 	return take_moved(r, text, &r->file.new);
 }
 
-static int take_patch(struct reader *r, struct str text)
+static int take_patch(struct diff_reader *r, struct str text)
 {
 	if (text.n)
-		return diff_fault(r, "this line is not understood");
+		return fault(r, "unknown line");
 	r->file.traits |= TRAIT_BINARY;
-	return diff_skip_binary(r);
+	return skip_binary(r);
 }
 
 static const struct {
 	const char *begins;
-	int (*take)(struct reader *r, struct str text);
+	int (*take)(struct diff_reader *r, struct str text);
 } headers[] = {
 	{"index ", take_index},
 	{"--- ", take_old_side},
 	{"+++ ", take_new_side},
-	{"@@ ", diff_take_hunk},
+	{"@@ ", take_hunk},
 	{"new file mode ", take_only_mode},
 	{"deleted file mode ", take_only_mode},
 	{"old mode ", take_old_mode},
@@ -214,73 +513,60 @@ static const struct {
 	{"GIT binary patch", take_patch},
 };
 
-static int take_header(struct reader *r, struct str line)
+static int take_header(struct diff_reader *r, struct str line)
 {
 	for (size_t i = 0; i < COUNT(headers); i++)
 		if (str_starts(line, headers[i].begins))
 			return headers[i].take(r, str_sub(line, strlen(headers[i].begins), line.n));
-	return diff_fault(r, "this line is not understood");
+	return fault(r, "unknown line");
 }
 
-static int begin_file(struct reader *r, struct str names)
+static int begin_file(struct diff_reader *r, struct str names)
 {
 	if (end_file(r) < 0)
 		return -1;
-	r->file = (struct file){.line = r->line, .blanks_only = true};
-	r->file.both = diff_names(r->arena, names);
+	r->file = (struct diff_file){.line = r->line, .whitespace_only = true};
+	r->file.both = header_name(r->arena, names);
 	r->in_file = true;
 	return 0;
 }
 
-static int take_line(struct reader *r, struct str line)
+static int take_line(struct diff_reader *r, struct str line)
 {
 	static const char first[] = "diff --git ";
 
 	if (str_starts(line, first))
 		return begin_file(r, str_sub(line, strlen(first), line.n));
 	if (str_starts(line, "diff --cc ") || str_starts(line, "diff --combined "))
-		return diff_fault(r, "the combined diff of a merge is not taken: compare with one "
-				     "side");
+		return fault(r,
+			"the combined diff of a merge is not supported: compare with one parent");
 	if (!r->in_file)
-		return diff_fault(r, "this is not what 'git diff' prints");
+		return fault(r, "not the output of 'git diff'");
 	return take_header(r, line);
 }
 
-/* Without its LF alone: a CR is part of the line. */
-bool diff_next_line(struct reader *r, struct str *line)
-{
-	const char *end;
-
-	if (!r->rest.n)
-		return false;
-	end = memchr(r->rest.p, '\n', r->rest.n);
-	*line = (struct str){r->rest.p, end ? (size_t)(end - r->rest.p) : r->rest.n};
-	r->rest = str_sub(r->rest, line->n + (end != NULL), r->rest.n);
-	r->line++;
-	return true;
-}
-
-int diff_read(struct arena *a, const char *name, struct str text, struct change_stats *out,
+int review_diff_read(struct arena *a, const char *name, struct str text, struct change_stats *out,
 	struct error *err)
 {
-	CLEANUP(reader_release)
-	struct reader r = {.arena = a, .name = name, .rest = text, .err = err, .blanks_only = true};
+	CLEANUP(diff_reader_release)
+	struct diff_reader r = {
+		.arena = a, .name = name, .rest = text, .err = err, .whitespace_only = true};
 	struct str line;
 
 	*out = (struct change_stats){0};
 	if (text.n > DIFF_MAX)
 		return error_at(err, name, 1, 1, "over %d MiB", DIFF_MAX >> 20);
-	while (diff_next_line(&r, &line))
+	while (next_line(&r, &line))
 		if (take_line(&r, line) < 0)
 			return -1;
 	if (end_file(&r) < 0)
 		return -1;
-	*out = (struct change_stats){.paths = r.paths,
-		.traits = r.traits,
-		.files = r.n,
+	*out = (struct change_stats){.paths = r.paths.items,
+		.traits = r.traits.items,
+		.files = r.paths.n,
 		.added = r.added,
 		.removed = r.removed,
-		.whitespace_only = r.n && r.blanks_only,
+		.whitespace_only = r.paths.n && r.whitespace_only,
 		.excerpts = true};
 	return 0;
 }

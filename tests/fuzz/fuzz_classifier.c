@@ -1,9 +1,9 @@
 /*
  * Any diff and any answer of a model: the diff is read whole or refused with a place; what is
- * recorded is valid JSON; a file more never means a reviewer less; an answer that is not taken gets
- * all three. The input is split at its first NUL: diff, answer.
+ * recorded is valid JSON; a change with another file never gets fewer reviewers; an answer that is
+ * not taken gets all three. The input is split at its first NUL: diff, answer.
  */
-#include "src/review/diff.h"
+#include "src/review/classifier.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,18 +20,18 @@ static void check_rules(struct arena *a, const struct change_stats *s)
 
 	some.whitespace_only = false;
 	some.files = s->files / 2;
-	classify_by_rules(a, s, &all);
+	classifier_apply_rules(a, s, &all);
 	expect(all.confident && all.confidence >= 0 && all.confidence <= 1);
 	if (s->whitespace_only)
 		return;
-	classify_by_rules(a, &some, &fewer);
+	classifier_apply_rules(a, &some, &fewer);
 	for (int r = 0; r < REVIEWERS; r++)
 		expect(!fewer.chosen[r] || all.chosen[r]);
 }
 
 static void check_decision(const struct review_decision *d)
 {
-	CLEANUP(json_free) json *j = decision_json(d);
+	CLEANUP(json_free) json *j = review_decision_json(d);
 	CLEANUP(json_free) json *again = NULL;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct error err;
@@ -47,7 +47,7 @@ static void check_diff(struct arena *a, struct str text, struct change_stats *s)
 {
 	struct error err = {0};
 
-	if (diff_read(a, "d", text, s, &err) < 0) {
+	if (review_diff_read(a, "d", text, s, &err) < 0) {
 		expect(err.code == ERR_INPUT && err.line && err.text[0] && !s->files);
 		return;
 	}
@@ -67,9 +67,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	check_diff(&a, (struct str){(const char *)data, n}, &s);
 	check_rules(&a, &s);
-	classify_answer(&a, raw, &d);
+	classifier_read_answer(&a, raw, &d);
 	check_decision(&d);
-	classify_floor(&a, &s, &d);
+	classifier_add_required(&a, &s, &d);
 	check_decision(&d);
 	return 0;
 }

@@ -41,7 +41,7 @@ static struct classification ruled(const char *paths)
 	struct change_stats s = change(paths, 0);
 	struct classification c;
 
-	classify_by_rules(&arena, &s, &c);
+	classifier_apply_rules(&arena, &s, &c);
 	return c;
 }
 
@@ -220,7 +220,7 @@ static void what_a_file_is_goes_before_its_name(void **state)
 		struct change_stats s = change(rows[i].path, rows[i].traits);
 		struct classification c;
 
-		classify_by_rules(&arena, &s, &c);
+		classifier_apply_rules(&arena, &s, &c);
 		assert_int_equal(set_of(&c), rows[i].set);
 	}
 }
@@ -249,7 +249,7 @@ static void blanks_alone_need_nobody_where_they_mean_nothing(void **state)
 		struct classification c;
 
 		s.whitespace_only = true;
-		classify_by_rules(&arena, &s, &c);
+		classifier_apply_rules(&arena, &s, &c);
 		assert_int_equal(set_of(&c), rows[i].set);
 	}
 }
@@ -269,7 +269,7 @@ static void blanks_in_excerpts_count_where_texts_go_over_lines(void **state)
 		struct classification c;
 
 		s.whitespace_only = s.excerpts = true;
-		classify_by_rules(&arena, &s, &c);
+		classifier_apply_rules(&arena, &s, &c);
 		assert_int_equal(set_of(&c), rows[i].set);
 	}
 }
@@ -290,7 +290,7 @@ static void prose_about_keys_and_orders_gets_all(void **state)
 		assert_row(&(struct row){code[i], ALL, .8, false});
 }
 
-/* A file more never means a reviewer less. */
+/* A change with another file never gets fewer reviewers. */
 static void a_larger_change_never_gets_fewer(void **state)
 {
 	static const char *const paths[] = {"README.md", "package.json", "src/a.c", "src/auth.c",
@@ -379,7 +379,7 @@ static void an_answer_is_taken_when_it_is_whole_and_sure(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct review_decision d;
 
-		classify_answer(&arena, rows[i].raw, &d);
+		classifier_read_answer(&arena, rows[i].raw, &d);
 		if (d.open != rows[i].open)
 			fail_msg("%s: %d", rows[i].raw, d.open);
 		assert_int_equal(set_of(&d.of), d.open ? ALL : C);
@@ -397,7 +397,7 @@ static void what_an_answer_says_is_kept(void **state)
 	struct review_decision d;
 
 	(void)state;
-	classify_answer(&arena,
+	classifier_read_answer(&arena,
 		"{\"reviewers\":[\"security\",\"testing\"],\"rationale\":{\"security\":\"keys\","
 		"\"all\":\"x\"},\"confident\":true,\"confidence\":0.75,\"modelOverride\":"
 		"{\"security\":\"opus[1m]\"},\"harnessOverride\":{\"testing\":\"aider\"}}",
@@ -446,12 +446,12 @@ static void a_model_cannot_send_away_whom_the_rules_know_to_be_needed(void **sta
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		bool opus;
 
-		classify_answer(&arena,
+		classifier_read_answer(&arena,
 			"{\"reviewers\":[],\"rationale\":{},\"confident\":true,\"confidence\":1,"
 			"\"modelOverride\":{\"security\":\"haiku\"}}",
 			&d);
 		s = change(rows[i].paths, 0);
-		classify_floor(&arena, &s, &d);
+		classifier_add_required(&arena, &s, &d);
 		opus = strcmp(d.of.model_override[REVIEW_SECURITY], "opus") == 0;
 		assert_int_equal(set_of(&d.of), rows[i].set);
 		assert_int_equal(opus, rows[i].opus);

@@ -1,4 +1,4 @@
-#include "src/review/diff.h"
+#include "src/review/classifier.h"
 #include "tests/lib/arena.h"
 
 static struct change_stats taken(const char *text)
@@ -7,7 +7,7 @@ static struct change_stats taken(const char *text)
 	struct error err;
 	char line[2048];
 
-	if (diff_read(&arena, "d", str_of(text), &s, &err) < 0) {
+	if (review_diff_read(&arena, "d", str_of(text), &s, &err) < 0) {
 		error_format(&err, line, sizeof(line));
 		fail_msg("%s", line);
 	}
@@ -145,7 +145,7 @@ static void what_is_not_surely_understood_is_refused_at_its_line(void **state)
 		struct change_stats s;
 		struct error err = {0};
 
-		if (diff_read(&arena, "d", str_of(rows[i].text), &s, &err) == 0)
+		if (review_diff_read(&arena, "d", str_of(rows[i].text), &s, &err) == 0)
 			fail_msg("taken: %s", rows[i].text);
 		assert_int_equal(err.code, ERR_INPUT);
 		if (err.line != rows[i].line)

@@ -1,3 +1,4 @@
+#include "src/event/artifact.h"
 #include "src/event/artifact_schema.h"
 #include "src/base/clock.h"
 #include "src/review/classifier.h"
@@ -10,7 +11,7 @@ static struct review_decision answered(const char *raw)
 {
 	struct review_decision d;
 
-	classify_answer(&arena, raw, &d);
+	classifier_read_answer(&arena, raw, &d);
 	return d;
 }
 
@@ -98,7 +99,7 @@ static void a_fall_open_keeps_why(void **state)
 
 static int feed(const char *issue, unsigned pr, struct error *err)
 {
-	const struct feedback f = {issue, pr, REVIEW_SECURITY, "it read a secret"};
+	const struct review_feedback f = {issue, pr, REVIEW_SECURITY, "it read a secret"};
 
 	return classifier_feedback(base, &f, err);
 }
@@ -124,7 +125,7 @@ static void feedback_goes_to_the_newest_line_of_its_own_issue(void **state)
 	assert_non_null(
 		strstr(line_of(1), "\"prNumber\":12,\"attributedAt\":\"2026-11-21T01:34:55Z\"}}"));
 	assert_int_equal(feed("A-1", 12, &err), -1);
-	assert_error(&err, "dev-team: the newest classification of 'A-1' has its feedback already");
+	assert_error(&err, "dev-team: the newest classification of 'A-1' already has feedback");
 	assert_int_equal(err.code, ERR_STATE);
 	assert_true(!noted(0));
 }
@@ -147,7 +148,7 @@ static void feedback_finds_a_pull_request_by_the_log_and_by_its_artifact(void **
 	assert_int_equal(feed(NULL, 8, &err), -1);
 	assert_error(&err, "dev-team: no classification of pull request 8");
 	assert_int_equal(feed("B-2", 7, &err), -1);
-	assert_error(&err, "dev-team: pull request 7 is not the one of 'B-2': that is 9");
+	assert_error(&err, "dev-team: the pull request of 'B-2' is 9, not 7");
 	assert_int_equal(feed("D-4", 0, &err), -1);
 	assert_error(&err, "dev-team: no classification of 'D-4'");
 	assert_int_equal(feed(NULL, 0, &err), -1);
@@ -175,7 +176,7 @@ static void lines_of_others_stay_as_they_are(void **state)
 
 static void assert_holds(struct schema *schema, const struct review_decision *d)
 {
-	CLEANUP(json_free) json *j = decision_json(d);
+	CLEANUP(json_free) json *j = review_decision_json(d);
 	struct schema_faults faults;
 
 	if (schema_check(&arena, schema, j, &faults))
@@ -200,12 +201,12 @@ static void every_record_is_as_its_schema_says(void **state)
 		const struct change_stats s = {.paths = &lists[i], .files = 1};
 		struct review_decision d = {0};
 
-		classify_by_rules(&arena, &s, &d.of);
+		classifier_apply_rules(&arena, &s, &d.of);
 		assert_holds(schema, &d);
 		for (size_t k = 0; k < COUNT(answers); k++) {
 			d = answered(answers[k]);
 			assert_holds(schema, &d);
-			classify_floor(&arena, &s, &d);
+			classifier_add_required(&arena, &s, &d);
 			assert_holds(schema, &d);
 		}
 	}

@@ -1,4 +1,4 @@
-#include "src/review/diff.h"
+#include "src/review/classifier.h"
 #include "tests/lib/git_rig.h"
 
 /* What the agent that made a change can do in the repository, so that less of it is seen. */
@@ -11,9 +11,9 @@ static const char *reviewers(const char *from)
 	struct classification c;
 	char *text = arena_printf(&arena, "%s", "");
 
-	if (diff_of_repository(&arena, at("r"), from, &stats, &err) < 0)
+	if (review_diff_commits(&arena, at("r"), from, &stats, &err) < 0)
 		return "refused";
-	classify_by_rules(&arena, &stats, &c);
+	classifier_apply_rules(&arena, &stats, &c);
 	for (int i = 0; i < REVIEWERS; i++)
 		if (c.chosen[i])
 			text = arena_printf(&arena, "%s%c", text, reviewer_word(i)[0]);
@@ -86,7 +86,7 @@ static void a_name_of_two_things_is_refused(void **state)
 	sh("cd r && git tag main HEAD && git config core.warnAmbiguousRefs false");
 	assert_string_equal(reviewers("main"), "refused");
 	assert_int_equal(err.code, ERR_STATE);
-	assert_string_equal(err.text, "'main' is not the name of one commit");
+	assert_string_equal(err.text, "'main' does not name exactly one commit");
 	assert_string_equal(reviewers("refs/heads/main"), "tcs");
 }
 
@@ -100,7 +100,7 @@ static void histories_that_have_met_twice_are_refused(void **state)
 	   "git checkout -qb topic two && git merge -q --no-edit one && git rm -q one.c && "
 	   "git commit -qm gone");
 	assert_string_equal(reviewers("main"), "refused");
-	assert_string_equal(err.text, "there is not one commit alone from which the change begins");
+	assert_string_equal(err.text, "there is not exactly one merge base");
 	sh("cd r && git checkout -q --orphan alone && git commit -qm alone --allow-empty");
 	assert_string_equal(reviewers("main"), "refused");
 }

@@ -1,12 +1,12 @@
 #include "src/sys/git.h"
 #include "src/sys/path.h"
-#include "src/review/diff.h"
+#include "src/review/classifier.h"
 
 enum {
 	DIFF_S = 120,
-	OUTPUT_MAX = 16 << 20, /* git_command() keeps no more */
-	NEAR = 3,              /* lines about a changed one */
-	WHOLE = 1000000,
+	OUTPUT_MAX = 16 << 20, /* the limit of git_command() */
+	CONTEXT_LINES = 3,
+	WHOLE_FILE = 1000000,
 };
 
 static int check_base(const char *base, struct error *err)
@@ -18,11 +18,10 @@ static int check_base(const char *base, struct error *err)
 }
 
 /*
- * Commits as they were written: that the history ends somewhere (shallow), or what a cache says of
- * it (commit-graph), is a file that whoever works in the repository can write. A name that means
- * two things is told, which is taken for a fault.
+ * Ignores `shallow` and the commit-graph, which an agent in the repository can write. Git warns of
+ * an ambiguous name, which makes the output invalid.
  */
-static int ask(
+static int run_git(
 	const char *repo, const char *const *argv, struct buf *out, int *status, struct error *err)
 {
 	static const char *const env[] = {"GIT_SHALLOW_FILE=", "GIT_DIFF_OPTS", NULL};
@@ -42,7 +41,7 @@ static int ask(
 	return git_command(&c, out, status, err);
 }
 
-/* One id on a line of its own, and nothing else. */
+/* The output must be one object id and nothing else. */
 static const char *id_in(struct arena *a, const struct buf *out)
 {
 	struct str text = str_trim(buf_str(out));
@@ -61,32 +60,30 @@ static int find_commit(
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	int status = 0;
 
-	if (ask(repo, argv, &out, &status, err) < 0)
+	if (run_git(repo, argv, &out, &status, err) < 0)
 		return -1;
 	*id = status ? NULL : id_in(a, &out);
-	return *id ? 0 : error_set(err, ERR_STATE, "'%.100s' is not the name of one commit", name);
+	return *id ? 0
+		   : error_set(err, ERR_STATE, "'%.100s' does not name exactly one commit", name);
 }
 
-/* Where two histories have met more than once, any of these places may hide what was taken back
- * since another one. */
-static int find_parting(struct arena *a, const char *repo, const char *base, const char *head,
+/* With several merge bases, each may hide a change that was reverted since another one. */
+static int find_merge_base(struct arena *a, const char *repo, const char *base, const char *head,
 	const char **id, struct error *err)
 {
 	const char *const argv[] = {"merge-base", "--all", base, head, NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	int status = 0;
 
-	if (ask(repo, argv, &out, &status, err) < 0)
+	if (run_git(repo, argv, &out, &status, err) < 0)
 		return -1;
 	*id = status ? NULL : id_in(a, &out);
-	return *id ? 0
-		   : error_set(err, ERR_STATE,
-			     "there is not one commit alone from which the change begins");
+	return *id ? 0 : error_set(err, ERR_STATE, "there is not exactly one merge base");
 }
 
 /*
- * What the user or the repository has set is set aside, so that no attribute, filter or setting
- * decides what can be seen: both names of what was moved, submodules, no programs.
+ * Overrides every setting and attribute of the user and the repository that could hide a change:
+ * both names of a moved file, submodules, no external programs.
  */
 static int print_diff(struct arena *a, const char *repo, const char *const ids[2], int lines,
 	struct buf *out, struct error *err)
@@ -97,28 +94,28 @@ static int print_diff(struct arena *a, const char *repo, const char *const ids[2
 		arena_printf(a, "--unified=%d", lines), "--inter-hunk-context=0", "--full-index",
 		"--diff-algorithm=myers", ids[0], ids[1], "--", NULL};
 
-	return ask(repo, argv, out, NULL, err);
+	return run_git(repo, argv, out, NULL, err);
 }
 
-/* With all lines of its files. What is too long for that is not blanks alone. */
-static int look_at_whole(struct arena *a, const char *repo, const char *const ids[2],
+/* Decides `whitespace_only` from whole files; a change too large for that is not. */
+static int check_whole_files(struct arena *a, const char *repo, const char *const ids[2],
 	struct change_stats *s, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct change_stats whole;
 
-	if (print_diff(a, repo, ids, WHOLE, &text, err) < 0)
+	if (print_diff(a, repo, ids, WHOLE_FILE, &text, err) < 0)
 		return -1;
 	if (text.len >= OUTPUT_MAX)
 		return 0;
-	if (diff_read(a, "git diff", buf_str(&text), &whole, err) < 0)
+	if (review_diff_read(a, "git diff", buf_str(&text), &whole, err) < 0)
 		return -1;
 	s->whitespace_only = whole.whitespace_only;
 	s->excerpts = false;
 	return 0;
 }
 
-int diff_of_repository(struct arena *a, const char *repo, const char *base,
+int review_diff_commits(struct arena *a, const char *repo, const char *base,
 	struct change_stats *out, struct error *err)
 {
 	const char *ids[2], *from;
@@ -126,14 +123,13 @@ int diff_of_repository(struct arena *a, const char *repo, const char *base,
 
 	if (check_base(base, err) < 0 || find_commit(a, repo, base, &from, err) < 0 ||
 		find_commit(a, repo, "HEAD", &ids[1], err) < 0 ||
-		find_parting(a, repo, from, ids[1], &ids[0], err) < 0 ||
-		print_diff(a, repo, ids, NEAR, &text, err) < 0)
+		find_merge_base(a, repo, from, ids[1], &ids[0], err) < 0 ||
+		print_diff(a, repo, ids, CONTEXT_LINES, &text, err) < 0)
 		return -1;
 	if (text.len >= OUTPUT_MAX)
 		return error_set(err, ERR_INPUT,
-			"the change is over %d MiB: too large to be looked through",
-			OUTPUT_MAX >> 20);
-	if (diff_read(a, "git diff", buf_str(&text), out, err) < 0)
+			"the change is over %d MiB: too large to be classified", OUTPUT_MAX >> 20);
+	if (review_diff_read(a, "git diff", buf_str(&text), out, err) < 0)
 		return -1;
-	return out->whitespace_only ? look_at_whole(a, repo, ids, out, err) : 0;
+	return out->whitespace_only ? check_whole_files(a, repo, ids, out, err) : 0;
 }

@@ -1,0 +1,260 @@
+#include "src/base/clock.h"
+#include "src/event/artifact.h"
+#include "src/review/classifier.h"
+
+#define CLASSIFIER_SCHEMA "schemas/artifacts/classifier.schema.json#v1"
+
+enum { RAW_KEPT = 64 << 10, PATHS_KEPT = 2000 };
+
+/* Answers of models and names of files may contain any bytes. */
+static void put_text(json *j, const char *key, const char *text)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+	if (!text) {
+		json_put_null(j, key);
+		return;
+	}
+	buf_add(&b, (struct str){text, strnlen(text, RAW_KEPT)});
+	utf8_mend(&b);
+	json_put_str(j, key, buf_str(&b));
+}
+
+static json *words_of(const bool set[REVIEWERS])
+{
+	json *list = json_array();
+
+	for (int r = 0; r < REVIEWERS; r++)
+		if (set[r])
+			json_push_str(list, str_of(reviewer_word((enum reviewer)r)));
+	return list;
+}
+
+static json *texts_of(const char *const texts[REVIEWERS])
+{
+	json *map = json_object();
+
+	for (int r = 0; r < REVIEWERS; r++)
+		if (texts[r])
+			put_text(map, reviewer_word((enum reviewer)r), texts[r]);
+	return map;
+}
+
+static void put_overrides(json *j, const char *key, const char *const texts[REVIEWERS])
+{
+	json *map = texts_of(texts);
+
+	if (json_first(map))
+		json_put(j, key, map);
+	else
+		json_free(&map);
+}
+
+static void put_classification(json *j, const struct classification *c)
+{
+	json_put(j, "reviewers", words_of(c->chosen));
+	json_put(j, "rationale", texts_of(c->rationale));
+	json_put_bool(j, "confident", c->confident);
+	json_put_number(j, "confidence", c->confidence);
+	put_overrides(j, "modelOverride", c->model_override);
+	put_overrides(j, "harnessOverride", c->harness_override);
+}
+
+json *review_decision_json(const struct review_decision *d)
+{
+	json *j = json_object();
+
+	json_put_str(j, "$schema", STR(CLASSIFIER_SCHEMA));
+	put_classification(j, &d->of);
+	json_put_bool(j, "fellOpen", d->open != NOT_OPEN);
+	put_text(j, "fellOpenReason", fell_open_word(d->open));
+	put_text(j, "rawOutput", d->raw);
+	put_text(j, "parseError", d->fault);
+	json_put(j, "addedByRules", words_of(d->added_by_rules));
+	return j;
+}
+
+static json *stats_json(const struct change_stats *s)
+{
+	json *j = json_object(), *paths = json_array();
+
+	json_put_int(j, "filesChanged", (int64_t)s->files);
+	for (size_t i = 0; i < s->files && i < PATHS_KEPT; i++) {
+		CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+		buf_adds(&b, s->paths[i]);
+		utf8_mend(&b);
+		json_push_str(paths, buf_str(&b));
+	}
+	json_put(j, "paths", paths);
+	json_put_int(j, "linesAdded", s->added);
+	json_put_int(j, "linesRemoved", s->removed);
+	return j;
+}
+
+/* The model's or the rules' own classification, which calibration is about. NULL: none. */
+static json *original_output(const struct review_decision *d)
+{
+	json *j = NULL;
+	struct error err;
+
+	if (d->open == OPEN_UNSURE && json_parse(&j, str_trim(str_of(d->raw)), &err) == 0)
+		return j;
+	if (d->open != NOT_OPEN)
+		return NULL;
+	j = json_object();
+	put_classification(j, &d->of);
+	return j;
+}
+
+static json *calibration_line(const char *issue, unsigned pr, const struct change_stats *s,
+	const struct review_decision *d)
+{
+	json *j = json_object(), *output = original_output(d);
+	char now[CLOCK_TEXT];
+
+	clock_text(clock_now(), now);
+	json_put_str(j, "timestamp", str_of(now));
+	json_put_str(j, "issueId", str_of(issue));
+	if (pr)
+		json_put_int(j, "prNumber", pr);
+	json_put(j, "diffStats", stats_json(s));
+	if (output)
+		json_put(j, "classifierOutput", output);
+	else
+		json_put_null(j, "classifierOutput");
+	json_put_bool(j, "fellOpen", d->open != NOT_OPEN);
+	put_text(j, "fellOpenReason", fell_open_word(d->open));
+	json_put_null(j, "humanOverrideAfterMerge");
+	return j;
+}
+
+int classifier_record(const char *artifacts, const char *issue, unsigned pr,
+	const struct change_stats *s, const struct review_decision *d, struct error *err)
+{
+	CLEANUP(json_free) json *decision = review_decision_json(d);
+	CLEANUP(json_free) json *line = NULL;
+
+	if (artifact_write(artifacts, issue, "review/classifier.json", decision, err) < 0)
+		return -1;
+	line = calibration_line(issue, pr, s, d);
+	return artifact_append(artifacts, CLASSIFIER_SCOPE, CALIBRATION_LOG, line, err);
+}
+
+/* ---- feedback ---- */
+
+struct feedback_search {
+	const struct review_feedback *f;
+	const char *artifacts;
+	struct str hit; /* the line in the text */
+	json *line;     /* the same, parsed */
+};
+
+/* The number in pr.json; 0: none. */
+static int64_t pr_of_issue(const char *artifacts, const char *issue)
+{
+	CLEANUP(json_free) json *pr = NULL;
+	struct error none;
+
+	if (artifact_read(artifacts, issue, "pr.json", &pr, &none) < 0)
+		return 0;
+	return json_get_int(pr, "number", 0);
+}
+
+static bool concerns(const struct feedback_search *q, const json *line)
+{
+	const char *issue = json_get_str(line, "issueId");
+	int64_t pr = json_get_int(line, "prNumber", 0);
+
+	if (!issue || (q->f->issue && strcmp(q->f->issue, issue) != 0))
+		return false;
+	if (q->f->issue)
+		return true;
+	return pr ? pr == q->f->pr : pr_of_issue(q->artifacts, issue) == q->f->pr;
+}
+
+/* The newest line that matches. */
+static void find_line(struct feedback_search *q, struct str text)
+{
+	struct str line;
+
+	while (str_line(&text, &line)) {
+		CLEANUP(json_free) json *j = NULL;
+		struct error invalid;
+
+		if (json_parse(&j, line, &invalid) < 0 || !json_is_object(j) || !concerns(q, j))
+			continue;
+		json_free(&q->line);
+		q->line = j;
+		q->hit = line;
+		j = NULL;
+	}
+}
+
+static json *note_json(const struct review_feedback *f)
+{
+	json *j = json_object();
+	char now[CLOCK_TEXT];
+
+	clock_text(clock_now(), now);
+	json_put_str(j, "addedReviewer", str_of(reviewer_word(f->added)));
+	json_put_str(j, "reason", str_of(f->reason));
+	if (f->pr)
+		json_put_int(j, "prNumber", f->pr);
+	else
+		json_put_null(j, "prNumber");
+	json_put_str(j, "attributedAt", str_of(now));
+	return j;
+}
+
+/* A known number of the issue must be the given one. */
+static int check_pr(const struct feedback_search *q, struct error *err)
+{
+	const char *issue = json_get_str(q->line, "issueId");
+	int64_t known = json_get_int(q->line, "prNumber", 0);
+
+	if (!known)
+		known = pr_of_issue(q->artifacts, issue);
+	if (!q->f->pr || !known || known == q->f->pr)
+		return 0;
+	return error_set(err, ERR_STATE, "the pull request of '%s' is %lld, not %u", issue,
+		(long long)known, q->f->pr);
+}
+
+static int edit(void *data, struct str old, struct buf *fresh, struct error *err)
+{
+	struct feedback_search *q = data;
+	const json *note;
+	size_t at;
+
+	find_line(q, old);
+	if (!q->line && q->f->issue)
+		return error_set(err, ERR_STATE, "no classification of '%s'", q->f->issue);
+	if (!q->line)
+		return error_set(err, ERR_STATE, "no classification of pull request %u", q->f->pr);
+	if (check_pr(q, err) < 0)
+		return -1;
+	note = json_get(q->line, "humanOverrideAfterMerge");
+	if (note && !json_is_null(note))
+		return error_set(err, ERR_STATE,
+			"the newest classification of '%s' already has feedback",
+			json_get_str(q->line, "issueId"));
+	at = (size_t)(q->hit.p - old.p);
+	json_set(q->line, "humanOverrideAfterMerge", note_json(q->f));
+	buf_add(fresh, str_sub(old, 0, at));
+	json_print(fresh, q->line);
+	buf_add(fresh, str_sub(old, at + q->hit.n, old.n));
+	return 0;
+}
+
+int classifier_feedback(const char *artifacts, const struct review_feedback *f, struct error *err)
+{
+	struct feedback_search q = {.f = f, .artifacts = artifacts};
+	int rc;
+
+	if (!f->issue && !f->pr)
+		return error_set(err, ERR_USAGE, "feedback needs an issue or a pull request");
+	rc = artifact_edit(artifacts, CLASSIFIER_SCOPE, CALIBRATION_LOG, edit, &q, err);
+	json_free(&q.line);
+	return rc;
+}
