@@ -1,4 +1,4 @@
-#include "src/store/file/file_internal.h"
+#include "src/store/file/internal.h"
 #include "src/store/log.h"
 
 struct log_document {
@@ -12,7 +12,7 @@ struct store_log {
 	char *path;
 	size_t at, end; /* of the next line; of the last commit */
 	unsigned line;
-	size_t begin; /* of what the next commit's sum covers */
+	size_t begin; /* of what the next commit's checksum covers */
 	unsigned begin_line;
 	int64_t shift, rev;
 	json *events, *head;
@@ -25,7 +25,7 @@ struct store_log {
 
 static int load(struct store_log *l, struct disk_file *f, struct error *err)
 {
-	CLEANUP(tail_release) struct tail t = {0};
+	CLEANUP(journal_tail_release) struct journal_tail t = {0};
 	int64_t size;
 	struct str rest, line;
 
@@ -33,11 +33,11 @@ static int load(struct store_log *l, struct disk_file *f, struct error *err)
 		return -1;
 	if (!size)
 		return 0;
-	if (tail_find(f, l->path, size, &t, err) < 0 ||
+	if (journal_find_tail(f, l->path, size, &t, err) < 0 ||
 		f->ops->pread(f, 0, (size_t)size, &l->text, err) < 0)
 		return -1;
 	l->end = (size_t)t.end;
-	/* A whole line of a commit that does not hold is damage, not the rest of a kill. */
+	/* A complete commit line with a wrong checksum is damage, not what a kill leaves. */
 	for (rest = str_sub(buf_str(&l->text), l->end, l->text.len); str_line(&rest, &line);)
 		if (str_starts(line, FILE_COMMIT) && rest.p[-1] == '\n')
 			l->end = l->text.len - rest.n;
@@ -131,8 +131,8 @@ static int change(struct store_log *l, const json *j, struct error *err)
 	if (!d)
 		return error_set(err, ERR_INPUT, "a change without a key");
 	if (d->known && (d->there != (from != NULL) || (from && !has_sum(&d->text, from))))
-		return error_set(
-			err, ERR_INPUT, "a change that does not begin where '%s' was", key);
+		return error_set(err, ERR_INPUT,
+			"a change of '%s' that does not start from its last text", key);
 	d->there = to != NULL;
 	buf_clear(&l->spare);
 	if (to && (d->known || is_whole(delta))) {
@@ -140,8 +140,8 @@ static int change(struct store_log *l, const json *j, struct error *err)
 		if (delta_apply(delta, buf_str(&d->text), &l->spare, err) < 0)
 			return -1;
 		if (!has_sum(&l->spare, to))
-			return error_set(err, ERR_INPUT,
-				"a change of '%s' that does not lead to its sum", key);
+			return error_set(
+				err, ERR_INPUT, "a change of '%s' with a wrong checksum", key);
 	}
 	swap = d->text;
 	d->text = l->spare;
@@ -202,7 +202,7 @@ static unsigned count_lines(struct str s)
 
 /* ---- a transaction ---- */
 
-/* Where the commit line ends that ends the transaction, and the line itself. */
+/* The next commit line, and where it ends; l->at when there is none. */
 static size_t find_commit(const struct store_log *l, struct str *commit)
 {
 	struct str rest = str_sub(buf_str(&l->text), l->at, l->end);
@@ -213,20 +213,19 @@ static size_t find_commit(const struct store_log *l, struct str *commit)
 	return l->at;
 }
 
-/* The bytes first: what does not have its sum is not read. */
 static int check_sum(struct store_log *l, struct str commit, size_t to, struct error *err)
 {
 	char is[DIGEST_TEXT], what[160];
 	unsigned last = l->line + count_lines(str_sub(buf_str(&l->text), l->at, to));
 	size_t n;
-	const char *sum = line_sum(commit, &n);
+	const char *sum = journal_line_sum(commit, &n);
 
 	digest_text((struct str){l->text.s + l->begin,
 			    (size_t)(commit.p - l->text.s) - l->begin + (sum ? n : 0)},
 		is);
 	if (sum && memcmp(is, sum, DIGEST_TEXT - 1) == 0)
 		return 0;
-	(void)snprintf(what, sizeof(what), "damaged: lines %u to %u do not have their sum",
+	(void)snprintf(what, sizeof(what), "damaged: lines %u to %u have a wrong checksum",
 		l->begin_line + 1, last);
 	return damaged(l, last, what, err);
 }
@@ -237,7 +236,7 @@ static int check_head(struct store_log *l, struct str commit, struct error *err)
 	int64_t from = json_get_int(l->head, "from", -1), at = json_get_int(l->head, "at", -1);
 
 	if (rev <= l->rev)
-		return damaged(l, l->line, "damaged: a revision comes twice", err);
+		return damaged(l, l->line, "damaged: a revision is repeated", err);
 	if (from != (int64_t)l->begin + l->shift || at != commit.p - l->text.s + l->shift)
 		return damaged(l, l->line, "damaged: lines are missing before this one", err);
 	l->rev = rev;
@@ -254,7 +253,7 @@ static void fill_document(struct store_log *l, struct store_commit *c)
 	if (put)
 		c->document_key = json_key(put);
 	for (const json *i = put ? NULL : json_first(json_get(l->head, "del")); i; i = json_next(i))
-		if (json_text(i) && is_document(json_text(i)))
+		if (json_text(i) && key_is_document(json_text(i)))
 			c->document_key = json_text(i);
 	if (!c->document_key)
 		return;
@@ -276,7 +275,7 @@ static int fill(struct store_log *l, struct store_commit *c, size_t at)
 	return 1;
 }
 
-/* The first line of a journal whose beginning was forgotten. */
+/* The first line of a compacted journal. */
 static int read_header(struct store_log *l, struct error *err)
 {
 	CLEANUP(json_free) json *head = NULL;
@@ -290,7 +289,7 @@ static int read_header(struct store_log *l, struct error *err)
 	if (!kept)
 		return 0;
 	if (!str_starts(line, FILE_HEADER))
-		return damaged(l, 1, "damaged: this is no beginning", err);
+		return damaged(l, 1, "damaged: bad first line", err);
 	l->at = l->begin = l->end - rest.n;
 	l->line = l->begin_line = 1;
 	l->shift = kept - (int64_t)l->begin;

@@ -1,15 +1,14 @@
 /*
- * log.h: the journal of the file backend, read from its first commit to its last: what happened,
- * and the document as each commit left it.
+ * log.h: reads the journal of the file backend from its first commit to its last: the events, and
+ * the document as of each commit.
  *
- * A transaction is some lines, appended in one write:
+ * A transaction is a group of lines, appended in one write:
  *
  *     {"seq":7,"rev":4,"ts":"2026-11-21T03:48:12Z","type":"answer",...}      its events
  *     {"change":4,"key":"doc/T-1.md","from":SUM,"to":SUM,"delta":[...]}      one a document
  *     {"commit":4,"format":2,"ts":...,"note":{...},"put":{...},...,"sum":SUM}   and is whole with
- * it
  *
- * Lines without a commit behind them never happened.
+ * Lines without a commit after them never happened.
  */
 #ifndef DT_STORE_LOG_H
 #define DT_STORE_LOG_H
@@ -24,7 +23,7 @@ struct store_commit {
 	const json *head;         /* the commit's own line */
 	const json *note;         /* NULL: none */
 	const json *events;       /* array, with seq, rev, ts */
-	const char *ts, *actor;   /* actor NULL: none was said */
+	const char *ts, *actor;   /* actor NULL: none */
 	const char *document_key; /* the document that it changed; NULL: none */
 	bool removed;             /* the document was deleted */
 	struct str document;      /* as it is from this commit on, when document_key is not NULL */
@@ -37,8 +36,8 @@ int store_log_open(struct store_log **out, struct disk *disk, const char *dir, c
 	struct error *err);
 /*
  * The next commit: 1, 0 at the end, -1 with ERR_INPUT naming file and line where the journal is
- * damaged (a sum does not match, a revision comes twice, a delta does not lead to its sum). What *c
- * points to lives until the next call. Only the documents are rebuilt, no keys.
+ * damaged (a wrong checksum, a repeated revision). What *c points to lives until the next call.
+ * Only the documents are rebuilt, no keys.
  */
 int store_log_next(struct store_log *l, struct store_commit *c, struct error *err);
 void store_log_close(struct store_log **l); /* for CLEANUP; safe on NULL */

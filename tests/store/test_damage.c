@@ -72,7 +72,7 @@ static void damage_is_told_with_file_and_line(void **state)
 	edit(JOURNAL, text);
 	assert_int_equal(try_open(STORE_WRITE), -1);
 	assert_error(&rig.err,
-		JOURNAL ":4:1: damaged: commit 3 does not have its sum: nothing was changed");
+		JOURNAL ":4:1: damaged: commit 3 has a wrong checksum: nothing was changed");
 	*at = 't';
 	edit(JOURNAL, text);
 	open_store(STORE_WRITE);

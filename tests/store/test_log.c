@@ -155,7 +155,7 @@ static void a_flipped_bit_is_found_with_its_lines(void **state)
 	b.s[ends[1] + 30] ^= 1;
 	sim_disk_put(rig.disk, JOURNAL, buf_str(&b));
 	(void)history();
-	assert_error(&rig.err, JOURNAL ":5:1: damaged: lines 5 to 5 do not have their sum");
+	assert_error(&rig.err, JOURNAL ":5:1: damaged: lines 5 to 5 have a wrong checksum");
 }
 
 static void a_flipped_bit_in_the_last_commit_is_told_too(void **state)
@@ -186,7 +186,7 @@ static void a_transaction_that_is_missing_or_comes_twice_is_damage(void **state)
 	buf_add(&b, str_sub(journal, ends[1], journal.n));
 	sim_disk_put(rig.disk, JOURNAL, buf_str(&b));
 	assert_string_equal(history(), "1=one\ntwo\nthree\n 2!");
-	assert_non_null(strstr(rig.err.text, "a revision comes twice"));
+	assert_non_null(strstr(rig.err.text, "a revision is repeated"));
 }
 
 /* One transaction can be unfinished; more that do not hold were durable, and are not cut. */
@@ -210,7 +210,7 @@ static void a_journal_that_is_damaged_at_its_end_is_left_alone(void **state)
 		assert_int_equal(rig.err.code, ERR_INPUT);
 		assert_error(&rig.err,
 			"dev-team: '" JOURNAL
-			"' is damaged behind commit 2: nothing was changed; move it away "
+			"' is damaged after commit 2: nothing was changed; move it away "
 			"to begin a new one");
 		file_is(JOURNAL, b.s);
 		assert_string_equal(history(), "1=one\ntwo\nthree\n 2!");
@@ -245,7 +245,8 @@ static void a_journal_of_another_format_is_refused(void **state)
 			assert_int_equal(try_open((enum store_mode)mode), -1);
 			assert_int_equal(rig.err.code, ERR_INPUT);
 			assert_string_equal(rig.err.text,
-				arena_printf(&arena, "'" JOURNAL "' %s; this version supports format 2",
+				arena_printf(&arena,
+					"'" JOURNAL "' %s; this version supports format 2",
 					others[i][1]));
 		}
 		assert_int_equal(store_log_open(&l, rig.disk, FOLDER, "T", &rig.err), -1);

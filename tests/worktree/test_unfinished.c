@@ -184,7 +184,7 @@ static void a_flipped_byte_in_the_records_is_refused(void **state)
 	(void)have("y");
 	pool_close(&pool);
 	sh("sed -i '0,/\\/r\\/.git/s//\\/s\\/.git/' state/pools.events.jsonl");
-	assert_true(refused(open_again(), ERR_INPUT, "does not have its sum"));
+	assert_true(refused(open_again(), ERR_INPUT, "has a wrong checksum"));
 	assert_true(contains(err.file, "/state/pools.events.jsonl"));
 	assert_true(err.line > 0);
 }

@@ -1,28 +1,9 @@
-#include "src/store/file/file_internal.h"
-
-static char *text_of(const char *a, const char *b, const char *c, const char *d)
-{
-	CLEANUP(buf_release) struct buf b_ = BUF_INIT;
-	char *out;
-
-	buf_adds(&b_, a);
-	buf_adds(&b_, b);
-	buf_adds(&b_, c);
-	buf_adds(&b_, d);
-	out = b_.s;
-	b_ = (struct buf){0};
-	return out;
-}
-
-enum store_status status_of(const struct error *err)
-{
-	return err->code == ERR_STATE ? STORE_TIMEOUT : STORE_DOWN;
-}
+/* backend.c: a store of plain files, from open to close. */
+#include "src/store/file/internal.h"
 
 enum store_status file_break(struct file_store *f, struct error *err)
 {
-	error_prefix(
-		err, "it is not known whether this was done; the same command again finds out");
+	error_prefix(err, "it is not known whether this took effect; run the same command again");
 	f->broken = *err;
 	return STORE_UNKNOWN;
 }
@@ -36,7 +17,7 @@ static void close_journal(struct file_store *f)
 	f->journal = NULL;
 }
 
-/* Anew each time: another may have put a shorter journal in its place. */
+/* Opened anew each time: another process may have put a compacted journal in its place. */
 static int open_journal(struct file_store *f, struct error *err)
 {
 	bool made = false, there = true;
@@ -51,28 +32,28 @@ static int open_journal(struct file_store *f, struct error *err)
 		f->disk, f->journal_path, f->mode != STORE_READ, &made, &f->journal, err);
 }
 
-/* True when the journal ends as it did when we last looked: nobody has written. */
+/* True when the journal ends as it did at the last load: nobody has written since. */
 static bool unchanged(struct file_store *f, int64_t size)
 {
 	CLEANUP(buf_release) struct buf end = BUF_INIT;
 	struct error ignored;
-	const size_t n = DIGEST_TEXT - 1 + 3; /* the sum, `"}` and the line's end */
+	const size_t n = DIGEST_TEXT - 1 + 3; /* the checksum, `"}` and the line's end */
 
 	return f->committed && size == f->end &&
 	       f->journal->ops->pread(f->journal, size - (int64_t)n, n, &end, &ignored) == 0 &&
 	       memcmp(end.s, f->sum, DIGEST_TEXT - 1) == 0;
 }
 
-static int take_tail(struct file_store *f, struct tail *t, struct error *err)
+static int load_tail(struct file_store *f, struct journal_tail *t, struct error *err)
 {
-	struct state now = {0};
+	struct store_state now = {0};
 
 	if (t->broken)
 		return error_set(err, ERR_INPUT,
-			"'%s' is damaged behind commit %lld: nothing was changed; move it away to "
+			"'%s' is damaged after commit %lld: nothing was changed; move it away to "
 			"begin a new one",
 			f->journal_path, (long long)json_get_int(t->commit, "commit", 0));
-	if (t->commit && tail_load(f->journal, f->journal_path, t, &now, err) < 0) {
+	if (t->commit && journal_load_state(f->journal, f->journal_path, t, &now, err) < 0) {
 		state_clear(&now);
 		return -1;
 	}
@@ -87,7 +68,7 @@ static int take_tail(struct file_store *f, struct tail *t, struct error *err)
 
 int file_load(struct file_store *f, struct error *err)
 {
-	CLEANUP(tail_release) struct tail t = {0};
+	CLEANUP(journal_tail_release) struct journal_tail t = {0};
 	int64_t size = 0;
 
 	if (open_journal(f, err) < 0)
@@ -96,28 +77,28 @@ int file_load(struct file_store *f, struct error *err)
 		return -1;
 	if (size && unchanged(f, size))
 		return 0;
-	if (size && tail_find(f->journal, f->journal_path, size, &t, err) < 0)
+	if (size && journal_find_tail(f->journal, f->journal_path, size, &t, err) < 0)
 		return -1;
-	if (take_tail(f, &t, err) < 0)
+	if (load_tail(f, &t, err) < 0)
 		return -1;
-	return f->mode == STORE_READ ? 0 : file_recover(f, t.commit, size, err);
+	return f->mode == STORE_READ ? 0 : journal_recover(f, t.commit, size, err);
 }
 
 /* ---- each operation ---- */
 
-static int take_lock(struct file_store *f, struct error *err)
+static int lock(struct file_store *f, struct error *err)
 {
 	return f->disk->ops->lock(f->disk, f->lock_path, f->wait_ms, &f->lock, err);
 }
 
-static void drop_lock(struct file_store *f)
+static void unlock(struct file_store *f)
 {
 	if (f->lock)
 		f->disk->ops->unlock(f->lock);
 	f->lock = NULL;
 }
 
-enum store_status file_enter(struct file_store *f, bool write, struct error *err)
+enum store_status file_begin(struct file_store *f, bool write, struct error *err)
 {
 	if (f->broken.code) {
 		*err = f->broken;
@@ -129,33 +110,33 @@ enum store_status file_enter(struct file_store *f, bool write, struct error *err
 		error_set(err, ERR_INPUT, "'%s' is open for reading only", f->journal_path);
 		return STORE_BAD;
 	}
-	if (f->mode == STORE_WRITE && take_lock(f, err) < 0)
-		return status_of(err);
+	if (f->mode == STORE_WRITE && lock(f, err) < 0)
+		return err->code == ERR_STATE ? STORE_TIMEOUT : STORE_DOWN;
 	if (file_load(f, err) == 0)
 		return STORE_OK;
-	drop_lock(f);
+	unlock(f);
 	return STORE_DOWN;
 }
 
-void file_leave(struct file_store *f)
+void file_end(struct file_store *f)
 {
 	if (f->mode == STORE_WRITE)
-		drop_lock(f);
+		unlock(f);
 }
 
 /* ---- open and close ---- */
 
-static int64_t revision(struct store *s)
+static int64_t file_revision(struct store *s)
 {
 	return file_of(s)->state.rev;
 }
 
-static int64_t events(struct store *s)
+static int64_t file_events(struct store *s)
 {
 	return file_of(s)->state.seq;
 }
 
-static void note(struct store *s, const char *what)
+static void file_note(struct store *s, const char *what)
 {
 	struct file_store *f = file_of(s);
 
@@ -168,12 +149,10 @@ static void file_close(struct store *s)
 	struct file_store *f = file_of(s);
 
 	close_journal(f);
-	drop_lock(f);
+	unlock(f);
 	state_clear(&f->state);
 	buf_release(&f->text);
-	free(f->dir);
-	free(f->journal_path);
-	free(f->lock_path);
+	arena_release(&f->arena);
 	free(f);
 }
 
@@ -188,18 +167,18 @@ static const struct store_ops file_ops = {
 	.lease_end = file_lease_end,
 	.watch = file_watch,
 	.compact = file_compact,
-	.revision = revision,
-	.events = events,
-	.note = note,
+	.revision = file_revision,
+	.events = file_events,
+	.note = file_note,
 	.close = file_close,
 };
 
 struct file_store *file_of(struct store *s)
 {
-	return s && s->ops == &file_ops ? (struct file_store *)s : NULL;
+	return (struct file_store *)s;
 }
 
-static int make_folder(struct file_store *f, struct error *err)
+static int make_directory(struct file_store *f, struct error *err)
 {
 	bool there;
 
@@ -208,16 +187,16 @@ static int make_folder(struct file_store *f, struct error *err)
 	return there ? 0 : f->disk->ops->mkdirs(f->disk, f->dir, err);
 }
 
-static int begin(struct file_store *f, struct error *err)
+static int first_load(struct file_store *f, struct error *err)
 {
 	int rc;
 
 	if (f->mode != STORE_READ &&
-		(make_folder(f, err) < 0 || f->disk->ops->trusted(f->disk, f->dir, err) < 0 ||
-			take_lock(f, err) < 0))
+		(make_directory(f, err) < 0 || f->disk->ops->trusted(f->disk, f->dir, err) < 0 ||
+			lock(f, err) < 0))
 		return -1;
 	rc = file_load(f, err);
-	file_leave(f);
+	file_end(f);
 	return rc;
 }
 
@@ -227,12 +206,12 @@ int store_open(struct store **out, struct disk *disk, const char *dir, const cha
 	struct file_store *f = xmalloc(sizeof(*f));
 
 	*f = (struct file_store){
-		.store.ops = &file_ops, .disk = disk, .mode = mode, .wait_ms = wait_ms};
-	f->dir = text_of(dir, "", "", "");
-	f->journal_path = text_of(dir, "/", name, ".events.jsonl");
-	f->lock_path = text_of(dir, "/.", name, ".lock");
-	*out = &f->store;
-	if (begin(f, err) == 0)
+		.base.ops = &file_ops, .disk = disk, .mode = mode, .wait_ms = wait_ms};
+	f->dir = arena_dup(&f->arena, str_of(dir));
+	f->journal_path = arena_printf(&f->arena, "%s/%s.events.jsonl", dir, name);
+	f->lock_path = arena_printf(&f->arena, "%s/.%s.lock", dir, name);
+	*out = &f->base;
+	if (first_load(f, err) == 0)
 		return 0;
 	store_close(out);
 	return -1;

@@ -1,22 +1,26 @@
-#include "src/store/file/file_internal.h"
+/*
+ * journal_read.c: where a journal ends, the state that its last commits describe, and recovery from
+ * a kill or a power cut.
+ */
+#include "src/base/number.h"
+#include "src/store/file/internal.h"
 
 #define SUM_HEAD ",\"sum\":\""
 
 enum { SUM_MEMBER = sizeof(SUM_HEAD) - 1 + DIGEST_TEXT - 1 + 2 };
 
-bool line_commit(struct str line, int64_t *rev)
+bool journal_is_commit(struct str line, int64_t *rev)
 {
-	size_t i = sizeof(FILE_COMMIT) - 1;
+	uint64_t n = 0;
 
-	*rev = 0;
 	if (!str_starts(line, FILE_COMMIT))
 		return false;
-	for (; i < line.n && line.p[i] >= '0' && line.p[i] <= '9' && *rev <= JSON_MAX_INT / 10; i++)
-		*rev = *rev * 10 + (line.p[i] - '0');
+	(void)number_digits(str_sub(line, sizeof(FILE_COMMIT) - 1, line.n), &n);
+	*rev = n > INT64_MAX ? INT64_MAX : (int64_t)n;
 	return true;
 }
 
-const char *line_sum(struct str line, size_t *at)
+const char *journal_line_sum(struct str line, size_t *at)
 {
 	if (line.n < SUM_MEMBER || !str_ends(line, "\"}"))
 		return NULL;
@@ -27,8 +31,8 @@ const char *line_sum(struct str line, size_t *at)
 }
 
 /*
- * A commit line without its note, which is most of it and says nothing about the state. It stands
- * last before the sum; no text within the line can have quotes that are not escaped.
+ * Skips the note, which is the largest member and not part of the state. It is the last member
+ * before the checksum, and quotes inside texts are escaped, so the first match is the member.
  */
 static int parse_commit(json **out, struct str line, struct error *err)
 {
@@ -43,7 +47,7 @@ static int parse_commit(json **out, struct str line, struct error *err)
 	return json_parse(out, buf_str(&rest), err);
 }
 
-void tail_release(struct tail *t)
+void journal_tail_release(struct journal_tail *t)
 {
 	json_free(&t->commit);
 	buf_release(&t->window);
@@ -63,13 +67,13 @@ static int read_range(
 	return to > from ? f->ops->pread(f, from, (size_t)(to - from), out, err) : 0;
 }
 
-/* 1 when the bytes from `from` on have the sum that the line at `at` says, else 0. */
-static int sum_holds(struct disk_file *f, const struct tail *t, int64_t from, int64_t at,
+/* 1 when the bytes from `from` on have the checksum in the line at `at`, else 0. */
+static int sum_holds(struct disk_file *f, const struct journal_tail *t, int64_t from, int64_t at,
 	struct str line, char sum[DIGEST_TEXT], struct error *err)
 {
 	CLEANUP(buf_release) struct buf far = BUF_INIT;
 	size_t n;
-	const char *want = line_sum(line, &n);
+	const char *want = journal_line_sum(line, &n);
 
 	if (!want || from < 0 || from > at)
 		return 0;
@@ -82,8 +86,8 @@ static int sum_holds(struct disk_file *f, const struct tail *t, int64_t from, in
 	return memcmp(want, sum, DIGEST_TEXT - 1) == 0;
 }
 
-/* 1 when the line at `at` is a whole commit: *t is filled; 0 when not. */
-static int whole_commit(struct disk_file *f, const char *path, struct tail *t, int64_t at,
+/* 1 when the line at `at` ends a whole commit: *t is filled; 0 when not. */
+static int whole_commit(struct disk_file *f, const char *path, struct journal_tail *t, int64_t at,
 	struct str line, struct error *err)
 {
 	struct error ignored;
@@ -127,10 +131,10 @@ static ssize_t last_commit(struct str text, size_t end)
 
 /*
  * The last whole commit that begins in the window. 1: *t is filled; 0: there is none. Each
- * transaction is durable before the next is written, so one alone can be unfinished, and its commit
- * is the last line: anything else is damage.
+ * transaction is durable before the next one is written. So at most one is unfinished, and its
+ * commit is the last line: anything else is damage.
  */
-static int search(struct disk_file *f, const char *path, struct tail *t, struct error *err)
+static int search(struct disk_file *f, const char *path, struct journal_tail *t, struct error *err)
 {
 	struct str text = buf_str(&t->window);
 	const char *nl = text.n ? memrchr(text.p, '\n', text.n) : NULL;
@@ -141,7 +145,7 @@ static int search(struct disk_file *f, const char *path, struct tail *t, struct 
 		struct str line;
 		int rc;
 
-		/* The first line of a window may be a piece of one. */
+		/* The first line of a window may be the end of one. */
 		if (start < 0 || (start == 0 && t->window_at))
 			return 0;
 		line = str_sub(text, (size_t)start, end);
@@ -162,19 +166,22 @@ static int check_first_line(const char *path, struct str text, struct error *err
 {
 	static const char head[] = "{\"format\":";
 	struct str rest = text, line;
+	uint64_t format;
 
 	if (!str_line(&rest, &line) || rest.p[-1] != '\n' || memchr(line.p, '\0', line.n) ||
 		str_is(line, FILE_HEADER "}"))
 		return 0;
-	if (str_starts(line, head))
-		return other_format(path, strtoll(line.p + sizeof(head) - 1, NULL, 10), err);
+	if (str_starts(line, head)) {
+		(void)number_digits(str_sub(line, sizeof(head) - 1, line.n), &format);
+		return other_format(path, (int64_t)format, err);
+	}
 	return error_set(err, ERR_INPUT,
 		"'%s' names no journal format in its first line; this version supports format %d",
 		path, FILE_FORMAT);
 }
 
-int tail_find(
-	struct disk_file *f, const char *path, int64_t size, struct tail *t, struct error *err)
+int journal_find_tail(struct disk_file *f, const char *path, int64_t size, struct journal_tail *t,
+	struct error *err)
 {
 	for (int64_t n = FILE_WINDOW;; n *= 4) {
 		int rc;
@@ -192,7 +199,7 @@ int tail_find(
 
 /* ---- the state ---- */
 
-/* The line that begins at `at`, by number. What is damaged is looked at once. */
+/* The number of the line that begins at `at`. */
 static unsigned line_number(struct disk_file *f, int64_t at)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -213,9 +220,9 @@ static int damaged(struct disk_file *f, const char *path, int64_t at, int64_t re
 		"damaged: commit %lld %s: nothing was changed", (long long)rev, how);
 }
 
-/* `end`: where the commit before it ends; -1: it is the first that is looked at. */
+/* `end`: where the commit before it ends; -1: there was none. */
 static bool is_next(
-	const struct tail *t, const json *commit, int64_t at, int64_t end, int64_t last_rev)
+	const struct journal_tail *t, const json *commit, int64_t at, int64_t end, int64_t last_rev)
 {
 	int64_t from = json_get_int(commit, "from", -1) - t->shift;
 
@@ -224,26 +231,25 @@ static bool is_next(
 	       json_get_int(commit, "commit", 0) > last_rev;
 }
 
-/* Nothing but the header is before it in its transaction. Where there are events and changes of
- * documents, damage is more likely in those, which are for history to tell. */
-static bool is_alone(const struct tail *t, const json *commit, int64_t at)
+/* Nothing but the header precedes it in its transaction. If there are events and changes of
+ * documents, damage is more likely in those, and only history reads them. */
+static bool is_alone(const struct journal_tail *t, const json *commit, int64_t at)
 {
 	return at - (json_get_int(commit, "from", 0) - t->shift) <=
 	       (int64_t)sizeof(FILE_HEADER "}");
 }
 
-/* The bytes first: what does not have its sum says nothing that is believed. */
-static int load_line(struct disk_file *f, const char *path, const struct tail *t, struct state *s,
-	struct str line, int64_t at, int64_t *end, struct error *err)
+static int load_line(struct disk_file *f, const char *path, const struct journal_tail *t,
+	struct store_state *s, struct str line, int64_t at, int64_t *end, struct error *err)
 {
 	CLEANUP(json_free) json *commit = NULL;
 	char ignored[DIGEST_TEXT];
 	int64_t rev;
 	int rc;
 
-	(void)line_commit(line, &rev);
+	(void)journal_is_commit(line, &rev);
 	if (parse_commit(&commit, line, err) < 0)
-		return damaged(f, path, at, rev, "is no JSON", err);
+		return damaged(f, path, at, rev, "is not JSON", err);
 	if (!is_next(t, commit, at, *end, s->rev))
 		return damaged(f, path, at, rev, "does not follow the one before it", err);
 	rc = is_alone(t, commit, at) ? sum_holds(f, t, json_get_int(commit, "from", 0) - t->shift,
@@ -252,23 +258,23 @@ static int load_line(struct disk_file *f, const char *path, const struct tail *t
 	if (rc < 0)
 		return -1;
 	if (!rc)
-		return damaged(f, path, at, rev, "does not have its sum", err);
-	if (state_load(s, commit, line.n + 1, err) < 0)
-		return damaged(f, path, at, rev, "does not tell its keys", err);
+		return damaged(f, path, at, rev, "has a wrong checksum", err);
+	if (!state_apply(s, commit, line.n + 1))
+		return damaged(f, path, at, rev, "has malformed keys", err);
 	*end = at + (int64_t)line.n + 1;
 	return 0;
 }
 
-/* Commits from `base` on, up to `last`, where the last one begins. */
-static int load_lines(struct disk_file *f, const char *path, const struct tail *t, struct state *s,
-	int64_t base, int64_t last, struct error *err)
+/* The commits from `base` up to `last`, where the last one begins. */
+static int load_lines(struct disk_file *f, const char *path, const struct journal_tail *t,
+	struct store_state *s, int64_t base, int64_t last, struct error *err)
 {
 	struct str rest = {t->window.s + (base - t->window_at), (size_t)(last - base)}, line;
 	const char *begin = rest.p;
 	int64_t end = -1, rev;
 
 	while (str_line(&rest, &line))
-		if (line_commit(line, &rev) &&
+		if (journal_is_commit(line, &rev) &&
 			load_line(f, path, t, s, line, base + (line.p - begin), &end, err) < 0)
 			return -1;
 	if (!is_next(t, t->commit, last, end, s->rev))
@@ -277,8 +283,8 @@ static int load_lines(struct disk_file *f, const char *path, const struct tail *
 	return 0;
 }
 
-int tail_load(
-	struct disk_file *f, const char *path, struct tail *t, struct state *s, struct error *err)
+int journal_load_state(struct disk_file *f, const char *path, struct journal_tail *t,
+	struct store_state *s, struct error *err)
 {
 	int64_t base = json_get_int(t->commit, "base", -1) - t->shift;
 	int64_t last = t->end - (int64_t)t->n;
@@ -292,7 +298,97 @@ int tail_load(
 	}
 	if (base < last && load_lines(f, path, t, s, base, last, err) < 0)
 		return -1;
-	if (state_load(s, t->commit, t->n, err) < 0 || s->base - t->shift != base)
+	if (!state_apply(s, t->commit, t->n) || s->base - t->shift != base)
 		return error_set(err, ERR_INPUT, "'%s' is damaged at its end", path);
 	return 0;
+}
+
+/* ---- recovery ---- */
+
+/*
+ * Renames the file that the last commit of the document staged. Not if the document was edited or
+ * removed since: then the commit is in the journal only, and the edit comes after it. (A rename
+ * that was taken back leaves the text before it, never nothing.)
+ */
+static int finish_staged(struct file_store *f, const struct state_entry *e, const char *staged,
+	const char *path, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char is[DIGEST_TEXT], ready[DIGEST_TEXT];
+
+	if (document_read(f, staged, &text, ready, err) < 0 ||
+		document_read(f, path, &text, is, err) < 0)
+		return -1;
+	if (strcmp(ready, e->sum) == 0 && strcmp(is, e->before) == 0)
+		return f->disk->ops->rename(f->disk, staged, path, err);
+	return f->disk->ops->unlink(f->disk, staged, err);
+}
+
+static int recover_document(struct file_store *f, const struct state_entry *e, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	const char *staged = document_staged_path(f, &a, e->key, e->slot);
+	bool there;
+
+	if (f->disk->ops->unlink(f->disk, document_staged_path(f, &a, e->key, !e->slot), err) < 0 ||
+		f->disk->ops->exists(f->disk, staged, &there, err) < 0)
+		return -1;
+	if (!there)
+		return 0;
+	/* The commit may not be durable yet. */
+	if (f->journal->ops->sync(f->journal, err) < 0)
+		return -1;
+	return finish_staged(f, e, staged, document_path(f, &a, e->key), err);
+}
+
+static int recover_documents(struct file_store *f, struct error *err)
+{
+	for (size_t i = 0; i < f->state.keys.n; i++)
+		if (f->state.keys.items[i].document &&
+			recover_document(f, &f->state.keys.items[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+/* Files of documents that the last commit deleted. */
+static int recover_removals(struct file_store *f, const json *commit, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const json *gone = json_first(json_get(commit, "gone"));
+
+	for (const json *g = gone; g; g = json_next(g)) {
+		const char *path = document_path(f, &a, json_key(g)), *before = json_text(g);
+		char is[DIGEST_TEXT];
+
+		if (document_read(f, path, &text, is, err) < 0)
+			return -1;
+		if (is[0] && before && strcmp(is, before) == 0 &&
+			f->disk->ops->unlink(f->disk, path, err) < 0)
+			return -1;
+	}
+	return gone ? f->disk->ops->sync_folder(f->disk, f->dir, err) : 0;
+}
+
+/*
+ * A commit that was killed before its sync looks whole, and must not be lost after it was read. One
+ * with a document was synced if the document is in its place; otherwise recover_document() syncs.
+ */
+static bool surely_synced(const json *commit)
+{
+	const char *actor = commit ? json_get_str(commit, "actor") : NULL;
+
+	return !commit || (json_get(commit, "doc") && !(actor && strcmp(actor, "hand") == 0));
+}
+
+int journal_recover(struct file_store *f, const json *commit, int64_t size, struct error *err)
+{
+	if (size > f->end && f->journal->ops->truncate(f->journal, f->end, err) < 0)
+		return -1;
+	if ((size > f->end || !surely_synced(commit)) && f->journal->ops->sync(f->journal, err) < 0)
+		return -1;
+	f->fresh = f->end == 0;
+	if (recover_documents(f, err) < 0)
+		return -1;
+	return commit ? recover_removals(f, commit, err) : 0;
 }

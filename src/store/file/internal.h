@@ -1,0 +1,221 @@
+/*
+ * internal.h: shared by the files of the file backend alone.
+ *
+ * Offsets in the journal are logical: compaction cuts off the beginning of a journal, and offsets
+ * keep counting from the beginning that was cut off. physical = logical - shift.
+ *
+ * The commit line:
+ *
+ *     "commit":REV "format":2 "ts" "actor"
+ *     "seq": of the last event
+ *     "from","at": where the transaction begins, and where this line does
+ *     "gone":{KEY:SUM}: documents whose files are to be removed, and their last checksum
+ *     "del":[KEY] "put":{KEY:[VALUE,CREATE,MOD,LEASE]}
+ *     "doc":{KEY:[SUM,BEFORE,WHOLE,SINCE,CREATE,MOD,SLOT]}: see struct state_entry
+ *     "lease":{ID:[UNTIL,TTL]} "over":[ID]
+ *     "all":{"put":...,"doc":...,"lease":...}: the whole state as of this commit
+ *     "base": where the last line with "all" begins
+ *     "note":{...}
+ *     "sum": checksum of all bytes from "from" to here
+ *
+ * Empty members are left out. The first line of a journal is `{"format":2}`.
+ */
+#ifndef DT_STORE_FILE_INTERNAL_H
+#define DT_STORE_FILE_INTERNAL_H
+
+#include "src/base/vec.h"
+#include "src/store/store.h"
+#include "src/sys/digest.h"
+
+#define FILE_HEADER "{\"format\":2"
+#define FILE_COMMIT "{\"commit\":"
+#define FILE_CHANGE "{\"change\":"
+
+enum {
+	FILE_FORMAT = 2,
+	FILE_DUMP = 8 << 10,      /* journal bytes between two lines with "all", about */
+	FILE_WHOLE = 64 << 10,    /* bytes of changes between two whole texts, about */
+	FILE_RECHECK = 256 << 10, /* documents up to this size are compared twice */
+	FILE_WINDOW = 16 << 10,   /* bytes at the journal's end that an open reads first */
+};
+
+/* ---- state.c: keys and leases as of the last commit ---- */
+
+struct state_entry {
+	char *key, *value; /* value: NULL for a document */
+	size_t n;
+	int64_t create, mod;
+	uint64_t lease;
+	bool document;
+	char sum[DIGEST_TEXT], before[DIGEST_TEXT]; /* checksums: now, and before the last commit */
+	int64_t whole, since; /* offset of the last whole text; bytes of changes since */
+	int slot;             /* which of the two staging names was used last */
+};
+
+struct state_lease {
+	uint64_t id;
+	int64_t until;
+	int ttl; /* 0: it is over */
+};
+
+struct store_state {
+	int64_t rev, seq;
+	int64_t base, base_rev;         /* of the last line with "all" */
+	int64_t base_size;              /* its bytes */
+	VEC(struct state_entry) keys;   /* sorted by bytes */
+	VEC(struct state_lease) leases; /* sorted by id */
+};
+
+void state_clear(struct store_state *s);
+size_t state_index(const struct store_state *s, const char *key); /* of the first key >= `key` */
+struct state_entry *state_find(const struct store_state *s, const char *key);
+/* The same, but NULL too when the key's lease is over. */
+struct state_entry *state_find_alive(const struct store_state *s, const char *key, int64_t now);
+/* Finds or adds; the value is copied. A new entry has `create` 0. */
+struct state_entry *state_put(struct store_state *s, const char *key, struct str value);
+void state_delete(struct store_state *s, const char *key);
+struct state_lease *state_find_lease(const struct store_state *s, uint64_t id);
+void state_set_lease(struct store_state *s, struct state_lease l); /* ttl 0: removes it */
+/* A clock that is set back does not lengthen a lease. */
+int64_t state_lease_end(const struct state_lease *l, int64_t now);
+bool state_lease_alive(const struct state_lease *l, int64_t now); /* false on NULL */
+void state_entry_kv(const struct state_entry *e, struct arena *a, struct store_kv *out);
+void state_print(struct buf *out, const struct store_state *s);       /* "all":{...} */
+void state_print_entry(struct buf *out, const struct state_entry *e); /* KEY:[...] */
+void state_print_lease(struct buf *out, const struct state_lease *l); /* ID:[...] */
+/* Rows of "put" and "doc". False: malformed. */
+bool state_read_key(const json *item, struct store_kv *kv);
+bool state_read_document(const json *item, struct state_entry *e);
+/* Applies a commit line of `n` bytes. False: malformed. */
+bool state_apply(struct store_state *s, const json *commit, size_t n);
+
+/* ---- backend.c ---- */
+
+struct file_store {
+	struct store base;
+	struct disk *disk;
+	enum store_mode mode;
+	unsigned wait_ms;
+	struct arena arena; /* of the paths */
+	char *dir, *journal_path, *lock_path;
+	struct disk_lock *lock;    /* STORE_HOLD: always; STORE_WRITE: during an operation */
+	struct disk_file *journal; /* NULL: there is none yet (STORE_READ) */
+	int64_t end, shift;        /* physical end of the last whole commit */
+	bool fresh;                /* the journal's name may not be durable yet */
+	bool committed;            /* there is a commit */
+	char sum[DIGEST_TEXT];     /* of the last commit */
+	struct error broken; /* code not 0: the outcome of a commit is unknown, see file_break() */
+	struct store_state state;
+	struct buf text; /* the document that was returned last */
+};
+
+struct file_store *file_of(struct store *s);
+
+/* Every operation is between file_begin() and file_end(): they take and release the lock as the
+ * mode wants it, and load what other processes committed. `write`: refused on a reader. */
+enum store_status file_begin(struct file_store *f, bool write, struct error *err);
+void file_end(struct file_store *f);
+/* Reads the state from the disk; under the lock, also recovers from a kill or a power cut. */
+int file_load(struct file_store *f, struct error *err);
+/* From now on every operation fails with STORE_UNKNOWN: a commit may or may not be on the disk. */
+enum store_status file_break(struct file_store *f, struct error *err);
+
+/* ---- journal_read.c: where the journal ends, what it says, and recovery ---- */
+
+struct journal_tail {
+	int64_t end, shift; /* physical end of the last whole commit; 0: there is none */
+	json *commit;       /* its line; NULL: there is none */
+	size_t n;           /* bytes of the line with its newline */
+	char sum[DIGEST_TEXT];
+	bool broken;       /* damaged beyond one unfinished transaction at the end */
+	struct buf window; /* the part of the journal's end that was read */
+	int64_t window_at;
+};
+
+void journal_tail_release(struct journal_tail *t);
+/* Finds the last whole commit in the first `size` bytes. -1: ERR_SYSTEM, or ERR_INPUT for another
+ * format. */
+int journal_find_tail(struct disk_file *f, const char *path, int64_t size, struct journal_tail *t,
+	struct error *err);
+/* Reads the state from the commits since the "base" of the last one. */
+int journal_load_state(struct disk_file *f, const char *path, struct journal_tail *t,
+	struct store_state *s, struct error *err);
+/* Under the lock: cuts the `size` bytes of the journal to f->end, puts documents in place that the
+ * last commit (NULL: none) staged, and removes other staged files. */
+int journal_recover(struct file_store *f, const json *commit, int64_t size, struct error *err);
+/* True when `line` (without its newline) is a commit line; its revision. */
+bool journal_is_commit(struct str line, int64_t *rev);
+/* The checksum that a commit line contains, and the offset of that member; NULL: none. */
+const char *journal_line_sum(struct str line, size_t *at);
+
+/* ---- journal_write.c: one commit, from its lines to the documents in their places ---- */
+
+struct planned_change {
+	const char *key;
+	bool del;
+	struct str value;
+	uint64_t lease;
+	const struct delta *delta; /* of a document; NULL: none known */
+	struct buf *before;        /* its text before; NULL: not known */
+	int slot;                  /* set by journal_commit() */
+};
+
+struct commit_plan {
+	VEC(struct planned_change) changes;
+	VEC(struct state_lease) leases; /* as they are after the commit */
+	const char *actor, *ts;
+	int64_t now;
+	const json *events, *note;
+	bool external; /* an external edit: the files are on the disk already */
+	bool edited;   /* set by journal_commit(): a document was edited meanwhile; start over */
+	bool full;     /* write the whole state and all documents, for a compaction */
+};
+
+/* The vectors of a plan live in `a`. Leases that are over, and their keys, are in the plan from the
+ * beginning. */
+void plan_begin(struct commit_plan *p, struct arena *a, const struct file_store *f);
+/* The keys of a lease are to be deleted. */
+void plan_expired_keys(
+	struct commit_plan *p, struct arena *a, const struct file_store *f, uint64_t lease);
+void plan_lease(struct commit_plan *p, struct arena *a, struct state_lease l);
+/* STORE_REFUSED: nothing happened, p->edited; STORE_DOWN: nothing happened; STORE_UNKNOWN: see
+ * file_break(). */
+enum store_status journal_commit(struct file_store *f, struct commit_plan *p, struct error *err);
+
+/* ---- documents.c: the files, and external edits of them ---- */
+
+bool key_is_document(const char *key);
+char *document_path(const struct file_store *f, struct arena *a, const char *key);
+/* Two names in turn: until the rename of one commit is durable, the next must not overwrite the
+ * file that it would need after a power cut. */
+char *document_staged_path(const struct file_store *f, struct arena *a, const char *key, int slot);
+/* Reads a file into *out. The checksum is empty when there is none. */
+int document_read(struct file_store *f, const char *path, struct buf *out, char sum[DIGEST_TEXT],
+	struct error *err);
+/* The text as of the last commit, from the journal. */
+int document_rebuild(
+	struct file_store *f, const struct state_entry *e, struct buf *out, struct error *err);
+/* Reads the document; if it differs from the last commit, commits it as an edit by hand. */
+enum store_status commit_external_edit(
+	struct file_store *f, const char *key, struct buf *out, bool *by_hand, struct error *err);
+
+/* ---- the operations of struct store_ops ---- */
+
+enum store_status file_get(
+	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err);
+enum store_status file_get_document(struct store *s, const char *key, struct buf *out, int64_t *mod,
+	bool *by_hand, struct error *err);
+enum store_status file_list(struct store *s, struct arena *a, const char *prefix, const char *after,
+	size_t max, struct store_kv **out, size_t *n, int64_t *at, struct error *err);
+enum store_status file_txn(struct store *s, struct arena *a, const struct store_txn *t,
+	struct store_result *result, struct error *err);
+enum store_status file_grant(struct store *s, uint64_t id, int ttl_s, struct error *err);
+enum store_status file_renew(struct store *s, uint64_t id, int *left_s, struct error *err);
+enum store_status file_revoke(struct store *s, uint64_t id, struct error *err);
+enum store_status file_lease_end(struct store *s, uint64_t id, int64_t *until, struct error *err);
+enum store_status file_watch(struct store *s, struct arena *a, const char *prefix, int64_t from,
+	int wait_ms, size_t max, struct store_change **out, size_t *n, int64_t *next,
+	struct error *err);
+enum store_status file_compact(struct store *s, int64_t rev, struct error *err);
+
+#endif

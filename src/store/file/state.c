@@ -1,0 +1,325 @@
+#include "src/base/number.h"
+#include "src/store/file/internal.h"
+
+static void entry_release(struct state_entry *e)
+{
+	free(e->key);
+	free(e->value);
+}
+
+/* The arrays stay: a journal may hold several lines with "all". */
+static void empty(struct store_state *s)
+{
+	for (size_t i = 0; i < s->keys.n; i++)
+		entry_release(&s->keys.items[i]);
+	s->keys.n = s->leases.n = 0;
+}
+
+void state_clear(struct store_state *s)
+{
+	empty(s);
+	vec_release(&s->keys);
+	vec_release(&s->leases);
+	*s = (struct store_state){0};
+}
+
+/* ---- keys ---- */
+
+size_t state_index(const struct store_state *s, const char *key)
+{
+	size_t low = 0, high = s->keys.n;
+
+	/* A load adds the keys in their order. */
+	if (!high || strcmp(s->keys.items[high - 1].key, key) < 0)
+		return high;
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (strcmp(s->keys.items[mid].key, key) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+struct state_entry *state_find(const struct store_state *s, const char *key)
+{
+	size_t i = state_index(s, key);
+
+	return i < s->keys.n && strcmp(s->keys.items[i].key, key) == 0 ? &s->keys.items[i] : NULL;
+}
+
+struct state_entry *state_find_alive(const struct store_state *s, const char *key, int64_t now)
+{
+	struct state_entry *e = state_find(s, key);
+
+	return e && e->lease && !state_lease_alive(state_find_lease(s, e->lease), now) ? NULL : e;
+}
+
+static char *copy_of(struct str s)
+{
+	char *p = xmalloc(s.n + 1);
+
+	if (s.n)
+		memcpy(p, s.p, s.n);
+	p[s.n] = '\0';
+	return p;
+}
+
+struct state_entry *state_put(struct store_state *s, const char *key, struct str value)
+{
+	struct state_entry *e = state_find(s, key);
+
+	if (!e) {
+		size_t i = state_index(s, key);
+
+		vec_insert(&s->keys, i, (struct state_entry){.key = copy_of(str_of(key))});
+		e = &s->keys.items[i];
+	}
+	free(e->value);
+	e->value = value.p ? copy_of(value) : NULL;
+	e->n = value.n;
+	return e;
+}
+
+void state_delete(struct store_state *s, const char *key)
+{
+	struct state_entry *e = state_find(s, key);
+
+	if (!e)
+		return;
+	entry_release(e);
+	vec_remove(&s->keys, (size_t)(e - s->keys.items));
+}
+
+void state_entry_kv(const struct state_entry *e, struct arena *a, struct store_kv *out)
+{
+	*out = (struct store_kv){.key = arena_str(a, str_of(e->key)),
+		.create = e->create,
+		.mod = e->mod,
+		.lease = e->lease};
+	if (!e->document)
+		out->value = arena_str(a, (struct str){e->value, e->n});
+}
+
+/* ---- leases ---- */
+
+static size_t lease_index(const struct store_state *s, uint64_t id)
+{
+	size_t i = 0;
+
+	while (i < s->leases.n && s->leases.items[i].id < id)
+		i++;
+	return i;
+}
+
+struct state_lease *state_find_lease(const struct store_state *s, uint64_t id)
+{
+	size_t i = lease_index(s, id);
+
+	return i < s->leases.n && s->leases.items[i].id == id ? &s->leases.items[i] : NULL;
+}
+
+void state_set_lease(struct store_state *s, struct state_lease l)
+{
+	struct state_lease *have = state_find_lease(s, l.id);
+	size_t i = lease_index(s, l.id);
+
+	if (have && l.ttl)
+		*have = l;
+	else if (have)
+		vec_remove(&s->leases, i);
+	else if (l.ttl)
+		vec_insert(&s->leases, i, l);
+}
+
+int64_t state_lease_end(const struct state_lease *l, int64_t now)
+{
+	return l->until > now + l->ttl ? now + l->ttl : l->until;
+}
+
+bool state_lease_alive(const struct state_lease *l, int64_t now)
+{
+	return l && l->ttl && l->until > now;
+}
+
+/* ---- writing ---- */
+
+void state_print_entry(struct buf *out, const struct state_entry *e)
+{
+	json_print_text(out, str_of(e->key));
+	if (e->document) {
+		buf_addf(out, ":[\"%s\",\"%s\",%lld,%lld,%lld,%lld,%d]", e->sum, e->before,
+			(long long)e->whole, (long long)e->since, (long long)e->create,
+			(long long)e->mod, e->slot);
+		return;
+	}
+	buf_adds(out, ":[");
+	json_print_text(out, (struct str){e->value, e->n});
+	buf_addf(out, ",%lld,%lld,\"%llu\"]", (long long)e->create, (long long)e->mod,
+		(unsigned long long)e->lease);
+}
+
+void state_print_lease(struct buf *out, const struct state_lease *l)
+{
+	buf_addf(out, "\"%llu\":[%lld,%d]", (unsigned long long)l->id, (long long)l->until, l->ttl);
+}
+
+static void print_entries(struct buf *out, const struct store_state *s, bool documents)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < s->keys.n; i++) {
+		if (s->keys.items[i].document != documents)
+			continue;
+		buf_adds(out, first ? "" : ",");
+		first = false;
+		state_print_entry(out, &s->keys.items[i]);
+	}
+}
+
+void state_print(struct buf *out, const struct store_state *s)
+{
+	buf_adds(out, "\"all\":{\"put\":{");
+	print_entries(out, s, false);
+	buf_adds(out, "},\"doc\":{");
+	print_entries(out, s, true);
+	buf_adds(out, "},\"lease\":{");
+	for (size_t i = 0; i < s->leases.n; i++) {
+		buf_adds(out, i ? "," : "");
+		state_print_lease(out, &s->leases.items[i]);
+	}
+	buf_adds(out, "}}");
+}
+
+/* ---- reading ---- */
+
+/* Reads the items of an array one after the other. */
+struct row_reader {
+	const json *at;
+	bool bad;
+};
+
+static const char *next_text(struct row_reader *r)
+{
+	const char *text = r->at ? json_text(r->at) : NULL;
+
+	if (text)
+		r->at = json_next(r->at);
+	else
+		r->bad = true;
+	return text ? text : "";
+}
+
+static int64_t next_int(struct row_reader *r, int64_t max)
+{
+	int64_t v = json_int(r->at, -1);
+
+	if (v >= 0 && v <= max)
+		r->at = json_next(r->at);
+	else
+		r->bad = true;
+	return r->bad ? 0 : v;
+}
+
+static uint64_t lease_id(const char *text)
+{
+	return number_or(str_of(text), UINT64_MAX, 0);
+}
+
+bool state_read_key(const json *item, struct store_kv *kv)
+{
+	struct row_reader r = {json_first(item), false};
+
+	kv->key = str_of(json_key(item));
+	kv->value = str_of(next_text(&r));
+	kv->create = next_int(&r, INT64_MAX);
+	kv->mod = next_int(&r, INT64_MAX);
+	kv->lease = lease_id(next_text(&r));
+	return !r.bad;
+}
+
+bool state_read_document(const json *item, struct state_entry *e)
+{
+	struct row_reader r = {json_first(item), false};
+
+	e->document = true;
+	(void)snprintf(e->sum, sizeof(e->sum), "%s", next_text(&r));
+	(void)snprintf(e->before, sizeof(e->before), "%s", next_text(&r));
+	e->whole = next_int(&r, INT64_MAX);
+	e->since = next_int(&r, INT64_MAX);
+	e->create = next_int(&r, INT64_MAX);
+	e->mod = next_int(&r, INT64_MAX);
+	e->slot = (int)next_int(&r, 1);
+	return !r.bad;
+}
+
+static bool load_key(struct store_state *s, const json *item)
+{
+	struct store_kv kv;
+	struct state_entry *e;
+
+	if (!state_read_key(item, &kv))
+		return false;
+	e = state_put(s, json_key(item), kv.value);
+	e->create = kv.create;
+	e->mod = kv.mod;
+	e->lease = kv.lease;
+	return true;
+}
+
+static bool load_document(struct store_state *s, const json *item)
+{
+	return state_read_document(item, state_put(s, json_key(item), (struct str){0}));
+}
+
+static bool load_lease(struct store_state *s, const json *item)
+{
+	struct row_reader r = {json_first(item), false};
+	struct state_lease l = {.id = lease_id(json_key(item))};
+
+	l.until = next_int(&r, INT64_MAX);
+	l.ttl = (int)next_int(&r, STORE_TTL_MAX_S);
+	if (!r.bad)
+		state_set_lease(s, l);
+	return !r.bad;
+}
+
+static bool load_each(
+	struct store_state *s, const json *object, bool (*load)(struct store_state *, const json *))
+{
+	for (const json *i = json_first(object); i; i = json_next(i))
+		if (!load(s, i))
+			return false;
+	return true;
+}
+
+static void load_deleted(struct store_state *s, const json *commit)
+{
+	for (const json *i = json_first(json_get(commit, "del")); i; i = json_next(i))
+		if (json_text(i))
+			state_delete(s, json_text(i));
+	for (const json *i = json_first(json_get(commit, "over")); i; i = json_next(i))
+		if (json_text(i))
+			state_set_lease(s, (struct state_lease){.id = lease_id(json_text(i))});
+}
+
+bool state_apply(struct store_state *s, const json *commit, size_t n)
+{
+	const json *all = json_get(commit, "all"), *from = all ? all : commit;
+
+	s->rev = json_get_int(commit, "commit", 0);
+	s->seq = json_get_int(commit, "seq", 0);
+	if (all) {
+		s->base = json_get_int(commit, "at", 0);
+		s->base_rev = s->rev;
+		s->base_size = (int64_t)n;
+		empty(s);
+	} else {
+		load_deleted(s, commit);
+	}
+	return load_each(s, json_get(from, "put"), load_key) &&
+	       load_each(s, json_get(from, "doc"), load_document) &&
+	       load_each(s, json_get(from, "lease"), load_lease) && s->rev;
+}
