@@ -46,7 +46,7 @@ static void drop_space(struct output *o)
 {
 	o->text->s[--o->text->len] = '\0';
 	if (o->kept && o->kept->n)
-		o->kept->copies[o->kept->n - 1].n--;
+		o->kept->items[o->kept->n - 1].n--;
 }
 
 static size_t render_head(const struct context *c, struct output *o)

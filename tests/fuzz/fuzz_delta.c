@@ -19,7 +19,7 @@ static void told(const struct delta *d, struct str old_text, struct str new_text
 	CLEANUP(json_free) json *array = NULL;
 	struct error err = {0};
 
-	delta_print(&line, d, new_text);
+	delta_write(&(struct json_writer){.out = &line}, NULL, d, new_text);
 	expect(json_parse(&array, buf_str(&line), &err) == 0 && !memchr(line.s, '\n', line.len));
 	expect(delta_apply(array, old_text, &again, &err) == 0);
 	expect(str_eq(buf_str(&again), new_text));

@@ -1,10 +1,11 @@
+#include "src/base/vec.h"
 #include "src/store/file/delta.h"
 
-/* ---- what is kept ---- */
+/* ---- copies ---- */
 
 void delta_keep(struct delta *d, size_t at, size_t from, size_t n)
 {
-	struct delta_copy *last = d->n ? &d->copies[d->n - 1] : NULL;
+	struct delta_copy *last = d->n ? &d->items[d->n - 1] : NULL;
 
 	if (!n)
 		return;
@@ -12,20 +13,15 @@ void delta_keep(struct delta *d, size_t at, size_t from, size_t n)
 		last->n += n;
 		return;
 	}
-	if (d->n == d->cap) {
-		d->cap = d->cap ? d->cap * 2 : 16;
-		d->copies = xrealloc(d->copies, d->cap * sizeof(*d->copies));
-	}
-	d->copies[d->n++] = (struct delta_copy){at, from, n};
+	vec_push(d, (struct delta_copy){at, from, n});
 }
 
 void delta_release(struct delta *d)
 {
-	free(d->copies);
-	*d = (struct delta){0};
+	vec_release(d);
 }
 
-/* ---- two texts ---- */
+/* ---- comparing two texts ---- */
 
 enum { STRIDE = 4096 };
 
@@ -57,7 +53,7 @@ static bool inside_character(struct str s, size_t at)
 	return at < s.n && ((unsigned char)s.p[at] & 0xc0) == 0x80;
 }
 
-/* The start that is shared ends behind a whole line, or at least behind a whole character. */
+/* The common start ends after a whole line, or at least after a whole character. */
 static size_t end_of_lines(struct str s, size_t n)
 {
 	const char *nl = n && n < s.n ? memrchr(s.p, '\n', n) : NULL;
@@ -69,7 +65,7 @@ static size_t end_of_lines(struct str s, size_t n)
 	return n;
 }
 
-/* The end that is shared begins with a whole line, or at least with a whole character. */
+/* The common end begins with a whole line, or at least with a whole character. */
 static size_t begin_of_lines(struct str s, size_t n)
 {
 	size_t at = s.n - n;
@@ -97,7 +93,7 @@ void delta_between(struct delta *d, struct str old_text, struct str new_text)
 	delta_keep(d, new_text.n - end, old_text.n - end, end);
 }
 
-/* ---- bytes that are no text ---- */
+/* ---- bytes that are not UTF-8 ---- */
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -147,55 +143,53 @@ static bool add_bytes(struct buf *out, struct str s)
 
 /* ---- the JSON ---- */
 
-static void print_new(struct buf *out, struct str s)
+static void write_new(struct json_writer *w, struct str s)
 {
+	CLEANUP(buf_release) struct buf base64 = BUF_INIT;
+
 	if (!utf8_fault(s)) {
-		json_print_text(out, s);
+		json_write_str(w, NULL, s);
 		return;
 	}
-	buf_adds(out, "{\"b64\":\"");
-	add_base64(out, s);
-	buf_adds(out, "\"}");
+	add_base64(&base64, s);
+	json_write_open(w, NULL, '{');
+	json_write_str(w, "b64", buf_str(&base64));
+	json_write_close(w, '}');
 }
 
-static void print_item(struct buf *out, bool *first)
+static void write_range(struct json_writer *w, size_t from, size_t to)
 {
-	if (!*first)
-		buf_addc(out, ',');
-	*first = false;
+	json_write_open(w, NULL, '[');
+	json_write_int(w, NULL, (int64_t)from);
+	json_write_int(w, NULL, (int64_t)to);
+	json_write_close(w, ']');
 }
 
-void delta_print(struct buf *out, const struct delta *d, struct str new_text)
+void delta_write(struct json_writer *w, const char *key, const struct delta *d, struct str new_text)
 {
 	size_t done = 0;
-	bool first = true;
 
-	buf_addc(out, '[');
+	json_write_open(w, key, '[');
 	for (size_t i = 0; i < d->n; i++) {
-		struct delta_copy c = d->copies[i];
+		struct delta_copy c = d->items[i];
 		size_t end = c.at + c.n < new_text.n ? c.at + c.n : new_text.n;
 
 		if (c.at < done || c.at >= end)
 			continue;
-		if (c.at > done) {
-			print_item(out, &first);
-			print_new(out, str_sub(new_text, done, c.at));
-		}
-		print_item(out, &first);
-		buf_addf(out, "[%zu,%zu]", c.from, c.from + (end - c.at));
+		if (c.at > done)
+			write_new(w, str_sub(new_text, done, c.at));
+		write_range(w, c.from, c.from + (end - c.at));
 		done = end;
 	}
-	if (done < new_text.n) {
-		print_item(out, &first);
-		print_new(out, str_sub(new_text, done, new_text.n));
-	}
-	buf_addc(out, ']');
+	if (done < new_text.n)
+		write_new(w, str_sub(new_text, done, new_text.n));
+	json_write_close(w, ']');
 }
 
 bool delta_holds(const struct delta *d, struct str old_text, struct str new_text)
 {
 	for (size_t i = 0; i < d->n; i++) {
-		struct delta_copy c = d->copies[i];
+		struct delta_copy c = d->items[i];
 
 		if (c.at > new_text.n || c.from > old_text.n)
 			return false;
@@ -225,14 +219,15 @@ static int apply_item(const json *item, struct str old_text, struct buf *out, st
 		int64_t from = number(item, 0), to = number(item, 1);
 
 		if (from < 0 || to < from || (uint64_t)to > old_text.n)
-			return error_set(err, ERR_INPUT, "a change reaches out of the text before");
+			return error_set(
+				err, ERR_INPUT, "a delta reaches past the end of the old text");
 		buf_add(out, str_sub(old_text, (size_t)from, (size_t)to));
 		return 0;
 	}
 	text = json_is_object(item) ? json_get_str(item, "b64") : NULL;
 	if (text && add_bytes(out, str_of(text)))
 		return 0;
-	return error_set(err, ERR_INPUT, "a change is neither a range nor a text");
+	return error_set(err, ERR_INPUT, "an item of a delta is neither a range nor a text");
 }
 
 int delta_apply(const json *array, struct str old_text, struct buf *out, struct error *err)
@@ -240,12 +235,12 @@ int delta_apply(const json *array, struct str old_text, struct buf *out, struct 
 	size_t begin = out->len;
 
 	if (!json_is_array(array))
-		return error_set(err, ERR_INPUT, "a change is no array");
+		return error_set(err, ERR_INPUT, "a delta is not an array");
 	for (const json *i = json_first(array); i; i = json_next(i)) {
 		if (apply_item(i, old_text, out, err) < 0)
 			return -1;
 		if (out->len - begin > DELTA_MAX)
-			return error_set(err, ERR_INPUT, "a change makes more than 16 MiB");
+			return error_set(err, ERR_INPUT, "a delta produces more than 16 MiB");
 	}
 	return 0;
 }

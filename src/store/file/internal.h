@@ -80,9 +80,9 @@ void state_set_lease(struct store_state *s, struct state_lease l); /* ttl 0: rem
 int64_t state_lease_end(const struct state_lease *l, int64_t now);
 bool state_lease_alive(const struct state_lease *l, int64_t now); /* false on NULL */
 void state_entry_kv(const struct state_entry *e, struct arena *a, struct store_kv *out);
-void state_print(struct buf *out, const struct store_state *s);       /* "all":{...} */
-void state_print_entry(struct buf *out, const struct state_entry *e); /* KEY:[...] */
-void state_print_lease(struct buf *out, const struct state_lease *l); /* ID:[...] */
+void state_write(struct json_writer *w, const struct store_state *s);       /* "all":{...} */
+void state_write_entry(struct json_writer *w, const struct state_entry *e); /* KEY:[...] */
+void state_write_lease(struct json_writer *w, const struct state_lease *l); /* ID:[...] */
 /* Rows of "put" and "doc". False: malformed. */
 bool state_read_key(const json *item, struct store_kv *kv);
 bool state_read_document(const json *item, struct state_entry *e);

@@ -13,7 +13,7 @@ void plan_expired_keys(
 	for (size_t i = 0; i < f->state.keys.n; i++) {
 		const struct state_entry *e = &f->state.keys.items[i];
 
-		/* Copied: the state's own key is freed while the lines are printed. */
+		/* Copied: the state's own key is freed while the lines are written. */
 		if (e->lease == lease)
 			vec_push_in(a, &p->changes,
 				(struct planned_change){
@@ -58,31 +58,35 @@ static int64_t offset(const struct file_store *f, const struct buf *out)
 	return f->end + f->shift + (int64_t)out->len;
 }
 
-static void print_event(
-	struct buf *out, const json *event, int64_t seq, int64_t rev, const char *ts)
+static void end_line(struct json_writer *w)
 {
-	size_t at;
-
-	buf_addf(out, "{\"seq\":%lld,\"rev\":%lld,", (long long)seq, (long long)rev);
-	if (!json_get(event, "ts"))
-		buf_addf(out, "\"ts\":\"%s\",", ts);
-	at = out->len;
-	json_print(out, event);
-	memmove(out->s + at, out->s + at + 1, out->len - at); /* the object's own brace */
-	out->len--;
-	if (out->len == at + 1) { /* an object without members */
-		out->s[at - 1] = '}';
-		out->len--;
-	}
-	buf_addc(out, '\n');
+	json_write_close(w, '}');
+	buf_addc(w->out, '\n');
 }
 
-static void begin_change(struct file_store *f, const struct state_entry *e, struct buf *out)
+static void write_event(
+	struct buf *out, const json *event, int64_t seq, int64_t rev, const char *ts)
 {
-	buf_addf(out, FILE_CHANGE "%lld,\"key\":", (long long)f->state.rev);
-	json_print_text(out, str_of(e->key));
+	struct json_writer w = {.out = out};
+
+	json_write_open(&w, NULL, '{');
+	json_write_int(&w, "seq", seq);
+	json_write_int(&w, "rev", rev);
+	if (!json_get(event, "ts"))
+		json_write_str(&w, "ts", str_of(ts));
+	for (const json *m = json_first(event); m; m = json_next(m))
+		json_write(&w, json_key(m), m);
+	end_line(&w);
+}
+
+static void begin_change(
+	const struct file_store *f, const struct state_entry *e, struct json_writer *w)
+{
+	json_write_open(w, NULL, '{');
+	json_write_int(w, "change", f->state.rev);
+	json_write_str(w, "key", str_of(e->key));
 	if (e->sum[0])
-		buf_addf(out, ",\"from\":\"%s\"", e->sum);
+		json_write_str(w, "from", str_of(e->sum));
 }
 
 /* A rebuild reads everything since the last whole text, so that must not grow without bound. */
@@ -94,18 +98,19 @@ static bool wants_whole(const struct state_entry *e, const struct planned_change
 	       e->since > (most > FILE_WHOLE ? most : FILE_WHOLE);
 }
 
-static void print_text(struct file_store *f, struct state_entry *e, struct str text,
+static void write_text(struct file_store *f, struct state_entry *e, struct str text,
 	const struct delta *delta, struct buf *out)
 {
 	static const struct delta nothing;
+	struct json_writer w = {.out = out};
 	int64_t at = offset(f, out);
 
-	begin_change(f, e, out);
+	begin_change(f, e, &w);
 	memcpy(e->before, e->sum, sizeof(e->before));
 	digest_text(text, e->sum);
-	buf_addf(out, ",\"to\":\"%s\",\"delta\":", e->sum);
-	delta_print(out, delta ? delta : &nothing, text);
-	buf_adds(out, "}\n");
+	json_write_str(&w, "to", str_of(e->sum));
+	delta_write(&w, "delta", delta ? delta : &nothing, text);
+	end_line(&w);
 	e->since = delta ? e->since + (offset(f, out) - at) : 0;
 	e->whole = delta ? e->whole : at;
 }
@@ -122,18 +127,19 @@ static const struct delta *delta_of(const struct planned_change *c, struct delta
 	return own;
 }
 
-static void print_change(
+static void write_change(
 	struct file_store *f, const struct planned_change *c, bool by_hand, struct buf *out)
 {
 	CLEANUP(delta_release) struct delta own = {0};
 	struct state_entry *e = state_find(&f->state, c->key);
 	struct planned_change with_delta = *c;
+	struct json_writer w = {.out = out};
 
 	if (c->del) {
 		if (!e)
 			return;
-		begin_change(f, e, out);
-		buf_adds(out, "}\n");
+		begin_change(f, e, &w);
+		end_line(&w);
 		return;
 	}
 	e = e ? e : state_put(&f->state, c->key, (struct str){0});
@@ -141,11 +147,11 @@ static void print_change(
 	if (!by_hand)
 		e->slot = c->slot;
 	with_delta.delta = delta_of(c, &own);
-	print_text(f, e, c->value, wants_whole(e, &with_delta) ? NULL : with_delta.delta, out);
+	write_text(f, e, c->value, wants_whole(e, &with_delta) ? NULL : with_delta.delta, out);
 }
 
 /* Every document as a whole text, so that no earlier line is needed. They do not change. */
-static int print_all_documents(struct file_store *f, struct buf *out, struct error *err)
+static int write_all_documents(struct file_store *f, struct buf *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
@@ -158,7 +164,7 @@ static int print_all_documents(struct file_store *f, struct buf *out, struct err
 		if (document_rebuild(f, e, &text, err) < 0)
 			return -1;
 		memcpy(before, e->before, sizeof(before));
-		print_text(f, e, buf_str(&text), NULL, out);
+		write_text(f, e, buf_str(&text), NULL, out);
 		memcpy(e->before, before, sizeof(before));
 	}
 	return 0;
@@ -166,20 +172,22 @@ static int print_all_documents(struct file_store *f, struct buf *out, struct err
 
 /* ---- lines: the commit ---- */
 
-/* Opens a member before its first item, puts a comma before the others. */
-static void begin_item(struct buf *out, bool *open, const char *begin)
+/* An empty member is left out, so it is opened before its first item. */
+static void open_member(struct json_writer *w, bool *open, const char *key, char bracket)
 {
-	buf_adds(out, *open ? "," : begin);
+	if (!*open)
+		json_write_open(w, key, bracket);
 	*open = true;
 }
 
-static void close_member(struct buf *out, bool open, char bracket)
+static void close_member(struct json_writer *w, bool open, char bracket)
 {
 	if (open)
-		buf_addc(out, bracket);
+		json_write_close(w, bracket);
 }
 
-static void print_gone(const struct file_store *f, const struct commit_plan *p, struct buf *out)
+static void write_gone(
+	const struct file_store *f, const struct commit_plan *p, struct json_writer *w)
 {
 	bool open = false;
 
@@ -190,14 +198,13 @@ static void print_gone(const struct file_store *f, const struct commit_plan *p, 
 
 		if (!e)
 			continue;
-		begin_item(out, &open, ",\"gone\":{");
-		json_print_text(out, str_of(c->key));
-		buf_addf(out, ":\"%s\"", e->sum);
+		open_member(w, &open, "gone", '{');
+		json_write_str(w, c->key, str_of(e->sum));
 	}
-	close_member(out, open, '}');
+	close_member(w, open, '}');
 }
 
-static void print_deleted(struct file_store *f, const struct commit_plan *p, struct buf *out)
+static void write_deleted(struct file_store *f, const struct commit_plan *p, struct json_writer *w)
 {
 	bool open = false;
 
@@ -206,20 +213,16 @@ static void print_deleted(struct file_store *f, const struct commit_plan *p, str
 
 		if (!c->del || !state_find(&f->state, c->key))
 			continue;
-		begin_item(out, &open, ",\"del\":[");
-		json_print_text(out, str_of(c->key));
+		open_member(w, &open, "del", '[');
+		json_write_str(w, NULL, str_of(c->key));
 		state_delete(&f->state, c->key);
 	}
-	close_member(out, open, ']');
+	close_member(w, open, ']');
 }
 
-static void stamp(struct file_store *f, struct state_entry *e)
-{
-	e->mod = f->state.rev;
-	e->create = e->create ? e->create : e->mod;
-}
-
-static void print_put(struct file_store *f, const struct commit_plan *p, struct buf *out)
+/* "put" or "doc". */
+static void write_puts(
+	struct file_store *f, const struct commit_plan *p, bool documents, struct json_writer *w)
 {
 	bool open = false;
 
@@ -227,38 +230,26 @@ static void print_put(struct file_store *f, const struct commit_plan *p, struct 
 		const struct planned_change *c = &p->changes.items[i];
 		struct state_entry *e;
 
-		if (c->del || key_is_document(c->key))
+		if (c->del || key_is_document(c->key) != documents)
 			continue;
-		e = state_put(&f->state, c->key, c->value.p ? c->value : STR(""));
-		e->lease = c->lease;
-		stamp(f, e);
-		begin_item(out, &open, ",\"put\":{");
-		state_print_entry(out, e);
+		if (documents) {
+			e = state_find(&f->state, c->key);
+		} else {
+			e = state_put(&f->state, c->key, c->value.p ? c->value : STR(""));
+			e->lease = c->lease;
+		}
+		e->mod = f->state.rev;
+		e->create = e->create ? e->create : e->mod;
+		open_member(w, &open, documents ? "doc" : "put", '{');
+		state_write_entry(w, e);
 	}
-	close_member(out, open, '}');
+	close_member(w, open, '}');
 }
 
-static void print_documents(struct file_store *f, const struct commit_plan *p, struct buf *out)
+static void write_leases(struct file_store *f, const struct commit_plan *p, struct json_writer *w)
 {
 	bool open = false;
-
-	for (size_t i = 0; i < p->changes.n; i++) {
-		const struct planned_change *c = &p->changes.items[i];
-		struct state_entry *e =
-			c->del || !key_is_document(c->key) ? NULL : state_find(&f->state, c->key);
-
-		if (!e)
-			continue;
-		stamp(f, e);
-		begin_item(out, &open, ",\"doc\":{");
-		state_print_entry(out, e);
-	}
-	close_member(out, open, '}');
-}
-
-static void print_leases(struct file_store *f, const struct commit_plan *p, struct buf *out)
-{
-	bool open = false;
+	char id[24];
 
 	for (size_t i = 0; i < p->leases.n; i++) {
 		const struct state_lease *l = &p->leases.items[i];
@@ -266,75 +257,70 @@ static void print_leases(struct file_store *f, const struct commit_plan *p, stru
 		state_set_lease(&f->state, *l);
 		if (!l->ttl)
 			continue;
-		begin_item(out, &open, ",\"lease\":{");
-		state_print_lease(out, l);
+		open_member(w, &open, "lease", '{');
+		state_write_lease(w, l);
 	}
-	close_member(out, open, '}');
+	close_member(w, open, '}');
 	open = false;
 	for (size_t i = 0; i < p->leases.n; i++) {
-		if (p->leases.items[i].ttl)
+		const struct state_lease *l = &p->leases.items[i];
+
+		if (l->ttl)
 			continue;
-		begin_item(out, &open, ",\"over\":[");
-		buf_addf(out, "\"%llu\"", (unsigned long long)p->leases.items[i].id);
+		open_member(w, &open, "over", '[');
+		(void)snprintf(id, sizeof(id), "%llu", (unsigned long long)l->id);
+		json_write_str(w, NULL, str_of(id));
 	}
-	close_member(out, open, ']');
-}
-
-static void print_head(
-	struct file_store *f, const struct commit_plan *p, const char *ts, struct buf *out)
-{
-	struct store_state *s = &f->state;
-	int64_t at = offset(f, out);
-
-	buf_addf(out, FILE_COMMIT "%lld,\"format\":%d,\"ts\":\"%s\"", (long long)s->rev,
-		FILE_FORMAT, ts);
-	if (p->actor) {
-		buf_adds(out, ",\"actor\":");
-		json_print_text(out, str_of(p->actor));
-	}
-	buf_addf(out, ",\"seq\":%lld,\"from\":%lld,\"at\":%lld", (long long)s->seq,
-		(long long)(f->end + f->shift), (long long)at);
+	close_member(w, open, ']');
 }
 
 /* An open reads from the last line with the whole state ("base"). */
-static void print_base(struct file_store *f, bool all, int64_t at, struct buf *out)
+static void write_base(struct file_store *f, bool all, int64_t at, struct json_writer *w)
 {
 	struct store_state *s = &f->state;
 	/* After a long one, as much again: otherwise every commit would write the whole state. */
 	int64_t most = 2 * s->base_size > FILE_DUMP ? 2 * s->base_size : FILE_DUMP;
 
-	if (all || offset(f, out) - s->base > most) {
+	if (all || offset(f, w->out) - s->base > most) {
 		s->base = at;
 		s->base_rev = s->rev;
-		buf_addc(out, ',');
-		state_print(out, s);
+		state_write(w, s);
 	}
-	buf_addf(out, ",\"base\":%lld", (long long)s->base);
+	json_write_int(w, "base", s->base);
+	if (s->base == at)
+		s->base_size = offset(f, w->out) - at;
 }
 
-static void print_line(
-	struct file_store *f, const struct commit_plan *p, const char *ts, struct buf *out)
+static void write_commit(struct file_store *f, const struct commit_plan *p, const char *ts,
+	struct buf *out, char sum[DIGEST_TEXT])
 {
+	struct json_writer w = {.out = out};
 	int64_t at = offset(f, out);
-	size_t begin = out->len;
 
-	print_head(f, p, ts, out);
-	print_gone(f, p, out);
-	print_deleted(f, p, out);
-	print_put(f, p, out);
-	print_documents(f, p, out);
-	print_leases(f, p, out);
-	print_base(f, p->full || !f->committed, at, out);
-	if (f->state.base == at)
-		f->state.base_size = (int64_t)(out->len - begin);
-	if (p->note) { /* last: an open skips it, see parse_commit() */
-		buf_adds(out, ",\"note\":");
-		json_print(out, p->note);
-	}
+	json_write_open(&w, NULL, '{');
+	json_write_int(&w, "commit", f->state.rev);
+	json_write_int(&w, "format", FILE_FORMAT);
+	json_write_str(&w, "ts", str_of(ts));
+	if (p->actor)
+		json_write_str(&w, "actor", str_of(p->actor));
+	json_write_int(&w, "seq", f->state.seq);
+	json_write_int(&w, "from", f->end + f->shift);
+	json_write_int(&w, "at", at);
+	write_gone(f, p, &w);
+	write_deleted(f, p, &w);
+	write_puts(f, p, false, &w);
+	write_puts(f, p, true, &w);
+	write_leases(f, p, &w);
+	write_base(f, p->full || !f->committed, at, &w);
+	if (p->note) /* last: an open skips it, see parse_commit() */
+		json_write(&w, "note", p->note);
+	digest_text(buf_str(out), sum);
+	json_write_str(&w, "sum", str_of(sum));
+	end_line(&w);
 }
 
 /* Adds the lines of the next commit to *out and applies the plan to the state. */
-static int print_lines(struct file_store *f, const struct commit_plan *p, struct buf *out,
+static int write_lines(struct file_store *f, const struct commit_plan *p, struct buf *out,
 	char sum[DIGEST_TEXT], struct error *err)
 {
 	char now[CLOCK_TEXT];
@@ -345,15 +331,13 @@ static int print_lines(struct file_store *f, const struct commit_plan *p, struct
 		buf_adds(out, FILE_HEADER "}\n");
 	f->state.rev++;
 	for (const json *e = json_first(p->events); e; e = json_next(e))
-		print_event(out, e, ++f->state.seq, f->state.rev, ts);
-	if (p->full && print_all_documents(f, out, err) < 0)
+		write_event(out, e, ++f->state.seq, f->state.rev, ts);
+	if (p->full && write_all_documents(f, out, err) < 0)
 		return -1;
 	for (size_t i = 0; i < p->changes.n; i++)
 		if (key_is_document(p->changes.items[i].key))
-			print_change(f, &p->changes.items[i], p->external, out);
-	print_line(f, p, ts, out);
-	digest_text(buf_str(out), sum);
-	buf_addf(out, ",\"sum\":\"%s\"}\n", sum);
+			write_change(f, &p->changes.items[i], p->external, out);
+	write_commit(f, p, ts, out, sum);
 	return 0;
 }
 
@@ -508,7 +492,7 @@ enum store_status journal_commit(struct file_store *f, struct commit_plan *p, st
 		unstage(f, p);
 		return STORE_REFUSED;
 	}
-	if (print_lines(f, p, &lines, sum, err) < 0 || append(f, buf_str(&lines), err) < 0)
+	if (write_lines(f, p, &lines, sum, err) < 0 || append(f, buf_str(&lines), err) < 0)
 		return undo(f, p, err);
 	f->end += (int64_t)lines.len;
 	f->committed = true;

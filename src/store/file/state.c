@@ -146,51 +146,65 @@ bool state_lease_alive(const struct state_lease *l, int64_t now)
 
 /* ---- writing ---- */
 
-void state_print_entry(struct buf *out, const struct state_entry *e)
+static void write_id(struct json_writer *w, uint64_t id)
 {
-	json_print_text(out, str_of(e->key));
+	char text[24];
+
+	(void)snprintf(text, sizeof(text), "%llu", (unsigned long long)id);
+	json_write_str(w, NULL, str_of(text));
+}
+
+void state_write_entry(struct json_writer *w, const struct state_entry *e)
+{
+	json_write_open(w, e->key, '[');
 	if (e->document) {
-		buf_addf(out, ":[\"%s\",\"%s\",%lld,%lld,%lld,%lld,%d]", e->sum, e->before,
-			(long long)e->whole, (long long)e->since, (long long)e->create,
-			(long long)e->mod, e->slot);
-		return;
+		json_write_str(w, NULL, str_of(e->sum));
+		json_write_str(w, NULL, str_of(e->before));
+		json_write_int(w, NULL, e->whole);
+		json_write_int(w, NULL, e->since);
+	} else {
+		json_write_str(w, NULL, (struct str){e->value, e->n});
 	}
-	buf_adds(out, ":[");
-	json_print_text(out, (struct str){e->value, e->n});
-	buf_addf(out, ",%lld,%lld,\"%llu\"]", (long long)e->create, (long long)e->mod,
-		(unsigned long long)e->lease);
+	json_write_int(w, NULL, e->create);
+	json_write_int(w, NULL, e->mod);
+	if (e->document)
+		json_write_int(w, NULL, e->slot);
+	else
+		write_id(w, e->lease);
+	json_write_close(w, ']');
 }
 
-void state_print_lease(struct buf *out, const struct state_lease *l)
+void state_write_lease(struct json_writer *w, const struct state_lease *l)
 {
-	buf_addf(out, "\"%llu\":[%lld,%d]", (unsigned long long)l->id, (long long)l->until, l->ttl);
+	char id[24];
+
+	(void)snprintf(id, sizeof(id), "%llu", (unsigned long long)l->id);
+	json_write_open(w, id, '[');
+	json_write_int(w, NULL, l->until);
+	json_write_int(w, NULL, l->ttl);
+	json_write_close(w, ']');
 }
 
-static void print_entries(struct buf *out, const struct store_state *s, bool documents)
+static void write_entries(
+	struct json_writer *w, const char *member, const struct store_state *s, bool documents)
 {
-	bool first = true;
-
-	for (size_t i = 0; i < s->keys.n; i++) {
-		if (s->keys.items[i].document != documents)
-			continue;
-		buf_adds(out, first ? "" : ",");
-		first = false;
-		state_print_entry(out, &s->keys.items[i]);
-	}
+	json_write_open(w, member, '{');
+	for (size_t i = 0; i < s->keys.n; i++)
+		if (s->keys.items[i].document == documents)
+			state_write_entry(w, &s->keys.items[i]);
+	json_write_close(w, '}');
 }
 
-void state_print(struct buf *out, const struct store_state *s)
+void state_write(struct json_writer *w, const struct store_state *s)
 {
-	buf_adds(out, "\"all\":{\"put\":{");
-	print_entries(out, s, false);
-	buf_adds(out, "},\"doc\":{");
-	print_entries(out, s, true);
-	buf_adds(out, "},\"lease\":{");
-	for (size_t i = 0; i < s->leases.n; i++) {
-		buf_adds(out, i ? "," : "");
-		state_print_lease(out, &s->leases.items[i]);
-	}
-	buf_adds(out, "}}");
+	json_write_open(w, "all", '{');
+	write_entries(w, "put", s, false);
+	write_entries(w, "doc", s, true);
+	json_write_open(w, "lease", '{');
+	for (size_t i = 0; i < s->leases.n; i++)
+		state_write_lease(w, &s->leases.items[i]);
+	json_write_close(w, '}');
+	json_write_close(w, '}');
 }
 
 /* ---- reading ---- */
