@@ -39,7 +39,7 @@ int config_result(const struct config_reader *r, struct error *err)
 	return -1;
 }
 
-const char *config_shown(const struct config_reader *r, const struct yml *v)
+static const char *show(const struct config_reader *r, const struct yml *v, bool ascii)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	bool typed = r->json_types && v->kind == YML_SCALAR && !v->plain && v->text.n;
@@ -58,13 +58,18 @@ const char *config_shown(const struct config_reader *r, const struct yml *v)
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)v->text.p[i];
 
-		if (c < ' ' || c == 0x7f)
+		if (c < ' ' || c == 0x7f || (ascii && c > 0x7f))
 			buf_addf(&b, "\\x%02x", c);
 		else
 			buf_addc(&b, (char)c);
 	}
 	buf_addf(&b, "%s'", n < v->text.n ? ".." : "");
 	return arena_dup(r->arena, buf_str(&b));
+}
+
+const char *config_shown(const struct config_reader *r, const struct yml *v)
+{
+	return show(r, v, false);
 }
 
 void config_refuse(struct config_reader *r, const char *key, const struct yml *v, const char *what)
@@ -76,10 +81,11 @@ void config_refuse(struct config_reader *r, const char *key, const struct yml *v
 static bool refuse(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yml *v, const char *what)
 {
+	const char *shown = show(r, v, f->form && f->form->ascii);
 	bool secret = f->form && f->form->secret;
 
 	config_fault(r, v, "'%s' must be %s%s%s%s%s%s", key, what, secret ? "" : ", not ",
-		secret ? "" : config_shown(r, v), f->hint ? " (" : "", f->hint ? f->hint : "",
+		secret ? "" : shown, f->hint ? " (" : "", f->hint ? f->hint : "",
 		f->hint ? ")" : "");
 	return false;
 }

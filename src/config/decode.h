@@ -23,6 +23,7 @@ struct config_form {
 	const char *pattern; /* for a schema: accepts what valid() accepts, whatever the length */
 	unsigned max;        /* characters; 0: valid() checks the length */
 	bool secret;         /* the refused value may be a secret: it is not shown */
+	bool ascii;          /* it may look like another text: it is shown with escapes */
 	bool trim;           /* blanks around the text are dropped */
 };
 

@@ -1,6 +1,5 @@
 #include "src/sys/path.h"
 #include "src/policy/clearance.h"
-#include "src/policy/fields.h"
 
 enum { CLEARANCE_MAX = 256 << 10 };
 
@@ -11,8 +10,9 @@ static bool persona_valid(struct str text)
 	size_t at = colon ? (size_t)(colon - text.p) : 0;
 
 	if (!colon)
-		return name_valid(text);
-	return name_valid(str_sub(text, 0, at)) && name_valid(str_sub(text, at + 1, text.n));
+		return policy_name_valid(text);
+	return policy_name_valid(str_sub(text, 0, at)) &&
+	       policy_name_valid(str_sub(text, at + 1, text.n));
 }
 
 /* `Bash`, `mcp__server__tool`, `mcp__server__*`. */
@@ -20,77 +20,68 @@ static bool tool_valid(struct str text)
 {
 	if (text.n > 1 && text.p[text.n - 1] == '*')
 		text.n--;
-	return name_valid(text);
+	return policy_name_valid(text);
 }
 
-static int read_tools(const struct fields *f, const struct yml *v, const char *key, void *into)
+static bool is_policy(struct str text)
 {
-	struct persona *p = into;
-
-	p->tools_listed = true;
-	return field_texts(f, v, key, tool_valid, "the name of a tool", &p->tools);
+	return text.n <= 4096 && config_line.valid(text);
 }
 
-/* A path is relative to the folder of the file that says it. */
-static int read_policy(const struct fields *f, const struct yml *v, const char *key, void *into)
+static const struct config_form persona_form = {
+	.valid = persona_valid, .what = "the name of a persona", .ascii = true};
+static const struct config_form tool_form = {
+	.valid = tool_valid, .what = "the name of a tool", .ascii = true};
+static const struct config_form policy_form = {
+	.valid = is_policy, .what = "the name of a policy or the path of a file"};
+
+/* A path is relative to the directory of the file that has it. */
+static void read_policy(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yml *v, void *into)
 {
 	const char **policy = into;
 	bool path;
 
-	if (field_text(f, v, key, policy) < 0)
-		return -1;
+	if (!config_text(r, f, key, v, policy))
+		return;
 	path = strchr(*policy, '/') || str_ends(v->text, ".yaml") || str_ends(v->text, ".yml");
 	if (path && **policy != '/')
-		*policy = path_join(f->arena, arena_dup(f->arena, path_dir(f->file)), *policy);
-	return 0;
+		*policy = path_join(r->arena, arena_dup(r->arena, path_dir(r->file)), *policy);
 }
 
-static const struct field persona_keys[] = {
-	{"policy", read_policy, offsetof(struct persona, policy), false},
-	{"tools", read_tools, 0, false},
+static const struct config_field persona_fields[] = {
+	{.key = "policy",
+		.kind = CONFIG_CUSTOM,
+		.form = &policy_form,
+		.read = read_policy,
+		CONFIG_AT(persona, policy)},
+	{.key = "tools",
+		.kind = CONFIG_TEXTS,
+		.form = &tool_form,
+		.once = true,
+		.sorted = true,
+		CONFIG_LIST_AT(persona, tools.p, tools.n),
+		CONFIG_SEEN(persona, tools_listed)},
+	{0},
 };
 
-static int read_personas(const struct fields *f, const struct yml *v, const char *key, void *into)
-{
-	struct clearance *c = into;
-
-	if (v->kind != YML_MAP)
-		return field_fault(f, v, "'%s' must be a map of personas", key);
-	c->personas = arena_alloc(f->arena, (v->n + 1) * sizeof(*c->personas));
-	for (size_t i = 0; i < v->n; i++) {
-		struct persona *p = &c->personas[c->n++];
-
-		p->name = v->map[i].key->text.p;
-		if (!persona_valid(v->map[i].key->text))
-			return field_fault(
-				f, v->map[i].key, "'%.80s' is not the name of a persona", p->name);
-		if (fields_read(f, v->map[i].value, "a persona", persona_keys, COUNT(persona_keys),
-			    p) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int read_bash(const struct fields *f, const struct yml *v, const char *key, void *into)
-{
-	static const char *const words[] = {"check", "exec"};
-	size_t which;
-
-	if (field_word(f, v, key, words, COUNT(words), &which) < 0)
-		return -1;
-	*(bool *)into = which == 1;
-	return 0;
-}
-
-static const struct field clearance_keys[] = {
-	{"personas", read_personas, 0, true},
-	{"bash", read_bash, offsetof(struct clearance, exec), false},
+static const struct config_field clearance_fields[] = {
+	{.key = "personas",
+		.kind = CONFIG_ENTRIES,
+		.form = &persona_form,
+		.required = true,
+		CONFIG_ITEMS_AT(clearance, personas, n),
+		.fields = persona_fields},
+	{.key = "bash",
+		.kind = CONFIG_SWITCH,
+		CONFIG_AT(clearance, exec),
+		CONFIG_WORDS("check", "exec")},
+	{0},
 };
 
 int clearance_load(
 	struct arena *a, const char *file, struct clearance *out, bool *there, struct error *err)
 {
-	const struct fields f = {a, file, err};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct yml *map;
 	bool missing;
@@ -103,7 +94,7 @@ int clearance_load(
 	}
 	if (yml_parse(a, buf_str(&text), file, 1, &map, err) < 0)
 		return -1;
-	return fields_read(&f, map, "a clearance file", clearance_keys, COUNT(clearance_keys), out);
+	return config_decode(a, file, map, "a clearance file", clearance_fields, out, err);
 }
 
 int clearance_persona(

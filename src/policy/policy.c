@@ -1,6 +1,5 @@
 #include "src/sys/path.h"
 #include "src/policy/binary.h"
-#include "src/policy/policy_fields.h"
 
 enum { POLICY_MAX = 256 << 10, DEPTH = 16 };
 
@@ -50,38 +49,40 @@ static const char *name_of(struct arena *a, const char *file)
 			base.n = i - 1;
 			break;
 		}
-	return name_valid(base) ? arena_dup(a, base) : "policy";
+	return policy_name_valid(base) ? arena_dup(a, base) : "policy";
 }
 
-static int parse(const struct fields *f, struct str text, struct yml **map, struct policy *out)
+static int parse(struct arena *a, const char *file, struct str text, struct yml **map,
+	struct policy *out, struct error *err)
 {
-	if (yml_parse(f->arena, text, f->file, 1, map, f->err) < 0)
-		return -1;
 	*out = (struct policy){.limits = usual};
-	if (policy_fields(f, *map, out) < 0)
+	if (yml_parse(a, text, file, 1, map, err) < 0 ||
+		config_decode(a, file, *map, "a policy", policy_fields, out, err) < 0)
 		return -1;
 	if (!out->name)
-		out->name = name_of(f->arena, f->file);
+		out->name = name_of(a, file);
 	return 0;
 }
 
 /* A name that nothing is known of would be allowed in vain. */
-static int check_known(const struct fields *f, const struct yml *map, const struct policy *p)
+static int check_known(struct arena *a, const char *file, const struct yml *map,
+	const struct policy *p, struct error *err)
 {
 	const struct yml *allow = yml_get(map, "allow"), *own = yml_get(map, "programs");
 	const struct policy none = {0};
 
 	for (size_t i = 0; i < allow->n; i++)
-		if (!binary_find(f->arena, p, allow->list[i]->text))
-			return field_fault(f, allow->list[i],
+		if (!binary_find(a, p, allow->list[i]->text))
+			return error_at(err, file, allow->list[i]->line, allow->list[i]->col,
 				"nothing is known of the program '%s': describe it under "
 				"'programs'",
 				allow->list[i]->text.p);
 	for (size_t i = 0; own && i < own->n; i++) {
-		const struct binary *b = binary_find(f->arena, &none, own->map[i].key->text);
+		const struct yml *key = own->map[i].key;
+		const struct binary *b = binary_find(a, &none, key->text);
 
 		if (b && (b->check || b->flags & BINARY_BUILTIN))
-			return field_fault(f, own->map[i].key,
+			return error_at(err, file, key->line, key->col,
 				"the program '%s' has rules of its own: they cannot be replaced",
 				b->name);
 	}
@@ -91,10 +92,11 @@ static int check_known(const struct fields *f, const struct yml *map, const stru
 int policy_parse(
 	struct arena *a, const char *file, struct str text, struct policy *out, struct error *err)
 {
-	const struct fields f = {a, file, err};
 	struct yml *map;
 
-	return parse(&f, text, &map, out) < 0 ? -1 : check_known(&f, map, out);
+	if (parse(a, file, text, &map, out, err) < 0)
+		return -1;
+	return check_known(a, file, map, out, err);
 }
 
 static struct yml *node_of(struct arena *a, const json *j, unsigned depth);
@@ -148,10 +150,8 @@ static struct yml *node_of(struct arena *a, const json *j, unsigned depth)
 
 int policy_from_json(struct arena *a, const json *j, struct policy *out, struct error *err)
 {
-	const struct fields f = {a, NULL, err};
-
 	*out = (struct policy){.limits = usual, .name = "row", .network = true};
-	return policy_fields(&f, node_of(a, j, 0), out);
+	return config_decode(a, NULL, node_of(a, j, 0), "a policy", policy_fields, out, err);
 }
 
 static bool is_path(const char *name)
@@ -174,10 +174,9 @@ static int fault_of_name(const char *name, struct error *err)
 static int load_shipped(
 	struct arena *a, const char *name, struct str text, struct policy *out, struct error *err)
 {
-	const struct fields f = {a, arena_printf(a, "policies/%s.yaml", name), err};
 	struct yml *map;
 
-	return parse(&f, text, &map, out);
+	return parse(a, arena_printf(a, "policies/%s.yaml", name), text, &map, out, err);
 }
 
 int policy_load(struct arena *a, const char *name, struct policy *out, struct error *err)

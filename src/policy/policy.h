@@ -8,6 +8,7 @@
 #ifndef DT_POLICY_POLICY_H
 #define DT_POLICY_POLICY_H
 
+#include "src/config/decode.h"
 #include "src/config/violation.h"
 
 /* Texts, sorted; p may be NULL when n is 0. */
@@ -36,6 +37,7 @@ struct program {
 	const char *name;
 	const char *options, *operands;
 	bool runs_code; /* it runs what is in the repository: only the kernel's layers bound it */
+	unsigned line, col; /* of its name in the file */
 };
 
 struct policy_limits { /* 0: none */
@@ -65,6 +67,12 @@ struct policy {
 	enum violation violation;
 	unsigned uid, gid; /* 0: not dropped */
 };
+
+/* policy_fields.c: the keys of a policy. */
+extern const struct config_field policy_fields[];
+/* A policy, persona or program: letters, digits and `._+-`, the first one a letter, a digit or `_`;
+ * at most 64 bytes. */
+bool policy_name_valid(struct str text);
 
 /* -1: ERR_INPUT with FILE:LINE:COL. */
 int policy_parse(

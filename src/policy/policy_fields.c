@@ -1,15 +1,28 @@
+#include "src/base/number.h"
+#include "src/config/decode.h"
 #include "src/policy/binary.h"
-#include "src/policy/policy_fields.h"
 
-#define AT(member) offsetof(struct policy, member)
+enum { FIELD_TEXT_MAX = 4096 };
 
-static const char *const needs[] = {
-	[NEED_BEST_EFFORT] = "best_effort", [NEED_REQUIRED] = "require", [NEED_OFF] = "off"};
+/* ---- forms of texts ---- */
+
+bool policy_name_valid(struct str text)
+{
+	for (size_t i = 0; i < text.n; i++) {
+		char c = text.p[i];
+		bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+			    (c >= '0' && c <= '9') || c == '_';
+
+		if (!word && (i == 0 || !memchr(".+-", c, 3)))
+			return false;
+	}
+	return text.n && text.n <= 64;
+}
 
 /* `[`, `:` and names as others have them. */
 static bool program_valid(struct str text)
 {
-	return str_is(text, "[") || str_is(text, ":") || name_valid(text);
+	return str_is(text, "[") || str_is(text, ":") || policy_name_valid(text);
 }
 
 /* `log`, or with a subcommand or the form that is meant: `stash list`, `push --force`. */
@@ -110,165 +123,147 @@ static bool absolute_valid(struct str text)
 	return text.n > 1 && text.p[0] == '/' && parts_valid(str_sub(text, 1, text.n));
 }
 
-static int read_name(const struct fields *f, const struct yml *v, const char *key, void *into)
+static bool is_notation(struct str text)
 {
-	if (field_text(f, v, key, into) < 0)
-		return -1;
-	if (!name_valid(v->text))
-		return field_fault(f, v,
-			"'%s' must be 1 to 64 letters, digits and '.', '_', '+', '-' inside, not "
-			"'%.80s'",
-			key, v->text.p);
-	return 0;
+	return !text.n || (text.n <= FIELD_TEXT_MAX && config_line.valid(text));
 }
 
-#define TEXTS(name, valid, form)                                                                   \
-	static int name(const struct fields *f, const struct yml *v, const char *key, void *into)  \
-	{                                                                                          \
-		return field_texts(f, v, key, valid, form, into);                                  \
-	}
-TEXTS(read_programs_allowed, program_valid, "the plain name of a program")
-TEXTS(read_git_keys, git_key_valid, "a key of git's configuration, like 'user.name'")
-TEXTS(read_variables, variable_valid, "the name of a variable that may be left to commands to set")
-TEXTS(read_relative, relative_valid, "a path relative to the root, without '.' and '..'")
-TEXTS(read_absolute, absolute_valid,
-	"an absolute path without '.' and '..', below neither /proc, /dev nor /sys")
+#define FORM(name, is, text)                                                                       \
+	static const struct config_form name = {.valid = is, .what = text, .ascii = true}
 
-static int read_git(const struct fields *f, const struct yml *v, const char *key, void *into)
-{
-	struct policy *p = into;
+FORM(name_form, policy_name_valid, "1 to 64 letters, digits and '.', '_', '+', '-' inside");
+FORM(own_program_form, policy_name_valid, "the plain name of a program");
+FORM(program_form, program_valid, "the plain name of a program");
+FORM(git_form, git_command_valid, "the name of a git command");
+FORM(git_key_form, git_key_valid, "a key of git's configuration, like 'user.name'");
+FORM(variable_form, variable_valid, "the name of a variable that commands may set");
+FORM(relative_form, relative_valid, "a path relative to the root, without '.' and '..'");
+FORM(absolute_form, absolute_valid,
+	"an absolute path without '.' and '..', below neither /proc, /dev nor /sys");
+FORM(notation_form, is_notation, "at most 4096 characters on one line");
 
-	p->git_listed = true;
-	return field_texts(f, v, key, git_command_valid, "the name of a git command", &p->git);
-}
+/* ---- the tables ---- */
 
-/* ---- programs ---- */
+#define TEXTS(name, of, member)                                                                    \
+	.key = name, .kind = CONFIG_TEXTS, .form = &of, .once = true, .sorted = true,              \
+	CONFIG_LIST_AT(policy, member.p, member.n)
+#define BOOL(name, type, member) .key = name, .kind = CONFIG_BOOL, CONFIG_AT(type, member)
+#define GROUP(name, table)       .key = name, .kind = CONFIG_GROUP, .fields = table
+#define NOTATION(name, member)                                                                     \
+	.key = name, .kind = CONFIG_TEXT, .form = &notation_form, CONFIG_AT(program, member)
 
-static int read_notation(const struct fields *f, const struct yml *v, const char *key, void *into)
-{
-	if (v->kind == YML_SCALAR && !v->text.n && !v->plain)
-		return *(const char **)into = "", 0;
-	return field_text(f, v, key, into);
-}
-
-static const struct field program_keys[] = {
-	{"options", read_notation, offsetof(struct program, options), false},
-	{"operands", read_notation, offsetof(struct program, operands), false},
-	{"runs_code", field_bool, offsetof(struct program, runs_code), false},
+static const struct config_field program_fields[] = {
+	{NOTATION("options", options)},
+	{NOTATION("operands", operands)},
+	{BOOL("runs_code", program, runs_code)},
+	{0},
 };
 
-static int check_notation(const struct fields *f, const struct yml *at, const struct program *p)
+static void check_program(struct config_reader *r, const struct yml *map, void *of)
 {
+	struct program *p = of;
+	const struct yml key = {.line = p->line, .col = p->col};
 	struct error err = {0};
 
+	(void)map;
+	p->options = p->options ? p->options : "";
+	p->operands = p->operands ? p->operands : "";
 	if (notation_check(p->options, p->operands, &err) < 0)
-		return field_fault(f, at, "program '%s': %s", p->name, err.text);
-	return 0;
+		config_fault(r, &key, "program '%s': %s", p->name, err.text);
 }
 
-static int read_programs(const struct fields *f, const struct yml *v, const char *key, void *into)
+/* Bytes, also with K, M or G behind. */
+static bool parse_size(struct str text, uint64_t *out)
 {
-	struct policy *p = into;
+	static const char units[] = "KMG";
+	static const uint64_t most = (uint64_t)1 << 50;
+	const char *unit = text.n > 1 ? strchr(units, text.p[text.n - 1]) : NULL;
+	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
 
-	if (v->kind != YML_MAP)
-		return field_fault(f, v, "'%s' must be a map of programs", key);
-	p->programs = arena_alloc(f->arena, (v->n + 1) * sizeof(*p->programs));
-	for (size_t i = 0; i < v->n; i++) {
-		struct program *one = &p->programs[p->n_programs++];
-
-		*one = (struct program){v->map[i].key->text.p, "", "", false};
-		if (!name_valid(v->map[i].key->text))
-			return field_fault(f, v->map[i].key,
-				"'%.80s' is not the plain name of a program", one->name);
-		if (fields_read(f, v->map[i].value, "a program", program_keys, COUNT(program_keys),
-			    one) < 0 ||
-			check_notation(f, v->map[i].key, one) < 0)
-			return -1;
-	}
-	return 0;
+	if (!number_parse(str_sub(text, 0, text.n - (unit != NULL)), 1, most >> shift, out))
+		return false;
+	*out <<= shift;
+	return true;
 }
 
-/* ---- limits, kernel, user ---- */
+static void read_size(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yml *v, void *into)
+{
+	uint64_t *bytes = into;
 
-#define LIMIT(member) offsetof(struct policy_limits, member)
-static const struct field limit_keys[] = {
-	{"timeout", field_seconds, LIMIT(timeout_s), false},
-	{"cpu", field_seconds, LIMIT(cpu_s), false},
-	{"memory", field_size, LIMIT(memory), false},
-	{"file_size", field_size, LIMIT(file_size), false},
-	{"processes", field_count, LIMIT(processes), false},
-	{"open_files", field_count, LIMIT(open_files), false},
-	{"output", field_size, LIMIT(output), false},
+	(void)f;
+	if (v->kind == YML_SCALAR && str_is(v->text, "none"))
+		*bytes = 0;
+	else if (v->kind != YML_SCALAR || !parse_size(v->text, bytes))
+		config_refuse(
+			r, key, v, "bytes, like 65536, 64K, 512M or 2G, at most 1048576G, or none");
+}
+
+#define LIMIT(name, member, most)                                                                  \
+	.key = name, .kind = CONFIG_INTEGER, CONFIG_RANGE(1, most), .none = true,                  \
+	CONFIG_AT(policy, limits.member)
+#define SIZE(name, member)                                                                         \
+	.key = name, .kind = CONFIG_CUSTOM, .read = read_size, CONFIG_AT(policy, limits.member)
+
+static const struct config_field limit_fields[] = {
+	{LIMIT("timeout", timeout_s, 86400)},
+	{LIMIT("cpu", cpu_s, 86400)},
+	{SIZE("memory", memory)},
+	{SIZE("file_size", file_size)},
+	{LIMIT("processes", processes, 1000000)},
+	{LIMIT("open_files", open_files, 1000000)},
+	{SIZE("output", output)},
+	{0},
 };
 
-static int read_limits(const struct fields *f, const struct yml *v, const char *key, void *into)
-{
-	(void)key;
-	return fields_read(f, v, "'limits'", limit_keys, COUNT(limit_keys), into);
-}
+#define LAYER(name, which)                                                                         \
+	.key = name, .kind = CONFIG_WORD, CONFIG_AT(policy, layers[which]),                        \
+	CONFIG_WORDS("best_effort", "require", "off")
 
-static int read_need(const struct fields *f, const struct yml *v, const char *key, void *into)
-{
-	size_t which;
-
-	if (field_word(f, v, key, needs, COUNT(needs), &which) < 0)
-		return -1;
-	*(enum need *)into = (enum need)which;
-	return 0;
-}
-
-static int read_kernel(const struct fields *f, const struct yml *v, const char *key, void *into)
-{
-	struct field keys[LAYERS];
-
-	(void)key;
-	for (size_t i = 0; i < LAYERS; i++)
-		keys[i] = (struct field){
-			layer_name((enum layer)i), read_need, i * sizeof(enum need), false};
-	return fields_read(f, v, "'kernel'", keys, LAYERS, into);
-}
-
-static int read_violation(const struct fields *f, const struct yml *v, const char *key, void *into)
-{
-	static const char *const words[] = {"hard_abort", "validation_fail"};
-	size_t which;
-
-	if (field_word(f, v, key, words, COUNT(words), &which) < 0)
-		return -1;
-	*(enum violation *)into = (enum violation)which;
-	return 0;
-}
-
-static const struct field user_keys[] = {
-	{"uid", field_id, AT(uid), true},
-	{"gid", field_id, AT(gid), true},
+static const struct config_field layer_fields[] = {
+	{LAYER("landlock", LAYER_LANDLOCK)},
+	{LAYER("seccomp", LAYER_SECCOMP)},
+	{LAYER("processes", LAYER_PROCESSES)},
+	{LAYER("network", LAYER_NETWORK)},
+	{LAYER("mounts", LAYER_MOUNTS)},
+	{LAYER("cgroup", LAYER_CGROUP)},
+	{0},
 };
 
-static int read_user(const struct fields *f, const struct yml *v, const char *key, void *into)
-{
-	(void)key;
-	return fields_read(f, v, "'user'", user_keys, COUNT(user_keys), into);
-}
+#define ID(name, member)                                                                           \
+	.key = name, .kind = CONFIG_INTEGER, .required = true, CONFIG_RANGE(1, 4294967294),        \
+	CONFIG_AT(policy, member)
 
-static const struct field policy_keys[] = {
-	{"name", read_name, AT(name), false},
-	{"allow", read_programs_allowed, AT(allow), true},
-	{"write", field_bool, AT(write), false},
-	{"network", field_bool, AT(network), false},
-	{"git", read_git, 0, false},
-	{"git_config", read_git_keys, AT(git_config), false},
-	{"environment", read_variables, AT(environment), false},
-	{"read", read_absolute, AT(read), false},
-	{"protect", read_relative, AT(protect), false},
-	{"scripts", read_relative, AT(scripts), false},
-	{"programs", read_programs, 0, false},
-	{"limits", read_limits, AT(limits), false},
-	{"kernel", read_kernel, AT(layers), false},
-	{"violation", read_violation, AT(violation), false},
-	{"user", read_user, 0, false},
+static const struct config_field user_fields[] = {
+	{ID("uid", uid)},
+	{ID("gid", gid)},
+	{0},
 };
 
-int policy_fields(const struct fields *f, const struct yml *map, struct policy *out)
-{
-	return fields_read(f, map, "a policy", policy_keys, COUNT(policy_keys), out);
-}
+const struct config_field policy_fields[] = {
+	{.key = "name", .kind = CONFIG_TEXT, .form = &name_form, CONFIG_AT(policy, name)},
+	{TEXTS("allow", program_form, allow), .required = true},
+	{BOOL("write", policy, write)},
+	{BOOL("network", policy, network)},
+	{TEXTS("git", git_form, git), CONFIG_SEEN(policy, git_listed)},
+	{TEXTS("git_config", git_key_form, git_config)},
+	{TEXTS("environment", variable_form, environment)},
+	{TEXTS("read", absolute_form, read)},
+	{TEXTS("protect", relative_form, protect)},
+	{TEXTS("scripts", relative_form, scripts)},
+	{.key = "programs",
+		.kind = CONFIG_ENTRIES,
+		.form = &own_program_form,
+		CONFIG_ITEMS_AT(policy, programs, n_programs),
+		.fields = program_fields,
+		.check = check_program,
+		CONFIG_PLACE(program, line)},
+	{GROUP("limits", limit_fields)},
+	{GROUP("kernel", layer_fields)},
+	{.key = "violation",
+		.kind = CONFIG_WORD,
+		CONFIG_AT(policy, violation),
+		CONFIG_WORDS("hard_abort", "validation_fail")},
+	{GROUP("user", user_fields)},
+	{0},
+};

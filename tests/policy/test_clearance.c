@@ -105,22 +105,25 @@ static void a_path_of_a_policy_is_relative_to_the_file(void **state)
 static void a_broken_file_is_refused_at_its_place(void **state)
 {
 	(void)state;
-	assert_refused("", 1, 1, "a clearance file lacks 'personas'");
+	assert_refused("", 1, 1, "'personas' is missing");
 	assert_refused("- a\n", 1, 1, "a clearance file must be a map, not a list");
-	assert_refused("personas: [a]\n", 1, 11, "'personas' must be a map of personas");
-	assert_refused("personas: {}\nbashh: exec\n", 2, 1, "unknown key 'bashh'");
+	assert_refused("personas: [a]\n", 1, 11, "'personas' must be a map, not a list");
+	assert_refused("personas: {}\nbashh: exec\n", 2, 1,
+		"unknown key 'bashh': must be 'personas' or 'bash'");
 	assert_refused(
-		"personas: {}\nbash: yes\n", 2, 7, "'bash' must be check or exec, not 'yes'");
-	assert_refused("personas:\n  a b: {}\n", 2, 3, "'a b' is not the name of a persona");
-	assert_refused("personas:\n  a:b:c: {}\n", 2, 3, "'a:b:c' is not the name of a persona");
+		"personas: {}\nbash: yes\n", 2, 7, "'bash' must be 'check' or 'exec', not 'yes'");
+	assert_refused("personas:\n  a b: {}\n", 2, 3, "name 'a b' must be the name of a persona");
 	assert_refused(
-		"personas:\n  a: developer\n", 2, 6, "a persona must be a map, not 'developer'");
-	assert_refused("personas:\n  a: {polcy: x}\n", 2, 7, "unknown key 'polcy'");
-	assert_refused("personas:\n  a: {policy: [x]}\n", 2, 15, "'policy' must be a text");
+		"personas:\n  a:b:c: {}\n", 2, 3, "name 'a:b:c' must be the name of a persona");
+	assert_refused("personas:\n  a: developer\n", 2, 6, "'a' must be a map, not 'developer'");
+	assert_refused("personas:\n  a: {polcy: x}\n", 2, 7,
+		"unknown key 'polcy': must be 'policy' or 'tools'");
+	assert_refused("personas:\n  a: {policy: [x]}\n", 2, 15,
+		"'policy' must be the name of a policy or the path of a file, not a list");
 	assert_refused(
 		"personas:\n  a: {tools: Bash}\n", 2, 14, "'tools' must be a list, not 'Bash'");
 	assert_refused("personas:\n  a: {tools: ['*']}\n", 2, 15,
-		"'*' under 'tools' is not the name of a tool");
+		"'tools' must be the name of a tool, not '*'");
 	assert_refused("personas:\n  a: {}\n  a: {}\n", 3, 3, "duplicate key 'a'");
 	assert_refused("personas:\n  a: {tools: [}\n", 2, 15, "did not find expected node content");
 }
