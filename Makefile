@@ -55,10 +55,15 @@ LINK    = $(call SAY,LD $@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 SRC     := $(filter-out src/main.c,$(wildcard src/*.c src/*/*.c src/*/*/*.c context/*.c steps/*.c))
 LIB     := $(O)/libdev-team.a
 
-all: build/dev-team
+all: build/dev-team build/dev-team.1
 build/dev-team: $(O)/dev-team
 	@mkdir -p build && cp -f $< $@.new && mv -f $@.new $@
 $(O)/dev-team: $(O)/src/main.o $(LIB)
+	$(LINK)
+# The manual page: prose from the template, verbs and options from their tables.
+build/dev-team.1: docs/dev-team.1.in $(O)/tools/manual
+	@$(O)/tools/manual <$< >$@.new && mv -f $@.new $@
+$(O)/tools/manual: $(O)/tools/manual.o $(LIB)
 	$(LINK)
 $(LIB): $(SRC:%.c=$(O)/%.o)
 	@rm -f $@ && ar rcs $@ $^
@@ -180,7 +185,7 @@ SHARE   = $(TO)/share/dev-team
 PARTS   = workflows policies resources models skills agents commands hooks .claude-plugin README.md
 install: all
 	install -D -m 755 build/dev-team "$(TO)/bin/dev-team"
-	install -D -m 644 docs/dev-team.1 "$(TO)/share/man/man1/dev-team.1"
+	install -D -m 644 build/dev-team.1 "$(TO)/share/man/man1/dev-team.1"
 	rm -rf "$(SHARE)" && mkdir -p "$(SHARE)/bin"
 	cp -R $(wildcard $(PARTS)) "$(SHARE)/"
 	printf '#!/bin/sh\nexec "%s" "$$@"\n' "$(PREFIX)/bin/dev-team" >"$(SHARE)/bin/dev-team"
@@ -193,7 +198,7 @@ deps:
 clean:
 	rm -rf build
 
--include $(patsubst %.c,$(O)/%.d,$(SRC) src/main.c $(wildcard tests/*/*.c tests/*/*/*.c))
+-include $(patsubst %.c,$(O)/%.d,$(SRC) src/main.c tools/manual.c $(wildcard tests/*/*.c tests/*/*/*.c))
 .PHONY: all unit test check floors crash model conform oracle e2e demo bench fuzz fuzz-run format format-check install \
 	uninstall deps clean FORCE
 .SECONDARY:

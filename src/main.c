@@ -1,5 +1,5 @@
 /*
- * main.c: argv to verb; the only exit, the only printing of results.
+ * main.c: runs the verb, prints its result, exits. Nothing else prints results or exits.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -9,53 +9,6 @@
 #include "src/base/log.h"
 #include "src/sys/path.h"
 #include "src/cli/cli.h"
-
-static const struct verb *verb_named(const char *name)
-{
-	for (size_t i = 0; verbs[i]; i++)
-		if (strcmp(verbs[i]->name, name) == 0)
-			return verbs[i];
-	return NULL;
-}
-
-static int run_verb(struct arena *a, const struct verb *v, int argc, char **argv, struct buf *out,
-	struct error *err)
-{
-	struct args *args = arena_alloc(a, sizeof(*args));
-	struct invocation in = {.arena = a, .args = args, .out = out};
-
-	for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
-		if (strcmp(argv[i], "--help") != 0 && strcmp(argv[i], "-h") != 0)
-			continue;
-		help_verb(out, v);
-		return 0;
-	}
-	if (args_parse(a, v, argc, argv, args, err) < 0)
-		return -1;
-	return v->run(&in, err);
-}
-
-static int dispatch(struct arena *a, int argc, char **argv, struct buf *out, struct error *err)
-{
-	const char *name = argc > 1 ? argv[1] : NULL;
-	const struct verb *v;
-
-	if (!name)
-		return error_set(err, ERR_USAGE, "no verb given (see 'dev-team --help')");
-	if (strcmp(name, "--version") == 0) {
-		buf_adds(out, "dev-team " DEV_TEAM_VERSION "\n");
-		return 0;
-	}
-	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
-		help_all(out);
-		return 0;
-	}
-	v = verb_named(name);
-	if (!v)
-		return error_set(
-			err, ERR_USAGE, "unknown verb '%.60s' (see 'dev-team --help')", name);
-	return run_verb(a, v, argc - 2, argv + 2, out, err);
-}
 
 /* What is printed is on disk already, so a reader that went away loses nothing but this text. */
 static int emit(struct str text, struct error *err)
@@ -108,7 +61,7 @@ int main(int argc, char **argv)
 	keep_own_files();
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like a full disk */
-	rc = dispatch(&arena, argc, argv, &out, &err);
+	rc = option_dispatch(&arena, &cli_program, argc - 1, argv + 1, &out, &err);
 	if (rc >= 0 && emit(buf_str(&out), &err) < 0)
 		rc = -1;
 	if (rc < 0) {

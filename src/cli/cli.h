@@ -1,65 +1,76 @@
 /*
- * cli.h: a verb is one file that opens with its descriptor; src/cli/list.h names them all. A verb
- * parses its options, calls one room, and hands back text and an exit code: main.c alone prints and
- * exits.
+ * cli.h: the verbs. A verb is one file: its struct of option values, its tables, its functions, and
+ * its descriptor (src/base/option.h). It makes one call into a lower room and prints the result;
+ * main.c alone writes to standard output and exits. src/cli/list.h names all verbs.
  *
  * To add a verb: (1) src/cli/NAME.c defining `verb_NAME`; (2) a row in src/cli/list.h; (3) a spec
- * case in tests/spec; (4) a row in docs/verbs.md. `make check` fails until all agree.
+ * case in tests/spec; (4) a row in docs/verbs.md. `make check` fails until all agree. Help,
+ * completion and the manual page need nothing more.
  */
 #ifndef DT_CLI_H
 #define DT_CLI_H
 
-#include "src/base/buf.h"
-
-struct option_spec {
-	const char *name;     /* without the dashes */
-	const char *argument; /* metavariable; NULL: a flag; "[X]": may be left out (--name or
-				 --name=X) */
-	const char *help;
-	bool repeats;
-};
-
-enum { MAX_OPTIONS = 24, MAX_WORDS = 64, MAX_REPEATS = 512 };
-
-/* What the command line said. Texts are argv's. */
-struct args {
-	const char *value[MAX_OPTIONS]; /* by index in the verb's option table; "" for a flag or an
-					   omitted argument */
-	const char **repeated;          /* values of the (one) option that repeats */
-	size_t n_repeated;
-	const char *words[MAX_WORDS]; /* positional */
-	size_t n;
-};
-
-struct invocation {
-	struct arena *arena;
-	const struct args *args;
-	struct buf *out; /* becomes stdout unless the verb returns -1 */
-};
-
-struct verb {
-	const char *name;
-	const char *synopsis;              /* words after the name */
-	const char *about;                 /* one line */
-	const char *details;               /* paragraphs for --help; may be NULL */
-	const struct option_spec *options; /* ended by a NULL name; may be NULL */
-	unsigned min_words, max_words;
-	/* 0, ERR_CHECK (with text in out), -1 with *err; or its code, when the error was said and
-	 * there is text in out all the same. */
-	int (*run)(struct invocation *in, struct error *err);
-};
+#include "src/base/json.h"
+#include "src/base/option.h"
 
 #define X(name) extern const struct verb verb_##name;
 #include "src/cli/list.h"
 #undef X
 
-extern const struct verb *const verbs[]; /* in the order of list.h, NULL-ended */
+/* The program: its subcommands are the verbs. */
+extern const struct verb cli_program;
 
-/* Parses what follows the verb's name. -1: ERR_USAGE. */
-int args_parse(struct arena *a, const struct verb *v, int argc, char **argv, struct args *out,
-	struct error *err);
-/* Text of `dev-team --help` and `dev-team VERB --help`. */
-void help_all(struct buf *out);
-void help_verb(struct buf *out, const struct verb *v);
+/* Rows that many verbs have; `type` has a field of that name. */
+#define CLI_JSON(type, help) OPTION_FLAG(type, json, "json", help)
+#define CLI_ARTIFACTS(type)                                                                        \
+	OPTION_TEXT(type, artifacts, "artifacts", "DIR",                                           \
+		"directory of the artifacts; default: $ARTIFACTS_DIR, else one in the state "      \
+		"directory")
+#define CLI_RESOURCES(type)                                                                        \
+	OPTION_TEXT(type, resources, "resources", "DIR",                                           \
+		"directory (or file) of the resources; default: .dev-team/resources or .ai-sdlc "  \
+		"of the repository")
+#define CLI_PLUGIN_ROOT(type)                                                                      \
+	OPTION_TEXT(type, plugin_root, "plugin-root", "DIR",                                       \
+		"directory that holds workflows/; default: the installation")
+#define CLI_REPO(type)                                                                             \
+	OPTION_TEXT(type, repo, "repo", "DIR",                                                     \
+		"the repository; default: the one around the working directory")
+#define CLI_DOCUMENT(type)                                                                         \
+	OPTION_REQUIRED(type, context_file, "context-file", "FILE", "the work item's document")
+
+/* The options of `step`; `run` takes them too, and has them at the begin of its own struct. */
+struct cli_step {
+	const char *workflow, *context_file, *research_skill, *plugin_root, *repo, *owner;
+	bool take_over;
+};
+extern const struct option cli_step_options[];
+/* Fills in the fields of a struct step_call. */
+#define CLI_STEP_CALL(in, o)                                                                       \
+	.id = (in)->words[0], .workflow = (o)->workflow, .context_file = (o)->context_file,        \
+	.research_skill = (o)->research_skill, .root = (o)->plugin_root, .repo = (o)->repo,        \
+	.owner = (o)->owner, .take_over = (o)->take_over
+
+/* The options that name a pool of worktrees, of `pool` and `gate`: a struct pool_choice
+ * (run/locate.h) at the begin of their own. */
+extern const struct option cli_pool_options[];
+
+/* All of standard input, UTF-8 or not; ERR_USAGE when it is a terminal. */
+int cli_read_input(struct buf *out, size_t max, struct error *err);
+/* `file`, or standard input when it is NULL or "-". */
+int cli_read_text(struct buf *out, const char *file, size_t max, struct error *err);
+
+/* Prints one line of JSON and frees it. */
+void cli_put_json(struct buf *out, json *j);
+/* Prints the text, or the JSON as a line; frees it. */
+void cli_put_result(struct buf *out, bool as_json, struct str text, json *j);
+/* null where there is no text, no time. */
+void cli_put_text(json *object, const char *key, const char *text);
+void cli_put_time(json *object, const char *key, int64_t t);
+/* A text that may not be UTF-8, such as a path: what is not becomes '?'. */
+void cli_put_bytes(json *object, const char *key, const char *text);
+json *cli_names(const char *const *names); /* NULL-ended; NULL is an empty array */
+/* A row of a table ends without blanks. */
+void cli_end_row(struct buf *out);
 
 #endif

@@ -1,97 +1,61 @@
-#include <stdarg.h>
 #include "src/base/log.h"
-#include "src/base/json.h"
-#include "src/cli/common.h"
-#include "src/cli/doctor.h"
+#include "src/cli/cli.h"
+#include "src/run/doctor.h"
 
-enum { PERMISSIONS, REPO };
-
-static const struct option_spec options[] = {
-	[PERMISSIONS] = {"permissions", NULL, "print the settings entries that a run needs", false},
-	[REPO] = {"repo", "DIR", "the repository to look at", false},
-	{0},
+struct doctor_options {
+	const char *repo;
+	bool permissions;
 };
 
-void finding(struct checkup *c, enum health health, const char *what, const char *fmt, ...)
-{
-	static const char *const names[] = {"ok", "warn", "fail"};
-	char text[2048];
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	for (char *p = text; *p; p++)
-		if ((unsigned char)*p < ' ')
-			*p = ' ';
-	buf_addf(c->out, "%-4s  %-12s  %s\n", names[health], what, text);
-	c->failed = c->failed || health == HEALTH_FAIL;
-}
-
-static int checkup(struct invocation *in)
-{
-	struct checkup c = {
-		.arena = in->arena, .out = in->out, .given_repo = in->args->value[REPO]};
-
-	check_programs(&c);
-	check_state(&c);
-	check_layers(&c);
-	check_installation(&c);
-	check_repository(&c);
-	return c.failed ? ERR_CHECK : 0;
-}
-
-static void add_entry(struct buf *out, const char *entry, bool last)
-{
-	CLEANUP(json_free) json *one = json_array();
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	json_push_str(one, str_of(entry));
-	json_print(&text, one);
-	buf_adds(out, "      ");
-	buf_add(out, str_sub(buf_str(&text), 1, text.len - 1));
-	buf_adds(out, last ? "\n" : ",\n");
-}
+static const struct option options[] = {
+	OPTION_FLAG(struct doctor_options, permissions, "permissions",
+		"print the settings entries that a run needs"),
+	CLI_REPO(struct doctor_options),
+	OPTION_END,
+};
 
 /*
  * What the plugin's commands allow for the run that they start. The client refuses narrower Bash
  * patterns for what agents must do: an answer with JSON in a here document, a pipe behind a build,
  * a loop.
  */
-static int permissions(struct invocation *in)
+static int put_permissions(struct buf *out)
 {
-	static const char *const allow[] = {"Bash", "Read", "Edit", "Write", "Agent", "Skill"};
+	static const char *const allow[] = {
+		"Bash", "Read", "Edit", "Write", "Agent", "Skill", NULL};
+	CLEANUP(json_free) json *j = json_object();
+	json *permissions = json_object();
 
-	buf_adds(in->out, "{\n  \"permissions\": {\n    \"allow\": [\n");
-	for (size_t i = 0; i < COUNT(allow); i++)
-		add_entry(in->out, allow[i], i + 1 == COUNT(allow));
-	buf_adds(in->out, "    ]\n  }\n}\n");
-	log_line(
-		"The plugin's commands bring these with them for the run that they start; put them "
-		"into");
-	log_line(".claude/settings.json for what you ask for yourself, or for runs started in "
-		 "another "
-		 "way.");
-	log_line("What must never be run belongs into \"deny\" there, which always wins.");
+	json_put(permissions, "allow", cli_names(allow));
+	json_put(j, "permissions", permissions);
+	json_print_pretty(out, j);
+	log_line("The plugin's commands set these for the run that they start. Put them into "
+		 ".claude/settings.json");
+	log_line("for your own requests, or for runs that are started in another way.");
+	log_line("Put what must never run into \"deny\" there, which always wins.");
 	return 0;
 }
 
 static int run(struct invocation *in, struct error *err)
 {
+	const struct doctor_options *o = in->values;
+
 	(void)err;
-	return in->args->value[PERMISSIONS] ? permissions(in) : checkup(in);
+	if (o->permissions)
+		return put_permissions(in->out);
+	return doctor_check(in->arena, o->repo, in->out) ? 0 : ERR_CHECK;
 }
 
 const struct verb verb_doctor = {
 	.name = "doctor",
-	.synopsis = "[--repo DIR] [--permissions]",
-	.about = "look at what a run needs, and say what to do about it",
-	.details = "One line for each thing: 'ok', 'warn' (a run may do without) or 'fail', what "
-		   "it is, and what to do\n"
-		   "about it. Exit status 1 when something fails.\n"
+	.group = "Setup",
+	.about = "check what a run needs and say how to repair it",
+	.details = "Prints one line for each finding: 'ok', 'warn' (a run can do without it) or "
+		   "'fail', then the subject, its state, and how to repair it. Exit status 1 if a "
+		   "check fails.\n"
 		   "\n"
 		   "With --permissions it prints entries for .claude/settings.json instead.",
-	.options = options,
-	.max_words = 0,
+	.options = {options},
+	.size = sizeof(struct doctor_options),
 	.run = run,
 };

@@ -1,16 +1,13 @@
-#include <limits.h>
-#include <sys/stat.h>
-#include "src/base/json.h"
-#include "src/sys/path.h"
-#include "src/cli/common.h"
+#include "src/cli/cli.h"
+#include "src/verify/history.h"
 
-#define EVENTS_MAX ((size_t)1 << 30)
+struct events_options {
+	bool json;
+};
 
-enum { JSON };
-
-static const struct option_spec options[] = {
-	[JSON] = {"json", NULL, "the lines as they are", false},
-	{0},
+static const struct option options[] = {
+	CLI_JSON(struct events_options, "print the lines of the journal as they are"),
+	OPTION_END,
 };
 
 static const struct {
@@ -50,7 +47,7 @@ static const char *value_of(const json *e, const char *key, char number[24])
 	return number;
 }
 
-static void add_event(struct buf *out, const json *e)
+static void put_event(struct buf *out, const json *e)
 {
 	char number[24];
 	const char *ts = json_get_str(e, "ts"), *type = json_get_str(e, "type");
@@ -61,8 +58,9 @@ static void add_event(struct buf *out, const json *e)
 	for (size_t i = 0; i < COUNT(shown); i++) {
 		const char *text = value_of(e, shown[i].key, number);
 
+		/* Every dispatch has an owner; only a change of it is shown. */
 		if (strcmp(shown[i].key, "owner") == 0 && !json_get(e, "from"))
-			continue; /* of each dispatch; only a change is worth a look */
+			continue;
 		if (text && *text)
 			buf_addf(out, "%s%s", first ? " " : shown[i].before, text);
 		first = first && !(text && *text);
@@ -70,95 +68,39 @@ static void add_event(struct buf *out, const json *e)
 	buf_addc(out, '\n');
 }
 
-static void add_line(struct invocation *in, const json *e, struct str line)
-{
-	if (!json_get(e, "type"))
-		return;
-	if (!in->args->value[JSON]) {
-		add_event(in->out, e);
-		return;
-	}
-	buf_add(in->out, line);
-	buf_addc(in->out, '\n');
-}
-
-/*
- * Lines without their commit behind them are being written, or were cut by a kill: they are no
- * events yet, whatever they look like. (Before format 2 there were no commits.)
- */
-static int add_lines(struct invocation *in, const char *path, struct str text, struct error *err)
-{
-	size_t committed = 0;
-	unsigned n = 0;
-	bool damaged = false;
-	struct error bad = {0};
-	struct str line;
-
-	while (text.n && memchr(text.p, '\n', text.n) && str_line(&text, &line) && !damaged) {
-		CLEANUP(json_free) json *e = NULL;
-
-		n++;
-		if (json_parse(&e, line, err) < 0) {
-			if (!bad.code)
-				error_at(&bad, path, n, err->col, "this is not an event");
-			continue;
-		}
-		add_line(in, e, line);
-		if (!json_get(e, "commit"))
-			continue;
-		committed = in->out->len;
-		damaged = bad.code != 0;
-	}
-	if (damaged || (bad.code && !committed)) {
-		*err = bad;
-		return -1;
-	}
-	if (committed)
-		buf_cut(in->out, committed);
-	return 0;
-}
-
-static bool is_link(const char *path)
-{
-	struct stat st;
-
-	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
-}
-
-/* The document's path is as good as the journal's, which lies where the document really is. */
-static char *journal_path(struct arena *a, const char *given)
-{
-	char real[PATH_MAX];
-	struct str s = str_of(given);
-
-	if (str_ends(s, ".events.jsonl"))
-		return arena_dup(a, s);
-	if (is_link(given) && realpath(given, real))
-		s = str_of(real);
-	if (str_ends(s, ".md"))
-		s.n -= 3;
-	return arena_printf(a, "%.*s.events.jsonl", (int)s.n, s.p);
-}
-
 static int run(struct invocation *in, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	char *path = journal_path(in->arena, in->args->words[0]);
-	bool missing;
+	const struct events_options *o = in->values;
+	struct str rest, line;
 
-	if (file_read(&text, path, EVENTS_MAX, &missing, err) < 0)
-		return missing ? error_set(err, ERR_INPUT, "no events file '%s'", path) : -1;
-	return add_lines(in, path, buf_str(&text), err);
+	if (history_committed(in->arena, in->words[0], &text, err) < 0)
+		return -1;
+	rest = buf_str(&text);
+	while (str_line(&rest, &line)) {
+		CLEANUP(json_free) json *e = NULL;
+
+		if (json_parse(&e, line, err) < 0)
+			return -1;
+		if (!json_get(e, "type"))
+			continue;
+		if (o->json)
+			buf_addf(in->out, "%.*s\n", (int)line.n, line.p);
+		else
+			put_event(in->out, e);
+	}
+	return 0;
 }
 
 const struct verb verb_events = {
 	.name = "events",
-	.synopsis = "FILE [--json]",
-	.about = "what has happened to a work item",
-	.details = "FILE is the work item's document or its events file. Without --json a line for "
-		   "people each.",
-	.options = options,
-	.min_words = 1,
-	.max_words = 1,
+	.group = "See and restore",
+	.about = "show the events of a work item",
+	.details = "FILE is the work item's document or its events file. Prints one line for each "
+		   "event.",
+	.examples = "dev-team events \"$(dev-team context path ADR-1)\"",
+	.words = "FILE",
+	.options = {options},
+	.size = sizeof(struct events_options),
 	.run = run,
 };

@@ -1,69 +1,33 @@
-#include "context/lease.h"
-#include "src/cli/common.h"
+#include "src/cli/cli.h"
 #include "src/machine/script.h"
 
-enum { CONTEXT_FILE, ACTION, WAIT, OWNER, POLICY };
-enum { WAIT_MAX = 604800 };
+enum { WAIT_MAX_S = 604800 };
 
-static const struct option_spec options[] = {
-	[CONTEXT_FILE] = {"context-file", "FILE", "the work item's document", false},
-	[ACTION] = {"action", "ID", "the run_script action", false},
-	[WAIT] = {"wait", "SECONDS", "come back after so long with 'running'", false},
-	[OWNER] = {"owner", "NAME", "who asks for it; not needed", false},
-	[POLICY] = {"policy", "NAME|FILE", "the policy that it runs under, if it has none", false},
-	{0},
+struct exec_options {
+	const char *context_file, *action, *owner, *policy;
+	int64_t wait_s;
 };
 
-static int read_wait(const char *text, int *seconds, struct error *err)
-{
-	long n = SCRIPT_WAIT_FOREVER;
-
-	if (text && read_seconds("wait", text, 0, WAIT_MAX, &n, err) < 0)
-		return -1;
-	*seconds = (int)n;
-	return 0;
-}
-
-static int refuse(struct context_file *f, const char *id, struct error *err)
-{
-	json *event = context_event(f, "refusal");
-	struct error ignored;
-
-	json_put_str(event, "action", str_of(id));
-	json_put_str(event, "reason", str_of(err->text));
-	(void)context_log(f, &ignored);
-	return -1;
-}
-
-/* Who has lost the work item starts nothing more; of who holds it the lease is renewed. */
-static int admit(const struct args *args, struct error *err)
-{
-	CLEANUP(context_close) struct context_file f = {0};
-	const char *owner = args->value[OWNER];
-
-	if (!owner)
-		return 0;
-	if (owner_check(owner, err) < 0 ||
-		context_open(&f, args->value[CONTEXT_FILE], CONTEXT_MUST_EXIST, err) < 0)
-		return -1;
-	(void)context_op(&f, "exec");
-	if (lease_admit(&f, context_get(&f.doc, "work_item_id").p, owner, err) == 0)
-		return context_log(&f, err);
-	return err->code == ERR_STATE ? refuse(&f, args->value[ACTION], err) : -1;
-}
+static const struct option options[] = {
+	CLI_DOCUMENT(struct exec_options),
+	OPTION_REQUIRED(struct exec_options, action, "action", "ID", "the run_script action"),
+	OPTION_NUMBER(struct exec_options, wait_s, "wait", "SECONDS", 0, WAIT_MAX_S,
+		"return after this time with 'running' if the script has not finished"),
+	OPTION_TEXT(struct exec_options, owner, "owner", "NAME", "who calls; optional"),
+	OPTION_TEXT(struct exec_options, policy, "policy", "NAME|FILE",
+		"the policy that the script runs under, if the action has none"),
+	OPTION_END,
+};
 
 static int run(struct invocation *in, struct error *err)
 {
-	const struct args *args = in->args;
+	const struct exec_options *o = in->values;
 	char *line;
-	int wait_s;
 
-	if (need_option(&verb_exec, args, CONTEXT_FILE, err) < 0 ||
-		need_option(&verb_exec, args, ACTION, err) < 0 ||
-		read_wait(args->value[WAIT], &wait_s, err) < 0 || admit(args, err) < 0)
+	if (o->owner && script_admit(o->context_file, o->action, o->owner, err) < 0)
 		return -1;
-	if (script_run_under(in->arena, args->value[CONTEXT_FILE], args->value[ACTION],
-		    args->value[POLICY], wait_s, &line, err) < 0)
+	if (script_run_under(in->arena, o->context_file, o->action, o->policy, (int)o->wait_s,
+		    &line, err) < 0)
 		return -1;
 	buf_addf(in->out, "%s\n", line);
 	return 0;
@@ -71,40 +35,32 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_exec = {
 	.name = "exec",
-	.synopsis = "--context-file FILE --action ID [--wait SECONDS] [--owner NAME] "
-		    "[--policy NAME|FILE]",
+	.group = "Work on an item",
 	.about = "run the script of an action and record its result",
 	.details =
 		"Prints one line, the recorded answer: 'passed — log: FILE', 'failed — log: FILE' "
-		"or\n"
-		"'failed — timed out after N s — log: FILE'; exit status 0 for each of them. The "
-		"output of the\n"
-		"script is in FILE, also while it runs. A second call prints the answer again.\n"
+		"or 'failed — timed out after N s — log: FILE', each with exit status 0. FILE has "
+		"the script's output, also while it runs. A second call prints the answer again.\n"
 		"\n"
-		"With --wait it comes back after SECONDS with 'running — log: FILE'; the script "
-		"goes on, and\n"
-		"the same command waits for it again. When the caller is killed, the script goes "
-		"on and its\n"
-		"result is recorded; one script is never started twice at the same time.\n"
+		"With --wait it returns after SECONDS with 'running — log: FILE'; the script "
+		"continues, and the same command waits for it again. If the caller is killed, the "
+		"script continues and its result is recorded. A script never runs twice at the "
+		"same time.\n"
 		"\n"
-		"INT, TERM and HUP end the script and all that it started (TERM, and KILL 5 s "
-		"later); nothing is\n"
-		"recorded then. So does the time limit of the action. What the script leaves in "
-		"the background is\n"
-		"ended with it.\n"
+		"INT, TERM and HUP end the script and all its processes (TERM, then KILL after "
+		"5 s) and record nothing. The time limit of the action ends them in the same way "
+		"and records the failure. Background processes of the script end with it.\n"
 		"\n"
 		"An action with 'security' (docs/workflow-language.md), or any with --policy, runs "
-		"under that\n"
-		"policy ('dev-team policy'). What the policy denies is recorded as 'failed — "
-		"security violation:\n"
-		"RULE ...', and ends the run or is mended like any other failure, as the action or "
-		"the policy says.\n"
+		"under that policy (see 'dev-team policy'). What the policy denies is recorded as "
+		"'failed — security violation: RULE ...' and handled like any other failure, or "
+		"ends the run, as the action or the policy says.\n"
 		"\n"
-		"Exit status 3: the action is no run_script. 4: it is not outstanding, or NAME "
-		"does "
-		"not hold the\n"
-		"work item. 5: it could not be started or its result could not be recorded.",
-	.options = options,
-	.max_words = 0,
+		"Exit status: 3 if the action is not a run_script; 4 if it is not outstanding or "
+		"NAME does not own the work item; 5 if the script could not be started or its "
+		"result could not be recorded.",
+	.options = {options},
+	.size = sizeof(struct exec_options),
+	.defaults = &(const struct exec_options){.wait_s = SCRIPT_WAIT_FOREVER},
 	.run = run,
 };

@@ -1,54 +1,57 @@
+#include "src/cli/cli.h"
 #include "src/sys/path.h"
-#include "src/cli/common.h"
 #include "src/verify/fork.h"
 
-enum { TO, CONTEXT_FILE };
+struct fork_options {
+	const char *to, *context_file;
+};
 
-static const struct option_spec options[] = {
-	[TO] = {"to", "ID", "the new work item", false},
-	[CONTEXT_FILE] = {"context-file", "FILE",
-		"the new work item's document; default: ID.md beside FILE", false},
-	{0},
+static const struct option options[] = {
+	OPTION_REQUIRED(struct fork_options, to, "to", "ID", "the new work item"),
+	OPTION_TEXT(struct fork_options, context_file, "context-file", "FILE",
+		"the new work item's document; default: ID.md beside FILE"),
+	OPTION_END,
 };
 
 static int run(struct invocation *in, struct error *err)
 {
-	const struct args *args = in->args;
+	const struct fork_options *o = in->values;
 	struct history_place from;
 	struct forked made;
-	const char *file, *id = args->value[TO];
+	const char *file;
 	char *to;
 	int64_t rev;
 
-	if (need_option(&verb_fork, args, TO, err) < 0 || id_check(id, err) < 0 ||
-		history_split(in->arena, args->words[0], &file, &rev, err) < 0)
+	if (id_check(o->to, err) < 0 ||
+		history_split(in->arena, in->words[0], &file, &rev, err) < 0)
 		return -1;
 	if (!rev)
-		return error_set(err, ERR_USAGE, "fork: say which revision: '%.200s@N'", file);
+		return error_set(err, ERR_USAGE, "fork: no revision given: write '%.200s@N'", file);
 	if (history_find(in->arena, file, &from, err) < 0)
 		return -1;
-	to = args->value[CONTEXT_FILE] ? path_absolute(in->arena, args->value[CONTEXT_FILE])
-				       : arena_printf(in->arena, "%s/%s.md", from.dir, id);
-	if (fork_item(in->arena, &from, rev, id, to, &made, err) < 0)
+	to = o->context_file ? path_absolute(in->arena, o->context_file)
+			     : arena_printf(in->arena, "%s/%s.md", from.dir, o->to);
+	if (fork_item(in->arena, &from, rev, o->to, to, &made, err) < 0)
 		return -1;
 	buf_addf(in->out,
 		"%s: %s, from revision %lld of %s; in '%s'; %zu answers kept, %zu open actions "
 		"dropped\n",
-		made.path, id, (long long)rev, from.path, made.state, made.carried, made.dropped);
+		made.path, o->to, (long long)rev, from.path, made.state, made.carried,
+		made.dropped);
 	return 0;
 }
 
 const struct verb verb_fork = {
 	.name = "fork",
-	.synopsis = "FILE@N --to ID [--context-file FILE]",
-	.about = "begin a new work item from what another one was",
-	.details = "The new document is that of FILE as it was at revision N, with the new id. "
-		   "Counters and sections\n"
-		   "are kept. What was asked for then and has no answer is dropped: the next step "
-		   "asks for it anew,\n"
-		   "under ids of the new work item. FILE is only read.",
-	.options = options,
-	.min_words = 1,
-	.max_words = 1,
+	.group = "See and restore",
+	.about = "start a new work item from an earlier state of another one",
+	.details =
+		"The new document is that of FILE at revision N, with the new id. It keeps "
+		"counters, sections and answers. Outstanding actions are dropped: the next step of "
+		"the new work item requests them under its own ids. FILE is not changed.",
+	.examples = "dev-team fork \"$F\"@12 --to ADR-2",
+	.words = "FILE@N",
+	.options = {options},
+	.size = sizeof(struct fork_options),
 	.run = run,
 };

@@ -1,111 +1,73 @@
+#include "src/base/clock.h"
 #include "src/base/log.h"
-#include "src/cli/gate.h"
-#include "src/cli/subcommands.h"
-#include "src/sys/path.h"
+#include "src/cli/cli.h"
+#include "src/merge/gate.h"
 #include "src/run/interrupt.h"
-#include "src/cli/common.h"
+#include "src/run/locate.h"
+#include "src/sys/path.h"
 
-enum { ARTIFACTS = GATE_ARTIFACTS, RESOURCES = GATE_RESOURCES, WAIT_MAX_S = 7 * 86400 };
+enum { WAIT_MAX_S = 7 * 86400, ATTEMPTS_MAX = 100 };
 
-static const struct option_spec options[] = {
-	RESOURCES_OPTION,
-	[GATE_POOL] = {"pool", "NAME",
-		"the WorktreePool among the resources; default: the only one, else all defaults",
-		false},
-	[GATE_REPO] = {"repo", "DIR", "the repository; default: the one around the caller", false},
-	ARTIFACTS_OPTION,
-	[GATE_WHO] = {"who", "TEXT", "what others are told about the holder", false},
-	[GATE_WAIT] = {"wait", "SECONDS", "how long to wait for the gate, also 1.5; default: 300",
-		false},
-	[GATE_TTL] = {"ttl", "SECONDS",
-		"the lease; it is renewed while the holder works; default: 600", false},
-	[GATE_TARGET] = {"target", "BRANCH",
-		"what to rebase onto, a branch of origin; default: origin's default branch", false},
-	[GATE_ATTEMPTS] = {"attempts", "N",
-		"conflicts after which it is not tried any more; default: 3", false},
-	[GATE_AGAIN] = {"again", NULL, "forget the conflicts that there were", false},
-	[GATE_ISSUE] = {"issue", "ID", "whose events and runtime.json tell of it", false},
-	[GATE_FENCE] = {"fence", "N", "for 'release': only when this is the holder's", false},
-	[GATE_FORCE] = {"force", NULL, "for 'release': yes, end what the holder runs", false},
-	[GATE_JSON] = {"json", NULL, "the result as one line of JSON", false},
-	{0},
+struct gate_options {
+	struct pool_choice pool;
+	const char *who, *target, *issue;
+	double wait_s;
+	int64_t ttl_s, attempts, fence;
+	bool again, force, json;
 };
 
-int gate_number(struct invocation *in, enum gate_option k, int64_t min, int64_t max,
-	int64_t otherwise, int64_t *out, struct error *err)
-{
-	const char *text = in->args->value[k];
-	size_t n = text ? strspn(text, "0123456789") : 0;
-	int64_t value;
+static const struct option json_options[] = {
+	CLI_JSON(struct gate_options, "print the result as one line of JSON"),
+	OPTION_END,
+};
+static const struct option hold_options[] = {
+	OPTION_TEXT(struct gate_options, who, "who", "TEXT",
+		"what others see about the holder; default: the command, or the branch"),
+	OPTION_DECIMAL(struct gate_options, wait_s, "wait", "SECONDS", 0, WAIT_MAX_S,
+		"how long to wait for the gate, such as 1.5; default: 300"),
+	OPTION_NUMBER(struct gate_options, ttl_s, "ttl", "SECONDS", 1, GATE_TTL_MAX_S,
+		"the lease, renewed while the holder works; default: 600"),
+	OPTION_END,
+};
+static const struct option rebase_options[] = {
+	OPTION_TEXT(struct gate_options, target, "target", "BRANCH",
+		"branch of origin to rebase onto; default: origin's default branch"),
+	OPTION_NUMBER(struct gate_options, attempts, "attempts", "N", 1, ATTEMPTS_MAX,
+		"stop trying after this many conflicts; default: 3"),
+	OPTION_FLAG(struct gate_options, again, "again", "forget the earlier conflicts"),
+	OPTION_TEXT(struct gate_options, issue, "issue", "ID",
+		"write events and runtime.json for this issue"),
+	CLI_JSON(struct gate_options, "print the result as one line of JSON"),
+	OPTION_END,
+};
+static const struct option release_options[] = {
+	OPTION_FLAG(struct gate_options, force, "force", "end the holder's processes; required"),
+	OPTION_NUMBER(struct gate_options, fence, "fence", "N", 1, JSON_MAX_INT,
+		"only if the holder has this fence"),
+	OPTION_END,
+};
+static const struct gate_options defaults = {
+	.wait_s = GATE_WAIT_MS / 1000.0, .ttl_s = GATE_TTL_S, .attempts = REBASE_ATTEMPTS};
 
-	*out = otherwise;
-	if (!text)
-		return 0;
-	value = n && n <= 15 ? strtoll(text, NULL, 10) : -1;
-	if (!n || n > 15 || text[n] || value < min || value > max)
-		return error_set(err, ERR_USAGE, "bad value '%.40s' of --%s: must be %lld to %lld",
-			text, options[k].name, (long long)min, (long long)max);
-	*out = value;
-	return 0;
+static unsigned wait_ms(const struct gate_options *o)
+{
+	return (unsigned)(o->wait_s * 1000 + 0.5);
 }
 
-/* 300, 1.5, 0.025 */
-static int read_wait(const char *text, unsigned *out, struct error *err)
-{
-	size_t whole = strspn(text, "0123456789");
-	size_t part = text[whole] == '.' ? strspn(text + whole + 1, "0123456789") : 0;
-	const char *end = text + whole + (part ? part + 1 : 0);
-	double s = whole && whole < 9 && part < 9 ? strtod(text, NULL) : -1;
+/* ---- run ---- */
 
-	if (*end || s < 0 || s > WAIT_MAX_S)
-		return error_set(err, ERR_USAGE,
-			"bad value '%.40s' of --wait: must be 0 to %d seconds", text, WAIT_MAX_S);
-	*out = (unsigned)(s * 1000 + 0.5);
-	return 0;
-}
-
-int gate_times(struct invocation *in, unsigned *wait_ms, int *ttl_s, struct error *err)
-{
-	int64_t ttl;
-
-	*wait_ms = GATE_WAIT_MS;
-	if ((in->args->value[GATE_WAIT] &&
-		    read_wait(in->args->value[GATE_WAIT], wait_ms, err) < 0) ||
-		gate_number(in, GATE_TTL, 1, GATE_TTL_MAX_S, GATE_TTL_S, &ttl, err) < 0)
-		return -1;
-	*ttl_s = (int)ttl;
-	return 0;
-}
-
-static void put_run(struct invocation *in, const struct gate_run_ask *ask, int status)
-{
-	json *j;
-
-	if (!in->args->value[GATE_JSON])
-		return;
-	j = json_object();
-	json_put_int(j, "fence", ask->fence);
-	json_put_int(j, "status", status);
-	put_line(in->out, j);
-}
-
-int gate_run_run(struct invocation *in, struct error *err)
+static int run_run(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
-	const char **argv = arena_alloc(in->arena, (in->args->n + 1) * sizeof(*argv));
-	struct gate_run_ask ask = {.who = in->args->value[GATE_WHO], .argv = argv, .output = -1};
+	const struct gate_options *o = in->values;
+	struct gate_run_ask ask = {.who = o->who ? o->who : in->words[0],
+		.argv = in->words,
+		.wait_ms = wait_ms(o),
+		.ttl_s = (int)o->ttl_s,
+		.output = o->json ? STDERR_FILENO : -1}; /* standard output is the result's */
 	int status = 0, rc;
 
-	for (size_t i = 1; i < in->args->n; i++)
-		argv[i - 1] = in->args->words[i];
-	if (!argv[0])
-		return error_set(err, ERR_USAGE, "no command for 'gate run'");
-	if (!ask.who)
-		ask.who = argv[0];
-	if (in->args->value[GATE_JSON])
-		ask.output = STDERR_FILENO; /* standard output is the result's */
-	if (gate_times(in, &ask.wait_ms, &ask.ttl_s, err) < 0 || pool_of(in, &p, err) < 0 ||
-		interrupt_begin(&ask.cancel, err) < 0)
+	if (pool_locate(in->arena, &o->pool, &p, err) < 0 || interrupt_begin(&ask.cancel, err) < 0)
 		return -1;
 	rc = gate_run(in->arena, &p, &ask, &status, err);
 	interrupt_end();
@@ -115,62 +77,341 @@ int gate_run_run(struct invocation *in, struct error *err)
 		log_line("dev-team: %s", err->text);
 	if (interrupt_caught())
 		status = 128 + interrupt_caught();
-	put_run(in, &ask, status);
+	if (o->json) {
+		json *j = json_object();
+
+		json_put_int(j, "fence", ask.fence);
+		json_put_int(j, "status", status);
+		cli_put_json(in->out, j);
+	}
 	return status;
 }
 
-enum {
-	ANY = OPTION(GATE_RESOURCES) | OPTION(GATE_POOL) | OPTION(GATE_REPO) |
-	      OPTION(GATE_ARTIFACTS) | OPTION(GATE_JSON),
-	HELD = ANY | OPTION(GATE_WHO) | OPTION(GATE_WAIT) | OPTION(GATE_TTL),
-	REBASED = HELD | OPTION(GATE_TARGET) | OPTION(GATE_ATTEMPTS) | OPTION(GATE_AGAIN) |
-		  OPTION(GATE_ISSUE),
-};
+/* ---- status and release ---- */
 
-static const struct subcommand parts[] = {
-	{"run", gate_run_run, HELD, 0, MAX_WORDS},
-	{"status", gate_run_status, ANY, 0, 0},
-	{"rebase", gate_run_rebase, REBASED, 0, 1},
-	{"release", gate_run_release, ANY | OPTION(GATE_FENCE) | OPTION(GATE_FORCE), 0, 0},
-	{0},
-};
-
-static int run(struct invocation *in, struct error *err)
+static json *holder_json(const struct gate_holder *h)
 {
-	return subcommand_run(&verb_gate, parts, in, err);
+	json *j = json_object();
+
+	if (h->elsewhere) {
+		json_put_bool(j, "otherStateFolder", true);
+		json_put_str(j, "text", str_of(h->elsewhere));
+		return j;
+	}
+	json_put_str(j, "who", str_of(h->who));
+	json_put_int(j, "pid", h->pid);
+	json_put_str(j, "host", str_of(h->host));
+	json_put_int(j, "fence", h->fence);
+	cli_put_time(j, "since", h->since);
+	cli_put_time(j, "until", h->until);
+	json_put_bool(j, "here", h->here);
+	json_put_bool(j, "live", h->live);
+	json_put_bool(j, "leaseOver", h->over);
+	json_put_bool(j, "ending", h->evicting);
+	return j;
 }
+
+static const char *state_of(const struct gate_holder *h)
+{
+	if (h->evicting)
+		return "being ended";
+	if (!h->here)
+		return h->over ? "elsewhere, its lease is over" : "elsewhere";
+	if (!h->live)
+		return "dead: whoever comes next takes the gate";
+	return h->over ? "live, its lease is over" : "live";
+}
+
+static void put_holder(struct buf *out, const struct gate_holder *h)
+{
+	char since[CLOCK_TEXT], until[CLOCK_TEXT];
+
+	if (h->elsewhere) {
+		buf_addf(out, "held by a user of another state folder\n  process  %s\n",
+			h->elsewhere);
+		return;
+	}
+	clock_text(h->since, since);
+	clock_text(h->until, until);
+	buf_addf(out, "held by '%s'\n  process  %ld on %s, %s\n  fence    %lld\n", h->who,
+		(long)h->pid, h->host, state_of(h), (long long)h->fence);
+	buf_addf(out, "  since    %s\n  lease    until %s\n", since, until);
+}
+
+static json *record_json(const struct rebase_record *r)
+{
+	json *j = json_object();
+
+	json_put_str(j, "branch", str_of(r->branch ? r->branch : ""));
+	json_put_str(j, "path", str_of(r->path));
+	json_put_str(j, "target", str_of(r->target ? r->target : ""));
+	json_put_str(j, "state", str_of(r->state));
+	json_put_int(j, "attempts", r->attempts);
+	if (r->paths)
+		json_put(j, "paths", cli_names(r->paths));
+	json_put_int(j, "fence", r->fence);
+	cli_put_time(j, "at", r->at);
+	return j;
+}
+
+static void put_record(struct buf *out, const struct rebase_record *r)
+{
+	buf_addf(out, "%-10s '%s' onto '%s'", r->state, r->branch ? r->branch : "",
+		r->target ? r->target : "");
+	if (r->attempts)
+		buf_addf(out, ", %u conflict%s", r->attempts, r->attempts > 1 ? "s" : "");
+	for (size_t i = 0; r->paths && r->paths[i]; i++)
+		buf_addf(out, "%s%s", i ? ", " : ": ", r->paths[i]);
+	buf_addc(out, '\n');
+}
+
+/* The records are of all pools; only those below the directory of this one are shown. */
+static bool is_of_pool(const struct pool *p, const struct rebase_record *r)
+{
+	size_t n = strlen(p->dir);
+
+	return strncmp(r->path, p->dir, n) == 0 && r->path[n] == '/';
+}
+
+static int run_status(struct invocation *in, struct error *err)
+{
+	CLEANUP(pool_close) struct pool p = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct gate_options *o = in->values;
+	struct rebase_record *list;
+	struct gate_holder h;
+	json *j, *rebases;
+	int64_t fence;
+	size_t n;
+	bool held;
+
+	if (pool_locate(in->arena, &o->pool, &p, err) < 0 ||
+		gate_status(in->arena, &p, &h, &held, &fence, err) < 0 ||
+		rebase_list(in->arena, &p, &list, &n, err) < 0)
+		return -1;
+	j = json_object();
+	rebases = json_array();
+	json_put_str(j, "dir", str_of(p.dir));
+	json_put_bool(j, "held", held);
+	json_put_int(j, "fence", fence);
+	if (held) {
+		json_put(j, "holder", holder_json(&h));
+		put_holder(&text, &h);
+	} else {
+		buf_addf(&text, "free (last fence %lld)\n", (long long)fence);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!is_of_pool(&p, &list[i]))
+			continue;
+		json_push(rebases, record_json(&list[i]));
+		put_record(&text, &list[i]);
+	}
+	json_put(j, "rebases", rebases);
+	cli_put_result(in->out, o->json, buf_str(&text), j);
+	return 0;
+}
+
+static int run_release(struct invocation *in, struct error *err)
+{
+	CLEANUP(pool_close) struct pool p = {0};
+	const struct gate_options *o = in->values;
+	struct gate_holder was;
+	bool held;
+
+	if (!o->force)
+		return error_set(err, ERR_USAGE,
+			"the holder releases its gate itself; give --force to end its processes "
+			"and take the gate away");
+	if (pool_locate(in->arena, &o->pool, &p, err) < 0 ||
+		gate_force(in->arena, &p, o->fence, &was, &held, err) < 0)
+		return -1;
+	if (o->json) {
+		json *j = json_object();
+
+		json_put_bool(j, "released", held);
+		if (held)
+			json_put(j, "was", holder_json(&was));
+		cli_put_json(in->out, j);
+	} else if (!held) {
+		buf_adds(in->out, "the gate was free\n");
+	} else {
+		buf_addf(in->out, "released: fence %lld, '%s', process %ld on %s\n",
+			(long long)was.fence, was.who, (long)was.pid, was.host);
+	}
+	return 0;
+}
+
+/* ---- rebase ---- */
+
+static json *rebase_json(const struct rebase *r)
+{
+	json *j = json_object();
+
+	json_put_str(j, "outcome", str_of(rebase_word(r->fate)));
+	json_put_str(j, "branch", str_of(r->branch));
+	json_put_str(j, "target", str_of(r->target));
+	json_put_str(j, "before", str_of(r->before ? r->before : ""));
+	if (r->after)
+		json_put_str(j, "after", str_of(r->after));
+	if (r->onto)
+		json_put_str(j, "onto", str_of(r->onto));
+	if (r->paths)
+		json_put(j, "paths", cli_names(r->paths));
+	json_put_int(j, "attempt", r->attempt);
+	json_put_int(j, "fence", r->fence);
+	json_put_bool(j, "repaired", r->repaired);
+	if (r->kept)
+		json_put_str(j, "kept", str_of(r->kept));
+	return j;
+}
+
+static void put_rebase(struct buf *out, const struct rebase *r)
+{
+	switch (r->fate) {
+	case REBASE_CURRENT:
+		buf_addf(out, "current: '%s' has all of '%s', and origin has it\n", r->branch,
+			r->target);
+		break;
+	case REBASE_PUSHED:
+		buf_addf(out, "pushed: '%s' at %.12s, on '%s' at %.12s\n", r->branch, r->after,
+			r->target, r->onto);
+		break;
+	case REBASE_CONFLICT:
+		buf_addf(out, "suspended: '%s' does not rebase onto '%s', conflict %u:", r->branch,
+			r->target, r->attempt);
+		break;
+	case REBASE_EXHAUSTED:
+		buf_addf(out, "exhausted: '%s' did not rebase onto '%s' %u times%s", r->branch,
+			r->target, r->attempt, r->paths ? ":" : "; --again tries once more\n");
+		break;
+	case REBASE_MOVED:
+		buf_addf(out,
+			"moved: '%s' on origin is not what this worktree knows: nothing is "
+			"pushed over it\n",
+			r->branch);
+		break;
+	}
+	for (size_t i = 0; r->paths && r->paths[i]; i++)
+		buf_addf(out, " %s%s", r->paths[i], r->paths[i + 1] ? "" : "\n");
+}
+
+static int find_worktree(struct invocation *in, struct pool *p, const char *what,
+	struct allocation *out, struct error *err)
+{
+	struct pool_entry entry;
+	bool found;
+
+	if (pool_find(in->arena, p, what, &entry, &found, err) < 0)
+		return -1;
+	if (!found)
+		return error_set(err, ERR_STATE, "no worktree of '%s' in this pool", what);
+	*out = entry.of;
+	if (!entry.there || out->state != ALLOCATION_LIVE)
+		return error_set(err, ERR_STATE, "the worktree of '%s' is not there", what);
+	return 0;
+}
+
+static int rebase_under_gate(struct invocation *in, struct pool *p, const struct rebase_ask *ask,
+	struct rebase *out, struct error *err)
+{
+	CLEANUP(gate_drop) struct gate *g = NULL;
+	const struct gate_options *o = in->values;
+	const char *who =
+		o->who ? o->who : arena_printf(in->arena, "rebase %.150s", ask->of->branch);
+	int cancel, rc;
+
+	if (gate_take(in->arena, p, who, wait_ms(o), (int)o->ttl_s, &g, err) < 0 ||
+		interrupt_begin(&cancel, err) < 0)
+		return -1;
+	gate_cancel_on(g, cancel);
+	rc = gate_rebase(in->arena, p, ask, g, out, err);
+	interrupt_end();
+	return rc;
+}
+
+static int run_rebase(struct invocation *in, struct error *err)
+{
+	CLEANUP(pool_close) struct pool p = {0};
+	const struct gate_options *o = in->values;
+	struct allocation of;
+	struct rebase_ask ask = {.of = &of,
+		.target = o->target,
+		.issue = o->issue,
+		.again = o->again,
+		.attempts_max = (unsigned)o->attempts};
+	struct rebase r;
+
+	if ((o->issue && id_check(o->issue, err) < 0) ||
+		pool_locate(in->arena, &o->pool, &p, err) < 0 ||
+		find_worktree(in, &p, in->words[0], &of, err) < 0 ||
+		rebase_under_gate(in, &p, &ask, &r, err) < 0)
+		return -1;
+	if (r.kept)
+		log_line("dev-team: what was written in '%s' meanwhile, such as '%s', is the stash "
+			 "%.12s",
+			of.path, r.kept_path, r.kept);
+	if (o->json)
+		cli_put_json(in->out, rebase_json(&r));
+	else
+		put_rebase(in->out, &r);
+	if (r.fate == REBASE_MOVED)
+		return ERR_STATE;
+	return r.fate == REBASE_CURRENT || r.fate == REBASE_PUSHED ? 0 : ERR_CHECK;
+}
+
+/* ---- the subcommands ---- */
+
+static const struct verb run = {
+	.name = "run",
+	.about = "wait for the gate, run COMMAND, release the gate",
+	.details =
+		"The exit status is the command's own. The command and all its processes are ended "
+		"when the gate is lost. With --json the command's output goes to standard error.",
+	.words = "-- COMMAND...",
+	.options = {hold_options, cli_pool_options, json_options},
+	.run = run_run,
+};
+static const struct verb status = {
+	.name = "status",
+	.about = "print who holds the gate and which branches are suspended",
+	.options = {cli_pool_options, json_options},
+	.run = run_status,
+};
+static const struct verb rebase = {
+	.name = "rebase",
+	.about = "fetch, rebase a branch of the pool onto its target, and push it",
+	.details =
+		"Pushes only if the branch on the remote is the expected commit. After a conflict "
+		"the worktree is as it was before. Exit status: 1 after a conflict; 4 if someone "
+		"else has pushed the branch, or the worktree has uncommitted changes or an "
+		"unfinished merge.",
+	.words = "BRANCH|SLUG|PATH",
+	.options = {rebase_options, hold_options, cli_pool_options},
+	.run = run_rebase,
+};
+static const struct verb release = {
+	.name = "release",
+	.about = "end the holder's processes and take the gate away from it",
+	.options = {release_options, cli_pool_options, json_options},
+	.run = run_release,
+};
 
 const struct verb verb_gate = {
 	.name = "gate",
-	.synopsis = "run|status|rebase|release [OPTION...] [BRANCH | -- COMMAND...]",
-	.about = "let one at a time merge: run a command, rebase and push under a pool's gate",
+	.group = "Worktrees and merging",
+	.about = "let one process at a time merge: run a command, rebase and push under a lock",
 	.details =
-		"  run -- COMMAND     wait for the gate, run COMMAND, give the gate back; the exit "
-		"status is\n"
-		"                     the command's own. It and all that it starts end when the "
-		"gate is lost\n"
-		"  status             who holds it, and which branches are suspended\n"
-		"  rebase BRANCH      a worktree of the pool (branch, slug or path): fetch, "
-		"rebase onto the\n"
-		"                     target, push with the expected sha. A conflict leaves the "
-		"worktree as it\n"
-		"                     was\n"
-		"  release --force    take the gate away from its holder, whose processes are "
-		"ended first\n"
+		"Each directory of a pool has one gate. A dead holder loses the gate at once; a "
+		"holder whose lease is over is ended before the next one enters. Commands under "
+		"the gate have DEV_TEAM_GATE_FENCE in their environment, a number higher than that "
+		"of any earlier holder.\n"
 		"\n"
-		"There is one gate for each directory of a pool. A holder that has died holds it "
-		"no more; one\n"
-		"whose lease is over is ended before the next one comes in. What runs under the "
-		"gate has\n"
-		"DEV_TEAM_GATE_FENCE in its environment, a number higher than that of any holder "
-		"before.\n"
-		"\n"
-		"Exit status 1: 'rebase' met a conflict. 4: the gate was not free in time "
-		"(MergeGateLockTimeout)\n"
-		"or was lost; somebody else has pushed the branch; the worktree is not fit for "
-		"it.",
-	.options = options,
-	.min_words = 1,
-	.max_words = MAX_WORDS,
-	.run = run,
+		"Exit status: 4 if the gate was not free in time (MergeGateLockTimeout) or was "
+		"lost.",
+	.examples = "dev-team gate rebase feat/issue-42\n"
+		    "dev-team gate run --wait 60 -- make release\n"
+		    "dev-team gate status",
+	.size = sizeof(defaults),
+	.defaults = &defaults,
+	.subcommands = (const struct verb *const[]){&run, &status, &rebase, &release, NULL},
 };

@@ -1,72 +1,55 @@
-#include "src/cli/harness.h"
-#include "src/cli/common.h"
-#include "src/cli/subcommands.h"
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "src/cli/cli.h"
+#include "src/event/pipeline_report.h"
+#include "src/harness/load.h"
+#include "src/run/interrupt.h"
+#include "src/run/locate.h"
+#include "src/sys/path.h"
 
-static const struct option_spec options[] = {
-	ARTIFACTS_OPTION,
-	RESOURCES_OPTION,
-	[WITH_PROMPT_FILE] = {"prompt-file", "FILE",
-		"for 'run': the prompt; default: standard input", false},
-	[WITH_MODEL] = {"model", "MODEL",
-		"for 'run': an alias or an id; default: the harness's own", false},
-	[WITH_CWD] = {"cwd", "DIR", "for 'run': where it works; default: here", false},
-	[WITH_TOOLS] = {"tools", "NAME,...",
-		"for 'run': what it may use, of Bash, Read, Edit, Write, Agent, Skill; default: "
-		"all",
-		false},
-	[WITH_ENV] = {"env", "NAME", "for 'run': give it this variable of the caller's, too", true},
-	[WITH_TIMEOUT] = {"timeout", "SECONDS", "for 'run': default: 300", false},
-	[WITH_MAX_BUDGET] = {"max-budget", "USD", "for 'run': what it may cost", false},
-	[WITH_JSON] = {"json", NULL, "the result as JSON", false},
-	{0},
+enum { PROMPT_MAX = 16 << 20, TIMEOUT_MAX_S = 604800 };
+
+struct harness_options {
+	const char *prompt_file, *model, *cwd, *tools, *artifacts, *resources;
+	struct option_list env;
+	int64_t timeout_s;
+	double max_budget;
+	bool json;
 };
 
-void harness_put(struct invocation *in, const json *j)
-{
-	json_print(in->out, j);
-	buf_addc(in->out, '\n');
-}
+static const struct option json_options[] = {
+	CLI_JSON(struct harness_options, "print the result as JSON"),
+	OPTION_END,
+};
+static const struct option run_options[] = {
+	OPTION_TEXT(struct harness_options, prompt_file, "prompt-file", "FILE",
+		"the prompt; default: standard input"),
+	OPTION_TEXT(struct harness_options, model, "model", "MODEL",
+		"an alias or an id; default: the harness's own"),
+	OPTION_TEXT(struct harness_options, cwd, "cwd", "DIR",
+		"working directory of the agent; default: the current one"),
+	OPTION_TEXT(struct harness_options, tools, "tools", "NAME,...",
+		"the tools it may use, of Bash, Read, Edit, Write, Agent, Skill; default: all"),
+	OPTION_LIST(struct harness_options, env, "env", "NAME",
+		"pass this environment variable to the agent"),
+	OPTION_NUMBER(struct harness_options, timeout_s, "timeout", "SECONDS", 1, TIMEOUT_MAX_S,
+		"default: 300"),
+	OPTION_DECIMAL(struct harness_options, max_budget, "max-budget", "USD", 0.0001, 999999,
+		"what it may cost, where the harness reports costs"),
+	OPTION_TEXT(struct harness_options, artifacts, "artifacts", "DIR",
+		"ARTIFACTS_DIR of the agent"),
+	OPTION_END,
+};
+static const struct option check_options[] = {
+	CLI_RESOURCES(struct harness_options),
+	OPTION_TEXT(struct harness_options, artifacts, "artifacts", "DIR",
+		"write the events into this directory"),
+	OPTION_END,
+};
 
-void harness_put_text(json *object, const char *key, const char *text)
-{
-	if (text)
-		json_put_str(object, key, str_of(text));
-	else
-		json_put_null(object, key);
-}
+/* ---- list ---- */
 
-static json *names_json(const char *const *names)
-{
-	json *list = json_array();
-
-	for (; *names; names++)
-		json_push_str(list, str_of(*names));
-	return list;
-}
-
-static json *facts_json(const struct harness *h)
-{
-	struct harness_facts f = harness_facts(h);
-	json *j = json_object(), *can = json_object();
-
-	json_put_str(j, "name", str_of(harness_name(h)));
-	harness_put_text(j, "binary", f.binary);
-	json_put_str(j, "versionRange", str_of(f.range));
-	for (int c = 0; c < CAPABILITIES; c++)
-		json_put_str(can, capability_name((enum capability)c),
-			str_of(capability_word(harness_can(h, (enum capability)c))));
-	json_put(j, "capabilities", can);
-	if (harness_context_tokens(h))
-		json_put_int(j, "maxContextTokens", harness_context_tokens(h));
-	else
-		json_put_null(j, "maxContextTokens");
-	json_put(j, "models", names_json(f.models));
-	json_put_bool(j, "anyModel", f.models_open);
-	json_put(j, "credentials", names_json(f.credentials));
-	return j;
-}
-
-/* Of a column: its title, or the longest word in it. */
+/* Width of a column: its title, or the longest word in it. */
 static int width_of(int capability)
 {
 	size_t title = strlen(capability_name((enum capability)capability));
@@ -75,44 +58,43 @@ static int width_of(int capability)
 	return (int)(title > word ? title : word);
 }
 
-static void put_facts(struct invocation *in, const struct harness *h)
+static void put_facts(struct buf *out, const struct harness *h)
 {
 	struct harness_facts f = harness_facts(h);
 	int64_t tokens = harness_context_tokens(h);
 
-	buf_addf(in->out, "%-12s %-10s %-10s ", harness_name(h), f.binary ? f.binary : "-",
+	buf_addf(out, "%-12s %-10s %-10s ", harness_name(h), f.binary ? f.binary : "-",
 		*f.range ? f.range : "any");
 	if (tokens)
-		buf_addf(in->out, "%-8lld", (long long)tokens);
+		buf_addf(out, "%-8lld", (long long)tokens);
 	else
-		buf_addf(in->out, "%-8s", "varies");
+		buf_addf(out, "%-8s", "varies");
 	for (int c = 0; c < CAPABILITIES; c++)
-		buf_addf(in->out, " %-*s", width_of(c),
+		buf_addf(out, " %-*s", width_of(c),
 			capability_word(harness_can(h, (enum capability)c)));
-	while (in->out->len && in->out->s[in->out->len - 1] == ' ')
-		buf_cut(in->out, in->out->len - 1);
-	buf_addc(in->out, '\n');
+	cli_end_row(out);
 }
 
 static int run_list(struct invocation *in, struct error *err)
 {
-	(void)err;
-	if (in->args->value[WITH_JSON]) {
-		CLEANUP(json_free) json *list = json_array();
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct harness_options *o = in->values;
+	json *list = json_array();
 
-		for (size_t i = 0; harnesses[i]; i++)
-			json_push(list, facts_json(harnesses[i]));
-		harness_put(in, list);
-		return 0;
-	}
-	buf_addf(in->out, "%-12s %-10s %-10s %-8s", "harness", "program", "versions", "context");
+	(void)err;
+	buf_addf(&text, "%-12s %-10s %-10s %-8s", "harness", "program", "versions", "context");
 	for (int c = 0; c < CAPABILITIES; c++)
-		buf_addf(in->out, " %-*s", width_of(c), capability_name((enum capability)c));
-	buf_addc(in->out, '\n');
-	for (size_t i = 0; harnesses[i]; i++)
-		put_facts(in, harnesses[i]);
+		buf_addf(&text, " %-*s", width_of(c), capability_name((enum capability)c));
+	buf_addc(&text, '\n');
+	for (size_t i = 0; harnesses[i]; i++) {
+		json_push(list, harness_facts_json(harnesses[i]));
+		put_facts(&text, harnesses[i]);
+	}
+	cli_put_result(in->out, o->json, buf_str(&text), list);
 	return 0;
 }
+
+/* ---- probe ---- */
 
 static int probe_json(struct invocation *in, const struct harness *h, json *list, struct error *err)
 {
@@ -125,104 +107,358 @@ static int probe_json(struct invocation *in, const struct harness *h, json *list
 	j = json_object();
 	json_put_str(j, "name", str_of(harness_name(h)));
 	json_put_bool(j, "available", v->available);
-	harness_put_text(j, "reason", unavailable_word(v->reason));
-	harness_put_text(j, "detail", v->detail);
-	harness_put_text(j, "installedVersion", v->version);
-	harness_put_text(j, "accountId", account);
+	cli_put_text(j, "reason", unavailable_word(v->reason));
+	cli_put_text(j, "detail", v->detail);
+	cli_put_text(j, "installedVersion", v->version);
+	cli_put_text(j, "accountId", account);
 	json_push(list, j);
 	return 0;
 }
 
-static void put_probe(struct invocation *in, const struct harness *h)
+static void put_probe(struct buf *out, const struct harness *h)
 {
 	const struct availability *v = harness_available(h);
 
-	buf_addf(in->out, "%-12s %s", harness_name(h), v->available ? "available" : "unavailable");
+	buf_addf(out, "%-12s %s", harness_name(h), v->available ? "available" : "unavailable");
 	if (v->version)
-		buf_addf(in->out, " %s", v->version);
+		buf_addf(out, " %s", v->version);
 	if (v->reason != REASON_NONE)
-		buf_addf(in->out, " %s: %s", unavailable_word(v->reason),
+		buf_addf(out, " %s: %s", unavailable_word(v->reason),
 			v->detail ? v->detail : "nothing more is known");
-	buf_addc(in->out, '\n');
-}
-
-/* Those that were named, else all. NULL-ended. */
-static int wanted(struct invocation *in, const struct harness *const **out, struct error *err)
-{
-	const struct args *args = in->args;
-	const struct harness **list = arena_alloc(in->arena, (args->n + 1) * sizeof(*list));
-
-	*out = args->n > 1 ? list : harnesses;
-	for (size_t i = 1; i < args->n; i++)
-		if (harness_find(args->words[i], &list[i - 1], err) < 0)
-			return -1;
-	return 0;
+	buf_addc(out, '\n');
 }
 
 static int run_probe(struct invocation *in, struct error *err)
 {
 	CLEANUP(json_free) json *list = json_array();
-	const struct harness *const *h;
+	const struct harness_options *o = in->values;
+	const struct harness **named = arena_alloc(in->arena, (in->n + 1) * sizeof(*named));
+	const struct harness *const *h = in->n ? named : harnesses;
 	size_t n = 0, good = 0;
 
-	if (wanted(in, &h, err) < 0)
-		return -1;
+	for (size_t i = 0; i < in->n; i++)
+		if (harness_find(in->words[i], &named[i], err) < 0)
+			return -1;
 	for (; h[n]; n++) {
 		good += harness_available(h[n])->available;
-		if (!in->args->value[WITH_JSON])
-			put_probe(in, h[n]);
+		if (!o->json)
+			put_probe(in->out, h[n]);
 		else if (probe_json(in, h[n], list, err) < 0)
 			return -1;
 	}
-	if (in->args->value[WITH_JSON])
-		harness_put(in, list);
-	return good < (in->args->n > 1 ? n : 1) ? ERR_CHECK : 0;
+	if (o->json)
+		cli_put_json(in->out, json_copy(list));
+	return good < (in->n ? n : 1) ? ERR_CHECK : 0;
 }
 
-static const struct subcommand parts[] = {
-	{"list", run_list, OPTION(WITH_JSON), 0, 0},
-	{"probe", run_probe, OPTION(WITH_JSON), 0, MAX_WORDS},
-	{"run", harness_run,
-		OPTION(ARTIFACTS) | OPTION(WITH_PROMPT_FILE) | OPTION(WITH_MODEL) |
-			OPTION(WITH_CWD) | OPTION(WITH_TOOLS) | OPTION(WITH_ENV) |
-			OPTION(WITH_TIMEOUT) | OPTION(WITH_MAX_BUDGET) | OPTION(WITH_JSON),
-		1, 1},
-	{"check", harness_check, OPTION(ARTIFACTS) | OPTION(RESOURCES) | OPTION(WITH_JSON), 1, 1},
-	{0},
-};
+/* ---- run ---- */
 
-static int run(struct invocation *in, struct error *err)
+static int read_model(
+	struct invocation *in, const struct harness *h, const char **id, struct error *err)
 {
-	return subcommand_run(&verb_harness, parts, in, err);
+	const struct harness_options *o = in->values;
+	struct model_registry r;
+	struct model_resolved m;
+	bool fits;
+
+	*id = NULL;
+	if (!o->model)
+		return 0;
+	if (models_locate(in->arena, NULL, &r, err) < 0)
+		return -1;
+	m = (struct model_resolved){.asked = o->model, .entry = model_find(&r, o->model)};
+	m.alias = m.entry;
+	m.id = m.entry ? m.entry->id : o->model;
+	*id = harness_model(h, &m, &fits);
+	if (!fits)
+		return error_set(err, ERR_INPUT, "harness '%s' does not drive model '%.100s'",
+			harness_name(h), o->model);
+	if (!*id)
+		log_line("harness '%s' does not drive '%s' (alias '%s'): its own default model is "
+			 "used",
+			harness_name(h), m.id, o->model);
+	return 0;
 }
+
+/* `Bash,Read`; a comma in parentheses belongs to the name. */
+static const char *const *read_tools(struct arena *a, const char *text)
+{
+	const char **list;
+	size_t n = 0, from = 0;
+	int depth = 0;
+
+	if (!text)
+		return NULL;
+	list = arena_alloc(a, (strlen(text) + 2) * sizeof(*list));
+	for (size_t i = 0;; i++) {
+		depth += (text[i] == '(') - (text[i] == ')');
+		if (text[i] && (text[i] != ',' || depth > 0))
+			continue;
+		if (i > from)
+			list[n++] = arena_dup(a, str_sub(str_of(text), from, i));
+		from = i + 1;
+		if (!text[i])
+			return list;
+	}
+}
+
+/* By name alone: everyone can see a value on a command line. */
+static int read_env(struct invocation *in, const char *const **out, struct error *err)
+{
+	const struct harness_options *o = in->values;
+	const char **list = arena_alloc(in->arena, (o->env.n + 1) * sizeof(*list));
+
+	for (size_t i = 0; i < o->env.n; i++) {
+		const char *name = o->env.p[i], *value = getenv(name);
+
+		if (strchr(name, '='))
+			return error_set(
+				err, ERR_USAGE, "--env takes the name of a variable alone");
+		if (!value)
+			return error_set(err, ERR_USAGE, "there is no variable '%.100s'", name);
+		list[i] = arena_printf(in->arena, "%s=%s", name, value);
+	}
+	*out = list;
+	return 0;
+}
+
+static void put_result(struct buf *out, const struct harness *h, const struct harness_result *r)
+{
+	buf_adds(out, r->text);
+	if (*r->text && !str_ends(str_of(r->text), "\n"))
+		buf_addc(out, '\n');
+	if (r->status != HARNESS_SUCCESS)
+		log_line("harness '%s': %s: %s", harness_name(h), harness_status_word(r->status),
+			r->detail ? r->detail : "nothing more is known");
+}
+
+static void beat(void *data, const struct harness_event *e)
+{
+	if (e->kind == HARNESS_HEARTBEAT)
+		log_line("harness '%s' is at work: %lld tokens so far", (const char *)data,
+			(long long)e->tokens);
+}
+
+static int invoke(struct invocation *in, const struct harness *h, struct harness_input *input,
+	struct harness_result *r, struct error *err)
+{
+	int rc;
+
+	if (!harness_available(h)->available) {
+		harness_set_unavailable(in->arena, h, r);
+		return 0;
+	}
+	if (interrupt_begin(&input->cancel, err) < 0)
+		return -1;
+	rc = harness_invoke(in->arena, h, input, beat, (void *)harness_name(h), r, err);
+	interrupt_end();
+	return rc;
+}
+
+static int run_run(struct invocation *in, struct error *err)
+{
+	CLEANUP(buf_release) struct buf prompt = BUF_INIT;
+	const struct harness_options *o = in->values;
+	struct harness_input input = {.cwd = o->cwd,
+		.artifacts = o->artifacts ? path_absolute(in->arena, o->artifacts) : NULL,
+		.tools = read_tools(in->arena, o->tools),
+		.timeout_s = (unsigned)o->timeout_s,
+		.max_budget_usd = o->max_budget};
+	struct harness_result r;
+	const struct harness *h;
+
+	if (harness_find(in->words[0], &h, err) < 0 || read_env(in, &input.env, err) < 0 ||
+		read_model(in, h, &input.model, err) < 0 ||
+		cli_read_text(&prompt, o->prompt_file, PROMPT_MAX, err) < 0)
+		return -1;
+	input.prompt = buf_str(&prompt);
+	if (invoke(in, h, &input, &r, err) < 0)
+		return -1;
+	if (o->json)
+		cli_put_json(in->out, harness_result_json(h, &r));
+	else
+		put_result(in->out, h, &r);
+	if (r.status == HARNESS_UNAVAILABLE)
+		return ERR_SYSTEM;
+	return r.status == HARNESS_SUCCESS ? 0 : ERR_CHECK;
+}
+
+/* ---- check ---- */
+
+/* A file with one pipeline in it, or the name of one in the directory of resources. */
+static int find_pipeline(struct invocation *in, struct load_question *q, struct error *err)
+{
+	const struct harness_options *o = in->values;
+	const char *word = in->words[0];
+	struct resources *r = arena_alloc(in->arena, sizeof(*r));
+	bool file = strchr(word, '/') || str_ends(str_of(word), ".yaml") ||
+		    str_ends(str_of(word), ".yml");
+	char *dir = (char *)word;
+
+	if ((!file && resources_locate(in->arena, o->resources, &dir, err) < 0) ||
+		resources_load(in->arena, dir, r, err) < 0 ||
+		(r->n_faults && q->artifacts &&
+			pipeline_report_faults(in->arena, q->artifacts, r, err) < 0) ||
+		resources_fault(r, err) < 0)
+		return -1;
+	q->pipeline = file && r->n_pipelines == 1 ? r->pipelines : resources_pipeline(r, word);
+	if (q->pipeline) {
+		q->pool = resources_pool(r, q->pipeline->worktree_pool);
+		return 0;
+	}
+	if (file)
+		return error_set(err, ERR_INPUT, "'%.400s' has %zu pipelines, not one", word,
+			r->n_pipelines);
+	return error_set(err, ERR_INPUT, "there is no pipeline '%.100s' in '%.400s'", word, dir);
+}
+
+/* The model that a harness of the chain is asked for. */
+static const char *model_of(const char *harness, const struct model_resolved *m)
+{
+	const struct harness *h;
+	struct error ignored;
+	bool fits;
+
+	return harness_find(harness, &h, &ignored) < 0 ? NULL : harness_model(h, m, &fits);
+}
+
+static json *stage_json(const struct load_stage *s)
+{
+	json *j = json_object(), *chain = json_array();
+
+	json_put_str(j, "stage", str_of(s->stage->name));
+	for (size_t i = 0; i < s->chain.n; i++) {
+		json *row = json_object();
+
+		json_put_str(row, "harness", str_of(s->chain.list[i]));
+		cli_put_text(row, "model", model_of(s->chain.list[i], &s->model));
+		json_push(chain, row);
+	}
+	json_put(j, "chain", chain);
+	return j;
+}
+
+static json *notes_json(const struct load *l, bool faults)
+{
+	json *list = json_array();
+
+	for (size_t i = 0; i < l->n_notes; i++) {
+		json *row;
+
+		if (l->notes[i].fault != faults)
+			continue;
+		row = json_object();
+		json_put_str(row, "stage", str_of(l->notes[i].stage->name));
+		json_put_int(row, "line", l->notes[i].stage->line);
+		json_put_int(row, "column", l->notes[i].stage->col);
+		json_put_str(row, "text", str_of(l->notes[i].text));
+		json_push(list, row);
+	}
+	return list;
+}
+
+static json *load_json(const struct pipeline *p, const struct load *l)
+{
+	json *j = json_object(), *stages = json_array();
+
+	json_put_str(j, "pipeline", str_of(p->name));
+	json_put_str(j, "file", str_of(p->file));
+	for (size_t i = 0; i < p->n_stages; i++)
+		json_push(stages, stage_json(&l->stages[i]));
+	json_put(j, "stages", stages);
+	json_put(j, "faults", notes_json(l, true));
+	json_put(j, "warnings", notes_json(l, false));
+	return j;
+}
+
+static void put_stage(struct buf *out, const struct load_stage *s)
+{
+	buf_addf(out, "%s:", s->stage->name);
+	for (size_t i = 0; i < s->chain.n; i++) {
+		const char *model = model_of(s->chain.list[i], &s->model);
+
+		buf_addf(out, "%s %s (%s)", i ? "," : "", s->chain.list[i],
+			model ? model : "its default model");
+	}
+	buf_adds(out, s->chain.n ? "\n" : " nothing to run on\n");
+}
+
+static void put_load(struct buf *out, const struct pipeline *p, const struct load *l)
+{
+	for (size_t i = 0; i < p->n_stages; i++)
+		put_stage(out, &l->stages[i]);
+	for (size_t i = 0; i < l->n_notes; i++) {
+		const struct load_note *n = &l->notes[i];
+
+		buf_addf(out, "%s:%u:%u: %sstage '%s': %s\n", p->file, n->stage->line,
+			n->stage->col, n->fault ? "" : "warning: ", n->stage->name, n->text);
+	}
+}
+
+static int run_check(struct invocation *in, struct error *err)
+{
+	const struct harness_options *o = in->values;
+	struct model_registry r;
+	struct load_question q = {.now = clock_now(),
+		.registry = &r,
+		.artifacts = o->artifacts ? path_absolute(in->arena, o->artifacts) : NULL};
+	struct load l;
+
+	if (find_pipeline(in, &q, err) < 0 || models_locate(in->arena, NULL, &r, err) < 0 ||
+		harness_check_pipeline(in->arena, &q, &l, err) < 0)
+		return -1;
+	if (o->json)
+		cli_put_json(in->out, load_json(q.pipeline, &l));
+	else
+		put_load(in->out, q.pipeline, &l);
+	return l.n_faults ? ERR_CHECK : 0;
+}
+
+static const struct verb list = {
+	.name = "list",
+	.about = "print what each harness can do",
+	.options = {json_options},
+	.run = run_list,
+};
+static const struct verb probe = {
+	.name = "probe",
+	.about = "print whether harnesses are installed and can be used",
+	.details = "Exit status 1: one of those named is unavailable; without a name, all are.",
+	.words = "[NAME...]",
+	.options = {json_options},
+	.run = run_probe,
+};
+static const struct verb run = {
+	.name = "run",
+	.about = "send the prompt on standard input to a harness and print its last message",
+	.details =
+		"A harness gets PATH, HOME, TERM, the language, TMPDIR, proxies and certificates, "
+		"and the keys of its own vendor, never those of another one. It asks nobody: a "
+		"tool that --tools does not name is refused.\n"
+		"\n"
+		"Exit status: 1 after a failure, at the time limit, over the budget; 5 if the "
+		"harness cannot be used (not installed, not logged in, at its limit).",
+	.words = "NAME",
+	.options = {run_options, json_options},
+	.run = run_run,
+};
+static const struct verb check = {
+	.name = "check",
+	.about = "check that the stages of a pipeline can run on the harnesses they name",
+	.details = "PIPELINE is a name in the directory of resources, or a file. Prints the chain "
+		   "of each stage, then every fault (exit status 1) and every warning.",
+	.words = "PIPELINE",
+	.options = {check_options, json_options},
+	.run = run_check,
+};
 
 const struct verb verb_harness = {
 	.name = "harness",
-	.synopsis = "list|probe|run|check [OPTION...] [NAME...]",
+	.group = "Configuration and results",
 	.about = "list, probe and run the programs that run an agent",
-	.details =
-		"  list              what each harness is and can do\n"
-		"  probe [NAME...]   whether it is installed, in a version that will do, and "
-		"ready\n"
-		"  run NAME          give it the prompt on standard input; prints its last "
-		"message\n"
-		"  check PIPELINE    whether the stages of a pipeline can run on the harnesses "
-		"they name\n"
-		"\n"
-		"A harness gets PATH, HOME, TERM, the language, TMPDIR, proxies and certificates, "
-		"and the keys\n"
-		"of its own vendor; never those of another one. It asks nobody: what --tools does "
-		"not name is\n"
-		"refused to it. PIPELINE is a name in the folder of resources, or a file.\n"
-		"\n"
-		"Exit status of 'probe': 1 when one of those named is unavailable; without a name, "
-		"when all are.\n"
-		"Of 'run': 1 after a failure, at the time limit, over the budget; 5 when the "
-		"harness cannot be\n"
-		"used (not there, no login, at its limit). Of 'check': 1 with a line for each "
-		"fault.",
-	.options = options,
-	.min_words = 1,
-	.max_words = MAX_WORDS,
-	.run = run,
+	.examples = "dev-team harness probe\n"
+		    "echo 'What does main.c do?' | dev-team harness run claude-code --tools Read\n"
+		    "dev-team harness check implement-task",
+	.size = sizeof(struct harness_options),
+	.subcommands = (const struct verb *const[]){&list, &probe, &run, &check, NULL},
 };

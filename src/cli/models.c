@@ -1,77 +1,56 @@
-#include "src/base/log.h"
-#include "src/cli/models.h"
-#include "src/cli/subcommands.h"
 #include "src/base/clock.h"
-#include "src/cli/common.h"
-#include "src/cli/registry.h"
+#include "src/base/log.h"
+#include "src/cli/cli.h"
+#include "src/harness/models_pin.h"
+#include "src/run/locate.h"
 
-static const struct option_spec options[] = {
-	ARTIFACTS_OPTION,
-	RESOURCES_OPTION,
-	[MODELS_REGISTRY] = {"registry", "FILE",
-		"the models there are; default: .dev-team/models.yaml of the repository, else the "
-		"built-in ones",
-		false},
-	[MODELS_PIPELINE] = {"pipeline", "NAME",
-		"of the resources: each of its stages, with its default", false},
-	[MODELS_ISSUE] = {"issue", "ID",
-		"for 'resolve --pipeline --artifacts': pin them for this issue, too", false},
-	[MODELS_STAGES] = {"stages", "STAGE:MODEL,...", "for 'bump-plan': these", false},
-	[MODELS_DRY_RUN] = {"dry-run", NULL, "for 'bump-plan', which changes nothing: needed",
-		false},
-	[MODELS_JSON] = {"json", NULL, "the result as JSON", false},
-	{0},
+struct models_options {
+	const char *registry, *pipeline, *resources, *artifacts, *issue, *stages;
+	bool dry_run, json;
 };
 
-int models_registry(struct invocation *in, struct model_registry *out, struct error *err)
-{
-	const char *file = in->args->value[MODELS_REGISTRY];
+static const struct option registry_options[] = {
+	OPTION_TEXT(struct models_options, registry, "registry", "FILE",
+		"the models; default: .dev-team/models.yaml of the repository, else the shipped "
+		"ones"),
+	CLI_JSON(struct models_options, "print the result as JSON"),
+	OPTION_END,
+};
+static const struct option pipeline_options[] = {
+	OPTION_TEXT(struct models_options, pipeline, "pipeline", "NAME",
+		"every stage of this pipeline, with its default"),
+	CLI_RESOURCES(struct models_options),
+	OPTION_END,
+};
+static const struct option resolve_options[] = {
+	CLI_ARTIFACTS(struct models_options),
+	OPTION_TEXT(struct models_options, issue, "issue", "ID",
+		"with --pipeline and --artifacts: also pin the ids for this issue"),
+	OPTION_END,
+};
+static const struct option bump_options[] = {
+	OPTION_TEXT(struct models_options, stages, "stages", "STAGE:MODEL,...",
+		"check these instead of a pipeline"),
+	OPTION_FLAG(
+		struct models_options, dry_run, "dry-run", "required, as nothing is ever changed"),
+	OPTION_END,
+};
 
-	return file ? model_registry_load(in->arena, file, out, err) : registry_open(in->arena, out, err);
-}
-
-int models_pipeline(struct invocation *in, const struct pipeline **out, struct error *err)
+/* *out NULL: --pipeline was not given. */
+static int open_pipeline(struct invocation *in, const struct pipeline **out, struct error *err)
 {
-	const char *name = in->args->value[MODELS_PIPELINE];
-	struct resources *r = arena_alloc(in->arena, sizeof(*r));
-	char *dir;
+	const struct models_options *o = in->values;
 
 	*out = NULL;
-	if (!name)
-		return 0;
-	if (resources_folder(in->arena, in->args->value[RESOURCES], NULL, &dir, err) < 0)
-		return -1;
-	if (!dir)
-		return error_set(err, ERR_USAGE,
-			"no folder of resources: give --resources, or make .dev-team/resources");
-	if (resources_need(in->arena, dir, r, err) < 0)
-		return -1;
-	*out = resources_pipeline(r, name);
-	return *out ? 0
-		    : error_set(err, ERR_INPUT, "there is no pipeline '%.100s' in '%.400s'", name,
-			      dir);
+	return o->pipeline ? pipeline_locate(in->arena, o->resources, o->pipeline, out, err) : 0;
 }
 
-void models_put_text(json *object, const char *key, const char *text)
+static void warn_if_stale(const struct model_entry *e, int64_t now)
 {
-	if (text)
-		json_put_str(object, key, str_of(text));
-	else
-		json_put_null(object, key);
-}
-
-void models_put_time(json *object, const char *key, int64_t t)
-{
-	char text[CLOCK_TEXT];
-
-	clock_text(t, text);
-	models_put_text(object, key, t ? text : NULL);
-}
-
-void models_put(struct invocation *in, const json *j)
-{
-	json_print(in->out, j);
-	buf_addc(in->out, '\n');
+	if (model_stale(e, now))
+		log_line("dev-team: model '%s' has been deprecated for over %d days, and lacks "
+			 "'removedAt'",
+			e->alias, MODEL_STALE_DAYS);
 }
 
 /* ---- list ---- */
@@ -85,97 +64,277 @@ static const char *state_of(const struct model_registry *r, const char *alias, i
 	return m.removed ? "removed" : m.grace ? "grace" : m.deprecated ? "deprecated" : "active";
 }
 
-static json *entry_json(const struct model_registry *r, const struct model_entry *e, int64_t now)
+static json *entry_json(const struct model_entry *e, const char *state, int64_t now)
 {
 	json *j = json_object();
 
 	json_put_str(j, "alias", str_of(e->alias));
 	json_put_str(j, "modelId", str_of(e->id));
-	json_put_str(j, "state", str_of(state_of(r, e->alias, now)));
-	models_put_time(j, "deprecatedAt", e->deprecated);
-	models_put_time(j, "removedAt", e->removed);
-	models_put_text(j, "replacementAlias", e->replacement);
-	models_put_text(j, "use", e->use);
+	json_put_str(j, "state", str_of(state));
+	cli_put_time(j, "deprecatedAt", e->deprecated);
+	cli_put_time(j, "removedAt", e->removed);
+	cli_put_text(j, "replacementAlias", e->replacement);
+	cli_put_text(j, "use", e->use);
 	json_put_bool(j, "stale", model_stale(e, now));
 	return j;
 }
 
-static void put_entry(struct invocation *in, const struct model_registry *r,
-	const struct model_entry *e, int64_t now)
+static void put_entry(struct buf *out, const struct model_entry *e, const char *state)
 {
-	buf_addf(in->out, "%-12s %-28s %-10s", e->alias, e->id, state_of(r, e->alias, now));
+	buf_addf(out, "%-12s %-28s %-10s", e->alias, e->id, state);
 	if (e->replacement)
-		buf_addf(in->out, " use %s", e->replacement);
+		buf_addf(out, " use %s", e->replacement);
 	else if (e->use)
-		buf_addf(in->out, " %s", e->use);
-	while (in->out->s[in->out->len - 1] == ' ')
-		buf_cut(in->out, in->out->len - 1);
-	buf_addc(in->out, '\n');
+		buf_addf(out, " %s", e->use);
+	cli_end_row(out);
 }
 
 static int run_list(struct invocation *in, struct error *err)
 {
-	CLEANUP(json_free) json *list = json_array();
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct models_options *o = in->values;
 	struct model_registry r;
 	int64_t now = clock_now();
+	json *list;
 
-	if (models_registry(in, &r, err) < 0)
+	if (models_locate(in->arena, o->registry, &r, err) < 0)
 		return -1;
+	list = json_array();
 	for (size_t i = 0; i < r.n; i++) {
-		if (model_stale(&r.list[i], now))
-			log_line("dev-team: model '%s' has been deprecated for over %d days, and "
-				 "lacks "
-				 "'removedAt'",
-				r.list[i].alias, MODEL_STALE_DAYS);
-		if (in->args->value[MODELS_JSON])
-			json_push(list, entry_json(&r, &r.list[i], now));
-		else
-			put_entry(in, &r, &r.list[i], now);
+		const char *state = state_of(&r, r.list[i].alias, now);
+
+		warn_if_stale(&r.list[i], now);
+		json_push(list, entry_json(&r.list[i], state, now));
+		put_entry(&text, &r.list[i], state);
 	}
-	if (in->args->value[MODELS_JSON])
-		models_put(in, list);
+	cli_put_result(in->out, o->json, buf_str(&text), list);
 	return 0;
 }
 
-/* ---- the parts ---- */
+/* ---- resolve ---- */
 
-enum { COMMON = OPTION(MODELS_REGISTRY) | OPTION(MODELS_JSON) };
-
-static const struct subcommand parts[] = {
-	{"list", run_list, COMMON, 0, 0},
-	{"resolve", models_resolve,
-		COMMON | OPTION(MODELS_PIPELINE) | OPTION(RESOURCES) | OPTION(ARTIFACTS) |
-			OPTION(MODELS_ISSUE),
-		0, MAX_WORDS},
-	{"bump-plan", models_bump,
-		COMMON | OPTION(MODELS_PIPELINE) | OPTION(RESOURCES) | OPTION(MODELS_STAGES) |
-			OPTION(MODELS_DRY_RUN),
-		0, 0},
-	{0},
-};
-
-static int run(struct invocation *in, struct error *err)
+static void push_event(json *list, const char *type, const struct model_entry *e)
 {
-	return subcommand_run(&verb_models, parts, in, err);
+	json *j = json_object();
+
+	json_put_str(j, "type", str_of(type));
+	json_put_str(j, "alias", str_of(e->alias));
+	if (strcmp(type, "ModelDeprecationGracePeriod") != 0)
+		json_put_str(j, "modelId", str_of(e->id));
+	if (strcmp(type, "ok") != 0)
+		cli_put_time(j, "removedAt", e->removed);
+	if (strcmp(type, "ModelDeprecated") == 0)
+		cli_put_text(j, "replacementAlias", e->replacement);
+	json_push(list, j);
 }
+
+/* The events of an alias; `ok` for one that is active; none for an id, whose dates are unknown. */
+static json *events_json(const struct model_resolved *m)
+{
+	json *list = json_array();
+
+	if (m->deprecated)
+		push_event(list, "ModelDeprecated", m->entry);
+	if (m->grace)
+		push_event(list, "ModelDeprecationGracePeriod", m->entry);
+	if (m->entry && !m->deprecated)
+		push_event(list, "ok", m->entry);
+	return list;
+}
+
+static json *resolved_json(const char *stage, const struct model_resolved *m, bool kept)
+{
+	json *j = json_object();
+
+	if (stage)
+		json_put_str(j, "stage", str_of(stage));
+	json_put_str(j, "asked", str_of(m->asked));
+	cli_put_text(j, "alias", m->alias ? m->asked : NULL);
+	json_put_str(j, "modelId", str_of(m->id));
+	json_put_str(j, "source", str_of(m->source));
+	if (stage)
+		json_put_bool(j, "pinned", kept);
+	json_put(j, "events", events_json(m));
+	return j;
+}
+
+static void warn(const struct model_resolved *m, int64_t now)
+{
+	const struct model_entry *e = m->entry;
+	char day[CLOCK_TEXT];
+
+	if (!e)
+		return;
+	clock_text(e->removed, day);
+	if (m->deprecated)
+		log_line("dev-team: model '%s' is deprecated%s%s: use '%s'", e->alias,
+			e->removed ? ", and removed at " : "", e->removed ? day : "",
+			e->replacement);
+	warn_if_stale(e, now);
+	if (model_removal_unannounced(e, now))
+		log_line("dev-team: model '%s' is removed at %s, and was never deprecated",
+			e->alias, day);
+}
+
+static void add_resolved(
+	struct buf *text, json *list, const char *stage, const struct model_resolved *m, bool kept)
+{
+	warn(m, clock_now());
+	json_push(list, resolved_json(stage, m, kept));
+	if (stage)
+		buf_addf(text, "%-24s %-12s %s\n", stage, m->asked, m->id);
+	else
+		buf_addf(text, "%s\n", m->id);
+}
+
+static int resolve_stages(struct invocation *in, const struct model_registry *r,
+	const struct pipeline *p, struct buf *text, json *list, struct error *err)
+{
+	const struct models_options *o = in->values;
+	struct model_pin *pins;
+	char *dir = NULL;
+
+	if (in->n)
+		return error_set(err, ERR_USAGE, "give models or --pipeline, not both");
+	if (o->issue && !o->artifacts)
+		return error_set(err, ERR_USAGE, "--issue needs --artifacts, to pin them in");
+	if ((o->artifacts && artifacts_folder(in->arena, o->artifacts, NULL, &dir, err) < 0) ||
+		models_pin(in->arena, r, p, dir, o->issue, clock_now(), &pins, err) < 0)
+		return -1;
+	for (size_t i = 0; i < p->n_stages; i++)
+		add_resolved(text, list, pins[i].stage, &pins[i].model, pins[i].kept);
+	return 0;
+}
+
+static int resolve_words(struct invocation *in, const struct model_registry *r, struct buf *text,
+	json *list, struct error *err)
+{
+	const struct models_options *o = in->values;
+
+	if (!in->n)
+		return error_set(err, ERR_USAGE, "give models, or --pipeline");
+	if (o->artifacts || o->issue)
+		return error_set(err, ERR_USAGE, "--artifacts and --issue need --pipeline");
+	for (size_t i = 0; i < in->n; i++) {
+		struct model_resolved m;
+
+		if (model_resolve(r, in->words[i], NULL, clock_now(), &m, err) < 0)
+			return -1;
+		add_resolved(text, list, NULL, &m, false);
+	}
+	return 0;
+}
+
+static int run_resolve(struct invocation *in, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(json_free) json *list = json_array();
+	const struct models_options *o = in->values;
+	struct model_registry r;
+	const struct pipeline *p;
+
+	if (models_locate(in->arena, o->registry, &r, err) < 0 || open_pipeline(in, &p, err) < 0)
+		return -1;
+	if ((p ? resolve_stages(in, &r, p, &text, list, err)
+	       : resolve_words(in, &r, &text, list, err)) < 0)
+		return -1;
+	cli_put_result(in->out, o->json, buf_str(&text), json_copy(list));
+	return 0;
+}
+
+/* ---- bump-plan ---- */
+
+static json *bump_json(const struct model_bump *row)
+{
+	const struct model_entry *e = row->entry;
+	json *j = json_object();
+
+	cli_put_text(j, "stage", row->stage);
+	json_put_str(j, "alias", str_of(e->alias));
+	json_put_str(j, "currentModelId", str_of(e->id));
+	cli_put_time(j, "deprecatedAt", e->deprecated);
+	cli_put_time(j, "removedAt", e->removed);
+	cli_put_text(j, "replacementAlias", e->replacement);
+	cli_put_text(j, "replacementModelId", row->replacement_id);
+	json_put_bool(j, "inGracePeriod", row->grace);
+	json_put_bool(j, "removed", row->removed);
+	return j;
+}
+
+static void put_bump(struct buf *out, const struct model_bump *row)
+{
+	const struct model_entry *e = row->entry;
+	char day[CLOCK_TEXT];
+
+	clock_text(e->removed, day);
+	if (row->stage)
+		buf_addf(out, "%s: ", row->stage);
+	buf_addf(out, "%s (%s) -> %s (%s)", e->alias, e->id, e->replacement ? e->replacement : "?",
+		row->replacement_id ? row->replacement_id : "not known");
+	if (e->removed)
+		buf_addf(out, ", %s %s", row->removed ? "removed at" : "ends at", day);
+	buf_adds(out, row->grace ? ": within 30 days\n" : "\n");
+}
+
+static int run_bump(struct invocation *in, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct models_options *o = in->values;
+	const struct pipeline *p;
+	struct model_registry r;
+	struct model_bump *rows;
+	json *list;
+	size_t n;
+
+	if (!o->dry_run)
+		return error_set(err, ERR_USAGE,
+			"'models bump-plan' needs --dry-run: it only prints what to change");
+	if (models_locate(in->arena, o->registry, &r, err) < 0 || open_pipeline(in, &p, err) < 0)
+		return -1;
+	if (p && o->stages)
+		return error_set(err, ERR_USAGE, "give --stages or --pipeline, not both");
+	if (models_bump(in->arena, &r, p, o->stages, clock_now(), &rows, &n, err) < 0)
+		return -1;
+	list = json_array();
+	for (size_t i = 0; i < n; i++) {
+		json_push(list, bump_json(&rows[i]));
+		put_bump(&text, &rows[i]);
+	}
+	cli_put_result(in->out, o->json, buf_str(&text), list);
+	return 0;
+}
+
+static const struct verb list = {
+	.name = "list",
+	.about = "list aliases, ids, and which of them are deprecated",
+	.options = {registry_options},
+	.run = run_list,
+};
+static const struct verb resolve = {
+	.name = "resolve",
+	.about = "print the id of each MODEL, or of each stage of a pipeline",
+	.details =
+		"MODEL is an alias, an id, or 'inherit', the default. With --artifacts the events "
+		"of a pipeline's models are written there and its ids are pinned.",
+	.words = "[MODEL...]",
+	.options = {registry_options, pipeline_options, resolve_options},
+	.run = run_resolve,
+};
+static const struct verb bump = {
+	.name = "bump-plan",
+	.about = "list stages whose model is deprecated or removed, with the replacement",
+	.options = {registry_options, pipeline_options, bump_options},
+	.run = run_bump,
+};
 
 const struct verb verb_models = {
 	.name = "models",
-	.synopsis = "list|resolve|bump-plan [OPTION...] [MODEL...]",
-	.about = "the models there are, what a stage gets, and what has to be changed soon",
-	.details =
-		"  list               aliases, ids, and which of them end\n"
-		"  resolve MODEL...   the id of each: of an alias, of an id itself, of 'inherit' "
-		"the default's;\n"
-		"                     with --pipeline of each of its stages; with --artifacts they "
-		"are pinned\n"
-		"  bump-plan          stages whose model is deprecated or removed, and what to "
-		"use instead\n"
-		"\n"
-		"Exit status 3: the registry is refused, or a model is not known. 4: a model was "
-		"removed.",
-	.options = options,
-	.min_words = 1,
-	.max_words = MAX_WORDS,
-	.run = run,
+	.group = "Configuration and results",
+	.about = "list models, resolve the model of a stage, and plan replacements",
+	.details = "Exit status: 3 if the registry is refused or a model is unknown; 4 if a model "
+		   "was removed.",
+	.examples = "dev-team models resolve sonnet inherit\n"
+		    "dev-team models bump-plan --dry-run --pipeline implement-task",
+	.size = sizeof(struct models_options),
+	.subcommands = (const struct verb *const[]){&list, &resolve, &bump, NULL},
 };

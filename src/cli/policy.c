@@ -1,49 +1,146 @@
-#include "src/cli/policy.h"
-#include "src/cli/common.h"
-#include "src/cli/subcommands.h"
+#include <errno.h>
+#include "src/base/log.h"
+#include "src/cli/cli.h"
 #include "src/policy/beneath.h"
+#include "src/policy/fixture.h"
+#include "src/policy/hook.h"
+#include "src/run/interrupt.h"
+#include "src/sandbox/report.h"
 #include "src/shell/parse.h"
-#include "src/sandbox/sandbox.h"
 
-static const struct option_spec options[] = {
-	[POLICY_NAME] = {"policy", "NAME|FILE", "a shipped policy or a file; default: readonly",
-		false},
-	[POLICY_PERSONA] = {"persona", "NAME",
-		"the policy that .dev-team/clearance.yaml gives this persona", false},
-	[POLICY_CWD] = {"cwd", "DIR", "the working directory; default: the caller's", false},
-	[POLICY_ROOT] = {"root", "DIR",
-		"the boundary; default: the worktree around the working "
-		"directory, else that itself",
-		false},
-	[POLICY_COMMAND_FILE] = {"command-file", "FILE",
-		"the command is the text of FILE; '-' is standard input", false},
-	[POLICY_TIMEOUT] = {"timeout", "SECONDS", "for 'exec': default: the policy's", false},
-	[POLICY_REPORT] = {"report", "FILE", "for 'exec': what happened, as one JSON object",
-		false},
-	[POLICY_STDIN] = {"stdin", NULL, "for 'exec': give it standard input (else /dev/null)",
-		false},
-	[POLICY_TREE] = {"tree", "DIR",
-		"for 'test': what /w/tree stands for; default: one that it makes", false},
-	[POLICY_JSON] = {"json", NULL, "the result as one JSON object", false},
-	{0},
+enum { TIMEOUT_MAX_S = 86400, HOOK_INPUT_MAX = 64 << 20 };
+
+struct policy_options {
+	const char *policy, *persona, *cwd, *root, *command_file, *report, *tree;
+	int64_t timeout_s;
+	bool give_stdin, json;
 };
 
-static void put_trace(struct invocation *in, const struct trace *t)
+static const struct option question_options[] = {
+	OPTION_TEXT(struct policy_options, policy, "policy", "NAME|FILE",
+		"a shipped policy or a file; default: readonly"),
+	OPTION_TEXT(struct policy_options, persona, "persona", "NAME",
+		"the policy that .dev-team/clearance.yaml gives this persona"),
+	OPTION_TEXT(struct policy_options, cwd, "cwd", "DIR",
+		"working directory of the command; default: the current one"),
+	OPTION_TEXT(struct policy_options, root, "root", "DIR",
+		"the boundary; default: the worktree around the working directory, else that"),
+	OPTION_TEXT(struct policy_options, command_file, "command-file", "FILE",
+		"read the command from FILE; '-' is standard input"),
+	OPTION_END,
+};
+static const struct option exec_options[] = {
+	OPTION_NUMBER(struct policy_options, timeout_s, "timeout", "SECONDS", 1, TIMEOUT_MAX_S,
+		"time limit; default: the policy's"),
+	OPTION_FLAG(struct policy_options, give_stdin, "stdin",
+		"pass standard input to the command, which else gets /dev/null"),
+	OPTION_TEXT(struct policy_options, report, "report", "FILE",
+		"write verdict, status, times and layers as one JSON object"),
+	OPTION_END,
+};
+static const struct option test_options[] = {
+	OPTION_TEXT(struct policy_options, tree, "tree", "DIR",
+		"what /w/tree of the rows stands for; default: a directory made for the test"),
+	OPTION_END,
+};
+static const struct option json_options[] = {
+	CLI_JSON(struct policy_options, "print the result as one JSON object"),
+	OPTION_END,
+};
+
+/* ---- the question ---- */
+
+/* A command, and what it is judged by. */
+struct policy_question {
+	struct policy policy;
+	struct root root;
+	const char *cwd;
+	struct str command;
+	struct verdict verdict; /* denied already: the persona may not run commands at all */
+};
+
+/* One word is a command line; several are the words of one command, each taken literally. */
+static int read_command(struct invocation *in, struct str *out, struct error *err)
+{
+	const struct policy_options *o = in->values;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (o->command_file && in->n)
+		return error_set(err, ERR_USAGE, "give a command or --command-file, not both");
+	if (!o->command_file && !in->n)
+		return error_set(err, ERR_USAGE, "no command given (behind '--')");
+	if (o->command_file && cli_read_text(&text, o->command_file, SHELL_MAX + 1, err) < 0)
+		return -1;
+	if (in->n == 1)
+		buf_adds(&text, in->words[0]);
+	for (size_t i = 0; in->n > 1 && i < in->n; i++) {
+		buf_adds(&text, i ? " " : "");
+		buf_add_shell(&text, str_of(in->words[i]));
+	}
+	*out = arena_str(in->arena, buf_str(&text));
+	return 0;
+}
+
+static int load_policy(struct invocation *in, struct policy_question *q, struct error *err)
+{
+	const struct policy_options *o = in->values;
+
+	if (o->policy && o->persona)
+		return error_set(err, ERR_USAGE, "give --policy or --persona, not both");
+	if (o->persona)
+		return clearance_policy(
+			in->arena, q->root.path, o->persona, &q->policy, &q->verdict, err);
+	return policy_load(in->arena, o->policy ? o->policy : "readonly", &q->policy, err);
+}
+
+/* Release it with question_release(), also after -1. */
+static int read_question(struct invocation *in, struct policy_question *q, struct error *err)
+{
+	const struct policy_options *o = in->values;
+	char *root = (char *)o->root;
+
+	*q = (struct policy_question){.root = {.fd = -1}, .policy = {.name = "none"}};
+	q->cwd = o->cwd ? o->cwd : ".";
+	if (read_command(in, &q->command, err) < 0 ||
+		(!root && root_find(in->arena, q->cwd, &root, err) < 0) ||
+		root_open(in->arena, root, &q->root, err) < 0)
+		return -1;
+	return load_policy(in, q, err);
+}
+
+static void question_release(struct policy_question *q)
+{
+	root_close(&q->root);
+}
+
+/* Fills in the verdict; *tree is NULL where the text was not understood. */
+static void ask_policy(
+	struct invocation *in, struct policy_question *q, struct node **tree, struct trace *trace)
+{
+	*tree = NULL;
+	if (!q->verdict.denied)
+		(void)policy_check(in->arena, &q->policy, &q->root, q->cwd, q->command, tree,
+			&q->verdict, trace);
+}
+
+/* ---- check and explain ---- */
+
+static void put_trace(struct buf *out, const struct trace *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		const struct asked *a = &t->list[i];
 
-		buf_addf(in->out, "  %-4s %-16s %zu-%zu", a->denied ? "NO" : "ok", rule_id(a->rule),
+		buf_addf(out, "  %-4s %-16s %zu-%zu", a->denied ? "NO" : "ok", rule_id(a->rule),
 			a->at.from, a->at.to);
 		if (a->word.p) {
-			buf_addc(in->out, ' ');
-			text_visible(in->out, a->word);
+			buf_addc(out, ' ');
+			text_visible(out, a->word);
 		}
 		if (a->path.n) {
-			buf_adds(in->out, " -> ");
-			text_visible(in->out, a->path);
+			buf_adds(out, " -> ");
+			text_visible(out, a->path);
 		}
-		buf_addc(in->out, '\n');
+		buf_addc(out, '\n');
 	}
 }
 
@@ -63,11 +160,10 @@ static json *trace_json(const struct trace *t)
 	return list;
 }
 
-static void put_json(struct invocation *in, const struct verdict *v, const struct node *tree,
-	const struct trace *t)
+static json *answer_json(const struct verdict *v, const struct node *tree, const struct trace *t)
 {
-	CLEANUP(json_free) json *j = verdict_object(v);
 	CLEANUP(buf_release) struct buf canonical = BUF_INIT;
+	json *j = verdict_object(v);
 
 	if (!v->denied) {
 		shell_print(&canonical, tree);
@@ -75,61 +171,189 @@ static void put_json(struct invocation *in, const struct verdict *v, const struc
 	}
 	if (t)
 		json_put(j, "asked", trace_json(t));
-	json_print(in->out, j);
-	buf_addc(in->out, '\n');
+	return j;
+}
+
+static void put_verdict(struct buf *out, const struct verdict *v)
+{
+	verdict_line(out, v);
+	buf_addc(out, '\n');
 }
 
 static int run_check(struct invocation *in, struct error *err)
 {
-	CLEANUP(policy_question_end) struct policy_question q = {.root = {.fd = -1}};
+	CLEANUP(question_release) struct policy_question q = {.root = {.fd = -1}};
+	const struct policy_options *o = in->values;
 	struct node *tree;
 
-	if (policy_question(in, 1, &q, err) < 0)
+	if (read_question(in, &q, err) < 0)
 		return -1;
-	(void)policy_ask(in, &q, &tree, NULL);
-	if (in->args->value[POLICY_JSON]) {
-		put_json(in, &q.verdict, tree, NULL);
-	} else {
-		verdict_line(in->out, &q.verdict);
-		buf_addc(in->out, '\n');
-	}
+	ask_policy(in, &q, &tree, NULL);
+	if (o->json)
+		cli_put_json(in->out, answer_json(&q.verdict, tree, NULL));
+	else
+		put_verdict(in->out, &q.verdict);
 	return q.verdict.denied ? ERR_CHECK : 0;
 }
 
-static void put_explanation(struct invocation *in, const struct policy_question *q,
+static void put_explanation(struct buf *out, const struct policy_question *q,
 	const struct node *tree, const struct trace *t)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	buf_addf(in->out, "policy %s, root %s\n", q->policy.name, q->root.path);
+	buf_addf(out, "policy %s, root %s\n", q->policy.name, q->root.path);
 	if (tree) {
 		shell_print(&text, tree);
-		buf_addf(in->out, "\nas it would be run\n  %s\n\nthe tree\n", text.s);
-		shell_draw(in->out, tree);
+		buf_addf(out, "\nas it would be run\n  %s\n\nthe tree\n", text.s);
+		shell_draw(out, tree);
 	}
-	buf_addf(in->out, "\nwhat was asked\n");
-	put_trace(in, t);
-	buf_adds(in->out, t->n ? "\n" : "  nothing: the text was not understood\n\n");
-	verdict_line(in->out, &q->verdict);
-	buf_addc(in->out, '\n');
+	buf_addf(out, "\nwhat was asked\n");
+	put_trace(out, t);
+	buf_adds(out, t->n ? "\n" : "  nothing: the text was not understood\n\n");
+	put_verdict(out, &q->verdict);
 	if (q->verdict.denied)
-		buf_addf(in->out, "the rule asks whether: %s\n", rule_about(q->verdict.rule));
+		buf_addf(out, "the rule asks whether: %s\n", rule_about(q->verdict.rule));
 }
 
 static int run_explain(struct invocation *in, struct error *err)
 {
-	CLEANUP(policy_question_end) struct policy_question q = {.root = {.fd = -1}};
+	CLEANUP(question_release) struct policy_question q = {.root = {.fd = -1}};
+	const struct policy_options *o = in->values;
 	struct trace trace = {0};
 	struct node *tree;
 
-	if (policy_question(in, 1, &q, err) < 0)
+	if (read_question(in, &q, err) < 0)
 		return -1;
-	(void)policy_ask(in, &q, &tree, &trace);
-	if (in->args->value[POLICY_JSON])
-		put_json(in, &q.verdict, tree, &trace);
+	ask_policy(in, &q, &tree, &trace);
+	if (o->json)
+		cli_put_json(in->out, answer_json(&q.verdict, tree, &trace));
 	else
-		put_explanation(in, &q, tree, &trace);
+		put_explanation(in->out, &q, tree, &trace);
 	return q.verdict.denied ? ERR_CHECK : 0;
+}
+
+/* ---- exec ---- */
+
+static void log_denied(const struct verdict *v)
+{
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+
+	verdict_line(&line, v);
+	log_line("%s", line.s);
+}
+
+static void log_end(const struct execution_end *end)
+{
+	if (end->denied)
+		log_denied(&end->verdict);
+	if (end->timed_out)
+		log_line("dev-team: ended at its time limit");
+	if (end->cut)
+		log_line("dev-team: output was left out: it was over the policy's limit");
+	for (size_t i = 0; i < end->changed.n; i++) {
+		CLEANUP(buf_release) struct buf name = BUF_INIT;
+
+		text_visible(&name, str_of(end->changed.p[i]));
+		log_line("dev-team: the command changed the protected '%s'; it was put back",
+			name.s);
+	}
+}
+
+static int end_code(const struct execution_end *end)
+{
+	if (end->denied || end->changed.n)
+		return ERR_CHECK;
+	if (end->cancelled && interrupt_caught())
+		return 128 + interrupt_caught();
+	return end->status;
+}
+
+static int execute(struct invocation *in, const struct policy_question *q, struct node *tree,
+	struct execution_end *end, struct error *err)
+{
+	const struct policy_options *o = in->values;
+	struct execution x = {.policy = &q->policy,
+		.root = &q->root,
+		.tree = tree,
+		.text = q->command,
+		.in = o->give_stdin ? STDIN_FILENO : -1,
+		.out = STDOUT_FILENO,
+		.err = STDERR_FILENO,
+		.timeout_s = (unsigned)o->timeout_s};
+	int rc;
+
+	if (interrupt_begin(&x.cancel, err) < 0)
+		return -1;
+	rc = policy_execute_here(in->arena, &x, q->cwd, end, err);
+	interrupt_end();
+	return rc;
+}
+
+/* The exit status, with the report filled in, or -1. */
+static int execute_allowed(struct invocation *in, struct policy_question *q,
+	struct execution_report *report, struct execution_end *end, struct error *err)
+{
+	struct node *tree;
+
+	ask_policy(in, q, &tree, NULL);
+	if (q->verdict.denied) {
+		report->verdict = &q->verdict;
+		log_denied(&q->verdict);
+		return ERR_CHECK;
+	}
+	if (execute(in, q, tree, end, err) < 0)
+		return -1;
+	report->verdict = &q->verdict;
+	report->end = end;
+	log_end(end);
+	if (end->unwritten && !end->denied) {
+		errno = end->unwritten;
+		return error_errno(err, "cannot write what the command put out");
+	}
+	return end_code(end);
+}
+
+static int run_exec(struct invocation *in, struct error *err)
+{
+	CLEANUP(question_release) struct policy_question q = {.root = {.fd = -1}};
+	CLEANUP(execution_end_release) struct execution_end end = {0};
+	const struct policy_options *o = in->values;
+	struct execution_report report = {0};
+	struct error unwritten = {0};
+	int rc;
+
+	if (execution_report_try(in->arena, o->report, err) < 0)
+		return -1;
+	rc = read_question(in, &q, err);
+	if (rc == 0) {
+		report.policy = &q.policy;
+		rc = execute_allowed(in, &q, &report, &end, err);
+	}
+	report.error = rc < 0 ? err : NULL;
+	if (execution_report_write(in->arena, o->report, &report, &unwritten) < 0 && rc >= 0) {
+		*err = unwritten;
+		rc = -1;
+	}
+	return rc;
+}
+
+/* ---- the others ---- */
+
+static int run_test(struct invocation *in, struct error *err)
+{
+	const struct policy_options *o = in->values;
+
+	return table_test(in->arena, o->tree, in->words, in->n, o->json, in->out, err);
+}
+
+/* All of the input is read in any case: the client must not find the pipe closed. */
+static int run_hook(struct invocation *in, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (cli_read_input(&text, HOOK_INPUT_MAX, err) < 0)
+		return -1;
+	return policy_hook(in->arena, buf_str(&text), getenv("CLAUDE_PROJECT_DIR"), in->out, err);
 }
 
 static int run_show(struct invocation *in, struct error *err)
@@ -137,91 +361,99 @@ static int run_show(struct invocation *in, struct error *err)
 	const char *const *names = policy_shipped();
 	struct str text;
 
-	if (in->args->n == 1) {
-		for (size_t i = 0; names[i]; i++)
-			buf_addf(in->out, "%s\n", names[i]);
+	for (size_t i = 0; !in->n && names[i]; i++)
+		buf_addf(in->out, "%s\n", names[i]);
+	if (!in->n)
 		return 0;
-	}
-	text = policy_shipped_text(in->args->words[1]);
+	text = policy_shipped_text(in->words[0]);
 	if (!text.p)
 		return error_set(
-			err, ERR_INPUT, "there is no shipped policy '%.60s'", in->args->words[1]);
+			err, ERR_INPUT, "there is no shipped policy '%.60s'", in->words[0]);
 	buf_add(in->out, text);
 	return 0;
 }
 
-int policy_layers(struct invocation *in, struct error *err)
+static int run_layers(struct invocation *in, struct error *err)
 {
+	const struct policy_options *o = in->values;
 	struct host host;
 
 	if (beneath_needed(err) < 0)
 		return -1;
 	host_probe(&host);
-	if (in->args->value[POLICY_JSON]) {
-		CLEANUP(json_free) json *j = host_json(&host);
-
-		json_print(in->out, j);
-		buf_addc(in->out, '\n');
-	} else {
+	if (o->json)
+		cli_put_json(in->out, host_json(&host));
+	else
 		host_show(in->out, &host);
-	}
 	return 0;
 }
 
-enum {
-	QUESTION = OPTION(POLICY_NAME) | OPTION(POLICY_PERSONA) | OPTION(POLICY_CWD) |
-		   OPTION(POLICY_ROOT) | OPTION(POLICY_COMMAND_FILE),
-	EXECUTION =
-		QUESTION | OPTION(POLICY_TIMEOUT) | OPTION(POLICY_REPORT) | OPTION(POLICY_STDIN),
+static const struct verb check = {
+	.name = "check",
+	.about = "print 'allow', or 'deny RULE FROM-TO ...: REASON' with exit status 1",
+	.words = "[-- COMMAND...]",
+	.options = {question_options, json_options},
+	.run = run_check,
 };
-
-static const struct subcommand parts[] = {
-	{"check", run_check, QUESTION | OPTION(POLICY_JSON), 0, MAX_WORDS},
-	{"explain", run_explain, QUESTION | OPTION(POLICY_JSON), 0, MAX_WORDS},
-	{"exec", policy_exec, EXECUTION, 0, MAX_WORDS},
-	{"test", policy_test, OPTION(POLICY_TREE) | OPTION(POLICY_JSON), 0, MAX_WORDS},
-	{"hook", policy_hook, 0, 0, 0},
-	{"show", run_show, 0, 0, 1},
-	{"layers", policy_layers, OPTION(POLICY_JSON), 0, 0},
-	{0},
+static const struct verb explain = {
+	.name = "explain",
+	.about = "as check, with the syntax tree of the command and every rule that was applied",
+	.words = "[-- COMMAND...]",
+	.options = {question_options, json_options},
+	.run = run_explain,
 };
-
-static int run(struct invocation *in, struct error *err)
-{
-	return subcommand_run(&verb_policy, parts, in, err);
-}
+static const struct verb exec = {
+	.name = "exec",
+	.about = "run a command, if it is allowed, in the kernel's sandbox",
+	.details =
+		"Runs the syntax tree of the command, never its text: no shell is started. The "
+		"exit status is the command's own; 1 with a line 'deny ...' on standard error if "
+		"it is denied, 124 at the time limit, 127 for a program that is not installed. "
+		"--report FILE tells the two apart.",
+	.words = "[-- COMMAND...]",
+	.options = {question_options, exec_options},
+	.run = run_exec,
+};
+static const struct verb test = {
+	.name = "test",
+	.about = "check rows of commands against the verdicts that they expect",
+	.words = "FILE...",
+	.options = {test_options, json_options},
+	.run = run_test,
+};
+static const struct verb hook = {
+	.name = "hook",
+	.about = "answer a PreToolUse hook on standard input",
+	.words = "< CALL",
+	.run = run_hook,
+};
+static const struct verb show = {
+	.name = "show",
+	.about = "list the shipped policies, or print one",
+	.words = "[NAME]",
+	.run = run_show,
+};
+static const struct verb layers = {
+	.name = "layers",
+	.about = "print what this host has to enforce a policy with",
+	.options = {json_options},
+	.run = run_layers,
+};
 
 const struct verb verb_policy = {
 	.name = "policy",
-	.synopsis = "check|explain|exec|test|hook|show|layers [OPTION...] [-- COMMAND]",
-	.about = "say whether a shell command is allowed, run it in a sandbox, test policies",
+	.group = "Commands under a policy",
+	.about = "check shell commands against a policy, run them in a sandbox, test policies",
 	.details =
-		"  check -- COMMAND     'allow', or 'deny RULE FROM-TO ...: REASON' with exit "
-		"status 1\n"
-		"  explain -- COMMAND   the same with the tree of the command and each rule that "
-		"was asked\n"
-		"  exec -- COMMAND      run it, when it is allowed, under the layers of the "
-		"kernel\n"
-		"  test FILE            rows of commands with what must come out, each with its "
-		"own policy\n"
-		"  hook                 answer a PreToolUse hook on standard input\n"
-		"  show [NAME]          the shipped policies; the text of one\n"
-		"  layers               what this host has to enforce a policy with\n"
+		"COMMAND is one word with a whole command line in it, or several words, which are "
+		"taken literally.\n"
 		"\n"
-		"COMMAND is one word with a command line in it, or several words, which are taken "
-		"as they are.\n"
-		"'exec' runs the tree of the command, never its text: no shell is started. Its "
-		"exit status is the\n"
-		"command's own; 1 with a line 'deny ...' on standard error when it is not "
-		"allowed, 124 at the\n"
-		"time limit, 127 for a program that is not installed. With --report FILE the two "
-		"can be told apart.\n"
-		"\n"
-		"Exit status 3: the policy, the clearance file or a row is refused. 4: a layer "
-		"that the policy\n"
-		"requires is not there. 5: it could not be run.",
-	.options = options,
-	.min_words = 1,
-	.max_words = MAX_WORDS,
-	.run = run,
+		"Exit status: 3 if the policy, the clearance file or a row is refused; 4 if this "
+		"host lacks a layer that the policy requires; 5 if the command could not be run.",
+	.examples = "dev-team policy check -- 'git log --oneline | head -n 3'\n"
+		    "dev-team policy explain --policy developer -- make test\n"
+		    "dev-team policy exec --policy build -- make",
+	.size = sizeof(struct policy_options),
+	.subcommands = (const struct verb *const[]){&check, &explain, &exec, &test, &hook, &show,
+		&layers, NULL},
 };

@@ -1,171 +1,499 @@
-#include "src/base/log.h"
-#include "src/cli/pool.h"
-#include "src/cli/subcommands.h"
 #include "context/file.h"
-#include "src/cli/common.h"
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "src/cli/cli.h"
+#include "src/run/locate.h"
+#include "src/sys/path.h"
 
-enum { ARTIFACTS = POOL_ARTIFACTS, RESOURCES = POOL_RESOURCES };
-
-static const struct option_spec options[] = {
-	RESOURCES_OPTION,
-	[POOL_NAME] = {"pool", "NAME",
-		"the WorktreePool among the resources; default: the only one, else all defaults",
-		false},
-	[POOL_REPO] = {"repo", "DIR", "the repository; default: the one around the caller", false},
-	ARTIFACTS_OPTION,
-	[POOL_BASE] = {"base", "COMMIT|N",
-		"what a new branch begins from; for 'port': the base port, default 3190", false},
-	[POOL_TARGET] = {"target", "BRANCH",
-		"the branch that it will go into; default: the remote's default branch", false},
-	[POOL_SPARSE] = {"sparse", "DIR", "check out this folder of the repository alone", false},
-	[POOL_PORTS] = {"ports", "N", "how many ports, one after another: 1 to 10; default: 1",
-		false},
-	[POOL_PORT] = {"port", "N",
-		"the first port; default: by the path; for 'port': $PORT goes before that", false},
-	[POOL_COUNT] = {"count", "N", "for 'port': how many; default: 1", false},
-	[POOL_SLOTS] = {"slots", "N", "keep ports for N children, at most 20; default: 0", false},
-	[POOL_SLOT_PORTS] = {"slot-ports", "N", "how many for each child; default: 1", false},
-	[POOL_PARENT] = {"parent", "BRANCH|PATH", "take a slot of this worktree", false},
-	[POOL_RUN] = {"run", "ID", "the run that it is for", false},
-	[POOL_HOLDER] = {"holder", "PID", "the process that holds it until it ends", false},
-	[POOL_ISSUE] = {"issue", "ID", "whose runtime.json gets the ports", false},
-	[POOL_APPLY] = {"apply", NULL, "for 'sweep': remove them", false},
-	[POOL_CONFIRM] = {"confirm", NULL,
-		"also with uncommitted changes or unpushed commits: they are lost", false},
-	[POOL_JSON] = {"json", NULL, "the result as one line of JSON", false},
-	{0},
+struct pool_options {
+	struct pool_choice pool;
+	const char *base, *target, *sparse, *port, *parent, *run, *issue;
+	int64_t base_port, ports, count, slots, slot_ports, holder;
+	bool apply, confirm, json;
 };
 
-int pool_spec(struct invocation *in, struct worktree_pool_spec *out, struct error *err)
-{
-	const char *const *value = in->args->value, *name = value[POOL_NAME];
-	const struct worktree_pool_spec *found = NULL;
-	struct resources r = {0};
-	char *dir;
+const struct option cli_pool_options[] = {
+	CLI_REPO(struct pool_choice),
+	CLI_RESOURCES(struct pool_choice),
+	OPTION_TEXT(struct pool_choice, name, "pool", "NAME",
+		"the WorktreePool among the resources; default: the only one, else all defaults"),
+	CLI_ARTIFACTS(struct pool_choice),
+	OPTION_END,
+};
+static const struct option json_options[] = {
+	CLI_JSON(struct pool_options, "print the result as one line of JSON"),
+	OPTION_END,
+};
+static const struct option branch_options[] = {
+	OPTION_TEXT(struct pool_options, base, "base", "COMMIT", "start point of a new branch"),
+	OPTION_TEXT(struct pool_options, target, "target", "BRANCH",
+		"branch to merge into; a new branch starts there; default: the remote's default"),
+	OPTION_TEXT(struct pool_options, sparse, "sparse", "DIR",
+		"check out only this directory of the repository"),
+	OPTION_END,
+};
+static const struct option port_options[] = {
+	OPTION_NUMBER(struct pool_options, ports, "ports", "N", 1, PORTS_MAX,
+		"how many consecutive ports, at most 10; default: 1"),
+	OPTION_TEXT(struct pool_options, port, "port", "N",
+		"the first port; default: computed from the path"),
+	OPTION_NUMBER(struct pool_options, slots, "slots", "N", 0, SLOTS_MAX,
+		"reserve ports for N child worktrees, at most 20; default: 0"),
+	OPTION_NUMBER(struct pool_options, slot_ports, "slot-ports", "N", 1, PORTS_MAX,
+		"how many ports for each child; default: 1"),
+	OPTION_TEXT(struct pool_options, parent, "parent", "BRANCH|PATH",
+		"take the ports from those reserved by this worktree"),
+	OPTION_TEXT(struct pool_options, run, "run", "ID", "the run that uses it"),
+	OPTION_NUMBER(struct pool_options, holder, "holder", "PID", 1, 1 << 22,
+		"the process that uses it; it is kept while the process lives"),
+	OPTION_TEXT(struct pool_options, issue, "issue", "ID",
+		"write the ports into the runtime.json of this issue"),
+	OPTION_END,
+};
+static const struct option confirm_options[] = {
+	OPTION_FLAG(struct pool_options, confirm, "confirm",
+		"remove it in spite of uncommitted changes or unpushed commits; they are lost"),
+	CLI_JSON(struct pool_options, "print the result as one line of JSON"),
+	OPTION_END,
+};
+static const struct option sweep_options[] = {
+	OPTION_FLAG(struct pool_options, apply, "apply", "remove them; default: only print them"),
+	OPTION_TEXT(struct pool_options, target, "target", "BRANCH",
+		"branches merged into this one are due; default: the remote's default branch"),
+	OPTION_END,
+};
+static const struct option lookup_options[] = {
+	OPTION_NUMBER(struct pool_options, base_port, "base", "N", 1024, 65000,
+		"the base port; default: the pool's"),
+	OPTION_NUMBER(struct pool_options, count, "count", "N", 1, PORTS_MAX,
+		"how many ports; default: 1"),
+	OPTION_TEXT(struct pool_options, port, "port", "N",
+		"the first port; default: $PORT, else computed from the path"),
+	OPTION_TEXT(struct pool_options, issue, "issue", "ID",
+		"read the port from, or write it into, the runtime.json of this issue"),
+	OPTION_END,
+};
 
-	if (resources_folder(in->arena, value[POOL_RESOURCES], value[POOL_REPO], &dir, err) < 0 ||
-		(dir && resources_need(in->arena, dir, &r, err) < 0))
+/* ---- allocations ---- */
+
+static void put_allocation(struct invocation *in, const struct allocation *of, bool created)
+{
+	buf_addf(in->out, "%s '%s'\n  path   %s\n", created ? "allocated" : "adopted", of->branch,
+		of->path);
+	if (created && of->base)
+		buf_addf(in->out, "  from   %s\n", of->base);
+	if (of->sparse)
+		buf_addf(in->out, "  only   %s\n", of->sparse);
+	buf_addf(in->out, "  ports  %s\n", allocation_ports(in->arena, of));
+	if (of->slots)
+		buf_addf(in->out, "  slots  %u, each of %u ports\n", of->slots, of->slot_ports);
+}
+
+static int allocate_or_adopt(struct invocation *in, bool adopt, struct error *err)
+{
+	CLEANUP(pool_close) struct pool p = {0};
+	const struct pool_options *o = in->values;
+	struct allocate_ask ask = {.branch = in->words[0],
+		.base = o->base,
+		.target = o->target,
+		.sparse = o->sparse,
+		.port = o->port,
+		.parent = o->parent,
+		.run = o->run,
+		.issue = o->issue,
+		.ports = (unsigned)o->ports,
+		.slots = (unsigned)o->slots,
+		.slot_ports = (unsigned)(o->slots && !o->slot_ports ? 1 : o->slot_ports),
+		.holder = (pid_t)o->holder};
+	struct allocation of;
+	bool created = false;
+
+	if ((o->issue && id_check(o->issue, err) < 0) ||
+		pool_locate(in->arena, &o->pool, &p, err) < 0)
 		return -1;
-	if (name)
-		found = resources_pool(&r, name);
-	else if (r.n_pools == 1)
-		found = &r.pools[0];
-	if (name && !found)
-		return error_set(err, ERR_USAGE, "no WorktreePool '%.100s' in '%s'", name,
-			dir ? dir : "the repository");
-	if (!name && r.n_pools > 1)
-		return error_set(err, ERR_USAGE,
-			"there are %zu WorktreePools in '%s': give --pool NAME", r.n_pools, dir);
-	*out = found ? *found : worktree_pool_default(in->arena);
+	if (adopt ? pool_adopt(in->arena, &p, &ask, &of, err) < 0
+		  : pool_allocate(in->arena, &p, &ask, &of, &created, err) < 0)
+		return -1;
+	if (of.warning)
+		log_line("%s", of.warning);
+	if (o->json) {
+		json *j = allocation_json(&of);
+
+		json_put_bool(j, "created", created);
+		if (of.warning)
+			json_put_str(j, "warning", str_of(of.warning));
+		cli_put_json(in->out, j);
+	} else {
+		put_allocation(in, &of, created);
+	}
 	return 0;
 }
 
-/* By the main work tree: all worktrees of a repository have one folder of artifacts. */
-static int find_artifacts(struct invocation *in, struct pool *p, struct error *err)
+static int run_allocate(struct invocation *in, struct error *err)
 {
-	const char *given = in->args->value[POOL_ARTIFACTS];
-	bool bare = strcmp(p->repo, p->common) == 0;
-	char *dir;
+	return allocate_or_adopt(in, false, err);
+}
 
-	if (bare && !given && !getenv("ARTIFACTS_DIR"))
+static int run_adopt(struct invocation *in, struct error *err)
+{
+	return allocate_or_adopt(in, true, err);
+}
+
+static int run_reclaim(struct invocation *in, struct error *err)
+{
+	CLEANUP(pool_close) struct pool p = {0};
+	const struct pool_options *o = in->values;
+	const char *what = in->words[0];
+	bool removed;
+
+	if (pool_locate(in->arena, &o->pool, &p, err) < 0 ||
+		pool_reclaim(in->arena, &p, what, o->confirm, &removed, err) < 0)
+		return -1;
+	if (o->json) {
+		json *j = json_object();
+
+		json_put_str(j, "what", str_of(what));
+		json_put_bool(j, "removed", removed);
+		cli_put_json(in->out, j);
+	} else {
+		buf_addf(
+			in->out, removed ? "reclaimed '%s'\n" : "nothing to reclaim: '%s'\n", what);
+	}
+	return 0;
+}
+
+/* ---- list and sweep: a table ---- */
+
+enum { BRANCH, STATE, PORT, AGE, LAST, COLUMNS };
+enum { DAY_S = 86400, HOUR_S = 3600 };
+
+static const char *age_of(struct arena *a, const struct pool_entry *e, int64_t now)
+{
+	int64_t age = now - e->changed;
+
+	if (!e->changed || age < 0)
+		return e->changed ? "0h" : "-";
+	return age >= DAY_S ? arena_printf(a, "%lldd", (long long)(age / DAY_S))
+			    : arena_printf(a, "%lldh", (long long)(age / HOUR_S));
+}
+
+static const char *path_of(struct arena *a, const struct pool_entry *e)
+{
+	if (!e->of.parent)
+		return e->of.path;
+	return arena_printf(a, "%s (child of %s)", e->of.path, path_base(e->of.parent).p);
+}
+
+static const char *fate_of(struct arena *a, const struct pool_entry *e)
+{
+	if (e->removed)
+		return e->reason ? arena_printf(a, "removed (%s)", e->reason) : "removed";
+	if (e->keep == KEEP_NOTHING)
+		return "would be removed";
+	return arena_printf(a, "stays (%s): %s", keep_word(e->keep), e->why ? e->why : "");
+}
+
+static void fill_row(
+	struct arena *a, const struct pool_entry *e, int64_t now, const char *row[COLUMNS])
+{
+	row[BRANCH] = *e->of.branch ? e->of.branch : "(detached)";
+	row[STATE] = pool_entry_status(e);
+	row[PORT] = allocation_ports(a, &e->of);
+	if (e->of.slots) /* reserved for children, behind its own */
+		row[PORT] = arena_printf(a, "%s +%ux%u", row[PORT], e->of.slots, e->of.slot_ports);
+	row[AGE] = age_of(a, e, now);
+}
+
+static void put_table(struct invocation *in, const struct pool_entry *list, size_t n,
+	const char *title, const char *(*last)(struct arena *a, const struct pool_entry *e))
+{
+	const char *(*rows)[COLUMNS] = arena_alloc(in->arena, (n + 1) * sizeof(*rows));
+	static const char *const heads[LAST] = {"BRANCH", "STATE", "PORTS", "AGE"};
+	int widths[LAST] = {0};
+
+	memcpy(rows[0], heads, sizeof(heads));
+	rows[0][LAST] = title;
+	for (size_t i = 0; i < n; i++) {
+		fill_row(in->arena, &list[i], clock_now(), rows[i + 1]);
+		rows[i + 1][LAST] = last(in->arena, &list[i]);
+	}
+	for (size_t i = 0; i <= n; i++)
+		for (int k = 0; k < LAST; k++)
+			if ((int)strlen(rows[i][k]) > widths[k])
+				widths[k] = (int)strlen(rows[i][k]);
+	for (size_t i = 0; i <= n; i++) {
+		for (int k = 0; k < LAST; k++)
+			buf_addf(in->out, "%-*s  ", widths[k], rows[i][k]);
+		buf_addf(in->out, "%s\n", rows[i][LAST]);
+	}
+}
+
+static json *pool_json(const struct pool *p)
+{
+	json *j = json_object();
+
+	json_put_str(j, "pool", str_of(p->name));
+	json_put_str(j, "dir", str_of(p->dir));
+	json_put_str(j, "repo", str_of(p->repo));
+	return j;
+}
+
+static int run_list(struct invocation *in, struct error *err)
+{
+	CLEANUP(pool_close) struct pool p = {0};
+	const struct pool_options *o = in->values;
+	struct pool_entry *list;
+	json *j, *rows;
+	size_t n;
+
+	if (pool_locate(in->arena, &o->pool, &p, err) < 0 ||
+		pool_list(in->arena, &p, &list, &n, err) < 0)
+		return -1;
+	if (!o->json) {
+		put_table(in, list, n, "PATH", path_of);
 		return 0;
-	if (artifacts_folder(in->arena, given, p->repo, &dir, err) < 0)
-		return -1;
-	p->artifacts = dir;
+	}
+	j = pool_json(&p);
+	rows = json_array();
+	for (size_t i = 0; i < n; i++)
+		json_push(rows, pool_entry_json(&list[i]));
+	json_put(j, "worktrees", rows);
+	cli_put_json(in->out, j);
 	return 0;
 }
 
-int pool_of(struct invocation *in, struct pool *p, struct error *err)
+static json *sweep_json(const struct pool *p, bool apply, const struct pool_entry *list, size_t n)
 {
+	json *j = pool_json(p), *rows = json_array();
+
+	json_put_bool(j, "applied", apply);
+	for (size_t i = 0; i < n; i++) {
+		json *row = pool_entry_json(&list[i]);
+
+		json_put_bool(row, "removed", list[i].removed);
+		json_push(rows, row);
+	}
+	json_put(j, "stale", rows);
+	return j;
+}
+
+static int run_sweep(struct invocation *in, struct error *err)
+{
+	CLEANUP(pool_close) struct pool p = {0};
+	const struct pool_options *o = in->values;
+	struct pool_entry *list;
+	size_t n;
+
+	if (pool_locate(in->arena, &o->pool, &p, err) < 0)
+		return -1;
+	p.target = o->target;
+	if (pool_sweep(in->arena, &p, o->apply, o->confirm, clock_now(), &list, &n, err) < 0)
+		return -1;
+	if (o->json)
+		cli_put_json(in->out, sweep_json(&p, o->apply, list, n));
+	else if (!n)
+		buf_adds(in->out, "nothing to sweep\n");
+	else
+		put_table(in, list, n, "FATE", fate_of);
+	return 0;
+}
+
+/* ---- audit ---- */
+
+static json *leak_json(const struct leak *l)
+{
+	json *j = json_object();
+
+	json_put_str(j, "kind", str_of(l->kind));
+	json_put_str(j, "path", str_of(l->path ? l->path : ""));
+	json_put_str(j, "text", str_of(l->text ? l->text : ""));
+	return j;
+}
+
+static void put_leaks(struct buf *out, const struct leak *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		buf_addf(out, "%s  %s  %s\n", list[i].kind, list[i].path ? list[i].path : "-",
+			list[i].text ? list[i].text : "");
+	if (!n)
+		buf_adds(out, "nothing is orphaned\n");
+}
+
+static int run_audit(struct invocation *in, struct error *err)
+{
+	CLEANUP(pool_close) struct pool p = {0};
+	const struct pool_options *o = in->values;
+	struct leak *list;
+	size_t n;
+
+	if (pool_locate(in->arena, &o->pool, &p, err) < 0 ||
+		pool_audit(in->arena, &p, &list, &n, err) < 0)
+		return -1;
+	if (o->json) {
+		json *j = pool_json(&p), *rows = json_array();
+
+		json_put_bool(j, "clean", n == 0);
+		for (size_t i = 0; i < n; i++)
+			json_push(rows, leak_json(&list[i]));
+		json_put(j, "leaks", rows);
+		cli_put_json(in->out, j);
+	} else {
+		put_leaks(in->out, list, n);
+	}
+	return n ? ERR_CHECK : 0;
+}
+
+/* ---- port ---- */
+
+static json *port_json(const struct port_request *ask, const struct port_report *got)
+{
+	json *j = json_object(), *tried = json_array();
+
+	for (size_t i = 0; i < got->answer.n_tried; i++)
+		json_push_int(tried, got->answer.tried[i]);
+	json_put_str(j, "path", str_of(got->path));
+	json_put_int(j, "basePort", ask->base);
+	if (got->candidate)
+		json_put_int(j, "candidate", got->candidate);
+	json_put_int(j, "port", got->answer.first);
+	json_put(j, "ports", port_list_json(got->answer.first, ask->count));
+	json_put_str(j, "source", str_of(port_source_word(got->source)));
+	json_put(j, "attempted", tried);
+	return j;
+}
+
+static bool is_path(const char *word)
+{
+	return word[0] == '/' || strcmp(word, ".") == 0 || strcmp(word, "..") == 0 ||
+	       strncmp(word, "./", 2) == 0 || strncmp(word, "../", 3) == 0 || !*word;
+}
+
+/* A branch that was taken for a path would get a port like any path, and the wrong one. */
+static int read_word(struct invocation *in, struct port_request *ask, struct error *err)
+{
+	CLEANUP(pool_close) struct pool p = {0};
+	const struct pool_options *o = in->values;
+	const char *word = in->words[0];
+	struct pool_entry found;
+	struct error ignored;
+	bool known = false;
+
+	ask->path = word;
+	if (!is_path(word) && (pool_locate(in->arena, &o->pool, &p, &ignored) < 0 ||
+				      pool_find(in->arena, &p, word, &found, &known, &ignored) < 0))
+		known = false;
+	if (known && found.of.ports) {
+		ask->path = found.of.path;
+		ask->count = o->count ? ask->count : found.of.ports;
+		return 0;
+	}
+	if (!is_path(word) && !path_exists(word))
+		return error_set(err, ERR_STATE,
+			"'%.200s' is no branch of the pool and no path that is there; of one to "
+			"come write './%.200s'",
+			word, word);
+	if (!ask->override)
+		ask->override = getenv("PORT");
+	return 0;
+}
+
+static int run_port(struct invocation *in, struct error *err)
+{
+	const struct pool_options *o = in->values;
+	struct port_request ask = {
+		.override = o->port, .issue = o->issue, .count = o->count ? (unsigned)o->count : 1};
 	struct worktree_pool_spec spec;
-	char *state;
+	struct port_report got;
+	struct error ignored;
+	char *state, *artifacts;
 
-	*p = (struct pool){0};
-	if (pool_spec(in, &spec, err) < 0 || context_folder(in->arena, &state, err) < 0 ||
-		pool_open(in->arena, &spec, in->args->value[POOL_REPO], state, NULL, p, err) < 0)
+	if (pool_spec_locate(in->arena, &o->pool, &spec, err) < 0 ||
+		context_folder(in->arena, &state, err) < 0)
 		return -1;
-	if (p->said)
-		log_line("%s", p->said);
-	return find_artifacts(in, p, err);
-}
-
-int pool_number(struct invocation *in, enum pool_option k, unsigned min, unsigned max,
-	unsigned otherwise, unsigned *out, struct error *err)
-{
-	const char *text = in->args->value[k];
-	size_t n = text ? strspn(text, "0123456789") : 0;
-	unsigned long value;
-
-	*out = otherwise;
-	if (!text)
-		return 0;
-	value = n && n <= 9 ? strtoul(text, NULL, 10) : 0;
-	if (!n || n > 9 || text[n] || value < min || value > max)
-		return error_set(err, ERR_USAGE, "bad value '%.40s' of --%s: must be %u to %u",
-			text, options[k].name, min, max);
-	*out = (unsigned)value;
+	ask.base = o->base_port ? (unsigned)o->base_port : spec.base_port;
+	ask.state = state;
+	if (read_word(in, &ask, err) < 0)
+		return -1;
+	/* A path outside of any repository has no directory for events. */
+	if (artifacts_folder(in->arena, o->pool.artifacts, o->pool.repo, &artifacts, &ignored) == 0)
+		ask.artifacts = artifacts;
+	if (pool_port(in->arena, &ask, &got, err) < 0)
+		return -1;
+	if (o->json)
+		cli_put_json(in->out, port_json(&ask, &got));
+	for (unsigned i = 0; i < ask.count && !o->json; i++)
+		buf_addf(in->out, "%u\n", got.answer.first + i);
 	return 0;
 }
 
-enum {
-	ANY = OPTION(POOL_RESOURCES) | OPTION(POOL_NAME) | OPTION(POOL_REPO) |
-	      OPTION(POOL_ARTIFACTS) | OPTION(POOL_JSON),
-	TAKEN = ANY | OPTION(POOL_PORTS) | OPTION(POOL_PORT) | OPTION(POOL_SLOTS) |
-		OPTION(POOL_SLOT_PORTS) | OPTION(POOL_PARENT) | OPTION(POOL_RUN) |
-		OPTION(POOL_HOLDER) | OPTION(POOL_ISSUE),
-	MADE = TAKEN | OPTION(POOL_BASE) | OPTION(POOL_TARGET) | OPTION(POOL_SPARSE),
-	SWEPT = ANY | OPTION(POOL_TARGET) | OPTION(POOL_APPLY) | OPTION(POOL_CONFIRM),
-	PORTS = ANY | OPTION(POOL_BASE) | OPTION(POOL_COUNT) | OPTION(POOL_PORT) |
-		OPTION(POOL_ISSUE),
-};
+/* ---- the subcommands ---- */
 
-static const struct subcommand parts[] = {
-	{"allocate", pool_run_allocate, MADE, 1, 1},
-	{"adopt", pool_run_adopt, TAKEN, 1, 1},
-	{"reclaim", pool_run_reclaim, ANY | OPTION(POOL_CONFIRM), 1, 1},
-	{"list", pool_run_list, ANY, 0, 0},
-	{"sweep", pool_run_sweep, SWEPT, 0, 0},
-	{"audit", pool_run_audit, ANY, 0, 0},
-	{"port", pool_run_port, PORTS, 1, 1},
-	{0},
+static const struct verb allocate = {
+	.name = "allocate",
+	.about = "create a worktree with ports for BRANCH, or adopt the one that exists",
+	.details = "The worktree, its ports and its record are created together or not at all.",
+	.words = "BRANCH",
+	.options = {branch_options, port_options, cli_pool_options, json_options},
+	.run = run_allocate,
 };
-
-static int run(struct invocation *in, struct error *err)
-{
-	return subcommand_run(&verb_pool, parts, in, err);
-}
+static const struct verb adopt = {
+	.name = "adopt",
+	.about = "record an existing worktree of BRANCH and give it ports",
+	.words = "BRANCH",
+	.options = {port_options, cli_pool_options, json_options},
+	.run = run_adopt,
+};
+static const struct verb reclaim = {
+	.name = "reclaim",
+	.about = "remove a worktree and free its ports; it is no error if there is none",
+	.words = "BRANCH|SLUG|PATH",
+	.options = {confirm_options, cli_pool_options},
+	.run = run_reclaim,
+};
+static const struct verb list = {
+	.name = "list",
+	.about = "list the worktrees of this repository",
+	.options = {cli_pool_options, json_options},
+	.run = run_list,
+};
+static const struct verb sweep = {
+	.name = "sweep",
+	.about = "find worktrees that are merged, left by a failed run, or stale",
+	.details = "A worktree is stale when nobody has touched it for staleThresholdDays.",
+	.options = {sweep_options, confirm_options, cli_pool_options},
+	.run = run_sweep,
+};
+static const struct verb audit = {
+	.name = "audit",
+	.about = "report records, worktrees and ports that do not match; exit status 1 if any",
+	.options = {cli_pool_options, json_options},
+	.run = run_audit,
+};
+static const struct verb port = {
+	.name = "port",
+	.about = "print the port of a path, or the ports of a worktree of the pool",
+	.words = "PATH|BRANCH|SLUG",
+	.options = {lookup_options, cli_pool_options, json_options},
+	.run = run_port,
+};
 
 const struct verb verb_pool = {
 	.name = "pool",
-	.synopsis = "allocate|adopt|reclaim|list|sweep|audit|port [WORD] [OPTION...]",
-	.about = "give branches worktrees and ports of their own, and take them back",
+	.group = "Worktrees and merging",
+	.about = "give branches worktrees and ports, and remove them when they are done",
 	.details =
-		"  allocate BRANCH   a worktree of BRANCH, ports and their record, whole or not at "
-		"all; the one\n"
-		"                    that is there already is adopted\n"
-		"  adopt BRANCH      the same, but nothing is made\n"
-		"  reclaim WHAT      remove it (WHAT: branch, slug or path) and give its ports "
-		"back; none: done\n"
-		"  list              those of this repository\n"
-		"  sweep             those that are merged, that a failed run left, or that "
-		"nobody has touched\n"
-		"                    for staleThresholdDays; --apply removes them\n"
-		"  audit             what does not fit together; exit status 1 when there is "
-		"anything\n"
-		"  port PATH         the port of a path; of a branch or slug of the pool: its "
-		"ports\n"
+		"Work is never lost by accident: uncommitted changes, and commits that are on no "
+		"remote and on no other branch, keep a worktree unless --confirm is given. A live "
+		"run, child worktrees, or the worktree of another clone keep it always. The next "
+		"command finishes or undoes what a killed command left half done.\n"
 		"\n"
-		"Work is never removed: uncommitted changes, and commits that are on no remote and "
-		"in no other\n"
-		"branch, keep a worktree unless --confirm is given; a live run, children and "
-		"another clone's\n"
-		"worktree keep it always. What a killed command left half done is finished or "
-		"taken back by the\n"
-		"next one.\n"
-		"\n"
-		"Exit status 4: it is kept, or the place, the branch or the ports are taken.",
-	.options = options,
-	.min_words = 1,
-	.max_words = 2,
-	.run = run,
+		"Exit status: 4 if the worktree is kept, or if the directory, the branch or the "
+		"ports are taken.",
+	.examples = "dev-team pool allocate feat/issue-42 --ports 2\n"
+		    "dev-team pool list\n"
+		    "dev-team pool sweep --apply\n"
+		    "dev-team pool reclaim feat/issue-42",
+	.size = sizeof(struct pool_options),
+	.subcommands = (const struct verb *const[]){&allocate, &adopt, &reclaim, &list, &sweep,
+		&audit, &port, NULL},
 };

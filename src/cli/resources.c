@@ -1,88 +1,51 @@
 #include "src/base/log.h"
-#include "src/cli/resources.h"
-#include "src/cli/common.h"
+#include "src/cli/cli.h"
+#include "src/config/kinds.h"
+#include "src/config/parallelism.h"
 #include "src/event/pipeline_report.h"
-#include "src/cli/subcommands.h"
-static const struct option_spec options[] = {
-	ARTIFACTS_OPTION,
-	RESOURCES_OPTION,
-	[JSON] = {"json", NULL, "the result as JSON", false},
-	[MARKDOWN] = {"markdown", NULL, "for 'schema': as a table of fields", false},
-	{0},
+#include "src/run/locate.h"
+
+struct resources_options {
+	const char *resources, *artifacts;
+	bool markdown, json;
 };
 
-enum parallelism_mode resources_mode(void)
+static const struct option resources_rows[] = {
+	CLI_RESOURCES(struct resources_options),
+	CLI_JSON(struct resources_options, "print the result as JSON"),
+	OPTION_END,
+};
+static const struct option schema_options[] = {
+	OPTION_FLAG(struct resources_options, markdown, "markdown", "as a table of fields"),
+	OPTION_END,
+};
+static const struct option resolve_options[] = {
+	OPTION_TEXT(struct resources_options, artifacts, "artifacts", "DIR",
+		"record the result in this directory of artifacts"),
+	OPTION_END,
+};
+
+static enum parallelism_mode mode(void)
 {
 	return parallelism_mode(getenv("AI_SDLC_PARALLELISM"));
 }
 
-static int load(struct invocation *in, const char *given, struct resources *r, struct error *err)
+/* ---- check ---- */
+
+static json *fault_json(const struct error *f)
 {
-	char *dir = NULL;
+	json *j = json_object();
 
-	if (given) /* faults are told of the path that was given */
-		return resources_load(in->arena, given, r, err);
-	if (resources_folder(in->arena, NULL, NULL, &dir, err) < 0)
-		return -1;
-	if (!dir)
-		return error_set(err, ERR_USAGE,
-			"no folder of resources: give --resources, or make .dev-team/resources");
-	return resources_load(in->arena, dir, r, err);
-}
-
-int resources_good(struct invocation *in, struct resources *r, struct error *err)
-{
-	if (load(in, in->args->value[RESOURCES], r, err) < 0)
-		return -1;
-	return resources_fault(r, err);
-}
-
-int resources_any(struct invocation *in, struct resources *r, struct error *err)
-{
-	char *dir;
-
-	*r = (struct resources){0};
-	if (in->args->value[RESOURCES])
-		return resources_good(in, r, err);
-	if (resources_folder(in->arena, NULL, NULL, &dir, err) < 0)
-		return -1;
-	return dir ? resources_need(in->arena, dir, r, err) : 0;
-}
-
-static void put(struct invocation *in, const json *j)
-{
-	json_print(in->out, j);
-	buf_addc(in->out, '\n');
-}
-
-void resources_put_path(json *j, const char *key, const char *path)
-{
-	CLEANUP(buf_release) struct buf clean = BUF_INIT;
-
-	buf_adds(&clean, path);
-	utf8_mend(&clean);
-	json_put_str(j, key, buf_str(&clean));
-}
-
-static json *faults_json(const struct resources *r)
-{
-	json *list = json_array();
-
-	for (size_t i = 0; i < r->n_faults; i++) {
-		json *row = json_object();
-
-		resources_put_path(row, "file", r->faults[i].file);
-		json_put_int(row, "line", r->faults[i].line);
-		json_put_int(row, "column", r->faults[i].col);
-		json_put_str(row, "text", str_of(r->faults[i].text));
-		json_push(list, row);
-	}
-	return list;
+	cli_put_bytes(j, "file", f->file);
+	json_put_int(j, "line", f->line);
+	json_put_int(j, "column", f->col);
+	json_put_str(j, "text", str_of(f->text));
+	return j;
 }
 
 static json *check_json(const struct resources *r)
 {
-	json *j = json_object();
+	json *j = json_object(), *faults = json_array();
 
 	json_put_int(j, "files", (int64_t)r->n_files);
 	json_put_int(j, "pipelines", (int64_t)r->n_pipelines);
@@ -90,44 +53,40 @@ static json *check_json(const struct resources *r)
 	json_put_int(j, "subscriptionPlans", (int64_t)r->n_plans);
 	json_put_int(j, "databaseBranchPools", (int64_t)r->n_databases);
 	json_put_int(j, "others", (int64_t)r->n_other);
-	json_put(j, "faults", faults_json(r));
+	for (size_t i = 0; i < r->n_faults; i++)
+		json_push(faults, fault_json(&r->faults[i]));
+	json_put(j, "faults", faults);
 	return j;
 }
 
-static void put_count(struct buf *b, size_t n, const char *what)
+static void put_count(struct buf *b, const char *before, size_t n, const char *what)
 {
-	buf_addf(b, "%zu %s%s", n, what, n == 1 ? "" : "s");
+	buf_addf(b, "%s%zu %s%s", before, n, what, n == 1 ? "" : "s");
 }
 
 static void put_summary(struct buf *b, const struct resources *r)
 {
-	put_count(b, r->n_files, "file");
-	buf_adds(b, ", good: ");
-	put_count(b, r->n_pipelines, "pipeline");
-	buf_adds(b, ", ");
-	put_count(b, r->n_pools, "worktree pool");
-	buf_adds(b, ", ");
-	put_count(b, r->n_plans, "subscription plan");
-	buf_adds(b, ", ");
-	put_count(b, r->n_databases, "database branch pool");
+	put_count(b, "", r->n_files, "file");
+	put_count(b, ", good: ", r->n_pipelines, "pipeline");
+	put_count(b, ", ", r->n_pools, "worktree pool");
+	put_count(b, ", ", r->n_plans, "subscription plan");
+	put_count(b, ", ", r->n_databases, "database branch pool");
 	if (r->n_other) {
-		buf_adds(b, "; left out: ");
-		put_count(b, r->n_other, "document");
+		put_count(b, "; left out: ", r->n_other, "document");
 		buf_adds(b, " of other kinds");
 	}
 	buf_addc(b, '\n');
 }
 
-/* Of pipelines and pools: whoever writes them may count on them. */
+/* Fields of pipelines and pools that somebody wrote and that have no effect. */
 static void warn_of_inert(struct invocation *in, const struct resources *r)
 {
 	for (size_t i = 0; i < r->n_docs; i++) {
 		CLEANUP(shown_release) struct shown shown = {0};
-		bool ours = r->docs[i].kind->fields == pipeline_fields ||
-			    r->docs[i].kind->fields == worktree_pool_fields;
 
-		if (ours)
-			resource_shown(in->arena, r, &r->docs[i], resources_mode(), &shown);
+		if (r->docs[i].kind->fields == pipeline_fields ||
+			r->docs[i].kind->fields == worktree_pool_fields)
+			resource_shown(in->arena, r, &r->docs[i], mode(), &shown);
 		for (size_t k = 0; k < shown.n; k++)
 			if (shown.items[k].inert && shown.items[k].origin == ORIGIN_WRITTEN &&
 				str_starts(str_of(shown.items[k].path), "spec."))
@@ -137,117 +96,254 @@ static void warn_of_inert(struct invocation *in, const struct resources *r)
 	}
 }
 
+/* Faults name the path as it was given. */
+static int load(struct invocation *in, const char *given, struct resources *r, struct error *err)
+{
+	char *dir = (char *)given;
+
+	if (!given && resources_locate(in->arena, NULL, &dir, err) < 0)
+		return -1;
+	return resources_load(in->arena, dir, r, err);
+}
+
 static int run_check(struct invocation *in, struct error *err)
 {
-	const char *given = in->args->n > 1 ? in->args->words[1] : in->args->value[RESOURCES];
+	const struct resources_options *o = in->values;
+	struct model_registry registry;
 	struct resources r;
 
-	if (load(in, given, &r, err) < 0 || resources_check_models(in, &r, err) < 0)
+	if (load(in, in->n ? in->words[0] : o->resources, &r, err) < 0 ||
+		(r.n_pipelines && models_locate(in->arena, NULL, &registry, err) < 0))
 		return -1;
-	if (in->args->value[JSON]) {
-		CLEANUP(json_free) json *j = check_json(&r);
-
-		put(in, j);
-	} else if (!r.n_faults) {
-		put_summary(in->out, &r);
-		warn_of_inert(in, &r);
+	if (r.n_pipelines)
+		models_check(in->arena, &registry, &r);
+	if (o->json) {
+		cli_put_json(in->out, check_json(&r));
+		return r.n_faults ? ERR_INPUT : 0;
 	}
-	for (size_t i = 0; !in->args->value[JSON] && i < r.n_faults; i++)
+	for (size_t i = 0; i < r.n_faults; i++)
 		buf_addf(in->out, "%s:%u:%u: %s\n", r.faults[i].file, r.faults[i].line,
 			r.faults[i].col, r.faults[i].text);
-	return r.n_faults ? ERR_INPUT : 0;
+	if (r.n_faults)
+		return ERR_INPUT;
+	put_summary(in->out, &r);
+	warn_of_inert(in, &r);
+	return 0;
 }
+
+/* ---- show ---- */
+
+/* In place of a file: the pool that a repository without a WorktreePool has. */
+static const char built_in[] = "built in";
+static const char default_pool[] = "apiVersion: dev-team/v1\nkind: WorktreePool\n"
+				   "metadata:\n  name: default\nspec: {}\n";
+
+static enum origin origin_of(const struct shown_field *f)
+{
+	return f->origin == ORIGIN_WRITTEN && f->file == built_in ? ORIGIN_DEFAULT : f->origin;
+}
+
+static char *source(struct arena *a, const struct shown_field *f)
+{
+	switch (origin_of(f)) {
+	case ORIGIN_WRITTEN:
+		return arena_printf(a, "%s:%u%s%s%s", f->file, f->line, f->why ? ", " : "",
+			f->why ? f->why : "", f->inert ? ", not acted on" : "");
+	case ORIGIN_DEFAULT:
+		return arena_printf(a, "default%s%s", f->why ? ", " : "", f->why ? f->why : "");
+	case ORIGIN_DERIVED:
+		return arena_printf(a, "from %s", f->why);
+	default:
+		return arena_printf(a, "environment, %s", f->why);
+	}
+}
+
+static void put_shown(
+	struct invocation *in, const struct resource_doc *doc, const struct shown *shown)
+{
+	buf_addf(in->out, "%s/%s\n", doc->kind->name, doc->name);
+	for (size_t i = 0; i < shown->n; i++) {
+		CLEANUP(buf_release) struct buf value = BUF_INIT;
+
+		json_print(&value, shown->items[i].value);
+		buf_addf(in->out, "  %-42s %-28s %s\n", shown->items[i].path, value.s,
+			source(in->arena, &shown->items[i]));
+	}
+}
+
+static json *field_json(const struct shown_field *f)
+{
+	static const char *const origins[] = {[ORIGIN_WRITTEN] = "file",
+		[ORIGIN_DEFAULT] = "default",
+		[ORIGIN_DERIVED] = "derived",
+		[ORIGIN_ENVIRONMENT] = "environment"};
+	json *j = json_object();
+
+	json_put(j, "value", json_copy(f->value));
+	json_put_str(j, "from", str_of(origins[origin_of(f)]));
+	if (origin_of(f) == ORIGIN_WRITTEN) {
+		cli_put_bytes(j, "file", f->file);
+		json_put_int(j, "line", f->line);
+	}
+	if (f->why)
+		json_put_str(j, "why", str_of(f->why));
+	if (f->inert)
+		json_put_bool(j, "inert", true);
+	return j;
+}
+
+static json *shown_json(const struct resource_doc *doc, const struct shown *shown)
+{
+	json *j = json_object(), *fields = json_object();
+
+	json_put_str(j, "kind", str_of(doc->kind->name));
+	json_put_str(j, "name", str_of(doc->name));
+	if (doc->file == built_in)
+		json_put_null(j, "file");
+	else
+		cli_put_bytes(j, "file", doc->file);
+	for (size_t i = 0; i < shown->n; i++)
+		json_put(fields, shown->items[i].path, field_json(&shown->items[i]));
+	json_put(j, "fields", fields);
+	return j;
+}
+
+/* `KIND`, `KIND/NAME`, or nothing for all. */
+static bool wanted(const struct invocation *in, const struct resource_doc *doc)
+{
+	const char *word = in->n ? in->words[0] : "", *slash = strchr(word, '/');
+	struct str kind = {word, slash ? (size_t)(slash - word) : strlen(word)};
+
+	return (!kind.n || str_is(kind, doc->kind->name)) &&
+	       (!slash || strcmp(slash + 1, doc->name) == 0);
+}
+
+/* How many of them were wanted. */
+static size_t show_all(struct invocation *in, const struct resources *r, json *all)
+{
+	const struct resources_options *o = in->values;
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_docs; i++) {
+		CLEANUP(shown_release) struct shown shown = {0};
+
+		if (!wanted(in, &r->docs[i]))
+			continue;
+		resource_shown(in->arena, r, &r->docs[i], mode(), &shown);
+		if (o->json)
+			json_push(all, shown_json(&r->docs[i], &shown));
+		else
+			put_shown(in, &r->docs[i], &shown);
+		n++;
+	}
+	return n;
+}
+
+static int run_show(struct invocation *in, struct error *err)
+{
+	CLEANUP(json_free) json *all = json_array();
+	const struct resources_options *o = in->values;
+	struct resources r = {0}, standard;
+	char *dir = (char *)o->resources;
+	size_t n;
+
+	if ((!dir && resources_folder(in->arena, NULL, NULL, &dir, err) < 0) ||
+		(dir && resources_need(in->arena, dir, &r, err) < 0) ||
+		resources_parse(in->arena, built_in, STR(default_pool), &standard, err) < 0)
+		return -1;
+	n = show_all(in, &r, all);
+	if (!r.n_pools)
+		n += show_all(in, &standard, all);
+	if (!n && in->n)
+		return error_set(err, ERR_INPUT, "there is no resource '%.300s'", in->words[0]);
+	if (o->json)
+		cli_put_json(in->out, json_copy(all));
+	return 0;
+}
+
+/* ---- schema and resolve ---- */
 
 static int run_schema(struct invocation *in, struct error *err)
 {
+	const struct resources_options *o = in->values;
 	const struct resource_kind *kind;
 
-	if (in->args->n == 1) {
+	if (!in->n) {
 		for (kind = resource_kinds; kind->name; kind++)
 			buf_addf(in->out, "%s\n", kind->name);
 		return 0;
 	}
-	kind = resource_kind(in->args->words[1]);
+	kind = resource_kind(in->words[0]);
 	if (!kind)
 		return error_set(err, ERR_USAGE,
-			"there is no kind '%.60s' (see 'resources schema')", in->args->words[1]);
-	if (in->args->value[MARKDOWN])
-		resource_page(kind, in->out);
-	else
-		resource_schema(kind, in->out);
+			"there is no kind '%.60s' (see 'resources schema')", in->words[0]);
+	(o->markdown ? resource_page : resource_schema)(kind, in->out);
 	return 0;
-}
-
-/* Only what the user named: a look leaves nothing behind. */
-static int note(struct invocation *in, const struct pipeline *p, const struct parallelism *n,
-	struct error *err)
-{
-	char *dir;
-
-	if (!in->args->value[ARTIFACTS])
-		return 0;
-	if (artifacts_folder(in->arena, in->args->value[ARTIFACTS], NULL, &dir, err) < 0)
-		return -1;
-	return pipeline_report_parallelism(dir, p, n, err);
 }
 
 static int run_resolve(struct invocation *in, struct error *err)
 {
-	CLEANUP(json_free) json *j = NULL;
+	const struct resources_options *o = in->values;
 	const struct pipeline *p;
 	struct parallelism n;
 	struct resources r;
+	char *dir;
 
-	if (resources_good(in, &r, err) < 0)
+	if (load(in, o->resources, &r, err) < 0 || resources_fault(&r, err) < 0)
 		return -1;
-	p = resources_pipeline(&r, in->args->words[1]);
+	p = resources_pipeline(&r, in->words[0]);
 	if (!p)
-		return error_set(
-			err, ERR_INPUT, "there is no Pipeline '%.253s'", in->args->words[1]);
-	parallelism_resolve(in->arena, &r, p, resources_mode(), &n);
-	if (note(in, p, &n, err) < 0)
+		return error_set(err, ERR_INPUT, "there is no Pipeline '%.253s'", in->words[0]);
+	parallelism_resolve(in->arena, &r, p, mode(), &n);
+	/* Recorded only where the user says so. */
+	if (o->artifacts && (artifacts_folder(in->arena, o->artifacts, NULL, &dir, err) < 0 ||
+				    pipeline_report_parallelism(dir, p, &n, err) < 0))
 		return -1;
-	j = pipeline_parallelism_json(p, &n);
-	if (in->args->value[JSON])
-		put(in, j);
+	if (o->json)
+		cli_put_json(in->out, pipeline_parallelism_json(p, &n));
 	else
 		buf_addf(in->out, "%u (%s)\n", n.max, parallelism_word(n.source));
 	return 0;
 }
 
-static const struct subcommand parts[] = {
-	{"check", run_check, OPTION(RESOURCES) | OPTION(JSON), 0, 1},
-	{"show", resources_show, OPTION(RESOURCES) | OPTION(JSON), 0, 1},
-	{"schema", run_schema, OPTION(MARKDOWN), 0, 1},
-	{"resolve", run_resolve, OPTION(RESOURCES) | OPTION(JSON) | OPTION(ARTIFACTS), 1, 1},
-	{0},
+static const struct verb check = {
+	.name = "check",
+	.about = "print all faults as FILE:LINE:COL and exit with status 3, or a summary",
+	.words = "[DIR]",
+	.options = {resources_rows},
+	.run = run_check,
 };
-
-static int run(struct invocation *in, struct error *err)
-{
-	return subcommand_run(&verb_resources, parts, in, err);
-}
+static const struct verb show = {
+	.name = "show",
+	.about = "print every field with its value and its origin",
+	.details = "Also shows the default pool where there is no WorktreePool.",
+	.words = "[KIND[/NAME]]",
+	.options = {resources_rows},
+	.run = run_show,
+};
+static const struct verb schema = {
+	.name = "schema",
+	.about = "list the kinds, or print the JSON Schema of one",
+	.words = "[KIND]",
+	.options = {schema_options},
+	.run = run_schema,
+};
+static const struct verb resolve = {
+	.name = "resolve",
+	.about = "print how many issues a pipeline works on at one time, and why",
+	.words = "PIPELINE",
+	.options = {resources_rows, resolve_options},
+	.run = run_resolve,
+};
 
 const struct verb verb_resources = {
 	.name = "resources",
-	.synopsis = "check [DIR] | show [KIND[/NAME]] | schema [KIND] | resolve PIPELINE",
+	.group = "Configuration and results",
 	.about = "check and show pipelines, pools and plans",
-	.details =
-		"  check [DIR]         all faults, one a line as FILE:LINE:COL: TEXT, and exit "
-		"status 3; or a summary\n"
-		"  show [KIND[/NAME]]  each field with its value and where that comes from; the "
-		"pool that "
-		"there is\n"
-		"                      without a WorktreePool, too\n"
-		"  schema [KIND]       the kinds; the JSON Schema of one, or with --markdown its "
-		"fields\n"
-		"  resolve PIPELINE    how many issues it works on at one time, and why; with "
-		"--artifacts DIR\n"
-		"                      put on record there\n"
-		"\n"
-		"Exit status 3: a resource is refused.",
-	.options = options,
-	.min_words = 1,
-	.max_words = MAX_WORDS,
-	.run = run,
+	.details = "Exit status 3: a resource is refused.",
+	.examples = "dev-team resources check\n"
+		    "dev-team resources show Pipeline/implement-task\n"
+		    "dev-team resources schema WorktreePool",
+	.size = sizeof(struct resources_options),
+	.subcommands = (const struct verb *const[]){&check, &show, &schema, &resolve, NULL},
 };

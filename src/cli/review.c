@@ -1,87 +1,78 @@
 #include "src/base/log.h"
-#include "src/sys/path.h"
-#include "src/cli/common.h"
-#include "src/cli/subcommands.h"
+#include "src/cli/cli.h"
 #include "src/review/classifier.h"
+#include "src/run/locate.h"
+#include "src/sys/path.h"
 
-enum { ARTIFACTS, DIFF, BASE, ANSWER, ISSUE, PR, REVIEWER, REASON, JSON };
+enum { ANSWER_MAX = 1 << 20, REASON_MAX = 4000, PR_MAX = 999999999 };
 
-enum { ANSWER_MAX = 1 << 20, REASON_MAX = 4000 };
-
-static const struct option_spec options[] = {
-	ARTIFACTS_OPTION,
-	[DIFF] = {"diff", "FILE", "what 'git diff' printed; '-' is standard input", false},
-	[BASE] = {"base", "REF", "or: what REF...HEAD changes", false},
-	[ANSWER] = {"answer", "FILE",
-		"what a model said; one that is not there: it could not be asked", false},
-	[ISSUE] = {"issue", "ID", "whose change it is; without it nothing is recorded", false},
-	[PR] = {"pr", "NUMBER", "its pull request", false},
-	[REVIEWER] = {"reviewer", "NAME",
-		"for 'feedback': who was missed: testing, critic or security", false},
-	[REASON] = {"reason", "TEXT", "for 'feedback': why", false},
-	[JSON] = {"json", NULL, "the result as JSON", false},
-	{0},
+struct review_options {
+	const char *artifacts, *diff, *base, *answer, *issue, *reviewer, *reason;
+	int64_t pr;
+	bool json;
 };
 
-static int read_pr(struct invocation *in, unsigned *pr, struct error *err)
-{
-	const char *text = in->args->value[PR];
-	char *end;
-	unsigned long n;
-
-	*pr = 0;
-	if (!text)
-		return 0;
-	n = strtoul(text, &end, 10);
-	if (text[0] < '1' || text[0] > '9' || *end || n > 999999999)
-		return error_set(err, ERR_USAGE,
-			"bad value '%.40s' of --pr: must be the number of a pull request", text);
-	*pr = (unsigned)n;
-	return 0;
-}
+static const struct option classify_options[] = {
+	OPTION_TEXT(struct review_options, diff, "diff", "FILE",
+		"the output of 'git diff'; '-' is standard input"),
+	OPTION_TEXT(struct review_options, base, "base", "REF", "or: what REF...HEAD changes"),
+	OPTION_TEXT(struct review_options, answer, "answer", "FILE",
+		"a model's answer; if the file does not exist, the model could not be called"),
+	CLI_JSON(struct review_options, "print the decision as one JSON object"),
+	OPTION_END,
+};
+static const struct option issue_options[] = {
+	OPTION_TEXT(struct review_options, issue, "issue", "ID",
+		"the issue of the change; without it 'classify' records nothing"),
+	OPTION_NUMBER(struct review_options, pr, "pr", "NUMBER", 1, PR_MAX, "its pull request"),
+	CLI_ARTIFACTS(struct review_options),
+	OPTION_END,
+};
+static const struct option feedback_options[] = {
+	OPTION_ROW(CHOICE, const char *, struct review_options, reviewer, "reviewer",
+		"testing|critic|security", "the reviewer that was missing", 0, 0, true),
+	OPTION_REQUIRED(struct review_options, reason, "reason", "TEXT", "why"),
+	OPTION_END,
+};
 
 /* ---- classify ---- */
 
 /*
- * No byte on a pipe is what is left of a program that failed, too: to it, "nothing has changed"
- * must not be the answer.
+ * A program that failed also leaves an empty pipe; it must not be read as "nothing has changed".
  */
-static int read_pipe(struct buf *text, struct error *err)
+static int read_diff(const char *file, struct buf *text, struct error *err)
 {
-	if (read_input(text, DIFF_MAX, err) < 0)
+	if (cli_read_text(text, file, DIFF_MAX, err) < 0)
 		return -1;
-	return text->len ? 0
-			 : error_set(err, ERR_INPUT,
-				   "standard input is empty: what made the diff may have failed "
-				   "(an empty file or --base can say that nothing has changed)");
+	if (text->len || strcmp(file, "-") != 0)
+		return 0;
+	return error_set(err, ERR_INPUT,
+		"standard input is empty: what made the diff may have failed (an empty file or "
+		"--base can say that nothing has changed)");
 }
 
 static int read_change(struct invocation *in, struct change_stats *out, struct error *err)
 {
-	const char *file = in->args->value[DIFF], *ref = in->args->value[BASE];
+	const struct review_options *o = in->values;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char *repo;
 
-	if (!file == !ref)
+	if (!o->diff == !o->base)
 		return error_set(err, ERR_USAGE, "give --diff or --base");
-	if (ref)
+	if (o->base)
 		return repo_root(in->arena, NULL, &repo, err) < 0
 			       ? -1
-			       : review_diff_commits(in->arena, repo, ref, out, err);
-	if (strcmp(file, "-") == 0)
-		return read_pipe(&text, err) < 0 ? -1
-						 : review_diff_read(in->arena, "standard input",
-							   buf_str(&text), out, err);
-	if (file_read(&text, file, DIFF_MAX, NULL, err) < 0)
+			       : review_diff_commits(in->arena, repo, o->base, out, err);
+	if (read_diff(o->diff, &text, err) < 0)
 		return -1;
-	return review_diff_read(in->arena, file, buf_str(&text), out, err);
+	return review_diff_read(in->arena, strcmp(o->diff, "-") == 0 ? "standard input" : o->diff,
+		buf_str(&text), out, err);
 }
 
-/* NULL: it could not be asked. What is too long is no answer either. */
-static int read_answer(struct invocation *in, const char **raw, struct error *err)
+/* NULL: the model could not be called. An answer that is too long counts as none. */
+static int read_answer(struct invocation *in, const char *file, const char **raw, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const char *file = in->args->value[ANSWER];
 	bool missing = false;
 
 	*raw = NULL;
@@ -96,7 +87,7 @@ static int read_answer(struct invocation *in, const char **raw, struct error *er
 	}
 	for (size_t i = 0; i < text.len; i++)
 		if (!text.s[i])
-			text.s[i] = '?'; /* nothing may end an answer early */
+			text.s[i] = '?'; /* a NUL byte must not end the answer early */
 	*raw = arena_dup(in->arena, buf_str(&text));
 	return 0;
 }
@@ -104,119 +95,84 @@ static int read_answer(struct invocation *in, const char **raw, struct error *er
 static int decide(struct invocation *in, const struct change_stats *s, struct review_decision *d,
 	struct error *err)
 {
+	const struct review_options *o = in->values;
 	const char *raw;
 
 	*d = (struct review_decision){0};
-	if (!in->args->value[ANSWER])
+	if (!o->answer)
 		return classifier_apply_rules(in->arena, s, &d->of), 0;
-	if (in->args->value[DIFF] && strcmp(in->args->value[DIFF], "-") == 0 &&
-		strcmp(in->args->value[ANSWER], "-") == 0)
+	if (o->diff && strcmp(o->diff, "-") == 0 && strcmp(o->answer, "-") == 0)
 		return error_set(err, ERR_USAGE, "--diff and --answer cannot both be '-'");
-	if (read_answer(in, &raw, err) < 0)
+	if (read_answer(in, o->answer, &raw, err) < 0)
 		return -1;
 	classifier_read_answer(in->arena, raw, d);
 	classifier_add_required(in->arena, s, d);
 	return 0;
 }
 
-static void put_decision(struct invocation *in, const struct review_decision *d)
-{
-	CLEANUP(json_free) json *j = NULL;
-
-	if (d->open != NOT_OPEN)
-		log_line(
-			"dev-team: all of them review (%s): %s", fell_open_word(d->open), d->fault);
-	if (!in->args->value[JSON]) {
-		for (int r = 0; r < REVIEWERS; r++)
-			if (d->of.chosen[r])
-				buf_addf(in->out, "%s\n", reviewer_word((enum reviewer)r));
-		return;
-	}
-	j = review_decision_json(d);
-	json_print(in->out, j);
-	buf_addc(in->out, '\n');
-}
-
 static int run_classify(struct invocation *in, struct error *err)
 {
+	const struct review_options *o = in->values;
 	struct review_decision d;
 	struct change_stats s;
-	unsigned pr;
 	char *dir;
 
-	if (read_pr(in, &pr, err) < 0 || read_change(in, &s, err) < 0 ||
-		decide(in, &s, &d, err) < 0)
+	if (read_change(in, &s, err) < 0 || decide(in, &s, &d, err) < 0)
 		return -1;
-	if (in->args->value[ISSUE]) {
-		if (artifacts_folder(in->arena, in->args->value[ARTIFACTS], NULL, &dir, err) < 0 ||
-			classifier_record(dir, in->args->value[ISSUE], pr, &s, &d, err) < 0)
-			return -1;
-	}
-	put_decision(in, &d);
+	if (o->issue && (artifacts_folder(in->arena, o->artifacts, NULL, &dir, err) < 0 ||
+				classifier_record(dir, o->issue, (unsigned)o->pr, &s, &d, err) < 0))
+		return -1;
+	if (d.open != NOT_OPEN)
+		log_line("dev-team: all of them review (%s): %s", fell_open_word(d.open), d.fault);
+	if (o->json)
+		cli_put_json(in->out, review_decision_json(&d));
+	for (int r = 0; r < REVIEWERS && !o->json; r++)
+		if (d.of.chosen[r])
+			buf_addf(in->out, "%s\n", reviewer_word((enum reviewer)r));
 	return 0;
 }
 
 /* ---- feedback ---- */
 
-static int read_feedback(struct invocation *in, struct review_feedback *f, struct error *err)
-{
-	const char *reviewer = in->args->value[REVIEWER];
-
-	f->issue = in->args->value[ISSUE];
-	f->reason = in->args->value[REASON];
-	if (read_pr(in, &f->pr, err) < 0)
-		return -1;
-	if (!f->issue && !f->pr)
-		return error_set(err, ERR_USAGE, "feedback needs --issue or --pr");
-	if (!reviewer || !reviewer_find(reviewer, &f->added))
-		return error_set(
-			err, ERR_USAGE, "feedback needs --reviewer testing, critic or security");
-	if (!f->reason || !f->reason[0] || strlen(f->reason) > REASON_MAX)
-		return error_set(
-			err, ERR_USAGE, "feedback needs --reason: 1 to %d bytes", REASON_MAX);
-	return f->issue ? id_check(f->issue, err) : 0;
-}
-
 static int run_feedback(struct invocation *in, struct error *err)
 {
-	struct review_feedback f;
+	const struct review_options *o = in->values;
+	struct review_feedback f = {.issue = o->issue, .pr = (unsigned)o->pr, .reason = o->reason};
 	char *dir;
 
-	if (read_feedback(in, &f, err) < 0 ||
-		artifacts_folder(in->arena, in->args->value[ARTIFACTS], NULL, &dir, err) < 0)
+	if (!f.issue && !f.pr)
+		return error_set(err, ERR_USAGE, "feedback needs --issue or --pr");
+	if (strlen(f.reason) > REASON_MAX)
+		return error_set(err, ERR_USAGE, "--reason must be 1 to %d bytes", REASON_MAX);
+	(void)reviewer_find(o->reviewer, &f.added);
+	if ((f.issue && id_check(f.issue, err) < 0) ||
+		artifacts_folder(in->arena, o->artifacts, NULL, &dir, err) < 0)
 		return -1;
 	return classifier_feedback(dir, &f, err);
 }
 
-static const struct subcommand parts[] = {
-	{"classify", run_classify,
-		OPTION(ARTIFACTS) | OPTION(DIFF) | OPTION(BASE) | OPTION(ANSWER) | OPTION(ISSUE) |
-			OPTION(PR) | OPTION(JSON),
-		0, 0},
-	{"feedback", run_feedback,
-		OPTION(ARTIFACTS) | OPTION(ISSUE) | OPTION(PR) | OPTION(REVIEWER) | OPTION(REASON),
-		0, 0},
-	{0},
+static const struct verb classify = {
+	.name = "classify",
+	.about = "print which of testing, critic and security have to review a change",
+	.details = "A model's answer decides if it is complete and confident; without --answer the "
+		   "rules decide; in every other case all three review. Exit status 3: the diff is "
+		   "not understood, so all three have to review.",
+	.options = {classify_options, issue_options},
+	.run = run_classify,
 };
-
-static int run(struct invocation *in, struct error *err)
-{
-	return subcommand_run(&verb_review, parts, in, err);
-}
+static const struct verb feedback = {
+	.name = "feedback",
+	.about = "record in the calibration log which reviewer was missing",
+	.options = {feedback_options, issue_options},
+	.run = run_feedback,
+};
 
 const struct verb verb_review = {
 	.name = "review",
-	.synopsis = "classify|feedback [OPTION...]",
-	.about = "say which reviewers a change needs, and learn whom it missed",
-	.details = "  classify   testing, critic and security, as many as the change needs: by the "
-		   "answer of a\n"
-		   "             model where it is whole and sure, by rules without one, else all "
-		   "three\n"
-		   "  feedback   note in the calibration log whom people had to add\n"
-		   "\n"
-		   "Exit status 3: the diff is not understood; whoever asks takes all three then.",
-	.options = options,
-	.min_words = 1,
-	.max_words = MAX_WORDS,
-	.run = run,
+	.group = "Worktrees and merging",
+	.about = "decide which reviewers a change needs, and record which one was missing",
+	.examples = "git diff main...HEAD | dev-team review classify --diff -\n"
+		    "dev-team review feedback --pr 7 --reviewer security --reason 'new token'",
+	.size = sizeof(struct review_options),
+	.subcommands = (const struct verb *const[]){&classify, &feedback, NULL},
 };

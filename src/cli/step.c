@@ -1,35 +1,45 @@
-#include "src/cli/common.h"
+#include "src/cli/cli.h"
+#include "src/run/step_run.h"
 
-enum {
-	WORKFLOW,
-	CONTEXT_FILE,
-	RESEARCH_SKILL,
-	PLUGIN_ROOT,
-	REPO,
-	OWNER,
-	TAKE_OVER,
-	RETURNED,
-	RESULT
+struct step_options {
+	struct cli_step common;
+	const char *returned;
+	struct option_list results;
 };
 
-static const struct option_spec options[] = {
-	STEP_OPTIONS,
-	[RETURNED] = {"returned", "[ACTION]",
-		"the agents of the last array are back; ACTION is one of it", false},
-	[RESULT] = {"result", "ACTION=TEXT", "an answer, given here", true},
-	{0},
+const struct option cli_step_options[] = {
+	OPTION_REQUIRED(struct cli_step, workflow, "workflow", "FILE",
+		"a workflow file, or the name of a shipped one: implement-task, fix-issue"),
+	OPTION_TEXT(struct cli_step, context_file, "context-file", "FILE",
+		"the work item's document; default: as 'context path' prints"),
+	OPTION_TEXT(struct cli_step, research_skill, "research-skill", "NAME",
+		"skill of the researcher; default: the workflow's"),
+	CLI_PLUGIN_ROOT(struct cli_step),
+	CLI_REPO(struct cli_step),
+	OPTION_TEXT(struct cli_step, owner, "owner", "NAME",
+		"who calls; owns the work item from now on"),
+	OPTION_FLAG(struct cli_step, take_over, "take-over",
+		"with --owner: take the work item from another owner"),
+	OPTION_END,
+};
+
+static const struct option options[] = {
+	OPTION_OPTIONAL(struct step_options, returned, "returned", "ACTION",
+		"the agents of the last array have returned; with ACTION: only while it is "
+		"outstanding"),
+	OPTION_LIST(
+		struct step_options, results, "result", "ACTION=TEXT", "record this answer first"),
+	OPTION_END,
 };
 
 static int run(struct invocation *in, struct error *err)
 {
-	const struct args *args = in->args;
-	struct step_call call = {STEP_CALL(args), .returned = args->value[RETURNED] != NULL,
-		.agents_are_paid = true, .results = args->repeated, .n_results = args->n_repeated};
+	const struct step_options *o = in->values;
+	struct step_call call = {CLI_STEP_CALL(in, &o->common), .returned = o->returned != NULL,
+		.agents_are_paid = true, .results = o->results.p, .n_results = o->results.n};
 
-	if (args->value[RETURNED] && *args->value[RETURNED])
-		call.returned_id = args->value[RETURNED];
-	if (need_option(&verb_step, args, WORKFLOW, err) < 0)
-		return -1;
+	if (o->returned && *o->returned)
+		call.returned_id = o->returned;
 	if (step_resolve(in->arena, &call, err) < 0 || step_run(in->arena, &call, in->out, err) < 0)
 		return -1;
 	buf_addc(in->out, '\n');
@@ -38,25 +48,26 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_step = {
 	.name = "step",
-	.synopsis = "ID --workflow FILE [OPTION...]",
-	.about = "bring a work item to the next point where somebody must act; print the actions",
-	.details = "Prints one line, a JSON array of actions: spawn_agent, run_script or done.\n\n"
-		   "Called again while actions are outstanding, it prints them again, the same "
-		   "ids, and changes\n"
-		   "nothing. With --returned, an action that has no answer by now counts as a "
-		   "failure and is asked\n"
-		   "for again under a new id. --returned=ACTION does so only while ACTION is "
-		   "outstanding, so that\n"
-		   "a call that is repeated by mistake counts nothing twice.\n\n"
-		   "With --owner the work item is NAME's until NAME has made no call for the time "
-		   "that the workflow\n"
-		   "says (lease_minutes, 120), or until the run is done. Meanwhile a step by "
-		   "anybody else is refused\n"
-		   "with exit status 4; --take-over takes it all the same: what was asked for is "
-		   "asked anew under\n"
-		   "new ids, and the old ones are stale.",
-	.options = options,
-	.min_words = 1,
-	.max_words = 1,
+	.group = "Work on an item",
+	.about = "advance a work item and print the actions that it needs next",
+	.details =
+		"Prints one line, a JSON array of actions: spawn_agent, run_script or done.\n"
+		"\n"
+		"While actions are outstanding, the same array is printed again and nothing "
+		"changes. With --returned, an outstanding action without an answer counts as a "
+		"failure and is requested again under a new id. --returned=ACTION does this only "
+		"while ACTION is outstanding, so that a repeated call counts nothing twice.\n"
+		"\n"
+		"With --owner the work item belongs to NAME until the run is done, or until NAME "
+		"has made no call for the time that the workflow sets (lease_minutes, 120). "
+		"Meanwhile a step by anyone else is refused with exit status 4, unless it has "
+		"--take-over: then the outstanding actions are requested again under new ids, and "
+		"answers to the old ids are refused as stale.",
+	.examples = "dev-team step ADR-1 --workflow implement\n"
+		    "dev-team step ADR-1 --workflow implement --returned\n"
+		    "dev-team step ADR-1 --workflow implement --owner ada --take-over",
+	.words = "ID",
+	.options = {cli_step_options, options},
+	.size = sizeof(struct step_options),
 	.run = run,
 };

@@ -83,4 +83,11 @@ struct model_bump {
 size_t model_bump_plan(struct arena *a, const struct model_registry *r, const struct model_use *ask,
 	size_t n, const char *pipeline_model, int64_t now, struct model_bump **out);
 
+/* The same of `stages` ("STAGE:MODEL,..."), else of a pipeline, else of the whole registry. -1:
+ * ERR_USAGE. */
+int models_bump(struct arena *a, const struct model_registry *r, const struct pipeline *p,
+	const char *stages, int64_t now, struct model_bump **out, size_t *n, struct error *err);
+/* Adds a fault for every model of a pipeline that is unknown or was removed. */
+void models_check(struct arena *a, const struct model_registry *registry, struct resources *r);
+
 #endif

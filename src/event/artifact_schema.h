@@ -67,4 +67,23 @@ int artifact_validate_retry(struct arena *a, const struct artifact_target *targe
 	int (*again)(void *data, const char *prompt, struct error *err), void *data,
 	enum artifact_outcome *outcome, const char **fault, struct error *err);
 
+/* A schema to check files with: a built-in one by name, or a file (with a '/', or *.json). `given`
+ * NULL: each file names its own. */
+struct artifact_schema {
+	const char *name;
+	struct schema *schema;
+};
+int artifact_schema_open(
+	struct arena *a, const char *given, struct artifact_schema *out, struct error *err);
+
+struct artifact_checked {
+	const char *file, *schema; /* schema: its name; NULL: none was found */
+	struct schema_fault *faults;
+	size_t n, cap;
+};
+/* Checks a file, *.jsonl line by line. Faults are in *out, also after -1: the file cannot be read,
+ * is no JSON, or names no schema. */
+int artifact_check(struct arena *a, const struct artifact_schema *given, const char *file,
+	struct artifact_checked *out, struct error *err);
+
 #endif

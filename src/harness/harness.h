@@ -126,4 +126,10 @@ int harness_account(struct arena *a, const struct harness *h, const char **id, s
 int harness_invoke(struct arena *a, const struct harness *h, const struct harness_input *input,
 	harness_listener *listener, void *data, struct harness_result *result, struct error *err);
 
+/* As JSON, the caller's to free. */
+json *harness_facts_json(const struct harness *h);
+json *harness_result_json(const struct harness *h, const struct harness_result *r);
+/* The result of a call that is not made because harness_available() says no. */
+void harness_set_unavailable(struct arena *a, const struct harness *h, struct harness_result *r);
+
 #endif

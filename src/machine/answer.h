@@ -34,6 +34,12 @@ int answer_record_by(struct context_file *f, const char *owner, const char *id, 
 int answer_record(struct context_file *f, const char *id, const char *word, struct str text,
 	enum answer_fate *fate, struct error *err);
 
+/* The same into the document of that path; *recorded is the result word. If the document is locked
+ * for too long, the text is kept under logs/ and *err says where. */
+int answer_record_file(struct arena *a, const char *context_file, const char *owner, const char *id,
+	const char *word, struct str text, const char **recorded, enum answer_fate *fate,
+	struct error *err);
+
 /*
  * Refuses action `id`, which is not outstanding: always -1 with ERR_STATE. The message names the
  * action that replaced it after a take-over. Reads the whole journal.

@@ -30,6 +30,11 @@ int script_run(struct arena *a, const char *context_file, const char *action, in
 int script_run_under(struct arena *a, const char *context_file, const char *action,
 	const char *policy, int wait_s, char **line, struct error *err);
 
+/* Before a script is run for `owner`: renews the lease. -1: ERR_STATE, also noted as an event, when
+ * somebody else owns the work item. */
+int script_admit(
+	const char *context_file, const char *action, const char *owner, struct error *err);
+
 /* True while a guard runs the script of action `id`. */
 bool script_running(const struct context_file *f, const char *id);
 

@@ -28,4 +28,11 @@ void fixture_release(struct fixture *f); /* for CLEANUP; start with {.root.fd = 
 int fixture_check(
 	struct arena *a, const struct fixture *f, const struct table_row *row, struct verdict *v);
 
+/*
+ * Checks every row of `files` in the tree `tree` (NULL: one that it makes) and prints the confusion
+ * tables and the rows that differ. 0; ERR_CHECK: a row came out as it must not; -1.
+ */
+int table_test(struct arena *a, const char *tree, const char *const *files, size_t n, bool as_json,
+	struct buf *out, struct error *err);
+
 #endif

@@ -49,6 +49,15 @@ struct execution_end {
 int policy_execute(
 	struct arena *a, const struct execution *x, struct execution_end *end, struct error *err);
 
+/*
+ * The same on this host; x->host and x->cwd are filled in, the latter from `cwd` (NULL: the root).
+ * The run itself tries the layers that such a host usually has; what is missing is probed only when
+ * it could not be started. Call execution_end_release() also after -1.
+ */
+int policy_execute_here(struct arena *a, struct execution *x, const char *cwd,
+	struct execution_end *end, struct error *err);
+void execution_end_release(struct execution_end *end); /* for CLEANUP */
+
 /* The environment of a run, NULL-ended, before the command's own assignments. */
 char **run_environment(
 	struct arena *a, const struct execution *x, const char *home, const char *tmp);

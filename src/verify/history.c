@@ -1,4 +1,5 @@
 #include <limits.h>
+#include <sys/stat.h>
 #include "src/sys/path.h"
 #include "src/machine/actions.h"
 #include "src/verify/history.h"
@@ -170,4 +171,62 @@ int history_last_good(
 		return 0;
 	return error_set(err, ERR_STATE, "no revision of '%s' is good: there is nothing to restore",
 		place->path);
+}
+
+#define EVENTS_MAX ((size_t)1 << 30)
+
+/* The journal lies where the document really is. */
+static char *journal_path(struct arena *a, const char *given)
+{
+	char real[PATH_MAX];
+	struct str s = str_of(given);
+	struct stat st;
+
+	if (str_ends(s, ".events.jsonl"))
+		return arena_dup(a, s);
+	if (lstat(given, &st) == 0 && S_ISLNK(st.st_mode) && realpath(given, real))
+		s = str_of(real);
+	if (str_ends(s, ".md"))
+		s.n -= 3;
+	return arena_printf(a, "%.*s.events.jsonl", (int)s.n, s.p);
+}
+
+/* Length of the committed lines of `text`; of all whole lines where there is no commit at all. */
+static int find_committed(const char *path, struct str text, size_t *length, struct error *err)
+{
+	struct str rest = text, line;
+	struct error bad = {0};
+	unsigned n = 0;
+
+	*length = 0;
+	while (rest.n && memchr(rest.p, '\n', rest.n) && str_line(&rest, &line)) {
+		CLEANUP(json_free) json *e = NULL;
+
+		n++;
+		if (json_parse(&e, line, err) < 0 && !bad.code)
+			error_at(&bad, path, n, err->col, "this is not an event");
+		if (!e || !json_get(e, "commit"))
+			continue;
+		if (bad.code)
+			return *err = bad, -1;
+		*length = text.n - rest.n;
+	}
+	if (*length)
+		return 0;
+	*length = text.n - rest.n;
+	return bad.code ? (*err = bad, -1) : 0;
+}
+
+int history_committed(struct arena *a, const char *given, struct buf *out, struct error *err)
+{
+	char *path = journal_path(a, given);
+	bool missing;
+	size_t n;
+
+	if (file_read(out, path, EVENTS_MAX, &missing, err) < 0)
+		return missing ? error_set(err, ERR_INPUT, "no events file '%s'", path) : -1;
+	if (find_committed(path, buf_str(out), &n, err) < 0)
+		return -1;
+	buf_cut(out, n);
+	return 0;
 }

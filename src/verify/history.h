@@ -56,4 +56,11 @@ int history_now(const struct history_place *place, struct buf *out, bool *there,
 int history_last_good(
 	const struct history_place *place, struct buf *out, int64_t *made, struct error *err);
 
+/*
+ * The committed lines of the journal of a document, which may be given by its own path or by its
+ * events file. Lines behind the last commit are being written, or were cut by a kill. -1: ERR_INPUT
+ * with the place of a line that is damaged.
+ */
+int history_committed(struct arena *a, const char *given, struct buf *out, struct error *err);
+
 #endif

@@ -156,3 +156,37 @@ int pool_list(
 	*n = l.n;
 	return 0;
 }
+
+/* How well `what` names it: 3 by branch, 2 by slug, 1 by path, 0 not at all. */
+static int match(const struct pool_entry *e, const char *what, const char *path)
+{
+	if (!e->recorded)
+		return 0;
+	if (strcmp(e->of.branch, what) == 0)
+		return 3;
+	if (strcmp(e->of.slug, what) == 0)
+		return 2;
+	return path && strcmp(e->of.path, path) == 0;
+}
+
+int pool_find(struct arena *a, struct pool *p, const char *what, struct pool_entry *out,
+	bool *found, struct error *err)
+{
+	CLEANUP(free_ptr) char *path = realpath(what, NULL);
+	struct pool_entry *list;
+	int best = 0;
+	size_t n;
+
+	if (pool_list(a, p, &list, &n, err) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		int rank = match(&list[i], what, path);
+
+		if (rank > best) {
+			*out = list[i];
+			best = rank;
+		}
+	}
+	*found = best > 0;
+	return 0;
+}

@@ -147,10 +147,21 @@ struct pool_entry {
 };
 int pool_list(
 	struct arena *a, struct pool *p, struct pool_entry **out, size_t *n, struct error *err);
+/* The recorded allocation with this branch, else slug, else path. *found false: there is none. */
+int pool_find(struct arena *a, struct pool *p, const char *what, struct pool_entry *out,
+	bool *found, struct error *err);
 /* Those that are merged, that a failed run has left, or older than staleThresholdDays
  * (docs/worktree-pool.md#the-sweep); removes them with `apply`, keeping what reclaim would. */
 int pool_sweep(struct arena *a, struct pool *p, bool apply, bool confirmed, int64_t now,
 	struct pool_entry **out, size_t *n, struct error *err);
+
+/* "live", "stale", "gone" ...: the word of a table. */
+const char *pool_entry_status(const struct pool_entry *e);
+json *pool_entry_json(const struct pool_entry *e);
+json *allocation_json(const struct allocation *of);
+/* "3453" or "3453-3455"; "-" where it has none. */
+char *allocation_ports(struct arena *a, const struct allocation *of);
+json *port_list_json(unsigned first, unsigned n);
 
 struct leak {
 	const char *kind, *path, *text; /* "unrecorded-worktree", "record-without-worktree",

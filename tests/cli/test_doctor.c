@@ -29,11 +29,11 @@ static int done(void **state)
 
 static int doctor(const char *repo, bool permissions)
 {
-	struct args args = {.value = {permissions ? "" : NULL, repo}};
-	struct invocation in = {.arena = &arena, .args = &args, .out = &out};
+	char *argv[] = {
+		(char *)"doctor", (char *)(permissions ? "--permissions" : "--repo"), (char *)repo};
 
 	buf_clear(&out);
-	return verb_doctor.run(&in, &err);
+	return option_dispatch(&arena, &cli_program, repo ? 3 : 2, argv, &out, &err);
 }
 
 static int look(void)

@@ -1,0 +1,360 @@
+#include "src/base/number.h"
+#include "src/base/option.h"
+
+/* One command line that is read. */
+struct scan {
+	struct invocation *in;
+	const struct verb *verb;
+	int argc, i;
+	char **argv;
+	void *values;
+	uint64_t given; /* rows of the tables that were given, by their place */
+	struct error *err;
+};
+
+static int usage(const struct scan *s, const char *what, const char *subject)
+{
+	return error_set(s->err, ERR_USAGE, "%s: %s '%.200s' (see 'dev-team %s --help')",
+		s->in->path, what, subject, s->in->path);
+}
+
+static bool is_option(const char *arg)
+{
+	return arg[0] == '-' && arg[1];
+}
+
+static bool takes_next(const struct option *o)
+{
+	return o->kind != OPTION_KIND_FLAG && o->kind != OPTION_KIND_OPTIONAL;
+}
+
+/* *place: where it stands among all rows. */
+static const struct option *find_option(const struct verb *v, const char *text, unsigned *place)
+{
+	struct str name = {text, strcspn(text, "=")};
+
+	*place = 0;
+	OPTION_EACH(v, o)
+	{
+		if (str_is(name, o->name))
+			return o;
+		++*place;
+	}
+	return NULL;
+}
+
+/* ---- values ---- */
+
+static bool is_choice(const struct option *o, const char *text)
+{
+	for (const char *p = o->argument; *p; p += strspn(p, "|")) {
+		size_t n = strcspn(p, "|");
+
+		if (str_is((struct str){p, n}, text))
+			return true;
+		p += n;
+	}
+	return false;
+}
+
+static void add_to_list(const struct scan *s, struct option_list *list, const char *text)
+{
+	if (!list->p)
+		list->p = arena_alloc(s->in->arena, (size_t)s->argc * sizeof(*list->p));
+	list->p[list->n++] = text;
+}
+
+static int bind_number(const struct scan *s, const struct option *o, const char *text, int64_t *out)
+{
+	uint64_t number;
+
+	if (number_read(arena_printf(s->in->arena, "--%s", o->name), text, (uint64_t)o->min,
+		    (uint64_t)o->max, &number, s->err) < 0)
+		return -1;
+	*out = (int64_t)number;
+	return 0;
+}
+
+static int bind_decimal(const struct scan *s, const struct option *o, const char *text, double *out)
+{
+	if (number_double(str_of(text), o->min, o->max, out))
+		return 0;
+	return error_set(s->err, ERR_USAGE,
+		"'--%s' must be a number from %.15g to %.15g, not '%.60s'", o->name, o->min, o->max,
+		text);
+}
+
+static int bind_choice(
+	const struct scan *s, const struct option *o, const char *text, const char **out)
+{
+	if (!is_choice(o, text))
+		return error_set(s->err, ERR_USAGE, "'--%s' must be one of %s, not '%.60s'",
+			o->name, o->argument, text);
+	*out = text;
+	return 0;
+}
+
+static int bind(const struct scan *s, const struct option *o, const char *text)
+{
+	void *field = (char *)s->values + o->field;
+
+	switch (o->kind) {
+	case OPTION_KIND_FLAG:
+		return *(bool *)field = true, 0;
+	case OPTION_KIND_LIST:
+		return add_to_list(s, field, text), 0;
+	case OPTION_KIND_CHOICE:
+		return bind_choice(s, o, text, field);
+	case OPTION_KIND_NUMBER:
+		return bind_number(s, o, text, field);
+	case OPTION_KIND_DECIMAL:
+		return bind_decimal(s, o, text, field);
+	default:
+		return *(const char **)field = text, 0;
+	}
+}
+
+/* ---- one verb ---- */
+
+/* `--name=VALUE`, or `--name VALUE`, or a flag. */
+static int parse_option(struct scan *s)
+{
+	const char *arg = s->argv[s->i], *equals = strchr(arg, '='), *text = "";
+	unsigned place;
+	const struct option *o = find_option(s->verb, arg + 2, &place);
+
+	if (!o || arg[1] != '-')
+		return usage(s, "unknown option", arg);
+	if (o->kind == OPTION_KIND_FLAG && equals)
+		return usage(s, "takes no value:", arg);
+	if (equals)
+		text = equals + 1;
+	else if (takes_next(o) && s->i + 1 >= s->argc)
+		return usage(s, "needs a value:", arg);
+	else if (takes_next(o))
+		text = s->argv[++s->i];
+	if (o->kind != OPTION_KIND_LIST && s->given & (uint64_t)1 << place)
+		return usage(s, "given twice:", o->name);
+	s->given |= (uint64_t)1 << place;
+	add_to_list(s, &s->in->given,
+		takes_next(o) || *text ? arena_printf(s->in->arena, "--%s=%s", o->name, text)
+				       : arena_printf(s->in->arena, "--%s", o->name));
+	return bind(s, o, text);
+}
+
+/* The next word of `verb.words` and whether it may be left out, be repeated; false at the end. */
+static bool next_word(const char **rest, struct str *word, bool *optional, bool *repeated)
+{
+	size_t n;
+
+	*rest += strspn(*rest, " ");
+	if (str_starts(str_of(*rest), "[-- ") || str_starts(str_of(*rest), "-- ")) {
+		*optional = **rest == '[';
+		*rest += *optional ? 4 : 3;
+	} else {
+		*optional = **rest == '[';
+	}
+	n = strcspn(*rest, " ");
+	*word = (struct str){*rest, n};
+	*repeated = str_find(*word, STR("...")) < n;
+	*rest += n;
+	return n && word->p[0] != '<';
+}
+
+static int check_words(const struct scan *s)
+{
+	const char *rest = s->verb->words ? s->verb->words : "";
+	bool optional, repeated = false, any = false;
+	struct str word;
+	size_t n = 0;
+
+	while (next_word(&rest, &word, &optional, &repeated)) {
+		if (n == s->in->n && !optional)
+			return error_set(s->err, ERR_USAGE,
+				"%s: %.*s is missing (see 'dev-team %s --help')", s->in->path,
+				(int)strcspn(word.p, ". "), word.p, s->in->path);
+		n += n < s->in->n;
+		any = any || repeated;
+	}
+	return n == s->in->n || any ? 0 : usage(s, "unexpected", s->in->words[n]);
+}
+
+static int check_required(const struct scan *s)
+{
+	unsigned place = 0;
+
+	OPTION_EACH(s->verb, o)
+	{
+		const char *const *text = (void *)((char *)s->values + o->field);
+		bool is_text = o->kind == OPTION_KIND_TEXT;
+		bool given = s->given & (uint64_t)1 << place++;
+
+		if (o->required && (!given || (is_text && !**text)))
+			return error_set(s->err, ERR_USAGE,
+				"%s: --%s is missing (see 'dev-team %s --help')", s->in->path,
+				o->name, s->in->path);
+	}
+	return 0;
+}
+
+int option_parse(struct invocation *in, const struct verb *v, int argc, char **argv, void *values,
+	struct error *err)
+{
+	struct scan s = {
+		.in = in, .verb = v, .argc = argc, .argv = argv, .values = values, .err = err};
+	bool only_words = false;
+
+	in->values = values;
+	in->words = arena_alloc(in->arena, ((size_t)argc + 1) * sizeof(*in->words));
+	in->n = 0;
+	in->given = (struct option_list){0};
+	for (int i = 0; i < argc; i++)
+		if (utf8_fault(str_of(argv[i])))
+			return error_set(err, ERR_USAGE, "%s: an argument is not UTF-8", in->path);
+	for (; s.i < argc; s.i++) {
+		if (!only_words && strcmp(argv[s.i], "--") == 0)
+			only_words = true;
+		else if (only_words || !is_option(argv[s.i]))
+			in->words[in->n++] = argv[s.i];
+		else if (parse_option(&s) < 0)
+			return -1;
+	}
+	return check_words(&s) < 0 ? -1 : check_required(&s);
+}
+
+/* ---- which verb ---- */
+
+static const struct verb *find_verb(const struct verb *v, const char *name)
+{
+	for (size_t i = 0; v->subcommands && v->subcommands[i]; i++)
+		if (strcmp(v->subcommands[i]->name, name) == 0)
+			return v->subcommands[i];
+	return NULL;
+}
+
+/* Whether the argument behind `arg` is its value, in any of the subcommands. */
+static bool value_follows(const struct verb *v, const char *arg)
+{
+	const struct option *o;
+	unsigned ignored;
+
+	if (arg[1] != '-' || strchr(arg, '='))
+		return false;
+	o = find_option(v, arg + 2, &ignored);
+	for (size_t i = 0; !o && v->subcommands[i]; i++)
+		o = find_option(v->subcommands[i], arg + 2, &ignored);
+	return o && takes_next(o);
+}
+
+/* The first two words, wherever options stand. */
+static size_t first_words(const struct verb *v, int argc, char **argv, int at[2])
+{
+	size_t n = 0;
+
+	for (int i = 0; i < argc && n < 2 && strcmp(argv[i], "--") != 0; i++) {
+		if (!is_option(argv[i]))
+			at[n++] = i;
+		else if (value_follows(v, argv[i]))
+			i++;
+	}
+	return n;
+}
+
+/* *at: where the name of the subcommand stands; -1: the verb runs by itself. */
+static int choose(
+	const struct verb *v, const char *path, int argc, char **argv, int *at, struct error *err)
+{
+	CLEANUP(buf_release) struct buf names = BUF_INIT;
+	int words[2];
+	size_t n = first_words(v, argc, argv, words);
+
+	*at = -1;
+	if (n > 0 && find_verb(v, argv[words[0]]) && (!v->run || n > 1))
+		*at = words[0];
+	else if (n > 1 && v->run && find_verb(v, argv[words[1]]))
+		*at = words[1];
+	if (*at >= 0 || v->run)
+		return 0;
+	for (size_t i = 0; v->subcommands[i]; i++)
+		buf_addf(&names, "%s%s", i ? ", " : "", v->subcommands[i]->name);
+	if (!n)
+		return error_set(
+			err, ERR_USAGE, "%s: no subcommand given: one of %s", path, names.s);
+	return error_set(err, ERR_USAGE, "%s: unknown subcommand '%.60s': one of %s", path,
+		argv[words[0]], names.s);
+}
+
+static bool wants_help(int argc, char **argv)
+{
+	for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+			return true;
+	return false;
+}
+
+/* Takes the name of the subcommand out of argv; v itself where none is named. */
+static const struct verb *take_subcommand(
+	struct invocation *in, const struct verb *v, int at, int *argc, char **argv)
+{
+	const struct verb *sub = v;
+
+	if (at < 0)
+		return v;
+	sub = find_verb(v, argv[at]);
+	in->path = arena_printf(in->arena, "%s %s", in->path, sub->name);
+	for (int i = at; i + 1 < *argc; i++)
+		argv[i] = argv[i + 1];
+	--*argc;
+	return sub;
+}
+
+/* argv is what follows the verb's name. */
+static int run_verb(
+	struct invocation *in, const struct verb *v, int argc, char **argv, struct error *err)
+{
+	bool help = wants_help(argc, argv);
+	const struct verb *sub;
+	size_t size;
+	void *values;
+	int at = -1;
+
+	if (v->subcommands && choose(v, in->path, argc, argv, &at, err) < 0 && !help)
+		return -1;
+	sub = take_subcommand(in, v, at, &argc, argv);
+	if (help) {
+		option_help(in->out, in->path, sub);
+		return 0;
+	}
+	size = sub->size ? sub->size : v->size;
+	values = arena_alloc(in->arena, size + 1);
+	if (sub->size ? sub->defaults : v->defaults)
+		memcpy(values, sub->size ? sub->defaults : v->defaults, size);
+	if (option_parse(in, sub, argc, argv, values, err) < 0)
+		return -1;
+	return sub->run(in, err);
+}
+
+int option_dispatch(struct arena *a, const struct verb *program, int argc, char **argv,
+	struct buf *out, struct error *err)
+{
+	struct invocation in = {.arena = a, .out = out};
+	const char *name = argc > 0 ? argv[0] : NULL;
+	const struct verb *v;
+
+	if (!name)
+		return error_set(err, ERR_USAGE, "no verb given (see 'dev-team --help')");
+	if (strcmp(name, "--version") == 0) {
+		buf_adds(out, "dev-team " DEV_TEAM_VERSION "\n");
+		return 0;
+	}
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+		option_help(out, NULL, program);
+		return 0;
+	}
+	v = find_verb(program, name);
+	if (!v)
+		return error_set(
+			err, ERR_USAGE, "unknown verb '%.60s' (see 'dev-team --help')", name);
+	in.path = v->name;
+	return run_verb(&in, v, argc - 1, argv + 1, err);
+}

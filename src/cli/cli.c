@@ -1,0 +1,103 @@
+#include "src/base/clock.h"
+#include "src/cli/cli.h"
+#include "src/sys/path.h"
+
+int cli_read_input(struct buf *out, size_t max, struct error *err)
+{
+	if (isatty(STDIN_FILENO))
+		return error_set(err, ERR_USAGE, "standard input is a terminal: pipe the text in");
+	return fd_read_all(out, STDIN_FILENO, max, "standard input", err);
+}
+
+int cli_read_text(struct buf *out, const char *file, size_t max, struct error *err)
+{
+	if (!file || strcmp(file, "-") == 0)
+		return cli_read_input(out, max, err);
+	return file_read(out, file, max, NULL, err);
+}
+
+void cli_put_json(struct buf *out, json *j)
+{
+	json_print(out, j);
+	buf_addc(out, '\n');
+	json_free(&j);
+}
+
+void cli_put_result(struct buf *out, bool as_json, struct str text, json *j)
+{
+	if (as_json) {
+		cli_put_json(out, j);
+		return;
+	}
+	buf_add(out, text);
+	json_free(&j);
+}
+
+void cli_put_text(json *object, const char *key, const char *text)
+{
+	if (text)
+		json_put_str(object, key, str_of(text));
+	else
+		json_put_null(object, key);
+}
+
+void cli_put_time(json *object, const char *key, int64_t t)
+{
+	char text[CLOCK_TEXT];
+
+	clock_text(t, text);
+	cli_put_text(object, key, t ? text : NULL);
+}
+
+void cli_put_bytes(json *object, const char *key, const char *text)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+	buf_adds(&b, text);
+	utf8_mend(&b);
+	json_put_str(object, key, buf_str(&b));
+}
+
+json *cli_names(const char *const *names)
+{
+	json *list = json_array();
+
+	for (; names && *names; names++)
+		json_push_str(list, str_of(*names));
+	return list;
+}
+
+void cli_end_row(struct buf *out)
+{
+	while (out->len && out->s[out->len - 1] == ' ')
+		buf_cut(out, out->len - 1);
+	buf_addc(out, '\n');
+}
+
+#define X(name) &verb_##name,
+static const struct verb *const verbs[] = {
+#include "src/cli/list.h"
+	NULL,
+};
+#undef X
+
+const struct verb cli_program = {
+	.name = "dev-team",
+	.about = "take a work item from a task to a pull request, one step at a time",
+	.subcommands = verbs,
+	.details = "'dev-team VERB --help' describes a verb and its options; 'dev-team --version' "
+		   "prints the version. Results go to standard output, progress and errors to "
+		   "standard error.\n"
+		   "\n"
+		   "Exit status:\n"
+		   "  0  success\n"
+		   "  1  the check failed: a run failed, a file has faults, a command is denied\n"
+		   "  2  usage\n"
+		   "  3  input refused: FILE:LINE:COL: ...\n"
+		   "  4  state refused: held by another session, stale or foreign answer\n"
+		   "  5  system: input or output, git, network, a missing program",
+	.examples = "dev-team doctor\n"
+		    "dev-team workflow check implement\n"
+		    "dev-team run ADR-1 --workflow implement --harness claude-code --worktree\n"
+		    "dev-team events \"$(dev-team context path ADR-1)\"",
+};

@@ -1,0 +1,121 @@
+#include <errno.h>
+#include <fcntl.h>
+#include "context/file.h"
+#include "src/sys/digest.h"
+#include "src/sys/path.h"
+#include "src/policy/hook.h"
+#include "src/policy/where.h"
+
+/* An answer that cannot be had counts as yes. */
+static bool is_there(const char *file)
+{
+	return access(file, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+/* In the folder or the nearest one above it; NULL: there is none. */
+static char *clearance_above(struct arena *a, const char *folder)
+{
+	CLEANUP(free_ptr) char *real = realpath(folder, NULL);
+	struct str path = str_of(real ? real : folder);
+
+	while (path.n) {
+		char *file = path_join(a, arena_dup(a, path), ".dev-team/clearance.yaml");
+
+		if (is_there(file))
+			return file;
+		while (path.n > 1 && path.p[path.n - 1] != '/')
+			path.n--;
+		path.n -= 1;
+	}
+	return NULL;
+}
+
+/* A worktree somewhere else has the file of the repository that it belongs to. */
+static char *clearance_of_main(struct arena *a, const char *folder)
+{
+	CLEANUP(root_close) struct root root = {.fd = -1};
+	struct error ignored = {0};
+	char *own;
+
+	if (root_find(a, folder, &own, &ignored) < 0 || root_open(a, own, &root, &ignored) < 0 ||
+		!root.common_dir)
+		return NULL;
+	return clearance_above(a, arena_dup(a, path_dir(root.common_dir)));
+}
+
+char *clearance_find(struct arena *a, const char *folder)
+{
+	char *file = clearance_above(a, folder);
+
+	return file ? file : clearance_of_main(a, folder);
+}
+
+static char *marks_folder(struct arena *a)
+{
+	struct error ignored = {0};
+	char *state;
+
+	return context_folder(a, &state, &ignored) < 0 ? NULL : path_join(a, state, "clearances");
+}
+
+static char *mark_of(struct arena *a, const char *marks, struct str folder)
+{
+	char name[DIGEST_TEXT];
+
+	digest_text(folder, name);
+	return path_join(a, marks, name);
+}
+
+void clearance_mark(struct arena *a, const char *folder)
+{
+	char *marks = marks_folder(a), *mark;
+	CLEANUP(close_fd) int fd = -1;
+	struct error ignored = {0};
+
+	if (!marks)
+		return;
+	mark = mark_of(a, marks, str_of(folder));
+	if (path_exists(mark) || path_mkdirs(marks, &ignored) < 0)
+		return;
+	fd = open(mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd >= 0)
+		(void)fd_write_all(fd, str_of(arena_printf(a, "%s\n", folder)), mark, &ignored);
+}
+
+char *clearance_marked(struct arena *a, const char *folder)
+{
+	CLEANUP(free_ptr) char *real = realpath(folder, NULL);
+	char *marks = marks_folder(a);
+	struct str path = str_of(real ? real : folder);
+
+	if (!marks || access(marks, F_OK) != 0)
+		return NULL;
+	while (path.n > 1) {
+		char *mark = mark_of(a, marks, path);
+
+		if (is_there(mark))
+			return mark;
+		while (path.n > 1 && path.p[path.n - 1] != '/')
+			path.n--;
+		path.n -= path.n > 1;
+	}
+	return NULL;
+}
+
+int clearance_policy(struct arena *a, const char *repo, const char *name, struct policy *out,
+	struct verdict *v, struct error *err)
+{
+	char *file = path_join(a, repo, ".dev-team/clearance.yaml");
+	const struct persona *persona;
+	struct clearance c;
+	bool there;
+
+	if (clearance_load(a, file, &c, &there, err) < 0)
+		return -1;
+	if (!there)
+		return error_set(err, ERR_INPUT, "there is no '%s'", file);
+	if (clearance_persona(&c, str_of(name), &persona, v) < 0 ||
+		clearance_tool(persona, STR("Bash"), v) < 0)
+		return 0;
+	return policy_load(a, persona->policy, out, err);
+}

@@ -1,0 +1,212 @@
+#include <limits.h>
+#include "context/file.h"
+#include "src/sys/path.h"
+#include "src/policy/hook.h"
+#include "src/shell/parse.h"
+
+/* What may stand behind the name. `%` is a document, `*` any word; options are in no order. */
+static const struct form {
+	const char *verb, *words, *options;
+} forms[] = {
+	{"brief", "", "context-file action"},
+	{"record", "", "context-file action result owner"},
+	{"exec", "", "context-file action wait owner"},
+	{"context show", "%", ""},
+	{"context get", "%*", ""},
+	{"events", "%", ""},
+};
+
+static bool ends_name(struct str command, size_t n)
+{
+	return command.n > n && strchr(" \t\n", command.p[n]);
+}
+
+bool hook_protocol_begins(struct str command, const char *self)
+{
+	command = str_trim(command);
+	return (str_starts(command, "dev-team") && ends_name(command, 8)) ||
+	       (str_starts(command, self) && ends_name(command, strlen(self)));
+}
+
+static int refuse(struct verdict *v, struct span at, struct str word, const char *what)
+{
+	return deny_word(v, RULE_NAME_LISTED, at, word, STR(""),
+		"%s; an agent's own dev-team commands are those that its brief names, each alone",
+		what);
+}
+
+/* The text of a word that is known as it stands. */
+static int literal(struct arena *a, const struct word *w, const char **out, struct verdict *v)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (w->dynamic || w->pattern)
+		return refuse(v, w->at, STR(""), "the words of the call must be plain");
+	for (size_t i = 0; i < w->n; i++)
+		buf_add(&text, w->parts[i].text);
+	*out = arena_dup(a, buf_str(&text));
+	return 0;
+}
+
+/* Only what is put into standard input; and one stream into the other. */
+static int check_redirects(const struct node *n, struct verdict *v)
+{
+	for (size_t i = 0; i < n->n_redirects; i++)
+		if (n->redirects[i].kind != REDIRECT_TEXT && n->redirects[i].kind != REDIRECT_DUP)
+			return refuse(v, n->redirects[i].at, STR(""),
+				"no files are written or read beside it");
+	return 0;
+}
+
+/* In the state folder, and nothing that the agent's commands may write. */
+static int check_document(
+	const struct hook_protocol *p, const char *file, struct span at, struct verdict *v)
+{
+	static const struct policy writer = {.name = "writer", .write = true};
+	char real[PATH_MAX], folder[PATH_MAX], *state;
+	struct verdict ignored = {0};
+	struct error err = {0};
+	struct place place;
+	size_t n;
+
+	if (*file != '/')
+		file = path_join(p->arena, p->cwd, file);
+	if (context_folder(p->arena, &state, &err) < 0)
+		return refuse(v, at, str_of(file), err.text);
+	if (!realpath(state, folder) || !realpath(file, real))
+		return refuse(v, at, str_of(file), "there is no such document");
+	n = strlen(folder);
+	if (strncmp(real, folder, n) != 0 || real[n] != '/')
+		return refuse(v, at, arena_str(p->arena, str_of(real)),
+			"documents are those in the state folder");
+	if (where(p->arena, p->root, &writer, STR(""), str_of(real), ACCESS_WRITE, false, at,
+		    &place, &ignored) == 0)
+		return refuse(v, at, arena_str(p->arena, str_of(real)),
+			"a document that commands may write says nothing that can be relied on");
+	return 0;
+}
+
+struct words {
+	const char *p[16];
+	struct span at[16];
+	size_t n;
+};
+
+static int read_words(
+	const struct hook_protocol *p, const struct node *n, struct words *out, struct verdict *v)
+{
+	if (n->n_words > COUNT(out->p))
+		return refuse(v, n->at, STR(""), "it has too many words");
+	for (out->n = 0; out->n < n->n_words; out->n++) {
+		out->at[out->n] = n->words[out->n].at;
+		if (literal(p->arena, &n->words[out->n], &out->p[out->n], v) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Whether `name`, n bytes long, is one of the blank-separated words of `list`; which, as a bit. */
+static unsigned option_bit(const char *list, const char *name, size_t n)
+{
+	unsigned bit = 1;
+
+	for (; *list; bit <<= 1) {
+		size_t len = strcspn(list, " ");
+
+		if (len == n && strncmp(list, name, n) == 0)
+			return bit;
+		list += len + (list[len] == ' ');
+	}
+	return 0;
+}
+
+/* `--name VALUE` and `--name=VALUE`, each at most once; *at goes behind it. */
+static int check_option(const struct hook_protocol *p, const struct form *form,
+	const struct words *w, size_t *at, unsigned *seen, struct verdict *v)
+{
+	const char *name = w->p[*at] + 2, *equals = strchr(name, '='), *value;
+	size_t n = equals ? (size_t)(equals - name) : strlen(name);
+	unsigned bit = option_bit(form->options, name, n);
+	size_t first = *at;
+
+	if (!bit || *seen & bit)
+		return refuse(v, w->at[first], str_of(w->p[first]), "this option is not taken");
+	*seen |= bit;
+	value = equals ? equals + 1 : ++*at < w->n ? w->p[*at] : NULL;
+	++*at;
+	if (!value)
+		return refuse(v, w->at[first], str_of(w->p[first]), "the option lacks its value");
+	if (bit == 1)
+		return check_document(p, value, w->at[first], v);
+	return 0;
+}
+
+static int check_form(const struct hook_protocol *p, const struct form *form, const struct words *w,
+	size_t at, struct verdict *v)
+{
+	const char *words = form->words;
+	unsigned seen = 0;
+
+	while (at < w->n) {
+		if (strncmp(w->p[at], "--", 2) == 0 && *form->options) {
+			if (check_option(p, form, w, &at, &seen, v) < 0)
+				return -1;
+			continue;
+		}
+		if (!*words || w->p[at][0] == '-')
+			return refuse(v, w->at[at], str_of(w->p[at]), "this word is not taken");
+		if (*words++ == '%' && check_document(p, w->p[at], w->at[at], v) < 0)
+			return -1;
+		at++;
+	}
+	if (*words || (*form->options && !(seen & 1)))
+		return refuse(v, w->at[0], str_of(w->p[0]), "it does not say which document");
+	return 0;
+}
+
+static int check_words(const struct hook_protocol *p, const struct words *w, struct verdict *v)
+{
+	for (size_t i = 0; i < COUNT(forms); i++) {
+		const char *verb = forms[i].verb, *blank = strchr(verb, ' ');
+		size_t n = blank ? (size_t)(blank - verb) : strlen(verb);
+
+		if (w->n < 2 || strlen(w->p[1]) != n || strncmp(w->p[1], verb, n) != 0)
+			continue;
+		if (!blank)
+			return check_form(p, &forms[i], w, 2, v);
+		if (w->n > 2 && strcmp(w->p[2], blank + 1) == 0)
+			return check_form(p, &forms[i], w, 3, v);
+	}
+	return refuse(v, w->at[0], str_of(w->n > 1 ? w->p[1] : ""), "this is none of them");
+}
+
+/* The first word becomes this program's path: neither PATH nor an alias decides what runs. */
+static void name_self(const struct hook_protocol *p, struct node *n)
+{
+	struct part *part = arena_alloc(p->arena, sizeof(*part));
+
+	*part = (struct part){
+		.kind = PART_TEXT, .at = n->words[0].at, .quoted = true, .text = str_of(p->self)};
+	n->words[0] = (struct word){.at = part->at, .parts = part, .n = 1, .quoted = true};
+}
+
+int hook_protocol_check(
+	const struct hook_protocol *p, struct str command, struct buf *out, struct verdict *v)
+{
+	struct words words;
+	struct node *tree;
+
+	if (shell_parse(p->arena, command, &tree, v) < 0)
+		return -1;
+	if (tree->kind != NODE_COMMAND || tree->n_assignments || !tree->n_words)
+		return refuse(v, tree->at, STR(""), "it does not stand alone");
+	if (read_words(p, tree, &words, v) < 0)
+		return -1;
+	if (strcmp(words.p[0], "dev-team") != 0 && strcmp(words.p[0], p->self) != 0)
+		return refuse(v, words.at[0], str_of(words.p[0]), "this is another program");
+	if (check_redirects(tree, v) < 0 || check_words(p, &words, v) < 0)
+		return -1;
+	name_self(p, tree);
+	shell_print(out, tree);
+	return 0;
+}

@@ -1,0 +1,110 @@
+#include "src/policy/fixture.h"
+#include "src/policy/table.h"
+
+struct table_test {
+	struct arena *arena;
+	struct buf *out;
+	struct fixture fixture;
+	struct confusions all;
+	json *differing; /* NULL: for people */
+	struct buf lines;
+	size_t rows;
+};
+
+static void table_test_release(struct table_test *t)
+{
+	fixture_release(&t->fixture);
+	json_free(&t->differing);
+	buf_release(&t->lines);
+}
+
+/* A row that came out otherwise. */
+static void note(struct table_test *t, const struct table *table, const struct table_row *row,
+	const struct verdict *v)
+{
+	json *j;
+
+	if (!t->differing) {
+		buf_addf(&t->lines, "%s:%u: %s (%s, tier %u) must be %s: ", table->file, row->line,
+			row->id, row->class, row->tier, row->allow ? "allowed" : "denied");
+		text_visible(&t->lines, row->command);
+		buf_adds(&t->lines, "\n  ");
+		verdict_line(&t->lines, v);
+		buf_addc(&t->lines, '\n');
+		return;
+	}
+	j = json_object();
+	json_put_str(j, "file", str_of(table->file));
+	json_put_int(j, "line", row->line);
+	json_put_str(j, "id", str_of(row->id));
+	json_put_str(j, "class", str_of(row->class));
+	json_put_int(j, "tier", row->tier);
+	json_put_str(j, "expect", str_of(row->allow ? "allow" : "deny"));
+	json_put(j, "verdict", verdict_object(v));
+	json_push(t->differing, j);
+}
+
+static void check_row(struct table_test *t, const struct table *table, const struct table_row *row)
+{
+	CLEANUP(arena_release) struct arena arena = {0};
+	struct verdict v;
+	bool allowed = fixture_check(&arena, &t->fixture, row, &v) == 0;
+
+	confusion_add(t->arena, &t->all, row, allowed);
+	t->rows++;
+	if (allowed != row->allow)
+		note(t, table, row, &v);
+}
+
+static void print_json(struct table_test *t, bool good)
+{
+	CLEANUP(json_free) json *j = json_object();
+	const struct confusion sum = confusion_sum(&t->all);
+	json *classes = json_array();
+
+	for (size_t i = 0; i < t->all.n; i++)
+		json_push(classes, confusion_json(&t->all.p[i]));
+	json_put_bool(j, "good", good);
+	json_put_int(j, "rows", (int64_t)t->rows);
+	json_put(j, "all", confusion_json(&sum));
+	json_put(j, "classes", classes);
+	json_put(j, "differing", t->differing);
+	t->differing = NULL;
+	json_print(t->out, j);
+	buf_addc(t->out, '\n');
+}
+
+static int finish(struct table_test *t)
+{
+	const struct confusion sum = confusion_sum(&t->all);
+	bool good = !confusion_bad(&sum);
+
+	if (t->differing) {
+		print_json(t, good);
+		return good ? 0 : ERR_CHECK;
+	}
+	confusion_print(t->out, &t->all);
+	buf_add(t->out, buf_str(&t->lines));
+	return good ? 0 : ERR_CHECK;
+}
+
+int table_test(struct arena *a, const char *tree, const char *const *files, size_t n, bool as_json,
+	struct buf *out, struct error *err)
+{
+	CLEANUP(table_test_release)
+	struct table_test t = {.arena = a, .out = out, .fixture.root.fd = -1};
+
+	if ((tree ? fixture_take(a, tree, &t.fixture, err) : fixture_make(a, &t.fixture, err)) < 0)
+		return -1;
+	if (as_json)
+		t.differing = json_array();
+	for (size_t i = 0; i < n; i++) {
+		struct table table;
+
+		if (table_read(a, files[i], &table, err) < 0)
+			return -1;
+		for (size_t k = 0; k < table.n; k++)
+			check_row(&t, &table, &table.rows[k]);
+	}
+	return finish(&t);
+}

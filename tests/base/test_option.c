@@ -1,0 +1,244 @@
+#include "src/base/option.h"
+#include "tests/lib/arena.h"
+
+struct values {
+	const char *name, *mode, *maybe;
+	int64_t count;
+	double ratio;
+	struct option_list tags;
+	bool loud;
+};
+
+static const struct option common[] = {
+	OPTION_REQUIRED(struct values, name, "name", "NAME", "the name"),
+	OPTION_FLAG(struct values, loud, "loud", "be loud"),
+	OPTION_END,
+};
+static const struct option others[] = {
+	OPTION_NUMBER(struct values, count, "count", "N", 1, 20, "how many; default: 7"),
+	OPTION_DECIMAL(struct values, ratio, "ratio", "R", -1, 1, "the ratio"),
+	OPTION_CHOICE(struct values, mode, "mode", "fast|slow", "the mode"),
+	OPTION_OPTIONAL(struct values, maybe, "maybe", "WHAT", "with or without a value"),
+	OPTION_LIST(struct values, tags, "tag", "TAG", "a tag"),
+	OPTION_END,
+};
+static const struct values defaults = {.count = 7, .mode = "slow"};
+
+static struct error err;
+static struct values got;
+static struct buf out;
+static size_t n_words;
+static const char *path, *first_word;
+
+static int run(struct invocation *in, struct error *e)
+{
+	(void)e;
+	got = *(const struct values *)in->values;
+	n_words = in->n;
+	first_word = in->words[0];
+	path = in->path;
+	return 0;
+}
+
+static const struct verb make = {
+	.name = "make",
+	.about = "make it",
+	.words = "FILE [MORE...]",
+	.options = {common, others},
+	.size = sizeof(defaults),
+	.defaults = &defaults,
+	.run = run,
+};
+static const struct verb list = {
+	.name = "list", .about = "list them", .options = {others}, .size = sizeof(got), .run = run};
+static const struct verb thing = {
+	.name = "thing",
+	.group = "All",
+	.about = "work on a thing",
+	.subcommands = (const struct verb *const[]){&make, &list, NULL},
+};
+static const struct verb look = {
+	.name = "look",
+	.group = "All",
+	.about = "list by default",
+	.words = "FILE",
+	.subcommands = (const struct verb *const[]){&make, NULL},
+	.run = run,
+};
+static const struct verb program = {
+	.name = "dev-team",
+	.about = "a program",
+	.details = "Some text.",
+	.subcommands = (const struct verb *const[]){&thing, &look, NULL},
+};
+
+/* Runs the words of `line`. */
+static int call(const char *line)
+{
+	char *argv[32], *words = arena_dup(&arena, str_of(line));
+	int argc = 0;
+
+	while (*words) {
+		argv[argc++] = words;
+		words += strcspn(words, " ");
+		if (*words)
+			*words++ = '\0';
+	}
+	buf_clear(&out);
+	err = (struct error){0};
+	return option_dispatch(&arena, &program, argc, argv, &out, &err);
+}
+
+static void assert_usage(const char *line, const char *message)
+{
+	assert_int_equal(call(line), -1);
+	assert_int_equal(err.code, ERR_USAGE);
+	assert_string_equal(err.text, message);
+}
+
+static void values_are_bound_to_their_fields(void **state)
+{
+	(void)state;
+	assert_int_equal(call("thing make a.txt --name=x --loud --count 020 --ratio -0.5 "
+			      "--mode fast --maybe --tag t1 --tag=t2 b.txt"),
+		0);
+	assert_string_equal(path, "thing make");
+	assert_string_equal(got.name, "x");
+	assert_true(got.loud);
+	assert_int_equal(got.count, 20);
+	assert_true(got.ratio < -0.49 && got.ratio > -0.51);
+	assert_string_equal(got.mode, "fast");
+	assert_string_equal(got.maybe, "");
+	assert_int_equal(got.tags.n, 2);
+	assert_string_equal(got.tags.p[1], "t2");
+	assert_int_equal(n_words, 2);
+	assert_string_equal(first_word, "a.txt");
+}
+
+static void what_is_not_given_has_its_default(void **state)
+{
+	(void)state;
+	assert_int_equal(call("thing make --name x -- --odd -name"), 0);
+	assert_string_equal(first_word, "--odd");
+	assert_int_equal(n_words, 2);
+	assert_int_equal(got.count, 7);
+	assert_string_equal(got.mode, "slow");
+	assert_null(got.maybe);
+	assert_int_equal(got.tags.n, 0);
+	assert_false(got.loud);
+}
+
+static void options_may_stand_before_the_subcommand(void **state)
+{
+	(void)state;
+	assert_int_equal(call("thing --name list --loud make a"), 0);
+	assert_string_equal(path, "thing make");
+	assert_string_equal(got.name, "list");
+}
+
+static void a_default_runs_where_no_subcommand_is_named(void **state)
+{
+	(void)state;
+	assert_int_equal(call("look make"), 0);
+	assert_string_equal(path, "look");
+	assert_string_equal(first_word, "make");
+	assert_int_equal(call("look a make --name x"), 0);
+	assert_string_equal(path, "look make");
+	assert_string_equal(first_word, "a");
+	assert_usage("look a b", "look: unexpected 'b' (see 'dev-team look --help')");
+}
+
+static void a_wrong_command_line_is_refused(void **state)
+{
+	static const char *const cases[][2] = {
+		{"", "no verb given (see 'dev-team --help')"},
+		{"nosuch", "unknown verb 'nosuch' (see 'dev-team --help')"},
+		{"thing", "thing: no subcommand given: one of make, list"},
+		{"thing brake", "thing: unknown subcommand 'brake': one of make, list"},
+		{"thing make --name x",
+			"thing make: FILE is missing (see 'dev-team thing make --help')"},
+		{"thing make a",
+			"thing make: --name is missing (see 'dev-team thing make --help')"},
+		{"thing make a --name=",
+			"thing make: --name is missing (see 'dev-team thing make --help')"},
+		{"thing make a --name",
+			"thing make: needs a value: '--name' (see 'dev-team thing make --help')"},
+		{"thing make a --name x --name y",
+			"thing make: given twice: 'name' (see 'dev-team thing make --help')"},
+		{"thing make a --loud=1", "thing make: takes no value: '--loud=1' (see 'dev-team "
+					  "thing make --help')"},
+		{"thing make a -n x",
+			"thing make: unknown option '-n' (see 'dev-team thing make --help')"},
+		{"thing list --loud",
+			"thing list: unknown option '--loud' (see 'dev-team thing list --help')"},
+		{"thing list word",
+			"thing list: unexpected 'word' (see 'dev-team thing list --help')"},
+		{"thing list --count 21",
+			"'--count' must be a whole number from 1 to 20, not '21'"},
+		{"thing list --ratio 1.5", "'--ratio' must be a number from -1 to 1, not '1.5'"},
+		{"thing list --mode medium", "'--mode' must be one of fast|slow, not 'medium'"},
+		{"thing list \xff", "thing list: an argument is not UTF-8"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++)
+		assert_usage(cases[i][0], cases[i][1]);
+}
+
+static void what_was_given_can_be_passed_on(void **state)
+{
+	char *argv[] = {(char *)"--tag", (char *)"a b", (char *)"--maybe", (char *)"--count=3"};
+	struct invocation in = {.arena = &arena, .path = "list"};
+
+	(void)state;
+	assert_int_equal(option_parse(&in, &list, 4, argv, &got, &err), 0);
+	assert_int_equal(in.given.n, 3);
+	assert_string_equal(in.given.p[0], "--tag=a b");
+	assert_string_equal(in.given.p[1], "--maybe");
+	assert_string_equal(in.given.p[2], "--count=3");
+}
+
+static void help_is_made_from_the_tables(void **state)
+{
+	(void)state;
+	assert_int_equal(call("thing make --nosuch --help"), 0);
+	assert_string_equal(out.s,
+		"dev-team thing make: make it\n\n"
+		"Usage: dev-team thing make --name NAME [OPTION...] FILE [MORE...]\n\n"
+		"Options:\n"
+		"  --name NAME             the name\n"
+		"  --loud                  be loud\n"
+		"  --count N               how many; default: 7\n"
+		"  --ratio R               the ratio\n"
+		"  --mode fast|slow        the mode\n"
+		"  --maybe[=WHAT]          with or without a value\n"
+		"  --tag TAG               a tag (may be repeated)\n");
+	assert_int_equal(call("--help"), 0);
+	assert_string_equal(out.s, "dev-team: a program\n\n"
+				   "Usage: dev-team VERB [OPTION...] [WORD...]\n\n"
+				   "All:\n"
+				   "  thing       work on a thing\n"
+				   "  look        list by default\n\n"
+				   "Some text.\n");
+}
+
+static int done(void **state)
+{
+	buf_release(&out);
+	return arena_end(state);
+}
+
+UNIT_TESTS
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(values_are_bound_to_their_fields),
+		cmocka_unit_test(what_is_not_given_has_its_default),
+		cmocka_unit_test(options_may_stand_before_the_subcommand),
+		cmocka_unit_test(a_default_runs_where_no_subcommand_is_named),
+		cmocka_unit_test(a_wrong_command_line_is_refused),
+		cmocka_unit_test(what_was_given_can_be_passed_on),
+		cmocka_unit_test(help_is_made_from_the_tables),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, done);
+}
