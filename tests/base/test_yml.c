@@ -1,5 +1,5 @@
 #include "src/base/yml_plain.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 
 static struct yml *parsed(struct str text)
 {

@@ -1,6 +1,6 @@
 #include "src/base/clock.h"
 #include "src/config/models.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 
 static int64_t when(const char *text)
 {

@@ -1,7 +1,7 @@
 /* What the report of `policy exec` means to a pipeline. */
 #include "src/config/violation.h"
 #include "tests/lib/unit.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 
 static struct breach breach;
 static struct error err;

@@ -1,6 +1,6 @@
 #include <math.h>
 #include "src/config/worker_pool.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 
 static struct worker_pool made(const struct worker_item *items, size_t n, unsigned max)
 {

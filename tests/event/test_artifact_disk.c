@@ -6,7 +6,7 @@
 #include "tests/lib/unit.h"
 #include "src/event/artifact.h"
 #include "src/store/disk_sim.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 
 static struct error err;
 

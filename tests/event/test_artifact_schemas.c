@@ -2,7 +2,7 @@
 #include "tests/lib/unit.h"
 #include "src/event/artifact_schema.h"
 #include "src/sys/path.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 
 #define V      "\"$schema\":\"spec/schemas/artifacts/"
 #define PLAN   V "plan.schema.json#v1\",\"approach\":\"Add a function.\",\"filesToTouch\":[],"

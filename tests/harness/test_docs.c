@@ -1,7 +1,7 @@
 /* The tables of docs/harness.md are what the descriptors say, no more and no less. */
 #include "tests/lib/tree.h"
 #include "src/harness/adapter.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 
 static struct buf page;
 

@@ -7,7 +7,7 @@
 
 #include "src/sys/path.h"
 #include "src/store/disk.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 #include "tests/lib/unit.h"
 
 static struct disk *disk;

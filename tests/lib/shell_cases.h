@@ -6,7 +6,7 @@
 #define DT_TESTS_SHELL_CASES_H
 
 #include "src/shell/parse.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 
 struct drawn {
 	const char *text, *drawing;

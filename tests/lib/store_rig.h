@@ -9,7 +9,7 @@
 #include "src/store/disk_sim.h"
 #include "src/store/log.h"
 #include "src/store/store.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 
 #define FOLDER  "/room"
 #define DOC     "doc/T.md"

@@ -1,6 +1,6 @@
 #include <math.h>
 #include "src/review/classifier.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 
 enum { T = 1 << REVIEW_TESTING, C = 1 << REVIEW_CRITIC, S = 1 << REVIEW_SECURITY, ALL = T | C | S };
 

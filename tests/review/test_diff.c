@@ -1,5 +1,5 @@
 #include "src/review/classifier.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 
 static struct change_stats taken(const char *text)
 {

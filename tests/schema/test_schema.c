@@ -2,7 +2,7 @@
 #include "tests/lib/unit.h"
 #include "src/schema/json_text.h"
 #include "src/schema/schema.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 
 static struct error err;
 

@@ -2,7 +2,7 @@
 #include "tests/lib/unit.h"
 #include "src/schema/format.h"
 #include "src/sys/regex.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 
 static struct error err;
 

@@ -1,5 +1,5 @@
 #include "src/store/file/delta.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 
 static const char *printed(struct str old_text, struct str new_text)
 {

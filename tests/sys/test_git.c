@@ -1,4 +1,5 @@
 #include "src/sys/git.h"
+#include "src/sys/process.h"
 #include "tests/lib/git_rig.h"
 
 static void the_root_is_found_from_a_folder_inside(void **state)

@@ -1,5 +1,5 @@
 #include "src/sys/secrets.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 
 static void a_variable_name_tells_whether_it_is_secret(void **state)
 {

@@ -1,7 +1,7 @@
 #include "src/base/clock.h"
 #include "src/verify/explore.h"
 #include "src/verify/trace.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 
 #define FLOW(lines) "```mermaid\nstateDiagram-v2\n[*] --> init\n" lines "done --> [*]\n```\n"
 #define AGENT(state, section, results)                                                             \

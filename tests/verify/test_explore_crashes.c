@@ -7,7 +7,7 @@
 #include "src/verify/findings.h"
 #include "src/verify/sequel.h"
 #include "src/verify/trace.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 
 #define FLOW                                                                                       \
 	"---\nstates:\n  gates:\n    all:\n"                                                       \

@@ -1,6 +1,6 @@
 #include "src/workflow/workflow.h"
 #include "steps/steps.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 
 static const struct workflow_builtin *builtin;
 

@@ -1,6 +1,6 @@
 #include "src/workflow/mermaid.h"
 #include "src/workflow/words.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 
 static struct workflow parsed(struct str text)
 {

@@ -1,6 +1,6 @@
 #include "src/workflow/workflow.h"
 #include "src/workflow/words.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 
 #define DIAGRAM "```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> x : go\nx --> [*]\n```\n"
 
