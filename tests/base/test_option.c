@@ -1,5 +1,5 @@
 #include "src/base/option.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 
 struct values {
 	const char *name, *mode, *maybe;

@@ -1,6 +1,6 @@
 /* The tables of all verbs, and what is made from them. */
 #include "src/cli/cli.h"
-#include "tests/lib/arena.h"
+#include "tests/lib/scratch.h"
 
 enum { WIDTH = 80 };
 

@@ -205,7 +205,7 @@ static void assert_next_run_passes(void)
 	tree_write("again", STR(""));
 	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	assert_recorded("passed", line);
-	assert_no_lock_file();
+	await_guard();
 }
 
 static void when_the_guard_is_killed_its_script_dies(void **state)
