@@ -33,9 +33,10 @@ static const struct option events_options[] = {
 
 static void put_faults(struct buf *out, const struct artifact_checked *c, bool good)
 {
-	for (size_t i = 0; i < c->n; i++)
-		buf_addf(out, "%s:%u:%u: %s%s%s\n", c->file, c->faults[i].line, c->faults[i].col,
-			c->faults[i].at, c->faults[i].at[0] ? ": " : "", c->faults[i].text);
+	for (size_t i = 0; i < c->faults.n; i++)
+		buf_addf(out, "%s:%u:%u: %s%s%s\n", c->file, c->faults.items[i].line,
+			c->faults.items[i].col, c->faults.items[i].at,
+			c->faults.items[i].at[0] ? ": " : "", c->faults.items[i].text);
 	if (good)
 		buf_addf(out, "%s: good (%s)\n", c->file, c->schema);
 }
@@ -44,14 +45,14 @@ static json *checked_json(const struct artifact_checked *c, bool good, const cha
 {
 	json *j = json_object(), *faults = json_array();
 
-	for (size_t i = 0; i < c->n; i++) {
+	for (size_t i = 0; i < c->faults.n; i++) {
 		json *row = json_object();
 
-		json_put_int(row, "line", c->faults[i].line);
-		json_put_int(row, "col", c->faults[i].col);
-		json_put_str(row, "at", str_of(c->faults[i].at));
-		json_put_str(row, "keyword", str_of(c->faults[i].keyword));
-		json_put_str(row, "text", str_of(c->faults[i].text));
+		json_put_int(row, "line", c->faults.items[i].line);
+		json_put_int(row, "col", c->faults.items[i].col);
+		json_put_str(row, "at", str_of(c->faults.items[i].at));
+		json_put_str(row, "keyword", str_of(c->faults.items[i].keyword));
+		json_put_str(row, "text", str_of(c->faults.items[i].text));
 		json_push(faults, row);
 	}
 	cli_put_bytes(j, "file", c->file);
@@ -81,7 +82,7 @@ static int run_check(struct invocation *in, struct error *err)
 		struct artifact_checked c;
 		char line[2048];
 		bool failed = artifact_check(in->arena, &schema, in->words[i], &c, err) < 0;
-		int got = failed ? (int)err->code : c.n ? ERR_CHECK : 0;
+		int got = failed ? (int)err->code : c.faults.n ? ERR_CHECK : 0;
 
 		if (failed) {
 			error_format(err, line, sizeof(line));

@@ -2,6 +2,7 @@
  * The models that pipelines use: which of them are faults, which have to be replaced soon.
  */
 #include "src/base/clock.h"
+#include "src/base/vec.h"
 #include "src/config/models.h"
 #include "src/config/kinds.h"
 
@@ -77,15 +78,14 @@ void models_check(struct arena *a, const struct model_registry *registry, struct
 
 /* ---- replacements ---- */
 
-enum { STAGES_MAX = 1000 };
-
-struct bump_asks {
-	struct model_use list[STAGES_MAX];
-	size_t n;
+struct model_uses {
+	struct model_use *items;
+	size_t n, cap;
 };
 
 /* `STAGE:MODEL,...`; the first colon ends the stage, as a model may have colons of its own. */
-static int read_stages(struct arena *a, const char *text, struct bump_asks *asks, struct error *err)
+static int read_stages(
+	struct arena *a, const char *text, struct model_uses *uses, struct error *err)
 {
 	struct str rest = str_of(text);
 
@@ -94,36 +94,30 @@ static int read_stages(struct arena *a, const char *text, struct bump_asks *asks
 		struct str pair = str_trim(str_sub(rest, 0, comma));
 		size_t colon = str_find(pair, STR(":"));
 
-		if (!colon || colon + 1 >= pair.n || asks->n == STAGES_MAX)
+		if (!colon || colon + 1 >= pair.n)
 			return error_set(err, ERR_USAGE,
 				"bad value '%.100s' of --stages: must be STAGE:MODEL,...", text);
-		asks->list[asks->n++] = (struct model_use){arena_dup(a, str_sub(pair, 0, colon)),
-			arena_dup(a, str_sub(pair, colon + 1, pair.n))};
+		vec_push_in(a, uses,
+			(struct model_use){arena_dup(a, str_sub(pair, 0, colon)),
+				arena_dup(a, str_sub(pair, colon + 1, pair.n))});
 		if (comma == rest.n)
 			return 0;
 		rest = str_sub(rest, comma + 1, rest.n);
 	}
 }
 
-static int add_pipeline(const struct pipeline *p, struct bump_asks *asks, struct error *err)
-{
-	if (p->n_stages > STAGES_MAX)
-		return error_set(err, ERR_INPUT, "more than %d stages", STAGES_MAX);
-	for (size_t i = 0; i < p->n_stages; i++)
-		asks->list[asks->n++] = (struct model_use){p->stages[i].name, p->stages[i].model};
-	return 0;
-}
-
 int models_bump(struct arena *a, const struct model_registry *r, const struct pipeline *p,
 	const char *stages, int64_t now, struct model_bump **out, size_t *n, struct error *err)
 {
-	struct bump_asks *asks = arena_alloc(a, sizeof(*asks));
 	const char *otherwise = p && p->default_model_declared ? p->default_model : NULL;
+	struct model_uses uses = {0};
 
-	if (stages ? read_stages(a, stages, asks, err) < 0 : p && add_pipeline(p, asks, err) < 0)
+	if (stages && read_stages(a, stages, &uses, err) < 0)
 		return -1;
-	for (size_t i = 0; !stages && !p && i < r->n && i < STAGES_MAX; i++)
-		asks->list[asks->n++] = (struct model_use){NULL, r->list[i].alias};
-	*n = model_bump_plan(a, r, asks->list, asks->n, otherwise, now, out);
+	for (size_t i = 0; !stages && p && i < p->n_stages; i++)
+		vec_push_in(a, &uses, (struct model_use){p->stages[i].name, p->stages[i].model});
+	for (size_t i = 0; !stages && !p && i < r->n; i++)
+		vec_push_in(a, &uses, (struct model_use){NULL, r->list[i].alias});
+	*n = model_bump_plan(a, r, uses.items, uses.n, otherwise, now, out);
 	return 0;
 }

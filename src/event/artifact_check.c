@@ -53,16 +53,7 @@ static int check_text(struct arena *a, const struct schema *schema, struct str t
 	}
 	for (size_t i = 0; i < found.n; i++) {
 		found.list[i].line += before;
-		if (out->n == out->cap) {
-			size_t cap = out->cap ? 2 * out->cap : 16;
-			struct schema_fault *grown = arena_alloc(a, cap * sizeof(*grown));
-
-			if (out->n)
-				memcpy(grown, out->faults, out->n * sizeof(*grown));
-			out->faults = grown;
-			out->cap = cap;
-		}
-		out->faults[out->n++] = found.list[i];
+		vec_push_in(a, &out->faults, found.list[i]);
 	}
 	return 0;
 }

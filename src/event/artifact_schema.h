@@ -11,6 +11,7 @@
 #ifndef DT_ARTIFACT_SCHEMA_H
 #define DT_ARTIFACT_SCHEMA_H
 
+#include "src/base/vec.h"
 #include "src/schema/schema.h"
 
 /* The only version of each. */
@@ -78,8 +79,7 @@ int artifact_schema_open(
 
 struct artifact_checked {
 	const char *file, *schema; /* schema: its name; NULL: none was found */
-	struct schema_fault *faults;
-	size_t n, cap;
+	VEC(struct schema_fault) faults;
 };
 /* Checks a file, *.jsonl line by line. Faults are in *out, also after -1: the file cannot be read,
  * is no JSON, or names no schema. */

@@ -1,4 +1,3 @@
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -8,6 +7,7 @@
 #include "src/run/doctor.h"
 #include "src/run/locate.h"
 #include "src/sandbox/sandbox.h"
+#include "src/sys/directory.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
@@ -327,25 +327,23 @@ static void report_owner(struct doctor *c, const char *path, const char *name)
 
 static void check_leases(struct doctor *c, const char *slug)
 {
+	struct directory_names names;
 	struct error ignored;
+	bool missing;
 	char *any, *dir;
-	struct dirent **names;
-	int n;
 
 	if (context_path(c->arena, slug, "id", &any, &ignored) < 0)
 		return;
 	dir = arena_dup(c->arena, path_dir(any));
-	n = scandir(dir, &names, NULL, alphasort);
-	for (int i = 0; i < n; i++) {
-		struct str name = str_of(names[i]->d_name);
+	if (directory_list(c->arena, dir, &names, &missing, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < names.n; i++) {
+		struct str name = str_of(names.items[i]);
 
 		if (name.p[0] != '.' && str_ends(name, ".md"))
 			report_owner(c, path_join(c->arena, dir, name.p),
 				arena_dup(c->arena, str_sub(name, 0, name.n - 3)));
-		free(names[i]);
 	}
-	if (n >= 0)
-		free(names);
 }
 
 static void check_origin(struct doctor *c)

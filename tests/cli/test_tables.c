@@ -102,11 +102,32 @@ static void completion_and_manual_have_every_verb_and_option(void **state)
 	buf_release(&made);
 }
 
+static void look_for_docs(const char *path, const struct verb *v)
+{
+	const char *row = arena_printf(&arena, "| `%s` | %s |\n", v->name, v->about);
+
+	if (v->group && !strstr(made.s, row))
+		fail_msg("docs/verbs.md has no row %s", row);
+	OPTION_EACH(v, o)
+	if (!strstr(made.s, arena_printf(&arena, "--%s", o->name)))
+		fail_msg("docs/verbs.md does not name --%s of '%s'", o->name, path);
+}
+
+static void the_page_of_the_verbs_has_every_verb_and_option(void **state)
+{
+	(void)state;
+	buf_clear(&made);
+	assert_true(tree_read("docs/verbs.md", &made));
+	each_verb(look_for_docs);
+	buf_release(&made);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(help_fits_into_eighty_columns),
 		cmocka_unit_test(no_table_has_a_fault),
+		cmocka_unit_test(the_page_of_the_verbs_has_every_verb_and_option),
 		cmocka_unit_test(completion_and_manual_have_every_verb_and_option),
 	};
 
