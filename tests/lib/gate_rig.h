@@ -16,38 +16,12 @@
 #include "src/store/lock.h"
 #include "tests/lib/git_rig.h"
 
-static struct pool pool;
+extern struct pool pool; /* of pool_rig.c */
 
-static inline void pool_use(const char *state, const char *dir)
-{
-	pool = (struct pool){.name = "default",
-		.dir = at(dir),
-		.artifacts = at("artifacts"),
-		.disk = disk_real()};
-	if (store_open(&pool.store, pool.disk, at(state), "pools", STORE_WRITE, 30000, &err) < 0)
-		(void)fprintf(stderr, "%s\n", err.text);
-}
-
-static inline void gate_begin(void)
-{
-	unsetenv("DEV_TEAM_NOW");
-	unsetenv("DEV_TEAM_GATE_HOLD");
-	err = (struct error){0};
-	pool_use("state", "pool");
-}
-
-static inline int gate_setup(void **state)
-{
-	(void)scratch_make(state);
-	gate_begin();
-	return 0;
-}
-
-static inline int gate_teardown(void **state)
-{
-	store_close(&pool.store);
-	return scratch_remove(state);
-}
+void pool_use(const char *state, const char *dir);
+void gate_begin(void);
+int gate_setup(void **state);
+int gate_teardown(void **state);
 
 #define gate_test(f) cmocka_unit_test_setup_teardown(f, gate_setup, gate_teardown)
 
@@ -57,102 +31,21 @@ struct other {
 	int said;
 };
 
-static inline struct other other(void (*body)(int said, void *data), void *data)
-{
-	struct other o;
-	int ends[2];
-
-	assert_int_equal(pipe(ends), 0);
-	o.pid = fork();
-	if (o.pid == 0) {
-		static const int faults[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL};
-
-		/* A fault here must not make the test program's own tests run twice. */
-		for (size_t i = 0; i < COUNT(faults); i++)
-			(void)signal(faults[i], SIG_DFL);
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(ends[0]);
-		(void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-		pool_use("state", "pool");
-		if (pool.store)
-			body(ends[1], data);
-		_exit(pool.store ? 0 : 98);
-	}
-	close(ends[1]);
-	o.said = ends[0];
-	return o;
-}
+struct other other(void (*body)(int said, void *data), void *data);
 
 /* False: it has ended without a word. */
-static inline bool hear(struct other *o)
-{
-	char c;
-	ssize_t n;
-
-	do
-		n = read(o->said, &c, 1);
-	while (n < 0 && errno == EINTR);
-	return n == 1;
-}
-
-static inline void tell(int said)
-{
-	ssize_t ignored = write(said, "!", 1);
-
-	(void)ignored;
-}
+bool hear(struct other *o);
+void tell(int said);
 
 /* Its exit status, or 128 + the signal. */
-static inline int ended(struct other *o)
-{
-	int status = 0;
-
-	while (waitpid(o->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	close(o->said);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
+int ended(struct other *o);
 
 /* Takes the gate, says so, and stays. *data: seconds of the lease. */
-static inline void hold(int said, void *data)
-{
-	struct gate *g;
-
-	if (gate_take(&arena, &pool, "other", 0, data ? *(int *)data : 0, &g, &err) < 0)
-		_exit(99);
-	tell(said);
-	for (;;)
-		pause();
-}
-
-static inline struct other holder(int ttl_s)
-{
-	struct other o = other(hold, &ttl_s);
-
-	assert_true(hear(&o));
-	return o;
-}
-
-static inline struct gate *take(unsigned wait_ms)
-{
-	struct gate *g;
-
-	if (gate_take(&arena, &pool, "test", wait_ms, 0, &g, &err) < 0)
-		fail_msg("%s", err.text);
-	return g;
-}
+void hold(int said, void *data);
+struct other holder(int ttl_s);
+struct gate *gate_now(unsigned wait_ms);
 
 /* As if the machine's own clock had run on until the lease is over. */
-static inline void lease_ends(void)
-{
-	struct gate_record r;
-	bool lost;
-
-	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
-	r.until_ticks = 0;
-	r.until = 0;
-	assert_int_equal(gate_put(&arena, &pool, &r, r.mod, &lost, &err), 0);
-	assert_false(lost);
-}
+void lease_ends(void);
 
 #endif

@@ -10,73 +10,21 @@
 #include "src/policy/where.h"
 #include "tests/lib/scratch.h"
 
-static struct root root;
-static struct policy policy;
-static struct verdict verdict;
+extern struct root root;
+extern struct policy policy;
+extern struct verdict verdict;
 
-static inline void put(const char *name, const char *text)
-{
-	tree_write(at(name), str_of(text));
-}
-
-static inline void link_to(const char *target, const char *name)
-{
-	assert_int_equal(symlink(target, at(name)), 0);
-}
-
-static inline void open_root(const char *name)
-{
-	struct error err;
-
-	root_close(&root);
-	if (root_open(&arena, at(name), &root, &err) < 0)
-		fail_msg("%s", err.text);
-}
-
-static inline int policy_tree_make(void **state)
-{
-	static const char *const folders[] = {"tree/src", "tree/include", "tree/sub", "tree/build",
-		"tree/.git/hooks", "tree-other", "other", "tree/a b"};
-	static const char *const files[] = {"tree/README.md", "tree/Makefile", "tree/sub/Makefile",
-		"tree/src/main.c", "tree/src/util.c", "tree/src/h.h", "tree/sub/deep.txt",
-		"tree/caf\xc3\xa9.txt", "tree/na\xc3\xafve file.txt", "tree/backup~", "secret",
-		"tree-other/secret"};
-
-	scratch_make(state);
-	for (size_t i = 0; i < COUNT(folders); i++)
-		tree_mkdirs(at(folders[i]));
-	for (size_t i = 0; i < COUNT(files); i++)
-		put(files[i], "x\n");
-	link_to("sub", "tree/inlink");
-	link_to("/etc", "tree/esc");
-	root = (struct root){.fd = -1};
-	open_root("tree");
-	policy = (struct policy){.name = "test", .write = true};
-	return 0;
-}
-
-static inline int policy_tree_remove(void **state)
-{
-	root_close(&root);
-	return scratch_remove(state);
-}
+void put(const char *name, const char *text);
+void link_to(const char *target, const char *name);
+void open_root(const char *name);
+int policy_tree_make(void **state);
+int policy_tree_remove(void **state);
 
 #define policy_tree_test(f) cmocka_unit_test_setup_teardown(f, policy_tree_make, policy_tree_remove)
 
-static inline const char *verdict_text(void)
-{
-	static struct buf line;
-
-	buf_clear(&line);
-	verdict_line(&line, &verdict);
-	return line.s;
-}
+const char *verdict_text(void);
 
 /* `deny RULE` alone. */
-static inline void assert_denied_by(enum rule rule, const char *about)
-{
-	if (!verdict.denied || verdict.rule != rule)
-		fail_msg("'%s': %s", about, verdict_text());
-}
+void assert_denied_by(enum rule rule, const char *about);
 
 #endif

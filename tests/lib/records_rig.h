@@ -13,131 +13,25 @@
 #include "src/sys/procfs.h"
 #include "src/worktree/pool_internal.h"
 
-static struct pool pool;
+extern struct pool pool; /* of pool_rig.c */
 
-static inline int open_pool(void **state)
-{
-	struct error err;
-
-	(void)state;
-	base = tree_scratch("unit");
-	pool = (struct pool){.name = "main",
-		.dir = at("pool"),
-		.repo = at("repo"),
-		.common = at("repo/.git"),
-		.artifacts = at("artifacts"),
-		.state = at("state"),
-		.base_port = 3190,
-		.stale_days = 14,
-		.disk = disk_real()};
-	tree_mkdirs(at("pool"));
-	tree_mkdirs(at("repo/.git"));
-	return store_open(&pool.store, pool.disk, at("state"), "pools", STORE_WRITE, 1000, &err);
-}
-
-static inline int close_pool(void **state)
-{
-	store_close(&pool.store);
-	clock_fix(-1);
-	return scratch_remove(state);
-}
+int open_pool(void **state);
+int close_pool(void **state);
 
 /* ---- things to find fault with ---- */
 
-static inline char *in_pool(const char *name)
-{
-	return path_join(&arena, pool.dir, name);
-}
-
-static inline void write_text(const char *path, const char *text)
-{
-	tree_write(path, str_of(text));
-}
+char *in_pool(const char *name);
+void write_text(const char *path, const char *text);
 
 /* As git makes them: a folder, its pointer, and the admin folder that points back. */
-static inline void make_worktree(const char *repo, const char *path)
-{
-	const char *name = path_base(path).p;
-	const char *admin = arena_printf(&arena, "%s/.git/worktrees/%s", repo, name);
-
-	write_text(
-		arena_printf(&arena, "%s/.git", path), arena_printf(&arena, "gitdir: %s\n", admin));
-	write_text(
-		arena_printf(&arena, "%s/gitdir", admin), arena_printf(&arena, "%s/.git\n", path));
-	write_text(arena_printf(&arena, "%s/HEAD", admin),
-		arena_printf(&arena, "ref: refs/heads/%s\n", name));
-}
-
-static inline struct allocation record_of(const char *name)
-{
-	return (struct allocation){.branch = name,
-		.slug = name,
-		.path = in_pool(name),
-		.repo = pool.repo,
-		.common = pool.common,
-		.pool = pool.name,
-		.state = ALLOCATION_LIVE,
-		.created = 1};
-}
-
-static inline void put_record(struct allocation of)
-{
-	struct error err;
-	struct change c;
-
-	change_begin(&c, &arena, &pool);
-	change_record(&c, &of);
-	for (unsigned i = 0; i < of.ports + of.slots * of.slot_ports; i++)
-		port_take(&c, of.port + i, of.path, 0);
-	assert_int_equal(change_commit(&c, NULL, NULL, &err), 0);
-}
-
-static inline void put_key(const char *key, const char *value)
-{
-	struct error err;
-	struct change c;
-
-	change_begin(&c, &arena, &pool);
-	change_put(&c, key, str_of(value));
-	assert_int_equal(change_commit(&c, NULL, NULL, &err), 0);
-}
-
-static inline void del_key(const char *key)
-{
-	struct error err;
-	struct change c;
-
-	change_begin(&c, &arena, &pool);
-	change_del(&c, key);
-	assert_int_equal(change_commit(&c, NULL, NULL, &err), 0);
-}
-
-static inline void whole(const char *name, unsigned port)
-{
-	struct allocation of = record_of(name);
-
-	of.port = port;
-	of.ports = 2;
-	put_record(of);
-	make_worktree(pool.repo, of.path);
-}
-
-static inline pid_t somebody(void)
-{
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		pause();
-		_exit(0);
-	}
-	return pid;
-}
-
-static inline void somebody_ends(pid_t pid)
-{
-	(void)kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-}
+void make_worktree(const char *repo, const char *path);
+struct allocation record_of(const char *name);
+void put_record(struct allocation of);
+void put_key(const char *key, const char *value);
+void del_key(const char *key);
+void whole(const char *name, unsigned port);
+pid_t somebody(void);
+void somebody_ends(pid_t pid);
 
 /* While a process is at it nothing is expected; what a dead one left is a leak. */
 

@@ -2,7 +2,7 @@
 
 static void the_gate_is_free_taken_and_free_again(void **state)
 {
-	struct gate *g = take(0);
+	struct gate *g = gate_now(0);
 	struct gate_holder h;
 	int64_t fence;
 	bool held;
@@ -30,18 +30,18 @@ static void fences_only_rise(void **state)
 
 	(void)state;
 	for (int i = 1; i <= 3; i++) {
-		g = take(0);
+		g = gate_now(0);
 		assert_int_equal(gate_fence(g), i);
 		gate_drop(&g);
 	}
-	late = take(0);
+	late = gate_now(0);
 	assert_int_equal(gate_fence(late), 4);
 	lock_drop(&late->lock);
 	/* It is not ended: it is this very process. */
 	assert_int_equal(gate_force(&arena, &pool, 0, &was, &held, &err), 0);
 	assert_true(held);
 	assert_int_equal(was.fence, 4);
-	g = take(0);
+	g = gate_now(0);
 	assert_int_equal(gate_fence(g), 5);
 	assert_int_equal(gate_check(late, &err), -1);
 	assert_int_equal(err.code, ERR_STATE);
@@ -77,11 +77,11 @@ static void a_dead_holders_gate_is_taken_at_once(void **state)
 	(void)state;
 	kill(o.pid, SIGKILL);
 	assert_int_equal(waitid(P_PID, (id_t)o.pid, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
-	g = take(0); /* although nobody has waited for it yet */
+	g = gate_now(0); /* although nobody has waited for it yet */
 	assert_int_equal(gate_fence(g), 2);
 	gate_drop(&g);
 	(void)ended(&o);
-	g = take(0);
+	g = gate_now(0);
 	assert_int_equal(gate_fence(g), 3);
 	gate_drop(&g);
 }
@@ -89,7 +89,7 @@ static void a_dead_holders_gate_is_taken_at_once(void **state)
 static void a_number_that_another_process_got_is_no_holder(void **state)
 {
 	struct gate_record r;
-	struct gate *g = take(0);
+	struct gate *g = gate_now(0);
 	bool lost;
 
 	(void)state;
@@ -97,7 +97,7 @@ static void a_number_that_another_process_got_is_no_holder(void **state)
 	r.at.pid = 1;
 	assert_int_equal(gate_put(&arena, &pool, &r, r.mod, &lost, &err), 0);
 	lock_drop(&g->lock);
-	g = take(0);
+	g = gate_now(0);
 	assert_int_equal(gate_fence(g), 2);
 	gate_drop(&g);
 }
@@ -105,7 +105,7 @@ static void a_number_that_another_process_got_is_no_holder(void **state)
 static void of_a_boot_before_this_one_nobody_lives(void **state)
 {
 	struct gate_record r;
-	struct gate *g = take(0);
+	struct gate *g = gate_now(0);
 	bool lost;
 
 	(void)state;
@@ -113,7 +113,7 @@ static void of_a_boot_before_this_one_nobody_lives(void **state)
 	r.at.boot = "another";
 	assert_int_equal(gate_put(&arena, &pool, &r, r.mod, &lost, &err), 0);
 	lock_drop(&g->lock);
-	g = take(0);
+	g = gate_now(0);
 	assert_int_equal(gate_fence(g), 2);
 	gate_drop(&g);
 }
@@ -134,7 +134,7 @@ static void move_away(int64_t until, int ttl_s)
 
 static void elsewhere_the_lease_alone_counts(void **state)
 {
-	struct gate *g = take(0);
+	struct gate *g = gate_now(0);
 
 	(void)state;
 	lock_drop(&g->lock);
@@ -142,19 +142,19 @@ static void elsewhere_the_lease_alone_counts(void **state)
 	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
 	assert_non_null(strstr(err.text, "on elsewhere"));
 	move_away(clock_now(), 600);
-	g = take(0);
+	g = gate_now(0);
 	assert_int_equal(gate_fence(g), 2);
 	gate_drop(&g);
 }
 
 static void elsewhere_a_clock_that_went_back_holds_nobody_up_for_ever(void **state)
 {
-	struct gate *g = take(0);
+	struct gate *g = gate_now(0);
 
 	(void)state;
 	lock_drop(&g->lock);
 	move_away(clock_now() + 86400, 1); /* ours was set back by a day */
-	g = take(5000);
+	g = gate_now(5000);
 	assert_int_equal(gate_fence(g), 2);
 	gate_drop(&g);
 }
@@ -186,7 +186,7 @@ static void a_stopped_holder_is_ended_before_its_gate_is_taken(void **state)
 	kill(o.pid, SIGSTOP);
 	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
 	lease_ends();
-	g = take(0);
+	g = gate_now(0);
 	assert_int_equal(gate_fence(g), 2);
 	assert_int_equal(ended(&o), 128 + SIGKILL);
 	gate_drop(&g);
@@ -195,7 +195,7 @@ static void a_stopped_holder_is_ended_before_its_gate_is_taken(void **state)
 static void one_that_is_being_ended_cannot_renew(void **state)
 {
 	struct gate_record r;
-	struct gate *g = take(0);
+	struct gate *g = gate_now(0);
 	bool lost;
 
 	(void)state;
@@ -210,7 +210,7 @@ static void one_that_is_being_ended_cannot_renew(void **state)
 
 static void a_lease_is_renewed_by_its_holder(void **state)
 {
-	struct gate *g = take(0);
+	struct gate *g = gate_now(0);
 
 	(void)state;
 	lease_ends();
@@ -250,7 +250,7 @@ static void of_many_never_two_are_inside(void **state)
 		users[i] = other(go_in_and_out, at("mark"));
 	for (size_t i = 0; i < USERS; i++)
 		assert_int_equal(ended(&users[i]), 0);
-	g = take(0);
+	g = gate_now(0);
 	assert_int_equal(gate_fence(g), USERS * ROUNDS + 1);
 	gate_drop(&g);
 }
@@ -268,17 +268,17 @@ static void another_state_folder_is_no_way_round(void **state)
 	assert_non_null(strstr(err.text, arena_printf(&arena, "pid %ld on", (long)o.pid)));
 	kill(o.pid, SIGKILL);
 	(void)ended(&o);
-	g = take(0);
+	g = gate_now(0);
 	gate_drop(&g);
 }
 
 static void pools_have_gates_of_their_own(void **state)
 {
-	struct gate *g = take(0), *h;
+	struct gate *g = gate_now(0), *h;
 
 	(void)state;
 	pool.dir = at("pool2");
-	h = take(0);
+	h = gate_now(0);
 	assert_int_equal(gate_fence(h), 1);
 	gate_drop(&h);
 	pool.dir = at("pool");
@@ -287,17 +287,17 @@ static void pools_have_gates_of_their_own(void **state)
 
 static void who_runs_under_the_gate_is_inside_already(void **state)
 {
-	struct gate *g = take(0), *in;
+	struct gate *g = gate_now(0), *in;
 
 	(void)state;
 	setenv("DEV_TEAM_GATE_HOLD", g->r.hold, 1);
-	in = take(0);
+	in = gate_now(0);
 	assert_int_equal(gate_fence(in), gate_fence(g));
 	assert_int_equal(gate_check(in, &err), 0);
 	gate_drop(&in);
 	assert_int_equal(gate_check(g, &err), 0);
 	gate_drop(&g);
-	g = take(0); /* that hold is over: its name opens nothing */
+	g = gate_now(0); /* that hold is over: its name opens nothing */
 	assert_int_equal(gate_fence(g), 2);
 	unsetenv("DEV_TEAM_GATE_HOLD");
 	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &in, &err), -1);

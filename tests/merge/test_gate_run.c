@@ -191,7 +191,7 @@ static void a_killed_run_is_outlived_by_nothing(void **state)
 	name = hold_now();
 	kill(o.pid, SIGKILL);
 	assert_int_equal(ended(&o), 128 + SIGKILL);
-	g = take(0); /* at once, and what is left of it ends first */
+	g = gate_now(0); /* at once, and what is left of it ends first */
 	assert_int_equal(of_hold(name), 0);
 	assert_int_equal(gate_fence(g), 2);
 	gate_drop(&g);
@@ -241,7 +241,7 @@ static void a_run_is_taken_over_whole(void **state)
 	kill(o.pid, SIGSTOP);
 	name = hold_now();
 	lease_ends();
-	g = take(0);
+	g = gate_now(0);
 	assert_int_equal(of_hold(name), 0);
 	assert_int_equal(ended(&o), 128 + SIGKILL);
 	gate_drop(&g);

@@ -285,7 +285,7 @@ static void names_that_git_would_take_for_more_are_refused(void **state)
 static void without_the_gate_nothing_is_written(void **state)
 {
 	struct rebase_ask ask = {.of = &wt, .target = "main"};
-	struct gate *g = take(0), *other;
+	struct gate *g = gate_now(0), *other;
 	struct gate_holder was;
 	const char *before;
 	bool held;
@@ -295,7 +295,7 @@ static void without_the_gate_nothing_is_written(void **state)
 	before = look();
 	lock_drop(&g->lock);
 	assert_int_equal(gate_force(&arena, &pool, 0, &was, &held, &err), 0);
-	other = take(0);
+	other = gate_now(0);
 	assert_int_equal(gate_rebase(&arena, &pool, &ask, g, &done, &err), -1);
 	assert_int_equal(err.code, ERR_STATE);
 	assert_non_null(strstr(err.text, "was lost (fence 1): now held by 'test'"));
@@ -321,7 +321,7 @@ static void an_interrupt_puts_the_worktree_back(void **state)
 		at("fifo")));
 	close(ends[0]);
 	ends[0] = open(at("fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* the hook writes to it */
-	g = take(0);
+	g = gate_now(0);
 	gate_cancel_on(g, ends[0]);
 	assert_int_equal(gate_rebase(&arena, &pool, &ask, g, &done, &err), -1);
 	assert_error(&err, "dev-team: interrupted");

@@ -226,7 +226,7 @@ static bool stop_at(int n)
 	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
 	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
 	lease_ends();
-	g = take(0);
+	g = gate_now(0);
 	(void)kill(o.pid, SIGCONT);
 	assert_int_equal(ended(&o), 128 + SIGKILL);
 	proc_each(forget, arena_printf(&arena, "DEV_TEAM_GATE_HOLD=%s", r.hold));

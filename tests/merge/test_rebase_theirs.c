@@ -8,7 +8,7 @@
 /* As a holder leaves it that was killed at once after saying so. `onto` NULL: before the fetch. */
 static void note_stays(const char *onto)
 {
-	struct gate *g = take(0);
+	struct gate *g = gate_now(0);
 	struct rebasing w = {.a = &arena, .p = &pool, .g = g, .path = wt.path};
 	CLEANUP(buf_release) struct buf sha = BUF_INIT, target = BUF_INIT;
 

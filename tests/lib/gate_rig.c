@@ -1,0 +1,126 @@
+#include "tests/lib/gate_rig.h"
+
+void pool_use(const char *state, const char *dir)
+{
+	pool = (struct pool){.name = "default",
+		.dir = at(dir),
+		.artifacts = at("artifacts"),
+		.disk = disk_real()};
+	if (store_open(&pool.store, pool.disk, at(state), "pools", STORE_WRITE, 30000, &err) < 0)
+		(void)fprintf(stderr, "%s\n", err.text);
+}
+
+void gate_begin(void)
+{
+	unsetenv("DEV_TEAM_NOW");
+	unsetenv("DEV_TEAM_GATE_HOLD");
+	err = (struct error){0};
+	pool_use("state", "pool");
+}
+
+int gate_setup(void **state)
+{
+	(void)scratch_make(state);
+	gate_begin();
+	return 0;
+}
+
+int gate_teardown(void **state)
+{
+	store_close(&pool.store);
+	return scratch_remove(state);
+}
+
+struct other other(void (*body)(int said, void *data), void *data)
+{
+	struct other o;
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	o.pid = fork();
+	if (o.pid == 0) {
+		static const int faults[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL};
+
+		/* A fault here must not make the test program's own tests run twice. */
+		for (size_t i = 0; i < COUNT(faults); i++)
+			(void)signal(faults[i], SIG_DFL);
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(ends[0]);
+		(void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+		pool_use("state", "pool");
+		if (pool.store)
+			body(ends[1], data);
+		_exit(pool.store ? 0 : 98);
+	}
+	close(ends[1]);
+	o.said = ends[0];
+	return o;
+}
+
+bool hear(struct other *o)
+{
+	char c;
+	ssize_t n;
+
+	do
+		n = read(o->said, &c, 1);
+	while (n < 0 && errno == EINTR);
+	return n == 1;
+}
+
+void tell(int said)
+{
+	ssize_t ignored = write(said, "!", 1);
+
+	(void)ignored;
+}
+
+int ended(struct other *o)
+{
+	int status = 0;
+
+	while (waitpid(o->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	close(o->said);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void hold(int said, void *data)
+{
+	struct gate *g;
+
+	if (gate_take(&arena, &pool, "other", 0, data ? *(int *)data : 0, &g, &err) < 0)
+		_exit(99);
+	tell(said);
+	for (;;)
+		pause();
+}
+
+struct other holder(int ttl_s)
+{
+	struct other o = other(hold, &ttl_s);
+
+	assert_true(hear(&o));
+	return o;
+}
+
+struct gate *gate_now(unsigned wait_ms)
+{
+	struct gate *g;
+
+	if (gate_take(&arena, &pool, "test", wait_ms, 0, &g, &err) < 0)
+		fail_msg("%s", err.text);
+	return g;
+}
+
+void lease_ends(void)
+{
+	struct gate_record r;
+	bool lost;
+
+	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
+	r.until_ticks = 0;
+	r.until = 0;
+	assert_int_equal(gate_put(&arena, &pool, &r, r.mod, &lost, &err), 0);
+	assert_false(lost);
+}

@@ -1,0 +1,62 @@
+#include "src/policy/bin.h"
+#include "tests/lib/programs_rig.h"
+
+static const struct binary *const programs_tables[] = {binaries_text, binaries_system,
+	binaries_files, binaries_build, binaries_wrap, binaries_shell, binaries_git};
+
+static int programs_order(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int programs_make(void **state)
+{
+	static const char *names[512];
+	size_t n = 0;
+
+	if (rig_make(state) < 0)
+		return -1;
+	for (size_t i = 0; i < COUNT(programs_tables); i++)
+		for (const struct binary *b = programs_tables[i]; b->name && n < COUNT(names); b++)
+			names[n++] = b->name;
+	qsort(names, n, sizeof(*names), programs_order);
+	rig_policy = (struct policy){.name = "all", .write = true, .network = true};
+	rig_policy.allow = (struct texts){names, n};
+	return 0;
+}
+
+static struct {
+	const char *const *allowed;
+	size_t n_allowed;
+	const struct denied *denied;
+	size_t n_denied;
+} programs_lines;
+
+static void programs_let_through(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < programs_lines.n_allowed; i++)
+		rig_allowed(programs_lines.allowed[i]);
+}
+
+static void programs_stop(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < programs_lines.n_denied; i++)
+		rig_denied(programs_lines.denied[i].line, programs_lines.denied[i].rule);
+}
+
+int programs_run(int (*make)(void **state), const char *const *allowed, size_t n_allowed,
+	const struct denied *denied, size_t n_denied)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(programs_let_through),
+		cmocka_unit_test(programs_stop),
+	};
+
+	programs_lines.allowed = allowed;
+	programs_lines.n_allowed = n_allowed;
+	programs_lines.denied = denied;
+	programs_lines.n_denied = n_denied;
+	return cmocka_run_group_tests(tests, make, rig_remove);
+}
