@@ -2,7 +2,7 @@
 #include "src/base/log.h"
 #include "src/cli/cli.h"
 #include "src/event/pipeline_report.h"
-#include "src/harness/load.h"
+#include "src/harness/pipeline.h"
 #include "src/run/interrupt.h"
 #include "src/run/locate.h"
 #include "src/sys/path.h"
@@ -53,7 +53,7 @@ static const struct option check_options[] = {
 static int width_of(int capability)
 {
 	size_t title = strlen(capability_name((enum capability)capability));
-	size_t word = strlen(capability_word(CAPABLE_PARTIAL));
+	size_t word = strlen(capability_level_name(CAPABLE_PARTIAL));
 
 	return (int)(title > word ? title : word);
 }
@@ -71,7 +71,7 @@ static void put_facts(struct buf *out, const struct harness *h)
 		buf_addf(out, "%-8s", "varies");
 	for (int c = 0; c < CAPABILITIES; c++)
 		buf_addf(out, " %-*s", width_of(c),
-			capability_word(harness_can(h, (enum capability)c)));
+			capability_level_name(harness_can(h, (enum capability)c)));
 	cli_end_row(out);
 }
 
@@ -98,7 +98,7 @@ static int run_list(struct invocation *in, struct error *err)
 
 static int probe_json(struct invocation *in, const struct harness *h, json *list, struct error *err)
 {
-	const struct availability *v = harness_available(h);
+	const struct harness_availability *v = harness_available(h);
 	const char *account;
 	json *j;
 
@@ -107,7 +107,7 @@ static int probe_json(struct invocation *in, const struct harness *h, json *list
 	j = json_object();
 	json_put_str(j, "name", str_of(harness_name(h)));
 	json_put_bool(j, "available", v->available);
-	cli_put_text(j, "reason", unavailable_word(v->reason));
+	cli_put_text(j, "reason", unavailable_reason_name(v->reason));
 	cli_put_text(j, "detail", v->detail);
 	cli_put_text(j, "installedVersion", v->version);
 	cli_put_text(j, "accountId", account);
@@ -117,13 +117,13 @@ static int probe_json(struct invocation *in, const struct harness *h, json *list
 
 static void put_probe(struct buf *out, const struct harness *h)
 {
-	const struct availability *v = harness_available(h);
+	const struct harness_availability *v = harness_available(h);
 
 	buf_addf(out, "%-12s %s", harness_name(h), v->available ? "available" : "unavailable");
 	if (v->version)
 		buf_addf(out, " %s", v->version);
 	if (v->reason != REASON_NONE)
-		buf_addf(out, " %s: %s", unavailable_word(v->reason),
+		buf_addf(out, " %s: %s", unavailable_reason_name(v->reason),
 			v->detail ? v->detail : "nothing more is known");
 	buf_addc(out, '\n');
 }
@@ -228,7 +228,7 @@ static void put_result(struct buf *out, const struct harness *h, const struct ha
 	if (*r->text && !str_ends(str_of(r->text), "\n"))
 		buf_addc(out, '\n');
 	if (r->status != HARNESS_SUCCESS)
-		log_line("harness '%s': %s: %s", harness_name(h), harness_status_word(r->status),
+		log_line("harness '%s': %s: %s", harness_name(h), harness_status_name(r->status),
 			r->detail ? r->detail : "nothing more is known");
 }
 
@@ -286,7 +286,7 @@ static int run_run(struct invocation *in, struct error *err)
 /* ---- check ---- */
 
 /* A file with one pipeline in it, or the name of one in the directory of resources. */
-static int find_pipeline(struct invocation *in, struct load_question *q, struct error *err)
+static int find_pipeline(struct invocation *in, struct pipeline_question *q, struct error *err)
 {
 	const struct harness_options *o = in->values;
 	const char *word = in->words[0];
@@ -322,7 +322,7 @@ static const char *model_of(const char *harness, const struct model_resolved *m)
 	return harness_find(harness, &h, &ignored) < 0 ? NULL : harness_model(h, m, &fits);
 }
 
-static json *stage_json(const struct load_stage *s)
+static json *stage_json(const struct pipeline_stage_plan *s)
 {
 	json *j = json_object(), *chain = json_array();
 
@@ -338,26 +338,26 @@ static json *stage_json(const struct load_stage *s)
 	return j;
 }
 
-static json *notes_json(const struct load *l, bool faults)
+static json *notes_json(const struct pipeline_plan *l, bool faults)
 {
 	json *list = json_array();
 
-	for (size_t i = 0; i < l->n_notes; i++) {
+	for (size_t i = 0; i < l->notes.n; i++) {
 		json *row;
 
-		if (l->notes[i].fault != faults)
+		if (l->notes.items[i].fault != faults)
 			continue;
 		row = json_object();
-		json_put_str(row, "stage", str_of(l->notes[i].stage->name));
-		json_put_int(row, "line", l->notes[i].stage->line);
-		json_put_int(row, "column", l->notes[i].stage->col);
-		json_put_str(row, "text", str_of(l->notes[i].text));
+		json_put_str(row, "stage", str_of(l->notes.items[i].stage->name));
+		json_put_int(row, "line", l->notes.items[i].stage->line);
+		json_put_int(row, "column", l->notes.items[i].stage->col);
+		json_put_str(row, "text", str_of(l->notes.items[i].text));
 		json_push(list, row);
 	}
 	return list;
 }
 
-static json *load_json(const struct pipeline *p, const struct load *l)
+static json *load_json(const struct pipeline *p, const struct pipeline_plan *l)
 {
 	json *j = json_object(), *stages = json_array();
 
@@ -371,7 +371,7 @@ static json *load_json(const struct pipeline *p, const struct load *l)
 	return j;
 }
 
-static void put_stage(struct buf *out, const struct load_stage *s)
+static void put_stage(struct buf *out, const struct pipeline_stage_plan *s)
 {
 	buf_addf(out, "%s:", s->stage->name);
 	for (size_t i = 0; i < s->chain.n; i++) {
@@ -383,12 +383,12 @@ static void put_stage(struct buf *out, const struct load_stage *s)
 	buf_adds(out, s->chain.n ? "\n" : " nothing to run on\n");
 }
 
-static void put_load(struct buf *out, const struct pipeline *p, const struct load *l)
+static void put_load(struct buf *out, const struct pipeline *p, const struct pipeline_plan *l)
 {
 	for (size_t i = 0; i < p->n_stages; i++)
 		put_stage(out, &l->stages[i]);
-	for (size_t i = 0; i < l->n_notes; i++) {
-		const struct load_note *n = &l->notes[i];
+	for (size_t i = 0; i < l->notes.n; i++) {
+		const struct pipeline_note *n = &l->notes.items[i];
 
 		buf_addf(out, "%s:%u:%u: %sstage '%s': %s\n", p->file, n->stage->line,
 			n->stage->col, n->fault ? "" : "warning: ", n->stage->name, n->text);
@@ -399,10 +399,10 @@ static int run_check(struct invocation *in, struct error *err)
 {
 	const struct harness_options *o = in->values;
 	struct model_registry r;
-	struct load_question q = {.now = clock_now(),
+	struct pipeline_question q = {.now = clock_now(),
 		.registry = &r,
 		.artifacts = o->artifacts ? path_absolute(in->arena, o->artifacts) : NULL};
-	struct load l;
+	struct pipeline_plan l;
 
 	if (find_pipeline(in, &q, err) < 0 || models_locate(in->arena, NULL, &r, err) < 0 ||
 		harness_check_pipeline(in->arena, &q, &l, err) < 0)

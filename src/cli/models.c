@@ -1,7 +1,7 @@
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/cli/cli.h"
-#include "src/harness/models_pin.h"
+#include "src/harness/pipeline.h"
 #include "src/run/locate.h"
 
 struct models_options {
@@ -199,7 +199,10 @@ static int resolve_stages(struct invocation *in, const struct model_registry *r,
 	if (o->issue && !o->artifacts)
 		return error_set(err, ERR_USAGE, "--issue needs --artifacts, to pin them in");
 	if ((o->artifacts && artifacts_folder(in->arena, o->artifacts, NULL, &dir, err) < 0) ||
-		models_pin(in->arena, r, p, dir, o->issue, clock_now(), &pins, err) < 0)
+		harness_pin_models(in->arena,
+			&(struct pipeline_question){
+				.pipeline = p, .registry = r, .artifacts = dir, .now = clock_now()},
+			o->issue, &pins, err) < 0)
 		return -1;
 	for (size_t i = 0; i < p->n_stages; i++)
 		add_resolved(text, list, pins[i].stage, &pins[i].model, pins[i].kept);

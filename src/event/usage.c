@@ -14,6 +14,11 @@ void usage_add_tokens(struct usage *u, int64_t input, int64_t output, int64_t ca
 	add_count(&u->cache_tokens, cache);
 }
 
+void usage_clear_tokens(struct usage *u)
+{
+	u->input_tokens = u->output_tokens = u->cache_tokens = -1;
+}
+
 void usage_add(struct usage *u, const struct usage *more)
 {
 	usage_add_tokens(u, more->input_tokens, more->output_tokens, more->cache_tokens);

@@ -22,6 +22,8 @@ struct usage {
 
 /* Adds tokens; negative ones are ignored. Saturates at JSON_MAX_INT. */
 void usage_add_tokens(struct usage *u, int64_t input, int64_t output, int64_t cache);
+/* Tokens become unknown. */
+void usage_clear_tokens(struct usage *u);
 /* Adds all of `more`. A figure is unknown only if it is unknown in both. */
 void usage_add(struct usage *u, const struct usage *more);
 

@@ -1,164 +1,225 @@
 /*
- * adapter.h: the inside of a harness, for the adapters alone. To add one: (1) a file
+ * adapter.h: the inside of a harness, for the files of src/harness. To add a harness: (1) a file
  * src/harness/NAME.c with its descriptor; (2) a row in list.h; (3) a column in docs/harness.md. A
- * test holds the table there to the descriptors.
+ * test compares the table there with the descriptors.
  *
- * A descriptor says what is fixed: program, versions, capabilities, models, names of variables. Its
- * functions turn an input into a command line and what the program says into a session. All else is
- * done once for all of them, in invoke.c: the environment, the start, the time limit, the lines,
- * the masking of secrets, the end.
+ * A descriptor holds what is fixed: program, versions, capabilities, models, variables. Its
+ * functions turn an input into a command line, and output into a session. Everything else is shared
+ * and lives in invoke.c and output_parser.c: environment, process, time limit, lines, masking of
+ * secrets, exit status.
  */
-#ifndef DT_ADAPTER_H
-#define DT_ADAPTER_H
+#ifndef DT_HARNESS_ADAPTER_H
+#define DT_HARNESS_ADAPTER_H
 
 #include "src/harness/harness.h"
 #include "src/sys/secrets.h"
 
-/* A command line in the making; argv[0] is the program already. Never put a prompt or a key here.
- */
-struct command {
-	struct arena *arena;
-	const char *const *env; /* what the program will get */
-	const char **argv;      /* NULL-ended */
-	size_t n, cap;
-};
-
-void command_add(struct command *c, const char *word); /* copied */
-/* Both, unless `value` is NULL. */
-void command_option(struct command *c, const char *option, const char *value);
-/* The names joined by commas; nothing when there are none. */
-void command_list(struct command *c, const char *option, const char *const *names);
-/* `NAME=value` for the program, in place of what it would get; not if the caller of the run sets
- * NAME.
- */
-void command_set(struct command *c, const struct harness_input *input, const char *entry);
-/* Whether the input allows a tool that changes files or runs programs (Bash, Edit, Write). */
-bool input_may_write(const struct harness_input *input);
-/* Whether it allows this one. */
-bool input_allows(const struct harness_input *input, const char *tool);
-
-/* How it ended, for `judge`. */
-struct ending {
-	int exit_code; /* 128 + N: by signal N */
-	bool timed_out, cancelled;
-	struct str errors; /* the last of its stderr, at most ERRORS_KEPT, valid UTF-8, secrets
-			      masked */
-};
-
-/*
- * One run. An adapter fills it through the functions below while it listens; what it did not say
- * stays unknown.
- */
-struct session {
-	struct arena *arena;
-	const struct harness *harness;
-	const struct harness_input *input;
-	const char *const *env; /* all that the program gets; where the keys are to be read from */
-	struct secrets secrets;
-	harness_listener *listener;
-	void *listener_data;
-	unsigned heartbeat_ms;
-	int64_t from; /* clock_ticks() */
-
-	struct buf text, model, fault; /* all secrets are masked at the end */
-	enum harness_status verdict;   /* of session_verdict() */
-	bool judged, rate_limited, worked;
-	bool finished; /* it told its result: without that, success is not believed */
-	bool stop;     /* the run is to end now: nothing good can come of it any more */
-	bool retrying, retry_limited;
-	struct buf retry_why;
-	struct buf note; /* the adapter's own */
-	int exit_code;   /* -1: it was not started */
-	struct usage usage;
-	int64_t progress; /* tokens told by PROGRESS events */
-};
-
-/* The last message; each replaces the one before it. At most TEXT_KEPT bytes. */
-void session_text(struct session *s, struct str text);
-void session_model(struct session *s, struct str model);
-/* What became of it, and why (may be empty). The first one stands, but UNAVAILABLE is never
- * replaced and replaces all. A limit is UNAVAILABLE with rate_limited. */
-void session_verdict(struct session *s, enum harness_status verdict, struct str why);
-/* A PROGRESS event: `tokens` more than before, or what it does (may be NULL): a model has answered
- * when there is one of them. */
-void session_progress(struct session *s, int64_t tokens, const char *message);
-/* The value of NAME in the session's environment, or NULL. */
-const char *session_env(const struct session *s, const char *name);
-/* It tries again by itself, because of `why`; if it does so until the time limit, that was the
- * reason. session_going() takes it back: it got further. */
-void session_retrying(struct session *s, bool limited, struct str why);
-void session_going(struct session *s);
-/* UNAVAILABLE, and the run is to end now. */
-void session_give_up(struct session *s, bool limited, struct str why);
-
-enum output_form {
-	OUTPUT_LINES, /* a JSON value a line: `object`, others: `line` */
-	OUTPUT_WHOLE, /* all of stdout, at most WHOLE_KEPT, at the end: `whole` */
-};
-
 enum {
-	LINE_KEPT = 8 << 20,   /* bytes of a line; a longer one is left out */
-	WHOLE_KEPT = 16 << 20, /* bytes of stdout with OUTPUT_WHOLE; the rest is left out */
-	ERRORS_KEPT = 16384,   /* the last bytes of stderr */
+	LINE_KEPT = 8 << 20,   /* bytes of a line; longer lines are dropped and counted */
+	WHOLE_KEPT = 16 << 20, /* bytes of stdout for whole(); the rest is dropped */
+	ERRORS_KEPT = 16384,   /* last bytes of stderr */
 	TEXT_KEPT = 1 << 20,   /* bytes of the agent's last message */
 	DETAIL_KEPT = 500,     /* characters of stderr in a detail text */
-	PROBE_S = 5,           /* seconds for a version */
+	PROBE_S = 5,           /* seconds for `--version` */
 	HARNESS_TIMEOUT_S = 300,
 	HARNESS_HEARTBEAT_MS = 30000,
 };
 
+/* HTTP statuses with a meaning of their own here. */
+enum { API_UNAUTHORIZED = 401, API_FORBIDDEN = 403, API_LIMIT = 429 };
+
+/* ---- the command line ---- */
+
+/* argv[0] is set already. Never put a prompt or a key on it: every user can see it. */
+struct harness_command {
+	struct arena *arena;
+	const char *const *env; /* environment of the program */
+	const char **items;     /* NULL-terminated argv */
+	size_t n, cap;
+};
+
+void command_add(struct harness_command *c, const char *word); /* copied */
+/* Adds both, unless `value` is NULL. */
+void command_option(struct harness_command *c, const char *option, const char *value);
+/* Adds the names joined by commas; nothing if there are none. */
+void command_list(struct harness_command *c, const char *option, const char *const *names);
+/* Sets `NAME=value` in the program's environment, unless input->env sets NAME. */
+void command_set_env(
+	struct harness_command *c, const struct harness_input *input, const char *entry);
+/* True if the input allows this tool; `Bash(git log:*)` allows Bash. */
+bool input_allows(const struct harness_input *input, const char *tool);
+/* True if it allows a tool that changes files or runs programs. */
+bool input_allows_writes(const struct harness_input *input);
+
+/* ---- the session ---- */
+
+/* One run. The adapter fills it while it parses output; what is not filled stays unknown. */
+struct harness_session {
+	struct arena *arena;
+	const struct harness *harness;
+	const struct harness_input *input;
+	const char *const *env; /* environment of the program; adapters read keys from it */
+	struct secrets secrets;
+	harness_listener *listener;
+	void *listener_data;
+	unsigned heartbeat_ms;
+	int64_t started_ms; /* clock_ticks() */
+
+	struct buf text, model, fault; /* masked by session_result() */
+	enum harness_status verdict;   /* of session_verdict() */
+	bool judged, rate_limited, worked;
+	bool finished; /* the program reported its end; success is not believed without */
+	bool stop;     /* end the program now: it cannot succeed any more */
+	bool retrying, retry_limited;
+	struct buf retry_reason;
+	struct buf note; /* private to the adapter */
+	int exit_code;   /* -1: not started */
+	struct usage usage;
+	int64_t progress; /* tokens reported by PROGRESS events */
+};
+
+void session_begin(struct harness_session *s);
+/* Reports an event to the listener; fills in the time. */
+void session_emit(struct harness_session *s, struct harness_event *e);
+void session_heartbeat(struct harness_session *s);
+/* The result, masked; texts live in the arena. */
+void session_result(struct harness_session *s, struct harness_result *out);
+unsigned session_timeout_s(const struct harness_session *s);
+void session_release(struct harness_session *s);
+
+/* The agent's last message; replaces the previous one. */
+void session_text(struct harness_session *s, struct str text);
+void session_model(struct harness_session *s, struct str model);
+/* The outcome and its reason (may be empty). The first verdict stands, except that UNAVAILABLE
+ * replaces any other. A rate limit is UNAVAILABLE with s->rate_limited. */
+void session_verdict(struct harness_session *s, enum harness_status verdict, struct str reason);
+/* The verdict for an HTTP status of the API; see api_status_unavailable(). */
+void session_api_verdict(struct harness_session *s, long status, struct str reason);
+/* A PROGRESS event: `tokens` more than before, or an activity (may be NULL). Either one proves that
+ * a model has answered. */
+void session_progress(struct harness_session *s, int64_t tokens, const char *activity);
+/* The program retries by itself because of `reason`. If it still does so at the time limit, that
+ * was the cause. session_resumed() clears it. */
+void session_retrying(struct harness_session *s, bool limited, struct str reason);
+void session_resumed(struct harness_session *s);
+/* UNAVAILABLE, and end the program now. */
+void session_abort(struct harness_session *s, bool limited, struct str reason);
+
+/* Where a program reports its tokens. A dot in a name descends into an object. */
+struct usage_form {
+	const char *input, *output, *reasoning; /* NULL: not reported */
+	const char *cache_read, *cache_write;
+	bool input_has_cached; /* `input` includes the cached tokens */
+};
+/* Adds the tokens of `object` to the session. Returns input plus output, cached ones included. */
+int64_t session_usage(struct harness_session *s, const json *object, const struct usage_form *form);
+/* `models` has a member per model; the one with the highest `output` count is the session's. */
+void session_model_most_used(struct harness_session *s, const json *models, const char *output);
+
+/* A member's text; empty if there is none. */
+static inline struct str member_text(const json *object, const char *key)
+{
+	return str_of(json_get_str(object, key));
+}
+
+/* ---- faults of the API (api_error.c) ---- */
+
+/* No login, no money, a limit, a fault or a timeout of the service: another harness may succeed. A
+ * refused request (400) or an unknown model (404) is the caller's fault. 0: not reached. */
+bool api_status_unavailable(long status);
+/* True if `code`, the code or type of an API error, names a limit (in any case). */
+bool api_code_limited(struct str code);
+/*
+ * Programs that report faults only as text: match complete phrases at the start of a text only. An
+ * agent that works on such a program writes the same words.
+ */
+bool api_text_starts(struct str text, const char *const *phrases); /* NULL-terminated; any case */
+/* The three-digit status at the start of `text`; -1: none. */
+long api_status_parse(struct str text);
+
+/* ---- environment (environment.c) ---- */
+
+/*
+ * What the program gets of our environment: PATH, HOME, TERM, the locale, TMPDIR, proxies and
+ * certificates, and the variables of its own adapter; never the keys of another vendor.
+ * NULL-terminated, in the arena. Precedence: input->env, PORT and ARTIFACTS_DIR of the input, our
+ * environment, the adapter's settings. `input` NULL: without credentials, for a probe.
+ */
+const char *const *harness_environment(
+	struct arena *a, const struct harness *h, const struct harness_input *input);
+/* The value of NAME in `env`, or NULL. */
+const char *harness_env_get(const char *const *env, const char *name);
+/* The absolute path of a program. Relative directories of PATH are skipped: they would mean the
+ * agent's directory. NULL: not found; *blocked: found but not executable. */
+const char *harness_find_program(struct arena *a, const char *binary, bool *blocked);
+
+/* ---- versions (probe.c) ---- */
+
+/* The first X.Y.Z in `text`; NULL: none. A suffix (`-beta.1`, `+build`) is not part of it. */
+const char *version_find(struct arena *a, struct str text);
+/*
+ * True if `version` starts with X.Y.Z and satisfies `range`: constraints separated by blanks, each
+ * one of >= > <= < = followed directly by X.Y.Z. A malformed constraint is never satisfied.
+ */
+bool version_in_range(struct str version, struct str range);
+
+/* ---- the descriptor ---- */
+
+struct harness_exit {
+	int exit_code;     /* 128 + N: killed by signal N */
+	struct str errors; /* the last ERRORS_KEPT bytes of stderr; valid UTF-8, masked */
+};
+
+struct harness_handler {
+	const char *type; /* value of the member `type`; NULL: any other */
+	void (*handle)(struct harness_session *s, const json *value);
+};
+
 struct harness {
 	const char *name;
-	const char *binary;  /* NULL: it is no program, and has health() and invoke() of its own */
-	const char *range;   /* of versions, as in version.h; "" is all */
-	const char *install; /* how to get it, a few words for people */
+	const char *binary;  /* NULL: not a program; it has health() and invoke() */
+	const char *range;   /* of versions, see version_in_range(); "" is all */
+	const char *install; /* how to install it */
 	enum capability_level can[CAPABILITIES];
 	int64_t context_tokens; /* 0: varies */
 
-	/* NULL-ended; may be NULL. */
+	/* NULL-terminated; may be NULL. */
 	const char *const *models;      /* ids */
-	const char *const *families;    /* what other ids may begin with */
-	const char *const *credentials; /* names of variables, the one that counts first */
-	const char *const *variables;   /* others of its own that the program gets; `X_*`: all that
-					   begin with `X_` */
-	const char *const
-		*stand_ins; /* `NAME=OTHER`: NAME is given OTHER's value when it has none */
-	const char *const *settings; /* `NAME=value` that it gets unless the caller sets NAME */
-	bool models_open;            /* it takes any id */
-	bool needs_finish;           /* an end without `finished` is a failure */
+	const char *const *families;    /* prefixes of other ids */
+	const char *const *credentials; /* names of variables, most significant first */
+	const char *const *variables;   /* other variables to pass on; `X_*` is a prefix */
+	const char *const *aliases;     /* `NAME=OTHER`: NAME, if unset, gets OTHER's value */
+	const char *const *settings;    /* `NAME=value`: default values */
+	bool models_open;               /* takes any model id */
+	bool needs_finish;              /* an end without s->finished is a failure */
 
-	enum output_form form;
-	int (*command)(struct command *c, const struct harness_input *input, struct error *err);
-	void (*object)(struct session *s, const json *value);   /* OUTPUT_LINES */
-	void (*line)(struct session *s, struct str line);       /* may be NULL: passed over */
-	void (*whole)(struct session *s, struct str output);    /* OUTPUT_WHOLE */
-	void (*error_line)(struct session *s, struct str line); /* of stderr; may be NULL */
-	/* What the end says: limits, logins. May be NULL. Not asked after a cancel. */
-	void (*judge)(struct session *s, const struct ending *e);
+	int (*command)(
+		struct harness_command *c, const struct harness_input *input, struct error *err);
+	/* Output: JSON lines, each given to the first handler of its type (ends with a row of
+	 * zeros), or all of stdout at the end. One of the two is set. */
+	const struct harness_handler *handlers;
+	void (*whole)(struct harness_session *s, struct str output);
+	/* The rest may be NULL. A line of stderr. */
+	void (*error_line)(struct harness_session *s, struct str line);
+	/* Faults that show only at the exit. Not called after a cancel. */
+	void (*judge)(struct harness_session *s, const struct harness_exit *e);
 
-	/* All may be NULL. */
-	/* After the version is known to be good: sets available to false with HEALTH_CHECK_FAILED
-	 * and a detail when it cannot be used. `env` as in session. */
-	void (*health)(struct arena *a, const struct harness *h, const char *const *env,
-		struct availability *v);
-	/* The run itself, in place of a program. -1: faults of our own side. */
-	int (*invoke)(struct session *s, struct error *err);
-	/* The ids it can drive now, NULL-ended, in place of `models`. */
-	int (*list_models)(struct arena *a, const char *const **out, struct error *err);
-	/* What stands for the account, in place of the first credential that is set; NULL: none. */
-	const char *(*account)(struct arena *a, const struct harness *h);
+	/* Returns why it cannot be used although the version is right, or NULL. */
+	const char *(*health)(struct arena *a, const char *const *env);
+	/* Runs without a program. -1: a fault of this side. */
+	int (*invoke)(struct harness_session *s, struct error *err);
 };
 
 #define HARNESS(id) extern const struct harness harness_##id;
 #include "src/harness/list.h"
 #undef HARNESS
 
-/* harness_invoke() with another time between heartbeats, for tests. */
+/* harness_invoke() with another heartbeat interval, for tests. */
 int harness_invoke_with(struct arena *a, const struct harness *h, const struct harness_input *input,
 	harness_listener *listener, void *data, unsigned heartbeat_ms,
 	struct harness_result *result, struct error *err);
-/* harness_available() without memory of earlier answers, with `seconds` for the probe. */
-void harness_probe(
-	struct arena *a, const struct harness *h, unsigned seconds, struct availability *out);
+/* harness_available() without a cache and with a time limit for the probe. */
+void harness_probe(struct arena *a, const struct harness *h, unsigned seconds,
+	struct harness_availability *out);
 
 #endif

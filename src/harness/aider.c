@@ -1,86 +1,95 @@
-#include "src/harness/api_status.h"
+#include "src/base/number.h"
+#include "src/harness/adapter.h"
 
 /*
- * Aider prints for people: lines about itself, the answer, `Tokens: 2.3k sent, 120 received. Cost:
- * $0.01 message, $0.02 session.`, and what it did to files. It may go through that several times.
- * Its exit status is 0 also when the API has refused everything.
+ * Aider prints text for people: lines about itself, the answer, `Tokens: 2.3k sent, 120 received.
+ * Cost: $0.01 message, $0.02 session.`, and what it did to files, possibly several times. Its exit
+ * status is 0 even if the API refused everything.
  */
 
 static const char *const credentials[] = {"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY",
 	"OPENROUTER_API_KEY", "DEEPSEEK_API_KEY", NULL};
 static const char *const variables[] = {"OPENAI_API_BASE", "OPENAI_BASE_URL", "ANTHROPIC_API_BASE",
 	"ANTHROPIC_BASE_URL", "OLLAMA_API_BASE", "AIDER_*", NULL};
-static const char *const stand_ins[] = {"OPENAI_API_BASE=OPENAI_BASE_URL", NULL};
+static const char *const aliases[] = {"OPENAI_API_BASE=OPENAI_BASE_URL", NULL};
 
-/* No files of its own but what it caches, no questions, nothing to anybody but the API. */
+/* No files except its cache, no questions, no network except the API. */
 static const char *const options[] = {"--message-file", "/dev/stdin", "--yes-always", "--no-pretty",
 	"--no-fancy-input", "--no-stream", "--no-check-update", "--no-show-release-notes",
 	"--no-show-model-warnings", "--no-analytics", "--no-gitignore", "--no-detect-urls",
 	"--no-suggest-shell-commands", "--no-dirty-commits", "--chat-history-file", "/dev/null",
-	"--input-history-file", "/dev/null", NULL};
+	"--input-history-file", "/dev/null"};
 
-static int command(struct command *c, const struct harness_input *input, struct error *err)
+static int command(struct harness_command *c, const struct harness_input *input, struct error *err)
 {
 	(void)err;
-	for (const char *const *o = options; *o; o++)
-		command_add(c, *o);
+	for (size_t i = 0; i < COUNT(options); i++)
+		command_add(c, options[i]);
 	command_option(c, "--model", input->model);
-	if (input_may_write(input))
+	if (input_allows_writes(input))
 		return 0;
 	command_option(c, "--chat-mode", "ask");
 	command_add(c, "--no-auto-commits");
 	return 0;
 }
 
-/* `2.3k` is 2300. What there is none of is 0. */
+/* The number at the start of `text`, and the byte after it. */
+static double leading_number(struct str text, char *unit)
+{
+	size_t n = 0;
+	double value = 0;
+
+	while (n < text.n && strchr("0123456789.", text.p[n]))
+		n++;
+	(void)number_double(str_sub(text, 0, n), 0, 1e15, &value);
+	*unit = n < text.n ? text.p[n] : ' ';
+	return value;
+}
+
+/* `2.3k sent`: 2300 before ` sent`. 0 if the line does not have `word`. */
 static int64_t count_before(struct str line, const char *word)
 {
 	size_t end = str_find(line, str_of(word)), from = end;
-	char number[32];
-	char *unit;
+	char unit;
 	double n;
 
 	if (end == line.n)
 		return 0;
 	while (from && strchr("0123456789.,kM", line.p[from - 1]))
 		from--;
-	snprintf(number, sizeof(number), "%.*s", (int)(end - from), line.p + from);
-	n = strtod(number, &unit) * (*unit == 'k' ? 1e3 : *unit == 'M' ? 1e6 : 1);
+	n = leading_number(str_sub(line, from, end), &unit);
+	n *= unit == 'k' ? 1e3 : unit == 'M' ? 1e6 : 1;
 	return n < (double)JSON_MAX_INT ? (int64_t)(n + 0.5) : JSON_MAX_INT;
 }
 
-static void take_usage(struct session *s, struct str line)
+/* Each cost line has the sum of the session. */
+static void take_cost(struct harness_session *s, struct str line)
 {
-	usage_add_tokens(&s->usage, count_before(line, " sent"), count_before(line, " received"),
-		count_before(line, " cache write") + count_before(line, " cache hit"));
+	static const char before[] = " message, $";
+	struct str rest = str_sub(line, str_find(line, STR("Cost: $")), line.n);
+	size_t at = str_find(rest, STR(before));
+	char unit;
+
+	if (at < rest.n)
+		s->usage.cost_usd =
+			leading_number(str_sub(rest, at + strlen(before), rest.n), &unit);
 }
 
-/* The sum of the session is in each of the lines. */
-static void take_cost(struct session *s, struct str line)
+static bool is_about_itself(struct str line)
 {
-	size_t from = str_find(line, STR("Cost: $"));
-	struct str rest = str_sub(line, from, line.n);
-	size_t sum = str_find(rest, STR(" message, $"));
-
-	if (sum < rest.n)
-		s->usage.cost_usd = strtod(rest.p + sum + 11, NULL);
-}
-
-static bool is_chrome(struct str line)
-{
-	static const char *const begins[] = {"Aider v", "Model: ", "Main model: ", "Weak model: ",
+	static const char *const starts[] = {"Aider v", "Model: ", "Main model: ", "Weak model: ",
 		"Editor model: ", "Git repo: ", "Repo-map: ", "Added ", "Using ",
 		"Warning: ", "Applied edit to ", "Commit ", "You can use /undo",
-		"Creating empty file", "The API provider", NULL};
+		"Creating empty file", "The API provider"};
 
-	for (const char *const *b = begins; *b; b++)
-		if (str_starts(line, *b))
+	for (size_t i = 0; i < COUNT(starts); i++)
+		if (str_starts(line, starts[i]))
 			return true;
 	return str_trim(line).n == 0;
 }
 
-/* Of `litellm.RateLimitError: ...`, in the words of the library. */
-static bool is_of_service(struct str line)
+/* The service failed, as its library reports it. */
+static bool is_service_fault(struct str line)
 {
 	static const char *const forms[] = {"litellm.AuthenticationError: ",
 		"litellm.RateLimitError: ", "litellm.APIConnectionError: ", "litellm.APIError: ",
@@ -88,51 +97,50 @@ static bool is_of_service(struct str line)
 		"litellm.Timeout: ", "litellm.PermissionDeniedError: ",
 		"litellm.BudgetExceededError: ", NULL};
 
-	return text_begins(line, forms);
+	return api_text_starts(line, forms);
 }
 
-/* Why it got no answer, and in the next line what that means. Once it had one, the same may be what
- * a test or a linter prints that it has run: it is kept in the note until it says that it tries
- * again. */
-static void take_fault(struct session *s, struct str line)
+static void set_retrying(struct harness_session *s, struct str fault)
+{
+	session_retrying(s, str_starts(fault, "litellm.RateLimitError"), fault);
+}
+
+/* After an answer, the same line may come from a test or linter that aider ran: it is kept in the
+ * note until aider says that it retries. */
+static void take_fault(struct harness_session *s, struct str line)
 {
 	if (s->finished) {
 		buf_clear(&s->note);
-		buf_add(&s->note, is_of_service(line) ? line : STR(""));
-	} else if (is_of_service(line)) {
-		session_retrying(s, str_starts(line, "litellm.RateLimitError"), line);
+		buf_add(&s->note, is_service_fault(line) ? line : STR(""));
+	} else if (is_service_fault(line)) {
+		set_retrying(s, line);
 	} else {
 		session_verdict(s, HARNESS_FAILURE, line);
 	}
 }
 
-static bool tries_again(struct str line)
+static void take_retry(struct harness_session *s)
 {
-	return str_starts(line, "Retrying in ") && str_ends(line, " seconds...");
-}
-
-static void take_retry(struct session *s)
-{
-	struct str why = buf_str(&s->note);
-
-	if (why.n)
-		session_retrying(s, str_starts(why, "litellm.RateLimitError"), why);
+	if (s->note.len)
+		set_retrying(s, buf_str(&s->note));
 	buf_clear(&s->note);
 }
 
-static void take_answer(struct session *s, struct buf *answer, struct str line)
+static void take_answer(struct harness_session *s, struct buf *answer, struct str tokens)
 {
-	take_usage(s, line);
+	usage_add_tokens(&s->usage, count_before(tokens, " sent"),
+		count_before(tokens, " received"),
+		count_before(tokens, " cache write") + count_before(tokens, " cache hit"));
 	session_text(s, str_trim(buf_str(answer)));
-	session_going(s);
+	session_resumed(s);
 	s->finished = true;
 	buf_clear(&s->note);
 	buf_clear(answer);
 }
 
-/* The answer is what stands between what it says of itself and the next line of tokens; the last
- * answer counts. What the answer quotes is no fault. */
-static void whole(struct session *s, struct str output)
+/* The answer is the text between aider's own lines and the next line of tokens; the last answer
+ * counts. A fault quoted inside an answer is not a fault. */
+static void whole(struct harness_session *s, struct str output)
 {
 	CLEANUP(buf_release) struct buf answer = BUF_INIT;
 	struct str line;
@@ -142,9 +150,9 @@ static void whole(struct session *s, struct str output)
 			take_answer(s, &answer, line);
 		} else if (str_starts(line, "litellm.") && !answer.len) {
 			take_fault(s, line);
-		} else if (tries_again(line)) {
+		} else if (str_starts(line, "Retrying in ") && str_ends(line, " seconds...")) {
 			take_retry(s);
-		} else if (answer.len || !is_chrome(line)) {
+		} else if (answer.len || !is_about_itself(line)) {
 			buf_add(&answer, line);
 			buf_addc(&answer, '\n');
 		}
@@ -152,12 +160,12 @@ static void whole(struct session *s, struct str output)
 	}
 }
 
-static void judge(struct session *s, const struct ending *e)
+static void judge(struct harness_session *s, const struct harness_exit *e)
 {
 	(void)e;
 	if (!s->retrying)
 		return;
-	session_verdict(s, HARNESS_UNAVAILABLE, buf_str(&s->retry_why));
+	session_verdict(s, HARNESS_UNAVAILABLE, buf_str(&s->retry_reason));
 	s->rate_limited = s->retry_limited;
 }
 
@@ -174,10 +182,9 @@ const struct harness harness_aider = {
 		[ARTIFACT_WRITES] = CAPABLE_YES},
 	.credentials = credentials,
 	.variables = variables,
-	.stand_ins = stand_ins,
+	.aliases = aliases,
 	.models_open = true,
 	.needs_finish = true,
-	.form = OUTPUT_WHOLE,
 	.command = command,
 	.whole = whole,
 	.judge = judge,

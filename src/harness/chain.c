@@ -1,119 +1,374 @@
+#include <stdarg.h>
+#include "src/harness/adapter.h"
 #include "src/harness/chain.h"
 
-static bool has(const struct words *w, const char *word)
+/* ---- the harnesses of a stage ---- */
+
+struct name_list {
+	const char **items;
+	size_t n, cap;
+};
+
+static struct words words_of(const struct name_list *l)
 {
-	for (size_t i = 0; i < w->n; i++)
-		if (strcmp(w->list[i], word) == 0)
+	return (struct words){l->items, l->n};
+}
+
+static bool contains(struct words w, const char *word)
+{
+	for (size_t i = 0; i < w.n; i++)
+		if (strcmp(w.list[i], word) == 0)
 			return true;
 	return false;
 }
 
-/* Makes room for `max` texts; they are added by add(). */
-static const char **words_room(struct arena *a, size_t max, struct words *w)
+static void add_name(struct arena *a, struct name_list *l, const char *name)
 {
-	const char **list = arena_alloc(a, (max + 1) * sizeof(*list));
-
-	*w = (struct words){list, 0};
-	return list;
-}
-
-static void add(const char **list, struct words *w, const char *word)
-{
-	if (!has(w, word))
-		list[w->n++] = word;
+	if (!contains(words_of(l), name))
+		vec_push_in(a, l, name);
 }
 
 struct words chain_candidates(struct arena *a, const struct stage_spec *stage)
 {
-	struct words w;
-	const char **list = words_room(a, stage->fallback.n + 1, &w);
+	struct name_list l = {0};
 
 	if (stage->harness)
-		add(list, &w, stage->harness);
+		add_name(a, &l, stage->harness);
 	for (size_t i = 0; i < stage->fallback.n; i++)
-		add(list, &w, stage->fallback.list[i]);
-	return w;
-}
-
-static struct words forbidden_by(
-	struct arena *a, struct words independent_of, const struct ran *ran, size_t n_ran)
-{
-	struct words w;
-	const char **list = words_room(a, n_ran, &w);
-
-	for (size_t i = 0; i < n_ran; i++)
-		if (has(&independent_of, ran[i].stage))
-			add(list, &w, ran[i].harness);
-	return w;
+		add_name(a, &l, stage->fallback.list[i]);
+	return words_of(&l);
 }
 
 void chain_filter(struct arena *a, struct words candidates, struct words independent_of,
-	const struct ran *ran, size_t n_ran, struct chain *out)
+	const struct chain_uses *uses, struct chain *out)
 {
-	const char **declared = words_room(a, candidates.n, &out->declared);
-	const char **effective = words_room(a, candidates.n, &out->effective);
-	const char **removed = words_room(a, candidates.n, &out->removed);
+	struct name_list declared = {0}, effective = {0}, removed = {0}, forbidden = {0};
 
-	out->forbidden = forbidden_by(a, independent_of, ran, n_ran);
+	for (size_t i = 0; i < uses->n; i++)
+		if (contains(independent_of, uses->items[i].stage))
+			add_name(a, &forbidden, uses->items[i].harness);
 	for (size_t i = 0; i < candidates.n; i++) {
 		const char *name = candidates.list[i];
 
-		add(declared, &out->declared, name);
-		if (has(&out->forbidden, name))
-			add(removed, &out->removed, name);
-		else
-			add(effective, &out->effective, name);
+		add_name(a, &declared, name);
+		add_name(a, contains(words_of(&forbidden), name) ? &removed : &effective, name);
 	}
-	out->violated = !out->effective.n;
+	*out = (struct chain){words_of(&declared), words_of(&effective), words_of(&removed),
+		words_of(&forbidden), !effective.n};
 }
 
 /* Why a stage cannot be independent of `from`; NULL: it can. */
-static const char *cycle_of(const struct pipeline *p, size_t stage, const char *from)
+static const char *cycle_reason(const struct pipeline *p, size_t stage, const char *from)
 {
-	for (size_t i = 0; i < p->n_stages; i++) {
-		if (strcmp(p->stages[i].name, from) != 0)
-			continue;
-		return i < stage ? NULL : i == stage ? "the stage itself" : "a later stage";
-	}
+	for (size_t i = 0; i < p->n_stages; i++)
+		if (strcmp(p->stages[i].name, from) == 0)
+			return i < stage ? NULL : i == stage ? "the stage itself" : "a later stage";
 	return "unknown stage";
 }
 
-size_t chain_cycles(struct arena *a, const struct pipeline *p, struct cycle **out)
+size_t chain_cycles(struct arena *a, const struct pipeline *p, struct chain_cycle **out)
 {
-	size_t n = 0, max = 0;
+	struct {
+		struct chain_cycle *items;
+		size_t n, cap;
+	} cycles = {0};
 
-	for (size_t i = 0; i < p->n_stages; i++)
-		max += p->stages[i].independent_of.n;
-	*out = arena_alloc(a, (max + 1) * sizeof(**out));
 	for (size_t i = 0; i < p->n_stages; i++) {
 		struct words from = p->stages[i].independent_of;
 
 		for (size_t k = 0; k < from.n; k++) {
-			const char *why = cycle_of(p, i, from.list[k]);
+			const char *why = cycle_reason(p, i, from.list[k]);
 
 			if (why)
-				(*out)[n++] = (struct cycle){p->stages[i].name, from.list[k], why};
+				vec_push_in(a, &cycles,
+					(struct chain_cycle){p->stages[i].name, from.list[k], why});
 		}
 	}
-	return n;
+	*out = cycles.items;
+	return cycles.n;
 }
 
 enum failure_strategy chain_violation_strategy(const struct stage_spec *stage)
 {
-	bool meant = stage->failure_declared &&
-		     (!stage->failure_on || strcmp(stage->failure_on, "IndependenceViolated") == 0);
+	bool applies =
+		stage->failure_declared &&
+		(!stage->failure_on || strcmp(stage->failure_on, "IndependenceViolated") == 0);
 
-	return meant ? stage->on_failure : FAILURE_CONTINUE;
+	return applies ? stage->on_failure : FAILURE_CONTINUE;
 }
 
-int chain_of(struct arena *a, const struct stage_spec *stage, const char *artifacts,
-	const char *issue, struct chain *out, struct error *err)
-{
-	struct ran *ran = NULL;
-	size_t n = 0;
+/* ---- events ---- */
 
-	if (stage->independent_of.n && chain_ran(a, artifacts, issue, &ran, &n, err) < 0)
+int harness_emit(const char *artifacts, const char *issue, const char *stage, enum event_id id,
+	struct error *err, ...)
+{
+	CLEANUP(json_free) json *fields = json_object();
+	struct event h = {.id = id, .issue = issue, .stage = stage, .fields = fields};
+	const char *key;
+	va_list ap;
+
+	va_start(ap, err);
+	while ((key = va_arg(ap, const char *))) {
+		const char *value = va_arg(ap, const char *);
+
+		if (value)
+			json_put_str(fields, key, str_of(value));
+	}
+	va_end(ap);
+	return event_emit(artifacts, &h, err);
+}
+
+static json *words_json(struct words w)
+{
+	json *list = json_array();
+
+	for (size_t i = 0; i < w.n; i++)
+		json_push_str(list, str_of(w.list[i]));
+	return list;
+}
+
+/* BudgetExceeded or AgentTimeout, if the result is one of them. */
+static int emit_limit(const struct chain_call *c, const char *harness,
+	const struct harness_input *input, const struct harness_result *r, struct error *err)
+{
+	CLEANUP(json_free) json *fields = json_object();
+	struct event h = {.issue = c->issue, .stage = c->stage, .fields = fields};
+	double cost = r->usage.cost_usd;
+
+	json_put_str(fields, "harness", str_of(harness));
+	if (r->status == HARNESS_BUDGET) {
+		h.id = EVENT_BUDGET_EXCEEDED;
+		json_put_number(fields, "maxBudgetUsd", input->max_budget_usd);
+		/* A harness that stopped at the limit may not report the cost. */
+		json_put_number(fields, "costUsd", cost < 0 ? input->max_budget_usd : cost);
+	} else if (r->status == HARNESS_TIMEOUT) {
+		h.id = EVENT_AGENT_TIMEOUT;
+		json_put_int(fields, "seconds", r->usage.ms / 1000);
+	} else {
+		return 0;
+	}
+	return event_emit(c->artifacts, &h, err);
+}
+
+int chain_emit_violation(const char *artifacts, const char *issue, const struct stage_spec *stage,
+	const struct chain *c, struct error *err)
+{
+	static const char *const strategies[] = {
+		[FAILURE_ABORT] = "abort",
+		[FAILURE_RETRY] = "retry",
+		[FAILURE_PAUSE] = "pause",
+		[FAILURE_CONTINUE] = "continue",
+	};
+	CLEANUP(json_free) json *fields = json_object();
+	struct event h = {.id = EVENT_INDEPENDENCE_VIOLATED,
+		.issue = issue,
+		.stage = stage->name,
+		.fields = fields};
+
+	json_put(fields, "chain", words_json(c->declared));
+	json_put(fields, "effectiveChain", words_json(c->effective));
+	json_put(fields, "forbidden", words_json(c->forbidden));
+	json_put(fields, "from", words_json(stage->independent_of));
+	json_put_str(fields, "onFailure", str_of(strategies[chain_violation_strategy(stage)]));
+	return event_emit(artifacts, &h, err);
+}
+
+/* ---- runtime.json ---- */
+
+static void add_use(
+	struct arena *a, struct chain_uses *uses, const char *stage, const char *harness)
+{
+	if (!harness)
+		return;
+	for (size_t i = 0; i < uses->n; i++)
+		if (strcmp(uses->items[i].stage, stage) == 0 &&
+			strcmp(uses->items[i].harness, harness) == 0)
+			return;
+	vec_push_in(a, uses,
+		(struct chain_use){arena_dup(a, str_of(stage)), arena_dup(a, str_of(harness))});
+}
+
+int chain_uses_read(struct arena *a, const char *artifacts, const char *issue,
+	struct chain_uses *out, struct error *err)
+{
+	CLEANUP(json_free) json *runtime = NULL;
+	const json *stages;
+
+	*out = (struct chain_uses){0};
+	if (!artifacts || !issue)
+		return 0;
+	if (runtime_read(artifacts, issue, &runtime, err) < 0)
 		return -1;
-	chain_filter(a, chain_candidates(a, stage), stage->independent_of, ran, n, out);
+	stages = runtime ? json_get(runtime, "stages") : NULL;
+	for (const json *s = json_first(stages); s; s = json_next(s)) {
+		const json *list = json_get(s, "harnesses");
+
+		if (!json_is_array(list))
+			list = NULL;
+		for (const json *h = json_first(list); h; h = json_next(h))
+			add_use(a, out, json_key(s), json_text(h));
+		add_use(a, out, json_key(s), json_get_str(s, "harness"));
+	}
 	return 0;
+}
+
+/* Merges `row` into the stage's record, with `harnesses`: the earlier ones and this one. */
+static int merge_row(const char *artifacts, const char *issue, const char *stage,
+	const char *harness, json *row, struct error *err)
+{
+	CLEANUP(json_free) json *members = json_object();
+	json *stages = json_object(), *names = json_array();
+	struct arena a = {0};
+	struct chain_uses uses;
+	int rc = chain_uses_read(&a, artifacts, issue, &uses, err);
+
+	if (rc == 0)
+		add_use(&a, &uses, stage, harness);
+	for (size_t i = 0; i < uses.n; i++)
+		if (strcmp(uses.items[i].stage, stage) == 0)
+			json_push_str(names, str_of(uses.items[i].harness));
+	json_put(row, "harnesses", names);
+	json_put(stages, stage, row);
+	json_put(members, "stages", stages);
+	arena_release(&a);
+	return rc < 0 ? -1 : runtime_merge(artifacts, issue, members, err);
+}
+
+static void put_result(json *row, const struct harness_result *r)
+{
+	static const struct usage_member members[] = {{USAGE_COST, "costUsd"},
+		{USAGE_INPUT, "inputTokens"}, {USAGE_OUTPUT, "outputTokens"},
+		{USAGE_CACHE, "cacheTokens"}, {USAGE_MS, "durationMs"}, {0}};
+
+	json_put_str(row, "status", str_of(harness_status_name(r->status)));
+	if (r->exit_code >= 0)
+		json_put_int(row, "exitCode", r->exit_code);
+	usage_put(row, &r->usage, members, false);
+	if (r->detail)
+		json_put_str(row, "detail", str_of(r->detail));
+}
+
+int chain_record(const char *artifacts, const char *issue, const char *stage,
+	const struct harness *h, const struct chain *c, const struct harness_result *r,
+	struct error *err)
+{
+	json *row = json_object();
+
+	json_put_str(row, "harness", str_of(h->name));
+	if (r->model)
+		json_put_str(row, "model", str_of(r->model));
+	json_put(row, "declared", words_json(c->declared));
+	json_put(row, "effective", words_json(c->effective));
+	if (c->forbidden.n)
+		json_put(row, "forbidden", words_json(c->forbidden));
+	put_result(row, r);
+	return merge_row(artifacts, issue, stage, h->name, row, err);
+}
+
+/* This harness may have changed files, although the result will be another one's. */
+static int record_worked(const struct chain_call *c, const char *harness, struct error *err)
+{
+	json *row;
+
+	if (!c->artifacts || !c->issue || !c->stage)
+		return 0;
+	row = json_object();
+	json_put_str(row, "status", STR("running"));
+	return merge_row(c->artifacts, c->issue, c->stage, harness, row, err);
+}
+
+/* ---- running ---- */
+
+struct chain_attempt {
+	const struct chain_call *call;
+	const char *from;            /* the previous harness; NULL: none */
+	const char *reason, *detail; /* why it was left */
+};
+
+static void set_unavailable(struct harness_result *r, const char *detail)
+{
+	*r = (struct harness_result){.status = HARNESS_UNAVAILABLE,
+		.exit_code = -1,
+		.usage = USAGE_NONE,
+		.text = "",
+		.detail = detail};
+}
+
+/* Whether it can be used; if not, the reason is left in *t and *r. */
+static int check_available(struct arena *a, struct chain_attempt *t, const struct harness *h,
+	bool *usable, struct harness_result *r, struct error *err)
+{
+	const struct chain_call *c = t->call;
+	const struct harness_availability *v =
+		c->available ? c->available(h) : harness_available(h);
+
+	*usable = v->available;
+	if (v->available && v->reason == PROBE_FAILED)
+		return harness_emit(c->artifacts, c->issue, c->stage, EVENT_HARNESS_PROBE_FAILED,
+			err, "harness", h->name, "detail", v->detail, NULL);
+	if (v->available)
+		return 0;
+	t->reason = unavailable_reason_name(v->reason);
+	t->detail = v->detail;
+	set_unavailable(r, arena_printf(a, "%s: %s", t->reason, v->detail ? v->detail : h->name));
+	return 0;
+}
+
+static int invoke(struct arena *a, struct chain_attempt *t, const struct harness *h,
+	const struct harness_input *input, struct harness_result *r, struct error *err)
+{
+	const struct chain_call *c = t->call;
+	struct harness_input own = *input;
+
+	own.model = c->model_for ? c->model_for(c->data, h->name) : input->model;
+	if (harness_invoke(a, h, &own, c->listener, c->data, r, err) < 0)
+		return -1;
+	if (r->status != HARNESS_UNAVAILABLE)
+		return emit_limit(c, h->name, input, r, err);
+	t->reason = r->rate_limited ? "rate-limited" : "unavailable";
+	t->detail = r->detail;
+	return r->worked ? record_worked(c, h->name, err) : 0;
+}
+
+/* *used is set if this harness's result stands. */
+static int try_harness(struct arena *a, struct chain_attempt *t, const char *name,
+	const struct harness_input *input, struct harness_result *r, const struct harness **used,
+	struct error *err)
+{
+	const struct chain_call *c = t->call;
+	const struct harness *h;
+	bool usable;
+
+	if (harness_find(name, &h, err) < 0)
+		return -1;
+	if (t->from &&
+		harness_emit(c->artifacts, c->issue, c->stage, EVENT_HARNESS_FALLBACK, err, "from",
+			t->from, "to", name, "reason", t->reason, "detail", t->detail, NULL) < 0)
+		return -1;
+	t->from = name;
+	if (check_available(a, t, h, &usable, r, err) < 0)
+		return -1;
+	if (!usable)
+		return 0;
+	if (invoke(a, t, h, input, r, err) < 0)
+		return -1;
+	if (r->status != HARNESS_UNAVAILABLE)
+		*used = h;
+	return 0;
+}
+
+int chain_run(struct arena *a, const struct chain_call *c, const struct harness_input *input,
+	struct harness_result *result, const struct harness **used, struct error *err)
+{
+	struct chain_attempt t = {.call = c};
+
+	*used = NULL;
+	set_unavailable(result, "no harness is left to run on");
+	for (size_t i = 0; i < c->effective.n && !*used; i++)
+		if (try_harness(a, &t, c->effective.list[i], input, result, used, err) < 0)
+			return -1;
+	if (*used || !t.from)
+		return 0;
+	return harness_emit(c->artifacts, c->issue, c->stage, EVENT_HARNESS_UNAVAILABLE, err,
+		"harness", t.from, "reason", t.reason, "detail", t.detail, NULL);
 }

@@ -1,73 +1,83 @@
 /*
- * chain.h: which harness a stage runs on: its own, then its fallbacks, less those that the stages
- * it must be independent of have really used.
+ * chain.h: which harness a stage runs on: its own, then its fallbacks, without those used by the
+ * stages it must be independent of. The harnesses that ran are recorded in runtime.json.
  */
-#ifndef DT_CHAIN_H
-#define DT_CHAIN_H
+#ifndef DT_HARNESS_CHAIN_H
+#define DT_HARNESS_CHAIN_H
 
-#include "src/harness/harness.h"
+#include "src/base/vec.h"
+#include "src/event/event.h"
 #include "src/config/resource.h"
+#include "src/harness/harness.h"
 
-struct ran { /* what really ran, of runtime.json */
+struct chain_use { /* a harness that ran in a stage */
 	const char *stage, *harness;
+};
+
+struct chain_uses {
+	struct chain_use *items;
+	size_t n, cap;
 };
 
 struct chain {
 	struct words declared, effective, removed, forbidden;
-	bool violated; /* nothing is left */
+	bool violated; /* `effective` is empty */
 };
 
-/* The stage's harness, then its fallbacks. */
+/* The stage's harness, then its fallbacks, without duplicates. */
 struct words chain_candidates(struct arena *a, const struct stage_spec *stage);
-/* Order kept, doubles dropped. Stages without a run are no constraint. */
+/* Splits the candidates, in order. A stage that has not run is no constraint. */
 void chain_filter(struct arena *a, struct words candidates, struct words independent_of,
-	const struct ran *ran, size_t n_ran, struct chain *out);
+	const struct chain_uses *uses, struct chain *out);
 
-/* A stage that wants to be independent of itself, a later one or one that there is not: in the
- * order of the pipeline. */
-struct cycle {
+/* A stage that must be independent of itself, of a later stage or of an unknown one. */
+struct chain_cycle {
 	const char *stage, *from, *why;
 };
-size_t chain_cycles(struct arena *a, const struct pipeline *p, struct cycle **out);
+/* In the order of the pipeline. */
+size_t chain_cycles(struct arena *a, const struct pipeline *p, struct chain_cycle **out);
 
 /*
- * Runs `input` on the first of `effective` that is available, and on the next one whenever one
- * turns out unavailable; never after a failure of content. Each change is told (HarnessFallback).
- * *used: the one whose result it is; NULL when none could be used (status HARNESS_UNAVAILABLE).
+ * The harnesses that ran in an issue's stages: every one that gave a result, also in earlier
+ * attempts, and those that became unavailable after a model had answered: files may have changed.
+ * `artifacts` or `issue` NULL: none.
  */
+int chain_uses_read(struct arena *a, const char *artifacts, const char *issue,
+	struct chain_uses *out, struct error *err);
+
 struct chain_call {
-	const char *artifacts, *issue,
-		*stage; /* for the events and runtime.json; artifacts may be NULL */
+	const char *artifacts, *issue, *stage; /* for events and runtime.json; may be NULL */
 	struct words effective;
-	/* Physical id for a harness of the chain, or NULL for its default. May be NULL. */
+	/* The model id for a harness of the chain, or NULL for its default. May be NULL. */
 	const char *(*model_for)(void *data, const char *harness);
 	harness_listener *listener;
 	void *data;
-	/* In place of harness_available(), for tests; NULL: that. */
-	const struct availability *(*available)(const struct harness *h);
+	/* Replaces harness_available(), for tests. May be NULL. */
+	const struct harness_availability *(*available)(const struct harness *h);
 };
+/*
+ * Runs `input` on the first harness of the chain that is available, and on the next one if one
+ * becomes unavailable; a failure of content ends the chain. Emits HarnessFallback,
+ * HarnessUnavailable, HarnessProbeFailed, BudgetExceeded and AgentTimeout. *used: the harness of
+ * the result; NULL if none could be used (status HARNESS_UNAVAILABLE).
+ */
 int chain_run(struct arena *a, const struct chain_call *c, const struct harness_input *input,
 	struct harness_result *result, const struct harness **used, struct error *err);
 
-/*
- * What really ran in an issue's stages, of its runtime.json: every harness that a stage has used
- * with a result, also in an earlier attempt, and those that became unavailable only after a model
- * had answered: they may have written something too.
- */
-int chain_ran(struct arena *a, const char *artifacts, const char *issue, struct ran **out,
-	size_t *n, struct error *err);
-/* chain_candidates(), chain_ran() and chain_filter() for a stage. */
-int chain_of(struct arena *a, const struct stage_spec *stage, const char *artifacts,
-	const char *issue, struct chain *out, struct error *err);
-/* Tells IndependenceViolated, which is told whatever is done about it. */
-int chain_tell_violation(const char *artifacts, const char *issue, const struct stage_spec *stage,
+/* Emits IndependenceViolated, whatever the strategy is. */
+int chain_emit_violation(const char *artifacts, const char *issue, const struct stage_spec *stage,
 	const struct chain *c, struct error *err);
-/* What is done about it: what the stage's onFailure says, else `continue`. */
+/* What to do about a violation: the stage's onFailure if it applies, else `continue`. */
 enum failure_strategy chain_violation_strategy(const struct stage_spec *stage);
 
-/* Notes it there: `stages: {STAGE: {harness, model, declared, effective, status, ...}}`. `h` NULL:
- * none could be used. */
-int chain_note(const char *artifacts, const char *issue, const char *stage, const struct harness *h,
-	const struct chain *c, const struct harness_result *r, struct error *err);
+/* Records the result in runtime.json: `stages: {STAGE: {harness, model, declared, ...}}`. */
+int chain_record(const char *artifacts, const char *issue, const char *stage,
+	const struct harness *h, const struct chain *c, const struct harness_result *r,
+	struct error *err);
+
+/* Emits an event whose fields are the texts `key, value, ..., NULL`; a NULL value is left out.
+ * `artifacts` NULL: does nothing. */
+int harness_emit(const char *artifacts, const char *issue, const char *stage, enum event_id id,
+	struct error *err, ...) __attribute__((sentinel));
 
 #endif

@@ -1,9 +1,6 @@
-#include "src/harness/api_status.h"
-#include "src/harness/version.h"
+#include "src/harness/adapter.h"
 
-enum { FORBIDDEN = 403, LIMIT = 429 };
-
-#define API_ERROR "error " /* in the note: the word of the last message stands behind it */
+#define API_ERROR "error " /* in the note, before the code of the last message */
 
 static const char *const models[] = {"claude-haiku-4-5-20251001", "claude-sonnet-4-6",
 	"claude-opus-4-7", "claude-opus-4-7[1m]", NULL};
@@ -14,62 +11,53 @@ static const char *const variables[] = {"ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_
 	"ANTHROPIC_SMALL_FAST_MODEL", "ANTHROPIC_DEFAULT_*", "CLAUDE_CONFIG_DIR",
 	"CLAUDE_CODE_MAX_RETRIES", "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
 	"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "IS_SANDBOX", NULL};
-/* Agents in the background would end the run before its last word; ten retries take minutes. */
+/* Background agents would end the run before the last message; ten retries take minutes. */
 static const char *const settings[] = {"DISABLE_AUTOUPDATER=1",
 	"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_MAX_RETRIES=6", NULL};
 
-/* Nobody can be asked: what is not allowed here is refused. */
+/* Nobody answers a permission prompt: a tool that is not listed is refused. */
 static const char *const all_tools[] = {"Bash", "Read", "Edit", "Write", "Agent", "Skill", NULL};
 
-static bool knows_budget(void)
+static bool has_budget_option(void)
 {
-	const struct availability *v = harness_available(&harness_claude_code);
+	const struct harness_availability *v = harness_available(&harness_claude_code);
 
-	return v->version && version_in(str_of(v->version), STR(">=2.1.0"));
+	return v->version && version_in_range(str_of(v->version), STR(">=2.1.0"));
 }
 
-static int command(struct command *c, const struct harness_input *input, struct error *err)
+static int command(struct harness_command *c, const struct harness_input *input, struct error *err)
 {
 	(void)err;
 	command_add(c, "-p");
 	command_option(c, "--output-format", "stream-json");
 	command_add(c, "--verbose");
 	command_option(c, "--model", input->model);
-	if (input->max_budget_usd > 0 && knows_budget())
+	if (input->max_budget_usd > 0 && has_budget_option())
 		command_option(c, "--max-budget-usd",
 			arena_printf(c->arena, "%.6f", input->max_budget_usd));
 	command_list(c, "--allowedTools", input->tools ? input->tools : all_tools);
 	return 0;
 }
 
-static struct str text_of(const json *object, const char *key)
-{
-	return str_of(json_get_str(object, key));
-}
-
-static int64_t tokens_of(const json *usage, const char *key)
-{
-	return json_get_int(usage, key, 0);
-}
-
-/* A message comes in pieces that all have its usage: counted once. The note has the id of the last
- * one. */
-static void take_usage(struct session *s, const json *message, const char *doing)
+/* A message comes in pieces that all carry its usage, which counts once. The note has the id of the
+ * last message. */
+static void take_usage(struct harness_session *s, const json *message, const char *activity)
 {
 	const json *usage = json_get(message, "usage");
-	struct str id = text_of(message, "id");
+	struct str id = member_text(message, "id");
 	int64_t tokens = 0;
 
 	if (id.n && !str_eq(id, buf_str(&s->note))) {
 		buf_clear(&s->note);
 		buf_add(&s->note, id);
-		tokens = tokens_of(usage, "input_tokens") + tokens_of(usage, "output_tokens");
+		tokens = json_get_int(usage, "input_tokens", 0) +
+			 json_get_int(usage, "output_tokens", 0);
 	}
-	session_progress(s, tokens, doing);
+	session_progress(s, tokens, activity);
 }
 
-/* In place of a message of a model: a word for why there is none. */
-static void take_api_error(struct session *s, struct str word)
+/* There is no message of a model; `word` says why. */
+static void take_api_error(struct harness_session *s, struct str word)
 {
 	buf_clear(&s->note);
 	buf_adds(&s->note, API_ERROR);
@@ -77,26 +65,26 @@ static void take_api_error(struct session *s, struct str word)
 	session_progress(s, 0, NULL);
 }
 
-static void take_assistant(struct session *s, const json *value)
+static void take_assistant(struct harness_session *s, const json *value)
 {
 	const json *message = json_get(value, "message");
-	const char *doing = NULL;
+	const char *activity = NULL;
 
 	for (const json *block = json_first(json_get(message, "content")); block;
 		block = json_next(block))
-		if (str_is(text_of(block, "type"), "tool_use"))
-			doing = json_get_str(block, "name");
+		if (str_is(member_text(block, "type"), "tool_use"))
+			activity = json_get_str(block, "name");
 	if (json_get_str(value, "error")) {
-		take_api_error(s, text_of(value, "error"));
+		take_api_error(s, member_text(value, "error"));
 		return;
 	}
-	session_going(s);
-	session_model(s, text_of(message, "model"));
-	take_usage(s, message, doing);
+	session_resumed(s);
+	session_model(s, member_text(message, "model"));
+	take_usage(s, message, activity);
 }
 
-/* The program tries the API again. A login does not become good by that. */
-static void take_retry(struct session *s, const json *value)
+/* The program retries. Retrying does not cure a bad login. */
+static void take_retry(struct harness_session *s, const json *value)
 {
 	CLEANUP(buf_release) struct buf why = BUF_INIT;
 	int64_t status = json_get_int(value, "error_status", 0);
@@ -107,77 +95,68 @@ static void take_retry(struct session *s, const json *value)
 			error ? error : "unknown");
 	else
 		buf_adds(&why, "the API cannot be reached");
-	if (status == 401 || status == FORBIDDEN)
-		session_give_up(s, false, buf_str(&why));
+	if (status == API_UNAUTHORIZED || status == API_FORBIDDEN)
+		session_abort(s, false, buf_str(&why));
 	else
-		session_retrying(s, status == LIMIT, buf_str(&why));
+		session_retrying(s, status == API_LIMIT, buf_str(&why));
 }
 
-static void take_system(struct session *s, const json *value)
+static void take_system(struct harness_session *s, const json *value)
 {
-	if (str_is(text_of(value, "subtype"), "api_retry"))
+	if (str_is(member_text(value, "subtype"), "api_retry"))
 		take_retry(s, value);
 }
 
-/* Of all models, sub-agents' too; the one that wrote most is the one that answered. */
-static void take_models(struct session *s, const json *models_used)
+/* The total of all models, those of sub-agents too. */
+static void take_cost(struct harness_session *s, const json *value)
 {
-	int64_t most = -1;
-
-	s->usage = (struct usage){-1, -1, -1, s->usage.cost_usd, 0};
-	for (const json *m = json_first(models_used); m; m = json_next(m)) {
-		int64_t output = tokens_of(m, "outputTokens");
-
-		usage_add_tokens(&s->usage, tokens_of(m, "inputTokens"), output,
-			tokens_of(m, "cacheReadInputTokens") +
-				tokens_of(m, "cacheCreationInputTokens"));
-		if (output > most)
-			session_model(s, str_of(json_key(m)));
-		most = output > most ? output : most;
-	}
-}
-
-static void take_cost(struct session *s, const json *value)
-{
+	static const struct usage_form of_model = {.input = "inputTokens",
+		.output = "outputTokens",
+		.cache_read = "cacheReadInputTokens",
+		.cache_write = "cacheCreationInputTokens"};
+	static const struct usage_form of_turn = {.input = "input_tokens",
+		.output = "output_tokens",
+		.cache_read = "cache_read_input_tokens",
+		.cache_write = "cache_creation_input_tokens"};
 	double cost = json_number(json_get(value, "total_cost_usd"), -1);
-	const json *used = json_get(value, "modelUsage"), *usage = json_get(value, "usage");
+	const json *models_used = json_get(value, "modelUsage"), *usage = json_get(value, "usage");
 
 	if (cost > s->usage.cost_usd)
 		s->usage.cost_usd = cost;
-	if (json_first(used)) {
-		take_models(s, used);
+	if (json_first(models_used)) {
+		usage_clear_tokens(&s->usage);
+		for (const json *m = json_first(models_used); m; m = json_next(m))
+			(void)session_usage(s, m, &of_model);
+		session_model_most_used(s, models_used, "outputTokens");
 	} else if (usage && s->usage.input_tokens < 0) {
-		usage_add_tokens(&s->usage, tokens_of(usage, "input_tokens"),
-			tokens_of(usage, "output_tokens"),
-			tokens_of(usage, "cache_read_input_tokens") +
-				tokens_of(usage, "cache_creation_input_tokens"));
+		(void)session_usage(s, usage, &of_turn);
 	}
 }
 
-/* ---- why there is no answer ---- */
+/* ---- faults ---- */
 
-static bool says_limit(struct str text)
+static bool text_is_limit(struct str text)
 {
 	static const char *const forms[] = {"Claude AI usage limit reached",
 		"Claude usage limit reached", "You've hit your ", "API Error: 429 ",
 		"API Error: Request rejected (429)", NULL};
 
-	return text_begins(text, forms);
+	return api_text_starts(text, forms);
 }
 
-/* What programs that tell neither a status nor a reason say of themselves. */
-static bool says_unavailable(struct str text)
+/* Texts of versions that report neither a status nor a reason. */
+static bool text_is_unavailable(struct str text)
 {
 	static const char *const forms[] = {"Invalid API key", "Not logged in",
 		"Credit balance is too low", "Failed to authenticate.", "OAuth token has expired",
 		"API Error: Connection ", "API Error: 401 ", "API Error: 403 ", "API Error: 500 ",
 		"API Error: 502 ", "API Error: 503 ", "API Error: 529 ", NULL};
 
-	return text_begins(text, forms) || says_limit(text);
+	return api_text_starts(text, forms) || text_is_limit(text);
 }
 
-/* Whether the program's word for the last message is one of these. */
-static bool word_in(const struct session *s, const char *const *words)
+/* True if the code of the last message is one of these. */
+static bool code_in(const struct harness_session *s, const char *const *words)
 {
 	struct str note = buf_str(&s->note), word;
 
@@ -190,70 +169,69 @@ static bool word_in(const struct session *s, const char *const *words)
 	return false;
 }
 
-static bool word_of_limit(const struct session *s)
+static bool is_limit_code(const struct harness_session *s)
 {
 	static const char *const words[] = {"rate_limit", NULL};
 
-	return word_in(s, words);
+	return code_in(s, words);
 }
 
-static bool word_of_service(const struct session *s)
+static bool is_service_code(const struct harness_session *s)
 {
 	static const char *const words[] = {"authentication_failed", "billing_error", "rate_limit",
 		"server_error", "overloaded", NULL};
 
-	return word_in(s, words);
+	return code_in(s, words);
 }
 
-/* Of what was asked, not of the service. */
-static bool word_of_content(const struct session *s)
+/* The request was at fault, not the service. */
+static bool is_content_code(const struct harness_session *s)
 {
 	static const char *const words[] = {
 		"invalid_request", "model_not_found", "max_output_tokens", NULL};
 
-	return word_in(s, words);
+	return code_in(s, words);
 }
 
-/* A request that it refuses (400) or a model that it does not have (404) is ours, unless it refuses
- * it for want of money. */
-static bool status_unavailable(const struct session *s, int64_t status, struct str text)
+/* A request refused for lack of credit is the fault of the service too. */
+static bool status_unavailable(const struct harness_session *s, int64_t status, struct str text)
 {
 	static const char *const money[] = {"Credit balance is too low", NULL};
 	static const char *const billing[] = {"billing_error", NULL};
 
-	return status == 401 || status == FORBIDDEN || status == 408 || status == LIMIT ||
-	       status >= 500 || word_in(s, billing) || text_begins(text, money);
+	return api_status_unavailable(status) || code_in(s, billing) ||
+	       api_text_starts(text, money);
 }
 
 /*
- * The API did not answer as it should: not reached (no status), no login, a limit, a fault of its
- * own. That is in fields of the program's; the text is the agent's when it has worked, and is
- * believed only of programs that have no such fields, and before that.
+ * The API was not reached, refused the login, was at a limit or failed. The program reports that in
+ * fields of its own. Its text counts only if it has no such fields and no model has answered yet:
+ * later it may be the agent's.
  */
-static bool is_unavailable(const struct session *s, const json *value, struct str text)
+static bool is_unavailable(const struct harness_session *s, const json *value, struct str text)
 {
 	int64_t status = json_get_int(value, "api_error_status", 0);
-	struct str reason = text_of(value, "terminal_reason");
+	struct str reason = member_text(value, "terminal_reason");
 
 	if (status)
 		return status_unavailable(s, status, text);
-	if (word_of_service(s) || word_of_content(s))
-		return word_of_service(s);
+	if (is_service_code(s) || is_content_code(s))
+		return is_service_code(s);
 	if (reason.n)
 		return str_is(reason, "api_error");
-	return !s->worked && json_get_int(value, "num_turns", 1) <= 1 && says_unavailable(text);
+	return !s->worked && json_get_int(value, "num_turns", 1) <= 1 && text_is_unavailable(text);
 }
 
-static bool is_limit(const struct session *s, const json *value, struct str text)
+static bool is_limit(const struct harness_session *s, const json *value, struct str text)
 {
 	int64_t status = json_get_int(value, "api_error_status", 0);
 
-	return status ? status == LIMIT : word_of_limit(s) || says_limit(text);
+	return status ? status == API_LIMIT : is_limit_code(s) || text_is_limit(text);
 }
 
-static void take_error(struct session *s, const json *value, struct str text)
+static void take_error(struct harness_session *s, const json *value, struct str text)
 {
-	struct str subtype = text_of(value, "subtype");
+	struct str subtype = member_text(value, "subtype");
 
 	if (str_is(subtype, "error_max_budget_usd")) {
 		session_verdict(s, HARNESS_BUDGET, text.n ? text : subtype);
@@ -265,42 +243,37 @@ static void take_error(struct session *s, const json *value, struct str text)
 	}
 }
 
-/* There may be several: one for each time that the agent came to rest. */
-static void take_result(struct session *s, const json *value)
+/* There may be several, one for each time the agent paused. */
+static void take_result(struct harness_session *s, const json *value)
 {
-	struct str text = text_of(value, "result");
-	bool asked = json_get_int(value, "num_turns", 1) > 0;
+	struct str text = member_text(value, "result");
+	bool called = json_get_int(value, "num_turns", 1) > 0;
 
 	take_cost(s, value);
-	session_going(s);
+	session_resumed(s);
 	if (json_is_true(json_get(value, "is_error")) ||
-		str_starts(text_of(value, "subtype"), "error")) {
+		str_starts(member_text(value, "subtype"), "error")) {
 		take_error(s, value, text);
 		return;
 	}
-	s->finished = s->finished || asked;
+	s->finished = s->finished || called;
 	if (text.n)
 		session_text(s, text);
 }
 
-static void object(struct session *s, const json *value)
-{
-	struct str type = text_of(value, "type");
+static const struct harness_handler handlers[] = {
+	{"assistant", take_assistant},
+	{"system", take_system},
+	{"result", take_result},
+	{0},
+};
 
-	if (str_is(type, "assistant"))
-		take_assistant(s, value);
-	else if (str_is(type, "system"))
-		take_system(s, value);
-	else if (str_is(type, "result"))
-		take_result(s, value);
-}
-
-/* A prompt whose inline command fails makes a result without a question to a model. */
-static void judge(struct session *s, const struct ending *e)
+/* A prompt with a failing inline command gives a result without calling a model. */
+static void judge(struct harness_session *s, const struct harness_exit *e)
 {
 	if (!e->exit_code && !s->finished && s->text.len && !s->judged)
 		session_verdict(s, HARNESS_FAILURE,
-			str_of(arena_printf(s->arena, "no model was asked: %s", s->text.s)));
+			str_of(arena_printf(s->arena, "no model was called: %s", s->text.s)));
 }
 
 const struct harness harness_claude_code = {
@@ -322,6 +295,6 @@ const struct harness harness_claude_code = {
 	.settings = settings,
 	.needs_finish = true,
 	.command = command,
-	.object = object,
+	.handlers = handlers,
 	.judge = judge,
 };

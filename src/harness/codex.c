@@ -1,47 +1,35 @@
-#include "src/harness/api_status.h"
-
-enum { LIMIT = 429 };
+#include "src/harness/adapter.h"
 
 static const char *const models[] = {"gpt-5", "gpt-5-mini", "o3", "o3-mini", NULL};
 static const char *const families[] = {"gpt-", "o1", "o3", "o4", "codex-", NULL};
 static const char *const credentials[] = {"OPENAI_API_KEY", "CODEX_API_KEY", NULL};
 static const char *const variables[] = {"OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT",
 	"CODEX_HOME", "CODEX_CA_CERTIFICATE", NULL};
-/* The program takes no other one than this for a run without a terminal. */
-static const char *const stand_ins[] = {"CODEX_API_KEY=OPENAI_API_KEY", NULL};
+/* Without a terminal the program reads no other variable. */
+static const char *const aliases[] = {"CODEX_API_KEY=OPENAI_API_KEY", NULL};
 
-static const char *env_of(const struct command *c, const char *name)
+/* The program ignores the variable; its option is on the command line, which everyone can see. */
+static int add_base_url(struct harness_command *c, struct error *err)
 {
-	size_t n = strlen(name);
+	const char *url = harness_env_get(c->env, "OPENAI_BASE_URL");
 
-	for (const char *const *e = c->env; e && *e; e++)
-		if (strncmp(*e, name, n) == 0 && (*e)[n] == '=')
-			return (*e)[n + 1] ? *e + n + 1 : NULL;
-	return NULL;
-}
-
-/* The program passes over the variable; its option is on the command line, which all can see. */
-static int add_base_url(struct command *c, struct error *err)
-{
-	const char *url = env_of(c, "OPENAI_BASE_URL");
-
-	if (!url)
+	if (!url || !*url)
 		return 0;
 	if (strpbrk(url, "\"\\@\n\t "))
 		return error_set(err, ERR_USAGE,
-			"OPENAI_BASE_URL has a login, a quote or a blank in it, which codex "
-			"cannot be given");
+			"OPENAI_BASE_URL has a login, a quote or a blank, which cannot be passed "
+			"to codex");
 	command_option(c, "-c", arena_printf(c->arena, "openai_base_url=\"%s\"", url));
 	return 0;
 }
 
-static int command(struct command *c, const struct harness_input *input, struct error *err)
+static int command(struct harness_command *c, const struct harness_input *input, struct error *err)
 {
 	command_add(c, "exec");
 	command_add(c, "--json");
 	command_add(c, "--skip-git-repo-check");
 	command_option(c, "-m", input->model);
-	command_option(c, "-s", input_may_write(input) ? "workspace-write" : "read-only");
+	command_option(c, "-s", input_allows_writes(input) ? "workspace-write" : "read-only");
 	command_option(c, "-c", "check_for_update_on_startup=false");
 	if (add_base_url(c, err) < 0)
 		return -1;
@@ -49,14 +37,13 @@ static int command(struct command *c, const struct harness_input *input, struct 
 	return 0;
 }
 
-/* The reason in `Reconnecting... 2/5 (REASON)`, which it says while it tries again; empty: it is
- * another text. */
-static struct str reason_in(struct str text)
+/* The reason in `Reconnecting... 2/5 (REASON)`; empty for any other text. */
+static struct str reconnect_reason(struct str text)
 {
-	static const char first[] = "Reconnecting... ";
-	size_t i = strlen(first);
+	static const char start[] = "Reconnecting... ";
+	size_t i = strlen(start);
 
-	if (!str_starts(text, first) || !str_ends(text, ")"))
+	if (!str_starts(text, start) || !str_ends(text, ")"))
 		return (struct str){NULL, 0};
 	while (i < text.n && strchr("0123456789/", text.p[i]))
 		i++;
@@ -64,91 +51,91 @@ static struct str reason_in(struct str text)
 	return str_starts(text, " (") ? str_sub(text, 2, text.n) : (struct str){NULL, 0};
 }
 
-/* `503 Service Unavailable`; -1: it is another text. */
-static long named_status(struct str text)
-{
-	bool named = text.n > 4 && text.p[3] == ' ' && text.p[4] >= 'A' && text.p[4] <= 'Z';
-
-	return named ? status_at(text) : -1;
-}
-
-/* Codex tells the status of the API in words only. -1: it does not. */
+/* Codex reports the status of the API as text only: `unexpected status 503 Service Unavailable`.
+ * -1: any other text. */
 static long status_of(struct str text)
 {
 	static const char *const before[] = {"unexpected status ",
 		"exceeded retry limit, last status: ", "stream error: unexpected status ",
-		"stream error: exceeded retry limit, last status: ", NULL};
+		"stream error: exceeded retry limit, last status: "};
 
-	for (const char *const *b = before; *b; b++)
-		if (str_starts(text, *b))
-			return named_status(str_sub(text, strlen(*b), text.n));
+	for (size_t i = 0; i < COUNT(before); i++) {
+		struct str rest = str_sub(text, strlen(before[i]), text.n);
+
+		if (!str_starts(text, before[i]))
+			continue;
+		return rest.n > 4 && rest.p[3] == ' ' && rest.p[4] >= 'A' && rest.p[4] <= 'Z'
+			       ? api_status_parse(rest)
+			       : -1;
+	}
 	return -1;
 }
 
-#define BROKEN_OFF "stream disconnected before completion: "
+#define CUT_OFF "stream disconnected before completion: "
 
 static bool is_limit(struct str text)
 {
 	static const char *const forms[] = {"Quota exceeded. ", "You've hit your usage limit",
-		"You\u2019ve hit your usage limit", BROKEN_OFF "Rate limit reached for ",
-		BROKEN_OFF "You exceeded your current quota", NULL};
+		"You\u2019ve hit your usage limit", CUT_OFF "Rate limit reached for ",
+		CUT_OFF "You exceeded your current quota", NULL};
 
-	return status_of(text) == LIMIT || text_begins(text, forms);
+	return status_of(text) == API_LIMIT || api_text_starts(text, forms);
 }
 
-/* What the API has cut off itself, as a filter does, is content. */
+/* An answer that the API itself cut off, as a filter does, is a failure of content. */
 static bool is_unavailable(struct str text)
 {
 	static const char *const forms[] = {"We're currently experiencing high demand",
 		"We\u2019re currently experiencing high demand", "Selected model is at capacity.",
 		"Connection failed: error sending request", "error sending request for url (",
-		BROKEN_OFF, "Not logged in",
+		CUT_OFF, "Not logged in",
 		"Failed to refresh token: ", "Your access token could not be refreshed because ",
 		NULL};
-	static const char *const content[] = {BROKEN_OFF "Incomplete response returned", NULL};
+	static const char *const content[] = {CUT_OFF "Incomplete response returned", NULL};
 	long status = status_of(text);
 
 	if (status > 0)
 		return api_status_unavailable(status);
-	return is_limit(text) || (text_begins(text, forms) && !text_begins(text, content));
+	return is_limit(text) || (api_text_starts(text, forms) && !api_text_starts(text, content));
 }
 
-static void take_item(struct session *s, const json *item)
+static void take_item(struct harness_session *s, const json *value)
 {
-	struct str type = str_of(json_get_str(item, "type"));
-	const char *text = json_get_str(item, "text");
+	const json *item = json_get(value, "item");
+	struct str type = member_text(item, "type"), text = member_text(item, "text");
 
-	session_going(s);
-	if (str_is(type, "agent_message") && text)
-		session_text(s, str_of(text));
-	if (!str_is(type, "error")) /* a mere warning */
-		session_progress(s, 0, json_get_str(item, "type"));
+	session_resumed(s);
+	if (str_is(type, "agent_message") && text.p)
+		session_text(s, text);
+	if (!str_is(type, "error")) /* only a warning */
+		session_progress(s, 0, type.p);
 }
 
-static void take_usage(struct session *s, const json *usage)
+static void take_turn(struct harness_session *s, const json *value)
 {
-	int64_t all = json_get_int(usage, "input_tokens", 0);
-	int64_t cached = json_get_int(usage, "cached_input_tokens", 0);
-	int64_t output = json_get_int(usage, "output_tokens", 0);
+	static const struct usage_form form = {.input = "input_tokens",
+		.output = "output_tokens",
+		.cache_read = "cached_input_tokens",
+		.input_has_cached = true};
 
-	/* Here the cached ones are among the others. */
-	usage_add_tokens(&s->usage, all >= cached ? all - cached : 0, output, cached);
-	session_progress(s, all + output, NULL);
+	session_progress(s, session_usage(s, json_get(value, "usage"), &form), NULL);
+	s->finished = true;
 }
 
-/* While it tries again by itself; without a network it does so for ever. */
-static void take_error(struct session *s, struct str text)
+/* The program retries; without a network it does so for ever. */
+static void take_error(struct harness_session *s, const json *value)
 {
-	struct str why = reason_in(text);
+	struct str text = member_text(value, "message"), reason = reconnect_reason(text);
 
 	if (str_starts(text, "Reconnecting... waiting for network"))
-		session_give_up(s, false, text);
-	else if (why.n && is_unavailable(why))
-		session_retrying(s, is_limit(why), text);
+		session_abort(s, false, text);
+	else if (reason.n && is_unavailable(reason))
+		session_retrying(s, is_limit(reason), text);
 }
 
-static void take_failure(struct session *s, struct str text)
+static void take_failure(struct harness_session *s, const json *value)
 {
+	struct str text = member_text(json_get(value, "error"), "message");
 	bool unavailable = is_unavailable(text);
 
 	session_verdict(s, unavailable ? HARNESS_UNAVAILABLE : HARNESS_FAILURE,
@@ -156,21 +143,13 @@ static void take_failure(struct session *s, struct str text)
 	s->rate_limited = unavailable && is_limit(text);
 }
 
-static void object(struct session *s, const json *value)
-{
-	struct str type = str_of(json_get_str(value, "type"));
-
-	if (str_is(type, "item.completed")) {
-		take_item(s, json_get(value, "item"));
-	} else if (str_is(type, "turn.completed")) {
-		take_usage(s, json_get(value, "usage"));
-		s->finished = true;
-	} else if (str_is(type, "error")) {
-		take_error(s, str_of(json_get_str(value, "message")));
-	} else if (str_is(type, "turn.failed")) {
-		take_failure(s, str_of(json_get_str(json_get(value, "error"), "message")));
-	}
-}
+static const struct harness_handler handlers[] = {
+	{"item.completed", take_item},
+	{"turn.completed", take_turn},
+	{"error", take_error},
+	{"turn.failed", take_failure},
+	{0},
+};
 
 const struct harness harness_codex = {
 	.name = "codex",
@@ -188,8 +167,8 @@ const struct harness harness_codex = {
 	.families = families,
 	.credentials = credentials,
 	.variables = variables,
-	.stand_ins = stand_ins,
+	.aliases = aliases,
 	.needs_finish = true,
 	.command = command,
-	.object = object,
+	.handlers = handlers,
 };

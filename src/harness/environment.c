@@ -1,127 +1,104 @@
 #include <sys/stat.h>
 #include "src/sys/path.h"
-#include "src/harness/environment.h"
+#include "src/harness/adapter.h"
 
 static const char *const common[] = {"PATH", "HOME", "TERM", "LANG", "LANGUAGE", "LC_*", "TMPDIR",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy",
 	"no_proxy", "all_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
 	"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", NULL};
 
-struct list {
+struct env_list {
 	struct arena *arena;
-	const char **entries; /* NULL-ended */
+	const char **items;
 	size_t n, cap;
 };
 
-static struct str name_of(const char *entry)
+static struct str entry_name(const char *entry)
 {
 	return (struct str){entry, strcspn(entry, "=")};
 }
 
-static bool has(const struct list *l, struct str name)
+static bool has_name(const struct env_list *l, struct str name)
 {
 	for (size_t i = 0; i < l->n; i++)
-		if (str_eq(name_of(l->entries[i]), name))
+		if (str_eq(entry_name(l->items[i]), name))
 			return true;
 	return false;
 }
 
-/* The first one of a name stands. */
-static void add(struct list *l, const char *entry)
+/* The first entry of a name wins. */
+static void add_entry(struct env_list *l, const char *entry)
 {
-	if (!strchr(entry, '=') || has(l, name_of(entry)))
-		return;
-	if (l->n + 1 >= l->cap) {
-		const char **more = arena_alloc(l->arena, (2 * l->cap + 16) * sizeof(*more));
-
-		for (size_t i = 0; i < l->n; i++)
-			more[i] = l->entries[i];
-		l->entries = more;
-		l->cap = 2 * l->cap + 16;
-	}
-	l->entries[l->n++] = entry;
-	l->entries[l->n] = NULL;
+	if (strchr(entry, '=') && !has_name(l, entry_name(entry)))
+		vec_push_in(l->arena, l, entry);
 }
 
-static void add_all(struct list *l, const char *const *entries)
+static void add_entries(struct env_list *l, const char *const *entries)
 {
 	for (; entries && *entries; entries++)
-		add(l, *entries);
+		add_entry(l, *entries);
 }
 
-static bool fits(struct str name, const char *pattern)
+/* `X_*` matches every name that starts with `X_`. */
+static bool matches_any(struct str name, const char *const *patterns)
 {
-	size_t n = strlen(pattern);
+	for (; patterns && *patterns; patterns++) {
+		struct str p = str_of(*patterns);
 
-	if (pattern[n - 1] != '*')
-		return str_is(name, pattern);
-	return name.n >= n - 1 && memcmp(name.p, pattern, n - 1) == 0;
-}
-
-static bool among(struct str name, const char *const *patterns)
-{
-	for (; patterns && *patterns; patterns++)
-		if (fits(name, *patterns))
+		if (str_ends(p, "*") ? name.n >= p.n - 1 && memcmp(name.p, p.p, p.n - 1) == 0
+				     : str_eq(name, p))
 			return true;
+	}
 	return false;
 }
 
-static void add_port(struct list *l, const struct harness_input *input)
+static void add_aliases(struct env_list *l, const char *const *aliases)
 {
-	if (input->port)
-		add(l, arena_printf(l->arena, "PORT=%u", input->port));
-	if (input->artifacts)
-		add(l, arena_printf(l->arena, "ARTIFACTS_DIR=%s", input->artifacts));
-}
+	for (; aliases && *aliases; aliases++) {
+		struct str name = entry_name(*aliases), other = str_of(*aliases + name.n + 1);
 
-static void add_stand_ins(struct list *l, const char *const *stand_ins)
-{
-	for (; stand_ins && *stand_ins; stand_ins++) {
-		struct str name = name_of(*stand_ins);
-		const char *value = environment_get(l->entries, *stand_ins + name.n + 1);
-
-		if (value && *value && !has(l, name))
-			add(l, arena_printf(l->arena, "%.*s=%s", (int)name.n, name.p, value));
+		for (size_t i = 0; i < l->n; i++)
+			if (str_eq(entry_name(l->items[i]), other) && l->items[i][other.n + 1]) {
+				add_entry(l, arena_printf(l->arena, "%.*s=%s", (int)name.n, name.p,
+						     l->items[i] + other.n + 1));
+				break;
+			}
 	}
 }
 
 const char *const *harness_environment(
 	struct arena *a, const struct harness *h, const struct harness_input *input)
 {
-	struct list l = {.arena = a};
+	struct env_list l = {.arena = a};
 
-	if (input) {
-		add_all(&l, input->env);
-		add_port(&l, input);
-	}
-	for (char **e = environ; e && *e; e++) {
-		struct str name = name_of(*e);
+	if (input)
+		add_entries(&l, input->env);
+	if (input && input->port)
+		add_entry(&l, arena_printf(a, "PORT=%u", input->port));
+	if (input && input->artifacts)
+		add_entry(&l, arena_printf(a, "ARTIFACTS_DIR=%s", input->artifacts));
+	for (char **e = environ; *e; e++) {
+		struct str name = entry_name(*e);
 
-		if (among(name, common) || among(name, h->variables) ||
-			(input && among(name, h->credentials)))
-			add(&l, *e);
+		if (matches_any(name, common) || matches_any(name, h->variables) ||
+			(input && matches_any(name, h->credentials)))
+			add_entry(&l, *e);
 	}
-	add_stand_ins(&l, h->stand_ins);
-	add_all(&l, h->settings);
-	return l.entries ? l.entries : arena_alloc(a, sizeof(char *));
+	add_aliases(&l, h->aliases);
+	add_entries(&l, h->settings);
+	vec_push_in(a, &l, NULL);
+	return l.items;
 }
 
-const char *environment_get(const char *const *env, const char *name)
+const char *harness_env_get(const char *const *env, const char *name)
 {
 	for (; env && *env; env++)
-		if (str_is(name_of(*env), name))
+		if (str_is(entry_name(*env), name))
 			return *env + strlen(name) + 1;
 	return NULL;
 }
 
-static bool is_file(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
-const char *harness_binary(struct arena *a, const char *binary, bool *blocked)
+const char *harness_find_program(struct arena *a, const char *binary, bool *blocked)
 {
 	const char *path = getenv("PATH");
 	struct str rest = str_of(path ? path : "/usr/local/bin:/usr/bin:/bin");
@@ -130,13 +107,14 @@ const char *harness_binary(struct arena *a, const char *binary, bool *blocked)
 	while (rest.n) {
 		size_t n = str_find(rest, STR(":"));
 		struct str dir = str_sub(rest, 0, n);
+		struct stat st;
 		const char *file;
 
 		rest = str_sub(rest, n < rest.n ? n + 1 : n, rest.n);
-		if (!dir.n || dir.p[0] != '/')
+		if (!str_starts(dir, "/"))
 			continue;
 		file = path_join(a, arena_dup(a, dir), binary);
-		if (!is_file(file))
+		if (stat(file, &st) < 0 || !S_ISREG(st.st_mode))
 			continue;
 		if (access(file, X_OK) == 0)
 			return file;

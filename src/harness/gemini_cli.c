@@ -1,9 +1,9 @@
-#include "src/harness/api_status.h"
+#include "src/base/number.h"
+#include "src/harness/adapter.h"
 
 enum {
-	ATTEMPTS = 3,    /* of its ten; the third has failed after about twenty seconds */
-	EXIT_LOGIN = 41, /* no way to log in is set up */
-	LIMIT = 429
+	ATTEMPTS = 3,    /* of ten; the third fails after about twenty seconds */
+	EXIT_LOGIN = 41, /* no login is configured */
 };
 
 static const char *const models[] = {
@@ -13,20 +13,20 @@ static const char *const credentials[] = {"GEMINI_API_KEY", "GOOGLE_API_KEY", NU
 static const char *const variables[] = {"GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL",
 	"GOOGLE_GENAI_*", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION",
 	"GOOGLE_APPLICATION_CREDENTIALS", "GEMINI_*", NULL};
-/* Nobody is there to be asked whether the folder can be trusted; the program would start itself a
- * second time for its memory. */
+/* Nobody answers the question whether to trust the directory, and the program would restart itself
+ * to set its memory limit. */
 static const char *const settings[] = {
 	"GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_CLI_NO_RELAUNCH=true", NULL};
 
-/* What needs a leave is refused when there is nobody to give it. */
+/* Nobody answers a permission prompt: what would need one is refused. */
 static const char *approval(const struct harness_input *input)
 {
 	if (input_allows(input, "Bash"))
 		return "yolo";
-	return input_may_write(input) ? "auto_edit" : "default";
+	return input_allows_writes(input) ? "auto_edit" : "default";
 }
 
-static int command(struct command *c, const struct harness_input *input, struct error *err)
+static int command(struct harness_command *c, const struct harness_input *input, struct error *err)
 {
 	(void)err;
 	command_option(c, "--output-format", "stream-json");
@@ -35,14 +35,14 @@ static int command(struct command *c, const struct harness_input *input, struct 
 	return 0;
 }
 
-/* The last message comes in pieces, which are kept in the note. */
-static void take_message(struct session *s, const json *value)
+/* The last message comes in pieces, which the note collects. */
+static void take_message(struct harness_session *s, const json *value)
 {
 	const char *text = json_get_str(value, "content");
 
-	if (!text || !str_is(str_of(json_get_str(value, "role")), "assistant"))
+	if (!text || !str_is(member_text(value, "role"), "assistant"))
 		return;
-	session_going(s);
+	session_resumed(s);
 	if (!json_is_true(json_get(value, "delta")))
 		buf_clear(&s->note);
 	if (s->note.len < TEXT_KEPT)
@@ -50,41 +50,26 @@ static void take_message(struct session *s, const json *value)
 	session_text(s, buf_str(&s->note));
 }
 
-static void take_tool(struct session *s, const json *value)
+static void take_tool(struct harness_session *s, const json *value)
 {
 	buf_clear(&s->note);
 	session_progress(s, 0, json_get_str(value, "tool_name"));
 }
 
-static void take_models(struct session *s, const json *used)
+static void take_stats(struct harness_session *s, const json *stats)
 {
-	int64_t most = -1;
-
-	for (const json *m = json_first(used); m; m = json_next(m)) {
-		int64_t output = json_get_int(m, "output_tokens", 0);
-
-		if (output > most)
-			session_model(s, str_of(json_key(m)));
-		most = output > most ? output : most;
-	}
-}
-
-static void take_stats(struct session *s, const json *stats)
-{
-	int64_t input = json_get_int(stats, "input_tokens", 0);
-	int64_t output = json_get_int(stats, "output_tokens", 0);
-	int64_t cached = json_get_int(stats, "cached", 0);
+	static const struct usage_form form = {.input = "input_tokens",
+		.output = "output_tokens",
+		.cache_read = "cached",
+		.input_has_cached = true};
 
 	if (!stats)
 		return;
-	/* Here the cached ones are among the others. */
-	usage_add_tokens(&s->usage, input >= cached ? input - cached : 0, output, cached);
-	session_progress(s, input + output, NULL);
-	take_models(s, json_get(stats, "models"));
+	session_progress(s, session_usage(s, stats, &form), NULL);
+	session_model_most_used(s, json_get(stats, "models"), "output_tokens");
 }
 
-/* What stands in `[API Error: ...]`, behind which there may be advice; empty: it is another text.
- */
+/* The content of `[API Error: ...]`, which advice may follow; empty for any other text. */
 static struct str in_brackets(struct str text)
 {
 	static const char first[] = "[API Error: ";
@@ -97,7 +82,7 @@ static struct str in_brackets(struct str text)
 	return end > strlen(first) ? str_sub(text, strlen(first), end - 1) : (struct str){NULL, 0};
 }
 
-/* `{"error":{"code":401,...}}`. -1: it is another text. */
+/* `{"error":{"code":401,...}}`. -1: any other text. */
 static long code_in(struct str text)
 {
 	CLEANUP(json_free) json *value = NULL;
@@ -110,7 +95,7 @@ static long code_in(struct str text)
 	return code >= 100 && code < 600 ? (long)code : -1;
 }
 
-/* `slow down (Status: RESOURCE_EXHAUSTED)`. -1: it is another text. */
+/* `slow down (Status: RESOURCE_EXHAUSTED)`. -1: any other text. */
 static long name_in(struct str text)
 {
 	static const struct {
@@ -134,7 +119,7 @@ static long name_in(struct str text)
 	return -1;
 }
 
-/* What it knows of the API by itself. -1: it is another text. */
+/* Faults that the program words itself. -1: any other text. */
 static long words_in(struct str text)
 {
 	static const char *const limits[] = {"You have exhausted your daily quota on this model.",
@@ -142,9 +127,9 @@ static long words_in(struct str text)
 	static const char *const unreached[] = {"fetch failed", "exception TypeError: fetch failed",
 		"exception Error: connect ECONNREFUSED ", NULL};
 
-	if (text_begins(text, limits))
-		return LIMIT;
-	return text_begins(text, unreached) ? 0 : -1;
+	if (api_text_starts(text, limits))
+		return API_LIMIT;
+	return api_text_starts(text, unreached) ? 0 : -1;
 }
 
 static long status_in(struct str text)
@@ -153,7 +138,8 @@ static long status_in(struct str text)
 	long status = code_in(inner);
 
 	if (!inner.n)
-		return text_begins(text, (const char *const[]){"You have exhausted your ", NULL})
+		return api_text_starts(
+			       text, (const char *const[]){"You have exhausted your ", NULL})
 			       ? words_in(text)
 			       : -1;
 	if (status < 0)
@@ -161,38 +147,37 @@ static long status_in(struct str text)
 	return status < 0 ? words_in(inner) : status;
 }
 
-static void take_error(struct session *s, struct str text)
+static void take_error(struct harness_session *s, struct str text)
 {
 	long status = status_in(text);
 
 	if (status >= 0)
-		api_status_verdict(s, status, text);
+		session_api_verdict(s, status, text);
 	else
 		session_verdict(s, HARNESS_FAILURE, text.n ? text : STR("it failed"));
 }
 
-static void take_result(struct session *s, const json *value)
+static void take_result(struct harness_session *s, const json *value)
 {
 	take_stats(s, json_get(value, "stats"));
-	if (str_is(str_of(json_get_str(value, "status")), "success"))
+	if (str_is(member_text(value, "status"), "success"))
 		s->finished = true;
 	else
-		take_error(s, str_of(json_get_str(json_get(value, "error"), "message")));
+		take_error(s, member_text(json_get(value, "error"), "message"));
 }
 
-static void object(struct session *s, const json *value)
+static void take_init(struct harness_session *s, const json *value)
 {
-	struct str type = str_of(json_get_str(value, "type"));
-
-	if (str_is(type, "init"))
-		session_model(s, str_of(json_get_str(value, "model")));
-	else if (str_is(type, "message"))
-		take_message(s, value);
-	else if (str_is(type, "tool_use"))
-		take_tool(s, value);
-	else if (str_is(type, "result"))
-		take_result(s, value);
+	session_model(s, member_text(value, "model"));
 }
+
+static const struct harness_handler handlers[] = {
+	{"init", take_init},
+	{"message", take_message},
+	{"tool_use", take_tool},
+	{"result", take_result},
+	{0},
+};
 
 static bool skip(struct str *text, const char *words)
 {
@@ -202,46 +187,45 @@ static bool skip(struct str *text, const char *words)
 	return true;
 }
 
-/* `Attempt 2 failed with status 429. Retrying with backoff... ` to the number of the attempt and
- * *status (0: it was not reached). 0: it is another line. */
-static long attempt_in(struct str line, long *status)
+/* `Attempt 2 failed with status 429. Retrying with backoff... `: returns the number of the attempt
+ * and *status (0: not reached). 0: any other line. */
+static uint64_t attempt_in(struct str line, long *status)
 {
-	long n = 0;
-	size_t digits = 0;
+	uint64_t n;
+	size_t digits;
 
 	*status = 0;
 	if (!skip(&line, "Attempt "))
 		return 0;
-	for (; digits < line.n && line.p[digits] >= '0' && line.p[digits] <= '9' && digits < 4;
-		digits++)
-		n = n * 10 + line.p[digits] - '0';
+	digits = number_digits(line, &n);
 	line = str_sub(line, digits, line.n);
 	if (!skip(&line, " failed"))
 		return 0;
 	if (skip(&line, " with status ")) {
-		*status = status_at(line);
+		*status = api_status_parse(line);
 		line = str_sub(line, *status < 0 ? 0 : 3, line.n);
 	} else if (skip(&line, " with 429 error (no Retry-After header)")) {
-		*status = LIMIT;
+		*status = API_LIMIT;
 	} else if (!skip(&line, " with 5xx error")) {
 		*status = 0;
 	}
 	return str_starts(line, ". Retrying with backoff...") ? n : 0;
 }
 
-/* It is said nowhere else that it tries again. */
-static void error_line(struct session *s, struct str line)
+/* Retries are reported on stderr only. */
+static void error_line(struct harness_session *s, struct str line)
 {
-	long status, n = attempt_in(line, &status);
+	long status;
+	uint64_t n = attempt_in(line, &status);
 	struct str why = str_sub(line, 0, str_find(line, STR(" Retrying with backoff")));
 
 	if (n >= ATTEMPTS)
-		session_give_up(s, status == LIMIT, why);
+		session_abort(s, status == API_LIMIT, why);
 	else if (n)
-		session_retrying(s, status == LIMIT, why);
+		session_retrying(s, status == API_LIMIT, why);
 }
 
-static void judge(struct session *s, const struct ending *e)
+static void judge(struct harness_session *s, const struct harness_exit *e)
 {
 	struct str rest = str_trim(e->errors), line, last = {NULL, 0};
 
@@ -249,7 +233,7 @@ static void judge(struct session *s, const struct ending *e)
 		return;
 	while (str_line(&rest, &line))
 		last = line.n ? line : last;
-	session_verdict(s, HARNESS_UNAVAILABLE, last.n ? last : STR("no login is set up"));
+	session_verdict(s, HARNESS_UNAVAILABLE, last.n ? last : STR("no login is configured"));
 }
 
 const struct harness harness_gemini_cli = {
@@ -271,7 +255,7 @@ const struct harness harness_gemini_cli = {
 	.settings = settings,
 	.needs_finish = true,
 	.command = command,
-	.object = object,
+	.handlers = handlers,
 	.error_line = error_line,
 	.judge = judge,
 };

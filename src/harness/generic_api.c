@@ -1,39 +1,43 @@
 #include "src/sys/http.h"
-#include "src/harness/api_status.h"
-#include "src/harness/chat.h"
-#include "src/harness/environment.h"
-#include "src/harness/session.h"
+#include "src/harness/output_parser.h"
 
 /*
- * Any API that answers POST BASE/chat/completions as OpenAI's does. It has no tools and no files:
- * what it makes is the text of its answer.
+ * Any API with an OpenAI-compatible POST BASE/chat/completions. It has no tools and no files; its
+ * result is the text of the answer.
  */
 
 #define BASE_URL "DEV_TEAM_API_BASE_URL"
 #define KEY      "DEV_TEAM_API_KEY"
 #define MODEL    "DEV_TEAM_API_MODEL"
 
-enum { LIST_S = 5, LIST_MAX = 4 << 20, OK = 200, NO_SUCH = 404, NO_METHOD = 405 };
+enum {
+	HEALTH_S = 5,
+	HEALTH_MAX = 4 << 20,
+	STATUS_OK = 200,
+	STATUS_REDIRECT = 300,
+	STATUS_ERROR = 400,
+	PLAIN_SHOWN = 500
+};
 
 static const char *const credentials[] = {KEY, NULL};
 static const char *const variables[] = {BASE_URL, MODEL, NULL};
 
-struct place {
+struct api_endpoint {
 	const char *url;
-	const char *headers[3]; /* NULL-ended */
+	const char *headers[3]; /* NULL-terminated */
 };
 
-/* NULL, or why nothing can be asked there. Texts are in the arena, the key among them. */
-static const char *place_of(
-	struct arena *a, const char *const *env, const char *path, struct place *out)
+/* Returns NULL, or why the API cannot be called. Texts live in the arena, the key among them. */
+static const char *endpoint_of(
+	struct arena *a, const char *const *env, const char *path, struct api_endpoint *out)
 {
-	const char *base = environment_get(env, BASE_URL), *key = environment_get(env, KEY);
+	const char *base = harness_env_get(env, BASE_URL), *key = harness_env_get(env, KEY);
 	struct str stem = str_of(base);
 
 	if (!base || !*base)
 		return BASE_URL " is not set";
 	if (key && *key && !str_starts(stem, "https://") && !http_loopback(base))
-		return "the key would go unencrypted to the host of " BASE_URL;
+		return "the key would be sent unencrypted to the host of " BASE_URL;
 	while (str_ends(stem, "/"))
 		stem.n--;
 	out->url = arena_printf(a, "%.*s%s", (int)stem.n, stem.p, path);
@@ -44,87 +48,224 @@ static const char *place_of(
 	return NULL;
 }
 
-/* Whether there is an answer at all; if not, *why. */
-static bool asked(struct arena *a, const struct place *at, struct http_answer *answer,
-	const char **why, struct error *err)
-{
-	struct http_request r = {.method = "GET",
-		.url = at->url,
-		.headers = at->headers,
-		.connect_timeout_s = LIST_S,
-		.timeout_s = LIST_S,
-		.max = LIST_MAX};
-
-	*why = NULL;
-	if (http_send(&r, answer, err) < 0)
-		*why = arena_dup(a, str_of(err->text));
-	else if (answer->fate != HTTP_ANSWERED)
-		*why = arena_printf(a, "the API of " BASE_URL " cannot be asked: %s", answer->why);
-	else if (api_status_unavailable(answer->status))
-		*why = arena_printf(
-			a, "the API of " BASE_URL " answers with status %ld", answer->status);
-	return !*why;
-}
-
-/* That it lists no models is no fault: not all of them do. */
-static void health(
-	struct arena *a, const struct harness *h, const char *const *env, struct availability *v)
+/* A server that lists no models is fine: not all of them do. */
+static const char *health(struct arena *a, const char *const *env)
 {
 	struct http_answer answer = {0};
-	struct place at;
+	struct api_endpoint at = {0};
 	struct error err;
-	const char *why = place_of(a, env, "/models", &at);
+	const char *fault = endpoint_of(a, env, "/models", &at);
+	struct http_request r = {.method = "GET",
+		.url = at.url,
+		.headers = at.headers,
+		.connect_timeout_s = HEALTH_S,
+		.timeout_s = HEALTH_S,
+		.max = HEALTH_MAX};
 
-	(void)h;
-	if (!why)
-		(void)asked(a, &at, &answer, &why, &err);
+	if (fault)
+		return fault;
+	if (http_send(&r, &answer, &err) < 0)
+		fault = arena_dup(a, str_of(err.text));
+	else if (answer.fate != HTTP_ANSWERED)
+		fault = arena_printf(a, "no answer from the API of " BASE_URL ": %s", answer.why);
+	else if (api_status_unavailable(answer.status))
+		fault = arena_printf(
+			a, "the API of " BASE_URL " answered with status %ld", answer.status);
 	buf_release(&answer.body);
-	if (!why)
+	return fault;
+}
+
+/* ---- the answer ---- */
+
+/*
+ * The answer of POST /chat/completions: a stream of events, one JSON value from a server that does
+ * not stream, or a fault.
+ */
+struct chat_answer {
+	struct harness_session *session;
+	long status; /* of HTTP */
+	long retry_after_s;
+	struct line_splitter lines;
+	struct buf plain; /* everything before the first event */
+	struct buf text;
+	bool streamed;   /* an event has come */
+	bool ended;      /* the model, or the stream, said that the answer is complete */
+	const char *cut; /* why the answer is incomplete; NULL: it is complete */
+};
+
+static void add_text(struct chat_answer *c, const char *text)
+{
+	if (!text || !*text)
 		return;
-	v->available = false;
-	v->reason = HEALTH_CHECK_FAILED;
-	v->detail = why;
+	if (c->text.len < TEXT_KEPT)
+		buf_adds(&c->text, text);
+	session_progress(c->session, 0, "text");
 }
 
-static const char *const *ids_of(struct arena *a, const json *list)
+/* Some servers send the sum so far with each event: the last one counts. */
+static void take_usage(struct harness_session *s, const json *usage)
 {
-	const char **ids = arena_alloc(a, (json_len(list) + 1) * sizeof(*ids));
-	size_t n = 0;
+	static const struct usage_form form = {.input = "prompt_tokens",
+		.output = "completion_tokens",
+		.cache_read = "prompt_tokens_details.cached_tokens",
+		.input_has_cached = true};
 
-	for (const json *m = json_first(list); m; m = json_next(m)) {
-		const char *id = json_get_str(m, "id");
-
-		if (id)
-			ids[n++] = arena_dup(a, str_of(id));
-	}
-	return ids;
+	if (!json_is_object(usage))
+		return;
+	usage_clear_tokens(&s->usage);
+	(void)session_usage(s, usage, &form);
 }
 
-static int list_models(struct arena *a, const char *const **out, struct error *err)
+/* `stop` ends a complete answer; the other reasons leave it incomplete. */
+static void take_finish(struct chat_answer *c, const char *reason)
 {
-	const struct harness_input nothing = {0};
-	const char *const *env = harness_environment(a, &harness_generic_api, &nothing);
-	struct http_answer answer = {0};
+	if (!reason)
+		return;
+	c->ended = true;
+	if (strcmp(reason, "length") == 0)
+		c->cut = "the answer was cut off at the token limit of the model";
+	else if (strcmp(reason, "content_filter") == 0)
+		c->cut = "the API filtered the answer";
+	else if (strcmp(reason, "tool_calls") == 0 || strcmp(reason, "function_call") == 0)
+		c->cut = "the model asked for a tool, but has none";
+}
+
+/* `code` may be a status or the name of a limit. */
+static void take_fault(struct chat_answer *c, const json *error, long status)
+{
+	const json *code = json_get(error, "code");
+	const char *text = json_get_str(error, "message"), *word = json_text(code);
+	const char *type = json_get_str(error, "type");
+
+	if (!text)
+		text = json_text(error);
+	if (status < STATUS_ERROR)
+		status = (long)json_int(code, STATUS_ERROR);
+	if ((word && api_code_limited(str_of(word))) || (type && api_code_limited(str_of(type))))
+		c->session->rate_limited = true;
+	if (c->session->rate_limited)
+		session_verdict(c->session, HARNESS_UNAVAILABLE, str_of(text));
+	else
+		session_api_verdict(c->session, status, str_of(text ? text : "it gave no reason"));
+}
+
+static void take_value(struct chat_answer *c, const json *value)
+{
+	const json *choice = json_first(json_get(value, "choices"));
+	const char *model = json_get_str(value, "model");
+	const json *error = json_get(value, "error");
+
+	if (model && *model)
+		session_model(c->session, str_of(model));
+	take_usage(c->session, json_get(value, "usage"));
+	add_text(c, json_get_str(json_get(choice, "delta"), "content"));
+	add_text(c, json_get_str(json_get(choice, "message"), "content"));
+	take_finish(c, json_get_str(choice, "finish_reason"));
+	if (error && !json_is_null(error))
+		take_fault(c, error, STATUS_OK);
+}
+
+static void take_event(struct chat_answer *c, struct str data)
+{
 	CLEANUP(json_free) json *value = NULL;
-	struct place at;
-	const char *why = place_of(a, env, "/models", &at);
-	int rc = 0;
+	struct error ignored;
 
-	if (why)
-		return error_set(err, ERR_STATE, "%s", why);
-	if (!asked(a, &at, &answer, &why, err))
-		rc = error_set(err, ERR_SYSTEM, "%s", why);
-	else if (answer.status != NO_SUCH && answer.status != NO_METHOD)
-		rc = answer.status == OK
-			     ? json_parse(&value, buf_str(&answer.body), err)
-			     : error_set(err, ERR_SYSTEM,
-				       "the API of " BASE_URL " lists its models with status %ld",
-				       answer.status);
-	if (value)
-		*out = ids_of(a, json_get(value, "data"));
-	buf_release(&answer.body);
-	return rc;
+	c->streamed = true;
+	if (str_is(data, "[DONE]"))
+		c->ended = true;
+	else if (json_parse(&value, data, &ignored) == 0)
+		take_value(c, value);
+	else
+		session_verdict(
+			c->session, HARNESS_FAILURE, STR("the API sent an event that is not JSON"));
 }
+
+static void take_line(void *data, struct str line)
+{
+	struct chat_answer *c = data;
+
+	if (str_starts(line, "data:")) {
+		take_event(c, str_trim(str_sub(line, 5, line.n)));
+	} else if (!c->streamed && c->plain.len < WHOLE_KEPT) {
+		buf_add(&c->plain, line);
+		buf_addc(&c->plain, '\n');
+	}
+}
+
+static void add_wait(struct chat_answer *c)
+{
+	if (c->retry_after_s >= 0 && c->session->verdict == HARNESS_UNAVAILABLE)
+		buf_addf(&c->session->fault, " (retry after %ld s)", c->retry_after_s);
+}
+
+/* An error status; its body is usually JSON. */
+static void end_fault(struct chat_answer *c)
+{
+	CLEANUP(json_free) json *value = NULL;
+	CLEANUP(buf_release) struct buf why = BUF_INIT;
+	CLEANUP(buf_release) struct buf masked = BUF_INIT;
+	struct str plain = str_trim(buf_str(&c->plain));
+	struct error ignored;
+
+	if (json_parse(&value, plain, &ignored) == 0 && json_get(value, "error")) {
+		take_fault(c, json_get(value, "error"), c->status);
+	} else {
+		secrets_mask(&c->session->secrets, plain, &masked);
+		buf_addf(&why, "the API answered with status %ld", c->status);
+		if (c->status < STATUS_ERROR)
+			buf_adds(&why, ", a redirect; redirects are not followed");
+		else if (plain.n) {
+			buf_adds(&why, ": ");
+			buf_add(&why, text_first_bytes(buf_str(&masked), PLAIN_SHOWN));
+		}
+		session_api_verdict(c->session, c->status, buf_str(&why));
+	}
+	add_wait(c);
+}
+
+static void end_plain(struct chat_answer *c)
+{
+	CLEANUP(json_free) json *value = NULL;
+	struct error ignored;
+
+	if (json_parse(&value, str_trim(buf_str(&c->plain)), &ignored) == 0)
+		take_value(c, value);
+}
+
+static void chat_end(struct chat_answer *c)
+{
+	struct harness_session *s = c->session;
+
+	line_splitter_end(&c->lines);
+	if (c->status >= STATUS_REDIRECT) {
+		end_fault(c);
+		return;
+	}
+	if (!c->streamed)
+		end_plain(c);
+	session_text(s, buf_str(&c->text));
+	if (s->judged)
+		return;
+	if (c->cut)
+		session_verdict(s, HARNESS_FAILURE, str_of(c->cut));
+	else if (!c->ended && c->streamed)
+		session_verdict(s, HARNESS_UNAVAILABLE,
+			STR("the API closed the connection before the end of its answer"));
+	else if (!c->ended)
+		session_verdict(
+			s, HARNESS_FAILURE, STR("the answer is not one of /chat/completions"));
+	s->finished = true;
+	s->exit_code = s->judged ? s->exit_code : 0;
+}
+
+static void chat_release(struct chat_answer *c)
+{
+	buf_release(&c->lines.partial);
+	buf_release(&c->plain);
+	buf_release(&c->text);
+}
+
+/* ---- the request ---- */
 
 static void print_request(struct buf *out, const char *model, struct str prompt)
 {
@@ -144,27 +285,27 @@ static void print_request(struct buf *out, const char *model, struct str prompt)
 
 static int on_data(void *data, long status, struct str piece, struct error *err)
 {
-	struct chat *chat = data;
+	struct chat_answer *chat = data;
 
 	(void)err;
 	chat->status = status;
-	chat_take(chat, piece);
+	line_splitter_add(&chat->lines, piece);
 	return 0;
 }
 
 static void on_tick(void *data)
 {
-	struct chat *chat = data;
-	struct harness_event e = {.kind = HARNESS_HEARTBEAT, .tokens = chat->session->progress};
+	struct chat_answer *chat = data;
 
-	session_tell(chat->session, &e);
+	session_heartbeat(chat->session);
 }
 
-/* What became of the transfer; what the answer says comes after that. */
-static void judge(struct session *s, struct chat *chat, const struct http_answer *a, unsigned limit)
+/* A transfer that failed decides the verdict; else the answer does. */
+static void judge(struct harness_session *s, struct chat_answer *chat, const struct http_answer *a,
+	unsigned limit)
 {
 	static const char *const words[] = {[HTTP_UNREACHABLE] = "the API cannot be reached",
-		[HTTP_BROKEN] = "the API broke its answer off"};
+		[HTTP_BROKEN] = "the API closed the connection"};
 
 	chat->status = a->status;
 	chat->retry_after_s = a->retry_after_s;
@@ -187,14 +328,17 @@ static void judge(struct session *s, struct chat *chat, const struct http_answer
 	}
 }
 
-static int send_request(struct session *s, const struct place *at, const char *model)
+static int send_request(struct harness_session *s, const struct api_endpoint *at, const char *model)
 {
 	CLEANUP(buf_release) struct buf body = BUF_INIT;
-	CLEANUP(chat_release) struct chat chat = {.session = s, .retry_after_s = -1};
+	CLEANUP(chat_release)
+	struct chat_answer chat = {.session = s,
+		.retry_after_s = -1,
+		.lines = {.max = LINE_KEPT, .line = take_line, .data = &chat}};
 	struct http_request r = {.method = "POST",
 		.url = at->url,
 		.headers = at->headers,
-		.timeout_s = s->input->timeout_s ? s->input->timeout_s : HARNESS_TIMEOUT_S,
+		.timeout_s = session_timeout_s(s),
 		.max = WHOLE_KEPT,
 		.cancel = s->input->cancel,
 		.on_data = on_data,
@@ -214,16 +358,17 @@ static int send_request(struct session *s, const struct place *at, const char *m
 	return 0;
 }
 
-static int invoke(struct session *s, struct error *err)
+static int invoke(struct harness_session *s, struct error *err)
 {
-	const char *model = s->input->model ? s->input->model : session_env(s, MODEL), *why;
-	struct place at;
+	const char *model = s->input->model ? s->input->model : harness_env_get(s->env, MODEL),
+		   *why;
+	struct api_endpoint at;
 
 	if (!model || !*model)
 		return error_set(err, ERR_INPUT,
-			"no model is given, and " MODEL " is not set: generic-api has none of its "
-			"own");
-	why = place_of(s->arena, s->env, "/chat/completions", &at);
+			"no model given and " MODEL
+			" is not set: generic-api has no default model");
+	why = endpoint_of(s->arena, s->env, "/chat/completions", &at);
 	if (!why)
 		return send_request(s, &at, model);
 	session_verdict(s, HARNESS_UNAVAILABLE, str_of(why));
@@ -233,7 +378,7 @@ static int invoke(struct session *s, struct error *err)
 const struct harness harness_generic_api = {
 	.name = "generic-api",
 	.range = "",
-	.install = "set " BASE_URL ", and " KEY " unless it wants none",
+	.install = "set " BASE_URL ", and " KEY " if it requires a key",
 	.can = {[FRESH_CONTEXT] = CAPABLE_YES,
 		[CUSTOM_TOOLS] = CAPABLE_NO,
 		[STREAMING] = CAPABLE_DEPENDS,
@@ -244,6 +389,5 @@ const struct harness harness_generic_api = {
 	.variables = variables,
 	.models_open = true,
 	.health = health,
-	.list_models = list_models,
 	.invoke = invoke,
 };

@@ -1,7 +1,8 @@
+#include "src/base/number.h"
 #include "src/sys/crypto.h"
 #include "src/harness/adapter.h"
 
-enum { ACCOUNT_DIGITS = 16 };
+enum { ACCOUNT_DIGITS = 16, PROBE_MAX_S = 9999 };
 
 #define HARNESS(id) &harness_##id,
 const struct harness *const harnesses[] = {
@@ -40,7 +41,7 @@ bool capability_find(const char *name, enum capability *out)
 	return false;
 }
 
-const char *capability_word(enum capability_level level)
+const char *capability_level_name(enum capability_level level)
 {
 	static const char *const words[] = {
 		[CAPABLE_NO] = "no",
@@ -52,7 +53,7 @@ const char *capability_word(enum capability_level level)
 	return words[level];
 }
 
-const char *unavailable_word(enum unavailable_reason r)
+const char *unavailable_reason_name(enum unavailable_reason r)
 {
 	static const char *const words[] = {
 		[REASON_NONE] = NULL,
@@ -65,7 +66,7 @@ const char *unavailable_word(enum unavailable_reason r)
 	return words[r];
 }
 
-const char *harness_status_word(enum harness_status s)
+const char *harness_status_name(enum harness_status s)
 {
 	static const char *const words[] = {
 		[HARNESS_SUCCESS] = "success",
@@ -121,42 +122,24 @@ struct harness_facts harness_facts(const struct harness *h)
 	};
 }
 
-/* A machine that is busy with something else may need longer. */
-static unsigned probe_seconds(void)
+const struct harness_availability *harness_available(const struct harness *h)
 {
-	const char *set = getenv("DEV_TEAM_PROBE_SECONDS");
-	size_t n = set ? strspn(set, "0123456789") : 0;
-	unsigned long seconds = n && n <= 4 && !set[n] ? strtoul(set, NULL, 10) : 0;
-
-	return seconds ? (unsigned)seconds : PROBE_S;
-}
-
-const struct availability *harness_available(const struct harness *h)
-{
-	static struct arena arena; /* as long as the process */
-	static struct availability known[N_HARNESSES];
-	static bool asked[N_HARNESSES];
+	static struct arena arena; /* never released */
+	static struct harness_availability known[N_HARNESSES];
+	static bool probed[N_HARNESSES];
 	size_t i = 0;
 
 	while (harnesses[i] != h)
 		i++;
-	if (!asked[i])
-		harness_probe(&arena, h, probe_seconds(), &known[i]);
-	asked[i] = true;
+	if (!probed[i])
+		harness_probe(&arena, h,
+			(unsigned)number_env("DEV_TEAM_PROBE_SECONDS", PROBE_MAX_S, PROBE_S),
+			&known[i]);
+	probed[i] = true;
 	return &known[i];
 }
 
-int harness_models(struct arena *a, const struct harness *h, const char *const **out, bool *open,
-	struct error *err)
-{
-	static const char *const none[] = {NULL};
-
-	*out = h->models ? h->models : none;
-	*open = h->models_open;
-	return h->list_models ? h->list_models(a, out, err) : 0;
-}
-
-bool harness_lists(const struct harness *h, const char *id)
+bool harness_lists_model(const struct harness *h, const char *id)
 {
 	for (const char *const *m = h->models; m && *m; m++)
 		if (strcmp(*m, id) == 0)
@@ -167,9 +150,9 @@ bool harness_lists(const struct harness *h, const char *id)
 	return false;
 }
 
-bool harness_drives(const struct harness *h, const char *id)
+bool harness_takes_model(const struct harness *h, const char *id)
 {
-	return h->models_open || harness_lists(h, id);
+	return h->models_open || harness_lists_model(h, id);
 }
 
 static const char *credential(const struct harness *h)
@@ -185,7 +168,7 @@ static const char *credential(const struct harness *h)
 
 int harness_account(struct arena *a, const struct harness *h, const char **id, struct error *err)
 {
-	const char *secret = h->account ? h->account(a, h) : credential(h);
+	const char *secret = credential(h);
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char digest[SHA256_TEXT];
 	int rc;
@@ -199,4 +182,78 @@ int harness_account(struct arena *a, const struct harness *h, const char **id, s
 	if (rc == 0)
 		*id = arena_dup(a, (struct str){digest, ACCOUNT_DIGITS});
 	return rc;
+}
+
+/* ---- as JSON ---- */
+
+static void put_text(json *object, const char *key, const char *text)
+{
+	if (text)
+		json_put_str(object, key, str_of(text));
+	else
+		json_put_null(object, key);
+}
+
+static json *names_json(const char *const *names)
+{
+	json *list = json_array();
+
+	for (; *names; names++)
+		json_push_str(list, str_of(*names));
+	return list;
+}
+
+json *harness_facts_json(const struct harness *h)
+{
+	struct harness_facts f = harness_facts(h);
+	json *j = json_object(), *can = json_object();
+
+	json_put_str(j, "name", str_of(harness_name(h)));
+	put_text(j, "binary", f.binary);
+	json_put_str(j, "versionRange", str_of(f.range));
+	for (int c = 0; c < CAPABILITIES; c++)
+		json_put_str(can, capability_name((enum capability)c),
+			str_of(capability_level_name(harness_can(h, (enum capability)c))));
+	json_put(j, "capabilities", can);
+	if (harness_context_tokens(h))
+		json_put_int(j, "maxContextTokens", harness_context_tokens(h));
+	else
+		json_put_null(j, "maxContextTokens");
+	json_put(j, "models", names_json(f.models));
+	json_put_bool(j, "anyModel", f.models_open);
+	json_put(j, "credentials", names_json(f.credentials));
+	return j;
+}
+
+json *harness_result_json(const struct harness *h, const struct harness_result *r)
+{
+	static const struct usage_member members[] = {{USAGE_COST, "costUsd"},
+		{USAGE_INPUT, "inputTokens"}, {USAGE_OUTPUT, "outputTokens"},
+		{USAGE_CACHE, "cacheTokens"}, {USAGE_MS, "durationMs"}, {0}};
+	json *j = json_object();
+
+	json_put_str(j, "harness", str_of(harness_name(h)));
+	json_put_str(j, "status", str_of(harness_status_name(r->status)));
+	if (r->exit_code < 0)
+		json_put_null(j, "exitCode");
+	else
+		json_put_int(j, "exitCode", r->exit_code);
+	put_text(j, "model", r->model);
+	json_put_str(j, "text", str_of(r->text));
+	put_text(j, "detail", r->detail);
+	json_put_bool(j, "rateLimited", r->rate_limited);
+	usage_put(j, &r->usage, members, true);
+	return j;
+}
+
+void harness_set_unavailable(struct arena *a, const struct harness *h, struct harness_result *r)
+{
+	const struct harness_availability *v = harness_available(h);
+
+	*r = (struct harness_result){.status = HARNESS_UNAVAILABLE,
+		.exit_code = -1,
+		.usage = USAGE_NONE,
+		.text = "",
+		.detail = arena_printf(a, "%s: %s", unavailable_reason_name(v->reason),
+			v->detail ? v->detail : "nothing more is known")};
 }

@@ -1,9 +1,9 @@
 /*
- * harness.h: the programs that run an agent: Claude Code, Codex, Gemini CLI, OpenCode, Aider, and
- * any API that speaks as OpenAI's does. An adapter is one file and a row in list.h.
+ * harness.h: harnesses, the programs that run a coding agent: Claude Code, Codex, Gemini CLI,
+ * OpenCode, Aider, and any OpenAI-compatible API. An adapter is one file and a row in list.h.
  * docs/harness.md.
  *
- * Ownership: texts that come out live in the caller's arena.
+ * Ownership: returned texts live in the caller's arena.
  */
 #ifndef DT_HARNESS_H
 #define DT_HARNESS_H
@@ -24,7 +24,7 @@ enum capability {
 };
 const char *capability_name(enum capability c); /* "freshContext" ... */
 bool capability_find(const char *name, enum capability *out);
-const char *capability_word(enum capability_level level); /* "no", "partial", "yes", "depends" */
+const char *capability_level_name(enum capability_level level); /* "no", "partial", ... */
 
 enum unavailable_reason {
 	REASON_NONE,
@@ -33,13 +33,13 @@ enum unavailable_reason {
 	PROBE_FAILED,
 	HEALTH_CHECK_FAILED
 };
-const char *unavailable_word(enum unavailable_reason r); /* "binary-missing" ...; NULL for none */
+const char *unavailable_reason_name(enum unavailable_reason r); /* "binary-missing" ... or NULL */
 
-struct availability {
-	bool available; /* also when only the version could not be read: PROBE_FAILED */
+struct harness_availability {
+	bool available; /* also if only the version is unknown (PROBE_FAILED) */
 	enum unavailable_reason reason;
-	const char *detail;  /* for people; may be NULL; never has a secret in it */
-	const char *version; /* installed; NULL: not known */
+	const char *detail;  /* for people, secrets masked; may be NULL */
+	const char *version; /* installed; NULL: unknown */
 };
 
 enum harness_status {
@@ -47,22 +47,23 @@ enum harness_status {
 	HARNESS_FAILURE,
 	HARNESS_TIMEOUT,
 	HARNESS_BUDGET,
-	HARNESS_UNAVAILABLE, /* it could not be used (not there, not logged in, at its limit, its
-				service is down): the only one that leads to a fallback */
+	/* Not installed, not logged in, at a limit, or its service is down: the only status that
+	 * leads to a fallback. */
+	HARNESS_UNAVAILABLE,
 };
-const char *harness_status_word(enum harness_status s); /* "success" ... "unavailable" */
+const char *harness_status_name(enum harness_status s); /* "success" ... "unavailable" */
 
 struct harness_input {
-	struct str prompt; /* goes to standard input, never onto a command line */
+	struct str prompt; /* passed on standard input, never on a command line */
 	const char *cwd;
-	const char *model;      /* physical id; NULL: the harness's own default */
-	unsigned port;          /* 0: none; PORT of the child, unless env has one */
-	const char *artifacts;  /* ARTIFACTS_DIR of the child; may be NULL */
-	const char *const *env; /* NULL-ended `NAME=value`; added last; may be NULL */
-	const char *const *tools, *const *skills; /* names; may be NULL */
-	unsigned timeout_s;                       /* 0: 300 */
-	double max_budget_usd;                    /* 0: none */
-	int cancel;                               /* descriptor; 0: none */
+	const char *model;        /* physical id; NULL: the harness's own default */
+	unsigned port;            /* 0: none; PORT of the child, unless env has one */
+	const char *artifacts;    /* ARTIFACTS_DIR of the child; may be NULL */
+	const char *const *env;   /* NULL-terminated `NAME=value`; overrides; may be NULL */
+	const char *const *tools; /* NULL-terminated names; NULL: all */
+	unsigned timeout_s;       /* 0: 300 */
+	double max_budget_usd;    /* 0: none */
+	int cancel;               /* readable: end the program; 0: none */
 };
 
 enum harness_event_kind { HARNESS_STARTED, HARNESS_HEARTBEAT, HARNESS_PROGRESS, HARNESS_COMPLETED };
@@ -71,58 +72,54 @@ struct harness_event {
 	enum harness_event_kind kind;
 	int64_t at;                 /* seconds since 1970 */
 	const char *message;        /* may be NULL */
-	int64_t tokens;             /* PROGRESS: so far */
+	int64_t tokens;             /* so far */
 	enum harness_status status; /* COMPLETED */
 };
 
 struct harness_result {
 	enum harness_status status;
-	int exit_code; /* -1: it was not started */
+	int exit_code; /* -1: not started */
 	struct usage usage;
-	const char *text;   /* the agent's last message; "" when there is none */
-	const char *detail; /* why it is no success; NULL for success; secrets masked */
-	const char *model;  /* that really answered; NULL: not told */
+	const char *text;   /* the agent's last message; "" if there is none */
+	const char *detail; /* the reason, secrets masked; NULL for success */
+	const char *model;  /* that answered; NULL: unknown */
 	bool rate_limited;  /* unavailable because of a limit */
-	bool worked; /* a model has answered: something may be changed, whatever came of it */
+	bool worked;        /* a model answered, so files may have changed */
 };
 
 typedef void harness_listener(void *data, const struct harness_event *e);
 
-struct harness; /* an adapter; its inside is adapter.h */
+struct harness; /* an adapter; see adapter.h */
 
-extern const struct harness *const harnesses[]; /* all, NULL-ended, in the order of the table */
-/* -1: ERR_INPUT `unknown harness 'x'`, with the names there are. */
+extern const struct harness
+	*const harnesses[]; /* all, NULL-terminated, in the order of docs/harness.md */
+/* -1: ERR_INPUT, with the known names. */
 int harness_find(const char *name, const struct harness **out, struct error *err);
 const char *harness_name(const struct harness *h);
 enum capability_level harness_can(const struct harness *h, enum capability c);
 int64_t harness_context_tokens(const struct harness *h); /* 0: varies */
 
-/* What is fixed of it. Lists are NULL-ended, never NULL. */
+/* Fixed properties. Lists are NULL-terminated, never NULL. */
 struct harness_facts {
-	const char *binary;             /* NULL: it is no program */
+	const char *binary;             /* NULL: not a program */
 	const char *range;              /* of versions; "" is all */
-	const char *install;            /* how to get it, for people */
-	const char *const *credentials; /* names of variables, the one that counts first */
-	const char *const *models;      /* that it has of itself */
-	bool models_open;               /* it takes any other id */
+	const char *install;            /* how to install it, for people */
+	const char *const *credentials; /* names of variables, most significant first */
+	const char *const *models;      /* ids */
+	bool models_open;               /* takes any other id */
 };
 struct harness_facts harness_facts(const struct harness *h);
 
-/* Whether it can be used: binary, version (5 s), health. Asked once a process; the answer lives as
- * long. */
-const struct availability *harness_available(const struct harness *h);
-/* Model ids it can drive, NULL-ended; *open: others are taken as they are too. */
-int harness_models(struct arena *a, const struct harness *h, const char *const **out, bool *open,
-	struct error *err);
-/* Whether it can be asked for this id: it is in the list, of a family that it drives, or all are.
- */
-bool harness_drives(const struct harness *h, const char *id);
-/* Of its list or a family of its own; what it takes only because it takes any id is not. */
-bool harness_lists(const struct harness *h, const char *id);
-/* A one-way name of the account in the environment, 16 hexadecimal digits; *id NULL: none can be
- * told. */
+/* Probes program, version and health once per process; the answer lives as long. */
+const struct harness_availability *harness_available(const struct harness *h);
+/* True if the id is in its list or of one of its model families. */
+bool harness_lists_model(const struct harness *h, const char *id);
+/* True also if it takes any id. */
+bool harness_takes_model(const struct harness *h, const char *id);
+/* A one-way name of the account in the environment: 16 hexadecimal digits. *id NULL: no credential
+ * is set. */
 int harness_account(struct arena *a, const struct harness *h, const char **id, struct error *err);
-/* 0 whatever became of it (result->status); -1 for faults of our own side. */
+/* Runs the agent to its end. 0 whatever the outcome (result->status); -1: a fault of this side. */
 int harness_invoke(struct arena *a, const struct harness *h, const struct harness_input *input,
 	harness_listener *listener, void *data, struct harness_result *result, struct error *err);
 

@@ -1,81 +1,330 @@
 #include <sys/stat.h>
-#include "src/harness/environment.h"
-#include "src/harness/hear.h"
+#include "src/base/clock.h"
+#include "src/harness/output_parser.h"
 
-static void beat(void *data)
+enum {
+	MODEL_SHOWN = 200,
+	FAULT_SHOWN = 4000,
+	RAW_KEPT = 2 * TEXT_KEPT, /* of any text, until it is masked */
+	CHARACTER_MAX = 4,        /* bytes of one character */
+	COST_MAX = 1000000000
+};
+
+/* ---- the command line ---- */
+
+void command_add(struct harness_command *c, const char *word)
 {
-	struct hearing *r = data;
-	struct harness_event e = {.kind = HARNESS_HEARTBEAT, .tokens = r->s->progress};
-
-	session_tell(r->s, &e);
+	vec_reserve_in(c->arena, c, 2);
+	c->items[c->n++] = arena_dup(c->arena, str_of(word));
+	c->items[c->n] = NULL;
 }
 
-static int run_program(struct session *s, const char *file, struct error *err)
+void command_option(struct harness_command *c, const char *option, const char *value)
 {
-	CLEANUP(hearing_release) struct hearing r;
-	struct command c = {.arena = s->arena, .env = s->env};
+	if (!value)
+		return;
+	command_add(c, option);
+	command_add(c, value);
+}
+
+void command_list(struct harness_command *c, const char *option, const char *const *names)
+{
+	CLEANUP(buf_release) struct buf joined = BUF_INIT;
+
+	for (size_t i = 0; names && names[i]; i++)
+		buf_addf(&joined, "%s%s", i ? "," : "", names[i]);
+	if (joined.len)
+		command_option(c, option, joined.s);
+}
+
+void command_set_env(
+	struct harness_command *c, const struct harness_input *input, const char *entry)
+{
+	struct str name = {entry, strcspn(entry, "=")};
+	VEC(const char *) env = {0};
+
+	if (harness_env_get(input->env, arena_dup(c->arena, name)))
+		return;
+	vec_push_in(c->arena, &env, entry);
+	for (const char *const *e = c->env; *e; e++)
+		if (strncmp(*e, entry, name.n + 1) != 0)
+			vec_push_in(c->arena, &env, *e);
+	vec_push_in(c->arena, &env, NULL);
+	c->env = env.items;
+}
+
+bool input_allows(const struct harness_input *input, const char *tool)
+{
+	size_t n = strlen(tool);
+
+	if (!input->tools)
+		return true;
+	for (const char *const *t = input->tools; *t; t++)
+		if (strncmp(*t, tool, n) == 0 && ((*t)[n] == '\0' || (*t)[n] == '('))
+			return true;
+	return false;
+}
+
+bool input_allows_writes(const struct harness_input *input)
+{
+	static const char *const tools[] = {"Bash", "Edit", "Write", "MultiEdit", "NotebookEdit"};
+
+	for (size_t i = 0; i < COUNT(tools); i++)
+		if (input_allows(input, tools[i]))
+			return true;
+	return false;
+}
+
+/* ---- the session ---- */
+
+void session_begin(struct harness_session *s)
+{
+	s->env = harness_environment(s->arena, s->harness, s->input);
+	secrets_add(s->arena, &s->secrets, (const char *const *)environ, s->harness->credentials);
+	secrets_add(s->arena, &s->secrets, s->env, s->harness->credentials);
+	s->started_ms = clock_ticks();
+	s->usage = (struct usage)USAGE_NONE;
+	s->exit_code = -1;
+}
+
+void session_emit(struct harness_session *s, struct harness_event *e)
+{
+	e->at = clock_now();
+	if (s->listener)
+		s->listener(s->listener_data, e);
+}
+
+void session_heartbeat(struct harness_session *s)
+{
+	struct harness_event e = {.kind = HARNESS_HEARTBEAT, .tokens = s->progress};
+
+	session_emit(s, &e);
+}
+
+/* Keeps more than is shown: a secret must be complete when it is masked. */
+static void replace(struct buf *b, struct str text)
+{
+	buf_clear(b);
+	buf_add(b, text_first_bytes(text, RAW_KEPT));
+	utf8_mend(b);
+}
+
+void session_text(struct harness_session *s, struct str text)
+{
+	replace(&s->text, text);
+}
+
+void session_model(struct harness_session *s, struct str model)
+{
+	replace(&s->model, model);
+}
+
+void session_verdict(struct harness_session *s, enum harness_status verdict, struct str reason)
+{
+	bool replaces = verdict == HARNESS_UNAVAILABLE && s->verdict != HARNESS_UNAVAILABLE;
+
+	if (s->judged && !replaces)
+		return;
+	s->judged = true;
+	s->verdict = verdict;
+	replace(&s->fault, reason);
+}
+
+void session_api_verdict(struct harness_session *s, long status, struct str reason)
+{
+	session_verdict(
+		s, api_status_unavailable(status) ? HARNESS_UNAVAILABLE : HARNESS_FAILURE, reason);
+	s->rate_limited = s->rate_limited || status == API_LIMIT;
+}
+
+void session_progress(struct harness_session *s, int64_t tokens, const char *activity)
+{
+	CLEANUP(buf_release) struct buf masked = BUF_INIT;
+	struct harness_event e = {.kind = HARNESS_PROGRESS};
+
+	s->progress += tokens > 0 ? tokens : 0;
+	s->worked = s->worked || tokens > 0 || activity;
+	e.tokens = s->progress;
+	if (activity) {
+		secrets_mask(&s->secrets, str_of(activity), &masked);
+		e.message = masked.s;
+	}
+	session_emit(s, &e);
+}
+
+void session_retrying(struct harness_session *s, bool limited, struct str reason)
+{
+	s->retrying = true;
+	s->retry_limited = limited;
+	replace(&s->retry_reason, reason);
+}
+
+void session_resumed(struct harness_session *s)
+{
+	s->retrying = false;
+}
+
+void session_abort(struct harness_session *s, bool limited, struct str reason)
+{
+	session_verdict(s, HARNESS_UNAVAILABLE, reason);
+	s->rate_limited = s->rate_limited || limited;
+	s->stop = true;
+}
+
+static int64_t tokens_at(struct arena *a, const json *object, const char *path)
+{
+	const char *dot;
+
+	if (!path)
+		return 0;
+	for (; (dot = strchr(path, '.')); path = dot + 1)
+		object = json_get(object, arena_dup(a, (struct str){path, (size_t)(dot - path)}));
+	return json_get_int(object, path, 0);
+}
+
+int64_t session_usage(struct harness_session *s, const json *object, const struct usage_form *form)
+{
+	int64_t input = tokens_at(s->arena, object, form->input);
+	int64_t output = tokens_at(s->arena, object, form->output) +
+			 tokens_at(s->arena, object, form->reasoning);
+	int64_t cached = tokens_at(s->arena, object, form->cache_read) +
+			 tokens_at(s->arena, object, form->cache_write);
+	int64_t fresh = !form->input_has_cached ? input : input >= cached ? input - cached : 0;
+
+	usage_add_tokens(&s->usage, fresh, output, cached);
+	return input + output;
+}
+
+void session_model_most_used(struct harness_session *s, const json *models, const char *output)
+{
+	int64_t most = -1;
+
+	for (const json *m = json_first(models); m; m = json_next(m)) {
+		int64_t tokens = json_get_int(m, output, 0);
+
+		if (tokens <= most)
+			continue;
+		session_model(s, str_of(json_key(m)));
+		most = tokens;
+	}
+}
+
+/* The first `max` bytes, masked. If RAW_KEPT cut the text, the cut may be inside a secret: as many
+ * bytes as the longest secret has are dropped from the end. */
+static const char *mask_text(
+	struct harness_session *s, const struct buf *b, bool credentials, size_t max)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct str text;
+
+	if (credentials)
+		secrets_mask(&s->secrets, buf_str(b), &out);
+	else
+		secrets_mask_values(&s->secrets, buf_str(b), &out);
+	text = buf_str(&out);
+	if (b->len + CHARACTER_MAX > RAW_KEPT) {
+		size_t longest = secrets_longest(&s->secrets);
+
+		text = text_first_bytes(text, text.n > longest ? text.n - longest : 0);
+	}
+	return arena_dup(s->arena, text_first_bytes(text, max));
+}
+
+void session_result(struct harness_session *s, struct harness_result *out)
+{
+	bool success = s->verdict == HARNESS_SUCCESS;
+
+	*out = (struct harness_result){
+		.status = s->verdict,
+		.exit_code = s->exit_code,
+		.usage = s->usage,
+		.text = mask_text(s, &s->text, false, TEXT_KEPT),
+		.model = s->model.len ? mask_text(s, &s->model, true, MODEL_SHOWN) : NULL,
+		.detail = success ? NULL : mask_text(s, &s->fault, true, FAULT_SHOWN),
+		.rate_limited = s->verdict == HARNESS_UNAVAILABLE && s->rate_limited,
+		.worked = s->worked || s->usage.output_tokens > 0,
+	};
+	out->usage.ms = clock_ticks() - s->started_ms;
+	/* A cost that no run can have was misread. */
+	if (!(s->usage.cost_usd >= 0 && s->usage.cost_usd < COST_MAX))
+		out->usage.cost_usd = -1;
+}
+
+unsigned session_timeout_s(const struct harness_session *s)
+{
+	return s->input->timeout_s ? s->input->timeout_s : HARNESS_TIMEOUT_S;
+}
+
+void session_release(struct harness_session *s)
+{
+	buf_release(&s->text);
+	buf_release(&s->model);
+	buf_release(&s->fault);
+	buf_release(&s->retry_reason);
+	buf_release(&s->note);
+}
+
+/* ---- the run ---- */
+
+static void on_tick(void *data)
+{
+	struct output_parser *p = data;
+
+	session_heartbeat(p->session);
+}
+
+static int run_program(struct harness_session *s, const char *file, struct error *err)
+{
+	CLEANUP(output_parser_release) struct output_parser parser;
+	struct harness_command c = {.arena = s->arena, .env = s->env};
 	struct process p = {.cwd = s->input->cwd,
 		.env_whole = true,
 		.input = s->input->prompt,
 		.output = -1,
-		.heard = hearing_take,
-		.tick = beat,
+		.heard = output_parser_add,
+		.tick = on_tick,
 		.tick_ms = s->heartbeat_ms,
-		.data = &r,
-		.timeout_s = session_seconds(s),
+		.data = &parser,
+		.timeout_s = session_timeout_s(s),
 		.cancel = s->input->cancel};
 	struct process_end end;
 	struct error fault;
 
-	hearing_begin(&r, s);
+	output_parser_begin(&parser, s);
 	command_add(&c, file);
 	if (s->harness->command(&c, s->input, err) < 0)
 		return -1;
-	p.argv = c.argv;
+	p.argv = c.items;
 	p.env = c.env;
 	if (process_run(&p, &end, &fault) < 0)
 		session_verdict(s, HARNESS_UNAVAILABLE, str_of(fault.text));
 	else
-		hearing_end(&r, &end);
+		output_parser_end(&parser, &end);
 	return 0;
 }
 
-static int invoke_program(struct session *s, struct error *err)
+static int invoke_program(struct harness_session *s, struct error *err)
 {
 	bool blocked;
-	const char *file = harness_binary(s->arena, s->harness->binary, &blocked);
+	const char *file = harness_find_program(s->arena, s->harness->binary, &blocked);
 
 	if (file)
 		return run_program(s, file, err);
 	session_verdict(s, HARNESS_UNAVAILABLE,
-		str_of(arena_printf(s->arena, blocked ? "'%s' may not be run" : "no '%s' on PATH",
+		str_of(arena_printf(s->arena,
+			blocked ? "'%s' is not executable" : "no '%s' on PATH",
 			s->harness->binary)));
 	return 0;
 }
 
-static bool is_model_byte(char c)
+static bool model_valid(const char *model)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c && strchr("._:/@[]-", c));
+	return *model && *model != '-' &&
+	       strspn(model, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			     "._:/@[]-") == strlen(model);
 }
 
-/* What ends up on a command line must not be taken for an option there. */
-static int check_words(const struct harness_input *input, struct error *err)
-{
-	const char *m = input->model;
-
-	if (m && (!*m || *m == '-'))
-		return error_set(err, ERR_INPUT, "'%.100s' is no id of a model", m);
-	for (; m && *m; m++)
-		if (!is_model_byte(*m))
-			return error_set(
-				err, ERR_INPUT, "'%.100s' is no id of a model", input->model);
-	for (const char *const *t = input->tools; t && *t; t++)
-		if (!**t || **t == '-')
-			return error_set(err, ERR_INPUT, "'%.100s' is no name of a tool", *t);
-	return 0;
-}
-
+/* Model and tools end up on a command line, where they must not be taken for options. */
 static int check_input(const struct harness_input *input, struct error *err)
 {
 	struct stat st;
@@ -83,10 +332,15 @@ static int check_input(const struct harness_input *input, struct error *err)
 	if (!str_trim(input->prompt).n)
 		return error_set(err, ERR_INPUT, "the prompt is empty");
 	if (input->cwd && stat(input->cwd, &st) < 0)
-		return error_errno(err, "cannot use folder '%s'", input->cwd);
+		return error_errno(err, "cannot use directory '%s'", input->cwd);
 	if (input->cwd && !S_ISDIR(st.st_mode))
-		return error_set(err, ERR_INPUT, "'%.500s' is no folder", input->cwd);
-	return check_words(input, err);
+		return error_set(err, ERR_INPUT, "'%.500s' is not a directory", input->cwd);
+	if (input->model && !model_valid(input->model))
+		return error_set(err, ERR_INPUT, "'%.100s' is not a model id", input->model);
+	for (const char *const *t = input->tools; t && *t; t++)
+		if (!**t || **t == '-')
+			return error_set(err, ERR_INPUT, "'%.100s' is not the name of a tool", *t);
+	return 0;
 }
 
 int harness_invoke_with(struct arena *a, const struct harness *h, const struct harness_input *input,
@@ -94,7 +348,7 @@ int harness_invoke_with(struct arena *a, const struct harness *h, const struct h
 	struct harness_result *result, struct error *err)
 {
 	CLEANUP(session_release)
-	struct session s = {.arena = a,
+	struct harness_session s = {.arena = a,
 		.harness = h,
 		.input = input,
 		.listener = listener,
@@ -105,7 +359,7 @@ int harness_invoke_with(struct arena *a, const struct harness *h, const struct h
 	if (check_input(input, err) < 0)
 		return -1;
 	session_begin(&s);
-	session_tell(&s, &e);
+	session_emit(&s, &e);
 	if ((h->invoke ? h->invoke(&s, err) : invoke_program(&s, err)) < 0)
 		return -1;
 	session_result(&s, result);
@@ -113,7 +367,7 @@ int harness_invoke_with(struct arena *a, const struct harness *h, const struct h
 		.tokens = s.progress,
 		.status = result->status,
 		.message = result->detail};
-	session_tell(&s, &e);
+	session_emit(&s, &e);
 	return 0;
 }
 

@@ -1,6 +1,6 @@
-#include "src/harness/api_status.h"
+#include "src/harness/adapter.h"
 
-enum { ATTEMPTS = 3 }; /* it makes them without end; the third has failed after about ten seconds */
+enum { ATTEMPTS = 3 }; /* it retries for ever; the third attempt fails after about ten seconds */
 
 static const char *const credentials[] = {"OPENCODE_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY",
 	"GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "OPENROUTER_API_KEY", NULL};
@@ -8,7 +8,7 @@ static const char *const variables[] = {"OPENCODE_*", "ANTHROPIC_BASE_URL", "OPE
 	"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", NULL};
 static const char *const settings[] = {"OPENCODE_DISABLE_AUTOUPDATE=1", NULL};
 
-/* Its models are named with their provider; the usual ones may be given without. */
+/* Its models are named PROVIDER/MODEL; the provider of the usual families is added. */
 static const char *model_of(struct arena *a, const char *model)
 {
 	static const struct {
@@ -24,21 +24,20 @@ static const char *model_of(struct arena *a, const char *model)
 	return model;
 }
 
-/* It allows all tools unless told otherwise; what would be asked is refused. */
-static void set_permission(struct command *c, const struct harness_input *input)
+/* It allows all tools by default, and refuses what it would ask about. */
+static void set_permission(struct harness_command *c, const struct harness_input *input)
 {
-	bool bash = input_allows(input, "Bash"), edit = input_may_write(input);
+	bool bash = input_allows(input, "Bash"), edit = input_allows_writes(input);
 
 	if (bash && edit)
 		return;
-	command_set(c, input,
+	command_set_env(c, input,
 		edit ? "OPENCODE_PERMISSION={\"bash\":\"deny\"}"
 		     : "OPENCODE_PERMISSION={\"bash\":\"deny\",\"edit\":\"deny\"}");
 }
 
-/* Without a title it asks a model for one. Its log is the only place where it says that it tries
- * again. */
-static int command(struct command *c, const struct harness_input *input, struct error *err)
+/* Without a title it asks a model for one. Retries are reported in its log only. */
+static int command(struct harness_command *c, const struct harness_input *input, struct error *err)
 {
 	(void)err;
 	command_add(c, "run");
@@ -51,74 +50,72 @@ static int command(struct command *c, const struct harness_input *input, struct 
 	return 0;
 }
 
-static void take_step(struct session *s, const json *part)
+static void take_step(struct harness_session *s, const json *part)
 {
-	const json *tokens = json_get(part, "tokens"), *cache = json_get(tokens, "cache");
-	int64_t input = json_get_int(tokens, "input", 0);
-	int64_t output = json_get_int(tokens, "output", 0) + json_get_int(tokens, "reasoning", 0);
+	static const struct usage_form form = {.input = "input",
+		.output = "output",
+		.reasoning = "reasoning",
+		.cache_read = "cache.read",
+		.cache_write = "cache.write"};
 	double cost = json_number(json_get(part, "cost"), 0);
 
-	usage_add_tokens(&s->usage, input, output,
-		json_get_int(cache, "read", 0) + json_get_int(cache, "write", 0));
 	s->usage.cost_usd = (s->usage.cost_usd < 0 ? 0 : s->usage.cost_usd) + (cost > 0 ? cost : 0);
-	session_progress(s, input + output, NULL);
-	if (!str_is(str_of(json_get_str(part, "reason")), "tool-calls"))
+	session_progress(s, session_usage(s, json_get(part, "tokens"), &form), NULL);
+	if (!str_is(member_text(part, "reason"), "tool-calls"))
 		s->finished = true;
 }
 
-/* A fault of the API without a status: there was no answer. */
+/* A fault of the API without a status: no answer came. */
 static bool unreached(struct str name, const json *data)
 {
 	static const char *const forms[] = {"Cannot connect to API", "Unable to connect. ", NULL};
 
 	return str_is(name, "APIError") &&
 	       (json_is_true(json_get(data, "isRetryable")) ||
-		       text_begins(str_of(json_get_str(data, "message")), forms));
+		       api_text_starts(member_text(data, "message"), forms));
 }
 
-/* A fault that it has no name for is told better by the end of its log. */
-static void take_error(struct session *s, const json *error)
+/* The end of its log explains a fault without a name better. */
+static void take_error(struct harness_session *s, const json *value)
 {
-	struct str name = str_of(json_get_str(error, "name"));
+	const json *error = json_get(value, "error");
+	struct str name = member_text(error, "name");
 	const json *data = json_get(error, "data");
-	struct str text = str_of(json_get_str(data, "message"));
+	struct str text = member_text(data, "message");
 	int64_t status = json_get_int(data, "statusCode", -1);
 
 	if (status > 0)
-		api_status_verdict(s, (long)status, text);
+		session_api_verdict(s, (long)status, text);
 	else if (str_is(name, "ProviderAuthError") || unreached(name, data))
 		session_verdict(s, HARNESS_UNAVAILABLE, text.n ? text : name);
 	else if (!str_is(name, "UnknownError"))
 		session_verdict(s, HARNESS_FAILURE, text.n ? text : name);
 }
 
-static void object(struct session *s, const json *value)
+static void take_part(struct harness_session *s, const json *value)
 {
-	struct str type = str_of(json_get_str(value, "type"));
+	struct str type = member_text(value, "type");
 	const json *part = json_get(value, "part");
 
-	if (str_is(type, "error")) {
-		take_error(s, json_get(value, "error"));
-		return;
-	}
-	session_going(s);
+	session_resumed(s);
 	buf_clear(&s->note);
 	if (str_is(type, "text"))
-		session_text(s, str_of(json_get_str(part, "text")));
+		session_text(s, member_text(part, "text"));
 	else if (str_is(type, "tool_use"))
 		session_progress(s, 0, json_get_str(part, "tool"));
 	else if (str_is(type, "step_finish"))
 		take_step(s, part);
 }
 
+static const struct harness_handler handlers[] = {{"error", take_error}, {NULL, take_part}, {0}};
+
 #define LOG_FIRST "timestamp="
 #define LOG_KIND  " message=\"stream error\" "
 #define LOG_WHY   " error.error=\""
 #define LOG_API   "AI_APICallError: "
 
-/* What the program's own line says in its last quotes, as in
- * `timestamp=... level=ERROR ... message="stream error" ... error.error="AI_APICallError: slow
- * down"`; empty: it is another line. */
+/* The reason in `timestamp=... level=ERROR ... message="stream error" ...
+ * error.error="AI_APICallError: slow down"`; empty for any other line. */
 static struct str reason_in(struct str line)
 {
 	size_t from = str_find(line, STR(LOG_WHY));
@@ -132,18 +129,18 @@ static struct str reason_in(struct str line)
 	return str_starts(why, LOG_API) ? why : (struct str){NULL, 0};
 }
 
-/* The log has no status. */
+/* The log does not have the status. */
 static bool is_limit(struct str why)
 {
 	static const char *const forms[] = {LOG_API "Rate limit", LOG_API "Too many requests",
 		LOG_API "You exceeded your current quota", LOG_API "Quota exceeded",
 		LOG_API "Resource has been exhausted", LOG_API "Usage limit", NULL};
 
-	return text_begins(why, forms);
+	return api_text_starts(why, forms);
 }
 
-/* The note has a byte for each attempt since it last got further. */
-static void error_line(struct session *s, struct str line)
+/* The note has a byte for each attempt since the last progress. */
+static void error_line(struct harness_session *s, struct str line)
 {
 	struct str why = reason_in(line);
 
@@ -151,7 +148,7 @@ static void error_line(struct session *s, struct str line)
 		return;
 	buf_addc(&s->note, '.');
 	if (s->note.len >= ATTEMPTS)
-		session_give_up(s, is_limit(why), why);
+		session_abort(s, is_limit(why), why);
 	else
 		session_retrying(s, is_limit(why), why);
 }
@@ -173,6 +170,6 @@ const struct harness harness_opencode = {
 	.models_open = true,
 	.needs_finish = true,
 	.command = command,
-	.object = object,
+	.handlers = handlers,
 	.error_line = error_line,
 };

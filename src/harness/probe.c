@@ -1,137 +1,216 @@
-#include "src/sys/process.h"
-#include "src/harness/environment.h"
-#include "src/harness/lines.h"
-#include "src/harness/version.h"
+#include "src/base/number.h"
+#include "src/harness/output_parser.h"
 
-enum { OUTPUT_MAX = 65536, SHOWN_MAX = 80, GRACE_MS = 500 };
+enum { OUTPUT_MAX = 65536, SHOWN_MAX = 80, GRACE_MS = 500, VERSION_PARTS = 3, DIGITS_MAX = 18 };
 
-/* What the program answered. */
-struct answer {
-	struct buf out;
-	size_t errors; /* bytes of stderr, which is not read */
-};
+/* ---- versions ---- */
 
-static bool hear(void *data, bool errors, struct str piece)
+/* Cuts X.Y.Z off the start of *rest. */
+static bool take_version(struct str *rest, uint64_t out[VERSION_PARTS])
 {
-	struct answer *a = data;
-	size_t room = OUTPUT_MAX - a->out.len;
+	for (int i = 0; i < VERSION_PARTS; i++) {
+		size_t n;
 
-	if (errors)
-		a->errors += piece.n;
-	else
-		buf_add(&a->out, str_sub(piece, 0, piece.n < room ? piece.n : room));
+		if (i && !str_starts(*rest, "."))
+			return false;
+		*rest = str_sub(*rest, i ? 1 : 0, rest->n);
+		n = number_digits(*rest, &out[i]);
+		if (!n || n > DIGITS_MAX)
+			return false;
+		*rest = str_sub(*rest, n, rest->n);
+	}
 	return true;
 }
 
-static void forget(struct answer *a)
+static bool is_digit(char c)
 {
-	buf_release(&a->out);
+	return c >= '0' && c <= '9';
 }
 
-static void is_not(struct availability *out, enum unavailable_reason why, const char *detail)
+const char *version_find(struct arena *a, struct str text)
+{
+	for (size_t i = 0; i < text.n; i++) {
+		struct str rest = str_sub(text, i, text.n);
+		uint64_t parts[VERSION_PARTS];
+
+		if (!is_digit(text.p[i]) || (i && is_digit(text.p[i - 1])))
+			continue;
+		if (take_version(&rest, parts))
+			return arena_dup(a, str_sub(text, i, text.n - rest.n));
+	}
+	return NULL;
+}
+
+static bool satisfies(const uint64_t version[VERSION_PARTS], struct str constraint)
+{
+	static const struct {
+		const char *sign;
+		bool less, equal, greater;
+	} relations[] = {
+		/* A sign before its prefixes. */
+		{">=", false, true, true},
+		{"<=", true, true, false},
+		{">", false, false, true},
+		{"<", true, false, false},
+		{"=", false, true, false},
+	};
+	uint64_t bound[VERSION_PARTS];
+	size_t i = 0;
+	int k = 0;
+
+	while (i < COUNT(relations) && !str_starts(constraint, relations[i].sign))
+		i++;
+	if (i == COUNT(relations))
+		return false;
+	constraint = str_sub(constraint, strlen(relations[i].sign), constraint.n);
+	if (!take_version(&constraint, bound) || constraint.n)
+		return false;
+	while (k < VERSION_PARTS - 1 && version[k] == bound[k])
+		k++;
+	if (version[k] == bound[k])
+		return relations[i].equal;
+	return version[k] < bound[k] ? relations[i].less : relations[i].greater;
+}
+
+bool version_in_range(struct str version, struct str range)
+{
+	static const char blanks[] = " \t\n\v\f\r";
+	uint64_t parts[VERSION_PARTS];
+
+	if (!take_version(&version, parts))
+		return false;
+	for (;;) {
+		size_t n = 0;
+
+		while (range.n && strchr(blanks, range.p[0]))
+			range = str_sub(range, 1, range.n);
+		while (n < range.n && !strchr(blanks, range.p[n]))
+			n++;
+		if (!n)
+			return true;
+		if (!satisfies(parts, str_sub(range, 0, n)))
+			return false;
+		range = str_sub(range, n, range.n);
+	}
+}
+
+/* ---- the probe ---- */
+
+/* A program that prints only to stderr has printed no version. */
+static bool take_output(void *data, bool errors, struct str piece)
+{
+	struct buf *out = data;
+	size_t room = OUTPUT_MAX - out->len;
+
+	if (!errors)
+		buf_add(out, str_sub(piece, 0, piece.n < room ? piece.n : room));
+	return true;
+}
+
+static void set_unavailable(
+	struct harness_availability *out, enum unavailable_reason reason, const char *detail)
 {
 	out->available = false;
-	out->reason = why;
+	out->reason = reason;
 	out->detail = detail;
 }
 
-/* How the probe of a program ended, when that says that it cannot be used. */
-static const char *fault_of(
+static const char *exit_fault(
 	struct arena *a, const char *binary, const struct process_end *end, unsigned seconds)
 {
 	if (end->timed_out)
 		return arena_printf(a, "'%s --version' did not end within %u s", binary, seconds);
 	if (end->status > 128)
 		return arena_printf(
-			a, "'%s --version' was ended by signal %d", binary, end->status - 128);
+			a, "'%s --version' was killed by signal %d", binary, end->status - 128);
 	if (end->status)
 		return arena_printf(
 			a, "'%s --version' ended with exit status %d", binary, end->status);
 	return NULL;
 }
 
-/* It answered, but not with a version: it can be used, and people are told. */
-static void unreadable(struct arena *a, const struct harness *h, const struct answer *said,
-	struct availability *out)
+/* It ran but printed no version: usable, with a warning. */
+static void set_unknown_version(struct arena *a, const struct harness *h, struct str printed,
+	struct harness_availability *out)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
-	struct str shown;
 	CLEANUP(buf_release) struct buf masked = BUF_INIT;
 	struct secrets secrets = {0};
-	struct str rest = buf_str(&said->out), first = {NULL, 0};
+	struct str first = {NULL, 0};
 
-	(void)str_line(&rest, &first);
+	(void)str_line(&printed, &first);
 	buf_add(&line, first);
 	utf8_mend(&line);
 	secrets_add(a, &secrets, (const char *const *)environ, h->credentials);
 	secrets_mask(&secrets, buf_str(&line), &masked);
-	shown = first_bytes(buf_str(&masked), SHOWN_MAX);
+	first = text_first_bytes(buf_str(&masked), SHOWN_MAX);
 	out->available = true;
 	out->reason = PROBE_FAILED;
-	out->detail = arena_printf(a, "no version in what '%s --version' prints: '%.*s'", h->binary,
-		(int)shown.n, shown.n ? shown.p : "");
+	out->detail = arena_printf(a, "'%s --version' printed no version: '%.*s'", h->binary,
+		(int)first.n, first.n ? first.p : "");
 }
 
-static void judge(struct arena *a, const struct harness *h, const struct answer *said,
-	struct availability *out)
+static void judge_version(struct arena *a, const struct harness *h, struct str printed,
+	struct harness_availability *out)
 {
-	out->version = version_find(a, buf_str(&said->out));
-	if (!out->version) {
-		unreadable(a, h, said, out);
-		return;
-	}
-	if (!version_in(str_of(out->version), str_of(h->range))) {
-		is_not(out, VERSION_OUT_OF_RANGE,
+	out->version = version_find(a, printed);
+	if (!out->version)
+		set_unknown_version(a, h, printed, out);
+	else if (version_in_range(str_of(out->version), str_of(h->range)))
+		out->available = true;
+	else
+		set_unavailable(out, VERSION_OUT_OF_RANGE,
 			arena_printf(a, "%s %s installed, adapter requires %s; %s", h->binary,
 				out->version, h->range, h->install));
-		return;
-	}
-	out->available = true;
 }
 
-static void probe_program(
-	struct arena *a, const struct harness *h, unsigned seconds, struct availability *out)
+static void probe_program(struct arena *a, const struct harness *h, unsigned seconds,
+	struct harness_availability *out)
 {
-	CLEANUP(forget) struct answer said = {0};
+	CLEANUP(buf_release) struct buf printed = BUF_INIT;
 	bool blocked;
-	const char *file = harness_binary(a, h->binary, &blocked), *fault;
+	const char *file = harness_find_program(a, h->binary, &blocked), *fault;
 	const char *argv[] = {file, "--version", NULL};
 	struct process p = {.argv = argv,
 		.env = harness_environment(a, h, NULL),
 		.env_whole = true,
 		.output = -1,
-		.heard = hear,
-		.data = &said,
+		.heard = take_output,
+		.data = &printed,
 		.timeout_s = seconds,
 		.grace_ms = GRACE_MS};
 	struct process_end end;
 	struct error err;
 
 	if (!file) {
-		is_not(out, blocked ? PROBE_FAILED : BINARY_MISSING,
-			arena_printf(a, blocked ? "'%s' may not be run; %s" : "no '%s' on PATH; %s",
+		set_unavailable(out, blocked ? PROBE_FAILED : BINARY_MISSING,
+			arena_printf(a,
+				blocked ? "'%s' is not executable; %s" : "no '%s' on PATH; %s",
 				h->binary, h->install));
 		return;
 	}
 	if (process_run(&p, &end, &err) < 0) {
-		is_not(out, PROBE_FAILED, arena_dup(a, str_of(err.text)));
+		set_unavailable(out, PROBE_FAILED, arena_dup(a, str_of(err.text)));
 		return;
 	}
-	fault = fault_of(a, h->binary, &end, seconds);
+	fault = exit_fault(a, h->binary, &end, seconds);
 	if (fault)
-		is_not(out, PROBE_FAILED, fault);
+		set_unavailable(out, PROBE_FAILED, fault);
 	else
-		judge(a, h, &said, out);
+		judge_version(a, h, buf_str(&printed), out);
 }
 
-void harness_probe(
-	struct arena *a, const struct harness *h, unsigned seconds, struct availability *out)
+void harness_probe(struct arena *a, const struct harness *h, unsigned seconds,
+	struct harness_availability *out)
 {
-	struct harness_input nothing = {0};
+	const struct harness_input nothing = {0};
+	const char *fault = NULL;
 
-	*out = (struct availability){.available = !h->binary};
+	*out = (struct harness_availability){.available = !h->binary};
 	if (h->binary)
 		probe_program(a, h, seconds, out);
 	if (out->available && h->health)
-		h->health(a, h, harness_environment(a, h, &nothing), out);
+		fault = h->health(a, harness_environment(a, h, &nothing));
+	if (fault)
+		set_unavailable(out, HEALTH_CHECK_FAILED, fault);
 }

@@ -106,7 +106,7 @@ static int call_again(void *data, const char *sharpened, struct error *err)
 	usage_add(&c->result.usage, &second.result.usage);
 	if (!second.used || second.result.status != HARNESS_SUCCESS)
 		return error_set(err, ERR_CHECK, "the second try ended with '%s'",
-			harness_status_word(second.result.status));
+			harness_status_name(second.result.status));
 	return run_artifact_take(c->s->arena, &c->want, str_of(second.result.text), &rest, err);
 }
 
@@ -183,7 +183,7 @@ static int call_and_retry(struct call *c, struct error *err)
 			tries >= spec->max_retries)
 			return 0;
 		log_line("dev-team: '%s' ended with '%s': tried again, %u of %u", c->s->stage,
-			harness_status_word(c->result.status), tries + 1, spec->max_retries);
+			harness_status_name(c->result.status), tries + 1, spec->max_retries);
 		if (interrupted(c, (int)(spec->retry_delay_s * 1000)))
 			return error_set(err, ERR_STATE, "interrupted");
 	}
@@ -202,7 +202,7 @@ static int apply_policy(const struct call *c, struct error *err)
 	pause = spec->on_failure == FAILURE_PAUSE;
 	return error_set(err, pause ? ERR_STATE : ERR_CHECK,
 		"stage '%s' ended with '%s': its onFailure is '%s'%s", spec->name,
-		c->invalid ? "ArtifactSchemaInvalid" : harness_status_word(c->result.status),
+		c->invalid ? "ArtifactSchemaInvalid" : harness_status_name(c->result.status),
 		pause ? "pause" : "abort", pause ? "; the same command goes on" : "");
 }
 

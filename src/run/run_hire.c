@@ -4,7 +4,7 @@
 #include "src/run/run_staff.h"
 #include "src/workflow/workflow.h"
 #include "src/event/pipeline_report.h"
-#include "src/harness/models_pin.h"
+#include "src/harness/pipeline.h"
 
 enum { CHAIN_MAX = 8 };
 
@@ -33,15 +33,15 @@ static int read_chain(struct arena *a, const char *text, struct words *out, stru
 	return 0;
 }
 
-static int tell_unavailable(
-	const struct staff *s, const char *name, const struct availability *is, struct error *err)
+static int tell_unavailable(const struct staff *s, const char *name,
+	const struct harness_availability *is, struct error *err)
 {
 	struct event h = {.id = EVENT_HARNESS_UNAVAILABLE, .issue = s->id};
 	json *fields = json_object();
 	int rc;
 
 	json_put_str(fields, "harness", str_of(name));
-	json_put_str(fields, "reason", str_of(unavailable_word(is->reason)));
+	json_put_str(fields, "reason", str_of(unavailable_reason_name(is->reason)));
 	if (is->detail)
 		json_put_str(fields, "detail", str_of(is->detail));
 	h.fields = fields;
@@ -57,7 +57,7 @@ static int probe_chain(struct staff *s, struct error *err)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < s->chain.n; i++) {
-		const struct availability *is;
+		const struct harness_availability *is;
 		const struct harness *h;
 
 		if (harness_find(list[i], &h, err) < 0)
@@ -71,10 +71,10 @@ static int probe_chain(struct staff *s, struct error *err)
 			return -1;
 		if (i == 0)
 			return error_set(err, ERR_SYSTEM, "harness '%s' cannot be used: %s%s%.600s",
-				list[i], unavailable_word(is->reason), is->detail ? ": " : "",
-				is->detail ? is->detail : "");
+				list[i], unavailable_reason_name(is->reason),
+				is->detail ? ": " : "", is->detail ? is->detail : "");
 		log_line("dev-team: fallback '%s' is left out: %s%s%.600s", list[i],
-			unavailable_word(is->reason), is->detail ? ": " : "",
+			unavailable_reason_name(is->reason), is->detail ? ": " : "",
 			is->detail ? is->detail : "");
 	}
 	s->chain.n = kept;
@@ -140,18 +140,23 @@ static int pin_models(struct arena *a, struct staff *s, struct error *err)
 	struct model_resolved m;
 	const char *file;
 
-	if (model_registry_file(a, s->repo, &file, err) < 0 || model_registry_load(a, file, &s->models, err) < 0)
+	if (model_registry_file(a, s->repo, &file, err) < 0 ||
+		model_registry_load(a, file, &s->models, err) < 0)
 		return -1;
 	if (s->pipeline) {
-		if (models_pin(a, &s->models, s->pipeline, s->artifacts, s->id, clock_now(), &pins,
-			    err) < 0)
+		struct pipeline_question q = {.pipeline = s->pipeline,
+			.registry = &s->models,
+			.artifacts = s->artifacts,
+			.now = clock_now()};
+
+		if (harness_pin_models(a, &q, s->id, &pins, err) < 0)
 			return -1;
 		s->pins = pins;
 	}
 	if (s->pipeline && !s->model)
 		return 0;
 	if (model_resolve(&s->models, s->model, NULL, clock_now(), &m, err) < 0 ||
-		model_tell(s->artifacts, NULL, &m, err) < 0)
+		harness_emit_model(s->artifacts, NULL, &m, err) < 0)
 		return -1;
 	return s->model ? check_model(s, &m, err) : 0;
 }
@@ -159,7 +164,7 @@ static int pin_models(struct arena *a, struct staff *s, struct error *err)
 /* Every stage's harness is there and can do what it asks for; what is only a pity is said. */
 static int check_pipeline(struct arena *a, struct staff *s, struct error *err)
 {
-	struct load_question q = {.pipeline = s->pipeline,
+	struct pipeline_question q = {.pipeline = s->pipeline,
 		.registry = &s->models,
 		.pool = s->pool,
 		.artifacts = s->artifacts,
@@ -167,11 +172,11 @@ static int check_pipeline(struct arena *a, struct staff *s, struct error *err)
 
 	if (harness_check_pipeline(a, &q, &s->load, err) < 0)
 		return -1;
-	for (size_t i = 0; i < s->load.n_notes; i++)
-		if (!s->load.notes[i].fault)
-			log_line("dev-team: stage '%s': %s", s->load.notes[i].stage->name,
-				s->load.notes[i].text);
-	return load_need(&s->load, s->pipeline, err);
+	for (size_t i = 0; i < s->load.notes.n; i++)
+		if (!s->load.notes.items[i].fault)
+			log_line("dev-team: stage '%s': %s", s->load.notes.items[i].stage->name,
+				s->load.notes.items[i].text);
+	return pipeline_plan_fault(&s->load, s->pipeline, err);
 }
 
 /* Names alone: a value on the command line is seen by every user of the machine. */

@@ -91,7 +91,7 @@ static int violated(struct serving *s, struct error *err)
 {
 	const struct staff *t = s->staff;
 
-	if (chain_tell_violation(t->artifacts, t->id, s->spec, &s->chain, err) < 0)
+	if (chain_emit_violation(t->artifacts, t->id, s->spec, &s->chain, err) < 0)
 		return -1;
 	if (chain_violation_strategy(s->spec) != FAILURE_CONTINUE)
 		return error_set(err, ERR_STATE,
@@ -106,14 +106,13 @@ static int violated(struct serving *s, struct error *err)
 static int choose_chain(struct serving *s, struct error *err)
 {
 	struct words independent_of = {0};
-	struct ran *ran;
-	size_t n;
+	struct chain_uses uses;
 
-	if (chain_ran(s->arena, s->staff->artifacts, s->staff->id, &ran, &n, err) < 0)
+	if (chain_uses_read(s->arena, s->staff->artifacts, s->staff->id, &uses, err) < 0)
 		return -1;
 	if (s->spec)
 		independent_of = s->spec->independent_of;
-	chain_filter(s->arena, candidates(s->arena, s), independent_of, ran, n, &s->chain);
+	chain_filter(s->arena, candidates(s->arena, s), independent_of, &uses, &s->chain);
 	return s->chain.violated && s->spec ? violated(s, err) : 0;
 }
 

@@ -7,8 +7,8 @@
 #define DT_RUN_STAFF_H
 
 #include "src/event/run_state.h"
-#include "src/harness/load.h"
-#include "src/harness/models_pin.h"
+#include "src/harness/pipeline.h"
+#include "src/harness/pipeline.h"
 
 struct staff_ask {            /* as the command line says; NULL: not said */
 	const char *workflow; /* file */
@@ -37,7 +37,7 @@ struct staff {
 	struct words pass;  /* variables of ours that the agents get too */
 	struct model_registry models;
 	const struct model_pin *pins; /* of the pipeline's stages */
-	struct load load;             /* of the pipeline, with the chains that are left */
+	struct pipeline_plan load;             /* of the pipeline, with the chains that are left */
 };
 
 struct pipeline_ask {

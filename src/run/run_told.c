@@ -71,7 +71,7 @@ static json *note_of(
 	json_put_str(note, "harness", str_of(h ? harness_name(h) : ""));
 	if (r->model)
 		json_put_str(note, "model", str_of(r->model));
-	json_put_str(note, "status", str_of(harness_status_word(r->status)));
+	json_put_str(note, "status", str_of(harness_status_name(r->status)));
 	if (r->detail)
 		json_put_str(note, "detail", str_of(r->detail));
 	usage_put(note, &r->usage, members, false);
@@ -93,15 +93,15 @@ int serving_ended(struct serving *s, const struct harness *h, const struct harne
 {
 	if (!h)
 		return none_left(s, r, err);
-	if (chain_note(s->staff->artifacts, s->staff->id, s->stage, h, &s->chain, r, err) < 0)
+	if (chain_record(s->staff->artifacts, s->staff->id, s->stage, h, &s->chain, r, err) < 0)
 		return -1;
 	out->note = note_of(s, h, r);
 	out->answered = r->status == HARNESS_SUCCESS && str_trim(text).n;
 	out->text = text;
 	out->how = arena_printf(s->arena, "%s: %s", harness_name(h),
-		r->status == HARNESS_SUCCESS ? "no answer" : harness_status_word(r->status));
+		r->status == HARNESS_SUCCESS ? "no answer" : harness_status_name(r->status));
 	if (r->status != HARNESS_SUCCESS && r->detail)
 		log_line("dev-team: %s on %s: %s: %.400s", s->id, harness_name(h),
-			harness_status_word(r->status), r->detail);
+			harness_status_name(r->status), r->detail);
 	return 0;
 }

@@ -5,7 +5,7 @@
  * `--stderr--` is that. Whatever they are: the run has a result, success has no fault and status 0,
  * all else a reason, all texts are clean, and a key is never among them.
  */
-#include "src/harness/hear.h"
+#include "src/harness/output_parser.h"
 
 #define PLANTED "planted-secret-value"
 
@@ -17,10 +17,10 @@ static void expect(bool good)
 		abort();
 }
 
-static void feed(struct hearing *r, bool errors, struct str text, size_t step)
+static void feed(struct output_parser *r, bool errors, struct str text, size_t step)
 {
 	for (size_t i = 0; i < text.n; i += step)
-		if (!hearing_take(
+		if (!output_parser_add(
 			    r, errors, str_sub(text, i, i + step < text.n ? i + step : text.n)))
 			return;
 }
@@ -35,7 +35,7 @@ static void expect_clean(const char *text)
 
 static void expect_result(const struct harness_result *r)
 {
-	expect(harness_status_word(r->status) != NULL);
+	expect(harness_status_name(r->status) != NULL);
 	expect(r->text != NULL);
 	expect((r->status == HARNESS_SUCCESS) == !r->detail);
 	expect(r->status != HARNESS_SUCCESS || r->exit_code == 0);
@@ -61,28 +61,28 @@ static const struct harness *chosen(uint8_t byte)
 			return harnesses[i];
 }
 
-static void play(struct session *s, const uint8_t *data, size_t size)
+static void play(struct harness_session *s, const uint8_t *data, size_t size)
 {
-	CLEANUP(hearing_release) struct hearing r;
+	CLEANUP(output_parser_release) struct output_parser r;
 	struct str text = {(const char *)data + 3, size - 3};
 	size_t at = str_find(text, STR("\n--stderr--\n")), step = data[2] ? data[2] : 4096;
 	struct process_end end = {.status = data[1] & 0x7f,
 		.timed_out = data[1] == 0x8f,
 		.cancelled = data[1] == 0xcc};
 
-	hearing_begin(&r, s);
+	output_parser_begin(&r, s);
 	feed(&r, false, str_sub(text, 0, at), step);
 	if (at < text.n)
 		feed(&r, true, str_sub(text, at + 12, text.n), step);
 	end.cancelled = end.cancelled || s->stop;
-	hearing_end(&r, &end);
+	output_parser_end(&r, &end);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct arena a = {0};
 	struct harness_input input = {.prompt = STR("x"), .max_budget_usd = 1};
-	struct session s = {.arena = &a, .input = &input};
+	struct harness_session s = {.arena = &a, .input = &input};
 	struct harness_result result;
 
 	if (size < 3)

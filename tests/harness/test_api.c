@@ -18,7 +18,7 @@ static void play(int fd, unsigned n, struct str request)
 	say(fd, reply);
 }
 
-/* Byte by byte, as a slow line may cut it. */
+/* Byte by byte, as a slow network may deliver it. */
 static void dribble(int fd, unsigned n, struct str request)
 {
 	static const int one = 1;
@@ -51,10 +51,10 @@ static const char *ask(server_play *how, const char *answer, struct harness_inpu
 	place("k-secret-12345");
 	input.model = input.model ? input.model : "m1";
 	assert_int_equal(invoke(&harness_generic_api, input), 0);
-	return harness_status_word(result.status);
+	return harness_status_name(result.status);
 }
 
-static void a_stream_gives_text_model_and_tokens(void **state)
+static void a_stream_gives_text_model_and_usage(void **state)
 {
 	static server_play *const plays[] = {play, dribble};
 
@@ -95,7 +95,7 @@ static void the_request_is_what_servers_expect(void **state)
 #define PLAIN(status, body)                                                                        \
 	"HTTP/1.1 " status "\r\nContent-Type: application/json\r\nRetry-After: 9\r\n\r\n" body
 
-static void whatever_an_api_answers_has_a_result(void **state)
+static void every_answer_has_a_result(void **state)
 {
 	static const struct {
 		const char *reply, *status, *text, *detail;
@@ -107,15 +107,16 @@ static void whatever_an_api_answers_has_a_result(void **state)
 		{HEAD SAYS("a") DONE, "success", "a", NULL, false},
 		{HEAD SAYS("a") ENDS("stop"), "success", "a", NULL, false},
 		{HEAD DONE, "success", "", NULL, false},
-		{HEAD SAYS("a"), "unavailable", "a", "the API broke its answer off", false},
+		{HEAD SAYS("a"), "unavailable", "a",
+			"the API closed the connection before the end of its answer", false},
 		{HEAD SAYS("a") ENDS("length"), "failure", "a",
-			"the answer is cut off at the model's limit of tokens", false},
+			"the answer was cut off at the token limit of the model", false},
 		{HEAD SAYS("a") ENDS("content_filter"), "failure", "a",
-			"the API has filtered the answer", false},
-		{HEAD ENDS("tool_calls"), "failure", "",
-			"the model asks for a tool, and it was given none", false},
+			"the API filtered the answer", false},
+		{HEAD ENDS("tool_calls"), "failure", "", "the model asked for a tool, but has none",
+			false},
 		{HEAD SAYS("a") "data: {broken\n\n" DONE, "failure", "a",
-			"an event of the API is no JSON", false},
+			"the API sent an event that is not JSON", false},
 		{HEAD SAYS("a") "data: {\"error\":{\"message\":\"overloaded\",\"code\":503}}\n\n",
 			"unavailable", "a", "overloaded", false},
 		{HEAD SAYS("a") "data: {\"error\":{\"message\":\"slow down\",\"code\":429}}\n\n",
@@ -123,26 +124,26 @@ static void whatever_an_api_answers_has_a_result(void **state)
 		{HEAD "data: {\"error\":{\"message\":\"no\"}}\n\n", "failure", "", "no", false},
 		{HEAD "data: {\"error\":null,\"choices\":[]}\n\n" DONE, "success", "", NULL, false},
 		{PLAIN("200 OK", "<html>welcome</html>"), "failure", "",
-			"what the API answers is no answer of /chat/completions", false},
-		{PLAIN("200 OK", "{}"), "failure", "",
-			"what the API answers is no answer of /chat/completions", false},
+			"the answer is not one of /chat/completions", false},
+		{PLAIN("200 OK", "{}"), "failure", "", "the answer is not one of /chat/completions",
+			false},
 		{PLAIN("200 OK", "{\"error\":\"all wrong\"}"), "failure", "", "all wrong", false},
 		{PLAIN("429 Too Many Requests", "{\"error\":{\"message\":\"slow down\"}}"),
-			"unavailable", "", "slow down (it says to try again in 9 s)", true},
+			"unavailable", "", "slow down (retry after 9 s)", true},
 		{PLAIN("403 Forbidden", "{\"error\":{\"message\":\"x\",\"code\":"
 					"\"insufficient_quota\"}}"),
-			"unavailable", "", "x (it says to try again in 9 s)", true},
+			"unavailable", "", "x (retry after 9 s)", true},
 		{PLAIN("401 Unauthorized",
 			 "{\"error\":{\"message\":\"key k-secret-12345 is bad\"}}"),
-			"unavailable", "", "key **** is bad (it says to try again in 9 s)", false},
+			"unavailable", "", "key **** is bad (retry after 9 s)", false},
 		{PLAIN("400 Bad Request", "{\"error\":{\"message\":\"too long\"}}"), "failure", "",
 			"too long", false},
 		{PLAIN("404 Not Found", "nothing here"), "failure", "",
-			"the API answers with status 404: nothing here", false},
+			"the API answered with status 404: nothing here", false},
 		{PLAIN("500 Oops", ""), "unavailable", "",
-			"the API answers with status 500 (it says to try again in 9 s)", false},
+			"the API answered with status 500 (retry after 9 s)", false},
 		{PLAIN("302 Found", ""), "failure", "",
-			"the API answers with status 302, a redirect, which is not followed",
+			"the API answered with status 302, a redirect; redirects are not followed",
 			false},
 	};
 
@@ -159,14 +160,14 @@ static void whatever_an_api_answers_has_a_result(void **state)
 	}
 }
 
-static void what_breaks_or_is_not_there_is_unavailable(void **state)
+static void a_lost_connection_is_unavailable(void **state)
 {
 	(void)state;
 	assert_string_equal(
 		ask(play, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n50\r\nda",
 			(struct harness_input){0}),
 		"unavailable");
-	assert_true(str_starts(str_of(result.detail), "the API broke its answer off: "));
+	assert_true(str_starts(str_of(result.detail), "the API closed the connection: "));
 	server_stop(NULL); /* its port is free now */
 	assert_int_equal(invoke(&harness_generic_api, (struct harness_input){.model = "m1"}), 0);
 	assert_int_equal(result.status, HARNESS_UNAVAILABLE);
@@ -174,7 +175,7 @@ static void what_breaks_or_is_not_there_is_unavailable(void **state)
 	assert_int_equal(result.exit_code, -1);
 }
 
-static void a_silent_api_is_a_timeout_with_signs_of_life(void **state)
+static void a_silent_api_times_out_with_heartbeats(void **state)
 {
 	struct harness_input input = {.prompt = STR("x"), .model = "m1", .timeout_s = 1};
 
@@ -207,7 +208,7 @@ static void a_run_can_be_cancelled(void **state)
 }
 
 /* Status line and body of what GET /models answers, and what the probe makes of it. */
-static void health_is_that_of_the_api(void **state)
+static void health_asks_the_api(void **state)
 {
 	static const struct {
 		const char *reply, *probed;
@@ -232,7 +233,7 @@ static void health_is_that_of_the_api(void **state)
 	assert_string_equal(seen.detail, "DEV_TEAM_API_BASE_URL is not set");
 }
 
-static void a_key_goes_nowhere_unencrypted(void **state)
+static void a_key_is_never_sent_unencrypted(void **state)
 {
 	static const char *const urls[] = {"http://example.invalid/v1",
 		"http://localhost.evil.invalid/v1", "http://127.0.0.1.evil.invalid/v1",
@@ -246,7 +247,7 @@ static void a_key_goes_nowhere_unencrypted(void **state)
 		setenv("DEV_TEAM_API_BASE_URL", urls[i], 1);
 		assert_string_equal(probed(&harness_generic_api, 5), "false health-check-failed -");
 		assert_string_equal(seen.detail,
-			"the key would go unencrypted to the host of DEV_TEAM_API_BASE_URL");
+			"the key would be sent unencrypted to the host of DEV_TEAM_API_BASE_URL");
 		assert_int_equal(
 			invoke(&harness_generic_api, (struct harness_input){.model = "m1"}), 0);
 		assert_int_equal(result.status, HARNESS_UNAVAILABLE);
@@ -254,7 +255,7 @@ static void a_key_goes_nowhere_unencrypted(void **state)
 }
 
 /* Nobody is between us and a server of this machine. */
-static void this_machine_is_asked_without_a_proxy(void **state)
+static void loopback_needs_no_proxy(void **state)
 {
 	(void)state;
 	unsetenv("no_proxy");
@@ -267,39 +268,13 @@ static void this_machine_is_asked_without_a_proxy(void **state)
 	setenv("no_proxy", "*", 1);
 }
 
-static void models_are_those_that_the_api_lists(void **state)
-{
-	const char *const *ids;
-	bool open;
-
-	(void)state;
-	reply = PLAIN(
-		"200 OK", "{\"data\":[{\"id\":\"m1\"},{\"object\":\"model\"},{\"id\":\"m2\"}]}");
-	server_start(play);
-	place(NULL);
-	assert_int_equal(harness_models(&arena, &harness_generic_api, &ids, &open, &err), 0);
-	server_stop(NULL);
-	assert_true(open);
-	assert_string_equal(ids[0], "m1");
-	assert_string_equal(ids[1], "m2");
-	assert_null(ids[2]);
-	reply = PLAIN("404 Not Found", "");
-	server_start(play);
-	place(NULL);
-	assert_int_equal(harness_models(&arena, &harness_generic_api, &ids, &open, &err), 0);
-	server_stop(NULL);
-	assert_null(ids[0]);
-	assert_int_equal(harness_models(&arena, &harness_generic_api, &ids, &open, &err), -1);
-	assert_int_equal(err.code, ERR_SYSTEM);
-}
-
 static void a_model_must_be_named(void **state)
 {
 	(void)state;
 	unsetenv("DEV_TEAM_API_MODEL");
 	assert_int_equal(invoke(&harness_generic_api, (struct harness_input){0}), -1);
-	assert_error(&err, "dev-team: no model is given, and DEV_TEAM_API_MODEL is not set: "
-			   "generic-api has none of its own");
+	assert_error(&err, "dev-team: no model given and DEV_TEAM_API_MODEL is not set: "
+			   "generic-api has no default model");
 	setenv("DEV_TEAM_API_MODEL", "m7", 1);
 	reply = HEAD SAYS("x") DONE;
 	server_start(play);
@@ -313,16 +288,15 @@ static void a_model_must_be_named(void **state)
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_stream_gives_text_model_and_tokens),
+		cmocka_unit_test(a_stream_gives_text_model_and_usage),
 		cmocka_unit_test(the_request_is_what_servers_expect),
-		cmocka_unit_test(whatever_an_api_answers_has_a_result),
-		cmocka_unit_test(what_breaks_or_is_not_there_is_unavailable),
-		cmocka_unit_test(a_silent_api_is_a_timeout_with_signs_of_life),
+		cmocka_unit_test(every_answer_has_a_result),
+		cmocka_unit_test(a_lost_connection_is_unavailable),
+		cmocka_unit_test(a_silent_api_times_out_with_heartbeats),
 		cmocka_unit_test(a_run_can_be_cancelled),
-		cmocka_unit_test(health_is_that_of_the_api),
-		cmocka_unit_test(a_key_goes_nowhere_unencrypted),
-		cmocka_unit_test(this_machine_is_asked_without_a_proxy),
-		cmocka_unit_test(models_are_those_that_the_api_lists),
+		cmocka_unit_test(health_asks_the_api),
+		cmocka_unit_test(a_key_is_never_sent_unencrypted),
+		cmocka_unit_test(loopback_needs_no_proxy),
 		cmocka_unit_test(a_model_must_be_named),
 	};
 

@@ -29,22 +29,33 @@ static const char *joined(struct words w)
 }
 
 /* "stage=harness stage=harness" */
-static struct ran *ran_of(const char *text, size_t *n)
+static struct chain_uses uses_of(const char *text)
 {
 	struct words w = words(text);
-	struct ran *ran = arena_alloc(&arena, (w.n + 1) * sizeof(*ran));
+	struct chain_uses uses = {0};
 
-	*n = w.n;
 	for (size_t i = 0; i < w.n; i++) {
 		size_t at = strcspn(w.list[i], "=");
 
-		ran[i].stage = arena_dup(&arena, (struct str){w.list[i], at});
-		ran[i].harness = w.list[i] + at + 1;
+		vec_push_in(&arena, &uses,
+			(struct chain_use){arena_dup(&arena, (struct str){w.list[i], at}),
+				w.list[i] + at + 1});
 	}
-	return ran;
+	return uses;
 }
 
-static void what_the_stages_before_have_used_is_taken_out(void **state)
+/* How many harnesses the issue has used; the first one in *first, unless that is NULL. */
+static size_t uses_read(const char **first)
+{
+	struct chain_uses uses;
+
+	assert_int_equal(chain_uses_read(&arena, at("artifacts"), "I-1", &uses, &err), 0);
+	if (first && uses.n)
+		*first = uses.items[0].harness;
+	return uses.n;
+}
+
+static void harnesses_of_earlier_stages_are_excluded(void **state)
 {
 	static const struct {
 		const char *candidates, *from, *ran, *effective, *removed, *forbidden;
@@ -76,10 +87,9 @@ static void what_the_stages_before_have_used_is_taken_out(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct chain c;
-		size_t n;
-		struct ran *ran = ran_of(rows[i].ran, &n);
+		struct chain_uses uses = uses_of(rows[i].ran);
 
-		chain_filter(&arena, words(rows[i].candidates), words(rows[i].from), ran, n, &c);
+		chain_filter(&arena, words(rows[i].candidates), words(rows[i].from), &uses, &c);
 		assert_string_equal(joined(c.effective), rows[i].effective);
 		assert_string_equal(joined(c.removed), rows[i].removed);
 		assert_string_equal(joined(c.forbidden), rows[i].forbidden);
@@ -87,7 +97,7 @@ static void what_the_stages_before_have_used_is_taken_out(void **state)
 	}
 }
 
-static void only_stages_before_can_be_meant(void **state)
+static void independence_names_earlier_stages_only(void **state)
 {
 	static const struct {
 		const char *plan, *implement, *review, *cycles;
@@ -110,7 +120,7 @@ static void only_stages_before_can_be_meant(void **state)
 		};
 		struct pipeline p = {.stages = stages, .n_stages = COUNT(stages)};
 		CLEANUP(buf_release) struct buf b = BUF_INIT;
-		struct cycle *cycles;
+		struct chain_cycle *cycles;
 		size_t n = chain_cycles(&arena, &p, &cycles);
 
 		for (size_t k = 0; k < n; k++)
@@ -119,7 +129,7 @@ static void only_stages_before_can_be_meant(void **state)
 	}
 }
 
-static void a_violation_is_advice_unless_the_stage_says_more(void **state)
+static void a_violation_continues_unless_on_failure_applies(void **state)
 {
 	struct stage_spec s = {.on_failure = FAILURE_ABORT};
 
@@ -133,11 +143,12 @@ static void a_violation_is_advice_unless_the_stage_says_more(void **state)
 	assert_int_equal(chain_violation_strategy(&s), FAILURE_CONTINUE);
 }
 
-static const struct availability *there(const struct harness *h)
+static const struct harness_availability *there(const struct harness *h)
 {
-	static const struct availability yes = {.available = true},
-					 unread = {true, PROBE_FAILED, "no version", NULL},
-					 no = {false, BINARY_MISSING, "no 'gemini' on PATH", NULL};
+	static const struct harness_availability yes = {.available = true},
+						 unread = {true, PROBE_FAILED, "no version", NULL},
+						 no = {false, BINARY_MISSING, "no 'gemini' on PATH",
+							 NULL};
 
 	return strcmp(harness_name(h), "codex") == 0         ? &unread
 	       : strcmp(harness_name(h), "claude-code") == 0 ? &yes
@@ -166,7 +177,7 @@ static const char *run_chain(const char *stage, const char *chain)
 	if (chain_run(&arena, &call, &input, &result, &used, &err) < 0)
 		fail_msg("%s", err.text);
 	return arena_printf(&arena, "%s %s", used ? harness_name(used) : "-",
-		harness_status_word(result.status));
+		harness_status_name(result.status));
 }
 
 /* Types of the events since the last call. */
@@ -190,7 +201,7 @@ static const char *events(void)
 	"echo '{\"type\":\"result\",\"is_error\":true,\"api_error_status\":429,"                   \
 	"\"result\":\"slow\"}'; exit 1"
 
-static void only_availability_leads_to_the_next_one(void **state)
+static void only_unavailability_leads_to_a_fallback(void **state)
 {
 	static const struct {
 		const char *claude, *codex, *chain, *outcome, *events;
@@ -219,7 +230,7 @@ static void only_availability_leads_to_the_next_one(void **state)
 	}
 }
 
-static void what_really_ran_is_noted_and_read_back(void **state)
+static void harnesses_that_ran_are_recorded_and_excluded(void **state)
 {
 	struct chain c = {
 		.declared = words("claude-code codex"), .effective = words("claude-code codex")};
@@ -227,59 +238,52 @@ static void what_really_ran_is_noted_and_read_back(void **state)
 		.harness = "claude-code",
 		.fallback = words("codex"),
 		.independent_of = words("implement plan")};
-	struct ran *ran;
-	size_t n;
+	const struct harness *const ran[] = {&harness_codex, &harness_claude_code};
 
 	(void)state;
-	assert_int_equal(chain_ran(&arena, at("artifacts"), "I-1", &ran, &n, &err), 0);
-	assert_int_equal(n, 0);
+	assert_int_equal(uses_read(NULL), 0);
 	result = (struct harness_result){
 		.status = HARNESS_SUCCESS, .model = "m", .usage = {.cost_usd = 0.5}};
-	assert_int_equal(
-		chain_note(at("artifacts"), "I-1", "implement", &harness_codex, &c, &result, &err),
-		0);
-	assert_int_equal(chain_of(&arena, &review, at("artifacts"), "I-1", &c, &err), 0);
-	assert_string_equal(joined(c.effective), "claude-code");
-	assert_string_equal(joined(c.forbidden), "codex");
+	/* A second attempt on another harness does not undo the work of the first. */
+	for (size_t i = 0; i < COUNT(ran); i++) {
+		struct chain_uses uses;
 
-	/* A second attempt on another harness does not make the first one's work undone. */
-	assert_int_equal(chain_note(at("artifacts"), "I-1", "implement", &harness_claude_code, &c,
-				 &result, &err),
-		0);
-	assert_int_equal(
-		chain_note(at("artifacts"), "I-1", "implement", NULL, &c, &result, &err), 0);
-	assert_int_equal(chain_ran(&arena, at("artifacts"), "I-1", &ran, &n, &err), 0);
-	assert_int_equal(n, 2);
-	assert_int_equal(chain_of(&arena, &review, at("artifacts"), "I-1", &c, &err), 0);
+		assert_int_equal(chain_record(at("artifacts"), "I-1", "implement", ran[i], &c,
+					 &result, &err),
+			0);
+		assert_int_equal(chain_uses_read(&arena, at("artifacts"), "I-1", &uses, &err), 0);
+		assert_int_equal(uses.n, i + 1);
+		chain_filter(&arena, chain_candidates(&arena, &review), review.independent_of,
+			&uses, &c);
+		assert_string_equal(joined(c.effective), i ? "" : "claude-code");
+		assert_string_equal(joined(c.forbidden), i ? "codex claude-code" : "codex");
+	}
 	assert_true(c.violated);
-	assert_int_equal(chain_tell_violation(at("artifacts"), "I-1", &review, &c, &err), 0);
+	assert_int_equal(chain_emit_violation(at("artifacts"), "I-1", &review, &c, &err), 0);
 	assert_string_equal(events(), "IndependenceViolated");
 }
 
-/* It had begun to work: what it wrote is there, and no independent eye has seen it. */
-static void one_that_became_unavailable_at_work_has_run_too(void **state)
+/* It may have changed files before it became unavailable. */
+static void a_harness_that_became_unavailable_at_work_has_run(void **state)
 {
-	struct ran *ran;
-	size_t n;
+	const char *first = NULL;
 
 	(void)state;
 	stand_in("claude", "echo '{\"type\":\"assistant\",\"message\":{\"id\":\"m\",\"usage\":"
 			   "{\"output_tokens\":9},\"content\":[]}}'; " LIMITED);
 	stand_in("codex", CODEX_DONE);
 	assert_string_equal(run_chain("implement", "claude-code codex"), "codex success");
-	assert_int_equal(chain_ran(&arena, at("artifacts"), "I-1", &ran, &n, &err), 0);
-	assert_int_equal(n, 1);
-	assert_string_equal(ran[0].harness, "claude-code");
+	assert_int_equal(uses_read(&first), 1);
+	assert_string_equal(first, "claude-code");
 	tree_remove(at("artifacts"));
 
 	stand_in("claude", LIMITED);
 	assert_string_equal(run_chain("implement", "claude-code codex"), "codex success");
-	assert_int_equal(chain_ran(&arena, at("artifacts"), "I-1", &ran, &n, &err), 0);
-	assert_int_equal(n, 0);
+	assert_int_equal(uses_read(NULL), 0);
 	tree_remove(at("artifacts"));
 }
 
-static void without_a_folder_nothing_is_told(void **state)
+static void without_artifacts_no_event_is_emitted(void **state)
 {
 	struct harness_input input = {.prompt = STR("x")};
 	struct chain_call call = {.effective = words("claude-code"), .available = there};
@@ -297,13 +301,13 @@ static void without_a_folder_nothing_is_told(void **state)
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_the_stages_before_have_used_is_taken_out),
-		cmocka_unit_test(only_stages_before_can_be_meant),
-		cmocka_unit_test(a_violation_is_advice_unless_the_stage_says_more),
-		cmocka_unit_test(only_availability_leads_to_the_next_one),
-		cmocka_unit_test(what_really_ran_is_noted_and_read_back),
-		cmocka_unit_test(one_that_became_unavailable_at_work_has_run_too),
-		cmocka_unit_test(without_a_folder_nothing_is_told),
+		cmocka_unit_test(harnesses_of_earlier_stages_are_excluded),
+		cmocka_unit_test(independence_names_earlier_stages_only),
+		cmocka_unit_test(a_violation_continues_unless_on_failure_applies),
+		cmocka_unit_test(only_unavailability_leads_to_a_fallback),
+		cmocka_unit_test(harnesses_that_ran_are_recorded_and_excluded),
+		cmocka_unit_test(a_harness_that_became_unavailable_at_work_has_run),
+		cmocka_unit_test(without_artifacts_no_event_is_emitted),
 	};
 
 	return cmocka_run_group_tests(tests, rig_enter, rig_leave);

@@ -74,7 +74,8 @@ static void every_capability_has_its_row(void **state)
 		buf_addf(&row, "\n| `%s` |", capability_name((enum capability)c));
 		for (size_t i = 0; harnesses[i]; i++)
 			buf_addf(&row, " %s |",
-				capability_word(harness_can(harnesses[i], (enum capability)c)));
+				capability_level_name(
+					harness_can(harnesses[i], (enum capability)c)));
 		buf_addc(&row, '\n');
 		page_has(&row);
 	}
@@ -104,7 +105,7 @@ static void the_capabilities_are_those_that_were_agreed(void **state)
 		assert_int_equal(harness_find(rows[i].name, &h, &err), 0);
 		for (int c = 0; c < CAPABILITIES; c++)
 			buf_addf(&can, "%s%s", c ? " " : "",
-				capability_word(harness_can(h, (enum capability)c)));
+				capability_level_name(harness_can(h, (enum capability)c)));
 		assert_string_equal(can.s, rows[i].can);
 		assert_int_equal(harness_context_tokens(h), rows[i].context);
 	}

@@ -62,12 +62,12 @@ static void whatever_a_program_does_has_a_result(void **state)
 		{"printf '%s' '" RESULT_LINE "'", "success", NULL, 0},
 		{"printf '%s\\r\\n' '" RESULT_LINE "'", "success", NULL, 0},
 		{"printf '%s' '{\"type\":\"result\",\"subtype\":\"succ'", "failure",
-			"it ended without a result: {\"type\":\"result\",\"subtype\":\"succ", 0},
-		{"echo garbage", "failure", "it ended without a result: garbage", 0},
-		{"exit 0", "failure", "it ended without a result", 0},
+			"it exited without a result: {\"type\":\"result\",\"subtype\":\"succ", 0},
+		{"echo garbage", "failure", "it exited without a result: garbage", 0},
+		{"exit 0", "failure", "it exited without a result", 0},
 		{"exit 2", "failure", "exit status 2", 2},
-		{"kill -9 $$", "failure", "it was ended by signal 9", 137},
-		{"kill -15 $$", "failure", "it was ended by signal 15", 143},
+		{"kill -9 $$", "failure", "it was killed by signal 9", 137},
+		{"kill -15 $$", "failure", "it was killed by signal 15", 143},
 		{"exec <&-; echo '" RESULT_LINE "'", "success", NULL, 0},
 		{"exec <&-; sleep 0; echo '" RESULT_LINE "'; exit 3", "failure", "exit status 3",
 			3},
@@ -136,7 +136,7 @@ static void what_claude_tells_of_the_api_is_told_apart(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		if (strcmp(claude_says(rows[i].script), rows[i].status) != 0)
-			fail_msg("row %zu: '%s'", i, harness_status_word(result.status));
+			fail_msg("row %zu: '%s'", i, harness_status_name(result.status));
 		assert_int_equal(result.rate_limited, rows[i].limited);
 	}
 }
@@ -189,7 +189,7 @@ static void a_cost_over_the_budget_is_no_success(void **state)
 	assert_int_equal(
 		invoke(&harness_claude_code, (struct harness_input){.max_budget_usd = 0.2}), 0);
 	assert_int_equal(result.status, HARNESS_BUDGET);
-	assert_string_equal(result.detail, "it cost 0.2500 USD; at most 0.2000 were allowed");
+	assert_string_equal(result.detail, "it cost 0.2500 USD; the limit is 0.2000 USD");
 }
 
 static void at_the_time_limit_nothing_is_left(void **state)
@@ -258,7 +258,7 @@ static void a_flood_and_giant_lines_are_bounded(void **state)
 	assert_string_equal(claude_says("head -c 20971520 /dev/zero | tr '\\0' x; "
 					"head -c 9000000 /dev/zero >&2"),
 		"failure");
-	assert_non_null(strstr(result.detail, "1 lines of more than 8 MiB were left out"));
+	assert_non_null(strstr(result.detail, "1 lines of more than 8 MiB were dropped"));
 	assert_true(strlen(result.detail) < 4096);
 }
 
@@ -278,7 +278,7 @@ static void what_cannot_be_started_is_unavailable(void **state)
 
 	assert_int_equal(chmod(stand_in_path("claude"), 0644), 0);
 	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){0}), 0);
-	assert_string_equal(result.detail, "'claude' may not be run");
+	assert_string_equal(result.detail, "'claude' is not executable");
 	assert_string_equal(told.s, "started completed");
 }
 
@@ -307,7 +307,7 @@ static void an_input_that_is_none_is_refused(void **state)
 	assert_string_equal(err.text, "the prompt is empty");
 	assert_int_equal(
 		invoke(&harness_claude_code, (struct harness_input){.model = "--resume"}), -1);
-	assert_string_equal(err.text, "'--resume' is no id of a model");
+	assert_string_equal(err.text, "'--resume' is not a model id");
 	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){.model = "a b"}), -1);
 	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){.tools = tools}), -1);
 	assert_int_equal(
@@ -362,8 +362,8 @@ static void codex_is_understood(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		stand_in("codex", rows[i].script);
 		assert_int_equal(invoke(&harness_codex, (struct harness_input){0}), 0);
-		if (strcmp(harness_status_word(result.status), rows[i].status) != 0)
-			fail_msg("row %zu: '%s'", i, harness_status_word(result.status));
+		if (strcmp(harness_status_name(result.status), rows[i].status) != 0)
+			fail_msg("row %zu: '%s'", i, harness_status_name(result.status));
 		assert_int_equal(result.rate_limited, rows[i].limited);
 	}
 }

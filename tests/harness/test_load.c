@@ -1,45 +1,45 @@
 #include "src/event/event.h"
-#include "src/harness/load.h"
+#include "src/harness/pipeline.h"
 #include "tests/lib/event_log.h"
 #include "tests/lib/harness_rig.h"
 
 static struct model_registry registry;
 
 /* claude-code is there, codex is too but tells no version, no other one is. */
-static const struct availability *there(const struct harness *h)
+static const struct harness_availability *there(const struct harness *h)
 {
-	static const struct availability yes = {.available = true},
-					 unread = {true, PROBE_FAILED, "no version", NULL},
-					 no = {false, BINARY_MISSING, "not on PATH", NULL};
+	static const struct harness_availability yes = {.available = true},
+						 unread = {true, PROBE_FAILED, "no version", NULL},
+						 no = {false, BINARY_MISSING, "not on PATH", NULL};
 
 	return strcmp(harness_name(h), "codex") == 0         ? &unread
 	       : strcmp(harness_name(h), "claude-code") == 0 ? &yes
 							     : &no;
 }
 
-static const struct availability *nowhere(const struct harness *h)
+static const struct harness_availability *nowhere(const struct harness *h)
 {
-	static const struct availability no = {false, BINARY_MISSING, "not on PATH", NULL};
+	static const struct harness_availability no = {false, BINARY_MISSING, "not on PATH", NULL};
 
 	(void)h;
 	return &no;
 }
 
 /* The chain, then each note: "fault: ..." or "warning: ...". */
-static const char *checked(
-	struct stage_spec *stage, const struct availability *(*available)(const struct harness *h))
+static const char *checked(struct stage_spec *stage,
+	const struct harness_availability *(*available)(const struct harness *h))
 {
 	struct pipeline p = {.name = "p",
 		.file = "p.yaml",
 		.default_model = "sonnet",
 		.stages = stage,
 		.n_stages = 1};
-	struct load_question q = {.pipeline = &p,
+	struct pipeline_question q = {.pipeline = &p,
 		.registry = &registry,
 		.artifacts = at("artifacts"),
 		.available = available};
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
-	struct load l;
+	struct pipeline_plan l;
 
 	stage->name = "s";
 	stage->line = 7;
@@ -49,9 +49,10 @@ static const char *checked(
 	for (size_t i = 0; i < l.stages[0].chain.n; i++)
 		buf_addf(&b, "%s%s", i ? " " : "", l.stages[0].chain.list[i]);
 	buf_adds(&b, "]");
-	for (size_t i = 0; i < l.n_notes; i++)
-		buf_addf(&b, " %s: %s", l.notes[i].fault ? "fault" : "warning", l.notes[i].text);
-	assert_int_equal(load_need(&l, &p, &err), l.n_faults ? -1 : 0);
+	for (size_t i = 0; i < l.notes.n; i++)
+		buf_addf(&b, " %s: %s", l.notes.items[i].fault ? "fault" : "warning",
+			l.notes.items[i].text);
+	assert_int_equal(pipeline_plan_fault(&l, &p, &err), l.n_faults ? -1 : 0);
 	return arena_dup(&arena, buf_str(&b));
 }
 
@@ -180,12 +181,12 @@ static void an_account_that_cannot_be_told_is_an_event(void **state)
 		.plans = two("claude-code-pro", NULL),
 		.stages = stages,
 		.n_stages = 2};
-	struct load_question q = {.pipeline = &p,
+	struct pipeline_question q = {.pipeline = &p,
 		.registry = &registry,
 		.artifacts = at("artifacts"),
 		.available = there};
 	const struct worktree_pool_spec pool = {.plans = two("codex-pro", NULL)};
-	struct load l;
+	struct pipeline_plan l;
 
 	(void)state;
 	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);

@@ -1,5 +1,5 @@
 #include "src/base/clock.h"
-#include "src/harness/models_pin.h"
+#include "src/harness/pipeline.h"
 #include "tests/lib/event_log.h"
 #include "tests/lib/scratch.h"
 
@@ -51,21 +51,28 @@ static int count(const char *text, const char *needle)
 	return n;
 }
 
+static int pin(const struct model_registry *r, const char *dir, const char *issue, int64_t now,
+	struct model_pin **pins, struct error *err)
+{
+	struct pipeline_question q = {
+		.pipeline = &pipeline, .registry = r, .artifacts = dir, .now = now};
+
+	return harness_pin_models(&arena, &q, issue, pins, err);
+}
+
 static struct model_pin *pinned(const char *text, const char *issue, const char *day)
 {
 	struct model_registry r = registry(text);
 	struct model_pin *pins;
 	struct error err;
 
-	assert_int_equal(models_pin(&arena, &r, &pipeline, base, issue, when(day), &pins, &err), 0);
+	assert_int_equal(pin(&r, base, issue, when(day), &pins, &err), 0);
 	return pins;
 }
 
 static void every_stage_is_resolved_and_pinned(void **state)
 {
 	struct model_pin *pins = pinned(registry_text, "A-1", "2026-02-01");
-	const char *id;
-	struct error err;
 
 	(void)state;
 	assert_string_equal(pins[0].model.id, "claude-sonnet-4-6");
@@ -78,15 +85,9 @@ static void every_stage_is_resolved_and_pinned(void **state)
 		assert_int_equal(count(text, "\"modelId\": \"old-1\""), 1);
 		assert_int_equal(count(text, "\"alias\": \"sonnet\""), 1);
 	}
-	assert_int_equal(model_pinned(&arena, base, "A-1", "build", &id, &err), 0);
-	assert_string_equal(id, "old-1");
-	assert_int_equal(model_pinned(&arena, base, "B-2", "build", &id, &err), 0);
-	assert_string_equal(id, "old-1"); /* the pipeline's */
-	assert_int_equal(model_pinned(&arena, base, "B-2", "none", &id, &err), 0);
-	assert_null(id);
 }
 
-static void a_run_keeps_the_models_it_began_with(void **state)
+static void a_run_keeps_its_pinned_models(void **state)
 {
 	static const char newer[] = "models:\n"
 				    "  - {alias: sonnet, modelId: claude-sonnet-5}\n"
@@ -104,8 +105,8 @@ static void a_run_keeps_the_models_it_began_with(void **state)
 	assert_int_equal(count(text_of("A-1/runtime.json"), "claude-sonnet-4-6"), 1);
 }
 
-/* Agents can write to the folder, and an id goes onto a command line. */
-static void what_is_no_id_is_no_pin(void **state)
+/* Agents can write to the directory, and the id goes onto a command line. */
+static void a_malformed_id_is_not_a_pin(void **state)
 {
 	CLEANUP(json_free) json *j = NULL;
 	struct model_pin *pins;
@@ -120,7 +121,7 @@ static void what_is_no_id_is_no_pin(void **state)
 	assert_false(pins[0].kept);
 }
 
-static void events_tell_of_the_end_and_of_the_grace_period_once(void **state)
+static void deprecation_is_announced_and_its_grace_period_once(void **state)
 {
 	static const char moved[] = "models:\n"
 				    "  - {alias: sonnet, modelId: claude-sonnet-4-6}\n"
@@ -149,7 +150,7 @@ static void events_tell_of_the_end_and_of_the_grace_period_once(void **state)
 	assert_int_equal(count(text_of("_events.jsonl"), "GracePeriod"), 2);
 }
 
-static void a_removed_model_stops_the_load_at_its_stage_also_when_pinned(void **state)
+static void a_removed_model_is_refused_although_pinned(void **state)
 {
 	struct model_registry r = registry(registry_text);
 	struct model_pin *pins;
@@ -157,23 +158,21 @@ static void a_removed_model_stops_the_load_at_its_stage_also_when_pinned(void **
 
 	(void)state;
 	(void)pinned(registry_text, "A-1", "2026-02-01");
-	assert_int_equal(
-		models_pin(&arena, &r, &pipeline, base, "A-1", when("2026-05-01"), &pins, &err),
-		-1);
+	assert_int_equal(pin(&r, base, "A-1", when("2026-05-01"), &pins, &err), -1);
 	assert_int_equal(err.code, ERR_STATE);
 	assert_error(&err, "dev-team: stage 'build': model 'old' (old-1) was removed at "
 			   "2026-05-01T00:00:00Z: use 'sonnet'");
 	assert_int_equal(event_log_count(base, "ModelRemoved"), 1);
 }
 
-static void an_unknown_model_has_the_place_of_its_stage(void **state)
+static void an_unknown_model_is_refused_at_its_stage(void **state)
 {
 	struct model_registry r = registry("models:\n  - {alias: sonnet, modelId: s-1}\n");
 	struct model_pin *pins;
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(models_pin(&arena, &r, &pipeline, NULL, NULL, 0, &pins, &err), -1);
+	assert_int_equal(pin(&r, NULL, NULL, 0, &pins, &err), -1);
 	assert_error(&err,
 		"p.yaml:9:5: stage 'build': unknown model alias 'old': there are sonnet; an id has "
 		"a digit, '/' or ':' in it");
@@ -191,11 +190,11 @@ UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
 		pin_test(every_stage_is_resolved_and_pinned),
-		pin_test(a_run_keeps_the_models_it_began_with),
-		pin_test(what_is_no_id_is_no_pin),
-		pin_test(events_tell_of_the_end_and_of_the_grace_period_once),
-		pin_test(a_removed_model_stops_the_load_at_its_stage_also_when_pinned),
-		pin_test(an_unknown_model_has_the_place_of_its_stage),
+		pin_test(a_run_keeps_its_pinned_models),
+		pin_test(a_malformed_id_is_not_a_pin),
+		pin_test(deprecation_is_announced_and_its_grace_period_once),
+		pin_test(a_removed_model_is_refused_although_pinned),
+		pin_test(an_unknown_model_is_refused_at_its_stage),
 	};
 
 	return cmocka_run_group_tests_name("models_pin", tests, NULL, NULL);

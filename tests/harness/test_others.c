@@ -6,7 +6,7 @@ static const char *run(const struct harness *h, const char *program, const char 
 {
 	stand_in(program, script);
 	assert_int_equal(invoke(h, (struct harness_input){.timeout_s = 20}), 0);
-	return harness_status_word(result.status);
+	return harness_status_name(result.status);
 }
 
 static const char *words_of(
@@ -109,10 +109,10 @@ static void what_gemini_says_of_the_api_is_told_apart(void **state)
 			"[API Error: fetch failed]", false},
 		{"echo 'YOLO mode is enabled.' >&2; echo 'Please set an Auth method' >&2; exit 41",
 			"unavailable", "Please set an Auth method", false},
-		{"exit 41", "unavailable", "no login is set up", false},
+		{"exit 41", "unavailable", "no login is configured", false},
 		{"echo 'Unknown argument: x' >&2; exit 42", "failure",
 			"exit status 42: Unknown argument: x", false},
-		{GEMINI_INIT "exit 0", "failure", "it ended without a result", false},
+		{GEMINI_INIT "exit 0", "failure", "it exited without a result", false},
 		/* The third attempt that fails ends it. */
 		{GEMINI_RETRY("1", " with status 429") GEMINI_RETRY("2", " with status 429")
 				GEMINI_RETRY("3", " with status 429") "sleep 1000",
@@ -232,7 +232,7 @@ static void what_opencode_says_of_the_api_is_told_apart(void **state)
 		{"echo 'ProviderModelNotFoundError: x/y' >&2; " OPENCODE_FAULT(
 			 "UnknownError", "\"message\":\"Unexpected server error.\""),
 			"failure", "exit status 1: ProviderModelNotFoundError: x/y", false},
-		{OPENCODE_STEP("tool-calls", "0"), "failure", "it ended without a result", false},
+		{OPENCODE_STEP("tool-calls", "0"), "failure", "it exited without a result", false},
 		{OPENCODE_LOG("AI_APICallError: Rate limit reached")
 				OPENCODE_LOG("AI_APICallError: Rate limit reached") OPENCODE_LOG(
 					"AI_APICallError: Rate limit reached") "sleep 1000",
@@ -311,7 +311,7 @@ static void what_aider_says_of_the_api_is_told_apart(void **state)
 		       "done\\n" AIDER_TOKENS("")),
 			"success", NULL, false},
 		{"echo 'no key' >&2; exit 1", "failure", "exit status 1: no key", false},
-		{"exit 0", "failure", "it ended without a result", false},
+		{"exit 0", "failure", "it exited without a result", false},
 	};
 
 	(void)state;
@@ -352,7 +352,7 @@ static void the_range_is_that_of_the_versions_there_are(void **state)
 
 static void a_probe_has_the_time_that_it_is_given(void **state)
 {
-	const struct availability *v;
+	const struct harness_availability *v;
 
 	(void)state;
 	stand_in("aider", "sleep 1000");

@@ -21,7 +21,7 @@ static void check(
 		stand_in(program, arena_printf(&arena, "cat <<'END'%s\n%s\nEND\nexit %d",
 					  errors ? " >&2" : "", rows[i].output, !good));
 		assert_int_equal(invoke(h, (struct harness_input){.timeout_s = 20}), 0);
-		status = harness_status_word(result.status);
+		status = harness_status_name(result.status);
 		if (strcmp(status, rows[i].status) != 0 || result.rate_limited != rows[i].limited)
 			fail_msg("%s, row %zu: %s%s: '%s'", program, i, status,
 				result.rate_limited ? ", a limit" : "", result.detail);

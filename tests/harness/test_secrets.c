@@ -1,5 +1,5 @@
-#include "src/harness/environment.h"
-#include "src/harness/lines.h"
+#include "src/harness/adapter.h"
+#include "src/harness/output_parser.h"
 #include "tests/lib/harness_rig.h"
 
 #define PADDING(n, c) "$(head -c " #n " /dev/zero | tr '\\0' " #c ")"
@@ -138,7 +138,7 @@ static void a_program_gets_what_is_its_own_alone(void **state)
 }
 
 struct collected {
-	struct lines lines;
+	struct line_splitter lines;
 	struct buf text;
 };
 
@@ -159,31 +159,31 @@ static void lines_are_cut_however_they_come(void **state)
 		struct collected c = {.lines = {.max = 10, .line = collect, .data = &c}};
 
 		for (size_t i = 0; i < strlen(text); i += step)
-			lines_take(&c.lines,
+			line_splitter_add(&c.lines,
 				str_sub(str_of(text), i,
 					i + step < strlen(text) ? i + step : strlen(text)));
-		lines_end(&c.lines);
-		lines_end(&c.lines);
+		line_splitter_end(&c.lines);
+		line_splitter_end(&c.lines);
 		assert_string_equal(c.text.s, "one|two|four-?|last|");
-		assert_int_equal(c.lines.skipped, 1);
+		assert_int_equal(c.lines.dropped, 1);
 		buf_release(&c.text);
-		lines_release(&c.lines);
+		buf_release(&c.lines.partial);
 	}
 }
 
 static void the_last_characters_are_whole_ones(void **state)
 {
-	struct tail t = {.max = 4};
+	struct tail_buffer t = {.max = 4};
 
 	(void)state;
-	assert_str(last_characters(STR(" gr\303\274n\n"), 2), "\303\274n");
-	assert_str(last_characters(STR("abc"), 10), "abc");
-	assert_str(last_characters(STR("  "), 10), "");
+	assert_str(text_last_characters(STR(" gr\303\274n\n"), 2), "\303\274n");
+	assert_str(text_last_characters(STR("abc"), 10), "abc");
+	assert_str(text_last_characters(STR("  "), 10), "");
 	for (int i = 0; i < 26; i++)
-		tail_take(&t, (struct str){&"abcdefghijklmnopqrstuvwxyz"[i], 1});
+		tail_buffer_add(&t, (struct str){&"abcdefghijklmnopqrstuvwxyz"[i], 1});
 	assert_true(t.kept.len <= 2 * t.max);
 	assert_true(str_ends(buf_str(&t.kept), "wxyz"));
-	tail_take(&t, STR("0123456789"));
+	tail_buffer_add(&t, STR("0123456789"));
 	assert_true(str_ends(buf_str(&t.kept), "6789"));
 	buf_release(&t.kept);
 }

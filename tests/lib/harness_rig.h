@@ -11,7 +11,7 @@
 
 static struct error err;
 static struct harness_result result;
-static struct availability seen;
+static struct harness_availability seen;
 
 /* The words of the events of a run: "started progress completed". */
 static struct buf told;
@@ -81,7 +81,7 @@ static inline const char *claude_says(const char *script)
 {
 	stand_in("claude", script);
 	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){0}), 0);
-	return harness_status_word(result.status);
+	return harness_status_name(result.status);
 }
 
 static inline const char *probed(const struct harness *h, unsigned seconds)
@@ -89,7 +89,7 @@ static inline const char *probed(const struct harness *h, unsigned seconds)
 	const char *why;
 
 	harness_probe(&arena, h, seconds, &seen);
-	why = unavailable_word(seen.reason);
+	why = unavailable_reason_name(seen.reason);
 	return arena_printf(&arena, "%s %s %s", seen.available ? "true" : "false", why ? why : "-",
 		seen.version ? seen.version : "-");
 }

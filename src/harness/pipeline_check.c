@@ -1,0 +1,256 @@
+#include "src/harness/pipeline.h"
+
+struct pipeline_check {
+	struct arena *arena;
+	const struct pipeline_question *q;
+	struct pipeline_plan *plan;
+	const struct stage_spec *stage;
+	struct error *err;
+};
+
+static void add_note(struct pipeline_check *c, bool fault, const char *text)
+{
+	vec_push_in(c->arena, &c->plan->notes, (struct pipeline_note){c->stage, fault, text});
+	c->plan->n_faults += fault;
+}
+
+/* ---- one harness of a stage ---- */
+
+const char *harness_model(const struct harness *h, const struct model_resolved *m, bool *fits)
+{
+	*fits = true;
+	/* A harness that takes any id would take the alias of another vendor's model too. */
+	if (m->alias ? harness_lists_model(h, m->id) : harness_takes_model(h, m->id))
+		return m->id;
+	*fits = m->alias;
+	return NULL;
+}
+
+/* The first capability that the stage requires and `h` does not have in full; NULL: none. */
+static const char *missing_capability(const struct stage_spec *s, const struct harness *h)
+{
+	enum capability c;
+
+	for (size_t i = 0; i < s->needs.n; i++)
+		if (!capability_find(s->needs.list[i], &c) || harness_can(h, c) != CAPABLE_YES)
+			return s->needs.list[i];
+	return NULL;
+}
+
+/* Why `h` does not suit the stage, installed or not; NULL: it does. */
+static const char *unsuitable(
+	struct pipeline_check *c, const struct harness *h, const struct model_resolved *m)
+{
+	const char *capability = missing_capability(c->stage, h);
+	bool fits;
+
+	if (capability)
+		return arena_printf(
+			c->arena, "harness '%s' lacks '%s'", harness_name(h), capability);
+	(void)harness_model(h, m, &fits);
+	if (!fits)
+		return arena_printf(
+			c->arena, "harness '%s' does not drive model '%s'", harness_name(h), m->id);
+	return NULL;
+}
+
+/* Whether it is available; *why: why not. */
+static int check_available(
+	struct pipeline_check *c, const struct harness *h, bool primary, const char **why)
+{
+	const struct harness_availability *v =
+		c->q->available ? c->q->available(h) : harness_available(h);
+	const char *reason = unavailable_reason_name(v->reason);
+
+	*why = NULL;
+	if (!v->available) {
+		*why = arena_printf(c->arena, "harness '%s' is unavailable: %s%s%s",
+			harness_name(h), reason, v->detail ? ": " : "", v->detail ? v->detail : "");
+		return primary ? harness_emit(c->q->artifacts, NULL, c->stage->name,
+					 EVENT_HARNESS_UNAVAILABLE, c->err, "harness",
+					 harness_name(h), "reason", reason, "detail", v->detail,
+					 NULL)
+			       : 0;
+	}
+	if (v->reason != PROBE_FAILED)
+		return 0;
+	add_note(c, false,
+		arena_printf(c->arena, "harness '%s': %s", harness_name(h),
+			v->detail ? v->detail : "its version is unknown"));
+	return harness_emit(c->q->artifacts, NULL, c->stage->name, EVENT_HARNESS_PROBE_FAILED,
+		c->err, "harness", harness_name(h), "detail", v->detail, NULL);
+}
+
+static void warn_of_default_model(
+	struct pipeline_check *c, const struct harness *h, const struct model_resolved *m)
+{
+	bool fits;
+
+	if (!harness_model(h, m, &fits))
+		add_note(c, false,
+			arena_printf(c->arena,
+				"harness '%s' does not drive '%s' (alias '%s'): its own default "
+				"model is used",
+				harness_name(h), m->id, m->asked));
+}
+
+/* *take: it stays in the chain. */
+static int check_harness(struct pipeline_check *c, const char *name, bool primary,
+	const struct model_resolved *m, bool *take)
+{
+	const struct harness *h;
+	const char *why;
+
+	*take = false;
+	if (harness_find(name, &h, c->err) < 0) {
+		add_note(c, true, arena_dup(c->arena, str_of(c->err->text)));
+		return harness_emit(c->q->artifacts, NULL, c->stage->name, EVENT_UNKNOWN_HARNESS,
+			c->err, "harness", name, NULL);
+	}
+	why = unsuitable(c, h, m);
+	if (!why && check_available(c, h, primary, &why) < 0)
+		return -1;
+	if (!why) {
+		warn_of_default_model(c, h, m);
+		*take = true;
+	} else {
+		add_note(c, primary,
+			primary ? why : arena_printf(c->arena, "fallback dropped: %s", why));
+	}
+	return 0;
+}
+
+/* ---- a stage ---- */
+
+static void check_capabilities(struct pipeline_check *c)
+{
+	enum capability found;
+
+	for (size_t i = 0; i < c->stage->needs.n; i++)
+		if (!capability_find(c->stage->needs.list[i], &found))
+			add_note(c, true,
+				arena_printf(c->arena, "unknown capability '%.100s'",
+					c->stage->needs.list[i]));
+}
+
+/* Faults of the model itself emit their events when the models are pinned. */
+static int check_stage(struct pipeline_check *c, struct pipeline_stage_plan *out)
+{
+	struct words all = chain_candidates(c->arena, c->stage);
+	const char **left = arena_alloc(c->arena, (all.n + 1) * sizeof(*left));
+
+	*out = (struct pipeline_stage_plan){.stage = c->stage, .chain = {left, 0}};
+	check_capabilities(c);
+	if (model_resolve(c->q->registry, c->stage->model, c->q->pipeline->default_model, c->q->now,
+		    &out->model, c->err) < 0) {
+		add_note(c, true, arena_dup(c->arena, str_of(c->err->text)));
+		return 0;
+	}
+	for (size_t i = 0; i < all.n; i++) {
+		bool take;
+
+		if (check_harness(c, all.list[i], i == 0, &out->model, &take) < 0)
+			return -1;
+		if (take)
+			left[out->chain.n++] = all.list[i];
+	}
+	return 0;
+}
+
+/* ---- the pipeline ---- */
+
+static int check_cycles(struct pipeline_check *c)
+{
+	const struct pipeline *p = c->q->pipeline;
+	struct chain_cycle *cycles;
+	size_t n = chain_cycles(c->arena, p, &cycles);
+	CLEANUP(json_free) json *fields = json_object();
+	struct event h = {.id = EVENT_CYCLIC_INDEPENDENCE_CONSTRAINT, .fields = fields};
+	json *list = json_array();
+
+	json_put(fields, "constraints", list);
+	for (size_t i = 0; i < n; i++) {
+		const char *why = cycles[i].why;
+
+		c->stage = pipeline_stage(p, cycles[i].stage);
+		add_note(c, true,
+			arena_printf(c->arena, "it must be independent of '%s', which is %s%s",
+				cycles[i].from, strcmp(why, "unknown stage") == 0 ? "an " : "",
+				why));
+		json_push_str(list, str_of(arena_printf(c->arena, "%s: %s (%s)", cycles[i].stage,
+					    cycles[i].from, why)));
+	}
+	return n ? event_emit(c->q->artifacts, &h, c->err) : 0;
+}
+
+static bool named_before(const struct pipeline_plan *plan, size_t stage, size_t at)
+{
+	const char *name = plan->stages[stage].chain.list[at];
+
+	for (size_t i = 0; i <= stage; i++)
+		for (size_t k = 0; k < (i < stage ? plan->stages[i].chain.n : at); k++)
+			if (strcmp(plan->stages[i].chain.list[k], name) == 0)
+				return true;
+	return false;
+}
+
+/* Plans are shared per account: warns if the environment names none. */
+static int check_account(struct pipeline_check *c, const char *name)
+{
+	const struct harness *h;
+	const char *id;
+
+	if (harness_find(name, &h, c->err) < 0 || harness_account(c->arena, h, &id, c->err) < 0)
+		return -1;
+	return id ? 0
+		  : harness_emit(c->q->artifacts, NULL, NULL, EVENT_LEDGER_KEY_AMBIGUOUS, c->err,
+			    "harness", name, "pipeline", c->q->pipeline->name, NULL);
+}
+
+static int check_accounts(struct pipeline_check *c)
+{
+	const struct pipeline *p = c->q->pipeline;
+	bool plans = p->plans.n || (c->q->pool && c->q->pool->plans.n);
+
+	if (!c->q->artifacts || !plans || p->account)
+		return 0;
+	for (size_t i = 0; i < p->n_stages; i++) {
+		struct words chain = c->plan->stages[i].chain;
+
+		for (size_t k = 0; k < chain.n; k++)
+			if (!named_before(c->plan, i, k) && check_account(c, chain.list[k]) < 0)
+				return -1;
+	}
+	return 0;
+}
+
+int harness_check_pipeline(struct arena *a, const struct pipeline_question *q,
+	struct pipeline_plan *out, struct error *err)
+{
+	struct pipeline_check c = {.arena = a, .q = q, .plan = out, .err = err};
+	const struct pipeline *p = q->pipeline;
+
+	*out = (struct pipeline_plan){
+		.stages = arena_alloc(a, (p->n_stages + 1) * sizeof(*out->stages))};
+	if (check_cycles(&c) < 0)
+		return -1;
+	for (size_t i = 0; i < p->n_stages; i++) {
+		c.stage = &p->stages[i];
+		if (check_stage(&c, &out->stages[i]) < 0)
+			return -1;
+	}
+	return check_accounts(&c);
+}
+
+int pipeline_plan_fault(
+	const struct pipeline_plan *plan, const struct pipeline *p, struct error *err)
+{
+	for (size_t i = 0; i < plan->notes.n; i++) {
+		const struct pipeline_note *n = &plan->notes.items[i];
+
+		if (n->fault)
+			return error_at(err, p->file, n->stage->line, n->stage->col,
+				"stage '%s': %s", n->stage->name, n->text);
+	}
+	return 0;
+}
