@@ -162,14 +162,8 @@ static void prepare(void)
 {
 	const char *const init[] = {"git", "init", "-q", "--template=", "work", NULL};
 	struct run git = {.argv = init};
-	char self[PATH_MAX] = {0};
 
-	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		die("cannot find myself");
-	/* BUILD/tests/crash/storm tests BUILD/dev-team. */
-	for (int i = 0; i < 3; i++)
-		self[path_dir(self).n] = '\0';
-	setenv("PATH", arena_printf(&arena, "%s:%s", self, getenv("PATH")), 1);
+	run_find_build();
 	git.cwd = dir = tree_scratch("storm");
 	tree_mkdirs(in_dir("work"));
 	run(&git);

@@ -21,6 +21,7 @@
 #include <sys/prctl.h>
 #include "src/sys/path.h"
 #include "tests/crash/checks.h"
+#include "tests/lib/run.h"
 #include "tests/lib/tap.h"
 
 /* A rename is looked after: when the file is in its place all the same, or a second try puts it
@@ -359,15 +360,9 @@ static int play(const struct scene *scene, bool full)
 
 static void prepare(void)
 {
-	char self[PATH_MAX] = {0};
 	struct arena a = {0};
 
-	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		die("cannot find myself");
-	/* BUILD/tests/crash/sweep tests BUILD/dev-team. */
-	for (int i = 0; i < 3; i++)
-		self[path_dir(self).n] = '\0';
-	setenv("PATH", arena_printf(&a, "%s:%s", self, getenv("PATH")), 1);
+	run_find_build();
 	setenv("DEV_TEAM_ROOT", path_absolute(&a, "."), 1);
 	setenv("DEV_TEAM_NOW", "2026-11-21T01:34:55Z", 1);
 	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);

@@ -22,4 +22,10 @@ struct run {
 void run(struct run *r);
 void run_release(struct run *r);
 
+/*
+ * The directory above this test program that holds `dev-team`, the program under test; it is put
+ * first in PATH. The text is static. Ends the program (die) when there is none.
+ */
+const char *run_find_build(void);
+
 #endif

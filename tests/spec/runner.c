@@ -17,8 +17,9 @@
 enum { COMMAND_LIMIT_S = 60 };
 
 struct rig {
-	char *bin_dir, *root; /* of the program tested; of the project */
-	char *path, *tmp;     /* PATH and TMPDIR */
+	const char *bin_dir; /* of the program tested */
+	char *root;          /* of the project */
+	char *path, *tmp;    /* PATH and TMPDIR */
 };
 
 struct play {
@@ -271,16 +272,10 @@ static void play_file_of_cases(const struct rig *rig, const char *file, bool mus
 int main(int argc, char **argv)
 {
 	bool must_fail = argc > 1 && strcmp(argv[1], "--must-fail") == 0;
-	char self[PATH_MAX] = {0};
 	struct arena a = {0};
 	struct rig rig;
 
-	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		die("cannot find myself");
-	/* BUILD/tests/spec/runner tests BUILD/dev-team. */
-	for (int i = 0; i < 3; i++)
-		self[path_dir(self).n] = '\0';
-	rig = (struct rig){.bin_dir = self, .root = realpath(".", NULL)};
+	rig = (struct rig){.bin_dir = run_find_build(), .root = realpath(".", NULL)};
 	rig.path = arena_dup(&a, str_of(getenv("PATH")));
 	rig.tmp = arena_dup(&a, str_of(getenv("TMPDIR")));
 	for (int i = must_fail ? 2 : 1; i < argc; i++)

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "src/sys/path.h"
+#include "tests/lib/run.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/tree.h"
 
@@ -75,26 +76,12 @@ unsigned crowd_run(void (*member)(unsigned i, void *arg), void *arg)
 	return good;
 }
 
-/* BUILD/tests/store/crowd tests BUILD/dev-team. */
-static void find_program(void)
-{
-	CLEANUP(buf_release) struct buf path = BUF_INIT;
-	char self[PATH_MAX] = {0};
-
-	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		die("cannot find myself");
-	for (int i = 0; i < 3; i++)
-		self[path_dir(self).n] = '\0';
-	buf_addf(&path, "%s:%s", self, getenv("PATH"));
-	setenv("PATH", path.s, 1);
-}
-
 int main(int argc, char **argv)
 {
 	const char *which = argc == 2 ? argv[1] : "";
 	char *dir = tree_scratch("crowd");
 
-	find_program();
+	run_find_build();
 	if (!strcmp(which, "store"))
 		crowd_on_a_store(dir);
 	if (!strcmp(which, "items"))

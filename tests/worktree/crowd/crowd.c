@@ -171,7 +171,7 @@ int main(int argc, char **argv)
 {
 	const char *which = argc > 1 ? argv[1] : "";
 
-	rig_find_program();
+	run_find_build();
 	/* In memory where there is such a place: nothing here is about the disk. */
 	if (access("/dev/shm", W_OK) == 0)
 		setenv("TMPDIR", "/dev/shm", 1);

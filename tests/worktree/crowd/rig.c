@@ -2,20 +2,6 @@
 #include <limits.h>
 #include "src/sys/path.h"
 
-/* BUILD/tests/worktree/crowd/crowd tests BUILD/dev-team. */
-void rig_find_program(void)
-{
-	CLEANUP(buf_release) struct buf path = BUF_INIT;
-	char self[PATH_MAX] = {0};
-
-	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		die("cannot find myself");
-	for (int i = 0; i < 3; i++)
-		self[path_dir(self).n] = '\0';
-	buf_addf(&path, "%s:%s", self, getenv("PATH"));
-	setenv("PATH", path.s, 1);
-}
-
 static void set_folder(struct rig *r, const char *variable, const char *name)
 {
 	const char *dir = path_join(&r->arena, r->live, name);

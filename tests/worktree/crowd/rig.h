@@ -19,8 +19,6 @@ struct rig {
 	struct arena arena;
 };
 
-/* The program beside the test's own folder is found first on PATH. */
-void rig_find_program(void);
 /* A repository of `files` files with one commit that its remote has too. */
 void rig_open(struct rig *r, unsigned files);
 void rig_close(struct rig *r);
