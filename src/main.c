@@ -6,7 +6,7 @@
 #include <malloc.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include "src/base/log.h"
+#include "src/base/error.h"
 #include "src/sys/path.h"
 #include "src/cli/cli.h"
 

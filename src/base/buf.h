@@ -69,7 +69,7 @@ void arena_release(struct arena *a);
 /* 0 when `s` is valid UTF-8 without NUL; else the 1-based offset of the first bad byte. */
 size_t utf8_fault(struct str s);
 /* Puts `?` in the place of every byte that is not valid UTF-8, in one pass. */
-void utf8_mend(struct buf *b);
+void utf8_repair(struct buf *b);
 /* 1-based line and column (in characters) of byte `at` of `text`. */
 void text_place(struct str text, size_t at, unsigned *line, unsigned *col);
 

@@ -43,4 +43,10 @@ int error_prefix(struct error *e, const char *fmt, ...) PRINTF(2, 3);
 /* The line for people, without a newline: `FILE:LINE:COL: text`, or `dev-team: text`. */
 void error_format(const struct error *e, char *out, size_t size);
 
+/*
+ * Progress and diagnostics for people: writes one line to stderr at once, at most 2 KiB of it. A
+ * failure to write is ignored, because progress must not change the result of a verb.
+ */
+void log_line(const char *fmt, ...) PRINTF(1, 2);
+
 #endif

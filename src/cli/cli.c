@@ -54,7 +54,7 @@ void cli_put_bytes(json *object, const char *key, const char *text)
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
 	buf_adds(&b, text);
-	utf8_mend(&b);
+	utf8_repair(&b);
 	json_put_str(object, key, buf_str(&b));
 }
 

@@ -1,4 +1,4 @@
-#include "src/base/log.h"
+#include "src/base/error.h"
 #include "src/cli/cli.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
@@ -98,7 +98,7 @@ static int run_diff(struct invocation *in, struct error *err)
 	if (read_request(in, &q, 1, 2, err) < 0 || text_at(in, &q, 0, &a, &name_a, err) < 0 ||
 		text_at(in, &q, 1, &b, &name_b, err) < 0)
 		return -1;
-	return git_compare(in->out, name_a, buf_str(&a), name_b, buf_str(&b), err);
+	return git_diff_texts(in->out, name_a, buf_str(&a), name_b, buf_str(&b), err);
 }
 
 static int run_verify(struct invocation *in, struct error *err)

@@ -1,5 +1,5 @@
 #include "src/base/clock.h"
-#include "src/base/log.h"
+#include "src/base/error.h"
 #include "src/cli/cli.h"
 #include "src/harness/pipeline.h"
 #include "src/run/locate.h"

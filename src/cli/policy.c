@@ -1,5 +1,5 @@
 #include <errno.h>
-#include "src/base/log.h"
+#include "src/base/error.h"
 #include "src/cli/cli.h"
 #include "src/policy/beneath.h"
 #include "src/policy/fixture.h"

@@ -1,6 +1,6 @@
 #include "context/file.h"
 #include "src/base/clock.h"
-#include "src/base/log.h"
+#include "src/base/error.h"
 #include "src/cli/cli.h"
 #include "src/run/locate.h"
 #include "src/sys/path.h"

@@ -1,4 +1,4 @@
-#include "src/base/log.h"
+#include "src/base/error.h"
 #include "src/cli/cli.h"
 #include "src/review/classifier.h"
 #include "src/run/locate.h"

@@ -181,7 +181,7 @@ int model_registry_file(struct arena *a, const char *repo, const char **file, st
 	char *path = path_join(a, repo, ".dev-team/models.yaml");
 	bool there;
 
-	if (path_look(path, &there, err) < 0)
+	if (path_check_exists(path, &there, err) < 0)
 		return -1;
 	*file = there ? path : NULL;
 	return 0;

@@ -1,5 +1,5 @@
 #include "src/base/number.h"
-#include "src/sys/crypto.h"
+#include "src/sys/digest.h"
 #include "src/harness/adapter.h"
 
 enum { ACCOUNT_DIGITS = 16, PROBE_MAX_S = 9999 };
@@ -177,7 +177,7 @@ int harness_account(struct arena *a, const struct harness *h, const char **id, s
 	if (!secret)
 		return 0;
 	buf_addf(&text, "%s:%s", h->name, secret);
-	rc = sha256_text(buf_str(&text), digest, err);
+	rc = digest_sha256(buf_str(&text), digest, err);
 	explicit_bzero(text.s, text.len);
 	if (rc == 0)
 		*id = arena_dup(a, (struct str){digest, ACCOUNT_DIGITS});

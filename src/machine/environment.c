@@ -105,7 +105,7 @@ static int commit_rest(void *data, const char *id, bool *made, struct error *err
 	(void)snprintf(branch, sizeof(branch), "dev-team/%s", id);
 	(void)snprintf(
 		message, sizeof(message), "%s: commit what is left over after validation", id);
-	return git_commit_rest(w->repo, branch, message, made, err);
+	return git_commit_all(w->repo, branch, message, made, err);
 }
 
 static int push(void *data, bool *skipped, struct error *err)

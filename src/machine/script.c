@@ -5,7 +5,7 @@
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include "src/base/clock.h"
-#include "src/sys/procfs.h"
+#include "src/sys/proc.h"
 #include "src/machine/answer.h"
 #include "src/machine/script.h"
 #include "src/machine/script_internal.h"

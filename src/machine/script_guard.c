@@ -10,7 +10,7 @@
 #include "src/base/clock.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
-#include "src/sys/procfs.h"
+#include "src/sys/proc.h"
 #include "src/config/violation.h"
 #include "src/machine/answer.h"
 #include "src/machine/script_internal.h"

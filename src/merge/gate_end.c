@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include "src/base/clock.h"
-#include "src/sys/procfs.h"
+#include "src/sys/proc.h"
 #include "src/merge/gate_internal.h"
 
 enum { END_MS = 10000 };

@@ -4,7 +4,6 @@
 #include "src/base/clock.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
-#include "src/sys/said.h"
 #include "src/merge/gate_internal.h"
 
 enum { OUTPUT_MAX = 4 << 20, LOCAL_S = 120, TICK_MS = 100, MORE_ENV = 2 };
@@ -125,7 +124,7 @@ int gate_git(
 		*err = w.err;
 		return -1;
 	}
-	rc = said_check(&p, &end, c->name, buf_str(w.words.len ? &w.words : out), err);
+	rc = process_check(&p, &end, c->name, buf_str(w.words.len ? &w.words : out), err);
 	if (!status || end.timed_out)
 		return rc;
 	*status = end.status;

@@ -1,6 +1,6 @@
 #include "src/base/clock.h"
 #include "src/sys/path.h"
-#include "src/sys/procfs.h"
+#include "src/sys/proc.h"
 #include "src/merge/gate_internal.h"
 
 static int boot_id(struct arena *a, const char **out, struct error *err)
@@ -29,7 +29,7 @@ int gate_place(struct arena *a, struct gate_place *out, struct error *err)
 
 	(void)gethostname(host, sizeof(host) - 1);
 	buf_adds(&name, host);
-	utf8_mend(&name);
+	utf8_repair(&name);
 	if (boot_id(a, &out->boot, err) < 0)
 		return -1;
 	if (!proc_info(getpid(), &self))

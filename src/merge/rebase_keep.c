@@ -194,7 +194,7 @@ int rebase_theirs(struct rebasing *w, struct rebase_theirs *out, struct error *e
 	if (!list.n)
 		return 0;
 	buf_adds(&name, list.text.s);
-	utf8_mend(&name);
+	utf8_repair(&name);
 	out->first = arena_dup(w->a, buf_str(&name));
 	return 0;
 }

@@ -20,7 +20,7 @@ enum { LOCK_MS = 1000, RESET_S = 600, FOLDERS = 16 };
 
 int rebase_look(struct rebasing *w, struct git_head *h, struct error *err)
 {
-	if (git_look(w->a, w->path, h, err) < 0)
+	if (git_read_head(w->a, w->path, h, err) < 0)
 		return -1;
 	w->git_dir = h->git_dir;
 	w->batch_ssh = !h->own_ssh;

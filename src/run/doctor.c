@@ -90,7 +90,7 @@ static void check_git(struct doctor *c)
 		report(c, HEALTH_FAIL, "git", "not found: install git");
 	else
 		report(c, ok ? HEALTH_OK : HEALTH_FAIL, "git", "%s", said);
-	if (git_library(c->arena, &version, &err) < 0)
+	if (git_library_version(c->arena, &version, &err) < 0)
 		report(c, HEALTH_FAIL, "libgit2", "%s: install libgit2, or build again", err.text);
 	else
 		report(c, HEALTH_OK, "libgit2", "%s", version);

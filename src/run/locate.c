@@ -40,7 +40,7 @@ int plugin_root(struct arena *a, const char *given, char **root, struct error *e
 	if (!*root)
 		return error_set(err, ERR_STATE,
 			"cannot find the workflows that came with dev-team: give --plugin-root");
-	if (given && path_look(path_join(a, *root, "workflows"), &there, err) < 0)
+	if (given && path_check_exists(path_join(a, *root, "workflows"), &there, err) < 0)
 		return -1;
 	if (given && !there)
 		return error_set(err, ERR_STATE, "no folder 'workflows' in '%s'", *root);
@@ -64,11 +64,11 @@ int workflow_path(
 	if (plugin_root(a, root, &dir, err) < 0)
 		return -1;
 	*path = arena_printf(a, "%s/workflows/%s.md", dir, name);
-	if (id_valid(str_of(name)) && path_look(*path, &there, err) < 0)
+	if (id_valid(str_of(name)) && path_check_exists(*path, &there, err) < 0)
 		return -1;
 	if (there)
 		return 0;
-	if (path_look(name, &there, err) < 0)
+	if (path_check_exists(name, &there, err) < 0)
 		return -1;
 	if (there) {
 		*path = path_absolute(a, name);
@@ -90,7 +90,7 @@ int repo_root(struct arena *a, const char *given, char **root, struct error *err
 	if (!realpath(given ? given : ".", real))
 		return error_errno(err, "cannot find the repository '%s'", given ? given : ".");
 	for (*root = arena_dup(a, str_of(real));; *root = arena_dup(a, path_dir(*root))) {
-		if (path_look(path_join(a, *root, ".git"), &there, err) < 0)
+		if (path_check_exists(path_join(a, *root, ".git"), &there, err) < 0)
 			return -1; /* the next one up is another repository's */
 		if (there)
 			return 0;

@@ -2,7 +2,7 @@
  * What the configuration of a repository names: the models, the resources, a pool of worktrees.
  */
 #include "context/file.h"
-#include "src/base/log.h"
+#include "src/base/error.h"
 #include "src/run/locate.h"
 
 int models_locate(struct arena *a, const char *given, struct model_registry *out, struct error *err)

@@ -1,4 +1,4 @@
-#include "src/base/log.h"
+#include "src/base/error.h"
 #include "src/run/request.h"
 #include "src/run/run_loop.h"
 #include "src/run/run_many.h"

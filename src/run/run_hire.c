@@ -1,4 +1,4 @@
-#include "src/base/log.h"
+#include "src/base/error.h"
 #include "src/base/clock.h"
 #include "src/run/locate.h"
 #include "src/run/run_staff.h"

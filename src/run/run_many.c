@@ -1,4 +1,4 @@
-#include "src/base/log.h"
+#include "src/base/error.h"
 #include "src/run/run_many.h"
 #include "src/event/event.h"
 #include "src/base/clock.h"

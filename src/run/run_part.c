@@ -1,4 +1,4 @@
-#include "src/base/log.h"
+#include "src/base/error.h"
 #include "src/run/run_part.h"
 #include "context/file.h"
 #include "src/sys/process.h"

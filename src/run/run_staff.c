@@ -1,5 +1,5 @@
 #include <poll.h>
-#include "src/base/log.h"
+#include "src/base/error.h"
 #include "src/base/clock.h"
 #include "src/run/run_serving.h"
 #include "src/run/run_worktree.h"

@@ -1,4 +1,4 @@
-#include "src/base/log.h"
+#include "src/base/error.h"
 #include "context/lease.h"
 #include "src/event/run_state.h"
 #include "src/base/clock.h"

@@ -1,4 +1,4 @@
-#include "src/base/log.h"
+#include "src/base/error.h"
 #include "context/lease.h"
 #include "src/sys/path.h"
 #include "src/run/step_run.h"

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include "src/sys/path.h"
-#include "src/sys/procfs.h"
+#include "src/sys/proc.h"
 #include "src/sandbox/sandbox_internal.h"
 
 /* A run's group is OURS<pid of who made it>.<when that process began>.<number>. */

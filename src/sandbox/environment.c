@@ -4,7 +4,7 @@
  * caller is who commits, as two texts.
  */
 #include <sys/stat.h>
-#include "src/sys/git_config.h"
+#include "src/sys/git.h"
 #include "src/sandbox/execute.h"
 
 struct list {
@@ -56,7 +56,7 @@ static void add_identity(struct list *l, const struct execution *x)
 	CLEANUP(buf_release) struct buf name = BUF_INIT;
 	CLEANUP(buf_release) struct buf email = BUF_INIT;
 
-	if (!x->policy->write || !git_plain_identity(x->root->path, &name, &email))
+	if (!x->policy->write || !git_config_identity(x->root->path, &name, &email))
 		return;
 	add_setting(l, "user.name", name.s);
 	add_setting(l, "user.email", email.s);

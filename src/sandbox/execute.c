@@ -239,7 +239,7 @@ static void run_release(struct run *r)
 	}
 	if (r->sandbox.state)
 		sandbox_release(&r->sandbox);
-	strays_release(&r->strays);
+	subreaper_end(&r->orphans);
 	(void)sigaction(SIGPIPE, &r->was_pipe, NULL);
 	private_remove(&r->folders);
 	protected_release(&r->protected);
@@ -265,7 +265,7 @@ static void run_begin(struct run *r)
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
 
 	(void)sigaction(SIGPIPE, &ignore, &r->was_pipe);
-	strays_begin(&r->strays);
+	subreaper_begin(&r->orphans);
 }
 
 static int finish(struct run *r, struct error *err)

@@ -6,7 +6,7 @@
 #define DT_POLICY_EXECUTE_INTERNAL_H
 
 #include <signal.h>
-#include "src/sys/strays.h"
+#include "src/sys/subreaper.h"
 #include "src/sandbox/interpret_internal.h"
 #include "src/policy/protected.h"
 
@@ -67,7 +67,7 @@ struct run {
 	int alarm[2];   /* a byte when something was denied */
 	int faults[2];  /* what the sandbox says of itself */
 	uint64_t passed;
-	struct strays strays;
+	struct subreaper orphans;
 	struct sigaction was_pipe;
 	bool ended;
 };

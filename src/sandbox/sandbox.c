@@ -4,7 +4,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include "src/sys/procfs.h"
+#include "src/sys/proc.h"
 #include "src/sandbox/sandbox_internal.h"
 
 int layer_failed(const struct sandbox *s, const char *layer, const char *what)

@@ -216,7 +216,7 @@ static void end_all(struct run *r)
 		bool now = passed >= grace;
 
 		gone = gone || end_leader(r, now);
-		if (gone && !strays_end(&r->strays, now))
+		if (gone && !subreaper_round(&r->orphans, now))
 			return;
 		if (passed >= grace + STUCK_MS)
 			return;

@@ -120,7 +120,7 @@ static void put_text(json *object, const char *key, struct str text)
 	for (size_t i = 0; i < mended.len; i++)
 		if (!mended.s[i])
 			mended.s[i] = '?';
-	utf8_mend(&mended);
+	utf8_repair(&mended);
 	json_put_str(object, key, buf_str(&mended));
 }
 

@@ -1,7 +1,7 @@
-#define ERR_STATE ERR_STATE_type /* a type there, a word of ours */
+#define ERR_STATE ERR_STATE_type /* the name of a type of OpenSSL and of a constant of ours */
 #include <openssl/evp.h>
 #undef ERR_STATE
-#include "src/sys/crypto.h"
+#include "src/sys/digest.h"
 #include "src/sys/library.h"
 
 #define FUNCTIONS(X)                                                                               \
@@ -26,7 +26,7 @@ static int library(struct error *err)
 	return 0;
 }
 
-static int digest(struct str text, const EVP_MD *kind, const char *name, unsigned char *out,
+static int compute(struct str text, const EVP_MD *kind, const char *name, unsigned char *out,
 	struct error *err)
 {
 	if (!kind || !lib.EVP_Digest(text.n ? text.p : "", text.n, out, NULL, kind, NULL))
@@ -35,23 +35,17 @@ static int digest(struct str text, const EVP_MD *kind, const char *name, unsigne
 	return 0;
 }
 
-int md5(struct str text, unsigned char out[MD5_SIZE], struct error *err)
+int digest_md5(struct str text, unsigned char out[MD5_SIZE], struct error *err)
 {
-	if (library(err) < 0)
-		return -1;
-	return digest(text, lib.EVP_md5(), "md5", out, err);
+	return library(err) < 0 ? -1 : compute(text, lib.EVP_md5(), "md5", out, err);
 }
 
-int sha256_text(struct str text, char out[SHA256_TEXT], struct error *err)
+int digest_sha256(struct str text, char out[SHA256_TEXT], struct error *err)
 {
 	unsigned char sum[SHA256_SIZE];
 
-	if (library(err) < 0 || digest(text, lib.EVP_sha256(), "sha256", sum, err) < 0)
+	if (library(err) < 0 || compute(text, lib.EVP_sha256(), "sha256", sum, err) < 0)
 		return -1;
-	for (size_t i = 0; i < sizeof(sum); i++) {
-		out[2 * i] = "0123456789abcdef"[sum[i] >> 4];
-		out[2 * i + 1] = "0123456789abcdef"[sum[i] & 15];
-	}
-	out[SHA256_TEXT - 1] = '\0';
+	digest_print(sum, sizeof(sum), out);
 	return 0;
 }

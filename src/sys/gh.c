@@ -1,5 +1,5 @@
 #include "src/sys/gh.h"
-#include "src/sys/said.h"
+#include "src/sys/process.h"
 
 enum { CHECKS_S = 60, OUTPUT_MAX = 1 << 20 };
 enum { SOME_FAILED = 1, SOME_PENDING = 8 }; /* exit statuses of `gh pr checks` */
@@ -43,7 +43,7 @@ static int judge(const struct process *p, const struct process_end *end, struct 
 	if (end->status == SOME_FAILED && !end->timed_out &&
 		(lines->len || str_find(said, STR("no checks reported")) < said.n))
 		return 0;
-	return said_check(p, end, "gh pr checks", said, err);
+	return process_check(p, end, "gh pr checks", said, err);
 }
 
 int gh_failing_checks(
@@ -70,7 +70,7 @@ int gh_failing_checks(
 		return end.missing ? 0 : -1;
 	if (judge(&p, &end, &lines, err) < 0)
 		return -1;
-	utf8_mend(&lines);
+	utf8_repair(&lines);
 	*text = arena_dup(a, buf_str(&lines));
 	return 0;
 }

@@ -1,14 +1,14 @@
+#include <fcntl.h>
 #include <sys/stat.h>
-#define git_push git_push_type /* a type there, a function of ours */
+#define git_push git_push_type /* the name of a type of libgit2 and of a function of ours */
 #include <git2.h>
 #undef git_push
 #include "src/sys/git.h"
+#include "src/sys/directory.h"
 #include "src/sys/library.h"
-#include "src/sys/git_config.h"
-#include "src/sys/git_walk.h"
 #include "src/sys/path.h"
 
-/* Loading the library takes longer than a whole step does, and most steps do not ask git. */
+/* Loading the library takes longer than a whole step, and most steps do not need it. */
 #define FUNCTIONS(X)                                                                               \
 	X(git_libgit2_init)                                                                        \
 	X(git_libgit2_opts)                                                                        \
@@ -61,7 +61,7 @@ const char *__lsan_default_suppressions(void);
 const char *__lsan_default_options(void);
 const char *__lsan_default_options(void)
 {
-	return "print_suppressions=0"; /* they would stand on stderr of a program that ended well */
+	return "print_suppressions=0"; /* else stderr lists them, also when nothing leaked */
 }
 const char *__lsan_default_suppressions(void)
 {
@@ -69,7 +69,7 @@ const char *__lsan_default_suppressions(void)
 }
 #endif
 
-static const char *last_words(void)
+static const char *error_reason(void)
 {
 	const git_error *e = lib.git_error_last();
 
@@ -78,10 +78,10 @@ static const char *last_words(void)
 
 static int fault(struct error *err, enum err code, const char *what, const char *subject)
 {
-	return error_set(err, code, "%s '%s': %s", what, subject, last_words());
+	return error_set(err, code, "%s '%s': %s", what, subject, error_reason());
 }
 
-/* What these change does not matter to one who reads references, configuration and index. */
+/* These extensions do not change how references, configuration and index are read. */
 static int accept_extensions(struct error *err)
 {
 	static const char *known[] = {
@@ -104,7 +104,7 @@ static int library(struct error *err)
 	return lib.open ? 0 : -1;
 }
 
-int git_library(struct arena *a, char **version, struct error *err)
+int git_library_version(struct arena *a, char **version, struct error *err)
 {
 	int major, minor, patch;
 
@@ -145,11 +145,11 @@ static void config_close(git_config **c)
 		lib.git_config_free(*c);
 }
 
-/* The library passes a repository of another user's by as if it were not there. */
-static bool is_foreign(const char *folder)
+/* libgit2 skips a repository that belongs to another user as if it were not there. */
+static bool is_foreign(const char *dir_path)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	CLEANUP(free_ptr) char *real = realpath(folder, NULL);
+	CLEANUP(free_ptr) char *real = realpath(dir_path, NULL);
 	struct stat st;
 
 	for (const char *dir = real; dir; dir = arena_dup(&a, path_dir(dir))) {
@@ -161,31 +161,32 @@ static bool is_foreign(const char *folder)
 	return false;
 }
 
-static int not_opened(const char *folder, bool foreign, struct error *err)
+static int not_opened(const char *dir_path, bool foreign, struct error *err)
 {
-	if (foreign || is_foreign(folder))
+	if (foreign || is_foreign(dir_path))
 		return error_set(err, ERR_STATE,
-			"the repository of '%s' belongs to another user: add its folder to git's "
+			"the repository of '%s' belongs to another user: add its directory to "
+			"git's "
 			"'safe.directory' to trust it",
-			folder);
-	return error_set(err, ERR_STATE, "'%s' is not in a git repository", folder);
+			dir_path);
+	return error_set(err, ERR_STATE, "'%s' is not in a git repository", dir_path);
 }
 
 static int open_repository(
-	git_repository **out, const char *folder, unsigned flags, struct error *err)
+	git_repository **out, const char *dir_path, unsigned flags, struct error *err)
 {
 	int rc;
 
 	if (library(err) < 0)
 		return -1;
-	rc = lib.git_repository_open_ext(out, folder, flags, getenv("GIT_CEILING_DIRECTORIES"));
+	rc = lib.git_repository_open_ext(out, dir_path, flags, getenv("GIT_CEILING_DIRECTORIES"));
 	if (rc == GIT_ENOTFOUND || rc == GIT_EOWNER)
-		return not_opened(folder, rc == GIT_EOWNER, err);
+		return not_opened(dir_path, rc == GIT_EOWNER, err);
 	if (rc < 0)
-		return fault(err, ERR_STATE, "cannot open the repository of", folder);
+		return fault(err, ERR_STATE, "cannot open the repository of", dir_path);
 	if (!lib.git_repository_workdir(*out))
 		return error_set(err, ERR_STATE,
-			"'%s' is in a bare repository: a work tree is needed", folder);
+			"'%s' is in a bare repository: a work tree is needed", dir_path);
 	return 0;
 }
 
@@ -210,7 +211,7 @@ int git_slug(struct arena *a, const char *root, char **slug, struct error *err)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const char *url;
 
-	if (git_plain_origin(root, &text)) {
+	if (git_config_origin(root, &text)) {
 		char *plain = arena_dup(a, buf_str(&text));
 
 		buf_clear(&text);
@@ -219,7 +220,7 @@ int git_slug(struct arena *a, const char *root, char **slug, struct error *err)
 			return 0;
 		}
 	}
-	buf_clear(&text); /* what was read before something not plain came up */
+	buf_clear(&text); /* it may hold a part */
 	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
 		return -1;
 	if (lib.git_remote_lookup(&origin, repo, "origin") < 0)
@@ -232,7 +233,7 @@ int git_slug(struct arena *a, const char *root, char **slug, struct error *err)
 	return 0;
 }
 
-static const char *busy_with(git_repository *repo)
+static const char *operation_in_progress(git_repository *repo)
 {
 	switch (lib.git_repository_state(repo)) {
 	case GIT_REPOSITORY_STATE_NONE:
@@ -264,10 +265,10 @@ static const char *target_of(struct arena *a, git_repository *repo, const char *
 	return target ? arena_dup(a, str_of(target)) : NULL;
 }
 
-enum known { KNOWN, GUESSED, UNKNOWN };
+enum certainty { KNOWN, GUESSED, UNKNOWN };
 
-/* The full name of the remote's default branch and where it is. */
-static enum known default_branch(
+/* The full name of the remote's default branch, and its commit. */
+static enum certainty default_branch(
 	struct arena *a, git_repository *repo, const char **name, git_oid *at)
 {
 	const char *const guesses[] = {target_of(a, repo, "refs/remotes/origin/HEAD"),
@@ -281,11 +282,11 @@ static enum known default_branch(
 	return UNKNOWN;
 }
 
-static void look_at_default(struct arena *a, git_repository *repo, struct git_head *h)
+static void read_default(struct arena *a, git_repository *repo, struct git_head *h)
 {
 	static const size_t prefix = sizeof("refs/remotes/origin/") - 1;
 	size_t ahead = 0, behind = 0;
-	enum known known;
+	enum certainty known;
 	const char *name;
 	git_oid theirs, ours;
 
@@ -299,11 +300,11 @@ static void look_at_default(struct arena *a, git_repository *repo, struct git_he
 	if (!h->on_default || h->unborn || lib.git_reference_name_to_id(&ours, repo, "HEAD") < 0)
 		return;
 	if (lib.git_graph_ahead_behind(&ahead, &behind, repo, &ours, &theirs) < 0)
-		ahead = 1; /* in doubt it is protected */
+		ahead = 1; /* if unknown, protect it */
 	h->ahead = ahead > 0;
 }
 
-static bool names_ssh(git_repository *repo)
+static bool has_ssh_command(git_repository *repo)
 {
 	CLEANUP(config_close) git_config *config = NULL;
 	const char *value;
@@ -312,8 +313,8 @@ static bool names_ssh(git_repository *repo)
 	       lib.git_config_get_string(&value, config, "core.sshcommand") == 0;
 }
 
-/* To the library, a configuration that cannot be looked at is one that is not there. */
-static int look_for_origin(git_repository *repo, const char *root, bool *there, struct error *err)
+/* libgit2 treats a configuration that cannot be read as absent. */
+static int has_origin(git_repository *repo, const char *root, bool *there, struct error *err)
 {
 	CLEANUP(remote_close) git_remote *origin = NULL;
 	CLEANUP(buf_release) struct buf url = BUF_INIT;
@@ -321,13 +322,13 @@ static int look_for_origin(git_repository *repo, const char *root, bool *there, 
 
 	*there = rc == 0;
 	if (rc < 0 && rc != GIT_ENOTFOUND)
-		return fault(err, ERR_SYSTEM, "cannot look for the remote 'origin' of", root);
-	if (rc < 0 && git_plain_origin(root, &url))
+		return fault(err, ERR_SYSTEM, "cannot read the remote 'origin' of", root);
+	if (rc < 0 && git_config_origin(root, &url))
 		return error_set(err, ERR_SYSTEM, "cannot read git's configuration of '%s'", root);
 	return 0;
 }
 
-int git_look(struct arena *a, const char *root, struct git_head *h, struct error *err)
+int git_read_head(struct arena *a, const char *root, struct git_head *h, struct error *err)
 {
 	CLEANUP(repository_close) git_repository *repo = NULL;
 	const char *target;
@@ -341,48 +342,134 @@ int git_look(struct arena *a, const char *root, struct git_head *h, struct error
 		h->branch = target + sizeof("refs/heads/") - 1;
 	h->git_dir = arena_dup(a, str_of(lib.git_repository_path(repo)));
 	h->unborn = lib.git_reference_name_to_id(&ignored, repo, "HEAD") < 0;
-	if (look_for_origin(repo, root, &h->origin, err) < 0)
+	if (has_origin(repo, root, &h->origin, err) < 0)
 		return -1;
-	h->busy = busy_with(repo);
-	h->own_ssh = names_ssh(repo);
-	look_at_default(a, repo, h);
+	h->busy = operation_in_progress(repo);
+	h->own_ssh = has_ssh_command(repo);
+	read_default(a, repo, h);
 	return 0;
 }
 
-static bool is_ignored(void *repo, const char *path)
+/* ---- files ---- */
+
+enum {
+	ENTRIES_MAX = 1 << 21,
+	/* The deeper a path is, the longer it takes to tell whether it is ignored: a thousand
+	 * levels take minutes. */
+	DEPTH_MAX = 128,
+};
+
+struct file_search {
+	struct arena *arena; /* of the paths found */
+	const char *root;
+	git_repository *repo;
+	bool (*want)(struct str name);
+	VEC(char *) found;
+	struct buf path; /* scratch */
+	size_t seen;
+};
+
+static void search_release(struct file_search *s)
+{
+	vec_release(&s->found);
+	buf_release(&s->path);
+}
+
+static bool is_ignored(struct file_search *s, const char *path)
 {
 	int ignored = 0;
 
-	return lib.git_ignore_path_is_ignored(&ignored, repo, path) == 0 && ignored;
+	return lib.git_ignore_path_is_ignored(&ignored, s->repo, path) == 0 && ignored;
+}
+
+static void add_found(struct file_search *s, const char *path)
+{
+	if (!utf8_fault(str_of(path)))
+		vec_push(&s->found, arena_dup(s->arena, str_of(path)));
+}
+
+static bool is_regular(struct file_search *s, const char *path)
+{
+	struct stat st;
+
+	buf_clear(&s->path);
+	buf_addf(&s->path, "%s/%s", s->root, path);
+	return lstat(s->path.s, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 /* Git does not ignore what it tracks, whatever the patterns say. */
-static int add_tracked(struct walk *w, git_repository *repo, struct error *err)
+static int add_tracked(struct file_search *s, struct error *err)
 {
 	CLEANUP(index_close) git_index *index = NULL;
 
-	if (lib.git_repository_index(&index, repo) < 0)
-		return fault(err, ERR_SYSTEM, "cannot read the index of", w->root);
-	for (size_t i = 0; i < lib.git_index_entrycount(index); i++)
-		walk_offer(w, lib.git_index_get_byindex(index, i)->path);
+	if (lib.git_repository_index(&index, s->repo) < 0)
+		return fault(err, ERR_SYSTEM, "cannot read the index of", s->root);
+	for (size_t i = 0; i < lib.git_index_entrycount(index); i++) {
+		const char *path = lib.git_index_get_byindex(index, i)->path;
+
+		if (s->want(path_base(path)) && is_regular(s, path))
+			add_found(s, path);
+	}
 	return 0;
+}
+
+/* Other work trees and submodules have a `.git` of their own. */
+static bool enters(struct file_search *s, const struct directory_entry *e)
+{
+	if (strcmp(e->name, ".git") == 0 || e->depth > DEPTH_MAX)
+		return false;
+	buf_clear(&s->path);
+	buf_addf(&s->path, "%s/.git", e->name);
+	if (faccessat(e->parent, s->path.s, F_OK, 0) == 0)
+		return false;
+	buf_clear(&s->path);
+	buf_addf(&s->path, "%s/", e->path);
+	return !is_ignored(s, s->path.s);
+}
+
+static enum directory_visit visit(void *data, const struct directory_entry *e, struct error *err)
+{
+	struct file_search *s = data;
+
+	if (++s->seen > ENTRIES_MAX)
+		return (enum directory_visit)error_set(
+			err, ERR_INPUT, "more than %d files under '%s'", ENTRIES_MAX, s->root);
+	if (e->type == FILE_DIRECTORY)
+		return enters(s, e) ? DIRECTORY_CONTINUE : DIRECTORY_SKIP;
+	if (e->type == FILE_REGULAR && s->want(str_of(e->name)) && !is_ignored(s, e->path))
+		add_found(s, e->path);
+	return DIRECTORY_CONTINUE;
+}
+
+/* Sorted, each once. */
+static void list_found(struct file_search *s, char ***paths, size_t *n)
+{
+	*paths = arena_alloc(s->arena, (s->found.n + 1) * sizeof(**paths));
+	*n = 0;
+	vec_sort(&s->found, vec_by_text);
+	for (size_t i = 0; i < s->found.n; i++)
+		if (!*n || strcmp((*paths)[*n - 1], s->found.items[i]) != 0)
+			(*paths)[(*n)++] = s->found.items[i];
 }
 
 int git_find_files(struct arena *a, const char *root, bool (*want)(struct str name), char ***paths,
 	size_t *n, struct error *err)
 {
 	CLEANUP(repository_close) git_repository *repo = NULL;
-	CLEANUP(walk_release)
-	struct walk w = {.arena = a, .root = root, .want = want, .ignored = is_ignored};
+	CLEANUP(search_release)
+	struct file_search s = {.arena = a, .root = root, .want = want};
+	const struct directory_walk w = {.visit = visit, .data = &s, .tolerant = true};
 
 	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
 		return -1;
-	w.ignored_arg = repo;
-	if (add_tracked(&w, repo, err) < 0 || walk_tree(&w, err) < 0)
+	s.repo = repo;
+	if (add_tracked(&s, err) < 0 || directory_walk(root, &w, err) < 0)
 		return -1;
-	walk_finish(&w, paths, n);
+	list_found(&s, paths, n);
 	return 0;
 }
+
+/* ---- diff ---- */
 
 static void patch_close(git_patch **p)
 {
@@ -390,7 +477,7 @@ static void patch_close(git_patch **p)
 		lib.git_patch_free(*p);
 }
 
-/* Without the lines that only git can use. */
+/* Without the header lines that only git can use. */
 static void add_patch(struct buf *out, const git_buf *text)
 {
 	struct str all = {text->ptr, text->size};
@@ -400,7 +487,7 @@ static void add_patch(struct buf *out, const git_buf *text)
 		buf_add(out, str_sub(all, at + 1, all.n));
 }
 
-int git_compare(struct buf *out, const char *old_name, struct str old_text, const char *new_name,
+int git_diff_texts(struct buf *out, const char *old_name, struct str old_text, const char *new_name,
 	struct str new_text, struct error *err)
 {
 	CLEANUP(patch_close) git_patch *patch = NULL;
@@ -410,12 +497,12 @@ int git_compare(struct buf *out, const char *old_name, struct str old_text, cons
 	if (library(err) < 0)
 		return -1;
 	(void)lib.git_diff_options_init(&options, GIT_DIFF_OPTIONS_VERSION);
-	options.flags = GIT_DIFF_FORCE_TEXT; /* a broken edit may have any bytes */
+	options.flags = GIT_DIFF_FORCE_TEXT; /* a damaged document may contain any bytes */
 	options.old_prefix = options.new_prefix = "";
 	if (lib.git_patch_from_buffers(&patch, old_text.p ? old_text.p : "", old_text.n, old_name,
 		    new_text.p ? new_text.p : "", new_text.n, new_name, &options) < 0 ||
 		lib.git_patch_to_buf(&text, patch) < 0)
-		return fault(err, ERR_SYSTEM, "cannot compare", new_name);
+		return fault(err, ERR_SYSTEM, "cannot diff", new_name);
 	add_patch(out, &text);
 	lib.git_buf_dispose(&text);
 	return 0;

@@ -1,18 +1,16 @@
+/*
+ * git_config.c: the few values of git's configuration that are needed often, read without libgit2,
+ * whose loading alone takes several times as long as a step; and what the URL of a remote names.
+ */
 #include <strings.h>
-#include <sys/stat.h>
-#include "src/sys/git_config.h"
+#include "src/sys/git.h"
 #include "src/sys/path.h"
+
+/* ---- configuration ---- */
 
 #define CONFIG_MAX ((size_t)1 << 20)
 
-static bool is_folder(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-/* The first line of a small file, in the arena; NULL when it cannot be had. */
+/* The first line of a small file, in the arena; NULL when it cannot be read. */
 static char *first_line(struct arena *a, const char *path)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -25,13 +23,13 @@ static char *first_line(struct arena *a, const char *path)
 	return str_line(&rest, &line) ? arena_dup(a, str_trim(line)) : NULL;
 }
 
-/* `.git` is a folder, or a file `gitdir: PATH`; a linked work tree's folder names the common one.
- */
+/* `.git` is a directory, or a file `gitdir: PATH`; the directory of a linked work tree names the
+ * common one. */
 static char *config_path(struct arena *a, const char *root)
 {
 	char *dir = path_join(a, root, ".git"), *line, *common;
 
-	if (!is_folder(dir)) {
+	if (!path_is_directory(dir)) {
 		line = first_line(a, dir);
 		if (!line || !str_starts(str_of(line), "gitdir: "))
 			return NULL;
@@ -48,29 +46,29 @@ static bool same_word(struct str s, const char *word)
 	return s.n == strlen(word) && strncasecmp(s.p, word, s.n) == 0;
 }
 
-enum where { ELSEWHERE, IN_ORIGIN, NOT_PLAIN };
+enum config_section { SECTION_OTHER, SECTION_ORIGIN, SECTION_NOT_PLAIN };
 
-static enum where enter(struct str header)
+static enum config_section parse_section(struct str header)
 {
 	struct str name;
 	size_t quote;
 
 	if (header.p[header.n - 1] != ']')
-		return NOT_PLAIN;
+		return SECTION_NOT_PLAIN;
 	header = str_sub(header, 1, header.n - 1);
 	quote = str_find(header, STR("\""));
 	name = str_trim(str_sub(header, 0, quote));
 	if (same_word(name, "include") || same_word(name, "includeIf") || same_word(name, "url") ||
 		same_word(name, "remote.origin"))
-		return NOT_PLAIN;
+		return SECTION_NOT_PLAIN;
 	if (!same_word(name, "remote"))
-		return ELSEWHERE;
-	return str_is(str_sub(header, quote, header.n), "\"origin\"") ? IN_ORIGIN : ELSEWHERE;
+		return SECTION_OTHER;
+	return str_is(str_sub(header, quote, header.n), "\"origin\"") ? SECTION_ORIGIN
+								      : SECTION_OTHER;
 }
 
-/* In full: what stands before the path is no short name that the user's `insteadOf` would replace.
- */
-static bool in_full(struct str url)
+/* False when a short name that the user's `insteadOf` replaces may stand before the path. */
+static bool is_full_url(struct str url)
 {
 	size_t at = str_find(url, STR("@")), colon = str_find(url, STR(":"));
 
@@ -78,29 +76,29 @@ static bool in_full(struct str url)
 	       (at < colon && colon < url.n);
 }
 
-/* `key = value`; false when it takes git's own rules to read it. */
-static bool take_line(struct str line, enum where where, struct buf *url)
+/* `key = value`; false when git's own rules are needed to read it. */
+static bool parse_line(struct str line, enum config_section section, struct buf *url)
 {
 	size_t eq = str_find(line, STR("="));
 	struct str key = str_trim(str_sub(line, 0, eq)), value;
 
 	if (line.p[line.n - 1] == '\\' || same_word(key, "worktreeConfig"))
 		return false;
-	if (where != IN_ORIGIN || !same_word(key, "url"))
+	if (section != SECTION_ORIGIN || !same_word(key, "url"))
 		return true;
 	value = eq < line.n ? str_trim(str_sub(line, eq + 1, line.n)) : (struct str){0};
 	for (size_t i = 0; i < value.n; i++)
 		if (strchr("\"\\#;", value.p[i]))
 			return false;
-	if (!value.n || url->len || !in_full(value))
+	if (!value.n || url->len || !is_full_url(value))
 		return false;
 	buf_add(url, value);
 	return true;
 }
 
-static bool scan(struct str text, struct buf *url)
+static bool parse_origin(struct str text, struct buf *url)
 {
-	enum where where = ELSEWHERE;
+	enum config_section section = SECTION_OTHER;
 	struct str line;
 
 	while (str_line(&text, &line)) {
@@ -108,16 +106,16 @@ static bool scan(struct str text, struct buf *url)
 		if (!line.n || line.p[0] == '#' || line.p[0] == ';')
 			continue;
 		if (line.p[0] == '[')
-			where = enter(line);
-		else if (!take_line(line, where, url))
+			section = parse_section(line);
+		else if (!parse_line(line, section, url))
 			return false;
-		if (where == NOT_PLAIN)
+		if (section == SECTION_NOT_PLAIN)
 			return false;
 	}
 	return url->len > 0;
 }
 
-bool git_plain_origin(const char *root, struct buf *url)
+bool git_config_origin(const char *root, struct buf *url)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	CLEANUP(arena_release) struct arena a = {0};
@@ -128,11 +126,11 @@ bool git_plain_origin(const char *root, struct buf *url)
 	if (!path || file_read(&text, path, CONFIG_MAX, NULL, &ignored) < 0 ||
 		utf8_fault(buf_str(&text)))
 		return false;
-	return scan(buf_str(&text), url);
+	return parse_origin(buf_str(&text), url);
 }
 
-/* A value in plain form: no escapes, no comment behind it, quotes around the whole of it alone. */
-static void take_value(struct str value, struct buf *out)
+/* Accepts a value in plain form only: no escapes, no comment, quotes around the whole or none. */
+static void parse_value(struct str value, struct buf *out)
 {
 	bool quoted = value.n > 1 && value.p[0] == '"' && value.p[value.n - 1] == '"';
 
@@ -147,7 +145,7 @@ static void take_value(struct str value, struct buf *out)
 }
 
 /* True when there is a `[user]`. */
-static bool scan_user(struct str text, struct buf *name, struct buf *email)
+static bool parse_user(struct str text, struct buf *name, struct buf *email)
 {
 	bool inside = false, there = false;
 	struct str line;
@@ -162,44 +160,136 @@ static bool scan_user(struct str text, struct buf *name, struct buf *email)
 			inside = same_word(line, "[user]");
 			there |= inside;
 		} else if (inside && same_word(key, "name")) {
-			take_value(value, name);
+			parse_value(value, name);
 		} else if (inside && same_word(key, "email")) {
-			take_value(value, email);
+			parse_value(value, email);
 		}
 	}
 	return there;
 }
 
-static bool scan_user_of(const char *path, struct buf *name, struct buf *email)
+static bool read_user(const char *path, struct buf *name, struct buf *email)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct error ignored;
 
 	return path && file_read(&text, path, CONFIG_MAX, NULL, &ignored) == 0 &&
-	       !utf8_fault(buf_str(&text)) && scan_user(buf_str(&text), name, email);
+	       !utf8_fault(buf_str(&text)) && parse_user(buf_str(&text), name, email);
 }
 
-/* The later file has the last word. */
-bool git_plain_identity(const char *root, struct buf *name, struct buf *email)
+/* A later file overrides an earlier one. */
+bool git_config_identity(const char *root, struct buf *name, struct buf *email)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	const char *only = getenv("GIT_CONFIG_GLOBAL"), *home = getenv("HOME");
 	const char *xdg = getenv("XDG_CONFIG_HOME");
 
-	if (scan_user_of(config_path(&a, root), name, email)) {
+	if (read_user(config_path(&a, root), name, email)) {
 		buf_clear(name);
 		buf_clear(email);
 		return false;
 	}
 	if (only) {
-		(void)scan_user_of(only, name, email);
+		(void)read_user(only, name, email);
 		return name->len && email->len;
 	}
 	if (xdg && xdg[0])
-		(void)scan_user_of(path_join(&a, xdg, "git/config"), name, email);
+		(void)read_user(path_join(&a, xdg, "git/config"), name, email);
 	else if (home)
-		(void)scan_user_of(path_join(&a, home, ".config/git/config"), name, email);
+		(void)read_user(path_join(&a, home, ".config/git/config"), name, email);
 	if (home)
-		(void)scan_user_of(path_join(&a, home, ".gitconfig"), name, email);
+		(void)read_user(path_join(&a, home, ".gitconfig"), name, email);
 	return name->len && email->len;
+}
+
+/* ---- URLs ---- */
+
+static struct str tail(struct str s, size_t at)
+{
+	return str_sub(s, at < s.n ? at : s.n, s.n);
+}
+
+/* `git+ssh://` and the like; 0 when it does not begin with a scheme. */
+static size_t scheme_length(struct str url)
+{
+	size_t n = str_find(url, STR("://"));
+
+	if (n == url.n || !n)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		char c = url.p[i];
+
+		if (!strchr("+-.", c) && !(c >= '0' && c <= '9') &&
+			!((c | 32) >= 'a' && (c | 32) <= 'z'))
+			return 0;
+	}
+	return n + 3;
+}
+
+static bool is_file_scheme(struct str url)
+{
+	return url.n >= 7 && strncasecmp(url.p, "file://", 7) == 0;
+}
+
+/* Offset of the path in `host:path`, `user@host:path`, `[user@host:22]:path`; 0: another form. */
+static size_t scp_path(struct str url)
+{
+	size_t bracket = str_find(url, STR("["));
+	size_t slash = str_find(url, STR("/"));
+	size_t colon;
+
+	if (bracket < slash && str_find(tail(url, bracket), STR("]:")) < url.n - bracket)
+		return bracket + str_find(tail(url, bracket), STR("]:")) + 2;
+	colon = str_find(url, STR(":"));
+	return colon && colon < slash ? colon + 1 : 0;
+}
+
+static struct str without_slashes(struct str s)
+{
+	while (s.n && s.p[0] == '/')
+		s = tail(s, 1);
+	while (s.n && s.p[s.n - 1] == '/')
+		s.n--;
+	return s;
+}
+
+static struct str last_two(struct str path)
+{
+	unsigned slashes = 0;
+
+	for (size_t i = path.n; i > 0; i--)
+		if (path.p[i - 1] == '/' && ++slashes == 2)
+			return tail(path, i);
+	return path;
+}
+
+static struct str without_git(struct str path)
+{
+	if (str_ends(path, "/.git")) /* a work tree that is somebody's origin */
+		path.n -= 5;
+	else if (path.n > 4 && str_ends(path, ".git"))
+		path.n -= 4;
+	return without_slashes(path);
+}
+
+bool git_slug_of_url(struct str url, struct buf *slug)
+{
+	size_t scheme, scp;
+	bool local;
+	struct str path;
+
+	url = str_trim(url);
+	scheme = scheme_length(url);
+	scp = scheme ? 0 : scp_path(url);
+	local = is_file_scheme(url) || (!scheme && !scp);
+	path = tail(url, scheme ? scheme : scp);
+	if (scheme)
+		path = tail(path, str_find(path, STR("/")));
+	path = without_git(without_slashes(path));
+	if (local)
+		path = last_two(path);
+	if (!slug_valid(path))
+		return false;
+	buf_add(slug, path);
+	return true;
 }

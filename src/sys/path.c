@@ -31,8 +31,7 @@ int id_check(const char *id, struct error *err)
 		return 0;
 	return error_set(err, ERR_USAGE,
 		"bad work item id '%.120s': must be letters, digits, '.', '_', '-', at most 100, "
-		"begin with a "
-		"letter or digit, no '..'",
+		"begin with a letter or digit, no '..'",
 		id);
 }
 
@@ -80,37 +79,37 @@ struct str path_base(const char *path)
 	return str_of(slash ? slash + 1 : path);
 }
 
-static int make_one(const char *dir, struct error *err)
+bool path_is_directory(const char *path)
 {
 	struct stat st;
 
-	if (mkdir(dir, 0700) == 0 ||
-		(errno == EEXIST && stat(dir, &st) == 0 && S_ISDIR(st.st_mode)))
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static int make_directory(const char *dir, struct error *err)
+{
+	if (mkdir(dir, 0700) == 0 || (errno == EEXIST && path_is_directory(dir)))
 		return 0;
-	return error_errno(err, "cannot make folder '%s'", dir);
+	return error_errno(err, "cannot make directory '%s'", dir);
 }
 
 int path_mkdirs(const char *dir, struct error *err)
 {
-	struct arena a = {0};
+	CLEANUP(arena_release) struct arena a = {0};
 	char *copy;
-	struct stat st;
-	int rc = 0;
 
-	if (stat(dir, &st) == 0 && S_ISDIR(st.st_mode))
+	if (path_is_directory(dir))
 		return 0;
 	copy = arena_dup(&a, str_of(dir));
-	for (char *p = copy + 1; rc == 0 && *p; p++) {
+	for (char *p = copy + 1; *p; p++) {
 		if (*p != '/')
 			continue;
 		*p = '\0';
-		rc = make_one(copy, err);
+		if (make_directory(copy, err) < 0)
+			return -1;
 		*p = '/';
 	}
-	if (rc == 0)
-		rc = make_one(copy, err);
-	arena_release(&a);
-	return rc;
+	return make_directory(copy, err);
 }
 
 bool path_exists(const char *path)
@@ -118,12 +117,12 @@ bool path_exists(const char *path)
 	return access(path, F_OK) == 0;
 }
 
-int path_look(const char *path, bool *there, struct error *err)
+int path_check_exists(const char *path, bool *exists, struct error *err)
 {
-	*there = access(path, F_OK) == 0;
-	if (*there || (errno != EIO && errno != EINTR && errno != ENOMEM))
+	*exists = access(path, F_OK) == 0;
+	if (*exists || (errno != EIO && errno != EINTR && errno != ENOMEM))
 		return 0;
-	return error_errno(err, "cannot look for '%s'", path);
+	return error_errno(err, "cannot access '%s'", path);
 }
 
 int fd_read_all(struct buf *out, int fd, size_t max, const char *name, struct error *err)
@@ -160,8 +159,8 @@ int file_read(struct buf *out, const char *path, size_t max, bool *missing, stru
 		return error_set(err, ERR_INPUT, "'%s' is not a regular file", path);
 	if ((uint64_t)st.st_size > max)
 		return error_set(err, ERR_INPUT, "'%s' is larger than %zu bytes", path, max);
-	buf_reserve(out,
-		(size_t)st.st_size + READ_STEP); /* so that reading it needs no second allocation */
+	/* So that reading it needs no second allocation. */
+	buf_reserve(out, (size_t)st.st_size + READ_STEP);
 	return fd_read_all(out, fd, max, path, err);
 }
 

@@ -1,5 +1,5 @@
 /*
- * path.h: names and files. All functions that make a text make it in the caller's arena.
+ * path.h: names, paths and whole files. Texts that functions return are in the caller's arena.
  */
 #ifndef DT_PATH_H
 #define DT_PATH_H
@@ -10,27 +10,27 @@
 
 /* `[A-Za-z0-9][A-Za-z0-9._-]*`, at most 100 bytes, no `..`. */
 bool id_valid(struct str id);
-/* 0, or -1 with ERR_USAGE that says what an id is. */
+/* 0, or -1: ERR_USAGE that says what an id is. */
 int id_check(const char *id, struct error *err);
 /* Parts as in id_valid(), with `/` between them. */
 bool slug_valid(struct str slug);
 
 char *path_join(struct arena *a, const char *dir, const char *name);
-/* Absolute form of `path`, symbolic links and `.` left as they are. */
+/* Absolute form of `path`; symbolic links and `.` are not resolved. */
 char *path_absolute(struct arena *a, const char *path);
 struct str path_dir(const char *path); /* "." when there is no slash */
 struct str path_base(const char *path);
 
-/* mkdir -p, for the owner alone: briefs and logs are nobody else's. 0 when it is there afterwards.
- */
+/* Like `mkdir -p`, with access for the owner alone, because briefs and logs are private. */
 int path_mkdirs(const char *dir, struct error *err);
 bool path_exists(const char *path);
-/* The same where a failure to tell must not pass for "no": -1 with ERR_SYSTEM. */
-int path_look(const char *path, bool *there, struct error *err);
+/* The same where a failure to find out must not count as "no": -1 with ERR_SYSTEM. */
+int path_check_exists(const char *path, bool *exists, struct error *err);
+bool path_is_directory(const char *path); /* or a link to one */
 
 /*
- * Reads a whole file of at most `max` bytes. -1 with ERR_SYSTEM, or ERR_INPUT when it is longer or
- * is not a regular file. `*missing` (may be NULL) tells "there is none" from other failures.
+ * Reads a whole file of at most `max` bytes. -1: ERR_SYSTEM, or ERR_INPUT when it is longer or is
+ * not a regular file. `*missing` (may be NULL) tells "there is none" from other failures.
  */
 int file_read(struct buf *out, const char *path, size_t max, bool *missing, struct error *err);
 /* Reads a descriptor to its end, at most `max` bytes. */

@@ -1,38 +1,290 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include "src/base/clock.h"
+#include "src/base/vec.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
-#include "src/sys/procfs.h"
-#include "src/sys/spawn.h"
-#include "src/sys/strays.h"
+#include "src/sys/proc.h"
+#include "src/sys/subreaper.h"
 
 enum {
 	CHUNK = 16384,
-	ROUND_MS = 5,  /* between two looks at what is ending */
-	BLIND_MS = 10, /* where a process cannot be polled */
-	REST_MAX =
-		1024, /* chunks that a pipe can hold; one that we could not end writes for ever */
-	STUCK_MS = 10000, /* after KILL: in the kernel for ever; not waited for */
+	ROUND_MS = 5,    /* between two looks at processes that are ending */
+	BLIND_MS = 10,   /* poll interval where the kernel has no pidfd */
+	REST_MAX = 1024, /* chunks read after the end: a process that survived may write for ever */
+	STUCK_MS = 10000, /* after KILL: a process stuck in the kernel is not waited for */
+	ERROR_LINES = 5,
+	ERROR_TEXT_MAX = 600,
 };
+
+/* ---- starting a program ---- */
+
+struct spawned {
+	pid_t pid;  /* also its process group and session */
+	int handle; /* pidfd; -1 where the kernel has none */
+	int output; /* read end, non-blocking; -1 when the program has p->output itself */
+	int errors; /* the same of stderr; -1 unless p->heard */
+};
+
+/* All of these are above 2, so that the child can put them onto 0, 1, 2 in any order. */
+struct plumbing {
+	int in, out, out_read, err, err_read, report, report_read;
+	char **env;
+};
+
+enum spawn_stage { SPAWN_SETUP, SPAWN_DIRECTORY, SPAWN_PROGRAM };
+
+/* What the child sends before it gives up. */
+struct spawn_failure {
+	enum spawn_stage stage;
+	int number;
+};
+
+static void plumbing_close(struct plumbing *f)
+{
+	close_fd(&f->in);
+	close_fd(&f->out);
+	close_fd(&f->out_read);
+	close_fd(&f->err);
+	close_fd(&f->err_read);
+	close_fd(&f->report);
+	close_fd(&f->report_read);
+}
+
+/* Moves a descriptor above the standard ones. */
+static int raise_fd(int fd)
+{
+	int high = fd;
+
+	if (fd >= 0 && fd <= STDERR_FILENO) {
+		high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		close(fd);
+	}
+	return high;
+}
+
+static int open_pipe(int *from, int *to)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -1;
+	*from = raise_fd(fds[0]);
+	*to = raise_fd(fds[1]);
+	return *from < 0 || *to < 0 ? -1 : 0;
+}
+
+/* A pipe whose read end is non-blocking. */
+static int open_output(int *from, int *to)
+{
+	return open_pipe(from, to) < 0 ? -1 : fcntl(*from, F_SETFL, O_NONBLOCK);
+}
+
+/* A file in memory rather than a pipe: the program may read it late or never. */
+static int open_input(struct str text, struct error *err)
+{
+	int fd;
+
+	if (!text.n)
+		return raise_fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
+	fd = raise_fd(memfd_create("input", MFD_CLOEXEC));
+	if (fd >= 0 && (fd_write_all(fd, text, "input", err) < 0 || lseek(fd, 0, SEEK_SET) < 0)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int plumbing_open(const struct process *p, struct plumbing *f, struct error *err)
+{
+	f->in = open_input(p->input, err);
+	if (f->in < 0 || open_pipe(&f->report_read, &f->report) < 0)
+		return -1;
+	if (p->output >= 0 && !p->output_max) {
+		f->out = fcntl(p->output, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		return f->out < 0 ? -1 : 0;
+	}
+	if (open_output(&f->out_read, &f->out) < 0)
+		return -1;
+	return p->heard ? open_output(&f->err_read, &f->err) : 0;
+}
+
+static bool same_name(const char *entry, const char *other)
+{
+	size_t n = strcspn(entry, "=");
+
+	return strcspn(other, "=") == n && memcmp(entry, other, n) == 0;
+}
+
+static bool is_replaced(const char *entry, const char *const *extra)
+{
+	for (; extra && *extra; extra++)
+		if (same_name(entry, *extra))
+			return true;
+	return false;
+}
+
+static char **environment(const char *const *extra, bool whole)
+{
+	VEC(char *) env = {0};
+
+	for (char **e = whole ? NULL : environ; e && *e; e++)
+		if (!is_replaced(*e, extra))
+			vec_push(&env, *e);
+	for (const char *const *e = extra; e && *e; e++)
+		if (strchr(*e, '='))
+			vec_push(&env, (char *)*e);
+	vec_push(&env, NULL);
+	return env.items;
+}
+
+static void reset_signals(void)
+{
+	struct sigaction usual = {.sa_handler = SIG_DFL};
+	sigset_t none;
+
+	for (int n = 1; n < NSIG; n++)
+		(void)sigaction(n, &usual, NULL);
+	sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Our own descriptors have the flag already; those of libraries and of our caller may not. */
+static void close_at_exec(void)
+{
+	if (syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */) == 0)
+		return;
+	for (int fd = 3; fd < 1024; fd++)
+		(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+static _Noreturn void child_fail(const struct plumbing *f, enum spawn_stage stage)
+{
+	struct spawn_failure failure = {stage, errno};
+	ssize_t ignored = write(f->report, &failure, sizeof(failure));
+
+	(void)ignored;
+	_exit(127);
+}
+
+static _Noreturn void child_run(const struct process *p, const struct plumbing *f, pid_t parent)
+{
+	(void)setsid();
+	(void)prctl(PR_SET_PDEATHSIG, p->on_death ? p->on_death : SIGKILL);
+	if (getppid() != parent)
+		_exit(127); /* the parent died before PR_SET_PDEATHSIG took effect */
+	reset_signals();
+	if (dup2(f->in, STDIN_FILENO) < 0 || dup2(f->out, STDOUT_FILENO) < 0 ||
+		dup2(f->err >= 0 ? f->err : f->out, STDERR_FILENO) < 0)
+		child_fail(f, SPAWN_SETUP);
+	close_at_exec();
+	if (p->cwd && chdir(p->cwd) < 0)
+		child_fail(f, SPAWN_DIRECTORY);
+	environ = f->env;
+	execvp(p->argv[0], (char *const *)p->argv);
+	child_fail(f, SPAWN_PROGRAM);
+}
+
+/* Blocks signals, because the caller's handlers must not run in the child. */
+static pid_t fork_blocked(void)
+{
+	sigset_t all, before;
+	pid_t pid;
+
+	sigfillset(&all);
+	(void)sigprocmask(SIG_SETMASK, &all, &before);
+	pid = fork();
+	if (pid != 0) {
+		int saved = errno;
+
+		(void)sigprocmask(SIG_SETMASK, &before, NULL);
+		errno = saved;
+	}
+	return pid;
+}
+
+static int spawn_error(
+	const struct process *p, struct spawn_failure failure, bool *missing, struct error *err)
+{
+	errno = failure.number;
+	if (failure.stage == SPAWN_DIRECTORY)
+		return error_errno(err, "cannot enter directory '%s'", p->cwd);
+	if (failure.stage == SPAWN_PROGRAM && failure.number == ENOENT) {
+		*missing = true;
+		return error_set(err, ERR_SYSTEM, "cannot find program '%s'", p->argv[0]);
+	}
+	return error_errno(err, "cannot start '%s'", p->argv[0]);
+}
+
+/* A successful exec closes the pipe: then there is nothing to read. */
+static int await_exec(
+	const struct process *p, pid_t pid, struct plumbing *f, bool *missing, struct error *err)
+{
+	struct spawn_failure failure;
+	ssize_t n;
+
+	do
+		n = read(f->report_read, &failure, sizeof(failure));
+	while (n < 0 && errno == EINTR);
+	if (n != sizeof(failure))
+		return 0;
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return spawn_error(p, failure, missing, err);
+}
+
+/* -1: not started, nothing to clean up. */
+static int spawn(const struct process *p, struct spawned *s, bool *missing, struct error *err)
+{
+	CLEANUP(plumbing_close) struct plumbing f = {-1, -1, -1, -1, -1, -1, -1, NULL};
+	CLEANUP(free_ptr) char **env = environment(p->env, p->env_whole);
+	pid_t parent = getpid();
+
+	f.env = env;
+	if (plumbing_open(p, &f, err) < 0)
+		return error_errno(err, "cannot start '%s'", p->argv[0]);
+	s->pid = fork_blocked();
+	if (s->pid == 0)
+		child_run(p, &f, parent);
+	if (s->pid < 0)
+		return error_errno(err, "cannot start '%s'", p->argv[0]);
+	close_fd(&f.report);
+	close_fd(&f.out);
+	close_fd(&f.err);
+	f.report = f.out = f.err = -1;
+	if (await_exec(p, s->pid, &f, missing, err) < 0)
+		return -1;
+	s->handle = (int)syscall(SYS_pidfd_open, s->pid, 0);
+	s->output = f.out_read;
+	s->errors = f.err_read;
+	f.out_read = f.err_read = -1;
+	return 0;
+}
+
+/* ---- running it to its end ---- */
 
 struct running {
 	const struct process *p;
 	struct process_end *end;
 	struct spawned s;
-	struct strays strays;
+	struct subreaper orphans;
 	size_t passed; /* bytes that went to p->output */
 	bool cut;      /* and there were more than it takes */
 	bool ended;
-	bool unheard;     /* p->heard wants no more: it is to end */
-	int output_errno; /* reading what it wrote failed */
-	bool unborn;      /* killed before the program began: that says nothing about the program */
+	bool refused;     /* p->heard returned false */
+	int output_errno; /* reading its output failed */
+	bool unborn; /* killed before the program began, which says nothing about the program */
 };
 
-/* As much as there is room for, and once a word in place of the rest. A full disk ends nothing. */
+/* Passes on as much as there is room for, and p->output_cut once in place of the rest. A full disk
+ * ends nothing. */
 static void pass_on(struct running *r, struct str bytes)
 {
 	const struct process *p = r->p;
@@ -49,22 +301,20 @@ static void pass_on(struct running *r, struct str bytes)
 		(void)fd_write_all(p->output, str_of(p->output_cut), "output", &ignored);
 }
 
-static void keep(struct running *r, bool errors, const char *bytes, size_t n)
+static void take_bytes(struct running *r, bool errors, struct str bytes)
 {
 	const struct process *p = r->p;
 	size_t room = p->out && p->out->len < p->out_max ? p->out_max - p->out->len : 0;
 
-	if (p->output >= 0) {
-		pass_on(r, (struct str){bytes, n});
-		return;
-	}
-	if (p->heard)
-		r->unheard = !p->heard(p->data, errors, (struct str){bytes, n}) || r->unheard;
+	if (p->output >= 0)
+		pass_on(r, bytes);
+	else if (p->heard)
+		r->refused = !p->heard(p->data, errors, bytes) || r->refused;
 	else if (room)
-		buf_add(p->out, (struct str){bytes, n < room ? n : room});
+		buf_add(p->out, str_sub(bytes, 0, bytes.n < room ? bytes.n : room));
 }
 
-static bool take(struct running *r, int *fd)
+static bool read_pipe(struct running *r, int *fd)
 {
 	char bytes[CHUNK];
 	ssize_t n;
@@ -73,7 +323,7 @@ static bool take(struct running *r, int *fd)
 		return false;
 	n = read(*fd, bytes, sizeof(bytes));
 	if (n > 0)
-		keep(r, fd == &r->s.errors, bytes, (size_t)n);
+		take_bytes(r, fd == &r->s.errors, (struct str){bytes, (size_t)n});
 	else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
 		r->output_errno = n < 0 ? errno : r->output_errno;
 		close(*fd);
@@ -82,15 +332,16 @@ static bool take(struct running *r, int *fd)
 	return n > 0;
 }
 
-/* What is there now. False: nothing more at the moment, or ever. */
-static bool take_output(struct running *r)
+/* False: there is nothing more at the moment, or ever. */
+static bool read_output(struct running *r)
 {
-	bool more = take(r, &r->s.output);
+	bool more = read_pipe(r, &r->s.output);
 
-	return take(r, &r->s.errors) || more;
+	return read_pipe(r, &r->s.errors) || more;
 }
 
-/* It stays a zombie until its group has been told: so the number is still its own. */
+/* The process stays a zombie until its group has been signalled, so that its number is not used
+ * again before. */
 static bool has_ended(struct running *r)
 {
 	siginfo_t info = {0};
@@ -117,7 +368,7 @@ static int poll_ms(const struct running *r, int64_t deadline, int64_t tick)
 	return left < 0 ? 0 : until < 0 && left == INT_MAX ? -1 : (int)left;
 }
 
-static void tell_tick(const struct process *p, int64_t *next)
+static void call_tick(const struct process *p, int64_t *next)
 {
 	if (*next < 0 || clock_ticks() < *next)
 		return;
@@ -126,7 +377,7 @@ static void tell_tick(const struct process *p, int64_t *next)
 }
 
 /* Until the program has ended, its time is over, or it is cancelled. */
-static void await(struct running *r)
+static void await_end(struct running *r)
 {
 	const struct process *p = r->p;
 	int64_t deadline = p->timeout_s ? clock_ticks() + (int64_t)p->timeout_s * 1000 : -1;
@@ -143,10 +394,10 @@ static void await(struct running *r)
 		if (poll(fds, COUNT(fds), poll_ms(r, deadline, tick)) < 0 && errno != EINTR)
 			return;
 		if (fds[1].revents || fds[2].revents)
-			(void)take_output(r);
-		tell_tick(p, &tick);
+			(void)read_output(r);
+		call_tick(p, &tick);
 		r->ended = has_ended(r);
-		r->end->cancelled = !r->ended && (fds[3].revents || r->unheard);
+		r->end->cancelled = !r->ended && (fds[3].revents || r->refused);
 		r->end->timed_out = !r->ended && deadline >= 0 && clock_ticks() >= deadline;
 		if (r->ended || r->end->cancelled || r->end->timed_out)
 			return;
@@ -161,14 +412,14 @@ static void pause_round(struct running *r)
 	};
 
 	(void)poll(fds, COUNT(fds), ROUND_MS);
-	(void)take_output(r);
+	(void)read_output(r);
 }
 
-/* The program itself, with its group. True once it is waited for. */
-static bool end_leader(struct running *r, bool now)
+/* The program itself, with its group. True once it has been reaped. */
+static bool end_leader(struct running *r, bool kill_now)
 {
 	r->ended = r->ended || has_ended(r);
-	if (now)
+	if (kill_now)
 		(void)kill(-r->s.pid, SIGKILL);
 	if (!r->ended)
 		return false;
@@ -176,21 +427,21 @@ static bool end_leader(struct running *r, bool now)
 	return true;
 }
 
-/* TERM to all that is left, KILL after the grace, until none is left. */
+/* TERM to every process that is left, KILL after the grace period, until none is left. */
 static void end_all(struct running *r)
 {
 	int64_t from = clock_ticks();
 	int64_t grace = r->p->grace_ms ? r->p->grace_ms : PROCESS_GRACE_MS;
-	bool gone = false;
+	bool reaped = false;
 
 	(void)kill(-r->s.pid, SIGTERM);
 	(void)kill(-r->s.pid, SIGCONT);
 	for (;;) {
 		int64_t passed = clock_ticks() - from;
-		bool now = passed >= grace;
+		bool kill_now = passed >= grace;
 
-		gone = gone || end_leader(r, now);
-		if (gone && !strays_end(&r->strays, now))
+		reaped = reaped || end_leader(r, kill_now);
+		if (reaped && !subreaper_round(&r->orphans, kill_now))
 			return;
 		if (passed >= grace + STUCK_MS)
 			return;
@@ -198,33 +449,120 @@ static void end_all(struct running *r)
 	}
 }
 
-static void close_running(struct running *r)
+static void running_close(struct running *r)
 {
 	close_fd(&r->s.handle);
 	close_fd(&r->s.output);
 	close_fd(&r->s.errors);
-	strays_release(&r->strays);
+	subreaper_end(&r->orphans);
 }
 
 int process_run(const struct process *p, struct process_end *end, struct error *err)
 {
-	CLEANUP(close_running) struct running r = {.p = p, .end = end, .s = {-1, -1, -1, -1}};
+	CLEANUP(running_close) struct running r = {.p = p, .end = end, .s = {-1, -1, -1, -1}};
 	int64_t from = clock_ticks();
 
 	*end = (struct process_end){0};
-	strays_begin(&r.strays);
+	subreaper_begin(&r.orphans);
 	if (spawn(p, &r.s, &end->missing, err) < 0)
 		return -1;
-	await(&r);
+	await_end(&r);
 	end_all(&r);
-	for (int i = 0; i < REST_MAX && take_output(&r); i++)
+	for (int i = 0; i < REST_MAX && read_output(&r); i++)
 		;
 	end->ms = clock_ticks() - from;
 	if (r.unborn)
 		return error_set(err, ERR_SYSTEM, "'%s' was killed before it began", p->argv[0]);
 	if (r.output_errno) {
-		errno = r.output_errno; /* half an answer must not be taken for one */
+		errno = r.output_errno; /* a part of the output must not pass for the whole */
 		return error_errno(err, "cannot read the output of '%s'", p->argv[0]);
 	}
 	return 0;
+}
+
+/* ---- explaining a failure ---- */
+
+/* Without the `user:secret` of a URL. */
+static void add_word(struct buf *out, struct str word)
+{
+	size_t scheme = str_find(word, STR("://"));
+	struct str rest = scheme < word.n ? str_sub(word, scheme + 3, word.n) : word;
+	struct str authority = str_sub(rest, 0, str_find(rest, STR("/")));
+	const char *at = scheme < word.n ? memrchr(authority.p, '@', authority.n) : NULL;
+
+	if (!at) {
+		buf_add(out, word);
+		return;
+	}
+	buf_add(out, str_sub(word, 0, scheme + 3));
+	buf_adds(out, "***");
+	buf_add(out, (struct str){at, (size_t)(word.p + word.n - at)});
+}
+
+static size_t word_length(struct str s, bool blank)
+{
+	size_t n = 0;
+
+	while (n < s.n && ((unsigned char)s.p[n] <= ' ') == blank)
+		n++;
+	return n;
+}
+
+/* Word by word, with one blank between two. */
+static void add_line(struct buf *out, struct str line)
+{
+	if (out->len)
+		buf_adds(out, "; ");
+	while (line.n) {
+		size_t n = word_length(line, false);
+
+		if (n)
+			add_word(out, str_sub(line, 0, n));
+		line = str_sub(line, n, line.n);
+		n = word_length(line, true);
+		if (n && line.n > n)
+			buf_addc(out, ' ');
+		line = str_sub(line, n, line.n);
+	}
+}
+
+static bool is_relevant(struct str line)
+{
+	return line.n && !str_starts(line, "hint:") && !str_starts(line, "remote: Resolving");
+}
+
+void process_error_text(struct str output, struct buf *out)
+{
+	struct str last[ERROR_LINES], line, rest = output;
+	size_t n = 0;
+
+	while (str_line(&rest, &line)) {
+		line = str_trim(line);
+		if (line.n > ERROR_TEXT_MAX)
+			line.n = ERROR_TEXT_MAX; /* at once: a line may be the whole output */
+		if (is_relevant(line))
+			last[n++ % ERROR_LINES] = line;
+	}
+	for (size_t i = n > ERROR_LINES ? n - ERROR_LINES : 0; i < n; i++)
+		add_line(out, last[i % ERROR_LINES]);
+	utf8_repair(out);
+	buf_cut(out, ERROR_TEXT_MAX);
+	while (out->len && utf8_fault(buf_str(out)))
+		buf_cut(out, out->len - 1);
+}
+
+int process_check(const struct process *p, const struct process_end *end, const char *name,
+	struct str output, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (end->timed_out)
+		return error_set(
+			err, ERR_SYSTEM, "'%s' did not end within %u s", name, p->timeout_s);
+	if (!end->status)
+		return 0;
+	process_error_text(output, &text);
+	if (!text.len)
+		return error_set(err, ERR_SYSTEM, "'%s' failed with status %d", name, end->status);
+	return error_set(err, ERR_SYSTEM, "'%s' failed: %s", name, text.s);
 }

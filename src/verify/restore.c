@@ -44,9 +44,9 @@ static int check_there(const struct history_place *place, struct error *err)
 	CLEANUP(arena_release) struct arena a = {0};
 	bool there;
 
-	if (path_look(place->path, &there, err) < 0)
+	if (path_check_exists(place->path, &there, err) < 0)
 		return -1;
-	if (!there && path_look(arena_printf(&a, "%s/%s.events.jsonl", place->dir, place->name),
+	if (!there && path_check_exists(arena_printf(&a, "%s/%s.events.jsonl", place->dir, place->name),
 			      &there, err) < 0)
 		return -1;
 	return there ? 0 : error_set(err, ERR_INPUT, "no context file '%s'", place->path);

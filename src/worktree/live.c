@@ -1,6 +1,6 @@
 #include "src/event/run_state.h"
 #include "src/base/clock.h"
-#include "src/sys/procfs.h"
+#include "src/sys/proc.h"
 #include "src/worktree/pool_internal.h"
 
 int live_inside(struct arena *a, const char *dir, const char **who, struct error *err)

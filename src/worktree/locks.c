@@ -3,7 +3,7 @@
 #include <time.h>
 #include "src/base/clock.h"
 #include "src/sys/path.h"
-#include "src/sys/procfs.h"
+#include "src/sys/proc.h"
 #include "src/worktree/pool_internal.h"
 
 /*

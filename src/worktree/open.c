@@ -1,7 +1,6 @@
 #include <limits.h>
 #include <sys/stat.h>
 #include "src/sys/git.h"
-#include "src/sys/git_config.h"
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
@@ -127,7 +126,7 @@ static char *owner_and_name(struct arena *a, struct pool *p)
 	struct error ignored;
 	int status;
 
-	if (!git_plain_origin(p->repo, &url)) {
+	if (!git_config_origin(p->repo, &url)) {
 		buf_clear(&url);
 		if (pool_git(p, NULL, args, &url, &status, &ignored) < 0 || status != 0)
 			return own_name(a, p);

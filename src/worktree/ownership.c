@@ -59,7 +59,7 @@ bool worktree_pointer(struct arena *a, const char *path, char **to, const char *
 		return false;
 	buf_addc(&raw, '\0');
 	raw.len--;
-	utf8_mend(&raw);
+	utf8_repair(&raw);
 	s = pointer_of(buf_str(&raw));
 	if (s.n)
 		*to = path_settle(a, path_join(a, path, arena_dup(a, s)));

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include "src/base/clock.h"
 #include "src/sys/path.h"
-#include "src/sys/procfs.h"
+#include "src/sys/proc.h"
 #include "src/worktree/pool_internal.h"
 
 enum { FILE_MAX = 8192, INITIALIZING_S = 3600 };
@@ -19,7 +19,7 @@ static char *word_of(struct arena *a, const char *dir, const char *name)
 
 	if (file_read(&text, path_join(a, dir, name), FILE_MAX, NULL, &ignored) < 0)
 		return NULL;
-	utf8_mend(&text);
+	utf8_repair(&text);
 	return arena_dup(a, str_trim(buf_str(&text)));
 }
 

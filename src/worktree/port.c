@@ -1,6 +1,6 @@
 #include <errno.h>
 #include <netinet/in.h>
-#include "src/sys/crypto.h"
+#include "src/sys/digest.h"
 #include "src/sys/path.h"
 #include "src/worktree/pool.h"
 
@@ -57,7 +57,7 @@ static int offset_of(const char *path, unsigned *offset, struct error *err)
 	int rc = port_path(&a, path, &whole, err);
 
 	if (rc == 0)
-		rc = md5(str_of(whole), sum, err);
+		rc = digest_md5(str_of(whole), sum, err);
 	if (rc == 0)
 		*offset = (((unsigned)sum[0] << 8) | sum[1]) % OFFSET_SPAN + OFFSET_MIN;
 	arena_release(&a);

@@ -1,6 +1,6 @@
 #include "src/base/clock.h"
 #include "src/sys/path.h"
-#include "src/sys/procfs.h"
+#include "src/sys/proc.h"
 #include "src/worktree/pool_internal.h"
 
 enum { PAGE = 256, BOOT_MAX = 128, NEXT_DOOR_S = 3600 };

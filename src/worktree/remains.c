@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include "src/sys/path.h"
-#include "src/sys/procfs.h"
+#include "src/sys/proc.h"
 #include "src/worktree/work.h"
 
 /*

@@ -4,7 +4,7 @@
 #include <time.h>
 #include "src/base/clock.h"
 #include "src/sys/path.h"
-#include "src/sys/procfs.h"
+#include "src/sys/proc.h"
 #include "src/worktree/pool_internal.h"
 
 enum { PAGE = 256, STRAY_MS = 3000, STRAY_STEP_MS = 20 };

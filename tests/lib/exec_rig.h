@@ -6,7 +6,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include "src/sys/procfs.h"
+#include "src/sys/proc.h"
 #include "src/machine/actions.h"
 #include "src/machine/script.h"
 #include "tests/lib/shell.h"

@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include "src/sys/procfs.h"
+#include "src/sys/proc.h"
 #include "src/sandbox/execute.h"
 #include "src/shell/parse.h"
 #include "tests/lib/scratch.h"

@@ -129,7 +129,7 @@ static void a_log_that_cannot_be_written_is_told(void **state)
 	document("echo x >>count", "logs/a.log", 60);
 	assert_int_equal(run(SCRIPT_WAIT_FOREVER), -1);
 	assert_int_equal(err.code, ERR_SYSTEM);
-	assert_non_null(strstr(err.text, "cannot make folder '"));
+	assert_non_null(strstr(err.text, "cannot make directory '"));
 	assert_int_equal(access("count", F_OK), -1);
 	assert_no_lock_file();
 }

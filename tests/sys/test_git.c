@@ -104,7 +104,7 @@ static int probe(void)
 {
 	char *version;
 
-	if (git_library(&arena, &version, &err) == 0)
+	if (git_library_version(&arena, &version, &err) == 0)
 		return 0;
 	fputs(err.text, stderr);
 	return err.code;
@@ -135,7 +135,7 @@ static void the_library_tells_its_version(void **state)
 	char *version;
 
 	(void)state;
-	assert_int_equal(git_library(&arena, &version, &err), 0);
+	assert_int_equal(git_library_version(&arena, &version, &err), 0);
 	assert_true(version[0] >= '0' && version[0] <= '9');
 }
 
@@ -145,7 +145,7 @@ static void two_texts_are_told_apart_by_lines(void **state)
 
 	(void)state;
 	assert_int_equal(
-		git_compare(&out, "a.md@1", STR("x\ny\nz\n"), "a.md", STR("x\nY\nz\n"), &err), 0);
+		git_diff_texts(&out, "a.md@1", STR("x\ny\nz\n"), "a.md", STR("x\nY\nz\n"), &err), 0);
 	assert_string_equal(out.s, "--- a.md@1\n+++ a.md\n@@ -1,3 +1,3 @@\n x\n-y\n+Y\n z\n");
 }
 
@@ -154,7 +154,7 @@ static void bytes_that_are_no_text_are_told_apart_too(void **state)
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
 	(void)state;
-	assert_int_equal(git_compare(&out, "a", (struct str){0}, "b", STR("\0\xff\n"), &err), 0);
+	assert_int_equal(git_diff_texts(&out, "a", (struct str){0}, "b", STR("\0\xff\n"), &err), 0);
 	assert_str(buf_str(&out), "--- a\n+++ b\n@@ -0,0 +1 @@\n+\0\xff\n");
 }
 
@@ -163,9 +163,9 @@ static void the_same_texts_have_no_difference(void **state)
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
 	(void)state;
-	assert_int_equal(git_compare(&out, "a", STR("x\n"), "b", STR("x\n"), &err), 0);
+	assert_int_equal(git_diff_texts(&out, "a", STR("x\n"), "b", STR("x\n"), &err), 0);
 	assert_int_equal(out.len, 0);
-	assert_int_equal(git_compare(&out, "a", (struct str){0}, "b", (struct str){0}, &err), 0);
+	assert_int_equal(git_diff_texts(&out, "a", (struct str){0}, "b", (struct str){0}, &err), 0);
 	assert_int_equal(out.len, 0);
 }
 

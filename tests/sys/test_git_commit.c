@@ -5,7 +5,7 @@ static bool made;
 
 static int commit_rest(void)
 {
-	return git_commit_rest(at("r"), "ADR-1", "leftovers", &made, &err);
+	return git_commit_all(at("r"), "ADR-1", "leftovers", &made, &err);
 }
 
 static void all_that_is_left_is_committed(void **state)
@@ -34,7 +34,7 @@ static void a_message_is_taken_as_it_is(void **state)
 	(void)state;
 	sh("cd r && git checkout -qb work && echo two >a");
 	assert_int_equal(
-		git_commit_rest(at("r"), "b", "-m $(id) `x` 'q' \"d\"\n\nbody", &made, &err), 0);
+		git_commit_all(at("r"), "b", "-m $(id) `x` 'q' \"d\"\n\nbody", &made, &err), 0);
 	assert_sh("git -C r log -1 --format=%B", "-m $(id) `x` 'q' \"d\"\n\nbody\n\n");
 }
 
@@ -252,7 +252,7 @@ static void in_a_linked_work_tree_its_own_files_are_committed(void **state)
 {
 	(void)state;
 	sh("git -C r worktree add -q ../w -b other && echo two >w/a && echo not >r/a");
-	assert_int_equal(git_commit_rest(at("w"), "b", "in w", &made, &err), 0);
+	assert_int_equal(git_commit_all(at("w"), "b", "in w", &made, &err), 0);
 	assert_true(made);
 	assert_sh("git -C w log -1 --format=%s && git -C r status --porcelain", "in w\n M a\n");
 }

@@ -1,4 +1,4 @@
-#include "src/sys/git_config.h"
+#include "src/sys/git.h"
 #include "tests/lib/scratch.h"
 
 /* The URL that a configuration of this text gives; "" when libgit2 has to be asked. */
@@ -8,7 +8,7 @@ static void gives(const char *config, const char *want)
 	bool found;
 
 	tree_write(at(".git/config"), str_of(config));
-	found = git_plain_origin(base, &url);
+	found = git_config_origin(base, &url);
 	assert_int_equal(found, *want != '\0');
 	if (found)
 		assert_string_equal(url.s, want);
@@ -61,7 +61,7 @@ static void a_linked_work_tree_reads_the_common_configuration(void **state)
 	tree_write(at("main/.git/config"), STR("[remote \"origin\"]\n\turl = https://h/o/r\n"));
 	tree_write(at("main/.git/worktrees/w/commondir"), STR("../..\n"));
 	tree_write(at("w/.git"), STR("gitdir: ../main/.git/worktrees/w\n"));
-	assert_true(git_plain_origin(at("w"), &url));
+	assert_true(git_config_origin(at("w"), &url));
 	assert_string_equal(url.s, "https://h/o/r");
 }
 
@@ -70,9 +70,9 @@ static void no_repository_is_no_url(void **state)
 	CLEANUP(buf_release) struct buf url = BUF_INIT;
 
 	(void)state;
-	assert_false(git_plain_origin(base, &url));
+	assert_false(git_config_origin(base, &url));
 	tree_write(at(".git"), STR("not a link\n"));
-	assert_false(git_plain_origin(base, &url));
+	assert_false(git_config_origin(base, &url));
 }
 
 /* Who commits, by the files of a caller with that HOME: `NAME <EMAIL>`, "" for nobody. */
@@ -80,7 +80,7 @@ static void commits(const char *want)
 {
 	CLEANUP(buf_release) struct buf name = BUF_INIT;
 	CLEANUP(buf_release) struct buf email = BUF_INIT;
-	bool found = git_plain_identity(base, &name, &email);
+	bool found = git_config_identity(base, &name, &email);
 
 	assert_int_equal(found, *want != '\0');
 	if (found)

@@ -64,7 +64,7 @@ static void folders_are_made_with_all_above_them(void **state)
 	tree_write(file, STR("x"));
 	assert_int_equal(path_mkdirs(path_join(&arena, file, "below"), &err), -1);
 	assert_int_equal(err.code, ERR_SYSTEM);
-	assert_non_null(strstr(err.text, "cannot make folder"));
+	assert_non_null(strstr(err.text, "cannot make directory"));
 }
 
 static void a_file_comes_back_byte_for_byte(void **state)

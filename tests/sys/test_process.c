@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include "src/sys/process.h"
-#include "src/sys/procfs.h"
+#include "src/sys/proc.h"
 #include "tests/lib/scratch.h"
 
 static struct buf out;
@@ -118,7 +118,7 @@ static void a_missing_folder_is_named(void **state)
 		run((struct process){.argv = argv, .output = -1, .cwd = "/no/such/folder"}), -1);
 	assert_false(end.missing);
 	assert_string_equal(
-		err.text, "cannot enter folder '/no/such/folder': No such file or directory");
+		err.text, "cannot enter directory '/no/such/folder': No such file or directory");
 }
 
 static void the_folder_is_entered(void **state)

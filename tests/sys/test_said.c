@@ -1,11 +1,11 @@
-#include "src/sys/said.h"
+#include "src/sys/process.h"
 #include "tests/lib/unit.h"
 
 static void words_are(const char *said, const char *expected)
 {
 	CLEANUP(buf_release) struct buf words = BUF_INIT;
 
-	said_last(str_of(said), &words);
+	process_error_text(str_of(said), &words);
 	assert_string_equal(words.s ? words.s : "", expected);
 }
 
@@ -23,7 +23,7 @@ static void the_last_said_last_a_program_make_one_clean_line(void **state)
 	words_are("caf\303\251 \377!", "caf\303\251 ?!");
 	for (int i = 0; i < 400; i++)
 		buf_adds(&longer, "x\303\251");
-	said_last(buf_str(&longer), &words);
+	process_error_text(buf_str(&longer), &words);
 	assert_int_equal(words.len, 600);
 	assert_int_equal(utf8_fault(buf_str(&words)), 0);
 }

@@ -1,5 +1,5 @@
 #include <sys/wait.h>
-#include "src/sys/procfs.h"
+#include "src/sys/proc.h"
 #include "src/worktree/pool_internal.h"
 #include "tests/lib/pool_rig.h"
 

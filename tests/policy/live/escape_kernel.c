@@ -19,7 +19,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include "src/sys/path.h"
-#include "src/sys/procfs.h"
+#include "src/sys/proc.h"
 #include "src/sandbox/sandbox.h"
 #include "tests/lib/run.h"
 #include "tests/lib/tap.h"

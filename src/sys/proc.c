@@ -1,0 +1,141 @@
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include "src/base/number.h"
+#include "src/sys/directory.h"
+#include "src/sys/path.h"
+#include "src/sys/proc.h"
+
+enum { ENVIRONMENT_MAX = 4 << 20 };
+enum { FORKED_NO_EXEC = 0x40 }; /* the kernel's PF_FORKNOEXEC */
+
+static bool read_file(pid_t pid, const char *name, struct buf *out)
+{
+	char path[64];
+	CLEANUP(close_fd) int fd = -1;
+	struct error ignored;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 && fd_read_all(out, fd, ENVIRONMENT_MAX, path, &ignored) == 0;
+}
+
+/* The second field, the program's name, may contain anything: count from the last parenthesis. */
+static bool parse_stat(const char *text, struct proc_info *info)
+{
+	const char *p = strrchr(text, ')');
+	unsigned flags;
+	int parent;
+
+	if (!p || sscanf(p,
+			  ") %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			  "%*s %" SCNu64,
+			  &info->state, &parent, &flags, &info->start) != 4)
+		return false;
+	info->parent = (pid_t)parent;
+	info->unborn = flags & FORKED_NO_EXEC;
+	return true;
+}
+
+bool proc_info(pid_t pid, struct proc_info *info)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	info->pid = pid;
+	return read_file(pid, "stat", &text) && text.len && parse_stat(text.s, info);
+}
+
+/* 0 at the end. */
+static pid_t next_pid(struct directory *proc)
+{
+	const char *name;
+	uint64_t pid;
+
+	while ((name = directory_next(proc, NULL)))
+		if (number_parse(str_of(name), 1, INT_MAX, &pid))
+			return (pid_t)pid;
+	return 0;
+}
+
+void proc_each(void (*fn)(const struct proc_info *info, void *arg), void *arg)
+{
+	CLEANUP(directory_close) struct directory proc = {0};
+	struct proc_info info;
+	struct error ignored;
+	pid_t pid;
+
+	if (directory_open(&proc, AT_FDCWD, "/proc", NULL, &ignored) < 0)
+		return;
+	while ((pid = next_pid(&proc)))
+		if (proc_info(pid, &info))
+			fn(&info, arg);
+}
+
+bool proc_has_env(pid_t pid, const char *entry)
+{
+	CLEANUP(buf_release) struct buf env = BUF_INIT;
+	size_t n = strlen(entry) + 1;
+
+	if (!read_file(pid, "environ", &env))
+		return false;
+	for (size_t at = 0; at + n <= env.len + 1; at += strlen(env.s + at) + 1)
+		if (memcmp(env.s + at, entry, n) == 0)
+			return true;
+	return false;
+}
+
+static bool works_within(pid_t pid, const char *dir, size_t n)
+{
+	char link[64], cwd[PATH_MAX]; /* the first part of a longer path is enough */
+	ssize_t length;
+
+	(void)snprintf(link, sizeof(link), "/proc/%d/cwd", (int)pid);
+	length = readlink(link, cwd, sizeof(cwd));
+	return length >= (ssize_t)n && memcmp(cwd, dir, n) == 0 &&
+	       ((size_t)length == n || cwd[n] == '/' || n == 1);
+}
+
+int proc_within(const char *dir, pid_t *pid)
+{
+	CLEANUP(directory_close) struct directory proc = {0};
+	struct error ignored;
+
+	*pid = 0;
+	if (directory_open(&proc, AT_FDCWD, "/proc", NULL, &ignored) < 0)
+		return -1;
+	do
+		*pid = next_pid(&proc);
+	while (*pid && (*pid == getpid() || !works_within(*pid, dir, strlen(dir))));
+	return 0;
+}
+
+struct open_search {
+	const char *path;
+	bool found;
+};
+
+static void search_open(const struct proc_info *info, void *arg)
+{
+	CLEANUP(directory_close) struct directory fds = {0};
+	struct open_search *s = arg;
+	char dir[64], to[PATH_MAX];
+	struct error ignored;
+	const char *name;
+
+	(void)snprintf(dir, sizeof(dir), "/proc/%d/fd", (int)info->pid);
+	if (s->found || directory_open(&fds, AT_FDCWD, dir, NULL, &ignored) < 0)
+		return;
+	while (!s->found && (name = directory_next(&fds, NULL))) {
+		ssize_t n = readlinkat(fds.fd, name, to, sizeof(to));
+
+		s->found = n == (ssize_t)strlen(s->path) && memcmp(to, s->path, (size_t)n) == 0;
+	}
+}
+
+bool proc_has_open(const char *path)
+{
+	struct open_search s = {.path = path};
+
+	proc_each(search_open, &s);
+	return s.found;
+}
