@@ -17,56 +17,75 @@ void rig_environment(void)
 		STR("[user]\n\tname = T\n\temail = t@e\n[init]\n\tdefaultBranch = main\n"));
 }
 
-static char *template; /* of the repositories; made by the first test of a file */
-static char *template_base;
-static pid_t template_owner;
+static struct git_template *templates; /* to remove at the end */
 
-static void template_remove(void)
+static void templates_remove(void)
 {
-	if (getpid() == template_owner)
-		tree_remove(template);
+	for (struct git_template *t = templates; t; t = t->next)
+		if (t->owner == getpid())
+			tree_remove(t->copy);
 }
 
-static void template_make(void)
+static void template_keep(struct git_template *t)
+{
+	t->copy = tree_scratch("template");
+	t->base = strdup(base);
+	t->owner = getpid();
+	t->next = templates;
+	if (!templates)
+		(void)atexit(templates_remove);
+	templates = t;
+	for (const char *const *d = t->directories; *d; d++)
+		tree_copy(at(*d), path_join(&arena, t->copy, *d));
+}
+
+/* Replaces the path of the template's directory in a file of git. */
+static void file_relocate(const struct git_template *t, const char *path)
+{
+	CLEANUP(buf_release) struct buf old = BUF_INIT, fresh = BUF_INIT;
+	struct str text;
+	size_t found;
+
+	if (!tree_read(path, &old))
+		fail_msg("no file '%s'", path);
+	text = buf_str(&old);
+	found = str_find(text, str_of(t->base));
+	buf_add(&fresh, str_sub(text, 0, found));
+	buf_adds(&fresh, base);
+	buf_add(&fresh, str_sub(text, found + strlen(t->base), text.n));
+	tree_write(path, buf_str(&fresh));
+}
+
+void git_template_use(struct git_template *t)
+{
+	(void)scratch_make(NULL);
+	rig_environment();
+	err = (struct error){0};
+	if (!t->copy) {
+		t->make();
+		template_keep(t);
+		return;
+	}
+	for (const char *const *d = t->directories; *d; d++)
+		tree_copy(path_join(&arena, t->copy, *d), at(*d));
+	for (const char *const *f = t->files; *f; f++)
+		file_relocate(t, at(*f));
+}
+
+void rig_repositories(void)
 {
 	sh("git init -q --bare org/o.git && git clone -q org/o.git r 2>/dev/null\n"
 	   "cd r && echo one >a && git add a && git commit -qm first && git push -q origin main\n"
 	   "git remote set-head origin main");
-	template = tree_scratch("template");
-	template_base = strdup(base);
-	template_owner = getpid();
-	(void)atexit(template_remove);
-	tree_copy(at("org"), path_join(&arena, template, "org"));
-	tree_copy(at("r"), path_join(&arena, template, "r"));
-}
-
-/* The clone has the absolute path of its origin. */
-static void template_use(void)
-{
-	CLEANUP(buf_release) struct buf config = BUF_INIT, fresh = BUF_INIT;
-	struct str rest;
-	size_t found;
-
-	tree_copy(path_join(&arena, template, "org"), at("org"));
-	tree_copy(path_join(&arena, template, "r"), at("r"));
-	(void)tree_read(at("r/.git/config"), &config);
-	rest = buf_str(&config);
-	found = str_find(rest, str_of(template_base));
-	buf_add(&fresh, str_sub(rest, 0, found));
-	buf_adds(&fresh, base);
-	buf_add(&fresh, str_sub(rest, found + strlen(template_base), rest.n));
-	tree_write(at("r/.git/config"), buf_str(&fresh));
 }
 
 int rig_setup(void **state)
 {
-	(void)scratch_make(state);
-	rig_environment();
-	err = (struct error){0};
-	if (template)
-		template_use();
-	else
-		template_make();
+	static struct git_template template = {
+		.make = rig_repositories, .directories = {"org", "r"}, .files = {"r/.git/config"}};
+
+	(void)state;
+	git_template_use(&template);
 	return 0;
 }
 

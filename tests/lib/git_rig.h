@@ -11,6 +11,21 @@ extern struct error err;
 
 /* Sets HOME and git's variables for the scratch directory. */
 void rig_environment(void);
+
+/* What a fixture makes with git: made once in each program, then copied. */
+struct git_template {
+	void (*make)(void);
+	const char *directories[4]; /* to copy; ended by NULL */
+	const char *files[4];       /* that contain the absolute path of `base` once */
+	char *copy, *base;          /* the rest is git_rig.c's */
+	pid_t owner;
+	struct git_template *next;
+};
+/* Makes the scratch directory with the repositories of the template. */
+void git_template_use(struct git_template *t);
+
+/* Makes the repositories of rig_setup(). */
+void rig_repositories(void);
 /* Fixture: one commit on main in `r`, cloned from the bare `org/o.git` whose HEAD is main. */
 int rig_setup(void **state);
 

@@ -3,13 +3,23 @@
 struct allocation wt;
 struct rebase done;
 
-int rebase_setup(void **state)
+static void make_worktree(void)
 {
-	(void)rig_setup(state);
-	gate_begin();
+	rig_repositories();
 	sh("cd r && git worktree add -q -b feat/x ../wt origin/main 2>/dev/null\n"
 	   "cd ../wt && echo x >x && mkdir d && echo y >d/y && git add . && git commit -qm x\n"
 	   "echo x2 >>x && git commit -qam x2 && git push -q origin feat/x 2>/dev/null");
+}
+
+int rebase_setup(void **state)
+{
+	static struct git_template template = {.make = make_worktree,
+		.directories = {"org", "r", "wt"},
+		.files = {"r/.git/config", "r/.git/worktrees/wt/gitdir", "wt/.git"}};
+
+	(void)state;
+	git_template_use(&template);
+	gate_begin();
 	pool.repo = at("r");
 	pool.common = at("r/.git");
 	wt = (struct allocation){.branch = "feat/x", .slug = "feat-x", .path = at("wt")};

@@ -9,7 +9,7 @@
 
 /* A new folder below $TMPDIR or /tmp, absolute and without symbolic links; the caller frees it. */
 char *tree_scratch(const char *stem);
-void tree_remove(const char *dir); /* told.h looks at the events in it */
+void tree_remove(const char *dir); /* checks the event files in it (event_log.h) */
 /* Files, folders and symbolic links with their permissions; `to` must not exist. */
 void tree_copy(const char *from, const char *to);
 /* Paths of all files below `dir`, relative to it, sorted, one a line. */
