@@ -1,7 +1,7 @@
 #include "src/base/error.h"
 #include "src/cli/cli.h"
 #include "src/config/kinds.h"
-#include "src/config/parallelism.h"
+#include "src/config/resource.h"
 #include "src/event/pipeline_report.h"
 #include "src/run/locate.h"
 

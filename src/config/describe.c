@@ -1,5 +1,5 @@
 #include "src/config/kinds.h"
-#include "src/config/parallelism.h"
+#include "src/config/resource.h"
 
 #define MODE_VARIABLE "AI_SDLC_PARALLELISM"
 
@@ -119,7 +119,7 @@ static json *preset_json(const struct config_field *f)
 	return f->kind == CONFIG_TEXTS ? json_array() : config_json(&node);
 }
 
-/* As it is for the key that decides: `true` is no text. */
+/* With the type that the deciding key has: `true` is no text. */
 static json *condition_values(const struct config_field *f)
 {
 	json *list = json_array();
@@ -141,8 +141,8 @@ static json *one_name(const char *name)
 	return list;
 }
 
-/* {"if": the other key is one of those, "then": it must be there}. A key with a default decides by
- * it when it is missing, and a schema's `properties` holds for what is missing. */
+/* {"if": the deciding key has one of the values, "then": this one is required}. If the deciding key
+ * is missing, its default decides: a schema's `properties` also accepts a missing key. */
 static json *schema_condition(const struct config_field *fields, const struct config_field *f)
 {
 	json *j = json_object(), *when = json_object(), *key = json_object(), *is = json_object(),
@@ -320,7 +320,7 @@ static bool tells(const char *key)
 	return false;
 }
 
-/* An open map is the adapter's own, and somebody may have put a secret itself into it. */
+/* An open map is the adapter's own and may contain a secret itself. */
 static json *masked(const struct yml *map)
 {
 	json *j = json_object();
@@ -383,7 +383,7 @@ static void put_derived(
 			.why = why});
 }
 
-/* The pipeline's own field stands for the stage's. */
+/* The pipeline's field is used in place of the stage's. */
 static void put_inherited(const struct showing *s, const char *path, const struct config_field *f)
 {
 	const struct config_field *spec = find(pipeline_fields, "spec")->fields;

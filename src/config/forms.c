@@ -225,62 +225,33 @@ static bool is_duration(struct str s)
 #define MINUTES    "(" N "M(" SECONDS ")?|" SECONDS ")"
 #define TIME       "T(" N "H(" MINUTES ")?|" MINUTES ")"
 
-const struct config_form config_line = {.valid = is_text,
-	.what = "a text of one line",
-	.pattern = "^" NO_CONTROL "+$",
-	.max = 4096};
-const struct config_form config_lines = {
-	.valid = is_lines, .what = "a text that is not empty", .max = 65536};
-const struct config_form config_name = {.valid = is_name,
-	.what = "a name: lower-case letters, digits and '-', a letter first",
-	.pattern = "^[a-z][a-z0-9-]*$",
-	.max = 253};
-const struct config_form config_id = {.valid = is_id,
-	.what = "letters, digits, '.', '_' and '-', a letter or digit first",
-	.pattern = "^[A-Za-z0-9][A-Za-z0-9._-]*$",
-	.max = 100};
-const struct config_form config_variable = {.valid = is_env,
-	.what = "the name of an environment variable",
-	.pattern = "^[A-Za-z_][A-Za-z0-9_]*$",
-	.max = 128,
-	.secret = true};
-const struct config_form config_branch = {.valid = is_branch,
-	.what = "the name of a git branch",
-	.pattern = "^[A-Za-z0-9_][A-Za-z0-9._/#@+-]*$",
-	.max = 200};
-const struct config_form config_branch_pattern = {.valid = is_pattern,
-	.what = "the name of a git branch with {placeholders}",
-	.pattern = "^[A-Za-z0-9_{][A-Za-z0-9._/#@+{}-]*$",
-	.max = 200};
-const struct config_form config_model = {.valid = is_model,
-	.what = "an alias or the id of a model",
-	.pattern = "^[A-Za-z0-9][A-Za-z0-9._:/-]*(\\[[A-Za-z0-9]*\\])?$",
-	.max = 200};
-const struct config_form config_zone = {.valid = is_zone,
-	.what = "a time zone such as 'America/Los_Angeles'",
-	.pattern = "^[A-Za-z][A-Za-z0-9_/+-]*$",
-	.max = 100};
-const struct config_form config_hours = {.valid = is_hours,
-	.what = "two hours such as '22-06'",
-	.pattern = "^([01]?[0-9]|2[0-3])-([01]?[0-9]|2[0-4])$",
-	.max = 5};
-const struct config_form config_days = {.valid = is_days,
-	.what = "days such as 'Sat,Sun'",
-	.pattern = "^" DAY "(," DAY ")*$",
-	.max = 100};
-const struct config_form config_date = {.valid = is_date,
-	.what = "a date such as '2026-04-15'",
-	.pattern = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
-	.max = 10};
-const struct config_form config_root = {.valid = is_root,
-	.what = "an absolute path, or one that begins with '~/'",
-	.pattern = "^(/" NO_CONTROL "*|~|~/" NO_CONTROL "*)$",
-	.max = 4096};
-const struct config_form config_relative = {.valid = is_below,
-	.what = "a relative path",
-	.pattern = "^[^/\x01-\x1f\x7f]" NO_CONTROL "*$",
-	.max = 4096};
-const struct config_form config_duration = {.valid = is_duration,
-	.what = "a duration such as 'PT5H' or 'P14D'",
-	.pattern = "^P(" N "W|" N "D(" TIME ")?|" TIME ")$",
-	.max = 50};
+#define FORM(name, is, most, text, ...)                                                            \
+	const struct config_form config_##name = {                                                 \
+		.valid = is, .max = most, .what = text, __VA_ARGS__}
+
+FORM(line, is_text, 4096, "a text of one line", .pattern = "^" NO_CONTROL "+$");
+FORM(lines, is_lines, 65536, "a text that is not empty", .pattern = NULL);
+FORM(name, is_name, 253, "a name: lower-case letters, digits and '-', a letter first",
+	.pattern = "^[a-z][a-z0-9-]*$");
+FORM(id, is_id, 100, "letters, digits, '.', '_' and '-', a letter or digit first",
+	.pattern = "^[A-Za-z0-9][A-Za-z0-9._-]*$");
+FORM(variable, is_env, 128, "the name of an environment variable",
+	.pattern = "^[A-Za-z_][A-Za-z0-9_]*$", .secret = true);
+FORM(branch, is_branch, 200, "the name of a git branch",
+	.pattern = "^[A-Za-z0-9_][A-Za-z0-9._/#@+-]*$");
+FORM(branch_pattern, is_pattern, 200, "the name of a git branch with {placeholders}",
+	.pattern = "^[A-Za-z0-9_{][A-Za-z0-9._/#@+{}-]*$");
+FORM(model, is_model, 200, "an alias or the id of a model",
+	.pattern = "^[A-Za-z0-9][A-Za-z0-9._:/-]*(\\[[A-Za-z0-9]*\\])?$");
+FORM(zone, is_zone, 100, "a time zone such as 'America/Los_Angeles'",
+	.pattern = "^[A-Za-z][A-Za-z0-9_/+-]*$");
+FORM(hours, is_hours, 5, "two hours such as '22-06'",
+	.pattern = "^([01]?[0-9]|2[0-3])-([01]?[0-9]|2[0-4])$");
+FORM(days, is_days, 100, "days such as 'Sat,Sun'", .pattern = "^" DAY "(," DAY ")*$");
+FORM(date, is_date, 10, "a date such as '2026-04-15'",
+	.pattern = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$");
+FORM(root, is_root, 4096, "an absolute path, or one that begins with '~/'",
+	.pattern = "^(/" NO_CONTROL "*|~|~/" NO_CONTROL "*)$");
+FORM(relative, is_below, 4096, "a relative path", .pattern = "^[^/\x01-\x1f\x7f]" NO_CONTROL "*$");
+FORM(duration, is_duration, 50, "a duration such as 'PT5H' or 'P14D'",
+	.pattern = "^P(" N "W|" N "D(" TIME ")?|" TIME ")$");

@@ -1,8 +1,8 @@
 #include <ctype.h>
 #include <strings.h>
-#include "src/config/parallelism.h"
+#include "src/config/resource.h"
 
-#define HOST_CAP "pay-per-token" /* not a seat: what a machine should bear */
+#define HOST_CAP "pay-per-token" /* not a seat but a limit of the machine */
 
 static const struct {
 	const char *plan;
@@ -63,7 +63,7 @@ static size_t times(const struct words *w, const char *name)
 	return n;
 }
 
-/* One plan that the pipeline and its pool both name is one: the greater count of the two. */
+/* A plan that the pipeline and its pool both name counts once: the greater of the two counts. */
 static struct words seats(struct arena *a, const struct words *x, const struct words *y)
 {
 	const char **list = arena_alloc(a, (x->n + y->n + 1) * sizeof(*list));
@@ -94,7 +94,7 @@ static struct harness_share *share_of(struct parallelism *out, const char *harne
 	return &out->shares[out->n_shares++];
 }
 
-/* Seats add up; what the machine should bear is there once, and the greater of the two counts. */
+/* Seats add up. The limit of the machine is not added to them: the greater of the two counts. */
 static void count(const struct resources *r, const struct pipeline *p, struct words all,
 	struct parallelism *out, const char **counted)
 {

@@ -228,14 +228,6 @@ void pipeline_complete(struct arena *a, const struct yml *tree, void *of)
 		complete_stage(p, stages->list[i], &p->stages[i]);
 }
 
-const struct pipeline *resources_pipeline(const struct resources *r, const char *name)
-{
-	for (size_t i = 0; i < r->n_pipelines; i++)
-		if (strcmp(r->pipelines[i].name, name) == 0)
-			return &r->pipelines[i];
-	return NULL;
-}
-
 const struct stage_spec *pipeline_stage(const struct pipeline *p, const char *name)
 {
 	for (size_t i = 0; i < p->n_stages; i++)

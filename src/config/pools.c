@@ -76,14 +76,6 @@ struct worktree_pool_spec worktree_pool_default(struct arena *a)
 	return p;
 }
 
-const struct worktree_pool_spec *resources_pool(const struct resources *r, const char *name)
-{
-	for (size_t i = 0; i < r->n_pools; i++)
-		if (strcmp(r->pools[i].name, name) == 0)
-			return &r->pools[i];
-	return NULL;
-}
-
 /* ---- database branch pools ---- */
 
 #define IN(member)       CONFIG_AT(database_pool_spec, member)
@@ -154,14 +146,6 @@ static const struct config_field database_fields[] = {
 
 const struct config_field database_pool_fields[] = DOCUMENT("DatabaseBranchPool", database_fields);
 
-const struct database_pool_spec *resources_database(const struct resources *r, const char *name)
-{
-	for (size_t i = 0; i < r->n_databases; i++)
-		if (strcmp(r->databases[i].name, name) == 0)
-			return &r->databases[i];
-	return NULL;
-}
-
 /* ---- subscription plans ---- */
 
 #define IN(member) CONFIG_AT(off_peak_window, member)
@@ -230,12 +214,4 @@ void subscription_plan_complete(struct arena *a, const struct yml *tree, void *o
 	(void)a;
 	if (!config_node(tree, "spec.offPeak"))
 		p->multiplier = 1;
-}
-
-const struct subscription_plan *resources_plan(const struct resources *r, const char *name)
-{
-	for (size_t i = 0; i < r->n_plans; i++)
-		if (strcmp(r->plans[i].name, name) == 0)
-			return &r->plans[i];
-	return NULL;
 }

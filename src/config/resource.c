@@ -76,6 +76,37 @@ static bool is_other_kind(struct str name)
 	return false;
 }
 
+/* ---- finding ---- */
+
+static const void *find(
+	const struct resources *r, const struct config_field *fields, const char *name)
+{
+	for (size_t i = 0; i < r->n_docs; i++)
+		if (r->docs[i].kind->fields == fields && strcmp(r->docs[i].name, name) == 0)
+			return r->docs[i].of;
+	return NULL;
+}
+
+const struct pipeline *resources_pipeline(const struct resources *r, const char *name)
+{
+	return find(r, pipeline_fields, name);
+}
+
+const struct worktree_pool_spec *resources_pool(const struct resources *r, const char *name)
+{
+	return find(r, worktree_pool_fields, name);
+}
+
+const struct subscription_plan *resources_plan(const struct resources *r, const char *name)
+{
+	return find(r, subscription_plan_fields, name);
+}
+
+const struct database_pool_spec *resources_database(const struct resources *r, const char *name)
+{
+	return find(r, database_pool_fields, name);
+}
+
 /* ---- reading ---- */
 
 struct loading {

@@ -1,9 +1,9 @@
 /*
  * resource.h: Pipeline, WorktreePool, SubscriptionPlan and DatabaseBranchPool: documents of the
- * form apiVersion, kind, metadata, spec. Tables (one row a field: key, kind, limits, default, what
- * it means) read them, check them, make their JSON Schema and docs/resources.md.
+ * form apiVersion, kind, metadata, spec, and how many issues a pipeline works on at the same time.
+ * docs/resources.md.
  *
- * Ownership: all of it lives in the arena that was passed in. Defaults are filled in.
+ * Ownership: everything lives in the arena that was passed in. Defaults are filled in.
  */
 #ifndef DT_RESOURCE_H
 #define DT_RESOURCE_H
@@ -113,7 +113,7 @@ struct database_pool_spec {
 
 /* A document as it was read; `of` is its struct in one of the lists of struct resources. */
 struct resource_doc {
-	const struct resource_kind *kind; /* kinds.h */
+	const struct resource_kind *kind; /* src/config/kinds.h */
 	const char *name, *file;          /* name "" where it has none */
 	const struct yml *tree;
 	void *of;
@@ -132,18 +132,17 @@ struct resources {
 	size_t n_faults;
 };
 
-/* Reads each *.yaml, *.yml of folder `dir` (sorted; not below it), or the one file `dir`. Of a file
- * with a fault the rest is checked too. 0 also with faults, and then the lists are for looking at
- * alone; -1: ERR_SYSTEM, ERR_USAGE (no folder). */
+/* Reads each *.yaml and *.yml of the directory `dir` (sorted; not below it), or the one file `dir`.
+ * After a fault the rest is still checked. 0 also with faults: the lists are then only for display.
+ * -1: ERR_SYSTEM, ERR_USAGE (no such directory). */
 int resources_load(struct arena *a, const char *dir, struct resources *out, struct error *err);
-/* The same, -1 with the first fault when there is one, and how many there are. */
+/* The same; -1 also with faults: the first one and how many there are. */
 int resources_need(struct arena *a, const char *dir, struct resources *out, struct error *err);
-/* That of resources that are loaded; 0: there is none. */
+/* -1 with the first fault of loaded resources and their number; 0: there is none. */
 int resources_fault(const struct resources *r, struct error *err);
-/* A fault that another room has found, among the others where it belongs, unless there is one at
- * its place already. */
+/* Adds a fault that another room has found, in its place, unless there is one at the same place. */
 void resources_refuse(struct arena *a, struct resources *r, const struct error *fault);
-/* One document in memory, as the file `file`. -1: its first fault; all are in *out. */
+/* One document in memory, as the file `file`. -1: its first fault; *out has all of them. */
 int resources_parse(struct arena *a, const char *file, struct str text, struct resources *out,
 	struct error *err);
 
@@ -154,12 +153,44 @@ const struct subscription_plan *resources_plan(const struct resources *r, const 
 const struct database_pool_spec *resources_database(const struct resources *r, const char *name);
 const struct stage_spec *pipeline_stage(const struct pipeline *p, const char *name);
 
-/* The pool that a repository without any resource gets: all defaults. */
+/* The pool of a repository without resources: all defaults. */
 struct worktree_pool_spec worktree_pool_default(struct arena *a);
 
-/* Whether pipelines may use worktrees at all, from AI_SDLC_PARALLELISM: trimmed, any case; unset
- * and empty are `on`; off, disabled, false, 0 are off; `experimental`; all else is on. */
+/* Whether pipelines may work on several issues, from AI_SDLC_PARALLELISM: blanks and case do not
+ * matter; off, disabled, false and 0 are off; `experimental`; anything else is on. */
 enum parallelism_mode { PARALLELISM_OFF, PARALLELISM_EXPERIMENTAL, PARALLELISM_ON };
 enum parallelism_mode parallelism_mode(const char *value);
+
+enum parallelism_source {
+	PARALLELISM_SERIAL,   /* the pipeline has no `parallelism` */
+	PARALLELISM_DECLARED, /* maxConcurrent */
+	PARALLELISM_PLANS,
+	PARALLELISM_NO_PLAN,  /* none for a harness of its stages */
+	PARALLELISM_DISABLED, /* AI_SDLC_PARALLELISM is off */
+};
+
+struct harness_share {
+	const char *harness;
+	unsigned value;
+};
+
+struct parallelism {
+	unsigned max; /* 1..CONCURRENT_MAX */
+	enum parallelism_source source;
+	unsigned before;    /* before it was limited to that range */
+	struct words plans; /* the plans that count; two seats are two */
+	struct harness_share *shares;
+	size_t n_shares;
+};
+
+/* "serial", "declared", "plans", "no-plan", "disabled" */
+const char *parallelism_word(enum parallelism_source s);
+
+/* Computed once, when the pipeline is loaded. */
+void parallelism_resolve(struct arena *a, const struct resources *r, const struct pipeline *p,
+	enum parallelism_mode mode, struct parallelism *out);
+
+/* How many issues a plan of that name allows; 1 for an unknown name. */
+unsigned plan_seats(const char *name);
 
 #endif

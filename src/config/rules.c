@@ -1,7 +1,7 @@
 #include <stdarg.h>
 #include <sys/stat.h>
 #include "src/config/kinds.h"
-#include "src/config/parallelism.h"
+#include "src/config/resource.h"
 
 struct rules {
 	struct arena *a;
@@ -44,7 +44,7 @@ static void reference_rules(const struct rules *s, const struct resource_doc *do
 {
 	const struct yml *list = config_node(doc->tree, path);
 
-	/* By the document, because what was refused of the list is not in `names`. */
+	/* Looks at the document, because refused items are not in `names`. */
 	for (size_t i = 0; list && names->n && i < list->n; i++) {
 		const struct yml *item = list->kind == YML_LIST ? list->list[i] : NULL;
 
@@ -77,7 +77,7 @@ static void same_name(const struct rules *s, const struct resource_doc *doc, siz
 	}
 }
 
-/* Only what ran before can have run on another harness. */
+/* Only an earlier stage has run on a harness already. */
 static void independence(const struct rules *s, const struct resource_doc *doc, size_t i)
 {
 	const struct pipeline *p = doc->of;
@@ -104,7 +104,7 @@ static void independence(const struct rules *s, const struct resource_doc *doc, 
 	}
 }
 
-/* What git does not take as a part of a branch, whatever stands in the placeholders. */
+/* What git refuses in the name of a branch, whatever the placeholders are. */
 static bool branch_odd(const char *name)
 {
 	struct str s = str_of(name);
@@ -114,7 +114,7 @@ static bool branch_odd(const char *name)
 	       strstr(name, ".lock/");
 }
 
-/* Each `{` has its `}` behind it, with a word between. */
+/* Whether a brace is not closed or empty. */
 static bool placeholders_odd(const char *p)
 {
 	while (*p) {
@@ -133,7 +133,7 @@ static bool placeholders_odd(const char *p)
 	return false;
 }
 
-/* Bytes of one that can be filled in at the beginning of `text`; 0: there is none. */
+/* Length of a known placeholder at the beginning of `text`; 0: there is none. */
 static size_t placeholder_at(const char *text)
 {
 	static const char *const known[] = {"{id}", "{issueId}", "{issueNumber}"};
@@ -144,7 +144,7 @@ static size_t placeholder_at(const char *text)
 	return 0;
 }
 
-/* Two issues on one branch would work in one worktree. */
+/* Two issues on one branch would share a worktree. */
 static void pattern(const struct rules *s, const struct resource_doc *doc, const char *p)
 {
 	size_t found = 0;
@@ -171,11 +171,11 @@ static void branching(const struct rules *s, const struct resource_doc *doc)
 
 	if (p->target_branch && branch_odd(p->target_branch))
 		rule_fault(s, doc, "spec.branching.targetBranch",
-			"'%.200s' is no name of a git branch", p->target_branch);
+			"'%.200s' is not the name of a git branch", p->target_branch);
 	if (p->branch_pattern &&
 		(branch_odd(p->branch_pattern) || placeholders_odd(p->branch_pattern)))
 		rule_fault(s, doc, "spec.branching.pattern",
-			"'%.200s' gives no name of a git branch", p->branch_pattern);
+			"'%.200s' does not give the name of a git branch", p->branch_pattern);
 	else if (p->branch_pattern)
 		pattern(s, doc, p->branch_pattern);
 }
@@ -189,15 +189,14 @@ static void isolation(const struct rules *s, const struct resource_doc *doc,
 		if (p->stages[i].database == DATABASE_NONE || pool->database_pools.n)
 			continue;
 		rule_fault(s, doc, stage_path(s, i, "databaseAccess"),
-			"stage '%s' uses a database, up to %u of it run at one time, and "
+			"stage '%s' uses a database, up to %u issues run it at the same time, and "
 			"WorktreePool '%.200s' names no DatabaseBranchPool "
 			"(DatabaseIsolationRequired)",
 			p->stages[i].name, max, pool->name);
 	}
 }
 
-/* The last one in a worktree: those behind it in the main checkout, such as tagging, merge nothing.
- */
+/* The last stage in a worktree; later ones in the main checkout, such as tagging, merge nothing. */
 static void final_stage(const struct rules *s, const struct resource_doc *doc, unsigned max)
 {
 	const struct pipeline *p = doc->of;
@@ -210,11 +209,11 @@ static void final_stage(const struct rules *s, const struct resource_doc *doc, u
 	if (!p->stages[last].holds_gate)
 		rule_fault(s, doc, stage_path(s, last, "holdsMergeGate"),
 			"the final stage '%s' must have 'holdsMergeGate: true': up to %u issues "
-			"come to it at one time",
+			"reach it at the same time",
 			p->stages[last].name, max);
 }
 
-/* Whatever AI_SDLC_PARALLELISM says today. */
+/* Whatever the value of AI_SDLC_PARALLELISM. */
 static void parallel(const struct rules *s, const struct resource_doc *doc)
 {
 	const struct pipeline *p = doc->of;
@@ -226,7 +225,7 @@ static void parallel(const struct rules *s, const struct resource_doc *doc)
 	if (!pool && (named || n.max > 1))
 		rule_fault(s, doc, "spec.parallelism.worktreePool",
 			"there is no WorktreePool '%.253s'%s", p->worktree_pool,
-			named ? "" : ", which more than one issue at one time needs");
+			named ? "" : ", which several issues at the same time require");
 	if (n.max < 2 || !p->n_stages)
 		return;
 	if (pool)
@@ -244,11 +243,10 @@ static void pipeline_rules(const struct rules *s, const struct resource_doc *doc
 	}
 	branching(s, doc);
 	if (strcmp(p->default_model, "inherit") == 0)
-		rule_fault(s, doc, "spec.defaultModel",
-			"'defaultModel' is what 'inherit' stands for, and cannot be it");
+		rule_fault(s, doc, "spec.defaultModel", "'defaultModel' cannot be 'inherit'");
 	if (p->tenant_share >= 0 && !p->tenant)
-		rule_fault(s, doc, "spec.tenantQuotaShare",
-			"'tenantQuotaShare' is the share of a 'tenant', and there is none");
+		rule_fault(
+			s, doc, "spec.tenantQuotaShare", "'tenantQuotaShare' requires a 'tenant'");
 	reference_rules(s, doc, "spec.subscriptionPlans", &p->plans, "SubscriptionPlan");
 	if (p->parallel)
 		parallel(s, doc);
@@ -256,7 +254,7 @@ static void pipeline_rules(const struct rules *s, const struct resource_doc *doc
 
 /* ---- worktree pools, database branch pools ---- */
 
-/* Two that an agent would find in one variable. */
+/* Two databases in one variable of an agent. */
 static void injection_rules(const struct rules *s, const struct resource_doc *doc)
 {
 	const struct worktree_pool_spec *p = doc->of;
@@ -291,7 +289,7 @@ static bool has_part(const char *path, const char *part)
 	return false;
 }
 
-/* Where no folder can be, or nobody means one to be. */
+/* Where no directory can be created, or should be. */
 static bool root_odd(const char *root)
 {
 	static const char *const system[] = {"/proc", "/sys", "/dev"};
@@ -313,10 +311,10 @@ static void pool_rules(const struct rules *s, const struct resource_doc *doc)
 
 	if (p->root && p->root_declared && root_odd(p->root))
 		rule_fault(s, doc, "spec.rootDir",
-			"'rootDir' must be no system's folder, and without '..'");
+			"'rootDir' must not be a directory of the system or contain '..'");
 	if (p->repo_local && p->root_declared)
 		rule_fault(s, doc, "spec.rootDir",
-			"'rootDir' and 'layout: repo-local' are two places for the worktrees");
+			"'rootDir' and 'layout: repo-local' exclude each other");
 	reference_rules(
 		s, doc, "spec.databaseBranchPools", &p->database_pools, "DatabaseBranchPool");
 	reference_rules(s, doc, "spec.subscriptionPlans", &p->plans, "SubscriptionPlan");
@@ -367,7 +365,7 @@ static bool is_day(const char *date)
 	return d <= days[m - 1] + (unsigned)(m == 2 && leap);
 }
 
-/* Where the host has no zones at all, nothing can be said. */
+/* A host without any zones accepts all of them. */
 static bool zone_known(struct arena *a, const char *tz)
 {
 	struct stat st;
@@ -382,8 +380,8 @@ static void plan_rules(const struct rules *s, const struct resource_doc *doc)
 	const struct subscription_plan *p = doc->of;
 
 	if (p->verified && !is_day(p->verified))
-		rule_fault(
-			s, doc, "spec.offPeak.lastVerified", "there is no day '%s'", p->verified);
+		rule_fault(s, doc, "spec.offPeak.lastVerified", "the day '%s' does not exist",
+			p->verified);
 	for (size_t i = 0; i < p->n_windows; i++) {
 		const struct off_peak_window *w = &p->windows[i];
 		char *at = arena_printf(s->a, "spec.offPeak.schedule[%zu]", i);
@@ -394,7 +392,7 @@ static void plan_rules(const struct rules *s, const struct resource_doc *doc)
 		if (w->hours &&
 			strtoul(w->hours, NULL, 10) == strtoul(strchr(w->hours, '-') + 1, NULL, 10))
 			rule_fault(s, doc, arena_printf(s->a, "%s.hours", at),
-				"'%s' is no time at all", w->hours);
+				"'%s' is an empty range", w->hours);
 	}
 }
 

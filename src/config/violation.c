@@ -1,6 +1,6 @@
 #include "src/config/violation.h"
 
-/* What a protected file that a command has changed is told as. */
+/* The rule that a change of a protected file is reported under. */
 #define PROTECTED "path.protected"
 
 static const char *const names[] = {
@@ -22,7 +22,7 @@ bool violation_named(const char *name, enum violation *out)
 	return false;
 }
 
-/* One line, whatever somebody put into a name. */
+/* Names may contain line breaks; messages do not. */
 static const char *line_of(struct arena *a, const char *text)
 {
 	char *copy = text ? arena_dup(a, str_of(text)) : NULL;
@@ -44,7 +44,7 @@ static void take_verdict(struct arena *a, const json *report, struct breach *out
 	out->path = line_of(a, json_get_str(report, "path"));
 }
 
-/* It was put back, but the command has tried it, and no word of it said so before. */
+/* The file was restored, but its words did not reveal what the command would do. */
 static void take_changed(struct arena *a, const json *report, const json *name, struct breach *out)
 {
 	out->policy = line_of(a, json_get_str(report, "policy"));
@@ -63,7 +63,7 @@ int breach_read(struct arena *a, const json *report, const char *wished, struct 
 	if (verdict && strcmp(verdict, "none") == 0 && json_get_str(report, "error"))
 		return error_set(err, ERR_SYSTEM, "%s", line_of(a, json_get_str(report, "error")));
 	if (!verdict || (strcmp(verdict, "deny") != 0 && strcmp(verdict, "allow") != 0))
-		return error_set(err, ERR_SYSTEM, "the report of the policy says no verdict");
+		return error_set(err, ERR_SYSTEM, "the report of the policy has no verdict");
 	(void)violation_named(wished ? wished : json_get_str(report, "violation"), &out->violation);
 	changed = json_get(report, "protected_changed");
 	if (strcmp(verdict, "deny") == 0)

@@ -6,7 +6,7 @@
 #define DT_PIPELINE_REPORT_H
 
 #include "src/base/json.h"
-#include "src/config/parallelism.h"
+#include "src/config/resource.h"
 
 /* Emits UnknownHarness, CyclicIndependenceConstraint and DatabaseIsolationRequired for the faults
  * of the pipelines, to the directory of artifacts. */

@@ -4,7 +4,7 @@
 #include "src/base/clock.h"
 #include "src/run/interrupt.h"
 #include "src/event/pipeline_report.h"
-#include "src/config/worker_pool.h"
+#include "src/run/worker_pool.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,11 +1,13 @@
 /*
  * docs/resources.md has the tables as the program prints them; what is shipped in resources/ is
  * good and fits the shipped workflows. Run from the project's folder.
+ * The harnesses and capabilities that a resource may name are those of the harness room.
  */
 #include "src/config/kinds.h"
-#include "src/config/parallelism.h"
+#include "src/config/resource.h"
 #include "src/workflow/workflow.h"
 #include "tests/lib/resource_rig.h"
+#include "src/harness/harness.h"
 
 static void the_page_has_the_tables(void **state)
 {
@@ -176,6 +178,32 @@ static void each_value_tells_where_it_comes_from(void **state)
 	assert_null(field(&s, "spec.stages[0].onFailure.retryDelay"));
 }
 
+static void every_harness_can_be_named(void **state)
+{
+	size_t n = 0;
+
+	(void)state;
+	for (size_t i = 0; harness_words[i]; i++) {
+		const struct harness *h;
+		struct error err;
+
+		if (harness_find(harness_words[i], &h, &err) < 0)
+			fail_msg("%s", err.text);
+	}
+	while (harnesses[n] && harness_words[n])
+		n++;
+	assert_null(harnesses[n]);
+	assert_null(harness_words[n]);
+}
+
+static void every_capability_can_be_asked_for(void **state)
+{
+	(void)state;
+	for (unsigned c = 0; c < CAPABILITIES; c++)
+		assert_string_equal(capability_words[c], capability_name(c));
+	assert_null(capability_words[CAPABILITIES]);
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -186,6 +214,8 @@ UNIT_TESTS
 		cmocka_unit_test(pipelines_fit_their_workflows),
 		cmocka_unit_test(secrets_are_not_shown),
 		cmocka_unit_test(each_value_tells_where_it_comes_from),
+		cmocka_unit_test(every_harness_can_be_named),
+		cmocka_unit_test(every_capability_can_be_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, arena_end);

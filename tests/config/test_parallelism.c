@@ -1,4 +1,4 @@
-#include "src/config/parallelism.h"
+#include "src/config/resource.h"
 #include "tests/lib/resource_rig.h"
 
 #define PARALLEL         "  parallelism: {worktreePool: w}\n"

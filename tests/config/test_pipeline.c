@@ -222,16 +222,15 @@ static void what_a_pipeline_may_not_be(void **state)
 			"(parallel-merge is reserved and forbidden)"},
 		{"  parallelism: {worktreePool: w}\n" STAGES, "6:31: there is no WorktreePool 'w'"},
 		{"  parallelism: {maxConcurrent: 2}\n" STAGES,
-			"6:16: there is no WorktreePool 'p', which more than one issue at one "
-			"time needs"},
+			"6:16: there is no WorktreePool 'p', which several issues at the same "
+			"time require"},
 		{"  parallelism: []\n" STAGES, "6:16: 'parallelism' must be a map, not a list"},
-		{"  defaultModel: inherit\n" STAGES,
-			"6:17: 'defaultModel' is what 'inherit' stands for, and cannot be it"},
+		{"  defaultModel: inherit\n" STAGES, "6:17: 'defaultModel' cannot be 'inherit'"},
 		{"  defaultHarness: inherit\n" STAGES,
 			"6:19: 'defaultHarness' must be 'claude-code', 'codex', 'gemini-cli', "
 			"'opencode', 'aider' or 'generic-api', not 'inherit' (UnknownHarness)"},
 		{"  tenantQuotaShare: 0.5\n" STAGES,
-			"6:21: 'tenantQuotaShare' is the share of a 'tenant', and there is none"},
+			"6:21: 'tenantQuotaShare' requires a 'tenant'"},
 		{"  tenant: t\n  tenantQuotaShare: 1.1\n" STAGES,
 			"7:21: 'tenantQuotaShare' must be a number from 0 to 1, not '1.1'"},
 		{"  tenant: ../t\n" STAGES, "6:11: 'tenant' must be letters, digits, '.', '_' and "
@@ -243,13 +242,13 @@ static void what_a_pipeline_may_not_be(void **state)
 		{"  subscriptionPlans: [x]\n" STAGES, "6:23: there is no SubscriptionPlan 'x'"},
 		{"  branching: {}\n" STAGES, "6:14: 'pattern' is missing"},
 		{"  branching: {pattern: 'a..b'}\n" STAGES,
-			"6:24: 'a..b' gives no name of a git branch"},
+			"6:24: 'a..b' does not give the name of a git branch"},
 		{"  branching: {pattern: 'a{b'}\n" STAGES,
-			"6:24: 'a{b' gives no name of a git branch"},
+			"6:24: 'a{b' does not give the name of a git branch"},
 		{"  branching: {pattern: 'a{}'}\n" STAGES,
-			"6:24: 'a{}' gives no name of a git branch"},
+			"6:24: 'a{}' does not give the name of a git branch"},
 		{"  branching: {pattern: 'a}{'}\n" STAGES,
-			"6:24: 'a}{' gives no name of a git branch"},
+			"6:24: 'a}{' does not give the name of a git branch"},
 		{"  branching: {pattern: 'feature/all'}\n" STAGES,
 			"6:24: 'feature/all' gives every issue the same branch: {id} must be in "
 			"it"},
@@ -258,7 +257,7 @@ static void what_a_pipeline_may_not_be(void **state)
 		{"  branching: {pattern: '{id}', targetBranch: -d}\n" STAGES,
 			"6:46: 'targetBranch' must be the name of a git branch, not '-d'"},
 		{"  branching: {pattern: '{id}', targetBranch: a.lock}\n" STAGES,
-			"6:46: 'a.lock' is no name of a git branch"},
+			"6:46: 'a.lock' is not the name of a git branch"},
 	};
 
 	(void)state;

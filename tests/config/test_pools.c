@@ -1,3 +1,6 @@
+/*
+ * Worktree pools, subscription plans and database branch pools: what is read and what is refused.
+ */
 #include "tests/lib/resource_rig.h"
 
 #define POOL HEAD("WorktreePool", "w")
@@ -10,7 +13,7 @@ static const struct worktree_pool_spec *pool(const char *spec)
 	return &r.pools[0];
 }
 
-#define ODD_ROOT "6:12: 'rootDir' must be no system's folder, and without '..'"
+#define ODD_ROOT "6:12: 'rootDir' must not be a directory of the system or contain '..'"
 
 static void a_pool_of_nothing_has_all_defaults(void **state)
 {
@@ -103,8 +106,8 @@ static void what_a_pool_may_not_be(void **state)
 		{"  cleanup: true\n", "6:12: 'cleanup' must be a map, not 'true'"},
 		{"  maxConcurrent: 10\n", "6:3: unknown key 'maxConcurrent'"},
 		{"  rootDir: /x\n  layout: repo-local\n",
-			"6:12: 'rootDir' and 'layout: repo-local' are two places for the "
-			"worktrees"},
+			"6:12: 'rootDir' and 'layout: repo-local' exclude each "
+			"other"},
 		{"  subscriptionPlans: [gone]\n", "6:23: there is no SubscriptionPlan 'gone'"},
 		{"  databaseBranchPools: [gone]\n", "6:25: there is no DatabaseBranchPool 'gone'"},
 		{"  databaseBranchPools: [a, a]\n",
@@ -119,6 +122,200 @@ static void what_a_pool_may_not_be(void **state)
 			arena_printf(&arena, "r.yaml:%s\n", rows[i].fault));
 }
 
+#define PLAN HEAD("SubscriptionPlan", "s")
+#define BASE                                                                                       \
+	HEAD("DatabaseBranchPool", "d")                                                            \
+	"  adapter: neon\n  upstream: {connectionStringEnv: DEV}\n"                                \
+	"  injection: {targetEnv: URL}\n"
+
+static void all_of_a_plan_is_read(void **state)
+{
+	struct resources r = good(PLAN
+		"  harness: claude-code\n  billingMode: session-window\n  windowDuration: PT5H\n"
+		"  windowQuotaTokens: 1000000\n  offPeak:\n    enabled: true\n    multiplier: 2.0\n"
+		"    schedule:\n      - { tz: 'America/Los_Angeles', hours: '22-06' }\n"
+		"      - { tz: 'America/Los_Angeles', hours: '0-7', daysOfWeek: 'Sat,Sun' }\n"
+		"    lastVerified: '2026-04-15'\n  pacingTarget: 0.85\n  hardCap: 0.95\n"
+		"  quotaSource: authoritative-with-fallback\n");
+	const struct subscription_plan *p = resources_plan(&r, "s");
+
+	(void)state;
+	assert_string_equal(p->harness, "claude-code");
+	assert_int_equal(p->billing, BILLING_WINDOW);
+	assert_int_equal(p->window_s, 18000);
+	assert_int_equal(p->quota_tokens, 1000000);
+	assert_true(p->off_peak);
+	assert_true(p->multiplier > 1.99 && p->multiplier < 2.01);
+	assert_int_equal(p->n_windows, 2);
+	assert_string_equal(p->windows[0].hours, "22-06");
+	assert_null(p->windows[0].days);
+	assert_string_equal(p->windows[1].tz, "America/Los_Angeles");
+	assert_string_equal(p->windows[1].days, "Sat,Sun");
+	assert_string_equal(p->verified, "2026-04-15");
+	assert_true(p->pacing > 0.849 && p->pacing < 0.851);
+	assert_string_equal(p->quota_source, "authoritative-with-fallback");
+}
+
+static void a_plan_of_little_has_defaults(void **state)
+{
+	struct resources r = good(PLAN "  harness: codex\n  billingMode: pay-per-token\n");
+	const struct subscription_plan *p = resources_plan(&r, "s");
+
+	(void)state;
+	assert_int_equal(p->billing, BILLING_PER_TOKEN);
+	assert_int_equal(p->window_s + p->quota_tokens, 0);
+	assert_false(p->off_peak);
+	assert_true(p->multiplier > 0.99 && p->multiplier < 1.01);
+	assert_true(p->pacing > 0.799 && p->pacing < 0.801);
+	assert_true(p->hard_cap > 0.949 && p->hard_cap < 0.951);
+	assert_string_equal(p->quota_source, "self-tracked");
+	assert_null(p->verified);
+	assert_null(resources_plan(&r, "t"));
+}
+
+static void all_of_a_database_pool_is_read(void **state)
+{
+	struct resources r = good(HEAD("DatabaseBranchPool",
+		"d") "  adapter: external\n"
+		     "  upstream: {connectionStringEnv: DATABASE_URL_DEV, branchFrom: dev}\n"
+		     "  injection: {targetEnv: DATABASE_URL, additionalEnvs: [PGHOST, "
+		     "PGDATABASE]}\n"
+		     "  lifecycle: {createOn: first-write-stage, reclaimOn: manual, maxConcurrent: "
+		     "10,\n"
+		     "    branchTtl: P14D, abandonAfter: PT1H, warmPoolSize: 3}\n"
+		     "  allowBranchFromBranch: true\n"
+		     "  migrations: {migrationCommand: pnpm db:migrate, migrationCwd: a/b}\n"
+		     "  credentials: {apiTokenEnv: NEON_API_TOKEN}\n");
+	const struct database_pool_spec *d = resources_database(&r, "d");
+
+	(void)state;
+	assert_string_equal(d->adapter, "external");
+	assert_string_equal(d->connection_env, "DATABASE_URL_DEV");
+	assert_string_equal(d->branch_from, "dev");
+	assert_string_equal(d->target_env, "DATABASE_URL");
+	assert_int_equal(d->additional_envs.n, 2);
+	assert_string_equal(d->create_on, "first-write-stage");
+	assert_string_equal(d->reclaim_on, "manual");
+	assert_int_equal(d->max_concurrent, 10);
+	assert_int_equal(d->ttl_s, 14 * 86400);
+	assert_int_equal(d->abandon_s, 3600);
+	assert_int_equal(d->warm, 3);
+	assert_true(d->from_branch && d->migrations && d->on_create);
+	assert_string_equal(d->migration_command, "pnpm db:migrate");
+	assert_string_equal(d->migration_cwd, "a/b");
+	assert_non_null(yml_get(d->credentials, "apiTokenEnv"));
+}
+
+static void a_database_pool_of_little_has_defaults(void **state)
+{
+	struct resources r = good(BASE);
+	const struct database_pool_spec *d = resources_database(&r, "d");
+
+	(void)state;
+	assert_string_equal(d->create_on, "worktree-allocation");
+	assert_string_equal(d->reclaim_on, "pr-merge");
+	assert_int_equal(d->max_concurrent + d->warm, 0);
+	assert_int_equal(d->ttl_s, 0);
+	assert_int_equal(d->abandon_s, 7 * 86400);
+	assert_false(d->from_branch || d->migrations);
+	assert_null(d->credentials);
+}
+
+static void what_they_may_not_be(void **state)
+{
+#define CODEX   PLAN "  harness: codex\n"
+#define SESSION CODEX "  billingMode: session-window\n"
+#define PAYG    CODEX "  billingMode: pay-per-token\n"
+#define OFF(x)  PAYG "  offPeak: {enabled: true, multiplier: 2, " x "}\n"
+#define WHEN(x) OFF("schedule: [{" x "}]")
+	static const struct {
+		const char *text, *fault;
+	} rows[] = {
+		{CODEX, "6:3: 'billingMode' is missing"},
+		{PLAN "  billingMode: pay-per-token\n", "6:3: 'harness' is missing"},
+		{SESSION "  windowDuration: PT5H\n",
+			"7:16: 'windowQuotaTokens' is missing, which 'billingMode: "
+			"session-window' needs"},
+		{SESSION "  windowQuotaTokens: 5\n",
+			"7:16: 'windowDuration' is missing, which 'billingMode: session-window' "
+			"needs"},
+		{CODEX "  billingMode: monthly-cap\n",
+			"7:16: 'windowQuotaTokens' is missing, which 'billingMode: monthly-cap' "
+			"needs"},
+		{SESSION "  windowQuotaTokens: 0\n  windowDuration: PT1H\n",
+			"8:22: 'windowQuotaTokens' must be a whole number of at least 1, not "
+			"'0'"},
+		{SESSION "  windowQuotaTokens: 1\n  windowDuration: PT0H\n",
+			"9:19: 'windowDuration' must be longer than zero, not 'PT0H'"},
+		{SESSION "  windowQuotaTokens: 1\n  windowDuration: P1M\n",
+			"9:19: 'windowDuration' must be a duration such as 'PT5H' or 'P14D', not "
+			"'P1M'"},
+		{PAYG "  pacingTarget: 1.01\n",
+			"8:17: 'pacingTarget' must be a number from 0 to 1, not '1.01'"},
+		{PAYG "  hardCap: -0.1\n",
+			"8:12: 'hardCap' must be a number from 0 to 1, not '-0.1'"},
+		{PAYG "  hardCap: .nan\n",
+			"8:12: 'hardCap' must be a number from 0 to 1, not '.nan'"},
+		{PAYG "  quotaSource: guess\n",
+			"8:16: 'quotaSource' must be 'self-tracked', 'authoritative-api' or "
+			"'authoritative-with-fallback', not 'guess'"},
+		{PAYG "  offPeak: {multiplier: 2}\n", "8:12: 'enabled' is missing"},
+		{PAYG "  offPeak: {enabled: true}\n", "8:12: 'multiplier' is missing"},
+		{PAYG "  offPeak: {enabled: true, multiplier: 1}\n",
+			"8:40: 'multiplier' must be a number above 1, not '1'"},
+		{OFF("lastVerified: 2026-02-30"), "8:57: the day '2026-02-30' does not exist"},
+		{OFF("lastVerified: 2025-02-29"), "8:57: the day '2025-02-29' does not exist"},
+		{OFF("lastVerified: yesterday"), "8:57: 'lastVerified' must be a date such as "
+						 "'2026-04-15', not 'yesterday'"},
+		{WHEN("hours: 1-2"), "8:54: 'tz' is missing"},
+		{WHEN("tz: UTC"), "8:54: 'hours' is missing"},
+		{WHEN("tz: UTC, hours: 25-6"),
+			"8:71: 'hours' must be two hours such as '22-06', not '25-6'"},
+		{WHEN("tz: UTC, hours: 06-6"), "8:71: '06-6' is an empty range"},
+		{WHEN("tz: UTC, hours: 1-2, daysOfWeek: Saturday"),
+			"8:88: 'daysOfWeek' must be days such as 'Sat,Sun', not 'Saturday'"},
+		{WHEN("tz: UTC, hours: 1-2, minutes: 5"),
+			"8:76: unknown key 'minutes': must be 'tz', 'hours' or 'daysOfWeek'"},
+		{HEAD("DatabaseBranchPool", "d") "  adapter: neon\n",
+			"6:3: 'injection' is missing\nr.yaml:6:3: 'upstream' is missing"},
+		{BASE "  lifecycle: {warmPoolSize: 21}\n",
+			"9:29: 'warmPoolSize' must be a whole number from 0 to 20, not '21'"},
+		{BASE "  lifecycle: {maxConcurrent: 0}\n",
+			"9:30: 'maxConcurrent' must be a whole number from 1 to 1000000, not '0'"},
+		{BASE "  lifecycle: {branchTtl: PT0S}\n",
+			"9:26: 'branchTtl' must be longer than zero, not 'PT0S'"},
+		{BASE "  migrations: {}\n", "9:15: 'migrationCommand' is missing, which "
+					    "'runOnBranchCreate: true' needs"},
+		{BASE "  migrations: {runOnBranchCreate: true}\n",
+			"9:35: 'migrationCommand' is missing, which 'runOnBranchCreate: true' "
+			"needs"},
+		{BASE "  migrations: {migrationCommand: x, migrationCwd: a/../../b}\n",
+			"9:51: 'migrationCwd' leads out of the worktree"},
+		{BASE "  migrations: {migrationCommand: x, migrationCwd: /a}\n",
+			"9:51: 'migrationCwd' must be a relative path, not '/a'"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_faults(rows[i].text, arena_printf(&arena, "r.yaml:%s\n", rows[i].fault));
+	assert_int_equal(good(BASE "  migrations: {runOnBranchCreate: false}\n").n_databases, 1);
+	assert_int_equal(good(OFF("lastVerified: 2024-02-29")).n_plans, 1);
+	assert_int_equal(good(WHEN("tz: Europe/Berlin, hours: 0-24")).n_plans, 1);
+}
+
+/* What stands in the place of a variable's name may be an address with a password. */
+static void an_address_is_not_told(void **state)
+{
+	(void)state;
+	assert_faults(
+		HEAD("DatabaseBranchPool", "d") "  adapter: neon\n  upstream: "
+						"{connectionStringEnv: 'postgres://u:pw@h/d'}\n"
+						"  injection: {targetEnv: URL, additionalEnvs: "
+						"['postgres://u:pw@h/d']}\n",
+		"r.yaml:7:35: 'connectionStringEnv' must be the name of an environment variable\n"
+		"r.yaml:8:48: 'additionalEnvs' must be the name of an environment variable\n");
+}
+
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
@@ -126,6 +323,12 @@ UNIT_TESTS
 		cmocka_unit_test(the_default_pool_is_the_same),
 		cmocka_unit_test(all_of_a_pool_is_read),
 		cmocka_unit_test(what_a_pool_may_not_be),
+		cmocka_unit_test(all_of_a_plan_is_read),
+		cmocka_unit_test(a_plan_of_little_has_defaults),
+		cmocka_unit_test(all_of_a_database_pool_is_read),
+		cmocka_unit_test(a_database_pool_of_little_has_defaults),
+		cmocka_unit_test(what_they_may_not_be),
+		cmocka_unit_test(an_address_is_not_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, arena_end);

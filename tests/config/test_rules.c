@@ -86,7 +86,7 @@ static void the_final_stage_holds_the_gate(void **state)
 {
 #define LACKS(place, name)                                                                         \
 	"p.yaml:" place ": the final stage '" name                                                 \
-	"' must have 'holdsMergeGate: true': up to 2 issues come to it at one time\n"
+	"' must have 'holdsMergeGate: true': up to 2 issues reach it at the same time\n"
 	static const struct {
 		const char *stages, *faults;
 	} rows[] = {
@@ -122,8 +122,8 @@ static void a_database_is_for_one_at_a_time(void **state)
 
 		resource_write("d.yaml", DATABASE("d", "URL"));
 		check(text, POOL "  {}\n",
-			"p.yaml:7:60: stage 'a' uses a database, up to 2 of it run at one time, "
-			"and WorktreePool 'w' names no DatabaseBranchPool "
+			"p.yaml:7:60: stage 'a' uses a database, up to 2 issues run it at "
+			"the same time, and WorktreePool 'w' names no DatabaseBranchPool "
 			"(DatabaseIsolationRequired)\n");
 		check(text, POOL "  databaseBranchPools: [d]\n", "");
 	}
@@ -157,10 +157,10 @@ static void plans_ask_for_a_pool_too(void **state)
 	check(HEAD("Pipeline", "p") "  parallelism: {}\n  subscriptionPlans: [claude-code-pro]\n"
 				    "  stages: [{name: a}]\n",
 		POOL "  {}\n",
-		"p.yaml:6:16: there is no WorktreePool 'p', which more than one issue at one time "
-		"needs\n"
+		"p.yaml:6:16: there is no WorktreePool 'p', which several issues at the same "
+		"time require\n"
 		"p.yaml:8:12: the final stage 'a' must have 'holdsMergeGate: true': up to 3 issues "
-		"come to it at one time\n");
+		"reach it at the same time\n");
 	check(HEAD("Pipeline", "w") "  parallelism: {}\n  subscriptionPlans: [claude-code-pro]\n"
 				    "  stages: [{name: a, holdsMergeGate: true}]\n",
 		POOL "  {}\n", "");

@@ -73,7 +73,7 @@ static void what_is_no_report_lets_nothing_pass(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		assert_int_equal(read_as(NULL, texts[i]), -1);
-		assert_error(&err, "dev-team: the report of the policy says no verdict");
+		assert_error(&err, "dev-team: the report of the policy has no verdict");
 	}
 }
 

@@ -4,7 +4,7 @@
  * issues at one time whatever it says.
  */
 #include "src/config/kinds.h"
-#include "src/config/parallelism.h"
+#include "src/config/resource.h"
 #include "src/schema/schema.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,6 +1,6 @@
 #include <assert.h>
 #include <math.h>
-#include "src/config/worker_pool.h"
+#include "src/run/worker_pool.h"
 
 /* Whether `a` goes before `b`, which stood behind it. */
 static bool first(const struct worker_item *a, const struct worker_item *b)

@@ -1,5 +1,5 @@
 #include <math.h>
-#include "src/config/worker_pool.h"
+#include "src/run/worker_pool.h"
 #include "tests/lib/scratch.h"
 
 static struct worker_pool made(const struct worker_item *items, size_t n, unsigned max)
