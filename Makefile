@@ -67,7 +67,7 @@ $(O)/tools/manual: $(O)/tools/manual.o $(LIB)
 	$(LINK)
 $(LIB): $(SRC:%.c=$(O)/%.o)
 	@rm -f $@ && ar rcs $@ $^
-$(O)/libtests.a: $(patsubst %.c,$(O)/%.o,$(filter-out tests/lib/unit_main.c,$(wildcard tests/lib/*.c)))
+$(O)/libtests.a: $(patsubst %.c,$(O)/%.o,$(filter-out tests/lib/unit_main.c,$(wildcard tests/lib/*.c tests/model/sim_*.c)))
 	@rm -f $@ && ar rcs $@ $^
 $(O)/%.o: %.c Makefile $(DEPS)
 	@mkdir -p $(@D)
@@ -88,8 +88,9 @@ ROOMS   := $(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/*/test_*.c))))
 UNIT    := $(ROOMS:%=$(O)/tests/%/unit)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 UNITLIB := $(O)/tests/lib/unit_main.o
+SIMDISK := $(O)/tests/model/sim_disk.o $(O)/tests/model/sim_media.o
 TESTLIB := $(O)/libtests.a $(LIB)
-MODEL   := $(patsubst %.c,$(O)/%.o,$(filter-out tests/model/main.c tests/model/test_%,$(wildcard tests/model/*.c)))
+MODEL   := $(filter-out $(SIMDISK),$(patsubst %.c,$(O)/%.o,$(filter-out tests/model/main.c tests/model/test_%,$(wildcard tests/model/*.c))))
 PROGRAMS := $(UNIT) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
 	$(patsubst %,$(O)/tests/%,spec/runner model/model store/conform/conform store/conform/crowd crash/killat crash/sweep crash/storm \
 	worktree/crowd/crowd $(patsubst %,policy/live/%,oracle contexts differential recorder escape_paths escape_kernel))
@@ -129,7 +130,7 @@ $(O)/tests/policy/live/escape_kernel: $(O)/tests/policy/live/escape_kernel.o $(O
 	$(LINK)
 $(O)/tests/fuzz/replay_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(TESTLIB)
 	$(LINK)
-$(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(LIB)
+$(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(SIMDISK) $(LIB)
 	$(LINK) -fsanitize=fuzzer
 BENCH := $(filter-out tests/bench/bare.c tests/bench/empty.c,$(wildcard tests/bench/*.c))
 $(O)/tests/bench/bench: $(BENCH:%.c=$(O)/%.o) $(TESTLIB)

@@ -115,13 +115,13 @@ static int run_draw(struct invocation *in, struct error *err)
 static int run_explore(struct invocation *in, struct error *err)
 {
 	const struct workflow_options *o = in->values;
-	struct explore_wish wish = {.changes = (unsigned)o->changes,
+	struct explore_options explore = {.changes = (unsigned)o->changes,
 		.states = (size_t)o->states,
-		.trace = (unsigned long)o->trace,
+		.trace = (size_t)o->trace,
 		.json = o->json};
 	struct workflow w;
 
-	return load(in, &w, err) < 0 ? -1 : explore_workflow(&w, &wish, in->out, err);
+	return load(in, &w, err) < 0 ? -1 : explore_workflow(&w, &explore, in->out, err);
 }
 
 static const struct verb check = {

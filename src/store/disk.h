@@ -1,7 +1,6 @@
 /*
- * disk.h: what the store needs of a disk, and nothing more. disk_real() is the machine's;
- * disk_sim.h has one in memory that loses what was not synced, fails, and stops when a test says
- * so.
+ * disk.h: what the store needs of a disk, and nothing more. disk_real() is the machine's; the
+ * explorer has one in memory, and the tests one with faults.
  *
  * Paths are absolute, or relative to the working directory. Every function: 0 or -1 with ERR_SYSTEM
  * (errno's text in it) unless it says otherwise.

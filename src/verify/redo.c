@@ -1,6 +1,6 @@
 #include "src/sys/path.h"
 #include "src/verify/redo_internal.h"
-#include "src/store/disk_sim.h"
+#include "src/verify/memory_disk.h"
 
 static void set_path(struct redo *r, const char *path)
 {
@@ -14,7 +14,7 @@ static void set_path(struct redo *r, const char *path)
 
 void redo_init(struct redo *r, const struct history_place *place)
 {
-	*r = (struct redo){.place = place, .disk = sim_disk_new(1)};
+	*r = (struct redo){.place = place, .disk = memory_disk_new()};
 	set_path(r, place->path);
 }
 
@@ -27,7 +27,7 @@ void redo_shut(struct redo *r)
 void redo_close(struct redo *r)
 {
 	redo_shut(r);
-	sim_disk_free(&r->disk);
+	memory_disk_free(&r->disk);
 	arena_release(&r->arena);
 	arena_release(&r->workflow_arena);
 	clock_fix(-1);
@@ -66,9 +66,9 @@ static int lay_journal(struct redo *r, struct str journal, size_t to, struct err
 void redo_lay_document(struct redo *r, bool there, struct str text)
 {
 	if (there)
-		sim_disk_put(r->disk, r->path, text);
+		memory_disk_put(r->disk, r->path, text);
 	else
-		sim_disk_remove(r->disk, r->path);
+		memory_disk_remove(r->disk, r->path);
 }
 
 int redo_take(struct redo *r, struct str journal, const struct operation *op, struct error *err)
@@ -120,8 +120,8 @@ static int follow(struct redo *r, struct str journal, const struct operation *op
 
 	if (strcmp(path, r->path) == 0)
 		return 0;
-	there = sim_disk_get(r->disk, r->path, &document);
-	sim_disk_remove(r->disk, r->path);
+	there = memory_disk_get(r->disk, r->path, &document);
+	memory_disk_remove(r->disk, r->path);
 	redo_shut(r);
 	set_path(r, path);
 	r->at = 0;

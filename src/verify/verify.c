@@ -2,7 +2,7 @@
 #include "src/verify/redo.h"
 #include "src/verify/verify.h"
 #include "src/store/file/delta.h"
-#include "src/store/disk_sim.h"
+#include "src/verify/memory_disk.h"
 
 enum { SHOWN_MAX = 300 };
 
@@ -148,7 +148,7 @@ static bool is_same(struct proof *p, const struct operation *op)
 	if (!str_eq(buf_str(&p->result), str_sub(buf_str(&p->ops.journal), from, last->to)))
 		return false;
 	buf_clear(&p->document);
-	there = sim_disk_get(p->redo.disk, p->redo.path, &p->document);
+	there = memory_disk_get(p->redo.disk, p->redo.path, &p->document);
 	return there == last->there && str_eq(buf_str(&p->document), buf_str(&last->document));
 }
 

@@ -1,6 +1,6 @@
 #include "src/base/clock.h"
 #include "src/machine/engine.h"
-#include "src/store/disk_sim.h"
+#include "tests/model/sim_disk.h"
 #include "steps/steps.h"
 #include "tests/bench/long_history.h"
 #include "tests/lib/tap.h"

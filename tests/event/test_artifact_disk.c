@@ -5,7 +5,7 @@
  */
 #include "tests/lib/unit.h"
 #include "src/event/artifact.h"
-#include "src/store/disk_sim.h"
+#include "tests/model/sim_disk.h"
 #include "tests/lib/scratch.h"
 
 static struct error err;

@@ -9,7 +9,7 @@
  */
 #include "src/base/clock.h"
 #include "src/sys/digest.h"
-#include "src/store/disk_sim.h"
+#include "tests/model/sim_disk.h"
 #include "src/store/log.h"
 #include "src/store/store.h"
 

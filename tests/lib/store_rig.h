@@ -6,7 +6,7 @@
 #define DT_TESTS_STORE_RIG_H
 
 #include "src/base/clock.h"
-#include "src/store/disk_sim.h"
+#include "tests/model/sim_disk.h"
 #include "src/store/log.h"
 #include "src/store/store.h"
 #include "tests/lib/scratch.h"

@@ -2,7 +2,7 @@
  * One loop at a time: claims, take-overs and what becomes of those who lost the work item.
  */
 #include "context/lease.h"
-#include "src/store/disk_sim.h"
+#include "tests/model/sim_disk.h"
 #include "tests/lib/engine_rig.h"
 
 #define BOTH                                                                                       \

@@ -4,17 +4,20 @@
  *
  *   model simulate FILE [--runs N] [--seed S] [--jobs N] [--max-actions N]
  *   model protocol [--depth N] [--crashes N]
+ *   model explore FILE
  *
  * Exit status: 0 every check passed, 1 one failed, 2 usage, else as the product's verbs.
  */
 #include <getopt.h>
 #include <inttypes.h>
+#include "src/base/number.h"
 #include "steps/steps.h"
+#include "tests/model/engine_checks.h"
 #include "tests/model/protocol.h"
 #include "tests/model/simulate.h"
 
 struct model_options {
-	unsigned long runs, seed, jobs, max_actions, depth, crashes;
+	uint64_t runs, seed, jobs, max_actions, depth, crashes;
 	const char *file;
 };
 
@@ -22,7 +25,8 @@ static int usage(void)
 {
 	(void)fputs(
 		"usage: model simulate FILE [--runs N] [--seed S] [--jobs N] [--max-actions N]\n"
-		"       model protocol [--depth N] [--crashes N]\n",
+		"       model protocol [--depth N] [--crashes N]\n"
+		"       model explore FILE\n",
 		stderr);
 	return ERR_USAGE;
 }
@@ -38,19 +42,13 @@ static int read_options(int argc, char **argv, struct model_options *out)
 		{"crashes", required_argument, NULL, 5},
 		{0},
 	};
-	unsigned long *values[] = {
+	uint64_t *values[] = {
 		&out->runs, &out->seed, &out->jobs, &out->max_actions, &out->depth, &out->crashes};
 	int which;
 
-	while ((which = getopt_long(argc, argv, "", longs, NULL)) >= 0) {
-		char *end = NULL;
-
-		if (which > 5)
+	while ((which = getopt_long(argc, argv, "", longs, NULL)) >= 0)
+		if (which > 5 || !number_parse(str_of(optarg), 0, INT64_MAX, values[which]))
 			return -1;
-		*values[which] = strtoul(optarg, &end, 10);
-		if (*end || end == optarg)
-			return -1;
-	}
 	return 0;
 }
 
@@ -93,27 +91,36 @@ static void report_runs(const struct simulate_plan *plan, const struct simulate_
 		puts("no answer was lost, none was used twice");
 }
 
+/* *w lives in the arena. */
+static int load(struct arena *a, const char *file, struct workflow *w, struct error *err)
+{
+	CLEANUP(buf_release) struct buf faults = BUF_INIT;
+
+	if (workflow_load(a, file, w, err) < 0)
+		return -1;
+	if (workflow_check(w, steps_builtin(), &faults))
+		return error_set(err, ERR_CHECK, "the workflow has faults:\n%s", faults.s);
+	return 0;
+}
+
 static int run_simulate(const struct model_options *o, struct error *err)
 {
-	CLEANUP(buf_release) struct buf trace = BUF_INIT, faults = BUF_INIT;
+	CLEANUP(buf_release) struct buf trace = BUF_INIT;
+	CLEANUP(arena_release) struct arena arena = {0};
 	struct simulate_plan plan = {.seed = o->seed,
 		.runs = o->runs,
 		.jobs = (unsigned)(o->jobs < o->runs ? o->jobs : o->runs),
 		.max_actions = (unsigned)o->max_actions};
 	struct simulate_sums sums;
-	struct arena arena = {0};
 	struct workflow w;
 
-	if (workflow_load(&arena, o->file, &w, err) < 0)
+	if (load(&arena, o->file, &w, err) < 0)
 		return -1;
-	if (workflow_check(&w, steps_builtin(), &faults))
-		return error_set(err, ERR_CHECK, "the workflow has faults:\n%s", faults.s);
 	plan.workflow = &w;
 	if (simulate(&plan, &sums, &trace, err) < 0)
 		return -1;
 	(void)fwrite(trace.s, 1, trace.len, stdout);
 	report_runs(&plan, &sums);
-	arena_release(&arena);
 	return sums.broken ? ERR_CHECK : 0;
 }
 
@@ -135,6 +142,41 @@ static int run_protocol(const struct model_options *o, struct error *err)
 	return s.fault[0] ? ERR_CHECK : 0;
 }
 
+static void report_failed(const struct engine_checks *c)
+{
+	for (size_t i = 0; i < c->failed.n; i++) {
+		const struct failed_check *f = &c->failed.items[i];
+
+		printf("broken: %s\n  at %s\n", f->text, c->graph->nodes.items[f->node].key);
+		for (size_t k = 0; k < f->answers.n; k++)
+			printf("  record --action %s <<< '%s'\n", f->answers.items[k].action,
+				f->answers.items[k].text);
+	}
+}
+
+static int run_explore(const struct model_options *o, struct error *err)
+{
+	CLEANUP(arena_release) struct arena arena = {0};
+	struct explore_graph g = {0};
+	struct engine_checks c;
+	struct workflow w;
+	bool failed;
+
+	if (load(&arena, o->file, &w, err) < 0)
+		return -1;
+	engine_checks_run(&c, &g, &w, &sim_disk_kind);
+	printf("%s: %zu states, %zu transitions; the engine was called %zu times\n", o->file,
+		g.nodes.n, g.edges.n, g.calls);
+	printf("answers refused %zu; changes by the troubleshooter %zu; crashes %zu; take-overs "
+	       "%zu\n",
+		c.refused, c.changes, c.crashes, c.takeovers);
+	report_failed(&c);
+	failed = c.failed.n || !g.complete;
+	engine_checks_release(&c);
+	explore_graph_release(&g);
+	return failed ? ERR_CHECK : 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct model_options o = {
@@ -143,7 +185,7 @@ int main(int argc, char **argv)
 	struct error err;
 	int rc;
 
-	o.jobs = processors > 0 ? (unsigned long)processors : 1;
+	o.jobs = processors > 0 ? (uint64_t)processors : 1;
 	if (argc < 2 || read_options(argc - 1, argv + 1, &o) < 0)
 		return usage();
 	o.file = argv[1 + optind];
@@ -151,6 +193,8 @@ int main(int argc, char **argv)
 		rc = run_simulate(&o, &err);
 	else if (!strcmp(argv[1], "protocol") && !o.file && o.depth)
 		rc = run_protocol(&o, &err);
+	else if (!strcmp(argv[1], "explore") && o.file)
+		rc = run_explore(&o, &err);
 	else
 		return usage();
 	if (rc < 0)

@@ -7,12 +7,13 @@
 #ifndef DT_PROTOCOL_H
 #define DT_PROTOCOL_H
 
-#include "src/verify/stage.h"
+#include "src/verify/simulator.h"
+#include "tests/model/sim_disk.h"
 
 struct protocol_plan {
 	unsigned depth;   /* moves */
 	unsigned crashes; /* at most so many of them stop the machine */
-	void (*sabotage)(struct stage *s, unsigned call); /* as in simulate.h */
+	void (*sabotage)(struct simulator *s, unsigned call); /* as in simulate.h */
 };
 
 struct protocol_sums {

@@ -88,18 +88,18 @@ static void add_document(const struct audit *a, struct str text, struct buf *out
 static void add_leftovers(const struct play *p, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT, staged = BUF_INIT;
-	struct disk *d = p->stage->disk;
-	const char *slash = strrchr(p->stage->path, '/');
+	struct disk *d = p->simulator->disk;
+	const char *slash = strrchr(p->simulator->path, '/');
 	char name[256];
 
 	if (sim_disk_get(d, p->journal, &text))
 		buf_addf(out, "torn %d ", text.len != p->audit.journal.len);
 	buf_clear(&text);
-	(void)snprintf(name, sizeof(name), "%.*s/.%s.new", (int)(slash - p->stage->path),
-		p->stage->path, slash + 1);
+	(void)snprintf(name, sizeof(name), "%.*s/.%s.new", (int)(slash - p->simulator->path),
+		p->simulator->path, slash + 1);
 	if (sim_disk_get(d, name, &staged))
 		buf_addf(out, "staged %d ", str_eq(buf_str(&staged), buf_str(&p->audit.document)));
-	if (stage_document(p->stage, &text) &&
+	if (simulator_document(p->simulator, &text) &&
 		!str_eq(buf_str(&text), buf_str(&p->audit.document))) {
 		buf_adds(out, "behind ");
 		add_document(&p->audit, buf_str(&text), out);
@@ -112,8 +112,8 @@ void state_key(const struct play *p, unsigned crashes, char out[DIGEST_TEXT])
 	const struct audit *a = &p->audit;
 
 	buf_addf(&key, "%u %d%d '%s' %d ", crashes, p->crashed, a->acknowledged != a->journal.len,
-		a->owner, p->stage->now <= p->maybe);
-	buf_addf(&key, "%d ", p->stage->now < p->sure);
+		a->owner, p->simulator->now <= p->maybe);
+	buf_addf(&key, "%d ", p->simulator->now < p->sure);
 	add_id(a, &key, p->loops[0].last);
 	add_id(a, &key, p->loops[1].last);
 	add_actions(a, &key);

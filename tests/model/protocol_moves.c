@@ -16,10 +16,10 @@ void state_init(struct play *to, const struct simulate_plan *plan, struct simula
 void state_copy(struct play *to, const struct play *from)
 {
 	*to = *from;
-	to->stage = stage_copy(from->stage);
+	to->simulator = simulator_copy(from->simulator);
 	if (to->plan->sabotage)
-		to->plan->sabotage(to->stage, 0);
-	to->journal = arena_dup(&to->stage->arena, str_of(from->journal));
+		to->plan->sabotage(to->simulator, 0);
+	to->journal = arena_dup(&to->simulator->arena, str_of(from->journal));
 	to->audit = (struct audit){0};
 	audit_copy(&to->audit, &from->audit);
 	to->said = (struct buf)BUF_INIT;
@@ -53,7 +53,7 @@ unsigned moves_from(const struct play *p, struct move *moves)
 		for (unsigned char who = WHO_A; who <= WHO_NOBODY; who++)
 			moves[k++] = (struct move){
 				.kind = MOVE_RECORD, .who = who, .action = (unsigned short)i};
-	if (p->audit.owner[0] && p->stage->now <= p->maybe)
+	if (p->audit.owner[0] && p->simulator->now <= p->maybe)
 		moves[k++] = (struct move){.kind = MOVE_CLOCK};
 	if (unsafe(p))
 		moves[k++] = (struct move){.kind = MOVE_BLACKOUT};
@@ -65,7 +65,7 @@ static void step(struct play *p, const struct move *m)
 	CLEANUP(json_free) json *array = NULL;
 	struct error err = {0};
 	struct loop nobody = {0}, *l = m->who == WHO_NOBODY ? &nobody : &p->loops[m->who];
-	struct stage_call how = {.take_over = m->kind == MOVE_TAKE_OVER,
+	struct simulator_call how = {.take_over = m->kind == MOVE_TAKE_OVER,
 		.returned = m->kind == MOVE_RETURNED,
 		.returned_id = m->kind == MOVE_RETURNED ? l->last : NULL};
 	const char *id;
@@ -94,14 +94,14 @@ static void record(struct play *p, const struct move *m)
 
 unsigned move_make(struct play *p, const struct move *m)
 {
-	unsigned before = sim_disk_calls(p->stage->disk);
+	unsigned before = sim_disk_calls(p->simulator->disk);
 
 	p->turn++;
 	p->crash_at = m->crash_at;
 	p->crash_power = m->power;
 	switch ((enum move_kind)m->kind) {
 	case MOVE_CLOCK:
-		p->stage->now = p->maybe + 1;
+		p->simulator->now = p->maybe + 1;
 		trace_note(p, "the lease runs out");
 		break;
 	case MOVE_BLACKOUT:
@@ -117,7 +117,7 @@ unsigned move_make(struct play *p, const struct move *m)
 	p->crash_at = 0;
 	if (p->stopped)
 		p->crashed = !m->power;
-	return sim_disk_calls(p->stage->disk) - before;
+	return sim_disk_calls(p->simulator->disk) - before;
 }
 
 /* Steps and good answers by one of them, until the end. */
@@ -150,7 +150,7 @@ static void try_way(const struct play *p, struct move first, bool wait, struct p
 
 	state_copy(&way, p);
 	if (wait)
-		way.stage->now = way.maybe + 10;
+		way.simulator->now = way.maybe + 10;
 	walk_on(&way, first, sums);
 	if (way.audit.fault[0])
 		audit_broken((struct audit *)&p->audit, "%s", way.audit.fault);

@@ -6,7 +6,8 @@
 #ifndef DT_SIMULATE_H
 #define DT_SIMULATE_H
 
-#include "src/verify/stage.h"
+#include "src/verify/simulator.h"
+#include "tests/model/sim_disk.h"
 
 enum simulate_fault {
 	FAULT_KILL,     /* the process, at a call to the disk */
@@ -51,7 +52,7 @@ struct simulate_plan {
 	unsigned max_actions; /* then it is brought to its end without faults */
 	/* For tests alone: what a broken program would do. Called before the first call of a run
 	 * and after each; `call` counts from 0. May be NULL. */
-	void (*sabotage)(struct stage *s, unsigned call);
+	void (*sabotage)(struct simulator *s, unsigned call);
 };
 
 /*

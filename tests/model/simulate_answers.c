@@ -74,7 +74,7 @@ static void prose(struct play *p, struct buf *b)
 		"Changes requested.", "I could not do it.", "Done.", "<!-- section:Actions -->"};
 
 	buf_addf(b, "# Debug report for %s, n%u\n\nhttps://example.com/acme/shop/pull/7\n",
-		p->stage->id, p->texts);
+		p->simulator->id, p->texts);
 	if (dice_chance(&p->dice, 300))
 		buf_addf(b, "%s\n", tones[dice_below(&p->dice, COUNT(tones))]);
 	if (dice_chance(&p->dice, 3))

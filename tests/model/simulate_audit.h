@@ -7,7 +7,7 @@
 #define DT_SIMULATE_AUDIT_H
 
 #include "src/base/json.h"
-#include "src/store/disk_sim.h"
+#include "tests/model/sim_disk.h"
 #include "src/workflow/workflow.h"
 
 enum { AUDIT_NAME = 80, AUDIT_FAULT = 400 };

@@ -12,7 +12,7 @@ static void plan_fault(struct play *p)
 
 	p->fault = SIM_NONE;
 	p->fired = p->stopped = false;
-	p->calls_before = sim_disk_calls(p->stage->disk);
+	p->calls_before = sim_disk_calls(p->simulator->disk);
 	if (p->crash_at) {
 		p->fault = SIM_STOP;
 		p->fault_at = p->crash_at;
@@ -21,7 +21,7 @@ static void plan_fault(struct play *p)
 		p->fault_at = 1 + dice_below(&p->dice, DISK_CALLS);
 	}
 	if (p->fault != SIM_NONE)
-		stage_fault(p->stage, p->fault_at, p->fault);
+		sim_disk_plan(p->simulator->disk, p->fault_at, p->fault);
 }
 
 static void count_met(struct play *p, bool power)
@@ -41,17 +41,17 @@ static void meet_fault(struct play *p)
 
 	if (p->fault == SIM_NONE)
 		return;
-	p->fired = sim_disk_calls(p->stage->disk) - p->calls_before >= p->fault_at;
-	p->stopped = sim_disk_stopped(p->stage->disk);
-	stage_fault(p->stage, 0, SIM_NONE);
+	p->fired = sim_disk_calls(p->simulator->disk) - p->calls_before >= p->fault_at;
+	p->stopped = sim_disk_stopped(p->simulator->disk);
+	sim_disk_plan(p->simulator->disk, 0, SIM_NONE);
 	if (!p->fired && !p->stopped)
 		return;
 	power = p->stopped && (p->crash_at ? p->crash_power : dice_chance(&p->dice, 400));
 	count_met(p, power);
 	if (power && p->crash_at)
-		sim_disk_seed(p->stage->disk, p->crash_power);
+		sim_disk_seed(p->simulator->disk, p->crash_power);
 	if (p->stopped)
-		stage_restart(p->stage, power);
+		sim_disk_restart(p->simulator->disk, power);
 }
 
 /* An edit that no call had seen must be in the history now, whatever came of it since. */
@@ -72,12 +72,12 @@ static int look(struct play *p, int rc)
 	p->calls++;
 	p->sums->calls++;
 	if (p->plan->sabotage)
-		p->plan->sabotage(p->stage, p->calls);
-	audit_read(a, p->stage->disk, p->journal, good);
+		p->plan->sabotage(p->simulator, p->calls);
+	audit_read(a, p->simulator->disk, p->journal, good);
 	p->sums->answers += a->answers;
 	check_edit(a, good);
 	if (good && at_rest)
-		audit_document(a, p->stage->disk, p->stage->path);
+		audit_document(a, p->simulator->disk, p->simulator->path);
 	return good ? 0 : -1;
 }
 
@@ -91,16 +91,17 @@ static bool held(const struct play *p, const char *owner)
 {
 	const struct audit *a = &p->audit;
 
-	return a->owner[0] && !(owner && strcmp(a->owner, owner) == 0) && p->stage->now < p->sure &&
-	       !audit_ended(a);
+	return a->owner[0] && !(owner && strcmp(a->owner, owner) == 0) &&
+	       p->simulator->now < p->sure && !audit_ended(a);
 }
 
 static bool maybe_held(const struct play *p, const char *owner)
 {
 	const struct audit *a = &p->audit;
 
-	return !owner || !a->owner[0] || strcmp(a->owner, owner) != 0 ? p->stage->now <= p->maybe
-								      : false;
+	return !owner || !a->owner[0] || strcmp(a->owner, owner) != 0
+		       ? p->simulator->now <= p->maybe
+		       : false;
 }
 
 /*
@@ -110,14 +111,14 @@ static bool maybe_held(const struct play *p, const char *owner)
 static void renewed(struct play *p, const char *owner, bool surely)
 {
 	const struct audit *a = &p->audit;
-	int64_t until = p->stage->now + p->ttl;
+	int64_t until = p->simulator->now + p->ttl;
 	bool own = owner && strcmp(a->owner, owner) == 0;
 
-	if (a->fence != p->fence || p->stage->now >= p->sure)
+	if (a->fence != p->fence || p->simulator->now >= p->sure)
 		p->sure = 0;     /* what was over may stay so when the clock is put back */
 	if (until - 1 < p->sure) /* renewed by a clock that was put back, perhaps */
 		p->sure = until - 1;
-	if ((own || a->fence != p->fence || p->stage->now <= p->maybe) && until >= p->maybe)
+	if ((own || a->fence != p->fence || p->simulator->now <= p->maybe) && until >= p->maybe)
 		p->maybe = until + 1;
 	if (own && surely) {
 		p->sure = until - 1;
@@ -128,7 +129,7 @@ static void renewed(struct play *p, const char *owner, bool surely)
 
 static bool world_is_friendly(const struct play *p)
 {
-	const struct stage_world *w = &p->stage->world;
+	const struct simulator_environment *w = &p->simulator->environment;
 
 	return w->specs == 1 && !w->find_fails && !w->commit_fails && !w->push_fails;
 }
@@ -154,7 +155,7 @@ static void check_printed(struct play *p, const struct loop *l, const json *acti
 	}
 }
 
-static void say_step(struct play *p, const struct stage_call *c)
+static void say_step(struct play *p, const struct simulator_call *c)
 {
 	buf_clear(&p->said);
 	if (!p->trace)
@@ -178,10 +179,10 @@ static void show_step(struct play *p, const json *actions, const struct error *e
 	trace_call(p, text.s);
 }
 
-int call_step(struct play *p, const struct loop *l, const struct stage_call *how, json **actions,
-	struct error *err)
+int call_step(struct play *p, const struct loop *l, const struct simulator_call *how,
+	json **actions, struct error *err)
 {
-	struct stage_call c = *how;
+	struct simulator_call c = *how;
 	bool was_held, maybe;
 	int rc;
 
@@ -193,7 +194,7 @@ int call_step(struct play *p, const struct loop *l, const struct stage_call *how
 	maybe = !c.take_over && maybe_held(p, l->owner);
 	say_step(p, &c);
 	*actions = NULL;
-	rc = stage_step(p->stage, &c, actions, err);
+	rc = simulator_step(p->simulator, &c, actions, err);
 	meet_fault(p);
 	show_step(p, rc < 0 ? NULL : *actions, err);
 	rc = look(p, rc);
@@ -272,7 +273,7 @@ static void check_kept(struct play *p, const struct flight *f, const struct erro
 			f->id, err->text);
 	if (!f->text.len)
 		return;
-	if (!kept_in(err, path, sizeof(path)) || !sim_disk_get(p->stage->disk, path, &text) ||
+	if (!kept_in(err, path, sizeof(path)) || !sim_disk_get(p->simulator->disk, path, &text) ||
 		!str_eq(buf_str(&text), buf_str(&f->text)))
 		audit_broken(&p->audit, "a refused answer to '%s' is not kept: %.200s", f->id,
 			err->text);
@@ -331,8 +332,8 @@ int call_record(struct play *p, struct flight *f, struct error *err)
 	say_record(p, f);
 	if (strcmp(p->running, f->id) == 0)
 		p->running[0] = '\0';
-	rc = stage_record(p->stage, f->owner, f->id, f->word[0] ? f->word : NULL, buf_str(&f->text),
-		&taken, err);
+	rc = simulator_record(p->simulator, f->owner, f->id, f->word[0] ? f->word : NULL,
+		buf_str(&f->text), &taken, err);
 	meet_fault(p);
 	show(p, rc, taken == ANSWER_AGAIN ? "recorded (it was there already)" : "recorded", err);
 	rc = look(p, rc);
@@ -348,7 +349,7 @@ int call_set(struct play *p, const char *key, const char *value, struct error *e
 	plan_fault(p);
 	buf_clear(&p->said);
 	buf_addf(&p->said, "context set %s <<< '%s'", key, value);
-	rc = stage_set(p->stage, key, str_of(value), err);
+	rc = simulator_set(p->simulator, key, str_of(value), err);
 	meet_fault(p);
 	show(p, rc, "set", err);
 	rc = look(p, rc);
@@ -362,8 +363,9 @@ static int restore(struct play *p, struct str text, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 
-	clock_fix(++p->stage->now);
-	if (context_open_on(&f, p->stage->disk, p->stage->path, CONTEXT_MAY_CREATE, err) < 0 &&
+	clock_fix(++p->simulator->now);
+	if (context_open_on(&f, p->simulator->disk, p->simulator->path, CONTEXT_MAY_CREATE, err) <
+			0 &&
 		!f.store)
 		return -1;
 	(void)context_op(&f, "restore");

@@ -68,7 +68,7 @@ static void mend(struct play *p)
 		(void)call_restore(p, &err);
 		return;
 	}
-	sim_disk_remove(p->stage->disk, p->stage->path);
+	sim_disk_remove(p->simulator->disk, p->simulator->path);
 	audit_edit(&p->audit, NULL);
 	p->broken_by_hand = false;
 	trace_note(p, "a person removes the broken document");
@@ -116,7 +116,7 @@ static void intrude(struct play *p)
 		memcpy(f.id, p->audit.actions[dice_below(&p->dice, n)].id, sizeof(f.id));
 	else
 		(void)snprintf(f.id, sizeof(f.id), "%.9s/%.40s/%u",
-			dice_chance(&p->dice, 500) ? p->stage->id : "X-9", p->audit.state,
+			dice_chance(&p->dice, 500) ? p->simulator->id : "X-9", p->audit.state,
 			1000 + dice_below(&p->dice, 9));
 	if (!p->audit.owner[0])
 		f.owner = NULL;
@@ -145,7 +145,7 @@ static bool turn_of(struct play *p, struct loop *l)
 	struct error err = {0};
 	bool take_over = p->fair ? !p->audit.owner[0] || strcmp(p->audit.owner, "A") != 0
 				 : dice_chance(&p->dice, p->odds.take_over);
-	struct stage_call how = {.returned = l->last[0] != '\0',
+	struct simulator_call how = {.returned = l->last[0] != '\0',
 		.returned_id = l->last[0] && dice_chance(&p->dice, 800) ? l->last : NULL,
 		.take_over = take_over};
 
@@ -214,10 +214,10 @@ static void go_straight(struct play *p)
 	p->n_flights = p->oldest = 0;
 	trace_note(p, "from here on all goes well");
 	if (!l.owner && p->audit.owner[0])
-		p->stage->now = p->maybe + 10;
+		p->simulator->now = p->maybe + 10;
 	for (unsigned i = 0; i < TURNS_TO_END && good(p); i++) {
 		p->turn++;
-		p->stage->now += 10;
+		p->simulator->now += 10;
 		if (turn_of(p, &l))
 			return;
 		deliver(p);
@@ -234,7 +234,7 @@ static void check_end(struct play *p)
 	struct loop l = {.owner = "C"};
 
 	p->fair = true;
-	if (call_step(p, &l, &(struct stage_call){.returned = true}, &array, &err) < 0 ||
+	if (call_step(p, &l, &(struct simulator_call){.returned = true}, &array, &err) < 0 ||
 		!is_done(array))
 		audit_broken(&p->audit, "an end is not told again: %.200s", err.text);
 	else if (p->audit.changed)
@@ -250,7 +250,7 @@ static void check_kept(struct play *p)
 		CLEANUP(buf_release) struct buf text = BUF_INIT;
 		char sum[DIGEST_TEXT] = "";
 
-		if (sim_disk_get(p->stage->disk, p->kept[i].path, &text))
+		if (sim_disk_get(p->simulator->disk, p->kept[i].path, &text))
 			digest_text(buf_str(&text), sum);
 		if (strcmp(sum, p->kept[i].sum) != 0)
 			audit_broken(&p->audit, "a refused answer was kept in '%s' and is lost",
@@ -263,7 +263,7 @@ static void run(struct play *p)
 	enum simulate_end kind = END_LIMIT;
 
 	if (p->plan->sabotage)
-		p->plan->sabotage(p->stage, 0);
+		p->plan->sabotage(p->simulator, 0);
 	if (!go_wild(p) && good(p))
 		go_straight(p);
 	else
@@ -285,9 +285,9 @@ static void name_loops(struct play *p)
 
 void run_begin(struct play *p)
 {
-	p->stage = stage_new(p->plan->workflow, "T-1", dice_next(&p->dice));
-	p->journal = arena_printf(&p->stage->arena, "%.*s.events.jsonl",
-		(int)strlen(p->stage->path) - 3, p->stage->path);
+	p->simulator = simulator_new(p->plan->workflow, "T-1", &sim_disk_kind, dice_next(&p->dice));
+	p->journal = arena_printf(&p->simulator->arena, "%.*s.events.jsonl",
+		(int)strlen(p->simulator->path) - 3, p->simulator->path);
 	p->ttl = (int64_t)p->plan->workflow->limits.lease_minutes * 60;
 	audit_init(&p->audit, p->plan->workflow);
 }
@@ -299,7 +299,7 @@ void run_end(struct play *p)
 	buf_release(&p->earlier);
 	buf_release(&p->said);
 	audit_release(&p->audit);
-	stage_free(&p->stage);
+	simulator_free(&p->simulator);
 }
 
 bool play(const struct simulate_plan *plan, uint64_t seed, struct simulate_sums *sums,

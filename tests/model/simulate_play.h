@@ -48,7 +48,7 @@ struct play {
 	struct dice dice;
 	struct odds odds;
 	bool fair; /* from now on all goes well */
-	struct stage *stage;
+	struct simulator *simulator;
 	struct audit audit;
 	char *journal; /* path */
 	struct loop loops[2];
@@ -83,8 +83,8 @@ bool play(const struct simulate_plan *plan, uint64_t seed, struct simulate_sums 
 
 /* simulate_call.c: one invocation each, with the faults that are due, and what must hold after it.
  * 0, or -1 when it failed or its process did not live to say. */
-int call_step(struct play *p, const struct loop *loop, const struct stage_call *how, json **actions,
-	struct error *err);
+int call_step(struct play *p, const struct loop *loop, const struct simulator_call *how,
+	json **actions, struct error *err);
 int call_record(struct play *p, struct flight *f, struct error *err);
 int call_set(struct play *p, const char *key, const char *value, struct error *err);
 /* A person puts the last good document back. */

@@ -16,7 +16,7 @@ static void line_begin(struct play *p)
 {
 	char now[CLOCK_TEXT];
 
-	clock_text(p->stage->now, now);
+	clock_text(p->simulator->now, now);
 	buf_addf(p->trace, "%4u  %s  ", p->calls, now);
 }
 

@@ -11,9 +11,10 @@ static bool fails(struct play *p)
 
 void world_now(struct play *p)
 {
-	struct stage_world *w = &p->stage->world;
+	struct simulator_environment *w = &p->simulator->environment;
 
-	*w = (struct stage_world){.specs = 1, .running = p->running[0] ? p->running : NULL};
+	*w = (struct simulator_environment){
+		.specs = 1, .running = p->running[0] ? p->running : NULL};
 	if (p->fair || !p->odds.effect)
 		return;
 	w->specs = fails(p) ? 2 * dice_below(&p->dice, 2) : 1;
@@ -22,7 +23,7 @@ void world_now(struct play *p)
 	w->push_fails = fails(p);
 	w->nothing_to_commit = dice_chance(&p->dice, 300);
 	w->no_remote = dice_chance(&p->dice, 100);
-	w->checks = (enum stage_checks)dice_below(&p->dice, 3);
+	w->checks = (enum simulator_checks)dice_below(&p->dice, 3);
 }
 
 /* Some seconds; or a jump over the end of a lease, or back. */
@@ -31,10 +32,10 @@ void world_clock(struct play *p)
 	static const int jumps[] = {7199, 7201, 86400, 2592000, -30, -7300, -86400};
 
 	if (!dice_chance(&p->dice, p->odds.clock)) {
-		p->stage->now += dice_below(&p->dice, 90);
+		p->simulator->now += dice_below(&p->dice, 90);
 		return;
 	}
-	p->stage->now += jumps[dice_below(&p->dice, COUNT(jumps))];
+	p->simulator->now += jumps[dice_below(&p->dice, COUNT(jumps))];
 	count_fault(p, FAULT_CLOCK);
 	trace_note(p, "the clock jumps");
 }
@@ -54,12 +55,12 @@ static void put(struct play *p, const struct buf *text, const char *what)
 {
 	CLEANUP(buf_release) struct buf old = BUF_INIT;
 
-	if (text && stage_document(p->stage, &old) && str_eq(buf_str(text), buf_str(&old)))
+	if (text && simulator_document(p->simulator, &old) && str_eq(buf_str(text), buf_str(&old)))
 		return; /* nothing is edited */
 	if (text)
-		stage_put_document(p->stage, buf_str(text));
+		simulator_put_document(p->simulator, buf_str(text));
 	else
-		sim_disk_remove(p->stage->disk, p->stage->path);
+		sim_disk_remove(p->simulator->disk, p->simulator->path);
 	p->broken_by_hand = text && !readable(buf_str(text));
 	audit_edit(&p->audit, text);
 	trace_note(p, "a person %s", what);
@@ -168,7 +169,7 @@ void world_edit(struct play *p)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	unsigned kind = dice_below(&p->dice, 10);
 
-	if (!stage_document(p->stage, &text) || p->broken_by_hand)
+	if (!simulator_document(p->simulator, &text) || p->broken_by_hand)
 		return;
 	if (kind == 0) {
 		count_fault(p, FAULT_REMOVE);
@@ -184,6 +185,6 @@ void world_blackout(struct play *p)
 {
 	count_fault(p, FAULT_BLACKOUT);
 	trace_note(p, "the power fails");
-	stage_restart(p->stage, true);
-	audit_read(&p->audit, p->stage->disk, p->journal, false);
+	sim_disk_restart(p->simulator->disk, true);
+	audit_read(&p->audit, p->simulator->disk, p->journal, false);
 }

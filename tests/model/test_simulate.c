@@ -35,7 +35,7 @@ int __wrap_context_keep(
 {
 	if (planted != KEEPS_NOTHING)
 		return __real_context_keep(f, stem, text, path, err);
-	*path = arena_dup(&f->doc.arena, STR("/stage/logs/nowhere.txt"));
+	*path = arena_dup(&f->doc.arena, STR("/work/logs/nowhere.txt"));
 	return 0;
 }
 
@@ -79,7 +79,7 @@ static int lying_open(struct disk *d, const char *path, bool make, bool *made,
 	return rc;
 }
 
-static void lying_disk(struct stage *s, unsigned call)
+static void lying_disk(struct simulator *s, unsigned call)
 {
 	if (call)
 		return;
@@ -111,9 +111,9 @@ static bool ends_in_commit(const struct buf *text)
 }
 
 /* The last two commits are gone behind everybody's back. */
-static void lose_commit(struct stage *s, unsigned call)
+static void lose_commit(struct simulator *s, unsigned call)
 {
-	static const char journal[] = "/stage/T-1.events.jsonl";
+	static const char journal[] = "/work/T-1.events.jsonl";
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	if (call != 6 || !sim_disk_get(s->disk, journal, &text) || !text.len)
@@ -125,17 +125,17 @@ static void lose_commit(struct stage *s, unsigned call)
 	sim_disk_put(s->disk, journal, buf_str(&text));
 }
 
-static void change_document(struct stage *s, unsigned call)
+static void change_document(struct simulator *s, unsigned call)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	if (call != 5 || !stage_document(s, &text))
+	if (call != 5 || !simulator_document(s, &text))
 		return;
 	buf_adds(&text, "\nNobody wrote this.\n");
-	stage_put_document(s, buf_str(&text));
+	simulator_put_document(s, buf_str(&text));
 }
 
-static void die(struct stage *s, unsigned call)
+static void die(struct simulator *s, unsigned call)
 {
 	(void)s;
 	if (call == 9)
@@ -213,7 +213,7 @@ static void the_same_seeds_give_the_same_however_many_processes_play(void **stat
 }
 
 /* Found, and found again by its seed alone. */
-static void assert_found(void (*sabotage)(struct stage *, unsigned), const char *what)
+static void assert_found(void (*sabotage)(struct simulator *, unsigned), const char *what)
 {
 	CLEANUP(buf_release) struct buf first = BUF_INIT, second = BUF_INIT;
 	struct simulate_plan plan = plan_of(RUNS);
@@ -299,7 +299,7 @@ static void a_process_that_dies_is_found(void **state)
 	assert_non_null(strstr(sums.fault, "the process died of signal"));
 }
 
-static struct protocol_sums model(unsigned depth, void (*sabotage)(struct stage *, unsigned))
+static struct protocol_sums model(unsigned depth, void (*sabotage)(struct simulator *, unsigned))
 {
 	CLEANUP(buf_release) struct buf trace = BUF_INIT;
 	struct protocol_plan plan = {.depth = depth, .crashes = 1, .sabotage = sabotage};

@@ -1,6 +1,5 @@
 #include "src/base/clock.h"
-#include "src/verify/explore.h"
-#include "src/verify/trace.h"
+#include "src/verify/explore_graph.h"
 #include "tests/lib/scratch.h"
 
 #define FLOW(lines) "```mermaid\nstateDiagram-v2\n[*] --> init\n" lines "done --> [*]\n```\n"
@@ -8,18 +7,12 @@
 	"  " state ": {agent: a, skill: s, writes: " section ", results: {" results "}}\n"
 
 static struct workflow w;
-static struct walk k;
-static struct findings found;
-
-static int set_up(void **state)
-{
-	(void)state;
-	return 0;
-}
+static struct explore_graph g;
+static struct explore_findings found;
 
 static int tear_down(void **state)
 {
-	walk_drop(&k);
+	explore_graph_release(&g);
 	clock_fix(-1);
 	return arena_end(state);
 }
@@ -32,50 +25,57 @@ static void load(const char *text)
 		fail_msg("%u:%u: %s", err.line, err.col, err.text);
 }
 
+static void build(unsigned changes, size_t states)
+{
+	struct explore_options options = {.changes = changes, .states = states};
+
+	explore_graph_build(&g, &w, &options, NULL, NULL);
+}
+
 static void explored(const char *text, unsigned changes)
 {
 	load(text);
-	walk_init(&k, &w, changes, false, EXPLORE_STATES);
-	walk_all(&k);
-	findings_of(&k, &arena, &found);
-	assert_true(k.complete);
+	build(changes, EXPLORE_STATES);
+	explore_find(&g, &arena, &found);
+	assert_true(g.complete);
 }
 
-/* The kinds that were found, each once, in the order of enum finding_kind. */
+/* The kinds that were found, each once, in the order of enum explore_finding_kind. */
 static const char *kinds(void)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	buf_adds(&text, "");
-	for (unsigned kind = 0; kind <= FINDING_EDGE; kind++)
-		for (size_t i = 0; i < found.n; i++)
-			if (found.list[i].kind == kind) {
-				buf_addf(&text, "%s%s", text.len ? ", " : "", finding_name(kind));
+	for (unsigned kind = 0; kind <= FINDING_TRANSITION; kind++)
+		for (size_t i = 0; i < found.list.n; i++)
+			if (found.list.items[i].kind == kind) {
+				buf_addf(&text, "%s%s", text.len ? ", " : "",
+					explore_finding_name(kind));
 				break;
 			}
 	return arena_dup(&arena, buf_str(&text));
 }
 
-static const struct finding *first(enum finding_kind kind, size_t *number)
+static const struct explore_finding *first(enum explore_finding_kind kind, size_t *number)
 {
-	for (size_t i = 0; i < found.n; i++)
-		if (found.list[i].kind == kind) {
+	for (size_t i = 0; i < found.list.n; i++)
+		if (found.list.items[i].kind == kind) {
 			*number = i + 1;
-			return &found.list[i];
+			return &found.list.items[i];
 		}
-	fail_msg("no finding '%s'", finding_name(kind));
+	fail_msg("no finding '%s'", explore_finding_name(kind));
 	return NULL;
 }
 
 /* The script; it is played before it is written. */
-static const char *trace(enum finding_kind kind)
+static const char *trace(enum explore_finding_kind kind)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct error err = {0};
 	size_t number;
-	const struct finding *f = first(kind, &number);
+	const struct explore_finding *f = first(kind, &number);
 
-	if (trace_write(&k, f, number, &out, &err) < 0)
+	if (explore_trace(&g, f, number, &out, &err) < 0)
 		fail_msg("%s", err.text);
 	return arena_dup(&arena, buf_str(&out));
 }
@@ -88,9 +88,7 @@ static void a_good_workflow_is_free_of_findings(void **state)
 			 "failed --> [*]\n"),
 		0);
 	assert_string_equal(kinds(), "");
-	assert_true(k.refused > 20);
-	assert_true(k.crashes > 50);
-	assert_int_equal(graph_least(&k), 1);
+	assert_int_equal(explore_least_actions(&g), 1);
 }
 
 /* Silent three times, a call, and so on: three calls, and then a person is asked. */
@@ -100,7 +98,7 @@ static void the_largest_number_of_actions_is_exact(void **state)
 	explored("---\nstates:\n" AGENT("work", "Work", "good: on") "---\n" FLOW(
 			 "init --> work : go\nwork --> done : on\n"),
 		0);
-	assert_int_equal(graph_cost(&k, false), 3 + 1 + 3 + 1 + 3 + 1 + 3);
+	assert_int_equal(explore_most_actions(&g, false), 3 + 1 + 3 + 1 + 3 + 1 + 3);
 }
 
 /* Two extensions: three times two actions, and then three calls, of which two bring no answer. */
@@ -112,7 +110,7 @@ static void the_budget_bounds_the_number_of_actions(void **state)
 								  "b --> done : on\n"
 								  "b --> a : back\n"),
 		0);
-	assert_int_equal(graph_cost(&k, false), 3 * (2 + 3));
+	assert_int_equal(explore_most_actions(&g, false), 3 * (2 + 3));
 }
 
 static void a_dead_end_is_found_with_the_way_into_it(void **state)
@@ -131,7 +129,7 @@ static void a_dead_end_is_found_with_the_way_into_it(void **state)
 		"from 'lost', 'found' no answer leads to an end; only the troubleshooter can end "
 		"the run");
 	assert_non_null(strstr(trace(FINDING_DEAD_END),
-		"answers:\n  T-1/work/1:  # Work: bad\n    text: |-\n      So it is: bad.\n"
+		"answers:\n  T-1/work/1:  # Work: bad\n    text: |-\n      The result is bad.\n"
 		"    result: bad\n"));
 }
 
@@ -155,7 +153,7 @@ static void a_circle_that_only_the_budget_ends_is_found_with_its_rounds(void **s
 		0);
 	assert_string_equal(kinds(), "livelock");
 	assert_string_equal(first(FINDING_LIVELOCK, &number)->text,
-		"'audit' -> 'implementing' -> 'audit' goes round for as long as agents answer, 2 "
+		"'audit' -> 'implementing' -> 'audit' repeats for as long as agents answer, 2 "
 		"actions a round; no limit but the budget ends it");
 	assert_non_null(strstr(trace(FINDING_LIVELOCK), "  T-1/implementing/4:"));
 }
@@ -210,50 +208,25 @@ static void what_is_never_entered_or_taken_is_found(void **state)
 		0);
 	assert_string_equal(kinds(), "unreachable state");
 	assert_string_equal(first(FINDING_STATE, &number)->text, "state 'never' is never entered");
-	assert_int_equal(found.n_notes, 1);
+	assert_int_equal(found.notes.n, 1);
 }
 
 /* Whatever the troubleshooter changes, twice: it cannot take the budget's bound away. */
 static void changes_of_the_troubleshooter_are_walked_too(void **state)
 {
-	uint32_t without;
+	size_t without;
 
 	(void)state;
 	load("---\nstates:\n" AGENT("work", "Work", "good: on") "---\n" FLOW(
 		"init --> work : go\nwork --> done : on\n"));
-	walk_init(&k, &w, 0, false, EXPLORE_STATES);
-	walk_all(&k);
-	without = k.n_nodes;
-	walk_drop(&k);
-	walk_init(&k, &w, 2, false, EXPLORE_STATES);
-	walk_all(&k);
-	findings_of(&k, &arena, &found);
-	assert_true(k.n_nodes > 2 * without);
+	build(0, EXPLORE_STATES);
+	without = g.nodes.n;
+	explore_graph_release(&g);
+	build(2, EXPLORE_STATES);
+	explore_find(&g, &arena, &found);
+	assert_true(g.nodes.n > 2 * without);
 	assert_string_equal(kinds(), "");
-	assert_true(graph_cost(&k, true) >= graph_cost(&k, false));
-}
-
-/* The engine keeps its word, so that it does not is only said here. */
-static void what_an_agent_should_not_do_is_told_as_commands(void **state)
-{
-	static const struct offer offers[] = {
-		{"T-1/work/1", "good", "It's 100 % so."}, {"T-1/work/99", NULL, "So\xff."}};
-
-	(void)state;
-	load("---\nstates:\n" AGENT("work", "Work", "good: on") "---\n" FLOW(
-		"init --> work : go\nwork --> done : on\n"));
-	walk_init(&k, &w, 0, false, EXPLORE_STATES);
-	walk_all(&k);
-	walk_broken_by(&k, 1, "planted", "", offers, 2);
-	findings_of(&k, &arena, &found);
-	assert_string_equal(kinds(), "broken");
-	assert_non_null(strstr(trace(FINDING_BROKEN),
-		"answers:\n  T-1/work/1:  # here the trace ends\n    run: |\n"
-		"      printf 'It\\047s 100 %% so.' | dev-team record --context-file "
-		"\"$DEV_TEAM_CONTEXT_FILE\" --action 'T-1/work/1' --result good || true\n"
-		"      printf 'So\\377.' | dev-team record --context-file "
-		"\"$DEV_TEAM_CONTEXT_FILE\" --action 'T-1/work/99' || true\n"
-		"    silent: true\n"));
+	assert_true(explore_most_actions(&g, true) >= explore_most_actions(&g, false));
 }
 
 /* A state whose effects fail, entered by a change. */
@@ -273,9 +246,8 @@ static void a_walk_that_is_cut_short_says_so(void **state)
 	(void)state;
 	load("---\nstates:\n" AGENT("work", "Work", "good: on") "---\n" FLOW(
 		"init --> work : go\nwork --> done : on\n"));
-	walk_init(&k, &w, 0, false, 10);
-	walk_all(&k);
-	assert_false(k.complete);
+	build(0, 10);
+	assert_false(g.complete);
 }
 
 /* Numbers that are the same everywhere. */
@@ -286,36 +258,37 @@ static uint32_t dice(uint32_t *seed, size_t n)
 }
 
 /* One round on a stage whose document nobody trims and whose budget is really spent. */
-static void play_round(struct stage *s, enum node_kind kind, json **printed, uint32_t *seed)
+static void play_round(
+	struct simulator *s, enum explore_node_kind kind, json **printed, uint32_t *seed)
 {
-	struct stage_call call = {.returned = kind == NODE_WORK};
+	struct simulator_call call = {.returned = kind == NODE_WORK};
 	static const char *const none[] = {NULL};
 	enum answer_fate fate;
 	struct error err;
 
-	s->world.running = NULL;
+	s->environment.running = NULL;
 	for (const json *a = json_first(*printed); kind == NODE_WORK && a; a = json_next(a)) {
-		struct forms list;
-		const struct form *f;
+		struct explore_answers list;
+		const struct explore_answer *answer;
 
-		forms_of(&arena, &w, a, false, none, &list);
-		f = &list.list[dice(seed, list.n)];
-		if (f->running)
-			s->world.running = arena_dup(&arena, str_of(json_get_str(a, "id")));
-		if (!f->silent)
-			assert_int_equal(stage_record(s, NULL, json_get_str(a, "id"), f->word,
-						 str_of(f->text), &fate, &err),
+		explore_answers(&arena, &w, a, false, none, &list);
+		answer = &list.items[dice(seed, list.n)];
+		if (answer->running)
+			s->environment.running = arena_dup(&arena, str_of(json_get_str(a, "id")));
+		if (!answer->silent)
+			assert_int_equal(simulator_record(s, NULL, json_get_str(a, "id"),
+						 answer->word, str_of(answer->text), &fate, &err),
 				0);
 	}
 	if (kind == NODE_QUESTION)
-		assert_int_equal(stage_set(s, "troubleshooter_input", STR("Go on."), &err), 0);
+		assert_int_equal(simulator_set(s, "troubleshooter_input", STR("Go on."), &err), 0);
 	if (kind == NODE_GIVEN_UP)
-		assert_int_equal(stage_set(s, "troubleshooter_calls", STR("0"), &err), 0);
+		assert_int_equal(simulator_set(s, "troubleshooter_calls", STR("0"), &err), 0);
 	json_free(printed);
-	assert_int_equal(stage_step(s, &call, printed, &err), 0);
+	assert_int_equal(simulator_step(s, &call, printed, &err), 0);
 }
 
-static uint32_t node_of(const struct stage *s)
+static uint32_t node_of(const struct simulator *s)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf key = BUF_INIT;
@@ -323,20 +296,20 @@ static uint32_t node_of(const struct stage *s)
 	uint32_t node;
 	bool fresh;
 
-	assert_int_equal(stage_look(s, &f, &err), 0);
-	key_of(&k.rules, &f.doc, 0, &key);
-	node = walk_node(&k, key.s, &fresh);
+	assert_int_equal(simulator_open(s, &f, &err), 0);
+	explore_key(&g.rules, &f.doc, 0, &key);
+	node = explore_texts_add(&g.keys, &g.arena, key.s, &fresh);
 	if (fresh)
-		fail_msg("the walk has not met '%s'", key.s);
+		fail_msg("the graph does not have '%s'", key.s);
 	return node;
 }
 
 static bool leads(uint32_t from, uint32_t to)
 {
-	const struct node *n = &k.nodes[from];
+	const struct explore_node *n = &g.nodes.items[from];
 
 	for (uint32_t e = n->edge; e < n->edge + n->n_edges; e++)
-		if (k.edges[e].to == to)
+		if (g.edges.items[e].to == to)
 			return true;
 	return false;
 }
@@ -360,18 +333,19 @@ static void whatever_is_played_at_random_is_in_the_graph(void **state)
 		0);
 	assert_string_equal(kinds(), "");
 	for (uint32_t run = 1; run <= 60; run++) {
-		CLEANUP(stage_free) struct stage *s = stage_new(&w, "T-1", run);
+		CLEANUP(simulator_free)
+		struct simulator *s = simulator_new(&w, "T-1", &simulator_memory_disk, run);
 		CLEANUP(json_free) json *printed = NULL;
 		uint32_t at = 0, seed = run * 7919u;
 
-		for (unsigned i = 0; i < 50 && k.nodes[at].kind != NODE_END; i++) {
+		for (unsigned i = 0; i < 50 && g.nodes.items[at].kind != NODE_END; i++) {
 			uint32_t to;
 
-			play_round(s, k.nodes[at].kind, &printed, &seed);
+			play_round(s, g.nodes.items[at].kind, &printed, &seed);
 			to = node_of(s);
 			if (!leads(at, to))
-				fail_msg("'%s' does not lead to '%s'", k.nodes[at].key,
-					k.nodes[to].key);
+				fail_msg("'%s' does not lead to '%s'", g.nodes.items[at].key,
+					g.nodes.items[to].key);
 			at = to;
 			steps++;
 		}
@@ -379,7 +353,7 @@ static void whatever_is_played_at_random_is_in_the_graph(void **state)
 	assert_true(steps > 500);
 }
 
-#define explore_test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define explore_test(f) cmocka_unit_test_setup_teardown(f, NULL, tear_down)
 
 UNIT_TESTS
 {
@@ -395,7 +369,6 @@ UNIT_TESTS
 		explore_test(a_state_that_only_a_limit_leaves_is_found),
 		explore_test(what_is_never_entered_or_taken_is_found),
 		explore_test(changes_of_the_troubleshooter_are_walked_too),
-		explore_test(what_an_agent_should_not_do_is_told_as_commands),
 		explore_test(effects_behind_a_change_are_walked_too),
 		explore_test(a_walk_that_is_cut_short_says_so),
 		explore_test(whatever_is_played_at_random_is_in_the_graph),

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "src/base/clock.h"
-#include "src/store/disk_sim.h"
+#include "tests/model/sim_disk.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/tree.h"
 #include "tests/store/conform/broken.h"

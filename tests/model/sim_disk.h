@@ -1,14 +1,14 @@
 /*
- * disk_sim.h: a disk in memory with the faults of a real one, the same for the same seed. What was
- * written and not synced may be there after a power cut, or not, or in part; a rename, a new file
- * or a removal that no sync of its folder made durable may or may not have happened.
+ * sim_disk.h: a simulated disk with the faults of a real one, determined by a seed. After a power
+ * cut, data that was not synced is kept, lost or torn; a rename, a new file or a removal that no
+ * sync of the directory made durable may or may not have happened.
  *
  * A disk and its copies belong to one thread, and what was opened on a disk is closed before it is
  * freed. A lock that somebody holds is refused at once, and leaves no file. write() is up to four
  * calls for a plan: the removal of the file before, the new one, its bytes, its sync.
  */
-#ifndef DT_DISK_SIM_H
-#define DT_DISK_SIM_H
+#ifndef DT_MODEL_SIM_DISK_H
+#define DT_MODEL_SIM_DISK_H
 
 #include "src/store/disk.h"
 
@@ -22,6 +22,9 @@ enum sim_fault {
 	SIM_STOP_HALF, /* in its midst: of bytes a part was written, another call was done or not */
 };
 
+/* The disk of a simulator (src/verify/simulator.h). */
+extern const struct simulator_disk sim_disk_kind;
+
 struct disk *sim_disk_new(uint64_t seed);
 void sim_disk_free(struct disk **d); /* for CLEANUP; safe on NULL */
 /* Another disk with the same bytes, durable or not, the same seed as far as it is used, and no
@@ -29,8 +32,8 @@ void sim_disk_free(struct disk **d); /* for CLEANUP; safe on NULL */
 struct disk *sim_disk_copy(const struct disk *d);
 /* What is random from now on comes from another seed. */
 void sim_disk_seed(struct disk *d, uint64_t seed);
-/* Whether names that no sync of their folder made durable may come back in any choice, and not only
- * as they were at some moment; file systems without a journal do that. At first: no. */
+/* Whether names that no sync of their directory made durable may come back in any choice, and not
+ * only as they were at some moment; file systems without a journal do that. At first: no. */
 void sim_disk_unordered(struct disk *d, bool unordered);
 
 /* Calls that change something or make it durable, since the disk was made. */

@@ -1,0 +1,248 @@
+#include "src/base/number.h"
+#include "src/verify/explore_graph.h"
+#include "src/machine/actions.h"
+#include "src/machine/verdict.h"
+#include "steps/steps.h"
+
+static size_t index_of(const struct workflow *w, const char *state)
+{
+	const struct workflow_state *fs = workflow_state(w, state);
+
+	return fs ? (size_t)(fs - w->states) : w->n_states;
+}
+
+/* The transitive closure of the diagram. */
+void explore_key_rules(struct arena *a, const struct workflow *w, struct explore_key_rules *r)
+{
+	size_t n = w->n_states, *from = arena_alloc(a, (w->n_edges + 1) * sizeof(*from)),
+	       *to = arena_alloc(a, (w->n_edges + 1) * sizeof(*to));
+	bool more = true;
+
+	*r = (struct explore_key_rules){w, arena_alloc(a, n * n + 1)};
+	for (size_t i = 0; i < w->n_edges; i++) {
+		from[i] = index_of(w, w->edges[i].from);
+		to[i] = index_of(w, w->edges[i].to);
+		r->reachable[from[i] * n + to[i]] = true;
+	}
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < w->n_edges; i++)
+			for (size_t s = 0; s < n; s++) {
+				bool *there = &r->reachable[s * n + to[i]];
+
+				more |= !*there && r->reachable[s * n + from[i]];
+				*there |= r->reachable[s * n + from[i]];
+			}
+	}
+}
+
+/* Whether the work item is in `state` or may enter it again. */
+static bool may_enter(const struct explore_key_rules *r, const struct context *c, unsigned changes,
+	const char *state)
+{
+	size_t from = index_of(r->workflow, context_get(c, "state").p),
+	       to = index_of(r->workflow, state);
+
+	if (to == r->workflow->n_states)
+		return false;
+	return changes || from == to || from == r->workflow->n_states ||
+	       r->reachable[from * r->workflow->n_states + to];
+}
+
+/* A counter that is only compared with its limit is the same from the limit on. */
+static void add_counters(const struct explore_key_rules *r, const struct context *c,
+	unsigned changes, struct buf *out)
+{
+	const struct workflow_limits *l = &r->workflow->limits;
+	const struct {
+		const char *key, *state; /* NULL: it matters in every state */
+		unsigned long limit;
+	} rows[] = {
+		{"fix_iteration", "fixing", (unsigned long)-1},
+		{"review_fix_iteration", "fixing-pr", (unsigned long)-1},
+		{"signoff_cycle_count", NULL, l->signoff_deadlock},
+		{"review_cycle_count", NULL, l->review_loop},
+		{"consecutive_failures", NULL, l->consecutive_failures},
+		{"troubleshooter_calls", NULL, (unsigned long)-1},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		unsigned long n = context_count(c, rows[i].key);
+
+		if (rows[i].state && !may_enter(r, c, changes, rows[i].state))
+			continue;
+		buf_addf(out, "%zu:%lu ", i, n < rows[i].limit ? n : rows[i].limit);
+	}
+}
+
+/* The number of a section `Fix N`. */
+static bool fix_number(struct str name, uint64_t *n)
+{
+	return str_starts(name, "Fix ") && number_parse(str_sub(name, 4, name.n), 0, UINT32_MAX, n);
+}
+
+/* Not a section that only people and agents read. */
+static bool decides(struct str name)
+{
+	return !str_is(name, CONTEXT_ACTIONS) && !str_is(name, "Last Failure") &&
+	       !str_is(name, "Failed Answer") && !str_is(name, "Troubleshooter Log") &&
+	       !str_starts(name, "Earlier ");
+}
+
+static bool is_in_key(const struct context *c, size_t i, struct str *name)
+{
+	uint64_t n, due = 1 + context_count(c, "fix_iteration") +
+			  context_count(c, "review_fix_iteration");
+
+	*name = context_section_name(c, i);
+	*name = str_of(arena_dup((struct arena *)&c->arena, *name));
+	if (fix_number(*name, &n) && n < due)
+		return false;
+	return decides(*name) && context_has_section(c, name->p);
+}
+
+const char *const *explore_key_sections(struct arena *a, const struct context *c)
+{
+	VEC(const char *) list = {0};
+	struct str name;
+
+	for (size_t i = 0; i < context_sections(c); i++)
+		if (is_in_key(c, i, &name))
+			vec_push_in(a, &list, arena_dup(a, name));
+	vec_sort(&list, vec_by_text);
+	vec_push_in(a, &list, NULL);
+	return list.items;
+}
+
+/* Of the fix that is due next only matters that it is there, not its number. */
+static void add_sections(const struct context *c, struct buf *out)
+{
+	const char *const *list = explore_key_sections((struct arena *)&c->arena, c);
+	uint64_t n, due = 1 + context_count(c, "fix_iteration") +
+			  context_count(c, "review_fix_iteration");
+
+	buf_adds(out, "[");
+	for (; *list; list++) {
+		if (fix_number(str_of(*list), &n))
+			buf_addf(out, "Fix+%u,", (unsigned)(n - due));
+		else
+			buf_addf(out, "%s,", *list);
+	}
+	buf_adds(out, EXPLORE_KEY_OUTSTANDING);
+}
+
+/* What the steps read out of a text. */
+static void add_verdict(const struct context *c, const json *action, struct buf *out)
+{
+	struct str text = action_text(c, action), word = action_word(c, action);
+	CLEANUP(json_free) json *j = action_is_troubleshooter(action) ? verdict_json(text) : NULL;
+	const json *changes = json_get(j, "state_changes");
+
+	buf_add(out, word);
+	if (j && changes)
+		json_print(out, changes);
+	if (!word.n)
+		buf_addf(out, "%d%d", verdict_approved(text), verdict_validated(text));
+	buf_addf(out, "%d%d%d", verdict_passed(text), verdict_pr_url(text).n > 0,
+		str_find(text, STR("# Debug report for")) < text.n);
+}
+
+static const char *outstanding_key(const struct context *c, const json *action)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct str section = str_of(json_get_str(action, "write_section"));
+	const char *trigger = json_get_str(action, "trigger");
+	uint64_t n;
+
+	buf_addf(&text, "(%s", fix_number(section, &n) ? "Fix" : section.p);
+	if (trigger)
+		buf_addf(&text, ":%s", trigger);
+	buf_adds(&text, json_get(action, "carried") ? EXPLORE_KEY_CARRIED : " ");
+	if (action_answered(c, action))
+		add_verdict(c, action, &text);
+	buf_adds(&text, ") ");
+	return arena_dup((struct arena *)&c->arena, buf_str(&text));
+}
+
+/* Sorted, since the order of the requests does not matter. */
+static void add_outstanding(const struct context *c, struct buf *out)
+{
+	CLEANUP(json_free) json *array = NULL;
+	VEC(const char *) list = {0};
+	struct error err;
+
+	if (actions_load(c, &array, &err) < 0) {
+		buf_adds(out, "broken");
+		return;
+	}
+	for (const json *a = json_first(array); a; a = json_next(a))
+		vec_push_in((struct arena *)&c->arena, &list, outstanding_key(c, a));
+	vec_sort(&list, vec_by_text);
+	for (size_t i = 0; i < list.n; i++)
+		buf_adds(out, list.items[i]);
+	if (!list.n && context_get(c, "pending_agent").n)
+		buf_adds(out, "pending ");
+}
+
+/* Whether a state was entered before matters: its old answer is set aside. */
+static void add_attempts(const struct explore_key_rules *r, const struct context *c,
+	unsigned changes, struct buf *out)
+{
+	for (size_t i = 0; i < r->workflow->n_states; i++) {
+		const char *state = r->workflow->states[i].name;
+		const struct step *step = step_for(r->workflow, state);
+
+		if (step && step->answer && context_attempts(c, state) &&
+			may_enter(r, c, changes, state))
+			buf_addf(out, "%s ", state);
+	}
+}
+
+void explore_key(const struct explore_key_rules *r, const struct context *c, unsigned changes,
+	struct buf *out)
+{
+	add_counters(r, c, changes, out);
+	buf_addf(out, EXPLORE_KEY_STATE "%s %u ", context_get(c, "state").p, changes);
+	if (context_get(c, "question").n)
+		buf_adds(out, "question ");
+	buf_addf(out, "%s ", context_get(c, "question_trigger").p);
+	buf_addf(out, "%d%d%d ", context_get(c, "troubleshooter_input").n > 0,
+		context_get(c, "spec_path").n > 0, context_get(c, "pr_url").n > 0);
+	add_attempts(r, c, changes, out);
+	add_sections(c, out);
+	add_outstanding(c, out);
+}
+
+/* The troubleshooter is called, or the user asked, because the budget is spent. */
+static bool is_over_budget(const struct context *c)
+{
+	CLEANUP(json_free) json *array = NULL;
+	struct error err;
+
+	if (str_is(context_get(c, "question_trigger"), EXPLORE_BUDGET_TRIGGER))
+		return true;
+	if (actions_load(c, &array, &err) < 0)
+		return false;
+	for (const json *a = json_first(array); a; a = json_next(a))
+		if (action_is_troubleshooter(a) &&
+			strcmp(json_get_str(a, "trigger"), EXPLORE_BUDGET_TRIGGER) == 0)
+			return true;
+	return false;
+}
+
+void explore_key_trim(const struct explore_key_rules *r, struct context *c)
+{
+	bool over_budget = is_over_budget(c);
+
+	for (size_t i = 0; i < context_sections(c); i++) {
+		struct str name = context_section_name(c, i);
+		char *copy = arena_dup(&c->arena, name);
+
+		if (!decides(name) && !str_is(name, CONTEXT_ACTIONS))
+			context_put(c, copy, (struct str){0});
+	}
+	context_set_count(
+		c, "actions_dispatched", over_budget ? r->workflow->limits.max_actions : 0);
+	if (context_has(c, "budget_extensions"))
+		context_set_count(c, "budget_extensions", 0);
+}

@@ -1,0 +1,227 @@
+#include "src/base/clock.h"
+#include "src/verify/memory_disk.h"
+#include "src/verify/simulator.h"
+#include "steps/steps.h"
+
+#define DIRECTORY  "/work"
+#define REPOSITORY "/repo"
+
+enum { START = 1800000000 }; /* 2027-01-15T08:00:00Z */
+
+static int find_specs(
+	void *data, struct arena *a, const char *id, char ***paths, size_t *n, struct error *err)
+{
+	struct simulator *s = data;
+
+	(void)id;
+	s->environment.requested |= EFFECT_FIND_SPEC;
+	if (s->environment.find_fails)
+		return error_set(err, ERR_SYSTEM, "cannot search for specs");
+	*n = s->environment.specs;
+	*paths = arena_alloc(a, (*n + 1) * sizeof(**paths));
+	for (size_t i = 0; i < *n; i++)
+		(*paths)[i] = arena_printf(a, "_spec_%zu.md", i + 1);
+	return 0;
+}
+
+static int commit_rest(void *data, const char *id, bool *made, struct error *err)
+{
+	struct simulator *s = data;
+
+	(void)id;
+	s->environment.requested |= EFFECT_COMMIT_PUSH;
+	if (s->environment.commit_fails)
+		return error_set(err, ERR_SYSTEM, "cannot commit");
+	*made = !s->environment.nothing_to_commit;
+	return 0;
+}
+
+static int push(void *data, bool *skipped, struct error *err)
+{
+	struct simulator *s = data;
+
+	s->environment.requested |= EFFECT_PUSH;
+	if (s->environment.push_fails)
+		return error_set(err, ERR_SYSTEM, "cannot push");
+	*skipped = s->environment.no_remote;
+	return 0;
+}
+
+static int failing_checks(
+	void *data, struct arena *a, const char *pr_url, char **text, struct error *err)
+{
+	struct simulator *s = data;
+
+	(void)pr_url;
+	s->environment.requested |= EFFECT_PR_CHECKS;
+	if (s->environment.checks == CHECKS_UNKNOWN)
+		return error_set(err, ERR_SYSTEM, "cannot read the checks");
+	*text = arena_dup(a, s->environment.checks == CHECKS_RED ? STR("build: failed") : STR(""));
+	return 0;
+}
+
+static bool still_running(void *data, const struct context_file *f, const char *id)
+{
+	const struct simulator *s = data;
+
+	(void)f;
+	return s->environment.running && strcmp(s->environment.running, id) == 0;
+}
+
+static struct disk *create_memory_disk(uint64_t seed)
+{
+	(void)seed;
+	return memory_disk_new();
+}
+
+const struct simulator_disk simulator_memory_disk = {
+	.create = create_memory_disk,
+	.copy = memory_disk_copy,
+	.release = memory_disk_free,
+	.put = memory_disk_put,
+	.get = memory_disk_get,
+};
+
+static struct simulator *simulator_on(const struct workflow *w, const char *id,
+	const struct simulator_disk *kind, struct disk *disk)
+{
+	struct simulator *s = xmalloc(sizeof(*s));
+
+	*s = (struct simulator){.workflow = w,
+		.disk_kind = kind,
+		.disk = disk,
+		.now = START,
+		.environment = {.specs = 1}};
+	s->id = arena_dup(&s->arena, str_of(id));
+	s->path = arena_printf(&s->arena, DIRECTORY "/%s.md", id);
+	return s;
+}
+
+struct simulator *simulator_new(
+	const struct workflow *w, const char *id, const struct simulator_disk *kind, uint64_t seed)
+{
+	return simulator_on(w, id, kind, kind->create(seed));
+}
+
+struct simulator *simulator_copy(const struct simulator *s)
+{
+	struct simulator *copy =
+		simulator_on(s->workflow, s->id, s->disk_kind, s->disk_kind->copy(s->disk));
+
+	copy->now = s->now;
+	copy->environment = s->environment;
+	if (s->environment.running)
+		copy->environment.running = arena_dup(&copy->arena, str_of(s->environment.running));
+	return copy;
+}
+
+void simulator_free(struct simulator **s)
+{
+	if (!*s)
+		return;
+	(*s)->disk_kind->release(&(*s)->disk);
+	arena_release(&(*s)->arena);
+	free(*s);
+	*s = NULL;
+}
+
+/* Each invocation has a time of its own. */
+static int enter(
+	struct simulator *s, struct context_file *f, enum context_mode mode, struct error *err)
+{
+	s->now++;
+	clock_fix(s->now);
+	return context_open_on(f, s->disk, s->path, mode, err);
+}
+
+static void report_saved(struct simulator *s, const struct context_file *f)
+{
+	if (s->saved)
+		s->saved(s->data, &f->doc);
+}
+
+static int run_machine(struct simulator *s, const struct simulator_call *call,
+	struct context_file *f, struct buf *out, struct error *err)
+{
+	const struct workflow *w = s->workflow;
+	struct environment environment = {.find_specs = find_specs,
+		.commit_rest = commit_rest,
+		.push = push,
+		.failing_checks = failing_checks,
+		.still_running = still_running,
+		.data = s};
+	struct engine e = {.file = f,
+		.workflow = w,
+		.step_for = step_for,
+		.environment = &environment,
+		.id = s->id,
+		.research_skill = w->research_skill ? w->research_skill : "researcher-plan",
+		.repo = REPOSITORY,
+		.returned = call->returned,
+		.returned_id = call->returned_id,
+		.owner = call->owner,
+		.take_over = call->take_over};
+
+	return engine_step(&e, out, err);
+}
+
+int simulator_step(
+	struct simulator *s, const struct simulator_call *call, json **actions, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	*actions = NULL;
+	if (enter(s, &f, CONTEXT_MAY_CREATE, err) < 0 || run_machine(s, call, &f, &out, err) < 0)
+		return -1;
+	report_saved(s, &f);
+	return json_parse(actions, buf_str(&out), err);
+}
+
+int simulator_record(struct simulator *s, const char *owner, const char *action, const char *word,
+	struct str text, enum answer_fate *fate, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	if (enter(s, &f, CONTEXT_MUST_EXIST, err) < 0)
+		return -1;
+	if (answer_record_by(&f, owner, action, word, text, fate, err) < 0)
+		return -1;
+	report_saved(s, &f);
+	return 0;
+}
+
+int simulator_set(struct simulator *s, const char *key, struct str value, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	if (enter(s, &f, CONTEXT_MUST_EXIST, err) < 0)
+		return -1;
+	context_set(&f.doc, key, value);
+	return context_save(&f, err);
+}
+
+int simulator_open(const struct simulator *s, struct context_file *f, struct error *err)
+{
+	return context_open_on(f, s->disk, s->path, CONTEXT_READ_ONLY, err);
+}
+
+bool simulator_document(const struct simulator *s, struct buf *out)
+{
+	return s->disk_kind->get(s->disk, s->path, out);
+}
+
+bool simulator_journal(const struct simulator *s, struct buf *out)
+{
+	struct arena a = {0};
+	char *path = arena_printf(&a, DIRECTORY "/%s.events.jsonl", s->id);
+	bool there = s->disk_kind->get(s->disk, path, out);
+
+	arena_release(&a);
+	return there;
+}
+
+void simulator_put_document(struct simulator *s, struct str text)
+{
+	s->disk_kind->put(s->disk, s->path, text);
+}

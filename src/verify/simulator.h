@@ -1,0 +1,80 @@
+/*
+ * simulator.h: one work item on a simulated disk, clock and environment. Each call is one
+ * invocation of the program: it opens the document, runs the real engine and steps, saves, and
+ * closes, so that a call leaves the next one only what is on the disk.
+ *
+ * A call fixes the clock of the process (clock_fix) at the simulator's time: one simulator runs at
+ * a time.
+ */
+#ifndef DT_VERIFY_SIMULATOR_H
+#define DT_VERIFY_SIMULATOR_H
+
+#include "src/machine/engine.h"
+#include "src/store/disk.h"
+
+/* How a simulator makes its disk. Tests have one with faults. */
+struct simulator_disk {
+	struct disk *(*create)(uint64_t seed);
+	struct disk *(*copy)(const struct disk *d);
+	void (*release)(struct disk **d);
+	void (*put)(struct disk *d, const char *path, struct str text);
+	bool (*get)(const struct disk *d, const char *path, struct buf *out);
+};
+
+extern const struct simulator_disk simulator_memory_disk; /* without faults */
+
+enum simulator_checks { CHECKS_GREEN, CHECKS_RED, CHECKS_UNKNOWN };
+
+/* What the engine meets outside. The caller sets the outcomes before a call. */
+struct simulator_environment {
+	unsigned specs; /* files that name the work item: 0, 1 or 2 */
+	bool find_fails, commit_fails, push_fails;
+	bool nothing_to_commit, no_remote;
+	enum simulator_checks checks; /* of the pull request */
+	const char *running;          /* id of the script that still runs, or NULL */
+	unsigned requested;           /* enum effect: what the last step requested */
+};
+
+struct simulator {
+	const struct workflow *workflow;
+	const struct simulator_disk *disk_kind;
+	const char *id, *path; /* of the work item, of its document */
+	struct disk *disk;
+	int64_t now; /* seconds since 1970 */
+	struct simulator_environment environment;
+	/* Called after each successful call with the document as it was saved; may be NULL. */
+	void (*saved)(void *data, const struct context *doc);
+	void *data;
+	struct arena arena;
+};
+
+/* An empty disk and an environment in which nothing fails. The workflow must outlive it. */
+struct simulator *simulator_new(
+	const struct workflow *w, const char *id, const struct simulator_disk *kind, uint64_t seed);
+/* The same files, environment and time; without the callback. */
+struct simulator *simulator_copy(const struct simulator *s);
+void simulator_free(struct simulator **s); /* for CLEANUP; safe on NULL */
+
+struct simulator_call {
+	const char *owner; /* NULL: no `--owner` */
+	bool take_over, returned;
+	const char *returned_id; /* NULL: none */
+};
+
+/* `dev-team step`. *actions: the printed array, the caller's. -1: the verb fails. */
+int simulator_step(
+	struct simulator *s, const struct simulator_call *call, json **actions, struct error *err);
+/* `dev-team record`; `owner` and `word` may be NULL. */
+int simulator_record(struct simulator *s, const char *owner, const char *action, const char *word,
+	struct str text, enum answer_fate *fate, struct error *err);
+/* `dev-team context set`; an empty value removes the key. */
+int simulator_set(struct simulator *s, const char *key, struct str value, struct error *err);
+/* Opens the document for reading; context_close() it. */
+int simulator_open(const struct simulator *s, struct context_file *f, struct error *err);
+/* Adds the document, or the journal; false when there is none. */
+bool simulator_document(const struct simulator *s, struct buf *out);
+bool simulator_journal(const struct simulator *s, struct buf *out);
+/* Replaces the document, as an editor does. */
+void simulator_put_document(struct simulator *s, struct str text);
+
+#endif

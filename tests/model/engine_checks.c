@@ -1,0 +1,704 @@
+#include "src/base/clock.h"
+#include "tests/model/engine_checks.h"
+
+/* Owners of the take-over. */
+#define FIRST  "A"
+#define SECOND "B"
+
+/* ---- bookkeeping ---- */
+
+bool engine_checks_first(struct engine_checks *c, const char *situation)
+{
+	bool added;
+
+	(void)explore_texts_add(&c->situations, &c->arena, situation, &added);
+	return added;
+}
+
+static const char *keep(struct engine_checks *c, const char *text)
+{
+	return text ? arena_dup(&c->arena, str_of(text)) : NULL;
+}
+
+void engine_checks_fail(struct engine_checks *c, uint32_t node, const char *what,
+	const char *detail, const struct recorded_answers *answers)
+{
+	struct failed_check f = {.node = node,
+		.text = arena_printf(&c->arena, "%s%s%s", what, *detail ? ": " : "", detail)};
+
+	if (c->failed.n == MAX_FAILED)
+		return;
+	for (size_t i = 0; answers && i < answers->n; i++)
+		vec_push_in(&c->arena, &f.answers,
+			(struct recorded_answer){keep(c, answers->items[i].action),
+				keep(c, answers->items[i].word), keep(c, answers->items[i].text)});
+	vec_push(&c->failed, f);
+}
+
+bool engine_checks_same(const struct simulator *a, const struct simulator *b)
+{
+	CLEANUP(buf_release) struct buf one = BUF_INIT, other = BUF_INIT;
+
+	return simulator_document(a, &one) && simulator_document(b, &other) &&
+	       str_eq(buf_str(&one), buf_str(&other));
+}
+
+/* The one answer as a list. */
+static struct recorded_answers only(struct recorded_answer *answer)
+{
+	return (struct recorded_answers){answer, 1, 1};
+}
+
+static struct recorded_answer recorded(const json *action, const struct explore_answer *answer)
+{
+	return (struct recorded_answer){json_get_str(action, "id"), answer->word, answer->text};
+}
+
+/* The first `n` chosen answers. */
+static struct recorded_answers recorded_of(struct explore_round *r, size_t n)
+{
+	struct recorded_answers list = {0};
+
+	for (size_t i = 0; i < n; i++)
+		if (!r->chosen[i]->silent)
+			vec_push_in(
+				&r->arena, &list, recorded(json_at(r->printed, i), r->chosen[i]));
+	return list;
+}
+
+/* The document's key without the counters, which `record` does not look at. */
+static const char *state_key(struct explore_round *r, const struct simulator *at)
+{
+	const struct explore_node *n = &r->graph->nodes.items[r->node];
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf key = BUF_INIT;
+	struct error err;
+
+	if (simulator_open(at, &f, &err) < 0)
+		return n->key;
+	explore_key(&r->graph->rules, &f.doc, n->changes, &key);
+	return arena_dup(
+		&r->arena, str_of(strstr(key.s, EXPLORE_KEY_STATE) + strlen(EXPLORE_KEY_STATE)));
+}
+
+/* Of a key, adds the state and what is outstanding there and how it is answered. */
+static void add_open(struct buf *out, const char *key)
+{
+	const char *state = strstr(key, EXPLORE_KEY_STATE), *open;
+
+	state = state ? state + strlen(EXPLORE_KEY_STATE) : key;
+	open = strstr(state, EXPLORE_KEY_OUTSTANDING);
+	buf_add(out, str_sub(str_of(state), 0, strcspn(state, " ")));
+	buf_adds(out, open ? open + strlen(EXPLORE_KEY_OUTSTANDING) : "");
+}
+
+static const char *text_or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+/* What a save depends on: the state and the action, how many answers the array has, and whether
+ * some were kept from before. */
+static void add_shape(
+	struct buf *out, struct explore_round *r, size_t i, const json *action, const char *key)
+{
+	size_t answered = 0;
+
+	for (size_t j = 0; j < i; j++)
+		answered += !r->chosen[j]->silent;
+	buf_addf(out, "%s %s %s, %zu of %zu, %d", r->graph->nodes.items[r->node].state,
+		json_get_str(action, "write_section"),
+		text_or_empty(json_get_str(action, "trigger")), answered, r->n,
+		strstr(key, EXPLORE_KEY_CARRIED) != NULL);
+}
+
+/* ---- answers ---- */
+
+/* The answer must be refused and change nothing. `owner` may be NULL. */
+static void check_refused(struct engine_checks *c, uint32_t node, const struct simulator *at,
+	const char *owner, const json *action, const struct explore_answer *answer,
+	const char *what)
+{
+	CLEANUP(explore_trial_end) struct explore_trial t;
+	struct recorded_answer one = recorded(action, answer);
+	struct recorded_answers answers = only(&one);
+	struct error err;
+
+	explore_trial_begin(&t, c->graph, node, at);
+	if (explore_trial_record(&t, owner, action, answer, &err) == 0)
+		engine_checks_fail(
+			c, node, "an answer is accepted that must be refused", what, &answers);
+	else if (!engine_checks_same(t.simulator, at))
+		engine_checks_fail(
+			c, node, "a refused answer has changed the document", what, &answers);
+	c->refused++;
+}
+
+/* The same while the machine stops, once for each state, action and reason. */
+static void check_refusal(struct engine_checks *c, struct explore_round *r,
+	const struct simulator *at, const json *action, const struct explore_answer *answer)
+{
+	struct recorded_answer one = recorded(action, answer);
+	struct recorded_answers answers = only(&one);
+	struct checked_call call = {
+		.what = answer->name, .action = action, .answer = answer, .answers = &answers};
+
+	check_refused(c, r->node, at, NULL, action, answer, answer->name);
+	if (engine_checks_first(
+		    c, arena_printf(&r->arena, "refused %s %s %s %s",
+			       r->graph->nodes.items[r->node].state,
+			       json_get_str(action, "write_section"),
+			       text_or_empty(json_get_str(action, "trigger")), answer->name)))
+		engine_checks_crash(c, r->node, at, &call);
+}
+
+/* `T-1/implementing/3` -> `T-1/implementing/2`, which was answered or abandoned; or an id that was
+ * never given out. */
+static json *late_action(struct explore_round *r, const json *action)
+{
+	json *copy = json_copy(action);
+	const char *id = json_get_str(action, "id"), *slash = strrchr(id, '/');
+	unsigned long n = strtoul(slash + 1, NULL, 10);
+
+	json_set(copy, "id",
+		json_string(str_of(arena_printf(
+			&r->arena, "%.*s/%lu", (int)(slash - id), id, n > 1 ? n - 1 : n + 100))));
+	return copy;
+}
+
+static bool is_outstanding(const struct simulator *at, const json *action)
+{
+	CLEANUP(buf_release) struct buf id = BUF_INIT, doc = BUF_INIT;
+
+	buf_addf(&id, "\"id\":\"%s\"", json_get_str(action, "id"));
+	return simulator_document(at, &doc) && str_find(buf_str(&doc), buf_str(&id)) < doc.len;
+}
+
+static void check_refusals(struct engine_checks *c, struct explore_round *r,
+	const struct simulator *at, const json *action)
+{
+	bool decision = json_get_str(action, "trigger") != NULL;
+	const char *first = explore_result_word(&r->arena, action, 0);
+	const char *other = explore_result_word(&r->arena, action, 1);
+	const struct explore_answer list[] = {
+		{.name = "an unknown word", .word = "no_such_word", .text = "A text."},
+		{.name = "an empty text", .word = first, .text = " \n"},
+		{.name = "a text that is not UTF-8", .word = first, .text = "A\xfftext."},
+		{.name = "a word that the text contradicts",
+			.word = first,
+			.text = arena_printf(&r->arena, "A text.\n{\"%s\": \"%s\"}",
+				decision ? "action" : "status", text_or_empty(other))},
+		{.name = "no word", .text = "A text."},
+	};
+	static const struct explore_answer late = {.name = "a late answer", .text = "A text."};
+	CLEANUP(json_free) json *old = late_action(r, action);
+
+	for (size_t i = 0; i < COUNT(list); i++)
+		if ((i != 3 || other) && (i != 4 || decision))
+			check_refusal(c, r, at, action, &list[i]);
+	if (!is_outstanding(at, old))
+		check_refusal(c, r, at, old, &late);
+}
+
+/* Action `i` has its answer: the same once more changes nothing, another one is refused. */
+static void check_second(
+	struct engine_checks *c, struct explore_round *r, size_t i, const struct simulator *after)
+{
+	CLEANUP(explore_trial_end) struct explore_trial t;
+	const json *action = json_at(r->printed, i);
+	struct recorded_answer twice[] = {
+		recorded(action, r->chosen[i]), recorded(action, r->chosen[i])};
+	struct recorded_answers answers = {twice, 2, 2};
+	struct explore_answer other = *r->chosen[i];
+	struct error err;
+
+	explore_trial_begin(&t, c->graph, r->node, after);
+	if (explore_trial_record(&t, NULL, action, r->chosen[i], &err) < 0)
+		engine_checks_fail(
+			c, r->node, "the same answer is refused a second time", err.text, &answers);
+	else if (!engine_checks_same(t.simulator, after))
+		engine_checks_fail(c, r->node, "the same answer changes the document a second time",
+			"", &answers);
+	other.text = json_get_str(action, "trigger")
+			     ? "Another.\n{\"action\": \"continue\", \"reason\": \"another\"}"
+			     : "Another text.";
+	check_refused(c, r->node, after, NULL, action, &other, "a second, other answer");
+}
+
+static void crash_answer(
+	struct engine_checks *c, struct explore_round *r, size_t i, const struct simulator *at)
+{
+	CLEANUP(buf_release) struct buf situation = BUF_INIT;
+	struct recorded_answers answers = recorded_of(r, i + 1);
+	struct checked_call call = {.action = json_at(r->printed, i),
+		.answer = r->chosen[i],
+		.answers = &answers,
+		.what = arena_printf(&r->arena, "'record' of '%s'", r->chosen[i]->name)};
+
+	buf_addf(&situation, "crash %s ", r->chosen[i]->name);
+	add_shape(&situation, r, i, call.action, state_key(r, at));
+	if (engine_checks_first(c, situation.s))
+		engine_checks_crash(c, r->node, at, &call);
+}
+
+/* `after`: with the answer to action `i`, NULL: it was refused. */
+static void on_answer(void *data, struct explore_round *r, size_t i, const struct simulator *at,
+	const struct simulator *after, const struct error *err)
+{
+	struct engine_checks *c = data;
+	const json *action = json_at(r->printed, i);
+	struct recorded_answer one = recorded(action, r->chosen[i]);
+	struct recorded_answers answers = only(&one);
+
+	crash_answer(c, r, i, at);
+	if (!after)
+		engine_checks_fail(
+			c, r->node, "an answer that fits is refused", err->text, &answers);
+	else if (engine_checks_first(
+			 c, arena_printf(&r->arena, "second %s %s %s", state_key(r, at),
+				    json_get_str(action, "write_section"), r->chosen[i]->name)))
+		check_second(c, r, i, after);
+}
+
+/* Answers that say the same as one of the action's words in another form. */
+static void other_forms(struct explore_round *r, const json *action, struct explore_answers *out)
+{
+	const char *expected = explore_expected_text(json_get_str(action, "write_section")), *word;
+	bool decision = json_get_str(action, "trigger") != NULL;
+
+	if (strcmp(json_get_str(action, "action"), "run_script") == 0) {
+		vec_push_in(&r->arena, out,
+			(struct explore_answer){.name = "timed out",
+				.text = "failed \xe2\x80\x94 timed out after 600 s \xe2\x80\x94 "
+					"log: /work/logs/script.log"});
+		return;
+	}
+	for (size_t i = 0; (word = explore_result_word(&r->arena, action, i)); i++)
+		vec_push_in(&r->arena, out,
+			(struct explore_answer){
+				.name = arena_printf(
+					&r->arena, decision ? "%s, in prose" : "json: %s", word),
+				.word = decision ? word : NULL,
+				.text = decision ? "The decision."
+						 : arena_printf(&r->arena,
+							   "%s\n\nA text.\n{\"status\": \"%s\"}",
+							   text_or_empty(expected), word)});
+}
+
+/* Whether an answer that the graph has leads to `key`. */
+static bool has_key(struct engine_checks *c, struct explore_round *r, size_t i,
+	const struct simulator *at, const char *key)
+{
+	for (size_t n = 0; n < r->choices[i].n; n++) {
+		CLEANUP(explore_trial_end) struct explore_trial t;
+		struct error err;
+
+		if (r->choices[i].items[n].silent)
+			continue;
+		explore_trial_begin(&t, c->graph, r->node, at);
+		if (explore_trial_record(
+			    &t, NULL, json_at(r->printed, i), &r->choices[i].items[n], &err) == 0 &&
+			strcmp(t.key.s, key) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The first `i` actions are answered: each other form of an answer to the next one leads where the
+ * answer itself does. */
+static void check_other_forms(
+	struct engine_checks *c, struct explore_round *r, size_t i, const struct simulator *at)
+{
+	const json *action = json_at(r->printed, i);
+	struct explore_answers forms = {0};
+
+	if (!engine_checks_first(c, arena_printf(&r->arena, "forms %s", state_key(r, at))))
+		return;
+	other_forms(r, action, &forms);
+	for (size_t n = 0; n < forms.n; n++) {
+		CLEANUP(explore_trial_end) struct explore_trial t;
+		struct recorded_answer one = recorded(action, &forms.items[n]);
+		struct recorded_answers answers = only(&one);
+		struct error err;
+
+		r->chosen[i] = &forms.items[n];
+		explore_trial_begin(&t, c->graph, r->node, at);
+		if (explore_trial_record(&t, NULL, action, &forms.items[n], &err) < 0) {
+			on_answer(c, r, i, at, NULL, &err);
+			continue;
+		}
+		on_answer(c, r, i, at, t.simulator, &err);
+		if (!has_key(c, r, i, at, t.key.s))
+			engine_checks_fail(c, r->node, "another form of an answer leads elsewhere",
+				forms.items[n].name, &answers);
+	}
+}
+
+/* ---- take-overs ---- */
+
+/* One owner holds the work item, and another takes it over. */
+struct takeover {
+	struct engine_checks *checks;
+	uint32_t node;
+	const struct explore_answer *good;  /* to the first action that is open */
+	struct recorded_answers answers;    /* recorded before */
+	struct explore_trial first, second; /* before and after the take-over */
+	json *asked, *asked_again;          /* printed to the first and to the second owner */
+};
+
+static void fail_takeover(const struct takeover *t, const char *what, const char *detail)
+{
+	engine_checks_fail(t->checks, t->node, what, detail, &t->answers);
+}
+
+/* A step of `owner` is refused and changes nothing. */
+static void check_locked_out(
+	const struct takeover *t, const struct simulator *at, const char *owner)
+{
+	CLEANUP(explore_trial_end) struct explore_trial trial;
+	CLEANUP(json_free) json *printed = NULL;
+	struct simulator_call call = {.owner = owner};
+	struct error err;
+
+	explore_trial_begin(&trial, t->checks->graph, t->node, at);
+	if (explore_trial_step(&trial, &call, &printed, &err) == 0)
+		fail_takeover(t, "a step is admitted while another owner holds the work item",
+			text_or_empty(owner));
+	else if (err.code != ERR_STATE)
+		fail_takeover(t, "a step is refused for another reason than the owner", err.text);
+	else if (!engine_checks_same(trial.simulator, at))
+		fail_takeover(t, "a refused step has changed the document", text_or_empty(owner));
+}
+
+/* The same request but for its id. */
+static bool same_request(const json *a, const json *b)
+{
+	static const char *const keys[] = {"action", "agent", "skill", "command", "trigger",
+		"read_sections", "write_section", "result_format"};
+
+	for (size_t i = 0; i < COUNT(keys); i++) {
+		CLEANUP(buf_release) struct buf one = BUF_INIT, two = BUF_INIT;
+		const json *x = json_get(a, keys[i]), *y = json_get(b, keys[i]);
+
+		if (x)
+			json_print(&one, x);
+		if (y)
+			json_print(&two, y);
+		if (!str_eq(buf_str(&one), buf_str(&two)))
+			return false;
+	}
+	return true;
+}
+
+/* Everything is requested again under new ids, except a script that still runs; the old ids are
+ * refused. */
+static void check_requests(const struct takeover *t)
+{
+	static const struct explore_answer answer = {.name = "late", .text = "A text."};
+	const struct simulator *after = t->second.simulator;
+	const char *running = after->environment.running;
+	const json *b = json_first(t->asked_again);
+
+	if (json_len(t->asked) != json_len(t->asked_again))
+		fail_takeover(t, "a take-over does not request the same actions", "");
+	for (const json *a = json_first(t->asked); a && b; a = json_next(a), b = json_next(b)) {
+		const char *old = json_get_str(a, "id"), *id = json_get_str(b, "id");
+		bool kept = strcmp(old, id) == 0, runs = running && strcmp(running, old) == 0;
+
+		if (!same_request(a, b))
+			fail_takeover(t, "a take-over requests something else", id);
+		if (kept != runs)
+			fail_takeover(t,
+				kept ? "a take-over keeps an old id"
+				     : "a take-over requests anew what still runs",
+				old);
+		if (kept)
+			continue;
+		check_refused(
+			t->checks, t->node, after, FIRST, a, &answer, "of the owner who lost it");
+		check_refused(t->checks, t->node, after, NULL, a, &answer, "under an old id");
+	}
+}
+
+/* The answer of either owner leads to the same state. */
+static void check_answers(const struct takeover *t)
+{
+	CLEANUP(explore_trial_end) struct explore_trial one, two;
+	struct error err;
+
+	explore_trial_begin(&one, t->checks->graph, t->node, t->first.simulator);
+	explore_trial_begin(&two, t->checks->graph, t->node, t->second.simulator);
+	if (explore_trial_record(&one, FIRST, json_first(t->asked), t->good, &err) < 0 ||
+		explore_trial_record(&two, SECOND, json_first(t->asked_again), t->good, &err) < 0)
+		fail_takeover(t, "an answer of the owner is refused", err.text);
+	else if (strcmp(one.key.s, two.key.s) != 0)
+		fail_takeover(t, "an answer leads elsewhere after a take-over", two.key.s);
+}
+
+static void crash_takeover(const struct takeover *t)
+{
+	struct checked_call take = {.what = "'step --take-over'",
+		.step = {.owner = SECOND, .take_over = true},
+		.next = {.owner = SECOND, .take_over = true},
+		.answers = &t->answers};
+	struct checked_call record = {.what = "'record --owner'",
+		.action = json_first(t->asked),
+		.answer = t->good,
+		.step = {.owner = FIRST},
+		.next = {.owner = FIRST},
+		.answers = &t->answers};
+
+	engine_checks_crash(t->checks, t->node, t->first.simulator, &take);
+	take.next = (struct simulator_call){.owner = FIRST};
+	engine_checks_crash(t->checks, t->node, t->first.simulator, &take);
+	if (!t->good->silent)
+		engine_checks_crash(t->checks, t->node, t->first.simulator, &record);
+}
+
+static bool take_over(struct takeover *t, const struct simulator *at)
+{
+	struct simulator_call hold = {.owner = FIRST}, take = {.owner = SECOND, .take_over = true};
+	struct error err;
+
+	explore_trial_begin(&t->first, t->checks->graph, t->node, at);
+	if (explore_trial_step(&t->first, &hold, &t->asked, &err) < 0) {
+		fail_takeover(t, "a step of an owner fails", err.text);
+		return false;
+	}
+	explore_trial_begin(&t->second, t->checks->graph, t->node, t->first.simulator);
+	if (explore_trial_step(&t->second, &take, &t->asked_again, &err) < 0) {
+		fail_takeover(t, "a take-over fails", err.text);
+		return false;
+	}
+	if (strcmp(t->first.key.s, t->second.key.s) != 0)
+		fail_takeover(t, "a take-over leads to another state", t->second.key.s);
+	return true;
+}
+
+static void check_takeover(const struct takeover *t)
+{
+	CLEANUP(explore_trial_end) struct explore_trial again;
+	CLEANUP(json_free) json *printed = NULL;
+	CLEANUP(buf_release) struct buf one = BUF_INIT, two = BUF_INIT;
+	struct simulator_call call = {.owner = SECOND};
+	struct error err;
+
+	check_locked_out(t, t->first.simulator, SECOND);
+	check_locked_out(t, t->first.simulator, NULL);
+	check_locked_out(t, t->second.simulator, FIRST);
+	check_requests(t);
+	explore_trial_begin(&again, t->checks->graph, t->node, t->second.simulator);
+	if (explore_trial_step(&again, &call, &printed, &err) == 0)
+		json_print(&one, printed);
+	json_print(&two, t->asked_again);
+	if (!str_eq(buf_str(&one), buf_str(&two)))
+		fail_takeover(t, "the step after a take-over prints something else",
+			text_or_empty(one.s));
+	if (!t->good->silent)
+		check_answers(t);
+}
+
+/* The first `n` actions are answered or not: another owner takes over. */
+static void on_prefix(void *data, struct explore_round *r, size_t n, const struct simulator *at)
+{
+	CLEANUP(buf_release) struct buf situation = BUF_INIT, shape = BUF_INIT;
+	CLEANUP(simulator_free) struct simulator *there = simulator_copy(at);
+	struct takeover t = {.checks = data, .node = r->node};
+	const char *key = state_key(r, at);
+	size_t open = 0;
+
+	if (n < r->n)
+		check_other_forms(data, r, n, at);
+	while (open < n && !r->chosen[open]->silent)
+		open++;
+	buf_addf(&situation, "take-over %d ", r->running != NULL);
+	add_open(&situation, key);
+	if (open == r->n || !engine_checks_first(data, situation.s))
+		return;
+	buf_addf(&shape, "crash take-over %d ", r->running != NULL);
+	add_shape(&shape, r, n, json_at(r->printed, open), key);
+	t.good = &r->choices[open].items[0];
+	t.answers = recorded_of(r, n);
+	there->environment.running = r->running;
+	if (take_over(&t, there)) {
+		check_takeover(&t);
+		if (engine_checks_first(data, shape.s))
+			crash_takeover(&t);
+	}
+	t.checks->takeovers++;
+	json_free(&t.asked);
+	json_free(&t.asked_again);
+	explore_trial_end(&t.first);
+	explore_trial_end(&t.second);
+}
+
+/* ---- steps ---- */
+
+/* A step whose effect failed can be repeated, and leads where it would have led. */
+static void check_repeated(
+	struct engine_checks *c, struct explore_round *r, const struct simulator *at, uint32_t good)
+{
+	struct simulator_call call = {.returned = r->input == INPUT_ANSWERS};
+	CLEANUP(explore_trial_end) struct explore_trial t;
+	CLEANUP(json_free) json *failed = NULL, *printed = NULL;
+	struct error err;
+
+	explore_trial_begin(&t, c->graph, r->node, at);
+	t.changes = c->graph->nodes.items[good].changes;
+	(void)explore_trial_step(&t, &call, &failed, &err);
+	t.simulator->environment =
+		(struct simulator_environment){.specs = 1, .running = r->running};
+	if (explore_trial_step(&t, &call, &printed, &err) < 0)
+		engine_checks_fail(
+			c, r->node, "a step that failed cannot be repeated", err.text, NULL);
+	else if (strcmp(t.key.s, c->graph->nodes.items[good].key) != 0)
+		engine_checks_fail(c, r->node, "a step that failed leads elsewhere", t.key.s, NULL);
+}
+
+/* Each answer to each action is part of a stopped step for every end that it leads to. */
+static bool first_of_answers(
+	struct engine_checks *c, struct explore_round *r, const char *situation)
+{
+	bool first = !r->n && engine_checks_first(c, situation);
+
+	for (size_t i = 0; i < r->n; i++)
+		first |= engine_checks_first(
+			c, arena_printf(&r->arena, "%zu %s, %s", i, r->chosen[i]->name, situation));
+	return first;
+}
+
+static void on_step(void *data, struct explore_round *r, const struct simulator *at, unsigned flags,
+	uint32_t to, uint32_t good)
+{
+	const struct simulator_environment *env = &at->environment;
+	CLEANUP(buf_release) struct buf situation = BUF_INIT;
+	struct recorded_answers answers = recorded_of(r, r->n);
+	bool returned = r->input == INPUT_ANSWERS;
+	struct checked_call call = {.what = returned ? "'step --returned'" : "'step'",
+		.step = {.returned = returned},
+		.answers = &answers};
+
+	if (to == EXPLORE_NONE)
+		check_repeated(data, r, at, good);
+	buf_addf(&situation, "crash %u %u %u%d%d%d%d%d%d, %s to ", r->input, flags, env->specs,
+		env->find_fails, env->commit_fails, env->push_fails, env->nothing_to_commit,
+		env->no_remote, env->checks, r->graph->nodes.items[r->node].state);
+	add_open(&situation, to == EXPLORE_NONE ? "nowhere" : r->graph->nodes.items[to].key);
+	if (first_of_answers(data, r, situation.s))
+		engine_checks_crash(data, r->node, at, &call);
+}
+
+static void on_user(void *data, struct explore_round *r, const struct simulator *at,
+	const char *key, const char *value)
+{
+	CLEANUP(buf_release) struct buf situation = BUF_INIT;
+	struct checked_call call = {.what = arena_printf(&r->arena, "'context set %s'", key),
+		.key = key,
+		.value = value};
+
+	buf_addf(&situation, "crash 'set %s' ", key);
+	add_open(&situation, r->graph->nodes.items[r->node].key);
+	if (engine_checks_first(data, situation.s))
+		engine_checks_crash(data, r->node, at, &call);
+}
+
+/* ---- nodes ---- */
+
+/* A second step, after a crash behind the save or in another window, prints the same and changes
+ * nothing. */
+static void check_same_again(
+	struct engine_checks *c, struct explore_round *r, const struct simulator *at)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT, after = BUF_INIT;
+	const struct explore_node *n = &r->graph->nodes.items[r->node];
+
+	json_print(&text, r->printed);
+	if (strcmp(text.s, n->printed) != 0)
+		engine_checks_fail(c, r->node, "the next step prints something else", text.s, NULL);
+	if (!simulator_document(at, &after) || strcmp(after.s, n->document) != 0)
+		engine_checks_fail(c, r->node, "the next step changes the document", "", NULL);
+}
+
+static bool resets_budget(const struct explore_trial *t, const char *name)
+{
+	CLEANUP(buf_release) struct buf journal = BUF_INIT;
+
+	return (strstr(name, "actions_dispatched") || strstr(name, "budget_extensions")) &&
+	       simulator_journal(t->simulator, &journal) &&
+	       str_find(buf_str(&journal), STR("\"type\":\"change\"")) < journal.len;
+}
+
+/* A change by the troubleshooter must not make steps fail, nor reset the budget. */
+static void check_change(struct engine_checks *c, struct explore_round *r,
+	const struct simulator *at, const struct explore_answer *answer)
+{
+	struct simulator_call call = {.returned = true};
+	CLEANUP(explore_trial_end) struct explore_trial t;
+	CLEANUP(json_free) json *printed = NULL;
+	struct error err;
+
+	explore_trial_begin(&t, c->graph, r->node, at);
+	if (explore_trial_record(&t, NULL, json_first(r->printed), answer, &err) < 0 ||
+		explore_trial_step(&t, &call, &printed, &err) < 0)
+		engine_checks_fail(c, r->node,
+			arena_printf(&r->arena, "after '%s' a step fails", answer->name), err.text,
+			NULL);
+	else if (resets_budget(&t, answer->name))
+		engine_checks_fail(
+			c, r->node, "the troubleshooter can reset the budget", answer->name, NULL);
+	c->changes++;
+}
+
+static void check_changes(
+	struct engine_checks *c, struct explore_round *r, const struct simulator *at)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct explore_answers list;
+	struct error err;
+
+	if (simulator_open(at, &f, &err) < 0)
+		return;
+	explore_answers(&r->arena, r->graph->workflow, json_first(r->printed), true,
+		explore_key_sections(&r->arena, &f.doc), &list);
+	for (size_t i = 0; i < list.n; i++)
+		if (list.items[i].change)
+			check_change(c, r, at, &list.items[i]);
+}
+
+static void on_node(void *data, struct explore_round *r, const struct simulator *at)
+{
+	const struct explore_node *n = &r->graph->nodes.items[r->node];
+	struct engine_checks *c = data;
+
+	check_same_again(c, r, at);
+	if (n->kind != NODE_WORK || !json_get(json_first(r->printed), "id") ||
+		!engine_checks_first(c, state_key(r, at)))
+		return;
+	for (const json *a = json_first(r->printed); a; a = json_next(a))
+		check_refusals(c, r, at, a);
+	if (!n->changes && json_get(json_first(r->printed), "trigger"))
+		check_changes(c, r, at);
+}
+
+void engine_checks_run(struct engine_checks *c, struct explore_graph *g, const struct workflow *w,
+	const struct simulator_disk *kind)
+{
+	const struct explore_options options = {.states = EXPLORE_STATES};
+	const struct explore_observer observer = {.data = c,
+		.node = on_node,
+		.prefix = on_prefix,
+		.answer = on_answer,
+		.step = on_step,
+		.user = on_user};
+
+	*c = (struct engine_checks){.graph = g};
+	explore_graph_build(g, w, &options, kind, &observer);
+	clock_fix(-1);
+}
+
+void engine_checks_release(struct engine_checks *c)
+{
+	vec_release(&c->failed);
+	explore_texts_release(&c->situations);
+	arena_release(&c->arena);
+}
