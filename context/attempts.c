@@ -4,20 +4,20 @@
  */
 #include "context/internal.h"
 #include "src/base/json.h"
+#include "src/base/number.h"
 
 /* `ADR-7/researching/3`: the part between the slashes, and the number. */
 static bool split_id(struct str id, struct str *part, unsigned long *n)
 {
 	const char *first = memchr(id.p, '/', id.n), *last = memrchr(id.p, '/', id.n);
-	size_t digits;
+	uint64_t number;
 
 	if (!first || first + 1 >= last)
 		return false;
 	*part = (struct str){first + 1, (size_t)(last - first) - 1};
-	digits = strspn(last + 1, "0123456789");
-	if (!digits || digits > 9 || last[1 + digits])
+	if (!number_parse(str_sub(id, (size_t)(last - id.p) + 1, id.n), 0, 999999999, &number))
 		return false;
-	*n = strtoul(last + 1, NULL, 10);
+	*n = number;
 	return true;
 }
 

@@ -1,4 +1,6 @@
 #include "context/internal.h"
+#include "src/base/number.h"
+#include "src/base/vec.h"
 
 const struct key_row context_keys[] = {
 	{"state", KEY_TEXT},
@@ -86,23 +88,12 @@ struct field *context_field(const struct context *c, const char *key)
 	return NULL;
 }
 
-/* A full array moves to one of twice the size; the arena takes the old one back at the end. */
-static void *grow(struct context *c, void *old, size_t n, size_t *cap, size_t size)
-{
-	void *more;
-
-	if (n < *cap)
-		return old;
-	*cap = *cap ? *cap * 2 : 32;
-	more = arena_alloc(&c->arena, *cap * size);
-	return n ? memcpy(more, old, n * size) : more;
-}
-
 struct field *context_add_field(struct context *c, struct str key)
 {
 	struct field *f;
 
-	c->fields = grow(c, c->fields, c->n_fields, &c->cap_fields, sizeof(*c->fields));
+	c->fields =
+		vec_grow(&c->arena, c->fields, c->n_fields, &c->cap_fields, 1, sizeof(*c->fields));
 	f = &c->fields[c->n_fields++];
 	*f = (struct field){.key = arena_str(&c->arena, key), .value = {"", 0}};
 	return f;
@@ -120,7 +111,8 @@ struct section *context_add_section(struct context *c, struct str name)
 {
 	struct section *s;
 
-	c->sections = grow(c, c->sections, c->n_sections, &c->cap_sections, sizeof(*c->sections));
+	c->sections = vec_grow(
+		&c->arena, c->sections, c->n_sections, &c->cap_sections, 1, sizeof(*c->sections));
 	s = &c->sections[c->n_sections++];
 	*s = (struct section){.name = arena_str(&c->arena, name)};
 	return s;
@@ -140,9 +132,10 @@ struct str context_get(const struct context *c, const char *key)
 
 unsigned long context_count(const struct context *c, const char *key)
 {
-	struct str v = context_get(c, key);
+	uint64_t count;
 
-	return v.n ? strtoul(v.p, NULL, 10) : 0;
+	(void)number_digits(context_get(c, key), &count);
+	return count;
 }
 
 /* Quotes are kept away from values that must read back as they are: maps are written by this file
@@ -174,6 +167,14 @@ void context_set_count(struct context *c, const char *key, unsigned long value)
 		set_raw(c, key, str_of(text));
 }
 
+static unsigned long count_of(const struct yml *node)
+{
+	uint64_t count;
+
+	(void)number_digits(node->kind == YML_SCALAR ? node->text : STR(""), &count);
+	return count;
+}
+
 /* As the file has it, in whichever style a person wrote it, or as it was set since. */
 static const struct yml *attempts_of(struct context *c)
 {
@@ -193,7 +194,7 @@ unsigned long context_attempts(const struct context *c, const char *state)
 	const struct yml *map = attempts_of((struct context *)c),
 			 *n = map ? yml_get(map, state) : NULL;
 
-	return n && n->kind == YML_SCALAR ? strtoul(n->text.p, NULL, 10) : 0;
+	return n ? count_of(n) : 0;
 }
 
 static unsigned long attempt_of(struct context *c, const char *state)
@@ -202,7 +203,7 @@ static unsigned long attempt_of(struct context *c, const char *state)
 
 	for (size_t i = 0; map && map->kind == YML_MAP && i < map->n; i++)
 		if (str_is(map->map[i].key->text, state))
-			return strtoul(map->map[i].value->text.p, NULL, 10);
+			return count_of(map->map[i].value);
 	return 0;
 }
 
@@ -220,7 +221,7 @@ static void put_attempt(struct context *c, const char *state, unsigned long n)
 		found |= own;
 		buf_adds(&text, i ? ", " : "");
 		yml_add_scalar(&text, map->map[i].key->text);
-		buf_addf(&text, ": %lu", own ? n : strtoul(map->map[i].value->text.p, NULL, 10));
+		buf_addf(&text, ": %lu", own ? n : count_of(map->map[i].value));
 	}
 	if (!found) {
 		buf_adds(&text, others ? ", " : "");

@@ -4,19 +4,15 @@
 #include "context/file.h"
 #include "context/file_internal.h"
 #include "src/base/clock.h"
+#include "src/base/number.h"
 #include "src/sys/path.h"
 
 /* 200 writers of one file finish well within it, even on a disk whose fsync takes 50 ms. */
-enum { LOCK_WAIT_MS = 30000 };
+enum { LOCK_WAIT_MS = 30000, LOCK_WAIT_MOST_MS = 3600000 };
 
-/* What is no number of milliseconds, up to an hour, is as if it were not set. */
 static unsigned lock_wait(void)
 {
-	const char *set = getenv("DEV_TEAM_LOCK_WAIT_MS");
-	size_t n = set ? strspn(set, "0123456789") : 0;
-	long ms = n && n <= 7 && !set[n] ? strtol(set, NULL, 10) : LOCK_WAIT_MS;
-
-	return ms > 3600000 ? LOCK_WAIT_MS : (unsigned)ms;
+	return (unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", LOCK_WAIT_MOST_MS, LOCK_WAIT_MS);
 }
 
 static int set_path(struct context_file *f, const char *path, struct error *err)

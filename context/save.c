@@ -1,5 +1,6 @@
 #include "context/file_internal.h"
 #include "src/base/clock.h"
+#include "src/base/vec.h"
 #include "src/sys/path.h"
 
 json *context_op(struct context_file *f, const char *name)
@@ -71,13 +72,7 @@ void context_put_key(struct context_file *f, const char *key, struct str value)
 			return;
 		}
 	}
-	if (f->n_ops == f->cap_ops) {
-		struct store_op *more = arena_alloc(a, (f->cap_ops += 16) * sizeof(*more));
-
-		if (f->n_ops)
-			memcpy(more, f->ops, f->n_ops * sizeof(*more));
-		f->ops = more;
-	}
+	f->ops = vec_grow(a, f->ops, f->n_ops, &f->cap_ops, 1, sizeof(*f->ops));
 	f->ops[f->n_ops++] = op;
 }
 
