@@ -2,7 +2,7 @@
 #include "src/config/decode.h"
 #include "src/machine/actions.h"
 #include "src/machine/script_agents.h"
-#include "src/workflow/words.h"
+#include "src/workflow/workflow.h"
 
 enum { TURNS_MAX = 1000000 };
 

@@ -1,22 +1,22 @@
 #include <stdarg.h>
+#include "src/base/vec.h"
 #include "src/workflow/workflow.h"
 
 /*
- * Faults are collected and told in the order of the file. What a state can give is asked of the
- * table of built-in steps or of the declaration; only transitions that can happen count as ways.
+ * Faults are collected and reported in the order of the file. The triggers of a state come from the
+ * table of built-in steps or from its declaration; only transitions that can happen are followed.
  */
-struct fault {
+struct workflow_fault {
 	unsigned line, col;
 	size_t n; /* order of finding, for faults at one place */
 	char *text;
 };
 
-struct check {
+struct workflow_check {
 	struct arena arena;
 	const struct workflow *w;
 	const struct workflow_builtin *builtin;
-	struct fault *faults;
-	size_t n_faults, cap_faults;
+	VEC(struct workflow_fault) faults;
 	const struct workflow_edge **order; /* by from, then trigger */
 	const struct workflow_state **by_name;
 	bool *live;    /* one a edge of w: it can happen */
@@ -24,8 +24,9 @@ struct check {
 	bool *ends;    /* one a state: an end can be reached */
 };
 
-static void fault(struct check *c, unsigned line, unsigned col, const char *fmt, ...) PRINTF(4, 5);
-static void fault(struct check *c, unsigned line, unsigned col, const char *fmt, ...)
+static void fault(struct workflow_check *c, unsigned line, unsigned col, const char *fmt, ...)
+	PRINTF(4, 5);
+static void fault(struct workflow_check *c, unsigned line, unsigned col, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
@@ -33,18 +34,9 @@ static void fault(struct check *c, unsigned line, unsigned col, const char *fmt,
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (c->n_faults == c->cap_faults) {
-		struct fault *more;
-
-		c->cap_faults = c->cap_faults ? c->cap_faults * 2 : 16;
-		more = arena_alloc(&c->arena, c->cap_faults * sizeof(*more));
-		if (c->n_faults)
-			memcpy(more, c->faults, c->n_faults * sizeof(*more));
-		c->faults = more;
-	}
-	c->faults[c->n_faults] =
-		(struct fault){line, col, c->n_faults, arena_dup(&c->arena, str_of(text))};
-	c->n_faults++;
+	vec_push_in(&c->arena, &c->faults,
+		(struct workflow_fault){
+			line, col, c->faults.n, arena_dup(&c->arena, str_of(text))});
 }
 
 static int compare_edges(const void *pa, const void *pb)
@@ -64,7 +56,7 @@ static int compare_states(const void *pa, const void *pb)
 
 static int compare_faults(const void *pa, const void *pb)
 {
-	const struct fault *a = pa, *b = pb;
+	const struct workflow_fault *a = pa, *b = pb;
 
 	if (a->line != b->line)
 		return a->line < b->line ? -1 : 1;
@@ -74,7 +66,7 @@ static int compare_faults(const void *pa, const void *pb)
 }
 
 static const struct workflow_edge *find_edge(
-	const struct check *c, const char *from, const char *trigger)
+	const struct workflow_check *c, const char *from, const char *trigger)
 {
 	const struct workflow_edge key = {.from = from, .trigger = trigger}, *want = &key;
 	const struct workflow_edge **hit =
@@ -83,7 +75,7 @@ static const struct workflow_edge *find_edge(
 	return hit ? *hit : NULL;
 }
 
-static size_t index_of(const struct check *c, const char *name)
+static size_t index_of(const struct workflow_check *c, const char *name)
 {
 	const struct workflow_state key = {.name = name}, *want = &key;
 	const struct workflow_state **hit =
@@ -92,7 +84,7 @@ static size_t index_of(const struct check *c, const char *name)
 	return (size_t)(*hit - c->w->states);
 }
 
-static const struct workflow_builtin *step_of(const struct check *c, const char *state)
+static const struct workflow_builtin *step_of(const struct workflow_check *c, const char *state)
 {
 	for (const struct workflow_builtin *s = c->builtin; s && s->state; s++)
 		if (!strcmp(s->state, state))
@@ -100,13 +92,13 @@ static const struct workflow_builtin *step_of(const struct check *c, const char 
 	return NULL;
 }
 
-static bool is_initial(const struct check *c, const struct workflow_state *s)
+static bool is_initial(const struct workflow_check *c, const struct workflow_state *s)
 {
 	return !strcmp(s->name, c->w->initial);
 }
 
-/* A declared state can give what its items' words mean. */
-static void check_declared(struct check *c, const struct workflow_state *s)
+/* The triggers of a declared state are those of its items' result words. */
+static void check_declared(struct workflow_check *c, const struct workflow_state *s)
 {
 	const struct declared_state *d = s->declared;
 
@@ -134,8 +126,8 @@ static void check_declared(struct check *c, const struct workflow_state *s)
 	}
 }
 
-static void check_builtin(
-	struct check *c, const struct workflow_state *s, const struct workflow_builtin *step)
+static void check_builtin(struct workflow_check *c, const struct workflow_state *s,
+	const struct workflow_builtin *step)
 {
 	for (const char *const *t = step->triggers; *t; t++) {
 		const struct workflow_edge *e = find_edge(c, s->name, *t);
@@ -148,8 +140,8 @@ static void check_builtin(
 	}
 }
 
-/* The initial state and the ends have no step: the machine only passes through, or stops there. */
-static void check_state(struct check *c, const struct workflow_state *s)
+/* The initial state and terminal states have no step. */
+static void check_state(struct workflow_check *c, const struct workflow_state *s)
 {
 	const struct workflow_builtin *step = step_of(c, s->name);
 	const char *why = is_initial(c, s) ? "is left at once" : "is an end";
@@ -170,7 +162,7 @@ static void check_state(struct check *c, const struct workflow_state *s)
 			s->name);
 }
 
-static void check_initial(struct check *c)
+static void check_initial(struct workflow_check *c)
 {
 	const struct workflow_state *s = &c->w->states[index_of(c, c->w->initial)];
 	size_t n = 0;
@@ -192,8 +184,8 @@ static void check_initial(struct check *c)
 			"initial state '%s' must have exactly one way out, not %zu", s->name, n);
 }
 
-/* Edges out of a state that nothing serves count as ways, so that one fault is told once. */
-static void revive_unknown(struct check *c)
+/* Follows every edge out of a state without a step, so that one fault is reported once. */
+static void revive_unknown(struct workflow_check *c)
 {
 	for (size_t i = 0; i < c->w->n_edges; i++) {
 		const char *from = c->w->edges[i].from;
@@ -203,9 +195,9 @@ static void revive_unknown(struct check *c)
 	}
 }
 
-/* Marks what can be reached from the marked ones, along the edges or against them. Edges are kept
- * in two index lists by state, so that each is looked at once. */
-static void spread(struct check *c, bool *mark, bool against)
+/* Marks what can be reached from the marked states, along the edges or against them. Edges are in
+ * index lists by state, so that each is visited once. */
+static void spread(struct workflow_check *c, bool *mark, bool against)
 {
 	const struct workflow *w = c->w;
 	size_t *first = arena_alloc(&c->arena, (w->n_states + 1) * sizeof(*first));
@@ -234,7 +226,7 @@ static void spread(struct check *c, bool *mark, bool against)
 	}
 }
 
-static void check_ways(struct check *c)
+static void check_ways(struct workflow_check *c)
 {
 	const struct workflow_state *first = &c->w->states[index_of(c, c->w->initial)];
 	const struct workflow_state *success = workflow_state(c->w, "done");
@@ -261,7 +253,7 @@ static void check_ways(struct check *c)
 	}
 }
 
-static void check_declarations(struct check *c)
+static void check_declarations(struct workflow_check *c)
 {
 	for (size_t i = 0; i < c->w->n_declared; i++) {
 		const struct declared_state *d = &c->w->declared[i];
@@ -275,7 +267,7 @@ static void check_declarations(struct check *c)
 	}
 }
 
-static void check_init(struct check *c)
+static void check_init(struct workflow_check *c)
 {
 	const struct workflow *w = c->w;
 
@@ -295,7 +287,7 @@ static void check_init(struct check *c)
 size_t workflow_check(
 	const struct workflow *w, const struct workflow_builtin *builtin, struct buf *out)
 {
-	struct check c = {.w = w, .builtin = builtin};
+	struct workflow_check c = {.w = w, .builtin = builtin};
 
 	check_init(&c);
 	check_declarations(&c);
@@ -304,11 +296,10 @@ size_t workflow_check(
 		check_state(&c, &w->states[i]);
 	revive_unknown(&c);
 	check_ways(&c);
-	if (c.n_faults)
-		qsort(c.faults, c.n_faults, sizeof(*c.faults), compare_faults);
-	for (size_t i = 0; i < c.n_faults; i++)
-		buf_addf(out, "%s:%u:%u: %s\n", w->file, c.faults[i].line, c.faults[i].col,
-			c.faults[i].text);
+	vec_sort(&c.faults, compare_faults);
+	for (size_t i = 0; i < c.faults.n; i++)
+		buf_addf(out, "%s:%u:%u: %s\n", w->file, c.faults.items[i].line,
+			c.faults.items[i].col, c.faults.items[i].text);
 	arena_release(&c.arena);
-	return c.n_faults;
+	return c.faults.n;
 }

@@ -1,4 +1,3 @@
-#include "src/workflow/words.h"
 #include "src/workflow/workflow.h"
 #include "src/config/decode.h"
 #include "context/context.h"

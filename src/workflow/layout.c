@@ -1,5 +1,252 @@
 #include "src/workflow/layout.h"
-#include "src/workflow/order.h"
+
+struct layout_vertex {
+	size_t layer;
+	int left, right, h; /* from its x to both sides; height */
+	bool passing;       /* a place held by an edge, not a node */
+	bool stiff;         /* of an edge that passes several layers */
+	int64_t x;
+	size_t at;         /* place in its layer */
+	size_t *up, *down; /* neighbours in the layers beside, from left to right */
+	size_t n_up, n_down;
+	int *port_up, *port_down; /* where their lines begin */
+};
+
+struct layout_segment {
+	size_t up, down;
+};
+
+struct layout_layer {
+	size_t *v, n;
+};
+
+struct layout_grid {
+	struct layout_vertex *vertices;
+	size_t n;
+	struct layout_segment *segments; /* each leads one layer down */
+	size_t n_segments;
+	struct layout_layer *layers;
+	size_t n_layers;
+};
+
+/* The order within the layers */
+
+enum {
+	SWEEPS = 10,    /* of one try */
+	TRIES = 300,    /* from different first orders; the first is that of the file */
+	WORK = 4000000, /* vertices and segments looked at, all in all */
+};
+
+static void neighbours(struct arena *a, struct layout_grid *g)
+{
+	for (size_t i = 0; i < g->n_segments; i++) {
+		g->vertices[g->segments[i].up].n_down++;
+		g->vertices[g->segments[i].down].n_up++;
+	}
+	for (size_t i = 0; i < g->n; i++) {
+		struct layout_vertex *v = &g->vertices[i];
+
+		v->up = arena_alloc(a, (v->n_up + 1) * sizeof(*v->up));
+		v->down = arena_alloc(a, (v->n_down + 1) * sizeof(*v->down));
+		v->n_up = v->n_down = 0;
+	}
+	for (size_t i = 0; i < g->n_segments; i++) {
+		struct layout_vertex *up = &g->vertices[g->segments[i].up];
+		struct layout_vertex *down = &g->vertices[g->segments[i].down];
+
+		up->down[up->n_down++] = g->segments[i].down;
+		down->up[down->n_up++] = g->segments[i].up;
+	}
+}
+
+static void make_layers(struct arena *a, struct layout_grid *g)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (g->n_layers <= g->vertices[i].layer)
+			g->n_layers = g->vertices[i].layer + 1;
+	g->layers = arena_alloc(a, (g->n_layers + 1) * sizeof(*g->layers));
+	for (size_t i = 0; i < g->n; i++)
+		g->layers[g->vertices[i].layer].n++;
+	for (size_t i = 0; i < g->n_layers; i++)
+		g->layers[i].v = arena_alloc(a, (g->layers[i].n + 1) * sizeof(size_t));
+}
+
+/* Shuffled by a small generator of its own: the same graph gives the same drawing. */
+static void shuffle(size_t *list, size_t n, uint32_t *seed)
+{
+	for (size_t i = n; i > 1; i--) {
+		size_t k, swap = list[i - 1];
+
+		*seed = *seed * 1664525u + 1013904223u;
+		k = (*seed >> 8) % i;
+		list[i - 1] = list[k];
+		list[k] = swap;
+	}
+}
+
+/* Depth first from the top: what belongs together begins side by side. A seed of 0 keeps the order
+ * of the file. */
+static void first_order(struct layout_grid *g, size_t *stack, bool *seen, uint32_t seed)
+{
+	size_t depth = 0;
+
+	memset(seen, 0, g->n);
+	for (size_t i = 0; i < g->n_layers; i++)
+		g->layers[i].n = 0;
+	for (size_t root = 0; root < g->n; root++) {
+		if (!seen[root] && !g->vertices[root].n_up)
+			stack[depth++] = root;
+		while (depth) {
+			size_t i = stack[--depth];
+			struct layout_vertex *v = &g->vertices[i];
+			struct layout_layer *y = &g->layers[v->layer];
+
+			if (seen[i])
+				continue;
+			seen[i] = true;
+			v->at = y->n;
+			y->v[y->n++] = i;
+			if (seed)
+				shuffle(v->down, v->n_down, &seed);
+			for (size_t d = v->n_down; d-- > 0;)
+				if (!seen[v->down[d]])
+					stack[depth++] = v->down[d];
+		}
+	}
+}
+
+struct layout_key {
+	size_t v, mean, at;
+};
+
+static int compare_keys(const void *pa, const void *pb)
+{
+	const struct layout_key *a = pa, *b = pb;
+
+	if (a->mean != b->mean)
+		return a->mean < b->mean ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+/* Each vertex moves to the mean place of its neighbours in the layer above, or below. */
+static void sort_layer(
+	struct layout_grid *g, struct layout_layer *y, bool above, struct layout_key *keys)
+{
+	for (size_t i = 0; i < y->n; i++) {
+		const struct layout_vertex *v = &g->vertices[y->v[i]];
+		const size_t *list = above ? v->up : v->down;
+		size_t n = above ? v->n_up : v->n_down, sum = 0;
+
+		for (size_t k = 0; k < n; k++)
+			sum += g->vertices[list[k]].at * 2 + 1;
+		keys[i] = (struct layout_key){
+			y->v[i], n ? sum * 512 / n : (v->at * 2 + 1) * 512, v->at};
+	}
+	qsort(keys, y->n, sizeof(*keys), compare_keys);
+	for (size_t i = 0; i < y->n; i++) {
+		y->v[i] = keys[i].v;
+		g->vertices[keys[i].v].at = i;
+	}
+}
+
+static void sort_neighbours(struct layout_grid *g, size_t *list, size_t n, struct layout_key *keys)
+{
+	for (size_t i = 0; i < n; i++)
+		keys[i] = (struct layout_key){list[i], g->vertices[list[i]].at, i};
+	qsort(keys, n, sizeof(*keys), compare_keys);
+	for (size_t i = 0; i < n; i++)
+		list[i] = keys[i].v;
+}
+
+/* Pairs of segments below `y` that cross: ends that lie right of the end now added, counted in a
+ * Fenwick tree. */
+static size_t crossings(
+	struct layout_grid *g, const struct layout_layer *y, size_t below, size_t *tree)
+{
+	size_t total = 0, added = 0;
+
+	memset(tree, 0, (below + 2) * sizeof(*tree));
+	for (size_t i = 0; i < y->n; i++) {
+		const struct layout_vertex *v = &g->vertices[y->v[i]];
+
+		for (size_t k = 0; k < v->n_down; k++) {
+			size_t left = 0;
+
+			for (size_t t = g->vertices[v->down[k]].at + 1; t; t &= t - 1)
+				left += tree[t];
+			total += added - left;
+		}
+		for (size_t k = 0; k < v->n_down; k++, added++)
+			for (size_t t = g->vertices[v->down[k]].at + 1; t <= below; t += t & -t)
+				tree[t]++;
+	}
+	return total;
+}
+
+static size_t all_crossings(struct layout_grid *g, size_t *tree)
+{
+	size_t total = 0;
+
+	for (size_t i = 0; i + 1 < g->n_layers; i++)
+		total += crossings(g, &g->layers[i], g->layers[i + 1].n, tree);
+	return total;
+}
+
+static void sweep(struct layout_grid *g, bool down, struct layout_key *keys)
+{
+	for (size_t i = 1; down && i < g->n_layers; i++)
+		sort_layer(g, &g->layers[i], true, keys);
+	for (size_t i = g->n_layers - 1; !down && i-- > 0;)
+		sort_layer(g, &g->layers[i], false, keys);
+}
+
+static void restore(struct layout_grid *g, const size_t *best)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		g->vertices[i].at = best[i];
+		g->layers[g->vertices[i].layer].v[best[i]] = i;
+	}
+}
+
+/* Sweeps from the order as it is; keeps the best places seen so far. */
+static size_t try_order(
+	struct layout_grid *g, struct layout_key *keys, size_t *tree, size_t *best, size_t least)
+{
+	for (size_t round = 0; round < SWEEPS && least; round++) {
+		size_t now = all_crossings(g, tree);
+
+		for (size_t i = 0; now < least && i < g->n; i++)
+			best[i] = g->vertices[i].at;
+		least = now < least ? now : least;
+		sweep(g, round % 2 == 0, keys);
+	}
+	return least;
+}
+
+/* Fills layers, neighbours and places for few crossings. `vertices`, `segments` are given. */
+static void grid_order(struct arena *a, struct layout_grid *g)
+{
+	size_t *best = arena_alloc(a, (g->n + 1) * sizeof(*best)), least = SIZE_MAX;
+	struct layout_key *keys = arena_alloc(a, (g->n + 1) * sizeof(*keys));
+	size_t *tree = arena_alloc(a, (g->n + 2) * sizeof(*tree));
+	size_t *stack = arena_alloc(a, (g->n + g->n_segments + 1) * sizeof(*stack));
+	bool *seen = arena_alloc(a, g->n + 1);
+
+	make_layers(a, g);
+	neighbours(a, g);
+	for (uint32_t try = 0; try < TRIES && least && (g->n + g->n_segments) * SWEEPS * try < WORK;
+		try++) {
+		first_order(g, stack, seen, try * 2654435761u);
+		least = try_order(g, keys, tree, best, least);
+	}
+	restore(g, best);
+	for (size_t i = 0; i < g->n; i++) {
+		sort_neighbours(g, g->vertices[i].up, g->vertices[i].n_up, keys);
+		sort_neighbours(g, g->vertices[i].down, g->vertices[i].n_down, keys);
+	}
+}
+
+/* Positions */
 
 enum {
 	MAX_VERTICES = 20000,
@@ -12,10 +259,10 @@ enum {
 	STIFF = 24, /* weight of an edge that is straight already */
 };
 
-struct work {
+struct layout_work {
 	struct arena *a;
 	struct layout *l;
-	struct grid g;
+	struct layout_grid g;
 	size_t *rank;    /* of the nodes */
 	size_t *chain;   /* first vertex of each edge; the others follow */
 	int *top, *tall; /* of each layer */
@@ -32,13 +279,13 @@ static size_t lower(const struct lay_edge *e)
 }
 
 /* Edges by the node that they leave, as index lists. */
-struct lists {
+struct layout_lists {
 	size_t *first, *next; /* index + 1, 0 ends */
 };
 
-static struct lists lists_by(struct work *k, size_t (*end)(const struct lay_edge *e))
+static struct layout_lists lists_by(struct layout_work *k, size_t (*end)(const struct lay_edge *e))
 {
-	struct lists s = {arena_alloc(k->a, (k->l->n_nodes + 1) * sizeof(size_t)),
+	struct layout_lists s = {arena_alloc(k->a, (k->l->n_nodes + 1) * sizeof(size_t)),
 		arena_alloc(k->a, (k->l->n_edges + 1) * sizeof(size_t))};
 
 	for (size_t i = k->l->n_edges; i-- > 0;) {
@@ -51,9 +298,9 @@ static struct lists lists_by(struct work *k, size_t (*end)(const struct lay_edge
 }
 
 /* An edge that leads to a node on the way that was walked down closes a circle: it is turned. */
-static void turn_edges(struct work *k)
+static void turn_edges(struct layout_work *k)
 {
-	struct lists out = lists_by(k, upper);
+	struct layout_lists out = lists_by(k, upper);
 	size_t *walk = arena_alloc(k->a, (k->l->n_nodes + 1) * sizeof(*walk)), depth;
 	char *seen = arena_alloc(k->a, k->l->n_nodes + 1); /* 1: on the way, 2: done */
 
@@ -82,9 +329,9 @@ static void turn_edges(struct work *k)
 }
 
 /* Each node stands below all that lead to it. */
-static void rank_nodes(struct work *k)
+static void rank_nodes(struct layout_work *k)
 {
-	struct lists out = lists_by(k, upper);
+	struct layout_lists out = lists_by(k, upper);
 	size_t *open = arena_alloc(k->a, (k->l->n_nodes + 1) * sizeof(*open));
 	size_t *queue = arena_alloc(k->a, (k->l->n_nodes + 1) * sizeof(*queue)), n = 0;
 
@@ -108,21 +355,21 @@ static void rank_nodes(struct work *k)
 	}
 }
 
-static size_t add_vertex(struct work *k, size_t layer, int w, int h)
+static size_t add_vertex(struct layout_work *k, size_t layer, int w, int h)
 {
-	struct vertex *v = &k->g.vertices[k->g.n];
+	struct layout_vertex *v = &k->g.vertices[k->g.n];
 
-	*v = (struct vertex){.layer = layer, .left = w / 2, .right = w - w / 2, .h = h};
+	*v = (struct layout_vertex){.layer = layer, .left = w / 2, .right = w - w / 2, .h = h};
 	return k->g.n++;
 }
 
-static void add_segment(struct work *k, size_t up, size_t down)
+static void add_segment(struct layout_work *k, size_t up, size_t down)
 {
-	k->g.segments[k->g.n_segments++] = (struct segment){up, down};
+	k->g.segments[k->g.n_segments++] = (struct layout_segment){up, down};
 }
 
 /* Vertex i is node i; then one vertex for each layer that an edge passes. */
-static void add_chain(struct work *k, size_t i)
+static void add_chain(struct layout_work *k, size_t i)
 {
 	struct lay_edge *e = &k->l->edges[i];
 	size_t from = upper(e), to = lower(e), last = from;
@@ -144,7 +391,7 @@ static void add_chain(struct work *k, size_t i)
 	add_segment(k, last, to);
 }
 
-static bool build(struct work *k)
+static bool build(struct layout_work *k)
 {
 	size_t vertices = k->l->n_nodes;
 
@@ -165,13 +412,13 @@ static bool build(struct work *k)
 }
 
 /* One value that is pulled to `want` with `weight`, at least `gap` right of the one before it. */
-struct pull {
+struct layout_pull {
 	int64_t want, weight, gap, got;
 };
 
 /* The values nearest to what is wanted that keep order and gaps: neighbours that are in each
  * other's way are merged and settle at their common mean. */
-static void settle(struct work *k, struct pull *p, size_t n)
+static void settle(struct layout_work *k, struct layout_pull *p, size_t n)
 {
 	struct block {
 		int64_t sum, weight, end;
@@ -200,38 +447,40 @@ static void settle(struct work *k, struct pull *p, size_t n)
 }
 
 /* Straight lines matter most where an edge only passes. */
-static int64_t pull_of(const struct vertex *a, const struct vertex *b)
+static int64_t pull_of(const struct layout_vertex *a, const struct layout_vertex *b)
 {
 	return a->passing && b->passing ? 8 : 2;
 }
 
-static void want(const struct work *k, size_t v, bool from_above, bool from_below, struct pull *p)
+static void want(const struct layout_work *k, size_t v, bool from_above, bool from_below,
+	struct layout_pull *p)
 {
-	const struct vertex *at = &k->g.vertices[v];
+	const struct layout_vertex *at = &k->g.vertices[v];
 	int64_t sum = 0, weight = 0;
 
 	if (from_above && from_below && at->stiff) { /* straighten() has chosen */
-		*p = (struct pull){.want = at->x, .weight = STIFF};
+		*p = (struct layout_pull){.want = at->x, .weight = STIFF};
 		return;
 	}
 	for (size_t i = 0; from_above && i < at->n_up; i++) {
-		const struct vertex *o = &k->g.vertices[at->up[i]];
+		const struct layout_vertex *o = &k->g.vertices[at->up[i]];
 
 		sum += o->x * pull_of(at, o);
 		weight += pull_of(at, o);
 	}
 	for (size_t i = 0; from_below && i < at->n_down; i++) {
-		const struct vertex *o = &k->g.vertices[at->down[i]];
+		const struct layout_vertex *o = &k->g.vertices[at->down[i]];
 
 		sum += o->x * pull_of(at, o);
 		weight += pull_of(at, o);
 	}
-	*p = (struct pull){.want = weight ? sum / weight : at->x, .weight = weight ? weight : 1};
+	*p = (struct layout_pull){
+		.want = weight ? sum / weight : at->x, .weight = weight ? weight : 1};
 }
 
-static void place_layer(struct work *k, const struct layer *y, bool above, bool below)
+static void place_layer(struct layout_work *k, const struct layout_layer *y, bool above, bool below)
 {
-	struct pull *p = arena_alloc(k->a, (y->n + 1) * sizeof(*p));
+	struct layout_pull *p = arena_alloc(k->a, (y->n + 1) * sizeof(*p));
 
 	for (size_t i = 0; i < y->n; i++) {
 		want(k, y->v[i], above, below, &p[i]);
@@ -245,7 +494,7 @@ static void place_layer(struct work *k, const struct layer *y, bool above, bool 
 }
 
 /* Draws the places that one edge holds into one line, towards the boxes at its ends. */
-static void straighten(struct work *k, size_t i)
+static void straighten(struct layout_work *k, size_t i)
 {
 	const struct lay_edge *e = &k->l->edges[i];
 	size_t n = k->rank[lower(e)] - k->rank[upper(e)];
@@ -260,17 +509,18 @@ static void straighten(struct work *k, size_t i)
 }
 
 /* Moves a long edge to one line where its neighbours leave room for that. */
-static void align(struct work *k, size_t i)
+static void align(struct layout_work *k, size_t i)
 {
 	const struct lay_edge *e = &k->l->edges[i];
 	size_t n = k->rank[lower(e)] - k->rank[upper(e)];
 	int64_t low = INT64_MIN, high = INT64_MAX, sum = 0;
 
 	for (size_t c = 0; n > 2 && c + 1 < n; c++) {
-		const struct vertex *v = &k->g.vertices[k->chain[i] + c];
-		const struct layer *y = &k->g.layers[v->layer];
-		const struct vertex *a = v->at ? &k->g.vertices[y->v[v->at - 1]] : NULL;
-		const struct vertex *b = v->at + 1 < y->n ? &k->g.vertices[y->v[v->at + 1]] : NULL;
+		const struct layout_vertex *v = &k->g.vertices[k->chain[i] + c];
+		const struct layout_layer *y = &k->g.layers[v->layer];
+		const struct layout_vertex *a = v->at ? &k->g.vertices[y->v[v->at - 1]] : NULL;
+		const struct layout_vertex *b =
+			v->at + 1 < y->n ? &k->g.vertices[y->v[v->at + 1]] : NULL;
 		int64_t least = a ? a->x + SCALE * (int64_t)(a->right + GAP_X + v->left) : low;
 		int64_t most = b ? b->x - SCALE * (int64_t)(b->left + GAP_X + v->right) : high;
 
@@ -286,7 +536,7 @@ static void align(struct work *k, size_t i)
 		k->g.vertices[k->chain[i] + c].x = sum;
 }
 
-static void place_x(struct work *k)
+static void place_x(struct layout_work *k)
 {
 	size_t n = k->g.n_layers;
 
@@ -308,12 +558,12 @@ static void place_x(struct work *k)
 }
 
 /* To pixels, the leftmost edge at 0. */
-static void shift(struct work *k)
+static void shift(struct layout_work *k)
 {
 	int64_t least = 0, most = 0;
 
 	for (size_t i = 0; i < k->g.n; i++) {
-		struct vertex *v = &k->g.vertices[i];
+		struct layout_vertex *v = &k->g.vertices[i];
 
 		v->x = v->x >= 0 ? v->x / SCALE : -((SCALE - 1 - v->x) / SCALE);
 		least = i && least < v->x - v->left ? least : v->x - v->left;
@@ -325,13 +575,13 @@ static void shift(struct work *k)
 }
 
 /* Layers stand further apart where a line has far to go. */
-static void place_y(struct work *k)
+static void place_y(struct layout_work *k)
 {
 	int *gap = arena_alloc(k->a, (k->g.n_layers + 1) * sizeof(*gap)), y = 0;
 
 	for (size_t i = 0; i < k->g.n_segments; i++) {
-		const struct vertex *up = &k->g.vertices[k->g.segments[i].up];
-		const struct vertex *down = &k->g.vertices[k->g.segments[i].down];
+		const struct layout_vertex *up = &k->g.vertices[k->g.segments[i].up];
+		const struct layout_vertex *down = &k->g.vertices[k->g.segments[i].down];
 		int64_t far = GAP_MIN + (up->x > down->x ? up->x - down->x : down->x - up->x) / 8;
 
 		if (gap[up->layer] < far)
@@ -348,11 +598,11 @@ static void place_y(struct work *k)
 }
 
 /* Where the lines of one side of a box begin: as near to straight as order and width allow. */
-static void place_ports(struct work *k, struct vertex *v, bool below, int w)
+static void place_ports(struct layout_work *k, struct layout_vertex *v, bool below, int w)
 {
 	size_t n = below ? v->n_down : v->n_up;
 	int *ports = arena_alloc(k->a, (n + 1) * sizeof(*ports));
-	struct pull *p = arena_alloc(k->a, (n + 1) * sizeof(*p));
+	struct layout_pull *p = arena_alloc(k->a, (n + 1) * sizeof(*p));
 	int inset = w > 40 ? 12 : w / 2;
 	int64_t low = v->x - w / 2 + inset, high = v->x + w / 2 - inset;
 	int64_t gap = n > 1 && (high - low) / (int64_t)(n - 1) < PORT
@@ -365,9 +615,9 @@ static void place_ports(struct work *k, struct vertex *v, bool below, int w)
 		int64_t most = high - gap * (int64_t)(n - 1 - i);
 
 		x = n == 1 && (x < low || x > high) ? v->x : x;
-		p[i] = (struct pull){.want = x < least  ? least
-					     : x > most ? most
-							: x,
+		p[i] = (struct layout_pull){.want = x < least  ? least
+						    : x > most ? most
+							       : x,
 			.weight = 1,
 			.gap = gap};
 	}
@@ -380,9 +630,9 @@ static void place_ports(struct work *k, struct vertex *v, bool below, int w)
 		v->port_up = ports;
 }
 
-static int port(const struct work *k, size_t node, size_t other, bool below)
+static int port(const struct layout_work *k, size_t node, size_t other, bool below)
 {
-	const struct vertex *v = &k->g.vertices[node];
+	const struct layout_vertex *v = &k->g.vertices[node];
 	const size_t *list = below ? v->down : v->up;
 
 	for (size_t i = 0; i < (below ? v->n_down : v->n_up); i++)
@@ -391,7 +641,7 @@ static int port(const struct work *k, size_t node, size_t other, bool below)
 	return (int)v->x;
 }
 
-static void trace(struct work *k, size_t i)
+static void trace(struct layout_work *k, size_t i)
 {
 	struct lay_edge *e = &k->l->edges[i];
 	size_t from = upper(e), to = lower(e), n = k->rank[to] - k->rank[from] - 1;
@@ -402,7 +652,7 @@ static void trace(struct work *k, size_t i)
 	*p++ = (struct lay_point){x, y + k->l->nodes[from].h};
 	*p++ = (struct lay_point){x, y + k->tall[k->rank[from]]};
 	for (size_t v = first; v <= last; v++) {
-		const struct vertex *at = &k->g.vertices[v];
+		const struct layout_vertex *at = &k->g.vertices[v];
 
 		y = k->top[at->layer];
 		*p++ = (struct lay_point){(int)at->x, y};
@@ -421,11 +671,11 @@ static void trace(struct work *k, size_t i)
 	}
 }
 
-static void hand_back(struct work *k)
+static void hand_back(struct layout_work *k)
 {
 	for (size_t i = 0; i < k->l->n_nodes; i++) {
 		struct lay_node *node = &k->l->nodes[i];
-		struct vertex *v = &k->g.vertices[i];
+		struct layout_vertex *v = &k->g.vertices[i];
 
 		node->x = (int)v->x;
 		node->y = k->top[v->layer];
@@ -447,7 +697,7 @@ static void hand_back(struct work *k)
 
 bool layout_run(struct arena *a, struct layout *l)
 {
-	struct work k = {.a = a, .l = l};
+	struct layout_work k = {.a = a, .l = l};
 
 	k.rank = arena_alloc(a, (l->n_nodes + 1) * sizeof(*k.rank));
 	k.chain = arena_alloc(a, (l->n_edges + 1) * sizeof(*k.chain));

@@ -1,34 +1,291 @@
 #include <stdarg.h>
-#include "src/workflow/mermaid.h"
-#include "src/workflow/diagram.h"
-#include "src/workflow/words.h"
+#include "src/base/vec.h"
+#include "src/workflow/workflow.h"
 
-struct cursor {
+struct mermaid_place {
+	unsigned line, col;
+};
+
+/*
+ * Mermaid itself accepts no `-` in a state's id, so a diagram that is both drawn and run writes
+ * `state "fixing-pr" as fixing_pr`. Ids that differ only in these two characters are one state; how
+ * each was spelled is kept until the last line is known.
+ */
+struct mermaid_spelling {
+	bool renamed;
+	struct str other; /* a second spelling, n 0 if there is none */
+	struct mermaid_place other_at;
+	struct mermaid_place end_at;
+};
+
+struct mermaid_link {
+	size_t from, to;
+	const char *trigger;
+	struct mermaid_place at;
+};
+
+/* The states and edges while the diagram is read. */
+struct diagram {
+	struct arena *arena;
+	const char *file;
+	struct error *err;
+	VEC(struct workflow_state) states;
+	VEC(struct mermaid_spelling) spellings; /* one for each state */
+	VEC(struct mermaid_link) links;
+	size_t initial; /* index, once initial_at.line is set */
+	struct mermaid_place initial_at;
+	uint16_t slots[4 * 1024]; /* hash of the states' names: index + 1, or 0 */
+};
+
+static bool same_id(const char *a, struct str b)
+{
+	size_t n = strlen(a);
+
+	if (n != b.n)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if ((a[i] == '-' ? '_' : a[i]) != (b.p[i] == '-' ? '_' : b.p[i]))
+			return false;
+	return true;
+}
+
+/* The slot of `name`, or the free one where it belongs. */
+static uint16_t *slot_of(struct diagram *d, struct str name)
+{
+	uint32_t h = 2166136261u;
+
+	for (size_t i = 0; i < name.n; i++)
+		h = (h ^ (unsigned char)(name.p[i] == '-' ? '_' : name.p[i])) * 16777619u;
+	for (size_t i = h;; i++) {
+		uint16_t *slot = &d->slots[i % COUNT(d->slots)];
+
+		if (!*slot || same_id(d->states.items[*slot - 1].name, name))
+			return slot;
+	}
+}
+
+/* The state called `name`, created if it is new. */
+static int diagram_state(struct diagram *d, struct str name, struct mermaid_place at, size_t *index)
+{
+	char text[WORD_SHOWN];
+	uint16_t *slot;
+
+	if (!word_valid(name))
+		return error_at(d->err, d->file, at.line, at.col,
+			"'%s' is no name for a state: 1 to %d letters, digits, '_' and, inside, "
+			"'-'",
+			word_shown(name, text), FLOW_NAME);
+	if (str_is(name, "troubleshooter"))
+		return error_at(d->err, d->file, at.line, at.col,
+			"'troubleshooter' is the machine's own and cannot be a state");
+	slot = slot_of(d, name);
+	if (*slot) {
+		struct mermaid_spelling *sp = &d->spellings.items[*slot - 1];
+
+		if (!sp->other.n && !str_is(name, d->states.items[*slot - 1].name)) {
+			sp->other = arena_str(d->arena, name);
+			sp->other_at = at;
+		}
+	} else if (d->states.n == FLOW_STATES) {
+		return error_at(d->err, d->file, at.line, at.col,
+			"state '%s' is one too many: at most %d", word_shown(name, text), FLOW_STATES);
+	} else {
+		vec_push_in(d->arena, &d->states,
+			(struct workflow_state){
+				.name = arena_dup(d->arena, name), .line = at.line, .col = at.col});
+		vec_push_in(d->arena, &d->spellings, (struct mermaid_spelling){0});
+		*slot = (uint16_t)d->states.n;
+	}
+	*index = (size_t)*slot - 1;
+	return 0;
+}
+
+static size_t characters(struct str s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s.n; i++)
+		n += ((unsigned char)s.p[i] & 0xc0) != 0x80;
+	return n;
+}
+
+/* The first label of a state counts. One that is its name with `-` for `_` renames it. */
+static int diagram_label(struct diagram *d, size_t index, struct str label, struct mermaid_place at)
+{
+	struct workflow_state *s = &d->states.items[index];
+
+	if (characters(label) > FLOW_LABEL)
+		return error_at(d->err, d->file, at.line, at.col,
+			"label of '%s' is longer than %d characters", s->name, FLOW_LABEL);
+	if (word_valid(label) && same_id(s->name, label) && !d->spellings.items[index].renamed) {
+		d->spellings.items[index].renamed = true;
+		s->name = arena_dup(d->arena, label);
+	} else if (label.n && !s->label) {
+		s->label = arena_dup(d->arena, label);
+	}
+	return 0;
+}
+
+static int diagram_initial(struct diagram *d, size_t index, struct mermaid_place at)
+{
+	if (d->initial_at.line)
+		return error_at(d->err, d->file, at.line, at.col,
+			"second initial state '%s': '%s' is the initial state since line %u",
+			d->states.items[index].name, d->states.items[d->initial].name,
+			d->initial_at.line);
+	d->initial = index;
+	d->initial_at = at;
+	return 0;
+}
+
+static int diagram_end(struct diagram *d, size_t index, struct mermaid_place at)
+{
+	if (!d->states.items[index].terminal)
+		d->spellings.items[index].end_at = at;
+	d->states.items[index].terminal = true;
+	return 0;
+}
+
+static int diagram_edge(
+	struct diagram *d, size_t from, size_t to, struct str trigger, struct mermaid_place at)
+{
+	char text[WORD_SHOWN];
+
+	if (trigger.n && !word_valid(trigger))
+		return error_at(d->err, d->file, at.line, at.col,
+			"'%s' is no trigger: 1 to %d letters, digits, '_' and, inside, '-'",
+			word_shown(trigger, text), FLOW_NAME);
+	if (d->links.n == FLOW_EDGES)
+		return error_at(d->err, d->file, at.line, at.col,
+			"this edge is one too many: at most %d", FLOW_EDGES);
+	vec_push_in(d->arena, &d->links,
+		(struct mermaid_link){from, to, arena_dup(d->arena, trigger), at});
+	return 0;
+}
+
+static int compare_links(const void *pa, const void *pb)
+{
+	const struct mermaid_link *a = *(const struct mermaid_link *const *)pa;
+	const struct mermaid_link *b = *(const struct mermaid_link *const *)pb;
+	int c;
+
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	c = strcmp(a->trigger, b->trigger);
+	return c ? c : (a < b ? -1 : a > b);
+}
+
+/* Once sorted, two edges with one meaning are neighbours. Reports the first pair in the file. */
+static int check_twins(struct diagram *d)
+{
+	const struct mermaid_link **order =
+		arena_alloc(d->arena, (d->links.n + 1) * sizeof(*order));
+	const struct mermaid_link *twin = NULL, *first = NULL;
+
+	for (size_t i = 0; i < d->links.n; i++)
+		order[i] = &d->links.items[i];
+	qsort(order, d->links.n, sizeof(*order), compare_links);
+	for (size_t i = 1; i < d->links.n; i++) {
+		if (order[i]->from == order[i - 1]->from &&
+			!strcmp(order[i]->trigger, order[i - 1]->trigger) &&
+			(!twin || order[i] < twin)) {
+			twin = order[i];
+			first = order[i - 1];
+		}
+	}
+	if (!twin)
+		return 0;
+	return error_at(d->err, d->file, twin->at.line, twin->at.col,
+		"second edge from '%s' with the trigger '%s': the first is in line %u",
+		d->states.items[twin->from].name, twin->trigger, first->at.line);
+}
+
+static int check_edges(struct diagram *d)
+{
+	for (size_t i = 0; i < d->links.n; i++) {
+		const struct mermaid_link *l = &d->links.items[i];
+		const struct workflow_state *from = &d->states.items[l->from];
+
+		if (from->terminal)
+			return error_at(d->err, d->file, l->at.line, l->at.col,
+				"edge out of '%s', which is an end since line %u", from->name,
+				d->spellings.items[l->from].end_at.line);
+		if (!l->trigger[0] && l->from != d->initial)
+			return error_at(d->err, d->file, l->at.line, l->at.col,
+				"edge from '%s' to '%s' has no trigger", from->name,
+				d->states.items[l->to].name);
+	}
+	return check_twins(d);
+}
+
+static int check_spellings(struct diagram *d)
+{
+	for (size_t i = 0; i < d->states.n; i++) {
+		const struct mermaid_spelling *sp = &d->spellings.items[i];
+		char text[WORD_SHOWN];
+
+		if (sp->other.n && !sp->renamed)
+			return error_at(d->err, d->file, sp->other_at.line, sp->other_at.col,
+				"'%s' is '%s' in line %u: mermaid cannot tell '-' and '_' apart",
+				word_shown(sp->other, text), d->states.items[i].name,
+				d->states.items[i].line);
+	}
+	return 0;
+}
+
+/* Checks the whole diagram and fills *w. */
+static int diagram_finish(struct diagram *d, struct mermaid_place first, struct workflow *w)
+{
+	if (!d->initial_at.line)
+		return error_at(d->err, d->file, first.line, first.col,
+			"no initial state: one edge must be '[*] --> NAME'");
+	if (check_spellings(d) < 0 || check_edges(d) < 0)
+		return -1;
+	for (size_t i = 0; i < d->states.n; i++)
+		if (!d->states.items[i].label)
+			d->states.items[i].label = d->states.items[i].name;
+	w->states = d->states.items;
+	w->n_states = d->states.n;
+	w->initial = d->states.items[d->initial].name;
+	w->edges = arena_alloc(d->arena, (d->links.n + 1) * sizeof(*w->edges));
+	w->n_edges = d->links.n;
+	for (size_t i = 0; i < d->links.n; i++) {
+		const struct mermaid_link *l = &d->links.items[i];
+
+		w->edges[i] = (struct workflow_edge){d->states.items[l->from].name,
+			d->states.items[l->to].name, l->trigger, l->at.line, l->at.col};
+	}
+	return 0;
+}
+
+/* The text */
+
+struct mermaid_cursor {
 	struct str rest; /* lines still to come */
 	struct str raw;  /* the line being read; `line` is its number */
 	unsigned line;
 };
 
-struct reader {
+struct mermaid_reader {
 	struct diagram diagram;
 	const char *file;
 	struct error *err;
-	struct cursor cur;
+	struct mermaid_cursor cur;
 };
 
-static struct place place_of(const struct reader *r, const char *p)
+static struct mermaid_place place_of(const struct mermaid_reader *r, const char *p)
 {
-	struct place at = {r->cur.line, 1};
+	struct mermaid_place at = {r->cur.line, 1};
 
 	for (const char *q = r->cur.raw.p; q < p; q++)
 		at.col += ((unsigned char)*q & 0xc0) != 0x80;
 	return at;
 }
 
-static int fault(struct reader *r, const char *p, const char *fmt, ...) PRINTF(3, 4);
-static int fault(struct reader *r, const char *p, const char *fmt, ...)
+static int fault(struct mermaid_reader *r, const char *p, const char *fmt, ...) PRINTF(3, 4);
+static int fault(struct mermaid_reader *r, const char *p, const char *fmt, ...)
 {
-	struct place at = place_of(r, p);
+	struct mermaid_place at = place_of(r, p);
 	char text[512];
 	va_list ap;
 
@@ -38,7 +295,7 @@ static int fault(struct reader *r, const char *p, const char *fmt, ...)
 	return error_at(r->err, r->file, at.line, at.col, "%s", text);
 }
 
-static bool next_line(struct reader *r)
+static bool next_line(struct mermaid_reader *r)
 {
 	if (!str_line(&r->cur.rest, &r->cur.raw))
 		return false;
@@ -57,8 +314,7 @@ static void skip(struct str *s, size_t n)
 	s->n -= n;
 }
 
-/* Cuts the next name off *s, with the blanks around it: up to a blank, a colon, a brace or an
- * arrow. */
+/* Cuts the next name off *s: up to a blank, a colon, a brace or an arrow. */
 static struct str take_name(struct str *s)
 {
 	struct str name;
@@ -74,7 +330,7 @@ static struct str take_name(struct str *s)
 	}
 	name = str_sub(*s, 0, n);
 	skip(s, n);
-	if (str_starts(*s, ":::")) { /* a style class, which changes only the looks */
+	if (str_starts(*s, ":::")) { /* a style class changes only the appearance */
 		skip(s, 3);
 		while (s->n && !is_blank(s->p[0]) && !str_starts(*s, "-->"))
 			skip(s, 1);
@@ -83,29 +339,29 @@ static struct str take_name(struct str *s)
 	return name;
 }
 
-static int read_name(struct reader *r, struct str name, size_t *index)
+static int read_name(struct mermaid_reader *r, struct str name, size_t *index)
 {
 	return diagram_state(&r->diagram, name, place_of(r, name.p), index);
 }
 
-static int unexpected(struct reader *r, struct str rest, struct str after)
+static int unexpected(struct mermaid_reader *r, struct str rest, struct str after)
 {
-	char a[SHOWN], b[SHOWN];
+	char a[WORD_SHOWN], b[WORD_SHOWN];
 
 	if (rest.p[0] == '{')
 		return fault(r, rest.p,
 			"composite states are not read: give the states inside '%s' to the diagram "
 			"itself",
-			shown(after, b));
-	return fault(r, rest.p, "unexpected '%s' after '%s'%s", shown(rest, a), shown(after, b),
+			word_shown(after, b));
+	return fault(r, rest.p, "unexpected '%s' after '%s'%s", word_shown(rest, a), word_shown(after, b),
 		strchr("-=.<", rest.p[0]) ? ": an edge is 'a --> b : trigger'" : "");
 }
 
-static int read_edge(struct reader *r, struct str from, struct str s)
+static int read_edge(struct mermaid_reader *r, struct str from, struct str s)
 {
 	struct str to = take_name(&s), label = {0};
 	bool start = str_is(from, "[*]"), end = str_is(to, "[*]");
-	struct place at = place_of(r, from.p);
+	struct mermaid_place at = place_of(r, from.p);
 	size_t a = 0, b = 0;
 
 	if (!to.n)
@@ -130,7 +386,7 @@ static int read_edge(struct reader *r, struct str from, struct str s)
 }
 
 /* `x --> y : t`, `x : text`, `x`. A comment may follow. */
-static int read_statement(struct reader *r, struct str s)
+static int read_statement(struct mermaid_reader *r, struct str s)
 {
 	struct str name;
 	size_t index;
@@ -159,7 +415,7 @@ static int read_statement(struct reader *r, struct str s)
 }
 
 /* After `state`: `"label" as name`, `name`, `name : text`. */
-static int read_state(struct reader *r, struct str s)
+static int read_state(struct mermaid_reader *r, struct str s)
 {
 	static const char *const kinds[] = {
 		"<<fork>>", "<<join>>", "<<choice>>", "[[fork]]", "[[join]]", "[[choice]]"};
@@ -190,10 +446,10 @@ static int read_state(struct reader *r, struct str s)
 	return diagram_label(&r->diagram, index, label, place_of(r, label.p));
 }
 
-/* Skips lines up to the one that has `end`; the one being read counts from `from` on. */
-static int skip_until(struct reader *r, struct str from, const char *end, const char *what)
+/* Skips lines up to the one with `end`, beginning at `from` of the present one. */
+static int skip_until(struct mermaid_reader *r, struct str from, const char *end, const char *what)
 {
-	struct cursor begin = r->cur;
+	struct mermaid_cursor begin = r->cur;
 
 	while (str_find(from, str_of(end)) == from.n) {
 		if (!next_line(r)) {
@@ -206,7 +462,7 @@ static int skip_until(struct reader *r, struct str from, const char *end, const 
 	return 0;
 }
 
-static int read_note(struct reader *r, struct str s)
+static int read_note(struct mermaid_reader *r, struct str s)
 {
 	struct str at = s;
 
@@ -221,38 +477,38 @@ static int read_note(struct reader *r, struct str s)
 		r, at.p, "note without a state: 'left of NAME' or 'right of NAME' must follow");
 }
 
-static int read_direction(struct reader *r, struct str s)
+static int read_direction(struct mermaid_reader *r, struct str s)
 {
 	static const char *const known[] = {"TB", "TD", "BT", "LR", "RL"};
-	char text[SHOWN];
+	char text[WORD_SHOWN];
 
 	for (size_t i = 0; i < COUNT(known); i++)
 		if (str_is(s, known[i]))
 			return 0;
-	return fault(r, s.p, "unknown direction '%s': one of TB, BT, LR, RL", shown(s, text));
+	return fault(r, s.p, "unknown direction '%s': one of TB, BT, LR, RL", word_shown(s, text));
 }
 
-static int read_looks(struct reader *r, struct str s)
+static int ignore_style(struct mermaid_reader *r, struct str s)
 {
 	(void)r;
 	(void)s;
 	return 0;
 }
 
-static const struct keyword {
+static const struct mermaid_keyword {
 	const char *word;
-	int (*read)(struct reader *r, struct str rest);
+	int (*read)(struct mermaid_reader *r, struct str rest);
 } keywords[] = {
 	{"state", read_state},
 	{"note", read_note},
 	{"direction", read_direction},
-	{"classDef", read_looks},
-	{"class", read_looks},
-	{"style", read_looks},
-	{"click", read_looks},
-	{"scale", read_looks},
-	{"title", read_looks},
-	{"hide", read_looks},
+	{"classDef", ignore_style},
+	{"class", ignore_style},
+	{"style", ignore_style},
+	{"click", ignore_style},
+	{"scale", ignore_style},
+	{"title", ignore_style},
+	{"hide", ignore_style},
 };
 
 /* `word`, a blank, and something that does not make the word a state's name. */
@@ -266,8 +522,8 @@ static bool is_keyword(struct str s, const char *word, struct str *rest)
 	return rest->n && rest->p[0] != ':' && !str_starts(*rest, "-->");
 }
 
-/* What mermaid keeps for people and screen readers. 1: it was that. */
-static int read_extras(struct reader *r, struct str s)
+/* Comments, directives and descriptions for screen readers. 1: the line was one. */
+static int read_extras(struct mermaid_reader *r, struct str s)
 {
 	struct str rest;
 
@@ -285,7 +541,7 @@ static int read_extras(struct reader *r, struct str s)
 	return 0;
 }
 
-static int read_line(struct reader *r)
+static int read_line(struct mermaid_reader *r)
 {
 	struct str s = str_trim(r->cur.raw), rest;
 	int rc = read_extras(r, s);
@@ -299,11 +555,11 @@ static int read_line(struct reader *r)
 }
 
 /* A `---` block, comments and directives may stand before `stateDiagram-v2`. */
-static int read_header(struct reader *r)
+static int read_header(struct mermaid_reader *r)
 {
 	for (bool first = true; next_line(r); first = false) {
 		struct str s = str_trim(r->cur.raw);
-		char text[SHOWN];
+		char text[WORD_SHOWN];
 		int rc;
 
 		if (str_is(s, "stateDiagram-v2") || str_is(s, "stateDiagram"))
@@ -317,7 +573,7 @@ static int read_header(struct reader *r)
 		if (!rc && !str_is(s, "---"))
 			return fault(r, s.p,
 				"'%s' is not read: the diagram must begin with 'stateDiagram-v2'",
-				shown(s, text));
+				word_shown(s, text));
 	}
 	return fault(r, r->cur.raw.p, "diagram is empty: 'stateDiagram-v2' must come first");
 }
@@ -325,7 +581,7 @@ static int read_header(struct reader *r)
 int mermaid_parse(struct arena *a, const char *file, unsigned line, struct str text,
 	struct workflow *w, struct error *err)
 {
-	struct reader *r = arena_alloc(a, sizeof(*r));
+	struct mermaid_reader *r = arena_alloc(a, sizeof(*r));
 
 	r->diagram.arena = a;
 	r->diagram.file = r->file = file;
@@ -338,5 +594,5 @@ int mermaid_parse(struct arena *a, const char *file, unsigned line, struct str t
 	while (next_line(r))
 		if (read_line(r) < 0)
 			return -1;
-	return diagram_finish(&r->diagram, (struct place){line, 1}, w);
+	return diagram_finish(&r->diagram, (struct mermaid_place){line, 1}, w);
 }

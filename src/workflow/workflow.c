@@ -1,32 +1,71 @@
 #include <strings.h>
-#include "src/workflow/workflow.h"
-#include "src/workflow/mermaid.h"
 #include "src/sys/path.h"
+#include "src/workflow/workflow.h"
 
-/* A stretch of the file, and the line that it begins in. */
-struct part {
+enum { MAX_SKILL = 100 };
+
+static bool is_word_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
+static bool made_of(struct str s, size_t max, const char *inside)
+{
+	if (!s.n || s.n > max || !is_word_char(s.p[0]) || !is_word_char(s.p[s.n - 1]))
+		return false;
+	for (size_t i = 0; i < s.n; i++)
+		if (!is_word_char(s.p[i]) && (!s.p[i] || !strchr(inside, s.p[i])))
+			return false;
+	return true;
+}
+
+bool word_valid(struct str s)
+{
+	return made_of(s, FLOW_NAME, "-");
+}
+
+bool skill_valid(struct str s)
+{
+	return made_of(s, MAX_SKILL, "-.:");
+}
+
+const char *word_shown(struct str s, char out[WORD_SHOWN])
+{
+	size_t n = s.n < WORD_SHOWN - 4 ? s.n : WORD_SHOWN - 4;
+
+	while (n < s.n && n > 0 && ((unsigned char)s.p[n] & 0xc0) == 0x80)
+		n--;
+	for (size_t i = 0; i < n; i++)
+		out[i] = (unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f ? '?' : s.p[i];
+	out[n] = '\0';
+	return out;
+}
+
+/* A part of the file, and the line that it begins in. */
+struct workflow_part {
 	struct str text;
 	unsigned line;
 };
 
 /* A file that begins with `---` has frontmatter up to the next such line. */
-static int split(
-	const char *file, struct str text, struct part *front, struct part *body, struct error *err)
+static int split(const char *file, struct str text, struct workflow_part *front,
+	struct workflow_part *body, struct error *err)
 {
 	struct str rest = text, line;
 	unsigned n = 1;
 
-	*front = (struct part){{text.p, 0}, 1};
-	*body = (struct part){text, 1};
+	*front = (struct workflow_part){{text.p, 0}, 1};
+	*body = (struct workflow_part){text, 1};
 	if (!str_line(&rest, &line) || !str_is(str_trim(line), "---") || line.p[0] != '-')
 		return 0;
-	*front = (struct part){rest, 2};
+	*front = (struct workflow_part){rest, 2};
 	while (str_line(&rest, &line)) {
 		n++;
 		if (!str_starts(line, "---") || !str_is(str_trim(line), "---"))
 			continue;
 		front->text.n = (size_t)(line.p - front->text.p);
-		*body = (struct part){rest, n + 1};
+		*body = (struct workflow_part){rest, n + 1};
 		if (front->text.n > FRONTMATTER_MAX)
 			return error_at(err, file, 1, 1, "frontmatter is larger than %zu bytes",
 				FRONTMATTER_MAX);
@@ -35,16 +74,16 @@ static int split(
 	return error_at(err, file, 1, 1, "frontmatter is not closed: a line '---' must follow");
 }
 
-struct fence {
+struct workflow_fence {
 	char c; /* ` or ~, 0: not a fence */
 	size_t n;
 	struct str info;
 };
 
 /* Three or more ` or ~ after at most three blanks, as in CommonMark. */
-static struct fence fence_of(struct str line)
+static struct workflow_fence fence_of(struct str line)
 {
-	struct fence f = {0};
+	struct workflow_fence f = {0};
 	size_t i = 0;
 
 	while (i < line.n && i < 4 && line.p[i] == ' ')
@@ -71,15 +110,15 @@ static bool is_mermaid(struct str info)
 }
 
 /* The one block of the body that is called mermaid. */
-static int find_diagram(
-	const char *file, const struct part *body, struct part *diagram, struct error *err)
+static int find_diagram(const char *file, const struct workflow_part *body,
+	struct workflow_part *diagram, struct error *err)
 {
 	struct str rest = body->text, line;
-	struct fence open = {0};
+	struct workflow_fence open = {0};
 	unsigned n = body->line - 1, opened = 0, seen = 0;
 
 	while (str_line(&rest, &line)) {
-		struct fence f = fence_of(line);
+		struct workflow_fence f = fence_of(line);
 
 		n++;
 		if (!f.c)
@@ -91,7 +130,7 @@ static int find_diagram(
 				return error_at(err, file, n, 1,
 					"second mermaid block: the first begins in line %u", seen);
 			if (is_mermaid(f.info)) {
-				*diagram = (struct part){rest, n + 1};
+				*diagram = (struct workflow_part){rest, n + 1};
 				seen = n;
 			}
 		} else if (f.c == open.c && f.n >= open.n && !f.info.n) {
@@ -109,7 +148,6 @@ static int find_diagram(
 	return 0;
 }
 
-/* States are looked up by name once each; both lists are at most FLOW_STATES long. */
 static void link_declared(struct workflow *w)
 {
 	for (size_t i = 0; i < w->n_declared; i++)
@@ -132,8 +170,7 @@ static int check_text(const char *file, struct str text, struct error *err)
 		(unsigned)(unsigned char)text.p[bad - 1]);
 }
 
-/* `done` and `failed` are ends by their names, where no way leads out of them and nothing serves
- * them. */
+/* `done` and `failed` are terminal by name if no edge leaves them and they are not declared. */
 static void mark_ends(struct workflow *w)
 {
 	for (size_t i = 0; i < w->n_states; i++) {
@@ -151,7 +188,7 @@ static void mark_ends(struct workflow *w)
 int workflow_parse(
 	struct arena *a, const char *file, struct str text, struct workflow *w, struct error *err)
 {
-	struct part front, body, diagram = {0};
+	struct workflow_part front, body, diagram = {0};
 
 	*w = (struct workflow){.limits = WORKFLOW_LIMITS};
 	w->file = arena_dup(a, str_of(file));

@@ -3,7 +3,7 @@
  * declared states) and one fenced mermaid block, a stateDiagram-v2 whose edges carry triggers.
  *
  * Ownership: all of it lives in the arena that was passed in. Sources: the mermaid manual for the
- * syntax of state diagrams; docs/workflow-language.md for what of it is read, and what is refused.
+ * syntax of state diagrams; docs/workflow-language.md for the part of it that is read.
  */
 #ifndef DT_WORKFLOW_H
 #define DT_WORKFLOW_H
@@ -18,7 +18,7 @@
 		5, 3, 2, 3, 3, 60, 120                                                             \
 	}
 
-/* The largest that is read. Names, triggers, result words: bytes; labels: characters. */
+/* Upper bounds. Names, triggers, result words: in bytes; labels: in characters. */
 enum {
 	FLOW_STATES = 1000,
 	FLOW_EDGES = 10000,
@@ -113,6 +113,24 @@ int workflow_load(struct arena *a, const char *path, struct workflow *w, struct 
  * validate, validate_timeout_s, checks, research_skill, security and declared of *w. */
 int frontmatter_parse(struct arena *a, const char *file, unsigned line, struct str text,
 	struct workflow *w, struct error *err);
+
+/*
+ * Reads the text of a stateDiagram-v2, which begins at `line` of `file`, into initial, states and
+ * edges of *w; the rest is left alone. Each line is read or refused at its own line and column;
+ * only what changes the appearance is ignored (docs/workflow-language.md has the list).
+ */
+int mermaid_parse(struct arena *a, const char *file, unsigned line, struct str text,
+	struct workflow *w, struct error *err);
+
+/* A state, trigger or result word: 1 to 64 of A-Z a-z 0-9 _ -, with no - at either end. */
+bool word_valid(struct str s);
+/* An agent or a skill: as above, with `.` and `:` inside (plugin:skill), up to 100. */
+bool skill_valid(struct str s);
+
+enum { WORD_SHOWN = 64 };
+/* At most 60 bytes of `s` for a message, cut between characters, control characters as `?`. Returns
+ * out. */
+const char *word_shown(struct str s, char out[WORD_SHOWN]);
 
 const struct workflow_state *workflow_state(const struct workflow *w, const char *name);
 /* Where `trigger` leads from `from`, or NULL. */

@@ -1,5 +1,4 @@
-#include "src/workflow/mermaid.h"
-#include "src/workflow/words.h"
+#include "src/workflow/workflow.h"
 #include "tests/lib/scratch.h"
 
 static struct workflow parsed(struct str text)

@@ -1,5 +1,4 @@
 #include "src/workflow/workflow.h"
-#include "src/workflow/words.h"
 #include "tests/lib/scratch.h"
 
 #define DIAGRAM "```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> x : go\nx --> [*]\n```\n"
@@ -434,16 +433,16 @@ static void a_file_that_is_not_there_is_refused(void **state)
 
 static void long_names_are_cut_between_characters(void **state)
 {
-	char out[SHOWN];
+	char out[WORD_SHOWN];
 
 	(void)state;
-	assert_string_equal(shown(STR("a\nb"), out), "a?b");
-	assert_string_equal(shown(STR("0123456789012345678901234567890123456789012345678901234567"
+	assert_string_equal(word_shown(STR("a\nb"), out), "a?b");
+	assert_string_equal(word_shown(STR("0123456789012345678901234567890123456789012345678901234567"
 				      "\xc3\xa9\xc3\xa9x"),
 				    out),
 		"0123456789012345678901234567890123456789012345678901234567\xc3\xa9");
 	assert_string_equal(
-		shown(STR("01234567890123456789012345678901234567890123456789012345678\xc3\xa9x"),
+		word_shown(STR("01234567890123456789012345678901234567890123456789012345678\xc3\xa9x"),
 			out),
 		"01234567890123456789012345678901234567890123456789012345678");
 }
