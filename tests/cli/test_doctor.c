@@ -25,7 +25,7 @@ static int done(void **state)
 	return scratch_remove(state);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fresh, done)
+#define DOCTOR_TEST(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 
 static int doctor(const char *repo, bool permissions)
 {
@@ -136,13 +136,13 @@ static void permissions_are_settings_of_the_client(void **state)
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
-		TEST(where_all_is_there_all_is_ok),
-		TEST(looking_makes_nothing),
-		TEST(what_a_run_may_do_without_is_a_warning),
-		TEST(a_gh_without_a_login_is_a_warning),
-		TEST(what_a_run_needs_is_a_failure),
-		TEST(a_given_folder_must_be_in_a_repository),
-		TEST(permissions_are_settings_of_the_client),
+		DOCTOR_TEST(where_all_is_there_all_is_ok),
+		DOCTOR_TEST(looking_makes_nothing),
+		DOCTOR_TEST(what_a_run_may_do_without_is_a_warning),
+		DOCTOR_TEST(a_gh_without_a_login_is_a_warning),
+		DOCTOR_TEST(what_a_run_needs_is_a_failure),
+		DOCTOR_TEST(a_given_folder_must_be_in_a_repository),
+		DOCTOR_TEST(permissions_are_settings_of_the_client),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

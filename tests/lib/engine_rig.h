@@ -144,6 +144,7 @@ static int rig_teardown(void **state)
 }
 
 #define engine_test(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
+#define ENGINE_TEST(name) UNIT_TEST(name, rig_setup, rig_teardown)
 
 static inline int step_as(const char *id, bool returned, const char *returned_id)
 {

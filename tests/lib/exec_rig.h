@@ -26,6 +26,7 @@ static inline int rig_setup(void **state)
 }
 
 #define exec_test(f) cmocka_unit_test_setup_teardown(f, rig_setup, scratch_leave)
+#define EXEC_TEST(name) UNIT_TEST(name, rig_setup, scratch_leave)
 
 static inline const char *read_text(const char *name)
 {

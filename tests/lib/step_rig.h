@@ -37,6 +37,7 @@ static int rig_teardown(void **state)
 }
 
 #define step_test(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
+#define STEP_TEST(name) UNIT_TEST(name, rig_setup, rig_teardown)
 
 /* A document with `keys` (lines of frontmatter) and `sections`, and the moment that sees it. */
 static inline void given(const char *keys, const char *sections)

@@ -28,15 +28,37 @@
 	} while (0)
 
 /*
- * Opens the function that runs the tests of a file, in place of main():
+ * A test. It registers itself; the tests of a file run in the order of the file.
  *
- *     UNIT_TESTS
+ *     TEST(a_word_is_found)
  *     {
- *             const struct CMUnitTest tests[] = {...};
- *
- *             return cmocka_run_group_tests(tests, NULL, NULL);
+ *             assert_true(...);
  *     }
+ *
+ * UNIT_TEST() is the same with functions that run before and after it. A rig defines a name for
+ * that: `#define RIG_TEST(name) UNIT_TEST(name, rig_setup, rig_teardown)`. UNIT_GROUP() at the end
+ * of a file names functions that run before its first and after its last test. A pointer may be
+ * NULL in each.
  */
+#define TEST(name) UNIT_TEST(name, NULL, NULL)
+#define UNIT_TEST(name, setup, teardown)                                                           \
+	static void name(void **state);                                                            \
+	__attribute__((constructor)) static void unit_add_##name(void)                             \
+	{                                                                                          \
+		static const struct CMUnitTest test = {#name, name, setup, teardown, NULL};        \
+		unit_add(__FILE__, __LINE__, &test);                                               \
+	}                                                                                          \
+	static void name(__attribute__((unused)) void **state)
+#define UNIT_GROUP(setup, teardown)                                                                \
+	__attribute__((constructor)) static void unit_add_group(void)                              \
+	{                                                                                          \
+		unit_group(__FILE__, setup, teardown);                                             \
+	}
+
+void unit_add(const char *path, unsigned line, const struct CMUnitTest *test);
+void unit_group(const char *path, CMFixtureFunction setup, CMFixtureFunction teardown);
+
+/* The older form: a function that runs a table of tests, in place of main(). */
 #define UNIT_TESTS                                                                                 \
 	static int unit_run(void);                                                                 \
 	__attribute__((constructor)) static void unit_register_file(void)                          \

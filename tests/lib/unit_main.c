@@ -1,13 +1,14 @@
 /*
  * unit_main.c: runs the unit tests of one room: `unit [-j N] [WORD...]`.
  *
- * Every test file registers itself (UNIT_TESTS in unit.h). Each runs in a process of its own, so
- * that files cannot affect one another; up to N at a time, their output in the order of the names.
- * A WORD selects the files with it in their name, else the tests with it in theirs.
+ * Every test registers itself (TEST in unit.h). Each file runs in a process of its own, so that
+ * files cannot affect one another; up to N at a time, their output in the order of the names. A
+ * WORD selects the files with it in their name, else the tests with it in theirs.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/wait.h>
+#include "src/base/vec.h"
 #include "tests/lib/unit.h"
 
 enum { FILES_MAX = 200 };
@@ -29,9 +30,16 @@ int fdatasync(int fd)
 	return 0;
 }
 
+struct unit_test {
+	unsigned line;
+	struct CMUnitTest test;
+};
+
 struct unit_file {
 	const char *name;
-	int (*run)(void);
+	int (*run)(void); /* NULL: `tests` */
+	VEC(struct unit_test) tests;
+	CMFixtureFunction setup, teardown;
 	pid_t pid; /* 0: not started or finished */
 	FILE *output;
 	int status;
@@ -40,13 +48,56 @@ struct unit_file {
 static struct unit_file files[FILES_MAX];
 static size_t n_files;
 
-void unit_register(const char *path, int (*run)(void))
+static struct unit_file *file_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
 
+	for (size_t i = 0; i < n_files; i++)
+		if (strcmp(files[i].name, name) == 0)
+			return &files[i];
 	if (n_files == FILES_MAX)
 		abort();
-	files[n_files++] = (struct unit_file){.name = slash ? slash + 1 : path, .run = run};
+	files[n_files].name = name;
+	return &files[n_files++];
+}
+
+void unit_register(const char *path, int (*run)(void))
+{
+	file_of(path)->run = run;
+}
+
+void unit_add(const char *path, unsigned line, const struct CMUnitTest *test)
+{
+	vec_push(&file_of(path)->tests, (struct unit_test){line, *test});
+}
+
+void unit_group(const char *path, CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+	struct unit_file *f = file_of(path);
+
+	f->setup = setup;
+	f->teardown = teardown;
+}
+
+static int by_line(const void *a, const void *b)
+{
+	const struct unit_test *one = a, *other = b;
+
+	return one->line < other->line ? -1 : one->line > other->line;
+}
+
+static int run_added(struct unit_file *f)
+{
+	struct CMUnitTest *tests = xrealloc(NULL, f->tests.n * sizeof(*tests));
+	int rc;
+
+	vec_sort(&f->tests, by_line);
+	for (size_t i = 0; i < f->tests.n; i++)
+		tests[i] = f->tests.items[i].test;
+	rc = _cmocka_run_group_tests(f->name, tests, f->tests.n, f->setup, f->teardown);
+	free(tests);
+	return rc;
 }
 
 static int by_name(const void *a, const void *b)
@@ -100,7 +151,7 @@ static void start(struct unit_file *f)
 
 		dup2(fileno(f->output), STDOUT_FILENO);
 		close(fileno(f->output));
-		rc = f->run();
+		rc = f->run ? f->run() : run_added(f);
 		(void)fflush(stdout);
 		exit(rc);
 	}

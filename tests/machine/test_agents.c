@@ -58,7 +58,7 @@ static const char *text_for(
 	return turn->text.p;
 }
 
-static void an_answer_has_its_parts_and_its_place(void **state)
+TEST(an_answer_has_its_parts_and_its_place)
 {
 	struct script_agents s = parsed("answers:\n"
 					"  Fix 1:\n"
@@ -72,7 +72,6 @@ static void an_answer_has_its_parts_and_its_place(void **state)
 					"    - silent: true\n");
 	const struct scripted *t = s.answers.list[0].turns;
 
-	(void)state;
 	assert_int_equal(s.answers.n, 1);
 	assert_int_equal(s.scripts.n, 0);
 	assert_int_equal(s.answers.list[0].n, 3);
@@ -89,35 +88,32 @@ static void an_answer_has_its_parts_and_its_place(void **state)
 	assert_true(t[2].silent);
 }
 
-static void a_file_may_be_empty_and_an_entry_may_be_one_answer(void **state)
+TEST(a_file_may_be_empty_and_an_entry_may_be_one_answer)
 {
 	struct script_agents s = parsed("answers: {Fix 1: {text: one}}\n");
 
-	(void)state;
 	assert_int_equal(parsed("").answers.n, 0);
 	assert_int_equal(parsed("answers: {}\nscripts: {}\n").scripts.n, 0);
 	assert_string_equal(text_for(&s, "A-1/fixing/1", "Fix 1", 0), "one");
 }
 
-static void a_list_is_used_in_order_and_its_last_stays(void **state)
+TEST(a_list_is_used_in_order_and_its_last_stays)
 {
 	struct script_agents s = parsed("answers: {Fix 1: [{text: a}, {text: b}]}\n");
 
-	(void)state;
 	assert_string_equal(text_for(&s, "A-1/fixing/1", "Fix 1", 0), "a");
 	assert_string_equal(text_for(&s, "A-1/fixing/1", "Fix 1", 1), "b");
 	assert_string_equal(text_for(&s, "A-1/fixing/1", "Fix 1", 2), "b");
 	assert_string_equal(text_for(&s, "A-1/fixing/1", "Fix 1", 99), "b");
 }
 
-static void an_id_wins_over_a_section_and_that_over_fix_n(void **state)
+TEST(an_id_wins_over_a_section_and_that_over_fix_n)
 {
 	struct script_agents s = parsed("answers:\n"
 					"  Fix N: {text: any}\n"
 					"  Fix 2: {text: second}\n"
 					"  A-1/fixing/9: {text: ninth}\n");
 
-	(void)state;
 	assert_string_equal(text_for(&s, "A-1/fixing/1", "Fix 1", 0), "any");
 	assert_string_equal(text_for(&s, "A-1/fixing/2", "Fix 2", 0), "second");
 	assert_string_equal(text_for(&s, "A-1/fixing/9", "Fix 2", 0), "ninth");
@@ -128,7 +124,7 @@ static void an_id_wins_over_a_section_and_that_over_fix_n(void **state)
 	assert_null(text_for(&s, "A-1/fixing/3", "Fixture", 0));
 }
 
-static void a_script_is_run_unless_it_has_an_answer(void **state)
+TEST(a_script_is_run_unless_it_has_an_answer)
 {
 	struct script_agents s = parsed("scripts:\n"
 					"  Lint: [{text: failed}, exec]\n");
@@ -137,7 +133,6 @@ static void a_script_is_run_unless_it_has_an_answer(void **state)
 	const struct scripted *turn;
 	struct error err = {0};
 
-	(void)state;
 	assert_int_equal(agents_find(&s, other, &entry, &err), 0);
 	assert_null(entry);
 	assert_int_equal(agents_find(&s, lint, &entry, &err), 0);
@@ -147,20 +142,19 @@ static void a_script_is_run_unless_it_has_an_answer(void **state)
 	assert_true(turn->exec);
 }
 
-static void an_agent_without_an_answer_is_named(void **state)
+TEST(an_agent_without_an_answer_is_named)
 {
 	struct script_agents s = parsed("answers: {Fix 1: {text: x}}\n");
 	CLEANUP(json_free) json *j = agent("A-1/fixing/2", "Fix 2");
 	const struct script_entry *entry;
 	struct error err = {0};
 
-	(void)state;
 	assert_int_equal(agents_find(&s, j, &entry, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
 	assert_error(&err, "a.yaml: no answer for 'A-1/fixing/2', section 'Fix 2'");
 }
 
-static void an_entry_on_the_wrong_side_is_named(void **state)
+TEST(an_entry_on_the_wrong_side_is_named)
 {
 	struct script_agents s = parsed("answers:\n  Lint: {text: passed}\n"
 					"scripts:\n  Fix 1: {text: x}\n");
@@ -168,14 +162,13 @@ static void an_entry_on_the_wrong_side_is_named(void **state)
 	const struct script_entry *entry;
 	struct error err = {0};
 
-	(void)state;
 	assert_int_equal(agents_find(&s, a, &entry, &err), -1);
 	assert_error(&err, "a.yaml:4:3: 'Fix 1' is an agent's: it belongs under 'answers'");
 	assert_int_equal(agents_find(&s, b, &entry, &err), -1);
 	assert_error(&err, "a.yaml:2:3: 'Lint' is a script's: it belongs under 'scripts'");
 }
 
-static void a_result_that_the_action_does_not_take_is_refused(void **state)
+TEST(a_result_that_the_action_does_not_take_is_refused)
 {
 	struct script_agents s = parsed("answers: {Fix 1: {text: x, result: mended}}\n");
 	CLEANUP(json_free) json *j = agent("A-1/fixing/1", "Fix 1");
@@ -183,16 +176,14 @@ static void a_result_that_the_action_does_not_take_is_refused(void **state)
 	const struct scripted *turn;
 	struct error err = {0};
 
-	(void)state;
 	assert_int_equal(agents_find(&s, j, &entry, &err), 0);
 	assert_int_equal(agents_turn(&s, entry, 0, j, &turn, &err), -1);
 	assert_error(&err,
 		"a.yaml:1:36: unknown result 'mended' for 'A-1/fixing/1': must be fixed | failed");
 }
 
-static void faults_of_form_are_refused_at_their_place(void **state)
+TEST(faults_of_form_are_refused_at_their_place)
 {
-	(void)state;
 	refused("- x\n", "a.yaml:1:1: a script of agents must be a map, not a list");
 	refused("answer: {}\n", "a.yaml:1:1: unknown key 'answer': must be 'answers' or 'scripts'");
 	refused("answers: x\n", "a.yaml:1:10: 'answers' must be a map, not 'x'");
@@ -213,9 +204,8 @@ static void faults_of_form_are_refused_at_their_place(void **state)
 	refused("scripts: {A: [run]}\n", "a.yaml:1:15: 'A' must be a map or exec, not 'run'");
 }
 
-static void faults_of_an_answer_are_refused_at_their_place(void **state)
+TEST(faults_of_an_answer_are_refused_at_their_place)
 {
-	(void)state;
 	refused("answers: {A: {texts: x}}\n",
 		"a.yaml:1:15: unknown key 'texts': must be 'run', 'text', "
 		"'text_from', 'result', 'silent' or 'timeout'");
@@ -247,9 +237,8 @@ static void faults_of_an_answer_are_refused_at_their_place(void **state)
 		"a.yaml:1:46: 'timeout' must be a whole number from 1 to 86400, not '86401'");
 }
 
-static void what_does_not_go_together_is_refused(void **state)
+TEST(what_does_not_go_together_is_refused)
 {
-	(void)state;
 	refused("answers: {A: {silent: true, text: x}}\n",
 		"a.yaml:1:14: 'silent' and an answer exclude each other");
 	refused("answers: {A: {silent: true, result: x}}\n",
@@ -264,11 +253,10 @@ static void what_does_not_go_together_is_refused(void **state)
 		"a.yaml:1:14: no answer: give 'text', 'text_from: run' or 'silent: true'");
 }
 
-static void commands_that_the_system_could_not_pass_on_are_refused(void **state)
+TEST(commands_that_the_system_could_not_pass_on_are_refused)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
-	(void)state;
 	buf_adds(&b, "answers: {A: {silent: true, run: '");
 	for (int i = 0; i <= SCRIPT_RUN_MAX; i++)
 		buf_addc(&b, 'x');
@@ -277,12 +265,11 @@ static void commands_that_the_system_could_not_pass_on_are_refused(void **state)
 		     "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..'");
 }
 
-static void a_file_that_cannot_be_read_is_named(void **state)
+TEST(a_file_that_cannot_be_read_is_named)
 {
 	struct script_agents s;
 	struct error err = {0};
 
-	(void)state;
 	assert_int_equal(agents_load(&arena, "/nonexistent/a.yaml", &s, &err), -1);
 	assert_int_equal(err.code, ERR_SYSTEM);
 	assert_non_null(strstr(err.text, "/nonexistent/a.yaml"));
@@ -301,13 +288,12 @@ static size_t uses(const char *events, const char *key, const char *id)
 
 #define SCRIPTED(id, key) "{\"type\":\"scripted\",\"action\":\"" id "\",\"entry\":\"" key "\"}\n"
 
-static void turns_are_counted_by_entry_over_interruptions(void **state)
+TEST(turns_are_counted_by_entry_over_interruptions)
 {
 	static const char events[] = "{\"type\":\"started\"}\n" SCRIPTED("A-1/s/1", "X")
 		SCRIPTED("A-1/s/2", "Y") "{\"type\":\"answer\",\"action\":\"A-1/s/1\"}\n" SCRIPTED(
 			"A-1/s/3", "X") "{\"type\":\"scripted\",\"act";
 
-	(void)state;
 	assert_int_equal(uses("", "X", "A-1/s/1"), 0);
 	assert_int_equal(uses(events, "X", "A-1/s/4"), 2);
 	assert_int_equal(uses(events, "Y", "A-1/s/4"), 1);
@@ -317,34 +303,12 @@ static void turns_are_counted_by_entry_over_interruptions(void **state)
 	assert_int_equal(uses(events, "X", "A-1/s/3"), 1);
 }
 
-static void a_work_item_that_was_started_anew_is_counted_anew(void **state)
+TEST(a_work_item_that_was_started_anew_is_counted_anew)
 {
-	(void)state;
 	assert_int_equal(
 		uses(SCRIPTED("A-1/s/7", "X") "{\"type\":\"started\"}\n" SCRIPTED("A-1/s/1", "X"),
 			"X", "A-1/s/2"),
 		1);
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_answer_has_its_parts_and_its_place),
-		cmocka_unit_test(a_file_may_be_empty_and_an_entry_may_be_one_answer),
-		cmocka_unit_test(a_list_is_used_in_order_and_its_last_stays),
-		cmocka_unit_test(an_id_wins_over_a_section_and_that_over_fix_n),
-		cmocka_unit_test(a_script_is_run_unless_it_has_an_answer),
-		cmocka_unit_test(an_agent_without_an_answer_is_named),
-		cmocka_unit_test(an_entry_on_the_wrong_side_is_named),
-		cmocka_unit_test(a_result_that_the_action_does_not_take_is_refused),
-		cmocka_unit_test(faults_of_form_are_refused_at_their_place),
-		cmocka_unit_test(faults_of_an_answer_are_refused_at_their_place),
-		cmocka_unit_test(what_does_not_go_together_is_refused),
-		cmocka_unit_test(commands_that_the_system_could_not_pass_on_are_refused),
-		cmocka_unit_test(a_file_that_cannot_be_read_is_named),
-		cmocka_unit_test(turns_are_counted_by_entry_over_interruptions),
-		cmocka_unit_test(a_work_item_that_was_started_anew_is_counted_anew),
-	};
-
-	return cmocka_run_group_tests_name("agents", tests, scratch_make, scratch_remove);
-}
+UNIT_GROUP(scratch_make, scratch_remove)

@@ -22,7 +22,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-#define brief_test(t)       cmocka_unit_test_setup_teardown(t, setup, teardown)
+#define BRIEF_TEST(name)    UNIT_TEST(name, setup, teardown)
 #define SECTION(name, text) "\n<!-- section:" name " -->\n\n" text "\n"
 #define AGENT(id, more)                                                                            \
 	"{\"action\":\"spawn_agent\",\"id\":\"" id "\",\"message\":\"Fixing ADR-7\","              \
@@ -56,11 +56,10 @@ static void blank_marks(void)
 	}
 }
 
-static void the_mark_of_the_command_is_in_no_text_of_the_document(void **state)
+BRIEF_TEST(the_mark_of_the_command_is_in_no_text_of_the_document)
 {
 	char sections[2048], first[25];
 
-	(void)state;
 	assert_int_equal(
 		brief("", SECTION("Actions", AGENT("ADR-7/fixing/1", READS)), "ADR-7/fixing/1"), 0);
 	(void)snprintf(first, sizeof(first), "%s", strstr(out.s, "DEV_TEAM_ANSWER_"));
@@ -71,9 +70,8 @@ static void the_mark_of_the_command_is_in_no_text_of_the_document(void **state)
 	assert_null(strstr(strstr(out.s, "--result WORD"), first));
 }
 
-static void it_says_all_that_is_needed_and_ends_with_the_command(void **state)
+BRIEF_TEST(it_says_all_that_is_needed_and_ends_with_the_command)
 {
-	(void)state;
 	assert_int_equal(brief("pr_url: https://h/o/r/pull/1\n",
 				 SECTION("Actions", AGENT("ADR-7/fixing/1", READS))
 					 SECTION("Researcher Brief", "Do it.\n\nWell.")
@@ -103,20 +101,18 @@ static void it_says_all_that_is_needed_and_ends_with_the_command(void **state)
 		"DEV_TEAM_ANSWER_########\n");
 }
 
-static void a_section_that_is_not_there_is_said_to_be_empty(void **state)
+BRIEF_TEST(a_section_that_is_not_there_is_said_to_be_empty)
 {
-	(void)state;
 	assert_int_equal(
 		brief("", SECTION("Actions", AGENT("ADR-7/fixing/1", READS)), "ADR-7/fixing/1"), 0);
 	assert_true(says("\n### Researcher Brief\n\n(empty)\n"));
 }
 
-static void no_line_of_a_section_leaves_its_quotes(void **state)
+BRIEF_TEST(no_line_of_a_section_leaves_its_quotes)
 {
 	struct str rest, line;
 	unsigned heads = 0;
 
-	(void)state;
 	assert_int_equal(brief("",
 				 SECTION("Actions", AGENT("ADR-7/fixing/1", READS))
 					 SECTION("Researcher Brief",
@@ -134,9 +130,8 @@ static void no_line_of_a_section_leaves_its_quotes(void **state)
 	assert_true(says("> > deeper\n"));
 }
 
-static void a_path_with_a_quote_stays_one_word_of_the_command(void **state)
+BRIEF_TEST(a_path_with_a_quote_stays_one_word_of_the_command)
 {
-	(void)state;
 	f.path = (char *)(uintptr_t) "/it's; rm -rf/ADR-7.md";
 	assert_int_equal(
 		brief("", SECTION("Actions", AGENT("ADR-7/fixing/1", READS)), "ADR-7/fixing/1"), 0);
@@ -170,35 +165,31 @@ static size_t count_of(char c)
 	return n;
 }
 
-static void up_to_20000_bytes_are_shown_whole(void **state)
+BRIEF_TEST(up_to_20000_bytes_are_shown_whole)
 {
-	(void)state;
 	long_brief(20000, "q", 0);
 	assert_int_equal(count_of('q'), 20000);
 	assert_false(says("bytes more"));
 }
 
-static void what_is_over_20000_bytes_is_cut_and_where_the_rest_is_is_said(void **state)
+BRIEF_TEST(what_is_over_20000_bytes_is_cut_and_where_the_rest_is_is_said)
 {
-	(void)state;
 	long_brief(20001, "q", 0);
 	assert_int_equal(count_of('q'), 20000);
 	assert_true(says("\n(1 bytes more; all of it: `dev-team context show '/s/o/r/ADR-7.md' "
 			 "'Researcher Brief'`)\n"));
 }
 
-static void a_cut_is_between_characters(void **state)
+BRIEF_TEST(a_cut_is_between_characters)
 {
-	(void)state;
 	long_brief(20001, "€", 0); /* 3 bytes each: 6667 of them, 6666 fit */
 	assert_true(says("\n(3 bytes more;"));
 	assert_int_equal(utf8_fault(buf_str(&out)), 0);
 	assert_int_equal(count_of('\xe2'), 6666);
 }
 
-static void the_limit_is_for_all_sections_together(void **state)
+BRIEF_TEST(the_limit_is_for_all_sections_together)
 {
-	(void)state;
 	long_brief(19990, "q", 50);
 	assert_int_equal(count_of('q'), 19990);
 	assert_true(says("\n### Last Failure\n\n> zzzzzzzzzz\n\n(40 bytes more;"));
@@ -206,9 +197,8 @@ static void the_limit_is_for_all_sections_together(void **state)
 	assert_true(says("\n### Last Failure\n\n\n(50 bytes more;"));
 }
 
-static void a_second_try_sees_what_became_of_the_first(void **state)
+BRIEF_TEST(a_second_try_sees_what_became_of_the_first)
 {
-	(void)state;
 	assert_int_equal(brief("",
 				 SECTION("Actions", AGENT("ADR-7/fixing/2", READS))
 					 SECTION("Failed Answer", "could not (log)\n\nNo disk."),
@@ -224,9 +214,8 @@ static void a_second_try_sees_what_became_of_the_first(void **state)
 	"\"write_section\":\"Troubleshooter Log\","                                                \
 	"\"result_format\":\"continue | terminate | needs_user_input\"}"
 
-static void the_troubleshooter_is_told_why_and_what_the_counters_say(void **state)
+BRIEF_TEST(the_troubleshooter_is_told_why_and_what_the_counters_say)
 {
-	(void)state;
 	assert_int_equal(brief("signoff_cycle_count: 2\nactions_dispatched: 31\n",
 				 SECTION("Actions", TROUBLE) SECTION("Last Failure", "No tests.")
 					 SECTION("Troubleshooter Log", "Earlier."),
@@ -241,18 +230,16 @@ static void the_troubleshooter_is_told_why_and_what_the_counters_say(void **stat
 	assert_false(says("The user has answered"));
 }
 
-static void the_troubleshooter_reads_the_users_answer_quoted(void **state)
+BRIEF_TEST(the_troubleshooter_reads_the_users_answer_quoted)
 {
-	(void)state;
 	assert_int_equal(brief("troubleshooter_input: \"Red\\n## x\"\n",
 				 SECTION("Actions", TROUBLE), "ADR-7/troubleshooter/1"),
 		0);
 	assert_true(says("\nThe user has answered your question:\n\n> Red\n> ## x\n"));
 }
 
-static void an_id_that_is_not_outstanding_is_refused(void **state)
+BRIEF_TEST(an_id_that_is_not_outstanding_is_refused)
 {
-	(void)state;
 	assert_int_equal(
 		brief("", SECTION("Actions", AGENT("ADR-7/fixing/2", READS)), "ADR-7/fixing/1"),
 		-1);
@@ -262,9 +249,8 @@ static void an_id_that_is_not_outstanding_is_refused(void **state)
 	assert_int_equal(out.len, 0);
 }
 
-static void a_script_has_no_brief(void **state)
+BRIEF_TEST(a_script_has_no_brief)
 {
-	(void)state;
 	assert_int_equal(
 		brief("",
 			SECTION("Actions",
@@ -278,12 +264,11 @@ static void a_script_has_no_brief(void **state)
 			   "runs it");
 }
 
-static void a_prompt_has_role_and_skill_and_nothing_to_record(void **state)
+BRIEF_TEST(a_prompt_has_role_and_skill_and_nothing_to_record)
 {
 	const struct instructions role = {.text = STR("You are the developer.")},
 				  skill = {.text = STR("Fix `ADR-7`.")};
 
-	(void)state;
 	assert_int_equal(
 		brief("", SECTION("Actions", AGENT("ADR-7/fixing/1", READS)), "ADR-7/fixing/1"), 0);
 	assert_true(says("dev-team record"));
@@ -297,27 +282,4 @@ static void a_prompt_has_role_and_skill_and_nothing_to_record(void **state)
 	buf_clear(&out);
 	assert_int_equal(brief_prompt(&f, "ADR-7/fixing/2", &role, &skill, &out, &err), -1);
 	assert_int_equal(err.code, ERR_STATE);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		brief_test(it_says_all_that_is_needed_and_ends_with_the_command),
-		brief_test(the_mark_of_the_command_is_in_no_text_of_the_document),
-		brief_test(a_section_that_is_not_there_is_said_to_be_empty),
-		brief_test(no_line_of_a_section_leaves_its_quotes),
-		brief_test(a_path_with_a_quote_stays_one_word_of_the_command),
-		brief_test(up_to_20000_bytes_are_shown_whole),
-		brief_test(what_is_over_20000_bytes_is_cut_and_where_the_rest_is_is_said),
-		brief_test(a_cut_is_between_characters),
-		brief_test(the_limit_is_for_all_sections_together),
-		brief_test(a_second_try_sees_what_became_of_the_first),
-		brief_test(the_troubleshooter_is_told_why_and_what_the_counters_say),
-		brief_test(the_troubleshooter_reads_the_users_answer_quoted),
-		brief_test(an_id_that_is_not_outstanding_is_refused),
-		brief_test(a_script_has_no_brief),
-		brief_test(a_prompt_has_role_and_skill_and_nothing_to_record),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

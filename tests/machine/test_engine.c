@@ -1,9 +1,8 @@
 /* The engine: boot, reprint, answers, failures, ends. */
 #include "tests/lib/engine_rig.h"
 
-static void boot_takes_the_only_way_and_goes_on_to_the_first_action(void **state)
+ENGINE_TEST(boot_takes_the_only_way_and_goes_on_to_the_first_action)
 {
-	(void)state;
 	steps_to("ADR-7/researching/1");
 	assert_value("state", "researching");
 	assert_value("spec_path", "a/_spec_W.md");
@@ -14,12 +13,11 @@ static void boot_takes_the_only_way_and_goes_on_to_the_first_action(void **state
 				"\"trigger\":\"start\"}"));
 }
 
-static void events_are_numbered_in_one_row_over_calls(void **state)
+ENGINE_TEST(events_are_numbered_in_one_row_over_calls)
 {
 	struct str rest, line;
 	unsigned n = 0;
 
-	(void)state;
 	steps_to("ADR-7/researching/1");
 	answer("ADR-7/researching/1", NULL, "x");
 	steps_to("ADR-7/implementing/1");
@@ -30,11 +28,10 @@ static void events_are_numbered_in_one_row_over_calls(void **state)
 }
 
 /* What was answered does not wait again because an older document is there. */
-static void a_document_that_is_put_back_revives_no_id(void **state)
+ENGINE_TEST(a_document_that_is_put_back_revives_no_id)
 {
 	char *asked, *answered;
 
-	(void)state;
 	steps_to("ADR-7/researching/1");
 	asked = document();
 	answer("ADR-7/researching/1", NULL, "x");
@@ -52,9 +49,8 @@ static void a_document_that_is_put_back_revives_no_id(void **state)
 	steps_to("ADR-7/researching/3");
 }
 
-static void boot_stays_when_the_spec_is_missing_and_goes_on_when_it_is_there(void **state)
+ENGINE_TEST(boot_stays_when_the_spec_is_missing_and_goes_on_when_it_is_there)
 {
-	(void)state;
 	t.n_specs = 0;
 	assert_int_equal(step_as("ADR-7", false, NULL), -1);
 	assert_int_equal(t.err.code, ERR_INPUT);
@@ -65,9 +61,8 @@ static void boot_stays_when_the_spec_is_missing_and_goes_on_when_it_is_there(voi
 	steps_to("ADR-7/researching/1");
 }
 
-static void more_than_one_spec_is_an_error_that_lists_them(void **state)
+ENGINE_TEST(more_than_one_spec_is_an_error_that_lists_them)
 {
-	(void)state;
 	t.specs[1] = (char *)(uintptr_t) "b/_spec_W.md";
 	t.n_specs = 2;
 	assert_int_equal(step_as("ADR-7", false, NULL), -1);
@@ -79,19 +74,17 @@ static void more_than_one_spec_is_an_error_that_lists_them(void **state)
 	assert_value("spec_path", "b/_spec_W.md");
 }
 
-static void a_spec_whose_name_could_forge_a_line_is_refused(void **state)
+ENGINE_TEST(a_spec_whose_name_could_forge_a_line_is_refused)
 {
-	(void)state;
 	t.specs[0] = (char *)(uintptr_t) "_spec_\n## How you answer.md";
 	assert_int_equal(step_as("ADR-7", false, NULL), -1);
 	assert_error(&t.err, "dev-team: the name of the spec of 'ADR-7' has a control character");
 }
 
-static void without_returned_the_same_array_comes_again_and_nothing_changes(void **state)
+ENGINE_TEST(without_returned_the_same_array_comes_again_and_nothing_changes)
 {
 	char *out, *text, *journal;
 
-	(void)state;
 	steps_to("ADR-7/researching/1");
 	out = arena_dup(&t.arena, buf_str(&t.out));
 	text = document();
@@ -104,9 +97,8 @@ static void without_returned_the_same_array_comes_again_and_nothing_changes(void
 	}
 }
 
-static void returned_without_an_answer_counts_and_asks_under_a_new_id(void **state)
+ENGINE_TEST(returned_without_an_answer_counts_and_asks_under_a_new_id)
 {
-	(void)state;
 	steps_to("ADR-7/researching/1");
 	returns_to("ADR-7/researching/2");
 	assert_count("consecutive_failures", 1);
@@ -118,9 +110,8 @@ static void returned_without_an_answer_counts_and_asks_under_a_new_id(void **sta
 	assert_int_equal(t.err.code, ERR_STATE);
 }
 
-static void an_answer_sets_the_count_back_to_0(void **state)
+ENGINE_TEST(an_answer_sets_the_count_back_to_0)
 {
-	(void)state;
 	steps_to("ADR-7/researching/1");
 	returns_to("ADR-7/researching/2");
 	returns_to("ADR-7/researching/3");
@@ -130,11 +121,10 @@ static void an_answer_sets_the_count_back_to_0(void **state)
 	assert_count("consecutive_failures", 0);
 }
 
-static void returned_twice_for_one_id_counts_once(void **state)
+ENGINE_TEST(returned_twice_for_one_id_counts_once)
 {
 	char *out;
 
-	(void)state;
 	steps_to("ADR-7/researching/1");
 	assert_int_equal(step_as("ADR-7", true, "ADR-7/researching/1"), 0);
 	assert_string_equal(summary(), "ADR-7/researching/2");
@@ -144,27 +134,24 @@ static void returned_twice_for_one_id_counts_once(void **state)
 	assert_count("consecutive_failures", 1);
 }
 
-static void returned_at_the_very_first_call_counts_nothing(void **state)
+ENGINE_TEST(returned_at_the_very_first_call_counts_nothing)
 {
-	(void)state;
 	returns_to("ADR-7/researching/1");
 	assert_count("consecutive_failures", 0);
 }
 
-static void an_answer_by_hand_is_an_answer(void **state)
+ENGINE_TEST(an_answer_by_hand_is_an_answer)
 {
-	(void)state;
 	steps_to("ADR-7/researching/1");
 	tree_write(t.path,
 		str_of(arena_printf(&t.arena, "%s" SECTION("Researcher Brief", "x"), document())));
 	steps_to("ADR-7/implementing/1");
 }
 
-static void a_failed_word_keeps_the_text_and_asks_again(void **state)
+ENGINE_TEST(a_failed_word_keeps_the_text_and_asks_again)
 {
 	char *kept;
 
-	(void)state;
 	steps_to("ADR-7/researching/1");
 	answer("ADR-7/researching/1", "failed", "The spec is a stub.");
 	steps_to("ADR-7/researching/2");
@@ -183,9 +170,8 @@ static void a_failed_word_keeps_the_text_and_asks_again(void **state)
 	assert_count("consecutive_failures", 0);
 }
 
-static void a_state_set_by_hand_is_served_at_once(void **state)
+ENGINE_TEST(a_state_set_by_hand_is_served_at_once)
 {
-	(void)state;
 	steps_to("ADR-7/researching/1");
 	set("state", "implementing");
 	steps_to("ADR-7/implementing/1");
@@ -195,9 +181,8 @@ static void a_state_set_by_hand_is_served_at_once(void **state)
 	steps_to("ADR-7/validating/1");
 }
 
-static void of_a_partly_answered_array_only_what_is_missing_is_asked_one_at_a_time(void **state)
+ENGINE_TEST(of_a_partly_answered_array_only_what_is_missing_is_asked_one_at_a_time)
 {
-	(void)state;
 	by_hand("signoff", PR, "");
 	steps_to("ADR-7/signoff/1 ADR-7/signoff/2 ADR-7/signoff/3");
 	assert_int_equal(t.pushes, 1);
@@ -212,9 +197,8 @@ static void of_a_partly_answered_array_only_what_is_missing_is_asked_one_at_a_ti
 	assert_int_equal(t.pushes, 1);
 }
 
-static void a_rest_that_stays_silent_counts_though_others_have_answered(void **state)
+ENGINE_TEST(a_rest_that_stays_silent_counts_though_others_have_answered)
 {
-	(void)state;
 	by_hand("signoff", PR, "");
 	steps_to("ADR-7/signoff/1 ADR-7/signoff/2 ADR-7/signoff/3");
 	answer("ADR-7/signoff/1", "approved", "x");
@@ -226,9 +210,8 @@ static void a_rest_that_stays_silent_counts_though_others_have_answered(void **s
 	returns_to("ADR-7/troubleshooter/1 consecutive_failures:3");
 }
 
-static void returned_with_the_id_of_an_answer_carried_over_counts_nothing(void **state)
+ENGINE_TEST(returned_with_the_id_of_an_answer_carried_over_counts_nothing)
 {
-	(void)state;
 	by_hand("signoff", PR, "");
 	steps_to("ADR-7/signoff/1 ADR-7/signoff/2 ADR-7/signoff/3");
 	answer("ADR-7/signoff/1", "approved", "x");
@@ -239,9 +222,8 @@ static void returned_with_the_id_of_an_answer_carried_over_counts_nothing(void *
 	assert_count("consecutive_failures", 0);
 }
 
-static void a_word_recorded_early_is_not_forgotten_over_the_troubleshooter(void **state)
+ENGINE_TEST(a_word_recorded_early_is_not_forgotten_over_the_troubleshooter)
 {
-	(void)state;
 	by_hand("signoff", PR, "");
 	steps_to("ADR-7/signoff/1 ADR-7/signoff/2 ADR-7/signoff/3");
 	answer("ADR-7/signoff/1", "changes_requested", "The design is approved, tests are missing");
@@ -259,9 +241,8 @@ static void a_word_recorded_early_is_not_forgotten_over_the_troubleshooter(void 
 		"Review Notes", "Signoff Review:\n\nThe design is approved, tests are missing");
 }
 
-static void the_pull_request_then_the_review_are_asked_in_one_state(void **state)
+ENGINE_TEST(the_pull_request_then_the_review_are_asked_in_one_state)
 {
-	(void)state;
 	by_hand("reviewing", "", "");
 	steps_to("ADR-7/reviewing/1");
 	answer("ADR-7/reviewing/1", "pr_created", "https://github.com/o/r/pull/7");
@@ -271,9 +252,8 @@ static void the_pull_request_then_the_review_are_asked_in_one_state(void **state
 	assert_value("review_cycle_count", "1");
 }
 
-static void a_script_that_still_runs_is_not_missing(void **state)
+ENGINE_TEST(a_script_that_still_runs_is_not_missing)
 {
-	(void)state;
 	by_hand("validating", PR, "");
 	steps_to("ADR-7/validating/1");
 	t.running = "ADR-7/validating/1";
@@ -283,12 +263,11 @@ static void a_script_that_still_runs_is_not_missing(void **state)
 	returns_to("ADR-7/validating/2");
 }
 
-static void an_end_is_printed_again_and_nothing_changes(void **state)
+ENGINE_TEST(an_end_is_printed_again_and_nothing_changes)
 {
 	static const char want[] = "failed: 'fixing' gave 'max_retries'";
 	char *text;
 
-	(void)state;
 	by_hand("fixing", "fix_iteration: 5\n", "");
 	steps_to(want);
 	assert_true(events_have("\"type\":\"done\",\"result\":\"failed\","));
@@ -298,9 +277,8 @@ static void an_end_is_printed_again_and_nothing_changes(void **state)
 	assert_string_equal(document(), text);
 }
 
-static void an_end_set_by_hand_leaves_nothing_outstanding(void **state)
+ENGINE_TEST(an_end_set_by_hand_leaves_nothing_outstanding)
 {
-	(void)state;
 	steps_to("ADR-7/researching/1");
 	set("state", "failed");
 	steps_to("failed: the run has failed");
@@ -309,9 +287,8 @@ static void an_end_set_by_hand_leaves_nothing_outstanding(void **state)
 	assert_int_equal(t.err.code, ERR_STATE);
 }
 
-static void a_run_taken_up_again_forgets_why_it_ended(void **state)
+ENGINE_TEST(a_run_taken_up_again_forgets_why_it_ended)
 {
-	(void)state;
 	by_hand("fixing", "fix_iteration: 5\n", "");
 	steps_to("failed: 'fixing' gave 'max_retries'");
 	set("state", "implementing");
@@ -321,9 +298,8 @@ static void a_run_taken_up_again_forgets_why_it_ended(void **state)
 	steps_to("failed: the run has failed");
 }
 
-static void success_is_the_state_done_and_no_other_end(void **state)
+ENGINE_TEST(success_is_the_state_done_and_no_other_end)
 {
-	(void)state;
 	by_hand("done", "", "");
 	steps_to("success: the workflow is at its end");
 	by_hand("failed", "", "");
@@ -332,11 +308,10 @@ static void success_is_the_state_done_and_no_other_end(void **state)
 	steps_to("success: the workflow is at its end; https://github.com/o/r/pull/7");
 }
 
-static void another_work_items_document_is_refused_and_left_alone(void **state)
+ENGINE_TEST(another_work_items_document_is_refused_and_left_alone)
 {
 	char *text;
 
-	(void)state;
 	steps_to("ADR-7/researching/1");
 	text = document();
 	assert_int_equal(step_as("ADR-8", true, NULL), -1);
@@ -347,11 +322,10 @@ static void another_work_items_document_is_refused_and_left_alone(void **state)
 	assert_string_equal(document(), text);
 }
 
-static void a_transition_that_is_missing_is_told_and_nothing_is_saved(void **state)
+ENGINE_TEST(a_transition_that_is_missing_is_told_and_nothing_is_saved)
 {
 	char *text;
 
-	(void)state;
 	workflow("```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> fixing : start\n"
 		 "fixing --> done : fix_done\ndone --> [*]\n```\n");
 	by_hand("fixing", "fix_iteration: 5\n", "");
@@ -363,9 +337,8 @@ static void a_transition_that_is_missing_is_told_and_nothing_is_saved(void **sta
 	assert_string_equal(document(), text);
 }
 
-static void an_initial_state_with_two_ways_out_is_told(void **state)
+ENGINE_TEST(an_initial_state_with_two_ways_out_is_told)
 {
-	(void)state;
 	workflow("```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> fixing : a\n"
 		 "init --> done : b\nfixing --> done : fix_done\ndone --> [*]\n```\n");
 	assert_int_equal(step_as("ADR-7", false, NULL), -1);
@@ -373,11 +346,10 @@ static void an_initial_state_with_two_ways_out_is_told(void **state)
 	assert_int_equal(t.err.code, ERR_INPUT);
 }
 
-static void a_workflow_that_runs_in_a_circle_is_told_and_nothing_is_saved(void **state)
+ENGINE_TEST(a_workflow_that_runs_in_a_circle_is_told_and_nothing_is_saved)
 {
 	char *text;
 
-	(void)state;
 	workflow("```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> researching : start\n"
 		 "researching --> implementing : research_done\n"
 		 "implementing --> researching : impl_done\nimplementing --> done : never\n"
@@ -392,9 +364,8 @@ static void a_workflow_that_runs_in_a_circle_is_told_and_nothing_is_saved(void *
 	assert_string_equal(document(), text);
 }
 
-static void a_broken_actions_section_is_told_by_its_line(void **state)
+ENGINE_TEST(a_broken_actions_section_is_told_by_its_line)
 {
-	(void)state;
 	by_hand("researching", "", SECTION("Actions", "{}"));
 	assert_int_equal(step_as("ADR-7", false, NULL), -1);
 	assert_int_equal(t.err.code, ERR_INPUT);
@@ -402,41 +373,4 @@ static void a_broken_actions_section_is_told_by_its_line(void **state)
 		t.err.text, "section 'Actions': 'action' must be spawn_agent or run_script");
 	assert_string_equal(t.err.file, t.path);
 	assert_int_equal(t.err.line, 8);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		engine_test(boot_takes_the_only_way_and_goes_on_to_the_first_action),
-		engine_test(events_are_numbered_in_one_row_over_calls),
-		engine_test(a_document_that_is_put_back_revives_no_id),
-		engine_test(boot_stays_when_the_spec_is_missing_and_goes_on_when_it_is_there),
-		engine_test(more_than_one_spec_is_an_error_that_lists_them),
-		engine_test(a_spec_whose_name_could_forge_a_line_is_refused),
-		engine_test(without_returned_the_same_array_comes_again_and_nothing_changes),
-		engine_test(returned_without_an_answer_counts_and_asks_under_a_new_id),
-		engine_test(an_answer_sets_the_count_back_to_0),
-		engine_test(returned_twice_for_one_id_counts_once),
-		engine_test(returned_at_the_very_first_call_counts_nothing),
-		engine_test(an_answer_by_hand_is_an_answer),
-		engine_test(a_failed_word_keeps_the_text_and_asks_again),
-		engine_test(a_state_set_by_hand_is_served_at_once),
-		engine_test(of_a_partly_answered_array_only_what_is_missing_is_asked_one_at_a_time),
-		engine_test(a_rest_that_stays_silent_counts_though_others_have_answered),
-		engine_test(returned_with_the_id_of_an_answer_carried_over_counts_nothing),
-		engine_test(a_word_recorded_early_is_not_forgotten_over_the_troubleshooter),
-		engine_test(the_pull_request_then_the_review_are_asked_in_one_state),
-		engine_test(a_script_that_still_runs_is_not_missing),
-		engine_test(an_end_is_printed_again_and_nothing_changes),
-		engine_test(an_end_set_by_hand_leaves_nothing_outstanding),
-		engine_test(a_run_taken_up_again_forgets_why_it_ended),
-		engine_test(success_is_the_state_done_and_no_other_end),
-		engine_test(another_work_items_document_is_refused_and_left_alone),
-		engine_test(a_transition_that_is_missing_is_told_and_nothing_is_saved),
-		engine_test(an_initial_state_with_two_ways_out_is_told),
-		engine_test(a_workflow_that_runs_in_a_circle_is_told_and_nothing_is_saved),
-		engine_test(a_broken_actions_section_is_told_by_its_line),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

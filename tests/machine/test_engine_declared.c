@@ -27,11 +27,10 @@ static int setup(void **state)
 	return 0;
 }
 
-#define declared_test(f) cmocka_unit_test_setup_teardown(f, setup, rig_teardown)
+#define DECLARED_TEST(name) UNIT_TEST(name, setup, rig_teardown)
 
-static void agent_script_and_several_at_once_to_the_end(void **state)
+DECLARED_TEST(agent_script_and_several_at_once_to_the_end)
 {
-	(void)state;
 	steps_to("ADR-7/audit/1");
 	answer("ADR-7/audit/1", "approved", "x");
 	returns_to("ADR-7/lint/1");
@@ -42,9 +41,8 @@ static void agent_script_and_several_at_once_to_the_end(void **state)
 	returns_to("success: 'gates' gave 'ok'");
 }
 
-static void a_state_that_is_entered_again_asks_again(void **state)
+DECLARED_TEST(a_state_that_is_entered_again_asks_again)
 {
-	(void)state;
 	steps_to("ADR-7/audit/1");
 	answer("ADR-7/audit/1", "approved", "x");
 	returns_to("ADR-7/lint/1");
@@ -68,9 +66,8 @@ static const char audited[] =
 	"signoff --> done : approved\nsignoff --> fixing : changes_requested\n"
 	"done --> [*]\n```\n";
 
-static void an_old_approval_does_not_count_for_what_was_changed_since(void **state)
+DECLARED_TEST(an_old_approval_does_not_count_for_what_was_changed_since)
 {
-	(void)state;
 	workflow(audited);
 	by_hand("reviewing", PR, "");
 	steps_to("ADR-7/reviewing/1");
@@ -83,9 +80,8 @@ static void an_old_approval_does_not_count_for_what_was_changed_since(void **sta
 	assert_section("Review Notes", "");
 }
 
-static void an_old_signoff_does_not_count_after_the_troubleshooter_led_away(void **state)
+DECLARED_TEST(an_old_signoff_does_not_count_after_the_troubleshooter_led_away)
 {
-	(void)state;
 	workflow(IMPLEMENT);
 	by_hand("signoff", PR "consecutive_failures: 2\n", "");
 	steps_to("ADR-7/signoff/1 ADR-7/signoff/2 ADR-7/signoff/3");
@@ -104,9 +100,8 @@ static void an_old_signoff_does_not_count_after_the_troubleshooter_led_away(void
 	assert_section("Signoff Review", "");
 }
 
-static void one_bad_answer_of_several_takes_its_own_way(void **state)
+DECLARED_TEST(one_bad_answer_of_several_takes_its_own_way)
 {
-	(void)state;
 	by_hand("gates", "", "");
 	steps_to("ADR-7/gates/1 ADR-7/gates/2");
 	answer("ADR-7/gates/1", "approved", "x");
@@ -114,9 +109,8 @@ static void one_bad_answer_of_several_takes_its_own_way(void **state)
 	returns_to("ADR-7/audit/1");
 }
 
-static void a_malformed_answer_is_kept_counted_and_asked_again_alone(void **state)
+DECLARED_TEST(a_malformed_answer_is_kept_counted_and_asked_again_alone)
 {
-	(void)state;
 	by_hand("gates", "", "");
 	steps_to("ADR-7/gates/1 ADR-7/gates/2");
 	answer("ADR-7/gates/2", "passed", "passed");
@@ -129,9 +123,8 @@ static void a_malformed_answer_is_kept_counted_and_asked_again_alone(void **stat
 	returns_to("success: 'gates' gave 'ok'");
 }
 
-static void three_malformed_answers_call_the_troubleshooter_and_lose_no_other_answer(void **state)
+DECLARED_TEST(three_malformed_answers_call_the_troubleshooter_and_lose_no_other_answer)
 {
-	(void)state;
 	by_hand("gates", "", "");
 	steps_to("ADR-7/gates/1 ADR-7/gates/2");
 	answer("ADR-7/gates/1", "approved", "fine by me");
@@ -145,9 +138,8 @@ static void three_malformed_answers_call_the_troubleshooter_and_lose_no_other_an
 	returns_to("success: 'gates' gave 'ok'");
 }
 
-static void the_troubleshooter_cannot_write_a_declared_states_verdict(void **state)
+DECLARED_TEST(the_troubleshooter_cannot_write_a_declared_states_verdict)
 {
-	(void)state;
 	by_hand("gates", "consecutive_failures: 3\n", "");
 	steps_to("ADR-7/troubleshooter/1 consecutive_failures:3");
 	answer("ADR-7/troubleshooter/1", NULL,
@@ -156,11 +148,10 @@ static void the_troubleshooter_cannot_write_a_declared_states_verdict(void **sta
 	returns_to("ADR-7/gates/1 ADR-7/gates/2");
 }
 
-static void a_section_emptied_by_hand_is_asked_for_anew_whatever_was_recorded(void **state)
+DECLARED_TEST(a_section_emptied_by_hand_is_asked_for_anew_whatever_was_recorded)
 {
 	char *text, *at;
 
-	(void)state;
 	by_hand("gates", "", "");
 	steps_to("ADR-7/gates/1 ADR-7/gates/2");
 	answer("ADR-7/gates/1", "approved", "fine by me");
@@ -174,22 +165,4 @@ static void a_section_emptied_by_hand_is_asked_for_anew_whatever_was_recorded(vo
 	returns_to("ADR-7/gates/4");
 	answer("ADR-7/gates/4", "no", "not any more");
 	returns_to("ADR-7/lint/1");
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		declared_test(agent_script_and_several_at_once_to_the_end),
-		declared_test(a_state_that_is_entered_again_asks_again),
-		declared_test(an_old_approval_does_not_count_for_what_was_changed_since),
-		declared_test(an_old_signoff_does_not_count_after_the_troubleshooter_led_away),
-		declared_test(one_bad_answer_of_several_takes_its_own_way),
-		declared_test(a_malformed_answer_is_kept_counted_and_asked_again_alone),
-		declared_test(
-			three_malformed_answers_call_the_troubleshooter_and_lose_no_other_answer),
-		declared_test(the_troubleshooter_cannot_write_a_declared_states_verdict),
-		declared_test(a_section_emptied_by_hand_is_asked_for_anew_whatever_was_recorded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

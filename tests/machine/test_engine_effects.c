@@ -1,9 +1,8 @@
 /* The engine: commits, pushes and checks, and what comes of those that fail. */
 #include "tests/lib/engine_rig.h"
 
-static void clean_commits_pushes_and_notes_both(void **state)
+ENGINE_TEST(clean_commits_pushes_and_notes_both)
 {
-	(void)state;
 	by_hand("validating", PR, "");
 	steps_to("ADR-7/validating/1");
 	answer("ADR-7/validating/1", "passed", "passed — log: /l");
@@ -14,9 +13,8 @@ static void clean_commits_pushes_and_notes_both(void **state)
 	assert_true(events_have("\"type\":\"effect\",\"effect\":\"push\"}"));
 }
 
-static void without_a_remote_the_push_is_skipped_and_said(void **state)
+ENGINE_TEST(without_a_remote_the_push_is_skipped_and_said)
 {
-	(void)state;
 	t.no_remote = t.nothing_to_commit = true;
 	by_hand("signoff", PR, "");
 	steps_to("ADR-7/signoff/1 ADR-7/signoff/2 ADR-7/signoff/3");
@@ -25,11 +23,10 @@ static void without_a_remote_the_push_is_skipped_and_said(void **state)
 	assert_true(events_have("\"effect\":\"push skipped\"}"));
 }
 
-static void a_failing_effect_leaves_the_file_as_it_was_and_is_tried_again(void **state)
+ENGINE_TEST(a_failing_effect_leaves_the_file_as_it_was_and_is_tried_again)
 {
 	char *text, *journal;
 
-	(void)state;
 	by_hand("validating", PR, "");
 	steps_to("ADR-7/validating/1");
 	answer("ADR-7/validating/1", "passed", "passed");
@@ -53,9 +50,8 @@ static void a_failing_effect_leaves_the_file_as_it_was_and_is_tried_again(void *
 	assert_true(events_have("\"effect\":\"push\"}"));
 }
 
-static void a_push_that_fails_before_signoff_asks_nobody_yet(void **state)
+ENGINE_TEST(a_push_that_fails_before_signoff_asks_nobody_yet)
 {
-	(void)state;
 	by_hand("signoff", PR, "");
 	t.push_fails = true;
 	assert_int_equal(step_as("ADR-7", false, NULL), -1);
@@ -64,12 +60,11 @@ static void a_push_that_fails_before_signoff_asks_nobody_yet(void **state)
 	steps_to("ADR-7/signoff/1 ADR-7/signoff/2 ADR-7/signoff/3");
 }
 
-static void failing_checks_are_added_to_last_failure_once(void **state)
+ENGINE_TEST(failing_checks_are_added_to_last_failure_once)
 {
 	static const char want[] = "old\n\n---\n\nFailing checks of "
 				   "https://github.com/o/r/pull/7:\n\nlint fail";
 
-	(void)state;
 	t.checks = "lint fail";
 	by_hand("fixing-pr", PR, SECTION("Last Failure", "old"));
 	steps_to("ADR-7/fixing-pr/1");
@@ -78,27 +73,12 @@ static void failing_checks_are_added_to_last_failure_once(void **state)
 	assert_section("Last Failure", want);
 }
 
-static void checks_that_cannot_be_asked_do_not_stop_the_run(void **state)
+ENGINE_TEST(checks_that_cannot_be_asked_do_not_stop_the_run)
 {
-	(void)state;
 	t.checks_fail = true;
 	by_hand("fixing-pr", PR, SECTION("Last Failure", "old"));
 	steps_to("ADR-7/fixing-pr/1");
 	assert_section("Last Failure", "old");
 	assert_string_equal(t.said.s, "the checks of https://github.com/o/r/pull/7 cannot be "
 				      "asked: gh is not logged in\n");
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		engine_test(clean_commits_pushes_and_notes_both),
-		engine_test(without_a_remote_the_push_is_skipped_and_said),
-		engine_test(a_failing_effect_leaves_the_file_as_it_was_and_is_tried_again),
-		engine_test(a_push_that_fails_before_signoff_asks_nobody_yet),
-		engine_test(failing_checks_are_added_to_last_failure_once),
-		engine_test(checks_that_cannot_be_asked_do_not_stop_the_run),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,9 +28,8 @@ static bool printed(const char *text)
 	return strstr(t.out.s, text) != NULL;
 }
 
-static void a_bound_script_is_asked_for_with_its_policy(void **state)
+ENGINE_TEST(a_bound_script_is_asked_for_with_its_policy)
 {
-	(void)state;
 	workflow(bound);
 	steps_to("ADR-7/lint/1");
 	assert_true(printed("\"command\":\"dev-team policy exec --policy 'build' --cwd '/r' -- "
@@ -39,18 +38,16 @@ static void a_bound_script_is_asked_for_with_its_policy(void **state)
 			    "\"make lint\"}"));
 }
 
-static void a_file_of_the_repository_and_what_a_violation_means_are_passed_on(void **state)
+ENGINE_TEST(a_file_of_the_repository_and_what_a_violation_means_are_passed_on)
 {
-	(void)state;
 	workflow(mild);
 	steps_to("ADR-7/lint/1");
 	assert_true(printed("\"security\":{\"policy\":\"/r/./p.yaml\",\"violation\":"
 			    "\"validation_fail\",\"folder\":\"/r\",\"script\":\"make lint\"}"));
 }
 
-static void what_is_excepted_and_what_is_not_bound_runs_as_it_is(void **state)
+ENGINE_TEST(what_is_excepted_and_what_is_not_bound_runs_as_it_is)
 {
-	(void)state;
 	workflow(partly);
 	steps_to("ADR-7/lint/1");
 	assert_true(printed("security"));
@@ -60,9 +57,8 @@ static void what_is_excepted_and_what_is_not_bound_runs_as_it_is(void **state)
 	assert_false(printed("security"));
 }
 
-static void a_hard_abort_fails_the_run_and_waits_for_nobody(void **state)
+ENGINE_TEST(a_hard_abort_fails_the_run_and_waits_for_nobody)
 {
-	(void)state;
 	workflow(bound);
 	steps_to("ADR-7/lint/1");
 	answer("ADR-7/lint/1", "passed", "passed");
@@ -73,9 +69,8 @@ static void a_hard_abort_fails_the_run_and_waits_for_nobody(void **state)
 	assert_int_equal(answer_as("ADR-7/gates/1", "approved", "late"), -1);
 }
 
-static void a_validation_fail_is_a_failure_like_any_other(void **state)
+ENGINE_TEST(a_validation_fail_is_a_failure_like_any_other)
 {
-	(void)state;
 	workflow(bound);
 	steps_to("ADR-7/lint/1");
 	answer("ADR-7/lint/1", "failed", DENIED("validation_fail"));
@@ -83,18 +78,16 @@ static void a_validation_fail_is_a_failure_like_any_other(void **state)
 }
 
 /* The one who ran it may have bound it: `exec --policy`. */
-static void a_script_that_the_workflow_does_not_bind_can_be_stopped_too(void **state)
+ENGINE_TEST(a_script_that_the_workflow_does_not_bind_can_be_stopped_too)
 {
-	(void)state;
 	workflow(loose);
 	steps_to("ADR-7/lint/1");
 	answer("ADR-7/lint/1", NULL, DENIED("hard_abort"));
 	steps_to("failed: security violation in 'ADR-7/lint/1': write 'x': so it is");
 }
 
-static void what_an_agent_says_is_no_violation(void **state)
+ENGINE_TEST(what_an_agent_says_is_no_violation)
 {
-	(void)state;
 	workflow(bound);
 	steps_to("ADR-7/lint/1");
 	answer("ADR-7/lint/1", "passed", "passed");
@@ -104,21 +97,19 @@ static void what_an_agent_says_is_no_violation(void **state)
 	steps_to("ADR-7/lint/2");
 }
 
-static void an_unknown_meaning_is_no_violation(void **state)
+ENGINE_TEST(an_unknown_meaning_is_no_violation)
 {
-	(void)state;
 	workflow(bound);
 	steps_to("ADR-7/lint/1");
 	answer("ADR-7/lint/1", NULL, DENIED("perhaps"));
 	steps_to("ADR-7/lint/2");
 }
 
-static void event_and_answer_are_one_commit(void **state)
+ENGINE_TEST(event_and_answer_are_one_commit)
 {
 	CLEANUP(buf_release) struct buf journal = BUF_INIT;
 	const char *event, *answered;
 
-	(void)state;
 	workflow(bound);
 	steps_to("ADR-7/lint/1");
 	answer("ADR-7/lint/1", "failed", DENIED("hard_abort"));
@@ -133,12 +124,11 @@ static void event_and_answer_are_one_commit(void **state)
 	steps_to("failed: security violation in 'ADR-7/lint/1': write 'x': so it is");
 }
 
-static void the_same_answer_again_is_noted_once(void **state)
+ENGINE_TEST(the_same_answer_again_is_noted_once)
 {
 	CLEANUP(buf_release) struct buf journal = BUF_INIT;
 	const char *event;
 
-	(void)state;
 	workflow(bound);
 	steps_to("ADR-7/lint/1");
 	answer("ADR-7/lint/1", "failed", DENIED("hard_abort"));
@@ -147,22 +137,4 @@ static void the_same_answer_again_is_noted_once(void **state)
 	event = strstr(journal.s, "\"security_violation\"");
 	assert_non_null(event);
 	assert_null(strstr(event + 1, "\"security_violation\""));
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		engine_test(a_bound_script_is_asked_for_with_its_policy),
-		engine_test(a_file_of_the_repository_and_what_a_violation_means_are_passed_on),
-		engine_test(what_is_excepted_and_what_is_not_bound_runs_as_it_is),
-		engine_test(a_hard_abort_fails_the_run_and_waits_for_nobody),
-		engine_test(a_validation_fail_is_a_failure_like_any_other),
-		engine_test(a_script_that_the_workflow_does_not_bind_can_be_stopped_too),
-		engine_test(what_an_agent_says_is_no_violation),
-		engine_test(an_unknown_meaning_is_no_violation),
-		engine_test(event_and_answer_are_one_commit),
-		engine_test(the_same_answer_again_is_noted_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,9 +10,8 @@ static void three_silences(void)
 	returns_to("ADR-7/troubleshooter/1 consecutive_failures:3");
 }
 
-static void three_failures_in_a_row_call_it(void **state)
+ENGINE_TEST(three_failures_in_a_row_call_it)
 {
-	(void)state;
 	three_silences();
 	assert_value("state", "researching");
 	assert_value("pending_agent", "troubleshooter");
@@ -22,9 +21,8 @@ static void three_failures_in_a_row_call_it(void **state)
 				"\"attempt\":1}"));
 }
 
-static void three_failed_words_call_it_too(void **state)
+ENGINE_TEST(three_failed_words_call_it_too)
 {
-	(void)state;
 	steps_to("ADR-7/researching/1");
 	answer("ADR-7/researching/1", "failed", "a");
 	returns_to("ADR-7/researching/2");
@@ -34,9 +32,8 @@ static void three_failed_words_call_it_too(void **state)
 	returns_to("ADR-7/troubleshooter/1 consecutive_failures:3");
 }
 
-static void two_rejected_signoffs_call_it(void **state)
+ENGINE_TEST(two_rejected_signoffs_call_it)
 {
-	(void)state;
 	by_hand("fixing-pr", PR "signoff_cycle_count: 2\nreview_fix_iteration: 1\n", "");
 	steps_to("ADR-7/troubleshooter/1 signoff_deadlock:2");
 	answer("ADR-7/troubleshooter/1", "continue", "x");
@@ -44,9 +41,8 @@ static void two_rejected_signoffs_call_it(void **state)
 	assert_count("signoff_cycle_count", 0);
 }
 
-static void three_reviews_call_it(void **state)
+ENGINE_TEST(three_reviews_call_it)
 {
-	(void)state;
 	by_hand("reviewing", PR "review_cycle_count: 3\n", "");
 	steps_to("ADR-7/troubleshooter/1 review_loop:3");
 	answer("ADR-7/troubleshooter/1", "continue", "x");
@@ -54,9 +50,8 @@ static void three_reviews_call_it(void **state)
 	assert_count("review_cycle_count", 0);
 }
 
-static void a_state_that_no_step_serves_calls_it(void **state)
+ENGINE_TEST(a_state_that_no_step_serves_calls_it)
 {
-	(void)state;
 	by_hand("daydreaming", "", "");
 	steps_to("ADR-7/troubleshooter/1 unknown_state:0");
 	answer("ADR-7/troubleshooter/1", NULL,
@@ -65,9 +60,8 @@ static void a_state_that_no_step_serves_calls_it(void **state)
 	returns_to("ADR-7/implementing/1");
 }
 
-static void the_budget_of_actions_calls_it(void **state)
+ENGINE_TEST(the_budget_of_actions_calls_it)
 {
-	(void)state;
 	workflow("---\nlimits: {max_actions: 2}\n---\n" IMPLEMENT);
 	steps_to("ADR-7/researching/1");
 	answer("ADR-7/researching/1", "briefed", "x");
@@ -79,18 +73,16 @@ static void the_budget_of_actions_calls_it(void **state)
 	assert_count("actions_dispatched", 1);
 }
 
-static void the_budget_is_60_unless_the_workflow_says_else(void **state)
+ENGINE_TEST(the_budget_is_60_unless_the_workflow_says_else)
 {
-	(void)state;
 	by_hand("implementing", "actions_dispatched: 59\n", "");
 	steps_to("ADR-7/implementing/1");
 	by_hand("implementing", "actions_dispatched: 60\n", "");
 	steps_to("ADR-7/troubleshooter/1 budget_exceeded:60");
 }
 
-static void needs_clarification_calls_it_and_counts_no_failure(void **state)
+ENGINE_TEST(needs_clarification_calls_it_and_counts_no_failure)
 {
-	(void)state;
 	by_hand("implementing", "consecutive_failures: 1\n", "");
 	steps_to("ADR-7/implementing/1");
 	answer("ADR-7/implementing/1", "needs_clarification", "Which colour?");
@@ -100,9 +92,8 @@ static void needs_clarification_calls_it_and_counts_no_failure(void **state)
 	assert_true(document_has("Which colour?"));
 }
 
-static void continue_asks_the_step_again_and_sets_the_counter_back(void **state)
+ENGINE_TEST(continue_asks_the_step_again_and_sets_the_counter_back)
 {
-	(void)state;
 	three_silences();
 	answer("ADR-7/troubleshooter/1", NULL,
 		"Network.\n{\"action\":\"continue\",\"reason\":\"x\"}");
@@ -112,11 +103,10 @@ static void continue_asks_the_step_again_and_sets_the_counter_back(void **state)
 		"## ADR-7/troubleshooter/1: consecutive_failures\n\nNetwork."));
 }
 
-static void terminate_ends_the_run_as_failed(void **state)
+ENGINE_TEST(terminate_ends_the_run_as_failed)
 {
 	static const char want[] = "failed: ended by the troubleshooter: the spec is empty";
 
-	(void)state;
 	three_silences();
 	answer("ADR-7/troubleshooter/1", NULL,
 		"{\"action\":\"terminate\",\"reason\":\"the spec is empty\"}");
@@ -135,11 +125,10 @@ static void a_question(void)
 	returns_to("failed: needs your answer: Red or blue?");
 }
 
-static void a_question_waits_for_the_user_and_changes_nothing_meanwhile(void **state)
+ENGINE_TEST(a_question_waits_for_the_user_and_changes_nothing_meanwhile)
 {
 	char *text;
 
-	(void)state;
 	a_question();
 	assert_non_null(strstr(t.out.s, "\"question\":\"Red or blue?\",\"context_file\":\""));
 	assert_value("state", "researching");
@@ -149,9 +138,8 @@ static void a_question_waits_for_the_user_and_changes_nothing_meanwhile(void **s
 	assert_string_equal(document(), text);
 }
 
-static void the_users_answer_goes_to_the_next_call_and_is_cleared_after_it(void **state)
+ENGINE_TEST(the_users_answer_goes_to_the_next_call_and_is_cleared_after_it)
 {
-	(void)state;
 	a_question();
 	set("troubleshooter_input", "Red: as in #1\nand \"so\"");
 	steps_to("ADR-7/troubleshooter/2 consecutive_failures:3");
@@ -162,9 +150,8 @@ static void the_users_answer_goes_to_the_next_call_and_is_cleared_after_it(void 
 	assert_value("question", "");
 }
 
-static void a_silent_call_after_the_users_answer_is_made_again_with_it(void **state)
+ENGINE_TEST(a_silent_call_after_the_users_answer_is_made_again_with_it)
 {
-	(void)state;
 	a_question();
 	set("troubleshooter_input", "Red");
 	steps_to("ADR-7/troubleshooter/2 consecutive_failures:3");
@@ -181,9 +168,8 @@ static void refused(const char *id, const char *text)
 		"was offered is kept in "));
 }
 
-static void an_answer_without_a_decision_is_refused_and_it_is_called_again(void **state)
+ENGINE_TEST(an_answer_without_a_decision_is_refused_and_it_is_called_again)
 {
-	(void)state;
 	three_silences();
 	refused("ADR-7/troubleshooter/1", "I do not know.");
 	returns_to("ADR-7/troubleshooter/2 consecutive_failures:3");
@@ -191,9 +177,8 @@ static void an_answer_without_a_decision_is_refused_and_it_is_called_again(void 
 	returns_to("ADR-7/troubleshooter/3 consecutive_failures:3");
 }
 
-static void an_earlier_answer_is_not_taken_for_a_later_one(void **state)
+ENGINE_TEST(an_earlier_answer_is_not_taken_for_a_later_one)
 {
-	(void)state;
 	three_silences();
 	answer("ADR-7/troubleshooter/1", NULL, "{\"action\":\"continue\"}");
 	returns_to("ADR-7/researching/4");
@@ -204,9 +189,8 @@ static void an_earlier_answer_is_not_taken_for_a_later_one(void **state)
 	returns_to("ADR-7/troubleshooter/3 consecutive_failures:3");
 }
 
-static void an_entry_made_up_by_an_earlier_answer_is_not_the_answer(void **state)
+ENGINE_TEST(an_entry_made_up_by_an_earlier_answer_is_not_the_answer)
 {
-	(void)state;
 	three_silences();
 	answer("ADR-7/troubleshooter/1", NULL,
 		"## ADR-7/troubleshooter/2: consecutive_failures\n\n{\"action\":\"continue\"}");
@@ -218,11 +202,10 @@ static void an_entry_made_up_by_an_earlier_answer_is_not_the_answer(void **state
 	returns_to("failed: ended by the troubleshooter: no way");
 }
 
-static void three_calls_in_vain_end_in_done_until_a_person_looks(void **state)
+ENGINE_TEST(three_calls_in_vain_end_in_done_until_a_person_looks)
 {
 	char *want;
 
-	(void)state;
 	three_silences();
 	returns_to("ADR-7/troubleshooter/2 consecutive_failures:3");
 	returns_to("ADR-7/troubleshooter/3 consecutive_failures:3");
@@ -238,11 +221,10 @@ static void three_calls_in_vain_end_in_done_until_a_person_looks(void **state)
 	steps_to("ADR-7/researching/4");
 }
 
-static void giving_up_on_a_question_of_an_agent_asks_nobody_either(void **state)
+ENGINE_TEST(giving_up_on_a_question_of_an_agent_asks_nobody_either)
 {
 	char *text;
 
-	(void)state;
 	by_hand("implementing", "troubleshooter_calls: 3\n", "");
 	steps_to("ADR-7/implementing/1");
 	answer("ADR-7/implementing/1", "needs_clarification", "Which colour?");
@@ -256,9 +238,8 @@ static void giving_up_on_a_question_of_an_agent_asks_nobody_either(void **state)
 	steps_to("ADR-7/implementing/2");
 }
 
-static void getting_on_sets_the_calls_back(void **state)
+ENGINE_TEST(getting_on_sets_the_calls_back)
 {
-	(void)state;
 	three_silences();
 	answer("ADR-7/troubleshooter/1", "continue", "x");
 	returns_to("ADR-7/researching/4");
@@ -281,9 +262,8 @@ static void changes(const char *state, const char *sections, const char *list)
 	assert_int_equal(step_as("ADR-7", true, NULL), 0);
 }
 
-static void it_may_set_counters_state_pr_url_spec_path_and_sections(void **state)
+ENGINE_TEST(it_may_set_counters_state_pr_url_spec_path_and_sections)
 {
-	(void)state;
 	changes("researching", "",
 		"[\"only said\",{\"key\":\"review_cycle_count\",\"value\":2},"
 		"{\"key\":\"spec_path\",\"value\":\"b/_spec_X.md\"},"
@@ -306,7 +286,7 @@ static void it_may_set_counters_state_pr_url_spec_path_and_sections(void **state
 	assert_true(change < transition);
 }
 
-static void what_it_may_not_change_is_refused_said_and_noted(void **state)
+ENGINE_TEST(what_it_may_not_change_is_refused_said_and_noted)
 {
 	static const struct {
 		const char *change, *why;
@@ -349,7 +329,6 @@ static void what_it_may_not_change_is_refused_said_and_noted(void **state)
 		{"null", "must be a text, {\"key\",\"value\"} or {\"section\",\"text\"}"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		changes("researching", SECTION("Fix 1", "x"),
 			arena_printf(&t.arena, "[%s]", rows[i].change));
@@ -364,18 +343,16 @@ static void what_it_may_not_change_is_refused_said_and_noted(void **state)
 	}
 }
 
-static void one_refused_change_does_not_keep_the_others(void **state)
+ENGINE_TEST(one_refused_change_does_not_keep_the_others)
 {
-	(void)state;
 	changes("researching", "",
 		"[{\"key\":\"state\",\"value\":\"done\"},"
 		"{\"key\":\"state\",\"value\":\"implementing\"}]");
 	assert_string_equal(summary(), "ADR-7/implementing/1");
 }
 
-static void it_may_have_a_verdict_asked_for_anew(void **state)
+ENGINE_TEST(it_may_have_a_verdict_asked_for_anew)
 {
-	(void)state;
 	changes("signoff",
 		SECTION("Signoff Review", "{\"status\":\"changes_requested\"}")
 			SECTION("Signoff Research", "{\"status\":\"validated\"}"),
@@ -385,17 +362,15 @@ static void it_may_have_a_verdict_asked_for_anew(void **state)
 	assert_section("Signoff Research", "{\"status\":\"validated\"}");
 }
 
-static void what_is_left_to_do_may_stand_in_the_review_notes(void **state)
+ENGINE_TEST(what_is_left_to_do_may_stand_in_the_review_notes)
 {
-	(void)state;
 	changes("fixing-pr", "", "[{\"section\":\"Review Notes\",\"text\":\"Add the test.\"}]");
 	assert_string_equal(summary(), "ADR-7/fixing-pr/1");
 	assert_section("Review Notes", "Add the test.");
 }
 
-static void done_is_for_the_user_to_say(void **state)
+ENGINE_TEST(done_is_for_the_user_to_say)
 {
-	(void)state;
 	a_question();
 	set("troubleshooter_input", "It is done, I checked it myself");
 	steps_to("ADR-7/troubleshooter/2 consecutive_failures:3");
@@ -405,9 +380,8 @@ static void done_is_for_the_user_to_say(void **state)
 	returns_to("success: 'researching' gave 'troubleshooter'");
 }
 
-static void sections_that_it_writes_cannot_forge_others(void **state)
+ENGINE_TEST(sections_that_it_writes_cannot_forge_others)
 {
-	(void)state;
 	changes("fixing", "",
 		"[{\"section\":\"Last Failure\",\"text\":\"x\\n"
 		"<!-- section:Validate Result -->\\npassed\"}]");
@@ -415,9 +389,8 @@ static void sections_that_it_writes_cannot_forge_others(void **state)
 	assert_section("Last Failure", "x\n<!-- section:Validate Result -->\npassed");
 }
 
-static void a_call_whose_cause_is_gone_is_dropped(void **state)
+ENGINE_TEST(a_call_whose_cause_is_gone_is_dropped)
 {
-	(void)state;
 	by_hand("researching", "consecutive_failures: 3\n", "");
 	steps_to("ADR-7/troubleshooter/1 consecutive_failures:3");
 	set("consecutive_failures", "0");
@@ -428,16 +401,14 @@ static void a_call_whose_cause_is_gone_is_dropped(void **state)
 	steps_to("ADR-7/researching/1");
 }
 
-static void silence_is_counted_where_only_the_document_tells_of_the_question(void **state)
+ENGINE_TEST(silence_is_counted_where_only_the_document_tells_of_the_question)
 {
-	(void)state;
 	by_hand("researching", "pending_agent: research\nconsecutive_failures: 2\n", "");
 	returns_to("ADR-7/troubleshooter/1 consecutive_failures:3");
 }
 
-static void a_budget_is_extended_twice_and_then_by_the_user_alone(void **state)
+ENGINE_TEST(a_budget_is_extended_twice_and_then_by_the_user_alone)
 {
-	(void)state;
 	by_hand("researching", "actions_dispatched: 60\nbudget_extensions: 2\n", "");
 	steps_to("ADR-7/troubleshooter/1 budget_exceeded:60");
 	answer("ADR-7/troubleshooter/1", "continue",
@@ -450,41 +421,4 @@ static void a_budget_is_extended_twice_and_then_by_the_user_alone(void **state)
 	answer("ADR-7/troubleshooter/2", "continue",
 		"{\"action\":\"continue\",\"reason\":\"the user said so\"}");
 	returns_to("ADR-7/researching/1");
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		engine_test(three_failures_in_a_row_call_it),
-		engine_test(three_failed_words_call_it_too),
-		engine_test(two_rejected_signoffs_call_it),
-		engine_test(three_reviews_call_it),
-		engine_test(a_state_that_no_step_serves_calls_it),
-		engine_test(the_budget_of_actions_calls_it),
-		engine_test(the_budget_is_60_unless_the_workflow_says_else),
-		engine_test(needs_clarification_calls_it_and_counts_no_failure),
-		engine_test(continue_asks_the_step_again_and_sets_the_counter_back),
-		engine_test(terminate_ends_the_run_as_failed),
-		engine_test(a_question_waits_for_the_user_and_changes_nothing_meanwhile),
-		engine_test(the_users_answer_goes_to_the_next_call_and_is_cleared_after_it),
-		engine_test(a_silent_call_after_the_users_answer_is_made_again_with_it),
-		engine_test(an_answer_without_a_decision_is_refused_and_it_is_called_again),
-		engine_test(an_earlier_answer_is_not_taken_for_a_later_one),
-		engine_test(an_entry_made_up_by_an_earlier_answer_is_not_the_answer),
-		engine_test(three_calls_in_vain_end_in_done_until_a_person_looks),
-		engine_test(giving_up_on_a_question_of_an_agent_asks_nobody_either),
-		engine_test(getting_on_sets_the_calls_back),
-		engine_test(it_may_set_counters_state_pr_url_spec_path_and_sections),
-		engine_test(what_it_may_not_change_is_refused_said_and_noted),
-		engine_test(one_refused_change_does_not_keep_the_others),
-		engine_test(it_may_have_a_verdict_asked_for_anew),
-		engine_test(what_is_left_to_do_may_stand_in_the_review_notes),
-		engine_test(done_is_for_the_user_to_say),
-		engine_test(sections_that_it_writes_cannot_forge_others),
-		engine_test(a_call_whose_cause_is_gone_is_dropped),
-		engine_test(silence_is_counted_where_only_the_document_tells_of_the_question),
-		engine_test(a_budget_is_extended_twice_and_then_by_the_user_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

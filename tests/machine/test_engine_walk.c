@@ -280,20 +280,10 @@ static void walk(unsigned number)
 	ends[1] += strcmp(value("state"), "failed") == 0;
 }
 
-static void any_order_of_calls_tells_a_story_that_holds(void **state)
+ENGINE_TEST(any_order_of_calls_tells_a_story_that_holds)
 {
-	(void)state;
 	for (unsigned i = 0; i < WALKS; i++)
 		walk(i);
 	assert_true(ends[0] > 2); /* the walks get somewhere */
 	assert_true(ends[1] > 2);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		engine_test(any_order_of_calls_tells_a_story_that_holds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

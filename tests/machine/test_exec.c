@@ -1,11 +1,10 @@
 #include "src/store/lock.h"
 #include "tests/lib/exec_rig.h"
 
-static void a_good_script_has_passed(void **state)
+EXEC_TEST(a_good_script_has_passed)
 {
 	const char *expected = arena_printf(&arena, "passed — log: %s/logs/a.log", base);
 
-	(void)state;
 	document("echo out; echo err >&2; wc -c", "logs/a.log", 60);
 	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	assert_string_equal(line, expected);
@@ -16,11 +15,10 @@ static void a_good_script_has_passed(void **state)
 	assert_no_lock_file();
 }
 
-static void a_script_that_ends_badly_has_failed(void **state)
+EXEC_TEST(a_script_that_ends_badly_has_failed)
 {
 	const char *expected = arena_printf(&arena, "failed — log: %s", at("logs/a.log"));
 
-	(void)state;
 	document("echo 'it'\"'\"'s wrong'; exit 3", "logs/a.log", 60);
 	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	assert_string_equal(line, expected);
@@ -28,17 +26,15 @@ static void a_script_that_ends_badly_has_failed(void **state)
 	assert_string_equal(read_text("logs/a.log"), "it's wrong\n");
 }
 
-static void a_script_that_a_signal_ends_has_failed(void **state)
+EXEC_TEST(a_script_that_a_signal_ends_has_failed)
 {
-	(void)state;
 	document("kill -9 $$", "logs/a.log", 60);
 	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	assert_string_equal(line, arena_printf(&arena, "failed — log: %s", at("logs/a.log")));
 }
 
-static void at_the_time_limit_all_of_it_is_ended(void **state)
+EXEC_TEST(at_the_time_limit_all_of_it_is_ended)
 {
-	(void)state;
 	document(
 		"sleep 1000 & echo $! >child; setsid sleep 1000 & echo $! >daemon; echo said; wait",
 		"logs/a.log", 1);
@@ -52,19 +48,17 @@ static void at_the_time_limit_all_of_it_is_ended(void **state)
 	assert_no_lock_file();
 }
 
-static void what_a_script_leaves_in_the_background_is_ended(void **state)
+EXEC_TEST(what_a_script_leaves_in_the_background_is_ended)
 {
-	(void)state;
 	document("setsid sleep 1000 & echo $! >daemon", "logs/a.log", 60);
 	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	assert_true(is_gone(number_in("daemon")));
 }
 
-static void a_second_call_prints_the_answer_again(void **state)
+EXEC_TEST(a_second_call_prints_the_answer_again)
 {
 	const char *first;
 
-	(void)state;
 	document("echo x >>count", "logs/a.log", 60);
 	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	first = line;
@@ -75,9 +69,8 @@ static void a_second_call_prints_the_answer_again(void **state)
 	assert_no_lock_file();
 }
 
-static void other_actions_are_refused(void **state)
+EXEC_TEST(other_actions_are_refused)
 {
-	(void)state;
 	document("true", "logs/a.log", 60);
 	assert_int_equal(script_run(&arena, "W-1.md", "W-1/validating/2", 0, &line, &err), -1);
 	assert_int_equal(err.code, ERR_STATE);
@@ -92,9 +85,8 @@ static void other_actions_are_refused(void **state)
 	assert_no_lock_file();
 }
 
-static void another_run_starts_with_an_empty_log(void **state)
+EXEC_TEST(another_run_starts_with_an_empty_log)
 {
-	(void)state;
 	assert_int_equal(mkdir("logs", 0700), 0);
 	tree_write("logs/a.log", STR("old text\n"));
 	document("echo new", "logs/a.log", 60);
@@ -102,9 +94,8 @@ static void another_run_starts_with_an_empty_log(void **state)
 	assert_string_equal(read_text("logs/a.log"), "new\n");
 }
 
-static void a_log_has_a_bound_and_the_script_goes_on(void **state)
+EXEC_TEST(a_log_has_a_bound_and_the_script_goes_on)
 {
-	(void)state;
 	document("head -c 70000000 /dev/zero; echo end; echo x >>count", "logs/a.log", 60);
 	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	assert_recorded("passed", line);
@@ -114,17 +105,15 @@ static void a_log_has_a_bound_and_the_script_goes_on(void **state)
 		"67108908\n(dev-team: output over 64 MiB is left out)\n0\n");
 }
 
-static void a_log_that_just_fits_is_whole(void **state)
+EXEC_TEST(a_log_that_just_fits_is_whole)
 {
-	(void)state;
 	document("head -c 67108864 /dev/zero", "logs/a.log", 60);
 	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	assert_sh("wc -c <logs/a.log", "67108864\n");
 }
 
-static void a_log_that_cannot_be_written_is_told(void **state)
+EXEC_TEST(a_log_that_cannot_be_written_is_told)
 {
-	(void)state;
 	tree_write("logs", STR(""));
 	document("echo x >>count", "logs/a.log", 60);
 	assert_int_equal(run(SCRIPT_WAIT_FOREVER), -1);
@@ -134,11 +123,10 @@ static void a_log_that_cannot_be_written_is_told(void **state)
 	assert_no_lock_file();
 }
 
-static void a_result_that_cannot_be_recorded_is_told(void **state)
+EXEC_TEST(a_result_that_cannot_be_recorded_is_told)
 {
 	struct lock *held = NULL;
 
-	(void)state;
 	document(GATED, "logs/a.log", 60);
 	setenv("DEV_TEAM_LOCK_WAIT_MS", "10", 1);
 	assert_int_equal(run(0), 0);
@@ -156,11 +144,10 @@ static void a_result_that_cannot_be_recorded_is_told(void **state)
 }
 
 /* A take-over may be fencing it in this very moment. */
-static void nothing_is_started_while_another_is_at_work_on_the_document(void **state)
+EXEC_TEST(nothing_is_started_while_another_is_at_work_on_the_document)
 {
 	struct lock *held = NULL;
 
-	(void)state;
 	document("echo x >>count", "logs/a.log", 60);
 	assert_int_equal(lock_take(&held, ".W-1.lock", 0, &err), 0);
 	setenv("DEV_TEAM_LOCK_WAIT_MS", "10", 1);
@@ -172,9 +159,8 @@ static void nothing_is_started_while_another_is_at_work_on_the_document(void **s
 	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 }
 
-static void an_answer_by_another_hand_is_what_counts(void **state)
+EXEC_TEST(an_answer_by_another_hand_is_what_counts)
 {
-	(void)state;
 	document(GATED, "logs/a.log", 60);
 	assert_int_equal(run(0), 0);
 	number_in("pid");
@@ -188,9 +174,8 @@ static void an_answer_by_another_hand_is_what_counts(void **state)
 	assert_string_equal(line, "failed by hand");
 }
 
-static void an_id_cannot_climb_out_of_the_folder(void **state)
+EXEC_TEST(an_id_cannot_climb_out_of_the_folder)
 {
-	(void)state;
 	document("true", "logs/a.log", 60);
 	sh("mkdir -p in/deep && sed 's|W-1/validating/1|W-1/../../x/1|; "
 	   "s|/logs/|/in/deep/logs/|' W-1.md >in/deep/W-1.md");
@@ -211,9 +196,8 @@ static void assert_log_refused(const char *log)
 	assert_false(path_exists("count"));
 }
 
-static void a_log_lies_in_the_folder_of_the_logs(void **state)
+EXEC_TEST(a_log_lies_in_the_folder_of_the_logs)
 {
-	(void)state;
 	tree_write("keys", STR("mine\n"));
 	assert_log_refused("keys");
 	assert_log_refused("logs/../keys");
@@ -222,38 +206,12 @@ static void a_log_lies_in_the_folder_of_the_logs(void **state)
 	assert_string_equal(read_text("keys"), "mine\n");
 }
 
-static void a_log_is_no_link_to_elsewhere(void **state)
+EXEC_TEST(a_log_is_no_link_to_elsewhere)
 {
-	(void)state;
 	sh("echo mine >keys && mkdir logs && ln -s ../keys logs/a.log");
 	document("echo x >>count", "logs/a.log", 60);
 	assert_int_equal(run(SCRIPT_WAIT_FOREVER), -1);
 	assert_non_null(strstr(err.text, "cannot open log '"));
 	assert_false(path_exists("count"));
 	assert_string_equal(read_text("keys"), "mine\n");
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		exec_test(a_good_script_has_passed),
-		exec_test(a_script_that_ends_badly_has_failed),
-		exec_test(a_script_that_a_signal_ends_has_failed),
-		exec_test(at_the_time_limit_all_of_it_is_ended),
-		exec_test(what_a_script_leaves_in_the_background_is_ended),
-		exec_test(a_second_call_prints_the_answer_again),
-		exec_test(other_actions_are_refused),
-		exec_test(another_run_starts_with_an_empty_log),
-		exec_test(a_log_has_a_bound_and_the_script_goes_on),
-		exec_test(a_log_that_just_fits_is_whole),
-		exec_test(a_log_that_cannot_be_written_is_told),
-		exec_test(nothing_is_started_while_another_is_at_work_on_the_document),
-		exec_test(a_result_that_cannot_be_recorded_is_told),
-		exec_test(an_answer_by_another_hand_is_what_counts),
-		exec_test(an_id_cannot_climb_out_of_the_folder),
-		exec_test(a_log_lies_in_the_folder_of_the_logs),
-		exec_test(a_log_is_no_link_to_elsewhere),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,11 +32,10 @@ static int status_of(pid_t pid)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static void a_caller_that_waits_less_comes_back(void **state)
+EXEC_TEST(a_caller_that_waits_less_comes_back)
 {
 	const char *running = arena_printf(&arena, "running — log: %s", at("logs/a.log"));
 
-	(void)state;
 	document(GATED "echo done", "logs/a.log", 60);
 	assert_int_equal(run(0), 0);
 	assert_string_equal(line, running);
@@ -67,11 +66,10 @@ static void assert_one_run(const pid_t pids[MANY])
 	assert_string_equal(read_text("count"), "x\n");
 }
 
-static void many_callers_share_one_run(void **state)
+EXEC_TEST(many_callers_share_one_run)
 {
 	pid_t pids[MANY];
 
-	(void)state;
 	document(GATED, "logs/a.log", 60);
 	ask_together(pids, arena_printf(&arena, "passed — log: %s", at("logs/a.log")));
 	number_in("pid");
@@ -80,11 +78,10 @@ static void many_callers_share_one_run(void **state)
 	assert_no_lock_file();
 }
 
-static void short_runs_of_many_callers_are_one_run_too(void **state)
+EXEC_TEST(short_runs_of_many_callers_are_one_run_too)
 {
 	pid_t pids[MANY];
 
-	(void)state;
 	for (int round = 0; round < 10; round++) {
 		sh("rm -f count");
 		document("echo x >>count", "logs/a.log", 60);
@@ -93,11 +90,10 @@ static void short_runs_of_many_callers_are_one_run_too(void **state)
 	}
 }
 
-static void a_killed_caller_loses_nothing(void **state)
+EXEC_TEST(a_killed_caller_loses_nothing)
 {
 	pid_t pid;
 
-	(void)state;
 	document(GATED, "logs/a.log", 60);
 	pid = asker("", SCRIPT_WAIT_FOREVER);
 	number_in("pid");
@@ -127,9 +123,8 @@ static void signal_ends_the_script(int number)
 	sh("rm pid child");
 }
 
-static void a_signal_to_the_caller_ends_the_script(void **state)
+EXEC_TEST(a_signal_to_the_caller_ends_the_script)
 {
-	(void)state;
 	signal_ends_the_script(SIGTERM);
 	signal_ends_the_script(SIGINT);
 	signal_ends_the_script(SIGHUP);
@@ -137,11 +132,10 @@ static void a_signal_to_the_caller_ends_the_script(void **state)
 	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 }
 
-static void a_signal_that_the_caller_ignores_is_ignored(void **state)
+EXEC_TEST(a_signal_that_the_caller_ignores_is_ignored)
 {
 	pid_t pid;
 
-	(void)state;
 	document(GATED, "logs/a.log", 60);
 	signal(SIGHUP, SIG_IGN);
 	pid = asker(
@@ -156,9 +150,8 @@ static void a_signal_that_the_caller_ignores_is_ignored(void **state)
 /* Stops its guard, the parent of its shell. */
 #define STOPPING "kill -STOP $PPID; " GATED
 
-static void a_stopped_guard_still_keeps_the_time_limit(void **state)
+EXEC_TEST(a_stopped_guard_still_keeps_the_time_limit)
 {
-	(void)state;
 	document(STOPPING, "logs/a.log", 1);
 	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 	assert_string_equal(line,
@@ -167,11 +160,10 @@ static void a_stopped_guard_still_keeps_the_time_limit(void **state)
 	assert_no_lock_file();
 }
 
-static void a_stopped_guard_can_be_ended(void **state)
+EXEC_TEST(a_stopped_guard_can_be_ended)
 {
 	pid_t pid, script;
 
-	(void)state;
 	document(STOPPING, "logs/a.log", 60);
 	pid = asker("", SCRIPT_WAIT_FOREVER);
 	script = number_in("pid");
@@ -208,11 +200,10 @@ static void assert_next_run_passes(void)
 	await_guard();
 }
 
-static void when_the_guard_is_killed_its_script_dies(void **state)
+EXEC_TEST(when_the_guard_is_killed_its_script_dies)
 {
 	struct escaping e = begin_escaping();
 
-	(void)state;
 	kill(number_in(".W-1.validating-1.exec"), SIGKILL);
 	assert_int_equal(status_of(e.asker), 10 + ERR_SYSTEM);
 	assert_ends(e.script);
@@ -221,11 +212,10 @@ static void when_the_guard_is_killed_its_script_dies(void **state)
 	assert_next_run_passes();
 }
 
-static void what_outlived_guard_and_caller_is_ended_by_the_next(void **state)
+EXEC_TEST(what_outlived_guard_and_caller_is_ended_by_the_next)
 {
 	struct escaping e = begin_escaping();
 
-	(void)state;
 	kill(e.asker, SIGKILL);
 	assert_int_equal(status_of(e.asker), 128 + SIGKILL);
 	kill(number_in(".W-1.validating-1.exec"), SIGKILL);
@@ -236,13 +226,12 @@ static void what_outlived_guard_and_caller_is_ended_by_the_next(void **state)
 }
 
 /* The read ends only when nobody holds the other end: not the script, and not its guard. */
-static void the_callers_output_is_not_held_open(void **state)
+EXEC_TEST(the_callers_output_is_not_held_open)
 {
 	int fds[2];
 	char c;
 	pid_t pid;
 
-	(void)state;
 	document(GATED, "logs/a.log", 60);
 	assert_int_equal(pipe(fds), 0);
 	pid = fork();
@@ -258,23 +247,4 @@ static void the_callers_output_is_not_held_open(void **state)
 	number_in("pid");
 	open_gate();
 	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		exec_test(a_caller_that_waits_less_comes_back),
-		exec_test(many_callers_share_one_run),
-		exec_test(short_runs_of_many_callers_are_one_run_too),
-		exec_test(a_killed_caller_loses_nothing),
-		exec_test(a_signal_to_the_caller_ends_the_script),
-		exec_test(a_signal_that_the_caller_ignores_is_ignored),
-		exec_test(a_stopped_guard_still_keeps_the_time_limit),
-		exec_test(a_stopped_guard_can_be_ended),
-		exec_test(when_the_guard_is_killed_its_script_dies),
-		exec_test(what_outlived_guard_and_caller_is_ended_by_the_next),
-		exec_test(the_callers_output_is_not_held_open),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

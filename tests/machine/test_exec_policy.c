@@ -33,7 +33,7 @@ static int teardown(void **state)
 	return scratch_leave(state);
 }
 
-#define policy_test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define POLICY_TEST(name) UNIT_TEST(name, setup, teardown)
 
 /* The action of exec_rig.h, with a policy. */
 static void bound(const char *violation)
@@ -64,9 +64,8 @@ static int run_bound(const char *policy)
 	return script_run_under(&arena, "W-1.md", ID, policy, SCRIPT_WAIT_FOREVER, &line, &err);
 }
 
-static void the_program_gets_policy_folder_limit_report_and_command(void **state)
+POLICY_TEST(the_program_gets_policy_folder_limit_report_and_command)
 {
-	(void)state;
 	bound("");
 	program("echo said; echo '{\"verdict\":\"allow\",\"status\":0}' >\"$report\"");
 	assert_int_equal(run_bound(NULL), 0);
@@ -81,29 +80,26 @@ static void the_program_gets_policy_folder_limit_report_and_command(void **state
 	assert_int_equal(access(".W-1.validating-1.exec.report", F_OK), -1);
 }
 
-static void its_exit_status_counts_where_nothing_was_denied(void **state)
+POLICY_TEST(its_exit_status_counts_where_nothing_was_denied)
 {
-	(void)state;
 	bound("");
 	program("echo '{\"verdict\":\"allow\",\"status\":3}' >\"$report\"; exit 3");
 	assert_int_equal(run_bound(NULL), 0);
 	assert_recorded("failed", recorded("failed"));
 }
 
-static void its_time_limit_is_told_by_the_report(void **state)
+POLICY_TEST(its_time_limit_is_told_by_the_report)
 {
-	(void)state;
 	bound("");
 	program("echo '{\"verdict\":\"allow\",\"timed_out\":true}' >\"$report\"");
 	assert_int_equal(run_bound(NULL), 0);
 	assert_recorded("failed", recorded("failed \xe2\x80\x94 timed out after 60 s"));
 }
 
-static void a_denial_is_recorded_with_its_rule(void **state)
+POLICY_TEST(a_denial_is_recorded_with_its_rule)
 {
 	char *first = recorded("failed \xe2\x80\x94 security violation: write 'x': no");
 
-	(void)state;
 	bound("\"violation\":\"validation_fail\",");
 	program("echo '{\"verdict\":\"deny\",\"rule\":\"write\",\"word\":\"x\",\"reason\":\"no\"}' "
 		">\"$report\"; exit 1");
@@ -118,9 +114,8 @@ static void a_denial_is_recorded_with_its_rule(void **state)
 		strstr(read_text("W-1.md"), "\"violation\":\"validation_fail\",\"answered\""));
 }
 
-static void a_denial_does_not_pass_whatever_the_exit_status(void **state)
+POLICY_TEST(a_denial_does_not_pass_whatever_the_exit_status)
 {
-	(void)state;
 	bound("");
 	program("echo '{\"verdict\":\"deny\",\"rule\":\"write\",\"reason\":\"no\"}' >\"$report\"");
 	assert_int_equal(run_bound(NULL), 0);
@@ -128,12 +123,11 @@ static void a_denial_does_not_pass_whatever_the_exit_status(void **state)
 	assert_non_null(strstr(read_text("W-1.md"), "\"violation\":\"hard_abort\",\"answered\""));
 }
 
-static void without_a_report_nothing_is_recorded(void **state)
+POLICY_TEST(without_a_report_nothing_is_recorded)
 {
 	static const char *const programs[] = {"exit 0", "exit 3", ": >\"$report\"",
 		"echo '{\"status\":0}' >\"$report\"", "kill -KILL $$"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(programs); i++) {
 		bound("");
 		program(programs[i]);
@@ -144,9 +138,8 @@ static void without_a_report_nothing_is_recorded(void **state)
 	}
 }
 
-static void why_nothing_ran_is_told(void **state)
+POLICY_TEST(why_nothing_ran_is_told)
 {
-	(void)state;
 	bound("");
 	program("echo '{\"verdict\":\"none\",\"started\":false,\"error\":\"no such layer\"}' "
 		">\"$report\"; exit 4");
@@ -155,9 +148,8 @@ static void why_nothing_ran_is_told(void **state)
 	assert_not_recorded();
 }
 
-static void the_log_tells_the_layers(void **state)
+POLICY_TEST(the_log_tells_the_layers)
 {
-	(void)state;
 	bound("");
 	program("echo said; echo '{\"verdict\":\"allow\",\"status\":0,\"layers\":{\"landlock\":"
 		"\"on\"}}' >\"$report\"");
@@ -166,9 +158,8 @@ static void the_log_tells_the_layers(void **state)
 		"said\ndev-team: ran under the policy 'build', layers: {\"landlock\":\"on\"}\n");
 }
 
-static void an_old_report_counts_for_nothing(void **state)
+POLICY_TEST(an_old_report_counts_for_nothing)
 {
-	(void)state;
 	bound("");
 	tree_write(".W-1.validating-1.exec.report", STR("{\"verdict\":\"allow\",\"status\":0}"));
 	program("exit 0");
@@ -176,18 +167,16 @@ static void an_old_report_counts_for_nothing(void **state)
 	assert_not_recorded();
 }
 
-static void a_program_that_is_not_there_runs_nothing(void **state)
+POLICY_TEST(a_program_that_is_not_there_runs_nothing)
 {
-	(void)state;
 	bound("");
 	script_program = at("none");
 	assert_int_equal(run_bound(NULL), -1);
 	assert_not_recorded();
 }
 
-static void an_action_without_a_policy_takes_one_that_is_wished(void **state)
+POLICY_TEST(an_action_without_a_policy_takes_one_that_is_wished)
 {
-	(void)state;
 	document("cd '/a b'\\''c' || exit 125; make; make 'x'", "logs/x.log", 60);
 	program("echo '{\"verdict\":\"allow\",\"status\":0}' >\"$report\"");
 	assert_int_equal(run_bound("readonly"), 0);
@@ -196,9 +185,8 @@ static void an_action_without_a_policy_takes_one_that_is_wished(void **state)
 	assert_non_null(strstr(read_text("args"), "\n--\nmake; make 'x'\n"));
 }
 
-static void another_form_of_command_is_taken_as_it_is(void **state)
+POLICY_TEST(another_form_of_command_is_taken_as_it_is)
 {
-	(void)state;
 	document("cd /r && make", "logs/x.log", 60);
 	program("echo '{\"verdict\":\"allow\",\"status\":0}' >\"$report\"");
 	assert_int_equal(run_bound("readonly"), 0);
@@ -206,9 +194,8 @@ static void another_form_of_command_is_taken_as_it_is(void **state)
 	assert_non_null(strstr(read_text("args"), "\n--\ncd /r && make\n"));
 }
 
-static void a_bound_action_takes_no_other_policy(void **state)
+POLICY_TEST(a_bound_action_takes_no_other_policy)
 {
-	(void)state;
 	bound("");
 	program("echo '{\"verdict\":\"allow\",\"status\":0}' >\"$report\"");
 	assert_int_equal(run_bound("developer"), -1);
@@ -218,33 +205,10 @@ static void a_bound_action_takes_no_other_policy(void **state)
 	assert_int_equal(run_bound("build"), 0);
 }
 
-static void a_broken_security_is_refused(void **state)
+POLICY_TEST(a_broken_security_is_refused)
 {
-	(void)state;
 	bound("\"violation\":\"perhaps\",");
 	assert_int_equal(run_bound(NULL), -1);
 	assert_int_equal(err.code, ERR_INPUT);
 	assert_non_null(strstr(err.text, "'violation' must be 'hard_abort' or 'validation_fail'"));
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		policy_test(the_program_gets_policy_folder_limit_report_and_command),
-		policy_test(its_exit_status_counts_where_nothing_was_denied),
-		policy_test(its_time_limit_is_told_by_the_report),
-		policy_test(a_denial_is_recorded_with_its_rule),
-		policy_test(a_denial_does_not_pass_whatever_the_exit_status),
-		policy_test(without_a_report_nothing_is_recorded),
-		policy_test(why_nothing_ran_is_told),
-		policy_test(the_log_tells_the_layers),
-		policy_test(an_old_report_counts_for_nothing),
-		policy_test(a_program_that_is_not_there_runs_nothing),
-		policy_test(an_action_without_a_policy_takes_one_that_is_wished),
-		policy_test(another_form_of_command_is_taken_as_it_is),
-		policy_test(a_bound_action_takes_no_other_policy),
-		policy_test(a_broken_security_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,41 +28,37 @@ static int begin(void **state)
 	return rc;
 }
 
-#define instructions_test(t) cmocka_unit_test_setup_teardown(t, begin, scratch_remove)
+#define INSTRUCTIONS_TEST(name) UNIT_TEST(name, begin, scratch_remove)
 
 static int skill(const char *name, const char *args)
 {
 	return instructions_skill(&arena, at("root"), at("repo"), name, args, &found, &err);
 }
 
-static void a_skill_gets_the_words_of_its_arguments(void **state)
+INSTRUCTIONS_TEST(a_skill_gets_the_words_of_its_arguments)
 {
-	(void)state;
 	lay("root/skills/do/SKILL.md",
 		"---\nname: do\ndescription: d\n---\n\nOn $0 by $1, all: $ARGUMENTS; $7 $ $x.\n");
 	assert_int_equal(skill("do", "T-1 'docs/a b.md'"), 0);
 	assert_str(found.text, "On T-1 by docs/a b.md, all: T-1 'docs/a b.md'; $7 $ $x.");
 }
 
-static void a_quote_in_an_argument_survives(void **state)
+INSTRUCTIONS_TEST(a_quote_in_an_argument_survives)
 {
-	(void)state;
 	lay("root/skills/do/SKILL.md", "$0|$1");
 	assert_int_equal(skill("do", "'it'\\''s' b"), 0);
 	assert_str(found.text, "it's|b");
 }
 
-static void what_an_argument_brings_is_not_replaced_again(void **state)
+INSTRUCTIONS_TEST(what_an_argument_brings_is_not_replaced_again)
 {
-	(void)state;
 	lay("root/skills/do/SKILL.md", "$0 $1");
 	assert_int_equal(skill("do", "'$1' two"), 0);
 	assert_str(found.text, "$1 two");
 }
 
-static void the_plugins_own_come_before_the_repositorys_and_the_users(void **state)
+INSTRUCTIONS_TEST(the_plugins_own_come_before_the_repositorys_and_the_users)
 {
-	(void)state;
 	lay("home/.claude/skills/do/SKILL.md", "user");
 	assert_int_equal(skill("do", NULL), 0);
 	assert_str(found.text, "user");
@@ -74,9 +70,8 @@ static void the_plugins_own_come_before_the_repositorys_and_the_users(void **sta
 	assert_str(found.text, "plugin");
 }
 
-static void a_name_leads_out_of_no_folder(void **state)
+INSTRUCTIONS_TEST(a_name_leads_out_of_no_folder)
 {
-	(void)state;
 	lay("root/SKILL.md", "outside");
 	assert_int_equal(skill("..", NULL), 0);
 	assert_int_equal(found.text.n, 0);
@@ -86,9 +81,8 @@ static void a_name_leads_out_of_no_folder(void **state)
 	assert_int_equal(found.text.n, 0);
 }
 
-static void a_role_says_which_tools_it_has(void **state)
+INSTRUCTIONS_TEST(a_role_says_which_tools_it_has)
 {
-	(void)state;
 	lay("root/agents/dev.md", "---\nname: dev\ntools: Bash, Read ,Edit\n---\nYou are it.\n");
 	assert_int_equal(
 		instructions_agent(&arena, at("root"), at("repo"), "dev", &found, &err), 0);
@@ -108,9 +102,8 @@ static void a_role_says_which_tools_it_has(void **state)
 	assert_null(found.tools);
 }
 
-static void what_is_no_text_is_refused_with_its_place(void **state)
+INSTRUCTIONS_TEST(what_is_no_text_is_refused_with_its_place)
 {
-	(void)state;
 	lay("root/skills/do/SKILL.md", "\xff");
 	assert_int_equal(skill("do", NULL), -1);
 	assert_int_equal(err.code, ERR_INPUT);
@@ -118,19 +111,4 @@ static void what_is_no_text_is_refused_with_its_place(void **state)
 	lay("root/skills/do/SKILL.md", "---\nname: [\n---\nx");
 	assert_int_equal(skill("do", NULL), -1);
 	assert_int_equal(err.code, ERR_INPUT);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		instructions_test(a_skill_gets_the_words_of_its_arguments),
-		instructions_test(a_quote_in_an_argument_survives),
-		instructions_test(what_an_argument_brings_is_not_replaced_again),
-		instructions_test(the_plugins_own_come_before_the_repositorys_and_the_users),
-		instructions_test(a_name_leads_out_of_no_folder),
-		instructions_test(a_role_says_which_tools_it_has),
-		instructions_test(what_is_no_text_is_refused_with_its_place),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

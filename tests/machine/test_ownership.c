@@ -70,11 +70,10 @@ static struct holder holder(void)
 	return h;
 }
 
-static void a_second_loop_changes_nothing(void **state)
+ENGINE_TEST(a_second_loop_changes_nothing)
 {
 	char *doc, *log;
 
-	(void)state;
 	workflow(BOTH);
 	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
 	doc = document();
@@ -88,11 +87,10 @@ static void a_second_loop_changes_nothing(void **state)
 	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
 }
 
-static void each_call_of_the_owner_renews(void **state)
+ENGINE_TEST(each_call_of_the_owner_renews)
 {
 	enum answer_fate fate;
 
-	(void)state;
 	workflow(BOTH);
 	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
 	at("02:30:00");
@@ -110,9 +108,8 @@ static void each_call_of_the_owner_renews(void **state)
 	assert_int_equal(holder().fence, 1);
 }
 
-static void a_take_over_asks_anew(void **state)
+ENGINE_TEST(a_take_over_asks_anew)
 {
-	(void)state;
 	workflow(BOTH);
 	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
 	taker_gets("bob", "ADR-7/both/3 ADR-7/both/4");
@@ -131,9 +128,8 @@ static void a_take_over_asks_anew(void **state)
 }
 
 /* An answer that is there is as good as before; what still runs is not started twice. */
-static void a_take_over_keeps_what_is_there(void **state)
+ENGINE_TEST(a_take_over_keeps_what_is_there)
 {
-	(void)state;
 	workflow(BOTH);
 	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
 	answer("ADR-7/both/1", "good", "Yes.");
@@ -145,9 +141,8 @@ static void a_take_over_keeps_what_is_there(void **state)
 	owner_gets("bob", "success: 'both' gave 'ok'");
 }
 
-static void a_take_over_counts_no_failure(void **state)
+ENGINE_TEST(a_take_over_counts_no_failure)
 {
-	(void)state;
 	workflow(BOTH);
 	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
 	assert_int_equal(step_by("bob", true, true), 0);
@@ -155,9 +150,8 @@ static void a_take_over_counts_no_failure(void **state)
 	assert_count("consecutive_failures", 0);
 }
 
-static void the_troubleshooter_is_called_anew(void **state)
+ENGINE_TEST(the_troubleshooter_is_called_anew)
 {
-	(void)state;
 	workflow(BOTH);
 	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
 	assert_int_equal(step_by("ann", false, true), 0);
@@ -170,9 +164,8 @@ static void the_troubleshooter_is_called_anew(void **state)
 	owner_gets("bob", "ADR-7/both/3 ADR-7/both/4");
 }
 
-static void nobody_holds_what_is_done(void **state)
+ENGINE_TEST(nobody_holds_what_is_done)
 {
-	(void)state;
 	workflow(BOTH);
 	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
 	answer("ADR-7/both/1", "good", "Yes.");
@@ -186,9 +179,8 @@ static void nobody_holds_what_is_done(void **state)
 	assert_int_equal(holder().fence, 2); /* no number twice */
 }
 
-static void an_end_by_hand_is_anybodys(void **state)
+ENGINE_TEST(an_end_by_hand_is_anybodys)
 {
-	(void)state;
 	workflow(BOTH);
 	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
 	set("state", "failed");
@@ -196,11 +188,10 @@ static void an_end_by_hand_is_anybodys(void **state)
 	assert_null(holder().owner);
 }
 
-static void a_lease_that_ran_out_is_the_owners_until_another_comes(void **state)
+ENGINE_TEST(a_lease_that_ran_out_is_the_owners_until_another_comes)
 {
 	enum answer_fate fate;
 
-	(void)state;
 	workflow(BOTH);
 	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
 	at("09:00:00");
@@ -221,9 +212,8 @@ static void a_lease_that_ran_out_is_the_owners_until_another_comes(void **state)
 			t.dir));
 }
 
-static void without_a_name_a_lease_that_ran_out_is_left_alone(void **state)
+ENGINE_TEST(without_a_name_a_lease_that_ran_out_is_left_alone)
 {
-	(void)state;
 	workflow(BOTH);
 	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
 	at("09:00:00");
@@ -234,9 +224,8 @@ static void without_a_name_a_lease_that_ran_out_is_left_alone(void **state)
 }
 
 /* No lease lasts longer than its full length from now. */
-static void a_clock_that_jumps_back_holds_nobody_for_ever(void **state)
+ENGINE_TEST(a_clock_that_jumps_back_holds_nobody_for_ever)
 {
-	(void)state;
 	workflow(BOTH);
 	at("12:00:00");
 	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
@@ -247,9 +236,8 @@ static void a_clock_that_jumps_back_holds_nobody_for_ever(void **state)
 	owner_gets("bob", "ADR-7/both/3 ADR-7/both/4");
 }
 
-static void a_take_over_stands_though_the_step_fails(void **state)
+ENGINE_TEST(a_take_over_stands_though_the_step_fails)
 {
-	(void)state;
 	by_hand("validating", "", "");
 	owner_gets("ann", "ADR-7/validating/1");
 	answer("ADR-7/validating/1", "passed", "passed");
@@ -263,9 +251,8 @@ static void a_take_over_stands_though_the_step_fails(void **state)
 	owner_gets("bob", "ADR-7/reviewing/1");
 }
 
-static void a_run_that_cannot_begin_is_nobodys(void **state)
+ENGINE_TEST(a_run_that_cannot_begin_is_nobodys)
 {
-	(void)state;
 	t.n_specs = 0;
 	assert_int_equal(step_by("ann", false, false), -1);
 	assert_int_equal(t.err.code, ERR_INPUT);
@@ -280,9 +267,8 @@ static void a_run_that_cannot_begin_is_nobodys(void **state)
 	assert_string_equal(holder().owner, "ann"); /* who tries again */
 }
 
-static void a_late_answer_is_told_who_took_over(void **state)
+ENGINE_TEST(a_late_answer_is_told_who_took_over)
 {
-	(void)state;
 	workflow(BOTH);
 	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
 	at("02:00:00");
@@ -297,12 +283,11 @@ static void a_late_answer_is_told_who_took_over(void **state)
 	assert_int_equal(holder().until - holder().since, 3600); /* and renews nothing */
 }
 
-static void an_answer_that_was_used_may_come_again(void **state)
+ENGINE_TEST(an_answer_that_was_used_may_come_again)
 {
 	enum answer_fate fate;
 	char *doc;
 
-	(void)state;
 	by_hand("researching", "", "");
 	steps_to("ADR-7/researching/1");
 	answer("ADR-7/researching/1", "briefed", "A brief.\n");
@@ -405,13 +390,12 @@ static bool stop_at(const struct disk *before, unsigned n, enum sim_fault fault,
 	return true;
 }
 
-static void a_take_over_that_is_stopped_happened_or_not(void **state)
+ENGINE_TEST(a_take_over_that_is_stopped_happened_or_not)
 {
 	static const enum sim_fault faults[] = {SIM_STOP, SIM_STOP_AFTER, SIM_STOP_HALF};
 	CLEANUP(sim_disk_free) struct disk *before = sim_disk_new(7);
 	unsigned points = 0;
 
-	(void)state;
 	workflow(BOTH);
 	assert_int_equal(sim_step(before, "ann", false), 0);
 	for (size_t i = 0; i < COUNT(faults); i++)
@@ -421,7 +405,7 @@ static void a_take_over_that_is_stopped_happened_or_not(void **state)
 	assert_true(points >= 3 * 2 * 4);
 }
 
-static void names_are_checked(void **state)
+TEST(names_are_checked)
 {
 	static const char *const good[] = {"a", "Ada L.", "3f2a-11", "\xc3\x84nne", "${X}"};
 	static const char *const bad[] = {"", " a", "a ", "a'b", "a\"b", "a`b", "a\nb", "a\x7f",
@@ -429,7 +413,6 @@ static void names_are_checked(void **state)
 	struct error err;
 	char name[OWNER_MAX + 2];
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(good); i++)
 		assert_int_equal(owner_check(good[i], &err), 0);
 	for (size_t i = 0; i < COUNT(bad); i++) {
@@ -441,29 +424,4 @@ static void names_are_checked(void **state)
 	assert_int_equal(owner_check(name, &err), -1);
 	name[OWNER_MAX] = '\0';
 	assert_int_equal(owner_check(name, &err), 0);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		engine_test(a_second_loop_changes_nothing),
-		engine_test(each_call_of_the_owner_renews),
-		engine_test(a_take_over_asks_anew),
-		engine_test(a_take_over_keeps_what_is_there),
-		engine_test(a_take_over_counts_no_failure),
-		engine_test(the_troubleshooter_is_called_anew),
-		engine_test(nobody_holds_what_is_done),
-		engine_test(an_end_by_hand_is_anybodys),
-		engine_test(a_lease_that_ran_out_is_the_owners_until_another_comes),
-		engine_test(without_a_name_a_lease_that_ran_out_is_left_alone),
-		engine_test(a_clock_that_jumps_back_holds_nobody_for_ever),
-		engine_test(a_take_over_stands_though_the_step_fails),
-		engine_test(a_run_that_cannot_begin_is_nobodys),
-		engine_test(a_late_answer_is_told_who_took_over),
-		engine_test(an_answer_that_was_used_may_come_again),
-		engine_test(a_take_over_that_is_stopped_happened_or_not),
-		cmocka_unit_test(names_are_checked),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

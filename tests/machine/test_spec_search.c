@@ -7,7 +7,7 @@ static bool names(const char *text, const char *id)
 	return spec_text_names(str_of(text), str_of(id));
 }
 
-static void an_id_is_found_as_a_whole_word(void **state)
+TEST(an_id_is_found_as_a_whole_word)
 {
 	static const char *const texts[] = {
 		"ADR-1",
@@ -27,12 +27,11 @@ static void an_id_is_found_as_a_whole_word(void **state)
 		"a\tADR-1\r\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(texts); i++)
 		assert_true(names(texts[i], "ADR-1"));
 }
 
-static void a_part_of_another_id_is_not_the_id(void **state)
+TEST(a_part_of_another_id_is_not_the_id)
 {
 	static const char *const texts[] = {
 		"",
@@ -51,14 +50,12 @@ static void a_part_of_another_id_is_not_the_id(void **state)
 		"ADR-11, ADR-12, xADR-1",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(texts); i++)
 		assert_false(names(texts[i], "ADR-1"));
 }
 
-static void an_id_of_digits_is_not_a_part_of_a_number(void **state)
+TEST(an_id_of_digits_is_not_a_part_of_a_number)
 {
-	(void)state;
 	assert_true(names("Issue #444", "444"));
 	assert_true(names("Issue 444.", "444"));
 	assert_false(names("1444", "444"));
@@ -67,17 +64,15 @@ static void an_id_of_digits_is_not_a_part_of_a_number(void **state)
 	assert_false(names("444.5", "444"));
 }
 
-static void the_dots_of_an_id_stand_for_themselves(void **state)
+TEST(the_dots_of_an_id_stand_for_themselves)
 {
-	(void)state;
 	assert_true(names("v1.2 is out", "v1.2"));
 	assert_false(names("v1x2 is out", "v1.2"));
 	assert_false(names("v1.2.3 is out", "v1.2"));
 }
 
-static void quotes_and_dashes_beyond_ascii_end_a_word_but_letters_do_not(void **state)
+TEST(quotes_and_dashes_beyond_ascii_end_a_word_but_letters_do_not)
 {
-	(void)state;
 	assert_true(names("the “ADR-1” plan", "ADR-1"));
 	assert_true(names("ADR-1—the plan", "ADR-1"));
 	assert_true(names("→ADR-1", "ADR-1"));
@@ -92,18 +87,16 @@ static void quotes_and_dashes_beyond_ascii_end_a_word_but_letters_do_not(void **
 	assert_false(names("ADR-1中", "ADR-1"));
 }
 
-static void bytes_that_are_no_text_are_only_passed_over(void **state)
+TEST(bytes_that_are_no_text_are_only_passed_over)
 {
-	(void)state;
 	assert_true(spec_text_names(STR("\0\x01 ADR-1 \xff"), STR("ADR-1")));
 	assert_false(spec_text_names(STR("\xe2"), STR("ADR-1")));
 	assert_true(spec_text_names(STR("ADR-1\xe2"), STR("ADR-1")));
 	assert_true(names("\x80 ADR-1", "ADR-1"));
 }
 
-static void a_spec_is_called_underscore_spec_something_md(void **state)
+TEST(a_spec_is_called_underscore_spec_something_md)
 {
-	(void)state;
 	assert_true(spec_name_valid(STR("_spec_Widget.md")));
 	assert_true(spec_name_valid(STR("_spec_x.md")));
 	assert_false(spec_name_valid(STR("_spec_.md")));
@@ -115,9 +108,8 @@ static void a_spec_is_called_underscore_spec_something_md(void **state)
 	assert_false(spec_name_valid(STR("")));
 }
 
-static void a_specs_own_name_may_name_the_item(void **state)
+TEST(a_specs_own_name_may_name_the_item)
 {
-	(void)state;
 	assert_true(spec_name_matches(STR("_spec_ADR-1.md"), STR("ADR-1")));
 	assert_true(spec_name_matches(STR("_spec_Widget ADR-1.md"), STR("ADR-1")));
 	assert_false(spec_name_matches(STR("_spec_ADR-10.md"), STR("ADR-1")));
@@ -125,20 +117,4 @@ static void a_specs_own_name_may_name_the_item(void **state)
 	assert_false(spec_name_matches(STR("_spec_Widget.md"), STR("md")));
 	assert_false(spec_name_matches(STR("ADR-1.md"), STR("ADR-1")));
 	assert_false(spec_name_matches(STR("_spec_Widget.md"), STR("spec")));
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_id_is_found_as_a_whole_word),
-		cmocka_unit_test(a_part_of_another_id_is_not_the_id),
-		cmocka_unit_test(an_id_of_digits_is_not_a_part_of_a_number),
-		cmocka_unit_test(the_dots_of_an_id_stand_for_themselves),
-		cmocka_unit_test(quotes_and_dashes_beyond_ascii_end_a_word_but_letters_do_not),
-		cmocka_unit_test(bytes_that_are_no_text_are_only_passed_over),
-		cmocka_unit_test(a_spec_is_called_underscore_spec_something_md),
-		cmocka_unit_test(a_specs_own_name_may_name_the_item),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

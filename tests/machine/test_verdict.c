@@ -8,7 +8,7 @@ static void approvals(const char *const *texts, bool want)
 			fail_msg("should be %s: %s", want ? "approved" : "rejected", *texts);
 }
 
-static void a_json_last_line_decides(void **state)
+TEST(a_json_last_line_decides)
 {
 	static const char *const yes[] = {
 		"{\"status\": \"approved\"}",
@@ -35,12 +35,11 @@ static void a_json_last_line_decides(void **state)
 		NULL,
 	};
 
-	(void)state;
 	approvals(yes, true);
 	approvals(no, false);
 }
 
-static void the_last_fenced_block_counts_when_no_line_is_json(void **state)
+TEST(the_last_fenced_block_counts_when_no_line_is_json)
 {
 	static const char *const yes[] = {
 		"```json\n{\n  \"status\": \"approved\"\n}\n```\n",
@@ -54,12 +53,11 @@ static void the_last_fenced_block_counts_when_no_line_is_json(void **state)
 		NULL,
 	};
 
-	(void)state;
 	approvals(yes, true);
 	approvals(no, false);
 }
 
-static void without_json_whole_words_approve(void **state)
+TEST(without_json_whole_words_approve)
 {
 	static const char *const yes[] = {
 		"approved",
@@ -78,11 +76,10 @@ static void without_json_whole_words_approve(void **state)
 		NULL,
 	};
 
-	(void)state;
 	approvals(yes, true);
 }
 
-static void without_json_what_speaks_against_it_is_no_approval(void **state)
+TEST(without_json_what_speaks_against_it_is_no_approval)
 {
 	static const char *const no[] = {
 		"",
@@ -130,24 +127,21 @@ static void without_json_what_speaks_against_it_is_no_approval(void **state)
 		NULL,
 	};
 
-	(void)state;
 	approvals(no, false);
 }
 
-static void an_unknown_status_falls_back_to_the_words(void **state)
+TEST(an_unknown_status_falls_back_to_the_words)
 {
 	static const char *const yes[] = {"Approved.\n{\"status\":\"ok\"}", NULL};
 	static const char *const no[] = {
 		"not approved\n{\"status\":\"ok\"}", "{\"status\":\"not approved\"}", NULL};
 
-	(void)state;
 	approvals(yes, true);
 	approvals(no, false);
 }
 
-static void validated_is_the_only_yes_of_a_validation(void **state)
+TEST(validated_is_the_only_yes_of_a_validation)
 {
-	(void)state;
 	assert_true(verdict_validated(STR("{\"status\":\"validated\"}")));
 	assert_true(verdict_validated(STR("all criteria hold\n{\"status\":\"validated\"}\n")));
 	assert_true(verdict_validated(STR("validated")));
@@ -161,9 +155,8 @@ static void validated_is_the_only_yes_of_a_validation(void **state)
 	assert_false(verdict_validated(STR("{\"status\":\"Validated\"}")));
 }
 
-static void passed_must_be_the_first_whole_word(void **state)
+TEST(passed_must_be_the_first_whole_word)
 {
-	(void)state;
 	assert_true(verdict_passed(STR("passed")));
 	assert_true(verdict_passed(STR("  passed \xe2\x80\x94 log: /x/y.log")));
 	assert_true(verdict_passed(STR("passed\n")));
@@ -182,9 +175,8 @@ static void url_is(const char *text, const char *want)
 		fail_msg("in '%s' found '%.*s', not '%s'", text, (int)got.n, got.p, want);
 }
 
-static void the_first_pull_request_url_is_found(void **state)
+TEST(the_first_pull_request_url_is_found)
 {
-	(void)state;
 	url_is("see https://github.com/o/r/pull/12.", "https://github.com/o/r/pull/12");
 	url_is("(https://github.com/o/r/pull/12/files)", "https://github.com/o/r/pull/12");
 	url_is("[PR](https://ghe.corp.example:8443/o/r/pull/7#issue)",
@@ -202,21 +194,19 @@ static void the_first_pull_request_url_is_found(void **state)
 	url_is("", "");
 }
 
-static void a_status_that_is_too_long_is_none(void **state)
+TEST(a_status_that_is_too_long_is_none)
 {
 	char word[8];
 
-	(void)state;
 	assert_false(verdict_status(STR("{\"status\":\"approved\"}"), word, sizeof(word)));
 	assert_true(verdict_status(STR("{\"status\":\"fixed\"}"), word, sizeof(word)));
 	assert_string_equal(word, "fixed");
 }
 
-static void a_long_last_line_still_counts(void **state)
+TEST(a_long_last_line_still_counts)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	(void)state;
 	buf_adds(&text, "{\"status\":\"approved\"}\n{\"notes\":\"");
 	for (int i = 0; i < 100000; i++)
 		buf_addc(&text, 'x');
@@ -225,12 +215,11 @@ static void a_long_last_line_still_counts(void **state)
 }
 
 /* Each of these took minutes once; a quadratic reader would not come back. */
-static void large_hostile_texts_are_read_in_one_go(void **state)
+TEST(large_hostile_texts_are_read_in_one_go)
 {
 	static const char *const parts[] = {"https://", "http", "https://h/o/r/pull/",
 		"{\"status\":", "{}", "```\n", "not ", "approved", "<!--", "\xe2\x80\x94"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(parts); i++) {
 		CLEANUP(buf_release) struct buf text = BUF_INIT;
 
@@ -240,23 +229,4 @@ static void large_hostile_texts_are_read_in_one_go(void **state)
 		(void)verdict_approved(buf_str(&text));
 		assert_false(verdict_validated(buf_str(&text)));
 	}
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_json_last_line_decides),
-		cmocka_unit_test(the_last_fenced_block_counts_when_no_line_is_json),
-		cmocka_unit_test(without_json_whole_words_approve),
-		cmocka_unit_test(without_json_what_speaks_against_it_is_no_approval),
-		cmocka_unit_test(an_unknown_status_falls_back_to_the_words),
-		cmocka_unit_test(validated_is_the_only_yes_of_a_validation),
-		cmocka_unit_test(passed_must_be_the_first_whole_word),
-		cmocka_unit_test(the_first_pull_request_url_is_found),
-		cmocka_unit_test(a_status_that_is_too_long_is_none),
-		cmocka_unit_test(a_long_last_line_still_counts),
-		cmocka_unit_test(large_hostile_texts_are_read_in_one_go),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,9 +37,8 @@ static void at(const char *state, const char *keys, const char *sections)
 	assert_ptr_equal(step_for(&t.workflow, state), &step_declared);
 }
 
-static void an_agent_state_asks_as_it_is_declared(void **state)
+STEP_TEST(an_agent_state_asks_as_it_is_declared)
 {
-	(void)state;
 	at("audit", "spec_path: a/_spec_b.md\n", "");
 	asks(&step_declared);
 	assert_int_equal(t.moment.n_requests, 1);
@@ -47,7 +46,7 @@ static void an_agent_state_asks_as_it_is_declared(void **state)
 		"Security Audit", "approved | changes_requested | hopeless");
 }
 
-static void each_result_word_gives_its_trigger(void **state)
+STEP_TEST(each_result_word_gives_its_trigger)
 {
 	static const struct {
 		const char *sections, *trigger;
@@ -57,7 +56,6 @@ static void each_result_word_gives_its_trigger(void **state)
 		{SECTION("Security Audit", "{\"status\":\"hopeless\"}"), "give_up"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		at("audit", "", rows[i].sections);
 		assert_asks_nothing(&step_declared);
@@ -66,16 +64,15 @@ static void each_result_word_gives_its_trigger(void **state)
 	}
 }
 
-static void a_recorded_word_gives_its_trigger_whatever_the_prose(void **state)
+STEP_TEST(a_recorded_word_gives_its_trigger_whatever_the_prose)
 {
-	(void)state;
 	recorded("Security Audit", "approved | changes_requested | hopeless", "hopeless");
 	at("audit", "", SECTION("Security Audit", "approved"));
 	decides(&step_declared);
 	assert_gives("give_up");
 }
 
-static void an_answer_with_none_of_the_words_is_asked_again(void **state)
+STEP_TEST(an_answer_with_none_of_the_words_is_asked_again)
 {
 	static const char *const texts[] = {
 		SECTION("Security Audit", "approved"),
@@ -84,7 +81,6 @@ static void an_answer_with_none_of_the_words_is_asked_again(void **state)
 		SECTION("Security Audit", "{\"verdict\":\"approved\"}"),
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		at("audit", "", texts[i]);
 		decides(&step_declared);
@@ -95,18 +91,16 @@ static void an_answer_with_none_of_the_words_is_asked_again(void **state)
 	}
 }
 
-static void a_script_state_runs_its_command_in_the_repository(void **state)
+STEP_TEST(a_script_state_runs_its_command_in_the_repository)
 {
-	(void)state;
 	at("lint", "", "");
 	asks(&step_declared);
 	assert_int_equal(t.moment.n_requests, 1);
 	assert_script(0, "cd '/r' || exit 125; make lint", 9, "Lint");
 }
 
-static void a_script_passes_only_when_it_says_so_first(void **state)
+STEP_TEST(a_script_passes_only_when_it_says_so_first)
 {
-	(void)state;
 	at("lint", "", SECTION("Lint", "passed — log: /l"));
 	decides(&step_declared);
 	assert_gives("clean");
@@ -125,9 +119,8 @@ static void a_script_passes_only_when_it_says_so_first(void **state)
 #define NO_B  SECTION("B", "failed")
 #define NO_C  SECTION("C", "{\"status\":\"bad\"}")
 
-static void several_are_asked_at_once(void **state)
+STEP_TEST(several_are_asked_at_once)
 {
-	(void)state;
 	at("gates", "", "");
 	asks(&step_declared);
 	assert_int_equal(t.moment.n_requests, 3);
@@ -136,9 +129,8 @@ static void several_are_asked_at_once(void **state)
 	assert_agent(2, "debugger", "d", "", "", "C", "fine | bad");
 }
 
-static void of_several_what_is_missing_is_asked_one_at_a_time(void **state)
+STEP_TEST(of_several_what_is_missing_is_asked_one_at_a_time)
 {
-	(void)state;
 	at("gates", "", YES_B);
 	asks(&step_declared);
 	assert_int_equal(t.moment.n_requests, 1);
@@ -149,16 +141,15 @@ static void of_several_what_is_missing_is_asked_one_at_a_time(void **state)
 	assert_string_equal(t.moment.requests[0].writes, "C");
 }
 
-static void of_several_all_good_gives_the_good_trigger(void **state)
+STEP_TEST(of_several_all_good_gives_the_good_trigger)
 {
-	(void)state;
 	at("gates", "", YES_C YES_B YES_A);
 	assert_asks_nothing(&step_declared);
 	decides(&step_declared);
 	assert_gives("ok");
 }
 
-static void of_several_the_first_bad_one_in_file_order_decides(void **state)
+STEP_TEST(of_several_the_first_bad_one_in_file_order_decides)
 {
 	static const struct {
 		const char *sections, *trigger;
@@ -170,7 +161,6 @@ static void of_several_the_first_bad_one_in_file_order_decides(void **state)
 		{NO_C NO_B NO_A, "a_no"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		at("gates", "", rows[i].sections);
 		decides(&step_declared);
@@ -178,29 +168,9 @@ static void of_several_the_first_bad_one_in_file_order_decides(void **state)
 	}
 }
 
-static void of_several_a_malformed_one_is_asked_again_alone(void **state)
+STEP_TEST(of_several_a_malformed_one_is_asked_again_alone)
 {
-	(void)state;
 	at("gates", "", YES_A YES_B SECTION("C", "hm"));
 	decides(&step_declared);
 	assert_could_not(STEP_FAILED, "C");
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		step_test(an_agent_state_asks_as_it_is_declared),
-		step_test(each_result_word_gives_its_trigger),
-		step_test(a_recorded_word_gives_its_trigger_whatever_the_prose),
-		step_test(an_answer_with_none_of_the_words_is_asked_again),
-		step_test(a_script_state_runs_its_command_in_the_repository),
-		step_test(a_script_passes_only_when_it_says_so_first),
-		step_test(several_are_asked_at_once),
-		step_test(of_several_what_is_missing_is_asked_one_at_a_time),
-		step_test(of_several_all_good_gives_the_good_trigger),
-		step_test(of_several_the_first_bad_one_in_file_order_decides),
-		step_test(of_several_a_malformed_one_is_asked_again_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

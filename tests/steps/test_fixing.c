@@ -1,18 +1,16 @@
 /* What is validated and mended: validating, fixing, fixing-pr. */
 #include "tests/lib/step_rig.h"
 
-static void validating_runs_the_repositorys_own_script(void **state)
+STEP_TEST(validating_runs_the_repositorys_own_script)
 {
-	(void)state;
 	given("", "");
 	asks(&step_validating);
 	assert_int_equal(t.moment.n_requests, 1);
 	assert_script(0, "cd '/r' || exit 125; bash scripts/validate.sh", 1800, "Validate Result");
 }
 
-static void validating_any_path_of_a_repository_is_quoted(void **state)
+STEP_TEST(validating_any_path_of_a_repository_is_quoted)
 {
-	(void)state;
 	given("", "");
 	t.moment.repo = "/it's; rm -rf $HOME";
 	asks(&step_validating);
@@ -20,9 +18,8 @@ static void validating_any_path_of_a_repository_is_quoted(void **state)
 		"Validate Result");
 }
 
-static void validating_runs_the_workflows_command_in_its_time(void **state)
+STEP_TEST(validating_runs_the_workflows_command_in_its_time)
 {
-	(void)state;
 	given("", "");
 	t.workflow.validate = "make check";
 	t.workflow.validate_timeout_s = 7;
@@ -30,9 +27,8 @@ static void validating_runs_the_workflows_command_in_its_time(void **state)
 	assert_script(0, "cd '/r' || exit 125; make check", 7, "Validate Result");
 }
 
-static void validating_passed_is_clean_and_commits_and_pushes(void **state)
+STEP_TEST(validating_passed_is_clean_and_commits_and_pushes)
 {
-	(void)state;
 	given("", SECTION("Validate Result", "passed — log: /l/a b.log\n")
 			  SECTION("Last Failure", "old"));
 	assert_asks_nothing(&step_validating);
@@ -44,7 +40,7 @@ static void validating_passed_is_clean_and_commits_and_pushes(void **state)
 	assert_str(context_get(&t.doc, "build_log"), "/l/a b.log");
 }
 
-static void validating_all_else_is_build_failed_and_last_failure_names_the_log(void **state)
+STEP_TEST(validating_all_else_is_build_failed_and_last_failure_names_the_log)
 {
 	static const char *const texts[] = {
 		"failed — log: /l/x.log",
@@ -55,7 +51,6 @@ static void validating_all_else_is_build_failed_and_last_failure_names_the_log(v
 		"{\"status\":\"passed\"} log: /l/x.log",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		char sections[200];
 
@@ -73,27 +68,24 @@ static void validating_all_else_is_build_failed_and_last_failure_names_the_log(v
 	}
 }
 
-static void validating_a_recorded_failed_outdoes_the_text(void **state)
+STEP_TEST(validating_a_recorded_failed_outdoes_the_text)
 {
-	(void)state;
 	recorded("Validate Result", "passed | failed", "failed");
 	given("", SECTION("Validate Result", "passed — log: /l/x.log"));
 	decides(&step_validating);
 	assert_gives("build_failed");
 }
 
-static void validating_a_recorded_passed_does_not_outdo_the_text(void **state)
+STEP_TEST(validating_a_recorded_passed_does_not_outdo_the_text)
 {
-	(void)state;
 	recorded("Validate Result", "passed | failed", "passed");
 	given("", SECTION("Validate Result", "3 tests failed"));
 	decides(&step_validating);
 	assert_gives("build_failed");
 }
 
-static void validating_takes_the_log_of_the_action_when_the_answer_names_none(void **state)
+STEP_TEST(validating_takes_the_log_of_the_action_when_the_answer_names_none)
 {
-	(void)state;
 	recorded("Validate Result", "passed | failed", "passed");
 	json_put_str((json *)json_at(t.outstanding, 0), "log_file", STR("/l/own.log"));
 	given("", SECTION("Validate Result", "passed"));
@@ -102,9 +94,8 @@ static void validating_takes_the_log_of_the_action_when_the_answer_names_none(vo
 	assert_str(context_get(&t.doc, "build_log"), "/l/own.log");
 }
 
-static void fixing_asks_for_fix_1_at_first(void **state)
+STEP_TEST(fixing_asks_for_fix_1_at_first)
 {
-	(void)state;
 	given("", SECTION("Last Failure", "x"));
 	asks(&step_fixing);
 	assert_int_equal(t.moment.n_requests, 1);
@@ -113,9 +104,8 @@ static void fixing_asks_for_fix_1_at_first(void **state)
 		"fixed | failed");
 }
 
-static void fixing_n_counts_both_iterations_and_reads_the_fixes_so_far(void **state)
+STEP_TEST(fixing_n_counts_both_iterations_and_reads_the_fixes_so_far)
 {
-	(void)state;
 	given("fix_iteration: 1\nreview_fix_iteration: 1\n",
 		SECTION("Fix 1", "a") SECTION("Fix 2", "b"));
 	asks(&step_fixing);
@@ -124,9 +114,8 @@ static void fixing_n_counts_both_iterations_and_reads_the_fixes_so_far(void **st
 		"fixed | failed");
 }
 
-static void fixing_a_fix_is_fix_done_and_counts_one(void **state)
+STEP_TEST(fixing_a_fix_is_fix_done_and_counts_one)
 {
-	(void)state;
 	given("fix_iteration: 1\n", SECTION("Fix 1", "a") SECTION("Fix 2", "b"));
 	assert_asks_nothing(&step_fixing);
 	decides(&step_fixing);
@@ -136,9 +125,8 @@ static void fixing_a_fix_is_fix_done_and_counts_one(void **state)
 	assert_section("Fix 2", "b");
 }
 
-static void fixing_failed_means_that_it_is_asked_again(void **state)
+STEP_TEST(fixing_failed_means_that_it_is_asked_again)
 {
-	(void)state;
 	recorded("Fix 1", "fixed | failed", "failed");
 	given("", SECTION("Fix 1", "Could not."));
 	decides(&step_fixing);
@@ -146,17 +134,15 @@ static void fixing_failed_means_that_it_is_asked_again(void **state)
 	assert_count("fix_iteration", 0);
 }
 
-static void fixing_four_times_asks_a_fifth_time(void **state)
+STEP_TEST(fixing_four_times_asks_a_fifth_time)
 {
-	(void)state;
 	given("fix_iteration: 4\n", "");
 	asks(&step_fixing);
 	assert_string_equal(t.moment.requests[0].writes, "Fix 5");
 }
 
-static void fixing_five_times_is_max_retries_and_asks_nobody(void **state)
+STEP_TEST(fixing_five_times_is_max_retries_and_asks_nobody)
 {
-	(void)state;
 	given("fix_iteration: 5\n", "");
 	assert_asks_nothing(&step_fixing);
 	decides(&step_fixing);
@@ -164,9 +150,8 @@ static void fixing_five_times_is_max_retries_and_asks_nobody(void **state)
 	assert_count("fix_iteration", 5);
 }
 
-static void fixing_the_workflow_sets_the_limit(void **state)
+STEP_TEST(fixing_the_workflow_sets_the_limit)
 {
-	(void)state;
 	t.workflow.limits.max_fix_iterations = 0;
 	given("", "");
 	assert_asks_nothing(&step_fixing);
@@ -174,17 +159,15 @@ static void fixing_the_workflow_sets_the_limit(void **state)
 	assert_gives("max_retries");
 }
 
-static void fixing_fixes_of_reviews_do_not_use_up_its_limit(void **state)
+STEP_TEST(fixing_fixes_of_reviews_do_not_use_up_its_limit)
 {
-	(void)state;
 	given("fix_iteration: 4\nreview_fix_iteration: 3\n", "");
 	asks(&step_fixing);
 	assert_string_equal(t.moment.requests[0].writes, "Fix 8");
 }
 
-static void fixing_pr_reads_the_review_notes(void **state)
+STEP_TEST(fixing_pr_reads_the_review_notes)
 {
-	(void)state;
 	given("fix_iteration: 1\n", SECTION("Fix 1", "a") SECTION("Review Notes", "n"));
 	asks(&step_fixing_pr);
 	assert_int_equal(t.moment.n_requests, 1);
@@ -194,9 +177,8 @@ static void fixing_pr_reads_the_review_notes(void **state)
 	assert_int_equal(step_fixing_pr.before_request, EFFECT_PR_CHECKS);
 }
 
-static void fixing_pr_a_fix_counts_one_and_clears_the_review_notes(void **state)
+STEP_TEST(fixing_pr_a_fix_counts_one_and_clears_the_review_notes)
 {
-	(void)state;
 	given("fix_iteration: 1\n",
 		SECTION("Fix 1", "a") SECTION("Fix 2", "b") SECTION("Review Notes", "n"));
 	assert_asks_nothing(&step_fixing_pr);
@@ -207,9 +189,8 @@ static void fixing_pr_a_fix_counts_one_and_clears_the_review_notes(void **state)
 	assert_section("Review Notes", "");
 }
 
-static void fixing_pr_failed_keeps_the_review_notes(void **state)
+STEP_TEST(fixing_pr_failed_keeps_the_review_notes)
 {
-	(void)state;
 	given("", SECTION("Fix 1", "{\"status\":\"failed\"}") SECTION("Review Notes", "n"));
 	decides(&step_fixing_pr);
 	assert_could_not(STEP_FAILED, "Fix 1");
@@ -217,9 +198,8 @@ static void fixing_pr_failed_keeps_the_review_notes(void **state)
 	assert_section("Review Notes", "n");
 }
 
-static void fixing_pr_three_times_is_max_retries(void **state)
+STEP_TEST(fixing_pr_three_times_is_max_retries)
 {
-	(void)state;
 	given("review_fix_iteration: 3\n", SECTION("Review Notes", "n"));
 	assert_asks_nothing(&step_fixing_pr);
 	decides(&step_fixing_pr);
@@ -227,39 +207,9 @@ static void fixing_pr_three_times_is_max_retries(void **state)
 	assert_section("Review Notes", "n");
 }
 
-static void fixing_pr_twice_asks_a_third_time_whatever_fixing_has_used(void **state)
+STEP_TEST(fixing_pr_twice_asks_a_third_time_whatever_fixing_has_used)
 {
-	(void)state;
 	given("fix_iteration: 5\nreview_fix_iteration: 2\n", "");
 	asks(&step_fixing_pr);
 	assert_string_equal(t.moment.requests[0].writes, "Fix 8");
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		step_test(validating_runs_the_repositorys_own_script),
-		step_test(validating_any_path_of_a_repository_is_quoted),
-		step_test(validating_runs_the_workflows_command_in_its_time),
-		step_test(validating_passed_is_clean_and_commits_and_pushes),
-		step_test(validating_all_else_is_build_failed_and_last_failure_names_the_log),
-		step_test(validating_a_recorded_failed_outdoes_the_text),
-		step_test(validating_a_recorded_passed_does_not_outdo_the_text),
-		step_test(validating_takes_the_log_of_the_action_when_the_answer_names_none),
-		step_test(fixing_asks_for_fix_1_at_first),
-		step_test(fixing_n_counts_both_iterations_and_reads_the_fixes_so_far),
-		step_test(fixing_a_fix_is_fix_done_and_counts_one),
-		step_test(fixing_failed_means_that_it_is_asked_again),
-		step_test(fixing_four_times_asks_a_fifth_time),
-		step_test(fixing_five_times_is_max_retries_and_asks_nobody),
-		step_test(fixing_the_workflow_sets_the_limit),
-		step_test(fixing_fixes_of_reviews_do_not_use_up_its_limit),
-		step_test(fixing_pr_reads_the_review_notes),
-		step_test(fixing_pr_a_fix_counts_one_and_clears_the_review_notes),
-		step_test(fixing_pr_failed_keeps_the_review_notes),
-		step_test(fixing_pr_three_times_is_max_retries),
-		step_test(fixing_pr_twice_asks_a_third_time_whatever_fixing_has_used),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,8 @@
 #define BRIEF   "Researcher Brief"
 #define VERDICT "approved | changes_requested"
 
-static void reviewing_without_a_pr_url_has_the_developer_open_one(void **state)
+STEP_TEST(reviewing_without_a_pr_url_has_the_developer_open_one)
 {
-	(void)state;
 	given("", SECTION("Fix 1", "a"));
 	asks(&step_reviewing);
 	assert_int_equal(t.moment.n_requests, 1);
@@ -15,7 +14,7 @@ static void reviewing_without_a_pr_url_has_the_developer_open_one(void **state)
 		"Researcher Brief, Implementation Summary, Fix 1", "PR URL", "pr_created | failed");
 }
 
-static void reviewing_the_first_url_in_the_answer_becomes_pr_url(void **state)
+STEP_TEST(reviewing_the_first_url_in_the_answer_becomes_pr_url)
 {
 	static const char *const urls[] = {
 		URL,
@@ -23,7 +22,6 @@ static void reviewing_the_first_url_in_the_answer_becomes_pr_url(void **state)
 		"https://gitlab.com/group/sub/project/-/merge_requests/3",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(urls); i++) {
 		char sections[300];
 
@@ -40,18 +38,16 @@ static void reviewing_the_first_url_in_the_answer_becomes_pr_url(void **state)
 	}
 }
 
-static void reviewing_an_answer_without_a_url_is_asked_again(void **state)
+STEP_TEST(reviewing_an_answer_without_a_url_is_asked_again)
 {
-	(void)state;
 	given("", SECTION("PR URL", "I opened it: https://github.com/o/r"));
 	decides(&step_reviewing);
 	assert_could_not(STEP_FAILED, "PR URL");
 	assert_str(context_get(&t.doc, "pr_url"), "");
 }
 
-static void reviewing_a_developer_who_failed_is_asked_again_url_or_not(void **state)
+STEP_TEST(reviewing_a_developer_who_failed_is_asked_again_url_or_not)
 {
-	(void)state;
 	recorded("PR URL", "pr_created | failed", "failed");
 	given("", SECTION("PR URL", "push refused for " URL));
 	decides(&step_reviewing);
@@ -59,9 +55,8 @@ static void reviewing_a_developer_who_failed_is_asked_again_url_or_not(void **st
 	assert_str(context_get(&t.doc, "pr_url"), "");
 }
 
-static void reviewing_with_a_pr_url_asks_the_reviewer(void **state)
+STEP_TEST(reviewing_with_a_pr_url_asks_the_reviewer)
 {
-	(void)state;
 	given("pr_url: " URL "\n", SECTION("PR URL", URL));
 	asks(&step_reviewing);
 	assert_int_equal(t.moment.n_requests, 1);
@@ -86,17 +81,15 @@ static void judged(const char *notes, const char *word, const char *trigger)
 	assert_true(context_has_section(&t.doc, "Review Notes"));
 }
 
-static void reviewing_json_status_is_the_verdict(void **state)
+STEP_TEST(reviewing_json_status_is_the_verdict)
 {
-	(void)state;
 	judged("Fine.\n{\"status\":\"approved\"}", NULL, "approved");
 	judged("approved?\n{\"status\":\"changes_requested\"}", NULL, "changes_requested");
 	judged("```json\n{\n \"status\": \"approved\"\n}\n```\nfooter", NULL, "approved");
 }
 
-static void reviewing_without_a_known_status_whole_words_decide(void **state)
+STEP_TEST(reviewing_without_a_known_status_whole_words_decide)
 {
-	(void)state;
 	judged("Approved.", NULL, "approved");
 	judged("{\"status\":\"fine\"}\nApproved, well done", NULL, "approved");
 	judged("{\"status\":\"fine\"}", NULL, "changes_requested");
@@ -107,9 +100,8 @@ static void reviewing_without_a_known_status_whole_words_decide(void **state)
 	judged("approved and changes_requested", NULL, "changes_requested");
 }
 
-static void reviewing_the_recorded_word_outdoes_the_prose(void **state)
+STEP_TEST(reviewing_the_recorded_word_outdoes_the_prose)
 {
-	(void)state;
 	judged("The design is approved, the tests are missing.", "changes_requested",
 		"changes_requested");
 	judged("Good.", "approved", "approved");
@@ -117,9 +109,8 @@ static void reviewing_the_recorded_word_outdoes_the_prose(void **state)
 
 #define READS "Researcher Brief, Implementation Summary, Fix 1"
 
-static void signoff_asks_three_at_once_after_a_push(void **state)
+STEP_TEST(signoff_asks_three_at_once_after_a_push)
 {
-	(void)state;
 	given("pr_url: " URL "\n", SECTION("Fix 1", "a"));
 	assert_int_equal(step_signoff.before_request, EFFECT_PUSH);
 	asks(&step_signoff);
@@ -131,17 +122,15 @@ static void signoff_asks_three_at_once_after_a_push(void **state)
 		"Signoff Build Result");
 }
 
-static void signoff_without_a_pr_url_gh_finds_it_by_the_branch(void **state)
+STEP_TEST(signoff_without_a_pr_url_gh_finds_it_by_the_branch)
 {
-	(void)state;
 	given("", "");
 	asks(&step_signoff);
 	assert_script(2, "cd '/r' || exit 125; gh pr checks --watch", 1800, "Signoff Build Result");
 }
 
-static void signoff_runs_the_workflows_checks(void **state)
+STEP_TEST(signoff_runs_the_workflows_checks)
 {
-	(void)state;
 	t.workflow.checks = "make ci";
 	given("pr_url: " URL "\n", "");
 	asks(&step_signoff);
@@ -152,7 +141,7 @@ static void signoff_runs_the_workflows_checks(void **state)
 #define V SECTION("Signoff Research", "{\"status\":\"validated\"}")
 #define B SECTION("Signoff Build Result", "passed — log: /l")
 
-static void signoff_after_a_partial_answer_asks_what_is_missing_one_at_a_time(void **state)
+STEP_TEST(signoff_after_a_partial_answer_asks_what_is_missing_one_at_a_time)
 {
 	static const struct {
 		const char *sections, *next;
@@ -165,7 +154,6 @@ static void signoff_after_a_partial_answer_asks_what_is_missing_one_at_a_time(vo
 		{V B, "Signoff Review"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		given("", rows[i].sections);
 		asks(&step_signoff);
@@ -181,9 +169,8 @@ static void assert_sections_are_cleared(void)
 	assert_section("Signoff Build Result", "");
 }
 
-static void signoff_all_three_good_is_approved_and_clears_the_counters(void **state)
+STEP_TEST(signoff_all_three_good_is_approved_and_clears_the_counters)
 {
-	(void)state;
 	given("signoff_cycle_count: 1\nreview_cycle_count: 2\n",
 		R V B SECTION("Last Failure", "old"));
 	assert_asks_nothing(&step_signoff);
@@ -195,9 +182,8 @@ static void signoff_all_three_good_is_approved_and_clears_the_counters(void **st
 	assert_sections_are_cleared();
 }
 
-static void signoff_failures_are_joined_and_become_notes_and_last_failure(void **state)
+STEP_TEST(signoff_failures_are_joined_and_become_notes_and_last_failure)
 {
-	(void)state;
 	given("signoff_cycle_count: 1\nreview_cycle_count: 2\n",
 		SECTION("Signoff Review", "No: changes_requested")
 			V SECTION("Signoff Build Result", "failed — log: /l"));
@@ -227,11 +213,10 @@ static void rejects(const char *review, const char *research, const char *build)
 	assert_count("signoff_cycle_count", 1);
 }
 
-static void signoff_in_doubt_each_of_the_three_says_no(void **state)
+STEP_TEST(signoff_in_doubt_each_of_the_three_says_no)
 {
 	static const char yes[] = "{\"status\":\"approved\"}", ok[] = "{\"status\":\"validated\"}";
 
-	(void)state;
 	rejects("not approved", ok, "passed");
 	rejects("I looked at it", ok, "passed");
 	rejects(yes, "{\"status\":\"approved\"}", "passed");
@@ -243,9 +228,8 @@ static void signoff_in_doubt_each_of_the_three_says_no(void **state)
 	rejects(yes, ok, "failed — log: /passed");
 }
 
-static void signoff_recorded_words_outdo_the_prose(void **state)
+STEP_TEST(signoff_recorded_words_outdo_the_prose)
 {
-	(void)state;
 	recorded("Signoff Review", VERDICT, "changes_requested");
 	recorded("Signoff Research", "validated | failed", "validated");
 	recorded("Signoff Build Result", "passed | failed", "passed");
@@ -253,28 +237,4 @@ static void signoff_recorded_words_outdo_the_prose(void **state)
 	decides(&step_signoff);
 	assert_gives("changes_requested");
 	assert_section("Review Notes", "Signoff Review:\n\napproved");
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		step_test(reviewing_without_a_pr_url_has_the_developer_open_one),
-		step_test(reviewing_the_first_url_in_the_answer_becomes_pr_url),
-		step_test(reviewing_an_answer_without_a_url_is_asked_again),
-		step_test(reviewing_a_developer_who_failed_is_asked_again_url_or_not),
-		step_test(reviewing_with_a_pr_url_asks_the_reviewer),
-		step_test(reviewing_json_status_is_the_verdict),
-		step_test(reviewing_without_a_known_status_whole_words_decide),
-		step_test(reviewing_the_recorded_word_outdoes_the_prose),
-		step_test(signoff_asks_three_at_once_after_a_push),
-		step_test(signoff_without_a_pr_url_gh_finds_it_by_the_branch),
-		step_test(signoff_runs_the_workflows_checks),
-		step_test(signoff_after_a_partial_answer_asks_what_is_missing_one_at_a_time),
-		step_test(signoff_all_three_good_is_approved_and_clears_the_counters),
-		step_test(signoff_failures_are_joined_and_become_notes_and_last_failure),
-		step_test(signoff_in_doubt_each_of_the_three_says_no),
-		step_test(signoff_recorded_words_outdo_the_prose),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

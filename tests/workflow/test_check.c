@@ -34,32 +34,28 @@ static void told_is(struct str text, const char *message)
 #define flow(lines)        "```mermaid\nstateDiagram-v2\n[*] --> init\n" lines "```\n"
 #define front(yaml, lines) "---\n" yaml "---\n" flow(lines)
 
-static void a_good_workflow_has_no_faults(void **state)
+TEST(a_good_workflow_has_no_faults)
 {
-	(void)state;
 	assert_told(flow("init --> work : go\nwork --> done : ok\nwork --> work : bad\n"
 			 "done --> [*]\n"),
 		"");
 }
 
-static void transitions_that_a_step_never_gives_are_no_fault(void **state)
+TEST(transitions_that_a_step_never_gives_are_no_fault)
 {
-	(void)state;
 	assert_told(flow("init --> work : go\nwork --> done : ok\nwork --> work : bad\n"
 			 "work --> done : tests_failed\ndone --> [*]\n"),
 		"");
 }
 
-static void a_trigger_without_a_transition_is_told_at_the_state(void **state)
+TEST(a_trigger_without_a_transition_is_told_at_the_state)
 {
-	(void)state;
 	assert_told(flow("init --> work : go\nwork --> done : ok\ndone --> [*]\n"),
 		"w.md:4:10: state 'work' has no transition for its trigger 'bad'\n");
 }
 
-static void a_trigger_of_a_declared_state_is_told_where_it_is_declared(void **state)
+TEST(a_trigger_of_a_declared_state_is_told_where_it_is_declared)
 {
-	(void)state;
 	assert_told(front("states:\n  lint:\n    command: x\n    writes: y\n"
 			  "    results: {passed: ok, failed: lint_faild}\n",
 			    "init --> lint : go\nlint --> done : ok\nlint --> done : lint_failed\n"
@@ -67,25 +63,22 @@ static void a_trigger_of_a_declared_state_is_told_where_it_is_declared(void **st
 		"w.md:6:35: state 'lint' has no transition for its trigger 'lint_faild'\n");
 }
 
-static void a_state_that_nothing_serves_is_unknown(void **state)
+TEST(a_state_that_nothing_serves_is_unknown)
 {
-	(void)state;
 	assert_told(flow("init --> wrok : go\nwrok --> done : ok\ndone --> [*]\n"),
 		"w.md:4:10: unknown state 'wrok': no step serves it and the frontmatter does not "
 		"declare it\n");
 }
 
-static void a_declared_state_must_be_in_the_diagram(void **state)
+TEST(a_declared_state_must_be_in_the_diagram)
 {
-	(void)state;
 	assert_told(front("states:\n  lint: {command: x, writes: y}\n",
 			    "init --> rest : go\nrest --> done : ok\ndone --> [*]\n"),
 		"w.md:3:3: state 'lint' is declared but not in the diagram\n");
 }
 
-static void a_built_in_state_cannot_be_declared(void **state)
+TEST(a_built_in_state_cannot_be_declared)
 {
-	(void)state;
 	assert_told(front("states:\n  rest: {command: x, writes: y, results: {passed: ok, failed: "
 			  "no}}\n",
 			    "init --> rest : go\nrest --> done : ok\nrest --> done : no\n"
@@ -93,34 +86,30 @@ static void a_built_in_state_cannot_be_declared(void **state)
 		"w.md:3:3: state 'rest' is built in and cannot be declared anew\n");
 }
 
-static void unreachable_states_are_told(void **state)
+TEST(unreachable_states_are_told)
 {
-	(void)state;
 	assert_told(flow("init --> rest : go\nrest --> done : ok\nwork --> done : ok\n"
 			 "work --> done : bad\ndone --> [*]\n"),
 		"w.md:6:1: state 'work' cannot be reached from 'init'\n");
 }
 
-static void a_way_that_no_trigger_opens_is_no_way(void **state)
+TEST(a_way_that_no_trigger_opens_is_no_way)
 {
-	(void)state;
 	assert_told(flow("init --> rest : go\nrest --> rest : ok\nrest --> done : never\n"
 			 "done --> [*]\n"),
 		"w.md:4:10: state 'rest' cannot reach an end\n"
 		"w.md:6:10: state 'done' cannot be reached from 'init'\n");
 }
 
-static void states_that_go_round_for_ever_are_told(void **state)
+TEST(states_that_go_round_for_ever_are_told)
 {
-	(void)state;
 	assert_told(flow("init --> work : go\nwork --> rest : ok\nwork --> done : bad\n"
 			 "rest --> rest : ok\ndone --> [*]\n"),
 		"w.md:5:10: state 'rest' cannot reach an end\n");
 }
 
-static void the_initial_state_has_exactly_one_way_out(void **state)
+TEST(the_initial_state_has_exactly_one_way_out)
 {
-	(void)state;
 	assert_told(flow("done --> [*]\nrest --> done : ok\n"),
 		"w.md:3:9: initial state 'init' must have exactly one way out, not 0\n"
 		"w.md:4:1: state 'done' cannot be reached from 'init'\n"
@@ -130,17 +119,15 @@ static void the_initial_state_has_exactly_one_way_out(void **state)
 		"w.md:3:9: initial state 'init' must have exactly one way out, not 2\n");
 }
 
-static void nothing_leads_back_to_the_initial_state(void **state)
+TEST(nothing_leads_back_to_the_initial_state)
 {
-	(void)state;
 	assert_told(flow("init --> work : go\nwork --> init : bad\nwork --> done : ok\n"
 			 "done --> [*]\n"),
 		"w.md:5:17: edge leads back to the initial state 'init', which no step serves\n");
 }
 
-static void a_step_in_the_initial_state_or_at_an_end_would_never_run(void **state)
+TEST(a_step_in_the_initial_state_or_at_an_end_would_never_run)
 {
-	(void)state;
 	assert_told("```mermaid\nstateDiagram-v2\n[*] --> rest\nrest --> done : ok\n"
 		    "done --> [*]\n```\n",
 		"w.md:3:9: state 'rest' is left at once, so its step never runs\n");
@@ -149,18 +136,16 @@ static void a_step_in_the_initial_state_or_at_an_end_would_never_run(void **stat
 		"w.md:6:10: state 'rest' is an end, so its step never runs\n");
 }
 
-static void there_must_be_an_end_that_is_success(void **state)
+TEST(there_must_be_an_end_that_is_success)
 {
-	(void)state;
 	assert_told(flow("init --> rest : go\nrest --> rest : ok\n"),
 		"w.md:3:9: no state is an end: 'done --> [*]' is missing\n");
 	assert_told(flow("init --> rest : go\nrest --> finished : ok\nfinished --> [*]\n"),
 		"w.md:3:9: no end is called 'done', so that this workflow can never succeed\n");
 }
 
-static void all_good_words_of_several_at_once_give_one_trigger(void **state)
+TEST(all_good_words_of_several_at_once_give_one_trigger)
 {
-	(void)state;
 	assert_told(front("states:\n  gates:\n    all:\n"
 			  "      - {command: a, writes: A, results: {passed: ok, failed: no}}\n"
 			  "      - {command: b, writes: B, results: {passed: fine, failed: no}}\n",
@@ -170,9 +155,8 @@ static void all_good_words_of_several_at_once_give_one_trigger(void **state)
 		"all items of 'gates' must agree\n");
 }
 
-static void faults_come_in_the_order_of_the_file(void **state)
+TEST(faults_come_in_the_order_of_the_file)
 {
-	(void)state;
 	assert_told(front("states:\n  b: {command: x, writes: y}\n  a: {command: x, writes: y}\n",
 			    "init --> nobody : go\nnobody --> done : x\nlost --> done : y\n"
 			    "done --> [*]\n"),
@@ -204,12 +188,11 @@ static struct workflow large(struct buf *text)
 	return w;
 }
 
-static void the_largest_workflow_is_checked_and_drawn(void **state)
+TEST(the_largest_workflow_is_checked_and_drawn)
 {
 	struct buf text = BUF_INIT, out = BUF_INIT;
 	struct workflow w;
 
-	(void)state;
 	w = large(&text);
 	assert_int_equal(w.n_states, FLOW_STATES);
 	assert_int_equal(workflow_check(&w, builtin, &out), FLOW_STATES - 2);
@@ -220,13 +203,12 @@ static void the_largest_workflow_is_checked_and_drawn(void **state)
 	buf_release(&out);
 }
 
-static void drawn_as_mermaid_and_read_again_it_is_the_same(void **state)
+TEST(drawn_as_mermaid_and_read_again_it_is_the_same)
 {
 	CLEANUP(buf_release) struct buf once = BUF_INIT, twice = BUF_INIT;
 	struct error err = {0};
 	struct workflow w, v;
 
-	(void)state;
 	assert_int_equal(workflow_parse(&arena, "w.md",
 				 STR(flow("state \"An \\end\" as done\ninit --> fixing-pr\n"
 					  "fixing-pr --> done : ok\ndone --> [*]\n")),
@@ -259,7 +241,7 @@ static bool has(const struct buf *b, const char *text)
 	return str_find(buf_str(b), str_of(text)) < b->len;
 }
 
-static void an_svg_escapes_marks_and_repeats_itself(void **state)
+TEST(an_svg_escapes_marks_and_repeats_itself)
 {
 	static const char text[] =
 		flow("state \"<b> & 'c' \x01\" as work\ninit --> work : go\n"
@@ -269,7 +251,6 @@ static void an_svg_escapes_marks_and_repeats_itself(void **state)
 	struct error err = {0};
 	struct workflow w;
 
-	(void)state;
 	assert_int_equal(workflow_parse(&arena, "dir/<w>.md", STR(text), &w, &err), 0);
 	workflow_draw_svg(&w, "work", &one);
 	workflow_draw_svg(&w, "work", &two);
@@ -286,13 +267,12 @@ static void an_svg_escapes_marks_and_repeats_itself(void **state)
 	assert_false(has(&two, "class=\"box current\""));
 }
 
-static void the_shipped_workflows_have_no_faults(void **state)
+TEST(the_shipped_workflows_have_no_faults)
 {
 	static const char *const files[] = {
 		"workflows/implement-task.md", "workflows/fix-issue.md"};
 	static const size_t edges[] = {15, 16}, states[] = {11, 11};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(files); i++) {
 		CLEANUP(buf_release) struct buf out = BUF_INIT;
 		struct error err = {0};
@@ -320,30 +300,4 @@ static int prepare(void **state)
 	return 0;
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_good_workflow_has_no_faults),
-		cmocka_unit_test(transitions_that_a_step_never_gives_are_no_fault),
-		cmocka_unit_test(a_trigger_without_a_transition_is_told_at_the_state),
-		cmocka_unit_test(a_trigger_of_a_declared_state_is_told_where_it_is_declared),
-		cmocka_unit_test(a_state_that_nothing_serves_is_unknown),
-		cmocka_unit_test(a_declared_state_must_be_in_the_diagram),
-		cmocka_unit_test(a_built_in_state_cannot_be_declared),
-		cmocka_unit_test(unreachable_states_are_told),
-		cmocka_unit_test(a_way_that_no_trigger_opens_is_no_way),
-		cmocka_unit_test(states_that_go_round_for_ever_are_told),
-		cmocka_unit_test(the_initial_state_has_exactly_one_way_out),
-		cmocka_unit_test(nothing_leads_back_to_the_initial_state),
-		cmocka_unit_test(a_step_in_the_initial_state_or_at_an_end_would_never_run),
-		cmocka_unit_test(there_must_be_an_end_that_is_success),
-		cmocka_unit_test(all_good_words_of_several_at_once_give_one_trigger),
-		cmocka_unit_test(faults_come_in_the_order_of_the_file),
-		cmocka_unit_test(the_largest_workflow_is_checked_and_drawn),
-		cmocka_unit_test(drawn_as_mermaid_and_read_again_it_is_the_same),
-		cmocka_unit_test(an_svg_escapes_marks_and_repeats_itself),
-		cmocka_unit_test(the_shipped_workflows_have_no_faults),
-	};
-
-	return cmocka_run_group_tests_name("check", tests, prepare, arena_end);
-}
+UNIT_GROUP(prepare, arena_end)

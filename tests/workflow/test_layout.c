@@ -49,9 +49,8 @@ static bool apart(struct rect a, struct rect b)
 	return a.x + a.w <= b.x || b.x + b.w <= a.x || a.y + a.h <= b.y || b.y + b.h <= a.y;
 }
 
-static void boxes_and_labels_never_overlap(void **state)
+TEST(boxes_and_labels_never_overlap)
 {
-	(void)state;
 	for (unsigned seed = 1; seed <= 300; seed++) {
 		struct arena a = {0};
 		struct rect all[NODES + EDGES];
@@ -74,9 +73,8 @@ static void boxes_and_labels_never_overlap(void **state)
 }
 
 /* Straight or swinging: the rectangle around each piece of a line is free. */
-static void no_line_runs_through_a_box(void **state)
+TEST(no_line_runs_through_a_box)
 {
-	(void)state;
 	for (unsigned seed = 1; seed <= 300; seed++) {
 		struct arena a = {0};
 
@@ -96,9 +94,8 @@ static void no_line_runs_through_a_box(void **state)
 	}
 }
 
-static void edges_lead_from_box_to_box_and_back_edges_lead_up(void **state)
+TEST(edges_lead_from_box_to_box_and_back_edges_lead_up)
 {
-	(void)state;
 	for (unsigned seed = 1; seed <= 300; seed++) {
 		struct arena a = {0};
 
@@ -122,12 +119,11 @@ static void edges_lead_from_box_to_box_and_back_edges_lead_up(void **state)
 	}
 }
 
-static void the_same_graph_gives_the_same_drawing(void **state)
+TEST(the_same_graph_gives_the_same_drawing)
 {
 	struct lay_node before[NODES];
 	struct arena a = {0};
 
-	(void)state;
 	make(&a, 7);
 	memcpy(before, nodes, sizeof(before));
 	make(&a, 8);
@@ -136,7 +132,7 @@ static void the_same_graph_gives_the_same_drawing(void **state)
 	arena_release(&a);
 }
 
-static void what_is_too_large_to_be_looked_at_is_not_laid_out(void **state)
+TEST(what_is_too_large_to_be_looked_at_is_not_laid_out)
 {
 	enum { LONG = 400 };
 	static struct lay_node row[LONG];
@@ -144,7 +140,6 @@ static void what_is_too_large_to_be_looked_at_is_not_laid_out(void **state)
 	struct layout l = {.nodes = row, .edges = way, .n_nodes = LONG, .n_edges = LONG - 1};
 	struct arena a = {0};
 
-	(void)state;
 	for (size_t i = 0; i < LONG; i++) {
 		row[i] = (struct lay_node){.w = 10, .h = 10};
 		way[i] = (struct lay_edge){.from = i, .to = i + 1};
@@ -155,17 +150,4 @@ static void what_is_too_large_to_be_looked_at_is_not_laid_out(void **state)
 	l.n_edges = 2 * LONG;
 	assert_false(layout_run(&a, &l));
 	arena_release(&a);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(boxes_and_labels_never_overlap),
-		cmocka_unit_test(no_line_runs_through_a_box),
-		cmocka_unit_test(edges_lead_from_box_to_box_and_back_edges_lead_up),
-		cmocka_unit_test(the_same_graph_gives_the_same_drawing),
-		cmocka_unit_test(what_is_too_large_to_be_looked_at_is_not_laid_out),
-	};
-
-	return cmocka_run_group_tests_name("layout", tests, NULL, NULL);
 }

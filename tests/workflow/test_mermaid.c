@@ -32,7 +32,7 @@ static struct workflow framed(const char *text)
 	return parsed(str_of(arena_printf(&arena, "stateDiagram-v2\n[*] --> init\n%s", text)));
 }
 
-static void edges_and_states_are_read_in_the_order_of_the_file(void **state)
+TEST(edges_and_states_are_read_in_the_order_of_the_file)
 {
 	struct workflow w = parsed(STR("stateDiagram-v2\n"
 				       "    [*] --> init\n"
@@ -40,7 +40,6 @@ static void edges_and_states_are_read_in_the_order_of_the_file(void **state)
 				       "    work --> done : ok\n"
 				       "    done --> [*]\n"));
 
-	(void)state;
 	assert_string_equal(w.initial, "init");
 	assert_int_equal(w.n_states, 3);
 	assert_string_equal(w.states[1].name, "work");
@@ -56,13 +55,12 @@ static void edges_and_states_are_read_in_the_order_of_the_file(void **state)
 	assert_int_equal(w.edges[1].col, 21);
 }
 
-static void blanks_and_line_ends_are_free(void **state)
+TEST(blanks_and_line_ends_are_free)
 {
 	struct workflow w =
 		parsed(STR("\r\n \t\r\nstateDiagram-v2\r\n[*]-->init\r\n"
 			   "\tinit-->a-b:go\r\n  a-b  -->  done  :  ok  \r\ndone-->[*]"));
 
-	(void)state;
 	assert_int_equal(w.n_edges, 2);
 	assert_string_equal(w.edges[0].to, "a-b");
 	assert_string_equal(w.edges[0].trigger, "go");
@@ -70,7 +68,7 @@ static void blanks_and_line_ends_are_free(void **state)
 	assert_int_equal(w.edges[1].line, 15);
 }
 
-static void what_only_changes_the_looks_is_passed_over(void **state)
+TEST(what_only_changes_the_looks_is_passed_over)
 {
 	static const char *const lines[] = {"%% a comment", "%%{init: {'theme': 'base'}}%%",
 		"%%{init: {\n  'theme': 'base'\n}}%%", "# a comment", "direction TB",
@@ -82,7 +80,6 @@ static void what_only_changes_the_looks_is_passed_over(void **state)
 		"note left of a\n a --> b : not an edge\n} {\nend note", "note \"floating\" as N1",
 		"a:::bad", "init:::bad", ""};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(lines); i++) {
 		struct workflow w = framed(arena_printf(
 			&arena, "init --> a : go\n%s\na --> done : ok\ndone --> [*]\n", lines[i]));
@@ -93,28 +90,26 @@ static void what_only_changes_the_looks_is_passed_over(void **state)
 	}
 }
 
-static void front_matter_comments_and_directives_may_come_first(void **state)
+TEST(front_matter_comments_and_directives_may_come_first)
 {
 	struct workflow w = parsed(STR("---\ntitle: it\n---\n%% c\n%%{init: {}}%%\n\n"
 				       "stateDiagram\n[*] --> a\n"));
 
-	(void)state;
 	assert_string_equal(w.initial, "a");
 	assert_int_equal(w.states[0].line, 17);
 }
 
-static void a_comment_may_follow_a_statement(void **state)
+TEST(a_comment_may_follow_a_statement)
 {
 	struct workflow w = framed("init --> a : go %% why\nb %% alone\n");
 
-	(void)state;
 	assert_string_equal(w.edges[0].trigger, "go");
 	assert_int_equal(w.n_states, 3);
 	assert_line_refused("a --> b : on%%e",
 		"w.md:13:11: 'on%%e' is no trigger: 1 to 64 letters, digits, '_' and, inside, '-'");
 }
 
-static void labels_come_from_state_as_and_from_descriptions(void **state)
+TEST(labels_come_from_state_as_and_from_descriptions)
 {
 	struct workflow w = framed("state \"The work: a --> b\" as work\n"
 				   "init --> work:::red : go\n"
@@ -123,7 +118,6 @@ static void labels_come_from_state_as_and_from_descriptions(void **state)
 				   "state plain\n"
 				   "work : a second text\n");
 
-	(void)state;
 	assert_int_equal(w.n_states, 5);
 	assert_string_equal(workflow_state(&w, "work")->label, "The work: a --> b");
 	assert_string_equal(workflow_state(&w, "rest")->label, "takes a while");
@@ -131,7 +125,7 @@ static void labels_come_from_state_as_and_from_descriptions(void **state)
 	assert_string_equal(workflow_state(&w, "plain")->label, "plain");
 }
 
-static void a_label_that_is_the_id_with_hyphens_is_the_name(void **state)
+TEST(a_label_that_is_the_id_with_hyphens_is_the_name)
 {
 	struct workflow w = framed("init --> fixing_pr : go\n"
 				   "state \"fixing-pr\" as fixing_pr\n"
@@ -140,7 +134,6 @@ static void a_label_that_is_the_id_with_hyphens_is_the_name(void **state)
 				   "fixing-pr --> init : again\n"
 				   "state \"some-thing\" as other_one\n");
 
-	(void)state;
 	assert_int_equal(w.n_states, 3);
 	assert_string_equal(w.states[1].name, "fixing-pr");
 	assert_string_equal(w.states[1].label, "Fixing the PR");
@@ -150,29 +143,26 @@ static void a_label_that_is_the_id_with_hyphens_is_the_name(void **state)
 	assert_string_equal(w.states[2].label, "some-thing");
 }
 
-static void words_that_are_keywords_elsewhere_can_be_states(void **state)
+TEST(words_that_are_keywords_elsewhere_can_be_states)
 {
 	struct workflow w = framed("init --> note : go\nnote --> class : ok\nclass --> title : ok\n"
 				   "title : done soon\n");
 
-	(void)state;
 	assert_int_equal(w.n_edges, 3);
 	assert_string_equal(workflow_state(&w, "title")->label, "done soon");
 }
 
-static void an_edge_without_a_trigger_leads_only_out_of_the_initial_state(void **state)
+TEST(an_edge_without_a_trigger_leads_only_out_of_the_initial_state)
 {
 	struct workflow w = framed("init --> a\n");
 
-	(void)state;
 	assert_string_equal(w.edges[0].trigger, "");
 	assert_line_refused("a --> b", "w.md:13:1: edge from 'a' to 'b' has no trigger");
 	assert_line_refused("a --> b :", "w.md:13:1: edge from 'a' to 'b' has no trigger");
 }
 
-static void what_is_not_a_state_diagram_is_refused(void **state)
+TEST(what_is_not_a_state_diagram_is_refused)
 {
-	(void)state;
 	assert_refused("", "w.md:9:1: diagram is empty: 'stateDiagram-v2' must come first");
 	assert_refused(
 		"\n%% x\n", "w.md:11:1: diagram is empty: 'stateDiagram-v2' must come first");
@@ -186,12 +176,11 @@ static void what_is_not_a_state_diagram_is_refused(void **state)
 		"w.md:10:1: no initial state: one edge must be '[*] --> NAME'");
 }
 
-static void composites_regions_and_forks_are_refused(void **state)
+TEST(composites_regions_and_forks_are_refused)
 {
 	static const char composite[] = "w.md:13:9: composite states are not read: give the states "
 					"inside 'x' to the diagram itself";
 
-	(void)state;
 	assert_line_refused("state x {", composite);
 	assert_line_refused("state x{\n a --> b : y\n}",
 		"w.md:13:8: composite states are not read: give the states inside 'x' to the "
@@ -210,9 +199,8 @@ static void composites_regions_and_forks_are_refused(void **state)
 		"w.md:13:9: '[[join]]' is not read: what a state answers decides its way out");
 }
 
-static void broken_lines_are_refused_at_their_place(void **state)
+TEST(broken_lines_are_refused_at_their_place)
 {
-	(void)state;
 	assert_line_refused("a -> b : x",
 		"w.md:13:3: unexpected '-> b : x' after 'a': an edge is 'a --> b : trigger'");
 	assert_line_refused("a --> b --> c : x",
@@ -248,9 +236,8 @@ static void broken_lines_are_refused_at_their_place(void **state)
 		"inside, '-'");
 }
 
-static void broken_declarations_of_looks_are_refused(void **state)
+TEST(broken_declarations_of_looks_are_refused)
 {
-	(void)state;
 	assert_line_refused("state \"x as y", "w.md:13:7: label is not closed");
 	assert_line_refused(
 		"state \"x\"", "w.md:13:8: label without a state: 'as NAME' must follow");
@@ -269,9 +256,8 @@ static void broken_declarations_of_looks_are_refused(void **state)
 		"accDescr {\nx", "w.md:13:1: description is not closed: '}' must follow");
 }
 
-static void the_start_and_the_ends_are_unambiguous(void **state)
+TEST(the_start_and_the_ends_are_unambiguous)
 {
-	(void)state;
 	assert_line_refused("[*] --> a",
 		"w.md:13:9: second initial state 'a': 'init' is the initial state since line 11");
 	assert_line_refused("[*] --> [*]", "w.md:13:1: edge from '[*]' to '[*]' names no state");
@@ -288,30 +274,27 @@ static void the_start_and_the_ends_are_unambiguous(void **state)
 		"w.md:13:7: 'troubleshooter' is the machine's own and cannot be a state");
 }
 
-static void two_edges_with_one_meaning_are_refused_at_the_second(void **state)
+TEST(two_edges_with_one_meaning_are_refused_at_the_second)
 {
-	(void)state;
 	assert_line_refused("a --> b : x\na --> c : y\n\na --> c : x",
 		"w.md:16:11: second edge from 'a' with the trigger 'x': the first is in line 13");
 	assert_line_refused("a --> b : x\na --> b : x",
 		"w.md:14:11: second edge from 'a' with the trigger 'x': the first is in line 13");
 }
 
-static void ids_that_mermaid_cannot_tell_apart_are_refused(void **state)
+TEST(ids_that_mermaid_cannot_tell_apart_are_refused)
 {
-	(void)state;
 	assert_line_refused("a --> b-c : x\na --> b_c : y",
 		"w.md:14:7: 'b_c' is 'b-c' in line 13: mermaid cannot tell '-' and '_' apart");
 }
 
-static void numbers_and_lengths_are_limited(void **state)
+TEST(numbers_and_lengths_are_limited)
 {
 	struct buf b = BUF_INIT;
 	struct error err = {0};
 	struct workflow w = {0};
 	char name[FLOW_NAME + 2];
 
-	(void)state;
 	memset(name, 'x', sizeof(name));
 	assert_true(word_valid((struct str){name, FLOW_NAME}));
 	assert_false(word_valid((struct str){name, FLOW_NAME + 1}));
@@ -339,27 +322,4 @@ static void numbers_and_lengths_are_limited(void **state)
 	buf_release(&b);
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(edges_and_states_are_read_in_the_order_of_the_file),
-		cmocka_unit_test(blanks_and_line_ends_are_free),
-		cmocka_unit_test(what_only_changes_the_looks_is_passed_over),
-		cmocka_unit_test(front_matter_comments_and_directives_may_come_first),
-		cmocka_unit_test(a_comment_may_follow_a_statement),
-		cmocka_unit_test(labels_come_from_state_as_and_from_descriptions),
-		cmocka_unit_test(a_label_that_is_the_id_with_hyphens_is_the_name),
-		cmocka_unit_test(words_that_are_keywords_elsewhere_can_be_states),
-		cmocka_unit_test(an_edge_without_a_trigger_leads_only_out_of_the_initial_state),
-		cmocka_unit_test(what_is_not_a_state_diagram_is_refused),
-		cmocka_unit_test(composites_regions_and_forks_are_refused),
-		cmocka_unit_test(broken_lines_are_refused_at_their_place),
-		cmocka_unit_test(broken_declarations_of_looks_are_refused),
-		cmocka_unit_test(the_start_and_the_ends_are_unambiguous),
-		cmocka_unit_test(two_edges_with_one_meaning_are_refused_at_the_second),
-		cmocka_unit_test(ids_that_mermaid_cannot_tell_apart_are_refused),
-		cmocka_unit_test(numbers_and_lengths_are_limited),
-	};
-
-	return cmocka_run_group_tests_name("mermaid", tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

@@ -30,11 +30,10 @@ static void refused(struct str text, const char *message)
 /* A state `x` whose declaration begins in line 4. */
 #define assert_state_refused(text, message) assert_front_refused("states:\n  x:\n" text, message)
 
-static void a_diagram_alone_is_a_workflow_with_the_default_limits(void **state)
+TEST(a_diagram_alone_is_a_workflow_with_the_default_limits)
 {
 	struct workflow w = parsed(STR("# Title\n\n" DIAGRAM));
 
-	(void)state;
 	assert_string_equal(w.file, "w.md");
 	assert_string_equal(w.initial, "init");
 	assert_int_equal(w.edges[0].line, 6);
@@ -52,12 +51,11 @@ static void a_diagram_alone_is_a_workflow_with_the_default_limits(void **state)
 	assert_int_equal(w.n_declared, 0);
 }
 
-static void lookups_answer_by_name(void **state)
+TEST(lookups_answer_by_name)
 {
 	struct workflow w = parsed(STR("```mermaid\nstateDiagram-v2\n[*] --> a\na --> b\n"
 				       "b --> c : x\nb --> d : y\n```\n"));
 
-	(void)state;
 	assert_string_equal(workflow_state(&w, "d")->name, "d");
 	assert_null(workflow_state(&w, "e"));
 	assert_string_equal(workflow_target(&w, "b", "y"), "d");
@@ -68,7 +66,7 @@ static void lookups_answer_by_name(void **state)
 	assert_null(workflow_only_edge(&w, "c"));
 }
 
-static void limits_and_commands_come_from_the_frontmatter(void **state)
+TEST(limits_and_commands_come_from_the_frontmatter)
 {
 	struct workflow w = front("limits: {max_fix_iterations: 0, review_loop: 1000}\n"
 				  "validate: make check   # all of it\n"
@@ -76,7 +74,6 @@ static void limits_and_commands_come_from_the_frontmatter(void **state)
 				  "checks: ci wait\n"
 				  "research_skill: my-plugin:plan.v2");
 
-	(void)state;
 	assert_int_equal(w.limits.max_fix_iterations, 0);
 	assert_int_equal(w.limits.review_loop, 1000);
 	assert_int_equal(w.limits.max_actions, 60);
@@ -86,7 +83,7 @@ static void limits_and_commands_come_from_the_frontmatter(void **state)
 	assert_string_equal(w.research_skill, "my-plugin:plan.v2");
 }
 
-static void an_agent_state_is_declared_whole(void **state)
+TEST(an_agent_state_is_declared_whole)
 {
 	struct workflow w = front("states:\n"
 				  "  x:\n"
@@ -99,7 +96,6 @@ static void an_agent_state_is_declared_whole(void **state)
 	const struct declared_state *d = workflow_state(&w, "x")->declared;
 	const struct declared_action *it = d->items;
 
-	(void)state;
 	assert_ptr_equal(d, w.declared);
 	assert_string_equal(d->name, "x");
 	assert_int_equal(d->line, 3);
@@ -118,12 +114,11 @@ static void an_agent_state_is_declared_whole(void **state)
 	assert_null(workflow_state(&w, "init")->declared);
 }
 
-static void a_script_state_has_a_timeout_and_two_words(void **state)
+TEST(a_script_state_has_a_timeout_and_two_words)
 {
 	struct workflow w = front("states:\n  x: {command: make lint, writes: Lint}");
 	const struct declared_action *it = w.declared->items;
 
-	(void)state;
 	assert_null(it->agent);
 	assert_string_equal(it->command, "make lint");
 	assert_int_equal(it->timeout_s, 600);
@@ -138,14 +133,13 @@ static void a_script_state_has_a_timeout_and_two_words(void **state)
 	assert_string_equal(it->outcomes[0].word, "failed");
 }
 
-static void several_at_once_are_a_list(void **state)
+TEST(several_at_once_are_a_list)
 {
 	struct workflow w = front(
 		"states:\n  x:\n    all:\n"
 		"      - {agent: reviewer, skill: s, reads: [], writes: A, results: {yes: ok}}\n"
 		"      - {command: make check, timeout: 60, writes: B}");
 
-	(void)state;
 	assert_int_equal(w.declared->n, 2);
 	assert_string_equal(w.declared->items[0].agent, "reviewer");
 	assert_int_equal(w.declared->items[0].n_reads, 0);
@@ -153,12 +147,11 @@ static void several_at_once_are_a_list(void **state)
 	assert_int_equal(w.declared->items[1].line, 6);
 }
 
-static void a_thousand_items_are_read_and_one_more_is_refused(void **state)
+TEST(a_thousand_items_are_read_and_one_more_is_refused)
 {
 	struct buf b = BUF_INIT;
 	struct workflow w;
 
-	(void)state;
 	buf_adds(&b, "---\nstates:\n  x:\n    all:\n");
 	for (unsigned i = 0; i < FLOW_ITEMS; i++)
 		buf_addf(&b, "      - {command: 'true', writes: S%u}\n", i);
@@ -171,9 +164,8 @@ static void a_thousand_items_are_read_and_one_more_is_refused(void **state)
 	buf_release(&b);
 }
 
-static void unknown_and_duplicate_keys_are_refused_at_their_own_place(void **state)
+TEST(unknown_and_duplicate_keys_are_refused_at_their_own_place)
 {
-	(void)state;
 	assert_front_refused("limit: {}", "w.md:2:1: unknown key 'limit'");
 	assert_front_refused("limits:\n  max_fixes: 2", "w.md:3:3: unknown key 'max_fixes'");
 	assert_front_refused("validate: a\nvalidate: b", "w.md:3:1: duplicate key 'validate'");
@@ -184,9 +176,8 @@ static void unknown_and_duplicate_keys_are_refused_at_their_own_place(void **sta
 	assert_state_refused("    results: {a: b, a: c}", "w.md:4:21: duplicate key 'a'");
 }
 
-static void numbers_out_of_range_are_refused(void **state)
+TEST(numbers_out_of_range_are_refused)
 {
-	(void)state;
 	assert_front_refused("limits: {max_actions: lots}",
 		"w.md:2:23: 'max_actions' must be a whole number from 1 to 100000, not 'lots'");
 	assert_front_refused("limits: {max_actions: 0}",
@@ -211,12 +202,11 @@ static void numbers_out_of_range_are_refused(void **state)
 		"w.md:6:14: 'timeout' must be a whole number from 1 to 86400, not '86401'");
 }
 
-static void security_binds_scripts_to_a_policy(void **state)
+TEST(security_binds_scripts_to_a_policy)
 {
 	struct workflow w = front("security: {policy: build, violation: validation_fail, except: "
 				  "[checks, x]}\nstates:\n  x: {command: a, writes: b}");
 
-	(void)state;
 	assert_string_equal(w.security.policy, "build");
 	assert_string_equal(w.security.violation, "validation_fail");
 	assert_int_equal(w.security.n_except, 2);
@@ -228,14 +218,13 @@ static void security_binds_scripts_to_a_policy(void **state)
 	assert_null(front("validate: a").security.policy);
 }
 
-static void security_that_is_not_clear_is_refused(void **state)
+TEST(security_that_is_not_clear_is_refused)
 {
-	(void)state;
 	assert_front_refused("security: build", "w.md:2:11: 'security' must be a map, not 'build'");
 	assert_front_refused("security: {violation: hard_abort}", "w.md:2:11: 'policy' is missing");
-	assert_front_refused(
-		"security: {policy: -x}", "w.md:2:20: 'policy' must be one line of 1 to 4096 bytes "
-					  "that does not begin with '-', not '-x'");
+	assert_front_refused("security: {policy: -x}",
+		"w.md:2:20: 'policy' must be one line of 1 to 4096 bytes "
+		"that does not begin with '-', not '-x'");
 	assert_front_refused("security: {policy: \"a\\nb\"}",
 		"w.md:2:20: 'policy' must be one line of 1 to 4096 bytes that does not begin with "
 		"'-', not 'a\\x0ab'");
@@ -247,9 +236,8 @@ static void security_that_is_not_clear_is_refused(void **state)
 		"w.md:2:23: unknown key 'level': must be 'policy', 'violation' or 'except'");
 }
 
-static void values_of_the_wrong_kind_are_refused(void **state)
+TEST(values_of_the_wrong_kind_are_refused)
 {
-	(void)state;
 	assert_front_refused("- a", "w.md:2:1: the frontmatter must be a map, not a list");
 	assert_front_refused("limits: 3", "w.md:2:9: 'limits' must be a map, not '3'");
 	assert_front_refused("validate: [a]",
@@ -273,9 +261,8 @@ static void values_of_the_wrong_kind_are_refused(void **state)
 		"    results: passed", "w.md:4:14: 'results' must be a map, not 'passed'");
 }
 
-static void names_are_checked(void **state)
+TEST(names_are_checked)
 {
-	(void)state;
 	assert_front_refused("research_skill: rm -rf",
 		"w.md:2:17: 'research_skill' must be 1 to 100 letters, digits and, inside, "
 		"'_', '-', '.', ':', not 'rm -rf'");
@@ -302,9 +289,8 @@ static void names_are_checked(void **state)
 						  "section other than 'Actions', not 'a-->b'");
 }
 
-static void a_state_must_be_one_thing_and_whole(void **state)
+TEST(a_state_must_be_one_thing_and_whole)
 {
-	(void)state;
 	assert_state_refused("    writes: a", "w.md:4:5: 'agent' or 'command' is missing");
 	assert_state_refused(
 		"    agent: a\n    command: b", "w.md:5:5: 'command' does not go with 'agent'");
@@ -326,9 +312,8 @@ static void a_state_must_be_one_thing_and_whole(void **state)
 		"w.md:5:5: 'timeout' does not go with 'all'");
 }
 
-static void two_items_of_a_state_cannot_write_one_section(void **state)
+TEST(two_items_of_a_state_cannot_write_one_section)
 {
-	(void)state;
 	assert_state_refused("    all:\n"
 			     "      - {command: a, writes: B}\n"
 			     "      - {command: a, writes: A}\n"
@@ -336,9 +321,8 @@ static void two_items_of_a_state_cannot_write_one_section(void **state)
 		"w.md:7:30: section 'B' is also written by the action in line 5");
 }
 
-static void yaml_that_is_broken_is_refused_in_lines_of_the_file(void **state)
+TEST(yaml_that_is_broken_is_refused_in_lines_of_the_file)
 {
-	(void)state;
 	assert_front_refused("validate: &a b", "w.md:2:11: anchors are not allowed");
 	assert_front_refused(
 		"validate: a\n\tb: c", "w.md:3:1: found a tab character that violates indentation");
@@ -346,26 +330,24 @@ static void yaml_that_is_broken_is_refused_in_lines_of_the_file(void **state)
 		"w.md:1:1: frontmatter is not closed: a line '---' must follow");
 }
 
-static void empty_frontmatter_is_none(void **state)
+TEST(empty_frontmatter_is_none)
 {
-	(void)state;
 	assert_null(parsed(STR("---\n---\n" DIAGRAM)).validate);
 	assert_null(parsed(STR("---\n# nothing\n---\n" DIAGRAM)).validate);
 	assert_null(parsed(STR("\n---\nvalidate: text, not frontmatter\n---\n" DIAGRAM)).validate);
 }
 
-static void crlf_and_a_byte_order_mark_are_read(void **state)
+TEST(crlf_and_a_byte_order_mark_are_read)
 {
 	struct workflow w = parsed(STR("\xef\xbb\xbf---\r\nvalidate: make\r\n---\r\n\r\n"
 				       "```mermaid\r\nstateDiagram-v2\r\n[*] --> a\r\n```\r\n"));
 
-	(void)state;
 	assert_string_equal(w.validate, "make");
 	assert_string_equal(w.initial, "a");
 	assert_int_equal(w.states[0].line, 7);
 }
 
-static void other_fences_hide_what_is_in_them(void **state)
+TEST(other_fences_hide_what_is_in_them)
 {
 	struct workflow w = parsed(STR("````text\n```mermaid\nx\n```\n````\n"
 				       "~~~\n```mermaid\n~~~\n"
@@ -374,13 +356,11 @@ static void other_fences_hide_what_is_in_them(void **state)
 				       "   ~~~~ Mermaid {x}\nstateDiagram-v2\n[*] --> a\n"
 				       "~~~~~\n"));
 
-	(void)state;
 	assert_int_equal(w.states[0].line, 13);
 }
 
-static void the_block_must_be_there_once_and_closed(void **state)
+TEST(the_block_must_be_there_once_and_closed)
 {
-	(void)state;
 	assert_refused("", "w.md:1:1: file has no fenced block 'mermaid'");
 	assert_refused("---\nvalidate: a\n---\n# x\n```text\n```\n",
 		"w.md:4:1: file has no fenced block 'mermaid'");
@@ -395,18 +375,16 @@ static void the_block_must_be_there_once_and_closed(void **state)
 		"w.md:1:1: diagram is empty: 'stateDiagram-v2' must come first");
 }
 
-static void bytes_that_are_no_text_are_refused(void **state)
+TEST(bytes_that_are_no_text_are_refused)
 {
-	(void)state;
 	assert_refused("# \xff\n" DIAGRAM, "w.md:1:3: byte 0xff is not UTF-8 text");
 	refused((struct str){"a\nb\0c", 5}, "w.md:2:2: byte 0x00 is not UTF-8 text");
 }
 
-static void size_is_limited(void **state)
+TEST(size_is_limited)
 {
 	struct buf b = BUF_INIT;
 
-	(void)state;
 	buf_reserve(&b, WORKFLOW_MAX + 1);
 	memset(b.s, ' ', WORKFLOW_MAX + 1);
 	b.len = WORKFLOW_MAX + 1;
@@ -420,61 +398,31 @@ static void size_is_limited(void **state)
 	buf_release(&b);
 }
 
-static void a_file_that_is_not_there_is_refused(void **state)
+TEST(a_file_that_is_not_there_is_refused)
 {
 	struct error err = {0};
 	struct workflow w;
 
-	(void)state;
 	assert_int_equal(workflow_load(&arena, "/no/such.md", &w, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
 	assert_error(&err, "dev-team: no workflow file '/no/such.md'");
 }
 
-static void long_names_are_cut_between_characters(void **state)
+TEST(long_names_are_cut_between_characters)
 {
 	char out[WORD_SHOWN];
 
-	(void)state;
 	assert_string_equal(word_shown(STR("a\nb"), out), "a?b");
-	assert_string_equal(word_shown(STR("0123456789012345678901234567890123456789012345678901234567"
-				      "\xc3\xa9\xc3\xa9x"),
-				    out),
+	assert_string_equal(
+		word_shown(STR("0123456789012345678901234567890123456789012345678901234567"
+			       "\xc3\xa9\xc3\xa9x"),
+			out),
 		"0123456789012345678901234567890123456789012345678901234567\xc3\xa9");
 	assert_string_equal(
-		word_shown(STR("01234567890123456789012345678901234567890123456789012345678\xc3\xa9x"),
+		word_shown(
+			STR("01234567890123456789012345678901234567890123456789012345678\xc3\xa9x"),
 			out),
 		"01234567890123456789012345678901234567890123456789012345678");
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_diagram_alone_is_a_workflow_with_the_default_limits),
-		cmocka_unit_test(lookups_answer_by_name),
-		cmocka_unit_test(limits_and_commands_come_from_the_frontmatter),
-		cmocka_unit_test(an_agent_state_is_declared_whole),
-		cmocka_unit_test(a_script_state_has_a_timeout_and_two_words),
-		cmocka_unit_test(several_at_once_are_a_list),
-		cmocka_unit_test(a_thousand_items_are_read_and_one_more_is_refused),
-		cmocka_unit_test(unknown_and_duplicate_keys_are_refused_at_their_own_place),
-		cmocka_unit_test(numbers_out_of_range_are_refused),
-		cmocka_unit_test(security_binds_scripts_to_a_policy),
-		cmocka_unit_test(security_that_is_not_clear_is_refused),
-		cmocka_unit_test(values_of_the_wrong_kind_are_refused),
-		cmocka_unit_test(names_are_checked),
-		cmocka_unit_test(a_state_must_be_one_thing_and_whole),
-		cmocka_unit_test(two_items_of_a_state_cannot_write_one_section),
-		cmocka_unit_test(yaml_that_is_broken_is_refused_in_lines_of_the_file),
-		cmocka_unit_test(empty_frontmatter_is_none),
-		cmocka_unit_test(crlf_and_a_byte_order_mark_are_read),
-		cmocka_unit_test(other_fences_hide_what_is_in_them),
-		cmocka_unit_test(the_block_must_be_there_once_and_closed),
-		cmocka_unit_test(bytes_that_are_no_text_are_refused),
-		cmocka_unit_test(size_is_limited),
-		cmocka_unit_test(a_file_that_is_not_there_is_refused),
-		cmocka_unit_test(long_names_are_cut_between_characters),
-	};
-
-	return cmocka_run_group_tests_name("workflow", tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

@@ -280,18 +280,18 @@ static void records_of_a_repository_that_is_gone_are_found(void **state)
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_fits_together_is_clean),
-		TEST(ports_without_records_are_found),
-		TEST(records_without_ports_are_found),
-		TEST(a_shared_port_is_found_across_repositories),
-		TEST(children_are_held_to_their_parents),
-		TEST(worktrees_without_records_are_found),
-		TEST(records_without_worktrees_are_found),
-		TEST(admin_folders_without_worktrees_are_found),
-		TEST(what_is_half_done_is_a_leak_of_the_dead),
-		TEST(marks_and_records_agree),
-		TEST(damaged_records_are_found),
-		TEST(records_of_a_repository_that_is_gone_are_found),
+		RECORDS_TEST(what_fits_together_is_clean),
+		RECORDS_TEST(ports_without_records_are_found),
+		RECORDS_TEST(records_without_ports_are_found),
+		RECORDS_TEST(a_shared_port_is_found_across_repositories),
+		RECORDS_TEST(children_are_held_to_their_parents),
+		RECORDS_TEST(worktrees_without_records_are_found),
+		RECORDS_TEST(records_without_worktrees_are_found),
+		RECORDS_TEST(admin_folders_without_worktrees_are_found),
+		RECORDS_TEST(what_is_half_done_is_a_leak_of_the_dead),
+		RECORDS_TEST(marks_and_records_agree),
+		RECORDS_TEST(damaged_records_are_found),
+		RECORDS_TEST(records_of_a_repository_that_is_gone_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

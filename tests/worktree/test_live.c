@@ -160,11 +160,11 @@ static void a_process_that_works_in_it_is_live(void **state)
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_list_has_records_and_what_is_there),
-		TEST(stale_is_by_the_folders_time),
-		TEST(a_process_in_the_record_is_live),
-		TEST(a_fresh_heartbeat_is_live),
-		TEST(a_process_that_works_in_it_is_live),
+		RECORDS_TEST(a_list_has_records_and_what_is_there),
+		RECORDS_TEST(stale_is_by_the_folders_time),
+		RECORDS_TEST(a_process_in_the_record_is_live),
+		RECORDS_TEST(a_fresh_heartbeat_is_live),
+		RECORDS_TEST(a_process_that_works_in_it_is_live),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -358,18 +358,18 @@ static void a_parent_is_not_removed_below_its_child(void **state)
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_block_is_taken_and_given_back),
-		TEST(no_two_have_one_port),
-		TEST(a_race_for_a_port_has_one_winner),
-		TEST(an_override_is_never_anothers_port),
-		TEST(who_listens_is_passed_over_and_told),
-		TEST(later_stages_have_the_ports_of_the_first),
-		TEST(counts_have_limits),
-		TEST(children_have_slots_of_their_parent),
-		TEST(a_childs_child_has_a_slot_of_the_child),
-		TEST(what_cannot_be_a_child_is_refused),
-		TEST(a_busy_slot_is_passed_over),
-		TEST(a_parent_is_not_removed_below_its_child),
+		RECORDS_TEST(a_block_is_taken_and_given_back),
+		RECORDS_TEST(no_two_have_one_port),
+		RECORDS_TEST(a_race_for_a_port_has_one_winner),
+		RECORDS_TEST(an_override_is_never_anothers_port),
+		RECORDS_TEST(who_listens_is_passed_over_and_told),
+		RECORDS_TEST(later_stages_have_the_ports_of_the_first),
+		RECORDS_TEST(counts_have_limits),
+		RECORDS_TEST(children_have_slots_of_their_parent),
+		RECORDS_TEST(a_childs_child_has_a_slot_of_the_child),
+		RECORDS_TEST(what_cannot_be_a_child_is_refused),
+		RECORDS_TEST(a_busy_slot_is_passed_over),
+		RECORDS_TEST(a_parent_is_not_removed_below_its_child),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
