@@ -51,7 +51,7 @@ static void request(struct step_context *c)
 	c->partly = partly;
 	for (size_t i = 0; i < c->declared->n; i++)
 		if (!context_has_section(c->doc, c->declared->items[i].writes) &&
-			!(partly && c->n_requests))
+			!(partly && c->requests.n))
 			request_item(c, &c->declared->items[i]);
 }
 

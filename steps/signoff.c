@@ -57,9 +57,9 @@ static void request(struct step_context *c)
 	c->partly = partly;
 	if (!review)
 		request_review(c);
-	if (!research && !(partly && c->n_requests))
+	if (!research && !(partly && c->requests.n))
 		request_research(c);
-	if (!build && !(partly && c->n_requests))
+	if (!build && !(partly && c->requests.n))
 		request_build(c);
 }
 

@@ -33,54 +33,34 @@ const struct workflow_builtin *steps_builtin(void)
 	return table;
 }
 
-static struct step_request *add_request(struct step_context *c)
+static struct step_request *add_request(struct step_context *c, struct step_request r)
 {
-	if (c->n_requests == c->cap_requests) {
-		size_t cap = c->cap_requests ? c->cap_requests * 2 : 4;
-		struct step_request *more = arena_alloc(c->arena, cap * sizeof(*more));
-
-		if (c->n_requests)
-			memcpy(more, c->requests, c->n_requests * sizeof(*more));
-		c->requests = more;
-		c->cap_requests = cap;
-	}
-	return &c->requests[c->n_requests++];
+	vec_push_in(c->arena, &c->requests, r);
+	return &c->requests.items[c->requests.n - 1];
 }
 
 struct step_request *request_agent(struct step_context *c, const char *agent, const char *skill,
 	const char *args, const char *writes, const char *format)
 {
-	struct step_request *r = add_request(c);
-
-	*r = (struct step_request){
-		.agent = agent, .skill = skill, .args = args, .writes = writes, .format = format};
-	return r;
+	return add_request(c, (struct step_request){.agent = agent,
+				      .skill = skill,
+				      .args = args,
+				      .writes = writes,
+				      .format = format});
 }
 
 static struct step_request *request_script(
 	struct step_context *c, const char *command, unsigned timeout_s, const char *writes)
 {
-	struct step_request *r = add_request(c);
-
-	*r = (struct step_request){.command = command,
-		.timeout_s = timeout_s,
-		.writes = writes,
-		.format = "passed | failed"};
-	return r;
+	return add_request(c, (struct step_request){.command = command,
+				      .timeout_s = timeout_s,
+				      .writes = writes,
+				      .format = "passed | failed"});
 }
 
 void request_reads(struct step_context *c, struct step_request *r, const char *section)
 {
-	if (r->n_reads == r->cap_reads) {
-		size_t cap = r->cap_reads ? r->cap_reads * 2 : 8;
-		const char **more = arena_alloc(c->arena, cap * sizeof(*more));
-
-		if (r->n_reads)
-			memcpy(more, r->reads, r->n_reads * sizeof(*more));
-		r->reads = more;
-		r->cap_reads = cap;
-	}
-	r->reads[r->n_reads++] = section;
+	vec_push_in(c->arena, &r->reads, section);
 }
 
 void request_reads_fixes(struct step_context *c, struct step_request *r)

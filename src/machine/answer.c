@@ -235,7 +235,8 @@ static void record_word(struct context_file *f, json *action, const char *word, 
 	note_answer(f, json_get_str(action, "id"), own, text);
 }
 
-int answer_take(struct context_file *f, const char *id, const char *word, struct str text,
+/* Puts an answer into the document without saving it, and notes the event. */
+static int take_answer(struct context_file *f, const char *id, const char *word, struct str text,
 	enum answer_fate *fate, struct error *err)
 {
 	CLEANUP(json_free) json *array = NULL;
@@ -349,7 +350,7 @@ int answer_record_by(struct context_file *f, const char *owner, const char *id, 
 	note_operation(f, owner, id, word);
 	if (owner && lease_admit(f, item, owner, err) < 0)
 		return refuse_owner(f, id, word, text, fate, err);
-	if (answer_take(f, id, word, text, fate, err) < 0)
+	if (take_answer(f, id, word, text, fate, err) < 0)
 		return err->code == ERR_SYSTEM ? -1 : refuse(f, id, text, err);
 	if (!owner && *fate == ANSWER_AGAIN)
 		return 0;

@@ -14,16 +14,9 @@ enum answer_fate {
 };
 
 /*
- * Puts an answer into the document without saving it, and notes the event. -1: ERR_STATE if the id
- * is unknown, stale or already answered; ERR_INPUT if the action does not accept the word or the
- * text contradicts it.
- */
-int answer_take(struct context_file *f, const char *id, const char *word, struct str text,
-	enum answer_fate *fate, struct error *err);
-
-/*
- * Checks, takes and saves one answer. The text of a refused answer is kept under logs/; the journal
- * and *err say where.
+ * Records one answer and saves. -1: ERR_STATE if the id is unknown, stale or already answered;
+ * ERR_INPUT if the action does not accept the word or the text contradicts it. The text of a
+ * refused answer is kept under logs/; the journal and *err say where.
  *
  * `owner` is the session that answers, or NULL if it gives no name. A named owner must hold the
  * work item's lease. An accepted answer renews the lease of the holder.

@@ -1,4 +1,5 @@
 #include "src/base/clock.h"
+#include "src/base/number.h"
 #include "src/machine/engine_internal.h"
 
 static const char *next_id(struct engine_run *r, const char *part, unsigned long *attempt)
@@ -11,8 +12,8 @@ static json *read_sections(const struct step_request *q)
 {
 	json *list = json_array();
 
-	for (size_t i = 0; i < q->n_reads; i++)
-		json_push_str(list, str_of(q->reads[i]));
+	for (size_t i = 0; i < q->reads.n; i++)
+		json_push_str(list, str_of(q->reads.items[i]));
 	return list;
 }
 
@@ -98,7 +99,8 @@ static json *note_dispatch(struct engine_run *r, const json *action)
 		str_of(agent ? agent : json_get_str(action, "command")));
 	if (trigger)
 		json_put_str(event, "trigger", str_of(trigger));
-	json_put_int(event, "attempt", (int64_t)strtoul(strrchr(id, '/') + 1, NULL, 10));
+	json_put_int(
+		event, "attempt", (int64_t)number_or(str_of(strrchr(id, '/') + 1), INT64_MAX, 0));
 	put_owner(r, event);
 	context_set_count(
 		r->doc, "actions_dispatched", context_count(r->doc, "actions_dispatched") + 1);
@@ -117,8 +119,8 @@ static void dispatch(struct engine_run *r, json *action)
 void dispatch_requests(struct engine_run *r, const struct step *step, const struct step_context *c)
 {
 	r->print = json_array();
-	for (size_t i = 0; i < c->n_requests; i++)
-		dispatch(r, action_new(r, &c->requests[i]));
+	for (size_t i = 0; i < c->requests.n; i++)
+		dispatch(r, action_new(r, &c->requests.items[i]));
 	context_set(r->doc, "pending_agent", str_of(step->pending));
 	engine_store(r);
 }

@@ -35,7 +35,10 @@ void engine_store(struct engine_run *r)
 	actions_store(r->doc, r->outstanding);
 }
 
-size_t engine_filter(struct engine_run *r, engine_keep *keep, const void *arg)
+/* Keeps the outstanding actions for which `keep` is true. Returns how many were removed. */
+typedef bool keep_action(struct engine_run *r, const json *action, const void *arg);
+
+static size_t filter_outstanding(struct engine_run *r, keep_action *keep, const void *arg)
 {
 	json *rest = json_array();
 	size_t removed = json_len(r->outstanding);
@@ -70,7 +73,7 @@ static bool writes_elsewhere(struct engine_run *r, const json *action, const voi
 
 void engine_drop_section(struct engine_run *r, const char *section)
 {
-	(void)engine_filter(r, writes_elsewhere, section);
+	(void)filter_outstanding(r, writes_elsewhere, section);
 }
 
 static bool is_step_answer(struct engine_run *r, const json *action, const void *arg)
@@ -82,7 +85,7 @@ static bool is_step_answer(struct engine_run *r, const json *action, const void 
 /* A kept answer is marked `carried`: it is not progress of the next array. */
 void engine_keep_answers(struct engine_run *r)
 {
-	(void)engine_filter(r, is_step_answer, NULL);
+	(void)filter_outstanding(r, is_step_answer, NULL);
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
 		if (!json_get(a, "carried"))
 			json_put_bool((json *)a, "carried", true);
@@ -90,7 +93,7 @@ void engine_keep_answers(struct engine_run *r)
 	context_set(r->doc, "pending_agent", (struct str){0});
 }
 
-void engine_note_failure(
+static void note_failure(
 	struct engine_run *r, const char *action, const char *reason, unsigned long count)
 {
 	json *event = context_event(r->m->file, "failure");
@@ -103,7 +106,7 @@ void engine_note_failure(
 
 static void note_discarded(struct engine_run *r, const json *action, const char *reason)
 {
-	engine_note_failure(r, json_get_str(action, "id"), reason,
+	note_failure(r, json_get_str(action, "id"), reason,
 		context_count(r->doc, "consecutive_failures"));
 }
 
@@ -122,7 +125,7 @@ static void discard_other_states(struct engine_run *r)
 {
 	const char *prefix = arena_printf(&r->arena, "%s/%s/", r->m->id, engine_state(r));
 
-	if (engine_filter(r, belongs_to_state, prefix) && !json_len(r->outstanding))
+	if (filter_outstanding(r, belongs_to_state, prefix) && !json_len(r->outstanding))
 		context_set(r->doc, "pending_agent", (struct str){0});
 }
 
@@ -154,7 +157,7 @@ static int discard_stale(struct engine_run *r, struct error *err)
 {
 	struct stale_check check = {.err = err};
 
-	(void)engine_filter(r, is_current, &check);
+	(void)filter_outstanding(r, is_current, &check);
 	return check.rc;
 }
 
@@ -269,7 +272,7 @@ static enum advance retry_unanswered(struct engine_run *r, bool progress)
 
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
 		if (!action_answered(r->doc, a))
-			engine_note_failure(r, json_get_str(a, "id"), "no answer", count);
+			note_failure(r, json_get_str(a, "id"), "no answer", count);
 	if (call) {
 		trigger = arena_dup(&r->arena, str_of(json_get_str(call, "trigger")));
 		cycle = (unsigned long)json_get_int(call, "cycle_count", 0);
@@ -335,7 +338,7 @@ static void count_silence(struct engine_run *r, const struct step_context *c)
 		c->partly)
 		return;
 	context_set_count(r->doc, "consecutive_failures", count);
-	engine_note_failure(r, arena_dup(&r->arena, pending), "no answer", count);
+	note_failure(r, arena_dup(&r->arena, pending), "no answer", count);
 	r->returned = false;
 }
 
@@ -388,7 +391,7 @@ static enum advance retry_failed(
 		return troubleshooter_call(r, "needs_clarification", 1);
 	}
 	context_set_count(r->doc, "consecutive_failures", count);
-	engine_note_failure(r, id, c->reason, count);
+	note_failure(r, id, c->reason, count);
 	r->returned = false;
 	return ADVANCE_ON;
 }
@@ -444,7 +447,7 @@ static enum advance run_step(struct engine_run *r, struct error *err)
 	step_context_init(r, &c);
 	if (step->request)
 		step->request(&c);
-	return c.n_requests ? request(r, step, &c, err) : decide(r, step, &c, err);
+	return c.requests.n ? request(r, step, &c, err) : decide(r, step, &c, err);
 }
 
 /* A script that its policy stopped with `hard_abort`, or NULL. */

@@ -35,18 +35,13 @@ const char *engine_state(const struct engine_run *r);
 bool engine_is_terminal(const struct engine_run *r, const char *state);
 /* Writes the outstanding actions into the document. */
 void engine_store(struct engine_run *r);
-/* Keeps the outstanding actions for which `keep` is true. Returns how many were removed. */
-typedef bool engine_keep(struct engine_run *r, const json *action, const void *arg);
-size_t engine_filter(struct engine_run *r, engine_keep *keep, const void *arg);
 /* Drops the outstanding action that writes `section`. */
 void engine_drop_section(struct engine_run *r, const char *section);
 /* Keeps the answers of the state's own actions for when the rest has been answered. */
 void engine_keep_answers(struct engine_run *r);
 /* Enters state `to`. `why` (may be NULL) becomes the `outcome` if that is a terminal state. */
 void engine_enter(struct engine_run *r, const char *to, const char *trigger, const char *why);
-/* Notes a failure of an action, and the count of failures in a row after it. */
-void engine_note_failure(
-	struct engine_run *r, const char *action, const char *reason, unsigned long count);
+/* Shows a line to people. */
 void engine_say(struct engine_run *r, const char *text);
 
 /* dispatch.c: gives requests their ids and makes them outstanding and printed. */

@@ -10,6 +10,7 @@
 #ifndef DT_STEP_H
 #define DT_STEP_H
 
+#include "src/base/vec.h"
 #include "src/machine/actions.h"
 #include "src/workflow/workflow.h"
 
@@ -24,9 +25,8 @@ enum effect {
 /* One action, before it has an id. Texts live in the context's arena. */
 struct step_request {
 	const char *message, *agent, *skill, *args; /* agent NULL: a script; args may be NULL */
-	const char **reads;
-	size_t n_reads, cap_reads;
-	const char *writes, *format; /* section; "a | b" */
+	VEC(const char *) reads;                    /* sections */
+	const char *writes, *format;                /* section; "a | b" */
 	const char *command;
 	unsigned timeout_s;
 	/* The policy that the script runs under, or NULL. `command` has all of it for other loops;
@@ -51,8 +51,7 @@ struct step_context {
 	const json *outstanding; /* the answered actions */
 
 	/* set by request() */
-	struct step_request *requests;
-	size_t n_requests, cap_requests;
+	VEC(struct step_request) requests;
 	bool partly; /* some of the answers are there already */
 
 	/* set by decide() */

@@ -1,9 +1,10 @@
+#include "src/base/number.h"
 #include "src/machine/engine_internal.h"
 #include "src/machine/verdict.h"
 
 /* MAX_CALLS in a row without progress stop the run until a person looks. MAX_EXTENSIONS budgets may
  * be added without asking the user. */
-enum { MAX_CALLS = 3, MAX_EXTENSIONS = 2 };
+enum { MAX_CALLS = 3, MAX_EXTENSIONS = 2, COUNT_MAX = 999999999 };
 
 #define LOG "Troubleshooter Log"
 
@@ -134,11 +135,6 @@ static bool may_set(const char *key)
 	       strcmp(key, "spec_path") == 0 || strcmp(key, "state") == 0;
 }
 
-static bool is_count(const char *text)
-{
-	return *text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 10;
-}
-
 /* A section whose text is a verdict. */
 static bool is_verdict(const struct engine_run *r, const char *section)
 {
@@ -201,12 +197,13 @@ static const char *iteration_fault(struct engine_run *r, const char *key, unsign
 static const char *set_count(struct engine_run *r, const char *key, const char *value)
 {
 	const char *fault;
+	uint64_t count;
 
-	if (!is_count(value))
+	if (!number_parse(str_of(value), 0, COUNT_MAX, &count))
 		return "must be a whole number";
-	fault = iteration_fault(r, key, strtoul(value, NULL, 10));
+	fault = iteration_fault(r, key, count);
 	if (!fault)
-		context_set_count(r->doc, key, strtoul(value, NULL, 10));
+		context_set_count(r->doc, key, count);
 	return fault;
 }
 

@@ -83,22 +83,22 @@ static inline void decides(const struct step *step)
 static inline void assert_asks_nothing(const struct step *step)
 {
 	asks(step);
-	assert_int_equal(t.moment.n_requests, 0);
+	assert_int_equal(t.moment.requests.n, 0);
 }
 
 /* What a request is for; `reads` are the sections with ", " between them. */
 static inline void assert_agent(size_t i, const char *agent, const char *skill, const char *args,
 	const char *reads, const char *writes, const char *format)
 {
-	const struct step_request *r = &t.moment.requests[i];
+	const struct step_request *r = &t.moment.requests.items[i];
 	CLEANUP(buf_release) struct buf list = BUF_INIT;
 
-	assert_true(i < t.moment.n_requests);
+	assert_true(i < t.moment.requests.n);
 	assert_string_equal(r->agent, agent);
 	assert_string_equal(r->skill, skill);
 	assert_string_equal(r->args ? r->args : "", args);
-	for (size_t k = 0; k < r->n_reads; k++)
-		buf_addf(&list, "%s%s", k ? ", " : "", r->reads[k]);
+	for (size_t k = 0; k < r->reads.n; k++)
+		buf_addf(&list, "%s%s", k ? ", " : "", r->reads.items[k]);
 	assert_string_equal(list.s ? list.s : "", reads);
 	assert_string_equal(r->writes, writes);
 	assert_string_equal(r->format, format);
@@ -109,9 +109,9 @@ static inline void assert_agent(size_t i, const char *agent, const char *skill, 
 static inline void assert_script(
 	size_t i, const char *command, unsigned timeout_s, const char *writes)
 {
-	const struct step_request *r = &t.moment.requests[i];
+	const struct step_request *r = &t.moment.requests.items[i];
 
-	assert_true(i < t.moment.n_requests);
+	assert_true(i < t.moment.requests.n);
 	assert_null(r->agent);
 	assert_string_equal(r->command, command);
 	assert_int_equal(r->timeout_s, timeout_s);

@@ -41,7 +41,7 @@ STEP_TEST(an_agent_state_asks_as_it_is_declared)
 {
 	at("audit", "spec_path: a/_spec_b.md\n", "");
 	asks(&step_declared);
-	assert_int_equal(t.moment.n_requests, 1);
+	assert_int_equal(t.moment.requests.n, 1);
 	assert_agent(0, "reviewer", "my:audit", "ADR-7 for a/_spec_b.md", "Researcher Brief, Fix 1",
 		"Security Audit", "approved | changes_requested | hopeless");
 }
@@ -95,7 +95,7 @@ STEP_TEST(a_script_state_runs_its_command_in_the_repository)
 {
 	at("lint", "", "");
 	asks(&step_declared);
-	assert_int_equal(t.moment.n_requests, 1);
+	assert_int_equal(t.moment.requests.n, 1);
 	assert_script(0, "cd '/r' || exit 125; make lint", 9, "Lint");
 }
 
@@ -123,7 +123,7 @@ STEP_TEST(several_are_asked_at_once)
 {
 	at("gates", "", "");
 	asks(&step_declared);
-	assert_int_equal(t.moment.n_requests, 3);
+	assert_int_equal(t.moment.requests.n, 3);
 	assert_agent(0, "reviewer", "s", "", "", "A", "approved | no");
 	assert_script(1, "cd '/r' || exit 125; make check", 600, "B");
 	assert_agent(2, "debugger", "d", "", "", "C", "fine | bad");
@@ -133,12 +133,12 @@ STEP_TEST(of_several_what_is_missing_is_asked_one_at_a_time)
 {
 	at("gates", "", YES_B);
 	asks(&step_declared);
-	assert_int_equal(t.moment.n_requests, 1);
-	assert_string_equal(t.moment.requests[0].writes, "A");
+	assert_int_equal(t.moment.requests.n, 1);
+	assert_string_equal(t.moment.requests.items[0].writes, "A");
 	at("gates", "", YES_A YES_B);
 	asks(&step_declared);
-	assert_int_equal(t.moment.n_requests, 1);
-	assert_string_equal(t.moment.requests[0].writes, "C");
+	assert_int_equal(t.moment.requests.n, 1);
+	assert_string_equal(t.moment.requests.items[0].writes, "C");
 }
 
 STEP_TEST(of_several_all_good_gives_the_good_trigger)

@@ -5,7 +5,7 @@ STEP_TEST(validating_runs_the_repositorys_own_script)
 {
 	given("", "");
 	asks(&step_validating);
-	assert_int_equal(t.moment.n_requests, 1);
+	assert_int_equal(t.moment.requests.n, 1);
 	assert_script(0, "cd '/r' || exit 125; bash scripts/validate.sh", 1800, "Validate Result");
 }
 
@@ -98,7 +98,7 @@ STEP_TEST(fixing_asks_for_fix_1_at_first)
 {
 	given("", SECTION("Last Failure", "x"));
 	asks(&step_fixing);
-	assert_int_equal(t.moment.n_requests, 1);
+	assert_int_equal(t.moment.requests.n, 1);
 	assert_agent(0, "developer", "developer-fix", "ADR-7",
 		"Researcher Brief, Last Failure, Implementation Summary", "Fix 1",
 		"fixed | failed");
@@ -138,7 +138,7 @@ STEP_TEST(fixing_four_times_asks_a_fifth_time)
 {
 	given("fix_iteration: 4\n", "");
 	asks(&step_fixing);
-	assert_string_equal(t.moment.requests[0].writes, "Fix 5");
+	assert_string_equal(t.moment.requests.items[0].writes, "Fix 5");
 }
 
 STEP_TEST(fixing_five_times_is_max_retries_and_asks_nobody)
@@ -163,14 +163,14 @@ STEP_TEST(fixing_fixes_of_reviews_do_not_use_up_its_limit)
 {
 	given("fix_iteration: 4\nreview_fix_iteration: 3\n", "");
 	asks(&step_fixing);
-	assert_string_equal(t.moment.requests[0].writes, "Fix 8");
+	assert_string_equal(t.moment.requests.items[0].writes, "Fix 8");
 }
 
 STEP_TEST(fixing_pr_reads_the_review_notes)
 {
 	given("fix_iteration: 1\n", SECTION("Fix 1", "a") SECTION("Review Notes", "n"));
 	asks(&step_fixing_pr);
-	assert_int_equal(t.moment.n_requests, 1);
+	assert_int_equal(t.moment.requests.n, 1);
 	assert_agent(0, "developer", "developer-fix", "ADR-7",
 		"Researcher Brief, Review Notes, Implementation Summary, Fix 1", "Fix 2",
 		"fixed | failed");
@@ -211,5 +211,5 @@ STEP_TEST(fixing_pr_twice_asks_a_third_time_whatever_fixing_has_used)
 {
 	given("fix_iteration: 5\nreview_fix_iteration: 2\n", "");
 	asks(&step_fixing_pr);
-	assert_string_equal(t.moment.requests[0].writes, "Fix 8");
+	assert_string_equal(t.moment.requests.items[0].writes, "Fix 8");
 }

@@ -9,7 +9,7 @@ STEP_TEST(reviewing_without_a_pr_url_has_the_developer_open_one)
 {
 	given("", SECTION("Fix 1", "a"));
 	asks(&step_reviewing);
-	assert_int_equal(t.moment.n_requests, 1);
+	assert_int_equal(t.moment.requests.n, 1);
 	assert_agent(0, "developer", "developer-create-pr", "ADR-7",
 		"Researcher Brief, Implementation Summary, Fix 1", "PR URL", "pr_created | failed");
 }
@@ -59,7 +59,7 @@ STEP_TEST(reviewing_with_a_pr_url_asks_the_reviewer)
 {
 	given("pr_url: " URL "\n", SECTION("PR URL", URL));
 	asks(&step_reviewing);
-	assert_int_equal(t.moment.n_requests, 1);
+	assert_int_equal(t.moment.requests.n, 1);
 	assert_agent(0, "reviewer", "reviewer-review", "ADR-7", BRIEF, "Review Notes", VERDICT);
 }
 
@@ -114,7 +114,7 @@ STEP_TEST(signoff_asks_three_at_once_after_a_push)
 	given("pr_url: " URL "\n", SECTION("Fix 1", "a"));
 	assert_int_equal(step_signoff.before_request, EFFECT_PUSH);
 	asks(&step_signoff);
-	assert_int_equal(t.moment.n_requests, 3);
+	assert_int_equal(t.moment.requests.n, 3);
 	assert_agent(0, "reviewer", "reviewer-sign-off", "ADR-7", BRIEF, "Signoff Review", VERDICT);
 	assert_agent(1, "researcher", "researcher-validate", "ADR-7", READS, "Signoff Research",
 		"validated | failed");
@@ -157,8 +157,8 @@ STEP_TEST(signoff_after_a_partial_answer_asks_what_is_missing_one_at_a_time)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		given("", rows[i].sections);
 		asks(&step_signoff);
-		assert_int_equal(t.moment.n_requests, 1);
-		assert_string_equal(t.moment.requests[0].writes, rows[i].next);
+		assert_int_equal(t.moment.requests.n, 1);
+		assert_string_equal(t.moment.requests.items[0].writes, rows[i].next);
 	}
 }
 
