@@ -158,7 +158,7 @@ static int run_events(struct invocation *in, struct error *err)
 		return error_set(err, ERR_USAGE,
 			"--since must be a time such as 2026-11-21T01:34:55Z, not '%.60s'",
 			o->since);
-	if (artifacts_folder(in->arena, o->artifacts, NULL, &dir, err) < 0 ||
+	if (locate_artifacts(in->arena, o->artifacts, NULL, &dir, err) < 0 ||
 		event_list(dir, o->since, o->type, &list, &skipped, err) < 0)
 		return -1;
 	if (skipped)

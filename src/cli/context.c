@@ -20,8 +20,9 @@ static int run_path(struct invocation *in, struct error *err)
 	const struct context_path_options *o = in->values;
 	char *repo, *path;
 
-	if (id_check(in->words[0], err) < 0 || repo_root(in->arena, o->repo, &repo, err) < 0 ||
-		context_file_path(in->arena, NULL, repo, in->words[0], &path, err) < 0)
+	if (id_check(in->words[0], err) < 0 ||
+		locate_repository(in->arena, o->repo, &repo, err) < 0 ||
+		locate_document(in->arena, NULL, repo, in->words[0], &path, err) < 0)
 		return -1;
 	buf_addf(in->out, "%s\n", path);
 	return 0;

@@ -1,6 +1,6 @@
 #include "src/base/error.h"
 #include "src/cli/cli.h"
-#include "src/run/doctor.h"
+#include "src/run/run.h"
 
 struct doctor_options {
 	const char *repo;

@@ -2,7 +2,7 @@
 #include "src/base/error.h"
 #include "src/cli/cli.h"
 #include "src/merge/gate.h"
-#include "src/run/interrupt.h"
+#include "src/run/run.h"
 #include "src/run/locate.h"
 #include "src/sys/path.h"
 
@@ -67,7 +67,7 @@ static int run_run(struct invocation *in, struct error *err)
 		.output = o->json ? STDERR_FILENO : -1}; /* standard output is the result's */
 	int status = 0, rc;
 
-	if (pool_locate(in->arena, &o->pool, &p, err) < 0 || interrupt_begin(&ask.cancel, err) < 0)
+	if (locate_pool(in->arena, &o->pool, &p, err) < 0 || interrupt_begin(&ask.cancel, err) < 0)
 		return -1;
 	rc = gate_run(in->arena, &p, &ask, &status, err);
 	interrupt_end();
@@ -185,7 +185,7 @@ static int run_status(struct invocation *in, struct error *err)
 	size_t n;
 	bool held;
 
-	if (pool_locate(in->arena, &o->pool, &p, err) < 0 ||
+	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
 		gate_status(in->arena, &p, &h, &held, &fence, err) < 0 ||
 		rebase_list(in->arena, &p, &list, &n, err) < 0)
 		return -1;
@@ -222,7 +222,7 @@ static int run_release(struct invocation *in, struct error *err)
 		return error_set(err, ERR_USAGE,
 			"the holder releases its gate itself; give --force to end its processes "
 			"and take the gate away");
-	if (pool_locate(in->arena, &o->pool, &p, err) < 0 ||
+	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
 		gate_force(in->arena, &p, o->fence, &was, &held, err) < 0)
 		return -1;
 	if (o->json) {
@@ -342,7 +342,7 @@ static int run_rebase(struct invocation *in, struct error *err)
 	struct rebase r;
 
 	if ((o->issue && id_check(o->issue, err) < 0) ||
-		pool_locate(in->arena, &o->pool, &p, err) < 0 ||
+		locate_pool(in->arena, &o->pool, &p, err) < 0 ||
 		find_worktree(in, &p, in->words[0], &of, err) < 0 ||
 		rebase_under_gate(in, &p, &ask, &r, err) < 0)
 		return -1;

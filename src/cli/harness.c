@@ -3,7 +3,7 @@
 #include "src/cli/cli.h"
 #include "src/event/pipeline_report.h"
 #include "src/harness/pipeline.h"
-#include "src/run/interrupt.h"
+#include "src/run/run.h"
 #include "src/run/locate.h"
 #include "src/sys/path.h"
 
@@ -164,7 +164,7 @@ static int read_model(
 	*id = NULL;
 	if (!o->model)
 		return 0;
-	if (models_locate(in->arena, NULL, &r, err) < 0)
+	if (locate_models(in->arena, NULL, &r, err) < 0)
 		return -1;
 	m = (struct model_resolved){.asked = o->model, .entry = model_find(&r, o->model)};
 	m.alias = m.entry;
@@ -295,7 +295,7 @@ static int find_pipeline(struct invocation *in, struct pipeline_question *q, str
 		    str_ends(str_of(word), ".yml");
 	char *dir = (char *)word;
 
-	if ((!file && resources_locate(in->arena, o->resources, &dir, err) < 0) ||
+	if ((!file && locate_resources_required(in->arena, o->resources, &dir, err) < 0) ||
 		resources_load(in->arena, dir, r, err) < 0 ||
 		(r->n_faults && q->artifacts &&
 			pipeline_report_faults(in->arena, q->artifacts, r, err) < 0) ||
@@ -404,7 +404,7 @@ static int run_check(struct invocation *in, struct error *err)
 		.artifacts = o->artifacts ? path_absolute(in->arena, o->artifacts) : NULL};
 	struct pipeline_plan l;
 
-	if (find_pipeline(in, &q, err) < 0 || models_locate(in->arena, NULL, &r, err) < 0 ||
+	if (find_pipeline(in, &q, err) < 0 || locate_models(in->arena, NULL, &r, err) < 0 ||
 		harness_check_pipeline(in->arena, &q, &l, err) < 0)
 		return -1;
 	if (o->json)

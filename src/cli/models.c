@@ -42,7 +42,7 @@ static int open_pipeline(struct invocation *in, const struct pipeline **out, str
 	const struct models_options *o = in->values;
 
 	*out = NULL;
-	return o->pipeline ? pipeline_locate(in->arena, o->resources, o->pipeline, out, err) : 0;
+	return o->pipeline ? locate_pipeline(in->arena, o->resources, o->pipeline, out, err) : 0;
 }
 
 static void warn_if_stale(const struct model_entry *e, int64_t now)
@@ -97,7 +97,7 @@ static int run_list(struct invocation *in, struct error *err)
 	int64_t now = clock_now();
 	json *list;
 
-	if (models_locate(in->arena, o->registry, &r, err) < 0)
+	if (locate_models(in->arena, o->registry, &r, err) < 0)
 		return -1;
 	list = json_array();
 	for (size_t i = 0; i < r.n; i++) {
@@ -198,7 +198,7 @@ static int resolve_stages(struct invocation *in, const struct model_registry *r,
 		return error_set(err, ERR_USAGE, "give models or --pipeline, not both");
 	if (o->issue && !o->artifacts)
 		return error_set(err, ERR_USAGE, "--issue needs --artifacts, to pin them in");
-	if ((o->artifacts && artifacts_folder(in->arena, o->artifacts, NULL, &dir, err) < 0) ||
+	if ((o->artifacts && locate_artifacts(in->arena, o->artifacts, NULL, &dir, err) < 0) ||
 		harness_pin_models(in->arena,
 			&(struct pipeline_question){
 				.pipeline = p, .registry = r, .artifacts = dir, .now = clock_now()},
@@ -236,7 +236,7 @@ static int run_resolve(struct invocation *in, struct error *err)
 	struct model_registry r;
 	const struct pipeline *p;
 
-	if (models_locate(in->arena, o->registry, &r, err) < 0 || open_pipeline(in, &p, err) < 0)
+	if (locate_models(in->arena, o->registry, &r, err) < 0 || open_pipeline(in, &p, err) < 0)
 		return -1;
 	if ((p ? resolve_stages(in, &r, p, &text, list, err)
 	       : resolve_words(in, &r, &text, list, err)) < 0)
@@ -292,7 +292,7 @@ static int run_bump(struct invocation *in, struct error *err)
 	if (!o->dry_run)
 		return error_set(err, ERR_USAGE,
 			"'models bump-plan' needs --dry-run: it only prints what to change");
-	if (models_locate(in->arena, o->registry, &r, err) < 0 || open_pipeline(in, &p, err) < 0)
+	if (locate_models(in->arena, o->registry, &r, err) < 0 || open_pipeline(in, &p, err) < 0)
 		return -1;
 	if (p && o->stages)
 		return error_set(err, ERR_USAGE, "give --stages or --pipeline, not both");

@@ -4,7 +4,7 @@
 #include "src/policy/beneath.h"
 #include "src/policy/fixture.h"
 #include "src/policy/hook.h"
-#include "src/run/interrupt.h"
+#include "src/run/run.h"
 #include "src/sandbox/report.h"
 #include "src/shell/parse.h"
 

@@ -109,7 +109,7 @@ static int allocate_or_adopt(struct invocation *in, bool adopt, struct error *er
 	bool created = false;
 
 	if ((o->issue && id_check(o->issue, err) < 0) ||
-		pool_locate(in->arena, &o->pool, &p, err) < 0)
+		locate_pool(in->arena, &o->pool, &p, err) < 0)
 		return -1;
 	if (adopt ? pool_adopt(in->arena, &p, &ask, &of, err) < 0
 		  : pool_allocate(in->arena, &p, &ask, &of, &created, err) < 0)
@@ -146,7 +146,7 @@ static int run_reclaim(struct invocation *in, struct error *err)
 	const char *what = in->words[0];
 	bool removed;
 
-	if (pool_locate(in->arena, &o->pool, &p, err) < 0 ||
+	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
 		pool_reclaim(in->arena, &p, what, o->confirm, &removed, err) < 0)
 		return -1;
 	if (o->json) {
@@ -246,7 +246,7 @@ static int run_list(struct invocation *in, struct error *err)
 	json *j, *rows;
 	size_t n;
 
-	if (pool_locate(in->arena, &o->pool, &p, err) < 0 ||
+	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
 		pool_list(in->arena, &p, &list, &n, err) < 0)
 		return -1;
 	if (!o->json) {
@@ -284,7 +284,7 @@ static int run_sweep(struct invocation *in, struct error *err)
 	struct pool_entry *list;
 	size_t n;
 
-	if (pool_locate(in->arena, &o->pool, &p, err) < 0)
+	if (locate_pool(in->arena, &o->pool, &p, err) < 0)
 		return -1;
 	p.target = o->target;
 	if (pool_sweep(in->arena, &p, o->apply, o->confirm, clock_now(), &list, &n, err) < 0)
@@ -326,7 +326,7 @@ static int run_audit(struct invocation *in, struct error *err)
 	struct leak *list;
 	size_t n;
 
-	if (pool_locate(in->arena, &o->pool, &p, err) < 0 ||
+	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
 		pool_audit(in->arena, &p, &list, &n, err) < 0)
 		return -1;
 	if (o->json) {
@@ -379,7 +379,7 @@ static int read_word(struct invocation *in, struct port_request *ask, struct err
 	bool known = false;
 
 	ask->path = word;
-	if (!is_path(word) && (pool_locate(in->arena, &o->pool, &p, &ignored) < 0 ||
+	if (!is_path(word) && (locate_pool(in->arena, &o->pool, &p, &ignored) < 0 ||
 				      pool_find(in->arena, &p, word, &found, &known, &ignored) < 0))
 		known = false;
 	if (known && found.of.ports) {
@@ -407,7 +407,7 @@ static int run_port(struct invocation *in, struct error *err)
 	struct error ignored;
 	char *state, *artifacts;
 
-	if (pool_spec_locate(in->arena, &o->pool, &spec, err) < 0 ||
+	if (locate_pool_spec(in->arena, &o->pool, &spec, err) < 0 ||
 		context_folder(in->arena, &state, err) < 0)
 		return -1;
 	ask.base = o->base_port ? (unsigned)o->base_port : spec.base_port;
@@ -415,7 +415,7 @@ static int run_port(struct invocation *in, struct error *err)
 	if (read_word(in, &ask, err) < 0)
 		return -1;
 	/* A path outside of any repository has no directory for events. */
-	if (artifacts_folder(in->arena, o->pool.artifacts, o->pool.repo, &artifacts, &ignored) == 0)
+	if (locate_artifacts(in->arena, o->pool.artifacts, o->pool.repo, &artifacts, &ignored) == 0)
 		ask.artifacts = artifacts;
 	if (pool_port(in->arena, &ask, &got, err) < 0)
 		return -1;

@@ -53,7 +53,7 @@ static int find_artifacts(const struct invocation *in, char **dir, struct error 
 
 	if (id_check(in->words[0], err) < 0)
 		return -1;
-	return artifacts_folder(in->arena, o->artifacts, NULL, dir, err);
+	return locate_artifacts(in->arena, o->artifacts, NULL, dir, err);
 }
 
 static int run_decide(struct invocation *in, struct error *err)

@@ -101,7 +101,7 @@ static int load(struct invocation *in, const char *given, struct resources *r, s
 {
 	char *dir = (char *)given;
 
-	if (!given && resources_locate(in->arena, NULL, &dir, err) < 0)
+	if (!given && locate_resources_required(in->arena, NULL, &dir, err) < 0)
 		return -1;
 	return resources_load(in->arena, dir, r, err);
 }
@@ -113,7 +113,7 @@ static int run_check(struct invocation *in, struct error *err)
 	struct resources r;
 
 	if (load(in, in->n ? in->words[0] : o->resources, &r, err) < 0 ||
-		(r.n_pipelines && models_locate(in->arena, NULL, &registry, err) < 0))
+		(r.n_pipelines && locate_models(in->arena, NULL, &registry, err) < 0))
 		return -1;
 	if (r.n_pipelines)
 		models_check(in->arena, &registry, &r);
@@ -247,7 +247,7 @@ static int run_show(struct invocation *in, struct error *err)
 	char *dir = (char *)o->resources;
 	size_t n;
 
-	if ((!dir && resources_folder(in->arena, NULL, NULL, &dir, err) < 0) ||
+	if ((!dir && locate_resources(in->arena, NULL, NULL, &dir, err) < 0) ||
 		(dir && resources_need(in->arena, dir, &r, err) < 0) ||
 		resources_parse(in->arena, built_in, STR(default_pool), &standard, err) < 0)
 		return -1;
@@ -296,7 +296,7 @@ static int run_resolve(struct invocation *in, struct error *err)
 		return error_set(err, ERR_INPUT, "there is no Pipeline '%.253s'", in->words[0]);
 	parallelism_resolve(in->arena, &r, p, mode(), &n);
 	/* Recorded only where the user says so. */
-	if (o->artifacts && (artifacts_folder(in->arena, o->artifacts, NULL, &dir, err) < 0 ||
+	if (o->artifacts && (locate_artifacts(in->arena, o->artifacts, NULL, &dir, err) < 0 ||
 				    pipeline_report_parallelism(dir, p, &n, err) < 0))
 		return -1;
 	if (o->json)

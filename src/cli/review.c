@@ -60,7 +60,7 @@ static int read_change(struct invocation *in, struct change_stats *out, struct e
 	if (!o->diff == !o->base)
 		return error_set(err, ERR_USAGE, "give --diff or --base");
 	if (o->base)
-		return repo_root(in->arena, NULL, &repo, err) < 0
+		return locate_repository(in->arena, NULL, &repo, err) < 0
 			       ? -1
 			       : review_diff_commits(in->arena, repo, o->base, out, err);
 	if (read_diff(o->diff, &text, err) < 0)
@@ -119,7 +119,7 @@ static int run_classify(struct invocation *in, struct error *err)
 
 	if (read_change(in, &s, err) < 0 || decide(in, &s, &d, err) < 0)
 		return -1;
-	if (o->issue && (artifacts_folder(in->arena, o->artifacts, NULL, &dir, err) < 0 ||
+	if (o->issue && (locate_artifacts(in->arena, o->artifacts, NULL, &dir, err) < 0 ||
 				classifier_record(dir, o->issue, (unsigned)o->pr, &s, &d, err) < 0))
 		return -1;
 	if (d.open != NOT_OPEN)
@@ -146,7 +146,7 @@ static int run_feedback(struct invocation *in, struct error *err)
 		return error_set(err, ERR_USAGE, "--reason must be 1 to %d bytes", REASON_MAX);
 	(void)reviewer_find(o->reviewer, &f.added);
 	if ((f.issue && id_check(f.issue, err) < 0) ||
-		artifacts_folder(in->arena, o->artifacts, NULL, &dir, err) < 0)
+		locate_artifacts(in->arena, o->artifacts, NULL, &dir, err) < 0)
 		return -1;
 	return classifier_feedback(dir, &f, err);
 }

@@ -1,5 +1,5 @@
 #include "src/cli/cli.h"
-#include "src/run/request.h"
+#include "src/run/run.h"
 
 enum { TIMEOUT_MAX_S = 86400, MAX_ACTIONS_MAX = 9999999, SLOTS_LIMIT = 20 };
 
@@ -82,6 +82,7 @@ static int run(struct invocation *in, struct error *err)
 		.timeout_s = (unsigned)o->timeout_s,
 		.slots = o->slots > 0 ? (unsigned)o->slots : 0,
 		.max_actions = (unsigned long)o->max_actions,
+		.progress = run_progress_lines(),
 		.worktree = o->worktree || o->slots >= 0,
 		.options = in->given.p,
 		.n_options = in->given.n};

@@ -1,5 +1,5 @@
 #include "src/cli/cli.h"
-#include "src/run/step_run.h"
+#include "src/run/run.h"
 
 struct step_options {
 	struct cli_step common;

@@ -45,7 +45,7 @@ static int load(struct invocation *in, struct workflow *w, struct error *err)
 	char *path = arena_dup(in->arena, str_of(name));
 
 	if (!strchr(name, '/') && !str_ends(str_of(name), ".md") && !path_exists(name) &&
-		workflow_path(in->arena, name, o->plugin_root, &path, err) < 0)
+		locate_workflow(in->arena, name, o->plugin_root, &path, err) < 0)
 		return -1;
 	return workflow_load(in->arena, path, w, err);
 }

@@ -4,8 +4,7 @@
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include "context/lease.h"
-#include "src/run/doctor.h"
-#include "src/run/locate.h"
+#include "src/run/run.h"
 #include "src/sandbox/sandbox.h"
 #include "src/sys/directory.h"
 #include "src/sys/git.h"
@@ -429,12 +428,12 @@ static void check_installation(struct doctor *c)
 	struct error err = {0};
 	char *root, *path;
 
-	if (plugin_root(c->arena, NULL, &root, &err) < 0) {
+	if (locate_plugin(c->arena, NULL, &root, &err) < 0) {
 		report(c, HEALTH_FAIL, "workflows", "%s, or set DEV_TEAM_ROOT", err.text);
 		return;
 	}
 	for (size_t i = 0; i < COUNT(shipped); i++)
-		if (workflow_path(c->arena, shipped[i], root, &path, &err) < 0) {
+		if (locate_workflow(c->arena, shipped[i], root, &path, &err) < 0) {
 			report(c, HEALTH_FAIL, "workflows", "%s: install again", err.text);
 			return;
 		}

@@ -1,10 +1,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include "src/run/interrupt.h"
+#include "src/run/run.h"
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-static struct sigaction usual[COUNT(signals)];
+static struct sigaction previous[COUNT(signals)];
 static volatile sig_atomic_t caught;
 static int ends[2] = {-1, -1};
 
@@ -18,13 +18,13 @@ static void on_signal(int number)
 	errno = saved;
 }
 
-/* What our caller has us ignore, as nohup does, stays ignored. */
+/* A signal that the caller ignores, as under nohup, stays ignored. */
 static void catch_all(int flags)
 {
 	struct sigaction ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART | flags};
 
 	for (size_t i = 0; i < COUNT(signals); i++)
-		if (usual[i].sa_handler != SIG_IGN)
+		if (previous[i].sa_handler != SIG_IGN)
 			(void)sigaction(signals[i], &ours, NULL);
 }
 
@@ -34,7 +34,7 @@ int interrupt_begin(int *fd, struct error *err)
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
 		return error_errno(err, "cannot make a pipe");
 	for (size_t i = 0; i < COUNT(signals); i++)
-		(void)sigaction(signals[i], NULL, &usual[i]);
+		(void)sigaction(signals[i], NULL, &previous[i]);
 	catch_all((int)SA_RESETHAND);
 	*fd = ends[0];
 	return 0;
@@ -53,7 +53,7 @@ int interrupt_caught(void)
 void interrupt_end(void)
 {
 	for (size_t i = 0; i < COUNT(signals); i++)
-		(void)sigaction(signals[i], &usual[i], NULL);
+		(void)sigaction(signals[i], &previous[i], NULL);
 	for (size_t i = 0; i < COUNT(ends); i++) {
 		close_fd(&ends[i]);
 		ends[i] = -1;

@@ -1,5 +1,6 @@
 #include <limits.h>
 #include "context/file.h"
+#include "src/base/error.h"
 #include "src/run/locate.h"
 #include "src/sys/digest.h"
 #include "src/sys/git.h"
@@ -10,7 +11,7 @@ static bool has_workflows(struct arena *a, const char *root)
 	return path_exists(path_join(a, root, "workflows"));
 }
 
-static char *by_program(struct arena *a)
+static char *installation_of_program(struct arena *a)
 {
 	char exe[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
@@ -29,25 +30,25 @@ static char *by_program(struct arena *a)
 	return NULL;
 }
 
-int plugin_root(struct arena *a, const char *given, char **root, struct error *err)
+int locate_plugin(struct arena *a, const char *given, char **root, struct error *err)
 {
 	const char *env = getenv("DEV_TEAM_ROOT");
 	bool there;
 
 	if (!given && env && *env)
 		given = env;
-	*root = given ? path_absolute(a, given) : by_program(a);
+	*root = given ? path_absolute(a, given) : installation_of_program(a);
 	if (!*root)
 		return error_set(err, ERR_STATE,
 			"cannot find the workflows that came with dev-team: give --plugin-root");
 	if (given && path_check_exists(path_join(a, *root, "workflows"), &there, err) < 0)
 		return -1;
 	if (given && !there)
-		return error_set(err, ERR_STATE, "no folder 'workflows' in '%s'", *root);
+		return error_set(err, ERR_STATE, "no directory 'workflows' in '%s'", *root);
 	return 0;
 }
 
-int workflow_path(
+int locate_workflow(
 	struct arena *a, const char *name, const char *root, char **path, struct error *err)
 {
 	char *dir;
@@ -61,7 +62,7 @@ int workflow_path(
 		name = "implement-task";
 	else if (strcmp(name, "fix") == 0)
 		name = "fix-issue";
-	if (plugin_root(a, root, &dir, err) < 0)
+	if (locate_plugin(a, root, &dir, err) < 0)
 		return -1;
 	*path = arena_printf(a, "%s/workflows/%s.md", dir, name);
 	if (id_valid(str_of(name)) && path_check_exists(*path, &there, err) < 0)
@@ -80,9 +81,8 @@ int workflow_path(
 		name);
 }
 
-/* Looks for `.git` (a folder, or a file in a linked worktree) upwards: no library is needed for
- * that. */
-int repo_root(struct arena *a, const char *given, char **root, struct error *err)
+/* Searches upwards for `.git` (a directory, or a file in a linked worktree) without libgit2. */
+int locate_repository(struct arena *a, const char *given, char **root, struct error *err)
 {
 	char real[PATH_MAX];
 	bool there;
@@ -91,7 +91,7 @@ int repo_root(struct arena *a, const char *given, char **root, struct error *err
 		return error_errno(err, "cannot find the repository '%s'", given ? given : ".");
 	for (*root = arena_dup(a, str_of(real));; *root = arena_dup(a, path_dir(*root))) {
 		if (path_check_exists(path_join(a, *root, ".git"), &there, err) < 0)
-			return -1; /* the next one up is another repository's */
+			return -1; /* one further up belongs to another repository */
 		if (there)
 			return 0;
 		if (strcmp(*root, "/") == 0)
@@ -104,7 +104,7 @@ int repo_root(struct arena *a, const char *given, char **root, struct error *err
 		"'%s' is not in a git repository: go into one, or give --repo", real);
 }
 
-int context_file_path(struct arena *a, const char *given, const char *repo, const char *id,
+int locate_document(struct arena *a, const char *given, const char *repo, const char *id,
 	char **path, struct error *err)
 {
 	char *slug;
@@ -120,7 +120,7 @@ int context_file_path(struct arena *a, const char *given, const char *repo, cons
 
 enum { SHORT_DIGEST = 8 };
 
-/* A repository that has no remote is known by its place. */
+/* A repository without an origin is named by its path. */
 static char *local_slug(struct arena *a, const char *root)
 {
 	struct str base = path_base(root);
@@ -131,7 +131,7 @@ static char *local_slug(struct arena *a, const char *root)
 		SHORT_DIGEST, sum);
 }
 
-int artifacts_folder(
+int locate_artifacts(
 	struct arena *a, const char *given, const char *repo, char **dir, struct error *err)
 {
 	const char *variable = getenv("ARTIFACTS_DIR");
@@ -145,8 +145,8 @@ int artifacts_folder(
 		return 0;
 	}
 	if (given)
-		return error_set(err, ERR_USAGE, "--artifacts must be a folder, not ''");
-	if (repo_root(a, repo, &root, err) < 0 || context_folder(a, &base, err) < 0)
+		return error_set(err, ERR_USAGE, "--artifacts must be a directory, not ''");
+	if (locate_repository(a, repo, &root, err) < 0 || context_folder(a, &base, err) < 0)
 		return -1;
 	if (git_slug(a, root, &slug, &none) < 0)
 		slug = local_slug(a, root);
@@ -154,10 +154,10 @@ int artifacts_folder(
 	return 0;
 }
 
-int resources_folder(
+int locate_resources(
 	struct arena *a, const char *given, const char *repo, char **dir, struct error *err)
 {
-	static const char *const usual[] = {".dev-team/resources", ".ai-sdlc"};
+	static const char *const defaults[] = {".dev-team/resources", ".ai-sdlc"};
 	struct error none;
 	char *root;
 
@@ -167,10 +167,102 @@ int resources_folder(
 		return path_exists(*dir) ? 0
 					 : error_set(err, ERR_USAGE, "no resources at '%s'", given);
 	}
-	if (repo_root(a, repo, &root, &none) < 0)
+	if (locate_repository(a, repo, &root, &none) < 0)
 		return 0;
-	for (size_t i = 0; i < COUNT(usual) && !*dir; i++)
-		if (path_exists(path_join(a, root, usual[i])))
-			*dir = path_join(a, root, usual[i]);
+	for (size_t i = 0; i < COUNT(defaults) && !*dir; i++)
+		if (path_exists(path_join(a, root, defaults[i])))
+			*dir = path_join(a, root, defaults[i]);
 	return 0;
+}
+
+/* ---- the configuration of a repository ---- */
+
+int locate_models(struct arena *a, const char *given, struct model_registry *out, struct error *err)
+{
+	const char *file = given;
+	struct error ignored;
+	char *repo;
+
+	if (!given && locate_repository(a, NULL, &repo, &ignored) == 0 &&
+		model_registry_file(a, repo, &file, err) < 0)
+		return -1;
+	return model_registry_load(a, file, out, err);
+}
+
+int locate_resources_required(struct arena *a, const char *given, char **dir, struct error *err)
+{
+	if (locate_resources(a, given, NULL, dir, err) < 0)
+		return -1;
+	return *dir ? 0
+		    : error_set(err, ERR_USAGE,
+			      "no folder of resources: give --resources, or make "
+			      ".dev-team/resources");
+}
+
+int locate_pipeline(struct arena *a, const char *resources, const char *name,
+	const struct pipeline **out, struct error *err)
+{
+	struct resources *r = arena_alloc(a, sizeof(*r));
+	char *dir;
+
+	if (locate_resources_required(a, resources, &dir, err) < 0 ||
+		resources_need(a, dir, r, err) < 0)
+		return -1;
+	*out = resources_pipeline(r, name);
+	return *out ? 0
+		    : error_set(err, ERR_INPUT, "there is no pipeline '%.100s' in '%.400s'", name,
+			      dir);
+}
+
+int locate_pool_spec(struct arena *a, const struct pool_choice *c, struct worktree_pool_spec *out,
+	struct error *err)
+{
+	const struct worktree_pool_spec *found = NULL;
+	struct resources r = {0};
+	char *dir;
+
+	if (locate_resources(a, c->resources, c->repo, &dir, err) < 0 ||
+		(dir && resources_need(a, dir, &r, err) < 0))
+		return -1;
+	if (c->name)
+		found = resources_pool(&r, c->name);
+	else if (r.n_pools == 1)
+		found = &r.pools[0];
+	if (c->name && !found)
+		return error_set(err, ERR_USAGE, "no WorktreePool '%.100s' in '%s'", c->name,
+			dir ? dir : "the repository");
+	if (!c->name && r.n_pools > 1)
+		return error_set(err, ERR_USAGE,
+			"there are %zu WorktreePools in '%s': give --pool NAME", r.n_pools, dir);
+	*out = found ? *found : worktree_pool_default(a);
+	return 0;
+}
+
+/* All worktrees of a repository share the directory of the main one. A bare one has none. */
+static int find_artifacts(
+	struct arena *a, const struct pool_choice *c, struct pool *p, struct error *err)
+{
+	bool bare = strcmp(p->repo, p->common) == 0;
+	char *dir;
+
+	if (bare && !c->artifacts && !getenv("ARTIFACTS_DIR"))
+		return 0;
+	if (locate_artifacts(a, c->artifacts, p->repo, &dir, err) < 0)
+		return -1;
+	p->artifacts = dir;
+	return 0;
+}
+
+int locate_pool(struct arena *a, const struct pool_choice *c, struct pool *p, struct error *err)
+{
+	struct worktree_pool_spec spec;
+	char *state;
+
+	*p = (struct pool){0};
+	if (locate_pool_spec(a, c, &spec, err) < 0 || context_folder(a, &state, err) < 0 ||
+		pool_open(a, &spec, c->repo, state, NULL, p, err) < 0)
+		return -1;
+	if (p->said)
+		log_line("%s", p->said);
+	return find_artifacts(a, c, p, err);
 }

@@ -1,8 +1,5 @@
 #include "src/base/error.h"
-#include "src/run/request.h"
-#include "src/run/run_loop.h"
-#include "src/run/run_many.h"
-#include "src/run/run_worktree.h"
+#include "src/run/run_internal.h"
 #include "src/store/lock.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
@@ -13,8 +10,8 @@
 
 /* Where a run works. */
 struct run_place {
-	struct worktree_ask ask;
-	struct own_worktree own;               /* path NULL: in the checkout */
+	struct run_worktree_request request;
+	struct run_worktree own;               /* path NULL: in the checkout */
 	const struct worktree_pool_spec *spec; /* as written; may be NULL */
 };
 
@@ -32,9 +29,10 @@ static int load_pipeline(struct arena *a, const struct run_request *q, struct re
 	*p = NULL;
 	if (!q->pipeline)
 		return 0;
-	return staff_pipeline(a,
-		&(struct pipeline_ask){q->pipeline, q->resources, q->artifacts, q->call.repo}, all,
-		p, err);
+	return run_load_pipeline(a,
+		&(struct run_pipeline_request){
+			q->pipeline, q->resources, q->artifacts, q->call.repo},
+		all, p, err);
 }
 
 /* A pipeline whose stages are isolated never works in the user's checkout. */
@@ -52,13 +50,13 @@ static bool wants_worktree(const struct run_request *q, const struct pipeline *p
 }
 
 /* From here on the run's repository is its worktree. */
-static int enter_worktree(struct arena *a, const struct run_request *q, struct loop *l,
+static int enter_worktree(struct arena *a, const struct run_request *q, struct run_loop *l,
 	struct run_place *at, struct error *err)
 {
-	at->ask.port = getenv("PORT");
-	at->ask.parent = q->parent;
-	at->ask.slots = q->slots;
-	if (run_worktree(a, &at->ask, &at->own, err) < 0)
+	at->request.port = getenv("PORT");
+	at->request.parent = q->parent;
+	at->request.slots = q->slots;
+	if (run_worktree_open(a, &at->request, &at->own, err) < 0)
 		return -1;
 	l->call.repo = at->own.path;
 	/* Scripts and scripted agents inherit it. */
@@ -82,24 +80,25 @@ static void warn_of_checkout(const char *repo)
 			repo);
 }
 
-static int find_place(struct arena *a, const struct run_request *q, struct loop *l,
+static int find_place(struct arena *a, const struct run_request *q, struct run_loop *l,
 	struct run_place *at, struct error *err)
 {
 	struct resources all;
 	unsigned ignored;
 	char *artifacts;
 
-	at->ask = (struct worktree_ask){
+	at->request = (struct run_worktree_request){
 		.id = l->call.id, .repo = l->call.repo, .resources = q->resources};
 	/* The parallelism is settled when the pipeline is loaded. */
-	if (load_pipeline(a, q, &all, &at->ask.pipeline, err) < 0 ||
-		artifacts_folder(a, q->artifacts, l->call.repo, &artifacts, err) < 0 ||
-		run_at_once(a, q->at_once, &all, at->ask.pipeline, artifacts, &ignored, err) < 0)
+	if (load_pipeline(a, q, &all, &at->request.pipeline, err) < 0 ||
+		locate_artifacts(a, q->artifacts, l->call.repo, &artifacts, err) < 0 ||
+		run_max_concurrent(
+			a, q->at_once, &all, at->request.pipeline, artifacts, &ignored, err) < 0)
 		return -1;
-	at->ask.artifacts = artifacts;
-	if (at->ask.pipeline)
-		at->spec = resources_pool(&all, at->ask.pipeline->worktree_pool);
-	if (wants_worktree(q, at->ask.pipeline))
+	at->request.artifacts = artifacts;
+	if (at->request.pipeline)
+		at->spec = resources_pool(&all, at->request.pipeline->worktree_pool);
+	if (wants_worktree(q, at->request.pipeline))
 		return enter_worktree(a, q, l, at, err);
 	if (has_real_agents(q))
 		warn_of_checkout(l->call.repo);
@@ -108,13 +107,13 @@ static int find_place(struct arena *a, const struct run_request *q, struct loop 
 
 /* ---- who acts ---- */
 
-static int load_harnesses(struct arena *a, const struct run_request *q, struct loop *l,
+static int load_harnesses(struct arena *a, const struct run_request *q, struct run_loop *l,
 	const struct run_place *at, struct error *err)
 {
-	struct staff_ask ask = {.workflow = l->call.workflow,
+	struct run_config_request request = {.workflow = l->call.workflow,
 		.harness = q->harness,
 		.model = q->model,
-		.pipeline = at->ask.pipeline,
+		.pipeline = at->request.pipeline,
 		.pool = at->spec,
 		.resources = q->resources,
 		.artifacts = q->artifacts,
@@ -128,23 +127,23 @@ static int load_harnesses(struct arena *a, const struct run_request *q, struct l
 
 	l->call.agents_are_paid = true;
 	l->agents.others = true;
-	l->stage.staff = &l->staff;
-	return staff_hire(a, &ask, &l->staff, err);
+	l->context.config = &l->config;
+	return run_configure(a, &request, &l->config, err);
 }
 
-static int load_agents(struct arena *a, const struct run_request *q, struct loop *l,
+static int load_agents(struct arena *a, const struct run_request *q, struct run_loop *l,
 	const struct run_place *at, struct error *err)
 {
-	l->stage = (struct stage){.id = l->call.id,
+	l->context = (struct action_context){.id = l->call.id,
 		.repo = l->call.repo,
 		.context_file = l->call.context_file,
 		.script = q->agents};
 	if ((q->agents && agents_load(a, q->agents, &l->agents, err) < 0) ||
 		(has_real_agents(q) && load_harnesses(a, q, l, at, err) < 0))
 		return -1;
-	l->staff.branch = at->own.branch;
-	l->staff.main_repo = at->ask.repo;
-	l->staff.port = at->own.port;
+	l->config.branch = at->own.branch;
+	l->config.main_repo = at->request.repo;
+	l->config.port = at->own.port;
 	return 0;
 }
 
@@ -166,7 +165,7 @@ static int run_one(struct arena *a, const struct run_request *q, const char *id,
 	struct error *err)
 {
 	CLEANUP(lock_drop) struct lock *lock = NULL;
-	struct loop l = {.call = q->call, .max = q->max_actions};
+	struct run_loop l = {.call = q->call, .max = q->max_actions, .progress = q->progress};
 	struct run_place at = {0};
 	int rc;
 
@@ -179,14 +178,14 @@ static int run_one(struct arena *a, const struct run_request *q, const char *id,
 	if (rc == 0)
 		rc = load_agents(a, q, &l, &at, err);
 	if (rc == 0)
-		rc = loop_go(&l, out, err);
-	if (rc < 0 && !l.served)
-		run_worktree_undo(a, &at.ask, &at.own);
+		rc = run_loop_finish(&l, out, err);
+	if (rc < 0 && !l.started)
+		run_worktree_undo(a, &at.request, &at.own);
 	return rc;
 }
 
 /* Each of several runs gets all options that were given, and a worktree of its own. */
-static void pass_options(struct arena *a, const struct run_request *q, struct many *m)
+static void pass_options(struct arena *a, const struct run_request *q, struct run_parallel *m)
 {
 	const char **list = arena_alloc(a, (q->n_options + 2) * sizeof(*list));
 
@@ -214,19 +213,19 @@ static int check_ids(const char *const *ids, size_t n, struct error *err)
 static int run_several(struct arena *a, const struct run_request *q, const char *const *ids,
 	size_t n, struct buf *out, struct error *err)
 {
-	struct many m = {.ids = ids, .n = n};
+	struct run_parallel m = {.ids = ids, .n = n};
 	const struct pipeline *p;
 	struct resources all;
 	char *repo, *artifacts;
 
 	if (check_ids(ids, n, err) < 0 || load_pipeline(a, q, &all, &p, err) < 0 ||
-		repo_root(a, q->call.repo, &repo, err) < 0 ||
-		artifacts_folder(a, q->artifacts, repo, &artifacts, err) < 0 ||
-		run_at_once(a, q->at_once, &all, p, artifacts, &m.at_once, err) < 0)
+		locate_repository(a, q->call.repo, &repo, err) < 0 ||
+		locate_artifacts(a, q->artifacts, repo, &artifacts, err) < 0 ||
+		run_max_concurrent(a, q->at_once, &all, p, artifacts, &m.at_once, err) < 0)
 		return -1;
 	m.artifacts = artifacts;
 	pass_options(a, q, &m);
-	return run_many(a, &m, out, err);
+	return run_parallel(a, &m, out, err);
 }
 
 int run_items(struct arena *a, const struct run_request *q, const char *const *ids, size_t n,

@@ -1,48 +1,48 @@
-#include "src/base/error.h"
-#include "src/run/run_many.h"
-#include "src/event/event.h"
-#include "src/base/clock.h"
-#include "src/run/interrupt.h"
-#include "src/event/pipeline_report.h"
-#include "src/run/worker_pool.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include "src/base/clock.h"
+#include "src/base/error.h"
+#include "src/base/number.h"
+#include "src/run/worker_pool.h"
+#include "src/event/event.h"
+#include "src/event/pipeline_report.h"
+#include "src/run/run_internal.h"
 
-enum { READ_SIZE = 8192, OUT_MAX = 1 << 20, SAID_MAX = 4096 };
+enum { READ_SIZE = 8192, OUT_MAX = 1 << 20, LINE_MAX_BYTES = 4096 };
 
-/* One run. Its standard output is kept, its standard error shown as it comes.
- */
+/* One run. Its standard output is collected, its standard error logged line by line. */
 struct runner {
-	const struct worker_item *item; /* NULL: the place is free */
+	const struct worker_item *item; /* NULL: the slot is free */
 	pid_t pid;
 	int fd[2]; /* stdout, stderr; -1: at its end */
 	struct buf out, line;
 	int64_t begun;
 };
 
-struct crew {
-	const struct many *many;
+struct parallel_run {
+	const struct run_parallel *request;
 	struct arena *arena;
 	struct worker_pool pool;
 	struct runner runner[CONCURRENT_MAX];
 	size_t busy;
-	bool told;
-	json **row; /* what became of each, in the order of many->ids */
+	bool forwarded; /* the interrupt, to the children */
+	json **row;     /* results, in the order of request->ids */
 	const struct worker_item *items;
 	bool failed; /* one ended failed */
 	int rc;
 	struct error *err;
 };
 
-static void tell(struct crew *c, enum event_id what, const struct worker_item *item, json *fields)
+static void emit(
+	struct parallel_run *c, enum event_id what, const struct worker_item *item, json *fields)
 {
 	struct event h = {.id = what, .issue = item->id, .fields = fields};
 
-	if (event_emit(c->many->artifacts, &h, c->err) < 0)
+	if (event_emit(c->request->artifacts, &h, c->err) < 0)
 		c->rc = -1;
 	json_free(&fields);
 }
@@ -55,7 +55,8 @@ static json *number(const char *key, int64_t value)
 	return fields;
 }
 
-static _Noreturn void become(const struct many *m, const char *id, int out, int err, pid_t parent)
+static _Noreturn void exec_run(
+	const struct run_parallel *m, const char *id, int out, int err, pid_t parent)
 {
 	struct arena a = {0};
 	const char **argv = arena_alloc(&a, (m->n_options + 5) * sizeof(*argv));
@@ -68,7 +69,7 @@ static _Noreturn void become(const struct many *m, const char *id, int out, int 
 	argv[n++] = "--";
 	argv[n++] = id;
 	interrupt_end();
-	(void)unsetenv("PORT"); /* one for all is none */
+	(void)unsetenv("PORT"); /* several runs cannot share it */
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent || dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
 		_exit(ERR_SYSTEM);
@@ -87,7 +88,7 @@ static int make_pipes(int out[2], int err[2], struct error *e)
 	return error_errno(e, "cannot make a pipe");
 }
 
-static int start(struct crew *c, const struct worker_item *item)
+static int start(struct parallel_run *c, const struct worker_item *item)
 {
 	struct runner *r = c->runner;
 	pid_t parent = getpid();
@@ -100,11 +101,11 @@ static int start(struct crew *c, const struct worker_item *item)
 	*r = (struct runner){.item = item, .fd = {out[0], err[0]}, .begun = clock_ticks()};
 	r->pid = fork();
 	if (r->pid == 0)
-		become(c->many, item->id, out[1], err[1], parent);
+		exec_run(c->request, item->id, out[1], err[1], parent);
 	close(out[1]);
 	close(err[1]);
 	if (r->pid > 0) {
-		tell(c, EVENT_STARTED, item, number("inFlight", (int64_t)++c->busy));
+		emit(c, EVENT_STARTED, item, number("inFlight", (int64_t)++c->busy));
 		return 0;
 	}
 	close(out[0]);
@@ -113,14 +114,14 @@ static int start(struct crew *c, const struct worker_item *item)
 	return error_errno(c->err, "cannot start a process");
 }
 
-/* Each line of a run with the work item before it. */
+/* Logs complete lines, each with the id of the work item before it. */
 static void show(struct runner *r, bool at_end)
 {
 	struct str rest = buf_str(&r->line), line;
 
-	while (rest.n && (at_end || memchr(rest.p, '\n', rest.n) || rest.n >= SAID_MAX)) {
-		if (!memchr(rest.p, '\n', rest.n) && rest.n > SAID_MAX)
-			line = str_sub(rest, 0, SAID_MAX);
+	while (rest.n && (at_end || memchr(rest.p, '\n', rest.n) || rest.n >= LINE_MAX_BYTES)) {
+		if (!memchr(rest.p, '\n', rest.n) && rest.n > LINE_MAX_BYTES)
+			line = str_sub(rest, 0, LINE_MAX_BYTES);
 		else
 			(void)str_line(&(struct str){rest.p, rest.n}, &line);
 		log_line("%s  %.*s", r->item->id, (int)line.n, line.p);
@@ -154,7 +155,7 @@ static void take(struct runner *r, size_t which)
 	}
 }
 
-/* Of one that was not run to its end. */
+/* The exit code of a run that did not reach its end. */
 static enum err code_of(int status)
 {
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : ERR_SYSTEM;
@@ -162,9 +163,8 @@ static enum err code_of(int status)
 	return code >= ERR_USAGE && code <= ERR_SYSTEM ? (enum err)code : ERR_SYSTEM;
 }
 
-/* The last array of a run says how it ended; one that could not be run to its
- * end says nothing. */
-static void note_result(struct crew *c, const struct runner *r, int status)
+/* The last array of a run has its result; a run that did not reach its end prints none. */
+static void note_result(struct parallel_run *c, const struct runner *r, int status)
 {
 	CLEANUP(json_free) json *array = NULL;
 	struct error ignored;
@@ -184,14 +184,14 @@ static void note_result(struct crew *c, const struct runner *r, int status)
 	worker_pool_ended(&c->pool, r->item, good ? WORKER_SUCCEEDED : WORKER_FAILED, reason);
 	if (!good)
 		json_put_str(fields, "error", str_of(reason ? reason : "the run stopped"));
-	tell(c, good ? EVENT_COMPLETED : EVENT_FAILED, r->item, fields);
+	emit(c, good ? EVENT_COMPLETED : EVENT_FAILED, r->item, fields);
 	c->failed |= !good;
 	if (!result && c->rc == 0)
 		c->rc = error_set(
 			c->err, code_of(status), "the run of '%s' stopped: see above", r->item->id);
 }
 
-static void finish(struct crew *c, struct runner *r)
+static void finish(struct parallel_run *c, struct runner *r)
 {
 	int status = 0;
 
@@ -205,17 +205,17 @@ static void finish(struct crew *c, struct runner *r)
 	c->busy--;
 }
 
-static void pass_interrupt_on(struct crew *c)
+static void forward_interrupt(struct parallel_run *c)
 {
-	if (c->told || !interrupt_caught())
+	if (c->forwarded || !interrupt_caught())
 		return;
-	c->told = true;
+	c->forwarded = true;
 	for (size_t i = 0; i < CONCURRENT_MAX; i++)
 		if (c->runner[i].item)
 			(void)kill(c->runner[i].pid, SIGTERM);
 }
 
-static void wait_for_some(struct crew *c)
+static void wait_for_some(struct parallel_run *c)
 {
 	struct pollfd fds[2 * CONCURRENT_MAX];
 
@@ -224,8 +224,8 @@ static void wait_for_some(struct crew *c)
 
 		fds[i] = (struct pollfd){.fd = r->item ? r->fd[i % 2] : -1, .events = POLLIN};
 	}
-	pass_interrupt_on(c);
-	if (poll(fds, COUNT(fds), c->told ? -1 : 200) <= 0)
+	forward_interrupt(c);
+	if (poll(fds, COUNT(fds), c->forwarded ? -1 : 200) <= 0)
 		return;
 	for (size_t i = 0; i < COUNT(fds); i++) {
 		struct runner *r = &c->runner[i / 2];
@@ -237,7 +237,7 @@ static void wait_for_some(struct crew *c)
 	}
 }
 
-static void begin_some(struct crew *c)
+static void start_some(struct parallel_run *c)
 {
 	const struct worker_item *item;
 
@@ -248,10 +248,10 @@ static void begin_some(struct crew *c)
 		}
 }
 
-static int crew_work(struct crew *c)
+static int run_all(struct parallel_run *c)
 {
 	while (!worker_pool_over(&c->pool) || c->busy) {
-		begin_some(c);
+		start_some(c);
 		if (c->busy)
 			wait_for_some(c);
 		else if (interrupt_caught())
@@ -262,23 +262,23 @@ static int crew_work(struct crew *c)
 				  : c->rc;
 }
 
-/* Those that were not begun are left out. */
-static void print_rows(struct crew *c, struct buf *out)
+/* Items that were not started are left out. */
+static void print_rows(struct parallel_run *c, struct buf *out)
 {
 	CLEANUP(json_free) json *all = json_array();
 
-	for (size_t i = 0; i < c->many->n; i++)
+	for (size_t i = 0; i < c->request->n; i++)
 		if (c->row[i])
 			json_push(all, c->row[i]);
 	json_print(out, all);
 	buf_addc(out, '\n');
 }
 
-int run_many(struct arena *a, const struct many *m, struct buf *out, struct error *err)
+int run_parallel(struct arena *a, const struct run_parallel *m, struct buf *out, struct error *err)
 {
 	struct worker_item *items = arena_alloc(a, m->n * sizeof(*items));
-	struct crew c = {
-		.many = m, .arena = a, .err = err, .row = arena_alloc(a, m->n * sizeof(json *))};
+	struct parallel_run c = {
+		.request = m, .arena = a, .err = err, .row = arena_alloc(a, m->n * sizeof(json *))};
 	char line[2048];
 	int ignored, rc;
 
@@ -287,39 +287,33 @@ int run_many(struct arena *a, const struct many *m, struct buf *out, struct erro
 	if (worker_pool_init(a, &c.pool, items, m->n, m->at_once, err) < 0)
 		return -1;
 	for (size_t i = 0; i < m->n; i++)
-		tell(&c, EVENT_QUEUED, &items[i], number("queueSize", (int64_t)m->n));
+		emit(&c, EVENT_QUEUED, &items[i], number("queueSize", (int64_t)m->n));
 	if (c.rc < 0 || interrupt_begin(&ignored, err) < 0)
 		return -1;
 	c.items = items;
-	rc = crew_work(&c);
+	rc = run_all(&c);
 	interrupt_end();
 	print_rows(&c, out);
 	if (rc == 0)
 		return c.failed ? ERR_CHECK : 0;
-	/* What became of the others is told all the same. */
+	/* The results of the others are printed all the same. */
 	error_format(err, line, sizeof(line));
 	log_line("%s", line);
 	return (int)err->code;
 }
 
-int run_at_once(struct arena *a, const char *text, const struct resources *r,
+int run_max_concurrent(struct arena *a, const char *text, const struct resources *r,
 	const struct pipeline *p, const char *artifacts, unsigned *out, struct error *err)
 {
 	struct parallelism resolved;
-	char *end;
+	uint64_t n = 1;
 
 	*out = 1;
-	if (text) {
-		unsigned long n = strtoul(text, &end, 10);
-
-		if (*text < '0' || *text > '9' || *end || n < 1 || n > CONCURRENT_MAX)
-			return error_set(err, ERR_USAGE,
-				"--max-concurrent must be 1 to %d, not '%.60s'", CONCURRENT_MAX,
-				text);
-		*out = (unsigned)n;
-		return 0;
-	}
-	if (!p)
+	if (text && !number_parse(str_of(text), 1, CONCURRENT_MAX, &n))
+		return error_set(err, ERR_USAGE, "--max-concurrent must be 1 to %d, not '%.60s'",
+			CONCURRENT_MAX, text);
+	*out = (unsigned)n;
+	if (text || !p)
 		return 0;
 	parallelism_resolve(a, r, p, parallelism_mode(getenv("AI_SDLC_PARALLELISM")), &resolved);
 	*out = resolved.max;

@@ -1,5 +1,5 @@
 #include "src/base/error.h"
-#include "src/run/run_part.h"
+#include "src/run/run_internal.h"
 #include "context/file.h"
 #include "src/sys/process.h"
 #include "src/machine/answer.h"
@@ -7,14 +7,13 @@
 #include "src/machine/verdict.h"
 #include "src/machine/script.h"
 
-static const char *id_of(const struct part *p)
+static const char *id_of(const struct run_action *p)
 {
 	return json_get_str(p->action, "id");
 }
 
-/* What the document says of the action now: an agent's command may have
- * recorded by itself. */
-static int take_word(const struct context *doc, const char *id, char *word, struct error *err)
+/* The recorded answer of the action: an agent's command may have recorded it itself. */
+static int read_word(const struct context *doc, const char *id, char *word, struct error *err)
 {
 	CLEANUP(json_free) json *array = NULL;
 	const json *action;
@@ -30,8 +29,8 @@ static int take_word(const struct context *doc, const char *id, char *word, stru
 	return 0;
 }
 
-static int record(
-	const struct stage *s, const struct part *p, struct str text, char *word, struct error *err)
+static int record(const struct action_context *s, const struct run_action *p, struct str text,
+	char *word, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	enum answer_fate fate;
@@ -46,12 +45,11 @@ static int record(
 	} else if (answer_record(&f, id_of(p), p->turn->result, text, &fate, err) < 0) {
 		return error_prefix(err, "'%s'", id_of(p));
 	}
-	return take_word(&f.doc, id_of(p), word, err);
+	return read_word(&f.doc, id_of(p), word, err);
 }
 
-/* What a failing command printed, where a person can look at it; NULL when
- * there is nothing. */
-static char *keep_output(const struct stage *s, struct context_file *f, struct str out)
+/* The file with the output of a failed command; NULL if it printed nothing. */
+static char *keep_output(const struct action_context *s, struct context_file *f, struct str out)
 {
 	struct error ignored;
 	char *stem, *path;
@@ -69,7 +67,7 @@ static int keep_text(struct context_file *f, struct str text, struct error *err)
 	return context_keep(f, arena_printf(&f->doc.arena, "%s-answer", f->name), text, &path, err);
 }
 
-static int command_failed(const struct stage *s, const struct part *p,
+static int command_failed(const struct action_context *s, const struct run_action *p,
 	const struct process_end *end, struct str out, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
@@ -81,12 +79,12 @@ static int command_failed(const struct stage *s, const struct part *p,
 	else
 		(void)snprintf(how, sizeof(how), "ended with status %d", end->status);
 	return error_at(err, s->script, p->turn->line, p->turn->col, "the command for '%s' %s%s%s",
-		id_of(p), how, log ? "; what it printed is in " : " and printed nothing",
+		id_of(p), how, log ? "; its output is in " : " and printed nothing",
 		log ? log : "");
 }
 
-static int run_command(
-	const struct stage *s, const struct part *p, struct buf *out, struct error *err)
+static int run_command(const struct action_context *s, const struct run_action *p, struct buf *out,
+	struct error *err)
 {
 	struct arena a = {0};
 	const char *const argv[] = {"sh", "-e", "-c", p->turn->run, NULL};
@@ -116,7 +114,8 @@ static int run_command(
 	return 0;
 }
 
-static int play_agent(const struct stage *s, const struct part *p, char *word, struct error *err)
+static int play_scripted_agent(
+	const struct action_context *s, const struct run_action *p, char *word, struct error *err)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
@@ -125,7 +124,7 @@ static int play_agent(const struct stage *s, const struct part *p, char *word, s
 	return record(s, p, p->turn->from_run ? buf_str(&out) : p->turn->text, word, err);
 }
 
-static int note_exec(const struct stage *s, const struct part *p, struct error *err)
+static int note_exec(const struct action_context *s, const struct run_action *p, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 
@@ -135,7 +134,8 @@ static int note_exec(const struct stage *s, const struct part *p, struct error *
 	return context_log(&f, err);
 }
 
-static int play_script(const struct stage *s, const struct part *p, char *word, struct error *err)
+static int run_real_script(
+	const struct action_context *s, const struct run_action *p, char *word, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct arena a = {0};
@@ -147,12 +147,11 @@ static int play_script(const struct stage *s, const struct part *p, char *word, 
 	arena_release(&a);
 	if (rc < 0 || context_open(&f, s->context_file, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
-	return take_word(&f.doc, id_of(p), word, err);
+	return read_word(&f.doc, id_of(p), word, err);
 }
 
-/* The prompt asks for it: prose that says how it went is no answer of an agent that nobody can ask.
- */
-static bool says_word(const json *action, struct str text)
+/* The prompt asks for a result word; prose is not an answer. */
+static bool has_result_word(const json *action, struct str text)
 {
 	char word[64];
 
@@ -160,19 +159,19 @@ static bool says_word(const json *action, struct str text)
 	       (verdict_status(text, word, sizeof(word)) && action_accepts(action, str_of(word)));
 }
 
-/* What cannot be taken is kept under logs/ by then, and the agent is asked again. */
-static int take_answer(struct context_file *f, const struct part *p, const struct served *served,
-	char *word, struct error *err)
+/* A refused answer is kept under logs/, and the machine asks the agent again. */
+static int take_answer(struct context_file *f, const struct run_action *p,
+	const struct agent_answer *answer, char *word, struct error *err)
 {
 	enum answer_fate fate;
 
-	if (!served->answered)
+	if (!answer->answered)
 		return context_log(f, err);
-	if (!says_word(p->action, served->text)) {
+	if (!has_result_word(p->action, answer->text)) {
 		(void)snprintf(word, WORD_SIZE, "no result word");
-		return keep_text(f, served->text, err) < 0 ? -1 : context_log(f, err);
+		return keep_text(f, answer->text, err) < 0 ? -1 : context_log(f, err);
 	}
-	if (answer_record(f, id_of(p), NULL, served->text, &fate, err) == 0)
+	if (answer_record(f, id_of(p), NULL, answer->text, &fate, err) == 0)
 		return 0;
 	if (err->code != ERR_INPUT)
 		return error_prefix(err, "'%s'", id_of(p));
@@ -181,9 +180,9 @@ static int take_answer(struct context_file *f, const struct part *p, const struc
 	return 0;
 }
 
-/* An answer that was recorded meanwhile, by the agent itself or another loop, counts. */
-static int record_served(const struct stage *s, const struct part *p, const struct served *served,
-	char *word, struct error *err)
+/* An answer that the agent itself recorded meanwhile counts. */
+static int record_answer(const struct action_context *s, const struct run_action *p,
+	const struct agent_answer *answer, char *word, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	char taken[WORD_SIZE] = "";
@@ -191,39 +190,42 @@ static int record_served(const struct stage *s, const struct part *p, const stru
 	if (context_open(&f, s->context_file, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
 	(void)context_op(&f, "run");
-	agent_run_note(&f, served->note);
-	if (take_answer(&f, p, served, word, err) < 0 ||
-		take_word(&f.doc, id_of(p), taken, err) < 0)
+	agent_run_note(&f, answer->note);
+	if (take_answer(&f, p, answer, word, err) < 0 ||
+		read_word(&f.doc, id_of(p), taken, err) < 0)
 		return -1;
 	if (*taken)
 		(void)snprintf(word, WORD_SIZE, "%s", taken);
-	else if (!*word && served->how)
-		(void)snprintf(word, WORD_SIZE, "%s", served->how);
+	else if (!*word && answer->how)
+		(void)snprintf(word, WORD_SIZE, "%s", answer->how);
 	return 0;
 }
 
-static int ask_agent(const struct stage *s, const struct part *p, char *word, struct error *err)
+static int call_real_agent(
+	const struct action_context *s, const struct run_action *p, char *word, struct error *err)
 {
 	struct arena a = {0};
-	struct served served;
-	int rc = staff_serve(&a, s->staff, p->action, s->cancel, &served, err);
+	struct agent_answer answer;
+	int rc = run_dispatch_action(&a, s->config, p->action, s->cancel, &answer, err);
 	struct error ignored;
 
 	if (rc == 0)
-		rc = record_served(s, p, &served, word, err);
-	else if (served.note) /* it ran, and then the run was to stop */
-		(void)record_served(s, p, &(struct served){.note = served.note}, word, &ignored);
-	json_free(&served.note);
+		rc = record_answer(s, p, &answer, word, err);
+	else if (answer.note) /* it ran before the run was stopped */
+		(void)record_answer(
+			s, p, &(struct agent_answer){.note = answer.note}, word, &ignored);
+	json_free(&answer.note);
 	arena_release(&a);
 	return rc;
 }
 
-int part_play(const struct stage *s, const struct part *p, char word[WORD_SIZE], struct error *err)
+int run_action_execute(const struct action_context *s, const struct run_action *p,
+	char word[WORD_SIZE], struct error *err)
 {
 	word[0] = '\0';
 	if (p->entry && !p->turn->exec)
-		return play_agent(s, p, word, err);
-	if (!p->entry && s->staff && strcmp(json_get_str(p->action, "action"), "spawn_agent") == 0)
-		return ask_agent(s, p, word, err);
-	return play_script(s, p, word, err);
+		return play_scripted_agent(s, p, word, err);
+	if (!p->entry && s->config && strcmp(json_get_str(p->action, "action"), "spawn_agent") == 0)
+		return call_real_agent(s, p, word, err);
+	return run_real_script(s, p, word, err);
 }

@@ -1,22 +1,18 @@
-#include "src/base/error.h"
 #include "src/base/clock.h"
-#include "src/run/run_show.h"
+#include "src/base/error.h"
+#include "src/run/run.h"
 
 #define GOOD "\033[32m"
 #define BAD  "\033[33m"
 #define BOLD "\033[1m"
 #define DIM  "\033[2m"
 
-void show_begin(struct show *s)
-{
-	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+struct progress_lines {
+	int64_t started_ms; /* clock_ticks() */
+	bool colour;
+};
 
-	s->begun = clock_ticks();
-	s->colour = isatty(STDERR_FILENO) && !(no_colour && *no_colour) && term &&
-		    strcmp(term, "dumb") != 0;
-}
-
-/* Texts of agents must not drive the terminal: control characters, C1 ones too, become `?`. */
+/* Text of agents must not control the terminal: control characters, C1 ones too, become `?`. */
 static void add_clean(struct buf *b, struct str text)
 {
 	for (size_t i = 0; i < text.n; i++) {
@@ -28,9 +24,9 @@ static void add_clean(struct buf *b, struct str text)
 	}
 }
 
-/* `text` in a column of `width`, in a colour. */
-static void add_column(
-	const struct show *s, struct buf *b, const char *colour, int width, struct str text)
+/* `colour` may be NULL. */
+static void add_column(const struct progress_lines *s, struct buf *b, const char *colour, int width,
+	struct str text)
 {
 	int fill = width - (int)text.n;
 
@@ -42,9 +38,9 @@ static void add_column(
 	buf_addf(b, "%*s", fill > 0 ? fill : 0, "");
 }
 
-static void add_time(const struct show *s, struct buf *b)
+static void add_time(const struct progress_lines *s, struct buf *b)
 {
-	int64_t ms = clock_ticks() - s->begun;
+	int64_t ms = clock_ticks() - s->started_ms;
 	char text[32];
 
 	(void)snprintf(text, sizeof(text), "%6.2fs  ", (double)ms / 1000);
@@ -61,7 +57,7 @@ static struct str state_of(const char *id)
 	return str_sub(s, 0, str_find(s, STR("/")));
 }
 
-/* The first of the words is the good one. */
+/* The first result word of a format is the good one. */
 static bool is_good(const json *action, const char *word)
 {
 	const char *words = json_get_str(action, "result_format");
@@ -69,8 +65,9 @@ static bool is_good(const json *action, const char *word)
 	return strncmp(words, word, strlen(word)) == 0 && strchr(" |", words[strlen(word)]);
 }
 
-void show_part(const struct show *s, const json *action, const char *word)
+static void print_action(void *data, const json *action, const char *word)
 {
+	const struct progress_lines *s = data;
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 	const char *agent = json_get_str(action, "agent"),
 		   *trigger = json_get_str(action, "trigger");
@@ -88,8 +85,9 @@ void show_part(const struct show *s, const json *action, const char *word)
 	log_line("%s", line.s);
 }
 
-void show_done(const struct show *s, const json *done)
+static void print_done(void *data, const json *done)
 {
+	const struct progress_lines *s = data;
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 	bool good = strcmp(json_get_str(done, "result"), "success") == 0;
 
@@ -98,4 +96,15 @@ void show_done(const struct show *s, const json *done)
 	buf_adds(&line, "  ");
 	add_column(s, &line, NULL, 0, str_of(json_get_str(done, "reason")));
 	log_line("%s", line.s);
+}
+
+struct run_progress run_progress_lines(void)
+{
+	static struct progress_lines lines;
+	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	lines.started_ms = clock_ticks();
+	lines.colour = isatty(STDERR_FILENO) && !(no_colour && *no_colour) && term &&
+		       strcmp(term, "dumb") != 0;
+	return (struct run_progress){print_action, print_done, &lines};
 }

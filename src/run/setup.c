@@ -1,14 +1,13 @@
 #include "src/base/error.h"
 #include "src/base/clock.h"
-#include "src/run/locate.h"
-#include "src/run/run_staff.h"
+#include "src/run/run_internal.h"
 #include "src/workflow/workflow.h"
 #include "src/event/pipeline_report.h"
 #include "src/harness/pipeline.h"
 
 enum { CHAIN_MAX = 8 };
 
-/* `a,b,c`: the first one is meant, the others are for when it cannot be used. */
+/* `a,b,c`: a harness and its fallbacks. */
 static int read_chain(struct arena *a, const char *text, struct words *out, struct error *err)
 {
 	const char **list = arena_alloc(a, CHAIN_MAX * sizeof(*list));
@@ -33,25 +32,8 @@ static int read_chain(struct arena *a, const char *text, struct words *out, stru
 	return 0;
 }
 
-static int tell_unavailable(const struct staff *s, const char *name,
-	const struct harness_availability *is, struct error *err)
-{
-	struct event h = {.id = EVENT_HARNESS_UNAVAILABLE, .issue = s->id};
-	json *fields = json_object();
-	int rc;
-
-	json_put_str(fields, "harness", str_of(name));
-	json_put_str(fields, "reason", str_of(unavailable_reason_name(is->reason)));
-	if (is->detail)
-		json_put_str(fields, "detail", str_of(is->detail));
-	h.fields = fields;
-	rc = event_emit(s->artifacts, &h, err);
-	json_free(&fields);
-	return rc;
-}
-
-/* Before anything runs: the first must be there; of the others those that are not are left out. */
-static int probe_chain(struct staff *s, struct error *err)
+/* The first harness must be available; unavailable fallbacks are dropped. */
+static int probe_chain(struct run_config *s, struct error *err)
 {
 	const char **list = (const char **)(uintptr_t)s->chain.list;
 	size_t kept = 0;
@@ -67,13 +49,16 @@ static int probe_chain(struct staff *s, struct error *err)
 			list[kept++] = list[i];
 			continue;
 		}
-		if (i == 0 && tell_unavailable(s, list[i], is, err) < 0)
+		if (i == 0 &&
+			harness_emit(s->artifacts, s->id, NULL, EVENT_HARNESS_UNAVAILABLE, err,
+				"harness", list[i], "reason", unavailable_reason_name(is->reason),
+				"detail", is->detail, NULL) < 0)
 			return -1;
 		if (i == 0)
 			return error_set(err, ERR_SYSTEM, "harness '%s' cannot be used: %s%s%.600s",
 				list[i], unavailable_reason_name(is->reason),
 				is->detail ? ": " : "", is->detail ? is->detail : "");
-		log_line("dev-team: fallback '%s' is left out: %s%s%.600s", list[i],
+		log_line("dev-team: fallback '%s' is dropped: %s%s%.600s", list[i],
 			unavailable_reason_name(is->reason), is->detail ? ": " : "",
 			is->detail ? is->detail : "");
 	}
@@ -81,40 +66,40 @@ static int probe_chain(struct staff *s, struct error *err)
 	return 0;
 }
 
-/* The first fault; those that are events are told. */
-static int refuse(struct arena *a, const struct resources *all, const char *artifacts,
+/* The first fault; emits those that have an event. */
+static int report_faults(struct arena *a, const struct resources *all, const char *artifacts,
 	const char *repo, struct error *err)
 {
 	char *dir;
 
-	if (artifacts_folder(a, artifacts, repo, &dir, err) < 0 ||
+	if (locate_artifacts(a, artifacts, repo, &dir, err) < 0 ||
 		pipeline_report_faults(a, dir, all, err) < 0)
 		return -1;
 	return resources_fault(all, err);
 }
 
-int staff_pipeline(struct arena *a, const struct pipeline_ask *ask, struct resources *all,
+int run_load_pipeline(struct arena *a, const struct run_pipeline_request *q, struct resources *all,
 	const struct pipeline **out, struct error *err)
 {
 	char *dir;
 
-	if (resources_folder(a, ask->resources, ask->repo, &dir, err) < 0)
+	if (locate_resources(a, q->resources, q->repo, &dir, err) < 0)
 		return -1;
 	if (!dir)
 		return error_set(err, ERR_USAGE,
-			"--pipeline: there are no resources here; name their folder with "
+			"--pipeline: no resources in this repository: name their directory with "
 			"--resources");
 	if (resources_load(a, dir, all, err) < 0)
 		return -1;
 	if (all->n_faults)
-		return refuse(a, all, ask->artifacts, ask->repo, err);
-	*out = resources_pipeline(all, ask->name);
-	return *out ? 0 : error_set(err, ERR_USAGE, "no pipeline '%s' in '%s'", ask->name, dir);
+		return report_faults(a, all, q->artifacts, q->repo, err);
+	*out = resources_pipeline(all, q->name);
+	return *out ? 0 : error_set(err, ERR_USAGE, "no pipeline '%s' in '%s'", q->name, dir);
 }
 
-/* An id that the first harness cannot be asked for is a mistake; a fallback runs its own default.
- */
-static int check_model(const struct staff *s, const struct model_resolved *m, struct error *err)
+/* The first harness must take the id; a fallback runs its own default model. */
+static int check_model(
+	const struct run_config *s, const struct model_resolved *m, struct error *err)
 {
 	const struct harness *h;
 	bool fits;
@@ -133,8 +118,8 @@ static int check_model(const struct staff *s, const struct model_resolved *m, st
 	return 0;
 }
 
-/* Which model each stage gets is settled once, before the first one runs. */
-static int pin_models(struct arena *a, struct staff *s, struct error *err)
+/* The model of each stage is fixed before the first one runs. */
+static int pin_models(struct arena *a, struct run_config *s, struct error *err)
 {
 	struct model_pin *pins;
 	struct model_resolved m;
@@ -161,8 +146,8 @@ static int pin_models(struct arena *a, struct staff *s, struct error *err)
 	return s->model ? check_model(s, &m, err) : 0;
 }
 
-/* Every stage's harness is there and can do what it asks for; what is only a pity is said. */
-static int check_pipeline(struct arena *a, struct staff *s, struct error *err)
+/* Every stage can run on its harness; warnings are logged. */
+static int check_pipeline(struct arena *a, struct run_config *s, struct error *err)
 {
 	struct pipeline_question q = {.pipeline = s->pipeline,
 		.registry = &s->models,
@@ -170,16 +155,16 @@ static int check_pipeline(struct arena *a, struct staff *s, struct error *err)
 		.artifacts = s->artifacts,
 		.now = clock_now()};
 
-	if (harness_check_pipeline(a, &q, &s->load, err) < 0)
+	if (harness_check_pipeline(a, &q, &s->plan, err) < 0)
 		return -1;
-	for (size_t i = 0; i < s->load.notes.n; i++)
-		if (!s->load.notes.items[i].fault)
-			log_line("dev-team: stage '%s': %s", s->load.notes.items[i].stage->name,
-				s->load.notes.items[i].text);
-	return pipeline_plan_fault(&s->load, s->pipeline, err);
+	for (size_t i = 0; i < s->plan.notes.n; i++)
+		if (!s->plan.notes.items[i].fault)
+			log_line("dev-team: stage '%s': %s", s->plan.notes.items[i].stage->name,
+				s->plan.notes.items[i].text);
+	return pipeline_plan_fault(&s->plan, s->pipeline, err);
 }
 
-/* Names alone: a value on the command line is seen by every user of the machine. */
+/* Names only: every user of the machine can see a command line. */
 static int check_names(const struct words *names, struct error *err)
 {
 	for (size_t i = 0; i < names->n; i++)
@@ -190,12 +175,12 @@ static int check_names(const struct words *names, struct error *err)
 	return 0;
 }
 
-/* `reviewing-reviewer` is a name for state `reviewing`, `developer` one for an agent of any state.
- */
-static bool has_stage(const struct workflow *w, const char *name)
+/* A stage is named STATE, STATE-AGENT or AGENT; see stage_of() in dispatch.c. */
+static bool has_stage(
+	struct arena *a, const struct run_config *c, const struct workflow *w, const char *name)
 {
-	static const char *const agents[] = {
-		"researcher", "developer", "reviewer", "debugger", "troubleshooter"};
+	struct instructions role;
+	struct error ignored;
 
 	for (size_t i = 0; i < w->n_states; i++) {
 		size_t n = strlen(w->states[i].name);
@@ -203,16 +188,14 @@ static bool has_stage(const struct workflow *w, const char *name)
 		if (strncmp(name, w->states[i].name, n) == 0 && (!name[n] || name[n] == '-'))
 			return true;
 	}
-	for (size_t i = 0; i < COUNT(agents); i++)
-		if (strcmp(name, agents[i]) == 0)
-			return true;
-	return false;
+	return instructions_agent(a, c->root, c->repo, name, &role, &ignored) == 0 && role.path;
 }
 
-/* A slip of the pen in a name would have its stage run on the defaults without a word. */
+/* A misspelt stage would otherwise run with the defaults, unnoticed. */
 static int warn_of_stages(
-	struct arena *a, const char *path, const struct pipeline *p, struct error *err)
+	struct arena *a, const struct run_config *c, const char *path, struct error *err)
 {
+	const struct pipeline *p = c->pipeline;
 	struct workflow w;
 
 	if (!p || !path)
@@ -220,42 +203,42 @@ static int warn_of_stages(
 	if (workflow_load(a, path, &w, err) < 0)
 		return -1;
 	for (size_t i = 0; i < p->n_stages; i++)
-		if (!w.n_declared && !has_stage(&w, p->stages[i].name))
-			log_line(
-				"dev-team: stage '%s' of pipeline '%s' has the name of no state or "
-				"agent of the workflow: nothing runs by it",
+		if (!w.n_declared && !has_stage(a, c, &w, p->stages[i].name))
+			log_line("dev-team: stage '%s' of pipeline '%s' is not named after a state "
+				 "or an agent of the workflow: it never runs",
 				p->stages[i].name, p->name);
 	return 0;
 }
 
-int staff_hire(struct arena *a, const struct staff_ask *ask, struct staff *out, struct error *err)
+int run_configure(struct arena *a, const struct run_config_request *q, struct run_config *out,
+	struct error *err)
 {
 	char *path;
 
-	*out = (struct staff){.id = ask->id,
-		.repo = ask->repo,
-		.context_file = ask->context_file,
-		.model = ask->model,
-		.resources = ask->resources,
-		.pass = {ask->pass, ask->n_pass}};
+	*out = (struct run_config){.id = q->id,
+		.repo = q->repo,
+		.context_file = q->context_file,
+		.model = q->model,
+		.resources = q->resources,
+		.pass = {q->pass, q->n_pass}};
 	if (check_names(&out->pass, err) < 0)
 		return -1;
-	if (plugin_root(a, ask->root, &path, err) < 0)
+	if (locate_plugin(a, q->root, &path, err) < 0)
 		return -1;
 	out->root = path;
-	if (artifacts_folder(a, ask->artifacts, ask->repo, &path, err) < 0)
+	if (locate_artifacts(a, q->artifacts, q->repo, &path, err) < 0)
 		return -1;
 	out->artifacts = path;
-	out->timeout_s = ask->timeout_s;
-	out->pipeline = ask->pipeline;
-	out->pool = ask->pool;
-	if (ask->harness && (read_chain(a, ask->harness, &out->chain, err) < 0))
+	out->timeout_s = q->timeout_s;
+	out->pipeline = q->pipeline;
+	out->pool = q->pool;
+	if (q->harness && (read_chain(a, q->harness, &out->chain, err) < 0))
 		return -1;
 	if (pin_models(a, out, err) < 0)
 		return -1;
 	if (out->pipeline && !out->chain.n && check_pipeline(a, out, err) < 0)
 		return -1;
-	if (warn_of_stages(a, ask->workflow, out->pipeline, err) < 0)
+	if (warn_of_stages(a, out, q->workflow, err) < 0)
 		return -1;
 	return probe_chain(out, err);
 }

@@ -1,7 +1,7 @@
 #include "src/base/error.h"
 #include "context/lease.h"
 #include "src/sys/path.h"
-#include "src/run/step_run.h"
+#include "src/run/run.h"
 #include "src/machine/engine.h"
 #include "steps/steps.h"
 
@@ -15,7 +15,7 @@ static int check_utf8(const char *what, const char *path, struct error *err)
 static int check_owner(const struct step_call *call, struct error *err)
 {
 	if (call->take_over && !call->owner)
-		return error_set(err, ERR_USAGE, "--take-over needs --owner: by whom?");
+		return error_set(err, ERR_USAGE, "--take-over needs --owner");
 	return call->owner ? owner_check(call->owner, err) : 0;
 }
 
@@ -25,13 +25,13 @@ int step_resolve(struct arena *a, struct step_call *call, struct error *err)
 
 	if (id_check(call->id, err) < 0 || check_owner(call, err) < 0)
 		return -1;
-	if (repo_root(a, call->repo, &path, err) < 0)
+	if (locate_repository(a, call->repo, &path, err) < 0)
 		return -1;
 	call->repo = path;
-	if (workflow_path(a, call->workflow, call->root, &path, err) < 0)
+	if (locate_workflow(a, call->workflow, call->root, &path, err) < 0)
 		return -1;
 	call->workflow = path;
-	if (context_file_path(a, call->context_file, call->repo, call->id, &path, err) < 0)
+	if (locate_document(a, call->context_file, call->repo, call->id, &path, err) < 0)
 		return -1;
 	call->context_file = path;
 	if (check_utf8("repository", call->repo, err) < 0 ||
@@ -40,12 +40,12 @@ int step_resolve(struct arena *a, struct step_call *call, struct error *err)
 	return check_utf8("context file", call->context_file, err);
 }
 
-static void say_line(const char *text)
+static void log_text(const char *text)
 {
 	log_line("dev-team: %s", text);
 }
 
-/* Each is an answer like any other: recorded and on disk before the step looks at it. */
+/* Each is recorded, like any answer, before the step reads it. */
 static int take_results(struct context_file *f, const struct step_call *call, struct error *err)
 {
 	for (size_t i = 0; i < call->n_results; i++) {
@@ -75,7 +75,7 @@ static const char *research_skill(const struct step_call *call, const struct wor
 	return w->research_skill ? w->research_skill : "researcher-plan";
 }
 
-/* Said once, before an agent is paid for work that cannot be validated. */
+/* Warned once, before an agent is paid for work that cannot be validated. */
 static void warn_of_validation(const struct step_call *call, const struct workflow *w)
 {
 	struct arena a = {0};
@@ -83,9 +83,7 @@ static void warn_of_validation(const struct step_call *call, const struct workfl
 	if (call->agents_are_paid && !w->validate && workflow_state(w, "validating") &&
 		!path_exists(path_join(&a, call->repo, "scripts/validate.sh")))
 		log_line("dev-team: no 'scripts/validate.sh' in '%s': validating will fail; write "
-			 "it, "
-			 "or set "
-			 "'validate' in the workflow",
+			 "it, or set 'validate' in the workflow",
 			call->repo);
 	arena_release(&a);
 }
@@ -93,7 +91,7 @@ static void warn_of_validation(const struct step_call *call, const struct workfl
 static int run_locked(const struct step_call *call, struct context_file *f,
 	const struct workflow *w, struct buf *out, struct error *err)
 {
-	struct local_environment real = {.repo = call->repo, .say = call->quiet ? NULL : say_line};
+	struct local_environment real = {.repo = call->repo, .say = call->quiet ? NULL : log_text};
 	struct environment environment;
 	struct engine m = {.file = f,
 		.workflow = w,
@@ -130,7 +128,7 @@ int step_run(struct arena *a, const struct step_call *call, struct buf *out, str
 	return run_locked(call, &f, &w, out, err);
 }
 
-void step_give_back(const struct step_call *call)
+void step_release_lease(const struct step_call *call)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct error ignored;

@@ -1,15 +1,14 @@
 #include "context/file.h"
-#include "src/run/locate.h"
-#include "src/run/run_worktree.h"
+#include "src/run/run_internal.h"
 
-/* Names in braces that stand for the work item's id. */
-static const char *const places[] = {"{issueId}", "{issueNumber}", "{id}"};
+/* Placeholders for the work item's id. */
+static const char *const placeholders[] = {"{issueId}", "{issueNumber}", "{id}"};
 
-static size_t place_at(struct str text)
+static size_t placeholder_at(struct str text)
 {
-	for (size_t i = 0; i < COUNT(places); i++)
-		if (str_starts(text, places[i]))
-			return strlen(places[i]);
+	for (size_t i = 0; i < COUNT(placeholders); i++)
+		if (str_starts(text, placeholders[i]))
+			return strlen(placeholders[i]);
 	return 0;
 }
 
@@ -19,7 +18,7 @@ static char *branch_of(struct arena *a, const char *id, const struct pipeline *p
 	struct str rest = str_of(p && p->branch_pattern ? p->branch_pattern : "dev-team/{id}");
 
 	while (rest.n) {
-		size_t n = place_at(rest);
+		size_t n = placeholder_at(rest);
 
 		if (n)
 			buf_adds(&out, id);
@@ -38,7 +37,7 @@ static int find_pool(struct arena *a, const char *repo, const char *resources,
 	char *dir;
 
 	*out = worktree_pool_default(a);
-	if (resources_folder(a, resources, repo, &dir, err) < 0)
+	if (locate_resources(a, resources, repo, &dir, err) < 0)
 		return -1;
 	if (!dir)
 		return 0;
@@ -50,7 +49,7 @@ static int find_pool(struct arena *a, const char *repo, const char *resources,
 	return 0;
 }
 
-int run_pool(struct arena *a, const char *repo, const char *resources, const char *artifacts,
+int run_pool_open(struct arena *a, const char *repo, const char *resources, const char *artifacts,
 	const struct pipeline *pipeline, struct pool *out, struct error *err)
 {
 	struct worktree_pool_spec spec;
@@ -62,18 +61,18 @@ int run_pool(struct arena *a, const char *repo, const char *resources, const cha
 	return pool_open(a, &spec, repo, state, artifacts, out, err);
 }
 
-int run_worktree(struct arena *a, const struct worktree_ask *ask, struct own_worktree *out,
-	struct error *err)
+int run_worktree_open(struct arena *a, const struct run_worktree_request *q,
+	struct run_worktree *out, struct error *err)
 {
-	const struct pipeline *p = ask->pipeline;
-	struct allocate_ask wish = {.branch = branch_of(a, ask->id, p),
+	const struct pipeline *p = q->pipeline;
+	struct allocate_ask wish = {.branch = branch_of(a, q->id, p),
 		.target = p ? p->target_branch : NULL,
-		.run = arena_printf(a, "run %s", ask->id),
-		.issue = ask->id,
-		.port = ask->port,
-		.parent = ask->parent,
-		.slots = ask->slots,
-		.slot_ports = ask->slots ? 1 : 0};
+		.run = arena_printf(a, "run %s", q->id),
+		.issue = q->id,
+		.port = q->port,
+		.parent = q->parent,
+		.slots = q->slots,
+		.slot_ports = q->slots ? 1 : 0};
 	struct allocation got;
 	struct pool pool;
 	int rc;
@@ -83,7 +82,7 @@ int run_worktree(struct arena *a, const struct worktree_ask *ask, struct own_wor
 			"branching.pattern '%s' gives all work items one branch: it needs "
 			"{issueId}",
 			p->branch_pattern);
-	if (run_pool(a, ask->repo, ask->resources, ask->artifacts, p, &pool, err) < 0)
+	if (run_pool_open(a, q->repo, q->resources, q->artifacts, p, &pool, err) < 0)
 		return -1;
 	rc = pool_allocate(a, &pool, &wish, &got, &out->created, err);
 	pool_close(&pool);
@@ -96,13 +95,13 @@ int run_worktree(struct arena *a, const struct worktree_ask *ask, struct own_wor
 }
 
 void run_worktree_undo(
-	struct arena *a, const struct worktree_ask *ask, const struct own_worktree *own)
+	struct arena *a, const struct run_worktree_request *q, const struct run_worktree *own)
 {
 	struct error ignored;
 	struct pool pool;
 	bool removed;
 
-	if (!own->created || run_pool(a, ask->repo, ask->resources, ask->artifacts, ask->pipeline,
+	if (!own->created || run_pool_open(a, q->repo, q->resources, q->artifacts, q->pipeline,
 				     &pool, &ignored) < 0)
 		return;
 	(void)pool_reclaim(a, &pool, own->path, false, &removed, &ignored);
