@@ -4,7 +4,7 @@
 #include "src/machine/engine.h"
 #include "src/run/locate.h"
 #include "src/sys/path.h"
-#include "src/verify/restore.h"
+#include "src/verify/history.h"
 
 struct context_path_options {
 	const char *repo;
@@ -126,27 +126,27 @@ static int run_check(struct invocation *in, struct error *err)
 static int run_restore(struct invocation *in, struct error *err)
 {
 	struct history_place place;
-	struct restored done;
+	struct history_restored done;
 	const char *file;
 	int64_t rev;
 
 	if (history_split(in->arena, in->words[0], &file, &rev, err) < 0 ||
 		(in->n == 2 && history_rev(in->words[1], &rev, err) < 0) ||
 		history_find(in->arena, file, &place, err) < 0 ||
-		restore_document(&place, rev, &done, err) < 0)
+		history_restore(&place, rev, &done, err) < 0)
 		return -1;
 	if (!done.to)
 		buf_addf(in->out,
 			"%s: is good, nothing to do; to put another in its place, say which "
 			"revision\n",
 			place.path);
-	else if (!done.stood)
+	else if (!done.replaced)
 		buf_addf(in->out, "%s: is as it was at revision %lld; nothing to do\n", place.path,
 			(long long)done.to);
 	else
 		buf_addf(in->out,
 			"%s: as it was at revision %lld; what stood there is revision %lld\n",
-			place.path, (long long)done.to, (long long)done.stood);
+			place.path, (long long)done.to, (long long)done.replaced);
 	return 0;
 }
 

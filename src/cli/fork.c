@@ -1,6 +1,6 @@
 #include "src/cli/cli.h"
 #include "src/sys/path.h"
-#include "src/verify/fork.h"
+#include "src/verify/history.h"
 
 struct fork_options {
 	const char *to, *context_file;
@@ -17,7 +17,7 @@ static int run(struct invocation *in, struct error *err)
 {
 	const struct fork_options *o = in->values;
 	struct history_place from;
-	struct forked made;
+	struct history_forked made;
 	const char *file;
 	char *to;
 	int64_t rev;
@@ -31,7 +31,7 @@ static int run(struct invocation *in, struct error *err)
 		return -1;
 	to = o->context_file ? path_absolute(in->arena, o->context_file)
 			     : arena_printf(in->arena, "%s/%s.md", from.dir, o->to);
-	if (fork_item(in->arena, &from, rev, o->to, to, &made, err) < 0)
+	if (history_fork(in->arena, &from, rev, o->to, to, &made, err) < 0)
 		return -1;
 	buf_addf(in->out,
 		"%s: %s, from revision %lld of %s; in '%s'; %zu answers kept, %zu open actions "

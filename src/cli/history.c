@@ -2,8 +2,8 @@
 #include "src/cli/cli.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
-#include "src/verify/list.h"
-#include "src/verify/verify.h"
+#include "src/verify/history.h"
+#include "src/verify/replay.h"
 
 struct history_options {
 	bool json;
@@ -53,7 +53,7 @@ static int run_list(struct invocation *in, struct error *err)
 
 	if (read_request(in, &q, 0, 0, err) < 0)
 		return -1;
-	if (list_all(&q.place, o->json, in->out, err) == 0)
+	if (history_list(&q.place, o->json, in->out, err) == 0)
 		return 0;
 	if (err->code != ERR_INPUT || !in->out->len)
 		return -1;
@@ -105,11 +105,11 @@ static int run_verify(struct invocation *in, struct error *err)
 {
 	const struct history_options *o = in->values;
 	struct history_request q;
-	struct verified v;
+	struct replay_result v;
 
-	if (read_request(in, &q, 0, 0, err) < 0 || verify_history(in->arena, &q.place, &v, err) < 0)
+	if (read_request(in, &q, 0, 0, err) < 0 || replay_verify(in->arena, &q.place, &v, err) < 0)
 		return -1;
-	verify_tell(&v, o->json, in->out);
+	replay_report(&v, o->json, in->out);
 	return v.differ ? ERR_CHECK : 0;
 }
 

@@ -230,3 +230,184 @@ int history_committed(struct arena *a, const char *given, struct buf *out, struc
 	buf_cut(out, n);
 	return 0;
 }
+
+/* ---- differences ---- */
+
+struct sorted_lines {
+	struct str *list;
+	size_t n;
+};
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct str *x = a, *y = b;
+	int order = memcmp(x->p, y->p, x->n < y->n ? x->n : y->n);
+
+	return order ? order : (x->n > y->n) - (x->n < y->n);
+}
+
+static struct str whole_line(struct str text)
+{
+	const char *end = text.n ? memchr(text.p, '\n', text.n) : NULL;
+
+	return str_sub(text, 0, end ? (size_t)(end - text.p) + 1 : text.n);
+}
+
+static void lines_init(struct sorted_lines *l, struct str text)
+{
+	size_t n = 0, most = 1;
+
+	for (size_t i = 0; i < text.n; i++)
+		most += text.p[i] == '\n';
+	l->list = xmalloc(most * sizeof(*l->list));
+	while (text.n) {
+		l->list[n] = whole_line(text);
+		text = str_sub(text, l->list[n++].n, text.n);
+	}
+	l->n = n;
+	qsort(l->list, n, sizeof(*l->list), by_bytes);
+}
+
+/* The length of the common start, in whole lines. */
+static size_t shared_start(struct str a, struct str b)
+{
+	size_t line = 0;
+
+	for (size_t i = 0; i < a.n && i < b.n && a.p[i] == b.p[i]; i++)
+		if (a.p[i] == '\n')
+			line = i + 1;
+	return line;
+}
+
+static size_t shared_end(struct str a, struct str b)
+{
+	size_t line = 0;
+
+	for (size_t i = 0; i < a.n && i < b.n && a.p[a.n - 1 - i] == b.p[b.n - 1 - i]; i++)
+		if (a.p[a.n - 1 - i] == '\n')
+			line = i;
+	return line;
+}
+
+void history_diff_count(struct str from, struct str to, size_t *added, size_t *removed)
+{
+	size_t start = shared_start(from, to), end, i = 0, k = 0;
+	CLEANUP(free_ptr) struct str *old = NULL, *new = NULL;
+	struct sorted_lines a, b;
+
+	*added = *removed = 0;
+	from = str_sub(from, start, from.n);
+	to = str_sub(to, start, to.n);
+	end = shared_end(from, to);
+	lines_init(&a, str_sub(from, 0, from.n - end));
+	lines_init(&b, str_sub(to, 0, to.n - end));
+	old = a.list;
+	new = b.list;
+	while (i < a.n || k < b.n) {
+		int order = i == a.n ? 1 : k == b.n ? -1 : by_bytes(&old[i], &new[k]);
+
+		*removed += order < 0;
+		*added += order > 0;
+		i += order <= 0;
+		k += order >= 0;
+	}
+}
+
+static struct str without_end(struct str line)
+{
+	return str_sub(line, 0, line.n - (line.n && line.p[line.n - 1] == '\n'));
+}
+
+size_t history_diff_first(
+	struct str from, struct str to, struct str *line_from, struct str *line_to)
+{
+	size_t n = 0;
+
+	*line_from = *line_to = (struct str){"", 0};
+	while (from.n || to.n) {
+		*line_from = whole_line(from);
+		*line_to = whole_line(to);
+		n++;
+		if (!str_eq(*line_from, *line_to)) {
+			*line_from = without_end(*line_from);
+			*line_to = without_end(*line_to);
+			return n;
+		}
+		from = str_sub(from, line_from->n, from.n);
+		to = str_sub(to, line_to->n, to.n);
+	}
+	return 0;
+}
+
+/* ---- restore ---- */
+
+/* 1: the document is good; 0: it is broken or missing; -1. */
+static int open_any(struct context_file *f, const char *path, struct error *err)
+{
+	CLEANUP(json_free) json *actions = NULL;
+
+	if (context_open(f, path, CONTEXT_MAY_CREATE, err) < 0)
+		return f->store && err->code == ERR_INPUT ? 0 : -1;
+	return !f->created && actions_load(&f->doc, &actions, err) == 0;
+}
+
+static int find(const struct history_place *place, int64_t rev, struct buf *text, int64_t *made,
+	struct error *err)
+{
+	if (rev)
+		return history_document(place, rev, text, made, err);
+	return history_last_good(place, text, made, err);
+}
+
+/* 1: the document has this text already; 0; -1. */
+static int is_there(const struct history_place *place, struct str text, struct error *err)
+{
+	CLEANUP(buf_release) struct buf now = BUF_INIT;
+	bool there;
+
+	if (history_now(place, &now, &there, err) < 0)
+		return err->code == ERR_SYSTEM ? -1 : 0;
+	return there && str_eq(buf_str(&now), text);
+}
+
+int history_restore_into(struct context_file *f, int64_t to, struct str text, struct error *err)
+{
+	json_put_int(context_op(f, "restore"), "to", to);
+	json_put_int(context_event(f, "restored"), "to", to);
+	return context_replace(f, text, err);
+}
+
+/* Opening a document that never existed would create a directory, a lock and a journal. */
+static int check_there(const struct history_place *place, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	bool there;
+
+	if (path_check_exists(place->path, &there, err) < 0)
+		return -1;
+	if (!there &&
+		path_check_exists(arena_printf(&a, "%s/%s.events.jsonl", place->dir, place->name),
+			&there, err) < 0)
+		return -1;
+	return there ? 0 : error_set(err, ERR_INPUT, "no context file '%s'", place->path);
+}
+
+int history_restore(const struct history_place *place, int64_t rev, struct history_restored *result,
+	struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	int good = check_there(place, err);
+
+	*result = (struct history_restored){0};
+	if (good < 0 || (good = open_any(&f, place->path, err)) < 0)
+		return -1;
+	if (good && !rev)
+		return 0;
+	if (find(place, rev, &text, &result->to, err) < 0)
+		return -1;
+	if ((good = is_there(place, buf_str(&text), err)) != 0)
+		return good < 0 ? -1 : 0;
+	result->replaced = store_revision(f.store);
+	return history_restore_into(&f, result->to, buf_str(&text), err);
+}

@@ -1,11 +1,12 @@
 /*
- * history.h: what a work item's document was, read from its journal without a lock. A revision is
- * one commit of the store; the document as it was at a revision is that of the last commit up to it
- * that changed it.
+ * history.h: the states of a work item's document, read from its journal without a lock. A revision
+ * is one commit of the store; the document at a revision is the one of the last commit up to it
+ * that changed the document.
  */
-#ifndef DT_HISTORY_H
-#define DT_HISTORY_H
+#ifndef DT_VERIFY_HISTORY_H
+#define DT_VERIFY_HISTORY_H
 
+#include "context/file.h"
 #include "src/store/log.h"
 
 /* Where a work item's files are. Texts are in the arena of history_find(). */
@@ -62,5 +63,57 @@ int history_last_good(
  * with the place of a line that is damaged.
  */
 int history_committed(struct arena *a, const char *given, struct buf *out, struct error *err);
+
+/* ---- list ---- */
+
+/*
+ * Adds a line for each commit, for people, or as JSON: docs/history.md. What is in the file and not
+ * in the history yet stands below it as `now`.
+ */
+int history_list(
+	const struct history_place *place, bool as_json, struct buf *out, struct error *err);
+
+/* ---- differences ---- */
+
+/* Lines that are new and lines that are gone; one that only moved is neither. */
+void history_diff_count(struct str from, struct str to, size_t *added, size_t *removed);
+/* The first line, from 1, that is not the same in both; 0: all are. The lines without their end;
+ * where a text has ended, empty. */
+size_t history_diff_first(
+	struct str from, struct str to, struct str *line_from, struct str *line_to);
+
+/* ---- restore ---- */
+
+struct history_restored {
+	int64_t to;       /* the restored revision; 0: the document was good */
+	int64_t replaced; /* the revision that keeps the replaced text; 0: nothing was replaced */
+};
+
+/*
+ * Replaces the document with that of revision `rev`; 0: replaces a broken or missing document with
+ * the last good one. The history keeps the replaced text. -1: ERR_STATE when none was ever good.
+ */
+int history_restore(const struct history_place *place, int64_t rev, struct history_restored *result,
+	struct error *err);
+
+/* Puts `text`, the document of revision `to`, into the open file. Its document may be broken. */
+int history_restore_into(struct context_file *f, int64_t to, struct str text, struct error *err);
+
+/* ---- fork ---- */
+
+struct history_forked {
+	char *path, *state;      /* of the new one, in the arena */
+	size_t carried, dropped; /* outstanding actions: with their answer, and without */
+};
+
+/*
+ * Creates `to`, work item `id`, from the document of `from` at revision `rev`. Counters and
+ * sections are kept. Outstanding actions get ids of the new work item; those without an answer are
+ * dropped, so that the next step requests them again. The source is only read. -1: ERR_STATE when
+ * there is a document or a history at `to` already; ERR_INPUT as history_document(), and when the
+ * document was broken then.
+ */
+int history_fork(struct arena *a, const struct history_place *from, int64_t rev, const char *id,
+	const char *to, struct history_forked *result, struct error *err);
 
 #endif

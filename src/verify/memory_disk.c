@@ -2,16 +2,10 @@
 #include "src/base/vec.h"
 #include "src/verify/memory_disk.h"
 
-/* The bytes of a file, shared by the copies of a disk. */
-struct memory_bytes {
-	unsigned refs;
-	struct buf text;
-};
-
-/* A file: its name, if it has one, and its open handles count as references. */
+/* A file. Its name, if it has one, and its open handles count as references. */
 struct memory_file {
 	unsigned refs;
-	struct memory_bytes *bytes;
+	struct buf text;
 };
 
 struct memory_name {
@@ -27,7 +21,6 @@ struct memory_disk {
 struct memory_handle {
 	struct disk_file base;
 	struct memory_file *file;
-	bool writable;
 };
 
 static struct memory_disk *memory_of(struct disk *d)
@@ -44,39 +37,16 @@ static struct memory_file *file_new(void)
 {
 	struct memory_file *f = xmalloc(sizeof(*f));
 
-	*f = (struct memory_file){.bytes = xmalloc(sizeof(*f->bytes))};
-	*f->bytes = (struct memory_bytes){.refs = 1};
+	*f = (struct memory_file){0};
 	return f;
-}
-
-static void bytes_drop(struct memory_bytes *b)
-{
-	if (--b->refs)
-		return;
-	buf_release(&b->text);
-	free(b);
 }
 
 static void file_drop(struct memory_file *f)
 {
 	if (--f->refs)
 		return;
-	bytes_drop(f->bytes);
+	buf_release(&f->text);
 	free(f);
-}
-
-/* The file's bytes for writing: its own from now on. */
-static struct buf *file_own(struct memory_file *f)
-{
-	struct memory_bytes *shared = f->bytes;
-
-	if (shared->refs > 1) {
-		f->bytes = xmalloc(sizeof(*f->bytes));
-		*f->bytes = (struct memory_bytes){.refs = 1};
-		buf_add(&f->bytes->text, buf_str(&shared->text));
-		bytes_drop(shared);
-	}
-	return &f->bytes->text;
 }
 
 static struct memory_name *find(const struct disk *d, const char *path)
@@ -128,9 +98,9 @@ static int memory_read(struct disk *d, const char *path, size_t max, struct buf 
 	*missing = !name;
 	if (!name)
 		return no_such_file(err, "open", path);
-	if (name->file->bytes->text.len > max)
+	if (name->file->text.len > max)
 		return error_set(err, ERR_INPUT, "'%s' is larger than %zu bytes", path, max);
-	buf_add(out, buf_str(&name->file->bytes->text));
+	buf_add(out, buf_str(&name->file->text));
 	return 0;
 }
 
@@ -197,7 +167,7 @@ static int memory_open(struct disk *d, const char *path, bool make, bool *made,
 	if (!name)
 		set_name(d, path, file_new());
 	h = xmalloc(sizeof(*h));
-	*h = (struct memory_handle){{d->ops}, find(d, path)->file, make};
+	*h = (struct memory_handle){{d->ops}, find(d, path)->file};
 	h->file->refs++;
 	*out = &h->base;
 	return 0;
@@ -206,14 +176,14 @@ static int memory_open(struct disk *d, const char *path, bool make, bool *made,
 static int memory_size(struct disk_file *f, int64_t *size, struct error *err)
 {
 	(void)err;
-	*size = (int64_t)handle_of(f)->file->bytes->text.len;
+	*size = (int64_t)handle_of(f)->file->text.len;
 	return 0;
 }
 
 static int memory_pread(
 	struct disk_file *f, int64_t at, size_t n, struct buf *out, struct error *err)
 {
-	struct str text = buf_str(&handle_of(f)->file->bytes->text);
+	struct str text = buf_str(&handle_of(f)->file->text);
 
 	if ((size_t)at > text.n || n > text.n - (size_t)at)
 		return error_set(err, ERR_SYSTEM, "cannot read: the file is shorter than expected");
@@ -221,25 +191,17 @@ static int memory_pread(
 	return 0;
 }
 
-static int check_writable(struct disk_file *f, struct error *err)
-{
-	return handle_of(f)->writable ? 0
-				      : error_set(err, ERR_SYSTEM, "the file is open for reading");
-}
-
 static int memory_append(struct disk_file *f, struct str text, struct error *err)
 {
-	if (check_writable(f, err) < 0)
-		return -1;
-	buf_add(file_own(handle_of(f)->file), text);
+	(void)err;
+	buf_add(&handle_of(f)->file->text, text);
 	return 0;
 }
 
 static int memory_truncate(struct disk_file *f, int64_t size, struct error *err)
 {
-	if (check_writable(f, err) < 0)
-		return -1;
-	buf_cut(file_own(handle_of(f)->file), (size_t)size);
+	(void)err;
+	buf_cut(&handle_of(f)->file->text, (size_t)size);
 	return 0;
 }
 
@@ -322,13 +284,9 @@ struct disk *memory_disk_copy(const struct disk *d)
 	const struct memory_disk *from = (const struct memory_disk *)d;
 	struct disk *copy = memory_disk_new();
 
-	for (size_t i = 0; i < from->names.n; i++) {
-		struct memory_file *file = xmalloc(sizeof(*file));
-
-		*file = (struct memory_file){.bytes = from->names.items[i].file->bytes};
-		file->bytes->refs++;
-		set_name(copy, from->names.items[i].path, file);
-	}
+	for (size_t i = 0; i < from->names.n; i++)
+		memory_disk_put(
+			copy, from->names.items[i].path, buf_str(&from->names.items[i].file->text));
 	return copy;
 }
 
@@ -336,7 +294,7 @@ void memory_disk_put(struct disk *d, const char *path, struct str text)
 {
 	struct memory_file *file = file_new();
 
-	buf_add(&file->bytes->text, text);
+	buf_add(&file->text, text);
 	set_name(d, path, file);
 }
 
@@ -345,7 +303,7 @@ bool memory_disk_get(const struct disk *d, const char *path, struct buf *out)
 	const struct memory_name *name = find(d, path);
 
 	if (name)
-		buf_add(out, buf_str(&name->file->bytes->text));
+		buf_add(out, buf_str(&name->file->text));
 	return name != NULL;
 }
 

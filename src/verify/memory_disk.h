@@ -9,7 +9,7 @@
 
 struct disk *memory_disk_new(void);
 void memory_disk_free(struct disk **d); /* for CLEANUP; no file may be open; safe on NULL */
-/* Another disk with the same files. They share their bytes until one of them changes. */
+/* Another disk with the same files. */
 struct disk *memory_disk_copy(const struct disk *d);
 
 /* What people do to files, past the store. */

@@ -8,7 +8,7 @@
 #include "src/machine/engine.h"
 #include "src/sys/path.h"
 #include "src/machine/verdict.h"
-#include "src/verify/verify.h"
+#include "src/verify/replay.h"
 #include "steps/steps.h"
 #include "tests/lib/tree.h"
 #include "tests/lib/unit.h"
@@ -118,12 +118,12 @@ static bool still_running(void *data, const struct context_file *f, const char *
 static inline void rig_replay(void)
 {
 	struct history_place place;
-	struct verified v;
+	struct replay_result v;
 
 	if (t.lies || !path_exists(arena_printf(&t.arena, "%s/ADR-7.events.jsonl", t.dir)))
 		return;
 	if (history_find(&t.arena, t.path, &place, &t.err) < 0 ||
-		verify_history(&t.arena, &place, &v, &t.err) < 0)
+		replay_verify(&t.arena, &place, &v, &t.err) < 0)
 		fail_msg("%s", t.err.text);
 	if (v.differ)
 		fail_msg("revision %lld (%s), line %zu of %s:\n%s\n%s", (long long)v.first.rev,

@@ -8,7 +8,7 @@
 #include "tests/lib/engine_rig.h"
 
 static struct history_place place;
-static struct verified v;
+static struct replay_result v;
 
 static int replay_setup(void **state)
 {
@@ -22,7 +22,7 @@ static int replay_setup(void **state)
 
 static inline void verify(void)
 {
-	assert_int_equal(verify_history(&t.arena, &place, &v, &t.err), 0);
+	assert_int_equal(replay_verify(&t.arena, &place, &v, &t.err), 0);
 }
 
 static inline void assert_same(void)

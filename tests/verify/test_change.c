@@ -1,11 +1,11 @@
-#include "src/verify/change.h"
+#include "src/verify/history.h"
 #include "tests/lib/unit.h"
 
 static void counts(const char *from, const char *to, size_t added, size_t removed)
 {
 	size_t a, r;
 
-	change_count(str_of(from), str_of(to), &a, &r);
+	history_diff_count(str_of(from), str_of(to), &a, &r);
 	assert_int_equal(a, added);
 	assert_int_equal(r, removed);
 }
@@ -35,7 +35,7 @@ static void first(const char *from, const char *to, size_t line, const char *a, 
 {
 	struct str x, y;
 
-	assert_int_equal(change_first(str_of(from), str_of(to), &x, &y), line);
+	assert_int_equal(history_diff_first(str_of(from), str_of(to), &x, &y), line);
 	assert_true(str_is(x, a));
 	assert_true(str_is(y, b));
 }
@@ -55,8 +55,8 @@ static void texts_that_are_the_same_have_none(void **state)
 	struct str x, y;
 
 	(void)state;
-	assert_int_equal(change_first(STR("a\nb"), STR("a\nb"), &x, &y), 0);
-	assert_int_equal(change_first((struct str){0}, (struct str){0}, &x, &y), 0);
+	assert_int_equal(history_diff_first(STR("a\nb"), STR("a\nb"), &x, &y), 0);
+	assert_int_equal(history_diff_first((struct str){0}, (struct str){0}, &x, &y), 0);
 }
 
 UNIT_TESTS

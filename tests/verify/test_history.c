@@ -1,5 +1,4 @@
-#include "src/verify/fork.h"
-#include "src/verify/restore.h"
+#include "src/verify/history.h"
 #include "tests/lib/replay_rig.h"
 
 static void every_revision_can_be_had_byte_for_byte(void **state)
@@ -30,72 +29,72 @@ static void a_revision_that_there_is_not_is_told(void **state)
 
 static void a_broken_edit_is_undone_and_stays_in_the_history(void **state)
 {
-	struct restored done;
+	struct history_restored done;
 	char *good;
 
 	(void)state;
 	a_run();
 	good = document();
 	edit("state: ", "estate: ");
-	assert_int_equal(restore_document(&place, 0, &done, &t.err), 0);
+	assert_int_equal(history_restore(&place, 0, &done, &t.err), 0);
 	assert_string_equal(document(), good);
-	assert_int_equal(done.stood, done.to + 1);
-	assert_non_null(strstr(at_rev(done.stood), "estate: "));
+	assert_int_equal(done.replaced, done.to + 1);
+	assert_non_null(strstr(at_rev(done.replaced), "estate: "));
 	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
 	assert_same();
 }
 
 static void a_document_that_is_gone_is_put_back(void **state)
 {
-	struct restored done;
+	struct history_restored done;
 	char *good;
 
 	(void)state;
 	a_run();
 	good = document();
 	assert_int_equal(unlink(t.path), 0);
-	assert_int_equal(restore_document(&place, 0, &done, &t.err), 0);
+	assert_int_equal(history_restore(&place, 0, &done, &t.err), 0);
 	assert_string_equal(document(), good);
 	assert_same();
 }
 
 static void a_good_document_is_only_replaced_on_demand(void **state)
 {
-	struct restored done;
+	struct history_restored done;
 
 	(void)state;
 	a_run();
-	assert_int_equal(restore_document(&place, 0, &done, &t.err), 0);
+	assert_int_equal(history_restore(&place, 0, &done, &t.err), 0);
 	assert_int_equal(done.to, 0);
-	assert_int_equal(restore_document(&place, 2, &done, &t.err), 0);
+	assert_int_equal(history_restore(&place, 2, &done, &t.err), 0);
 	assert_string_equal(document(), at_rev(2));
-	assert_int_equal(restore_document(&place, 2, &done, &t.err), 0);
-	assert_int_equal(done.stood, 0);
+	assert_int_equal(history_restore(&place, 2, &done, &t.err), 0);
+	assert_int_equal(done.replaced, 0);
 	assert_int_equal(step_as("ADR-7", true, NULL), 0);
 	assert_same();
 }
 
 static void ids_that_were_given_out_are_not_given_out_again(void **state)
 {
-	struct restored done;
+	struct history_restored done;
 
 	(void)state;
 	a_run();
-	assert_int_equal(restore_document(&place, 2, &done, &t.err), 0);
+	assert_int_equal(history_restore(&place, 2, &done, &t.err), 0);
 	assert_int_equal(step_as("ADR-7", true, NULL), 0);
 	assert_string_equal(summary(), "ADR-7/researching/3");
 }
 
-static char *fork_as(const char *id, int64_t rev, struct forked *made)
+static char *fork_as(const char *id, int64_t rev, struct history_forked *made)
 {
 	char *to = arena_printf(&t.arena, "%s/%s.md", t.dir, id);
 
-	return fork_item(&t.arena, &place, rev, id, to, made, &t.err) < 0 ? NULL : to;
+	return history_fork(&t.arena, &place, rev, id, to, made, &t.err) < 0 ? NULL : to;
 }
 
 static void a_fork_asks_anew_under_ids_of_its_own(void **state)
 {
-	struct forked made;
+	struct history_forked made;
 	char *source, *old = t.path;
 
 	(void)state;
@@ -119,7 +118,7 @@ static void a_fork_asks_anew_under_ids_of_its_own(void **state)
 
 static void a_fork_keeps_answers_that_are_there(void **state)
 {
-	struct forked made;
+	struct history_forked made;
 
 	(void)state;
 	by_hand("signoff", PR, "");
@@ -137,7 +136,7 @@ static void a_fork_keeps_answers_that_are_there(void **state)
 
 static void a_fork_keeps_the_word_of_the_troubleshooter(void **state)
 {
-	struct forked made;
+	struct history_forked made;
 
 	(void)state;
 	by_hand("implementing", "consecutive_failures: 3\n", "");
@@ -153,7 +152,7 @@ static void a_fork_keeps_the_word_of_the_troubleshooter(void **state)
 
 static void a_fork_never_takes_the_place_of_another(void **state)
 {
-	struct forked made;
+	struct history_forked made;
 	char *other = arena_printf(&t.arena, "%s/ADR-8.md", t.dir);
 
 	(void)state;

@@ -1,4 +1,4 @@
-#include "src/verify/operation.h"
+#include "src/verify/replay_internal.h"
 #include "tests/lib/replay_rig.h"
 
 static void what_was_done_comes_out_the_same_again(void **state)
@@ -143,7 +143,7 @@ static void a_step_that_was_cut_short_is_replayed_as_far_as_it_came(void **state
 	first = at_rev(1);
 	assert_true(tree_read(journal_path(), &journal));
 	rest = buf_str(&journal);
-	assert_true(region_next(&rest, &region));
+	assert_true(journal_next_region(&rest, &region));
 	tree_write(journal_path(), region);
 	write_by_hand(first);
 	assert_same();
@@ -222,7 +222,7 @@ static void a_damaged_journal_is_told_with_its_line(void **state)
 	at = at ? at : strstr(text.s, "implementing");
 	at[0] ^= 1;
 	tree_write(journal, buf_str(&text));
-	assert_int_equal(verify_history(&t.arena, &place, &v, &t.err), -1);
+	assert_int_equal(replay_verify(&t.arena, &place, &v, &t.err), -1);
 	assert_int_equal(t.err.code, ERR_INPUT);
 	assert_true(t.err.line > 0);
 	error_format(&t.err, line, sizeof(line));

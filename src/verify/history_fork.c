@@ -1,13 +1,13 @@
 #include "src/base/clock.h"
 #include "src/sys/path.h"
 #include "src/machine/actions.h"
-#include "src/verify/fork.h"
 #include "src/store/log.h"
+#include "src/verify/history.h"
 
 struct renewal {
 	struct context doc;
 	const char *old_id, *id, *path;
-	struct forked *result;
+	struct history_forked *result;
 };
 
 static void renewal_close(struct renewal *r)
@@ -191,14 +191,14 @@ static int look_first(struct arena *a, const char *to, struct error *err)
 	return there || !ours ? error_set(err, ERR_STATE, "'%s' is there already", to) : 0;
 }
 
-int fork_item(struct arena *a, const struct history_place *from, int64_t rev, const char *id,
-	const char *to, struct forked *result, struct error *err)
+int history_fork(struct arena *a, const struct history_place *from, int64_t rev, const char *id,
+	const char *to, struct history_forked *result, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	CLEANUP(renewal_close) struct renewal r = {.id = id, .result = result};
 
-	*result = (struct forked){0};
+	*result = (struct history_forked){0};
 	if (history_document(from, rev, &text, NULL, err) < 0)
 		return -1;
 	if (context_parse(&r.doc, arena_printf(a, "%s@%lld", from->path, (long long)rev),

@@ -1,12 +1,11 @@
 #include "context/context.h"
 #include "src/base/json.h"
 #include "src/sys/path.h"
-#include "src/verify/change.h"
-#include "src/verify/list.h"
+#include "src/verify/history.h"
 
 #define HAND "hand" /* the actor of what people did to the file */
 
-struct list {
+struct history_listing {
 	struct history history;
 	struct arena arena;
 	const char *state; /* as the present commit left it; NULL: there is no document */
@@ -14,7 +13,7 @@ struct list {
 };
 
 /* One line of the list, from a commit or from the file as it is. */
-struct row {
+struct history_row {
 	int64_t rev; /* 0: `now`, or what was before the first commit */
 	const char *ts, *who, *op;
 	const char *from, *to; /* states; NULL: none */
@@ -24,21 +23,21 @@ struct row {
 	const json *events;
 };
 
-static void list_close(struct list *l)
+static void listing_close(struct history_listing *l)
 {
 	history_close(&l->history);
 	arena_release(&l->arena);
 }
 
 /* Less the work item's own name, which stands in front of every id. */
-static const char *short_id(const struct list *l, const char *id)
+static const char *short_id(const struct history_listing *l, const char *id)
 {
 	size_t n = strlen(l->history.place->name);
 
 	return strncmp(id, l->history.place->name, n) == 0 && id[n] == '/' ? id + n + 1 : id;
 }
 
-static const char *fork_of(struct list *l, const json *note)
+static const char *fork_of(struct history_listing *l, const json *note)
 {
 	const char *file = json_get_str(note, "file");
 	struct str base = path_base(file ? file : "?");
@@ -48,7 +47,7 @@ static const char *fork_of(struct list *l, const json *note)
 }
 
 /* What was done, in a few words. */
-static const char *op_text(struct list *l, const json *note, const char *op)
+static const char *op_text(struct history_listing *l, const json *note, const char *op)
 {
 	const char *action = json_get_str(note, "action"), *key = json_get_str(note, "key");
 
@@ -73,7 +72,7 @@ static const char *op_text(struct list *l, const json *note, const char *op)
 }
 
 /* *broken: why there is none. */
-static const char *state_of(struct list *l, struct str text, const char **broken)
+static const char *state_of(struct history_listing *l, struct str text, const char **broken)
 {
 	struct context doc = {0};
 	struct error err;
@@ -91,22 +90,23 @@ static const char *state_of(struct list *l, struct str text, const char **broken
 	return state;
 }
 
-static void set_change(struct list *l, struct row *r, struct str from, struct str to, bool there)
+static void set_change(struct history_listing *l, struct history_row *r, struct str from,
+	struct str to, bool there)
 {
 	r->changed = true;
 	r->from = l->state;
 	r->to = there ? state_of(l, to, &r->broken) : NULL;
 	r->bytes = to.n;
-	change_count(from, to, &r->added, &r->removed);
+	history_diff_count(from, to, &r->added, &r->removed);
 	l->state = r->to;
 }
 
-static struct row row_of(struct list *l)
+static struct history_row row_of(struct history_listing *l)
 {
 	const struct history *p = &l->history;
 	const struct store_commit *c = &p->commit;
 	const char *op = json_get_str(c->note, "op"), *owner = json_get_str(c->note, "owner");
-	struct row r = {.rev = c->rev, .ts = c->ts, .events = c->events};
+	struct history_row r = {.rev = c->rev, .ts = c->ts, .events = c->events};
 
 	r.who = owner ? owner : c->actor;
 	r.hand = c->actor && strcmp(c->actor, HAND) == 0;
@@ -118,7 +118,7 @@ static struct row row_of(struct list *l)
 }
 
 /* `dispatch signoff/1 signoff/2, effect push` */
-static void add_events(struct list *l, const json *events)
+static void add_events(struct history_listing *l, const json *events)
 {
 	static const char *const details[] = {"action", "effect", "key"};
 	const char *last = "";
@@ -139,7 +139,7 @@ static void add_events(struct list *l, const json *events)
 	}
 }
 
-static const char *state_text(struct list *l, const struct row *r)
+static const char *state_text(struct history_listing *l, const struct history_row *r)
 {
 	if (r->broken)
 		return "(broken)";
@@ -150,7 +150,7 @@ static const char *state_text(struct list *l, const struct row *r)
 	return arena_printf(&l->arena, "%s -> %s", r->from, r->to);
 }
 
-static void add_line(struct list *l, const struct row *r)
+static void add_line(struct history_listing *l, const struct history_row *r)
 {
 	char rev[24] = "now", change[48] = "";
 
@@ -173,7 +173,7 @@ static void put_text(json *j, const char *key, const char *text)
 		json_put_str(j, key, str_of(text));
 }
 
-static void put_change(json *j, const struct row *r)
+static void put_change(json *j, const struct history_row *r)
 {
 	put_text(j, "from", r->from);
 	put_text(j, "to", r->to);
@@ -185,7 +185,7 @@ static void put_change(json *j, const struct row *r)
 	json_put_int(j, "bytes", (int64_t)r->bytes);
 }
 
-static void add_json(struct list *l, const struct row *r, const json *note)
+static void add_json(struct history_listing *l, const struct history_row *r, const json *note)
 {
 	CLEANUP(json_free) json *j = json_object();
 	json *types = json_array();
@@ -207,11 +207,11 @@ static void add_json(struct list *l, const struct row *r, const json *note)
 }
 
 /* The next command that writes will take it into the history. */
-static int add_now(struct list *l, bool as_json, struct error *err)
+static int add_now(struct history_listing *l, bool as_json, struct error *err)
 {
 	CLEANUP(buf_release) struct buf now = BUF_INIT;
 	struct history *p = &l->history;
-	struct row r = {.who = HAND, .op = "not in the history yet", .hand = true};
+	struct history_row r = {.who = HAND, .op = "not in the history yet", .hand = true};
 	bool there;
 
 	if (history_now(p->place, &now, &there, err) < 0)
@@ -226,15 +226,16 @@ static int add_now(struct list *l, bool as_json, struct error *err)
 	return 0;
 }
 
-int list_all(const struct history_place *place, bool as_json, struct buf *out, struct error *err)
+int history_list(
+	const struct history_place *place, bool as_json, struct buf *out, struct error *err)
 {
-	CLEANUP(list_close) struct list l = {.out = out};
+	CLEANUP(listing_close) struct history_listing l = {.out = out};
 	int rc;
 
 	if (history_open(&l.history, place, err) < 0)
 		return -1;
 	while ((rc = history_next(&l.history, err)) > 0) {
-		struct row r = row_of(&l);
+		struct history_row r = row_of(&l);
 
 		if (as_json)
 			add_json(&l, &r, l.history.commit.note);

@@ -1,27 +1,27 @@
 /*
- * verify.h: a history proved: each operation is done again by the real engine on a disk in memory,
- * from what the journal keeps with it, and the document after each commit is compared byte for byte
- * with the one that was. So are the events.
+ * replay.h: verifies a history. The real engine runs each operation again on a disk in memory, from
+ * what the journal keeps about it; the documents and events after each commit must be the recorded
+ * ones, byte for byte.
  */
-#ifndef DT_VERIFY_H
-#define DT_VERIFY_H
+#ifndef DT_VERIFY_REPLAY_H
+#define DT_VERIFY_REPLAY_H
 
 #include "src/verify/history.h"
 
-enum { TAKEN_KINDS = 32 };
+enum { REPLAY_KEPT_KINDS = 32 };
 
-struct verified {
+struct replay_result {
 	const struct history_place *place;
 	size_t commits, events; /* in the journal */
 	size_t old;             /* of the events: of format 1, which nothing was kept with */
 	size_t redone;          /* commits that were made again */
-	struct taken {          /* commits that were taken as they are, by what was done */
+	struct replay_kept {    /* commits that were taken as they are, by what was done */
 		const char *op;
 		size_t n;
-	} taken[TAKEN_KINDS];
+	} taken[REPLAY_KEPT_KINDS];
 	size_t n_taken;
 	size_t differ; /* commits that came out otherwise */
-	struct difference {
+	struct replay_difference {
 		int64_t rev;
 		const char *op, *by; /* by: the version that wrote it; NULL: this one */
 		const char *what;    /* "document", "events", or why there was no such commit */
@@ -31,9 +31,9 @@ struct verified {
 };
 
 /* Texts come out in the arena. -1: ERR_INPUT as store_log_next(); a difference is no error. */
-int verify_history(
-	struct arena *a, const struct history_place *place, struct verified *v, struct error *err);
+int replay_verify(struct arena *a, const struct history_place *place, struct replay_result *v,
+	struct error *err);
 /* For people, or one JSON line. */
-void verify_tell(const struct verified *v, bool as_json, struct buf *out);
+void replay_report(const struct replay_result *v, bool as_json, struct buf *out);
 
 #endif

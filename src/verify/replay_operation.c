@@ -1,9 +1,9 @@
 #include "src/sys/path.h"
-#include "src/verify/operation.h"
+#include "src/verify/replay_internal.h"
 
 #define JOURNAL_MAX ((size_t)1 << 30)
 
-bool region_next(struct str *rest, struct str *region)
+bool journal_next_region(struct str *rest, struct str *region)
 {
 	struct str all = *rest;
 	const char *nl;
@@ -21,7 +21,7 @@ bool region_next(struct str *rest, struct str *region)
 	return false;
 }
 
-void region_events(struct str region, struct buf *out)
+void journal_region_events(struct str region, struct buf *out)
 {
 	struct str line;
 
@@ -33,19 +33,20 @@ void region_events(struct str region, struct buf *out)
 	}
 }
 
-static void once_clear(struct once *c)
+static void commit_clear(struct recorded_commit *c)
 {
 	json_free(&c->note);
 	json_free(&c->events);
 	buf_clear(&c->document);
 }
 
-int operations_open(struct operations *o, const struct history_place *place, struct error *err)
+int recorded_open(
+	struct recorded_operations *o, const struct history_place *place, struct error *err)
 {
 	struct arena a = {0};
 	int rc;
 
-	*o = (struct operations){0};
+	*o = (struct recorded_operations){0};
 	if (history_open(&o->history, place, err) < 0)
 		return -1;
 	rc = file_read(&o->journal, arena_printf(&a, "%s/%s.events.jsonl", place->dir, place->name),
@@ -54,10 +55,10 @@ int operations_open(struct operations *o, const struct history_place *place, str
 	return rc;
 }
 
-void operations_close(struct operations *o)
+void recorded_close(struct recorded_operations *o)
 {
 	for (size_t i = 0; i < o->now.cap; i++) {
-		once_clear(&o->now.list[i]);
+		commit_clear(&o->now.list[i]);
 		buf_release(&o->now.list[i].document);
 	}
 	free(o->now.list);
@@ -66,7 +67,7 @@ void operations_close(struct operations *o)
 	history_close(&o->history);
 }
 
-static struct once *once_new(struct operation *op)
+static struct recorded_commit *commit_new(struct recorded_operation *op)
 {
 	if (op->n == op->cap) {
 		size_t cap = op->cap ? op->cap * 2 : 4;
@@ -75,7 +76,7 @@ static struct once *once_new(struct operation *op)
 		memset(op->list + op->cap, 0, (cap - op->cap) * sizeof(*op->list));
 		op->cap = cap;
 	}
-	once_clear(&op->list[op->n]);
+	commit_clear(&op->list[op->n]);
 	return &op->list[op->n++];
 }
 
@@ -86,14 +87,14 @@ static const char *op_of(const json *note)
 	return op ? op : "";
 }
 
-static void copy(struct operations *o, struct once *c)
+static void copy(struct recorded_operations *o, struct recorded_commit *c)
 {
 	const struct history *h = &o->history;
 	struct str rest = str_sub(buf_str(&o->journal), h->commit.at, o->journal.len), region;
 
 	c->rev = h->commit.rev;
 	c->from = h->commit.at;
-	c->to = region_next(&rest, &region) ? c->from + region.n : o->journal.len;
+	c->to = journal_next_region(&rest, &region) ? c->from + region.n : o->journal.len;
 	c->note = h->commit.note ? json_copy(h->commit.note) : NULL;
 	c->events = h->commit.events ? json_copy(h->commit.events) : NULL;
 	(void)snprintf(c->ts, sizeof(c->ts), "%s", h->commit.ts ? h->commit.ts : "");
@@ -106,7 +107,7 @@ static void copy(struct operations *o, struct once *c)
 }
 
 /* Skips the events of before the first commit, which nothing was kept with. */
-static int look_ahead(struct operations *o, struct error *err)
+static int look_ahead(struct recorded_operations *o, struct error *err)
 {
 	int rc = 1;
 
@@ -119,9 +120,9 @@ static int look_ahead(struct operations *o, struct error *err)
 	return rc;
 }
 
-int operations_next(struct operations *o, struct error *err)
+int recorded_next(struct recorded_operations *o, struct error *err)
 {
-	struct operation *op = &o->now;
+	struct recorded_operation *op = &o->now;
 	const struct store_commit *next = &o->history.commit;
 	int rc = look_ahead(o, err);
 
@@ -132,10 +133,10 @@ int operations_next(struct operations *o, struct error *err)
 	buf_add(&op->before,
 		buf_str(o->history.changed ? &o->history.before : &o->history.document));
 	do {
-		copy(o, once_new(op));
+		copy(o, commit_new(op));
 		o->ahead = false;
 		rc = look_ahead(o, err);
-	} while (rc > 0 && json_get_int(next->note, "part", 1) == operation_last(op)->part + 1 &&
-		 strcmp(op_of(next->note), operation_last(op)->op) == 0);
+	} while (rc > 0 && json_get_int(next->note, "part", 1) == recorded_last(op)->part + 1 &&
+		 strcmp(op_of(next->note), recorded_last(op)->op) == 0);
 	return rc < 0 ? -1 : 1;
 }

@@ -1,40 +1,38 @@
-#include "src/verify/change.h"
-#include "src/verify/redo.h"
-#include "src/verify/verify.h"
 #include "src/store/file/delta.h"
 #include "src/verify/memory_disk.h"
+#include "src/verify/replay_internal.h"
 
 enum { SHOWN_MAX = 300 };
 
-struct proof {
+struct verification {
 	struct arena *arena;
-	struct verified *v;
-	struct operations ops;
-	struct redo redo;
+	struct replay_result *v;
+	struct recorded_operations ops;
+	struct replay redo;
 	struct buf result;             /* what the journal on the disk has gained */
 	struct buf document;           /* as the commit under comparison left it on the disk */
 	struct buf recorded, replayed; /* events of one commit */
 };
 
-static void proof_close(struct proof *p)
+static void verification_close(struct verification *p)
 {
-	operations_close(&p->ops);
-	redo_close(&p->redo);
+	recorded_close(&p->ops);
+	replay_close(&p->redo);
 	buf_release(&p->result);
 	buf_release(&p->document);
 	buf_release(&p->recorded);
 	buf_release(&p->replayed);
 }
 
-static void take(struct proof *p, const struct operation *op)
+static void take(struct verification *p, const struct recorded_operation *op)
 {
-	struct verified *v = p->v;
+	struct replay_result *v = p->v;
 	const char *name = *op->list[0].op ? op->list[0].op : "unknown";
 	size_t i = 0;
 
 	while (i < v->n_taken && strcmp(v->taken[i].op, name) != 0)
 		i++;
-	if (i == TAKEN_KINDS)
+	if (i == REPLAY_KEPT_KINDS)
 		i--;
 	else if (i == v->n_taken)
 		v->taken[v->n_taken++].op = arena_dup(p->arena, str_of(name));
@@ -42,7 +40,7 @@ static void take(struct proof *p, const struct operation *op)
 }
 
 /* A line for people: short, and nothing that a terminal would take for a command. */
-static const char *shown(struct proof *p, struct str line)
+static const char *shown(struct verification *p, struct str line)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
@@ -56,27 +54,27 @@ static const char *shown(struct proof *p, struct str line)
 	return arena_dup(p->arena, buf_str(&text));
 }
 
-static void differs(struct proof *p, const struct once *c, const char *what, struct str recorded,
-	struct str replayed)
+static void differs(struct verification *p, const struct recorded_commit *c, const char *what,
+	struct str recorded, struct str replayed)
 {
-	struct difference *d = &p->v->first;
+	struct replay_difference *d = &p->v->first;
 	const char *by = json_get_str(c->note, "by");
 	struct str a, b;
 
 	if (p->v->differ++)
 		return;
-	*d = (struct difference){.rev = c->rev,
+	*d = (struct replay_difference){.rev = c->rev,
 		.op = arena_dup(p->arena, str_of(c->op)),
 		.what = arena_dup(p->arena, str_of(what))};
 	if (by && strcmp(by, DEV_TEAM_VERSION) != 0)
 		d->by = arena_dup(p->arena, str_of(by));
-	d->line = change_first(recorded, replayed, &a, &b);
+	d->line = history_diff_first(recorded, replayed, &a, &b);
 	d->recorded = shown(p, a);
 	d->replayed = shown(p, b);
 }
 
 /* 1: the commit in `region` changed the document, which p->document is now. */
-static int apply(struct proof *p, struct str region)
+static int apply(struct verification *p, struct str region)
 {
 	CLEANUP(json_free) json *change = NULL;
 	struct buf text = BUF_INIT;
@@ -98,16 +96,17 @@ static int apply(struct proof *p, struct str region)
 	return 1;
 }
 
-static bool same_events(struct proof *p, struct str recorded, struct str replayed)
+static bool same_events(struct verification *p, struct str recorded, struct str replayed)
 {
 	buf_clear(&p->recorded);
 	buf_clear(&p->replayed);
-	region_events(recorded, &p->recorded);
-	region_events(replayed, &p->replayed);
+	journal_region_events(recorded, &p->recorded);
+	journal_region_events(replayed, &p->replayed);
 	return str_eq(buf_str(&p->recorded), buf_str(&p->replayed));
 }
 
-static void compare_one(struct proof *p, const struct once *c, struct str replayed)
+static void compare_one(
+	struct verification *p, const struct recorded_commit *c, struct str replayed)
 {
 	struct str recorded = str_sub(buf_str(&p->ops.journal), c->from, c->to);
 	bool changed = apply(p, replayed) > 0;
@@ -122,14 +121,14 @@ static void compare_one(struct proof *p, const struct once *c, struct str replay
 }
 
 /* What more was saved than recorded does not count: the process was killed there. */
-static void compare(struct proof *p, const struct operation *op)
+static void compare(struct verification *p, const struct recorded_operation *op)
 {
 	struct str rest = buf_str(&p->result), region;
 
 	buf_clear(&p->document);
 	buf_add(&p->document, buf_str(&op->before));
 	for (size_t i = 0; i < op->n; i++) {
-		if (region_next(&rest, &region))
+		if (journal_next_region(&rest, &region))
 			compare_one(p, &op->list[i], region);
 		else
 			differs(p, &op->list[i],
@@ -139,9 +138,9 @@ static void compare(struct proof *p, const struct operation *op)
 }
 
 /* Byte for byte the same journal, and so the same documents: the sums are in it. */
-static bool is_same(struct proof *p, const struct operation *op)
+static bool is_same(struct verification *p, const struct recorded_operation *op)
 {
-	const struct once *last = operation_last(op);
+	const struct recorded_commit *last = recorded_last(op);
 	size_t from = op->list[0].from;
 	bool there;
 
@@ -153,48 +152,48 @@ static bool is_same(struct proof *p, const struct operation *op)
 }
 
 /* It is an input; but that the store finds it and tells it is proved too. */
-static bool is_by_hand(const struct operation *op)
+static bool is_by_hand(const struct recorded_operation *op)
 {
 	return strcmp(op->list[0].op, "edit") == 0 || strcmp(op->list[0].op, "removed") == 0;
 }
 
-static int prove(struct proof *p, struct error *err)
+static int prove(struct verification *p, struct error *err)
 {
-	const struct operation *op = &p->ops.now;
+	const struct recorded_operation *op = &p->ops.now;
 	struct str journal = buf_str(&p->ops.journal);
-	int rc = redo_operation(&p->redo, journal, op, err);
+	int rc = replay_run(&p->redo, journal, op, err);
 
 	if (rc > 0)
-		rc = redo_result(&p->redo, &p->result, err) < 0 ? -1 : 1;
+		rc = replay_written(&p->redo, &p->result, err) < 0 ? -1 : 1;
 	if (rc < 0)
 		return -1;
 	if (rc == 0) {
 		take(p, op);
-		return redo_take(&p->redo, journal, op, err);
+		return replay_adopt(&p->redo, journal, op, err);
 	}
 	if (is_by_hand(op))
 		take(p, op);
 	else
 		p->v->redone += op->n;
 	if (is_same(p, op)) {
-		p->redo.at = operation_last(op)->to;
+		p->redo.at = recorded_last(op)->to;
 		return 0;
 	}
 	compare(p, op);
-	return redo_take(&p->redo, journal, op, err);
+	return replay_adopt(&p->redo, journal, op, err);
 }
 
-int verify_history(
-	struct arena *a, const struct history_place *place, struct verified *v, struct error *err)
+int replay_verify(struct arena *a, const struct history_place *place, struct replay_result *v,
+	struct error *err)
 {
-	CLEANUP(proof_close) struct proof p = {.arena = a, .v = v};
+	CLEANUP(verification_close) struct verification p = {.arena = a, .v = v};
 	int rc;
 
-	*v = (struct verified){.place = place};
-	redo_init(&p.redo, place);
-	if (operations_open(&p.ops, place, err) < 0)
+	*v = (struct replay_result){.place = place};
+	replay_init(&p.redo, place);
+	if (recorded_open(&p.ops, place, err) < 0)
 		return -1;
-	while ((rc = operations_next(&p.ops, err)) > 0)
+	while ((rc = recorded_next(&p.ops, err)) > 0)
 		if (prove(&p, err) < 0)
 			return -1;
 	v->commits = p.ops.commits;
@@ -203,7 +202,7 @@ int verify_history(
 	return rc;
 }
 
-/* ---- told ---- */
+/* ---- report ---- */
 
 static const char *taken_name(const char *op)
 {
@@ -222,9 +221,9 @@ static const char *taken_name(const char *op)
 	return op;
 }
 
-static void tell_first(const struct verified *v, struct buf *out)
+static void tell_first(const struct replay_result *v, struct buf *out)
 {
-	const struct difference *d = &v->first;
+	const struct replay_difference *d = &v->first;
 
 	buf_addf(out, "revision %lld (%s)", (long long)d->rev, *d->op ? d->op : "unknown");
 	if (d->line)
@@ -237,11 +236,11 @@ static void tell_first(const struct verified *v, struct buf *out)
 			DEV_TEAM_VERSION);
 }
 
-static void tell_json(const struct verified *v, struct buf *out)
+static void tell_json(const struct replay_result *v, struct buf *out)
 {
 	CLEANUP(json_free) json *j = json_object();
 	json *taken = json_object(), *first = json_object();
-	const struct difference *d = &v->first;
+	const struct replay_difference *d = &v->first;
 
 	json_put_str(j, "file", str_of(v->place->path));
 	json_put_bool(j, "same", !v->differ);
@@ -270,7 +269,7 @@ static void tell_json(const struct verified *v, struct buf *out)
 	buf_addc(out, '\n');
 }
 
-void verify_tell(const struct verified *v, bool as_json, struct buf *out)
+void replay_report(const struct replay_result *v, bool as_json, struct buf *out)
 {
 	if (as_json) {
 		tell_json(v, out);
