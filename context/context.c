@@ -1,6 +1,7 @@
+/* context.c: the keys and sections of a document in memory. */
 #include "context/internal.h"
+#include "src/base/json.h"
 #include "src/base/number.h"
-#include "src/base/vec.h"
 
 const struct key_row context_keys[] = {
 	{"state", KEY_TEXT},
@@ -82,40 +83,31 @@ void context_release(struct context *c)
 
 struct field *context_field(const struct context *c, const char *key)
 {
-	for (size_t i = 0; i < c->n_fields; i++)
-		if (str_is(c->fields[i].key, key))
-			return &c->fields[i];
+	for (size_t i = 0; i < c->fields.n; i++)
+		if (str_is(c->fields.items[i].key, key))
+			return &c->fields.items[i];
 	return NULL;
 }
 
 struct field *context_add_field(struct context *c, struct str key)
 {
-	struct field *f;
-
-	c->fields =
-		vec_grow(&c->arena, c->fields, c->n_fields, &c->cap_fields, 1, sizeof(*c->fields));
-	f = &c->fields[c->n_fields++];
-	*f = (struct field){.key = arena_str(&c->arena, key), .value = {"", 0}};
-	return f;
+	vec_push_in(&c->arena, &c->fields,
+		(struct field){.key = arena_str(&c->arena, key), .value = {"", 0}});
+	return &c->fields.items[c->fields.n - 1];
 }
 
 struct section *context_find_section(const struct context *c, struct str name)
 {
-	for (size_t i = 0; i < c->n_sections; i++)
-		if (!c->sections[i].removed && str_eq(c->sections[i].name, name))
-			return &c->sections[i];
+	for (size_t i = 0; i < c->sections.n; i++)
+		if (!c->sections.items[i].removed && str_eq(c->sections.items[i].name, name))
+			return &c->sections.items[i];
 	return NULL;
 }
 
 struct section *context_add_section(struct context *c, struct str name)
 {
-	struct section *s;
-
-	c->sections = vec_grow(
-		&c->arena, c->sections, c->n_sections, &c->cap_sections, 1, sizeof(*c->sections));
-	s = &c->sections[c->n_sections++];
-	*s = (struct section){.name = arena_str(&c->arena, name)};
-	return s;
+	vec_push_in(&c->arena, &c->sections, (struct section){.name = arena_str(&c->arena, name)});
+	return &c->sections.items[c->sections.n - 1];
 }
 
 bool context_has(const struct context *c, const char *key)
@@ -132,14 +124,12 @@ struct str context_get(const struct context *c, const char *key)
 
 unsigned long context_count(const struct context *c, const char *key)
 {
-	uint64_t count;
+	struct str v = context_get(c, key);
 
-	(void)number_digits(context_get(c, key), &count);
-	return count;
+	return number_or(v, CONTEXT_COUNT_MAX, 0);
 }
 
-/* Quotes are kept away from values that must read back as they are: maps are written by this file
- * alone. */
+/* Sets a value as it is to be written. */
 static void set_raw(struct context *c, const char *key, struct str value)
 {
 	struct field *f = context_field(c, key);
@@ -167,15 +157,9 @@ void context_set_count(struct context *c, const char *key, unsigned long value)
 		set_raw(c, key, str_of(text));
 }
 
-static unsigned long count_of(const struct yml *node)
-{
-	uint64_t count;
+/* ---- numbers of actions ---- */
 
-	(void)number_digits(node->kind == YML_SCALAR ? node->text : STR(""), &count);
-	return count;
-}
-
-/* As the file has it, in whichever style a person wrote it, or as it was set since. */
+/* As the file has it, in whatever YAML style, or as it was set since. */
 static const struct yml *attempts_of(struct context *c)
 {
 	const struct field *f = context_field(c, "attempts");
@@ -191,19 +175,11 @@ static const struct yml *attempts_of(struct context *c)
 
 unsigned long context_attempts(const struct context *c, const char *state)
 {
-	const struct yml *map = attempts_of((struct context *)c),
-			 *n = map ? yml_get(map, state) : NULL;
-
-	return n ? count_of(n) : 0;
-}
-
-static unsigned long attempt_of(struct context *c, const char *state)
-{
-	const struct yml *map = attempts_of(c);
+	const struct yml *map = attempts_of((struct context *)c);
 
 	for (size_t i = 0; map && map->kind == YML_MAP && i < map->n; i++)
 		if (str_is(map->map[i].key->text, state))
-			return count_of(map->map[i].value);
+			return number_or(map->map[i].value->text, CONTEXT_COUNT_MAX, 0);
 	return 0;
 }
 
@@ -221,7 +197,8 @@ static void put_attempt(struct context *c, const char *state, unsigned long n)
 		found |= own;
 		buf_adds(&text, i ? ", " : "");
 		yml_add_scalar(&text, map->map[i].key->text);
-		buf_addf(&text, ": %lu", own ? n : count_of(map->map[i].value));
+		buf_addf(&text, ": %lu",
+			own ? n : number_or(map->map[i].value->text, CONTEXT_COUNT_MAX, 0));
 	}
 	if (!found) {
 		buf_adds(&text, others ? ", " : "");
@@ -234,17 +211,59 @@ static void put_attempt(struct context *c, const char *state, unsigned long n)
 
 unsigned long context_next_attempt(struct context *c, const char *state)
 {
-	unsigned long n = attempt_of(c, state) + 1;
+	unsigned long n = context_attempts(c, state) + 1;
 
 	put_attempt(c, state, n);
 	return n;
 }
 
-void context_raise_attempt(struct context *c, const char *state, unsigned long n)
+static void raise_attempt(struct context *c, const char *state, unsigned long n)
 {
-	if (n > attempt_of(c, state))
+	if (n > context_attempts(c, state))
 		put_attempt(c, state, n);
 }
+
+/* `ADR-7/researching/3`: the part between the slashes, and the number. */
+static bool split_id(struct str id, struct str *part, unsigned long *n)
+{
+	const char *first = memchr(id.p, '/', id.n), *last = memrchr(id.p, '/', id.n);
+	uint64_t number;
+
+	if (!first || first + 1 >= last)
+		return false;
+	*part = (struct str){first + 1, (size_t)(last - first) - 1};
+	if (!number_parse(
+		    str_sub(id, (size_t)(last - id.p) + 1, id.n), 0, CONTEXT_COUNT_MAX, &number))
+		return false;
+	*n = number;
+	return true;
+}
+
+static void recall_line(struct context *c, struct str line)
+{
+	CLEANUP(json_free) json *event = NULL;
+	struct error ignored;
+	const char *type, *id;
+	struct str part;
+	unsigned long n;
+
+	if (str_find(line, STR("\"dispatch\"")) == line.n || json_parse(&event, line, &ignored) < 0)
+		return;
+	type = json_get_str(event, "type");
+	id = json_get_str(event, "action");
+	if (type && id && strcmp(type, "dispatch") == 0 && split_id(str_of(id), &part, &n))
+		raise_attempt(c, arena_dup(&c->arena, part), n);
+}
+
+void context_recall_attempts(struct context *c, struct str journal)
+{
+	struct str line;
+
+	while (str_line(&journal, &line))
+		recall_line(c, line);
+}
+
+/* ---- sections ---- */
 
 static void learn_text(struct context *c, struct section *s)
 {
@@ -263,7 +282,7 @@ struct str context_section(const struct context *c, const char *name)
 
 	if (!s)
 		return (struct str){"", 0};
-	learn_text((struct context *)c, s); /* a cache: what can be seen of *c stays as it was */
+	learn_text((struct context *)c, s); /* fills a cache */
 	return s->text;
 }
 
@@ -290,12 +309,12 @@ bool context_has_section(const struct context *c, const char *name)
 
 size_t context_sections(const struct context *c)
 {
-	return c->n_sections;
+	return c->sections.n;
 }
 
 struct str context_section_name(const struct context *c, size_t i)
 {
-	return c->sections[i].removed ? (struct str){"", 0} : c->sections[i].name;
+	return c->sections.items[i].removed ? (struct str){"", 0} : c->sections.items[i].name;
 }
 
 void context_put(struct context *c, const char *name, struct str text)

@@ -1,19 +1,22 @@
 /*
  * context.h: the context document. Markdown with YAML frontmatter, then sections between sentinel
- * lines. People and agents edit it by hand, so every byte that a change does not name comes back as
- * it was: unknown keys, comments, order, blank lines, CR LF.
+ * lines. People and agents edit it by hand, so bytes that a change does not name are kept: unknown
+ * keys, comments, order, blank lines, CR LF.
  *
- * Ownership: all texts that come out live until context_release(); all that go in are copied.
+ * Ownership: returned texts live until context_release(); texts that are passed in are copied.
  */
 #ifndef DT_CONTEXT_H
 #define DT_CONTEXT_H
 
-#include "src/base/buf.h"
+#include "src/base/vec.h"
 
-#define CONTEXT_MAX     ((size_t)16 << 20) /* bytes of a whole document */
-#define MAX_SECTIONS    10000              /* and no more can be added */
-#define FIELD_MAX       1000000000ul       /* largest counter */
-#define CONTEXT_ACTIONS "Actions"          /* the machine's own section */
+#define CONTEXT_MAX          ((size_t)16 << 20) /* bytes of a whole document */
+#define CONTEXT_SECTIONS_MAX 10000              /* and no more can be added */
+#define CONTEXT_COUNT_MAX    1000000000ul       /* largest counter */
+#define CONTEXT_ACTIONS      "Actions"          /* the machine's own section */
+
+struct field;
+struct section;
 
 struct context {
 	struct arena arena;
@@ -22,22 +25,18 @@ struct context {
 	struct str text;     /* the same */
 	const char *newline; /* "\n", or "\r\n" when the first line ends so */
 	size_t head_end;     /* offset of the closing `---` line */
-	struct field *fields;
-	size_t n_fields, cap_fields;
-	struct section *sections;
-	size_t n_sections, cap_sections;
+	VEC(struct field) fields;
+	VEC(struct section) sections;
 	bool changed;
 	bool other_format; /* it was refused because another version wrote it */
 };
 
 /* `text` is copied. -1: ERR_INPUT with FILE:LINE:COL. Releasable either way. */
 int context_parse(struct context *c, const char *file, struct str text, struct error *err);
-/* The same, but takes the bytes over instead of copying them; *text is empty afterwards. */
-int context_adopt(struct context *c, const char *file, struct buf *text, struct error *err);
-/*
- * Would `text`, rendered from c, be read back? -1: ERR_INPUT. What is not is not to be written: no
- * later command could take it back.
- */
+/* The same, but takes *text, which is empty afterwards. */
+int context_parse_buf(struct context *c, const char *file, struct buf *text, struct error *err);
+/* Whether `text`, rendered from c, can be parsed. -1: ERR_INPUT; it must not be written then,
+ * because no later command could load it. */
 int context_check(const struct context *c, struct str text, struct error *err);
 /* A new document with the keys of the format in their order; `now` is a clock_text(). */
 int context_new(struct context *c, const char *file, const char *id, const char *state,
@@ -55,9 +54,7 @@ void context_set_count(struct context *c, const char *key, unsigned long value);
 /* `attempts: {state: n}`; adds one for `state` and returns the new number. */
 unsigned long context_attempts(const struct context *c, const char *state);
 unsigned long context_next_attempt(struct context *c, const char *state);
-/* Makes it at least n. */
-void context_raise_attempt(struct context *c, const char *state, unsigned long n);
-/* Makes them at least what the dispatches in `journal`, lines of JSON, say. */
+/* Raises them to the numbers of the dispatches in `journal`, lines of JSON. */
 void context_recall_attempts(struct context *c, struct str journal);
 
 /* Text of a section: trimmed, sentinels unescaped, NUL-ended; empty when there is none. */
@@ -76,13 +73,11 @@ bool section_name_valid(struct str name);
 bool context_is_counter(const char *key);
 
 struct delta;
-/*
- * The document with the changes in it. `kept` (may be NULL) is told what of the text as read is in
- * it, and where. -1: ERR_INPUT when it would be over CONTEXT_MAX.
- */
+/* The document with its changes. `kept` (may be NULL) gets the ranges of the old text that are in
+ * it. -1: ERR_INPUT when it would be over CONTEXT_MAX. */
 int context_render(const struct context *c, struct buf *out, struct delta *kept, struct error *err);
 
-/* `line`s of text that look like sentinels get one more or one less backslash. */
+/* Lines that resemble sentinels get one backslash more or one less. */
 void sentinel_escape(struct buf *out, struct str text);
 void sentinel_unescape(struct buf *out, struct str text);
 

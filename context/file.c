@@ -1,18 +1,20 @@
+/* file.c: a document in its store: open, change, save. */
 #include <errno.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include "context/file.h"
-#include "context/file_internal.h"
 #include "src/base/clock.h"
 #include "src/base/number.h"
 #include "src/sys/path.h"
 
+#define JOURNAL_MAX ((size_t)1 << 30)
+
 /* 200 writers of one file finish well within it, even on a disk whose fsync takes 50 ms. */
-enum { LOCK_WAIT_MS = 30000, LOCK_WAIT_MOST_MS = 3600000 };
+enum { LOCK_WAIT_MS = 30000 };
 
 static unsigned lock_wait(void)
 {
-	return (unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", LOCK_WAIT_MOST_MS, LOCK_WAIT_MS);
+	return (unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", 3600000, LOCK_WAIT_MS);
 }
 
 static int set_path(struct context_file *f, const char *path, struct error *err)
@@ -31,16 +33,14 @@ static int set_path(struct context_file *f, const char *path, struct error *err)
 	return 0;
 }
 
-/* Not known is not "not there": behind another name would be another work item. */
+/* A failed lookup does not mean "missing": another name would be another work item. */
 static bool is_fault(int error)
 {
 	return error == EIO || error == EINTR || error == ENOMEM;
 }
 
-/*
- * A document behind a symbolic link is replaced where it really is. One that is not there yet gets
- * the name that it will have when it is, so that what is printed about it never changes.
- */
+/* A symbolic link is resolved, so that its target is replaced. A document that does not exist yet
+ * gets the name that it will have then, so that printed paths never change. */
 static int set_names(
 	struct context_file *f, const char *path, enum context_mode mode, struct error *err)
 {
@@ -62,12 +62,86 @@ static int set_names(
 	return set_path(f, path_join(a, real, path_base(f->path).p), err);
 }
 
-char *context_journal(struct context_file *f)
+static char *journal_path(struct context_file *f)
 {
 	return arena_printf(&f->doc.arena, "%s/%s.events.jsonl", f->dir, f->name);
 }
 
-/* The names were made in the arena that a new document starts anew, so they move over. */
+/* ---- commits ---- */
+
+/* The operation with the number of this save and its inputs so far. */
+static json *note_of(const struct context_file *f)
+{
+	json *note = f->op ? json_copy(f->op) : NULL;
+
+	if (!note)
+		return NULL;
+	json_put_int(note, "part", (int64_t)f->saves + 1);
+	if (json_first(f->seen))
+		json_put(note, "seen", json_copy(f->seen));
+	json_put_str(note, "by", STR(DEV_TEAM_VERSION));
+	return note;
+}
+
+static int refused(const struct context_file *f, struct error *err)
+{
+	return error_set(err, ERR_STATE, "'%s' was changed by another process meanwhile", f->path);
+}
+
+static int commit(struct context_file *f, const struct store_op *document, struct error *err)
+{
+	const struct store_guard guard = {f->key, STORE_MOD_IS, f->mod};
+	CLEANUP(json_free) json *note = note_of(f);
+	char ts[CLOCK_TEXT];
+	struct store_result result;
+	struct store_txn t = {.guards = &guard,
+		.n_guards = 1,
+		.lease = f->lease,
+		.lease_ttl_s = f->lease_ttl_s,
+		.events = f->events,
+		.note = note,
+		.ts = ts};
+	enum store_status got;
+
+	clock_text(f->now, ts);
+	if (document)
+		vec_push(&f->ops, *document);
+	t.ops = f->ops.items;
+	t.n_ops = f->ops.n;
+	got = store_txn(f->store, &f->doc.arena, &t, &result, err);
+	if (document)
+		f->ops.n--;
+	if (got == STORE_REFUSED)
+		return refused(f, err);
+	if (got != STORE_OK)
+		return -1;
+	context_forget(f);
+	f->saves++;
+	if (document)
+		f->mod = result.rev;
+	return 0;
+}
+
+/* A document without a journal becomes the first commit of a new one. */
+static int import(struct context_file *f, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct store_op document = {.what = STORE_PUT, .key = f->key};
+	bool missing;
+	int rc;
+
+	if (f->disk->ops->read(f->disk, f->path, CONTEXT_MAX, &text, &missing, err) < 0)
+		return missing ? 0 : -1;
+	document.value = buf_str(&text);
+	json_put_str(context_op(f, "import"), "file", str_of(f->path));
+	rc = commit(f, &document, err);
+	json_free(&f->op);
+	return rc;
+}
+
+/* ---- open ---- */
+
+/* A new document has a new arena: moves the names there. */
 static void keep_names(struct context_file *f, struct arena *names)
 {
 	struct arena *a = &f->doc.arena;
@@ -82,15 +156,15 @@ static void keep_names(struct context_file *f, struct arena *names)
 static int parse(struct context_file *f, struct buf *text, struct error *err)
 {
 	struct arena names = f->doc.arena;
-	int rc = context_adopt(&f->doc, f->path, text, err);
+	int rc = context_parse_buf(&f->doc, f->path, text, err);
 
 	keep_names(f, &names);
 	return rc;
 }
 
 /*
- * A document that was put back or edited by hand may not say which numbers of actions were given
- * out, and they must not be given out again. Rare, so nobody else pays for it.
+ * A document that was restored or edited by hand may have lost action numbers that are in use. The
+ * journal has them. It is read only if the document is not the one of the last save.
  */
 static int recall(struct context_file *f, struct error *err)
 {
@@ -101,7 +175,7 @@ static int recall(struct context_file *f, struct error *err)
 		return 0;
 	if (!store_revision(f->store))
 		return 0;
-	if (f->disk->ops->read(f->disk, context_journal(f), JOURNAL_MAX, &text, &missing, err) < 0)
+	if (f->disk->ops->read(f->disk, journal_path(f), JOURNAL_MAX, &text, &missing, err) < 0)
 		return -1;
 	context_recall_attempts(&f->doc, buf_str(&text));
 	return 0;
@@ -124,7 +198,7 @@ static int no_file(const struct context_file *f, struct error *err)
 	return error_set(err, ERR_INPUT, "no context file '%s'", f->path);
 }
 
-/* A reader is not to be kept from the document by a journal that is damaged. */
+/* A damaged journal does not keep readers from the document. */
 static int read_file(
 	struct disk *disk, const char *path, struct buf *out, bool *missing, struct error *err)
 {
@@ -163,7 +237,7 @@ static int read_only(struct context_file *f, struct error *err)
 	return f->created ? no_file(f, err) : parse(f, &text, err);
 }
 
-/* Broken by hand: what was there before is in the history. */
+/* Adds how to undo an edit by hand that broke the document. */
 static int broken(struct context_file *f, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
@@ -193,31 +267,14 @@ static int load(struct context_file *f, enum context_mode mode, struct error *er
 	return recall(f, err);
 }
 
-/* A document without a journal becomes the first commit of a new one. */
-static int import(struct context_file *f, struct error *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct store_op document = {.what = STORE_PUT, .key = f->key};
-	bool missing;
-	int rc;
-
-	if (f->disk->ops->read(f->disk, f->path, CONTEXT_MAX, &text, &missing, err) < 0)
-		return missing ? 0 : -1;
-	document.value = buf_str(&text);
-	json_put_str(context_op(f, "import"), "file", str_of(f->path));
-	rc = context_commit(f, &document, err);
-	json_free(&f->op);
-	return rc;
-}
-
-/* What a killed process committed but did not put in place is there too. */
-static int must_be_there(struct context_file *f, struct error *err)
+/* A journal is enough: a kill may have kept the committed document from its place. */
+static int require_document(struct context_file *f, struct error *err)
 {
 	bool there;
 
 	if (f->disk->ops->exists(f->disk, f->path, &there, err) < 0)
 		return -1;
-	if (!there && f->disk->ops->exists(f->disk, context_journal(f), &there, err) < 0)
+	if (!there && f->disk->ops->exists(f->disk, journal_path(f), &there, err) < 0)
 		return -1;
 	return there ? 0 : no_file(f, err);
 }
@@ -231,7 +288,7 @@ int context_open_on(struct context_file *f, struct disk *disk, const char *path,
 	f->now = clock_now();
 	if (mode == CONTEXT_READ_ONLY)
 		return read_only(f, err);
-	if (mode == CONTEXT_MUST_EXIST && must_be_there(f, err) < 0)
+	if (mode == CONTEXT_MUST_EXIST && require_document(f, err) < 0)
 		return -1;
 	if (store_open(&f->store, disk, f->dir, f->name, STORE_HOLD, lock_wait(), err) < 0)
 		return -1;
@@ -247,7 +304,7 @@ int context_open(
 	return context_open_on(f, disk_real(), path, mode, err);
 }
 
-int context_again(struct context_file *f, enum context_mode mode, struct error *err)
+int context_reopen(struct context_file *f, enum context_mode mode, struct error *err)
 {
 	struct context_file old = *f;
 	int rc;
@@ -269,6 +326,7 @@ void context_close(struct context_file *f)
 	json_free(&f->events);
 	json_free(&f->op);
 	json_free(&f->seen);
+	vec_release(&f->ops);
 	context_release(&f->doc);
 }
 
@@ -278,14 +336,186 @@ void context_note(struct context_file *f, const char *what)
 		store_note(f->store, what);
 }
 
-int context_folder(struct arena *a, char **path, struct error *err)
+/* ---- operations, events and keys ---- */
+
+json *context_op(struct context_file *f, const char *name)
+{
+	char at[CLOCK_TEXT];
+
+	json_free(&f->op);
+	json_free(&f->seen);
+	f->seen = json_array();
+	f->saves = 0;
+	f->op = json_object();
+	json_put_str(f->op, "op", str_of(name));
+	clock_text(f->now, at);
+	json_put_str(f->op, "at", str_of(at));
+	return f->op;
+}
+
+void context_seen(struct context_file *f, const char *what, json *value)
+{
+	json *seen = json_object();
+	char at[CLOCK_TEXT];
+
+	if (!f->replay)
+		f->now = clock_now();
+	clock_text(f->now, at);
+	json_put_str(seen, "what", str_of(what));
+	if (value)
+		json_put(seen, "value", value);
+	json_put_str(seen, "at", str_of(at));
+	json_push(f->seen, seen);
+}
+
+const json *context_replayed(struct context_file *f, const char *what)
+{
+	const json *next = f->replay ? json_at(f->replay, f->replayed) : NULL;
+	const char *name = next ? json_get_str(next, "what") : NULL, *at;
+
+	if (!name || strcmp(name, what) != 0)
+		return NULL;
+	f->replayed++;
+	at = json_get_str(next, "at");
+	if (at && clock_parse(at, &f->now) < 0)
+		return NULL;
+	return next;
+}
+
+json *context_event(struct context_file *f, const char *type)
+{
+	json *event = json_object();
+	char now[CLOCK_TEXT];
+
+	clock_text(f->now, now);
+	json_put_str(event, "ts", str_of(now));
+	json_put_str(event, "type", str_of(type));
+	json_push(f->events, event);
+	return event;
+}
+
+void context_put_key(struct context_file *f, const char *key, struct str value)
+{
+	struct arena *a = &f->doc.arena;
+	struct store_op op = {.what = value.n ? STORE_PUT : STORE_DEL,
+		.key = arena_dup(a, str_of(key)),
+		.value = arena_str(a, value)};
+
+	for (size_t i = 0; i < f->ops.n; i++) {
+		if (strcmp(f->ops.items[i].key, key) == 0) {
+			f->ops.items[i] = op;
+			return;
+		}
+	}
+	vec_push(&f->ops, op);
+}
+
+int context_get_key(struct context_file *f, const char *key, struct str *value, struct error *err)
+{
+	struct store_kv kv;
+
+	*value = (struct str){"", 0};
+	for (size_t i = 0; i < f->ops.n; i++) {
+		if (strcmp(f->ops.items[i].key, key) == 0) {
+			*value = f->ops.items[i].value;
+			return 0;
+		}
+	}
+	if (!f->store)
+		return 0;
+	if (store_get(f->store, &f->doc.arena, key, &kv, err) != STORE_OK)
+		return -1;
+	if (kv.mod)
+		*value = kv.value;
+	return 0;
+}
+
+void context_forget(struct context_file *f)
+{
+	json_free(&f->events);
+	f->events = json_array();
+	f->ops.n = 0;
+}
+
+int context_log(struct context_file *f, struct error *err)
+{
+	int rc = 0;
+
+	if (json_first(f->events) || f->ops.n || f->lease)
+		rc = commit(f, NULL, err);
+	context_forget(f);
+	return rc;
+}
+
+int context_save(struct context_file *f, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(delta_release) struct delta delta = {0};
+	struct store_op document = {.what = STORE_PUT, .key = f->key};
+	char now[CLOCK_TEXT];
+
+	if (!f->doc.changed)
+		return context_log(f, err);
+	clock_text(f->now, now);
+	context_set(&f->doc, "last_updated", str_of(now));
+	context_set_count(&f->doc, "revision", (unsigned long)store_revision(f->store) + 1);
+	if (context_render(&f->doc, &text, &delta, err) < 0 ||
+		context_check(&f->doc, buf_str(&text), err) < 0)
+		return -1;
+	document.value = buf_str(&text);
+	/* The delta is from the text as read, which is outdated after the first save. */
+	document.delta = f->mod && f->mod == f->read_mod ? &delta : NULL;
+	if (commit(f, &document, err) < 0)
+		return -1;
+	f->doc.changed = false;
+	return 0;
+}
+
+int context_replace(struct context_file *f, struct str text, struct error *err)
+{
+	struct store_op document = {.what = STORE_PUT, .key = f->key, .value = text};
+
+	return commit(f, &document, err);
+}
+
+int context_keep(
+	struct context_file *f, const char *stem, struct str text, char **path, struct error *err)
+{
+	char stamp[CLOCK_TEXT];
+	char *dir = path_join(&f->doc.arena, f->dir, "logs");
+	const json *kept = context_replayed(f, "kept");
+
+	if (kept && json_get_str(kept, "value")) {
+		*path = arena_dup(&f->doc.arena, str_of(json_get_str(kept, "value")));
+		return 0;
+	}
+	clock_stamp(f->now, stamp);
+	if (f->disk->ops->mkdirs(f->disk, dir, err) < 0)
+		return -1;
+	for (unsigned i = 1; i < 100000; i++) {
+		bool taken;
+
+		*path = arena_printf(&f->doc.arena, "%s/%s-%s-%u.txt", dir, stem, stamp, i);
+		if (f->disk->ops->create(f->disk, *path, text, &taken, err) == 0) {
+			context_seen(f, "kept", json_string(str_of(*path)));
+			return f->disk->ops->sync_folder(f->disk, dir, err);
+		}
+		if (!taken)
+			return -1;
+	}
+	return error_set(err, ERR_SYSTEM, "no free name left for '%s/%s'", dir, stem);
+}
+
+/* ---- the state directory ---- */
+
+int context_state_directory(struct arena *a, char **path, struct error *err)
 {
 	const char *base = getenv("DEV_TEAM_STATE_DIR"), *home = getenv("HOME");
 
 	if (!base || !*base) {
 		if (!home || home[0] != '/')
 			return error_set(err, ERR_STATE,
-				"no state folder: neither DEV_TEAM_STATE_DIR nor HOME is set");
+				"no state directory: neither DEV_TEAM_STATE_DIR nor HOME is set");
 		base = path_join(a, home, ".dev-team");
 	}
 	*path = path_absolute(a, base);
@@ -300,7 +530,7 @@ int context_path(struct arena *a, const char *slug, const char *id, char **path,
 		return -1;
 	if (!slug_valid(str_of(slug)))
 		return error_set(err, ERR_STATE, "bad repository slug '%.120s'", slug);
-	if (context_folder(a, &base, err) < 0)
+	if (context_state_directory(a, &base, err) < 0)
 		return -1;
 	*path = arena_printf(a, "%s/%s/%s.md", base, slug, id);
 	return 0;

@@ -1,12 +1,11 @@
 /*
- * file.h: the context document in its store: lock, load, save with its events,
- * so that a kill anywhere leaves either the old or the new state.
+ * file.h: a document in its store: lock, load, save, events, and the lease of the session that owns
+ * the work item. A kill at any point leaves either the old or the new state.
  *
  *     <dir>/<ID>.md   <dir>/<ID>.events.jsonl   <dir>/.<ID>.lock   <dir>/logs/
  *
- * What a save needs besides the document to be done again by `history verify`
- * goes with it: the operation (context_op), what came in from outside
- * (context_seen), and one time of day for all that happens between two of these
+ * Each save also commits what `history verify` needs to repeat it: the operation (context_op), its
+ * inputs from outside (context_seen), and one time of day for everything between two of these
  * (f->now).
  */
 #ifndef DT_CONTEXT_FILE_H
@@ -20,23 +19,20 @@ struct context_file {
 	char *path;       /* absolute */
 	char *dir, *name; /* name: without `.md` */
 	char *key;        /* of the document in the store */
-	bool created;     /* there was no document yet; doc is empty until
-			     context_create() */
+	bool created;     /* there was no document yet; doc is empty until context_create() */
 	struct disk *disk;
-	struct store *store;  /* NULL for a reader */
-	int64_t mod;          /* revision of the document as loaded or saved; 0: none */
-	int64_t read_mod;     /* the one that doc.text is of */
-	int64_t now;          /* seconds; what the next events and save say */
-	json *events;         /* array: what the next save will append */
-	json *op;             /* object: the operation; NULL: none was said */
-	json *seen;           /* array: what came in from outside since the operation began */
-	unsigned saves;       /* of this operation */
-	const json *replay;   /* history verify alone: the `seen` of the save that is
-				 done again */
-	size_t replayed;      /* how many of it are used up */
-	struct store_op *ops; /* keys that go with the next save */
-	size_t n_ops, cap_ops;
-	uint64_t lease; /* renewed by each save; 0: none */
+	struct store *store;      /* NULL for a reader */
+	int64_t mod;              /* revision of the document as loaded or saved; 0: none */
+	int64_t read_mod;         /* the revision that doc.text is of */
+	int64_t now;              /* seconds; the time of the next events and save */
+	json *events;             /* array: what the next save appends */
+	json *op;                 /* object: the operation; NULL: none */
+	json *seen;               /* array: inputs from outside since the operation began */
+	unsigned saves;           /* of this operation */
+	const json *replay;       /* history verify only: the `seen` of the save that is repeated */
+	size_t replayed;          /* how many of them are used */
+	VEC(struct store_op) ops; /* keys of the next save */
+	uint64_t lease;           /* renewed by each save; 0: none */
 	int lease_ttl_s;
 };
 
@@ -46,83 +42,102 @@ enum context_mode {
 	CONTEXT_READ_ONLY = 2, /* no lock: a reader sees the old document or the new one */
 };
 
-/* -1: ERR_STATE when the lock is held too long; ERR_INPUT with a place when the
- * document is broken (it is in the history then, and f->store is open:
- * context_restore() can be called). An edit by hand is in the history before
- * this returns. */
+/* -1: ERR_STATE when another process holds the lock too long; ERR_INPUT with a place when the
+ * document is broken (f->store is open then, and context_restore() can be called). An edit by hand
+ * is committed before this returns. */
 int context_open(
 	struct context_file *f, const char *path, enum context_mode mode, struct error *err);
 /* On a disk that need not be the machine's. `path` must be absolute then. */
 int context_open_on(struct context_file *f, struct disk *disk, const char *path,
 	enum context_mode mode, struct error *err);
-/* As if it was closed and opened for writing again, but the lock is never given back and the
- * journal not read anew: for those who play many invocations on a disk of their own. */
-int context_again(struct context_file *f, enum context_mode mode, struct error *err);
-/*
- * The document's bytes as a reader sees them, parsed or not: what was committed last, or what
- * people made of it since. Also what a kill or a power cut kept from its place.
- */
+/* The same as a close and a second open for writing, without releasing the lock and without reading
+ * the journal again. */
+int context_reopen(struct context_file *f, enum context_mode mode, struct error *err);
+/* The document's bytes as a reader sees them, parsed or not, edits by hand included. */
 int context_read(
 	struct disk *disk, const char *path, struct buf *out, bool *missing, struct error *err);
-/* Makes the document that was not there yet (f->created), at its first state;
- * context_save() writes it. */
+/* Makes the document that did not exist (f->created) in its first state; context_save() writes it.
+ */
 int context_create(struct context_file *f, const char *id, const char *state, struct error *err);
-/* For CLEANUP: gives the lock back; what was not saved is forgotten. */
+/* For CLEANUP: releases the lock. Unsaved changes are lost. */
 void context_close(struct context_file *f);
-/* Tells those who wait for the lock what takes so long. */
+/* What processes that wait for the lock tell their users this one is doing. */
 void context_note(struct context_file *f, const char *what);
 
-/* Begins an operation: `{"op":NAME}`, kept with each save from now on; the
- * caller puts its inputs into it. Belongs to f. Ends the one before. */
+/* Begins an operation, `{"op":NAME}`, which is committed with each save from now on; the caller
+ * adds its inputs. Belongs to f. Ends the operation before. */
 json *context_op(struct context_file *f, const char *name);
-/*
- * Something came in from outside, which a replay could not know:
- * `{"what":W,"value":V,"at":TIME}` goes with the next saves of this operation;
- * takes V (NULL: null). Also reads the clock anew.
- */
+/* Records an input that a replay could not know: `{"what":W,"value":V,"at":TIME}` is committed with
+ * the next saves of this operation; takes V (NULL: none). Also reads the clock again. */
 void context_seen(struct context_file *f, const char *what, json *value);
-/* A replay: the next `seen` if it is a `what`, else NULL; its time becomes
- * f->now. */
+/* In a replay: the next `seen` if it is a `what`, else NULL; f->now becomes its time. */
 const json *context_replayed(struct context_file *f, const char *what);
 
-/* Adds an event of `type` to the next save; the caller puts more members into
- * it. Belongs to f. */
+/* Adds an event of `type` to the next save; the caller adds more members. Belongs to f. */
 json *context_event(struct context_file *f, const char *type);
-/* A key that goes with the next save. An empty value deletes it. Texts are
- * copied. */
+/* Sets a key with the next save; an empty value deletes it. Texts are copied. */
 void context_put_key(struct context_file *f, const char *key, struct str value);
-/* The value of a key, in the document's arena; empty when there is none or f is
- * a reader's. */
+/* The value of a key, in the document's arena; empty when there is none or f is a reader's. */
 int context_get_key(struct context_file *f, const char *key, struct str *value, struct error *err);
 
-/* Appends the events, replaces the document, puts the keys, renews the lease:
- * one commit. Nothing to do when there is none of them. -1: ERR_INPUT when a
- * load would refuse what is to be saved, ERR_SYSTEM; the document is the old
- * one. */
+/* Appends the events, replaces the document, puts the keys, renews the lease: one commit, or none
+ * if there is nothing to do. -1: ERR_INPUT when a load would refuse the new document, ERR_SYSTEM;
+ * nothing was saved. */
 int context_save(struct context_file *f, struct error *err);
-
-/* Forgets the events and keys that no save has appended yet. */
+/* Drops the events and keys that are not saved yet. */
 void context_forget(struct context_file *f);
-/*
- * Commits the events, keys and lease alone (refusals): the document stays as it
- * is on disk, byte for byte.
- */
+/* Commits events, keys and lease only; the document on the disk stays as it is. */
 int context_log(struct context_file *f, struct error *err);
-
-/* Puts `text` in the document's place, whatever stands there now (a broken
- * edit, nothing), and saves that. The document is not parsed: close f
- * afterwards. */
+/* Saves `text` as the document, whatever is there now. It is not parsed: close f afterwards. */
 int context_replace(struct context_file *f, struct str text, struct error *err);
-
-/* Keeps `text` in logs/ under a name of its own that begins with `stem`;
- * `*path` in the document's arena. */
+/* Keeps `text` in logs/ in a new file whose name begins with `stem`; `*path` in the document's
+ * arena. */
 int context_keep(
 	struct context_file *f, const char *stem, struct str text, char **path, struct error *err);
 
-/* The state folder: DEV_TEAM_STATE_DIR or ~/.dev-team, absolute. -1: ERR_STATE. */
-int context_folder(struct arena *a, char **path, struct error *err);
-/* `<base>/<slug>/<id>.md`; base is the state folder. -1:
- * ERR_USAGE for a bad id, ERR_STATE for a bad slug. */
+/* DEV_TEAM_STATE_DIR or ~/.dev-team, absolute. -1: ERR_STATE. */
+int context_state_directory(struct arena *a, char **path, struct error *err);
+/* `<state directory>/<slug>/<id>.md`. -1: ERR_USAGE for a bad id, ERR_STATE for a bad slug. */
 int context_path(struct arena *a, const char *slug, const char *id, char **path, struct error *err);
+
+/*
+ * Ownership. The key `holder` says which session took the work item last, and the lease whose
+ * number is its fence how long it holds. Each session that takes it gets a higher fence than all
+ * before. When the lease is over, the item still belongs to its owner until another session takes
+ * it: answers of the owner's agents count until then. Time is the store's.
+ */
+enum { OWNER_MAX = 80 };
+
+/* Texts live in the document's arena. */
+struct lease_holder {
+	const char *owner;    /* who took it last; NULL: nobody, or it was released */
+	const char *from;     /* the owner before, if it was another one; may be NULL */
+	int64_t fence;        /* of the last session that took it; 0: none ever did */
+	int64_t since, until; /* seconds; `until` counts while `live` */
+	int ttl_s;
+	bool live;
+};
+
+/* -1: ERR_USAGE unless it is 1 to 80 bytes of printable UTF-8 without quotes, and trimmed. */
+int lease_check_owner(const char *name, struct error *err);
+/* Who holds it now; for readers too. -1: ERR_SYSTEM, ERR_INPUT. */
+int lease_read(struct context_file *f, struct lease_holder *h, struct error *err);
+bool lease_held_by(const struct lease_holder *h, const char *owner);
+/* Adds `held by 'A' since TIME, until TIME`. */
+void lease_describe(struct buf *out, const struct lease_holder *h);
+
+/* These take effect with the next save. */
+void lease_take(struct context_file *f, struct lease_holder *h, const char *owner, int ttl_s);
+void lease_release(struct context_file *f, struct lease_holder *h);
+/* Whether saves renew the lease from now on. */
+void lease_renew(struct context_file *f, const struct lease_holder *h);
+void lease_stop_renewing(struct context_file *f);
+
+/* Why `owner` (NULL: a session without a name) may not step on `id`. Always -1, ERR_STATE. */
+int lease_refuse(
+	const struct lease_holder *h, const char *id, const char *owner, struct error *err);
+/* Before a call by `owner` other than a step: if it is the holder's, saves renew the lease. -1:
+ * ERR_STATE when another session holds it. */
+int lease_admit(struct context_file *f, const char *id, const char *owner, struct error *err);
 
 #endif

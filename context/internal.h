@@ -40,7 +40,5 @@ struct field *context_field(const struct context *c, const char *key);
 struct field *context_add_field(struct context *c, struct str key);
 struct section *context_find_section(const struct context *c, struct str name);
 struct section *context_add_section(struct context *c, struct str name);
-/* Finds the sections of the body. -1: ERR_INPUT. */
-int context_parse_sections(struct context *c, size_t body, struct error *err);
 
 #endif

@@ -1,9 +1,10 @@
-#include "context/lease.h"
+/* lease.c: which session holds a work item. */
+#include "context/file.h"
 #include "src/base/clock.h"
 
 #define HOLDER_KEY "holder"
 
-/* C1 controls and the separators of lines and paragraphs are as invisible as the others. */
+/* Control characters, C1 included, and the separators of lines and paragraphs. */
 static bool unprintable(struct str s, size_t i)
 {
 	unsigned char c = (unsigned char)s.p[i], next = (unsigned char)s.p[i + 1];
@@ -14,7 +15,7 @@ static bool unprintable(struct str s, size_t i)
 	       ((unsigned char)s.p[i + 2] == 0xa8 || (unsigned char)s.p[i + 2] == 0xa9);
 }
 
-int owner_check(const char *name, struct error *err)
+int lease_check_owner(const char *name, struct error *err)
 {
 	struct str s = str_of(name);
 	bool good = s.n >= 1 && s.n <= OWNER_MAX && !utf8_fault(s) && str_trim(s).n == s.n;
@@ -47,11 +48,11 @@ static char *member(struct context_file *f, const json *j, const char *key)
 	return text ? arena_dup(&f->doc.arena, str_of(text)) : NULL;
 }
 
-static void parse_holder(struct context_file *f, const json *j, struct holder *h)
+static void parse_holder(struct context_file *f, const json *j, struct lease_holder *h)
 {
 	const char *since = json_get_str(j, "since");
 
-	*h = (struct holder){.owner = member(f, j, "owner"),
+	*h = (struct lease_holder){.owner = member(f, j, "owner"),
 		.from = member(f, j, "from"),
 		.fence = json_get_int(j, "fence", 0),
 		.ttl_s = (int)json_get_int(j, "ttl_s", 0)};
@@ -59,7 +60,8 @@ static void parse_holder(struct context_file *f, const json *j, struct holder *h
 		h->since = 0;
 }
 
-static int read_from(struct context_file *f, struct store *s, struct holder *h, struct error *err)
+static int read_from(
+	struct context_file *f, struct store *s, struct lease_holder *h, struct error *err)
 {
 	CLEANUP(json_free) json *j = NULL;
 	struct str text;
@@ -81,22 +83,22 @@ static int read_from(struct context_file *f, struct store *s, struct holder *h, 
 	return got == STORE_OK || got == STORE_GONE ? 0 : -1;
 }
 
-int lease_read(struct context_file *f, struct holder *h, struct error *err)
+int lease_read(struct context_file *f, struct lease_holder *h, struct error *err)
 {
 	CLEANUP(store_close) struct store *own = NULL;
 
-	*h = (struct holder){0};
+	*h = (struct lease_holder){0};
 	if (!f->store && store_open(&own, f->disk, f->dir, f->name, STORE_READ, 0, err) < 0)
 		return -1;
 	return read_from(f, f->store ? f->store : own, h, err);
 }
 
-bool holder_is(const struct holder *h, const char *owner)
+bool lease_held_by(const struct lease_holder *h, const char *owner)
 {
 	return h->owner && owner && strcmp(h->owner, owner) == 0;
 }
 
-static void put_holder(struct context_file *f, const struct holder *h)
+static void put_holder(struct context_file *f, const struct lease_holder *h)
 {
 	CLEANUP(json_free) json *j = json_object();
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -114,10 +116,10 @@ static void put_holder(struct context_file *f, const struct holder *h)
 	context_put_key(f, HOLDER_KEY, buf_str(&text));
 }
 
-void lease_take(struct context_file *f, struct holder *h, const char *owner, int ttl_s)
+void lease_take(struct context_file *f, struct lease_holder *h, const char *owner, int ttl_s)
 {
-	*h = (struct holder){.owner = owner,
-		.from = holder_is(h, owner) ? h->from : h->owner,
+	*h = (struct lease_holder){.owner = owner,
+		.from = lease_held_by(h, owner) ? h->from : h->owner,
 		.fence = h->fence + 1,
 		.since = f->now,
 		.until = f->now + ttl_s,
@@ -127,26 +129,26 @@ void lease_take(struct context_file *f, struct holder *h, const char *owner, int
 	lease_renew(f, h);
 }
 
-void lease_renew(struct context_file *f, const struct holder *h)
+void lease_renew(struct context_file *f, const struct lease_holder *h)
 {
 	f->lease = (uint64_t)h->fence;
 	f->lease_ttl_s = h->ttl_s;
 }
 
-void lease_leave(struct context_file *f)
+void lease_stop_renewing(struct context_file *f)
 {
 	f->lease = 0;
 	f->lease_ttl_s = 0;
 }
 
-void lease_give_back(struct context_file *f, struct holder *h)
+void lease_release(struct context_file *f, struct lease_holder *h)
 {
-	*h = (struct holder){.fence = h->fence, .since = f->now, .ttl_s = h->ttl_s};
+	*h = (struct lease_holder){.fence = h->fence, .since = f->now, .ttl_s = h->ttl_s};
 	put_holder(f, h);
-	lease_leave(f);
+	lease_stop_renewing(f);
 }
 
-void holder_say(struct buf *out, const struct holder *h)
+void lease_describe(struct buf *out, const struct lease_holder *h)
 {
 	char since[CLOCK_TEXT], until[CLOCK_TEXT];
 
@@ -155,19 +157,20 @@ void holder_say(struct buf *out, const struct holder *h)
 	buf_addf(out, "held by '%s' since %s, until %s", h->owner, since, until);
 }
 
-int lease_held(const struct holder *h, const char *id, const char *owner, struct error *err)
+int lease_refuse(const struct lease_holder *h, const char *id, const char *owner, struct error *err)
 {
 	CLEANUP(buf_release) struct buf how = BUF_INIT;
 	bool lost = owner && h->from && strcmp(h->from, owner) == 0;
 
-	holder_say(&how, h);
+	lease_describe(&how, h);
 	return error_set(err, ERR_STATE,
 		"'%s' is %s%s; to take it over%s: --owner NAME --take-over", id, how.s,
 		lost ? ", who took it over from you" : "", lost ? " again" : "");
 }
 
-/* Another has it, whether that lease is over or not. */
-static int fenced(const struct holder *h, const char *id, const char *owner, struct error *err)
+/* Another session took it, whether its lease is over or not. */
+static int refuse_fenced(
+	const struct lease_holder *h, const char *id, const char *owner, struct error *err)
 {
 	char since[CLOCK_TEXT];
 
@@ -182,13 +185,13 @@ static int fenced(const struct holder *h, const char *id, const char *owner, str
 
 int lease_admit(struct context_file *f, const char *id, const char *owner, struct error *err)
 {
-	struct holder h;
+	struct lease_holder h;
 
 	if (lease_read(f, &h, err) < 0)
 		return -1;
-	if (h.owner && owner && !holder_is(&h, owner))
-		return fenced(&h, id, owner, err);
-	if (holder_is(&h, owner) && !h.live)
+	if (h.owner && owner && !lease_held_by(&h, owner))
+		return refuse_fenced(&h, id, owner, err);
+	if (lease_held_by(&h, owner) && !h.live)
 		lease_take(f, &h, owner, h.ttl_s);
 	else if (h.live)
 		lease_renew(f, &h);

@@ -1,7 +1,12 @@
+/* parse.c: a document read: frontmatter, sentinel lines, sections. */
 #include "context/internal.h"
 
+#define OPEN     "<!-- section:"
+#define CLOSE    " -->"
 #define HEAD_MAX ((size_t)1 << 20)
 #define FORMAT   1 /* of the document; a document without the key has it too */
+
+/* ---- frontmatter ---- */
 
 static int fault_at(const struct context *c, size_t at, const char *text, struct error *err)
 {
@@ -23,7 +28,7 @@ static int check_text(const struct context *c, struct error *err)
 	return fault_at(c, bad - 1, c->text.p[bad - 1] ? "invalid UTF-8" : "a NUL byte", err);
 }
 
-/* Finds the frontmatter: *head is where it begins, c->head_end where its closing line does. */
+/* *head: where the frontmatter begins; c->head_end: where its closing line begins. */
 static int find_head(struct context *c, size_t *head, size_t *body, struct error *err)
 {
 	struct str rest = c->text, line;
@@ -59,8 +64,8 @@ static int check_map(const struct context *c, const struct yml *node, struct err
 		return error_at(
 			err, c->file, node->line, node->col, "'attempts' must be a map of numbers");
 	for (size_t i = 0; i < node->n; i++)
-		if (yml_uint(node->map[i].value, c->file, node->map[i].key->text.p, FIELD_MAX,
-			    &ignored, err) < 0)
+		if (yml_uint(node->map[i].value, c->file, node->map[i].key->text.p,
+			    CONTEXT_COUNT_MAX, &ignored, err) < 0)
 			return -1;
 	return 0;
 }
@@ -77,10 +82,10 @@ static int check_value(const struct context *c, const struct key_row *row, const
 			"'%s' must be a text, not a list or map", row->name);
 	if (row->kind == KEY_TEXT || yml_is_null(node))
 		return 0;
-	return yml_uint(node, c->file, row->name, FIELD_MAX, &ignored, err);
+	return yml_uint(node, c->file, row->name, CONTEXT_COUNT_MAX, &ignored, err);
 }
 
-static void take_field(struct context *c, size_t head, const struct yml_pair *pair)
+static void add_parsed_field(struct context *c, size_t head, const struct yml_pair *pair)
 {
 	struct field *f = context_add_field(c, pair->key->text);
 
@@ -114,7 +119,7 @@ static int check_format(struct context *c, const struct yml *map, struct error *
 	struct error ignored;
 	unsigned long format;
 
-	if (!node || yml_uint(node, c->file, "format", FIELD_MAX, &format, &ignored) < 0 ||
+	if (!node || yml_uint(node, c->file, "format", CONTEXT_COUNT_MAX, &format, &ignored) < 0 ||
 		format == FORMAT)
 		return 0;
 	c->other_format = true;
@@ -134,7 +139,7 @@ static int parse_head(struct context *c, size_t head, struct error *err)
 	if (check_format(c, map, err) < 0)
 		return -1;
 	for (size_t i = 0; i < map->n; i++)
-		take_field(c, head, &map->map[i]);
+		add_parsed_field(c, head, &map->map[i]);
 	for (size_t i = 0; i < context_n_keys; i++) {
 		const struct yml *node = yml_get(map, context_keys[i].name);
 
@@ -144,7 +149,142 @@ static int parse_head(struct context *c, size_t head, struct error *err)
 	return check_identity(c, err);
 }
 
-int context_adopt(struct context *c, const char *file, struct buf *text, struct error *err)
+/* ---- sentinels and sections ---- */
+
+bool section_name_valid(struct str name)
+{
+	if (!name.n || name.n > 80 || utf8_fault(name) || str_trim(name).n != name.n)
+		return false;
+	if (str_find(name, STR("--")) < name.n)
+		return false;
+	for (size_t i = 0; i < name.n; i++)
+		if ((unsigned char)name.p[i] < 0x20 || name.p[i] == 0x7f || name.p[i] == '>' ||
+			name.p[i] == '<')
+			return false;
+	return true;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/*
+ * A comment opens at text[at]. If the line resembles a sentinel (blanks, `<!--`, blanks,
+ * backslashes, `section:`), returns the offset of `section:` and sets *slash to that of the
+ * backslashes before it; else 0. Looks only at the bytes around, so that the cost does not depend
+ * on the length of the line.
+ */
+static size_t sentinel_at(struct str text, size_t at, size_t *slash)
+{
+	size_t i = at;
+
+	while (i && is_blank(text.p[i - 1]))
+		i--;
+	if (i && text.p[i - 1] != '\n')
+		return 0;
+	for (i = at + 4; i < text.n && is_blank(text.p[i]);)
+		i++;
+	*slash = i;
+	while (i < text.n && text.p[i] == '\\')
+		i++;
+	return str_starts(str_sub(text, i, text.n), "section:") ? i : 0;
+}
+
+static size_t next_comment(struct str text, size_t from)
+{
+	const char *at = text.p + from, *end = text.p + text.n;
+
+	/* memchr() is faster than a search for four bytes. */
+	while (at < end && (at = memchr(at, '<', (size_t)(end - at))) != NULL) {
+		if (end - at >= 4 && memcmp(at, "<!--", 4) == 0)
+			return (size_t)(at - text.p);
+		at++;
+	}
+	return text.n;
+}
+
+/* Copies text. In each line that resembles a sentinel, adds or removes one backslash. */
+static void change_backslashes(struct buf *out, struct str text, bool escape)
+{
+	size_t from = 0, slash = 0;
+
+	for (size_t pos = next_comment(text, 0); pos < text.n; pos = next_comment(text, pos + 4)) {
+		size_t at = sentinel_at(text, pos, &slash);
+
+		if (!at || (!escape && at == slash))
+			continue;
+		buf_add(out, str_sub(text, from, escape ? at : at - 1));
+		if (escape)
+			buf_addc(out, '\\');
+		from = at;
+	}
+	buf_add(out, str_sub(text, from, text.n));
+}
+
+void sentinel_escape(struct buf *out, struct str text)
+{
+	change_backslashes(out, text, true);
+}
+
+void sentinel_unescape(struct buf *out, struct str text)
+{
+	change_backslashes(out, text, false);
+}
+
+static int refuse_at(
+	const struct context *c, size_t at, const char *what, struct str name, struct error *err)
+{
+	unsigned line, col;
+
+	text_place(c->text, at, &line, &col);
+	return error_at(err, c->file, line, col, "%s '%.*s'", what,
+		(int)(name.n < 80 ? name.n : 80), name.p);
+}
+
+/* The line at `at` begins like a sentinel in column 1: starts a section or refuses it. */
+static int parse_sentinel(struct context *c, size_t at, struct error *err)
+{
+	struct str rest = str_sub(c->text, at, c->text.n), line = rest, name;
+	struct section *s;
+
+	(void)str_line(&rest, &line);
+	line = str_trim(line);
+	if (!str_starts(line, OPEN) || !str_ends(line, CLOSE) || line.n < strlen(OPEN CLOSE))
+		return refuse_at(
+			c, at, "a sentinel must be '<!-- section:NAME -->', not", line, err);
+	name = str_sub(line, strlen(OPEN), line.n - strlen(CLOSE));
+	if (!section_name_valid(name))
+		return refuse_at(c, at, "bad section name", name, err);
+	if (context_find_section(c, name))
+		return refuse_at(c, at, "duplicate section", name, err);
+	if (c->sections.n == CONTEXT_SECTIONS_MAX)
+		return refuse_at(c, at, "more than 10000 sections, at", name, err);
+	if (c->sections.n)
+		c->sections.items[c->sections.n - 1].to = at;
+	s = context_add_section(c, name);
+	s->from = at;
+	s->body = (size_t)(rest.p - c->text.p);
+	s->to = c->text.n;
+	return 0;
+}
+
+static int parse_sections(struct context *c, size_t body, struct error *err)
+{
+	for (size_t pos = next_comment(c->text, body); pos < c->text.n;
+		pos = next_comment(c->text, pos + 4)) {
+		size_t slash = 0, at = sentinel_at(c->text, pos, &slash);
+
+		if (at && at == slash && c->text.p[pos - 1] == '\n' &&
+			parse_sentinel(c, pos, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- documents ---- */
+
+int context_parse_buf(struct context *c, const char *file, struct buf *text, struct error *err)
 {
 	size_t head = 0, body = 0;
 
@@ -156,19 +296,19 @@ int context_adopt(struct context *c, const char *file, struct buf *text, struct 
 		return -1;
 	if (parse_head(c, head, err) < 0)
 		return -1;
-	return context_parse_sections(c, body, err);
+	return parse_sections(c, body, err);
 }
 
 static size_t sections_left(const struct context *c)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < c->n_sections; i++)
-		n += !c->sections[i].removed;
+	for (size_t i = 0; i < c->sections.n; i++)
+		n += !c->sections.items[i].removed;
 	return n;
 }
 
-/* Texts of sections are checked where they come in, and escaped; reading them all again would cost
+/* The texts of sections are checked and escaped when they are set; to parse them again would cost
  * as much as the load. */
 int context_check(const struct context *c, struct str text, struct error *err)
 {
@@ -177,8 +317,8 @@ int context_check(const struct context *c, struct str text, struct error *err)
 	struct error why = {0};
 	int rc;
 
-	if (sections_left(c) > MAX_SECTIONS)
-		rc = error_set(&why, ERR_INPUT, "more than %d sections", MAX_SECTIONS);
+	if (sections_left(c) > CONTEXT_SECTIONS_MAX)
+		rc = error_set(&why, ERR_INPUT, "more than %d sections", CONTEXT_SECTIONS_MAX);
 	else
 		rc = find_head(&again, &head, &body, &why) < 0 ? -1
 							       : parse_head(&again, head, &why);
@@ -193,5 +333,5 @@ int context_parse(struct context *c, const char *file, struct str text, struct e
 	struct buf copy = BUF_INIT;
 
 	buf_add(&copy, text);
-	return context_adopt(c, file, &copy, err);
+	return context_parse_buf(c, file, &copy, err);
 }

@@ -1,25 +1,18 @@
+/* render.c: a document written, byte for byte as read but for what was changed. */
 #include "context/internal.h"
 #include "src/store/file/delta.h"
 
-struct output {
+struct render_output {
 	struct buf *text;
 	struct delta *kept; /* may be NULL */
 };
 
 /* A range of the document as read. */
-static void keep(const struct context *c, struct output *out, size_t from, size_t to)
+static void keep(const struct context *c, struct render_output *out, size_t from, size_t to)
 {
 	if (out->kept && from < to)
 		delta_keep(out->kept, out->text->len, from, to - from);
 	buf_add(out->text, str_sub(c->text, from, to));
-}
-
-static int by_place(const void *a, const void *b)
-{
-	const struct field *x = *(const struct field *const *)a,
-			   *y = *(const struct field *const *)b;
-
-	return x->from < y->from ? -1 : x->from > y->from;
 }
 
 static void add_value(struct buf *out, const struct field *f)
@@ -30,7 +23,7 @@ static void add_value(struct buf *out, const struct field *f)
 		yml_add_scalar(out, f->value);
 }
 
-/* An empty value sits right behind its colon; a block value takes the line break with it. */
+/* An empty value begins right after its colon; a block value includes the line break. */
 static void replace_value(const struct context *c, struct buf *out, const struct field *f)
 {
 	struct str old = str_sub(c->text, f->from, f->to);
@@ -42,38 +35,37 @@ static void replace_value(const struct context *c, struct buf *out, const struct
 		buf_adds(out, c->newline);
 }
 
-static void drop_space(struct output *o)
+static void drop_space(struct render_output *o)
 {
 	o->text->s[--o->text->len] = '\0';
 	if (o->kept && o->kept->n)
 		o->kept->items[o->kept->n - 1].n--;
 }
 
-static size_t render_head(const struct context *c, struct output *o)
+static size_t render_head(const struct context *c, struct render_output *o)
 {
 	struct buf *out = o->text;
-	const struct field **changed = xmalloc((c->n_fields + 1) * sizeof(*changed));
-	size_t n = 0, pos = 0;
+	size_t pos = 0;
 
-	for (size_t i = 0; i < c->n_fields; i++)
-		if (c->fields[i].changed && c->fields[i].node)
-			changed[n++] = &c->fields[i];
-	qsort(changed, n, sizeof(*changed), by_place);
-	for (size_t i = 0; i < n; i++) {
-		keep(c, o, pos, changed[i]->from);
-		if (!changed[i]->value.n && out->len && out->s[out->len - 1] == ' ')
-			drop_space(o); /* as a key that was never set */
-		replace_value(c, out, changed[i]);
-		pos = changed[i]->to;
-	}
-	free(changed);
-	keep(c, o, pos, c->head_end);
-	for (size_t i = 0; i < c->n_fields; i++) {
-		if (c->fields[i].node)
+	/* Fields that were read are in the order of the file. */
+	for (size_t i = 0; i < c->fields.n; i++) {
+		const struct field *f = &c->fields.items[i];
+
+		if (!f->changed || !f->node)
 			continue;
-		buf_add(out, c->fields[i].key);
-		buf_adds(out, c->fields[i].value.n ? ": " : ":");
-		add_value(out, &c->fields[i]);
+		keep(c, o, pos, f->from);
+		if (!f->value.n && out->len && out->s[out->len - 1] == ' ')
+			drop_space(o); /* as a key that was never set */
+		replace_value(c, out, f);
+		pos = f->to;
+	}
+	keep(c, o, pos, c->head_end);
+	for (size_t i = 0; i < c->fields.n; i++) {
+		if (c->fields.items[i].node)
+			continue;
+		buf_add(out, c->fields.items[i].key);
+		buf_adds(out, c->fields.items[i].value.n ? ": " : ":");
+		add_value(out, &c->fields.items[i]);
 		buf_adds(out, c->newline);
 	}
 	return c->head_end;
@@ -99,12 +91,12 @@ static void add_content(const struct context *c, struct buf *out, const struct s
 	buf_adds(out, c->newline);
 }
 
-static size_t render_sections(const struct context *c, struct output *o, size_t pos)
+static size_t render_sections(const struct context *c, struct render_output *o, size_t pos)
 {
 	struct buf *out = o->text;
 
-	for (size_t i = 0; i < c->n_sections; i++) {
-		const struct section *s = &c->sections[i];
+	for (size_t i = 0; i < c->sections.n; i++) {
+		const struct section *s = &c->sections.items[i];
 
 		if (s->added || !s->changed)
 			continue;
@@ -122,20 +114,20 @@ static size_t render_sections(const struct context *c, struct output *o, size_t 
 
 int context_render(const struct context *c, struct buf *out, struct delta *kept, struct error *err)
 {
-	struct output o = {out, kept};
+	struct render_output o = {out, kept};
 	size_t pos;
 
 	buf_reserve(out, c->text.n + 4096);
 	pos = render_head(c, &o);
 	pos = render_sections(c, &o, pos);
 	keep(c, &o, pos, c->text.n);
-	for (size_t i = 0; i < c->n_sections; i++) {
-		if (!c->sections[i].added || c->sections[i].removed)
+	for (size_t i = 0; i < c->sections.n; i++) {
+		if (!c->sections.items[i].added || c->sections.items[i].removed)
 			continue;
 		blank_line(c, out);
-		buf_addf(out, "<!-- section:%.*s -->%s", (int)c->sections[i].name.n,
-			c->sections[i].name.p, c->newline);
-		add_content(c, out, &c->sections[i]);
+		buf_addf(out, "<!-- section:%.*s -->%s", (int)c->sections.items[i].name.n,
+			c->sections.items[i].name.p, c->newline);
+		add_content(c, out, &c->sections.items[i]);
 	}
 	if (out->len > CONTEXT_MAX)
 		return error_set(err, ERR_INPUT, "'%s' would grow over 16 MiB", c->file);

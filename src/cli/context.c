@@ -1,4 +1,4 @@
-#include "context/lease.h"
+#include "context/file.h"
 #include "src/cli/cli.h"
 #include "src/machine/actions.h"
 #include "src/machine/engine.h"
@@ -107,7 +107,7 @@ static int run_check(struct invocation *in, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(json_free) json *actions = NULL;
-	struct holder h;
+	struct lease_holder h;
 
 	if (context_open(&f, in->words[0], CONTEXT_READ_ONLY, err) < 0 ||
 		actions_load(&f.doc, &actions, err) < 0 || lease_read(&f, &h, err) < 0)
@@ -117,7 +117,7 @@ static int run_check(struct invocation *in, struct error *err)
 		context_sections(&f.doc), json_len(actions));
 	if (h.live) {
 		buf_adds(in->out, ", ");
-		holder_say(in->out, &h);
+		lease_describe(in->out, &h);
 	}
 	buf_addc(in->out, '\n');
 	return 0;

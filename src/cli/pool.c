@@ -408,7 +408,7 @@ static int run_port(struct invocation *in, struct error *err)
 	char *state, *artifacts;
 
 	if (locate_pool_spec(in->arena, &o->pool, &spec, err) < 0 ||
-		context_folder(in->arena, &state, err) < 0)
+		context_state_directory(in->arena, &state, err) < 0)
 		return -1;
 	ask.base = o->base_port ? (unsigned)o->base_port : spec.base_port;
 	ask.state = state;

@@ -1,4 +1,4 @@
-#include "context/lease.h"
+#include "context/file.h"
 #include "src/cli/cli.h"
 #include "src/machine/answer.h"
 
@@ -23,7 +23,7 @@ static int run(struct invocation *in, struct error *err)
 	enum answer_fate fate;
 	const char *word;
 
-	if (o->owner && owner_check(o->owner, err) < 0)
+	if (o->owner && lease_check_owner(o->owner, err) < 0)
 		return -1;
 	if (cli_read_input(&text, CONTEXT_MAX, err) < 0 ||
 		answer_record_file(in->arena, o->context_file, o->owner, o->action, o->result,

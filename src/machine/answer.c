@@ -1,4 +1,4 @@
-#include "context/lease.h"
+#include "context/file.h"
 #include "src/sys/digest.h"
 #include "src/config/violation.h"
 #include "src/machine/answer.h"

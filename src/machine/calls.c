@@ -1,7 +1,7 @@
 /*
  * Calls from outside that name a document by its path: an answer, a script, a key.
  */
-#include "context/lease.h"
+#include "context/file.h"
 #include "src/machine/answer.h"
 #include "src/machine/engine.h"
 #include "src/machine/script.h"
@@ -68,7 +68,7 @@ int script_admit(const char *context_file, const char *action, const char *owner
 {
 	CLEANUP(context_close) struct context_file f = {0};
 
-	if (owner_check(owner, err) < 0 ||
+	if (lease_check_owner(owner, err) < 0 ||
 		context_open(&f, context_file, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
 	(void)context_op(&f, "exec");

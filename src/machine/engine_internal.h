@@ -5,7 +5,7 @@
 #ifndef DT_ENGINE_INTERNAL_H
 #define DT_ENGINE_INTERNAL_H
 
-#include "context/lease.h"
+#include "context/file.h"
 #include "src/machine/engine.h"
 
 enum advance {
@@ -25,7 +25,7 @@ struct engine_run {
 	bool progress;     /* an answer came since the last array, and none of them was a failure */
 	bool failure;      /* a failure was noted in this call */
 	bool committed;    /* a commit was made in this call */
-	struct holder holder; /* of the work item; ours if `holds` */
+	struct lease_holder holder; /* of the work item; ours if `holds` */
 	bool holds;
 	bool acquired; /* we took the lease in this call, and nobody held it before */
 };

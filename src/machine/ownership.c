@@ -16,13 +16,13 @@ static bool is_finished(const struct engine *m)
 
 int engine_admit(const struct engine *m, struct error *err)
 {
-	struct holder h;
+	struct lease_holder h;
 
 	if (lease_read(m->file, &h, err) < 0)
 		return -1;
-	if (!h.live || m->take_over || holder_is(&h, m->owner) || is_finished(m))
+	if (!h.live || m->take_over || lease_held_by(&h, m->owner) || is_finished(m))
 		return 0;
-	return lease_held(&h, m->id, m->owner, err);
+	return lease_refuse(&h, m->id, m->owner, err);
 }
 
 static json *text_of(const char *text)
@@ -33,7 +33,7 @@ static json *text_of(const char *text)
 /* Notes the holder for a replay, which sees neither the clock nor the leases of that time. */
 static void note_holder(struct engine_run *r)
 {
-	const struct holder *h = &r->holder;
+	const struct lease_holder *h = &r->holder;
 	json *value = json_object();
 
 	json_put(value, "owner", text_of(h->owner));
@@ -58,7 +58,7 @@ static bool replayed_holder(struct engine_run *r)
 
 	if (!value)
 		return false;
-	r->holder = (struct holder){.owner = text_or_null(r, value, "owner"),
+	r->holder = (struct lease_holder){.owner = text_or_null(r, value, "owner"),
 		.from = text_or_null(r, value, "from"),
 		.fence = json_get_int(value, "fence", 0),
 		.live = json_get_int(value, "live", 0) == 1};
@@ -120,7 +120,7 @@ static int take_from_other(struct engine_run *r, struct error *err)
 	if (actions_note_outstanding(r->m->file, r->outstanding, err) < 0 ||
 		context_save(r->m->file, err) < 0)
 		return -1;
-	lease_leave(r->m->file); /* it was renewed just now */
+	lease_stop_renewing(r->m->file); /* it was renewed just now */
 	return 0;
 }
 
@@ -135,7 +135,7 @@ static int read_holder(struct engine_run *r, struct error *err)
 	if (lease_read(f, &r->holder, err) < 0)
 		return -1;
 	if (!f->replay && r->holder.fence && r->m->owner &&
-		!(r->holder.live && holder_is(&r->holder, r->m->owner)))
+		!(r->holder.live && lease_held_by(&r->holder, r->m->owner)))
 		note_holder(r);
 	return 0;
 }
@@ -143,7 +143,7 @@ static int read_holder(struct engine_run *r, struct error *err)
 int ownership_claim(struct engine_run *r, struct error *err)
 {
 	struct engine *m = r->m;
-	struct holder *h = &r->holder;
+	struct lease_holder *h = &r->holder;
 	int ttl_s = (int)m->workflow->limits.lease_minutes * 60;
 
 	if (!m->file->replay && engine_admit(m, err) < 0)
@@ -153,7 +153,7 @@ int ownership_claim(struct engine_run *r, struct error *err)
 	if (!m->owner || is_finished(m))
 		return 0;
 	r->holds = true;
-	if (h->owner && !holder_is(h, m->owner))
+	if (h->owner && !lease_held_by(h, m->owner))
 		return take_from_other(r, err);
 	r->acquired = !h->owner;
 	if (!h->live)
@@ -169,7 +169,7 @@ void ownership_release(struct engine_run *r)
 	const char *what = json_get_str(json_first(r->print), "action");
 
 	if (r->holder.owner && what && strcmp(what, "done") == 0)
-		lease_give_back(r->m->file, &r->holder);
+		lease_release(r->m->file, &r->holder);
 }
 
 void ownership_undo(struct engine_run *r)
@@ -180,6 +180,6 @@ void ownership_undo(struct engine_run *r)
 	if (!f || !f->saves)
 		return;
 	context_forget(f);
-	lease_give_back(f, &r->holder);
+	lease_release(f, &r->holder);
 	(void)context_log(f, &ignored);
 }

@@ -55,7 +55,8 @@ static char *marks_folder(struct arena *a)
 	struct error ignored = {0};
 	char *state;
 
-	return context_folder(a, &state, &ignored) < 0 ? NULL : path_join(a, state, "clearances");
+	return context_state_directory(a, &state, &ignored) < 0 ? NULL
+								: path_join(a, state, "clearances");
 }
 
 static char *mark_of(struct arena *a, const char *marks, struct str folder)

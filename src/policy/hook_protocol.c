@@ -71,7 +71,7 @@ static int check_document(
 
 	if (*file != '/')
 		file = path_join(p->arena, p->cwd, file);
-	if (context_folder(p->arena, &state, &err) < 0)
+	if (context_state_directory(p->arena, &state, &err) < 0)
 		return refuse(v, at, str_of(file), err.text);
 	if (!realpath(state, folder) || !realpath(file, real))
 		return refuse(v, at, str_of(file), "there is no such document");

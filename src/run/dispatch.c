@@ -1,5 +1,5 @@
 #include <poll.h>
-#include "context/lease.h"
+#include "context/file.h"
 #include "src/base/clock.h"
 #include "src/base/error.h"
 #include "src/run/run_internal.h"
@@ -29,7 +29,7 @@ static void renew_lease(const struct run_config *s)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct error ignored;
-	struct holder h;
+	struct lease_holder h;
 
 	if (context_open(&f, s->context_file, CONTEXT_MUST_EXIST, &ignored) < 0 ||
 		lease_read(&f, &h, &ignored) < 0 || !h.live || h.until - clock_now() > h.ttl_s / 2)

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
-#include "context/lease.h"
+#include "context/file.h"
 #include "src/run/run.h"
 #include "src/sandbox/sandbox.h"
 #include "src/sys/directory.h"
@@ -315,12 +315,12 @@ static void report_owner(struct doctor *c, const char *path, const char *name)
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct error ignored;
-	struct holder h;
+	struct lease_holder h;
 
 	if (context_open(&f, path, CONTEXT_READ_ONLY, &ignored) < 0 ||
 		lease_read(&f, &h, &ignored) < 0 || !h.live)
 		return;
-	holder_say(&text, &h);
+	lease_describe(&text, &h);
 	report(c, HEALTH_OK, "at work", "%s: %s", name, text.s);
 }
 

@@ -146,7 +146,8 @@ int locate_artifacts(
 	}
 	if (given)
 		return error_set(err, ERR_USAGE, "--artifacts must be a directory, not ''");
-	if (locate_repository(a, repo, &root, err) < 0 || context_folder(a, &base, err) < 0)
+	if (locate_repository(a, repo, &root, err) < 0 ||
+		context_state_directory(a, &base, err) < 0)
 		return -1;
 	if (git_slug(a, root, &slug, &none) < 0)
 		slug = local_slug(a, root);
@@ -259,7 +260,7 @@ int locate_pool(struct arena *a, const struct pool_choice *c, struct pool *p, st
 	char *state;
 
 	*p = (struct pool){0};
-	if (locate_pool_spec(a, c, &spec, err) < 0 || context_folder(a, &state, err) < 0 ||
+	if (locate_pool_spec(a, c, &spec, err) < 0 || context_state_directory(a, &state, err) < 0 ||
 		pool_open(a, &spec, c->repo, state, NULL, p, err) < 0)
 		return -1;
 	if (p->said)

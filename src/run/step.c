@@ -1,5 +1,5 @@
 #include "src/base/error.h"
-#include "context/lease.h"
+#include "context/file.h"
 #include "src/sys/path.h"
 #include "src/run/run.h"
 #include "src/machine/engine.h"
@@ -16,7 +16,7 @@ static int check_owner(const struct step_call *call, struct error *err)
 {
 	if (call->take_over && !call->owner)
 		return error_set(err, ERR_USAGE, "--take-over needs --owner");
-	return call->owner ? owner_check(call->owner, err) : 0;
+	return call->owner ? lease_check_owner(call->owner, err) : 0;
 }
 
 int step_resolve(struct arena *a, struct step_call *call, struct error *err)
@@ -132,12 +132,12 @@ void step_release_lease(const struct step_call *call)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct error ignored;
-	struct holder h;
+	struct lease_holder h;
 
 	if (context_open(&f, call->context_file, CONTEXT_MUST_EXIST, &ignored) < 0 ||
-		lease_read(&f, &h, &ignored) < 0 || !holder_is(&h, call->owner))
+		lease_read(&f, &h, &ignored) < 0 || !lease_held_by(&h, call->owner))
 		return;
 	(void)context_op(&f, "give back");
-	lease_give_back(&f, &h);
+	lease_release(&f, &h);
 	(void)context_log(&f, &ignored);
 }

@@ -56,7 +56,7 @@ int run_pool_open(struct arena *a, const char *repo, const char *resources, cons
 	char *state;
 
 	if (find_pool(a, repo, resources, pipeline, &spec, err) < 0 ||
-		context_folder(a, &state, err) < 0)
+		context_state_directory(a, &state, err) < 0)
 		return -1;
 	return pool_open(a, &spec, repo, state, artifacts, out, err);
 }

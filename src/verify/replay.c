@@ -1,6 +1,6 @@
 #include "src/sys/path.h"
 #include "src/verify/memory_disk.h"
-#include "context/lease.h"
+#include "context/file.h"
 #include "src/machine/answer.h"
 #include "src/machine/agent_events.h"
 #include "src/machine/engine.h"
@@ -244,7 +244,7 @@ static int set_clock(const struct recorded_commit *first)
 static int open_file(struct replay *r, const struct recorded_operation *op)
 {
 	struct context_file *f = &r->file;
-	int rc = f->store ? context_again(f, CONTEXT_MAY_CREATE, &r->err)
+	int rc = f->store ? context_reopen(f, CONTEXT_MAY_CREATE, &r->err)
 			  : context_open_on(f, r->disk, r->path, CONTEXT_MAY_CREATE, &r->err);
 
 	if (rc < 0 && !f->store)
@@ -464,12 +464,12 @@ static int replay_restore(struct replay *r, const struct recorded_operation *op)
 
 static int replay_give_back(struct replay *r, const struct recorded_operation *op)
 {
-	struct holder h;
+	struct lease_holder h;
 
 	if (open_file(r, op) < 0 || lease_read(&r->file, &h, &r->err) < 0)
 		return 1;
 	(void)context_op(&r->file, "give back");
-	lease_give_back(&r->file, &h);
+	lease_release(&r->file, &h);
 	(void)context_log(&r->file, &r->err);
 	return 1;
 }

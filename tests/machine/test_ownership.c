@@ -1,7 +1,7 @@
 /*
  * One loop at a time: claims, take-overs and what becomes of those who lost the work item.
  */
-#include "context/lease.h"
+#include "context/file.h"
 #include "tests/model/sim_disk.h"
 #include "tests/lib/engine_rig.h"
 
@@ -56,11 +56,11 @@ static int record_by(const char *owner, const char *id, const char *word, const 
 	return answer_record_by(&f, owner, id, word, str_of(text), fate, &t.err);
 }
 
-static struct holder holder(void)
+static struct lease_holder holder(void)
 {
 	static struct arena names;
 	CLEANUP(context_close) struct context_file f = {0};
-	struct holder h;
+	struct lease_holder h;
 
 	assert_int_equal(context_open(&f, t.path, CONTEXT_READ_ONLY, &t.err), 0);
 	assert_int_equal(lease_read(&f, &h, &t.err), 0);
@@ -354,7 +354,7 @@ static void assert_one_owner(struct disk *disk)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(json_free) json *actions = NULL;
-	struct holder h;
+	struct lease_holder h;
 	bool taken;
 
 	assert_int_equal(context_open_on(&f, disk, SIM_PATH, CONTEXT_MUST_EXIST, &t.err), 0);
@@ -414,14 +414,14 @@ TEST(names_are_checked)
 	char name[OWNER_MAX + 2];
 
 	for (size_t i = 0; i < COUNT(good); i++)
-		assert_int_equal(owner_check(good[i], &err), 0);
+		assert_int_equal(lease_check_owner(good[i], &err), 0);
 	for (size_t i = 0; i < COUNT(bad); i++) {
-		assert_int_equal(owner_check(bad[i], &err), -1);
+		assert_int_equal(lease_check_owner(bad[i], &err), -1);
 		assert_int_equal(err.code, ERR_USAGE);
 	}
 	memset(name, 'x', sizeof(name));
 	name[OWNER_MAX + 1] = '\0';
-	assert_int_equal(owner_check(name, &err), -1);
+	assert_int_equal(lease_check_owner(name, &err), -1);
 	name[OWNER_MAX] = '\0';
-	assert_int_equal(owner_check(name, &err), 0);
+	assert_int_equal(lease_check_owner(name, &err), 0);
 }

@@ -1,4 +1,4 @@
-#include "context/lease.h"
+#include "context/file.h"
 #include "src/base/clock.h"
 #include "tests/model/simulate_play.h"
 

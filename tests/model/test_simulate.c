@@ -3,7 +3,7 @@
  * planted fault each: what cannot fail proves nothing. Faults are planted where the objects meet
  * (--wrap in the Makefile), or under the store, in the disk.
  */
-#include "context/lease.h"
+#include "context/file.h"
 #include "tests/model/protocol.h"
 #include "tests/model/simulate.h"
 #include "tests/lib/unit.h"
@@ -20,11 +20,13 @@ int __wrap_lease_admit(struct context_file *f, const char *id, const char *owner
 	return planted == OPEN_FENCE ? 0 : __real_lease_admit(f, id, owner, err);
 }
 
-int __real_lease_held(const struct holder *, const char *, const char *, struct error *);
-int __wrap_lease_held(const struct holder *h, const char *id, const char *owner, struct error *err);
-int __wrap_lease_held(const struct holder *h, const char *id, const char *owner, struct error *err)
+int __real_lease_refuse(const struct lease_holder *, const char *, const char *, struct error *);
+int __wrap_lease_refuse(
+	const struct lease_holder *h, const char *id, const char *owner, struct error *err);
+int __wrap_lease_refuse(
+	const struct lease_holder *h, const char *id, const char *owner, struct error *err)
 {
-	return planted == OPEN_DOOR ? 0 : __real_lease_held(h, id, owner, err);
+	return planted == OPEN_DOOR ? 0 : __real_lease_refuse(h, id, owner, err);
 }
 
 int __real_context_keep(struct context_file *, const char *, struct str, char **, struct error *);
