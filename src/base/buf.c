@@ -135,7 +135,7 @@ void buf_adds(struct buf *b, const char *s)
 	buf_add(b, str_of(s));
 }
 
-/* Mostly there is room already, so it is printed once. */
+/* Usually there is room already, and one vsnprintf() is enough. */
 void buf_addf(struct buf *b, const char *fmt, ...)
 {
 	va_list ap, again;
@@ -215,10 +215,10 @@ static size_t sequence(const unsigned char *p, size_t n)
 	return len;
 }
 
-enum { BLOCK = 32 };
+enum { BLOCK = 32 }; /* bytes that are checked at once */
 
-/* True when the bytes of the block at p are ASCII and none is NUL: taking one from each byte sets
- * the high bit of a NUL alone. */
+/* True when the block at p is ASCII without NUL: subtracting one from each byte sets the high bit
+ * of a NUL only. */
 static bool plain_block(const char *p)
 {
 	const uint64_t high = 0x8080808080808080u, ones = 0x0101010101010101u;
@@ -281,15 +281,14 @@ void text_place(struct str text, size_t at, unsigned *line, unsigned *col)
 
 /* ---- arena ---- */
 
-/* Blocks grow with the demand; a block is never moved, so pointers into it stay good. */
+/* A block is never moved, so pointers into it stay valid. */
 struct arena_block {
 	struct arena_block *next;
 	size_t used, size;
 	_Alignas(max_align_t) char data[];
 };
 
-/* A large piece gets a block of its own behind the first, so that what is left of that is still
- * used. */
+/* A large piece gets a block of its own behind the first one, whose free room stays in use. */
 static struct arena_block *block_new(struct arena *a, size_t need)
 {
 	size_t size = need > 8192 ? need : 8192;

@@ -1,8 +1,8 @@
 /*
  * buf.h: a borrowed view of bytes (struct str), an owned growing text (struct buf), and an arena.
  *
- * Ownership: a str never owns. A buf owns its bytes until buf_release(). All that comes out of an
- * arena lives until arena_release(). Running out of memory ends the process through base_oom().
+ * Ownership: a str never owns. A buf owns its bytes until buf_release(). What an arena returns
+ * lives until arena_release(). Running out of memory ends the process through base_oom().
  */
 #ifndef DT_BUF_H
 #define DT_BUF_H
@@ -45,14 +45,14 @@ void buf_adds(struct buf *b, const char *s);
 void buf_addf(struct buf *b, const char *fmt, ...) PRINTF(2, 3);
 /* `text` as one word of a POSIX shell, always in single quotes. */
 void buf_add_shell(struct buf *b, struct str text);
-/* Room for n more bytes at b->s + b->len; the caller adds to len what it used. */
+/* Makes room for n more bytes at b->s + b->len; the caller adds to len what it used. */
 void buf_reserve(struct buf *b, size_t n);
 static inline struct str buf_str(const struct buf *b)
 {
 	return (struct str){b->s, b->len};
 }
 void buf_clear(struct buf *b);
-/* Keeps the first `len` bytes; at most what is there. */
+/* Truncates to the first `len` bytes. */
 void buf_cut(struct buf *b, size_t len);
 void buf_release(struct buf *b);
 
@@ -68,13 +68,14 @@ void arena_release(struct arena *a);
 
 /* 0 when `s` is valid UTF-8 without NUL; else the 1-based offset of the first bad byte. */
 size_t utf8_fault(struct str s);
-/* Puts `?` in the place of every byte that is not valid UTF-8, in one pass. */
+/* Replaces every byte that is not valid UTF-8 by `?`. */
 void utf8_repair(struct buf *b);
 /* 1-based line and column (in characters) of byte `at` of `text`. */
 void text_place(struct str text, size_t at, unsigned *line, unsigned *col);
 
 /* Prints one line and ends the process with exit code 5. */
 _Noreturn void base_oom(void);
+/* malloc() and realloc() that end the process instead of returning NULL. */
 void *xmalloc(size_t n);
 void *xrealloc(void *p, size_t n);
 

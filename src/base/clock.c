@@ -11,8 +11,8 @@ void clock_fix(int64_t t)
 
 /*
  * Days since 1970-01-01 of the Gregorian calendar and back, for the years 0 to 9999. The C library
- * reads the time zone's file before it says what UTC is, and is many times slower. Years begin in
- * March here, so that the odd day is the last of one.
+ * reads the time zone's file even for UTC and is many times slower. Years begin in March here, so
+ * that the leap day is the last day of a year.
  */
 static int64_t days_of(int64_t year, int64_t month, int64_t day)
 {
@@ -35,7 +35,7 @@ static struct date date_of(int64_t days)
 	return (struct date){era * 400 + y + (month < 3), month, in_year - (153 * m + 2) / 5 + 1};
 }
 
-/* n digits at *p, which moves on; -1 when they are none, or more than `max`. */
+/* Reads n digits at *p and advances it; -1 when they are not digits, or a number over `max`. */
 static int64_t number(const char **p, int n, int64_t max)
 {
 	int64_t value = 0;
@@ -93,7 +93,7 @@ static char *put(char *p, int64_t value, int digits, char end)
 	return p;
 }
 
-/* `dash` and `colon` part the date and the time; 0: nothing does. */
+/* `dash` separates the parts of the date, `colon` those of the time; 0: nothing. */
 static void print(int64_t t, char dash, char colon, char *p)
 {
 	static const int64_t last = 253402300799; /* 9999-12-31T23:59:59Z */

@@ -1,5 +1,5 @@
 /*
- * clock.h: the time of day comes in through here, so that tests own it. DEV_TEAM_NOW, an RFC 3339
+ * clock.h: the only source of the time of day, so that tests control it: DEV_TEAM_NOW, an RFC 3339
  * time in UTC such as 2026-11-21T01:34:55Z, fixes it.
  */
 #ifndef DT_CLOCK_H
@@ -11,15 +11,15 @@
 
 /* Seconds since 1970 UTC. */
 int64_t clock_now(void);
-/* Stops this process's clock at `t`; -1: lets it run again. For replay and simulation. */
+/* Stops this process's clock at `t`; -1: lets it run again. For replay. */
 void clock_fix(int64_t t);
 /* `2026-11-21T01:34:55Z` */
 void clock_text(int64_t t, char out[CLOCK_TEXT]);
-/* Reads what clock_text() wrote. -1: it is something else. */
+/* Reads the form that clock_text() writes. -1: it is something else. */
 int clock_parse(const char *text, int64_t *t);
 /* `20261121T013455Z`, for file names. */
 void clock_stamp(int64_t t, char out[CLOCK_TEXT]);
-/* Milliseconds of a clock that never goes back; for durations and time limits only. */
+/* Milliseconds of a monotonic clock; for durations and time limits only. */
 int64_t clock_ticks(void);
 
 #endif

@@ -43,6 +43,11 @@ int error_at(struct error *e, const char *file, unsigned line, unsigned col, con
 	va_start(ap, fmt);
 	fill(e, ERR_INPUT, fmt, ap);
 	va_end(ap);
+	return error_place(e, file, line, col);
+}
+
+int error_place(struct error *e, const char *file, unsigned line, unsigned col)
+{
 	(void)snprintf(e->file, sizeof(e->file), "%s", file);
 	e->line = line;
 	e->col = col;

@@ -1,7 +1,7 @@
 /*
- * error.h: the one error type. It belongs to the caller, is filled at the failing line, and gets at
- * most one prefix a floor on the way up. Nothing in it is allocated, so "out of memory" can be
- * told.
+ * error.h: the one error type. It belongs to the caller, is filled where the failure occurs, and
+ * gets at most one prefix a floor on the way up. Nothing in it is allocated, so that "out of
+ * memory" can be reported. Also the lines of progress on stderr.
  *
  * Message grammar: fault first, lower case, the subject in single quotes, no full stop.
  */
@@ -13,10 +13,10 @@
 /* The values are the exit codes of every verb. */
 enum err {
 	ERR_NONE = 0,
-	ERR_CHECK = 1,  /* the thing checked is not so */
+	ERR_CHECK = 1,  /* the check failed */
 	ERR_USAGE = 2,  /* the command line is wrong */
 	ERR_INPUT = 3,  /* a file or a text is refused */
-	ERR_STATE = 4,  /* locked by another, stale or foreign answer */
+	ERR_STATE = 4,  /* held by another session, stale or foreign answer */
 	ERR_SYSTEM = 5, /* I/O, git, network */
 };
 
@@ -36,6 +36,9 @@ int error_errno(struct error *e, const char *fmt, ...) PRINTF(2, 3);
 /* ERR_INPUT at a place. */
 int error_at(struct error *e, const char *file, unsigned line, unsigned col, const char *fmt, ...)
 	PRINTF(5, 6);
+
+/* Sets the place of an error that is filled already. */
+int error_place(struct error *e, const char *file, unsigned line, unsigned col);
 
 /* Puts "what: " before the text; keeps code and place. */
 int error_prefix(struct error *e, const char *fmt, ...) PRINTF(2, 3);

@@ -1,29 +1,30 @@
 #include <yaml.h>
+#include "src/base/number.h"
+#include "src/base/vec.h"
 #include "src/base/yml_plain.h"
 
-/* Keys are compared with all before them, and the text comes from outside: hence the second limit.
- */
+/* A key is compared with all keys before it, and the text comes from outside: hence MAX_KEYS. */
 enum { MAX_DEPTH = 16, MAX_KEYS = 10000, KEY_SHOWN = 200 };
 
-struct reader {
+struct yml_reader {
 	yaml_parser_t parser;
 	struct arena *arena;
 	const char *file;
-	unsigned line; /* of the file, where the text begins */
+	unsigned line; /* line of the file at which the text begins */
 	struct str text;
-	size_t seen_char, seen_byte; /* a known pair of offsets, moved forwards only */
+	size_t seen_char, seen_byte; /* the same offset in characters and in bytes */
 	struct error *err;
 };
 
-static int fault(struct reader *r, yaml_mark_t at, const char *text)
+static int fault(struct yml_reader *r, yaml_mark_t at, const char *text)
 {
 	return error_at(
 		r->err, r->file, r->line + (unsigned)at.line, (unsigned)at.column + 1, "%s", text);
 }
 
-/* libyaml's marks count characters; the tree needs bytes. Marks come in order, so one walk is
- * enough. */
-static size_t byte_of(struct reader *r, size_t chars)
+/* libyaml's marks count characters; the tree needs bytes. Marks come in order, so the text is read
+ * once. */
+static size_t byte_of(struct yml_reader *r, size_t chars)
 {
 	if (chars < r->seen_char)
 		r->seen_char = r->seen_byte = 0;
@@ -37,8 +38,7 @@ static size_t byte_of(struct reader *r, size_t chars)
 	return r->seen_byte;
 }
 
-/* `end` may be NULL for a scalar, whose start event has both marks. */
-static struct yml *node_new(struct reader *r, enum yml_kind kind, const yaml_event_t *ev)
+static struct yml *node_new(struct yml_reader *r, enum yml_kind kind, const yaml_event_t *ev)
 {
 	struct yml *node = arena_alloc(r->arena, sizeof(*node));
 
@@ -50,13 +50,13 @@ static struct yml *node_new(struct reader *r, enum yml_kind kind, const yaml_eve
 	return node;
 }
 
-static int next(struct reader *r, yaml_event_t *ev)
+static int next(struct yml_reader *r, yaml_event_t *ev)
 {
 	unsigned line, col;
 
 	if (yaml_parser_parse(&r->parser, ev))
 		return 0;
-	/* Before the scanner there are no marks, only an offset in bytes. */
+	/* A fault before the scanner has no mark, only an offset in bytes. */
 	if (r->parser.error == YAML_READER_ERROR) {
 		text_place(r->text, r->parser.problem_offset, &line, &col);
 		return error_at(r->err, r->file, r->line + line - 1, col, "%s", r->parser.problem);
@@ -66,9 +66,9 @@ static int next(struct reader *r, yaml_event_t *ev)
 		r->parser.problem ? r->parser.problem : "this is not YAML");
 }
 
-static int read_node(struct reader *r, yaml_event_t *ev, unsigned depth, struct yml **out);
+static int read_node(struct yml_reader *r, yaml_event_t *ev, unsigned depth, struct yml **out);
 
-static int read_list(struct reader *r, struct yml *list, unsigned depth)
+static int read_list(struct yml_reader *r, struct yml *list, unsigned depth)
 {
 	size_t cap = 0;
 
@@ -84,20 +84,13 @@ static int read_list(struct reader *r, struct yml *list, unsigned depth)
 		}
 		if (read_node(r, &ev, depth, &item) < 0)
 			return -1;
-		if (list->n == cap) {
-			struct yml **more =
-				arena_alloc(r->arena, (cap = cap ? cap * 2 : 8) * sizeof(*more));
-
-			if (list->n)
-				memcpy(more, list->list, list->n * sizeof(*more));
-			list->list = more;
-		}
+		list->list = vec_grow(r->arena, list->list, list->n, &cap, 1, sizeof(*list->list));
 		list->list[list->n++] = item;
 	}
 }
 
-/* For a message: cut between two characters, and nothing in it that moves a cursor. */
-static const char *key_shown(struct reader *r, struct str key)
+/* For a message: cut between two characters, control characters replaced. */
+static const char *key_shown(struct yml_reader *r, struct str key)
 {
 	size_t n = key.n > KEY_SHOWN ? KEY_SHOWN : key.n;
 	char *s;
@@ -111,7 +104,7 @@ static const char *key_shown(struct reader *r, struct str key)
 	return s;
 }
 
-static int check_key(struct reader *r, const struct yml *map, const struct yml *key)
+static int check_key(struct yml_reader *r, const struct yml *map, const struct yml *key)
 {
 	if (key->kind != YML_SCALAR)
 		return error_at(r->err, r->file, key->line, key->col,
@@ -125,21 +118,13 @@ static int check_key(struct reader *r, const struct yml *map, const struct yml *
 	return 0;
 }
 
-static void map_push(struct reader *r, struct yml *map, size_t *cap, struct yml_pair pair)
+static void map_push(struct yml_reader *r, struct yml *map, size_t *cap, struct yml_pair pair)
 {
-	if (map->n == *cap) {
-		struct yml_pair *more;
-
-		*cap = *cap ? *cap * 2 : 16;
-		more = arena_alloc(r->arena, *cap * sizeof(*more));
-		if (map->n)
-			memcpy(more, map->map, map->n * sizeof(*more));
-		map->map = more;
-	}
+	map->map = vec_grow(r->arena, map->map, map->n, cap, 1, sizeof(*map->map));
 	map->map[map->n++] = pair;
 }
 
-static int read_map(struct reader *r, struct yml *map, unsigned depth)
+static int read_map(struct yml_reader *r, struct yml *map, unsigned depth)
 {
 	size_t cap = 0;
 
@@ -161,7 +146,7 @@ static int read_map(struct reader *r, struct yml *map, unsigned depth)
 	}
 }
 
-static int read_scalar(struct reader *r, yaml_event_t *ev, struct yml **out)
+static int read_scalar(struct yml_reader *r, yaml_event_t *ev, struct yml **out)
 {
 	struct str value = {(const char *)ev->data.scalar.value, ev->data.scalar.length};
 
@@ -177,7 +162,7 @@ static int read_scalar(struct reader *r, yaml_event_t *ev, struct yml **out)
 	return 0;
 }
 
-static int read_node(struct reader *r, yaml_event_t *ev, unsigned depth, struct yml **out)
+static int read_node(struct yml_reader *r, yaml_event_t *ev, unsigned depth, struct yml **out)
 {
 	if (depth > MAX_DEPTH)
 		return fault(r, ev->start_mark, "nested deeper than 16 levels");
@@ -201,7 +186,7 @@ static int read_node(struct reader *r, yaml_event_t *ev, unsigned depth, struct 
 	}
 }
 
-static int read_document(struct reader *r, struct yml **out)
+static int read_document(struct yml_reader *r, struct yml **out)
 {
 	bool seen = false;
 
@@ -231,7 +216,7 @@ static int read_document(struct reader *r, struct yml **out)
 int yml_parse(struct arena *a, struct str text, const char *file, unsigned line, struct yml **out,
 	struct error *err)
 {
-	struct reader r = {.arena = a, .file = file, .line = line, .text = text, .err = err};
+	struct yml_reader r = {.arena = a, .file = file, .line = line, .text = text, .err = err};
 	int rc;
 
 	if (yml_plain(a, text, line, out))
@@ -269,22 +254,16 @@ bool yml_is_null(const struct yml *node)
 int yml_uint(const struct yml *node, const char *file, const char *what, unsigned long max,
 	unsigned long *out, struct error *err)
 {
-	unsigned long v = 0;
-	bool good = node->kind == YML_SCALAR && node->text.n > 0 && node->text.n < 12;
+	bool scalar = node->kind == YML_SCALAR;
+	uint64_t value;
 
-	for (size_t i = 0; good && i < node->text.n; i++) {
-		good = node->text.p[i] >= '0' && node->text.p[i] <= '9';
-		v = v * 10 + (unsigned long)(node->text.p[i] - '0');
+	if (scalar && number_parse(node->text, 0, max, &value)) {
+		*out = value;
+		return 0;
 	}
-	if (!good)
-		return error_at(err, file, node->line, node->col,
-			"'%s' must be a whole number, not '%.60s'", what,
-			node->kind == YML_SCALAR ? node->text.p : "a list or map");
-	if (v > max)
-		return error_at(err, file, node->line, node->col,
-			"'%s' must be at most %lu, not %.60s", what, max, node->text.p);
-	*out = v;
-	return 0;
+	(void)number_refuse(
+		err, ERR_INPUT, what, scalar ? node->text : STR("a list or map"), 0, max);
+	return error_place(err, file, node->line, node->col);
 }
 
 static bool plain_char(unsigned char c)
@@ -292,7 +271,7 @@ static bool plain_char(unsigned char c)
 	return c > ' ' && c < 0x7f && !strchr("\"'`{}[],&*!|>%@#:\\", c);
 }
 
-/* Conservative: what is not plainly harmless is quoted. A colon is fine when no space follows. */
+/* Conservative: in doubt a text is quoted. A colon with no space behind it needs no quotes. */
 static bool is_plain(struct str v)
 {
 	if (!v.n || v.n > 200 || strchr("-?:~=<", v.p[0]) || v.p[v.n - 1] == ':' ||
@@ -310,8 +289,8 @@ static bool is_plain(struct str v)
 	       !str_is(v, "yes") && !str_is(v, "no");
 }
 
-/* The escape for a character of several bytes that YAML does not take as it is, or takes for a line
- * break; NULL for all others. *bytes becomes its length. */
+/* The escape for a character of several bytes that YAML refuses, or reads as a line break; NULL for
+ * all others. *bytes becomes its length. */
 static const char *wide_escape(struct str s, size_t *bytes)
 {
 	static const char *const cases[][2] = {

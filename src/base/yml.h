@@ -4,7 +4,7 @@
  *
  * Refused, at their own line and column: syntax errors, anchors, aliases, tags, a second document,
  * duplicate keys, keys that are not scalars, more than 10000 keys in a map, nesting deeper than 16.
- * Scalars stay text: what a number or a null is, the reader decides.
+ * Scalars stay text: the reader of the tree decides what is a number or a null.
  *
  * Ownership: nodes and their text live in the arena that was passed in.
  */
@@ -43,8 +43,8 @@ struct yml *yml_get(const struct yml *map, const char *key);
 /* True for an empty plain scalar, `~` and `null`. */
 bool yml_is_null(const struct yml *node);
 
-/* A whole number of 0..max in plain decimal digits; else -1 with the place and `what` in the text.
- */
+/* A whole number from 0 to `max`; else -1 with the place and number_refuse()'s message about
+ * `what`. */
 int yml_uint(const struct yml *node, const char *file, const char *what, unsigned long max,
 	unsigned long *out, struct error *err);
 

@@ -1,11 +1,11 @@
+#include "src/base/vec.h"
 #include "src/base/yml_plain.h"
 
 /*
- * What is taken: keys of letters, digits, `_` and `-`; values that begin with a letter, a digit,
- * `/` or `_`, go on with these and `.`, `-`, `+`, single blanks, and colons with no blank behind
- * them; `"..."` without escapes; `{key: value, ...}` of the plain ones; and `[value, ...]`, which
- * alone may go on in further lines that begin with a blank. Between them empty lines and lines of
- * comment. All of it ASCII, nothing else in between.
+ * Accepted are, in ASCII: keys of letters, digits, `_` and `-`; values that begin with a letter, a
+ * digit, `/` or `_` and continue with these, `.`, `-`, `+`, single blanks, and colons with no blank
+ * behind them; `"..."` without escapes; `{key: value, ...}` of plain values; `[value, ...]`, which
+ * may continue on further lines that begin with a blank; and empty lines and comments between them.
  */
 enum { KEYS = 64, KEY_BYTES = 128 };
 
@@ -17,20 +17,20 @@ struct plain {
 	unsigned line;
 };
 
-static bool word_char(char c)
+static bool is_word_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 	       c == '_';
 }
 
-static bool first_char(char c)
+static bool is_first_char(char c)
 {
-	return word_char(c) || c == '/';
+	return is_word_char(c) || c == '/';
 }
 
-static bool inner_char(char c)
+static bool is_inner_char(char c)
 {
-	return first_char(c) || c == '.' || c == '-' || c == '+';
+	return is_first_char(c) || c == '.' || c == '-' || c == '+';
 }
 
 static char peek(const struct plain *p, size_t ahead)
@@ -56,27 +56,27 @@ static struct yml *read_key(struct plain *p)
 {
 	size_t from = p->at;
 
-	while (word_char(peek(p, 0)) || (p->at > from && peek(p, 0) == '-'))
+	while (is_word_char(peek(p, 0)) || (p->at > from && peek(p, 0) == '-'))
 		p->at++;
 	if (p->at == from || p->at - from > KEY_BYTES || peek(p, 0) != ':')
 		return NULL;
 	return scalar(p, from);
 }
 
-/* Stops at the first byte that is no part of it; the caller knows which may follow. */
+/* Stops at the first byte that is not part of the value; the caller checks what follows. */
 static struct yml *read_value(struct plain *p, bool flow)
 {
 	size_t from = p->at;
 
-	if (!first_char(peek(p, 0)))
+	if (!is_first_char(peek(p, 0)))
 		return NULL;
-	while (inner_char(peek(p, 0)) ||
-		(!flow && (peek(p, 0) == ':' || peek(p, 0) == ' ') && inner_char(peek(p, 1))))
+	while (is_inner_char(peek(p, 0)) ||
+		(!flow && (peek(p, 0) == ':' || peek(p, 0) == ' ') && is_inner_char(peek(p, 1))))
 		p->at++;
 	return scalar(p, from);
 }
 
-/* False for a key that is there already, and when there are too many to look through. */
+/* False for a duplicate key, and for more keys than are worth comparing. */
 static bool push(struct plain *p, struct yml *map, struct yml *key, struct yml *value)
 {
 	for (size_t i = 0; i < map->n; i++) {
@@ -135,7 +135,7 @@ static struct yml *read_flow(struct plain *p)
 		if (!value || !push(p, map, key, value))
 			return NULL;
 		if (peek(p, 0) != '}' &&
-			(peek(p, 0) != ',' || !word_char(peek(p, 2)) || peek(p, 1) != ' '))
+			(peek(p, 0) != ',' || !is_word_char(peek(p, 2)) || peek(p, 1) != ' '))
 			return NULL;
 	}
 	map->to = ++p->at;
@@ -160,14 +160,7 @@ static bool skip_blanks(struct plain *p)
 
 static void list_push(struct plain *p, struct yml *list, size_t *cap, struct yml *item)
 {
-	if (list->n == *cap) {
-		struct yml **more =
-			arena_alloc(p->arena, (*cap = *cap ? *cap * 2 : 32) * sizeof(*more));
-
-		if (list->n)
-			memcpy(more, list->list, list->n * sizeof(*more));
-		list->list = more;
-	}
+	list->list = vec_grow(p->arena, list->list, list->n, cap, 1, sizeof(*list->list));
 	list->list[list->n++] = item;
 }
 
@@ -195,8 +188,8 @@ static struct yml *read_list(struct plain *p)
 	return p->at <= p->text.n && p->text.p[p->at - 1] == ']' ? list : NULL;
 }
 
-/* An empty line or one of comment. */
-static bool read_nothing(struct plain *p)
+/* An empty line or a comment. */
+static bool read_comment(struct plain *p)
 {
 	if (peek(p, 0) == '#')
 		while (peek(p, 0) >= ' ' && peek(p, 0) < 0x7f)
@@ -213,7 +206,7 @@ static bool read_line(struct plain *p, struct yml *map)
 	struct yml *key, *value;
 
 	if (peek(p, 0) == '#' || peek(p, 0) == '\n')
-		return read_nothing(p);
+		return read_comment(p);
 	key = read_key(p);
 	if (!key)
 		return false;

@@ -223,9 +223,9 @@ static void whole_numbers_are_read_and_all_else_is_refused(void **state)
 	assert_int_equal(yml_uint(yml_get(y, "h"), "f", "h", 99999999999, &n, &err), 0);
 	assert_int_equal(yml_uint(yml_get(y, "i"), "f", "i", 99, &n, &err), -1);
 	assert_int_equal(yml_uint(yml_get(y, "j"), "f", "j", 99, &n, &err), -1);
-	assert_error(&err, "f:10:4: 'j' must be at most 99, not 100");
+	assert_error(&err, "f:10:4: 'j' must be a whole number from 0 to 99, not '100'");
 	yml_uint(yml_get(y, "c"), "f", "retries", 99, &n, &err);
-	assert_error(&err, "f:3:4: 'retries' must be a whole number, not '0x1F'");
+	assert_error(&err, "f:3:4: 'retries' must be a whole number from 0 to 99, not '0x1F'");
 }
 
 static void assert_round_trip(struct str value)

@@ -278,17 +278,17 @@ static void broken_frontmatter_is_told_by_line_and_column(void **state)
 	refuse(STR("---\nstate: a\nwork_item_id: X\nstate: b\n---\n"),
 		"F.md:4:1: duplicate key 'state'");
 	refuse(STR("---\nstate: a\nwork_item_id: X\nfix_iteration: two\n---\n"),
-		"F.md:4:16: 'fix_iteration' must be a whole number, not 'two'");
+		"F.md:4:16: 'fix_iteration' must be a whole number from 0 to 1000000000, not 'two'");
 	refuse(STR("---\nstate: a\nwork_item_id: X\nfix_iteration: -1\n---\n"),
-		"F.md:4:16: 'fix_iteration' must be a whole number, not '-1'");
+		"F.md:4:16: 'fix_iteration' must be a whole number from 0 to 1000000000, not '-1'");
 	refuse(STR("---\nstate: a\nwork_item_id: X\nfix_iteration: 99999999999\n---\n"),
-		"F.md:4:16: 'fix_iteration' must be at most 1000000000, not 99999999999");
+		"F.md:4:16: 'fix_iteration' must be a whole number from 0 to 1000000000, not '99999999999'");
 	refuse(STR("---\nstate: [a]\nwork_item_id: X\n---\n"),
 		"F.md:2:8: 'state' must be a text, not a list or map");
 	refuse(STR("---\nstate: a\nwork_item_id: X\nattempts: 3\n---\n"),
 		"F.md:4:11: 'attempts' must be a map of numbers");
 	refuse(STR("---\nstate: a\nwork_item_id: X\nattempts: {a: b}\n---\n"),
-		"F.md:4:15: 'a' must be a whole number, not 'b'");
+		"F.md:4:15: 'a' must be a whole number from 0 to 1000000000, not 'b'");
 	refuse(STR("---\n- a\n---\n"), "F.md:2:1: the frontmatter must be 'key: value' lines");
 	refuse(STR("---\nstate: *a\nwork_item_id: X\n---\n"), "F.md:2:8: aliases are not allowed");
 }
