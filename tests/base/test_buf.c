@@ -1,10 +1,9 @@
 #include "tests/lib/unit.h"
 
-static void an_empty_buf_has_no_text_and_is_released_twice_without_harm(void **state)
+TEST(an_empty_buf_has_no_text_and_is_released_twice_without_harm)
 {
 	struct buf b = BUF_INIT;
 
-	(void)state;
 	assert_int_equal(buf_str(&b).n, 0);
 	buf_release(&b);
 	buf_clear(&b);
@@ -17,11 +16,10 @@ static void an_empty_buf_has_no_text_and_is_released_twice_without_harm(void **s
 	buf_release(&b);
 }
 
-static void a_buf_grows_and_stays_nul_ended(void **state)
+TEST(a_buf_grows_and_stays_nul_ended)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
-	(void)state;
 	for (int i = 0; i < 5000; i++) {
 		buf_addc(&b, (char)('a' + i % 26));
 		assert_int_equal(b.s[b.len], '\0');
@@ -34,22 +32,20 @@ static void a_buf_grows_and_stays_nul_ended(void **state)
 	assert_string_equal(b.s, "");
 }
 
-static void a_buf_keeps_bytes_of_any_value(void **state)
+TEST(a_buf_keeps_bytes_of_any_value)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
-	(void)state;
 	buf_add(&b, STR("a\0b"));
 	buf_addc(&b, '\0');
 	assert_int_equal(b.len, 4);
 	assert_memory_equal(b.s, "a\0b\0", 5);
 }
 
-static void formatted_text_is_added_at_the_end(void **state)
+TEST(formatted_text_is_added_at_the_end)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
-	(void)state;
 	buf_adds(&b, "x=");
 	buf_addf(&b, "%d, %s", 42, "answer");
 	assert_str(buf_str(&b), "x=42, answer");
@@ -58,7 +54,7 @@ static void formatted_text_is_added_at_the_end(void **state)
 	assert_int_equal(b.len, 500);
 }
 
-static void a_shell_word_is_always_in_single_quotes(void **state)
+TEST(a_shell_word_is_always_in_single_quotes)
 {
 	static const char *const cases[][2] = {
 		{"", "''"},
@@ -68,7 +64,6 @@ static void a_shell_word_is_always_in_single_quotes(void **state)
 		{"''", "''\\'''\\'''"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		CLEANUP(buf_release) struct buf b = BUF_INIT;
 
@@ -77,12 +72,11 @@ static void a_shell_word_is_always_in_single_quotes(void **state)
 	}
 }
 
-static void an_arena_gives_zeroed_aligned_memory_that_does_not_move(void **state)
+TEST(an_arena_gives_zeroed_aligned_memory_that_does_not_move)
 {
 	struct arena a = {0};
 	char *first = arena_dup(&a, STR("first"));
 
-	(void)state;
 	for (size_t n = 0; n < 20000; n = n * 2 + 1) {
 		unsigned char *p = arena_alloc(&a, n);
 
@@ -98,9 +92,8 @@ static void an_arena_gives_zeroed_aligned_memory_that_does_not_move(void **state
 	arena_release(&a);
 }
 
-static void texts_are_compared_by_their_bytes(void **state)
+TEST(texts_are_compared_by_their_bytes)
 {
-	(void)state;
 	assert_true(str_eq(STR("a\0b"), STR("a\0b")));
 	assert_false(str_eq(STR("a\0b"), STR("a\0c")));
 	assert_true(str_eq((struct str){0}, STR("")));
@@ -114,18 +107,16 @@ static void texts_are_compared_by_their_bytes(void **state)
 	assert_false(str_ends(STR("d"), "rd"));
 }
 
-static void trimming_takes_blanks_at_both_ends_only(void **state)
+TEST(trimming_takes_blanks_at_both_ends_only)
 {
-	(void)state;
 	assert_str(str_trim(STR(" \t\r\n a b \n\n")), "a b");
 	assert_str(str_trim(STR(" \n ")), "");
 	assert_str(str_trim(STR("\va\f")), "\va\f");
 	assert_str(str_trim((struct str){0}), "");
 }
 
-static void finding_gives_the_first_place_or_the_end(void **state)
+TEST(finding_gives_the_first_place_or_the_end)
 {
-	(void)state;
 	assert_int_equal(str_find(STR("abcabc"), STR("ca")), 2);
 	assert_int_equal(str_find(STR("abc"), STR("x")), 3);
 	assert_int_equal(str_find((struct str){0}, STR("x")), 0);
@@ -133,11 +124,10 @@ static void finding_gives_the_first_place_or_the_end(void **state)
 	assert_str(str_sub(STR("abcdef"), 2, 4), "cd");
 }
 
-static void lines_come_without_lf_or_crlf(void **state)
+TEST(lines_come_without_lf_or_crlf)
 {
 	struct str rest = STR("one\r\ntwo\n\nlast\r"), line;
 
-	(void)state;
 	assert_true(str_line(&rest, &line));
 	assert_str(line, "one");
 	assert_true(str_line(&rest, &line));
@@ -149,7 +139,7 @@ static void lines_come_without_lf_or_crlf(void **state)
 	assert_false(str_line(&rest, &line));
 }
 
-static void bad_utf8_is_found_at_its_first_byte(void **state)
+TEST(bad_utf8_is_found_at_its_first_byte)
 {
 	static const struct {
 		const char *text;
@@ -172,7 +162,6 @@ static void bad_utf8_is_found_at_its_first_byte(void **state)
 		{"ab\xe2\x82z", 3},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++)
 		assert_int_equal(utf8_fault(str_of(cases[i].text)), cases[i].at);
 	for (size_t n = 0; n < 20; n++) {
@@ -185,12 +174,11 @@ static void bad_utf8_is_found_at_its_first_byte(void **state)
 	}
 }
 
-static void a_place_counts_lines_and_characters_from_one(void **state)
+TEST(a_place_counts_lines_and_characters_from_one)
 {
 	struct str text = STR("ab\n\xc3\xa9x\n");
 	unsigned line, col;
 
-	(void)state;
 	text_place(text, 0, &line, &col);
 	assert_int_equal(line, 1);
 	assert_int_equal(col, 1);
@@ -200,24 +188,4 @@ static void a_place_counts_lines_and_characters_from_one(void **state)
 	text_place(text, 999, &line, &col);
 	assert_int_equal(line, 3);
 	assert_int_equal(col, 1);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_empty_buf_has_no_text_and_is_released_twice_without_harm),
-		cmocka_unit_test(a_buf_grows_and_stays_nul_ended),
-		cmocka_unit_test(a_buf_keeps_bytes_of_any_value),
-		cmocka_unit_test(formatted_text_is_added_at_the_end),
-		cmocka_unit_test(a_shell_word_is_always_in_single_quotes),
-		cmocka_unit_test(an_arena_gives_zeroed_aligned_memory_that_does_not_move),
-		cmocka_unit_test(texts_are_compared_by_their_bytes),
-		cmocka_unit_test(trimming_takes_blanks_at_both_ends_only),
-		cmocka_unit_test(finding_gives_the_first_place_or_the_end),
-		cmocka_unit_test(lines_come_without_lf_or_crlf),
-		cmocka_unit_test(bad_utf8_is_found_at_its_first_byte),
-		cmocka_unit_test(a_place_counts_lines_and_characters_from_one),
-	};
-
-	return cmocka_run_group_tests_name("buf", tests, NULL, NULL);
 }

@@ -28,9 +28,8 @@ static void assert_time(int64_t t)
 	assert_string_equal(is, want);
 }
 
-static void every_day_is_the_one_of_the_library(void **state)
+TEST(every_day_is_the_one_of_the_library)
 {
-	(void)state;
 	for (int64_t day = 0; day < 2932896; day += day < 60000 ? 1 : 97) {
 		assert_time(day * 86400);
 		assert_time(day * 86400 + 86399);
@@ -39,29 +38,27 @@ static void every_day_is_the_one_of_the_library(void **state)
 	assert_time(253402300799);
 }
 
-static void a_time_before_1970_is_read(void **state)
+TEST(a_time_before_1970_is_read)
 {
 	int64_t t;
 
-	(void)state;
 	assert_int_equal(clock_parse("1969-12-31T23:59:59Z", &t), 0);
 	assert_true(t == -1);
 	assert_int_equal(clock_parse("0001-01-01T00:00:00Z", &t), 0);
 	assert_true(t == -62135596800);
 }
 
-static void what_has_no_text_is_the_nearest_that_has_one(void **state)
+TEST(what_has_no_text_is_the_nearest_that_has_one)
 {
 	char text[CLOCK_TEXT];
 
-	(void)state;
 	clock_text(-1, text);
 	assert_string_equal(text, "1970-01-01T00:00:00Z");
 	clock_text(INT64_MAX, text);
 	assert_string_equal(text, "9999-12-31T23:59:59Z");
 }
 
-static void another_form_is_no_time(void **state)
+TEST(another_form_is_no_time)
 {
 	static const char *const bad[] = {"", "2026", "2026-11-21", "2026-11-21T01:34:55",
 		"2026-11-21T01:34:55Zx", "2026-13-21T01:34:55Z", "2026-00-21T01:34:55Z",
@@ -70,19 +67,6 @@ static void another_form_is_no_time(void **state)
 		"+026-11-21T01:34:55Z", "26-11-21T01:34:55Z", "0000-11-21T01:34:55Z"};
 	int64_t t;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(bad); i++)
 		assert_int_equal(clock_parse(bad[i], &t), -1);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_day_is_the_one_of_the_library),
-		cmocka_unit_test(a_time_before_1970_is_read),
-		cmocka_unit_test(what_has_no_text_is_the_nearest_that_has_one),
-		cmocka_unit_test(another_form_is_no_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,12 +30,11 @@ static void long_text(struct buf *b, size_t n)
 		buf_addc(b, 'a');
 }
 
-static void sums_are_those_of_the_library(void **state)
+TEST(sums_are_those_of_the_library)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char sum[DIGEST_TEXT];
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(known); i++) {
 		long_text(&text, known[i].n);
 		digest_text(buf_str(&text), sum);
@@ -45,11 +44,10 @@ static void sums_are_those_of_the_library(void **state)
 	assert_string_equal(sum, "ddd650205ca3e7fa24a1cc2e3a8a7651");
 }
 
-static void nothing_has_a_sum_too(void **state)
+TEST(nothing_has_a_sum_too)
 {
 	char sum[DIGEST_TEXT];
 
-	(void)state;
 	digest_text((struct str){0}, sum);
 	assert_string_equal(sum, "99aa06d3014798d86001c324468d497f");
 	digest_two((struct str){0}, (struct str){0}, sum);
@@ -57,12 +55,11 @@ static void nothing_has_a_sum_too(void **state)
 }
 
 /* Wherever a text is cut in two, its sum stays. */
-static void two_texts_have_the_sum_of_the_whole(void **state)
+TEST(two_texts_have_the_sum_of_the_whole)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char whole[DIGEST_TEXT], two[DIGEST_TEXT];
 
-	(void)state;
 	for (size_t i = 0; i < 3000; i++)
 		buf_addc(&text, (char)(i * 7 + i / 256));
 	digest_text(buf_str(&text), whole);
@@ -73,12 +70,11 @@ static void two_texts_have_the_sum_of_the_whole(void **state)
 	}
 }
 
-static void one_bit_is_told(void **state)
+TEST(one_bit_is_told)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char before[DIGEST_TEXT], after[DIGEST_TEXT];
 
-	(void)state;
 	long_text(&text, 300);
 	digest_text(buf_str(&text), before);
 	for (size_t i = 0; i < text.len; i++) {
@@ -87,16 +83,4 @@ static void one_bit_is_told(void **state)
 		assert_string_not_equal(before, after);
 		text.s[i] ^= 1;
 	}
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sums_are_those_of_the_library),
-		cmocka_unit_test(nothing_has_a_sum_too),
-		cmocka_unit_test(two_texts_have_the_sum_of_the_whole),
-		cmocka_unit_test(one_bit_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

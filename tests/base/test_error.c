@@ -2,21 +2,19 @@
 #include "src/base/clock.h"
 #include "tests/lib/unit.h"
 
-static void an_error_without_a_place_names_the_program(void **state)
+TEST(an_error_without_a_place_names_the_program)
 {
 	struct error e;
 
-	(void)state;
 	assert_int_equal(error_set(&e, ERR_STATE, "locked by '%s'", "me"), -1);
 	assert_int_equal(e.code, ERR_STATE);
 	assert_error(&e, "dev-team: locked by 'me'");
 }
 
-static void an_error_at_a_place_begins_with_it(void **state)
+TEST(an_error_at_a_place_begins_with_it)
 {
 	struct error e;
 
-	(void)state;
 	assert_int_equal(error_at(&e, "a/b.md", 3, 7, "bad '%s'", "x"), -1);
 	assert_int_equal(e.code, ERR_INPUT);
 	assert_error(&e, "a/b.md:3:7: bad 'x'");
@@ -24,44 +22,40 @@ static void an_error_at_a_place_begins_with_it(void **state)
 	assert_error(&e, "a/b.md: bad");
 }
 
-static void an_error_of_the_system_tells_the_reason(void **state)
+TEST(an_error_of_the_system_tells_the_reason)
 {
 	struct error e;
 
-	(void)state;
 	errno = ENOSPC;
 	assert_int_equal(error_errno(&e, "cannot write '%s'", "f"), -1);
 	assert_int_equal(e.code, ERR_SYSTEM);
 	assert_error(&e, "dev-team: cannot write 'f': No space left on device");
 }
 
-static void a_prefix_keeps_code_and_place(void **state)
+TEST(a_prefix_keeps_code_and_place)
 {
 	struct error e;
 
-	(void)state;
 	error_at(&e, "f", 1, 2, "inner");
 	assert_int_equal(error_prefix(&e, "cannot resume '%d'", 7), -1);
 	assert_int_equal(e.code, ERR_INPUT);
 	assert_error(&e, "f:1:2: cannot resume '7': inner");
 }
 
-static void a_second_error_forgets_the_place_of_the_first(void **state)
+TEST(a_second_error_forgets_the_place_of_the_first)
 {
 	struct error e;
 
-	(void)state;
 	error_at(&e, "f", 1, 2, "inner");
 	error_set(&e, ERR_USAGE, "other");
 	assert_error(&e, "dev-team: other");
 }
 
-static void texts_that_are_too_long_are_cut_not_lost(void **state)
+TEST(texts_that_are_too_long_are_cut_not_lost)
 {
 	char longer[5000], line[2048];
 	struct error e;
 
-	(void)state;
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
 	error_set(&e, ERR_INPUT, "%s", longer);
@@ -76,11 +70,10 @@ static void texts_that_are_too_long_are_cut_not_lost(void **state)
 	assert_true(strlen(line) < sizeof(line));
 }
 
-static void the_clock_can_be_fixed(void **state)
+TEST(the_clock_can_be_fixed)
 {
 	char text[CLOCK_TEXT];
 
-	(void)state;
 	setenv("DEV_TEAM_NOW", "2026-11-21T01:34:55Z", 1);
 	assert_int_equal(clock_now(), 1795224895);
 	clock_text(clock_now(), text);
@@ -89,32 +82,15 @@ static void the_clock_can_be_fixed(void **state)
 	assert_string_equal(text, "20261121T013455Z");
 }
 
-static void a_clock_fixed_wrongly_is_the_real_one(void **state)
+TEST(a_clock_fixed_wrongly_is_the_real_one)
 {
 	static const char *const wrong[] = {
 		"", "yesterday", "2026-11-21T01:34:55", "2026-11-21T01:34:55Zx"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(wrong); i++) {
 		setenv("DEV_TEAM_NOW", wrong[i], 1);
 		assert_true(clock_now() > 1700000000);
 		assert_int_not_equal(clock_now(), 1795224895);
 	}
 	unsetenv("DEV_TEAM_NOW");
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_error_without_a_place_names_the_program),
-		cmocka_unit_test(an_error_at_a_place_begins_with_it),
-		cmocka_unit_test(an_error_of_the_system_tells_the_reason),
-		cmocka_unit_test(a_prefix_keeps_code_and_place),
-		cmocka_unit_test(a_second_error_forgets_the_place_of_the_first),
-		cmocka_unit_test(texts_that_are_too_long_are_cut_not_lost),
-		cmocka_unit_test(the_clock_can_be_fixed),
-		cmocka_unit_test(a_clock_fixed_wrongly_is_the_real_one),
-	};
-
-	return cmocka_run_group_tests_name("error", tests, NULL, NULL);
 }

@@ -21,9 +21,8 @@ static void assert_refused(struct str text, const char *message)
 	assert_string_equal(err.text, message);
 }
 
-static void what_is_not_one_json_value_is_refused(void **state)
+TEST(what_is_not_one_json_value_is_refused)
 {
-	(void)state;
 	assert_refused(STR(""), "empty text");
 	assert_refused(STR("   "), "this is not JSON");
 	assert_refused(STR("{"), "this is not JSON");
@@ -36,30 +35,27 @@ static void what_is_not_one_json_value_is_refused(void **state)
 	assert_refused(STR("[1\0]"), "invalid UTF-8");
 }
 
-static void a_key_given_twice_is_refused_at_any_depth(void **state)
+TEST(a_key_given_twice_is_refused_at_any_depth)
 {
-	(void)state;
 	assert_refused(STR("{\"a\":1,\"a\":2}"), "duplicate key");
 	assert_refused(STR("[{\"b\":{\"a\":1,\"x\":0,\"a\":2}}]"), "duplicate key");
 }
 
-static void keys_that_differ_in_case_are_two(void **state)
+TEST(keys_that_differ_in_case_are_two)
 {
 	json *j = NULL;
 	struct error err;
 
-	(void)state;
 	assert_int_equal(json_parse(&j, STR("{\"a\":\"1\",\"A\":\"2\"}"), &err), 0);
 	assert_string_equal(json_get_str(j, "A"), "2");
 	json_free(&j);
 }
 
-static void an_escaped_nul_is_refused_but_not_a_backslash_before_u0000(void **state)
+TEST(an_escaped_nul_is_refused_but_not_a_backslash_before_u0000)
 {
 	struct error err;
 	json *j;
 
-	(void)state;
 	assert_refused(STR("\"\\u0000\""), "a NUL character is not allowed");
 	assert_refused(STR("\"\\\\\\u0000\""), "a NUL character is not allowed");
 	assert_refused(STR("[\"\\\\u0000\",\"\\u0000\"]"), "a NUL character is not allowed");
@@ -68,20 +64,18 @@ static void an_escaped_nul_is_refused_but_not_a_backslash_before_u0000(void **st
 	json_free(&j);
 }
 
-static void numbers_that_would_change_are_refused(void **state)
+TEST(numbers_that_would_change_are_refused)
 {
-	(void)state;
 	assert_refused(STR("9007199254740993"), "a number is too large");
 	assert_refused(STR("{\"a\":[1e999]}"), "a number is too large");
 	assert_refused(STR("-1e300"), "a number is too large");
 }
 
-static void whole_numbers_are_read_within_their_range(void **state)
+TEST(whole_numbers_are_read_within_their_range)
 {
 	struct error err;
 	json *j;
 
-	(void)state;
 	assert_int_equal(json_parse(&j,
 				 STR("{\"n\":7,\"z\":0,\"neg\":-1,\"f\":1.5,\"s\":\"7\","
 				     "\"big\":999999999999999}"),
@@ -99,9 +93,8 @@ static void whole_numbers_are_read_within_their_range(void **state)
 
 /* The library's printer goes over to %.15g with a tolerance: what it prints must read back alike.
  */
-static void every_number_that_can_be_put_reads_back_the_same(void **state)
+TEST(every_number_that_can_be_put_reads_back_the_same)
 {
-	(void)state;
 	for (int64_t n = 1; n <= JSON_MAX_INT; n = n * 3 + 1) {
 		json *j = json_object();
 		char want[64];
@@ -117,11 +110,10 @@ static void every_number_that_can_be_put_reads_back_the_same(void **state)
 	assert_string_equal(text, "{\"n\":999999999999999}");
 }
 
-static void values_are_built_and_printed_in_order(void **state)
+TEST(values_are_built_and_printed_in_order)
 {
 	json *o = json_object(), *list = json_array();
 
-	(void)state;
 	json_put_str(o, "s", STR("a\"b\\c\n\t\x01\xc3\xa9"));
 	json_put_int(o, "n", 42);
 	json_put_bool(o, "b", true);
@@ -133,13 +125,12 @@ static void values_are_built_and_printed_in_order(void **state)
 				  "\"list\":[\"\",{}]}");
 }
 
-static void a_member_is_replaced_in_its_place_or_added(void **state)
+TEST(a_member_is_replaced_in_its_place_or_added)
 {
 	json *o = json_object();
 	struct error err;
 	json *one, *two;
 
-	(void)state;
 	json_put_int(o, "a", 1);
 	json_put_int(o, "b", 2);
 	assert_int_equal(json_parse(&one, STR("\"new\""), &err), 0);
@@ -152,13 +143,12 @@ static void a_member_is_replaced_in_its_place_or_added(void **state)
 	assert_string_equal(text, "{\"a\":\"new\",\"c\":[]}");
 }
 
-static void members_and_items_are_walked(void **state)
+TEST(members_and_items_are_walked)
 {
 	struct error err;
 	json *j;
 	const json *list, *m;
 
-	(void)state;
 	assert_int_equal(json_parse(&j, STR("{\"x\":[10,20,30],\"y\":null}"), &err), 0);
 	m = json_first(j);
 	assert_string_equal(json_key(m), "x");
@@ -174,12 +164,11 @@ static void members_and_items_are_walked(void **state)
 	json_free(&j);
 }
 
-static void a_copy_is_whole_and_its_own(void **state)
+TEST(a_copy_is_whole_and_its_own)
 {
 	struct error err;
 	json *j, *copy;
 
-	(void)state;
 	assert_int_equal(json_parse(&j, STR("{\"a\":[1,{\"b\":\"c\"}]}"), &err), 0);
 	copy = json_copy(j);
 	json_free(&j);
@@ -187,24 +176,22 @@ static void a_copy_is_whole_and_its_own(void **state)
 	assert_string_equal(text, "{\"a\":[1,{\"b\":\"c\"}]}");
 }
 
-static void deep_nesting_is_refused_not_a_crash(void **state)
+TEST(deep_nesting_is_refused_not_a_crash)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
-	(void)state;
 	for (int i = 0; i < 200000; i++)
 		buf_addc(&b, '[');
 	assert_refused(buf_str(&b), "this is not JSON");
 }
 
 /* Quadratic work here would take minutes. */
-static void an_object_of_many_keys_is_read(void **state)
+TEST(an_object_of_many_keys_is_read)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	struct error err;
 	json *j;
 
-	(void)state;
 	buf_addc(&b, '{');
 	for (int i = 0; i < 300000; i++)
 		buf_addf(&b, "%s\"k%d\":0", i ? "," : "", i);
@@ -216,13 +203,12 @@ static void an_object_of_many_keys_is_read(void **state)
 	assert_refused(buf_str(&b), "duplicate key");
 }
 
-static void fractions_print_as_they_came_and_kinds_are_told_apart(void **state)
+TEST(fractions_print_as_they_came_and_kinds_are_told_apart)
 {
 	static const double values[] = {0.95, 0, -1.5, 1e-9, 12, 0.1};
 	CLEANUP(json_free) json *j = NULL;
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(values); i++) {
 		CLEANUP(json_free) json *made = json_object();
 		CLEANUP(json_free) json *read = NULL;
@@ -241,14 +227,13 @@ static void fractions_print_as_they_came_and_kinds_are_told_apart(void **state)
 	assert_true(json_number(json_get(j, "x"), 7) == 7);
 }
 
-static void pieces_are_written_like_a_tree_is_printed(void **state)
+TEST(pieces_are_written_like_a_tree_is_printed)
 {
 	static const char text[] = "{\"a\":[1,-2,{},[]],\"b\":{\"c\":\"x\\n\",\"d\":null}}";
 	CLEANUP(buf_release) struct buf pieces = BUF_INIT, tree = BUF_INIT;
 	CLEANUP(json_free) json *j = NULL;
 	struct error err;
 
-	(void)state;
 	assert_int_equal(json_parse(&j, str_of(text), &err), 0);
 	for (int pretty = 0; pretty < 2; pretty++) {
 		struct json_writer w = {.out = &pieces, .pretty = pretty};
@@ -271,27 +256,4 @@ static void pieces_are_written_like_a_tree_is_printed(void **state)
 	}
 	json_print(&tree, j);
 	assert_non_null(strstr(tree.s, text));
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_not_one_json_value_is_refused),
-		cmocka_unit_test(a_key_given_twice_is_refused_at_any_depth),
-		cmocka_unit_test(keys_that_differ_in_case_are_two),
-		cmocka_unit_test(an_escaped_nul_is_refused_but_not_a_backslash_before_u0000),
-		cmocka_unit_test(numbers_that_would_change_are_refused),
-		cmocka_unit_test(whole_numbers_are_read_within_their_range),
-		cmocka_unit_test(every_number_that_can_be_put_reads_back_the_same),
-		cmocka_unit_test(values_are_built_and_printed_in_order),
-		cmocka_unit_test(a_member_is_replaced_in_its_place_or_added),
-		cmocka_unit_test(members_and_items_are_walked),
-		cmocka_unit_test(a_copy_is_whole_and_its_own),
-		cmocka_unit_test(fractions_print_as_they_came_and_kinds_are_told_apart),
-		cmocka_unit_test(pieces_are_written_like_a_tree_is_printed),
-		cmocka_unit_test(deep_nesting_is_refused_not_a_crash),
-		cmocka_unit_test(an_object_of_many_keys_is_read),
-	};
-
-	return cmocka_run_group_tests_name("json", tests, NULL, NULL);
 }

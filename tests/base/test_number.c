@@ -1,7 +1,7 @@
 #include "src/base/number.h"
 #include "tests/lib/unit.h"
 
-static void digits_are_read_up_to_the_first_other_byte(void **state)
+TEST(digits_are_read_up_to_the_first_other_byte)
 {
 	static const struct {
 		const char *text;
@@ -18,7 +18,6 @@ static void digits_are_read_up_to_the_first_other_byte(void **state)
 		{"99999999999999999999999x", 23, UINT64_MAX},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		uint64_t value = 1;
 
@@ -27,14 +26,13 @@ static void digits_are_read_up_to_the_first_other_byte(void **state)
 	}
 }
 
-static void a_whole_number_is_digits_within_its_range(void **state)
+TEST(a_whole_number_is_digits_within_its_range)
 {
 	static const char *const good[] = {"5", "10", "0000000000000000000000007"};
 	static const char *const bad[] = {
 		"", " 5", "5 ", "+5", "-5", "0x5", "5.0", "4", "11", "18446744073709551621"};
 	uint64_t value = 0;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(good); i++)
 		assert_true(number_parse(str_of(good[i]), 5, 10, &value));
 	assert_int_equal(value, 7);
@@ -46,9 +44,8 @@ static void a_whole_number_is_digits_within_its_range(void **state)
 	assert_int_equal(number_or(STR("11"), 10, 3), 3);
 }
 
-static void a_variable_that_is_no_number_counts_as_not_set(void **state)
+TEST(a_variable_that_is_no_number_counts_as_not_set)
 {
-	(void)state;
 	unsetenv("DEV_TEAM_TEST_NUMBER");
 	assert_int_equal(number_env("DEV_TEAM_TEST_NUMBER", 10, 3), 3);
 	setenv("DEV_TEAM_TEST_NUMBER", "9", 1);
@@ -57,11 +54,10 @@ static void a_variable_that_is_no_number_counts_as_not_set(void **state)
 	assert_int_equal(number_env("DEV_TEAM_TEST_NUMBER", 10, 3), 3);
 }
 
-static void hexadecimal_digits_are_read_in_either_case(void **state)
+TEST(hexadecimal_digits_are_read_in_either_case)
 {
 	uint64_t value = 0;
 
-	(void)state;
 	assert_true(number_hex(STR("00fF"), &value) && value == 255);
 	assert_true(number_hex(STR("FFFFFFFFFFFFFFFF"), &value) && value == UINT64_MAX);
 	assert_false(number_hex(STR(""), &value));
@@ -70,14 +66,13 @@ static void hexadecimal_digits_are_read_in_either_case(void **state)
 	assert_false(number_hex(STR("10000000000000000"), &value));
 }
 
-static void a_number_with_a_fraction_has_one_form(void **state)
+TEST(a_number_with_a_fraction_has_one_form)
 {
 	static const char *const bad[] = {"", "-", ".5", "5.", "+5", "1e", "1e+", "1.5.2", "1 ",
 		"inf", "nan", "0x10", "11", "-11", "1e999",
 		"0.00000000000000000000000000000000000000000000000000000000000000001"};
 	double value = 0;
 
-	(void)state;
 	assert_true(number_double(STR("-1.5"), -10, 10, &value) && value == -1.5);
 	assert_true(number_double(STR("0.1e+2"), -10, 10, &value) && value == 10);
 	for (size_t i = 0; i < COUNT(bad); i++)
@@ -88,29 +83,14 @@ static void a_number_with_a_fraction_has_one_form(void **state)
 	assert_true(value == 10);
 }
 
-static void a_refusal_names_the_range_and_the_text(void **state)
+TEST(a_refusal_names_the_range_and_the_text)
 {
 	struct error err = {0};
 	uint64_t value;
 
-	(void)state;
 	assert_int_equal(number_read("--port", "80x", 1, 65535, &value, &err), -1);
 	assert_int_equal(err.code, ERR_USAGE);
 	assert_error(&err, "dev-team: '--port' must be a whole number from 1 to 65535, not '80x'");
 	assert_int_equal(number_read("--port", "80", 1, 65535, &value, &err), 0);
 	assert_int_equal(value, 80);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(digits_are_read_up_to_the_first_other_byte),
-		cmocka_unit_test(a_whole_number_is_digits_within_its_range),
-		cmocka_unit_test(a_variable_that_is_no_number_counts_as_not_set),
-		cmocka_unit_test(hexadecimal_digits_are_read_in_either_case),
-		cmocka_unit_test(a_number_with_a_fraction_has_one_form),
-		cmocka_unit_test(a_refusal_names_the_range_and_the_text),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,9 +96,8 @@ static void assert_usage(const char *line, const char *message)
 	assert_string_equal(err.text, message);
 }
 
-static void values_are_bound_to_their_fields(void **state)
+TEST(values_are_bound_to_their_fields)
 {
-	(void)state;
 	assert_int_equal(call("thing make a.txt --name=x --loud --count 020 --ratio -0.5 "
 			      "--mode fast --maybe --tag t1 --tag=t2 b.txt"),
 		0);
@@ -115,9 +114,8 @@ static void values_are_bound_to_their_fields(void **state)
 	assert_string_equal(first_word, "a.txt");
 }
 
-static void what_is_not_given_has_its_default(void **state)
+TEST(what_is_not_given_has_its_default)
 {
-	(void)state;
 	assert_int_equal(call("thing make --name x -- --odd -name"), 0);
 	assert_string_equal(first_word, "--odd");
 	assert_int_equal(n_words, 2);
@@ -128,17 +126,15 @@ static void what_is_not_given_has_its_default(void **state)
 	assert_false(got.loud);
 }
 
-static void options_may_stand_before_the_subcommand(void **state)
+TEST(options_may_stand_before_the_subcommand)
 {
-	(void)state;
 	assert_int_equal(call("thing --name list --loud make a"), 0);
 	assert_string_equal(path, "thing make");
 	assert_string_equal(got.name, "list");
 }
 
-static void a_default_runs_where_no_subcommand_is_named(void **state)
+TEST(a_default_runs_where_no_subcommand_is_named)
 {
-	(void)state;
 	assert_int_equal(call("look make"), 0);
 	assert_string_equal(path, "look");
 	assert_string_equal(first_word, "make");
@@ -148,7 +144,7 @@ static void a_default_runs_where_no_subcommand_is_named(void **state)
 	assert_usage("look a b", "look: unexpected 'b' (see 'dev-team look --help')");
 }
 
-static void a_wrong_command_line_is_refused(void **state)
+TEST(a_wrong_command_line_is_refused)
 {
 	static const char *const cases[][2] = {
 		{"", "no verb given (see 'dev-team --help')"},
@@ -180,17 +176,15 @@ static void a_wrong_command_line_is_refused(void **state)
 		{"thing list \xff", "thing list: an argument is not UTF-8"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++)
 		assert_usage(cases[i][0], cases[i][1]);
 }
 
-static void what_was_given_can_be_passed_on(void **state)
+TEST(what_was_given_can_be_passed_on)
 {
 	char *argv[] = {(char *)"--tag", (char *)"a b", (char *)"--maybe", (char *)"--count=3"};
 	struct invocation in = {.arena = &arena, .path = "list"};
 
-	(void)state;
 	assert_int_equal(option_parse(&in, &list, 4, argv, &got, &err), 0);
 	assert_int_equal(in.given.n, 3);
 	assert_string_equal(in.given.p[0], "--tag=a b");
@@ -198,9 +192,8 @@ static void what_was_given_can_be_passed_on(void **state)
 	assert_string_equal(in.given.p[2], "--count=3");
 }
 
-static void help_is_made_from_the_tables(void **state)
+TEST(help_is_made_from_the_tables)
 {
-	(void)state;
 	assert_int_equal(call("thing make --nosuch --help"), 0);
 	assert_string_equal(out.s,
 		"dev-team thing make: make it\n\n"
@@ -228,17 +221,4 @@ static int done(void **state)
 	return arena_end(state);
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_are_bound_to_their_fields),
-		cmocka_unit_test(what_is_not_given_has_its_default),
-		cmocka_unit_test(options_may_stand_before_the_subcommand),
-		cmocka_unit_test(a_default_runs_where_no_subcommand_is_named),
-		cmocka_unit_test(a_wrong_command_line_is_refused),
-		cmocka_unit_test(what_was_given_can_be_passed_on),
-		cmocka_unit_test(help_is_made_from_the_tables),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, done);
-}
+UNIT_GROUP(NULL, done)

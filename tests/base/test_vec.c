@@ -5,11 +5,10 @@ struct point {
 	int x, y;
 };
 
-static void items_are_kept_in_the_order_of_their_pushes(void **state)
+TEST(items_are_kept_in_the_order_of_their_pushes)
 {
 	VEC(struct point) v = {0};
 
-	(void)state;
 	for (int i = 0; i < 1000; i++)
 		vec_push(&v, (struct point){i, -i});
 	assert_int_equal(v.n, 1000);
@@ -22,23 +21,21 @@ static void items_are_kept_in_the_order_of_their_pushes(void **state)
 	vec_release(&v);
 }
 
-static void a_vector_in_an_arena_grows_like_one_on_the_heap(void **state)
+TEST(a_vector_in_an_arena_grows_like_one_on_the_heap)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	VEC(size_t) v = {0};
 
-	(void)state;
 	for (size_t i = 0; i < 1000; i++)
 		vec_push_in(&a, &v, i);
 	for (size_t i = 0; i < 1000; i++)
 		assert_int_equal(v.items[i], i);
 }
 
-static void items_are_inserted_and_removed_anywhere(void **state)
+TEST(items_are_inserted_and_removed_anywhere)
 {
 	VEC(int) v = {0};
 
-	(void)state;
 	vec_insert(&v, 0, 2);
 	vec_insert(&v, 0, 1);
 	vec_insert(&v, 2, 4);
@@ -54,12 +51,11 @@ static void items_are_inserted_and_removed_anywhere(void **state)
 	vec_release(&v);
 }
 
-static void reserved_room_is_not_moved_by_pushes(void **state)
+TEST(reserved_room_is_not_moved_by_pushes)
 {
 	VEC(char) v = {0};
 	char *items;
 
-	(void)state;
 	vec_reserve(&v, 100);
 	items = v.items;
 	for (int i = 0; i < 100; i++)
@@ -68,11 +64,10 @@ static void reserved_room_is_not_moved_by_pushes(void **state)
 	vec_release(&v);
 }
 
-static void texts_are_sorted_by_bytes_and_an_empty_vector_too(void **state)
+TEST(texts_are_sorted_by_bytes_and_an_empty_vector_too)
 {
 	VEC(const char *) v = {0};
 
-	(void)state;
 	vec_sort(&v, vec_by_text);
 	vec_push(&v, "b");
 	vec_push(&v, "\xc3\xa4");
@@ -82,17 +77,4 @@ static void texts_are_sorted_by_bytes_and_an_empty_vector_too(void **state)
 	assert_string_equal(v.items[1], "b");
 	assert_string_equal(v.items[2], "\xc3\xa4");
 	vec_release(&v);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(items_are_kept_in_the_order_of_their_pushes),
-		cmocka_unit_test(a_vector_in_an_arena_grows_like_one_on_the_heap),
-		cmocka_unit_test(items_are_inserted_and_removed_anywhere),
-		cmocka_unit_test(reserved_room_is_not_moved_by_pushes),
-		cmocka_unit_test(texts_are_sorted_by_bytes_and_an_empty_vector_too),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ static void assert_same(const struct yml *x, const struct yml *y)
 }
 
 /* A byte or two of a plain text become others; the end mark behind it makes libyaml read it. */
-static void the_short_way_reads_as_libyaml_does(void **state)
+TEST(the_short_way_reads_as_libyaml_does)
 {
 	static const char plain[] =
 		"# a text\n\nstate: researching\npr_url:\na: {a: 1, b: 22}\nx: a b:c\nq: \"it's, "
@@ -53,7 +53,6 @@ static void the_short_way_reads_as_libyaml_does(void **state)
 	unsigned taken = 0;
 	uint64_t dice = 1;
 
-	(void)state;
 	for (unsigned i = 0; i < 60000; i++) {
 		struct arena a = {0};
 		struct str text;
@@ -77,21 +76,19 @@ static void the_short_way_reads_as_libyaml_does(void **state)
 	assert_in_range(taken, 5000, 59999);
 }
 
-static void an_empty_text_is_an_empty_map(void **state)
+TEST(an_empty_text_is_an_empty_map)
 {
-	(void)state;
 	assert_int_equal(parsed(STR(""))->kind, YML_MAP);
 	assert_int_equal(parsed(STR("# only a comment\n"))->n, 0);
 	assert_int_equal(parsed((struct str){0})->n, 0);
 }
 
-static void maps_lists_and_scalars_are_read_in_order(void **state)
+TEST(maps_lists_and_scalars_are_read_in_order)
 {
 	struct yml *y =
 		parsed(STR("b: one\na: [x, 'y z', \"q\\tr\"]\nc:\n  d: |\n    l1\n    l2\n"));
 	struct yml *list = yml_get(y, "a");
 
-	(void)state;
 	assert_int_equal(y->n, 3);
 	assert_str(y->map[0].key->text, "b");
 	assert_str(yml_get(y, "b")->text, "one");
@@ -107,12 +104,11 @@ static void maps_lists_and_scalars_are_read_in_order(void **state)
 	assert_null(yml_get(NULL, "b"));
 }
 
-static void a_list_of_hundreds_keeps_them_all(void **state)
+TEST(a_list_of_hundreds_keeps_them_all)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	struct yml *y;
 
-	(void)state;
 	for (int i = 0; i < 500; i++)
 		buf_addf(&b, "- %d\n", i);
 	y = parsed(buf_str(&b));
@@ -122,13 +118,12 @@ static void a_list_of_hundreds_keeps_them_all(void **state)
 }
 
 /* Edits in place rest on these: bytes, not characters. */
-static void byte_ranges_are_right_behind_characters_of_several_bytes(void **state)
+TEST(byte_ranges_are_right_behind_characters_of_several_bytes)
 {
 	static const char text[] =
 		"k\xc3\xa9y: \xe2\x82\xac uro\nn: [\xf0\x9f\x98\x80, 'q']\nlast: \"v\"\n";
 	struct yml *y = parsed(STR(text));
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		static const char *const keys[] = {"k\xc3\xa9y", "n", "last"};
 		static const char *const values[] = {
@@ -142,9 +137,8 @@ static void byte_ranges_are_right_behind_characters_of_several_bytes(void **stat
 	assert_int_equal(y->map[2].value->col, 7);
 }
 
-static void what_yaml_allows_but_we_do_not_is_refused_at_its_place(void **state)
+TEST(what_yaml_allows_but_we_do_not_is_refused_at_its_place)
 {
-	(void)state;
 	refused("a: 1\na: 2\n", "f.md:3:1: duplicate key 'a'");
 	refused("x: {a: 1, a: 2}\n", "f.md:2:11: duplicate key 'a'");
 	refused("{\"a\\e[1m\\t\": 1, \"a\\e[1m\\t\": 2}\n", "f.md:2:17: duplicate key 'a?[1m?'");
@@ -159,9 +153,8 @@ static void what_yaml_allows_but_we_do_not_is_refused_at_its_place(void **state)
 	refused("&a a: 1\n", "f.md:2:1: anchors are not allowed");
 }
 
-static void syntax_errors_have_their_place(void **state)
+TEST(syntax_errors_have_their_place)
 {
-	(void)state;
 	refused("a: 1\nb: 'x\n", "f.md:4:1: found unexpected end of stream");
 	refused("a: [1, 2\nb: 3\n", "f.md:3:2: did not find expected ',' or ']'");
 	refused("a: 1\n\tb: 2\n", "f.md:3:1: found a tab character that violates indentation");
@@ -170,28 +163,25 @@ static void syntax_errors_have_their_place(void **state)
 	refused("a: \xc3\xa9\x01\n", "f.md:2:5: control characters are not allowed");
 }
 
-static void nesting_is_limited(void **state)
+TEST(nesting_is_limited)
 {
-	(void)state;
 	parsed(STR("[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]"));
 	refused("[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]", "f.md:2:18: nested deeper than 16 levels");
 }
 
-static void a_map_of_too_many_keys_is_refused_before_it_costs_minutes(void **state)
+TEST(a_map_of_too_many_keys_is_refused_before_it_costs_minutes)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
-	(void)state;
 	for (int i = 0; i < 10001; i++)
 		buf_addf(&b, "k%d: 0\n", i);
 	assert_refused(buf_str(&b), 1, "f.md:10001:1: more than 10000 keys in one map");
 }
 
-static void nulls_are_known_by_their_plain_form_only(void **state)
+TEST(nulls_are_known_by_their_plain_form_only)
 {
 	struct yml *y = parsed(STR("a:\nb: ~\nc: null\nd: ''\ne: \"null\"\nf: Null\n"));
 
-	(void)state;
 	assert_true(yml_is_null(yml_get(y, "a")));
 	assert_true(yml_is_null(yml_get(y, "b")));
 	assert_true(yml_is_null(yml_get(y, "c")));
@@ -200,7 +190,7 @@ static void nulls_are_known_by_their_plain_form_only(void **state)
 	assert_false(yml_is_null(y));
 }
 
-static void whole_numbers_are_read_and_all_else_is_refused(void **state)
+TEST(whole_numbers_are_read_and_all_else_is_refused)
 {
 	struct yml *y =
 		parsed(STR("a: 42\nb: 010\nc: 0x1F\nd: -1\ne: 1.0\nf:\ng: [1]\nh: 99999999999\n"
@@ -209,7 +199,6 @@ static void whole_numbers_are_read_and_all_else_is_refused(void **state)
 	struct error err;
 	unsigned long n = 0;
 
-	(void)state;
 	assert_int_equal(yml_uint(yml_get(y, "a"), "f", "a", 99, &n, &err), 0);
 	assert_int_equal(n, 42);
 	assert_int_equal(yml_uint(yml_get(y, "b"), "f", "b", 99, &n, &err), 0);
@@ -249,7 +238,7 @@ static void assert_round_trip(struct str value)
 	arena_release(&a);
 }
 
-static void texts_that_yaml_could_take_otherwise_round_trip(void **state)
+TEST(texts_that_yaml_could_take_otherwise_round_trip)
 {
 	static const char *const texts[] = {"", " ", "  a", "a  ", "a b", "a  b", "-", "- a", "?",
 		":", "a:", "a: b", "a:b", "a :b", "a #b", "a#b", "#", "'", "\"", "it's",
@@ -260,7 +249,6 @@ static void texts_that_yaml_could_take_otherwise_round_trip(void **state)
 		"2026-11-21T01:34:55Z", "-1", "_spec_Widget.md", "a \xe2\x80\xa8 b",
 		"a\n\xe2\x80\xa9\n b", "a \xc2\x85 b"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(texts); i++)
 		assert_round_trip(str_of(texts[i]));
 }
@@ -289,9 +277,8 @@ static size_t encode(uint32_t c, char out[4])
 	return 4;
 }
 
-static void every_character_round_trips_inside_a_text(void **state)
+TEST(every_character_round_trips_inside_a_text)
 {
-	(void)state;
 	for (uint32_t c = 1; c <= 0x10ffff;
 		c = c < 0x3000 || (c > 0xfd00 && c < 0x10010) ? c + 1 : c + 4093) {
 		char text[8] = "a";
@@ -306,23 +293,4 @@ static void every_character_round_trips_inside_a_text(void **state)
 	}
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_short_way_reads_as_libyaml_does),
-		cmocka_unit_test(an_empty_text_is_an_empty_map),
-		cmocka_unit_test(maps_lists_and_scalars_are_read_in_order),
-		cmocka_unit_test(a_list_of_hundreds_keeps_them_all),
-		cmocka_unit_test(byte_ranges_are_right_behind_characters_of_several_bytes),
-		cmocka_unit_test(what_yaml_allows_but_we_do_not_is_refused_at_its_place),
-		cmocka_unit_test(syntax_errors_have_their_place),
-		cmocka_unit_test(nesting_is_limited),
-		cmocka_unit_test(a_map_of_too_many_keys_is_refused_before_it_costs_minutes),
-		cmocka_unit_test(nulls_are_known_by_their_plain_form_only),
-		cmocka_unit_test(whole_numbers_are_read_and_all_else_is_refused),
-		cmocka_unit_test(texts_that_yaml_could_take_otherwise_round_trip),
-		cmocka_unit_test(every_character_round_trips_inside_a_text),
-	};
-
-	return cmocka_run_group_tests_name("yml", tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

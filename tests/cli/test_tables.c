@@ -38,11 +38,10 @@ static void look_at_help(const char *path, const struct verb *v)
 	assert_narrow(path, buf_str(&out));
 }
 
-static void help_fits_into_eighty_columns(void **state)
+TEST(help_fits_into_eighty_columns)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
-	(void)state;
 	option_help(&out, NULL, &cli_program);
 	assert_narrow("program", buf_str(&out));
 	each_verb(look_at_help);
@@ -71,9 +70,8 @@ static void look_at_rows(const char *path, const struct verb *v)
 	assert_true(n < 64);
 }
 
-static void no_table_has_a_fault(void **state)
+TEST(no_table_has_a_fault)
 {
-	(void)state;
 	each_verb(look_at_rows);
 }
 
@@ -88,12 +86,11 @@ static void look_for_options(const char *path, const struct verb *v)
 		fail_msg("no '%s' of '%s'", o->name, path);
 }
 
-static void completion_and_manual_have_every_verb_and_option(void **state)
+TEST(completion_and_manual_have_every_verb_and_option)
 {
 	static void (*const makers[])(struct buf * out, const struct verb *program) = {
 		option_bash, option_zsh, option_manual_commands};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(makers); i++) {
 		buf_clear(&made);
 		makers[i](&made, &cli_program);
@@ -113,23 +110,12 @@ static void look_for_docs(const char *path, const struct verb *v)
 		fail_msg("docs/verbs.md does not name --%s of '%s'", o->name, path);
 }
 
-static void the_page_of_the_verbs_has_every_verb_and_option(void **state)
+TEST(the_page_of_the_verbs_has_every_verb_and_option)
 {
-	(void)state;
 	buf_clear(&made);
 	assert_true(tree_read("docs/verbs.md", &made));
 	each_verb(look_for_docs);
 	buf_release(&made);
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(help_fits_into_eighty_columns),
-		cmocka_unit_test(no_table_has_a_fault),
-		cmocka_unit_test(the_page_of_the_verbs_has_every_verb_and_option),
-		cmocka_unit_test(completion_and_manual_have_every_verb_and_option),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

@@ -11,14 +11,13 @@ static struct worker_pool made(const struct worker_item *items, size_t n, unsign
 	return p;
 }
 
-static void three_run_at_one_time_and_all_ten_succeed(void **state)
+TEST(three_run_at_one_time_and_all_ten_succeed)
 {
 	static struct worker_item items[10];
 	const struct worker_item *flying[3], *item;
 	struct worker_pool p;
 	size_t n = 0;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(items); i++)
 		items[i] = (struct worker_item){"x", (double)i};
 	p = made(items, COUNT(items), 3);
@@ -49,28 +48,26 @@ static const char *order(const struct worker_item *items, size_t n)
 	return text;
 }
 
-static void the_highest_score_goes_first_and_equals_stay_in_order(void **state)
+TEST(the_highest_score_goes_first_and_equals_stay_in_order)
 {
 	static const struct worker_item scores[] = {{"low", .1}, {"mid", .5}, {"high", .9}};
 	static const struct worker_item equal[] = {
 		{"a", 1}, {"b", 2}, {"c", 1}, {"d", 2}, {"e", 1}, {"f", -1}, {"g", 2}};
 	struct worker_item odd[] = {{"a", 0}, {"b", 1}, {"c", 0}, {"d", INFINITY}};
 
-	(void)state;
 	assert_string_equal(order(scores, 3), "high mid low ");
 	assert_string_equal(order(equal, COUNT(equal)), "b d g a c e f ");
 	odd[0].score = (double)NAN;
 	assert_string_equal(order(odd, COUNT(odd)), "d b c a ");
 }
 
-static void one_that_fails_leaves_the_others_alone(void **state)
+TEST(one_that_fails_leaves_the_others_alone)
 {
 	static const struct worker_item items[] = {{"ok", 0}, {"boom", 0}};
 	struct worker_pool p = made(items, 2, 2);
 	const struct worker_item *a, *b;
 	char why[] = "kaboom";
 
-	(void)state;
 	assert_true(worker_pool_next(&p, &a) && worker_pool_next(&p, &b));
 	worker_pool_ended(&p, b, WORKER_FAILED, why);
 	why[0] = '\0';
@@ -83,14 +80,13 @@ static void one_that_fails_leaves_the_others_alone(void **state)
 	assert_null(p.ended[WORKER_SUCCEEDED].list[0].why);
 }
 
-static void one_that_is_not_admitted_is_set_aside_and_not_tried_again(void **state)
+TEST(one_that_is_not_admitted_is_set_aside_and_not_tried_again)
 {
 	static const struct worker_item items[] = {{"a", 3}, {"b", 2}, {"c", 1}};
 	struct worker_pool p = made(items, 3, 1);
 	const struct worker_item *item;
 	size_t tried = 0;
 
-	(void)state;
 	while (worker_pool_next(&p, &item)) {
 		tried++;
 		worker_pool_ended(&p, item, item == &items[1] ? WORKER_DEFERRED : WORKER_SUCCEEDED,
@@ -102,14 +98,13 @@ static void one_that_is_not_admitted_is_set_aside_and_not_tried_again(void **sta
 	assert_string_equal(p.ended[WORKER_DEFERRED].list[0].item->id, "b");
 }
 
-static void no_items_are_over_at_once_and_no_workers_are_refused(void **state)
+TEST(no_items_are_over_at_once_and_no_workers_are_refused)
 {
 	static const struct worker_item items[] = {{"a", 0}};
 	struct worker_pool p = made(NULL, 0, 3);
 	const struct worker_item *item;
 	struct error err;
 
-	(void)state;
 	assert_true(worker_pool_over(&p) && !worker_pool_next(&p, &item) && !item);
 	assert_int_equal(worker_pool_init(&arena, &p, NULL, 0, 0, &err), -1);
 	assert_int_equal(err.code, ERR_USAGE);
@@ -120,15 +115,4 @@ static void no_items_are_over_at_once_and_no_workers_are_refused(void **state)
 	assert_int_equal(p.peak, 1); /* no more than there are items */
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(three_run_at_one_time_and_all_ten_succeed),
-		cmocka_unit_test(the_highest_score_goes_first_and_equals_stay_in_order),
-		cmocka_unit_test(one_that_fails_leaves_the_others_alone),
-		cmocka_unit_test(one_that_is_not_admitted_is_set_aside_and_not_tried_again),
-		cmocka_unit_test(no_items_are_over_at_once_and_no_workers_are_refused),
-	};
-
-	return cmocka_run_group_tests_name("worker_pool", tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

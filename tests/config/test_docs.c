@@ -9,11 +9,10 @@
 #include "tests/lib/resource_rig.h"
 #include "src/harness/harness.h"
 
-static void the_page_has_the_tables(void **state)
+TEST(the_page_has_the_tables)
 {
 	CLEANUP(buf_release) struct buf page = BUF_INIT;
 
-	(void)state;
 	assert_true(tree_read("docs/resources.md", &page));
 	for (const struct resource_kind *k = resource_kinds; k->name; k++) {
 		CLEANUP(buf_release) struct buf block = BUF_INIT;
@@ -27,13 +26,12 @@ static void the_page_has_the_tables(void **state)
 	}
 }
 
-static void the_page_has_the_plans(void **state)
+TEST(the_page_has_the_plans)
 {
 	static const char *const plans[] = {"claude-code-pro", "claude-code-max-5x",
 		"claude-code-max-20x", "codex-plus", "codex-pro", "pay-per-token"};
 	CLEANUP(buf_release) struct buf page = BUF_INIT;
 
-	(void)state;
 	assert_true(tree_read("docs/resources.md", &page));
 	for (size_t i = 0; i < COUNT(plans); i++) {
 		char *row =
@@ -55,20 +53,18 @@ static void every_field_says_what_it_is(const struct config_field *rows)
 	}
 }
 
-static void all_fields_are_told(void **state)
+TEST(all_fields_are_told)
 {
-	(void)state;
 	for (const struct resource_kind *k = resource_kinds; k->name; k++)
 		every_field_says_what_it_is(k->fields);
 }
 
-static void what_is_shipped_is_good(void **state)
+TEST(what_is_shipped_is_good)
 {
 	struct resources r = resources_at("resources");
 	const struct worktree_pool_spec *pool = resources_pool(&r, "default");
 	struct worktree_pool_spec made = worktree_pool_default(&arena);
 
-	(void)state;
 	assert_string_equal(faults_text(&r), "");
 	assert_int_equal(r.n_plans, 6);
 	assert_non_null(pool);
@@ -97,13 +93,12 @@ static bool fits(const struct workflow *w, const char *stage)
 	return false;
 }
 
-static void pipelines_fit_their_workflows(void **state)
+TEST(pipelines_fit_their_workflows)
 {
 	static const char *const names[] = {"implement-task", "fix-issue"};
 	struct resources r = resources_at("resources");
 	struct error err = {0};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(names); i++) {
 		const struct pipeline *p = resources_pipeline(&r, names[i]);
 		struct workflow w;
@@ -126,7 +121,7 @@ static const struct shown_field *field(const struct shown *s, const char *path)
 	return NULL;
 }
 
-static void secrets_are_not_shown(void **state)
+TEST(secrets_are_not_shown)
 {
 	struct resources r = good(HEAD(
 		"DatabaseBranchPool", "d") "  adapter: neon\n  upstream: {connectionStringEnv: A}\n"
@@ -137,7 +132,6 @@ static void secrets_are_not_shown(void **state)
 	CLEANUP(shown_release) struct shown s = {0};
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
-	(void)state;
 	resource_shown(&arena, &r, &r.docs[0], PARALLELISM_ON, &s);
 	json_print(&b, field(&s, "spec.credentials")->value);
 	assert_string_equal(b.s, "{\"apiTokenEnv\":\"TOKEN\",\"apiToken\":\"****\",\"projectId\":"
@@ -146,7 +140,7 @@ static void secrets_are_not_shown(void **state)
 	assert_int_equal(field(&s, "spec.lifecycle.abandonAfter")->origin, ORIGIN_DEFAULT);
 }
 
-static void each_value_tells_where_it_comes_from(void **state)
+TEST(each_value_tells_where_it_comes_from)
 {
 	static const struct {
 		const char *path;
@@ -166,7 +160,6 @@ static void each_value_tells_where_it_comes_from(void **state)
 		     "  - {name: b, harness: aider}\n");
 	CLEANUP(shown_release) struct shown s = {0};
 
-	(void)state;
 	resource_shown(&arena, &r, &r.docs[0], PARALLELISM_ON, &s);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const struct shown_field *f = field(&s, rows[i].path);
@@ -178,11 +171,10 @@ static void each_value_tells_where_it_comes_from(void **state)
 	assert_null(field(&s, "spec.stages[0].onFailure.retryDelay"));
 }
 
-static void every_harness_can_be_named(void **state)
+TEST(every_harness_can_be_named)
 {
 	size_t n = 0;
 
-	(void)state;
 	for (size_t i = 0; harness_words[i]; i++) {
 		const struct harness *h;
 		struct error err;
@@ -196,27 +188,11 @@ static void every_harness_can_be_named(void **state)
 	assert_null(harness_words[n]);
 }
 
-static void every_capability_can_be_asked_for(void **state)
+TEST(every_capability_can_be_asked_for)
 {
-	(void)state;
 	for (unsigned c = 0; c < CAPABILITIES; c++)
 		assert_string_equal(capability_words[c], capability_name(c));
 	assert_null(capability_words[CAPABILITIES]);
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_page_has_the_tables),
-		cmocka_unit_test(the_page_has_the_plans),
-		cmocka_unit_test(all_fields_are_told),
-		cmocka_unit_test(what_is_shipped_is_good),
-		cmocka_unit_test(pipelines_fit_their_workflows),
-		cmocka_unit_test(secrets_are_not_shown),
-		cmocka_unit_test(each_value_tells_where_it_comes_from),
-		cmocka_unit_test(every_harness_can_be_named),
-		cmocka_unit_test(every_capability_can_be_asked_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

@@ -1,6 +1,6 @@
 #include "tests/lib/resource_rig.h"
 
-static void durations_are_seconds(void **state)
+TEST(durations_are_seconds)
 {
 	static const struct {
 		const char *text;
@@ -28,7 +28,6 @@ static void durations_are_seconds(void **state)
 		{"P999999999D", 86399999913600},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		int64_t got = -1;
 
@@ -38,7 +37,7 @@ static void durations_are_seconds(void **state)
 	}
 }
 
-static void what_is_no_duration(void **state)
+TEST(what_is_no_duration)
 {
 	static const char *const rows[] = {"", "P", "PT", "P1DT", "5H", "PT5", "pt5h", "P5H",
 		"PT5D", "P1Y", "P1M", "P1M2D", "PT1.5H", "PT1,5H", "-PT5H", "PT-5H", "+PT5H",
@@ -46,7 +45,6 @@ static void what_is_no_duration(void **state)
 		"P1WT1H", "P1D2D", "PTT5H", "PT5HT1M", "P 5D", "P1000000000D",
 		"PT99999999999999999999S", "P١D"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		int64_t got = 7;
 
@@ -56,7 +54,7 @@ static void what_is_no_duration(void **state)
 	}
 }
 
-static void the_switch_of_parallel_runs(void **state)
+TEST(the_switch_of_parallel_runs)
 {
 	static const struct {
 		const char *value;
@@ -91,19 +89,9 @@ static void the_switch_of_parallel_runs(void **state)
 		{"experiment", PARALLELISM_ON},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
 		if (parallelism_mode(rows[i].value) != rows[i].mode)
 			fail_msg("'%s'", rows[i].value ? rows[i].value : "unset");
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(durations_are_seconds),
-		cmocka_unit_test(what_is_no_duration),
-		cmocka_unit_test(the_switch_of_parallel_runs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

@@ -17,7 +17,7 @@ static char *repeated(const char *text, size_t times)
 	return s;
 }
 
-static void texts_that_are_no_resources(void **state)
+SCRATCH_TEST(texts_that_are_no_resources)
 {
 	static const struct {
 		const char *text, *fault;
@@ -47,7 +47,6 @@ static void texts_that_are_no_resources(void **state)
 		{"%YAML 9.9\n---\na: b\n", "1:1: "},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct resources r;
 
@@ -63,11 +62,10 @@ static void texts_that_are_no_resources(void **state)
 	}
 }
 
-static void files_that_are_no_texts(void **state)
+SCRATCH_TEST(files_that_are_no_texts)
 {
 	struct resources r;
 
-	(void)state;
 	resource_write("good.yaml", GOOD);
 	tree_mkdirs(at("dir.yaml"));
 	assert_int_equal(mkfifo(at("pipe.yaml"), 0600), 0);
@@ -80,18 +78,17 @@ static void files_that_are_no_texts(void **state)
 	assert_non_null(resources_pool(&r, "w"));
 }
 
-static void a_link_to_nothing_is_told(void **state)
+SCRATCH_TEST(a_link_to_nothing_is_told)
 {
 	struct error err = {0};
 	struct resources r;
 
-	(void)state;
 	assert_int_equal(symlink("/nonesuch", at("a.yaml")), 0);
 	assert_int_equal(resources_load(&arena, base, &r, &err), -1);
 	assert_int_equal(err.code, ERR_SYSTEM);
 }
 
-static void deep_and_wide_ones_come_to_an_end(void **state)
+SCRATCH_TEST(deep_and_wide_ones_come_to_an_end)
 {
 	const char *texts[] = {
 		arena_printf(&arena, "%s", repeated("[", 100000)),
@@ -108,7 +105,6 @@ static void deep_and_wide_ones_come_to_an_end(void **state)
 			repeated("\xc3\xa9", 5000)),
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		struct resources r;
 
@@ -121,11 +117,10 @@ static void deep_and_wide_ones_come_to_an_end(void **state)
 }
 
 /* Very many faults are as many as anybody will read. */
-static void faults_come_to_an_end(void **state)
+SCRATCH_TEST(faults_come_to_an_end)
 {
 	struct resources r;
 
-	(void)state;
 	for (unsigned i = 0; i < 20; i++)
 		resource_write(arena_printf(&arena, "p%u.yaml", i),
 			arena_printf(&arena, HEAD("Pipeline", "p%u") "  stages: [%s]\n", i,
@@ -134,25 +129,12 @@ static void faults_come_to_an_end(void **state)
 	assert_int_equal(r.n_faults, 1000);
 }
 
-static void messages_are_printable(void **state)
+SCRATCH_TEST(messages_are_printable)
 {
-	(void)state;
 	assert_faults(HEAD("WorktreePool", "w") "  layout: \"a\\x07\\e[31m\\x7f\"\n"
 						"  \"k\\n\": 1\n",
 		"r.yaml:6:11: 'layout' must be 'workspace-scoped' or 'repo-local', not "
 		"'a\\x07\\x1b[31m\\x7f'\nr.yaml:7:3: unknown key 'k\\x0a'\n");
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		scratch_test(texts_that_are_no_resources),
-		scratch_test(files_that_are_no_texts),
-		scratch_test(a_link_to_nothing_is_told),
-		scratch_test(deep_and_wide_ones_come_to_an_end),
-		scratch_test(faults_come_to_an_end),
-		scratch_test(messages_are_printable),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

@@ -39,7 +39,7 @@ static struct model_registry dated(const char *deprecated, const char *removed)
 		deprecated, removed));
 }
 
-static void the_shipped_aliases_resolve_to_their_ids(void **state)
+TEST(the_shipped_aliases_resolve_to_their_ids)
 {
 	static const struct {
 		const char *alias, *id;
@@ -47,7 +47,6 @@ static void the_shipped_aliases_resolve_to_their_ids(void **state)
 		{"opus", "claude-opus-4-7"}, {"opus[1m]", "claude-opus-4-7[1m]"}};
 	struct model_registry r = shipped();
 
-	(void)state;
 	assert_int_equal(r.n, COUNT(rows));
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct model_resolved m;
@@ -60,7 +59,7 @@ static void the_shipped_aliases_resolve_to_their_ids(void **state)
 	}
 }
 
-static void the_chain_is_stage_pipeline_default(void **state)
+TEST(the_chain_is_stage_pipeline_default)
 {
 	static const struct {
 		const char *stage, *pipeline, *id, *source;
@@ -76,7 +75,6 @@ static void the_chain_is_stage_pipeline_default(void **state)
 	};
 	struct model_registry r = shipped();
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct model_resolved m;
 		struct error err;
@@ -88,7 +86,7 @@ static void the_chain_is_stage_pipeline_default(void **state)
 	}
 }
 
-static void explicit_ids_pass_and_slips_of_aliases_do_not(void **state)
+TEST(explicit_ids_pass_and_slips_of_aliases_do_not)
 {
 	static const char *const ids[] = {"claude-opus-4-7[1m]", "gpt-5", "o3", "gemini-2.5-pro",
 		"openai/gpt-oss:20b", "deepseek/deepseek-chat", "us.anthropic.claude-x-v1:0"};
@@ -99,7 +97,6 @@ static void explicit_ids_pass_and_slips_of_aliases_do_not(void **state)
 	struct model_resolved m;
 	struct error err;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(ids); i++) {
 		assert_int_equal(model_resolve(&r, ids[i], NULL, 0, &m, &err), 0);
 		assert_string_equal(m.id, ids[i]);
@@ -117,7 +114,7 @@ static void explicit_ids_pass_and_slips_of_aliases_do_not(void **state)
 
 enum { OK, DEPRECATED, GRACE = 2, REMOVED = 4 };
 
-static void dates_decide_and_both_are_inclusive(void **state)
+TEST(dates_decide_and_both_are_inclusive)
 {
 	static const struct {
 		const char *deprecated, *removed, *now;
@@ -143,7 +140,6 @@ static void dates_decide_and_both_are_inclusive(void **state)
 		{"~", "null", "2026-04-20", OK},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct model_registry r = dated(rows[i].deprecated, rows[i].removed);
 		struct model_resolved m;
@@ -161,25 +157,23 @@ static void dates_decide_and_both_are_inclusive(void **state)
 	}
 }
 
-static void a_removed_one_says_what_to_use(void **state)
+TEST(a_removed_one_says_what_to_use)
 {
 	struct model_registry r = dated("2026-01-01", "2026-04-01");
 	struct model_resolved m;
 	struct error err;
 
-	(void)state;
 	assert_int_equal(model_resolve(&r, NULL, "old", when("2026-04-15"), &m, &err), -1);
 	assert_error(&err,
 		"dev-team: model 'old' (old-1) was removed at 2026-04-01T00:00:00Z: use 'new'");
 }
 
-static void what_nobody_tells_of_is_warned_of(void **state)
+TEST(what_nobody_tells_of_is_warned_of)
 {
 	struct model_registry stale = dated("2026-01-01", ""), ends = dated("", "2026-05-01");
 	struct model_registry both = dated("2026-01-01", "2026-05-01");
 	const int64_t sixty = when("2026-01-01") + 60 * MODEL_DAY_S;
 
-	(void)state;
 	assert_false(model_stale(&stale.list[0], sixty));
 	assert_true(model_stale(&stale.list[0], sixty + 1));
 	assert_false(model_stale(&both.list[0], sixty + 1));
@@ -190,7 +184,7 @@ static void what_nobody_tells_of_is_warned_of(void **state)
 	assert_false(model_removal_unannounced(&both.list[0], when("2026-04-20")));
 }
 
-static void dates_are_days_or_seconds_in_utc(void **state)
+TEST(dates_are_days_or_seconds_in_utc)
 {
 	static const char *const good[] = {"2026-05-01", "2026-05-01T00:00:00Z",
 		"2026-05-01T00:00:00.000Z", "2026-05-01T00:00:00.9Z"};
@@ -201,14 +195,13 @@ static void dates_are_days_or_seconds_in_utc(void **state)
 		"2026-05-01T24:00:00Z", "2026-5-1"};
 	int64_t t, first = when("2026-05-01");
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(good); i++)
 		assert_true(when(good[i]) == first);
 	for (size_t i = 0; i < COUNT(bad); i++)
 		assert_false(model_date_parse(str_of(bad[i]), &t));
 }
 
-static void faults_of_a_registry_have_a_place(void **state)
+TEST(faults_of_a_registry_have_a_place)
 {
 	static const struct {
 		const char *text, *error;
@@ -252,7 +245,6 @@ static void faults_of_a_registry_have_a_place(void **state)
 			"m.yaml:2:16: duplicate key 'alias'"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct model_registry r;
 		struct error err;
@@ -274,7 +266,7 @@ static const char haiku_ends[] =
 	"  - {alias: later, modelId: later-1, deprecatedAt: 2027-01-01, replacementAlias: sonnet}\n"
 	"  - {alias: cut, modelId: cut-1, removedAt: 2026-02-01}\n";
 
-static void the_bump_plan_lists_the_stages_that_have_to_change(void **state)
+TEST(the_bump_plan_lists_the_stages_that_have_to_change)
 {
 	static const struct model_use ask[] = {{"plan", "sonnet"}, {"triage", "haiku"},
 		{"odd", "mystery-model"}, {"own", "gpt-5"}, {"future", "later"}, {"gone", "cut"},
@@ -282,7 +274,6 @@ static void the_bump_plan_lists_the_stages_that_have_to_change(void **state)
 	struct model_registry r = registry(haiku_ends);
 	struct model_bump *rows;
 
-	(void)state;
 	assert_int_equal(model_bump_plan(&arena, &r, ask, 1, NULL, when("2026-06-15"), &rows), 0);
 	assert_int_equal(
 		model_bump_plan(&arena, &r, ask, COUNT(ask), NULL, when("2026-06-15"), &rows), 2);
@@ -299,7 +290,7 @@ static void the_bump_plan_lists_the_stages_that_have_to_change(void **state)
 	assert_string_equal(rows[2].stage, "heir");
 }
 
-static void a_replacement_that_nobody_knows_has_no_id(void **state)
+TEST(a_replacement_that_nobody_knows_has_no_id)
 {
 	struct model_entry list[] = {{.alias = "a",
 		.id = "a-1",
@@ -310,26 +301,9 @@ static void a_replacement_that_nobody_knows_has_no_id(void **state)
 	struct model_use ask = {"s", "a"};
 	struct model_bump *rows;
 
-	(void)state;
 	assert_int_equal(model_bump_plan(&arena, &r, &ask, 1, NULL, when("2026-04-20"), &rows), 1);
 	assert_null(rows[0].replacement_id);
 	assert_true(rows[0].grace);
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_shipped_aliases_resolve_to_their_ids),
-		cmocka_unit_test(the_chain_is_stage_pipeline_default),
-		cmocka_unit_test(explicit_ids_pass_and_slips_of_aliases_do_not),
-		cmocka_unit_test(dates_decide_and_both_are_inclusive),
-		cmocka_unit_test(a_removed_one_says_what_to_use),
-		cmocka_unit_test(what_nobody_tells_of_is_warned_of),
-		cmocka_unit_test(dates_are_days_or_seconds_in_utc),
-		cmocka_unit_test(faults_of_a_registry_have_a_place),
-		cmocka_unit_test(the_bump_plan_lists_the_stages_that_have_to_change),
-		cmocka_unit_test(a_replacement_that_nobody_knows_has_no_id),
-	};
-
-	return cmocka_run_group_tests_name("models", tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

@@ -43,7 +43,7 @@ static struct parallelism resolved(
 	return n;
 }
 
-static void how_many_at_one_time(void **state)
+SCRATCH_TEST(how_many_at_one_time)
 {
 #define CLAUDE "  stages:\n" GATE("a", "")
 #define BOTH   "  stages:\n    - {name: a}\n" GATE("b", ", harness: codex")
@@ -110,7 +110,6 @@ static void how_many_at_one_time(void **state)
 			PARALLELISM_DECLARED},
 	};
 
-	(void)state;
 	plans();
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct parallelism n = resolved(rows[i].plans, rows[i].spec, PARALLELISM_ON);
@@ -122,9 +121,8 @@ static void how_many_at_one_time(void **state)
 	}
 }
 
-static void pay_per_token_is_no_seat(void **state)
+SCRATCH_TEST(pay_per_token_is_no_seat)
 {
-	(void)state;
 	plans();
 	plan("pay-per-token", "claude-code");
 	assert_int_equal(
@@ -136,12 +134,11 @@ static void pay_per_token_is_no_seat(void **state)
 		10);
 }
 
-static void switched_off_it_is_one(void **state)
+SCRATCH_TEST(switched_off_it_is_one)
 {
 	const char *eight = "  parallelism: {worktreePool: w, maxConcurrent: 8}\n" CLAUDE;
 	struct parallelism n;
 
-	(void)state;
 	plans();
 	n = resolved("", eight, PARALLELISM_OFF);
 	assert_int_equal(n.max, 1);
@@ -149,13 +146,4 @@ static void switched_off_it_is_one(void **state)
 	assert_int_equal(resolved("", eight, PARALLELISM_EXPERIMENTAL).max, 8);
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		scratch_test(how_many_at_one_time),
-		scratch_test(pay_per_token_is_no_seat),
-		scratch_test(switched_off_it_is_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

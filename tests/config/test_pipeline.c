@@ -10,12 +10,11 @@ static const struct pipeline *pipeline(const char *spec)
 	return resources_pipeline(&r, "p");
 }
 
-static void a_pipeline_of_one_stage_has_all_defaults(void **state)
+TEST(a_pipeline_of_one_stage_has_all_defaults)
 {
 	const struct pipeline *p = pipeline("  stages:\n  - name: a\n");
 	const struct stage_spec *s = pipeline_stage(p, "a");
 
-	(void)state;
 	assert_false(p->parallel || p->max_concurrent || p->default_model_declared);
 	assert_string_equal(p->worktree_pool, "p");
 	assert_string_equal(p->target_branch, "main");
@@ -48,7 +47,7 @@ static void a_pipeline_of_one_stage_has_all_defaults(void **state)
 	assert_null(s->artifact);
 }
 
-static void all_of_a_stage_is_read(void **state)
+TEST(all_of_a_stage_is_read)
 {
 	const struct stage_spec *s =
 		pipeline("  stages:\n  - name: a\n  - name: b\n    agent: reviewer\n"
@@ -64,7 +63,6 @@ static void all_of_a_stage_is_read(void **state)
 			->stages +
 		1;
 
-	(void)state;
 	assert_string_equal(s->agent, "reviewer");
 	assert_int_equal(s->kind, STAGE_REVIEW_CLASSIFIER);
 	assert_int_equal(s->isolation, ISOLATION_WORKTREE);
@@ -92,7 +90,7 @@ static void all_of_a_stage_is_read(void **state)
 	assert_string_equal(s->failure_on, "IndependenceViolated");
 }
 
-static void stages_take_after_their_pipeline(void **state)
+TEST(stages_take_after_their_pipeline)
 {
 	const struct pipeline *p = pipeline(
 		"  parallelism: {maxConcurrent: 1}\n  defaultHarness: codex\n  defaultModel: opus\n"
@@ -100,7 +98,6 @@ static void stages_take_after_their_pipeline(void **state)
 		"  - {name: a}\n  - {name: b, harness: inherit, model: inherit}\n"
 		"  - {name: c, harness: opencode, harnessFallback: [], isolation: inplace}\n");
 
-	(void)state;
 	assert_true(p->parallel && p->default_model_declared);
 	for (size_t i = 0; i < 2; i++) {
 		assert_string_equal(p->stages[i].harness, "codex");
@@ -116,7 +113,7 @@ static void stages_take_after_their_pipeline(void **state)
 	assert_int_equal(p->stages[2].isolation, ISOLATION_INPLACE);
 }
 
-static void all_of_a_pipeline_is_read(void **state)
+TEST(all_of_a_pipeline_is_read)
 {
 	const struct pipeline *p = pipeline(
 		"  branching: {pattern: 'ai-sdlc/issue-{issueNumber}', targetBranch: "
@@ -125,7 +122,6 @@ static void all_of_a_pipeline_is_read(void **state)
 		"  triggers: [{event: issue.assigned}]\n  providers: {scm: {type: github}}\n"
 		"  stages: [{name: a}]\n");
 
-	(void)state;
 	assert_string_equal(p->branch_pattern, "ai-sdlc/issue-{issueNumber}");
 	assert_string_equal(p->target_branch, "release/1.x");
 	assert_string_equal(p->tenant, "team_a");
@@ -138,7 +134,7 @@ static void all_of_a_pipeline_is_read(void **state)
 #define STAGE(text)   "  stages: [{name: a, " text "}]\n"
 #define BEFORE(stage) "  stages: [" stage ", {name: z}]\n"
 
-static void what_a_pipeline_may_not_be(void **state)
+TEST(what_a_pipeline_may_not_be)
 {
 	static const struct {
 		const char *spec, *fault;
@@ -260,22 +256,10 @@ static void what_a_pipeline_may_not_be(void **state)
 			"6:46: 'a.lock' is not the name of a git branch"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
 		assert_faults(arena_printf(&arena, PIPE "%s%s", rows[i].spec,
 				      strchr(rows[i].spec, '\n') ? "" : "\n"),
 			arena_printf(&arena, "r.yaml:%s\n", rows[i].fault));
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_pipeline_of_one_stage_has_all_defaults),
-		cmocka_unit_test(all_of_a_stage_is_read),
-		cmocka_unit_test(stages_take_after_their_pipeline),
-		cmocka_unit_test(all_of_a_pipeline_is_read),
-		cmocka_unit_test(what_a_pipeline_may_not_be),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

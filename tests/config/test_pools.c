@@ -15,11 +15,10 @@ static const struct worktree_pool_spec *pool(const char *spec)
 
 #define ODD_ROOT "6:12: 'rootDir' must not be a directory of the system or contain '..'"
 
-static void a_pool_of_nothing_has_all_defaults(void **state)
+TEST(a_pool_of_nothing_has_all_defaults)
 {
 	const struct worktree_pool_spec *p = pool("  {}\n");
 
-	(void)state;
 	setenv("HOME", "/home/ada", 1);
 	p = pool("  {}\n");
 	assert_string_equal(p->name, "w");
@@ -32,11 +31,10 @@ static void a_pool_of_nothing_has_all_defaults(void **state)
 	assert_int_equal(p->database_pools.n + p->plans.n, 0);
 }
 
-static void the_default_pool_is_the_same(void **state)
+TEST(the_default_pool_is_the_same)
 {
 	struct worktree_pool_spec p = worktree_pool_default(&arena);
 
-	(void)state;
 	assert_string_equal(p.name, "default");
 	assert_null(p.file);
 	assert_string_equal(p.root, "/home/ada/.dev-team/worktrees");
@@ -46,14 +44,13 @@ static void the_default_pool_is_the_same(void **state)
 	assert_true(p.strict && p.on_merge && p.on_abort && p.on_timeout);
 }
 
-static void all_of_a_pool_is_read(void **state)
+TEST(all_of_a_pool_is_read)
 {
 	const struct worktree_pool_spec *p =
 		pool("  rootDir: ~/trees\n  staleThresholdDays: 1\n  basePort: 65000\n"
 		     "  ownershipGuard: advisory\n"
 		     "  cleanup: {onMerge: false, onAbort: false, onTimeout: false}\n");
 
-	(void)state;
 	assert_string_equal(p->root, "/home/ada/trees");
 	assert_true(p->root_declared);
 	assert_int_equal(p->stale_days, 1);
@@ -68,7 +65,7 @@ static void all_of_a_pool_is_read(void **state)
 		4000);
 }
 
-static void what_a_pool_may_not_be(void **state)
+TEST(what_a_pool_may_not_be)
 {
 	static const struct {
 		const char *spec, *fault;
@@ -116,7 +113,6 @@ static void what_a_pool_may_not_be(void **state)
 			"DatabaseBranchPool 'a'"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
 		assert_faults(arena_printf(&arena, POOL "%s", rows[i].spec),
 			arena_printf(&arena, "r.yaml:%s\n", rows[i].fault));
@@ -128,7 +124,7 @@ static void what_a_pool_may_not_be(void **state)
 	"  adapter: neon\n  upstream: {connectionStringEnv: DEV}\n"                                \
 	"  injection: {targetEnv: URL}\n"
 
-static void all_of_a_plan_is_read(void **state)
+TEST(all_of_a_plan_is_read)
 {
 	struct resources r = good(PLAN
 		"  harness: claude-code\n  billingMode: session-window\n  windowDuration: PT5H\n"
@@ -139,7 +135,6 @@ static void all_of_a_plan_is_read(void **state)
 		"  quotaSource: authoritative-with-fallback\n");
 	const struct subscription_plan *p = resources_plan(&r, "s");
 
-	(void)state;
 	assert_string_equal(p->harness, "claude-code");
 	assert_int_equal(p->billing, BILLING_WINDOW);
 	assert_int_equal(p->window_s, 18000);
@@ -156,12 +151,11 @@ static void all_of_a_plan_is_read(void **state)
 	assert_string_equal(p->quota_source, "authoritative-with-fallback");
 }
 
-static void a_plan_of_little_has_defaults(void **state)
+TEST(a_plan_of_little_has_defaults)
 {
 	struct resources r = good(PLAN "  harness: codex\n  billingMode: pay-per-token\n");
 	const struct subscription_plan *p = resources_plan(&r, "s");
 
-	(void)state;
 	assert_int_equal(p->billing, BILLING_PER_TOKEN);
 	assert_int_equal(p->window_s + p->quota_tokens, 0);
 	assert_false(p->off_peak);
@@ -173,7 +167,7 @@ static void a_plan_of_little_has_defaults(void **state)
 	assert_null(resources_plan(&r, "t"));
 }
 
-static void all_of_a_database_pool_is_read(void **state)
+TEST(all_of_a_database_pool_is_read)
 {
 	struct resources r = good(HEAD("DatabaseBranchPool",
 		"d") "  adapter: external\n"
@@ -188,7 +182,6 @@ static void all_of_a_database_pool_is_read(void **state)
 		     "  credentials: {apiTokenEnv: NEON_API_TOKEN}\n");
 	const struct database_pool_spec *d = resources_database(&r, "d");
 
-	(void)state;
 	assert_string_equal(d->adapter, "external");
 	assert_string_equal(d->connection_env, "DATABASE_URL_DEV");
 	assert_string_equal(d->branch_from, "dev");
@@ -206,12 +199,11 @@ static void all_of_a_database_pool_is_read(void **state)
 	assert_non_null(yml_get(d->credentials, "apiTokenEnv"));
 }
 
-static void a_database_pool_of_little_has_defaults(void **state)
+TEST(a_database_pool_of_little_has_defaults)
 {
 	struct resources r = good(BASE);
 	const struct database_pool_spec *d = resources_database(&r, "d");
 
-	(void)state;
 	assert_string_equal(d->create_on, "worktree-allocation");
 	assert_string_equal(d->reclaim_on, "pr-merge");
 	assert_int_equal(d->max_concurrent + d->warm, 0);
@@ -221,7 +213,7 @@ static void a_database_pool_of_little_has_defaults(void **state)
 	assert_null(d->credentials);
 }
 
-static void what_they_may_not_be(void **state)
+TEST(what_they_may_not_be)
 {
 #define CODEX   PLAN "  harness: codex\n"
 #define SESSION CODEX "  billingMode: session-window\n"
@@ -295,7 +287,6 @@ static void what_they_may_not_be(void **state)
 			"9:51: 'migrationCwd' must be a relative path, not '/a'"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
 		assert_faults(rows[i].text, arena_printf(&arena, "r.yaml:%s\n", rows[i].fault));
 	assert_int_equal(good(BASE "  migrations: {runOnBranchCreate: false}\n").n_databases, 1);
@@ -304,9 +295,8 @@ static void what_they_may_not_be(void **state)
 }
 
 /* What stands in the place of a variable's name may be an address with a password. */
-static void an_address_is_not_told(void **state)
+TEST(an_address_is_not_told)
 {
-	(void)state;
 	assert_faults(
 		HEAD("DatabaseBranchPool", "d") "  adapter: neon\n  upstream: "
 						"{connectionStringEnv: 'postgres://u:pw@h/d'}\n"
@@ -316,20 +306,4 @@ static void an_address_is_not_told(void **state)
 		"r.yaml:8:48: 'additionalEnvs' must be the name of an environment variable\n");
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_pool_of_nothing_has_all_defaults),
-		cmocka_unit_test(the_default_pool_is_the_same),
-		cmocka_unit_test(all_of_a_pool_is_read),
-		cmocka_unit_test(what_a_pool_may_not_be),
-		cmocka_unit_test(all_of_a_plan_is_read),
-		cmocka_unit_test(a_plan_of_little_has_defaults),
-		cmocka_unit_test(all_of_a_database_pool_is_read),
-		cmocka_unit_test(a_database_pool_of_little_has_defaults),
-		cmocka_unit_test(what_they_may_not_be),
-		cmocka_unit_test(an_address_is_not_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

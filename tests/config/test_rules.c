@@ -20,11 +20,10 @@ static void check(const char *pipeline, const char *pool, const char *expected)
 	assert_string_equal(faults_text(&r), expected);
 }
 
-static void a_name_is_one_of_a_kind(void **state)
+SCRATCH_TEST(a_name_is_one_of_a_kind)
 {
 	struct resources r;
 
-	(void)state;
 	resource_write("a.yaml", POOL "  {}\n");
 	resource_write("b.yml", PLAN_TEXT("w", "codex"));
 	resource_write("c.yaml", POOL "  {}\n");
@@ -37,12 +36,11 @@ static void a_name_is_one_of_a_kind(void **state)
 					 at("a.yaml"), at("a.yaml")));
 }
 
-static void only_the_folder_itself_is_read(void **state)
+SCRATCH_TEST(only_the_folder_itself_is_read)
 {
 	struct error err = {0};
 	struct resources r;
 
-	(void)state;
 	resource_write("b.yaml", POOL "  {}\n");
 	resource_write("a.yml", PLAN_TEXT("s", "codex"));
 	resource_write("notes.md", "not: [read");
@@ -67,12 +65,11 @@ static void only_the_folder_itself_is_read(void **state)
 	assert_int_equal(err.code, ERR_USAGE);
 }
 
-static void who_needs_them_gets_the_first_fault(void **state)
+SCRATCH_TEST(who_needs_them_gets_the_first_fault)
 {
 	struct error err = {0};
 	struct resources r;
 
-	(void)state;
 	resource_write("a.yaml", POOL "  basePort: 1\n  layout: x\n");
 	assert_int_equal(resources_need(&arena, base, &r, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
@@ -82,7 +79,7 @@ static void who_needs_them_gets_the_first_fault(void **state)
 	assert_int_equal(resources_need(&arena, base, &r, &err), 0);
 }
 
-static void the_final_stage_holds_the_gate(void **state)
+SCRATCH_TEST(the_final_stage_holds_the_gate)
 {
 #define LACKS(place, name)                                                                         \
 	"p.yaml:" place ": the final stage '" name                                                 \
@@ -101,7 +98,6 @@ static void the_final_stage_holds_the_gate(void **state)
 			LACKS("7:43", "b")},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
 		check(arena_printf(&arena, PARALLEL "  stages: %s\n", rows[i].stages),
 			POOL "  {}\n", rows[i].faults);
@@ -109,11 +105,10 @@ static void the_final_stage_holds_the_gate(void **state)
 		POOL "  {}\n", "");
 }
 
-static void a_database_is_for_one_at_a_time(void **state)
+SCRATCH_TEST(a_database_is_for_one_at_a_time)
 {
 	static const char *const needs[] = {"read", "write", "migrate"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(needs); i++) {
 		const char *text = arena_printf(&arena,
 			PARALLEL "  stages: [{name: a, holdsMergeGate: true, databaseAccess: "
@@ -136,11 +131,10 @@ static void a_database_is_for_one_at_a_time(void **state)
 		"");
 }
 
-static void two_databases_are_two_variables(void **state)
+SCRATCH_TEST(two_databases_are_two_variables)
 {
 	const char *one = HEAD("Pipeline", "p") STAGES;
 
-	(void)state;
 	resource_write("d.yaml", DATABASE("d", "URL"));
 	resource_write("e.yaml", DATABASE("e", "URL"));
 	resource_write("f.yaml", DATABASE("f", "OTHER_URL"));
@@ -150,9 +144,8 @@ static void two_databases_are_two_variables(void **state)
 }
 
 /* Plans make it more than one, as a number does. */
-static void plans_ask_for_a_pool_too(void **state)
+SCRATCH_TEST(plans_ask_for_a_pool_too)
 {
-	(void)state;
 	resource_write("s.yaml", PLAN_TEXT("claude-code-pro", "claude-code"));
 	check(HEAD("Pipeline", "p") "  parallelism: {}\n  subscriptionPlans: [claude-code-pro]\n"
 				    "  stages: [{name: a}]\n",
@@ -167,19 +160,17 @@ static void plans_ask_for_a_pool_too(void **state)
 }
 
 /* A fault in one does not hide those of another, nor make more. */
-static void a_faulty_pool_is_still_there(void **state)
+SCRATCH_TEST(a_faulty_pool_is_still_there)
 {
-	(void)state;
 	check(PARALLEL STAGES, POOL "  basePort: 1\n",
 		"w.yaml:6:13: 'basePort' must be a whole number from 1024 to 65000, not '1'\n");
 }
 
 /* As the format's own pages have them. */
-static void the_examples_of_the_format_are_taken(void **state)
+SCRATCH_TEST(the_examples_of_the_format_are_taken)
 {
 	struct resources r;
 
-	(void)state;
 	resource_write("pool.yaml",
 		"apiVersion: ai-sdlc.dev/v1alpha1\nkind: WorktreePool\nmetadata:\n"
 		"  name: default-pool\nspec:\n  rootDir: ~/.dev-team/worktrees\n"
@@ -232,19 +223,4 @@ static void the_examples_of_the_format_are_taken(void **state)
 	assert_int_equal(r.n_docs, 5);
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		scratch_test(a_name_is_one_of_a_kind),
-		scratch_test(only_the_folder_itself_is_read),
-		scratch_test(who_needs_them_gets_the_first_fault),
-		scratch_test(the_final_stage_holds_the_gate),
-		scratch_test(a_database_is_for_one_at_a_time),
-		scratch_test(two_databases_are_two_variables),
-		scratch_test(plans_ask_for_a_pool_too),
-		scratch_test(a_faulty_pool_is_still_there),
-		scratch_test(the_examples_of_the_format_are_taken),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

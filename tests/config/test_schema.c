@@ -233,9 +233,8 @@ static void choose(const char *name)
 		fail_msg("%u:%u: %s", err.line, err.col, err.text);
 }
 
-static void schema_and_loader_agree(void **state)
+TEST(schema_and_loader_agree)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT(full); i++) {
 		struct yml *tree = parsed(full[i]);
 		size_t before;
@@ -252,9 +251,8 @@ static void schema_and_loader_agree(void **state)
 }
 
 /* A document of one kind is none of another. */
-static void a_schema_is_for_its_kind(void **state)
+TEST(a_schema_is_for_its_kind)
 {
-	(void)state;
 	for (const struct resource_kind *k = resource_kinds; k->name; k++) {
 		choose(k->name);
 		for (size_t i = 0; i < COUNT(full); i++)
@@ -262,12 +260,4 @@ static void a_schema_is_for_its_kind(void **state)
 	}
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(schema_and_loader_agree),
-		cmocka_unit_test(a_schema_is_for_its_kind),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

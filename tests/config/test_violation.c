@@ -16,17 +16,15 @@ static int read_as(const char *wished, const char *report)
 	return breach_read(&arena, j, wished, &breach, &err);
 }
 
-static void what_was_allowed_is_no_violation(void **state)
+TEST(what_was_allowed_is_no_violation)
 {
-	(void)state;
 	assert_int_equal(read_as(NULL, "{\"verdict\":\"allow\",\"status\":1}"), 0);
 	assert_int_equal(
 		read_as(NULL, "{\"verdict\":\"allow\",\"protected_changed\":[],\"status\":0}"), 0);
 }
 
-static void a_denial_says_rule_word_path_and_reason(void **state)
+TEST(a_denial_says_rule_word_path_and_reason)
 {
-	(void)state;
 	assert_int_equal(read_as(NULL, "{\"verdict\":\"deny\",\"rule\":\"path.outside\",\"from\":3,"
 				       "\"to\":5,\"word\":\"../x\",\"path\":\"/x\","
 				       "\"reason\":\"leads outside\"}"),
@@ -38,12 +36,11 @@ static void a_denial_says_rule_word_path_and_reason(void **state)
 	assert_string_equal(breach_line(&arena, &breach), "syntax: no reason given");
 }
 
-static void the_workflow_decides_then_the_policy_then_nobody(void **state)
+TEST(the_workflow_decides_then_the_policy_then_nobody)
 {
 	const char *mild = "{\"verdict\":\"deny\",\"rule\":\"write\",\"reason\":\"r\","
 			   "\"violation\":\"validation_fail\"}";
 
-	(void)state;
 	assert_int_equal(read_as(NULL, mild), 1);
 	assert_int_equal(breach.violation, VIOLATION_VALIDATION_FAIL);
 	assert_int_equal(read_as("hard_abort", mild), 1);
@@ -54,9 +51,8 @@ static void the_workflow_decides_then_the_policy_then_nobody(void **state)
 	assert_int_equal(breach.violation, VIOLATION_HARD_ABORT);
 }
 
-static void a_changed_protected_file_is_one_too(void **state)
+TEST(a_changed_protected_file_is_one_too)
 {
-	(void)state;
 	assert_int_equal(
 		read_as(NULL, "{\"verdict\":\"allow\",\"protected_changed\":[\".git/config\"]}"),
 		1);
@@ -65,21 +61,19 @@ static void a_changed_protected_file_is_one_too(void **state)
 		"back");
 }
 
-static void what_is_no_report_lets_nothing_pass(void **state)
+TEST(what_is_no_report_lets_nothing_pass)
 {
 	static const char *const texts[] = {"", "[]", "{}", "3", "{\"verdict\":\"yes\"}",
 		"{\"verdict\":true}", "{\"status\":0}"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		assert_int_equal(read_as(NULL, texts[i]), -1);
 		assert_error(&err, "dev-team: the report of the policy has no verdict");
 	}
 }
 
-static void the_line_is_one_line(void **state)
+TEST(the_line_is_one_line)
 {
-	(void)state;
 	assert_int_equal(
 		read_as(NULL, "{\"verdict\":\"deny\",\"rule\":\"a\\nb\",\"word\":\"c\\u001b[1m\","
 			      "\"reason\":\"d\\re\"}"),
@@ -87,12 +81,11 @@ static void the_line_is_one_line(void **state)
 	assert_string_equal(breach_line(&arena, &breach), "a?b 'c?[1m': d?e");
 }
 
-static void what_an_answer_says_reads_back(void **state)
+TEST(what_an_answer_says_reads_back)
 {
 	CLEANUP(json_free) json *j = NULL;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	(void)state;
 	assert_int_equal(read_as("validation_fail",
 				 "{\"verdict\":\"deny\",\"policy\":\"p\",\"rule\":\"git.option\","
 				 "\"word\":\"-x\","
@@ -107,17 +100,4 @@ static void what_an_answer_says_reads_back(void **state)
 	assert_string_equal(breach_told(&arena, j), "git.option '-x': r");
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_allowed_is_no_violation),
-		cmocka_unit_test(a_denial_says_rule_word_path_and_reason),
-		cmocka_unit_test(the_workflow_decides_then_the_policy_then_nobody),
-		cmocka_unit_test(a_changed_protected_file_is_one_too),
-		cmocka_unit_test(what_is_no_report_lets_nothing_pass),
-		cmocka_unit_test(the_line_is_one_line),
-		cmocka_unit_test(what_an_answer_says_reads_back),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

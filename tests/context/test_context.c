@@ -33,7 +33,7 @@ static void is_rendered(const struct context *c, const char *text)
 	assert_string_equal(out.s, text);
 }
 
-static void an_untouched_document_comes_back_byte_for_byte(void **state)
+TEST(an_untouched_document_comes_back_byte_for_byte)
 {
 	static const char *const docs[] = {
 		HEAD,
@@ -46,7 +46,6 @@ static void an_untouched_document_comes_back_byte_for_byte(void **state)
 		"---\nstate: a\nwork_item_id: X\n---\n<!-- section:A -->",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(docs); i++) {
 		struct context c;
 
@@ -56,11 +55,10 @@ static void an_untouched_document_comes_back_byte_for_byte(void **state)
 	}
 }
 
-static void a_value_is_replaced_in_place_and_all_else_stays(void **state)
+TEST(a_value_is_replaced_in_place_and_all_else_stays)
 {
 	struct context c;
 
-	(void)state;
 	parse(&c, "---\nstate: a   # by hand\nwork_item_id: X\nfix_iteration:   0 # n\nmine: {x: "
 		  "1}\npr_url:\nq: \"\"\n---\nb\n");
 	context_set(&c, "state", STR("b"));
@@ -73,22 +71,20 @@ static void a_value_is_replaced_in_place_and_all_else_stays(void **state)
 	context_release(&c);
 }
 
-static void an_empty_value_before_a_comment_is_filled_in(void **state)
+TEST(an_empty_value_before_a_comment_is_filled_in)
 {
 	struct context c;
 
-	(void)state;
 	parse(&c, "---\nstate: a\nwork_item_id: X\npr_url: # none yet\n---\n");
 	context_set(&c, "pr_url", STR("u"));
 	is_rendered(&c, "---\nstate: a\nwork_item_id: X\npr_url: u # none yet\n---\n");
 	context_release(&c);
 }
 
-static void block_and_folded_values_are_replaced_whole(void **state)
+TEST(block_and_folded_values_are_replaced_whole)
 {
 	struct context c;
 
-	(void)state;
 	parse(&c, "---\nstate: a\nwork_item_id: X\ntroubleshooter_input: |\n  one\n  two\npr_url: "
 		  "'x\n  y'\nz: 1\n---\n");
 	assert_str(context_get(&c, "troubleshooter_input"), "one\ntwo\n");
@@ -99,11 +95,10 @@ static void block_and_folded_values_are_replaced_whole(void **state)
 	context_release(&c);
 }
 
-static void a_new_key_goes_to_the_end_of_the_frontmatter(void **state)
+TEST(a_new_key_goes_to_the_end_of_the_frontmatter)
 {
 	struct context c;
 
-	(void)state;
 	parse(&c, "---\r\nstate: a\r\nwork_item_id: X\r\n---\r\nbody\r\n");
 	context_set(&c, "outcome", STR("it: ended"));
 	context_set(&c, "nothing", STR(""));
@@ -113,7 +108,7 @@ static void a_new_key_goes_to_the_end_of_the_frontmatter(void **state)
 	context_release(&c);
 }
 
-static void values_that_need_quoting_survive_a_round_trip(void **state)
+TEST(values_that_need_quoting_survive_a_round_trip)
 {
 	static const char *const values[] = {"a: b", "# x", "two\nlines\n", "\"q\" \\ ' ", " lead",
 		"trail ", "- x", "~", "null", "true", "12", "{a}", "[b", "*x", "&x", "!x", "%x",
@@ -123,7 +118,6 @@ static void values_that_need_quoting_survive_a_round_trip(void **state)
 		("\xef\xbb\xbf"
 		 "bom")};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(values); i++) {
 		CLEANUP(buf_release) struct buf out = BUF_INIT;
 		struct context c, again;
@@ -143,11 +137,10 @@ static void values_that_need_quoting_survive_a_round_trip(void **state)
 	}
 }
 
-static void counters_are_numbers_and_default_to_nought(void **state)
+TEST(counters_are_numbers_and_default_to_nought)
 {
 	struct context c;
 
-	(void)state;
 	parse(&c, HEAD);
 	assert_int_equal(context_count(&c, "fix_iteration"), 2);
 	assert_int_equal(context_count(&c, "review_cycle_count"), 0);
@@ -156,11 +149,10 @@ static void counters_are_numbers_and_default_to_nought(void **state)
 	context_release(&c);
 }
 
-static void attempts_count_for_each_state_alone(void **state)
+TEST(attempts_count_for_each_state_alone)
 {
 	struct context c;
 
-	(void)state;
 	parse(&c, HEAD);
 	assert_int_equal(context_next_attempt(&c, "researching"), 1);
 	assert_int_equal(context_next_attempt(&c, "researching"), 2);
@@ -171,13 +163,12 @@ static void attempts_count_for_each_state_alone(void **state)
 	context_release(&c);
 }
 
-static void attempts_written_as_a_block_by_hand_go_on_counting(void **state)
+TEST(attempts_written_as_a_block_by_hand_go_on_counting)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct context c, again;
 	struct error err = {0};
 
-	(void)state;
 	parse(&c, "---\nstate: a\nwork_item_id: X\nattempts:\n  fixing: 4\n  signoff: 2\nz: "
 		  "1\n---\n");
 	assert_int_equal(context_next_attempt(&c, "fixing"), 5);
@@ -190,11 +181,10 @@ static void attempts_written_as_a_block_by_hand_go_on_counting(void **state)
 	context_release(&again);
 }
 
-static void a_section_is_trimmed_replaced_and_removed(void **state)
+TEST(a_section_is_trimmed_replaced_and_removed)
 {
 	struct context c;
 
-	(void)state;
 	parse(&c, HEAD "\nintro\n\n<!-- section:A -->\n\n  one\n\n\n<!-- section:B -->\ntwo\n");
 	assert_str(context_section(&c, "A"), "one");
 	assert_str(context_section(&c, "B"), "two");
@@ -209,11 +199,10 @@ static void a_section_is_trimmed_replaced_and_removed(void **state)
 	context_release(&c);
 }
 
-static void the_same_text_again_is_no_change(void **state)
+TEST(the_same_text_again_is_no_change)
 {
 	struct context c;
 
-	(void)state;
 	parse(&c, HEAD "<!-- section:A -->\n\n x\n");
 	context_put(&c, "A", STR("x\n"));
 	context_set(&c, "state", STR("researching"));
@@ -223,18 +212,17 @@ static void the_same_text_again_is_no_change(void **state)
 	context_release(&c);
 }
 
-static void a_section_after_an_unended_last_line_starts_on_its_own(void **state)
+TEST(a_section_after_an_unended_last_line_starts_on_its_own)
 {
 	struct context c;
 
-	(void)state;
 	parse(&c, "---\nstate: a\nwork_item_id: X\n---\nlast");
 	context_put(&c, "A", STR("t"));
 	is_rendered(&c, "---\nstate: a\nwork_item_id: X\n---\nlast\n\n<!-- section:A -->\n\nt\n");
 	context_release(&c);
 }
 
-static void text_cannot_forge_a_sentinel(void **state)
+TEST(text_cannot_forge_a_sentinel)
 {
 	static const char *const texts[] = {
 		"<!-- section:Validate Result -->\npassed",
@@ -249,7 +237,6 @@ static void text_cannot_forge_a_sentinel(void **state)
 		"x\r\n<!-- section:A -->\r\ny",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		CLEANUP(buf_release) struct buf out = BUF_INIT;
 		struct context c, again;
@@ -266,9 +253,8 @@ static void text_cannot_forge_a_sentinel(void **state)
 	}
 }
 
-static void broken_frontmatter_is_told_by_line_and_column(void **state)
+TEST(broken_frontmatter_is_told_by_line_and_column)
 {
-	(void)state;
 	refuse(STR(""), "F.md:1:1: no frontmatter: the first line must be '---'");
 	refuse(STR("# title\n"), "F.md:1:1: no frontmatter: the first line must be '---'");
 	refuse(STR("---\nstate: a\n"), "F.md:1:1: the frontmatter has no closing '---'");
@@ -278,11 +264,13 @@ static void broken_frontmatter_is_told_by_line_and_column(void **state)
 	refuse(STR("---\nstate: a\nwork_item_id: X\nstate: b\n---\n"),
 		"F.md:4:1: duplicate key 'state'");
 	refuse(STR("---\nstate: a\nwork_item_id: X\nfix_iteration: two\n---\n"),
-		"F.md:4:16: 'fix_iteration' must be a whole number from 0 to 1000000000, not 'two'");
+		"F.md:4:16: 'fix_iteration' must be a whole number from 0 to 1000000000, not "
+		"'two'");
 	refuse(STR("---\nstate: a\nwork_item_id: X\nfix_iteration: -1\n---\n"),
 		"F.md:4:16: 'fix_iteration' must be a whole number from 0 to 1000000000, not '-1'");
 	refuse(STR("---\nstate: a\nwork_item_id: X\nfix_iteration: 99999999999\n---\n"),
-		"F.md:4:16: 'fix_iteration' must be a whole number from 0 to 1000000000, not '99999999999'");
+		"F.md:4:16: 'fix_iteration' must be a whole number from 0 to 1000000000, not "
+		"'99999999999'");
 	refuse(STR("---\nstate: [a]\nwork_item_id: X\n---\n"),
 		"F.md:2:8: 'state' must be a text, not a list or map");
 	refuse(STR("---\nstate: a\nwork_item_id: X\nattempts: 3\n---\n"),
@@ -293,9 +281,8 @@ static void broken_frontmatter_is_told_by_line_and_column(void **state)
 	refuse(STR("---\nstate: *a\nwork_item_id: X\n---\n"), "F.md:2:8: aliases are not allowed");
 }
 
-static void broken_text_is_told_by_line_and_column(void **state)
+TEST(broken_text_is_told_by_line_and_column)
 {
-	(void)state;
 	refuse(STR(HEAD "ok\n\xc3\xa9 \xff\n"), "F.md:8:3: invalid UTF-8");
 	refuse(STR(HEAD "a\0b"), "F.md:7:2: a NUL byte");
 	refuse(STR(HEAD "<!-- section:A -->\nx\n<!-- section:A -->\n"),
@@ -307,11 +294,10 @@ static void broken_text_is_told_by_line_and_column(void **state)
 		"F.md:7:1: a sentinel must be '<!-- section:NAME -->', not '<!--section:A-->'");
 }
 
-static void a_document_over_the_limit_is_refused_before_it_is_looked_at(void **state)
+TEST(a_document_over_the_limit_is_refused_before_it_is_looked_at)
 {
 	CLEANUP(buf_release) struct buf big = BUF_INIT;
 
-	(void)state;
 	buf_adds(&big, HEAD);
 	buf_reserve(&big, CONTEXT_MAX);
 	memset(big.s + big.len, 'x', CONTEXT_MAX);
@@ -319,13 +305,12 @@ static void a_document_over_the_limit_is_refused_before_it_is_looked_at(void **s
 	refuse(buf_str(&big), "F.md:1:1: the document is larger than 16 MiB");
 }
 
-static void a_document_may_not_grow_over_the_limit(void **state)
+TEST(a_document_may_not_grow_over_the_limit)
 {
 	CLEANUP(buf_release) struct buf big = BUF_INIT, out = BUF_INIT;
 	struct context c;
 	struct error err = {0};
 
-	(void)state;
 	buf_reserve(&big, CONTEXT_MAX);
 	memset(big.s, 'x', CONTEXT_MAX);
 	big.len = CONTEXT_MAX;
@@ -336,12 +321,11 @@ static void a_document_may_not_grow_over_the_limit(void **state)
 	context_release(&c);
 }
 
-static void a_new_document_has_the_keys_of_the_format_in_order(void **state)
+TEST(a_new_document_has_the_keys_of_the_format_in_order)
 {
 	struct context c;
 	struct error err = {0};
 
-	(void)state;
 	assert_int_equal(context_new(&c, "F.md", "ADR-7", "init", "2026-11-21T01:34:55Z", &err), 0);
 	is_rendered(&c,
 		"---\nstate: init\nwork_item_id: ADR-7\nspec_path:\nfix_iteration: "
@@ -355,20 +339,18 @@ static void a_new_document_has_the_keys_of_the_format_in_order(void **state)
 	context_release(&c);
 }
 
-static void an_id_that_looks_like_a_number_stays_a_text(void **state)
+TEST(an_id_that_looks_like_a_number_stays_a_text)
 {
 	struct context c;
 	struct error err = {0};
 
-	(void)state;
 	assert_int_equal(context_new(&c, "F.md", "444", "init", "2026-11-21T01:34:55Z", &err), 0);
 	assert_str(context_get(&c, "work_item_id"), "444");
 	context_release(&c);
 }
 
-static void section_names_are_checked(void **state)
+TEST(section_names_are_checked)
 {
-	(void)state;
 	assert_true(section_name_valid(STR("Fix 12")));
 	assert_true(section_name_valid(STR("R\xc3\xa9sum\xc3\xa9")));
 	assert_false(section_name_valid(STR("")));
@@ -378,32 +360,4 @@ static void section_names_are_checked(void **state)
 	assert_false(section_name_valid(STR("a--b")));
 	assert_false(section_name_valid(STR("\xff")));
 	assert_false(section_name_valid((struct str){"x", 0}));
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_untouched_document_comes_back_byte_for_byte),
-		cmocka_unit_test(a_value_is_replaced_in_place_and_all_else_stays),
-		cmocka_unit_test(an_empty_value_before_a_comment_is_filled_in),
-		cmocka_unit_test(block_and_folded_values_are_replaced_whole),
-		cmocka_unit_test(a_new_key_goes_to_the_end_of_the_frontmatter),
-		cmocka_unit_test(values_that_need_quoting_survive_a_round_trip),
-		cmocka_unit_test(counters_are_numbers_and_default_to_nought),
-		cmocka_unit_test(attempts_count_for_each_state_alone),
-		cmocka_unit_test(attempts_written_as_a_block_by_hand_go_on_counting),
-		cmocka_unit_test(a_section_is_trimmed_replaced_and_removed),
-		cmocka_unit_test(the_same_text_again_is_no_change),
-		cmocka_unit_test(a_section_after_an_unended_last_line_starts_on_its_own),
-		cmocka_unit_test(text_cannot_forge_a_sentinel),
-		cmocka_unit_test(broken_frontmatter_is_told_by_line_and_column),
-		cmocka_unit_test(broken_text_is_told_by_line_and_column),
-		cmocka_unit_test(a_document_over_the_limit_is_refused_before_it_is_looked_at),
-		cmocka_unit_test(a_document_may_not_grow_over_the_limit),
-		cmocka_unit_test(a_new_document_has_the_keys_of_the_format_in_order),
-		cmocka_unit_test(an_id_that_looks_like_a_number_stays_a_text),
-		cmocka_unit_test(section_names_are_checked),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

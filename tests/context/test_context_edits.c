@@ -69,11 +69,10 @@ static void history_is(const char *ops, const char *document)
 	assert_string_equal(last.len ? last.s : "", document);
 }
 
-static void an_edit_is_noticed_before_anything_else_is_saved(void **state)
+SCRATCH_TEST(an_edit_is_noticed_before_anything_else_is_saved)
 {
 	char *text;
 
-	(void)state;
 	create();
 	text = arena_printf(&arena, "%s\n<!-- section:Notes -->\n\nby hand\n", document());
 	by_hand(text);
@@ -82,12 +81,11 @@ static void an_edit_is_noticed_before_anything_else_is_saved(void **state)
 	assert_non_null(strstr(document(), "by hand"));
 }
 
-static void a_broken_edit_is_refused_with_its_place_and_is_not_lost(void **state)
+SCRATCH_TEST(a_broken_edit_is_refused_with_its_place_and_is_not_lost)
 {
 	struct context_file f;
 	char *good;
 
-	(void)state;
 	create();
 	good = document();
 	by_hand("---\nstate: [\n---\n");
@@ -103,12 +101,11 @@ static void a_broken_edit_is_refused_with_its_place_and_is_not_lost(void **state
 	history_is("step edit edit set", document());
 }
 
-static void a_broken_edit_can_be_replaced(void **state)
+SCRATCH_TEST(a_broken_edit_can_be_replaced)
 {
 	struct context_file f;
 	char *good;
 
-	(void)state;
 	create();
 	good = document();
 	by_hand("\xff\xfe broken");
@@ -122,11 +119,10 @@ static void a_broken_edit_can_be_replaced(void **state)
 	history_is("step edit restore set", document());
 }
 
-static void a_document_that_was_removed_begins_anew_with_higher_numbers(void **state)
+SCRATCH_TEST(a_document_that_was_removed_begins_anew_with_higher_numbers)
 {
 	struct context_file f;
 
-	(void)state;
 	create();
 	set("spec_path", "a.md");
 	assert_int_equal(unlink(at("T-1.md")), 0);
@@ -137,11 +133,10 @@ static void a_document_that_was_removed_begins_anew_with_higher_numbers(void **s
 	assert_non_null(strstr(document(), "revision: 4"));
 }
 
-static void a_document_that_comes_without_its_events_is_taken_in(void **state)
+SCRATCH_TEST(a_document_that_comes_without_its_events_is_taken_in)
 {
 	char *text;
 
-	(void)state;
 	create();
 	text = document();
 	assert_int_equal(unlink(at("T-1.events.jsonl")), 0);
@@ -173,11 +168,10 @@ static void change(struct context *c, unsigned *seed)
 			str_of(arena_printf(&arena, "v%.*u", (int)next(seed, 9) + 1, *seed)));
 }
 
-static void the_history_rebuilds_whatever_was_saved(void **state)
+SCRATCH_TEST(the_history_rebuilds_whatever_was_saved)
 {
 	unsigned seed = 7;
 
-	(void)state;
 	for (int run = 0; run < 40; run++) {
 		CLEANUP(buf_release) struct buf last = BUF_INIT;
 
@@ -201,18 +195,4 @@ static void the_history_rebuilds_whatever_was_saved(void **state)
 		(void)history(&last);
 		assert_string_equal(last.s, document());
 	}
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		scratch_test(an_edit_is_noticed_before_anything_else_is_saved),
-		scratch_test(a_broken_edit_is_refused_with_its_place_and_is_not_lost),
-		scratch_test(a_broken_edit_can_be_replaced),
-		scratch_test(a_document_that_was_removed_begins_anew_with_higher_numbers),
-		scratch_test(a_document_that_comes_without_its_events_is_taken_in),
-		scratch_test(the_history_rebuilds_whatever_was_saved),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,13 +13,12 @@ static void holds(const char *name, const char *text)
 	assert_string_equal(got.len ? got.s : "", text);
 }
 
-static void a_lock_that_another_holds_is_told_with_its_holder(void **state)
+SCRATCH_TEST(a_lock_that_another_holds_is_told_with_its_holder)
 {
 	struct lock *mine = NULL, *second = NULL;
 	struct error err = {0};
 	char want[64];
 
-	(void)state;
 	assert_int_equal(lock_take(&mine, at("l"), 0, &err), 0);
 	assert_int_equal(lock_take(&second, at("l"), 0, &err), -1);
 	assert_int_equal(err.code, ERR_STATE);
@@ -34,14 +33,13 @@ static void a_lock_that_another_holds_is_told_with_its_holder(void **state)
 	lock_drop(&second);
 }
 
-static void a_lock_dies_with_its_holder(void **state)
+SCRATCH_TEST(a_lock_dies_with_its_holder)
 {
 	struct lock *l = NULL;
 	struct error err = {0};
 	int status;
 	pid_t child = fork();
 
-	(void)state;
 	if (child == 0)
 		_exit(lock_take(&l, at("l"), 0, &err) == 0 ? 7 : 1);
 	assert_int_equal(waitpid(child, &status, 0), child);
@@ -62,12 +60,11 @@ static void create(void)
 	assert_int_equal(context_save(&f, &err), 0);
 }
 
-static void a_save_appends_its_events_and_counts_the_revision(void **state)
+SCRATCH_TEST(a_save_appends_its_events_and_counts_the_revision)
 {
 	CLEANUP(buf_release) struct buf journal = BUF_INIT;
 	struct error err = {0};
 
-	(void)state;
 	create();
 	assert_true(tree_read(at("ADR-7.events.jsonl"), &journal));
 	assert_non_null(strstr(journal.s, "\n{\"seq\":1,\"rev\":1,\"ts\":\"2026-11-21T01:34:55Z\","
@@ -82,13 +79,12 @@ static void a_save_appends_its_events_and_counts_the_revision(void **state)
 	}
 }
 
-static void nothing_changed_is_nothing_written(void **state)
+SCRATCH_TEST(nothing_changed_is_nothing_written)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct stat before, after;
 	struct error err = {0};
 
-	(void)state;
 	create();
 	assert_int_equal(stat(at("ADR-7.md"), &before), 0);
 	assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_MUST_EXIST, &err), 0);
@@ -98,12 +94,11 @@ static void nothing_changed_is_nothing_written(void **state)
 	assert_memory_equal(&before.st_mtim, &after.st_mtim, sizeof(before.st_mtim));
 }
 
-static void a_document_behind_a_link_is_replaced_where_it_is(void **state)
+SCRATCH_TEST(a_document_behind_a_link_is_replaced_where_it_is)
 {
 	struct error err = {0};
 	struct stat st;
 
-	(void)state;
 	tree_mkdirs(at("real"));
 	create();
 	assert_int_equal(rename(at("ADR-7.md"), at("real/ADR-7.md")), 0);
@@ -120,25 +115,23 @@ static void a_document_behind_a_link_is_replaced_where_it_is(void **state)
 	assert_true(path_exists(at("real/ADR-7.events.jsonl")));
 }
 
-static void a_broken_document_is_left_as_it_was(void **state)
+SCRATCH_TEST(a_broken_document_is_left_as_it_was)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct error err = {0};
 
-	(void)state;
 	tree_write(at("ADR-7.md"), STR(""));
 	assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_MAY_CREATE, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
 	holds("ADR-7.md", "");
 }
 
-static void what_is_kept_never_overwrites(void **state)
+SCRATCH_TEST(what_is_kept_never_overwrites)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct error err = {0};
 	char *one, *two;
 
-	(void)state;
 	create();
 	assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_MUST_EXIST, &err), 0);
 	assert_int_equal(context_keep(&f, "ADR-7-x", STR("one"), &one, &err), 0);
@@ -184,18 +177,17 @@ static int open_while_held(const char *wait)
 	return rc;
 }
 
-static void a_wait_that_is_no_number_is_the_usual_one(void **state)
+SCRATCH_TEST(a_wait_that_is_no_number_is_the_usual_one)
 {
 	static const char *const none[] = {"", "abc", "-1", "5s", " 7", "99999999999999999999"};
 
-	(void)state;
 	assert_int_equal(open_while_held("0"), -1);
 	assert_int_equal(open_while_held("20"), -1);
 	for (size_t i = 0; i < COUNT(none); i++)
 		assert_int_equal(open_while_held(none[i]), 0);
 }
 
-static void what_is_made_is_for_its_owner_alone(void **state)
+SCRATCH_TEST(what_is_made_is_for_its_owner_alone)
 {
 	static const char *const folders[] = {"s", "s/org", "s/org/logs"},
 				 *const files[] = {"s/org/.W-1.lock", "s/org/W-1.md",
@@ -204,7 +196,6 @@ static void what_is_made_is_for_its_owner_alone(void **state)
 	struct error err = {0};
 	mode_t before = umask(0);
 
-	(void)state;
 	for (int again = 0; again < 2; again++) {
 		CLEANUP(context_close) struct context_file f = {0};
 		char *kept;
@@ -230,12 +221,11 @@ static void what_is_made_is_for_its_owner_alone(void **state)
 		assert_int_equal(mode_of(at(files[i])), 0640);
 }
 
-static void paths_come_from_the_slug_and_the_id(void **state)
+SCRATCH_TEST(paths_come_from_the_slug_and_the_id)
 {
 	struct error err = {0};
 	char *path;
 
-	(void)state;
 	setenv("DEV_TEAM_STATE_DIR", "/s", 1);
 	assert_int_equal(context_path(&arena, "org/repo", "ADR-7", &path, &err), 0);
 	assert_string_equal(path, "/s/org/repo/ADR-7.md");
@@ -255,20 +245,4 @@ static int fix_clock(void **state)
 	return setenv("DEV_TEAM_NOW", "2026-11-21T01:34:55Z", 1);
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		scratch_test(a_lock_that_another_holds_is_told_with_its_holder),
-		scratch_test(a_lock_dies_with_its_holder),
-		scratch_test(a_save_appends_its_events_and_counts_the_revision),
-		scratch_test(nothing_changed_is_nothing_written),
-		scratch_test(a_document_behind_a_link_is_replaced_where_it_is),
-		scratch_test(a_broken_document_is_left_as_it_was),
-		scratch_test(what_is_kept_never_overwrites),
-		scratch_test(a_wait_that_is_no_number_is_the_usual_one),
-		scratch_test(what_is_made_is_for_its_owner_alone),
-		scratch_test(paths_come_from_the_slug_and_the_id),
-	};
-
-	return cmocka_run_group_tests(tests, fix_clock, NULL);
-}
+UNIT_GROUP(fix_clock, NULL)

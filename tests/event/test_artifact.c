@@ -34,11 +34,10 @@ static void put_file(const char *name, const char *text)
 }
 
 /* Reference vector: atomic write of AISDLC-1/plan.json {foo:bar,n:42}: parent made, parses back. */
-static void a_write_makes_the_folders_and_is_read_back(void **state)
+SCRATCH_TEST(a_write_makes_the_folders_and_is_read_back)
 {
 	CLEANUP(json_free) json *j = parsed("{\"foo\":\"bar\",\"n\":42}"), *back = NULL;
 
-	(void)state;
 	assert_int_equal(artifact_write(at("art"), "AISDLC-1", "plan.json", j, &err), 0);
 	assert_int_equal(artifact_write(at("art"), "AISDLC-1", "review/testing.json", j, &err), 0);
 	expect_text("art/AISDLC-1/plan.json", "{\n  \"foo\": \"bar\",\n  \"n\": 42\n}\n");
@@ -53,18 +52,17 @@ static void a_write_makes_the_folders_and_is_read_back(void **state)
 	assert_false(path_exists(at("art/AISDLC-1/plan.json")));
 }
 
-static void what_is_not_there_is_none(void **state)
+SCRATCH_TEST(what_is_not_there_is_none)
 {
 	json *j = (json *)1;
 
-	(void)state;
 	assert_int_equal(artifact_read(at("art"), "A-1", "plan.json", &j, &err), 0);
 	assert_null(j);
 	assert_int_equal(runtime_read(at("art"), PIPELINE_SCOPE, &j, &err), 0);
 	assert_null(j);
 }
 
-static void names_stay_inside(void **state)
+SCRATCH_TEST(names_stay_inside)
 {
 	static const struct {
 		const char *issue, *name;
@@ -96,7 +94,6 @@ static void names_stay_inside(void **state)
 		{"A-1", "\xff", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		char *path = NULL;
 		int rc = artifact_path(&arena, "/d", rows[i].issue, rows[i].name, &path, &err);
@@ -109,12 +106,11 @@ static void names_stay_inside(void **state)
 	assert_int_equal(artifact_path(&arena, "", "A-1", "x", &(char *){0}, &err), -1);
 }
 
-static void links_below_the_folder_are_refused(void **state)
+SCRATCH_TEST(links_below_the_folder_are_refused)
 {
 	CLEANUP(json_free) json *j = parsed("{}"), *back = NULL;
 	static const char *const links[] = {"art/A-1", "art/B-1/review", "art/C-1/plan.json"};
 
-	(void)state;
 	assert_int_equal(path_mkdirs(at("out"), &err), 0);
 	put_file("out/plan.json", "{}");
 	for (size_t i = 0; i < COUNT(links); i++) {
@@ -139,7 +135,7 @@ static void links_below_the_folder_are_refused(void **state)
 	assert_int_equal(artifact_write(at("alias"), "D-1", "plan.json", j, &err), 0);
 }
 
-static void a_broken_artifact_has_its_place(void **state)
+SCRATCH_TEST(a_broken_artifact_has_its_place)
 {
 	static const struct {
 		const char *text, *fault;
@@ -153,7 +149,6 @@ static void a_broken_artifact_has_its_place(void **state)
 		{"{\"a\": 01}", "1:8: ',' or '}' is missing"},
 	};
 
-	(void)state;
 	assert_int_equal(path_mkdirs(at("art/A-1"), &err), 0);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		json *j;
@@ -167,11 +162,10 @@ static void a_broken_artifact_has_its_place(void **state)
 	}
 }
 
-static void no_regular_file_is_refused(void **state)
+SCRATCH_TEST(no_regular_file_is_refused)
 {
 	json *j;
 
-	(void)state;
 	assert_int_equal(path_mkdirs(at("art/A-1/plan.json"), &err), 0);
 	assert_int_equal(mkfifo(at("art/A-1/x.jsonl"), 0600), 0);
 	assert_int_equal(artifact_read(at("art"), "A-1", "plan.json", &j, &err), -1);
@@ -182,7 +176,7 @@ static void no_regular_file_is_refused(void **state)
 	assert_int_equal(err.code, ERR_SYSTEM);
 }
 
-static void a_torn_line_is_cut_and_a_whole_one_kept(void **state)
+SCRATCH_TEST(a_torn_line_is_cut_and_a_whole_one_kept)
 {
 	static const struct {
 		const char *before, *after;
@@ -198,7 +192,6 @@ static void a_torn_line_is_cut_and_a_whole_one_kept(void **state)
 	};
 	CLEANUP(json_free) json *j = parsed("{\"n\":1}");
 
-	(void)state;
 	assert_int_equal(path_mkdirs(at("art/A-1"), &err), 0);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		put_file("art/A-1/x.jsonl", rows[i].before);
@@ -207,12 +200,11 @@ static void a_torn_line_is_cut_and_a_whole_one_kept(void **state)
 	}
 }
 
-static void a_torn_tail_longer_than_a_block_is_cut(void **state)
+SCRATCH_TEST(a_torn_tail_longer_than_a_block_is_cut)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	CLEANUP(json_free) json *j = parsed("{\"n\":1}");
 
-	(void)state;
 	assert_int_equal(path_mkdirs(at("art/A-1"), &err), 0);
 	buf_adds(&b, "{\"a\":1}\n{\"b\":\"");
 	for (int i = 0; i < 200000; i++)
@@ -228,7 +220,7 @@ static void a_torn_tail_longer_than_a_block_is_cut(void **state)
 	expect_text("art/A-1/x.jsonl", b.s);
 }
 
-static void runtime_is_merged_one_level_down(void **state)
+SCRATCH_TEST(runtime_is_merged_one_level_down)
 {
 	static const struct {
 		const char *put, *then;
@@ -248,7 +240,6 @@ static void runtime_is_merged_one_level_down(void **state)
 		{"{}", "{\"port\":null,\"stages\":\"x\",\"ports\":[2]}"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		CLEANUP(json_free) json *j = parsed(rows[i].put), *back = NULL;
 		CLEANUP(buf_release) struct buf b = BUF_INIT;
@@ -260,11 +251,10 @@ static void runtime_is_merged_one_level_down(void **state)
 	}
 }
 
-static void a_broken_runtime_is_never_overwritten(void **state)
+SCRATCH_TEST(a_broken_runtime_is_never_overwritten)
 {
 	CLEANUP(json_free) json *j = parsed("{\"a\":1}"), *list = parsed("[1]");
 
-	(void)state;
 	assert_int_equal(path_mkdirs(at("art/A-1"), &err), 0);
 	put_file("art/A-1/runtime.json", "{\"a\":");
 	assert_int_equal(runtime_merge(at("art"), "A-1", j, &err), -1);
@@ -285,9 +275,8 @@ static int add_line(void *data, struct str old, struct buf *fresh, struct error 
 	return 0;
 }
 
-static void a_file_is_edited_whole_or_not(void **state)
+SCRATCH_TEST(a_file_is_edited_whole_or_not)
 {
-	(void)state;
 	assert_int_equal(artifact_edit(at("art"), "A-1", "x", add_line, NULL, &err), -1);
 	assert_int_equal(err.code, ERR_STATE);
 	assert_int_equal(artifact_write_text(at("art"), "A-1", "x", STR("one\n"), &err), 0);
@@ -320,14 +309,13 @@ static int work(int who)
 	return 0;
 }
 
-static void writers_lose_nothing_of_one_another(void **state)
+SCRATCH_TEST(writers_lose_nothing_of_one_another)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	CLEANUP(json_free) json *runtime = NULL, *plan = NULL;
 	struct str rest, line;
 	size_t n = 0;
 
-	(void)state;
 	for (int i = 0; i < WRITERS; i++)
 		if (fork() == 0)
 			_exit(work(i));
@@ -348,24 +336,4 @@ static void writers_lose_nothing_of_one_another(void **state)
 	assert_int_equal(runtime_read(at("art"), "A-1", &runtime, &err), 0);
 	assert_int_equal(json_len(json_get(runtime, "stages")), WRITERS * EACH);
 	assert_int_equal(artifact_read(at("art"), "A-1", "plan.json", &plan, &err), 0);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		scratch_test(a_write_makes_the_folders_and_is_read_back),
-		scratch_test(what_is_not_there_is_none),
-		scratch_test(names_stay_inside),
-		scratch_test(links_below_the_folder_are_refused),
-		scratch_test(a_broken_artifact_has_its_place),
-		scratch_test(no_regular_file_is_refused),
-		scratch_test(a_torn_line_is_cut_and_a_whole_one_kept),
-		scratch_test(a_torn_tail_longer_than_a_block_is_cut),
-		scratch_test(runtime_is_merged_one_level_down),
-		scratch_test(a_broken_runtime_is_never_overwritten),
-		scratch_test(a_file_is_edited_whole_or_not),
-		scratch_test(writers_lose_nothing_of_one_another),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

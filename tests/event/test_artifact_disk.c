@@ -131,11 +131,10 @@ static void play(const struct scene *s, enum sim_fault fault, unsigned n, uint64
 	s->hold(content(d, s->path), s->hold != add_holds && s->hold != torn_add_holds);
 }
 
-static void every_call_may_fail(void **state)
+TEST(every_call_may_fail)
 {
 	unsigned plays = 0;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(scenes); i++)
 		for (size_t f = 0; f < COUNT(faults); f++)
 			for (unsigned n = 1; n < 40; n++)
@@ -145,11 +144,10 @@ static void every_call_may_fail(void **state)
 }
 
 /* A full disk leaves no part of a line where others read. */
-static void a_full_disk_leaves_whole_lines(void **state)
+TEST(a_full_disk_leaves_whole_lines)
 {
 	const struct scene *s = &scenes[2];
 
-	(void)state;
 	for (unsigned n = 1; n < 20; n++) {
 		CLEANUP(disk_free) struct disk *d = disk_with(s, n);
 		const char *now;
@@ -162,11 +160,10 @@ static void a_full_disk_leaves_whole_lines(void **state)
 	}
 }
 
-static void what_cannot_be_read_is_not_replaced(void **state)
+TEST(what_cannot_be_read_is_not_replaced)
 {
 	const struct scene *s = &scenes[4];
 
-	(void)state;
 	for (unsigned n = 1; n < 10; n++) {
 		CLEANUP(disk_free) struct disk *d = disk_with(s, n);
 
@@ -178,13 +175,4 @@ static void what_cannot_be_read_is_not_replaced(void **state)
 	}
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_call_may_fail),
-		cmocka_unit_test(a_full_disk_leaves_whole_lines),
-		cmocka_unit_test(what_cannot_be_read_is_not_replaced),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

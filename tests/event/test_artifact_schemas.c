@@ -20,7 +20,7 @@
 
 static struct error err;
 
-static void artifacts_are_as_section_nine_says(void **state)
+TEST(artifacts_are_as_section_nine_says)
 {
 	static const struct {
 		const char *schema, *text, *fault; /* NULL: it is good */
@@ -184,7 +184,6 @@ static void artifacts_are_as_section_nine_says(void **state)
 			NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct schema *s;
 		struct schema_faults f;
@@ -200,7 +199,7 @@ static void artifacts_are_as_section_nine_says(void **state)
 	}
 }
 
-static void the_schema_that_is_meant_is_the_one_held(void **state)
+TEST(the_schema_that_is_meant_is_the_one_held)
 {
 	static const struct {
 		const char *says;
@@ -220,7 +219,6 @@ static void the_schema_that_is_meant_is_the_one_held(void **state)
 	};
 	struct schema *s;
 
-	(void)state;
 	assert_int_equal(artifact_schema_compile(&arena, "plan", NULL, &s, &err), 0);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct schema_faults f;
@@ -235,11 +233,10 @@ static void the_schema_that_is_meant_is_the_one_held(void **state)
 	}
 }
 
-static void there_is_one_version(void **state)
+TEST(there_is_one_version)
 {
 	struct schema *s;
 
-	(void)state;
 	for (const char *const *n = artifact_schema_names(); *n; n++) {
 		assert_int_equal(artifact_schema_compile(&arena, *n, "v1", &s, &err), 0);
 		assert_int_equal(artifact_schema_compile(&arena, *n, "latest", &s, &err), 0);
@@ -252,7 +249,7 @@ static void there_is_one_version(void **state)
 	assert_null(artifact_schema_text(&arena, "nonesuch").p);
 }
 
-static void a_file_says_which_schema_it_asks_for(void **state)
+TEST(a_file_says_which_schema_it_asks_for)
 {
 	static const struct {
 		const char *file, *text, *name;
@@ -272,7 +269,6 @@ static void a_file_says_which_schema_it_asks_for(void **state)
 		{"x.json", "{\"$schema\":7}", NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const char *got = artifact_schema_of(&arena, rows[i].file, str_of(rows[i].text));
 
@@ -282,9 +278,8 @@ static void a_file_says_which_schema_it_asks_for(void **state)
 }
 
 /* What is built in is what stands in the folder, and nothing stands there that is not. */
-static void the_files_are_the_built_in_ones(void **state)
+TEST(the_files_are_the_built_in_ones)
 {
-	(void)state;
 	for (const char *const *n = artifact_schema_names(); *n; n++) {
 		CLEANUP(buf_release) struct buf b = BUF_INIT;
 		const char *path = arena_printf(&arena, "schemas/artifacts/%s.schema.json", *n);
@@ -296,15 +291,4 @@ static void the_files_are_the_built_in_ones(void **state)
 	}
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(artifacts_are_as_section_nine_says),
-		cmocka_unit_test(the_schema_that_is_meant_is_the_one_held),
-		cmocka_unit_test(there_is_one_version),
-		cmocka_unit_test(a_file_says_which_schema_it_asks_for),
-		cmocka_unit_test(the_files_are_the_built_in_ones),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

@@ -41,7 +41,7 @@ static int ask(void *data, const char *prompt, struct error *e)
 	return a->fails ? error_set(e, ERR_SYSTEM, "no such\xff program") : 0;
 }
 
-static void the_artifact_is_settled(void **state)
+SCRATCH_TEST(the_artifact_is_settled)
 {
 	static const struct {
 		const char *first, *second; /* what is written; NULL: nothing */
@@ -69,7 +69,6 @@ static void the_artifact_is_settled(void **state)
 			NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct artifact_target w = want();
 		struct agent agent = {.writes = rows[i].second, .fails = rows[i].fails};
@@ -97,24 +96,22 @@ static void the_artifact_is_settled(void **state)
 	}
 }
 
-static void with_nobody_to_ask_it_is_over_at_once(void **state)
+SCRATCH_TEST(with_nobody_to_ask_it_is_over_at_once)
 {
 	struct artifact_target w = want();
 	enum artifact_outcome end;
 	const char *fault;
 
-	(void)state;
 	assert_int_equal(artifact_validate_retry(&arena, &w, NULL, NULL, &end, &fault, &err), 0);
 	assert_int_equal(end, ARTIFACT_INVALID);
 	assert_int_equal(event_log_count(at("art"), "ArtifactSchemaInvalid"), 1);
 }
 
-static void an_old_artifact_does_not_pass_for_the_new_one(void **state)
+SCRATCH_TEST(an_old_artifact_does_not_pass_for_the_new_one)
 {
 	struct artifact_target w = want();
 	struct artifact_verdict v;
 
-	(void)state;
 	assert_int_equal(artifact_write_text(at("art"), "A-1", "plan.json", STR(GOOD), &err), 0);
 	assert_int_equal(artifact_validate(&arena, &w, &v, &err), 0);
 	assert_true(v.good);
@@ -124,12 +121,11 @@ static void an_old_artifact_does_not_pass_for_the_new_one(void **state)
 	assert_false(v.good);
 }
 
-static void hostile_artifacts_are_faults_and_nothing_else(void **state)
+SCRATCH_TEST(hostile_artifacts_are_faults_and_nothing_else)
 {
 	struct artifact_target w = want();
 	struct artifact_verdict v;
 
-	(void)state;
 	assert_int_equal(path_mkdirs(at("art/A-1"), &err), 0);
 	assert_int_equal(symlink("/etc/passwd", at("art/A-1/plan.json")), 0);
 	assert_int_equal(artifact_validate(&arena, &w, &v, &err), 0);
@@ -154,12 +150,11 @@ static void hostile_artifacts_are_faults_and_nothing_else(void **state)
 	assert_true(v.good);
 }
 
-static void the_prompt_has_the_path_and_the_schema(void **state)
+SCRATCH_TEST(the_prompt_has_the_path_and_the_schema)
 {
 	struct artifact_target w = want();
 	const char *text = artifact_prompt(&arena, &w);
 
-	(void)state;
 	assert_non_null(strstr(text, at("art/A-1/plan.json")));
 	assert_non_null(strstr(text, "\"expectedDifficulty\""));
 	assert_non_null(strstr(text, "plan.schema.json#v1"));
@@ -167,17 +162,4 @@ static void the_prompt_has_the_path_and_the_schema(void **state)
 	assert_non_null(strstr(artifact_prompt(&arena, &w), "approve-with-suggestions"));
 	w.name = "plan.md";
 	assert_string_equal(artifact_prompt(&arena, &w), "");
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		scratch_test(the_artifact_is_settled),
-		scratch_test(with_nobody_to_ask_it_is_over_at_once),
-		scratch_test(an_old_artifact_does_not_pass_for_the_new_one),
-		scratch_test(hostile_artifacts_are_faults_and_nothing_else),
-		scratch_test(the_prompt_has_the_path_and_the_schema),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include "tests/lib/event_log.h"
 #include "tests/lib/scratch.h"
 
-static void the_parallelism_is_recorded_and_reported(void **state)
+SCRATCH_TEST(the_parallelism_is_recorded_and_reported)
 {
 	const char *names[] = {"claude-code-max-20x", "codex-plus"};
 	struct harness_share shares[] = {{"claude-code", 23}, {"codex", 2}};
@@ -22,7 +22,6 @@ static void the_parallelism_is_recorded_and_reported(void **state)
 	char *dir = at("artifacts");
 	struct error err = {0};
 
-	(void)state;
 	assert_int_equal(pipeline_report_parallelism(NULL, &p, &by_plans, &err), 0);
 	assert_false(path_exists(dir));
 	assert_int_equal(pipeline_report_parallelism(dir, &p, &by_plans, &err), 0);
@@ -38,13 +37,4 @@ static void the_parallelism_is_recorded_and_reported(void **state)
 	assert_int_equal(event_log_count(dir, "ResolvedParallelism"), 2);
 	assert_string_equal(json_get_str(json_at(events, 0), "pipeline"), "p");
 	assert_int_equal(json_get_int(json_at(events, 0), "maxConcurrent", 0), 20);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		scratch_test(the_parallelism_is_recorded_and_reported),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static void put_file(const char *name, const char *text)
 }
 
 /* Reference vectors: AISDLC-247, plan, running: the same back, its heartbeat set; absent: none. */
-static void a_state_is_read_as_it_was_written(void **state)
+SCRATCH_TEST(a_state_is_read_as_it_was_written)
 {
 	struct run_state s = {.issue = "AISDLC-247",
 				 .stage = "plan",
@@ -32,7 +32,6 @@ static void a_state_is_read_as_it_was_written(void **state)
 			 got = {0};
 	bool there;
 
-	(void)state;
 	clock_fix(NOW);
 	assert_int_equal(run_state_write(at("art"), &s, &err), 0);
 	assert_int_equal(s.heartbeat, 7); /* the caller's is its own */
@@ -54,9 +53,8 @@ static void a_state_is_read_as_it_was_written(void **state)
 	assert_false(there);
 }
 
-static void every_status_and_member_comes_back(void **state)
+SCRATCH_TEST(every_status_and_member_comes_back)
 {
-	(void)state;
 	for (int k = RUN_PENDING; k <= RUN_SKIPPED; k++) {
 		struct run_state s = {"A-1", "review", (enum run_status)k, NOW, 0, "codex", "gpt-5",
 					 "/w/a\xc3\xa4", 65535},
@@ -73,11 +71,10 @@ static void every_status_and_member_comes_back(void **state)
 	}
 }
 
-static void what_cannot_be_written_is_refused(void **state)
+SCRATCH_TEST(what_cannot_be_written_is_refused)
 {
 	struct run_state s = {.issue = "_pipeline", .stage = "plan"};
 
-	(void)state;
 	assert_int_equal(run_state_write(at("art"), &s, &err), -1);
 	s = (struct run_state){.issue = "A-1"};
 	assert_int_equal(run_state_write(at("art"), &s, &err), -1);
@@ -87,12 +84,11 @@ static void what_cannot_be_written_is_refused(void **state)
 }
 
 /* Of the reference, with its fractions of a second and members of its own. */
-static void a_state_of_another_program_is_read(void **state)
+SCRATCH_TEST(a_state_of_another_program_is_read)
 {
 	struct run_state got;
 	bool there;
 
-	(void)state;
 	put_file("art/A-1/state.json",
 		"{\"issueId\":\"A-1\",\"currentStage\":\"plan\",\"startedAt\":"
 		"\"2026-11-21T01:34:55.250Z\",\"lastHeartbeat\":\"2026-11-21T03:34:56+02:00\","
@@ -103,7 +99,7 @@ static void a_state_of_another_program_is_read(void **state)
 	assert_int_equal(got.port, 0);
 }
 
-static void what_is_no_state_is_refused(void **state)
+SCRATCH_TEST(what_is_no_state_is_refused)
 {
 	static const struct {
 		const char *text, *fault;
@@ -122,7 +118,6 @@ static void what_is_no_state_is_refused(void **state)
 			"1:1: 'lastHeartbeat' is not a time"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct run_state got;
 		char line[2048];
@@ -137,7 +132,7 @@ static void what_is_no_state_is_refused(void **state)
 	}
 }
 
-static void a_heartbeat_gets_stale(void **state)
+TEST(a_heartbeat_gets_stale)
 {
 	static const struct {
 		int64_t age;
@@ -145,7 +140,6 @@ static void a_heartbeat_gets_stale(void **state)
 	} rows[] = {{301, true}, {300, false}, {299, false}, {0, false}, {-1000, false},
 		{INT64_C(1) << 40, true}};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct run_state s = {.heartbeat = NOW};
 
@@ -153,13 +147,12 @@ static void a_heartbeat_gets_stale(void **state)
 	}
 }
 
-static void all_states_are_listed(void **state)
+SCRATCH_TEST(all_states_are_listed)
 {
 	static const char *const issues[] = {"B-2", "A-10", "A-1"};
 	struct run_state *list;
 	size_t n, skipped = 9;
 
-	(void)state;
 	assert_int_equal(run_state_list(&arena, at("art"), &list, &n, &skipped, &err), 0);
 	assert_int_equal(n, 0);
 	assert_int_equal(skipped, 0);
@@ -181,19 +174,4 @@ static void all_states_are_listed(void **state)
 	assert_string_equal(list[2].issue, "B-2");
 	assert_int_equal(skipped, 2);
 	assert_int_equal(run_state_list(&arena, at("art/stray"), &list, &n, NULL, &err), -1);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		scratch_test(a_state_is_read_as_it_was_written),
-		scratch_test(every_status_and_member_comes_back),
-		scratch_test(what_cannot_be_written_is_refused),
-		scratch_test(a_state_of_another_program_is_read),
-		scratch_test(what_is_no_state_is_refused),
-		cmocka_unit_test(a_heartbeat_gets_stale),
-		scratch_test(all_states_are_listed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static size_t uses_read(const char **first)
 	return uses.n;
 }
 
-static void harnesses_of_earlier_stages_are_excluded(void **state)
+TEST(harnesses_of_earlier_stages_are_excluded)
 {
 	static const struct {
 		const char *candidates, *from, *ran, *effective, *removed, *forbidden;
@@ -84,7 +84,6 @@ static void harnesses_of_earlier_stages_are_excluded(void **state)
 		{"codex aider codex", "a b", "a=codex b=codex", "aider", "codex", "codex", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct chain c;
 		struct chain_uses uses = uses_of(rows[i].ran);
@@ -97,7 +96,7 @@ static void harnesses_of_earlier_stages_are_excluded(void **state)
 	}
 }
 
-static void independence_names_earlier_stages_only(void **state)
+TEST(independence_names_earlier_stages_only)
 {
 	static const struct {
 		const char *plan, *implement, *review, *cycles;
@@ -111,7 +110,6 @@ static void independence_names_earlier_stages_only(void **state)
 			"review gone unknown stage;"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct stage_spec stages[] = {
 			{.name = "plan", .independent_of = words(rows[i].plan)},
@@ -129,11 +127,10 @@ static void independence_names_earlier_stages_only(void **state)
 	}
 }
 
-static void a_violation_continues_unless_on_failure_applies(void **state)
+TEST(a_violation_continues_unless_on_failure_applies)
 {
 	struct stage_spec s = {.on_failure = FAILURE_ABORT};
 
-	(void)state;
 	assert_int_equal(chain_violation_strategy(&s), FAILURE_CONTINUE);
 	s.failure_declared = true;
 	assert_int_equal(chain_violation_strategy(&s), FAILURE_ABORT);
@@ -201,7 +198,7 @@ static const char *events(void)
 	"echo '{\"type\":\"result\",\"is_error\":true,\"api_error_status\":429,"                   \
 	"\"result\":\"slow\"}'; exit 1"
 
-static void only_unavailability_leads_to_a_fallback(void **state)
+TEST(only_unavailability_leads_to_a_fallback)
 {
 	static const struct {
 		const char *claude, *codex, *chain, *outcome, *events;
@@ -221,7 +218,6 @@ static void only_unavailability_leads_to_a_fallback(void **state)
 		{LIMITED, CODEX_DONE, "", "- unavailable", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		stand_in("claude", rows[i].claude);
 		stand_in("codex", rows[i].codex);
@@ -230,7 +226,7 @@ static void only_unavailability_leads_to_a_fallback(void **state)
 	}
 }
 
-static void harnesses_that_ran_are_recorded_and_excluded(void **state)
+TEST(harnesses_that_ran_are_recorded_and_excluded)
 {
 	struct chain c = {
 		.declared = words("claude-code codex"), .effective = words("claude-code codex")};
@@ -240,7 +236,6 @@ static void harnesses_that_ran_are_recorded_and_excluded(void **state)
 		.independent_of = words("implement plan")};
 	const struct harness *const ran[] = {&harness_codex, &harness_claude_code};
 
-	(void)state;
 	assert_int_equal(uses_read(NULL), 0);
 	result = (struct harness_result){
 		.status = HARNESS_SUCCESS, .model = "m", .usage = {.cost_usd = 0.5}};
@@ -264,11 +259,10 @@ static void harnesses_that_ran_are_recorded_and_excluded(void **state)
 }
 
 /* It may have changed files before it became unavailable. */
-static void a_harness_that_became_unavailable_at_work_has_run(void **state)
+TEST(a_harness_that_became_unavailable_at_work_has_run)
 {
 	const char *first = NULL;
 
-	(void)state;
 	stand_in("claude", "echo '{\"type\":\"assistant\",\"message\":{\"id\":\"m\",\"usage\":"
 			   "{\"output_tokens\":9},\"content\":[]}}'; " LIMITED);
 	stand_in("codex", CODEX_DONE);
@@ -283,13 +277,12 @@ static void a_harness_that_became_unavailable_at_work_has_run(void **state)
 	tree_remove(at("artifacts"));
 }
 
-static void without_artifacts_no_event_is_emitted(void **state)
+TEST(without_artifacts_no_event_is_emitted)
 {
 	struct harness_input input = {.prompt = STR("x")};
 	struct chain_call call = {.effective = words("claude-code"), .available = there};
 	const struct harness *used;
 
-	(void)state;
 	stand_in("claude", LIMITED);
 	assert_int_equal(chain_run(&arena, &call, &input, &result, &used, &err), 0);
 	assert_null(used);
@@ -298,17 +291,4 @@ static void without_artifacts_no_event_is_emitted(void **state)
 	assert_int_equal(chain_run(&arena, &call, &input, &result, &used, &err), -1);
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(harnesses_of_earlier_stages_are_excluded),
-		cmocka_unit_test(independence_names_earlier_stages_only),
-		cmocka_unit_test(a_violation_continues_unless_on_failure_applies),
-		cmocka_unit_test(only_unavailability_leads_to_a_fallback),
-		cmocka_unit_test(harnesses_that_ran_are_recorded_and_excluded),
-		cmocka_unit_test(a_harness_that_became_unavailable_at_work_has_run),
-		cmocka_unit_test(without_artifacts_no_event_is_emitted),
-	};
-
-	return cmocka_run_group_tests(tests, rig_enter, rig_leave);
-}
+UNIT_GROUP(rig_enter, rig_leave)

@@ -29,9 +29,8 @@ static void put_names(struct buf *row, const char *const *names)
 		buf_addf(row, "%s`%s`", i ? ", " : "", names[i]);
 }
 
-static void every_harness_has_its_row(void **state)
+TEST(every_harness_has_its_row)
 {
-	(void)state;
 	for (size_t i = 0; harnesses[i]; i++) {
 		CLEANUP(buf_release) struct buf row = BUF_INIT;
 		struct harness_facts f = harness_facts(harnesses[i]);
@@ -49,12 +48,11 @@ static void every_harness_has_its_row(void **state)
 	}
 }
 
-static void every_capability_has_its_row(void **state)
+TEST(every_capability_has_its_row)
 {
 	CLEANUP(buf_release) struct buf head = BUF_INIT;
 	CLEANUP(buf_release) struct buf context = BUF_INIT;
 
-	(void)state;
 	buf_adds(&head, "\n| capability |");
 	buf_adds(&context, "\n| `maxContextTokens` |");
 	for (size_t i = 0; harnesses[i]; i++) {
@@ -82,7 +80,7 @@ static void every_capability_has_its_row(void **state)
 }
 
 /* The table that all harnesses are measured by, of those that are there. */
-static void the_capabilities_are_those_that_were_agreed(void **state)
+TEST(the_capabilities_are_those_that_were_agreed)
 {
 	static const struct {
 		const char *name, *can;
@@ -98,7 +96,6 @@ static void the_capabilities_are_those_that_were_agreed(void **state)
 	const struct harness *h;
 	struct error err;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		CLEANUP(buf_release) struct buf can = BUF_INIT;
 
@@ -111,13 +108,4 @@ static void the_capabilities_are_those_that_were_agreed(void **state)
 	}
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_harness_has_its_row),
-		cmocka_unit_test(every_capability_has_its_row),
-		cmocka_unit_test(the_capabilities_are_those_that_were_agreed),
-	};
-
-	return cmocka_run_group_tests(tests, read_page, end_page);
-}
+UNIT_GROUP(read_page, end_page)

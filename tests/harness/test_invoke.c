@@ -2,9 +2,8 @@
 #include <signal.h>
 #include "tests/lib/harness_rig.h"
 
-static void a_result_gives_text_cost_and_tokens(void **state)
+TEST(a_result_gives_text_cost_and_tokens)
 {
-	(void)state;
 	assert_string_equal(claude_says("cat >prompt; echo '" RESULT_LINE "'"), "success");
 	assert_int_equal(result.exit_code, 0);
 	assert_string_equal(result.text, "done");
@@ -17,12 +16,11 @@ static void a_result_gives_text_cost_and_tokens(void **state)
 	assert_string_equal(told.s, "started completed");
 }
 
-static void the_prompt_goes_to_standard_input_alone(void **state)
+TEST(the_prompt_goes_to_standard_input_alone)
 {
 	CLEANUP(buf_release) struct buf prompt = BUF_INIT;
 	CLEANUP(buf_release) struct buf words = BUF_INIT;
 
-	(void)state;
 	stand_in("claude", "cat >prompt; echo \"$*\" >words; echo '" RESULT_LINE "'");
 	assert_int_equal(invoke(&harness_claude_code,
 				 (struct harness_input){.prompt = STR("say \"it\" & $HOME\n"),
@@ -36,12 +34,11 @@ static void the_prompt_goes_to_standard_input_alone(void **state)
 		"--allowedTools Bash,Read,Edit,Write,Agent,Skill\n");
 }
 
-static void tools_of_the_input_are_those_that_are_allowed(void **state)
+TEST(tools_of_the_input_are_those_that_are_allowed)
 {
 	static const char *const tools[] = {"Read", "Bash(git log:*)", NULL};
 	CLEANUP(buf_release) struct buf words = BUF_INIT;
 
-	(void)state;
 	stand_in("claude", "echo \"$*\" >words; echo '" RESULT_LINE "'");
 	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){.tools = tools}), 0);
 	assert_true(tree_read("words", &words));
@@ -50,7 +47,7 @@ static void tools_of_the_input_are_those_that_are_allowed(void **state)
 }
 
 /* What a program may do that is no good, and what becomes of it. `detail`: a part of it. */
-static void whatever_a_program_does_has_a_result(void **state)
+TEST(whatever_a_program_does_has_a_result)
 {
 	static const struct {
 		const char *script, *status, *detail;
@@ -77,7 +74,6 @@ static void whatever_a_program_does_has_a_result(void **state)
 		{"sleep 1000 & echo '" RESULT_LINE "'", "success", NULL, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		assert_string_equal(claude_says(rows[i].script), rows[i].status);
 		assert_int_equal(result.exit_code, rows[i].exit_code);
@@ -97,7 +93,7 @@ static void whatever_a_program_does_has_a_result(void **state)
 	"'{\"type\":\"system\",\"subtype\":\"api_retry\",\"attempt\":1,\"error_status\":" status   \
 	",\"error\":\"x\"}'; "
 
-static void what_claude_tells_of_the_api_is_told_apart(void **state)
+TEST(what_claude_tells_of_the_api_is_told_apart)
 {
 	static const struct {
 		const char *script, *status;
@@ -133,7 +129,6 @@ static void what_claude_tells_of_the_api_is_told_apart(void **state)
 		{RETRY("529") RETRY("null") "echo '" RESULT_LINE "'", "success", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		if (strcmp(claude_says(rows[i].script), rows[i].status) != 0)
 			fail_msg("row %zu: '%s'", i, harness_status_name(result.status));
@@ -141,9 +136,8 @@ static void what_claude_tells_of_the_api_is_told_apart(void **state)
 	}
 }
 
-static void the_last_of_several_results_counts(void **state)
+TEST(the_last_of_several_results_counts)
 {
-	(void)state;
 	assert_string_equal(claude_says("echo '" RESULT_LINE "'\n"
 					"echo '{\"type\":\"result\",\"result\":\"later\","
 					"\"num_turns\":1,\"total_cost_usd\":0.5}'\n"
@@ -154,9 +148,8 @@ static void the_last_of_several_results_counts(void **state)
 	assert_true(result.usage.cost_usd > 0.49);
 }
 
-static void tokens_of_sub_agents_are_counted(void **state)
+TEST(tokens_of_sub_agents_are_counted)
 {
-	(void)state;
 	assert_string_equal(
 		claude_says("echo '{\"type\":\"result\",\"result\":\"x\",\"modelUsage\":{"
 			    "\"claude-haiku\":{\"inputTokens\":1,\"outputTokens\":2},"
@@ -168,9 +161,8 @@ static void tokens_of_sub_agents_are_counted(void **state)
 	assert_true(result.usage.cost_usd < 0);
 }
 
-static void progress_is_told_once_a_message(void **state)
+TEST(progress_is_told_once_a_message)
 {
-	(void)state;
 	assert_string_equal(
 		claude_says("for i in 1 2; do echo '{\"type\":\"assistant\",\"message\":{\"id\":"
 			    "\"m1\",\"usage\":{\"input_tokens\":5,\"output_tokens\":1},"
@@ -179,9 +171,8 @@ static void progress_is_told_once_a_message(void **state)
 	assert_string_equal(told.s, "started progress progress completed");
 }
 
-static void a_cost_over_the_budget_is_no_success(void **state)
+TEST(a_cost_over_the_budget_is_no_success)
 {
-	(void)state;
 	stand_in("claude", "echo '" RESULT_LINE "'");
 	assert_int_equal(
 		invoke(&harness_claude_code, (struct harness_input){.max_budget_usd = 0.25}), 0);
@@ -192,11 +183,10 @@ static void a_cost_over_the_budget_is_no_success(void **state)
 	assert_string_equal(result.detail, "it cost 0.2500 USD; the limit is 0.2000 USD");
 }
 
-static void at_the_time_limit_nothing_is_left(void **state)
+TEST(at_the_time_limit_nothing_is_left)
 {
 	CLEANUP(buf_release) struct buf pid = BUF_INIT;
 
-	(void)state;
 	stand_in("claude", "sh -c 'sleep 1000' & echo $! >pid; wait");
 	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){.timeout_s = 1}), 0);
 	assert_int_equal(result.status, HARNESS_TIMEOUT);
@@ -206,20 +196,18 @@ static void at_the_time_limit_nothing_is_left(void **state)
 	assert_int_equal(errno, ESRCH);
 }
 
-static void trying_again_until_the_time_limit_is_no_content(void **state)
+TEST(trying_again_until_the_time_limit_is_no_content)
 {
-	(void)state;
 	stand_in("claude", RETRY("429") "sleep 1000");
 	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){.timeout_s = 1}), 0);
 	assert_int_equal(result.status, HARNESS_UNAVAILABLE);
 	assert_true(result.rate_limited);
 }
 
-static void a_cancelled_run_is_no_reason_for_another_harness(void **state)
+TEST(a_cancelled_run_is_no_reason_for_another_harness)
 {
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	assert_int_equal(write(fds[1], "x", 1), 1);
 	stand_in("claude", "sleep 1000");
@@ -236,11 +224,10 @@ static void note_beat(void *data, const struct harness_event *e)
 		tree_write(data, STR(""));
 }
 
-static void heartbeats_come_while_it_runs(void **state)
+TEST(heartbeats_come_while_it_runs)
 {
 	struct harness_input input = {.prompt = STR("x")};
 
-	(void)state;
 	stand_in("claude", "while ! [ -e beat ]; do sleep 0.01; done; echo '" RESULT_LINE "'");
 	assert_int_equal(harness_invoke_with(&arena, &harness_claude_code, &input, note_beat,
 				 (void *)at("beat"), 20, &result, &err),
@@ -248,9 +235,8 @@ static void heartbeats_come_while_it_runs(void **state)
 	assert_int_equal(result.status, HARNESS_SUCCESS);
 }
 
-static void a_flood_and_giant_lines_are_bounded(void **state)
+TEST(a_flood_and_giant_lines_are_bounded)
 {
-	(void)state;
 	/* 20 MiB without an end of line, then many lines, then the result. */
 	assert_string_equal(claude_says("head -c 20971520 /dev/zero | tr '\\0' x; echo; "
 					"yes | head -c 4000000; echo '" RESULT_LINE "'"),
@@ -262,9 +248,8 @@ static void a_flood_and_giant_lines_are_bounded(void **state)
 	assert_true(strlen(result.detail) < 4096);
 }
 
-static void what_cannot_be_started_is_unavailable(void **state)
+TEST(what_cannot_be_started_is_unavailable)
 {
-	(void)state;
 	no_stand_in("claude");
 	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){0}), 0);
 	assert_int_equal(result.status, HARNESS_UNAVAILABLE);
@@ -282,11 +267,10 @@ static void what_cannot_be_started_is_unavailable(void **state)
 	assert_string_equal(told.s, "started completed");
 }
 
-static void a_program_in_the_folder_of_the_agent_is_not_taken(void **state)
+TEST(a_program_in_the_folder_of_the_agent_is_not_taken)
 {
 	const char *path = arena_printf(&arena, "%s", getenv("PATH"));
 
-	(void)state;
 	no_stand_in("claude");
 	tree_write("claude", STR("#!/bin/sh\necho taken\n"));
 	assert_int_equal(chmod("claude", 0755), 0);
@@ -297,11 +281,10 @@ static void a_program_in_the_folder_of_the_agent_is_not_taken(void **state)
 	assert_int_equal(result.status, HARNESS_UNAVAILABLE);
 }
 
-static void an_input_that_is_none_is_refused(void **state)
+TEST(an_input_that_is_none_is_refused)
 {
 	static const char *const tools[] = {"--dangerously-skip-permissions", NULL};
 
-	(void)state;
 	assert_int_equal(
 		invoke(&harness_claude_code, (struct harness_input){.prompt = STR(" \n")}), -1);
 	assert_string_equal(err.text, "the prompt is empty");
@@ -322,7 +305,7 @@ static void an_input_that_is_none_is_refused(void **state)
 			status, limited                                                            \
 	}
 
-static void codex_is_understood(void **state)
+TEST(codex_is_understood)
 {
 	static const struct {
 		const char *script, *status;
@@ -358,7 +341,6 @@ static void codex_is_understood(void **state)
 		{"exit 0", "failure", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		stand_in("codex", rows[i].script);
 		assert_int_equal(invoke(&harness_codex, (struct harness_input){0}), 0);
@@ -368,12 +350,11 @@ static void codex_is_understood(void **state)
 	}
 }
 
-static void codex_gives_text_and_tokens(void **state)
+TEST(codex_gives_text_and_tokens)
 {
 	static const char *const reading[] = {"Read", NULL};
 	CLEANUP(buf_release) struct buf words = BUF_INIT;
 
-	(void)state;
 	stand_in("codex", "echo \"$*\" >words; cat >/dev/null\n"
 			  "echo '{\"type\":\"item.completed\",\"item\":{\"id\":\"i\",\"type\":"
 			  "\"agent_message\",\"text\":\"first\"}}'\n"
@@ -395,29 +376,4 @@ static void codex_gives_text_and_tokens(void **state)
 				     "check_for_update_on_startup=false -\n");
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_result_gives_text_cost_and_tokens),
-		cmocka_unit_test(the_prompt_goes_to_standard_input_alone),
-		cmocka_unit_test(tools_of_the_input_are_those_that_are_allowed),
-		cmocka_unit_test(whatever_a_program_does_has_a_result),
-		cmocka_unit_test(what_claude_tells_of_the_api_is_told_apart),
-		cmocka_unit_test(the_last_of_several_results_counts),
-		cmocka_unit_test(tokens_of_sub_agents_are_counted),
-		cmocka_unit_test(progress_is_told_once_a_message),
-		cmocka_unit_test(a_cost_over_the_budget_is_no_success),
-		cmocka_unit_test(at_the_time_limit_nothing_is_left),
-		cmocka_unit_test(trying_again_until_the_time_limit_is_no_content),
-		cmocka_unit_test(a_cancelled_run_is_no_reason_for_another_harness),
-		cmocka_unit_test(heartbeats_come_while_it_runs),
-		cmocka_unit_test(a_flood_and_giant_lines_are_bounded),
-		cmocka_unit_test(what_cannot_be_started_is_unavailable),
-		cmocka_unit_test(a_program_in_the_folder_of_the_agent_is_not_taken),
-		cmocka_unit_test(an_input_that_is_none_is_refused),
-		cmocka_unit_test(codex_is_understood),
-		cmocka_unit_test(codex_gives_text_and_tokens),
-	};
-
-	return cmocka_run_group_tests(tests, rig_enter, rig_leave);
-}
+UNIT_GROUP(rig_enter, rig_leave)

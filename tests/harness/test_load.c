@@ -82,7 +82,7 @@ static struct words two(const char *one, const char *other)
 	" warning: harness '" h "' does not drive 'claude-sonnet-4-6' (alias 'sonnet'): its own "  \
 	"default model is used"
 
-static void stages_are_held_to_what_there_is(void **state)
+TEST(stages_are_held_to_what_there_is)
 {
 	static const struct {
 		const char *harness, *fallback[2], *model, *needs, *checked, *events;
@@ -126,7 +126,6 @@ static void stages_are_held_to_what_there_is(void **state)
 			""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct stage_spec s = {.harness = rows[i].harness,
 			.fallback = two(rows[i].fallback[0], rows[i].fallback[1]),
@@ -141,11 +140,10 @@ static void stages_are_held_to_what_there_is(void **state)
 	}
 }
 
-static void a_primary_that_is_not_there_fails_and_a_fallback_is_dropped(void **state)
+TEST(a_primary_that_is_not_there_fails_and_a_fallback_is_dropped)
 {
 	struct stage_spec s = {.harness = "claude-code", .fallback = two("codex", NULL)};
 
-	(void)state;
 	assert_string_equal(checked(&s, nowhere),
 		"[] fault: harness 'claude-code' is unavailable: binary-missing: not on PATH "
 		"warning: fallback dropped: harness 'codex' is unavailable: binary-missing: not "
@@ -155,11 +153,10 @@ static void a_primary_that_is_not_there_fails_and_a_fallback_is_dropped(void **s
 	assert_string_equal(events(), "HarnessUnavailable");
 }
 
-static void cycles_and_unknown_models_are_faults(void **state)
+TEST(cycles_and_unknown_models_are_faults)
 {
 	struct stage_spec s = {.harness = "claude-code", .independent_of = two("s", "t")};
 
-	(void)state;
 	assert_string_equal(checked(&s, there),
 		"[claude-code] fault: it must be independent of 's', which is the stage itself "
 		"fault: it must be independent of 't', which is an unknown stage");
@@ -170,7 +167,7 @@ static void cycles_and_unknown_models_are_faults(void **state)
 }
 
 /* Once for each harness, and only where a plan is to be shared by account. */
-static void an_account_that_cannot_be_told_is_an_event(void **state)
+TEST(an_account_that_cannot_be_told_is_an_event)
 {
 	struct stage_spec stages[] = {
 		{.name = "a", .harness = "claude-code", .fallback = two("codex", NULL)},
@@ -188,7 +185,6 @@ static void an_account_that_cannot_be_told_is_an_event(void **state)
 	const struct worktree_pool_spec pool = {.plans = two("codex-pro", NULL)};
 	struct pipeline_plan l;
 
-	(void)state;
 	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
 	assert_int_equal(event_log_count(at("artifacts"), "LedgerKeyAmbiguous"), 2);
 	tree_remove(at("artifacts"));
@@ -215,14 +211,4 @@ static int load_registry(void **state)
 	return rig_enter(state) < 0 ? -1 : model_registry_load(&arena, NULL, &registry, &err);
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stages_are_held_to_what_there_is),
-		cmocka_unit_test(a_primary_that_is_not_there_fails_and_a_fallback_is_dropped),
-		cmocka_unit_test(cycles_and_unknown_models_are_faults),
-		cmocka_unit_test(an_account_that_cannot_be_told_is_an_event),
-	};
-
-	return cmocka_run_group_tests(tests, load_registry, rig_leave);
-}
+UNIT_GROUP(load_registry, rig_leave)

@@ -70,11 +70,18 @@ static struct model_pin *pinned(const char *text, const char *issue, const char 
 	return pins;
 }
 
-static void every_stage_is_resolved_and_pinned(void **state)
+static int unfix(void **state)
+{
+	clock_fix(-1);
+	return scratch_remove(state);
+}
+
+#define PIN_TEST(name) UNIT_TEST(name, scratch_make, unfix)
+
+PIN_TEST(every_stage_is_resolved_and_pinned)
 {
 	struct model_pin *pins = pinned(registry_text, "A-1", "2026-02-01");
 
-	(void)state;
 	assert_string_equal(pins[0].model.id, "claude-sonnet-4-6");
 	assert_string_equal(pins[0].model.source, "default"); /* declared nowhere */
 	assert_string_equal(pins[1].model.id, "old-1");
@@ -87,14 +94,13 @@ static void every_stage_is_resolved_and_pinned(void **state)
 	}
 }
 
-static void a_run_keeps_its_pinned_models(void **state)
+PIN_TEST(a_run_keeps_its_pinned_models)
 {
 	static const char newer[] = "models:\n"
 				    "  - {alias: sonnet, modelId: claude-sonnet-5}\n"
 				    "  - {alias: old, modelId: old-2}\n";
 	struct model_pin *pins;
 
-	(void)state;
 	(void)pinned(registry_text, "A-1", "2026-02-01");
 	pins = pinned(newer, "A-1", "2026-02-02");
 	assert_true(pins[0].kept && pins[1].kept);
@@ -106,13 +112,12 @@ static void a_run_keeps_its_pinned_models(void **state)
 }
 
 /* Agents can write to the directory, and the id goes onto a command line. */
-static void a_malformed_id_is_not_a_pin(void **state)
+PIN_TEST(a_malformed_id_is_not_a_pin)
 {
 	CLEANUP(json_free) json *j = NULL;
 	struct model_pin *pins;
 	struct error err;
 
-	(void)state;
 	assert_int_equal(
 		json_parse(&j, STR("{\"models\":{\"plan\":{\"modelId\":\"--x\"}}}"), &err), 0);
 	assert_int_equal(runtime_merge(base, "A-1", j, &err), 0);
@@ -121,7 +126,7 @@ static void a_malformed_id_is_not_a_pin(void **state)
 	assert_false(pins[0].kept);
 }
 
-static void deprecation_is_announced_and_its_grace_period_once(void **state)
+PIN_TEST(deprecation_is_announced_and_its_grace_period_once)
 {
 	static const char moved[] = "models:\n"
 				    "  - {alias: sonnet, modelId: claude-sonnet-4-6}\n"
@@ -129,7 +134,6 @@ static void deprecation_is_announced_and_its_grace_period_once(void **state)
 				    "removedAt: 2026-05-05,\n"
 				    "     replacementAlias: sonnet}\n";
 
-	(void)state;
 	(void)pinned(registry_text, "A-1", "2025-12-31");
 	assert_string_equal(text_of("_events.jsonl"), "");
 	(void)pinned(registry_text, "A-1", "2026-02-01");
@@ -150,13 +154,12 @@ static void deprecation_is_announced_and_its_grace_period_once(void **state)
 	assert_int_equal(count(text_of("_events.jsonl"), "GracePeriod"), 2);
 }
 
-static void a_removed_model_is_refused_although_pinned(void **state)
+PIN_TEST(a_removed_model_is_refused_although_pinned)
 {
 	struct model_registry r = registry(registry_text);
 	struct model_pin *pins;
 	struct error err = {0};
 
-	(void)state;
 	(void)pinned(registry_text, "A-1", "2026-02-01");
 	assert_int_equal(pin(&r, base, "A-1", when("2026-05-01"), &pins, &err), -1);
 	assert_int_equal(err.code, ERR_STATE);
@@ -165,37 +168,14 @@ static void a_removed_model_is_refused_although_pinned(void **state)
 	assert_int_equal(event_log_count(base, "ModelRemoved"), 1);
 }
 
-static void an_unknown_model_is_refused_at_its_stage(void **state)
+PIN_TEST(an_unknown_model_is_refused_at_its_stage)
 {
 	struct model_registry r = registry("models:\n  - {alias: sonnet, modelId: s-1}\n");
 	struct model_pin *pins;
 	struct error err = {0};
 
-	(void)state;
 	assert_int_equal(pin(&r, NULL, NULL, 0, &pins, &err), -1);
 	assert_error(&err,
 		"p.yaml:9:5: stage 'build': unknown model alias 'old': there are sonnet; an id has "
 		"a digit, '/' or ':' in it");
-}
-
-static int unfix(void **state)
-{
-	clock_fix(-1);
-	return scratch_remove(state);
-}
-
-#define pin_test(f) cmocka_unit_test_setup_teardown(f, scratch_make, unfix)
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		pin_test(every_stage_is_resolved_and_pinned),
-		pin_test(a_run_keeps_its_pinned_models),
-		pin_test(a_malformed_id_is_not_a_pin),
-		pin_test(deprecation_is_announced_and_its_grace_period_once),
-		pin_test(a_removed_model_is_refused_although_pinned),
-		pin_test(an_unknown_model_is_refused_at_its_stage),
-	};
-
-	return cmocka_run_group_tests_name("models_pin", tests, NULL, NULL);
 }

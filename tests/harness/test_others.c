@@ -52,9 +52,8 @@ static const char *const runs[] = {"Bash(git log:*)", "Edit", NULL};
 #define GEMINI_RETRY(n, what)                                                                      \
 	"echo 'Attempt " n " failed" what ". Retrying with backoff... _ApiError: {' >&2; "
 
-static void gemini_tells_its_last_message_and_all_tokens(void **state)
+TEST(gemini_tells_its_last_message_and_all_tokens)
 {
-	(void)state;
 	assert_string_equal(run(&harness_gemini_cli, "gemini",
 				    GEMINI_INIT GEMINI_SAYS("I look") GEMINI_TOOL GEMINI_SAYS(
 					    "All ") GEMINI_SAYS("done") GEMINI_DONE),
@@ -68,12 +67,11 @@ static void gemini_tells_its_last_message_and_all_tokens(void **state)
 	assert_string_equal(told.s, "started progress progress completed");
 }
 
-static void gemini_is_allowed_what_the_tools_say(void **state)
+TEST(gemini_is_allowed_what_the_tools_say)
 {
 	const char *all = "--output-format stream-json -m gemini-2.5-flash --approval-mode yolo "
 			  "perm=";
 
-	(void)state;
 	assert_string_equal(words_of(&harness_gemini_cli, "gemini", NULL, "gemini-2.5-flash"), all);
 	the_prompt_arrives();
 	assert_string_equal(words_of(&harness_gemini_cli, "gemini", runs, "gemini-2.5-flash"), all);
@@ -83,7 +81,7 @@ static void gemini_is_allowed_what_the_tools_say(void **state)
 		"--output-format stream-json --approval-mode default perm=");
 }
 
-static void what_gemini_says_of_the_api_is_told_apart(void **state)
+TEST(what_gemini_says_of_the_api_is_told_apart)
 {
 	static const struct {
 		const char *script, *status, *detail;
@@ -126,7 +124,6 @@ static void what_gemini_says_of_the_api_is_told_apart(void **state)
 			false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const char *status = run(&harness_gemini_cli, "gemini", rows[i].script);
 
@@ -150,9 +147,8 @@ static void what_gemini_says_of_the_api_is_told_apart(void **state)
 	"echo 'timestamp=x level=ERROR run=y message=\"stream error\" providerID=dt "              \
 	"error.error=\"" what "\"' >&2; "
 
-static void opencode_sums_its_steps_up(void **state)
+TEST(opencode_sums_its_steps_up)
 {
-	(void)state;
 	assert_string_equal(
 		run(&harness_opencode, "opencode",
 			OPENCODE("step_start", "") OPENCODE("text", "\"text\":\"I look\"") OPENCODE(
@@ -168,7 +164,7 @@ static void opencode_sums_its_steps_up(void **state)
 	assert_null(result.model);
 }
 
-static void opencode_is_allowed_what_the_tools_say(void **state)
+TEST(opencode_is_allowed_what_the_tools_say)
 {
 	static const struct {
 		const char *const *tools;
@@ -184,7 +180,6 @@ static void opencode_is_allowed_what_the_tools_say(void **state)
 	};
 	const char *before = "run --format json --title dev-team --print-logs --log-level ERROR ";
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		assert_string_equal(
 			words_of(&harness_opencode, "opencode", rows[i].tools, rows[i].model),
@@ -194,12 +189,11 @@ static void opencode_is_allowed_what_the_tools_say(void **state)
 }
 
 /* What the caller of the run set is not replaced; what the user's environment has is. */
-static void a_permission_of_the_run_stands(void **state)
+TEST(a_permission_of_the_run_stands)
 {
 	static const char *const env[] = {"OPENCODE_PERMISSION={}", NULL};
 	CLEANUP(buf_release) struct buf words = BUF_INIT;
 
-	(void)state;
 	setenv("OPENCODE_PERMISSION", "{\"bash\":\"allow\"}", 1);
 	assert_non_null(strstr(words_of(&harness_opencode, "opencode", reads, NULL),
 		"perm={\"bash\":\"deny\",\"edit\":\"deny\"}"));
@@ -211,7 +205,7 @@ static void a_permission_of_the_run_stands(void **state)
 	assert_string_equal(words.s, "{}\n");
 }
 
-static void what_opencode_says_of_the_api_is_told_apart(void **state)
+TEST(what_opencode_says_of_the_api_is_told_apart)
 {
 	static const struct {
 		const char *script, *status, *detail;
@@ -243,7 +237,6 @@ static void what_opencode_says_of_the_api_is_told_apart(void **state)
 			"unavailable", "AI_APICallError: Cannot connect to API", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const char *status = run(&harness_opencode, "opencode", rows[i].script);
 
@@ -260,7 +253,7 @@ static void what_opencode_says_of_the_api_is_told_apart(void **state)
 #define AIDER_TOKENS(cost) "Tokens: 2.3k sent, 1M cache hit, 120 received. " cost "\\n"
 #define AIDER(text)        "printf '" text "'"
 
-static void aider_tells_its_last_answer(void **state)
+TEST(aider_tells_its_last_answer)
 {
 	static const struct {
 		const char *script, *text;
@@ -278,7 +271,6 @@ static void aider_tells_its_last_answer(void **state)
 			"", 12, 5, 7, 0.00034},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		assert_string_equal(run(&harness_aider, "aider", rows[i].script), "success");
 		assert_string_equal(result.text, rows[i].text);
@@ -290,7 +282,7 @@ static void aider_tells_its_last_answer(void **state)
 	}
 }
 
-static void what_aider_says_of_the_api_is_told_apart(void **state)
+TEST(what_aider_says_of_the_api_is_told_apart)
 {
 	static const struct {
 		const char *script, *status, *detail;
@@ -314,7 +306,6 @@ static void what_aider_says_of_the_api_is_told_apart(void **state)
 		{"exit 0", "failure", "it exited without a result", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const char *status = run(&harness_aider, "aider", rows[i].script);
 
@@ -326,9 +317,8 @@ static void what_aider_says_of_the_api_is_told_apart(void **state)
 	}
 }
 
-static void aider_reads_the_prompt_and_asks_nobody(void **state)
+TEST(aider_reads_the_prompt_and_asks_nobody)
 {
-	(void)state;
 	stand_in("aider", "cat /dev/stdin >prompt; echo \"$*\" >words");
 	assert_int_equal(invoke(&harness_aider, (struct harness_input){0}), 0);
 	the_prompt_arrives();
@@ -339,9 +329,8 @@ static void aider_reads_the_prompt_and_asks_nobody(void **state)
 		" --chat-mode ask --no-auto-commits"));
 }
 
-static void the_range_is_that_of_the_versions_there_are(void **state)
+TEST(the_range_is_that_of_the_versions_there_are)
 {
-	(void)state;
 	stand_in("gemini", "echo 0.61.0");
 	stand_in("opencode", "echo 1.18.33");
 	stand_in("aider", "echo 'aider 0.86.1'");
@@ -350,11 +339,10 @@ static void the_range_is_that_of_the_versions_there_are(void **state)
 	assert_string_equal(probed(&harness_aider, 5), "true - 0.86.1");
 }
 
-static void a_probe_has_the_time_that_it_is_given(void **state)
+TEST(a_probe_has_the_time_that_it_is_given)
 {
 	const struct harness_availability *v;
 
-	(void)state;
 	stand_in("aider", "sleep 1000");
 	setenv("DEV_TEAM_PROBE_SECONDS", "1", 1);
 	v = harness_available(&harness_aider);
@@ -363,22 +351,4 @@ static void a_probe_has_the_time_that_it_is_given(void **state)
 	assert_string_equal(v->detail, "'aider --version' did not end within 1 s");
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(gemini_tells_its_last_message_and_all_tokens),
-		cmocka_unit_test(gemini_is_allowed_what_the_tools_say),
-		cmocka_unit_test(what_gemini_says_of_the_api_is_told_apart),
-		cmocka_unit_test(opencode_sums_its_steps_up),
-		cmocka_unit_test(opencode_is_allowed_what_the_tools_say),
-		cmocka_unit_test(a_permission_of_the_run_stands),
-		cmocka_unit_test(what_opencode_says_of_the_api_is_told_apart),
-		cmocka_unit_test(aider_tells_its_last_answer),
-		cmocka_unit_test(what_aider_says_of_the_api_is_told_apart),
-		cmocka_unit_test(aider_reads_the_prompt_and_asks_nobody),
-		cmocka_unit_test(the_range_is_that_of_the_versions_there_are),
-		cmocka_unit_test(a_probe_has_the_time_that_it_is_given),
-	};
-
-	return cmocka_run_group_tests(tests, rig_enter, rig_leave);
-}
+UNIT_GROUP(rig_enter, rig_leave)

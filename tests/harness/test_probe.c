@@ -2,7 +2,7 @@
 #include "src/harness/adapter.h"
 #include "tests/lib/harness_rig.h"
 
-static void versions_lie_in_ranges_or_not(void **state)
+TEST(versions_lie_in_ranges_or_not)
 {
 	static const struct {
 		const char *version, *range;
@@ -55,13 +55,12 @@ static void versions_lie_in_ranges_or_not(void **state)
 		{"99999999999999999999999.0.0", ">=2.0.0", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
 		if (version_in_range(str_of(rows[i].version), str_of(rows[i].range)) != rows[i].in)
 			fail_msg("'%s' in '%s'", rows[i].version, rows[i].range);
 }
 
-static void the_first_version_in_a_text_is_found(void **state)
+TEST(the_first_version_in_a_text_is_found)
 {
 	static const struct {
 		const char *text, *version;
@@ -78,7 +77,6 @@ static void the_first_version_in_a_text_is_found(void **state)
 		{"no version here", NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const char *found = version_find(&arena, str_of(rows[i].text));
 
@@ -92,7 +90,7 @@ static void the_first_version_in_a_text_is_found(void **state)
 static const struct harness own = {
 	.name = "own", .binary = "own", .range = ">=2.0.0 <3.0.0", .install = "make install"};
 
-static void a_probe_has_five_outcomes_and_a_good_one(void **state)
+TEST(a_probe_has_five_outcomes_and_a_good_one)
 {
 	static const struct {
 		const char *script, *outcome, *detail;
@@ -121,7 +119,6 @@ static void a_probe_has_five_outcomes_and_a_good_one(void **state)
 		{"[ \"$*\" = --version ] && echo 2.1.0", "true - 2.1.0", NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		stand_in("own", rows[i].script);
 		assert_string_equal(probed(&own, 1), rows[i].outcome);
@@ -130,9 +127,8 @@ static void a_probe_has_five_outcomes_and_a_good_one(void **state)
 	}
 }
 
-static void what_is_not_there_or_may_not_be_run_is_told(void **state)
+TEST(what_is_not_there_or_may_not_be_run_is_told)
 {
-	(void)state;
 	no_stand_in("own");
 	assert_string_equal(probed(&own, 1), "false binary-missing -");
 	assert_string_equal(seen.detail, "no 'own' on PATH; make install");
@@ -155,7 +151,7 @@ static const char *needs_a_key(struct arena *a, const char *const *env)
 	return harness_env_get(env, "OWN_KEY") ? NULL : "no key";
 }
 
-static void a_health_check_follows_a_good_version(void **state)
+TEST(a_health_check_follows_a_good_version)
 {
 	static const char *const keys[] = {"OWN_KEY", NULL};
 	const struct harness keyed = {.name = "own",
@@ -167,7 +163,6 @@ static void a_health_check_follows_a_good_version(void **state)
 	const struct harness no_program = {
 		.name = "api", .credentials = keys, .health = needs_a_key};
 
-	(void)state;
 	stand_in("own", "echo 1.0.0");
 	assert_string_equal(probed(&keyed, 1), "false health-check-failed 1.0.0");
 	assert_string_equal(probed(&no_program, 1), "false health-check-failed -");
@@ -177,9 +172,8 @@ static void a_health_check_follows_a_good_version(void **state)
 	unsetenv("OWN_KEY");
 }
 
-static void a_probe_gets_no_keys_and_tells_none(void **state)
+TEST(a_probe_gets_no_keys_and_tells_none)
 {
-	(void)state;
 	setenv("ANTHROPIC_API_KEY", "the-secret-value", 1);
 	stand_in("claude", "echo \"key ${ANTHROPIC_API_KEY-none} the-secret-value\"");
 	assert_string_equal(probed(&harness_claude_code, 1), "true probe-failed -");
@@ -187,11 +181,10 @@ static void a_probe_gets_no_keys_and_tells_none(void **state)
 	unsetenv("ANTHROPIC_API_KEY");
 }
 
-static void it_is_asked_once_a_process(void **state)
+TEST(it_is_asked_once_a_process)
 {
 	CLEANUP(buf_release) struct buf calls = BUF_INIT;
 
-	(void)state;
 	stand_in("codex", "echo x >>calls; echo 0.2.0");
 	assert_true(harness_available(&harness_codex)->available);
 	no_stand_in("codex");
@@ -209,9 +202,8 @@ static const char *account(const struct harness *h)
 	return id ? id : "none";
 }
 
-static void an_account_is_named_one_way(void **state)
+TEST(an_account_is_named_one_way)
 {
-	(void)state;
 	assert_string_equal(account(&harness_codex), "none");
 	assert_string_equal(account(&harness_claude_code), "none");
 	setenv("OPENAI_API_KEY", "sk-fake", 1);
@@ -234,12 +226,11 @@ static void an_account_is_named_one_way(void **state)
 	unsetenv("ANTHROPIC_AUTH_TOKEN");
 }
 
-static void names_are_found_or_the_others_told(void **state)
+TEST(names_are_found_or_the_others_told)
 {
 	const struct harness *h;
 	enum capability c;
 
-	(void)state;
 	for (size_t i = 0; harnesses[i]; i++) {
 		assert_int_equal(harness_find(harnesses[i]->name, &h, &err), 0);
 		assert_ptr_equal(h, harnesses[i]);
@@ -258,9 +249,8 @@ static void names_are_found_or_the_others_told(void **state)
 	assert_false(capability_find("telepathy", &c));
 }
 
-static void models_are_listed_or_of_a_family(void **state)
+TEST(models_are_listed_or_of_a_family)
 {
-	(void)state;
 	assert_true(harness_takes_model(&harness_claude_code, "claude-opus-4-7[1m]"));
 	assert_true(harness_takes_model(&harness_claude_code, "claude-opus-9"));
 	assert_false(harness_takes_model(&harness_claude_code, "gpt-5"));
@@ -268,20 +258,4 @@ static void models_are_listed_or_of_a_family(void **state)
 	assert_true(harness_takes_model(&harness_codex, "gpt-9-codex"));
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(versions_lie_in_ranges_or_not),
-		cmocka_unit_test(the_first_version_in_a_text_is_found),
-		cmocka_unit_test(a_probe_has_five_outcomes_and_a_good_one),
-		cmocka_unit_test(what_is_not_there_or_may_not_be_run_is_told),
-		cmocka_unit_test(a_health_check_follows_a_good_version),
-		cmocka_unit_test(a_probe_gets_no_keys_and_tells_none),
-		cmocka_unit_test(it_is_asked_once_a_process),
-		cmocka_unit_test(an_account_is_named_one_way),
-		cmocka_unit_test(names_are_found_or_the_others_told),
-		cmocka_unit_test(models_are_listed_or_of_a_family),
-	};
-
-	return cmocka_run_group_tests(tests, rig_enter, rig_leave);
-}
+UNIT_GROUP(rig_enter, rig_leave)

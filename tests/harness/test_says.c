@@ -37,7 +37,7 @@ static void check(
 	"\"result\":\"" text "\"}"
 #define COMPLETED "\"num_turns\":9,\"api_error_status\":null,\"terminal_reason\":\"completed\","
 
-static void claude_is_believed_in_its_own_fields(void **state)
+TEST(claude_is_believed_in_its_own_fields)
 {
 	static const struct row rows[] = {
 		/* As it prints them. */
@@ -81,7 +81,6 @@ static void claude_is_believed_in_its_own_fields(void **state)
 			"failure", false},
 	};
 
-	(void)state;
 	check(&harness_claude_code, "claude", rows, COUNT(rows), false);
 }
 
@@ -89,7 +88,7 @@ static void claude_is_believed_in_its_own_fields(void **state)
 	"{\"type\":\"item.completed\",\"item\":{\"type\":\"agent_message\",\"text\":\"x\"}}\n"     \
 	"{\"type\":\"turn.failed\",\"error\":{\"message\":\"" text "\"}}"
 
-static void codex_is_believed_in_whole_forms(void **state)
+TEST(codex_is_believed_in_whole_forms)
 {
 	static const struct row rows[] = {
 		{FAILED("unexpected status 401 Unauthorized: bad key, url: http://x/v1/responses"),
@@ -134,7 +133,6 @@ static void codex_is_believed_in_whole_forms(void **state)
 			"success", false},
 	};
 
-	(void)state;
 	check(&harness_codex, "codex", rows, COUNT(rows), false);
 }
 
@@ -142,7 +140,7 @@ static void codex_is_believed_in_whole_forms(void **state)
 	"{\"type\":\"result\",\"status\":\"error\",\"error\":{\"type\":\"unknown\","               \
 	"\"message\":\"" text "\"}}"
 
-static void gemini_is_believed_in_whole_forms(void **state)
+TEST(gemini_is_believed_in_whole_forms)
 {
 	static const struct row rows[] = {
 		{GEMINI("[API Error: {\\\"error\\\":{\\\"code\\\":401,\\\"message\\\":\\\"bad key"
@@ -169,14 +167,13 @@ static void gemini_is_believed_in_whole_forms(void **state)
 		{GEMINI("see \\\"code\\\":503 in the fixture"), "failure", false},
 	};
 
-	(void)state;
 	check(&harness_gemini_cli, "gemini", rows, COUNT(rows), false);
 }
 
 /* Three times, so that it would be given up if these were attempts. */
 #define THRICE(line) line "\n" line "\n" line
 
-static void lines_of_standard_error_are_taken_as_wholes(void **state)
+TEST(lines_of_standard_error_are_taken_as_wholes)
 {
 	static const struct row gemini[] = {
 		{"Attempt 3 failed. Retrying with backoff... Error: x", "unavailable", false},
@@ -213,7 +210,6 @@ static void lines_of_standard_error_are_taken_as_wholes(void **state)
 			"failure", false},
 	};
 
-	(void)state;
 	check(&harness_gemini_cli, "gemini", gemini, COUNT(gemini), true);
 	check(&harness_opencode, "opencode", opencode, COUNT(opencode), true);
 }
@@ -221,7 +217,7 @@ static void lines_of_standard_error_are_taken_as_wholes(void **state)
 #define OPENCODE(name, data)                                                                       \
 	"{\"type\":\"error\",\"error\":{\"name\":\"" name "\",\"data\":{" data "}}}"
 
-static void opencode_is_believed_in_its_own_fields(void **state)
+TEST(opencode_is_believed_in_its_own_fields)
 {
 	static const struct row rows[] = {
 		{OPENCODE("APIError", "\"message\":\"bad key\",\"statusCode\":401"), "unavailable",
@@ -240,13 +236,12 @@ static void opencode_is_believed_in_its_own_fields(void **state)
 		{OPENCODE("MessageAbortedError", "\"message\":\"rate limit\""), "failure", false},
 	};
 
-	(void)state;
 	check(&harness_opencode, "opencode", rows, COUNT(rows), false);
 }
 
 #define TOKENS "Tokens: 12 sent, 5 received."
 
-static void aider_is_believed_where_no_answer_stands(void **state)
+TEST(aider_is_believed_where_no_answer_stands)
 {
 	static const struct row rows[] = {
 		{"litellm.RateLimitError: slow down\nRetrying in 0.2 seconds...", "unavailable",
@@ -261,20 +256,7 @@ static void aider_is_believed_where_no_answer_stands(void **state)
 		{"litellm.APIErrorTests fail", "failure", false},
 	};
 
-	(void)state;
 	check(&harness_aider, "aider", rows, COUNT(rows), false);
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(claude_is_believed_in_its_own_fields),
-		cmocka_unit_test(codex_is_believed_in_whole_forms),
-		cmocka_unit_test(gemini_is_believed_in_whole_forms),
-		cmocka_unit_test(lines_of_standard_error_are_taken_as_wholes),
-		cmocka_unit_test(opencode_is_believed_in_its_own_fields),
-		cmocka_unit_test(aider_is_believed_where_no_answer_stands),
-	};
-
-	return cmocka_run_group_tests(tests, rig_enter, rig_leave);
-}
+UNIT_GROUP(rig_enter, rig_leave)

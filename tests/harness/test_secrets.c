@@ -6,7 +6,7 @@
 #define A_KEY         "0123456789-SECRET-abcdefghijklmnopqrstuvwxyz"
 
 /* Wherever a text is cut, no part of a key is left. */
-static void a_cut_leaves_no_half_of_a_secret(void **state)
+TEST(a_cut_leaves_no_half_of_a_secret)
 {
 	static const char *const scripts[] = {
 		/* the last 500 characters of what was printed */
@@ -31,7 +31,6 @@ static void a_cut_leaves_no_half_of_a_secret(void **state)
 			2097132, y) "\"$ANTHROPIC_API_KEY\"'\"}'",
 	};
 
-	(void)state;
 	setenv("ANTHROPIC_API_KEY", A_KEY, 1);
 	for (size_t i = 0; i < COUNT(scripts); i++) {
 		(void)claude_says(scripts[i]);
@@ -47,9 +46,8 @@ static void a_cut_leaves_no_half_of_a_secret(void **state)
 	unsetenv("ANTHROPIC_API_KEY");
 }
 
-static void a_probe_shows_no_half_of_a_secret(void **state)
+TEST(a_probe_shows_no_half_of_a_secret)
 {
-	(void)state;
 	setenv("OPENAI_API_KEY", A_KEY, 1);
 	stand_in("claude", "echo \"" PADDING(70, y) A_KEY "\"");
 	(void)probed(&harness_claude_code, 5);
@@ -59,9 +57,8 @@ static void a_probe_shows_no_half_of_a_secret(void **state)
 }
 
 /* What an agent wrote may speak of keys; only the real ones are struck out. */
-static void an_agents_text_loses_real_secrets_only(void **state)
+TEST(an_agents_text_loses_real_secrets_only)
 {
-	(void)state;
 	setenv("ANTHROPIC_API_KEY", "the-real-secret", 1);
 	stand_in("claude", "echo '{\"type\":\"result\",\"result\":"
 			   "\"sk-example-12345678 the-real-secret\"}'");
@@ -70,11 +67,10 @@ static void an_agents_text_loses_real_secrets_only(void **state)
 	unsetenv("ANTHROPIC_API_KEY");
 }
 
-static void a_program_that_prints_secrets_tells_none(void **state)
+TEST(a_program_that_prints_secrets_tells_none)
 {
 	static const char *const env[] = {"EXTRA_TOKEN=from-the-caller", NULL};
 
-	(void)state;
 	setenv("ANTHROPIC_API_KEY", "the-real-secret", 1);
 	setenv("GITHUB_TOKEN", "somebody-elses", 1);
 	stand_in("claude", "echo \"$ANTHROPIC_API_KEY $EXTRA_TOKEN somebody-elses "
@@ -102,7 +98,7 @@ static const char *environment_seen(const struct harness *h, struct harness_inpu
 	return arena_dup(&arena, buf_str(&env));
 }
 
-static void a_program_gets_what_is_its_own_alone(void **state)
+TEST(a_program_gets_what_is_its_own_alone)
 {
 	static const char *const env[] = {"EXTRA=1", "LANG=of-the-caller", NULL};
 	static const char *const port[] = {"PORT=7", "CLAUDE_CODE_MAX_RETRIES=1", NULL};
@@ -113,7 +109,6 @@ static void a_program_gets_what_is_its_own_alone(void **state)
 	char **ours = environ;
 	char *all[24] = {arena_printf(&arena, "PATH=%s", getenv("PATH"))};
 
-	(void)state;
 	for (size_t i = 0; names[i]; i++)
 		all[i + 1] = arena_dup(&arena, str_of(names[i]));
 	environ = all;
@@ -150,11 +145,10 @@ static void collect(void *data, struct str line)
 	buf_addc(&c->text, '|');
 }
 
-static void lines_are_cut_however_they_come(void **state)
+TEST(lines_are_cut_however_they_come)
 {
 	static const char *const text = "one\r\n\n  two  \nfour-\377\nlonger than ten\nlast";
 
-	(void)state;
 	for (size_t step = 1; step < 20; step++) {
 		struct collected c = {.lines = {.max = 10, .line = collect, .data = &c}};
 
@@ -171,11 +165,10 @@ static void lines_are_cut_however_they_come(void **state)
 	}
 }
 
-static void the_last_characters_are_whole_ones(void **state)
+TEST(the_last_characters_are_whole_ones)
 {
 	struct tail_buffer t = {.max = 4};
 
-	(void)state;
 	assert_str(text_last_characters(STR(" gr\303\274n\n"), 2), "\303\274n");
 	assert_str(text_last_characters(STR("abc"), 10), "abc");
 	assert_str(text_last_characters(STR("  "), 10), "");
@@ -188,17 +181,4 @@ static void the_last_characters_are_whole_ones(void **state)
 	buf_release(&t.kept);
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_cut_leaves_no_half_of_a_secret),
-		cmocka_unit_test(a_probe_shows_no_half_of_a_secret),
-		cmocka_unit_test(an_agents_text_loses_real_secrets_only),
-		cmocka_unit_test(a_program_that_prints_secrets_tells_none),
-		cmocka_unit_test(a_program_gets_what_is_its_own_alone),
-		cmocka_unit_test(lines_are_cut_however_they_come),
-		cmocka_unit_test(the_last_characters_are_whole_ones),
-	};
-
-	return cmocka_run_group_tests(tests, rig_enter, rig_leave);
-}
+UNIT_GROUP(rig_enter, rig_leave)

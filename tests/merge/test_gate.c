@@ -1,13 +1,12 @@
 #include "tests/lib/gate_rig.h"
 
-static void the_gate_is_free_taken_and_free_again(void **state)
+GATE_TEST(the_gate_is_free_taken_and_free_again)
 {
 	struct gate *g = gate_now(0);
 	struct gate_holder h;
 	int64_t fence;
 	bool held;
 
-	(void)state;
 	assert_int_equal(gate_status(&arena, &pool, &h, &held, &fence, &err), 0);
 	assert_true(held && h.live && h.here && !h.over);
 	assert_string_equal(h.who, "test");
@@ -22,13 +21,12 @@ static void the_gate_is_free_taken_and_free_again(void **state)
 	assert_int_equal(fence, 1);
 }
 
-static void fences_only_rise(void **state)
+GATE_TEST(fences_only_rise)
 {
 	struct gate_holder was;
 	struct gate *g, *late;
 	bool held;
 
-	(void)state;
 	for (int i = 1; i <= 3; i++) {
 		g = gate_now(0);
 		assert_int_equal(gate_fence(g), i);
@@ -50,13 +48,12 @@ static void fences_only_rise(void **state)
 	gate_drop(&g);
 }
 
-static void who_waits_in_vain_learns_who_holds_it(void **state)
+GATE_TEST(who_waits_in_vain_learns_who_holds_it)
 {
 	struct other o = holder(0);
 	struct gate *g;
 	int64_t from = clock_ticks();
 
-	(void)state;
 	assert_int_equal(gate_take(&arena, &pool, "late", 150, 0, &g, &err), -1);
 	assert_true(clock_ticks() - from >= 150);
 	assert_int_equal(err.code, ERR_STATE);
@@ -69,12 +66,11 @@ static void who_waits_in_vain_learns_who_holds_it(void **state)
 	(void)ended(&o);
 }
 
-static void a_dead_holders_gate_is_taken_at_once(void **state)
+GATE_TEST(a_dead_holders_gate_is_taken_at_once)
 {
 	struct other o = holder(0);
 	struct gate *g;
 
-	(void)state;
 	kill(o.pid, SIGKILL);
 	assert_int_equal(waitid(P_PID, (id_t)o.pid, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
 	g = gate_now(0); /* although nobody has waited for it yet */
@@ -86,13 +82,12 @@ static void a_dead_holders_gate_is_taken_at_once(void **state)
 	gate_drop(&g);
 }
 
-static void a_number_that_another_process_got_is_no_holder(void **state)
+GATE_TEST(a_number_that_another_process_got_is_no_holder)
 {
 	struct gate_record r;
 	struct gate *g = gate_now(0);
 	bool lost;
 
-	(void)state;
 	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
 	r.at.pid = 1;
 	assert_int_equal(gate_put(&arena, &pool, &r, r.mod, &lost, &err), 0);
@@ -102,13 +97,12 @@ static void a_number_that_another_process_got_is_no_holder(void **state)
 	gate_drop(&g);
 }
 
-static void of_a_boot_before_this_one_nobody_lives(void **state)
+GATE_TEST(of_a_boot_before_this_one_nobody_lives)
 {
 	struct gate_record r;
 	struct gate *g = gate_now(0);
 	bool lost;
 
-	(void)state;
 	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
 	r.at.boot = "another";
 	assert_int_equal(gate_put(&arena, &pool, &r, r.mod, &lost, &err), 0);
@@ -132,11 +126,10 @@ static void move_away(int64_t until, int ttl_s)
 	assert_int_equal(gate_put(&arena, &pool, &r, r.mod, &lost, &err), 0);
 }
 
-static void elsewhere_the_lease_alone_counts(void **state)
+GATE_TEST(elsewhere_the_lease_alone_counts)
 {
 	struct gate *g = gate_now(0);
 
-	(void)state;
 	lock_drop(&g->lock);
 	move_away(clock_now() + 100, 600);
 	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
@@ -147,11 +140,10 @@ static void elsewhere_the_lease_alone_counts(void **state)
 	gate_drop(&g);
 }
 
-static void elsewhere_a_clock_that_went_back_holds_nobody_up_for_ever(void **state)
+GATE_TEST(elsewhere_a_clock_that_went_back_holds_nobody_up_for_ever)
 {
 	struct gate *g = gate_now(0);
 
-	(void)state;
 	lock_drop(&g->lock);
 	move_away(clock_now() + 86400, 1); /* ours was set back by a day */
 	g = gate_now(5000);
@@ -159,13 +151,12 @@ static void elsewhere_a_clock_that_went_back_holds_nobody_up_for_ever(void **sta
 	gate_drop(&g);
 }
 
-static void the_time_of_day_ends_no_lease_of_this_machine(void **state)
+GATE_TEST(the_time_of_day_ends_no_lease_of_this_machine)
 {
 	static const int64_t jumps[] = {-10 * 86400, 10 * 86400};
 	struct other o = holder(0);
 	struct gate *g;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(jumps); i++) {
 		clock_fix(-1);
 		clock_fix(clock_now() + jumps[i]);
@@ -177,12 +168,11 @@ static void the_time_of_day_ends_no_lease_of_this_machine(void **state)
 	(void)ended(&o);
 }
 
-static void a_stopped_holder_is_ended_before_its_gate_is_taken(void **state)
+GATE_TEST(a_stopped_holder_is_ended_before_its_gate_is_taken)
 {
 	struct other o = holder(0);
 	struct gate *g;
 
-	(void)state;
 	kill(o.pid, SIGSTOP);
 	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
 	lease_ends();
@@ -192,13 +182,12 @@ static void a_stopped_holder_is_ended_before_its_gate_is_taken(void **state)
 	gate_drop(&g);
 }
 
-static void one_that_is_being_ended_cannot_renew(void **state)
+GATE_TEST(one_that_is_being_ended_cannot_renew)
 {
 	struct gate_record r;
 	struct gate *g = gate_now(0);
 	bool lost;
 
-	(void)state;
 	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
 	r.evicting = true;
 	assert_int_equal(gate_put(&arena, &pool, &r, r.mod, &lost, &err), 0);
@@ -208,11 +197,10 @@ static void one_that_is_being_ended_cannot_renew(void **state)
 	gate_drop(&g);
 }
 
-static void a_lease_is_renewed_by_its_holder(void **state)
+GATE_TEST(a_lease_is_renewed_by_its_holder)
 {
 	struct gate *g = gate_now(0);
 
-	(void)state;
 	lease_ends();
 	assert_int_equal(gate_check(g, &err), 0);
 	assert_true(g->r.until_ticks > clock_ticks());
@@ -240,12 +228,11 @@ static void go_in_and_out(int said, void *data)
 	tell(said);
 }
 
-static void of_many_never_two_are_inside(void **state)
+GATE_TEST(of_many_never_two_are_inside)
 {
 	struct other users[USERS];
 	struct gate *g;
 
-	(void)state;
 	for (size_t i = 0; i < USERS; i++)
 		users[i] = other(go_in_and_out, at("mark"));
 	for (size_t i = 0; i < USERS; i++)
@@ -255,12 +242,11 @@ static void of_many_never_two_are_inside(void **state)
 	gate_drop(&g);
 }
 
-static void another_state_folder_is_no_way_round(void **state)
+GATE_TEST(another_state_folder_is_no_way_round)
 {
 	struct other o = holder(0);
 	struct gate *g;
 
-	(void)state;
 	store_close(&pool.store);
 	pool_use("elsewhere", "pool");
 	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
@@ -272,11 +258,10 @@ static void another_state_folder_is_no_way_round(void **state)
 	gate_drop(&g);
 }
 
-static void pools_have_gates_of_their_own(void **state)
+GATE_TEST(pools_have_gates_of_their_own)
 {
 	struct gate *g = gate_now(0), *h;
 
-	(void)state;
 	pool.dir = at("pool2");
 	h = gate_now(0);
 	assert_int_equal(gate_fence(h), 1);
@@ -285,11 +270,10 @@ static void pools_have_gates_of_their_own(void **state)
 	gate_drop(&g);
 }
 
-static void who_runs_under_the_gate_is_inside_already(void **state)
+GATE_TEST(who_runs_under_the_gate_is_inside_already)
 {
 	struct gate *g = gate_now(0), *in;
 
-	(void)state;
 	setenv("DEV_TEAM_GATE_HOLD", g->r.hold, 1);
 	in = gate_now(0);
 	assert_int_equal(gate_fence(in), gate_fence(g));
@@ -304,13 +288,12 @@ static void who_runs_under_the_gate_is_inside_already(void **state)
 	gate_drop(&g);
 }
 
-static void a_forced_release_is_of_the_one_that_was_meant(void **state)
+GATE_TEST(a_forced_release_is_of_the_one_that_was_meant)
 {
 	struct other o = holder(0);
 	struct gate_holder was;
 	bool held;
 
-	(void)state;
 	assert_int_equal(gate_force(&arena, &pool, 7, &was, &held, &err), -1);
 	assert_error(&err, "dev-team: merge gate is held with fence 1, not 7");
 	assert_int_equal(gate_force(&arena, &pool, 1, &was, &held, &err), 0);
@@ -321,7 +304,7 @@ static void a_forced_release_is_of_the_one_that_was_meant(void **state)
 	assert_false(held);
 }
 
-static void a_record_that_cannot_be_read_is_not_overwritten(void **state)
+GATE_TEST(a_record_that_cannot_be_read_is_not_overwritten)
 {
 	struct store_op op = {
 		.what = STORE_PUT, .key = gate_key(&arena, &pool), .value = STR("nonsense")};
@@ -329,24 +312,22 @@ static void a_record_that_cannot_be_read_is_not_overwritten(void **state)
 	struct store_result result;
 	struct gate *g;
 
-	(void)state;
 	assert_int_equal(store_txn(pool.store, &arena, &t, &result, &err), STORE_OK);
 	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
 }
 
-static void a_lease_has_bounds(void **state)
+GATE_TEST(a_lease_has_bounds)
 {
 	struct gate *g;
 
-	(void)state;
 	assert_int_equal(gate_take(&arena, &pool, "", 0, -1, &g, &err), -1);
 	assert_int_equal(err.code, ERR_USAGE);
 	assert_int_equal(gate_take(&arena, &pool, "", 0, GATE_TTL_MAX_S + 1, &g, &err), -1);
 	assert_int_equal(err.code, ERR_USAGE);
 }
 
-static void stages_that_hold_it(void **state)
+GATE_TEST(stages_that_hold_it)
 {
 	static const struct {
 		bool says, holds;
@@ -360,7 +341,6 @@ static void stages_that_hold_it(void **state)
 		{true, true, DATABASE_MIGRATE},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct stage_spec s = {.holds_gate = rows[i].says, .database = rows[i].database};
 
@@ -375,13 +355,12 @@ static void hold_elsewhere(int said, void *data)
 	hold(said, data);
 }
 
-static void a_holder_of_another_state_folder_is_told_of(void **state)
+GATE_TEST(a_holder_of_another_state_folder_is_told_of)
 {
 	struct other o = other(hold_elsewhere, NULL);
 	struct gate_holder h;
 	bool held;
 
-	(void)state;
 	assert_true(hear(&o));
 	assert_int_equal(gate_status(&arena, &pool, &h, &held, NULL, &err), 0);
 	assert_true(held);
@@ -394,33 +373,4 @@ static void a_holder_of_another_state_folder_is_told_of(void **state)
 	assert_int_equal(gate_status(&arena, &pool, &h, &held, NULL, &err), 0);
 	assert_false(held);
 	assert_int_equal(gate_force(&arena, &pool, 0, &h, &held, &err), 0);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		gate_test(the_gate_is_free_taken_and_free_again),
-		gate_test(fences_only_rise),
-		gate_test(who_waits_in_vain_learns_who_holds_it),
-		gate_test(a_dead_holders_gate_is_taken_at_once),
-		gate_test(a_number_that_another_process_got_is_no_holder),
-		gate_test(of_a_boot_before_this_one_nobody_lives),
-		gate_test(elsewhere_the_lease_alone_counts),
-		gate_test(elsewhere_a_clock_that_went_back_holds_nobody_up_for_ever),
-		gate_test(the_time_of_day_ends_no_lease_of_this_machine),
-		gate_test(a_stopped_holder_is_ended_before_its_gate_is_taken),
-		gate_test(one_that_is_being_ended_cannot_renew),
-		gate_test(a_lease_is_renewed_by_its_holder),
-		gate_test(of_many_never_two_are_inside),
-		gate_test(another_state_folder_is_no_way_round),
-		gate_test(a_holder_of_another_state_folder_is_told_of),
-		gate_test(pools_have_gates_of_their_own),
-		gate_test(who_runs_under_the_gate_is_inside_already),
-		gate_test(a_forced_release_is_of_the_one_that_was_meant),
-		gate_test(a_record_that_cannot_be_read_is_not_overwritten),
-		gate_test(a_lease_has_bounds),
-		gate_test(stages_that_hold_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,9 +44,8 @@ static void is_free(int64_t last)
 	assert_int_equal(fence, last);
 }
 
-static void the_commands_own_status_comes_back(void **state)
+GATE_TEST(the_commands_own_status_comes_back)
 {
-	(void)state;
 	assert_int_equal(run("true"), 0);
 	assert_int_equal(run("exit 7"), 7);
 	assert_int_equal(run("kill -9 $$"), 128 + SIGKILL);
@@ -55,9 +54,8 @@ static void the_commands_own_status_comes_back(void **state)
 	is_free(4); /* after a success and after a failure alike */
 }
 
-static void the_command_knows_its_fence(void **state)
+GATE_TEST(the_command_knows_its_fence)
 {
-	(void)state;
 	assert_int_equal(run("echo $DEV_TEAM_GATE_FENCE; test -n \"$DEV_TEAM_GATE_HOLD\""), 0);
 	assert_string_equal(said(), "1\n");
 	assert_int_equal(ask.fence, 1);
@@ -65,24 +63,22 @@ static void the_command_knows_its_fence(void **state)
 	assert_string_equal(said(), "2\n");
 }
 
-static void a_program_that_is_not_there_leaves_the_gate_free(void **state)
+GATE_TEST(a_program_that_is_not_there_leaves_the_gate_free)
 {
 	const char *const argv[] = {"no-such-program", NULL};
 	int status;
 
-	(void)state;
 	ask = (struct gate_run_ask){.argv = argv, .output = -1};
 	assert_int_equal(gate_run(&arena, &pool, &ask, &status, &err), -1);
 	assert_error(&err, "dev-team: cannot find program 'no-such-program'");
 	is_free(1);
 }
 
-static void it_waits_for_the_gate_no_longer_than_told(void **state)
+GATE_TEST(it_waits_for_the_gate_no_longer_than_told)
 {
 	struct other o = holder(0);
 	int status;
 
-	(void)state;
 	ask = (struct gate_run_ask){.wait_ms = 1};
 	assert_int_equal(run_with("touch inside", &status), -1);
 	assert_int_equal(err.code, ERR_STATE);
@@ -92,22 +88,20 @@ static void it_waits_for_the_gate_no_longer_than_told(void **state)
 	(void)ended(&o);
 }
 
-static void what_it_leaves_in_the_background_is_ended(void **state)
+GATE_TEST(what_it_leaves_in_the_background_is_ended)
 {
 	CLEANUP(buf_release) struct buf pid = BUF_INIT;
 
-	(void)state;
 	assert_int_equal(run("setsid sleep 1000 & echo $! >pid; trap '' TERM"), 0);
 	assert_true(tree_read(at("pid"), &pid));
 	assert_false(gate_process_lives((pid_t)strtol(pid.s, NULL, 10), 0));
 	assert_int_equal(kill((pid_t)strtol(pid.s, NULL, 10), 0), -1);
 }
 
-static void a_cancelled_command_ends(void **state)
+GATE_TEST(a_cancelled_command_ends)
 {
 	int status, fd;
 
-	(void)state;
 	sh("mkfifo fifo");
 	fd = open(at("fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	ask = (struct gate_run_ask){.cancel = fd};
@@ -118,12 +112,11 @@ static void a_cancelled_command_ends(void **state)
 }
 
 /* Neither while it waits nor when it has just got the gate. */
-static void what_is_called_off_before_it_begins_never_runs(void **state)
+GATE_TEST(what_is_called_off_before_it_begins_never_runs)
 {
 	int ends[2], status;
 	struct other o;
 
-	(void)state;
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	assert_int_equal(write(ends[1], "", 1), 1);
 	ask = (struct gate_run_ask){.cancel = ends[0], .wait_ms = 1000000};
@@ -180,13 +173,12 @@ static const char busy[] =
 	"trap '' TERM; (setsid sh -c 'trap \"\" TERM; sleep 1000; sleep 1000' &); "
 	"echo; sleep 1000; sleep 1000";
 
-static void a_killed_run_is_outlived_by_nothing(void **state)
+GATE_TEST(a_killed_run_is_outlived_by_nothing)
 {
 	struct other o = other(run_there, (void *)(uintptr_t)busy);
 	const char *name;
 	struct gate *g;
 
-	(void)state;
 	assert_true(hear(&o));
 	name = hold_now();
 	kill(o.pid, SIGKILL);
@@ -198,12 +190,11 @@ static void a_killed_run_is_outlived_by_nothing(void **state)
 }
 
 /* Nobody comes to take the gate: the guardian alone sees that its holder is gone. */
-static void a_killed_run_ends_its_command_by_itself(void **state)
+GATE_TEST(a_killed_run_ends_its_command_by_itself)
 {
 	struct other o = other(run_there, (void *)(uintptr_t) "echo; sleep 1000; sleep 1000");
 	const char *name;
 
-	(void)state;
 	assert_true(hear(&o));
 	name = hold_now();
 	kill(o.pid, SIGKILL);
@@ -213,13 +204,12 @@ static void a_killed_run_ends_its_command_by_itself(void **state)
 	assert_int_equal(of_hold(name), 0);
 }
 
-static void a_lost_gate_ends_the_command(void **state)
+GATE_TEST(a_lost_gate_ends_the_command)
 {
 	struct other o = other(run_there, (void *)(uintptr_t) "echo; sleep 1000; sleep 1000");
 	struct gate_record r;
 	bool lost;
 
-	(void)state;
 	assert_true(hear(&o));
 	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
 	r.held = false;
@@ -230,13 +220,12 @@ static void a_lost_gate_ends_the_command(void **state)
 	is_free(2);
 }
 
-static void a_run_is_taken_over_whole(void **state)
+GATE_TEST(a_run_is_taken_over_whole)
 {
 	struct other o = other(run_there, (void *)(uintptr_t)busy);
 	const char *name;
 	struct gate *g;
 
-	(void)state;
 	assert_true(hear(&o));
 	kill(o.pid, SIGSTOP);
 	name = hold_now();
@@ -247,14 +236,13 @@ static void a_run_is_taken_over_whole(void **state)
 	gate_drop(&g);
 }
 
-static void a_lease_is_renewed_while_the_command_runs(void **state)
+GATE_TEST(a_lease_is_renewed_while_the_command_runs)
 {
 	struct other o =
 		other(run_there, (void *)(uintptr_t) "echo; until test -e go; do sleep 0.05; done");
 	struct gate_record first, r;
 	struct gate *g;
 
-	(void)state;
 	assert_true(hear(&o));
 	assert_int_equal(gate_read(&arena, &pool, &first, &err), 0);
 	do
@@ -267,11 +255,10 @@ static void a_lease_is_renewed_while_the_command_runs(void **state)
 	is_free(1);
 }
 
-static void a_run_inside_a_run_is_inside(void **state)
+GATE_TEST(a_run_inside_a_run_is_inside)
 {
 	int status;
 
-	(void)state;
 	ask = (struct gate_run_ask){0};
 	assert_int_equal(run("test -z \"$X\""), 0);
 	setenv("DEV_TEAM_GATE_HOLD", "1-1-1-nobody", 1); /* of no hold that there is */
@@ -279,25 +266,4 @@ static void a_run_inside_a_run_is_inside(void **state)
 	assert_int_equal(run_with("true", &status), 0);
 	assert_int_equal(ask.fence, 2);
 	unsetenv("DEV_TEAM_GATE_HOLD");
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		gate_test(the_commands_own_status_comes_back),
-		gate_test(the_command_knows_its_fence),
-		gate_test(a_program_that_is_not_there_leaves_the_gate_free),
-		gate_test(it_waits_for_the_gate_no_longer_than_told),
-		gate_test(what_it_leaves_in_the_background_is_ended),
-		gate_test(a_cancelled_command_ends),
-		gate_test(what_is_called_off_before_it_begins_never_runs),
-		gate_test(a_killed_run_is_outlived_by_nothing),
-		gate_test(a_killed_run_ends_its_command_by_itself),
-		gate_test(a_lost_gate_ends_the_command),
-		gate_test(a_run_is_taken_over_whole),
-		gate_test(a_lease_is_renewed_while_the_command_runs),
-		gate_test(a_run_inside_a_run_is_inside),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,9 @@
 #include "tests/lib/rebase_rig.h"
 
-static void a_branch_that_has_the_target_is_left_alone(void **state)
+REBASE_TEST(a_branch_that_has_the_target_is_left_alone)
 {
 	const char *before = look();
 
-	(void)state;
 	assert_int_equal(rebase(), REBASE_CURRENT);
 	assert_string_equal(look(), before);
 	assert_string_equal(done.before, done.after);
@@ -12,9 +11,8 @@ static void a_branch_that_has_the_target_is_left_alone(void **state)
 	assert_int_equal(done.fence, 1);
 }
 
-static void a_stale_branch_is_rebased_and_pushed(void **state)
+REBASE_TEST(a_stale_branch_is_rebased_and_pushed)
 {
-	(void)state;
 	main_gets("m", "main");
 	assert_int_equal(rebase(), REBASE_PUSHED);
 	assert_string_not_equal(done.before, done.after);
@@ -29,11 +27,10 @@ static void a_stale_branch_is_rebased_and_pushed(void **state)
 	assert_int_equal(rebase(), REBASE_CURRENT);
 }
 
-static void the_target_is_never_touched(void **state)
+REBASE_TEST(the_target_is_never_touched)
 {
 	struct rebase_ask ask = {.target = "feat/x"};
 
-	(void)state;
 	main_gets("m", "main");
 	sh("git --git-dir=org/o.git rev-parse main >main.sha");
 	assert_int_equal(rebase(), REBASE_PUSHED);
@@ -43,18 +40,16 @@ static void the_target_is_never_touched(void **state)
 			   "there");
 }
 
-static void what_was_only_committed_is_pushed(void **state)
+REBASE_TEST(what_was_only_committed_is_pushed)
 {
-	(void)state;
 	sh("cd wt && echo new >n && git add n && git commit -qm n");
 	assert_int_equal(rebase(), REBASE_PUSHED);
 	assert_string_equal(done.before, done.after);
 	sh("cd wt && test $(git rev-parse HEAD) = $(git --git-dir=../org/o.git rev-parse feat/x)");
 }
 
-static void a_branch_that_was_never_pushed_is(void **state)
+REBASE_TEST(a_branch_that_was_never_pushed_is)
 {
-	(void)state;
 	sh("cd wt && git checkout -q -b feat/new");
 	wt.branch = "feat/new";
 	main_gets("m", "main");
@@ -63,11 +58,10 @@ static void a_branch_that_was_never_pushed_is(void **state)
 	   "feat/new)");
 }
 
-static void a_conflict_leaves_all_as_it_was(void **state)
+REBASE_TEST(a_conflict_leaves_all_as_it_was)
 {
 	const char *before;
 
-	(void)state;
 	main_gets("x", "theirs");
 	before = look();
 	assert_int_equal(rebase(), REBASE_CONFLICT);
@@ -84,12 +78,11 @@ static void a_conflict_leaves_all_as_it_was(void **state)
 	assert_non_null(strstr(text_of_file("artifacts/ISSUE-1/runtime.json"), "\"Suspended\""));
 }
 
-static void conflicts_are_counted_and_bounded(void **state)
+REBASE_TEST(conflicts_are_counted_and_bounded)
 {
 	struct rebase_ask again = {.again = true};
 	const char *before;
 
-	(void)state;
 	main_gets("x", "theirs");
 	before = look();
 	assert_int_equal(rebase(), REBASE_CONFLICT);
@@ -106,9 +99,8 @@ static void conflicts_are_counted_and_bounded(void **state)
 	assert_int_equal(done.attempt, 1);
 }
 
-static void a_conflict_that_was_solved_is_forgotten(void **state)
+REBASE_TEST(a_conflict_that_was_solved_is_forgotten)
 {
-	(void)state;
 	main_gets("x", "theirs");
 	assert_int_equal(rebase(), REBASE_CONFLICT);
 	sh("cd wt && git reset -q --hard HEAD~2 && echo z >z && git add z && git commit -qm z");
@@ -117,11 +109,10 @@ static void a_conflict_that_was_solved_is_forgotten(void **state)
 	assert_non_null(strstr(text_of_file("artifacts/ISSUE-1/runtime.json"), "\"Active\""));
 }
 
-static void a_file_removed_there_and_changed_here_is_a_conflict(void **state)
+REBASE_TEST(a_file_removed_there_and_changed_here_is_a_conflict)
 {
 	const char *before;
 
-	(void)state;
 	sh("cd wt && echo changed >>a && git commit -qam a");
 	sh("cd r && git checkout -q --detach origin/main && git rm -q a && git commit -qm rm && "
 	   "git push -q origin HEAD:main 2>/dev/null");
@@ -147,9 +138,8 @@ static const struct {
 	{"git --git-dir=org/o.git branch -m main trunk", "no branch 'main' on the remote 'origin'"},
 };
 
-static void what_is_refused_is_left_alone(void **state)
+REBASE_TEST(what_is_refused_is_left_alone)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT(refused); i++) {
 		if (i) {
 			(void)gate_teardown(state);
@@ -165,11 +155,10 @@ static void what_is_refused_is_left_alone(void **state)
 	}
 }
 
-static void what_somebody_else_pushed_is_never_thrown_away(void **state)
+REBASE_TEST(what_somebody_else_pushed_is_never_thrown_away)
 {
 	const char *before;
 
-	(void)state;
 	main_gets("m", "main");
 	sh("git clone -q org/o.git other 2>/dev/null && cd other && git checkout -q feat/x && "
 	   "echo theirs >t && git add t && git commit -qm t && git push -q 2>/dev/null");
@@ -180,9 +169,8 @@ static void what_somebody_else_pushed_is_never_thrown_away(void **state)
 	assert_int_equal(rebase(), REBASE_PUSHED); /* now it is in here too */
 }
 
-static void what_somebody_else_deleted_is_not_brought_back(void **state)
+REBASE_TEST(what_somebody_else_deleted_is_not_brought_back)
 {
-	(void)state;
 	sh("git --git-dir=org/o.git branch -D feat/x >/dev/null");
 	main_gets("m", "main");
 	assert_int_equal(rebase(), REBASE_MOVED);
@@ -190,11 +178,10 @@ static void what_somebody_else_deleted_is_not_brought_back(void **state)
 }
 
 /* The remote moves after we have looked and before our push is there. */
-static void a_push_that_comes_too_late_changes_nothing(void **state)
+REBASE_TEST(a_push_that_comes_too_late_changes_nothing)
 {
 	const char *before;
 
-	(void)state;
 	main_gets("m", "main");
 	before = look();
 	sh("git clone -q org/o.git other 2>/dev/null && cd other && git checkout -q feat/x && "
@@ -209,11 +196,10 @@ static void a_push_that_comes_too_late_changes_nothing(void **state)
 	assert_string_equal(look(), before);
 }
 
-static void a_hook_that_says_no_is_heard(void **state)
+REBASE_TEST(a_hook_that_says_no_is_heard)
 {
 	const char *before;
 
-	(void)state;
 	main_gets("m", "main");
 	before = look();
 	sh("printf '#!/bin/sh\\necho not today >&2; exit 1\\n' >r/.git/hooks/pre-push && "
@@ -230,9 +216,8 @@ static void a_hook_that_says_no_is_heard(void **state)
 	assert_int_equal(rebase(), REBASE_PUSHED);
 }
 
-static void no_editor_and_no_question_stops_it(void **state)
+REBASE_TEST(no_editor_and_no_question_stops_it)
 {
-	(void)state;
 	main_gets("m", "main");
 	sh("git config --global core.editor 'sh -c \"echo asked >>$HOME/asked; exit 1\"' && "
 	   "git config --global sequence.editor 'sh -c \"echo asked >>$HOME/asked; exit 1\"' && "
@@ -248,9 +233,8 @@ static void no_editor_and_no_question_stops_it(void **state)
 	assert_sh("git --git-dir=org/o.git tag", "");
 }
 
-static void what_the_caller_has_in_its_environment_is_not_meant(void **state)
+REBASE_TEST(what_the_caller_has_in_its_environment_is_not_meant)
 {
-	(void)state;
 	main_gets("m", "main");
 	setenv("GIT_DIR", at("org/o.git"), 1);
 	setenv("GIT_INDEX_FILE", at("nowhere"), 1);
@@ -259,21 +243,19 @@ static void what_the_caller_has_in_its_environment_is_not_meant(void **state)
 	unsetenv("GIT_INDEX_FILE");
 }
 
-static void another_clones_worktree_is_refused(void **state)
+REBASE_TEST(another_clones_worktree_is_refused)
 {
-	(void)state;
 	pool.common = at("org/o.git");
 	assert_int_equal(try_rebase(), -1);
 	assert_int_equal(err.code, ERR_STATE);
 	assert_non_null(strstr(err.text, "belongs to another clone"));
 }
 
-static void names_that_git_would_take_for_more_are_refused(void **state)
+REBASE_TEST(names_that_git_would_take_for_more_are_refused)
 {
 	static const char *const names[] = {"", "-x", "a:b", "+a", "a*", "a b", "a..b", "a/", "/a",
 		"a@{1}", "a.lock", "a~1", "a^"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(names); i++) {
 		struct rebase_ask ask = {.target = names[i]};
 
@@ -282,7 +264,7 @@ static void names_that_git_would_take_for_more_are_refused(void **state)
 	}
 }
 
-static void without_the_gate_nothing_is_written(void **state)
+REBASE_TEST(without_the_gate_nothing_is_written)
 {
 	struct rebase_ask ask = {.of = &wt, .target = "main"};
 	struct gate *g = gate_now(0), *other;
@@ -290,7 +272,6 @@ static void without_the_gate_nothing_is_written(void **state)
 	const char *before;
 	bool held;
 
-	(void)state;
 	main_gets("m", "main");
 	before = look();
 	lock_drop(&g->lock);
@@ -304,14 +285,13 @@ static void without_the_gate_nothing_is_written(void **state)
 	gate_drop(&other);
 }
 
-static void an_interrupt_puts_the_worktree_back(void **state)
+REBASE_TEST(an_interrupt_puts_the_worktree_back)
 {
 	struct rebase_ask ask = {.of = &wt, .target = "main"};
 	const char *before;
 	struct gate *g;
 	int ends[2];
 
-	(void)state;
 	main_gets("m", "main");
 	before = look();
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
@@ -329,32 +309,4 @@ static void an_interrupt_puts_the_worktree_back(void **state)
 	assert_string_equal(look(), before);
 	close(ends[0]);
 	close(ends[1]);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		rebase_test(a_branch_that_has_the_target_is_left_alone),
-		rebase_test(a_stale_branch_is_rebased_and_pushed),
-		rebase_test(the_target_is_never_touched),
-		rebase_test(what_was_only_committed_is_pushed),
-		rebase_test(a_branch_that_was_never_pushed_is),
-		rebase_test(a_conflict_leaves_all_as_it_was),
-		rebase_test(conflicts_are_counted_and_bounded),
-		rebase_test(a_conflict_that_was_solved_is_forgotten),
-		rebase_test(a_file_removed_there_and_changed_here_is_a_conflict),
-		rebase_test(what_is_refused_is_left_alone),
-		rebase_test(what_somebody_else_pushed_is_never_thrown_away),
-		rebase_test(what_somebody_else_deleted_is_not_brought_back),
-		rebase_test(a_push_that_comes_too_late_changes_nothing),
-		rebase_test(a_hook_that_says_no_is_heard),
-		rebase_test(no_editor_and_no_question_stops_it),
-		rebase_test(what_the_caller_has_in_its_environment_is_not_meant),
-		rebase_test(another_clones_worktree_is_refused),
-		rebase_test(names_that_git_would_take_for_more_are_refused),
-		rebase_test(an_interrupt_puts_the_worktree_back),
-		rebase_test(without_the_gate_nothing_is_written),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

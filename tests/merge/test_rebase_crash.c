@@ -58,7 +58,7 @@ static int crash_teardown(void **state)
 	return gate_teardown(state);
 }
 
-#define crash_test(f) cmocka_unit_test_setup_teardown(f, crash_setup, crash_teardown)
+#define CRASH_TEST(name) UNIT_TEST(name, crash_setup, crash_teardown)
 
 static unsigned stride(void)
 {
@@ -137,11 +137,10 @@ static void again(const char *when, unsigned n)
 
 static const char *const whens[] = {"before", "after", "orphan", "hook"};
 
-static void killed_anywhere_the_next_one_does_it_right(void **state)
+CRASH_TEST(killed_anywhere_the_next_one_does_it_right)
 {
 	unsigned killed = 0;
 
-	(void)state;
 	main_gets("m", "main");
 	save_scene();
 	for (size_t i = 0; i < COUNT(whens); i++) {
@@ -167,12 +166,11 @@ static void killed_anywhere_the_next_one_does_it_right(void **state)
 	assert_true(killed > 40 / stride());
 }
 
-static void killed_in_a_conflict_the_worktree_comes_back(void **state)
+CRASH_TEST(killed_in_a_conflict_the_worktree_comes_back)
 {
 	const char *before;
 	unsigned killed = 0;
 
-	(void)state;
 	main_gets("new", "file");
 	main_gets("x", "theirs");
 	save_scene();
@@ -235,12 +233,11 @@ static bool stop_at(int n)
 	return true;
 }
 
-static void of_a_stopped_holder_nothing_lands(void **state)
+CRASH_TEST(of_a_stopped_holder_nothing_lands)
 {
 	int n = 1 - (int)stride();
 	bool stopped;
 
-	(void)state;
 	main_gets("m", "main");
 	save_scene();
 	do {
@@ -256,15 +253,4 @@ static void of_a_stopped_holder_nothing_lands(void **state)
 		nothing_is_left_over("stopped", (unsigned)n);
 	} while (stopped);
 	assert_true(n > 10);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		crash_test(killed_anywhere_the_next_one_does_it_right),
-		crash_test(killed_in_a_conflict_the_worktree_comes_back),
-		crash_test(of_a_stopped_holder_nothing_lands),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

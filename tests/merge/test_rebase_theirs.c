@@ -58,9 +58,8 @@ static const char *stand(void)
 	return arena_dup(&arena, buf_str(&said));
 }
 
-static void a_rebase_of_somebody_else_is_not_taken_back(void **state)
+REBASE_TEST(a_rebase_of_somebody_else_is_not_taken_back)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT(theirs); i++) {
 		const char *before;
 
@@ -82,9 +81,8 @@ static void a_rebase_of_somebody_else_is_not_taken_back(void **state)
 	}
 }
 
-static void a_killed_one_of_ours_is_taken_back(void **state)
+REBASE_TEST(a_killed_one_of_ours_is_taken_back)
 {
-	(void)state;
 	main_gets("x", "theirs");
 	sh("cd wt && git fetch -q");
 	note_stays("origin/main");
@@ -96,9 +94,8 @@ static void a_killed_one_of_ours_is_taken_back(void **state)
 		"refs/heads/feat/x\n");
 }
 
-static void what_was_solved_in_it_is_kept(void **state)
+REBASE_TEST(what_was_solved_in_it_is_kept)
 {
-	(void)state;
 	main_gets("x", "theirs");
 	sh("cd wt && git fetch -q");
 	note_stays("origin/main");
@@ -111,9 +108,8 @@ static void what_was_solved_in_it_is_kept(void **state)
 }
 
 /* Killed before git had written its own notes: there is nothing to take back but they. */
-static void its_first_note_alone_goes(void **state)
+REBASE_TEST(its_first_note_alone_goes)
 {
-	(void)state;
 	main_gets("m", "main");
 	sh("cd wt && git fetch -q");
 	note_stays("origin/main");
@@ -136,9 +132,8 @@ static void in_a_conflict(const char *act)
 		wt.path, act));
 }
 
-static void an_edit_meanwhile_is_put_by(void **state)
+REBASE_TEST(an_edit_meanwhile_is_put_by)
 {
-	(void)state;
 	in_a_conflict("echo edited >>a");
 	assert_int_equal(rebase(), REBASE_CONFLICT);
 	assert_string_equal(done.kept_path, "a");
@@ -147,9 +142,8 @@ static void an_edit_meanwhile_is_put_by(void **state)
 		"x\nx2\na\na\nedited\n");
 }
 
-static void a_new_file_meanwhile_stays_where_it_is(void **state)
+REBASE_TEST(a_new_file_meanwhile_stays_where_it_is)
 {
-	(void)state;
 	in_a_conflict("echo new >new && echo i >ignored");
 	assert_int_equal(rebase(), REBASE_CONFLICT);
 	assert_non_null(done.kept);
@@ -159,11 +153,10 @@ static void a_new_file_meanwhile_stays_where_it_is(void **state)
 	assert_sh(arena_printf(&arena, "git -C wt show %s:new", done.kept), "new\n");
 }
 
-static void what_a_merge_driver_makes_is_no_edit(void **state)
+REBASE_TEST(what_a_merge_driver_makes_is_no_edit)
 {
 	const char *before;
 
-	(void)state;
 	in_a_conflict("true");
 	before = look();
 	sh("cd r && git config merge.slow.driver \"printf 'solved by hand' >%A; false\"");
@@ -173,9 +166,8 @@ static void what_a_merge_driver_makes_is_no_edit(void **state)
 }
 
 /* Where git did nothing there is nothing to take back. */
-static void an_edit_before_anything_was_done_stays(void **state)
+REBASE_TEST(an_edit_before_anything_was_done_stays)
 {
-	(void)state;
 	main_gets("m", "main");
 	sh(arena_printf(&arena,
 		"printf '#!/bin/sh\\necho edited >>%s/d/y; exit 1\\n' >r/.git/hooks/pre-rebase && "
@@ -187,13 +179,12 @@ static void an_edit_before_anything_was_done_stays(void **state)
 		" M d/y\ny\nedited\n");
 }
 
-static void an_edit_while_it_is_pushed_stays_or_is_put_by(void **state)
+REBASE_TEST(an_edit_while_it_is_pushed_stays_or_is_put_by)
 {
 	static const char hook[] =
 		"printf '#!/bin/sh\\necho edited >>%s/d/y; exit %d\\n' >r/.git/hooks/pre-push && "
 		"chmod +x r/.git/hooks/pre-push";
 
-	(void)state;
 	main_gets("m", "main");
 	sh(arena_printf(&arena, hook, wt.path, 1));
 	assert_int_equal(try_rebase(), -1);
@@ -203,21 +194,4 @@ static void an_edit_while_it_is_pushed_stays_or_is_put_by(void **state)
 	sh(arena_printf(&arena, hook, wt.path, 0));
 	assert_int_equal(rebase(), REBASE_PUSHED);
 	assert_sh("cd wt && git status --porcelain && cat d/y", " M d/y\ny\nedited\n");
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		rebase_test(a_rebase_of_somebody_else_is_not_taken_back),
-		rebase_test(a_killed_one_of_ours_is_taken_back),
-		rebase_test(what_was_solved_in_it_is_kept),
-		rebase_test(its_first_note_alone_goes),
-		rebase_test(an_edit_meanwhile_is_put_by),
-		rebase_test(a_new_file_meanwhile_stays_where_it_is),
-		rebase_test(what_a_merge_driver_makes_is_no_edit),
-		rebase_test(an_edit_before_anything_was_done_stays),
-		rebase_test(an_edit_while_it_is_pushed_stays_or_is_put_by),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,9 +56,8 @@ static const struct {
 	{"BudgetExceeded", H, {24 * H}, false, TRIGGER_FAILURE},
 };
 
-static void decisions(void **state)
+TEST(decisions)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct failure past[4];
 		struct requeue_ask ask = {.failure = rows[i].failure,
@@ -77,14 +76,13 @@ static void decisions(void **state)
 	}
 }
 
-static void other_failures_do_not_count(void **state)
+TEST(other_failures_do_not_count)
 {
 	const struct failure past[] = {{"AgentTimeout", now - H}, {"BudgetExceeded", now - H}};
 	struct requeue_ask ask = {
 		.failure = "CIFailure", .past = past, .n_past = 2, .last_triage = now, .now = now};
 	enum requeue_trigger got;
 
-	(void)state;
 	assert_int_equal(requeue_decide(&ask, &got, &err), 0);
 	assert_int_equal(got, TRIGGER_TRUST_SCORE);
 	ask.failure = "ciFailure";
@@ -109,11 +107,18 @@ static unsigned append(const char *trigger, int64_t when, bool *storm)
 	return count;
 }
 
-static void the_original_triage_is_no_retriage(void **state)
+static int done(void **state)
+{
+	clock_fix(-1);
+	return scratch_remove(state);
+}
+
+#define HISTORY_TEST(name) UNIT_TEST(name, scratch_make, done)
+
+HISTORY_TEST(the_original_triage_is_no_retriage)
 {
 	bool storm;
 
-	(void)state;
 	clock_fix(now);
 	assert_int_equal(append("original", 0, &storm), 0);
 	assert_false(storm);
@@ -122,11 +127,10 @@ static void the_original_triage_is_no_retriage(void **state)
 		"}\n");
 }
 
-static void a_storm_is_more_than_ten_in_a_day(void **state)
+HISTORY_TEST(a_storm_is_more_than_ten_in_a_day)
 {
 	bool storm;
 
-	(void)state;
 	clock_fix(now);
 	(void)append("original", 0, &storm);
 	(void)append("failure-type", now - 24 * H - 1, &storm);
@@ -138,13 +142,12 @@ static void a_storm_is_more_than_ten_in_a_day(void **state)
 	assert_non_null(strstr(text("art/_events.jsonl"), "\"count\":11,\"windowHours\":24"));
 }
 
-static void every_trigger_but_the_first_counts(void **state)
+HISTORY_TEST(every_trigger_but_the_first_counts)
 {
 	bool storm;
 	unsigned count;
 	const struct triage odd = {.trigger = "trust-score"};
 
-	(void)state;
 	clock_fix(now);
 	assert_int_equal(append("time-threshold", 0, &storm), 1);
 	assert_int_equal(append("operator-requeue", 0, &storm), 2);
@@ -153,11 +156,10 @@ static void every_trigger_but_the_first_counts(void **state)
 	assert_int_equal(err.code, ERR_USAGE);
 }
 
-static void lines_of_others_are_read_and_odd_ones_skipped(void **state)
+HISTORY_TEST(lines_of_others_are_read_and_odd_ones_skipped)
 {
 	struct triage_history h;
 
-	(void)state;
 	clock_fix(now);
 	tree_write(at("art/I-1/triage-history.jsonl"),
 		STR("not json\n\n[]\n{}\n{\"timestamp\":\"2026-04-28T11:00:00.123Z\",\"trigger\":"
@@ -176,13 +178,12 @@ static void lines_of_others_are_read_and_odd_ones_skipped(void **state)
 	assert_int_equal(h.last_triage, -1);
 }
 
-static void a_triage_says_how_the_score_changed(void **state)
+HISTORY_TEST(a_triage_says_how_the_score_changed)
 {
 	struct triage t = {.trigger = "original", .composite = 0.3, .model = "haiku"};
 	unsigned count;
 	bool storm;
 
-	(void)state;
 	clock_fix(now);
 	assert_int_equal(triage_append(at("art"), "I-1", &t, &count, &storm, &err), 0);
 	t = (struct triage){
@@ -203,11 +204,10 @@ static enum requeue_trigger fail_with(const char *failure)
 	return got;
 }
 
-static void failures_are_counted_from_the_history(void **state)
+HISTORY_TEST(failures_are_counted_from_the_history)
 {
 	bool storm;
 
-	(void)state;
 	clock_fix(now);
 	assert_int_equal(fail_with("CIFailure"), TRIGGER_TIME); /* never triaged */
 	(void)append("original", 0, &storm);
@@ -225,28 +225,4 @@ static void failures_are_counted_from_the_history(void **state)
 	assert_non_null(strstr(text("art/_events.jsonl"),
 		"\"trigger\":\"failure-type\",\"rescored\":true,\"failure\":\"CIFailure\","
 		"\"oldPosition\":7,\"newPosition\":2}"));
-}
-
-static int done(void **state)
-{
-	clock_fix(-1);
-	return scratch_remove(state);
-}
-
-#define history_test(f) cmocka_unit_test_setup_teardown(f, scratch_make, done)
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(decisions),
-		cmocka_unit_test(other_failures_do_not_count),
-		history_test(the_original_triage_is_no_retriage),
-		history_test(a_storm_is_more_than_ten_in_a_day),
-		history_test(every_trigger_but_the_first_counts),
-		history_test(lines_of_others_are_read_and_odd_ones_skipped),
-		history_test(a_triage_says_how_the_score_changed),
-		history_test(failures_are_counted_from_the_history),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,14 +19,6 @@ static struct workflow w;
 static struct explore_graph g;
 static struct engine_checks checks;
 
-static int tear_down(void **state)
-{
-	engine_checks_release(&checks);
-	explore_graph_release(&g);
-	clock_fix(-1);
-	return arena_end(state);
-}
-
 static void explore_on(const struct simulator_disk *kind)
 {
 	struct error err;
@@ -46,18 +38,6 @@ static const struct failed_check *failed(const char *text)
 	fail_msg("'%s' is not found", text);
 	return NULL;
 }
-
-static void without_a_fault_no_check_fails(void **state)
-{
-	(void)state;
-	explore_on(&sim_disk_kind);
-	assert_int_equal(checks.failed.n, 0);
-	assert_true(checks.refused > 20);
-	assert_true(checks.crashes > 1000);
-	assert_true(checks.takeovers > 5);
-}
-
-/* ---- faults of the disk ---- */
 
 static const struct disk_ops *real;
 static struct disk_ops faulty;
@@ -85,6 +65,27 @@ static int set_up(void **state)
 	return 0;
 }
 
+static int tear_down(void **state)
+{
+	engine_checks_release(&checks);
+	explore_graph_release(&g);
+	clock_fix(-1);
+	return arena_end(state);
+}
+
+#define CHECK_TEST(name) UNIT_TEST(name, set_up, tear_down)
+
+CHECK_TEST(without_a_fault_no_check_fails)
+{
+	explore_on(&sim_disk_kind);
+	assert_int_equal(checks.failed.n, 0);
+	assert_true(checks.refused > 20);
+	assert_true(checks.crashes > 1000);
+	assert_true(checks.takeovers > 5);
+}
+
+/* ---- faults of the disk ---- */
+
 static int no_sync(struct disk_file *f, struct error *err)
 {
 	(void)f;
@@ -92,11 +93,10 @@ static int no_sync(struct disk_file *f, struct error *err)
 	return 0;
 }
 
-static void an_answer_that_is_not_synced_is_found(void **state)
+CHECK_TEST(an_answer_that_is_not_synced_is_found)
 {
 	const struct failed_check *f;
 
-	(void)state;
 	faulty.sync = no_sync;
 	explore_on(&faulty_kind);
 	f = failed("a crash loses what was acknowledged: 'record' of 'good', the power fails");
@@ -156,9 +156,8 @@ static void forget_requests(struct disk *d, struct buf *doc)
 	cut(doc, "<!-- section:Actions -->", "\x01");
 }
 
-static void a_program_that_forgets_its_requests_is_found(void **state)
+CHECK_TEST(a_program_that_forgets_its_requests_is_found)
 {
-	(void)state;
 	explore_changed(forget_requests);
 	failed("a crash leaves neither the state before nor the state after");
 }
@@ -177,9 +176,8 @@ static void keep_ids(struct disk *d, struct buf *doc)
 		doc->s[at + strlen("\"id\":\"T-1/gates/")] = '1';
 }
 
-static void a_take_over_that_does_not_fence_is_found(void **state)
+CHECK_TEST(a_take_over_that_does_not_fence_is_found)
 {
-	(void)state;
 	explore_changed(keep_ids);
 	failed("the step after a take-over prints something else");
 	failed("an answer of the owner is refused");
@@ -198,13 +196,12 @@ static void dispatch_again(void *data, const struct context *doc)
 	sim_disk_put(s->disk, JOURNAL, buf_str(&journal));
 }
 
-static void an_action_that_is_dispatched_twice_is_noticed(void **state)
+CHECK_TEST(an_action_that_is_dispatched_twice_is_noticed)
 {
 	struct simulator_call call = {0};
 	struct step_outcome once, twice;
 	struct explore_trial t;
 
-	(void)state;
 	explore_on(&sim_disk_kind);
 	t = (struct explore_trial){
 		.graph = &g, .simulator = simulator_new(&w, "T-1", &sim_disk_kind, 1)};
@@ -218,19 +215,4 @@ static void an_action_that_is_dispatched_twice_is_noticed(void **state)
 	assert_string_equal(twice.twice, "\"T-1/gates/2\"");
 	assert_int_equal(step_outcome_diff(&once, &twice), OUTCOME_DISPATCHES);
 	explore_trial_end(&t);
-}
-
-#define check_test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		check_test(without_a_fault_no_check_fails),
-		check_test(an_answer_that_is_not_synced_is_found),
-		check_test(a_program_that_forgets_its_requests_is_found),
-		check_test(a_take_over_that_does_not_fence_is_found),
-		check_test(an_action_that_is_dispatched_twice_is_noticed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

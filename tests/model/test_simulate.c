@@ -182,12 +182,13 @@ static void simulated(const struct simulate_plan *plan, struct simulate_sums *su
 	fail_msg("seed %llu: %s", (unsigned long long)sums->broken_seed, sums->fault);
 }
 
-static void shipped_workflows_keep_every_promise(void **state)
+#define SIMULATE_TEST(name) UNIT_TEST(name, load, unload)
+
+SIMULATE_TEST(shipped_workflows_keep_every_promise)
 {
 	struct simulate_plan plan = plan_of(RUNS);
 	struct simulate_sums sums;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		plan.workflow = &shipped[i];
 		simulated(&plan, &sums);
@@ -200,12 +201,11 @@ static void shipped_workflows_keep_every_promise(void **state)
 	}
 }
 
-static void the_same_seeds_give_the_same_however_many_processes_play(void **state)
+SIMULATE_TEST(the_same_seeds_give_the_same_however_many_processes_play)
 {
 	struct simulate_plan plan = plan_of(200);
 	struct simulate_sums one, three;
 
-	(void)state;
 	plan.jobs = 1;
 	simulated(&plan, &one);
 	plan.jobs = 3;
@@ -234,67 +234,58 @@ static void assert_found(void (*sabotage)(struct simulator *, unsigned), const c
 	assert_non_null(strstr(first.s, "BROKEN: "));
 }
 
-static void a_disk_that_lies_is_found(void **state)
+SIMULATE_TEST(a_disk_that_lies_is_found)
 {
-	(void)state;
 	assert_found(lying_disk, "commits that were acknowledged are gone");
 }
 
-static void a_lost_commit_is_found(void **state)
+SIMULATE_TEST(a_lost_commit_is_found)
 {
-	(void)state;
 	assert_found(lose_commit, "commits that were acknowledged are gone");
 }
 
-static void a_changed_document_is_found(void **state)
+SIMULATE_TEST(a_changed_document_is_found)
 {
-	(void)state;
 	assert_found(change_document, "the document is another than the journal rebuilds");
 }
 
-static void a_fence_that_lets_everybody_in_is_found(void **state)
+SIMULATE_TEST(a_fence_that_lets_everybody_in_is_found)
 {
-	(void)state;
 	planted = OPEN_FENCE;
 	assert_found(NULL, "is taken that must be refused");
 }
 
-static void a_second_owner_is_found(void **state)
+SIMULATE_TEST(a_second_owner_is_found)
 {
-	(void)state;
 	planted = OPEN_DOOR;
 	assert_found(NULL, "steps while");
 }
 
-static void a_refused_answer_that_is_not_kept_is_found(void **state)
+SIMULATE_TEST(a_refused_answer_that_is_not_kept_is_found)
 {
-	(void)state;
 	planted = KEEPS_NOTHING;
 	assert_found(NULL, "is not kept");
 }
 
-static void an_answer_that_is_acknowledged_and_forgotten_is_found(void **state)
+SIMULATE_TEST(an_answer_that_is_acknowledged_and_forgotten_is_found)
 {
-	(void)state;
 	planted = FORGETS_ANSWERS;
 	assert_found(NULL, "was acknowledged and is lost");
 }
 
-static void a_number_that_is_given_out_twice_is_found(void **state)
+SIMULATE_TEST(a_number_that_is_given_out_twice_is_found)
 {
-	(void)state;
 	planted = NUMBERS_STAY;
 	assert_found(NULL, "is dispatched twice");
 }
 
-static void a_process_that_dies_is_found(void **state)
+SIMULATE_TEST(a_process_that_dies_is_found)
 {
 	CLEANUP(buf_release) struct buf trace = BUF_INIT;
 	struct simulate_plan plan = plan_of(4);
 	struct simulate_sums sums;
 	struct error err = {0};
 
-	(void)state;
 	plan.sabotage = die;
 	assert_int_equal(simulate(&plan, &sums, &trace, &err), 0);
 	assert_int_equal(sums.broken, 1);
@@ -316,65 +307,36 @@ static struct protocol_sums model(unsigned depth, void (*sabotage)(struct simula
 	return sums;
 }
 
-static void the_protocol_holds_in_every_order_of_moves(void **state)
+SIMULATE_TEST(the_protocol_holds_in_every_order_of_moves)
 {
 	struct protocol_sums sums = model(3, NULL);
 
-	(void)state;
 	assert_string_equal(sums.fault, "");
 	assert_true(sums.states > 20);
 }
 
-static void the_model_finds_an_open_fence(void **state)
+SIMULATE_TEST(the_model_finds_an_open_fence)
 {
 	struct protocol_sums sums;
 
-	(void)state;
 	planted = OPEN_FENCE;
 	sums = model(3, NULL);
 	assert_non_null(strstr(sums.fault, "is taken that must be refused"));
 }
 
-static void the_model_finds_a_second_owner(void **state)
+SIMULATE_TEST(the_model_finds_a_second_owner)
 {
 	struct protocol_sums sums;
 
-	(void)state;
 	planted = OPEN_DOOR;
 	sums = model(2, NULL);
 	assert_non_null(strstr(sums.fault, "steps while"));
 }
 
-static void the_model_finds_a_disk_that_lies(void **state)
+SIMULATE_TEST(the_model_finds_a_disk_that_lies)
 {
 	struct protocol_sums sums;
 
-	(void)state;
 	sums = model(4, lying_disk);
 	assert_non_null(strstr(sums.fault, "commits that were acknowledged are gone"));
-}
-
-#define simulate_test(f) cmocka_unit_test_setup_teardown(f, load, unload)
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		simulate_test(shipped_workflows_keep_every_promise),
-		simulate_test(the_same_seeds_give_the_same_however_many_processes_play),
-		simulate_test(a_disk_that_lies_is_found),
-		simulate_test(a_lost_commit_is_found),
-		simulate_test(a_changed_document_is_found),
-		simulate_test(a_fence_that_lets_everybody_in_is_found),
-		simulate_test(a_second_owner_is_found),
-		simulate_test(a_refused_answer_that_is_not_kept_is_found),
-		simulate_test(an_answer_that_is_acknowledged_and_forgotten_is_found),
-		simulate_test(a_number_that_is_given_out_twice_is_found),
-		simulate_test(a_process_that_dies_is_found),
-		simulate_test(the_protocol_holds_in_every_order_of_moves),
-		simulate_test(the_model_finds_an_open_fence),
-		simulate_test(the_model_finds_a_second_owner),
-		simulate_test(the_model_finds_a_disk_that_lies),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static void ask(const struct row *rows)
 	}
 }
 
-static void the_folder_is_followed(void **state)
+TEST(the_folder_is_followed)
 {
 	static const struct row rows[] = {
 		{"cd src && cat main.c", NULL},
@@ -68,11 +68,10 @@ static void the_folder_is_followed(void **state)
 		{NULL, NULL},
 	};
 
-	(void)state;
 	ask(rows);
 }
 
-static void values_are_followed(void **state)
+TEST(values_are_followed)
 {
 	static const struct row rows[] = {
 		{"f=src/main.c; cat $f", NULL},
@@ -120,11 +119,10 @@ static void values_are_followed(void **state)
 		{NULL, NULL},
 	};
 
-	(void)state;
 	ask(rows);
 }
 
-static void unknown_output_goes_where_it_can_do_no_harm(void **state)
+TEST(unknown_output_goes_where_it_can_do_no_harm)
 {
 	static const struct row rows[] = {
 		{"echo \"$(cat README.md)\"", NULL},
@@ -157,11 +155,10 @@ static void unknown_output_goes_where_it_can_do_no_harm(void **state)
 		{NULL, NULL},
 	};
 
-	(void)state;
 	ask(rows);
 }
 
-static void names_lead_to_the_systems_programs(void **state)
+TEST(names_lead_to_the_systems_programs)
 {
 	static const struct row rows[] = {
 		{"/usr/bin/git status", NULL},
@@ -184,11 +181,10 @@ static void names_lead_to_the_systems_programs(void **state)
 		{NULL, NULL},
 	};
 
-	(void)state;
 	ask(rows);
 }
 
-static void variables_that_run_something_are_not_set(void **state)
+TEST(variables_that_run_something_are_not_set)
 {
 	static const struct row rows[] = {
 		{"CC=gcc make", NULL},
@@ -229,11 +225,10 @@ static void variables_that_run_something_are_not_set(void **state)
 		{NULL, NULL},
 	};
 
-	(void)state;
 	ask(rows);
 }
 
-static void what_feeds_xargs_is_known_to_be_names(void **state)
+TEST(what_feeds_xargs_is_known_to_be_names)
 {
 	static const struct row rows[] = {
 		{"find . -name '*.c' -print0 | xargs -0 wc -l", NULL},
@@ -250,15 +245,13 @@ static void what_feeds_xargs_is_known_to_be_names(void **state)
 		{NULL, NULL},
 	};
 
-	(void)state;
 	ask(rows);
 }
 
-static void values_that_double_come_to_an_end(void **state)
+TEST(values_that_double_come_to_an_end)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	(void)state;
 	rig_use_json(POLICY);
 	buf_adds(&text, "x=aaaaaaaa");
 	for (int i = 0; i < 160; i++)
@@ -271,12 +264,11 @@ static void values_that_double_come_to_an_end(void **state)
 	rig_denied(text.s, "limit");
 }
 
-static void a_folder_by_another_name_has_no_way_up(void **state)
+TEST(a_folder_by_another_name_has_no_way_up)
 {
 	struct verdict v;
 	struct node *tree;
 
-	(void)state;
 	rig_use_json(POLICY);
 	assert_int_equal(mkdir(at("tree/sub/d"), 0700), 0);
 	assert_int_equal(symlink("sub/d", at("tree/deep")), 0);
@@ -291,7 +283,7 @@ static void a_folder_by_another_name_has_no_way_up(void **state)
 		0);
 }
 
-static void the_folder_one_is_in_is_not_moved(void **state)
+TEST(the_folder_one_is_in_is_not_moved)
 {
 	static const struct row rows[] = {
 		{"mkdir -p g/h && cd g/h && mv ../h ../../h && ls", "cwd"},
@@ -305,7 +297,6 @@ static void the_folder_one_is_in_is_not_moved(void **state)
 		{NULL, NULL},
 	};
 
-	(void)state;
 	rig_use_json("{\"name\":\"t\",\"write\":true,\"allow\":[\"ls\",\"cat\",\"mkdir\",\"cd\","
 		     "\"mv\",\"rm\"]}");
 	for (const struct row *r = rows; r->line; r++) {
@@ -316,11 +307,10 @@ static void the_folder_one_is_in_is_not_moved(void **state)
 	}
 }
 
-static void settings_that_git_would_take_away_are_protected(void **state)
+TEST(settings_that_git_would_take_away_are_protected)
 {
 	struct error err = {0};
 
-	(void)state;
 	rig_use_json(POLICY);
 	rig_allowed("git stash -u");
 	assert_int_equal(path_mkdirs(at("tree/.claude"), &err), 0);
@@ -331,11 +321,10 @@ static void settings_that_git_would_take_away_are_protected(void **state)
 	rig_allowed("git clean -fd -e .claude");
 }
 
-static void patterns_come_to_an_end(void **state)
+TEST(patterns_come_to_an_end)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	(void)state;
 	rig_use_json(POLICY);
 	for (int i = 0; i < 65; i++)
 		buf_addf(&text, "ls src/%d*; ", i);
@@ -346,11 +335,10 @@ static void patterns_come_to_an_end(void **state)
 	rig_allowed(text.s);
 }
 
-static void a_cd_that_may_fail_is_named(void **state)
+TEST(a_cd_that_may_fail_is_named)
 {
 	struct verdict v;
 
-	(void)state;
 	rig_use_json(POLICY);
 	v = rig_ask("cd src; make; cd ..");
 	assert_true(v.denied);
@@ -362,11 +350,10 @@ static void a_cd_that_may_fail_is_named(void **state)
 	assert_str(v.word, ".*");
 }
 
-static void files_by_the_hundred_need_no_names(void **state)
+TEST(files_by_the_hundred_need_no_names)
 {
 	struct error err = {0};
 
-	(void)state;
 	rig_use_json(POLICY);
 	assert_int_equal(path_mkdirs(at("tree/many"), &err), 0);
 	for (int i = 0; i < 300; i++)
@@ -379,11 +366,10 @@ static void files_by_the_hundred_need_no_names(void **state)
 	rig_denied("for f in many/*.c; do echo x > \"$f.bak\"; done", "path.dynamic");
 }
 
-static void loops_come_to_an_end(void **state)
+TEST(loops_come_to_an_end)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	(void)state;
 	rig_use_json(POLICY);
 	for (int i = 0; i < 4; i++) {
 		buf_addf(&text, "for v%d in", i);
@@ -397,24 +383,4 @@ static void loops_come_to_an_end(void **state)
 	rig_denied(text.s, "limit");
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_folder_is_followed),
-		cmocka_unit_test(values_are_followed),
-		cmocka_unit_test(unknown_output_goes_where_it_can_do_no_harm),
-		cmocka_unit_test(names_lead_to_the_systems_programs),
-		cmocka_unit_test(variables_that_run_something_are_not_set),
-		cmocka_unit_test(what_feeds_xargs_is_known_to_be_names),
-		cmocka_unit_test(files_by_the_hundred_need_no_names),
-		cmocka_unit_test(values_that_double_come_to_an_end),
-		cmocka_unit_test(a_cd_that_may_fail_is_named),
-		cmocka_unit_test(a_folder_by_another_name_has_no_way_up),
-		cmocka_unit_test(the_folder_one_is_in_is_not_moved),
-		cmocka_unit_test(settings_that_git_would_take_away_are_protected),
-		cmocka_unit_test(patterns_come_to_an_end),
-		cmocka_unit_test(loops_come_to_an_end),
-	};
-
-	return cmocka_run_group_tests(tests, rig_make, rig_remove);
-}
+UNIT_GROUP(rig_make, rig_remove)

@@ -49,13 +49,12 @@ static const char *denial(const struct verdict *v)
 	return text;
 }
 
-static void without_the_file_nothing_is_configured(void **state)
+SCRATCH_TEST(without_the_file_nothing_is_configured)
 {
 	struct error err = {0};
 	struct clearance c;
 	bool there = true;
 
-	(void)state;
 	assert_int_equal(clearance_load(&arena, at("none.yaml"), &c, &there, &err), 0);
 	assert_false(there);
 	/* A folder in its place is no absence. */
@@ -63,7 +62,7 @@ static void without_the_file_nothing_is_configured(void **state)
 	assert_true(there);
 }
 
-static void personas_have_policies_and_tools(void **state)
+SCRATCH_TEST(personas_have_policies_and_tools)
 {
 	struct clearance c = loaded("personas:\n"
 				    "  task-runner: {policy: developer}\n"
@@ -73,7 +72,6 @@ static void personas_have_policies_and_tools(void **state)
 				    "  planner: {tools: []}\n"
 				    "bash: exec\n");
 
-	(void)state;
 	assert_int_equal(c.n, 3);
 	assert_true(c.exec);
 	assert_string_equal(c.personas[0].name, "task-runner");
@@ -87,7 +85,7 @@ static void personas_have_policies_and_tools(void **state)
 	assert_false(loaded("personas: {}\n").exec);
 }
 
-static void a_path_of_a_policy_is_relative_to_the_file(void **state)
+SCRATCH_TEST(a_path_of_a_policy_is_relative_to_the_file)
 {
 	struct clearance c = loaded("personas:\n"
 				    "  a: {policy: mine.yaml}\n"
@@ -95,16 +93,14 @@ static void a_path_of_a_policy_is_relative_to_the_file(void **state)
 				    "  c: {policy: /etc/p.yaml}\n"
 				    "  d: {policy: build}\n");
 
-	(void)state;
 	assert_string_equal(c.personas[0].policy, at("mine.yaml"));
 	assert_string_equal(c.personas[1].policy, at("../p/mine.yml"));
 	assert_string_equal(c.personas[2].policy, "/etc/p.yaml");
 	assert_string_equal(c.personas[3].policy, "build");
 }
 
-static void a_broken_file_is_refused_at_its_place(void **state)
+SCRATCH_TEST(a_broken_file_is_refused_at_its_place)
 {
-	(void)state;
 	assert_refused("", 1, 1, "'personas' is missing");
 	assert_refused("- a\n", 1, 1, "a clearance file must be a map, not a list");
 	assert_refused("personas: [a]\n", 1, 11, "'personas' must be a map, not a list");
@@ -128,7 +124,7 @@ static void a_broken_file_is_refused_at_its_place(void **state)
 	assert_refused("personas:\n  a: {tools: [}\n", 2, 15, "did not find expected node content");
 }
 
-static void a_persona_is_found_by_its_name_with_and_without_the_plugin(void **state)
+SCRATCH_TEST(a_persona_is_found_by_its_name_with_and_without_the_plugin)
 {
 	struct clearance c = loaded("personas:\n"
 				    "  reviewer: {policy: readonly}\n"
@@ -136,7 +132,6 @@ static void a_persona_is_found_by_its_name_with_and_without_the_plugin(void **st
 	const struct persona *p;
 	struct verdict v = {0};
 
-	(void)state;
 	assert_int_equal(clearance_persona(&c, STR("reviewer"), &p, &v), 0);
 	assert_string_equal(p->policy, "readonly");
 	assert_int_equal(clearance_persona(&c, STR("dev-team:reviewer"), &p, &v), 0);
@@ -157,7 +152,7 @@ static void a_persona_is_found_by_its_name_with_and_without_the_plugin(void **st
 	}
 }
 
-static void tools_are_the_listed_ones_or_all(void **state)
+SCRATCH_TEST(tools_are_the_listed_ones_or_all)
 {
 	struct clearance c =
 		loaded("personas:\n"
@@ -167,7 +162,6 @@ static void tools_are_the_listed_ones_or_all(void **state)
 		       "  unlisted: {}\n");
 	struct verdict v = {0}, w = {0}, x = {0}, y = {0};
 
-	(void)state;
 	assert_int_equal(clearance_tool(&c.personas[0], STR("Anything"), &v), 0);
 	assert_int_equal(clearance_tool(&c.personas[1], STR("Bash"), &v), 0);
 	assert_int_equal(clearance_tool(&c.personas[1], STR("mcp__docs__search"), &v), 0);
@@ -183,16 +177,4 @@ static void tools_are_the_listed_ones_or_all(void **state)
 					"policy, so it may not run commands");
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		scratch_test(without_the_file_nothing_is_configured),
-		scratch_test(personas_have_policies_and_tools),
-		scratch_test(a_path_of_a_policy_is_relative_to_the_file),
-		scratch_test(a_broken_file_is_refused_at_its_place),
-		scratch_test(a_persona_is_found_by_its_name_with_and_without_the_plugin),
-		scratch_test(tools_are_the_listed_ones_or_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

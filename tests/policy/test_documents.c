@@ -22,7 +22,7 @@ static void assert_refused(const char *text, const char *message)
 	assert_error(&err, message);
 }
 
-static void every_key_is_read(void **state)
+TEST(every_key_is_read)
 {
 	struct policy p = parsed(
 		"name: mine\n"
@@ -43,7 +43,6 @@ static void every_key_is_read(void **state)
 		"violation: validation_fail\n"
 		"user: {uid: 1000, gid: 1001}\n");
 
-	(void)state;
 	assert_string_equal(p.name, "mine");
 	assert_int_equal(p.allow.n, 4);
 	assert_string_equal(p.allow.p[0], "[");
@@ -76,11 +75,10 @@ static void every_key_is_read(void **state)
 	assert_int_equal(p.gid, 1001);
 }
 
-static void what_is_left_out_is_the_careful_choice(void **state)
+TEST(what_is_left_out_is_the_careful_choice)
 {
 	struct policy p = parsed("allow: [ls]\n");
 
-	(void)state;
 	assert_string_equal(p.name, "a");
 	assert_false(p.write || p.network || p.git_listed);
 	assert_int_equal(p.limits.timeout_s, 600);
@@ -98,7 +96,7 @@ static void what_is_left_out_is_the_careful_choice(void **state)
 	assert_true(p.git_listed && !p.git.n);
 }
 
-static void every_refusal_has_its_place(void **state)
+TEST(every_refusal_has_its_place)
 {
 	static const char *const cases[][2] = {
 		{"", "a.yaml:1:1: 'allow' is missing"},
@@ -229,7 +227,6 @@ static void every_refusal_has_its_place(void **state)
 		{"allow: &x [ls]\n", "a.yaml:1:8: anchors and tags are not allowed"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++)
 		assert_refused(cases[i][0], cases[i][1]);
 }
@@ -244,7 +241,7 @@ static struct policy row(const char *text, struct error *err, int *rc)
 	return p;
 }
 
-static void a_row_of_a_table_is_read_as_a_policy(void **state)
+TEST(a_row_of_a_table_is_read_as_a_policy)
 {
 	struct error err = {0};
 	int rc;
@@ -253,7 +250,6 @@ static void a_row_of_a_table_is_read_as_a_policy(void **state)
 		    "\"git\":[\"log\",\"diff\"],\"limits\":{\"memory\":\"2G\",\"timeout\":7}}",
 			&err, &rc);
 
-	(void)state;
 	assert_int_equal(rc, 0);
 	assert_string_equal(p.name, "ro");
 	assert_true(texts_have(&p.allow, STR("[")) && p.git_listed && !p.write);
@@ -266,7 +262,7 @@ static void a_row_of_a_table_is_read_as_a_policy(void **state)
 	assert_string_equal(p.name, "row");
 }
 
-static void a_bad_row_is_refused(void **state)
+TEST(a_bad_row_is_refused)
 {
 	static const char *const cases[][2] = {
 		{"{}", "dev-team: 'allow' is missing"},
@@ -283,7 +279,6 @@ static void a_bad_row_is_refused(void **state)
 	struct error err = {0};
 	int rc;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		row(cases[i][0], &err, &rc);
 		assert_int_equal(rc, -1);
@@ -291,12 +286,11 @@ static void a_bad_row_is_refused(void **state)
 	}
 }
 
-static void texts_are_found_whole_and_only_so(void **state)
+TEST(texts_are_found_whole_and_only_so)
 {
 	const char *list[] = {"[", "cat", "git", "gitk", "ls"};
 	const struct texts t = {list, COUNT(list)};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(list); i++)
 		assert_true(texts_have(&t, str_of(list[i])));
 	assert_false(texts_have(&t, STR("")));
@@ -309,13 +303,12 @@ static void texts_are_found_whole_and_only_so(void **state)
 	assert_false(texts_have(&(struct texts){0}, STR("git")));
 }
 
-static void the_shipped_policies_are_there_under_their_names(void **state)
+TEST(the_shipped_policies_are_there_under_their_names)
 {
 	static const char *const names[] = {"build", "developer", "readonly", "reviewer"};
 	struct error err = {0};
 	size_t n = 0;
 
-	(void)state;
 	for (const char *const *p = policy_shipped(); *p; p++, n++) {
 		struct policy got;
 
@@ -333,12 +326,11 @@ static void the_shipped_policies_are_there_under_their_names(void **state)
 	assert_null(policy_shipped_text("nonesuch").p);
 }
 
-static void only_who_builds_or_edits_may_write(void **state)
+TEST(only_who_builds_or_edits_may_write)
 {
 	struct policy p;
 	struct error err = {0};
 
-	(void)state;
 	assert_int_equal(policy_load(&arena, "readonly", &p, &err), 0);
 	assert_true(
 		!p.write && !p.network && p.git_listed && !texts_have(&p.git, STR("ls-remote")));
@@ -351,14 +343,13 @@ static void only_who_builds_or_edits_may_write(void **state)
 	assert_true(p.write && p.network && !p.git_listed);
 }
 
-static void a_policy_is_found_by_name_or_path(void **state)
+SCRATCH_TEST(a_policy_is_found_by_name_or_path)
 {
 	char *path = at("mine.yaml");
 	struct error err = {0};
 	struct policy p;
 	FILE *f = fopen(path, "w");
 
-	(void)state;
 	assert_non_null(f);
 	fputs("allow: [ls]\n", f);
 	fclose(f);
@@ -376,19 +367,4 @@ static void a_policy_is_found_by_name_or_path(void **state)
 	assert_int_equal(policy_load(&arena, "", &p, &err), -1);
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_key_is_read),
-		cmocka_unit_test(what_is_left_out_is_the_careful_choice),
-		cmocka_unit_test(every_refusal_has_its_place),
-		cmocka_unit_test(a_row_of_a_table_is_read_as_a_policy),
-		cmocka_unit_test(a_bad_row_is_refused),
-		cmocka_unit_test(texts_are_found_whole_and_only_so),
-		cmocka_unit_test(the_shipped_policies_are_there_under_their_names),
-		cmocka_unit_test(only_who_builds_or_edits_may_write),
-		scratch_test(a_policy_is_found_by_name_or_path),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

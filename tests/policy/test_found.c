@@ -25,9 +25,8 @@ static void git(const char *const *argv)
 		fail_msg("git %s: %s%s", argv[1], err.text, out.s ? out.s : "");
 }
 
-static void is_empty_of_blanks(void **state)
+TEST(is_empty_of_blanks)
 {
-	(void)state;
 	/* `a b` is an empty folder: its name is put out only where all names are. */
 	rig_allowed("find . -name '*.c' | xargs cat");
 	rig_denied("find . -type d | xargs ls -d", "wrapper");
@@ -43,12 +42,11 @@ static void is_empty_of_blanks(void **state)
 	assert_int_equal(unlink(at("tree/a b/x.c")), 0);
 }
 
-static void knows_quotes_and_dashes(void **state)
+TEST(knows_quotes_and_dashes)
 {
 	static const char *const names[] = {"tree/sub/it's.x", "tree/sub/a\"b.x", "tree/sub/a\\b.x",
 		"tree/sub/a\tb.x", "tree/sub/a\nb.x"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(names); i++) {
 		rig_allowed("find sub -name '*.x' | xargs cat");
 		rig_file(names[i], "x\n");
@@ -68,9 +66,8 @@ static void knows_quotes_and_dashes(void **state)
 	assert_int_equal(unlink(at("tree/-f")), 0);
 }
 
-static void follows_links_that_are_found(void **state)
+TEST(follows_links_that_are_found)
 {
-	(void)state;
 	rig_allowed("find sub -exec cat {} +");
 	assert_int_equal(symlink("../README.md", at("tree/sub/in.md")), 0);
 	rig_allowed("find sub -exec cat {} +");
@@ -91,9 +88,8 @@ static void follows_links_that_are_found(void **state)
 	assert_int_equal(unlink(at("tree/sub/in.md")), 0);
 }
 
-static void compares_folders_without_links(void **state)
+TEST(compares_folders_without_links)
 {
-	(void)state;
 	rig_allowed("diff -r src sub");
 	assert_int_equal(symlink("../README.md", at("tree/sub/in.md")), 0);
 	rig_allowed("diff -r src sub");
@@ -110,7 +106,7 @@ static void compares_folders_without_links(void **state)
 	assert_int_equal(unlink(at("tree/sub/in.md")), 0);
 }
 
-static void reads_the_index_of_git(void **state)
+TEST(reads_the_index_of_git)
 {
 	static const char *const init[] = {"git", "init", "-q", NULL};
 	static const char *const add[] = {"git", "add", "-f", "src", "sub", NULL};
@@ -125,7 +121,6 @@ static void reads_the_index_of_git(void **state)
 		"git", "rm", "-q", "--cached", "--", "--output=/x", NULL};
 	const char *line = "git ls-files -z | xargs -0 cat";
 
-	(void)state;
 	/* `esc` leads out, but there is no index, so git names nothing. */
 	rig_allowed(line);
 	assert_int_equal(unlink(at("tree/.git/config")), 0);
@@ -167,11 +162,10 @@ static void reads_the_index_of_git(void **state)
 	assert_int_equal(unlink(at("tree/sub/out")), 0);
 }
 
-static void keeps_what_is_protected(void **state)
+TEST(keeps_what_is_protected)
 {
 	struct error err = {0};
 
-	(void)state;
 	assert_int_equal(path_mkdirs(at("tree/.git/objects/pack"), &err), 0);
 	rig_file("tree/.git/objects/pack/a.pack", "x");
 	rig_allowed("find . -name '*.md' -exec sed -i s/a/b/ {} +");
@@ -199,11 +193,10 @@ static void keeps_what_is_protected(void **state)
 	assert_int_equal(rmdir(at("tree/sub/.Claude")), 0);
 }
 
-static void moves_folders_without_climbing_links(void **state)
+TEST(moves_folders_without_climbing_links)
 {
 	struct error err = {0};
 
-	(void)state;
 	assert_int_equal(path_mkdirs(at("tree/a1/b1/c1"), &err), 0);
 	rig_allowed("mv a1/b1 .");
 	assert_int_equal(symlink("../x", at("tree/a1/b1/c1/in")), 0);
@@ -221,7 +214,7 @@ static void moves_folders_without_climbing_links(void **state)
 }
 
 /* A run looks when it is there, and has the kernel behind it. */
-static void leaves_links_to_a_run(void **state)
+TEST(leaves_links_to_a_run)
 {
 	struct arg args[] = {{.text = STR("find")}, {.text = STR("sub")}, {.text = STR("-exec")},
 		{.text = STR("cat")}, {.text = STR("{}")}, {.text = STR("+")}};
@@ -231,7 +224,6 @@ static void leaves_links_to_a_run(void **state)
 		.arena = &arena, .policy = &rig_policy, .root = &rig_root, .v = &v, .left = 100};
 	struct str program;
 
-	(void)state;
 	assert_int_equal(symlink("/etc/hostname", at("tree/sub/out")), 0);
 	assert_int_equal(check_call(&c, &call, &program), -1);
 	v = (struct verdict){0};
@@ -240,18 +232,4 @@ static void leaves_links_to_a_run(void **state)
 	assert_int_equal(unlink(at("tree/sub/out")), 0);
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(is_empty_of_blanks),
-		cmocka_unit_test(knows_quotes_and_dashes),
-		cmocka_unit_test(follows_links_that_are_found),
-		cmocka_unit_test(compares_folders_without_links),
-		cmocka_unit_test(reads_the_index_of_git),
-		cmocka_unit_test(keeps_what_is_protected),
-		cmocka_unit_test(moves_folders_without_climbing_links),
-		cmocka_unit_test(leaves_links_to_a_run),
-	};
-
-	return cmocka_run_group_tests(tests, programs_make, rig_remove);
-}
+UNIT_GROUP(programs_make, rig_remove)

@@ -1,8 +1,7 @@
 #include "tests/lib/policy_rig.h"
 
-static void the_calls_of_the_skills_are_allowed(void **state)
+UNIT_TEST(the_calls_of_the_skills_are_allowed, rig_make, rig_remove)
 {
-	(void)state;
 	rig_use("developer");
 	rig_allowed("gh issue view 12 --comments");
 	rig_allowed("gh pr view --json url,state --jq '.state + \" \" + .url'");
@@ -16,14 +15,13 @@ static void the_calls_of_the_skills_are_allowed(void **state)
 	rig_allowed("gh --version");
 }
 
-static void what_could_run_or_show_more_is_denied(void **state)
+UNIT_TEST(what_could_run_or_show_more_is_denied, rig_make, rig_remove)
 {
 	static const char *const lines[] = {"gh api /user", "gh auth token", "gh alias set x '!id'",
 		"gh extension install a/b", "gh repo clone a/b", "gh pr checkout 7",
 		"gh gist create x", "gh secret set X", "gh", "gh pr", "gh pr merge 7",
 		"gh x pr view"};
 
-	(void)state;
 	rig_use("developer");
 	for (size_t i = 0; i < COUNT(lines); i++)
 		rig_denied(lines[i], "operand");
@@ -34,9 +32,8 @@ static void what_could_run_or_show_more_is_denied(void **state)
 	rig_denied("gh $X view", "value.dynamic");
 }
 
-static void who_may_not_write_only_looks(void **state)
+UNIT_TEST(who_may_not_write_only_looks, rig_make, rig_remove)
 {
-	(void)state;
 	rig_use("reviewer");
 	rig_allowed("gh pr diff 7");
 	rig_allowed("gh pr view 7 --comments -R other/repo");
@@ -46,17 +43,4 @@ static void who_may_not_write_only_looks(void **state)
 	rig_denied("gh pr view", "name.listed");
 	rig_use_json("{\"allow\":[\"gh\"],\"write\":true,\"network\":false}");
 	rig_denied("gh pr view", "network");
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			the_calls_of_the_skills_are_allowed, rig_make, rig_remove),
-		cmocka_unit_test_setup_teardown(
-			what_could_run_or_show_more_is_denied, rig_make, rig_remove),
-		cmocka_unit_test_setup_teardown(who_may_not_write_only_looks, rig_make, rig_remove),
-	};
-
-	return cmocka_run_group_tests_name("policy gh", tests, NULL, NULL);
 }

@@ -18,9 +18,8 @@ static const char pushes[] =
 static const char forces[] =
 	"{\"name\":\"push\"," ALLOW ",\"write\":true,\"git\":[\"push\",\"push --force\"]}";
 
-static void every_day_lines_pass(void **state)
+UNIT_TEST(every_day_lines_pass, rig_make, rig_remove)
 {
-	(void)state;
 	rig_use_json(writes);
 	for (size_t i = 0; i < COUNT(looking); i++)
 		rig_allowed(looking[i]);
@@ -28,23 +27,21 @@ static void every_day_lines_pass(void **state)
 		rig_allowed(changing[i]);
 }
 
-static void looking_needs_no_right_to_write(void **state)
+UNIT_TEST(looking_needs_no_right_to_write, rig_make, rig_remove)
 {
-	(void)state;
 	rig_use_json(reads);
 	for (size_t i = 0; i < COUNT(looking); i++)
 		rig_allowed(looking[i]);
 }
 
-static void hostile_lines_are_denied_by_the_rule_that_is_meant(void **state)
+UNIT_TEST(hostile_lines_are_denied_by_the_rule_that_is_meant, rig_make, rig_remove)
 {
-	(void)state;
 	rig_use_json(writes);
 	for (size_t i = 0; i < COUNT(hostile); i++)
 		rig_denied(hostile[i].line, hostile[i].rule);
 }
 
-static void what_changes_anything_needs_the_right_to_write(void **state)
+UNIT_TEST(what_changes_anything_needs_the_right_to_write, rig_make, rig_remove)
 {
 	static const char *const lines[] = {"git add .", "git commit -m x", "git checkout main",
 		"git branch topic", "git branch -D main", "git branch --list -D main",
@@ -59,13 +56,12 @@ static void what_changes_anything_needs_the_right_to_write(void **state)
 		"git notes add -m x", "git bisect start", "git gc", "git restore .", "git switch x",
 		"git update-index --refresh", "git clone https://e.example/x"};
 
-	(void)state;
 	rig_use_json(reads);
 	for (size_t i = 0; i < COUNT(lines); i++)
 		rig_denied(lines[i], "write");
 }
 
-static void what_talks_to_others_needs_the_network(void **state)
+UNIT_TEST(what_talks_to_others_needs_the_network, rig_make, rig_remove)
 {
 	static const char *const lines[] = {"git fetch", "git fetch origin", "git fetch --all",
 		"git pull", "git push", "git push origin main", "git push -u origin x",
@@ -73,7 +69,6 @@ static void what_talks_to_others_needs_the_network(void **state)
 		"git remote prune origin", "git remote update", "git remote set-head origin -a",
 		"git remote add -f x https://example.com/x", "git fetch --multiple a b"};
 
-	(void)state;
 	rig_use_json(lonely);
 	for (size_t i = 0; i < COUNT(lines); i++)
 		rig_denied(lines[i], "network");
@@ -85,9 +80,8 @@ static void what_talks_to_others_needs_the_network(void **state)
 	rig_allowed("git commit -m x");
 }
 
-static void a_list_of_commands_is_the_limit(void **state)
+UNIT_TEST(a_list_of_commands_is_the_limit, rig_make, rig_remove)
 {
-	(void)state;
 	rig_use_json(listed);
 	rig_allowed("git log -1");
 	rig_allowed("git stash list");
@@ -98,14 +92,13 @@ static void a_list_of_commands_is_the_limit(void **state)
 	rig_denied("git version", "git.command");
 }
 
-static void rewriting_what_others_have_is_listed_by_itself(void **state)
+UNIT_TEST(rewriting_what_others_have_is_listed_by_itself, rig_make, rig_remove)
 {
 	static const char *const lines[] = {"git push --force origin main", "git push -f",
 		"git push origin +main", "git push origin :topic", "git push --delete origin topic",
 		"git push -d origin topic", "git push --force-with-lease",
 		"git push --force-with-lease=main:abc", "git push --prune origin"};
 
-	(void)state;
 	rig_use_json(pushes);
 	rig_allowed("git push origin main");
 	for (size_t i = 0; i < COUNT(lines); i++)
@@ -115,9 +108,8 @@ static void rewriting_what_others_have_is_listed_by_itself(void **state)
 		rig_allowed(lines[i]);
 }
 
-static void the_policy_may_name_further_settings(void **state)
+UNIT_TEST(the_policy_may_name_further_settings, rig_make, rig_remove)
 {
-	(void)state;
 	rig_use_json("{\"name\":\"x\"," ALLOW ",\"write\":true,"
 		     "\"git_config\":[\"http.proxy\",\"Filter.LFS.clean\",\"core.pager\"]}");
 	rig_allowed("git -c http.proxy=http://proxy.example:3128 fetch");
@@ -128,11 +120,10 @@ static void the_policy_may_name_further_settings(void **state)
 }
 
 /* git reads the settings of a folder that looks like a repository, whoever made it. */
-static void a_folder_that_looks_like_a_repository_is_refused(void **state)
+UNIT_TEST(a_folder_that_looks_like_a_repository_is_refused, rig_make, rig_remove)
 {
 	struct error err = {0};
 
-	(void)state;
 	rig_use_json(writes);
 	assert_int_equal(path_mkdirs(at("tree/evil/objects"), &err), 0);
 	assert_int_equal(path_mkdirs(at("tree/evil/deep"), &err), 0);
@@ -143,11 +134,10 @@ static void a_folder_that_looks_like_a_repository_is_refused(void **state)
 	rig_allowed("git log -- evil");
 }
 
-static void a_repository_inside_has_nothing_of_its_own(void **state)
+UNIT_TEST(a_repository_inside_has_nothing_of_its_own, rig_make, rig_remove)
 {
 	struct error err = {0};
 
-	(void)state;
 	rig_use_json(writes);
 	assert_int_equal(path_mkdirs(at("tree/in/.git/hooks"), &err), 0);
 	rig_file("tree/in/.git/config", "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
@@ -164,11 +154,10 @@ static void a_repository_inside_has_nothing_of_its_own(void **state)
 	rig_allowed("git status");
 }
 
-static void a_file_in_the_place_of_git_leads_to_the_own_repository(void **state)
+UNIT_TEST(a_file_in_the_place_of_git_leads_to_the_own_repository, rig_make, rig_remove)
 {
 	struct error err = {0};
 
-	(void)state;
 	rig_use_json(writes);
 	assert_int_equal(path_mkdirs(at("tree/.git/worktrees/wt"), &err), 0);
 	assert_int_equal(path_mkdirs(at("tree/wt/deep"), &err), 0);
@@ -189,11 +178,10 @@ static void a_file_in_the_place_of_git_leads_to_the_own_repository(void **state)
 	rig_denied("git -C wt status", "cwd");
 }
 
-static void a_worktree_is_removed_where_it_stands(void **state)
+UNIT_TEST(a_worktree_is_removed_where_it_stands, rig_make, rig_remove)
 {
 	struct error err = {0};
 
-	(void)state;
 	rig_use_json(writes);
 	assert_int_equal(path_mkdirs(at("tree/wt"), &err), 0);
 	rig_file("tree/wt/.git", "gitdir: ../.git/worktrees/wt\n");
@@ -205,11 +193,10 @@ static void a_worktree_is_removed_where_it_stands(void **state)
 }
 
 /* Who removes the settings decides what is asked of the next line. */
-static void what_is_protected_and_not_tracked_is_not_cleaned_away(void **state)
+UNIT_TEST(what_is_protected_and_not_tracked_is_not_cleaned_away, rig_make, rig_remove)
 {
 	struct error err = {0};
 
-	(void)state;
 	rig_use_json(writes);
 	rig_allowed("git clean -fdx");
 	assert_int_equal(path_mkdirs(at("tree/.dev-team"), &err), 0);
@@ -223,7 +210,7 @@ static void what_is_protected_and_not_tracked_is_not_cleaned_away(void **state)
 	rig_allowed("git clean -ndx");
 }
 
-static void what_a_patch_names_is_asked_about(void **state)
+UNIT_TEST(what_a_patch_names_is_asked_about, rig_make, rig_remove)
 {
 	static const struct hostile patches[] = {
 		{"--- a/x\n+++ b/src/../../x\n", "path.outside"},
@@ -238,7 +225,6 @@ static void what_a_patch_names_is_asked_about(void **state)
 		{"Content-Transfer-Encoding: base64\n\nKysr\n", "operand"},
 	};
 
-	(void)state;
 	rig_use_json(writes);
 	rig_file("tree/good.patch", "diff --git a/src/a b.c b/src/a b.c\nnew file mode 100644\n"
 				    "--- /dev/null\n+++ b/src/a b.c\n@@ -0,0 +1 @@\n+x\n");
@@ -254,7 +240,7 @@ static void what_a_patch_names_is_asked_about(void **state)
 	}
 }
 
-static void who_may_not_write_sees_no_settings_of_the_user_and_starts_no_gpg(void **state)
+UNIT_TEST(who_may_not_write_sees_no_settings_of_the_user_and_starts_no_gpg, rig_make, rig_remove)
 {
 	static const struct hostile lines[] = {{"git config --global --list", "git.config"},
 		{"git config --list", "git.config"}, {"git config -l", "git.config"},
@@ -265,7 +251,6 @@ static void who_may_not_write_sees_no_settings_of_the_user_and_starts_no_gpg(voi
 		{"git show --pretty=format:%GS", "git.option"},
 		{"git verify-commit HEAD", "git.option"}, {"git tag -v v1", "git.option"}};
 
-	(void)state;
 	rig_use_json(reads);
 	for (size_t i = 0; i < COUNT(lines); i++)
 		rig_denied(lines[i].line, lines[i].rule);
@@ -274,14 +259,13 @@ static void who_may_not_write_sees_no_settings_of_the_user_and_starts_no_gpg(voi
 }
 
 /* `$(git describe)` puts out what somebody else has named so. */
-static void a_ref_that_begins_with_a_dash_makes_names_unknown(void **state)
+UNIT_TEST(a_ref_that_begins_with_a_dash_makes_names_unknown, rig_make, rig_remove)
 {
 	static const char *const lines[] = {"git log $(git describe --tags --abbrev=0)..HEAD",
 		"git diff $(git branch --show-current)", "git log $(git symbolic-ref --short HEAD)",
 		"git push origin $(git rev-parse --abbrev-ref HEAD)"};
 	struct error err = {0};
 
-	(void)state;
 	rig_use_json(writes);
 	for (size_t i = 0; i < COUNT(lines); i++)
 		rig_allowed(lines[i]);
@@ -300,58 +284,13 @@ static void a_ref_that_begins_with_a_dash_makes_names_unknown(void **state)
 	rig_denied(lines[0], "value.dynamic");
 }
 
-static void a_head_alone_may_be_a_repository(void **state)
+UNIT_TEST(a_head_alone_may_be_a_repository, rig_make, rig_remove)
 {
 	struct error err = {0};
 
-	(void)state;
 	rig_use_json(writes);
 	assert_int_equal(path_mkdirs(at("tree/d"), &err), 0);
 	rig_file("tree/d/HEAD", "ref: refs/heads/main\n");
 	rig_file("tree/d/commondir", "../r\n");
 	rig_denied("git -C d diff HEAD~1 HEAD", "cwd");
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_day_lines_pass, rig_make, rig_remove),
-		cmocka_unit_test_setup_teardown(
-			looking_needs_no_right_to_write, rig_make, rig_remove),
-		cmocka_unit_test_setup_teardown(
-			hostile_lines_are_denied_by_the_rule_that_is_meant, rig_make, rig_remove),
-		cmocka_unit_test_setup_teardown(
-			what_changes_anything_needs_the_right_to_write, rig_make, rig_remove),
-		cmocka_unit_test_setup_teardown(
-			what_talks_to_others_needs_the_network, rig_make, rig_remove),
-		cmocka_unit_test_setup_teardown(
-			a_list_of_commands_is_the_limit, rig_make, rig_remove),
-		cmocka_unit_test_setup_teardown(
-			rewriting_what_others_have_is_listed_by_itself, rig_make, rig_remove),
-		cmocka_unit_test_setup_teardown(
-			the_policy_may_name_further_settings, rig_make, rig_remove),
-		cmocka_unit_test_setup_teardown(
-			a_folder_that_looks_like_a_repository_is_refused, rig_make, rig_remove),
-		cmocka_unit_test_setup_teardown(
-			a_repository_inside_has_nothing_of_its_own, rig_make, rig_remove),
-		cmocka_unit_test_setup_teardown(
-			a_file_in_the_place_of_git_leads_to_the_own_repository, rig_make,
-			rig_remove),
-		cmocka_unit_test_setup_teardown(
-			a_worktree_is_removed_where_it_stands, rig_make, rig_remove),
-		cmocka_unit_test_setup_teardown(
-			what_is_protected_and_not_tracked_is_not_cleaned_away, rig_make,
-			rig_remove),
-		cmocka_unit_test_setup_teardown(
-			what_a_patch_names_is_asked_about, rig_make, rig_remove),
-		cmocka_unit_test_setup_teardown(
-			who_may_not_write_sees_no_settings_of_the_user_and_starts_no_gpg, rig_make,
-			rig_remove),
-		cmocka_unit_test_setup_teardown(
-			a_ref_that_begins_with_a_dash_makes_names_unknown, rig_make, rig_remove),
-		cmocka_unit_test_setup_teardown(
-			a_head_alone_may_be_a_repository, rig_make, rig_remove),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

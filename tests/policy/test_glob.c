@@ -32,9 +32,8 @@ static void refused(const char *pattern)
 	assert_denied_by(RULE_PATH_GLOB, pattern);
 }
 
-static void matches_come_in_byte_order(void **state)
+POLICY_TREE_TEST(matches_come_in_byte_order)
 {
-	(void)state;
 	put("tree/src/B.c", "");
 	put("tree/src/\xc3\xa9.c", "");
 	put("tree/src/.hidden.c", "");
@@ -50,9 +49,8 @@ static void matches_come_in_byte_order(void **state)
 }
 
 /* `?` is a byte here, and a character there. */
-static void what_depends_on_the_locale_is_refused(void **state)
+POLICY_TREE_TEST(what_depends_on_the_locale_is_refused)
 {
-	(void)state;
 	put("tree/sub/\xc3\xa9.c", "");
 	refused("sub/?.c");
 	refused("sub/??.c");
@@ -66,9 +64,8 @@ static void what_depends_on_the_locale_is_refused(void **state)
 	gives("", "sub/*?.c", "sub/\xc3\xa9.c\n");
 }
 
-static void slashes_are_kept_before_a_wildcard(void **state)
+POLICY_TREE_TEST(slashes_are_kept_before_a_wildcard)
 {
-	(void)state;
 	gives("", "src//*.h", "src//h.h\n");
 	gives("", "s[u]b///D*", "s[u]b///D*\n");
 	gives("", "su*//d*", "sub/deep.txt\n");
@@ -78,9 +75,8 @@ static void slashes_are_kept_before_a_wildcard(void **state)
 	gives("", "src\\/*.h", "src/h.h\n");
 }
 
-static void without_a_match_a_pattern_is_itself(void **state)
+POLICY_TREE_TEST(without_a_match_a_pattern_is_itself)
 {
-	(void)state;
 	gives("", "*.no", "*.no\n");
 	gives("", "no/*", "no/*\n");
 	gives("no", "*", "*\n");
@@ -94,9 +90,8 @@ static void without_a_match_a_pattern_is_itself(void **state)
 	gives("", "", "\n");
 }
 
-static void links_inside_are_passed_through(void **state)
+POLICY_TREE_TEST(links_inside_are_passed_through)
 {
-	(void)state;
 	gives("", "in*", "include\ninlink\n");
 	gives("", "inl*/deep.txt", "inlink/deep.txt\n");
 	gives("", "inl*/*.txt", "inlink/deep.txt\n");
@@ -104,9 +99,8 @@ static void links_inside_are_passed_through(void **state)
 	gives("", "inlink/d*", "inlink/deep.txt\n");
 }
 
-static void what_leads_out_is_refused(void **state)
+POLICY_TREE_TEST(what_leads_out_is_refused)
 {
-	(void)state;
 	refused("*");
 	refused("*/passwd");
 	refused("es*");
@@ -135,9 +129,8 @@ static void what_leads_out_is_refused(void **state)
 	gives("", "es*/no-such", "es*/no-such\n");
 }
 
-static void an_option_is_no_match(void **state)
+POLICY_TREE_TEST(an_option_is_no_match)
 {
-	(void)state;
 	put("tree/src/-rf", "");
 	gives("", "src/*rf", "src/-rf\n");
 	verdict = (struct verdict){0};
@@ -148,31 +141,28 @@ static void an_option_is_no_match(void **state)
 	gives("src", "./*rf", "./-rf\n");
 }
 
-static void a_readable_folder_outside_is_listed(void **state)
+POLICY_TREE_TEST(a_readable_folder_outside_is_listed)
 {
-	(void)state;
 	policy.read = (struct texts){(const char *[]){at("tree-other")}, 1};
 	gives("", at("tree-other/s*"), arena_printf(&arena, "%s\n", at("tree-other/secret")));
 	refused("../s*");
 }
 
-static void classes_of_unclear_meaning_are_refused(void **state)
+POLICY_TREE_TEST(classes_of_unclear_meaning_are_refused)
 {
 	static const char *const odd[] = {"src/[[=m=]]*", "src/[[.m.]]*", "src/[[:foo:]m]*",
 		"src/[[:alpha]*", "src/[a-[.z.]]*", "src/[a-[:z:]]*"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(odd); i++)
 		refused(odd[i]);
 	gives("", "src/[[:lower:]]*.h", "src/h.h\n");
 	gives("", "src/[[:upper:][:digit:]h]*", "src/h.h\n");
 }
 
-static void there_is_a_bound(void **state)
+POLICY_TREE_TEST(there_is_a_bound)
 {
 	char name[64], longest[5000];
 
-	(void)state;
 	tree_mkdirs(at("tree/many"));
 	for (unsigned i = 0; i < 4097; i++) {
 		(void)snprintf(name, sizeof(name), "tree/many/%05u", i);
@@ -209,12 +199,11 @@ static void compare(const char *pattern)
 	}
 }
 
-static void the_c_library_agrees_on_names(void **state)
+TEST(the_c_library_agrees_on_names)
 {
 	char pattern[64];
 	const size_t n = COUNT(pieces);
 
-	(void)state;
 	for (size_t i = 0; i < n * n * n; i++) {
 		(void)snprintf(pattern, sizeof(pattern), "%s%s%s", pieces[i % n], pieces[i / n % n],
 			pieces[i / n / n]);
@@ -224,7 +213,7 @@ static void the_c_library_agrees_on_names(void **state)
 }
 
 /* What is not refused gives the same in both locales. */
-static void locales_agree_on_what_is_left(void **state)
+TEST(locales_agree_on_what_is_left)
 {
 	static const char *const high[] = {"\xc3\xa9",
 		"\xc3\xa9"
@@ -240,7 +229,6 @@ static void locales_agree_on_what_is_left(void **state)
 	char pattern[64];
 	const size_t n = COUNT(pieces);
 
-	(void)state;
 	for (size_t i = 0; i < n * n * n; i++) {
 		struct glob_part part;
 
@@ -263,12 +251,11 @@ static void locales_agree_on_what_is_left(void **state)
 	}
 }
 
-static void a_hostile_pattern_costs_little(void **state)
+TEST(a_hostile_pattern_costs_little)
 {
 	char pattern[600], name[256];
 	struct glob_part part;
 
-	(void)state;
 	for (size_t i = 0; i + 1 < sizeof(pattern); i += 2)
 		memcpy(pattern + i, "*a", 2);
 	memset(name, 'a', sizeof(name));
@@ -281,23 +268,4 @@ static void a_hostile_pattern_costs_little(void **state)
 		assert_false(glob_matches(&part, (struct str){name, 255}));
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		policy_tree_test(matches_come_in_byte_order),
-		policy_tree_test(what_depends_on_the_locale_is_refused),
-		policy_tree_test(slashes_are_kept_before_a_wildcard),
-		policy_tree_test(without_a_match_a_pattern_is_itself),
-		policy_tree_test(links_inside_are_passed_through),
-		policy_tree_test(what_leads_out_is_refused),
-		policy_tree_test(an_option_is_no_match),
-		policy_tree_test(a_readable_folder_outside_is_listed),
-		policy_tree_test(classes_of_unclear_meaning_are_refused),
-		policy_tree_test(there_is_a_bound),
-		cmocka_unit_test(the_c_library_agrees_on_names),
-		cmocka_unit_test(locales_agree_on_what_is_left),
-		cmocka_unit_test(a_hostile_pattern_costs_little),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

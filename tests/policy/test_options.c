@@ -88,11 +88,10 @@ static void use(bool write)
 	rig_policy = (struct policy){.name = "test", .write = write};
 }
 
-static void splits_a_line(void **state)
+TEST(splits_a_line)
 {
 	struct parsed p;
 
-	(void)state;
 	use(true);
 	assert_int_equal(try("x -la -n5 --lines=6 -n 7 a -C b -C3 -12 -- -l", ROW, "text*", &p), 0);
 	assert_int_equal(p.n, 8);
@@ -115,11 +114,10 @@ static void splits_a_line(void **state)
 	assert_false(given_any(&p, "--all"));
 }
 
-static void ends_where_it_says(void **state)
+TEST(ends_where_it_says)
 {
 	struct parsed p;
 
-	(void)state;
 	use(true);
 	assert_int_equal(try("x -a b -z", "+ -a", "text*", &p), 0);
 	assert_int_equal(p.n_operands, 2);
@@ -133,12 +131,11 @@ static void ends_where_it_says(void **state)
 	taken("x -n5", "= -n:number", "");
 }
 
-static void refuses_what_is_not_in_the_row(void **state)
+TEST(refuses_what_is_not_in_the_row)
 {
 	static const char *const lines[] = {"x -z", "x -lz", "x --al", "x --lin=5", "x --allx",
 		"x --all=1", "x -n", "x --lines", "x --", "x -l=1"};
 
-	(void)state;
 	use(true);
 	for (size_t i = 0; i < COUNT(lines); i++)
 		if (i != 8)
@@ -148,9 +145,8 @@ static void refuses_what_is_not_in_the_row(void **state)
 	refused("x \xe2\x80\x94l", "", "operand");
 }
 
-static void knows_the_kinds(void **state)
+TEST(knows_the_kinds)
 {
-	(void)state;
 	use(true);
 	taken("x -n -5", ROW, "");
 	taken("x -n +5k", ROW, "");
@@ -173,9 +169,8 @@ static void knows_the_kinds(void **state)
 	refused("x -w .git/config", "", "path.protected");
 }
 
-static void writes_where_the_policy_does(void **state)
+TEST(writes_where_the_policy_does)
 {
-	(void)state;
 	use(true);
 	taken("x -w build/x --in-place=b", ROW, "");
 	use(false);
@@ -187,9 +182,8 @@ static void writes_where_the_policy_does(void **state)
 	taken("x a", ROW, "read*");
 }
 
-static void counts_operands(void **state)
+TEST(counts_operands)
 {
-	(void)state;
 	use(true);
 	taken("x a b", ROW, "read read");
 	refused("x a b c", "read read", "operand");
@@ -203,9 +197,8 @@ static void counts_operands(void **state)
 	refused("x .git/config", "read+ write", "path.protected");
 }
 
-static void takes_no_doubt(void **state)
+TEST(takes_no_doubt)
 {
-	(void)state;
 	use(true);
 	refused("x $v", "text*", "value.dynamic");
 	taken("x a$v", ROW, "text*");
@@ -232,9 +225,8 @@ static void takes_no_doubt(void **state)
 	refused("x -- $v", "rev", "value.dynamic");
 }
 
-static void takes_found_names(void **state)
+TEST(takes_found_names)
 {
-	(void)state;
 	use(true);
 	taken("x @", ROW, "read*");
 	taken("x a @@", ROW, "text read*");
@@ -248,7 +240,7 @@ static void takes_found_names(void **state)
 	refused("x @", "write*", "path.dynamic");
 }
 
-static void says_what_is_wrong_with_a_notation(void **state)
+TEST(says_what_is_wrong_with_a_notation)
 {
 	static const struct {
 		const char *options, *operands, *fault;
@@ -268,7 +260,6 @@ static void says_what_is_wrong_with_a_notation(void **state)
 	};
 	struct error err;
 
-	(void)state;
 	assert_int_equal(notation_check(ROW, "text(-e,-f) read+ write", &err), 0);
 	assert_int_equal(notation_check(NULL, NULL, &err), 0);
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -279,14 +270,13 @@ static void says_what_is_wrong_with_a_notation(void **state)
 	}
 }
 
-static void asks_the_policys_own_first(void **state)
+TEST(asks_the_policys_own_first)
 {
 	static struct program own = {.name = "tool", .options = "-v", .operands = "read*"};
 	static struct program other = {.name = "sed", .options = "-n", .operands = "text read*"};
 	struct program both[] = {own, other};
 	const struct binary *b;
 
-	(void)state;
 	use(true);
 	assert_null(binary_find(&arena, &rig_policy, STR("tool")));
 	rig_policy.programs = both;
@@ -301,7 +291,7 @@ static void asks_the_policys_own_first(void **state)
 }
 
 /* Interpreters and what runs a text are in no table but the one that says that code is run. */
-static void has_no_shells(void **state)
+TEST(has_no_shells)
 {
 	static const char *const names[] = {"sh", "bash", "dash", "zsh", "ksh", "busybox", "perl",
 		"python", "ruby", "lua", "php", "tclsh", "expect", "vi", "vim", "ed", "ex", "emacs",
@@ -313,14 +303,13 @@ static void has_no_shells(void **state)
 		"npx", "pip", "docker", "objcopy", "ld", "as", "ldd", "patch", "split", "csplit",
 		"install-info", "kill"};
 
-	(void)state;
 	use(true);
 	for (size_t i = 0; i < COUNT(names); i++)
 		if (binary_find(&arena, &rig_policy, str_of(names[i])))
 			fail_msg("there is a row for '%s'", names[i]);
 }
 
-static void checks_flags_of_compilers(void **state)
+TEST(checks_flags_of_compilers)
 {
 	static const char *const good[] = {"", "-O2", "-O2 -g -Wall", " -O2  -g ",
 		"-Wall -Wextra -Werror", "-Isrc -Iinclude -DNDEBUG -DX=1",
@@ -332,7 +321,6 @@ static void checks_flags_of_compilers(void **state)
 		"-O2 &", "-D", "{a,b}", "-I*", "~", "-O2 \\"};
 	struct check c;
 
-	(void)state;
 	use(true);
 	for (size_t i = 0; i < COUNT(good); i++) {
 		c = asking();
@@ -346,7 +334,7 @@ static void checks_flags_of_compilers(void **state)
 	}
 }
 
-static void checks_names_of_compilers(void **state)
+TEST(checks_names_of_compilers)
 {
 	static const char *const good[] = {
 		"gcc", "clang", "cc", "gcc-12", "clang-15", "g++ -m64", "gcc -m32 -O2", "ccache"};
@@ -354,7 +342,6 @@ static void checks_names_of_compilers(void **state)
 		"gcc12x", "sh -c id", "gcc sh", "python3", "gcc -wrapper sh"};
 	struct check c;
 
-	(void)state;
 	use(true);
 	for (size_t i = 0; i < COUNT(good); i++) {
 		c = asking();
@@ -368,23 +355,4 @@ static void checks_names_of_compilers(void **state)
 	}
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(splits_a_line),
-		cmocka_unit_test(ends_where_it_says),
-		cmocka_unit_test(refuses_what_is_not_in_the_row),
-		cmocka_unit_test(knows_the_kinds),
-		cmocka_unit_test(writes_where_the_policy_does),
-		cmocka_unit_test(counts_operands),
-		cmocka_unit_test(takes_no_doubt),
-		cmocka_unit_test(takes_found_names),
-		cmocka_unit_test(says_what_is_wrong_with_a_notation),
-		cmocka_unit_test(asks_the_policys_own_first),
-		cmocka_unit_test(has_no_shells),
-		cmocka_unit_test(checks_flags_of_compilers),
-		cmocka_unit_test(checks_names_of_compilers),
-	};
-
-	return cmocka_run_group_tests(tests, rig_make, rig_remove);
-}
+UNIT_GROUP(rig_make, rig_remove)

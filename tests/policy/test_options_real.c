@@ -102,18 +102,16 @@ static void check_row(const struct binary *b)
 			check_option(b->name, &n.rows[i]);
 }
 
-static void takes_values_where_the_row_says(void **state)
+TEST(takes_values_where_the_row_says)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT(tables); i++)
 		for (const struct binary *b = tables[i]; b->name; b++)
 			check_row(b);
 	assert_int_equal(faults, 0);
 }
 
-static void rows_are_well_formed(void **state)
+TEST(rows_are_well_formed)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT(tables); i++)
 		for (const struct binary *b = tables[i]; b->name; b++) {
 			struct error err = {0};
@@ -125,12 +123,4 @@ static void rows_are_well_formed(void **state)
 		}
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_are_well_formed),
-		cmocka_unit_test(takes_values_where_the_row_says),
-	};
-
-	return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
-}
+UNIT_GROUP(scratch_make, scratch_remove)

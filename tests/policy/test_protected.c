@@ -66,11 +66,10 @@ static int make(void **state)
 	return 0;
 }
 
-#define kept_test(f) cmocka_unit_test_setup_teardown(f, make, policy_tree_remove)
+#define KEPT_TEST(name) UNIT_TEST(name, make, policy_tree_remove)
 
-static void what_was_not_touched_is_not_reported(void **state)
+KEPT_TEST(what_was_not_touched_is_not_reported)
 {
-	(void)state;
 	remember();
 	put("tree/src/new.c", "x");
 	put("tree/.git/index", "x");
@@ -83,11 +82,10 @@ static void what_was_not_touched_is_not_reported(void **state)
 	restores("");
 }
 
-static void changed_texts_and_modes_are_put_back(void **state)
+KEPT_TEST(changed_texts_and_modes_are_put_back)
 {
 	struct stat st;
 
-	(void)state;
 	remember();
 	put("tree/.git/config", "[core]\n\tfsmonitor = evil\n");
 	put("tree/.claude/settings.json", "[]\n");
@@ -101,9 +99,8 @@ static void changed_texts_and_modes_are_put_back(void **state)
 	assert_int_equal(st.st_mode & 0022, 0);
 }
 
-static void new_files_are_taken_away(void **state)
+KEPT_TEST(new_files_are_taken_away)
 {
-	(void)state;
 	policy.protect = (struct texts){(const char *[]){"./ci/run.yml", "conf/", "../secret"}, 3};
 	remember();
 	put("tree/.git/hooks/pre-commit", "#!/bin/sh\n");
@@ -123,11 +120,10 @@ static void new_files_are_taken_away(void **state)
 	has("secret", "x\n");
 }
 
-static void removed_files_come_back(void **state)
+KEPT_TEST(removed_files_come_back)
 {
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(chmod(at("tree/.claude/hooks/deep/x.sh"), 0750), 0);
 	remember();
 	sh("rm -rf tree/.claude tree/.git/hooks tree/.git/config tree/.mcp.json");
@@ -139,9 +135,8 @@ static void removed_files_come_back(void **state)
 	assert_int_equal(st.st_mode & 07777, 0750);
 }
 
-static void links_in_their_place_are_not_followed(void **state)
+KEPT_TEST(links_in_their_place_are_not_followed)
 {
-	(void)state;
 	put("victim/keep", "x");
 	put("victim/settings.json", "mine");
 	remember();
@@ -159,9 +154,8 @@ static void links_in_their_place_are_not_followed(void **state)
 	assert_sh("ls -A victim", "keep\nsettings.json\n");
 }
 
-static void a_folder_on_the_way_that_became_a_link_is_made_anew(void **state)
+KEPT_TEST(a_folder_on_the_way_that_became_a_link_is_made_anew)
 {
-	(void)state;
 	policy.protect = (struct texts){(const char *[]){"a/b/keep", "none/x"}, 2};
 	put("tree/a/b/keep", "x");
 	put("elsewhere/keep", "evil");
@@ -175,9 +169,8 @@ static void a_folder_on_the_way_that_became_a_link_is_made_anew(void **state)
 	lacks("tree/none");
 }
 
-static void a_second_name_for_a_file_is_cut_off(void **state)
+KEPT_TEST(a_second_name_for_a_file_is_cut_off)
 {
-	(void)state;
 	remember();
 	sh("ln tree/.git/config tree/other-name");
 	restores(".git/config\n");
@@ -188,9 +181,8 @@ static void a_second_name_for_a_file_is_cut_off(void **state)
 	restores(".git/config\n");
 }
 
-static void special_files_do_not_stop_it(void **state)
+KEPT_TEST(special_files_do_not_stop_it)
 {
-	(void)state;
 	remember();
 	sh("rm tree/.mcp.json tree/.git/config; mkfifo tree/.mcp.json tree/.git/config "
 	   "tree/.codex");
@@ -198,9 +190,8 @@ static void special_files_do_not_stop_it(void **state)
 	has("tree/.mcp.json", "{}\n");
 }
 
-static void links_are_put_back_and_what_they_lead_to(void **state)
+KEPT_TEST(links_are_put_back_and_what_they_lead_to)
 {
-	(void)state;
 	put("tree/dot/gemini/settings.json", "{}");
 	link_to("dot/gemini", "tree/.gemini");
 	open_root("tree");
@@ -212,9 +203,8 @@ static void links_are_put_back_and_what_they_lead_to(void **state)
 	has("tree/dot/gemini/settings.json", "{}");
 }
 
-static void what_other_sessions_write_is_left_alone(void **state)
+KEPT_TEST(what_other_sessions_write_is_left_alone)
 {
-	(void)state;
 	put("tree/.dev-team/clearance.yaml", "a");
 	put("tree/.git/worktrees/w/HEAD", "x");
 	put("tree/.git/worktrees/w/commondir", "../..\n");
@@ -239,9 +229,8 @@ static void what_other_sessions_write_is_left_alone(void **state)
 		 "worktrees/w/commondir\n");
 }
 
-static void what_is_mounted_is_left_to_the_kernel(void **state)
+KEPT_TEST(what_is_mounted_is_left_to_the_kernel)
 {
-	(void)state;
 	remember_with(true, true);
 	put("tree/.git/config", "by another");
 	put("tree/.claude/settings.json", "by another");
@@ -251,9 +240,8 @@ static void what_is_mounted_is_left_to_the_kernel(void **state)
 	has("tree/.git/config", "by another");
 }
 
-static void a_new_repository_may_come_if_it_is_plain(void **state)
+KEPT_TEST(a_new_repository_may_come_if_it_is_plain)
 {
-	(void)state;
 	tree_mkdirs(at("plain"));
 	open_root("plain");
 	remember();
@@ -285,9 +273,8 @@ static const char *of_common(const char *name)
 	return arena_printf(&arena, "%s/%s", root.common_dir, name);
 }
 
-static void hooks_that_worktrees_share_are_put_back(void **state)
+KEPT_TEST(hooks_that_worktrees_share_are_put_back)
 {
-	(void)state;
 	make_linked();
 	remember();
 	put("main/.git/hooks/pre-commit", "#!/bin/sh\n");
@@ -299,9 +286,8 @@ static void hooks_that_worktrees_share_are_put_back(void **state)
 	sh("git -C w commit -q --allow-empty -m y && git -C w status >/dev/null");
 }
 
-static void confined_runs_leave_the_shared_folder_to_others(void **state)
+KEPT_TEST(confined_runs_leave_the_shared_folder_to_others)
 {
-	(void)state;
 	make_linked();
 	remember_with(false, true);
 	sh("git -C main config user.name other");
@@ -310,11 +296,10 @@ static void confined_runs_leave_the_shared_folder_to_others(void **state)
 	assert_sh("git -C main config user.name", "other\n");
 }
 
-static void too_long_files_are_told_though_not_mended(void **state)
+KEPT_TEST(too_long_files_are_told_though_not_mended)
 {
 	struct error err;
 
-	(void)state;
 	sh("head -c 2000000 /dev/zero >tree/.claude/long");
 	remember();
 	put("tree/.claude/long", "short");
@@ -325,11 +310,10 @@ static void too_long_files_are_told_though_not_mended(void **state)
 	protected_release(&kept);
 }
 
-static void what_is_too_much_is_refused_before(void **state)
+KEPT_TEST(what_is_too_much_is_refused_before)
 {
 	struct error err;
 
-	(void)state;
 	sh("cd tree/.claude; for i in 1 2 3 4 5 6 7 8 9; do mkdir -p d/d/d/d/d; cd d/d/d/d/d; "
 	   "done");
 	assert_int_equal(
@@ -338,9 +322,8 @@ static void what_is_too_much_is_refused_before(void **state)
 	protected_release(&kept);
 }
 
-static void a_flood_is_taken_away_whole(void **state)
+KEPT_TEST(a_flood_is_taken_away_whole)
 {
-	(void)state;
 	remember();
 	sh("cd tree/.git/hooks; seq 1 3000 | xargs touch; mkdir -p deep; cd deep; seq 1 500 | "
 	   "xargs mkdir");
@@ -363,11 +346,10 @@ _Noreturn static void swap_for_ever(const char *folder, const char *aside, const
 	}
 }
 
-static void nothing_outside_is_touched_while_folders_are_swapped(void **state)
+KEPT_TEST(nothing_outside_is_touched_while_folders_are_swapped)
 {
 	pid_t child;
 
-	(void)state;
 	put("victim/pre-commit", "mine");
 	put("victim/pre-commit.sample", "mine");
 	child = fork();
@@ -385,30 +367,4 @@ static void nothing_outside_is_touched_while_folders_are_swapped(void **state)
 	assert_int_equal(waitpid(child, NULL, 0), child);
 	has("victim/pre-commit", "mine");
 	has("victim/pre-commit.sample", "mine");
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		kept_test(what_was_not_touched_is_not_reported),
-		kept_test(changed_texts_and_modes_are_put_back),
-		kept_test(new_files_are_taken_away),
-		kept_test(removed_files_come_back),
-		kept_test(links_in_their_place_are_not_followed),
-		kept_test(a_folder_on_the_way_that_became_a_link_is_made_anew),
-		kept_test(a_second_name_for_a_file_is_cut_off),
-		kept_test(special_files_do_not_stop_it),
-		kept_test(links_are_put_back_and_what_they_lead_to),
-		kept_test(what_other_sessions_write_is_left_alone),
-		kept_test(what_is_mounted_is_left_to_the_kernel),
-		kept_test(a_new_repository_may_come_if_it_is_plain),
-		kept_test(hooks_that_worktrees_share_are_put_back),
-		kept_test(confined_runs_leave_the_shared_folder_to_others),
-		kept_test(too_long_files_are_told_though_not_mended),
-		kept_test(what_is_too_much_is_refused_before),
-		kept_test(a_flood_is_taken_away_whole),
-		kept_test(nothing_outside_is_touched_while_folders_are_swapped),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,9 +12,8 @@ static void guarded(const char *path)
 	assert_denied_by(RULE_PATH_PROTECTED, path);
 }
 
-static void the_folder_that_a_git_file_names_is_protected(void **state)
+POLICY_TREE_TEST(the_folder_that_a_git_file_names_is_protected)
 {
-	(void)state;
 	tree_mkdirs(at("bare/.store"));
 	put("bare/.git", "gitdir: ./.store\n");
 	open_root("bare");
@@ -24,13 +23,12 @@ static void the_folder_that_a_git_file_names_is_protected(void **state)
 	guarded(".store");
 }
 
-static void without_a_real_root_there_is_none(void **state)
+POLICY_TREE_TEST(without_a_real_root_there_is_none)
 {
 	struct error err;
 	struct root none;
 	char *found;
 
-	(void)state;
 	assert_int_equal(root_open(&arena, "/", &none, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
 	assert_int_equal(root_open(&arena, at("no-such"), &none, &err), -1);
@@ -40,12 +38,11 @@ static void without_a_real_root_there_is_none(void **state)
 	assert_int_equal(root_find(&arena, at("no-such"), &found, &err), -1);
 }
 
-static void the_root_is_the_worktree_around(void **state)
+POLICY_TREE_TEST(the_root_is_the_worktree_around)
 {
 	struct error err;
 	char *found;
 
-	(void)state;
 	assert_int_equal(root_find(&arena, at("tree/inlink"), &found, &err), 0);
 	assert_string_equal(found, at("tree"));
 	assert_int_equal(root_find(&arena, at("tree"), &found, &err), 0);
@@ -70,9 +67,8 @@ static void make_linked(const char *back)
 	put("w/.git", arena_printf(&arena, "gitdir: %s\n", at("main/.git/worktrees/w")));
 }
 
-static void a_linked_worktree_names_its_repository(void **state)
+POLICY_TREE_TEST(a_linked_worktree_names_its_repository)
 {
-	(void)state;
 	make_linked(at("w/.git"));
 	open_root("w");
 	assert_string_equal(root.git_dir, at("main/.git/worktrees/w"));
@@ -85,9 +81,8 @@ static void a_linked_worktree_names_its_repository(void **state)
 	assert_string_equal(root.git_dir, at("main/.git/worktrees/w"));
 }
 
-static void a_worktree_that_is_not_pointed_back_at_has_no_repository(void **state)
+POLICY_TREE_TEST(a_worktree_that_is_not_pointed_back_at_has_no_repository)
 {
-	(void)state;
 	make_linked(at("other/.git"));
 	open_root("w");
 	assert_null(root.git_dir);
@@ -95,9 +90,8 @@ static void a_worktree_that_is_not_pointed_back_at_has_no_repository(void **stat
 }
 
 /* A folder below the root that claims to be another repository's worktree. */
-static void another_repository_is_not_opened_by_a_forged_folder(void **state)
+POLICY_TREE_TEST(another_repository_is_not_opened_by_a_forged_folder)
 {
-	(void)state;
 	make_linked(at("w/.git"));
 	tree_mkdirs(at("w/forged/worktrees/w"));
 	put("w/forged/worktrees/w/HEAD", "x\n");
@@ -122,9 +116,8 @@ static void make_submodule(const char *worktree)
 	put("super/m/.git", "gitdir: ../.git/modules/m\n");
 }
 
-static void a_submodule_names_its_repository(void **state)
+POLICY_TREE_TEST(a_submodule_names_its_repository)
 {
-	(void)state;
 	make_submodule("../../../m");
 	open_root("super/m");
 	assert_string_equal(root.git_dir, at("super/.git/modules/m"));
@@ -136,19 +129,4 @@ static void a_submodule_names_its_repository(void **state)
 	make_submodule("../../../m");
 	open_root("tree/sub");
 	assert_null(root.git_dir);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		policy_tree_test(the_folder_that_a_git_file_names_is_protected),
-		policy_tree_test(without_a_real_root_there_is_none),
-		policy_tree_test(the_root_is_the_worktree_around),
-		policy_tree_test(a_linked_worktree_names_its_repository),
-		policy_tree_test(a_worktree_that_is_not_pointed_back_at_has_no_repository),
-		policy_tree_test(another_repository_is_not_opened_by_a_forged_folder),
-		policy_tree_test(a_submodule_names_its_repository),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,11 +25,10 @@ static void refused(const char *name, enum rule rule)
 	assert_denied_by(rule, name);
 }
 
-static void names_lead_to_the_systems_programs(void **state)
+POLICY_TREE_TEST(names_lead_to_the_systems_programs)
 {
 	char real[PATH_MAX];
 
-	(void)state;
 	assert_trusted("ls");
 	assert_non_null(realpath("/usr/bin/ls", real));
 	assert_string_equal(program.p, real);
@@ -41,31 +40,28 @@ static void names_lead_to_the_systems_programs(void **state)
 }
 
 /* cc is a link in /etc/alternatives on some systems. */
-static void links_between_are_followed_to_the_file(void **state)
+POLICY_TREE_TEST(links_between_are_followed_to_the_file)
 {
 	struct stat st;
 
-	(void)state;
 	assert_trusted("cc");
 	assert_int_equal(lstat(program.p, &st), 0);
 	assert_true(S_ISREG(st.st_mode));
 }
 
-static void what_is_not_installed_is_no_denial(void **state)
+POLICY_TREE_TEST(what_is_not_installed_is_no_denial)
 {
-	(void)state;
 	assert_int_equal(trust("no-such-program-anywhere"), 0);
 	assert_int_equal(program.n, 0);
 	refused("/usr/bin/no-such-program-anywhere", RULE_NAME_TRUSTED);
 }
 
-static void other_files_are_refused(void **state)
+POLICY_TREE_TEST(other_files_are_refused)
 {
 	static const char *const bad[] = {"./git", "sub/git", "../ls", ".", "..", "/", "/bin/",
 		"/usr/bin/.", "/usr/bin", "/etc/passwd", "/lib64/ld-linux-x86-64.so.2",
 		"/proc/self/exe", "/proc/self/root/bin/ls", "bin/ls"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(bad); i++)
 		refused(bad[i], RULE_NAME_TRUSTED);
 	put("tree/ls", "#!/bin/sh\n");
@@ -75,12 +71,11 @@ static void other_files_are_refused(void **state)
 	refused(at("tree/cat"), RULE_NAME_TRUSTED);
 }
 
-static void names_are_plain_characters(void **state)
+POLICY_TREE_TEST(names_are_plain_characters)
 {
 	static const char *const bad[] = {
 		"", "l s", "ls\n", "g\xd1\x96t", "\x7f", "ls\t", "gi\xe2\x80\x8bt", "/bin/l\x01s"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(bad); i++)
 		refused(bad[i], RULE_NAME_BYTES);
 	verdict = (struct verdict){0};
@@ -95,9 +90,8 @@ static int script(const char *cwd, const char *name)
 		&program, &verdict);
 }
 
-static void scripts_of_the_policy_may_be_named_by_path(void **state)
+POLICY_TREE_TEST(scripts_of_the_policy_may_be_named_by_path)
 {
-	(void)state;
 	policy.scripts =
 		(struct texts){(const char *[]){"./sub/run", "build/test", "src/main.c"}, 3};
 	put("tree/sub/run", "#!/bin/sh\n");
@@ -116,18 +110,4 @@ static void scripts_of_the_policy_may_be_named_by_path(void **state)
 	assert_int_equal(script("", "/bin/sh"), -1);
 	assert_int_equal(script("", "../secret"), -1);
 	assert_denied_by(RULE_NAME_TRUSTED, "../secret");
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		policy_tree_test(names_lead_to_the_systems_programs),
-		policy_tree_test(links_between_are_followed_to_the_file),
-		policy_tree_test(what_is_not_installed_is_no_denial),
-		policy_tree_test(other_files_are_refused),
-		policy_tree_test(names_are_plain_characters),
-		policy_tree_test(scripts_of_the_policy_may_be_named_by_path),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,9 +40,8 @@ static void outside(const char *cwd, const char *path)
 	assert_denied_by(RULE_PATH_OUTSIDE, path);
 }
 
-static void paths_below_the_root_are_followed_to_their_real_place(void **state)
+POLICY_TREE_TEST(paths_below_the_root_are_followed_to_their_real_place)
 {
-	(void)state;
 	leads("", "README.md", "README.md");
 	leads("", "./src/../README.md", "README.md");
 	leads("", "inlink/deep.txt", "sub/deep.txt");
@@ -63,9 +62,8 @@ static void paths_below_the_root_are_followed_to_their_real_place(void **state)
 	assert_true(place.exists && place.folder);
 }
 
-static void paths_that_lead_out_are_denied(void **state)
+POLICY_TREE_TEST(paths_that_lead_out_are_denied)
 {
-	(void)state;
 	outside("", "..");
 	outside("", "../secret");
 	outside("sub", "../../secret");
@@ -85,14 +83,13 @@ static void paths_that_lead_out_are_denied(void **state)
 	outside("", "esc/no-such");
 }
 
-static void doors_of_the_kernel_are_denied(void **state)
+POLICY_TREE_TEST(doors_of_the_kernel_are_denied)
 {
 	static const char *const doors[] = {"/proc/self/root/etc/shadow",
 		"/proc/self/cwd/../secret", "/proc/self/fd/0", "/proc/1/root", "/proc/version",
 		"/sys/kernel", "/dev/stdin", "/dev/fd/0", "/dev/tty", "/dev/sda", "/dev/full",
 		"/dev/tcp/localhost/80", "/dev/../dev/null", "/dev//null"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(doors); i++)
 		outside("", doors[i]);
 	link_to("/proc/self/cwd", "tree/here");
@@ -105,11 +102,10 @@ static void doors_of_the_kernel_are_denied(void **state)
 	outside("", "/dev/tty");
 }
 
-static void three_devices_may_be_read_and_one_written(void **state)
+POLICY_TREE_TEST(three_devices_may_be_read_and_one_written)
 {
 	static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/urandom"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(devices); i++) {
 		assert_int_equal(ask("src", devices[i], ACCESS_READ, false), 0);
 		assert_true(place.device && place.outside && place.exists);
@@ -121,9 +117,8 @@ static void three_devices_may_be_read_and_one_written(void **state)
 	refused("/dev/null", ACCESS_ENTER, false, RULE_PATH_OUTSIDE);
 }
 
-static void what_does_not_exist_is_where_its_parent_is(void **state)
+POLICY_TREE_TEST(what_does_not_exist_is_where_its_parent_is)
 {
-	(void)state;
 	leads("", "new.c", "new.c");
 	assert_false(place.exists || place.folder);
 	leads("", "new/", "new");
@@ -141,9 +136,8 @@ static void what_does_not_exist_is_where_its_parent_is(void **state)
 	outside("", "README.md/x");
 }
 
-static void links_to_nothing_are_denied(void **state)
+POLICY_TREE_TEST(links_to_nothing_are_denied)
 {
-	(void)state;
 	link_to("../gone", "tree/out");
 	link_to("gone", "tree/in");
 	link_to("loop", "tree/loop");
@@ -155,9 +149,8 @@ static void links_to_nothing_are_denied(void **state)
 	refused("in", ACCESS_WRITE, false, RULE_PATH_OUTSIDE);
 }
 
-static void absolute_links_that_stay_inside_are_followed(void **state)
+POLICY_TREE_TEST(absolute_links_that_stay_inside_are_followed)
 {
-	(void)state;
 	link_to(at("tree/sub"), "tree/absolute");
 	link_to("../tree/src", "tree/detour");
 	link_to(at("tree"), "alias");
@@ -170,9 +163,8 @@ static void absolute_links_that_stay_inside_are_followed(void **state)
 	outside("", at("alias/../secret"));
 }
 
-static void a_name_that_is_removed_or_moved_is_not_followed(void **state)
+POLICY_TREE_TEST(a_name_that_is_removed_or_moved_is_not_followed)
 {
-	(void)state;
 	link_to("gone", "tree/in");
 	assert_int_equal(ask("", "esc", ACCESS_ENTRY, true), 0);
 	assert_str(place.path, "esc");
@@ -195,9 +187,8 @@ static void a_name_that_is_removed_or_moved_is_not_followed(void **state)
 	refused(".git", ACCESS_ENTRY, false, RULE_PATH_PROTECTED);
 }
 
-static void a_working_directory_is_below_the_root(void **state)
+POLICY_TREE_TEST(a_working_directory_is_below_the_root)
 {
-	(void)state;
 	assert_int_equal(ask("", "inlink", ACCESS_ENTER, false), 0);
 	assert_str(place.path, "sub");
 	assert_true(place.exists && place.folder);
@@ -211,7 +202,7 @@ static void a_working_directory_is_below_the_root(void **state)
 	refused("..", ACCESS_ENTER, false, RULE_PATH_OUTSIDE);
 }
 
-static void protected_files_are_read_but_not_written(void **state)
+POLICY_TREE_TEST(protected_files_are_read_but_not_written)
 {
 	static const char *const kept[] = {".git", ".git/config", ".git/hooks/pre-commit",
 		".git/index", ".GIT/x", "sub/.git/config", ".claude", ".claude/settings.json",
@@ -220,7 +211,6 @@ static void protected_files_are_read_but_not_written(void **state)
 	static const char *const free[] = {".gitignore", ".github/x", "sub/.gitattributes",
 		"claude", ".git.x", ".claude-plugin/x", ".mcp.jsonl", "build/.mcp.json.bak"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(kept); i++) {
 		assert_int_equal(ask("", kept[i], ACCESS_READ, false), 0);
 		refused(kept[i], ACCESS_WRITE, false, RULE_PATH_PROTECTED);
@@ -230,9 +220,8 @@ static void protected_files_are_read_but_not_written(void **state)
 	assert_int_equal(ask(".git", "hooks", ACCESS_ENTER, false), 0);
 }
 
-static void what_holds_protected_files_is_protected_as_a_whole(void **state)
+POLICY_TREE_TEST(what_holds_protected_files_is_protected_as_a_whole)
 {
-	(void)state;
 	assert_int_equal(ask("", ".", ACCESS_WRITE, false), 0);
 	refused(".", ACCESS_WRITE, true, RULE_PATH_PROTECTED);
 	refused("src/..", ACCESS_WRITE, true, RULE_PATH_PROTECTED);
@@ -249,9 +238,8 @@ static void what_holds_protected_files_is_protected_as_a_whole(void **state)
 	assert_int_equal(ask("", "build", ACCESS_WRITE, false), 0);
 }
 
-static void what_a_protected_link_leads_to_is_protected(void **state)
+POLICY_TREE_TEST(what_a_protected_link_leads_to_is_protected)
 {
-	(void)state;
 	tree_mkdirs(at("tree/dotfiles/claude"));
 	link_to("dotfiles/claude", "tree/.claude");
 	open_root("tree");
@@ -260,9 +248,8 @@ static void what_a_protected_link_leads_to_is_protected(void **state)
 	assert_int_equal(ask("", "dotfiles/x", ACCESS_WRITE, false), 0);
 }
 
-static void folders_of_the_policy_may_be_read(void **state)
+POLICY_TREE_TEST(folders_of_the_policy_may_be_read)
 {
-	(void)state;
 	link_to("usr", "usr-link");
 	tree_mkdirs(at("usr/include"));
 	put("usr/include/x.h", "x");
@@ -279,11 +266,10 @@ static void folders_of_the_policy_may_be_read(void **state)
 	refused(at("usr/include"), ACCESS_ENTER, false, RULE_PATH_OUTSIDE);
 }
 
-static void odd_names_are_data(void **state)
+POLICY_TREE_TEST(odd_names_are_data)
 {
 	char longest[5000];
 
-	(void)state;
 	put("tree/two\nlines", "x");
 	put("tree/gone (deleted)", "x");
 	leads("", "two\nlines", "two\nlines");
@@ -305,11 +291,10 @@ static void odd_names_are_data(void **state)
 	assert_null(strchr(verdict_text(), '\n'));
 }
 
-static void the_verdict_names_word_and_place(void **state)
+POLICY_TREE_TEST(the_verdict_names_word_and_place)
 {
 	char expected[1024];
 
-	(void)state;
 	refused("src/../../secret", ACCESS_READ, false, RULE_PATH_OUTSIDE);
 	(void)snprintf(expected, sizeof(expected),
 		"deny path.outside 3-7 'src/../../secret' -> %s: path that leads outside the root",
@@ -345,11 +330,10 @@ static int ask_without_openat2(int number)
 	return bad;
 }
 
-static void any_failure_of_the_kernel_is_a_denial(void **state)
+POLICY_TREE_TEST(any_failure_of_the_kernel_is_a_denial)
 {
 	static const int numbers[] = {ENOSYS, EPERM, EIO, ENOMEM, EAGAIN, EINTR, E2BIG, EINVAL};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(numbers); i++) {
 		int status;
 		pid_t child = fork();
@@ -384,12 +368,11 @@ static int ask_through_a_bind_mount(void)
 	return bad;
 }
 
-static void the_root_by_another_name_is_the_root(void **state)
+POLICY_TREE_TEST(the_root_by_another_name_is_the_root)
 {
 	int status;
 	pid_t child;
 
-	(void)state;
 	child = fork();
 	if (!child)
 		_exit(ask_through_a_bind_mount());
@@ -411,13 +394,12 @@ _Noreturn static void swap_for_ever(const char *folder, const char *aside, const
 	}
 }
 
-static void a_folder_swapped_for_a_link_is_never_taken_for_inside(void **state)
+POLICY_TREE_TEST(a_folder_swapped_for_a_link_is_never_taken_for_inside)
 {
 	unsigned inside = 0, denied = 0;
 	const char *real = at("tree/sub/secret");
 	pid_t child;
 
-	(void)state;
 	put("tree/sub/secret", "x");
 	child = fork();
 	if (!child)
@@ -441,30 +423,4 @@ static void a_folder_swapped_for_a_link_is_never_taken_for_inside(void **state)
 	kill(child, 9);
 	assert_int_equal(waitpid(child, NULL, 0), child);
 	assert_int_equal(inside + denied, 20000);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		policy_tree_test(paths_below_the_root_are_followed_to_their_real_place),
-		policy_tree_test(paths_that_lead_out_are_denied),
-		policy_tree_test(doors_of_the_kernel_are_denied),
-		policy_tree_test(three_devices_may_be_read_and_one_written),
-		policy_tree_test(what_does_not_exist_is_where_its_parent_is),
-		policy_tree_test(links_to_nothing_are_denied),
-		policy_tree_test(absolute_links_that_stay_inside_are_followed),
-		policy_tree_test(a_name_that_is_removed_or_moved_is_not_followed),
-		policy_tree_test(a_working_directory_is_below_the_root),
-		policy_tree_test(protected_files_are_read_but_not_written),
-		policy_tree_test(what_holds_protected_files_is_protected_as_a_whole),
-		policy_tree_test(what_a_protected_link_leads_to_is_protected),
-		policy_tree_test(folders_of_the_policy_may_be_read),
-		policy_tree_test(odd_names_are_data),
-		policy_tree_test(the_verdict_names_word_and_place),
-		policy_tree_test(any_failure_of_the_kernel_is_a_denial),
-		policy_tree_test(the_root_by_another_name_is_the_root),
-		policy_tree_test(a_folder_swapped_for_a_link_is_never_taken_for_inside),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

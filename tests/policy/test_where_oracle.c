@@ -130,12 +130,11 @@ static void compare(const char *cwd, const char *path, unsigned *inside)
 	assert_int_equal(place.exists, access(expected, F_OK) == 0);
 }
 
-static void the_c_library_agrees_on_where_paths_lead(void **state)
+UNIT_TEST(the_c_library_agrees_on_where_paths_lead, lay_out, policy_tree_remove)
 {
 	uint64_t seed = 20240301;
 	unsigned inside = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < PATHS; i++) {
 		const char *cwd = folders[roll(&seed, COUNT(folders))];
 
@@ -143,14 +142,4 @@ static void the_c_library_agrees_on_where_paths_lead(void **state)
 	}
 	/* Neither answer is the only one. */
 	assert_in_range(inside, PATHS / 4, PATHS * 9 / 10);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			the_c_library_agrees_on_where_paths_lead, lay_out, policy_tree_remove),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,11 +45,10 @@ static struct classification ruled(const char *paths)
 	return c;
 }
 
-static void no_file_needs_nobody(void **state)
+TEST(no_file_needs_nobody)
 {
 	struct classification c = ruled("");
 
-	(void)state;
 	assert_int_equal(set_of(&c), 0);
 	assert_true(c.confident && c.confidence >= 1);
 }
@@ -75,7 +74,7 @@ static void assert_row(const struct row *row)
 		assert_int_equal(!!c.rationale[r], c.chosen[r]);
 }
 
-static void the_rules_choose_by_what_the_paths_are(void **state)
+TEST(the_rules_choose_by_what_the_paths_are)
 {
 	static const struct row rows[] = {
 		{"README.md docs/intro.md", C, .95, false},
@@ -117,12 +116,11 @@ static void the_rules_choose_by_what_the_paths_are(void **state)
 		{"README.md src/login.ts package.json", ALL, .99, true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
 		assert_row(&rows[i]);
 }
 
-static void words_count_wherever_they_stand_and_parts_of_words_do_not(void **state)
+TEST(words_count_wherever_they_stand_and_parts_of_words_do_not)
 {
 	static const char *const auth[] = {"src/UserAuth.ts", "src/JWTParser.java", "src/OAuth2.c",
 		"src/auth_utils.py", "src/authentication/x.c", "src/my-passwords.txt",
@@ -133,7 +131,6 @@ static void words_count_wherever_they_stand_and_parts_of_words_do_not(void **sta
 		"src/cryptocurrency.ts", "src/blogin.ts", "src/passworded.c", "src/obsession.c",
 		"src/keys.c", "src/environment.c"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(auth); i++)
 		assert_row(&(struct row){auth[i], ALL, .99, true});
 	for (size_t i = 0; i < COUNT(other); i++)
@@ -141,7 +138,7 @@ static void words_count_wherever_they_stand_and_parts_of_words_do_not(void **sta
 }
 
 /* The two ways round the rules that were known, and their kin. */
-static void a_list_of_dependencies_is_no_prose(void **state)
+TEST(a_list_of_dependencies_is_no_prose)
 {
 	static const char *const lists[] = {"requirements-dev.txt", "requirements/base.txt",
 		"requirements_test.txt", "constraints.txt", "dev-requirements.txt",
@@ -155,14 +152,13 @@ static void a_list_of_dependencies_is_no_prose(void **state)
 		".github/actions/x/action.yml", ".github/README.md", ".gitmodules",
 		".gitattributes", "package.json src/index.ts", "package.json Makefile"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(lists); i++)
 		assert_row(&(struct row){lists[i], S | C, .9, false});
 	for (size_t i = 0; i < COUNT(built); i++)
 		assert_row(&(struct row){built[i], ALL, .8, false});
 }
 
-static void prose_that_something_runs_is_no_prose(void **state)
+TEST(prose_that_something_runs_is_no_prose)
 {
 	static const char *const paths[] = {"CLAUDE.md", "docs/AGENTS.md", "claude.MD",
 		".claude/settings.json", ".claude/commands/x.md", ".cursor/rules/a.mdc",
@@ -176,27 +172,25 @@ static void prose_that_something_runs_is_no_prose(void **state)
 	static const char *const prose[] = {"packages/a/README.md", "docs/guide/pic.png",
 		"docs/notes/x.txt", "docs/pic.svg", "assets/logo.png", "spec.md", "INSTALL.txt"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(paths); i++)
 		assert_row(&(struct row){paths[i], ALL, .8, false});
 	for (size_t i = 0; i < COUNT(prose); i++)
 		assert_row(&(struct row){prose[i], C, .95, false});
 }
 
-static void names_that_others_read_differently_are_no_prose(void **state)
+TEST(names_that_others_read_differently_are_no_prose)
 {
 	static const char *const paths[] = {"docs/\xd0\xb0uth/x.md", "docs/x\xe2\x80\xae.md",
 		"docs\\..\\src\\x.md", "docs/../src/x.md", "/etc/x.md", "docs//x.md", "docs/x.md.",
 		"docs/x.md%20", "docs/x.md:y.md", "docs/a\nb.md", "docs/\x01.md", "docs/\xff.md",
 		"docs/", "./x.md", "docs/x\xc2\xa0.md", "docs/a*b.md"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(paths); i++)
 		assert_row(&(struct row){paths[i], ALL, .8, false});
 	assert_row(&(struct row){"docs/a%20b.md", C, .95, false});
 }
 
-static void what_a_file_is_goes_before_its_name(void **state)
+TEST(what_a_file_is_goes_before_its_name)
 {
 	static const struct {
 		const char *path;
@@ -215,7 +209,6 @@ static void what_a_file_is_goes_before_its_name(void **state)
 		{"package.json", 0, S | C},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct change_stats s = change(rows[i].path, rows[i].traits);
 		struct classification c;
@@ -225,7 +218,7 @@ static void what_a_file_is_goes_before_its_name(void **state)
 	}
 }
 
-static void blanks_alone_need_nobody_where_they_mean_nothing(void **state)
+TEST(blanks_alone_need_nobody_where_they_mean_nothing)
 {
 	static const struct {
 		const char *paths;
@@ -243,7 +236,6 @@ static void blanks_alone_need_nobody_where_they_mean_nothing(void **state)
 		{"src/A.C", ALL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct change_stats s = change(rows[i].paths, 0);
 		struct classification c;
@@ -255,7 +247,7 @@ static void blanks_alone_need_nobody_where_they_mean_nothing(void **state)
 }
 
 /* Of a diff without its repository only excerpts are seen. */
-static void blanks_in_excerpts_count_where_texts_go_over_lines(void **state)
+TEST(blanks_in_excerpts_count_where_texts_go_over_lines)
 {
 	static const struct {
 		const char *paths;
@@ -263,7 +255,6 @@ static void blanks_in_excerpts_count_where_texts_go_over_lines(void **state)
 	} rows[] = {{"src/a.ts", ALL}, {"src/a.go", ALL}, {"src/a.c", ALL}, {"src/a.less", ALL},
 		{"src/b.json src/a.proto x.css README.md", 0}};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct change_stats s = change(rows[i].paths, 0);
 		struct classification c;
@@ -274,14 +265,13 @@ static void blanks_in_excerpts_count_where_texts_go_over_lines(void **state)
 	}
 }
 
-static void prose_about_keys_and_orders_gets_all(void **state)
+TEST(prose_about_keys_and_orders_gets_all)
 {
 	static const char *const auth[] = {"docs/ssh.md", "docs/tls.md", "docs/certificates.md",
 		"docs/kerberos.md", "SECURITY.md", "docs/security.txt"};
 	static const char *const orders[] = {"docs/system-prompt.md", "README.agents.md"};
 	static const char *const code[] = {"docs/mod.rs.txt", "docs/a.go.md", "docs/x.php.png"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(auth); i++)
 		assert_row(&(struct row){auth[i], ALL, .99, true});
 	for (size_t i = 0; i < COUNT(orders); i++)
@@ -291,12 +281,11 @@ static void prose_about_keys_and_orders_gets_all(void **state)
 }
 
 /* A change with another file never gets fewer reviewers. */
-static void a_larger_change_never_gets_fewer(void **state)
+TEST(a_larger_change_never_gets_fewer)
 {
 	static const char *const paths[] = {"README.md", "package.json", "src/a.c", "src/auth.c",
 		"CLAUDE.md", "docs/\xff.md", "Makefile", ".github/workflows/a.yml", "docs/a.png"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(paths); i++)
 		for (size_t k = 0; k < COUNT(paths); k++) {
 			struct classification one = ruled(paths[i]);
@@ -312,7 +301,7 @@ static void a_larger_change_never_gets_fewer(void **state)
 #define WHOLE(more) "{\"reviewers\":[\"critic\"],\"rationale\":{},\"confident\":true," more "}"
 #define SURE        "\"confidence\":0.9"
 
-static void an_answer_is_taken_when_it_is_whole_and_sure(void **state)
+TEST(an_answer_is_taken_when_it_is_whole_and_sure)
 {
 	static const struct {
 		const char *raw;
@@ -375,7 +364,6 @@ static void an_answer_is_taken_when_it_is_whole_and_sure(void **state)
 		{NULL, OPEN_INVOCATION, "the model could not be asked"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct review_decision d;
 
@@ -392,11 +380,10 @@ static void an_answer_is_taken_when_it_is_whole_and_sure(void **state)
 	}
 }
 
-static void what_an_answer_says_is_kept(void **state)
+TEST(what_an_answer_says_is_kept)
 {
 	struct review_decision d;
 
-	(void)state;
 	classifier_read_answer(&arena,
 		"{\"reviewers\":[\"security\",\"testing\"],\"rationale\":{\"security\":\"keys\","
 		"\"all\":\"x\"},\"confident\":true,\"confidence\":0.75,\"modelOverride\":"
@@ -409,12 +396,11 @@ static void what_an_answer_says_is_kept(void **state)
 	assert_string_equal(d.of.harness_override[REVIEW_TESTING], "aider");
 }
 
-static void words_are_those_of_the_record(void **state)
+TEST(words_are_those_of_the_record)
 {
 	static const char *const words[] = {
 		NULL, "parse-error", "schema-validation", "confident-false", "invocation-failed"};
 
-	(void)state;
 	assert_null(fell_open_word(NOT_OPEN));
 	for (int f = OPEN_PARSE_ERROR; f <= OPEN_INVOCATION; f++)
 		assert_string_equal(fell_open_word((enum fell_open)f), words[f]);
@@ -423,7 +409,7 @@ static void words_are_those_of_the_record(void **state)
 }
 
 /* The change may have told the model what to say. */
-static void a_model_cannot_send_away_whom_the_rules_know_to_be_needed(void **state)
+TEST(a_model_cannot_send_away_whom_the_rules_know_to_be_needed)
 {
 	static const struct {
 		const char *paths;
@@ -442,7 +428,6 @@ static void a_model_cannot_send_away_whom_the_rules_know_to_be_needed(void **sta
 	struct review_decision d;
 	struct change_stats s;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		bool opus;
 
@@ -460,25 +445,4 @@ static void a_model_cannot_send_away_whom_the_rules_know_to_be_needed(void **sta
 	}
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_file_needs_nobody),
-		cmocka_unit_test(the_rules_choose_by_what_the_paths_are),
-		cmocka_unit_test(words_count_wherever_they_stand_and_parts_of_words_do_not),
-		cmocka_unit_test(a_list_of_dependencies_is_no_prose),
-		cmocka_unit_test(prose_that_something_runs_is_no_prose),
-		cmocka_unit_test(names_that_others_read_differently_are_no_prose),
-		cmocka_unit_test(what_a_file_is_goes_before_its_name),
-		cmocka_unit_test(blanks_alone_need_nobody_where_they_mean_nothing),
-		cmocka_unit_test(blanks_in_excerpts_count_where_texts_go_over_lines),
-		cmocka_unit_test(prose_about_keys_and_orders_gets_all),
-		cmocka_unit_test(a_larger_change_never_gets_fewer),
-		cmocka_unit_test(an_answer_is_taken_when_it_is_whole_and_sure),
-		cmocka_unit_test(what_an_answer_says_is_kept),
-		cmocka_unit_test(words_are_those_of_the_record),
-		cmocka_unit_test(a_model_cannot_send_away_whom_the_rules_know_to_be_needed),
-	};
-
-	return cmocka_run_group_tests_name("classifier", tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

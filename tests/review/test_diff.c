@@ -30,7 +30,7 @@ static const char *paths_of(const struct change_stats *s)
 #define SIDES(name)   "--- a/" name "\n+++ b/" name "\n"
 #define FILE_OF(name) HEAD(name) "index 1..2 100644\n" SIDES(name) "@@ -1 +1,2 @@ f()\n-a\n+b\n+c\n"
 
-static void paths_traits_and_lines_are_read(void **state)
+TEST(paths_traits_and_lines_are_read)
 {
 	static const struct {
 		const char *text, *paths;
@@ -89,7 +89,6 @@ static void paths_traits_and_lines_are_read(void **state)
 			2},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct change_stats s = taken(rows[i].text);
 
@@ -99,7 +98,7 @@ static void paths_traits_and_lines_are_read(void **state)
 	}
 }
 
-static void what_is_not_surely_understood_is_refused_at_its_line(void **state)
+TEST(what_is_not_surely_understood_is_refused_at_its_line)
 {
 	static const struct {
 		const char *text;
@@ -140,7 +139,6 @@ static void what_is_not_surely_understood_is_refused_at_its_line(void **state)
 		{FILE_OF("x") "-- \n2.39.0\n", 9},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct change_stats s;
 		struct error err = {0};
@@ -156,7 +154,7 @@ static void what_is_not_surely_understood_is_refused_at_its_line(void **state)
 
 #define BLANKS(name, lines) HEAD(name) "index 1..2 100644\n" SIDES(name) lines
 
-static void only_blanks_at_the_ends_of_lines_are_blanks(void **state)
+TEST(only_blanks_at_the_ends_of_lines_are_blanks)
 {
 	static const struct {
 		const char *text;
@@ -182,7 +180,6 @@ static void only_blanks_at_the_ends_of_lines_are_blanks(void **state)
 		{"", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct change_stats s = taken(rows[i].text);
 
@@ -191,12 +188,11 @@ static void only_blanks_at_the_ends_of_lines_are_blanks(void **state)
 	}
 }
 
-static void many_files_are_read(void **state)
+TEST(many_files_are_read)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	struct change_stats s;
 
-	(void)state;
 	for (int i = 0; i < 5000; i++)
 		buf_addf(&b,
 			"diff --git a/f%d b/f%d\nindex 1..2 100644\n--- a/f%d\n+++ b/f%d\n"
@@ -208,14 +204,4 @@ static void many_files_are_read(void **state)
 	assert_int_equal(s.added, 5000);
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(paths_traits_and_lines_are_read),
-		cmocka_unit_test(what_is_not_surely_understood_is_refused_at_its_line),
-		cmocka_unit_test(only_blanks_at_the_ends_of_lines_are_blanks),
-		cmocka_unit_test(many_files_are_read),
-	};
-
-	return cmocka_run_group_tests_name("review_diff", tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

@@ -51,9 +51,19 @@ static char *line_of(size_t n)
 	"\"diffStats\":{\"filesChanged\":2,\"paths\":[\"src/a.c\",\"b?\"],\"linesAdded\":3,"       \
 	"\"linesRemoved\":1},"
 
-static void a_decision_is_written_with_what_was_said(void **state)
+static int fixed(void **state)
 {
-	(void)state;
+	int64_t t;
+
+	assert_int_equal(clock_parse("2026-11-21T01:34:55Z", &t), 0);
+	clock_fix(t);
+	return scratch_make(state);
+}
+
+#define FIXED_TEST(name) UNIT_TEST(name, fixed, scratch_remove)
+
+FIXED_TEST(a_decision_is_written_with_what_was_said)
+{
 	recorded("A-1", 0, ANSWER);
 	assert_string_equal(text_of("A-1/review/classifier.json"),
 		"{\n"
@@ -76,9 +86,8 @@ static void a_decision_is_written_with_what_was_said(void **state)
 			    "\"humanOverrideAfterMerge\":null}");
 }
 
-static void a_fall_open_keeps_why(void **state)
+FIXED_TEST(a_fall_open_keeps_why)
 {
-	(void)state;
 	recorded("A-1", 7, "no\xff");
 	recorded("A-1", 0,
 		"{\"reviewers\":[],\"rationale\":{},\"confident\":false,\"confidence\":0.3}");
@@ -112,11 +121,10 @@ static bool noted(size_t line)
 }
 
 /* The original took the newest line of all, whosever it was. */
-static void feedback_goes_to_the_newest_line_of_its_own_issue(void **state)
+FIXED_TEST(feedback_goes_to_the_newest_line_of_its_own_issue)
 {
 	struct error err;
 
-	(void)state;
 	recorded("A-1", 0, ANSWER);
 	recorded("A-1", 0, ANSWER);
 	recorded("B-2", 0, ANSWER);
@@ -130,12 +138,11 @@ static void feedback_goes_to_the_newest_line_of_its_own_issue(void **state)
 	assert_true(!noted(0));
 }
 
-static void feedback_finds_a_pull_request_by_the_log_and_by_its_artifact(void **state)
+FIXED_TEST(feedback_finds_a_pull_request_by_the_log_and_by_its_artifact)
 {
 	CLEANUP(json_free) json *pr = json_object();
 	struct error err;
 
-	(void)state;
 	recorded("A-1", 7, ANSWER);
 	recorded("B-2", 0, ANSWER);
 	recorded("C-3", 0, ANSWER);
@@ -155,12 +162,11 @@ static void feedback_finds_a_pull_request_by_the_log_and_by_its_artifact(void **
 	assert_int_equal(err.code, ERR_USAGE);
 }
 
-static void lines_of_others_stay_as_they_are(void **state)
+FIXED_TEST(lines_of_others_stay_as_they_are)
 {
 	struct error err;
 	char *path;
 
-	(void)state;
 	recorded("A-1", 0, ANSWER);
 	assert_int_equal(
 		artifact_path(&arena, base, CLASSIFIER_SCOPE, CALIBRATION_LOG, &path, &err), 0);
@@ -183,7 +189,7 @@ static void assert_holds(struct schema *schema, const struct review_decision *d)
 		fail_msg("%s: %s", faults.list[0].at, faults.list[0].text);
 }
 
-static void every_record_is_as_its_schema_says(void **state)
+FIXED_TEST(every_record_is_as_its_schema_says)
 {
 	static const char *const answers[] = {ANSWER, NULL, "no", "[]", "\xff",
 		"{\"reviewers\":[],\"rationale\":{},\"confident\":false,\"confidence\":0.3}",
@@ -195,7 +201,6 @@ static void every_record_is_as_its_schema_says(void **state)
 	struct schema *schema;
 	struct error err;
 
-	(void)state;
 	assert_int_equal(artifact_schema_compile(&arena, "classifier", NULL, &schema, &err), 0);
 	for (size_t i = 0; i < COUNT(lists); i++) {
 		const struct change_stats s = {.paths = &lists[i], .files = 1};
@@ -212,41 +217,14 @@ static void every_record_is_as_its_schema_says(void **state)
 	}
 }
 
-static void what_is_no_issue_is_refused(void **state)
+FIXED_TEST(what_is_no_issue_is_refused)
 {
 	struct review_decision d = answered(ANSWER);
 	struct error err;
 
-	(void)state;
 	assert_int_equal(classifier_record(base, "../x", 0, &stats, &d, &err), -1);
 	assert_int_equal(classifier_record(base, "_pipelines", 0, &stats, &d, &err), -1);
 	assert_int_equal(err.code, ERR_USAGE);
 	assert_int_equal(feed("A-1", 0, &err), -1);
 	assert_int_equal(err.code, ERR_STATE);
-}
-
-static int fixed(void **state)
-{
-	int64_t t;
-
-	assert_int_equal(clock_parse("2026-11-21T01:34:55Z", &t), 0);
-	clock_fix(t);
-	return scratch_make(state);
-}
-
-#define fixed_test(f) cmocka_unit_test_setup_teardown(f, fixed, scratch_remove)
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		fixed_test(a_decision_is_written_with_what_was_said),
-		fixed_test(a_fall_open_keeps_why),
-		fixed_test(feedback_goes_to_the_newest_line_of_its_own_issue),
-		fixed_test(feedback_finds_a_pull_request_by_the_log_and_by_its_artifact),
-		fixed_test(lines_of_others_stay_as_they_are),
-		fixed_test(every_record_is_as_its_schema_says),
-		fixed_test(what_is_no_issue_is_refused),
-	};
-
-	return cmocka_run_group_tests_name("review_record", tests, NULL, NULL);
 }

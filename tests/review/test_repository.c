@@ -29,7 +29,7 @@ static void begin_topic(void)
 	   " && git checkout -qb topic && echo 'int evil;' >>src/a.c && " COMMIT);
 }
 
-static void nothing_in_the_repository_hides_a_change(void **state)
+GIT_TEST(nothing_in_the_repository_hides_a_change)
 {
 	static const char *const tricks[] = {
 		"git replace 'HEAD^{tree}' 'main^{tree}'",
@@ -53,7 +53,6 @@ static void nothing_in_the_repository_hides_a_change(void **state)
 		"git config diff.algorithm patience && git config core.whitespace cr-at-eol",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(tricks); i++) {
 		sh("rm -rf r && git clone -q org/o.git r 2>/dev/null");
 		begin_topic();
@@ -64,9 +63,8 @@ static void nothing_in_the_repository_hides_a_change(void **state)
 	}
 }
 
-static void a_submodule_is_seen_whatever_says_to_pass_over_it(void **state)
+GIT_TEST(a_submodule_is_seen_whatever_says_to_pass_over_it)
 {
-	(void)state;
 	sh("cd r && git checkout -qb topic && git update-index --add --cacheinfo "
 	   "160000,$(git rev-parse HEAD),lib && printf "
 	   "'[submodule \"lib\"]\\n\\tpath = lib\\n\\turl = x\\n\\tignore = all\\n' >.gitmodules "
@@ -79,9 +77,8 @@ static void a_submodule_is_seen_whatever_says_to_pass_over_it(void **state)
 }
 
 /* A tag goes before the branch of its name. */
-static void a_name_of_two_things_is_refused(void **state)
+GIT_TEST(a_name_of_two_things_is_refused)
 {
-	(void)state;
 	begin_topic();
 	sh("cd r && git tag main HEAD && git config core.warnAmbiguousRefs false");
 	assert_string_equal(reviewers("main"), "refused");
@@ -91,9 +88,8 @@ static void a_name_of_two_things_is_refused(void **state)
 }
 
 /* Topic takes back what came by one of the two ways; seen from the other, nothing has changed. */
-static void histories_that_have_met_twice_are_refused(void **state)
+GIT_TEST(histories_that_have_met_twice_are_refused)
 {
-	(void)state;
 	sh("cd r && git checkout -qb one && echo check >one.c && " COMMIT
 	   " && git checkout -qb two main && echo two >two.c && " COMMIT
 	   " && git checkout -q main && git merge -q one && git merge -q --no-edit two && "
@@ -105,7 +101,7 @@ static void histories_that_have_met_twice_are_refused(void **state)
 	assert_string_equal(reviewers("main"), "refused");
 }
 
-static void a_commit_may_be_named_in_all_ways(void **state)
+GIT_TEST(a_commit_may_be_named_in_all_ways)
 {
 	static const struct {
 		const char *name, *seen;
@@ -129,7 +125,6 @@ static void a_commit_may_be_named_in_all_ways(void **state)
 		{"main topic", "refused"},
 	};
 
-	(void)state;
 	begin_topic();
 	for (size_t i = 0; i < COUNT(rows); i++)
 		if (strcmp(reviewers(rows[i].name), rows[i].seen) != 0)
@@ -148,7 +143,7 @@ static const char *blanks_within(const char *name, const char *begin, const char
 	return reviewers("from");
 }
 
-static void blanks_in_a_text_over_many_lines_are_seen(void **state)
+GIT_TEST(blanks_in_a_text_over_many_lines_are_seen)
 {
 	static const struct {
 		const char *name, *begin, *end, *seen;
@@ -166,25 +161,10 @@ static void blanks_in_a_text_over_many_lines_are_seen(void **state)
 		{"p.py", "def p():", "#", "tcs"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const char *seen = blanks_within(rows[i].name, rows[i].begin, rows[i].end);
 
 		if (strcmp(seen, rows[i].seen) != 0)
 			fail_msg("%s with %s: %s", rows[i].name, rows[i].begin, seen);
 	}
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		git_test(nothing_in_the_repository_hides_a_change),
-		git_test(a_submodule_is_seen_whatever_says_to_pass_over_it),
-		git_test(a_name_of_two_things_is_refused),
-		git_test(histories_that_have_met_twice_are_refused),
-		git_test(a_commit_may_be_named_in_all_ways),
-		git_test(blanks_in_a_text_over_many_lines_are_seen),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,13 +137,12 @@ static bool bash_agrees(const struct row *row)
 	return good;
 }
 
-static void each_line_does_what_bash_does(void **state)
+SCRATCH_TEST(each_line_does_what_bash_does)
 {
 	struct result r = {.out = BUF_INIT};
 	bool bash = has_bash();
 	size_t bad = 0;
 
-	(void)state;
 	if (!bash)
 		print_message("bash is not installed: compared with the table alone\n");
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -154,13 +153,4 @@ static void each_line_does_what_bash_does(void **state)
 	}
 	buf_release(&r.out);
 	assert_int_equal(bad, 0);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		scratch_test(each_line_does_what_bash_does),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,29 +135,26 @@ static void say_absent(void)
 				layer_name((enum layer)l), shared->host.layers[l].note);
 }
 
-static void all_layers_refuse_what_leads_out(void **state)
+RIG_TEST(all_layers_refuse_what_leads_out)
 {
 	struct plan p = {.policy = plain_policy()};
 
-	(void)state;
 	try_with(&p);
 	say_absent();
 }
 
-static void the_same_for_a_user_without_rights(void **state)
+RIG_TEST(the_same_for_a_user_without_rights)
 {
 	struct plan p = {.policy = plain_policy(), .unprivileged = true};
 
-	(void)state;
 	try_with(&p);
 	say_absent();
 }
 
-static void after_a_drop_the_user_is_another(void **state)
+RIG_TEST(after_a_drop_the_user_is_another)
 {
 	struct plan p = {.policy = plain_policy()};
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	rig_assume_user(&(struct plan){.unprivileged = true});
@@ -187,15 +184,13 @@ static void try_sets(bool unprivileged)
 	}
 }
 
-static void each_layer_refuses_its_own_alone(void **state)
+RIG_TEST(each_layer_refuses_its_own_alone)
 {
-	(void)state;
 	try_sets(false);
 }
 
-static void each_layer_refuses_its_own_for_a_user_without_rights(void **state)
+RIG_TEST(each_layer_refuses_its_own_for_a_user_without_rights)
 {
-	(void)state;
 	try_sets(true);
 }
 
@@ -238,9 +233,8 @@ static void with_all(struct plan *p)
 	assert_int_equal(rig_run(p), 0);
 }
 
-static void every_abi_of_landlock_has_its_rights(void **state)
+RIG_TEST(every_abi_of_landlock_has_its_rights)
 {
-	(void)state;
 	for (lowered = 1; lowered <= 6; lowered++) {
 		struct plan p = {
 			.policy = plain_policy(), .host = lower_abi, .inside = write_and_read};
@@ -262,11 +256,10 @@ static int nothing(void)
 	return 0;
 }
 
-static void a_layer_that_is_required_and_absent_is_named(void **state)
+RIG_TEST(a_layer_that_is_required_and_absent_is_named)
 {
 	char want[200];
 
-	(void)state;
 	for (int l = 0; l < LAYERS; l++) {
 		struct plan p = {.policy = plain_policy(), .host = take_away, .inside = nothing};
 
@@ -285,11 +278,10 @@ static void a_layer_that_is_required_and_absent_is_named(void **state)
 	}
 }
 
-static void another_user_without_root_is_refused(void **state)
+RIG_TEST(another_user_without_root_is_refused)
 {
 	struct plan p = {.policy = plain_policy(), .unprivileged = true, .inside = nothing};
 
-	(void)state;
 	rig_assume_user(&p);
 	p.policy.uid = 12345;
 	assert_int_equal(rig_run(&p), FAILED + ERR_STATE);
@@ -306,13 +298,12 @@ static int try_network(void)
 	return raw_packets() == 0 || from_call(syscall(425, 1, NULL)) == 0 ? 2 : 0;
 }
 
-static void a_policy_with_network_connects(void **state)
+RIG_TEST(a_policy_with_network_connects)
 {
 	struct plan p = {.policy = plain_policy(), .inside = try_network};
 	struct lures l;
 	int status;
 
-	(void)state;
 	p.policy.network = true;
 	lures_lay(&l);
 	status = rig_run(&p);
@@ -331,11 +322,10 @@ static int only_read(void)
 	return 0;
 }
 
-static void a_policy_that_does_not_write_only_reads(void **state)
+RIG_TEST(a_policy_that_does_not_write_only_reads)
 {
 	struct plan p = {.policy = plain_policy(), .inside = only_read};
 
-	(void)state;
 	p.policy.write = false;
 	with_all(&p);
 	without_mounts(&p);
@@ -346,11 +336,10 @@ static int read_more(void)
 	return close_it(open(in_outside("canary"), O_RDONLY)) < 0 || write_outside() == 0;
 }
 
-static void more_folders_can_be_read(void **state)
+RIG_TEST(more_folders_can_be_read)
 {
 	struct plan p = {.policy = plain_policy(), .inside = read_more};
 
-	(void)state;
 	p.policy.read = (struct texts){(const char *[]){outside, "/there/is/none"}, 2};
 	with_all(&p);
 	without_mounts(&p);
@@ -367,11 +356,10 @@ static int move_the_way(void)
 	return close_it(open(in_tree("conf/deep/free"), O_CREAT | O_WRONLY, 0600)) < 0 ? 3 : 0;
 }
 
-static void the_way_to_what_is_protected_stays(void **state)
+RIG_TEST(the_way_to_what_is_protected_stays)
 {
 	struct plan p = {.policy = plain_policy(), .inside = move_the_way};
 
-	(void)state;
 	tree_write(at("tree/conf/deep/kept"), STR("x\n"));
 	tree_write(at("tree/conf/second"), STR("x\n"));
 	p.policy.protect =
@@ -382,24 +370,4 @@ static void the_way_to_what_is_protected_stays(void **state)
 		skip();
 	}
 	assert_int_equal(rig_run(&p), 0);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(all_layers_refuse_what_leads_out),
-		rig_test(the_same_for_a_user_without_rights),
-		rig_test(after_a_drop_the_user_is_another),
-		rig_test(each_layer_refuses_its_own_alone),
-		rig_test(each_layer_refuses_its_own_for_a_user_without_rights),
-		rig_test(every_abi_of_landlock_has_its_rights),
-		rig_test(a_layer_that_is_required_and_absent_is_named),
-		rig_test(another_user_without_root_is_refused),
-		rig_test(a_policy_with_network_connects),
-		rig_test(a_policy_that_does_not_write_only_reads),
-		rig_test(more_folders_can_be_read),
-		rig_test(the_way_to_what_is_protected_stays),
-	};
-
-	return cmocka_run_group_tests_name("policy sandbox", tests, NULL, NULL);
 }

@@ -43,9 +43,8 @@ static void bomb(bool unprivileged, void (*host)(struct host *h))
 	assert_in_range(shared->number, 200, 350);
 }
 
-static void processes_are_counted(void **state)
+RIG_TEST(processes_are_counted)
 {
-	(void)state;
 	bomb(false, NULL);
 	bomb(true, NULL);
 }
@@ -55,9 +54,8 @@ static void no_pid_limit(struct host *h)
 	h->pid_limit = false;
 }
 
-static void processes_are_counted_on_older_kernels(void **state)
+RIG_TEST(processes_are_counted_on_older_kernels)
 {
-	(void)state;
 	bomb(true, no_pid_limit);
 	bomb(false, no_pid_limit);
 }
@@ -79,12 +77,11 @@ static int leave_one_behind(void)
 	return wait_for(pid);
 }
 
-static void nothing_is_left_when_the_first_process_ends(void **state)
+RIG_TEST(nothing_is_left_when_the_first_process_ends)
 {
 	struct plan p = {.policy = plain_policy(), .inside = leave_one_behind};
 	char byte;
 
-	(void)state;
 	assert_int_equal(pipe(held), 0);
 	p.policy.layers[LAYER_PROCESSES] = NEED_BEST_EFFORT;
 	host_probe(&shared->host);
@@ -153,9 +150,8 @@ static void nothing_is_left_of_a_group(void (*host)(struct host *h))
 	assert_int_equal(groups_of(shared->maker), 0);
 }
 
-static void nothing_is_left_when_a_group_is_ended(void **state)
+RIG_TEST(nothing_is_left_when_a_group_is_ended)
 {
-	(void)state;
 	nothing_is_left_of_a_group(NULL);
 	nothing_is_left_of_a_group(groups_that_kill);
 }
@@ -180,11 +176,10 @@ static int use_limits(void)
 	return 4;
 }
 
-static void limits_hold(void **state)
+RIG_TEST(limits_hold)
 {
 	struct plan p = {.policy = plain_policy(), .inside = use_limits};
 
-	(void)state;
 	p.policy.limits.file_size = 8192;
 	p.policy.limits.open_files = 32;
 #ifdef __SANITIZE_ADDRESS__
@@ -200,11 +195,10 @@ static int join_group(void)
 	return shared->on[LAYER_CGROUP] ? fork_bomb() : 77;
 }
 
-static void a_group_is_made_used_and_removed(void **state)
+RIG_TEST(a_group_is_made_used_and_removed)
 {
 	struct plan p = {.policy = plain_policy(), .inside = join_group};
 
-	(void)state;
 	host_probe(&shared->host);
 	if (!shared->host.groups_count) {
 		print_message("skipped: %s\n", shared->host.layers[LAYER_CGROUP].note);
@@ -216,18 +210,4 @@ static void a_group_is_made_used_and_removed(void **state)
 	assert_int_equal(rig_run(&p), 0);
 	assert_in_range(shared->number, 10, 20);
 	assert_int_equal(groups_of(shared->maker), 0);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(processes_are_counted),
-		rig_test(processes_are_counted_on_older_kernels),
-		rig_test(nothing_is_left_when_the_first_process_ends),
-		rig_test(nothing_is_left_when_a_group_is_ended),
-		rig_test(limits_hold),
-		rig_test(a_group_is_made_used_and_removed),
-	};
-
-	return cmocka_run_group_tests_name("policy sandbox limits", tests, NULL, NULL);
 }

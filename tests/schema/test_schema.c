@@ -27,7 +27,7 @@ static struct schema_faults checked(const char *schema, const char *instance)
 	return f;
 }
 
-static void each_keyword_holds(void **state)
+TEST(each_keyword_holds)
 {
 	static const struct {
 		const char *schema, *good, *bad; /* instances, a blank line between */
@@ -101,7 +101,6 @@ static void each_keyword_holds(void **state)
 			"1", NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		for (int bad = 0; bad < 2; bad++) {
 			struct str rest = str_of(bad ? rows[i].bad : rows[i].good), line;
@@ -117,7 +116,7 @@ static void each_keyword_holds(void **state)
 	}
 }
 
-static void what_is_not_known_is_refused_at_its_place(void **state)
+TEST(what_is_not_known_is_refused_at_its_place)
 {
 	static const struct {
 		const char *schema, *fault;
@@ -182,7 +181,6 @@ static void what_is_not_known_is_refused_at_its_place(void **state)
 		{"{", "s.json:1:2: expected a string in double quotes"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct schema *s;
 		char line[2048];
@@ -209,7 +207,7 @@ static const char *shown(const struct schema_faults *f)
 	return out;
 }
 
-static void faults_come_in_the_order_of_the_instance(void **state)
+TEST(faults_come_in_the_order_of_the_instance)
 {
 	static const char schema[] =
 		"{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"gone\"],"
@@ -221,7 +219,6 @@ static void faults_come_in_the_order_of_the_instance(void **state)
 				       "  \"\xc3\xa4\": 0, \"z\": \"ab\"\n}";
 	struct schema_faults f;
 
-	(void)state;
 	f = checked(schema, instance);
 	assert_string_equal(shown(&f),
 		"1:1  required: 'gone' is missing\n"
@@ -233,7 +230,7 @@ static void faults_come_in_the_order_of_the_instance(void **state)
 		"5:16 /z minLength: 'ab' is shorter than 3 characters\n");
 }
 
-static void the_form_that_is_meant_is_told(void **state)
+TEST(the_form_that_is_meant_is_told)
 {
 	static const char schema[] =
 		"{\"oneOf\":[{\"properties\":{\"type\":{\"const\":\"A\"},\"n\":{\"minimum\":1}},"
@@ -241,7 +238,6 @@ static void the_form_that_is_meant_is_told(void **state)
 		"{\"properties\":{\"type\":{\"const\":\"B\"}},\"required\":[\"type\"]}]}";
 	struct schema_faults f = checked(schema, "{\"type\":\"A\",\"n\":0}");
 
-	(void)state;
 	assert_string_equal(shown(&f), "1:17 /n minimum: 0 is less than 1\n");
 	f = checked(schema, "{\"type\":\"C\"}");
 	assert_string_equal(shown(&f), "1:1  oneOf: matches none of the 2 allowed schemas\n");
@@ -250,12 +246,11 @@ static void the_form_that_is_meant_is_told(void **state)
 	assert_string_equal(shown(&f), "1:1  minLength: 'a' is shorter than 2 characters\n");
 }
 
-static void long_values_are_cut_between_characters(void **state)
+TEST(long_values_are_cut_between_characters)
 {
 	struct buf b = BUF_INIT;
 	struct schema_faults f;
 
-	(void)state;
 	buf_addc(&b, '"');
 	for (int i = 0; i < 100; i++)
 		buf_adds(&b, "\xe2\x82\xac");
@@ -267,13 +262,12 @@ static void long_values_are_cut_between_characters(void **state)
 	buf_release(&b);
 }
 
-static void at_most_a_hundred_are_listed_and_all_counted(void **state)
+TEST(at_most_a_hundred_are_listed_and_all_counted)
 {
 	struct buf b = BUF_INIT;
 	struct schema_faults f;
 	json *j;
 
-	(void)state;
 	buf_addc(&b, '[');
 	for (int i = 0; i < 1000; i++)
 		buf_adds(&b, i ? ",1" : "1");
@@ -289,12 +283,11 @@ static void at_most_a_hundred_are_listed_and_all_counted(void **state)
 }
 
 /* Forms within forms: each level asks the one below it twice. */
-static void too_much_work_is_a_fault(void **state)
+TEST(too_much_work_is_a_fault)
 {
 	struct buf b = BUF_INIT;
 	struct schema_faults f;
 
-	(void)state;
 	buf_adds(&b, "{\"$ref\":\"#/$defs/d0\",\"$defs\":{");
 	for (int i = 0; i < 60; i++)
 		buf_addf(&b,
@@ -323,7 +316,7 @@ static const char *nested(int n, const char *open, const char *in, const char *c
 	return out;
 }
 
-static void texts_that_are_no_json_have_their_place(void **state)
+TEST(texts_that_are_no_json_have_their_place)
 {
 	const struct {
 		const char *text, *fault;
@@ -368,7 +361,6 @@ static void texts_that_are_no_json_have_their_place(void **state)
 	};
 	struct schema *any = compiled("true");
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct schema_faults f;
 		char line[2048];
@@ -384,11 +376,10 @@ static void texts_that_are_no_json_have_their_place(void **state)
 }
 
 /* Text of a NUL has an end of its own. */
-static void nul_bytes_are_refused(void **state)
+TEST(nul_bytes_are_refused)
 {
 	json *j;
 
-	(void)state;
 	assert_int_equal(json_text_read(&j, "i.json", (struct str){"[1,\0 2]", 7}, &err), -1);
 	assert_error(&err, "i.json:1:4: a NUL character is not allowed");
 	assert_int_equal(json_text_read(&j, "i.json", (struct str){"[1]\0", 4}, &err), -1);
@@ -396,7 +387,7 @@ static void nul_bytes_are_refused(void **state)
 	assert_error(&err, "i.json:1:3: a NUL character is not allowed");
 }
 
-static void values_are_located(void **state)
+TEST(values_are_located)
 {
 	static const char text[] = "{\n \"a\": [10, {\"b/c\": \"\xc3\xa4\", \"d~\": 5}],\n"
 				   " \"\": {\"\": 1}, \"\\u0041\": 2\n}";
@@ -422,7 +413,6 @@ static void values_are_located(void **state)
 		{"a", 0, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		unsigned line = 0, col = 0;
 		bool there = json_text_locate(STR(text), rows[i].pointer, &line, &col);
@@ -432,20 +422,4 @@ static void values_are_located(void **state)
 	}
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_keyword_holds),
-		cmocka_unit_test(what_is_not_known_is_refused_at_its_place),
-		cmocka_unit_test(faults_come_in_the_order_of_the_instance),
-		cmocka_unit_test(the_form_that_is_meant_is_told),
-		cmocka_unit_test(long_values_are_cut_between_characters),
-		cmocka_unit_test(at_most_a_hundred_are_listed_and_all_counted),
-		cmocka_unit_test(too_much_work_is_a_fault),
-		cmocka_unit_test(texts_that_are_no_json_have_their_place),
-		cmocka_unit_test(nul_bytes_are_refused),
-		cmocka_unit_test(values_are_located),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

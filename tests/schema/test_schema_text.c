@@ -6,7 +6,7 @@
 
 static struct error err;
 
-static void patterns_match(void **state)
+TEST(patterns_match)
 {
 	static const struct {
 		const char *pattern, *good, *bad; /* texts, a line each */
@@ -48,7 +48,6 @@ static void patterns_match(void **state)
 		{"^(){1000}a$", "a", "b"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct regex *p;
 
@@ -64,11 +63,10 @@ static void patterns_match(void **state)
 	}
 }
 
-static void ends_of_a_text_are_not_ends_of_lines(void **state)
+TEST(ends_of_a_text_are_not_ends_of_lines)
 {
 	struct regex *p;
 
-	(void)state;
 	assert_int_equal(regex_compile(&arena, STR("^a$"), &p, &err), 0);
 	assert_true(regex_match(p, STR("a")));
 	assert_false(regex_match(p, STR("a\n")));
@@ -80,7 +78,7 @@ static void ends_of_a_text_are_not_ends_of_lines(void **state)
 	assert_true(regex_match(p, STR("")));
 }
 
-static void what_no_pattern_is_is_refused(void **state)
+TEST(what_no_pattern_is_is_refused)
 {
 	static const char *const rows[] = {"(", ")", "(a", "a)", "[", "[a", "[^", "[b-a]",
 		"[a-\\d]", "*", "a**", "+a", "?", "a{", "a{,2}", "a{2,1}", "a{65536}", "{1}", "}",
@@ -90,7 +88,6 @@ static void what_no_pattern_is_is_refused(void **state)
 	struct buf deep = BUF_INIT;
 	struct regex *p;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
 		if (regex_compile(&arena, str_of(rows[i]), &p, &err) == 0)
 			fail_msg("%s is taken", rows[i]);
@@ -103,7 +100,7 @@ static void what_no_pattern_is_is_refused(void **state)
 	buf_release(&deep);
 }
 
-static void formats_are_strict(void **state)
+TEST(formats_are_strict)
 {
 	static const struct {
 		const char *format, *good, *bad;
@@ -138,7 +135,6 @@ static void formats_are_strict(void **state)
 			"http://[1:2:3:4:5:6:7:1.2.3]/\nhttp://[::256.0.0.1]/\nht_tp://a/"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
 		for (int good = 0; good < 2; good++) {
 			struct str rest = str_of(good ? rows[i].good : rows[i].bad), line;
@@ -153,7 +149,7 @@ static void formats_are_strict(void **state)
 	assert_false(format_named("duration")((struct str){"P1\0", 3}));
 }
 
-static void times_are_read(void **state)
+TEST(times_are_read)
 {
 	static const struct {
 		const char *text;
@@ -170,7 +166,6 @@ static void times_are_read(void **state)
 		{"9999-12-31T23:59:59Z", 253402300799},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		int64_t t = 1;
 
@@ -180,15 +175,4 @@ static void times_are_read(void **state)
 	}
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(patterns_match),
-		cmocka_unit_test(ends_of_a_text_are_not_ends_of_lines),
-		cmocka_unit_test(what_no_pattern_is_is_refused),
-		cmocka_unit_test(formats_are_strict),
-		cmocka_unit_test(times_are_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

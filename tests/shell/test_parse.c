@@ -1,6 +1,6 @@
 #include "tests/lib/shell_cases.h"
 
-static void lists_and_pipelines(void **state)
+TEST(lists_and_pipelines)
 {
 	static const struct drawn cases[] = {
 		{"a | b|c", "0-7 pipeline\n"
@@ -95,11 +95,10 @@ static void lists_and_pipelines(void **state)
 				"  8-10 word 'a!'\n"},
 	};
 
-	(void)state;
 	assert_drawn(cases, COUNT(cases));
 }
 
-static void time_takes_a_pipeline(void **state)
+TEST(time_takes_a_pipeline)
 {
 	static const struct drawn cases[] = {
 		{"time a | b", "0-10 time\n"
@@ -138,11 +137,10 @@ static void time_takes_a_pipeline(void **state)
 			       "    9-10 word 'c'\n"},
 	};
 
-	(void)state;
 	assert_drawn(cases, COUNT(cases));
 }
 
-static void compound_commands(void **state)
+TEST(compound_commands)
 {
 	static const struct drawn cases[] = {
 		{"(a; b)", "0-6 subshell\n"
@@ -240,11 +238,10 @@ static void compound_commands(void **state)
 						 "    20-21 word 'd'\n"},
 	};
 
-	(void)state;
 	assert_drawn(cases, COUNT(cases));
 }
 
-static void arms_of_case(void **state)
+TEST(arms_of_case)
 {
 	static const struct drawn cases[] = {
 		{"case a in esac", "0-14 case\n"
@@ -314,11 +311,10 @@ static void arms_of_case(void **state)
 					 "        14-15 word 'c'\n"},
 	};
 
-	(void)state;
 	assert_drawn(cases, COUNT(cases));
 }
 
-static void reserved_words_are_words_where_no_command_begins(void **state)
+TEST(reserved_words_are_words_where_no_command_begins)
 {
 	static const struct drawn cases[] = {
 		{"a if then fi } { ! time in case [[", "0-34 command\n"
@@ -365,19 +361,7 @@ static void reserved_words_are_words_where_no_command_begins(void **state)
 					  "    19-21 word 'a}'\n"},
 	};
 
-	(void)state;
 	assert_drawn(cases, COUNT(cases));
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lists_and_pipelines),
-		cmocka_unit_test(time_takes_a_pipeline),
-		cmocka_unit_test(compound_commands),
-		cmocka_unit_test(arms_of_case),
-		cmocka_unit_test(reserved_words_are_words_where_no_command_begins),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

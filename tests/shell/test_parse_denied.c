@@ -1,6 +1,6 @@
 #include "tests/lib/shell_cases.h"
 
-static void what_bash_would_expand_is_denied(void **state)
+TEST(what_bash_would_expand_is_denied)
 {
 	static const struct denied cases[] = {
 		{"a ~", "construct 2-3: tilde expansion"},
@@ -27,11 +27,10 @@ static void what_bash_would_expand_is_denied(void **state)
 		{"a $b{c,d}", "construct 2-9: brace expansion"},
 	};
 
-	(void)state;
 	assert_denied(cases, COUNT(cases));
 }
 
-static void expansions_with_operators_are_denied(void **state)
+TEST(expansions_with_operators_are_denied)
 {
 	static const struct denied cases[] = {
 		{"a ${b:-c}", "construct 2-6: parameter expansion with an operator or an index"},
@@ -68,11 +67,10 @@ static void expansions_with_operators_are_denied(void **state)
 		{"a \"$b\\\nc\"", "construct 3-7: line continuation behind the name of a variable"},
 	};
 
-	(void)state;
 	assert_denied(cases, COUNT(cases));
 }
 
-static void substitutions_other_than_known_ones_are_denied(void **state)
+TEST(substitutions_other_than_known_ones_are_denied)
 {
 	static const struct denied cases[] = {
 		{"a `b`", "construct 2-3: command substitution with backticks"},
@@ -96,11 +94,10 @@ static void substitutions_other_than_known_ones_are_denied(void **state)
 						 "more than one command or pipeline"},
 	};
 
-	(void)state;
 	assert_denied(cases, COUNT(cases));
 }
 
-static void redirections_of_other_forms_are_denied(void **state)
+TEST(redirections_of_other_forms_are_denied)
 {
 	static const struct denied cases[] = {
 		{"a <>b", "redirect 2-4: redirection '<>'"},
@@ -129,11 +126,10 @@ static void redirections_of_other_forms_are_denied(void **state)
 		{"a > #b", "syntax 6-6: unexpected end"},
 	};
 
-	(void)state;
 	assert_denied(cases, COUNT(cases));
 }
 
-static void here_documents_that_expand_are_denied(void **state)
+TEST(here_documents_that_expand_are_denied)
 {
 	static const struct denied cases[] = {
 		{"a <<E\n$b\nE",
@@ -174,11 +170,10 @@ static void here_documents_that_expand_are_denied(void **state)
 		{"a $(b <<E)\nE\n", "syntax 9-10: '$( )' ends on the line of a here document"},
 	};
 
-	(void)state;
 	assert_denied(cases, COUNT(cases));
 }
 
-static void compound_forms_outside_of_the_subset_are_denied(void **state)
+TEST(compound_forms_outside_of_the_subset_are_denied)
 {
 	static const struct denied cases[] = {
 		{"[[ a ]]", "construct 0-2: conditional command '[[ ]]'"},
@@ -221,11 +216,10 @@ static void compound_forms_outside_of_the_subset_are_denied(void **state)
 		{"\\\n!(a)", "construct 3-4: extended pattern '!( )'"},
 	};
 
-	(void)state;
 	assert_denied(cases, COUNT(cases));
 }
 
-static void continued_lines_inside_of_tokens_are_denied(void **state)
+TEST(continued_lines_inside_of_tokens_are_denied)
 {
 	static const struct denied cases[] = {
 		{"a\\\nb", "construct 1-3: line continuation inside a word"},
@@ -245,11 +239,10 @@ static void continued_lines_inside_of_tokens_are_denied(void **state)
 		{"$\\\n(a)", "construct 0-2: '$' in front of what could be a name"},
 	};
 
-	(void)state;
 	assert_denied(cases, COUNT(cases));
 }
 
-static void text_that_is_not_complete_is_denied(void **state)
+TEST(text_that_is_not_complete_is_denied)
 {
 	static const struct denied cases[] = {
 		{"a 'b", "syntax 2-4: unterminated single quotes"},
@@ -292,11 +285,10 @@ static void text_that_is_not_complete_is_denied(void **state)
 		{"a && ;", "syntax 5-6: unexpected ';'"},
 	};
 
-	(void)state;
 	assert_denied(cases, COUNT(cases));
 }
 
-static void text_that_is_not_well_formed_is_denied(void **state)
+TEST(text_that_is_not_well_formed_is_denied)
 {
 	static const struct denied cases[] = {
 		{")", "syntax 0-1: unexpected ')'"},
@@ -376,11 +368,10 @@ static void text_that_is_not_well_formed_is_denied(void **state)
 		{"a \\ #b", "construct 4-5: '#' behind quotes or an expansion"},
 	};
 
-	(void)state;
 	assert_denied(cases, COUNT(cases));
 }
 
-static void text_without_a_command_is_empty(void **state)
+TEST(text_without_a_command_is_empty)
 {
 	static const struct denied cases[] = {
 		{"", "input.empty 0-0: no command"},
@@ -391,11 +382,10 @@ static void text_without_a_command_is_empty(void **state)
 		{"\\\n", "input.empty 0-2: no command"},
 	};
 
-	(void)state;
 	assert_denied(cases, COUNT(cases));
 }
 
-static void bytes_that_do_not_belong_are_denied(void **state)
+TEST(bytes_that_do_not_belong_are_denied)
 {
 	static const struct denied cases[] = {
 		{"a\015b", "input.bytes 1-2: control character 0x0d"},
@@ -414,33 +404,13 @@ static void bytes_that_do_not_belong_are_denied(void **state)
 		{"# \014", "input.bytes 2-3: control character 0x0c"},
 	};
 
-	(void)state;
 	assert_denied(cases, COUNT(cases));
 }
 
-static void nul_is_denied(void **state)
+TEST(nul_is_denied)
 {
-	(void)state;
 	assert_denied_as(STR("git status\0; rm"), "input.bytes 10-11: NUL in the text");
 	assert_denied_as(STR("\0"), "input.bytes 0-1: NUL in the text");
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_bash_would_expand_is_denied),
-		cmocka_unit_test(expansions_with_operators_are_denied),
-		cmocka_unit_test(substitutions_other_than_known_ones_are_denied),
-		cmocka_unit_test(redirections_of_other_forms_are_denied),
-		cmocka_unit_test(here_documents_that_expand_are_denied),
-		cmocka_unit_test(compound_forms_outside_of_the_subset_are_denied),
-		cmocka_unit_test(continued_lines_inside_of_tokens_are_denied),
-		cmocka_unit_test(text_that_is_not_complete_is_denied),
-		cmocka_unit_test(text_that_is_not_well_formed_is_denied),
-		cmocka_unit_test(text_without_a_command_is_empty),
-		cmocka_unit_test(bytes_that_do_not_belong_are_denied),
-		cmocka_unit_test(nul_is_denied),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

@@ -18,9 +18,8 @@ static struct str nested(const char *open, size_t n, const char *inner, const ch
 	return repeated(arena_dup(&arena, left), close, n, "");
 }
 
-static void a_text_of_64_kib_is_the_longest(void **state)
+TEST(a_text_of_64_kib_is_the_longest)
 {
-	(void)state;
 	shell_tree(repeated("echo ", "x", SHELL_MAX - 5, ""));
 	assert_denied_as(repeated("echo ", "x", SHELL_MAX - 4, ""),
 		"input.length 65536-65537: more than 65536 bytes");
@@ -28,7 +27,7 @@ static void a_text_of_64_kib_is_the_longest(void **state)
 		"input.length 65536-65537: more than 65536 bytes");
 }
 
-static void there_are_at_most_32_levels(void **state)
+TEST(there_are_at_most_32_levels)
 {
 	static const char *const forms[][3] = {
 		{"( ", "a", ")"},
@@ -42,7 +41,6 @@ static void there_are_at_most_32_levels(void **state)
 		{"case a in b) a $(", "c", ");; esac"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(forms); i++) {
 		size_t each = i == COUNT(forms) - 1 ? 2 : 1, n = SHELL_DEPTH / each;
 		struct verdict v = {0};
@@ -58,9 +56,8 @@ static void there_are_at_most_32_levels(void **state)
 	}
 }
 
-static void towers_are_denied_at_the_first_level_too_many(void **state)
+TEST(towers_are_denied_at_the_first_level_too_many)
 {
-	(void)state;
 	assert_denied_as(repeated("", "( ", SHELL_MAX / 2, ""),
 		"limit 64-65: more than 32 levels inside one another");
 	assert_denied_as(repeated("", "$(", SHELL_MAX / 2, ""),
@@ -71,9 +68,8 @@ static void towers_are_denied_at_the_first_level_too_many(void **state)
 		repeated("a ", "{", 64, ""), "limit 65-66: more than 63 braces inside one another");
 }
 
-static void there_are_at_most_512_commands(void **state)
+TEST(there_are_at_most_512_commands)
 {
-	(void)state;
 	shell_tree(repeated("", "a;", SHELL_COMMANDS, ""));
 	assert_denied_as(repeated("", "a;", SHELL_COMMANDS + 1, ""),
 		"limit 1024-1025: more than 512 commands");
@@ -90,9 +86,8 @@ static void there_are_at_most_512_commands(void **state)
 		"limit 1024-1025: more than 512 commands");
 }
 
-static void there_are_at_most_4096_words(void **state)
+TEST(there_are_at_most_4096_words)
 {
-	(void)state;
 	shell_tree(repeated("a", " b", SHELL_WORDS - 1, ""));
 	assert_denied_as(
 		repeated("a", " b", SHELL_WORDS, ""), "limit 8192-8193: more than 4096 words");
@@ -114,11 +109,10 @@ static void there_are_at_most_4096_words(void **state)
 }
 
 /* Deep chains, long words and many parts are no limit of their own. */
-static void what_is_long_but_allowed_is_read_whole(void **state)
+TEST(what_is_long_but_allowed_is_read_whole)
 {
 	const struct node *tree = shell_tree(repeated("a ", "'b'c", SHELL_MAX / 4 - 1, ""));
 
-	(void)state;
 	assert_int_equal(tree->words[1].n, 2 * (SHELL_MAX / 4 - 1));
 	tree = shell_tree(repeated("a \"", "$b", SHELL_MAX / 2 - 2, "\""));
 	assert_int_equal(tree->words[1].n, SHELL_MAX / 2 - 2);
@@ -129,16 +123,4 @@ static void what_is_long_but_allowed_is_read_whole(void **state)
 	shell_tree(repeated("", "#\n", SHELL_MAX / 2 - 1, "a"));
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_text_of_64_kib_is_the_longest),
-		cmocka_unit_test(there_are_at_most_32_levels),
-		cmocka_unit_test(towers_are_denied_at_the_first_level_too_many),
-		cmocka_unit_test(there_are_at_most_512_commands),
-		cmocka_unit_test(there_are_at_most_4096_words),
-		cmocka_unit_test(what_is_long_but_allowed_is_read_whole),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

@@ -9,7 +9,7 @@ static const char *printed(const char *text)
 	return arena_dup(&arena, buf_str(&out));
 }
 
-static void the_canonical_text_quotes_every_word(void **state)
+TEST(the_canonical_text_quotes_every_word)
 {
 	static const struct {
 		const char *text, *canonical;
@@ -51,7 +51,6 @@ static void the_canonical_text_quotes_every_word(void **state)
 		{"a '\n' \"\t\"", "'a' '\n' '\t'"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		assert_string_equal(printed(cases[i].text), cases[i].canonical);
 		assert_string_equal(printed(cases[i].canonical), cases[i].canonical);
@@ -67,9 +66,8 @@ static bool same(const char *a, const char *b)
 	return there;
 }
 
-static void quotes_and_blanks_make_no_other_tree(void **state)
+TEST(quotes_and_blanks_make_no_other_tree)
 {
-	(void)state;
 	assert_true(same("a b", "  'a'\t\"b\" # c\n"));
 	assert_true(same("a 'b c'", "a b\\ \"c\""));
 	assert_true(same("a ?*b", "a ?*'b'"));
@@ -80,7 +78,7 @@ static void quotes_and_blanks_make_no_other_tree(void **state)
 	assert_true(same("case a in (b) c;; esac", "case a in b) c\nesac"));
 }
 
-static void every_difference_is_seen(void **state)
+TEST(every_difference_is_seen)
 {
 	static const char *const texts[] = {"a", "b", "a b", "a ''", "a *", "a '*'", "a [b]",
 		"a '['b]", "a $b", "a \"$b\"", "a $c", "a $b''", "a $(b)", "a \"$(b)\"", "a $(c)",
@@ -94,7 +92,6 @@ static void every_difference_is_seen(void **state)
 		"for x in;do b;done", "case a in esac", "case a in b)esac", "case a in b)c;;esac",
 		"case a in b|c)d;;esac", "case a in b)c;;c)d;;esac", "case b in b)esac"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(texts); i++)
 		for (size_t j = 0; j < COUNT(texts); j++)
 			if (same(texts[i], texts[j]) != (i == j))
@@ -102,13 +99,12 @@ static void every_difference_is_seen(void **state)
 }
 
 /* The parser's last question, put to trees that have lost something. */
-static void a_tree_that_lost_something_is_no_proof(void **state)
+TEST(a_tree_that_lost_something_is_no_proof)
 {
 	struct verdict v = {0};
 	struct parser p = {.v = &v, .n = 11, .at = 11};
 	struct node *tree = shell_tree(STR("if a; then b c; fi"));
 
-	(void)state;
 	p.n = p.at = strlen("if a; then b c; fi");
 	p.claimed[CLAIM_WORD] = 3;
 	p.claimed[CLAIM_RESERVED] = strlen("ifthenfi");
@@ -132,14 +128,4 @@ static void a_tree_that_lost_something_is_no_proof(void **state)
 	assert_int_equal(parse_proof(&p, tree), 0);
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_canonical_text_quotes_every_word),
-		cmocka_unit_test(quotes_and_blanks_make_no_other_tree),
-		cmocka_unit_test(every_difference_is_seen),
-		cmocka_unit_test(a_tree_that_lost_something_is_no_proof),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

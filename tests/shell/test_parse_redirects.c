@@ -1,6 +1,6 @@
 #include "tests/lib/shell_cases.h"
 
-static void redirections(void **state)
+TEST(redirections)
 {
 	static const struct drawn cases[] = {
 		{"a <b >c >>d >|e 2>f 1>g 0<h", "0-27 command\n"
@@ -54,11 +54,10 @@ static void redirections(void **state)
 			       "  6-10 redirection: 2 becomes a copy of 1\n"},
 	};
 
-	(void)state;
 	assert_drawn(cases, COUNT(cases));
 }
 
-static void here_documents_are_read_behind_their_lines(void **state)
+TEST(here_documents_are_read_behind_their_lines)
 {
 	static const struct drawn cases[] = {
 		{"cat <<E\nbody\nE", "0-7 command\n"
@@ -121,7 +120,6 @@ static void here_documents_are_read_behind_their_lines(void **state)
 				      "  2-5 redirection: 0 reads the text of bytes 10-14\n"},
 	};
 
-	(void)state;
 	assert_drawn(cases, COUNT(cases));
 }
 
@@ -135,9 +133,8 @@ static const struct redirect *redirect_of(const char *text, size_t i)
 	return &tree->redirects[i];
 }
 
-static void documents_hold_what_is_read(void **state)
+TEST(documents_hold_what_is_read)
 {
-	(void)state;
 	assert_str(redirect_of("a <<E\nb\nc\nE\n", 0)->text, "b\nc\n");
 	assert_str(redirect_of("a <<E\nE", 0)->text, "");
 	assert_str(redirect_of("a <<'E'\n$x `y` \\\nE \n E\nE", 0)->text, "$x `y` \\\nE \n E\n");
@@ -147,11 +144,10 @@ static void documents_hold_what_is_read(void **state)
 	assert_str(redirect_of("a <<\\E\\ F | b\n1\nE F\n", 0)->text, "1\n");
 }
 
-static void redirections_know_how_they_were_written(void **state)
+TEST(redirections_know_how_they_were_written)
 {
 	const struct redirect *r = redirect_of("a >|b", 0);
 
-	(void)state;
 	assert_int_equal(r->kind, REDIRECT_WRITE);
 	assert_true(r->clobber && !r->both_ways);
 	r = redirect_of("a &>b", 0);
@@ -164,14 +160,4 @@ static void redirections_know_how_they_were_written(void **state)
 	assert_true(!r->document && r->kind == REDIRECT_TEXT);
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(redirections),
-		cmocka_unit_test(here_documents_are_read_behind_their_lines),
-		cmocka_unit_test(documents_hold_what_is_read),
-		cmocka_unit_test(redirections_know_how_they_were_written),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

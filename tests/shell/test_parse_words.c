@@ -1,6 +1,6 @@
 #include "tests/lib/shell_cases.h"
 
-static void a_command_is_its_words(void **state)
+TEST(a_command_is_its_words)
 {
 	static const struct drawn cases[] = {
 		{"git  status\t-s", "0-14 command\n"
@@ -15,11 +15,10 @@ static void a_command_is_its_words(void **state)
 			  "  0-1 word 'a'\n"},
 	};
 
-	(void)state;
 	assert_drawn(cases, COUNT(cases));
 }
 
-static void quotes_are_part_of_their_word(void **state)
+TEST(quotes_are_part_of_their_word)
 {
 	static const struct drawn cases[] = {
 		{"a 'b c'\"d e\"\\ f''", "0-17 command\n"
@@ -39,11 +38,10 @@ static void quotes_are_part_of_their_word(void **state)
 					  "  10-13 word 'd#e'\n"},
 	};
 
-	(void)state;
 	assert_drawn(cases, COUNT(cases));
 }
 
-static void patterns_are_marked_and_quoted_ones_are_none(void **state)
+TEST(patterns_are_marked_and_quoted_ones_are_none)
 {
 	static const struct drawn cases[] = {
 		{"ls *.c a? [a-z] '*' \\? [ ] a] [a \"[\"a] [!\"]\"] {} a[b'c'd]",
@@ -64,11 +62,10 @@ static void patterns_are_marked_and_quoted_ones_are_none(void **state)
 			"  49-57 word 'a'[b'c'd] (pattern)\n"},
 	};
 
-	(void)state;
 	assert_drawn(cases, COUNT(cases));
 }
 
-static void braces_that_bash_leaves_alone_are_text(void **state)
+TEST(braces_that_bash_leaves_alone_are_text)
 {
 	static const struct drawn cases[] = {
 		{"a {} HEAD@{1} x^{tree} {a} @{u}..@{1} HEAD@{1}..HEAD@{0} a,b {a,b } {'a,b'} "
@@ -89,11 +86,10 @@ static void braces_that_bash_leaves_alone_are_text(void **state)
 			"  83-88 word '..{a}'\n"},
 	};
 
-	(void)state;
 	assert_drawn(cases, COUNT(cases));
 }
 
-static void tildes_inside_words_are_text(void **state)
+TEST(tildes_inside_words_are_text)
 {
 	static const struct drawn cases[] = {
 		{"ls backup~ HEAD~2 a:~ 'x'~ \\~ \"~\" a\\=~ a=\\~ a~b=c",
@@ -110,11 +106,10 @@ static void tildes_inside_words_are_text(void **state)
 			"  44-49 word 'a~b=c'\n"},
 	};
 
-	(void)state;
 	assert_drawn(cases, COUNT(cases));
 }
 
-static void a_lone_dollar_is_text(void **state)
+TEST(a_lone_dollar_is_text)
 {
 	static const struct drawn cases[] = {
 		{"a $ a$ \"$\" \"a$ b\" $/ \"^a$\\|b$\" $. x$=y", "0-38 command\n"
@@ -129,11 +124,10 @@ static void a_lone_dollar_is_text(void **state)
 								  "  34-38 word 'x$=y'\n"},
 	};
 
-	(void)state;
 	assert_drawn(cases, COUNT(cases));
 }
 
-static void variables_and_output_are_parts_of_words(void **state)
+TEST(variables_and_output_are_parts_of_words)
 {
 	static const struct drawn cases[] = {
 		{"a $b \"$c\"d ${e}f \"${g}\"", "0-23 command\n"
@@ -179,11 +173,10 @@ static void variables_and_output_are_parts_of_words(void **state)
 				   "        4-5 word 'b'\n"},
 	};
 
-	(void)state;
 	assert_drawn(cases, COUNT(cases));
 }
 
-static void assignments_come_before_the_name_only(void **state)
+TEST(assignments_come_before_the_name_only)
 {
 	static const struct drawn cases[] = {
 		{"A=1 B='2 3' C= d E=4", "0-20 command\n"
@@ -207,7 +200,6 @@ static void assignments_come_before_the_name_only(void **state)
 			    "  0-7 assignment _a9 = 'b:c'\n"},
 	};
 
-	(void)state;
 	assert_drawn(cases, COUNT(cases));
 }
 
@@ -225,7 +217,7 @@ static void assert_parts(const struct word *w, const char *expected)
 	assert_string_equal(out.s ? out.s : "", expected);
 }
 
-static void parts_know_their_quotes_and_bytes(void **state)
+TEST(parts_know_their_quotes_and_bytes)
 {
 	static const struct {
 		const char *text, *parts;
@@ -247,7 +239,6 @@ static void parts_know_their_quotes_and_bytes(void **state)
 		{"\\\303\251x", "tq 0-3 '\303\251' t 3-4 'x'", true, false, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		const struct node *tree = shell_tree(str_of(cases[i].text));
 
@@ -259,11 +250,10 @@ static void parts_know_their_quotes_and_bytes(void **state)
 	}
 }
 
-static void no_pattern_is_expanded_in_values(void **state)
+TEST(no_pattern_is_expanded_in_values)
 {
 	const struct node *tree = shell_tree(STR("a=* b <<<[c] >d* <<'e*'\ne*\n"));
 
-	(void)state;
 	assert_false(tree->assignments[0].value.pattern);
 	assert_false(tree->redirects[0].word.pattern);
 	assert_true(tree->redirects[1].word.pattern);
@@ -273,20 +263,4 @@ static void no_pattern_is_expanded_in_values(void **state)
 	assert_true(tree->arms[0].patterns[0].pattern);
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_command_is_its_words),
-		cmocka_unit_test(quotes_are_part_of_their_word),
-		cmocka_unit_test(patterns_are_marked_and_quoted_ones_are_none),
-		cmocka_unit_test(braces_that_bash_leaves_alone_are_text),
-		cmocka_unit_test(tildes_inside_words_are_text),
-		cmocka_unit_test(a_lone_dollar_is_text),
-		cmocka_unit_test(variables_and_output_are_parts_of_words),
-		cmocka_unit_test(assignments_come_before_the_name_only),
-		cmocka_unit_test(parts_know_their_quotes_and_bytes),
-		cmocka_unit_test(no_pattern_is_expanded_in_values),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

@@ -103,12 +103,11 @@ static void open_blindly(const struct disk *before, int exists, int size)
 	sim_disk_free(&rig.disk);
 }
 
-static void what_cannot_be_told_is_not_taken_for_no(void **state)
+UNIT_TEST(what_cannot_be_told_is_not_taken_for_no, begin_blind, rig_end)
 {
 	struct disk *disk = rig.disk;
 	struct store_txn t = {0};
 
-	(void)state;
 	open_store(STORE_HOLD);
 	put(DOC, "old");
 	store_close(&rig.s);
@@ -131,9 +130,8 @@ static void what_cannot_be_told_is_not_taken_for_no(void **state)
 	rig.disk = disk;
 }
 
-static void a_reader_is_told_too(void **state)
+UNIT_TEST(a_reader_is_told_too, begin_blind, rig_end)
 {
-	(void)state;
 	open_store(STORE_HOLD);
 	put("k", "v");
 	blind.exists = 1;
@@ -149,9 +147,8 @@ static enum store_status replace(int64_t mod)
 	return put_in(&t, DOC, "new");
 }
 
-static void an_edit_while_a_document_is_staged_is_not_written_over(void **state)
+UNIT_TEST(an_edit_while_a_document_is_staged_is_not_written_over, begin_blind, rig_end)
 {
-	(void)state;
 	open_store(STORE_HOLD);
 	put(DOC, "old");
 	blind.edits = 1;
@@ -167,18 +164,4 @@ static void an_edit_while_a_document_is_staged_is_not_written_over(void **state)
 	blind.edits = 1000;
 	assert_int_equal(replace(0), STORE_TIMEOUT);
 	assert_int_equal(rig.err.code, ERR_STATE);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			what_cannot_be_told_is_not_taken_for_no, begin_blind, rig_end),
-		cmocka_unit_test_setup_teardown(a_reader_is_told_too, begin_blind, rig_end),
-		cmocka_unit_test_setup_teardown(
-			an_edit_while_a_document_is_staged_is_not_written_over, begin_blind,
-			rig_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,9 +42,8 @@ static void refused(const char *what, const char *part)
 	}
 }
 
-static void no_flipped_byte_is_believed(void **state)
+RIG_TEST(no_flipped_byte_is_believed)
 {
-	(void)state;
 	live();
 	/* All but the last commit and where it begins: that alone a power cut may leave broken. */
 	for (size_t i = 0; i < line_at(COMMITS + 1) - 1; i++) {
@@ -61,11 +60,10 @@ static void no_flipped_byte_is_believed(void **state)
 	has("port/3", "taken");
 }
 
-static void damage_is_told_with_file_and_line(void **state)
+RIG_TEST(damage_is_told_with_file_and_line)
 {
 	char *at;
 
-	(void)state;
 	live();
 	at = strstr(text + line_at(4), "taken");
 	*at = 'T';
@@ -78,9 +76,8 @@ static void damage_is_told_with_file_and_line(void **state)
 	open_store(STORE_WRITE);
 }
 
-static void a_commit_that_was_taken_out_is_missed(void **state)
+RIG_TEST(a_commit_that_was_taken_out_is_missed)
 {
-	(void)state;
 	live();
 	memmove(text + line_at(3), text + line_at(4), strlen(text + line_at(4)) + 1);
 	edit(JOURNAL, text);
@@ -88,11 +85,10 @@ static void a_commit_that_was_taken_out_is_missed(void **state)
 }
 
 /* What a state no longer needs is for history alone to tell. */
-static void damage_before_the_state_is_no_matter(void **state)
+RIG_TEST(damage_before_the_state_is_no_matter)
 {
 	char *value = arena_alloc(&arena, 4097), *journal;
 
-	(void)state;
 	memset(value, 'v', 4096);
 	open_store(STORE_WRITE);
 	for (int i = 0; i < 8; i++)
@@ -104,16 +100,4 @@ static void damage_before_the_state_is_no_matter(void **state)
 	open_store(STORE_WRITE);
 	assert_true(str_is(get("k").value, value));
 	assert_non_null(strchr(history(), '!'));
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(no_flipped_byte_is_believed),
-		rig_test(damage_is_told_with_file_and_line),
-		rig_test(a_commit_that_was_taken_out_is_missed),
-		rig_test(damage_before_the_state_is_no_matter),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

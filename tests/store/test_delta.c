@@ -30,9 +30,8 @@ static void leads(struct str old_text, struct str new_text)
 		assert_memory_equal(b.s, new_text.p, b.len);
 }
 
-static void whole_lines_are_kept_at_both_ends(void **state)
+TEST(whole_lines_are_kept_at_both_ends)
 {
-	(void)state;
 	assert_string_equal(printed(STR("one\ntwo\nthree\n"), STR("one\n2\nthree\n")),
 		"[[0,4],\"2\\n\",[8,14]]");
 	assert_string_equal(printed(STR("a\n"), STR("a\nb\n")), "[[0,2],\"b\\n\"]");
@@ -42,28 +41,25 @@ static void whole_lines_are_kept_at_both_ends(void **state)
 	assert_string_equal(printed(STR(""), STR("a\n")), "[\"a\\n\"]");
 }
 
-static void lines_that_are_said_twice_are_not_kept_twice(void **state)
+TEST(lines_that_are_said_twice_are_not_kept_twice)
 {
-	(void)state;
 	assert_string_equal(printed(STR("x\nx\n"), STR("x\nx\nx\n")), "[[0,4],\"x\\n\"]");
 	leads(STR("x\nx\n"), STR("x\nx\nx\n"));
 	leads(STR("x\nx\nx\n"), STR("x\nx\n"));
 	leads(STR("xxxx"), STR("xxx"));
 }
 
-static void a_character_is_never_cut(void **state)
+TEST(a_character_is_never_cut)
 {
-	(void)state;
 	assert_string_equal(printed(STR("\xc3\xa9"), STR("\xc3\xa8")), "[\"\xc3\xa8\"]");
 	assert_string_equal(printed(STR("\xc3\xa9"), STR("\xc4\xa9")), "[\"\xc4\xa9\"]");
 	leads(STR("a\xc3\xa9z"), STR("a\xc3\xa8z"));
 }
 
-static void bytes_that_are_no_text_come_back_as_they_were(void **state)
+TEST(bytes_that_are_no_text_come_back_as_they_were)
 {
 	char all[256];
 
-	(void)state;
 	for (int i = 0; i < 256; i++)
 		all[i] = (char)i;
 	assert_string_equal(printed(STR(""), STR("\xff")), "[{\"b64\":\"/w==\"}]");
@@ -73,22 +69,20 @@ static void bytes_that_are_no_text_come_back_as_they_were(void **state)
 		leads(STR(""), (struct str){all + 250, n});
 }
 
-static void any_two_texts_lead_to_one_another(void **state)
+TEST(any_two_texts_lead_to_one_another)
 {
 	static const char *const texts[] = {"", "a", "a\n", "b\na\n", "a\nb\n", "a\nb\nc", "\n\n\n",
 		"a\n\nb", "\xff\n\xff", "\"\\\t\x01\n", "a\nB\nc\n", "a\nb\nc\nd\ne\nf\n"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(texts); i++)
 		for (size_t k = 0; k < COUNT(texts); k++)
 			leads(str_of(texts[i]), str_of(texts[k]));
 }
 
-static void long_texts_are_told_by_their_difference(void **state)
+TEST(long_texts_are_told_by_their_difference)
 {
 	CLEANUP(buf_release) struct buf old_text = BUF_INIT, new_text = BUF_INIT;
 
-	(void)state;
 	for (int i = 0; i < 50000; i++) {
 		buf_addf(&old_text, "line %d\n", i);
 		buf_addf(&new_text, i == 25000 ? "another %d\n" : "line %d\n", i);
@@ -97,12 +91,11 @@ static void long_texts_are_told_by_their_difference(void **state)
 	assert_true(strlen(printed(buf_str(&old_text), buf_str(&new_text))) < 60);
 }
 
-static void copies_that_touch_become_one_and_long_ones_are_clipped(void **state)
+TEST(copies_that_touch_become_one_and_long_ones_are_clipped)
 {
 	CLEANUP(delta_release) struct delta d = {0};
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
-	(void)state;
 	delta_keep(&d, 0, 10, 2);
 	delta_keep(&d, 2, 12, 3);
 	delta_keep(&d, 5, 0, 0);
@@ -122,9 +115,8 @@ static void refused(const char *array)
 	assert_non_null(strstr(err.text, "a delta"));
 }
 
-static void what_is_none_of_ours_is_refused(void **state)
+TEST(what_is_none_of_ours_is_refused)
 {
-	(void)state;
 	refused("{}");
 	refused("\"a\"");
 	refused("[1]");
@@ -144,11 +136,10 @@ static void what_is_none_of_ours_is_refused(void **state)
 	refused("[{\"b64\":\"ab$=\"}]");
 }
 
-static void what_is_kept_is_compared(void **state)
+TEST(what_is_kept_is_compared)
 {
 	CLEANUP(delta_release) struct delta d = {0};
 
-	(void)state;
 	assert_true(delta_holds(&d, STR("a"), STR("b")));
 	delta_keep(&d, 1, 2, 2);
 	assert_true(delta_holds(&d, STR("xxab"), STR("-ab-")));
@@ -159,12 +150,11 @@ static void what_is_kept_is_compared(void **state)
 	assert_false(delta_holds(&d, STR("xxab"), STR("")));
 }
 
-static void a_small_array_does_not_make_a_large_text(void **state)
+TEST(a_small_array_does_not_make_a_large_text)
 {
 	CLEANUP(buf_release) struct buf old_text = BUF_INIT, array = BUF_INIT, b = BUF_INIT;
 	struct error err = {0};
 
-	(void)state;
 	for (int i = 0; i < 1 << 20; i++)
 		buf_addc(&old_text, 'x');
 	for (int i = 0; i < 1000; i++)
@@ -175,20 +165,4 @@ static void a_small_array_does_not_make_a_large_text(void **state)
 	assert_true(b.len <= 17 << 20);
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole_lines_are_kept_at_both_ends),
-		cmocka_unit_test(lines_that_are_said_twice_are_not_kept_twice),
-		cmocka_unit_test(a_character_is_never_cut),
-		cmocka_unit_test(bytes_that_are_no_text_come_back_as_they_were),
-		cmocka_unit_test(any_two_texts_lead_to_one_another),
-		cmocka_unit_test(long_texts_are_told_by_their_difference),
-		cmocka_unit_test(copies_that_touch_become_one_and_long_ones_are_clipped),
-		cmocka_unit_test(what_is_none_of_ours_is_refused),
-		cmocka_unit_test(what_is_kept_is_compared),
-		cmocka_unit_test(a_small_array_does_not_make_a_large_text),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

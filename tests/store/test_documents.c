@@ -28,12 +28,11 @@ static const char *text(void)
 
 /* ---- people ---- */
 
-static void an_edit_by_hand_is_a_commit_of_its_own(void **state)
+RIG_TEST(an_edit_by_hand_is_a_commit_of_its_own)
 {
 	CLEANUP(store_log_close) struct store_log *l = NULL;
 	struct store_commit c;
 
-	(void)state;
 	open_store(STORE_HOLD);
 	put(DOC, "one\ntwo\nthree\n");
 	edit(PATH, "one\n2\nthree\n");
@@ -50,9 +49,8 @@ static void an_edit_by_hand_is_a_commit_of_its_own(void **state)
 	assert_non_null(strstr(file(JOURNAL), "\"delta\":[[0,4],\"2\\n\",[8,14]]"));
 }
 
-static void any_bytes_are_an_edit(void **state)
+RIG_TEST(any_bytes_are_an_edit)
 {
-	(void)state;
 	open_store(STORE_HOLD);
 	put(DOC, "one\n");
 	edit(PATH, "\xff\xfe broken\n---");
@@ -64,9 +62,8 @@ static void any_bytes_are_an_edit(void **state)
 	assert_string_equal(history(), "1=one\n 2=\xff\xfe broken\n--- 3= 4=well\n");
 }
 
-static void a_file_that_is_gone_is_a_commit_and_one_that_is_put_back_too(void **state)
+RIG_TEST(a_file_that_is_gone_is_a_commit_and_one_that_is_put_back_too)
 {
-	(void)state;
 	open_store(STORE_HOLD);
 	put(DOC, "one\n");
 	sim_disk_remove(rig.disk, PATH);
@@ -84,9 +81,8 @@ static void a_file_that_is_gone_is_a_commit_and_one_that_is_put_back_too(void **
 	assert_string_equal(history(), "1=one\n 2=- 3=one\n 4=two\n 5=one\n");
 }
 
-static void a_file_that_nobody_has_committed_is_found(void **state)
+RIG_TEST(a_file_that_nobody_has_committed_is_found)
 {
-	(void)state;
 	edit(PATH, "mine\n");
 	open_store(STORE_READ);
 	is_known("mine\n", 1);
@@ -97,11 +93,10 @@ static void a_file_that_nobody_has_committed_is_found(void **state)
 	assert_string_equal(history(), "1=mine\n 2=ours\n");
 }
 
-static void a_reader_has_the_file_as_it_is(void **state)
+RIG_TEST(a_reader_has_the_file_as_it_is)
 {
 	struct store_kv kv;
 
-	(void)state;
 	open_store(STORE_WRITE);
 	put(DOC, "one\n");
 	edit(PATH, "two\n");
@@ -112,9 +107,8 @@ static void a_reader_has_the_file_as_it_is(void **state)
 	assert_int_equal(store_revision(rig.s), 1);
 }
 
-static void a_document_is_deleted_with_its_file(void **state)
+RIG_TEST(a_document_is_deleted_with_its_file)
 {
-	(void)state;
 	open_store(STORE_HOLD);
 	put(DOC, "one\n");
 	put(DOC, NULL);
@@ -125,13 +119,12 @@ static void a_document_is_deleted_with_its_file(void **state)
 	assert_string_equal(history(), "1=one\n 2=- 3=two\n");
 }
 
-static void two_documents_of_one_store_do_not_mix(void **state)
+RIG_TEST(two_documents_of_one_store_do_not_mix)
 {
 	struct store_op ops[] = {{STORE_PUT, DOC, STR("t1\n"), 0, NULL},
 		{STORE_PUT, "doc/other", STR("o1\n"), 0, NULL}};
 	struct store_txn t = {.ops = ops, .n_ops = 2};
 
-	(void)state;
 	open_store(STORE_HOLD);
 	assert_int_equal(store_txn(rig.s, &arena, &t, &rig.result, &rig.err), STORE_OK);
 	put(DOC, "t2\n");
@@ -147,13 +140,12 @@ static void two_documents_of_one_store_do_not_mix(void **state)
 
 /* ---- what is written ---- */
 
-static void a_delta_that_the_caller_knows_is_taken_over(void **state)
+RIG_TEST(a_delta_that_the_caller_knows_is_taken_over)
 {
 	CLEANUP(delta_release) struct delta d = {0};
 	struct store_op op = {STORE_PUT, DOC, STR("two\none\n"), 0, &d};
 	struct store_txn t = {.ops = &op, .n_ops = 1};
 
-	(void)state;
 	open_store(STORE_HOLD);
 	put(DOC, "one\ntwo\n");
 	delta_keep(&d, 0, 4, 4);
@@ -165,13 +157,12 @@ static void a_delta_that_the_caller_knows_is_taken_over(void **state)
 	assert_string_equal(history(), "1=one\ntwo\n 2=two\none\n 3=two\none\nthree\n");
 }
 
-static void a_text_is_told_from_the_one_before_whatever_the_caller_says(void **state)
+RIG_TEST(a_text_is_told_from_the_one_before_whatever_the_caller_says)
 {
 	CLEANUP(delta_release) struct delta wrong = {0};
 	struct store_op op = {STORE_PUT, DOC, STR("one\nII\n"), 0, &wrong};
 	struct store_txn t = {.ops = &op, .n_ops = 1};
 
-	(void)state;
 	open_store(STORE_HOLD);
 	put(DOC, "one\ntwo\n");
 	put(DOC, "one\n2\n");
@@ -182,12 +173,11 @@ static void a_text_is_told_from_the_one_before_whatever_the_caller_says(void **s
 	assert_string_equal(history(), "1=one\ntwo\n 2=one\n2\n 3=one\nII\n");
 }
 
-static void an_edit_that_nobody_has_read_yet_refuses_a_guard(void **state)
+RIG_TEST(an_edit_that_nobody_has_read_yet_refuses_a_guard)
 {
 	struct store_guard guard = {DOC, STORE_MOD_IS, 1};
 	struct store_txn t = {.guards = &guard, .n_guards = 1};
 
-	(void)state;
 	open_store(STORE_HOLD);
 	put(DOC, "one\n");
 	edit(PATH, "mine\n");
@@ -210,12 +200,11 @@ static struct str long_text(struct buf *b, int lines, int other)
 	return buf_str(b);
 }
 
-static void large_documents_change_by_what_is_new(void **state)
+RIG_TEST(large_documents_change_by_what_is_new)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	size_t before;
 
-	(void)state;
 	open_store(STORE_HOLD);
 	put(DOC, long_text(&b, 100000, -1).p);
 	before = strlen(file(JOURNAL));
@@ -231,12 +220,11 @@ static void large_documents_change_by_what_is_new(void **state)
 	assert_non_null(strstr(history(), "line 19000 is another\n"));
 }
 
-static void a_document_is_told_whole_again_before_its_changes_are_many(void **state)
+RIG_TEST(a_document_is_told_whole_again_before_its_changes_are_many)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	size_t whole = 0;
 
-	(void)state;
 	open_store(STORE_HOLD);
 	for (int i = 0; i < 1000; i++) {
 		(void)get(DOC);
@@ -253,9 +241,8 @@ static void a_document_is_told_whole_again_before_its_changes_are_many(void **st
 
 /* ---- what a kill left ---- */
 
-static void what_was_staged_and_committed_is_put_in_place(void **state)
+RIG_TEST(what_was_staged_and_committed_is_put_in_place)
 {
-	(void)state;
 	open_store(STORE_HOLD);
 	put(DOC, "one\n");
 	put(DOC, "two\n");
@@ -270,9 +257,8 @@ static void what_was_staged_and_committed_is_put_in_place(void **state)
 	is_known("two\n", 2);
 }
 
-static void what_was_staged_and_not_committed_is_forgotten(void **state)
+RIG_TEST(what_was_staged_and_not_committed_is_forgotten)
 {
-	(void)state;
 	open_store(STORE_HOLD);
 	put(DOC, "one\n");
 	store_close(&rig.s);
@@ -285,18 +271,16 @@ static void what_was_staged_and_not_committed_is_forgotten(void **state)
 	is_known("one\n", 1);
 }
 
-static void what_was_staged_for_a_new_document_is_forgotten(void **state)
+RIG_TEST(what_was_staged_for_a_new_document_is_forgotten)
 {
-	(void)state;
 	edit(STAGED, "one\n");
 	open_store(STORE_HOLD);
 	is_known("", 0);
 	assert_false(there(STAGED));
 }
 
-static void an_edit_between_a_kill_and_the_next_open_is_not_lost(void **state)
+RIG_TEST(an_edit_between_a_kill_and_the_next_open_is_not_lost)
 {
-	(void)state;
 	open_store(STORE_HOLD);
 	put(DOC, "one\n");
 	put(DOC, "two\n");
@@ -306,28 +290,4 @@ static void an_edit_between_a_kill_and_the_next_open_is_not_lost(void **state)
 	open_store(STORE_HOLD);
 	is_by_hand("one, edited\n", 3);
 	assert_string_equal(history(), "1=one\n 2=two\n 3=one, edited\n");
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(an_edit_by_hand_is_a_commit_of_its_own),
-		rig_test(any_bytes_are_an_edit),
-		rig_test(a_file_that_is_gone_is_a_commit_and_one_that_is_put_back_too),
-		rig_test(a_file_that_nobody_has_committed_is_found),
-		rig_test(a_reader_has_the_file_as_it_is),
-		rig_test(a_document_is_deleted_with_its_file),
-		rig_test(two_documents_of_one_store_do_not_mix),
-		rig_test(a_delta_that_the_caller_knows_is_taken_over),
-		rig_test(a_text_is_told_from_the_one_before_whatever_the_caller_says),
-		rig_test(an_edit_that_nobody_has_read_yet_refuses_a_guard),
-		rig_test(large_documents_change_by_what_is_new),
-		rig_test(a_document_is_told_whole_again_before_its_changes_are_many),
-		rig_test(what_was_staged_and_committed_is_put_in_place),
-		rig_test(what_was_staged_and_not_committed_is_forgotten),
-		rig_test(what_was_staged_for_a_new_document_is_forgotten),
-		rig_test(an_edit_between_a_kill_and_the_next_open_is_not_lost),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

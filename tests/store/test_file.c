@@ -2,14 +2,13 @@
 
 /* ---- keys ---- */
 
-static void a_transaction_is_one_revision_for_all_its_keys(void **state)
+RIG_TEST(a_transaction_is_one_revision_for_all_its_keys)
 {
 	struct store_op ops[] = {{STORE_PUT, "a", STR("1"), 0, NULL},
 		{STORE_PUT, "b/c", STR("\"2\"\n\t\x01\xc3\xa9"), 0, NULL},
 		{STORE_PUT, DOC, STR("text\n"), 0, NULL}};
 	struct store_txn t = {.ops = ops, .n_ops = COUNT(ops)};
 
-	(void)state;
 	open_store(STORE_HOLD);
 	assert_int_equal(store_revision(rig.s), 0);
 	lacks("a");
@@ -29,9 +28,8 @@ static void a_transaction_is_one_revision_for_all_its_keys(void **state)
 	file_is(PATH, "text\n");
 }
 
-static void a_key_that_comes_back_is_created_anew(void **state)
+RIG_TEST(a_key_that_comes_back_is_created_anew)
 {
-	(void)state;
 	open_store(STORE_HOLD);
 	put("a", "1");
 	put("a", NULL);
@@ -45,12 +43,11 @@ static void a_key_that_comes_back_is_created_anew(void **state)
 	has("a", "");
 }
 
-static void guards_say_how_things_are_when_they_do_not_hold(void **state)
+RIG_TEST(guards_say_how_things_are_when_they_do_not_hold)
 {
 	struct store_guard guards[] = {{"a", STORE_MOD_IS, 2}, {"b", STORE_MOD_IS, 0}};
 	struct store_txn t = {.guards = guards, .n_guards = 2};
 
-	(void)state;
 	open_store(STORE_HOLD);
 	put("a", "1");
 	assert_int_equal(put_in(&t, "b", "x"), STORE_REFUSED);
@@ -70,13 +67,12 @@ static void guards_say_how_things_are_when_they_do_not_hold(void **state)
 	assert_int_equal(store_revision(rig.s), 4);
 }
 
-static void keys_are_listed_in_their_order_page_by_page(void **state)
+RIG_TEST(keys_are_listed_in_their_order_page_by_page)
 {
 	struct store_kv *kv;
 	int64_t rev;
 	size_t n;
 
-	(void)state;
 	open_store(STORE_HOLD);
 	put("b/2", "2");
 	put("b/1", "1");
@@ -104,9 +100,8 @@ static void keys_are_listed_in_their_order_page_by_page(void **state)
 	assert_int_equal(n, 0);
 }
 
-static void nothing_is_a_commit_too(void **state)
+RIG_TEST(nothing_is_a_commit_too)
 {
-	(void)state;
 	open_store(STORE_HOLD);
 	assert_int_equal(put(NULL, NULL), 1);
 	assert_int_equal(put(NULL, NULL), 2);
@@ -123,12 +118,11 @@ static json *event_of(const char *key, const char *value)
 	return e;
 }
 
-static void events_are_numbered_lines(void **state)
+RIG_TEST(events_are_numbered_lines)
 {
 	CLEANUP(json_free) json *events = json_array();
 	struct store_txn t = {.events = events, .ts = "2026-11-21T00:00:00Z"};
 
-	(void)state;
 	json_push(events, event_of("type", "a"));
 	json_push(events, event_of(NULL, NULL));
 	json_push(events, event_of("ts", "then"));
@@ -148,11 +142,10 @@ static void events_are_numbered_lines(void **state)
 
 /* ---- receipts ---- */
 
-static void an_operation_is_not_done_twice(void **state)
+RIG_TEST(an_operation_is_not_done_twice)
 {
 	struct store_txn t = {.actor = "A", .opid = "1"};
 
-	(void)state;
 	open_store(STORE_HOLD);
 	assert_int_equal(put_in(&t, "k", "v"), STORE_OK);
 	put("k", "other");
@@ -172,7 +165,7 @@ static void an_operation_is_not_done_twice(void **state)
 	assert_int_equal(rig.result.rev, 4);
 }
 
-static void a_watch_tells_changes_in_their_order_and_never_half_a_commit(void **state)
+RIG_TEST(a_watch_tells_changes_in_their_order_and_never_half_a_commit)
 {
 	struct store_op two[] = {
 		{STORE_PUT, "w/a", STR("3"), 0, NULL}, {STORE_PUT, "w/b", STR("3"), 0, NULL}};
@@ -181,7 +174,6 @@ static void a_watch_tells_changes_in_their_order_and_never_half_a_commit(void **
 	int64_t next;
 	size_t n;
 
-	(void)state;
 	open_store(STORE_WRITE);
 	put("w/a", "1");
 	put("other", "2");
@@ -212,7 +204,7 @@ static void a_watch_tells_changes_in_their_order_and_never_half_a_commit(void **
 	assert_int_equal(next, 6);
 }
 
-static void a_compacted_store_has_its_keys_and_its_numbers_and_no_more_history(void **state)
+RIG_TEST(a_compacted_store_has_its_keys_and_its_numbers_and_no_more_history)
 {
 	CLEANUP(json_free) json *events = json_array();
 	struct store_txn t = {.events = events, .actor = "A", .opid = "1"};
@@ -220,7 +212,6 @@ static void a_compacted_store_has_its_keys_and_its_numbers_and_no_more_history(v
 	int64_t next;
 	size_t n, before;
 
-	(void)state;
 	json_push(events, event_of("type", "a"));
 	open_store(STORE_WRITE);
 	put(DOC, "one\ntwo\n");
@@ -260,11 +251,10 @@ static void a_compacted_store_has_its_keys_and_its_numbers_and_no_more_history(v
 	assert_string_equal(history(), "505 506=one\n2\nthree\n");
 }
 
-static void a_handle_sees_that_another_has_compacted(void **state)
+RIG_TEST(a_handle_sees_that_another_has_compacted)
 {
 	CLEANUP(store_close) struct store *other = NULL;
 
-	(void)state;
 	open_store(STORE_WRITE);
 	put("a", "1");
 	put("a", "2");
@@ -279,11 +269,10 @@ static void a_handle_sees_that_another_has_compacted(void **state)
 
 /* ---- modes and limits ---- */
 
-static void only_one_holds_a_store(void **state)
+RIG_TEST(only_one_holds_a_store)
 {
 	CLEANUP(store_close) struct store *other = NULL;
 
-	(void)state;
 	open_store(STORE_HOLD);
 	assert_int_equal(store_open(&other, rig.disk, FOLDER, "T", STORE_HOLD, 0, &rig.err), -1);
 	assert_int_equal(rig.err.code, ERR_STATE);
@@ -302,12 +291,11 @@ static void only_one_holds_a_store(void **state)
 	put("a", "2");
 }
 
-static void writers_that_take_turns_see_one_another(void **state)
+RIG_TEST(writers_that_take_turns_see_one_another)
 {
 	CLEANUP(store_close) struct store *other = NULL;
 	struct store *mine;
 
-	(void)state;
 	open_store(STORE_WRITE);
 	assert_int_equal(store_open(&other, rig.disk, FOLDER, "T", STORE_WRITE, 0, &rig.err), 0);
 	for (int i = 0; i < 100; i++) {
@@ -319,11 +307,10 @@ static void writers_that_take_turns_see_one_another(void **state)
 	has("n", "99");
 }
 
-static void a_reader_changes_nothing_and_needs_nothing(void **state)
+RIG_TEST(a_reader_changes_nothing_and_needs_nothing)
 {
 	struct store_txn t = {0};
 
-	(void)state;
 	open_store(STORE_READ);
 	assert_int_equal(store_revision(rig.s), 0);
 	lacks("a");
@@ -339,7 +326,7 @@ static void bad(struct store_txn t, const char *key, const char *value)
 	assert_int_equal(rig.err.code, ERR_INPUT);
 }
 
-static void what_breaks_a_limit_is_refused(void **state)
+RIG_TEST(what_breaks_a_limit_is_refused)
 {
 	static char big[STORE_VALUE_MAX + 2];
 	CLEANUP(json_free) json *events = json_array();
@@ -348,7 +335,6 @@ static void what_breaks_a_limit_is_refused(void **state)
 	struct store_guard guard = {"bad key", STORE_MOD_IS, 0};
 	struct store_txn t = {.ops = twice, .n_ops = 2};
 
-	(void)state;
 	open_store(STORE_HOLD);
 	memset(big, 'x', sizeof(big) - 1);
 	bad(t = (struct store_txn){0}, "", "1");
@@ -393,9 +379,8 @@ static void what_breaks_a_limit_is_refused(void **state)
 
 /* ---- growth ---- */
 
-static void a_long_journal_is_opened_from_its_end(void **state)
+RIG_TEST(a_long_journal_is_opened_from_its_end)
 {
-	(void)state;
 	open_store(STORE_HOLD);
 	put("first", "1");
 	put(DOC, "text\n");
@@ -412,11 +397,10 @@ static void a_long_journal_is_opened_from_its_end(void **state)
 	assert_true(strlen(file(JOURNAL)) > 400000);
 }
 
-static void large_values_are_kept_over_many_commits(void **state)
+RIG_TEST(large_values_are_kept_over_many_commits)
 {
 	static char big[STORE_VALUE_MAX + 1];
 
-	(void)state;
 	open_store(STORE_HOLD);
 	for (int i = 0; i < 12; i++) {
 		memset(big, 'a' + i, STORE_VALUE_MAX);
@@ -432,28 +416,4 @@ static void large_values_are_kept_over_many_commits(void **state)
 		}
 		open_store(STORE_WRITE);
 	}
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(a_transaction_is_one_revision_for_all_its_keys),
-		rig_test(a_key_that_comes_back_is_created_anew),
-		rig_test(guards_say_how_things_are_when_they_do_not_hold),
-		rig_test(keys_are_listed_in_their_order_page_by_page),
-		rig_test(nothing_is_a_commit_too),
-		rig_test(events_are_numbered_lines),
-		rig_test(an_operation_is_not_done_twice),
-		rig_test(a_watch_tells_changes_in_their_order_and_never_half_a_commit),
-		rig_test(a_compacted_store_has_its_keys_and_its_numbers_and_no_more_history),
-		rig_test(a_handle_sees_that_another_has_compacted),
-		rig_test(only_one_holds_a_store),
-		rig_test(writers_that_take_turns_see_one_another),
-		rig_test(a_reader_changes_nothing_and_needs_nothing),
-		rig_test(what_breaks_a_limit_is_refused),
-		rig_test(a_long_journal_is_opened_from_its_end),
-		rig_test(large_values_are_kept_over_many_commits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,13 @@
 
 /* ---- leases ---- */
 
-static void the_keys_of_a_lease_go_with_it(void **state)
+RIG_TEST(the_keys_of_a_lease_go_with_it)
 {
 	struct store_txn t = {.lease = 7, .lease_ttl_s = 10};
 	struct store_change *c;
 	int64_t next;
 	size_t n;
 
-	(void)state;
 	open_store(STORE_HOLD);
 	assert_int_equal(put_in(&t, "claim", "me"), STORE_OK);
 	put("other", "1");
@@ -32,13 +31,12 @@ static void the_keys_of_a_lease_go_with_it(void **state)
 	lacks("claim");
 }
 
-static void a_lease_that_is_over_refuses_and_its_keys_count_as_absent(void **state)
+RIG_TEST(a_lease_that_is_over_refuses_and_its_keys_count_as_absent)
 {
 	struct store_txn t = {.lease = 7, .lease_ttl_s = 10};
 	struct store_guard absent = {"claim", STORE_MOD_IS, 0};
 	int64_t until;
 
-	(void)state;
 	open_store(STORE_WRITE);
 	assert_int_equal(put_in(&t, "claim", "A"), STORE_OK);
 	t = (struct store_txn){.lease = 8, .lease_ttl_s = 20, .guards = &absent, .n_guards = 1};
@@ -56,13 +54,12 @@ static void a_lease_that_is_over_refuses_and_its_keys_count_as_absent(void **sta
 	has("claim", "B");
 }
 
-static void a_lease_is_granted_renewed_and_revoked(void **state)
+RIG_TEST(a_lease_is_granted_renewed_and_revoked)
 {
 	struct store_txn t = {.lease = 7};
 	int64_t until;
 	int left;
 
-	(void)state;
 	open_store(STORE_WRITE);
 	assert_int_equal(store_revoke(rig.s, 7, &rig.err), STORE_GONE);
 	assert_int_equal(store_grant(rig.s, 7, 100, &rig.err), STORE_OK);
@@ -83,11 +80,10 @@ static void a_lease_is_granted_renewed_and_revoked(void **state)
 	assert_int_equal(store_grant(rig.s, 0, 10, &rig.err), STORE_BAD);
 }
 
-static void a_clock_that_is_put_back_does_not_lengthen_a_lease(void **state)
+RIG_TEST(a_clock_that_is_put_back_does_not_lengthen_a_lease)
 {
 	int64_t until;
 
-	(void)state;
 	open_store(STORE_HOLD);
 	assert_int_equal(store_grant(rig.s, 7, 100, &rig.err), STORE_OK);
 	clock_fix(1700000000);
@@ -109,15 +105,3 @@ static void a_clock_that_is_put_back_does_not_lengthen_a_lease(void **state)
 }
 
 /* ---- watch and compact ---- */
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(the_keys_of_a_lease_go_with_it),
-		rig_test(a_lease_that_is_over_refuses_and_its_keys_count_as_absent),
-		rig_test(a_lease_is_granted_renewed_and_revoked),
-		rig_test(a_clock_that_is_put_back_does_not_lengthen_a_lease),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -40,12 +40,11 @@ static void write_journal(void)
 	journal = str_of(file(JOURNAL));
 }
 
-static void the_log_tells_what_happened(void **state)
+RIG_TEST(the_log_tells_what_happened)
 {
 	CLEANUP(store_log_close) struct store_log *l = NULL;
 	struct store_commit c;
 
-	(void)state;
 	write_journal();
 	assert_int_equal(store_log_open(&l, rig.disk, FOLDER, "T", &rig.err), 0);
 	assert_int_equal(store_log_next(l, &c, &rig.err), 1);
@@ -78,11 +77,10 @@ static void the_log_tells_what_happened(void **state)
 		assert_int_equal(store_log_next(l, &c, &rig.err), 0);
 }
 
-static void a_journal_that_is_not_there_has_no_log(void **state)
+RIG_TEST(a_journal_that_is_not_there_has_no_log)
 {
 	CLEANUP(store_log_close) struct store_log *l = NULL;
 
-	(void)state;
 	assert_int_equal(store_log_open(&l, rig.disk, FOLDER, "T", &rig.err), -1);
 	assert_int_equal(rig.err.code, ERR_INPUT);
 	assert_error(&rig.err, "dev-team: no journal '" JOURNAL "'");
@@ -91,12 +89,11 @@ static void a_journal_that_is_not_there_has_no_log(void **state)
 	assert_string_equal(history(), "");
 }
 
-static void a_journal_cut_anywhere_is_as_after_its_last_whole_commit(void **state)
+RIG_TEST(a_journal_cut_anywhere_is_as_after_its_last_whole_commit)
 {
 	static const char *const is[] = {
 		"", "one\ntwo\nthree\n", "one\ntwo\nthree\n", "one\n2\nthree\n", "", "again\n"};
 
-	(void)state;
 	write_journal();
 	for (size_t cut = 0, last = 0; cut <= journal.n; cut++) {
 		last += last < 5 && cut == ends[last + 1];
@@ -129,11 +126,10 @@ static unsigned line_at(size_t at)
 	return line;
 }
 
-static void a_flipped_bit_is_found_with_its_lines(void **state)
+RIG_TEST(a_flipped_bit_is_found_with_its_lines)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
-	(void)state;
 	write_journal();
 	for (size_t at = 0; at < ends[4]; at++) {
 		const char *h;
@@ -158,11 +154,10 @@ static void a_flipped_bit_is_found_with_its_lines(void **state)
 	assert_error(&rig.err, JOURNAL ":5:1: damaged: lines 5 to 5 have a wrong checksum");
 }
 
-static void a_flipped_bit_in_the_last_commit_is_told_too(void **state)
+RIG_TEST(a_flipped_bit_in_the_last_commit_is_told_too)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
-	(void)state;
 	write_journal();
 	buf_add(&b, journal);
 	b.s[ends[4] + 50] ^= 1;
@@ -170,11 +165,10 @@ static void a_flipped_bit_in_the_last_commit_is_told_too(void **state)
 	assert_true(str_ends(str_of(history()), "!"));
 }
 
-static void a_transaction_that_is_missing_or_comes_twice_is_damage(void **state)
+RIG_TEST(a_transaction_that_is_missing_or_comes_twice_is_damage)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
-	(void)state;
 	write_journal();
 	buf_add(&b, str_sub(journal, 0, ends[1]));
 	buf_add(&b, str_sub(journal, ends[2], journal.n));
@@ -190,12 +184,11 @@ static void a_transaction_that_is_missing_or_comes_twice_is_damage(void **state)
 }
 
 /* One transaction can be unfinished; more that do not hold were durable, and are not cut. */
-static void a_journal_that_is_damaged_at_its_end_is_left_alone(void **state)
+RIG_TEST(a_journal_that_is_damaged_at_its_end_is_left_alone)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	static const size_t places[] = {3, 4};
 
-	(void)state;
 	write_journal();
 	for (size_t i = 0; i < COUNT(places); i++) {
 		buf_clear(&b);
@@ -223,7 +216,7 @@ static void a_journal_that_is_damaged_at_its_end_is_left_alone(void **state)
 	file_is(JOURNAL, b.s);
 }
 
-static void a_journal_of_another_format_is_refused(void **state)
+RIG_TEST(a_journal_of_another_format_is_refused)
 {
 	CLEANUP(store_log_close) struct store_log *l = NULL;
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
@@ -233,7 +226,6 @@ static void a_journal_of_another_format_is_refused(void **state)
 		{"{\"seq\":1,\"rev\":1}\n", "names no journal format in its first line"},
 	};
 
-	(void)state;
 	write_journal();
 	for (size_t i = 0; i < COUNT(others); i++) {
 		buf_clear(&b);
@@ -261,11 +253,10 @@ static int no_trust(struct disk *d, const char *dir, struct error *err)
 	return error_set(err, ERR_STATE, "'%s' is on a network file system", dir);
 }
 
-static void a_folder_that_cannot_be_trusted_is_refused_with_its_reason(void **state)
+RIG_TEST(a_folder_that_cannot_be_trusted_is_refused_with_its_reason)
 {
 	struct disk_ops wary = *rig.disk->ops;
 
-	(void)state;
 	wary.trusted = no_trust;
 	rig.disk->ops = &wary;
 	assert_int_equal(try_open(STORE_HOLD), -1);
@@ -273,21 +264,4 @@ static void a_folder_that_cannot_be_trusted_is_refused_with_its_reason(void **st
 	assert_error(&rig.err, "dev-team: '" FOLDER "' is on a network file system");
 	assert_false(there(JOURNAL));
 	assert_int_equal(try_open(STORE_READ), 0);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(the_log_tells_what_happened),
-		rig_test(a_journal_that_is_not_there_has_no_log),
-		rig_test(a_journal_cut_anywhere_is_as_after_its_last_whole_commit),
-		rig_test(a_flipped_bit_is_found_with_its_lines),
-		rig_test(a_flipped_bit_in_the_last_commit_is_told_too),
-		rig_test(a_transaction_that_is_missing_or_comes_twice_is_damage),
-		rig_test(a_journal_that_is_damaged_at_its_end_is_left_alone),
-		rig_test(a_journal_of_another_format_is_refused),
-		rig_test(a_folder_that_cannot_be_trusted_is_refused_with_its_reason),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

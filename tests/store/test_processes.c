@@ -58,12 +58,11 @@ static void wait_for_all(int n)
 	}
 }
 
-static void no_write_of_many_processes_is_lost(void **state)
+SCRATCH_TEST(no_write_of_many_processes_is_lost)
 {
 	CLEANUP(store_close) struct store *s = NULL;
 	struct store_kv kv;
 
-	(void)state;
 	for (int i = 0; i < WRITERS; i++)
 		if (fork() == 0)
 			_exit(count_up(i % 2 ? STORE_WRITE : STORE_HOLD));
@@ -91,12 +90,11 @@ static int write_documents(void)
 	return 0;
 }
 
-static void a_reader_sees_whole_commits_while_another_writes(void **state)
+SCRATCH_TEST(a_reader_sees_whole_commits_while_another_writes)
 {
 	CLEANUP(store_close) struct store *s = opened(STORE_READ);
 	long was = 0;
 
-	(void)state;
 	if (fork() == 0)
 		_exit(write_documents());
 	while (was < 200) {
@@ -110,14 +108,4 @@ static void a_reader_sees_whole_commits_while_another_writes(void **state)
 		was = (long)kv.mod;
 	}
 	wait_for_all(1);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		scratch_test(no_write_of_many_processes_is_lost),
-		scratch_test(a_reader_sees_whole_commits_while_another_writes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

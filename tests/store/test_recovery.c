@@ -187,12 +187,11 @@ static void stop_at(unsigned call, enum sim_fault fault, bool power, uint64_t se
 	arena_release(&arena);
 }
 
-static void a_stop_at_any_call_leaves_the_old_or_the_new_commit(void **state)
+RIG_TEST(a_stop_at_any_call_leaves_the_old_or_the_new_commit)
 {
 	static const enum sim_fault stops[] = {SIM_STOP, SIM_STOP_HALF, SIM_STOP_AFTER};
 	unsigned calls = calls_of_a_life();
 
-	(void)state;
 	sim_disk_free(&rig.disk);
 	for (unsigned call = 1; call <= calls; call++)
 		for (size_t i = 0; i < COUNT(stops); i++)
@@ -229,11 +228,10 @@ static void stop_twice(unsigned call, unsigned again, uint64_t seed)
 	arena_release(&arena);
 }
 
-static void a_stop_while_the_last_one_is_put_in_order_changes_nothing(void **state)
+RIG_TEST(a_stop_while_the_last_one_is_put_in_order_changes_nothing)
 {
 	unsigned calls = calls_of_a_life();
 
-	(void)state;
 	sim_disk_free(&rig.disk);
 	for (unsigned call = 1; call <= calls; call++)
 		for (unsigned again = 1; again <= 6; again++)
@@ -274,12 +272,11 @@ static void fail_at(unsigned call, enum sim_fault fault, bool power, uint64_t se
 	arena_release(&arena);
 }
 
-static void a_call_that_fails_leaves_the_old_commit_or_the_new_one_and_says_which(void **state)
+RIG_TEST(a_call_that_fails_leaves_the_old_commit_or_the_new_one_and_says_which)
 {
 	static const enum sim_fault faults[] = {SIM_EIO, SIM_ENOSPC, SIM_HALF};
 	unsigned calls = calls_of_a_life();
 
-	(void)state;
 	sim_disk_free(&rig.disk);
 	for (unsigned call = 1; call <= calls; call++)
 		for (size_t i = 0; i < COUNT(faults); i++)
@@ -356,9 +353,8 @@ static void fail_read(unsigned read, bool anew, bool power)
 	arena_release(&arena);
 }
 
-static void a_read_that_fails_leaves_all_as_it_was(void **state)
+RIG_TEST(a_read_that_fails_leaves_all_as_it_was)
 {
-	(void)state;
 	sim_disk_free(&rig.disk);
 	for (unsigned i = 0; i < 4; i++) {
 		unsigned reads = reads_of_a_life(i % 2);
@@ -428,11 +424,10 @@ static bool fail_read_after_stop(unsigned call, unsigned read, uint64_t seed)
 	return hit;
 }
 
-static void a_read_that_fails_after_a_stop_loses_no_commit(void **state)
+RIG_TEST(a_read_that_fails_after_a_stop_loses_no_commit)
 {
 	unsigned calls = calls_of_a_life();
 
-	(void)state;
 	sim_disk_free(&rig.disk);
 	for (unsigned call = 1; call <= calls; call++)
 		for (uint64_t seed = 0; seed < 3; seed++)
@@ -441,15 +436,4 @@ static void a_read_that_fails_after_a_stop_loses_no_commit(void **state)
 	rig.disk = sim_disk_new(1);
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(a_stop_at_any_call_leaves_the_old_or_the_new_commit),
-		rig_test(a_stop_while_the_last_one_is_put_in_order_changes_nothing),
-		rig_test(a_call_that_fails_leaves_the_old_commit_or_the_new_one_and_says_which),
-		rig_test(a_read_that_fails_leaves_all_as_it_was),
-		rig_test(a_read_that_fails_after_a_stop_loses_no_commit),
-	};
-
-	return cmocka_run_group_tests(tests, learn, forget);
-}
+UNIT_GROUP(learn, forget)

@@ -1,7 +1,7 @@
 #include "tests/lib/unit.h"
 #include "src/sys/digest.h"
 
-static void md5_is_that_of_everybody(void **state)
+TEST(md5_is_that_of_everybody)
 {
 	static const struct {
 		const char *text;
@@ -14,7 +14,6 @@ static void md5_is_that_of_everybody(void **state)
 	unsigned char out[MD5_SIZE];
 	struct error err;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		assert_int_equal(digest_md5(str_of(rows[i].text), out, &err), 0);
 		assert_memory_equal(out, rows[i].first, rows[i].first[2] ? 4 : 2);
@@ -23,7 +22,7 @@ static void md5_is_that_of_everybody(void **state)
 	assert_int_equal(out[0], 0xd4);
 }
 
-static void sha256_is_that_of_everybody(void **state)
+TEST(sha256_is_that_of_everybody)
 {
 	static const struct {
 		struct str text;
@@ -36,19 +35,8 @@ static void sha256_is_that_of_everybody(void **state)
 	char out[SHA256_TEXT];
 	struct error err;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		assert_int_equal(digest_sha256(rows[i].text, out, &err), 0);
 		assert_string_equal(out, rows[i].sum);
 	}
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(md5_is_that_of_everybody),
-		cmocka_unit_test(sha256_is_that_of_everybody),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

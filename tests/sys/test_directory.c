@@ -41,12 +41,13 @@ static int walk(struct visits *v, struct directory_walk w, struct error *err)
 	return directory_walk(base, &w, err);
 }
 
-static void a_walk_visits_every_entry_and_follows_no_link(void **state)
+#define TREE_TEST(name) UNIT_TEST(name, make_tree, scratch_remove)
+
+TREE_TEST(a_walk_visits_every_entry_and_follows_no_link)
 {
 	struct visits v = {0};
 	struct error err;
 
-	(void)state;
 	assert_int_equal(walk(&v, (struct directory_walk){0}, &err), 0);
 	assert_str(buf_str(&v.text), "ad1 a/deepd2 a/deep/yr3 a/xr2 br1 linkl1 ");
 	assert_int_equal(walk(&v, (struct directory_walk){.report_leave = true}, &err), 0);
@@ -54,12 +55,11 @@ static void a_walk_visits_every_entry_and_follows_no_link(void **state)
 	buf_release(&v.text);
 }
 
-static void a_visitor_skips_a_directory_or_stops_the_walk(void **state)
+TREE_TEST(a_visitor_skips_a_directory_or_stops_the_walk)
 {
 	struct visits v = {.skip = "a/deep"};
 	struct error err;
 
-	(void)state;
 	assert_int_equal(walk(&v, (struct directory_walk){.report_leave = true}, &err), 0);
 	assert_str(buf_str(&v.text), "ad1 a/deepd2 a/xr2 /ad1 br1 linkl1 ");
 	v = (struct visits){.text = v.text, .stop = "a/deep/y"};
@@ -69,13 +69,12 @@ static void a_visitor_skips_a_directory_or_stops_the_walk(void **state)
 	buf_release(&v.text);
 }
 
-static void too_deep_a_directory_is_an_error_that_names_it(void **state)
+TREE_TEST(too_deep_a_directory_is_an_error_that_names_it)
 {
 	struct visits v = {0};
 	struct error err;
 	char expected[512];
 
-	(void)state;
 	assert_int_equal(walk(&v, (struct directory_walk){.depth_max = 2}, &err), 0);
 	assert_int_equal(walk(&v, (struct directory_walk){.depth_max = 1}, &err), -1);
 	(void)snprintf(expected, sizeof(expected),
@@ -85,14 +84,13 @@ static void too_deep_a_directory_is_an_error_that_names_it(void **state)
 	buf_release(&v.text);
 }
 
-static void a_directory_that_cannot_be_read_is_an_error_or_empty(void **state)
+TREE_TEST(a_directory_that_cannot_be_read_is_an_error_or_empty)
 {
 	struct directory_walk w = {.visit = record, .data = NULL};
 	struct directory_names names;
 	struct error err;
 	bool missing;
 
-	(void)state;
 	assert_int_equal(directory_walk(at("none"), &w, &err), -1);
 	assert_int_equal(err.code, ERR_SYSTEM);
 	assert_non_null(strstr(err.text, at("none")));
@@ -104,30 +102,14 @@ static void a_directory_that_cannot_be_read_is_an_error_or_empty(void **state)
 	assert_false(missing);
 }
 
-static void the_names_of_a_directory_are_sorted(void **state)
+TREE_TEST(the_names_of_a_directory_are_sorted)
 {
 	struct directory_names names;
 	struct error err;
 
-	(void)state;
 	assert_int_equal(directory_list(&arena, base, &names, NULL, &err), 0);
 	assert_int_equal(names.n, 3);
 	assert_string_equal(names.items[0], "a");
 	assert_string_equal(names.items[1], "b");
 	assert_string_equal(names.items[2], "link");
-}
-
-#define tree_test(f) cmocka_unit_test_setup_teardown(f, make_tree, scratch_remove)
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		tree_test(a_walk_visits_every_entry_and_follows_no_link),
-		tree_test(a_visitor_skips_a_directory_or_stops_the_walk),
-		tree_test(too_deep_a_directory_is_an_error_that_names_it),
-		tree_test(a_directory_that_cannot_be_read_is_an_error_or_empty),
-		tree_test(the_names_of_a_directory_are_sorted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,11 +22,10 @@ static int checks(const char *said, int status, char **text)
 	return rc;
 }
 
-static void failing_checks_are_the_lines_that_say_so(void **state)
+GIT_TEST(failing_checks_are_the_lines_that_say_so)
 {
 	char *text;
 
-	(void)state;
 	setenv("GH_TOKEN", "t0ken", 1);
 	assert_int_equal(
 		checks("build\tfail\t1m\thttps://x/1\\nlint\tpass\t2s\thttps://x/2\\nfail\t"
@@ -38,11 +37,10 @@ static void failing_checks_are_the_lines_that_say_so(void **state)
 	unsetenv("GH_TOKEN");
 }
 
-static void passing_pending_and_missing_checks_are_no_failures(void **state)
+GIT_TEST(passing_pending_and_missing_checks_are_no_failures)
 {
 	char *text;
 
-	(void)state;
 	assert_int_equal(checks("build\tpass\t1m\tu\\n", 0, &text), 0);
 	assert_string_equal(text, "");
 	assert_int_equal(checks("build\tpending\t0\tu\\n", 8, &text), 0);
@@ -51,11 +49,10 @@ static void passing_pending_and_missing_checks_are_no_failures(void **state)
 	assert_string_equal(text, "");
 }
 
-static void without_gh_there_are_no_failing_checks(void **state)
+GIT_TEST(without_gh_there_are_no_failing_checks)
 {
 	char *text;
 
-	(void)state;
 	assert_int_equal(checks(NULL, 0, &text), 0);
 	assert_string_equal(text, "");
 	assert_int_equal(gh_failing_checks(&arena, at("r"),
@@ -64,26 +61,13 @@ static void without_gh_there_are_no_failing_checks(void **state)
 	assert_string_equal(text, "");
 }
 
-static void a_gh_that_fails_is_told(void **state)
+GIT_TEST(a_gh_that_fails_is_told)
 {
 	char *text;
 
-	(void)state;
 	assert_int_equal(checks("To get started, please run: gh auth login\\n", 4, &text), -1);
 	assert_int_equal(err.code, ERR_SYSTEM);
 	assert_string_equal(
 		err.text, "'gh pr checks' failed: To get started, please run: gh auth login");
 	assert_string_equal(text, "");
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		git_test(failing_checks_are_the_lines_that_say_so),
-		git_test(passing_pending_and_missing_checks_are_no_failures),
-		git_test(without_gh_there_are_no_failing_checks),
-		git_test(a_gh_that_fails_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,9 +8,8 @@ static int commit_rest(void)
 	return git_commit_all(at("r"), "ADR-1", "leftovers", &made, &err);
 }
 
-static void all_that_is_left_is_committed(void **state)
+GIT_TEST(all_that_is_left_is_committed)
 {
-	(void)state;
 	sh("cd r && git checkout -qb work && echo gone >g && git add g && git commit -qm g\n"
 	   "echo '*.o' >.gitignore && echo two >>a && rm g && mkdir d && echo new >d/n && touch "
 	   "x.o");
@@ -21,35 +20,31 @@ static void all_that_is_left_is_committed(void **state)
 		"leftovers HEAD -> work\nA\t.gitignore\nM\ta\nA\td/n\nD\tg\n");
 }
 
-static void a_clean_tree_makes_no_commit(void **state)
+GIT_TEST(a_clean_tree_makes_no_commit)
 {
-	(void)state;
 	assert_int_equal(commit_rest(), 0);
 	assert_false(made);
 	assert_sh("cd r && git rev-list --count HEAD && git branch --show-current", "1\nmain\n");
 }
 
-static void a_message_is_taken_as_it_is(void **state)
+GIT_TEST(a_message_is_taken_as_it_is)
 {
-	(void)state;
 	sh("cd r && git checkout -qb work && echo two >a");
 	assert_int_equal(
 		git_commit_all(at("r"), "b", "-m $(id) `x` 'q' \"d\"\n\nbody", &made, &err), 0);
 	assert_sh("git -C r log -1 --format=%B", "-m $(id) `x` 'q' \"d\"\n\nbody\n\n");
 }
 
-static void the_first_commit_of_all_can_be_ours(void **state)
+GIT_TEST(the_first_commit_of_all_can_be_ours)
 {
-	(void)state;
 	sh("rm -rf r && git init -q r && echo x >r/a");
 	assert_int_equal(commit_rest(), 0);
 	assert_true(made);
 	assert_sh("git -C r log --format='%s %D'", "leftovers HEAD -> main\n");
 }
 
-static void on_the_default_branch_a_branch_is_made_first(void **state)
+GIT_TEST(on_the_default_branch_a_branch_is_made_first)
 {
-	(void)state;
 	sh("echo two >r/a");
 	assert_int_equal(commit_rest(), 0);
 	assert_true(made);
@@ -57,17 +52,15 @@ static void on_the_default_branch_a_branch_is_made_first(void **state)
 		"cd r && git branch --show-current && git log main --format=%s", "ADR-1\nfirst\n");
 }
 
-static void main_is_the_default_branch_where_the_remote_does_not_say(void **state)
+GIT_TEST(main_is_the_default_branch_where_the_remote_does_not_say)
 {
-	(void)state;
 	sh("cd r && git remote set-head origin -d && echo two >a");
 	assert_int_equal(commit_rest(), 0);
 	assert_sh("git -C r branch --show-current", "ADR-1\n");
 }
 
-static void another_default_branch_is_protected_as_well(void **state)
+GIT_TEST(another_default_branch_is_protected_as_well)
 {
-	(void)state;
 	sh("cd r && git checkout -qb trunk && git push -q origin trunk && git remote "
 	   "set-head origin trunk && echo two >a");
 	assert_int_equal(commit_rest(), 0);
@@ -85,9 +78,8 @@ static void remote_with_head(const char *head)
 		head));
 }
 
-static void where_nothing_is_known_the_remote_is_asked(void **state)
+GIT_TEST(where_nothing_is_known_the_remote_is_asked)
 {
-	(void)state;
 	remote_with_head("ref: refs/heads/trunk");
 	assert_int_equal(commit_rest(), 0);
 	assert_false(made);
@@ -99,18 +91,16 @@ static void where_nothing_is_known_the_remote_is_asked(void **state)
 		"cd r && git branch --show-current && git log trunk --format=%s", "ADR-1\nfirst\n");
 }
 
-static void commits_on_what_the_remote_calls_its_default_move_too(void **state)
+GIT_TEST(commits_on_what_the_remote_calls_its_default_move_too)
 {
-	(void)state;
 	remote_with_head("ref: refs/heads/trunk");
 	sh("cd r && echo two >a && git commit -qam two");
 	assert_int_equal(commit_rest(), 0);
 	assert_sh("git -C r branch --show-current", "ADR-1\n");
 }
 
-static void a_main_that_is_known_does_not_speak_for_the_remote(void **state)
+GIT_TEST(a_main_that_is_known_does_not_speak_for_the_remote)
 {
-	(void)state;
 	sh("cd r && git remote set-head origin -d && git checkout -qb trunk && git push -q origin "
 	   "trunk && echo two >a\n"
 	   "echo ref: refs/heads/trunk >../org/o.git/HEAD");
@@ -118,18 +108,16 @@ static void a_main_that_is_known_does_not_speak_for_the_remote(void **state)
 	assert_sh("git -C r branch --show-current", "ADR-1\n");
 }
 
-static void another_branch_stays_when_the_remote_says_so(void **state)
+GIT_TEST(another_branch_stays_when_the_remote_says_so)
 {
-	(void)state;
 	remote_with_head("ref: refs/heads/trunk");
 	sh("cd r && git checkout -qb work && echo two >a");
 	assert_int_equal(commit_rest(), 0);
 	assert_sh("git -C r branch --show-current", "work\n");
 }
 
-static void a_remote_that_does_not_tell_is_taken_at_its_worst(void **state)
+GIT_TEST(a_remote_that_does_not_tell_is_taken_at_its_worst)
 {
-	(void)state;
 	remote_with_head("ref: refs/heads/none");
 	sh("echo two >r/a");
 	assert_int_equal(commit_rest(), 0);
@@ -140,18 +128,16 @@ static void a_remote_that_does_not_tell_is_taken_at_its_worst(void **state)
 	assert_sh("git -C r branch --show-current", "ADR-1\n");
 }
 
-static void an_empty_remote_has_no_default_branch_to_protect(void **state)
+GIT_TEST(an_empty_remote_has_no_default_branch_to_protect)
 {
-	(void)state;
 	sh("rm -rf org r && git init -q --bare org/o.git && git init -q r && cd r\n"
 	   "git remote add origin ../org/o.git && echo one >a");
 	assert_int_equal(commit_rest(), 0);
 	assert_sh("git -C r branch --show-current", "main\n");
 }
 
-static void a_branch_from_an_earlier_run_is_adopted(void **state)
+GIT_TEST(a_branch_from_an_earlier_run_is_adopted)
 {
-	(void)state;
 	sh("cd r && git branch ADR-1 && echo mine >b && git add b && git commit -qm onmain\n"
 	   "echo two >a");
 	assert_int_equal(commit_rest(), 0);
@@ -159,27 +145,24 @@ static void a_branch_from_an_earlier_run_is_adopted(void **state)
 		"ADR-1\nleftovers\nonmain\nfirst\n");
 }
 
-static void commits_on_the_default_branch_move_to_the_branch(void **state)
+GIT_TEST(commits_on_the_default_branch_move_to_the_branch)
 {
-	(void)state;
 	sh("cd r && echo two >a && git commit -qam two");
 	assert_int_equal(commit_rest(), 0);
 	assert_false(made);
 	assert_sh("cd r && git branch --show-current && git log -1 --format=%s", "ADR-1\ntwo\n");
 }
 
-static void off_any_branch_a_branch_is_made(void **state)
+GIT_TEST(off_any_branch_a_branch_is_made)
 {
-	(void)state;
 	sh("cd r && git checkout -q --detach && echo two >a");
 	assert_int_equal(commit_rest(), 0);
 	assert_true(made);
 	assert_sh("git -C r branch --show-current", "ADR-1\n");
 }
 
-static void a_hook_can_refuse_a_commit(void **state)
+GIT_TEST(a_hook_can_refuse_a_commit)
 {
-	(void)state;
 	sh("cd r && git checkout -qb work && echo two >a && mkdir -p .git/hooks\n"
 	   "printf '#!/bin/sh\\necho \"hint: no\"; echo \"lint: a:1: bad\\ttab\" >&2; exit 1\\n' "
 	   ">.git/hooks/pre-commit && chmod +x .git/hooks/pre-commit");
@@ -189,9 +172,8 @@ static void a_hook_can_refuse_a_commit(void **state)
 	assert_string_equal(err.text, "'git commit' failed: lint: a:1: bad tab");
 }
 
-static void hooks_see_the_commit(void **state)
+GIT_TEST(hooks_see_the_commit)
 {
-	(void)state;
 	sh("cd r && git checkout -qb work && echo two >a && mkdir -p .git/hooks\n"
 	   "printf '#!/bin/sh\\necho \"Signed: hook\" >>\"$1\"\\n' >.git/hooks/commit-msg\n"
 	   "chmod +x .git/hooks/commit-msg");
@@ -199,9 +181,8 @@ static void hooks_see_the_commit(void **state)
 	assert_sh("git -C r log -1 --format=%B", "leftovers\nSigned: hook\n\n");
 }
 
-static void without_a_name_git_says_so_itself(void **state)
+GIT_TEST(without_a_name_git_says_so_itself)
 {
-	(void)state;
 	sh("cd r && git checkout -qb work && echo two >a && git config user.useConfigOnly true\n"
 	   "git config user.name '' && git config user.email ''");
 	assert_int_equal(commit_rest(), -1);
@@ -211,9 +192,8 @@ static void without_a_name_git_says_so_itself(void **state)
 	assert_null(strchr(err.text, '\n'));
 }
 
-static void in_the_middle_of_a_merge_nothing_is_committed(void **state)
+GIT_TEST(in_the_middle_of_a_merge_nothing_is_committed)
 {
-	(void)state;
 	sh("cd r && git checkout -qb work && echo l >a && git commit -qam l && git checkout -q "
 	   "main && echo r >a && git commit -qam r && git checkout -q work && ! git merge -q main");
 	assert_int_equal(commit_rest(), -1);
@@ -225,9 +205,8 @@ static void in_the_middle_of_a_merge_nothing_is_committed(void **state)
 	assert_true(contains(err.text, "a rebase is in progress in '"));
 }
 
-static void with_conflicts_nothing_is_committed(void **state)
+GIT_TEST(with_conflicts_nothing_is_committed)
 {
-	(void)state;
 	sh("cd r && git checkout -qb work && echo s >a && git stash -q && echo w >a\n"
 	   "git commit -qam w && ! git stash pop -q");
 	assert_int_equal(commit_rest(), -1);
@@ -235,9 +214,8 @@ static void with_conflicts_nothing_is_committed(void **state)
 	assert_true(contains(err.text, "unresolved conflicts in '"));
 }
 
-static void the_callers_git_variables_do_not_lead_astray(void **state)
+GIT_TEST(the_callers_git_variables_do_not_lead_astray)
 {
-	(void)state;
 	sh("git init -q other && cd r && git checkout -qb work && echo two >a");
 	setenv("GIT_DIR", at("other/.git"), 1);
 	setenv("GIT_INDEX_FILE", at("other/.git/index"), 1);
@@ -248,20 +226,18 @@ static void the_callers_git_variables_do_not_lead_astray(void **state)
 	assert_sh("git -C r log -1 --format=%s", "leftovers\n");
 }
 
-static void in_a_linked_work_tree_its_own_files_are_committed(void **state)
+GIT_TEST(in_a_linked_work_tree_its_own_files_are_committed)
 {
-	(void)state;
 	sh("git -C r worktree add -q ../w -b other && echo two >w/a && echo not >r/a");
 	assert_int_equal(git_commit_all(at("w"), "b", "in w", &made, &err), 0);
 	assert_true(made);
 	assert_sh("git -C w log -1 --format=%s && git -C r status --porcelain", "in w\n M a\n");
 }
 
-static void an_index_lock_that_goes_away_is_waited_for(void **state)
+GIT_TEST(an_index_lock_that_goes_away_is_waited_for)
 {
 	pid_t pid;
 
-	(void)state;
 	sh("cd r && git checkout -qb work && echo two >a && touch .git/index.lock");
 	pid = fork();
 	if (pid == 0) {
@@ -270,36 +246,4 @@ static void an_index_lock_that_goes_away_is_waited_for(void **state)
 	}
 	assert_int_equal(commit_rest(), 0);
 	assert_true(made);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		git_test(all_that_is_left_is_committed),
-		git_test(a_clean_tree_makes_no_commit),
-		git_test(a_message_is_taken_as_it_is),
-		git_test(the_first_commit_of_all_can_be_ours),
-		git_test(on_the_default_branch_a_branch_is_made_first),
-		git_test(main_is_the_default_branch_where_the_remote_does_not_say),
-		git_test(another_default_branch_is_protected_as_well),
-		git_test(where_nothing_is_known_the_remote_is_asked),
-		git_test(commits_on_what_the_remote_calls_its_default_move_too),
-		git_test(a_main_that_is_known_does_not_speak_for_the_remote),
-		git_test(another_branch_stays_when_the_remote_says_so),
-		git_test(a_remote_that_does_not_tell_is_taken_at_its_worst),
-		git_test(an_empty_remote_has_no_default_branch_to_protect),
-		git_test(a_branch_from_an_earlier_run_is_adopted),
-		git_test(commits_on_the_default_branch_move_to_the_branch),
-		git_test(off_any_branch_a_branch_is_made),
-		git_test(a_hook_can_refuse_a_commit),
-		git_test(hooks_see_the_commit),
-		git_test(without_a_name_git_says_so_itself),
-		git_test(in_the_middle_of_a_merge_nothing_is_committed),
-		git_test(with_conflicts_nothing_is_committed),
-		git_test(the_callers_git_variables_do_not_lead_astray),
-		git_test(in_a_linked_work_tree_its_own_files_are_committed),
-		git_test(an_index_lock_that_goes_away_is_waited_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

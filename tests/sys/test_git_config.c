@@ -14,9 +14,8 @@ static void gives(const char *config, const char *want)
 		assert_string_equal(url.s, want);
 }
 
-static void a_plain_url_is_read(void **state)
+SCRATCH_TEST(a_plain_url_is_read)
 {
-	(void)state;
 	gives("[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://h/o/r.git\n\tfetch = "
 	      "+refs/*:refs/*\n",
 		"https://h/o/r.git");
@@ -26,9 +25,8 @@ static void a_plain_url_is_read(void **state)
 		"ssh://git@h:22/o/r.git");
 }
 
-static void what_needs_gits_own_rules_is_left_to_libgit2(void **state)
+SCRATCH_TEST(what_needs_gits_own_rules_is_left_to_libgit2)
 {
-	(void)state;
 	gives("", "");
 	gives("[core]\n\tbare = false\n", "");
 	gives("[remote \"Origin\"]\n\turl = x/y\n", "");
@@ -53,11 +51,10 @@ static void what_needs_gits_own_rules_is_left_to_libgit2(void **state)
 	gives("[remote \"origin\"]\n\turl = \xff\n", "");
 }
 
-static void a_linked_work_tree_reads_the_common_configuration(void **state)
+SCRATCH_TEST(a_linked_work_tree_reads_the_common_configuration)
 {
 	CLEANUP(buf_release) struct buf url = BUF_INIT;
 
-	(void)state;
 	tree_write(at("main/.git/config"), STR("[remote \"origin\"]\n\turl = https://h/o/r\n"));
 	tree_write(at("main/.git/worktrees/w/commondir"), STR("../..\n"));
 	tree_write(at("w/.git"), STR("gitdir: ../main/.git/worktrees/w\n"));
@@ -65,11 +62,10 @@ static void a_linked_work_tree_reads_the_common_configuration(void **state)
 	assert_string_equal(url.s, "https://h/o/r");
 }
 
-static void no_repository_is_no_url(void **state)
+SCRATCH_TEST(no_repository_is_no_url)
 {
 	CLEANUP(buf_release) struct buf url = BUF_INIT;
 
-	(void)state;
 	assert_false(git_config_origin(base, &url));
 	tree_write(at(".git"), STR("not a link\n"));
 	assert_false(git_config_origin(base, &url));
@@ -87,11 +83,10 @@ static void commits(const char *want)
 		assert_string_equal(arena_printf(&arena, "%s <%s>", name.s, email.s), want);
 }
 
-static void who_commits_is_read_from_the_users_own_files(void **state)
+SCRATCH_TEST(who_commits_is_read_from_the_users_own_files)
 {
 	char *home = getenv("HOME") ? arena_dup(&arena, str_of(getenv("HOME"))) : NULL;
 
-	(void)state;
 	assert_int_equal(setenv("HOME", at("home"), 1), 0);
 	assert_int_equal(unsetenv("XDG_CONFIG_HOME"), 0);
 	assert_int_equal(unsetenv("GIT_CONFIG_GLOBAL"), 0);
@@ -113,17 +108,4 @@ static void who_commits_is_read_from_the_users_own_files(void **state)
 	commits("");
 	assert_int_equal(unsetenv("GIT_CONFIG_GLOBAL"), 0);
 	assert_int_equal(home ? setenv("HOME", home, 1) : unsetenv("HOME"), 0);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		scratch_test(a_plain_url_is_read),
-		scratch_test(what_needs_gits_own_rules_is_left_to_libgit2),
-		scratch_test(a_linked_work_tree_reads_the_common_configuration),
-		scratch_test(no_repository_is_no_url),
-		scratch_test(who_commits_is_read_from_the_users_own_files),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

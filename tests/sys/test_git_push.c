@@ -8,9 +8,8 @@ static int push(void)
 	return git_push(at("r"), &skipped, &err);
 }
 
-static void a_branch_is_pushed_with_its_upstream(void **state)
+GIT_TEST(a_branch_is_pushed_with_its_upstream)
 {
-	(void)state;
 	sh("cd r && git checkout -qb work && echo two >a && git commit -qam two");
 	assert_int_equal(push(), 0);
 	assert_false(skipped);
@@ -20,9 +19,8 @@ static void a_branch_is_pushed_with_its_upstream(void **state)
 	assert_int_equal(push(), 0);
 }
 
-static void the_first_branch_of_an_empty_remote_may_be_main(void **state)
+GIT_TEST(the_first_branch_of_an_empty_remote_may_be_main)
 {
-	(void)state;
 	sh("rm -rf org r && git init -q --bare org/o.git && git clone -q org/o.git r 2>/dev/null\n"
 	   "cd r && echo x >a && git add a && git commit -qm x");
 	assert_int_equal(push(), 0);
@@ -30,17 +28,15 @@ static void the_first_branch_of_an_empty_remote_may_be_main(void **state)
 	assert_sh("git -C org/o.git log --format=%s main", "x\n");
 }
 
-static void without_origin_nothing_is_pushed(void **state)
+GIT_TEST(without_origin_nothing_is_pushed)
 {
-	(void)state;
 	sh("git -C r remote remove origin");
 	assert_int_equal(push(), 0);
 	assert_true(skipped);
 }
 
-static void the_default_branch_is_never_pushed(void **state)
+GIT_TEST(the_default_branch_is_never_pushed)
 {
-	(void)state;
 	assert_int_equal(push(), 0);
 	assert_true(skipped);
 	sh("cd r && echo two >a && git commit -qam two");
@@ -51,9 +47,8 @@ static void the_default_branch_is_never_pushed(void **state)
 	assert_sh("git -C org/o.git log --format=%s main", "first\n");
 }
 
-static void a_default_branch_that_only_the_remote_knows_is_never_pushed(void **state)
+GIT_TEST(a_default_branch_that_only_the_remote_knows_is_never_pushed)
 {
-	(void)state;
 	sh("cd r && git checkout -qb trunk && git push -q origin trunk\n"
 	   "git update-ref -d refs/remotes/origin/trunk && git remote set-head origin -d\n"
 	   "git update-ref -d refs/remotes/origin/main && echo two >a && git commit -qam two\n"
@@ -67,9 +62,8 @@ static void a_default_branch_that_only_the_remote_knows_is_never_pushed(void **s
 	assert_sh("git -C org/o.git log --format=%s trunk", "first\n");
 }
 
-static void off_any_branch_nothing_is_pushed(void **state)
+GIT_TEST(off_any_branch_nothing_is_pushed)
 {
-	(void)state;
 	sh("git -C r checkout -q --detach");
 	assert_int_equal(push(), -1);
 	assert_int_equal(err.code, ERR_STATE);
@@ -79,9 +73,8 @@ static void off_any_branch_nothing_is_pushed(void **state)
 	assert_string_equal(err.text, "no commit on branch 'empty' yet");
 }
 
-static void a_refused_push_is_told_in_one_line(void **state)
+GIT_TEST(a_refused_push_is_told_in_one_line)
 {
-	(void)state;
 	sh("cd r && git checkout -qb work && git push -q origin work && cd .. && git clone -q -b "
 	   "work org/o.git s && cd s && echo s >a && git commit -qam s && git push -q\n"
 	   "cd ../r && echo r >a && git commit -qam r");
@@ -93,18 +86,16 @@ static void a_refused_push_is_told_in_one_line(void **state)
 	assert_null(strchr(err.text, '\n'));
 }
 
-static void a_pre_push_hook_can_refuse(void **state)
+GIT_TEST(a_pre_push_hook_can_refuse)
 {
-	(void)state;
 	sh("cd r && git checkout -qb work && mkdir -p .git/hooks && printf '#!/bin/sh\\necho tests "
 	   "fail >&2; exit 1\\n' >.git/hooks/pre-push && chmod +x .git/hooks/pre-push");
 	assert_int_equal(push(), -1);
 	assert_true(contains(err.text, "'git push' failed: tests fail; error: "));
 }
 
-static void secrets_in_a_url_are_not_told(void **state)
+GIT_TEST(secrets_in_a_url_are_not_told)
 {
-	(void)state;
 	sh("cd r && git checkout -qb work && git remote set-url origin "
 	   "http://user:s3cret@127.0.0.1:1/org/o.git");
 	assert_int_equal(push(), -1);
@@ -113,12 +104,11 @@ static void secrets_in_a_url_are_not_told(void **state)
 }
 
 /* The false ssh says what it was called with. */
-static void ssh_never_asks_unless_the_user_has_a_command_of_their_own(void **state)
+GIT_TEST(ssh_never_asks_unless_the_user_has_a_command_of_their_own)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 	CLEANUP(free_ptr) char *before = strdup(getenv("PATH"));
 
-	(void)state;
 	sh("mkdir bin && printf '#!/bin/sh\\necho \"ssh $1\" >&2; exit 255\\n' >bin/ssh\n"
 	   "printf '#!/bin/sh\\necho \"my $1\" >&2; exit 255\\n' >bin/my && chmod +x bin/*\n"
 	   "cd r && git checkout -qb work && git remote set-url origin "
@@ -139,11 +129,10 @@ static void ssh_never_asks_unless_the_user_has_a_command_of_their_own(void **sta
 }
 
 /* A remote helper that wants a password of git's own asking, as https does. */
-static void nothing_pops_up_to_ask_for_a_password(void **state)
+GIT_TEST(nothing_pops_up_to_ask_for_a_password)
 {
 	CLEANUP(free_ptr) char *before = strdup(getenv("PATH"));
 
-	(void)state;
 	sh("mkdir bin && printf '#!/bin/sh\\necho \"$0\" >>%s/asked; echo x\\n' \"$PWD\" >bin/ask\n"
 	   "printf '#!/bin/sh\\necho \"helped $1\" >>%s/helped\\n' \"$PWD\" >bin/help\n"
 	   "printf '#!/bin/sh\\nprintf \"protocol=https\\\\nhost=h\\\\n\\\\n\" | git credential "
@@ -164,9 +153,8 @@ static void nothing_pops_up_to_ask_for_a_password(void **state)
 }
 
 /* As a hook that calls us has it. */
-static void the_callers_git_variables_do_not_lead_a_push_astray(void **state)
+GIT_TEST(the_callers_git_variables_do_not_lead_a_push_astray)
 {
-	(void)state;
 	sh("git init -q other && cd r && git checkout -qb work && git commit -q --allow-empty -m "
 	   "w");
 	setenv("GIT_DIR", at("other/.git"), 1);
@@ -177,24 +165,4 @@ static void the_callers_git_variables_do_not_lead_a_push_astray(void **state)
 	unsetenv("GIT_WORK_TREE");
 	unsetenv("GIT_INDEX_FILE");
 	assert_sh("git -C org/o.git log -1 --format=%s work", "w\n");
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		git_test(a_branch_is_pushed_with_its_upstream),
-		git_test(the_first_branch_of_an_empty_remote_may_be_main),
-		git_test(without_origin_nothing_is_pushed),
-		git_test(the_default_branch_is_never_pushed),
-		git_test(a_default_branch_that_only_the_remote_knows_is_never_pushed),
-		git_test(off_any_branch_nothing_is_pushed),
-		git_test(a_refused_push_is_told_in_one_line),
-		git_test(a_pre_push_hook_can_refuse),
-		git_test(secrets_in_a_url_are_not_told),
-		git_test(nothing_pops_up_to_ask_for_a_password),
-		git_test(the_callers_git_variables_do_not_lead_a_push_astray),
-		git_test(ssh_never_asks_unless_the_user_has_a_command_of_their_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,9 +10,8 @@ static void slug_of(const char *url, const char *expected)
 		fail_msg("%s gives %s", url, got ? slug.s : "nothing");
 }
 
-static void every_form_of_url_gives_its_slug(void **state)
+TEST(every_form_of_url_gives_its_slug)
 {
-	(void)state;
 	slug_of("https://github.com/org/repo", "org/repo");
 	slug_of("https://github.com/org/repo.git", "org/repo");
 	slug_of("https://github.com/org/repo.git/", "org/repo");
@@ -39,7 +38,7 @@ static void every_form_of_url_gives_its_slug(void **state)
 	slug_of("/repo.git", "repo");
 }
 
-static void what_gives_no_slug_is_refused(void **state)
+TEST(what_gives_no_slug_is_refused)
 {
 	static const char *const urls[] = {"", " ", "/", ".", "..", "../repo", "https://",
 		"https://host", "https://host/", "https://host/.git", "git@host:", "git@host:.git",
@@ -49,17 +48,6 @@ static void what_gives_no_slug_is_refused(void **state)
 		"codecommit::eu://repo", "C:\\git\\repo", "https://host/org/re\npo",
 		"/srv/.hidden/repo", "git@host:-o/repo", "[", "[]:", ":", ":x", "://x/y/z z"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(urls); i++)
 		slug_of(urls[i], NULL);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_form_of_url_gives_its_slug),
-		cmocka_unit_test(what_gives_no_slug_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

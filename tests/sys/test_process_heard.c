@@ -49,22 +49,20 @@ static int shell(const char *script, struct heard *h, struct process p)
 	return process_run(&p, &end, &err);
 }
 
-static void stderr_is_heard_apart(void **state)
+TEST(stderr_is_heard_apart)
 {
 	CLEANUP(forget) struct heard h = {0};
 
-	(void)state;
 	assert_int_equal(shell("echo one; echo two >&2; echo three", &h, (struct process){0}), 0);
 	assert_string_equal(h.out.s, "one\nthree\n");
 	assert_string_equal(h.errors.s, "two\n");
 }
 
 /* The first line is there while the program still waits for what the listener makes then. */
-static void pieces_come_while_it_runs(void **state)
+TEST(pieces_come_while_it_runs)
 {
 	CLEANUP(forget) struct heard h = {.at_tick = "ticked"};
 
-	(void)state;
 	assert_int_equal(shell("echo one; while ! [ -e ticked ]; do sleep 0.01; done; echo two", &h,
 				 (struct process){.tick = count_tick, .tick_ms = 20}),
 		0);
@@ -72,23 +70,21 @@ static void pieces_come_while_it_runs(void **state)
 	assert_true(h.ticks > 0);
 }
 
-static void a_listener_that_has_enough_ends_it(void **state)
+TEST(a_listener_that_has_enough_ends_it)
 {
 	CLEANUP(forget) struct heard h = {.enough = 1 << 20};
 
-	(void)state;
 	assert_int_equal(shell("yes", &h, (struct process){0}), 0);
 	assert_true(end.cancelled);
 	assert_false(end.timed_out);
 	assert_true(h.out.len >= 1 << 20);
 }
 
-static void an_environment_can_be_whole(void **state)
+TEST(an_environment_can_be_whole)
 {
 	static const char *const env[] = {"PATH=/usr/bin:/bin", "ONE=1", NULL};
 	CLEANUP(forget) struct heard h = {0};
 
-	(void)state;
 	setenv("SECRET_OF_OURS", "x", 1);
 	assert_int_equal(shell("env -u PWD -u SHLVL -u _ env | sort", &h,
 				 (struct process){.env = env, .env_whole = true}),
@@ -97,11 +93,10 @@ static void an_environment_can_be_whole(void **state)
 	assert_string_equal(h.out.s, "ONE=1\nPATH=/usr/bin:/bin\n");
 }
 
-static void both_streams_come_whole(void **state)
+TEST(both_streams_come_whole)
 {
 	CLEANUP(forget) struct heard h = {0};
 
-	(void)state;
 	assert_int_equal(shell("head -c 1000000 /dev/zero & head -c 2000000 /dev/zero >&2; wait",
 				 &h, (struct process){0}),
 		0);
@@ -118,26 +113,13 @@ static size_t open_descriptors(void)
 	return n;
 }
 
-static void no_descriptor_is_left(void **state)
+TEST(no_descriptor_is_left)
 {
 	CLEANUP(forget) struct heard h = {0};
 	size_t before = open_descriptors();
 
-	(void)state;
 	assert_int_equal(shell("echo x; echo y >&2", &h, (struct process){0}), 0);
 	assert_int_equal(open_descriptors(), before);
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stderr_is_heard_apart),
-		cmocka_unit_test(pieces_come_while_it_runs),
-		cmocka_unit_test(a_listener_that_has_enough_ends_it),
-		cmocka_unit_test(an_environment_can_be_whole),
-		cmocka_unit_test(both_streams_come_whole),
-		cmocka_unit_test(no_descriptor_is_left),
-	};
-
-	return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
-}
+UNIT_GROUP(scratch_enter, scratch_leave)

@@ -9,11 +9,10 @@ static void words_are(const char *said, const char *expected)
 	assert_string_equal(words.s ? words.s : "", expected);
 }
 
-static void the_last_said_last_a_program_make_one_clean_line(void **state)
+TEST(the_last_said_last_a_program_make_one_clean_line)
 {
 	CLEANUP(buf_release) struct buf longer = BUF_INIT, words = BUF_INIT;
 
-	(void)state;
 	words_are("", "");
 	words_are("\n \r\n", "");
 	words_are("1\n2\n3\n4\n\n5\r\n6\nhint: x\n", "2; 3; 4; 5; 6");
@@ -26,13 +25,4 @@ static void the_last_said_last_a_program_make_one_clean_line(void **state)
 	process_error_text(buf_str(&longer), &words);
 	assert_int_equal(words.len, 600);
 	assert_int_equal(utf8_fault(buf_str(&words)), 0);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_last_said_last_a_program_make_one_clean_line),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 #include "src/sys/secrets.h"
 #include "tests/lib/scratch.h"
 
-static void a_variable_name_tells_whether_it_is_secret(void **state)
+TEST(a_variable_name_tells_whether_it_is_secret)
 {
 	static const struct {
 		const char *name;
@@ -27,7 +27,6 @@ static void a_variable_name_tells_whether_it_is_secret(void **state)
 		{"", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const char *const env[] = {arena_printf(&arena, "%s=value-1", rows[i].name), NULL};
 		struct secrets s = {0};
@@ -38,7 +37,7 @@ static void a_variable_name_tells_whether_it_is_secret(void **state)
 	}
 }
 
-static void secrets_are_masked(void **state)
+TEST(secrets_are_masked)
 {
 	static const char *const env[] = {"A_KEY=hunter22", "B_TOKEN=hunter22-long",
 		"SHORT_KEY=abc", "PLAIN=visible", "C=named-one", NULL};
@@ -60,7 +59,6 @@ static void secrets_are_masked(void **state)
 	};
 	struct secrets s = {0};
 
-	(void)state;
 	secrets_add(&arena, &s, env, names);
 	secrets_add(&arena, &s, env, NULL);
 	assert_int_equal(s.n, 3);
@@ -73,26 +71,16 @@ static void secrets_are_masked(void **state)
 }
 
 /* A program seldom prints all lines of such a value. */
-static void each_line_of_a_secret_is_masked(void **state)
+TEST(each_line_of_a_secret_is_masked)
 {
 	static const char *const env[] = {"PEM_KEY=-----BEGIN-----\nMIIEabcd\n-----END-----\n",
 		"X_HEADERS=X-Api-Key: value-one\nB: two", NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct secrets s = {0};
 
-	(void)state;
 	secrets_add(&arena, &s, env, NULL);
 	secrets_mask(&s, STR("at MIIEabcd, x-api-key=value-one, two"), &out);
 	assert_string_equal(out.s, "at ****, x-api-key=****, two");
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_variable_name_tells_whether_it_is_secret),
-		cmocka_unit_test(secrets_are_masked),
-		cmocka_unit_test(each_line_of_a_secret_is_masked),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

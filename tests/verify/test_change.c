@@ -10,9 +10,8 @@ static void counts(const char *from, const char *to, size_t added, size_t remove
 	assert_int_equal(r, removed);
 }
 
-static void lines_that_are_new_and_gone_are_counted(void **state)
+TEST(lines_that_are_new_and_gone_are_counted)
 {
-	(void)state;
 	counts("", "", 0, 0);
 	counts("a\nb\n", "a\nb\n", 0, 0);
 	counts("", "a\nb\n", 2, 0);
@@ -24,9 +23,8 @@ static void lines_that_are_new_and_gone_are_counted(void **state)
 	counts("a\nb", "a\nbc", 1, 1);
 }
 
-static void a_line_that_only_moved_is_neither(void **state)
+TEST(a_line_that_only_moved_is_neither)
 {
-	(void)state;
 	counts("a\nb\nc\n", "c\na\nb\n", 0, 0);
 	counts("a\nb\nc\n", "c\nx\nb\n", 1, 1);
 }
@@ -40,9 +38,8 @@ static void first(const char *from, const char *to, size_t line, const char *a, 
 	assert_true(str_is(y, b));
 }
 
-static void the_first_line_that_differs_is_found(void **state)
+TEST(the_first_line_that_differs_is_found)
 {
-	(void)state;
 	first("a\nb\n", "a\nc\n", 2, "b", "c");
 	first("a\n", "a\nc\n", 2, "", "c");
 	first("a\nb\n", "a\nb", 2, "b", "b");
@@ -50,23 +47,10 @@ static void the_first_line_that_differs_is_found(void **state)
 	first("", "x", 1, "", "x");
 }
 
-static void texts_that_are_the_same_have_none(void **state)
+TEST(texts_that_are_the_same_have_none)
 {
 	struct str x, y;
 
-	(void)state;
 	assert_int_equal(history_diff_first(STR("a\nb"), STR("a\nb"), &x, &y), 0);
 	assert_int_equal(history_diff_first((struct str){0}, (struct str){0}, &x, &y), 0);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_that_are_new_and_gone_are_counted),
-		cmocka_unit_test(a_line_that_only_moved_is_neither),
-		cmocka_unit_test(the_first_line_that_differs_is_found),
-		cmocka_unit_test(texts_that_are_the_same_have_none),
-	};
-
-	return cmocka_run_group_tests_name("change", tests, NULL, NULL);
 }

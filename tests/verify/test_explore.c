@@ -80,9 +80,10 @@ static const char *trace(enum explore_finding_kind kind)
 	return arena_dup(&arena, buf_str(&out));
 }
 
-static void a_good_workflow_is_free_of_findings(void **state)
+#define EXPLORE_TEST(name) UNIT_TEST(name, NULL, tear_down)
+
+EXPLORE_TEST(a_good_workflow_is_free_of_findings)
 {
-	(void)state;
 	explored("---\nstates:\n" AGENT("work", "Work", "good: on, bad: off") "---\n" FLOW(
 			 "init --> work : go\nwork --> done : on\nwork --> failed : off\n"
 			 "failed --> [*]\n"),
@@ -92,9 +93,8 @@ static void a_good_workflow_is_free_of_findings(void **state)
 }
 
 /* Silent three times, a call, and so on: three calls, and then a person is asked. */
-static void the_largest_number_of_actions_is_exact(void **state)
+EXPLORE_TEST(the_largest_number_of_actions_is_exact)
 {
-	(void)state;
 	explored("---\nstates:\n" AGENT("work", "Work", "good: on") "---\n" FLOW(
 			 "init --> work : go\nwork --> done : on\n"),
 		0);
@@ -102,9 +102,8 @@ static void the_largest_number_of_actions_is_exact(void **state)
 }
 
 /* Two extensions: three times two actions, and then three calls, of which two bring no answer. */
-static void the_budget_bounds_the_number_of_actions(void **state)
+EXPLORE_TEST(the_budget_bounds_the_number_of_actions)
 {
-	(void)state;
 	explored("---\nlimits: {max_actions: 2}\nstates:\n" AGENT("a", "A", "good: on") AGENT("b",
 			 "B", "good: on, bad: back") "---\n" FLOW("init --> a : go\na --> b : on\n"
 								  "b --> done : on\n"
@@ -113,11 +112,10 @@ static void the_budget_bounds_the_number_of_actions(void **state)
 	assert_int_equal(explore_most_actions(&g, false), 3 * (2 + 3));
 }
 
-static void a_dead_end_is_found_with_the_way_into_it(void **state)
+EXPLORE_TEST(a_dead_end_is_found_with_the_way_into_it)
 {
 	size_t number;
 
-	(void)state;
 	explored("---\nstates:\n" AGENT("work", "Work", "good: on, bad: astray") AGENT(
 			 "lost", "Lost", "on: on")
 			 AGENT("found", "Found", "back: back") "---\n" FLOW(
@@ -133,20 +131,18 @@ static void a_dead_end_is_found_with_the_way_into_it(void **state)
 		"    result: bad\n"));
 }
 
-static void a_trigger_without_a_transition_is_a_dead_end(void **state)
+EXPLORE_TEST(a_trigger_without_a_transition_is_a_dead_end)
 {
-	(void)state;
 	explored(FLOW("init --> validating : go\nvalidating --> done : clean\n"), 0);
 	assert_string_equal(kinds(), "dead end");
 	assert_non_null(strstr(trace(FINDING_DEAD_END), "scripts:\n  T-1/validating/1:"));
 	assert_non_null(strstr(trace(FINDING_DEAD_END), "# It ends with a step that fails."));
 }
 
-static void a_circle_that_only_the_budget_ends_is_found_with_its_rounds(void **state)
+EXPLORE_TEST(a_circle_that_only_the_budget_ends_is_found_with_its_rounds)
 {
 	size_t number;
 
-	(void)state;
 	explored("---\nstates:\n" AGENT("audit", "Audit", "good: on, bad: back") "---\n" FLOW(
 			 "init --> implementing : go\nimplementing --> audit : impl_done\n"
 			 "audit --> done : on\naudit --> implementing : back\n"),
@@ -158,9 +154,8 @@ static void a_circle_that_only_the_budget_ends_is_found_with_its_rounds(void **s
 	assert_non_null(strstr(trace(FINDING_LIVELOCK), "  T-1/implementing/4:"));
 }
 
-static void a_circle_without_an_action_is_found(void **state)
+EXPLORE_TEST(a_circle_without_an_action_is_found)
 {
-	(void)state;
 	explored("---\nlimits: {max_fix_iterations: 1}\n---\n" FLOW(
 			 "init --> validating : go\nvalidating --> done : clean\n"
 			 "validating --> fixing : build_failed\nfixing --> validating : fix_done\n"
@@ -170,9 +165,8 @@ static void a_circle_without_an_action_is_found(void **state)
 	assert_non_null(strstr(trace(FINDING_LIVELOCK), "runs in a circle"));
 }
 
-static void a_circle_that_a_limit_ends_is_no_livelock(void **state)
+EXPLORE_TEST(a_circle_that_a_limit_ends_is_no_livelock)
 {
-	(void)state;
 	explored("---\nlimits: {max_fix_iterations: 2}\n---\n" FLOW(
 			 "init --> validating : go\nvalidating --> done : clean\n"
 			 "validating --> fixing : build_failed\nfixing --> validating : fix_done\n"
@@ -181,9 +175,8 @@ static void a_circle_that_a_limit_ends_is_no_livelock(void **state)
 	assert_string_equal(kinds(), "");
 }
 
-static void a_state_that_only_a_limit_leaves_is_found(void **state)
+EXPLORE_TEST(a_state_that_only_a_limit_leaves_is_found)
 {
-	(void)state;
 	explored("---\nlimits: {max_fix_iterations: 1}\nstates:\n" AGENT("work", "Work",
 			 "good: on") "---\n" FLOW("init --> work : go\nwork --> fixing : "
 						  "on\n"
@@ -196,11 +189,10 @@ static void a_state_that_only_a_limit_leaves_is_found(void **state)
 	assert_non_null(strstr(trace(FINDING_LIMIT), "  T-1/fixing/1:"));
 }
 
-static void what_is_never_entered_or_taken_is_found(void **state)
+EXPLORE_TEST(what_is_never_entered_or_taken_is_found)
 {
 	size_t number;
 
-	(void)state;
 	explored("---\nstates:\n" AGENT("work", "Work", "good: on")
 			 AGENT("never", "Never", "good: on") "---\n" FLOW(
 				 "init --> work : go\nwork --> done : on\nwork --> never : off\n"
@@ -212,11 +204,10 @@ static void what_is_never_entered_or_taken_is_found(void **state)
 }
 
 /* Whatever the troubleshooter changes, twice: it cannot take the budget's bound away. */
-static void changes_of_the_troubleshooter_are_walked_too(void **state)
+EXPLORE_TEST(changes_of_the_troubleshooter_are_walked_too)
 {
 	size_t without;
 
-	(void)state;
 	load("---\nstates:\n" AGENT("work", "Work", "good: on") "---\n" FLOW(
 		"init --> work : go\nwork --> done : on\n"));
 	build(0, EXPLORE_STATES);
@@ -230,9 +221,8 @@ static void changes_of_the_troubleshooter_are_walked_too(void **state)
 }
 
 /* A state whose effects fail, entered by a change. */
-static void effects_behind_a_change_are_walked_too(void **state)
+EXPLORE_TEST(effects_behind_a_change_are_walked_too)
 {
-	(void)state;
 	explored("---\nlimits: {consecutive_failures: 1}\nstates:\n" AGENT("work", "Work",
 			 "good: on") "---\n" FLOW("init --> work : go\n"
 						  "work --> spec-finding : on\n"
@@ -241,9 +231,8 @@ static void effects_behind_a_change_are_walked_too(void **state)
 	assert_string_equal(kinds(), "");
 }
 
-static void a_walk_that_is_cut_short_says_so(void **state)
+EXPLORE_TEST(a_walk_that_is_cut_short_says_so)
 {
-	(void)state;
 	load("---\nstates:\n" AGENT("work", "Work", "good: on") "---\n" FLOW(
 		"init --> work : go\nwork --> done : on\n"));
 	build(0, 10);
@@ -315,11 +304,10 @@ static bool leads(uint32_t from, uint32_t to)
 }
 
 /* The proof of the pudding: what is left out of a key must not matter. */
-static void whatever_is_played_at_random_is_in_the_graph(void **state)
+EXPLORE_TEST(whatever_is_played_at_random_is_in_the_graph)
 {
 	size_t steps = 0;
 
-	(void)state;
 	explored("---\nlimits: {max_fix_iterations: 1, max_actions: 12}\nstates:\n  gates:\n    "
 		 "all:\n"
 		 "      - {agent: a, skill: s, writes: A, results: {good: on, bad: off}}\n"
@@ -351,28 +339,4 @@ static void whatever_is_played_at_random_is_in_the_graph(void **state)
 		}
 	}
 	assert_true(steps > 500);
-}
-
-#define explore_test(f) cmocka_unit_test_setup_teardown(f, NULL, tear_down)
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		explore_test(a_good_workflow_is_free_of_findings),
-		explore_test(the_largest_number_of_actions_is_exact),
-		explore_test(the_budget_bounds_the_number_of_actions),
-		explore_test(a_dead_end_is_found_with_the_way_into_it),
-		explore_test(a_trigger_without_a_transition_is_a_dead_end),
-		explore_test(a_circle_that_only_the_budget_ends_is_found_with_its_rounds),
-		explore_test(a_circle_without_an_action_is_found),
-		explore_test(a_circle_that_a_limit_ends_is_no_livelock),
-		explore_test(a_state_that_only_a_limit_leaves_is_found),
-		explore_test(what_is_never_entered_or_taken_is_found),
-		explore_test(changes_of_the_troubleshooter_are_walked_too),
-		explore_test(effects_behind_a_change_are_walked_too),
-		explore_test(a_walk_that_is_cut_short_says_so),
-		explore_test(whatever_is_played_at_random_is_in_the_graph),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,10 @@
 #include "src/verify/history.h"
 #include "tests/lib/replay_rig.h"
 
-static void every_revision_can_be_had_byte_for_byte(void **state)
+REPLAY_TEST(every_revision_can_be_had_byte_for_byte)
 {
 	char *first, *second;
 
-	(void)state;
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
 	first = document();
 	assert_string_equal(at_rev(last_rev()), first);
@@ -16,23 +15,21 @@ static void every_revision_can_be_had_byte_for_byte(void **state)
 	assert_string_equal(second, first);
 }
 
-static void a_revision_that_there_is_not_is_told(void **state)
+REPLAY_TEST(a_revision_that_there_is_not_is_told)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	(void)state;
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
 	assert_int_equal(history_document(&place, 99, &text, NULL, &t.err), -1);
 	assert_int_equal(t.err.code, ERR_INPUT);
 	assert_non_null(strstr(t.err.text, "has no revision 99: the last is "));
 }
 
-static void a_broken_edit_is_undone_and_stays_in_the_history(void **state)
+REPLAY_TEST(a_broken_edit_is_undone_and_stays_in_the_history)
 {
 	struct history_restored done;
 	char *good;
 
-	(void)state;
 	a_run();
 	good = document();
 	edit("state: ", "estate: ");
@@ -44,12 +41,11 @@ static void a_broken_edit_is_undone_and_stays_in_the_history(void **state)
 	assert_same();
 }
 
-static void a_document_that_is_gone_is_put_back(void **state)
+REPLAY_TEST(a_document_that_is_gone_is_put_back)
 {
 	struct history_restored done;
 	char *good;
 
-	(void)state;
 	a_run();
 	good = document();
 	assert_int_equal(unlink(t.path), 0);
@@ -58,11 +54,10 @@ static void a_document_that_is_gone_is_put_back(void **state)
 	assert_same();
 }
 
-static void a_good_document_is_only_replaced_on_demand(void **state)
+REPLAY_TEST(a_good_document_is_only_replaced_on_demand)
 {
 	struct history_restored done;
 
-	(void)state;
 	a_run();
 	assert_int_equal(history_restore(&place, 0, &done, &t.err), 0);
 	assert_int_equal(done.to, 0);
@@ -74,11 +69,10 @@ static void a_good_document_is_only_replaced_on_demand(void **state)
 	assert_same();
 }
 
-static void ids_that_were_given_out_are_not_given_out_again(void **state)
+REPLAY_TEST(ids_that_were_given_out_are_not_given_out_again)
 {
 	struct history_restored done;
 
-	(void)state;
 	a_run();
 	assert_int_equal(history_restore(&place, 2, &done, &t.err), 0);
 	assert_int_equal(step_as("ADR-7", true, NULL), 0);
@@ -92,12 +86,11 @@ static char *fork_as(const char *id, int64_t rev, struct history_forked *made)
 	return history_fork(&t.arena, &place, rev, id, to, made, &t.err) < 0 ? NULL : to;
 }
 
-static void a_fork_asks_anew_under_ids_of_its_own(void **state)
+REPLAY_TEST(a_fork_asks_anew_under_ids_of_its_own)
 {
 	struct history_forked made;
 	char *source, *old = t.path;
 
-	(void)state;
 	a_run();
 	source = document();
 	t.path = fork_as("ADR-8", last_rev(), &made);
@@ -116,11 +109,10 @@ static void a_fork_asks_anew_under_ids_of_its_own(void **state)
 	assert_int_equal(taken("fork"), 1);
 }
 
-static void a_fork_keeps_answers_that_are_there(void **state)
+REPLAY_TEST(a_fork_keeps_answers_that_are_there)
 {
 	struct history_forked made;
 
-	(void)state;
 	by_hand("signoff", PR, "");
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
 	answer("ADR-7/signoff/1", "approved", "Approved.");
@@ -134,11 +126,10 @@ static void a_fork_keeps_answers_that_are_there(void **state)
 	assert_string_equal(summary(), "ADR-8/signoff/4");
 }
 
-static void a_fork_keeps_the_word_of_the_troubleshooter(void **state)
+REPLAY_TEST(a_fork_keeps_the_word_of_the_troubleshooter)
 {
 	struct history_forked made;
 
-	(void)state;
 	by_hand("implementing", "consecutive_failures: 3\n", "");
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
 	answer("ADR-7/troubleshooter/1", "continue", "{\"action\":\"continue\",\"reason\":\"go\"}");
@@ -150,12 +141,11 @@ static void a_fork_keeps_the_word_of_the_troubleshooter(void **state)
 	assert_value("consecutive_failures", "0");
 }
 
-static void a_fork_never_takes_the_place_of_another(void **state)
+REPLAY_TEST(a_fork_never_takes_the_place_of_another)
 {
 	struct history_forked made;
 	char *other = arena_printf(&t.arena, "%s/ADR-8.md", t.dir);
 
-	(void)state;
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
 	tree_write(other, STR("mine"));
 	assert_null(fork_as("ADR-8", 1, &made));
@@ -163,22 +153,4 @@ static void a_fork_never_takes_the_place_of_another(void **state)
 	assert_string_equal(read_all(other), "mine");
 	assert_null(fork_as("ADR-7", 1, &made));
 	assert_int_equal(t.err.code, ERR_STATE);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		replay_test(every_revision_can_be_had_byte_for_byte),
-		replay_test(a_revision_that_there_is_not_is_told),
-		replay_test(a_broken_edit_is_undone_and_stays_in_the_history),
-		replay_test(a_document_that_is_gone_is_put_back),
-		replay_test(a_good_document_is_only_replaced_on_demand),
-		replay_test(ids_that_were_given_out_are_not_given_out_again),
-		replay_test(a_fork_asks_anew_under_ids_of_its_own),
-		replay_test(a_fork_keeps_answers_that_are_there),
-		replay_test(a_fork_keeps_the_word_of_the_troubleshooter),
-		replay_test(a_fork_never_takes_the_place_of_another),
-	};
-
-	return cmocka_run_group_tests_name("history", tests, NULL, NULL);
 }

@@ -1,9 +1,8 @@
 #include "src/verify/replay_internal.h"
 #include "tests/lib/replay_rig.h"
 
-static void what_was_done_comes_out_the_same_again(void **state)
+REPLAY_TEST(what_was_done_comes_out_the_same_again)
 {
-	(void)state;
 	a_run();
 	assert_same();
 	assert_int_equal(v.redone, v.commits);
@@ -11,9 +10,8 @@ static void what_was_done_comes_out_the_same_again(void **state)
 	assert_true(v.events > 15);
 }
 
-static void a_push_that_failed_is_done_again(void **state)
+REPLAY_TEST(a_push_that_failed_is_done_again)
 {
-	(void)state;
 	by_hand("validating", "", "");
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
 	answer("ADR-7/validating/1", "passed", "passed");
@@ -24,9 +22,8 @@ static void a_push_that_failed_is_done_again(void **state)
 	assert_same();
 }
 
-static void time_is_that_of_then(void **state)
+REPLAY_TEST(time_is_that_of_then)
 {
-	(void)state;
 	a_run();
 	setenv("DEV_TEAM_NOW", "2031-01-01T00:00:00Z", 1);
 	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
@@ -35,9 +32,8 @@ static void time_is_that_of_then(void **state)
 	assert_true(document_has("last_updated: 2031-01-01T00:00:00Z"));
 }
 
-static void what_took_long_took_as_long_then(void **state)
+REPLAY_TEST(what_took_long_took_as_long_then)
 {
-	(void)state;
 	t.owner = "ada";
 	t.push_ends = "2026-11-21T02:02:02Z";
 	a_run();
@@ -51,11 +47,10 @@ static void what_took_long_took_as_long_then(void **state)
 	assert_same();
 }
 
-static void a_lie_is_found_and_told_with_its_line(void **state)
+REPLAY_TEST(a_lie_is_found_and_told_with_its_line)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 
-	(void)state;
 	t.lies = true;
 	a_run();
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
@@ -75,11 +70,10 @@ static void a_lie_is_found_and_told_with_its_line(void **state)
 	assert_int_equal(v.first.line, 5);
 }
 
-static void events_that_were_not_so_are_found(void **state)
+REPLAY_TEST(events_that_were_not_so_are_found)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 
-	(void)state;
 	t.lies = true;
 	a_run();
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
@@ -97,9 +91,8 @@ static void events_that_were_not_so_are_found(void **state)
 	assert_non_null(strstr(v.first.replayed, "\"type\":\"set\""));
 }
 
-static void an_edit_by_hand_is_an_input_and_found_by_the_store(void **state)
+REPLAY_TEST(an_edit_by_hand_is_an_input_and_found_by_the_store)
 {
-	(void)state;
 	a_run();
 	edit("The brief.", "Another brief.");
 	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
@@ -110,9 +103,8 @@ static void an_edit_by_hand_is_an_input_and_found_by_the_store(void **state)
 	assert_int_equal(taken("removed"), 1);
 }
 
-static void a_refused_answer_is_taken_as_it_is(void **state)
+REPLAY_TEST(a_refused_answer_is_taken_as_it_is)
 {
-	(void)state;
 	a_run();
 	assert_int_equal(answer_as("ADR-7/nonesuch/1", "fixed", "?"), -1);
 	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
@@ -120,9 +112,8 @@ static void a_refused_answer_is_taken_as_it_is(void **state)
 	assert_int_equal(taken("record"), 1);
 }
 
-static void a_workflow_that_changed_is_used_from_there_on(void **state)
+REPLAY_TEST(a_workflow_that_changed_is_used_from_there_on)
 {
-	(void)state;
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
 	workflow("---\nlimits: {max_actions: 7}\n---\n" IMPLEMENT);
 	answer("ADR-7/researching/1", "briefed", "b");
@@ -132,13 +123,12 @@ static void a_workflow_that_changed_is_used_from_there_on(void **state)
 }
 
 /* The machine stopped between the two saves of a first step. */
-static void a_step_that_was_cut_short_is_replayed_as_far_as_it_came(void **state)
+REPLAY_TEST(a_step_that_was_cut_short_is_replayed_as_far_as_it_came)
 {
 	CLEANUP(buf_release) struct buf journal = BUF_INIT;
 	struct str rest, region;
 	char *first;
 
-	(void)state;
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
 	first = at_rev(1);
 	assert_true(tree_read(journal_path(), &journal));
@@ -154,9 +144,8 @@ static void a_step_that_was_cut_short_is_replayed_as_far_as_it_came(void **state
 	assert_int_equal(v.commits, 2);
 }
 
-static void a_step_that_failed_between_its_saves_is_too(void **state)
+REPLAY_TEST(a_step_that_failed_between_its_saves_is_too)
 {
-	(void)state;
 	t.n_specs = 0;
 	assert_int_equal(step_as("ADR-7", false, NULL), -1);
 	t.n_specs = 1;
@@ -176,9 +165,8 @@ static void lie(const char *said, unsigned long done)
 	assert_int_equal(context_save(&f, &t.err), 0);
 }
 
-static void each_revision_that_differs_is_counted_once(void **state)
+REPLAY_TEST(each_revision_that_differs_is_counted_once)
 {
-	(void)state;
 	t.lies = true;
 	a_run();
 	lie("1", 2);
@@ -190,11 +178,10 @@ static void each_revision_that_differs_is_counted_once(void **state)
 	assert_string_equal(v.first.replayed, "review_fix_iteration: 1");
 }
 
-static void a_document_that_was_moved_and_renamed_is_followed(void **state)
+REPLAY_TEST(a_document_that_was_moved_and_renamed_is_followed)
 {
 	char *path = arena_printf(&t.arena, "%s/else/Z.md", t.dir);
 
-	(void)state;
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
 	answer("ADR-7/researching/1", "briefed", "b");
 	tree_mkdirs(arena_printf(&t.arena, "%s/else", t.dir));
@@ -209,12 +196,11 @@ static void a_document_that_was_moved_and_renamed_is_followed(void **state)
 	assert_true(v.commits > 3);
 }
 
-static void a_damaged_journal_is_told_with_its_line(void **state)
+REPLAY_TEST(a_damaged_journal_is_told_with_its_line)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char *journal = journal_path(), *at, line[2048];
 
-	(void)state;
 	t.lies = true;
 	a_run();
 	assert_true(tree_read(journal, &text));
@@ -227,26 +213,4 @@ static void a_damaged_journal_is_told_with_its_line(void **state)
 	assert_true(t.err.line > 0);
 	error_format(&t.err, line, sizeof(line));
 	assert_non_null(strstr(line, "ADR-7.events.jsonl:"));
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		replay_test(what_was_done_comes_out_the_same_again),
-		replay_test(a_push_that_failed_is_done_again),
-		replay_test(time_is_that_of_then),
-		replay_test(what_took_long_took_as_long_then),
-		replay_test(a_lie_is_found_and_told_with_its_line),
-		replay_test(events_that_were_not_so_are_found),
-		replay_test(an_edit_by_hand_is_an_input_and_found_by_the_store),
-		replay_test(a_refused_answer_is_taken_as_it_is),
-		replay_test(a_workflow_that_changed_is_used_from_there_on),
-		replay_test(a_step_that_was_cut_short_is_replayed_as_far_as_it_came),
-		replay_test(a_step_that_failed_between_its_saves_is_too),
-		replay_test(each_revision_that_differs_is_counted_once),
-		replay_test(a_document_that_was_moved_and_renamed_is_followed),
-		replay_test(a_damaged_journal_is_told_with_its_line),
-	};
-
-	return cmocka_run_group_tests_name("replay", tests, NULL, NULL);
 }

@@ -3,12 +3,11 @@
 
 /* ---- a new one ---- */
 
-static void a_fresh_one_has_branch_files_ports_and_record(void **state)
+POOL_TEST(a_fresh_one_has_branch_files_ports_and_record)
 {
 	struct allocation of;
 	bool created;
 
-	(void)state;
 	assert_int_equal(take("feat/issue-42", &of, &created), 0);
 	assert_true(created);
 	assert_string_equal(of.slug, "feat-issue-42");
@@ -24,12 +23,11 @@ static void a_fresh_one_has_branch_files_ports_and_record(void **state)
 	sh("test -z \"$(git -C r config --get-regexp 'branch.feat.*')\""); /* no upstream */
 }
 
-static void the_second_time_it_is_adopted(void **state)
+POOL_TEST(the_second_time_it_is_adopted)
 {
 	struct allocation one = have("feat/x"), two;
 	bool created = true;
 
-	(void)state;
 	sh("echo mine >pool/feat-x/new && echo two >pool/feat-x/a");
 	assert_int_equal(take("feat/x", &two, &created), 0);
 	assert_false(created);
@@ -42,15 +40,14 @@ static void the_second_time_it_is_adopted(void **state)
 	assert_int_equal(two.port, one.port);
 }
 
-static void two_have_two_ports(void **state)
+POOL_TEST(two_have_two_ports)
 {
 	struct allocation one = have("one"), two = have("two");
 
-	(void)state;
 	assert_int_not_equal(one.port, two.port);
 }
 
-static void it_begins_where_it_is_told(void **state)
+POOL_TEST(it_begins_where_it_is_told)
 {
 	static const struct {
 		const char *base, *target, *name, *text; /* text: of file `a` */
@@ -64,7 +61,6 @@ static void it_begins_where_it_is_told(void **state)
 		{"local~1", NULL, "local~1", "one"},
 	};
 
-	(void)state;
 	sh("cd r && git checkout -qb dev && echo dev >a && git commit -qam dev && git push -q "
 	   "origin dev && git checkout -q main && git branch -qD dev\n"
 	   "git checkout -qb local && echo local >a && git commit -qam local && git tag v1 && git "
@@ -83,13 +79,12 @@ static void it_begins_where_it_is_told(void **state)
 	}
 }
 
-static void a_base_that_is_not_there_is_refused(void **state)
+POOL_TEST(a_base_that_is_not_there_is_refused)
 {
 	struct allocate_ask ask = {.branch = "x", .base = "nowhere"};
 	struct allocation of;
 	bool created;
 
-	(void)state;
 	assert_true(refused(pool_allocate(&arena, &pool, &ask, &of, &created, &err), ERR_STATE,
 		"there is no commit 'nowhere'"));
 	ask.base = "--help";
@@ -101,12 +96,11 @@ static void a_base_that_is_not_there_is_refused(void **state)
 	sh("test ! -e pool/x && ! git -C r rev-parse -q --verify refs/heads/x");
 }
 
-static void a_branch_that_is_there_is_checked_out(void **state)
+POOL_TEST(a_branch_that_is_there_is_checked_out)
 {
 	struct allocation of;
 	bool created;
 
-	(void)state;
 	sh("cd r && git checkout -qb old && echo old >a && git commit -qam old && git checkout -q "
 	   "main");
 	assert_int_equal(take("old", &of, &created), 0);
@@ -116,12 +110,11 @@ static void a_branch_that_is_there_is_checked_out(void **state)
 	sh("test \"$(cat pool/old/a)\" = old");
 }
 
-static void a_branch_that_only_the_remote_has_begins_there(void **state)
+POOL_TEST(a_branch_that_only_the_remote_has_begins_there)
 {
 	struct allocation of;
 	bool created;
 
-	(void)state;
 	sh("cd r && git checkout -qb theirs && echo theirs >a && git commit -qam t && git push -q "
 	   "origin theirs && git checkout -q main && git branch -qD theirs");
 	assert_int_equal(take("theirs", &of, &created), 0);
@@ -129,22 +122,20 @@ static void a_branch_that_only_the_remote_has_begins_there(void **state)
 	sh("test \"$(cat pool/theirs/a)\" = theirs");
 }
 
-static void without_a_remote_the_target_itself_counts(void **state)
+POOL_TEST(without_a_remote_the_target_itself_counts)
 {
 	struct allocation of;
 	bool created;
 
-	(void)state;
 	sh("git -C r remote remove origin");
 	assert_int_equal(take("x", &of, &created), 0);
 	assert_string_equal(of.base, "main");
 }
 
-static void the_hook_runs_and_may_fail(void **state)
+POOL_TEST(the_hook_runs_and_may_fail)
 {
 	struct allocation of;
 
-	(void)state;
 	sh("printf '#!/bin/sh\\npwd >hooked; echo \"$@\" >>hooked; exit 3\\n' "
 	   ">r/.git/hooks/post-checkout; chmod +x r/.git/hooks/post-checkout");
 	of = have("x");
@@ -154,11 +145,10 @@ static void the_hook_runs_and_may_fail(void **state)
 	   "$(git -C r rev-parse main) 1\"");
 }
 
-static void a_callers_own_git_variables_do_not_lead_astray(void **state)
+POOL_TEST(a_callers_own_git_variables_do_not_lead_astray)
 {
 	struct allocation of;
 
-	(void)state;
 	sh("git init -q hooked");
 	setenv("GIT_DIR", at("hooked/.git"), 1);
 	setenv("GIT_WORK_TREE", at("hooked"), 1);
@@ -173,12 +163,11 @@ static void a_callers_own_git_variables_do_not_lead_astray(void **state)
 
 /* ---- names ---- */
 
-static void two_branches_never_share_a_folder(void **state)
+POOL_TEST(two_branches_never_share_a_folder)
 {
 	struct allocation of;
 	bool created;
 
-	(void)state;
 	(void)have("feat/x");
 	assert_true(refused(take("feat-x", &of, &created), ERR_STATE,
 		"branches 'feat/x' and 'feat-x' would have one folder"));
@@ -186,25 +175,23 @@ static void two_branches_never_share_a_folder(void **state)
 	sh("! git -C r rev-parse -q --verify refs/heads/feat-x");
 }
 
-static void what_git_takes_for_no_branch_is_refused(void **state)
+POOL_TEST(what_git_takes_for_no_branch_is_refused)
 {
 	static const char *const bad[] = {"", "..", "feat//x", "-x", "a b", "@!?", "x.lock"};
 	struct allocation of;
 	bool created;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(bad); i++)
 		if (!refused(take(bad[i], &of, &created), ERR_USAGE, ""))
 			fail_msg("'%s' was taken", bad[i]);
 	sh("test ! -e pool || test -z \"$(ls pool)\"");
 }
 
-static void a_branch_below_another_is_refused(void **state)
+POOL_TEST(a_branch_below_another_is_refused)
 {
 	struct allocation of;
 	bool created;
 
-	(void)state;
 	(void)have("feat");
 	assert_true(refused(take("feat/x", &of, &created), ERR_STATE,
 		"no branch 'feat/x' can be made beside 'feat'"));
@@ -216,24 +203,22 @@ static void a_branch_below_another_is_refused(void **state)
 
 /* ---- the branch is elsewhere ---- */
 
-static void a_branch_in_the_main_tree_is_not_isolated(void **state)
+POOL_TEST(a_branch_in_the_main_tree_is_not_isolated)
 {
 	struct allocation of;
 	bool created;
 
-	(void)state;
 	assert_true(
 		refused(take("main", &of, &created), ERR_STATE, "branch 'main' is checked out in"));
 	assert_true(contains(err.text, "/r', the main work tree"));
 	sh("test ! -e pool/main");
 }
 
-static void a_branch_in_another_worktree_is_told_with_its_place(void **state)
+POOL_TEST(a_branch_in_another_worktree_is_told_with_its_place)
 {
 	struct allocation of;
 	bool created;
 
-	(void)state;
 	sh("git -C r worktree add -q -b x ../elsewhere");
 	assert_true(refused(take("x", &of, &created), ERR_STATE,
 		arena_printf(&arena, "branch 'x' is checked out in another worktree: '%s'",
@@ -241,12 +226,11 @@ static void a_branch_in_another_worktree_is_told_with_its_place(void **state)
 	sh("test ! -e pool/x");
 }
 
-static void one_made_by_git_at_our_place_is_adopted(void **state)
+POOL_TEST(one_made_by_git_at_our_place_is_adopted)
 {
 	struct allocation of;
 	bool created = true;
 
-	(void)state;
 	sh("git -C r worktree add -q -b feat/x ../pool/feat-x && echo new >pool/feat-x/new");
 	assert_int_equal(take("feat/x", &of, &created), 0);
 	assert_false(created);
@@ -255,12 +239,11 @@ static void one_made_by_git_at_our_place_is_adopted(void **state)
 	sh("test -e pool/feat-x/new");
 }
 
-static void adoption_looks_at_the_branch_that_is_checked_out(void **state)
+POOL_TEST(adoption_looks_at_the_branch_that_is_checked_out)
 {
 	struct allocation of;
 	bool created;
 
-	(void)state;
 	sh("git -C r worktree add -q -b other ../pool/feat-x");
 	assert_true(refused(take("feat/x", &of, &created), ERR_STATE,
 		"/pool/feat-x' has branch 'other' checked out, not branch 'feat/x'"));
@@ -280,11 +263,10 @@ static int adopt(const char *branch, struct allocation *of)
 	return pool_adopt(&arena, &pool, &ask, of, &err);
 }
 
-static void adopting_makes_nothing(void **state)
+POOL_TEST(adopting_makes_nothing)
 {
 	struct allocation of;
 
-	(void)state;
 	assert_true(refused(adopt("x", &of), ERR_STATE, "there is no worktree of branch 'x' at"));
 	sh("mkdir -p pool/x && echo mine >pool/x/file");
 	assert_true(refused(adopt("x", &of), ERR_STATE, "there is no worktree of branch 'x' at"));
@@ -300,13 +282,12 @@ static void make_foreign(void)
 	sh("git clone -q org/o.git clone2 && git -C clone2 worktree add -q -b x ../pool/x");
 }
 
-static void another_clones_worktree_is_refused(void **state)
+POOL_TEST(another_clones_worktree_is_refused)
 {
 	CLEANUP(buf_release) struct buf events = BUF_INIT;
 	struct allocation of;
 	bool created;
 
-	(void)state;
 	make_foreign();
 	assert_true(refused(
 		take("x", &of, &created), ERR_STATE, "WorktreeOwnershipMismatch (cross-clone)"));
@@ -318,13 +299,12 @@ static void another_clones_worktree_is_refused(void **state)
 	assert_true(contains(events.s, "\"guard\":\"strict\""));
 }
 
-static void an_advisory_guard_warns_and_goes_on(void **state)
+POOL_TEST(an_advisory_guard_warns_and_goes_on)
 {
 	CLEANUP(buf_release) struct buf events = BUF_INIT;
 	struct allocation of;
 	bool created = true;
 
-	(void)state;
 	pool.strict = false;
 	make_foreign();
 	assert_int_equal(take("x", &of, &created), 0);
@@ -336,14 +316,13 @@ static void an_advisory_guard_warns_and_goes_on(void **state)
 	assert_true(contains(of.warning, "advisory ownership mismatch"));
 }
 
-static void two_clones_with_one_folder_find_each_other(void **state)
+POOL_TEST(two_clones_with_one_folder_find_each_other)
 {
 	CLEANUP(pool_close) struct pool second = {0};
 	const struct allocate_ask ask = {.branch = "x"};
 	struct allocation one = have("x"), of;
 	bool created;
 
-	(void)state;
 	sh("git clone -q org/o.git clone2");
 	assert_int_equal(
 		pool_open(&arena, &spec, at("clone2"), at("state"), NULL, &second, &err), 0);
@@ -356,12 +335,11 @@ static void two_clones_with_one_folder_find_each_other(void **state)
 	assert_true(of.warning != NULL);
 }
 
-static void a_broken_pointer_is_a_mismatch_too(void **state)
+POOL_TEST(a_broken_pointer_is_a_mismatch_too)
 {
 	struct allocation of;
 	bool created;
 
-	(void)state;
 	sh("mkdir -p pool/x && echo rubbish >pool/x/.git");
 	assert_true(refused(take("x", &of, &created), ERR_STATE,
 		"WorktreeOwnershipMismatch (pointer-malformed)"));
@@ -370,13 +348,12 @@ static void a_broken_pointer_is_a_mismatch_too(void **state)
 
 /* ---- sparse ---- */
 
-static void a_folder_alone_can_be_checked_out(void **state)
+POOL_TEST(a_folder_alone_can_be_checked_out)
 {
 	struct allocate_ask ask = {.branch = "x", .sparse = "lib/one"};
 	struct allocation of;
 	bool created;
 
-	(void)state;
 	sh("cd r && mkdir -p lib/one lib/two app && echo 1 >lib/one/f && echo 2 >lib/two/f && echo "
 	   "3 >app/f && git add . && git commit -qm more && git push -q origin main");
 	assert_int_equal(pool_allocate(&arena, &pool, &ask, &of, &created, &err), 0);
@@ -387,7 +364,7 @@ static void a_folder_alone_can_be_checked_out(void **state)
 	sh("test -e pool/y/app/f && test -e r/app/f && test -z \"$(git -C r status --porcelain)\"");
 }
 
-static void a_folder_that_is_none_is_refused(void **state)
+POOL_TEST(a_folder_that_is_none_is_refused)
 {
 	static const struct {
 		const char *dir;
@@ -397,7 +374,6 @@ static void a_folder_that_is_none_is_refused(void **state)
 	struct allocation of;
 	bool created;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const struct allocate_ask ask = {.branch = "x", .sparse = rows[i].dir};
 
@@ -409,14 +385,13 @@ static void a_folder_that_is_none_is_refused(void **state)
 
 /* ---- what is told ---- */
 
-static void the_issue_learns_its_ports(void **state)
+POOL_TEST(the_issue_learns_its_ports)
 {
 	CLEANUP(json_free) json *j = NULL;
 	const struct allocate_ask ask = {.branch = "x", .issue = "ADR-1", .ports = 3};
 	struct allocation of;
 	bool created;
 
-	(void)state;
 	assert_int_equal(pool_allocate(&arena, &pool, &ask, &of, &created, &err), 0);
 	assert_int_equal(of.ports, 3);
 	assert_int_equal(runtime_read(at("artifacts"), "ADR-1", &j, &err), 0);
@@ -424,49 +399,16 @@ static void the_issue_learns_its_ports(void **state)
 	assert_string_equal(json_get_str(j, "worktreePath"), of.path);
 }
 
-static void a_run_holds_it_while_its_process_lives(void **state)
+POOL_TEST(a_run_holds_it_while_its_process_lives)
 {
 	const struct allocate_ask ask = {.branch = "x", .run = "ADR-1"};
 	struct allocation of;
 	bool created;
 
-	(void)state;
 	assert_int_equal(pool_allocate(&arena, &pool, &ask, &of, &created, &err), 0);
 	assert_int_equal(of.pid, getpid());
 	assert_true(of.start > 0 && *of.boot);
 	assert_string_equal(of.run, "ADR-1");
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		pool_test(a_fresh_one_has_branch_files_ports_and_record),
-		pool_test(the_second_time_it_is_adopted),
-		pool_test(two_have_two_ports),
-		pool_test(it_begins_where_it_is_told),
-		pool_test(a_base_that_is_not_there_is_refused),
-		pool_test(a_branch_that_is_there_is_checked_out),
-		pool_test(a_branch_that_only_the_remote_has_begins_there),
-		pool_test(without_a_remote_the_target_itself_counts),
-		pool_test(the_hook_runs_and_may_fail),
-		pool_test(a_callers_own_git_variables_do_not_lead_astray),
-		pool_test(two_branches_never_share_a_folder),
-		pool_test(what_git_takes_for_no_branch_is_refused),
-		pool_test(a_branch_below_another_is_refused),
-		pool_test(a_branch_in_the_main_tree_is_not_isolated),
-		pool_test(a_branch_in_another_worktree_is_told_with_its_place),
-		pool_test(one_made_by_git_at_our_place_is_adopted),
-		pool_test(adoption_looks_at_the_branch_that_is_checked_out),
-		pool_test(adopting_makes_nothing),
-		pool_test(another_clones_worktree_is_refused),
-		pool_test(an_advisory_guard_warns_and_goes_on),
-		pool_test(two_clones_with_one_folder_find_each_other),
-		pool_test(a_broken_pointer_is_a_mismatch_too),
-		pool_test(a_folder_alone_can_be_checked_out),
-		pool_test(a_folder_that_is_none_is_refused),
-		pool_test(the_issue_learns_its_ports),
-		pool_test(a_run_holds_it_while_its_process_lives),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

@@ -50,11 +50,10 @@ static void another_state_folder(const char *name)
 		pool_open(&arena, &spec, at("r"), at(name), at("artifacts"), &pool, &err), 0);
 }
 
-static void two_do_not_hold_one(void **state)
+UNIT_TEST(two_do_not_hold_one, pool_setup, pool_teardown)
 {
 	pid_t one = alive(), two = alive();
 
-	(void)state;
 	assert_int_equal(held_by(NULL, one, false), 0);
 	assert_true(refused(held_by(NULL, two, false), ERR_STATE,
 		arena_printf(&arena, "is held by process %d, which lives", (int)one)));
@@ -72,11 +71,10 @@ static void two_do_not_hold_one(void **state)
 	ends(two);
 }
 
-static void a_run_may_ask_again(void **state)
+UNIT_TEST(a_run_may_ask_again, pool_setup, pool_teardown)
 {
 	pid_t one = alive(), two = alive();
 
-	(void)state;
 	assert_int_equal(held_by("run 1", one, false), 0);
 	assert_true(refused(held_by("run 2", two, false), ERR_STATE, "for 'run 1', which lives"));
 	assert_int_equal(held_by("run 1", 0, false), 0); /* does not take its place */
@@ -89,12 +87,11 @@ static void a_run_may_ask_again(void **state)
 	ends(two);
 }
 
-static void another_state_folder_sees_the_holder(void **state)
+UNIT_TEST(another_state_folder_sees_the_holder, pool_setup, pool_teardown)
 {
 	pid_t one = alive(), two = alive();
 	struct allocation of;
 
-	(void)state;
 	assert_int_equal(held_by("run 1", one, false), 0);
 	another_state_folder("other");
 	assert_true(stays()); /* no record tells of it here */
@@ -115,13 +112,12 @@ static void another_state_folder_sees_the_holder(void **state)
 	}
 }
 
-static void an_audit_tells_who_holds_it_elsewhere(void **state)
+UNIT_TEST(an_audit_tells_who_holds_it_elsewhere, pool_setup, pool_teardown)
 {
 	pid_t one = alive();
 	struct leak *list;
 	size_t n;
 
-	(void)state;
 	assert_int_equal(held_by(NULL, one, false), 0);
 	another_state_folder("other");
 	assert_int_equal(pool_audit(&arena, &pool, &list, &n, &err), 0);
@@ -131,18 +127,4 @@ static void an_audit_tells_who_holds_it_elsewhere(void **state)
 		strstr(list[0].text, arena_printf(&arena, "process %d holds it (state folder '%s')",
 					     (int)one, at("state"))));
 	ends(one);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(two_do_not_hold_one, pool_setup, pool_teardown),
-		cmocka_unit_test_setup_teardown(a_run_may_ask_again, pool_setup, pool_teardown),
-		cmocka_unit_test_setup_teardown(
-			another_state_folder_sees_the_holder, pool_setup, pool_teardown),
-		cmocka_unit_test_setup_teardown(
-			an_audit_tells_who_holds_it_elsewhere, pool_setup, pool_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

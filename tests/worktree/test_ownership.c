@@ -25,7 +25,9 @@ static char *filled(const char *text)
 	return arena_dup(&arena, buf_str(&out));
 }
 
-static void the_pointer_tells_whose_a_worktree_is(void **state)
+#define ROW_TEST(name) UNIT_TEST(name, setup, scratch_remove)
+
+ROW_TEST(the_pointer_tells_whose_a_worktree_is)
 {
 	static const struct {
 		const char *pointer; /* NULL: there is no .git */
@@ -71,7 +73,6 @@ static void the_pointer_tells_whose_a_worktree_is(void **state)
 		{NULL, "pointer-missing", NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct ownership own;
 		const char *actual = rows[i].actual ? filled(rows[i].actual) : "";
@@ -88,11 +89,10 @@ static void the_pointer_tells_whose_a_worktree_is(void **state)
 	}
 }
 
-static void a_clone_has_no_pointer(void **state)
+ROW_TEST(a_clone_has_no_pointer)
 {
 	struct ownership own;
 
-	(void)state;
 	assert_int_equal(pool_ownership(&arena, at("clone"), at("clone/.git"), &own, &err), 0);
 	assert_int_equal(own.reason, OWNED_POINTER_MISSING);
 	assert_null(own.actual);
@@ -100,26 +100,14 @@ static void a_clone_has_no_pointer(void **state)
 	assert_int_equal(own.reason, OWNED_POINTER_MISSING);
 }
 
-static void what_is_no_text_is_told_as_text(void **state)
+ROW_TEST(what_is_no_text_is_told_as_text)
 {
 	struct ownership own;
 
-	(void)state;
 	tree_write(at("w/.git"), (struct str){"a\0b\xff", 4});
 	assert_int_equal(pool_ownership(&arena, at("w"), at("clone/.git"), &own, &err), 0);
 	assert_int_equal(own.reason, OWNED_POINTER_MALFORMED);
 	assert_string_equal(own.actual, "a?b?");
 }
 
-#define row_test(f) cmocka_unit_test_setup_teardown(f, setup, scratch_remove)
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		row_test(the_pointer_tells_whose_a_worktree_is),
-		row_test(a_clone_has_no_pointer),
-		row_test(what_is_no_text_is_told_as_text),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

@@ -12,7 +12,7 @@ static unsigned candidate(const char *path, unsigned base)
 	return port;
 }
 
-static void the_formula_is_that_of_everybody(void **state)
+TEST(the_formula_is_that_of_everybody)
 {
 	static const struct {
 		const char *path;
@@ -30,12 +30,11 @@ static void the_formula_is_that_of_everybody(void **state)
 		{"/x", 5000, 5259},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
 		assert_int_equal(candidate(rows[i].path, rows[i].base), rows[i].port);
 }
 
-static void paths_are_made_plain_by_their_letters_alone(void **state)
+TEST(paths_are_made_plain_by_their_letters_alone)
 {
 	static const char *const rows[][2] = {
 		{"/pool/a/../feat-issue-42/", "/pool/feat-issue-42"},
@@ -56,7 +55,6 @@ static void paths_are_made_plain_by_their_letters_alone(void **state)
 	struct error err;
 	char *out;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		assert_int_equal(port_path(&a, rows[i][0], &out, &err), 0);
 		assert_string_equal(out, rows[i][1]);
@@ -67,14 +65,13 @@ static void paths_are_made_plain_by_their_letters_alone(void **state)
 	arena_release(&a);
 }
 
-static void a_relative_path_begins_where_we_are(void **state)
+TEST(a_relative_path_begins_where_we_are)
 {
 	char *before = getcwd(NULL, 0);
 	struct arena a = {0};
 	struct error err;
 	char *out;
 
-	(void)state;
 	assert_int_equal(chdir("/usr"), 0);
 	assert_int_equal(port_path(&a, "lib/../share/x/", &out, &err), 0);
 	assert_string_equal(out, "/usr/share/x");
@@ -88,13 +85,12 @@ static void a_relative_path_begins_where_we_are(void **state)
 	arena_release(&a);
 }
 
-static void paths_spread_over_the_range(void **state)
+TEST(paths_spread_over_the_range)
 {
 	static const unsigned want[] = {91, 102, 92, 103, 89, 109, 119, 85, 110};
 	unsigned bucket[9] = {0};
 	struct arena a = {0};
 
-	(void)state;
 	for (unsigned i = 0; i < 900; i++) {
 		unsigned port = candidate(arena_printf(&a, "/path/sample-%u", i), 3190);
 
@@ -106,13 +102,12 @@ static void paths_spread_over_the_range(void **state)
 	arena_release(&a);
 }
 
-static void a_base_has_limits(void **state)
+TEST(a_base_has_limits)
 {
 	static const unsigned wrong[] = {0, 1023, 65001, 70000, 4294967295U};
 	struct error err;
 	unsigned port;
 
-	(void)state;
 	assert_int_equal(candidate("/x", 1024), 1283);
 	assert_int_equal(candidate("/x", 65000), 65259);
 	for (size_t i = 0; i < COUNT(wrong); i++) {
@@ -159,12 +154,11 @@ static int find(
 	return port_find(&ask, out, err);
 }
 
-static void the_candidate_is_taken_when_it_is_free(void **state)
+TEST(the_candidate_is_taken_when_it_is_free)
 {
 	struct port_answer got;
 	struct error err;
 
-	(void)state;
 	assert_int_equal(find((struct port_ask){.count = 1}, NULL, &got, &err), 0);
 	assert_int_equal(got.first, 3453);
 	assert_int_equal(got.n_tried, 1);
@@ -172,7 +166,7 @@ static void the_candidate_is_taken_when_it_is_free(void **state)
 	assert_false(got.overridden);
 }
 
-static void a_busy_one_is_passed_over(void **state)
+TEST(a_busy_one_is_passed_over)
 {
 	static const struct {
 		unsigned count, behind, busy[12], first;
@@ -194,7 +188,6 @@ static void a_busy_one_is_passed_over(void **state)
 	struct port_answer got;
 	struct error err;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct port_ask ask = {.count = rows[i].count, .behind = rows[i].behind};
 		int rc = find(ask, rows[i].busy, &got, &err);
@@ -208,12 +201,11 @@ static void a_busy_one_is_passed_over(void **state)
 	}
 }
 
-static void ten_are_tried_and_told(void **state)
+TEST(ten_are_tried_and_told)
 {
 	struct port_answer got;
 	struct error err;
 
-	(void)state;
 	assert_int_equal(
 		find((struct port_ask){.count = 1, .is_free = none_is_free}, NULL, &got, &err), -1);
 	assert_int_equal(err.code, ERR_STATE);
@@ -231,13 +223,12 @@ static bool is_anothers(void *data, unsigned port)
 }
 
 /* Many worktrees of one pool may have neighbours: what they have is known, and is no try. */
-static void ports_of_other_allocations_are_passed_over_and_are_no_try(void **state)
+TEST(ports_of_other_allocations_are_passed_over_and_are_no_try)
 {
 	static const unsigned busy[] = {3493, 3494, 0};
 	struct port_answer got;
 	struct error err;
 
-	(void)state;
 	assert_int_equal(
 		find((struct port_ask){.count = 3, .is_taken = is_anothers}, busy, &got, &err), 0);
 	assert_int_equal(got.candidate, 3453);
@@ -251,7 +242,7 @@ static void ports_of_other_allocations_are_passed_over_and_are_no_try(void **sta
 		-1);
 }
 
-static void an_override_goes_before_and_is_not_probed(void **state)
+TEST(an_override_goes_before_and_is_not_probed)
 {
 	static const struct {
 		const char *text;
@@ -260,7 +251,6 @@ static void an_override_goes_before_and_is_not_probed(void **state)
 	struct port_answer got;
 	struct error err;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct port_ask ask = {
 			.count = 1, .override = rows[i].text, .is_free = none_is_free};
@@ -276,7 +266,7 @@ static void an_override_goes_before_and_is_not_probed(void **state)
 	assert_false(got.overridden);
 }
 
-static void an_override_is_read_strictly(void **state)
+TEST(an_override_is_read_strictly)
 {
 	static const char *const rows[] = {"not-a-port", "0", "70000", "65536", "8080abc",
 		" 4242.9", " 4242", "4242 ", "4242\n", "-1", "+80", "080", "0x50", "1e3", "4242.0",
@@ -284,7 +274,6 @@ static void an_override_is_read_strictly(void **state)
 	struct port_answer got;
 	struct error err;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		assert_int_equal(
 			find((struct port_ask){.count = 1, .override = rows[i]}, NULL, &got, &err),
@@ -296,12 +285,11 @@ static void an_override_is_read_strictly(void **state)
 	assert_error(&err, "dev-team: port '8080abc' is not a number of 1..65535");
 }
 
-static void a_block_is_of_one_to_ten(void **state)
+TEST(a_block_is_of_one_to_ten)
 {
 	struct port_answer got;
 	struct error err;
 
-	(void)state;
 	assert_int_equal(find((struct port_ask){.count = 3}, NULL, &got, &err), 0);
 	assert_int_equal(got.first, 3453);
 	assert_int_equal(n_asked, 3);
@@ -317,7 +305,7 @@ static void a_block_is_of_one_to_ten(void **state)
 		find((struct port_ask){.count = 11, .override = "80"}, NULL, &got, &err), -1);
 }
 
-static void no_block_goes_beyond_the_last_port(void **state)
+TEST(no_block_goes_beyond_the_last_port)
 {
 	static const struct {
 		const char *override;
@@ -333,7 +321,6 @@ static void no_block_goes_beyond_the_last_port(void **state)
 	struct port_answer got;
 	struct error err;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct port_ask ask = {.count = rows[i].count, .override = rows[i].override};
 		int rc = find(ask, NULL, &got, &err);
@@ -381,12 +368,11 @@ static int listener(int family, unsigned *port)
 	return fd;
 }
 
-static void who_listens_is_in_the_way(void **state)
+TEST(who_listens_is_in_the_way)
 {
 	static const int families[] = {AF_INET, AF_INET6};
 	unsigned port;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(families); i++) {
 		CLEANUP(close_fd) int fd = listener(families[i], &port);
 
@@ -399,26 +385,4 @@ static void who_listens_is_in_the_way(void **state)
 		fd = -1;
 		assert_true(port_is_free(port));
 	}
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_formula_is_that_of_everybody),
-		cmocka_unit_test(paths_are_made_plain_by_their_letters_alone),
-		cmocka_unit_test(a_relative_path_begins_where_we_are),
-		cmocka_unit_test(paths_spread_over_the_range),
-		cmocka_unit_test(a_base_has_limits),
-		cmocka_unit_test(the_candidate_is_taken_when_it_is_free),
-		cmocka_unit_test(ports_of_other_allocations_are_passed_over_and_are_no_try),
-		cmocka_unit_test(a_busy_one_is_passed_over),
-		cmocka_unit_test(ten_are_tried_and_told),
-		cmocka_unit_test(an_override_goes_before_and_is_not_probed),
-		cmocka_unit_test(an_override_is_read_strictly),
-		cmocka_unit_test(a_block_is_of_one_to_ten),
-		cmocka_unit_test(no_block_goes_beyond_the_last_port),
-		cmocka_unit_test(who_listens_is_in_the_way),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,9 +42,8 @@ static void with_submodule(const char *name)
 
 /* ---- a pool inside the repository ---- */
 
-static void a_pool_in_the_repository_hides_itself_alone(void **state)
+POOL_TEST(a_pool_in_the_repository_hides_itself_alone)
 {
-	(void)state;
 	spec.root = at("r/own/pool");
 	pool_again();
 	(void)have("x");
@@ -61,7 +60,7 @@ static void a_pool_in_the_repository_hides_itself_alone(void **state)
 	sh("test -e r/own/pool/.gitignore");
 }
 
-static void a_folder_with_files_of_the_repository_is_no_pool(void **state)
+POOL_TEST(a_folder_with_files_of_the_repository_is_no_pool)
 {
 	static const char *const rows[] = {
 		"mkdir -p r/src && echo 1 >r/src/tracked && git -C r add . && git -C r commit -qm "
@@ -72,7 +71,6 @@ static void a_folder_with_files_of_the_repository_is_no_pool(void **state)
 		"commit -qm i && echo 1 >r/src/new && rm r/src/.gitignore",
 	};
 
-	(void)state;
 	spec.root = at("r/src");
 	pool_again();
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -85,9 +83,8 @@ static void a_folder_with_files_of_the_repository_is_no_pool(void **state)
 
 /* ---- submodules and clones ---- */
 
-static void files_where_a_submodule_would_be_are_work(void **state)
+POOL_TEST(files_where_a_submodule_would_be_are_work)
 {
-	(void)state;
 	with_submodule("lib");
 	(void)have("x");
 	goes("x", false); /* an empty folder is none */
@@ -101,11 +98,10 @@ static void files_where_a_submodule_would_be_are_work(void **state)
 	goes("x", true);
 }
 
-static void a_submodule_of_any_name_is_looked_into(void **state)
+POOL_TEST(a_submodule_of_any_name_is_looked_into)
 {
 	static const char *const rows[] = {".vendor/lib", "z/b/c/d/e/f/g/h/i/j/k/lib"};
 
-	(void)state;
 	with_submodule("first");
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		sh(arena_printf(&arena,
@@ -126,7 +122,7 @@ static void a_submodule_of_any_name_is_looked_into(void **state)
 	}
 }
 
-static void what_is_hidden_in_a_submodule_is_work(void **state)
+POOL_TEST(what_is_hidden_in_a_submodule_is_work)
 {
 	static const char *const rows[] = {
 		"git update-index --assume-unchanged l && echo 2 >l",
@@ -134,7 +130,6 @@ static void what_is_hidden_in_a_submodule_is_work(void **state)
 		"git worktree add -q -b w ../../w",
 	};
 
-	(void)state;
 	with_submodule("lib");
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		(void)have("x");
@@ -147,7 +142,7 @@ static void what_is_hidden_in_a_submodule_is_work(void **state)
 	}
 }
 
-static void a_clone_among_the_files_is_looked_into(void **state)
+POOL_TEST(a_clone_among_the_files_is_looked_into)
 {
 	static const struct {
 		const char *act, *why;
@@ -178,7 +173,6 @@ static void a_clone_among_the_files_is_looked_into(void **state)
 			"is on no remote"},
 	};
 
-	(void)state;
 	sh("echo /out/ >>r/.git/info/exclude");
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		if (geteuid() == 0 && strstr(rows[i].act, "chmod 0"))
@@ -200,7 +194,7 @@ static void a_clone_among_the_files_is_looked_into(void **state)
 
 /* ---- its folder is not there ---- */
 
-static void what_git_alone_has_of_a_folder_that_is_gone_stays(void **state)
+POOL_TEST(what_git_alone_has_of_a_folder_that_is_gone_stays)
 {
 	static const struct {
 		const char *act, *why;
@@ -221,7 +215,6 @@ static void what_git_alone_has_of_a_folder_that_is_gone_stays(void **state)
 	};
 	bool removed;
 
-	(void)state;
 	with_submodule("lib");
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		(void)have("x");
@@ -245,12 +238,11 @@ static void what_git_alone_has_of_a_folder_that_is_gone_stays(void **state)
 	goes("x", false);
 }
 
-static void a_worktree_whose_disk_is_away_is_not_dropped(void **state)
+POOL_TEST(a_worktree_whose_disk_is_away_is_not_dropped)
 {
 	struct allocation of;
 	bool created;
 
-	(void)state;
 	sh("mkdir disk && git -C r worktree add -q -b x ../disk/x && mv disk away");
 	assert_true(in_the_way("nor is the folder around it"));
 	sh("mv away disk && test -z \"$(git -C disk/x status --porcelain)\" && rm -r disk/x");
@@ -259,14 +251,13 @@ static void a_worktree_whose_disk_is_away_is_not_dropped(void **state)
 
 /* ---- it is no worktree any more ---- */
 
-static void another_worktree_in_what_is_left_stays(void **state)
+POOL_TEST(another_worktree_in_what_is_left_stays)
 {
 	static const char *const rows[] = {
 		"git -C r worktree add -q ../pool/x/.worktrees/y -b y",
 		"git clone -q org/o.git pool/x/.worktrees/y",
 	};
 
-	(void)state;
 	sh("echo /.worktrees/ >>r/.git/info/exclude");
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		(void)have("x");
@@ -280,12 +271,11 @@ static void another_worktree_in_what_is_left_stays(void **state)
 	}
 }
 
-static void a_file_that_somebody_shortened_is_work(void **state)
+POOL_TEST(a_file_that_somebody_shortened_is_work)
 {
 	static const char *const rows[] = {
 		"printf o >pool/x/a", ": >pool/x/a", "chmod +x pool/x/a"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		(void)have("x");
 		sh(rows[i]);
@@ -300,7 +290,7 @@ static void a_file_that_somebody_shortened_is_work(void **state)
 	goes("x", false);
 }
 
-static void hidden_files_are_held_against_their_own_commit(void **state)
+POOL_TEST(hidden_files_are_held_against_their_own_commit)
 {
 	static const struct {
 		const char *act;
@@ -317,7 +307,6 @@ static void hidden_files_are_held_against_their_own_commit(void **state)
 		{"git update-index --skip-worktree a && rm a", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		(void)have("x");
 		sh(arena_printf(&arena, "cd pool/x && %s", rows[i].act));
@@ -330,7 +319,7 @@ static void hidden_files_are_held_against_their_own_commit(void **state)
 
 /* ---- locks ---- */
 
-static void only_a_named_process_that_is_dead_frees_a_lock(void **state)
+POOL_TEST(only_a_named_process_that_is_dead_frees_a_lock)
 {
 	static const struct {
 		const char *text;
@@ -349,7 +338,6 @@ static void only_a_named_process_that_is_dead_frees_a_lock(void **state)
 		{"pid: 4194999.", true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		(void)have("x");
 		sh(arena_printf(&arena, "git -C r worktree lock --reason '%s' x", rows[i].text));
@@ -361,22 +349,4 @@ static void only_a_named_process_that_is_dead_frees_a_lock(void **state)
 	}
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		pool_test(a_pool_in_the_repository_hides_itself_alone),
-		pool_test(a_folder_with_files_of_the_repository_is_no_pool),
-		pool_test(files_where_a_submodule_would_be_are_work),
-		pool_test(a_submodule_of_any_name_is_looked_into),
-		pool_test(what_is_hidden_in_a_submodule_is_work),
-		pool_test(a_clone_among_the_files_is_looked_into),
-		pool_test(what_git_alone_has_of_a_folder_that_is_gone_stays),
-		pool_test(a_worktree_whose_disk_is_away_is_not_dropped),
-		pool_test(another_worktree_in_what_is_left_stays),
-		pool_test(a_file_that_somebody_shortened_is_work),
-		pool_test(hidden_files_are_held_against_their_own_commit),
-		pool_test(only_a_named_process_that_is_dead_frees_a_lock),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

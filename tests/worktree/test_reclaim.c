@@ -36,9 +36,8 @@ static void nothing_is_left_of_x(void)
 	assert_int_equal(n, 0);
 }
 
-static void a_clean_one_goes_whole(void **state)
+POOL_TEST(a_clean_one_goes_whole)
 {
-	(void)state;
 	(void)have("x");
 	goes("x", false);
 	nothing_is_left_of_x();
@@ -46,11 +45,10 @@ static void a_clean_one_goes_whole(void **state)
 	sh("! git -C r rev-parse -q --verify refs/heads/x");
 }
 
-static void none_is_no_fault(void **state)
+POOL_TEST(none_is_no_fault)
 {
 	bool removed = true;
 
-	(void)state;
 	assert_int_equal(reclaim("x", false, &removed), 0);
 	assert_false(removed);
 	assert_int_equal(reclaim("@!?", false, &removed), 0);
@@ -60,9 +58,8 @@ static void none_is_no_fault(void **state)
 	sh("test -e pool/x/f");
 }
 
-static void branch_slug_and_path_name_it(void **state)
+POOL_TEST(branch_slug_and_path_name_it)
 {
-	(void)state;
 	(void)have("feat/x");
 	goes("feat/x", false);
 	(void)have("feat/x");
@@ -73,11 +70,10 @@ static void branch_slug_and_path_name_it(void **state)
 	goes(at("pool/../pool/feat-x/"), false);
 }
 
-static void it_can_be_had_again(void **state)
+POOL_TEST(it_can_be_had_again)
 {
 	struct allocation one = have("x"), two;
 
-	(void)state;
 	sh("cd pool/x && echo 2 >a && git commit -qam two && git push -q origin x");
 	goes("x", false);
 	sh("git -C r rev-parse -q --verify refs/heads/x >/dev/null"); /* it has a commit */
@@ -91,7 +87,7 @@ static void it_can_be_had_again(void **state)
 
 /* ---- work in it ---- */
 
-static void uncommitted_work_stays(void **state)
+POOL_TEST(uncommitted_work_stays)
 {
 	static const struct {
 		const char *act, *why;
@@ -112,7 +108,6 @@ static void uncommitted_work_stays(void **state)
 		{"git update-index --skip-worktree a && echo 2 >a", "'a', which git was told"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		(void)have("x");
 		sh(arena_printf(&arena, "cd pool/x\n%s", rows[i].act));
@@ -128,7 +123,7 @@ static void uncommitted_work_stays(void **state)
 	}
 }
 
-static void an_operation_in_progress_is_work(void **state)
+POOL_TEST(an_operation_in_progress_is_work)
 {
 	static const struct {
 		const char *act, *why;
@@ -144,7 +139,6 @@ static void an_operation_in_progress_is_work(void **state)
 			"a rebase is in progress"},
 	};
 
-	(void)state;
 	sh("cd r && git checkout -qb side && echo side >a && git commit -qam side && git checkout "
 	   "-q "
 	   "main && git checkout -qb clean && echo c >c && git add c && git commit -qm c && git "
@@ -165,9 +159,8 @@ static void an_operation_in_progress_is_work(void **state)
 	unsetenv("GIT_SEQUENCE_EDITOR");
 }
 
-static void ignored_files_and_the_stash_are_not_work(void **state)
+POOL_TEST(ignored_files_and_the_stash_are_not_work)
 {
-	(void)state;
 	sh("cd r && echo '*.o' >.gitignore && git add . && git commit -qm i && git push -q origin "
 	   "main");
 	(void)have("x");
@@ -177,7 +170,7 @@ static void ignored_files_and_the_stash_are_not_work(void **state)
 	sh("test -n \"$(git -C r stash list)\"");
 }
 
-static void unpushed_commits_stay(void **state)
+POOL_TEST(unpushed_commits_stay)
 {
 	static const struct {
 		const char *act;
@@ -204,7 +197,6 @@ static void unpushed_commits_stay(void **state)
 			true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		(void)have("x");
 		sh(arena_printf(&arena, "cd pool/x\n%s", rows[i].act));
@@ -222,18 +214,16 @@ static void unpushed_commits_stay(void **state)
 	}
 }
 
-static void a_branch_with_commits_is_never_deleted(void **state)
+POOL_TEST(a_branch_with_commits_is_never_deleted)
 {
-	(void)state;
 	(void)have("x");
 	sh("cd pool/x && git commit -q --allow-empty -m mine");
 	goes("x", true);
 	sh("test \"$(git -C r log -1 --format=%s x)\" = mine");
 }
 
-static void a_branch_of_somebody_else_is_never_deleted(void **state)
+POOL_TEST(a_branch_of_somebody_else_is_never_deleted)
 {
-	(void)state;
 	sh("git -C r branch x");
 	(void)have("x");
 	goes("x", false);
@@ -245,9 +235,8 @@ static void a_branch_of_somebody_else_is_never_deleted(void **state)
 	sh("git -C r rev-parse -q --verify refs/heads/y >/dev/null");
 }
 
-static void submodules_count_too(void **state)
+POOL_TEST(submodules_count_too)
 {
-	(void)state;
 	sh("git init -q lib && git -C lib commit -q --allow-empty -m l && cd r && git -c "
 	   "protocol.file.allow=always submodule add -q \"$PWD/../lib\" sub 2>/dev/null && git "
 	   "commit "
@@ -267,11 +256,10 @@ static void submodules_count_too(void **state)
 
 /* ---- never ---- */
 
-static void a_locked_one_stays_while_its_owner_lives(void **state)
+POOL_TEST(a_locked_one_stays_while_its_owner_lives)
 {
 	bool removed;
 
-	(void)state;
 	(void)have("x");
 	sh("git -C r worktree lock --reason 'in use' ../pool/x");
 	assert_true(stays("x", "/x' is locked: in use"));
@@ -288,43 +276,39 @@ static void a_locked_one_stays_while_its_owner_lives(void **state)
 	nothing_is_left_of_x();
 }
 
-static void a_live_one_stays_even_when_confirmed(void **state)
+POOL_TEST(a_live_one_stays_even_when_confirmed)
 {
 	const struct allocate_ask ask = {.branch = "x", .holder = 1};
 	struct allocation of;
 	bool created, removed;
 
-	(void)state;
 	assert_int_equal(pool_allocate(&arena, &pool, &ask, &of, &created, &err), 0);
 	assert_true(stays("x", "process 1 holds it"));
 	assert_true(refused(reclaim("x", true, &removed), ERR_STATE, "process 1 holds it"));
 	sh("test -d pool/x");
 }
 
-static void another_clones_stays_even_when_confirmed(void **state)
+POOL_TEST(another_clones_stays_even_when_confirmed)
 {
 	bool removed;
 
-	(void)state;
 	sh("git clone -q org/o.git clone2 && git -C clone2 worktree add -q -b x ../pool/x");
 	assert_true(refused(reclaim("x", true, &removed), ERR_STATE, "(cross-clone)"));
 	sh("test -e pool/x/a");
 }
 
-static void one_with_another_in_it_stays(void **state)
+POOL_TEST(one_with_another_in_it_stays)
 {
 	bool removed;
 
-	(void)state;
 	(void)have("x");
 	sh("echo inner >>r/.git/info/exclude && git -C r worktree add -q -b inner ../pool/x/inner");
 	assert_true(refused(reclaim("x", true, &removed), ERR_STATE, "has another worktree in it"));
 	sh("test -e pool/x/inner/a");
 }
 
-static void one_without_a_record_goes_by_the_same_rules(void **state)
+POOL_TEST(one_without_a_record_goes_by_the_same_rules)
 {
-	(void)state;
 	sh("git -C r worktree add -q -b x ../pool/x && echo 1 >pool/x/new");
 	assert_true(stays("x", "there are uncommitted changes in"));
 	sh("rm pool/x/new");
@@ -335,9 +319,8 @@ static void one_without_a_record_goes_by_the_same_rules(void **state)
 
 /* ---- odd files ---- */
 
-static void links_and_closed_folders_go_and_what_they_lead_to_stays(void **state)
+POOL_TEST(links_and_closed_folders_go_and_what_they_lead_to_stays)
 {
-	(void)state;
 	sh("mkdir keep && echo 1 >keep/f && echo ignored >>r/.git/info/exclude");
 	(void)have("x");
 	sh("cd pool/x && mkdir -p ignored/deep && ln -s ../../../keep ignored/link && ln -s "
@@ -348,27 +331,4 @@ static void links_and_closed_folders_go_and_what_they_lead_to_stays(void **state
 	nothing_is_left_of_x();
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		pool_test(a_clean_one_goes_whole),
-		pool_test(none_is_no_fault),
-		pool_test(branch_slug_and_path_name_it),
-		pool_test(it_can_be_had_again),
-		pool_test(uncommitted_work_stays),
-		pool_test(an_operation_in_progress_is_work),
-		pool_test(ignored_files_and_the_stash_are_not_work),
-		pool_test(unpushed_commits_stay),
-		pool_test(a_branch_with_commits_is_never_deleted),
-		pool_test(a_branch_of_somebody_else_is_never_deleted),
-		pool_test(submodules_count_too),
-		pool_test(a_locked_one_stays_while_its_owner_lives),
-		pool_test(a_live_one_stays_even_when_confirmed),
-		pool_test(another_clones_stays_even_when_confirmed),
-		pool_test(one_with_another_in_it_stays),
-		pool_test(one_without_a_record_goes_by_the_same_rules),
-		pool_test(links_and_closed_folders_go_and_what_they_lead_to_stays),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

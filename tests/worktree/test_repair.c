@@ -60,7 +60,7 @@ static void half_made(const char *act)
 	assert_null(pool.said);
 }
 
-static void half_made_ones_are_taken_back(void **state)
+POOL_TEST(half_made_ones_are_taken_back)
 {
 	static const char *const rows[] = {
 		":",
@@ -88,7 +88,6 @@ static void half_made_ones_are_taken_back(void **state)
 		"rm -r pool/x",
 	};
 
-	(void)state;
 	sh("cd r && echo b >b && git add b && git commit -qm b && git push -q origin main");
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		half_made(rows[i]);
@@ -97,7 +96,7 @@ static void half_made_ones_are_taken_back(void **state)
 	}
 }
 
-static void a_half_made_one_with_files_of_others_is_kept(void **state)
+POOL_TEST(a_half_made_one_with_files_of_others_is_kept)
 {
 	static const char *const rows[] = {
 		"echo mine >pool/x/mine",
@@ -107,7 +106,6 @@ static void a_half_made_one_with_files_of_others_is_kept(void **state)
 	struct allocation of;
 	bool created = true;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		half_made(rows[i]);
 		assert_int_equal(keys("doing/"), 0);
@@ -118,9 +116,8 @@ static void a_half_made_one_with_files_of_others_is_kept(void **state)
 	}
 }
 
-static void a_branch_that_has_moved_outlives_its_half_made_worktree(void **state)
+POOL_TEST(a_branch_that_has_moved_outlives_its_half_made_worktree)
 {
-	(void)state;
 	half_made("git -C pool/x commit -q --allow-empty -m mine");
 	nothing_is_left_of_x();
 	sh("test \"$(git -C r log -1 --format=%s x)\" = mine");
@@ -141,7 +138,7 @@ static void half_removed(const char *act, bool confirmed)
 	pool_again();
 }
 
-static void removals_that_had_begun_are_finished(void **state)
+POOL_TEST(removals_that_had_begun_are_finished)
 {
 	static const char *const rows[] = {
 		"mv pool/x $trash",
@@ -152,7 +149,6 @@ static void removals_that_had_begun_are_finished(void **state)
 		"mv pool/x $trash && rm -r $trash",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		half_removed(rows[i], false);
 		nothing_is_left_of_x();
@@ -160,9 +156,8 @@ static void removals_that_had_begun_are_finished(void **state)
 }
 
 /* Git deletes the reflog of a branch before the branch. */
-static void a_branch_that_was_being_deleted_is_deleted(void **state)
+POOL_TEST(a_branch_that_was_being_deleted_is_deleted)
 {
-	(void)state;
 	half_removed(
 		"mv pool/x $trash && rm -r r/.git/worktrees/x r/.git/logs/refs/heads/x", false);
 	nothing_is_left_of_x();
@@ -179,12 +174,11 @@ static void a_branch_that_was_being_deleted_is_deleted(void **state)
 	sh("git -C r rev-parse -q --verify refs/heads/x >/dev/null && git -C r branch -qD x");
 }
 
-static void a_removal_that_had_not_begun_is_forgotten(void **state)
+POOL_TEST(a_removal_that_had_not_begun_is_forgotten)
 {
 	struct allocation of;
 	bool created = true;
 
-	(void)state;
 	half_removed(":", true);
 	assert_int_equal(keys("doing/"), 0);
 	assert_int_equal(take("x", &of, &created), 0);
@@ -193,12 +187,11 @@ static void a_removal_that_had_not_begun_is_forgotten(void **state)
 	assert_false(of.confirmed);
 }
 
-static void work_that_came_between_the_looks_is_given_back(void **state)
+POOL_TEST(work_that_came_between_the_looks_is_given_back)
 {
 	struct allocation of;
 	bool created = true;
 
-	(void)state;
 	half_removed("echo late >pool/x/late && mv pool/x $trash", false);
 	assert_true(contains(pool.said, "'?? late'"));
 	assert_int_equal(take("x", &of, &created), 0);
@@ -207,11 +200,10 @@ static void work_that_came_between_the_looks_is_given_back(void **state)
 	assert_int_equal(keys("doing/"), 0);
 }
 
-static void work_under_the_trash_name_is_never_deleted(void **state)
+POOL_TEST(work_under_the_trash_name_is_never_deleted)
 {
 	bool removed;
 
-	(void)state;
 	/* it came between the looks, and its place has been taken by something of no value */
 	half_removed("echo '*.log' >>r/.git/info/exclude && mv pool/x $trash && echo late "
 		     ">$trash/late && mkdir pool/x && echo 1 >pool/x/f.log",
@@ -223,13 +215,12 @@ static void work_under_the_trash_name_is_never_deleted(void **state)
 	sh("mv pool/.trash-* saved && git -C r worktree remove --force ../pool/x 2>/dev/null || :");
 }
 
-static void what_a_lost_removal_left_is_looked_at(void **state)
+POOL_TEST(what_a_lost_removal_left_is_looked_at)
 {
 	struct allocation of = have("x");
 	const char *trash = trash_path(&arena, of.path);
 	bool removed;
 
-	(void)state;
 	sh(arena_printf(&arena, "mkdir %s && echo 1 >%s/mine", trash, trash));
 	assert_true(refused(pool_reclaim(&arena, &pool, "x", false, &removed, &err), ERR_STATE,
 		"such as 'mine'"));
@@ -241,20 +232,18 @@ static void what_a_lost_removal_left_is_looked_at(void **state)
 	nothing_is_left_of_x();
 }
 
-static void what_was_confirmed_stays_confirmed(void **state)
+POOL_TEST(what_was_confirmed_stays_confirmed)
 {
-	(void)state;
 	half_removed("echo late >pool/x/late && mv pool/x $trash", true);
 	nothing_is_left_of_x();
 }
 
 /* ---- others ---- */
 
-static void what_a_live_process_does_is_left_alone(void **state)
+POOL_TEST(what_a_live_process_does_is_left_alone)
 {
 	struct allocation of = have("x");
 
-	(void)state;
 	of.state = ALLOCATION_MAKING;
 	by_another_one(&of);
 	put(&of);
@@ -263,11 +252,10 @@ static void what_a_live_process_does_is_left_alone(void **state)
 	sh("test -e pool/x/a");
 }
 
-static void another_boot_has_no_process_of_this_one(void **state)
+POOL_TEST(another_boot_has_no_process_of_this_one)
 {
 	struct allocation of = have("x");
 
-	(void)state;
 	of.state = ALLOCATION_MAKING;
 	record_claim(&arena, &of);
 	of.boot = "00000000-0000-0000-0000-000000000000";
@@ -276,11 +264,10 @@ static void another_boot_has_no_process_of_this_one(void **state)
 	nothing_is_left_of_x();
 }
 
-static void another_container_is_given_an_hour(void **state)
+POOL_TEST(another_container_is_given_an_hour)
 {
 	struct allocation of = have("x");
 
-	(void)state;
 	of.state = ALLOCATION_MAKING;
 	record_claim(&arena, &of);
 	of.pid = 4194999;
@@ -294,11 +281,10 @@ static void another_container_is_given_an_hour(void **state)
 	nothing_is_left_of_x();
 }
 
-static void a_pid_that_was_given_out_again_is_another_process(void **state)
+POOL_TEST(a_pid_that_was_given_out_again_is_another_process)
 {
 	struct allocation of = have("x");
 
-	(void)state;
 	of.state = ALLOCATION_MAKING;
 	record_claim(&arena, &of);
 	of.start++;
@@ -309,7 +295,7 @@ static void a_pid_that_was_given_out_again_is_another_process(void **state)
 
 /* ---- what other tools leave ---- */
 
-static void what_stands_in_the_way_and_is_of_no_value_goes(void **state)
+POOL_TEST(what_stands_in_the_way_and_is_of_no_value_goes)
 {
 	static const char *const rows[] = {
 		"mkdir -p pool/x",
@@ -333,7 +319,6 @@ static void what_stands_in_the_way_and_is_of_no_value_goes(void **state)
 	struct allocation of;
 	bool created;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		sh(rows[i]);
 		if (take("x", &of, &created) < 0)
@@ -344,7 +329,7 @@ static void what_stands_in_the_way_and_is_of_no_value_goes(void **state)
 	}
 }
 
-static void what_stands_in_the_way_and_may_be_of_value_stays(void **state)
+POOL_TEST(what_stands_in_the_way_and_may_be_of_value_stays)
 {
 	static const struct {
 		const char *act, *why, *check;
@@ -386,7 +371,6 @@ static void what_stands_in_the_way_and_may_be_of_value_stays(void **state)
 	struct allocation of;
 	bool created;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		sh(rows[i].act);
 		if (!refused(take("x", &of, &created), ERR_STATE, rows[i].why))
@@ -399,12 +383,11 @@ static void what_stands_in_the_way_and_may_be_of_value_stays(void **state)
 	}
 }
 
-static void a_worktree_that_went_by_another_hand_is_made_anew(void **state)
+POOL_TEST(a_worktree_that_went_by_another_hand_is_made_anew)
 {
 	struct allocation one = have("x"), two;
 	bool created = false;
 
-	(void)state;
 	sh("rm -r pool/x");
 	assert_int_equal(take("x", &two, &created), 0);
 	assert_true(created);
@@ -414,12 +397,11 @@ static void a_worktree_that_went_by_another_hand_is_made_anew(void **state)
 	assert_true(created);
 }
 
-static void a_failure_leaves_nothing(void **state)
+POOL_TEST(a_failure_leaves_nothing)
 {
 	struct allocation of;
 	bool created;
 
-	(void)state;
 	sh("cd r && echo 'a filter=broken' >.gitattributes && git add . && git commit -qm f && git "
 	   "push "
 	   "-q origin main && git config filter.broken.smudge false && git config "
@@ -430,28 +412,4 @@ static void a_failure_leaves_nothing(void **state)
 	sh("! git -C r rev-parse -q --verify refs/heads/x");
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		pool_test(half_made_ones_are_taken_back),
-		pool_test(a_half_made_one_with_files_of_others_is_kept),
-		pool_test(a_branch_that_has_moved_outlives_its_half_made_worktree),
-		pool_test(removals_that_had_begun_are_finished),
-		pool_test(a_branch_that_was_being_deleted_is_deleted),
-		pool_test(a_removal_that_had_not_begun_is_forgotten),
-		pool_test(work_that_came_between_the_looks_is_given_back),
-		pool_test(work_under_the_trash_name_is_never_deleted),
-		pool_test(what_a_lost_removal_left_is_looked_at),
-		pool_test(what_was_confirmed_stays_confirmed),
-		pool_test(what_a_live_process_does_is_left_alone),
-		pool_test(another_boot_has_no_process_of_this_one),
-		pool_test(another_container_is_given_an_hour),
-		pool_test(a_pid_that_was_given_out_again_is_another_process),
-		pool_test(what_stands_in_the_way_and_is_of_no_value_goes),
-		pool_test(what_stands_in_the_way_and_may_be_of_value_stays),
-		pool_test(a_worktree_that_went_by_another_hand_is_made_anew),
-		pool_test(a_failure_leaves_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

@@ -1,7 +1,7 @@
 #include "src/worktree/pool_internal.h"
 #include "tests/lib/pool_rig.h"
 
-static void a_branch_makes_the_name_of_a_folder(void **state)
+GIT_TEST(a_branch_makes_the_name_of_a_folder)
 {
 	static const struct {
 		const char *branch, *slug; /* NULL: refused */
@@ -36,7 +36,6 @@ static void a_branch_makes_the_name_of_a_folder(void **state)
 		{"a.", NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		char *slug = NULL;
 		int rc = pool_slug(&arena, rows[i].branch, &slug, &err);
@@ -50,11 +49,10 @@ static void a_branch_makes_the_name_of_a_folder(void **state)
 	}
 }
 
-static void a_name_is_at_most_200_bytes_long(void **state)
+GIT_TEST(a_name_is_at_most_200_bytes_long)
 {
 	char branch[202], *slug;
 
-	(void)state;
 	memset(branch, 'a', sizeof(branch));
 	branch[200] = '\0';
 	assert_int_equal(pool_slug(&arena, branch, &slug, &err), 0);
@@ -63,7 +61,7 @@ static void a_name_is_at_most_200_bytes_long(void **state)
 	assert_true(refused(pool_slug(&arena, branch, &slug, &err), ERR_USAGE, "200 bytes"));
 }
 
-static void git_decides_what_a_branch_may_be_called(void **state)
+GIT_TEST(git_decides_what_a_branch_may_be_called)
 {
 	static const char *const good[] = {
 		"a", "feat/x", "a.b", "a-", "a@b", "@a", "HEAD/x", "a/b.c/d", "\xc3\xbc"};
@@ -71,7 +69,6 @@ static void git_decides_what_a_branch_may_be_called(void **state)
 		"a.lock/b", ".a", "a/.b", "/a", "a/", "a//b", "a b", "a~b", "a^b", "a:b", "a?b",
 		"a*b", "a[b", "a\\b", "a\tb", "a\x7f"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(good); i++)
 		if (branch_check(good[i], &err) < 0)
 			fail_msg("'%s' was refused", good[i]);
@@ -86,9 +83,8 @@ static void git_decides_what_a_branch_may_be_called(void **state)
 	}
 }
 
-static void case_counts_where_the_folder_says_so(void **state)
+GIT_TEST(case_counts_where_the_folder_says_so)
 {
-	(void)state;
 	assert_true(slug_same("feat-x", "feat-x", false));
 	assert_false(slug_same("feat-x", "Feat-X", false));
 	assert_true(slug_same("feat-x", "Feat-X", true));
@@ -96,14 +92,4 @@ static void case_counts_where_the_folder_says_so(void **state)
 	assert_false(slug_same("feat-x", "feat_x", true));
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		git_test(a_branch_makes_the_name_of_a_folder),
-		git_test(a_name_is_at_most_200_bytes_long),
-		git_test(git_decides_what_a_branch_may_be_called),
-		git_test(case_counts_where_the_folder_says_so),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

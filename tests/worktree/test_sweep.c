@@ -22,7 +22,7 @@ static int due_setup(void **state)
 	return rc;
 }
 
-#define due_test(f) cmocka_unit_test_setup_teardown(f, due_setup, pool_teardown)
+#define DUE_TEST(name) UNIT_TEST(name, due_setup, pool_teardown)
 
 /* The one that is named, with this reason. */
 static void one_is(const char *branch, const char *reason)
@@ -32,9 +32,8 @@ static void one_is(const char *branch, const char *reason)
 	assert_string_equal(list[0].reason, reason);
 }
 
-static void what_is_merged_goes(void **state)
+DUE_TEST(what_is_merged_goes)
 {
-	(void)state;
 	(void)have("x");
 	(void)have("fresh"); /* where it began, so nothing was merged */
 	sh("cd pool/x && echo 2 >a && git commit -qam two && git push -q origin x");
@@ -57,9 +56,8 @@ static void what_is_merged_goes(void **state)
 	sh("test ! -e pool/x && test -e pool/fresh && git -C r rev-parse -q --verify x >/dev/null");
 }
 
-static void what_is_merged_into_another_target_goes_when_it_is_named(void **state)
+DUE_TEST(what_is_merged_into_another_target_goes_when_it_is_named)
 {
-	(void)state;
 	sh("git -C r push -q origin main:develop");
 	(void)have("x");
 	sh("cd pool/x && git commit -q --allow-empty -m two && git push -q origin x x:develop && "
@@ -76,12 +74,11 @@ static void what_is_merged_into_another_target_goes_when_it_is_named(void **stat
 	assert_int_equal(n, 0);
 }
 
-static void the_target_itself_is_not_merged(void **state)
+DUE_TEST(the_target_itself_is_not_merged)
 {
 	struct allocation of;
 	bool created;
 
-	(void)state;
 	sh("git -C r checkout -q --detach");
 	assert_int_equal(take("main", &of, &created), 0);
 	sh("cd pool/main && git commit -q --allow-empty -m two && git push -q origin main");
@@ -89,7 +86,7 @@ static void the_target_itself_is_not_merged(void **state)
 	assert_int_equal(n, 0);
 }
 
-static void work_in_what_is_merged_keeps_it(void **state)
+DUE_TEST(work_in_what_is_merged_keeps_it)
 {
 	static const struct {
 		const char *act;
@@ -99,7 +96,6 @@ static void work_in_what_is_merged_keeps_it(void **state)
 		{"git worktree lock .", KEEP_LOCKED},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		(void)have("x");
 		sh("cd pool/x && git commit -q --allow-empty -m two && git push -q origin x:main");
@@ -141,7 +137,7 @@ static void runs_end(const char *issue, enum run_status status, const char *stag
 	assert_int_equal(runtime_merge(at("artifacts"), issue, members, &err), 0);
 }
 
-static void what_a_failed_run_left_goes(void **state)
+DUE_TEST(what_a_failed_run_left_goes)
 {
 	static const struct {
 		enum run_status status;
@@ -160,7 +156,6 @@ static void what_a_failed_run_left_goes(void **state)
 		{RUN_SKIPPED, "failure", NULL, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		(void)have("x");
 		runs_end("ADR-1", rows[i].status, rows[i].stage);
@@ -181,9 +176,8 @@ static void now_is(const char *time)
 	setenv("DEV_TEAM_NOW", time, 1);
 }
 
-static void the_last_run_counts_and_none_of_an_earlier_worktree(void **state)
+DUE_TEST(the_last_run_counts_and_none_of_an_earlier_worktree)
 {
-	(void)state;
 	now_is("2026-11-21T00:00:00Z");
 	runs_end("ADR-1", RUN_FAILURE, "failure");
 	now_is("2026-11-21T01:00:00Z");
@@ -201,16 +195,4 @@ static void the_last_run_counts_and_none_of_an_earlier_worktree(void **state)
 	unsetenv("DEV_TEAM_NOW");
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		due_test(what_is_merged_goes),
-		due_test(what_is_merged_into_another_target_goes_when_it_is_named),
-		due_test(the_target_itself_is_not_merged),
-		due_test(work_in_what_is_merged_keeps_it),
-		due_test(what_a_failed_run_left_goes),
-		due_test(the_last_run_counts_and_none_of_an_earlier_worktree),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, arena_end);
-}
+UNIT_GROUP(NULL, arena_end)

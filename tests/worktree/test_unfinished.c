@@ -34,11 +34,10 @@ static void cannot_be_put_back(void)
 	assert_true(contains(pool.said, "cannot move"));
 }
 
-static void what_cannot_be_finished_is_told_by_an_audit(void **state)
+POOL_TEST(what_cannot_be_finished_is_told_by_an_audit)
 {
 	const struct leak *leak;
 
-	(void)state;
 	cannot_be_put_back();
 	leak = leak_of("half-removed");
 	assert_non_null(leak);
@@ -47,12 +46,11 @@ static void what_cannot_be_finished_is_told_by_an_audit(void **state)
 	assert_non_null(leak_of("trash"));
 }
 
-static void nobody_waits_for_himself(void **state)
+POOL_TEST(nobody_waits_for_himself)
 {
 	struct allocation of;
 	bool created, removed;
 
-	(void)state;
 	cannot_be_put_back();
 	assert_true(
 		refused(take("x", &of, &created), ERR_SYSTEM, "/x' is half removed: cannot move"));
@@ -69,12 +67,11 @@ static void nobody_waits_for_himself(void **state)
 	assert_null(leak_of("half-removed"));
 }
 
-static void what_this_process_has_half_made_it_takes_back(void **state)
+POOL_TEST(what_this_process_has_half_made_it_takes_back)
 {
 	struct allocation of = have("x");
 	bool created = false;
 
-	(void)state;
 	of.state = ALLOCATION_MAKING;
 	record_claim(&arena, &of);
 	assert_int_equal(record_put(&arena, &pool, &of, &err), 0);
@@ -84,7 +81,7 @@ static void what_this_process_has_half_made_it_takes_back(void **state)
 
 /* ---- mounts ---- */
 
-static void mounts_within_a_folder_are_found(void **state)
+POOL_TEST(mounts_within_a_folder_are_found)
 {
 	static const char text[] = "22 27 0:21 / /proc rw,nosuid - proc proc rw\n"
 				   "40 27 8:1 / /pool/x/a\\040b rw shared:1 - ext4 /dev/sda1 rw\n"
@@ -92,7 +89,6 @@ static void mounts_within_a_folder_are_found(void **state)
 				   "42 27 8:1 / /pool/z rw - ext4 /dev/sda1 rw\n"
 				   "short line\n";
 
-	(void)state;
 	assert_string_equal(mounts_find(&arena, str_of(text), "/pool/x"), "/pool/x/a b");
 	assert_string_equal(mounts_find(&arena, str_of(text), "/pool/y"), "/pool/y/c\\d");
 	assert_string_equal(mounts_find(&arena, str_of(text), "/pool/z"), "/pool/z");
@@ -117,12 +113,11 @@ static int with_a_mount(void)
 	return 0;
 }
 
-static void a_worktree_with_a_mount_in_it_stays_whole(void **state)
+POOL_TEST(a_worktree_with_a_mount_in_it_stays_whole)
 {
 	int status;
 	pid_t pid;
 
-	(void)state;
 	(void)have("x");
 	sh("mkdir pool/x/m && echo /m >>r/.git/info/exclude");
 	pid = fork();
@@ -146,7 +141,7 @@ static int open_again(void)
 	return pool_open(&arena, &spec, at("r"), at("state"), at("artifacts"), &pool, &err);
 }
 
-static void records_that_were_lost_are_not_taken_for_none(void **state)
+POOL_TEST(records_that_were_lost_are_not_taken_for_none)
 {
 	static const char *const rows[] = {
 		"printf '\\0\\0\\0' >$j",
@@ -156,7 +151,6 @@ static void records_that_were_lost_are_not_taken_for_none(void **state)
 		"head -c $(stat -c %s good) /dev/zero >$j",
 	};
 
-	(void)state;
 	(void)have("x");
 	pool_close(&pool);
 	sh("cp state/pools.events.jsonl good");
@@ -177,9 +171,8 @@ static void records_that_were_lost_are_not_taken_for_none(void **state)
 	assert_null(leak_of("unrecorded-worktree"));
 }
 
-static void a_flipped_byte_in_the_records_is_refused(void **state)
+POOL_TEST(a_flipped_byte_in_the_records_is_refused)
 {
-	(void)state;
 	(void)have("x");
 	(void)have("y");
 	pool_close(&pool);
@@ -189,12 +182,11 @@ static void a_flipped_byte_in_the_records_is_refused(void **state)
 	assert_true(err.line > 0);
 }
 
-static void records_that_were_moved_away_begin_anew(void **state)
+POOL_TEST(records_that_were_moved_away_begin_anew)
 {
 	struct allocation of;
 	bool created = true;
 
-	(void)state;
 	(void)have("x");
 	pool_close(&pool);
 	sh(": >state/pools.events.jsonl");
@@ -220,14 +212,13 @@ static struct allocation with_port(const char *branch, unsigned port)
 	return of;
 }
 
-static void ports_without_a_record_are_not_given_away(void **state)
+POOL_TEST(ports_without_a_record_are_not_given_away)
 {
 	struct allocation of;
 	const struct leak *leak;
 	unsigned wanted;
 	bool created;
 
-	(void)state;
 	assert_int_equal(port_candidate(at("pool/y"), spec.base_port, &wanted, &err), 0);
 	(void)with_port("x", wanted);
 	pool_close(&pool);
@@ -250,21 +241,4 @@ static void ports_without_a_record_are_not_given_away(void **state)
 	of = have("x");
 	assert_int_equal(of.port, wanted);
 	assert_null(leak_of("unrecorded-worktree"));
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		pool_test(what_cannot_be_finished_is_told_by_an_audit),
-		pool_test(nobody_waits_for_himself),
-		pool_test(what_this_process_has_half_made_it_takes_back),
-		pool_test(mounts_within_a_folder_are_found),
-		pool_test(a_worktree_with_a_mount_in_it_stays_whole),
-		pool_test(records_that_were_lost_are_not_taken_for_none),
-		pool_test(a_flipped_byte_in_the_records_is_refused),
-		pool_test(records_that_were_moved_away_begin_anew),
-		pool_test(ports_without_a_record_are_not_given_away),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
