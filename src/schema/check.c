@@ -80,6 +80,7 @@ static const char *show_text(const struct schema_checker *c, const char *text)
 	return silent(c) ? "" : schema_display_text(c->arena, text);
 }
 
+PRINTF(4, 5)
 static void add_fault(struct schema_checker *c, const struct schema_rule *r,
 	const struct schema_location *loc, const char *fmt, ...)
 {
