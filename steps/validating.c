@@ -41,7 +41,7 @@ static void decide(struct step_context *c)
 
 	context_set(c->doc, "build_log", str_of(log));
 	if (passed) {
-		c->effects = EFFECT_COMMIT_PUSH;
+		c->effects = EFFECT_COMMIT | EFFECT_PUSH;
 		context_put(c->doc, "Last Failure", (struct str){0});
 	} else {
 		context_put(c->doc, "Last Failure",

@@ -1,11 +1,10 @@
 #include "src/machine/engine_internal.h"
 
-static json *note_effect(struct engine_run *r, const char *effect)
+static void note_effect(struct engine_run *r, const char *effect)
 {
 	json *event = context_event(r->m->file, "effect");
 
 	json_put_str(event, "effect", str_of(effect));
-	return event;
 }
 
 static int several_specs(struct engine_run *r, char *const *paths, size_t n, struct error *err)
@@ -63,47 +62,48 @@ static int find_spec(struct engine_run *r, struct error *err)
 	return 0;
 }
 
-static int commit_rest(struct engine_run *r, struct error *err)
-{
-	const struct environment *e = r->m->environment;
-	bool made;
+/* In the order in which they are carried out. */
+static const struct effect_kind kinds[] = {
+	{EFFECT_COMMIT, "commit", "git commit", NULL, NULL},
+	{EFFECT_PUSH, "push", "git push", "push skipped",
+		"no remote 'origin', or nothing new for it: nothing is pushed"},
+};
 
-	context_note(r->m->file, "git commit");
-	if (e->commit_rest(e->data, r->m->id, &made, err) < 0)
-		return -1;
-	context_seen(r->m->file, "commit", yes_or_no(made));
-	r->committed = made;
-	if (made)
-		note_effect(r, "commit");
-	return 0;
-}
-
-/* The commit exists although the step is not saved: the next call will find nothing to commit. */
-static void keep_commit_event(struct engine_run *r)
+/* A later effect failed, so the step is not saved. These exist all the same, and the next call will
+ * find nothing to do for them. */
+static void keep_effect_events(struct engine_run *r)
 {
 	struct error ignored;
 
-	if (!r->committed)
+	if (!r->done)
 		return;
 	context_forget(r->m->file);
-	note_effect(r, "commit");
+	for (size_t i = 0; i < COUNT(kinds); i++)
+		if (r->done & kinds[i].effect)
+			note_effect(r, kinds[i].name);
 	(void)context_log(r->m->file, &ignored);
 }
 
-static int push(struct engine_run *r, struct error *err)
+static int carry_out(struct engine_run *r, const struct effect_kind *kind, struct error *err)
 {
 	const struct environment *e = r->m->environment;
-	bool skipped;
+	bool done;
 
-	context_note(r->m->file, "git push");
-	if (e->push(e->data, &skipped, err) < 0) {
-		keep_commit_event(r);
+	context_note(r->m->file, kind->waiting);
+	if (e->carry_out(e->data, kind, r->m->id, &done, err) < 0) {
+		keep_effect_events(r);
 		return -1;
 	}
-	context_seen(r->m->file, "push", yes_or_no(!skipped));
-	note_effect(r, skipped ? "push skipped" : "push");
-	if (skipped)
-		engine_say(r, "no remote 'origin', or nothing new for it: nothing is pushed");
+	context_seen(r->m->file, kind->name, yes_or_no(done));
+	if (done) {
+		r->done |= kind->effect;
+		note_effect(r, kind->name);
+		return 0;
+	}
+	if (kind->skipped)
+		note_effect(r, kind->skipped);
+	if (kind->notice)
+		engine_say(r, kind->notice);
 	return 0;
 }
 
@@ -146,10 +146,9 @@ int effects_run(struct engine_run *r, unsigned effects, struct error *err)
 {
 	if ((effects & EFFECT_FIND_SPEC) && find_spec(r, err) < 0)
 		return -1;
-	if ((effects & EFFECT_COMMIT_PUSH) && commit_rest(r, err) < 0)
-		return -1;
-	if ((effects & (EFFECT_COMMIT_PUSH | EFFECT_PUSH)) && push(r, err) < 0)
-		return -1;
+	for (size_t i = 0; i < COUNT(kinds); i++)
+		if ((effects & kinds[i].effect) && carry_out(r, &kinds[i], err) < 0)
+			return -1;
 	if ((effects & EFFECT_PR_CHECKS) && failing_checks(r, err) < 0)
 		return -1;
 	return 0;

@@ -11,14 +11,26 @@
 #include "src/machine/answer.h"
 #include "src/machine/step.h"
 
+/* An effect that changes something outside. effects.c lists them in the order in which they are
+ * carried out. */
+struct effect_kind {
+	enum effect effect;
+	const char *name;    /* in the journal, and of the event */
+	const char *waiting; /* shown to processes that wait meanwhile */
+	const char *skipped; /* name of the event when there was nothing to do; NULL: no event */
+	const char *notice;  /* shown to people then; NULL: nothing */
+};
+
 /* Each function returns 0, or -1 with *err. On -1 nothing is saved and the call can be repeated. */
 struct environment {
 	/* Paths, relative to the repository, of the `_spec_*.md` files that name `id`. */
 	int (*find_specs)(void *data, struct arena *a, const char *id, char ***paths, size_t *n,
 		struct error *err);
-	/* Commits what is left over in the work tree; *made: there was something. */
-	int (*commit_rest)(void *data, const char *id, bool *made, struct error *err);
-	int (*push)(void *data, bool *skipped, struct error *err);
+	/* Carries out an effect for work item `id`; *done: there was something to do. The program
+	 * may be killed before the outcome is saved, and the call is repeated then: an effect that
+	 * was carried out before finds nothing to do. */
+	int (*carry_out)(void *data, const struct effect_kind *kind, const char *id, bool *done,
+		struct error *err);
 	/* The failing checks of a pull request as text; empty if there are none. */
 	int (*failing_checks)(
 		void *data, struct arena *a, const char *pr_url, char **text, struct error *err);

@@ -24,7 +24,7 @@ struct engine_run {
 	bool returned;     /* `--returned` was given and is not used up yet */
 	bool progress;     /* an answer came since the last array, and none of them was a failure */
 	bool failure;      /* a failure was noted in this call */
-	bool committed;    /* a commit was made in this call */
+	unsigned done;     /* of enum effect: carried out in this call, and not saved yet */
 	struct lease_holder holder; /* of the work item; ours if `holds` */
 	bool holds;
 	bool acquired; /* we took the lease in this call, and nobody held it before */

@@ -97,22 +97,45 @@ static int find_specs(
 	return 0;
 }
 
-static int commit_rest(void *data, const char *id, bool *made, struct error *err)
+/* Commits what is left over in the work tree. */
+static int commit_rest(const char *repo, const char *id, bool *done, struct error *err)
 {
-	const struct local_environment *w = data;
 	char branch[160], message[200];
 
 	(void)snprintf(branch, sizeof(branch), "dev-team/%s", id);
 	(void)snprintf(
 		message, sizeof(message), "%s: commit what is left over after validation", id);
-	return git_commit_all(w->repo, branch, message, made, err);
+	return git_commit_all(repo, branch, message, done, err);
 }
 
-static int push(void *data, bool *skipped, struct error *err)
+static int push(const char *repo, const char *id, bool *done, struct error *err)
+{
+	bool skipped;
+
+	(void)id;
+	if (git_push(repo, &skipped, err) < 0)
+		return -1;
+	*done = !skipped;
+	return 0;
+}
+
+static const struct {
+	enum effect effect;
+	int (*carry_out)(const char *repo, const char *id, bool *done, struct error *err);
+} effects[] = {
+	{EFFECT_COMMIT, commit_rest},
+	{EFFECT_PUSH, push},
+};
+
+static int carry_out(
+	void *data, const struct effect_kind *kind, const char *id, bool *done, struct error *err)
 {
 	const struct local_environment *w = data;
 
-	return git_push(w->repo, skipped, err);
+	for (size_t i = 0; i < COUNT(effects); i++)
+		if (effects[i].effect == kind->effect)
+			return effects[i].carry_out(w->repo, id, done, err);
+	return error_set(err, ERR_SYSTEM, "no function carries out '%s'", kind->name);
 }
 
 static int failing_checks(
@@ -140,8 +163,7 @@ static void say(void *data, const char *text)
 void environment_local(struct environment *e, struct local_environment *data)
 {
 	*e = (struct environment){.find_specs = find_specs,
-		.commit_rest = commit_rest,
-		.push = push,
+		.carry_out = carry_out,
 		.failing_checks = failing_checks,
 		.still_running = still_running,
 		.say = say,

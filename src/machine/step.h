@@ -16,8 +16,8 @@
 
 enum effect {
 	EFFECT_NONE = 0,
-	EFFECT_FIND_SPEC = 1,   /* sets spec_path */
-	EFFECT_COMMIT_PUSH = 2, /* commits what is left over, then pushes */
+	EFFECT_FIND_SPEC = 1, /* sets spec_path */
+	EFFECT_COMMIT = 2,    /* commits what is left over in the work tree */
 	EFFECT_PUSH = 4,
 	EFFECT_PR_CHECKS = 8, /* adds the failing checks of the pull request to Last Failure */
 };
@@ -59,7 +59,7 @@ struct step_context {
 	const char *trigger;
 	const char *section; /* STEP_FAILED, STEP_UNCLEAR: whose answer */
 	const char *reason;
-	unsigned effects; /* to be carried out before the transition */
+	unsigned effects; /* of enum effect: to be carried out before the transition */
 };
 
 struct step {

@@ -47,20 +47,13 @@ static int find_specs(
 	return 0;
 }
 
-static int commit_rest(void *data, const char *id, bool *made, struct error *err)
+static int carry_out(
+	void *data, const struct effect_kind *kind, const char *id, bool *done, struct error *err)
 {
-	const json *seen = next(data, "commit", err);
+	const json *seen = next(data, kind->name, err);
 
 	(void)id;
-	*made = is_yes(seen);
-	return seen ? 0 : -1;
-}
-
-static int push(void *data, bool *skipped, struct error *err)
-{
-	const json *seen = next(data, "push", err);
-
-	*skipped = !is_yes(seen);
+	*done = is_yes(seen);
 	return seen ? 0 : -1;
 }
 
@@ -91,8 +84,7 @@ static bool still_running(void *data, const struct context_file *f, const char *
 static void recorded_environment(struct environment *w, struct context_file *f)
 {
 	*w = (struct environment){.find_specs = find_specs,
-		.commit_rest = commit_rest,
-		.push = push,
+		.carry_out = carry_out,
 		.failing_checks = failing_checks,
 		.still_running = still_running,
 		.data = f};

@@ -24,26 +24,19 @@ static int find_specs(
 	return 0;
 }
 
-static int commit_rest(void *data, const char *id, bool *made, struct error *err)
+static int carry_out(
+	void *data, const struct effect_kind *kind, const char *id, bool *done, struct error *err)
 {
 	struct simulator *s = data;
+	struct simulator_environment *e = &s->environment;
 
 	(void)id;
-	s->environment.requested |= EFFECT_COMMIT_PUSH;
-	if (s->environment.commit_fails)
-		return error_set(err, ERR_SYSTEM, "cannot commit");
-	*made = !s->environment.nothing_to_commit;
-	return 0;
-}
-
-static int push(void *data, bool *skipped, struct error *err)
-{
-	struct simulator *s = data;
-
-	s->environment.requested |= EFFECT_PUSH;
-	if (s->environment.push_fails)
-		return error_set(err, ERR_SYSTEM, "cannot push");
-	*skipped = s->environment.no_remote;
+	e->requested |= kind->effect;
+	if (kind->effect == EFFECT_COMMIT ? e->commit_fails
+					  : kind->effect == EFFECT_PUSH && e->push_fails)
+		return error_set(err, ERR_SYSTEM, "cannot %s", kind->name);
+	*done = kind->effect == EFFECT_COMMIT ? !e->nothing_to_commit
+					      : kind->effect != EFFECT_PUSH || !e->no_remote;
 	return 0;
 }
 
@@ -145,8 +138,7 @@ static int run_machine(struct simulator *s, const struct simulator_call *call,
 {
 	const struct workflow *w = s->workflow;
 	struct environment environment = {.find_specs = find_specs,
-		.commit_rest = commit_rest,
-		.push = push,
+		.carry_out = carry_out,
 		.failing_checks = failing_checks,
 		.still_running = still_running,
 		.data = s};

@@ -53,25 +53,21 @@ static inline int find_specs(
 	return 0;
 }
 
-static inline int commit_rest(void *data, const char *id, bool *made, struct error *err)
+static inline int carry_out(
+	void *data, const struct effect_kind *kind, const char *id, bool *done, struct error *err)
 {
 	(void)data, (void)id;
-	if (t.commit_fails)
-		return error_set(err, ERR_SYSTEM, "cannot commit");
-	t.commits++;
-	*made = !t.nothing_to_commit;
-	return 0;
-}
-
-static inline int push(void *data, bool *skipped, struct error *err)
-{
-	(void)data;
-	if (t.push_fails)
-		return error_set(err, ERR_SYSTEM, "cannot push");
+	if (kind->effect == EFFECT_COMMIT ? t.commit_fails : t.push_fails)
+		return error_set(err, ERR_SYSTEM, "cannot %s", kind->name);
+	if (kind->effect == EFFECT_COMMIT) {
+		t.commits++;
+		*done = !t.nothing_to_commit;
+		return 0;
+	}
 	if (t.push_ends)
 		setenv("DEV_TEAM_NOW", t.push_ends, 1);
 	t.pushes++;
-	*skipped = t.no_remote;
+	*done = !t.no_remote;
 	return 0;
 }
 
@@ -143,15 +139,14 @@ static int rig_teardown(void **state)
 	return 0;
 }
 
-#define engine_test(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
+#define engine_test(f)    cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 #define ENGINE_TEST(name) UNIT_TEST(name, rig_setup, rig_teardown)
 
 static inline int step_as(const char *id, bool returned, const char *returned_id)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct environment environment = {.find_specs = find_specs,
-		.commit_rest = commit_rest,
-		.push = push,
+		.carry_out = carry_out,
 		.failing_checks = failing_checks,
 		.still_running = still_running,
 		.say = say};

@@ -34,7 +34,7 @@ STEP_TEST(validating_passed_is_clean_and_commits_and_pushes)
 	assert_asks_nothing(&step_validating);
 	decides(&step_validating);
 	assert_gives("clean");
-	assert_int_equal(t.moment.effects, EFFECT_COMMIT_PUSH);
+	assert_int_equal(t.moment.effects, EFFECT_COMMIT | EFFECT_PUSH);
 	assert_section("Last Failure", "");
 	assert_section("Validate Result", "");
 	assert_str(context_get(&t.doc, "build_log"), "/l/a b.log");
