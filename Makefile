@@ -65,10 +65,17 @@ build/dev-team.1: docs/dev-team.1.in $(O)/tools/manual
 	@$(O)/tools/manual <$< >$@.new && mv -f $@.new $@
 $(O)/tools/manual: $(O)/tools/manual.o $(LIB)
 	$(LINK)
-$(LIB): $(SRC:%.c=$(O)/%.o)
-	@rm -f $@ && ar rcs $@ $^
-$(O)/libtests.a: $(patsubst %.c,$(O)/%.o,$(filter-out tests/lib/unit_main.c,$(wildcard tests/lib/*.c tests/model/sim_*.c)))
-	@rm -f $@ && ar rcs $@ $^
+# The names of all sources. A source that is moved or deleted changes this file, and with it the archives and programs
+# that would otherwise keep its object.
+NAMES   := $(O)/names
+$(NAMES): FORCE
+	@mkdir -p $(@D) && echo '$(SRC) $(wildcard tests/*/*.c tests/*/*/*.c)' >$@.new && \
+	if cmp -s $@.new $@; then rm $@.new; else mv -f $@.new $@; fi
+ARCHIVE = @rm -f $@ && ar rcs $@ $(filter %.o,$^)
+$(LIB): $(SRC:%.c=$(O)/%.o) $(NAMES)
+	$(ARCHIVE)
+$(O)/libtests.a: $(patsubst %.c,$(O)/%.o,$(filter-out tests/lib/unit_main.c,$(wildcard tests/lib/*.c tests/model/sim_*.c))) $(NAMES)
+	$(ARCHIVE)
 $(O)/%.o: %.c Makefile $(DEPS)
 	@mkdir -p $(@D)
 	$(call SAY,CC $<)$(CC) $(ALL_CFLAGS) -MD -MP -c -o $@ $<
@@ -141,21 +148,21 @@ $(O)/tests/bench/bare $(O)/tests/bench/empty $(O)/tests/policy/live/recorder: $(
 
 unit: $(UNIT)
 test: $(O)/dev-team all $(PROGRAMS)
-	@O=$(O) SAN=$(SAN) tests/run
+	@O=$(O) SAN=$(SAN) tests/suites
 check: $(O)/dev-team all $(PROGRAMS)
-	@O=$(O) SAN=$(SAN) tests/run lists floors unit spec
+	@O=$(O) SAN=$(SAN) tests/suites lists floors unit spec
 floors: $(O)/dev-team
 	@tools/floors $(O)
 crash: $(O)/dev-team $(O)/tests/crash/sweep $(O)/tests/crash/storm $(O)/tests/worktree/crowd/crowd
-	@O=$(O) SWEEP=full tests/run crash pool
+	@O=$(O) SWEEP=full tests/suites crash pool
 model: $(O)/tests/model/model
-	@O=$(O) tests/run model
+	@O=$(O) tests/suites model
 conform: $(O)/dev-team $(O)/tests/store/conform/conform $(O)/tests/store/conform/crowd
-	@O=$(O) tests/run store
+	@O=$(O) tests/suites store
 oracle: $(O)/dev-team $(patsubst %,$(O)/tests/policy/live/%,oracle differential recorder contexts)
-	@O=$(O) ORACLE=full tests/run policy
+	@O=$(O) ORACLE=full tests/suites policy
 e2e: all
-	@O=$(O) tests/run e2e
+	@O=$(O) tests/suites e2e
 demo: all
 	@demo/run
 bench: $(O)/dev-team $(patsubst %,$(O)/tests/bench/%,bench bare empty)
