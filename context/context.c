@@ -63,7 +63,7 @@ int context_new(struct context *c, const char *file, const char *id, const char 
 			continue;
 		buf_addf(&text, "%s:%s", key, *value ? " " : "");
 		if (strcmp(key, "work_item_id") == 0 || strcmp(key, "state") == 0)
-			yml_add_scalar(&text, str_of(value));
+			yaml_add_scalar(&text, str_of(value));
 		else
 			buf_adds(&text, value);
 		buf_addc(&text, '\n');
@@ -160,24 +160,24 @@ void context_set_count(struct context *c, const char *key, unsigned long value)
 /* ---- numbers of actions ---- */
 
 /* As the file has it, in whatever YAML style, or as it was set since. */
-static const struct yml *attempts_of(struct context *c)
+static const struct yaml *attempts_of(struct context *c)
 {
 	const struct field *f = context_field(c, "attempts");
-	struct yml *map = NULL;
+	struct yaml *map = NULL;
 	struct error ignored;
 
 	if (f && f->node && !f->changed)
 		return f->node;
-	if (f && yml_parse(&c->arena, f->value, c->file, 1, &map, &ignored) < 0)
+	if (f && yaml_parse(&c->arena, f->value, c->file, 1, &map, &ignored) < 0)
 		return NULL;
 	return map;
 }
 
 unsigned long context_attempts(const struct context *c, const char *state)
 {
-	const struct yml *map = attempts_of((struct context *)c);
+	const struct yaml *map = attempts_of((struct context *)c);
 
-	for (size_t i = 0; map && map->kind == YML_MAP && i < map->n; i++)
+	for (size_t i = 0; map && map->kind == YAML_MAP && i < map->n; i++)
 		if (str_is(map->map[i].key->text, state))
 			return number_or(map->map[i].value->text, CONTEXT_COUNT_MAX, 0);
 	return 0;
@@ -186,8 +186,8 @@ unsigned long context_attempts(const struct context *c, const char *state)
 static void put_attempt(struct context *c, const char *state, unsigned long n)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const struct yml *map = attempts_of(c);
-	size_t others = map && map->kind == YML_MAP ? map->n : 0;
+	const struct yaml *map = attempts_of(c);
+	size_t others = map && map->kind == YAML_MAP ? map->n : 0;
 	bool found = false;
 
 	buf_addc(&text, '{');
@@ -196,13 +196,13 @@ static void put_attempt(struct context *c, const char *state, unsigned long n)
 
 		found |= own;
 		buf_adds(&text, i ? ", " : "");
-		yml_add_scalar(&text, map->map[i].key->text);
+		yaml_add_scalar(&text, map->map[i].key->text);
 		buf_addf(&text, ": %lu",
 			own ? n : number_or(map->map[i].value->text, CONTEXT_COUNT_MAX, 0));
 	}
 	if (!found) {
 		buf_adds(&text, others ? ", " : "");
-		yml_add_scalar(&text, str_of(state));
+		yaml_add_scalar(&text, str_of(state));
 		buf_addf(&text, ": %lu", n);
 	}
 	buf_addc(&text, '}');
@@ -292,7 +292,7 @@ unsigned context_section_line(const struct context *c, const char *name)
 	unsigned line = 1, col;
 
 	if (s && !s->added)
-		text_place(c->text,
+		str_position(c->text,
 			(size_t)(str_trim(str_sub(c->text, s->body, s->to)).p - c->text.p), &line,
 			&col);
 	return line;

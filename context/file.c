@@ -22,7 +22,7 @@ static int set_path(struct context_file *f, const char *path, struct error *err)
 	struct arena *a = &f->doc.arena;
 	struct str base = path_base(path);
 
-	if (utf8_fault(str_of(path)))
+	if (str_utf8_fault(str_of(path)))
 		return error_set(err, ERR_USAGE, "the path of the context file is not UTF-8");
 	if (!base.n || strlen(path) > PATH_MAX - 64 || base.n > NAME_MAX - 32)
 		return error_set(err, ERR_USAGE, "'%.200s' is not a file name", path);
@@ -526,9 +526,9 @@ int context_path(struct arena *a, const char *slug, const char *id, char **path,
 {
 	char *base;
 
-	if (id_check(id, err) < 0)
+	if (path_check_id(id, err) < 0)
 		return -1;
-	if (!slug_valid(str_of(slug)))
+	if (!path_is_slug(str_of(slug)))
 		return error_set(err, ERR_STATE, "bad repository slug '%.120s'", slug);
 	if (context_state_directory(a, &base, err) < 0)
 		return -1;

@@ -5,12 +5,12 @@
 #define DT_CONTEXT_INTERNAL_H
 
 #include "context/context.h"
-#include "src/base/yml.h"
+#include "src/base/yaml.h"
 
 /* A frontmatter key. `from`..`to` is its value's range in the document's text. */
 struct field {
 	struct str key;
-	struct yml *node; /* NULL: added since */
+	struct yaml *node; /* NULL: added since */
 	size_t from, to;
 	struct str value; /* what get() says; of a list or map: its text in the file */
 	bool changed;

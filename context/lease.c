@@ -18,7 +18,7 @@ static bool unprintable(struct str s, size_t i)
 int lease_check_owner(const char *name, struct error *err)
 {
 	struct str s = str_of(name);
-	bool good = s.n >= 1 && s.n <= OWNER_MAX && !utf8_fault(s) && str_trim(s).n == s.n;
+	bool good = s.n >= 1 && s.n <= OWNER_MAX && !str_utf8_fault(s) && str_trim(s).n == s.n;
 
 	for (size_t i = 0; good && i < s.n; i++)
 		good = !strchr("'\"`", s.p[i]) && !unprintable(s, i);

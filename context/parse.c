@@ -12,7 +12,7 @@ static int fault_at(const struct context *c, size_t at, const char *text, struct
 {
 	unsigned line, col;
 
-	text_place(c->text, at, &line, &col);
+	str_position(c->text, at, &line, &col);
 	return error_at(err, c->file, line, col, "%s", text);
 }
 
@@ -22,7 +22,7 @@ static int check_text(const struct context *c, struct error *err)
 
 	if (c->text.n > CONTEXT_MAX)
 		return error_at(err, c->file, 1, 1, "the document is larger than 16 MiB");
-	bad = utf8_fault(c->text);
+	bad = str_utf8_fault(c->text);
 	if (!bad)
 		return 0;
 	return fault_at(c, bad - 1, c->text.p[bad - 1] ? "invalid UTF-8" : "a NUL byte", err);
@@ -54,48 +54,48 @@ static int find_head(struct context *c, size_t *head, size_t *body, struct error
 	}
 }
 
-static int check_map(const struct context *c, const struct yml *node, struct error *err)
+static int check_map(const struct context *c, const struct yaml *node, struct error *err)
 {
 	unsigned long ignored;
 
-	if (yml_is_null(node))
+	if (yaml_is_null(node))
 		return 0;
-	if (node->kind != YML_MAP)
+	if (node->kind != YAML_MAP)
 		return error_at(
 			err, c->file, node->line, node->col, "'attempts' must be a map of numbers");
 	for (size_t i = 0; i < node->n; i++)
-		if (yml_uint(node->map[i].value, c->file, node->map[i].key->text.p,
+		if (yaml_uint(node->map[i].value, c->file, node->map[i].key->text.p,
 			    CONTEXT_COUNT_MAX, &ignored, err) < 0)
 			return -1;
 	return 0;
 }
 
-static int check_value(const struct context *c, const struct key_row *row, const struct yml *node,
+static int check_value(const struct context *c, const struct key_row *row, const struct yaml *node,
 	struct error *err)
 {
 	unsigned long ignored;
 
 	if (row->kind == KEY_MAP)
 		return check_map(c, node, err);
-	if (node->kind != YML_SCALAR)
+	if (node->kind != YAML_SCALAR)
 		return error_at(err, c->file, node->line, node->col,
 			"'%s' must be a text, not a list or map", row->name);
-	if (row->kind == KEY_TEXT || yml_is_null(node))
+	if (row->kind == KEY_TEXT || yaml_is_null(node))
 		return 0;
-	return yml_uint(node, c->file, row->name, CONTEXT_COUNT_MAX, &ignored, err);
+	return yaml_uint(node, c->file, row->name, CONTEXT_COUNT_MAX, &ignored, err);
 }
 
-static void add_parsed_field(struct context *c, size_t head, const struct yml_pair *pair)
+static void add_parsed_field(struct context *c, size_t head, const struct yaml_pair *pair)
 {
 	struct field *f = context_add_field(c, pair->key->text);
 
 	f->node = pair->value;
 	f->from = head + pair->value->from;
 	f->to = head + pair->value->to;
-	if (pair->value->kind != YML_SCALAR)
+	if (pair->value->kind != YAML_SCALAR)
 		f->value = arena_str(&c->arena, str_trim(str_sub(c->text, f->from, f->to)));
 	else
-		f->value = yml_is_null(pair->value) ? (struct str){"", 0} : pair->value->text;
+		f->value = yaml_is_null(pair->value) ? (struct str){"", 0} : pair->value->text;
 }
 
 static int check_identity(const struct context *c, struct error *err)
@@ -113,13 +113,13 @@ static int check_identity(const struct context *c, struct error *err)
 }
 
 /* A `format` that is not a number is a key of the user's. */
-static int check_format(struct context *c, const struct yml *map, struct error *err)
+static int check_format(struct context *c, const struct yaml *map, struct error *err)
 {
-	const struct yml *node = yml_get(map, "format");
+	const struct yaml *node = yaml_get(map, "format");
 	struct error ignored;
 	unsigned long format;
 
-	if (!node || yml_uint(node, c->file, "format", CONTEXT_COUNT_MAX, &format, &ignored) < 0 ||
+	if (!node || yaml_uint(node, c->file, "format", CONTEXT_COUNT_MAX, &format, &ignored) < 0 ||
 		format == FORMAT)
 		return 0;
 	c->other_format = true;
@@ -129,11 +129,11 @@ static int check_format(struct context *c, const struct yml *map, struct error *
 
 static int parse_head(struct context *c, size_t head, struct error *err)
 {
-	struct yml *map;
+	struct yaml *map;
 
-	if (yml_parse(&c->arena, str_sub(c->text, head, c->head_end), c->file, 2, &map, err) < 0)
+	if (yaml_parse(&c->arena, str_sub(c->text, head, c->head_end), c->file, 2, &map, err) < 0)
 		return -1;
-	if (map->kind != YML_MAP)
+	if (map->kind != YAML_MAP)
 		return error_at(err, c->file, map->line, map->col,
 			"the frontmatter must be 'key: value' lines");
 	if (check_format(c, map, err) < 0)
@@ -141,7 +141,7 @@ static int parse_head(struct context *c, size_t head, struct error *err)
 	for (size_t i = 0; i < map->n; i++)
 		add_parsed_field(c, head, &map->map[i]);
 	for (size_t i = 0; i < context_n_keys; i++) {
-		const struct yml *node = yml_get(map, context_keys[i].name);
+		const struct yaml *node = yaml_get(map, context_keys[i].name);
 
 		if (node && check_value(c, &context_keys[i], node, err) < 0)
 			return -1;
@@ -153,7 +153,7 @@ static int parse_head(struct context *c, size_t head, struct error *err)
 
 bool section_name_valid(struct str name)
 {
-	if (!name.n || name.n > 80 || utf8_fault(name) || str_trim(name).n != name.n)
+	if (!name.n || name.n > 80 || str_utf8_fault(name) || str_trim(name).n != name.n)
 		return false;
 	if (str_find(name, STR("--")) < name.n)
 		return false;
@@ -237,7 +237,7 @@ static int refuse_at(
 {
 	unsigned line, col;
 
-	text_place(c->text, at, &line, &col);
+	str_position(c->text, at, &line, &col);
 	return error_at(err, c->file, line, col, "%s '%.*s'", what,
 		(int)(name.n < 80 ? name.n : 80), name.p);
 }

@@ -20,7 +20,7 @@ static void add_value(struct buf *out, const struct field *f)
 	if (f->value.n && f->value.p[0] == '{' && str_is(f->key, "attempts"))
 		buf_add(out, f->value);
 	else
-		yml_add_scalar(out, f->value);
+		yaml_add_scalar(out, f->value);
 }
 
 /* An empty value begins right after its colon; a block value includes the line break. */

@@ -13,7 +13,7 @@
 /* What is printed is on disk already, so a reader that went away loses nothing but this text. */
 static int emit(struct str text, struct error *err)
 {
-	return fd_write_all(STDOUT_FILENO, text, "standard output", err);
+	return sys_write_all(STDOUT_FILENO, text, "standard output", err);
 }
 
 /*
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 		rc = -1;
 	if (rc < 0) {
 		error_format(&err, line, sizeof(line));
-		log_line("%s", line);
+		error_log("%s", line);
 		rc = err.code ? (int)err.code : ERR_SYSTEM;
 	}
 	buf_release(&out);

@@ -11,7 +11,7 @@ int main(void)
 	struct error err;
 	struct str rest, line;
 
-	if (fd_read_all(&in, STDIN_FILENO, 1 << 20, "standard input", &err) < 0)
+	if (sys_read_all(&in, STDIN_FILENO, 1 << 20, "standard input", &err) < 0)
 		return 1;
 	rest = buf_str(&in);
 	while (str_line(&rest, &line)) {
@@ -22,5 +22,5 @@ int main(void)
 		else
 			buf_addf(&out, "%.*s\n", (int)line.n, line.p);
 	}
-	return fd_write_all(STDOUT_FILENO, buf_str(&out), "standard output", &err) < 0;
+	return sys_write_all(STDOUT_FILENO, buf_str(&out), "standard output", &err) < 0;
 }

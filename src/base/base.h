@@ -24,14 +24,14 @@
 #pragma GCC poison strcpy strcat sprintf vsprintf strtok atoi atol atof gets
 
 /* For CLEANUP: closes a descriptor unless it is -1. */
-static inline void close_fd(int *fd)
+static inline void base_close(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
 }
 
 /* For CLEANUP: frees what a `char *` or other plain pointer holds. */
-static inline void free_ptr(void *p)
+static inline void base_free(void *p)
 {
 	free(*(void **)p);
 }

@@ -230,7 +230,7 @@ static bool plain_block(const char *p)
 	return !(all & high);
 }
 
-size_t utf8_fault(struct str s)
+size_t str_utf8_fault(struct str s)
 {
 	size_t i = 0;
 
@@ -249,12 +249,12 @@ size_t utf8_fault(struct str s)
 	return 0;
 }
 
-void utf8_repair(struct buf *b)
+void buf_utf8_repair(struct buf *b)
 {
 	size_t from = 0;
 
 	while (from < b->len) {
-		size_t bad = utf8_fault((struct str){b->s + from, b->len - from});
+		size_t bad = str_utf8_fault((struct str){b->s + from, b->len - from});
 
 		if (!bad)
 			return;
@@ -263,7 +263,7 @@ void utf8_repair(struct buf *b)
 	}
 }
 
-void text_place(struct str text, size_t at, unsigned *line, unsigned *col)
+void str_position(struct str text, size_t at, unsigned *line, unsigned *col)
 {
 	size_t start = 0;
 

@@ -67,11 +67,11 @@ char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF(2, 3);
 void arena_release(struct arena *a);
 
 /* 0 when `s` is valid UTF-8 without NUL; else the 1-based offset of the first bad byte. */
-size_t utf8_fault(struct str s);
+size_t str_utf8_fault(struct str s);
 /* Replaces every byte that is not valid UTF-8 by `?`. */
-void utf8_repair(struct buf *b);
+void buf_utf8_repair(struct buf *b);
 /* 1-based line and column (in characters) of byte `at` of `text`. */
-void text_place(struct str text, size_t at, unsigned *line, unsigned *col);
+void str_position(struct str text, size_t at, unsigned *line, unsigned *col);
 
 /* Prints one line and ends the process with exit code 5. */
 _Noreturn void base_oom(void);

@@ -77,7 +77,7 @@ void error_format(const struct error *e, char *out, size_t size)
 		(void)snprintf(out, size, "dev-team: %s", e->text);
 }
 
-void log_line(const char *fmt, ...)
+void error_log(const char *fmt, ...)
 {
 	char line[2048];
 	va_list ap;

@@ -50,6 +50,6 @@ void error_format(const struct error *e, char *out, size_t size);
  * Progress and diagnostics for people: writes one line to stderr at once, at most 2 KiB of it. A
  * failure to write is ignored, because progress must not change the result of a verb.
  */
-void log_line(const char *fmt, ...) PRINTF(1, 2);
+void error_log(const char *fmt, ...) PRINTF(1, 2);
 
 #endif

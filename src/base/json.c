@@ -69,7 +69,7 @@ int json_parse(json **out, struct str text, struct error *err)
 {
 	struct key_list keys = {0};
 	const char *end = text.p, *fault;
-	size_t bad = utf8_fault(text), rest;
+	size_t bad = str_utf8_fault(text), rest;
 
 	*out = NULL;
 	if (bad)
@@ -223,9 +223,9 @@ json *json_copy(const json *j)
 
 json *json_string(struct str value)
 {
-	CLEANUP(free_ptr) char *text = xmalloc(value.n + 1);
+	CLEANUP(base_free) char *text = xmalloc(value.n + 1);
 
-	assert(!utf8_fault(value));
+	assert(!str_utf8_fault(value));
 	if (value.n)
 		memcpy(text, value.p, value.n);
 	text[value.n] = '\0';

@@ -209,7 +209,7 @@ int option_parse(struct invocation *in, const struct verb *v, int argc, char **a
 	in->n = 0;
 	in->given = (struct option_list){0};
 	for (int i = 0; i < argc; i++)
-		if (utf8_fault(str_of(argv[i])))
+		if (str_utf8_fault(str_of(argv[i])))
 			return error_set(err, ERR_USAGE, "%s: an argument is not UTF-8", in->path);
 	for (; s.i < argc; s.i++) {
 		if (!only_words && strcmp(argv[s.i], "--") == 0)

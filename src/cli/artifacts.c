@@ -86,7 +86,7 @@ static int run_check(struct invocation *in, struct error *err)
 
 		if (failed) {
 			error_format(err, line, sizeof(line));
-			log_line("%s", line);
+			error_log("%s", line);
 		}
 		code = got > code ? got : code;
 		json_push(files, checked_json(&c, !got, failed ? err->text : NULL));
@@ -162,7 +162,7 @@ static int run_events(struct invocation *in, struct error *err)
 		event_list(dir, o->since, o->type, &list, &skipped, err) < 0)
 		return -1;
 	if (skipped)
-		log_line("%zu line%s of '%s/_events.jsonl' %s no event", skipped,
+		error_log("%zu line%s of '%s/_events.jsonl' %s no event", skipped,
 			skipped == 1 ? "" : "s", dir, skipped == 1 ? "is" : "are");
 	for (const json *e = json_first(list); e; e = json_next(e)) {
 		if (!o->json) {

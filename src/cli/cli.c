@@ -6,14 +6,14 @@ int cli_read_input(struct buf *out, size_t max, struct error *err)
 {
 	if (isatty(STDIN_FILENO))
 		return error_set(err, ERR_USAGE, "standard input is a terminal: pipe the text in");
-	return fd_read_all(out, STDIN_FILENO, max, "standard input", err);
+	return sys_read_all(out, STDIN_FILENO, max, "standard input", err);
 }
 
 int cli_read_text(struct buf *out, const char *file, size_t max, struct error *err)
 {
 	if (!file || strcmp(file, "-") == 0)
 		return cli_read_input(out, max, err);
-	return file_read(out, file, max, NULL, err);
+	return sys_read_file(out, file, max, NULL, err);
 }
 
 void cli_put_json(struct buf *out, json *j)
@@ -54,7 +54,7 @@ void cli_put_bytes(json *object, const char *key, const char *text)
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
 	buf_adds(&b, text);
-	utf8_repair(&b);
+	buf_utf8_repair(&b);
 	json_put_str(object, key, buf_str(&b));
 }
 

@@ -20,7 +20,7 @@ static int run_path(struct invocation *in, struct error *err)
 	const struct context_path_options *o = in->values;
 	char *repo, *path;
 
-	if (id_check(in->words[0], err) < 0 ||
+	if (path_check_id(in->words[0], err) < 0 ||
 		locate_repository(in->arena, o->repo, &repo, err) < 0 ||
 		locate_document(in->arena, NULL, repo, in->words[0], &path, err) < 0)
 		return -1;

@@ -29,10 +29,10 @@ static int put_permissions(struct buf *out)
 	json_put(permissions, "allow", cli_names(allow));
 	json_put(j, "permissions", permissions);
 	json_print_pretty(out, j);
-	log_line("The plugin's commands set these for the run that they start. Put them into "
-		 ".claude/settings.json");
-	log_line("for your own requests, or for runs that are started in another way.");
-	log_line("Put what must never run into \"deny\" there, which always wins.");
+	error_log("The plugin's commands set these for the run that they start. Put them into "
+		  ".claude/settings.json");
+	error_log("for your own requests, or for runs that are started in another way.");
+	error_log("Put what must never run into \"deny\" there, which always wins.");
 	return 0;
 }
 

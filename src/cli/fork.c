@@ -22,7 +22,7 @@ static int run(struct invocation *in, struct error *err)
 	char *to;
 	int64_t rev;
 
-	if (id_check(o->to, err) < 0 ||
+	if (path_check_id(o->to, err) < 0 ||
 		history_split(in->arena, in->words[0], &file, &rev, err) < 0)
 		return -1;
 	if (!rev)

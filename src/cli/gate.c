@@ -74,7 +74,7 @@ static int run_run(struct invocation *in, struct error *err)
 	if (rc < 0 && !interrupt_caught())
 		return -1;
 	if (rc < 0)
-		log_line("dev-team: %s", err->text);
+		error_log("dev-team: %s", err->text);
 	if (interrupt_caught())
 		status = 128 + interrupt_caught();
 	if (o->json) {
@@ -341,14 +341,15 @@ static int run_rebase(struct invocation *in, struct error *err)
 		.attempts_max = (unsigned)o->attempts};
 	struct rebase r;
 
-	if ((o->issue && id_check(o->issue, err) < 0) ||
+	if ((o->issue && path_check_id(o->issue, err) < 0) ||
 		locate_pool(in->arena, &o->pool, &p, err) < 0 ||
 		find_worktree(in, &p, in->words[0], &of, err) < 0 ||
 		rebase_under_gate(in, &p, &ask, &r, err) < 0)
 		return -1;
 	if (r.kept)
-		log_line("dev-team: what was written in '%s' meanwhile, such as '%s', is the stash "
-			 "%.12s",
+		error_log(
+			"dev-team: what was written in '%s' meanwhile, such as '%s', is the stash "
+			"%.12s",
 			of.path, r.kept_path, r.kept);
 	if (o->json)
 		cli_put_json(in->out, rebase_json(&r));

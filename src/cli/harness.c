@@ -174,8 +174,8 @@ static int read_model(
 		return error_set(err, ERR_INPUT, "harness '%s' does not drive model '%.100s'",
 			harness_name(h), o->model);
 	if (!*id)
-		log_line("harness '%s' does not drive '%s' (alias '%s'): its own default model is "
-			 "used",
+		error_log("harness '%s' does not drive '%s' (alias '%s'): its own default model is "
+			  "used",
 			harness_name(h), m.id, o->model);
 	return 0;
 }
@@ -228,14 +228,14 @@ static void put_result(struct buf *out, const struct harness *h, const struct ha
 	if (*r->text && !str_ends(str_of(r->text), "\n"))
 		buf_addc(out, '\n');
 	if (r->status != HARNESS_SUCCESS)
-		log_line("harness '%s': %s: %s", harness_name(h), harness_status_name(r->status),
+		error_log("harness '%s': %s: %s", harness_name(h), harness_status_name(r->status),
 			r->detail ? r->detail : "nothing more is known");
 }
 
 static void beat(void *data, const struct harness_event *e)
 {
 	if (e->kind == HARNESS_HEARTBEAT)
-		log_line("harness '%s' is at work: %lld tokens so far", (const char *)data,
+		error_log("harness '%s' is at work: %lld tokens so far", (const char *)data,
 			(long long)e->tokens);
 }
 

@@ -58,7 +58,7 @@ static int run_list(struct invocation *in, struct error *err)
 	if (err->code != ERR_INPUT || !in->out->len)
 		return -1;
 	error_format(err, line, sizeof(line));
-	log_line("%s", line);
+	error_log("%s", line);
 	return ERR_INPUT;
 }
 

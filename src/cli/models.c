@@ -48,8 +48,8 @@ static int open_pipeline(struct invocation *in, const struct pipeline **out, str
 static void warn_if_stale(const struct model_entry *e, int64_t now)
 {
 	if (model_stale(e, now))
-		log_line("dev-team: model '%s' has been deprecated for over %d days, and lacks "
-			 "'removedAt'",
+		error_log("dev-team: model '%s' has been deprecated for over %d days, and lacks "
+			  "'removedAt'",
 			e->alias, MODEL_STALE_DAYS);
 }
 
@@ -167,12 +167,12 @@ static void warn(const struct model_resolved *m, int64_t now)
 		return;
 	clock_text(e->removed, day);
 	if (m->deprecated)
-		log_line("dev-team: model '%s' is deprecated%s%s: use '%s'", e->alias,
+		error_log("dev-team: model '%s' is deprecated%s%s: use '%s'", e->alias,
 			e->removed ? ", and removed at " : "", e->removed ? day : "",
 			e->replacement);
 	warn_if_stale(e, now);
 	if (model_removal_unannounced(e, now))
-		log_line("dev-team: model '%s' is removed at %s, and was never deprecated",
+		error_log("dev-team: model '%s' is removed at %s, and was never deprecated",
 			e->alias, day);
 }
 

@@ -239,7 +239,7 @@ static void log_denied(const struct verdict *v)
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 
 	verdict_line(&line, v);
-	log_line("%s", line.s);
+	error_log("%s", line.s);
 }
 
 static void log_end(const struct execution_end *end)
@@ -247,14 +247,14 @@ static void log_end(const struct execution_end *end)
 	if (end->denied)
 		log_denied(&end->verdict);
 	if (end->timed_out)
-		log_line("dev-team: ended at its time limit");
+		error_log("dev-team: ended at its time limit");
 	if (end->cut)
-		log_line("dev-team: output was left out: it was over the policy's limit");
+		error_log("dev-team: output was left out: it was over the policy's limit");
 	for (size_t i = 0; i < end->changed.n; i++) {
 		CLEANUP(buf_release) struct buf name = BUF_INIT;
 
 		text_visible(&name, str_of(end->changed.p[i]));
-		log_line("dev-team: the command changed the protected '%s'; it was put back",
+		error_log("dev-team: the command changed the protected '%s'; it was put back",
 			name.s);
 	}
 }

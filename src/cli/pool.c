@@ -108,14 +108,14 @@ static int allocate_or_adopt(struct invocation *in, bool adopt, struct error *er
 	struct allocation of;
 	bool created = false;
 
-	if ((o->issue && id_check(o->issue, err) < 0) ||
+	if ((o->issue && path_check_id(o->issue, err) < 0) ||
 		locate_pool(in->arena, &o->pool, &p, err) < 0)
 		return -1;
 	if (adopt ? pool_adopt(in->arena, &p, &ask, &of, err) < 0
 		  : pool_allocate(in->arena, &p, &ask, &of, &created, err) < 0)
 		return -1;
 	if (of.warning)
-		log_line("%s", of.warning);
+		error_log("%s", of.warning);
 	if (o->json) {
 		json *j = allocation_json(&of);
 

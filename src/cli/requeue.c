@@ -51,7 +51,7 @@ static int find_artifacts(const struct invocation *in, char **dir, struct error 
 {
 	const struct requeue_options *o = in->values;
 
-	if (id_check(in->words[0], err) < 0)
+	if (path_check_id(in->words[0], err) < 0)
 		return -1;
 	return locate_artifacts(in->arena, o->artifacts, NULL, dir, err);
 }

@@ -90,7 +90,7 @@ static void warn_of_inert(struct invocation *in, const struct resources *r)
 		for (size_t k = 0; k < shown.n; k++)
 			if (shown.items[k].inert && shown.items[k].origin == ORIGIN_WRITTEN &&
 				str_starts(str_of(shown.items[k].path), "spec."))
-				log_line("dev-team: %s:%u: '%s' is not acted on",
+				error_log("dev-team: %s:%u: '%s' is not acted on",
 					shown.items[k].file, shown.items[k].line,
 					shown.items[k].path);
 	}

@@ -77,12 +77,12 @@ static int read_answer(struct invocation *in, const char *file, const char **raw
 
 	*raw = NULL;
 	if (strcmp(file, "-") == 0) {
-		if (fd_read_all(&text, STDIN_FILENO, ANSWER_MAX, "standard input", err) < 0)
+		if (sys_read_all(&text, STDIN_FILENO, ANSWER_MAX, "standard input", err) < 0)
 			return -1;
-	} else if (file_read(&text, file, ANSWER_MAX, &missing, err) < 0) {
+	} else if (sys_read_file(&text, file, ANSWER_MAX, &missing, err) < 0) {
 		if (!missing && err->code != ERR_INPUT)
 			return -1;
-		log_line("dev-team: no answer in '%s': all of them review", file);
+		error_log("dev-team: no answer in '%s': all of them review", file);
 		return 0;
 	}
 	for (size_t i = 0; i < text.len; i++)
@@ -123,7 +123,7 @@ static int run_classify(struct invocation *in, struct error *err)
 				classifier_record(dir, o->issue, (unsigned)o->pr, &s, &d, err) < 0))
 		return -1;
 	if (d.open != NOT_OPEN)
-		log_line("dev-team: all of them review (%s): %s", fell_open_word(d.open), d.fault);
+		error_log("dev-team: all of them review (%s): %s", fell_open_word(d.open), d.fault);
 	if (o->json)
 		cli_put_json(in->out, review_decision_json(&d));
 	for (int r = 0; r < REVIEWERS && !o->json; r++)
@@ -145,7 +145,7 @@ static int run_feedback(struct invocation *in, struct error *err)
 	if (strlen(f.reason) > REASON_MAX)
 		return error_set(err, ERR_USAGE, "--reason must be 1 to %d bytes", REASON_MAX);
 	(void)reviewer_find(o->reviewer, &f.added);
-	if ((f.issue && id_check(f.issue, err) < 0) ||
+	if ((f.issue && path_check_id(f.issue, err) < 0) ||
 		locate_artifacts(in->arena, o->artifacts, NULL, &dir, err) < 0)
 		return -1;
 	return classifier_feedback(dir, &f, err);

@@ -92,7 +92,7 @@ static int current_state(
 		return -1;
 	*state = arena_dup(in->arena, context_get(&f.doc, "state"));
 	if (!workflow_state(w, *state))
-		log_line("'%s' is in the state '%.64s', which '%s' does not have", o->context_file,
+		error_log("'%s' is in the state '%.64s', which '%s' does not have", o->context_file,
 			*state, w->file);
 	return 0;
 }

@@ -13,7 +13,7 @@ static bool is_full(const struct config_reader *r)
 	return r->faults.n >= r->limit;
 }
 
-void config_fault(struct config_reader *r, const struct yml *at, const char *fmt, ...)
+void config_fault(struct config_reader *r, const struct yaml *at, const char *fmt, ...)
 {
 	struct error fault = {0};
 	char text[sizeof(fault.text)];
@@ -39,17 +39,17 @@ int config_result(const struct config_reader *r, struct error *err)
 	return -1;
 }
 
-static const char *show(const struct config_reader *r, const struct yml *v, bool ascii)
+static const char *show(const struct config_reader *r, const struct yaml *v, bool ascii)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
-	bool typed = r->json_types && v->kind == YML_SCALAR && !v->plain && v->text.n;
+	bool typed = r->json_types && v->kind == YAML_SCALAR && !v->plain && v->text.n;
 	size_t n;
 
-	if (v->kind != YML_SCALAR)
-		return v->kind == YML_LIST ? "a list" : "a map";
-	if (yml_is_null(v))
+	if (v->kind != YAML_SCALAR)
+		return v->kind == YAML_LIST ? "a list" : "a map";
+	if (yaml_is_null(v))
 		return "nothing";
-	if (typed && config_scalar(&(struct yml){.plain = true, .text = v->text}) != SCALAR_TEXT)
+	if (typed && config_scalar(&(struct yaml){.plain = true, .text = v->text}) != SCALAR_TEXT)
 		buf_adds(&b, "the text ");
 	buf_addc(&b, '\'');
 	n = v->text.n > SHOWN_MAX ? SHOWN_MAX : v->text.n;
@@ -67,19 +67,19 @@ static const char *show(const struct config_reader *r, const struct yml *v, bool
 	return arena_dup(r->arena, buf_str(&b));
 }
 
-const char *config_shown(const struct config_reader *r, const struct yml *v)
+const char *config_shown(const struct config_reader *r, const struct yaml *v)
 {
 	return show(r, v, false);
 }
 
-void config_refuse(struct config_reader *r, const char *key, const struct yml *v, const char *what)
+void config_refuse(struct config_reader *r, const char *key, const struct yaml *v, const char *what)
 {
 	config_fault(r, v, "'%s' must be %s, not %s", key, what, config_shown(r, v));
 }
 
 /* The same with what the field says of it. False, for callers that return it. */
 static bool refuse(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, const char *what)
+	const struct yaml *v, const char *what)
 {
 	const char *shown = show(r, v, f->form && f->form->ascii);
 	bool secret = f->form && f->form->secret;
@@ -119,14 +119,14 @@ static void put_bool(void *into, const struct config_field *f, bool value)
 	put(into, f, &value);
 }
 
-static bool is_text(const struct config_reader *r, const struct yml *v)
+static bool is_text(const struct config_reader *r, const struct yaml *v)
 {
-	if (v->kind != YML_SCALAR)
+	if (v->kind != YAML_SCALAR)
 		return false;
-	return r->json_types ? config_scalar(v) == SCALAR_TEXT : !yml_is_null(v);
+	return r->json_types ? config_scalar(v) == SCALAR_TEXT : !yaml_is_null(v);
 }
 
-static struct str trimmed(const struct config_field *f, const struct yml *v)
+static struct str trimmed(const struct config_field *f, const struct yaml *v)
 {
 	return f->form && f->form->trim ? str_trim(v->text) : v->text;
 }
@@ -141,13 +141,13 @@ static size_t characters(struct str s)
 }
 
 bool config_text(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, const char **out)
+	const struct yaml *v, const char **out)
 {
 	const struct config_form *form = f->form;
 	struct str text = trimmed(f, v);
 
 	if (!is_text(r, v) || !form->valid(text) || (form->max && characters(text) > form->max)) {
-		bool unquoted = v->kind == YML_SCALAR && !is_text(r, v) && !yml_is_null(v);
+		bool unquoted = v->kind == YAML_SCALAR && !is_text(r, v) && !yaml_is_null(v);
 
 		return refuse(r, f, key, v,
 			unquoted ? arena_printf(r->arena, "%s, in quotes", form->what)
@@ -158,7 +158,7 @@ bool config_text(struct config_reader *r, const struct config_field *f, const ch
 }
 
 static bool read_word(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, unsigned *out)
+	const struct yaml *v, unsigned *out)
 {
 	for (*out = 0; is_text(r, v) && f->words[*out]; ++*out)
 		if (str_is(trimmed(f, v), f->words[*out]))
@@ -174,11 +174,11 @@ static const char *range(struct arena *a, const struct config_field *f, const ch
 	return arena_printf(a, "%s %s %.15g", what, f->above ? "above" : "of at least", f->min);
 }
 
-static bool is_number(const struct config_reader *r, const struct yml *v, double *out)
+static bool is_number(const struct config_reader *r, const struct yaml *v, double *out)
 {
 	uint64_t whole = 0;
 
-	if (v->kind != YML_SCALAR)
+	if (v->kind != YAML_SCALAR)
 		return false;
 	if (r->json_types)
 		return config_scalar(v) == SCALAR_NUMBER &&
@@ -190,7 +190,7 @@ static bool is_number(const struct config_reader *r, const struct yml *v, double
 }
 
 static bool read_number(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, double *out)
+	const struct yaml *v, double *out)
 {
 	bool whole = f->kind == CONFIG_INTEGER;
 
@@ -201,27 +201,27 @@ static bool read_number(struct config_reader *r, const struct config_field *f, c
 }
 
 static void read_integer(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, void *into)
+	const struct yaml *v, void *into)
 {
 	double d;
 
-	if (f->none && v->kind == YML_SCALAR && str_is(v->text, "none"))
+	if (f->none && v->kind == YAML_SCALAR && str_is(v->text, "none"))
 		put_integer(into, f, 0);
 	else if (read_number(r, f, key, v, &d))
 		put_integer(into, f, (int64_t)d);
 }
 
 static void read_bool(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, void *into)
+	const struct yaml *v, void *into)
 {
-	if (v->kind == YML_SCALAR && config_scalar(v) == SCALAR_BOOL)
+	if (v->kind == YAML_SCALAR && config_scalar(v) == SCALAR_BOOL)
 		put_bool(into, f, str_is(v->text, "true"));
 	else
 		(void)refuse(r, f, key, v, "true or false");
 }
 
 static void read_duration(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, void *into)
+	const struct yaml *v, void *into)
 {
 	const char *text;
 	int64_t seconds;
@@ -235,7 +235,7 @@ static void read_duration(struct config_reader *r, const struct config_field *f,
 }
 
 static void read_scalar(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, void *into)
+	const struct yaml *v, void *into)
 {
 	const char *text;
 	unsigned k;
@@ -276,7 +276,7 @@ static void read_scalar(struct config_reader *r, const struct config_field *f, c
 /* ---- lists and maps ---- */
 
 /* Which of the items is there twice is looked up only when one is. */
-static void check_once(struct config_reader *r, const char *key, const struct yml *v,
+static void check_once(struct config_reader *r, const char *key, const struct yaml *v,
 	const char *const *sorted, size_t n)
 {
 	size_t i = 1;
@@ -285,7 +285,7 @@ static void check_once(struct config_reader *r, const char *key, const struct ym
 		i++;
 	for (size_t k = 0; i < n && k < v->n; k++)
 		for (size_t m = 0; m < k; m++)
-			if (v->list[k]->kind == YML_SCALAR && v->list[m]->kind == YML_SCALAR &&
+			if (v->list[k]->kind == YAML_SCALAR && v->list[m]->kind == YAML_SCALAR &&
 				str_eq(v->list[k]->text, v->list[m]->text)) {
 				config_fault(r, v->list[k], "'%s' names '%.100s' twice", key,
 					v->list[k]->text.p);
@@ -294,7 +294,7 @@ static void check_once(struct config_reader *r, const char *key, const struct ym
 }
 
 static bool check_count(
-	struct config_reader *r, const char *key, const struct yml *v, double min, double max)
+	struct config_reader *r, const char *key, const struct yaml *v, double min, double max)
 {
 	bool good = (double)v->n >= min && (!max || (double)v->n <= max);
 
@@ -306,14 +306,14 @@ static bool check_count(
 
 /* A refused item is left out; the others are read. */
 static void read_texts(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, void *into)
+	const struct yaml *v, void *into)
 {
 	double max = f->max ? f->max : TEXTS_MAX;
 	const char **list, **sorted;
 	size_t n = 0;
 	unsigned k;
 
-	if (v->kind != YML_LIST) {
+	if (v->kind != YAML_LIST) {
 		(void)refuse(r, f, key, v, "a list");
 		return;
 	}
@@ -337,21 +337,21 @@ static void read_texts(struct config_reader *r, const struct config_field *f, co
 	memcpy((char *)into + f->count_at, &n, sizeof(n));
 }
 
-static void read_labels(
-	struct config_reader *r, const struct config_field *f, const char *key, const struct yml *v)
+static void read_labels(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yaml *v)
 {
-	if (v->kind != YML_MAP)
+	if (v->kind != YAML_MAP)
 		(void)refuse(r, f, key, v, "a map of texts");
-	for (size_t i = 0; v->kind == YML_MAP && i < v->n; i++)
+	for (size_t i = 0; v->kind == YAML_MAP && i < v->n; i++)
 		if (!is_text(r, v->map[i].value))
 			config_fault(r, v->map[i].value, "%s of '%s' must be a text, in quotes",
 				config_shown(r, v->map[i].key), key);
 }
 
 static void read_open(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, void *into)
+	const struct yaml *v, void *into)
 {
-	if (v->kind == (f->list ? YML_LIST : YML_MAP))
+	if (v->kind == (f->list ? YAML_LIST : YAML_MAP))
 		put(into, f, &v);
 	else
 		(void)refuse(r, f, key, v, f->list ? "a list" : "a map");
@@ -366,9 +366,9 @@ static const struct config_field *find_field(const struct config_field *fields, 
 }
 
 static const struct config_variant *find_variant(
-	const struct config_variant *all, const struct yml *map)
+	const struct config_variant *all, const struct yaml *map)
 {
-	while (all->key && !yml_get(map, all->key))
+	while (all->key && !yaml_get(map, all->key))
 		all++;
 	return all;
 }
@@ -384,13 +384,13 @@ static const struct config_field *find_in(const struct config_variant *all, stru
 
 /* None of the keys that decide is there: another fault is more likely to explain it. */
 static void refuse_variants(struct config_reader *r, const struct config_variant *all,
-	const struct yml *map, void *into)
+	const struct yaml *map, void *into)
 {
 	const char *keys[KEYS_LISTED_MAX + 1] = {0};
 	size_t before = r->faults.n;
 
 	for (size_t i = 0; i < map->n; i++) {
-		const struct yml *key = map->map[i].key;
+		const struct yaml *key = map->map[i].key;
 		const struct config_field *f = find_in(all, key->text);
 
 		if (f)
@@ -405,7 +405,7 @@ static void refuse_variants(struct config_reader *r, const struct config_variant
 }
 
 static void read_checked(struct config_reader *r, const struct config_field *fields,
-	config_check_fn *check, const struct yml *map, void *into)
+	config_check_fn *check, const struct yaml *map, void *into)
 {
 	size_t before = r->faults.n;
 
@@ -415,7 +415,7 @@ static void read_checked(struct config_reader *r, const struct config_field *fie
 }
 
 static void read_variant(struct config_reader *r, const struct config_variant *all,
-	const struct yml *map, void *into)
+	const struct yaml *map, void *into)
 {
 	const struct config_variant *one = find_variant(all, map);
 	size_t before = r->faults.n;
@@ -425,7 +425,7 @@ static void read_variant(struct config_reader *r, const struct config_variant *a
 		return;
 	}
 	for (size_t i = 0; i < map->n; i++) {
-		const struct yml *key = map->map[i].key;
+		const struct yaml *key = map->map[i].key;
 
 		if (!find_field(one->fields, key->text) && find_in(all, key->text))
 			config_fault(r, key, "'%s' does not go with '%s'", key->text.p, one->key);
@@ -435,9 +435,9 @@ static void read_variant(struct config_reader *r, const struct config_variant *a
 }
 
 static void read_group(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, void *into)
+	const struct yaml *v, void *into)
 {
-	if (v->kind != YML_MAP)
+	if (v->kind != YAML_MAP)
 		(void)refuse(r, f, key, v, "a map");
 	else if (f->variants)
 		read_variant(r, f->variants, v, into);
@@ -446,7 +446,7 @@ static void read_group(struct config_reader *r, const struct config_field *f, co
 }
 
 static void read_item(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, void *into)
+	const struct yaml *v, void *into)
 {
 	if (f->item)
 		config_value(r, f->item, key, v, into);
@@ -454,7 +454,7 @@ static void read_item(struct config_reader *r, const struct config_field *f, con
 		read_group(r, f, key, v, into);
 }
 
-static void put_place(void *into, size_t at, const struct yml *node)
+static void put_place(void *into, size_t at, const struct yaml *node)
 {
 	const unsigned place[] = {node->line, node->col};
 
@@ -473,15 +473,15 @@ static char *put_items(struct config_reader *r, const struct config_field *f, si
 }
 
 static void read_list(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, void *into)
+	const struct yaml *v, void *into)
 {
-	struct yml *const one = (struct yml *)(uintptr_t)v;
-	bool single = f->single && v->kind != YML_LIST;
-	struct yml *const *list = single ? &one : v->list;
+	struct yaml *const one = (struct yaml *)(uintptr_t)v;
+	bool single = f->single && v->kind != YAML_LIST;
+	struct yaml *const *list = single ? &one : v->list;
 	size_t n = single ? 1 : v->n;
 	char *items;
 
-	if (!single && v->kind != YML_LIST) {
+	if (!single && v->kind != YAML_LIST) {
 		(void)refuse(r, f, key, v, "a list");
 		return;
 	}
@@ -495,11 +495,11 @@ static void read_list(struct config_reader *r, const struct config_field *f, con
 }
 
 static void read_entries(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, void *into)
+	const struct yaml *v, void *into)
 {
 	char *items;
 
-	if (v->kind != YML_MAP) {
+	if (v->kind != YAML_MAP) {
 		(void)refuse(r, f, key, v, "a map");
 		return;
 	}
@@ -507,7 +507,7 @@ static void read_entries(struct config_reader *r, const struct config_field *f, 
 		return;
 	items = put_items(r, f, v->n, into);
 	for (size_t i = 0; i < v->n && !is_full(r); i++, items += f->item_size) {
-		const struct yml *name = v->map[i].key;
+		const struct yaml *name = v->map[i].key;
 
 		if (!f->form->valid(name->text)) {
 			config_fault(r, name, "name %s must be %s", config_shown(r, name),
@@ -521,7 +521,7 @@ static void read_entries(struct config_reader *r, const struct config_field *f, 
 }
 
 void config_value(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, void *into)
+	const struct yaml *v, void *into)
 {
 	switch (f->kind) {
 	case CONFIG_GROUP:
@@ -555,11 +555,11 @@ void config_value(struct config_reader *r, const struct config_field *f, const c
 
 /* Defaults, also of groups that are missing. */
 static void put_presets(
-	struct config_reader *r, const struct config_field *f, const struct yml *map, void *into)
+	struct config_reader *r, const struct config_field *f, const struct yaml *map, void *into)
 {
 	for (; f->key; f++) {
-		const struct yml *v = map ? yml_get(map, f->key) : NULL;
-		struct yml preset = {.kind = YML_SCALAR, .plain = true};
+		const struct yaml *v = map ? yaml_get(map, f->key) : NULL;
+		struct yaml preset = {.kind = YAML_SCALAR, .plain = true};
 
 		if (f->kind == CONFIG_GROUP && f->fields && !v)
 			put_presets(r, f->fields, NULL, (char *)into + f->at);
@@ -579,19 +579,19 @@ static bool word_in(const char *const *words, struct str text)
 }
 
 static void check_required(
-	struct config_reader *r, const struct config_field *fields, const struct yml *map)
+	struct config_reader *r, const struct config_field *fields, const struct yaml *map)
 {
 	for (const struct config_field *f = fields; f->key; f++) {
-		const struct yml *on = f->required_when ? yml_get(map, f->required_when) : NULL;
+		const struct yaml *on = f->required_when ? yaml_get(map, f->required_when) : NULL;
 		const char *preset = f->required_when
 					     ? find_field(fields, str_of(f->required_when))->preset
 					     : NULL;
 
-		if (yml_get(map, f->key))
+		if (yaml_get(map, f->key))
 			continue;
 		if (f->required)
 			config_fault(r, map, "'%s' is missing", f->key);
-		else if (on ? on->kind == YML_SCALAR && word_in(f->required_is, on->text)
+		else if (on ? on->kind == YAML_SCALAR && word_in(f->required_is, on->text)
 			    : preset && word_in(f->required_is, str_of(preset)))
 			config_fault(r, on ? on : map, "'%s' is missing, which '%s: %s' needs",
 				f->key, f->required_when, on ? on->text.p : preset);
@@ -599,7 +599,7 @@ static void check_required(
 }
 
 static void refuse_key(
-	struct config_reader *r, const struct config_field *fields, const struct yml *key)
+	struct config_reader *r, const struct config_field *fields, const struct yaml *key)
 {
 	const char *keys[KEYS_LISTED_MAX + 1] = {0};
 	size_t n = 0;
@@ -615,20 +615,20 @@ static void refuse_key(
 }
 
 void config_fields(struct config_reader *r, const struct config_field *fields,
-	const struct yml *map, void *into)
+	const struct yaml *map, void *into)
 {
 	static const bool yes = true;
 
 	put_presets(r, fields, map, into);
 	for (size_t i = 0; i < map->n && !is_full(r); i++) {
-		const struct yml_pair *pair = &map->map[i];
+		const struct yaml_pair *pair = &map->map[i];
 		const struct config_field *f = find_field(fields, pair->key->text);
 
 		if (!f)
 			refuse_key(r, fields, pair->key);
 		else if (f->kind == CONFIG_REFUSED)
 			config_fault(r, pair->key, "'%s' is not supported: %s", f->key, f->hint);
-		else if (!f->null || !yml_is_null(pair->value))
+		else if (!f->null || !yaml_is_null(pair->value))
 			config_value(r, f, f->key, pair->value, into);
 		if (f && f->seen_at)
 			memcpy((char *)into + f->seen_at, &yes, sizeof(yes));
@@ -636,12 +636,12 @@ void config_fields(struct config_reader *r, const struct config_field *fields,
 	check_required(r, fields, map);
 }
 
-int config_decode(struct arena *a, const char *file, const struct yml *tree, const char *what,
+int config_decode(struct arena *a, const char *file, const struct yaml *tree, const char *what,
 	const struct config_field *fields, void *into, struct error *err)
 {
 	struct config_reader r = {.arena = a, .file = file, .limit = 1};
 
-	if (tree->kind == YML_MAP)
+	if (tree->kind == YAML_MAP)
 		config_fields(&r, fields, tree, into);
 	else
 		config_fault(&r, tree, "%s must be a map, not %s", what, config_shown(&r, tree));
@@ -660,47 +660,47 @@ static bool is_json_number(struct str s)
 	       (digits.p[0] != '0' || digits.n == 1 || !isdigit((unsigned char)digits.p[1]));
 }
 
-enum config_scalar config_scalar(const struct yml *node)
+enum config_scalar config_scalar(const struct yaml *node)
 {
 	if (!node->plain)
 		return SCALAR_TEXT;
-	if (yml_is_null(node))
+	if (yaml_is_null(node))
 		return SCALAR_NULL;
 	if (str_is(node->text, "true") || str_is(node->text, "false"))
 		return SCALAR_BOOL;
 	return is_json_number(node->text) ? SCALAR_NUMBER : SCALAR_TEXT;
 }
 
-static json *scalar_json(const struct yml *node)
+static json *scalar_json(const struct yaml *node)
 {
 	struct error err;
 	json *j = NULL;
 
 	/* A number that is too large for JSON's reader is shown as what it was. */
 	if (config_scalar(node) == SCALAR_TEXT ||
-		(!yml_is_null(node) && json_parse(&j, node->text, &err) < 0))
+		(!yaml_is_null(node) && json_parse(&j, node->text, &err) < 0))
 		return json_string(node->text);
 	if (!j && json_parse(&j, STR("null"), &err) < 0)
 		return json_string(STR(""));
 	return j;
 }
 
-json *config_json(const struct yml *node)
+json *config_json(const struct yaml *node)
 {
 	json *j;
 
-	if (node->kind == YML_SCALAR)
+	if (node->kind == YAML_SCALAR)
 		return scalar_json(node);
-	j = node->kind == YML_MAP ? json_object() : json_array();
+	j = node->kind == YAML_MAP ? json_object() : json_array();
 	for (size_t i = 0; i < node->n; i++)
-		if (node->kind == YML_MAP)
+		if (node->kind == YAML_MAP)
 			json_put(j, node->map[i].key->text.p, config_json(node->map[i].value));
 		else
 			json_push(j, config_json(node->list[i]));
 	return j;
 }
 
-const struct yml *config_node(const struct yml *tree, const char *path)
+const struct yaml *config_node(const struct yaml *tree, const char *path)
 {
 	while (tree && *path) {
 		size_t n = strcspn(path, ".[");
@@ -710,11 +710,11 @@ const struct yml *config_node(const struct yml *tree, const char *path)
 			uint64_t i;
 
 			(void)number_digits(str_of(path + 1), &i);
-			tree = tree->kind == YML_LIST && i < tree->n ? tree->list[i] : NULL;
+			tree = tree->kind == YAML_LIST && i < tree->n ? tree->list[i] : NULL;
 			path += strcspn(path, "]") + 1;
 		} else {
 			snprintf(key, sizeof(key), "%.*s", (int)n, path);
-			tree = yml_get(tree, key);
+			tree = yaml_get(tree, key);
 			path += n;
 		}
 		path += *path == '.';

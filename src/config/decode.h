@@ -2,7 +2,7 @@
  * decode.h: the decoder of YAML. A static table of fields (key, kind, place in a struct, limits,
  * default) says how a map becomes a struct; the decoder fills in the struct and refuses unknown and
  * missing keys, nulls and values of the wrong kind at FILE:LINE:COL. Duplicate keys are refused by
- * yml_parse(). JSON Schemas and docs/resources.md are printed from the same tables (describe.c).
+ * yaml_parse(). JSON Schemas and docs/resources.md are printed from the same tables (describe.c).
  *
  * Messages: "'KEY' must be WHAT, not VALUE", "unknown key 'KEY'", "'KEY' is missing".
  *
@@ -14,7 +14,7 @@
 
 #include "src/base/json.h"
 #include "src/base/vec.h"
-#include "src/base/yml.h"
+#include "src/base/yaml.h"
 
 /* What a text may be. The resources' forms are below; other rooms have forms of their own. */
 struct config_form {
@@ -41,7 +41,7 @@ enum config_kind {
 	CONFIG_LIST,     /* list of min..max structs: pointer, count */
 	CONFIG_ENTRIES,  /* map of min..max structs; the first member of each is its key, of `form`
 			  */
-	CONFIG_OPEN,     /* map or list of anything: const struct yml * */
+	CONFIG_OPEN,     /* map or list of anything: const struct yaml * */
 	CONFIG_LABELS,   /* map of texts; only checked */
 	CONFIG_REFUSED,  /* a key of the wider format; `hint` says why it is refused */
 	CONFIG_CUSTOM,   /* read() does it */
@@ -52,9 +52,9 @@ struct config_field;
 
 /* A value of the key `key` into its place. */
 typedef void config_read_fn(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, void *into);
+	const struct yaml *v, void *into);
 /* A whole map whose fields have no fault. */
-typedef void config_check_fn(struct config_reader *r, const struct yml *map, void *of);
+typedef void config_check_fn(struct config_reader *r, const struct yaml *map, void *of);
 
 /* Forms of one map: the first whose key is there is the one that counts. */
 struct config_variant {
@@ -123,34 +123,36 @@ struct config_reader {
 };
 
 /* A fault at a node; those beyond the limit are dropped. */
-void config_fault(struct config_reader *r, const struct yml *at, const char *fmt, ...) PRINTF(3, 4);
+void config_fault(struct config_reader *r, const struct yaml *at, const char *fmt, ...)
+	PRINTF(3, 4);
 /* "'KEY' must be WHAT, not VALUE" */
-void config_refuse(struct config_reader *r, const char *key, const struct yml *v, const char *what);
+void config_refuse(
+	struct config_reader *r, const char *key, const struct yaml *v, const char *what);
 /* For a message: at most 60 bytes in quotes, cut between characters, "a list", "nothing". */
-const char *config_shown(const struct config_reader *r, const struct yml *v);
+const char *config_shown(const struct config_reader *r, const struct yaml *v);
 /* 0, or -1 with the first fault. */
 int config_result(const struct config_reader *r, struct error *err);
 
 /* Fills in *into from a map. */
 void config_fields(struct config_reader *r, const struct config_field *fields,
-	const struct yml *map, void *into);
+	const struct yaml *map, void *into);
 /* One value as its field says; `key` is what messages call it. `into` is the field's struct. */
 void config_value(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, void *into);
+	const struct yaml *v, void *into);
 /* A text of the form. False: it was refused. */
 bool config_text(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, const char **out);
+	const struct yaml *v, const char **out);
 
 /* A whole tree, up to the first fault. `what` is for the message: "a policy". -1: ERR_INPUT. */
-int config_decode(struct arena *a, const char *file, const struct yml *tree, const char *what,
+int config_decode(struct arena *a, const char *file, const struct yaml *tree, const char *what,
 	const struct config_field *fields, void *into, struct error *err);
 
 /* What a plain scalar is: as in JSON. A quoted one is a text. */
 enum config_scalar { SCALAR_TEXT, SCALAR_NULL, SCALAR_BOOL, SCALAR_NUMBER };
-enum config_scalar config_scalar(const struct yml *node);
-json *config_json(const struct yml *node);
+enum config_scalar config_scalar(const struct yaml *node);
+json *config_json(const struct yaml *node);
 /* The node that keys with a `.` between lead to, also `[N]` of a list; NULL: there is none. */
-const struct yml *config_node(const struct yml *tree, const char *path);
+const struct yaml *config_node(const struct yaml *tree, const char *path);
 
 /* Forms of texts in resources. */
 extern const struct config_form config_line, config_lines, config_name, config_id, config_variable,

@@ -114,7 +114,7 @@ static json *schema_field(const struct config_field *f)
 
 static json *preset_json(const struct config_field *f)
 {
-	const struct yml node = {.kind = YML_SCALAR, .plain = true, .text = str_of(f->preset)};
+	const struct yaml node = {.kind = YAML_SCALAR, .plain = true, .text = str_of(f->preset)};
 
 	return f->kind == CONFIG_TEXTS ? json_array() : config_json(&node);
 }
@@ -125,8 +125,8 @@ static json *condition_values(const struct config_field *f)
 	json *list = json_array();
 
 	for (size_t i = 0; f->required_is[i]; i++) {
-		const struct yml node = {
-			.kind = YML_SCALAR, .plain = true, .text = str_of(f->required_is[i])};
+		const struct yaml node = {
+			.kind = YAML_SCALAR, .plain = true, .text = str_of(f->required_is[i])};
 
 		json_push(list, config_json(&node));
 	}
@@ -321,27 +321,28 @@ static bool tells(const char *key)
 }
 
 /* An open map is the adapter's own and may contain a secret itself. */
-static json *masked(const struct yml *map)
+static json *masked(const struct yaml *map)
 {
 	json *j = json_object();
 
 	for (size_t i = 0; i < map->n; i++) {
-		const struct yml *v = map->map[i].value;
-		bool plain = v->kind == YML_SCALAR && config_scalar(v) == SCALAR_BOOL;
+		const struct yaml *v = map->map[i].value;
+		bool plain = v->kind == YAML_SCALAR && config_scalar(v) == SCALAR_BOOL;
 		const char *key = map->map[i].key->text.p;
 
 		json_put(j, key,
-			v->kind == YML_SCALAR && (plain || tells(key)) ? config_json(v)
-								       : json_string(STR("****")));
+			v->kind == YAML_SCALAR && (plain || tells(key)) ? config_json(v)
+									: json_string(STR("****")));
 	}
 	return j;
 }
 
-static json *value_of(const struct showing *s, const struct config_field *f, const struct yml *node)
+static json *value_of(
+	const struct showing *s, const struct config_field *f, const struct yaml *node)
 {
 	const char *text;
 
-	if (f->kind == CONFIG_OPEN && node->kind == YML_MAP)
+	if (f->kind == CONFIG_OPEN && node->kind == YAML_MAP)
 		return masked(node);
 	if (f->form != &config_root || f->kind != CONFIG_TEXT)
 		return config_json(node);
@@ -350,7 +351,7 @@ static json *value_of(const struct showing *s, const struct config_field *f, con
 }
 
 static void put_written(const struct showing *s, const char *path, const struct config_field *f,
-	const struct yml *node, const char *why)
+	const struct yaml *node, const char *why)
 {
 	vec_push_in(s->a, s->out,
 		(struct shown_field){.path = path,
@@ -364,8 +365,8 @@ static void put_written(const struct showing *s, const char *path, const struct 
 
 static void put_default(const struct showing *s, const char *path, const struct config_field *f)
 {
-	const struct yml text = {.kind = YML_SCALAR, .plain = true, .text = str_of(f->preset)};
-	const struct yml list = {.kind = YML_LIST};
+	const struct yaml text = {.kind = YAML_SCALAR, .plain = true, .text = str_of(f->preset)};
+	const struct yaml list = {.kind = YAML_LIST};
 
 	vec_push_in(s->a, s->out,
 		(struct shown_field){.path = path,
@@ -388,7 +389,7 @@ static void put_inherited(const struct showing *s, const char *path, const struc
 {
 	const struct config_field *spec = find(pipeline_fields, "spec")->fields;
 	const struct config_field *from = find(spec, f->inherits);
-	const struct yml *node =
+	const struct yaml *node =
 		config_node(s->doc->tree, arena_printf(s->a, "spec.%s", f->inherits));
 
 	if (node)
@@ -407,7 +408,7 @@ static const char *plans_text(struct arena *a, const struct parallelism *n)
 }
 
 static void put_concurrent(const struct showing *s, const char *path, const struct config_field *f,
-	const struct yml *node)
+	const struct yaml *node)
 {
 	CLEANUP(json_free) json *value = json_object();
 	struct shown_field shown = {.path = path, .origin = ORIGIN_DEFAULT};
@@ -448,10 +449,10 @@ static void put_missing(const struct showing *s, const char *path, const struct 
 }
 
 static void show_fields(const struct showing *s, const char *prefix,
-	const struct config_field *fields, const struct yml *map);
+	const struct config_field *fields, const struct yaml *map);
 
 static void show_list(const struct showing *s, const char *path, const struct config_field *f,
-	const struct yml *node)
+	const struct yaml *node)
 {
 	struct showing item = *s;
 	const char *list;
@@ -464,13 +465,13 @@ static void show_list(const struct showing *s, const char *path, const struct co
 	}
 }
 
-static bool inherit(const struct config_field *f, const struct yml *node)
+static bool inherit(const struct config_field *f, const struct yaml *node)
 {
-	return f->inherits && node->kind == YML_SCALAR && str_is(node->text, "inherit");
+	return f->inherits && node->kind == YAML_SCALAR && str_is(node->text, "inherit");
 }
 
 static void show_field(const struct showing *s, const char *prefix, const struct config_field *f,
-	const struct yml *node)
+	const struct yaml *node)
 {
 	const char *path = arena_printf(s->a, "%s%s", prefix, f->key);
 
@@ -490,11 +491,11 @@ static void show_field(const struct showing *s, const char *prefix, const struct
 }
 
 static void show_fields(const struct showing *s, const char *prefix,
-	const struct config_field *fields, const struct yml *map)
+	const struct config_field *fields, const struct yaml *map)
 {
 	for (; fields->key; fields++)
 		if (fields->kind != CONFIG_REFUSED)
-			show_field(s, prefix, fields, map ? yml_get(map, fields->key) : NULL);
+			show_field(s, prefix, fields, map ? yaml_get(map, fields->key) : NULL);
 }
 
 void resource_shown(struct arena *a, const struct resources *r, const struct resource_doc *doc,

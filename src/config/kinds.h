@@ -13,7 +13,7 @@ struct resource_kind {
 	const struct config_field *fields; /* of the whole document */
 	size_t size;                       /* of the struct: name, file, ... */
 	/* Defaults that depend on other fields. */
-	void (*complete)(struct arena *a, const struct yml *tree, void *of);
+	void (*complete)(struct arena *a, const struct yaml *tree, void *of);
 	size_t list_at, count_at; /* in struct resources */
 };
 extern const struct resource_kind resource_kinds[]; /* ended by a NULL name */
@@ -22,9 +22,9 @@ const struct resource_kind *resource_kind(const char *name);
 extern const char *const harness_words[], *const capability_words[];
 extern const struct config_field pipeline_fields[], worktree_pool_fields[],
 	subscription_plan_fields[], database_pool_fields[];
-void pipeline_complete(struct arena *a, const struct yml *tree, void *of);
-void worktree_pool_complete(struct arena *a, const struct yml *tree, void *of);
-void subscription_plan_complete(struct arena *a, const struct yml *tree, void *of);
+void pipeline_complete(struct arena *a, const struct yaml *tree, void *of);
+void worktree_pool_complete(struct arena *a, const struct yaml *tree, void *of);
+void subscription_plan_complete(struct arena *a, const struct yaml *tree, void *of);
 
 /* What a single document cannot tell: days that do not exist, references, duplicate names, the
  * conditions of parallel work. Adds to the reader's faults, which are sorted afterwards. */

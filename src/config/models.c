@@ -71,17 +71,17 @@ bool model_date_parse(struct str s, int64_t *t)
 {
 	char text[CLOCK_TEXT], again[CLOCK_TEXT];
 
-	if (utf8_fault(s) || !clock_form(s, text) || clock_parse(text, t) < 0 || *t <= 0)
+	if (str_utf8_fault(s) || !clock_form(s, text) || clock_parse(text, t) < 0 || *t <= 0)
 		return false;
 	clock_text(*t, again); /* a day that does not exist would come back as another one */
 	return strcmp(text, again) == 0;
 }
 
 static void read_date(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, void *into)
+	const struct yaml *v, void *into)
 {
 	(void)f;
-	if (v->kind != YML_SCALAR || !model_date_parse(v->text, into))
+	if (v->kind != YAML_SCALAR || !model_date_parse(v->text, into))
 		config_refuse(r, key, v,
 			"a day or a time in UTC, like 2026-05-01 or 2026-05-01T00:00:00Z");
 }
@@ -119,7 +119,7 @@ static const struct config_field registry_fields[] = {
 };
 
 static void check_entry(
-	struct config_reader *r, const struct yml *map, const struct model_registry *all, size_t i)
+	struct config_reader *r, const struct yaml *map, const struct model_registry *all, size_t i)
 {
 	const struct model_entry *e = &all->list[i];
 	const struct {
@@ -139,7 +139,7 @@ static void check_entry(
 
 	for (size_t k = 0; k < COUNT(faults); k++)
 		if (faults[k].is)
-			config_fault(r, yml_get(map, faults[k].key), "model '%s' %s", e->alias,
+			config_fault(r, yaml_get(map, faults[k].key), "model '%s' %s", e->alias,
 				faults[k].what);
 }
 
@@ -147,14 +147,14 @@ int model_registry_parse(struct arena *a, struct str text, const char *name,
 	struct model_registry *out, struct error *err)
 {
 	struct config_reader r = {.arena = a, .file = name, .limit = 1};
-	const struct yml *list;
-	struct yml *root;
+	const struct yaml *list;
+	struct yaml *root;
 
 	*out = (struct model_registry){0};
-	if (yml_parse(a, text, name, 1, &root, err) < 0 ||
+	if (yaml_parse(a, text, name, 1, &root, err) < 0 ||
 		config_decode(a, name, root, "a registry of models", registry_fields, out, err) < 0)
 		return -1;
-	list = yml_get(root, "models");
+	list = yaml_get(root, "models");
 	for (size_t i = 0; i < out->n; i++)
 		check_entry(&r, list->list[i], out, i);
 	return config_result(&r, err);
@@ -168,7 +168,7 @@ int model_registry_load(
 
 	if (!file)
 		return model_registry_parse(a, str_of(models_yaml), "models.yaml", out, err);
-	if (file_read(&text, file, REGISTRY_MAX, &missing, err) < 0)
+	if (sys_read_file(&text, file, REGISTRY_MAX, &missing, err) < 0)
 		return missing ? error_set(err, ERR_INPUT, "there is no file '%s'", file) : -1;
 	if (model_registry_parse(a, buf_str(&text), file, out, err) < 0)
 		return -1;

@@ -16,7 +16,7 @@ struct model_check {
 };
 
 /* `word` NULL: the default model. */
-static void check_model(const struct model_check *c, const struct yml *at, const char *word)
+static void check_model(const struct model_check *c, const struct yaml *at, const char *word)
 {
 	struct model_resolved m;
 	struct error why, fault;
@@ -28,23 +28,23 @@ static void check_model(const struct model_check *c, const struct yml *at, const
 }
 
 /* The text of the key; NULL where it is missing or `inherit`. */
-static const char *model_at(const struct yml *map, const char *key, const struct yml **at)
+static const char *model_at(const struct yaml *map, const char *key, const struct yaml **at)
 {
-	*at = yml_get(map, key);
-	if (!*at || (*at)->kind != YML_SCALAR || strcmp((*at)->text.p, INHERIT_MODEL) == 0)
+	*at = yaml_get(map, key);
+	if (!*at || (*at)->kind != YAML_SCALAR || strcmp((*at)->text.p, INHERIT_MODEL) == 0)
 		return NULL;
 	return (*at)->text.p;
 }
 
-static void check_stages(const struct model_check *c, const struct yml *spec, bool has_default)
+static void check_stages(const struct model_check *c, const struct yaml *spec, bool has_default)
 {
-	const struct yml *stages = yml_get(spec, "stages"), *at;
+	const struct yaml *stages = yaml_get(spec, "stages"), *at;
 
-	for (size_t i = 0; stages && stages->kind == YML_LIST && i < stages->n; i++) {
-		const struct yml *stage = stages->list[i];
+	for (size_t i = 0; stages && stages->kind == YAML_LIST && i < stages->n; i++) {
+		const struct yaml *stage = stages->list[i];
 		const char *word;
 
-		if (stage->kind != YML_MAP)
+		if (stage->kind != YAML_MAP)
 			continue;
 		word = model_at(stage, "model", &at);
 		if (word || !has_default)
@@ -54,10 +54,10 @@ static void check_stages(const struct model_check *c, const struct yml *spec, bo
 
 static void check_pipeline(const struct model_check *c)
 {
-	const struct yml *spec = yml_get(c->doc->tree, "spec"), *at;
+	const struct yaml *spec = yaml_get(c->doc->tree, "spec"), *at;
 	const char *word;
 
-	if (!spec || spec->kind != YML_MAP)
+	if (!spec || spec->kind != YAML_MAP)
 		return;
 	word = model_at(spec, "defaultModel", &at);
 	if (word)

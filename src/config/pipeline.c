@@ -194,7 +194,7 @@ static bool inherits(const char *word)
 	return !word || strcmp(word, "inherit") == 0;
 }
 
-static void complete_stage(const struct pipeline *p, const struct yml *node, struct stage_spec *s)
+static void complete_stage(const struct pipeline *p, const struct yaml *node, struct stage_spec *s)
 {
 	if (!s->name)
 		s->name = "";
@@ -204,16 +204,16 @@ static void complete_stage(const struct pipeline *p, const struct yml *node, str
 		s->harness = p->default_harness;
 	if (!s->fallback_declared)
 		s->fallback = p->default_fallback;
-	s->isolation_declared = yml_get(node, "isolation") != NULL;
+	s->isolation_declared = yaml_get(node, "isolation") != NULL;
 	if (!s->isolation_declared)
 		s->isolation = p->parallel ? ISOLATION_WORKTREE : ISOLATION_INPLACE;
 }
 
 /* Also of a pipeline with faults, which may lack what is required. */
-void pipeline_complete(struct arena *a, const struct yml *tree, void *of)
+void pipeline_complete(struct arena *a, const struct yaml *tree, void *of)
 {
 	struct pipeline *p = of;
-	const struct yml *stages = config_node(tree, "spec.stages");
+	const struct yaml *stages = config_node(tree, "spec.stages");
 
 	(void)a;
 	if (!p->worktree_pool)

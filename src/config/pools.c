@@ -56,7 +56,7 @@ static char *expand_home(struct arena *a, const char *path)
 	return arena_printf(a, "%s%s", home ? home : "", path + 1);
 }
 
-void worktree_pool_complete(struct arena *a, const struct yml *tree, void *of)
+void worktree_pool_complete(struct arena *a, const struct yaml *tree, void *of)
 {
 	struct worktree_pool_spec *p = of;
 
@@ -69,7 +69,7 @@ struct worktree_pool_spec worktree_pool_default(struct arena *a)
 {
 	struct worktree_pool_spec p = {.name = "default"};
 	struct config_reader ignored = {.arena = a, .json_types = true};
-	const struct yml nothing = {.kind = YML_MAP};
+	const struct yaml nothing = {.kind = YAML_MAP};
 
 	config_fields(&ignored, worktree_pool_fields, &nothing, &p);
 	worktree_pool_complete(a, &nothing, &p);
@@ -207,7 +207,7 @@ static const struct config_field plan_fields[] = {
 
 const struct config_field subscription_plan_fields[] = DOCUMENT("SubscriptionPlan", plan_fields);
 
-void subscription_plan_complete(struct arena *a, const struct yml *tree, void *of)
+void subscription_plan_complete(struct arena *a, const struct yaml *tree, void *of)
 {
 	struct subscription_plan *p = of;
 

@@ -116,15 +116,15 @@ struct loading {
 };
 
 /* NULL: there is nothing to read, or it was refused. */
-static const struct resource_kind *find_kind(struct loading *l, const struct yml *tree)
+static const struct resource_kind *find_kind(struct loading *l, const struct yaml *tree)
 {
-	const struct yml *kind = yml_get(tree, "kind");
+	const struct yaml *kind = yaml_get(tree, "kind");
 	const struct resource_kind *found = NULL;
 
-	if (tree->kind != YML_MAP)
+	if (tree->kind != YAML_MAP)
 		config_fault(&l->reader, tree,
 			"a resource must be a map: apiVersion, kind, metadata, spec");
-	else if (!kind || kind->kind != YML_SCALAR)
+	else if (!kind || kind->kind != YAML_SCALAR)
 		config_fault(&l->reader, kind ? kind : tree, "'kind' is missing");
 	else if (is_other_kind(kind->text))
 		l->out->n_other++;
@@ -139,14 +139,14 @@ static void read_document(struct loading *l, const char *file, struct str text)
 {
 	struct resource_doc doc = {.file = file};
 	struct error err = {0};
-	struct yml *tree;
+	struct yaml *tree;
 	const char **head; /* name and file, which every kind's struct begins with */
 
 	l->reader.file = file;
 	if (str_starts(text, "\xef\xbb\xbf")) /* some editors begin a file with this mark */
 		text = str_sub(text, 3, text.n);
-	if (yml_parse(l->reader.arena, text, file, 1, &tree, &err) < 0) {
-		const struct yml at = {.line = err.line, .col = err.col};
+	if (yaml_parse(l->reader.arena, text, file, 1, &tree, &err) < 0) {
+		const struct yaml at = {.line = err.line, .col = err.col};
 
 		config_fault(&l->reader, &at, "%s", err.text);
 		return;
@@ -168,11 +168,11 @@ static void read_document(struct loading *l, const char *file, struct str text)
 
 static int read_file(struct loading *l, const char *path, struct error *err)
 {
-	static const struct yml beginning = {.line = 1, .col = 1};
+	static const struct yaml beginning = {.line = 1, .col = 1};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	l->out->n_files++;
-	if (file_read(&text, path, FILE_MAX, NULL, err) < 0) {
+	if (sys_read_file(&text, path, FILE_MAX, NULL, err) < 0) {
 		if (err->code != ERR_INPUT)
 			return -1;
 		l->reader.file = path;

@@ -8,7 +8,7 @@
 #ifndef DT_RESOURCE_H
 #define DT_RESOURCE_H
 
-#include "src/base/yml.h"
+#include "src/base/yaml.h"
 
 enum { CONCURRENT_MAX = 20 };
 
@@ -108,14 +108,14 @@ struct database_pool_spec {
 	bool from_branch;
 	bool migrations, on_create;
 	const char *migration_command, *migration_cwd;
-	const struct yml *credentials; /* map; NULL: none */
+	const struct yaml *credentials; /* map; NULL: none */
 };
 
 /* A document as it was read; `of` is its struct in one of the lists of struct resources. */
 struct resource_doc {
 	const struct resource_kind *kind; /* src/config/kinds.h */
 	const char *name, *file;          /* name "" where it has none */
-	const struct yml *tree;
+	const struct yaml *tree;
 	void *of;
 };
 

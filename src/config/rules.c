@@ -17,7 +17,7 @@ static void rule_fault(const struct rules *s, const struct resource_doc *doc, co
 {
 	char text[sizeof(s->reader->faults.items->text)];
 	char *where = arena_dup(s->a, str_of(path));
-	const struct yml *at;
+	const struct yaml *at;
 	va_list args;
 
 	va_start(args, fmt);
@@ -42,13 +42,13 @@ static bool there(const struct resources *r, const char *kind, const char *name)
 static void reference_rules(const struct rules *s, const struct resource_doc *doc, const char *path,
 	const struct words *names, const char *kind)
 {
-	const struct yml *list = config_node(doc->tree, path);
+	const struct yaml *list = config_node(doc->tree, path);
 
 	/* Looks at the document, because refused items are not in `names`. */
 	for (size_t i = 0; list && names->n && i < list->n; i++) {
-		const struct yml *item = list->kind == YML_LIST ? list->list[i] : NULL;
+		const struct yaml *item = list->kind == YAML_LIST ? list->list[i] : NULL;
 
-		if (item && item->kind == YML_SCALAR && config_name.valid(item->text) &&
+		if (item && item->kind == YAML_SCALAR && config_name.valid(item->text) &&
 			!there(s->r, kind, item->text.p))
 			config_fault(
 				s->reader, item, "there is no %s '%.253s'", kind, item->text.p);
@@ -83,14 +83,14 @@ static void independence(const struct rules *s, const struct resource_doc *doc, 
 	const struct pipeline *p = doc->of;
 	const struct stage_spec *stage = &p->stages[i];
 	char *path = stage_path(s, i, "requiresIndependentHarnessFrom");
-	const struct yml *list = config_node(doc->tree, path);
+	const struct yaml *list = config_node(doc->tree, path);
 
 	for (size_t k = 0; list && stage->independent_of.n && k < list->n; k++) {
-		const struct yml *item = list->list[k];
+		const struct yaml *item = list->list[k];
 		const struct stage_spec *other =
-			item->kind == YML_SCALAR ? pipeline_stage(p, item->text.p) : NULL;
+			item->kind == YAML_SCALAR ? pipeline_stage(p, item->text.p) : NULL;
 
-		if (item->kind != YML_SCALAR || !config_id.valid(item->text))
+		if (item->kind != YAML_SCALAR || !config_id.valid(item->text))
 			continue;
 		if (!other)
 			config_fault(
@@ -333,7 +333,7 @@ static void database_rules(const struct rules *s, const struct resource_doc *doc
 static void name_rules(const struct rules *s, const struct resource_doc *doc)
 {
 	for (const struct resource_doc *other = s->r->docs; other < doc; other++) {
-		const struct yml *at = config_node(other->tree, "metadata.name");
+		const struct yaml *at = config_node(other->tree, "metadata.name");
 
 		if (other->kind != doc->kind || !*doc->name || strcmp(other->name, doc->name) != 0)
 			continue;

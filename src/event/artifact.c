@@ -62,7 +62,7 @@ static int issue_directory(
 {
 	if (!at->dir || !at->dir[0])
 		return error_set(err, ERR_USAGE, "the directory of artifacts has no name");
-	if (at->issue && !is_scope(at->issue) && id_check(at->issue, err) < 0)
+	if (at->issue && !is_scope(at->issue) && path_check_id(at->issue, err) < 0)
 		return -1;
 	*directory = at->issue ? path_join(a, at->dir, at->issue) : arena_dup(a, str_of(at->dir));
 	return 0;

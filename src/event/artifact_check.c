@@ -22,7 +22,7 @@ int artifact_schema_open(
 		return 0;
 	if (!is_file(given))
 		return artifact_schema_compile(a, given, NULL, &out->schema, err);
-	if (file_read(&text, given, FILE_MAX, NULL, err) < 0)
+	if (sys_read_file(&text, given, FILE_MAX, NULL, err) < 0)
 		return -1;
 	return schema_compile(a, given, buf_str(&text), &out->schema, err);
 }
@@ -67,7 +67,7 @@ int artifact_check(struct arena *a, const struct artifact_schema *given, const c
 	struct str rest, line;
 
 	*out = (struct artifact_checked){.file = file};
-	if (file_read(&text, file, FILE_MAX, NULL, err) < 0 ||
+	if (sys_read_file(&text, file, FILE_MAX, NULL, err) < 0 ||
 		choose(a, given, lines ? STR("") : buf_str(&text), out, &schema, err) < 0)
 		return -1;
 	if (!lines)

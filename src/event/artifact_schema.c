@@ -246,7 +246,7 @@ static int emit_outcome(const struct artifact_target *target, enum event_id id, 
 		.id = id, .issue = target->issue, .stage = target->stage, .fields = fields};
 
 	buf_adds(&text, fault);
-	utf8_repair(&text); /* an agent's program may print any bytes */
+	buf_utf8_repair(&text); /* an agent's program may print any bytes */
 	json_put_str(fields, "artifact", str_of(target->name));
 	json_put_str(fields, "fault", buf_str(&text));
 	return event_emit(target->dir, &event, err);

@@ -75,9 +75,9 @@ int event_emit(const char *dir, const struct event *e, struct error *err)
 
 	if (check_fields(event_type(e->id), e->fields, err) < 0)
 		return -1;
-	if (about_issue(e) && id_check(e->issue, err) < 0)
+	if (about_issue(e) && path_check_id(e->issue, err) < 0)
 		return -1;
-	if (e->stage && utf8_fault(str_of(e->stage)))
+	if (e->stage && str_utf8_fault(str_of(e->stage)))
 		return error_set(err, ERR_USAGE, "the name of a stage is not UTF-8");
 	if (!dir)
 		return 0;

@@ -12,7 +12,7 @@ struct report {
 
 /* The fault at `node` whose text contains `class`; NULL. */
 static const struct error *fault_at(
-	const struct report *t, const struct yml *node, const char *class)
+	const struct report *t, const struct yaml *node, const char *class)
 {
 	for (size_t i = 0; node && i < t->r->n_faults; i++) {
 		const struct error *f = &t->r->faults[i];
@@ -24,17 +24,17 @@ static const struct error *fault_at(
 	return NULL;
 }
 
-static const char *stage_name(const struct yml *stage)
+static const char *stage_name(const struct yaml *stage)
 {
-	const struct yml *name = yml_get(stage, "name");
+	const struct yaml *name = yaml_get(stage, "name");
 
-	return name && name->kind == YML_SCALAR ? name->text.p : "?";
+	return name && name->kind == YAML_SCALAR ? name->text.p : "?";
 }
 
 /* The items of a list; none when it is missing or not a list. */
-static size_t list_length(const struct yml *list)
+static size_t list_length(const struct yaml *list)
 {
-	return list && list->kind == YML_LIST ? list->n : 0;
+	return list && list->kind == YAML_LIST ? list->n : 0;
 }
 
 /* Takes `fields`. */
@@ -47,7 +47,7 @@ static int emit(const struct report *t, enum event_id id, const char *stage, jso
 	return rc;
 }
 
-static int emit_unknown(const struct report *t, const struct yml *node, const char *stage)
+static int emit_unknown(const struct report *t, const struct yaml *node, const char *stage)
 {
 	json *fields;
 
@@ -55,17 +55,17 @@ static int emit_unknown(const struct report *t, const struct yml *node, const ch
 		return 0;
 	fields = json_object();
 	json_put_str(
-		fields, "harness", node->kind == YML_SCALAR ? node->text : STR("what is no name"));
+		fields, "harness", node->kind == YAML_SCALAR ? node->text : STR("what is no name"));
 	return emit(t, EVENT_UNKNOWN_HARNESS, stage, fields);
 }
 
 /* The harness under key `one` of a map, and the list under `many`. */
-static int emit_unknown_of(const struct report *t, const struct yml *map, const char *one,
+static int emit_unknown_of(const struct report *t, const struct yaml *map, const char *one,
 	const char *many, const char *stage)
 {
-	const struct yml *list = yml_get(map, many);
+	const struct yaml *list = yaml_get(map, many);
 
-	if (emit_unknown(t, yml_get(map, one), stage) < 0)
+	if (emit_unknown(t, yaml_get(map, one), stage) < 0)
 		return -1;
 	for (size_t i = 0; i < list_length(list); i++)
 		if (emit_unknown(t, list->list[i], stage) < 0)
@@ -73,9 +73,9 @@ static int emit_unknown_of(const struct report *t, const struct yml *map, const 
 	return 0;
 }
 
-static void collect(const struct report *t, const struct yml *stage, json *cycles, json *databases)
+static void collect(const struct report *t, const struct yaml *stage, json *cycles, json *databases)
 {
-	const struct yml *list = yml_get(stage, "requiresIndependentHarnessFrom");
+	const struct yaml *list = yaml_get(stage, "requiresIndependentHarnessFrom");
 
 	for (size_t i = 0; i < list_length(list); i++) {
 		const struct error *f =
@@ -85,7 +85,7 @@ static void collect(const struct report *t, const struct yml *stage, json *cycle
 			json_push_str(cycles,
 				str_of(arena_printf(t->a, "%s: %s", stage_name(stage), f->text)));
 	}
-	if (fault_at(t, yml_get(stage, "databaseAccess"), "(DatabaseIsolationRequired)"))
+	if (fault_at(t, yaml_get(stage, "databaseAccess"), "(DatabaseIsolationRequired)"))
 		json_push_str(databases, str_of(stage_name(stage)));
 }
 
@@ -104,12 +104,13 @@ static int report_pipeline(const struct report *t)
 {
 	CLEANUP(json_free) json *cycles = json_array();
 	CLEANUP(json_free) json *databases = json_array();
-	const struct yml *spec = yml_get(t->doc->tree, "spec"), *stages = yml_get(spec, "stages");
+	const struct yaml *spec = yaml_get(t->doc->tree, "spec"),
+			  *stages = yaml_get(spec, "stages");
 
 	if (emit_unknown_of(t, spec, "defaultHarness", "defaultHarnessFallback", NULL) < 0)
 		return -1;
 	for (size_t i = 0; i < list_length(stages); i++) {
-		const struct yml *stage = stages->list[i];
+		const struct yaml *stage = stages->list[i];
 
 		if (emit_unknown_of(t, stage, "harness", "harnessFallback", stage_name(stage)) < 0)
 			return -1;

@@ -37,7 +37,7 @@ static bool texts_valid(const struct run_state *s)
 	const char *const texts[] = {s->stage, s->harness, s->model, s->worktree};
 
 	for (size_t i = 0; i < COUNT(texts); i++)
-		if (texts[i] && utf8_fault(str_of(texts[i])))
+		if (texts[i] && str_utf8_fault(str_of(texts[i])))
 			return false;
 	return s->stage != NULL;
 }
@@ -46,7 +46,7 @@ int run_state_write(const char *dir, const struct run_state *s, struct error *er
 {
 	CLEANUP(json_free) json *j = NULL;
 
-	if (id_check(s->issue, err) < 0)
+	if (path_check_id(s->issue, err) < 0)
 		return -1;
 	if (!texts_valid(s))
 		return error_set(err, ERR_USAGE, "a text of a state is missing or not UTF-8");
@@ -145,7 +145,7 @@ static bool is_issue(struct arena *a, const char *dir, const char *name)
 {
 	struct stat st;
 
-	return id_valid(str_of(name)) && stat(path_join(a, dir, name), &st) == 0 &&
+	return path_is_id(str_of(name)) && stat(path_join(a, dir, name), &st) == 0 &&
 	       S_ISDIR(st.st_mode);
 }
 

@@ -106,7 +106,7 @@ static void replace(struct buf *b, struct str text)
 {
 	buf_clear(b);
 	buf_add(b, text_first_bytes(text, RAW_KEPT));
-	utf8_repair(b);
+	buf_utf8_repair(b);
 }
 
 void session_text(struct harness_session *s, struct str text)

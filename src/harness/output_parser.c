@@ -4,7 +4,7 @@
 
 static void end_line(struct line_splitter *l)
 {
-	utf8_repair(&l->partial);
+	buf_utf8_repair(&l->partial);
 	if (l->dropping)
 		l->dropped++;
 	else if (str_trim(buf_str(&l->partial)).n)
@@ -162,7 +162,7 @@ static void mask_tail(const struct secrets *secrets, struct tail_buffer *t, stru
 	CLEANUP(buf_release) struct buf masked = BUF_INIT;
 	size_t from = t->cut ? secrets_longest(secrets) : 0;
 
-	utf8_repair(&t->kept);
+	buf_utf8_repair(&t->kept);
 	secrets_mask(secrets, buf_str(&t->kept), &masked);
 	while (t->cut && from < masked.len && !strchr(" \t\r\n", masked.s[from]))
 		from++;
@@ -177,7 +177,7 @@ static void end_output(struct output_parser *p)
 	line_splitter_end(&p->error_lines);
 	mask_tail(&s->secrets, &p->errors, &p->errors_masked);
 	mask_tail(&s->secrets, &p->plain, &p->plain_masked);
-	utf8_repair(&p->whole);
+	buf_utf8_repair(&p->whole);
 	if (p->whole.len)
 		s->harness->whole(s, buf_str(&p->whole));
 }

@@ -140,7 +140,7 @@ static void set_unknown_version(struct arena *a, const struct harness *h, struct
 
 	(void)str_line(&printed, &first);
 	buf_add(&line, first);
-	utf8_repair(&line);
+	buf_utf8_repair(&line);
 	secrets_add(a, &secrets, (const char *const *)environ, h->credentials);
 	secrets_mask(&secrets, buf_str(&line), &masked);
 	first = text_first_bytes(buf_str(&masked), SHOWN_MAX);

@@ -52,7 +52,7 @@ int agent_turns_played(
 		stem.n -= strlen(".md");
 	buf_add(&path, stem);
 	buf_adds(&path, ".events.jsonl");
-	if (file_read(&text, path.s, JOURNAL_MAX, &missing, err) < 0)
+	if (sys_read_file(&text, path.s, JOURNAL_MAX, &missing, err) < 0)
 		return missing ? 0 : -1;
 	rest = buf_str(&text);
 	while (more && str_line(&rest, &line)) {

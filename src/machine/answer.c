@@ -94,7 +94,7 @@ int answer_refuse_stale(const struct context_file *f, const char *id, struct err
 
 static int check_text(struct str text, struct error *err)
 {
-	size_t bad = utf8_fault(text);
+	size_t bad = str_utf8_fault(text);
 
 	if (bad)
 		return error_set(err, ERR_INPUT, "the answer is not UTF-8 text: byte %zu", bad);
@@ -306,8 +306,9 @@ static int refuse(struct context_file *f, const char *id, struct str text, struc
 		context_keep(f, refused_name(&f->doc.arena, f->name, id), text, &kept, &third) < 0)
 		kept = NULL;
 	event = context_event(f, "refusal");
-	json_put_str(event, "action", utf8_fault(str_of(id)) ? STR("?") : str_of(id));
-	json_put_str(event, "reason", utf8_fault(str_of(why.text)) ? STR("?") : str_of(why.text));
+	json_put_str(event, "action", str_utf8_fault(str_of(id)) ? STR("?") : str_of(id));
+	json_put_str(
+		event, "reason", str_utf8_fault(str_of(why.text)) ? STR("?") : str_of(why.text));
 	if (kept)
 		json_put_str(event, "kept", str_of(kept));
 	if (context_log(f, &second) < 0)
@@ -322,8 +323,8 @@ static void note_operation(
 {
 	json *op = context_op(f, "record");
 
-	json_put_str(op, "action", utf8_fault(str_of(id)) ? STR("?") : str_of(id));
-	if (word && !utf8_fault(str_of(word)))
+	json_put_str(op, "action", str_utf8_fault(str_of(id)) ? STR("?") : str_of(id));
+	if (word && !str_utf8_fault(str_of(word)))
 		json_put_str(op, "word", str_of(word));
 	if (owner)
 		json_put_str(op, "owner", str_of(owner));

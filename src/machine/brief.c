@@ -1,4 +1,4 @@
-#include "src/base/yml.h"
+#include "src/base/yaml.h"
 #include "src/sys/path.h"
 #include "src/machine/answer.h"
 #include "src/machine/brief.h"
@@ -13,7 +13,7 @@ static const char *plain_name(struct arena *a, const char *name)
 	const char *colon = strrchr(name, ':');
 	struct str plain = str_of(colon ? colon + 1 : name);
 
-	return id_valid(plain) ? arena_dup(a, plain) : NULL;
+	return path_is_id(plain) ? arena_dup(a, plain) : NULL;
 }
 
 static int read_one(struct arena *a, const char *path, struct str *text, struct error *err)
@@ -22,9 +22,9 @@ static int read_one(struct arena *a, const char *path, struct str *text, struct 
 	bool missing;
 
 	*text = (struct str){0};
-	if (file_read(&all, path, INSTRUCTIONS_MAX, &missing, err) < 0)
+	if (sys_read_file(&all, path, INSTRUCTIONS_MAX, &missing, err) < 0)
 		return missing ? 0 : -1;
-	if (utf8_fault(buf_str(&all)))
+	if (str_utf8_fault(buf_str(&all)))
 		return error_at(err, path, 1, 1, "not valid UTF-8");
 	*text = arena_str(a, buf_str(&all));
 	return 1;
@@ -73,20 +73,20 @@ static struct str cut_frontmatter(struct str *text)
 }
 
 /* `A, B, C`, or a list. */
-static const char *const *tool_list(struct arena *a, const struct yml *tools)
+static const char *const *tool_list(struct arena *a, const struct yaml *tools)
 {
 	const char **list;
 	size_t n = 0;
 	struct str text;
 
-	if (!tools || tools->kind == YML_MAP)
+	if (!tools || tools->kind == YAML_MAP)
 		return NULL;
 	list = arena_alloc(
-		a, (tools->kind == YML_LIST ? tools->n : tools->text.n / 2 + 1) * sizeof(*list) +
+		a, (tools->kind == YAML_LIST ? tools->n : tools->text.n / 2 + 1) * sizeof(*list) +
 			   sizeof(*list));
-	for (size_t i = 0; tools->kind == YML_LIST && i < tools->n; i++)
+	for (size_t i = 0; tools->kind == YAML_LIST && i < tools->n; i++)
 		list[n++] = arena_dup(a, tools->list[i]->text);
-	text = tools->kind == YML_SCALAR ? tools->text : (struct str){0};
+	text = tools->kind == YAML_SCALAR ? tools->text : (struct str){0};
 	while (text.n) {
 		size_t comma = str_find(text, STR(","));
 		struct str one = str_trim(str_sub(text, 0, comma));
@@ -101,15 +101,15 @@ static const char *const *tool_list(struct arena *a, const struct yml *tools)
 static int take_frontmatter(struct arena *a, struct instructions *out, struct error *err)
 {
 	struct str front = cut_frontmatter(&out->text);
-	struct yml *map;
+	struct yaml *map;
 
 	out->text = str_trim(out->text);
 	if (!front.n)
 		return 0;
-	if (yml_parse(a, front, out->path, 2, &map, err) < 0)
+	if (yaml_parse(a, front, out->path, 2, &map, err) < 0)
 		return -1;
-	if (map->kind == YML_MAP)
-		out->tools = tool_list(a, yml_get(map, "tools"));
+	if (map->kind == YAML_MAP)
+		out->tools = tool_list(a, yaml_get(map, "tools"));
 	return 0;
 }
 

@@ -100,15 +100,15 @@ int engine_check_key(struct arena *a, const char *key, struct str *value, struct
 	if (value->n && memchr(value->p, 0, value->n))
 		return error_set(err, ERR_INPUT, "the value has a NUL byte");
 	*value = arena_str(a, *value);
-	if (!id_valid(name) || str_find(name, STR(".")) < name.n)
+	if (!path_is_id(name) || str_find(name, STR(".")) < name.n)
 		return error_set(
 			err, ERR_USAGE, "bad key '%.100s': must be letters, digits, '_', '-'", key);
 	if (strcmp(key, "work_item_id") == 0 || strcmp(key, "revision") == 0 ||
 		strcmp(key, "attempts") == 0)
 		return error_set(err, ERR_INPUT, "'%s' is not to be set", key);
-	if (utf8_fault(*value))
+	if (str_utf8_fault(*value))
 		return error_set(err, ERR_INPUT, "the value is not UTF-8 text: byte %zu",
-			utf8_fault(*value));
+			str_utf8_fault(*value));
 	if (strcmp(key, "state") == 0 && !value->n)
 		return error_set(err, ERR_INPUT, "'state' must not be empty");
 	return context_is_counter(key) ? check_count(key, *value, err) : 0;

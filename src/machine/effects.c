@@ -29,7 +29,7 @@ static void note_specs(struct engine_run *r, char *const *paths, size_t n)
 	json *list = json_array();
 
 	for (size_t i = 0; i < n; i++)
-		if (!utf8_fault(str_of(paths[i])))
+		if (!str_utf8_fault(str_of(paths[i])))
 			json_push_str(list, str_of(paths[i]));
 	context_seen(r->m->file, "specs", list);
 }
@@ -52,7 +52,7 @@ static int find_spec(struct engine_run *r, struct error *err)
 			r->m->repo, r->m->id);
 	if (n > 1)
 		return several_specs(r, paths, n, err);
-	if (utf8_fault(str_of(paths[0])))
+	if (str_utf8_fault(str_of(paths[0])))
 		return error_set(
 			err, ERR_INPUT, "the name of the spec of '%s' is not UTF-8", r->m->id);
 	if (paths[0][strcspn(paths[0], "\n\r\t\033")])
@@ -128,7 +128,7 @@ static int failing_checks(struct engine_run *r, struct error *err)
 		*err = (struct error){0};
 		return 0;
 	}
-	if (utf8_fault(str_of(text)))
+	if (str_utf8_fault(str_of(text)))
 		text = arena_dup(&r->arena, (struct str){0});
 	context_seen(r->m->file, "checks", json_string(str_of(text)));
 	if (!*text)

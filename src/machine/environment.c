@@ -74,9 +74,10 @@ static bool spec_file_names(const char *root, const char *path, struct str id)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct arena a = {0};
 	struct error ignored;
-	bool found = spec_name_matches(path_base(path), id) ||
-		     (file_read(&text, path_join(&a, root, path), SPEC_MAX, NULL, &ignored) == 0 &&
-			     spec_text_names(buf_str(&text), id));
+	bool found =
+		spec_name_matches(path_base(path), id) ||
+		(sys_read_file(&text, path_join(&a, root, path), SPEC_MAX, NULL, &ignored) == 0 &&
+			spec_text_names(buf_str(&text), id));
 
 	arena_release(&a);
 	return found;

@@ -9,7 +9,7 @@
 
 static void put_if(json *op, const char *key, const char *value)
 {
-	if (value && !utf8_fault(str_of(value)))
+	if (value && !str_utf8_fault(str_of(value)))
 		json_put_str(op, key, str_of(value));
 }
 

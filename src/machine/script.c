@@ -31,7 +31,7 @@ static char *lock_path(struct arena *a, const struct context_file *f, const char
 bool script_running(const struct context_file *f, const char *id)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	CLEANUP(close_fd) int fd = open(lock_path(&a, f, id), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	CLEANUP(base_close) int fd = open(lock_path(&a, f, id), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
 	return fd >= 0 && fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
@@ -209,8 +209,8 @@ static void watch_begin(struct guard_watch *w, int wait_s)
 /* A caught signal now takes its usual effect: by default it ends the process. */
 static void watch_end(struct guard_watch *w)
 {
-	close_fd(&w->reason);
-	close_fd(&w->signals);
+	base_close(&w->reason);
+	base_close(&w->signals);
 	(void)sigprocmask(SIG_SETMASK, &w->before, NULL);
 	if (w->caught)
 		(void)raise(w->caught);
@@ -313,7 +313,7 @@ static void set_limits(struct guard_watch *w, const struct script *s)
 
 static enum seen wait_for_guard(const struct script *s, struct guard_watch *w, int lock)
 {
-	CLEANUP(close_fd) int handle = -1;
+	CLEANUP(base_close) int handle = -1;
 	struct guard_id g;
 	enum seen seen;
 
@@ -335,7 +335,7 @@ static enum seen wait_for_guard(const struct script *s, struct guard_watch *w, i
 
 static void remember_guard(struct guard_watch *w, int lock)
 {
-	close_fd(&w->reason);
+	base_close(&w->reason);
 	w->reason = fcntl(lock, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	w->seen = true;
 }
@@ -343,7 +343,7 @@ static void remember_guard(struct guard_watch *w, int lock)
 /* Opens the file again: a copy of the descriptor would hold the lock too. */
 static void remember_own_guard(struct guard_watch *w, int lock)
 {
-	CLEANUP(close_fd) int other = -1;
+	CLEANUP(base_close) int other = -1;
 	char path[64];
 
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", lock);
@@ -403,7 +403,7 @@ static int interrupted(const struct script *s, const struct guard_watch *w, stru
 static int start_or_wait(
 	struct arena *a, struct script *s, struct guard_watch *w, char **line, struct error *err)
 {
-	CLEANUP(close_fd) int lock = -1;
+	CLEANUP(base_close) int lock = -1;
 	enum seen seen;
 	int got = script_lock(s->lock, &lock, err);
 

@@ -20,7 +20,7 @@ static bool is_key(struct str key)
 {
 	size_t slash = str_find(key, STR("/"));
 
-	return slash < key.n ? id_valid(str_sub(key, 0, slash)) : section_name_valid(key);
+	return slash < key.n ? path_is_id(str_sub(key, 0, slash)) : section_name_valid(key);
 }
 
 static const struct config_form text_form = {.valid = is_text, .what = "a text that is not empty"};
@@ -30,7 +30,7 @@ static const struct config_form key_form = {
 	.valid = is_key, .what = "the name of a section or the id of an action"};
 
 static void read_text(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, void *into)
+	const struct yaml *v, void *into)
 {
 	const char *text;
 
@@ -58,10 +58,10 @@ static const struct config_field turn_fields[] = {
 	{0},
 };
 
-static void check_turn(struct config_reader *r, const struct yml *map, void *of)
+static void check_turn(struct config_reader *r, const struct yaml *map, void *of)
 {
 	const struct scripted *t = of;
-	const struct yml *silent = yml_get(map, "silent");
+	const struct yaml *silent = yaml_get(map, "silent");
 
 	if (silent && !t->silent)
 		config_fault(r, silent, "'silent' must be true, or be left out");
@@ -71,7 +71,7 @@ static void check_turn(struct config_reader *r, const struct yml *map, void *of)
 		config_fault(r, map, "'text' and 'text_from' exclude each other");
 	else if (t->from_run && !t->run)
 		config_fault(r, map, "'text_from' needs 'run'");
-	else if (yml_get(map, "timeout") && !t->run)
+	else if (yaml_get(map, "timeout") && !t->run)
 		config_fault(r, map, "'timeout' needs 'run'");
 	else if (!silent && !t->text.n && !t->from_run)
 		config_fault(r, map, "no answer: give 'text', 'text_from: run' or 'silent: true'");
@@ -81,13 +81,13 @@ static const struct config_field turn_field = {
 	.kind = CONFIG_GROUP, .fields = turn_fields, .check = check_turn};
 
 static void read_script_turn(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, void *into)
+	const struct yaml *v, void *into)
 {
 	struct scripted *turn = into;
 
 	(void)f;
-	turn->exec = v->kind == YML_SCALAR && str_is(v->text, "exec");
-	if (v->kind == YML_MAP)
+	turn->exec = v->kind == YAML_SCALAR && str_is(v->text, "exec");
+	if (v->kind == YAML_MAP)
 		config_value(r, &turn_field, key, v, into);
 	else if (!turn->exec)
 		config_refuse(r, key, v, "a map or exec");
@@ -120,10 +120,10 @@ static const struct config_field file_fields[] = {
 int agents_parse(struct arena *a, const char *file, struct str text, struct script_agents *s,
 	struct error *err)
 {
-	struct yml *top;
+	struct yaml *top;
 
 	*s = (struct script_agents){.file = file};
-	if (yml_parse(a, text, file, 1, &top, err) < 0)
+	if (yaml_parse(a, text, file, 1, &top, err) < 0)
 		return -1;
 	return config_decode(a, file, top, "a script of agents", file_fields, s, err);
 }
@@ -132,7 +132,7 @@ int agents_load(struct arena *a, const char *path, struct script_agents *s, stru
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	if (file_read(&text, path, SCRIPT_MAX, NULL, err) < 0)
+	if (sys_read_file(&text, path, SCRIPT_MAX, NULL, err) < 0)
 		return -1;
 	return agents_parse(a, path, buf_str(&text), s, err);
 }

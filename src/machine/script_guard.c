@@ -61,7 +61,7 @@ int script_lock(const char *path, int *fd, struct error *err)
 void script_unlock(const char *path, int *fd)
 {
 	(void)unlink(path);
-	close_fd(fd);
+	base_close(fd);
 	*fd = -1;
 }
 
@@ -113,7 +113,7 @@ static void lock_set_reason(int fd, const char *reason)
 	struct error ignored;
 
 	if (lseek(fd, 0, SEEK_END) >= 0)
-		(void)fd_write_all(fd, str_of(reason), "lock file", &ignored);
+		(void)sys_write_all(fd, str_of(reason), "lock file", &ignored);
 }
 
 void script_lock_reason(int fd, char *out, size_t size)
@@ -189,7 +189,7 @@ static int read_report(const char *path, json **report, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	if (file_read(&text, path, REPORT_MAX, NULL, err) < 0)
+	if (sys_read_file(&text, path, REPORT_MAX, NULL, err) < 0)
 		return -1;
 	return json_parse(report, str_trim(buf_str(&text)), err);
 }
@@ -320,12 +320,12 @@ static int conclude(struct arena *a, const struct script *s, const struct proces
 	struct error ignored;
 
 	if (end->cancelled) {
-		(void)fd_write_all(log, STR("\ndev-team: ended by a signal\n"), s->log, &ignored);
+		(void)sys_write_all(log, STR("\ndev-team: ended by a signal\n"), s->log, &ignored);
 		return error_set(err, ERR_SYSTEM, "the script was ended by a signal");
 	}
 	if (end->timed_out) {
 		why = timeout_note(a, s);
-		(void)fd_write_all(log,
+		(void)sys_write_all(log,
 			str_of(arena_printf(a, "\ndev-team: timed out after %u s\n", s->timeout_s)),
 			s->log, &ignored);
 	}
@@ -353,7 +353,7 @@ static int run_under(
 	else if (rc == 0) {
 		rc = policy_outcome(a, s, report, end.status, &text, &layers, err);
 		if (rc >= 0)
-			(void)fd_write_all(log, str_of(layers), s->log, &ignored);
+			(void)sys_write_all(log, str_of(layers), s->log, &ignored);
 		rc = rc < 0 ? -1 : record(s, rc == 1, text, err);
 	}
 	(void)unlink(report);
@@ -394,7 +394,7 @@ static void guard(const struct script *s)
 	if (lock_sign(LOCK_FD, s->lock, &err) < 0 || (log = open_log(&a, s, &err)) < 0) {
 		struct error ignored;
 
-		(void)fd_write_all(READY_FD, str_of(err.text), "pipe", &ignored);
+		(void)sys_write_all(READY_FD, str_of(err.text), "pipe", &ignored);
 		(void)unlink(s->lock);
 		return;
 	}
@@ -419,7 +419,7 @@ static int await_ready(int fd, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	if (fd_read_all(&text, fd, sizeof(err->text), "pipe of the guard", err) < 0)
+	if (sys_read_all(&text, fd, sizeof(err->text), "pipe of the guard", err) < 0)
 		return -1;
 	return text.len ? error_set(err, ERR_SYSTEM, "%s", text.s) : 0;
 }

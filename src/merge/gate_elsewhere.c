@@ -26,7 +26,7 @@ int gate_elsewhere(struct arena *a, struct pool *p, const char **who, struct err
 			return -1;
 		if (!held)
 			return 0;
-		utf8_repair(&text);
+		buf_utf8_repair(&text);
 		*who = arena_dup(a, buf_str(&text));
 		if (gate_read(a, p, &r, err) < 0)
 			return -1;

@@ -47,7 +47,7 @@ static void send(struct victim v, int number)
 		else
 			(void)kill(v.pid, number);
 	}
-	close_fd(&handle);
+	base_close(&handle);
 }
 
 static void find(const struct proc_info *info, void *arg)

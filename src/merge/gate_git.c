@@ -67,14 +67,14 @@ static void look_around(void *data)
 		return;
 	ignored = write(w->ends[1], "", 1);
 	(void)ignored;
-	close_fd(&w->ends[1]);
+	base_close(&w->ends[1]);
 	w->ends[1] = -1;
 }
 
 static void unwatch(struct watched *w)
 {
-	close_fd(&w->ends[0]);
-	close_fd(&w->ends[1]);
+	base_close(&w->ends[0]);
+	base_close(&w->ends[1]);
 	buf_release(&w->words);
 }
 

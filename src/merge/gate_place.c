@@ -7,7 +7,7 @@ static int boot_id(struct arena *a, const char **out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	if (file_read(&text, "/proc/sys/kernel/random/boot_id", 64, NULL, err) < 0)
+	if (sys_read_file(&text, "/proc/sys/kernel/random/boot_id", 64, NULL, err) < 0)
 		return -1;
 	*out = arena_dup(a, str_trim(buf_str(&text)));
 	return 0;
@@ -29,7 +29,7 @@ int gate_place(struct arena *a, struct gate_place *out, struct error *err)
 
 	(void)gethostname(host, sizeof(host) - 1);
 	buf_adds(&name, host);
-	utf8_repair(&name);
+	buf_utf8_repair(&name);
 	if (boot_id(a, &out->boot, err) < 0)
 		return -1;
 	if (!proc_info(getpid(), &self))

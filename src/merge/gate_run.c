@@ -30,7 +30,7 @@ static bool pass_on(void *data, bool errors, struct str piece)
 	struct error ignored;
 
 	(void)data;
-	(void)fd_write_all(errors ? STDERR_FILENO : STDOUT_FILENO, piece, "output", &ignored);
+	(void)sys_write_all(errors ? STDERR_FILENO : STDOUT_FILENO, piece, "output", &ignored);
 	return true; /* a reader that went away is no reason to break off a change half-way */
 }
 
@@ -71,8 +71,8 @@ static _Noreturn void guard_command(
 
 static void guard_close(struct guard *d)
 {
-	close_fd(&d->life);
-	close_fd(&d->said);
+	base_close(&d->life);
+	base_close(&d->said);
 	if (d->pid > 0)
 		while (waitpid(d->pid, NULL, 0) < 0 && errno == EINTR)
 			;
@@ -85,8 +85,8 @@ static int guard_start(
 	int life[2] = {-1, -1}, said[2] = {-1, -1};
 
 	if (pipe2(life, O_CLOEXEC) < 0 || pipe2(said, O_CLOEXEC) < 0) {
-		close_fd(&life[0]);
-		close_fd(&life[1]);
+		base_close(&life[0]);
+		base_close(&life[1]);
 		return error_errno(err, "cannot make a pipe");
 	}
 	d->life = life[1];
@@ -101,7 +101,7 @@ static int guard_start(
 
 static void end_command(struct guard *d)
 {
-	close_fd(&d->life);
+	base_close(&d->life);
 	d->life = -1;
 }
 

@@ -186,7 +186,7 @@ static int check_wish(const struct wish *w, struct error *err)
 	if (ttl_s < 1 || ttl_s > GATE_TTL_MAX_S)
 		return error_set(err, ERR_USAGE, "lease of %d s is not within 1 to %d s", ttl_s,
 			GATE_TTL_MAX_S);
-	if (who && (strlen(who) > 200 || utf8_fault(str_of(who))))
+	if (who && (strlen(who) > 200 || str_utf8_fault(str_of(who))))
 		return error_set(err, ERR_USAGE, "name of a holder is over 200 bytes or not UTF-8");
 	return 0;
 }

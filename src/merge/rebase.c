@@ -70,7 +70,7 @@ static int check_clone(struct rebasing *w, struct error *err)
 	static const char *const argv[] = {
 		"git", "rev-parse", "--path-format=absolute", "--git-common-dir", NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	CLEANUP(free_ptr) char *real = NULL;
+	CLEANUP(base_free) char *real = NULL;
 
 	if (!w->p->common)
 		return 0;

@@ -81,7 +81,7 @@ int rebase_dirty(struct rebasing *w, const char **what, struct error *err)
 		CLEANUP(buf_release) struct buf name = BUF_INIT;
 
 		buf_adds(&name, out.s + 3);
-		utf8_repair(&name);
+		buf_utf8_repair(&name);
 		*what = arena_dup(w->a, buf_str(&name));
 	}
 	return 0;
@@ -105,7 +105,7 @@ int rebase_conflicts(struct rebasing *w, const char *const **paths, struct error
 		CLEANUP(buf_release) struct buf name = BUF_INIT;
 
 		buf_adds(&name, out.s + i);
-		utf8_repair(&name);
+		buf_utf8_repair(&name);
 		list[n++] = arena_dup(w->a, buf_str(&name));
 	}
 	*paths = list;

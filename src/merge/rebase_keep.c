@@ -24,17 +24,18 @@ static void names_release(struct names *n)
 static int copy_index(struct rebasing *w, const char *to, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	CLEANUP(close_fd) int fd = -1;
+	CLEANUP(base_close) int fd = -1;
 	bool missing = false;
 
 	(void)unlink(arena_printf(w->a, "%s.lock", to));
 	(void)unlink(to);
-	if (file_read(&text, path_join(w->a, w->git_dir, "index"), INDEX_MAX, &missing, err) < 0)
+	if (sys_read_file(&text, path_join(w->a, w->git_dir, "index"), INDEX_MAX, &missing, err) <
+		0)
 		return missing ? 0 : -1;
 	fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return error_errno(err, "cannot make '%s'", to);
-	return fd_write_all(fd, buf_str(&text), to, err);
+	return sys_write_all(fd, buf_str(&text), to, err);
 }
 
 static int git_word(struct rebasing *w, const char *const *argv, const char *name,
@@ -194,7 +195,7 @@ int rebase_theirs(struct rebasing *w, struct rebase_theirs *out, struct error *e
 	if (!list.n)
 		return 0;
 	buf_adds(&name, list.text.s);
-	utf8_repair(&name);
+	buf_utf8_repair(&name);
 	out->first = arena_dup(w->a, buf_str(&name));
 	return 0;
 }

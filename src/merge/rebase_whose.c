@@ -18,7 +18,8 @@ static const char *note_of(struct rebasing *w, const char *name)
 		const char *dir = path_join(w->a, w->git_dir, dirs[i]);
 		struct error ignored;
 
-		if (file_read(&text, path_join(w->a, dir, name), NOTE_MAX, NULL, &ignored) == 0 &&
+		if (sys_read_file(&text, path_join(w->a, dir, name), NOTE_MAX, NULL, &ignored) ==
+				0 &&
 			str_trim(buf_str(&text)).n)
 			return arena_dup(w->a, str_trim(buf_str(&text)));
 	}

@@ -97,7 +97,7 @@ int triage_read(struct arena *a, const char *artifacts, const char *issue,
 	*out = (struct triage_history){.last_triage = -1};
 	if (artifact_path(a, artifacts, issue, name, &path, err) < 0)
 		return -1;
-	if (file_read(&text, path, HISTORY_MAX, &missing, err) < 0)
+	if (sys_read_file(&text, path, HISTORY_MAX, &missing, err) < 0)
 		return missing ? 0 : -1;
 	for (size_t i = 0; i < text.len; i++)
 		lines += text.s[i] == '\n';

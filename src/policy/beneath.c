@@ -26,7 +26,7 @@ int beneath_open(int dir, const char *path, int flags, unsigned mode, unsigned r
 
 int beneath_needed(struct error *err)
 {
-	CLEANUP(close_fd) int fd = beneath_open(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0, 0);
+	CLEANUP(base_close) int fd = beneath_open(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0, 0);
 
 	if (fd < 0 && errno == ENOSYS)
 		return error_set(err, ERR_SYSTEM,

@@ -118,7 +118,7 @@ static bool folder_is_plain(int git, const char *name)
 	bool good = true;
 
 	if (!list) {
-		close_fd(&fd);
+		base_close(&fd);
 		return errno == ENOENT;
 	}
 	while ((e = readdir(list)))
@@ -130,12 +130,12 @@ static bool folder_is_plain(int git, const char *name)
 static bool file_is_plain(int git, const char *name, const char *const *bad)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	CLEANUP(close_fd) int fd = openat(git, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	CLEANUP(base_close) int fd = openat(git, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	struct error ignored;
 
 	if (fd < 0)
 		return errno == ENOENT;
-	if (fd_read_all(&text, fd, REFS_MAX, name, &ignored) < 0)
+	if (sys_read_all(&text, fd, REFS_MAX, name, &ignored) < 0)
 		return false;
 	for (; *bad; bad++)
 		if (str_find(buf_str(&text), str_of(*bad)) < text.len)
@@ -171,13 +171,13 @@ static bool names_are_plain(const struct check *c, const struct call *call)
 				AT_SYMLINK_NOFOLLOW) == 0)
 			return false;
 	{
-		CLEANUP(close_fd)
+		CLEANUP(base_close)
 		int git = openat(r->fd,
 			shared         ? shared
 			: r->inner_git ? r->inner_git
 				       : ".git",
 			O_PATH | O_DIRECTORY | O_CLOEXEC);
-		CLEANUP(close_fd)
+		CLEANUP(base_close)
 		int own = r->git_dir ? openat(r->fd, r->git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC)
 				     : -1;
 

@@ -112,7 +112,7 @@ static int open_patch(struct git_use *u, const struct arg *patch)
 	fd = open(
 		arena_dup(u->c->arena, place.full), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > PATCH_MAX) {
-		close_fd(&fd);
+		base_close(&fd);
 		return git_no(
 			u, RULE_OPERAND, patch, "the patch is no file, or larger than 16 MiB");
 	}
@@ -124,11 +124,11 @@ static int check_patch(struct git_use *u, const struct arg *patch)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct error err = {0};
 	struct str rest, line;
-	CLEANUP(close_fd) int fd = open_patch(u, patch);
+	CLEANUP(base_close) int fd = open_patch(u, patch);
 
 	if (fd < 0)
 		return fd == NONE ? 0 : -1;
-	if (fd_read_all(&text, fd, PATCH_MAX, "patch", &err) < 0)
+	if (sys_read_all(&text, fd, PATCH_MAX, "patch", &err) < 0)
 		return git_no(u, RULE_OPERAND, patch, "the patch cannot be read");
 	rest = buf_str(&text);
 	while (str_line(&rest, &line))

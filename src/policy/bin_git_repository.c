@@ -37,12 +37,12 @@ static bool leads_to_own(struct git_use *u, struct str folder)
 {
 	const struct root *r = u->c->root;
 	const char *own = arena_printf(u->c->arena, "%s/.git", r->path);
-	CLEANUP(close_fd)
+	CLEANUP(base_close)
 	int fd = openat(r->fd, inside(u, folder, ".git"), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	char text[PATH_MAX];
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text));
 	struct str line = str_trim((struct str){text, n < 0 ? 0 : (size_t)n});
-	CLEANUP(free_ptr) char *real = NULL;
+	CLEANUP(base_free) char *real = NULL;
 
 	if (!str_starts(line, "gitdir: ") || line.n == sizeof(text) || memchr(line.p, '\0', line.n))
 		return false;

@@ -264,7 +264,7 @@ bool check_entered(const struct check *c, struct str path)
 int policy_cwd(
 	struct arena *a, const struct root *r, const char *cwd, struct str *out, struct verdict *v)
 {
-	CLEANUP(free_ptr) char *real = realpath(cwd, NULL);
+	CLEANUP(base_free) char *real = realpath(cwd, NULL);
 	struct str root = str_of(r->path);
 	struct str path = str_of(real);
 

@@ -37,7 +37,7 @@ static const struct config_form policy_form = {
 
 /* A path is relative to the directory of the file that has it. */
 static void read_policy(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, void *into)
+	const struct yaml *v, void *into)
 {
 	const char **policy = into;
 	bool path;
@@ -83,16 +83,16 @@ int clearance_load(
 	struct arena *a, const char *file, struct clearance *out, bool *there, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct yml *map;
+	struct yaml *map;
 	bool missing;
 
 	*out = (struct clearance){.file = file};
 	*there = true;
-	if (file_read(&text, file, CLEARANCE_MAX, &missing, err) < 0) {
+	if (sys_read_file(&text, file, CLEARANCE_MAX, &missing, err) < 0) {
 		*there = !missing;
 		return missing ? 0 : -1;
 	}
-	if (yml_parse(a, buf_str(&text), file, 1, &map, err) < 0)
+	if (yaml_parse(a, buf_str(&text), file, 1, &map, err) < 0)
 		return -1;
 	return config_decode(a, file, map, "a clearance file", clearance_fields, out, err);
 }

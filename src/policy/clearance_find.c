@@ -15,7 +15,7 @@ static bool is_there(const char *file)
 /* In the folder or the nearest one above it; NULL: there is none. */
 static char *clearance_above(struct arena *a, const char *folder)
 {
-	CLEANUP(free_ptr) char *real = realpath(folder, NULL);
+	CLEANUP(base_free) char *real = realpath(folder, NULL);
 	struct str path = str_of(real ? real : folder);
 
 	while (path.n) {
@@ -70,7 +70,7 @@ static char *mark_of(struct arena *a, const char *marks, struct str folder)
 void clearance_mark(struct arena *a, const char *folder)
 {
 	char *marks = marks_folder(a), *mark;
-	CLEANUP(close_fd) int fd = -1;
+	CLEANUP(base_close) int fd = -1;
 	struct error ignored = {0};
 
 	if (!marks)
@@ -80,12 +80,12 @@ void clearance_mark(struct arena *a, const char *folder)
 		return;
 	fd = open(mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd >= 0)
-		(void)fd_write_all(fd, str_of(arena_printf(a, "%s\n", folder)), mark, &ignored);
+		(void)sys_write_all(fd, str_of(arena_printf(a, "%s\n", folder)), mark, &ignored);
 }
 
 char *clearance_marked(struct arena *a, const char *folder)
 {
-	CLEANUP(free_ptr) char *real = realpath(folder, NULL);
+	CLEANUP(base_free) char *real = realpath(folder, NULL);
 	char *marks = marks_folder(a);
 	struct str path = str_of(real ? real : folder);
 

@@ -28,12 +28,12 @@ static const struct {
 
 static int make_file(int dir, const char *path, const char *text, struct error *err)
 {
-	CLEANUP(close_fd)
+	CLEANUP(base_close)
 	int fd = openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		return error_errno(err, "cannot make '%s'", path);
-	return fd_write_all(fd, str_of(text), path, err);
+	return sys_write_all(fd, str_of(text), path, err);
 }
 
 static int fill(int dir, struct error *err)
@@ -60,8 +60,8 @@ int fixture_make(struct arena *a, struct fixture *f, struct error *err)
 {
 	const char *tmp = getenv("TMPDIR");
 	char path[PATH_MAX];
-	CLEANUP(free_ptr) char *real = NULL;
-	CLEANUP(close_fd) int fd = -1;
+	CLEANUP(base_free) char *real = NULL;
+	CLEANUP(base_close) int fd = -1;
 
 	(void)snprintf(path, sizeof(path), "%s/dev-team-table.XXXXXX",
 		tmp && *tmp && plain(tmp) ? tmp : "/tmp");
@@ -81,7 +81,7 @@ int fixture_make(struct arena *a, struct fixture *f, struct error *err)
 
 int fixture_take(struct arena *a, const char *dir, struct fixture *f, struct error *err)
 {
-	CLEANUP(free_ptr) char *real = realpath(dir, NULL);
+	CLEANUP(base_free) char *real = realpath(dir, NULL);
 
 	if (!real)
 		return error_errno(err, "cannot open '%s'", dir);

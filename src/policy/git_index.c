@@ -40,7 +40,7 @@ static int open_index(struct check *c)
 
 static int read_index(struct check *c, struct index *x)
 {
-	CLEANUP(close_fd) int fd = open_index(c);
+	CLEANUP(base_close) int fd = open_index(c);
 	struct stat st;
 	char *text;
 	size_t n = 0;

@@ -58,14 +58,14 @@ struct str path_by_name(struct arena *a, struct str folder, struct str path)
 static const char *own_name(const char *real)
 {
 	const char *name = getenv("PWD");
-	CLEANUP(free_ptr) char *there = name && name[0] == '/' ? realpath(name, NULL) : NULL;
+	CLEANUP(base_free) char *there = name && name[0] == '/' ? realpath(name, NULL) : NULL;
 
 	return there && strcmp(there, real) == 0 ? name : real;
 }
 
 bool path_is_alias(struct arena *a, const char *cwd)
 {
-	CLEANUP(free_ptr) char *real = realpath(cwd, NULL), *here = realpath(".", NULL);
+	CLEANUP(base_free) char *real = realpath(cwd, NULL), *here = realpath(".", NULL);
 
 	if (!real || !here)
 		return true;

@@ -52,11 +52,11 @@ static const char *name_of(struct arena *a, const char *file)
 	return policy_name_valid(base) ? arena_dup(a, base) : "policy";
 }
 
-static int parse(struct arena *a, const char *file, struct str text, struct yml **map,
+static int parse(struct arena *a, const char *file, struct str text, struct yaml **map,
 	struct policy *out, struct error *err)
 {
 	*out = (struct policy){.limits = usual};
-	if (yml_parse(a, text, file, 1, map, err) < 0 ||
+	if (yaml_parse(a, text, file, 1, map, err) < 0 ||
 		config_decode(a, file, *map, "a policy", policy_fields, out, err) < 0)
 		return -1;
 	if (!out->name)
@@ -65,10 +65,10 @@ static int parse(struct arena *a, const char *file, struct str text, struct yml 
 }
 
 /* A name that nothing is known of would be allowed in vain. */
-static int check_known(struct arena *a, const char *file, const struct yml *map,
+static int check_known(struct arena *a, const char *file, const struct yaml *map,
 	const struct policy *p, struct error *err)
 {
-	const struct yml *allow = yml_get(map, "allow"), *own = yml_get(map, "programs");
+	const struct yaml *allow = yaml_get(map, "allow"), *own = yaml_get(map, "programs");
 	const struct policy none = {0};
 
 	for (size_t i = 0; i < allow->n; i++)
@@ -78,7 +78,7 @@ static int check_known(struct arena *a, const char *file, const struct yml *map,
 				"'programs'",
 				allow->list[i]->text.p);
 	for (size_t i = 0; own && i < own->n; i++) {
-		const struct yml *key = own->map[i].key;
+		const struct yaml *key = own->map[i].key;
 		const struct binary *b = binary_find(a, &none, key->text);
 
 		if (b && (b->check || b->flags & BINARY_BUILTIN))
@@ -92,21 +92,21 @@ static int check_known(struct arena *a, const char *file, const struct yml *map,
 int policy_parse(
 	struct arena *a, const char *file, struct str text, struct policy *out, struct error *err)
 {
-	struct yml *map;
+	struct yaml *map;
 
 	if (parse(a, file, text, &map, out, err) < 0)
 		return -1;
 	return check_known(a, file, map, out, err);
 }
 
-static struct yml *node_of(struct arena *a, const json *j, unsigned depth);
+static struct yaml *node_of(struct arena *a, const json *j, unsigned depth);
 
-static struct yml *scalar_of(struct arena *a, const json *j)
+static struct yaml *scalar_of(struct arena *a, const json *j)
 {
-	struct yml *node = arena_alloc(a, sizeof(*node));
+	struct yaml *node = arena_alloc(a, sizeof(*node));
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	*node = (struct yml){.kind = YML_SCALAR, .plain = !json_is_string(j)};
+	*node = (struct yaml){.kind = YAML_SCALAR, .plain = !json_is_string(j)};
 	if (json_is_string(j))
 		buf_adds(&text, json_text(j));
 	else
@@ -115,33 +115,33 @@ static struct yml *scalar_of(struct arena *a, const json *j)
 	return node;
 }
 
-static struct yml *map_of(struct arena *a, const json *j, unsigned depth)
+static struct yaml *map_of(struct arena *a, const json *j, unsigned depth)
 {
-	struct yml *node = arena_alloc(a, sizeof(*node));
+	struct yaml *node = arena_alloc(a, sizeof(*node));
 
-	node->kind = YML_MAP;
+	node->kind = YAML_MAP;
 	node->map = arena_alloc(a, (json_len(j) + 1) * sizeof(*node->map));
 	for (const json *m = json_first(j); m; m = json_next(m)) {
-		struct yml *key = arena_alloc(a, sizeof(*key));
+		struct yaml *key = arena_alloc(a, sizeof(*key));
 
-		*key = (struct yml){
-			.kind = YML_SCALAR, .text = str_of(arena_dup(a, str_of(json_key(m))))};
-		node->map[node->n++] = (struct yml_pair){key, node_of(a, m, depth + 1)};
+		*key = (struct yaml){
+			.kind = YAML_SCALAR, .text = str_of(arena_dup(a, str_of(json_key(m))))};
+		node->map[node->n++] = (struct yaml_pair){key, node_of(a, m, depth + 1)};
 	}
 	return node;
 }
 
 /* What is nested deeper than any policy is becomes a text, which is refused as such. */
-static struct yml *node_of(struct arena *a, const json *j, unsigned depth)
+static struct yaml *node_of(struct arena *a, const json *j, unsigned depth)
 {
-	struct yml *node;
+	struct yaml *node;
 
 	if (depth > DEPTH || (!json_is_object(j) && !json_is_array(j)))
 		return scalar_of(a, j);
 	if (json_is_object(j))
 		return map_of(a, j, depth);
 	node = arena_alloc(a, sizeof(*node));
-	node->kind = YML_LIST;
+	node->kind = YAML_LIST;
 	node->list = arena_alloc(a, (json_len(j) + 1) * sizeof(*node->list));
 	for (const json *item = json_first(j); item; item = json_next(item))
 		node->list[node->n++] = node_of(a, item, depth + 1);
@@ -174,7 +174,7 @@ static int fault_of_name(const char *name, struct error *err)
 static int load_shipped(
 	struct arena *a, const char *name, struct str text, struct policy *out, struct error *err)
 {
-	struct yml *map;
+	struct yaml *map;
 
 	return parse(a, arena_printf(a, "policies/%s.yaml", name), text, &map, out, err);
 }
@@ -189,7 +189,7 @@ int policy_load(struct arena *a, const char *name, struct policy *out, struct er
 		return load_shipped(a, name, shipped, out, err);
 	if (!is_path(name))
 		return fault_of_name(name, err);
-	if (file_read(&text, name, POLICY_MAX, &missing, err) < 0) {
+	if (sys_read_file(&text, name, POLICY_MAX, &missing, err) < 0) {
 		if (missing)
 			error_set(err, ERR_INPUT, "there is no policy '%.400s'", name);
 		return -1;

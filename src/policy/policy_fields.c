@@ -159,10 +159,10 @@ static const struct config_field program_fields[] = {
 	{0},
 };
 
-static void check_program(struct config_reader *r, const struct yml *map, void *of)
+static void check_program(struct config_reader *r, const struct yaml *map, void *of)
 {
 	struct program *p = of;
-	const struct yml key = {.line = p->line, .col = p->col};
+	const struct yaml key = {.line = p->line, .col = p->col};
 	struct error err = {0};
 
 	(void)map;
@@ -187,14 +187,14 @@ static bool parse_size(struct str text, uint64_t *out)
 }
 
 static void read_size(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, void *into)
+	const struct yaml *v, void *into)
 {
 	uint64_t *bytes = into;
 
 	(void)f;
-	if (v->kind == YML_SCALAR && str_is(v->text, "none"))
+	if (v->kind == YAML_SCALAR && str_is(v->text, "none"))
 		*bytes = 0;
-	else if (v->kind != YML_SCALAR || !parse_size(v->text, bytes))
+	else if (v->kind != YAML_SCALAR || !parse_size(v->text, bytes))
 		config_refuse(
 			r, key, v, "bytes, like 65536, 64K, 512M or 2G, at most 1048576G, or none");
 }

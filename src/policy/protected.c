@@ -63,7 +63,7 @@ static bool there(int base, const char *path, mode_t *kind)
 {
 	const char *name;
 	struct stat st;
-	CLEANUP(close_fd) int dir = beneath_parent(base, path, BENEATH | NO_LINKS, &name);
+	CLEANUP(base_close) int dir = beneath_parent(base, path, BENEATH | NO_LINKS, &name);
 
 	if (dir < 0 || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return false;
@@ -205,8 +205,8 @@ void protected_release(struct protected **p)
 {
 	if (!*p)
 		return;
-	close_fd(&(*p)->root.fd);
-	close_fd(&(*p)->own.fd);
-	close_fd(&(*p)->common.fd);
+	base_close(&(*p)->root.fd);
+	base_close(&(*p)->own.fd);
+	base_close(&(*p)->common.fd);
 	*p = NULL;
 }

@@ -31,7 +31,7 @@ static bool is_plain_config(int git)
 	char text[1024];
 	struct stat st;
 	struct str rest, line;
-	CLEANUP(close_fd)
+	CLEANUP(base_close)
 	int fd = beneath_open(git, "config", O_RDONLY | O_NONBLOCK, 0, BENEATH | NO_LINKS);
 	ssize_t n = fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink > 1
 			    ? -1
@@ -55,7 +55,7 @@ static bool has_samples_alone(int git)
 	bool good = true;
 
 	if (!list) {
-		close_fd(&fd);
+		base_close(&fd);
 		return fstatat(git, "hooks", &st, AT_SYMLINK_NOFOLLOW) < 0;
 	}
 	while ((e = readdir(list)))
@@ -69,7 +69,7 @@ bool git_is_fresh(int dir, const char *name)
 {
 	static const char *const odd[] = {"config.worktree", "commondir", "gitdir", "modules",
 		"worktrees", "info/attributes", "info/grafts", "objects/info/alternates"};
-	CLEANUP(close_fd) int git = list_folder(dir, name);
+	CLEANUP(base_close) int git = list_folder(dir, name);
 	struct stat st;
 
 	if (git < 0 || !is_plain_config(git) || !has_samples_alone(git))

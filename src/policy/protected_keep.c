@@ -69,7 +69,7 @@ static bool read_exactly(int fd, char *text, size_t n)
 
 static void copy_file(struct protected *p, struct kept *k, int dir, const char *name)
 {
-	CLEANUP(close_fd)
+	CLEANUP(base_close)
 	int fd = beneath_open(
 		dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0, BENEATH | NO_LINKS);
 	char *text;
@@ -96,7 +96,7 @@ static int keep_below(struct protected *p, struct watch *w, struct spot at, stru
 	const struct dirent *e;
 
 	if (!list) {
-		close_fd(&fd);
+		base_close(&fd);
 		return errno == EACCES ? 0 : error_errno(err, "cannot list '%.200s'", at.path);
 	}
 	if (at.depth == DEPTH_MAX)
@@ -138,7 +138,7 @@ static int keep_spot(struct protected *p, struct watch *w, struct spot at, struc
 int keep_watch(struct protected *p, struct watch *w, struct error *err)
 {
 	const char *name;
-	CLEANUP(close_fd) int dir = watch_parent(w, w->path, &name);
+	CLEANUP(base_close) int dir = watch_parent(w, w->path, &name);
 
 	if (dir < 0) /* a folder on the way is not there, or a link: that is watched, too */
 		return errno == ENOENT || errno == ELOOP || errno == ENOTDIR

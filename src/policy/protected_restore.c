@@ -58,7 +58,7 @@ static bool same_text(struct spot at, const struct kept *k)
 {
 	char piece[4096];
 	size_t done = 0;
-	CLEANUP(close_fd)
+	CLEANUP(base_close)
 	int fd = beneath_open(at.dir, at.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0,
 		BENEATH | NO_LINKS);
 
@@ -112,7 +112,7 @@ static bool same(struct spot at, const struct kept *k, const struct stat *is)
 /* A folder keeps what is in it when its mode alone differs. */
 static void mend_mode(struct spot at, const struct kept *k)
 {
-	CLEANUP(close_fd) int fd = list_folder(at.dir, at.name);
+	CLEANUP(base_close) int fd = list_folder(at.dir, at.name);
 
 	report(at);
 	if (fd < 0 || fchmod(fd, k->st.st_mode & 07777) < 0)
@@ -153,7 +153,7 @@ static bool clear_new(struct spot at, int dir)
 	bool some = false;
 
 	if (!list)
-		close_fd(&fd);
+		base_close(&fd);
 	while (list && (e = readdir(list))) {
 		struct spot next = {at.p, at.w, dir, e->d_name, NULL};
 
@@ -174,8 +174,8 @@ static bool clear_new(struct spot at, int dir)
 static void restore_kept(struct protected *p, const struct watch *w, const struct kept *k)
 {
 	struct spot at = {.p = p, .w = w, .path = k->path};
-	CLEANUP(close_fd) int dir = watch_parent(w, k->path, &at.name);
-	CLEANUP(close_fd) int below = -1;
+	CLEANUP(base_close) int dir = watch_parent(w, k->path, &at.name);
+	CLEANUP(base_close) int below = -1;
 
 	at.dir = dir;
 	if (dir < 0) {
@@ -197,7 +197,7 @@ static void restore_kept(struct protected *p, const struct watch *w, const struc
 static void restore_none(struct protected *p, const struct watch *w)
 {
 	struct spot at = {.p = p, .w = w, .path = w->path};
-	CLEANUP(close_fd) int dir = watch_parent(w, w->path, &at.name);
+	CLEANUP(base_close) int dir = watch_parent(w, w->path, &at.name);
 	struct stat is;
 
 	at.dir = dir;

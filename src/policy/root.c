@@ -9,7 +9,7 @@ static const char *real_from(struct arena *a, int dir, const char *path)
 {
 	char real[PATH_MAX];
 	size_t n;
-	CLEANUP(close_fd) int fd = beneath_open(dir, path, O_PATH, 0, 0);
+	CLEANUP(base_close) int fd = beneath_open(dir, path, O_PATH, 0, 0);
 
 	return fd >= 0 && fd_real(fd, real, &n) == 0 ? arena_dup(a, (struct str){real, n}) : NULL;
 }
@@ -17,7 +17,7 @@ static const char *real_from(struct arena *a, int dir, const char *path)
 /* A small file that is no link, NUL-ended; p == NULL: it is not such a file. */
 static struct str text_of(struct arena *a, int dir, const char *name)
 {
-	CLEANUP(close_fd) int fd = beneath_open(dir, name, O_RDONLY | O_NONBLOCK, 0, NO_LINKS);
+	CLEANUP(base_close) int fd = beneath_open(dir, name, O_RDONLY | O_NONBLOCK, 0, NO_LINKS);
 	struct stat st;
 	char *text;
 	ssize_t n;
@@ -74,8 +74,8 @@ static bool is_linked(struct arena *a, const struct root *r, const char *git, co
 {
 	static const char *const own[] = {"HEAD", "commondir", "gitdir", NULL};
 	static const char *const shared[] = {"HEAD", "objects", "refs", NULL};
-	CLEANUP(close_fd) int fd = beneath_open(AT_FDCWD, git, O_PATH | O_DIRECTORY, 0, NO_LINKS);
-	CLEANUP(close_fd) int main_fd = -1;
+	CLEANUP(base_close) int fd = beneath_open(AT_FDCWD, git, O_PATH | O_DIRECTORY, 0, NO_LINKS);
+	CLEANUP(base_close) int main_fd = -1;
 	const char *to = fd >= 0 && has_all(fd, own) ? line_of(a, fd, "commondir") : NULL;
 	const char *back = to ? line_of(a, fd, "gitdir") : NULL;
 	struct str above;
@@ -111,7 +111,7 @@ static const char *worktree_setting(struct arena *a, struct str config)
 static bool is_submodule(struct arena *a, const struct root *r, const char *git)
 {
 	static const char *const own[] = {"HEAD", "objects", "refs", NULL};
-	CLEANUP(close_fd) int fd = beneath_open(AT_FDCWD, git, O_PATH | O_DIRECTORY, 0, NO_LINKS);
+	CLEANUP(base_close) int fd = beneath_open(AT_FDCWD, git, O_PATH | O_DIRECTORY, 0, NO_LINKS);
 	const char *back = NULL;
 
 	if (fd >= 0 && has_all(fd, own))
@@ -160,7 +160,7 @@ int root_open(struct arena *a, const char *path, struct root *out, struct error 
 
 void root_close(struct root *r)
 {
-	close_fd(&r->fd);
+	base_close(&r->fd);
 	r->fd = -1;
 }
 
@@ -168,7 +168,7 @@ int root_find(struct arena *a, const char *cwd, char **out, struct error *err)
 {
 	char real[PATH_MAX];
 	struct stat st;
-	CLEANUP(close_fd) int fd = beneath_open(AT_FDCWD, cwd, O_PATH | O_DIRECTORY, 0, 0);
+	CLEANUP(base_close) int fd = beneath_open(AT_FDCWD, cwd, O_PATH | O_DIRECTORY, 0, 0);
 	size_t n, all;
 
 	if (fd < 0 || fd_real(fd, real, &all) < 0) {

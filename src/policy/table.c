@@ -201,7 +201,7 @@ static int by_id(const void *a, const void *b)
 
 static int check_ids(const struct table *t, struct error *err)
 {
-	CLEANUP(free_ptr) const struct table_row **sorted = xmalloc((t->n + 1) * sizeof(*sorted));
+	CLEANUP(base_free) const struct table_row **sorted = xmalloc((t->n + 1) * sizeof(*sorted));
 
 	for (size_t i = 0; i < t->n; i++)
 		sorted[i] = &t->rows[i];
@@ -222,7 +222,7 @@ int table_read(struct arena *a, const char *file, struct table *out, struct erro
 	size_t lines = 1;
 
 	*out = (struct table){.file = file};
-	if (file_read(&text, file, TABLE_MAX, NULL, err) < 0)
+	if (sys_read_file(&text, file, TABLE_MAX, NULL, err) < 0)
 		return -1;
 	for (size_t i = 0; i < text.len; i++)
 		lines += text.s[i] == '\n';

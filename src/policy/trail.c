@@ -19,7 +19,7 @@ struct walk {
 
 void trail_close(struct trail *t)
 {
-	close_fd(&t->fd);
+	base_close(&t->fd);
 }
 
 static int fault(struct trail *t, const char *text)
@@ -207,7 +207,7 @@ static int add_name(struct trail *t, struct str name)
 static size_t climb(const struct root *r, int folder, const char *real, size_t n)
 {
 	struct stat top, here;
-	CLEANUP(close_fd) int at = beneath_open(folder, ".", O_PATH | O_DIRECTORY, 0, 0);
+	CLEANUP(base_close) int at = beneath_open(folder, ".", O_PATH | O_DIRECTORY, 0, 0);
 
 	if (fstat(r->fd, &top) < 0)
 		return 0;
@@ -236,8 +236,8 @@ static void rename_alias(const struct root *r, struct trail *t)
 	const char *name;
 	char other[PATH_MAX];
 	size_t up = t->n, top, rest, own = strlen(r->path);
-	CLEANUP(close_fd) int folder = -1;
-	CLEANUP(close_fd) int again = -1;
+	CLEANUP(base_close) int folder = -1;
+	CLEANUP(base_close) int again = -1;
 	struct stat st;
 
 	if (S_ISDIR(t->st.st_mode)) {

@@ -35,7 +35,7 @@ struct program_file {
 
 static void program_close(struct program_file *f)
 {
-	close_fd(&f->fd);
+	base_close(&f->fd);
 }
 
 /* 0; -1 with errno when there is none, or `*why` when it is not to be trusted. */

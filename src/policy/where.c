@@ -56,7 +56,7 @@ static bool below_listed(const struct question *q, const struct trail *t)
 		char real[PATH_MAX];
 		size_t n;
 		const char *name = q->policy->read.p[i];
-		CLEANUP(close_fd) int fd = beneath_open(AT_FDCWD, name, O_PATH, 0, 0);
+		CLEANUP(base_close) int fd = beneath_open(AT_FDCWD, name, O_PATH, 0, 0);
 
 		if (name[0] == '/' && fd >= 0 && fd_real(fd, real, &n) == 0 &&
 			path_below((struct str){t->real, t->n}, (struct str){real, n}, &rest))

@@ -16,7 +16,7 @@ static void put_text(json *j, const char *key, const char *text)
 		return;
 	}
 	buf_add(&b, (struct str){text, strnlen(text, RAW_KEPT)});
-	utf8_repair(&b);
+	buf_utf8_repair(&b);
 	json_put_str(j, key, buf_str(&b));
 }
 
@@ -83,7 +83,7 @@ static json *stats_json(const struct change_stats *s)
 		CLEANUP(buf_release) struct buf b = BUF_INIT;
 
 		buf_adds(&b, s->paths[i]);
-		utf8_repair(&b);
+		buf_utf8_repair(&b);
 		json_push_str(paths, buf_str(&b));
 	}
 	json_put(j, "paths", paths);

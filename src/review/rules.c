@@ -393,7 +393,7 @@ static char *printable(struct arena *a, const char *path)
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
 	buf_add(&b, str_sub(str_of(path), 0, strnlen(path, 120)));
-	utf8_repair(&b);
+	buf_utf8_repair(&b);
 	for (size_t i = 0; i < b.len; i++)
 		if ((unsigned char)b.s[i] < ' ' || b.s[i] == 0x7f)
 			b.s[i] = '?';

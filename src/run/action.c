@@ -175,7 +175,7 @@ static int take_answer(struct context_file *f, const struct run_action *p,
 		return 0;
 	if (err->code != ERR_INPUT)
 		return error_prefix(err, "'%s'", id_of(p));
-	log_line("dev-team: '%s': %s", id_of(p), err->text);
+	error_log("dev-team: '%s': %s", id_of(p), err->text);
 	(void)snprintf(word, WORD_SIZE, "refused");
 	return 0;
 }

@@ -99,7 +99,7 @@ int agent_call_outcome(struct agent_call *s, const struct harness *h,
 	out->how = arena_printf(s->arena, "%s: %s", harness_name(h),
 		r->status == HARNESS_SUCCESS ? "no answer" : harness_status_name(r->status));
 	if (r->status != HARNESS_SUCCESS && r->detail)
-		log_line("dev-team: %s on %s: %s: %.400s", s->id, harness_name(h),
+		error_log("dev-team: %s on %s: %s: %.400s", s->id, harness_name(h),
 			harness_status_name(r->status), r->detail);
 	return 0;
 }
@@ -199,7 +199,7 @@ static int handle_violation(struct agent_call *s, struct error *err)
 			"that "
 			"it must be independent of",
 			s->stage);
-	log_line("dev-team: '%s' runs on a harness that is not independent", s->stage);
+	error_log("dev-team: '%s' runs on a harness that is not independent", s->stage);
 	s->chain.effective = s->chain.declared;
 	return 0;
 }
@@ -257,7 +257,7 @@ static int take_gate(struct agent_call *s, struct pool *p, int cancel, struct er
 		if (err->code != ERR_STATE || clock_ticks() > until)
 			return -1;
 		if (!logged)
-			log_line("dev-team: %s waits for the gate: %.400s", s->id, err->text);
+			error_log("dev-team: %s waits for the gate: %.400s", s->id, err->text);
 		run_heartbeat(s, NULL);
 		if (cancel > 0 && poll(&fd, 1, 0) > 0)
 			return error_set(err, ERR_STATE, "interrupted");

@@ -187,8 +187,8 @@ static int lock_file(const char *path)
 /* Really locks, and sees that a second one is refused. */
 static const char *lock_fault(const char *path)
 {
-	CLEANUP(close_fd) int first = lock_file(path);
-	CLEANUP(close_fd) int second = -1;
+	CLEANUP(base_close) int first = lock_file(path);
+	CLEANUP(base_close) int second = -1;
 
 	if (first < 0)
 		return strerror(errno);
@@ -209,7 +209,7 @@ static int check_writing(struct doctor *c, const char *dir)
 		report(c, HEALTH_FAIL, "state folder",
 			"'%s' cannot be written: %s: make it writable or set DEV_TEAM_STATE_DIR",
 			dir, strerror(errno));
-		close_fd(&fd);
+		base_close(&fd);
 		(void)unlink(path);
 		return -1;
 	}

@@ -55,7 +55,7 @@ void interrupt_end(void)
 	for (size_t i = 0; i < COUNT(signals); i++)
 		(void)sigaction(signals[i], &previous[i], NULL);
 	for (size_t i = 0; i < COUNT(ends); i++) {
-		close_fd(&ends[i]);
+		base_close(&ends[i]);
 		ends[i] = -1;
 	}
 }

@@ -310,7 +310,7 @@ static int call_and_retry(struct call_attempt *c, struct error *err)
 		if (!policy_applies(c) || spec->on_failure != FAILURE_RETRY ||
 			tries >= spec->max_retries)
 			return 0;
-		log_line("dev-team: '%s' ended with '%s': retry %u of %u", c->s->stage,
+		error_log("dev-team: '%s' ended with '%s': retry %u of %u", c->s->stage,
 			harness_status_name(c->result.status), tries + 1, spec->max_retries);
 		if (interrupted(c, (int)(spec->retry_delay_s * 1000)))
 			return error_set(err, ERR_STATE, "interrupted");

@@ -65,7 +65,7 @@ int locate_workflow(
 	if (locate_plugin(a, root, &dir, err) < 0)
 		return -1;
 	*path = arena_printf(a, "%s/workflows/%s.md", dir, name);
-	if (id_valid(str_of(name)) && path_check_exists(*path, &there, err) < 0)
+	if (path_is_id(str_of(name)) && path_check_exists(*path, &there, err) < 0)
 		return -1;
 	if (there)
 		return 0;
@@ -127,8 +127,8 @@ static char *local_slug(struct arena *a, const char *root)
 	char sum[DIGEST_TEXT];
 
 	digest_text(str_of(root), sum);
-	return arena_printf(a, "local/%s-%.*s", id_valid(base) ? arena_dup(a, base) : "repository",
-		SHORT_DIGEST, sum);
+	return arena_printf(a, "local/%s-%.*s",
+		path_is_id(base) ? arena_dup(a, base) : "repository", SHORT_DIGEST, sum);
 }
 
 int locate_artifacts(
@@ -264,6 +264,6 @@ int locate_pool(struct arena *a, const struct pool_choice *c, struct pool *p, st
 		pool_open(a, &spec, c->repo, state, NULL, p, err) < 0)
 		return -1;
 	if (p->said)
-		log_line("%s", p->said);
+		error_log("%s", p->said);
 	return find_artifacts(a, c, p, err);
 }

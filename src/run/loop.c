@@ -237,7 +237,7 @@ static int run_round(struct run_loop *l, bool *good, struct error *err)
 /* Recorded answers are kept; the caller sees a program that the signal ended. */
 static void raise_again(int signal)
 {
-	log_line("dev-team: interrupted; the same command continues");
+	error_log("dev-team: interrupted; the same command continues");
 	(void)raise(signal);
 }
 

@@ -124,7 +124,7 @@ static void show(struct runner *r, bool at_end)
 			line = str_sub(rest, 0, LINE_MAX_BYTES);
 		else
 			(void)str_line(&(struct str){rest.p, rest.n}, &line);
-		log_line("%s  %.*s", r->item->id, (int)line.n, line.p);
+		error_log("%s  %.*s", r->item->id, (int)line.n, line.p);
 		rest = str_sub(rest, line.n, rest.n);
 		if (rest.n && rest.p[0] == '\r')
 			rest = str_sub(rest, 1, rest.n);
@@ -298,7 +298,7 @@ int run_parallel(struct arena *a, const struct run_parallel *m, struct buf *out,
 		return c.failed ? ERR_CHECK : 0;
 	/* The results of the others are printed all the same. */
 	error_format(err, line, sizeof(line));
-	log_line("%s", line);
+	error_log("%s", line);
 	return (int)err->code;
 }
 

@@ -82,7 +82,7 @@ static void print_action(void *data, const json *action, const char *word)
 	buf_adds(&line, "  ");
 	add_column(s, &line, DIM, 0,
 		str_of(trigger ? trigger : json_get_str(action, "write_section")));
-	log_line("%s", line.s);
+	error_log("%s", line.s);
 }
 
 static void print_done(void *data, const json *done)
@@ -95,7 +95,7 @@ static void print_done(void *data, const json *done)
 	add_column(s, &line, good ? BOLD GOOD : BOLD BAD, 14, good ? STR("done") : STR("failed"));
 	buf_adds(&line, "  ");
 	add_column(s, &line, NULL, 0, str_of(json_get_str(done, "reason")));
-	log_line("%s", line.s);
+	error_log("%s", line.s);
 }
 
 struct run_progress run_progress_lines(void)

@@ -62,7 +62,7 @@ static int enter_worktree(struct arena *a, const struct run_request *q, struct r
 	/* Scripts and scripted agents inherit it. */
 	if (setenv("PORT", arena_printf(a, "%u", at->own.port), 1) < 0)
 		return error_errno(err, "cannot set PORT");
-	log_line("dev-team: %s works in '%s', port %u", l->call.id, at->own.path, at->own.port);
+	error_log("dev-team: %s works in '%s', port %u", l->call.id, at->own.path, at->own.port);
 	return 0;
 }
 
@@ -75,8 +75,9 @@ static void warn_of_checkout(const char *repo)
 	struct error ignored;
 
 	if (git_command(&look, &out, NULL, &ignored) == 0 && out.len)
-		log_line("dev-team: there are changes in '%s' that are not committed: they will go "
-			 "with the work; --worktree keeps them apart",
+		error_log(
+			"dev-team: there are changes in '%s' that are not committed: they will go "
+			"with the work; --worktree keeps them apart",
 			repo);
 }
 
@@ -201,7 +202,7 @@ static void pass_options(struct arena *a, const struct run_request *q, struct ru
 static int check_ids(const char *const *ids, size_t n, struct error *err)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (id_check(ids[i], err) < 0)
+		if (path_check_id(ids[i], err) < 0)
 			return -1;
 		for (size_t k = 0; k < i; k++)
 			if (strcmp(ids[i], ids[k]) == 0)

@@ -58,7 +58,7 @@ static int probe_chain(struct run_config *s, struct error *err)
 			return error_set(err, ERR_SYSTEM, "harness '%s' cannot be used: %s%s%.600s",
 				list[i], unavailable_reason_name(is->reason),
 				is->detail ? ": " : "", is->detail ? is->detail : "");
-		log_line("dev-team: fallback '%s' is dropped: %s%s%.600s", list[i],
+		error_log("dev-team: fallback '%s' is dropped: %s%s%.600s", list[i],
 			unavailable_reason_name(is->reason), is->detail ? ": " : "",
 			is->detail ? is->detail : "");
 	}
@@ -112,7 +112,7 @@ static int check_model(
 		if (i == 0 && !fits)
 			return error_set(err, ERR_USAGE, "--model: harness '%s' has no model '%s'",
 				s->chain.list[i], m->asked);
-		log_line("dev-team: '%s' runs its own default model: '%s' is none of its models",
+		error_log("dev-team: '%s' runs its own default model: '%s' is none of its models",
 			s->chain.list[i], m->asked);
 	}
 	return 0;
@@ -159,7 +159,7 @@ static int check_pipeline(struct arena *a, struct run_config *s, struct error *e
 		return -1;
 	for (size_t i = 0; i < s->plan.notes.n; i++)
 		if (!s->plan.notes.items[i].fault)
-			log_line("dev-team: stage '%s': %s", s->plan.notes.items[i].stage->name,
+			error_log("dev-team: stage '%s': %s", s->plan.notes.items[i].stage->name,
 				s->plan.notes.items[i].text);
 	return pipeline_plan_fault(&s->plan, s->pipeline, err);
 }
@@ -204,8 +204,9 @@ static int warn_of_stages(
 		return -1;
 	for (size_t i = 0; i < p->n_stages; i++)
 		if (!w.n_declared && !has_stage(a, c, &w, p->stages[i].name))
-			log_line("dev-team: stage '%s' of pipeline '%s' is not named after a state "
-				 "or an agent of the workflow: it never runs",
+			error_log(
+				"dev-team: stage '%s' of pipeline '%s' is not named after a state "
+				"or an agent of the workflow: it never runs",
 				p->stages[i].name, p->name);
 	return 0;
 }

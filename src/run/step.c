@@ -7,7 +7,7 @@
 
 static int check_utf8(const char *what, const char *path, struct error *err)
 {
-	if (utf8_fault(str_of(path)))
+	if (str_utf8_fault(str_of(path)))
 		return error_set(err, ERR_USAGE, "the path of the %s is not UTF-8", what);
 	return 0;
 }
@@ -23,7 +23,7 @@ int step_resolve(struct arena *a, struct step_call *call, struct error *err)
 {
 	char *path;
 
-	if (id_check(call->id, err) < 0 || check_owner(call, err) < 0)
+	if (path_check_id(call->id, err) < 0 || check_owner(call, err) < 0)
 		return -1;
 	if (locate_repository(a, call->repo, &path, err) < 0)
 		return -1;
@@ -42,7 +42,7 @@ int step_resolve(struct arena *a, struct step_call *call, struct error *err)
 
 static void log_text(const char *text)
 {
-	log_line("dev-team: %s", text);
+	error_log("dev-team: %s", text);
 }
 
 /* Each is recorded, like any answer, before the step reads it. */
@@ -82,8 +82,8 @@ static void warn_of_validation(const struct step_call *call, const struct workfl
 
 	if (call->agents_are_paid && !w->validate && workflow_state(w, "validating") &&
 		!path_exists(path_join(&a, call->repo, "scripts/validate.sh")))
-		log_line("dev-team: no 'scripts/validate.sh' in '%s': validating will fail; write "
-			 "it, or set 'validate' in the workflow",
+		error_log("dev-team: no 'scripts/validate.sh' in '%s': validating will fail; write "
+			  "it, or set 'validate' in the workflow",
 			call->repo);
 	arena_release(&a);
 }

@@ -21,7 +21,7 @@ static bool at(char *out, size_t size, const char *dir, const char *name)
 static bool put(const char *dir, const char *name, const char *text)
 {
 	char path[4096];
-	CLEANUP(close_fd) int fd = -1;
+	CLEANUP(base_close) int fd = -1;
 
 	if (!at(path, sizeof(path), dir, name))
 		return false;
@@ -36,7 +36,7 @@ static bool has_word(const char *dir, const char *name, const char *word)
 	char path[4096];
 	struct str all;
 
-	if (!at(path, sizeof(path), dir, name) || file_read(&text, path, 65536, NULL, &err) < 0)
+	if (!at(path, sizeof(path), dir, name) || sys_read_file(&text, path, 65536, NULL, &err) < 0)
 		return false;
 	all = buf_str(&text);
 	for (size_t i = str_find(all, str_of(word)); i < all.n;) {
@@ -57,7 +57,7 @@ static bool own_group(bool v2, char *out, size_t size)
 	struct error err;
 	struct str rest, line, name;
 
-	if (file_read(&text, "/proc/self/cgroup", 65536, NULL, &err) < 0)
+	if (sys_read_file(&text, "/proc/self/cgroup", 65536, NULL, &err) < 0)
 		return false;
 	rest = buf_str(&text);
 	while (str_line(&rest, &line)) {
@@ -216,7 +216,7 @@ static void kill_each(const char *path)
 		struct str rest, line;
 
 		if (!at(procs, sizeof(procs), path, "cgroup.procs") ||
-			file_read(&text, procs, 1 << 20, NULL, &err) < 0 || !text.len)
+			sys_read_file(&text, procs, 1 << 20, NULL, &err) < 0 || !text.len)
 			return;
 		rest = buf_str(&text);
 		while (str_line(&rest, &line)) {
@@ -241,8 +241,8 @@ void cgroup_release(struct sandbox *s)
 {
 	struct cgroup *g = &s->state->cgroup;
 
-	close_fd(&g->fd);
-	close_fd(&g->procs);
+	base_close(&g->fd);
+	base_close(&g->procs);
 	g->fd = g->procs = -1;
 	for (int round = 0; g->path[0] && rmdir(g->path) < 0 && errno == EBUSY; round++) {
 		if (round == ROUNDS)

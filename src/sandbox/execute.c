@@ -87,8 +87,8 @@ static _Noreturn void child(struct run *r)
 	struct root root;
 	int alarm = r->alarm[1];
 
-	close_fd(&r->alarm[0]);
-	close_fd(&r->faults[0]);
+	base_close(&r->alarm[0]);
+	base_close(&r->faults[0]);
 	(void)setsid();
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)umask(umask(077) | OTHERS_WRITE);
@@ -200,7 +200,7 @@ static int start(struct run *r, struct error *err)
 static void close_both(int ends[2])
 {
 	for (int i = 0; i < 2; i++) {
-		close_fd(&ends[i]);
+		base_close(&ends[i]);
 		ends[i] = -1;
 	}
 }
@@ -208,9 +208,9 @@ static void close_both(int ends[2])
 static void close_childs(struct run *r)
 {
 	close_both(r->outputs);
-	close_fd(&r->alarm[1]);
-	close_fd(&r->faults[1]);
-	close_fd(&r->in);
+	base_close(&r->alarm[1]);
+	base_close(&r->faults[1]);
+	base_close(&r->in);
 	r->alarm[1] = r->faults[1] = r->in = -1;
 }
 
@@ -232,9 +232,9 @@ static void run_release(struct run *r)
 	close_childs(r);
 	close_both(r->alarm);
 	close_both(r->faults);
-	close_fd(&r->handle);
+	base_close(&r->handle);
 	for (int i = 0; i < 2; i++) {
-		close_fd(&r->streams[i].from);
+		base_close(&r->streams[i].from);
 		free(r->streams[i].waiting);
 	}
 	if (r->sandbox.state)

@@ -99,7 +99,7 @@ static void keep_way(struct arena *a, struct sandbox *s, const char *path)
  */
 static void keep(struct arena *a, struct sandbox *s, const char *path, enum grant_kind kind)
 {
-	CLEANUP(free_ptr) char *real = realpath(path, NULL);
+	CLEANUP(base_free) char *real = realpath(path, NULL);
 	const char *git = s->root->git_dir;
 	struct grant *g;
 
@@ -226,7 +226,7 @@ static void add_settings(struct arena *a, struct sandbox *s)
 		add(a, s, settings[i], GRANT_READ);
 	for (size_t i = 0; s->policy->network && i < COUNT(network); i++) {
 		/* Some are links to what a service keeps below /run. */
-		CLEANUP(free_ptr) char *real = realpath(network[i], NULL);
+		CLEANUP(base_free) char *real = realpath(network[i], NULL);
 
 		if (real)
 			add(a, s, arena_dup(a, str_of(real)), GRANT_READ);
@@ -238,7 +238,7 @@ static void add_settings(struct arena *a, struct sandbox *s)
 static void add_read(struct arena *a, struct sandbox *s)
 {
 	for (size_t i = 0; i < s->policy->read.n; i++) {
-		CLEANUP(free_ptr) char *real = realpath(s->policy->read.p[i], NULL);
+		CLEANUP(base_free) char *real = realpath(s->policy->read.p[i], NULL);
 
 		/* Below the root it says nothing more, and must not take writing away. */
 		if (!real || below(real, s->root->path))

@@ -147,7 +147,8 @@ static void take_environment(struct shell *sh, char **environment)
 
 static int enter(struct shell *sh)
 {
-	CLEANUP(close_fd) int fd = open_beneath(sh->root, str_of(sh->cwd), O_RDONLY | O_DIRECTORY);
+	CLEANUP(base_close)
+	int fd = open_beneath(sh->root, str_of(sh->cwd), O_RDONLY | O_DIRECTORY);
 
 	if (fd >= 0 && fchdir(fd) == 0)
 		return 0;

@@ -27,8 +27,8 @@ static _Noreturn void begin_part(struct shell *sh, const struct node *n, size_t 
 {
 	if ((from >= 0 && dup2(from, STDIN_FILENO) < 0) || (to >= 0 && dup2(to, STDOUT_FILENO) < 0))
 		_exit(NOT_RUN);
-	close_fd(&from);
-	close_fd(&to);
+	base_close(&from);
+	base_close(&to);
 	run_part(sh, n->children[i], i ? n->children[i - 1] : NULL);
 }
 
@@ -44,11 +44,11 @@ static int add_part(struct shell *sh, const struct node *n, size_t i, struct pip
 	}
 	pid = shell_fork(sh);
 	if (pid == 0) {
-		close_fd(&ends[0]);
+		base_close(&ends[0]);
 		begin_part(sh, n, i, p->from, ends[1]);
 	}
-	close_fd(&p->from);
-	close_fd(&ends[1]);
+	base_close(&p->from);
+	base_close(&ends[1]);
 	p->from = ends[0];
 	if (pid < 0)
 		return -1;
@@ -58,7 +58,7 @@ static int add_part(struct shell *sh, const struct node *n, size_t i, struct pip
 
 static void pipeline_release(struct pipeline *p)
 {
-	close_fd(&p->from);
+	base_close(&p->from);
 	free(p->parts);
 }
 
@@ -71,7 +71,7 @@ int run_pipeline(struct shell *sh, const struct node *n)
 	for (size_t i = 0; i < n->n; i++)
 		if (add_part(sh, n, i, &p) < 0)
 			break;
-	close_fd(&p.from);
+	base_close(&p.from);
 	p.from = -1;
 	for (size_t i = 0; i < p.n; i++) {
 		status = shell_wait(sh, p.parts[i]);
@@ -98,7 +98,7 @@ static _Noreturn void begin_job(struct shell *sh, const struct node *n)
 
 	if (fd < 0 || dup2(fd, STDIN_FILENO) < 0)
 		_exit(NOT_RUN);
-	close_fd(&fd);
+	base_close(&fd);
 	run_part(sh, n->children[0], NULL);
 }
 

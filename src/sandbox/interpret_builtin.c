@@ -8,7 +8,7 @@
 static int builtin_cd(struct turn *t, const struct call *call)
 {
 	struct shell *sh = t->sh;
-	CLEANUP(close_fd) int fd = -1;
+	CLEANUP(base_close) int fd = -1;
 	const struct arg *operand = &call->args[call->n - 1];
 	struct str to;
 

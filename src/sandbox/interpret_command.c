@@ -129,7 +129,7 @@ static bool is_script(int fd)
  */
 static bool start_beneath(struct shell *sh, struct str rest, char **argv, char **env)
 {
-	CLEANUP(close_fd) int fd = shell_lift(open_beneath(sh->root, rest, O_RDONLY));
+	CLEANUP(base_close) int fd = shell_lift(open_beneath(sh->root, rest, O_RDONLY));
 	int why = errno;
 
 	if (fd >= 0 && is_script(fd))

@@ -194,7 +194,7 @@ int shell_pipe(int ends[2])
 	ends[1] = shell_lift(fds[1]);
 	if (ends[0] >= 0 && ends[1] >= 0)
 		return 0;
-	close_fd(&ends[0]);
-	close_fd(&ends[1]);
+	base_close(&ends[0]);
+	base_close(&ends[1]);
 	return -1;
 }

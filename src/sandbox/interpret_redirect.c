@@ -164,7 +164,7 @@ static int put_file(int fd, const struct redirect *r, struct saved *saved)
 static int apply(struct shell *sh, const struct target *t, struct saved *saved)
 {
 	const struct redirect *r = t->redirect;
-	CLEANUP(close_fd) int fd = -1;
+	CLEANUP(base_close) int fd = -1;
 
 	if (r->kind == REDIRECT_DUP) {
 		if (fcntl(r->other, F_GETFD) >= 0 && put(r->other, r->fd, saved) == 0)

@@ -108,7 +108,7 @@ static uint64_t rights(enum grant_kind kind)
 /* 0; -1 with errno. What is not there, or not ours to look at, could not be used anyway. */
 static int add_rule(int set, int abi, const struct grant *g)
 {
-	CLEANUP(close_fd) int fd = open(g->path, O_PATH | O_CLOEXEC);
+	CLEANUP(base_close) int fd = open(g->path, O_PATH | O_CLOEXEC);
 	struct path_beneath_attr attr = {.parent = fd};
 	struct stat st;
 
@@ -170,7 +170,7 @@ int landlock_enter(const struct sandbox *s)
 
 int landlock_try(void)
 {
-	CLEANUP(close_fd) int fd = ruleset(landlock_abi(), true);
+	CLEANUP(base_close) int fd = ruleset(landlock_abi(), true);
 
 	return fd < 0 ? -1 : (int)syscall(RESTRICT_SELF, fd, 0);
 }

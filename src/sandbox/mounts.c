@@ -53,7 +53,7 @@ static int set_attributes(int tree, unsigned flags, uint64_t set)
 /* A folder in memory, mounted nowhere yet; -1 with errno. */
 static int scratch(void)
 {
-	CLEANUP(close_fd) int fs = (int)syscall(FSOPEN, "tmpfs", 1 /* FSOPEN_CLOEXEC */);
+	CLEANUP(base_close) int fs = (int)syscall(FSOPEN, "tmpfs", 1 /* FSOPEN_CLOEXEC */);
 
 	if (fs < 0 || syscall(FSCONFIG, fs, CONFIG_STRING, "mode", "1777", 0) < 0 ||
 		syscall(FSCONFIG, fs, CONFIG_STRING, "size", "1g", 0) < 0 ||
@@ -123,7 +123,7 @@ static int entry(int base, const char *path, bool folder)
 static int attach(int base, const char *path, int tree)
 {
 	struct stat st;
-	CLEANUP(close_fd) int to = -1;
+	CLEANUP(base_close) int to = -1;
 
 	if (fstat(tree, &st) < 0 || (to = entry(base, path, S_ISDIR(st.st_mode))) < 0)
 		return -1;
@@ -227,7 +227,7 @@ static int attach_all(const struct sandbox *s, int base)
 /* Without a PID namespace there is but the one /proc; Landlock then lets nothing of it be read. */
 static int show_processes(const struct sandbox *s, int base)
 {
-	CLEANUP(close_fd) int old = s->state->own_proc ? -1 : open_tree_of("/proc");
+	CLEANUP(base_close) int old = s->state->own_proc ? -1 : open_tree_of("/proc");
 
 	if (s->state->own_proc)
 		return mkdirat(base, "proc", 0555) < 0 || fchdir(base) < 0 ? -1
@@ -237,7 +237,7 @@ static int show_processes(const struct sandbox *s, int base)
 
 static int build(const struct sandbox *s)
 {
-	CLEANUP(close_fd) int base = -1;
+	CLEANUP(base_close) int base = -1;
 
 	if (mounts_private() < 0)
 		return layer_failed(s, "mounts", "cannot part from the others");
@@ -258,7 +258,7 @@ static int build(const struct sandbox *s)
 /* The caller's descriptor of the root still leads to the old mounts, where nothing is read-only. */
 static int reopen_root(const struct sandbox *s)
 {
-	CLEANUP(close_fd) int fd = open(s->root->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(base_close) int fd = open(s->root->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0 || dup3(fd, s->root->fd, O_CLOEXEC) < 0 || fchdir(s->root->fd) < 0)
 		return layer_failed(s, "mounts", s->root->path);
@@ -293,8 +293,8 @@ int mounts_enter(struct sandbox *s)
 int mounts_try(const char *folder, int *proc)
 {
 	struct grant g = {.path = folder, .kind = GRANT_READ};
-	CLEANUP(close_fd) int base = -1;
-	CLEANUP(close_fd) int tree = -1;
+	CLEANUP(base_close) int base = -1;
+	CLEANUP(base_close) int tree = -1;
 
 	if (mounts_private() < 0 || (tree = detached(&g)) < 0 || (base = new_root(folder)) < 0)
 		return -1;

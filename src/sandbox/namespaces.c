@@ -48,7 +48,7 @@ pid_t sandbox_fork(struct sandbox *s, int *pidfd)
 
 static int write_text(const char *path, const char *text)
 {
-	CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_CLOEXEC);
+	CLEANUP(base_close) int fd = open(path, O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
 		return -1;

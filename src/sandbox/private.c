@@ -41,7 +41,7 @@ static int open_ours(const char *path)
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && fchmod(fd, 0711) == 0)
 		return fd;
-	close_fd(&fd);
+	base_close(&fd);
 	return -1;
 }
 
@@ -77,7 +77,7 @@ static DIR *open_list(int dir)
 	DIR *list = fd < 0 ? NULL : fdopendir(fd);
 
 	if (!list)
-		close_fd(&fd);
+		base_close(&fd);
 	return list;
 }
 
@@ -123,7 +123,7 @@ static bool remove_entry(int dir, const char *name)
 /* Removes what it can of one folder, and lifts the folders in it out. */
 static void hollow(int top, const char *name, unsigned *number)
 {
-	CLEANUP(close_fd) int fd = open_locked(top, name);
+	CLEANUP(base_close) int fd = open_locked(top, name);
 	DIR *list = fd < 0 ? NULL : open_list(fd);
 	struct dirent *e;
 
@@ -178,7 +178,7 @@ static void remove_stale(int base)
 	struct dirent *e;
 
 	while (list && (e = readdir(list))) {
-		CLEANUP(close_fd) int fd = -1;
+		CLEANUP(base_close) int fd = -1;
 
 		if (strncmp(e->d_name, RUN_PREFIX, strlen(RUN_PREFIX)) != 0)
 			continue;
@@ -208,7 +208,7 @@ static int make_run(struct private *p)
 		if (p->dir >= 0 && flock(p->dir, LOCK_EX | LOCK_NB) == 0 &&
 			still_named(p->base, p->name, p->dir))
 			return 0;
-		close_fd(&p->dir);
+		base_close(&p->dir);
 		p->dir = -1;
 	}
 	errno = EBUSY;
@@ -254,7 +254,7 @@ void private_remove(struct private *p)
 	}
 	if (p->alone)
 		(void)rmdir(p->path);
-	close_fd(&p->dir);
-	close_fd(&p->base);
+	base_close(&p->dir);
+	base_close(&p->base);
 	*p = (struct private)PRIVATE_INIT;
 }

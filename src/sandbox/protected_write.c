@@ -7,7 +7,7 @@ enum { TRIES = 16 };
 
 int take_away(int dir, const char *name)
 {
-	CLEANUP(close_fd) int fd = -1;
+	CLEANUP(base_close) int fd = -1;
 
 	if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
 		return 0;
@@ -54,7 +54,7 @@ static int set_owner(int fd, const struct stat *was)
 static int put_file(int dir, const char *name, const struct kept *k)
 {
 	char aside[48];
-	CLEANUP(close_fd) int fd = -1;
+	CLEANUP(base_close) int fd = -1;
 
 	for (int i = 0; i < TRIES && fd < 0; i++) {
 		uint64_t number = 0;
@@ -77,7 +77,7 @@ static int put_file(int dir, const char *name, const struct kept *k)
 
 static int put_folder(int dir, const char *name, const struct kept *k)
 {
-	CLEANUP(close_fd) int fd = -1;
+	CLEANUP(base_close) int fd = -1;
 
 	if (mkdirat(dir, name, 0700) < 0)
 		return -1;

@@ -96,7 +96,7 @@ int execution_report_write(
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	CLEANUP(json_free) json *j = NULL;
-	CLEANUP(close_fd) int fd = -1;
+	CLEANUP(base_close) int fd = -1;
 	char *fresh = path ? fresh_name(a, path) : NULL;
 
 	if (!path)
@@ -105,7 +105,7 @@ int execution_report_write(
 	json_print(&text, j);
 	buf_addc(&text, '\n');
 	fd = open_new(path, fresh, err);
-	if (fd < 0 || fd_write_all(fd, buf_str(&text), path, err) < 0)
+	if (fd < 0 || sys_write_all(fd, buf_str(&text), path, err) < 0)
 		return -1;
 	return rename(fresh, path) < 0 ? error_errno(err, "cannot write '%s'", path) : 0;
 }

@@ -163,8 +163,8 @@ void sandbox_release(struct sandbox *s)
 
 	if (!st)
 		return;
-	close_fd(&st->ruleset);
-	close_fd(&st->parent);
+	base_close(&st->ruleset);
+	base_close(&st->parent);
 	st->ruleset = st->parent = -1;
 	cgroup_release(s);
 }

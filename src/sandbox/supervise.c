@@ -22,7 +22,7 @@ enum { FROM_OUT, FROM_ERR, TO_OUT, TO_ERR, HANDLE, ALARM, CANCEL, POLLED };
 
 static void stream_close(struct stream *s)
 {
-	close_fd(&s->from);
+	base_close(&s->from);
 	s->from = -1;
 }
 

@@ -84,7 +84,7 @@ PRINTF(4, 5)
 static void add_fault(struct schema_checker *c, const struct schema_rule *r,
 	const struct schema_location *loc, const char *fmt, ...)
 {
-	CLEANUP(free_ptr) char *text = NULL;
+	CLEANUP(base_free) char *text = NULL;
 	const char *keyword = r ? r->keyword->name : "false";
 	va_list ap;
 
@@ -346,7 +346,7 @@ static void report_duplicates(struct schema_checker *c, const struct schema_rule
 CHECK(unique_items)
 {
 	size_t count = json_len(loc->value), i = 0;
-	CLEANUP(free_ptr) struct item *items = NULL;
+	CLEANUP(base_free) struct item *items = NULL;
 	struct arena forms = {0};
 
 	(void)n;

@@ -108,7 +108,7 @@ static int by_text(const void *a, const void *b)
 
 static bool differ(const char **names, size_t n)
 {
-	CLEANUP(free_ptr) const char **sorted = xmalloc((n + 1) * sizeof(const char *));
+	CLEANUP(base_free) const char **sorted = xmalloc((n + 1) * sizeof(const char *));
 	bool good = true;
 
 	if (n)
@@ -457,7 +457,7 @@ static int find_cycle(struct compiler *c, struct schema_node *first, struct cycl
 
 static int refuse_cycles(struct compiler *c)
 {
-	CLEANUP(free_ptr) struct cycle_step *stack = xmalloc(c->n * sizeof(*stack));
+	CLEANUP(base_free) struct cycle_step *stack = xmalloc(c->n * sizeof(*stack));
 
 	for (size_t i = 0; i < c->n; i++)
 		if (c->nodes[i]->visit == NOT_VISITED && find_cycle(c, c->nodes[i], stack) < 0)
@@ -469,7 +469,7 @@ int schema_compile(
 	struct arena *a, const char *name, struct str text, struct schema **out, struct error *err)
 {
 	CLEANUP(json_free) json *tree = NULL;
-	CLEANUP(free_ptr) struct schema_node **nodes = NULL;
+	CLEANUP(base_free) struct schema_node **nodes = NULL;
 	struct compiler c = {.arena = a, .name = name, .text = text, .err = err};
 	struct schema_node *root;
 	int rc = -1;

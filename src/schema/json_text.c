@@ -318,7 +318,7 @@ static bool scan_value(struct json_scan *s)
 
 static bool scan_whole(struct json_scan *s)
 {
-	size_t bad = utf8_fault(s->text);
+	size_t bad = str_utf8_fault(s->text);
 
 	if (bad)
 		return fault_at(s, bad - 1,
@@ -340,7 +340,7 @@ int json_text_read(json **out, const char *file, struct str text, struct error *
 	if (!good) {
 		unsigned line, col;
 
-		text_place(text, s.at, &line, &col);
+		str_position(text, s.at, &line, &col);
 		return error_at(err, file, line, col, "%s", s.fault);
 	}
 	if (json_parse(out, text, err) < 0)
@@ -425,6 +425,6 @@ bool json_text_locate(struct str text, const char *pointer, unsigned *line, unsi
 	scan_peek(&s);
 	if (*pointer || s.at >= text.n)
 		return false;
-	text_place(text, s.at, line, col);
+	str_position(text, s.at, line, col);
 	return true;
 }

@@ -58,7 +58,7 @@ static int by_key(const void *a, const void *b)
 static void object_canonical(struct buf *out, const json *j)
 {
 	size_t n = json_len(j), i = 0;
-	CLEANUP(free_ptr) const json **members = xmalloc((n + 1) * sizeof(const json *));
+	CLEANUP(base_free) const json **members = xmalloc((n + 1) * sizeof(const json *));
 
 	for (const json *m = json_first(j); m; m = json_next(m))
 		members[i++] = m;

@@ -12,7 +12,7 @@ static bool is_control(struct str text, size_t i)
 
 static int check_bytes(struct str text, struct verdict *v)
 {
-	size_t fault = utf8_fault(text);
+	size_t fault = str_utf8_fault(text);
 
 	if (fault)
 		return deny(v, RULE_INPUT_BYTES, (struct span){fault - 1, fault},

@@ -71,7 +71,7 @@ static size_t printable(struct str s)
 	size_t n = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 	uint32_t c = n == 1 ? first : first & (0xffU >> (n + 1));
 
-	if (n > s.n || utf8_fault(str_sub(s, 0, n)))
+	if (n > s.n || str_utf8_fault(str_sub(s, 0, n)))
 		return 0;
 	for (size_t i = 1; i < n; i++)
 		c = c << 6 | ((unsigned char)s.p[i] & 0x3f);
@@ -120,7 +120,7 @@ static void put_text(json *object, const char *key, struct str text)
 	for (size_t i = 0; i < mended.len; i++)
 		if (!mended.s[i])
 			mended.s[i] = '?';
-	utf8_repair(&mended);
+	buf_utf8_repair(&mended);
 	json_put_str(object, key, buf_str(&mended));
 }
 

@@ -77,7 +77,7 @@ static int read_whole(
 static int real_read(struct disk *d, const char *path, size_t max, struct buf *out, bool *missing,
 	struct error *err)
 {
-	CLEANUP(close_fd) int fd = open_again(path, O_RDONLY | O_NONBLOCK);
+	CLEANUP(base_close) int fd = open_again(path, O_RDONLY | O_NONBLOCK);
 	struct stat st;
 
 	(void)d;
@@ -108,7 +108,7 @@ static int fill(int fd, const char *path, const char *like, struct str text, str
 
 	if (take_mode(fd, like) < 0)
 		rc = error_errno(err, "cannot set the mode of '%s'", path);
-	else if (fd_write_all(fd, text, path, err) < 0)
+	else if (sys_write_all(fd, text, path, err) < 0)
 		rc = -1;
 	else if (sync_again(fd, fsync) < 0)
 		rc = error_errno(err, "cannot write '%s'", path);
@@ -174,7 +174,7 @@ static int real_exists(struct disk *d, const char *path, bool *there, struct err
 
 static int real_sync_folder(struct disk *d, const char *dir, struct error *err)
 {
-	CLEANUP(close_fd) int fd = open_again(dir, O_RDONLY | O_DIRECTORY);
+	CLEANUP(base_close) int fd = open_again(dir, O_RDONLY | O_DIRECTORY);
 
 	(void)d;
 	if (fd < 0 || sync_again(fd, fsync) < 0)
@@ -295,7 +295,7 @@ static bool rename_replaces(const char *from, const char *to)
 int disk_probe(const char *dir, struct error *err)
 {
 	char from[PATH_MAX], to[PATH_MAX];
-	CLEANUP(close_fd) int first = -1, second = -1, other = -1;
+	CLEANUP(base_close) int first = -1, second = -1, other = -1;
 	int rc = 0;
 
 	(void)snprintf(from, sizeof(from), "%s/.probe-XXXXXX", dir);
@@ -442,7 +442,7 @@ static int real_pread(struct disk_file *f, int64_t at, size_t n, struct buf *out
 
 static int real_append(struct disk_file *f, struct str text, struct error *err)
 {
-	return fd_write_all(real(f)->fd, text, real(f)->path, err);
+	return sys_write_all(real(f)->fd, text, real(f)->path, err);
 }
 
 static int real_truncate(struct disk_file *f, int64_t size, struct error *err)

@@ -97,7 +97,7 @@ int lock_take(struct lock **out, const char *path, unsigned wait_ms, struct erro
 int lock_look(const char *path, bool *held, struct buf *who, struct error *err)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	CLEANUP(base_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	char text[WHO_MAX];
 
 	*held = false;

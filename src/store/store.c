@@ -26,7 +26,7 @@ static bool plain(struct str s)
 static bool file_name(struct str s)
 {
 	return s.n && s.p[0] != '.' && !str_ends(s, ".events.jsonl") && !memchr(s.p, '/', s.n) &&
-	       !utf8_fault(s);
+	       !str_utf8_fault(s);
 }
 
 static enum store_status check_key(const char *key, struct error *err)
@@ -45,7 +45,7 @@ static enum store_status check_key(const char *key, struct error *err)
 
 static enum store_status check_prefix(const char *prefix, struct error *err)
 {
-	if (strlen(prefix) > STORE_DOCUMENT_KEY_MAX || utf8_fault(str_of(prefix)))
+	if (strlen(prefix) > STORE_DOCUMENT_KEY_MAX || str_utf8_fault(str_of(prefix)))
 		return bad(err, "this begins no key", prefix);
 	return STORE_OK;
 }
@@ -60,7 +60,7 @@ static enum store_status check_value(const struct store_op *op, size_t *total, s
 	*total += op->value.n + strlen(op->key);
 	if (op->value.n > STORE_VALUE_MAX)
 		return bad(err, "this value is over 64 KiB", op->key);
-	if (utf8_fault(op->value))
+	if (str_utf8_fault(op->value))
 		return bad(err, "this value is not UTF-8 without NUL", op->key);
 	return STORE_OK;
 }
@@ -77,7 +77,7 @@ static enum store_status check_receipt(const struct store_txn *t, struct error *
 		return bad(err, "an actor and an opid go together", t->actor ? t->actor : t->opid);
 	if (!actor.n || actor.n > STORE_KEY_MAX - 5 || !plain(actor))
 		return bad(err, "an actor is 1 to 195 of 'A-Za-z0-9/._-'", t->actor);
-	if (!opid.n || opid.n > STORE_VALUE_MAX || utf8_fault(opid))
+	if (!opid.n || opid.n > STORE_VALUE_MAX || str_utf8_fault(opid))
 		return bad(err, "this opid is empty, too long or not UTF-8", t->opid);
 	return STORE_OK;
 }

@@ -70,7 +70,7 @@ int gh_failing_checks(
 		return end.missing ? 0 : -1;
 	if (judge(&p, &end, &lines, err) < 0)
 		return -1;
-	utf8_repair(&lines);
+	buf_utf8_repair(&lines);
 	*text = arena_dup(a, buf_str(&lines));
 	return 0;
 }

@@ -149,7 +149,7 @@ static void config_close(git_config **c)
 static bool is_foreign(const char *dir_path)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	CLEANUP(free_ptr) char *real = realpath(dir_path, NULL);
+	CLEANUP(base_free) char *real = realpath(dir_path, NULL);
 	struct stat st;
 
 	for (const char *dir = real; dir; dir = arena_dup(&a, path_dir(dir))) {
@@ -384,7 +384,7 @@ static bool is_ignored(struct file_search *s, const char *path)
 
 static void add_found(struct file_search *s, const char *path)
 {
-	if (!utf8_fault(str_of(path)))
+	if (!str_utf8_fault(str_of(path)))
 		vec_push(&s->found, arena_dup(s->arena, str_of(path)));
 }
 

@@ -17,8 +17,9 @@ int git_root(struct arena *a, const char *from, char **root, struct error *err);
 
 /*
  * `org/repo` from a remote's URL: without scheme, user, host, port and `.git`. False when nothing
- * valid (slug_valid()) is left. Known forms: https://host/org/repo(.git), git@host:org/repo(.git),
- * ssh://git@host:22/org/repo(.git), [git@host:22]:org/repo(.git); of a local path (file:///...,
+ * valid (path_is_slug()) is left. Known forms: https://host/org/repo(.git),
+ * git@host:org/repo(.git), ssh://git@host:22/org/repo(.git), [git@host:22]:org/repo(.git); of a
+ * local path (file:///...,
  * /..., ./..., ../...) the last two parts.
  */
 bool git_slug_of_url(struct str url, struct buf *slug);

@@ -17,7 +17,7 @@ static char *first_line(struct arena *a, const char *path)
 	struct str rest, line;
 	struct error ignored;
 
-	if (file_read(&text, path, 8192, NULL, &ignored) < 0)
+	if (sys_read_file(&text, path, 8192, NULL, &ignored) < 0)
 		return NULL;
 	rest = buf_str(&text);
 	return str_line(&rest, &line) ? arena_dup(a, str_trim(line)) : NULL;
@@ -123,8 +123,8 @@ bool git_config_origin(const char *root, struct buf *url)
 	char *path = config_path(&a, root);
 
 	buf_clear(url);
-	if (!path || file_read(&text, path, CONFIG_MAX, NULL, &ignored) < 0 ||
-		utf8_fault(buf_str(&text)))
+	if (!path || sys_read_file(&text, path, CONFIG_MAX, NULL, &ignored) < 0 ||
+		str_utf8_fault(buf_str(&text)))
 		return false;
 	return parse_origin(buf_str(&text), url);
 }
@@ -173,8 +173,8 @@ static bool read_user(const char *path, struct buf *name, struct buf *email)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct error ignored;
 
-	return path && file_read(&text, path, CONFIG_MAX, NULL, &ignored) == 0 &&
-	       !utf8_fault(buf_str(&text)) && parse_user(buf_str(&text), name, email);
+	return path && sys_read_file(&text, path, CONFIG_MAX, NULL, &ignored) == 0 &&
+	       !str_utf8_fault(buf_str(&text)) && parse_user(buf_str(&text), name, email);
 }
 
 /* A later file overrides an earlier one. */
@@ -288,7 +288,7 @@ bool git_slug_of_url(struct str url, struct buf *slug)
 	path = without_git(without_slashes(path));
 	if (local)
 		path = last_two(path);
-	if (!slug_valid(path))
+	if (!path_is_slug(path))
 		return false;
 	buf_add(slug, path);
 	return true;

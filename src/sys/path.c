@@ -10,7 +10,7 @@ static bool word_char(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-bool id_valid(struct str id)
+bool path_is_id(struct str id)
 {
 	if (!id.n || id.n > ID_MAX || !word_char(id.p[0]))
 		return false;
@@ -25,9 +25,9 @@ bool id_valid(struct str id)
 	return true;
 }
 
-int id_check(const char *id, struct error *err)
+int path_check_id(const char *id, struct error *err)
 {
-	if (id_valid(str_of(id)))
+	if (path_is_id(str_of(id)))
 		return 0;
 	return error_set(err, ERR_USAGE,
 		"bad work item id '%.120s': must be letters, digits, '.', '_', '-', at most 100, "
@@ -35,14 +35,14 @@ int id_check(const char *id, struct error *err)
 		id);
 }
 
-bool slug_valid(struct str slug)
+bool path_is_slug(struct str slug)
 {
 	if (!slug.n || slug.n > 4 * ID_MAX)
 		return false;
 	while (slug.n) {
 		size_t end = str_find(slug, STR("/"));
 
-		if (!id_valid(str_sub(slug, 0, end)) || end + 1 == slug.n)
+		if (!path_is_id(str_sub(slug, 0, end)) || end + 1 == slug.n)
 			return false;
 		slug = end < slug.n ? str_sub(slug, end + 1, slug.n) : (struct str){0};
 	}
@@ -58,7 +58,7 @@ char *path_join(struct arena *a, const char *dir, const char *name)
 
 char *path_absolute(struct arena *a, const char *path)
 {
-	CLEANUP(free_ptr) char *cwd = path[0] == '/' ? NULL : getcwd(NULL, 0);
+	CLEANUP(base_free) char *cwd = path[0] == '/' ? NULL : getcwd(NULL, 0);
 
 	return cwd ? path_join(a, cwd, path) : arena_dup(a, str_of(path));
 }
@@ -125,7 +125,7 @@ int path_check_exists(const char *path, bool *exists, struct error *err)
 	return error_errno(err, "cannot access '%s'", path);
 }
 
-int fd_read_all(struct buf *out, int fd, size_t max, const char *name, struct error *err)
+int sys_read_all(struct buf *out, int fd, size_t max, const char *name, struct error *err)
 {
 	for (;;) {
 		ssize_t n;
@@ -146,9 +146,9 @@ int fd_read_all(struct buf *out, int fd, size_t max, const char *name, struct er
 	}
 }
 
-int file_read(struct buf *out, const char *path, size_t max, bool *missing, struct error *err)
+int sys_read_file(struct buf *out, const char *path, size_t max, bool *missing, struct error *err)
 {
-	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	CLEANUP(base_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 
 	if (missing)
@@ -161,10 +161,10 @@ int file_read(struct buf *out, const char *path, size_t max, bool *missing, stru
 		return error_set(err, ERR_INPUT, "'%s' is larger than %zu bytes", path, max);
 	/* So that reading it needs no second allocation. */
 	buf_reserve(out, (size_t)st.st_size + READ_STEP);
-	return fd_read_all(out, fd, max, path, err);
+	return sys_read_all(out, fd, max, path, err);
 }
 
-int fd_write_all(int fd, struct str text, const char *name, struct error *err)
+int sys_write_all(int fd, struct str text, const char *name, struct error *err)
 {
 	while (text.n) {
 		ssize_t n = write(fd, text.p, text.n);

@@ -9,11 +9,11 @@
 #define ID_MAX 100 /* bytes of a work item id */
 
 /* `[A-Za-z0-9][A-Za-z0-9._-]*`, at most 100 bytes, no `..`. */
-bool id_valid(struct str id);
+bool path_is_id(struct str id);
 /* 0, or -1: ERR_USAGE that says what an id is. */
-int id_check(const char *id, struct error *err);
-/* Parts as in id_valid(), with `/` between them. */
-bool slug_valid(struct str slug);
+int path_check_id(const char *id, struct error *err);
+/* Parts as in path_is_id(), with `/` between them. */
+bool path_is_slug(struct str slug);
 
 char *path_join(struct arena *a, const char *dir, const char *name);
 /* Absolute form of `path`; symbolic links and `.` are not resolved. */
@@ -32,10 +32,10 @@ bool path_is_directory(const char *path); /* or a link to one */
  * Reads a whole file of at most `max` bytes. -1: ERR_SYSTEM, or ERR_INPUT when it is longer or is
  * not a regular file. `*missing` (may be NULL) tells "there is none" from other failures.
  */
-int file_read(struct buf *out, const char *path, size_t max, bool *missing, struct error *err);
+int sys_read_file(struct buf *out, const char *path, size_t max, bool *missing, struct error *err);
 /* Reads a descriptor to its end, at most `max` bytes. */
-int fd_read_all(struct buf *out, int fd, size_t max, const char *name, struct error *err);
+int sys_read_all(struct buf *out, int fd, size_t max, const char *name, struct error *err);
 /* Writes all of `text`; retries EINTR and short writes. */
-int fd_write_all(int fd, struct str text, const char *name, struct error *err);
+int sys_write_all(int fd, struct str text, const char *name, struct error *err);
 
 #endif

@@ -49,13 +49,13 @@ struct spawn_failure {
 
 static void plumbing_close(struct plumbing *f)
 {
-	close_fd(&f->in);
-	close_fd(&f->out);
-	close_fd(&f->out_read);
-	close_fd(&f->err);
-	close_fd(&f->err_read);
-	close_fd(&f->report);
-	close_fd(&f->report_read);
+	base_close(&f->in);
+	base_close(&f->out);
+	base_close(&f->out_read);
+	base_close(&f->err);
+	base_close(&f->err_read);
+	base_close(&f->report);
+	base_close(&f->report_read);
 }
 
 /* Moves a descriptor above the standard ones. */
@@ -95,7 +95,7 @@ static int open_input(struct str text, struct error *err)
 	if (!text.n)
 		return raise_fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
 	fd = raise_fd(memfd_create("input", MFD_CLOEXEC));
-	if (fd >= 0 && (fd_write_all(fd, text, "input", err) < 0 || lseek(fd, 0, SEEK_SET) < 0)) {
+	if (fd >= 0 && (sys_write_all(fd, text, "input", err) < 0 || lseek(fd, 0, SEEK_SET) < 0)) {
 		close(fd);
 		return -1;
 	}
@@ -244,7 +244,7 @@ static int await_exec(
 static int spawn(const struct process *p, struct spawned *s, bool *missing, struct error *err)
 {
 	CLEANUP(plumbing_close) struct plumbing f = {-1, -1, -1, -1, -1, -1, -1, NULL};
-	CLEANUP(free_ptr) char **env = environment(p->env, p->env_whole);
+	CLEANUP(base_free) char **env = environment(p->env, p->env_whole);
 	pid_t parent = getpid();
 
 	f.env = env;
@@ -255,9 +255,9 @@ static int spawn(const struct process *p, struct spawned *s, bool *missing, stru
 		child_run(p, &f, parent);
 	if (s->pid < 0)
 		return error_errno(err, "cannot start '%s'", p->argv[0]);
-	close_fd(&f.report);
-	close_fd(&f.out);
-	close_fd(&f.err);
+	base_close(&f.report);
+	base_close(&f.out);
+	base_close(&f.err);
 	f.report = f.out = f.err = -1;
 	if (await_exec(p, s->pid, &f, missing, err) < 0)
 		return -1;
@@ -296,9 +296,9 @@ static void pass_on(struct running *r, struct str bytes)
 	r->cut = bytes.n > room;
 	bytes.n = r->cut ? room : bytes.n;
 	r->passed += bytes.n;
-	(void)fd_write_all(p->output, bytes, "output", &ignored);
+	(void)sys_write_all(p->output, bytes, "output", &ignored);
 	if (r->cut && p->output_cut)
-		(void)fd_write_all(p->output, str_of(p->output_cut), "output", &ignored);
+		(void)sys_write_all(p->output, str_of(p->output_cut), "output", &ignored);
 }
 
 static void take_bytes(struct running *r, bool errors, struct str bytes)
@@ -451,9 +451,9 @@ static void end_all(struct running *r)
 
 static void running_close(struct running *r)
 {
-	close_fd(&r->s.handle);
-	close_fd(&r->s.output);
-	close_fd(&r->s.errors);
+	base_close(&r->s.handle);
+	base_close(&r->s.output);
+	base_close(&r->s.errors);
 	subreaper_end(&r->orphans);
 }
 
@@ -545,9 +545,9 @@ void process_error_text(struct str output, struct buf *out)
 	}
 	for (size_t i = n > ERROR_LINES ? n - ERROR_LINES : 0; i < n; i++)
 		add_line(out, last[i % ERROR_LINES]);
-	utf8_repair(out);
+	buf_utf8_repair(out);
 	buf_cut(out, ERROR_TEXT_MAX);
-	while (out->len && utf8_fault(buf_str(out)))
+	while (out->len && str_utf8_fault(buf_str(out)))
 		buf_cut(out, out->len - 1);
 }
 

@@ -242,7 +242,7 @@ int regex_compile(struct arena *a, struct str source, struct regex **out, struct
 		return -1;
 	if (source.n > SOURCE_MAX)
 		return error_set(err, ERR_INPUT, "a pattern is longer than %d bytes", SOURCE_MAX);
-	if (utf8_fault(source))
+	if (str_utf8_fault(source))
 		return error_set(err, ERR_INPUT, "a pattern is not valid UTF-8");
 	while (rc == 0 && t.at < source.n)
 		rc = translate_one(&t);
@@ -260,7 +260,7 @@ bool regex_match(const struct regex *r, struct str text)
 	int rc = PCRE2_ERROR_DFA_WSSIZE;
 
 	for (size_t n = WORKSPACE_MIN; rc == PCRE2_ERROR_DFA_WSSIZE && n <= WORKSPACE_MAX; n *= 8) {
-		CLEANUP(free_ptr) int *workspace = xmalloc(n * sizeof(int));
+		CLEANUP(base_free) int *workspace = xmalloc(n * sizeof(int));
 
 		rc = lib.pcre2_dfa_match_8(r->code, (PCRE2_SPTR8)(text.n ? text.p : ""), text.n, 0,
 			PCRE2_DFA_SHORTEST | PCRE2_NO_UTF_CHECK, data, NULL, workspace, n);

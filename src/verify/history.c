@@ -43,7 +43,7 @@ int history_find(struct arena *a, const char *given, struct history_place *place
 	struct str s = str_of(given);
 	char real[PATH_MAX];
 
-	if (utf8_fault(s) || !path_base(given).n || s.n > PATH_MAX - 64)
+	if (str_utf8_fault(s) || !path_base(given).n || s.n > PATH_MAX - 64)
 		return error_set(err, ERR_USAGE, "'%.200s' is not a file name", given);
 	if (str_ends(s, ".events.jsonl"))
 		given = arena_printf(a, "%.*s.md", (int)(s.n - strlen(".events.jsonl")), s.p);
@@ -223,7 +223,7 @@ int history_committed(struct arena *a, const char *given, struct buf *out, struc
 	bool missing;
 	size_t n;
 
-	if (file_read(out, path, EVENTS_MAX, &missing, err) < 0)
+	if (sys_read_file(out, path, EVENTS_MAX, &missing, err) < 0)
 		return missing ? error_set(err, ERR_INPUT, "no events file '%s'", path) : -1;
 	if (find_committed(path, buf_str(out), &n, err) < 0)
 		return -1;
@@ -292,7 +292,7 @@ static size_t shared_end(struct str a, struct str b)
 void history_diff_count(struct str from, struct str to, size_t *added, size_t *removed)
 {
 	size_t start = shared_start(from, to), end, i = 0, k = 0;
-	CLEANUP(free_ptr) struct str *old = NULL, *new = NULL;
+	CLEANUP(base_free) struct str *old = NULL, *new = NULL;
 	struct sorted_lines a, b;
 
 	*added = *removed = 0;

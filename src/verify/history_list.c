@@ -169,7 +169,7 @@ static void add_line(struct history_listing *l, const struct history_row *r)
 
 static void put_text(json *j, const char *key, const char *text)
 {
-	if (text && !utf8_fault(str_of(text)))
+	if (text && !str_utf8_fault(str_of(text)))
 		json_put_str(j, key, str_of(text));
 }
 

@@ -49,8 +49,9 @@ int recorded_open(
 	*o = (struct recorded_operations){0};
 	if (history_open(&o->history, place, err) < 0)
 		return -1;
-	rc = file_read(&o->journal, arena_printf(&a, "%s/%s.events.jsonl", place->dir, place->name),
-		JOURNAL_MAX, NULL, err);
+	rc = sys_read_file(&o->journal,
+		arena_printf(&a, "%s/%s.events.jsonl", place->dir, place->name), JOURNAL_MAX, NULL,
+		err);
 	arena_release(&a);
 	return rc;
 }

@@ -50,7 +50,7 @@ static const char *shown(struct verification *p, struct str line)
 	for (size_t i = 0; i < text.len; i++)
 		if ((unsigned char)text.s[i] < ' ' || text.s[i] == 127)
 			text.s[i] = '?';
-	utf8_repair(&text);
+	buf_utf8_repair(&text);
 	return arena_dup(p->arena, buf_str(&text));
 }
 

@@ -87,7 +87,7 @@ static const struct config_field script_fields[] = {
 };
 
 /* The results of a script are `passed` and `failed`; which is the good one, the order tells. */
-static void check_script(struct config_reader *r, const struct yml *map, void *of)
+static void check_script(struct config_reader *r, const struct yaml *map, void *of)
 {
 	static const char *const words[] = {"passed", "failed"};
 	struct declared_action *it = of;
@@ -98,7 +98,7 @@ static void check_script(struct config_reader *r, const struct yml *map, void *o
 			if (strcmp(it->outcomes[i].word, words[k]) == 0)
 				seen |= 1u << k;
 	if (it->n_outcomes && (it->n_outcomes != COUNT(words) || seen != 3))
-		config_fault(r, yml_get(map, "results"),
+		config_fault(r, yaml_get(map, "results"),
 			"'results' of a script must be 'passed' and 'failed'");
 	if (it->n_outcomes)
 		return;
@@ -138,7 +138,7 @@ static int compare_writes(const void *a, const void *b)
 	return c ? c : (x < y ? -1 : x > y);
 }
 
-static void check_sections(struct config_reader *r, const struct yml *map, void *of)
+static void check_sections(struct config_reader *r, const struct yaml *map, void *of)
 {
 	const struct declared_state *d = of;
 	VEC(const struct declared_action *) order = {0};
@@ -150,7 +150,8 @@ static void check_sections(struct config_reader *r, const struct yml *map, void 
 		const struct declared_action *it = order.items[i], *other = order.items[i - 1];
 
 		if (strcmp(it->writes, other->writes) == 0)
-			config_fault(r, yml_get(yml_get(map, "all")->list[it - d->items], "writes"),
+			config_fault(r,
+				yaml_get(yaml_get(map, "all")->list[it - d->items], "writes"),
 				"section '%s' is also written by the action in line %u", it->writes,
 				other->line);
 	}
@@ -161,13 +162,13 @@ static const struct config_variant state_forms[] = {
 
 /* A single action, or several below `all`. */
 static void read_state(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yml *v, void *into)
+	const struct yaml *v, void *into)
 {
 	static const struct config_field several = {.kind = CONFIG_GROUP, .variants = state_forms};
 	struct declared_state *d = into;
 
 	(void)f;
-	if (yml_get(v, "all")) {
+	if (yaml_get(v, "all")) {
 		config_value(r, &several, key, v, d);
 		return;
 	}
@@ -243,9 +244,9 @@ static bool names_a_script(const struct workflow *w, const char *name)
 
 /* A misspelt name would exclude nothing. */
 static int check_except(
-	const struct yml *root, const char *file, const struct workflow *w, struct error *err)
+	const struct yaml *root, const char *file, const struct workflow *w, struct error *err)
 {
-	const struct yml *list = yml_get(yml_get(root, "security"), "except");
+	const struct yaml *list = yaml_get(yaml_get(root, "security"), "except");
 
 	for (size_t i = 0; i < w->security.n_except; i++)
 		if (!names_a_script(w, w->security.except[i]))
@@ -258,11 +259,11 @@ static int check_except(
 int frontmatter_parse(struct arena *a, const char *file, unsigned line, struct str text,
 	struct workflow *w, struct error *err)
 {
-	struct yml *root;
+	struct yaml *root;
 
-	if (yml_parse(a, text, file, line, &root, err) < 0)
+	if (yaml_parse(a, text, file, line, &root, err) < 0)
 		return -1;
-	if (yml_is_null(root))
+	if (yaml_is_null(root))
 		return 0;
 	if (config_decode(a, file, root, "the frontmatter", frontmatter_fields, w, err) < 0)
 		return -1;

@@ -158,14 +158,14 @@ static void link_declared(struct workflow *w)
 
 static int check_text(const char *file, struct str text, struct error *err)
 {
-	size_t bad = utf8_fault(text);
+	size_t bad = str_utf8_fault(text);
 	unsigned line, col;
 
 	if (text.n > WORKFLOW_MAX)
 		return error_at(err, file, 1, 1, "file is larger than %zu bytes", WORKFLOW_MAX);
 	if (!bad)
 		return 0;
-	text_place(text, bad - 1, &line, &col);
+	str_position(text, bad - 1, &line, &col);
 	return error_at(err, file, line, col, "byte 0x%02x is not UTF-8 text",
 		(unsigned)(unsigned char)text.p[bad - 1]);
 }
@@ -212,7 +212,7 @@ int workflow_load(struct arena *a, const char *path, struct workflow *w, struct 
 	bool missing;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	if (file_read(&text, path, WORKFLOW_MAX, &missing, err) < 0)
+	if (sys_read_file(&text, path, WORKFLOW_MAX, &missing, err) < 0)
 		return missing ? error_set(err, ERR_INPUT, "no workflow file '%s'", path)
 			       : error_prefix(err, "workflow");
 	return workflow_parse(a, path, buf_str(&text), w, err);

@@ -151,7 +151,7 @@ int sparse_check(
 	int status;
 
 	if (!rest.n || dir[0] == '/' || dir[0] == '-' || dir[0] == '!' ||
-		strpbrk(dir, "*?[\\\n\"") || utf8_fault(rest))
+		strpbrk(dir, "*?[\\\n\"") || str_utf8_fault(rest))
 		return error_set(err, ERR_USAGE,
 			"'%.200s' is not a folder of the repository as --sparse wants it", dir);
 	if (pool_git(p, NULL, args, &out, &status, err) < 0)

@@ -48,7 +48,7 @@ static bool is_as_made(struct arena *a, const struct pool *p, const struct alloc
 	struct error ignored;
 	struct str rest, line, none;
 
-	if (file_read(&text, log, REFLOG_MAX, &missing, &ignored) < 0)
+	if (sys_read_file(&text, log, REFLOG_MAX, &missing, &ignored) < 0)
 		return missing && of->resumed;
 	rest = buf_str(&text);
 	return str_line(&rest, &line) && !str_line(&rest, &none) &&

@@ -28,7 +28,7 @@ static int look_at_staged(struct look *l, const struct tree *t)
 	if (!out.len)
 		return 0;
 	buf_cut(&out, strlen(out.s));
-	utf8_repair(&out);
+	buf_utf8_repair(&out);
 	return look_keep(l, KEEP_UNCOMMITTED,
 		arena_printf(l->arena, "'%s' is gone, and has uncommitted changes: '%s' is staged",
 			l->home, out.s));

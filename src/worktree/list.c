@@ -172,7 +172,7 @@ static int match(const struct pool_entry *e, const char *what, const char *path)
 int pool_find(struct arena *a, struct pool *p, const char *what, struct pool_entry *out,
 	bool *found, struct error *err)
 {
-	CLEANUP(free_ptr) char *path = realpath(what, NULL);
+	CLEANUP(base_free) char *path = realpath(what, NULL);
 	struct pool_entry *list;
 	int best = 0;
 	size_t n;

@@ -53,7 +53,7 @@ static bool is_hidden(struct arena *a, const struct pool *p)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct error ignored;
 
-	return file_read(&text, path_join(a, p->dir, ".gitignore"), sizeof(HIDE_ALL), NULL,
+	return sys_read_file(&text, path_join(a, p->dir, ".gitignore"), sizeof(HIDE_ALL), NULL,
 		       &ignored) == 0 &&
 	       str_is(buf_str(&text), HIDE_ALL);
 }
@@ -62,7 +62,7 @@ static int hide(struct arena *a, struct pool *p, struct error *err)
 {
 	const char *ignore = path_join(a, p->dir, ".gitignore"), *file,
 		   *fresh = path_join(a, p->dir, POOL_MARKER "-new");
-	CLEANUP(close_fd) int fd = -1;
+	CLEANUP(base_close) int fd = -1;
 
 	if (first_file(a, p, &file, err) < 0)
 		return -1;
@@ -73,7 +73,7 @@ static int hide(struct arena *a, struct pool *p, struct error *err)
 	fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return error_errno(err, "cannot write into '%s'", p->dir);
-	if (fd_write_all(fd, str_of(HIDE_ALL), fresh, err) < 0)
+	if (sys_write_all(fd, str_of(HIDE_ALL), fresh, err) < 0)
 		return -1;
 	return rename(fresh, ignore) == 0 ? 0 : error_errno(err, "cannot make '%s'", ignore);
 }

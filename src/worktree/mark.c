@@ -41,13 +41,13 @@ static struct str mark_text(struct arena *a, const struct pool *p, const struct 
 static int replace(struct arena *a, const char *path, struct str text, struct error *err)
 {
 	char *fresh = arena_printf(a, "%s.new", path);
-	CLEANUP(close_fd) int fd = -1;
+	CLEANUP(base_close) int fd = -1;
 
 	(void)unlink(fresh);
 	fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0)
 		return error_errno(err, "cannot make '%s'", fresh);
-	if (fd_write_all(fd, text, fresh, err) < 0)
+	if (sys_write_all(fd, text, fresh, err) < 0)
 		return -1;
 	return rename(fresh, path) < 0 ? error_errno(err, "cannot make '%s'", path) : 0;
 }
@@ -58,7 +58,7 @@ static bool read_mark(struct arena *a, const char *dir, json **out)
 	char *path = mark_path(a, dir);
 	struct error ignored;
 
-	return path && file_read(&text, path, MARK_MAX, NULL, &ignored) == 0 &&
+	return path && sys_read_file(&text, path, MARK_MAX, NULL, &ignored) == 0 &&
 	       json_parse(out, buf_str(&text), &ignored) == 0;
 }
 

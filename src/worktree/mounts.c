@@ -61,7 +61,7 @@ const char *mount_inside(struct arena *a, const char *dir)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct error ignored;
 
-	if (file_read(&text, "/proc/self/mountinfo", MOUNTS_MAX, NULL, &ignored) < 0)
+	if (sys_read_file(&text, "/proc/self/mountinfo", MOUNTS_MAX, NULL, &ignored) < 0)
 		return NULL;
 	return mounts_find(a, buf_str(&text), dir);
 }

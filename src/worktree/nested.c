@@ -28,7 +28,7 @@ static bool is_folder(int dir, const struct dirent *entry)
 
 static void enter(struct walk *w, int dir, const char *name, struct buf *path)
 {
-	CLEANUP(close_fd)
+	CLEANUP(base_close)
 	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	size_t len = path->len;
 
@@ -81,7 +81,7 @@ static int by_name(const void *x, const void *y)
 int nested_find(struct arena *a, const char *path, const char ***out, size_t *n,
 	const char **closed, struct error *err)
 {
-	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	CLEANUP(base_close) int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct walk w = {.arena = a, .found = arena_alloc(a, FOUND_MAX * sizeof(*w.found))};
 

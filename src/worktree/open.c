@@ -46,7 +46,7 @@ static char *common_of(struct arena *a, const char *git_dir)
 	bool missing = false;
 	struct error ignored;
 
-	if (file_read(&text, path_join(a, git_dir, "commondir"), LINK_MAX_BYTES, &missing,
+	if (sys_read_file(&text, path_join(a, git_dir, "commondir"), LINK_MAX_BYTES, &missing,
 		    &ignored) < 0)
 		return missing ? real(a, git_dir) : NULL;
 	return real(a, path_join(a, git_dir, arena_dup(a, str_trim(buf_str(&text)))));
@@ -98,7 +98,7 @@ static int find_repository(struct arena *a, const char *from, struct pool *p, st
 	if (!p->common || !is_git_folder(a, p->common))
 		return error_set(err, ERR_STATE, "'%s' is a worktree whose repository '%s' is gone",
 			at, git_dir);
-	if (utf8_fault(str_of(p->common)))
+	if (str_utf8_fault(str_of(p->common)))
 		return error_set(err, ERR_STATE, "the path of the repository is not UTF-8");
 	return main_tree(a, p, err);
 }
@@ -150,7 +150,7 @@ static int find_folder(
 	if (port_path(a, dir, &dir, err) < 0)
 		return -1;
 	p->dir = path_settle(a, dir);
-	if (utf8_fault(str_of(p->dir)))
+	if (str_utf8_fault(str_of(p->dir)))
 		return error_set(err, ERR_USAGE, "the folder of the worktrees is not UTF-8");
 	if (strcmp(p->dir, p->repo) == 0 || strcmp(p->dir, p->common) == 0 ||
 		(path_beneath(p->common, p->dir) && strcmp(p->repo, p->common) != 0))

@@ -55,11 +55,11 @@ bool worktree_pointer(struct arena *a, const char *path, char **to, const char *
 	*to = NULL;
 	*text = NULL;
 	if (lstat(file, &st) < 0 || !S_ISREG(st.st_mode) ||
-		file_read(&raw, file, POINTER_MAX, NULL, &ignored) < 0)
+		sys_read_file(&raw, file, POINTER_MAX, NULL, &ignored) < 0)
 		return false;
 	buf_addc(&raw, '\0');
 	raw.len--;
-	utf8_repair(&raw);
+	buf_utf8_repair(&raw);
 	s = pointer_of(buf_str(&raw));
 	if (s.n)
 		*to = path_settle(a, path_join(a, path, arena_dup(a, s)));

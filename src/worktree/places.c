@@ -17,9 +17,9 @@ static char *word_of(struct arena *a, const char *dir, const char *name)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct error ignored;
 
-	if (file_read(&text, path_join(a, dir, name), FILE_MAX, NULL, &ignored) < 0)
+	if (sys_read_file(&text, path_join(a, dir, name), FILE_MAX, NULL, &ignored) < 0)
 		return NULL;
-	utf8_repair(&text);
+	buf_utf8_repair(&text);
 	return arena_dup(a, str_trim(buf_str(&text)));
 }
 

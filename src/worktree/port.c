@@ -107,7 +107,7 @@ int port_parse(const char *text, unsigned *port, struct error *err)
  * be in the way. With SO_REUSEADDR connections that linger do not count, listeners do. */
 static bool bound(int family, const struct sockaddr *address, socklen_t size)
 {
-	CLEANUP(close_fd) int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	CLEANUP(base_close) int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	const int on = 1;
 
 	if (fd < 0)

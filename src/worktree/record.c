@@ -203,7 +203,7 @@ const char *boot_id(void)
 
 	if (id[0])
 		return id;
-	if (file_read(&text, "/proc/sys/kernel/random/boot_id", 4096, NULL, &ignored) < 0)
+	if (sys_read_file(&text, "/proc/sys/kernel/random/boot_id", 4096, NULL, &ignored) < 0)
 		return "";
 	if (readlink("/proc/self/ns/pid", space, sizeof(space) - 1) < 0)
 		space[0] = '\0';

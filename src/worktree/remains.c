@@ -47,7 +47,7 @@ static int is_cut_off(struct remains *l, const char *name, bool *is)
 		return 0;
 	if (ask(l, args, &want, &status) < 0)
 		return -1;
-	if (status != 0 || file_read(&have, file, CONTENT_MAX, NULL, &ignored) < 0)
+	if (status != 0 || sys_read_file(&have, file, CONTENT_MAX, NULL, &ignored) < 0)
 		return 0;
 	*is = have.len < want.len && (!have.len || memcmp(have.s, want.s, have.len) == 0);
 	return 0;

@@ -102,7 +102,7 @@ int branch_check(const char *branch, struct error *err)
 	if (branch_is_ambiguous(str_of(branch)))
 		return error_set(err, ERR_USAGE,
 			"branch '%.200s' would be taken for something else by git", branch);
-	if (utf8_fault(str_of(branch)))
+	if (str_utf8_fault(str_of(branch)))
 		return error_set(err, ERR_USAGE, "the name of the branch is not UTF-8");
 	return 0;
 }

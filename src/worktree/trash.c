@@ -49,7 +49,7 @@ static int empty(int dir, dev_t dev)
 /* Folders that somebody made read-only (caches of packages do) are opened for the owner first. */
 static int delete_folder(int dir, const char *name, dev_t dev)
 {
-	CLEANUP(close_fd) int fd = -1;
+	CLEANUP(base_close) int fd = -1;
 	struct stat st;
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)

@@ -84,7 +84,7 @@ static int look_at_status(struct look *l, const struct tree *t)
 
 	if (found <= 0)
 		return found;
-	utf8_repair(&out);
+	buf_utf8_repair(&out);
 	return look_keep(l, KEEP_UNCOMMITTED,
 		arena_printf(l->arena, "there are uncommitted changes in '%s': '%.*s'%s", t->files,
 			(int)line.n, line.p, str_trim(rest).n ? " and more" : ""));

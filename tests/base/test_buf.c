@@ -163,12 +163,12 @@ TEST(bad_utf8_is_found_at_its_first_byte)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++)
-		assert_int_equal(utf8_fault(str_of(cases[i].text)), cases[i].at);
+		assert_int_equal(str_utf8_fault(str_of(cases[i].text)), cases[i].at);
 	for (size_t n = 0; n < 20; n++) {
 		char text[20] = "aaaaaaaaaaaaaaaaaaa";
 
 		text[n] = '\0';
-		assert_int_equal(utf8_fault((struct str){text, sizeof(text)}), n + 1);
+		assert_int_equal(str_utf8_fault((struct str){text, sizeof(text)}), n + 1);
 		if (n == 19)
 			break;
 	}
@@ -179,13 +179,13 @@ TEST(a_place_counts_lines_and_characters_from_one)
 	struct str text = STR("ab\n\xc3\xa9x\n");
 	unsigned line, col;
 
-	text_place(text, 0, &line, &col);
+	str_position(text, 0, &line, &col);
 	assert_int_equal(line, 1);
 	assert_int_equal(col, 1);
-	text_place(text, 5, &line, &col); /* the x */
+	str_position(text, 5, &line, &col); /* the x */
 	assert_int_equal(line, 2);
 	assert_int_equal(col, 2);
-	text_place(text, 999, &line, &col);
+	str_position(text, 999, &line, &col);
 	assert_int_equal(line, 3);
 	assert_int_equal(col, 1);
 }

@@ -100,13 +100,13 @@ TEST(every_number_that_can_be_put_reads_back_the_same)
 		char want[64];
 
 		json_put_int(j, "n", n);
-		CLEANUP(free_ptr) char *text = printed(j);
+		CLEANUP(base_free) char *text = printed(j);
 		(void)snprintf(want, sizeof(want), "{\"n\":%lld}", (long long)n);
 		assert_string_equal(text, want);
 	}
 	json *j = json_object();
 	json_put_int(j, "n", JSON_MAX_INT);
-	CLEANUP(free_ptr) char *text = printed(j);
+	CLEANUP(base_free) char *text = printed(j);
 	assert_string_equal(text, "{\"n\":999999999999999}");
 }
 
@@ -120,7 +120,7 @@ TEST(values_are_built_and_printed_in_order)
 	json_push_str(list, STR(""));
 	json_push(list, json_object());
 	json_put(o, "list", list);
-	CLEANUP(free_ptr) char *text = printed(o);
+	CLEANUP(base_free) char *text = printed(o);
 	assert_string_equal(text, "{\"s\":\"a\\\"b\\\\c\\n\\t\\u0001\xc3\xa9\",\"n\":42,\"b\":true,"
 				  "\"list\":[\"\",{}]}");
 }
@@ -139,7 +139,7 @@ TEST(a_member_is_replaced_in_its_place_or_added)
 	json_set(o, "c", two);
 	json_drop(o, "b");
 	json_drop(o, "none");
-	CLEANUP(free_ptr) char *text = printed(o);
+	CLEANUP(base_free) char *text = printed(o);
 	assert_string_equal(text, "{\"a\":\"new\",\"c\":[]}");
 }
 
@@ -172,7 +172,7 @@ TEST(a_copy_is_whole_and_its_own)
 	assert_int_equal(json_parse(&j, STR("{\"a\":[1,{\"b\":\"c\"}]}"), &err), 0);
 	copy = json_copy(j);
 	json_free(&j);
-	CLEANUP(free_ptr) char *text = printed(copy);
+	CLEANUP(base_free) char *text = printed(copy);
 	assert_string_equal(text, "{\"a\":[1,{\"b\":\"c\"}]}");
 }
 

@@ -8,7 +8,7 @@
 enum { FILES = 100, TRIES = 40 };
 
 #define HEAD(kind, name)                                                                           \
-	"# what it is for, in a line of comment\napiVersion: dev-team/v1\nkind: " kind    \
+	"# what it is for, in a line of comment\napiVersion: dev-team/v1\nkind: " kind             \
 	"\nmetadata:\n  name: " name "\n  labels:\n    team: shop\nspec:\n"
 
 static void put_stage(struct buf *b, unsigned i)
@@ -122,7 +122,8 @@ static double read_alone(struct arena *a, const char *dir, size_t *bytes)
 		CLEANUP(buf_release) struct buf b = BUF_INIT;
 		struct error err;
 
-		if (file_read(&b, arena_printf(a, "%s/%02u.yaml", dir, i), 1 << 20, NULL, &err) < 0)
+		if (sys_read_file(
+			    &b, arena_printf(a, "%s/%02u.yaml", dir, i), 1 << 20, NULL, &err) < 0)
 			die("%s", err.text);
 		*bytes += b.len;
 	}

@@ -57,7 +57,7 @@ SCRATCH_TEST(texts_that_are_no_resources)
 			    arena_printf(&arena, "a.yaml:%s", rows[i].fault)) ||
 			r.n_faults != 1)
 			fail_msg("row %zu: %s", i, faults_text(&r));
-		assert_int_equal(utf8_fault(str_of(r.faults[0].text)), 0);
+		assert_int_equal(str_utf8_fault(str_of(r.faults[0].text)), 0);
 		assert_non_null(resources_pool(&r, "w"));
 	}
 }
@@ -112,7 +112,7 @@ SCRATCH_TEST(deep_and_wide_ones_come_to_an_end)
 		r = resources_at(base);
 		assert_true(r.n_faults > 0);
 		for (size_t k = 0; k < r.n_faults; k++)
-			assert_int_equal(utf8_fault(str_of(r.faults[k].text)), 0);
+			assert_int_equal(str_utf8_fault(str_of(r.faults[k].text)), 0);
 	}
 }
 

@@ -196,7 +196,7 @@ TEST(all_of_a_database_pool_is_read)
 	assert_true(d->from_branch && d->migrations && d->on_create);
 	assert_string_equal(d->migration_command, "pnpm db:migrate");
 	assert_string_equal(d->migration_cwd, "a/b");
-	assert_non_null(yml_get(d->credentials, "apiTokenEnv"));
+	assert_non_null(yaml_get(d->credentials, "apiTokenEnv"));
 }
 
 TEST(a_database_pool_of_little_has_defaults)

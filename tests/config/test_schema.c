@@ -90,7 +90,7 @@ static const struct resource_kind *kind;
 static struct schema *schema;
 static size_t compared, refused;
 
-static void compare(const struct yml *tree, const char *what)
+static void compare(const struct yaml *tree, const char *what)
 {
 	struct arena a = {0};
 	struct config_reader reader = {
@@ -117,15 +117,15 @@ static void compare(const struct yml *tree, const char *what)
 	arena_release(&a);
 }
 
-static void with_values(const struct yml *tree, struct yml *node, const char *what)
+static void with_values(const struct yaml *tree, struct yaml *node, const char *what)
 {
-	const struct yml old = *node;
+	const struct yaml old = *node;
 	char *longest;
 
 	for (size_t i = 0; i < COUNT(values); i++) {
 		bool quoted = values[i][0] == '"';
 
-		*node = (struct yml){.kind = YML_SCALAR,
+		*node = (struct yaml){.kind = YAML_SCALAR,
 			.plain = !quoted,
 			.text = str_of(values[i] + quoted),
 			.line = 1,
@@ -135,50 +135,50 @@ static void with_values(const struct yml *tree, struct yml *node, const char *wh
 	for (size_t n = 90; n < 70000; n = n * 5 / 4 + 1) {
 		longest = arena_alloc(&arena, n + 1);
 		memset(longest, 'a', n);
-		*node = (struct yml){.kind = YML_SCALAR, .plain = true, .text = {longest, n}};
+		*node = (struct yaml){.kind = YAML_SCALAR, .plain = true, .text = {longest, n}};
 		compare(tree, arena_printf(&arena, "%s = %zu letters", what, n));
 	}
-	*node = (struct yml){.kind = YML_LIST, .line = 1, .col = 1};
+	*node = (struct yaml){.kind = YAML_LIST, .line = 1, .col = 1};
 	compare(tree, arena_printf(&arena, "%s = []", what));
-	node->kind = YML_MAP;
+	node->kind = YAML_MAP;
 	compare(tree, arena_printf(&arena, "%s = {}", what));
 	*node = old;
 }
 
-static void without_each(const struct yml *tree, struct yml *node, const char *what)
+static void without_each(const struct yaml *tree, struct yaml *node, const char *what)
 {
-	const struct yml old = *node;
+	const struct yaml old = *node;
 
 	for (size_t i = 0; i < old.n; i++) {
-		size_t size = old.kind == YML_MAP ? sizeof(*old.map) : sizeof(*old.list);
+		size_t size = old.kind == YAML_MAP ? sizeof(*old.map) : sizeof(*old.list);
 		char *copy = arena_alloc(&arena, old.n * size);
 		const char *from =
-			old.kind == YML_MAP ? (const char *)old.map : (const char *)old.list;
+			old.kind == YAML_MAP ? (const char *)old.map : (const char *)old.list;
 
 		memcpy(copy, from, i * size);
 		memcpy(copy + i * size, from + (i + 1) * size, (old.n - i - 1) * size);
 		node->n = old.n - 1;
-		if (old.kind == YML_MAP)
-			node->map = (struct yml_pair *)(void *)copy;
+		if (old.kind == YAML_MAP)
+			node->map = (struct yaml_pair *)(void *)copy;
 		else
-			node->list = (struct yml **)(void *)copy;
+			node->list = (struct yaml **)(void *)copy;
 		compare(tree, arena_printf(&arena, "%s without %zu", what, i));
 		*node = old;
 	}
 }
 
 /* An unknown key; the first item once more; very many items. */
-static void with_more(const struct yml *tree, struct yml *node, const char *what)
+static void with_more(const struct yaml *tree, struct yaml *node, const char *what)
 {
-	static struct yml key = {
-		.kind = YML_SCALAR, .plain = true, .text = {"nonesuch", 8}, .line = 1, .col = 1};
-	const struct yml old = *node;
-	size_t n = node->kind == YML_MAP ? node->n + 1 : 201;
+	static struct yaml key = {
+		.kind = YAML_SCALAR, .plain = true, .text = {"nonesuch", 8}, .line = 1, .col = 1};
+	const struct yaml old = *node;
+	size_t n = node->kind == YAML_MAP ? node->n + 1 : 201;
 
-	if (node->kind == YML_MAP) {
+	if (node->kind == YAML_MAP) {
 		node->map = arena_alloc(&arena, n * sizeof(*node->map));
 		memcpy(node->map, old.map, old.n * sizeof(*old.map));
-		node->map[node->n++] = (struct yml_pair){&key, &key};
+		node->map[node->n++] = (struct yaml_pair){&key, &key};
 		compare(tree, arena_printf(&arena, "%s and one more", what));
 	} else if (node->n) {
 		node->list = arena_alloc(&arena, n * sizeof(*node->list));
@@ -197,26 +197,26 @@ static void with_more(const struct yml *tree, struct yml *node, const char *what
 	*node = old;
 }
 
-static void change(const struct yml *tree, struct yml *node, const char *what)
+static void change(const struct yaml *tree, struct yaml *node, const char *what)
 {
 	with_values(tree, node, what);
-	if (node->kind != YML_SCALAR) {
+	if (node->kind != YAML_SCALAR) {
 		without_each(tree, node, what);
 		with_more(tree, node, what);
 	}
-	for (size_t i = 0; node->kind == YML_MAP && i < node->n; i++)
+	for (size_t i = 0; node->kind == YAML_MAP && i < node->n; i++)
 		change(tree, node->map[i].value,
 			arena_printf(&arena, "%s.%s", what, node->map[i].key->text.p));
-	for (size_t i = 0; node->kind == YML_LIST && i < node->n; i++)
+	for (size_t i = 0; node->kind == YAML_LIST && i < node->n; i++)
 		change(tree, node->list[i], arena_printf(&arena, "%s[%zu]", what, i));
 }
 
-static struct yml *parsed(const char *text)
+static struct yaml *parsed(const char *text)
 {
 	struct error err = {0};
-	struct yml *tree;
+	struct yaml *tree;
 
-	if (yml_parse(&arena, str_of(text), "r.yaml", 1, &tree, &err) < 0)
+	if (yaml_parse(&arena, str_of(text), "r.yaml", 1, &tree, &err) < 0)
 		fail_msg("%u:%u: %s", err.line, err.col, err.text);
 	return tree;
 }
@@ -236,7 +236,7 @@ static void choose(const char *name)
 TEST(schema_and_loader_agree)
 {
 	for (size_t i = 0; i < COUNT(full); i++) {
-		struct yml *tree = parsed(full[i]);
+		struct yaml *tree = parsed(full[i]);
 		size_t before;
 
 		choose(config_node(tree, "kind")->text.p);

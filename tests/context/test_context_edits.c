@@ -162,7 +162,7 @@ static void change(struct context *c, unsigned *seed)
 		"<!-- section:X -->\nline \xc3\xa4 two\n\n\nthree --- four\n\n# five"));
 
 	if (next(seed, 2))
-		context_put(c, sections[next(seed, 3)], utf8_fault(text) ? STR("y") : text);
+		context_put(c, sections[next(seed, 3)], str_utf8_fault(text) ? STR("y") : text);
 	else
 		context_set(c, keys[next(seed, 4)],
 			str_of(arena_printf(&arena, "v%.*u", (int)next(seed, 9) + 1, *seed)));

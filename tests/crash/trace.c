@@ -191,7 +191,7 @@ static void read_proc(pid_t pid, const char *name, struct buf *out)
 	struct error err;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	if (file_read(out, path, (size_t)1 << 20, NULL, &err) < 0)
+	if (sys_read_file(out, path, (size_t)1 << 20, NULL, &err) < 0)
 		die("%s", err.text);
 }
 
@@ -434,7 +434,7 @@ static int memory_file(const char *name, struct str text)
 	int fd = memfd_create(name, MFD_CLOEXEC);
 	struct error err;
 
-	if (fd < 0 || fd_write_all(fd, text, "memory", &err) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+	if (fd < 0 || sys_write_all(fd, text, "memory", &err) < 0 || lseek(fd, 0, SEEK_SET) < 0)
 		die("cannot make a file in memory");
 	return fd;
 }
@@ -445,15 +445,15 @@ static void collect(struct buf *into, int fd)
 
 	buf_clear(into);
 	if (lseek(fd, 0, SEEK_SET) < 0 ||
-		fd_read_all(into, fd, (size_t)1 << 30, "output", &err) < 0)
+		sys_read_all(into, fd, (size_t)1 << 30, "output", &err) < 0)
 		die("cannot read the output");
 }
 
 int trace_run(struct trace *t)
 {
-	CLEANUP(close_fd) int in = memory_file("input", t->input);
-	CLEANUP(close_fd) int out = memory_file("output", (struct str){0});
-	CLEANUP(close_fd) int err = memory_file("errors", (struct str){0});
+	CLEANUP(base_close) int in = memory_file("input", t->input);
+	CLEANUP(base_close) int out = memory_file("output", (struct str){0});
+	CLEANUP(base_close) int err = memory_file("errors", (struct str){0});
 	struct tracer tr = {.t = t};
 
 	t->count = t->hit_kind = t->first_effect = 0;

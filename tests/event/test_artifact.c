@@ -20,7 +20,7 @@ static void expect_text(const char *name, const char *want)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
-	assert_int_equal(file_read(&b, at(name), 1 << 20, NULL, &err), 0);
+	assert_int_equal(sys_read_file(&b, at(name), 1 << 20, NULL, &err), 0);
 	assert_string_equal(b.s, want);
 }
 
@@ -29,7 +29,7 @@ static void put_file(const char *name, const char *text)
 	int fd = open(at(name), O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
 	assert_true(fd >= 0);
-	assert_int_equal(fd_write_all(fd, str_of(text), name, &err), 0);
+	assert_int_equal(sys_write_all(fd, str_of(text), name, &err), 0);
 	close(fd);
 }
 
@@ -325,7 +325,7 @@ SCRATCH_TEST(writers_lose_nothing_of_one_another)
 		assert_true(wait(&status) > 0);
 		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	}
-	assert_int_equal(file_read(&b, at("art/A-1/x.jsonl"), 1 << 20, NULL, &err), 0);
+	assert_int_equal(sys_read_file(&b, at("art/A-1/x.jsonl"), 1 << 20, NULL, &err), 0);
 	for (rest = buf_str(&b); str_line(&rest, &line); n++) {
 		json *j;
 

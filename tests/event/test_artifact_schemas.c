@@ -286,7 +286,7 @@ TEST(the_files_are_the_built_in_ones)
 
 		if (strcmp(*n, "events") == 0)
 			continue;
-		assert_int_equal(file_read(&b, path, 1 << 20, NULL, &err), 0);
+		assert_int_equal(sys_read_file(&b, path, 1 << 20, NULL, &err), 0);
 		assert_true(str_eq(buf_str(&b), artifact_schema_text(&arena, *n)));
 	}
 }

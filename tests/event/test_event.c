@@ -151,7 +151,7 @@ static void put_events(const char *text)
 	assert_int_equal(path_mkdirs(at("art"), &err), 0);
 	fd = open(at("art/_events.jsonl"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	assert_true(fd >= 0);
-	assert_int_equal(fd_write_all(fd, str_of(text), "events", &err), 0);
+	assert_int_equal(sys_write_all(fd, str_of(text), "events", &err), 0);
 	close(fd);
 }
 
@@ -246,12 +246,12 @@ static void the_committed_files_are_those_of_the_table(void **state)
 	(void)state;
 	event_schema(&schema);
 	event_page(&page);
-	assert_int_equal(file_read(&was, SCHEMA_FILE, 1 << 24, NULL, &err), 0);
+	assert_int_equal(sys_read_file(&was, SCHEMA_FILE, 1 << 24, NULL, &err), 0);
 	if (!str_eq(buf_str(&was), buf_str(&schema)))
 		fail_msg(
 			"%s is not what the table makes: run UNIT_WRITE=1 unit event", SCHEMA_FILE);
 	buf_clear(&was);
-	assert_int_equal(file_read(&was, PAGE_FILE, 1 << 24, NULL, &err), 0);
+	assert_int_equal(sys_read_file(&was, PAGE_FILE, 1 << 24, NULL, &err), 0);
 	if (!str_eq(buf_str(&was), buf_str(&page)))
 		fail_msg("%s is not what the table makes: run UNIT_WRITE=1 unit event", PAGE_FILE);
 }
@@ -259,10 +259,10 @@ static void the_committed_files_are_those_of_the_table(void **state)
 static int write_file(const char *path, void (*make)(struct buf *out))
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
-	CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	CLEANUP(base_close) int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
 	make(&b);
-	return fd < 0 ? -1 : fd_write_all(fd, buf_str(&b), path, &err);
+	return fd < 0 ? -1 : sys_write_all(fd, buf_str(&b), path, &err);
 }
 
 UNIT_TESTS

@@ -17,7 +17,7 @@ static void put_file(const char *name, const char *text)
 	assert_int_equal(path_mkdirs(arena_dup(&arena, path_dir(path)), &err), 0);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	assert_true(fd >= 0);
-	assert_int_equal(fd_write_all(fd, str_of(text), name, &err), 0);
+	assert_int_equal(sys_write_all(fd, str_of(text), name, &err), 0);
 	close(fd);
 }
 

@@ -68,7 +68,7 @@ static void play(struct str document, struct str text)
 		return;
 	}
 	expect(context_render(&c, &out, NULL, &err) == 0 && str_eq(buf_str(&out), document));
-	if (utf8_fault(text))
+	if (str_utf8_fault(text))
 		return;
 	expect(context_parse(&changed, "f.md", document, &err) == 0);
 	changes_round_trip(&c, &changed, text);

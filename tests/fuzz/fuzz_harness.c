@@ -29,7 +29,7 @@ static void expect_clean(const char *text)
 {
 	if (!text)
 		return;
-	expect(utf8_fault(str_of(text)) == 0);
+	expect(str_utf8_fault(str_of(text)) == 0);
 	expect(!strstr(text, PLANTED));
 }
 

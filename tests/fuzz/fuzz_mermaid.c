@@ -25,7 +25,7 @@ static void draw(struct arena *a, const struct workflow *w)
 	(void)workflow_check(w, builtin, &out);
 	buf_clear(&out);
 	workflow_draw_svg(w, w->states[w->n_states - 1].name, &out);
-	expect(utf8_fault(buf_str(&out)) == 0 && str_ends(buf_str(&out), "</svg>\n"));
+	expect(str_utf8_fault(buf_str(&out)) == 0 && str_ends(buf_str(&out), "</svg>\n"));
 	buf_clear(&out);
 	buf_adds(&out, "~~~mermaid\n");
 	workflow_draw_mermaid(w, w->initial, &out);
@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		draw(&a, &w);
 	} else {
 		expect(err.code == ERR_INPUT && err.line && err.col && err.text[0]);
-		expect(utf8_fault(str_of(err.text)) == 0);
+		expect(str_utf8_fault(str_of(err.text)) == 0);
 	}
 	arena_release(&a);
 	return 0;

@@ -78,10 +78,10 @@ static void look(const struct verdict *v, struct str text)
 	verdict_line(&line, v);
 	for (size_t i = 0; i < line.len; i++)
 		expect((unsigned char)line.s[i] >= ' ' && line.s[i] != 0x7f);
-	expect(!utf8_fault(buf_str(&line)));
+	expect(!str_utf8_fault(buf_str(&line)));
 	buf_clear(&line);
 	json_print(&line, j);
-	expect(!utf8_fault(buf_str(&line)));
+	expect(!str_utf8_fault(buf_str(&line)));
 }
 
 static void check(struct arena *a, const struct policy *p, struct str text)

@@ -43,7 +43,7 @@ static void begin(void)
 static void expect_fault(const struct error *f, unsigned lines)
 {
 	expect(f->code == ERR_INPUT && f->line && f->line <= lines + 1 && f->col && f->text[0]);
-	expect(utf8_fault(str_of(f->text)) == 0);
+	expect(str_utf8_fault(str_of(f->text)) == 0);
 	for (const char *p = f->text; *p; p++)
 		expect((unsigned char)*p >= ' ' && *p != 0x7f);
 }
@@ -55,13 +55,13 @@ static void expect_agreement(struct arena *a, struct str text)
 	struct schema_faults out = {0};
 	const struct resource_kind *kind;
 	struct error err = {0};
-	const struct yml *name;
-	struct yml *tree;
+	const struct yaml *name;
+	struct yaml *tree;
 
-	if (yml_parse(a, text, "r.yaml", 1, &tree, &err) < 0)
+	if (yaml_parse(a, text, "r.yaml", 1, &tree, &err) < 0)
 		return;
-	name = yml_get(tree, "kind");
-	kind = name && name->kind == YML_SCALAR ? resource_kind(name->text.p) : NULL;
+	name = yaml_get(tree, "kind");
+	kind = name && name->kind == YAML_SCALAR ? resource_kind(name->text.p) : NULL;
 	if (kind) {
 		CLEANUP(json_free) json *j = config_json(tree);
 

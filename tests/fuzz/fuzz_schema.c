@@ -51,7 +51,7 @@ static void faults_have_places(const struct schema_faults *f, struct str text)
 		expect(json_text_locate(text, f->list[i].at, &line, &col));
 		expect(line == f->list[i].line && col == f->list[i].col);
 		place_is_inside(text, line, col);
-		expect(!utf8_fault(str_of(f->list[i].text)));
+		expect(!str_utf8_fault(str_of(f->list[i].text)));
 	}
 }
 

@@ -208,7 +208,7 @@ static void see_again(struct arena *a, const struct node *tree)
 	struct node *again;
 
 	shell_draw(&out, tree);
-	expect(out.len && !utf8_fault(buf_str(&out)));
+	expect(out.len && !str_utf8_fault(buf_str(&out)));
 	buf_clear(&out);
 	shell_print(&out, tree);
 	if (out.len > SHELL_MAX)
@@ -222,7 +222,7 @@ static void see_again(struct arena *a, const struct node *tree)
 static void see_denial(const struct verdict *v, size_t size)
 {
 	expect(v->denied && v->at.from <= v->at.to && v->at.to <= size);
-	expect(v->reason[0] && !utf8_fault(str_of(v->reason)));
+	expect(v->reason[0] && !str_utf8_fault(str_of(v->reason)));
 	expect(v->rule <= RULE_CONSTRUCT || v->rule == RULE_REDIRECT);
 }
 

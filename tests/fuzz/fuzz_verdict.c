@@ -34,7 +34,7 @@ static void words_are_needed(struct str text)
 	}
 	expect(str_starts(str_trim(text), "passed") || !verdict_passed(text));
 	if (verdict_status(text, status, sizeof(status)))
-		expect(strlen(status) < sizeof(status) && !utf8_fault(str_of(status)));
+		expect(strlen(status) < sizeof(status) && !str_utf8_fault(str_of(status)));
 }
 
 static void the_last_line_decides(struct str text)

@@ -15,7 +15,7 @@ static bool replay(const char *dir, const char *name)
 	struct arena a = {0};
 	struct error err = {0};
 	uint8_t *exact;
-	bool good = file_read(&text, path_join(&a, dir, name), INPUT_MAX, NULL, &err) == 0;
+	bool good = sys_read_file(&text, path_join(&a, dir, name), INPUT_MAX, NULL, &err) == 0;
 
 	arena_release(&a);
 	if (!good)

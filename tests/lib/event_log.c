@@ -27,7 +27,7 @@ static size_t check(const char *path, const char *type, bool strict)
 	bool missing = false;
 	size_t n = 0;
 
-	if (file_read(&text, path, FILE_MAX, &missing, &err) < 0 && strict && !missing)
+	if (sys_read_file(&text, path, FILE_MAX, &missing, &err) < 0 && strict && !missing)
 		die("%s: %s", path, err.text);
 	if (!text.len)
 		return 0;

@@ -25,7 +25,7 @@ static inline int rig_setup(void **state)
 	return scratch_enter(state) < 0 ? -1 : mkfifo("gate", 0600);
 }
 
-#define exec_test(f) cmocka_unit_test_setup_teardown(f, rig_setup, scratch_leave)
+#define exec_test(f)    cmocka_unit_test_setup_teardown(f, rig_setup, scratch_leave)
 #define EXEC_TEST(name) UNIT_TEST(name, rig_setup, scratch_leave)
 
 static inline const char *read_text(const char *name)
@@ -62,7 +62,7 @@ static inline void document(const char *command, const char *log, unsigned timeo
 
 static inline void open_gate(void)
 {
-	CLEANUP(close_fd) int fd = open("gate", O_WRONLY);
+	CLEANUP(base_close) int fd = open("gate", O_WRONLY);
 
 	assert_true(fd >= 0);
 }

@@ -85,7 +85,7 @@ static inline void rig_parse(const char *text, struct execution *x)
 /* Only parsed: what the check before the run would have found is found during it. */
 static inline int rig_execute(struct execution *x)
 {
-	CLEANUP(close_fd) int fd = rig_output();
+	CLEANUP(base_close) int fd = rig_output();
 	int rc;
 
 	if (x->out < 0)
@@ -98,7 +98,7 @@ static inline int rig_execute(struct execution *x)
 		print_error("%s\n", err.text);
 	buf_clear(&out);
 	(void)lseek(fd, 0, SEEK_SET);
-	assert_int_equal(fd_read_all(&out, fd, 1 << 26, "output", &(struct error){0}), 0);
+	assert_int_equal(sys_read_all(&out, fd, 1 << 26, "output", &(struct error){0}), 0);
 	return rc;
 }
 

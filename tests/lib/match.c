@@ -48,7 +48,7 @@ void replace_all(struct buf *out, struct str text, struct str path, struct str n
 
 void diff_add(struct buf *out, struct str want, struct str got)
 {
-	CLEANUP(free_ptr) char *dir = tree_scratch("diff");
+	CLEANUP(base_free) char *dir = tree_scratch("diff");
 	const char *const argv[] = {
 		"diff", "-a", "-u", "--label", "expected", "--label", "got", "want", "got", NULL};
 	struct run r = {.argv = argv, .cwd = dir};

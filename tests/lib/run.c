@@ -20,7 +20,7 @@ static int input_fd(struct str input)
 	if (!input.n)
 		return open("/dev/null", O_RDONLY | O_CLOEXEC);
 	fd = memfd_create("input", MFD_CLOEXEC);
-	if (fd >= 0 && (fd_write_all(fd, input, "input", &err) < 0 || lseek(fd, 0, SEEK_SET) < 0))
+	if (fd >= 0 && (sys_write_all(fd, input, "input", &err) < 0 || lseek(fd, 0, SEEK_SET) < 0))
 		die("cannot prepare standard input");
 	return fd;
 }
@@ -77,7 +77,7 @@ static void collect(struct run *r, int *out, int *err, pid_t pid)
 
 void run(struct run *r)
 {
-	CLEANUP(close_fd) int in = input_fd(r->input);
+	CLEANUP(base_close) int in = input_fd(r->input);
 	int out[2], err[2], status;
 	struct rusage usage;
 	pid_t pid;
@@ -96,8 +96,8 @@ void run(struct run *r)
 	close(out[1]);
 	close(err[1]);
 	collect(r, &out[0], &err[0], pid);
-	close_fd(&out[0]);
-	close_fd(&err[0]);
+	base_close(&out[0]);
+	base_close(&err[0]);
 	while (wait4(pid, &status, 0, &usage) < 0)
 		if (errno != EINTR)
 			die("cannot wait for '%s'", r->argv[0]);

@@ -294,7 +294,7 @@ static int connect_tcp(void)
 	struct sockaddr_in to = {.sin_family = AF_INET,
 		.sin_port = htons((uint16_t)shared->port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	CLEANUP(close_fd) int fd = socket(AF_INET, SOCK_STREAM, 0);
+	CLEANUP(base_close) int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	return fd < 0 ? -1 : connect(fd, (struct sockaddr *)&to, sizeof(to));
 }
@@ -304,7 +304,7 @@ static int send_udp(void)
 	struct sockaddr_in to = {.sin_family = AF_INET,
 		.sin_port = htons((uint16_t)shared->port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	CLEANUP(close_fd) int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	CLEANUP(base_close) int fd = socket(AF_INET, SOCK_DGRAM, 0);
 
 	return fd < 0 ? -1 : from_call(sendto(fd, "x", 1, 0, (struct sockaddr *)&to, sizeof(to)));
 }
@@ -322,7 +322,7 @@ static int raw_packets(void)
 static int connect_unix(void)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
-	CLEANUP(close_fd) int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	CLEANUP(base_close) int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
 	(void)snprintf(to.sun_path, sizeof(to.sun_path), "%s/socket", outside);
 	return fd < 0 ? -1 : connect(fd, (struct sockaddr *)&to, sizeof(to));
@@ -331,7 +331,7 @@ static int connect_unix(void)
 static int connect_abstract(void)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
-	CLEANUP(close_fd) int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	CLEANUP(base_close) int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	int n = snprintf(to.sun_path + 1, sizeof(to.sun_path) - 1, "%s", outside);
 
 	return fd < 0 ? -1
@@ -423,7 +423,7 @@ static int look_beneath(void)
 	const struct {
 		uint64_t flags, mode, resolve;
 	} how = {O_PATH | O_CLOEXEC, 0, 0x08};
-	CLEANUP(close_fd) int root = open(tree, O_PATH | O_DIRECTORY);
+	CLEANUP(base_close) int root = open(tree, O_PATH | O_DIRECTORY);
 
 	return root < 0 ? -1 : close_it((int)syscall(437, root, "sub/../file", &how, sizeof(how)));
 }

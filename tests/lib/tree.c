@@ -142,13 +142,13 @@ void tree_mkdirs(const char *dir)
 
 void tree_write(const char *path, struct str text)
 {
-	CLEANUP(free_ptr) char *dir = strndup(path_dir(path).p, path_dir(path).n);
-	CLEANUP(close_fd) int fd = -1;
+	CLEANUP(base_free) char *dir = strndup(path_dir(path).p, path_dir(path).n);
+	CLEANUP(base_close) int fd = -1;
 	struct error err;
 
 	tree_mkdirs(dir);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0 || fd_write_all(fd, text, path, &err) < 0)
+	if (fd < 0 || sys_write_all(fd, text, path, &err) < 0)
 		die("cannot write '%s'", path);
 }
 
@@ -157,7 +157,7 @@ bool tree_read(const char *path, struct buf *out)
 	struct error err;
 	bool missing;
 
-	if (file_read(out, path, (size_t)1 << 30, &missing, &err) == 0)
+	if (sys_read_file(out, path, (size_t)1 << 30, &missing, &err) == 0)
 		return true;
 	if (!missing)
 		die("%s", err.text);

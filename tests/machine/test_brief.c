@@ -184,7 +184,7 @@ BRIEF_TEST(a_cut_is_between_characters)
 {
 	long_brief(20001, "€", 0); /* 3 bytes each: 6667 of them, 6666 fit */
 	assert_true(says("\n(3 bytes more;"));
-	assert_int_equal(utf8_fault(buf_str(&out)), 0);
+	assert_int_equal(str_utf8_fault(buf_str(&out)), 0);
 	assert_int_equal(count_of('\xe2'), 6666);
 }
 

@@ -6,7 +6,8 @@ static struct gate_run_ask ask;
 static int run_with(const char *script, int *status)
 {
 	const char *argv[] = {"/bin/sh", "-c", script, NULL};
-	CLEANUP(close_fd) int fd = open(at("out"), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);
+	CLEANUP(base_close)
+	int fd = open(at("out"), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);
 
 	ask.who = "test";
 	ask.argv = argv;

@@ -486,7 +486,7 @@ static int by_name(const void *a, const void *b)
 
 void sim_media_list(const struct sim_media *m, struct buf *out)
 {
-	CLEANUP(free_ptr) struct sim_entry *all = xmalloc(m->now.n * sizeof(*all));
+	CLEANUP(base_free) struct sim_entry *all = xmalloc(m->now.n * sizeof(*all));
 
 	if (m->now.n)
 		memcpy(all, m->now.v, m->now.n * sizeof(*all));

@@ -28,7 +28,7 @@ static char *text_of(const char *name)
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	struct error err;
 
-	if (file_read(&b, at(name), 1 << 20, NULL, &err) < 0)
+	if (sys_read_file(&b, at(name), 1 << 20, NULL, &err) < 0)
 		return NULL;
 	return arena_dup(&arena, buf_str(&b));
 }

@@ -293,7 +293,7 @@ static void programs_of_the_repository_are_run(void **state)
 
 	(void)state;
 	probe("exit 0");
-	assert_int_equal(file_read(&program, "/usr/bin/expr", 1 << 24, NULL, &err), 0);
+	assert_int_equal(sys_read_file(&program, "/usr/bin/expr", 1 << 24, NULL, &err), 0);
 	tree_write(at("tree/probe"), buf_str(&program));
 	assert_int_equal(chmod(at("tree/probe"), 0755), 0);
 	assert_int_equal(rig_run("./probe 1 + 1"), 0);

@@ -99,7 +99,7 @@ static void run_ours(const char *dir, const char *text, struct result *r)
 		interpret_here(&root, text, ends[1]);
 	close(ends[1]);
 	buf_clear(&r->out);
-	assert_int_equal(fd_read_all(&r->out, ends[0], 1 << 24, "output", &err), 0);
+	assert_int_equal(sys_read_all(&r->out, ends[0], 1 << 24, "output", &err), 0);
 	close(ends[0]);
 	assert_int_equal(waitpid(pid, &raw, 0), pid);
 	r->status = WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw);

@@ -257,7 +257,7 @@ TEST(long_values_are_cut_between_characters)
 	buf_addc(&b, '"');
 	f = checked("{\"const\":1}", b.s);
 	assert_int_equal(f.n, 1);
-	assert_int_equal(utf8_fault(str_of(f.list[0].text)), 0);
+	assert_int_equal(str_utf8_fault(str_of(f.list[0].text)), 0);
 	assert_true(strlen(f.list[0].text) < 100);
 	buf_release(&b);
 }

@@ -4,7 +4,7 @@
 /* A `gh` that prints `said` and ends with `status`; with said NULL, none. */
 static int checks(const char *said, int status, char **text)
 {
-	CLEANUP(free_ptr) char *before = strdup(getenv("PATH"));
+	CLEANUP(base_free) char *before = strdup(getenv("PATH"));
 	CLEANUP(buf_release) struct buf script = BUF_INIT;
 	int rc;
 

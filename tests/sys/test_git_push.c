@@ -107,7 +107,7 @@ GIT_TEST(secrets_in_a_url_are_not_told)
 GIT_TEST(ssh_never_asks_unless_the_user_has_a_command_of_their_own)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
-	CLEANUP(free_ptr) char *before = strdup(getenv("PATH"));
+	CLEANUP(base_free) char *before = strdup(getenv("PATH"));
 
 	sh("mkdir bin && printf '#!/bin/sh\\necho \"ssh $1\" >&2; exit 255\\n' >bin/ssh\n"
 	   "printf '#!/bin/sh\\necho \"my $1\" >&2; exit 255\\n' >bin/my && chmod +x bin/*\n"
@@ -131,7 +131,7 @@ GIT_TEST(ssh_never_asks_unless_the_user_has_a_command_of_their_own)
 /* A remote helper that wants a password of git's own asking, as https does. */
 GIT_TEST(nothing_pops_up_to_ask_for_a_password)
 {
-	CLEANUP(free_ptr) char *before = strdup(getenv("PATH"));
+	CLEANUP(base_free) char *before = strdup(getenv("PATH"));
 
 	sh("mkdir bin && printf '#!/bin/sh\\necho \"$0\" >>%s/asked; echo x\\n' \"$PWD\" >bin/ask\n"
 	   "printf '#!/bin/sh\\necho \"helped $1\" >>%s/helped\\n' \"$PWD\" >bin/help\n"

@@ -11,13 +11,13 @@ TEST(ids_that_climb_or_surprise_are_refused)
 	char longest[ID_MAX + 2];
 
 	for (size_t i = 0; i < COUNT(good); i++)
-		assert_true(id_valid(str_of(good[i])));
+		assert_true(path_is_id(str_of(good[i])));
 	for (size_t i = 0; i < COUNT(bad); i++)
-		assert_false(id_valid(str_of(bad[i])));
+		assert_false(path_is_id(str_of(bad[i])));
 	memset(longest, 'a', sizeof(longest));
-	assert_true(id_valid((struct str){longest, ID_MAX}));
-	assert_false(id_valid((struct str){longest, ID_MAX + 1}));
-	assert_false(id_valid(STR("a\0b")));
+	assert_true(path_is_id((struct str){longest, ID_MAX}));
+	assert_false(path_is_id((struct str){longest, ID_MAX + 1}));
+	assert_false(path_is_id(STR("a\0b")));
 }
 
 TEST(slugs_are_ids_with_slashes_between)
@@ -27,9 +27,9 @@ TEST(slugs_are_ids_with_slashes_between)
 		"", "/", "/a", "a/", "a//b", "../a", "a/..", "a/./b", "a/-b"};
 
 	for (size_t i = 0; i < COUNT(good); i++)
-		assert_true(slug_valid(str_of(good[i])));
+		assert_true(path_is_slug(str_of(good[i])));
 	for (size_t i = 0; i < COUNT(bad); i++)
-		assert_false(slug_valid(str_of(bad[i])));
+		assert_false(path_is_slug(str_of(bad[i])));
 }
 
 TEST(paths_are_joined_and_taken_apart)
@@ -74,10 +74,10 @@ TEST(a_file_comes_back_byte_for_byte)
 	for (int i = 0; i < 100000; i++)
 		buf_addc(&want, (char)(i * 7));
 	tree_write(path, buf_str(&want));
-	assert_int_equal(file_read(&got, path, want.len, &missing, &err), 0);
+	assert_int_equal(sys_read_file(&got, path, want.len, &missing, &err), 0);
 	assert_false(missing);
 	assert_true(str_eq(buf_str(&got), buf_str(&want)));
-	assert_int_equal(file_read(&got, path, want.len - 1, NULL, &err), -1);
+	assert_int_equal(sys_read_file(&got, path, want.len - 1, NULL, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
 }
 
@@ -88,7 +88,7 @@ TEST(an_empty_file_is_an_empty_text)
 	const char *path = at("empty");
 
 	tree_write(path, (struct str){0});
-	assert_int_equal(file_read(&got, path, 0, NULL, &err), 0);
+	assert_int_equal(sys_read_file(&got, path, 0, NULL, &err), 0);
 	assert_int_equal(got.len, 0);
 	assert_string_equal(got.s, "");
 }
@@ -99,10 +99,10 @@ TEST(a_file_that_is_not_there_is_told_from_one_that_cannot_be_read)
 	struct error err;
 	bool missing = false;
 
-	assert_int_equal(file_read(&got, at("none"), 10, &missing, &err), -1);
+	assert_int_equal(sys_read_file(&got, at("none"), 10, &missing, &err), -1);
 	assert_true(missing);
 	assert_int_equal(err.code, ERR_SYSTEM);
-	assert_int_equal(file_read(&got, base, 10, &missing, &err), -1);
+	assert_int_equal(sys_read_file(&got, base, 10, &missing, &err), -1);
 	assert_false(missing);
 	assert_int_equal(err.code, ERR_INPUT);
 	assert_non_null(strstr(err.text, "is not a regular file"));
@@ -116,7 +116,7 @@ TEST(a_named_pipe_is_refused_at_once)
 	const char *path = at("pipe");
 
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_int_equal(file_read(&got, path, 10, NULL, &err), -1);
+	assert_int_equal(sys_read_file(&got, path, 10, NULL, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
 }
 
@@ -127,29 +127,29 @@ TEST(a_descriptor_is_read_to_its_end_but_not_past_the_limit)
 	int p[2];
 
 	assert_int_equal(pipe(p), 0);
-	assert_int_equal(fd_write_all(p[1], STR("hello"), "pipe", &err), 0);
+	assert_int_equal(sys_write_all(p[1], STR("hello"), "pipe", &err), 0);
 	close(p[1]);
-	assert_int_equal(fd_read_all(&got, p[0], 5, "pipe", &err), 0);
+	assert_int_equal(sys_read_all(&got, p[0], 5, "pipe", &err), 0);
 	assert_str(buf_str(&got), "hello");
 	close(p[0]);
 
 	assert_int_equal(pipe(p), 0);
-	assert_int_equal(fd_write_all(p[1], STR("hello!"), "pipe", &err), 0);
+	assert_int_equal(sys_write_all(p[1], STR("hello!"), "pipe", &err), 0);
 	close(p[1]);
 	buf_clear(&got);
-	assert_int_equal(fd_read_all(&got, p[0], 5, "standard input", &err), -1);
+	assert_int_equal(sys_read_all(&got, p[0], 5, "standard input", &err), -1);
 	assert_error(&err, "dev-team: 'standard input' is larger than 5 bytes");
 	close(p[0]);
 }
 
 TEST(a_write_that_fails_says_why)
 {
-	CLEANUP(close_fd) int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+	CLEANUP(base_close) int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	struct error err;
 
 	if (fd < 0)
 		skip();
-	assert_int_equal(fd_write_all(fd, STR("x"), "f", &err), -1);
+	assert_int_equal(sys_write_all(fd, STR("x"), "f", &err), -1);
 	assert_error(&err, "dev-team: cannot write 'f': No space left on device");
 }
 

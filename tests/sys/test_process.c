@@ -201,7 +201,7 @@ static void output_goes_to_a_descriptor(void **state)
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
 	assert_int_equal(run((struct process){.argv = argv, .output = fds[1]}), 0);
 	close(fds[1]);
-	assert_int_equal(fd_read_all(&got, fds[0], 100, "pipe", &err), 0);
+	assert_int_equal(sys_read_all(&got, fds[0], 100, "pipe", &err), 0);
 	close(fds[0]);
 	assert_string_equal(got.s, "out\nerr\n");
 	assert_int_equal(out.len, 0);

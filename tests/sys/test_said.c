@@ -24,5 +24,5 @@ TEST(the_last_said_last_a_program_make_one_clean_line)
 		buf_adds(&longer, "x\303\251");
 	process_error_text(buf_str(&longer), &words);
 	assert_int_equal(words.len, 600);
-	assert_int_equal(utf8_fault(buf_str(&words)), 0);
+	assert_int_equal(str_utf8_fault(buf_str(&words)), 0);
 }

@@ -359,7 +359,7 @@ static int listener(int family, unsigned *port)
 	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0 || bind(fd, at, size) < 0) {
-		close_fd(&fd);
+		base_close(&fd);
 		return -1;
 	}
 	assert_int_equal(listen(fd, 1), 0);
@@ -374,14 +374,14 @@ TEST(who_listens_is_in_the_way)
 	unsigned port;
 
 	for (size_t i = 0; i < COUNT(families); i++) {
-		CLEANUP(close_fd) int fd = listener(families[i], &port);
+		CLEANUP(base_close) int fd = listener(families[i], &port);
 
 		if (fd < 0) {
 			assert_int_equal(families[i], AF_INET6); /* not every machine has it */
 			continue;
 		}
 		assert_false(port_is_free(port));
-		close_fd(&fd);
+		base_close(&fd);
 		fd = -1;
 		assert_true(port_is_free(port));
 	}

@@ -174,7 +174,7 @@ static int listen_at(unsigned port)
 
 static void who_listens_is_passed_over_and_told(void **state)
 {
-	CLEANUP(close_fd) int fd = -1;
+	CLEANUP(base_close) int fd = -1;
 	CLEANUP(buf_release) struct buf events = BUF_INIT;
 	struct allocate_ask ask = {.branch = "one", .issue = "T-1"};
 	struct allocation one;
@@ -331,7 +331,7 @@ static void what_cannot_be_a_child_is_refused(void **state)
 
 static void a_busy_slot_is_passed_over(void **state)
 {
-	CLEANUP(close_fd) int fd = listen_at(4701);
+	CLEANUP(base_close) int fd = listen_at(4701);
 
 	(void)state;
 	need((struct allocate_ask){

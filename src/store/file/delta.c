@@ -147,7 +147,7 @@ static void write_new(struct json_writer *w, struct str s)
 {
 	CLEANUP(buf_release) struct buf base64 = BUF_INIT;
 
-	if (!utf8_fault(s)) {
+	if (!str_utf8_fault(s)) {
 		json_write_str(w, NULL, s);
 		return;
 	}

@@ -210,8 +210,8 @@ static void count_left(const struct proc_info *info, void *arg)
 	(void)snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)info->pid);
 	if (info->state == 'Z')
 		return;
-	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || fd_read_all(&words, fd, 1 << 20, path, &err) < 0)
+	CLEANUP(base_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || sys_read_all(&words, fd, 1 << 20, path, &err) < 0)
 		return;
 	left->n += str_find(buf_str(&words), str_of(left->token)) < words.len;
 }
@@ -224,7 +224,7 @@ static bool reached(int fd)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &n) == 0 && type == SOCK_DGRAM)
 		return recv(fd, byte, sizeof(byte), 0) >= 0;
-	CLEANUP(close_fd) int got = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+	CLEANUP(base_close) int got = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
 	return got >= 0;
 }
 
@@ -339,7 +339,7 @@ static _Noreturn void as_attacker(char **argv)
 int main(int argc, char **argv)
 {
 	struct outside o = {0};
-	CLEANUP(free_ptr) char *dir = NULL;
+	CLEANUP(base_free) char *dir = NULL;
 
 	if (argc == 7)
 		as_attacker(argv);

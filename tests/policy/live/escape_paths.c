@@ -365,7 +365,7 @@ static void probe(struct escape *e)
 int main(int argc, char **argv)
 {
 	struct escape e = {.program = argc == 2 ? path_absolute(&e.arena, argv[1]) : NULL};
-	CLEANUP(free_ptr) char *dir = NULL;
+	CLEANUP(base_free) char *dir = NULL;
 
 	if (!e.program)
 		die("usage: escape_paths DEV-TEAM");

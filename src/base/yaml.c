@@ -1,12 +1,12 @@
 #include <yaml.h>
 #include "src/base/number.h"
 #include "src/base/vec.h"
-#include "src/base/yml_plain.h"
+#include "src/base/yaml_plain.h"
 
 /* A key is compared with all keys before it, and the text comes from outside: hence MAX_KEYS. */
 enum { MAX_DEPTH = 16, MAX_KEYS = 10000, KEY_SHOWN = 200 };
 
-struct yml_reader {
+struct yaml_reader {
 	yaml_parser_t parser;
 	struct arena *arena;
 	const char *file;
@@ -16,7 +16,7 @@ struct yml_reader {
 	struct error *err;
 };
 
-static int fault(struct yml_reader *r, yaml_mark_t at, const char *text)
+static int fault(struct yaml_reader *r, yaml_mark_t at, const char *text)
 {
 	return error_at(
 		r->err, r->file, r->line + (unsigned)at.line, (unsigned)at.column + 1, "%s", text);
@@ -24,7 +24,7 @@ static int fault(struct yml_reader *r, yaml_mark_t at, const char *text)
 
 /* libyaml's marks count characters; the tree needs bytes. Marks come in order, so the text is read
  * once. */
-static size_t byte_of(struct yml_reader *r, size_t chars)
+static size_t byte_of(struct yaml_reader *r, size_t chars)
 {
 	if (chars < r->seen_char)
 		r->seen_char = r->seen_byte = 0;
@@ -38,9 +38,9 @@ static size_t byte_of(struct yml_reader *r, size_t chars)
 	return r->seen_byte;
 }
 
-static struct yml *node_new(struct yml_reader *r, enum yml_kind kind, const yaml_event_t *ev)
+static struct yaml *node_new(struct yaml_reader *r, enum yaml_kind kind, const yaml_event_t *ev)
 {
-	struct yml *node = arena_alloc(r->arena, sizeof(*node));
+	struct yaml *node = arena_alloc(r->arena, sizeof(*node));
 
 	node->kind = kind;
 	node->line = r->line + (unsigned)ev->start_mark.line;
@@ -50,7 +50,7 @@ static struct yml *node_new(struct yml_reader *r, enum yml_kind kind, const yaml
 	return node;
 }
 
-static int next(struct yml_reader *r, yaml_event_t *ev)
+static int next(struct yaml_reader *r, yaml_event_t *ev)
 {
 	unsigned line, col;
 
@@ -58,7 +58,7 @@ static int next(struct yml_reader *r, yaml_event_t *ev)
 		return 0;
 	/* A fault before the scanner has no mark, only an offset in bytes. */
 	if (r->parser.error == YAML_READER_ERROR) {
-		text_place(r->text, r->parser.problem_offset, &line, &col);
+		str_position(r->text, r->parser.problem_offset, &line, &col);
 		return error_at(r->err, r->file, r->line + line - 1, col, "%s", r->parser.problem);
 	}
 	return error_at(r->err, r->file, r->line + (unsigned)r->parser.problem_mark.line,
@@ -66,15 +66,15 @@ static int next(struct yml_reader *r, yaml_event_t *ev)
 		r->parser.problem ? r->parser.problem : "this is not YAML");
 }
 
-static int read_node(struct yml_reader *r, yaml_event_t *ev, unsigned depth, struct yml **out);
+static int read_node(struct yaml_reader *r, yaml_event_t *ev, unsigned depth, struct yaml **out);
 
-static int read_list(struct yml_reader *r, struct yml *list, unsigned depth)
+static int read_list(struct yaml_reader *r, struct yaml *list, unsigned depth)
 {
 	size_t cap = 0;
 
 	for (;;) {
 		CLEANUP(yaml_event_delete) yaml_event_t ev = {0};
-		struct yml *item;
+		struct yaml *item;
 
 		if (next(r, &ev) < 0)
 			return -1;
@@ -90,7 +90,7 @@ static int read_list(struct yml_reader *r, struct yml *list, unsigned depth)
 }
 
 /* For a message: cut between two characters, control characters replaced. */
-static const char *key_shown(struct yml_reader *r, struct str key)
+static const char *key_shown(struct yaml_reader *r, struct str key)
 {
 	size_t n = key.n > KEY_SHOWN ? KEY_SHOWN : key.n;
 	char *s;
@@ -104,12 +104,12 @@ static const char *key_shown(struct yml_reader *r, struct str key)
 	return s;
 }
 
-static int check_key(struct yml_reader *r, const struct yml *map, const struct yml *key)
+static int check_key(struct yaml_reader *r, const struct yaml *map, const struct yaml *key)
 {
-	if (key->kind != YML_SCALAR)
+	if (key->kind != YAML_SCALAR)
 		return error_at(r->err, r->file, key->line, key->col,
 			"a key must be a single word or text");
-	if (yml_get(map, key->text.p))
+	if (yaml_get(map, key->text.p))
 		return error_at(r->err, r->file, key->line, key->col, "duplicate key '%s'",
 			key_shown(r, key->text));
 	if (map->n == MAX_KEYS)
@@ -118,19 +118,19 @@ static int check_key(struct yml_reader *r, const struct yml *map, const struct y
 	return 0;
 }
 
-static void map_push(struct yml_reader *r, struct yml *map, size_t *cap, struct yml_pair pair)
+static void map_push(struct yaml_reader *r, struct yaml *map, size_t *cap, struct yaml_pair pair)
 {
 	map->map = vec_grow(r->arena, map->map, map->n, cap, 1, sizeof(*map->map));
 	map->map[map->n++] = pair;
 }
 
-static int read_map(struct yml_reader *r, struct yml *map, unsigned depth)
+static int read_map(struct yaml_reader *r, struct yaml *map, unsigned depth)
 {
 	size_t cap = 0;
 
 	for (;;) {
 		CLEANUP(yaml_event_delete) yaml_event_t ev = {0}, val = {0};
-		struct yml_pair pair;
+		struct yaml_pair pair;
 
 		if (next(r, &ev) < 0)
 			return -1;
@@ -146,7 +146,7 @@ static int read_map(struct yml_reader *r, struct yml *map, unsigned depth)
 	}
 }
 
-static int read_scalar(struct yml_reader *r, yaml_event_t *ev, struct yml **out)
+static int read_scalar(struct yaml_reader *r, yaml_event_t *ev, struct yaml **out)
 {
 	struct str value = {(const char *)ev->data.scalar.value, ev->data.scalar.length};
 
@@ -156,13 +156,13 @@ static int read_scalar(struct yml_reader *r, yaml_event_t *ev, struct yml **out)
 		return fault(r, ev->start_mark, "tags are not allowed");
 	if (value.n && memchr(value.p, 0, value.n))
 		return fault(r, ev->start_mark, "a text with a NUL byte is not allowed");
-	*out = node_new(r, YML_SCALAR, ev);
+	*out = node_new(r, YAML_SCALAR, ev);
 	(*out)->text = arena_str(r->arena, value);
 	(*out)->plain = ev->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 	return 0;
 }
 
-static int read_node(struct yml_reader *r, yaml_event_t *ev, unsigned depth, struct yml **out)
+static int read_node(struct yaml_reader *r, yaml_event_t *ev, unsigned depth, struct yaml **out)
 {
 	if (depth > MAX_DEPTH)
 		return fault(r, ev->start_mark, "nested deeper than 16 levels");
@@ -172,12 +172,12 @@ static int read_node(struct yml_reader *r, yaml_event_t *ev, unsigned depth, str
 	case YAML_SEQUENCE_START_EVENT:
 		if (ev->data.sequence_start.anchor || ev->data.sequence_start.tag)
 			return fault(r, ev->start_mark, "anchors and tags are not allowed");
-		*out = node_new(r, YML_LIST, ev);
+		*out = node_new(r, YAML_LIST, ev);
 		return read_list(r, *out, depth + 1);
 	case YAML_MAPPING_START_EVENT:
 		if (ev->data.mapping_start.anchor || ev->data.mapping_start.tag)
 			return fault(r, ev->start_mark, "anchors and tags are not allowed");
-		*out = node_new(r, YML_MAP, ev);
+		*out = node_new(r, YAML_MAP, ev);
 		return read_map(r, *out, depth + 1);
 	case YAML_ALIAS_EVENT:
 		return fault(r, ev->start_mark, "aliases are not allowed");
@@ -186,7 +186,7 @@ static int read_node(struct yml_reader *r, yaml_event_t *ev, unsigned depth, str
 	}
 }
 
-static int read_document(struct yml_reader *r, struct yml **out)
+static int read_document(struct yaml_reader *r, struct yaml **out)
 {
 	bool seen = false;
 
@@ -213,16 +213,16 @@ static int read_document(struct yml_reader *r, struct yml **out)
 	}
 }
 
-int yml_parse(struct arena *a, struct str text, const char *file, unsigned line, struct yml **out,
+int yaml_parse(struct arena *a, struct str text, const char *file, unsigned line, struct yaml **out,
 	struct error *err)
 {
-	struct yml_reader r = {.arena = a, .file = file, .line = line, .text = text, .err = err};
+	struct yaml_reader r = {.arena = a, .file = file, .line = line, .text = text, .err = err};
 	int rc;
 
-	if (yml_plain(a, text, line, out))
+	if (yaml_plain(a, text, line, out))
 		return 0;
 	*out = arena_alloc(a, sizeof(**out));
-	(*out)->kind = YML_MAP;
+	(*out)->kind = YAML_MAP;
 	(*out)->line = line;
 	(*out)->col = 1;
 	if (!yaml_parser_initialize(&r.parser))
@@ -235,26 +235,26 @@ int yml_parse(struct arena *a, struct str text, const char *file, unsigned line,
 	return rc;
 }
 
-struct yml *yml_get(const struct yml *map, const char *key)
+struct yaml *yaml_get(const struct yaml *map, const char *key)
 {
 	struct str want = str_of(key);
 
-	for (size_t i = 0; map && map->kind == YML_MAP && i < map->n; i++)
+	for (size_t i = 0; map && map->kind == YAML_MAP && i < map->n; i++)
 		if (map->map[i].key->text.n == want.n && str_eq(map->map[i].key->text, want))
 			return map->map[i].value;
 	return NULL;
 }
 
-bool yml_is_null(const struct yml *node)
+bool yaml_is_null(const struct yaml *node)
 {
-	return node->kind == YML_SCALAR && node->plain &&
+	return node->kind == YAML_SCALAR && node->plain &&
 	       (node->text.n == 0 || str_is(node->text, "~") || str_is(node->text, "null"));
 }
 
-int yml_uint(const struct yml *node, const char *file, const char *what, unsigned long max,
+int yaml_uint(const struct yaml *node, const char *file, const char *what, unsigned long max,
 	unsigned long *out, struct error *err)
 {
-	bool scalar = node->kind == YML_SCALAR;
+	bool scalar = node->kind == YAML_SCALAR;
 	uint64_t value;
 
 	if (scalar && number_parse(node->text, 0, max, &value)) {
@@ -308,7 +308,7 @@ static const char *wide_escape(struct str s, size_t *bytes)
 	return NULL;
 }
 
-void yml_add_scalar(struct buf *b, struct str value)
+void yaml_add_scalar(struct buf *b, struct str value)
 {
 	const char *escape;
 	size_t bytes;

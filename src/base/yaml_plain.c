@@ -1,5 +1,5 @@
 #include "src/base/vec.h"
-#include "src/base/yml_plain.h"
+#include "src/base/yaml_plain.h"
 
 /*
  * Accepted are, in ASCII: keys of letters, digits, `_` and `-`; values that begin with a letter, a
@@ -38,11 +38,11 @@ static char peek(const struct plain *p, size_t ahead)
 	return p->at + ahead < p->text.n ? p->text.p[p->at + ahead] : '\n';
 }
 
-static struct yml *scalar(struct plain *p, size_t from)
+static struct yaml *scalar(struct plain *p, size_t from)
 {
-	struct yml *node = arena_alloc(p->arena, sizeof(*node));
+	struct yaml *node = arena_alloc(p->arena, sizeof(*node));
 
-	*node = (struct yml){.kind = YML_SCALAR,
+	*node = (struct yaml){.kind = YAML_SCALAR,
 		.text = arena_str(p->arena, str_sub(p->text, from, p->at)),
 		.plain = true,
 		.line = p->line,
@@ -52,7 +52,7 @@ static struct yml *scalar(struct plain *p, size_t from)
 	return node;
 }
 
-static struct yml *read_key(struct plain *p)
+static struct yaml *read_key(struct plain *p)
 {
 	size_t from = p->at;
 
@@ -64,7 +64,7 @@ static struct yml *read_key(struct plain *p)
 }
 
 /* Stops at the first byte that is not part of the value; the caller checks what follows. */
-static struct yml *read_value(struct plain *p, bool flow)
+static struct yaml *read_value(struct plain *p, bool flow)
 {
 	size_t from = p->at;
 
@@ -77,7 +77,7 @@ static struct yml *read_value(struct plain *p, bool flow)
 }
 
 /* False for a duplicate key, and for more keys than are worth comparing. */
-static bool push(struct plain *p, struct yml *map, struct yml *key, struct yml *value)
+static bool push(struct plain *p, struct yaml *map, struct yaml *key, struct yaml *value)
 {
 	for (size_t i = 0; i < map->n; i++) {
 		struct str other = map->map[i].key->text;
@@ -89,15 +89,15 @@ static bool push(struct plain *p, struct yml *map, struct yml *key, struct yml *
 		return false;
 	if (!map->map)
 		map->map = arena_alloc(p->arena, KEYS * sizeof(*map->map));
-	map->map[map->n++] = (struct yml_pair){key, value};
+	map->map[map->n++] = (struct yaml_pair){key, value};
 	return true;
 }
 
 /* `"..."` without escapes. */
-static struct yml *read_quoted(struct plain *p)
+static struct yaml *read_quoted(struct plain *p)
 {
 	size_t from = p->at++;
-	struct yml *node;
+	struct yaml *node;
 
 	while (peek(p, 0) >= ' ' && peek(p, 0) < 0x7f && peek(p, 0) != '"' && peek(p, 0) != '\\')
 		p->at++;
@@ -110,23 +110,23 @@ static struct yml *read_quoted(struct plain *p)
 	return node;
 }
 
-static struct yml *map_new(struct plain *p)
+static struct yaml *map_new(struct plain *p)
 {
-	struct yml *map = arena_alloc(p->arena, sizeof(*map));
+	struct yaml *map = arena_alloc(p->arena, sizeof(*map));
 
-	*map = (struct yml){.kind = YML_MAP,
+	*map = (struct yaml){.kind = YAML_MAP,
 		.line = p->line,
 		.col = (unsigned)(p->at - p->start) + 1,
 		.from = p->at};
 	return map;
 }
 
-static struct yml *read_flow(struct plain *p)
+static struct yaml *read_flow(struct plain *p)
 {
-	struct yml *map = map_new(p);
+	struct yaml *map = map_new(p);
 
 	for (p->at++; peek(p, 0) != '}'; p->at += peek(p, 0) == ',' ? 2 : 0) {
-		struct yml *key = read_key(p), *value;
+		struct yaml *key = read_key(p), *value;
 
 		if (!key || peek(p, 1) != ' ')
 			return NULL;
@@ -158,18 +158,18 @@ static bool skip_blanks(struct plain *p)
 	return p->at < p->text.n;
 }
 
-static void list_push(struct plain *p, struct yml *list, size_t *cap, struct yml *item)
+static void list_push(struct plain *p, struct yaml *list, size_t *cap, struct yaml *item)
 {
 	list->list = vec_grow(p->arena, list->list, list->n, cap, 1, sizeof(*list->list));
 	list->list[list->n++] = item;
 }
 
-static struct yml *read_list(struct plain *p)
+static struct yaml *read_list(struct plain *p)
 {
-	struct yml *list = map_new(p), *item;
+	struct yaml *list = map_new(p), *item;
 	size_t cap = 0;
 
-	list->kind = YML_LIST;
+	list->kind = YAML_LIST;
 	p->at++;
 	while (skip_blanks(p) && (list->n || peek(p, 0) != ']')) {
 		item = peek(p, 0) == '"' ? read_quoted(p) : read_value(p, true);
@@ -201,9 +201,9 @@ static bool read_comment(struct plain *p)
 	return true;
 }
 
-static bool read_line(struct plain *p, struct yml *map)
+static bool read_line(struct plain *p, struct yaml *map)
 {
-	struct yml *key, *value;
+	struct yaml *key, *value;
 
 	if (peek(p, 0) == '#' || peek(p, 0) == '\n')
 		return read_comment(p);
@@ -211,8 +211,8 @@ static bool read_line(struct plain *p, struct yml *map)
 	if (!key)
 		return false;
 	if (!map->n)
-		*map = (struct yml){
-			.kind = YML_MAP, .line = key->line, .col = 1, .from = key->from};
+		*map = (struct yaml){
+			.kind = YAML_MAP, .line = key->line, .col = 1, .from = key->from};
 	p->at++;
 	if (peek(p, 0) == '\n')
 		value = scalar(p, p->at);
@@ -233,10 +233,10 @@ static bool read_line(struct plain *p, struct yml *map)
 	return push(p, map, key, value);
 }
 
-bool yml_plain(struct arena *a, struct str text, unsigned line, struct yml **out)
+bool yaml_plain(struct arena *a, struct str text, unsigned line, struct yaml **out)
 {
 	struct plain p = {.arena = a, .text = text, .line = line};
-	struct yml *map = map_new(&p);
+	struct yaml *map = map_new(&p);
 
 	while (p.at < text.n)
 		if (!read_line(&p, map))

@@ -1,12 +1,12 @@
-#include "src/base/yml_plain.h"
+#include "src/base/yaml_plain.h"
 #include "tests/lib/scratch.h"
 
-static struct yml *parsed(struct str text)
+static struct yaml *parsed(struct str text)
 {
 	struct error err = {0};
-	struct yml *y = NULL;
+	struct yaml *y = NULL;
 
-	if (yml_parse(&arena, text, "f.md", 1, &y, &err) < 0)
+	if (yaml_parse(&arena, text, "f.md", 1, &y, &err) < 0)
 		fail_msg("%u:%u: %s", err.line, err.col, err.text);
 	return y;
 }
@@ -15,14 +15,14 @@ static struct yml *parsed(struct str text)
 static void assert_refused(struct str text, unsigned first_line, const char *message)
 {
 	struct error err = {0};
-	struct yml *y;
+	struct yaml *y;
 
-	assert_int_equal(yml_parse(&arena, text, "f.md", first_line, &y, &err), -1);
+	assert_int_equal(yaml_parse(&arena, text, "f.md", first_line, &y, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
 	assert_error(&err, message);
 }
 
-static void assert_same(const struct yml *x, const struct yml *y)
+static void assert_same(const struct yaml *x, const struct yaml *y)
 {
 	assert_int_equal(x->kind, y->kind);
 	assert_int_equal(x->line, y->line);
@@ -30,11 +30,11 @@ static void assert_same(const struct yml *x, const struct yml *y)
 	assert_int_equal(x->from, y->from);
 	assert_true(x->plain == y->plain && str_eq(x->text, y->text));
 	assert_int_equal(x->n, y->n);
-	for (size_t i = 0; x->kind == YML_LIST && i < x->n; i++) {
+	for (size_t i = 0; x->kind == YAML_LIST && i < x->n; i++) {
 		assert_same(x->list[i], y->list[i]);
 		assert_int_equal(x->list[i]->to, y->list[i]->to);
 	}
-	for (size_t i = 0; x->kind == YML_MAP && i < x->n; i++) {
+	for (size_t i = 0; x->kind == YAML_MAP && i < x->n; i++) {
 		assert_same(x->map[i].key, y->map[i].key);
 		assert_same(x->map[i].value, y->map[i].value);
 		assert_int_equal(x->map[i].key->to, y->map[i].key->to);
@@ -56,7 +56,7 @@ TEST(the_short_way_reads_as_libyaml_does)
 	for (unsigned i = 0; i < 60000; i++) {
 		struct arena a = {0};
 		struct str text;
-		struct yml *x, *y;
+		struct yaml *x, *y;
 		char *copy = arena_printf(&a, "%s...\n", plain);
 
 		for (unsigned k = 0; i && k < 1 + i % 3; k++) {
@@ -65,8 +65,8 @@ TEST(the_short_way_reads_as_libyaml_does)
 				bytes[(dice >> 50) % (sizeof(bytes) - 1)];
 		}
 		text = str_of(copy);
-		if (yml_plain(&a, str_sub(text, 0, sizeof(plain) - 1), 2, &x)) {
-			if (yml_parse(&a, text, "f.md", 2, &y, &err) < 0)
+		if (yaml_plain(&a, str_sub(text, 0, sizeof(plain) - 1), 2, &x)) {
+			if (yaml_parse(&a, text, "f.md", 2, &y, &err) < 0)
 				fail_msg("%s: taken, and refused: %s", copy, err.text);
 			assert_same(x, y);
 			taken++;
@@ -78,41 +78,41 @@ TEST(the_short_way_reads_as_libyaml_does)
 
 TEST(an_empty_text_is_an_empty_map)
 {
-	assert_int_equal(parsed(STR(""))->kind, YML_MAP);
+	assert_int_equal(parsed(STR(""))->kind, YAML_MAP);
 	assert_int_equal(parsed(STR("# only a comment\n"))->n, 0);
 	assert_int_equal(parsed((struct str){0})->n, 0);
 }
 
 TEST(maps_lists_and_scalars_are_read_in_order)
 {
-	struct yml *y =
+	struct yaml *y =
 		parsed(STR("b: one\na: [x, 'y z', \"q\\tr\"]\nc:\n  d: |\n    l1\n    l2\n"));
-	struct yml *list = yml_get(y, "a");
+	struct yaml *list = yaml_get(y, "a");
 
 	assert_int_equal(y->n, 3);
 	assert_str(y->map[0].key->text, "b");
-	assert_str(yml_get(y, "b")->text, "one");
-	assert_int_equal(list->kind, YML_LIST);
+	assert_str(yaml_get(y, "b")->text, "one");
+	assert_int_equal(list->kind, YAML_LIST);
 	assert_int_equal(list->n, 3);
 	assert_str(list->list[1]->text, "y z");
 	assert_false(list->list[1]->plain);
 	assert_true(list->list[0]->plain);
 	assert_str(list->list[2]->text, "q\tr");
-	assert_str(yml_get(yml_get(y, "c"), "d")->text, "l1\nl2\n");
-	assert_null(yml_get(y, "none"));
-	assert_null(yml_get(list, "b"));
-	assert_null(yml_get(NULL, "b"));
+	assert_str(yaml_get(yaml_get(y, "c"), "d")->text, "l1\nl2\n");
+	assert_null(yaml_get(y, "none"));
+	assert_null(yaml_get(list, "b"));
+	assert_null(yaml_get(NULL, "b"));
 }
 
 TEST(a_list_of_hundreds_keeps_them_all)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
-	struct yml *y;
+	struct yaml *y;
 
 	for (int i = 0; i < 500; i++)
 		buf_addf(&b, "- %d\n", i);
 	y = parsed(buf_str(&b));
-	assert_int_equal(y->kind, YML_LIST);
+	assert_int_equal(y->kind, YAML_LIST);
 	assert_int_equal(y->n, 500);
 	assert_str(y->list[499]->text, "499");
 }
@@ -122,13 +122,13 @@ TEST(byte_ranges_are_right_behind_characters_of_several_bytes)
 {
 	static const char text[] =
 		"k\xc3\xa9y: \xe2\x82\xac uro\nn: [\xf0\x9f\x98\x80, 'q']\nlast: \"v\"\n";
-	struct yml *y = parsed(STR(text));
+	struct yaml *y = parsed(STR(text));
 
 	for (size_t i = 0; i < 3; i++) {
 		static const char *const keys[] = {"k\xc3\xa9y", "n", "last"};
 		static const char *const values[] = {
 			"\xe2\x82\xac uro", "[\xf0\x9f\x98\x80, 'q']", "\"v\""};
-		const struct yml *k = y->map[i].key, *v = y->map[i].value;
+		const struct yaml *k = y->map[i].key, *v = y->map[i].value;
 
 		assert_true(str_is(str_sub(STR(text), k->from, k->to), keys[i]));
 		assert_true(str_is(str_sub(STR(text), v->from, v->to), values[i]));
@@ -180,40 +180,40 @@ TEST(a_map_of_too_many_keys_is_refused_before_it_costs_minutes)
 
 TEST(nulls_are_known_by_their_plain_form_only)
 {
-	struct yml *y = parsed(STR("a:\nb: ~\nc: null\nd: ''\ne: \"null\"\nf: Null\n"));
+	struct yaml *y = parsed(STR("a:\nb: ~\nc: null\nd: ''\ne: \"null\"\nf: Null\n"));
 
-	assert_true(yml_is_null(yml_get(y, "a")));
-	assert_true(yml_is_null(yml_get(y, "b")));
-	assert_true(yml_is_null(yml_get(y, "c")));
-	assert_false(yml_is_null(yml_get(y, "d")));
-	assert_false(yml_is_null(yml_get(y, "e")));
-	assert_false(yml_is_null(y));
+	assert_true(yaml_is_null(yaml_get(y, "a")));
+	assert_true(yaml_is_null(yaml_get(y, "b")));
+	assert_true(yaml_is_null(yaml_get(y, "c")));
+	assert_false(yaml_is_null(yaml_get(y, "d")));
+	assert_false(yaml_is_null(yaml_get(y, "e")));
+	assert_false(yaml_is_null(y));
 }
 
 TEST(whole_numbers_are_read_and_all_else_is_refused)
 {
-	struct yml *y =
+	struct yaml *y =
 		parsed(STR("a: 42\nb: 010\nc: 0x1F\nd: -1\ne: 1.0\nf:\ng: [1]\nh: 99999999999\n"
 			   "i: 999999999999\nj: 100\n"));
 	static const char bad[] = "cdefg";
 	struct error err;
 	unsigned long n = 0;
 
-	assert_int_equal(yml_uint(yml_get(y, "a"), "f", "a", 99, &n, &err), 0);
+	assert_int_equal(yaml_uint(yaml_get(y, "a"), "f", "a", 99, &n, &err), 0);
 	assert_int_equal(n, 42);
-	assert_int_equal(yml_uint(yml_get(y, "b"), "f", "b", 99, &n, &err), 0);
+	assert_int_equal(yaml_uint(yaml_get(y, "b"), "f", "b", 99, &n, &err), 0);
 	assert_int_equal(n, 10);
 	for (size_t i = 0; bad[i]; i++) {
 		char key[] = {bad[i], '\0'};
 
-		assert_int_equal(yml_uint(yml_get(y, key), "f", key, 99, &n, &err), -1);
+		assert_int_equal(yaml_uint(yaml_get(y, key), "f", key, 99, &n, &err), -1);
 		assert_non_null(strstr(err.text, "must be a whole number"));
 	}
-	assert_int_equal(yml_uint(yml_get(y, "h"), "f", "h", 99999999999, &n, &err), 0);
-	assert_int_equal(yml_uint(yml_get(y, "i"), "f", "i", 99, &n, &err), -1);
-	assert_int_equal(yml_uint(yml_get(y, "j"), "f", "j", 99, &n, &err), -1);
+	assert_int_equal(yaml_uint(yaml_get(y, "h"), "f", "h", 99999999999, &n, &err), 0);
+	assert_int_equal(yaml_uint(yaml_get(y, "i"), "f", "i", 99, &n, &err), -1);
+	assert_int_equal(yaml_uint(yaml_get(y, "j"), "f", "j", 99, &n, &err), -1);
 	assert_error(&err, "f:10:4: 'j' must be a whole number from 0 to 99, not '100'");
-	yml_uint(yml_get(y, "c"), "f", "retries", 99, &n, &err);
+	yaml_uint(yaml_get(y, "c"), "f", "retries", 99, &n, &err);
 	assert_error(&err, "f:3:4: 'retries' must be a whole number from 0 to 99, not '0x1F'");
 }
 
@@ -222,18 +222,18 @@ static void assert_round_trip(struct str value)
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	struct arena a = {0};
 	struct error err = {0};
-	struct yml *y, *v;
+	struct yaml *y, *v;
 
 	buf_adds(&b, "key: ");
-	yml_add_scalar(&b, value);
+	yaml_add_scalar(&b, value);
 	assert_null(memchr(b.s, '\n', b.len));
 	buf_adds(&b, "\nnext: 1\n");
-	if (yml_parse(&a, buf_str(&b), "f", 1, &y, &err) < 0)
+	if (yaml_parse(&a, buf_str(&b), "f", 1, &y, &err) < 0)
 		fail_msg("'%s' does not read back: %s", b.s, err.text);
-	v = yml_get(y, "key");
-	if (!v || v->kind != YML_SCALAR || !str_eq(v->text, value) || !yml_get(y, "next"))
+	v = yaml_get(y, "key");
+	if (!v || v->kind != YAML_SCALAR || !str_eq(v->text, value) || !yaml_get(y, "next"))
 		fail_msg("'%s' reads back as something else", b.s);
-	if (value.n && yml_is_null(v))
+	if (value.n && yaml_is_null(v))
 		fail_msg("'%s' reads back as null", b.s);
 	arena_release(&a);
 }

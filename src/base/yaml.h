@@ -1,0 +1,54 @@
+/*
+ * yaml.h: YAML text to a tree of nodes, each with its place and byte range. The only user of
+ * libyaml.
+ *
+ * Refused, at their own line and column: syntax errors, anchors, aliases, tags, a second document,
+ * duplicate keys, keys that are not scalars, more than 10000 keys in a map, nesting deeper than 16.
+ * Scalars stay text: the reader of the tree decides what is a number or a null.
+ *
+ * Ownership: nodes and their text live in the arena that was passed in.
+ */
+#ifndef DT_YAML_H
+#define DT_YAML_H
+
+#include "src/base/buf.h"
+
+enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
+
+struct yaml {
+	enum yaml_kind kind;
+	struct str text;       /* scalar: its value, escapes resolved, NUL-ended */
+	bool plain;            /* scalar: written without quotes and not as a block */
+	unsigned line, col;    /* 1-based, in the file */
+	size_t from, to;       /* byte range of the node in the text that was parsed */
+	struct yaml_pair *map; /* YAML_MAP: in the order of the file */
+	struct yaml **list;    /* YAML_LIST */
+	size_t n;              /* entries of map or list */
+};
+
+struct yaml_pair {
+	struct yaml *key, *value;
+};
+
+/*
+ * Parses `text`, which begins at line `line` (1-based) of `file`. An empty text gives an empty map.
+ * 0, or -1 with the place.
+ */
+int yaml_parse(struct arena *a, struct str text, const char *file, unsigned line, struct yaml **out,
+	struct error *err);
+
+/* The value of `key`, or NULL. */
+struct yaml *yaml_get(const struct yaml *map, const char *key);
+
+/* True for an empty plain scalar, `~` and `null`. */
+bool yaml_is_null(const struct yaml *node);
+
+/* A whole number from 0 to `max`; else -1 with the place and number_refuse()'s message about
+ * `what`. */
+int yaml_uint(const struct yaml *node, const char *file, const char *what, unsigned long max,
+	unsigned long *out, struct error *err);
+
+/* Adds `value` as a YAML scalar on one line: plain where that reads back the same, else quoted. */
+void yaml_add_scalar(struct buf *b, struct str value);
+
+#endif
