@@ -68,28 +68,22 @@ static void put_event(struct buf *out, const json *e)
 	buf_addc(out, '\n');
 }
 
+static void show_event(void *data, const json *event, struct str line)
+{
+	struct invocation *in = data;
+	const struct events_options *o = in->values;
+
+	if (!o->json) {
+		put_event(in->out, event);
+		return;
+	}
+	buf_add(in->out, line);
+	buf_addc(in->out, '\n');
+}
+
 static int run(struct invocation *in, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const struct events_options *o = in->values;
-	struct str rest, line;
-
-	if (history_committed(in->arena, in->words[0], &text, err) < 0)
-		return -1;
-	rest = buf_str(&text);
-	while (str_line(&rest, &line)) {
-		CLEANUP(json_free) json *e = NULL;
-
-		if (json_parse(&e, line, err) < 0)
-			return -1;
-		if (!json_get(e, "type"))
-			continue;
-		if (o->json)
-			buf_addf(in->out, "%.*s\n", (int)line.n, line.p);
-		else
-			put_event(in->out, e);
-	}
-	return 0;
+	return history_events(in->arena, in->words[0], show_event, in, err);
 }
 
 const struct verb verb_events = {

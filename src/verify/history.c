@@ -175,6 +175,11 @@ int history_last_good(
 
 #define EVENTS_MAX ((size_t)1 << 30)
 
+/* The lines of the store itself (log.h). They are most of the bytes, and their checksums, which
+ * store_log_next() verifies, say more about them than their syntax. */
+#define COMMIT_LINE "{\"commit\":"
+#define CHANGE_LINE "{\"change\":"
+
 /* The journal lies where the document really is. */
 static char *journal_path(struct arena *a, const char *given)
 {
@@ -191,43 +196,48 @@ static char *journal_path(struct arena *a, const char *given)
 	return arena_printf(a, "%.*s.events.jsonl", (int)s.n, s.p);
 }
 
-/* Length of the committed lines of `text`; of all whole lines where there is no commit at all. */
-static int find_committed(const char *path, struct str text, size_t *length, struct error *err)
+/* Cuts lines that are being written or were cut by a kill; all whole lines count where there is no
+ * commit at all. */
+static struct str committed_lines(struct str text)
 {
-	struct str rest = text, line;
-	struct error bad = {0};
-	unsigned n = 0;
+	size_t whole = 0;
 
-	*length = 0;
-	while (rest.n && memchr(rest.p, '\n', rest.n) && str_line(&rest, &line)) {
-		CLEANUP(json_free) json *e = NULL;
+	for (size_t end = text.n, start; end; end = start) {
+		const char *newline = end > 1 ? memrchr(text.p, '\n', end - 1) : NULL;
 
-		n++;
-		if (json_parse(&e, line, err) < 0 && !bad.code)
-			error_at(&bad, path, n, err->col, "this is not an event");
-		if (!e || !json_get(e, "commit"))
+		start = newline ? (size_t)(newline - text.p) + 1 : 0;
+		if (text.p[end - 1] != '\n')
 			continue;
-		if (bad.code)
-			return *err = bad, -1;
-		*length = text.n - rest.n;
+		whole = whole ? whole : end;
+		if (str_starts(str_sub(text, start, end), COMMIT_LINE))
+			return str_sub(text, 0, end);
 	}
-	if (*length)
-		return 0;
-	*length = text.n - rest.n;
-	return bad.code ? (*err = bad, -1) : 0;
+	return str_sub(text, 0, whole);
 }
 
-int history_committed(struct arena *a, const char *given, struct buf *out, struct error *err)
+int history_events(
+	struct arena *a, const char *given, history_event *each, void *data, struct error *err)
 {
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char *path = journal_path(a, given);
+	struct str rest, line;
+	unsigned n = 0;
 	bool missing;
-	size_t n;
 
-	if (sys_read_file(out, path, EVENTS_MAX, &missing, err) < 0)
+	if (sys_read_file(&text, path, EVENTS_MAX, &missing, err) < 0)
 		return missing ? error_set(err, ERR_INPUT, "no events file '%s'", path) : -1;
-	if (find_committed(path, buf_str(out), &n, err) < 0)
-		return -1;
-	buf_cut(out, n);
+	rest = committed_lines(buf_str(&text));
+	while (str_line(&rest, &line)) {
+		CLEANUP(json_free) json *event = NULL;
+
+		n++;
+		if (str_starts(line, COMMIT_LINE) || str_starts(line, CHANGE_LINE))
+			continue;
+		if (json_parse(&event, line, err) < 0)
+			return error_at(err, path, n, err->col, "this is not an event");
+		if (json_get(event, "type"))
+			each(data, event, line);
+	}
 	return 0;
 }
 
