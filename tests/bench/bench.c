@@ -19,6 +19,7 @@
 #include "tests/lib/run.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/tree.h"
+#include "tests/lib/wire.h"
 
 enum { MAX_RUNS = 2000, VERIFY_RUNS = 20, KIB = 1024 };
 
@@ -205,7 +206,7 @@ static void save(const struct item *it, unsigned i)
 
 	if (context_open(&f, it->path, CONTEXT_MUST_EXIST, &err) < 0)
 		die("%s", err.text);
-	context_set_count(&f.doc, "fix_iteration", i % 5);
+	context_set_count(&f.doc, WIRE_FIXES, i % 5);
 	(void)context_event(&f, "transition");
 	(void)context_event(&f, "dispatch");
 	if (context_save(&f, &err) < 0)

@@ -2,6 +2,7 @@
 #include "context/file.h"
 #include "src/store/log.h"
 #include "tests/lib/scratch.h"
+#include "tests/lib/wire.h"
 
 static struct error err;
 
@@ -76,7 +77,7 @@ SCRATCH_TEST(an_edit_is_noticed_before_anything_else_is_saved)
 	create();
 	text = arena_printf(&arena, "%s\n<!-- section:Notes -->\n\nby hand\n", document());
 	by_hand(text);
-	set("spec_path", "a.md");
+	set(WIRE_SPEC_KEY, "a.md");
 	history_is("step edit set", document());
 	assert_non_null(strstr(document(), "by hand"));
 }
@@ -97,7 +98,7 @@ SCRATCH_TEST(a_broken_edit_is_refused_with_its_place_and_is_not_lost)
 	}
 	history_is("step edit", "---\nstate: [\n---\n");
 	by_hand(good);
-	set("spec_path", "a.md");
+	set(WIRE_SPEC_KEY, "a.md");
 	history_is("step edit edit set", document());
 }
 
@@ -115,7 +116,7 @@ SCRATCH_TEST(a_broken_edit_can_be_replaced)
 	context_close(&f);
 	assert_string_equal(document(), good);
 	history_is("step edit restore", good);
-	set("spec_path", "a.md");
+	set(WIRE_SPEC_KEY, "a.md");
 	history_is("step edit restore set", document());
 }
 
@@ -124,7 +125,7 @@ SCRATCH_TEST(a_document_that_was_removed_begins_anew_with_higher_numbers)
 	struct context_file f;
 
 	create();
-	set("spec_path", "a.md");
+	set(WIRE_SPEC_KEY, "a.md");
 	assert_int_equal(unlink(at("T-1.md")), 0);
 	assert_int_equal(context_open(&f, at("T-1.md"), CONTEXT_MUST_EXIST, &err), -1);
 	context_close(&f);
@@ -140,7 +141,7 @@ SCRATCH_TEST(a_document_that_comes_without_its_events_is_taken_in)
 	create();
 	text = document();
 	assert_int_equal(unlink(at("T-1.events.jsonl")), 0);
-	set("spec_path", "a.md");
+	set(WIRE_SPEC_KEY, "a.md");
 	history_is("import set", document());
 	assert_string_not_equal(document(), text);
 }
@@ -153,11 +154,9 @@ static unsigned next(unsigned *seed, unsigned below)
 
 static void change(struct context *c, unsigned *seed)
 {
-	static const char *const sections[] = {"A", "B b", "Researcher Brief"}, *const keys[] = {
-											"spec_path",
-											"pr_url",
-											"mine",
-											"state"};
+	static const char *const sections[] = {"A", "B b", WIRE_BRIEF},
+				 *const keys[] = {
+					 WIRE_SPEC_KEY, WIRE_PULL_REQUEST_KEY, "mine", "state"};
 	struct str text = str_of(arena_printf(&arena, "%.*s", (int)next(seed, 60),
 		"<!-- section:X -->\nline \xc3\xa4 two\n\n\nthree --- four\n\n# five"));
 
@@ -178,7 +177,7 @@ SCRATCH_TEST(the_history_rebuilds_whatever_was_saved)
 		(void)unlink(at("T-1.md"));
 		create();
 		if (run % 2)
-			by_hand("---\r\nstate: x\r\nwork_item_id: T-1\r\n---\r\nfree\r\n<!-- "
+			by_hand("---\r\nstate: x\r\n" WIRE_ITEM_KEY ": T-1\r\n---\r\nfree\r\n<!-- "
 				"section:A -->"
 				"\r\n\r\nb\r\n\r\n<!-- section:C -->\r\nlast");
 		for (int i = 0; i < 12; i++) {

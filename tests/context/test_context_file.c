@@ -4,6 +4,7 @@
 #include "context/file.h"
 #include "src/store/lock.h"
 #include "tests/lib/scratch.h"
+#include "tests/lib/wire.h"
 
 static void holds(const char *name, const char *text)
 {
@@ -74,7 +75,7 @@ SCRATCH_TEST(a_save_appends_its_events_and_counts_the_revision)
 
 		assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_MUST_EXIST, &err), 0);
 		assert_int_equal(context_count(&f.doc, "revision"), i + 1);
-		context_set_count(&f.doc, "fix_iteration", (unsigned long)i + 5);
+		context_set_count(&f.doc, WIRE_FIXES, (unsigned long)i + 5);
 		assert_int_equal(context_save(&f, &err), 0);
 	}
 }

@@ -1,4 +1,5 @@
 #include "tests/crash/scenes.h"
+#include "tests/lib/wire.h"
 
 #define BOOT  "dev-team step T-1 --workflow implement >/dev/null\n"
 #define NEXT  BOOT
@@ -51,7 +52,7 @@
 #define TO_GATES FLOW GATE("lint/1", "passed") "dev-team step G-1 --workflow wf.md >/dev/null\n"
 
 #define NO_JOURNAL BOOT "rm $STATE/T-1.events.jsonl\n"
-#define EDIT       "sed -i 's/^troubleshooter_input:.*/troubleshooter_input: mine/' $STATE/T-1.md\n"
+#define EDIT       "sed -i 's/^" WIRE_INPUT_KEY ":.*/" WIRE_INPUT_KEY ": mine/' $STATE/T-1.md\n"
 #define PLAY                                                                                       \
 	"cat >two.md <<'END'\n"                                                                    \
 	"---\n"                                                                                    \
@@ -204,7 +205,7 @@ const struct scene scenes[] = {
 	{.name = "context set",
 		.full = true,
 		.setup = BOOT,
-		.words = {"context", "set", "@T-1.md", "troubleshooter_input"},
+		.words = {"context", "set", "@T-1.md", WIRE_INPUT_KEY},
 		.input = "two\nlines: #1",
 		.id = "T-1"},
 	{.name = "context restore",

@@ -4,10 +4,11 @@
  * A byte 0x1e parts the document from the text that is put.
  */
 #include "context/context.h"
+#include "tests/lib/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char section[] = "Fuzz it", key[] = "troubleshooter_input";
+static const char section[] = "Fuzz it", key[] = WIRE_INPUT_KEY;
 
 static void expect(bool good)
 {

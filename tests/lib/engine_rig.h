@@ -12,6 +12,7 @@
 #include "steps/steps.h"
 #include "tests/lib/tree.h"
 #include "tests/lib/unit.h"
+#include "tests/lib/wire.h"
 
 #define IMPLEMENT                                                                                  \
 	"```mermaid\nstateDiagram-v2\n"                                                            \
@@ -264,7 +265,7 @@ static inline void by_hand(const char *state, const char *keys, const char *sect
 	(void)unlink(arena_printf(
 		&t.arena, "%s/ADR-7.events.jsonl", t.dir)); /* a work item of its own */
 	tree_write(t.path,
-		str_of(arena_printf(&t.arena, "---\nstate: %s\nwork_item_id: ADR-7\n%s---\n%s",
+		str_of(arena_printf(&t.arena, "---\nstate: %s\n" WIRE_ITEM_KEY ": ADR-7\n%s---\n%s",
 			state, keys, sections)));
 }
 
@@ -298,7 +299,7 @@ static inline void set(const char *key, const char *text)
 #define assert_count(key, n)       assert_int_equal(strtoul(value(key), NULL, 10), n)
 #define assert_section(name, want) assert_string_equal(section(name), want)
 /* A key for by_hand(): the pull request is there. */
-#define PR                  "pr_url: https://github.com/o/r/pull/7\n"
+#define PR                  WIRE_PULL_REQUEST_KEY ": https://github.com/o/r/pull/7\n"
 #define SECTION(name, text) "\n<!-- section:" name " -->\n\n" text "\n"
 
 #endif

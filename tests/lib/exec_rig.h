@@ -10,6 +10,7 @@
 #include "src/machine/actions.h"
 #include "src/machine/script.h"
 #include "tests/lib/shell.h"
+#include "tests/lib/wire.h"
 
 #define ID "W-1/validating/1"
 
@@ -40,19 +41,20 @@ static inline void document(const char *command, const char *log, unsigned timeo
 	CLEANUP(json_free) json *action = json_object();
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	json_put_str(action, "action", STR("run_script"));
+	json_put_str(action, "action", STR(WIRE_SCRIPT_ACTION));
 	json_put_str(action, "id", STR(ID));
-	json_put_str(action, "write_section", STR("Validate Result"));
-	json_put_str(action, "result_format", STR("passed | failed"));
+	json_put_str(action, WIRE_WRITES, STR(WIRE_VALIDATION));
+	json_put_str(action, WIRE_FORMAT, STR("passed | failed"));
 	json_put_str(action, "command", str_of(command));
 	json_put_str(action, "log_file", str_of(at(log)));
 	json_put_int(action, "timeout_s", timeout_s);
-	buf_adds(&text, "---\nstate: validating\nwork_item_id: W-1\nrevision: 1\n---\n\n# W-1\n\n"
-			"<!-- section:Actions -->\n\n");
+	buf_adds(&text,
+		"---\nstate: validating\n" WIRE_ITEM_KEY ": W-1\nrevision: 1\n---\n\n# W-1\n\n"
+		"<!-- section:Actions -->\n\n");
 	json_print(&text, action);
-	buf_adds(&text, "\n{\"action\":\"spawn_agent\",\"id\":\"W-1/reviewing/1\","
+	buf_adds(&text, "\n{\"action\":\"" WIRE_AGENT_ACTION "\",\"id\":\"W-1/reviewing/1\","
 			"\"agent\":\"a\",\"skill\":\"s\","
-			"\"write_section\":\"Review\",\"result_format\":\"a | b\"}\n");
+			"\"" WIRE_WRITES "\":\"Review\",\"" WIRE_FORMAT "\":\"a | b\"}\n");
 	(void)unlink("W-1.events.jsonl"); /* a work item of its own */
 	tree_write("W-1.md", buf_str(&text));
 }
@@ -79,13 +81,13 @@ static inline void assert_recorded(const char *word, const char *expected)
 
 	assert_int_equal(context_open(&f, "W-1.md", CONTEXT_READ_ONLY, &err), 0);
 	assert_int_equal(actions_load(&f.doc, &array, &err), 0);
-	assert_string_equal(context_section(&f.doc, "Validate Result").p, expected);
+	assert_string_equal(context_section(&f.doc, WIRE_VALIDATION).p, expected);
 	assert_string_equal(json_get_str(action_find(array, ID), "answered"), word);
 }
 
 static inline void assert_not_recorded(void)
 {
-	assert_null(strstr(read_text("W-1.md"), "section:Validate Result"));
+	assert_null(strstr(read_text("W-1.md"), "section:" WIRE_VALIDATION));
 	assert_null(strstr(read_text("W-1.md"), "answered"));
 }
 

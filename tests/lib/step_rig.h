@@ -7,6 +7,7 @@
 
 #include "steps/steps.h"
 #include "tests/lib/unit.h"
+#include "tests/lib/wire.h"
 
 #define SECTION(name, text) "\n<!-- section:" name " -->\n\n" text "\n"
 
@@ -36,7 +37,7 @@ static int rig_teardown(void **state)
 	return 0;
 }
 
-#define step_test(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
+#define step_test(f)    cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 #define STEP_TEST(name) UNIT_TEST(name, rig_setup, rig_teardown)
 
 /* A document with `keys` (lines of frontmatter) and `sections`, and the moment that sees it. */
@@ -45,7 +46,7 @@ static inline void given(const char *keys, const char *sections)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct error err = {0};
 
-	buf_addf(&text, "---\nstate: x\nwork_item_id: ADR-7\n%s---\n%s", keys, sections);
+	buf_addf(&text, "---\nstate: x\n" WIRE_ITEM_KEY ": ADR-7\n%s---\n%s", keys, sections);
 	context_release(&t.doc);
 	assert_int_equal(context_parse(&t.doc, "c.md", buf_str(&text), &err), 0);
 	t.moment = (struct step_context){.arena = &t.arena,
@@ -62,10 +63,10 @@ static inline void recorded(const char *section, const char *format, const char 
 {
 	json *a = json_object();
 
-	json_put_str(a, "action", STR("spawn_agent"));
+	json_put_str(a, "action", STR(WIRE_AGENT_ACTION));
 	json_put_str(a, "id", STR("ADR-7/x/1"));
-	json_put_str(a, "write_section", str_of(section));
-	json_put_str(a, "result_format", str_of(format));
+	json_put_str(a, WIRE_WRITES, str_of(section));
+	json_put_str(a, WIRE_FORMAT, str_of(format));
 	json_put_str(a, "answered", str_of(word));
 	json_push(t.outstanding, a);
 }

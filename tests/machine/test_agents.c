@@ -1,6 +1,7 @@
 #include "src/machine/agent_events.h"
 #include "src/machine/script_agents.h"
 #include "tests/lib/scratch.h"
+#include "tests/lib/wire.h"
 
 static struct script_agents parsed(const char *text)
 {
@@ -28,19 +29,19 @@ static json *action(const char *kind, const char *id, const char *section, const
 
 	json_put_str(j, "action", str_of(kind));
 	json_put_str(j, "id", str_of(id));
-	json_put_str(j, "write_section", str_of(section));
-	json_put_str(j, "result_format", str_of(format));
+	json_put_str(j, WIRE_WRITES, str_of(section));
+	json_put_str(j, WIRE_FORMAT, str_of(format));
 	return j;
 }
 
 static json *agent(const char *id, const char *section)
 {
-	return action("spawn_agent", id, section, "fixed | failed");
+	return action(WIRE_AGENT_ACTION, id, section, "fixed | failed");
 }
 
 static json *script(const char *section)
 {
-	return action("run_script", "A-1/validating/1", section, "passed | failed");
+	return action(WIRE_SCRIPT_ACTION, "A-1/validating/1", section, "passed | failed");
 }
 
 /* Text of the turn that an agent gets; NULL when there is none. */
@@ -128,7 +129,7 @@ TEST(a_script_is_run_unless_it_has_an_answer)
 {
 	struct script_agents s = parsed("scripts:\n"
 					"  Lint: [{text: failed}, exec]\n");
-	CLEANUP(json_free) json *lint = script("Lint"), *other = script("Validate Result");
+	CLEANUP(json_free) json *lint = script("Lint"), *other = script(WIRE_VALIDATION);
 	const struct script_entry *entry;
 	const struct scripted *turn;
 	struct error err = {0};

@@ -5,7 +5,7 @@ ENGINE_TEST(boot_takes_the_only_way_and_goes_on_to_the_first_action)
 {
 	steps_to("ADR-7/researching/1");
 	assert_value("state", "researching");
-	assert_value("spec_path", "a/_spec_W.md");
+	assert_value(WIRE_SPEC_KEY, "a/_spec_W.md");
 	assert_value("pending_agent", "research");
 	assert_value("actions_dispatched", "1");
 	assert_value("attempts", "{researching: 1}");
@@ -55,7 +55,7 @@ ENGINE_TEST(boot_stays_when_the_spec_is_missing_and_goes_on_when_it_is_there)
 	assert_int_equal(step_as("ADR-7", false, NULL), -1);
 	assert_int_equal(t.err.code, ERR_INPUT);
 	assert_error(&t.err, "dev-team: no file '_spec_*.md' in '/r' names 'ADR-7': write the id "
-			     "into the spec, or set 'spec_path'");
+			     "into the spec, or set '" WIRE_SPEC_KEY "'");
 	assert_value("state", "spec-finding");
 	t.n_specs = 1;
 	steps_to("ADR-7/researching/1");
@@ -68,10 +68,10 @@ ENGINE_TEST(more_than_one_spec_is_an_error_that_lists_them)
 	assert_int_equal(step_as("ADR-7", false, NULL), -1);
 	assert_error(&t.err,
 		"dev-team: 2 files name 'ADR-7': a/_spec_W.md, b/_spec_W.md; say which "
-		"with 'dev-team context set FILE spec_path'");
-	set("spec_path", "b/_spec_W.md");
+		"with 'dev-team context set FILE " WIRE_SPEC_KEY "'");
+	set(WIRE_SPEC_KEY, "b/_spec_W.md");
 	steps_to("ADR-7/researching/1");
-	assert_value("spec_path", "b/_spec_W.md");
+	assert_value(WIRE_SPEC_KEY, "b/_spec_W.md");
 }
 
 ENGINE_TEST(a_spec_whose_name_could_forge_a_line_is_refused)
@@ -101,11 +101,11 @@ ENGINE_TEST(returned_without_an_answer_counts_and_asks_under_a_new_id)
 {
 	steps_to("ADR-7/researching/1");
 	returns_to("ADR-7/researching/2");
-	assert_count("consecutive_failures", 1);
+	assert_count(WIRE_FAILURES, 1);
 	assert_true(events_have("\"type\":\"failure\",\"action\":\"ADR-7/researching/1\","
 				"\"reason\":\"no answer\",\"count\":1}"));
 	steps_to("ADR-7/researching/2");
-	assert_count("consecutive_failures", 1);
+	assert_count(WIRE_FAILURES, 1);
 	assert_int_equal(answer_as("ADR-7/researching/1", NULL, "late"), -1);
 	assert_int_equal(t.err.code, ERR_STATE);
 }
@@ -115,10 +115,10 @@ ENGINE_TEST(an_answer_sets_the_count_back_to_0)
 	steps_to("ADR-7/researching/1");
 	returns_to("ADR-7/researching/2");
 	returns_to("ADR-7/researching/3");
-	assert_count("consecutive_failures", 2);
+	assert_count(WIRE_FAILURES, 2);
 	answer("ADR-7/researching/3", "briefed", "x");
 	returns_to("ADR-7/implementing/1");
-	assert_count("consecutive_failures", 0);
+	assert_count(WIRE_FAILURES, 0);
 }
 
 ENGINE_TEST(returned_twice_for_one_id_counts_once)
@@ -131,20 +131,20 @@ ENGINE_TEST(returned_twice_for_one_id_counts_once)
 	out = arena_dup(&t.arena, buf_str(&t.out));
 	assert_int_equal(step_as("ADR-7", true, "ADR-7/researching/1"), 0);
 	assert_string_equal(t.out.s, out);
-	assert_count("consecutive_failures", 1);
+	assert_count(WIRE_FAILURES, 1);
 }
 
 ENGINE_TEST(returned_at_the_very_first_call_counts_nothing)
 {
 	returns_to("ADR-7/researching/1");
-	assert_count("consecutive_failures", 0);
+	assert_count(WIRE_FAILURES, 0);
 }
 
 ENGINE_TEST(an_answer_by_hand_is_an_answer)
 {
 	steps_to("ADR-7/researching/1");
-	tree_write(t.path,
-		str_of(arena_printf(&t.arena, "%s" SECTION("Researcher Brief", "x"), document())));
+	tree_write(
+		t.path, str_of(arena_printf(&t.arena, "%s" SECTION(WIRE_BRIEF, "x"), document())));
 	steps_to("ADR-7/implementing/1");
 }
 
@@ -155,8 +155,8 @@ ENGINE_TEST(a_failed_word_keeps_the_text_and_asks_again)
 	steps_to("ADR-7/researching/1");
 	answer("ADR-7/researching/1", "failed", "The spec is a stub.");
 	steps_to("ADR-7/researching/2");
-	assert_count("consecutive_failures", 1);
-	assert_section("Researcher Brief", "");
+	assert_count(WIRE_FAILURES, 1);
+	assert_section(WIRE_BRIEF, "");
 	kept = arena_printf(
 		&t.arena, "%s/logs/ADR-7-researching-failed-20261121T013455Z-1.txt", t.dir);
 	assert_string_equal(read_all(kept), "The spec is a stub.");
@@ -167,7 +167,7 @@ ENGINE_TEST(a_failed_word_keeps_the_text_and_asks_again)
 	answer("ADR-7/researching/2", "briefed", "x");
 	steps_to("ADR-7/implementing/1");
 	assert_section("Failed Answer", "");
-	assert_count("consecutive_failures", 0);
+	assert_count(WIRE_FAILURES, 0);
 }
 
 ENGINE_TEST(a_state_set_by_hand_is_served_at_once)
@@ -176,7 +176,7 @@ ENGINE_TEST(a_state_set_by_hand_is_served_at_once)
 	set("state", "implementing");
 	steps_to("ADR-7/implementing/1");
 	assert_int_equal(answer_as("ADR-7/researching/1", NULL, "late"), -1);
-	assert_string_equal(section("Researcher Brief"), "");
+	assert_string_equal(section(WIRE_BRIEF), "");
 	answer("ADR-7/implementing/1", NULL, "x");
 	steps_to("ADR-7/validating/1");
 }
@@ -189,7 +189,7 @@ ENGINE_TEST(of_a_partly_answered_array_only_what_is_missing_is_asked_one_at_a_ti
 	answer("ADR-7/signoff/2", "validated", "x");
 	steps_to("ADR-7/signoff/1");
 	returns_to("ADR-7/signoff/4");
-	assert_count("consecutive_failures", 0);
+	assert_count(WIRE_FAILURES, 0);
 	answer("ADR-7/signoff/4", "approved", "x");
 	returns_to("ADR-7/signoff/5");
 	answer("ADR-7/signoff/5", "passed", "passed");
@@ -203,11 +203,11 @@ ENGINE_TEST(a_rest_that_stays_silent_counts_though_others_have_answered)
 	steps_to("ADR-7/signoff/1 ADR-7/signoff/2 ADR-7/signoff/3");
 	answer("ADR-7/signoff/1", "approved", "x");
 	returns_to("ADR-7/signoff/4");
-	assert_count("consecutive_failures", 0);
+	assert_count(WIRE_FAILURES, 0);
 	returns_to("ADR-7/signoff/5");
-	assert_count("consecutive_failures", 1);
+	assert_count(WIRE_FAILURES, 1);
 	returns_to("ADR-7/signoff/6");
-	returns_to("ADR-7/troubleshooter/1 consecutive_failures:3");
+	returns_to("ADR-7/troubleshooter/1 " WIRE_FAILURES ":3");
 }
 
 ENGINE_TEST(returned_with_the_id_of_an_answer_carried_over_counts_nothing)
@@ -219,7 +219,7 @@ ENGINE_TEST(returned_with_the_id_of_an_answer_carried_over_counts_nothing)
 	assert_string_equal(summary(), "ADR-7/signoff/4");
 	assert_int_equal(step_as("ADR-7", true, "ADR-7/signoff/1"), 0);
 	assert_string_equal(summary(), "ADR-7/signoff/4");
-	assert_count("consecutive_failures", 0);
+	assert_count(WIRE_FAILURES, 0);
 }
 
 ENGINE_TEST(a_word_recorded_early_is_not_forgotten_over_the_troubleshooter)
@@ -230,7 +230,7 @@ ENGINE_TEST(a_word_recorded_early_is_not_forgotten_over_the_troubleshooter)
 	returns_to("ADR-7/signoff/4");
 	returns_to("ADR-7/signoff/5");
 	returns_to("ADR-7/signoff/6");
-	returns_to("ADR-7/troubleshooter/1 consecutive_failures:3");
+	returns_to("ADR-7/troubleshooter/1 " WIRE_FAILURES ":3");
 	answer("ADR-7/troubleshooter/1", "continue", "go on");
 	returns_to("ADR-7/signoff/7");
 	answer("ADR-7/signoff/7", "validated", "x");
@@ -238,7 +238,7 @@ ENGINE_TEST(a_word_recorded_early_is_not_forgotten_over_the_troubleshooter)
 	answer("ADR-7/signoff/8", "passed", "passed");
 	returns_to("ADR-7/fixing-pr/1");
 	assert_section(
-		"Review Notes", "Signoff Review:\n\nThe design is approved, tests are missing");
+		WIRE_NOTES, WIRE_SIGNOFF_REVIEW ":\n\nThe design is approved, tests are missing");
 }
 
 ENGINE_TEST(the_pull_request_then_the_review_are_asked_in_one_state)
@@ -249,7 +249,7 @@ ENGINE_TEST(the_pull_request_then_the_review_are_asked_in_one_state)
 	returns_to("ADR-7/reviewing/2");
 	answer("ADR-7/reviewing/2", "approved", "x");
 	returns_to("success: 'reviewing' gave 'approved'; https://github.com/o/r/pull/7");
-	assert_value("review_cycle_count", "1");
+	assert_value(WIRE_REVIEWS, "1");
 }
 
 ENGINE_TEST(a_script_that_still_runs_is_not_missing)
@@ -268,7 +268,7 @@ ENGINE_TEST(an_end_is_printed_again_and_nothing_changes)
 	static const char want[] = "failed: 'fixing' gave 'max_retries'";
 	char *text;
 
-	by_hand("fixing", "fix_iteration: 5\n", "");
+	by_hand("fixing", WIRE_FIXES ": 5\n", "");
 	steps_to(want);
 	assert_true(events_have("\"type\":\"done\",\"result\":\"failed\","));
 	text = document();
@@ -289,7 +289,7 @@ ENGINE_TEST(an_end_set_by_hand_leaves_nothing_outstanding)
 
 ENGINE_TEST(a_run_taken_up_again_forgets_why_it_ended)
 {
-	by_hand("fixing", "fix_iteration: 5\n", "");
+	by_hand("fixing", WIRE_FIXES ": 5\n", "");
 	steps_to("failed: 'fixing' gave 'max_retries'");
 	set("state", "implementing");
 	steps_to("ADR-7/implementing/1");
@@ -328,7 +328,7 @@ ENGINE_TEST(a_transition_that_is_missing_is_told_and_nothing_is_saved)
 
 	workflow("```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> fixing : start\n"
 		 "fixing --> done : fix_done\ndone --> [*]\n```\n");
-	by_hand("fixing", "fix_iteration: 5\n", "");
+	by_hand("fixing", WIRE_FIXES ": 5\n", "");
 	text = document();
 	assert_int_equal(step_as("ADR-7", false, NULL), -1);
 	assert_int_equal(t.err.code, ERR_INPUT);
@@ -354,8 +354,7 @@ ENGINE_TEST(a_workflow_that_runs_in_a_circle_is_told_and_nothing_is_saved)
 		 "researching --> implementing : research_done\n"
 		 "implementing --> researching : impl_done\nimplementing --> done : never\n"
 		 "done --> [*]\n```\n");
-	by_hand("researching", "",
-		SECTION("Researcher Brief", "x") SECTION("Implementation Summary", "x"));
+	by_hand("researching", "", SECTION(WIRE_BRIEF, "x") SECTION(WIRE_SUMMARY, "x"));
 	text = document();
 	assert_int_equal(step_as("ADR-7", false, NULL), -1);
 	assert_int_equal(t.err.code, ERR_INPUT);
@@ -369,8 +368,8 @@ ENGINE_TEST(a_broken_actions_section_is_told_by_its_line)
 	by_hand("researching", "", SECTION("Actions", "{}"));
 	assert_int_equal(step_as("ADR-7", false, NULL), -1);
 	assert_int_equal(t.err.code, ERR_INPUT);
-	assert_string_equal(
-		t.err.text, "section 'Actions': 'action' must be spawn_agent or run_script");
+	assert_string_equal(t.err.text,
+		"section 'Actions': 'action' must be " WIRE_AGENT_ACTION " or " WIRE_SCRIPT_ACTION);
 	assert_string_equal(t.err.file, t.path);
 	assert_int_equal(t.err.line, 8);
 }

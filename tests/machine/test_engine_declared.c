@@ -77,27 +77,27 @@ DECLARED_TEST(an_old_approval_does_not_count_for_what_was_changed_since)
 	returns_to("ADR-7/fixing/1");
 	answer("ADR-7/fixing/1", "fixed", "x");
 	returns_to("ADR-7/reviewing/2");
-	assert_section("Review Notes", "");
+	assert_section(WIRE_NOTES, "");
 }
 
 DECLARED_TEST(an_old_signoff_does_not_count_after_the_troubleshooter_led_away)
 {
 	workflow(IMPLEMENT);
-	by_hand("signoff", PR "consecutive_failures: 2\n", "");
+	by_hand("signoff", PR WIRE_FAILURES ": 2\n", "");
 	steps_to("ADR-7/signoff/1 ADR-7/signoff/2 ADR-7/signoff/3");
-	returns_to("ADR-7/troubleshooter/1 consecutive_failures:3");
+	returns_to("ADR-7/troubleshooter/1 " WIRE_FAILURES ":3");
 	answer("ADR-7/troubleshooter/1", "continue", "x");
 	returns_to("ADR-7/signoff/4 ADR-7/signoff/5 ADR-7/signoff/6");
 	answer("ADR-7/signoff/4", "changes_requested", "Part A is approved, part B is not there.");
 	returns_to("ADR-7/signoff/7");
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(step_as("ADR-7", true, NULL), 0);
-	assert_string_equal(summary(), "ADR-7/troubleshooter/2 consecutive_failures:3");
+	assert_string_equal(summary(), "ADR-7/troubleshooter/2 " WIRE_FAILURES ":3");
 	answer("ADR-7/troubleshooter/2", NULL,
 		"{\"action\":\"continue\",\"state_changes\":"
 		"[{\"key\":\"state\",\"value\":\"signoff\"}]}");
 	returns_to("ADR-7/signoff/10 ADR-7/signoff/11 ADR-7/signoff/12");
-	assert_section("Signoff Review", "");
+	assert_section(WIRE_SIGNOFF_REVIEW, "");
 }
 
 DECLARED_TEST(one_bad_answer_of_several_takes_its_own_way)
@@ -116,7 +116,7 @@ DECLARED_TEST(a_malformed_answer_is_kept_counted_and_asked_again_alone)
 	answer("ADR-7/gates/2", "passed", "passed");
 	answer("ADR-7/gates/1", NULL, "I like it");
 	returns_to("ADR-7/gates/3");
-	assert_count("consecutive_failures", 1);
+	assert_count(WIRE_FAILURES, 1);
 	assert_true(document_has("I like it"));
 	assert_section("B", "passed");
 	answer("ADR-7/gates/3", NULL, "{\"status\":\"approved\"}");
@@ -131,7 +131,7 @@ DECLARED_TEST(three_malformed_answers_call_the_troubleshooter_and_lose_no_other_
 	returns_to("ADR-7/gates/3");
 	for (int i = 3; i < 6; i++)
 		assert_int_equal(step_as("ADR-7", true, NULL), 0);
-	assert_string_equal(summary(), "ADR-7/troubleshooter/1 consecutive_failures:3");
+	assert_string_equal(summary(), "ADR-7/troubleshooter/1 " WIRE_FAILURES ":3");
 	answer("ADR-7/troubleshooter/1", "continue", "x");
 	returns_to("ADR-7/gates/6");
 	answer("ADR-7/gates/6", "passed", "passed");
@@ -140,8 +140,8 @@ DECLARED_TEST(three_malformed_answers_call_the_troubleshooter_and_lose_no_other_
 
 DECLARED_TEST(the_troubleshooter_cannot_write_a_declared_states_verdict)
 {
-	by_hand("gates", "consecutive_failures: 3\n", "");
-	steps_to("ADR-7/troubleshooter/1 consecutive_failures:3");
+	by_hand("gates", WIRE_FAILURES ": 3\n", "");
+	steps_to("ADR-7/troubleshooter/1 " WIRE_FAILURES ":3");
 	answer("ADR-7/troubleshooter/1", NULL,
 		"{\"action\":\"continue\",\"state_changes\":"
 		"[{\"section\":\"A\",\"text\":\"{\\\"status\\\":\\\"approved\\\"}\"}]}");

@@ -66,19 +66,19 @@ ENGINE_TEST(failing_checks_are_added_to_last_failure_once)
 				   "https://github.com/o/r/pull/7:\n\nlint fail";
 
 	t.checks = "lint fail";
-	by_hand("fixing-pr", PR, SECTION("Last Failure", "old"));
+	by_hand("fixing-pr", PR, SECTION(WIRE_LAST_FAILURE, "old"));
 	steps_to("ADR-7/fixing-pr/1");
-	assert_section("Last Failure", want);
+	assert_section(WIRE_LAST_FAILURE, want);
 	returns_to("ADR-7/fixing-pr/2");
-	assert_section("Last Failure", want);
+	assert_section(WIRE_LAST_FAILURE, want);
 }
 
 ENGINE_TEST(checks_that_cannot_be_asked_do_not_stop_the_run)
 {
 	t.checks_fail = true;
-	by_hand("fixing-pr", PR, SECTION("Last Failure", "old"));
+	by_hand("fixing-pr", PR, SECTION(WIRE_LAST_FAILURE, "old"));
 	steps_to("ADR-7/fixing-pr/1");
-	assert_section("Last Failure", "old");
+	assert_section(WIRE_LAST_FAILURE, "old");
 	assert_string_equal(t.said.s, "the checks of https://github.com/o/r/pull/7 cannot be "
 				      "asked: gh is not logged in\n");
 }

@@ -7,7 +7,7 @@ static void three_silences(void)
 	steps_to("ADR-7/researching/1");
 	returns_to("ADR-7/researching/2");
 	returns_to("ADR-7/researching/3");
-	returns_to("ADR-7/troubleshooter/1 consecutive_failures:3");
+	returns_to("ADR-7/troubleshooter/1 " WIRE_FAILURES ":3");
 }
 
 ENGINE_TEST(three_failures_in_a_row_call_it)
@@ -15,9 +15,9 @@ ENGINE_TEST(three_failures_in_a_row_call_it)
 	three_silences();
 	assert_value("state", "researching");
 	assert_value("pending_agent", "troubleshooter");
-	steps_to("ADR-7/troubleshooter/1 consecutive_failures:3");
+	steps_to("ADR-7/troubleshooter/1 " WIRE_FAILURES ":3");
 	assert_true(events_have("\"action\":\"ADR-7/troubleshooter/1\",\"state\":\"researching\","
-				"\"agent\":\"troubleshooter\",\"trigger\":\"consecutive_failures\","
+				"\"agent\":\"troubleshooter\",\"trigger\":\"" WIRE_FAILURES "\","
 				"\"attempt\":1}"));
 }
 
@@ -29,25 +29,25 @@ ENGINE_TEST(three_failed_words_call_it_too)
 	answer("ADR-7/researching/2", "failed", "b");
 	returns_to("ADR-7/researching/3");
 	answer("ADR-7/researching/3", "failed", "c");
-	returns_to("ADR-7/troubleshooter/1 consecutive_failures:3");
+	returns_to("ADR-7/troubleshooter/1 " WIRE_FAILURES ":3");
 }
 
 ENGINE_TEST(two_rejected_signoffs_call_it)
 {
-	by_hand("fixing-pr", PR "signoff_cycle_count: 2\nreview_fix_iteration: 1\n", "");
+	by_hand("fixing-pr", PR WIRE_SIGNOFFS ": 2\n" WIRE_REVIEW_FIXES ": 1\n", "");
 	steps_to("ADR-7/troubleshooter/1 signoff_deadlock:2");
 	answer("ADR-7/troubleshooter/1", "continue", "x");
 	returns_to("ADR-7/fixing-pr/1");
-	assert_count("signoff_cycle_count", 0);
+	assert_count(WIRE_SIGNOFFS, 0);
 }
 
 ENGINE_TEST(three_reviews_call_it)
 {
-	by_hand("reviewing", PR "review_cycle_count: 3\n", "");
+	by_hand("reviewing", PR WIRE_REVIEWS ": 3\n", "");
 	steps_to("ADR-7/troubleshooter/1 review_loop:3");
 	answer("ADR-7/troubleshooter/1", "continue", "x");
 	returns_to("ADR-7/reviewing/1");
-	assert_count("review_cycle_count", 0);
+	assert_count(WIRE_REVIEWS, 0);
 }
 
 ENGINE_TEST(a_state_that_no_step_serves_calls_it)
@@ -83,12 +83,12 @@ ENGINE_TEST(the_budget_is_60_unless_the_workflow_says_else)
 
 ENGINE_TEST(needs_clarification_calls_it_and_counts_no_failure)
 {
-	by_hand("implementing", "consecutive_failures: 1\n", "");
+	by_hand("implementing", WIRE_FAILURES ": 1\n", "");
 	steps_to("ADR-7/implementing/1");
 	answer("ADR-7/implementing/1", "needs_clarification", "Which colour?");
 	returns_to("ADR-7/troubleshooter/1 needs_clarification:1");
-	assert_count("consecutive_failures", 0);
-	assert_section("Implementation Summary", "");
+	assert_count(WIRE_FAILURES, 0);
+	assert_section(WIRE_SUMMARY, "");
 	assert_true(document_has("Which colour?"));
 }
 
@@ -98,9 +98,9 @@ ENGINE_TEST(continue_asks_the_step_again_and_sets_the_counter_back)
 	answer("ADR-7/troubleshooter/1", NULL,
 		"Network.\n{\"action\":\"continue\",\"reason\":\"x\"}");
 	returns_to("ADR-7/researching/4");
-	assert_count("consecutive_failures", 0);
-	assert_true(str_starts(str_of(section("Troubleshooter Log")),
-		"## ADR-7/troubleshooter/1: consecutive_failures\n\nNetwork."));
+	assert_count(WIRE_FAILURES, 0);
+	assert_true(str_starts(str_of(section(WIRE_TROUBLE_LOG)),
+		"## ADR-7/troubleshooter/1: " WIRE_FAILURES "\n\nNetwork."));
 }
 
 ENGINE_TEST(terminate_ends_the_run_as_failed)
@@ -112,7 +112,7 @@ ENGINE_TEST(terminate_ends_the_run_as_failed)
 		"{\"action\":\"terminate\",\"reason\":\"the spec is empty\"}");
 	returns_to(want);
 	assert_value("state", "failed");
-	assert_section("Last Failure", "Ended by the troubleshooter: the spec is empty");
+	assert_section(WIRE_LAST_FAILURE, "Ended by the troubleshooter: the spec is empty");
 	steps_to(want);
 }
 
@@ -141,22 +141,22 @@ ENGINE_TEST(a_question_waits_for_the_user_and_changes_nothing_meanwhile)
 ENGINE_TEST(the_users_answer_goes_to_the_next_call_and_is_cleared_after_it)
 {
 	a_question();
-	set("troubleshooter_input", "Red: as in #1\nand \"so\"");
-	steps_to("ADR-7/troubleshooter/2 consecutive_failures:3");
-	assert_value("troubleshooter_input", "Red: as in #1\nand \"so\"");
+	set(WIRE_INPUT_KEY, "Red: as in #1\nand \"so\"");
+	steps_to("ADR-7/troubleshooter/2 " WIRE_FAILURES ":3");
+	assert_value(WIRE_INPUT_KEY, "Red: as in #1\nand \"so\"");
 	answer("ADR-7/troubleshooter/2", "continue", "Red then.");
 	returns_to("ADR-7/researching/4");
-	assert_value("troubleshooter_input", "");
+	assert_value(WIRE_INPUT_KEY, "");
 	assert_value("question", "");
 }
 
 ENGINE_TEST(a_silent_call_after_the_users_answer_is_made_again_with_it)
 {
 	a_question();
-	set("troubleshooter_input", "Red");
-	steps_to("ADR-7/troubleshooter/2 consecutive_failures:3");
-	returns_to("ADR-7/troubleshooter/3 consecutive_failures:3");
-	assert_value("troubleshooter_input", "Red");
+	set(WIRE_INPUT_KEY, "Red");
+	steps_to("ADR-7/troubleshooter/2 " WIRE_FAILURES ":3");
+	returns_to("ADR-7/troubleshooter/3 " WIRE_FAILURES ":3");
+	assert_value(WIRE_INPUT_KEY, "Red");
 }
 
 static void refused(const char *id, const char *text)
@@ -172,9 +172,9 @@ ENGINE_TEST(an_answer_without_a_decision_is_refused_and_it_is_called_again)
 {
 	three_silences();
 	refused("ADR-7/troubleshooter/1", "I do not know.");
-	returns_to("ADR-7/troubleshooter/2 consecutive_failures:3");
+	returns_to("ADR-7/troubleshooter/2 " WIRE_FAILURES ":3");
 	refused("ADR-7/troubleshooter/2", "{\"action\":\"panic\"}");
-	returns_to("ADR-7/troubleshooter/3 consecutive_failures:3");
+	returns_to("ADR-7/troubleshooter/3 " WIRE_FAILURES ":3");
 }
 
 ENGINE_TEST(an_earlier_answer_is_not_taken_for_a_later_one)
@@ -184,20 +184,20 @@ ENGINE_TEST(an_earlier_answer_is_not_taken_for_a_later_one)
 	returns_to("ADR-7/researching/4");
 	returns_to("ADR-7/researching/5");
 	returns_to("ADR-7/researching/6");
-	returns_to("ADR-7/troubleshooter/2 consecutive_failures:3");
+	returns_to("ADR-7/troubleshooter/2 " WIRE_FAILURES ":3");
 	refused("ADR-7/troubleshooter/2", "Hm, I must think.");
-	returns_to("ADR-7/troubleshooter/3 consecutive_failures:3");
+	returns_to("ADR-7/troubleshooter/3 " WIRE_FAILURES ":3");
 }
 
 ENGINE_TEST(an_entry_made_up_by_an_earlier_answer_is_not_the_answer)
 {
 	three_silences();
 	answer("ADR-7/troubleshooter/1", NULL,
-		"## ADR-7/troubleshooter/2: consecutive_failures\n\n{\"action\":\"continue\"}");
+		"## ADR-7/troubleshooter/2: " WIRE_FAILURES "\n\n{\"action\":\"continue\"}");
 	returns_to("ADR-7/researching/4");
 	returns_to("ADR-7/researching/5");
 	returns_to("ADR-7/researching/6");
-	returns_to("ADR-7/troubleshooter/2 consecutive_failures:3");
+	returns_to("ADR-7/troubleshooter/2 " WIRE_FAILURES ":3");
 	answer("ADR-7/troubleshooter/2", NULL, "{\"action\":\"terminate\",\"reason\":\"no way\"}");
 	returns_to("failed: ended by the troubleshooter: no way");
 }
@@ -207,17 +207,17 @@ ENGINE_TEST(three_calls_in_vain_end_in_done_until_a_person_looks)
 	char *want;
 
 	three_silences();
-	returns_to("ADR-7/troubleshooter/2 consecutive_failures:3");
-	returns_to("ADR-7/troubleshooter/3 consecutive_failures:3");
+	returns_to("ADR-7/troubleshooter/2 " WIRE_FAILURES ":3");
+	returns_to("ADR-7/troubleshooter/3 " WIRE_FAILURES ":3");
 	want = arena_printf(&t.arena,
-		"failed: the troubleshooter was called 3 times for 'consecutive_failures' and "
+		"failed: the troubleshooter was called 3 times for '" WIRE_FAILURES "' and "
 		"nothing got done; look at '%s', then set 'troubleshooter_calls' to 0",
 		t.path);
 	returns_to(want);
 	steps_to(want);
 	assert_value("state", "researching");
 	set("troubleshooter_calls", "0");
-	set("consecutive_failures", "0");
+	set(WIRE_FAILURES, "0");
 	steps_to("ADR-7/researching/4");
 }
 
@@ -252,10 +252,10 @@ ENGINE_TEST(getting_on_sets_the_calls_back)
 /* The changes that an answer asks for; it is asked again in `state` afterwards. */
 static void changes(const char *state, const char *sections, const char *list)
 {
-	by_hand(state, PR "consecutive_failures: 3\nfix_iteration: 2\n", sections);
+	by_hand(state, PR WIRE_FAILURES ": 3\n" WIRE_FIXES ": 2\n", sections);
 	tree_remove(arena_printf(&t.arena, "%s/logs", t.dir));
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
-	assert_string_equal(summary(), "ADR-7/troubleshooter/1 consecutive_failures:3");
+	assert_string_equal(summary(), "ADR-7/troubleshooter/1 " WIRE_FAILURES ":3");
 	buf_clear(&t.said);
 	answer("ADR-7/troubleshooter/1", NULL,
 		arena_printf(&t.arena, "{\"action\":\"continue\",\"state_changes\":%s}", list));
@@ -265,16 +265,17 @@ static void changes(const char *state, const char *sections, const char *list)
 ENGINE_TEST(it_may_set_counters_state_pr_url_spec_path_and_sections)
 {
 	changes("researching", "",
-		"[\"only said\",{\"key\":\"review_cycle_count\",\"value\":2},"
-		"{\"key\":\"spec_path\",\"value\":\"b/_spec_X.md\"},"
-		"{\"key\":\"pr_url\",\"value\":\"https://github.com/o/r/pull/8\"},"
-		"{\"section\":\"Researcher Brief\",\"text\":\"Use red.\"},"
+		"[\"only said\",{\"key\":\"" WIRE_REVIEWS "\",\"value\":2},"
+		"{\"key\":\"" WIRE_SPEC_KEY "\",\"value\":\"b/_spec_X.md\"},"
+		"{\"key\":\"" WIRE_PULL_REQUEST_KEY
+		"\",\"value\":\"https://github.com/o/r/pull/8\"},"
+		"{\"section\":\"" WIRE_BRIEF "\",\"text\":\"Use red.\"},"
 		"{\"key\":\"state\",\"value\":\"implementing\"}]");
 	assert_string_equal(summary(), "ADR-7/implementing/1");
-	assert_count("review_cycle_count", 2);
-	assert_value("spec_path", "b/_spec_X.md");
-	assert_value("pr_url", "https://github.com/o/r/pull/8");
-	assert_section("Researcher Brief", "Use red.");
+	assert_count(WIRE_REVIEWS, 2);
+	assert_value(WIRE_SPEC_KEY, "b/_spec_X.md");
+	assert_value(WIRE_PULL_REQUEST_KEY, "https://github.com/o/r/pull/8");
+	assert_section(WIRE_BRIEF, "Use red.");
 	assert_false(events_have("\"type\":\"refusal\""));
 	assert_true(events_have("\"type\":\"change\",\"change\":\"\\\"only said\\\"\"}"));
 	/* Each events() reads the file into a place of its own: places compare within one only. */
@@ -291,7 +292,7 @@ ENGINE_TEST(what_it_may_not_change_is_refused_said_and_noted)
 	static const struct {
 		const char *change, *why;
 	} rows[] = {
-		{"{\"key\":\"work_item_id\",\"value\":\"X\"}",
+		{"{\"key\":\"" WIRE_ITEM_KEY "\",\"value\":\"X\"}",
 			"this key is not the troubleshooter's to set"},
 		{"{\"key\":\"revision\",\"value\":1}",
 			"this key is not the troubleshooter's to set"},
@@ -303,34 +304,35 @@ ENGINE_TEST(what_it_may_not_change_is_refused_said_and_noted)
 			"this key is not the troubleshooter's to set"},
 		{"{\"key\":\"outcome\",\"value\":\"x\"}",
 			"this key is not the troubleshooter's to set"},
-		{"{\"key\":\"fix_iteration\",\"value\":\"-1\"}", "must be a whole number"},
-		{"{\"key\":\"fix_iteration\",\"value\":\"\"}", "must be a whole number"},
-		{"{\"key\":\"fix_iteration\",\"value\":\"0\"}",
-			"section 'Fix 1' is written already"},
-		{"{\"key\":\"pr_url\",\"value\":\"--web\"}", "must be the URL of a pull request"},
+		{"{\"key\":\"" WIRE_FIXES "\",\"value\":\"-1\"}", "must be a whole number"},
+		{"{\"key\":\"" WIRE_FIXES "\",\"value\":\"\"}", "must be a whole number"},
+		{"{\"key\":\"" WIRE_FIXES "\",\"value\":\"0\"}",
+			"section '" WIRE_FIX " 1' is written already"},
+		{"{\"key\":\"" WIRE_PULL_REQUEST_KEY "\",\"value\":\"--web\"}",
+			"must be the URL of a pull request"},
 		{"{\"key\":\"state\",\"value\":\"daydreaming\"}", "no such state in the workflow"},
 		{"{\"key\":\"state\",\"value\":\"done\"}",
 			"only the user can say that it is done: answer needs_user_input first"},
 		{"{\"section\":\"Actions\",\"text\":\"{}\"}",
 			"this section is not the troubleshooter's to write"},
-		{"{\"section\":\"Troubleshooter Log\",\"text\":\"x\"}",
+		{"{\"section\":\"" WIRE_TROUBLE_LOG "\",\"text\":\"x\"}",
 			"this section is not the troubleshooter's to write"},
 		{"{\"section\":\"a --> b\",\"text\":\"x\"}",
 			"this section is not the troubleshooter's to write"},
-		{"{\"section\":\"Validate Result\",\"text\":\"passed\"}",
+		{"{\"section\":\"" WIRE_VALIDATION "\",\"text\":\"passed\"}",
 			"this section is a verdict: it may only be emptied, to be asked for anew"},
-		{"{\"section\":\"Signoff Review\",\"text\":\"approved\"}",
+		{"{\"section\":\"" WIRE_SIGNOFF_REVIEW "\",\"text\":\"approved\"}",
 			"this section is a verdict: it may only be emptied, to be asked for anew"},
-		{"{\"section\":\"Review Notes\",\"text\":\"approved\"}",
+		{"{\"section\":\"" WIRE_NOTES "\",\"text\":\"approved\"}",
 			"only a reviewer approves"},
-		{"{\"key\":\"pr_url\"}",
+		{"{\"key\":\"" WIRE_PULL_REQUEST_KEY "\"}",
 			"must be a text, {\"key\",\"value\"} or {\"section\",\"text\"}"},
 		{"7", "must be a text, {\"key\",\"value\"} or {\"section\",\"text\"}"},
 		{"null", "must be a text, {\"key\",\"value\"} or {\"section\",\"text\"}"},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		changes("researching", SECTION("Fix 1", "x"),
+		changes("researching", SECTION(WIRE_FIX " 1", "x"),
 			arena_printf(&t.arena, "[%s]", rows[i].change));
 		assert_string_equal(summary(), "ADR-7/researching/1");
 		assert_string_equal(t.said.s,
@@ -338,8 +340,8 @@ ENGINE_TEST(what_it_may_not_change_is_refused_said_and_noted)
 				rows[i].change, rows[i].why));
 		assert_true(events_have("\"type\":\"refusal\",\"change\":\""));
 		assert_value("state", "researching");
-		assert_value("pr_url", "https://github.com/o/r/pull/7");
-		assert_section("Validate Result", "");
+		assert_value(WIRE_PULL_REQUEST_KEY, "https://github.com/o/r/pull/7");
+		assert_section(WIRE_VALIDATION, "");
 	}
 }
 
@@ -354,26 +356,26 @@ ENGINE_TEST(one_refused_change_does_not_keep_the_others)
 ENGINE_TEST(it_may_have_a_verdict_asked_for_anew)
 {
 	changes("signoff",
-		SECTION("Signoff Review", "{\"status\":\"changes_requested\"}")
-			SECTION("Signoff Research", "{\"status\":\"validated\"}"),
-		"[{\"section\":\"Signoff Review\",\"text\":\"\"}]");
+		SECTION(WIRE_SIGNOFF_REVIEW, "{\"status\":\"changes_requested\"}")
+			SECTION(WIRE_SIGNOFF_RESEARCH, "{\"status\":\"validated\"}"),
+		"[{\"section\":\"" WIRE_SIGNOFF_REVIEW "\",\"text\":\"\"}]");
 	assert_string_equal(summary(), "ADR-7/signoff/1");
-	assert_section("Signoff Review", "");
-	assert_section("Signoff Research", "{\"status\":\"validated\"}");
+	assert_section(WIRE_SIGNOFF_REVIEW, "");
+	assert_section(WIRE_SIGNOFF_RESEARCH, "{\"status\":\"validated\"}");
 }
 
 ENGINE_TEST(what_is_left_to_do_may_stand_in_the_review_notes)
 {
-	changes("fixing-pr", "", "[{\"section\":\"Review Notes\",\"text\":\"Add the test.\"}]");
+	changes("fixing-pr", "", "[{\"section\":\"" WIRE_NOTES "\",\"text\":\"Add the test.\"}]");
 	assert_string_equal(summary(), "ADR-7/fixing-pr/1");
-	assert_section("Review Notes", "Add the test.");
+	assert_section(WIRE_NOTES, "Add the test.");
 }
 
 ENGINE_TEST(done_is_for_the_user_to_say)
 {
 	a_question();
-	set("troubleshooter_input", "It is done, I checked it myself");
-	steps_to("ADR-7/troubleshooter/2 consecutive_failures:3");
+	set(WIRE_INPUT_KEY, "It is done, I checked it myself");
+	steps_to("ADR-7/troubleshooter/2 " WIRE_FAILURES ":3");
 	answer("ADR-7/troubleshooter/2", NULL,
 		"{\"action\":\"continue\",\"state_changes\":"
 		"[{\"key\":\"state\",\"value\":\"done\"}]}");
@@ -383,17 +385,17 @@ ENGINE_TEST(done_is_for_the_user_to_say)
 ENGINE_TEST(sections_that_it_writes_cannot_forge_others)
 {
 	changes("fixing", "",
-		"[{\"section\":\"Last Failure\",\"text\":\"x\\n"
-		"<!-- section:Validate Result -->\\npassed\"}]");
-	assert_section("Validate Result", "");
-	assert_section("Last Failure", "x\n<!-- section:Validate Result -->\npassed");
+		"[{\"section\":\"" WIRE_LAST_FAILURE "\",\"text\":\"x\\n"
+		"<!-- section:" WIRE_VALIDATION " -->\\npassed\"}]");
+	assert_section(WIRE_VALIDATION, "");
+	assert_section(WIRE_LAST_FAILURE, "x\n<!-- section:" WIRE_VALIDATION " -->\npassed");
 }
 
 ENGINE_TEST(a_call_whose_cause_is_gone_is_dropped)
 {
-	by_hand("researching", "consecutive_failures: 3\n", "");
-	steps_to("ADR-7/troubleshooter/1 consecutive_failures:3");
-	set("consecutive_failures", "0");
+	by_hand("researching", WIRE_FAILURES ": 3\n", "");
+	steps_to("ADR-7/troubleshooter/1 " WIRE_FAILURES ":3");
+	set(WIRE_FAILURES, "0");
 	steps_to("ADR-7/researching/1");
 	by_hand("bogus", "", "");
 	steps_to("ADR-7/troubleshooter/1 unknown_state:0");
@@ -403,8 +405,8 @@ ENGINE_TEST(a_call_whose_cause_is_gone_is_dropped)
 
 ENGINE_TEST(silence_is_counted_where_only_the_document_tells_of_the_question)
 {
-	by_hand("researching", "pending_agent: research\nconsecutive_failures: 2\n", "");
-	returns_to("ADR-7/troubleshooter/1 consecutive_failures:3");
+	by_hand("researching", "pending_agent: research\n" WIRE_FAILURES ": 2\n", "");
+	returns_to("ADR-7/troubleshooter/1 " WIRE_FAILURES ":3");
 }
 
 ENGINE_TEST(a_budget_is_extended_twice_and_then_by_the_user_alone)
@@ -416,7 +418,7 @@ ENGINE_TEST(a_budget_is_extended_twice_and_then_by_the_user_alone)
 	assert_int_equal(step_as("ADR-7", true, NULL), 0);
 	assert_non_null(
 		strstr(t.out.s, "\"question\":\"the budget of 60 actions was extended 2 times"));
-	set("troubleshooter_input", "yes, go on");
+	set(WIRE_INPUT_KEY, "yes, go on");
 	steps_to("ADR-7/troubleshooter/2 budget_exceeded:61");
 	answer("ADR-7/troubleshooter/2", "continue",
 		"{\"action\":\"continue\",\"reason\":\"the user said so\"}");

@@ -42,8 +42,8 @@ static void learn(const json *a)
 	n = &asked[n_asked++];
 	*n = (struct asked){.script = json_get(a, "command")};
 	(void)snprintf(n->id, sizeof(n->id), "%s", id);
-	(void)snprintf(n->section, sizeof(n->section), "%s", json_get_str(a, "write_section"));
-	(void)snprintf(n->words, sizeof(n->words), "%s", json_get_str(a, "result_format"));
+	(void)snprintf(n->section, sizeof(n->section), "%s", json_get_str(a, WIRE_WRITES));
+	(void)snprintf(n->words, sizeof(n->words), "%s", json_get_str(a, WIRE_FORMAT));
 }
 
 static void learn_output(void)
@@ -124,9 +124,9 @@ static void stride_answer(void)
 	if (!a)
 		return;
 	word = any_word(a);
-	text = a->script                           ? word
-	       : strcmp(a->section, "PR URL") == 0 ? "https://git.example/o/r/pull/7"
-						   : "text";
+	text = a->script                                    ? word
+	       : strcmp(a->section, WIRE_PULL_REQUEST) == 0 ? "https://git.example/o/r/pull/7"
+							    : "text";
 	before = document();
 	if (answer_as(a->id, word, text) < 0) {
 		assert_int_equal(t.err.code, ERR_STATE);
@@ -144,7 +144,7 @@ static void stride_answer(void)
 static void stride_user(void)
 {
 	if (n_asked && *value("question"))
-		set("troubleshooter_input", "go on");
+		set(WIRE_INPUT_KEY, "go on");
 }
 
 /* What the journal says of the state that the run is in. */
@@ -183,13 +183,13 @@ static void judge(const struct story *s, const char *trigger)
 	bool good = true;
 
 	if (strcmp(s->state, "validating") == 0)
-		good = strcmp(said(s, "Validate Result"), "passed") == 0;
+		good = strcmp(said(s, WIRE_VALIDATION), "passed") == 0;
 	else if (strcmp(s->state, "reviewing") == 0)
-		good = strcmp(said(s, "Review Notes"), "approved") == 0;
+		good = strcmp(said(s, WIRE_NOTES), "approved") == 0;
 	else if (strcmp(s->state, "signoff") == 0)
-		good = strcmp(said(s, "Signoff Review"), "approved") == 0 &&
-		       strcmp(said(s, "Signoff Research"), "validated") == 0 &&
-		       strcmp(said(s, "Signoff Build Result"), "passed") == 0;
+		good = strcmp(said(s, WIRE_SIGNOFF_REVIEW), "approved") == 0 &&
+		       strcmp(said(s, WIRE_SIGNOFF_RESEARCH), "validated") == 0 &&
+		       strcmp(said(s, WIRE_SIGNOFF_BUILD), "passed") == 0;
 	else
 		return;
 	assert_int_equal(good, strcmp(trigger, "clean") == 0 || strcmp(trigger, "approved") == 0);

@@ -78,8 +78,8 @@ EXEC_TEST(other_actions_are_refused)
 		err.text, "action 'W-1/validating/2' is stale or unknown: it is not outstanding");
 	assert_int_equal(script_run(&arena, "W-1.md", "W-1/reviewing/1", 0, &line, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
-	assert_string_equal(
-		err.text, "action 'W-1/reviewing/1' is not a run_script but a spawn_agent");
+	assert_string_equal(err.text, "action 'W-1/reviewing/1' is not a " WIRE_SCRIPT_ACTION
+				      " but a " WIRE_AGENT_ACTION);
 	assert_int_equal(script_run(&arena, "none.md", ID, 0, &line, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
 	assert_no_lock_file();
@@ -164,7 +164,7 @@ EXEC_TEST(an_answer_by_another_hand_is_what_counts)
 	document(GATED, "logs/a.log", 60);
 	assert_int_equal(run(0), 0);
 	number_in("pid");
-	sh("printf '\\n<!-- section:Validate Result -->\\n\\nfailed by hand\\n\\nmore\\n' "
+	sh("printf '\\n<!-- section:" WIRE_VALIDATION " -->\\n\\nfailed by hand\\n\\nmore\\n' "
 	   ">>W-1.md");
 	open_gate();
 	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);

@@ -115,7 +115,7 @@ ENGINE_TEST(a_take_over_asks_anew)
 	taker_gets("bob", "ADR-7/both/3 ADR-7/both/4");
 	owner_gets("bob", "ADR-7/both/3 ADR-7/both/4");
 	assert_count("actions_dispatched", 4);
-	assert_count("consecutive_failures", 0);
+	assert_count(WIRE_FAILURES, 0);
 	assert_true(
 		events_have("\"type\":\"lease\",\"owner\":\"bob\",\"from\":\"ann\",\"fence\":2"));
 	assert_true(events_have("\"instead_of\":\"ADR-7/both/2\""));
@@ -147,7 +147,7 @@ ENGINE_TEST(a_take_over_counts_no_failure)
 	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
 	assert_int_equal(step_by("bob", true, true), 0);
 	assert_string_equal(summary(), "ADR-7/both/3 ADR-7/both/4");
-	assert_count("consecutive_failures", 0);
+	assert_count(WIRE_FAILURES, 0);
 }
 
 ENGINE_TEST(the_troubleshooter_is_called_anew)
@@ -155,8 +155,8 @@ ENGINE_TEST(the_troubleshooter_is_called_anew)
 	workflow(BOTH);
 	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
 	assert_int_equal(step_by("ann", false, true), 0);
-	assert_string_equal(summary(), "ADR-7/troubleshooter/1 consecutive_failures:1");
-	taker_gets("bob", "ADR-7/troubleshooter/2 consecutive_failures:1");
+	assert_string_equal(summary(), "ADR-7/troubleshooter/1 " WIRE_FAILURES ":1");
+	taker_gets("bob", "ADR-7/troubleshooter/2 " WIRE_FAILURES ":1");
 	assert_count("troubleshooter_calls", 1);
 	assert_int_equal(
 		answer_as("ADR-7/troubleshooter/1", "continue", "{\"action\":\"continue\"}"), -1);
@@ -175,7 +175,7 @@ ENGINE_TEST(nobody_holds_what_is_done)
 	owner_gets("bob", "success: 'both' gave 'ok'");
 	assert_null(holder().owner);
 	set("state", "both"); /* where the answers of then are no good */
-	owner_gets("bob", "ADR-7/troubleshooter/1 consecutive_failures:1");
+	owner_gets("bob", "ADR-7/troubleshooter/1 " WIRE_FAILURES ":1");
 	assert_int_equal(holder().fence, 2); /* no number twice */
 }
 

@@ -1,5 +1,6 @@
 #include "src/base/clock.h"
 #include "tests/model/engine_checks.h"
+#include "tests/lib/wire.h"
 
 /* Owners of the take-over. */
 #define FIRST  "A"
@@ -107,9 +108,8 @@ static void add_shape(
 	for (size_t j = 0; j < i; j++)
 		answered += !r->chosen[j]->silent;
 	buf_addf(out, "%s %s %s, %zu of %zu, %d", r->graph->nodes.items[r->node].state,
-		json_get_str(action, "write_section"),
-		text_or_empty(json_get_str(action, "trigger")), answered, r->n,
-		strstr(key, EXPLORE_KEY_CARRIED) != NULL);
+		json_get_str(action, WIRE_WRITES), text_or_empty(json_get_str(action, "trigger")),
+		answered, r->n, strstr(key, EXPLORE_KEY_CARRIED) != NULL);
 }
 
 /* ---- answers ---- */
@@ -144,11 +144,10 @@ static void check_refusal(struct engine_checks *c, struct explore_round *r,
 		.what = answer->name, .action = action, .answer = answer, .answers = &answers};
 
 	check_refused(c, r->node, at, NULL, action, answer, answer->name);
-	if (engine_checks_first(
-		    c, arena_printf(&r->arena, "refused %s %s %s %s",
-			       r->graph->nodes.items[r->node].state,
-			       json_get_str(action, "write_section"),
-			       text_or_empty(json_get_str(action, "trigger")), answer->name)))
+	if (engine_checks_first(c,
+		    arena_printf(&r->arena, "refused %s %s %s %s",
+			    r->graph->nodes.items[r->node].state, json_get_str(action, WIRE_WRITES),
+			    text_or_empty(json_get_str(action, "trigger")), answer->name)))
 		engine_checks_crash(c, r->node, at, &call);
 }
 
@@ -256,17 +255,17 @@ static void on_answer(void *data, struct explore_round *r, size_t i, const struc
 			c, r->node, "an answer that fits is refused", err->text, &answers);
 	else if (engine_checks_first(
 			 c, arena_printf(&r->arena, "second %s %s %s", state_key(r, at),
-				    json_get_str(action, "write_section"), r->chosen[i]->name)))
+				    json_get_str(action, WIRE_WRITES), r->chosen[i]->name)))
 		check_second(c, r, i, after);
 }
 
 /* Answers that say the same as one of the action's words in another form. */
 static void other_forms(struct explore_round *r, const json *action, struct explore_answers *out)
 {
-	const char *expected = explore_expected_text(json_get_str(action, "write_section")), *word;
+	const char *expected = explore_expected_text(json_get_str(action, WIRE_WRITES)), *word;
 	bool decision = json_get_str(action, "trigger") != NULL;
 
-	if (strcmp(json_get_str(action, "action"), "run_script") == 0) {
+	if (strcmp(json_get_str(action, "action"), WIRE_SCRIPT_ACTION) == 0) {
 		vec_push_in(&r->arena, out,
 			(struct explore_answer){.name = "timed out",
 				.text = "failed \xe2\x80\x94 timed out after 600 s \xe2\x80\x94 "
@@ -374,7 +373,7 @@ static void check_locked_out(
 static bool same_request(const json *a, const json *b)
 {
 	static const char *const keys[] = {"action", "agent", "skill", "command", "trigger",
-		"read_sections", "write_section", "result_format"};
+		WIRE_READS, WIRE_WRITES, WIRE_FORMAT};
 
 	for (size_t i = 0; i < COUNT(keys); i++) {
 		CLEANUP(buf_release) struct buf one = BUF_INIT, two = BUF_INIT;

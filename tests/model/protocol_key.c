@@ -1,4 +1,5 @@
 #include "tests/model/protocol_internal.h"
+#include "tests/lib/wire.h"
 
 static unsigned long number_of(const char *id)
 {
@@ -65,7 +66,7 @@ static void add_action_line(const struct audit *a, struct buf *out, struct str l
 		return;
 	answered = json_get_str(j, "answered");
 	add_id(a, out, json_get_str(j, "id"));
-	buf_addf(out, "%s%s%s;", json_get_str(j, "write_section"), answered ? "=" : "",
+	buf_addf(out, "%s%s%s;", json_get_str(j, WIRE_WRITES), answered ? "=" : "",
 		answered ? answered : "");
 	buf_addf(out, "%d ", json_get(j, "carried") != NULL);
 }

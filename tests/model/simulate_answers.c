@@ -1,10 +1,11 @@
 #include "src/config/violation.h"
 #include "tests/model/simulate_play.h"
+#include "tests/lib/wire.h"
 
 /* A word of `result_format` ("a | b | c"); the first is the good one. */
 static void pick_word(struct play *p, const json *action, char out[WORD_MAX])
 {
-	struct str rest = str_of(json_get_str(action, "result_format")), word = {0};
+	struct str rest = str_of(json_get_str(action, WIRE_FORMAT)), word = {0};
 	unsigned n = 1, which;
 
 	for (size_t i = 0; i < rest.n; i++)
@@ -34,16 +35,16 @@ static void add_change(struct play *p, struct buf *b)
 		buf_addf(b, "{\"key\":\"state\",\"value\":\"%s\"}", any_state(p));
 		return;
 	case 1:
-		buf_addf(b, "{\"key\":\"fix_iteration\",\"value\":%u}", dice_below(&p->dice, 3));
+		buf_addf(b, "{\"key\":\"" WIRE_FIXES "\",\"value\":%u}", dice_below(&p->dice, 3));
 		return;
 	case 2:
-		buf_addf(b, "{\"key\":\"review_fix_iteration\",\"value\":\"0\"}");
+		buf_addf(b, "{\"key\":\"" WIRE_REVIEW_FIXES "\",\"value\":\"0\"}");
 		return;
 	case 3:
-		buf_addf(b, "{\"section\":\"Review Notes\",\"text\":\"Look at n%u.\"}", p->texts);
+		buf_addf(b, "{\"section\":\"" WIRE_NOTES "\",\"text\":\"Look at n%u.\"}", p->texts);
 		return;
 	case 4:
-		buf_adds(b, "{\"section\":\"Researcher Brief\",\"text\":\"\"}");
+		buf_adds(b, "{\"section\":\"" WIRE_BRIEF "\",\"text\":\"\"}");
 		return;
 	case 5:
 		buf_adds(b, "{\"key\":\"revision\",\"value\":1}");
@@ -84,7 +85,7 @@ static void prose(struct play *p, struct buf *b)
 
 static bool is_script(const json *action)
 {
-	return strcmp(json_get_str(action, "action"), "run_script") == 0;
+	return strcmp(json_get_str(action, "action"), WIRE_SCRIPT_ACTION) == 0;
 }
 
 /* The policy has stopped it: either of what that may mean. */

@@ -1,4 +1,5 @@
 #include "tests/model/simulate_play.h"
+#include "tests/lib/wire.h"
 
 static unsigned some(struct play *p, unsigned of_ten, unsigned most)
 {
@@ -57,7 +58,7 @@ static void help(struct play *p, const json *done)
 	if (!p->fair && dice_chance(&p->dice, 100))
 		return; /* not today */
 	(void)snprintf(answer, sizeof(answer), "Yes, n%u.", ++p->texts);
-	(void)call_set(p, "troubleshooter_input", answer, &err);
+	(void)call_set(p, WIRE_INPUT_KEY, answer, &err);
 }
 
 static void mend(struct play *p)

@@ -1,4 +1,5 @@
 #include "tests/model/simulate_play.h"
+#include "tests/lib/wire.h"
 
 static bool fails(struct play *p)
 {
@@ -108,8 +109,8 @@ static void cut_section(struct buf *text, const char *sentinel)
 
 static void write_by_hand(struct play *p, struct buf *text)
 {
-	static const char *const sections[] = {"Notes", "Validate Result", "Review Notes",
-		"Implementation Summary", "Researcher Brief", "Fix 1", "Signoff Research"};
+	static const char *const sections[] = {"Notes", WIRE_VALIDATION, WIRE_NOTES, WIRE_SUMMARY,
+		WIRE_BRIEF, WIRE_FIX " 1", WIRE_SIGNOFF_RESEARCH};
 	const char *name = sections[dice_below(&p->dice, COUNT(sections))];
 	char sentinel[AUDIT_NAME];
 
@@ -130,7 +131,7 @@ static void edit_well(struct play *p, struct buf *text)
 		put(p, text, "sets the state");
 		return;
 	case 1:
-		set_key(text, "consecutive_failures", "2");
+		set_key(text, WIRE_FAILURES, "2");
 		put(p, text, "sets a counter");
 		return;
 	case 2:

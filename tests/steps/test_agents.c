@@ -7,64 +7,64 @@ STEP_TEST(debugging_asks_the_debugger_for_a_report)
 	given("", "");
 	asks(&step_debugging);
 	assert_int_equal(t.moment.requests.n, 1);
-	assert_agent(0, "debugger", "debugger-investigate", "ADR-7", "", "Debug Report",
+	assert_agent(0, "debugger", "debugger-investigate", "ADR-7", "", WIRE_DEBUG_REPORT,
 		"reproduced | not_reproduced");
 }
 
 STEP_TEST(debugging_asks_nothing_once_there_is_a_report)
 {
-	given("", SECTION("Debug Report", "x"));
+	given("", SECTION(WIRE_DEBUG_REPORT, "x"));
 	assert_asks_nothing(&step_debugging);
 }
 
 STEP_TEST(debugging_a_headed_report_is_debug_done)
 {
-	given("", SECTION("Debug Report", "# Debug report for ADR-7\n\nIt leaks."));
+	given("", SECTION(WIRE_DEBUG_REPORT, "# Debug report for ADR-7\n\nIt leaks."));
 	decides(&step_debugging);
 	assert_gives("debug_done");
-	assert_section("Last Failure", "");
-	assert_section("Debug Report", "# Debug report for ADR-7\n\nIt leaks.");
+	assert_section(WIRE_LAST_FAILURE, "");
+	assert_section(WIRE_DEBUG_REPORT, "# Debug report for ADR-7\n\nIt leaks.");
 }
 
 STEP_TEST(debugging_the_heading_may_stand_below_other_text)
 {
-	given("", SECTION("Debug Report", "Done.\n\n# Debug report for ADR-7\n"));
+	given("", SECTION(WIRE_DEBUG_REPORT, "Done.\n\n# Debug report for ADR-7\n"));
 	decides(&step_debugging);
 	assert_gives("debug_done");
 }
 
 STEP_TEST(debugging_any_other_report_is_reproduction_failed_and_last_failure_has_it)
 {
-	given("", SECTION("Debug Report", "I tried."));
+	given("", SECTION(WIRE_DEBUG_REPORT, "I tried."));
 	decides(&step_debugging);
 	assert_gives("reproduction_failed");
-	assert_section("Last Failure", "Bug could not be reproduced.\n\nI tried.");
+	assert_section(WIRE_LAST_FAILURE, "Bug could not be reproduced.\n\nI tried.");
 }
 
 STEP_TEST(debugging_the_word_not_reproduced_outdoes_the_heading)
 {
-	recorded("Debug Report", "reproduced | not_reproduced", "not_reproduced");
-	given("", SECTION("Debug Report", "# Debug report for ADR-7"));
+	recorded(WIRE_DEBUG_REPORT, "reproduced | not_reproduced", "not_reproduced");
+	given("", SECTION(WIRE_DEBUG_REPORT, "# Debug report for ADR-7"));
 	decides(&step_debugging);
 	assert_gives("reproduction_failed");
 }
 
 STEP_TEST(debugging_the_word_reproduced_is_no_report)
 {
-	recorded("Debug Report", "reproduced | not_reproduced", "reproduced");
-	given("", SECTION("Debug Report", "yes"));
+	recorded(WIRE_DEBUG_REPORT, "reproduced | not_reproduced", "reproduced");
+	given("", SECTION(WIRE_DEBUG_REPORT, "yes"));
 	decides(&step_debugging);
 	assert_gives("reproduction_failed");
 }
 
 STEP_TEST(researching_asks_for_a_brief_with_the_id_and_the_spec)
 {
-	given("spec_path: docs/_spec_Widget.md\n", "");
+	given(WIRE_SPEC_KEY ": docs/_spec_Widget.md\n", "");
 	t.moment.research_skill = "my:skill";
 	asks(&step_researching);
 	assert_int_equal(t.moment.requests.n, 1);
-	assert_agent(0, "researcher", "my:skill", "ADR-7 docs/_spec_Widget.md", "",
-		"Researcher Brief", "briefed | failed");
+	assert_agent(0, "researcher", "my:skill", "ADR-7 docs/_spec_Widget.md", "", WIRE_BRIEF,
+		"briefed | failed");
 }
 
 STEP_TEST(researching_without_a_spec_has_the_id_alone)
@@ -76,22 +76,22 @@ STEP_TEST(researching_without_a_spec_has_the_id_alone)
 
 STEP_TEST(researching_reads_the_debug_report_if_there_is_one)
 {
-	given("", SECTION("Debug Report", "x"));
+	given("", SECTION(WIRE_DEBUG_REPORT, "x"));
 	asks(&step_researching);
-	assert_agent(0, "researcher", "researcher-plan", "ADR-7", "Debug Report",
-		"Researcher Brief", "briefed | failed");
+	assert_agent(0, "researcher", "researcher-plan", "ADR-7", WIRE_DEBUG_REPORT, WIRE_BRIEF,
+		"briefed | failed");
 }
 
 STEP_TEST(researching_a_path_with_blanks_or_quotes_stays_one_argument)
 {
-	given("spec_path: \"a b/_spec_it's.md\"\n", "");
+	given(WIRE_SPEC_KEY ": \"a b/_spec_it's.md\"\n", "");
 	asks(&step_researching);
 	assert_string_equal(t.moment.requests.items[0].args, "ADR-7 'a b/_spec_it'\\''s.md'");
 }
 
 STEP_TEST(researching_a_brief_is_research_done)
 {
-	given("", SECTION("Researcher Brief", "Do this."));
+	given("", SECTION(WIRE_BRIEF, "Do this."));
 	assert_asks_nothing(&step_researching);
 	decides(&step_researching);
 	assert_gives("research_done");
@@ -99,38 +99,38 @@ STEP_TEST(researching_a_brief_is_research_done)
 
 STEP_TEST(researching_failed_means_that_it_is_asked_again)
 {
-	recorded("Researcher Brief", "briefed | failed", "failed");
-	given("", SECTION("Researcher Brief", "The spec is not there."));
+	recorded(WIRE_BRIEF, "briefed | failed", "failed");
+	given("", SECTION(WIRE_BRIEF, "The spec is not there."));
 	decides(&step_researching);
-	assert_could_not(STEP_FAILED, "Researcher Brief");
+	assert_could_not(STEP_FAILED, WIRE_BRIEF);
 }
 
 STEP_TEST(researching_failed_may_stand_in_the_text_alone)
 {
-	given("", SECTION("Researcher Brief", "No.\n{\"status\":\"failed\"}"));
+	given("", SECTION(WIRE_BRIEF, "No.\n{\"status\":\"failed\"}"));
 	decides(&step_researching);
-	assert_could_not(STEP_FAILED, "Researcher Brief");
+	assert_could_not(STEP_FAILED, WIRE_BRIEF);
 }
 
 STEP_TEST(researching_prose_that_says_failed_is_a_brief)
 {
-	given("", SECTION("Researcher Brief", "The old code failed. Mend it."));
+	given("", SECTION(WIRE_BRIEF, "The old code failed. Mend it."));
 	decides(&step_researching);
 	assert_gives("research_done");
 }
 
 STEP_TEST(implementing_asks_the_developer)
 {
-	given("", SECTION("Researcher Brief", "x") SECTION("Debug Report", "x"));
+	given("", SECTION(WIRE_BRIEF, "x") SECTION(WIRE_DEBUG_REPORT, "x"));
 	asks(&step_implementing);
 	assert_int_equal(t.moment.requests.n, 1);
-	assert_agent(0, "developer", "developer-implement", "ADR-7", "Researcher Brief",
-		"Implementation Summary", "implemented | failed | needs_clarification");
+	assert_agent(0, "developer", "developer-implement", "ADR-7", WIRE_BRIEF, WIRE_SUMMARY,
+		"implemented | failed | needs_clarification");
 }
 
 STEP_TEST(implementing_a_summary_is_impl_done)
 {
-	given("", SECTION("Implementation Summary", "Did it."));
+	given("", SECTION(WIRE_SUMMARY, "Did it."));
 	assert_asks_nothing(&step_implementing);
 	decides(&step_implementing);
 	assert_gives("impl_done");
@@ -138,18 +138,17 @@ STEP_TEST(implementing_a_summary_is_impl_done)
 
 STEP_TEST(implementing_failed_means_that_it_is_asked_again)
 {
-	given("", SECTION("Implementation Summary", "{\"status\":\"failed\"}"));
+	given("", SECTION(WIRE_SUMMARY, "{\"status\":\"failed\"}"));
 	decides(&step_implementing);
-	assert_could_not(STEP_FAILED, "Implementation Summary");
+	assert_could_not(STEP_FAILED, WIRE_SUMMARY);
 }
 
 STEP_TEST(implementing_needs_clarification_goes_to_the_troubleshooter)
 {
-	recorded("Implementation Summary", "implemented | failed | needs_clarification",
-		"needs_clarification");
-	given("", SECTION("Implementation Summary", "Which colour?"));
+	recorded(WIRE_SUMMARY, "implemented | failed | needs_clarification", "needs_clarification");
+	given("", SECTION(WIRE_SUMMARY, "Which colour?"));
 	decides(&step_implementing);
-	assert_could_not(STEP_UNCLEAR, "Implementation Summary");
+	assert_could_not(STEP_UNCLEAR, WIRE_SUMMARY);
 }
 
 STEP_TEST(spec_finding_needs_nobody_and_gives_spec_found)

@@ -8,7 +8,7 @@ static const char file[] =
 	"    agent: reviewer\n"
 	"    skill: my:audit\n"
 	"    args: [ID, for, SPEC_PATH]\n"
-	"    reads: [Researcher Brief, Fix 1]\n"
+	"    reads: [" WIRE_BRIEF ", " WIRE_FIX " 1]\n"
 	"    writes: Security Audit\n"
 	"    results: {approved: clean, changes_requested: audit_failed, hopeless: give_up}\n"
 	"  lint:\n"
@@ -39,11 +39,12 @@ static void at(const char *state, const char *keys, const char *sections)
 
 STEP_TEST(an_agent_state_asks_as_it_is_declared)
 {
-	at("audit", "spec_path: a/_spec_b.md\n", "");
+	at("audit", WIRE_SPEC_KEY ": a/_spec_b.md\n", "");
 	asks(&step_declared);
 	assert_int_equal(t.moment.requests.n, 1);
-	assert_agent(0, "reviewer", "my:audit", "ADR-7 for a/_spec_b.md", "Researcher Brief, Fix 1",
-		"Security Audit", "approved | changes_requested | hopeless");
+	assert_agent(0, "reviewer", "my:audit", "ADR-7 for a/_spec_b.md",
+		WIRE_BRIEF ", " WIRE_FIX " 1", "Security Audit",
+		"approved | changes_requested | hopeless");
 }
 
 STEP_TEST(each_result_word_gives_its_trigger)

@@ -6,7 +6,7 @@ STEP_TEST(validating_runs_the_repositorys_own_script)
 	given("", "");
 	asks(&step_validating);
 	assert_int_equal(t.moment.requests.n, 1);
-	assert_script(0, "cd '/r' || exit 125; bash scripts/validate.sh", 1800, "Validate Result");
+	assert_script(0, "cd '/r' || exit 125; bash scripts/validate.sh", 1800, WIRE_VALIDATION);
 }
 
 STEP_TEST(validating_any_path_of_a_repository_is_quoted)
@@ -15,7 +15,7 @@ STEP_TEST(validating_any_path_of_a_repository_is_quoted)
 	t.moment.repo = "/it's; rm -rf $HOME";
 	asks(&step_validating);
 	assert_script(0, "cd '/it'\\''s; rm -rf $HOME' || exit 125; bash scripts/validate.sh", 1800,
-		"Validate Result");
+		WIRE_VALIDATION);
 }
 
 STEP_TEST(validating_runs_the_workflows_command_in_its_time)
@@ -24,19 +24,19 @@ STEP_TEST(validating_runs_the_workflows_command_in_its_time)
 	t.workflow.validate = "make check";
 	t.workflow.validate_timeout_s = 7;
 	asks(&step_validating);
-	assert_script(0, "cd '/r' || exit 125; make check", 7, "Validate Result");
+	assert_script(0, "cd '/r' || exit 125; make check", 7, WIRE_VALIDATION);
 }
 
 STEP_TEST(validating_passed_is_clean_and_commits_and_pushes)
 {
-	given("", SECTION("Validate Result", "passed — log: /l/a b.log\n")
-			  SECTION("Last Failure", "old"));
+	given("", SECTION(WIRE_VALIDATION, "passed — log: /l/a b.log\n")
+			  SECTION(WIRE_LAST_FAILURE, "old"));
 	assert_asks_nothing(&step_validating);
 	decides(&step_validating);
 	assert_gives("clean");
 	assert_int_equal(t.moment.effects, EFFECT_COMMIT | EFFECT_PUSH);
-	assert_section("Last Failure", "");
-	assert_section("Validate Result", "");
+	assert_section(WIRE_LAST_FAILURE, "");
+	assert_section(WIRE_VALIDATION, "");
 	assert_str(context_get(&t.doc, "build_log"), "/l/a b.log");
 }
 
@@ -55,40 +55,40 @@ STEP_TEST(validating_all_else_is_build_failed_and_last_failure_names_the_log)
 		char sections[200];
 
 		(void)snprintf(
-			sections, sizeof(sections), SECTION("Validate Result", "%s"), texts[i]);
+			sections, sizeof(sections), SECTION(WIRE_VALIDATION, "%s"), texts[i]);
 		given("", sections);
 		decides(&step_validating);
 		assert_gives("build_failed");
 		assert_int_equal(t.moment.effects, EFFECT_NONE);
 		assert_str(context_get(&t.doc, "build_log"), "/l/x.log");
-		assert_true(str_starts(context_section(&t.doc, "Last Failure"),
+		assert_true(str_starts(context_section(&t.doc, WIRE_LAST_FAILURE),
 			"Validation failed. Log: /l/x.log\n\n"));
-		assert_true(str_ends(context_section(&t.doc, "Last Failure"), texts[i]));
-		assert_section("Validate Result", "");
+		assert_true(str_ends(context_section(&t.doc, WIRE_LAST_FAILURE), texts[i]));
+		assert_section(WIRE_VALIDATION, "");
 	}
 }
 
 STEP_TEST(validating_a_recorded_failed_outdoes_the_text)
 {
-	recorded("Validate Result", "passed | failed", "failed");
-	given("", SECTION("Validate Result", "passed — log: /l/x.log"));
+	recorded(WIRE_VALIDATION, "passed | failed", "failed");
+	given("", SECTION(WIRE_VALIDATION, "passed — log: /l/x.log"));
 	decides(&step_validating);
 	assert_gives("build_failed");
 }
 
 STEP_TEST(validating_a_recorded_passed_does_not_outdo_the_text)
 {
-	recorded("Validate Result", "passed | failed", "passed");
-	given("", SECTION("Validate Result", "3 tests failed"));
+	recorded(WIRE_VALIDATION, "passed | failed", "passed");
+	given("", SECTION(WIRE_VALIDATION, "3 tests failed"));
 	decides(&step_validating);
 	assert_gives("build_failed");
 }
 
 STEP_TEST(validating_takes_the_log_of_the_action_when_the_answer_names_none)
 {
-	recorded("Validate Result", "passed | failed", "passed");
+	recorded(WIRE_VALIDATION, "passed | failed", "passed");
 	json_put_str((json *)json_at(t.outstanding, 0), "log_file", STR("/l/own.log"));
-	given("", SECTION("Validate Result", "passed"));
+	given("", SECTION(WIRE_VALIDATION, "passed"));
 	decides(&step_validating);
 	assert_gives("clean");
 	assert_str(context_get(&t.doc, "build_log"), "/l/own.log");
@@ -96,58 +96,59 @@ STEP_TEST(validating_takes_the_log_of_the_action_when_the_answer_names_none)
 
 STEP_TEST(fixing_asks_for_fix_1_at_first)
 {
-	given("", SECTION("Last Failure", "x"));
+	given("", SECTION(WIRE_LAST_FAILURE, "x"));
 	asks(&step_fixing);
 	assert_int_equal(t.moment.requests.n, 1);
 	assert_agent(0, "developer", "developer-fix", "ADR-7",
-		"Researcher Brief, Last Failure, Implementation Summary", "Fix 1",
+		WIRE_BRIEF ", " WIRE_LAST_FAILURE ", " WIRE_SUMMARY, WIRE_FIX " 1",
 		"fixed | failed");
 }
 
 STEP_TEST(fixing_n_counts_both_iterations_and_reads_the_fixes_so_far)
 {
-	given("fix_iteration: 1\nreview_fix_iteration: 1\n",
-		SECTION("Fix 1", "a") SECTION("Fix 2", "b"));
+	given(WIRE_FIXES ": 1\n" WIRE_REVIEW_FIXES ": 1\n",
+		SECTION(WIRE_FIX " 1", "a") SECTION(WIRE_FIX " 2", "b"));
 	asks(&step_fixing);
 	assert_agent(0, "developer", "developer-fix", "ADR-7",
-		"Researcher Brief, Last Failure, Implementation Summary, Fix 1, Fix 2", "Fix 3",
-		"fixed | failed");
+		WIRE_BRIEF ", " WIRE_LAST_FAILURE ", " WIRE_SUMMARY ", " WIRE_FIX " 1, " WIRE_FIX
+			   " 2",
+		WIRE_FIX " 3", "fixed | failed");
 }
 
 STEP_TEST(fixing_a_fix_is_fix_done_and_counts_one)
 {
-	given("fix_iteration: 1\n", SECTION("Fix 1", "a") SECTION("Fix 2", "b"));
+	given(WIRE_FIXES ": 1\n", SECTION(WIRE_FIX " 1", "a") SECTION(WIRE_FIX " 2", "b"));
 	assert_asks_nothing(&step_fixing);
 	decides(&step_fixing);
 	assert_gives("fix_done");
-	assert_count("fix_iteration", 2);
-	assert_count("review_fix_iteration", 0);
-	assert_section("Fix 2", "b");
+	assert_count(WIRE_FIXES, 2);
+	assert_count(WIRE_REVIEW_FIXES, 0);
+	assert_section(WIRE_FIX " 2", "b");
 }
 
 STEP_TEST(fixing_failed_means_that_it_is_asked_again)
 {
-	recorded("Fix 1", "fixed | failed", "failed");
-	given("", SECTION("Fix 1", "Could not."));
+	recorded(WIRE_FIX " 1", "fixed | failed", "failed");
+	given("", SECTION(WIRE_FIX " 1", "Could not."));
 	decides(&step_fixing);
-	assert_could_not(STEP_FAILED, "Fix 1");
-	assert_count("fix_iteration", 0);
+	assert_could_not(STEP_FAILED, WIRE_FIX " 1");
+	assert_count(WIRE_FIXES, 0);
 }
 
 STEP_TEST(fixing_four_times_asks_a_fifth_time)
 {
-	given("fix_iteration: 4\n", "");
+	given(WIRE_FIXES ": 4\n", "");
 	asks(&step_fixing);
-	assert_string_equal(t.moment.requests.items[0].writes, "Fix 5");
+	assert_string_equal(t.moment.requests.items[0].writes, WIRE_FIX " 5");
 }
 
 STEP_TEST(fixing_five_times_is_max_retries_and_asks_nobody)
 {
-	given("fix_iteration: 5\n", "");
+	given(WIRE_FIXES ": 5\n", "");
 	assert_asks_nothing(&step_fixing);
 	decides(&step_fixing);
 	assert_gives("max_retries");
-	assert_count("fix_iteration", 5);
+	assert_count(WIRE_FIXES, 5);
 }
 
 STEP_TEST(fixing_the_workflow_sets_the_limit)
@@ -161,55 +162,55 @@ STEP_TEST(fixing_the_workflow_sets_the_limit)
 
 STEP_TEST(fixing_fixes_of_reviews_do_not_use_up_its_limit)
 {
-	given("fix_iteration: 4\nreview_fix_iteration: 3\n", "");
+	given(WIRE_FIXES ": 4\n" WIRE_REVIEW_FIXES ": 3\n", "");
 	asks(&step_fixing);
-	assert_string_equal(t.moment.requests.items[0].writes, "Fix 8");
+	assert_string_equal(t.moment.requests.items[0].writes, WIRE_FIX " 8");
 }
 
 STEP_TEST(fixing_pr_reads_the_review_notes)
 {
-	given("fix_iteration: 1\n", SECTION("Fix 1", "a") SECTION("Review Notes", "n"));
+	given(WIRE_FIXES ": 1\n", SECTION(WIRE_FIX " 1", "a") SECTION(WIRE_NOTES, "n"));
 	asks(&step_fixing_pr);
 	assert_int_equal(t.moment.requests.n, 1);
 	assert_agent(0, "developer", "developer-fix", "ADR-7",
-		"Researcher Brief, Review Notes, Implementation Summary, Fix 1", "Fix 2",
+		WIRE_BRIEF ", " WIRE_NOTES ", " WIRE_SUMMARY ", " WIRE_FIX " 1", WIRE_FIX " 2",
 		"fixed | failed");
 	assert_int_equal(step_fixing_pr.before_request, EFFECT_PR_CHECKS);
 }
 
 STEP_TEST(fixing_pr_a_fix_counts_one_and_clears_the_review_notes)
 {
-	given("fix_iteration: 1\n",
-		SECTION("Fix 1", "a") SECTION("Fix 2", "b") SECTION("Review Notes", "n"));
+	given(WIRE_FIXES ": 1\n",
+		SECTION(WIRE_FIX " 1", "a") SECTION(WIRE_FIX " 2", "b") SECTION(WIRE_NOTES, "n"));
 	assert_asks_nothing(&step_fixing_pr);
 	decides(&step_fixing_pr);
 	assert_gives("fix_done");
-	assert_count("fix_iteration", 1);
-	assert_count("review_fix_iteration", 1);
-	assert_section("Review Notes", "");
+	assert_count(WIRE_FIXES, 1);
+	assert_count(WIRE_REVIEW_FIXES, 1);
+	assert_section(WIRE_NOTES, "");
 }
 
 STEP_TEST(fixing_pr_failed_keeps_the_review_notes)
 {
-	given("", SECTION("Fix 1", "{\"status\":\"failed\"}") SECTION("Review Notes", "n"));
+	given("", SECTION(WIRE_FIX " 1", "{\"status\":\"failed\"}") SECTION(WIRE_NOTES, "n"));
 	decides(&step_fixing_pr);
-	assert_could_not(STEP_FAILED, "Fix 1");
-	assert_count("review_fix_iteration", 0);
-	assert_section("Review Notes", "n");
+	assert_could_not(STEP_FAILED, WIRE_FIX " 1");
+	assert_count(WIRE_REVIEW_FIXES, 0);
+	assert_section(WIRE_NOTES, "n");
 }
 
 STEP_TEST(fixing_pr_three_times_is_max_retries)
 {
-	given("review_fix_iteration: 3\n", SECTION("Review Notes", "n"));
+	given(WIRE_REVIEW_FIXES ": 3\n", SECTION(WIRE_NOTES, "n"));
 	assert_asks_nothing(&step_fixing_pr);
 	decides(&step_fixing_pr);
 	assert_gives("max_retries");
-	assert_section("Review Notes", "n");
+	assert_section(WIRE_NOTES, "n");
 }
 
 STEP_TEST(fixing_pr_twice_asks_a_third_time_whatever_fixing_has_used)
 {
-	given("fix_iteration: 5\nreview_fix_iteration: 2\n", "");
+	given(WIRE_FIXES ": 5\n" WIRE_REVIEW_FIXES ": 2\n", "");
 	asks(&step_fixing_pr);
-	assert_string_equal(t.moment.requests.items[0].writes, "Fix 8");
+	assert_string_equal(t.moment.requests.items[0].writes, WIRE_FIX " 8");
 }

@@ -2,16 +2,16 @@
 #include "tests/lib/step_rig.h"
 
 #define URL     "https://github.com/o/r/pull/7"
-#define BRIEF   "Researcher Brief"
 #define VERDICT "approved | changes_requested"
 
 STEP_TEST(reviewing_without_a_pr_url_has_the_developer_open_one)
 {
-	given("", SECTION("Fix 1", "a"));
+	given("", SECTION(WIRE_FIX " 1", "a"));
 	asks(&step_reviewing);
 	assert_int_equal(t.moment.requests.n, 1);
 	assert_agent(0, "developer", "developer-create-pr", "ADR-7",
-		"Researcher Brief, Implementation Summary, Fix 1", "PR URL", "pr_created | failed");
+		WIRE_BRIEF ", " WIRE_SUMMARY ", " WIRE_FIX " 1", WIRE_PULL_REQUEST,
+		"pr_created | failed");
 }
 
 STEP_TEST(reviewing_the_first_url_in_the_answer_becomes_pr_url)
@@ -26,41 +26,41 @@ STEP_TEST(reviewing_the_first_url_in_the_answer_becomes_pr_url)
 		char sections[300];
 
 		(void)snprintf(sections, sizeof(sections),
-			SECTION("PR URL", "See https://example.org/docs and <%s>, not "
-					  "https://github.com/o/r/pull/99."),
+			SECTION(WIRE_PULL_REQUEST, "See https://example.org/docs and <%s>, not "
+						   "https://github.com/o/r/pull/99."),
 			urls[i]);
 		given("", sections);
 		assert_asks_nothing(&step_reviewing);
 		decides(&step_reviewing);
 		assert_int_equal(t.moment.result, STEP_ASK_AGAIN);
-		assert_true(str_is(context_get(&t.doc, "pr_url"), urls[i]));
-		assert_count("review_cycle_count", 0);
+		assert_true(str_is(context_get(&t.doc, WIRE_PULL_REQUEST_KEY), urls[i]));
+		assert_count(WIRE_REVIEWS, 0);
 	}
 }
 
 STEP_TEST(reviewing_an_answer_without_a_url_is_asked_again)
 {
-	given("", SECTION("PR URL", "I opened it: https://github.com/o/r"));
+	given("", SECTION(WIRE_PULL_REQUEST, "I opened it: https://github.com/o/r"));
 	decides(&step_reviewing);
-	assert_could_not(STEP_FAILED, "PR URL");
-	assert_str(context_get(&t.doc, "pr_url"), "");
+	assert_could_not(STEP_FAILED, WIRE_PULL_REQUEST);
+	assert_str(context_get(&t.doc, WIRE_PULL_REQUEST_KEY), "");
 }
 
 STEP_TEST(reviewing_a_developer_who_failed_is_asked_again_url_or_not)
 {
-	recorded("PR URL", "pr_created | failed", "failed");
-	given("", SECTION("PR URL", "push refused for " URL));
+	recorded(WIRE_PULL_REQUEST, "pr_created | failed", "failed");
+	given("", SECTION(WIRE_PULL_REQUEST, "push refused for " URL));
 	decides(&step_reviewing);
-	assert_could_not(STEP_FAILED, "PR URL");
-	assert_str(context_get(&t.doc, "pr_url"), "");
+	assert_could_not(STEP_FAILED, WIRE_PULL_REQUEST);
+	assert_str(context_get(&t.doc, WIRE_PULL_REQUEST_KEY), "");
 }
 
 STEP_TEST(reviewing_with_a_pr_url_asks_the_reviewer)
 {
-	given("pr_url: " URL "\n", SECTION("PR URL", URL));
+	given(WIRE_PULL_REQUEST_KEY ": " URL "\n", SECTION(WIRE_PULL_REQUEST, URL));
 	asks(&step_reviewing);
 	assert_int_equal(t.moment.requests.n, 1);
-	assert_agent(0, "reviewer", "reviewer-review", "ADR-7", BRIEF, "Review Notes", VERDICT);
+	assert_agent(0, "reviewer", "reviewer-review", "ADR-7", WIRE_BRIEF, WIRE_NOTES, VERDICT);
 }
 
 /* What the notes say, and the trigger that it means. */
@@ -71,14 +71,14 @@ static void judged(const char *notes, const char *word, const char *trigger)
 	json_free(&t.outstanding);
 	t.outstanding = json_array();
 	if (word)
-		recorded("Review Notes", VERDICT, word);
-	buf_addf(&sections, SECTION("Review Notes", "%s"), notes);
-	given("pr_url: " URL "\nreview_cycle_count: 1\n", sections.s);
+		recorded(WIRE_NOTES, VERDICT, word);
+	buf_addf(&sections, SECTION(WIRE_NOTES, "%s"), notes);
+	given(WIRE_PULL_REQUEST_KEY ": " URL "\n" WIRE_REVIEWS ": 1\n", sections.s);
 	assert_asks_nothing(&step_reviewing);
 	decides(&step_reviewing);
 	assert_gives(trigger);
-	assert_count("review_cycle_count", 2);
-	assert_true(context_has_section(&t.doc, "Review Notes"));
+	assert_count(WIRE_REVIEWS, 2);
+	assert_true(context_has_section(&t.doc, WIRE_NOTES));
 }
 
 STEP_TEST(reviewing_json_status_is_the_verdict)
@@ -107,51 +107,52 @@ STEP_TEST(reviewing_the_recorded_word_outdoes_the_prose)
 	judged("Good.", "approved", "approved");
 }
 
-#define READS "Researcher Brief, Implementation Summary, Fix 1"
+#define READS WIRE_BRIEF ", " WIRE_SUMMARY ", " WIRE_FIX " 1"
 
 STEP_TEST(signoff_asks_three_at_once_after_a_push)
 {
-	given("pr_url: " URL "\n", SECTION("Fix 1", "a"));
+	given(WIRE_PULL_REQUEST_KEY ": " URL "\n", SECTION(WIRE_FIX " 1", "a"));
 	assert_int_equal(step_signoff.before_request, EFFECT_PUSH);
 	asks(&step_signoff);
 	assert_int_equal(t.moment.requests.n, 3);
-	assert_agent(0, "reviewer", "reviewer-sign-off", "ADR-7", BRIEF, "Signoff Review", VERDICT);
-	assert_agent(1, "researcher", "researcher-validate", "ADR-7", READS, "Signoff Research",
+	assert_agent(0, "reviewer", "reviewer-sign-off", "ADR-7", WIRE_BRIEF, WIRE_SIGNOFF_REVIEW,
+		VERDICT);
+	assert_agent(1, "researcher", "researcher-validate", "ADR-7", READS, WIRE_SIGNOFF_RESEARCH,
 		"validated | failed");
-	assert_script(2, "cd '/r' || exit 125; gh pr checks '" URL "' --watch", 1800,
-		"Signoff Build Result");
+	assert_script(
+		2, "cd '/r' || exit 125; gh pr checks '" URL "' --watch", 1800, WIRE_SIGNOFF_BUILD);
 }
 
 STEP_TEST(signoff_without_a_pr_url_gh_finds_it_by_the_branch)
 {
 	given("", "");
 	asks(&step_signoff);
-	assert_script(2, "cd '/r' || exit 125; gh pr checks --watch", 1800, "Signoff Build Result");
+	assert_script(2, "cd '/r' || exit 125; gh pr checks --watch", 1800, WIRE_SIGNOFF_BUILD);
 }
 
 STEP_TEST(signoff_runs_the_workflows_checks)
 {
 	t.workflow.checks = "make ci";
-	given("pr_url: " URL "\n", "");
+	given(WIRE_PULL_REQUEST_KEY ": " URL "\n", "");
 	asks(&step_signoff);
-	assert_script(2, "cd '/r' || exit 125; make ci", 1800, "Signoff Build Result");
+	assert_script(2, "cd '/r' || exit 125; make ci", 1800, WIRE_SIGNOFF_BUILD);
 }
 
-#define R SECTION("Signoff Review", "{\"status\":\"approved\"}")
-#define V SECTION("Signoff Research", "{\"status\":\"validated\"}")
-#define B SECTION("Signoff Build Result", "passed — log: /l")
+#define R SECTION(WIRE_SIGNOFF_REVIEW, "{\"status\":\"approved\"}")
+#define V SECTION(WIRE_SIGNOFF_RESEARCH, "{\"status\":\"validated\"}")
+#define B SECTION(WIRE_SIGNOFF_BUILD, "passed — log: /l")
 
 STEP_TEST(signoff_after_a_partial_answer_asks_what_is_missing_one_at_a_time)
 {
 	static const struct {
 		const char *sections, *next;
 	} rows[] = {
-		{R, "Signoff Research"},
-		{V, "Signoff Review"},
-		{B, "Signoff Review"},
-		{R V, "Signoff Build Result"},
-		{R B, "Signoff Research"},
-		{V B, "Signoff Review"},
+		{R, WIRE_SIGNOFF_RESEARCH},
+		{V, WIRE_SIGNOFF_REVIEW},
+		{B, WIRE_SIGNOFF_REVIEW},
+		{R V, WIRE_SIGNOFF_BUILD},
+		{R B, WIRE_SIGNOFF_RESEARCH},
+		{V B, WIRE_SIGNOFF_REVIEW},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -164,37 +165,36 @@ STEP_TEST(signoff_after_a_partial_answer_asks_what_is_missing_one_at_a_time)
 
 static void assert_sections_are_cleared(void)
 {
-	assert_section("Signoff Review", "");
-	assert_section("Signoff Research", "");
-	assert_section("Signoff Build Result", "");
+	assert_section(WIRE_SIGNOFF_REVIEW, "");
+	assert_section(WIRE_SIGNOFF_RESEARCH, "");
+	assert_section(WIRE_SIGNOFF_BUILD, "");
 }
 
 STEP_TEST(signoff_all_three_good_is_approved_and_clears_the_counters)
 {
-	given("signoff_cycle_count: 1\nreview_cycle_count: 2\n",
-		R V B SECTION("Last Failure", "old"));
+	given(WIRE_SIGNOFFS ": 1\n" WIRE_REVIEWS ": 2\n", R V B SECTION(WIRE_LAST_FAILURE, "old"));
 	assert_asks_nothing(&step_signoff);
 	decides(&step_signoff);
 	assert_gives("approved");
-	assert_count("signoff_cycle_count", 0);
-	assert_count("review_cycle_count", 0);
-	assert_section("Last Failure", "");
+	assert_count(WIRE_SIGNOFFS, 0);
+	assert_count(WIRE_REVIEWS, 0);
+	assert_section(WIRE_LAST_FAILURE, "");
 	assert_sections_are_cleared();
 }
 
 STEP_TEST(signoff_failures_are_joined_and_become_notes_and_last_failure)
 {
-	given("signoff_cycle_count: 1\nreview_cycle_count: 2\n",
-		SECTION("Signoff Review", "No: changes_requested")
-			V SECTION("Signoff Build Result", "failed — log: /l"));
+	given(WIRE_SIGNOFFS ": 1\n" WIRE_REVIEWS ": 2\n",
+		SECTION(WIRE_SIGNOFF_REVIEW, "No: changes_requested")
+			V SECTION(WIRE_SIGNOFF_BUILD, "failed — log: /l"));
 	decides(&step_signoff);
 	assert_gives("changes_requested");
-	assert_section("Review Notes", "Signoff Review:\n\nNo: changes_requested\n\n---\n\n"
-				       "Signoff Build Result:\n\nfailed — log: /l");
-	assert_section("Last Failure", "Signoff Review:\n\nNo: changes_requested\n\n---\n\n"
-				       "Signoff Build Result:\n\nfailed — log: /l");
-	assert_count("signoff_cycle_count", 2);
-	assert_count("review_cycle_count", 2);
+	assert_section(WIRE_NOTES, WIRE_SIGNOFF_REVIEW
+		":\n\nNo: changes_requested\n\n---\n\n" WIRE_SIGNOFF_BUILD ":\n\nfailed — log: /l");
+	assert_section(WIRE_LAST_FAILURE, WIRE_SIGNOFF_REVIEW
+		":\n\nNo: changes_requested\n\n---\n\n" WIRE_SIGNOFF_BUILD ":\n\nfailed — log: /l");
+	assert_count(WIRE_SIGNOFFS, 2);
+	assert_count(WIRE_REVIEWS, 2);
 	assert_sections_are_cleared();
 }
 
@@ -204,13 +204,13 @@ static void rejects(const char *review, const char *research, const char *build)
 	CLEANUP(buf_release) struct buf sections = BUF_INIT;
 
 	buf_addf(&sections,
-		SECTION("Signoff Review", "%s") SECTION("Signoff Research", "%s")
-			SECTION("Signoff Build Result", "%s"),
+		SECTION(WIRE_SIGNOFF_REVIEW, "%s") SECTION(WIRE_SIGNOFF_RESEARCH, "%s")
+			SECTION(WIRE_SIGNOFF_BUILD, "%s"),
 		review, research, build);
 	given("", sections.s);
 	decides(&step_signoff);
 	assert_gives("changes_requested");
-	assert_count("signoff_cycle_count", 1);
+	assert_count(WIRE_SIGNOFFS, 1);
 }
 
 STEP_TEST(signoff_in_doubt_each_of_the_three_says_no)
@@ -230,11 +230,12 @@ STEP_TEST(signoff_in_doubt_each_of_the_three_says_no)
 
 STEP_TEST(signoff_recorded_words_outdo_the_prose)
 {
-	recorded("Signoff Review", VERDICT, "changes_requested");
-	recorded("Signoff Research", "validated | failed", "validated");
-	recorded("Signoff Build Result", "passed | failed", "passed");
-	given("", SECTION("Signoff Review", "approved") SECTION("Signoff Research", "All met") B);
+	recorded(WIRE_SIGNOFF_REVIEW, VERDICT, "changes_requested");
+	recorded(WIRE_SIGNOFF_RESEARCH, "validated | failed", "validated");
+	recorded(WIRE_SIGNOFF_BUILD, "passed | failed", "passed");
+	given("", SECTION(WIRE_SIGNOFF_REVIEW, "approved") SECTION(WIRE_SIGNOFF_RESEARCH, "All met")
+			  B);
 	decides(&step_signoff);
 	assert_gives("changes_requested");
-	assert_section("Review Notes", "Signoff Review:\n\napproved");
+	assert_section(WIRE_NOTES, WIRE_SIGNOFF_REVIEW ":\n\napproved");
 }

@@ -1,6 +1,7 @@
 #include "src/base/clock.h"
 #include "src/verify/explore_graph.h"
 #include "tests/lib/scratch.h"
+#include "tests/lib/wire.h"
 
 #define FLOW(lines) "```mermaid\nstateDiagram-v2\n[*] --> init\n" lines "done --> [*]\n```\n"
 #define AGENT(state, section, results)                                                             \
@@ -270,7 +271,7 @@ static void play_round(
 				0);
 	}
 	if (kind == NODE_QUESTION)
-		assert_int_equal(simulator_set(s, "troubleshooter_input", STR("Go on."), &err), 0);
+		assert_int_equal(simulator_set(s, WIRE_INPUT_KEY, STR("Go on."), &err), 0);
 	if (kind == NODE_GIVEN_UP)
 		assert_int_equal(simulator_set(s, "troubleshooter_calls", STR("0"), &err), 0);
 	json_free(printed);

@@ -1,5 +1,6 @@
 #include "src/verify/history.h"
 #include "tests/lib/replay_rig.h"
+#include "tests/lib/wire.h"
 
 REPLAY_TEST(every_revision_can_be_had_byte_for_byte)
 {
@@ -97,7 +98,7 @@ REPLAY_TEST(a_fork_asks_anew_under_ids_of_its_own)
 	assert_non_null(t.path);
 	assert_int_equal(made.dropped, 1);
 	assert_int_equal(made.carried, 0);
-	assert_value("work_item_id", "ADR-8");
+	assert_value(WIRE_ITEM_KEY, "ADR-8");
 	assert_value("revision", "1");
 	assert_section(CONTEXT_ACTIONS, "");
 	assert_true(document_has("# ADR-8 Dev Team Context"));
@@ -130,7 +131,7 @@ REPLAY_TEST(a_fork_keeps_the_word_of_the_troubleshooter)
 {
 	struct history_forked made;
 
-	by_hand("implementing", "consecutive_failures: 3\n", "");
+	by_hand("implementing", WIRE_FAILURES ": 3\n", "");
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
 	answer("ADR-7/troubleshooter/1", "continue", "{\"action\":\"continue\",\"reason\":\"go\"}");
 	t.path = fork_as("ADR-8", last_rev(), &made);
@@ -138,7 +139,7 @@ REPLAY_TEST(a_fork_keeps_the_word_of_the_troubleshooter)
 	assert_int_equal(made.carried, 1);
 	assert_int_equal(step_as("ADR-8", false, NULL), 0);
 	assert_string_equal(summary(), "ADR-8/implementing/1");
-	assert_value("consecutive_failures", "0");
+	assert_value(WIRE_FAILURES, "0");
 }
 
 REPLAY_TEST(a_fork_never_takes_the_place_of_another)

@@ -1,5 +1,6 @@
 #include "src/verify/replay_internal.h"
 #include "tests/lib/replay_rig.h"
+#include "tests/lib/wire.h"
 
 REPLAY_TEST(what_was_done_comes_out_the_same_again)
 {
@@ -54,9 +55,9 @@ REPLAY_TEST(a_lie_is_found_and_told_with_its_line)
 	t.lies = true;
 	a_run();
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
-	json_put_str(context_op(&f, "set"), "key", STR("fix_iteration"));
+	json_put_str(context_op(&f, "set"), "key", STR(WIRE_FIXES));
 	json_put_str(f.op, "value", STR("1"));
-	context_set_count(&f.doc, "fix_iteration", 2);
+	context_set_count(&f.doc, WIRE_FIXES, 2);
 	assert_int_equal(context_save(&f, &t.err), 0);
 	context_close(&f);
 	f = (struct context_file){0};
@@ -65,8 +66,8 @@ REPLAY_TEST(a_lie_is_found_and_told_with_its_line)
 	assert_int_equal(v.differ, 1);
 	assert_string_equal(v.first.op, "set");
 	assert_string_equal(v.first.what, "document");
-	assert_string_equal(v.first.recorded, "fix_iteration: 2");
-	assert_string_equal(v.first.replayed, "fix_iteration: 1");
+	assert_string_equal(v.first.recorded, WIRE_FIXES ": 2");
+	assert_string_equal(v.first.replayed, WIRE_FIXES ": 1");
 	assert_int_equal(v.first.line, 5);
 }
 
@@ -158,10 +159,10 @@ static void lie(const char *said, unsigned long done)
 	CLEANUP(context_close) struct context_file f = {0};
 
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
-	json_put_str(context_op(&f, "set"), "key", STR("review_fix_iteration"));
+	json_put_str(context_op(&f, "set"), "key", STR(WIRE_REVIEW_FIXES));
 	json_put_str(f.op, "value", str_of(said));
-	json_put_str(context_event(&f, "set"), "key", STR("review_fix_iteration"));
-	context_set_count(&f.doc, "review_fix_iteration", done);
+	json_put_str(context_event(&f, "set"), "key", STR(WIRE_REVIEW_FIXES));
+	context_set_count(&f.doc, WIRE_REVIEW_FIXES, done);
 	assert_int_equal(context_save(&f, &t.err), 0);
 }
 
@@ -175,7 +176,7 @@ REPLAY_TEST(each_revision_that_differs_is_counted_once)
 	assert_int_equal(step_as("ADR-7", true, NULL), 0);
 	verify();
 	assert_int_equal(v.differ, 2);
-	assert_string_equal(v.first.replayed, "review_fix_iteration: 1");
+	assert_string_equal(v.first.replayed, WIRE_REVIEW_FIXES ": 1");
 }
 
 REPLAY_TEST(a_document_that_was_moved_and_renamed_is_followed)
