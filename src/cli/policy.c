@@ -2,10 +2,10 @@
 #include "src/base/error.h"
 #include "src/cli/cli.h"
 #include "src/policy/beneath.h"
-#include "src/policy/fixture.h"
+#include "src/policy/table.h"
 #include "src/policy/hook.h"
 #include "src/run/run.h"
-#include "src/sandbox/report.h"
+#include "src/sandbox/execute.h"
 #include "src/shell/parse.h"
 
 enum { TIMEOUT_MAX_S = 86400, HOOK_INPUT_MAX = 64 << 20 };

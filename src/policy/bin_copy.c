@@ -4,7 +4,7 @@
  */
 #include <fcntl.h>
 #include "src/policy/found.h"
-#include "src/policy/lexical.h"
+#include "src/policy/where.h"
 
 #define BACKUP "-b --backup?word{none,off,numbered,t,existing,nil,simple,never} "
 

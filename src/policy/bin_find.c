@@ -2,7 +2,7 @@
  * find: where it starts, then an expression. What follows links, writes a file, or works in a
  * folder that is not known is not in the tables.
  */
-#include "src/policy/find.h"
+#include "src/policy/found.h"
 
 static const struct find_predicate predicates[] = {
 	{"!", NOTHING},

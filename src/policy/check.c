@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include "src/policy/binary.h"
-#include "src/policy/lexical.h"
-#include "src/policy/memory.h"
+#include "src/policy/where.h"
+#include "src/policy/expand.h"
 #include "src/shell/parse.h"
 
 enum { CALLS_MAX = 512, PATTERNS_MAX = 64 };

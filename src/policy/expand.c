@@ -1,5 +1,4 @@
 #include "src/policy/expand.h"
-#include "src/policy/memory.h"
 
 /* Values that are made of values double with each turn: there is an end to it. */
 enum { FEEDERS_MAX = 8, VALUES_MAX = 128 << 10, MATCH_COST = 8 };

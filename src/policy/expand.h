@@ -7,6 +7,7 @@
 #define DT_POLICY_EXPAND_H
 
 #include "src/policy/check.h"
+#include "src/policy/where.h"
 
 struct args_list {
 	struct arg *p; /* in the arena of the check */
@@ -38,5 +39,31 @@ bool expand_feeder(const struct expander *e, const struct node *left, struct cal
 
 /* Whether the command itself reads what comes through the pipe before it. */
 bool reads_pipe(const struct node *n);
+
+/* ---- what one check of one line has looked up ---- */
+
+/* Programs by name, places by directory and path. Only for answers that were good: a denial ends
+ * the check. The executor, for which the disk changes between two questions, has none. For check.c
+ * and expand.c alone. */
+struct memory;
+
+struct memory *memory_new(struct arena *a);
+/* p == NULL: not asked yet. */
+struct str memory_program(const struct memory *m, struct str name);
+void memory_put_program(struct memory *m, struct str name, struct str path);
+
+struct question {
+	struct str cwd, path;
+	enum access access;
+	bool whole;
+};
+/* NULL: not asked yet. */
+const struct place *memory_place(const struct memory *m, const struct question *q);
+void memory_put_place(struct memory *m, const struct question *q, const struct place *place);
+
+/* NULL: not asked yet. */
+const struct texts *memory_matches(const struct memory *m, struct str cwd, struct str glob);
+void memory_put_matches(
+	struct memory *m, struct str cwd, struct str glob, const struct texts *matches);
 
 #endif

@@ -1,5 +1,5 @@
 /* Which files a find finds, as far as the expression tells: for what is done with them. */
-#include "src/policy/find.h"
+#include "src/policy/found.h"
 
 /* What it is that all have in common for which something is done. */
 struct common {

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 #include "src/sys/path.h"
-#include "src/policy/fixture.h"
+#include "src/policy/table.h"
 
 static const char *const folders[] = {"tree", "tree/src", "tree/include", "tree/sub", "tree/build",
 	"tree/.git", "tree/.git/hooks", "tree-other", "other", "tree/a b"};

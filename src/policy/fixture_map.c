@@ -1,4 +1,4 @@
-#include "src/policy/fixture.h"
+#include "src/policy/table.h"
 
 /* A text in which names of the world were replaced, and where. */
 struct mapped {

@@ -1,4 +1,4 @@
-#include "src/policy/lexical.h"
+#include "src/policy/where.h"
 
 /* The next part of *rest; false at the end. */
 static bool next_part(struct str *rest, struct str *part)

@@ -1,4 +1,4 @@
-#include "src/policy/memory.h"
+#include "src/policy/expand.h"
 
 /* Powers of two. What falls on a used slot takes it: the older answer is looked up again. */
 enum { PROGRAMS = 64, PLACES = 256, GLOBS = 16 };

@@ -8,6 +8,7 @@
 #define DT_POLICY_STATE_H
 
 #include "src/policy/check.h"
+#include "src/policy/expand.h"
 
 enum { STATE_CWDS = 8, STATE_VARIABLES = 32, STATE_VALUES = 16 };
 
@@ -37,5 +38,34 @@ int state_set(struct check *c, struct state *s, struct str name, const struct ar
 /* *to becomes what may hold when `*to` or `*other` does. 0, or -1 with the denial (LIMIT). */
 int state_join(struct check *c, struct state *to, const struct state *other);
 bool state_same(const struct state *a, const struct state *b);
+
+/* ---- the walk over the tree ---- */
+
+/* With each command, all states that it can be reached in. walk.c has the compound commands,
+ * walk_command.c the simple ones. For the two of them alone. */
+/* A command has two ends, because `cd` leads elsewhere only when it succeeds. */
+struct ends {
+	struct state ok, no;
+};
+
+int walk(struct check *c, const struct node *n, const struct state *in, struct ends *out);
+
+/* One try of a command: one working directory, one value for each variable. */
+struct walker {
+	struct check *check;
+	struct state now;
+	const struct folder *in;
+	size_t *choice; /* by the variable's index in `now` */
+};
+
+struct expander walker_expander(struct walker *w);
+
+/* Calls `one` in each working directory, with each combination of the values that `n` uses. */
+int walk_each_way(struct check *c, const struct node *n, const struct state *in,
+	int (*one)(struct walker *w, const struct node *n, void *arg), void *arg);
+int walk_redirects(struct walker *w, const struct node *n);
+/* `feeder`: the part before it in a pipeline, or NULL. */
+int walk_command(struct check *c, const struct node *n, const struct node *feeder,
+	const struct state *in, struct ends *out);
 
 #endif

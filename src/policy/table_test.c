@@ -1,4 +1,3 @@
-#include "src/policy/fixture.h"
 #include "src/policy/table.h"
 
 struct table_test {

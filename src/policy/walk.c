@@ -1,4 +1,4 @@
-#include "src/policy/walk.h"
+#include "src/policy/state.h"
 
 enum { LOOP_TURNS = 8, LOOP_FILES = 128 };
 

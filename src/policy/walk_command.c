@@ -1,7 +1,7 @@
 #include <fcntl.h>
 #include "src/policy/binary.h"
-#include "src/policy/lexical.h"
-#include "src/policy/walk.h"
+#include "src/policy/where.h"
+#include "src/policy/state.h"
 
 /* The folder that a command is in, as a path. */
 static struct str full_path(struct walker *w)

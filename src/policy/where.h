@@ -88,4 +88,15 @@ int trusted_program(
 int script_allowed(struct arena *a, const struct root *r, const struct policy *p, struct str cwd,
 	struct str name, struct span at, struct str *out, struct verdict *v);
 
+/* ---- paths as texts ---- */
+
+/* A shell that is told `cd a/..` counts names and does not look at the disk: where the two differ
+ * a link is on the way. */
+/* A part of the path is `..`. */
+bool path_goes_up(struct str path);
+/* `path` from the absolute `folder`: absolute, without `.`, `..` and empty parts. In the arena. */
+struct str path_by_name(struct arena *a, struct str folder, struct str path);
+/* Whether the shell's name for the working directory `cwd` has a link in it. */
+bool path_is_alias(struct arena *a, const char *cwd);
+
 #endif

@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include "src/sys/path.h"
-#include "src/sandbox/report.h"
+#include "src/sandbox/execute.h"
 
 static int open_new(const char *path, const char *fresh, struct error *err)
 {

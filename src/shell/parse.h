@@ -36,4 +36,15 @@ void shell_draw(struct buf *out, const struct node *n);
 /* True when both trees are the same but for the offsets. */
 bool shell_same(const struct node *a, const struct node *b);
 
+/* ---- shared by printing, drawing and comparing of trees ---- */
+
+/*
+ * Whether byte `c` of an unquoted text in a pattern must stay unquoted to keep its meaning. To be
+ * asked in order; *bracket (false at first) says that an unquoted `[` was there.
+ */
+bool shell_pattern_byte(char c, bool *bracket);
+
+/* One word as shell_print() writes it. */
+void shell_print_word(struct buf *out, const struct word *w);
+
 #endif

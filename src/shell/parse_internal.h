@@ -47,11 +47,35 @@ struct parser {
 };
 
 /* Words that bash takes for its own where a command may begin. */
+#define RESERVED_WORDS(RESERVED)                                                                   \
+	RESERVED(NOT, "!")                                                                         \
+	RESERVED(OPEN, "{")                                                                        \
+	RESERVED(CLOSE, "}")                                                                       \
+	RESERVED(TEST, "[[")                                                                       \
+	RESERVED(TEST_END, "]]")                                                                   \
+	RESERVED(CASE, "case")                                                                     \
+	RESERVED(COPROC, "coproc")                                                                 \
+	RESERVED(DO, "do")                                                                         \
+	RESERVED(DONE, "done")                                                                     \
+	RESERVED(ELIF, "elif")                                                                     \
+	RESERVED(ELSE, "else")                                                                     \
+	RESERVED(ESAC, "esac")                                                                     \
+	RESERVED(FI, "fi")                                                                         \
+	RESERVED(FOR, "for")                                                                       \
+	RESERVED(FUNCTION, "function")                                                             \
+	RESERVED(IF, "if")                                                                         \
+	RESERVED(IN, "in")                                                                         \
+	RESERVED(SELECT, "select")                                                                 \
+	RESERVED(THEN, "then")                                                                     \
+	RESERVED(TIME, "time")                                                                     \
+	RESERVED(UNTIL, "until")                                                                   \
+	RESERVED(WHILE, "while")
+
 enum reserved {
 #define RESERVED(name, text) RESERVED_##name,
-#include "src/shell/parse_reserved.h"
+	RESERVED_WORDS(RESERVED)
 #undef RESERVED
-	RESERVED_NONE,
+		RESERVED_NONE,
 };
 
 /* parse_lex.c */

@@ -2,7 +2,7 @@
 
 static const char *const texts[] = {
 #define RESERVED(name, text) [RESERVED_##name] = text,
-#include "src/shell/parse_reserved.h"
+	RESERVED_WORDS(RESERVED)
 #undef RESERVED
 };
 

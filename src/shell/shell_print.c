@@ -2,7 +2,7 @@
  * shell_print.c: canonical text. The lines of a here document are put out as soon as a newline may
  * stand in the text, so that no quoted newline can come before them.
  */
-#include "src/shell/shell_text.h"
+#include "src/shell/parse.h"
 
 struct printer {
 	struct buf *out;

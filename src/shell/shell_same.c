@@ -2,7 +2,7 @@
  * shell_same.c: whether two trees say the same. Where in a word the quotes stand does not matter,
  * as long as they keep the same things from being split and the same bytes from being a pattern.
  */
-#include "src/shell/shell_text.h"
+#include "src/shell/parse.h"
 
 static bool same_node(const struct node *a, const struct node *b);
 

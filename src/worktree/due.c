@@ -1,4 +1,4 @@
-#include "src/worktree/due.h"
+#include "src/worktree/list.h"
 
 /*
  * What is merged is told by the remote's branch as it was fetched last; what became of a run, by

@@ -6,6 +6,7 @@
 #define DT_POOL_LIST_H
 
 #include "src/worktree/pool_internal.h"
+#include "src/event/run_state.h"
 
 struct listing {
 	struct arena *arena;
@@ -22,5 +23,24 @@ struct listing {
 int listing_read(struct listing *l, struct error *err);
 /* PATH/.git is a file: a linked worktree, not a clone. */
 bool worktree_there(const char *path);
+
+/* ---- what a sweep may take before it is old ---- */
+
+/* What is merged, and what a failed run has left. */
+struct due {
+	struct listing *listing;
+	const char *target;    /* short name of the branch on origin; NULL: there is none */
+	const char **branches; /* names of those that are in it */
+	const char **commits;  /* and where each is */
+	size_t n_branches;
+	struct run_state *runs;
+	size_t n_runs;
+};
+
+/* Reads what the pool's onMerge, onAbort and onTimeout ask for. */
+int due_read(struct listing *l, struct due *out, struct error *err);
+/* *reason: "merged", "aborted" or "timeout"; NULL: none of them. */
+int due_look(
+	const struct due *d, const struct pool_entry *e, const char **reason, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 #include "src/sys/path.h"
-#include "src/worktree/due.h"
+#include "src/worktree/list.h"
 
 /* A record whose worktree is gone holds ports for nobody. Where the folder around it is gone too,
  * it may be a disk that is not there at the moment. */

@@ -1,5 +1,5 @@
 #include <time.h>
-#include "src/policy/fixture.h"
+#include "src/policy/table.h"
 #include "src/shell/parse.h"
 #include "tests/bench/shell.h"
 #include "tests/lib/tap.h"

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include "src/policy/fixture.h"
+#include "src/policy/table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

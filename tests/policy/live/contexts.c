@@ -6,7 +6,7 @@
  *
  *     contexts FILE...
  */
-#include "src/policy/fixture.h"
+#include "src/policy/table.h"
 #include "tests/lib/tap.h"
 
 enum { SHOWN = 20 };
