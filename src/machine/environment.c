@@ -1,7 +1,6 @@
 #include <ctype.h>
 #include "src/machine/engine.h"
 #include "src/machine/script.h"
-#include "src/sys/gh.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 
@@ -144,7 +143,7 @@ static int failing_checks(
 {
 	const struct local_environment *w = data;
 
-	return gh_failing_checks(a, w->repo, pr_url, text, err);
+	return git_failing_checks(a, w->repo, pr_url, text, err);
 }
 
 static bool still_running(void *data, const struct context_file *f, const char *id)

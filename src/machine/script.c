@@ -5,7 +5,7 @@
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include "src/base/clock.h"
-#include "src/sys/proc.h"
+#include "src/sys/process.h"
 #include "src/machine/answer.h"
 #include "src/machine/script.h"
 #include "src/machine/script_internal.h"
@@ -218,20 +218,20 @@ static void watch_end(struct guard_watch *w)
 
 static bool is_alive(const struct guard_id *g)
 {
-	struct proc_info info;
+	struct process_info info;
 
-	return proc_info(g->pid, &info) && info.start == g->start && info.state != 'Z';
+	return process_info(g->pid, &info) && info.start == g->start && info.state != 'Z';
 }
 
 /* A stopped guard (SIGSTOP) keeps no time limit: continues it. */
 static void wake_guard(struct guard_watch *w, const struct guard_id *g)
 {
-	struct proc_info info;
+	struct process_info info;
 
 	if (w->wake < 0 || clock_ticks() < w->wake)
 		return;
 	w->wake = clock_ticks() + CONTINUE_MS;
-	if (proc_info(g->pid, &info) && info.start == g->start && info.state == 'T')
+	if (process_info(g->pid, &info) && info.start == g->start && info.state == 'T')
 		(void)kill(g->pid, SIGCONT);
 }
 

@@ -10,7 +10,6 @@
 #include "src/base/clock.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
-#include "src/sys/proc.h"
 #include "src/config/violation.h"
 #include "src/machine/answer.h"
 #include "src/machine/script_internal.h"
@@ -75,11 +74,11 @@ static bool lock_is_used(int fd)
 
 static int lock_sign(int fd, const char *path, struct error *err)
 {
-	struct proc_info self;
+	struct process_info self;
 	char text[64];
 	int n;
 
-	if (!proc_info(getpid(), &self))
+	if (!process_info(getpid(), &self))
 		return error_set(err, ERR_SYSTEM, "cannot read /proc");
 	n = snprintf(text, sizeof(text), "%d %" PRIu64 "\n", (int)self.pid, self.start);
 	if (ftruncate(fd, 0) < 0 || pwrite(fd, text, (size_t)n, 0) != n)
@@ -137,11 +136,11 @@ struct leftovers {
 	size_t n;
 };
 
-static void kill_marked(const struct proc_info *info, void *arg)
+static void kill_marked(const struct process_info *info, void *arg)
 {
 	struct leftovers *s = arg;
 
-	if (info->pid == getpid() || info->state == 'Z' || !proc_has_env(info->pid, s->mark))
+	if (info->pid == getpid() || info->state == 'Z' || !process_has_env(info->pid, s->mark))
 		return;
 	s->n++;
 	(void)kill(info->pid, SIGKILL);
@@ -156,7 +155,7 @@ void script_end_leftovers(const struct script *s)
 
 	while (found.n && clock_ticks() < until) {
 		found.n = 0;
-		proc_each(kill_marked, &found);
+		process_each(kill_marked, &found);
 		if (found.n)
 			nanosleep(&pause, NULL);
 	}

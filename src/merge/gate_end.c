@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include "src/base/clock.h"
-#include "src/sys/proc.h"
+#include "src/sys/process.h"
 #include "src/merge/gate_internal.h"
 
 enum { END_MS = 10000 };
@@ -50,7 +50,7 @@ static void send(struct victim v, int number)
 	base_close(&handle);
 }
 
-static void find(const struct proc_info *info, void *arg)
+static void find(const struct process_info *info, void *arg)
 {
 	struct ending *e = arg;
 	struct victim v = {info->pid, info->start};
@@ -58,7 +58,7 @@ static void find(const struct proc_info *info, void *arg)
 
 	if (info->pid == getpid() || strchr("ZXx", info->state) || listed(e, v.pid, v.start))
 		return;
-	if (!holder && !listed(e, info->parent, 0) && !proc_has_env(info->pid, e->entry))
+	if (!holder && !listed(e, info->parent, 0) && !process_has_env(info->pid, e->entry))
 		return;
 	e->list = xrealloc(e->list, (e->n + 1) * sizeof(*e->list));
 	e->list[e->n++] = v;
@@ -78,7 +78,7 @@ static void stop_all(struct ending *e)
 {
 	do {
 		e->more = false;
-		proc_each(find, e);
+		process_each(find, e);
 	} while (e->more);
 }
 

@@ -1,6 +1,6 @@
 #include "src/base/clock.h"
 #include "src/sys/path.h"
-#include "src/sys/proc.h"
+#include "src/sys/process.h"
 #include "src/merge/gate_internal.h"
 
 static int boot_id(struct arena *a, const char **out, struct error *err)
@@ -24,7 +24,7 @@ static const char *number_space(struct arena *a)
 int gate_place(struct arena *a, struct gate_place *out, struct error *err)
 {
 	char host[64] = "";
-	struct proc_info self;
+	struct process_info self;
 	CLEANUP(buf_release) struct buf name = BUF_INIT;
 
 	(void)gethostname(host, sizeof(host) - 1);
@@ -32,7 +32,7 @@ int gate_place(struct arena *a, struct gate_place *out, struct error *err)
 	buf_utf8_repair(&name);
 	if (boot_id(a, &out->boot, err) < 0)
 		return -1;
-	if (!proc_info(getpid(), &self))
+	if (!process_info(getpid(), &self))
 		return error_set(err, ERR_SYSTEM, "cannot read '/proc'");
 	out->host = arena_dup(a, buf_str(&name));
 	out->space = number_space(a);
@@ -43,9 +43,9 @@ int gate_place(struct arena *a, struct gate_place *out, struct error *err)
 
 bool gate_process_lives(pid_t pid, uint64_t start)
 {
-	struct proc_info info;
+	struct process_info info;
 
-	return pid > 0 && proc_info(pid, &info) && info.start == start &&
+	return pid > 0 && process_info(pid, &info) && info.start == start &&
 	       !strchr("ZXx", info.state);
 }
 

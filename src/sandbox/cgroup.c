@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include "src/sys/path.h"
-#include "src/sys/proc.h"
+#include "src/sys/process.h"
 #include "src/sandbox/sandbox_internal.h"
 
 /* A run's group is OURS<pid of who made it>.<when that process began>.<number>. */
@@ -139,13 +139,13 @@ void cgroup_look(struct host *h)
 
 static bool maker_is_gone(const char *name)
 {
-	struct proc_info info;
+	struct process_info info;
 	char *end;
 	long pid = strtol(name + strlen(OURS), &end, 10);
 
 	if (pid <= 0 || *end != '.')
 		return false;
-	return !proc_info((pid_t)pid, &info) || info.start != strtoull(end + 1, NULL, 10);
+	return !process_info((pid_t)pid, &info) || info.start != strtoull(end + 1, NULL, 10);
 }
 
 /* Groups of runs whose program was killed before it could remove them. One with processes in it
@@ -167,10 +167,10 @@ int cgroup_prepare(struct sandbox *s, struct error *err)
 	static unsigned number;
 	struct cgroup *g = &s->state->cgroup;
 	char text[96], procs[sizeof(g->path) + 16];
-	struct proc_info self = {0};
+	struct process_info self = {0};
 
 	sweep(s->host->groups);
-	proc_info(getpid(), &self);
+	process_info(getpid(), &self);
 	snprintf(text, sizeof(text), OURS "%d.%llu.%u", (int)getpid(),
 		(unsigned long long)self.start, ++number);
 	if (!at(g->path, sizeof(g->path), s->host->groups, text) || mkdir(g->path, 0700) < 0) {

@@ -6,7 +6,7 @@
 #define DT_POLICY_EXECUTE_INTERNAL_H
 
 #include <signal.h>
-#include "src/sys/subreaper.h"
+#include "src/sys/process.h"
 #include "src/sandbox/interpret_internal.h"
 #include "src/policy/protected.h"
 

@@ -4,7 +4,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include "src/sys/proc.h"
+#include "src/sys/process.h"
 #include "src/sandbox/sandbox_internal.h"
 
 int layer_failed(const struct sandbox *s, const char *layer, const char *what)
@@ -53,7 +53,7 @@ struct tally {
 	unsigned n;
 };
 
-static void count_one(const struct proc_info *info, void *arg)
+static void count_one(const struct process_info *info, void *arg)
 {
 	struct tally *t = arg;
 	struct stat st;
@@ -86,7 +86,7 @@ static void decide_number(struct sandbox *s)
 		(st->on[LAYER_CGROUP] && s->host->groups_count) || (!st->uid && !drops))
 		return;
 	if (!drops && !(st->user && namespace_flags(st)))
-		proc_each(count_one, &t);
+		process_each(count_one, &t);
 	st->processes = s->policy->limits.processes + t.n;
 }
 

@@ -9,22 +9,7 @@
 	X(EVP_md5)                                                                                 \
 	X(EVP_sha256)
 
-static struct {
-	bool open;
-	FUNCTIONS(LIBRARY_MEMBER)
-} lib;
-
-static const struct library_name names[] = {FUNCTIONS(LIBRARY_NAME)};
-
-static int library(struct error *err)
-{
-	if (lib.open)
-		return 0;
-	if (library_open(LIBCRYPTO_SO, "crypto", names, COUNT(names), &lib, err) < 0)
-		return -1;
-	lib.open = true;
-	return 0;
-}
+LIBRARY(FUNCTIONS, LIBCRYPTO_SO, "crypto", NULL);
 
 static int compute(struct str text, const EVP_MD *kind, const char *name, unsigned char *out,
 	struct error *err)
@@ -37,14 +22,14 @@ static int compute(struct str text, const EVP_MD *kind, const char *name, unsign
 
 int digest_md5(struct str text, unsigned char out[MD5_SIZE], struct error *err)
 {
-	return library(err) < 0 ? -1 : compute(text, lib.EVP_md5(), "md5", out, err);
+	return library_open(&library, err) < 0 ? -1 : compute(text, lib.EVP_md5(), "md5", out, err);
 }
 
 int digest_sha256(struct str text, char out[SHA256_TEXT], struct error *err)
 {
 	unsigned char sum[SHA256_SIZE];
 
-	if (library(err) < 0 || compute(text, lib.EVP_sha256(), "sha256", sum, err) < 0)
+	if (library_open(&library, err) < 0 || compute(text, lib.EVP_sha256(), "sha256", sum, err) < 0)
 		return -1;
 	digest_print(sum, sizeof(sum), out);
 	return 0;

@@ -41,12 +41,8 @@
 	X(git_patch_free)                                                                          \
 	X(git_buf_dispose)
 
-static struct {
-	bool open;
-	FUNCTIONS(LIBRARY_MEMBER)
-} lib;
-
-static const struct library_name names[] = {FUNCTIONS(LIBRARY_NAME)};
+static int start(struct error *err);
+LIBRARY(FUNCTIONS, LIBGIT2_SO, "git", start);
 
 #if defined(__SANITIZE_ADDRESS__)
 #define LEAKS_ARE_COUNTED 1
@@ -81,34 +77,24 @@ static int fault(struct error *err, enum err code, const char *what, const char 
 	return error_set(err, code, "%s '%s': %s", what, subject, error_reason());
 }
 
-/* These extensions do not change how references, configuration and index are read. */
-static int accept_extensions(struct error *err)
+static int start(struct error *err)
 {
+	/* These extensions do not change how references, configuration and index are read. */
 	static const char *known[] = {
 		"worktreeconfig", "partialclone", "preciousobjects", "relativeworktrees"};
 
+	if (lib.git_libgit2_init() < 0)
+		return fault(err, ERR_SYSTEM, "cannot start", LIBGIT2_SO);
 	if (lib.git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, known, COUNT(known)) < 0)
 		return fault(err, ERR_SYSTEM, "cannot set up", LIBGIT2_SO);
 	return 0;
-}
-
-static int library(struct error *err)
-{
-	if (lib.open)
-		return 0;
-	if (library_open(LIBGIT2_SO, "git", names, COUNT(names), &lib, err) < 0)
-		return -1;
-	if (lib.git_libgit2_init() < 0)
-		return fault(err, ERR_SYSTEM, "cannot start", LIBGIT2_SO);
-	lib.open = accept_extensions(err) == 0;
-	return lib.open ? 0 : -1;
 }
 
 int git_library_version(struct arena *a, char **version, struct error *err)
 {
 	int major, minor, patch;
 
-	if (library(err) < 0)
+	if (library_open(&library, err) < 0)
 		return -1;
 	lib.git_libgit2_version(&major, &minor, &patch);
 	*version = arena_printf(a, "%d.%d.%d", major, minor, patch);
@@ -177,7 +163,7 @@ static int open_repository(
 {
 	int rc;
 
-	if (library(err) < 0)
+	if (library_open(&library, err) < 0)
 		return -1;
 	rc = lib.git_repository_open_ext(out, dir_path, flags, getenv("GIT_CEILING_DIRECTORIES"));
 	if (rc == GIT_ENOTFOUND || rc == GIT_EOWNER)
@@ -494,7 +480,7 @@ int git_diff_texts(struct buf *out, const char *old_name, struct str old_text, c
 	git_diff_options options;
 	git_buf text = {0};
 
-	if (library(err) < 0)
+	if (library_open(&library, err) < 0)
 		return -1;
 	(void)lib.git_diff_options_init(&options, GIT_DIFF_OPTIONS_VERSION);
 	options.flags = GIT_DIFF_FORCE_TEXT; /* a damaged document may contain any bytes */

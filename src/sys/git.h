@@ -97,6 +97,15 @@ struct git_command {
  * stdout and stderr. */
 int git_command(const struct git_command *c, struct buf *out, int *status, struct error *err);
 
+/*
+ * What the user's `gh` knows of a pull request: the lines of `gh pr checks` that tell of a failed
+ * check, in the arena; "" when none has failed, or there are no checks, no `gh`, or the URL is not
+ * GitHub's. `gh` has the caller's environment, so GH_TOKEN reaches it, and never prompts. -1:
+ * ERR_SYSTEM when it failed or took more than 60 s; the pull request is none the worse for it.
+ */
+int git_failing_checks(
+	struct arena *a, const char *root, const char *pr_url, char **text, struct error *err);
+
 /* Adds the unified diff of two texts, which may contain any bytes; nothing when they are equal. */
 int git_diff_texts(struct buf *out, const char *old_name, struct str old_text, const char *new_name,
 	struct str new_text, struct error *err);

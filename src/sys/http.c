@@ -28,12 +28,8 @@
 	X(curl_multi_strerror)                                                                     \
 	X(curl_multi_cleanup)
 
-static struct {
-	bool open;
-	FUNCTIONS(LIBRARY_MEMBER)
-} lib;
-
-static const struct library_name names[] = {FUNCTIONS(LIBRARY_NAME)};
+static int start(struct error *err);
+LIBRARY(FUNCTIONS, LIBCURL_SO, "HTTP", start);
 
 enum {
 	CONNECT_S = 10,
@@ -43,16 +39,11 @@ enum {
 	LOOK_MS = 1000,   /* between two looks without news: how late a time limit may be noticed */
 };
 
-static int library(struct error *err)
+static int start(struct error *err)
 {
-	if (lib.open)
+	if (lib.curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK)
 		return 0;
-	if (library_open(LIBCURL_SO, "HTTP", names, COUNT(names), &lib, err) < 0)
-		return -1;
-	if (lib.curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-		return error_set(err, ERR_SYSTEM, "cannot start '%s'", LIBCURL_SO);
-	lib.open = true;
-	return 0;
+	return error_set(err, ERR_SYSTEM, "cannot start '%s'", LIBCURL_SO);
 }
 
 struct transfer {
@@ -372,7 +363,7 @@ int http_send(const struct http_request *r, struct http_answer *a, struct error 
 	int rc;
 
 	*a = (struct http_answer){.retry_after_s = -1};
-	if (url_check(&t) < 0 || library(err) < 0 || prepare(&t) < 0)
+	if (url_check(&t) < 0 || library_open(&library, err) < 0 || prepare(&t) < 0)
 		return -1;
 	/* TLS writes to a connection that the other side has closed like to any other. */
 	sigaction(SIGPIPE, &ignore, &before);

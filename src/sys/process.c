@@ -11,8 +11,6 @@
 #include "src/base/vec.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
-#include "src/sys/proc.h"
-#include "src/sys/subreaper.h"
 
 enum {
 	CHUNK = 16384,
@@ -345,14 +343,14 @@ static bool read_output(struct running *r)
 static bool has_ended(struct running *r)
 {
 	siginfo_t info = {0};
-	struct proc_info self;
+	struct process_info self;
 
 	if (waitid(P_PID, (id_t)r->s.pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
 		return errno == ECHILD;
 	if (!info.si_pid)
 		return false;
 	r->end->status = info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
-	r->unborn = info.si_code != CLD_EXITED && proc_info(r->s.pid, &self) && self.unborn;
+	r->unborn = info.si_code != CLD_EXITED && process_info(r->s.pid, &self) && self.unborn;
 	return true;
 }
 

@@ -3,12 +3,16 @@
  * a session and process group of their own (so no terminal), and a time limit (TERM, then KILL).
  * Nothing is left behind: background processes and daemons of the program are ended with it.
  *
- * While process_run() works, the caller is the subreaper of orphans (PR_SET_CHILD_SUBREAPER).
- * Children that it had before are left alone. Not for two threads at once.
+ * While process_run() works, the caller is the subreaper of orphans. Children that it had before are
+ * left alone. Not for two threads at once.
+ *
+ * Also what /proc tells about other processes.
  */
 #ifndef DT_PROCESS_H
 #define DT_PROCESS_H
 
+#include <signal.h>
+#include <sys/types.h>
 #include "src/base/buf.h"
 
 enum { PROCESS_GRACE_MS = 5000 };
@@ -55,5 +59,49 @@ int process_check(const struct process *p, const struct process_end *end, const 
 /* The last lines of a failed program's output that are not hints, joined by `; `. Credentials in
  * URLs are replaced by `***`. */
 void process_error_text(struct str output, struct buf *out);
+
+/* ---- the processes of the system, as /proc has them ---- */
+
+struct process_info {
+	pid_t pid, parent;
+	char state;     /* 'Z': ended, not yet reaped */
+	bool unborn;    /* forked, and no program was ever started in it */
+	uint64_t start; /* clock ticks since boot: with the pid it identifies one process for ever */
+};
+
+/* False when there is no such process, or /proc cannot be read. */
+bool process_info(pid_t pid, struct process_info *info);
+/* Calls fn for every process. */
+void process_each(void (*fn)(const struct process_info *info, void *arg), void *arg);
+/* True when `entry` (`NAME=value`) is in the environment that the process was started with. */
+bool process_has_env(pid_t pid, const char *entry);
+/* *pid: of a process other than this one whose working directory is `dir` (resolved) or below it;
+ * 0: none that this user may see. -1: /proc cannot be read. */
+int process_within(const char *dir, pid_t *pid);
+/* True when a process that this user may inspect has the file (resolved) open. */
+bool process_has_open(const char *path);
+
+/* ---- processes that a program leaves behind ---- */
+
+struct pid_list {
+	pid_t *items;
+	size_t n, cap;
+};
+
+/* As a subreaper the caller becomes the parent of the children of processes that have ended
+ * (PR_SET_CHILD_SUBREAPER). */
+struct subreaper {
+	struct pid_list before;     /* children that the caller had: left alone */
+	struct pid_list terminated; /* have been sent TERM */
+	int was_subreaper;
+	struct sigaction was_sigchld;
+};
+
+/* From here on orphans become children of the caller. */
+void subreaper_begin(struct subreaper *s);
+/* Reaps orphans that have ended; sends the others TERM, once, or KILL. Returns how many it saw. */
+size_t subreaper_round(struct subreaper *s, bool kill_now);
+/* Restores what was before subreaper_begin(). */
+void subreaper_end(struct subreaper *s);
 
 #endif

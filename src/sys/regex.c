@@ -27,26 +27,11 @@ enum { SOURCE_MAX = 4096, WORKSPACE_MIN = 1000, WORKSPACE_MAX = 4 << 20 };
 	"\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}"             \
 	"\\x{3001}-\\x{fefe}\\x{ff00}-\\x{10ffff}"
 
-static struct {
-	bool open;
-	FUNCTIONS(LIBRARY_MEMBER)
-} lib;
-
-static const struct library_name names[] = {FUNCTIONS(LIBRARY_NAME)};
+LIBRARY(FUNCTIONS, LIBPCRE2_SO, "regular expression", NULL);
 
 struct regex {
 	pcre2_code_8 *code;
 };
-
-static int library(struct error *err)
-{
-	if (lib.open)
-		return 0;
-	if (library_open(LIBPCRE2_SO, "regular expression", names, COUNT(names), &lib, err) < 0)
-		return -1;
-	lib.open = true;
-	return 0;
-}
 
 /* An ECMA-262 expression on its way to the same in PCRE2's syntax. */
 struct translation {
@@ -238,7 +223,7 @@ int regex_compile(struct arena *a, struct str source, struct regex **out, struct
 	struct translation t = {.in = source, .err = err};
 	int rc = 0;
 
-	if (library(err) < 0)
+	if (library_open(&library, err) < 0)
 		return -1;
 	if (source.n > SOURCE_MAX)
 		return error_set(err, ERR_INPUT, "a pattern is longer than %d bytes", SOURCE_MAX);

@@ -2,7 +2,7 @@
 #include "src/event/event.h"
 #include "src/base/clock.h"
 #include "src/sys/path.h"
-#include "src/sys/proc.h"
+#include "src/sys/process.h"
 #include "src/worktree/pool_internal.h"
 
 enum { TRIES = 20, MAKING_MS = 600000, WATCH_MS = 1000, WATCH_MAX = 64 };
@@ -32,13 +32,13 @@ struct work {
 static void set_holder(struct work *w)
 {
 	pid_t pid = w->ask->holder;
-	struct proc_info info = {0};
+	struct process_info info = {0};
 
 	if (!pid && w->ask->run)
 		pid = getpid();
 	record_claim(w->arena, &w->of);
 	w->of.pid = pid;
-	w->of.start = pid && proc_info(pid, &info) ? info.start : 0;
+	w->of.start = pid && process_info(pid, &info) ? info.start : 0;
 	if (w->ask->run)
 		w->of.run = w->ask->run;
 }

@@ -1,6 +1,6 @@
 #include "src/event/run_state.h"
 #include "src/base/clock.h"
-#include "src/sys/proc.h"
+#include "src/sys/process.h"
 #include "src/worktree/pool_internal.h"
 
 int live_inside(struct arena *a, const char *dir, const char **who, struct error *err)
@@ -15,7 +15,7 @@ int live_inside(struct arena *a, const char *dir, const char **who, struct error
 			a, "process %d holds it (state folder '%s')", (int)holder.pid, state);
 		return 0;
 	}
-	if (proc_within(dir, &pid) < 0)
+	if (process_within(dir, &pid) < 0)
 		return error_errno(err, "cannot tell who works in '%s'", dir);
 	if (pid)
 		*who = arena_printf(a, "process %d works in it", (int)pid);

@@ -3,7 +3,7 @@
 #include <time.h>
 #include "src/base/clock.h"
 #include "src/sys/path.h"
-#include "src/sys/proc.h"
+#include "src/sys/process.h"
 #include "src/worktree/pool_internal.h"
 
 /*
@@ -34,7 +34,7 @@ static bool is_abandoned(const char *path)
 		if (lstat(path, &now) < 0 || !same(&first, &now))
 			return false;
 	}
-	return !proc_has_open(path);
+	return !process_has_open(path);
 }
 
 static void clear(const char *path, bool ours)

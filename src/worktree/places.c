@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include "src/base/clock.h"
 #include "src/sys/path.h"
-#include "src/sys/proc.h"
+#include "src/sys/process.h"
 #include "src/worktree/pool_internal.h"
 
 enum { FILE_MAX = 8192, INITIALIZING_S = 3600 };
@@ -127,13 +127,13 @@ static pid_t pid_at(const char *text, const char *at)
 /* It names processes, as the agents' own tools do, and none of them lives. */
 static bool names_the_dead(const char *text)
 {
-	struct proc_info info;
+	struct process_info info;
 	bool any = false;
 
 	for (const char *at = text; (at = strstr(at, "pid")); at++) {
 		pid_t pid = pid_at(text, at);
 
-		if (pid && proc_info(pid, &info))
+		if (pid && process_info(pid, &info))
 			return false;
 		any = any || pid;
 	}

@@ -1,6 +1,6 @@
 #include "src/base/clock.h"
 #include "src/sys/path.h"
-#include "src/sys/proc.h"
+#include "src/sys/process.h"
 #include "src/worktree/pool_internal.h"
 
 enum { PAGE = 256, BOOT_MAX = 128, NEXT_DOOR_S = 3600 };
@@ -214,10 +214,10 @@ const char *boot_id(void)
 
 void record_claim(struct arena *a, struct allocation *of)
 {
-	struct proc_info info = {0};
+	struct process_info info = {0};
 
 	of->pid = getpid();
-	of->start = proc_info(of->pid, &info) ? info.start : 0;
+	of->start = process_info(of->pid, &info) ? info.start : 0;
 	of->boot = arena_dup(a, str_of(boot_id()));
 	of->since = clock_now();
 	of->fault = NULL;
@@ -258,7 +258,7 @@ static bool is_next_door(const struct allocation *of)
 
 bool record_alive(const struct allocation *of)
 {
-	struct proc_info info = {0};
+	struct process_info info = {0};
 
 	if (!of->pid || !of->boot)
 		return false;
@@ -266,5 +266,5 @@ bool record_alive(const struct allocation *of)
 		return of->state == ALLOCATION_LIVE || clock_now() - of->since < NEXT_DOOR_S;
 	if (strcmp(of->boot, boot_id()) != 0)
 		return false;
-	return proc_info(of->pid, &info) && info.state != 'Z' && info.start == of->start;
+	return process_info(of->pid, &info) && info.state != 'Z' && info.start == of->start;
 }

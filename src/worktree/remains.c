@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include "src/sys/path.h"
-#include "src/sys/proc.h"
+#include "src/sys/process.h"
 #include "src/worktree/work.h"
 
 /*
@@ -121,13 +121,13 @@ static void drop_dead_indexes(struct arena *a, const struct pool *p)
 
 	while (dir && (entry = readdir(dir))) {
 		struct str name = str_of(entry->d_name);
-		struct proc_info ignored;
+		struct process_info ignored;
 		long pid;
 
 		if (!str_starts(name, INDEX_PREFIX))
 			continue;
 		pid = strtol(name.p + strlen(INDEX_PREFIX), NULL, 10);
-		if (pid > 0 && !proc_info((pid_t)pid, &ignored))
+		if (pid > 0 && !process_info((pid_t)pid, &ignored))
 			(void)unlink(path_join(a, p->state, name.p));
 	}
 	if (dir)

@@ -4,7 +4,7 @@
 #include <time.h>
 #include "src/base/clock.h"
 #include "src/sys/path.h"
-#include "src/sys/proc.h"
+#include "src/sys/process.h"
 #include "src/worktree/pool_internal.h"
 
 enum { PAGE = 256, STRAY_MS = 3000, STRAY_STEP_MS = 20 };
@@ -25,11 +25,11 @@ struct strays_of {
 	size_t n;
 };
 
-static void count_stray(const struct proc_info *info, void *arg)
+static void count_stray(const struct process_info *info, void *arg)
 {
 	struct strays_of *s = arg;
 
-	if (info->pid == getpid() || info->state == 'Z' || !proc_has_env(info->pid, s->mark))
+	if (info->pid == getpid() || info->state == 'Z' || !process_has_env(info->pid, s->mark))
 		return;
 	s->n++;
 	if (s->kill)
@@ -46,7 +46,7 @@ static void end_strays(struct arena *a, const struct allocation *of)
 	for (;;) {
 		s.n = 0;
 		s.kill = clock_ticks() - begun > STRAY_MS / 2;
-		proc_each(count_stray, &s);
+		process_each(count_stray, &s);
 		if (!s.n || clock_ticks() - begun > STRAY_MS)
 			return;
 		nanosleep(&moment, NULL);

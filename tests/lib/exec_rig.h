@@ -6,7 +6,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include "src/sys/proc.h"
+#include "src/sys/process.h"
 #include "src/machine/actions.h"
 #include "src/machine/script.h"
 #include "tests/lib/shell.h"
@@ -117,9 +117,9 @@ static inline pid_t number_in(const char *name)
 
 static inline bool is_gone(pid_t pid)
 {
-	struct proc_info info;
+	struct process_info info;
 
-	return !proc_info(pid, &info) || info.state == 'Z';
+	return !process_info(pid, &info) || info.state == 'Z';
 }
 
 #endif

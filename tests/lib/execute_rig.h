@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include "src/sys/proc.h"
+#include "src/sys/process.h"
 #include "src/sandbox/execute.h"
 #include "src/shell/parse.h"
 #include "tests/lib/scratch.h"
@@ -151,9 +151,9 @@ static inline int finish(void **state)
 	return unsetenv("TMPDIR") < 0 ? -1 : rig_end(state);
 }
 
-static inline void count_marked(const struct proc_info *info, void *arg)
+static inline void count_marked(const struct process_info *info, void *arg)
 {
-	if (proc_has_env(info->pid, arena_printf(&arena, "CI=%s", strrchr(base, '/') + 1)))
+	if (process_has_env(info->pid, arena_printf(&arena, "CI=%s", strrchr(base, '/') + 1)))
 		(*(size_t *)arg)++;
 }
 
@@ -168,7 +168,7 @@ static inline size_t marked(void)
 {
 	size_t n = 0;
 
-	proc_each(count_marked, &n);
+	process_each(count_marked, &n);
 	return n;
 }
 

@@ -11,7 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include "src/base/clock.h"
-#include "src/sys/proc.h"
+#include "src/sys/process.h"
 #include "src/merge/gate_internal.h"
 #include "src/store/lock.h"
 #include "tests/lib/git_rig.h"

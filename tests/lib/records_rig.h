@@ -10,7 +10,7 @@
 #include "tests/lib/unit.h"
 #include "tests/lib/scratch.h"
 #include "src/base/clock.h"
-#include "src/sys/proc.h"
+#include "src/sys/process.h"
 #include "src/worktree/pool_internal.h"
 
 extern struct pool pool; /* of pool_rig.c */

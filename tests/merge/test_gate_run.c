@@ -145,11 +145,11 @@ static void run_there(int out, void *data)
 	_exit(gate_run(&arena, &pool, &there, &status, &err) < 0 ? 90 + (int)err.code : status);
 }
 
-static void note_hold(const struct proc_info *info, void *arg)
+static void note_hold(const struct process_info *info, void *arg)
 {
 	struct gate_record *r = arg;
 
-	if (proc_has_env(info->pid, arena_printf(&arena, "DEV_TEAM_GATE_HOLD=%s", r->hold)))
+	if (process_has_env(info->pid, arena_printf(&arena, "DEV_TEAM_GATE_HOLD=%s", r->hold)))
 		r->ttl_s++;
 }
 
@@ -158,7 +158,7 @@ static int of_hold(const char *name)
 {
 	struct gate_record r = {.hold = name};
 
-	proc_each(note_hold, &r);
+	process_each(note_hold, &r);
 	return r.ttl_s;
 }
 

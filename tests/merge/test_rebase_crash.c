@@ -195,11 +195,11 @@ CRASH_TEST(killed_in_a_conflict_the_worktree_comes_back)
 	assert_true(killed > 40 / stride());
 }
 
-static void forget(const struct proc_info *info, void *arg)
+static void forget(const struct process_info *info, void *arg)
 {
 	const char *entry = arg;
 
-	if (proc_has_env(info->pid, entry))
+	if (process_has_env(info->pid, entry))
 		fail_msg("process %ld of the hold is still there", (long)info->pid);
 }
 
@@ -227,7 +227,7 @@ static bool stop_at(int n)
 	g = gate_now(0);
 	(void)kill(o.pid, SIGCONT);
 	assert_int_equal(ended(&o), 128 + SIGKILL);
-	proc_each(forget, arena_printf(&arena, "DEV_TEAM_GATE_HOLD=%s", r.hold));
+	process_each(forget, arena_printf(&arena, "DEV_TEAM_GATE_HOLD=%s", r.hold));
 	assert_true(gate_fence(g) > r.fence);
 	gate_drop(&g);
 	return true;

@@ -1,4 +1,4 @@
-#include "src/sys/gh.h"
+#include "src/sys/git.h"
 #include "tests/lib/git_rig.h"
 
 /* A `gh` that prints `said` and ends with `status`; with said NULL, none. */
@@ -17,7 +17,7 @@ static int checks(const char *said, int status, char **text)
 			said, at("gh.args"), status);
 	sh(script.s);
 	setenv("PATH", at("bin"), 1);
-	rc = gh_failing_checks(&arena, at("r"), "https://github.com/o/r/pull/7", text, &err);
+	rc = git_failing_checks(&arena, at("r"), "https://github.com/o/r/pull/7", text, &err);
 	setenv("PATH", before, 1);
 	return rc;
 }
@@ -55,7 +55,7 @@ GIT_TEST(without_gh_there_are_no_failing_checks)
 
 	assert_int_equal(checks(NULL, 0, &text), 0);
 	assert_string_equal(text, "");
-	assert_int_equal(gh_failing_checks(&arena, at("r"),
+	assert_int_equal(git_failing_checks(&arena, at("r"),
 				 "https://gitlab.example/o/r/-/merge_requests/1", &text, &err),
 		0);
 	assert_string_equal(text, "");

@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include "src/sys/process.h"
-#include "src/sys/proc.h"
 #include "tests/lib/scratch.h"
 
 static struct buf out;
@@ -405,29 +404,29 @@ static void the_environment_of_a_process_can_be_asked(void **state)
 				 0),
 		0);
 	assert_non_null(strstr(out.s, "LONG=two\n"));
-	assert_false(proc_has_env(getpid(), "NOT_THERE=1"));
-	assert_false(proc_has_env(printed_pid(), "A=1")); /* gone */
+	assert_false(process_has_env(getpid(), "NOT_THERE=1"));
+	assert_false(process_has_env(printed_pid(), "A=1")); /* gone */
 }
 
 static void a_process_is_named_by_pid_and_start(void **state)
 {
-	struct proc_info a, b;
+	struct process_info a, b;
 
 	(void)state;
-	assert_true(proc_info(getpid(), &a));
+	assert_true(process_info(getpid(), &a));
 	assert_int_equal(a.parent, getppid());
 	assert_true(a.start > 0);
-	assert_true(proc_info(getpid(), &b));
+	assert_true(process_info(getpid(), &b));
 	assert_true(a.start == b.start);
-	assert_false(proc_info(0x3fffff, &b));
-	assert_true(proc_info(getppid(), &b)); /* it runs a program: the runner of these tests */
+	assert_false(process_info(0x3fffff, &b));
+	assert_true(process_info(getppid(), &b)); /* it runs a program: the runner of these tests */
 	assert_false(b.unborn);
 }
 
 /* As one killed by hand, or for want of memory, between its fork and its program. */
 static void a_fork_that_never_became_a_program_can_be_told(void **state)
 {
-	struct proc_info info;
+	struct process_info info;
 	siginfo_t ended;
 	pid_t pid = fork();
 
@@ -435,7 +434,7 @@ static void a_fork_that_never_became_a_program_can_be_told(void **state)
 	if (pid == 0)
 		_exit(raise(SIGKILL));
 	assert_int_equal(waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT), 0);
-	assert_true(proc_info(pid, &info));
+	assert_true(process_info(pid, &info));
 	assert_true(info.unborn);
 	assert_int_equal(info.state, 'Z');
 	assert_int_equal(waitpid(pid, NULL, 0), pid);

@@ -200,10 +200,10 @@ static void what_is_half_done_is_a_leak_of_the_dead(void **state)
 {
 	struct allocation one = record_of("one"), two = record_of("two");
 	pid_t pid = somebody();
-	struct proc_info info;
+	struct process_info info;
 
 	(void)state;
-	assert_true(proc_info(pid, &info));
+	assert_true(process_info(pid, &info));
 	one.state = ALLOCATION_MAKING;
 	two.state = ALLOCATION_REMOVING;
 	one.pid = two.pid = pid;

@@ -78,12 +78,12 @@ static const char *live(const struct allocation *of)
 static void a_process_in_the_record_is_live(void **state)
 {
 	struct allocation one = record_of("one");
-	struct proc_info info;
+	struct process_info info;
 	pid_t pid = somebody();
 
 	(void)state;
 	assert_null(live(&one));
-	assert_true(proc_info(pid, &info));
+	assert_true(process_info(pid, &info));
 	one.pid = pid;
 	one.start = info.start;
 	one.boot = boot_id();

@@ -1,5 +1,5 @@
 #include <sys/wait.h>
-#include "src/sys/proc.h"
+#include "src/sys/process.h"
 #include "src/worktree/pool_internal.h"
 #include "tests/lib/pool_rig.h"
 
@@ -14,11 +14,11 @@ static void by_a_dead_one(struct allocation *of)
 /* One that lives. */
 static void by_another_one(struct allocation *of)
 {
-	struct proc_info info = {0};
+	struct process_info info = {0};
 
 	record_claim(&arena, of);
 	of->pid = getppid();
-	assert_true(proc_info(of->pid, &info));
+	assert_true(process_info(of->pid, &info));
 	of->start = info.start;
 }
 

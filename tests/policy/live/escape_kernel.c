@@ -19,7 +19,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include "src/sys/path.h"
-#include "src/sys/proc.h"
+#include "src/sys/process.h"
 #include "src/sandbox/sandbox.h"
 #include "tests/lib/run.h"
 #include "tests/lib/tap.h"
@@ -200,7 +200,7 @@ struct left {
 	int n;
 };
 
-static void count_left(const struct proc_info *info, void *arg)
+static void count_left(const struct process_info *info, void *arg)
 {
 	struct left *left = arg;
 	CLEANUP(buf_release) struct buf words = BUF_INIT;
@@ -235,7 +235,7 @@ static const char *touched(struct outside *o)
 	struct left left = {.token = o->token};
 	struct shmid_ds ds;
 
-	proc_each(count_left, &left);
+	process_each(count_left, &left);
 	if (left.n)
 		return arena_printf(&o->arena, "%d processes are left", left.n);
 	if (reached(o->tcp) || reached(o->udp) || reached(o->path) || reached(o->abstract))

@@ -1,10 +1,16 @@
+/*
+ * The processes of the system, and the end of those that a program leaves behind.
+ */
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include "src/base/number.h"
 #include "src/sys/directory.h"
 #include "src/sys/path.h"
-#include "src/sys/proc.h"
+#include "src/sys/process.h"
 
 enum { ENVIRONMENT_MAX = 4 << 20 };
 enum { FORKED_NO_EXEC = 0x40 }; /* the kernel's PF_FORKNOEXEC */
@@ -21,7 +27,7 @@ static bool read_file(pid_t pid, const char *name, struct buf *out)
 }
 
 /* The second field, the program's name, may contain anything: count from the last parenthesis. */
-static bool parse_stat(const char *text, struct proc_info *info)
+static bool parse_stat(const char *text, struct process_info *info)
 {
 	const char *p = strrchr(text, ')');
 	unsigned flags;
@@ -37,7 +43,7 @@ static bool parse_stat(const char *text, struct proc_info *info)
 	return true;
 }
 
-bool proc_info(pid_t pid, struct proc_info *info)
+bool process_info(pid_t pid, struct process_info *info)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
@@ -57,21 +63,21 @@ static pid_t next_pid(struct directory *proc)
 	return 0;
 }
 
-void proc_each(void (*fn)(const struct proc_info *info, void *arg), void *arg)
+void process_each(void (*fn)(const struct process_info *info, void *arg), void *arg)
 {
 	CLEANUP(directory_close) struct directory proc = {0};
-	struct proc_info info;
+	struct process_info info;
 	struct error ignored;
 	pid_t pid;
 
 	if (directory_open(&proc, AT_FDCWD, "/proc", NULL, &ignored) < 0)
 		return;
 	while ((pid = next_pid(&proc)))
-		if (proc_info(pid, &info))
+		if (process_info(pid, &info))
 			fn(&info, arg);
 }
 
-bool proc_has_env(pid_t pid, const char *entry)
+bool process_has_env(pid_t pid, const char *entry)
 {
 	CLEANUP(buf_release) struct buf env = BUF_INIT;
 	size_t n = strlen(entry) + 1;
@@ -95,7 +101,7 @@ static bool works_within(pid_t pid, const char *dir, size_t n)
 	       ((size_t)length == n || cwd[n] == '/' || n == 1);
 }
 
-int proc_within(const char *dir, pid_t *pid)
+int process_within(const char *dir, pid_t *pid)
 {
 	CLEANUP(directory_close) struct directory proc = {0};
 	struct error ignored;
@@ -114,7 +120,7 @@ struct open_search {
 	bool found;
 };
 
-static void search_open(const struct proc_info *info, void *arg)
+static void search_open(const struct process_info *info, void *arg)
 {
 	CLEANUP(directory_close) struct directory fds = {0};
 	struct open_search *s = arg;
@@ -132,10 +138,87 @@ static void search_open(const struct proc_info *info, void *arg)
 	}
 }
 
-bool proc_has_open(const char *path)
+bool process_has_open(const char *path)
 {
 	struct open_search s = {.path = path};
 
-	proc_each(search_open, &s);
+	process_each(search_open, &s);
 	return s.found;
+}
+
+/* ---- processes that a program leaves behind ---- */
+
+static bool pid_listed(const struct pid_list *l, pid_t pid)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->items[i] == pid)
+			return true;
+	return false;
+}
+
+static bool is_childless(void)
+{
+	siginfo_t info;
+
+	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
+}
+
+static void add_child(const struct process_info *info, void *arg)
+{
+	if (info->parent == getpid())
+		vec_push((struct pid_list *)arg, info->pid);
+}
+
+void subreaper_begin(struct subreaper *s)
+{
+	struct sigaction usual = {.sa_handler = SIG_DFL};
+
+	*s = (struct subreaper){0};
+	/* A caller may have left SIGCHLD ignored, which would take the exit statuses away. */
+	(void)sigaction(SIGCHLD, &usual, &s->was_sigchld);
+	(void)prctl(PR_GET_CHILD_SUBREAPER, &s->was_subreaper);
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if (!is_childless())
+		process_each(add_child, &s->before);
+}
+
+struct reap_round {
+	struct subreaper *s;
+	bool kill;
+	size_t seen;
+};
+
+static void end_orphan(const struct process_info *info, void *arg)
+{
+	struct reap_round *r = arg;
+
+	if (info->parent != getpid() || pid_listed(&r->s->before, info->pid))
+		return;
+	r->seen++; /* also one that ends here: it may leave children behind */
+	if (waitpid(info->pid, NULL, WNOHANG) != 0)
+		return;
+	if (r->kill) {
+		(void)kill(info->pid, SIGKILL);
+	} else if (!pid_listed(&r->s->terminated, info->pid)) {
+		vec_push(&r->s->terminated, info->pid);
+		(void)kill(info->pid, SIGTERM);
+		(void)kill(info->pid, SIGCONT);
+	}
+}
+
+size_t subreaper_round(struct subreaper *s, bool kill_now)
+{
+	struct reap_round r = {s, kill_now, 0};
+
+	if (!is_childless())
+		process_each(end_orphan, &r);
+	return r.seen;
+}
+
+void subreaper_end(struct subreaper *s)
+{
+	(void)prctl(PR_SET_CHILD_SUBREAPER, s->was_subreaper);
+	(void)sigaction(SIGCHLD, &s->was_sigchld, NULL);
+	vec_release(&s->before);
+	vec_release(&s->terminated);
 }
