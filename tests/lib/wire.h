@@ -1,12 +1,13 @@
 /*
  * wire.h: the words of the wire format, which are the names of sections and keys of the document
- * and of the fields of the action array. The tests state them here alone, independently of the
- * program's headers: a renamed word changes this file and the few tests that prove bytes. Cases in
- * tests/spec write WIRE_NAME as $NAME, and the scripts of tests/e2e read the same names from this
- * file.
+ * and of the fields of the action array. The tests state them here, independently of the program's
+ * headers: a renamed word changes this file and the few tests that prove bytes. Cases in tests/spec
+ * write WIRE_NAME as $NAME.
  */
 #ifndef DT_TESTS_WIRE_H
 #define DT_TESTS_WIRE_H
+
+#include "src/base/buf.h"
 
 /* Sections of the document. Those of the fixes have a number after the word. */
 #define WIRE_DEBUG_REPORT     "Debug Report"
@@ -41,5 +42,8 @@
 #define WIRE_READS         "read_sections"
 #define WIRE_WRITES        "write_section"
 #define WIRE_FORMAT        "result_format"
+
+/* Adds `text` with the words in place of their names ($BRIEF); other names stay. */
+void wire_expand(struct buf *out, struct str text);
 
 #endif

@@ -13,6 +13,7 @@
 #include "tests/lib/tree.h"
 #include "tests/spec/cases.h"
 #include "tests/lib/match.h"
+#include "tests/lib/wire.h"
 
 enum { COMMAND_LIMIT_S = 60 };
 
@@ -251,13 +252,15 @@ static void play_case(
 
 static void play_file_of_cases(const struct rig *rig, const char *file, bool must_fail)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(buf_release) struct buf written = BUF_INIT, text = BUF_INIT;
 	struct arena a = {0};
 	struct spec_file f;
 	struct error err;
 	char line[2048] = "no such file";
 
-	if (!tree_read(file, &text)) {
+	if (tree_read(file, &written))
+		wire_expand(&text, buf_str(&written));
+	if (!text.len) {
 		verdict(file, str_of(file), false, (struct str){0}, str_of(line));
 	} else if (cases_parse(&a, file, buf_str(&text), &f, &err) < 0) {
 		error_format(&err, line, sizeof(line));
