@@ -271,7 +271,7 @@ static void learn_text(struct context *c, struct section *s)
 
 	if (s->known)
 		return;
-	sentinel_unescape(&text, str_trim(str_sub(c->text, s->body, s->to)));
+	context_unescape(&text, str_trim(str_sub(c->text, s->body, s->to)));
 	s->text = arena_str(&c->arena, buf_str(&text));
 	s->known = true;
 }

@@ -78,7 +78,7 @@ struct delta;
 int context_render(const struct context *c, struct buf *out, struct delta *kept, struct error *err);
 
 /* Lines that resemble sentinels get one backslash more or one less. */
-void sentinel_escape(struct buf *out, struct str text);
-void sentinel_unescape(struct buf *out, struct str text);
+void context_escape(struct buf *out, struct str text);
+void context_unescape(struct buf *out, struct str text);
 
 #endif

@@ -1,5 +1,5 @@
 /* lease.c: which session holds a work item. */
-#include "context/file.h"
+#include "context/lease.h"
 #include "src/base/clock.h"
 
 #define HOLDER_KEY "holder"

@@ -222,12 +222,12 @@ static void change_backslashes(struct buf *out, struct str text, bool escape)
 	buf_add(out, str_sub(text, from, text.n));
 }
 
-void sentinel_escape(struct buf *out, struct str text)
+void context_escape(struct buf *out, struct str text)
 {
 	change_backslashes(out, text, true);
 }
 
-void sentinel_unescape(struct buf *out, struct str text)
+void context_unescape(struct buf *out, struct str text)
 {
 	change_backslashes(out, text, false);
 }

@@ -87,7 +87,7 @@ static void blank_line(const struct context *c, struct buf *out)
 static void add_content(const struct context *c, struct buf *out, const struct section *s)
 {
 	buf_adds(out, c->newline);
-	sentinel_escape(out, s->text);
+	context_escape(out, s->text);
 	buf_adds(out, c->newline);
 }
 

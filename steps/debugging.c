@@ -5,7 +5,7 @@
 static void request(struct step_context *c)
 {
 	if (!context_has_section(c->doc, REPORT))
-		request_agent(c, "debugger", "debugger-investigate", c->id, REPORT,
+		steps_request_agent(c, "debugger", "debugger-investigate", c->id, REPORT,
 			"reproduced | not_reproduced")
 			->message = arena_printf(c->arena, "Reproducing %s", c->id);
 }
@@ -16,14 +16,14 @@ static void decide(struct step_context *c)
 	struct str report = context_section(c->doc, REPORT);
 	bool headed = str_find(report, STR("# Debug report for")) < report.n;
 
-	if (headed && strcmp(step_answer_word(c, REPORT), "not_reproduced") != 0) {
-		step_set_trigger(c, "debug_done");
+	if (headed && strcmp(steps_answer_word(c, REPORT), "not_reproduced") != 0) {
+		steps_set_trigger(c, "debug_done");
 		return;
 	}
 	context_put(c->doc, "Last Failure",
 		str_of(arena_printf(
-			c->arena, "Bug could not be reproduced.\n\n%s", step_clip(c, report).p)));
-	step_set_trigger(c, "reproduction_failed");
+			c->arena, "Bug could not be reproduced.\n\n%s", steps_clip(c, report).p)));
+	steps_set_trigger(c, "reproduction_failed");
 }
 
 const struct step step_debugging = {

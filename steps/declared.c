@@ -31,15 +31,15 @@ static void request_item(struct step_context *c, const struct declared_action *i
 	struct step_request *r;
 
 	if (item->agent)
-		r = request_agent(
+		r = steps_request_agent(
 			c, item->agent, item->skill, arguments(c, item), item->writes, NULL);
 	else
-		r = request_command(
+		r = steps_request_command(
 			c, c->declared->name, item->command, item->timeout_s, item->writes);
 	r->format = words(c, item);
 	r->message = arena_printf(c->arena, "%s: %s", c->declared->name, item->writes);
 	for (size_t i = 0; i < item->n_reads; i++)
-		request_reads(c, r, item->reads[i]);
+		steps_add_reads(c, r, item->reads[i]);
 }
 
 static void request(struct step_context *c)
@@ -59,7 +59,7 @@ static void request(struct step_context *c)
 static const struct declared_outcome *outcome_of(
 	const struct step_context *c, const struct declared_action *item)
 {
-	const char *word = step_answer_word(c, item->writes);
+	const char *word = steps_answer_word(c, item->writes);
 
 	if (!*word && !item->agent)
 		word = verdict_passed(context_section(c->doc, item->writes)) ? "passed" : "failed";
@@ -83,7 +83,7 @@ static void decide(struct step_context *c)
 		const struct declared_outcome *o = outcome_of(c, item);
 
 		if (!o) {
-			step_set_failed(c, item->writes,
+			steps_set_failed(c, item->writes,
 				arena_printf(c->arena,
 					"the answer in '%s' has none of the words %s", item->writes,
 					words(c, item)));
@@ -92,16 +92,16 @@ static void decide(struct step_context *c)
 		if (o == item->outcomes)
 			continue;
 		found = found ? found : o;
-		step_add_failure(c, &failures, item->writes);
+		steps_add_failure(c, &failures, item->writes);
 	}
 	if (found)
 		context_put(c->doc, "Last Failure", buf_str(&failures));
-	step_set_trigger(c, found ? found->trigger : c->declared->items[0].outcomes[0].trigger);
+	steps_set_trigger(c, found ? found->trigger : c->declared->items[0].outcomes[0].trigger);
 }
 
 static const char *const no_triggers[] = {NULL}; /* they are the workflow's, not the step's */
 
-const struct step step_declared = {
+const struct step steps_declared = {
 	.state = "(declared)",
 	.about = "a state that the workflow declares",
 	.pending = "declared",

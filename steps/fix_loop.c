@@ -7,32 +7,32 @@ static bool is_spent(const struct step_context *c, const struct fix_loop *loop)
 
 void fix_loop_request(struct step_context *c, const struct fix_loop *loop)
 {
-	const char *section = step_fix_section(c);
+	const char *section = steps_fix_section(c);
 	struct step_request *r;
 
 	if (is_spent(c, loop) || context_has_section(c->doc, section))
 		return;
-	r = request_agent(c, "developer", "developer-fix", c->id, section, "fixed | failed");
+	r = steps_request_agent(c, "developer", "developer-fix", c->id, section, "fixed | failed");
 	r->message = arena_printf(c->arena, "%s %s, %s", loop->message, c->id, section);
-	request_reads(c, r, "Researcher Brief");
-	request_reads(c, r, loop->notes);
-	request_reads(c, r, "Implementation Summary");
-	request_reads_fixes(c, r);
+	steps_add_reads(c, r, "Researcher Brief");
+	steps_add_reads(c, r, loop->notes);
+	steps_add_reads(c, r, "Implementation Summary");
+	steps_add_fixes(c, r);
 }
 
 bool fix_loop_decide(struct step_context *c, const struct fix_loop *loop)
 {
-	const char *section = step_fix_section(c);
+	const char *section = steps_fix_section(c);
 
 	if (is_spent(c, loop)) {
-		step_set_trigger(c, "max_retries");
+		steps_set_trigger(c, "max_retries");
 		return false;
 	}
-	if (strcmp(step_answer_word(c, section), "failed") == 0) {
-		step_set_failed(c, section, "the developer could not fix it");
+	if (strcmp(steps_answer_word(c, section), "failed") == 0) {
+		steps_set_failed(c, section, "the developer could not fix it");
 		return false;
 	}
 	context_set_count(c->doc, loop->counter, context_count(c->doc, loop->counter) + 1);
-	step_set_trigger(c, "fix_done");
+	steps_set_trigger(c, "fix_done");
 	return true;
 }

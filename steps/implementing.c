@@ -8,23 +8,23 @@ static void request(struct step_context *c)
 
 	if (context_has_section(c->doc, SUMMARY))
 		return;
-	r = request_agent(c, "developer", "developer-implement", c->id, SUMMARY,
+	r = steps_request_agent(c, "developer", "developer-implement", c->id, SUMMARY,
 		"implemented | failed | needs_clarification");
 	r->message = arena_printf(c->arena, "Implementing %s", c->id);
-	request_reads(c, r, "Researcher Brief");
+	steps_add_reads(c, r, "Researcher Brief");
 }
 
 static void decide(struct step_context *c)
 {
-	const char *word = step_answer_word(c, SUMMARY);
+	const char *word = steps_answer_word(c, SUMMARY);
 
 	if (strcmp(word, "failed") == 0) {
-		step_set_failed(c, SUMMARY, "the developer could not implement it");
+		steps_set_failed(c, SUMMARY, "the developer could not implement it");
 	} else if (strcmp(word, "needs_clarification") == 0) {
-		step_set_failed(c, SUMMARY, "the developer needs clarification");
+		steps_set_failed(c, SUMMARY, "the developer needs clarification");
 		c->result = STEP_UNCLEAR;
 	} else {
-		step_set_trigger(c, "impl_done");
+		steps_set_trigger(c, "impl_done");
 	}
 }
 

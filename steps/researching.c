@@ -24,19 +24,19 @@ static void request(struct step_context *c)
 
 	if (context_has_section(c->doc, BRIEF))
 		return;
-	r = request_agent(
+	r = steps_request_agent(
 		c, "researcher", c->research_skill, arguments(c), BRIEF, "briefed | failed");
 	r->message = arena_printf(c->arena, "Researching %s", c->id);
 	if (context_has_section(c->doc, "Debug Report"))
-		request_reads(c, r, "Debug Report");
+		steps_add_reads(c, r, "Debug Report");
 }
 
 static void decide(struct step_context *c)
 {
-	if (strcmp(step_answer_word(c, BRIEF), "failed") == 0)
-		step_set_failed(c, BRIEF, "the researcher could not write a brief");
+	if (strcmp(steps_answer_word(c, BRIEF), "failed") == 0)
+		steps_set_failed(c, BRIEF, "the researcher could not write a brief");
 	else
-		step_set_trigger(c, "research_done");
+		steps_set_trigger(c, "research_done");
 }
 
 const struct step step_researching = {

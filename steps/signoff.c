@@ -9,22 +9,22 @@ enum { CHECKS_TIMEOUT_S = 1800 };
 
 static void request_review(struct step_context *c)
 {
-	struct step_request *r = request_agent(
+	struct step_request *r = steps_request_agent(
 		c, "reviewer", "reviewer-sign-off", c->id, REVIEW, "approved | changes_requested");
 
 	r->message = arena_printf(c->arena, "Signing off %s: review", c->id);
-	request_reads(c, r, "Researcher Brief");
+	steps_add_reads(c, r, "Researcher Brief");
 }
 
 static void request_research(struct step_context *c)
 {
-	struct step_request *r = request_agent(
+	struct step_request *r = steps_request_agent(
 		c, "researcher", "researcher-validate", c->id, RESEARCH, "validated | failed");
 
 	r->message = arena_printf(c->arena, "Signing off %s: exit criteria", c->id);
-	request_reads(c, r, "Researcher Brief");
-	request_reads(c, r, "Implementation Summary");
-	request_reads_fixes(c, r);
+	steps_add_reads(c, r, "Researcher Brief");
+	steps_add_reads(c, r, "Implementation Summary");
+	steps_add_fixes(c, r);
 }
 
 static void request_build(struct step_context *c)
@@ -42,7 +42,8 @@ static void request_build(struct step_context *c)
 		}
 		buf_adds(&rest, "--watch");
 	}
-	request_command(c, "checks", arena_dup(c->arena, buf_str(&rest)), CHECKS_TIMEOUT_S, BUILD)
+	steps_request_command(
+		c, "checks", arena_dup(c->arena, buf_str(&rest)), CHECKS_TIMEOUT_S, BUILD)
 		->message =
 		arena_printf(c->arena, "Signing off %s: checks of the pull request", c->id);
 }
@@ -65,17 +66,17 @@ static void request(struct step_context *c)
 
 static void judge(struct step_context *c, struct buf *failures)
 {
-	const char *review = step_answer_word(c, REVIEW), *research = step_answer_word(c, RESEARCH),
-		   *build = step_answer_word(c, BUILD);
+	const char *review = steps_answer_word(c, REVIEW),
+		   *research = steps_answer_word(c, RESEARCH), *build = steps_answer_word(c, BUILD);
 
 	if (strcmp(review, "approved") != 0 &&
 		(*review || !verdict_approved(context_section(c->doc, REVIEW))))
-		step_add_failure(c, failures, REVIEW);
+		steps_add_failure(c, failures, REVIEW);
 	if (strcmp(research, "validated") != 0 &&
 		(*research || !verdict_validated(context_section(c->doc, RESEARCH))))
-		step_add_failure(c, failures, RESEARCH);
+		steps_add_failure(c, failures, RESEARCH);
 	if (!verdict_passed(context_section(c->doc, BUILD)) || strcmp(build, "failed") == 0)
-		step_add_failure(c, failures, BUILD);
+		steps_add_failure(c, failures, BUILD);
 }
 
 static void decide(struct step_context *c)
@@ -95,7 +96,7 @@ static void decide(struct step_context *c)
 	context_put(c->doc, REVIEW, (struct str){0});
 	context_put(c->doc, RESEARCH, (struct str){0});
 	context_put(c->doc, BUILD, (struct str){0});
-	step_set_trigger(c, failures.len ? "changes_requested" : "approved");
+	steps_set_trigger(c, failures.len ? "changes_requested" : "approved");
 }
 
 const struct step step_signoff = {

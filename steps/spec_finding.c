@@ -2,7 +2,7 @@
 
 static void decide(struct step_context *c)
 {
-	step_set_trigger(c, "spec_found");
+	steps_set_trigger(c, "spec_found");
 }
 
 const struct step step_spec_finding = {

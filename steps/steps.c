@@ -10,14 +10,14 @@ const struct step *const steps[] = {
 };
 #undef X
 
-const struct step *step_for(const struct workflow *w, const char *state)
+const struct step *steps_find(const struct workflow *w, const char *state)
 {
 	const struct workflow_state *fs = workflow_state(w, state);
 
 	if (!fs)
 		return NULL;
 	if (fs->declared)
-		return &step_declared;
+		return &steps_declared;
 	for (size_t i = 0; steps[i]; i++)
 		if (strcmp(steps[i]->state, state) == 0)
 			return steps[i];
@@ -39,8 +39,8 @@ static struct step_request *add_request(struct step_context *c, struct step_requ
 	return &c->requests.items[c->requests.n - 1];
 }
 
-struct step_request *request_agent(struct step_context *c, const char *agent, const char *skill,
-	const char *args, const char *writes, const char *format)
+struct step_request *steps_request_agent(struct step_context *c, const char *agent,
+	const char *skill, const char *args, const char *writes, const char *format)
 {
 	return add_request(c, (struct step_request){.agent = agent,
 				      .skill = skill,
@@ -58,12 +58,12 @@ static struct step_request *request_script(
 				      .format = "passed | failed"});
 }
 
-void request_reads(struct step_context *c, struct step_request *r, const char *section)
+void steps_add_reads(struct step_context *c, struct step_request *r, const char *section)
 {
 	vec_push_in(c->arena, &r->reads, section);
 }
 
-void request_reads_fixes(struct step_context *c, struct step_request *r)
+void steps_add_fixes(struct step_context *c, struct step_request *r)
 {
 	unsigned long last = context_count(c->doc, "fix_iteration") +
 			     context_count(c->doc, "review_fix_iteration");
@@ -72,13 +72,13 @@ void request_reads_fixes(struct step_context *c, struct step_request *r)
 		const char *name = arena_printf(c->arena, "Fix %lu", n);
 
 		if (context_has_section(c->doc, name))
-			request_reads(c, r, name);
+			steps_add_reads(c, r, name);
 		else if (n > last)
 			return;
 	}
 }
 
-const char *step_answer_word(const struct step_context *c, const char *section)
+const char *steps_answer_word(const struct step_context *c, const char *section)
 {
 	char word[64];
 
@@ -132,8 +132,8 @@ static bool is_excepted(const struct workflow_security *s, const char *name)
 	return false;
 }
 
-struct step_request *request_command(struct step_context *c, const char *name, const char *rest,
-	unsigned timeout_s, const char *writes)
+struct step_request *steps_request_command(struct step_context *c, const char *name,
+	const char *rest, unsigned timeout_s, const char *writes)
 {
 	const struct workflow_security *s = &c->workflow->security;
 	const char *policy;
@@ -150,14 +150,14 @@ struct step_request *request_command(struct step_context *c, const char *name, c
 	return r;
 }
 
-const char *step_fix_section(struct step_context *c)
+const char *steps_fix_section(struct step_context *c)
 {
 	return arena_printf(c->arena, "Fix %lu",
 		1 + context_count(c->doc, "fix_iteration") +
 			context_count(c->doc, "review_fix_iteration"));
 }
 
-struct str step_clip(struct step_context *c, struct str text)
+struct str steps_clip(struct step_context *c, struct str text)
 {
 	size_t n = (size_t)1 << 20;
 
@@ -169,21 +169,21 @@ struct str step_clip(struct step_context *c, struct str text)
 		text.p, text.n - n));
 }
 
-void step_add_failure(struct step_context *c, struct buf *failures, const char *section)
+void steps_add_failure(struct step_context *c, struct buf *failures, const char *section)
 {
 	if (failures->len)
 		buf_adds(failures, "\n\n---\n\n");
 	buf_addf(failures, "%s:\n\n", section);
-	buf_add(failures, step_clip(c, context_section(c->doc, section)));
+	buf_add(failures, steps_clip(c, context_section(c->doc, section)));
 }
 
-void step_set_trigger(struct step_context *c, const char *trigger)
+void steps_set_trigger(struct step_context *c, const char *trigger)
 {
 	c->result = STEP_TRANSITION;
 	c->trigger = trigger;
 }
 
-void step_set_failed(struct step_context *c, const char *section, const char *reason)
+void steps_set_failed(struct step_context *c, const char *section, const char *reason)
 {
 	c->result = STEP_FAILED;
 	c->section = section;

@@ -9,39 +9,39 @@
 #define X(name) extern const struct step step_##name;
 #include "steps/list.h"
 #undef X
-extern const struct step step_declared; /* serves every state that the workflow declares */
+extern const struct step steps_declared; /* serves every state that the workflow declares */
 
 extern const struct step *const steps[]; /* in the order of list.h, NULL-ended */
 
 /* The step that serves `state`, or NULL. */
-const struct step *step_for(const struct workflow *w, const char *state);
+const struct step *steps_find(const struct workflow *w, const char *state);
 /* The table in the form that workflow_check() reads; ended by a NULL state. */
 const struct workflow_builtin *steps_builtin(void);
 
 /* Requests. Each is added to c->requests; the pointer is valid until the next one. */
-struct step_request *request_agent(struct step_context *c, const char *agent, const char *skill,
-	const char *args, const char *writes, const char *format);
+struct step_request *steps_request_agent(struct step_context *c, const char *agent,
+	const char *skill, const char *args, const char *writes, const char *format);
 /* The shell command `rest` in the repository, under the workflow's policy. `name` is what the
  * workflow's `except` calls it. */
-struct step_request *request_command(struct step_context *c, const char *name, const char *rest,
-	unsigned timeout_s, const char *writes);
-void request_reads(struct step_context *c, struct step_request *r, const char *section);
+struct step_request *steps_request_command(struct step_context *c, const char *name,
+	const char *rest, unsigned timeout_s, const char *writes);
+void steps_add_reads(struct step_context *c, struct step_request *r, const char *section);
 /* Fix 1, Fix 2, ... as far as they exist. */
-void request_reads_fixes(struct step_context *c, struct step_request *r);
+void steps_add_fixes(struct step_context *c, struct step_request *r);
 
 /* The result word of the answer in `section`: as recorded, else its JSON status, else "". */
-const char *step_answer_word(const struct step_context *c, const char *section);
+const char *steps_answer_word(const struct step_context *c, const char *section);
 /* The name of the fix section that is due: `Fix N`. */
-const char *step_fix_section(struct step_context *c);
+const char *steps_fix_section(struct step_context *c);
 /* `text`, cut at 1 MiB with a note: what is copied from one section into another must not drive the
  * document over its limit. */
-struct str step_clip(struct step_context *c, struct str text);
+struct str steps_clip(struct step_context *c, struct str text);
 /* Adds a section to the text of Last Failure. */
-void step_add_failure(struct step_context *c, struct buf *failures, const char *section);
+void steps_add_failure(struct step_context *c, struct buf *failures, const char *section);
 
 /* The results of decide(). */
-void step_set_trigger(struct step_context *c, const char *trigger);
-void step_set_failed(struct step_context *c, const char *section, const char *reason);
+void steps_set_trigger(struct step_context *c, const char *trigger);
+void steps_set_failed(struct step_context *c, const char *section, const char *reason);
 
 /* fix_loop.c: the states `fixing` and `fixing-pr`. */
 struct fix_loop {

@@ -10,7 +10,7 @@ static void request(struct step_context *c)
 	const struct workflow *w = c->workflow;
 
 	if (!context_has_section(c->doc, RESULT))
-		request_command(c, "validate",
+		steps_request_command(c, "validate",
 			w->validate ? w->validate : "bash scripts/validate.sh",
 			w->validate_timeout_s ? w->validate_timeout_s : DEFAULT_TIMEOUT_S, RESULT)
 			->message = arena_printf(c->arena, "Validating %s", c->id);
@@ -36,7 +36,7 @@ static const char *log_path(struct step_context *c, struct str result)
 static void decide(struct step_context *c)
 {
 	struct str result = context_section(c->doc, RESULT);
-	const char *word = step_answer_word(c, RESULT), *log = log_path(c, result);
+	const char *word = steps_answer_word(c, RESULT), *log = log_path(c, result);
 	bool passed = verdict_passed(result) && strcmp(word, "failed") != 0;
 
 	context_set(c->doc, "build_log", str_of(log));
@@ -46,10 +46,10 @@ static void decide(struct step_context *c)
 	} else {
 		context_put(c->doc, "Last Failure",
 			str_of(arena_printf(c->arena, "Validation failed. Log: %s\n\n%s", log,
-				step_clip(c, result).p)));
+				steps_clip(c, result).p)));
 	}
 	context_put(c->doc, RESULT, (struct str){0});
-	step_set_trigger(c, passed ? "clean" : "build_failed");
+	steps_set_trigger(c, passed ? "clean" : "build_failed");
 }
 
 const struct step step_validating = {

@@ -2,7 +2,7 @@
 #include "src/base/error.h"
 #include "src/cli/cli.h"
 #include "src/event/event.h"
-#include "src/event/artifact_schema.h"
+#include "src/event/artifact.h"
 #include "src/run/locate.h"
 #include "src/schema/format.h"
 

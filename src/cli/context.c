@@ -1,6 +1,6 @@
-#include "context/file.h"
+#include "context/lease.h"
 #include "src/cli/cli.h"
-#include "src/machine/actions.h"
+#include "src/machine/action.h"
 #include "src/machine/engine.h"
 #include "src/run/locate.h"
 #include "src/sys/path.h"
@@ -110,7 +110,7 @@ static int run_check(struct invocation *in, struct error *err)
 	struct lease_holder h;
 
 	if (context_open(&f, in->words[0], CONTEXT_READ_ONLY, err) < 0 ||
-		actions_load(&f.doc, &actions, err) < 0 || lease_read(&f, &h, err) < 0)
+		action_load(&f.doc, &actions, err) < 0 || lease_read(&f, &h, err) < 0)
 		return -1;
 	buf_addf(in->out, "%s: good; %s is in '%s', %zu sections, %zu outstanding", f.path,
 		context_get(&f.doc, "work_item_id").p, context_get(&f.doc, "state").p,

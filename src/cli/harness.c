@@ -1,7 +1,7 @@
 #include "src/base/clock.h"
 #include "src/base/error.h"
 #include "src/cli/cli.h"
-#include "src/event/pipeline_report.h"
+#include "src/event/event.h"
 #include "src/harness/pipeline.h"
 #include "src/run/run.h"
 #include "src/run/locate.h"
@@ -298,7 +298,7 @@ static int find_pipeline(struct invocation *in, struct pipeline_question *q, str
 	if ((!file && locate_resources_required(in->arena, o->resources, &dir, err) < 0) ||
 		resources_load(in->arena, dir, r, err) < 0 ||
 		(r->n_faults && q->artifacts &&
-			pipeline_report_faults(in->arena, q->artifacts, r, err) < 0) ||
+			event_report_faults(in->arena, q->artifacts, r, err) < 0) ||
 		resources_fault(r, err) < 0)
 		return -1;
 	q->pipeline = file && r->n_pipelines == 1 ? r->pipelines : resources_pipeline(r, word);

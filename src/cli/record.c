@@ -1,4 +1,4 @@
-#include "context/file.h"
+#include "context/lease.h"
 #include "src/cli/cli.h"
 #include "src/machine/answer.h"
 

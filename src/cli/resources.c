@@ -2,7 +2,7 @@
 #include "src/cli/cli.h"
 #include "src/config/kinds.h"
 #include "src/config/resource.h"
-#include "src/event/pipeline_report.h"
+#include "src/event/event.h"
 #include "src/run/locate.h"
 
 struct resources_options {
@@ -297,10 +297,10 @@ static int run_resolve(struct invocation *in, struct error *err)
 	parallelism_resolve(in->arena, &r, p, mode(), &n);
 	/* Recorded only where the user says so. */
 	if (o->artifacts && (locate_artifacts(in->arena, o->artifacts, NULL, &dir, err) < 0 ||
-				    pipeline_report_parallelism(dir, p, &n, err) < 0))
+				    event_report_parallelism(dir, p, &n, err) < 0))
 		return -1;
 	if (o->json)
-		cli_put_json(in->out, pipeline_parallelism_json(p, &n));
+		cli_put_json(in->out, event_parallelism_json(p, &n));
 	else
 		buf_addf(in->out, "%u (%s)\n", n.max, parallelism_word(n.source));
 	return 0;

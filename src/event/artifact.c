@@ -412,12 +412,13 @@ int artifact_place_merge(const struct artifact_place *at, const json *members, s
 	return replace(at, buf_str(&text), err);
 }
 
-int runtime_merge(const char *dir, const char *issue, const json *members, struct error *err)
+int artifact_merge_runtime(
+	const char *dir, const char *issue, const json *members, struct error *err)
 {
 	return artifact_place_merge(PLACE(dir, issue, runtime_file), members, err);
 }
 
-int runtime_read(const char *dir, const char *issue, json **out, struct error *err)
+int artifact_read_runtime(const char *dir, const char *issue, json **out, struct error *err)
 {
 	return artifact_read(dir, issue, runtime_file, out, err);
 }

@@ -6,6 +6,7 @@
 #ifndef DT_EVENT_H
 #define DT_EVENT_H
 
+#include "src/config/resource.h"
 #include "src/event/artifact.h"
 
 enum event_id {
@@ -82,5 +83,19 @@ int event_list(const char *dir, const char *since, const char *type, json **out,
 /* Generated from the table: the JSON Schema of a line, and docs/pipeline-events.md. */
 void event_schema(struct buf *out);
 void event_page(struct buf *out);
+
+/* ---- what loading the resources of a pipeline reports ---- */
+
+/* Emits UnknownHarness, CyclicIndependenceConstraint and DatabaseIsolationRequired for the faults
+ * of the pipelines, to the directory of artifacts. */
+int event_report_faults(
+	struct arena *a, const char *dir, const struct resources *r, struct error *err);
+
+/* {pipeline, maxConcurrent, source, clampedFrom, plans, harnesses}, the fields of the event. */
+json *event_parallelism_json(const struct pipeline *p, const struct parallelism *r);
+/* Writes resolvedParallelism.PIPELINE in DIR/_pipeline/runtime.json and emits ResolvedParallelism.
+ * `dir` NULL: nothing is written. */
+int event_report_parallelism(
+	const char *dir, const struct pipeline *p, const struct parallelism *r, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 #include <sys/stat.h>
-#include "src/event/run_state.h"
+#include "src/event/artifact.h"
 #include "src/base/clock.h"
 #include "src/sys/directory.h"
 #include "src/sys/path.h"

@@ -197,7 +197,7 @@ int chain_uses_read(struct arena *a, const char *artifacts, const char *issue,
 	*out = (struct chain_uses){0};
 	if (!artifacts || !issue)
 		return 0;
-	if (runtime_read(artifacts, issue, &runtime, err) < 0)
+	if (artifact_read_runtime(artifacts, issue, &runtime, err) < 0)
 		return -1;
 	stages = runtime ? json_get(runtime, "stages") : NULL;
 	for (const json *s = json_first(stages); s; s = json_next(s)) {
@@ -231,7 +231,7 @@ static int merge_row(const char *artifacts, const char *issue, const char *stage
 	json_put(stages, stage, row);
 	json_put(members, "stages", stages);
 	arena_release(&a);
-	return rc < 0 ? -1 : runtime_merge(artifacts, issue, members, err);
+	return rc < 0 ? -1 : artifact_merge_runtime(artifacts, issue, members, err);
 }
 
 static void put_result(json *row, const struct harness_result *r)

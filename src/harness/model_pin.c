@@ -24,7 +24,7 @@ static int is_announced(const char *dir, const struct model_entry *e, const char
 	CLEANUP(json_free) json *runtime = NULL;
 	const char *before;
 
-	if (runtime_read(dir, PIPELINE_SCOPE, &runtime, err) < 0)
+	if (artifact_read_runtime(dir, PIPELINE_SCOPE, &runtime, err) < 0)
 		return -1;
 	before = json_get_str(json_get(runtime, ANNOUNCED), e->alias);
 	*yes = before && strcmp(before, date) == 0;
@@ -50,7 +50,7 @@ static int emit_grace(
 	if (harness_emit(dir, NULL, stage, EVENT_MODEL_DEPRECATION_GRACE_PERIOD, err, "alias",
 		    e->alias, "removedAt", date, NULL) < 0)
 		return -1;
-	return runtime_merge(dir, PIPELINE_SCOPE, members, err);
+	return artifact_merge_runtime(dir, PIPELINE_SCOPE, members, err);
 }
 
 int harness_emit_model(
@@ -107,7 +107,7 @@ static int write_pins(const char *dir, const char *issue, const struct model_pin
 		if (!pins[i].kept || strcmp(issue, PIPELINE_SCOPE) == 0)
 			json_put(rows, pins[i].stage, pin_row(&pins[i]));
 	json_put(members, PINNED, rows);
-	return json_first(rows) ? runtime_merge(dir, issue, members, err) : 0;
+	return json_first(rows) ? artifact_merge_runtime(dir, issue, members, err) : 0;
 }
 
 /* Adds the place of the stage. */
@@ -147,7 +147,7 @@ int harness_pin_models(struct arena *a, const struct pipeline_question *q, const
 	const struct pipeline *p = q->pipeline;
 
 	*out = arena_alloc(a, (p->n_stages + 1) * sizeof(**out));
-	if (q->artifacts && issue && runtime_read(q->artifacts, issue, &before, err) < 0)
+	if (q->artifacts && issue && artifact_read_runtime(q->artifacts, issue, &before, err) < 0)
 		return -1;
 	for (size_t i = 0; i < p->n_stages; i++)
 		if (pin_stage(a, q, &p->stages[i], pinned_id(before, p->stages[i].name), &(*out)[i],

@@ -1,4 +1,4 @@
-#include "context/file.h"
+#include "context/lease.h"
 #include "src/sys/digest.h"
 #include "src/config/violation.h"
 #include "src/machine/answer.h"
@@ -244,7 +244,7 @@ static int take_answer(struct context_file *f, const char *id, const char *word,
 	bool outstanding = true;
 
 	*fate = ANSWER_TAKEN;
-	if (actions_load(&f->doc, &array, err) < 0)
+	if (action_load(&f->doc, &array, err) < 0)
 		return -1;
 	action = action_find(array, id);
 	if (action && !action_answered(&f->doc, action) &&
@@ -267,8 +267,8 @@ static int take_answer(struct context_file *f, const char *id, const char *word,
 		put_answer(&f->doc, action, text);
 	}
 	record_word(f, action, word, text);
-	actions_store(&f->doc, array);
-	return actions_note_outstanding(f, array, err);
+	action_store(&f->doc, array);
+	return action_note_outstanding(f, array, err);
 }
 
 /* `ADR-7/researching/1` as part of a file name: other characters become `_`. */

@@ -5,7 +5,7 @@
 #ifndef DT_ANSWER_H
 #define DT_ANSWER_H
 
-#include "src/machine/actions.h"
+#include "src/machine/action.h"
 
 enum answer_fate {
 	ANSWER_TAKEN,

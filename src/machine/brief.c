@@ -377,7 +377,7 @@ static void add_record_command(struct buf *out, const struct context_file *f, co
 static int find_action(const struct context_file *f, const char *id, json **array,
 	const json **action, struct error *err)
 {
-	if (actions_load(&f->doc, array, err) < 0)
+	if (action_load(&f->doc, array, err) < 0)
 		return -1;
 	*action = action_find(*array, id);
 	if (!*action)

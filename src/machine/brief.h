@@ -8,7 +8,7 @@
 #ifndef DT_BRIEF_H
 #define DT_BRIEF_H
 
-#include "src/machine/actions.h"
+#include "src/machine/action.h"
 
 struct instructions {
 	struct str text;          /* without frontmatter; empty if there is no such file */

@@ -1,7 +1,7 @@
 /*
  * Calls from outside that name a document by its path: an answer, a script, a key.
  */
-#include "context/file.h"
+#include "context/lease.h"
 #include "src/machine/answer.h"
 #include "src/machine/engine.h"
 #include "src/machine/script.h"
@@ -15,7 +15,7 @@ static const char *recorded_word(struct arena *a, const struct context_file *f, 
 	CLEANUP(json_free) json *array = NULL;
 	struct error ignored;
 	const json *action =
-		actions_load(&f->doc, &array, &ignored) == 0 ? action_find(array, id) : NULL;
+		action_load(&f->doc, &array, &ignored) == 0 ? action_find(array, id) : NULL;
 	const char *word = action ? json_get_str(action, "answered") : NULL;
 
 	return word ? arena_dup(a, str_of(word)) : "";

@@ -32,7 +32,7 @@ void engine_say(struct engine_run *r, const char *text)
 
 void engine_store(struct engine_run *r)
 {
-	actions_store(r->doc, r->outstanding);
+	action_store(r->doc, r->outstanding);
 }
 
 /* Keeps the outstanding actions for which `keep` is true. Returns how many were removed. */
@@ -517,7 +517,7 @@ static int open_run(struct engine_run *r, struct engine *m, struct error *err)
 	*r = (struct engine_run){.m = m, .doc = &m->file->doc, .returned = m->returned};
 	if (operation_note(r, err) < 0)
 		return -1;
-	return actions_load(r->doc, &r->outstanding, err);
+	return action_load(r->doc, &r->outstanding, err);
 }
 
 static int advance(struct engine_run *r, struct error *err)
@@ -537,7 +537,7 @@ static int advance(struct engine_run *r, struct error *err)
 static int advance_and_save(struct engine_run *r, struct engine *m, struct error *err)
 {
 	if (open_run(r, m, err) < 0 || ownership_claim(r, err) < 0 || discard_stale(r, err) < 0 ||
-		advance(r, err) < 0 || actions_note_outstanding(m->file, r->outstanding, err) < 0)
+		advance(r, err) < 0 || action_note_outstanding(m->file, r->outstanding, err) < 0)
 		return -1;
 	ownership_release(r);
 	return context_save(m->file, err);

@@ -51,12 +51,12 @@ struct local_environment {
 void environment_local(struct environment *e, struct local_environment *data);
 
 /* True if `name` is `_spec_*.md`. */
-bool spec_name_valid(struct str name);
+bool environment_is_spec(struct str name);
 /* True if it is, and `id` is a whole word of it. */
-bool spec_name_matches(struct str name, struct str id);
+bool environment_spec_matches(struct str name, struct str id);
 /* True if `id` occurs in `text` as a whole word: ADR-1 is not in ADR-10, ADR-1.2 or XADR-1, but it
  * is in `ADR-1.`, `(ADR-1)` and `_spec_ADR-1.md`. */
-bool spec_text_names(struct str text, struct str id);
+bool environment_text_names(struct str text, struct str id);
 
 struct engine {
 	struct context_file *file;

@@ -5,7 +5,7 @@
 #ifndef DT_ENGINE_INTERNAL_H
 #define DT_ENGINE_INTERNAL_H
 
-#include "context/file.h"
+#include "context/lease.h"
 #include "src/machine/engine.h"
 
 enum advance {

@@ -42,7 +42,7 @@ static bool begins_word(struct str t, size_t at)
 	return at == 0 || !id_char(t, at - 1);
 }
 
-bool spec_text_names(struct str text, struct str id)
+bool environment_text_names(struct str text, struct str id)
 {
 	size_t at = 0;
 
@@ -54,15 +54,15 @@ bool spec_text_names(struct str text, struct str id)
 	return false;
 }
 
-bool spec_name_valid(struct str name)
+bool environment_is_spec(struct str name)
 {
 	return str_starts(name, "_spec_") && str_ends(name, ".md") && name.n > strlen("_spec_.md");
 }
 
-bool spec_name_matches(struct str name, struct str id)
+bool environment_spec_matches(struct str name, struct str id)
 {
-	return spec_name_valid(name) &&
-	       spec_text_names(str_sub(name, strlen("_spec_"), name.n - strlen(".md")), id);
+	return environment_is_spec(name) &&
+	       environment_text_names(str_sub(name, strlen("_spec_"), name.n - strlen(".md")), id);
 }
 
 #define SPEC_MAX ((size_t)4 << 20) /* a larger file is not a spec that a person wrote */
@@ -74,9 +74,9 @@ static bool spec_file_names(const char *root, const char *path, struct str id)
 	struct arena a = {0};
 	struct error ignored;
 	bool found =
-		spec_name_matches(path_base(path), id) ||
+		environment_spec_matches(path_base(path), id) ||
 		(sys_read_file(&text, path_join(&a, root, path), SPEC_MAX, NULL, &ignored) == 0 &&
-			spec_text_names(buf_str(&text), id));
+			environment_text_names(buf_str(&text), id));
 
 	arena_release(&a);
 	return found;
@@ -88,7 +88,7 @@ static int find_specs(
 	const struct local_environment *w = data;
 	size_t all, found = 0;
 
-	if (git_find_files(a, w->repo, spec_name_valid, paths, &all, err) < 0)
+	if (git_find_files(a, w->repo, environment_is_spec, paths, &all, err) < 0)
 		return -1;
 	for (size_t i = 0; i < all; i++)
 		if (spec_file_names(w->repo, (*paths)[i], str_of(id)))

@@ -4,7 +4,7 @@
  * ids are stale.
  */
 #include "src/base/clock.h"
-#include "src/machine/actions.h"
+#include "src/machine/action.h"
 #include "src/machine/engine_internal.h"
 
 static bool is_finished(const struct engine *m)
@@ -117,7 +117,7 @@ static int take_from_other(struct engine_run *r, struct error *err)
 	note_lease(r, was_live);
 	renew_all(r);
 	r->returned = false;
-	if (actions_note_outstanding(r->m->file, r->outstanding, err) < 0 ||
+	if (action_note_outstanding(r->m->file, r->outstanding, err) < 0 ||
 		context_save(r->m->file, err) < 0)
 		return -1;
 	lease_stop_renewing(r->m->file); /* it was renewed just now */

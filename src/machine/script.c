@@ -154,7 +154,7 @@ static int script_load(struct arena *a, const char *document, const char *id, co
 
 	*s = (struct script){.id = id};
 	if (context_open(&f, document, locked ? CONTEXT_MUST_EXIST : CONTEXT_READ_ONLY, err) < 0 ||
-		actions_load(&f.doc, &array, err) < 0)
+		action_load(&f.doc, &array, err) < 0)
 		return -1;
 	action = action_find(array, id);
 	if (!action)

@@ -11,7 +11,7 @@
 #define DT_STEP_H
 
 #include "src/base/vec.h"
-#include "src/machine/actions.h"
+#include "src/machine/action.h"
 #include "src/workflow/workflow.h"
 
 enum effect {

@@ -229,7 +229,7 @@ static int tell_run(struct rebasing *w, struct error *err)
 	json_put(members, "mergeGate", gate);
 	if (!w->p->artifacts || !w->ask->issue)
 		return 0;
-	return runtime_merge(w->p->artifacts, w->ask->issue, members, err);
+	return artifact_merge_runtime(w->p->artifacts, w->ask->issue, members, err);
 }
 
 static int finish(struct rebasing *w, enum rebase_fate fate, struct error *err)

@@ -3,7 +3,7 @@
 #include "context/file.h"
 #include "src/sys/process.h"
 #include "src/machine/answer.h"
-#include "src/machine/agent_events.h"
+#include "src/machine/agents.h"
 #include "src/machine/verdict.h"
 #include "src/machine/script.h"
 
@@ -19,7 +19,7 @@ static int read_word(const struct context *doc, const char *id, char *word, stru
 	const json *action;
 	struct str own;
 
-	if (actions_load(doc, &array, err) < 0)
+	if (action_load(doc, &array, err) < 0)
 		return -1;
 	action = action_find(array, id);
 	if (!action || !action_answered(doc, action))
@@ -38,7 +38,7 @@ static int record(const struct action_context *s, const struct run_action *p, st
 	if (context_open(&f, s->context_file, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
 	(void)context_op(&f, "run");
-	agent_turn_note(&f, p->entry->key, id_of(p));
+	agents_note_turn(&f, p->entry->key, id_of(p));
 	if (p->turn->silent) {
 		if (context_log(&f, err) < 0)
 			return -1;
@@ -130,7 +130,7 @@ static int note_exec(const struct action_context *s, const struct run_action *p,
 
 	if (context_open(&f, s->context_file, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
-	agent_turn_note(&f, p->entry->key, id_of(p));
+	agents_note_turn(&f, p->entry->key, id_of(p));
 	return context_log(&f, err);
 }
 
@@ -190,7 +190,7 @@ static int record_answer(const struct action_context *s, const struct run_action
 	if (context_open(&f, s->context_file, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
 	(void)context_op(&f, "run");
-	agent_run_note(&f, answer->note);
+	agents_note_run(&f, answer->note);
 	if (take_answer(&f, p, answer, word, err) < 0 ||
 		read_word(&f.doc, id_of(p), taken, err) < 0)
 		return -1;

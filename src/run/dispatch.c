@@ -1,5 +1,5 @@
 #include <poll.h>
-#include "context/file.h"
+#include "context/lease.h"
 #include "src/base/clock.h"
 #include "src/base/error.h"
 #include "src/run/run_internal.h"

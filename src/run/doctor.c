@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
-#include "context/file.h"
+#include "context/lease.h"
 #include "src/run/run.h"
 #include "src/sandbox/sandbox.h"
 #include "src/sys/directory.h"

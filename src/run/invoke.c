@@ -1,7 +1,6 @@
 #include <poll.h>
 #include "src/base/error.h"
 #include "src/event/artifact.h"
-#include "src/event/artifact_schema.h"
 #include "src/run/run_internal.h"
 
 /* ---- the artifact of a stage ---- */

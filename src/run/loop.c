@@ -5,7 +5,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include "src/base/error.h"
-#include "src/machine/agent_events.h"
+#include "src/machine/agents.h"
 #include "src/run/run_internal.h"
 
 /* ---- the actions of one array, each in a child process ---- */
@@ -169,7 +169,7 @@ static int plan_one(struct run_loop *l, const json *action, struct run_action *p
 		return -1;
 	if (!p->entry)
 		return 0;
-	if (agent_turns_played(l->call.context_file, p->entry->key, json_get_str(action, "id"),
+	if (agents_count_turns(l->call.context_file, p->entry->key, json_get_str(action, "id"),
 		    &uses, err) < 0)
 		return -1;
 	return agents_turn(&l->agents, p->entry, uses, action, &p->turn, err);

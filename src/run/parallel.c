@@ -9,7 +9,6 @@
 #include "src/base/number.h"
 #include "src/run/worker_pool.h"
 #include "src/event/event.h"
-#include "src/event/pipeline_report.h"
 #include "src/run/run_internal.h"
 
 enum { READ_SIZE = 8192, OUT_MAX = 1 << 20, LINE_MAX_BYTES = 4096 };
@@ -317,5 +316,5 @@ int run_max_concurrent(struct arena *a, const char *text, const struct resources
 		return 0;
 	parallelism_resolve(a, r, p, parallelism_mode(getenv("AI_SDLC_PARALLELISM")), &resolved);
 	*out = resolved.max;
-	return pipeline_report_parallelism(artifacts, p, &resolved, err);
+	return event_report_parallelism(artifacts, p, &resolved, err);
 }

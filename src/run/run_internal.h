@@ -4,10 +4,10 @@
 #ifndef DT_RUN_INTERNAL_H
 #define DT_RUN_INTERNAL_H
 
-#include "src/event/run_state.h"
+#include "src/event/artifact.h"
 #include "src/harness/pipeline.h"
 #include "src/machine/brief.h"
-#include "src/machine/script_agents.h"
+#include "src/machine/agents.h"
 #include "src/merge/gate.h"
 #include "src/run/run.h"
 #include "src/worktree/pool.h"

@@ -2,7 +2,7 @@
 #include "src/base/clock.h"
 #include "src/run/run_internal.h"
 #include "src/workflow/workflow.h"
-#include "src/event/pipeline_report.h"
+#include "src/event/event.h"
 #include "src/harness/pipeline.h"
 
 enum { CHAIN_MAX = 8 };
@@ -73,7 +73,7 @@ static int report_faults(struct arena *a, const struct resources *all, const cha
 	char *dir;
 
 	if (locate_artifacts(a, artifacts, repo, &dir, err) < 0 ||
-		pipeline_report_faults(a, dir, all, err) < 0)
+		event_report_faults(a, dir, all, err) < 0)
 		return -1;
 	return resources_fault(all, err);
 }

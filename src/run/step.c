@@ -1,5 +1,5 @@
 #include "src/base/error.h"
-#include "context/file.h"
+#include "context/lease.h"
 #include "src/sys/path.h"
 #include "src/run/run.h"
 #include "src/machine/engine.h"
@@ -95,7 +95,7 @@ static int run_locked(const struct step_call *call, struct context_file *f,
 	struct environment environment;
 	struct engine m = {.file = f,
 		.workflow = w,
-		.step_for = step_for,
+		.step_for = steps_find,
 		.environment = &environment,
 		.id = call->id,
 		.research_skill = research_skill(call, w),

@@ -233,7 +233,7 @@ static void find_livelocks(const struct finder *f)
 /* Whether the step of the edge's state can set its trigger. */
 static bool can_trigger(const struct workflow *w, const struct workflow_edge *e)
 {
-	const struct step *step = step_for(w, e->from);
+	const struct step *step = steps_find(w, e->from);
 	const struct workflow_state *fs = workflow_state(w, e->from);
 
 	for (size_t i = 0; fs && fs->declared && i < fs->declared->n; i++)

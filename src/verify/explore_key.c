@@ -1,6 +1,6 @@
 #include "src/base/number.h"
 #include "src/verify/explore_graph.h"
-#include "src/machine/actions.h"
+#include "src/machine/action.h"
 #include "src/machine/verdict.h"
 #include "steps/steps.h"
 
@@ -171,7 +171,7 @@ static void add_outstanding(const struct context *c, struct buf *out)
 	VEC(const char *) list = {0};
 	struct error err;
 
-	if (actions_load(c, &array, &err) < 0) {
+	if (action_load(c, &array, &err) < 0) {
 		buf_adds(out, "broken");
 		return;
 	}
@@ -190,7 +190,7 @@ static void add_attempts(const struct explore_key_rules *r, const struct context
 {
 	for (size_t i = 0; i < r->workflow->n_states; i++) {
 		const char *state = r->workflow->states[i].name;
-		const struct step *step = step_for(r->workflow, state);
+		const struct step *step = steps_find(r->workflow, state);
 
 		if (step && step->answer && context_attempts(c, state) &&
 			may_enter(r, c, changes, state))
@@ -221,7 +221,7 @@ static bool is_over_budget(const struct context *c)
 
 	if (str_is(context_get(c, "question_trigger"), EXPLORE_BUDGET_TRIGGER))
 		return true;
-	if (actions_load(c, &array, &err) < 0)
+	if (action_load(c, &array, &err) < 0)
 		return false;
 	for (const json *a = json_first(array); a; a = json_next(a))
 		if (action_is_troubleshooter(a) &&

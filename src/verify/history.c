@@ -1,7 +1,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 #include "src/sys/path.h"
-#include "src/machine/actions.h"
+#include "src/machine/action.h"
 #include "src/verify/history.h"
 
 enum { REV_DIGITS = 15 };
@@ -142,7 +142,7 @@ static bool is_good(const struct history *p)
 	json *actions = NULL;
 	struct error ignored;
 	bool good = context_parse(&doc, p->place->path, buf_str(&p->document), &ignored) == 0 &&
-		    actions_load(&doc, &actions, &ignored) == 0;
+		    action_load(&doc, &actions, &ignored) == 0;
 
 	json_free(&actions);
 	context_release(&doc);
@@ -358,7 +358,7 @@ static int open_any(struct context_file *f, const char *path, struct error *err)
 
 	if (context_open(f, path, CONTEXT_MAY_CREATE, err) < 0)
 		return f->store && err->code == ERR_INPUT ? 0 : -1;
-	return !f->created && actions_load(&f->doc, &actions, err) == 0;
+	return !f->created && action_load(&f->doc, &actions, err) == 0;
 }
 
 static int find(const struct history_place *place, int64_t rev, struct buf *text, int64_t *made,

@@ -1,6 +1,6 @@
 #include "src/base/clock.h"
 #include "src/sys/path.h"
-#include "src/machine/actions.h"
+#include "src/machine/action.h"
 #include "src/store/log.h"
 #include "src/verify/history.h"
 
@@ -74,7 +74,7 @@ static int renew_actions(struct renewal *r, struct error *err)
 {
 	CLEANUP(json_free) json *old = NULL, *kept = json_array();
 
-	if (actions_load(&r->doc, &old, err) < 0)
+	if (action_load(&r->doc, &old, err) < 0)
 		return -1;
 	for (const json *a = json_first(old); a; a = json_next(a))
 		r->result->dropped += !action_answered(&r->doc, a);
@@ -82,7 +82,7 @@ static int renew_actions(struct renewal *r, struct error *err)
 		if (action_answered(&r->doc, a))
 			json_push(kept, renewed(r, a, r->result->dropped > 0));
 	r->result->carried = json_len(kept);
-	actions_store(&r->doc, kept);
+	action_store(&r->doc, kept);
 	if (!json_first(kept))
 		context_set(&r->doc, "pending_agent", (struct str){0});
 	return 0;

@@ -1,12 +1,11 @@
 #include "src/sys/path.h"
 #include "src/verify/memory_disk.h"
-#include "context/file.h"
+#include "context/lease.h"
 #include "src/machine/answer.h"
-#include "src/machine/agent_events.h"
+#include "src/machine/agents.h"
 #include "src/machine/engine.h"
 #include "steps/steps.h"
 #include "src/base/clock.h"
-#include "src/verify/memory_disk.h"
 #include "src/verify/replay_internal.h"
 
 /* ---- the environment ---- */
@@ -301,7 +300,7 @@ static int replay_step(struct replay *r, const struct recorded_operation *op)
 	struct environment environment;
 	struct engine m = {.file = &r->file,
 		.workflow = &r->workflow,
-		.step_for = step_for,
+		.step_for = steps_find,
 		.environment = &environment,
 		.id = json_get_str(note, "id"),
 		.research_skill = skill ? skill : "",
@@ -334,7 +333,7 @@ static bool section_of(struct str document, const char *name, struct buf *text)
 		return false;
 	document = str_sub(document, at + head.len, document.n);
 	document = str_sub(document, 0, str_find(document, STR("\n<!-- section:")));
-	sentinel_unescape(text, str_trim(document));
+	context_unescape(text, str_trim(document));
 	return true;
 }
 
@@ -357,7 +356,7 @@ static bool answer_of(
 {
 	CLEANUP(json_free) json *actions = NULL;
 	struct error ignored;
-	const json *action = actions_load(&r->file.doc, &actions, &ignored) == 0
+	const json *action = action_load(&r->file.doc, &actions, &ignored) == 0
 				     ? action_find(actions, id)
 				     : NULL;
 	int64_t bytes = 0;
@@ -384,9 +383,9 @@ static void note_agent_turns(struct context_file *f, const struct recorded_commi
 			   *type = json_get_str(e, "type");
 
 		if (type && strcmp(type, AGENT_RUN) == 0)
-			agent_run_note(f, e);
+			agents_note_run(f, e);
 		else if (entry && action)
-			agent_turn_note(f, entry, action);
+			agents_note_turn(f, entry, action);
 	}
 }
 

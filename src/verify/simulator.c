@@ -144,7 +144,7 @@ static int run_machine(struct simulator *s, const struct simulator_call *call,
 		.data = s};
 	struct engine e = {.file = f,
 		.workflow = w,
-		.step_for = step_for,
+		.step_for = steps_find,
 		.environment = &environment,
 		.id = s->id,
 		.research_skill = w->research_skill ? w->research_skill : "researcher-plan",

@@ -27,7 +27,7 @@ static bool is_section(struct str s)
 
 static bool is_state(struct str s)
 {
-	return word_valid(s) && !str_is(s, "troubleshooter");
+	return workflow_word_valid(s) && !str_is(s, "troubleshooter");
 }
 
 #define WORD "1 to 64 letters, digits, '_' and, inside, '-'"
@@ -39,14 +39,14 @@ static const struct config_form argument_form = {
 static const struct config_form policy_form = {.valid = is_policy,
 	.what = "one line of 1 to 4096 bytes that does not begin with '-'",
 	.trim = true};
-static const struct config_form skill_form = {.valid = skill_valid,
+static const struct config_form skill_form = {.valid = workflow_skill_valid,
 	.what = "1 to 100 letters, digits and, inside, '_', '-', '.', ':'",
 	.trim = true};
 static const struct config_form section_form = {
 	.valid = is_section, .what = "the name of a section other than 'Actions'", .trim = true};
 static const struct config_form state_form = {
 	.valid = is_state, .what = WORD ", other than 'troubleshooter'"};
-static const struct config_form word_form = {.valid = word_valid, .what = WORD};
+static const struct config_form word_form = {.valid = workflow_word_valid, .what = WORD};
 
 #define TEXT(name, of, type, member)                                                               \
 	.key = name, .kind = CONFIG_TEXT, .form = &of, CONFIG_AT(type, member)

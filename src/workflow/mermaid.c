@@ -70,11 +70,11 @@ static int diagram_state(struct diagram *d, struct str name, struct mermaid_plac
 	char text[WORD_SHOWN];
 	uint16_t *slot;
 
-	if (!word_valid(name))
+	if (!workflow_word_valid(name))
 		return error_at(d->err, d->file, at.line, at.col,
 			"'%s' is no name for a state: 1 to %d letters, digits, '_' and, inside, "
 			"'-'",
-			word_shown(name, text), FLOW_NAME);
+			workflow_word_shown(name, text), FLOW_NAME);
 	if (str_is(name, "troubleshooter"))
 		return error_at(d->err, d->file, at.line, at.col,
 			"'troubleshooter' is the machine's own and cannot be a state");
@@ -88,7 +88,8 @@ static int diagram_state(struct diagram *d, struct str name, struct mermaid_plac
 		}
 	} else if (d->states.n == FLOW_STATES) {
 		return error_at(d->err, d->file, at.line, at.col,
-			"state '%s' is one too many: at most %d", word_shown(name, text), FLOW_STATES);
+			"state '%s' is one too many: at most %d", workflow_word_shown(name, text),
+			FLOW_STATES);
 	} else {
 		vec_push_in(d->arena, &d->states,
 			(struct workflow_state){
@@ -117,7 +118,8 @@ static int diagram_label(struct diagram *d, size_t index, struct str label, stru
 	if (characters(label) > FLOW_LABEL)
 		return error_at(d->err, d->file, at.line, at.col,
 			"label of '%s' is longer than %d characters", s->name, FLOW_LABEL);
-	if (word_valid(label) && same_id(s->name, label) && !d->spellings.items[index].renamed) {
+	if (workflow_word_valid(label) && same_id(s->name, label) &&
+		!d->spellings.items[index].renamed) {
 		d->spellings.items[index].renamed = true;
 		s->name = arena_dup(d->arena, label);
 	} else if (label.n && !s->label) {
@@ -151,10 +153,10 @@ static int diagram_edge(
 {
 	char text[WORD_SHOWN];
 
-	if (trigger.n && !word_valid(trigger))
+	if (trigger.n && !workflow_word_valid(trigger))
 		return error_at(d->err, d->file, at.line, at.col,
 			"'%s' is no trigger: 1 to %d letters, digits, '_' and, inside, '-'",
-			word_shown(trigger, text), FLOW_NAME);
+			workflow_word_shown(trigger, text), FLOW_NAME);
 	if (d->links.n == FLOW_EDGES)
 		return error_at(d->err, d->file, at.line, at.col,
 			"this edge is one too many: at most %d", FLOW_EDGES);
@@ -227,7 +229,7 @@ static int check_spellings(struct diagram *d)
 		if (sp->other.n && !sp->renamed)
 			return error_at(d->err, d->file, sp->other_at.line, sp->other_at.col,
 				"'%s' is '%s' in line %u: mermaid cannot tell '-' and '_' apart",
-				word_shown(sp->other, text), d->states.items[i].name,
+				workflow_word_shown(sp->other, text), d->states.items[i].name,
 				d->states.items[i].line);
 	}
 	return 0;
@@ -352,8 +354,9 @@ static int unexpected(struct mermaid_reader *r, struct str rest, struct str afte
 		return fault(r, rest.p,
 			"composite states are not read: give the states inside '%s' to the diagram "
 			"itself",
-			word_shown(after, b));
-	return fault(r, rest.p, "unexpected '%s' after '%s'%s", word_shown(rest, a), word_shown(after, b),
+			workflow_word_shown(after, b));
+	return fault(r, rest.p, "unexpected '%s' after '%s'%s", workflow_word_shown(rest, a),
+		workflow_word_shown(after, b),
 		strchr("-=.<", rest.p[0]) ? ": an edge is 'a --> b : trigger'" : "");
 }
 
@@ -485,7 +488,8 @@ static int read_direction(struct mermaid_reader *r, struct str s)
 	for (size_t i = 0; i < COUNT(known); i++)
 		if (str_is(s, known[i]))
 			return 0;
-	return fault(r, s.p, "unknown direction '%s': one of TB, BT, LR, RL", word_shown(s, text));
+	return fault(r, s.p, "unknown direction '%s': one of TB, BT, LR, RL",
+		workflow_word_shown(s, text));
 }
 
 static int ignore_style(struct mermaid_reader *r, struct str s)
@@ -573,12 +577,12 @@ static int read_header(struct mermaid_reader *r)
 		if (!rc && !str_is(s, "---"))
 			return fault(r, s.p,
 				"'%s' is not read: the diagram must begin with 'stateDiagram-v2'",
-				word_shown(s, text));
+				workflow_word_shown(s, text));
 	}
 	return fault(r, r->cur.raw.p, "diagram is empty: 'stateDiagram-v2' must come first");
 }
 
-int mermaid_parse(struct arena *a, const char *file, unsigned line, struct str text,
+int workflow_parse_mermaid(struct arena *a, const char *file, unsigned line, struct str text,
 	struct workflow *w, struct error *err)
 {
 	struct mermaid_reader *r = arena_alloc(a, sizeof(*r));

@@ -20,17 +20,17 @@ static bool made_of(struct str s, size_t max, const char *inside)
 	return true;
 }
 
-bool word_valid(struct str s)
+bool workflow_word_valid(struct str s)
 {
 	return made_of(s, FLOW_NAME, "-");
 }
 
-bool skill_valid(struct str s)
+bool workflow_skill_valid(struct str s)
 {
 	return made_of(s, MAX_SKILL, "-.:");
 }
 
-const char *word_shown(struct str s, char out[WORD_SHOWN])
+const char *workflow_word_shown(struct str s, char out[WORD_SHOWN])
 {
 	size_t n = s.n < WORD_SHOWN - 4 ? s.n : WORD_SHOWN - 4;
 
@@ -200,7 +200,7 @@ int workflow_parse(
 	if (split(file, text, &front, &body, err) < 0 ||
 		find_diagram(file, &body, &diagram, err) < 0 ||
 		frontmatter_parse(a, file, front.line, front.text, w, err) < 0 ||
-		mermaid_parse(a, file, diagram.line, diagram.text, w, err) < 0)
+		workflow_parse_mermaid(a, file, diagram.line, diagram.text, w, err) < 0)
 		return -1;
 	link_declared(w);
 	mark_ends(w);

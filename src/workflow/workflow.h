@@ -119,18 +119,18 @@ int frontmatter_parse(struct arena *a, const char *file, unsigned line, struct s
  * edges of *w; the rest is left alone. Each line is read or refused at its own line and column;
  * only what changes the appearance is ignored (docs/workflow-language.md has the list).
  */
-int mermaid_parse(struct arena *a, const char *file, unsigned line, struct str text,
+int workflow_parse_mermaid(struct arena *a, const char *file, unsigned line, struct str text,
 	struct workflow *w, struct error *err);
 
 /* A state, trigger or result word: 1 to 64 of A-Z a-z 0-9 _ -, with no - at either end. */
-bool word_valid(struct str s);
+bool workflow_word_valid(struct str s);
 /* An agent or a skill: as above, with `.` and `:` inside (plugin:skill), up to 100. */
-bool skill_valid(struct str s);
+bool workflow_skill_valid(struct str s);
 
 enum { WORD_SHOWN = 64 };
 /* At most 60 bytes of `s` for a message, cut between characters, control characters as `?`. Returns
  * out. */
-const char *word_shown(struct str s, char out[WORD_SHOWN]);
+const char *workflow_word_shown(struct str s, char out[WORD_SHOWN]);
 
 const struct workflow_state *workflow_state(const struct workflow *w, const char *name);
 /* Where `trigger` leads from `from`, or NULL. */

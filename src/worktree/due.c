@@ -124,7 +124,7 @@ static int timed_out(const struct due *d, const struct run_state *s, bool *is, s
 	const json *stages;
 
 	*is = false;
-	if (runtime_read(d->listing->pool->artifacts, s->issue, &runtime, err) < 0)
+	if (artifact_read_runtime(d->listing->pool->artifacts, s->issue, &runtime, err) < 0)
 		return -1;
 	stages = runtime ? json_get(runtime, "stages") : NULL;
 	for (const json *row = json_first(stages); row && !*is; row = json_next(row)) {

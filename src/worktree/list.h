@@ -6,7 +6,7 @@
 #define DT_POOL_LIST_H
 
 #include "src/worktree/pool_internal.h"
-#include "src/event/run_state.h"
+#include "src/event/artifact.h"
 
 struct listing {
 	struct arena *arena;

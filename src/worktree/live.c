@@ -1,4 +1,4 @@
-#include "src/event/run_state.h"
+#include "src/event/artifact.h"
 #include "src/base/clock.h"
 #include "src/sys/process.h"
 #include "src/worktree/pool_internal.h"

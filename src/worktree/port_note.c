@@ -55,7 +55,7 @@ int port_remember(struct pool *p, const char *issue, const struct allocation *of
 		json_put_str(members, "branch", str_of(of->branch));
 	json_put_int(members, "port", of->port);
 	json_put(members, "ports", port_list(of));
-	return runtime_merge(p->artifacts, issue, members, err);
+	return artifact_merge_runtime(p->artifacts, issue, members, err);
 }
 
 int port_recall(
@@ -68,7 +68,7 @@ int port_recall(
 	*port = 0;
 	if (!issue || !p->artifacts)
 		return 0;
-	if (runtime_read(p->artifacts, issue, &j, err) < 0)
+	if (artifact_read_runtime(p->artifacts, issue, &j, err) < 0)
 		return -1;
 	where = json_get_str(j, "worktreePath");
 	first = json_get_int(j, "port", 0);

@@ -52,7 +52,7 @@ static const char *step(struct maker *m)
 	struct environment nothing = {0};
 	struct engine machine = {.file = &f,
 		.workflow = &m->workflow,
-		.step_for = step_for,
+		.step_for = steps_find,
 		.environment = &nothing,
 		.id = "H-1",
 		.research_skill = "researcher-plan",

@@ -58,7 +58,7 @@ SCRATCH_TEST(what_is_not_there_is_none)
 
 	assert_int_equal(artifact_read(at("art"), "A-1", "plan.json", &j, &err), 0);
 	assert_null(j);
-	assert_int_equal(runtime_read(at("art"), PIPELINE_SCOPE, &j, &err), 0);
+	assert_int_equal(artifact_read_runtime(at("art"), PIPELINE_SCOPE, &j, &err), 0);
 	assert_null(j);
 }
 
@@ -124,7 +124,7 @@ SCRATCH_TEST(links_below_the_folder_are_refused)
 	assert_int_equal(artifact_append(at("art"), "A-1", "x.jsonl", j, &err), -1);
 	assert_int_equal(artifact_read(at("art"), "A-1", "plan.json", &back, &err), -1);
 	assert_int_equal(artifact_remove(at("art"), "A-1", "plan.json", &err), -1);
-	assert_int_equal(runtime_merge(at("art"), "A-1", j, &err), -1);
+	assert_int_equal(artifact_merge_runtime(at("art"), "A-1", j, &err), -1);
 	assert_int_equal(artifact_write(at("art"), "B-1", "review/testing.json", j, &err), -1);
 	assert_int_equal(artifact_write(at("art"), "B-1", "plan.json", j, &err), 0);
 	assert_int_equal(artifact_read(at("art"), "C-1", "plan.json", &back, &err), -1);
@@ -244,8 +244,8 @@ SCRATCH_TEST(runtime_is_merged_one_level_down)
 		CLEANUP(json_free) json *j = parsed(rows[i].put), *back = NULL;
 		CLEANUP(buf_release) struct buf b = BUF_INIT;
 
-		assert_int_equal(runtime_merge(at("art"), PIPELINE_SCOPE, j, &err), 0);
-		assert_int_equal(runtime_read(at("art"), PIPELINE_SCOPE, &back, &err), 0);
+		assert_int_equal(artifact_merge_runtime(at("art"), PIPELINE_SCOPE, j, &err), 0);
+		assert_int_equal(artifact_read_runtime(at("art"), PIPELINE_SCOPE, &back, &err), 0);
 		json_print(&b, back);
 		assert_string_equal(b.s, rows[i].then);
 	}
@@ -257,13 +257,13 @@ SCRATCH_TEST(a_broken_runtime_is_never_overwritten)
 
 	assert_int_equal(path_mkdirs(at("art/A-1"), &err), 0);
 	put_file("art/A-1/runtime.json", "{\"a\":");
-	assert_int_equal(runtime_merge(at("art"), "A-1", j, &err), -1);
+	assert_int_equal(artifact_merge_runtime(at("art"), "A-1", j, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
 	expect_text("art/A-1/runtime.json", "{\"a\":");
 	put_file("art/A-1/runtime.json", "[]");
-	assert_int_equal(runtime_merge(at("art"), "A-1", j, &err), -1);
+	assert_int_equal(artifact_merge_runtime(at("art"), "A-1", j, &err), -1);
 	expect_text("art/A-1/runtime.json", "[]");
-	assert_int_equal(runtime_merge(at("art"), "B-1", list, &err), -1);
+	assert_int_equal(artifact_merge_runtime(at("art"), "B-1", list, &err), -1);
 }
 
 static int add_line(void *data, struct str old, struct buf *fresh, struct error *e)
@@ -302,7 +302,7 @@ static int work(int who)
 		json_put_int(rows, name, i);
 		json_put(members, "stages", rows);
 		if (artifact_append(at("art"), "A-1", "x.jsonl", line, &err) < 0 ||
-			runtime_merge(at("art"), "A-1", members, &err) < 0 ||
+			artifact_merge_runtime(at("art"), "A-1", members, &err) < 0 ||
 			artifact_write(at("art"), "A-1", "plan.json", line, &err) < 0)
 			return 1;
 	}
@@ -333,7 +333,7 @@ SCRATCH_TEST(writers_lose_nothing_of_one_another)
 		json_free(&j);
 	}
 	assert_int_equal(n, WRITERS * EACH);
-	assert_int_equal(runtime_read(at("art"), "A-1", &runtime, &err), 0);
+	assert_int_equal(artifact_read_runtime(at("art"), "A-1", &runtime, &err), 0);
 	assert_int_equal(json_len(json_get(runtime, "stages")), WRITERS * EACH);
 	assert_int_equal(artifact_read(at("art"), "A-1", "plan.json", &plan, &err), 0);
 }

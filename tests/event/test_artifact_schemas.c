@@ -1,6 +1,6 @@
 /* The schemas that are built in: each field of each artifact, `$schema` and versions. */
 #include "tests/lib/unit.h"
-#include "src/event/artifact_schema.h"
+#include "src/event/artifact.h"
 #include "src/sys/path.h"
 #include "tests/lib/scratch.h"
 

@@ -1,7 +1,7 @@
 /* No stage succeeds before its artifact is right: one sharpened retry, and what is told of it. */
 #include "tests/lib/unit.h"
 #include <sys/stat.h>
-#include "src/event/artifact_schema.h"
+#include "src/event/artifact.h"
 #include "src/event/event.h"
 #include "tests/lib/event_log.h"
 #include "tests/lib/scratch.h"

@@ -1,7 +1,6 @@
 /* What loading a pipeline reports: how many issues it works on at one time. */
 #include "tests/lib/unit.h"
 #include "src/event/event.h"
-#include "src/event/pipeline_report.h"
 #include "tests/lib/event_log.h"
 #include "tests/lib/scratch.h"
 
@@ -22,11 +21,11 @@ SCRATCH_TEST(the_parallelism_is_recorded_and_reported)
 	char *dir = at("artifacts");
 	struct error err = {0};
 
-	assert_int_equal(pipeline_report_parallelism(NULL, &p, &by_plans, &err), 0);
+	assert_int_equal(event_report_parallelism(NULL, &p, &by_plans, &err), 0);
 	assert_false(path_exists(dir));
-	assert_int_equal(pipeline_report_parallelism(dir, &p, &by_plans, &err), 0);
-	assert_int_equal(pipeline_report_parallelism(dir, &q, &no_plan, &err), 0);
-	assert_int_equal(runtime_read(dir, PIPELINE_SCOPE, &runtime, &err), 0);
+	assert_int_equal(event_report_parallelism(dir, &p, &by_plans, &err), 0);
+	assert_int_equal(event_report_parallelism(dir, &q, &no_plan, &err), 0);
+	assert_int_equal(artifact_read_runtime(dir, PIPELINE_SCOPE, &runtime, &err), 0);
 	json_print(&b, runtime);
 	assert_string_equal(b.s,
 		"{\"resolvedParallelism\":{\"p\":{\"maxConcurrent\":20,\"source\":\"plans\","

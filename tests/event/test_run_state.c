@@ -1,7 +1,7 @@
 /* state.json and its heartbeat. */
 #include "tests/lib/unit.h"
 #include <fcntl.h>
-#include "src/event/run_state.h"
+#include "src/event/artifact.h"
 #include "src/base/clock.h"
 #include "tests/lib/scratch.h"
 

@@ -20,8 +20,8 @@ static void escaping_round_trips(struct str text)
 {
 	CLEANUP(buf_release) struct buf in = BUF_INIT, out = BUF_INIT;
 
-	sentinel_escape(&in, text);
-	sentinel_unescape(&out, buf_str(&in));
+	context_escape(&in, text);
+	context_unescape(&out, buf_str(&in));
 	expect(str_eq(buf_str(&out), text));
 }
 

@@ -120,7 +120,7 @@ PIN_TEST(a_malformed_id_is_not_a_pin)
 
 	assert_int_equal(
 		json_parse(&j, STR("{\"models\":{\"plan\":{\"modelId\":\"--x\"}}}"), &err), 0);
-	assert_int_equal(runtime_merge(base, "A-1", j, &err), 0);
+	assert_int_equal(artifact_merge_runtime(base, "A-1", j, &err), 0);
 	pins = pinned(registry_text, "A-1", "2026-02-01");
 	assert_string_equal(pins[0].model.id, "claude-sonnet-4-6");
 	assert_false(pins[0].kept);

@@ -153,7 +153,7 @@ static inline int step_as(const char *id, bool returned, const char *returned_id
 		.say = say};
 	struct engine m = {.file = &f,
 		.workflow = &t.workflow,
-		.step_for = step_for,
+		.step_for = steps_find,
 		.environment = &environment,
 		.id = id,
 		.research_skill = "researcher-plan",

@@ -1,4 +1,4 @@
-#include "src/event/artifact_schema.h"
+#include "src/event/artifact.h"
 #include "src/event/event.h"
 #include "src/sys/path.h"
 #include "tests/lib/event_log.h"

@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include "src/sys/process.h"
-#include "src/machine/actions.h"
+#include "src/machine/action.h"
 #include "src/machine/script.h"
 #include "tests/lib/shell.h"
 #include "tests/lib/wire.h"
@@ -80,7 +80,7 @@ static inline void assert_recorded(const char *word, const char *expected)
 	CLEANUP(json_free) json *array = NULL;
 
 	assert_int_equal(context_open(&f, "W-1.md", CONTEXT_READ_ONLY, &err), 0);
-	assert_int_equal(actions_load(&f.doc, &array, &err), 0);
+	assert_int_equal(action_load(&f.doc, &array, &err), 0);
 	assert_string_equal(context_section(&f.doc, WIRE_VALIDATION).p, expected);
 	assert_string_equal(json_get_str(action_find(array, ID), "answered"), word);
 }

@@ -1,5 +1,4 @@
-#include "src/machine/agent_events.h"
-#include "src/machine/script_agents.h"
+#include "src/machine/agents.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/wire.h"
 
@@ -282,7 +281,7 @@ static size_t uses(const char *events, const char *key, const char *id)
 	size_t n;
 
 	tree_write(at("A-1.events.jsonl"), str_of(events));
-	if (agent_turns_played(at("A-1.md"), key, id, &n, &err) < 0)
+	if (agents_count_turns(at("A-1.md"), key, id, &n, &err) < 0)
 		fail_msg("%s", err.text);
 	return n;
 }

@@ -1,7 +1,7 @@
 /*
  * One loop at a time: claims, take-overs and what becomes of those who lost the work item.
  */
-#include "context/file.h"
+#include "context/lease.h"
 #include "tests/model/sim_disk.h"
 #include "tests/lib/engine_rig.h"
 
@@ -313,7 +313,7 @@ static int sim_step(struct disk *disk, const char *owner, bool take_over)
 	struct environment environment = {.still_running = still_running};
 	struct engine m = {.file = &f,
 		.workflow = &t.workflow,
-		.step_for = step_for,
+		.step_for = steps_find,
 		.environment = &environment,
 		.id = "ADR-7",
 		.research_skill = "researcher-plan",
@@ -359,7 +359,7 @@ static void assert_one_owner(struct disk *disk)
 
 	assert_int_equal(context_open_on(&f, disk, SIM_PATH, CONTEXT_MUST_EXIST, &t.err), 0);
 	assert_int_equal(lease_read(&f, &h, &t.err), 0);
-	assert_int_equal(actions_load(&f.doc, &actions, &t.err), 0);
+	assert_int_equal(action_load(&f.doc, &actions, &t.err), 0);
 	assert_true(h.live);
 	taken = strcmp(h.owner, "bob") == 0;
 	assert_int_equal(h.fence, taken ? 2 : 1);

@@ -4,7 +4,7 @@
 
 static bool names(const char *text, const char *id)
 {
-	return spec_text_names(str_of(text), str_of(id));
+	return environment_text_names(str_of(text), str_of(id));
 }
 
 TEST(an_id_is_found_as_a_whole_word)
@@ -89,32 +89,32 @@ TEST(quotes_and_dashes_beyond_ascii_end_a_word_but_letters_do_not)
 
 TEST(bytes_that_are_no_text_are_only_passed_over)
 {
-	assert_true(spec_text_names(STR("\0\x01 ADR-1 \xff"), STR("ADR-1")));
-	assert_false(spec_text_names(STR("\xe2"), STR("ADR-1")));
-	assert_true(spec_text_names(STR("ADR-1\xe2"), STR("ADR-1")));
+	assert_true(environment_text_names(STR("\0\x01 ADR-1 \xff"), STR("ADR-1")));
+	assert_false(environment_text_names(STR("\xe2"), STR("ADR-1")));
+	assert_true(environment_text_names(STR("ADR-1\xe2"), STR("ADR-1")));
 	assert_true(names("\x80 ADR-1", "ADR-1"));
 }
 
 TEST(a_spec_is_called_underscore_spec_something_md)
 {
-	assert_true(spec_name_valid(STR("_spec_Widget.md")));
-	assert_true(spec_name_valid(STR("_spec_x.md")));
-	assert_false(spec_name_valid(STR("_spec_.md")));
-	assert_false(spec_name_valid(STR("_spec_Widget.txt")));
-	assert_false(spec_name_valid(STR("_spec_Widget.MD")));
-	assert_false(spec_name_valid(STR("spec_Widget.md")));
-	assert_false(spec_name_valid(STR("my_spec_Widget.md")));
-	assert_false(spec_name_valid(STR("_spec_Widget.md.orig")));
-	assert_false(spec_name_valid(STR("")));
+	assert_true(environment_is_spec(STR("_spec_Widget.md")));
+	assert_true(environment_is_spec(STR("_spec_x.md")));
+	assert_false(environment_is_spec(STR("_spec_.md")));
+	assert_false(environment_is_spec(STR("_spec_Widget.txt")));
+	assert_false(environment_is_spec(STR("_spec_Widget.MD")));
+	assert_false(environment_is_spec(STR("spec_Widget.md")));
+	assert_false(environment_is_spec(STR("my_spec_Widget.md")));
+	assert_false(environment_is_spec(STR("_spec_Widget.md.orig")));
+	assert_false(environment_is_spec(STR("")));
 }
 
 TEST(a_specs_own_name_may_name_the_item)
 {
-	assert_true(spec_name_matches(STR("_spec_ADR-1.md"), STR("ADR-1")));
-	assert_true(spec_name_matches(STR("_spec_Widget ADR-1.md"), STR("ADR-1")));
-	assert_false(spec_name_matches(STR("_spec_ADR-10.md"), STR("ADR-1")));
-	assert_false(spec_name_matches(STR("_spec_Widget_ADR-1.md"), STR("ADR-1")));
-	assert_false(spec_name_matches(STR("_spec_Widget.md"), STR("md")));
-	assert_false(spec_name_matches(STR("ADR-1.md"), STR("ADR-1")));
-	assert_false(spec_name_matches(STR("_spec_Widget.md"), STR("spec")));
+	assert_true(environment_spec_matches(STR("_spec_ADR-1.md"), STR("ADR-1")));
+	assert_true(environment_spec_matches(STR("_spec_Widget ADR-1.md"), STR("ADR-1")));
+	assert_false(environment_spec_matches(STR("_spec_ADR-10.md"), STR("ADR-1")));
+	assert_false(environment_spec_matches(STR("_spec_Widget_ADR-1.md"), STR("ADR-1")));
+	assert_false(environment_spec_matches(STR("_spec_Widget.md"), STR("md")));
+	assert_false(environment_spec_matches(STR("ADR-1.md"), STR("ADR-1")));
+	assert_false(environment_spec_matches(STR("_spec_Widget.md"), STR("spec")));
 }

@@ -3,7 +3,7 @@
  * planted fault each: what cannot fail proves nothing. Faults are planted where the objects meet
  * (--wrap in the Makefile), or under the store, in the disk.
  */
-#include "context/file.h"
+#include "context/lease.h"
 #include "tests/model/protocol.h"
 #include "tests/model/simulate.h"
 #include "tests/lib/unit.h"

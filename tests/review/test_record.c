@@ -1,5 +1,4 @@
 #include "src/event/artifact.h"
-#include "src/event/artifact_schema.h"
 #include "src/base/clock.h"
 #include "src/review/classifier.h"
 #include "tests/lib/scratch.h"

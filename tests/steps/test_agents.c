@@ -191,8 +191,8 @@ STEP_TEST(a_step_serves_only_states_of_the_workflow)
 	static struct workflow_state states[] = {{.name = "researching"}, {.name = "strange"}};
 	struct workflow w = {.states = states, .n_states = COUNT(states)};
 
-	assert_ptr_equal(step_for(&w, "researching"), &step_researching);
-	assert_null(step_for(&w, "strange"));
-	assert_null(step_for(&w, "implementing"));
-	assert_null(step_for(&w, ""));
+	assert_ptr_equal(steps_find(&w, "researching"), &step_researching);
+	assert_null(steps_find(&w, "strange"));
+	assert_null(steps_find(&w, "implementing"));
+	assert_null(steps_find(&w, ""));
 }

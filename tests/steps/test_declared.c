@@ -34,13 +34,13 @@ static void at(const char *state, const char *keys, const char *sections)
 	given(keys, sections);
 	t.moment.declared = workflow_state(&t.workflow, state)->declared;
 	assert_non_null(t.moment.declared);
-	assert_ptr_equal(step_for(&t.workflow, state), &step_declared);
+	assert_ptr_equal(steps_find(&t.workflow, state), &steps_declared);
 }
 
 STEP_TEST(an_agent_state_asks_as_it_is_declared)
 {
 	at("audit", WIRE_SPEC_KEY ": a/_spec_b.md\n", "");
-	asks(&step_declared);
+	asks(&steps_declared);
 	assert_int_equal(t.moment.requests.n, 1);
 	assert_agent(0, "reviewer", "my:audit", "ADR-7 for a/_spec_b.md",
 		WIRE_BRIEF ", " WIRE_FIX " 1", "Security Audit",
@@ -59,8 +59,8 @@ STEP_TEST(each_result_word_gives_its_trigger)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		at("audit", "", rows[i].sections);
-		assert_asks_nothing(&step_declared);
-		decides(&step_declared);
+		assert_asks_nothing(&steps_declared);
+		decides(&steps_declared);
 		assert_gives(rows[i].trigger);
 	}
 }
@@ -69,7 +69,7 @@ STEP_TEST(a_recorded_word_gives_its_trigger_whatever_the_prose)
 {
 	recorded("Security Audit", "approved | changes_requested | hopeless", "hopeless");
 	at("audit", "", SECTION("Security Audit", "approved"));
-	decides(&step_declared);
+	decides(&steps_declared);
 	assert_gives("give_up");
 }
 
@@ -84,7 +84,7 @@ STEP_TEST(an_answer_with_none_of_the_words_is_asked_again)
 
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		at("audit", "", texts[i]);
-		decides(&step_declared);
+		decides(&steps_declared);
 		assert_could_not(STEP_FAILED, "Security Audit");
 		assert_string_equal(t.moment.reason,
 			"the answer in 'Security Audit' has none of the words "
@@ -95,7 +95,7 @@ STEP_TEST(an_answer_with_none_of_the_words_is_asked_again)
 STEP_TEST(a_script_state_runs_its_command_in_the_repository)
 {
 	at("lint", "", "");
-	asks(&step_declared);
+	asks(&steps_declared);
 	assert_int_equal(t.moment.requests.n, 1);
 	assert_script(0, "cd '/r' || exit 125; make lint", 9, "Lint");
 }
@@ -103,13 +103,13 @@ STEP_TEST(a_script_state_runs_its_command_in_the_repository)
 STEP_TEST(a_script_passes_only_when_it_says_so_first)
 {
 	at("lint", "", SECTION("Lint", "passed — log: /l"));
-	decides(&step_declared);
+	decides(&steps_declared);
 	assert_gives("clean");
 	at("lint", "", SECTION("Lint", "not passed"));
-	decides(&step_declared);
+	decides(&steps_declared);
 	assert_gives("lint_failed");
 	at("lint", "", SECTION("Lint", "whatever"));
-	decides(&step_declared);
+	decides(&steps_declared);
 	assert_gives("lint_failed");
 }
 
@@ -123,7 +123,7 @@ STEP_TEST(a_script_passes_only_when_it_says_so_first)
 STEP_TEST(several_are_asked_at_once)
 {
 	at("gates", "", "");
-	asks(&step_declared);
+	asks(&steps_declared);
 	assert_int_equal(t.moment.requests.n, 3);
 	assert_agent(0, "reviewer", "s", "", "", "A", "approved | no");
 	assert_script(1, "cd '/r' || exit 125; make check", 600, "B");
@@ -133,11 +133,11 @@ STEP_TEST(several_are_asked_at_once)
 STEP_TEST(of_several_what_is_missing_is_asked_one_at_a_time)
 {
 	at("gates", "", YES_B);
-	asks(&step_declared);
+	asks(&steps_declared);
 	assert_int_equal(t.moment.requests.n, 1);
 	assert_string_equal(t.moment.requests.items[0].writes, "A");
 	at("gates", "", YES_A YES_B);
-	asks(&step_declared);
+	asks(&steps_declared);
 	assert_int_equal(t.moment.requests.n, 1);
 	assert_string_equal(t.moment.requests.items[0].writes, "C");
 }
@@ -145,8 +145,8 @@ STEP_TEST(of_several_what_is_missing_is_asked_one_at_a_time)
 STEP_TEST(of_several_all_good_gives_the_good_trigger)
 {
 	at("gates", "", YES_C YES_B YES_A);
-	assert_asks_nothing(&step_declared);
-	decides(&step_declared);
+	assert_asks_nothing(&steps_declared);
+	decides(&steps_declared);
 	assert_gives("ok");
 }
 
@@ -164,7 +164,7 @@ STEP_TEST(of_several_the_first_bad_one_in_file_order_decides)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		at("gates", "", rows[i].sections);
-		decides(&step_declared);
+		decides(&steps_declared);
 		assert_gives(rows[i].trigger);
 	}
 }
@@ -172,6 +172,6 @@ STEP_TEST(of_several_the_first_bad_one_in_file_order_decides)
 STEP_TEST(of_several_a_malformed_one_is_asked_again_alone)
 {
 	at("gates", "", YES_A YES_B SECTION("C", "hm"));
-	decides(&step_declared);
+	decides(&steps_declared);
 	assert_could_not(STEP_FAILED, "C");
 }

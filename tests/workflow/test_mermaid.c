@@ -6,7 +6,7 @@ static struct workflow parsed(struct str text)
 	struct error err = {0};
 	struct workflow w = {0};
 
-	if (mermaid_parse(&arena, "w.md", 10, text, &w, &err) < 0)
+	if (workflow_parse_mermaid(&arena, "w.md", 10, text, &w, &err) < 0)
 		fail_msg("%u:%u: %s", err.line, err.col, err.text);
 	return w;
 }
@@ -18,7 +18,7 @@ static void refused(struct str text, const char *message)
 	struct error err = {0};
 	struct workflow w = {0};
 
-	assert_int_equal(mermaid_parse(&arena, "w.md", 10, text, &w, &err), -1);
+	assert_int_equal(workflow_parse_mermaid(&arena, "w.md", 10, text, &w, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
 	assert_error(&err, message);
 }
@@ -296,8 +296,8 @@ TEST(numbers_and_lengths_are_limited)
 	char name[FLOW_NAME + 2];
 
 	memset(name, 'x', sizeof(name));
-	assert_true(word_valid((struct str){name, FLOW_NAME}));
-	assert_false(word_valid((struct str){name, FLOW_NAME + 1}));
+	assert_true(workflow_word_valid((struct str){name, FLOW_NAME}));
+	assert_false(workflow_word_valid((struct str){name, FLOW_NAME + 1}));
 	buf_adds(&b, "stateDiagram-v2\n[*] --> s0\n");
 	for (unsigned i = 1; i < FLOW_STATES; i++)
 		buf_addf(&b, "s%u\n", i);
@@ -307,17 +307,17 @@ TEST(numbers_and_lengths_are_limited)
 	assert_int_equal(w.n_states, FLOW_STATES);
 	assert_int_equal(w.n_edges, FLOW_EDGES);
 	buf_adds(&b, "s0 --> s1 : more\n");
-	assert_int_equal(mermaid_parse(&arena, "w.md", 1, buf_str(&b), &w, &err), -1);
+	assert_int_equal(workflow_parse_mermaid(&arena, "w.md", 1, buf_str(&b), &w, &err), -1);
 	assert_error(&err, "w.md:11002:13: this edge is one too many: at most 10000");
 	buf_clear(&b);
 	buf_adds(&b, "stateDiagram-v2\n");
 	for (unsigned i = 0; i <= FLOW_STATES; i++)
 		buf_addf(&b, "s%u\n", i);
-	assert_int_equal(mermaid_parse(&arena, "w.md", 1, buf_str(&b), &w, &err), -1);
+	assert_int_equal(workflow_parse_mermaid(&arena, "w.md", 1, buf_str(&b), &w, &err), -1);
 	assert_error(&err, "w.md:1002:1: state 's1000' is one too many: at most 1000");
 	buf_clear(&b);
 	buf_addf(&b, "stateDiagram-v2\na : %0*d\n", FLOW_LABEL + 1, 0);
-	assert_int_equal(mermaid_parse(&arena, "w.md", 1, buf_str(&b), &w, &err), -1);
+	assert_int_equal(workflow_parse_mermaid(&arena, "w.md", 1, buf_str(&b), &w, &err), -1);
 	assert_error(&err, "w.md:2:1: label of 'a' is longer than 200 characters");
 	buf_release(&b);
 }

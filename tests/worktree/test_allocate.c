@@ -394,7 +394,7 @@ POOL_TEST(the_issue_learns_its_ports)
 
 	assert_int_equal(pool_allocate(&arena, &pool, &ask, &of, &created, &err), 0);
 	assert_int_equal(of.ports, 3);
-	assert_int_equal(runtime_read(at("artifacts"), "ADR-1", &j, &err), 0);
+	assert_int_equal(artifact_read_runtime(at("artifacts"), "ADR-1", &j, &err), 0);
 	assert_non_null(j);
 	assert_string_equal(json_get_str(j, "worktreePath"), of.path);
 }

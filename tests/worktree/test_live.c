@@ -1,7 +1,7 @@
 /* What a list shows, what is stale, and who counts as at work in a worktree. */
 #include <utime.h>
 #include "tests/lib/records_rig.h"
-#include "src/event/run_state.h"
+#include "src/event/artifact.h"
 
 static void a_list_has_records_and_what_is_there(void **state)
 {

@@ -1,4 +1,4 @@
-#include "src/event/run_state.h"
+#include "src/event/artifact.h"
 #include "src/base/clock.h"
 #include "tests/lib/pool_rig.h"
 
@@ -134,7 +134,7 @@ static void runs_end(const char *issue, enum run_status status, const char *stag
 				stage_status)),
 			&err),
 		0);
-	assert_int_equal(runtime_merge(at("artifacts"), issue, members, &err), 0);
+	assert_int_equal(artifact_merge_runtime(at("artifacts"), issue, members, &err), 0);
 }
 
 DUE_TEST(what_a_failed_run_left_goes)

@@ -1,7 +1,7 @@
 #include "src/sys/path.h"
 #include "src/config/decode.h"
-#include "src/machine/actions.h"
-#include "src/machine/script_agents.h"
+#include "src/machine/action.h"
+#include "src/machine/agents.h"
 #include "src/workflow/workflow.h"
 
 enum { TURNS_MAX = 1000000 };
@@ -25,7 +25,8 @@ static bool is_key(struct str key)
 
 static const struct config_form text_form = {.valid = is_text, .what = "a text that is not empty"};
 static const struct config_form run_form = {.valid = is_run, .what = "a text of 1 to 100000 bytes"};
-static const struct config_form result_form = {.valid = word_valid, .what = "a result word"};
+static const struct config_form result_form = {
+	.valid = workflow_word_valid, .what = "a result word"};
 static const struct config_form key_form = {
 	.valid = is_key, .what = "the name of a section or the id of an action"};
 
@@ -212,4 +213,70 @@ int agents_turn(const struct script_agents *s, const struct script_entry *entry,
 	return error_at(err, s->file, t->result_line, t->result_col,
 		"unknown result '%s' for '%s': must be %s", t->result, json_get_str(action, "id"),
 		json_get_str(action, "result_format"));
+}
+
+/* ---- events ---- */
+
+#define SCRIPTED    "scripted"
+#define JOURNAL_MAX ((size_t)1 << 30)
+
+void agents_note_run(struct context_file *f, const json *members)
+{
+	static const char *const journal[] = {"seq", "rev", "ts", "type"};
+	json *event = context_event(f, AGENT_RUN);
+
+	for (const json *m = json_first(members); m; m = json_next(m)) {
+		bool own = false;
+
+		for (size_t i = 0; i < COUNT(journal); i++)
+			own |= strcmp(json_key(m), journal[i]) == 0;
+		if (!own)
+			json_put(event, json_key(m), json_copy(m));
+	}
+}
+
+void agents_note_turn(struct context_file *f, const char *key, const char *action)
+{
+	json *event = context_event(f, SCRIPTED);
+
+	json_put_str(event, "action", str_of(action));
+	json_put_str(event, "entry", str_of(key));
+}
+
+/* False: this action had its turn before, and *turns is its number. */
+static bool count_turn(const json *event, const char *key, const char *action, size_t *turns)
+{
+	if (json_str_is(event, "type", "started"))
+		*turns = 0;
+	if (!json_str_is(event, "type", SCRIPTED) || !json_str_is(event, "entry", key))
+		return true;
+	if (json_str_is(event, "action", action))
+		return false;
+	++*turns;
+	return true;
+}
+
+int agents_count_turns(
+	const char *document, const char *key, const char *action, size_t *turns, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
+	struct str stem = str_of(document), rest, line;
+	bool missing, more = true;
+
+	*turns = 0;
+	if (str_ends(stem, ".md"))
+		stem.n -= strlen(".md");
+	buf_add(&path, stem);
+	buf_adds(&path, ".events.jsonl");
+	if (sys_read_file(&text, path.s, JOURNAL_MAX, &missing, err) < 0)
+		return missing ? 0 : -1;
+	rest = buf_str(&text);
+	while (more && str_line(&rest, &line)) {
+		CLEANUP(json_free) json *event = NULL;
+		struct error torn;
+
+		if (json_parse(&event, line, &torn) == 0)
+			more = count_turn(event, key, action, turns);
+	}
+	return 0;
 }

@@ -10,9 +10,9 @@
 
 /* The outstanding actions. -1: ERR_INPUT with file and line if the section was edited into
  * something that the engine never writes. */
-int actions_load(const struct context *c, json **array, struct error *err);
+int action_load(const struct context *c, json **array, struct error *err);
 /* Writes them back; an empty array removes the section. */
-void actions_store(struct context *c, const json *array);
+void action_store(struct context *c, const json *array);
 
 /* The action `id` in `array`, or NULL. */
 json *action_find(const json *array, const char *id);
@@ -39,7 +39,7 @@ char *action_log_heading(struct arena *a, const json *action);
  * must not wait again under the same id, or a late answer to it would be taken a second time.
  */
 /* Notes those of `array` that have no answer; written by the next save. -1: ERR_SYSTEM. */
-int actions_note_outstanding(struct context_file *f, const json *array, struct error *err);
+int action_note_outstanding(struct context_file *f, const json *array, struct error *err);
 /* *outstanding: action `id` waits for its answer. True also if nothing was noted yet: a document
  * written by another program. */
 int action_outstanding(

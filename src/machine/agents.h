@@ -1,13 +1,15 @@
 /*
- * script_agents.h: agents that a file plays: what is answered to each action, in which order.
- * Reference for the file's form: docs/agent-scripts.md.
+ * agents.h: what a run keeps about the agents that answer its actions: a script that answers in
+ * their place (docs/agent-scripts.md), and two events in the work item's journal (docs/events.md).
+ * `agent_run` says what a harness did for an action: harness and model, outcome, usage. `scripted`
+ * says which entry of a script answered, so that an interrupted run resumes at the right turn.
  *
- * Ownership: all of it lives in the arena that was passed in.
+ * Ownership: a script lives in the arena that was passed in.
  */
-#ifndef DT_SCRIPT_AGENTS_H
-#define DT_SCRIPT_AGENTS_H
+#ifndef DT_AGENTS_H
+#define DT_AGENTS_H
 
-#include "src/base/json.h"
+#include "context/file.h"
 
 #define SCRIPT_MAX ((size_t)16 << 20) /* bytes of a file */
 
@@ -63,5 +65,19 @@ int agents_find(const struct script_agents *s, const json *action,
 /* The turn for the `use`-th time (from 0); the last one stays. -1: it does not fit the action. */
 int agents_turn(const struct script_agents *s, const struct script_entry *entry, size_t use,
 	const json *action, const struct scripted **turn, struct error *err);
+
+#define AGENT_RUN "agent_run"
+
+/* Both go into the journal with the next save or log. */
+/* `members` is an object and is borrowed; its members seq, rev, ts and type are ignored. */
+void agents_note_run(struct context_file *f, const json *members);
+void agents_note_turn(struct context_file *f, const char *key, const char *action);
+
+/*
+ * *turns: how often entry `key` was used for actions other than `action` since the work item
+ * started. An action that is repeated gets the turn that it had. `document` is the work item's.
+ */
+int agents_count_turns(const char *document, const char *key, const char *action, size_t *turns,
+	struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 #include "src/config/violation.h"
-#include "src/machine/actions.h"
+#include "src/machine/action.h"
 #include "src/machine/verdict.h"
 
 /* The store's key for the ids of the actions that wait for an answer, a JSON array. */
@@ -74,7 +74,7 @@ static const char *fault_of(const json *j)
 	return agent ? agent_fault(j) : script_fault(j);
 }
 
-int actions_load(const struct context *c, json **array, struct error *err)
+int action_load(const struct context *c, json **array, struct error *err)
 {
 	struct str rest = context_section(c, CONTEXT_ACTIONS), line;
 	unsigned n = 0;
@@ -99,7 +99,7 @@ int actions_load(const struct context *c, json **array, struct error *err)
 	return 0;
 }
 
-void actions_store(struct context *c, const json *array)
+void action_store(struct context *c, const json *array)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
@@ -197,7 +197,7 @@ struct str action_word(const struct context *c, const json *action)
 	return (struct str){"", 0};
 }
 
-int actions_note_outstanding(struct context_file *f, const json *array, struct error *err)
+int action_note_outstanding(struct context_file *f, const json *array, struct error *err)
 {
 	CLEANUP(json_free) json *ids = json_array();
 	CLEANUP(buf_release) struct buf text = BUF_INIT;

@@ -1,0 +1,48 @@
+/*
+ * lease.h: the lease of the session that owns a work item.
+ *
+ * The key `holder` says which session took the work item last, and the lease whose
+ * number is its fence how long it holds. Each session that takes it gets a higher fence than all
+ * before. When the lease is over, the item still belongs to its owner until another session takes
+ * it: answers of the owner's agents count until then. Time is the store's.
+ */
+#ifndef DT_CONTEXT_LEASE_H
+#define DT_CONTEXT_LEASE_H
+
+#include "context/file.h"
+
+enum { OWNER_MAX = 80 };
+
+/* Texts live in the document's arena. */
+struct lease_holder {
+	const char *owner;    /* who took it last; NULL: nobody, or it was released */
+	const char *from;     /* the owner before, if it was another one; may be NULL */
+	int64_t fence;        /* of the last session that took it; 0: none ever did */
+	int64_t since, until; /* seconds; `until` counts while `live` */
+	int ttl_s;
+	bool live;
+};
+
+/* -1: ERR_USAGE unless it is 1 to 80 bytes of printable UTF-8 without quotes, and trimmed. */
+int lease_check_owner(const char *name, struct error *err);
+/* Who holds it now; for readers too. -1: ERR_SYSTEM, ERR_INPUT. */
+int lease_read(struct context_file *f, struct lease_holder *h, struct error *err);
+bool lease_held_by(const struct lease_holder *h, const char *owner);
+/* Adds `held by 'A' since TIME, until TIME`. */
+void lease_describe(struct buf *out, const struct lease_holder *h);
+
+/* These take effect with the next save. */
+void lease_take(struct context_file *f, struct lease_holder *h, const char *owner, int ttl_s);
+void lease_release(struct context_file *f, struct lease_holder *h);
+/* Whether saves renew the lease from now on. */
+void lease_renew(struct context_file *f, const struct lease_holder *h);
+void lease_stop_renewing(struct context_file *f);
+
+/* Why `owner` (NULL: a session without a name) may not step on `id`. Always -1, ERR_STATE. */
+int lease_refuse(
+	const struct lease_holder *h, const char *id, const char *owner, struct error *err);
+/* Before a call by `owner` other than a step: if it is the holder's, saves renew the lease. -1:
+ * ERR_STATE when another session holds it. */
+int lease_admit(struct context_file *f, const char *id, const char *owner, struct error *err);
+
+#endif
