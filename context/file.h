@@ -31,6 +31,7 @@ struct context_file {
 	unsigned saves;           /* of this operation */
 	const json *replay;       /* history verify only: the `seen` of the save that is repeated */
 	size_t replayed;          /* how many of them are used */
+	bool replaying;           /* history verify only: a save that was recorded passed its checks */
 	VEC(struct store_op) ops; /* keys of the next save */
 	uint64_t lease;           /* renewed by each save; 0: none */
 	int lease_ttl_s;

@@ -1,24 +1,240 @@
-#include "src/sys/path.h"
-#include "src/verify/memory_disk.h"
+/* replay.c: runs the operations of a history again and compares what they save. */
 #include "context/lease.h"
-#include "src/machine/answer.h"
-#include "src/machine/agents.h"
-#include "src/machine/engine.h"
-#include "steps/steps.h"
 #include "src/base/clock.h"
-#include "src/verify/replay_internal.h"
+#include "src/base/number.h"
+#include "src/machine/agents.h"
+#include "src/machine/answer.h"
+#include "src/machine/engine.h"
+#include "src/store/file/delta.h"
+#include "src/sys/path.h"
+#include "src/verify/replay.h"
+#include "src/verify/simulator.h"
+#include "src/workflow/workflow.h"
+#include "steps/steps.h"
+
+#define JOURNAL_MAX ((size_t)1 << 30)
+
+#define COMMIT "{\"commit\":"
+#define CHANGE "{\"change\":"
+#define EVENT  "{\"seq\":"
+#define NOTE   ",\"note\":{"
+#define SUM    ",\"sum\":\""
+
+enum { SHOWN_MAX = 300 };
+
+struct recorded_commit {
+	struct str lines; /* in the journal */
+	int64_t rev;
+	char ts[CLOCK_TEXT];
+	json *note;     /* NULL: none */
+	const char *op; /* of the note; "": none */
+	int64_t part;   /* 1: the first commit of an operation */
+	bool changes;   /* the document */
+};
+
+struct replay {
+	struct arena *arena; /* of the result */
+	struct replay_result *result;
+
+	/* The recorded side. The history checks the journal and rebuilds the documents; it is read
+	 * only up to operations that do not come out the same. */
+	struct history history;
+	size_t n_checked; /* commits that it has read */
+	struct buf journal;
+	struct str rest;             /* of the journal, not read yet */
+	struct recorded_commit next; /* the commit after the operation, if has_next */
+	bool has_next;
+	VEC(struct recorded_commit) commits; /* of the operation */
+	json *change; /* that its first commit makes; NULL: not parsed, or none */
+
+	/* The disk in memory. Before an operation it is as recorded. */
+	struct disk *disk;
+	char *path, *journal_path; /* of the document, as it was recorded */
+	size_t at;                 /* its journal is the recorded one up to here */
+	struct arena paths, workflow_arena;
+	struct workflow workflow;
+	char workflow_sum[64];    /* empty: none is loaded */
+	struct context_file file; /* stays open from one operation to the next */
+	struct error err;         /* why the last operation failed; code 0: it did not */
+};
+
+/* ---- the recorded operations ---- */
+
+bool replay_next_commit(struct str *rest, struct str *lines)
+{
+	struct str all = *rest;
+	const char *nl;
+
+	while (all.n && (nl = memchr(all.p, '\n', all.n)) != NULL) {
+		bool commit = str_starts(all, COMMIT);
+
+		all = str_sub(all, (size_t)(nl - all.p) + 1, all.n);
+		if (!commit)
+			continue;
+		*lines = str_sub(*rest, 0, rest->n - all.n);
+		*rest = all;
+		return true;
+	}
+	return false;
+}
+
+/* The part of a commit's line from after `head` on; empty when it has none. */
+static struct str after_text(struct str line, const char *head)
+{
+	size_t at = str_find(line, str_of(head));
+
+	return at < line.n ? str_sub(line, at + strlen(head), line.n) : (struct str){0};
+}
+
+/* The note is the last member before the checksum, and quotes in texts are escaped. The rest of the
+ * line is not needed. */
+static json *parse_note(struct str line)
+{
+	struct str note = after_text(line, NOTE);
+	json *parsed = NULL;
+	struct error ignored;
+	size_t end = note.n;
+
+	while (end && !str_starts(str_sub(note, end, note.n), SUM))
+		end--;
+	if (end)
+		(void)json_parse(&parsed, (struct str){note.p - 1, end + 1}, &ignored);
+	return parsed;
+}
+
+static void read_commit_line(struct recorded_commit *c, struct str line)
+{
+	struct str ts = after_text(line, "\"ts\":\"");
+	uint64_t rev;
+	const char *op;
+
+	(void)number_digits(str_sub(line, strlen(COMMIT), line.n), &rev);
+	c->rev = (int64_t)rev;
+	ts = str_sub(ts, 0, str_find(ts, STR("\"")));
+	(void)snprintf(c->ts, sizeof(c->ts), "%.*s", (int)(ts.n < CLOCK_TEXT ? ts.n : 0), ts.p);
+	c->note = parse_note(line);
+	op = json_get_str(c->note, "op");
+	c->op = op ? op : "";
+	c->part = json_get_int(c->note, "part", 1);
+}
+
+static bool read_next(struct replay *r)
+{
+	struct recorded_commit *c = &r->next;
+	struct str lines, line;
+
+	*c = (struct recorded_commit){0};
+	r->has_next = replay_next_commit(&r->rest, &c->lines);
+	if (!r->has_next)
+		return false;
+	r->result->commits++;
+	for (lines = c->lines; str_line(&lines, &line);) {
+		r->result->events += str_starts(line, EVENT);
+		c->changes = c->changes || str_starts(line, CHANGE);
+		if (str_starts(line, COMMIT))
+			read_commit_line(c, line);
+	}
+	return true;
+}
+
+/* The change of the document in the lines of a commit; NULL: none. */
+static json *parse_change(struct str lines)
+{
+	json *change = NULL;
+	struct error ignored;
+	struct str line;
+
+	while (!change && str_line(&lines, &line))
+		if (str_starts(line, CHANGE))
+			(void)json_parse(&change, line, &ignored);
+	return change;
+}
+
+/* Adds the document after the change; false when there is none then. */
+static bool apply_change(const json *change, struct str before, struct buf *after)
+{
+	struct error ignored;
+
+	if (json_is_array(json_get(change, "delta")))
+		(void)delta_apply(json_get(change, "delta"), before, after, &ignored);
+	return json_get(change, "to") != NULL;
+}
+
+static const struct recorded_commit *last_commit(const struct replay *r)
+{
+	return &r->commits.items[r->commits.n - 1];
+}
+
+static void forget_operation(struct replay *r)
+{
+	while (r->commits.n)
+		json_free(&r->commits.items[--r->commits.n].note);
+	json_free(&r->change);
+}
+
+/* False at the end of the journal. */
+static bool next_operation(struct replay *r)
+{
+	forget_operation(r);
+	if (!r->has_next)
+		return false;
+	do
+		vec_push(&r->commits, r->next);
+	while (read_next(r) && r->next.part == last_commit(r)->part + 1 &&
+		strcmp(r->next.op, last_commit(r)->op) == 0);
+	return true;
+}
+
+/* The first change of the operation. */
+static const json *first_change(struct replay *r)
+{
+	if (!r->change && r->commits.items[0].changes)
+		r->change = parse_change(r->commits.items[0].lines);
+	return r->change;
+}
+
+/* The lines of all commits of the operation. */
+static struct str operation_lines(const struct replay *r)
+{
+	const char *from = r->commits.items[0].lines.p;
+	struct str last = last_commit(r)->lines;
+
+	return (struct str){from, (size_t)(last.p + last.n - from)};
+}
+
+static json *parse_events(const struct recorded_commit *c)
+{
+	struct str lines = c->lines, line;
+	json *list = json_array(), *event;
+	struct error ignored;
+
+	while (str_line(&lines, &line))
+		if (str_starts(line, EVENT) && json_parse(&event, line, &ignored) == 0)
+			json_push(list, event);
+	return list;
+}
+
+/* Reads the history up to commit `n`, with all checks. 1; 0: it has ended; -1: damage. */
+static int check_journal(struct replay *r, size_t n, struct error *err)
+{
+	int rc = 1;
+
+	for (; r->n_checked < n && rc > 0; r->n_checked++)
+		rc = history_next(&r->history, err);
+	return rc;
+}
 
 /* ---- the environment ---- */
 
-/* It may have taken long: what comes after it has the time of then. */
-static const json *next(struct context_file *f, const char *what, struct error *err)
+/* Sets the clock too: what comes after a slow input has its time. */
+static const json *next_input(struct context_file *f, const char *what, struct error *err)
 {
 	const json *seen = context_replayed(f, what);
 
 	if (seen)
 		clock_fix(f->now);
 	else
-		error_set(err, ERR_SYSTEM, "the journal does not say what came of '%s'", what);
+		error_set(err, ERR_SYSTEM, "the journal has no result of '%s'", what);
 	return seen;
 }
 
@@ -32,7 +248,7 @@ static bool is_yes(const json *seen)
 static int find_specs(
 	void *data, struct arena *a, const char *id, char ***paths, size_t *n, struct error *err)
 {
-	const json *seen = next(data, "specs", err);
+	const json *seen = next_input(data, "specs", err);
 	const json *list = json_get(seen, "value");
 
 	(void)id;
@@ -49,7 +265,7 @@ static int find_specs(
 static int carry_out(
 	void *data, const struct effect_kind *kind, const char *id, bool *done, struct error *err)
 {
-	const json *seen = next(data, kind->name, err);
+	const json *seen = next_input(data, kind->name, err);
 
 	(void)id;
 	*done = is_yes(seen);
@@ -59,18 +275,18 @@ static int carry_out(
 static int failing_checks(
 	void *data, struct arena *a, const char *pr_url, char **text, struct error *err)
 {
-	const json *seen = next(data, "checks", err);
+	const json *seen = next_input(data, "checks", err);
 	const char *value = json_get_str(seen, "value");
 
 	(void)pr_url;
 	if (seen && !value)
-		return error_set(err, ERR_SYSTEM, "they could not be asked then");
+		return error_set(err, ERR_SYSTEM, "the checks could not be read then");
 	if (value)
 		*text = arena_dup(a, str_of(value));
 	return value ? 0 : -1;
 }
 
-/* Only a script that was at work then was noted. */
+/* Only a script that was running is in the journal. */
 static bool still_running(void *data, const struct context_file *f, const char *id)
 {
 	const json *seen = f->replay ? json_at(f->replay, f->replayed) : NULL;
@@ -95,16 +311,10 @@ static void set_path(struct replay *r, const char *path)
 {
 	struct str s = str_of(path);
 
-	r->path = arena_dup(&r->arena, s);
+	r->path = arena_dup(&r->paths, s);
 	if (str_ends(s, ".md"))
 		s.n -= 3;
-	r->journal = arena_printf(&r->arena, "%.*s.events.jsonl", (int)s.n, s.p);
-}
-
-void replay_init(struct replay *r, const struct history_place *place)
-{
-	*r = (struct replay){.place = place, .disk = memory_disk_new()};
-	set_path(r, place->path);
+	r->journal_path = arena_printf(&r->paths, "%.*s.events.jsonl", (int)s.n, s.p);
 }
 
 static void close_document(struct replay *r)
@@ -113,126 +323,76 @@ static void close_document(struct replay *r)
 	r->file = (struct context_file){0};
 }
 
-void replay_close(struct replay *r)
-{
-	close_document(r);
-	memory_disk_free(&r->disk);
-	arena_release(&r->arena);
-	arena_release(&r->workflow_arena);
-	clock_fix(-1);
-}
-
-static void close_file(struct disk_file **f)
-{
-	if (*f)
-		(*f)->ops->close(*f);
-}
-
-/* Makes the journal the recorded one up to `to`. */
-static int put_journal(struct replay *r, struct str journal, size_t to, struct error *err)
-{
-	CLEANUP(close_file) struct disk_file *f = NULL;
-	int64_t size;
-
-	if (r->at == to)
-		return 0;
-	close_document(r);
-	if (r->disk->ops->mkdirs(r->disk, arena_dup(&r->arena, path_dir(r->journal)), err) < 0 ||
-		r->disk->ops->open(r->disk, r->journal, true, NULL, &f, err) < 0)
-		return -1;
-	if (f->ops->size(f, &size, err) < 0)
-		return -1;
-	if (size > (int64_t)r->at && f->ops->truncate(f, (int64_t)r->at, err) < 0)
-		return -1;
-	if (r->at < to && f->ops->append(f, str_sub(journal, r->at, to), err) < 0)
-		return -1;
-	r->at = to;
-	return f->ops->sync(f, err);
-}
-
 static void put_document(struct replay *r, bool there, struct str text)
 {
 	if (there)
-		memory_disk_put(r->disk, r->path, text);
+		simulator_disk_put(r->disk, r->path, text);
 	else
-		memory_disk_remove(r->disk, r->path);
+		simulator_disk_remove(r->disk, r->path);
 }
 
-int replay_adopt(struct replay *r, struct str journal, const struct recorded_operation *op,
-	struct error *err)
+/* Adds the recorded document after the operation's first commit; false when there is none then. */
+static bool next_document(struct replay *r, struct buf *out)
 {
-	const struct recorded_commit *last = recorded_last(op);
+	const struct buf *before = simulator_disk_text(r->disk, r->path);
 
-	put_document(r, last->there, buf_str(&last->document));
-	return put_journal(r, journal, last->to, err);
+	return apply_change(first_change(r), before ? buf_str(before) : (struct str){0}, out);
 }
 
-int replay_written(struct replay *r, struct buf *out, struct error *err)
+/* Puts the disk into the recorded state after the operation, up to which the history was read. */
+static void adopt(struct replay *r)
 {
-	CLEANUP(close_file) struct disk_file *f = NULL;
-	int64_t size;
-	bool there;
-
-	buf_clear(out);
-	if (r->disk->ops->exists(r->disk, r->journal, &there, err) < 0)
-		return -1;
-	if (!there)
-		return 0;
-	if (r->disk->ops->open(r->disk, r->journal, false, NULL, &f, err) < 0)
-		return -1;
-	if (f->ops->size(f, &size, err) < 0)
-		return -1;
-	if (size <= (int64_t)r->at)
-		return 0;
-	return f->ops->pread(f, (int64_t)r->at, (size_t)size - r->at, out, err);
+	close_document(r);
+	put_document(r, r->history.there, buf_str(&r->history.document));
+	r->at = r->journal.len - r->rest.n - r->next.lines.n;
+	simulator_disk_put(r->disk, r->journal_path, str_sub(buf_str(&r->journal), 0, r->at));
 }
 
-/* Where the document was: a step says it, of all else the journal has the name alone. */
+/* What the operation has added to the journal on the disk. */
+static struct str written(const struct replay *r)
+{
+	const struct buf *text = simulator_disk_text(r->disk, r->journal_path);
+
+	return text ? str_sub(buf_str(text), r->at, text->len) : (struct str){0};
+}
+
+/* Where the document was: a step notes its path; other operations only the name. */
 static const char *path_of(struct replay *r, const struct recorded_commit *c)
 {
-	const char *file = strcmp(c->op, "step") == 0 ? json_get_str(c->note, "file") : NULL;
-	struct str key = str_of(c->key), base = path_base(r->path);
+	bool is_step = strcmp(c->op, "step") == 0;
+	const char *file = is_step ? json_get_str(c->note, "file") : NULL,
+		   *key = is_step ? NULL : json_get_str(first_change(r), "key");
+	struct str base = path_base(r->path);
 
-	if (file || !str_starts(key, "doc/") || str_eq(str_sub(key, 4, key.n), base))
+	if (file || !key || !str_starts(str_of(key), "doc/") || str_is(base, key + 4))
 		return file ? file : r->path;
-	return arena_printf(&r->arena, "%.*s%s", (int)(base.p - r->path), r->path, c->key + 4);
+	return arena_printf(&r->paths, "%.*s%s", (int)(base.p - r->path), r->path, key + 4);
 }
 
-/* The document was moved to another folder or name meanwhile: so it is moved on the disk. */
-static int follow(struct replay *r, struct str journal, const struct recorded_operation *op,
-	struct error *err)
+static void move_file(struct replay *r, const char *from, const char *to)
 {
-	const char *path = path_of(r, &op->list[0]);
-	CLEANUP(buf_release) struct buf document = BUF_INIT;
-	size_t at = r->at;
-	bool there;
+	struct error ignored;
 
-	if (strcmp(path, r->path) == 0)
-		return 0;
-	there = memory_disk_get(r->disk, r->path, &document);
-	memory_disk_remove(r->disk, r->path);
+	(void)r->disk->ops->rename(r->disk, from, to, &ignored);
+}
+
+/* Moves the document on the disk if it was moved or renamed since the last operation. */
+static void follow(struct replay *r)
+{
+	const char *old = r->path, *old_journal = r->journal_path,
+		   *path = path_of(r, &r->commits.items[0]);
+
+	if (strcmp(path, old) == 0)
+		return;
 	close_document(r);
 	set_path(r, path);
-	r->at = 0;
-	put_document(r, there, buf_str(&document));
-	return put_journal(r, journal, at, err);
+	move_file(r, old, r->path);
+	move_file(r, old_journal, r->journal_path);
 }
 
-/* When it began: as its first event says, which may be before what it waited for. */
-static int set_clock(const struct recorded_commit *first)
-{
-	const char *ts = json_get_str(json_first(first->events), "ts");
-	int64_t t;
+/* ---- operations: true when it was run, whether it succeeded or not ---- */
 
-	if (clock_parse(ts ? ts : first->ts, &t) < 0)
-		return -1;
-	clock_fix(t);
-	return 0;
-}
-
-/* ---- operations ---- */
-
-static int open_file(struct replay *r, const struct recorded_operation *op)
+static bool open_document(struct replay *r)
 {
 	struct context_file *f = &r->file;
 	int rc = f->store ? context_reopen(f, CONTEXT_MAY_CREATE, &r->err)
@@ -240,32 +400,35 @@ static int open_file(struct replay *r, const struct recorded_operation *op)
 
 	if (rc < 0 && !f->store)
 		close_document(r);
-	f->replay = json_get(recorded_last(op)->note, "seen");
-	return rc;
+	f->replaying = true;
+	f->replay = json_get(last_commit(r)->note, "seen");
+	return rc == 0;
 }
 
 /* What people did: the next open finds it. */
-static int replay_edit(struct replay *r, const struct recorded_operation *op)
+static bool replay_edit(struct replay *r, const struct recorded_commit *c)
 {
-	const struct recorded_commit *c = &op->list[0];
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	bool there = next_document(r, &text);
 
-	put_document(r, c->there, buf_str(&c->document));
-	(void)open_file(r, op);
-	return 1;
+	(void)c;
+	put_document(r, there, buf_str(&text));
+	(void)open_document(r);
+	return true;
 }
 
 /* The same text as before, perhaps from another place. */
-static int same_workflow(struct replay *r, const char *sum, const char *file)
+static bool same_workflow(struct replay *r, const char *sum, const char *file)
 {
 	if (strcmp(r->workflow_sum, sum) != 0)
-		return 0;
+		return false;
 	if (strcmp(r->workflow.file, file) != 0)
 		r->workflow.file = arena_dup(&r->workflow_arena, str_of(file));
-	return 1;
+	return true;
 }
 
-/* 1: there. The text is kept with the first operation that used it. */
-static int load_workflow(struct replay *r, const json *note)
+/* The text is kept with the first operation that used it. */
+static bool load_workflow(struct replay *r, const json *note)
 {
 	const char *text = json_get_str(note, "workflow_text"),
 		   *sum = json_get_str(note, "workflow_sum"),
@@ -273,7 +436,7 @@ static int load_workflow(struct replay *r, const json *note)
 	struct error ignored;
 
 	if (!sum || !file)
-		return 0;
+		return false;
 	if (!text)
 		return same_workflow(r, sum, file);
 	arena_release(&r->workflow_arena);
@@ -281,9 +444,9 @@ static int load_workflow(struct replay *r, const json *note)
 	r->workflow_sum[0] = '\0';
 	file = arena_dup(&r->workflow_arena, str_of(file));
 	if (workflow_parse(&r->workflow_arena, file, str_of(text), &r->workflow, &ignored) < 0)
-		return 0;
+		return false;
 	(void)snprintf(r->workflow_sum, sizeof(r->workflow_sum), "%s", sum);
-	return 1;
+	return true;
 }
 
 static bool is_true(const json *note, const char *key)
@@ -291,10 +454,10 @@ static bool is_true(const json *note, const char *key)
 	return json_is_true(json_get(note, key));
 }
 
-static int replay_step(struct replay *r, const struct recorded_operation *op)
+static bool replay_step(struct replay *r, const struct recorded_commit *c)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	const json *note = op->list[0].note;
+	const json *note = c->note;
 	const char *skill = json_get_str(note, "research_skill"),
 		   *repo = json_get_str(note, "repo");
 	struct environment environment;
@@ -311,16 +474,16 @@ static int replay_step(struct replay *r, const struct recorded_operation *op)
 		.take_over = is_true(note, "take_over")};
 
 	if (!m.id || !load_workflow(r, note))
-		return 0;
+		return false;
 	recorded_environment(&environment, &r->file);
-	if (open_file(r, op) == 0)
+	if (open_document(r))
 		(void)engine_step(&m, &out, &r->err);
-	return 1;
+	return true;
 }
 
 /*
- * What the section `name` of a document says, found without reading the rest of it. It is as it was
- * written, so it is not between the lines of another one.
+ * The text of the section `name`, found without parsing the document. It was escaped when it was
+ * written, so no text of another section looks like its sentinel.
  */
 static bool section_of(struct str document, const char *name, struct buf *text)
 {
@@ -337,48 +500,44 @@ static bool section_of(struct str document, const char *name, struct buf *text)
 	return true;
 }
 
-/* Of a log, the entry of this action. */
-static bool entry_of(const struct recorded_commit *c, const json *action, struct buf *text)
+/* The action's entry in the troubleshooter's log. */
+static bool entry_of(struct str document, const json *action, struct buf *text)
 {
-	struct context doc = {0};
+	CLEANUP(context_release) struct context doc = {0};
 	struct error ignored;
-	bool good = context_parse(&doc, "", buf_str(&c->document), &ignored) == 0;
 
-	if (good)
-		buf_add(text, action_text(&doc, action));
-	context_release(&doc);
-	return good;
+	if (context_parse(&doc, "", document, &ignored) < 0)
+		return false;
+	buf_add(text, action_text(&doc, action));
+	return true;
 }
 
-/* The text as it was given: what is kept of it is without the blank around it. */
+/* The text as it was given: the document has it without the blanks at its end. */
 static bool answer_of(
-	struct replay *r, const struct recorded_commit *c, const char *id, struct buf *text)
+	struct replay *r, struct str document, const json *events, const char *id, struct buf *text)
 {
 	CLEANUP(json_free) json *actions = NULL;
-	struct error ignored;
-	const json *action = action_load(&r->file.doc, &actions, &ignored) == 0
-				     ? action_find(actions, id)
-				     : NULL;
+	const json *action;
 	int64_t bytes = 0;
 
-	if (!action)
+	if (action_load(&r->file.doc, &actions, &r->err) < 0 ||
+		!(action = action_find(actions, id)))
 		return false;
 	if (!(action_is_troubleshooter(action)
-			    ? entry_of(c, action, text)
-			    : section_of(buf_str(&c->document),
-				      json_get_str(action, "write_section"), text)))
+			    ? entry_of(document, action, text)
+			    : section_of(document, json_get_str(action, "write_section"), text)))
 		return false;
-	for (const json *e = json_first(c->events); e; e = json_next(e))
+	for (const json *e = json_first(events); e; e = json_next(e))
 		bytes = json_get_int(e, "bytes", bytes);
 	while ((int64_t)text->len < bytes)
 		buf_addc(text, '\n');
 	return true;
 }
 
-/* A scripted agent's turn, and what a harness did, stand before the answer. */
-static void note_agent_turns(struct context_file *f, const struct recorded_commit *c)
+/* The turn of a scripted agent and the run of a harness precede the answer. */
+static void note_agent_turns(struct context_file *f, const json *events)
 {
-	for (const json *e = json_first(c->events); e; e = json_next(e)) {
+	for (const json *e = json_first(events); e; e = json_next(e)) {
 		const char *entry = json_get_str(e, "entry"), *action = json_get_str(e, "action"),
 			   *type = json_get_str(e, "type");
 
@@ -389,113 +548,372 @@ static void note_agent_turns(struct context_file *f, const struct recorded_commi
 	}
 }
 
-/* Of an answer that was refused, nothing but its place under logs/ is kept. */
-static int replay_record(struct replay *r, const struct recorded_operation *op)
+/* The text of a refused answer is only under logs/. */
+static bool replay_record(struct replay *r, const struct recorded_commit *c)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const struct recorded_commit *c = &op->list[0];
+	CLEANUP(buf_release) struct buf text = BUF_INIT, document = BUF_INIT;
+	CLEANUP(json_free) json *events = NULL;
 	const char *id = json_get_str(c->note, "action");
 	enum answer_fate fate;
 
-	if (!c->changed || !c->there || !id)
-		return 0;
-	if (open_file(r, op) < 0)
-		return 1;
-	if (!answer_of(r, c, id, &text))
-		return 0;
-	note_agent_turns(&r->file, c);
+	if (!c->changes || !id || !next_document(r, &document))
+		return false;
+	if (!open_document(r))
+		return true;
+	events = parse_events(c);
+	if (!answer_of(r, buf_str(&document), events, id, &text))
+		return false;
+	note_agent_turns(&r->file, events);
 	(void)answer_record_by(&r->file, json_get_str(c->note, "owner"), id,
 		json_get_str(c->note, "word"), buf_str(&text), &fate, &r->err);
-	return 1;
+	return true;
 }
 
-static int replay_events(struct replay *r, const struct recorded_operation *op)
+static bool replay_events(struct replay *r, const struct recorded_commit *c)
 {
+	CLEANUP(json_free) json *events = NULL;
 
-	if (op->list[0].changed)
-		return 0;
-	if (open_file(r, op) < 0)
-		return 1;
+	if (c->changes)
+		return false;
+	if (!open_document(r))
+		return true;
+	events = parse_events(c);
 	(void)context_op(&r->file, "run");
-	note_agent_turns(&r->file, &op->list[0]);
+	note_agent_turns(&r->file, events);
 	(void)context_log(&r->file, &r->err);
-	return 1;
+	return true;
 }
 
-/* A long value is in the document alone. */
-static int replay_set(struct replay *r, const struct recorded_operation *op)
+/* A long value is only in the document. */
+static bool replay_set(struct replay *r, const struct recorded_commit *c)
 {
-	const struct recorded_commit *c = &op->list[0];
+	CLEANUP(context_release) struct context doc = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const char *key = json_get_str(c->note, "key"), *value = json_get_str(c->note, "value");
-	struct context doc = {0};
 	struct error ignored;
 
 	if (!key)
-		return 0;
-	if (!value && context_parse(&doc, "", buf_str(&c->document), &ignored) == 0)
+		return false;
+	if (!value && next_document(r, &text) && context_parse_buf(&doc, "", &text, &ignored) == 0)
 		value = context_get(&doc, key).p;
-	if (open_file(r, op) == 0)
+	if (open_document(r))
 		(void)engine_set_key(&r->file, key, str_of(value), &r->err);
-	context_release(&doc);
-	return 1;
+	return true;
 }
 
-static int replay_restore(struct replay *r, const struct recorded_operation *op)
+static bool replay_restore(struct replay *r, const struct recorded_commit *c)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	int64_t to = json_get_int(op->list[0].note, "to", 0);
+	int64_t to = json_get_int(c->note, "to", 0);
 
-	if (!to || history_document(r->place, to, &text, NULL, &r->err) < 0)
-		return 0;
-	if (open_file(r, op) < 0 && !r->file.store)
-		return 1;
-	(void)history_restore_into(&r->file, to, buf_str(&text), &r->err);
-	return 1;
+	if (!to || history_document(r->result->place, to, &text, NULL, &r->err) < 0)
+		return false;
+	if (open_document(r) || r->file.store)
+		(void)history_restore_into(&r->file, to, buf_str(&text), &r->err);
+	return true;
 }
 
-static int replay_give_back(struct replay *r, const struct recorded_operation *op)
+static bool replay_give_back(struct replay *r, const struct recorded_commit *c)
 {
 	struct lease_holder h;
 
-	if (open_file(r, op) < 0 || lease_read(&r->file, &h, &r->err) < 0)
-		return 1;
+	(void)c;
+	if (!open_document(r) || lease_read(&r->file, &h, &r->err) < 0)
+		return true;
 	(void)context_op(&r->file, "give back");
 	lease_release(&r->file, &h);
 	(void)context_log(&r->file, &r->err);
-	return 1;
+	return true;
 }
 
 static const struct {
 	const char *name;
-	int (*redo)(struct replay *r, const struct recorded_operation *op);
-} kinds[] = {
-	{"step", replay_step},
-	{"record", replay_record},
-	{"run", replay_events},
-	{"set", replay_set},
-	{"restore", replay_restore},
-	{"give back", replay_give_back},
-	{"edit", replay_edit},
-	{"removed", replay_edit},
+	bool (*run)(struct replay *r, const struct recorded_commit *first);
+	const char *taken; /* for people: why commits of the operation are taken as recorded */
+} operations[] = {
+	{"step", replay_step, "step"},
+	{"record", replay_record, "answers that changed nothing"},
+	{"run", replay_events, "run"},
+	{"set", replay_set, "set"},
+	{"restore", replay_restore, "restore"},
+	{"give back", replay_give_back, "give back"},
+	{"edit", replay_edit, "edited by hand"},
+	{"removed", replay_edit, "removed by hand"},
+	{"import", NULL, "taken over without a journal"},
+	{"fork", NULL, "the beginning of a fork"},
+	{"exec", NULL, "calls of exec that renewed a lease"},
 };
 
-static int run_by_kind(struct replay *r, const struct recorded_operation *op)
+/* The operation began at the time that its note has; an edit by hand has none. */
+static bool set_clock(const struct recorded_commit *first)
 {
-	for (size_t i = 0; i < COUNT(kinds); i++)
-		if (strcmp(kinds[i].name, op->list[0].op) == 0)
-			return kinds[i].redo(r, op);
-	return 0;
+	const char *at = json_get_str(first->note, "at");
+	int64_t t;
+
+	if (clock_parse(at ? at : first->ts, &t) < 0)
+		return false;
+	clock_fix(t);
+	return true;
 }
 
-int replay_run(struct replay *r, struct str journal, const struct recorded_operation *op,
-	struct error *err)
+/* False: it cannot be run again, and nothing was done. */
+static bool run_operation(struct replay *r)
 {
-	const struct recorded_commit *first = &op->list[0];
+	const struct recorded_commit *first = &r->commits.items[0];
 
 	r->err = (struct error){0};
-	if (follow(r, journal, op, err) < 0 || put_journal(r, journal, first->from, err) < 0)
+	follow(r);
+	if (first->part != 1 || !set_clock(first))
+		return false;
+	for (size_t i = 0; i < COUNT(operations); i++)
+		if (strcmp(operations[i].name, first->op) == 0)
+			return operations[i].run && operations[i].run(r, first);
+	return false;
+}
+
+/* ---- the comparison ---- */
+
+static void count_taken(struct replay *r)
+{
+	struct replay_result *v = r->result;
+	const char *op = *r->commits.items[0].op ? r->commits.items[0].op : "unknown";
+	size_t i = 0;
+
+	while (i < v->taken.n && strcmp(v->taken.items[i].op, op) != 0)
+		i++;
+	if (i == v->taken.n)
+		vec_push_in(r->arena, &v->taken,
+			(struct replay_taken){arena_dup(r->arena, str_of(op)), 0});
+	v->taken.items[i].n += r->commits.n;
+}
+
+/* A line for people: short, and without control characters. */
+static const char *printable(struct replay *r, struct str line)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	buf_add(&text, str_sub(line, 0, line.n < SHOWN_MAX ? line.n : SHOWN_MAX));
+	if (line.n > SHOWN_MAX)
+		buf_adds(&text, "...");
+	for (size_t i = 0; i < text.len; i++)
+		if ((unsigned char)text.s[i] < ' ' || text.s[i] == 127)
+			text.s[i] = '?';
+	buf_utf8_repair(&text);
+	return arena_dup(r->arena, buf_str(&text));
+}
+
+static void add_difference(struct replay *r, const struct recorded_commit *c, const char *what,
+	struct str recorded, struct str replayed)
+{
+	struct replay_difference *d = &r->result->first;
+	const char *by = json_get_str(c->note, "by");
+	struct str a, b;
+
+	if (r->result->differ++)
+		return;
+	*d = (struct replay_difference){.rev = c->rev,
+		.op = arena_dup(r->arena, str_of(c->op)),
+		.what = arena_dup(r->arena, str_of(what))};
+	if (by && strcmp(by, DEV_TEAM_VERSION) != 0)
+		d->by = arena_dup(r->arena, str_of(by));
+	d->line = history_diff_first(recorded, replayed, &a, &b);
+	d->recorded = printable(r, a);
+	d->replayed = printable(r, b);
+}
+
+static void add_events(struct str lines, struct buf *out)
+{
+	struct str line;
+
+	while (str_line(&lines, &line))
+		if (str_starts(line, EVENT))
+			buf_addf(out, "%.*s\n", (int)line.n, line.p);
+}
+
+/* `lines` are what the commit that the history has just read saved when it was run again; *document
+ * is the document before it, and becomes the one after it. */
+static void compare_commit(
+	struct replay *r, const struct recorded_commit *c, struct str lines, struct buf *document)
+{
+	CLEANUP(buf_release) struct buf old = BUF_INIT, events = BUF_INIT, new_events = BUF_INIT;
+	CLEANUP(json_free) json *change = parse_change(lines);
+	struct str recorded = buf_str(&r->history.document);
+
+	if (change) {
+		buf_add(&old, buf_str(document));
+		buf_clear(document);
+		(void)apply_change(change, buf_str(&old), document);
+	}
+	add_events(c->lines, &events);
+	add_events(lines, &new_events);
+	if (!str_eq(recorded, buf_str(document)))
+		add_difference(r, c, "document", recorded, buf_str(document));
+	else if (!change == r->history.changed)
+		add_difference(r, c, change ? "it was saved" : "it was not saved", (struct str){0},
+			(struct str){0});
+	else if (!str_eq(buf_str(&events), buf_str(&new_events)))
+		add_difference(r, c, "events", buf_str(&events), buf_str(&new_events));
+}
+
+/* Commits more than recorded are no difference: the process was killed before them. 1; 0 and -1 as
+ * check_journal(). */
+static int compare(struct replay *r, struct error *err)
+{
+	CLEANUP(buf_release) struct buf document = BUF_INIT;
+	size_t n = r->result->commits - r->has_next - r->commits.n;
+	struct str rest = written(r), lines;
+	int rc = check_journal(r, n, err);
+
+	buf_add(&document, buf_str(&r->history.document));
+	for (size_t i = 0; i < r->commits.n && rc > 0; i++) {
+		const struct recorded_commit *c = &r->commits.items[i];
+
+		if ((rc = check_journal(r, n + i + 1, err)) <= 0)
+			return rc;
+		if (replay_next_commit(&rest, &lines))
+			compare_commit(r, c, lines, &document);
+		else
+			add_difference(r, c, r->err.code ? r->err.text : "nothing was saved",
+				(struct str){0}, (struct str){0});
+	}
+	return rc;
+}
+
+/* An edit by hand is an input, but that the store finds it is verified too. */
+static bool is_by_hand(const struct recorded_commit *c)
+{
+	return strcmp(c->op, "edit") == 0 || strcmp(c->op, "removed") == 0;
+}
+
+/*
+ * The same lines have the same checksums, of the documents too, so the journal is checked only
+ * where they are not the same. 1; 0: the journal ends before the operation; -1.
+ */
+static int verify_operation(struct replay *r, struct error *err)
+{
+	bool was_run = run_operation(r);
+	int rc = 1;
+
+	if (was_run && !is_by_hand(&r->commits.items[0]))
+		r->result->replayed += r->commits.n;
+	else
+		count_taken(r);
+	if (was_run && str_eq(written(r), operation_lines(r))) {
+		r->at += operation_lines(r).n;
+		return 1;
+	}
+	rc = was_run ? compare(r, err) : check_journal(r, r->result->commits - r->has_next, err);
+	if (rc > 0)
+		adopt(r);
+	return rc;
+}
+
+static void replay_close(struct replay *r)
+{
+	forget_operation(r);
+	json_free(&r->next.note);
+	vec_release(&r->commits);
+	history_close(&r->history);
+	buf_release(&r->journal);
+	close_document(r);
+	simulator_disk_free(&r->disk);
+	arena_release(&r->paths);
+	arena_release(&r->workflow_arena);
+	clock_fix(-1);
+}
+
+int replay_verify(struct arena *a, const struct history_place *place, struct replay_result *v,
+	struct error *err)
+{
+	CLEANUP(replay_close) struct replay r = {.arena = a, .result = v};
+	int rc = 1;
+
+	*v = (struct replay_result){.place = place};
+	if (history_open(&r.history, place, err) < 0)
 		return -1;
-	if (first->part != 1 || set_clock(first) < 0)
-		return 0;
-	return run_by_kind(r, op);
+	r.disk = simulator_disk_new();
+	set_path(&r, place->path);
+	if (sys_read_file(&r.journal,
+		    arena_printf(&r.paths, "%s/%s.events.jsonl", place->dir, place->name),
+		    JOURNAL_MAX, NULL, err) < 0)
+		return -1;
+	r.rest = buf_str(&r.journal);
+	(void)read_next(&r);
+	while (rc > 0 && next_operation(&r))
+		rc = verify_operation(&r, err);
+	return rc < 0 ? -1 : 0;
+}
+
+/* ---- report ---- */
+
+static const char *taken_text(const char *op)
+{
+	for (size_t i = 0; i < COUNT(operations); i++)
+		if (strcmp(operations[i].name, op) == 0)
+			return operations[i].taken;
+	return op;
+}
+
+static void report_difference(const struct replay_difference *d, struct buf *out)
+{
+	buf_addf(out, "revision %lld (%s)", (long long)d->rev, *d->op ? d->op : "unknown");
+	if (d->line)
+		buf_addf(out, ", line %zu of the %s:\n  recorded: %s\n  replayed: %s\n", d->line,
+			d->what, d->recorded, d->replayed);
+	else
+		buf_addf(out, ": %s\n", d->what);
+	if (d->by)
+		buf_addf(out, "  it was written by version %s, this is %s\n", d->by,
+			DEV_TEAM_VERSION);
+}
+
+static json *difference_json(const struct replay_difference *d)
+{
+	json *j = json_object();
+
+	json_put_int(j, "rev", d->rev);
+	json_put_str(j, "op", str_of(d->op));
+	json_put_str(j, "what", str_of(d->what));
+	if (d->line) {
+		json_put_int(j, "line", (int64_t)d->line);
+		json_put_str(j, "recorded", str_of(d->recorded));
+		json_put_str(j, "replayed", str_of(d->replayed));
+	}
+	if (d->by)
+		json_put_str(j, "by", str_of(d->by));
+	return j;
+}
+
+static void report_json(const struct replay_result *v, struct buf *out)
+{
+	CLEANUP(json_free) json *j = json_object();
+	json *taken = json_object();
+
+	json_put_str(j, "file", str_of(v->place->path));
+	json_put_bool(j, "same", !v->differ);
+	json_put_int(j, "commits", (int64_t)v->commits);
+	json_put_int(j, "events", (int64_t)v->events);
+	json_put_int(j, "replayed", (int64_t)v->replayed);
+	for (size_t i = 0; i < v->taken.n; i++)
+		json_put_int(taken, v->taken.items[i].op, (int64_t)v->taken.items[i].n);
+	json_put(j, "taken", taken);
+	json_put_int(j, "differ", (int64_t)v->differ);
+	json_put(j, "first", v->differ ? difference_json(&v->first) : json_object());
+	json_print(out, j);
+	buf_addc(out, '\n');
+}
+
+void replay_report(const struct replay_result *v, bool as_json, struct buf *out)
+{
+	if (as_json) {
+		report_json(v, out);
+		return;
+	}
+	buf_addf(out, "%s: %zu commits, %zu events; %zu replayed, %zu differ\n", v->place->path,
+		v->commits, v->events, v->replayed, v->differ);
+	for (size_t i = 0; i < v->taken.n; i++)
+		buf_addf(out, "taken as they are: %zu, %s\n", v->taken.items[i].n,
+			taken_text(v->taken.items[i].op));
+	if (v->differ)
+		report_difference(&v->first, out);
 }

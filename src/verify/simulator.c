@@ -1,5 +1,4 @@
 #include "src/base/clock.h"
-#include "src/verify/memory_disk.h"
 #include "src/verify/simulator.h"
 #include "steps/steps.h"
 
@@ -64,15 +63,15 @@ static bool still_running(void *data, const struct context_file *f, const char *
 static struct disk *create_memory_disk(uint64_t seed)
 {
 	(void)seed;
-	return memory_disk_new();
+	return simulator_disk_new();
 }
 
 const struct simulator_disk simulator_memory_disk = {
 	.create = create_memory_disk,
-	.copy = memory_disk_copy,
-	.release = memory_disk_free,
-	.put = memory_disk_put,
-	.get = memory_disk_get,
+	.copy = simulator_disk_copy,
+	.release = simulator_disk_free,
+	.put = simulator_disk_put,
+	.get = simulator_disk_get,
 };
 
 static struct simulator *simulator_on(const struct workflow *w, const char *id,

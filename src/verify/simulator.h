@@ -12,6 +12,27 @@
 #include "src/machine/engine.h"
 #include "src/store/disk.h"
 
+/* ---- a disk in memory ---- */
+
+/*
+ * Without faults, for one thread. Locks are always granted, since nobody else uses the disk, every
+ * directory exists, and a sync does nothing.
+ */
+struct disk *simulator_disk_new(void);
+void simulator_disk_free(struct disk **d); /* for CLEANUP; no file may be open; safe on NULL */
+/* Another disk with the same files. */
+struct disk *simulator_disk_copy(const struct disk *d);
+
+/* What people do to files, past the store. */
+void simulator_disk_put(struct disk *d, const char *path, struct str text);
+/* Adds the bytes of the file; false when there is none. */
+bool simulator_disk_get(const struct disk *d, const char *path, struct buf *out);
+/* The bytes of the file, to be read and changed in place; NULL when there is none. */
+struct buf *simulator_disk_text(struct disk *d, const char *path);
+void simulator_disk_remove(struct disk *d, const char *path);
+
+/* ---- the simulator ---- */
+
 /* How a simulator makes its disk. Tests have one with faults. */
 struct simulator_disk {
 	struct disk *(*create)(uint64_t seed);

@@ -37,9 +37,9 @@ static inline void assert_same(void)
 
 static inline size_t taken(const char *op)
 {
-	for (size_t i = 0; i < v.n_taken; i++)
-		if (strcmp(v.taken[i].op, op) == 0)
-			return v.taken[i].n;
+	for (size_t i = 0; i < v.taken.n; i++)
+		if (strcmp(v.taken.items[i].op, op) == 0)
+			return v.taken.items[i].n;
 	return 0;
 }
 

@@ -1,0 +1,294 @@
+#include <errno.h>
+#include "src/verify/simulator.h"
+
+/* A path, and the file there if `exists`. An open handle is the same object. */
+struct memory_file {
+	struct disk_file base;
+	const char *path;
+	struct buf text;
+	bool exists;
+	struct memory_file *next;
+};
+
+struct memory_disk {
+	struct disk base;
+	struct arena arena; /* of the files, without their texts */
+	struct memory_file *files;
+	struct disk_lock lock;
+};
+
+static struct memory_file *find_path(const struct disk *d, const char *path)
+{
+	struct memory_file *f = ((const struct memory_disk *)d)->files;
+
+	while (f && strcmp(f->path, path) != 0)
+		f = f->next;
+	return f;
+}
+
+static struct memory_file *find_file(const struct disk *d, const char *path)
+{
+	struct memory_file *f = find_path(d, path);
+
+	return f && f->exists ? f : NULL;
+}
+
+/* The file, which is made when there is none. */
+static struct memory_file *make_file(struct disk *d, const char *path)
+{
+	struct memory_disk *m = (struct memory_disk *)d;
+	struct memory_file *f = find_path(d, path);
+
+	if (!f) {
+		f = arena_alloc(&m->arena, sizeof(*f));
+		*f = (struct memory_file){.base = {d->ops},
+			.path = arena_dup(&m->arena, str_of(path)),
+			.next = m->files};
+		m->files = f;
+	}
+	f->exists = true;
+	return f;
+}
+
+static struct buf *text_of(struct disk_file *f)
+{
+	return &((struct memory_file *)f)->text;
+}
+
+static int no_such_file(struct error *err, const char *what, const char *path)
+{
+	errno = ENOENT;
+	return error_errno(err, "cannot %s '%s'", what, path);
+}
+
+/* ---- the operations ---- */
+
+static int memory_read(struct disk *d, const char *path, size_t max, struct buf *out, bool *missing,
+	struct error *err)
+{
+	const struct memory_file *f = find_file(d, path);
+
+	*missing = !f;
+	if (!f)
+		return no_such_file(err, "open", path);
+	if (f->text.len > max)
+		return error_set(err, ERR_INPUT, "'%s' is larger than %zu bytes", path, max);
+	buf_add(out, buf_str(&f->text));
+	return 0;
+}
+
+static int memory_write(
+	struct disk *d, const char *path, const char *like, struct str text, struct error *err)
+{
+	(void)like, (void)err;
+	simulator_disk_put(d, path, text);
+	return 0;
+}
+
+static int memory_create(
+	struct disk *d, const char *path, struct str text, bool *taken, struct error *err)
+{
+	*taken = find_file(d, path) != NULL;
+	errno = EEXIST;
+	return *taken ? error_errno(err, "cannot write '%s'", path)
+		      : memory_write(d, path, NULL, text, err);
+}
+
+static int memory_rename(struct disk *d, const char *from, const char *to, struct error *err)
+{
+	struct memory_file *source = find_file(d, from), *target;
+	struct buf old;
+
+	if (!source)
+		return no_such_file(err, "rename", from);
+	target = make_file(d, to);
+	old = target->text;
+	target->text = source->text;
+	source->text = old;
+	simulator_disk_remove(d, from);
+	return 0;
+}
+
+static int memory_unlink(struct disk *d, const char *path, struct error *err)
+{
+	(void)err;
+	simulator_disk_remove(d, path);
+	return 0;
+}
+
+static int memory_exists(struct disk *d, const char *path, bool *there, struct error *err)
+{
+	(void)err;
+	*there = find_file(d, path) != NULL;
+	return 0;
+}
+
+static int directory_is_good(struct disk *d, const char *dir, struct error *err)
+{
+	(void)d, (void)dir, (void)err;
+	return 0;
+}
+
+static int memory_open(struct disk *d, const char *path, bool make, bool *made,
+	struct disk_file **out, struct error *err)
+{
+	struct memory_file *f = find_file(d, path);
+
+	if (made)
+		*made = !f && make;
+	if (!f && !make)
+		return no_such_file(err, "open", path);
+	*out = f ? &f->base : &make_file(d, path)->base;
+	return 0;
+}
+
+static int memory_size(struct disk_file *f, int64_t *size, struct error *err)
+{
+	(void)err;
+	*size = (int64_t)text_of(f)->len;
+	return 0;
+}
+
+static int memory_pread(
+	struct disk_file *f, int64_t at, size_t n, struct buf *out, struct error *err)
+{
+	struct str text = buf_str(text_of(f));
+
+	if ((size_t)at > text.n || n > text.n - (size_t)at)
+		return error_set(err, ERR_SYSTEM, "cannot read: the file is shorter than expected");
+	buf_add(out, str_sub(text, (size_t)at, (size_t)at + n));
+	return 0;
+}
+
+static int memory_append(struct disk_file *f, struct str text, struct error *err)
+{
+	(void)err;
+	buf_add(text_of(f), text);
+	return 0;
+}
+
+static int memory_truncate(struct disk_file *f, int64_t size, struct error *err)
+{
+	(void)err;
+	buf_cut(text_of(f), (size_t)size);
+	return 0;
+}
+
+static int memory_sync(struct disk_file *f, struct error *err)
+{
+	(void)f, (void)err;
+	return 0;
+}
+
+static void memory_close(struct disk_file *f)
+{
+	(void)f;
+}
+
+static int memory_lock(struct disk *d, const char *path, unsigned wait_ms, struct disk_lock **out,
+	struct error *err)
+{
+	(void)path, (void)wait_ms, (void)err;
+	*out = &((struct memory_disk *)d)->lock;
+	return 0;
+}
+
+static void memory_lock_note(struct disk_lock *l, const char *what)
+{
+	(void)l, (void)what;
+}
+
+static void memory_unlock(struct disk_lock *l)
+{
+	(void)l;
+}
+
+static const struct disk_ops memory_ops = {
+	.read = memory_read,
+	.write = memory_write,
+	.create = memory_create,
+	.rename = memory_rename,
+	.unlink = memory_unlink,
+	.exists = memory_exists,
+	.sync_folder = directory_is_good,
+	.mkdirs = directory_is_good,
+	.trusted = directory_is_good,
+	.open = memory_open,
+	.size = memory_size,
+	.pread = memory_pread,
+	.append = memory_append,
+	.truncate = memory_truncate,
+	.sync = memory_sync,
+	.close = memory_close,
+	.lock = memory_lock,
+	.lock_note = memory_lock_note,
+	.unlock = memory_unlock,
+};
+
+/* ---- the disk ---- */
+
+struct disk *simulator_disk_new(void)
+{
+	struct memory_disk *m = xmalloc(sizeof(*m));
+
+	*m = (struct memory_disk){.base = {&memory_ops}, .lock = {&memory_ops}};
+	return &m->base;
+}
+
+void simulator_disk_free(struct disk **d)
+{
+	struct memory_disk *m = (struct memory_disk *)*d;
+
+	if (!m)
+		return;
+	for (struct memory_file *f = m->files; f; f = f->next)
+		buf_release(&f->text);
+	arena_release(&m->arena);
+	free(m);
+	*d = NULL;
+}
+
+struct disk *simulator_disk_copy(const struct disk *d)
+{
+	const struct memory_file *f = ((const struct memory_disk *)d)->files;
+	struct disk *copy = simulator_disk_new();
+
+	for (; f; f = f->next)
+		if (f->exists)
+			simulator_disk_put(copy, f->path, buf_str(&f->text));
+	return copy;
+}
+
+struct buf *simulator_disk_text(struct disk *d, const char *path)
+{
+	struct memory_file *f = find_file(d, path);
+
+	return f ? &f->text : NULL;
+}
+
+void simulator_disk_put(struct disk *d, const char *path, struct str text)
+{
+	struct memory_file *f = make_file(d, path);
+
+	buf_clear(&f->text);
+	buf_add(&f->text, text);
+}
+
+bool simulator_disk_get(const struct disk *d, const char *path, struct buf *out)
+{
+	const struct memory_file *f = find_file(d, path);
+
+	if (f)
+		buf_add(out, buf_str(&f->text));
+	return f != NULL;
+}
+
+void simulator_disk_remove(struct disk *d, const char *path)
+{
+	struct memory_file *f = find_file(d, path);
+
+	if (!f)
+		return;
+	f->exists = false;
+	buf_clear(&f->text);
+}
