@@ -39,17 +39,8 @@ extern const struct verb cli_program;
 #define CLI_DOCUMENT(type)                                                                         \
 	OPTION_REQUIRED(type, context_file, "context-file", "FILE", "the work item's document")
 
-/* The options of `step`; `run` takes them too, and has them at the begin of its own struct. */
-struct cli_step {
-	const char *workflow, *context_file, *research_skill, *plugin_root, *repo, *owner;
-	bool take_over;
-};
+/* The options of `step`, of a struct run_step_call (run/run.h); `run` takes them too. */
 extern const struct option cli_step_options[];
-/* Fills in the fields of a struct step_call. */
-#define CLI_STEP_CALL(in, o)                                                                       \
-	.id = (in)->words[0], .workflow = (o)->workflow, .context_file = (o)->context_file,        \
-	.research_skill = (o)->research_skill, .root = (o)->plugin_root, .repo = (o)->repo,        \
-	.owner = (o)->owner, .take_over = (o)->take_over
 
 /* The options that name a pool of worktrees, of `pool` and `gate`: a struct pool_choice
  * (run/locate.h) at the begin of their own. */

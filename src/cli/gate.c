@@ -67,16 +67,17 @@ static int run_run(struct invocation *in, struct error *err)
 		.output = o->json ? STDERR_FILENO : -1}; /* standard output is the result's */
 	int status = 0, rc;
 
-	if (locate_pool(in->arena, &o->pool, &p, err) < 0 || interrupt_begin(&ask.cancel, err) < 0)
+	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
+		run_interrupt_begin(&ask.cancel, err) < 0)
 		return -1;
 	rc = gate_run(in->arena, &p, &ask, &status, err);
-	interrupt_end();
-	if (rc < 0 && !interrupt_caught())
+	run_interrupt_end();
+	if (rc < 0 && !run_interrupt_caught())
 		return -1;
 	if (rc < 0)
 		error_log("dev-team: %s", err->text);
-	if (interrupt_caught())
-		status = 128 + interrupt_caught();
+	if (run_interrupt_caught())
+		status = 128 + run_interrupt_caught();
 	if (o->json) {
 		json *j = json_object();
 
@@ -321,11 +322,11 @@ static int rebase_under_gate(struct invocation *in, struct pool *p, const struct
 	int cancel, rc;
 
 	if (gate_take(in->arena, p, who, wait_ms(o), (int)o->ttl_s, &g, err) < 0 ||
-		interrupt_begin(&cancel, err) < 0)
+		run_interrupt_begin(&cancel, err) < 0)
 		return -1;
 	gate_cancel_on(g, cancel);
 	rc = gate_rebase(in->arena, p, ask, g, out, err);
-	interrupt_end();
+	run_interrupt_end();
 	return rc;
 }
 

@@ -248,10 +248,10 @@ static int invoke(struct invocation *in, const struct harness *h, struct harness
 		harness_set_unavailable(in->arena, h, r);
 		return 0;
 	}
-	if (interrupt_begin(&input->cancel, err) < 0)
+	if (run_interrupt_begin(&input->cancel, err) < 0)
 		return -1;
 	rc = harness_invoke(in->arena, h, input, beat, (void *)harness_name(h), r, err);
-	interrupt_end();
+	run_interrupt_end();
 	return rc;
 }
 

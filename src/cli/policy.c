@@ -263,8 +263,8 @@ static int end_code(const struct execution_end *end)
 {
 	if (end->denied || end->changed.n)
 		return ERR_CHECK;
-	if (end->cancelled && interrupt_caught())
-		return 128 + interrupt_caught();
+	if (end->cancelled && run_interrupt_caught())
+		return 128 + run_interrupt_caught();
 	return end->status;
 }
 
@@ -282,10 +282,10 @@ static int execute(struct invocation *in, const struct policy_question *q, struc
 		.timeout_s = (unsigned)o->timeout_s};
 	int rc;
 
-	if (interrupt_begin(&x.cancel, err) < 0)
+	if (run_interrupt_begin(&x.cancel, err) < 0)
 		return -1;
 	rc = policy_execute_here(in->arena, &x, q->cwd, end, err);
-	interrupt_end();
+	run_interrupt_end();
 	return rc;
 }
 

@@ -1,54 +1,47 @@
+#include "src/base/clock.h"
 #include "src/cli/cli.h"
 #include "src/run/run.h"
 
-enum { TIMEOUT_MAX_S = 86400, MAX_ACTIONS_MAX = 9999999, SLOTS_LIMIT = 20 };
-
-struct run_options {
-	struct cli_step common;
-	const char *agents, *harness, *model, *pipeline, *resources, *artifacts, *parent, *at_once;
-	struct option_list pass_env;
-	int64_t max_actions, timeout_s, slots;
-	bool worktree;
-};
+enum { TIMEOUT_MAX_S = 86400, MAX_ACTIONS_MAX = 9999999 };
 
 static const struct option agent_options[] = {
-	OPTION_TEXT(struct run_options, agents, "agents", "SCRIPT",
+	OPTION_TEXT(struct run_request, agents, "agents", "SCRIPT",
 		"scripted agents: what they do and answer (YAML)"),
-	OPTION_TEXT(struct run_options, harness, "harness", "NAME[,NAME...]",
+	OPTION_TEXT(struct run_request, harness, "harness", "NAME[,NAME...]",
 		"real agents: the harness that runs them, then its fallbacks"),
-	OPTION_TEXT(struct run_options, pipeline, "pipeline", "NAME",
+	OPTION_TEXT(struct run_request, pipeline, "pipeline", "NAME",
 		"real agents: the Pipeline whose stages set harness, model and limits"),
-	OPTION_TEXT(struct run_options, model, "model", "NAME",
+	OPTION_TEXT(struct run_request, model, "model", "NAME",
 		"with --harness: an alias or an id; default: sonnet"),
-	OPTION_NUMBER(struct run_options, timeout_s, "timeout", "SECONDS", 1, TIMEOUT_MAX_S,
+	OPTION_NUMBER(struct run_request, timeout_s, "timeout", "SECONDS", 1, TIMEOUT_MAX_S,
 		"time limit of each real agent; default: 1800"),
-	OPTION_LIST(struct run_options, pass_env, "pass-env", "NAME",
+	OPTION_LIST(struct run_request, pass_env, "pass-env", "NAME",
 		"pass this environment variable to the agents, which get few"),
 	OPTION_END,
 };
 static const struct option place_options[] = {
-	OPTION_NUMBER(struct run_options, max_actions, "max-actions", "N", 0, MAX_ACTIONS_MAX,
+	OPTION_NUMBER(struct run_request, max_actions, "max-actions", "N", 0, MAX_ACTIONS_MAX,
 		"stop after this many actions; default: 1000"),
-	CLI_RESOURCES(struct run_options),
-	CLI_ARTIFACTS(struct run_options),
-	OPTION_FLAG(struct run_options, worktree, "worktree",
+	CLI_RESOURCES(struct run_request),
+	CLI_ARTIFACTS(struct run_request),
+	OPTION_FLAG(struct run_request, worktree, "worktree",
 		"work in a worktree of its own, with its own ports"),
-	OPTION_NUMBER(struct run_options, slots, "slots", "N", 0, SLOTS_LIMIT,
+	OPTION_NUMBER(struct run_request, slots, "slots", "N", 0, SLOTS_MAX,
 		"with --worktree: reserve N ports for child worktrees"),
-	OPTION_TEXT(struct run_options, parent, "parent", "BRANCH",
+	OPTION_TEXT(struct run_request, parent, "parent", "BRANCH",
 		"with --worktree: take the port from those reserved by BRANCH's worktree"),
-	OPTION_TEXT(struct run_options, at_once, "max-concurrent", "N",
+	OPTION_NUMBER(struct run_request, max_concurrent, "max-concurrent", "N", 1, CONCURRENT_MAX,
 		"how many of several work items run at the same time; default: the pipeline's, "
 		"else 1"),
 	OPTION_END,
 };
 /* --slots 0 asks for a worktree, too. */
-static const struct run_options defaults = {.max_actions = RUN_MAX_ACTIONS, .slots = -1};
+static const struct run_request defaults = {.max_actions = RUN_MAX_ACTIONS, .slots = -1};
 
 /* Combinations that make no sense, before anything is done. */
 static int check_options(const struct invocation *in, struct error *err)
 {
-	const struct run_options *o = in->values;
+	const struct run_request *o = in->values;
 	const char *lone = o->model        ? "model"
 			   : o->timeout_s  ? "timeout"
 			   : o->pass_env.n ? "pass-env"
@@ -59,36 +52,119 @@ static int check_options(const struct invocation *in, struct error *err)
 			"no agents given: --agents SCRIPT, --harness NAME or --pipeline NAME");
 	if (!o->harness && !o->pipeline && lone)
 		return error_set(err, ERR_USAGE, "--%s needs --harness or --pipeline", lone);
-	if (in->n > 1 && o->common.context_file)
+	if (in->n > 1 && o->call.context_file)
 		return error_set(err, ERR_USAGE,
 			"--context-file names the document of one work item, not of %zu", in->n);
 	return 0;
 }
 
+/* ---- progress ---- */
+
+#define GOOD "\033[32m"
+#define BAD  "\033[33m"
+#define BOLD "\033[1m"
+#define DIM  "\033[2m"
+
+struct progress {
+	int64_t started_ms; /* clock_ticks() */
+	bool colour;
+};
+
+static bool wants_colour(void)
+{
+	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(STDERR_FILENO) && !(no_colour && *no_colour) && term &&
+	       strcmp(term, "dumb") != 0;
+}
+
+/* Text of agents must not control the terminal: control characters, C1 ones too, become `?`.
+ * `colour` may be NULL. */
+static void add_column(
+	const struct progress *p, struct buf *b, const char *colour, int width, struct str text)
+{
+	int fill = width - (int)text.n;
+
+	if (p->colour && colour)
+		buf_adds(b, colour);
+	for (size_t i = 0; i < text.n; i++) {
+		unsigned char c = (unsigned char)text.p[i];
+		bool c1 = c == 0xc2 && i + 1 < text.n && (unsigned char)text.p[i + 1] < 0xa0;
+
+		buf_addc(b, c == '\n' ? ' ' : c1 || c < 0x20 || c == 0x7f ? '?' : (char)c);
+		i += c1;
+	}
+	if (p->colour && colour)
+		buf_adds(b, "\033[0m");
+	buf_addf(b, "%*s", fill > 0 ? fill : 0, "");
+}
+
+/* The middle of `ADR-7/researching/1`. */
+static struct str state_of(const char *id)
+{
+	struct str s = str_of(id);
+
+	s = str_sub(s, str_find(s, STR("/")), s.n);
+	s = s.n ? str_sub(s, 1, s.n) : str_of(id);
+	return str_sub(s, 0, str_find(s, STR("/")));
+}
+
+static void add_action(
+	const struct progress *p, struct buf *line, const json *action, const char *word)
+{
+	const char *agent = json_get_str(action, "agent"),
+		   *trigger = json_get_str(action, "trigger"),
+		   *words = json_get_str(action, "result_format");
+	size_t n = strlen(word);
+	/* The first result word of a format is the good one. */
+	bool good = n && strncmp(words, word, n) == 0 && strchr(" |", words[n]);
+
+	add_column(p, line, NULL, 14, state_of(json_get_str(action, "id")));
+	buf_adds(line, "  ");
+	add_column(p, line, NULL, 14, str_of(agent ? agent : "script"));
+	buf_adds(line, "  ");
+	add_column(p, line, good ? GOOD : BAD, 17, n ? str_of(word) : STR("no answer"));
+	buf_adds(line, "  ");
+	add_column(
+		p, line, DIM, 0, str_of(trigger ? trigger : json_get_str(action, "write_section")));
+}
+
+static void add_done(const struct progress *p, struct buf *line, const json *done)
+{
+	bool good = strcmp(json_get_str(done, "result"), "success") == 0;
+
+	add_column(p, line, good ? BOLD GOOD : BOLD BAD, 14, good ? STR("done") : STR("failed"));
+	buf_adds(line, "  ");
+	add_column(p, line, NULL, 0, str_of(json_get_str(done, "reason")));
+}
+
+/* A line on standard error for each action; coloured on a terminal. */
+static void log_progress(void *data, const json *action, const char *word)
+{
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+	const struct progress *p = data;
+	char time[32];
+
+	(void)snprintf(
+		time, sizeof(time), "%6.2fs  ", (double)(clock_ticks() - p->started_ms) / 1000);
+	add_column(p, &line, DIM, 0, str_of(time));
+	if (word)
+		add_action(p, &line, action, word);
+	else
+		add_done(p, &line, action);
+	error_log("%s", line.s);
+}
+
 static int run(struct invocation *in, struct error *err)
 {
-	const struct run_options *o = in->values;
-	const struct run_request q = {.call = {CLI_STEP_CALL(in, &o->common)},
-		.agents = o->agents,
-		.harness = o->harness,
-		.model = o->model,
-		.pipeline = o->pipeline,
-		.resources = o->resources,
-		.artifacts = o->artifacts,
-		.parent = o->parent,
-		.at_once = o->at_once,
-		.pass_env = o->pass_env.p,
-		.n_pass_env = o->pass_env.n,
-		.timeout_s = (unsigned)o->timeout_s,
-		.slots = o->slots > 0 ? (unsigned)o->slots : 0,
-		.max_actions = (unsigned long)o->max_actions,
-		.progress = run_progress_lines(),
-		.worktree = o->worktree || o->slots >= 0,
-		.options = in->given.p,
-		.n_options = in->given.n};
+	struct progress progress = {.started_ms = clock_ticks(), .colour = wants_colour()};
+	struct run_request q = *(const struct run_request *)in->values;
 
 	if (check_options(in, err) < 0)
 		return -1;
+	q.given = in->given;
+	q.progress = log_progress;
+	q.data = &progress;
 	return run_items(in->arena, &q, in->words, in->n, in->out, err);
 }
 

@@ -1,46 +1,39 @@
 #include "src/cli/cli.h"
 #include "src/run/run.h"
 
-struct step_options {
-	struct cli_step common;
-	const char *returned;
-	struct option_list results;
-};
-
 const struct option cli_step_options[] = {
-	OPTION_REQUIRED(struct cli_step, workflow, "workflow", "FILE",
+	OPTION_REQUIRED(struct run_step_call, workflow, "workflow", "FILE",
 		"a workflow file, or the name of a shipped one: implement-task, fix-issue"),
-	OPTION_TEXT(struct cli_step, context_file, "context-file", "FILE",
+	OPTION_TEXT(struct run_step_call, context_file, "context-file", "FILE",
 		"the work item's document; default: as 'context path' prints"),
-	OPTION_TEXT(struct cli_step, research_skill, "research-skill", "NAME",
+	OPTION_TEXT(struct run_step_call, research_skill, "research-skill", "NAME",
 		"skill of the researcher; default: the workflow's"),
-	CLI_PLUGIN_ROOT(struct cli_step),
-	CLI_REPO(struct cli_step),
-	OPTION_TEXT(struct cli_step, owner, "owner", "NAME",
+	CLI_PLUGIN_ROOT(struct run_step_call),
+	CLI_REPO(struct run_step_call),
+	OPTION_TEXT(struct run_step_call, owner, "owner", "NAME",
 		"who calls; owns the work item from now on"),
-	OPTION_FLAG(struct cli_step, take_over, "take-over",
+	OPTION_FLAG(struct run_step_call, take_over, "take-over",
 		"with --owner: take the work item from another owner"),
 	OPTION_END,
 };
 
 static const struct option options[] = {
-	OPTION_OPTIONAL(struct step_options, returned, "returned", "ACTION",
+	OPTION_OPTIONAL(struct run_step_call, returned, "returned", "ACTION",
 		"the agents of the last array have returned; with ACTION: only while it is "
 		"outstanding"),
 	OPTION_LIST(
-		struct step_options, results, "result", "ACTION=TEXT", "record this answer first"),
+		struct run_step_call, results, "result", "ACTION=TEXT", "record this answer first"),
 	OPTION_END,
 };
 
 static int run(struct invocation *in, struct error *err)
 {
-	const struct step_options *o = in->values;
-	struct step_call call = {CLI_STEP_CALL(in, &o->common), .returned = o->returned != NULL,
-		.agents_are_paid = true, .results = o->results.p, .n_results = o->results.n};
+	struct run_step_call call = *(const struct run_step_call *)in->values;
 
-	if (o->returned && *o->returned)
-		call.returned_id = o->returned;
-	if (step_resolve(in->arena, &call, err) < 0 || step_run(in->arena, &call, in->out, err) < 0)
+	call.id = in->words[0];
+	call.agents_cost = true;
+	if (run_step_resolve(in->arena, &call, err) < 0 ||
+		run_step(in->arena, &call, in->out, err) < 0)
 		return -1;
 	buf_addc(in->out, '\n');
 	return 0;
@@ -68,6 +61,6 @@ const struct verb verb_step = {
 		    "dev-team step ADR-1 --workflow implement --owner ada --take-over",
 	.words = "ID",
 	.options = {cli_step_options, options},
-	.size = sizeof(struct step_options),
+	.size = sizeof(struct run_step_call),
 	.run = run,
 };

@@ -1,73 +1,65 @@
 /*
  * run.h: carries out the actions of work items: steps, calls agents, runs scripts, and steps again
- * until the item is done. Needs a logger and, for progress, a callback; prints nothing itself.
+ * until the item is done. Prints nothing but log lines. The structs of requests are filled by
+ * option tables (src/cli/step.c, run.c).
  */
 #ifndef DT_RUN_H
 #define DT_RUN_H
 
 #include "src/base/json.h"
+#include "src/base/option.h"
 #include "src/run/locate.h"
 
 /* ---- one step ---- */
 
-struct step_call {
+struct run_step_call {
 	const char *id;
-	/* NULL: locate them. */
-	const char *workflow, *context_file, *research_skill, *root, *repo;
-	bool returned;
-	const char *returned_id;    /* may be NULL */
-	const char *owner;          /* may be NULL */
+	/* NULL: the default place. run_step_resolve() replaces them by absolute paths. */
+	const char *workflow, *context_file, *plugin_root, *repo;
+	const char *research_skill; /* NULL: the workflow's */
+	const char *owner;          /* NULL: none */
 	bool take_over;             /* needs owner */
-	const char *const *results; /* `ACTION=TEXT` */
-	size_t n_results;
-	bool quiet;
-	bool agents_are_paid; /* warns at the start of a run that cannot be validated */
+	/* NULL: the agents of the last array have not returned. The id of an action: they have, if
+	 * it is outstanding. "": they have. */
+	const char *returned;
+	struct option_list results; /* `ACTION=TEXT` */
+	bool agents_cost;           /* warns at the start of an item that cannot be validated */
 };
 
-/* Replaces every NULL by an absolute path. -1: also a malformed id or owner. */
-int step_resolve(struct arena *a, struct step_call *call, struct error *err);
+/* -1: also a malformed id or owner. */
+int run_step_resolve(struct arena *a, struct run_step_call *call, struct error *err);
 /* One step of a resolved call. Adds the array of actions, one line without a newline. */
-int step_run(struct arena *a, const struct step_call *call, struct buf *out, struct error *err);
-/* Releases the lease if call->owner holds it. Best effort. */
-void step_release_lease(const struct step_call *call);
-
-/* ---- progress ---- */
-
-/* Called in the process of the run, as actions end. Either may be NULL. */
-struct run_progress {
-	/* `word`: the result word of the answer; "" if there is none. */
-	void (*action)(void *data, const json *action, const char *word);
-	void (*done)(void *data, const json *done);
-	void *data;
-};
-
-/* A line on standard error for each; coloured on a terminal. */
-struct run_progress run_progress_lines(void);
+int run_step(struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err);
 
 /* ---- runs ---- */
 
 enum { RUN_MAX_ACTIONS = 1000 };
 
 struct run_request {
-	struct step_call call;       /* of the one work item; call.id is set by run_items() */
+	struct run_step_call call;   /* of each work item; run_items() sets the id */
 	const char *agents;          /* file of scripted agents; NULL: none */
-	const char *harness, *model; /* real agents; NULL: as the pipeline says */
-	const char *pipeline;        /* name; NULL: none */
+	const char *harness, *model; /* real agents: `NAME[,NAME...]`; NULL: as the pipeline says */
+	const char *pipeline;        /* its name; NULL: none */
 	const char *resources, *artifacts;
-	const char *parent, *at_once;
-	const char *const *pass_env; /* variables that agents get too */
-	size_t n_pass_env;
-	unsigned timeout_s, slots; /* 0: default */
-	unsigned long max_actions;
-	bool worktree;
-	struct run_progress progress;
-	const char *const *options; /* as given; passed to each of several runs */
-	size_t n_options;
+	const char *parent;          /* branch whose worktree gives the ports; NULL: none */
+	struct option_list pass_env; /* names of variables that real agents get too */
+	int64_t max_concurrent;      /* 0: as the pipeline says, else 1 */
+	int64_t max_actions;
+	int64_t timeout_s;        /* of each real agent; 0: as its stage says */
+	int64_t slots;            /* ports reserved for children; -1: not given */
+	bool worktree;            /* implied by slots and parent */
+	struct option_list given; /* the options; passed on to each of several runs */
+	/* Called in the process of the run as actions end. `word`: the result word of the answer,
+	 * "" if there is none; NULL: `action` is `done`. May be NULL. */
+	void (*progress)(void *data, const json *action, const char *word);
+	void *data;
 };
 
 /*
- * One id: prints the last array. Several: each is a run of its own in a worktree of its own, and
- * the result is an array with an object for each. 0: success; ERR_CHECK: a run ended failed; -1.
+ * One id: prints the last array. Several: each is a `dev-team run` in a worktree of its own, and
+ * the result is an array with {id, result (`success`, `failed`, `stopped`), reason} for each that
+ * was started. 0: success; ERR_CHECK: a run ended failed; another exit code: a run stopped, which
+ * was logged; -1. After an interrupt of a single run the signal is raised again.
  */
 int run_items(struct arena *a, const struct run_request *q, const char *const *ids, size_t n,
 	struct buf *out, struct error *err);
@@ -79,22 +71,10 @@ int run_items(struct arena *a, const struct run_request *q, const char *const *i
  * have it: whoever waits on it ends its program and returns. The second one ends this process at
  * once; that is safe, because the children finish what they have begun.
  */
-int interrupt_begin(int *fd, struct error *err);
-/* In a child that has a program to end: no later signal ends it at once. */
-void interrupt_child(void);
+int run_interrupt_begin(int *fd, struct error *err);
 /* The signal that was caught, or 0. */
-int interrupt_caught(void);
+int run_interrupt_caught(void);
 /* Restores the previous handlers. */
-void interrupt_end(void);
-
-/* ---- doctor ---- */
-
-/*
- * Checks everything a run needs: programs, the state directory, the sandbox, the installation, the
- * repository (`repo` NULL: that of the working directory). Adds a line for each finding: "ok",
- * "warn" (a run works without it) or "fail", the subject, the state, and the repair. False: a check
- * failed.
- */
-bool doctor_check(struct arena *a, const char *repo, struct buf *out);
+void run_interrupt_end(void);
 
 #endif

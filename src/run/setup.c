@@ -1,11 +1,200 @@
-#include "src/base/error.h"
+#include "context/file.h"
 #include "src/base/clock.h"
-#include "src/run/run_internal.h"
-#include "src/workflow/workflow.h"
 #include "src/event/event.h"
-#include "src/harness/pipeline.h"
+#include "src/machine/brief.h"
+#include "src/run/run_internal.h"
+#include "src/sys/git.h"
+#include "src/workflow/workflow.h"
 
 enum { CHAIN_MAX = 8 };
+
+/* ---- the pipeline ---- */
+
+/* Emits the faults that have an event and returns the first one. */
+static int load_pipeline(struct arena *a, struct run *r, struct error *err)
+{
+	const struct run_request *q = r->request;
+	char *dir;
+
+	if (locate_resources(a, q->resources, r->call.repo, &dir, err) < 0)
+		return -1;
+	if (!dir)
+		return error_set(err, ERR_USAGE,
+			"--pipeline: no resources in this repository: name their directory with "
+			"--resources");
+	if (resources_load(a, dir, &r->resources, err) < 0 ||
+		(r->resources.n_faults &&
+			event_report_faults(a, r->artifacts, &r->resources, err) < 0) ||
+		resources_fault(&r->resources, err) < 0)
+		return -1;
+	r->pipeline = resources_pipeline(&r->resources, q->pipeline);
+	return r->pipeline
+		       ? 0
+		       : error_set(err, ERR_USAGE, "no pipeline '%s' in '%s'", q->pipeline, dir);
+}
+
+static enum parallelism_mode mode(void)
+{
+	return parallelism_mode(getenv("AI_SDLC_PARALLELISM"));
+}
+
+int run_setup_shared(struct arena *a, struct run *r, struct error *err)
+{
+	const struct run_request *q = r->request;
+	struct parallelism resolved;
+	char *artifacts;
+
+	if (locate_artifacts(a, q->artifacts, r->call.repo, &artifacts, err) < 0)
+		return -1;
+	r->artifacts = artifacts;
+	if (q->pipeline && load_pipeline(a, r, err) < 0)
+		return -1;
+	r->max_concurrent = q->max_concurrent ? (unsigned)q->max_concurrent : 1;
+	if (q->max_concurrent || !r->pipeline)
+		return 0;
+	parallelism_resolve(a, &r->resources, r->pipeline, mode(), &resolved);
+	r->max_concurrent = resolved.max;
+	return event_report_parallelism(r->artifacts, r->pipeline, &resolved, err);
+}
+
+/* ---- the worktree ---- */
+
+/* Of the pipeline's pattern, in which each placeholder stands for the work item's id. */
+static char *branch_of(struct arena *a, const char *id, const struct pipeline *p)
+{
+	static const char *const placeholders[] = {"{issueId}", "{issueNumber}", "{id}"};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct str rest = str_of(p && p->branch_pattern ? p->branch_pattern : "dev-team/{id}");
+
+	while (rest.n) {
+		size_t i = 0;
+
+		while (i < COUNT(placeholders) && !str_starts(rest, placeholders[i]))
+			i++;
+		if (i < COUNT(placeholders))
+			buf_adds(&out, id);
+		else
+			buf_addc(&out, rest.p[0]);
+		rest = str_sub(rest, i < COUNT(placeholders) ? strlen(placeholders[i]) : 1, rest.n);
+	}
+	return arena_dup(a, buf_str(&out));
+}
+
+/* A pipeline whose stages are isolated never works in the user's checkout. */
+static bool wants_worktree(const struct run *r)
+{
+	const struct run_request *q = r->request;
+	const struct pipeline *p = r->pipeline;
+
+	if (q->worktree || q->slots >= 0 || q->parent)
+		return true;
+	if (!p || !p->parallel || mode() == PARALLELISM_OFF)
+		return false;
+	for (size_t i = 0; i < p->n_stages; i++)
+		if (p->stages[i].isolation == ISOLATION_WORKTREE)
+			return true;
+	return !p->n_stages;
+}
+
+int run_pool_open(struct arena *a, const struct run *r, struct pool *out, struct error *err)
+{
+	struct worktree_pool_spec spec = r->pool ? *r->pool : worktree_pool_default(a);
+	char *state;
+
+	if (context_state_directory(a, &state, err) < 0)
+		return -1;
+	return pool_open(a, &spec, r->main_repo, state, r->artifacts, out, err);
+}
+
+/* Without a pipeline: the pool `default` of the resources, if there are any. */
+static int find_default_pool(struct arena *a, struct run *r, struct error *err)
+{
+	char *dir;
+
+	if (locate_resources(a, r->request->resources, r->main_repo, &dir, err) < 0 ||
+		(dir && resources_need(a, dir, &r->resources, err) < 0))
+		return -1;
+	r->pool = resources_pool(&r->resources, "default");
+	return 0;
+}
+
+static int allocate_worktree(struct arena *a, struct run *r, struct error *err)
+{
+	CLEANUP(pool_close) struct pool pool = {0};
+	const struct pipeline *p = r->pipeline;
+	unsigned slots = r->request->slots > 0 ? (unsigned)r->request->slots : 0;
+	struct allocate_ask ask = {.branch = branch_of(a, r->call.id, p),
+		.target = p ? p->target_branch : NULL,
+		.run = arena_printf(a, "run %s", r->call.id),
+		.issue = r->call.id,
+		.port = getenv("PORT"),
+		.parent = r->request->parent,
+		.slots = slots,
+		.slot_ports = slots ? 1 : 0};
+
+	if (strcmp(branch_of(a, "1", p), branch_of(a, "2", p)) == 0)
+		return error_set(err, ERR_INPUT,
+			"branching.pattern '%s' gives all work items one branch: it needs "
+			"{issueId}",
+			p->branch_pattern);
+	if (run_pool_open(a, r, &pool, err) < 0)
+		return -1;
+	return pool_allocate(a, &pool, &ask, &r->worktree, &r->created, err);
+}
+
+/*
+ * From here on the run's repository is its worktree. It outlives the run: its branch may wait for a
+ * merge (`pool reclaim`, `pool sweep`).
+ */
+static int enter_worktree(struct arena *a, struct run *r, struct error *err)
+{
+	if ((!r->pipeline && find_default_pool(a, r, err) < 0) || allocate_worktree(a, r, err) < 0)
+		return -1;
+	r->call.repo = r->worktree.path;
+	/* Scripts and scripted agents inherit it. */
+	if (setenv("PORT", arena_printf(a, "%u", r->worktree.port), 1) < 0)
+		return error_errno(err, "cannot set PORT");
+	error_log("dev-team: %s works in '%s', port %u", r->call.id, r->worktree.path,
+		r->worktree.port);
+	return 0;
+}
+
+void run_setup_undo(struct arena *a, struct run *r)
+{
+	CLEANUP(pool_close) struct pool pool = {0};
+	struct error ignored;
+	bool removed;
+
+	if (r->created && run_pool_open(a, r, &pool, &ignored) == 0)
+		(void)pool_reclaim(a, &pool, r->worktree.path, false, &removed, &ignored);
+}
+
+/* Uncommitted changes in the checkout are committed with the work. */
+static void warn_of_checkout(const char *repo)
+{
+	static const char *const argv[] = {"git", "status", "--porcelain", NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct git_command look = {.dir = repo, .name = "git status", .argv = argv, .limit_s = 60};
+	struct error ignored;
+
+	if (git_command(&look, &out, NULL, &ignored) == 0 && out.len)
+		error_log("dev-team: '%s' has uncommitted changes: they will be committed with the "
+			  "work; --worktree keeps them apart",
+			repo);
+}
+
+/* ---- harnesses and models ---- */
+
+/* Names only: every user of the machine can see a command line. */
+static int check_names(const struct option_list *names, struct error *err)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (!*names->p[i] || strchr(names->p[i], '='))
+			return error_set(err, ERR_USAGE,
+				"--pass-env takes the name of a variable, not '%.60s'",
+				names->p[i]);
+	return 0;
+}
 
 /* `a,b,c`: a harness and its fallbacks. */
 static int read_chain(struct arena *a, const char *text, struct words *out, struct error *err)
@@ -33,13 +222,14 @@ static int read_chain(struct arena *a, const char *text, struct words *out, stru
 }
 
 /* The first harness must be available; unavailable fallbacks are dropped. */
-static int probe_chain(struct run_config *s, struct error *err)
+static int probe_chain(struct run *r, struct error *err)
 {
-	const char **list = (const char **)(uintptr_t)s->chain.list;
+	const char **list = (const char **)(uintptr_t)r->chain.list;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < s->chain.n; i++) {
+	for (size_t i = 0; i < r->chain.n; i++) {
 		const struct harness_availability *is;
+		const char *reason, *separator, *detail;
 		const struct harness *h;
 
 		if (harness_find(list[i], &h, err) < 0)
@@ -49,135 +239,76 @@ static int probe_chain(struct run_config *s, struct error *err)
 			list[kept++] = list[i];
 			continue;
 		}
-		if (i == 0 &&
-			harness_emit(s->artifacts, s->id, NULL, EVENT_HARNESS_UNAVAILABLE, err,
-				"harness", list[i], "reason", unavailable_reason_name(is->reason),
-				"detail", is->detail, NULL) < 0)
+		reason = unavailable_reason_name(is->reason);
+		separator = is->detail ? ": " : "";
+		detail = is->detail ? is->detail : "";
+		if (i) {
+			error_log("dev-team: fallback '%s' is dropped: %s%s%.600s", list[i], reason,
+				separator, detail);
+			continue;
+		}
+		if (harness_emit(r->artifacts, r->call.id, NULL, EVENT_HARNESS_UNAVAILABLE, err,
+			    "harness", list[i], "reason", reason, "detail", is->detail, NULL) < 0)
 			return -1;
-		if (i == 0)
-			return error_set(err, ERR_SYSTEM, "harness '%s' cannot be used: %s%s%.600s",
-				list[i], unavailable_reason_name(is->reason),
-				is->detail ? ": " : "", is->detail ? is->detail : "");
-		error_log("dev-team: fallback '%s' is dropped: %s%s%.600s", list[i],
-			unavailable_reason_name(is->reason), is->detail ? ": " : "",
-			is->detail ? is->detail : "");
+		return error_set(err, ERR_SYSTEM, "harness '%s' cannot be used: %s%s%.600s",
+			list[i], reason, separator, detail);
 	}
-	s->chain.n = kept;
+	r->chain.n = kept;
 	return 0;
 }
 
-/* The first fault; emits those that have an event. */
-static int report_faults(struct arena *a, const struct resources *all, const char *artifacts,
-	const char *repo, struct error *err)
-{
-	char *dir;
-
-	if (locate_artifacts(a, artifacts, repo, &dir, err) < 0 ||
-		event_report_faults(a, dir, all, err) < 0)
-		return -1;
-	return resources_fault(all, err);
-}
-
-int run_load_pipeline(struct arena *a, const struct run_pipeline_request *q, struct resources *all,
-	const struct pipeline **out, struct error *err)
-{
-	char *dir;
-
-	if (locate_resources(a, q->resources, q->repo, &dir, err) < 0)
-		return -1;
-	if (!dir)
-		return error_set(err, ERR_USAGE,
-			"--pipeline: no resources in this repository: name their directory with "
-			"--resources");
-	if (resources_load(a, dir, all, err) < 0)
-		return -1;
-	if (all->n_faults)
-		return report_faults(a, all, q->artifacts, q->repo, err);
-	*out = resources_pipeline(all, q->name);
-	return *out ? 0 : error_set(err, ERR_USAGE, "no pipeline '%s' in '%s'", q->name, dir);
-}
-
 /* The first harness must take the id; a fallback runs its own default model. */
-static int check_model(
-	const struct run_config *s, const struct model_resolved *m, struct error *err)
+static int check_model(const struct run *r, const struct model_resolved *m, struct error *err)
 {
 	const struct harness *h;
 	bool fits;
 
-	for (size_t i = 0; i < s->chain.n; i++) {
-		if (harness_find(s->chain.list[i], &h, err) < 0)
+	for (size_t i = 0; i < r->chain.n; i++) {
+		const char *name = r->chain.list[i];
+
+		if (harness_find(name, &h, err) < 0)
 			return -1;
 		if (harness_model(h, m, &fits))
 			continue;
 		if (i == 0 && !fits)
 			return error_set(err, ERR_USAGE, "--model: harness '%s' has no model '%s'",
-				s->chain.list[i], m->asked);
+				name, m->asked);
 		error_log("dev-team: '%s' runs its own default model: '%s' is none of its models",
-			s->chain.list[i], m->asked);
+			name, m->asked);
 	}
 	return 0;
 }
 
-/* The model of each stage is fixed before the first one runs. */
-static int pin_models(struct arena *a, struct run_config *s, struct error *err)
+/* The model of --harness, which has no stages. */
+static int check_run_model(struct run *r, struct error *err)
 {
-	struct model_pin *pins;
+	const char *model = r->request->model;
 	struct model_resolved m;
-	const char *file;
 
-	if (model_registry_file(a, s->repo, &file, err) < 0 ||
-		model_registry_load(a, file, &s->models, err) < 0)
-		return -1;
-	if (s->pipeline) {
-		struct pipeline_question q = {.pipeline = s->pipeline,
-			.registry = &s->models,
-			.artifacts = s->artifacts,
-			.now = clock_now()};
-
-		if (harness_pin_models(a, &q, s->id, &pins, err) < 0)
-			return -1;
-		s->pins = pins;
-	}
-	if (s->pipeline && !s->model)
+	if (r->pipeline && !model)
 		return 0;
-	if (model_resolve(&s->models, s->model, NULL, clock_now(), &m, err) < 0 ||
-		harness_emit_model(s->artifacts, NULL, &m, err) < 0)
+	if (model_resolve(&r->models, model, NULL, clock_now(), &m, err) < 0 ||
+		harness_emit_model(r->artifacts, NULL, &m, err) < 0)
 		return -1;
-	return s->model ? check_model(s, &m, err) : 0;
+	return model ? check_model(r, &m, err) : 0;
 }
 
 /* Every stage can run on its harness; warnings are logged. */
-static int check_pipeline(struct arena *a, struct run_config *s, struct error *err)
+static int check_pipeline(
+	struct arena *a, struct run *r, const struct pipeline_question *q, struct error *err)
 {
-	struct pipeline_question q = {.pipeline = s->pipeline,
-		.registry = &s->models,
-		.pool = s->pool,
-		.artifacts = s->artifacts,
-		.now = clock_now()};
-
-	if (harness_check_pipeline(a, &q, &s->plan, err) < 0)
+	if (harness_check_pipeline(a, q, &r->plan, err) < 0)
 		return -1;
-	for (size_t i = 0; i < s->plan.notes.n; i++)
-		if (!s->plan.notes.items[i].fault)
-			error_log("dev-team: stage '%s': %s", s->plan.notes.items[i].stage->name,
-				s->plan.notes.items[i].text);
-	return pipeline_plan_fault(&s->plan, s->pipeline, err);
+	for (size_t i = 0; i < r->plan.notes.n; i++)
+		if (!r->plan.notes.items[i].fault)
+			error_log("dev-team: stage '%s': %s", r->plan.notes.items[i].stage->name,
+				r->plan.notes.items[i].text);
+	return pipeline_plan_fault(&r->plan, r->pipeline, err);
 }
 
-/* Names only: every user of the machine can see a command line. */
-static int check_names(const struct words *names, struct error *err)
-{
-	for (size_t i = 0; i < names->n; i++)
-		if (!*names->list[i] || strchr(names->list[i], '='))
-			return error_set(err, ERR_USAGE,
-				"--pass-env takes the name of a variable, not '%.60s'",
-				names->list[i]);
-	return 0;
-}
-
-/* A stage is named STATE, STATE-AGENT or AGENT; see stage_of() in dispatch.c. */
-static bool has_stage(
-	struct arena *a, const struct run_config *c, const struct workflow *w, const char *name)
+/* A stage is named STATE, STATE-AGENT or AGENT; see stage_of() in agent.c. */
+static bool is_stage_of(
+	struct arena *a, const struct run *r, const struct workflow *w, const char *name)
 {
 	struct instructions role;
 	struct error ignored;
@@ -188,22 +319,20 @@ static bool has_stage(
 		if (strncmp(name, w->states[i].name, n) == 0 && (!name[n] || name[n] == '-'))
 			return true;
 	}
-	return instructions_agent(a, c->root, c->repo, name, &role, &ignored) == 0 && role.path;
+	return instructions_agent(a, r->plugin_root, r->call.repo, name, &role, &ignored) == 0 &&
+	       role.path;
 }
 
 /* A misspelt stage would otherwise run with the defaults, unnoticed. */
-static int warn_of_stages(
-	struct arena *a, const struct run_config *c, const char *path, struct error *err)
+static int warn_of_stages(struct arena *a, const struct run *r, struct error *err)
 {
-	const struct pipeline *p = c->pipeline;
+	const struct pipeline *p = r->pipeline;
 	struct workflow w;
 
-	if (!p || !path)
-		return 0;
-	if (workflow_load(a, path, &w, err) < 0)
+	if (workflow_load(a, r->call.workflow, &w, err) < 0)
 		return -1;
 	for (size_t i = 0; i < p->n_stages; i++)
-		if (!w.n_declared && !has_stage(a, c, &w, p->stages[i].name))
+		if (!w.n_declared && !is_stage_of(a, r, &w, p->stages[i].name))
 			error_log(
 				"dev-team: stage '%s' of pipeline '%s' is not named after a state "
 				"or an agent of the workflow: it never runs",
@@ -211,35 +340,59 @@ static int warn_of_stages(
 	return 0;
 }
 
-int run_configure(struct arena *a, const struct run_config_request *q, struct run_config *out,
-	struct error *err)
+/* The model of each stage is fixed before the first one runs. */
+static int load_pipeline_plan(struct arena *a, struct run *r, struct error *err)
 {
-	char *path;
+	struct pipeline_question q = {.pipeline = r->pipeline,
+		.registry = &r->models,
+		.pool = r->pool,
+		.artifacts = r->artifacts,
+		.now = clock_now()};
 
-	*out = (struct run_config){.id = q->id,
-		.repo = q->repo,
-		.context_file = q->context_file,
-		.model = q->model,
-		.resources = q->resources,
-		.pass = {q->pass, q->n_pass}};
-	if (check_names(&out->pass, err) < 0)
+	if (harness_pin_models(a, &q, r->call.id, &r->pins, err) < 0 || check_run_model(r, err) < 0)
 		return -1;
-	if (locate_plugin(a, q->root, &path, err) < 0)
+	return r->chain.n ? 0 : check_pipeline(a, r, &q, err);
+}
+
+static int load_real_agents(struct arena *a, struct run *r, struct error *err)
+{
+	const struct run_request *q = r->request;
+	const char *file;
+	char *root;
+
+	if (check_names(&q->pass_env, err) < 0 ||
+		locate_plugin(a, q->call.plugin_root, &root, err) < 0)
 		return -1;
-	out->root = path;
-	if (locate_artifacts(a, q->artifacts, q->repo, &path, err) < 0)
+	r->plugin_root = root;
+	if ((q->harness && read_chain(a, q->harness, &r->chain, err) < 0) ||
+		model_registry_file(a, r->call.repo, &file, err) < 0 ||
+		model_registry_load(a, file, &r->models, err) < 0)
 		return -1;
-	out->artifacts = path;
-	out->timeout_s = q->timeout_s;
-	out->pipeline = q->pipeline;
-	out->pool = q->pool;
-	if (q->harness && (read_chain(a, q->harness, &out->chain, err) < 0))
+	if (r->pipeline ? load_pipeline_plan(a, r, err) < 0 || warn_of_stages(a, r, err) < 0
+			: check_run_model(r, err) < 0)
 		return -1;
-	if (pin_models(a, out, err) < 0)
+	return probe_chain(r, err);
+}
+
+int run_setup(struct arena *a, struct run *r, struct error *err)
+{
+	const struct run_request *q = r->request;
+
+	r->main_repo = r->call.repo;
+	r->real = q->harness || q->pipeline;
+	r->call.agents_cost = r->real;
+	if (run_setup_shared(a, r, err) < 0)
 		return -1;
-	if (out->pipeline && !out->chain.n && check_pipeline(a, out, err) < 0)
+	if (r->pipeline)
+		r->pool = resources_pool(&r->resources, r->pipeline->worktree_pool);
+	if (wants_worktree(r)) {
+		if (enter_worktree(a, r, err) < 0)
+			return -1;
+	} else if (r->real) {
+		warn_of_checkout(r->call.repo);
+	}
+	if (q->agents && agents_load(a, q->agents, &r->scripted, err) < 0)
 		return -1;
-	if (warn_of_stages(a, out, q->workflow, err) < 0)
-		return -1;
-	return probe_chain(out, err);
+	r->scripted.others = r->real;
+	return r->real ? load_real_agents(a, r, err) : 0;
 }

@@ -1,8 +1,8 @@
-#include "src/base/error.h"
 #include "context/lease.h"
-#include "src/sys/path.h"
-#include "src/run/run.h"
 #include "src/machine/engine.h"
+#include "src/run/run_internal.h"
+#include "src/sys/path.h"
+#include "src/workflow/workflow.h"
 #include "steps/steps.h"
 
 static int check_utf8(const char *what, const char *path, struct error *err)
@@ -12,32 +12,25 @@ static int check_utf8(const char *what, const char *path, struct error *err)
 	return 0;
 }
 
-static int check_owner(const struct step_call *call, struct error *err)
+int run_step_resolve(struct arena *a, struct run_step_call *call, struct error *err)
 {
+	char *repo, *workflow, *document;
+
+	if (path_check_id(call->id, err) < 0)
+		return -1;
 	if (call->take_over && !call->owner)
 		return error_set(err, ERR_USAGE, "--take-over needs --owner");
-	return call->owner ? lease_check_owner(call->owner, err) : 0;
-}
-
-int step_resolve(struct arena *a, struct step_call *call, struct error *err)
-{
-	char *path;
-
-	if (path_check_id(call->id, err) < 0 || check_owner(call, err) < 0)
+	if ((call->owner && lease_check_owner(call->owner, err) < 0) ||
+		locate_repository(a, call->repo, &repo, err) < 0 ||
+		locate_workflow(a, call->workflow, call->plugin_root, &workflow, err) < 0 ||
+		locate_document(a, call->context_file, repo, call->id, &document, err) < 0)
 		return -1;
-	if (locate_repository(a, call->repo, &path, err) < 0)
+	call->repo = repo;
+	call->workflow = workflow;
+	call->context_file = document;
+	if (check_utf8("repository", repo, err) < 0 || check_utf8("workflow", workflow, err) < 0)
 		return -1;
-	call->repo = path;
-	if (locate_workflow(a, call->workflow, call->root, &path, err) < 0)
-		return -1;
-	call->workflow = path;
-	if (locate_document(a, call->context_file, call->repo, call->id, &path, err) < 0)
-		return -1;
-	call->context_file = path;
-	if (check_utf8("repository", call->repo, err) < 0 ||
-		check_utf8("workflow", call->workflow, err) < 0)
-		return -1;
-	return check_utf8("context file", call->context_file, err);
+	return check_utf8("context file", document, err);
 }
 
 static void log_text(const char *text)
@@ -46,52 +39,46 @@ static void log_text(const char *text)
 }
 
 /* Each is recorded, like any answer, before the step reads it. */
-static int take_results(struct context_file *f, const struct step_call *call, struct error *err)
+static int take_results(struct arena *a, struct context_file *f, const struct run_step_call *call,
+	struct error *err)
 {
-	for (size_t i = 0; i < call->n_results; i++) {
-		struct str all = str_of(call->results[i]), id;
+	for (size_t i = 0; i < call->results.n; i++) {
+		struct str all = str_of(call->results.p[i]);
 		size_t eq = str_find(all, STR("="));
-		struct arena a = {0};
 		enum answer_fate fate;
-		int rc;
 
-		id = str_sub(all, 0, eq);
 		if (eq == all.n || !eq)
 			return error_set(
 				err, ERR_USAGE, "--result must be ACTION=TEXT, not '%.60s'", all.p);
-		rc = answer_record(
-			f, arena_dup(&a, id), NULL, str_sub(all, eq + 1, all.n), &fate, err);
-		arena_release(&a);
-		if (rc < 0)
+		if (answer_record(f, arena_dup(a, str_sub(all, 0, eq)), NULL,
+			    str_sub(all, eq + 1, all.n), &fate, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static const char *research_skill(const struct step_call *call, const struct workflow *w)
+static const char *research_skill(const struct run_step_call *call, const struct workflow *w)
 {
 	if (call->research_skill && *call->research_skill)
 		return call->research_skill;
 	return w->research_skill ? w->research_skill : "researcher-plan";
 }
 
-/* Warned once, before an agent is paid for work that cannot be validated. */
-static void warn_of_validation(const struct step_call *call, const struct workflow *w)
+/* Warned once, before an agent costs money for work that cannot be validated. */
+static void warn_of_validation(
+	struct arena *a, const struct run_step_call *call, const struct workflow *w)
 {
-	struct arena a = {0};
-
-	if (call->agents_are_paid && !w->validate && workflow_state(w, "validating") &&
-		!path_exists(path_join(&a, call->repo, "scripts/validate.sh")))
+	if (call->agents_cost && !w->validate && workflow_state(w, "validating") &&
+		!path_exists(path_join(a, call->repo, "scripts/validate.sh")))
 		error_log("dev-team: no 'scripts/validate.sh' in '%s': validating will fail; write "
 			  "it, or set 'validate' in the workflow",
 			call->repo);
-	arena_release(&a);
 }
 
-static int run_locked(const struct step_call *call, struct context_file *f,
+static int step_locked(struct arena *a, const struct run_step_call *call, struct context_file *f,
 	const struct workflow *w, struct buf *out, struct error *err)
 {
-	struct local_environment real = {.repo = call->repo, .say = call->quiet ? NULL : log_text};
+	struct local_environment real = {.repo = call->repo, .say = log_text};
 	struct environment environment;
 	struct engine m = {.file = f,
 		.workflow = w,
@@ -100,35 +87,34 @@ static int run_locked(const struct step_call *call, struct context_file *f,
 		.id = call->id,
 		.research_skill = research_skill(call, w),
 		.repo = call->repo,
-		.returned = call->returned,
-		.returned_id = call->returned_id,
+		.returned = call->returned != NULL,
+		.returned_id = call->returned && *call->returned ? call->returned : NULL,
 		.owner = call->owner,
 		.take_over = call->take_over};
 
 	environment_local(&environment, &real);
 	if (f->created)
-		warn_of_validation(call, w);
-	if (f->created && call->n_results)
+		warn_of_validation(a, call, w);
+	if (f->created && call->results.n)
 		return error_set(
 			err, ERR_STATE, "'%s' does not exist yet: nothing is outstanding", f->path);
-	if (call->n_results && (engine_admit(&m, err) < 0 || take_results(f, call, err) < 0))
+	if (call->results.n && (engine_admit(&m, err) < 0 || take_results(a, f, call, err) < 0))
 		return -1;
 	return engine_step(&m, out, err);
 }
 
-int step_run(struct arena *a, const struct step_call *call, struct buf *out, struct error *err)
+int run_step(struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct workflow w;
 
-	if (workflow_load(a, call->workflow, &w, err) < 0)
+	if (workflow_load(a, call->workflow, &w, err) < 0 ||
+		context_open(&f, call->context_file, CONTEXT_MAY_CREATE, err) < 0)
 		return -1;
-	if (context_open(&f, call->context_file, CONTEXT_MAY_CREATE, err) < 0)
-		return -1;
-	return run_locked(call, &f, &w, out, err);
+	return step_locked(a, call, &f, &w, out, err);
 }
 
-void step_release_lease(const struct step_call *call)
+void run_step_release_lease(const struct run_step_call *call)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct error ignored;

@@ -58,7 +58,7 @@ static void where_all_is_there_all_is_ok(void **state)
 	assert_line("ok", "gh", "gh version 2\n");
 	assert_line("ok", "gh login", "logged in\n");
 	assert_line("ok", "claude", "9 (Claude Code)\n");
-	assert_line("ok", "state folder", arena_printf(&arena, "%s/.home/.dev-team\n", base));
+	assert_line("ok", "state dir", arena_printf(&arena, "%s/.home/.dev-team\n", base));
 	assert_line("ok", "locks", "");
 	assert_line("ok", "workflows", "");
 	assert_line("ok", "command", "");
@@ -108,7 +108,7 @@ static void what_a_run_needs_is_a_failure(void **state)
 	assert_line("fail", "origin", "no remote 'origin' in '");
 	assert_line("fail", "author", "git does not know who commits");
 	assert_line("fail", "workflows", "no workflow 'fix-issue'");
-	assert_line("fail", "state folder", "");
+	assert_line("fail", "state dir", "");
 }
 
 static void a_given_folder_must_be_in_a_repository(void **state)

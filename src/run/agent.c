@@ -1,0 +1,592 @@
+#include "context/lease.h"
+#include "src/base/clock.h"
+#include "src/event/artifact.h"
+#include "src/machine/brief.h"
+#include "src/merge/gate.h"
+#include "src/run/run_internal.h"
+
+enum { TIMEOUT_S = 1800, GATE_STEP_MS = 1000 };
+
+/* One call of a real agent. */
+struct agent_call {
+	const struct run *run;
+	struct arena *arena;
+	const json *action;
+	const char *id, *stage;        /* stage: its name in the pipeline, else the state's */
+	const struct stage_spec *spec; /* NULL: the pipeline has no such stage, or there is none */
+	struct model_resolved model;
+	struct chain chain;
+	struct gate *gate;    /* NULL: not needed */
+	int64_t heartbeat_at; /* of state.json */
+	struct harness_input input;
+	bool has_artifact; /* the stage must leave one */
+	struct artifact_target artifact;
+	/* The last attempt. */
+	const struct harness *used; /* NULL: no harness could be used */
+	struct harness_result result;
+	bool invalid;    /* the artifact was invalid twice */
+	struct str text; /* the answer without the artifact's block */
+};
+
+/* ---- heartbeat ---- */
+
+/* An agent may work longer than the lease of the work item lasts. */
+static void renew_lease(const char *document)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error ignored;
+	struct lease_holder h;
+
+	if (context_open(&f, document, CONTEXT_MUST_EXIST, &ignored) < 0 ||
+		lease_read(&f, &h, &ignored) < 0 || !h.live || h.until - clock_now() > h.ttl_s / 2)
+		return;
+	(void)context_op(&f, "run");
+	lease_renew(&f, &h);
+	(void)context_log(&f, &ignored);
+}
+
+/* A harness_listener: keeps state.json, the work item's lease and the gate alive. */
+static void heartbeat(void *data, const struct harness_event *e)
+{
+	struct agent_call *c = data;
+	int64_t now = clock_now();
+	struct error ignored;
+
+	(void)e;
+	if (now >= c->heartbeat_at && now - c->heartbeat_at < HEARTBEAT_S)
+		return;
+	c->heartbeat_at = now;
+	run_write_state(c->run, c->stage, RUN_RUNNING);
+	renew_lease(c->run->call.context_file);
+	/* A process that lost the gate is killed by the one that took it. */
+	if (c->gate)
+		(void)gate_check(c->gate, &ignored);
+}
+
+/* ---- the artifact of a stage ---- */
+
+/* The layout has three reviews; the name of the stage selects one. */
+static const char *review_name(const char *stage)
+{
+	return strstr(stage, "testing")    ? "review/testing.json"
+	       : strstr(stage, "security") ? "review/security.json"
+					   : "review/critic.json";
+}
+
+/* `plan.json` of `review/critic.json`. */
+static const char *base_name(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+
+	return slash ? slash + 1 : name;
+}
+
+static void add_block_form(const struct artifact_target *want, struct buf *prompt)
+{
+	buf_addf(prompt,
+		"Where you may not write that file, put the JSON into your last message instead, "
+		"before its last line, between a line ```json %s and a line ```.\n",
+		base_name(want->name));
+}
+
+static int request_artifact(struct agent_call *c, struct buf *prompt, struct error *err)
+{
+	const struct run *r = c->run;
+	const char *kind = c->spec ? c->spec->artifact : NULL;
+
+	c->has_artifact = kind;
+	if (!kind)
+		return 0;
+	c->artifact = (struct artifact_target){.dir = r->artifacts,
+		.issue = r->call.id,
+		.stage = c->stage,
+		.name = strcmp(kind, "review") == 0 ? review_name(c->stage)
+						    : arena_printf(c->arena, "%s.json", kind),
+		.schema = kind,
+		.version = r->pipeline->artifact_version};
+	if (artifact_remove(r->artifacts, r->call.id, c->artifact.name, err) < 0)
+		return -1;
+	buf_adds(prompt, "\n## Your artifact\n\n");
+	buf_adds(prompt, artifact_prompt(c->arena, &c->artifact));
+	add_block_form(&c->artifact, prompt);
+	return 0;
+}
+
+/* The lines between the fences; the last such block counts. */
+static bool find_block(
+	struct str text, const char *name, struct str *block, size_t *from, size_t *to)
+{
+	struct str rest = text, line;
+	bool open = false, found = false;
+	size_t began = 0;
+
+	while (str_line(&rest, &line)) {
+		struct str word = str_trim(line);
+		size_t at = (size_t)(line.p - text.p), behind = text.n - rest.n;
+
+		if (!open && str_starts(word, "```json ") &&
+			str_is(str_trim(str_sub(word, strlen("```json "), word.n)), name)) {
+			open = true;
+			began = at;
+			*block = str_sub(text, behind, behind);
+		} else if (open && str_is(word, "```")) {
+			block->n = (size_t)(line.p - block->p);
+			*from = began;
+			*to = behind;
+			open = false;
+			found = true;
+		}
+	}
+	return found;
+}
+
+/* Writes the artifact that is a block of the message. */
+static int extract_artifact(
+	struct agent_call *c, struct str message, struct str *rest, struct error *err)
+{
+	const struct artifact_target *want = &c->artifact;
+	struct str block;
+	size_t from, to;
+
+	*rest = message;
+	if (!find_block(message, base_name(want->name), &block, &from, &to))
+		return 0;
+	*rest = str_of(arena_printf(
+		c->arena, "%.*s%.*s", (int)from, message.p, (int)(message.n - to), message.p + to));
+	return artifact_write_text(want->dir, want->issue, want->name, block, err);
+}
+
+static int write_narrative(struct agent_call *c, struct error *err)
+{
+	const struct artifact_target *want = &c->artifact;
+	struct str text = str_trim(c->text);
+	int stem = (int)(strlen(want->name) - strlen(".json"));
+
+	return artifact_write_text(want->dir, want->issue,
+		arena_printf(c->arena, "%.*s.md", stem, want->name),
+		str_of(arena_printf(c->arena, "%.*s\n", (int)text.n, text.p)), err);
+}
+
+/* ---- the call ---- */
+
+static const char *model_for(void *data, const char *name)
+{
+	const struct agent_call *c = data;
+	const struct harness *h;
+	struct error ignored;
+	bool fits;
+
+	return harness_find(name, &h, &ignored) < 0 ? NULL : harness_model(h, &c->model, &fits);
+}
+
+/* The variables that scripted agents get too, the gate's, and those of --pass-env. */
+static const char *const *environment(struct agent_call *c)
+{
+	const struct option_list *pass = &c->run->request->pass_env;
+	const char *branch = c->run->worktree.branch;
+	const char *const *of_gate = c->gate ? gate_environment(c->gate) : NULL;
+	const char **env;
+	size_t n, more = pass->n + 1;
+
+	for (size_t i = 0; of_gate && of_gate[i]; i++)
+		more++;
+	env = run_action_environment(c->arena, c->run, c->action, more, &n);
+	env[n++] = arena_printf(c->arena, "DEV_TEAM_BRANCH=%s", branch ? branch : "");
+	for (; of_gate && *of_gate; of_gate++)
+		env[n++] = *of_gate;
+	for (size_t i = 0; i < pass->n; i++)
+		if (getenv(pass->p[i]))
+			env[n++] = arena_printf(c->arena, "%s=%s", pass->p[i], getenv(pass->p[i]));
+	return env;
+}
+
+static unsigned timeout_of(const struct agent_call *c)
+{
+	if (c->run->request->timeout_s)
+		return (unsigned)c->run->request->timeout_s;
+	return c->spec && c->spec->timeout_s ? (unsigned)c->spec->timeout_s : TIMEOUT_S;
+}
+
+static void set_input(struct agent_call *c, struct str prompt, const struct instructions *role)
+{
+	const struct run *r = c->run;
+	bool inplace =
+		c->spec && c->spec->isolation == ISOLATION_INPLACE && c->spec->isolation_declared;
+
+	c->input = (struct harness_input){.prompt = prompt,
+		.cwd = inplace ? r->main_repo : r->call.repo,
+		.port = r->worktree.port,
+		.artifacts = r->artifacts,
+		.env = environment(c),
+		.tools = role->tools,
+		.timeout_s = timeout_of(c),
+		.max_budget_usd = c->spec ? c->spec->max_budget_usd : 0,
+		.cancel = r->cancel};
+}
+
+/* Runs the input on the first usable harness. The result of an interrupted call says nothing about
+ * the agent. */
+static int run_chain(struct agent_call *c, const struct harness_input *input, struct words chain,
+	struct harness_result *result, const struct harness **used, struct error *err)
+{
+	struct chain_call call = {.artifacts = c->run->artifacts,
+		.issue = c->run->call.id,
+		.stage = c->stage,
+		.effective = chain,
+		.model_for = model_for,
+		.listener = heartbeat,
+		.data = c};
+
+	if (chain_run(c->arena, &call, input, result, used, err) < 0)
+		return -1;
+	return run_interrupt_wait(0) ? error_set(err, ERR_STATE, "interrupted") : 0;
+}
+
+static void add_retry_prompt(const struct agent_call *c, const char *sharpened, struct buf *prompt)
+{
+	struct str message = c->text, line;
+
+	buf_adds(
+		prompt, "You have just ended a task. Nothing of the work is to be done again.\n\n");
+	buf_adds(prompt, sharpened);
+	add_block_form(&c->artifact, prompt);
+	buf_adds(prompt, "\nYour last message was:\n\n");
+	while (str_line(&message, &line)) {
+		buf_adds(prompt, line.n ? "> " : ">");
+		buf_add(prompt, line);
+		buf_addc(prompt, '\n');
+	}
+}
+
+/* Asks the same harness for the artifact again; the rest of its message is not an answer. */
+static int call_again(void *data, const char *sharpened, struct error *err)
+{
+	CLEANUP(buf_release) struct buf prompt = BUF_INIT;
+	struct agent_call *c = data;
+	struct harness_input input = c->input;
+	struct harness_result result = c->result;
+	const struct harness *used = c->used;
+	const char *name = harness_name(used);
+	struct str rest;
+
+	add_retry_prompt(c, sharpened, &prompt);
+	input.prompt = buf_str(&prompt);
+	if (run_chain(c, &input, (struct words){&name, 1}, &result, &used, err) < 0)
+		return -1;
+	usage_add(&c->result.usage, &result.usage);
+	if (!used || result.status != HARNESS_SUCCESS)
+		return error_set(err, ERR_CHECK, "the second attempt ended with '%s'",
+			harness_status_name(result.status));
+	return extract_artifact(c, str_of(result.text), &rest, err);
+}
+
+/* An answer without its artifact is a failure. */
+static int check_artifact(struct agent_call *c, struct error *err)
+{
+	enum artifact_outcome end;
+	const char *fault;
+
+	c->text = str_of(c->result.text);
+	c->invalid = false;
+	if (!c->has_artifact || !c->used || c->result.status != HARNESS_SUCCESS)
+		return 0;
+	if (extract_artifact(c, c->text, &c->text, err) < 0 ||
+		artifact_validate_retry(c->arena, &c->artifact, call_again, c, &end, &fault, err) <
+			0)
+		return -1;
+	if (end != ARTIFACT_INVALID)
+		return write_narrative(c, err);
+	c->invalid = true;
+	c->result.status = HARNESS_FAILURE;
+	c->result.detail = fault;
+	return 0;
+}
+
+/* True if the stage's onFailure is `strategy` and applies to this result. */
+static bool failed_with(const struct agent_call *c, enum failure_strategy strategy)
+{
+	const struct stage_spec *spec = c->spec;
+	enum harness_status status = c->result.status;
+	const char *name = c->invalid                  ? "ArtifactSchemaInvalid"
+			   : status == HARNESS_TIMEOUT ? "AgentTimeout"
+			   : status == HARNESS_BUDGET  ? "BudgetExceeded"
+						       : "";
+
+	return spec && spec->failure_declared && c->used && status != HARNESS_SUCCESS &&
+	       spec->on_failure == strategy &&
+	       (!spec->failure_on || strcmp(spec->failure_on, name) == 0);
+}
+
+/* Once, and then as often as `retry` allows. */
+static int call_and_retry(struct agent_call *c, struct error *err)
+{
+	const struct stage_spec *spec = c->spec;
+
+	for (unsigned tries = 0;; tries++) {
+		struct usage before = c->result.usage;
+
+		if (run_chain(c, &c->input, c->chain.effective, &c->result, &c->used, err) < 0 ||
+			check_artifact(c, err) < 0)
+			return -1;
+		if (tries)
+			usage_add(&c->result.usage, &before);
+		if (!failed_with(c, FAILURE_RETRY) || tries >= spec->max_retries)
+			return 0;
+		error_log("dev-team: '%s' ended with '%s': retry %u of %u", c->stage,
+			harness_status_name(c->result.status), tries + 1, spec->max_retries);
+		if (run_interrupt_wait((int)(spec->retry_delay_s * 1000)))
+			return error_set(err, ERR_STATE, "interrupted");
+	}
+}
+
+/* ---- the outcome ---- */
+
+static json *note_of(const struct agent_call *c)
+{
+	static const struct usage_member members[] = {{USAGE_MS, "ms"},
+		{USAGE_INPUT, "input_tokens"}, {USAGE_OUTPUT, "output_tokens"},
+		{USAGE_COST, "cost_usd"}, {0}};
+	const struct harness_result *r = &c->result;
+	json *note = json_object();
+
+	json_put_str(note, "action", str_of(c->id));
+	json_put_str(note, "harness", str_of(harness_name(c->used)));
+	if (r->model)
+		json_put_str(note, "model", str_of(r->model));
+	json_put_str(note, "status", str_of(harness_status_name(r->status)));
+	if (r->detail)
+		json_put_str(note, "detail", str_of(r->detail));
+	usage_put(note, &r->usage, members, false);
+	return note;
+}
+
+static int no_harness(const struct agent_call *c, struct error *err)
+{
+	CLEANUP(buf_release) struct buf names = BUF_INIT;
+
+	for (size_t i = 0; i < c->chain.effective.n; i++)
+		buf_addf(&names, "%s%s", i ? ", " : "", c->chain.effective.list[i]);
+	return error_set(err, ERR_SYSTEM, "no harness can be used for '%s' (%s): %.600s", c->id,
+		names.s ? names.s : "none declared",
+		c->result.detail ? c->result.detail : "unavailable");
+}
+
+/* Records the result in runtime.json and fills the answer. */
+static int record_result(const struct agent_call *c, struct run_answer *out, struct error *err)
+{
+	const struct harness_result *r = &c->result;
+	bool success = r->status == HARNESS_SUCCESS;
+	const char *status = harness_status_name(r->status);
+
+	if (!c->used)
+		return no_harness(c, err);
+	if (chain_record(c->run->artifacts, c->run->call.id, c->stage, c->used, &c->chain, r, err) <
+		0)
+		return -1;
+	out->note = note_of(c);
+	out->answered = success && str_trim(c->text).n;
+	out->text = c->text;
+	out->how = arena_printf(
+		c->arena, "%s: %s", harness_name(c->used), success ? "no answer" : status);
+	if (!success && r->detail)
+		error_log("dev-team: %s on %s: %s: %.400s", c->id, harness_name(c->used), status,
+			r->detail);
+	return 0;
+}
+
+/* `abort` and `pause` stop the run; otherwise the machine counts the failure and asks again. */
+static int apply_failure_policy(const struct agent_call *c, struct error *err)
+{
+	bool pause = failed_with(c, FAILURE_PAUSE);
+
+	if (!pause && !failed_with(c, FAILURE_ABORT))
+		return 0;
+	return error_set(err, pause ? ERR_STATE : ERR_CHECK,
+		"stage '%s' ended with '%s': its onFailure is '%s'%s", c->stage,
+		c->invalid ? "ArtifactSchemaInvalid" : harness_status_name(c->result.status),
+		pause ? "pause" : "abort", pause ? "; the same command continues" : "");
+}
+
+static int invoke(struct agent_call *c, struct buf *prompt, const struct instructions *role,
+	struct run_answer *out, struct error *err)
+{
+	if (request_artifact(c, prompt, err) < 0)
+		return -1;
+	set_input(c, buf_str(prompt), role);
+	if (call_and_retry(c, err) < 0 || record_result(c, out, err) < 0)
+		return -1;
+	return apply_failure_policy(c, err);
+}
+
+/* ---- stage, harness, model, prompt ---- */
+
+/* The state in `ADR-7/researching/1`. */
+static const char *state_of(struct arena *a, const char *id)
+{
+	const char *first = strchr(id, '/'), *last = strrchr(id, '/');
+
+	if (!first || last <= first)
+		return id;
+	return arena_dup(a, (struct str){first + 1, (size_t)(last - first - 1)});
+}
+
+/* The first stage named STATE-AGENT, STATE or AGENT. */
+static const struct stage_spec *stage_of(
+	struct arena *a, const struct pipeline *p, const char *state, const char *agent)
+{
+	const char *const names[] = {arena_printf(a, "%s-%s", state, agent), state, agent};
+	const struct stage_spec *found = NULL;
+
+	for (size_t i = 0; p && !found && i < COUNT(names); i++)
+		found = pipeline_stage(p, names[i]);
+	return found;
+}
+
+/* The one pinned when the run began, unless --model overrides it. */
+static int choose_model(struct agent_call *c, struct error *err)
+{
+	const struct run *r = c->run;
+	const char *model = r->request->model;
+
+	if (c->spec && !model) {
+		c->model = r->pins[c->spec - r->pipeline->stages].model;
+		return 0;
+	}
+	if (model_resolve(&r->models, model, r->pipeline ? r->pipeline->default_model : NULL,
+		    clock_now(), &c->model, err) < 0)
+		return error_prefix(err, "stage '%s'", c->stage);
+	return 0;
+}
+
+/* The chain of --harness, else the usable one of the stage, else the default of the pipeline. */
+static struct words candidates(const struct agent_call *c)
+{
+	const struct run *r = c->run;
+	const struct pipeline *p = r->pipeline;
+
+	if (r->chain.n || !p)
+		return r->chain;
+	if (c->spec)
+		return r->plan.stages[c->spec - p->stages].chain;
+	return chain_candidates(c->arena, &(struct stage_spec){.harness = p->default_harness,
+						  .fallback = p->default_fallback});
+}
+
+/* No independent harness is left: emits the event and applies the stage's failure policy. */
+static int handle_violation(struct agent_call *c, struct error *err)
+{
+	if (chain_emit_violation(c->run->artifacts, c->run->call.id, c->spec, &c->chain, err) < 0)
+		return -1;
+	if (chain_violation_strategy(c->spec) != FAILURE_CONTINUE)
+		return error_set(err, ERR_STATE,
+			"no independent harness for '%s': every harness of its chain ran a stage "
+			"that it must be independent of",
+			c->stage);
+	error_log("dev-team: '%s' runs on a harness that is not independent", c->stage);
+	c->chain.effective = c->chain.declared;
+	return 0;
+}
+
+static int choose_chain(struct agent_call *c, struct error *err)
+{
+	struct words independent_of = c->spec ? c->spec->independent_of : (struct words){0};
+	struct chain_uses uses;
+
+	if (chain_uses_read(c->arena, c->run->artifacts, c->run->call.id, &uses, err) < 0)
+		return -1;
+	chain_filter(c->arena, candidates(c), independent_of, &uses, &c->chain);
+	return c->chain.violated && c->spec ? handle_violation(c, err) : 0;
+}
+
+/* Skills name the default branch. */
+static struct str rename_branch(const struct agent_call *c, struct str text)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	const char *usual = arena_printf(c->arena, "dev-team/%s", c->run->call.id),
+		   *branch = c->run->worktree.branch;
+
+	if (!branch || strcmp(branch, usual) == 0)
+		return text;
+	while (text.n) {
+		size_t at = str_find(text, str_of(usual));
+
+		buf_add(&out, str_sub(text, 0, at));
+		if (at == text.n)
+			break;
+		buf_adds(&out, branch);
+		text = str_sub(text, at + strlen(usual), text.n);
+	}
+	return arena_str(c->arena, buf_str(&out));
+}
+
+static int make_prompt(
+	struct agent_call *c, struct buf *prompt, struct instructions *role, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	const struct run *r = c->run;
+	struct instructions skill;
+
+	if (instructions_agent(c->arena, r->plugin_root, r->call.repo,
+		    json_get_str(c->action, "agent"), role, err) < 0 ||
+		instructions_skill(c->arena, r->plugin_root, r->call.repo,
+			json_get_str(c->action, "skill"), json_get_str(c->action, "args"), &skill,
+			err) < 0)
+		return -1;
+	skill.text = rename_branch(c, skill.text);
+	if (context_open(&f, r->call.context_file, CONTEXT_READ_ONLY, err) < 0)
+		return -1;
+	return brief_prompt(&f, c->id, role, &skill, prompt, err);
+}
+
+/* Waits as long as the stage may take, in short steps so that the heartbeat goes on. */
+static int take_gate(struct agent_call *c, struct pool *p, struct error *err)
+{
+	int64_t until = clock_ticks() + (int64_t)timeout_of(c) * 1000;
+
+	for (bool logged = false;; logged = true) {
+		if (gate_take(c->arena, p, c->id, GATE_STEP_MS, 0, &c->gate, err) == 0)
+			return 0;
+		if (err->code != ERR_STATE || clock_ticks() > until)
+			return -1;
+		if (!logged)
+			error_log("dev-team: %s waits for the gate: %.400s", c->id, err->text);
+		heartbeat(c, NULL);
+		if (run_interrupt_wait(0))
+			return error_set(err, ERR_STATE, "interrupted");
+	}
+}
+
+/* Only one stage of the pool that merges or migrates may run at a time. */
+static int invoke_with_gate(struct agent_call *c, struct buf *prompt,
+	const struct instructions *role, struct run_answer *out, struct error *err)
+{
+	CLEANUP(pool_close) struct pool pool = {0};
+	int rc;
+
+	if (run_pool_open(c->arena, c->run, &pool, err) < 0)
+		return -1;
+	rc = take_gate(c, &pool, err);
+	if (rc == 0)
+		rc = invoke(c, prompt, role, out, err);
+	gate_drop(&c->gate);
+	return rc;
+}
+
+int run_agent_call(struct arena *a, const struct run *r, const json *action, struct run_answer *out,
+	struct error *err)
+{
+	CLEANUP(buf_release) struct buf prompt = BUF_INIT;
+	struct agent_call c = {
+		.run = r, .arena = a, .action = action, .id = json_get_str(action, "id")};
+	const char *state = state_of(a, c.id);
+	struct instructions role;
+
+	c.spec = stage_of(a, r->pipeline, state, json_get_str(action, "agent"));
+	c.stage = c.spec ? c.spec->name : state;
+	if (choose_model(&c, err) < 0 || choose_chain(&c, err) < 0 ||
+		make_prompt(&c, &prompt, &role, err) < 0)
+		return -1;
+	if (c.spec && gate_stage_holds(c.spec))
+		return invoke_with_gate(&c, &prompt, &role, out, err);
+	return invoke(&c, &prompt, &role, out, err);
+}

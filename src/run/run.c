@@ -1,0 +1,435 @@
+#include <sys/wait.h>
+#include "src/base/clock.h"
+#include "src/event/event.h"
+#include "src/machine/agents.h"
+#include "src/run/run_internal.h"
+#include "src/store/lock.h"
+#include "src/sys/path.h"
+
+/* One owner for all runs: a lock of its own keeps a second run of a work item out, and the next
+ * run may continue one that was killed. */
+#define RUN_OWNER "dev-team run"
+
+/* ---- the actions of one array, each in a child process ---- */
+
+struct action_outcome {
+	int rc;
+	struct error err; /* if rc is -1 */
+	char word[RUN_WORD_SIZE];
+};
+
+_Static_assert(
+	sizeof(struct action_outcome) <= 4096, "an outcome must go through a pipe in one piece");
+
+struct action_jobs {
+	const struct run *run;
+	const struct run_action *actions;
+	struct error *err;
+	bool failed;
+};
+
+static int act_in_child(void *data, size_t item, int report, int log)
+{
+	const struct action_jobs *j = data;
+	struct action_outcome o = {0};
+	ssize_t ignored;
+
+	(void)log;
+	run_interrupt_child();
+	o.rc = run_action_execute(j->run, &j->actions[item], o.word, &o.err);
+	ignored = write(report, &o, sizeof(o));
+	(void)ignored;
+	return 0;
+}
+
+/* The first failure is reported; a child that was killed has written no outcome. */
+static int take_outcome(void *data, size_t item, int status, struct str report)
+{
+	struct action_jobs *j = data;
+	const struct run_request *q = j->run->request;
+	const json *action = j->actions[item].action;
+	struct action_outcome o;
+	bool whole = report.n == sizeof(o);
+
+	(void)status;
+	if (whole)
+		memcpy(&o, report.p, sizeof(o));
+	if (whole && o.rc == 0) {
+		if (q->progress)
+			q->progress(q->data, action, o.word);
+		return 0;
+	}
+	if (!j->failed && whole)
+		*j->err = o.err;
+	else if (!j->failed)
+		error_set(j->err, ERR_SYSTEM, "the process of action '%s' was killed",
+			json_get_str(action, "id"));
+	j->failed = true;
+	return -1;
+}
+
+static int run_actions(
+	const struct run *r, const struct run_action *actions, size_t n, struct error *err)
+{
+	struct action_jobs jobs = {.run = r, .actions = actions, .err = err};
+	const struct run_children children = {.n = n,
+		.max = RUN_CHILDREN_MAX,
+		.report_size = sizeof(struct action_outcome),
+		.cancel = r->cancel,
+		.run = act_in_child,
+		.ended = take_outcome,
+		.data = &jobs};
+
+	return run_children(&children, err);
+}
+
+/* ---- one work item ---- */
+
+static int plan_one(
+	const struct run *r, const json *action, struct run_action *p, struct error *err)
+{
+	size_t uses;
+
+	*p = (struct run_action){.action = action};
+	if (agents_find(&r->scripted, action, &p->entry, err) < 0)
+		return -1;
+	if (!p->entry)
+		return 0;
+	if (agents_count_turns(r->call.context_file, p->entry->key, json_get_str(action, "id"),
+		    &uses, err) < 0)
+		return -1;
+	return agents_turn(&r->scripted, p->entry, uses, action, &p->turn, err);
+}
+
+/* No action of an array starts before all of them can. */
+static int carry_out(struct arena *a, struct run *r, const json *array, struct error *err)
+{
+	size_t n = json_len(array), i = 0;
+	struct run_action *actions = arena_alloc(a, n * sizeof(*actions));
+
+	for (const json *action = json_first(array); action; action = json_next(action))
+		if (plan_one(r, action, &actions[i++], err) < 0)
+			return -1;
+	if ((int64_t)(r->n_started + n) > r->request->max_actions)
+		return error_set(err, ERR_STATE, "stopped after %zu actions (see --max-actions)",
+			r->n_started);
+	r->n_started += n;
+	r->call.returned = "";
+	r->call.take_over = false;
+	return run_actions(r, actions, n, err);
+}
+
+/* 1: continue. 0: done. `line`: the array. */
+static int run_round(struct run *r, struct buf *line, bool *success, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(json_free) json *array = NULL;
+	const struct run_request *q = r->request;
+	const json *first;
+
+	buf_clear(line);
+	if (run_step(&a, &r->call, line, err) < 0 || json_parse(&array, buf_str(line), err) < 0)
+		return -1;
+	first = json_first(array);
+	if (strcmp(json_get_str(first, "action"), "done") != 0)
+		return run_interrupt_caught() || carry_out(&a, r, array, err) < 0 ? -1 : 1;
+	if (q->progress)
+		q->progress(q->data, first, NULL);
+	*success = strcmp(json_get_str(first, "result"), "success") == 0;
+	return 0;
+}
+
+void run_write_state(const struct run *r, const char *stage, enum run_status status)
+{
+	const struct run_state now = {.issue = r->call.id,
+		.stage = stage,
+		.status = status,
+		.started = r->started,
+		.worktree = r->call.repo};
+	struct error ignored;
+
+	if (r->real)
+		(void)run_state_write(r->artifacts, &now, &ignored);
+}
+
+/* A run that continues a killed one began when that one did. */
+static void begin_state(struct arena *a, struct run *r)
+{
+	struct run_state was;
+	struct error ignored;
+	bool found = false;
+
+	if (!r->real)
+		return;
+	if (run_state_read(a, r->artifacts, r->call.id, &was, &found, &ignored) == 0 && found &&
+		was.status == RUN_RUNNING)
+		r->started = was.started;
+	if (!r->started)
+		r->started = clock_now();
+	run_write_state(r, "init", RUN_RUNNING);
+}
+
+/* Recorded answers are kept; the caller sees a program that the signal ended. */
+static int raise_again(int signal, struct error *err)
+{
+	error_log("dev-team: interrupted; the same command continues");
+	(void)raise(signal);
+	return error_set(err, ERR_STATE, "interrupted by signal %d", signal);
+}
+
+/* Runs to the end and adds the last array. */
+static int run_loop(struct arena *a, struct run *r, struct buf *out, struct error *err)
+{
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+	bool success = false;
+	int rc, signal;
+
+	if (run_interrupt_begin(&r->cancel, err) < 0)
+		return -1;
+	begin_state(a, r);
+	do
+		rc = run_round(r, &line, &success, err);
+	while (rc > 0);
+	signal = rc < 0 ? run_interrupt_caught() : 0;
+	run_interrupt_end();
+	if (rc == 0) {
+		run_write_state(r, "done", success ? RUN_SUCCESS : RUN_FAILURE);
+		buf_addf(out, "%s\n", line.s);
+		return success ? 0 : ERR_CHECK;
+	}
+	run_step_release_lease(&r->call);
+	run_write_state(
+		r, "stopped", !signal && err->code == ERR_CHECK ? RUN_FAILURE : RUN_PENDING);
+	return signal ? raise_again(signal, err) : -1;
+}
+
+/* Two runs of one work item would carry out every action twice. */
+static int lock_run(struct arena *a, const char *document, struct lock **lock, struct error *err)
+{
+	char *dir = arena_dup(a, path_dir(document));
+	struct str base = path_base(document);
+
+	if (path_mkdirs(dir, err) < 0)
+		return -1;
+	return lock_take(
+		lock, arena_printf(a, "%s/.%.*s.run.lock", dir, (int)base.n, base.p), 0, err);
+}
+
+static int run_one(struct arena *a, const struct run_request *q, const char *id, struct buf *out,
+	struct error *err)
+{
+	CLEANUP(lock_drop) struct lock *lock = NULL;
+	struct run r = {.request = q, .call = q->call};
+	int rc;
+
+	r.call.id = id;
+	if (!r.call.owner)
+		r.call.owner = RUN_OWNER;
+	if (run_step_resolve(a, &r.call, err) < 0 ||
+		lock_run(a, r.call.context_file, &lock, err) < 0)
+		return -1;
+	rc = run_setup(a, &r, err) < 0 ? -1 : run_loop(a, &r, out, err);
+	if (rc < 0 && !r.n_started)
+		run_setup_undo(a, &r);
+	return rc;
+}
+
+/* ---- several work items, each a `dev-team run` ---- */
+
+struct item_run {
+	json *row;       /* of the result; NULL: it was not started */
+	int64_t started; /* clock_ticks() */
+};
+
+struct item_runs {
+	const char *const *ids;
+	struct item_run *items;
+	const char **argv; /* "dev-team", "run", options, "--", place for the id, NULL */
+	const char **id_place;
+	const char *artifacts; /* directory of the events */
+	bool failed;           /* one ended failed */
+	int rc;                /* -1: one could not be run to its end */
+	struct error *err;
+};
+
+static void emit(struct item_runs *s, enum event_id what, size_t item, json *fields)
+{
+	const struct event e = {.id = what, .issue = s->ids[item], .fields = fields};
+
+	if (event_emit(s->artifacts, &e, s->err) < 0)
+		s->rc = -1;
+	json_free(&fields);
+}
+
+static json *number(const char *key, int64_t value)
+{
+	json *fields = json_object();
+
+	json_put_int(fields, key, value);
+	return fields;
+}
+
+static int exec_item(void *data, size_t item, int report, int log)
+{
+	const struct item_runs *s = data;
+
+	*s->id_place = s->ids[item];
+	run_interrupt_end();
+	(void)unsetenv("PORT"); /* several runs cannot share it */
+	if (dup2(report, STDOUT_FILENO) >= 0 && dup2(log, STDERR_FILENO) >= 0)
+		execv("/proc/self/exe", (char *const *)(uintptr_t)s->argv);
+	return ERR_SYSTEM;
+}
+
+static void item_started(void *data, size_t item, size_t running)
+{
+	struct item_runs *s = data;
+
+	s->items[item].started = clock_ticks();
+	emit(s, EVENT_STARTED, item, number("inFlight", (int64_t)running));
+}
+
+static void item_line(void *data, size_t item, struct str line)
+{
+	const struct item_runs *s = data;
+
+	error_log("%s  %.*s", s->ids[item], (int)line.n, line.p);
+}
+
+/* The exit code of a run that did not reach its end. */
+static enum err code_of(int status)
+{
+	int code = WIFEXITED(status) ? WEXITSTATUS(status) : ERR_SYSTEM;
+
+	return code >= ERR_USAGE && code <= ERR_SYSTEM ? (enum err)code : ERR_SYSTEM;
+}
+
+/* The last array of a run has its result; a run that did not reach its end prints none. */
+static int item_ended(void *data, size_t item, int status, struct str report)
+{
+	CLEANUP(json_free) json *array = NULL;
+	struct item_runs *s = data;
+	struct error ignored;
+	bool whole = WIFEXITED(status) && WEXITSTATUS(status) <= ERR_CHECK &&
+		     json_parse(&array, str_trim(report), &ignored) == 0;
+	const json *done = whole ? json_first(array) : NULL;
+	const char *reason = done ? json_get_str(done, "reason") : NULL,
+		   *result = done ? json_get_str(done, "result") : NULL;
+	bool success = result && strcmp(result, "success") == 0;
+	json *row = json_object(),
+	     *fields = number("durationMs", clock_ticks() - s->items[item].started);
+
+	json_put_str(row, "id", str_of(s->ids[item]));
+	json_put_str(row, "result", str_of(result ? result : "stopped"));
+	json_put_str(row, "reason", str_of(reason ? reason : "the run stopped; see above"));
+	s->items[item].row = row;
+	if (!success)
+		json_put_str(fields, "error", str_of(reason ? reason : "the run stopped"));
+	emit(s, success ? EVENT_COMPLETED : EVENT_FAILED, item, fields);
+	s->failed |= !success;
+	if (!result && s->rc == 0)
+		s->rc = error_set(s->err, code_of(status), "the run of '%s' stopped: see above",
+			s->ids[item]);
+	return 0;
+}
+
+/* Each gets all options that were given, and a worktree of its own. */
+static void make_argv(struct arena *a, const struct run *r, struct item_runs *s)
+{
+	const struct option_list *given = &r->request->given;
+	const char **next = s->argv = arena_alloc(a, (given->n + 7) * sizeof(*next));
+
+	*next++ = "dev-team";
+	*next++ = "run";
+	for (size_t i = 0; i < given->n; i++)
+		if (strcmp(given->p[i], "--worktree") != 0 &&
+			!str_starts(str_of(given->p[i]), "--max-concurrent="))
+			*next++ = given->p[i];
+	*next++ = "--worktree";
+	*next++ = arena_printf(a, "--max-concurrent=%u", r->max_concurrent);
+	*next++ = "--";
+	s->id_place = next;
+}
+
+static void print_rows(struct item_runs *s, size_t n, struct buf *out)
+{
+	CLEANUP(json_free) json *all = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		if (s->items[i].row)
+			json_push(all, s->items[i].row);
+	json_print(out, all);
+	buf_addc(out, '\n');
+}
+
+/* In the order of `ids`, whether others fail or not. */
+static int run_all(struct item_runs *s, size_t n, unsigned max, struct error *err)
+{
+	struct run_children children = {.n = n,
+		.max = max,
+		.log = true,
+		.run = exec_item,
+		.started = item_started,
+		.line = item_line,
+		.ended = item_ended,
+		.data = s};
+	struct error fault;
+
+	for (size_t i = 0; i < n; i++)
+		emit(s, EVENT_QUEUED, i, number("queueSize", (int64_t)n));
+	if (s->rc < 0 || run_interrupt_begin(&children.cancel, err) < 0)
+		return -1;
+	if (run_children(&children, &fault) < 0 && !run_interrupt_caught()) {
+		*err = fault;
+		s->rc = -1;
+	}
+	if (run_interrupt_caught())
+		s->rc = error_set(
+			err, ERR_STATE, "interrupted by signal %d", run_interrupt_caught());
+	run_interrupt_end();
+	return 0;
+}
+
+static int check_ids(const char *const *ids, size_t n, struct error *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (path_check_id(ids[i], err) < 0)
+			return -1;
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(ids[i], ids[k]) == 0)
+				return error_set(err, ERR_USAGE, "'%s' is given twice", ids[i]);
+	}
+	return 0;
+}
+
+static int run_several(struct arena *a, const struct run_request *q, const char *const *ids,
+	size_t n, struct buf *out, struct error *err)
+{
+	struct item_runs s = {
+		.ids = ids, .items = arena_alloc(a, n * sizeof(*s.items)), .err = err};
+	struct run r = {.request = q};
+	char line[2048], *repo;
+
+	if (check_ids(ids, n, err) < 0 || locate_repository(a, q->call.repo, &repo, err) < 0)
+		return -1;
+	r.call.repo = repo;
+	if (run_setup_shared(a, &r, err) < 0)
+		return -1;
+	s.artifacts = r.artifacts;
+	make_argv(a, &r, &s);
+	if (run_all(&s, n, r.max_concurrent, err) < 0)
+		return -1;
+	print_rows(&s, n, out);
+	if (s.rc == 0)
+		return s.failed ? ERR_CHECK : 0;
+	/* The results of the others are printed all the same. */
+	error_format(err, line, sizeof(line));
+	error_log("%s", line);
+	return (int)err->code;
+}
+
+int run_items(struct arena *a, const struct run_request *q, const char *const *ids, size_t n,
+	struct buf *out, struct error *err)
+{
+	return n > 1 ? run_several(a, q, ids, n, out, err) : run_one(a, q, ids[0], out, err);
+}
