@@ -1,19 +1,26 @@
+/* history.c: the revisions of a document: one of them, all of them as a list, their differences. */
 #include <limits.h>
-#include <sys/stat.h>
-#include "src/sys/path.h"
+#include "src/base/json.h"
+#include "src/base/number.h"
 #include "src/machine/action.h"
+#include "src/sys/path.h"
 #include "src/verify/history.h"
 
-enum { REV_DIGITS = 15 };
+#define EVENTS_MAX ((size_t)1 << 30)
+#define REV_MAX    999999999999999
+#define HAND       "hand" /* the actor of edits by hand */
+
+/* ---- names ---- */
 
 int history_rev(const char *text, int64_t *rev, struct error *err)
 {
-	size_t n = strspn(text, "0123456789");
+	uint64_t n;
 
-	*rev = n && n <= REV_DIGITS && !text[n] ? strtoll(text, NULL, 10) : 0;
-	if (*rev > 0)
-		return 0;
-	return error_set(err, ERR_USAGE, "a revision is a whole number from 1, not '%.60s'", text);
+	if (!number_parse(str_of(text), 1, REV_MAX, &n))
+		return error_set(
+			err, ERR_USAGE, "a revision is a whole number from 1, not '%.60s'", text);
+	*rev = (int64_t)n;
+	return 0;
 }
 
 int history_split(
@@ -29,13 +36,14 @@ int history_split(
 	return history_rev(at + 1, rev, err);
 }
 
-static void set_place(struct arena *a, const char *path, struct history_place *place)
+void history_set_place(struct arena *a, const char *path, struct history_place *place)
 {
 	struct str base = path_base(path);
 
 	place->path = arena_dup(a, str_of(path));
 	place->dir = arena_dup(a, path_dir(path));
 	place->name = arena_dup(a, str_ends(base, ".md") ? str_sub(base, 0, base.n - 3) : base);
+	place->journal = arena_printf(a, "%s/%s.events.jsonl", place->dir, place->name);
 }
 
 int history_find(struct arena *a, const char *given, struct history_place *place, struct error *err)
@@ -48,15 +56,17 @@ int history_find(struct arena *a, const char *given, struct history_place *place
 	if (str_ends(s, ".events.jsonl"))
 		given = arena_printf(a, "%.*s.md", (int)(s.n - strlen(".events.jsonl")), s.p);
 	if (realpath(given, real)) {
-		set_place(a, real, place);
+		history_set_place(a, real, place);
 		return 0;
 	}
 	given = path_absolute(a, given);
 	if (realpath(arena_dup(a, path_dir(given)), real))
 		given = path_join(a, real, path_base(given).p);
-	set_place(a, given, place);
+	history_set_place(a, given, place);
 	return 0;
 }
+
+/* ---- one revision ---- */
 
 int history_open(struct history *p, const struct history_place *place, struct error *err)
 {
@@ -173,28 +183,12 @@ int history_last_good(
 		place->path);
 }
 
-#define EVENTS_MAX ((size_t)1 << 30)
+/* ---- events ---- */
 
 /* The lines of the store itself (log.h). They are most of the bytes, and their checksums, which
  * store_log_next() verifies, say more about them than their syntax. */
 #define COMMIT_LINE "{\"commit\":"
 #define CHANGE_LINE "{\"change\":"
-
-/* The journal lies where the document really is. */
-static char *journal_path(struct arena *a, const char *given)
-{
-	char real[PATH_MAX];
-	struct str s = str_of(given);
-	struct stat st;
-
-	if (str_ends(s, ".events.jsonl"))
-		return arena_dup(a, s);
-	if (lstat(given, &st) == 0 && S_ISLNK(st.st_mode) && realpath(given, real))
-		s = str_of(real);
-	if (str_ends(s, ".md"))
-		s.n -= 3;
-	return arena_printf(a, "%.*s.events.jsonl", (int)s.n, s.p);
-}
 
 /* Cuts lines that are being written or were cut by a kill; all whole lines count where there is no
  * commit at all. */
@@ -219,13 +213,16 @@ int history_events(
 	struct arena *a, const char *given, history_event *each, void *data, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	char *path = journal_path(a, given);
+	struct history_place place;
 	struct str rest, line;
 	unsigned n = 0;
 	bool missing;
 
-	if (sys_read_file(&text, path, EVENTS_MAX, &missing, err) < 0)
-		return missing ? error_set(err, ERR_INPUT, "no events file '%s'", path) : -1;
+	if (history_find(a, given, &place, err) < 0)
+		return -1;
+	if (sys_read_file(&text, place.journal, EVENTS_MAX, &missing, err) < 0)
+		return missing ? error_set(err, ERR_INPUT, "no events file '%s'", place.journal)
+			       : -1;
 	rest = committed_lines(buf_str(&text));
 	while (str_line(&rest, &line)) {
 		CLEANUP(json_free) json *event = NULL;
@@ -234,7 +231,7 @@ int history_events(
 		if (str_starts(line, COMMIT_LINE) || str_starts(line, CHANGE_LINE))
 			continue;
 		if (json_parse(&event, line, err) < 0)
-			return error_at(err, path, n, err->col, "this is not an event");
+			return error_at(err, place.journal, n, err->col, "this is not an event");
 		if (json_get(event, "type"))
 			each(data, event, line);
 	}
@@ -242,11 +239,6 @@ int history_events(
 }
 
 /* ---- differences ---- */
-
-struct sorted_lines {
-	struct str *list;
-	size_t n;
-};
 
 static int by_bytes(const void *a, const void *b)
 {
@@ -263,19 +255,24 @@ static struct str whole_line(struct str text)
 	return str_sub(text, 0, end ? (size_t)(end - text.p) + 1 : text.n);
 }
 
-static void lines_init(struct sorted_lines *l, struct str text)
-{
-	size_t n = 0, most = 1;
+struct history_lines {
+	VEC(struct str) lines;
+};
 
-	for (size_t i = 0; i < text.n; i++)
-		most += text.p[i] == '\n';
-	l->list = xmalloc(most * sizeof(*l->list));
+static void lines_release(struct history_lines *l)
+{
+	vec_release(&l->lines);
+}
+
+static void sort_lines(struct history_lines *l, struct str text)
+{
 	while (text.n) {
-		l->list[n] = whole_line(text);
-		text = str_sub(text, l->list[n++].n, text.n);
+		struct str line = whole_line(text);
+
+		vec_push(&l->lines, line);
+		text = str_sub(text, line.n, text.n);
 	}
-	l->n = n;
-	qsort(l->list, n, sizeof(*l->list), by_bytes);
+	vec_sort(&l->lines, by_bytes);
 }
 
 /* The length of the common start, in whole lines. */
@@ -302,19 +299,18 @@ static size_t shared_end(struct str a, struct str b)
 void history_diff_count(struct str from, struct str to, size_t *added, size_t *removed)
 {
 	size_t start = shared_start(from, to), end, i = 0, k = 0;
-	CLEANUP(base_free) struct str *old = NULL, *new = NULL;
-	struct sorted_lines a, b;
+	CLEANUP(lines_release) struct history_lines a = {0}, b = {0};
 
 	*added = *removed = 0;
 	from = str_sub(from, start, from.n);
 	to = str_sub(to, start, to.n);
 	end = shared_end(from, to);
-	lines_init(&a, str_sub(from, 0, from.n - end));
-	lines_init(&b, str_sub(to, 0, to.n - end));
-	old = a.list;
-	new = b.list;
-	while (i < a.n || k < b.n) {
-		int order = i == a.n ? 1 : k == b.n ? -1 : by_bytes(&old[i], &new[k]);
+	sort_lines(&a, str_sub(from, 0, from.n - end));
+	sort_lines(&b, str_sub(to, 0, to.n - end));
+	while (i < a.lines.n || k < b.lines.n) {
+		int order = i == a.lines.n   ? 1
+			    : k == b.lines.n ? -1
+					     : by_bytes(&a.lines.items[i], &b.lines.items[k]);
 
 		*removed += order < 0;
 		*added += order > 0;
@@ -349,75 +345,244 @@ size_t history_diff_first(
 	return 0;
 }
 
-/* ---- restore ---- */
+/* ---- the list ---- */
 
-/* 1: the document is good; 0: it is broken or missing; -1. */
-static int open_any(struct context_file *f, const char *path, struct error *err)
+struct history_listing {
+	struct history history;
+	struct arena arena;
+	const char *state; /* as the present commit left it; NULL: there is no document */
+	struct buf *out;
+};
+
+/* One line of the list, from a commit or from the file as it is. */
+struct history_row {
+	int64_t rev; /* 0: `now`, or what was before the first commit */
+	const char *ts, *who, *op;
+	const char *from, *to; /* states; NULL: none */
+	const char *broken;    /* why the document cannot be read; NULL: it can */
+	bool hand, changed;
+	size_t added, removed, bytes;
+	const json *events;
+};
+
+static void listing_close(struct history_listing *l)
 {
-	CLEANUP(json_free) json *actions = NULL;
-
-	if (context_open(f, path, CONTEXT_MAY_CREATE, err) < 0)
-		return f->store && err->code == ERR_INPUT ? 0 : -1;
-	return !f->created && action_load(&f->doc, &actions, err) == 0;
+	history_close(&l->history);
+	arena_release(&l->arena);
 }
 
-static int find(const struct history_place *place, int64_t rev, struct buf *text, int64_t *made,
-	struct error *err)
+/* Less the work item's own name, which stands in front of every id. */
+static const char *short_id(const struct history_listing *l, const char *id)
 {
-	if (rev)
-		return history_document(place, rev, text, made, err);
-	return history_last_good(place, text, made, err);
+	size_t n = strlen(l->history.place->name);
+
+	return strncmp(id, l->history.place->name, n) == 0 && id[n] == '/' ? id + n + 1 : id;
 }
 
-/* 1: the document has this text already; 0; -1. */
-static int is_there(const struct history_place *place, struct str text, struct error *err)
+static const char *fork_of(struct history_listing *l, const json *note)
+{
+	const char *file = json_get_str(note, "file");
+	struct str base = path_base(file ? file : "?");
+
+	return arena_printf(&l->arena, "fork of %.*s@%lld", (int)base.n, base.p,
+		(long long)json_get_int(note, "rev", 0));
+}
+
+/* What was done, in a few words. */
+static const char *op_text(struct history_listing *l, const json *note, const char *op)
+{
+	const char *action = json_get_str(note, "action"), *key = json_get_str(note, "key");
+
+	if (json_is_true(json_get(note, "take_over")))
+		return arena_printf(&l->arena, "%s --take-over", op);
+	if (json_is_true(json_get(note, "returned")))
+		return arena_printf(&l->arena, "%s --returned", op);
+	if (strcmp(op, "edit") == 0)
+		return "edited by hand";
+	if (strcmp(op, "removed") == 0)
+		return "removed by hand";
+	if (strcmp(op, "restore") == 0)
+		return arena_printf(
+			&l->arena, "restore of %lld", (long long)json_get_int(note, "to", 0));
+	if (strcmp(op, "fork") == 0)
+		return fork_of(l, note);
+	if (strcmp(op, "record") == 0 && action)
+		return arena_printf(&l->arena, "record %s", short_id(l, action));
+	if (strcmp(op, "set") == 0 && key)
+		return arena_printf(&l->arena, "set %s", key);
+	return op;
+}
+
+/* *broken: why there is none. */
+static const char *state_of(struct history_listing *l, struct str text, const char **broken)
+{
+	struct context doc = {0};
+	struct error err;
+	char line[sizeof(err.file) + sizeof(err.text) + 64];
+	const char *state = NULL;
+
+	*broken = NULL;
+	if (context_parse(&doc, l->history.place->path, text, &err) == 0) {
+		state = arena_dup(&l->arena, context_get(&doc, "state"));
+	} else {
+		error_format(&err, line, sizeof(line));
+		*broken = arena_dup(&l->arena, str_of(line));
+	}
+	context_release(&doc);
+	return state;
+}
+
+static void set_change(struct history_listing *l, struct history_row *r, struct str from,
+	struct str to, bool there)
+{
+	r->changed = true;
+	r->from = l->state;
+	r->to = there ? state_of(l, to, &r->broken) : NULL;
+	r->bytes = to.n;
+	history_diff_count(from, to, &r->added, &r->removed);
+	l->state = r->to;
+}
+
+static struct history_row row_of(struct history_listing *l)
+{
+	const struct history *p = &l->history;
+	const struct store_commit *c = &p->commit;
+	const char *op = json_get_str(c->note, "op"), *owner = json_get_str(c->note, "owner");
+	struct history_row r = {.rev = c->rev, .ts = c->ts, .events = c->events};
+
+	r.who = owner ? owner : c->actor;
+	r.hand = c->actor && strcmp(c->actor, HAND) == 0;
+	r.op = !c->rev ? "before the first commit" : op ? op_text(l, c->note, op) : NULL;
+	r.from = r.to = l->state;
+	if (p->changed)
+		set_change(l, &r, buf_str(&p->before), buf_str(&p->document), p->there);
+	return r;
+}
+
+/* `dispatch signoff/1 signoff/2, effect push` */
+static void add_events(struct history_listing *l, const json *events)
+{
+	static const char *const details[] = {"action", "effect", "key"};
+	const char *last = "";
+
+	for (const json *e = json_first(events); e; e = json_next(e)) {
+		const char *type = json_get_str(e, "type");
+
+		type = type ? type : "?";
+		if (strcmp(type, last) != 0)
+			buf_addf(l->out, "%s%s", *last ? ", " : "  ", type);
+		last = type;
+		for (size_t i = 0; i < COUNT(details); i++) {
+			const char *detail = json_get_str(e, details[i]);
+
+			if (detail)
+				buf_addf(l->out, " %s", short_id(l, detail));
+		}
+	}
+}
+
+static const char *state_text(struct history_listing *l, const struct history_row *r)
+{
+	if (r->broken)
+		return "(broken)";
+	if (!r->to)
+		return r->changed ? "(gone)" : "-";
+	if (!r->from || strcmp(r->from, r->to) == 0)
+		return r->to;
+	return arena_printf(&l->arena, "%s -> %s", r->from, r->to);
+}
+
+static void add_line(struct history_listing *l, const struct history_row *r)
+{
+	char rev[24] = "now", change[48] = "";
+
+	if (r->rev || !r->changed)
+		(void)snprintf(rev, sizeof(rev), "%lld", (long long)r->rev);
+	if (r->changed)
+		(void)snprintf(change, sizeof(change), "+%zu -%zu", r->added, r->removed);
+	buf_addf(l->out, "%c%6s  %-20s  %-12s  %-28s  %-30s  %8s", r->hand ? '!' : ' ', rev,
+		r->ts ? r->ts : "", r->who ? r->who : "-", r->op ? r->op : "-", state_text(l, r),
+		change);
+	add_events(l, r->events);
+	while (l->out->s[l->out->len - 1] == ' ')
+		l->out->s[--l->out->len] = '\0';
+	buf_addc(l->out, '\n');
+}
+
+static void put_text(json *j, const char *key, const char *text)
+{
+	if (text && !str_utf8_fault(str_of(text)))
+		json_put_str(j, key, str_of(text));
+}
+
+static void put_change(json *j, const struct history_row *r)
+{
+	put_text(j, "from", r->from);
+	put_text(j, "to", r->to);
+	put_text(j, "broken", r->broken);
+	if (!r->changed)
+		return;
+	json_put_int(j, "added", (int64_t)r->added);
+	json_put_int(j, "removed", (int64_t)r->removed);
+	json_put_int(j, "bytes", (int64_t)r->bytes);
+}
+
+static void add_json(struct history_listing *l, const struct history_row *r, const json *note)
+{
+	CLEANUP(json_free) json *j = json_object();
+	json *types = json_array();
+
+	if (r->rev || !r->changed)
+		json_put_int(j, "rev", r->rev);
+	put_text(j, "ts", r->ts);
+	put_text(j, "who", r->who);
+	put_text(j, "op", json_get_str(note, "op"));
+	put_text(j, "does", r->op);
+	json_put_bool(j, "hand", r->hand);
+	put_change(j, r);
+	for (const json *e = json_first(r->events); e; e = json_next(e))
+		json_push_str(
+			types, str_of(json_get_str(e, "type") ? json_get_str(e, "type") : "?"));
+	json_put(j, "events", types);
+	json_print(l->out, j);
+	buf_addc(l->out, '\n');
+}
+
+/* The next command that writes will take it into the history. */
+static int add_now(struct history_listing *l, bool as_json, struct error *err)
 {
 	CLEANUP(buf_release) struct buf now = BUF_INIT;
+	struct history *p = &l->history;
+	struct history_row r = {.who = HAND, .op = "not in the history yet", .hand = true};
 	bool there;
 
-	if (history_now(place, &now, &there, err) < 0)
-		return err->code == ERR_SYSTEM ? -1 : 0;
-	return there && str_eq(buf_str(&now), text);
-}
-
-int history_restore_into(struct context_file *f, int64_t to, struct str text, struct error *err)
-{
-	json_put_int(context_op(f, "restore"), "to", to);
-	json_put_int(context_event(f, "restored"), "to", to);
-	return context_replace(f, text, err);
-}
-
-/* Opening a document that never existed would create a directory, a lock and a journal. */
-static int check_there(const struct history_place *place, struct error *err)
-{
-	CLEANUP(arena_release) struct arena a = {0};
-	bool there;
-
-	if (path_check_exists(place->path, &there, err) < 0)
+	if (history_now(p->place, &now, &there, err) < 0)
 		return -1;
-	if (!there &&
-		path_check_exists(arena_printf(&a, "%s/%s.events.jsonl", place->dir, place->name),
-			&there, err) < 0)
-		return -1;
-	return there ? 0 : error_set(err, ERR_INPUT, "no context file '%s'", place->path);
-}
-
-int history_restore(const struct history_place *place, int64_t rev, struct history_restored *result,
-	struct error *err)
-{
-	CLEANUP(context_close) struct context_file f = {0};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	int good = check_there(place, err);
-
-	*result = (struct history_restored){0};
-	if (good < 0 || (good = open_any(&f, place->path, err)) < 0)
-		return -1;
-	if (good && !rev)
+	if (there == p->there && str_eq(buf_str(&now), buf_str(&p->document)))
 		return 0;
-	if (find(place, rev, &text, &result->to, err) < 0)
+	set_change(l, &r, buf_str(&p->document), buf_str(&now), there);
+	if (as_json)
+		add_json(l, &r, NULL);
+	else
+		add_line(l, &r);
+	return 0;
+}
+
+int history_list(
+	const struct history_place *place, bool as_json, struct buf *out, struct error *err)
+{
+	CLEANUP(listing_close) struct history_listing l = {.out = out};
+	int rc;
+
+	if (history_open(&l.history, place, err) < 0)
 		return -1;
-	if ((good = is_there(place, buf_str(&text), err)) != 0)
-		return good < 0 ? -1 : 0;
-	result->replaced = store_revision(f.store);
-	return history_restore_into(&f, result->to, buf_str(&text), err);
+	while ((rc = history_next(&l.history, err)) > 0) {
+		struct history_row r = row_of(&l);
+
+		if (as_json)
+			add_json(&l, &r, l.history.commit.note);
+		else
+			add_line(&l, &r);
+	}
+	return rc < 0 ? -1 : add_now(&l, as_json, err);
 }

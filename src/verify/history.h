@@ -12,9 +12,11 @@
 /* Where a work item's files are. Texts are in the arena of history_find(). */
 struct history_place {
 	char *path; /* of the document, absolute, links followed as far as there are any */
-	char *dir, *name;
+	char *dir, *name, *journal;
 };
 
+/* Of the document `path`, which is absolute; links are not followed. */
+void history_set_place(struct arena *a, const char *path, struct history_place *place);
 /* `given`: the document, which need not be there, or its events file. -1: ERR_USAGE. */
 int history_find(
 	struct arena *a, const char *given, struct history_place *place, struct error *err);

@@ -833,9 +833,7 @@ int replay_verify(struct arena *a, const struct history_place *place, struct rep
 		return -1;
 	r.disk = simulator_disk_new();
 	set_path(&r, place->path);
-	if (sys_read_file(&r.journal,
-		    arena_printf(&r.paths, "%s/%s.events.jsonl", place->dir, place->name),
-		    JOURNAL_MAX, NULL, err) < 0)
+	if (sys_read_file(&r.journal, place->journal, JOURNAL_MAX, NULL, err) < 0)
 		return -1;
 	r.rest = buf_str(&r.journal);
 	(void)read_next(&r);

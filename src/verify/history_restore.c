@@ -1,8 +1,88 @@
+/* history_restore.c: an earlier revision as the present one, or as a new work item. */
 #include "src/base/clock.h"
-#include "src/sys/path.h"
 #include "src/machine/action.h"
-#include "src/store/log.h"
+#include "src/sys/path.h"
 #include "src/verify/history.h"
+
+/* Whether the document and its journal exist. */
+static int look_for(
+	const struct history_place *place, bool *document, bool *journal, struct error *err)
+{
+	if (path_check_exists(place->path, document, err) < 0)
+		return -1;
+	return path_check_exists(place->journal, journal, err);
+}
+
+/* ---- restore ---- */
+
+/* 1: the document is good; 0: it is broken or missing; -1. */
+static int open_any(struct context_file *f, const char *path, struct error *err)
+{
+	CLEANUP(json_free) json *actions = NULL;
+
+	if (context_open(f, path, CONTEXT_MAY_CREATE, err) < 0)
+		return f->store && err->code == ERR_INPUT ? 0 : -1;
+	return !f->created && action_load(&f->doc, &actions, err) == 0;
+}
+
+static int find(const struct history_place *place, int64_t rev, struct buf *text, int64_t *made,
+	struct error *err)
+{
+	if (rev)
+		return history_document(place, rev, text, made, err);
+	return history_last_good(place, text, made, err);
+}
+
+/* 1: the document has this text already; 0; -1. */
+static int is_there(const struct history_place *place, struct str text, struct error *err)
+{
+	CLEANUP(buf_release) struct buf now = BUF_INIT;
+	bool there;
+
+	if (history_now(place, &now, &there, err) < 0)
+		return err->code == ERR_SYSTEM ? -1 : 0;
+	return there && str_eq(buf_str(&now), text);
+}
+
+int history_restore_into(struct context_file *f, int64_t to, struct str text, struct error *err)
+{
+	json_put_int(context_op(f, "restore"), "to", to);
+	json_put_int(context_event(f, "restored"), "to", to);
+	return context_replace(f, text, err);
+}
+
+/* Opening a document that never existed would create a directory, a lock and a journal. */
+static int check_there(const struct history_place *place, struct error *err)
+{
+	bool document, journal;
+
+	if (look_for(place, &document, &journal, err) < 0)
+		return -1;
+	return document || journal ? 0
+				   : error_set(err, ERR_INPUT, "no context file '%s'", place->path);
+}
+
+int history_restore(const struct history_place *place, int64_t rev, struct history_restored *result,
+	struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	int good = check_there(place, err);
+
+	*result = (struct history_restored){0};
+	if (good < 0 || (good = open_any(&f, place->path, err)) < 0)
+		return -1;
+	if (good && !rev)
+		return 0;
+	if (find(place, rev, &text, &result->to, err) < 0)
+		return -1;
+	if ((good = is_there(place, buf_str(&text), err)) != 0)
+		return good < 0 ? -1 : 0;
+	result->replaced = store_revision(f.store);
+	return history_restore_into(&f, result->to, buf_str(&text), err);
+}
+
+/* ---- fork ---- */
 
 struct renewal {
 	struct context doc;
@@ -155,40 +235,30 @@ static int make(struct arena *a, struct renewal *r, struct context_file *f, stru
 	return 0;
 }
 
-/* Whether its journal is one of ours; what a fork that was killed has left is put in order. */
-static int is_ours(struct arena *a, const char *to, bool *ours, struct error *err)
+/* Whether all of the journal can be read. */
+static int is_ours(const struct history_place *place, bool *ours, struct error *err)
 {
-	CLEANUP(store_log_close) struct store_log *log = NULL;
-	struct str name = path_base(to);
-	struct store_commit c;
-	int got;
+	CLEANUP(history_close) struct history p = {0};
+	int rc = history_open(&p, place, err) < 0 ? -1 : 1;
 
-	if (str_ends(name, ".md"))
-		name.n -= 3;
-	got = store_log_open(
-		&log, disk_real(), arena_dup(a, path_dir(to)), arena_dup(a, name), err);
-	while (got >= 0 && (got = store_log_next(log, &c, err)) > 0)
-		;
-	*ours = got == 0;
-	return got < 0 && err->code != ERR_INPUT ? -1 : 0;
+	while (rc > 0)
+		rc = history_next(&p, err);
+	*ours = rc == 0;
+	return rc < 0 && err->code != ERR_INPUT ? -1 : 0;
 }
 
-/* Nothing is to be left beside a file of somebody else's. */
-static int look_first(struct arena *a, const char *to, struct error *err)
+/* Opening the document creates a lock, which must not be left beside foreign files. What a fork
+ * that was killed has left is finished. */
+static int check_free(struct arena *a, const char *to, struct error *err)
 {
-	struct str stem = str_of(to);
-	struct disk *d = disk_real();
-	bool there, journal, ours = true;
+	struct history_place place;
+	bool document, journal, ours = true;
 
-	if (str_ends(stem, ".md"))
-		stem.n -= 3;
-	if (d->ops->exists(d, to, &there, err) < 0 ||
-		d->ops->exists(d, arena_printf(a, "%.*s.events.jsonl", (int)stem.n, stem.p),
-			&journal, err) < 0)
+	history_set_place(a, to, &place);
+	if (look_for(&place, &document, &journal, err) < 0 ||
+		(!document && journal && is_ours(&place, &ours, err) < 0))
 		return -1;
-	if (!there && journal && is_ours(a, to, &ours, err) < 0)
-		return -1;
-	return there || !ours ? error_set(err, ERR_STATE, "'%s' is there already", to) : 0;
+	return document || !ours ? error_set(err, ERR_STATE, "'%s' is there already", to) : 0;
 }
 
 int history_fork(struct arena *a, const struct history_place *from, int64_t rev, const char *id,
@@ -204,7 +274,7 @@ int history_fork(struct arena *a, const struct history_place *from, int64_t rev,
 	if (context_parse(&r.doc, arena_printf(a, "%s@%lld", from->path, (long long)rev),
 		    buf_str(&text), err) < 0)
 		return -1;
-	if (look_first(a, to, err) < 0)
+	if (check_free(a, to, err) < 0)
 		return -1;
 	if (context_open(&f, to, CONTEXT_MAY_CREATE, err) < 0)
 		return err->code == ERR_INPUT
