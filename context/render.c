@@ -1,6 +1,6 @@
 /* render.c: a document written, byte for byte as read but for what was changed. */
 #include "context/internal.h"
-#include "src/store/file/delta.h"
+#include "src/store/store.h"
 
 struct render_output {
 	struct buf *text;

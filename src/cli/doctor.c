@@ -8,7 +8,7 @@
 #include "src/harness/adapter.h"
 #include "src/run/locate.h"
 #include "src/sandbox/sandbox.h"
-#include "src/store/lock.h"
+#include "src/store/disk.h"
 #include "src/sys/directory.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
@@ -165,12 +165,12 @@ enum { TMPFS = 0x01021994, RAMFS = 0x858458f6 };
 /* Really locks, and checks that a second lock is refused. */
 static void check_locks(struct doctor *c, const char *path)
 {
-	CLEANUP(lock_drop) struct lock *first = NULL;
-	CLEANUP(lock_drop) struct lock *second = NULL;
+	CLEANUP(disk_lock_drop) struct disk_lock *first = NULL;
+	CLEANUP(disk_lock_drop) struct disk_lock *second = NULL;
 	struct error err = {0};
-	bool locked = lock_take(&first, path, 0, &err) == 0;
+	bool locked = disk_lock_take(&first, path, 0, &err) == 0;
 
-	if (locked && lock_take(&second, path, 0, &err) == 0)
+	if (locked && disk_lock_take(&second, path, 0, &err) == 0)
 		error_set(&err, ERR_SYSTEM, "a second lock was granted");
 	if (locked && err.code == ERR_STATE)
 		report(c, HEALTH_OK, "locks", "a file there can be locked, once");

@@ -119,12 +119,6 @@ static int safe_path(
 
 /* ---- whole files ---- */
 
-static void unlock(struct disk_lock **l)
-{
-	if (*l)
-		(*l)->ops->unlock(*l);
-}
-
 static int lock_issue(const struct artifact_place *at, struct disk_lock **out, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
@@ -177,7 +171,7 @@ static int replace(const struct artifact_place *at, struct str text, struct erro
 
 int artifact_place_write(const struct artifact_place *at, struct str text, struct error *err)
 {
-	CLEANUP(unlock) struct disk_lock *lock = NULL;
+	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
 
 	return lock_issue(at, &lock, err) < 0 ? -1 : replace(at, text, err);
 }
@@ -225,7 +219,7 @@ int artifact_read(
 
 int artifact_remove(const char *dir, const char *issue, const char *name, struct error *err)
 {
-	CLEANUP(unlock) struct disk_lock *lock = NULL;
+	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
 	CLEANUP(arena_release) struct arena a = {0};
 	const struct artifact_place *at = PLACE(dir, issue, name);
 	const struct disk_ops *ops = at->disk->ops;
@@ -245,7 +239,7 @@ int artifact_edit(const char *dir, const char *issue, const char *name,
 	int (*edit)(void *data, struct str old, struct buf *fresh, struct error *err), void *data,
 	struct error *err)
 {
-	CLEANUP(unlock) struct disk_lock *lock = NULL;
+	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
 	CLEANUP(buf_release) struct buf old = BUF_INIT, fresh = BUF_INIT;
 	const struct artifact_place *at = PLACE(dir, issue, name);
 	bool missing;
@@ -343,7 +337,7 @@ static int append_line(struct disk_file *f, struct str line, struct error *err)
 
 int artifact_place_append(const struct artifact_place *at, struct str line, struct error *err)
 {
-	CLEANUP(unlock) struct disk_lock *lock = NULL;
+	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
 	CLEANUP(file_close) struct disk_file *f = NULL;
 	CLEANUP(arena_release) struct arena a = {0};
 	const struct disk_ops *ops = at->disk->ops;
@@ -391,7 +385,7 @@ static void merge(json *into, const json *from, unsigned levels)
 
 int artifact_place_merge(const struct artifact_place *at, const json *members, struct error *err)
 {
-	CLEANUP(unlock) struct disk_lock *lock = NULL;
+	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(json_free) json *whole = NULL;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;

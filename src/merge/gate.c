@@ -1,6 +1,6 @@
 #include "src/base/clock.h"
 #include "src/merge/gate_internal.h"
-#include "src/store/lock.h"
+#include "src/store/disk.h"
 
 enum { ROUND_MAX_MS = 20000 };
 
@@ -120,7 +120,7 @@ void gate_drop(struct gate **gp)
 		if (gate_put(g->a, g->p, &now, now.mod, &lost, &ignored) < 0)
 			break;
 	}
-	lock_drop(&g->lock);
+	disk_lock_drop(&g->lock);
 }
 
 static void tell_holder(

@@ -4,7 +4,7 @@
 #include <poll.h>
 #include "src/sys/path.h"
 #include "src/merge/gate_internal.h"
-#include "src/store/lock.h"
+#include "src/store/disk.h"
 
 enum { LOOKS = 20, LOOK_MS = 50 };
 
@@ -22,7 +22,7 @@ int gate_elsewhere(struct arena *a, struct pool *p, const char **who, struct err
 		bool held;
 
 		*who = NULL;
-		if (lock_look(gate_lock_path(a, p), &held, &text, err) < 0)
+		if (disk_lock_look(gate_lock_path(a, p), &held, &text, err) < 0)
 			return -1;
 		if (!held)
 			return 0;

@@ -56,14 +56,14 @@ enum gate_view gate_look(const struct gate_record *r, const struct gate_place *s
 /* Ends the holder and all that belongs to its hold; 0 when none is left. */
 int gate_end(const struct gate_record *r, const struct gate_place *self, struct error *err);
 
-struct lock;
+struct disk_lock;
 struct gate {
 	struct arena *a;
 	struct pool *p;
 	struct gate_place self;
 	struct gate_record r;
 	const char *env[3]; /* DEV_TEAM_GATE_FENCE, DEV_TEAM_GATE_HOLD */
-	struct lock *lock;
+	struct disk_lock *lock;
 	bool borrowed, lost;
 	int cancel;            /* descriptor of gate_cancel_on(); 0: none */
 	int64_t seen, seen_at; /* revision of the record last seen, and since when */

@@ -3,7 +3,6 @@
 #include "src/sys/path.h"
 #include "src/merge/gate_internal.h"
 #include "src/store/disk.h"
-#include "src/store/lock.h"
 
 enum { NAP_MAX_MS = 50, LOCK_MS = 2000 };
 
@@ -40,7 +39,7 @@ static int lock_folder(struct gate *g, unsigned wait_ms, struct error *err)
 		return -1;
 	if (g->lock || disk->ops->trusted(disk, p->dir, &ignored) < 0)
 		return 0;
-	return lock_take(&g->lock, gate_lock_path(g->a, p), wait_ms, err);
+	return disk_lock_take(&g->lock, gate_lock_path(g->a, p), wait_ms, err);
 }
 
 static void sign(struct gate *g, const struct wish *w, int64_t last)
@@ -121,7 +120,7 @@ static int attempt(struct gate *g, struct arena *a, const struct wish *w, struct
 	}
 	rc = claim(g, was, w, got, err);
 	if (!*got)
-		lock_drop(&g->lock);
+		disk_lock_drop(&g->lock);
 	return rc;
 }
 

@@ -3,7 +3,7 @@
 #include "src/event/event.h"
 #include "src/machine/agents.h"
 #include "src/run/run_internal.h"
-#include "src/store/lock.h"
+#include "src/store/disk.h"
 #include "src/sys/path.h"
 
 /* One owner for all runs: a lock of its own keeps a second run of a work item out, and the next
@@ -204,21 +204,22 @@ static int run_loop(struct arena *a, struct run *r, struct buf *out, struct erro
 }
 
 /* Two runs of one work item would carry out every action twice. */
-static int lock_run(struct arena *a, const char *document, struct lock **lock, struct error *err)
+static int lock_run(
+	struct arena *a, const char *document, struct disk_lock **lock, struct error *err)
 {
 	char *dir = arena_dup(a, path_dir(document));
 	struct str base = path_base(document);
 
 	if (path_mkdirs(dir, err) < 0)
 		return -1;
-	return lock_take(
+	return disk_lock_take(
 		lock, arena_printf(a, "%s/.%.*s.run.lock", dir, (int)base.n, base.p), 0, err);
 }
 
 static int run_one(struct arena *a, const struct run_request *q, const char *id, struct buf *out,
 	struct error *err)
 {
-	CLEANUP(lock_drop) struct lock *lock = NULL;
+	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
 	struct run r = {.request = q, .call = q->call};
 	int rc;
 

@@ -53,7 +53,7 @@ struct disk_ops {
 	int (*sync)(struct disk_file *f, struct error *err); /* bytes and size: fdatasync */
 	void (*close)(struct disk_file *f);
 
-	/* As lock.h. */
+	/* As disk_lock_take(), disk_lock_note() and disk_lock_drop(). */
 	int (*lock)(struct disk *d, const char *path, unsigned wait_ms, struct disk_lock **out,
 		struct error *err);
 	void (*lock_note)(struct disk_lock *l, const char *what);
@@ -74,6 +74,22 @@ struct disk_lock {
 
 /* The machine's. One for the whole process; nothing to release. */
 struct disk *disk_real(void);
+
+/*
+ * A lock has one holder at a time: an open file description lock on a side file, which tells people
+ * who holds it. The kernel drops it when its holder dies, so there is nothing to clean up. The file
+ * is never removed, or two processes could lock two files of one name.
+ *
+ * Takes it on the machine's disk; waits up to `wait_ms`. The file is created if missing. -1:
+ * ERR_STATE naming the holder, or ERR_SYSTEM.
+ */
+int disk_lock_take(struct disk_lock **out, const char *path, unsigned wait_ms, struct error *err);
+/* *held: someone has it, *who gets what the file tells of the holder. Takes nothing. */
+int disk_lock_look(const char *path, bool *held, struct buf *who, struct error *err);
+/* Tells those who wait what takes so long, from now on; one line. Safe on NULL. */
+void disk_lock_note(struct disk_lock *l, const char *what);
+void disk_lock_drop(struct disk_lock **l); /* for CLEANUP too; safe on NULL */
+
 /* The name of a network file system by its number in statfs(2); NULL for any other. */
 const char *disk_network_name(uint32_t magic);
 /* Whether locks exclude each other and rename() replaces a file in an existing directory, by trying

@@ -3,9 +3,10 @@
 #include <limits.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
+#include "src/base/clock.h"
 #include "src/sys/path.h"
 #include "src/store/disk.h"
-#include "src/store/lock.h"
 
 enum { READ_STEP = 16384 };
 
@@ -17,7 +18,7 @@ struct real_file {
 
 struct real_lock {
 	struct disk_lock base;
-	struct lock *lock;
+	int fd;
 };
 
 static const struct disk_ops real_ops;
@@ -468,30 +469,102 @@ static void real_close(struct disk_file *f)
 	free(f);
 }
 
+/* ---- locks ---- */
+
+enum { HOLDER_MAX = 200 };
+
+static int try_lock(int fd)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int rc;
+
+	do
+		rc = fcntl(fd, F_OFD_SETLK, &whole);
+	while (rc < 0 && errno == EINTR); /* else who does not wait would take it for held */
+	return rc;
+}
+
+/* Short waits first: a holder keeps the lock for about a millisecond. */
+static int wait_for(int fd, unsigned wait_ms)
+{
+	int64_t until = clock_ticks() + wait_ms;
+	long pause_us = 200;
+
+	while (try_lock(fd) < 0) {
+		struct timespec ts = {.tv_nsec = pause_us * 1000};
+
+		if ((errno != EAGAIN && errno != EACCES) || clock_ticks() >= until)
+			return -1;
+		nanosleep(&ts, NULL);
+		pause_us = pause_us < 10000 ? pause_us * 2 : 10000;
+	}
+	return 0;
+}
+
+static void read_holder(int fd, char who[HOLDER_MAX])
+{
+	ssize_t n = pread(fd, who, HOLDER_MAX - 1, 0);
+
+	who[n > 0 ? n : 0] = '\0';
+	who[strcspn(who, "\n")] = '\0';
+}
+
+static int held_by_another(int fd, const char *path, struct error *err)
+{
+	char who[HOLDER_MAX];
+
+	read_holder(fd, who);
+	return error_set(err, ERR_STATE, "'%s' is locked by another process%s%s%s", path,
+		who[0] ? " (" : "", who, who[0] ? ")" : "");
+}
+
+/* For people only, so a full disk does not matter here. */
+static void write_holder(int fd, const char *what)
+{
+	char host[64] = "", now[CLOCK_TEXT], text[200];
+	int n;
+
+	(void)gethostname(host, sizeof(host) - 1);
+	clock_text(clock_now(), now);
+	n = snprintf(text, sizeof(text), "pid %ld on %s since %s%s%.60s\n", (long)getpid(), host,
+		now, *what ? ": " : "", what);
+	if (n > 0 && pwrite(fd, text, (size_t)n, 0) == n)
+		(void)!ftruncate(fd, n);
+}
+
 static int real_lock(struct disk *d, const char *path, unsigned wait_ms, struct disk_lock **out,
 	struct error *err)
 {
-	struct lock *lock;
+	int fd = open_again(path, O_RDWR | O_CREAT | O_NOFOLLOW);
 	struct real_lock *l;
 
 	(void)d;
 	*out = NULL;
-	if (lock_take(&lock, path, wait_ms, err) < 0)
+	if (fd < 0)
+		return error_errno(err, "cannot open lock file '%s'", path);
+	if (wait_for(fd, wait_ms) < 0) {
+		if (errno == EAGAIN || errno == EACCES)
+			held_by_another(fd, path, err);
+		else
+			error_errno(err, "cannot lock '%s'", path);
+		close(fd);
 		return -1;
+	}
+	write_holder(fd, "");
 	l = xmalloc(sizeof(*l));
-	*l = (struct real_lock){{&real_ops}, lock};
+	*l = (struct real_lock){{&real_ops}, fd};
 	*out = &l->base;
 	return 0;
 }
 
 static void real_lock_note(struct disk_lock *l, const char *what)
 {
-	lock_note(((struct real_lock *)l)->lock, what);
+	write_holder(((struct real_lock *)l)->fd, what);
 }
 
 static void real_unlock(struct disk_lock *l)
 {
-	lock_drop(&((struct real_lock *)l)->lock);
+	close(((struct real_lock *)l)->fd);
 	free(l);
 }
 
@@ -522,4 +595,43 @@ struct disk *disk_real(void)
 	static struct disk disk = {&real_ops};
 
 	return &disk;
+}
+
+int disk_lock_take(struct disk_lock **out, const char *path, unsigned wait_ms, struct error *err)
+{
+	return real_lock(disk_real(), path, wait_ms, out, err);
+}
+
+int disk_lock_look(const char *path, bool *held, struct buf *who, struct error *err)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	CLEANUP(base_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	char text[HOLDER_MAX];
+
+	*held = false;
+	if (fd < 0)
+		return errno == ENOENT || errno == ENOTDIR
+			       ? 0
+			       : error_errno(err, "cannot open lock file '%s'", path);
+	if (fcntl(fd, F_OFD_GETLK, &whole) < 0)
+		return error_errno(err, "cannot look at the lock '%s'", path);
+	if (whole.l_type == F_UNLCK)
+		return 0;
+	read_holder(fd, text);
+	*held = true;
+	buf_adds(who, text);
+	return 0;
+}
+
+void disk_lock_note(struct disk_lock *l, const char *what)
+{
+	if (l)
+		l->ops->lock_note(l, what);
+}
+
+void disk_lock_drop(struct disk_lock **l)
+{
+	if (*l)
+		(*l)->ops->unlock(*l);
+	*l = NULL;
 }

@@ -5,7 +5,7 @@
 #include "src/machine/agents.h"
 #include "src/machine/answer.h"
 #include "src/machine/engine.h"
-#include "src/store/file/delta.h"
+#include "src/store/store.h"
 #include "src/sys/path.h"
 #include "src/verify/replay.h"
 #include "src/verify/simulator.h"

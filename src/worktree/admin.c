@@ -45,10 +45,10 @@ int pool_git(struct pool *p, const char *at, const char *const *args, struct buf
 	return pool_git_env(p, at, args, NULL, GIT_S, out, status, err);
 }
 
-int admin_lock(struct pool *p, struct lock **out, struct error *err)
+int admin_lock(struct pool *p, struct disk_lock **out, struct error *err)
 {
 	struct arena a = {0};
-	int rc = lock_take(
+	int rc = disk_lock_take(
 		out, path_join(&a, p->common, "dev-team-worktrees.lock"), POOL_LOCK_MS, err);
 
 	arena_release(&a);

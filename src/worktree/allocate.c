@@ -323,7 +323,7 @@ static int with_record(struct work *w, enum outcome *out)
 
 static int locked(struct work *w, enum outcome *out)
 {
-	CLEANUP(lock_drop) struct lock *lock = NULL;
+	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
 	bool there;
 
 	if (admin_lock(w->pool, &lock, w->err) < 0 || folder_make(w->arena, w->pool, w->err) < 0 ||

@@ -11,7 +11,7 @@
 
 #include "src/sys/digest.h"
 #include "src/worktree/pool.h"
-#include "src/store/lock.h"
+#include "src/store/disk.h"
 
 #define POOL_STORE         "pools"
 #define TRASH_PREFIX       ".trash-" /* beside a worktree, its name while it is being removed */
@@ -110,7 +110,7 @@ int pool_git_env(struct pool *p, const char *at, const char *const *args, const 
 	unsigned limit_s, struct buf *out, int *status, struct error *err);
 /* One at a time in this repository: what writes to its `worktrees` folder, refs or configuration.
  * Hold it shortly; never while files are checked out or deleted. */
-int admin_lock(struct pool *p, struct lock **out, struct error *err);
+int admin_lock(struct pool *p, struct disk_lock **out, struct error *err);
 
 enum { REFS_MAX = 16 };
 struct ref {

@@ -231,7 +231,7 @@ static int finish(struct arena *a, struct pool *p, struct allocation *of, const 
 	struct change c;
 
 	{
-		CLEANUP(lock_drop) struct lock *lock = NULL;
+		CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
 
 		if (admin_lock(p, &lock, err) < 0)
 			return -1;
@@ -293,7 +293,7 @@ static int second_phase(struct arena *a, struct pool *p, struct allocation *of, 
 static int first_phase(struct arena *a, struct pool *p, struct allocation *of, const char *trash,
 	struct error *err)
 {
-	CLEANUP(lock_drop) struct lock *lock = NULL;
+	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
 
 	if (admin_lock(p, &lock, err) < 0 || trash_clear(a, p, of, err) < 0)
 		return -1;

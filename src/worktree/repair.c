@@ -184,12 +184,12 @@ int making_undo_locked(struct arena *a, struct pool *p, struct allocation *of, s
 
 int making_undo(struct arena *a, struct pool *p, struct allocation *of, struct error *err)
 {
-	CLEANUP(lock_drop) struct lock *lock = NULL;
+	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
 	bool kept;
 
 	if (admin_lock(p, &lock, err) < 0 || undo_in_git(a, p, of, &kept, err) < 0)
 		return -1;
-	lock_drop(&lock);
+	disk_lock_drop(&lock);
 	return kept ? 0 : undo_rest(a, p, of, err);
 }
 

@@ -3,7 +3,7 @@
  * is no longer than a document may be. What is told of two texts leads from the one to the other. A
  * byte 0x1e parts the delta from the old text.
  */
-#include "src/store/file/delta.h"
+#include "src/store/store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

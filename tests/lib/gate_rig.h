@@ -13,7 +13,7 @@
 #include "src/base/clock.h"
 #include "src/sys/process.h"
 #include "src/merge/gate_internal.h"
-#include "src/store/lock.h"
+#include "src/store/disk.h"
 #include "tests/lib/git_rig.h"
 
 extern struct pool pool; /* of pool_rig.c */

@@ -1,4 +1,4 @@
-#include "src/store/lock.h"
+#include "src/store/disk.h"
 #include "tests/lib/exec_rig.h"
 
 EXEC_TEST(a_good_script_has_passed)
@@ -125,17 +125,17 @@ EXEC_TEST(a_log_that_cannot_be_written_is_told)
 
 EXEC_TEST(a_result_that_cannot_be_recorded_is_told)
 {
-	struct lock *held = NULL;
+	struct disk_lock *held = NULL;
 
 	document(GATED, "logs/a.log", 60);
 	setenv("DEV_TEAM_LOCK_WAIT_MS", "10", 1);
 	assert_int_equal(run(0), 0);
 	(void)number_in("pid");
-	assert_int_equal(lock_take(&held, ".W-1.lock", 0, &err), 0);
+	assert_int_equal(disk_lock_take(&held, ".W-1.lock", 0, &err), 0);
 	open_gate();
 	assert_int_equal(run(SCRIPT_WAIT_FOREVER), -1);
 	unsetenv("DEV_TEAM_LOCK_WAIT_MS");
-	lock_drop(&held);
+	disk_lock_drop(&held);
 	assert_int_equal(err.code, ERR_SYSTEM);
 	assert_non_null(strstr(err.text, "no result of '" ID "' was recorded: '"));
 	assert_non_null(strstr(err.text, "is locked by another process"));
@@ -146,16 +146,16 @@ EXEC_TEST(a_result_that_cannot_be_recorded_is_told)
 /* A take-over may be fencing it in this very moment. */
 EXEC_TEST(nothing_is_started_while_another_is_at_work_on_the_document)
 {
-	struct lock *held = NULL;
+	struct disk_lock *held = NULL;
 
 	document("echo x >>count", "logs/a.log", 60);
-	assert_int_equal(lock_take(&held, ".W-1.lock", 0, &err), 0);
+	assert_int_equal(disk_lock_take(&held, ".W-1.lock", 0, &err), 0);
 	setenv("DEV_TEAM_LOCK_WAIT_MS", "10", 1);
 	assert_int_equal(run(SCRIPT_WAIT_FOREVER), -1);
 	unsetenv("DEV_TEAM_LOCK_WAIT_MS");
 	assert_int_equal(err.code, ERR_STATE);
 	assert_int_equal(access("count", F_OK), -1);
-	lock_drop(&held);
+	disk_lock_drop(&held);
 	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
 }
 

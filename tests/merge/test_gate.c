@@ -34,7 +34,7 @@ GATE_TEST(fences_only_rise)
 	}
 	late = gate_now(0);
 	assert_int_equal(gate_fence(late), 4);
-	lock_drop(&late->lock);
+	disk_lock_drop(&late->lock);
 	/* It is not ended: it is this very process. */
 	assert_int_equal(gate_force(&arena, &pool, 0, &was, &held, &err), 0);
 	assert_true(held);
@@ -91,7 +91,7 @@ GATE_TEST(a_number_that_another_process_got_is_no_holder)
 	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
 	r.at.pid = 1;
 	assert_int_equal(gate_put(&arena, &pool, &r, r.mod, &lost, &err), 0);
-	lock_drop(&g->lock);
+	disk_lock_drop(&g->lock);
 	g = gate_now(0);
 	assert_int_equal(gate_fence(g), 2);
 	gate_drop(&g);
@@ -106,7 +106,7 @@ GATE_TEST(of_a_boot_before_this_one_nobody_lives)
 	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
 	r.at.boot = "another";
 	assert_int_equal(gate_put(&arena, &pool, &r, r.mod, &lost, &err), 0);
-	lock_drop(&g->lock);
+	disk_lock_drop(&g->lock);
 	g = gate_now(0);
 	assert_int_equal(gate_fence(g), 2);
 	gate_drop(&g);
@@ -130,7 +130,7 @@ GATE_TEST(elsewhere_the_lease_alone_counts)
 {
 	struct gate *g = gate_now(0);
 
-	lock_drop(&g->lock);
+	disk_lock_drop(&g->lock);
 	move_away(clock_now() + 100, 600);
 	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
 	assert_non_null(strstr(err.text, "on elsewhere"));
@@ -144,7 +144,7 @@ GATE_TEST(elsewhere_a_clock_that_went_back_holds_nobody_up_for_ever)
 {
 	struct gate *g = gate_now(0);
 
-	lock_drop(&g->lock);
+	disk_lock_drop(&g->lock);
 	move_away(clock_now() + 86400, 1); /* ours was set back by a day */
 	g = gate_now(5000);
 	assert_int_equal(gate_fence(g), 2);

@@ -274,7 +274,7 @@ REBASE_TEST(without_the_gate_nothing_is_written)
 
 	main_gets("m", "main");
 	before = look();
-	lock_drop(&g->lock);
+	disk_lock_drop(&g->lock);
 	assert_int_equal(gate_force(&arena, &pool, 0, &was, &held, &err), 0);
 	other = gate_now(0);
 	assert_int_equal(gate_rebase(&arena, &pool, &ask, g, &done, &err), -1);

@@ -1,6 +1,6 @@
 #include "src/sys/digest.h"
 #include "tests/model/simulate_account.h"
-#include "src/store/file/delta.h"
+#include "src/store/store.h"
 
 /* One commit: its lines, and what its last one says. */
 struct commit {

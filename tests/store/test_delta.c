@@ -1,4 +1,4 @@
-#include "src/store/file/delta.h"
+#include "src/store/store.h"
 #include "tests/lib/scratch.h"
 
 static const char *printed(struct str old_text, struct str new_text)

@@ -91,13 +91,6 @@ static int lock(struct file_store *f, struct error *err)
 	return f->disk->ops->lock(f->disk, f->lock_path, f->wait_ms, &f->lock, err);
 }
 
-static void unlock(struct file_store *f)
-{
-	if (f->lock)
-		f->disk->ops->unlock(f->lock);
-	f->lock = NULL;
-}
-
 enum store_status file_begin(struct file_store *f, bool write, struct error *err)
 {
 	if (f->broken.code) {
@@ -114,14 +107,14 @@ enum store_status file_begin(struct file_store *f, bool write, struct error *err
 		return err->code == ERR_STATE ? STORE_TIMEOUT : STORE_DOWN;
 	if (file_load(f, err) == 0)
 		return STORE_OK;
-	unlock(f);
+	disk_lock_drop(&f->lock);
 	return STORE_DOWN;
 }
 
 void file_end(struct file_store *f)
 {
 	if (f->mode == STORE_WRITE)
-		unlock(f);
+		disk_lock_drop(&f->lock);
 }
 
 /* ---- open and close ---- */
@@ -138,10 +131,7 @@ static int64_t file_events(struct store *s)
 
 static void file_note(struct store *s, const char *what)
 {
-	struct file_store *f = file_of(s);
-
-	if (f->lock)
-		f->disk->ops->lock_note(f->lock, what);
+	disk_lock_note(file_of(s)->lock, what);
 }
 
 static void file_close(struct store *s)
@@ -149,7 +139,7 @@ static void file_close(struct store *s)
 	struct file_store *f = file_of(s);
 
 	close_journal(f);
-	unlock(f);
+	disk_lock_drop(&f->lock);
 	state_clear(&f->state);
 	buf_release(&f->text);
 	arena_release(&f->arena);

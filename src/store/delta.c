@@ -1,5 +1,5 @@
 #include "src/base/vec.h"
-#include "src/store/file/delta.h"
+#include "src/store/store.h"
 
 /* ---- copies ---- */
 
