@@ -43,26 +43,17 @@ static void put_faults(struct buf *out, const struct artifact_checked *c, bool g
 
 static json *checked_json(const struct artifact_checked *c, bool good, const char *error)
 {
-	json *j = json_object(), *faults = json_array();
+	json *faults = json_array();
 
-	for (size_t i = 0; i < c->faults.n; i++) {
-		json *row = json_object();
-
-		json_put_int(row, "line", c->faults.items[i].line);
-		json_put_int(row, "col", c->faults.items[i].col);
-		json_put_str(row, "at", str_of(c->faults.items[i].at));
-		json_put_str(row, "keyword", str_of(c->faults.items[i].keyword));
-		json_put_str(row, "text", str_of(c->faults.items[i].text));
-		json_push(faults, row);
-	}
-	cli_put_bytes(j, "file", c->file);
-	if (c->schema)
-		cli_put_bytes(j, "schema", c->schema);
-	json_put_bool(j, "good", good);
-	if (error)
-		cli_put_bytes(j, "error", error);
-	json_put(j, "faults", faults);
-	return j;
+	for (size_t i = 0; i < c->faults.n; i++)
+		json_push(faults, CLI_OBJECT(CLI_INT("line", c->faults.items[i].line),
+					  CLI_INT("col", c->faults.items[i].col),
+					  CLI_TEXT("at", c->faults.items[i].at),
+					  CLI_TEXT("keyword", c->faults.items[i].keyword),
+					  CLI_TEXT("text", c->faults.items[i].text)));
+	return CLI_OBJECT(CLI_TEXT("file", c->file),
+		CLI_IF(c->schema, CLI_TEXT("schema", c->schema)), CLI_BOOL("good", good),
+		CLI_IF(error, CLI_TEXT("error", error)), CLI_VALUE("faults", faults));
 }
 
 /* A file that cannot be checked does not keep the others from it. The worst code is returned. */
@@ -71,12 +62,11 @@ static int run_check(struct invocation *in, struct error *err)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct artifacts_options *o = in->values;
 	struct artifact_schema schema;
-	json *j, *files;
+	json *files;
 	int code = 0;
 
 	if (artifact_schema_open(in->arena, o->schema, &schema, err) < 0)
 		return -1;
-	j = json_object();
 	files = json_array();
 	for (size_t i = 0; i < in->n; i++) {
 		struct artifact_checked c;
@@ -92,9 +82,8 @@ static int run_check(struct invocation *in, struct error *err)
 		json_push(files, checked_json(&c, !got, failed ? err->text : NULL));
 		put_faults(&text, &c, !got);
 	}
-	json_put_bool(j, "good", !code);
-	json_put(j, "files", files);
-	cli_put_result(in->out, o->json, buf_str(&text), j);
+	cli_put_result(in->out, o->json, buf_str(&text),
+		CLI_OBJECT(CLI_BOOL("good", !code), CLI_VALUE("files", files)));
 	return code;
 }
 

@@ -1,3 +1,4 @@
+#include <stdarg.h>
 #include "src/base/clock.h"
 #include "src/cli/cli.h"
 #include "src/sys/path.h"
@@ -33,29 +34,59 @@ void cli_put_result(struct buf *out, bool as_json, struct str text, json *j)
 	json_free(&j);
 }
 
-void cli_put_text(json *object, const char *key, const char *text)
+void cli_put_format(struct buf *out, bool as_json, json *j, const char *fmt, ...)
 {
-	if (text)
-		json_put_str(object, key, str_of(text));
-	else
-		json_put_null(object, key);
+	char text[2048];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	cli_put_result(out, as_json, str_of(text), j);
 }
 
-void cli_put_time(json *object, const char *key, int64_t t)
-{
-	char text[CLOCK_TEXT];
-
-	clock_text(t, text);
-	cli_put_text(object, key, t ? text : NULL);
-}
-
-void cli_put_bytes(json *object, const char *key, const char *text)
+static void put_text(json *object, const char *key, const char *text)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
+	if (!text) {
+		json_put_null(object, key);
+		return;
+	}
 	buf_adds(&b, text);
 	buf_utf8_repair(&b);
 	json_put_str(object, key, buf_str(&b));
+}
+
+json *cli_add(json *j, const struct cli_member *m)
+{
+	char time[CLOCK_TEXT];
+
+	for (; m->key; m++)
+		switch (m->kind) {
+		case CLI_KIND_NONE:
+			break;
+		case CLI_KIND_TEXT:
+			put_text(j, m->key, m->text);
+			break;
+		case CLI_KIND_INT:
+			json_put_int(j, m->key, m->integer);
+			break;
+		case CLI_KIND_NUMBER:
+			json_put_number(j, m->key, m->number);
+			break;
+		case CLI_KIND_BOOL:
+			json_put_bool(j, m->key, m->integer);
+			break;
+		case CLI_KIND_TIME:
+			clock_text(m->integer, time);
+			put_text(j, m->key, m->integer ? time : NULL);
+			break;
+		case CLI_KIND_VALUE:
+			json_put(j, m->key, m->value);
+			break;
+		}
+	return j;
 }
 
 json *cli_names(const char *const *names)

@@ -414,11 +414,10 @@ static int put_permissions(struct buf *out)
 {
 	static const char *const allow[] = {
 		"Bash", "Read", "Edit", "Write", "Agent", "Skill", NULL};
-	CLEANUP(json_free) json *j = json_object();
-	json *permissions = json_object();
+	CLEANUP(json_free)
+	json *j = CLI_OBJECT(
+		CLI_VALUE("permissions", CLI_OBJECT(CLI_VALUE("allow", cli_names(allow)))));
 
-	json_put(permissions, "allow", cli_names(allow));
-	json_put(j, "permissions", permissions);
 	json_print_pretty(out, j);
 	error_log("The plugin's commands set these for the run that they start. Put them into "
 		  ".claude/settings.json");

@@ -78,13 +78,9 @@ static int run_run(struct invocation *in, struct error *err)
 		error_log("dev-team: %s", err->text);
 	if (run_interrupt_caught())
 		status = 128 + run_interrupt_caught();
-	if (o->json) {
-		json *j = json_object();
-
-		json_put_int(j, "fence", ask.fence);
-		json_put_int(j, "status", status);
-		cli_put_json(in->out, j);
-	}
+	if (o->json)
+		cli_put_json(in->out,
+			CLI_OBJECT(CLI_INT("fence", ask.fence), CLI_INT("status", status)));
 	return status;
 }
 
@@ -92,24 +88,13 @@ static int run_run(struct invocation *in, struct error *err)
 
 static json *holder_json(const struct gate_holder *h)
 {
-	json *j = json_object();
-
-	if (h->elsewhere) {
-		json_put_bool(j, "otherStateFolder", true);
-		json_put_str(j, "text", str_of(h->elsewhere));
-		return j;
-	}
-	json_put_str(j, "who", str_of(h->who));
-	json_put_int(j, "pid", h->pid);
-	json_put_str(j, "host", str_of(h->host));
-	json_put_int(j, "fence", h->fence);
-	cli_put_time(j, "since", h->since);
-	cli_put_time(j, "until", h->until);
-	json_put_bool(j, "here", h->here);
-	json_put_bool(j, "live", h->live);
-	json_put_bool(j, "leaseOver", h->over);
-	json_put_bool(j, "ending", h->evicting);
-	return j;
+	if (h->elsewhere)
+		return CLI_OBJECT(
+			CLI_BOOL("otherStateFolder", true), CLI_TEXT("text", h->elsewhere));
+	return CLI_OBJECT(CLI_TEXT("who", h->who), CLI_INT("pid", h->pid),
+		CLI_TEXT("host", h->host), CLI_INT("fence", h->fence), CLI_TIME("since", h->since),
+		CLI_TIME("until", h->until), CLI_BOOL("here", h->here), CLI_BOOL("live", h->live),
+		CLI_BOOL("leaseOver", h->over), CLI_BOOL("ending", h->evicting));
 }
 
 static const char *state_of(const struct gate_holder *h)
@@ -141,18 +126,11 @@ static void put_holder(struct buf *out, const struct gate_holder *h)
 
 static json *record_json(const struct rebase_record *r)
 {
-	json *j = json_object();
-
-	json_put_str(j, "branch", str_of(r->branch ? r->branch : ""));
-	json_put_str(j, "path", str_of(r->path));
-	json_put_str(j, "target", str_of(r->target ? r->target : ""));
-	json_put_str(j, "state", str_of(r->state));
-	json_put_int(j, "attempts", r->attempts);
-	if (r->paths)
-		json_put(j, "paths", cli_names(r->paths));
-	json_put_int(j, "fence", r->fence);
-	cli_put_time(j, "at", r->at);
-	return j;
+	return CLI_OBJECT(CLI_TEXT("branch", r->branch ? r->branch : ""), CLI_TEXT("path", r->path),
+		CLI_TEXT("target", r->target ? r->target : ""), CLI_TEXT("state", r->state),
+		CLI_INT("attempts", r->attempts),
+		CLI_IF(r->paths, CLI_VALUE("paths", cli_names(r->paths))),
+		CLI_INT("fence", r->fence), CLI_TIME("at", r->at));
 }
 
 static void put_record(struct buf *out, const struct rebase_record *r)
@@ -181,7 +159,7 @@ static int run_status(struct invocation *in, struct error *err)
 	const struct gate_options *o = in->values;
 	struct rebase_record *list;
 	struct gate_holder h;
-	json *j, *rebases;
+	json *rebases;
 	int64_t fence;
 	size_t n;
 	bool held;
@@ -190,25 +168,21 @@ static int run_status(struct invocation *in, struct error *err)
 		gate_status(in->arena, &p, &h, &held, &fence, err) < 0 ||
 		rebase_list(in->arena, &p, &list, &n, err) < 0)
 		return -1;
-	j = json_object();
-	rebases = json_array();
-	json_put_str(j, "dir", str_of(p.dir));
-	json_put_bool(j, "held", held);
-	json_put_int(j, "fence", fence);
-	if (held) {
-		json_put(j, "holder", holder_json(&h));
+	if (held)
 		put_holder(&text, &h);
-	} else {
+	else
 		buf_addf(&text, "free (last fence %lld)\n", (long long)fence);
-	}
+	rebases = json_array();
 	for (size_t i = 0; i < n; i++) {
 		if (!is_of_pool(&p, &list[i]))
 			continue;
 		json_push(rebases, record_json(&list[i]));
 		put_record(&text, &list[i]);
 	}
-	json_put(j, "rebases", rebases);
-	cli_put_result(in->out, o->json, buf_str(&text), j);
+	cli_put_result(in->out, o->json, buf_str(&text),
+		CLI_OBJECT(CLI_TEXT("dir", p.dir), CLI_BOOL("held", held), CLI_INT("fence", fence),
+			CLI_IF(held, CLI_VALUE("holder", holder_json(&h))),
+			CLI_VALUE("rebases", rebases)));
 	return 0;
 }
 
@@ -226,19 +200,14 @@ static int run_release(struct invocation *in, struct error *err)
 	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
 		gate_force(in->arena, &p, o->fence, &was, &held, err) < 0)
 		return -1;
-	if (o->json) {
-		json *j = json_object();
-
-		json_put_bool(j, "released", held);
-		if (held)
-			json_put(j, "was", holder_json(&was));
-		cli_put_json(in->out, j);
-	} else if (!held) {
-		buf_adds(in->out, "the gate was free\n");
-	} else {
-		buf_addf(in->out, "released: fence %lld, '%s', process %ld on %s\n",
-			(long long)was.fence, was.who, (long)was.pid, was.host);
-	}
+	if (!held)
+		cli_put_format(in->out, o->json, CLI_OBJECT(CLI_BOOL("released", false)),
+			"the gate was free\n");
+	else
+		cli_put_format(in->out, o->json,
+			CLI_OBJECT(CLI_BOOL("released", true), CLI_VALUE("was", holder_json(&was))),
+			"released: fence %lld, '%s', process %ld on %s\n", (long long)was.fence,
+			was.who, (long)was.pid, was.host);
 	return 0;
 }
 
@@ -246,24 +215,13 @@ static int run_release(struct invocation *in, struct error *err)
 
 static json *rebase_json(const struct rebase *r)
 {
-	json *j = json_object();
-
-	json_put_str(j, "outcome", str_of(rebase_word(r->fate)));
-	json_put_str(j, "branch", str_of(r->branch));
-	json_put_str(j, "target", str_of(r->target));
-	json_put_str(j, "before", str_of(r->before ? r->before : ""));
-	if (r->after)
-		json_put_str(j, "after", str_of(r->after));
-	if (r->onto)
-		json_put_str(j, "onto", str_of(r->onto));
-	if (r->paths)
-		json_put(j, "paths", cli_names(r->paths));
-	json_put_int(j, "attempt", r->attempt);
-	json_put_int(j, "fence", r->fence);
-	json_put_bool(j, "repaired", r->repaired);
-	if (r->kept)
-		json_put_str(j, "kept", str_of(r->kept));
-	return j;
+	return CLI_OBJECT(CLI_TEXT("outcome", rebase_word(r->fate)), CLI_TEXT("branch", r->branch),
+		CLI_TEXT("target", r->target), CLI_TEXT("before", r->before ? r->before : ""),
+		CLI_IF(r->after, CLI_TEXT("after", r->after)),
+		CLI_IF(r->onto, CLI_TEXT("onto", r->onto)),
+		CLI_IF(r->paths, CLI_VALUE("paths", cli_names(r->paths))),
+		CLI_INT("attempt", r->attempt), CLI_INT("fence", r->fence),
+		CLI_BOOL("repaired", r->repaired), CLI_IF(r->kept, CLI_TEXT("kept", r->kept)));
 }
 
 static void put_rebase(struct buf *out, const struct rebase *r)

@@ -100,18 +100,14 @@ static int probe_json(struct invocation *in, const struct harness *h, json *list
 {
 	const struct harness_availability *v = harness_available(h);
 	const char *account;
-	json *j;
 
 	if (harness_account(in->arena, h, &account, err) < 0)
 		return -1;
-	j = json_object();
-	json_put_str(j, "name", str_of(harness_name(h)));
-	json_put_bool(j, "available", v->available);
-	cli_put_text(j, "reason", unavailable_reason_name(v->reason));
-	cli_put_text(j, "detail", v->detail);
-	cli_put_text(j, "installedVersion", v->version);
-	cli_put_text(j, "accountId", account);
-	json_push(list, j);
+	json_push(list,
+		CLI_OBJECT(CLI_TEXT("name", harness_name(h)), CLI_BOOL("available", v->available),
+			CLI_TEXT("reason", unavailable_reason_name(v->reason)),
+			CLI_TEXT("detail", v->detail), CLI_TEXT("installedVersion", v->version),
+			CLI_TEXT("accountId", account)));
 	return 0;
 }
 
@@ -324,18 +320,12 @@ static const char *model_of(const char *harness, const struct model_resolved *m)
 
 static json *stage_json(const struct pipeline_stage_plan *s)
 {
-	json *j = json_object(), *chain = json_array();
+	json *chain = json_array();
 
-	json_put_str(j, "stage", str_of(s->stage->name));
-	for (size_t i = 0; i < s->chain.n; i++) {
-		json *row = json_object();
-
-		json_put_str(row, "harness", str_of(s->chain.list[i]));
-		cli_put_text(row, "model", model_of(s->chain.list[i], &s->model));
-		json_push(chain, row);
-	}
-	json_put(j, "chain", chain);
-	return j;
+	for (size_t i = 0; i < s->chain.n; i++)
+		json_push(chain, CLI_OBJECT(CLI_TEXT("harness", s->chain.list[i]),
+					 CLI_TEXT("model", model_of(s->chain.list[i], &s->model))));
+	return CLI_OBJECT(CLI_TEXT("stage", s->stage->name), CLI_VALUE("chain", chain));
 }
 
 static json *notes_json(const struct pipeline_plan *l, bool faults)
@@ -343,32 +333,26 @@ static json *notes_json(const struct pipeline_plan *l, bool faults)
 	json *list = json_array();
 
 	for (size_t i = 0; i < l->notes.n; i++) {
-		json *row;
+		const struct pipeline_note *n = &l->notes.items[i];
 
-		if (l->notes.items[i].fault != faults)
-			continue;
-		row = json_object();
-		json_put_str(row, "stage", str_of(l->notes.items[i].stage->name));
-		json_put_int(row, "line", l->notes.items[i].stage->line);
-		json_put_int(row, "column", l->notes.items[i].stage->col);
-		json_put_str(row, "text", str_of(l->notes.items[i].text));
-		json_push(list, row);
+		if (n->fault == faults)
+			json_push(list, CLI_OBJECT(CLI_TEXT("stage", n->stage->name),
+						CLI_INT("line", n->stage->line),
+						CLI_INT("column", n->stage->col),
+						CLI_TEXT("text", n->text)));
 	}
 	return list;
 }
 
-static json *load_json(const struct pipeline *p, const struct pipeline_plan *l)
+static json *plan_json(const struct pipeline *p, const struct pipeline_plan *l)
 {
-	json *j = json_object(), *stages = json_array();
+	json *stages = json_array();
 
-	json_put_str(j, "pipeline", str_of(p->name));
-	json_put_str(j, "file", str_of(p->file));
 	for (size_t i = 0; i < p->n_stages; i++)
 		json_push(stages, stage_json(&l->stages[i]));
-	json_put(j, "stages", stages);
-	json_put(j, "faults", notes_json(l, true));
-	json_put(j, "warnings", notes_json(l, false));
-	return j;
+	return CLI_OBJECT(CLI_TEXT("pipeline", p->name), CLI_TEXT("file", p->file),
+		CLI_VALUE("stages", stages), CLI_VALUE("faults", notes_json(l, true)),
+		CLI_VALUE("warnings", notes_json(l, false)));
 }
 
 static void put_stage(struct buf *out, const struct pipeline_stage_plan *s)
@@ -383,7 +367,7 @@ static void put_stage(struct buf *out, const struct pipeline_stage_plan *s)
 	buf_adds(out, s->chain.n ? "\n" : " nothing to run on\n");
 }
 
-static void put_load(struct buf *out, const struct pipeline *p, const struct pipeline_plan *l)
+static void put_plan(struct buf *out, const struct pipeline *p, const struct pipeline_plan *l)
 {
 	for (size_t i = 0; i < p->n_stages; i++)
 		put_stage(out, &l->stages[i]);
@@ -408,9 +392,9 @@ static int run_check(struct invocation *in, struct error *err)
 		harness_check_pipeline(in->arena, &q, &l, err) < 0)
 		return -1;
 	if (o->json)
-		cli_put_json(in->out, load_json(q.pipeline, &l));
+		cli_put_json(in->out, plan_json(q.pipeline, &l));
 	else
-		put_load(in->out, q.pipeline, &l);
+		put_plan(in->out, q.pipeline, &l);
 	return l.n_faults ? ERR_CHECK : 0;
 }
 

@@ -66,17 +66,10 @@ static const char *state_of(const struct model_registry *r, const char *alias, i
 
 static json *entry_json(const struct model_entry *e, const char *state, int64_t now)
 {
-	json *j = json_object();
-
-	json_put_str(j, "alias", str_of(e->alias));
-	json_put_str(j, "modelId", str_of(e->id));
-	json_put_str(j, "state", str_of(state));
-	cli_put_time(j, "deprecatedAt", e->deprecated);
-	cli_put_time(j, "removedAt", e->removed);
-	cli_put_text(j, "replacementAlias", e->replacement);
-	cli_put_text(j, "use", e->use);
-	json_put_bool(j, "stale", model_stale(e, now));
-	return j;
+	return CLI_OBJECT(CLI_TEXT("alias", e->alias), CLI_TEXT("modelId", e->id),
+		CLI_TEXT("state", state), CLI_TIME("deprecatedAt", e->deprecated),
+		CLI_TIME("removedAt", e->removed), CLI_TEXT("replacementAlias", e->replacement),
+		CLI_TEXT("use", e->use), CLI_BOOL("stale", model_stale(e, now)));
 }
 
 static void put_entry(struct buf *out, const struct model_entry *e, const char *state)
@@ -113,49 +106,33 @@ static int run_list(struct invocation *in, struct error *err)
 
 /* ---- resolve ---- */
 
-static void push_event(json *list, const char *type, const struct model_entry *e)
-{
-	json *j = json_object();
-
-	json_put_str(j, "type", str_of(type));
-	json_put_str(j, "alias", str_of(e->alias));
-	if (strcmp(type, "ModelDeprecationGracePeriod") != 0)
-		json_put_str(j, "modelId", str_of(e->id));
-	if (strcmp(type, "ok") != 0)
-		cli_put_time(j, "removedAt", e->removed);
-	if (strcmp(type, "ModelDeprecated") == 0)
-		cli_put_text(j, "replacementAlias", e->replacement);
-	json_push(list, j);
-}
-
 /* The events of an alias; `ok` for one that is active; none for an id, whose dates are unknown. */
 static json *events_json(const struct model_resolved *m)
 {
+	const struct model_entry *e = m->entry;
 	json *list = json_array();
 
 	if (m->deprecated)
-		push_event(list, "ModelDeprecated", m->entry);
+		json_push(list,
+			CLI_OBJECT(CLI_TEXT("type", "ModelDeprecated"), CLI_TEXT("alias", e->alias),
+				CLI_TEXT("modelId", e->id), CLI_TIME("removedAt", e->removed),
+				CLI_TEXT("replacementAlias", e->replacement)));
 	if (m->grace)
-		push_event(list, "ModelDeprecationGracePeriod", m->entry);
-	if (m->entry && !m->deprecated)
-		push_event(list, "ok", m->entry);
+		json_push(list,
+			CLI_OBJECT(CLI_TEXT("type", "ModelDeprecationGracePeriod"),
+				CLI_TEXT("alias", e->alias), CLI_TIME("removedAt", e->removed)));
+	if (e && !m->deprecated)
+		json_push(list, CLI_OBJECT(CLI_TEXT("type", "ok"), CLI_TEXT("alias", e->alias),
+					CLI_TEXT("modelId", e->id)));
 	return list;
 }
 
 static json *resolved_json(const char *stage, const struct model_resolved *m, bool kept)
 {
-	json *j = json_object();
-
-	if (stage)
-		json_put_str(j, "stage", str_of(stage));
-	json_put_str(j, "asked", str_of(m->asked));
-	cli_put_text(j, "alias", m->alias ? m->asked : NULL);
-	json_put_str(j, "modelId", str_of(m->id));
-	json_put_str(j, "source", str_of(m->source));
-	if (stage)
-		json_put_bool(j, "pinned", kept);
-	json_put(j, "events", events_json(m));
-	return j;
+	return CLI_OBJECT(CLI_IF(stage, CLI_TEXT("stage", stage)), CLI_TEXT("asked", m->asked),
+		CLI_TEXT("alias", m->alias ? m->asked : NULL), CLI_TEXT("modelId", m->id),
+		CLI_TEXT("source", m->source), CLI_IF(stage, CLI_BOOL("pinned", kept)),
+		CLI_VALUE("events", events_json(m)));
 }
 
 static void warn(const struct model_resolved *m, int64_t now)
@@ -250,18 +227,11 @@ static int run_resolve(struct invocation *in, struct error *err)
 static json *bump_json(const struct model_bump *row)
 {
 	const struct model_entry *e = row->entry;
-	json *j = json_object();
-
-	cli_put_text(j, "stage", row->stage);
-	json_put_str(j, "alias", str_of(e->alias));
-	json_put_str(j, "currentModelId", str_of(e->id));
-	cli_put_time(j, "deprecatedAt", e->deprecated);
-	cli_put_time(j, "removedAt", e->removed);
-	cli_put_text(j, "replacementAlias", e->replacement);
-	cli_put_text(j, "replacementModelId", row->replacement_id);
-	json_put_bool(j, "inGracePeriod", row->grace);
-	json_put_bool(j, "removed", row->removed);
-	return j;
+	return CLI_OBJECT(CLI_TEXT("stage", row->stage), CLI_TEXT("alias", e->alias),
+		CLI_TEXT("currentModelId", e->id), CLI_TIME("deprecatedAt", e->deprecated),
+		CLI_TIME("removedAt", e->removed), CLI_TEXT("replacementAlias", e->replacement),
+		CLI_TEXT("replacementModelId", row->replacement_id),
+		CLI_BOOL("inGracePeriod", row->grace), CLI_BOOL("removed", row->removed));
 }
 
 static void put_bump(struct buf *out, const struct model_bump *row)

@@ -148,15 +148,11 @@ static json *trace_json(const struct trace *t)
 {
 	json *list = json_array();
 
-	for (size_t i = 0; i < t->n; i++) {
-		json *row = json_object();
-
-		json_put_str(row, "rule", str_of(rule_id(t->list[i].rule)));
-		json_put_int(row, "from", (int64_t)t->list[i].at.from);
-		json_put_int(row, "to", (int64_t)t->list[i].at.to);
-		json_put_bool(row, "denied", t->list[i].denied);
-		json_push(list, row);
-	}
+	for (size_t i = 0; i < t->n; i++)
+		json_push(list, CLI_OBJECT(CLI_TEXT("rule", rule_id(t->list[i].rule)),
+					CLI_INT("from", t->list[i].at.from),
+					CLI_INT("to", t->list[i].at.to),
+					CLI_BOOL("denied", t->list[i].denied)));
 	return list;
 }
 

@@ -116,16 +116,11 @@ static int allocate_or_adopt(struct invocation *in, bool adopt, struct error *er
 		return -1;
 	if (of.warning)
 		error_log("%s", of.warning);
-	if (o->json) {
-		json *j = allocation_json(&of);
-
-		json_put_bool(j, "created", created);
-		if (of.warning)
-			json_put_str(j, "warning", str_of(of.warning));
-		cli_put_json(in->out, j);
-	} else {
+	if (o->json)
+		cli_put_json(in->out, CLI_ADD(allocation_json(&of), CLI_BOOL("created", created),
+					      CLI_IF(of.warning, CLI_TEXT("warning", of.warning))));
+	else
 		put_allocation(in, &of, created);
-	}
 	return 0;
 }
 
@@ -149,16 +144,9 @@ static int run_reclaim(struct invocation *in, struct error *err)
 	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
 		pool_reclaim(in->arena, &p, what, o->confirm, &removed, err) < 0)
 		return -1;
-	if (o->json) {
-		json *j = json_object();
-
-		json_put_str(j, "what", str_of(what));
-		json_put_bool(j, "removed", removed);
-		cli_put_json(in->out, j);
-	} else {
-		buf_addf(
-			in->out, removed ? "reclaimed '%s'\n" : "nothing to reclaim: '%s'\n", what);
-	}
+	cli_put_format(in->out, o->json,
+		CLI_OBJECT(CLI_TEXT("what", what), CLI_BOOL("removed", removed)), "%s '%s'\n",
+		removed ? "reclaimed" : "nothing to reclaim:", what);
 	return 0;
 }
 
@@ -228,14 +216,11 @@ static void put_table(struct invocation *in, const struct pool_entry *list, size
 	}
 }
 
-static json *pool_json(const struct pool *p)
+/* The pool, with `rows` as the member `key`. */
+static json *pool_json(const struct pool *p, struct cli_member extra, const char *key, json *rows)
 {
-	json *j = json_object();
-
-	json_put_str(j, "pool", str_of(p->name));
-	json_put_str(j, "dir", str_of(p->dir));
-	json_put_str(j, "repo", str_of(p->repo));
-	return j;
+	return CLI_OBJECT(CLI_TEXT("pool", p->name), CLI_TEXT("dir", p->dir),
+		CLI_TEXT("repo", p->repo), extra, CLI_VALUE(key, rows));
 }
 
 static int run_list(struct invocation *in, struct error *err)
@@ -243,7 +228,7 @@ static int run_list(struct invocation *in, struct error *err)
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct pool_options *o = in->values;
 	struct pool_entry *list;
-	json *j, *rows;
+	json *rows;
 	size_t n;
 
 	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
@@ -253,28 +238,21 @@ static int run_list(struct invocation *in, struct error *err)
 		put_table(in, list, n, "PATH", path_of);
 		return 0;
 	}
-	j = pool_json(&p);
 	rows = json_array();
 	for (size_t i = 0; i < n; i++)
 		json_push(rows, pool_entry_json(&list[i]));
-	json_put(j, "worktrees", rows);
-	cli_put_json(in->out, j);
+	cli_put_json(in->out, pool_json(&p, CLI_NONE, "worktrees", rows));
 	return 0;
 }
 
 static json *sweep_json(const struct pool *p, bool apply, const struct pool_entry *list, size_t n)
 {
-	json *j = pool_json(p), *rows = json_array();
+	json *rows = json_array();
 
-	json_put_bool(j, "applied", apply);
-	for (size_t i = 0; i < n; i++) {
-		json *row = pool_entry_json(&list[i]);
-
-		json_put_bool(row, "removed", list[i].removed);
-		json_push(rows, row);
-	}
-	json_put(j, "stale", rows);
-	return j;
+	for (size_t i = 0; i < n; i++)
+		json_push(rows,
+			CLI_ADD(pool_entry_json(&list[i]), CLI_BOOL("removed", list[i].removed)));
+	return pool_json(p, CLI_BOOL("applied", apply), "stale", rows);
 }
 
 static int run_sweep(struct invocation *in, struct error *err)
@@ -300,46 +278,31 @@ static int run_sweep(struct invocation *in, struct error *err)
 
 /* ---- audit ---- */
 
-static json *leak_json(const struct leak *l)
-{
-	json *j = json_object();
-
-	json_put_str(j, "kind", str_of(l->kind));
-	json_put_str(j, "path", str_of(l->path ? l->path : ""));
-	json_put_str(j, "text", str_of(l->text ? l->text : ""));
-	return j;
-}
-
-static void put_leaks(struct buf *out, const struct leak *list, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		buf_addf(out, "%s  %s  %s\n", list[i].kind, list[i].path ? list[i].path : "-",
-			list[i].text ? list[i].text : "");
-	if (!n)
-		buf_adds(out, "nothing is orphaned\n");
-}
-
 static int run_audit(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct pool_options *o = in->values;
 	struct leak *list;
+	json *rows;
 	size_t n;
 
 	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
 		pool_audit(in->arena, &p, &list, &n, err) < 0)
 		return -1;
-	if (o->json) {
-		json *j = pool_json(&p), *rows = json_array();
+	rows = json_array();
+	for (size_t i = 0; i < n; i++) {
+		const char *path = list[i].path, *what = list[i].text ? list[i].text : "";
 
-		json_put_bool(j, "clean", n == 0);
-		for (size_t i = 0; i < n; i++)
-			json_push(rows, leak_json(&list[i]));
-		json_put(j, "leaks", rows);
-		cli_put_json(in->out, j);
-	} else {
-		put_leaks(in->out, list, n);
+		json_push(
+			rows, CLI_OBJECT(CLI_TEXT("kind", list[i].kind),
+				      CLI_TEXT("path", path ? path : ""), CLI_TEXT("text", what)));
+		buf_addf(&text, "%s  %s  %s\n", list[i].kind, path ? path : "-", what);
 	}
+	if (!n)
+		buf_adds(&text, "nothing is orphaned\n");
+	cli_put_result(in->out, o->json, buf_str(&text),
+		pool_json(&p, CLI_BOOL("clean", n == 0), "leaks", rows));
 	return n ? ERR_CHECK : 0;
 }
 
@@ -347,19 +310,15 @@ static int run_audit(struct invocation *in, struct error *err)
 
 static json *port_json(const struct port_request *ask, const struct port_report *got)
 {
-	json *j = json_object(), *tried = json_array();
+	json *tried = json_array();
 
 	for (size_t i = 0; i < got->answer.n_tried; i++)
 		json_push_int(tried, got->answer.tried[i]);
-	json_put_str(j, "path", str_of(got->path));
-	json_put_int(j, "basePort", ask->base);
-	if (got->candidate)
-		json_put_int(j, "candidate", got->candidate);
-	json_put_int(j, "port", got->answer.first);
-	json_put(j, "ports", port_list_json(got->answer.first, ask->count));
-	json_put_str(j, "source", str_of(port_source_word(got->source)));
-	json_put(j, "attempted", tried);
-	return j;
+	return CLI_OBJECT(CLI_TEXT("path", got->path), CLI_INT("basePort", ask->base),
+		CLI_IF(got->candidate, CLI_INT("candidate", got->candidate)),
+		CLI_INT("port", got->answer.first),
+		CLI_VALUE("ports", port_list_json(got->answer.first, ask->count)),
+		CLI_TEXT("source", port_source_word(got->source)), CLI_VALUE("attempted", tried));
 }
 
 static bool is_path(const char *word)

@@ -61,6 +61,7 @@ static int run_decide(struct invocation *in, struct error *err)
 	const struct requeue_options *o = in->values;
 	const struct requeue_places places = {o->old_position, o->new_position};
 	enum requeue_trigger trigger;
+	const char *word;
 	bool keep;
 	char *dir;
 
@@ -71,16 +72,10 @@ static int run_decide(struct invocation *in, struct error *err)
 			dir, in->words[0], o->failure, o->by_operator, &places, &trigger, err) < 0)
 		return -1;
 	keep = trigger == TRIGGER_TRUST_SCORE;
-	if (o->json) {
-		json *j = json_object();
-
-		json_put_str(j, "trigger", str_of(requeue_word(trigger)));
-		json_put_bool(j, "rescore", !keep);
-		cli_put_json(in->out, j);
-	} else {
-		buf_addf(in->out, "%s: %s\n", keep ? "keep the score" : "score it anew",
-			requeue_word(trigger));
-	}
+	word = requeue_word(trigger);
+	cli_put_format(in->out, o->json,
+		CLI_OBJECT(CLI_TEXT("trigger", word), CLI_BOOL("rescore", !keep)), "%s: %s\n",
+		keep ? "keep the score" : "score it anew", word);
 	return 0;
 }
 
@@ -99,87 +94,49 @@ static int run_triage(struct invocation *in, struct error *err)
 	if (find_artifacts(in, &dir, err) < 0 ||
 		triage_append(dir, in->words[0], &t, &count, &storm, err) < 0)
 		return -1;
-	if (o->json) {
-		json *j = json_object();
-
-		json_put_int(j, "retriagesInWindow", count);
-		json_put_bool(j, "storm", storm);
-		cli_put_json(in->out, j);
-	} else {
-		buf_addf(in->out, "%u in the last 24 hours%s\n", count,
-			storm ? ": a storm (RetriageStorm)" : "");
-	}
+	cli_put_format(in->out, o->json,
+		CLI_OBJECT(CLI_INT("retriagesInWindow", count), CLI_BOOL("storm", storm)),
+		"%u in the last 24 hours%s\n", count, storm ? ": a storm (RetriageStorm)" : "");
 	return 0;
-}
-
-static json *triage_json(const struct triage *t)
-{
-	json *j = json_object();
-
-	cli_put_time(j, "timestamp", t->at);
-	json_put_str(j, "trigger", str_of(t->trigger));
-	if (t->detail)
-		json_put_str(j, "triggerDetail", str_of(t->detail));
-	json_put_number(j, "composite", t->composite);
-	if (t->cost_usd > 0)
-		json_put_number(j, "costUsd", t->cost_usd);
-	return j;
-}
-
-static json *failure_json(const struct failure *f)
-{
-	json *j = json_object();
-
-	cli_put_time(j, "timestamp", f->at);
-	json_put_str(j, "failure", str_of(f->type));
-	return j;
-}
-
-static json *history_json(const struct triage_history *h)
-{
-	json *j = json_object(), *triages = json_array(), *failures = json_array();
-
-	for (size_t i = 0; i < h->n; i++)
-		json_push(triages, triage_json(&h->triages[i]));
-	for (size_t i = 0; i < h->n_failures; i++)
-		json_push(failures, failure_json(&h->failures[i]));
-	json_put(j, "triages", triages);
-	json_put(j, "failures", failures);
-	json_put_int(j, "retriagesInWindow", triage_recent(h, clock_now()));
-	json_put_int(j, "skippedLines", (int64_t)h->skipped);
-	return j;
-}
-
-static void put_history(struct buf *out, const struct triage_history *h)
-{
-	char at[CLOCK_TEXT];
-
-	for (size_t i = 0; i < h->n; i++) {
-		const struct triage *t = &h->triages[i];
-
-		clock_text(t->at, at);
-		buf_addf(out, "%s  triage   %s %g%s%s\n", at, t->trigger, t->composite,
-			t->detail ? ": " : "", t->detail ? t->detail : "");
-	}
-	for (size_t i = 0; i < h->n_failures; i++) {
-		clock_text(h->failures[i].at, at);
-		buf_addf(out, "%s  failure  %s\n", at, h->failures[i].type);
-	}
 }
 
 static int run_history(struct invocation *in, struct error *err)
 {
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct requeue_options *o = in->values;
 	struct triage_history h;
-	char *dir;
+	json *triages, *failures;
+	char *dir, at[CLOCK_TEXT];
 
 	if (find_artifacts(in, &dir, err) < 0 ||
 		triage_read(in->arena, dir, in->words[0], &h, err) < 0)
 		return -1;
-	if (o->json)
-		cli_put_json(in->out, history_json(&h));
-	else
-		put_history(in->out, &h);
+	triages = json_array();
+	for (size_t i = 0; i < h.n; i++) {
+		const struct triage *t = &h.triages[i];
+
+		json_push(triages,
+			CLI_OBJECT(CLI_TIME("timestamp", t->at), CLI_TEXT("trigger", t->trigger),
+				CLI_IF(t->detail, CLI_TEXT("triggerDetail", t->detail)),
+				CLI_NUMBER("composite", t->composite),
+				CLI_IF(t->cost_usd > 0, CLI_NUMBER("costUsd", t->cost_usd))));
+		clock_text(t->at, at);
+		buf_addf(&text, "%s  triage   %s %g%s%s\n", at, t->trigger, t->composite,
+			t->detail ? ": " : "", t->detail ? t->detail : "");
+	}
+	failures = json_array();
+	for (size_t i = 0; i < h.n_failures; i++) {
+		const struct failure *f = &h.failures[i];
+
+		json_push(failures,
+			CLI_OBJECT(CLI_TIME("timestamp", f->at), CLI_TEXT("failure", f->type)));
+		clock_text(f->at, at);
+		buf_addf(&text, "%s  failure  %s\n", at, f->type);
+	}
+	cli_put_result(in->out, o->json, buf_str(&text),
+		CLI_OBJECT(CLI_VALUE("triages", triages), CLI_VALUE("failures", failures),
+			CLI_INT("retriagesInWindow", triage_recent(&h, clock_now())),
+			CLI_INT("skippedLines", h.skipped)));
 	return 0;
 }
 

@@ -32,31 +32,19 @@ static enum parallelism_mode mode(void)
 
 /* ---- check ---- */
 
-static json *fault_json(const struct error *f)
-{
-	json *j = json_object();
-
-	cli_put_bytes(j, "file", f->file);
-	json_put_int(j, "line", f->line);
-	json_put_int(j, "column", f->col);
-	json_put_str(j, "text", str_of(f->text));
-	return j;
-}
-
 static json *check_json(const struct resources *r)
 {
-	json *j = json_object(), *faults = json_array();
+	json *faults = json_array();
 
-	json_put_int(j, "files", (int64_t)r->n_files);
-	json_put_int(j, "pipelines", (int64_t)r->n_pipelines);
-	json_put_int(j, "worktreePools", (int64_t)r->n_pools);
-	json_put_int(j, "subscriptionPlans", (int64_t)r->n_plans);
-	json_put_int(j, "databaseBranchPools", (int64_t)r->n_databases);
-	json_put_int(j, "others", (int64_t)r->n_other);
 	for (size_t i = 0; i < r->n_faults; i++)
-		json_push(faults, fault_json(&r->faults[i]));
-	json_put(j, "faults", faults);
-	return j;
+		json_push(faults, CLI_OBJECT(CLI_TEXT("file", r->faults[i].file),
+					  CLI_INT("line", r->faults[i].line),
+					  CLI_INT("column", r->faults[i].col),
+					  CLI_TEXT("text", r->faults[i].text)));
+	return CLI_OBJECT(CLI_INT("files", r->n_files), CLI_INT("pipelines", r->n_pipelines),
+		CLI_INT("worktreePools", r->n_pools), CLI_INT("subscriptionPlans", r->n_plans),
+		CLI_INT("databaseBranchPools", r->n_databases), CLI_INT("others", r->n_other),
+		CLI_VALUE("faults", faults));
 }
 
 static void put_count(struct buf *b, const char *before, size_t n, const char *what)
@@ -177,35 +165,23 @@ static json *field_json(const struct shown_field *f)
 		[ORIGIN_DEFAULT] = "default",
 		[ORIGIN_DERIVED] = "derived",
 		[ORIGIN_ENVIRONMENT] = "environment"};
-	json *j = json_object();
+	bool written = origin_of(f) == ORIGIN_WRITTEN;
 
-	json_put(j, "value", json_copy(f->value));
-	json_put_str(j, "from", str_of(origins[origin_of(f)]));
-	if (origin_of(f) == ORIGIN_WRITTEN) {
-		cli_put_bytes(j, "file", f->file);
-		json_put_int(j, "line", f->line);
-	}
-	if (f->why)
-		json_put_str(j, "why", str_of(f->why));
-	if (f->inert)
-		json_put_bool(j, "inert", true);
-	return j;
+	return CLI_OBJECT(CLI_VALUE("value", json_copy(f->value)),
+		CLI_TEXT("from", origins[origin_of(f)]), CLI_IF(written, CLI_TEXT("file", f->file)),
+		CLI_IF(written, CLI_INT("line", f->line)), CLI_IF(f->why, CLI_TEXT("why", f->why)),
+		CLI_IF(f->inert, CLI_BOOL("inert", true)));
 }
 
 static json *shown_json(const struct resource_doc *doc, const struct shown *shown)
 {
-	json *j = json_object(), *fields = json_object();
+	json *fields = json_object();
 
-	json_put_str(j, "kind", str_of(doc->kind->name));
-	json_put_str(j, "name", str_of(doc->name));
-	if (doc->file == built_in)
-		json_put_null(j, "file");
-	else
-		cli_put_bytes(j, "file", doc->file);
 	for (size_t i = 0; i < shown->n; i++)
 		json_put(fields, shown->items[i].path, field_json(&shown->items[i]));
-	json_put(j, "fields", fields);
-	return j;
+	return CLI_OBJECT(CLI_TEXT("kind", doc->kind->name), CLI_TEXT("name", doc->name),
+		CLI_TEXT("file", doc->file == built_in ? NULL : doc->file),
+		CLI_VALUE("fields", fields));
 }
 
 /* `KIND`, `KIND/NAME`, or nothing for all. */
