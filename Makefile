@@ -153,7 +153,7 @@ check: $(O)/dev-team all $(PROGRAMS)
 	@O=$(O) SAN=$(SAN) tests/suites lists floors unit spec
 floors: $(O)/dev-team
 	@tools/floors $(O)
-crash: $(O)/dev-team $(O)/tests/crash/sweep $(O)/tests/crash/storm $(O)/tests/worktree/crowd/crowd
+crash: $(O)/dev-team $(O)/tests/crash/sweep $(O)/tests/crash/storm $(O)/tests/worktree/crowd/crowd $(O)/tests/merge/unit
 	@O=$(O) SWEEP=full tests/suites crash pool
 model: $(O)/tests/model/model
 	@O=$(O) tests/suites model

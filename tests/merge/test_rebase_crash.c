@@ -1,6 +1,6 @@
 /*
  * A holder that is killed, or stopped, between any two steps of a rebase, with and without the git
- * that it has just started: at every fifth step, with SWEEP=full at each. A `git` first in PATH
+ * that it has just started: at every tenth step, with SWEEP=full (`make crash`) at each. A `git` first in PATH
  * counts the calls and does it at one of them; a hook does the same at each change of a reference,
  * in the middle of git's own work.
  */
@@ -8,7 +8,7 @@
 
 static const char wrapper[] = "#!/bin/sh\n"
 			      "test -n \"$HOLDER\" && test \"$WHEN\" != hook || exec %s \"$@\"\n"
-			      "n=$(($(cat $COUNT) + 1)); echo $n >$COUNT\n"
+			      "read n <$COUNT; n=$((n + 1)); echo $n >$COUNT\n"
 			      "test $n = $AT || exec %s \"$@\"\n"
 			      "case $WHEN in\n"
 			      "before) kill -9 $HOLDER; exit 1;;\n"
@@ -19,7 +19,7 @@ static const char wrapper[] = "#!/bin/sh\n"
 
 static const char hook[] = "#!/bin/sh\n"
 			   "test \"$WHEN\" = hook || exit 0\n"
-			   "n=$(($(cat $COUNT) + 1)); echo $n >$COUNT\n"
+			   "read n <$COUNT; n=$((n + 1)); echo $n >$COUNT\n"
 			   "test $n = $AT || exit 0\n"
 			   "kill -9 $HOLDER; kill -9 $PPID; exit 1\n";
 
@@ -64,7 +64,7 @@ static unsigned stride(void)
 {
 	const char *sweep = getenv("SWEEP");
 
-	return sweep && strcmp(sweep, "full") == 0 ? 1 : 5;
+	return sweep && strcmp(sweep, "full") == 0 ? 1 : 10;
 }
 
 /* The scene as it was when it was saved, at the same places: worktrees know where they are. */
@@ -137,6 +137,12 @@ static void again(const char *when, unsigned n)
 
 static const char *const whens[] = {"before", "after", "orphan", "hook"};
 
+/* The first step at which whens[i] is tried: with a stride, each looks at other steps. */
+static unsigned first_step(size_t i)
+{
+	return 1 + (unsigned)i * 3 % stride();
+}
+
 CRASH_TEST(killed_anywhere_the_next_one_does_it_right)
 {
 	unsigned killed = 0;
@@ -144,7 +150,7 @@ CRASH_TEST(killed_anywhere_the_next_one_does_it_right)
 	main_gets("m", "main");
 	save_scene();
 	for (size_t i = 0; i < COUNT(whens); i++) {
-		for (unsigned n = 1 + (unsigned)i % stride();; n += stride()) {
+		for (unsigned n = first_step(i);; n += stride()) {
 			bool more;
 
 			restore_scene();
@@ -176,7 +182,7 @@ CRASH_TEST(killed_in_a_conflict_the_worktree_comes_back)
 	save_scene();
 	before = look();
 	for (size_t i = 0; i < COUNT(whens); i++) {
-		for (unsigned n = 1 + (unsigned)i % stride();; n += stride()) {
+		for (unsigned n = first_step(i);; n += stride()) {
 			bool more;
 
 			restore_scene();
