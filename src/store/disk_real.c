@@ -8,8 +8,6 @@
 #include "src/sys/path.h"
 #include "src/store/disk.h"
 
-enum { READ_STEP = 16384 };
-
 struct real_file {
 	struct disk_file base;
 	int fd;
@@ -33,7 +31,7 @@ static int open_again(const char *path, int flags)
 	return fd;
 }
 
-/* Only EINTR: after any other failure a second sync may say that all is well when it is not. */
+/* Retries EINTR only: after any other failure a second sync may succeed although data is lost. */
 static int sync_again(int fd, int (*sync)(int))
 {
 	int rc;
@@ -49,50 +47,14 @@ static int not_regular(const char *path, struct error *err)
 	return error_set(err, ERR_INPUT, "'%s' is not a regular file", path);
 }
 
-/* One byte more than there should be is asked for, so that one call also tells the end. */
-static int read_whole(
-	int fd, const char *path, size_t size, size_t max, struct buf *out, struct error *err)
-{
-	size_t begin = out->len, want = size + 1;
-	ssize_t n;
-
-	do {
-		buf_reserve(out, want);
-		n = read(fd, out->s + out->len, want);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return error_errno(err, "cannot read '%s'", path);
-		out->len += (size_t)n;
-		out->s[out->len] = '\0';
-		if (out->len - begin > max)
-			return error_set(
-				err, ERR_INPUT, "'%s' is larger than %zu bytes", path, max);
-		if ((size_t)n == size && out->len - begin == size)
-			return 0;
-		want = READ_STEP; /* it grows or shrinks: only an empty read is the end */
-	} while (n != 0);
-	return 0;
-}
-
 static int real_read(struct disk *d, const char *path, size_t max, struct buf *out, bool *missing,
 	struct error *err)
 {
-	CLEANUP(base_close) int fd = open_again(path, O_RDONLY | O_NONBLOCK);
-	struct stat st;
-
 	(void)d;
-	*missing = fd < 0 && errno == ENOENT;
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return error_errno(err, "cannot open '%s'", path);
-	if (!S_ISREG(st.st_mode))
-		return not_regular(path, err);
-	if ((uint64_t)st.st_size > max)
-		return error_set(err, ERR_INPUT, "'%s' is larger than %zu bytes", path, max);
-	return read_whole(fd, path, (size_t)st.st_size, max, out, err);
+	return sys_read_file(out, path, out->len + max, missing, err);
 }
 
-/* A new file has 0600 as it is; the mode is set only where somebody has chosen another one. */
+/* A new file has mode 0600 anyway; the mode is set only where the user has chosen another one. */
 static int take_mode(int fd, const char *like)
 {
 	struct stat st;
@@ -102,7 +64,7 @@ static int take_mode(int fd, const char *like)
 	return fchmod(fd, st.st_mode & 07777);
 }
 
-/* close() is checked: some file systems tell of a lost write only there. */
+/* close() is checked: some file systems report a lost write only there. */
 static int fill(int fd, const char *path, const char *like, struct str text, struct error *err)
 {
 	int rc = 0;
@@ -120,8 +82,8 @@ static int fill(int fd, const char *path, const char *like, struct str text, str
 	return rc;
 }
 
-/* What is left of an earlier one goes: nobody who has it open, and no second name of it, is to see
- * the new bytes, and its mode is not kept. */
+/* A leftover is removed first: nobody who has it open, and no other name of it, may see the new
+ * bytes, and its mode must not be kept. */
 static int real_write(
 	struct disk *d, const char *path, const char *like, struct str text, struct error *err)
 {
@@ -163,7 +125,7 @@ static int real_unlink(struct disk *d, const char *path, struct error *err)
 	return 0;
 }
 
-/* What cannot be asked is not "no": a staged document that is overlooked would be lost. */
+/* A failed check is not "no": a staged document that is overlooked would be lost. */
 static int real_exists(struct disk *d, const char *path, bool *there, struct error *err)
 {
 	(void)d;
@@ -179,20 +141,13 @@ static int real_sync_folder(struct disk *d, const char *dir, struct error *err)
 
 	(void)d;
 	if (fd < 0 || sync_again(fd, fsync) < 0)
-		return error_errno(err, "cannot sync folder '%s'", dir);
+		return error_errno(err, "cannot sync directory '%s'", dir);
 	return 0;
 }
 
-static bool is_folder(const char *dir)
-{
-	struct stat st;
-
-	return stat(dir, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-/* A folder that a power cut takes away takes with it all that was synced in it. One that may be
- * written in but not read cannot be synced. */
-static int make_folder(struct disk *d, const char *dir, struct error *err)
+/* If a power cut removes a directory, everything synced in it is lost too, so its parent is synced.
+ * A parent without read permission cannot be. */
+static int make_durable_directory(struct disk *d, const char *dir, struct error *err)
 {
 	char parent[PATH_MAX];
 	struct str up = path_dir(dir);
@@ -200,9 +155,9 @@ static int make_folder(struct disk *d, const char *dir, struct error *err)
 	(void)snprintf(parent, sizeof(parent), "%.*s", (int)up.n, up.p);
 	if (mkdir(dir, 0700) == 0)
 		return access(parent, R_OK) < 0 ? 0 : real_sync_folder(d, parent, err);
-	if (errno == EEXIST && is_folder(dir))
+	if (errno == EEXIST && path_is_directory(dir))
 		return 0;
-	return error_errno(err, "cannot make folder '%s'", dir);
+	return error_errno(err, "cannot make directory '%s'", dir);
 }
 
 static int real_mkdirs(struct disk *d, const char *dir, struct error *err)
@@ -210,10 +165,10 @@ static int real_mkdirs(struct disk *d, const char *dir, struct error *err)
 	char path[PATH_MAX];
 	size_t n = strlen(dir);
 
-	if (is_folder(dir))
+	if (path_is_directory(dir))
 		return 0;
 	if (!n || n >= sizeof(path))
-		return error_set(err, ERR_SYSTEM, "cannot make folder '%.200s'", dir);
+		return error_set(err, ERR_SYSTEM, "cannot make directory '%.200s'", dir);
 	memcpy(path, dir, n + 1);
 	while (n > 1 && path[n - 1] == '/')
 		path[--n] = '\0';
@@ -221,11 +176,11 @@ static int real_mkdirs(struct disk *d, const char *dir, struct error *err)
 		if (*p != '/')
 			continue;
 		*p = '\0';
-		if (!is_folder(path) && make_folder(d, path, err) < 0)
+		if (!path_is_directory(path) && make_durable_directory(d, path, err) < 0)
 			return -1;
 		*p = '/';
 	}
-	return make_folder(d, path, err);
+	return make_durable_directory(d, path, err);
 }
 
 /* ---- file systems ---- */
@@ -358,7 +313,7 @@ static int real_trusted(struct disk *d, const char *dir, struct error *err)
 
 enum { READING = O_RDONLY | O_NOFOLLOW | O_NONBLOCK, WRITING = O_RDWR | O_APPEND | O_NOFOLLOW };
 
-/* Two may make it at once: who comes second opens what the first has made. */
+/* Two processes may create it at once: the second opens the file of the first. */
 static int open_or_make(const char *path, bool make, bool *made)
 {
 	int fd = open_again(path, make ? WRITING | O_NONBLOCK : READING);
@@ -480,7 +435,7 @@ static int try_lock(int fd)
 
 	do
 		rc = fcntl(fd, F_OFD_SETLK, &whole);
-	while (rc < 0 && errno == EINTR); /* else who does not wait would take it for held */
+	while (rc < 0 && errno == EINTR); /* a caller that does not wait would take it for held */
 	return rc;
 }
 

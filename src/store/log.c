@@ -25,7 +25,7 @@ struct store_log {
 
 static int load(struct store_log *l, struct disk_file *f, struct error *err)
 {
-	CLEANUP(journal_tail_release) struct journal_tail t = {0};
+	CLEANUP(journal_release) struct journal j = {.file = f, .path = l->path};
 	int64_t size;
 	struct str rest, line;
 
@@ -33,10 +33,10 @@ static int load(struct store_log *l, struct disk_file *f, struct error *err)
 		return -1;
 	if (!size)
 		return 0;
-	if (journal_find_tail(f, l->path, size, &t, err) < 0 ||
+	if (journal_find_tail(&j, size, err) < 0 ||
 		f->ops->pread(f, 0, (size_t)size, &l->text, err) < 0)
 		return -1;
-	l->end = (size_t)t.end;
+	l->end = (size_t)j.end;
 	/* A complete commit line with a wrong checksum is damage, not what a kill leaves. */
 	for (rest = str_sub(buf_str(&l->text), l->end, l->text.len); str_line(&rest, &line);)
 		if (str_starts(line, FILE_COMMIT) && rest.p[-1] == '\n')
@@ -253,7 +253,7 @@ static void fill_document(struct store_log *l, struct store_commit *c)
 	if (put)
 		c->document_key = json_key(put);
 	for (const json *i = put ? NULL : json_first(json_get(l->head, "del")); i; i = json_next(i))
-		if (json_text(i) && key_is_document(json_text(i)))
+		if (json_text(i) && store_key_is_document(json_text(i)))
 			c->document_key = json_text(i);
 	if (!c->document_key)
 		return;

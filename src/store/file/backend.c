@@ -1,7 +1,11 @@
-/* backend.c: a store of plain files, from open to close. */
+/* backend.c: the operations on a store of plain files, from open to close. */
+#include <time.h>
+#include "src/base/clock.h"
 #include "src/store/file/internal.h"
 
-enum store_status file_break(struct file_store *f, struct error *err)
+enum { HEADER_MAX = 128 }; /* bytes of the first line of a journal */
+
+enum store_status store_file_break(struct file_store *f, struct error *err)
 {
 	error_prefix(err, "it is not known whether this took effect; run the same command again");
 	f->broken = *err;
@@ -44,54 +48,62 @@ static bool unchanged(struct file_store *f, int64_t size)
 	       memcmp(end.s, f->sum, DIGEST_TEXT - 1) == 0;
 }
 
-static int load_tail(struct file_store *f, struct journal_tail *t, struct error *err)
+static int load_tail(struct file_store *f, struct journal *j, struct error *err)
 {
 	struct store_state now = {0};
 
-	if (t->broken)
+	if (j->broken)
 		return error_set(err, ERR_INPUT,
 			"'%s' is damaged after commit %lld: nothing was changed; move it away to "
 			"begin a new one",
-			f->journal_path, (long long)json_get_int(t->commit, "commit", 0));
-	if (t->commit && journal_load_state(f->journal, f->journal_path, t, &now, err) < 0) {
-		state_clear(&now);
+			f->journal_path, (long long)json_get_int(j->commit, "commit", 0));
+	if (j->commit && journal_load_state(j, &now, err) < 0) {
+		store_state_clear(&now);
 		return -1;
 	}
-	state_clear(&f->state);
+	store_state_clear(&f->state);
 	f->state = now;
-	f->committed = t->commit != NULL;
-	f->end = t->end;
-	f->shift = t->shift;
-	memcpy(f->sum, t->sum, sizeof(f->sum));
+	f->committed = j->commit != NULL;
+	f->end = j->end;
+	f->shift = j->shift;
+	memcpy(f->sum, j->sum, sizeof(f->sum));
 	return 0;
 }
 
-int file_load(struct file_store *f, struct error *err)
+int store_file_load(struct file_store *f, struct error *err)
 {
-	CLEANUP(journal_tail_release) struct journal_tail t = {0};
+	CLEANUP(journal_release) struct journal j = {.path = f->journal_path};
 	int64_t size = 0;
 
 	if (open_journal(f, err) < 0)
 		return -1;
+	j.file = f->journal;
 	if (f->journal && f->journal->ops->size(f->journal, &size, err) < 0)
 		return -1;
 	if (size && unchanged(f, size))
 		return 0;
-	if (size && journal_find_tail(f->journal, f->journal_path, size, &t, err) < 0)
+	if (size && journal_find_tail(&j, size, err) < 0)
 		return -1;
-	if (load_tail(f, &t, err) < 0)
+	if (load_tail(f, &j, err) < 0)
 		return -1;
-	return f->mode == STORE_READ ? 0 : journal_recover(f, t.commit, size, err);
+	return f->mode == STORE_READ ? 0 : journal_recover(f, j.commit, size, err);
 }
 
 /* ---- each operation ---- */
+
+static struct file_store *file_of(struct store *s)
+{
+	return (struct file_store *)s;
+}
 
 static int lock(struct file_store *f, struct error *err)
 {
 	return f->disk->ops->lock(f->disk, f->lock_path, f->wait_ms, &f->lock, err);
 }
 
-enum store_status file_begin(struct file_store *f, bool write, struct error *err)
+/* Every operation is between file_begin() and file_end(): they take and release the lock as the
+ * mode wants it, and load what other processes committed. `write`: refused on a reader. */
+static enum store_status file_begin(struct file_store *f, bool write, struct error *err)
 {
 	if (f->broken.code) {
 		*err = f->broken;
@@ -105,16 +117,664 @@ enum store_status file_begin(struct file_store *f, bool write, struct error *err
 	}
 	if (f->mode == STORE_WRITE && lock(f, err) < 0)
 		return err->code == ERR_STATE ? STORE_TIMEOUT : STORE_DOWN;
-	if (file_load(f, err) == 0)
+	if (store_file_load(f, err) == 0)
 		return STORE_OK;
 	disk_lock_drop(&f->lock);
 	return STORE_DOWN;
 }
 
-void file_end(struct file_store *f)
+static void file_end(struct file_store *f)
 {
 	if (f->mode == STORE_WRITE)
 		disk_lock_drop(&f->lock);
+}
+
+/* ---- get and list ---- */
+
+/* Between a writer's commit and its rename, the staged file is the document. */
+static int read_committed(
+	struct file_store *f, const char *key, struct buf *out, int64_t *mod, struct error *err)
+{
+	char sum[DIGEST_TEXT];
+	CLEANUP(arena_release) struct arena a = {0};
+	const struct state_entry *e = NULL;
+
+	for (int tries = 0; tries < 5; tries++) {
+		if (tries && store_file_load(f, err) < 0)
+			return -1;
+		e = store_state_find(&f->state, key);
+		*mod = e ? e->mod : 0;
+		if (store_document_read(f, store_document_path(f, &a, key), out, sum, err) < 0)
+			return -1;
+		if (strcmp(sum, e ? e->sum : "") == 0)
+			return 0;
+		if (e && store_document_read(f, store_document_staged_path(f, &a, key, e->slot),
+				 out, sum, err) < 0)
+			return -1;
+		if (e && strcmp(sum, e->sum) == 0)
+			return 0;
+	}
+	/* Edited by hand since, and no writer has committed that yet. */
+	if (store_document_read(f, store_document_path(f, &a, key), out, sum, err) < 0)
+		return -1;
+	*mod = !sum[0] ? 0 : e ? e->mod : f->state.rev + 1;
+	return 0;
+}
+
+static enum store_status get_document(struct file_store *f, const char *key, struct buf *out,
+	int64_t *mod, bool *by_hand, struct error *err)
+{
+	const struct state_entry *e;
+	enum store_status got;
+
+	*by_hand = false;
+	if (f->mode == STORE_READ)
+		return read_committed(f, key, out, mod, err) < 0 ? STORE_DOWN : STORE_OK;
+	got = store_document_commit_edit(f, key, out, by_hand, err);
+	e = store_state_find(&f->state, key);
+	*mod = got == STORE_OK && e ? e->mod : 0;
+	return got;
+}
+
+static enum store_status file_get_document(struct store *s, const char *key, struct buf *out,
+	int64_t *mod, bool *by_hand, struct error *err)
+{
+	struct file_store *f = file_of(s);
+	enum store_status got = file_begin(f, false, err);
+	bool edited = false;
+
+	*mod = 0;
+	if (got != STORE_OK)
+		return got;
+	got = get_document(f, key, out, mod, &edited, err);
+	if (by_hand)
+		*by_hand = edited;
+	file_end(f);
+	return got;
+}
+
+/* store_get() returns the text until the next operation. */
+static enum store_status get_text(
+	struct file_store *f, const char *key, struct store_kv *out, struct error *err)
+{
+	const struct state_entry *e;
+	bool edited;
+	enum store_status got = get_document(f, key, &f->text, &out->mod, &edited, err);
+
+	if (got != STORE_OK || !out->mod)
+		return got;
+	out->value = buf_str(&f->text);
+	e = store_state_find(&f->state, key);
+	out->create = e ? e->create : out->mod;
+	return STORE_OK;
+}
+
+static enum store_status file_get(
+	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err)
+{
+	struct file_store *f = file_of(s);
+	enum store_status got = file_begin(f, false, err);
+	const struct state_entry *e;
+
+	*out = (struct store_kv){.key = arena_str(a, str_of(key))};
+	if (got != STORE_OK)
+		return got;
+	if (store_key_is_document(key))
+		got = get_text(f, key, out, err);
+	else if ((e = store_state_find_alive(&f->state, key, clock_now())))
+		state_entry_kv(e, a, out);
+	file_end(f);
+	return got;
+}
+
+static enum store_status file_list(struct store *s, struct arena *a, const char *prefix,
+	const char *after, size_t max, struct store_kv **out, size_t *n, int64_t *at,
+	struct error *err)
+{
+	struct file_store *f = file_of(s);
+	enum store_status got = file_begin(f, false, err);
+	int64_t now = clock_now();
+	size_t i;
+
+	if (got != STORE_OK)
+		return got;
+	i = store_state_index(&f->state, after && strcmp(after, prefix) > 0 ? after : prefix);
+	*out = arena_alloc(
+		a, ((max < f->state.keys.n ? max : f->state.keys.n) + 1) * sizeof(**out));
+	for (; i < f->state.keys.n && *n < max; i++) {
+		const struct state_entry *e = &f->state.keys.items[i];
+
+		if (!str_starts(str_of(e->key), prefix))
+			break;
+		if ((!after || strcmp(e->key, after) != 0) &&
+			store_state_find_alive(&f->state, e->key, now))
+			state_entry_kv(e, a, &(*out)[(*n)++]);
+	}
+	*at = f->state.rev;
+	file_end(f);
+	return STORE_OK;
+}
+
+/* ---- receipts and guards ---- */
+
+static enum store_status refuse_expired_lease(uint64_t id, struct error *err)
+{
+	error_set(err, ERR_STATE, "lease %llu is over", (unsigned long long)id);
+	return STORE_GONE;
+}
+
+static char *receipt_key(struct arena *a, const struct store_txn *t)
+{
+	return arena_printf(a, "rcpt/%s", t->actor);
+}
+
+/* True when the actor's receipt has the opid: the operation was committed at *rev. */
+static bool already_committed(
+	const struct file_store *f, struct arena *a, const struct store_txn *t, int64_t *rev)
+{
+	const struct state_entry *e =
+		t->opid ? store_state_find(&f->state, receipt_key(a, t)) : NULL;
+
+	if (!e || !str_is((struct str){e->value, e->n}, t->opid))
+		return false;
+	*rev = e->mod;
+	return true;
+}
+
+static bool guard_holds(const struct file_store *f, const struct store_guard *g, int64_t now)
+{
+	const struct state_entry *e = store_state_find_alive(&f->state, g->key, now);
+
+	return g->rev == (!e ? 0 : g->what == STORE_MOD_IS ? e->mod : e->create);
+}
+
+static bool guards_hold(const struct file_store *f, const struct store_txn *t, int64_t now)
+{
+	for (size_t i = 0; i < t->n_guards; i++)
+		if (!guard_holds(f, &t->guards[i], now))
+			return false;
+	return true;
+}
+
+static enum store_status refuse(const struct file_store *f, struct arena *a,
+	const struct store_txn *t, int64_t now, struct store_result *result)
+{
+	result->n_now = t->n_guards;
+	result->now = arena_alloc(a, (t->n_guards + 1) * sizeof(*result->now));
+	for (size_t i = 0; i < t->n_guards; i++) {
+		const struct state_entry *e =
+			store_state_find_alive(&f->state, t->guards[i].key, now);
+
+		if (e)
+			state_entry_kv(e, a, &result->now[i]);
+		else
+			result->now[i].key = arena_str(a, str_of(t->guards[i].key));
+	}
+	return STORE_REFUSED;
+}
+
+/* ---- transactions ---- */
+
+static bool usable(const struct file_store *f, const struct store_txn *t, uint64_t id, int64_t now)
+{
+	return (id == t->lease && t->lease_ttl_s) ||
+	       state_lease_alive(store_state_find_lease(&f->state, id), now);
+}
+
+/* 0, or a lease that is over. */
+static uint64_t expired_lease(const struct file_store *f, const struct store_txn *t, int64_t now)
+{
+	if (t->lease && !usable(f, t, t->lease, now))
+		return t->lease;
+	for (size_t i = 0; i < t->n_ops; i++) {
+		const struct store_op *op = &t->ops[i];
+
+		if (op->what == STORE_PUT && op->lease && !usable(f, t, op->lease, now))
+			return op->lease;
+	}
+	return 0;
+}
+
+static bool has_op(const struct store_txn *t, const char *key)
+{
+	for (size_t i = 0; i < t->n_ops; i++)
+		if (strcmp(t->ops[i].key, key) == 0)
+			return true;
+	return false;
+}
+
+/* Edits by hand of the documents in the operations and guards are committed first. The first
+ * commit of a store overwrites what is there. */
+static enum store_status commit_external_edits(
+	struct file_store *f, const struct store_txn *t, struct buf *before, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	enum store_status got = STORE_OK;
+	bool edited;
+
+	for (size_t i = 0; i < t->n_ops && got == STORE_OK && f->committed; i++)
+		if (store_key_is_document(t->ops[i].key))
+			got = store_document_commit_edit(
+				f, t->ops[i].key, &before[i], &edited, err);
+	for (size_t i = 0; i < t->n_guards && got == STORE_OK && f->committed; i++)
+		if (store_key_is_document(t->guards[i].key) && !has_op(t, t->guards[i].key))
+			got = store_document_commit_edit(f, t->guards[i].key, &text, &edited, err);
+	return got;
+}
+
+static void plan_transaction(
+	struct commit_plan *p, struct arena *a, const struct store_txn *t, struct buf *before)
+{
+	for (size_t i = 0; i < t->n_ops; i++) {
+		const struct store_op *op = &t->ops[i];
+
+		vec_push_in(a, &p->changes,
+			(struct planned_change){.key = op->key,
+				.del = op->what == STORE_DEL,
+				.value = op->value,
+				.lease = op->lease,
+				.delta = op->delta,
+				.before = before[i].s ? &before[i] : NULL});
+	}
+	if (t->opid)
+		vec_push_in(a, &p->changes,
+			(struct planned_change){
+				.key = receipt_key(a, t), .value = str_of(t->opid)});
+	if (t->lease && t->lease_ttl_s)
+		commit_plan_lease(p, a,
+			(struct state_lease){t->lease, p->now + t->lease_ttl_s, t->lease_ttl_s});
+}
+
+static enum store_status transact(struct file_store *f, struct arena *a, const struct store_txn *t,
+	struct buf *before, struct store_result *result, bool *again, struct error *err)
+{
+	CLEANUP(arena_release) struct arena own = {0};
+	struct commit_plan p = {
+		.actor = t->actor, .ts = t->ts, .events = t->events, .note = t->note};
+	enum store_status got;
+	uint64_t expired;
+
+	if (already_committed(f, &own, t, &result->rev))
+		return STORE_OK;
+	if ((got = commit_external_edits(f, t, before, err)) != STORE_OK)
+		return got;
+	commit_plan_begin(&p, &own, f);
+	if ((expired = expired_lease(f, t, p.now)))
+		return refuse_expired_lease(expired, err);
+	if (!guards_hold(f, t, p.now))
+		return refuse(f, a, t, p.now, result);
+	plan_transaction(&p, &own, t, before);
+	got = journal_commit(f, &p, err);
+	*again = p.edited;
+	if (got == STORE_OK)
+		result->rev = f->state.rev;
+	return got;
+}
+
+/* A document that is edited during every try does not keep the caller here forever. */
+static enum store_status transact_with_retries(struct file_store *f, struct arena *a,
+	const struct store_txn *t, struct buf *before, struct store_result *result,
+	struct error *err)
+{
+	for (int tries = 0; tries < 10; tries++) {
+		bool again = false;
+		enum store_status got = transact(f, a, t, before, result, &again, err);
+
+		if (!again)
+			return got;
+	}
+	error_set(err, ERR_STATE, "the documents in '%s' keep changing", f->dir);
+	return STORE_TIMEOUT;
+}
+
+static enum store_status file_txn(struct store *s, struct arena *a, const struct store_txn *t,
+	struct store_result *result, struct error *err)
+{
+	struct file_store *f = file_of(s);
+	enum store_status got = file_begin(f, true, err);
+	struct buf before[STORE_OPS_MAX] = {{0}};
+
+	if (got != STORE_OK)
+		return got;
+	got = transact_with_retries(f, a, t, before, result, err);
+	file_end(f);
+	for (size_t i = 0; i < t->n_ops; i++)
+		buf_release(&before[i]);
+	return got;
+}
+
+/* ---- leases ---- */
+
+/*
+ * One commit that sets the lease; ttl 0 ends it and deletes its keys. `alive`: refused if it is
+ * over. That is judged by the plan's clock: if a second look at the clock found the lease over, it
+ * would be renewed without its keys.
+ */
+static enum store_status set_lease(
+	struct file_store *f, struct state_lease l, bool alive, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	struct commit_plan p = {0};
+
+	commit_plan_begin(&p, &a, f);
+	if (alive && !state_lease_alive(store_state_find_lease(&f->state, l.id), p.now))
+		return refuse_expired_lease(l.id, err);
+	if (l.ttl)
+		l.until = p.now + l.ttl;
+	else
+		commit_plan_expired_keys(&p, &a, f, l.id);
+	commit_plan_lease(&p, &a, l);
+	return journal_commit(f, &p, err);
+}
+
+static enum store_status file_grant(struct store *s, uint64_t id, int ttl_s, struct error *err)
+{
+	struct file_store *f = file_of(s);
+	enum store_status got = file_begin(f, true, err);
+
+	if (got != STORE_OK)
+		return got;
+	got = set_lease(f, (struct state_lease){.id = id, .ttl = ttl_s}, false, err);
+	file_end(f);
+	return got;
+}
+
+/* Ends or renews a lease that is alive. */
+static enum store_status change_lease(
+	struct store *s, uint64_t id, bool renew, int *left_s, struct error *err)
+{
+	struct file_store *f = file_of(s);
+	enum store_status got = file_begin(f, true, err);
+	const struct state_lease *l;
+	int ttl;
+
+	if (got != STORE_OK)
+		return got;
+	l = store_state_find_lease(&f->state, id);
+	ttl = l && renew ? l->ttl : 0;
+	got = set_lease(f, (struct state_lease){.id = id, .ttl = ttl}, true, err);
+	if (got == STORE_OK && left_s)
+		*left_s = ttl;
+	file_end(f);
+	return got;
+}
+
+static enum store_status file_renew(struct store *s, uint64_t id, int *left_s, struct error *err)
+{
+	return change_lease(s, id, true, left_s, err);
+}
+
+static enum store_status file_revoke(struct store *s, uint64_t id, struct error *err)
+{
+	return change_lease(s, id, false, NULL, err);
+}
+
+static enum store_status file_lease_end(
+	struct store *s, uint64_t id, int64_t *until, struct error *err)
+{
+	struct file_store *f = file_of(s);
+	enum store_status got = file_begin(f, false, err);
+	const struct state_lease *l;
+	int64_t now = clock_now();
+
+	if (got != STORE_OK)
+		return got;
+	l = store_state_find_lease(&f->state, id);
+	if (state_lease_alive(l, now))
+		*until = state_lease_end(l, now);
+	else
+		got = refuse_expired_lease(id, err);
+	file_end(f);
+	return got;
+}
+
+/* ---- watch ---- */
+
+struct watch_scan {
+	struct arena *a;
+	const char *prefix;
+	int64_t from, next;
+	VEC(struct store_change) found;
+	size_t max;
+};
+
+/* The first revision that is kept; 0: all are. */
+static int first_kept(struct file_store *f, int64_t *rev, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(json_free) json *head = NULL;
+	size_t n = f->end < HEADER_MAX ? (size_t)f->end : HEADER_MAX;
+	struct str rest, line;
+
+	*rev = 0;
+	if (!f->shift)
+		return 0;
+	if (f->journal->ops->pread(f->journal, 0, n, &text, err) < 0)
+		return -1;
+	rest = buf_str(&text);
+	if (!str_line(&rest, &line) || json_parse(&head, line, err) < 0)
+		return error_set(err, ERR_INPUT, "'%s' is damaged in line 1", f->journal_path);
+	*rev = json_get_int(head, "compacted", 0);
+	return 0;
+}
+
+static void watch_add(struct watch_scan *w, struct store_change c)
+{
+	if (!str_starts(c.kv.key, w->prefix))
+		return;
+	c.kv.key = arena_str(w->a, c.kv.key);
+	c.kv.value = arena_str(w->a, c.kv.value);
+	vec_push_in(w->a, &w->found, c);
+}
+
+static void add_commit(struct watch_scan *w, const json *commit, int64_t rev)
+{
+	for (const json *i = json_first(json_get(commit, "del")); i; i = json_next(i))
+		watch_add(w, (struct store_change){
+				     .rev = rev, .deleted = true, .kv.key = str_of(json_text(i))});
+	for (const json *i = json_first(json_get(commit, "put")); i; i = json_next(i)) {
+		struct store_change c = {.rev = rev};
+
+		(void)state_entry_read_key(i, &c.kv);
+		watch_add(w, c);
+	}
+	for (const json *i = json_first(json_get(commit, "doc")); i; i = json_next(i)) {
+		struct store_change c = {.rev = rev, .kv.key = str_of(json_key(i))};
+		struct state_entry e = {0};
+
+		(void)state_entry_read_document(i, &e);
+		c.kv.create = e.create;
+		c.kv.mod = e.mod;
+		watch_add(w, c);
+	}
+}
+
+/* False when the watch is full. The first commit is returned whole, whatever its size. */
+static bool add_line(struct watch_scan *w, struct str line, int64_t rev)
+{
+	CLEANUP(json_free) json *commit = NULL;
+	struct error ignored;
+	size_t before = w->found.n;
+
+	if (json_parse(&commit, line, &ignored) == 0)
+		add_commit(w, commit, rev);
+	if (before && w->found.n > w->max) {
+		w->found.n = before;
+		return false;
+	}
+	w->next = rev + 1;
+	return w->found.n < w->max;
+}
+
+/* Revisions after the last line with the whole state all follow that line. */
+static int scan(struct file_store *f, struct watch_scan *w, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	int64_t start = w->from > f->state.base_rev ? f->state.base - f->shift : 0, rev;
+	struct str rest, line;
+
+	if (w->from > f->state.rev)
+		return 0;
+	if (f->journal->ops->pread(f->journal, start, (size_t)(f->end - start), &text, err) < 0)
+		return -1;
+	for (rest = buf_str(&text); str_line(&rest, &line);)
+		if (journal_is_commit(line, &rev) && rev >= w->from && !add_line(w, line, rev))
+			return 0;
+	w->next = f->state.rev + 1;
+	return 0;
+}
+
+static enum store_status scan_once(struct file_store *f, struct watch_scan *w, struct error *err)
+{
+	enum store_status got = file_begin(f, false, err);
+	int64_t kept;
+
+	if (got != STORE_OK)
+		return got;
+	if (first_kept(f, &kept, err) < 0 || (w->from >= kept && scan(f, w, err) < 0))
+		got = STORE_DOWN;
+	else if (w->from < kept) {
+		error_set(err, ERR_STATE, "history before revision %lld is no longer kept",
+			(long long)kept);
+		got = STORE_COMPACTED;
+	}
+	file_end(f);
+	return got;
+}
+
+static void sleep_ms(int64_t ms)
+{
+	struct timespec ts = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+	(void)nanosleep(&ts, NULL);
+}
+
+static enum store_status file_watch(struct store *s, struct arena *a, const char *prefix,
+	int64_t from, int wait_ms, size_t max, struct store_change **out, size_t *n, int64_t *next,
+	struct error *err)
+{
+	struct file_store *f = file_of(s);
+	struct watch_scan w = {.a = a, .prefix = prefix, .from = from, .next = from, .max = max};
+	int64_t until = clock_ticks() + wait_ms, pause = 2;
+	enum store_status got;
+
+	/* Under STORE_HOLD nobody else can write. */
+	while ((got = scan_once(f, &w, err)) == STORE_OK && !w.found.n && f->mode != STORE_HOLD) {
+		int64_t left = until - clock_ticks();
+
+		w.from = w.next;
+		if (left <= 0)
+			break;
+		sleep_ms(pause < left ? pause : left);
+		pause = pause < 50 ? pause * 2 : pause;
+	}
+	*out = w.found.items;
+	*n = w.found.n;
+	*next = w.next;
+	return got;
+}
+
+/* ---- compaction ---- */
+
+/*
+ * Commits the whole state and every document as a whole text. Then a journal that begins with a
+ * later commit replaces the old one. Its first line says where it begins:
+ * `{"format":2,"kept":OFFSET,"compacted":REV}`: the byte after that line has this offset.
+ */
+
+/* Offset of the first transaction that stays. */
+static size_t cut_at(struct str text, int64_t rev)
+{
+	struct str rest = text, line;
+	size_t at = 0;
+	int64_t is;
+
+	while (str_line(&rest, &line)) {
+		if (!journal_is_commit(line, &is))
+			continue;
+		if (is >= rev)
+			break;
+		at = text.n - rest.n;
+	}
+	return at;
+}
+
+static int replace_journal(struct file_store *f, struct str text, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	struct disk *d = f->disk;
+	const char *fresh = arena_printf(&a, "%s.new", f->journal_path);
+	struct error ignored;
+
+	if (d->ops->write(d, fresh, f->journal_path, text, err) < 0 ||
+		d->ops->sync_folder(d, f->dir, err) < 0 ||
+		d->ops->rename(d, fresh, f->journal_path, err) < 0) {
+		(void)d->ops->unlink(d, fresh, &ignored);
+		return -1;
+	}
+	return d->ops->sync_folder(d, f->dir, err);
+}
+
+static int cut_journal(struct file_store *f, int64_t rev, struct error *err)
+{
+	CLEANUP(buf_release) struct buf old = BUF_INIT, text = BUF_INIT;
+	size_t cut;
+
+	if (f->journal->ops->pread(f->journal, 0, (size_t)f->end, &old, err) < 0)
+		return -1;
+	cut = cut_at(buf_str(&old), rev);
+	if (!cut)
+		return 0;
+	buf_addf(&text, FILE_HEADER ",\"kept\":%lld,\"compacted\":%lld}\n",
+		(long long)cut + (long long)f->shift, (long long)rev);
+	buf_add(&text, str_sub(buf_str(&old), cut, old.len));
+	return replace_journal(f, buf_str(&text), err);
+}
+
+/* The load finds out which of the two journals is there. */
+static enum store_status shorten_journal(struct file_store *f, int64_t rev, struct error *err)
+{
+	struct error why, later;
+	int rc = cut_journal(f, rev, &why);
+
+	f->committed = false;
+	if (store_file_load(f, &later) < 0) {
+		*err = later;
+		return store_file_break(f, err);
+	}
+	if (rc < 0)
+		*err = why;
+	return rc < 0 ? STORE_DOWN : STORE_OK;
+}
+
+static enum store_status compact(struct file_store *f, int64_t rev, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	struct commit_plan p = {.full = true};
+	enum store_status got;
+	int64_t kept;
+
+	if (first_kept(f, &kept, err) < 0)
+		return STORE_DOWN;
+	if (rev > f->state.rev)
+		rev = f->state.rev + 1;
+	if (!f->committed || rev <= 1 || rev <= kept)
+		return STORE_OK;
+	commit_plan_begin(&p, &a, f);
+	got = journal_commit(f, &p, err);
+	return got == STORE_OK ? shorten_journal(f, rev, err) : got;
+}
+
+static enum store_status file_compact(struct store *s, int64_t rev, struct error *err)
+{
+	struct file_store *f = file_of(s);
+	enum store_status got = file_begin(f, true, err);
+
+	if (got != STORE_OK)
+		return got;
+	got = compact(f, rev, err);
+	file_end(f);
+	return got;
 }
 
 /* ---- open and close ---- */
@@ -140,7 +800,7 @@ static void file_close(struct store *s)
 
 	close_journal(f);
 	disk_lock_drop(&f->lock);
-	state_clear(&f->state);
+	store_state_clear(&f->state);
 	buf_release(&f->text);
 	arena_release(&f->arena);
 	free(f);
@@ -163,11 +823,6 @@ static const struct store_ops file_ops = {
 	.close = file_close,
 };
 
-struct file_store *file_of(struct store *s)
-{
-	return (struct file_store *)s;
-}
-
 static int make_directory(struct file_store *f, struct error *err)
 {
 	bool there;
@@ -185,7 +840,7 @@ static int first_load(struct file_store *f, struct error *err)
 		(make_directory(f, err) < 0 || f->disk->ops->trusted(f->disk, f->dir, err) < 0 ||
 			lock(f, err) < 0))
 		return -1;
-	rc = file_load(f, err);
+	rc = store_file_load(f, err);
 	file_end(f);
 	return rc;
 }

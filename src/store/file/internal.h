@@ -66,28 +66,30 @@ struct store_state {
 	VEC(struct state_lease) leases; /* sorted by id */
 };
 
-void state_clear(struct store_state *s);
-size_t state_index(const struct store_state *s, const char *key); /* of the first key >= `key` */
-struct state_entry *state_find(const struct store_state *s, const char *key);
+void store_state_clear(struct store_state *s);
+size_t store_state_index(
+	const struct store_state *s, const char *key); /* of the first key >= `key` */
+struct state_entry *store_state_find(const struct store_state *s, const char *key);
 /* The same, but NULL too when the key's lease is over. */
-struct state_entry *state_find_alive(const struct store_state *s, const char *key, int64_t now);
+struct state_entry *store_state_find_alive(
+	const struct store_state *s, const char *key, int64_t now);
 /* Finds or adds; the value is copied. A new entry has `create` 0. */
-struct state_entry *state_put(struct store_state *s, const char *key, struct str value);
-void state_delete(struct store_state *s, const char *key);
-struct state_lease *state_find_lease(const struct store_state *s, uint64_t id);
-void state_set_lease(struct store_state *s, struct state_lease l); /* ttl 0: removes it */
+struct state_entry *store_state_put(struct store_state *s, const char *key, struct str value);
+void store_state_delete(struct store_state *s, const char *key);
+struct state_lease *store_state_find_lease(const struct store_state *s, uint64_t id);
+void store_state_set_lease(struct store_state *s, struct state_lease l); /* ttl 0: removes it */
 /* A clock that is set back does not lengthen a lease. */
 int64_t state_lease_end(const struct state_lease *l, int64_t now);
 bool state_lease_alive(const struct state_lease *l, int64_t now); /* false on NULL */
 void state_entry_kv(const struct state_entry *e, struct arena *a, struct store_kv *out);
-void state_write(struct json_writer *w, const struct store_state *s);       /* "all":{...} */
-void state_write_entry(struct json_writer *w, const struct state_entry *e); /* KEY:[...] */
-void state_write_lease(struct json_writer *w, const struct state_lease *l); /* ID:[...] */
+void store_state_write(struct json_writer *w, const struct store_state *s); /* "all":{...} */
+void state_entry_write(struct json_writer *w, const struct state_entry *e); /* KEY:[...] */
+void state_lease_write(struct json_writer *w, const struct state_lease *l); /* ID:[...] */
 /* Rows of "put" and "doc". False: malformed. */
-bool state_read_key(const json *item, struct store_kv *kv);
-bool state_read_document(const json *item, struct state_entry *e);
+bool state_entry_read_key(const json *item, struct store_kv *kv);
+bool state_entry_read_document(const json *item, struct state_entry *e);
 /* Applies a commit line of `n` bytes. False: malformed. */
-bool state_apply(struct store_state *s, const json *commit, size_t n);
+bool store_state_apply(struct store_state *s, const json *commit, size_t n);
 
 /* ---- backend.c ---- */
 
@@ -104,25 +106,22 @@ struct file_store {
 	bool fresh;                /* the journal's name may not be durable yet */
 	bool committed;            /* there is a commit */
 	char sum[DIGEST_TEXT];     /* of the last commit */
-	struct error broken; /* code not 0: the outcome of a commit is unknown, see file_break() */
+	struct error
+		broken; /* code not 0: the outcome of a commit is unknown, see store_file_break() */
 	struct store_state state;
 	struct buf text; /* the document that was returned last */
 };
 
-struct file_store *file_of(struct store *s);
-
-/* Every operation is between file_begin() and file_end(): they take and release the lock as the
- * mode wants it, and load what other processes committed. `write`: refused on a reader. */
-enum store_status file_begin(struct file_store *f, bool write, struct error *err);
-void file_end(struct file_store *f);
 /* Reads the state from the disk; under the lock, also recovers from a kill or a power cut. */
-int file_load(struct file_store *f, struct error *err);
+int store_file_load(struct file_store *f, struct error *err);
 /* From now on every operation fails with STORE_UNKNOWN: a commit may or may not be on the disk. */
-enum store_status file_break(struct file_store *f, struct error *err);
+enum store_status store_file_break(struct file_store *f, struct error *err);
 
 /* ---- journal_read.c: where the journal ends, what it says, and recovery ---- */
 
-struct journal_tail {
+struct journal {
+	struct disk_file *file;
+	const char *path;
 	int64_t end, shift; /* physical end of the last whole commit; 0: there is none */
 	json *commit;       /* its line; NULL: there is none */
 	size_t n;           /* bytes of the line with its newline */
@@ -132,14 +131,12 @@ struct journal_tail {
 	int64_t window_at;
 };
 
-void journal_tail_release(struct journal_tail *t);
+void journal_release(struct journal *j);
 /* Finds the last whole commit in the first `size` bytes. -1: ERR_SYSTEM, or ERR_INPUT for another
  * format. */
-int journal_find_tail(struct disk_file *f, const char *path, int64_t size, struct journal_tail *t,
-	struct error *err);
+int journal_find_tail(struct journal *j, int64_t size, struct error *err);
 /* Reads the state from the commits since the "base" of the last one. */
-int journal_load_state(struct disk_file *f, const char *path, struct journal_tail *t,
-	struct store_state *s, struct error *err);
+int journal_load_state(struct journal *j, struct store_state *s, struct error *err);
 /* Under the lock: cuts the `size` bytes of the journal to f->end, puts documents in place that the
  * last commit (NULL: none) staged, and removes other staged files. */
 int journal_recover(struct file_store *f, const json *commit, int64_t size, struct error *err);
@@ -173,49 +170,31 @@ struct commit_plan {
 
 /* The vectors of a plan live in `a`. Leases that are over, and their keys, are in the plan from the
  * beginning. */
-void plan_begin(struct commit_plan *p, struct arena *a, const struct file_store *f);
+void commit_plan_begin(struct commit_plan *p, struct arena *a, const struct file_store *f);
 /* The keys of a lease are to be deleted. */
-void plan_expired_keys(
+void commit_plan_expired_keys(
 	struct commit_plan *p, struct arena *a, const struct file_store *f, uint64_t lease);
-void plan_lease(struct commit_plan *p, struct arena *a, struct state_lease l);
+void commit_plan_lease(struct commit_plan *p, struct arena *a, struct state_lease l);
 /* STORE_REFUSED: nothing happened, p->edited; STORE_DOWN: nothing happened; STORE_UNKNOWN: see
- * file_break(). */
+ * store_file_break(). */
 enum store_status journal_commit(struct file_store *f, struct commit_plan *p, struct error *err);
 
 /* ---- documents.c: the files, and external edits of them ---- */
 
-bool key_is_document(const char *key);
-char *document_path(const struct file_store *f, struct arena *a, const char *key);
+bool store_key_is_document(const char *key);
+char *store_document_path(const struct file_store *f, struct arena *a, const char *key);
 /* Two names in turn: until the rename of one commit is durable, the next must not overwrite the
  * file that it would need after a power cut. */
-char *document_staged_path(const struct file_store *f, struct arena *a, const char *key, int slot);
+char *store_document_staged_path(
+	const struct file_store *f, struct arena *a, const char *key, int slot);
 /* Reads a file into *out. The checksum is empty when there is none. */
-int document_read(struct file_store *f, const char *path, struct buf *out, char sum[DIGEST_TEXT],
-	struct error *err);
+int store_document_read(struct file_store *f, const char *path, struct buf *out,
+	char sum[DIGEST_TEXT], struct error *err);
 /* The text as of the last commit, from the journal. */
-int document_rebuild(
+int store_document_rebuild(
 	struct file_store *f, const struct state_entry *e, struct buf *out, struct error *err);
 /* Reads the document; if it differs from the last commit, commits it as an edit by hand. */
-enum store_status commit_external_edit(
+enum store_status store_document_commit_edit(
 	struct file_store *f, const char *key, struct buf *out, bool *by_hand, struct error *err);
-
-/* ---- the operations of struct store_ops ---- */
-
-enum store_status file_get(
-	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err);
-enum store_status file_get_document(struct store *s, const char *key, struct buf *out, int64_t *mod,
-	bool *by_hand, struct error *err);
-enum store_status file_list(struct store *s, struct arena *a, const char *prefix, const char *after,
-	size_t max, struct store_kv **out, size_t *n, int64_t *at, struct error *err);
-enum store_status file_txn(struct store *s, struct arena *a, const struct store_txn *t,
-	struct store_result *result, struct error *err);
-enum store_status file_grant(struct store *s, uint64_t id, int ttl_s, struct error *err);
-enum store_status file_renew(struct store *s, uint64_t id, int *left_s, struct error *err);
-enum store_status file_revoke(struct store *s, uint64_t id, struct error *err);
-enum store_status file_lease_end(struct store *s, uint64_t id, int64_t *until, struct error *err);
-enum store_status file_watch(struct store *s, struct arena *a, const char *prefix, int64_t from,
-	int wait_ms, size_t max, struct store_change **out, size_t *n, int64_t *next,
-	struct error *err);
-enum store_status file_compact(struct store *s, int64_t rev, struct error *err);
 
 #endif

@@ -47,10 +47,10 @@ static int parse_commit(json **out, struct str line, struct error *err)
 	return json_parse(out, buf_str(&rest), err);
 }
 
-void journal_tail_release(struct journal_tail *t)
+void journal_release(struct journal *j)
 {
-	json_free(&t->commit);
-	buf_release(&t->window);
+	json_free(&j->commit);
+	buf_release(&j->window);
 }
 
 static int other_format(const char *path, int64_t format, struct error *err)
@@ -61,15 +61,15 @@ static int other_format(const char *path, int64_t format, struct error *err)
 }
 
 static int read_range(
-	struct disk_file *f, int64_t from, int64_t to, struct buf *out, struct error *err)
+	const struct journal *j, int64_t from, int64_t to, struct buf *out, struct error *err)
 {
 	buf_clear(out);
-	return to > from ? f->ops->pread(f, from, (size_t)(to - from), out, err) : 0;
+	return to > from ? j->file->ops->pread(j->file, from, (size_t)(to - from), out, err) : 0;
 }
 
 /* 1 when the bytes from `from` on have the checksum in the line at `at`, else 0. */
-static int sum_holds(struct disk_file *f, const struct journal_tail *t, int64_t from, int64_t at,
-	struct str line, char sum[DIGEST_TEXT], struct error *err)
+static int sum_holds(const struct journal *j, int64_t from, int64_t at, struct str line,
+	char sum[DIGEST_TEXT], struct error *err)
 {
 	CLEANUP(buf_release) struct buf far = BUF_INIT;
 	size_t n;
@@ -77,41 +77,40 @@ static int sum_holds(struct disk_file *f, const struct journal_tail *t, int64_t 
 
 	if (!want || from < 0 || from > at)
 		return 0;
-	if (from < t->window_at && read_range(f, from, t->window_at, &far, err) < 0)
+	if (from < j->window_at && read_range(j, from, j->window_at, &far, err) < 0)
 		return -1;
-	if (from < t->window_at)
-		from = t->window_at;
+	if (from < j->window_at)
+		from = j->window_at;
 	digest_two(buf_str(&far),
-		(struct str){t->window.s + (from - t->window_at), (size_t)(at - from) + n}, sum);
+		(struct str){j->window.s + (from - j->window_at), (size_t)(at - from) + n}, sum);
 	return memcmp(want, sum, DIGEST_TEXT - 1) == 0;
 }
 
 /* 1 when the line at `at` ends a whole commit: *t is filled; 0 when not. */
-static int whole_commit(struct disk_file *f, const char *path, struct journal_tail *t, int64_t at,
-	struct str line, struct error *err)
+static int whole_commit(struct journal *j, int64_t at, struct str line, struct error *err)
 {
 	struct error ignored;
 	int64_t format, from, says;
 	int rc;
 
-	if (parse_commit(&t->commit, line, &ignored) < 0)
+	if (parse_commit(&j->commit, line, &ignored) < 0)
 		return 0;
-	format = json_get_int(t->commit, "format", FILE_FORMAT);
-	from = json_get_int(t->commit, "from", -1);
-	says = json_get_int(t->commit, "at", -1);
+	format = json_get_int(j->commit, "format", FILE_FORMAT);
+	from = json_get_int(j->commit, "from", -1);
+	says = json_get_int(j->commit, "at", -1);
 	if (format != FILE_FORMAT)
-		rc = other_format(path, format, err);
+		rc = other_format(j->path, format, err);
 	else
 		rc = from < 0 || says < at
 			     ? 0
-			     : sum_holds(f, t, from - (says - at), at, line, t->sum, err);
+			     : sum_holds(j, from - (says - at), at, line, j->sum, err);
 	if (rc <= 0) {
-		json_free(&t->commit);
+		json_free(&j->commit);
 		return rc;
 	}
-	t->n = line.n + 1;
-	t->end = at + (int64_t)t->n;
-	t->shift = says - at;
+	j->n = line.n + 1;
+	j->end = at + (int64_t)j->n;
+	j->shift = says - at;
 	return 1;
 }
 
@@ -134,26 +133,26 @@ static ssize_t last_commit(struct str text, size_t end)
  * transaction is durable before the next one is written. So at most one is unfinished, and its
  * commit is the last line: anything else is damage.
  */
-static int search(struct disk_file *f, const char *path, struct journal_tail *t, struct error *err)
+static int search(struct journal *j, struct error *err)
 {
-	struct str text = buf_str(&t->window);
+	struct str text = buf_str(&j->window);
 	const char *nl = text.n ? memrchr(text.p, '\n', text.n) : NULL;
 	size_t end = nl ? (size_t)(nl - text.p) + 1 : 0;
 
-	for (t->broken = false;;) {
+	for (j->broken = false;;) {
 		ssize_t start = end ? last_commit(text, end) : -1;
 		struct str line;
 		int rc;
 
 		/* The first line of a window may be the end of one. */
-		if (start < 0 || (start == 0 && t->window_at))
+		if (start < 0 || (start == 0 && j->window_at))
 			return 0;
 		line = str_sub(text, (size_t)start, end);
 		line.n = (size_t)((const char *)memchr(line.p, '\n', line.n) - line.p);
-		rc = whole_commit(f, path, t, t->window_at + start, line, err);
+		rc = whole_commit(j, j->window_at + start, line, err);
 		if (rc)
 			return rc;
-		t->broken = t->broken || (size_t)start + line.n + 1 != text.n;
+		j->broken = j->broken || (size_t)start + line.n + 1 != text.n;
 		end = (size_t)start;
 	}
 }
@@ -180,67 +179,66 @@ static int check_first_line(const char *path, struct str text, struct error *err
 		path, FILE_FORMAT);
 }
 
-int journal_find_tail(struct disk_file *f, const char *path, int64_t size, struct journal_tail *t,
-	struct error *err)
+int journal_find_tail(struct journal *j, int64_t size, struct error *err)
 {
 	for (int64_t n = FILE_WINDOW;; n *= 4) {
 		int rc;
 
-		t->window_at = size > n ? size - n : 0;
-		if (read_range(f, t->window_at, size, &t->window, err) < 0)
+		j->window_at = size > n ? size - n : 0;
+		if (read_range(j, j->window_at, size, &j->window, err) < 0)
 			return -1;
-		rc = search(f, path, t, err);
+		rc = search(j, err);
 		if (rc)
 			return rc < 0 ? -1 : 0;
-		if (!t->window_at)
-			return check_first_line(path, buf_str(&t->window), err);
+		if (!j->window_at)
+			return check_first_line(j->path, buf_str(&j->window), err);
 	}
 }
 
 /* ---- the state ---- */
 
 /* The number of the line that begins at `at`. */
-static unsigned line_number(struct disk_file *f, int64_t at)
+static unsigned line_number(const struct journal *j, int64_t at)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct error ignored;
 	unsigned n = 1;
 
-	if (read_range(f, 0, at, &text, &ignored) < 0)
+	if (read_range(j, 0, at, &text, &ignored) < 0)
 		return 1;
 	for (size_t i = 0; i < text.len; i++)
 		n += text.s[i] == '\n';
 	return n;
 }
 
-static int damaged(struct disk_file *f, const char *path, int64_t at, int64_t rev, const char *how,
-	struct error *err)
+static int damaged(
+	const struct journal *j, int64_t at, int64_t rev, const char *how, struct error *err)
 {
-	return error_at(err, path, line_number(f, at), 1,
+	return error_at(err, j->path, line_number(j, at), 1,
 		"damaged: commit %lld %s: nothing was changed", (long long)rev, how);
 }
 
 /* `end`: where the commit before it ends; -1: there was none. */
 static bool is_next(
-	const struct journal_tail *t, const json *commit, int64_t at, int64_t end, int64_t last_rev)
+	const struct journal *j, const json *commit, int64_t at, int64_t end, int64_t last_rev)
 {
-	int64_t from = json_get_int(commit, "from", -1) - t->shift;
+	int64_t from = json_get_int(commit, "from", -1) - j->shift;
 
-	return json_get_int(commit, "at", -1) - t->shift == at &&
+	return json_get_int(commit, "at", -1) - j->shift == at &&
 	       (end < 0 ? from >= 0 && from <= at : from == end) &&
 	       json_get_int(commit, "commit", 0) > last_rev;
 }
 
 /* Nothing but the header precedes it in its transaction. If there are events and changes of
  * documents, damage is more likely in those, and only history reads them. */
-static bool is_alone(const struct journal_tail *t, const json *commit, int64_t at)
+static bool is_alone(const struct journal *j, const json *commit, int64_t at)
 {
-	return at - (json_get_int(commit, "from", 0) - t->shift) <=
+	return at - (json_get_int(commit, "from", 0) - j->shift) <=
 	       (int64_t)sizeof(FILE_HEADER "}");
 }
 
-static int load_line(struct disk_file *f, const char *path, const struct journal_tail *t,
-	struct store_state *s, struct str line, int64_t at, int64_t *end, struct error *err)
+static int load_line(const struct journal *j, struct store_state *s, struct str line, int64_t at,
+	int64_t *end, struct error *err)
 {
 	CLEANUP(json_free) json *commit = NULL;
 	char ignored[DIGEST_TEXT];
@@ -249,57 +247,56 @@ static int load_line(struct disk_file *f, const char *path, const struct journal
 
 	(void)journal_is_commit(line, &rev);
 	if (parse_commit(&commit, line, err) < 0)
-		return damaged(f, path, at, rev, "is not JSON", err);
-	if (!is_next(t, commit, at, *end, s->rev))
-		return damaged(f, path, at, rev, "does not follow the one before it", err);
-	rc = is_alone(t, commit, at) ? sum_holds(f, t, json_get_int(commit, "from", 0) - t->shift,
-					       at, line, ignored, err)
+		return damaged(j, at, rev, "is not JSON", err);
+	if (!is_next(j, commit, at, *end, s->rev))
+		return damaged(j, at, rev, "does not follow the one before it", err);
+	rc = is_alone(j, commit, at) ? sum_holds(j, json_get_int(commit, "from", 0) - j->shift, at,
+					       line, ignored, err)
 				     : 1;
 	if (rc < 0)
 		return -1;
 	if (!rc)
-		return damaged(f, path, at, rev, "has a wrong checksum", err);
-	if (!state_apply(s, commit, line.n + 1))
-		return damaged(f, path, at, rev, "has malformed keys", err);
+		return damaged(j, at, rev, "has a wrong checksum", err);
+	if (!store_state_apply(s, commit, line.n + 1))
+		return damaged(j, at, rev, "has malformed keys", err);
 	*end = at + (int64_t)line.n + 1;
 	return 0;
 }
 
 /* The commits from `base` up to `last`, where the last one begins. */
-static int load_lines(struct disk_file *f, const char *path, const struct journal_tail *t,
-	struct store_state *s, int64_t base, int64_t last, struct error *err)
+static int load_lines(const struct journal *j, struct store_state *s, int64_t base, int64_t last,
+	struct error *err)
 {
-	struct str rest = {t->window.s + (base - t->window_at), (size_t)(last - base)}, line;
+	struct str rest = {j->window.s + (base - j->window_at), (size_t)(last - base)}, line;
 	const char *begin = rest.p;
 	int64_t end = -1, rev;
 
 	while (str_line(&rest, &line))
 		if (journal_is_commit(line, &rev) &&
-			load_line(f, path, t, s, line, base + (line.p - begin), &end, err) < 0)
+			load_line(j, s, line, base + (line.p - begin), &end, err) < 0)
 			return -1;
-	if (!is_next(t, t->commit, last, end, s->rev))
-		return damaged(f, path, last, json_get_int(t->commit, "commit", 0),
+	if (!is_next(j, j->commit, last, end, s->rev))
+		return damaged(j, last, json_get_int(j->commit, "commit", 0),
 			"does not follow the one before it", err);
 	return 0;
 }
 
-int journal_load_state(struct disk_file *f, const char *path, struct journal_tail *t,
-	struct store_state *s, struct error *err)
+int journal_load_state(struct journal *j, struct store_state *s, struct error *err)
 {
-	int64_t base = json_get_int(t->commit, "base", -1) - t->shift;
-	int64_t last = t->end - (int64_t)t->n;
+	int64_t base = json_get_int(j->commit, "base", -1) - j->shift;
+	int64_t last = j->end - (int64_t)j->n;
 
 	if (base < 0 || base > last)
-		return error_set(err, ERR_INPUT, "'%s' is damaged at its end", path);
-	if (base < last && base < t->window_at) {
-		t->window_at = base;
-		if (read_range(f, base, last, &t->window, err) < 0)
+		return error_set(err, ERR_INPUT, "'%s' is damaged at its end", j->path);
+	if (base < last && base < j->window_at) {
+		j->window_at = base;
+		if (read_range(j, base, last, &j->window, err) < 0)
 			return -1;
 	}
-	if (base < last && load_lines(f, path, t, s, base, last, err) < 0)
+	if (base < last && load_lines(j, s, base, last, err) < 0)
 		return -1;
-	if (!state_apply(s, t->commit, t->n) || s->base - t->shift != base)
-		return error_set(err, ERR_INPUT, "'%s' is damaged at its end", path);
+	if (!store_state_apply(s, j->commit, j->n) || s->base - j->shift != base)
+		return error_set(err, ERR_INPUT, "'%s' is damaged at its end", j->path);
 	return 0;
 }
 
@@ -316,8 +313,8 @@ static int finish_staged(struct file_store *f, const struct state_entry *e, cons
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char is[DIGEST_TEXT], ready[DIGEST_TEXT];
 
-	if (document_read(f, staged, &text, ready, err) < 0 ||
-		document_read(f, path, &text, is, err) < 0)
+	if (store_document_read(f, staged, &text, ready, err) < 0 ||
+		store_document_read(f, path, &text, is, err) < 0)
 		return -1;
 	if (strcmp(ready, e->sum) == 0 && strcmp(is, e->before) == 0)
 		return f->disk->ops->rename(f->disk, staged, path, err);
@@ -327,10 +324,11 @@ static int finish_staged(struct file_store *f, const struct state_entry *e, cons
 static int recover_document(struct file_store *f, const struct state_entry *e, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	const char *staged = document_staged_path(f, &a, e->key, e->slot);
+	const char *staged = store_document_staged_path(f, &a, e->key, e->slot);
 	bool there;
 
-	if (f->disk->ops->unlink(f->disk, document_staged_path(f, &a, e->key, !e->slot), err) < 0 ||
+	if (f->disk->ops->unlink(
+		    f->disk, store_document_staged_path(f, &a, e->key, !e->slot), err) < 0 ||
 		f->disk->ops->exists(f->disk, staged, &there, err) < 0)
 		return -1;
 	if (!there)
@@ -338,7 +336,7 @@ static int recover_document(struct file_store *f, const struct state_entry *e, s
 	/* The commit may not be durable yet. */
 	if (f->journal->ops->sync(f->journal, err) < 0)
 		return -1;
-	return finish_staged(f, e, staged, document_path(f, &a, e->key), err);
+	return finish_staged(f, e, staged, store_document_path(f, &a, e->key), err);
 }
 
 static int recover_documents(struct file_store *f, struct error *err)
@@ -358,10 +356,10 @@ static int recover_removals(struct file_store *f, const json *commit, struct err
 	const json *gone = json_first(json_get(commit, "gone"));
 
 	for (const json *g = gone; g; g = json_next(g)) {
-		const char *path = document_path(f, &a, json_key(g)), *before = json_text(g);
+		const char *path = store_document_path(f, &a, json_key(g)), *before = json_text(g);
 		char is[DIGEST_TEXT];
 
-		if (document_read(f, path, &text, is, err) < 0)
+		if (store_document_read(f, path, &text, is, err) < 0)
 			return -1;
 		if (is[0] && before && strcmp(is, before) == 0 &&
 			f->disk->ops->unlink(f->disk, path, err) < 0)

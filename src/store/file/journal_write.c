@@ -7,7 +7,7 @@
 
 /* ---- the plan ---- */
 
-void plan_expired_keys(
+void commit_plan_expired_keys(
 	struct commit_plan *p, struct arena *a, const struct file_store *f, uint64_t lease)
 {
 	for (size_t i = 0; i < f->state.keys.n; i++) {
@@ -22,7 +22,7 @@ void plan_expired_keys(
 }
 
 /* Also shortens leases that a clock which was set back would make too long. */
-void plan_begin(struct commit_plan *p, struct arena *a, const struct file_store *f)
+void commit_plan_begin(struct commit_plan *p, struct arena *a, const struct file_store *f)
 {
 	p->now = clock_now();
 	for (size_t i = 0; i < f->state.leases.n; i++) {
@@ -32,7 +32,7 @@ void plan_begin(struct commit_plan *p, struct arena *a, const struct file_store 
 		if (until == l.until && state_lease_alive(&l, p->now))
 			continue;
 		if (!state_lease_alive(&l, p->now)) {
-			plan_expired_keys(p, a, f, l.id);
+			commit_plan_expired_keys(p, a, f, l.id);
 			l.ttl = 0;
 		}
 		l.until = until;
@@ -40,7 +40,7 @@ void plan_begin(struct commit_plan *p, struct arena *a, const struct file_store 
 	}
 }
 
-void plan_lease(struct commit_plan *p, struct arena *a, struct state_lease l)
+void commit_plan_lease(struct commit_plan *p, struct arena *a, struct state_lease l)
 {
 	for (size_t i = 0; i < p->leases.n; i++) {
 		if (p->leases.items[i].id == l.id && p->leases.items[i].ttl) {
@@ -131,7 +131,7 @@ static void write_change(
 	struct file_store *f, const struct planned_change *c, bool by_hand, struct buf *out)
 {
 	CLEANUP(delta_release) struct delta own = {0};
-	struct state_entry *e = state_find(&f->state, c->key);
+	struct state_entry *e = store_state_find(&f->state, c->key);
 	struct planned_change with_delta = *c;
 	struct json_writer w = {.out = out};
 
@@ -142,7 +142,7 @@ static void write_change(
 		end_line(&w);
 		return;
 	}
-	e = e ? e : state_put(&f->state, c->key, (struct str){0});
+	e = e ? e : store_state_put(&f->state, c->key, (struct str){0});
 	e->document = true;
 	if (!by_hand)
 		e->slot = c->slot;
@@ -161,7 +161,7 @@ static int write_all_documents(struct file_store *f, struct buf *out, struct err
 
 		if (!e->document)
 			continue;
-		if (document_rebuild(f, e, &text, err) < 0)
+		if (store_document_rebuild(f, e, &text, err) < 0)
 			return -1;
 		memcpy(before, e->before, sizeof(before));
 		write_text(f, e, buf_str(&text), NULL, out);
@@ -193,8 +193,9 @@ static void write_gone(
 
 	for (size_t i = 0; i < p->changes.n && !p->external; i++) {
 		const struct planned_change *c = &p->changes.items[i];
-		const struct state_entry *e =
-			c->del && key_is_document(c->key) ? state_find(&f->state, c->key) : NULL;
+		const struct state_entry *e = c->del && store_key_is_document(c->key)
+						      ? store_state_find(&f->state, c->key)
+						      : NULL;
 
 		if (!e)
 			continue;
@@ -211,11 +212,11 @@ static void write_deleted(struct file_store *f, const struct commit_plan *p, str
 	for (size_t i = 0; i < p->changes.n; i++) {
 		const struct planned_change *c = &p->changes.items[i];
 
-		if (!c->del || !state_find(&f->state, c->key))
+		if (!c->del || !store_state_find(&f->state, c->key))
 			continue;
 		open_member(w, &open, "del", '[');
 		json_write_str(w, NULL, str_of(c->key));
-		state_delete(&f->state, c->key);
+		store_state_delete(&f->state, c->key);
 	}
 	close_member(w, open, ']');
 }
@@ -230,18 +231,18 @@ static void write_puts(
 		const struct planned_change *c = &p->changes.items[i];
 		struct state_entry *e;
 
-		if (c->del || key_is_document(c->key) != documents)
+		if (c->del || store_key_is_document(c->key) != documents)
 			continue;
 		if (documents) {
-			e = state_find(&f->state, c->key);
+			e = store_state_find(&f->state, c->key);
 		} else {
-			e = state_put(&f->state, c->key, c->value.p ? c->value : STR(""));
+			e = store_state_put(&f->state, c->key, c->value.p ? c->value : STR(""));
 			e->lease = c->lease;
 		}
 		e->mod = f->state.rev;
 		e->create = e->create ? e->create : e->mod;
 		open_member(w, &open, documents ? "doc" : "put", '{');
-		state_write_entry(w, e);
+		state_entry_write(w, e);
 	}
 	close_member(w, open, '}');
 }
@@ -254,11 +255,11 @@ static void write_leases(struct file_store *f, const struct commit_plan *p, stru
 	for (size_t i = 0; i < p->leases.n; i++) {
 		const struct state_lease *l = &p->leases.items[i];
 
-		state_set_lease(&f->state, *l);
+		store_state_set_lease(&f->state, *l);
 		if (!l->ttl)
 			continue;
 		open_member(w, &open, "lease", '{');
-		state_write_lease(w, l);
+		state_lease_write(w, l);
 	}
 	close_member(w, open, '}');
 	open = false;
@@ -284,7 +285,7 @@ static void write_base(struct file_store *f, bool all, int64_t at, struct json_w
 	if (all || offset(f, w->out) - s->base > most) {
 		s->base = at;
 		s->base_rev = s->rev;
-		state_write(w, s);
+		store_state_write(w, s);
 	}
 	json_write_int(w, "base", s->base);
 	if (s->base == at)
@@ -335,7 +336,7 @@ static int write_lines(struct file_store *f, const struct commit_plan *p, struct
 	if (p->full && write_all_documents(f, out, err) < 0)
 		return -1;
 	for (size_t i = 0; i < p->changes.n; i++)
-		if (key_is_document(p->changes.items[i].key))
+		if (store_key_is_document(p->changes.items[i].key))
 			write_change(f, &p->changes.items[i], p->external, out);
 	write_commit(f, p, ts, out, sum);
 	return 0;
@@ -345,7 +346,7 @@ static int write_lines(struct file_store *f, const struct commit_plan *p, struct
 
 static bool is_placed(const struct commit_plan *p, const struct planned_change *c)
 {
-	return !p->external && key_is_document(c->key);
+	return !p->external && store_key_is_document(c->key);
 }
 
 static void unstage(struct file_store *f, const struct commit_plan *p)
@@ -356,7 +357,7 @@ static void unstage(struct file_store *f, const struct commit_plan *p)
 	for (size_t i = 0; i < p->changes.n; i++)
 		if (is_placed(p, &p->changes.items[i]) && !p->changes.items[i].del)
 			(void)f->disk->ops->unlink(f->disk,
-				document_staged_path(
+				store_document_staged_path(
 					f, &a, p->changes.items[i].key, p->changes.items[i].slot),
 				&ignored);
 }
@@ -364,7 +365,7 @@ static void unstage(struct file_store *f, const struct commit_plan *p)
 static void set_slots(const struct file_store *f, struct commit_plan *p)
 {
 	for (size_t i = 0; i < p->changes.n; i++) {
-		const struct state_entry *e = state_find(&f->state, p->changes.items[i].key);
+		const struct state_entry *e = store_state_find(&f->state, p->changes.items[i].key);
 
 		p->changes.items[i].slot = e && e->document && !e->slot;
 	}
@@ -382,9 +383,9 @@ static int stage(struct file_store *f, const struct commit_plan *p, struct error
 		if (!is_placed(p, c))
 			continue;
 		any = true;
-		if (!c->del &&
-			f->disk->ops->write(f->disk, document_staged_path(f, &a, c->key, c->slot),
-				document_path(f, &a, c->key), c->value, err) < 0)
+		if (!c->del && f->disk->ops->write(f->disk,
+				       store_document_staged_path(f, &a, c->key, c->slot),
+				       store_document_path(f, &a, c->key), c->value, err) < 0)
 			return -1;
 	}
 	if (any && f->disk->ops->sync_folder(f->disk, f->dir, err) < 0)
@@ -400,16 +401,16 @@ static bool in_place(struct file_store *f, const char *path, const char *sum)
 	struct error ignored;
 	char is[DIGEST_TEXT];
 
-	return document_read(f, path, &text, is, &ignored) == 0 && strcmp(is, sum) == 0;
+	return store_document_read(f, path, &text, is, &ignored) == 0 && strcmp(is, sum) == 0;
 }
 
 static int place(struct file_store *f, const struct planned_change *c, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	const struct state_entry *e = state_find(&f->state, c->key);
+	const struct state_entry *e = store_state_find(&f->state, c->key);
 	struct disk *d = f->disk;
-	const char *path = document_path(f, &a, c->key),
-		   *staged = document_staged_path(f, &a, c->key, c->slot);
+	const char *path = store_document_path(f, &a, c->key),
+		   *staged = store_document_staged_path(f, &a, c->key, c->slot);
 
 	for (int tries = 0; tries < 2; tries++)
 		if ((c->del ? d->ops->unlink(d, path, err)
@@ -435,10 +436,10 @@ static enum store_status undo(struct file_store *f, const struct commit_plan *p,
 
 	if (f->journal->ops->truncate(f->journal, f->end, &more) < 0 ||
 		f->journal->ops->sync(f->journal, &more) < 0)
-		return file_break(f, err);
+		return store_file_break(f, err);
 	unstage(f, p);
 	f->committed = false;
-	if (file_load(f, err) < 0) {
+	if (store_file_load(f, err) < 0) {
 		f->broken = *err;
 		return STORE_DOWN;
 	}
@@ -451,7 +452,7 @@ static enum store_status finish(
 {
 	for (size_t i = 0; i < p->changes.n; i++)
 		if (is_placed(p, &p->changes.items[i]) && place(f, &p->changes.items[i], err) < 0)
-			return file_break(f, err);
+			return store_file_break(f, err);
 	return STORE_OK;
 }
 
@@ -466,12 +467,12 @@ static int recheck_documents(struct file_store *f, struct commit_plan *p, struct
 
 	for (size_t i = 0; i < p->changes.n && f->committed; i++) {
 		const struct planned_change *c = &p->changes.items[i];
-		const struct state_entry *e = state_find(&f->state, c->key);
+		const struct state_entry *e = store_state_find(&f->state, c->key);
 		char is[DIGEST_TEXT];
 
 		if (!is_placed(p, c) || c->value.n > FILE_RECHECK)
 			continue;
-		if (document_read(f, document_path(f, &a, c->key), &text, is, err) < 0)
+		if (store_document_read(f, store_document_path(f, &a, c->key), &text, is, err) < 0)
 			return -1;
 		p->edited = p->edited || strcmp(is, e ? e->sum : "") != 0;
 	}

@@ -15,7 +15,7 @@ static void empty(struct store_state *s)
 	s->keys.n = s->leases.n = 0;
 }
 
-void state_clear(struct store_state *s)
+void store_state_clear(struct store_state *s)
 {
 	empty(s);
 	vec_release(&s->keys);
@@ -25,7 +25,7 @@ void state_clear(struct store_state *s)
 
 /* ---- keys ---- */
 
-size_t state_index(const struct store_state *s, const char *key)
+size_t store_state_index(const struct store_state *s, const char *key)
 {
 	size_t low = 0, high = s->keys.n;
 
@@ -43,18 +43,20 @@ size_t state_index(const struct store_state *s, const char *key)
 	return low;
 }
 
-struct state_entry *state_find(const struct store_state *s, const char *key)
+struct state_entry *store_state_find(const struct store_state *s, const char *key)
 {
-	size_t i = state_index(s, key);
+	size_t i = store_state_index(s, key);
 
 	return i < s->keys.n && strcmp(s->keys.items[i].key, key) == 0 ? &s->keys.items[i] : NULL;
 }
 
-struct state_entry *state_find_alive(const struct store_state *s, const char *key, int64_t now)
+struct state_entry *store_state_find_alive(
+	const struct store_state *s, const char *key, int64_t now)
 {
-	struct state_entry *e = state_find(s, key);
+	struct state_entry *e = store_state_find(s, key);
 
-	return e && e->lease && !state_lease_alive(state_find_lease(s, e->lease), now) ? NULL : e;
+	return e && e->lease && !state_lease_alive(store_state_find_lease(s, e->lease), now) ? NULL
+											     : e;
 }
 
 static char *copy_of(struct str s)
@@ -67,12 +69,12 @@ static char *copy_of(struct str s)
 	return p;
 }
 
-struct state_entry *state_put(struct store_state *s, const char *key, struct str value)
+struct state_entry *store_state_put(struct store_state *s, const char *key, struct str value)
 {
-	struct state_entry *e = state_find(s, key);
+	struct state_entry *e = store_state_find(s, key);
 
 	if (!e) {
-		size_t i = state_index(s, key);
+		size_t i = store_state_index(s, key);
 
 		vec_insert(&s->keys, i, (struct state_entry){.key = copy_of(str_of(key))});
 		e = &s->keys.items[i];
@@ -83,9 +85,9 @@ struct state_entry *state_put(struct store_state *s, const char *key, struct str
 	return e;
 }
 
-void state_delete(struct store_state *s, const char *key)
+void store_state_delete(struct store_state *s, const char *key)
 {
-	struct state_entry *e = state_find(s, key);
+	struct state_entry *e = store_state_find(s, key);
 
 	if (!e)
 		return;
@@ -114,16 +116,16 @@ static size_t lease_index(const struct store_state *s, uint64_t id)
 	return i;
 }
 
-struct state_lease *state_find_lease(const struct store_state *s, uint64_t id)
+struct state_lease *store_state_find_lease(const struct store_state *s, uint64_t id)
 {
 	size_t i = lease_index(s, id);
 
 	return i < s->leases.n && s->leases.items[i].id == id ? &s->leases.items[i] : NULL;
 }
 
-void state_set_lease(struct store_state *s, struct state_lease l)
+void store_state_set_lease(struct store_state *s, struct state_lease l)
 {
-	struct state_lease *have = state_find_lease(s, l.id);
+	struct state_lease *have = store_state_find_lease(s, l.id);
 	size_t i = lease_index(s, l.id);
 
 	if (have && l.ttl)
@@ -154,7 +156,7 @@ static void write_id(struct json_writer *w, uint64_t id)
 	json_write_str(w, NULL, str_of(text));
 }
 
-void state_write_entry(struct json_writer *w, const struct state_entry *e)
+void state_entry_write(struct json_writer *w, const struct state_entry *e)
 {
 	json_write_open(w, e->key, '[');
 	if (e->document) {
@@ -174,7 +176,7 @@ void state_write_entry(struct json_writer *w, const struct state_entry *e)
 	json_write_close(w, ']');
 }
 
-void state_write_lease(struct json_writer *w, const struct state_lease *l)
+void state_lease_write(struct json_writer *w, const struct state_lease *l)
 {
 	char id[24];
 
@@ -191,18 +193,18 @@ static void write_entries(
 	json_write_open(w, member, '{');
 	for (size_t i = 0; i < s->keys.n; i++)
 		if (s->keys.items[i].document == documents)
-			state_write_entry(w, &s->keys.items[i]);
+			state_entry_write(w, &s->keys.items[i]);
 	json_write_close(w, '}');
 }
 
-void state_write(struct json_writer *w, const struct store_state *s)
+void store_state_write(struct json_writer *w, const struct store_state *s)
 {
 	json_write_open(w, "all", '{');
 	write_entries(w, "put", s, false);
 	write_entries(w, "doc", s, true);
 	json_write_open(w, "lease", '{');
 	for (size_t i = 0; i < s->leases.n; i++)
-		state_write_lease(w, &s->leases.items[i]);
+		state_lease_write(w, &s->leases.items[i]);
 	json_write_close(w, '}');
 	json_write_close(w, '}');
 }
@@ -242,7 +244,7 @@ static uint64_t lease_id(const char *text)
 	return number_or(str_of(text), UINT64_MAX, 0);
 }
 
-bool state_read_key(const json *item, struct store_kv *kv)
+bool state_entry_read_key(const json *item, struct store_kv *kv)
 {
 	struct row_reader r = {json_first(item), false};
 
@@ -254,7 +256,7 @@ bool state_read_key(const json *item, struct store_kv *kv)
 	return !r.bad;
 }
 
-bool state_read_document(const json *item, struct state_entry *e)
+bool state_entry_read_document(const json *item, struct state_entry *e)
 {
 	struct row_reader r = {json_first(item), false};
 
@@ -274,9 +276,9 @@ static bool load_key(struct store_state *s, const json *item)
 	struct store_kv kv;
 	struct state_entry *e;
 
-	if (!state_read_key(item, &kv))
+	if (!state_entry_read_key(item, &kv))
 		return false;
-	e = state_put(s, json_key(item), kv.value);
+	e = store_state_put(s, json_key(item), kv.value);
 	e->create = kv.create;
 	e->mod = kv.mod;
 	e->lease = kv.lease;
@@ -285,7 +287,7 @@ static bool load_key(struct store_state *s, const json *item)
 
 static bool load_document(struct store_state *s, const json *item)
 {
-	return state_read_document(item, state_put(s, json_key(item), (struct str){0}));
+	return state_entry_read_document(item, store_state_put(s, json_key(item), (struct str){0}));
 }
 
 static bool load_lease(struct store_state *s, const json *item)
@@ -296,7 +298,7 @@ static bool load_lease(struct store_state *s, const json *item)
 	l.until = next_int(&r, INT64_MAX);
 	l.ttl = (int)next_int(&r, STORE_TTL_MAX_S);
 	if (!r.bad)
-		state_set_lease(s, l);
+		store_state_set_lease(s, l);
 	return !r.bad;
 }
 
@@ -313,13 +315,14 @@ static void load_deleted(struct store_state *s, const json *commit)
 {
 	for (const json *i = json_first(json_get(commit, "del")); i; i = json_next(i))
 		if (json_text(i))
-			state_delete(s, json_text(i));
+			store_state_delete(s, json_text(i));
 	for (const json *i = json_first(json_get(commit, "over")); i; i = json_next(i))
 		if (json_text(i))
-			state_set_lease(s, (struct state_lease){.id = lease_id(json_text(i))});
+			store_state_set_lease(
+				s, (struct state_lease){.id = lease_id(json_text(i))});
 }
 
-bool state_apply(struct store_state *s, const json *commit, size_t n)
+bool store_state_apply(struct store_state *s, const json *commit, size_t n)
 {
 	const json *all = json_get(commit, "all"), *from = all ? all : commit;
 
