@@ -26,8 +26,8 @@ static int run(struct invocation *in, struct error *err)
 
 	if (o->owner && script_admit(o->context_file, o->action, o->owner, err) < 0)
 		return -1;
-	if (script_run_under(in->arena, o->context_file, o->action, o->policy, (int)o->wait_s,
-		    &line, err) < 0)
+	if (script_run(in->arena, o->context_file, o->action, o->policy, (int)o->wait_s, &line,
+		    err) < 0)
 		return -1;
 	buf_addf(in->out, "%s\n", line);
 	return 0;

@@ -283,38 +283,44 @@ static char *refused_name(struct arena *a, const char *name, const char *id)
 	return stem;
 }
 
-/* Adds to the message where the refused text is kept, or why it is not. */
-static void add_kept(struct error *err, const char *kept, const char *why_not)
+/* Keeps the text of an answer that is not recorded, and adds to the message where. Returns where;
+ * NULL: it is not kept. */
+static const char *keep_text(
+	struct context_file *f, const char *stem, struct str text, struct error *err)
 {
+	struct error why = {0};
 	size_t n = strlen(err->text);
+	char *path = NULL;
 
-	if (kept)
+	if (!text.n)
+		return NULL;
+	if (context_keep(f, stem, text, &path, &why) == 0) {
 		(void)snprintf(err->text + n, sizeof(err->text) - n,
-			"; what was offered is kept in %.400s", kept);
-	else if (*why_not)
-		(void)snprintf(err->text + n, sizeof(err->text) - n,
-			"; what was offered is not kept: %.300s", why_not);
+			"; what was offered is kept in %.400s", path);
+		return path;
+	}
+	(void)snprintf(err->text + n, sizeof(err->text) - n,
+		"; what was offered is not kept: %.300s", why.text);
+	return NULL;
+}
+
+static struct str printable(const char *text)
+{
+	return str_utf8_fault(str_of(text)) ? STR("?") : str_of(text);
 }
 
 static int refuse(struct context_file *f, const char *id, struct str text, struct error *err)
 {
-	struct error why = *err, second, third = {0};
-	char *kept = NULL;
-	json *event;
+	struct error why = *err, second;
+	const char *kept = keep_text(f, refused_name(&f->doc.arena, f->name, id), text, err);
+	json *event = context_event(f, "refusal");
 
-	if (text.n &&
-		context_keep(f, refused_name(&f->doc.arena, f->name, id), text, &kept, &third) < 0)
-		kept = NULL;
-	event = context_event(f, "refusal");
-	json_put_str(event, "action", str_utf8_fault(str_of(id)) ? STR("?") : str_of(id));
-	json_put_str(
-		event, "reason", str_utf8_fault(str_of(why.text)) ? STR("?") : str_of(why.text));
+	json_put_str(event, "action", printable(id));
+	json_put_str(event, "reason", printable(why.text));
 	if (kept)
 		json_put_str(event, "kept", str_of(kept));
 	if (context_log(f, &second) < 0)
-		error_prefix(&why, "(not noted in the events: %.100s)", second.text);
-	*err = why;
-	add_kept(err, kept, third.text);
+		error_prefix(err, "(not noted in the events: %.100s)", second.text);
 	return -1;
 }
 
@@ -323,7 +329,7 @@ static void note_operation(
 {
 	json *op = context_op(f, "record");
 
-	json_put_str(op, "action", str_utf8_fault(str_of(id)) ? STR("?") : str_of(id));
+	json_put_str(op, "action", printable(id));
 	if (word && !str_utf8_fault(str_of(word)))
 		json_put_str(op, "word", str_of(word));
 	if (owner)
@@ -343,7 +349,7 @@ static int refuse_owner(struct context_file *f, const char *id, const char *word
 	return 0;
 }
 
-int answer_record_by(struct context_file *f, const char *owner, const char *id, const char *word,
+int answer_record(struct context_file *f, const char *owner, const char *id, const char *word,
 	struct str text, enum answer_fate *fate, struct error *err)
 {
 	const char *item = context_get(&f->doc, "work_item_id").p;
@@ -365,8 +371,32 @@ int answer_record_by(struct context_file *f, const char *owner, const char *id, 
 	return refuse(f, id, text, err);
 }
 
-int answer_record(struct context_file *f, const char *id, const char *word, struct str text,
-	enum answer_fate *fate, struct error *err)
+/* The result word in the document: given by the caller, or read from the text. */
+static const char *recorded_word(struct arena *a, const struct context_file *f, const char *id)
 {
-	return answer_record_by(f, NULL, id, word, text, fate, err);
+	CLEANUP(json_free) json *array = NULL;
+	struct error ignored;
+	const json *action =
+		action_load(&f->doc, &array, &ignored) == 0 ? action_find(array, id) : NULL;
+	const char *word = action ? json_get_str(action, "answered") : NULL;
+
+	return word ? arena_dup(a, str_of(word)) : "";
+}
+
+int answer_record_file(struct arena *a, const char *context_file, const char *owner, const char *id,
+	const char *word, struct str text, const char **recorded, enum answer_fate *fate,
+	struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	if (context_open(&f, context_file, CONTEXT_MUST_EXIST, err) < 0) {
+		if (err->code == ERR_STATE) /* the lock was busy for too long */
+			(void)keep_text(
+				&f, arena_printf(&f.doc.arena, "%s-unrecorded", f.name), text, err);
+		return -1;
+	}
+	if (answer_record(&f, owner, id, word, text, fate, err) < 0)
+		return -1;
+	*recorded = recorded_word(a, &f, id);
+	return 0;
 }

@@ -21,12 +21,8 @@ enum answer_fate {
  * `owner` is the session that answers, or NULL if it gives no name. A named owner must hold the
  * work item's lease. An accepted answer renews the lease of the holder.
  */
-int answer_record_by(struct context_file *f, const char *owner, const char *id, const char *word,
+int answer_record(struct context_file *f, const char *owner, const char *id, const char *word,
 	struct str text, enum answer_fate *fate, struct error *err);
-/* The same without an owner. */
-int answer_record(struct context_file *f, const char *id, const char *word, struct str text,
-	enum answer_fate *fate, struct error *err);
-
 /* The same into the document of that path; *recorded is the result word. If the document is locked
  * for too long, the text is kept under logs/ and *err says where. */
 int answer_record_file(struct arena *a, const char *context_file, const char *owner, const char *id,

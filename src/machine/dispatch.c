@@ -116,7 +116,7 @@ static void dispatch(struct engine_run *r, json *action)
 	json_push(r->outstanding, action);
 }
 
-void dispatch_requests(struct engine_run *r, const struct step *step, const struct step_context *c)
+void engine_dispatch(struct engine_run *r, const struct step *step, const struct step_context *c)
 {
 	r->print = json_array();
 	for (size_t i = 0; i < c->requests.n; i++)
@@ -137,7 +137,7 @@ static char *part_of(struct engine_run *r, const char *id)
 	return arena_dup(&r->arena, str_sub(s, from, from + n));
 }
 
-void dispatch_renew(struct engine_run *r, json *action)
+void engine_dispatch_renew(struct engine_run *r, json *action)
 {
 	char *old = arena_dup(&r->arena, str_of(json_get_str(action, "id")));
 	char *part = part_of(r, old);
@@ -152,7 +152,7 @@ void dispatch_renew(struct engine_run *r, json *action)
 	json_put_str(event, "instead_of", str_of(old));
 }
 
-void dispatch_troubleshooter(struct engine_run *r, const char *trigger, unsigned long count)
+void engine_dispatch_troubleshooter(struct engine_run *r, const char *trigger, unsigned long count)
 {
 	json *j = json_object();
 	unsigned long attempt;
@@ -176,7 +176,7 @@ void dispatch_troubleshooter(struct engine_run *r, const char *trigger, unsigned
 	engine_store(r);
 }
 
-void dispatch_again(struct engine_run *r)
+void engine_dispatch_again(struct engine_run *r)
 {
 	bool some = false;
 
@@ -194,7 +194,7 @@ void dispatch_again(struct engine_run *r)
 	}
 }
 
-void dispatch_done(
+void engine_dispatch_done(
 	struct engine_run *r, const char *result, const char *reason, const char *question)
 {
 	json *j = json_object();

@@ -143,7 +143,7 @@ static bool is_current(struct engine_run *r, const json *action, const void *arg
 		return true;
 	check->rc = action_outstanding(
 		r->m->file, json_get_str(action, "id"), &outstanding, check->err);
-	if (outstanding || ownership_script_running(r, action))
+	if (outstanding || engine_script_running(r, action))
 		return true;
 	note_discarded(r, action, "it was dealt with before the document was put back");
 	return false;
@@ -256,7 +256,7 @@ static enum advance finish(struct engine_run *r)
 	clear_outstanding(r); /* the state may have been set by hand */
 	if (good && url.n)
 		reason = arena_printf(&r->arena, "%s; %s", reason, url.p);
-	dispatch_done(r, good ? "success" : "failed", reason, NULL);
+	engine_dispatch_done(r, good ? "success" : "failed", reason, NULL);
 	return ADVANCE_STOP;
 }
 
@@ -266,7 +266,7 @@ static enum advance finish(struct engine_run *r)
 static enum advance retry_unanswered(struct engine_run *r, bool progress)
 {
 	unsigned long count = progress ? 0 : context_count(r->doc, "consecutive_failures") + 1;
-	const json *call = troubleshooter_action(r);
+	const json *call = engine_troubleshooter_action(r);
 	const char *trigger = NULL;
 	unsigned long cycle = 0;
 
@@ -280,7 +280,7 @@ static enum advance retry_unanswered(struct engine_run *r, bool progress)
 	context_set_count(r->doc, "consecutive_failures", count);
 	engine_keep_answers(r);
 	r->returned = false;
-	return trigger ? troubleshooter_call(r, trigger, cycle) : ADVANCE_ON;
+	return trigger ? engine_troubleshooter_call(r, trigger, cycle) : ADVANCE_ON;
 }
 
 /* A repeated `--returned=ID` counts only while that action is still outstanding. */
@@ -295,7 +295,7 @@ static bool agents_are_back(const struct engine_run *r)
 static bool waits_for_script(const struct engine_run *r)
 {
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
-		if (!action_answered(r->doc, a) && ownership_script_running(r, a))
+		if (!action_answered(r->doc, a) && engine_script_running(r, a))
 			return true;
 	return false;
 }
@@ -321,7 +321,7 @@ static enum advance wait_for_answers(struct engine_run *r)
 	}
 	if (agents_are_back(r) && !waits_for_script(r))
 		return retry_unanswered(r, progress);
-	dispatch_again(r);
+	engine_dispatch_again(r);
 	return ADVANCE_STOP;
 }
 
@@ -388,7 +388,7 @@ static enum advance retry_failed(
 	engine_drop_section(r, c->section);
 	if (c->result == STEP_UNCLEAR) {
 		context_set_count(r->doc, "consecutive_failures", 0);
-		return troubleshooter_call(r, "needs_clarification", 1);
+		return engine_troubleshooter_call(r, "needs_clarification", 1);
 	}
 	context_set_count(r->doc, "consecutive_failures", count);
 	note_failure(r, id, c->reason, count);
@@ -399,7 +399,7 @@ static enum advance retry_failed(
 static enum advance decide(
 	struct engine_run *r, const struct step *step, struct step_context *c, struct error *err)
 {
-	if (effects_run(r, step->before_decide, err) < 0)
+	if (engine_carry_out(r, step->before_decide, err) < 0)
 		return ADVANCE_FAILED;
 	step->decide(c);
 	if (c->result == STEP_FAILED || c->result == STEP_UNCLEAR)
@@ -410,7 +410,7 @@ static enum advance decide(
 		clear_outstanding(r);
 		return ADVANCE_ON;
 	}
-	if (effects_run(r, c->effects, err) < 0)
+	if (engine_carry_out(r, c->effects, err) < 0)
 		return ADVANCE_FAILED;
 	return transition(r, c->trigger, err);
 }
@@ -424,12 +424,12 @@ static enum advance request(struct engine_run *r, const struct step *step,
 	if (r->progress)
 		context_set_count(r->doc, "consecutive_failures", 0);
 	count_silence(r, c);
-	trigger = troubleshooter_due(r, step, &count);
+	trigger = engine_troubleshooter_due(r, step, &count);
 	if (trigger)
-		return troubleshooter_call(r, trigger, count);
-	if (!json_len(r->outstanding) && effects_run(r, step->before_request, err) < 0)
+		return engine_troubleshooter_call(r, trigger, count);
+	if (!json_len(r->outstanding) && engine_carry_out(r, step->before_request, err) < 0)
 		return ADVANCE_FAILED;
-	dispatch_requests(r, step, c);
+	engine_dispatch(r, step, c);
 	return ADVANCE_STOP;
 }
 
@@ -440,9 +440,9 @@ static enum advance run_step(struct engine_run *r, struct error *err)
 
 	if (!step) {
 		unsigned long count;
-		const char *trigger = troubleshooter_due(r, NULL, &count);
+		const char *trigger = engine_troubleshooter_due(r, NULL, &count);
 
-		return troubleshooter_call(r, trigger, count);
+		return engine_troubleshooter_call(r, trigger, count);
 	}
 	step_context_init(r, &c);
 	if (step->request)
@@ -486,19 +486,19 @@ static enum advance turn(struct engine_run *r, struct error *err)
 		return finish(r);
 	context_set(r->doc, "outcome", (struct str){0});
 	if (context_get(r->doc, "question").n)
-		return troubleshooter_question(r);
+		return engine_troubleshooter_question(r);
 	if (context_get(r->doc, "question_trigger").n)
-		return troubleshooter_given_up(r);
+		return engine_troubleshooter_given_up(r);
 	discard_other_states(r);
 	violation = hard_abort(r);
 	if (violation)
 		return abort_run(r, violation);
-	troubleshooter_discard(r);
+	engine_troubleshooter_discard(r);
 	next = wait_for_answers(r);
 	if (next != ADVANCE_ON)
 		return next;
-	call = troubleshooter_action(r);
-	return call ? troubleshooter_answered(r, call) : run_step(r, err);
+	call = engine_troubleshooter_action(r);
+	return call ? engine_troubleshooter_answered(r, call) : run_step(r, err);
 }
 
 static int open_run(struct engine_run *r, struct engine *m, struct error *err)
@@ -515,7 +515,7 @@ static int open_run(struct engine_run *r, struct engine *m, struct error *err)
 		return error_set(err, ERR_STATE, "'%s' belongs to work item '%s', not to '%s'",
 			m->file->path, owner.p, m->id);
 	*r = (struct engine_run){.m = m, .doc = &m->file->doc, .returned = m->returned};
-	if (operation_note(r, err) < 0)
+	if (engine_note_operation(r, err) < 0)
 		return -1;
 	return action_load(r->doc, &r->outstanding, err);
 }
@@ -536,10 +536,10 @@ static int advance(struct engine_run *r, struct error *err)
 
 static int advance_and_save(struct engine_run *r, struct engine *m, struct error *err)
 {
-	if (open_run(r, m, err) < 0 || ownership_claim(r, err) < 0 || discard_stale(r, err) < 0 ||
+	if (open_run(r, m, err) < 0 || engine_claim(r, err) < 0 || discard_stale(r, err) < 0 ||
 		advance(r, err) < 0 || action_note_outstanding(m->file, r->outstanding, err) < 0)
 		return -1;
-	ownership_release(r);
+	engine_release(r);
 	return context_save(m->file, err);
 }
 
@@ -549,7 +549,7 @@ int engine_step(struct engine *m, struct buf *out, struct error *err)
 	int rc = advance_and_save(&r, m, err);
 
 	if (rc < 0)
-		ownership_undo(&r);
+		engine_undo_claim(&r);
 	else
 		json_print(out, r.print);
 	json_free(&r.outstanding);

@@ -19,6 +19,8 @@ struct effect_kind {
 	const char *waiting; /* shown to processes that wait meanwhile */
 	const char *skipped; /* name of the event when there was nothing to do; NULL: no event */
 	const char *notice;  /* shown to people then; NULL: nothing */
+	/* In the user's repository. */
+	int (*carry_out)(const char *repo, const char *id, bool *done, struct error *err);
 };
 
 /* Each function returns 0, or -1 with *err. On -1 nothing is saved and the call can be repeated. */

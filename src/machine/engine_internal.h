@@ -45,47 +45,48 @@ void engine_enter(struct engine_run *r, const char *to, const char *trigger, con
 void engine_say(struct engine_run *r, const char *text);
 
 /* dispatch.c: gives requests their ids and makes them outstanding and printed. */
-void dispatch_requests(struct engine_run *r, const struct step *step, const struct step_context *c);
-void dispatch_troubleshooter(struct engine_run *r, const char *trigger, unsigned long count);
+void engine_dispatch(struct engine_run *r, const struct step *step, const struct step_context *c);
+void engine_dispatch_troubleshooter(struct engine_run *r, const char *trigger, unsigned long count);
 /* Prints the outstanding actions without an answer again; only the first if some have one. */
-void dispatch_again(struct engine_run *r);
-void dispatch_done(
+void engine_dispatch_again(struct engine_run *r);
+void engine_dispatch_done(
 	struct engine_run *r, const char *result, const char *reason, const char *question);
 /* Asks for an outstanding action again under a new id. */
-void dispatch_renew(struct engine_run *r, json *action);
+void engine_dispatch_renew(struct engine_run *r, json *action);
 
 /* ownership.c */
 /* Takes or renews the lease. -1: ERR_STATE if another session holds it. */
-int ownership_claim(struct engine_run *r, struct error *err);
+int engine_claim(struct engine_run *r, struct error *err);
 /* Releases the lease if the array asks nobody for anything. */
-void ownership_release(struct engine_run *r);
+void engine_release(struct engine_run *r);
 /* The call failed: releases a lease that this call acquired, so that a run that cannot begin blocks
  * nobody. */
-void ownership_undo(struct engine_run *r);
+void engine_undo_claim(struct engine_run *r);
 /* True if the script of this action is running. */
-bool ownership_script_running(const struct engine_run *r, const json *action);
+bool engine_script_running(const struct engine_run *r, const json *action);
 
 /* troubleshooter.c */
 /* The outstanding call of the troubleshooter, or NULL. */
-const json *troubleshooter_action(const struct engine_run *r);
+const json *engine_troubleshooter_action(const struct engine_run *r);
 /* The trigger that is due before anything else is dispatched, or NULL; *count is its counter. */
-const char *troubleshooter_due(
+const char *engine_troubleshooter_due(
 	const struct engine_run *r, const struct step *step, unsigned long *count);
 /* Calls it, unless it was called too often without progress. */
-enum advance troubleshooter_call(struct engine_run *r, const char *trigger, unsigned long count);
+enum advance engine_troubleshooter_call(
+	struct engine_run *r, const char *trigger, unsigned long count);
 /* Its answer has arrived. */
-enum advance troubleshooter_answered(struct engine_run *r, const json *action);
+enum advance engine_troubleshooter_answered(struct engine_run *r, const json *action);
 /* Drops an unanswered call whose cause a person has removed. */
-void troubleshooter_discard(struct engine_run *r);
+void engine_troubleshooter_discard(struct engine_run *r);
 /* It asked the user: calls it again once the user has answered. */
-enum advance troubleshooter_question(struct engine_run *r);
+enum advance engine_troubleshooter_question(struct engine_run *r);
 /* It was called too often: says so until a person resets the number of calls. */
-enum advance troubleshooter_given_up(struct engine_run *r);
+enum advance engine_troubleshooter_given_up(struct engine_run *r);
 
 /* operation.c: notes what this call was given, with the next save. */
-int operation_note(struct engine_run *r, struct error *err);
+int engine_note_operation(struct engine_run *r, struct error *err);
 
 /* effects.c: carries out a set of enum effect and notes each outcome. */
-int effects_run(struct engine_run *r, unsigned effects, struct error *err);
+int engine_carry_out(struct engine_run *r, unsigned effects, struct error *err);
 
 #endif

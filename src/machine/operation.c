@@ -1,4 +1,6 @@
+#include "src/base/number.h"
 #include "src/machine/engine_internal.h"
+#include "src/sys/path.h"
 #include "src/sys/digest.h"
 
 /*
@@ -43,7 +45,7 @@ static int put_workflow(struct engine_run *r, json *op, struct error *err)
 	return 0;
 }
 
-int operation_note(struct engine_run *r, struct error *err)
+int engine_note_operation(struct engine_run *r, struct error *err)
 {
 	const struct engine *m = r->m;
 	json *op = context_op(m->file, "step");
@@ -61,7 +63,9 @@ int operation_note(struct engine_run *r, struct error *err)
 	return put_workflow(r, op, err);
 }
 
-enum { NOTED_MAX = 4096, SHOWN_MAX = 200 };
+/* ---- keys that people set ---- */
+
+enum { NOTED_MAX = 4096, SHOWN_MAX = 200, COUNT_MAX = 999999999 };
 
 /* A long value is left out: it is in the document that is saved with the operation. */
 static void note_set(struct context_file *f, const char *key, struct str value)
@@ -85,4 +89,30 @@ int engine_set_key(struct context_file *f, const char *key, struct str value, st
 	json_put_str(event, "key", str_of(key));
 	json_put_str(event, "value", value.n > SHOWN_MAX ? STR("(long)") : value);
 	return context_save(f, err);
+}
+
+int engine_check_key(struct arena *a, const char *key, struct str *value, struct error *err)
+{
+	struct str name = str_of(key);
+	uint64_t count;
+
+	if (value->n && memchr(value->p, 0, value->n))
+		return error_set(err, ERR_INPUT, "the value has a NUL byte");
+	*value = arena_str(a, *value);
+	if (!path_is_id(name) || str_find(name, STR(".")) < name.n)
+		return error_set(
+			err, ERR_USAGE, "bad key '%.100s': must be letters, digits, '_', '-'", key);
+	if (strcmp(key, "work_item_id") == 0 || strcmp(key, "revision") == 0 ||
+		strcmp(key, "attempts") == 0)
+		return error_set(err, ERR_INPUT, "'%s' is not to be set", key);
+	if (str_utf8_fault(*value))
+		return error_set(err, ERR_INPUT, "the value is not UTF-8 text: byte %zu",
+			str_utf8_fault(*value));
+	if (strcmp(key, "state") == 0 && !value->n)
+		return error_set(err, ERR_INPUT, "'state' must not be empty");
+	if (context_is_counter(key) && !number_parse(*value, 0, COUNT_MAX, &count))
+		return error_set(err, ERR_INPUT,
+			"'%s' must be a whole number up to %d, not '%.60s'", key, COUNT_MAX,
+			value->p);
+	return 0;
 }

@@ -65,7 +65,7 @@ static bool replayed_holder(struct engine_run *r)
 	return true;
 }
 
-bool ownership_script_running(const struct engine_run *r, const json *action)
+bool engine_script_running(const struct engine_run *r, const json *action)
 {
 	const struct environment *e = r->m->environment;
 	const char *id = json_get_str(action, "id");
@@ -85,8 +85,8 @@ static void renew_all(struct engine_run *r)
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a)) {
 		json *copy = json_copy(a);
 
-		if (!action_answered(r->doc, copy) && !ownership_script_running(r, copy))
-			dispatch_renew(r, copy);
+		if (!action_answered(r->doc, copy) && !engine_script_running(r, copy))
+			engine_dispatch_renew(r, copy);
 		json_push(all, copy);
 	}
 	json_free(&r->outstanding);
@@ -140,7 +140,7 @@ static int read_holder(struct engine_run *r, struct error *err)
 	return 0;
 }
 
-int ownership_claim(struct engine_run *r, struct error *err)
+int engine_claim(struct engine_run *r, struct error *err)
 {
 	struct engine *m = r->m;
 	struct lease_holder *h = &r->holder;
@@ -164,7 +164,7 @@ int ownership_claim(struct engine_run *r, struct error *err)
 	return 0;
 }
 
-void ownership_release(struct engine_run *r)
+void engine_release(struct engine_run *r)
 {
 	const char *what = json_get_str(json_first(r->print), "action");
 
@@ -172,7 +172,7 @@ void ownership_release(struct engine_run *r)
 		lease_release(r->m->file, &r->holder);
 }
 
-void ownership_undo(struct engine_run *r)
+void engine_undo_claim(struct engine_run *r)
 {
 	struct context_file *f = r->acquired ? r->m->file : NULL;
 	struct error ignored;

@@ -15,20 +15,19 @@
 
 enum { SCRIPT_WAIT_FOREVER = -1 };
 
+/* The program that applies policies; tests replace it. */
+extern const char *script_program;
+
 /*
- * *line, in the arena: the first line of the recorded answer (`passed — log: FILE`, `failed — log:
- * FILE`, `failed — timed out after N s — log: FILE`), also if it was recorded before; or, after
- * `wait_s` seconds, `running — log: FILE`. -1: ERR_STATE if the action is not outstanding,
- * ERR_INPUT if it is not a run_script, ERR_SYSTEM if the script could not be started or recorded.
+ * Runs the script of `action`, under `policy` (NULL: as the action says); one that is already
+ * running is waited for as it is. *line, in the arena: the first line of the recorded answer
+ * (`passed — log: FILE`, `failed — log: FILE`, `failed — timed out after N s — log: FILE`), also if
+ * it was recorded before; or, after `wait_s` seconds, `running — log: FILE`. -1: ERR_STATE if the
+ * action is not outstanding or has another policy, ERR_INPUT if it is not a run_script, ERR_SYSTEM
+ * if the script could not be started or recorded.
  */
-int script_run(struct arena *a, const char *context_file, const char *action, int wait_s,
-	char **line, struct error *err);
-/*
- * The same under `policy` (NULL: as the action says). -1: ERR_STATE also if the action has another
- * policy. A script that is already running is waited for as it is.
- */
-int script_run_under(struct arena *a, const char *context_file, const char *action,
-	const char *policy, int wait_s, char **line, struct error *err);
+int script_run(struct arena *a, const char *context_file, const char *action, const char *policy,
+	int wait_s, char **line, struct error *err);
 
 /* Before a script is run for `owner`: renews the lease. -1: ERR_STATE, also noted as an event, when
  * somebody else owns the work item. */

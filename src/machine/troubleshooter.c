@@ -42,7 +42,7 @@ static bool find_threshold(const struct engine_run *r, const char *trigger, stru
 	return false;
 }
 
-const json *troubleshooter_action(const struct engine_run *r)
+const json *engine_troubleshooter_action(const struct engine_run *r)
 {
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
 		if (action_is_troubleshooter(a))
@@ -51,7 +51,7 @@ const json *troubleshooter_action(const struct engine_run *r)
 }
 
 /* A state without a step needs help before its budget matters. */
-const char *troubleshooter_due(
+const char *engine_troubleshooter_due(
 	const struct engine_run *r, const struct step *step, unsigned long *count)
 {
 	struct threshold list[THRESHOLDS];
@@ -86,9 +86,9 @@ static bool cause_is_gone(const struct engine_run *r, const char *trigger)
 	return find_threshold(r, trigger, &t) && context_count(r->doc, t.counter) < t.limit;
 }
 
-void troubleshooter_discard(struct engine_run *r)
+void engine_troubleshooter_discard(struct engine_run *r)
 {
-	const json *call = troubleshooter_action(r);
+	const json *call = engine_troubleshooter_action(r);
 	json *event;
 
 	if (!call || action_answered(r->doc, call) ||
@@ -101,18 +101,19 @@ void troubleshooter_discard(struct engine_run *r)
 	context_set_count(r->doc, "troubleshooter_calls", 0);
 }
 
-enum advance troubleshooter_call(struct engine_run *r, const char *trigger, unsigned long count)
+enum advance engine_troubleshooter_call(
+	struct engine_run *r, const char *trigger, unsigned long count)
 {
 	unsigned long calls = context_count(r->doc, "troubleshooter_calls");
 
 	if (calls < MAX_CALLS) {
 		context_set_count(r->doc, "troubleshooter_calls", calls + 1);
-		dispatch_troubleshooter(r, trigger, count);
+		engine_dispatch_troubleshooter(r, trigger, count);
 		return ADVANCE_STOP;
 	}
 	engine_keep_answers(r);
 	context_set(r->doc, "question_trigger", str_of(trigger));
-	dispatch_done(r, "failed",
+	engine_dispatch_done(r, "failed",
 		arena_printf(&r->arena,
 			"the troubleshooter was called %d times for '%s' and nothing got done; "
 			"look at '%s', "
@@ -326,7 +327,7 @@ static bool may_extend(struct engine_run *r, const char *trigger)
 	return true;
 }
 
-enum advance troubleshooter_answered(struct engine_run *r, const json *action)
+enum advance engine_troubleshooter_answered(struct engine_run *r, const json *action)
 {
 	const char *trigger = arena_dup(&r->arena, str_of(json_get_str(action, "trigger")));
 	struct str word = action_word(r->doc, action);
@@ -335,7 +336,7 @@ enum advance troubleshooter_answered(struct engine_run *r, const json *action)
 
 	reason = reason && *reason ? reason : "no reason given";
 	if (!word.n)
-		return troubleshooter_call(r, trigger, count_of(r, trigger));
+		return engine_troubleshooter_call(r, trigger, count_of(r, trigger));
 	if (str_is(word, "continue") && !may_extend(r, trigger))
 		ask_user(r, trigger,
 			arena_printf(&r->arena,
@@ -351,23 +352,23 @@ enum advance troubleshooter_answered(struct engine_run *r, const json *action)
 	return ADVANCE_ON;
 }
 
-enum advance troubleshooter_given_up(struct engine_run *r)
+enum advance engine_troubleshooter_given_up(struct engine_run *r)
 {
 	const char *trigger = arena_dup(&r->arena, context_get(r->doc, "question_trigger"));
 
 	if (context_count(r->doc, "troubleshooter_calls") >= MAX_CALLS)
-		return troubleshooter_call(r, trigger, 0);
+		return engine_troubleshooter_call(r, trigger, 0);
 	context_set(r->doc, "question_trigger", (struct str){0});
 	return ADVANCE_ON;
 }
 
-enum advance troubleshooter_question(struct engine_run *r)
+enum advance engine_troubleshooter_question(struct engine_run *r)
 {
 	const char *question = arena_dup(&r->arena, context_get(r->doc, "question"));
 	const char *trigger = arena_dup(&r->arena, context_get(r->doc, "question_trigger"));
 
 	if (!context_get(r->doc, "troubleshooter_input").n) {
-		dispatch_done(r, "failed",
+		engine_dispatch_done(r, "failed",
 			arena_printf(&r->arena, "needs your answer: %s", question), question);
 		return ADVANCE_STOP;
 	}
@@ -376,5 +377,5 @@ enum advance troubleshooter_question(struct engine_run *r)
 	context_set_count(r->doc, "troubleshooter_calls", 0);
 	if (!*trigger)
 		trigger = "needs_clarification";
-	return troubleshooter_call(r, trigger, count_of(r, trigger));
+	return engine_troubleshooter_call(r, trigger, count_of(r, trigger));
 }

@@ -120,7 +120,7 @@ static int play_scripted_agent(struct arena *a, const struct run *r, const struc
 	if (p->turn->silent && context_log(&f, err) < 0)
 		return -1;
 	if (!p->turn->silent &&
-		answer_record(&f, id_of(p), p->turn->result,
+		answer_record(&f, NULL, id_of(p), p->turn->result,
 			p->turn->from_run ? buf_str(&out) : p->turn->text, &fate, err) < 0)
 		return error_prefix(err, "'%s'", id_of(p));
 	return read_word(&f.doc, id_of(p), word, err);
@@ -145,8 +145,8 @@ static int run_script(struct arena *a, const struct run *r, const struct run_act
 	char *line;
 
 	if ((p->entry && note_turn(r, p, err) < 0) ||
-		script_run(a, r->call.context_file, id_of(p), SCRIPT_WAIT_FOREVER, &line, err) <
-			0 ||
+		script_run(a, r->call.context_file, id_of(p), NULL, SCRIPT_WAIT_FOREVER, &line,
+			err) < 0 ||
 		context_open(&f, r->call.context_file, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
 	return read_word(&f.doc, id_of(p), word, err);
@@ -175,7 +175,7 @@ static int take_answer(struct context_file *f, const struct run_action *p,
 		(void)snprintf(word, RUN_WORD_SIZE, "no result word");
 		return keep_text(f, "answer", answer->text, err) ? context_log(f, err) : -1;
 	}
-	if (answer_record(f, id_of(p), NULL, answer->text, &fate, err) == 0)
+	if (answer_record(f, NULL, id_of(p), NULL, answer->text, &fate, err) == 0)
 		return 0;
 	if (err->code != ERR_INPUT)
 		return error_prefix(err, "'%s'", id_of(p));

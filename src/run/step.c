@@ -50,7 +50,7 @@ static int take_results(struct arena *a, struct context_file *f, const struct ru
 		if (eq == all.n || !eq)
 			return error_set(
 				err, ERR_USAGE, "--result must be ACTION=TEXT, not '%.60s'", all.p);
-		if (answer_record(f, arena_dup(a, str_sub(all, 0, eq)), NULL,
+		if (answer_record(f, NULL, arena_dup(a, str_sub(all, 0, eq)), NULL,
 			    str_sub(all, eq + 1, all.n), &fate, err) < 0)
 			return -1;
 	}

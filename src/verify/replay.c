@@ -564,7 +564,7 @@ static bool replay_record(struct replay *r, const struct recorded_commit *c)
 	if (!answer_of(r, buf_str(&document), events, id, &text))
 		return false;
 	note_agent_turns(&r->file, events);
-	(void)answer_record_by(&r->file, json_get_str(c->note, "owner"), id,
+	(void)answer_record(&r->file, json_get_str(c->note, "owner"), id,
 		json_get_str(c->note, "word"), buf_str(&text), &fate, &r->err);
 	return true;
 }

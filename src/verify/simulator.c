@@ -176,7 +176,7 @@ int simulator_record(struct simulator *s, const char *owner, const char *action,
 
 	if (enter(s, &f, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
-	if (answer_record_by(&f, owner, action, word, text, fate, err) < 0)
+	if (answer_record(&f, owner, action, word, text, fate, err) < 0)
 		return -1;
 	report_saved(s, &f);
 	return 0;

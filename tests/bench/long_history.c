@@ -74,7 +74,7 @@ static void record(struct maker *m, const char *id, const char *word, struct str
 	struct error err;
 
 	enter(m, &f);
-	check(answer_record(&f, id, word, text, &fate, &err), &err);
+	check(answer_record(&f, NULL, id, word, text, &fate, &err), &err);
 	leave(m, &f);
 }
 

@@ -177,7 +177,7 @@ static inline int answer_as(const char *id, const char *word, const char *text)
 
 	t.err = (struct error){0};
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
-	return answer_record(&f, id, word, str_of(text), &fate, &t.err);
+	return answer_record(&f, NULL, id, word, str_of(text), &fate, &t.err);
 }
 
 /* The answer is taken. */

@@ -71,7 +71,7 @@ static inline void open_gate(void)
 
 static inline int run(int wait_s)
 {
-	return script_run(&arena, "W-1.md", ID, wait_s, &line, &err);
+	return script_run(&arena, "W-1.md", ID, NULL, wait_s, &line, &err);
 }
 
 static inline void assert_recorded(const char *word, const char *expected)

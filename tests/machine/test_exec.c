@@ -72,15 +72,16 @@ EXEC_TEST(a_second_call_prints_the_answer_again)
 EXEC_TEST(other_actions_are_refused)
 {
 	document("true", "logs/a.log", 60);
-	assert_int_equal(script_run(&arena, "W-1.md", "W-1/validating/2", 0, &line, &err), -1);
+	assert_int_equal(
+		script_run(&arena, "W-1.md", "W-1/validating/2", NULL, 0, &line, &err), -1);
 	assert_int_equal(err.code, ERR_STATE);
 	assert_string_equal(
 		err.text, "action 'W-1/validating/2' is stale or unknown: it is not outstanding");
-	assert_int_equal(script_run(&arena, "W-1.md", "W-1/reviewing/1", 0, &line, &err), -1);
+	assert_int_equal(script_run(&arena, "W-1.md", "W-1/reviewing/1", NULL, 0, &line, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
 	assert_string_equal(err.text, "action 'W-1/reviewing/1' is not a " WIRE_SCRIPT_ACTION
 				      " but a " WIRE_AGENT_ACTION);
-	assert_int_equal(script_run(&arena, "none.md", ID, 0, &line, &err), -1);
+	assert_int_equal(script_run(&arena, "none.md", ID, NULL, 0, &line, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
 	assert_no_lock_file();
 }
@@ -179,8 +180,8 @@ EXEC_TEST(an_id_cannot_climb_out_of_the_folder)
 	document("true", "logs/a.log", 60);
 	sh("mkdir -p in/deep && sed 's|W-1/validating/1|W-1/../../x/1|; "
 	   "s|/logs/|/in/deep/logs/|' W-1.md >in/deep/W-1.md");
-	assert_int_equal(script_run(&arena, "in/deep/W-1.md", "W-1/../../x/1", SCRIPT_WAIT_FOREVER,
-				 &line, &err),
+	assert_int_equal(script_run(&arena, "in/deep/W-1.md", "W-1/../../x/1", NULL,
+				 SCRIPT_WAIT_FOREVER, &line, &err),
 		0);
 	assert_sh("find . -name 'x*'; ls -A in", "deep\n");
 }

@@ -3,7 +3,7 @@
  * that applies the policy is a script of the test here; the real one is in tests/spec/security.md.
  */
 #include "tests/lib/exec_rig.h"
-#include "src/machine/script_internal.h"
+#include "src/machine/script.h"
 
 /* `program` gets the arguments of the real one; $report is where its report goes. */
 static void program(const char *text)
@@ -61,7 +61,7 @@ static char *recorded(const char *before)
 
 static int run_bound(const char *policy)
 {
-	return script_run_under(&arena, "W-1.md", ID, policy, SCRIPT_WAIT_FOREVER, &line, &err);
+	return script_run(&arena, "W-1.md", ID, policy, SCRIPT_WAIT_FOREVER, &line, &err);
 }
 
 POLICY_TEST(the_program_gets_policy_folder_limit_report_and_command)

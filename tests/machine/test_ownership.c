@@ -53,7 +53,7 @@ static int record_by(const char *owner, const char *id, const char *word, const 
 
 	t.err = (struct error){0};
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
-	return answer_record_by(&f, owner, id, word, str_of(text), fate, &t.err);
+	return answer_record(&f, owner, id, word, str_of(text), fate, &t.err);
 }
 
 static struct lease_holder holder(void)
@@ -335,7 +335,7 @@ static int sim_record(struct disk *disk, const char *owner, const char *id)
 
 	t.err = (struct error){0};
 	assert_int_equal(context_open_on(&f, disk, SIM_PATH, CONTEXT_MUST_EXIST, &t.err), 0);
-	return answer_record_by(&f, owner, id, "good", STR("Yes."), &fate, &t.err);
+	return answer_record(&f, owner, id, "good", STR("Yes."), &fate, &t.err);
 }
 
 static size_t count_of(const struct disk *disk, const char *what)
