@@ -18,7 +18,7 @@ struct workflow_check {
 	const struct workflow_builtin *builtin;
 	VEC(struct workflow_fault) faults;
 	const struct workflow_edge **order; /* by from, then trigger */
-	const struct workflow_state **by_name;
+	const struct workflow_state *initial;
 	bool *live;    /* one a edge of w: it can happen */
 	bool *reached; /* one a state: from the initial one */
 	bool *ends;    /* one a state: an end can be reached */
@@ -48,12 +48,6 @@ static int compare_edges(const void *pa, const void *pb)
 	return c ? c : strcmp(a->trigger, b->trigger);
 }
 
-static int compare_states(const void *pa, const void *pb)
-{
-	return strcmp((*(const struct workflow_state *const *)pa)->name,
-		(*(const struct workflow_state *const *)pb)->name);
-}
-
 static int compare_faults(const void *pa, const void *pb)
 {
 	const struct workflow_fault *a = pa, *b = pb;
@@ -75,26 +69,12 @@ static const struct workflow_edge *find_edge(
 	return hit ? *hit : NULL;
 }
 
-static size_t index_of(const struct workflow_check *c, const char *name)
-{
-	const struct workflow_state key = {.name = name}, *want = &key;
-	const struct workflow_state **hit =
-		bsearch(&want, c->by_name, c->w->n_states, sizeof(*c->by_name), compare_states);
-
-	return (size_t)(*hit - c->w->states);
-}
-
 static const struct workflow_builtin *step_of(const struct workflow_check *c, const char *state)
 {
 	for (const struct workflow_builtin *s = c->builtin; s && s->state; s++)
 		if (!strcmp(s->state, state))
 			return s;
 	return NULL;
-}
-
-static bool is_initial(const struct workflow_check *c, const struct workflow_state *s)
-{
-	return !strcmp(s->name, c->w->initial);
 }
 
 /* The triggers of a declared state are those of its items' result words. */
@@ -144,11 +124,11 @@ static void check_builtin(struct workflow_check *c, const struct workflow_state 
 static void check_state(struct workflow_check *c, const struct workflow_state *s)
 {
 	const struct workflow_builtin *step = step_of(c, s->name);
-	const char *why = is_initial(c, s) ? "is left at once" : "is an end";
+	const char *why = s == c->initial ? "is left at once" : "is an end";
 
-	if ((step || s->declared) && (is_initial(c, s) || s->terminal))
+	if ((step || s->declared) && (s == c->initial || s->terminal))
 		fault(c, s->line, s->col, "state '%s' %s, so its step never runs", s->name, why);
-	else if (is_initial(c, s) || s->terminal)
+	else if (s == c->initial || s->terminal)
 		return;
 	else if (s->declared)
 		check_declared(c, s);
@@ -164,7 +144,7 @@ static void check_state(struct workflow_check *c, const struct workflow_state *s
 
 static void check_initial(struct workflow_check *c)
 {
-	const struct workflow_state *s = &c->w->states[index_of(c, c->w->initial)];
+	const struct workflow_state *s = c->initial;
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->w->n_edges; i++) {
@@ -188,9 +168,9 @@ static void check_initial(struct workflow_check *c)
 static void revive_unknown(struct workflow_check *c)
 {
 	for (size_t i = 0; i < c->w->n_edges; i++) {
-		const char *from = c->w->edges[i].from;
+		const struct workflow_edge *e = &c->w->edges[i];
 
-		if (!c->w->states[index_of(c, from)].declared && !step_of(c, from))
+		if (!c->w->states[e->from_state].declared && !step_of(c, e->from))
 			c->live[i] = true;
 	}
 }
@@ -205,7 +185,7 @@ static void spread(struct workflow_check *c, bool *mark, bool against)
 	size_t *queue = arena_alloc(&c->arena, (w->n_states + 1) * sizeof(*queue)), n = 0;
 
 	for (size_t i = 0; i < w->n_edges; i++) {
-		size_t at = index_of(c, against ? w->edges[i].to : w->edges[i].from);
+		size_t at = against ? w->edges[i].to_state : w->edges[i].from_state;
 
 		next[i] = first[at];
 		first[at] = i + 1;
@@ -216,7 +196,7 @@ static void spread(struct workflow_check *c, bool *mark, bool against)
 	for (size_t done = 0; done < n; done++) {
 		for (size_t e = first[queue[done]]; e; e = next[e - 1]) {
 			const struct workflow_edge *edge = &w->edges[e - 1];
-			size_t to = index_of(c, against ? edge->from : edge->to);
+			size_t to = against ? edge->from_state : edge->to_state;
 
 			if (!c->live[e - 1] || mark[to])
 				continue;
@@ -228,7 +208,7 @@ static void spread(struct workflow_check *c, bool *mark, bool against)
 
 static void check_ways(struct workflow_check *c)
 {
-	const struct workflow_state *first = &c->w->states[index_of(c, c->w->initial)];
+	const struct workflow_state *first = c->initial;
 	const struct workflow_state *success = workflow_state(c->w, "done");
 	bool any = false;
 
@@ -275,10 +255,6 @@ static void check_init(struct workflow_check *c)
 	for (size_t i = 0; i < w->n_edges; i++)
 		c->order[i] = &w->edges[i];
 	qsort(c->order, w->n_edges, sizeof(*c->order), compare_edges);
-	c->by_name = arena_alloc(&c->arena, w->n_states * sizeof(*c->by_name));
-	for (size_t i = 0; i < w->n_states; i++)
-		c->by_name[i] = &w->states[i];
-	qsort(c->by_name, w->n_states, sizeof(*c->by_name), compare_states);
 	c->live = arena_alloc(&c->arena, w->n_edges + 1);
 	c->reached = arena_alloc(&c->arena, w->n_states);
 	c->ends = arena_alloc(&c->arena, w->n_states);
@@ -287,7 +263,8 @@ static void check_init(struct workflow_check *c)
 size_t workflow_check(
 	const struct workflow *w, const struct workflow_builtin *builtin, struct buf *out)
 {
-	struct workflow_check c = {.w = w, .builtin = builtin};
+	struct workflow_check c = {
+		.w = w, .builtin = builtin, .initial = workflow_state(w, w->initial)};
 
 	check_init(&c);
 	check_declarations(&c);

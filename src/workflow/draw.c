@@ -4,8 +4,8 @@
 
 /* Mermaid */
 
-/* Mermaid's own reader takes no `-` in an id; the label then carries the name, and is read back as
- * such. */
+/* Mermaid allows no `-` in an id. The label has the name then, and workflow_parse_mermaid() reads
+ * it as such. */
 static void add_id(struct buf *out, const char *name)
 {
 	for (; *name; name++)
@@ -79,18 +79,18 @@ void workflow_draw_mermaid(const struct workflow *w, const char *current, struct
 
 /* SVG */
 
-/* Sizes in pixels; widths of texts are estimated, a little on the wide side. */
+/* Sizes in pixels. Widths of texts are estimates, rather too wide than too narrow. */
 enum {
 	MARGIN = 24,
 	BOX_H = 34,
-	BOX_H_TALL = 48, /* with a second line, what a declared state does */
+	BOX_H_TALL = 48, /* with a second line, which says what a declared state does */
 	BOX_PAD = 32,
 	BOX_MIN = 104,
 	LINE = 16, /* of a label */
 	TITLE = 30,
 	LEGEND = 40,
 	DOT = 16,
-	LABEL_MAX = 48, /* characters of a text that are shown */
+	LABEL_MAX = 48, /* characters of a text; the rest is cut */
 };
 
 struct draw_svg {
@@ -126,7 +126,7 @@ static void add_text(struct buf *out, struct str s)
 	}
 }
 
-/* Width of a text in a font of `size` pixels; letters of the east take two places. */
+/* Width of a text in a font of `size` pixels. East Asian characters are wider. */
 static int text_width(const char *s, int size)
 {
 	int tenths = 0, shown = 0;
@@ -148,11 +148,6 @@ static int text_width(const char *s, int size)
 static bool is_current(const struct draw_svg *g, const struct workflow_state *s)
 {
 	return g->current && !strcmp(s->name, g->current);
-}
-
-static size_t state_index(const struct workflow *w, const char *name)
-{
-	return (size_t)(workflow_state(w, name) - w->states);
 }
 
 /* What a declared state does, in a few words. */
@@ -211,7 +206,7 @@ static int compare_first(const void *pa, const void *pb)
 	return (*a)->edge < (*b)->edge ? -1 : (*a)->edge > (*b)->edge;
 }
 
-/* Edges of one pair of states become one line with several labels. */
+/* The edges from one state to another become one line with several labels. */
 static void join_pair(struct draw_svg *g, const struct draw_pair *p, size_t n, size_t at)
 {
 	struct lay_edge *e = &g->l.edges[at];
@@ -228,7 +223,7 @@ static void join_pair(struct draw_svg *g, const struct draw_pair *p, size_t n, s
 	g->triggers[at] = texts;
 }
 
-/* In the order of the file, so that the drawing follows it where nothing else decides. */
+/* In the order of the file, which the layout keeps where it has a choice. */
 static void size_edges(struct draw_svg *g)
 {
 	size_t n = g->w->n_edges, groups = 0;
@@ -236,8 +231,8 @@ static void size_edges(struct draw_svg *g)
 	struct draw_pair **heads = arena_alloc(&g->arena, (n + 1) * sizeof(*heads));
 
 	for (size_t i = 0; i < n; i++)
-		pairs[i] = (struct draw_pair){state_index(g->w, g->w->edges[i].from),
-			state_index(g->w, g->w->edges[i].to), i};
+		pairs[i] =
+			(struct draw_pair){g->w->edges[i].from_state, g->w->edges[i].to_state, i};
 	qsort(pairs, n, sizeof(*pairs), compare_pairs);
 	pairs[n].from = SIZE_MAX;
 	for (size_t i = 0; i < n; i++)
@@ -247,7 +242,7 @@ static void size_edges(struct draw_svg *g)
 	g->l.n_edges = groups + 1;
 	g->l.edges = arena_alloc(&g->arena, g->l.n_edges * sizeof(*g->l.edges));
 	g->triggers = arena_alloc(&g->arena, g->l.n_edges * sizeof(*g->triggers));
-	g->l.edges[0].to = state_index(g->w, g->w->initial) + 1;
+	g->l.edges[0].to = (size_t)(workflow_state(g->w, g->w->initial) - g->w->states) + 1;
 	for (size_t i = 0; i < groups; i++) {
 		size_t same = 1;
 
@@ -383,7 +378,7 @@ static int draw_key(struct draw_svg *g, int x, int y, const char *class, const c
 	return x + 24 + text_width(text, 12) + 14;
 }
 
-/* What the colours mean; only what this drawing has. Returns where it ends on the right. */
+/* Explains the colours of this drawing. Returns its right end. */
 static int draw_legend(struct draw_svg *g, int y)
 {
 	int x = MARGIN;
@@ -441,7 +436,7 @@ static void draw_graph(struct draw_svg *g)
 	buf_add(out, buf_str(&legend));
 }
 
-/* A diagram that nobody could follow as lines is told as a list. */
+/* A diagram that is too large to be drawn becomes a list of its edges. */
 static void draw_list(struct draw_svg *g)
 {
 	int y = MARGIN + TITLE + LINE;

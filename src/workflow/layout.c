@@ -1,19 +1,25 @@
 #include "src/workflow/layout.h"
 
+enum { UP, DOWN };
+
+/* The neighbours of a vertex in the layer above or below. */
+struct layout_side {
+	size_t *v, n; /* from left to right */
+	int *ports;   /* where their lines begin */
+};
+
 struct layout_vertex {
 	size_t layer;
-	int left, right, h; /* from its x to both sides; height */
-	bool passing;       /* a place held by an edge, not a node */
+	int left, right, h; /* from x to both sides; height */
+	bool passing;       /* a point of an edge, not a node */
 	bool stiff;         /* of an edge that passes several layers */
 	int64_t x;
-	size_t at;         /* place in its layer */
-	size_t *up, *down; /* neighbours in the layers beside, from left to right */
-	size_t n_up, n_down;
-	int *port_up, *port_down; /* where their lines begin */
+	size_t at; /* position in its layer */
+	struct layout_side side[2];
 };
 
 struct layout_segment {
-	size_t up, down;
+	size_t end[2]; /* the vertices: UP in one layer, DOWN in the next */
 };
 
 struct layout_layer {
@@ -23,7 +29,7 @@ struct layout_layer {
 struct layout_grid {
 	struct layout_vertex *vertices;
 	size_t n;
-	struct layout_segment *segments; /* each leads one layer down */
+	struct layout_segment *segments; /* each spans one layer */
 	size_t n_segments;
 	struct layout_layer *layers;
 	size_t n_layers;
@@ -32,30 +38,31 @@ struct layout_grid {
 /* The order within the layers */
 
 enum {
-	SWEEPS = 10,    /* of one try */
-	TRIES = 300,    /* from different first orders; the first is that of the file */
-	WORK = 4000000, /* vertices and segments looked at, all in all */
+	SWEEPS = 10,    /* per try */
+	TRIES = 300,    /* with different initial orders; the first is that of the file */
+	WORK = 4000000, /* limit on the vertices and segments visited in all tries */
 };
 
-static void neighbours(struct arena *a, struct layout_grid *g)
+static void find_neighbours(struct arena *a, struct layout_grid *g)
 {
-	for (size_t i = 0; i < g->n_segments; i++) {
-		g->vertices[g->segments[i].up].n_down++;
-		g->vertices[g->segments[i].down].n_up++;
-	}
+	for (size_t i = 0; i < g->n_segments; i++)
+		for (int e = UP; e <= DOWN; e++)
+			g->vertices[g->segments[i].end[e]].side[!e].n++;
 	for (size_t i = 0; i < g->n; i++) {
-		struct layout_vertex *v = &g->vertices[i];
+		for (int e = UP; e <= DOWN; e++) {
+			struct layout_side *side = &g->vertices[i].side[e];
 
-		v->up = arena_alloc(a, (v->n_up + 1) * sizeof(*v->up));
-		v->down = arena_alloc(a, (v->n_down + 1) * sizeof(*v->down));
-		v->n_up = v->n_down = 0;
+			side->v = arena_alloc(a, (side->n + 1) * sizeof(*side->v));
+			side->n = 0;
+		}
 	}
 	for (size_t i = 0; i < g->n_segments; i++) {
-		struct layout_vertex *up = &g->vertices[g->segments[i].up];
-		struct layout_vertex *down = &g->vertices[g->segments[i].down];
+		for (int e = UP; e <= DOWN; e++) {
+			const size_t *end = g->segments[i].end;
+			struct layout_side *side = &g->vertices[end[e]].side[!e];
 
-		up->down[up->n_down++] = g->segments[i].down;
-		down->up[down->n_up++] = g->segments[i].up;
+			side->v[side->n++] = end[!e];
+		}
 	}
 }
 
@@ -71,7 +78,7 @@ static void make_layers(struct arena *a, struct layout_grid *g)
 		g->layers[i].v = arena_alloc(a, (g->layers[i].n + 1) * sizeof(size_t));
 }
 
-/* Shuffled by a small generator of its own: the same graph gives the same drawing. */
+/* With its own generator, so that the same graph always gives the same drawing. */
 static void shuffle(size_t *list, size_t n, uint32_t *seed)
 {
 	for (size_t i = n; i > 1; i--) {
@@ -84,8 +91,8 @@ static void shuffle(size_t *list, size_t n, uint32_t *seed)
 	}
 }
 
-/* Depth first from the top: what belongs together begins side by side. A seed of 0 keeps the order
- * of the file. */
+/* Depth first from the top, so that connected vertices start next to each other. Seed 0 keeps the
+ * order of the file. */
 static void first_order(struct layout_grid *g, size_t *stack, bool *seen, uint32_t seed)
 {
 	size_t depth = 0;
@@ -94,11 +101,12 @@ static void first_order(struct layout_grid *g, size_t *stack, bool *seen, uint32
 	for (size_t i = 0; i < g->n_layers; i++)
 		g->layers[i].n = 0;
 	for (size_t root = 0; root < g->n; root++) {
-		if (!seen[root] && !g->vertices[root].n_up)
+		if (!seen[root] && !g->vertices[root].side[UP].n)
 			stack[depth++] = root;
 		while (depth) {
 			size_t i = stack[--depth];
 			struct layout_vertex *v = &g->vertices[i];
+			const struct layout_side *below = &v->side[DOWN];
 			struct layout_layer *y = &g->layers[v->layer];
 
 			if (seen[i])
@@ -107,10 +115,10 @@ static void first_order(struct layout_grid *g, size_t *stack, bool *seen, uint32
 			v->at = y->n;
 			y->v[y->n++] = i;
 			if (seed)
-				shuffle(v->down, v->n_down, &seed);
-			for (size_t d = v->n_down; d-- > 0;)
-				if (!seen[v->down[d]])
-					stack[depth++] = v->down[d];
+				shuffle(below->v, below->n, &seed);
+			for (size_t d = below->n; d-- > 0;)
+				if (!seen[below->v[d]])
+					stack[depth++] = below->v[d];
 		}
 	}
 }
@@ -128,17 +136,17 @@ static int compare_keys(const void *pa, const void *pb)
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/* Each vertex moves to the mean place of its neighbours in the layer above, or below. */
+/* Sorts a layer by the mean position of the neighbours on one side. */
 static void sort_layer(
-	struct layout_grid *g, struct layout_layer *y, bool above, struct layout_key *keys)
+	struct layout_grid *g, struct layout_layer *y, int side, struct layout_key *keys)
 {
 	for (size_t i = 0; i < y->n; i++) {
 		const struct layout_vertex *v = &g->vertices[y->v[i]];
-		const size_t *list = above ? v->up : v->down;
-		size_t n = above ? v->n_up : v->n_down, sum = 0;
+		const struct layout_side *near = &v->side[side];
+		size_t n = near->n, sum = 0;
 
 		for (size_t k = 0; k < n; k++)
-			sum += g->vertices[list[k]].at * 2 + 1;
+			sum += g->vertices[near->v[k]].at * 2 + 1;
 		keys[i] = (struct layout_key){
 			y->v[i], n ? sum * 512 / n : (v->at * 2 + 1) * 512, v->at};
 	}
@@ -149,17 +157,18 @@ static void sort_layer(
 	}
 }
 
-static void sort_neighbours(struct layout_grid *g, size_t *list, size_t n, struct layout_key *keys)
+static void sort_neighbours(
+	struct layout_grid *g, struct layout_side *side, struct layout_key *keys)
 {
-	for (size_t i = 0; i < n; i++)
-		keys[i] = (struct layout_key){list[i], g->vertices[list[i]].at, i};
-	qsort(keys, n, sizeof(*keys), compare_keys);
-	for (size_t i = 0; i < n; i++)
-		list[i] = keys[i].v;
+	for (size_t i = 0; i < side->n; i++)
+		keys[i] = (struct layout_key){side->v[i], g->vertices[side->v[i]].at, i};
+	qsort(keys, side->n, sizeof(*keys), compare_keys);
+	for (size_t i = 0; i < side->n; i++)
+		side->v[i] = keys[i].v;
 }
 
-/* Pairs of segments below `y` that cross: ends that lie right of the end now added, counted in a
- * Fenwick tree. */
+/* Counts the pairs of crossing segments below `y`. A Fenwick tree holds the lower ends added so
+ * far; each one to the right of a new end is a crossing. */
 static size_t crossings(
 	struct layout_grid *g, const struct layout_layer *y, size_t below, size_t *tree)
 {
@@ -167,17 +176,17 @@ static size_t crossings(
 
 	memset(tree, 0, (below + 2) * sizeof(*tree));
 	for (size_t i = 0; i < y->n; i++) {
-		const struct layout_vertex *v = &g->vertices[y->v[i]];
+		const struct layout_side *down = &g->vertices[y->v[i]].side[DOWN];
 
-		for (size_t k = 0; k < v->n_down; k++) {
+		for (size_t k = 0; k < down->n; k++) {
 			size_t left = 0;
 
-			for (size_t t = g->vertices[v->down[k]].at + 1; t; t &= t - 1)
+			for (size_t t = g->vertices[down->v[k]].at + 1; t; t &= t - 1)
 				left += tree[t];
 			total += added - left;
 		}
-		for (size_t k = 0; k < v->n_down; k++, added++)
-			for (size_t t = g->vertices[v->down[k]].at + 1; t <= below; t += t & -t)
+		for (size_t k = 0; k < down->n; k++, added++)
+			for (size_t t = g->vertices[down->v[k]].at + 1; t <= below; t += t & -t)
 				tree[t]++;
 	}
 	return total;
@@ -195,9 +204,9 @@ static size_t all_crossings(struct layout_grid *g, size_t *tree)
 static void sweep(struct layout_grid *g, bool down, struct layout_key *keys)
 {
 	for (size_t i = 1; down && i < g->n_layers; i++)
-		sort_layer(g, &g->layers[i], true, keys);
+		sort_layer(g, &g->layers[i], UP, keys);
 	for (size_t i = g->n_layers - 1; !down && i-- > 0;)
-		sort_layer(g, &g->layers[i], false, keys);
+		sort_layer(g, &g->layers[i], DOWN, keys);
 }
 
 static void restore(struct layout_grid *g, const size_t *best)
@@ -208,7 +217,7 @@ static void restore(struct layout_grid *g, const size_t *best)
 	}
 }
 
-/* Sweeps from the order as it is; keeps the best places seen so far. */
+/* Sweeps from the present order; `best` gets the positions with the fewest crossings so far. */
 static size_t try_order(
 	struct layout_grid *g, struct layout_key *keys, size_t *tree, size_t *best, size_t least)
 {
@@ -223,7 +232,7 @@ static size_t try_order(
 	return least;
 }
 
-/* Fills layers, neighbours and places for few crossings. `vertices`, `segments` are given. */
+/* Fills layers and neighbours, and orders each layer for few crossings. */
 static void grid_order(struct arena *a, struct layout_grid *g)
 {
 	size_t *best = arena_alloc(a, (g->n + 1) * sizeof(*best)), least = SIZE_MAX;
@@ -233,17 +242,16 @@ static void grid_order(struct arena *a, struct layout_grid *g)
 	bool *seen = arena_alloc(a, g->n + 1);
 
 	make_layers(a, g);
-	neighbours(a, g);
+	find_neighbours(a, g);
 	for (uint32_t try = 0; try < TRIES && least && (g->n + g->n_segments) * SWEEPS * try < WORK;
 		try++) {
 		first_order(g, stack, seen, try * 2654435761u);
 		least = try_order(g, keys, tree, best, least);
 	}
 	restore(g, best);
-	for (size_t i = 0; i < g->n; i++) {
-		sort_neighbours(g, g->vertices[i].up, g->vertices[i].n_up, keys);
-		sort_neighbours(g, g->vertices[i].down, g->vertices[i].n_down, keys);
-	}
+	for (size_t i = 0; i < g->n; i++)
+		for (int e = UP; e <= DOWN; e++)
+			sort_neighbours(g, &g->vertices[i].side[e], keys);
 }
 
 /* Positions */
@@ -254,9 +262,9 @@ enum {
 	GAP_MIN = 22, /* between layers */
 	GAP_MAX = 64,
 	PORT = 18,  /* between lines at one box */
-	SCALE = 64, /* positions are kept finer than they are drawn */
+	SCALE = 64, /* of positions in a pixel */
 	ROUNDS = 60,
-	STIFF = 24, /* weight of an edge that is straight already */
+	STIFF = 24, /* weight of an edge that straighten() has placed */
 };
 
 struct layout_work {
@@ -264,7 +272,7 @@ struct layout_work {
 	struct layout *l;
 	struct layout_grid g;
 	size_t *rank;    /* of the nodes */
-	size_t *chain;   /* first vertex of each edge; the others follow */
+	size_t *chain;   /* first passing vertex of each edge; the others follow */
 	int *top, *tall; /* of each layer */
 };
 
@@ -278,18 +286,18 @@ static size_t lower(const struct lay_edge *e)
 	return e->back ? e->from : e->to;
 }
 
-/* Edges by the node that they leave, as index lists. */
+/* The edges out of each node, as linked lists of indices + 1; 0 ends a list. */
 struct layout_lists {
-	size_t *first, *next; /* index + 1, 0 ends */
+	size_t *first, *next;
 };
 
-static struct layout_lists lists_by(struct layout_work *k, size_t (*end)(const struct lay_edge *e))
+static struct layout_lists edges_out(struct layout_work *k)
 {
 	struct layout_lists s = {arena_alloc(k->a, (k->l->n_nodes + 1) * sizeof(size_t)),
 		arena_alloc(k->a, (k->l->n_edges + 1) * sizeof(size_t))};
 
 	for (size_t i = k->l->n_edges; i-- > 0;) {
-		size_t at = end(&k->l->edges[i]);
+		size_t at = upper(&k->l->edges[i]);
 
 		s.next[i] = s.first[at];
 		s.first[at] = i + 1;
@@ -297,12 +305,12 @@ static struct layout_lists lists_by(struct layout_work *k, size_t (*end)(const s
 	return s;
 }
 
-/* An edge that leads to a node on the way that was walked down closes a circle: it is turned. */
+/* Depth-first search. An edge to a node on the current path closes a cycle and is reversed. */
 static void turn_edges(struct layout_work *k)
 {
-	struct layout_lists out = lists_by(k, upper);
+	struct layout_lists out = edges_out(k);
 	size_t *walk = arena_alloc(k->a, (k->l->n_nodes + 1) * sizeof(*walk)), depth;
-	char *seen = arena_alloc(k->a, k->l->n_nodes + 1); /* 1: on the way, 2: done */
+	char *seen = arena_alloc(k->a, k->l->n_nodes + 1); /* 1: on the path, 2: done */
 
 	for (size_t root = 0; root < k->l->n_nodes; root++) {
 		depth = 0;
@@ -328,10 +336,10 @@ static void turn_edges(struct layout_work *k)
 	}
 }
 
-/* Each node stands below all that lead to it. */
+/* Each node is at least two layers below its predecessors; the layer between has the labels. */
 static void rank_nodes(struct layout_work *k)
 {
-	struct layout_lists out = lists_by(k, upper);
+	struct layout_lists out = edges_out(k);
 	size_t *open = arena_alloc(k->a, (k->l->n_nodes + 1) * sizeof(*open));
 	size_t *queue = arena_alloc(k->a, (k->l->n_nodes + 1) * sizeof(*queue)), n = 0;
 
@@ -365,10 +373,10 @@ static size_t add_vertex(struct layout_work *k, size_t layer, int w, int h)
 
 static void add_segment(struct layout_work *k, size_t up, size_t down)
 {
-	k->g.segments[k->g.n_segments++] = (struct layout_segment){up, down};
+	k->g.segments[k->g.n_segments++] = (struct layout_segment){{up, down}};
 }
 
-/* Vertex i is node i; then one vertex for each layer that an edge passes. */
+/* Adds one vertex for each layer that edge i passes. (Vertex n is node n for every node.) */
 static void add_chain(struct layout_work *k, size_t i)
 {
 	struct lay_edge *e = &k->l->edges[i];
@@ -411,13 +419,13 @@ static bool build(struct layout_work *k)
 	return true;
 }
 
-/* One value that is pulled to `want` with `weight`, at least `gap` right of the one before it. */
+/* A position that should be `want`, and must be at least `gap` right of the one before it. */
 struct layout_pull {
 	int64_t want, weight, gap, got;
 };
 
-/* The values nearest to what is wanted that keep order and gaps: neighbours that are in each
- * other's way are merged and settle at their common mean. */
+/* Finds the nearest positions that keep the order and the gaps (isotonic regression): neighbours
+ * that collide are merged into a block, which takes the weighted mean. */
 static void settle(struct layout_work *k, struct layout_pull *p, size_t n)
 {
 	struct block {
@@ -446,33 +454,28 @@ static void settle(struct layout_work *k, struct layout_pull *p, size_t n)
 	}
 }
 
-/* Straight lines matter most where an edge only passes. */
+/* Keeping the inner part of a long edge straight matters most. */
 static int64_t pull_of(const struct layout_vertex *a, const struct layout_vertex *b)
 {
 	return a->passing && b->passing ? 8 : 2;
 }
 
-static void want(const struct layout_work *k, size_t v, bool from_above, bool from_below,
-	struct layout_pull *p)
+static void want(const struct layout_work *k, size_t v, const bool from[2], struct layout_pull *p)
 {
 	const struct layout_vertex *at = &k->g.vertices[v];
 	int64_t sum = 0, weight = 0;
 
-	if (from_above && from_below && at->stiff) { /* straighten() has chosen */
+	if (from[UP] && from[DOWN] && at->stiff) { /* straighten() has chosen */
 		*p = (struct layout_pull){.want = at->x, .weight = STIFF};
 		return;
 	}
-	for (size_t i = 0; from_above && i < at->n_up; i++) {
-		const struct layout_vertex *o = &k->g.vertices[at->up[i]];
+	for (int e = UP; e <= DOWN; e++) {
+		for (size_t i = 0; from[e] && i < at->side[e].n; i++) {
+			const struct layout_vertex *o = &k->g.vertices[at->side[e].v[i]];
 
-		sum += o->x * pull_of(at, o);
-		weight += pull_of(at, o);
-	}
-	for (size_t i = 0; from_below && i < at->n_down; i++) {
-		const struct layout_vertex *o = &k->g.vertices[at->down[i]];
-
-		sum += o->x * pull_of(at, o);
-		weight += pull_of(at, o);
+			sum += o->x * pull_of(at, o);
+			weight += pull_of(at, o);
+		}
 	}
 	*p = (struct layout_pull){
 		.want = weight ? sum / weight : at->x, .weight = weight ? weight : 1};
@@ -481,9 +484,10 @@ static void want(const struct layout_work *k, size_t v, bool from_above, bool fr
 static void place_layer(struct layout_work *k, const struct layout_layer *y, bool above, bool below)
 {
 	struct layout_pull *p = arena_alloc(k->a, (y->n + 1) * sizeof(*p));
+	const bool from[2] = {above, below};
 
 	for (size_t i = 0; i < y->n; i++) {
-		want(k, y->v[i], above, below, &p[i]);
+		want(k, y->v[i], from, &p[i]);
 		if (i)
 			p[i].gap = SCALE * (int64_t)(k->g.vertices[y->v[i - 1]].right + GAP_X +
 						     k->g.vertices[y->v[i]].left);
@@ -493,7 +497,7 @@ static void place_layer(struct layout_work *k, const struct layout_layer *y, boo
 		k->g.vertices[y->v[i]].x = p[i].got;
 }
 
-/* Draws the places that one edge holds into one line, towards the boxes at its ends. */
+/* Moves the vertices of a long edge to one x, near the boxes at its ends. */
 static void straighten(struct layout_work *k, size_t i)
 {
 	const struct lay_edge *e = &k->l->edges[i];
@@ -508,7 +512,7 @@ static void straighten(struct layout_work *k, size_t i)
 		k->g.vertices[k->chain[i] + v].x = sum / (int64_t)(4 * n - 2);
 }
 
-/* Moves a long edge to one line where its neighbours leave room for that. */
+/* Moves the vertices of a long edge to one x if their neighbours leave room for it. */
 static void align(struct layout_work *k, size_t i)
 {
 	const struct lay_edge *e = &k->l->edges[i];
@@ -557,7 +561,7 @@ static void place_x(struct layout_work *k)
 			align(k, i);
 }
 
-/* To pixels, the leftmost edge at 0. */
+/* Converts to pixels, with the leftmost point at 0. */
 static void shift(struct layout_work *k)
 {
 	int64_t least = 0, most = 0;
@@ -574,14 +578,14 @@ static void shift(struct layout_work *k)
 	k->l->width = (int)(most - least);
 }
 
-/* Layers stand further apart where a line has far to go. */
+/* The further a segment leads sideways, the larger the gap between its layers. */
 static void place_y(struct layout_work *k)
 {
 	int *gap = arena_alloc(k->a, (k->g.n_layers + 1) * sizeof(*gap)), y = 0;
 
 	for (size_t i = 0; i < k->g.n_segments; i++) {
-		const struct layout_vertex *up = &k->g.vertices[k->g.segments[i].up];
-		const struct layout_vertex *down = &k->g.vertices[k->g.segments[i].down];
+		const struct layout_vertex *up = &k->g.vertices[k->g.segments[i].end[UP]];
+		const struct layout_vertex *down = &k->g.vertices[k->g.segments[i].end[DOWN]];
 		int64_t far = GAP_MIN + (up->x > down->x ? up->x - down->x : down->x - up->x) / 8;
 
 		if (gap[up->layer] < far)
@@ -597,11 +601,11 @@ static void place_y(struct layout_work *k)
 	k->l->height = y;
 }
 
-/* Where the lines of one side of a box begin: as near to straight as order and width allow. */
-static void place_ports(struct layout_work *k, struct layout_vertex *v, bool below, int w)
+/* Places the ends of the lines at one side of a box, as straight as order and width allow. */
+static void place_ports(
+	struct layout_work *k, struct layout_vertex *v, struct layout_side *side, int w)
 {
-	size_t n = below ? v->n_down : v->n_up;
-	int *ports = arena_alloc(k->a, (n + 1) * sizeof(*ports));
+	size_t n = side->n;
 	struct layout_pull *p = arena_alloc(k->a, (n + 1) * sizeof(*p));
 	int inset = w > 40 ? 12 : w / 2;
 	int64_t low = v->x - w / 2 + inset, high = v->x + w / 2 - inset;
@@ -610,7 +614,7 @@ static void place_ports(struct layout_work *k, struct layout_vertex *v, bool bel
 			      : PORT;
 
 	for (size_t i = 0; i < n; i++) {
-		int64_t x = k->g.vertices[(below ? v->down : v->up)[i]].x;
+		int64_t x = k->g.vertices[side->v[i]].x;
 		int64_t least = low + gap * (int64_t)i;
 		int64_t most = high - gap * (int64_t)(n - 1 - i);
 
@@ -622,32 +626,29 @@ static void place_ports(struct layout_work *k, struct layout_vertex *v, bool bel
 			.gap = gap};
 	}
 	settle(k, p, n);
+	side->ports = arena_alloc(k->a, (n + 1) * sizeof(*side->ports));
 	for (size_t i = 0; i < n; i++)
-		ports[i] = (int)p[i].got;
-	if (below)
-		v->port_down = ports;
-	else
-		v->port_up = ports;
+		side->ports[i] = (int)p[i].got;
 }
 
-static int port(const struct layout_work *k, size_t node, size_t other, bool below)
+static int port(const struct layout_work *k, size_t node, size_t other, int e)
 {
-	const struct layout_vertex *v = &k->g.vertices[node];
-	const size_t *list = below ? v->down : v->up;
+	const struct layout_side *side = &k->g.vertices[node].side[e];
 
-	for (size_t i = 0; i < (below ? v->n_down : v->n_up); i++)
-		if (list[i] == other)
-			return (below ? v->port_down : v->port_up)[i];
-	return (int)v->x;
+	for (size_t i = 0; i < side->n; i++)
+		if (side->v[i] == other)
+			return side->ports[i];
+	return (int)k->g.vertices[node].x;
 }
 
+/* The points of an edge, from its tail to its head. */
 static void trace(struct layout_work *k, size_t i)
 {
 	struct lay_edge *e = &k->l->edges[i];
 	size_t from = upper(e), to = lower(e), n = k->rank[to] - k->rank[from] - 1;
 	size_t first = k->chain[i], last = first + n - 1;
 	struct lay_point *p = e->points = arena_alloc(k->a, (2 * n + 4) * sizeof(*p));
-	int x = port(k, from, first, true), y = k->top[k->rank[from]];
+	int x = port(k, from, first, DOWN), y = k->top[k->rank[from]];
 
 	*p++ = (struct lay_point){x, y + k->l->nodes[from].h};
 	*p++ = (struct lay_point){x, y + k->tall[k->rank[from]]};
@@ -660,7 +661,7 @@ static void trace(struct layout_work *k, size_t i)
 		if (v == (e->back ? last : first))
 			e->label = (struct lay_point){(int)at->x, y + k->tall[at->layer] / 2};
 	}
-	p[0] = p[1] = (struct lay_point){port(k, to, last, false), k->top[k->rank[to]]};
+	p[0] = p[1] = (struct lay_point){port(k, to, last, UP), k->top[k->rank[to]]};
 	p += 2;
 	e->n = (size_t)(p - e->points);
 	for (size_t a = 0, b = e->n - 1; e->back && a < b; a++, b--) {
@@ -671,7 +672,7 @@ static void trace(struct layout_work *k, size_t i)
 	}
 }
 
-static void hand_back(struct layout_work *k)
+static void fill_layout(struct layout_work *k)
 {
 	for (size_t i = 0; i < k->l->n_nodes; i++) {
 		struct lay_node *node = &k->l->nodes[i];
@@ -679,8 +680,8 @@ static void hand_back(struct layout_work *k)
 
 		node->x = (int)v->x;
 		node->y = k->top[v->layer];
-		place_ports(k, v, true, node->w);
-		place_ports(k, v, false, node->w);
+		for (int e = UP; e <= DOWN; e++)
+			place_ports(k, v, &v->side[e], node->w);
 	}
 	for (size_t i = 0; i < k->l->n_edges; i++) {
 		struct lay_edge *e = &k->l->edges[i];
@@ -713,6 +714,6 @@ bool layout_run(struct arena *a, struct layout *l)
 	place_x(&k);
 	shift(&k);
 	place_y(&k);
-	hand_back(&k);
+	fill_layout(&k);
 	return true;
 }

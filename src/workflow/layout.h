@@ -1,11 +1,11 @@
 /*
- * layout.h: where the boxes, lines and labels of a layered drawing go. Whole numbers only, so that
- * the same graph gives the same drawing everywhere.
+ * layout.h: positions of the boxes, lines and labels of a layered drawing. In whole numbers, so
+ * that the same graph gives the same drawing everywhere.
  *
- * The method is the classic one (Sugiyama, Tagawa, Toda 1981): turn edges round until there is no
- * circle, give each node a layer, let an edge that passes a layer hold a place in it, order each
- * layer for few crossings, then choose positions. Every second layer belongs to the labels, each of
- * which holds a place as a node does: so no line runs through a box and no two labels overlap.
+ * The method of Sugiyama, Tagawa and Toda (1981): reverse edges until the graph has no cycle,
+ * assign each node a layer, add a vertex wherever an edge passes a layer, order each layer for few
+ * crossings, then choose positions. Every second layer is for labels, which take up room as nodes
+ * do; so no line crosses a box and no two labels overlap.
  */
 #ifndef DT_LAYOUT_H
 #define DT_LAYOUT_H
@@ -18,7 +18,7 @@ struct lay_point {
 
 struct lay_node {
 	int w, h; /* in */
-	int x, y; /* out: the middle of its top */
+	int x, y; /* out: the middle of the top */
 };
 
 struct lay_edge {
@@ -26,9 +26,9 @@ struct lay_edge {
 	int w, h;               /* in: of the label; 0 when there is none */
 	bool back;              /* out: it leads up */
 	struct lay_point label; /* out: the middle */
-	/* out: between points 0-1, 2-3, ... the line is straight and passes a layer, between 1-2,
-	 * 3-4, ... it swings from layer to layer. An edge from a node to itself has no points: it
-	 * stands at the right of its box. */
+	/* out: a straight line through a layer between points 0 and 1, 2 and 3, ...; a curve to the
+	 * next layer between points 1 and 2, 3 and 4, ... An edge from a node to itself has no
+	 * points: it is drawn at the right of the box. */
 	struct lay_point *points;
 	size_t n;
 };
@@ -40,9 +40,9 @@ struct layout {
 	int width, height; /* out */
 };
 
-/* Node 0 comes first, at the top. False: too large to be laid out (or to be looked at). */
+/* Node 0 is at the top. False: the graph is too large. */
 bool layout_run(struct arena *a, struct layout *l);
 
-enum { LAYOUT_LOOP = 26 }; /* how far an edge to itself stands out */
+enum { LAYOUT_LOOP = 26 }; /* width of an edge from a node to itself */
 
 #endif

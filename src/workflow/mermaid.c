@@ -18,86 +18,88 @@ struct mermaid_spelling {
 	struct mermaid_place end_at;
 };
 
-struct mermaid_link {
-	size_t from, to;
-	const char *trigger;
-	struct mermaid_place at;
+struct mermaid_cursor {
+	struct str rest; /* lines still to come */
+	struct str raw;  /* the line being read; `line` is its number */
+	unsigned line;
 };
 
-/* The states and edges while the diagram is read. */
-struct diagram {
+/* A diagram while it is read. */
+struct mermaid_reader {
 	struct arena *arena;
 	const char *file;
 	struct error *err;
+	struct mermaid_cursor cur;
 	VEC(struct workflow_state) states;
 	VEC(struct mermaid_spelling) spellings; /* one for each state */
-	VEC(struct mermaid_link) links;
-	size_t initial; /* index, once initial_at.line is set */
+	VEC(struct workflow_edge) edges;        /* names of states follow at the end */
+	size_t initial;                         /* index, once initial_at.line is set */
 	struct mermaid_place initial_at;
-	uint16_t slots[4 * 1024]; /* hash of the states' names: index + 1, or 0 */
 };
+
+static int fault_at(struct mermaid_reader *r, struct mermaid_place at, const char *fmt, ...)
+	PRINTF(3, 4);
+static int fault_at(struct mermaid_reader *r, struct mermaid_place at, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return error_at(r->err, r->file, at.line, at.col, "%s", text);
+}
+
+static struct mermaid_place place_of(const struct mermaid_reader *r, const char *p)
+{
+	struct mermaid_place at = {r->cur.line, 1};
+
+	for (const char *q = r->cur.raw.p; q < p; q++)
+		at.col += ((unsigned char)*q & 0xc0) != 0x80;
+	return at;
+}
 
 static bool same_id(const char *a, struct str b)
 {
-	size_t n = strlen(a);
+	size_t i = 0;
 
-	if (n != b.n)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if ((a[i] == '-' ? '_' : a[i]) != (b.p[i] == '-' ? '_' : b.p[i]))
-			return false;
-	return true;
-}
-
-/* The slot of `name`, or the free one where it belongs. */
-static uint16_t *slot_of(struct diagram *d, struct str name)
-{
-	uint32_t h = 2166136261u;
-
-	for (size_t i = 0; i < name.n; i++)
-		h = (h ^ (unsigned char)(name.p[i] == '-' ? '_' : name.p[i])) * 16777619u;
-	for (size_t i = h;; i++) {
-		uint16_t *slot = &d->slots[i % COUNT(d->slots)];
-
-		if (!*slot || same_id(d->states.items[*slot - 1].name, name))
-			return slot;
-	}
+	while (i < b.n && a[i] && (a[i] == '-' ? '_' : a[i]) == (b.p[i] == '-' ? '_' : b.p[i]))
+		i++;
+	return i == b.n && !a[i];
 }
 
 /* The state called `name`, created if it is new. */
-static int diagram_state(struct diagram *d, struct str name, struct mermaid_place at, size_t *index)
+static int diagram_state(
+	struct mermaid_reader *r, struct str name, struct mermaid_place at, size_t *index)
 {
 	char text[WORD_SHOWN];
-	uint16_t *slot;
+	struct mermaid_spelling *sp;
 
 	if (!workflow_word_valid(name))
-		return error_at(d->err, d->file, at.line, at.col,
+		return fault_at(r, at,
 			"'%s' is no name for a state: 1 to %d letters, digits, '_' and, inside, "
 			"'-'",
 			workflow_word_shown(name, text), FLOW_NAME);
 	if (str_is(name, "troubleshooter"))
-		return error_at(d->err, d->file, at.line, at.col,
-			"'troubleshooter' is the machine's own and cannot be a state");
-	slot = slot_of(d, name);
-	if (*slot) {
-		struct mermaid_spelling *sp = &d->spellings.items[*slot - 1];
-
-		if (!sp->other.n && !str_is(name, d->states.items[*slot - 1].name)) {
-			sp->other = arena_str(d->arena, name);
-			sp->other_at = at;
-		}
-	} else if (d->states.n == FLOW_STATES) {
-		return error_at(d->err, d->file, at.line, at.col,
-			"state '%s' is one too many: at most %d", workflow_word_shown(name, text),
-			FLOW_STATES);
-	} else {
-		vec_push_in(d->arena, &d->states,
+		return fault_at(
+			r, at, "'troubleshooter' is the machine's own and cannot be a state");
+	for (*index = 0; *index < r->states.n; ++*index)
+		if (same_id(r->states.items[*index].name, name))
+			break;
+	if (*index == FLOW_STATES)
+		return fault_at(r, at, "state '%s' is one too many: at most %d",
+			workflow_word_shown(name, text), FLOW_STATES);
+	if (*index == r->states.n) {
+		vec_push_in(r->arena, &r->states,
 			(struct workflow_state){
-				.name = arena_dup(d->arena, name), .line = at.line, .col = at.col});
-		vec_push_in(d->arena, &d->spellings, (struct mermaid_spelling){0});
-		*slot = (uint16_t)d->states.n;
+				.name = arena_dup(r->arena, name), .line = at.line, .col = at.col});
+		vec_push_in(r->arena, &r->spellings, (struct mermaid_spelling){0});
 	}
-	*index = (size_t)*slot - 1;
+	sp = &r->spellings.items[*index];
+	if (!sp->other.n && !str_is(name, r->states.items[*index].name)) {
+		sp->other = arena_str(r->arena, name);
+		sp->other_at = at;
+	}
 	return 0;
 }
 
@@ -111,84 +113,93 @@ static size_t characters(struct str s)
 }
 
 /* The first label of a state counts. One that is its name with `-` for `_` renames it. */
-static int diagram_label(struct diagram *d, size_t index, struct str label, struct mermaid_place at)
+static int diagram_label(
+	struct mermaid_reader *r, size_t index, struct str label, struct mermaid_place at)
 {
-	struct workflow_state *s = &d->states.items[index];
+	struct workflow_state *s = &r->states.items[index];
 
 	if (characters(label) > FLOW_LABEL)
-		return error_at(d->err, d->file, at.line, at.col,
-			"label of '%s' is longer than %d characters", s->name, FLOW_LABEL);
+		return fault_at(
+			r, at, "label of '%s' is longer than %d characters", s->name, FLOW_LABEL);
 	if (workflow_word_valid(label) && same_id(s->name, label) &&
-		!d->spellings.items[index].renamed) {
-		d->spellings.items[index].renamed = true;
-		s->name = arena_dup(d->arena, label);
+		!r->spellings.items[index].renamed) {
+		r->spellings.items[index].renamed = true;
+		s->name = arena_dup(r->arena, label);
 	} else if (label.n && !s->label) {
-		s->label = arena_dup(d->arena, label);
+		s->label = arena_dup(r->arena, label);
 	}
 	return 0;
 }
 
-static int diagram_initial(struct diagram *d, size_t index, struct mermaid_place at)
+static int diagram_initial(struct mermaid_reader *r, size_t index, struct mermaid_place at)
 {
-	if (d->initial_at.line)
-		return error_at(d->err, d->file, at.line, at.col,
+	if (r->initial_at.line)
+		return fault_at(r, at,
 			"second initial state '%s': '%s' is the initial state since line %u",
-			d->states.items[index].name, d->states.items[d->initial].name,
-			d->initial_at.line);
-	d->initial = index;
-	d->initial_at = at;
+			r->states.items[index].name, r->states.items[r->initial].name,
+			r->initial_at.line);
+	r->initial = index;
+	r->initial_at = at;
 	return 0;
 }
 
-static int diagram_end(struct diagram *d, size_t index, struct mermaid_place at)
+static int diagram_end(struct mermaid_reader *r, size_t index, struct mermaid_place at)
 {
-	if (!d->states.items[index].terminal)
-		d->spellings.items[index].end_at = at;
-	d->states.items[index].terminal = true;
+	if (!r->states.items[index].terminal)
+		r->spellings.items[index].end_at = at;
+	r->states.items[index].terminal = true;
 	return 0;
 }
 
-static int diagram_edge(
-	struct diagram *d, size_t from, size_t to, struct str trigger, struct mermaid_place at)
+static int diagram_edge(struct mermaid_reader *r, size_t from, size_t to, struct str trigger,
+	struct mermaid_place at)
 {
 	char text[WORD_SHOWN];
 
 	if (trigger.n && !workflow_word_valid(trigger))
-		return error_at(d->err, d->file, at.line, at.col,
+		return fault_at(r, at,
 			"'%s' is no trigger: 1 to %d letters, digits, '_' and, inside, '-'",
 			workflow_word_shown(trigger, text), FLOW_NAME);
-	if (d->links.n == FLOW_EDGES)
-		return error_at(d->err, d->file, at.line, at.col,
-			"this edge is one too many: at most %d", FLOW_EDGES);
-	vec_push_in(d->arena, &d->links,
-		(struct mermaid_link){from, to, arena_dup(d->arena, trigger), at});
+	if (r->edges.n == FLOW_EDGES)
+		return fault_at(r, at, "this edge is one too many: at most %d", FLOW_EDGES);
+	vec_push_in(r->arena, &r->edges,
+		(struct workflow_edge){.from_state = from,
+			.to_state = to,
+			.trigger = arena_dup(r->arena, trigger),
+			.line = at.line,
+			.col = at.col});
 	return 0;
 }
 
-static int compare_links(const void *pa, const void *pb)
+static struct mermaid_place edge_place(const struct workflow_edge *e)
 {
-	const struct mermaid_link *a = *(const struct mermaid_link *const *)pa;
-	const struct mermaid_link *b = *(const struct mermaid_link *const *)pb;
+	return (struct mermaid_place){e->line, e->col};
+}
+
+static int compare_edges(const void *pa, const void *pb)
+{
+	const struct workflow_edge *a = *(const struct workflow_edge *const *)pa;
+	const struct workflow_edge *b = *(const struct workflow_edge *const *)pb;
 	int c;
 
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
+	if (a->from_state != b->from_state)
+		return a->from_state < b->from_state ? -1 : 1;
 	c = strcmp(a->trigger, b->trigger);
 	return c ? c : (a < b ? -1 : a > b);
 }
 
 /* Once sorted, two edges with one meaning are neighbours. Reports the first pair in the file. */
-static int check_twins(struct diagram *d)
+static int check_twins(struct mermaid_reader *r)
 {
-	const struct mermaid_link **order =
-		arena_alloc(d->arena, (d->links.n + 1) * sizeof(*order));
-	const struct mermaid_link *twin = NULL, *first = NULL;
+	const struct workflow_edge **order =
+		arena_alloc(r->arena, (r->edges.n + 1) * sizeof(*order));
+	const struct workflow_edge *twin = NULL, *first = NULL;
 
-	for (size_t i = 0; i < d->links.n; i++)
-		order[i] = &d->links.items[i];
-	qsort(order, d->links.n, sizeof(*order), compare_links);
-	for (size_t i = 1; i < d->links.n; i++) {
-		if (order[i]->from == order[i - 1]->from &&
+	for (size_t i = 0; i < r->edges.n; i++)
+		order[i] = &r->edges.items[i];
+	qsort(order, r->edges.n, sizeof(*order), compare_edges);
+	for (size_t i = 1; i < r->edges.n; i++) {
+		if (order[i]->from_state == order[i - 1]->from_state &&
 			!strcmp(order[i]->trigger, order[i - 1]->trigger) &&
 			(!twin || order[i] < twin)) {
 			twin = order[i];
@@ -197,105 +208,66 @@ static int check_twins(struct diagram *d)
 	}
 	if (!twin)
 		return 0;
-	return error_at(d->err, d->file, twin->at.line, twin->at.col,
+	return fault_at(r, edge_place(twin),
 		"second edge from '%s' with the trigger '%s': the first is in line %u",
-		d->states.items[twin->from].name, twin->trigger, first->at.line);
+		r->states.items[twin->from_state].name, twin->trigger, first->line);
 }
 
-static int check_edges(struct diagram *d)
+static int check_edges(struct mermaid_reader *r)
 {
-	for (size_t i = 0; i < d->links.n; i++) {
-		const struct mermaid_link *l = &d->links.items[i];
-		const struct workflow_state *from = &d->states.items[l->from];
+	for (size_t i = 0; i < r->edges.n; i++) {
+		const struct workflow_edge *l = &r->edges.items[i];
+		const struct workflow_state *from = &r->states.items[l->from_state];
 
 		if (from->terminal)
-			return error_at(d->err, d->file, l->at.line, l->at.col,
+			return fault_at(r, edge_place(l),
 				"edge out of '%s', which is an end since line %u", from->name,
-				d->spellings.items[l->from].end_at.line);
-		if (!l->trigger[0] && l->from != d->initial)
-			return error_at(d->err, d->file, l->at.line, l->at.col,
-				"edge from '%s' to '%s' has no trigger", from->name,
-				d->states.items[l->to].name);
+				r->spellings.items[l->from_state].end_at.line);
+		if (!l->trigger[0] && l->from_state != r->initial)
+			return fault_at(r, edge_place(l), "edge from '%s' to '%s' has no trigger",
+				from->name, r->states.items[l->to_state].name);
 	}
-	return check_twins(d);
+	return check_twins(r);
 }
 
-static int check_spellings(struct diagram *d)
+static int check_spellings(struct mermaid_reader *r)
 {
-	for (size_t i = 0; i < d->states.n; i++) {
-		const struct mermaid_spelling *sp = &d->spellings.items[i];
+	for (size_t i = 0; i < r->states.n; i++) {
+		const struct mermaid_spelling *sp = &r->spellings.items[i];
 		char text[WORD_SHOWN];
 
 		if (sp->other.n && !sp->renamed)
-			return error_at(d->err, d->file, sp->other_at.line, sp->other_at.col,
+			return fault_at(r, sp->other_at,
 				"'%s' is '%s' in line %u: mermaid cannot tell '-' and '_' apart",
-				workflow_word_shown(sp->other, text), d->states.items[i].name,
-				d->states.items[i].line);
+				workflow_word_shown(sp->other, text), r->states.items[i].name,
+				r->states.items[i].line);
 	}
 	return 0;
 }
 
 /* Checks the whole diagram and fills *w. */
-static int diagram_finish(struct diagram *d, struct mermaid_place first, struct workflow *w)
+static int diagram_finish(struct mermaid_reader *r, struct mermaid_place first, struct workflow *w)
 {
-	if (!d->initial_at.line)
-		return error_at(d->err, d->file, first.line, first.col,
-			"no initial state: one edge must be '[*] --> NAME'");
-	if (check_spellings(d) < 0 || check_edges(d) < 0)
+	if (!r->initial_at.line)
+		return fault_at(r, first, "no initial state: one edge must be '[*] --> NAME'");
+	if (check_spellings(r) < 0 || check_edges(r) < 0)
 		return -1;
-	for (size_t i = 0; i < d->states.n; i++)
-		if (!d->states.items[i].label)
-			d->states.items[i].label = d->states.items[i].name;
-	w->states = d->states.items;
-	w->n_states = d->states.n;
-	w->initial = d->states.items[d->initial].name;
-	w->edges = arena_alloc(d->arena, (d->links.n + 1) * sizeof(*w->edges));
-	w->n_edges = d->links.n;
-	for (size_t i = 0; i < d->links.n; i++) {
-		const struct mermaid_link *l = &d->links.items[i];
-
-		w->edges[i] = (struct workflow_edge){d->states.items[l->from].name,
-			d->states.items[l->to].name, l->trigger, l->at.line, l->at.col};
+	for (size_t i = 0; i < r->states.n; i++)
+		if (!r->states.items[i].label)
+			r->states.items[i].label = r->states.items[i].name;
+	w->states = r->states.items;
+	w->n_states = r->states.n;
+	w->initial = r->states.items[r->initial].name;
+	w->edges = r->edges.items;
+	w->n_edges = r->edges.n;
+	for (size_t i = 0; i < w->n_edges; i++) {
+		w->edges[i].from = w->states[w->edges[i].from_state].name;
+		w->edges[i].to = w->states[w->edges[i].to_state].name;
 	}
 	return 0;
 }
 
 /* The text */
-
-struct mermaid_cursor {
-	struct str rest; /* lines still to come */
-	struct str raw;  /* the line being read; `line` is its number */
-	unsigned line;
-};
-
-struct mermaid_reader {
-	struct diagram diagram;
-	const char *file;
-	struct error *err;
-	struct mermaid_cursor cur;
-};
-
-static struct mermaid_place place_of(const struct mermaid_reader *r, const char *p)
-{
-	struct mermaid_place at = {r->cur.line, 1};
-
-	for (const char *q = r->cur.raw.p; q < p; q++)
-		at.col += ((unsigned char)*q & 0xc0) != 0x80;
-	return at;
-}
-
-static int fault(struct mermaid_reader *r, const char *p, const char *fmt, ...) PRINTF(3, 4);
-static int fault(struct mermaid_reader *r, const char *p, const char *fmt, ...)
-{
-	struct mermaid_place at = place_of(r, p);
-	char text[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	return error_at(r->err, r->file, at.line, at.col, "%s", text);
-}
 
 static bool next_line(struct mermaid_reader *r)
 {
@@ -343,7 +315,7 @@ static struct str take_name(struct str *s)
 
 static int read_name(struct mermaid_reader *r, struct str name, size_t *index)
 {
-	return diagram_state(&r->diagram, name, place_of(r, name.p), index);
+	return diagram_state(r, name, place_of(r, name.p), index);
 }
 
 static int unexpected(struct mermaid_reader *r, struct str rest, struct str after)
@@ -351,12 +323,12 @@ static int unexpected(struct mermaid_reader *r, struct str rest, struct str afte
 	char a[WORD_SHOWN], b[WORD_SHOWN];
 
 	if (rest.p[0] == '{')
-		return fault(r, rest.p,
+		return fault_at(r, place_of(r, rest.p),
 			"composite states are not read: give the states inside '%s' to the diagram "
 			"itself",
 			workflow_word_shown(after, b));
-	return fault(r, rest.p, "unexpected '%s' after '%s'%s", workflow_word_shown(rest, a),
-		workflow_word_shown(after, b),
+	return fault_at(r, place_of(r, rest.p), "unexpected '%s' after '%s'%s",
+		workflow_word_shown(rest, a), workflow_word_shown(after, b),
 		strchr("-=.<", rest.p[0]) ? ": an edge is 'a --> b : trigger'" : "");
 }
 
@@ -368,24 +340,24 @@ static int read_edge(struct mermaid_reader *r, struct str from, struct str s)
 	size_t a = 0, b = 0;
 
 	if (!to.n)
-		return fault(r, s.n ? s.p : to.p, "edge leads nowhere: a state must follow '-->'");
+		return fault_at(r, place_of(r, s.n ? s.p : to.p),
+			"edge leads nowhere: a state must follow '-->'");
 	if (s.n && s.p[0] != ':')
 		return unexpected(r, s, to);
 	if (s.n)
 		label = str_trim(str_sub(s, 1, s.n));
 	if (start && end)
-		return fault(r, from.p, "edge from '[*]' to '[*]' names no state");
+		return fault_at(r, place_of(r, from.p), "edge from '[*]' to '[*]' names no state");
 	if (end && label.n)
-		return fault(r, label.p,
+		return fault_at(r, place_of(r, label.p),
 			"edge to '[*]' takes no trigger: lead it to a state of its own that ends");
 	if ((!start && read_name(r, from, &a) < 0) || (!end && read_name(r, to, &b) < 0))
 		return -1;
 	if (start)
-		return diagram_initial(&r->diagram, b, place_of(r, to.p));
+		return diagram_initial(r, b, place_of(r, to.p));
 	if (end)
-		return diagram_end(&r->diagram, a, at);
-	return diagram_edge(
-		&r->diagram, a, b, label, label.n ? place_of(r, label.p) : place_of(r, from.p));
+		return diagram_end(r, a, at);
+	return diagram_edge(r, a, b, label, label.n ? place_of(r, label.p) : place_of(r, from.p));
 }
 
 /* `x --> y : t`, `x : text`, `x`. A comment may follow. */
@@ -399,22 +371,22 @@ static int read_statement(struct mermaid_reader *r, struct str s)
 			s.n = i;
 	s = str_trim(s);
 	if (str_is(s, "--"))
-		return fault(r, s.p,
+		return fault_at(r, place_of(r, s.p),
 			"regions ('--') are not read: declare a state with 'all:' for several at "
 			"once");
 	name = take_name(&s);
 	if (!name.n)
-		return fault(r, s.p, "line begins with no state");
+		return fault_at(r, place_of(r, s.p), "line begins with no state");
 	if (str_starts(s, "-->"))
 		return read_edge(r, name, str_sub(s, 3, s.n));
 	if (s.n && s.p[0] != ':')
 		return unexpected(r, s, name);
 	if (str_is(name, "[*]"))
-		return fault(r, name.p, "'[*]' stands only at an end of an edge");
+		return fault_at(r, place_of(r, name.p), "'[*]' stands only at an end of an edge");
 	if (read_name(r, name, &index) < 0)
 		return -1;
-	return diagram_label(&r->diagram, index,
-		s.n ? str_trim(str_sub(s, 1, s.n)) : (struct str){0}, place_of(r, name.p));
+	return diagram_label(r, index, s.n ? str_trim(str_sub(s, 1, s.n)) : (struct str){0},
+		place_of(r, name.p));
 }
 
 /* After `state`: `"label" as name`, `name`, `name : text`. */
@@ -427,26 +399,26 @@ static int read_state(struct mermaid_reader *r, struct str s)
 
 	for (size_t i = 0; i < COUNT(kinds); i++)
 		if (str_ends(s, kinds[i]))
-			return fault(r, s.p + s.n - strlen(kinds[i]),
+			return fault_at(r, place_of(r, s.p + s.n - strlen(kinds[i])),
 				"'%s' is not read: what a state answers decides its way out",
 				kinds[i]);
 	if (s.p[0] != '"')
 		return read_statement(r, s);
 	end = str_find(str_sub(s, 1, s.n), STR("\"")) + 1;
 	if (end >= s.n)
-		return fault(r, s.p, "label is not closed");
+		return fault_at(r, place_of(r, s.p), "label is not closed");
 	label = str_trim(str_sub(s, 1, end));
 	s = str_trim(str_sub(s, end + 1, s.n));
 	if (!str_starts(s, "as") || s.n < 3 || !is_blank(s.p[2]))
-		return fault(
-			r, s.n ? s.p : label.p, "label without a state: 'as NAME' must follow");
+		return fault_at(r, place_of(r, s.n ? s.p : label.p),
+			"label without a state: 'as NAME' must follow");
 	skip(&s, 3);
 	name = take_name(&s);
 	if (s.n)
 		return unexpected(r, s, name);
 	if (read_name(r, name, &index) < 0)
 		return -1;
-	return diagram_label(&r->diagram, index, label, place_of(r, label.p));
+	return diagram_label(r, index, label, place_of(r, label.p));
 }
 
 /* Skips lines up to the one with `end`, beginning at `from` of the present one. */
@@ -457,8 +429,8 @@ static int skip_until(struct mermaid_reader *r, struct str from, const char *end
 	while (str_find(from, str_of(end)) == from.n) {
 		if (!next_line(r)) {
 			r->cur = begin;
-			return fault(r, str_trim(begin.raw).p, "%s is not closed: '%s' must follow",
-				what, end);
+			return fault_at(r, place_of(r, str_trim(begin.raw).p),
+				"%s is not closed: '%s' must follow", what, end);
 		}
 		from = r->cur.raw;
 	}
@@ -476,8 +448,8 @@ static int read_note(struct mermaid_reader *r, struct str s)
 		if (take_name(&s).n && (!s.n || s.p[0] == ':'))
 			return s.n ? 0 : skip_until(r, s, "end note", "note");
 	}
-	return fault(
-		r, at.p, "note without a state: 'left of NAME' or 'right of NAME' must follow");
+	return fault_at(r, place_of(r, at.p),
+		"note without a state: 'left of NAME' or 'right of NAME' must follow");
 }
 
 static int read_direction(struct mermaid_reader *r, struct str s)
@@ -488,7 +460,7 @@ static int read_direction(struct mermaid_reader *r, struct str s)
 	for (size_t i = 0; i < COUNT(known); i++)
 		if (str_is(s, known[i]))
 			return 0;
-	return fault(r, s.p, "unknown direction '%s': one of TB, BT, LR, RL",
+	return fault_at(r, place_of(r, s.p), "unknown direction '%s': one of TB, BT, LR, RL",
 		workflow_word_shown(s, text));
 }
 
@@ -575,28 +547,24 @@ static int read_header(struct mermaid_reader *r)
 		if (rc < 0)
 			return -1;
 		if (!rc && !str_is(s, "---"))
-			return fault(r, s.p,
+			return fault_at(r, place_of(r, s.p),
 				"'%s' is not read: the diagram must begin with 'stateDiagram-v2'",
 				workflow_word_shown(s, text));
 	}
-	return fault(r, r->cur.raw.p, "diagram is empty: 'stateDiagram-v2' must come first");
+	return fault_at(r, place_of(r, r->cur.raw.p),
+		"diagram is empty: 'stateDiagram-v2' must come first");
 }
 
 int workflow_parse_mermaid(struct arena *a, const char *file, unsigned line, struct str text,
 	struct workflow *w, struct error *err)
 {
-	struct mermaid_reader *r = arena_alloc(a, sizeof(*r));
+	struct mermaid_reader r = {
+		.arena = a, .file = file, .err = err, .cur = {text, {text.p, 0}, line - 1}};
 
-	r->diagram.arena = a;
-	r->diagram.file = r->file = file;
-	r->diagram.err = r->err = err;
-	r->cur.rest = text;
-	r->cur.raw = (struct str){text.p, 0};
-	r->cur.line = line - 1;
-	if (read_header(r) < 0)
+	if (read_header(&r) < 0)
 		return -1;
-	while (next_line(r))
-		if (read_line(r) < 0)
+	while (next_line(&r))
+		if (read_line(&r) < 0)
 			return -1;
-	return diagram_finish(&r->diagram, (struct mermaid_place){line, 1}, w);
+	return diagram_finish(&r, (struct mermaid_place){line, 1}, w);
 }

@@ -1,4 +1,6 @@
 #include <strings.h>
+#include "context/context.h"
+#include "src/config/decode.h"
 #include "src/sys/path.h"
 #include "src/workflow/workflow.h"
 
@@ -41,6 +43,276 @@ const char *workflow_word_shown(struct str s, char out[WORD_SHOWN])
 	out[n] = '\0';
 	return out;
 }
+
+/* ---- forms of texts ---- */
+
+static bool is_text(struct str s)
+{
+	return s.n && s.n <= FLOW_TEXT;
+}
+
+/* Arguments and the policy's name go into a command line: nothing invisible. */
+static bool is_argument(struct str s)
+{
+	return is_text(s) && config_line.valid(s);
+}
+
+static bool is_policy(struct str s)
+{
+	return is_argument(s) && s.p[0] != '-';
+}
+
+static bool is_section(struct str s)
+{
+	return section_name_valid(s) && !str_is(s, CONTEXT_ACTIONS);
+}
+
+static bool is_state(struct str s)
+{
+	return workflow_word_valid(s) && !str_is(s, "troubleshooter");
+}
+
+#define WORD_FORM "1 to 64 letters, digits, '_' and, inside, '-'"
+
+static const struct config_form text_form = {
+	.valid = is_text, .what = "a text of 1 to 4096 bytes", .trim = true};
+static const struct config_form argument_form = {
+	.valid = is_argument, .what = "one line of 1 to 4096 bytes", .trim = true};
+static const struct config_form policy_form = {.valid = is_policy,
+	.what = "one line of 1 to 4096 bytes that does not begin with '-'",
+	.trim = true};
+static const struct config_form skill_form = {.valid = workflow_skill_valid,
+	.what = "1 to 100 letters, digits and, inside, '_', '-', '.', ':'",
+	.trim = true};
+static const struct config_form section_form = {
+	.valid = is_section, .what = "the name of a section other than 'Actions'", .trim = true};
+static const struct config_form state_form = {
+	.valid = is_state, .what = WORD_FORM ", other than 'troubleshooter'"};
+static const struct config_form word_form = {.valid = workflow_word_valid, .what = WORD_FORM};
+
+#define TEXT(name, of, type, member)                                                               \
+	.key = name, .kind = CONFIG_TEXT, .form = &of, CONFIG_AT(type, member)
+#define TEXTS(name, of, type, member)                                                              \
+	.key = name, .kind = CONFIG_TEXTS, .form = &of, .max = FLOW_LIST,                          \
+	CONFIG_LIST_AT(type, member, n_##member)
+#define INTEGER(name, type, member, least, most)                                                   \
+	.key = name, .kind = CONFIG_INTEGER, CONFIG_AT(type, member), CONFIG_RANGE(least, most)
+
+/* ---- declared states ---- */
+
+static const struct config_field outcome_field = {.kind = CONFIG_TEXT,
+	.form = &word_form,
+	CONFIG_AT(declared_outcome, trigger),
+	CONFIG_PLACE(declared_outcome, line)};
+
+#define WRITES TEXT("writes", section_form, declared_action, writes), .required = true
+#define RESULTS                                                                                    \
+	.key = "results", .kind = CONFIG_ENTRIES, .form = &word_form, .item = &outcome_field,      \
+	CONFIG_ITEMS_AT(declared_action, outcomes, n_outcomes), CONFIG_RANGE(1, FLOW_RESULTS)
+
+static const struct config_field agent_fields[] = {
+	{TEXT("agent", skill_form, declared_action, agent)},
+	{TEXT("skill", skill_form, declared_action, skill), .required = true},
+	{TEXTS("args", argument_form, declared_action, args)},
+	{TEXTS("reads", section_form, declared_action, reads)},
+	{WRITES},
+	{RESULTS, .required = true},
+	{0},
+};
+
+static const struct config_field script_fields[] = {
+	{TEXT("command", text_form, declared_action, command)},
+	{INTEGER("timeout", declared_action, timeout_s, 1, FLOW_TIMEOUT), .preset = "600"},
+	{WRITES},
+	{RESULTS},
+	{0},
+};
+
+/* The results of a script are `passed` and `failed`; which is the good one, the order tells. */
+static void check_script(struct config_reader *r, const struct yaml *map, void *of)
+{
+	static const char *const words[] = {"passed", "failed"};
+	struct declared_action *it = of;
+	unsigned seen = 0;
+
+	for (size_t i = 0; i < it->n_outcomes; i++)
+		for (size_t k = 0; k < COUNT(words); k++)
+			if (strcmp(it->outcomes[i].word, words[k]) == 0)
+				seen |= 1u << k;
+	if (it->n_outcomes && (it->n_outcomes != COUNT(words) || seen != 3))
+		config_fault(r, yaml_get(map, "results"),
+			"'results' of a script must be 'passed' and 'failed'");
+	if (it->n_outcomes)
+		return;
+	it->n_outcomes = COUNT(words);
+	it->outcomes = arena_alloc(r->arena, sizeof(words) * sizeof(*it->outcomes));
+	for (size_t i = 0; i < COUNT(words); i++)
+		it->outcomes[i] =
+			(struct declared_outcome){words[i], words[i], map->line, map->col};
+}
+
+#define ACTION_FORMS                                                                               \
+	{"agent", agent_fields, NULL},                                                             \
+	{                                                                                          \
+		"command", script_fields, check_script                                             \
+	}
+
+static const struct config_variant action_forms[] = {ACTION_FORMS, {0}};
+
+static const struct config_field item_field = {.kind = CONFIG_GROUP, .variants = action_forms};
+
+static const struct config_field all_fields[] = {
+	{.key = "all",
+		.kind = CONFIG_LIST,
+		CONFIG_ITEMS_AT(declared_state, items, n),
+		CONFIG_RANGE(1, FLOW_ITEMS),
+		.item = &item_field,
+		CONFIG_PLACE(declared_action, line)},
+	{0},
+};
+
+static int compare_writes(const void *a, const void *b)
+{
+	const struct declared_action *x = *(const struct declared_action *const *)a,
+				     *y = *(const struct declared_action *const *)b;
+	int c = strcmp(x->writes, y->writes);
+
+	return c ? c : (x < y ? -1 : x > y);
+}
+
+static void check_sections(struct config_reader *r, const struct yaml *map, void *of)
+{
+	const struct declared_state *d = of;
+	VEC(const struct declared_action *) order = {0};
+
+	for (size_t i = 0; i < d->n; i++)
+		vec_push_in(r->arena, &order, &d->items[i]);
+	vec_sort(&order, compare_writes);
+	for (size_t i = 1; i < d->n; i++) {
+		const struct declared_action *it = order.items[i], *other = order.items[i - 1];
+
+		if (strcmp(it->writes, other->writes) == 0)
+			config_fault(r,
+				yaml_get(yaml_get(map, "all")->list[it - d->items], "writes"),
+				"section '%s' is also written by the action in line %u", it->writes,
+				other->line);
+	}
+}
+
+static const struct config_variant state_forms[] = {
+	{"all", all_fields, check_sections}, ACTION_FORMS, {0}};
+
+/* A single action, or several below `all`. */
+static void read_state(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yaml *v, void *into)
+{
+	static const struct config_field several = {.kind = CONFIG_GROUP, .variants = state_forms};
+	struct declared_state *d = into;
+
+	(void)f;
+	if (yaml_get(v, "all")) {
+		config_value(r, &several, key, v, d);
+		return;
+	}
+	d->items = arena_alloc(r->arena, sizeof(*d->items));
+	d->n = 1;
+	*d->items = (struct declared_action){.line = v->line, .col = v->col};
+	config_value(r, &item_field, key, v, d->items);
+}
+
+static const struct config_field state_field = {.kind = CONFIG_CUSTOM, .read = read_state};
+
+/* ---- the whole frontmatter ---- */
+
+#define LIMIT(name, least, most)                                                                   \
+	{                                                                                          \
+		INTEGER(#name, workflow_limits, name, least, most)                                 \
+	}
+
+static const struct config_field limit_fields[] = {
+	LIMIT(max_fix_iterations, 0, 1000),
+	LIMIT(max_review_fix_iterations, 0, 1000),
+	LIMIT(signoff_deadlock, 1, 1000),
+	LIMIT(review_loop, 1, 1000),
+	LIMIT(consecutive_failures, 1, 1000),
+	LIMIT(max_actions, 1, 100000),
+	LIMIT(lease_minutes, 1, FLOW_LEASE),
+	{0},
+};
+
+static const struct config_field security_fields[] = {
+	{TEXT("policy", policy_form, workflow_security, policy), .required = true,
+		CONFIG_PLACE(workflow_security, line)},
+	{.key = "violation",
+		.kind = CONFIG_WORD_TEXT,
+		CONFIG_AT(workflow_security, violation),
+		CONFIG_WORDS("hard_abort", "validation_fail")},
+	{TEXTS("except", text_form, workflow_security, except)},
+	{0},
+};
+
+static const struct config_field frontmatter_fields[] = {
+	{.key = "limits",
+		.kind = CONFIG_GROUP,
+		CONFIG_AT(workflow, limits),
+		.fields = limit_fields},
+	{TEXT("validate", text_form, workflow, validate)},
+	{INTEGER("validate_timeout", workflow, validate_timeout_s, 1, FLOW_TIMEOUT)},
+	{TEXT("checks", text_form, workflow, checks)},
+	{TEXT("research_skill", skill_form, workflow, research_skill)},
+	{.key = "security",
+		.kind = CONFIG_GROUP,
+		CONFIG_AT(workflow, security),
+		.fields = security_fields},
+	{.key = "states",
+		.kind = CONFIG_ENTRIES,
+		.form = &state_form,
+		.max = FLOW_STATES,
+		CONFIG_ITEMS_AT(workflow, declared, n_declared),
+		.item = &state_field,
+		CONFIG_PLACE(declared_state, line)},
+	{0},
+};
+
+static bool names_a_script(const struct workflow *w, const char *name)
+{
+	if (!strcmp(name, "validate") || !strcmp(name, "checks"))
+		return true;
+	for (size_t i = 0; i < w->n_declared; i++)
+		if (!strcmp(w->declared[i].name, name))
+			return true;
+	return false;
+}
+
+/* A misspelt name would exclude nothing. */
+static int check_except(
+	const struct yaml *root, const char *file, const struct workflow *w, struct error *err)
+{
+	const struct yaml *list = yaml_get(yaml_get(root, "security"), "except");
+
+	for (size_t i = 0; i < w->security.n_except; i++)
+		if (!names_a_script(w, w->security.except[i]))
+			return error_at(err, file, list->list[i]->line, list->list[i]->col,
+				"'%.80s' is neither 'validate' nor 'checks' nor a declared state",
+				w->security.except[i]);
+	return 0;
+}
+
+static int parse_frontmatter(struct arena *a, const char *file, unsigned line, struct str text,
+	struct workflow *w, struct error *err)
+{
+	struct yaml *root;
+
+	if (yaml_parse(a, text, file, line, &root, err) < 0)
+		return -1;
+	if (yaml_is_null(root))
+		return 0;
+	if (config_decode(a, file, root, "the frontmatter", frontmatter_fields, w, err) < 0)
+		return -1;
+	return check_except(root, file, w, err);
+}
+
+/* ---- the parts of a file ---- */
 
 /* A part of the file, and the line that it begins in. */
 struct workflow_part {
@@ -199,7 +471,7 @@ int workflow_parse(
 		text = str_sub(text, 3, text.n);
 	if (split(file, text, &front, &body, err) < 0 ||
 		find_diagram(file, &body, &diagram, err) < 0 ||
-		frontmatter_parse(a, file, front.line, front.text, w, err) < 0 ||
+		parse_frontmatter(a, file, front.line, front.text, w, err) < 0 ||
 		workflow_parse_mermaid(a, file, diagram.line, diagram.text, w, err) < 0)
 		return -1;
 	link_declared(w);

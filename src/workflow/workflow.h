@@ -34,6 +34,7 @@ enum {
 
 struct workflow_edge {
 	const char *from, *to, *trigger; /* trigger "" where the edge has no label */
+	size_t from_state, to_state;     /* indices of `states` */
 	unsigned line, col;
 };
 
@@ -109,10 +110,6 @@ struct workflow {
 int workflow_parse(
 	struct arena *a, const char *file, struct str text, struct workflow *w, struct error *err);
 int workflow_load(struct arena *a, const char *path, struct workflow *w, struct error *err);
-/* Its frontmatter, without the `---` lines, which begins at `line` of the file: fills in limits,
- * validate, validate_timeout_s, checks, research_skill, security and declared of *w. */
-int frontmatter_parse(struct arena *a, const char *file, unsigned line, struct str text,
-	struct workflow *w, struct error *err);
 
 /*
  * Reads the text of a stateDiagram-v2, which begins at `line` of `file`, into initial, states and
