@@ -19,7 +19,7 @@ static unsigned lock_wait(void)
 
 static int set_path(struct context_file *f, const char *path, struct error *err)
 {
-	struct arena *a = &f->doc.arena;
+	struct arena *a = &f->arena;
 	struct str base = path_base(path);
 
 	if (str_utf8_fault(str_of(path)))
@@ -44,7 +44,6 @@ static bool is_fault(int error)
 static int set_names(
 	struct context_file *f, const char *path, enum context_mode mode, struct error *err)
 {
-	struct arena *a = &f->doc.arena;
 	char real[PATH_MAX];
 
 	if (f->disk != disk_real())
@@ -53,18 +52,18 @@ static int set_names(
 		return set_path(f, real, err);
 	if (is_fault(errno))
 		return error_errno(err, "cannot look for '%s'", path);
-	if (set_path(f, path_absolute(a, path), err) < 0)
+	if (set_path(f, path_absolute(&f->arena, path), err) < 0)
 		return -1;
 	if (mode == CONTEXT_MAY_CREATE && f->disk->ops->mkdirs(f->disk, f->dir, err) < 0)
 		return -1;
 	if (!realpath(f->dir, real))
 		return is_fault(errno) ? error_errno(err, "cannot look for '%s'", f->dir) : 0;
-	return set_path(f, path_join(a, real, path_base(f->path).p), err);
+	return set_path(f, path_join(&f->arena, real, path_base(f->path).p), err);
 }
 
 static char *journal_path(struct context_file *f)
 {
-	return arena_printf(&f->doc.arena, "%s/%s.events.jsonl", f->dir, f->name);
+	return arena_printf(&f->arena, "%s/%s.events.jsonl", f->dir, f->name);
 }
 
 /* ---- commits ---- */
@@ -141,25 +140,10 @@ static int import(struct context_file *f, struct error *err)
 
 /* ---- open ---- */
 
-/* A new document has a new arena: moves the names there. */
-static void keep_names(struct context_file *f, struct arena *names)
-{
-	struct arena *a = &f->doc.arena;
-
-	f->path = arena_dup(a, str_of(f->path));
-	f->dir = arena_dup(a, str_of(f->dir));
-	f->name = arena_dup(a, str_of(f->name));
-	f->key = arena_dup(a, str_of(f->key));
-	arena_release(names);
-}
-
 static int parse(struct context_file *f, struct buf *text, struct error *err)
 {
-	struct arena names = f->doc.arena;
-	int rc = context_parse_buf(&f->doc, f->path, text, err);
-
-	keep_names(f, &names);
-	return rc;
+	context_release(&f->doc);
+	return context_parse_buf(&f->doc, f->path, text, err);
 }
 
 /*
@@ -183,14 +167,11 @@ static int recall(struct context_file *f, struct error *err)
 
 int context_create(struct context_file *f, const char *id, const char *state, struct error *err)
 {
-	struct arena names = f->doc.arena;
 	char now[CLOCK_TEXT];
-	int rc;
 
 	clock_text(f->now, now);
-	rc = context_new(&f->doc, f->path, id, state, now, err);
-	keep_names(f, &names);
-	return rc < 0 ? rc : recall(f, err);
+	context_release(&f->doc);
+	return context_new(&f->doc, f->path, id, state, now, err) < 0 ? -1 : recall(f, err);
 }
 
 static int no_file(const struct context_file *f, struct error *err)
@@ -328,6 +309,7 @@ void context_close(struct context_file *f)
 	json_free(&f->seen);
 	vec_release(&f->ops);
 	context_release(&f->doc);
+	arena_release(&f->arena);
 }
 
 void context_note(struct context_file *f, const char *what)

@@ -16,22 +16,23 @@
 
 struct context_file {
 	struct context doc;
-	char *path;       /* absolute */
-	char *dir, *name; /* name: without `.md` */
-	char *key;        /* of the document in the store */
-	bool created;     /* there was no document yet; doc is empty until context_create() */
+	struct arena arena; /* of the names */
+	char *path;         /* absolute */
+	char *dir, *name;   /* name: without `.md` */
+	char *key;          /* of the document in the store */
+	bool created;       /* there was no document yet; doc is empty until context_create() */
 	struct disk *disk;
-	struct store *store;      /* NULL for a reader */
-	int64_t mod;              /* revision of the document as loaded or saved; 0: none */
-	int64_t read_mod;         /* the revision that doc.text is of */
-	int64_t now;              /* seconds; the time of the next events and save */
-	json *events;             /* array: what the next save appends */
-	json *op;                 /* object: the operation; NULL: none */
-	json *seen;               /* array: inputs from outside since the operation began */
-	unsigned saves;           /* of this operation */
-	const json *replay;       /* history verify only: the `seen` of the save that is repeated */
-	size_t replayed;          /* how many of them are used */
-	bool replaying;           /* history verify only: a save that was recorded passed its checks */
+	struct store *store; /* NULL for a reader */
+	int64_t mod;         /* revision of the document as loaded or saved; 0: none */
+	int64_t read_mod;    /* the revision that doc.text is of */
+	int64_t now;         /* seconds; the time of the next events and save */
+	json *events;        /* array: what the next save appends */
+	json *op;            /* object: the operation; NULL: none */
+	json *seen;          /* array: inputs from outside since the operation began */
+	unsigned saves;      /* of this operation */
+	const json *replay;  /* history verify only: the `seen` of the save that is repeated */
+	size_t replayed;     /* how many of them are used */
+	bool replaying;      /* history verify only: a save that was recorded passed its checks */
 	VEC(struct store_op) ops; /* keys of the next save */
 	uint64_t lease;           /* renewed by each save; 0: none */
 	int lease_ttl_s;

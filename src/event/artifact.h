@@ -109,9 +109,6 @@ struct artifact_verdict {
  * (no such schema), ERR_SYSTEM. */
 int artifact_validate(struct arena *a, const struct artifact_target *target,
 	struct artifact_verdict *out, struct error *err);
-/* The prompt of the second attempt: the faults and the schema. */
-const char *artifact_retry_prompt(struct arena *a, const struct artifact_target *target,
-	const struct artifact_verdict *verdict);
 
 enum artifact_outcome {
 	ARTIFACT_GOOD,    /* valid on the first attempt */
@@ -161,8 +158,6 @@ struct run_state {
 	const char *harness, *model, *worktree;
 	unsigned port;
 };
-
-const char *run_status_word(enum run_status status);
 
 /* Writes a heartbeat of now; s->heartbeat is not used. */
 int run_state_write(const char *dir, const struct run_state *s, struct error *err);

@@ -154,7 +154,8 @@ const char *artifact_prompt(struct arena *a, const struct artifact_target *targe
 	return arena_dup(a, buf_str(&b));
 }
 
-const char *artifact_retry_prompt(struct arena *a, const struct artifact_target *target,
+/* The prompt of the second attempt: the faults and the schema. */
+static const char *retry_prompt(struct arena *a, const struct artifact_target *target,
 	const struct artifact_verdict *verdict)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
@@ -267,7 +268,7 @@ int artifact_validate_retry(struct arena *a, const struct artifact_target *targe
 		return 0;
 	*outcome = ARTIFACT_INVALID;
 	*fault = first.fault;
-	if (again && again(data, artifact_retry_prompt(a, target, &first), &why) < 0) {
+	if (again && again(data, retry_prompt(a, target, &first), &why) < 0) {
 		*fault = arena_printf(
 			a, "%s\nthe agent could not be asked again: %s", first.fault, why.text);
 	} else if (again) {

@@ -6,21 +6,13 @@
 
 static const char events_file[] = "_events.jsonl";
 
-static bool is_kind(const json *value, enum event_field_kind kind)
-{
-	switch (kind) {
-	case EVENT_FIELD_TEXT:
-		return json_is_string(value);
-	case EVENT_FIELD_NUMBER:
-		return json_is_number(value);
-	case EVENT_FIELD_BOOL:
-		return json_is_bool(value);
-	case EVENT_FIELD_LIST:
-		return json_is_array(value);
-	default:
-		return json_is_object(value);
-	}
-}
+static bool (*const is_kind[])(const json *) = {
+	[EVENT_FIELD_TEXT] = json_is_string,
+	[EVENT_FIELD_NUMBER] = json_is_number,
+	[EVENT_FIELD_BOOL] = json_is_bool,
+	[EVENT_FIELD_LIST] = json_is_array,
+	[EVENT_FIELD_OBJECT] = json_is_object,
+};
 
 static bool has_field(const struct event_type *type, const char *name)
 {
@@ -35,7 +27,7 @@ static int check_fields(const struct event_type *type, const json *fields, struc
 	for (const struct event_field *f = type->fields; f->name; f++) {
 		const json *value = json_get(fields, f->name);
 
-		if (value ? !is_kind(value, f->kind) : !f->optional)
+		if (value ? !is_kind[f->kind](value) : !f->optional)
 			return error_set(err, ERR_SYSTEM, "field '%s' of event '%s' is %s", f->name,
 				type->name, value ? "of the wrong kind" : "missing");
 	}

@@ -1,7 +1,8 @@
 /*
  * event.h: the events that a run of a pipeline reports to people and programs, one JSON object a
  * line in $ARTIFACTS_DIR/_events.jsonl. event_table.c describes every event; the JSON Schema of the
- * lines (schemas/events.schema.json) and docs/pipeline-events.md are generated from that table.
+ * lines (schemas/events.schema.json) is generated from that table; docs/pipeline-events.md has its
+ * rows.
  */
 #ifndef DT_EVENT_H
 #define DT_EVENT_H
@@ -80,9 +81,8 @@ int event_emit(const char *dir, const struct event *e, struct error *err);
 int event_list(const char *dir, const char *since, const char *type, json **out, size_t *skipped,
 	struct error *err);
 
-/* Generated from the table: the JSON Schema of a line, and docs/pipeline-events.md. */
+/* The JSON Schema of a line, generated from the table. */
 void event_schema(struct buf *out);
-void event_page(struct buf *out);
 
 /* ---- what loading the resources of a pipeline reports ---- */
 

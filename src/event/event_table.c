@@ -1,6 +1,6 @@
 #include "src/event/event.h"
 
-/* The table of all events, and what is generated from it. */
+/* The table of all events, and their JSON Schema. */
 
 #define FIELD(name, kind)                                                                          \
 	{                                                                                          \
@@ -96,14 +96,12 @@ const struct event_type *event_type(enum event_id id)
 	return &types[id];
 }
 
-static const struct {
-	const char *type, *shown;
-} kinds[] = {
-	[EVENT_FIELD_TEXT] = {"string", "text"},
-	[EVENT_FIELD_NUMBER] = {"number", "number"},
-	[EVENT_FIELD_BOOL] = {"boolean", "true or false"},
-	[EVENT_FIELD_LIST] = {"array", "list"},
-	[EVENT_FIELD_OBJECT] = {"object", "object"},
+static const char *const kinds[] = {
+	[EVENT_FIELD_TEXT] = "string",
+	[EVENT_FIELD_NUMBER] = "number",
+	[EVENT_FIELD_BOOL] = "boolean",
+	[EVENT_FIELD_LIST] = "array",
+	[EVENT_FIELD_OBJECT] = "object",
 };
 
 /* An object with one member. */
@@ -136,7 +134,7 @@ static json *type_schema(const struct event_type *type)
 
 	put_common(properties, required, type);
 	for (const struct event_field *f = type->fields; f->name; f++) {
-		json_put(properties, f->name, member("type", kinds[f->kind].type));
+		json_put(properties, f->name, member("type", kinds[f->kind]));
 		if (!f->optional)
 			json_push_str(required, str_of(f->name));
 	}
@@ -154,10 +152,10 @@ void event_schema(struct buf *out)
 	json *one_of = json_array(), *defs = json_object();
 
 	for (size_t i = 0; i < EVENT_COUNT; i++) {
-		CLEANUP(buf_release) struct buf ref = BUF_INIT;
+		char ref[80];
 
-		buf_addf(&ref, "#/$defs/%s", types[i].name);
-		json_push(one_of, member("$ref", ref.s));
+		(void)snprintf(ref, sizeof(ref), "#/$defs/%s", types[i].name);
+		json_push(one_of, member("$ref", ref));
 		json_put(defs, types[i].name, type_schema(&types[i]));
 	}
 	json_put_str(j, "$schema", STR("https://json-schema.org/draft/2020-12/schema"));
@@ -167,51 +165,4 @@ void event_schema(struct buf *out)
 	json_put(j, "oneOf", one_of);
 	json_put(j, "$defs", defs);
 	json_print_pretty(out, j);
-}
-
-static void put_row(struct buf *out, const struct event_type *type)
-{
-	buf_addf(out, "| `%s` | %s | ", type->name, type->severity);
-	for (const struct event_field *f = type->fields; f->name; f++)
-		buf_addf(out, "%s`%s` (%s%s)", f == type->fields ? "" : ", ", f->name,
-			kinds[f->kind].shown, f->optional ? "; optional" : "");
-	buf_addf(out, " | %s |\n", type->about);
-}
-
-void event_page(struct buf *out)
-{
-	buf_adds(out,
-		"# Events of pipelines\n"
-		"\n"
-		"A run of a pipeline reports its events in `_events.jsonl` in the directory of "
-		"artifacts\n"
-		"([artifacts.md](artifacts.md)): one JSON object a line, synced to disk before the "
-		"run goes on. This page\n"
-		"and [events.schema.json](../schemas/events.schema.json) are generated from one "
-		"table,\n"
-		"`src/event/event_table.c`; a test compares them with it and checks every line "
-		"that the tests write.\n"
-		"The events of one work item are in its own journal: [events.md](events.md).\n"
-		"\n"
-		"Every event has `type`, `timestamp` (RFC 3339, UTC) and `severity`: `info`, "
-		"`advisory`, `warning`, `error`\n"
-		"or `critical`; and `issueId` and `stage` if it is about one. It has no fields but "
-		"these and those of the\n"
-		"table. `dev-team artifacts events` prints the file. It skips a line that a crash "
-		"left incomplete; the next\n"
-		"event that is written removes that line.\n"
-		"\n"
-		"| Event | Severity | Fields | Meaning |\n"
-		"|---|---|---|---|\n");
-	for (size_t i = 0; i < EVENT_COUNT; i++)
-		put_row(out, &types[i]);
-	buf_adds(out, "\n"
-		      "Some events of the wider format are never emitted. The gate rebases and "
-		      "does not merge, so its conflicts\n"
-		      "are `RebaseConflict`, not `MergeConflict`. Every requested issue is "
-		      "admitted in the order of the queue, so\n"
-		      "there is no `AdmissionDenied`, `admission-deferred` or `Delayed Requeue`. "
-		      "The outcome of CI and of retries\n"
-		      "(`CIFailure`, `MaxRetriesExhausted`) is in the journal of the work item, "
-		      "and in `Requeue` as its `failure`.\n");
 }

@@ -13,11 +13,6 @@ static const char *const words[] = {[RUN_PENDING] = "pending",
 	[RUN_FAILURE] = "failure",
 	[RUN_SKIPPED] = "skipped"};
 
-const char *run_status_word(enum run_status status)
-{
-	return words[status];
-}
-
 static void put_time(json *j, const char *key, int64_t t)
 {
 	char text[CLOCK_TEXT];

@@ -1,7 +1,10 @@
 /*
- * brief.h: what an agent is told. A brief is everything that the agent of one action needs, so that
- * the loop passes it only a file and an id. A prompt is the same text for an agent without the
- * plugin: it includes the role and the skill, which come from Markdown files.
+ * brief.h: the text that an agent works from. A brief has everything that the agent of one action
+ * needs, so that the loop passes it only a file and an id. A prompt is the same text for an agent
+ * without the plugin: it includes the role and the skill, which come from Markdown files.
+ *
+ * Sections of the document are quoted line by line, because they are data, not instructions. At
+ * most 20,000 bytes of them are included; a command shows the rest.
  *
  * Ownership: texts live in the arena.
  */

@@ -2,10 +2,9 @@
 #include "src/base/number.h"
 #include "src/machine/engine_internal.h"
 
-static const char *next_id(struct engine_run *r, const char *part, unsigned long *attempt)
+static const char *action_id(struct engine_run *r, const char *part, unsigned long attempt)
 {
-	*attempt = context_next_attempt(r->doc, part);
-	return arena_printf(&r->arena, "%s/%s/%lu", r->m->id, part, *attempt);
+	return arena_printf(&r->arena, "%s/%s/%lu", r->m->id, part, attempt);
 }
 
 static json *read_sections(const struct step_request *q)
@@ -52,11 +51,12 @@ static void put_script(
 
 static json *action_new(struct engine_run *r, const struct step_request *q)
 {
+	const char *part = q->trigger ? "troubleshooter" : engine_state(r);
+	unsigned long attempt = context_next_attempt(r->doc, part);
 	json *j = json_object();
-	unsigned long attempt;
 
 	json_put_str(j, "action", str_of(q->agent ? "spawn_agent" : "run_script"));
-	json_put_str(j, "id", str_of(next_id(r, engine_state(r), &attempt)));
+	json_put_str(j, "id", str_of(action_id(r, part, attempt)));
 	json_put_str(j, "message", str_of(q->message));
 	if (q->agent) {
 		json_put_str(j, "agent", str_of(q->agent));
@@ -64,8 +64,12 @@ static json *action_new(struct engine_run *r, const struct step_request *q)
 		if (q->args && *q->args)
 			json_put_str(j, "args", str_of(q->args));
 	}
+	if (q->trigger) {
+		json_put_str(j, "trigger", str_of(q->trigger));
+		json_put_int(j, "cycle_count", (int64_t)q->cycle_count);
+	}
 	json_put_str(j, "context_file", str_of(r->m->file->path));
-	if (q->agent)
+	if (q->agent && !q->trigger)
 		json_put(j, "read_sections", read_sections(q));
 	json_put_str(j, "write_section", str_of(q->writes));
 	json_put_str(j, "result_format", str_of(q->format));
@@ -144,8 +148,7 @@ void engine_dispatch_renew(struct engine_run *r, json *action)
 	unsigned long attempt = context_next_attempt(r->doc, part);
 	json *event;
 
-	json_set(action, "id",
-		json_string(str_of(arena_printf(&r->arena, "%s/%s/%lu", r->m->id, part, attempt))));
+	json_set(action, "id", json_string(str_of(action_id(r, part, attempt))));
 	if (json_get(action, "command"))
 		json_set(action, "log_file", json_string(str_of(log_path(r, part, attempt))));
 	event = note_dispatch(r, action);
@@ -154,24 +157,20 @@ void engine_dispatch_renew(struct engine_run *r, json *action)
 
 void engine_dispatch_troubleshooter(struct engine_run *r, const char *trigger, unsigned long count)
 {
-	json *j = json_object();
-	unsigned long attempt;
+	const struct step_request request = {
+		.message = arena_printf(
+			&r->arena, "Calling the troubleshooter for %s: %s", r->m->id, trigger),
+		.agent = "troubleshooter",
+		.skill = "troubleshooter",
+		.trigger = trigger,
+		.cycle_count = count,
+		.writes = "Troubleshooter Log",
+		.format = "continue | terminate | needs_user_input"};
+	json *action = action_new(r, &request);
 
-	json_put_str(j, "action", STR("spawn_agent"));
-	json_put_str(j, "id", str_of(next_id(r, "troubleshooter", &attempt)));
-	json_put_str(j, "message",
-		str_of(arena_printf(
-			&r->arena, "Calling the troubleshooter for %s: %s", r->m->id, trigger)));
-	json_put_str(j, "agent", STR("troubleshooter"));
-	json_put_str(j, "skill", STR("troubleshooter"));
-	json_put_str(j, "trigger", str_of(trigger));
-	json_put_int(j, "cycle_count", (int64_t)count);
-	json_put_str(j, "context_file", str_of(r->m->file->path));
-	json_put_str(j, "write_section", STR("Troubleshooter Log"));
-	json_put_str(j, "result_format", STR("continue | terminate | needs_user_input"));
 	engine_keep_answers(r);
 	r->print = json_array();
-	dispatch(r, j);
+	dispatch(r, action);
 	context_set(r->doc, "pending_agent", STR("troubleshooter"));
 	engine_store(r);
 }

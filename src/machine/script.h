@@ -5,6 +5,8 @@
  *
  *     <dir>/.<name>.<state>-<n>.exec    locked by the guard; removed once the result is recorded
  *
+ * The guard is a child of init, so ending the caller's process tree does not end it.
+ *
  * A signal (INT, TERM, HUP) to a waiting caller ends the script without a result, and then takes
  * its usual effect on the caller.
  */

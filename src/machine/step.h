@@ -27,6 +27,8 @@ struct step_request {
 	const char *message, *agent, *skill, *args; /* agent NULL: a script; args may be NULL */
 	VEC(const char *) reads;                    /* sections */
 	const char *writes, *format;                /* section; "a | b" */
+	const char *trigger;                        /* of a call of the troubleshooter; else NULL */
+	unsigned long cycle_count;
 	const char *command;
 	unsigned timeout_s;
 	/* The policy that the script runs under, or NULL. `command` has all of it for other loops;

@@ -16,16 +16,15 @@ static json *object_of(struct str text)
 	return j;
 }
 
-/* A line that was meant to be a verdict but cannot be read: no earlier one may speak in its place.
- */
-static bool meant_as_verdict(struct str line)
+/* A line that looks like a verdict. If it cannot be parsed, no earlier verdict may replace it. */
+static bool resembles_verdict(struct str line)
 {
 	return line.n && line.p[0] == '{' &&
 	       (str_find(line, STR("\"status\"")) < line.n ||
 		       str_find(line, STR("\"action\"")) < line.n);
 }
 
-static json *last_line(struct str text, bool *unreadable, size_t *behind)
+static json *last_line(struct str text, bool *unreadable, size_t *after)
 {
 	size_t end = text.n;
 
@@ -35,8 +34,8 @@ static json *last_line(struct str text, bool *unreadable, size_t *behind)
 		struct str line = str_trim(str_sub(text, start, end));
 		json *j = object_of(line);
 
-		*unreadable = !j && meant_as_verdict(line);
-		*behind = end;
+		*unreadable = !j && resembles_verdict(line);
+		*after = end;
 		if (j || *unreadable)
 			return j;
 		end = start ? start - 1 : 0;
@@ -45,7 +44,7 @@ static json *last_line(struct str text, bool *unreadable, size_t *behind)
 }
 
 /* A fence opens with ``` or ```json and closes with ```. */
-static json *last_fence(struct str text, size_t *behind)
+static json *last_fence(struct str text, size_t *after)
 {
 	struct str rest = text, line;
 	const char *open = NULL;
@@ -66,18 +65,18 @@ static json *last_fence(struct str text, size_t *behind)
 			continue;
 		json_free(&found);
 		found = j;
-		*behind = (size_t)(rest.p - text.p);
+		*after = (size_t)(rest.p - text.p);
 	}
 	return found;
 }
 
-/* *behind: where the text goes on behind the verdict. */
-static json *find_verdict(struct str text, size_t *behind)
+/* *after: the offset of the text after the verdict. */
+static json *find_verdict(struct str text, size_t *after)
 {
 	bool unreadable = false;
-	json *j = last_line(text, &unreadable, behind);
+	json *j = last_line(text, &unreadable, after);
 
-	return j || unreadable ? j : last_fence(text, behind);
+	return j || unreadable ? j : last_fence(text, after);
 }
 
 json *verdict_json(struct str text)
@@ -88,8 +87,8 @@ json *verdict_json(struct str text)
 }
 
 /*
- * Length of the punctuation at s[i] that is not ASCII (dashes, quotes, dots, blanks: U+0080-00BF,
- * U+2000-206F, U+3000-303F), or 0. The curly apostrophe is none: it stands within a word.
+ * Length of the punctuation outside ASCII at s[i] (dashes, quotes, dots, spaces: U+0080-00BF,
+ * U+2000-206F, U+3000-303F), or 0. The curly apostrophe is part of a word.
  */
 static size_t wide_punctuation(struct str s, size_t i)
 {
@@ -112,7 +111,7 @@ static bool word_byte(struct str s, size_t i)
 	return isalnum((unsigned char)s.p[i]) || s.p[i] == '_' || s.p[i] == '-';
 }
 
-/* Goes over what is no part of a word, a whole character at a time. */
+/* Skips what is not part of a word, a whole character at a time. */
 static size_t skip_gap(struct str s, size_t i)
 {
 	while (i < s.n && !word_byte(s, i)) {
@@ -123,7 +122,7 @@ static size_t skip_gap(struct str s, size_t i)
 	return i;
 }
 
-/* `'` belongs to a word, so that "isn't" is one. */
+/* An apostrophe inside is part of the word, as in "isn't". */
 static bool next_word(struct str s, size_t *at, struct str *word)
 {
 	size_t from = skip_gap(s, *at), i = from;
@@ -148,7 +147,7 @@ static bool in_list(struct str word, const char *const *list)
 	return false;
 }
 
-/* Negate all that follows in the sentence. */
+/* Words that negate the rest of the sentence. */
 static bool negates_sentence(struct str word)
 {
 	static const char *const list[] = {"not", "cannot", "never", "nobody", "nothing", "neither",
@@ -161,7 +160,7 @@ static bool negates_sentence(struct str word)
 	       (word.n > 5 && strncasecmp(word.p + word.n - 5, "n\xe2\x80\x99t", 5) == 0);
 }
 
-/* Negate what follows up to the next comma or the like. */
+/* Words that negate the rest of the clause. */
 static bool negates_clause(struct str word)
 {
 	static const char *const list[] = {"no", "without", "none", "hardly", "zero", NULL};
@@ -169,6 +168,7 @@ static bool negates_clause(struct str word)
 	return in_list(word, list);
 }
 
+/* Words that withdraw an "approved" before them in the sentence. */
 static bool takes_back(struct str word)
 {
 	static const char *const list[] = {"if", "once", "after", "unless", "until", "provided",
@@ -184,8 +184,8 @@ struct clause {
 };
 
 /*
- * What lies between two words ends the sentence, the clause, or nothing. A single line break ends
- * no sentence: prose is wrapped, and "cannot be" may stand at the end of a line.
+ * The gap between two words may end the sentence or the clause. A single line break does not end a
+ * sentence: prose is wrapped, and "cannot be" may be the end of a line.
  */
 static void separate(struct clause *c, struct str gap)
 {
@@ -200,7 +200,7 @@ static void separate(struct clause *c, struct str gap)
 	}
 }
 
-/* Words that say no by themselves, unless it is "no changes requested" or "nothing rejected". */
+/* True for words that reject, except in "no changes requested" or "nothing rejected". */
 static bool rejects(const struct clause *c, struct str word)
 {
 	static const char *const always[] = {"changes_requested", "disapproved", "unapproved",
@@ -218,10 +218,7 @@ static bool rejects(const struct clause *c, struct str word)
 
 enum tone { AGAINST, SILENT, APPROVES };
 
-/*
- * Looks for the whole word in any sentence that does not negate it. One negated "approved" anywhere
- * makes the answer no: a rejection taken for an approval costs more than a second look.
- */
+/* What the prose says; verdict.h has the rule. */
 static enum tone tone_of(struct str text)
 {
 	struct clause c = {0};
@@ -252,17 +249,16 @@ static enum tone tone_of(struct str text)
 	return tone;
 }
 
-/* A yes with a no behind it is none. */
 bool verdict_status(struct str text, char *out, size_t size)
 {
-	size_t behind = text.n;
-	CLEANUP(json_free) json *j = find_verdict(text, &behind);
+	size_t after = text.n;
+	CLEANUP(json_free) json *j = find_verdict(text, &after);
 	const char *status = j ? json_get_str(j, "status") : NULL;
 
 	if (!status || strlen(status) >= size)
 		return false;
 	if ((strcmp(status, "approved") == 0 || strcmp(status, "validated") == 0) &&
-		tone_of(str_sub(text, behind, text.n)) == AGAINST)
+		tone_of(str_sub(text, after, text.n)) == AGAINST)
 		return false;
 	(void)snprintf(out, size, "%s", status);
 	return true;
@@ -317,8 +313,8 @@ static size_t url_end(struct str text, size_t i)
 	return i;
 }
 
-/* `.../pull/N` or `.../-/merge_requests/N` after a host and at least two path parts: its length, or
- * 0. */
+/* Length of a URL up to the number after `mark` (`/pull/`), with a host and at least two path parts
+ * before it; 0 if it is not one. */
 static size_t pr_length(struct str url, const char *mark)
 {
 	size_t at = str_find(url, str_of(mark)), end = at + strlen(mark), slashes = 0;

@@ -1,5 +1,10 @@
 /*
- * verdict.h: what an agent's prose says. Rules: docs/action-protocol.md, "Verdicts".
+ * verdict.h: the decision in an agent's answer. Rules: docs/action-protocol.md, "Verdicts".
+ *
+ * JSON decides before prose: the last line that is a JSON object, else the last fenced block that
+ * is one. A line that looks like a verdict but cannot be parsed hides earlier ones. In prose, a
+ * whole word approves only in a sentence that does not negate it, and one negated "approved"
+ * anywhere is a rejection: approving by mistake costs more than a second review.
  */
 #ifndef DT_VERDICT_H
 #define DT_VERDICT_H
@@ -7,22 +12,21 @@
 #include "src/base/buf.h"
 #include "src/base/json.h"
 
-/* The last line that is a JSON object, else the last fenced JSON block that is one; NULL when there
- * is none. */
+/* The JSON object that decides; NULL if there is none. */
 json *verdict_json(struct str text);
 /*
- * Its `status`, copied to out; false when there is none, or when it is a yes and the text behind it
- * speaks against it.
+ * Its `status`, copied to out. False if there is none, or if it is `approved` or `validated` and
+ * the prose after it rejects.
  */
 bool verdict_status(struct str text, char *out, size_t size);
-/* Approved? JSON status first, then the words: whole ones, with negation. In doubt: no. */
+/* True if the status, or without one the prose, approves. */
 bool verdict_approved(struct str text);
-/* `validated` is the only yes. */
+/* True only for the status `validated`, or a last line that is this word. */
 bool verdict_validated(struct str text);
-/* Begins with the whole word `passed`. */
+/* True if the text begins with the whole word `passed`. */
 bool verdict_passed(struct str text);
-/* The first pull-request URL (GitHub, GitHub Enterprise, GitLab forms); empty when there is none.
- */
+/* The first URL of a pull request (GitHub, GitHub Enterprise, GitLab), a part of `text`; empty if
+ * there is none. */
 struct str verdict_pr_url(struct str text);
 
 #endif
