@@ -43,7 +43,7 @@ extern const struct verb cli_program;
 extern const struct option cli_step_options[];
 
 /* The options that name a pool of worktrees, of `pool` and `gate`: a struct pool_choice
- * (run/locate.h) at the begin of their own. */
+ * (run/locate.h) at the start of their own. */
 extern const struct option cli_pool_options[];
 
 /* All of standard input, UTF-8 or not; ERR_USAGE when it is a terminal. */

@@ -104,7 +104,7 @@ static const char *state_of(const struct gate_holder *h)
 	if (!h->here)
 		return h->over ? "elsewhere, its lease is over" : "elsewhere";
 	if (!h->live)
-		return "dead: whoever comes next takes the gate";
+		return "dead: the next process takes the gate";
 	return h->over ? "live, its lease is over" : "live";
 }
 
@@ -113,7 +113,7 @@ static void put_holder(struct buf *out, const struct gate_holder *h)
 	char since[CLOCK_TEXT], until[CLOCK_TEXT];
 
 	if (h->elsewhere) {
-		buf_addf(out, "held by a user of another state folder\n  process  %s\n",
+		buf_addf(out, "held by a user of another state directory\n  process  %s\n",
 			h->elsewhere);
 		return;
 	}

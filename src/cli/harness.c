@@ -291,7 +291,7 @@ static int find_pipeline(struct invocation *in, struct pipeline_question *q, str
 		    str_ends(str_of(word), ".yml");
 	char *dir = (char *)word;
 
-	if ((!file && locate_resources_required(in->arena, o->resources, &dir, err) < 0) ||
+	if ((!file && locate_resources_required(in->arena, o->resources, NULL, &dir, err) < 0) ||
 		resources_load(in->arena, dir, r, err) < 0 ||
 		(r->n_faults && q->artifacts &&
 			event_report_faults(in->arena, q->artifacts, r, err) < 0) ||
@@ -308,7 +308,7 @@ static int find_pipeline(struct invocation *in, struct pipeline_question *q, str
 	return error_set(err, ERR_INPUT, "there is no pipeline '%.100s' in '%.400s'", word, dir);
 }
 
-/* The model that a harness of the chain is asked for. */
+/* The model id that a harness of the chain gets. */
 static const char *model_of(const char *harness, const struct model_resolved *m)
 {
 	const struct harness *h;

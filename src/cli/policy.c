@@ -40,7 +40,8 @@ static const struct option exec_options[] = {
 };
 static const struct option test_options[] = {
 	OPTION_TEXT(struct policy_options, tree, "tree", "DIR",
-		"what /w/tree of the rows stands for; default: a directory made for the test"),
+		"the directory that replaces /w/tree in the rows; default: a directory made for "
+		"the test"),
 	OPTION_END,
 };
 static const struct option json_options[] = {
@@ -176,22 +177,6 @@ static void put_verdict(struct buf *out, const struct verdict *v)
 	buf_addc(out, '\n');
 }
 
-static int run_check(struct invocation *in, struct error *err)
-{
-	CLEANUP(question_release) struct policy_question q = {.root = {.fd = -1}};
-	const struct policy_options *o = in->values;
-	struct node *tree;
-
-	if (read_question(in, &q, err) < 0)
-		return -1;
-	ask_policy(in, &q, &tree, NULL);
-	if (o->json)
-		cli_put_json(in->out, answer_json(&q.verdict, tree, NULL));
-	else
-		put_verdict(in->out, &q.verdict);
-	return q.verdict.denied ? ERR_CHECK : 0;
-}
-
 static void put_explanation(struct buf *out, const struct policy_question *q,
 	const struct node *tree, const struct trace *t)
 {
@@ -203,15 +188,15 @@ static void put_explanation(struct buf *out, const struct policy_question *q,
 		buf_addf(out, "\nas it would be run\n  %s\n\nthe tree\n", text.s);
 		shell_draw(out, tree);
 	}
-	buf_addf(out, "\nwhat was asked\n");
+	buf_addf(out, "\nrules applied\n");
 	put_trace(out, t);
-	buf_adds(out, t->n ? "\n" : "  nothing: the text was not understood\n\n");
+	buf_adds(out, t->n ? "\n" : "  none: the text was not understood\n\n");
 	put_verdict(out, &q->verdict);
 	if (q->verdict.denied)
-		buf_addf(out, "the rule asks whether: %s\n", rule_about(q->verdict.rule));
+		buf_addf(out, "the rule checks whether: %s\n", rule_about(q->verdict.rule));
 }
 
-static int run_explain(struct invocation *in, struct error *err)
+static int check_or_explain(struct invocation *in, bool explain, struct error *err)
 {
 	CLEANUP(question_release) struct policy_question q = {.root = {.fd = -1}};
 	const struct policy_options *o = in->values;
@@ -220,12 +205,24 @@ static int run_explain(struct invocation *in, struct error *err)
 
 	if (read_question(in, &q, err) < 0)
 		return -1;
-	ask_policy(in, &q, &tree, &trace);
+	ask_policy(in, &q, &tree, explain ? &trace : NULL);
 	if (o->json)
-		cli_put_json(in->out, answer_json(&q.verdict, tree, &trace));
-	else
+		cli_put_json(in->out, answer_json(&q.verdict, tree, explain ? &trace : NULL));
+	else if (explain)
 		put_explanation(in->out, &q, tree, &trace);
+	else
+		put_verdict(in->out, &q.verdict);
 	return q.verdict.denied ? ERR_CHECK : 0;
+}
+
+static int run_check(struct invocation *in, struct error *err)
+{
+	return check_or_explain(in, false, err);
+}
+
+static int run_explain(struct invocation *in, struct error *err)
+{
+	return check_or_explain(in, true, err);
 }
 
 /* ---- exec ---- */

@@ -89,7 +89,7 @@ static int load(struct invocation *in, const char *given, struct resources *r, s
 {
 	char *dir = (char *)given;
 
-	if (!given && locate_resources_required(in->arena, NULL, &dir, err) < 0)
+	if (!given && locate_resources_required(in->arena, NULL, NULL, &dir, err) < 0)
 		return -1;
 	return resources_load(in->arena, dir, r, err);
 }

@@ -28,7 +28,7 @@ static int read_word(const struct context *doc, const char *id, char *word, stru
 	return 0;
 }
 
-static int open_document(const struct run *r, struct context_file *f, struct error *err)
+static int open_document(const struct run_item *r, struct context_file *f, struct error *err)
 {
 	if (context_open(f, r->call.context_file, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
@@ -50,7 +50,7 @@ static char *keep_text(struct context_file *f, const char *what, struct str text
 /* ---- scripted agents ---- */
 
 const char **run_action_environment(
-	struct arena *a, const struct run *r, const json *action, size_t more, size_t *n)
+	struct arena *a, const struct run_item *r, const json *action, size_t more, size_t *n)
 {
 	const char *const own[] = {arena_printf(a, "DEV_TEAM_ID=%s", r->call.id),
 		arena_printf(a, "DEV_TEAM_ACTION=%s", json_get_str(action, "id")),
@@ -64,7 +64,7 @@ const char **run_action_environment(
 	return env;
 }
 
-static int command_failed(const struct run *r, const struct run_action *p,
+static int command_failed(const struct run_item *r, const struct run_action *p,
 	const struct process_end *end, struct str out, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
@@ -83,7 +83,7 @@ static int command_failed(const struct run *r, const struct run_action *p,
 		log ? "; its output is in " : " and printed nothing", log ? log : "");
 }
 
-static int run_command(struct arena *a, const struct run *r, const struct run_action *p,
+static int run_command(struct arena *a, const struct run_item *r, const struct run_action *p,
 	struct buf *out, struct error *err)
 {
 	const char *const argv[] = {"sh", "-e", "-c", p->turn->run, NULL};
@@ -107,8 +107,8 @@ static int run_command(struct arena *a, const struct run *r, const struct run_ac
 	return 0;
 }
 
-static int play_scripted_agent(struct arena *a, const struct run *r, const struct run_action *p,
-	char *word, struct error *err)
+static int play_scripted_agent(struct arena *a, const struct run_item *r,
+	const struct run_action *p, char *word, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
@@ -128,7 +128,7 @@ static int play_scripted_agent(struct arena *a, const struct run *r, const struc
 
 /* ---- scripts ---- */
 
-static int note_turn(const struct run *r, const struct run_action *p, struct error *err)
+static int note_turn(const struct run_item *r, const struct run_action *p, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 
@@ -138,8 +138,8 @@ static int note_turn(const struct run *r, const struct run_action *p, struct err
 	return context_log(&f, err);
 }
 
-static int run_script(struct arena *a, const struct run *r, const struct run_action *p, char *word,
-	struct error *err)
+static int run_script(struct arena *a, const struct run_item *r, const struct run_action *p,
+	char *word, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	char *line;
@@ -185,7 +185,7 @@ static int take_answer(struct context_file *f, const struct run_action *p,
 }
 
 /* An answer that the agent itself recorded meanwhile counts. */
-static int record_answer(const struct run *r, const struct run_action *p,
+static int record_answer(const struct run_item *r, const struct run_action *p,
 	const struct run_answer *answer, char *word, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
@@ -204,8 +204,8 @@ static int record_answer(const struct run *r, const struct run_action *p,
 	return 0;
 }
 
-static int call_agent(struct arena *a, const struct run *r, const struct run_action *p, char *word,
-	struct error *err)
+static int call_agent(struct arena *a, const struct run_item *r, const struct run_action *p,
+	char *word, struct error *err)
 {
 	struct run_answer answer = {0};
 	int rc = run_agent_call(a, r, p->action, &answer, err);
@@ -220,8 +220,8 @@ static int call_agent(struct arena *a, const struct run *r, const struct run_act
 	return rc;
 }
 
-int run_action_execute(const struct run *r, const struct run_action *p, char word[RUN_WORD_SIZE],
-	struct error *err)
+int run_action_execute(const struct run_item *r, const struct run_action *p,
+	char word[RUN_WORD_SIZE], struct error *err)
 {
 	bool agent = strcmp(json_get_str(p->action, "action"), "spawn_agent") == 0;
 	struct arena a = {0};

@@ -9,7 +9,7 @@ enum { TIMEOUT_S = 1800, GATE_STEP_MS = 1000 };
 
 /* One call of a real agent. */
 struct agent_call {
-	const struct run *run;
+	const struct run_item *run;
 	struct arena *arena;
 	const json *action;
 	const char *id, *stage;        /* stage: its name in the pipeline, else the state's */
@@ -91,7 +91,7 @@ static void add_block_form(const struct artifact_target *want, struct buf *promp
 
 static int request_artifact(struct agent_call *c, struct buf *prompt, struct error *err)
 {
-	const struct run *r = c->run;
+	const struct run_item *r = c->run;
 	const char *kind = c->spec ? c->spec->artifact : NULL;
 
 	c->has_artifact = kind;
@@ -209,7 +209,7 @@ static unsigned timeout_of(const struct agent_call *c)
 
 static void set_input(struct agent_call *c, struct str prompt, const struct instructions *role)
 {
-	const struct run *r = c->run;
+	const struct run_item *r = c->run;
 	bool inplace =
 		c->spec && c->spec->isolation == ISOLATION_INPLACE && c->spec->isolation_declared;
 
@@ -445,7 +445,7 @@ static const struct stage_spec *stage_of(
 /* The one pinned when the run began, unless --model overrides it. */
 static int choose_model(struct agent_call *c, struct error *err)
 {
-	const struct run *r = c->run;
+	const struct run_item *r = c->run;
 	const char *model = r->request->model;
 
 	if (c->spec && !model) {
@@ -461,7 +461,7 @@ static int choose_model(struct agent_call *c, struct error *err)
 /* The chain of --harness, else the usable one of the stage, else the default of the pipeline. */
 static struct words candidates(const struct agent_call *c)
 {
-	const struct run *r = c->run;
+	const struct run_item *r = c->run;
 	const struct pipeline *p = r->pipeline;
 
 	if (r->chain.n || !p)
@@ -523,7 +523,7 @@ static int make_prompt(
 	struct agent_call *c, struct buf *prompt, struct instructions *role, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	const struct run *r = c->run;
+	const struct run_item *r = c->run;
 	struct instructions skill;
 
 	if (instructions_agent(c->arena, r->plugin_root, r->call.repo,
@@ -572,8 +572,8 @@ static int invoke_with_gate(struct agent_call *c, struct buf *prompt,
 	return rc;
 }
 
-int run_agent_call(struct arena *a, const struct run *r, const json *action, struct run_answer *out,
-	struct error *err)
+int run_agent_call(struct arena *a, const struct run_item *r, const json *action,
+	struct run_answer *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf prompt = BUF_INIT;
 	struct agent_call c = {

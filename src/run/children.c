@@ -77,7 +77,7 @@ void run_interrupt_end(void)
 enum { READ_SIZE = 8192, REPORT_MAX = 1 << 20, LINE_MAX_BYTES = 4096 };
 enum { REPORT, LOG, PIPES };
 
-struct child {
+struct run_child {
 	pid_t pid; /* 0: the slot is free */
 	size_t item;
 	int fd[PIPES]; /* read ends; -1: at its end */
@@ -86,7 +86,7 @@ struct child {
 
 struct children {
 	const struct run_children *of;
-	struct child list[RUN_CHILDREN_MAX];
+	struct run_child list[RUN_CHILDREN_MAX];
 	size_t running;
 	bool forwarded; /* the interrupt, to all */
 };
@@ -94,7 +94,7 @@ struct children {
 static int start(struct children *s, size_t item, struct error *err)
 {
 	const struct run_children *c = s->of;
-	struct child *child = s->list;
+	struct run_child *child = s->list;
 	int report[2] = {-1, -1}, log[2] = {-1, -1};
 	pid_t parent = getpid(), pid = -1;
 
@@ -115,7 +115,7 @@ static int start(struct children *s, size_t item, struct error *err)
 		base_close(&log[0]);
 		return -1;
 	}
-	*child = (struct child){.pid = pid, .item = item, .fd = {report[0], log[0]}};
+	*child = (struct run_child){.pid = pid, .item = item, .fd = {report[0], log[0]}};
 	s->running++;
 	if (c->started)
 		c->started(c->data, item, s->running);
@@ -123,7 +123,7 @@ static int start(struct children *s, size_t item, struct error *err)
 }
 
 /* Passes on complete lines. */
-static void pass_lines(const struct run_children *c, struct child *child, bool at_end)
+static void pass_lines(const struct run_children *c, struct run_child *child, bool at_end)
 {
 	struct str rest = buf_str(&child->text[LOG]), line;
 
@@ -136,7 +136,7 @@ static void pass_lines(const struct run_children *c, struct child *child, bool a
 	buf_cut(&child->text[LOG], rest.n);
 }
 
-static void read_pipe(const struct run_children *c, struct child *child, size_t which)
+static void read_pipe(const struct run_children *c, struct run_child *child, size_t which)
 {
 	char piece[READ_SIZE];
 	ssize_t n = read(child->fd[which], piece, sizeof(piece));
@@ -155,14 +155,14 @@ static void read_pipe(const struct run_children *c, struct child *child, size_t 
 }
 
 /* What a child has started may have the pipe open for longer than the child lives. */
-static bool has_ended(const struct run_children *c, const struct child *child)
+static bool has_ended(const struct run_children *c, const struct run_child *child)
 {
 	if (c->report_size && child->text[REPORT].len >= c->report_size)
 		return true;
 	return child->fd[REPORT] < 0 && child->fd[LOG] < 0;
 }
 
-static int finish(struct children *s, struct child *child)
+static int finish(struct children *s, struct run_child *child)
 {
 	const struct run_children *c = s->of;
 	int status = 0, rc;
@@ -175,7 +175,7 @@ static int finish(struct children *s, struct child *child)
 		base_close(&child->fd[i]);
 		buf_release(&child->text[i]);
 	}
-	*child = (struct child){0};
+	*child = (struct run_child){0};
 	s->running--;
 	return rc;
 }
@@ -196,7 +196,7 @@ static int wait_for_some(struct children *s)
 	int rc = 0;
 
 	for (size_t i = 0; i < PIPES * RUN_CHILDREN_MAX; i++) {
-		const struct child *child = &s->list[i / PIPES];
+		const struct run_child *child = &s->list[i / PIPES];
 
 		fds[i] = (struct pollfd){
 			.fd = child->pid ? child->fd[i % PIPES] : -1, .events = POLLIN};
@@ -207,7 +207,7 @@ static int wait_for_some(struct children *s)
 	if (interrupt->revents)
 		forward_interrupt(s);
 	for (size_t i = 0; i < PIPES * RUN_CHILDREN_MAX; i++) {
-		struct child *child = &s->list[i / PIPES];
+		struct run_child *child = &s->list[i / PIPES];
 
 		if (fds[i].fd >= 0 && fds[i].revents)
 			read_pipe(s->of, child, i % PIPES);

@@ -190,13 +190,14 @@ int locate_models(struct arena *a, const char *given, struct model_registry *out
 	return model_registry_load(a, file, out, err);
 }
 
-int locate_resources_required(struct arena *a, const char *given, char **dir, struct error *err)
+int locate_resources_required(
+	struct arena *a, const char *given, const char *repo, char **dir, struct error *err)
 {
-	if (locate_resources(a, given, NULL, dir, err) < 0)
+	if (locate_resources(a, given, repo, dir, err) < 0)
 		return -1;
 	return *dir ? 0
 		    : error_set(err, ERR_USAGE,
-			      "no folder of resources: give --resources, or make "
+			      "no directory of resources: give --resources, or make "
 			      ".dev-team/resources");
 }
 
@@ -206,7 +207,7 @@ int locate_pipeline(struct arena *a, const char *resources, const char *name,
 	struct resources *r = arena_alloc(a, sizeof(*r));
 	char *dir;
 
-	if (locate_resources_required(a, resources, &dir, err) < 0 ||
+	if (locate_resources_required(a, resources, NULL, &dir, err) < 0 ||
 		resources_need(a, dir, r, err) < 0)
 		return -1;
 	*out = resources_pipeline(r, name);

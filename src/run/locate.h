@@ -43,8 +43,9 @@ int locate_resources(
  */
 int locate_models(
 	struct arena *a, const char *given, struct model_registry *out, struct error *err);
-/* As locate_resources(); ERR_USAGE when there is none. */
-int locate_resources_required(struct arena *a, const char *given, char **dir, struct error *err);
+/* As locate_resources(); ERR_USAGE when neither exists. */
+int locate_resources_required(
+	struct arena *a, const char *given, const char *repo, char **dir, struct error *err);
 /* The pipeline `name` of the resources at `resources` (NULL: of the repository). -1: ERR_INPUT
  * when there is none of that name, or the first fault of the resources. */
 int locate_pipeline(struct arena *a, const char *resources, const char *name,

@@ -22,7 +22,7 @@ _Static_assert(
 	sizeof(struct action_outcome) <= 4096, "an outcome must go through a pipe in one piece");
 
 struct action_jobs {
-	const struct run *run;
+	const struct run_item *run;
 	const struct run_action *actions;
 	struct error *err;
 	bool failed;
@@ -69,7 +69,7 @@ static int take_outcome(void *data, size_t item, int status, struct str report)
 }
 
 static int run_actions(
-	const struct run *r, const struct run_action *actions, size_t n, struct error *err)
+	const struct run_item *r, const struct run_action *actions, size_t n, struct error *err)
 {
 	struct action_jobs jobs = {.run = r, .actions = actions, .err = err};
 	const struct run_children children = {.n = n,
@@ -86,7 +86,7 @@ static int run_actions(
 /* ---- one work item ---- */
 
 static int plan_one(
-	const struct run *r, const json *action, struct run_action *p, struct error *err)
+	const struct run_item *r, const json *action, struct run_action *p, struct error *err)
 {
 	size_t uses;
 
@@ -102,7 +102,7 @@ static int plan_one(
 }
 
 /* No action of an array starts before all of them can. */
-static int carry_out(struct arena *a, struct run *r, const json *array, struct error *err)
+static int carry_out(struct arena *a, struct run_item *r, const json *array, struct error *err)
 {
 	size_t n = json_len(array), i = 0;
 	struct run_action *actions = arena_alloc(a, n * sizeof(*actions));
@@ -120,7 +120,7 @@ static int carry_out(struct arena *a, struct run *r, const json *array, struct e
 }
 
 /* 1: continue. 0: done. `line`: the array. */
-static int run_round(struct run *r, struct buf *line, bool *success, struct error *err)
+static int run_round(struct run_item *r, struct buf *line, bool *success, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(json_free) json *array = NULL;
@@ -139,7 +139,7 @@ static int run_round(struct run *r, struct buf *line, bool *success, struct erro
 	return 0;
 }
 
-void run_write_state(const struct run *r, const char *stage, enum run_status status)
+void run_write_state(const struct run_item *r, const char *stage, enum run_status status)
 {
 	const struct run_state now = {.issue = r->call.id,
 		.stage = stage,
@@ -153,7 +153,7 @@ void run_write_state(const struct run *r, const char *stage, enum run_status sta
 }
 
 /* A run that continues a killed one began when that one did. */
-static void begin_state(struct arena *a, struct run *r)
+static void begin_state(struct arena *a, struct run_item *r)
 {
 	struct run_state was;
 	struct error ignored;
@@ -178,7 +178,7 @@ static int raise_again(int signal, struct error *err)
 }
 
 /* Runs to the end and adds the last array. */
-static int run_loop(struct arena *a, struct run *r, struct buf *out, struct error *err)
+static int run_loop(struct arena *a, struct run_item *r, struct buf *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 	bool success = false;
@@ -220,7 +220,7 @@ static int run_one(struct arena *a, const struct run_request *q, const char *id,
 	struct error *err)
 {
 	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
-	struct run r = {.request = q, .call = q->call};
+	struct run_item r = {.request = q, .call = q->call};
 	int rc;
 
 	r.call.id = id;
@@ -237,14 +237,14 @@ static int run_one(struct arena *a, const struct run_request *q, const char *id,
 
 /* ---- several work items, each a `dev-team run` ---- */
 
-struct item_run {
+struct parallel_run {
 	json *row;       /* of the result; NULL: it was not started */
 	int64_t started; /* clock_ticks() */
 };
 
-struct item_runs {
+struct parallel_runs {
 	const char *const *ids;
-	struct item_run *items;
+	struct parallel_run *items;
 	const char **argv; /* "dev-team", "run", options, "--", place for the id, NULL */
 	const char **id_place;
 	const char *artifacts; /* directory of the events */
@@ -253,7 +253,7 @@ struct item_runs {
 	struct error *err;
 };
 
-static void emit(struct item_runs *s, enum event_id what, size_t item, json *fields)
+static void emit(struct parallel_runs *s, enum event_id what, size_t item, json *fields)
 {
 	const struct event e = {.id = what, .issue = s->ids[item], .fields = fields};
 
@@ -272,7 +272,7 @@ static json *number(const char *key, int64_t value)
 
 static int exec_item(void *data, size_t item, int report, int log)
 {
-	const struct item_runs *s = data;
+	const struct parallel_runs *s = data;
 
 	*s->id_place = s->ids[item];
 	run_interrupt_end();
@@ -284,7 +284,7 @@ static int exec_item(void *data, size_t item, int report, int log)
 
 static void item_started(void *data, size_t item, size_t running)
 {
-	struct item_runs *s = data;
+	struct parallel_runs *s = data;
 
 	s->items[item].started = clock_ticks();
 	emit(s, EVENT_STARTED, item, number("inFlight", (int64_t)running));
@@ -292,7 +292,7 @@ static void item_started(void *data, size_t item, size_t running)
 
 static void item_line(void *data, size_t item, struct str line)
 {
-	const struct item_runs *s = data;
+	const struct parallel_runs *s = data;
 
 	error_log("%s  %.*s", s->ids[item], (int)line.n, line.p);
 }
@@ -309,7 +309,7 @@ static enum err code_of(int status)
 static int item_ended(void *data, size_t item, int status, struct str report)
 {
 	CLEANUP(json_free) json *array = NULL;
-	struct item_runs *s = data;
+	struct parallel_runs *s = data;
 	struct error ignored;
 	bool whole = WIFEXITED(status) && WEXITSTATUS(status) <= ERR_CHECK &&
 		     json_parse(&array, str_trim(report), &ignored) == 0;
@@ -335,7 +335,7 @@ static int item_ended(void *data, size_t item, int status, struct str report)
 }
 
 /* Each gets all options that were given, and a worktree of its own. */
-static void make_argv(struct arena *a, const struct run *r, struct item_runs *s)
+static void make_argv(struct arena *a, const struct run_item *r, struct parallel_runs *s)
 {
 	const struct option_list *given = &r->request->given;
 	const char **next = s->argv = arena_alloc(a, (given->n + 7) * sizeof(*next));
@@ -352,7 +352,7 @@ static void make_argv(struct arena *a, const struct run *r, struct item_runs *s)
 	s->id_place = next;
 }
 
-static void print_rows(struct item_runs *s, size_t n, struct buf *out)
+static void print_rows(struct parallel_runs *s, size_t n, struct buf *out)
 {
 	CLEANUP(json_free) json *all = json_array();
 
@@ -364,7 +364,7 @@ static void print_rows(struct item_runs *s, size_t n, struct buf *out)
 }
 
 /* In the order of `ids`, whether others fail or not. */
-static int run_all(struct item_runs *s, size_t n, unsigned max, struct error *err)
+static int run_all(struct parallel_runs *s, size_t n, unsigned max, struct error *err)
 {
 	struct run_children children = {.n = n,
 		.max = max,
@@ -406,9 +406,9 @@ static int check_ids(const char *const *ids, size_t n, struct error *err)
 static int run_several(struct arena *a, const struct run_request *q, const char *const *ids,
 	size_t n, struct buf *out, struct error *err)
 {
-	struct item_runs s = {
+	struct parallel_runs s = {
 		.ids = ids, .items = arena_alloc(a, n * sizeof(*s.items)), .err = err};
-	struct run r = {.request = q};
+	struct run_item r = {.request = q};
 	char line[2048], *repo;
 
 	if (check_ids(ids, n, err) < 0 || locate_repository(a, q->call.repo, &repo, err) < 0)

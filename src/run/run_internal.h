@@ -12,7 +12,7 @@
 
 /* ---- a run (setup.c) ---- */
 
-struct run {
+struct run_item {
 	const struct run_request *request;
 	struct run_step_call call; /* resolved; `repo` is where the run works */
 	const char *main_repo;     /* of the request */
@@ -38,18 +38,18 @@ struct run {
 };
 
 /* What a run and several have in common: repository, artifacts, pipeline and parallelism. */
-int run_setup_shared(struct arena *a, struct run *r, struct error *err);
+int run_setup_shared(struct arena *a, struct run_item *r, struct error *err);
 /* Allocates or adopts the worktree, if there is to be one, and checks everything before the first
  * agent runs: harnesses, models, the pipeline. The call is resolved. */
-int run_setup(struct arena *a, struct run *r, struct error *err);
+int run_setup(struct arena *a, struct run_item *r, struct error *err);
 /* Reclaims a worktree that this run created and did no work in. Best effort. */
-void run_setup_undo(struct arena *a, struct run *r);
+void run_setup_undo(struct arena *a, struct run_item *r);
 /* Opens the pool of the run's worktree. Close it with pool_close(). */
-int run_pool_open(struct arena *a, const struct run *r, struct pool *out, struct error *err);
+int run_pool_open(struct arena *a, const struct run_item *r, struct pool *out, struct error *err);
 
 /* Writes state.json of a run with real agents; pending: it stopped and can continue. Best effort.
  */
-void run_write_state(const struct run *r, const char *stage, enum run_status status);
+void run_write_state(const struct run_item *r, const char *stage, enum run_status status);
 /* Releases the lease if call->owner holds it. Best effort. */
 void run_step_release_lease(const struct run_step_call *call);
 
@@ -64,12 +64,12 @@ struct run_action {
 };
 
 /* Carries the action out and records the answer. `word`: its result word; "" if there is none. */
-int run_action_execute(const struct run *r, const struct run_action *p, char word[RUN_WORD_SIZE],
-	struct error *err);
+int run_action_execute(const struct run_item *r, const struct run_action *p,
+	char word[RUN_WORD_SIZE], struct error *err);
 /* The variables of the agent of an action, scripted or real: NULL-ended, with room for `more`. *n:
  * how many. */
 const char **run_action_environment(
-	struct arena *a, const struct run *r, const json *action, size_t more, size_t *n);
+	struct arena *a, const struct run_item *r, const json *action, size_t more, size_t *n);
 
 struct run_answer {
 	bool answered;
@@ -80,8 +80,8 @@ struct run_answer {
 
 /* Chooses harness and model, and calls the agent. -1: no harness of the chain can be used, or a
  * fault of this side: the run stops and nothing is counted against the agent. */
-int run_agent_call(struct arena *a, const struct run *r, const json *action, struct run_answer *out,
-	struct error *err);
+int run_agent_call(struct arena *a, const struct run_item *r, const json *action,
+	struct run_answer *out, struct error *err);
 
 /* ---- child processes (children.c) ---- */
 

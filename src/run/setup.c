@@ -11,18 +11,13 @@ enum { CHAIN_MAX = 8 };
 /* ---- the pipeline ---- */
 
 /* Emits the faults that have an event and returns the first one. */
-static int load_pipeline(struct arena *a, struct run *r, struct error *err)
+static int load_pipeline(struct arena *a, struct run_item *r, struct error *err)
 {
 	const struct run_request *q = r->request;
 	char *dir;
 
-	if (locate_resources(a, q->resources, r->call.repo, &dir, err) < 0)
-		return -1;
-	if (!dir)
-		return error_set(err, ERR_USAGE,
-			"--pipeline: no resources in this repository: name their directory with "
-			"--resources");
-	if (resources_load(a, dir, &r->resources, err) < 0 ||
+	if (locate_resources_required(a, q->resources, r->call.repo, &dir, err) < 0 ||
+		resources_load(a, dir, &r->resources, err) < 0 ||
 		(r->resources.n_faults &&
 			event_report_faults(a, r->artifacts, &r->resources, err) < 0) ||
 		resources_fault(&r->resources, err) < 0)
@@ -38,7 +33,7 @@ static enum parallelism_mode mode(void)
 	return parallelism_mode(getenv("AI_SDLC_PARALLELISM"));
 }
 
-int run_setup_shared(struct arena *a, struct run *r, struct error *err)
+int run_setup_shared(struct arena *a, struct run_item *r, struct error *err)
 {
 	const struct run_request *q = r->request;
 	struct parallelism resolved;
@@ -81,7 +76,7 @@ static char *branch_of(struct arena *a, const char *id, const struct pipeline *p
 }
 
 /* A pipeline whose stages are isolated never works in the user's checkout. */
-static bool wants_worktree(const struct run *r)
+static bool wants_worktree(const struct run_item *r)
 {
 	const struct run_request *q = r->request;
 	const struct pipeline *p = r->pipeline;
@@ -96,7 +91,7 @@ static bool wants_worktree(const struct run *r)
 	return !p->n_stages;
 }
 
-int run_pool_open(struct arena *a, const struct run *r, struct pool *out, struct error *err)
+int run_pool_open(struct arena *a, const struct run_item *r, struct pool *out, struct error *err)
 {
 	struct worktree_pool_spec spec = r->pool ? *r->pool : worktree_pool_default(a);
 	char *state;
@@ -107,7 +102,7 @@ int run_pool_open(struct arena *a, const struct run *r, struct pool *out, struct
 }
 
 /* Without a pipeline: the pool `default` of the resources, if there are any. */
-static int find_default_pool(struct arena *a, struct run *r, struct error *err)
+static int find_default_pool(struct arena *a, struct run_item *r, struct error *err)
 {
 	char *dir;
 
@@ -118,7 +113,7 @@ static int find_default_pool(struct arena *a, struct run *r, struct error *err)
 	return 0;
 }
 
-static int allocate_worktree(struct arena *a, struct run *r, struct error *err)
+static int allocate_worktree(struct arena *a, struct run_item *r, struct error *err)
 {
 	CLEANUP(pool_close) struct pool pool = {0};
 	const struct pipeline *p = r->pipeline;
@@ -146,7 +141,7 @@ static int allocate_worktree(struct arena *a, struct run *r, struct error *err)
  * From here on the run's repository is its worktree. It outlives the run: its branch may wait for a
  * merge (`pool reclaim`, `pool sweep`).
  */
-static int enter_worktree(struct arena *a, struct run *r, struct error *err)
+static int enter_worktree(struct arena *a, struct run_item *r, struct error *err)
 {
 	if ((!r->pipeline && find_default_pool(a, r, err) < 0) || allocate_worktree(a, r, err) < 0)
 		return -1;
@@ -159,7 +154,7 @@ static int enter_worktree(struct arena *a, struct run *r, struct error *err)
 	return 0;
 }
 
-void run_setup_undo(struct arena *a, struct run *r)
+void run_setup_undo(struct arena *a, struct run_item *r)
 {
 	CLEANUP(pool_close) struct pool pool = {0};
 	struct error ignored;
@@ -222,7 +217,7 @@ static int read_chain(struct arena *a, const char *text, struct words *out, stru
 }
 
 /* The first harness must be available; unavailable fallbacks are dropped. */
-static int probe_chain(struct run *r, struct error *err)
+static int probe_chain(struct run_item *r, struct error *err)
 {
 	const char **list = (const char **)(uintptr_t)r->chain.list;
 	size_t kept = 0;
@@ -258,7 +253,7 @@ static int probe_chain(struct run *r, struct error *err)
 }
 
 /* The first harness must take the id; a fallback runs its own default model. */
-static int check_model(const struct run *r, const struct model_resolved *m, struct error *err)
+static int check_model(const struct run_item *r, const struct model_resolved *m, struct error *err)
 {
 	const struct harness *h;
 	bool fits;
@@ -280,7 +275,7 @@ static int check_model(const struct run *r, const struct model_resolved *m, stru
 }
 
 /* The model of --harness, which has no stages. */
-static int check_run_model(struct run *r, struct error *err)
+static int check_run_model(struct run_item *r, struct error *err)
 {
 	const char *model = r->request->model;
 	struct model_resolved m;
@@ -295,7 +290,7 @@ static int check_run_model(struct run *r, struct error *err)
 
 /* Every stage can run on its harness; warnings are logged. */
 static int check_pipeline(
-	struct arena *a, struct run *r, const struct pipeline_question *q, struct error *err)
+	struct arena *a, struct run_item *r, const struct pipeline_question *q, struct error *err)
 {
 	if (harness_check_pipeline(a, q, &r->plan, err) < 0)
 		return -1;
@@ -308,7 +303,7 @@ static int check_pipeline(
 
 /* A stage is named STATE, STATE-AGENT or AGENT; see stage_of() in agent.c. */
 static bool is_stage_of(
-	struct arena *a, const struct run *r, const struct workflow *w, const char *name)
+	struct arena *a, const struct run_item *r, const struct workflow *w, const char *name)
 {
 	struct instructions role;
 	struct error ignored;
@@ -324,7 +319,7 @@ static bool is_stage_of(
 }
 
 /* A misspelt stage would otherwise run with the defaults, unnoticed. */
-static int warn_of_stages(struct arena *a, const struct run *r, struct error *err)
+static int warn_of_stages(struct arena *a, const struct run_item *r, struct error *err)
 {
 	const struct pipeline *p = r->pipeline;
 	struct workflow w;
@@ -341,7 +336,7 @@ static int warn_of_stages(struct arena *a, const struct run *r, struct error *er
 }
 
 /* The model of each stage is fixed before the first one runs. */
-static int load_pipeline_plan(struct arena *a, struct run *r, struct error *err)
+static int load_pipeline_plan(struct arena *a, struct run_item *r, struct error *err)
 {
 	struct pipeline_question q = {.pipeline = r->pipeline,
 		.registry = &r->models,
@@ -354,7 +349,7 @@ static int load_pipeline_plan(struct arena *a, struct run *r, struct error *err)
 	return r->chain.n ? 0 : check_pipeline(a, r, &q, err);
 }
 
-static int load_real_agents(struct arena *a, struct run *r, struct error *err)
+static int load_real_agents(struct arena *a, struct run_item *r, struct error *err)
 {
 	const struct run_request *q = r->request;
 	const char *file;
@@ -374,7 +369,7 @@ static int load_real_agents(struct arena *a, struct run *r, struct error *err)
 	return probe_chain(r, err);
 }
 
-int run_setup(struct arena *a, struct run *r, struct error *err)
+int run_setup(struct arena *a, struct run_item *r, struct error *err)
 {
 	const struct run_request *q = r->request;
 
