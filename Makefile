@@ -81,7 +81,7 @@ $(O)/%.o: %.c Makefile $(DEPS)
 	$(call SAY,CC $<)$(CC) $(ALL_CFLAGS) -MD -MP -c -o $@ $<
 # The compiler does not tell that these files take in others.
 $(O)/src/policy/policy_shipped.o: $(wildcard policies/*.yaml)
-$(O)/src/config/models.o: models/models.yaml
+$(O)/src/config/model.o: models/models.yaml
 $(O)/src/event/artifact_schema.o: $(wildcard schemas/artifacts/*.json)
 $(O)/src/sys/git.o: ALL_CFLAGS += -DLIBGIT2_SO='"$(LIBGIT2_SO)"'
 $(O)/src/sys/crypto.o: ALL_CFLAGS += -DLIBCRYPTO_SO='"$(LIBCRYPTO_SO)"'

@@ -266,7 +266,7 @@ static int run_bump(struct invocation *in, struct error *err)
 		return -1;
 	if (p && o->stages)
 		return error_set(err, ERR_USAGE, "give --stages or --pipeline, not both");
-	if (models_bump(in->arena, &r, p, o->stages, clock_now(), &rows, &n, err) < 0)
+	if (model_bump_plan(in->arena, &r, p, o->stages, clock_now(), &rows, &n, err) < 0)
 		return -1;
 	list = json_array();
 	for (size_t i = 0; i < n; i++) {

@@ -1,6 +1,6 @@
 #include "src/base/error.h"
 #include "src/cli/cli.h"
-#include "src/config/kinds.h"
+#include "src/config/model.h"
 #include "src/config/resource.h"
 #include "src/event/event.h"
 #include "src/run/locate.h"
@@ -72,8 +72,8 @@ static void warn_of_inert(struct invocation *in, const struct resources *r)
 	for (size_t i = 0; i < r->n_docs; i++) {
 		CLEANUP(shown_release) struct shown shown = {0};
 
-		if (r->docs[i].kind->fields == pipeline_fields ||
-			r->docs[i].kind->fields == worktree_pool_fields)
+		if (r->docs[i].kind == &resource_kind_pipeline ||
+			r->docs[i].kind == &resource_kind_worktree_pool)
 			resource_shown(in->arena, r, &r->docs[i], mode(), &shown);
 		for (size_t k = 0; k < shown.n; k++)
 			if (shown.items[k].inert && shown.items[k].origin == ORIGIN_WRITTEN &&
@@ -104,7 +104,7 @@ static int run_check(struct invocation *in, struct error *err)
 		(r.n_pipelines && locate_models(in->arena, NULL, &registry, err) < 0))
 		return -1;
 	if (r.n_pipelines)
-		models_check(in->arena, &registry, &r);
+		model_check(in->arena, &registry, &r);
 	if (o->json) {
 		cli_put_json(in->out, check_json(&r));
 		return r.n_faults ? ERR_INPUT : 0;
@@ -245,8 +245,8 @@ static int run_schema(struct invocation *in, struct error *err)
 	const struct resource_kind *kind;
 
 	if (!in->n) {
-		for (kind = resource_kinds; kind->name; kind++)
-			buf_addf(in->out, "%s\n", kind->name);
+		for (size_t i = 0; resource_kinds[i]; i++)
+			buf_addf(in->out, "%s\n", resource_kinds[i]->name);
 		return 0;
 	}
 	kind = resource_kind(in->words[0]);

@@ -226,7 +226,7 @@ static void read_duration(struct config_reader *r, const struct config_field *f,
 	const char *text;
 	int64_t seconds;
 
-	if (!config_text(r, f, key, v, &text) || duration_parse(text, &seconds) < 0)
+	if (!config_text(r, f, key, v, &text) || config_parse_duration(text, &seconds) < 0)
 		return;
 	if ((double)seconds < f->min)
 		(void)refuse(r, f, key, v, "longer than zero");
@@ -720,4 +720,16 @@ const struct yaml *config_node(const struct yaml *tree, const char *path)
 		path += *path == '.';
 	}
 	return tree;
+}
+
+const struct yaml *config_node_above(const struct yaml *tree, char *path)
+{
+	const struct yaml *at;
+
+	while (!(at = config_node(tree, path))) {
+		char *dot = strrchr(path, '.');
+
+		*(dot ? dot : path) = '\0';
+	}
+	return at;
 }

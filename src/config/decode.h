@@ -153,6 +153,8 @@ enum config_scalar config_scalar(const struct yaml *node);
 json *config_json(const struct yaml *node);
 /* The node that keys with a `.` between lead to, also `[N]` of a list; NULL: there is none. */
 const struct yaml *config_node(const struct yaml *tree, const char *path);
+/* The same, or the nearest node above it; cuts `path` to the path of that node. */
+const struct yaml *config_node_above(const struct yaml *tree, char *path);
 
 /* Forms of texts in resources. */
 extern const struct config_form config_line, config_lines, config_name, config_id, config_variable,
@@ -171,6 +173,6 @@ bool config_made_of(
 	struct str s, unsigned first, const char *first_more, unsigned rest, const char *rest_more);
 
 /* ISO 8601 duration P[nD][T[nH][nM][nS]], also nW; not empty; in seconds. -1: it is none. */
-int duration_parse(const char *text, int64_t *seconds);
+int config_parse_duration(const char *text, int64_t *seconds);
 
 #endif

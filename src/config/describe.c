@@ -1,5 +1,4 @@
-#include "src/config/kinds.h"
-#include "src/config/resource.h"
+#include "src/config/resource_internal.h"
 
 #define MODE_VARIABLE "AI_SDLC_PARALLELISM"
 
@@ -387,7 +386,7 @@ static void put_derived(
 /* The pipeline's field is used in place of the stage's. */
 static void put_inherited(const struct showing *s, const char *path, const struct config_field *f)
 {
-	const struct config_field *spec = find(pipeline_fields, "spec")->fields;
+	const struct config_field *spec = find(resource_kind_pipeline.fields, "spec")->fields;
 	const struct config_field *from = find(spec, f->inherits);
 	const struct yaml *node =
 		config_node(s->doc->tree, arena_printf(s->a, "spec.%s", f->inherits));
@@ -479,7 +478,7 @@ static void show_field(const struct showing *s, const char *prefix, const struct
 		if (node || !f->optional)
 			show_fields(s, arena_printf(s->a, "%s.", path), f->fields, node);
 	} else if (strcmp(f->key, "maxConcurrent") == 0 &&
-		   s->doc->kind->fields == pipeline_fields) {
+		   s->doc->kind == &resource_kind_pipeline) {
 		put_concurrent(s, path, f, node);
 	} else if (!node || inherit(f, node)) {
 		put_missing(s, path, f);

@@ -179,7 +179,7 @@ static bool take_units(const char **p, const struct unit *units, size_t n, int64
 	return true;
 }
 
-int duration_parse(const char *text, int64_t *seconds)
+int config_parse_duration(const char *text, int64_t *seconds)
 {
 	static const struct unit days[] = {{'D', 86400}}, weeks[] = {{'W', 604800}};
 	static const struct unit times[] = {{'H', 3600}, {'M', 60}, {'S', 1}};
@@ -215,7 +215,7 @@ static bool is_duration(struct str s)
 	if (s.n >= sizeof(text) || (s.n && memchr(s.p, 0, s.n)))
 		return false;
 	snprintf(text, sizeof(text), "%.*s", (int)s.n, s.p ? s.p : "");
-	return duration_parse(text, &seconds) == 0;
+	return config_parse_duration(text, &seconds) == 0;
 }
 
 #define NO_CONTROL "[^\x01-\x1f\x7f]"

@@ -16,7 +16,7 @@ static const struct {
 	{HOST_CAP, 5},
 };
 
-unsigned plan_seats(const char *name)
+unsigned subscription_plan_seats(const char *name)
 {
 	for (size_t i = 0; i < COUNT(table); i++)
 		if (strcmp(table[i].plan, name) == 0)
@@ -54,7 +54,7 @@ const char *parallelism_word(enum parallelism_source s)
 	return words[s];
 }
 
-static size_t times(const struct words *w, const char *name)
+static size_t times(const struct text_list *w, const char *name)
 {
 	size_t n = 0;
 
@@ -64,10 +64,10 @@ static size_t times(const struct words *w, const char *name)
 }
 
 /* A plan that the pipeline and its pool both name counts once: the greater of the two counts. */
-static struct words seats(struct arena *a, const struct words *x, const struct words *y)
+static struct text_list seats(struct arena *a, const struct text_list *x, const struct text_list *y)
 {
 	const char **list = arena_alloc(a, (x->n + y->n + 1) * sizeof(*list));
-	struct words all = {list, 0};
+	struct text_list all = {list, 0};
 
 	for (size_t i = 0; i < x->n; i++)
 		list[all.n++] = x->list[i];
@@ -95,7 +95,7 @@ static struct harness_share *share_of(struct parallelism *out, const char *harne
 }
 
 /* Seats add up. The limit of the machine is not added to them: the greater of the two counts. */
-static void count(const struct resources *r, const struct pipeline *p, struct words all,
+static void count(const struct resources *r, const struct pipeline *p, struct text_list all,
 	struct parallelism *out, const char **counted)
 {
 	for (size_t i = 0; i < all.n; i++) {
@@ -105,7 +105,7 @@ static void count(const struct resources *r, const struct pipeline *p, struct wo
 			continue;
 		counted[out->plans.n++] = plan->name;
 		if (strcmp(plan->name, HOST_CAP) != 0)
-			share_of(out, plan->harness)->value += plan_seats(plan->name);
+			share_of(out, plan->harness)->value += subscription_plan_seats(plan->name);
 		else
 			(void)share_of(out, plan->harness);
 	}
@@ -113,18 +113,19 @@ static void count(const struct resources *r, const struct pipeline *p, struct wo
 		const struct subscription_plan *plan = resources_plan(r, counted[i]);
 		struct harness_share *share = share_of(out, plan->harness);
 
-		if (strcmp(plan->name, HOST_CAP) == 0 && share->value < plan_seats(HOST_CAP))
-			share->value = plan_seats(HOST_CAP);
+		if (strcmp(plan->name, HOST_CAP) == 0 &&
+			share->value < subscription_plan_seats(HOST_CAP))
+			share->value = subscription_plan_seats(HOST_CAP);
 	}
 }
 
 static void from_plans(struct arena *a, const struct resources *r, const struct pipeline *p,
 	struct parallelism *out)
 {
-	static const struct words none;
+	static const struct text_list none;
 	const struct worktree_pool_spec *pool =
 		p->worktree_pool ? resources_pool(r, p->worktree_pool) : NULL;
-	struct words all = seats(a, &p->plans, pool ? &pool->plans : &none);
+	struct text_list all = seats(a, &p->plans, pool ? &pool->plans : &none);
 	const char **counted = arena_alloc(a, (all.n + 1) * sizeof(*counted));
 
 	out->plans.list = counted;

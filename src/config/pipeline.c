@@ -1,4 +1,4 @@
-#include "src/config/kinds.h"
+#include "src/config/resource_internal.h"
 
 /* ---- stages ---- */
 
@@ -7,11 +7,11 @@
 
 #define NOT_SUPPORTED "a stage that relies on it must not run without it"
 
-const char *const harness_words[] = {
+const char *const resource_harness_words[] = {
 	"claude-code", "codex", "gemini-cli", "opencode", "aider", "generic-api", NULL};
 static const char *const stage_harness_words[] = {
 	"claude-code", "codex", "gemini-cli", "opencode", "aider", "generic-api", "inherit", NULL};
-const char *const capability_words[] = {"freshContext", "customTools", "streaming",
+const char *const resource_capability_words[] = {"freshContext", "customTools", "streaming",
 	"worktreeAwareCwd", "skills", "artifactWrites", NULL};
 
 static const struct config_field estimate_fields[] = {
@@ -66,12 +66,12 @@ static const struct config_field stage_fields[] = {
 		.hint = "UnknownHarness",
 		.about = "The program that runs the agent; `inherit`: the pipeline's."},
 	{TEXTS("harnessFallback", fallback), CONFIG_SEEN(stage_spec, fallback_declared),
-		.once = true, .words = harness_words, .inherits = "defaultHarnessFallback",
+		.once = true, .words = resource_harness_words, .inherits = "defaultHarnessFallback",
 		.hint = "UnknownHarness",
 		.about = "The harnesses to try next, in order, if it is not available."},
 	{TEXTS("requiresIndependentHarnessFrom", independent_of), .form = &config_id, .once = true,
 		.about = "Earlier stages: the stage runs on none of their harnesses."},
-	{TEXTS("requires", needs), .once = true, .words = capability_words,
+	{TEXTS("requires", needs), .once = true, .words = resource_capability_words,
 		.about = "Capabilities that the harness must have."},
 	{WORD("schedule", schedule, "now", "off-peak", "quota-permitting", "defer-if-low-priority"),
 		.inert = true, .preset = "now", .about = "When the stage may start."},
@@ -155,12 +155,12 @@ static const struct config_field spec_fields[] = {
 	{.key = "defaultHarness",
 		.kind = CONFIG_WORD_TEXT,
 		IN(default_harness),
-		.words = harness_words,
+		.words = resource_harness_words,
 		.preset = "claude-code",
 		.hint = "UnknownHarness",
 		.about = "Harness of the stages that name none."},
-	{TEXTS("defaultHarnessFallback", default_fallback), .once = true, .words = harness_words,
-		.preset = "[]", .hint = "UnknownHarness",
+	{TEXTS("defaultHarnessFallback", default_fallback), .once = true,
+		.words = resource_harness_words, .preset = "[]", .hint = "UnknownHarness",
 		.about = "Fallbacks of the stages that name none."},
 	{NAMES("subscriptionPlans", plans), .preset = "[]",
 		.about = "`SubscriptionPlan`s besides those of the pool; a plan named twice is two "
@@ -187,8 +187,6 @@ static const struct config_field spec_fields[] = {
 	{0},
 };
 
-const struct config_field pipeline_fields[] = DOCUMENT("Pipeline", spec_fields);
-
 static bool inherits(const char *word)
 {
 	return !word || strcmp(word, "inherit") == 0;
@@ -209,8 +207,7 @@ static void complete_stage(const struct pipeline *p, const struct yaml *node, st
 		s->isolation = p->parallel ? ISOLATION_WORKTREE : ISOLATION_INPLACE;
 }
 
-/* Also of a pipeline with faults, which may lack what is required. */
-void pipeline_complete(struct arena *a, const struct yaml *tree, void *of)
+static void complete(struct arena *a, const struct yaml *tree, void *of)
 {
 	struct pipeline *p = of;
 	const struct yaml *stages = config_node(tree, "spec.stages");
@@ -235,3 +232,206 @@ const struct stage_spec *pipeline_stage(const struct pipeline *p, const char *na
 			return &p->stages[i];
 	return NULL;
 }
+
+/* ---- rules ---- */
+
+#define CYCLE "(CyclicIndependenceConstraint)"
+
+static char *stage_path(const struct resource_check *c, size_t i, const char *rest)
+{
+	return arena_printf(c->reader->arena, "spec.stages[%zu].%s", i, rest);
+}
+
+static void same_name(const struct resource_check *c, size_t i)
+{
+	const struct pipeline *p = c->doc->of;
+
+	for (size_t k = 0; k < i; k++) {
+		if (!*p->stages[i].name || strcmp(p->stages[i].name, p->stages[k].name) != 0)
+			continue;
+		resource_fault(c, stage_path(c, i, "name"), "duplicate stage '%s': also line %u",
+			p->stages[i].name, p->stages[k].line);
+		return;
+	}
+}
+
+/* Only an earlier stage has run on a harness already. */
+static void independence(const struct resource_check *c, size_t i)
+{
+	const struct pipeline *p = c->doc->of;
+	const struct stage_spec *stage = &p->stages[i];
+	char *path = stage_path(c, i, "requiresIndependentHarnessFrom");
+	const struct yaml *list = config_node(c->doc->tree, path);
+
+	for (size_t k = 0; list && stage->independent_of.n && k < list->n; k++) {
+		const struct yaml *item = list->list[k];
+		const struct stage_spec *other =
+			item->kind == YAML_SCALAR ? pipeline_stage(p, item->text.p) : NULL;
+
+		if (item->kind != YAML_SCALAR || !config_id.valid(item->text))
+			continue;
+		if (!other)
+			config_fault(
+				c->reader, item, "there is no stage '%.100s' " CYCLE, item->text.p);
+		else if (other == stage)
+			config_fault(c->reader, item,
+				"stage '%s' must be independent of itself " CYCLE, stage->name);
+		else if (other > stage)
+			config_fault(c->reader, item, "stage '%s' comes after '%s' " CYCLE,
+				other->name, stage->name);
+	}
+}
+
+/* What git refuses in the name of a branch, whatever the placeholders are. */
+static bool branch_odd(const char *name)
+{
+	struct str s = str_of(name);
+
+	return strstr(name, "..") || strstr(name, "//") || strstr(name, "/.") ||
+	       strstr(name, "@{") || str_ends(s, "/") || str_ends(s, ".") || str_ends(s, ".lock") ||
+	       strstr(name, ".lock/");
+}
+
+/* Whether a brace is not closed or empty. */
+static bool placeholders_odd(const char *p)
+{
+	while (*p) {
+		size_t n = strcspn(p, "{}");
+
+		if (p[n] == '}')
+			return true;
+		if (!p[n])
+			return false;
+		p += n + 1;
+		n = strcspn(p, "{}");
+		if (!n || p[n] != '}')
+			return true;
+		p += n + 1;
+	}
+	return false;
+}
+
+/* Length of a known placeholder at the beginning of `text`; 0: there is none. */
+static size_t placeholder_at(const char *text)
+{
+	static const char *const known[] = {"{id}", "{issueId}", "{issueNumber}"};
+
+	for (size_t i = 0; i < COUNT(known); i++)
+		if (str_starts(str_of(text), known[i]))
+			return strlen(known[i]);
+	return 0;
+}
+
+/* Two issues on one branch would share a worktree. */
+static void pattern(const struct resource_check *c, const char *p)
+{
+	size_t found = 0;
+
+	for (const char *at = p; *at; at++) {
+		if (*at != '{')
+			continue;
+		if (!placeholder_at(at)) {
+			resource_fault(c, "spec.branching.pattern",
+				"'%.*s' is none of {id}, {issueId}, {issueNumber}",
+				(int)strcspn(at, "}") + 1, at);
+			return;
+		}
+		found++;
+	}
+	if (!found)
+		resource_fault(c, "spec.branching.pattern",
+			"'%.200s' gives every issue the same branch: {id} must be in it", p);
+}
+
+static void branching(const struct resource_check *c)
+{
+	const struct pipeline *p = c->doc->of;
+
+	if (p->target_branch && branch_odd(p->target_branch))
+		resource_fault(c, "spec.branching.targetBranch",
+			"'%.200s' is not the name of a git branch", p->target_branch);
+	if (p->branch_pattern &&
+		(branch_odd(p->branch_pattern) || placeholders_odd(p->branch_pattern)))
+		resource_fault(c, "spec.branching.pattern",
+			"'%.200s' does not give the name of a git branch", p->branch_pattern);
+	else if (p->branch_pattern)
+		pattern(c, p->branch_pattern);
+}
+
+static void isolation(
+	const struct resource_check *c, const struct worktree_pool_spec *pool, unsigned max)
+{
+	const struct pipeline *p = c->doc->of;
+
+	for (size_t i = 0; i < p->n_stages; i++) {
+		if (p->stages[i].database == DATABASE_NONE || pool->database_pools.n)
+			continue;
+		resource_fault(c, stage_path(c, i, "databaseAccess"),
+			"stage '%s' uses a database, up to %u issues run it at the same time, and "
+			"WorktreePool '%.200s' names no DatabaseBranchPool "
+			"(DatabaseIsolationRequired)",
+			p->stages[i].name, max, pool->name);
+	}
+}
+
+/* The last stage in a worktree; later ones in the main checkout, such as tagging, merge nothing. */
+static void final_stage(const struct resource_check *c, unsigned max)
+{
+	const struct pipeline *p = c->doc->of;
+	size_t last = p->n_stages - 1, i = p->n_stages;
+
+	while (i && p->stages[i - 1].isolation != ISOLATION_WORKTREE)
+		i--;
+	if (i)
+		last = i - 1;
+	if (!p->stages[last].holds_gate)
+		resource_fault(c, stage_path(c, last, "holdsMergeGate"),
+			"the final stage '%s' must have 'holdsMergeGate: true': up to %u issues "
+			"reach it at the same time",
+			p->stages[last].name, max);
+}
+
+/* Whatever the value of AI_SDLC_PARALLELISM. */
+static void parallel(const struct resource_check *c)
+{
+	const struct pipeline *p = c->doc->of;
+	const struct worktree_pool_spec *pool = resources_pool(c->resources, p->worktree_pool);
+	bool named = config_node(c->doc->tree, "spec.parallelism.worktreePool");
+	struct parallelism n;
+
+	parallelism_resolve(c->reader->arena, c->resources, p, PARALLELISM_ON, &n);
+	if (!pool && (named || n.max > 1))
+		resource_fault(c, "spec.parallelism.worktreePool",
+			"there is no WorktreePool '%.253s'%s", p->worktree_pool,
+			named ? "" : ", which several issues at the same time require");
+	if (n.max < 2 || !p->n_stages)
+		return;
+	if (pool)
+		isolation(c, pool, n.max);
+	final_stage(c, n.max);
+}
+
+static void check(const struct resource_check *c)
+{
+	const struct pipeline *p = c->doc->of;
+
+	for (size_t i = 0; i < p->n_stages; i++) {
+		same_name(c, i);
+		independence(c, i);
+	}
+	branching(c);
+	if (strcmp(p->default_model, "inherit") == 0)
+		resource_fault(c, "spec.defaultModel", "'defaultModel' cannot be 'inherit'");
+	if (p->tenant_share >= 0 && !p->tenant)
+		resource_fault(
+			c, "spec.tenantQuotaShare", "'tenantQuotaShare' requires a 'tenant'");
+	resource_check_references(
+		c, "spec.subscriptionPlans", &p->plans, &resource_kind_subscription_plan);
+	if (p->parallel)
+		parallel(c);
+}
+
+const struct resource_kind resource_kind_pipeline = {
+	KIND("Pipeline", pipeline, spec_fields, pipelines), .complete = complete, .check = check,
+	.about = "The stages that an issue passes through, their agents, and how many issues are "
+		 "worked on at the same time."};

@@ -1,5 +1,7 @@
 #include <pwd.h>
-#include "src/config/kinds.h"
+#include <sys/stat.h>
+#include "src/base/number.h"
+#include "src/config/resource_internal.h"
 
 /* ---- worktree pools ---- */
 
@@ -42,8 +44,6 @@ static const struct config_field worktree_fields[] = {
 #undef IN
 #undef COUNT_IN
 
-const struct config_field worktree_pool_fields[] = DOCUMENT("WorktreePool", worktree_fields);
-
 static char *expand_home(struct arena *a, const char *path)
 {
 	const char *home = getenv("HOME");
@@ -56,7 +56,7 @@ static char *expand_home(struct arena *a, const char *path)
 	return arena_printf(a, "%s%s", home ? home : "", path + 1);
 }
 
-void worktree_pool_complete(struct arena *a, const struct yaml *tree, void *of)
+static void complete_pool(struct arena *a, const struct yaml *tree, void *of)
 {
 	struct worktree_pool_spec *p = of;
 
@@ -65,14 +65,87 @@ void worktree_pool_complete(struct arena *a, const struct yaml *tree, void *of)
 		p->root = expand_home(a, p->root);
 }
 
-struct worktree_pool_spec worktree_pool_default(struct arena *a)
+/* Two databases in one variable of an agent. */
+static void injection_rules(const struct resource_check *c)
+{
+	const struct worktree_pool_spec *p = c->doc->of;
+	const struct text_list *names = &p->database_pools;
+
+	for (size_t i = 0; i < names->n; i++) {
+		const struct database_pool_spec *x =
+			resources_database(c->resources, names->list[i]);
+
+		for (size_t k = 0; x && x->target_env && k < i; k++) {
+			const struct database_pool_spec *y =
+				resources_database(c->resources, names->list[k]);
+
+			if (y && y->target_env && strcmp(x->target_env, y->target_env) == 0)
+				resource_fault(c, "spec.databaseBranchPools",
+					"'%.100s' and '%.100s' are both injected as '%s'",
+					names->list[k], names->list[i], x->target_env);
+		}
+	}
+}
+
+static bool has_part(const char *path, const char *part)
+{
+	struct str rest = str_of(path);
+
+	while (rest.n) {
+		size_t slash = str_find(rest, STR("/"));
+
+		if (str_is(str_sub(rest, 0, slash), part))
+			return true;
+		rest = str_sub(rest, slash < rest.n ? slash + 1 : rest.n, rest.n);
+	}
+	return false;
+}
+
+/* Where no directory can be created, or should be. */
+static bool root_odd(const char *root)
+{
+	static const char *const system[] = {"/proc", "/sys", "/dev"};
+
+	if (has_part(root, "..") || strspn(root, "/.") == strlen(root))
+		return true;
+	for (size_t i = 0; i < COUNT(system); i++) {
+		size_t n = strlen(system[i]);
+
+		if (strncmp(root, system[i], n) == 0 && (!root[n] || root[n] == '/'))
+			return true;
+	}
+	return false;
+}
+
+static void check_pool(const struct resource_check *c)
+{
+	const struct worktree_pool_spec *p = c->doc->of;
+
+	if (p->root && p->root_declared && root_odd(p->root))
+		resource_fault(c, "spec.rootDir",
+			"'rootDir' must not be a directory of the system or contain '..'");
+	if (p->repo_local && p->root_declared)
+		resource_fault(
+			c, "spec.rootDir", "'rootDir' and 'layout: repo-local' exclude each other");
+	resource_check_references(
+		c, "spec.databaseBranchPools", &p->database_pools, &resource_kind_database_pool);
+	resource_check_references(
+		c, "spec.subscriptionPlans", &p->plans, &resource_kind_subscription_plan);
+	injection_rules(c);
+}
+
+const struct resource_kind resource_kind_worktree_pool = {
+	KIND("WorktreePool", worktree_pool_spec, worktree_fields, pools), .complete = complete_pool,
+	.check = check_pool, .about = "Where worktrees are created and when they are removed."};
+
+struct worktree_pool_spec resource_default_pool(struct arena *a)
 {
 	struct worktree_pool_spec p = {.name = "default"};
 	struct config_reader ignored = {.arena = a, .json_types = true};
 	const struct yaml nothing = {.kind = YAML_MAP};
 
-	config_fields(&ignored, worktree_pool_fields, &nothing, &p);
-	worktree_pool_complete(a, &nothing, &p);
+	config_fields(&ignored, resource_kind_worktree_pool.fields, &nothing, &p);
+	complete_pool(a, &nothing, &p);
 	return p;
 }
 
@@ -144,7 +217,21 @@ static const struct config_field database_fields[] = {
 #undef IN
 #undef COUNT_IN
 
-const struct config_field database_pool_fields[] = DOCUMENT("DatabaseBranchPool", database_fields);
+static void check_database(const struct resource_check *c)
+{
+	const struct database_pool_spec *d = c->doc->of;
+
+	if (d->migration_cwd && has_part(d->migration_cwd, ".."))
+		resource_fault(c, "spec.migrations.migrationCwd",
+			"'migrationCwd' leads out of the worktree");
+}
+
+const struct resource_kind resource_kind_database_pool = {
+	KIND("DatabaseBranchPool", database_pool_spec, database_fields, databases),
+	.check = check_database,
+	.about = "Branches of a database, one for each worktree. The resource is checked; no "
+		 "branches "
+		 "are created."};
 
 /* ---- subscription plans ---- */
 
@@ -180,7 +267,7 @@ static const struct config_field plan_fields[] = {
 		.kind = CONFIG_WORD_TEXT,
 		IN(harness),
 		.required = true,
-		.words = harness_words,
+		.words = resource_harness_words,
 		.hint = "UnknownHarness",
 		.about = "The harness that the plan pays for."},
 	{WORD("billingMode", billing, "session-window", "monthly-cap", "pay-per-token"),
@@ -205,9 +292,7 @@ static const struct config_field plan_fields[] = {
 };
 #undef IN
 
-const struct config_field subscription_plan_fields[] = DOCUMENT("SubscriptionPlan", plan_fields);
-
-void subscription_plan_complete(struct arena *a, const struct yaml *tree, void *of)
+static void complete_plan(struct arena *a, const struct yaml *tree, void *of)
 {
 	struct subscription_plan *p = of;
 
@@ -215,3 +300,61 @@ void subscription_plan_complete(struct arena *a, const struct yaml *tree, void *
 	if (!config_node(tree, "spec.offPeak"))
 		p->multiplier = 1;
 }
+
+#define ZONES "/usr/share/zoneinfo"
+
+static unsigned number(const char *digits, size_t n)
+{
+	unsigned v = 0;
+
+	for (size_t i = 0; i < n; i++)
+		v = v * 10 + (unsigned)(digits[i] - '0');
+	return v;
+}
+
+static bool is_day(const char *date)
+{
+	static const unsigned char days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	unsigned y = number(date, 4), m = number(date + 5, 2), d = number(date + 8, 2);
+	bool leap = (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
+
+	return d <= days[m - 1] + (unsigned)(m == 2 && leap);
+}
+
+/* A host without any zones accepts all of them. */
+static bool zone_known(struct arena *a, const char *tz)
+{
+	struct stat st;
+
+	if (stat(ZONES "/Etc/UTC", &st) < 0)
+		return true;
+	return stat(arena_printf(a, ZONES "/%s", tz), &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static void check_plan(const struct resource_check *c)
+{
+	const struct subscription_plan *p = c->doc->of;
+
+	if (p->verified && !is_day(p->verified))
+		resource_fault(
+			c, "spec.offPeak.lastVerified", "the day '%s' does not exist", p->verified);
+	for (size_t i = 0; i < p->n_windows; i++) {
+		const struct off_peak_window *w = &p->windows[i];
+		char *at = arena_printf(c->reader->arena, "spec.offPeak.schedule[%zu]", i);
+
+		if (w->tz && !zone_known(c->reader->arena, w->tz))
+			resource_fault(c, arena_printf(c->reader->arena, "%s.tz", at),
+				"unknown time zone '%s'", w->tz);
+		if (w->hours &&
+			strtoul(w->hours, NULL, 10) == strtoul(strchr(w->hours, '-') + 1, NULL, 10))
+			resource_fault(c, arena_printf(c->reader->arena, "%s.hours", at),
+				"'%s' is an empty range", w->hours);
+	}
+}
+
+const struct resource_kind resource_kind_subscription_plan = {
+	KIND("SubscriptionPlan", subscription_plan, plan_fields, plans), .complete = complete_plan,
+	.check = check_plan,
+	.about =
+		"What a harness's account pays for. It determines how many issues are worked on at "
+		"the same time; tokens are not counted."};

@@ -1,6 +1,7 @@
 #include <errno.h>
+#include <stdarg.h>
 #include <sys/stat.h>
-#include "src/config/kinds.h"
+#include "src/config/resource_internal.h"
 #include "src/sys/directory.h"
 #include "src/sys/path.h"
 
@@ -8,18 +9,18 @@ enum { FILE_MAX = 1 << 20, FILES_MAX = 10000, FAULTS_MAX = 1000 };
 
 /* ---- the kinds ---- */
 
-const char *const api_versions[] = {
+const char *const resource_api_versions[] = {
 	"dev-team/v1", "ai-sdlc.dev/v1alpha1", "ai-sdlc.io/v1alpha1", NULL};
 
 _Static_assert(offsetof(struct pipeline, name) == 0 &&
 		       offsetof(struct worktree_pool_spec, name) == 0 &&
 		       offsetof(struct subscription_plan, name) == 0 &&
 		       offsetof(struct database_pool_spec, name) == 0,
-	"metadata_fields puts the name there");
+	"resource_metadata_fields puts the name there");
 
 #define IN(member) CONFIG_AT(pipeline, member)
 
-const struct config_field metadata_fields[] = {
+const struct config_field resource_metadata_fields[] = {
 	{TEXT("name", name, name), .required = true, .about = "Unique among those of its kind."},
 	{.key = "namespace",
 		.kind = CONFIG_TEXT,
@@ -34,34 +35,17 @@ const struct config_field metadata_fields[] = {
 	{0},
 };
 
-#define KIND(text, type, prefix, member)                                                           \
-	.name = text, .fields = prefix##_fields, .size = sizeof(struct type),                      \
-	.list_at = offsetof(struct resources, member),                                             \
-	.count_at = offsetof(struct resources, n_##member)
-
-const struct resource_kind resource_kinds[] = {
-	{KIND("Pipeline", pipeline, pipeline, pipelines), .complete = pipeline_complete,
-		.about = "The stages that an issue passes through, their agents, and how many "
-			 "issues are worked on at the same time."},
-	{KIND("WorktreePool", worktree_pool_spec, worktree_pool, pools),
-		.complete = worktree_pool_complete,
-		.about = "Where worktrees are created and when they are removed."},
-	{KIND("SubscriptionPlan", subscription_plan, subscription_plan, plans),
-		.complete = subscription_plan_complete,
-		.about = "What a harness's account pays for. It determines how many issues are "
-			 "worked on at the same time; tokens are not counted."},
-	{KIND("DatabaseBranchPool", database_pool_spec, database_pool, databases),
-		.about = "Branches of a database, one for each worktree. The resource is checked; "
-			 "no branches are created."},
-	{0},
-};
+const struct resource_kind *const resource_kinds[] = {&resource_kind_pipeline,
+	&resource_kind_worktree_pool, &resource_kind_subscription_plan,
+	&resource_kind_database_pool, NULL};
 
 const struct resource_kind *resource_kind(const char *name)
 {
-	for (const struct resource_kind *k = resource_kinds; k->name; k++)
-		if (strcmp(k->name, name) == 0)
-			return k;
-	return NULL;
+	const struct resource_kind *const *k = resource_kinds;
+
+	while (*k && strcmp((*k)->name, name) != 0)
+		k++;
+	return *k;
 }
 
 /* Kinds of the same format that other programs read. */
@@ -79,32 +63,87 @@ static bool is_other_kind(struct str name)
 /* ---- finding ---- */
 
 static const void *find(
-	const struct resources *r, const struct config_field *fields, const char *name)
+	const struct resources *r, const struct resource_kind *kind, const char *name)
 {
 	for (size_t i = 0; i < r->n_docs; i++)
-		if (r->docs[i].kind->fields == fields && strcmp(r->docs[i].name, name) == 0)
+		if (r->docs[i].kind == kind && strcmp(r->docs[i].name, name) == 0)
 			return r->docs[i].of;
 	return NULL;
 }
 
 const struct pipeline *resources_pipeline(const struct resources *r, const char *name)
 {
-	return find(r, pipeline_fields, name);
+	return find(r, &resource_kind_pipeline, name);
 }
 
 const struct worktree_pool_spec *resources_pool(const struct resources *r, const char *name)
 {
-	return find(r, worktree_pool_fields, name);
+	return find(r, &resource_kind_worktree_pool, name);
 }
 
 const struct subscription_plan *resources_plan(const struct resources *r, const char *name)
 {
-	return find(r, subscription_plan_fields, name);
+	return find(r, &resource_kind_subscription_plan, name);
 }
 
 const struct database_pool_spec *resources_database(const struct resources *r, const char *name)
 {
-	return find(r, database_pool_fields, name);
+	return find(r, &resource_kind_database_pool, name);
+}
+
+/* ---- rules ---- */
+
+void resource_fault(const struct resource_check *c, const char *path, const char *fmt, ...)
+{
+	char text[sizeof(c->reader->faults.items->text)];
+	char *where = arena_dup(c->reader->arena, str_of(path));
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	config_fault(c->reader, config_node_above(c->doc->tree, where), "%s", text);
+}
+
+void resource_check_references(const struct resource_check *c, const char *path,
+	const struct text_list *names, const struct resource_kind *kind)
+{
+	const struct yaml *list = config_node(c->doc->tree, path);
+
+	/* Looks at the document, because refused items are not in `names`. */
+	for (size_t i = 0; list && names->n && i < list->n; i++) {
+		const struct yaml *item = list->kind == YAML_LIST ? list->list[i] : NULL;
+
+		if (item && item->kind == YAML_SCALAR && config_name.valid(item->text) &&
+			!find(c->resources, kind, item->text.p))
+			config_fault(c->reader, item, "there is no %s '%.253s'", kind->name,
+				item->text.p);
+	}
+}
+
+static void check_name(const struct resource_check *c)
+{
+	for (const struct resource_doc *other = c->resources->docs; other < c->doc; other++) {
+		const struct yaml *at = config_node(other->tree, "metadata.name");
+
+		if (other->kind != c->doc->kind || !*c->doc->name ||
+			strcmp(other->name, c->doc->name) != 0)
+			continue;
+		resource_fault(c, "metadata.name", "duplicate %s '%.253s': also %s:%u",
+			c->doc->kind->name, c->doc->name, other->file, at ? at->line : 1);
+		return;
+	}
+}
+
+static void check_rules(struct config_reader *reader, const struct resources *r)
+{
+	for (size_t i = 0; i < r->n_docs; i++) {
+		const struct resource_check c = {r, &r->docs[i], reader};
+
+		reader->file = c.doc->file;
+		check_name(&c);
+		c.doc->kind->check(&c);
+	}
 }
 
 /* ---- reading ---- */
@@ -242,9 +281,9 @@ static void finish(struct loading *l)
 
 	l->out->docs = l->docs.items;
 	l->out->n_docs = l->docs.n;
-	for (const struct resource_kind *k = resource_kinds; k->name; k++)
-		pack(reader->arena, l->out, k);
-	resource_rules_check(reader, l->out);
+	for (size_t i = 0; resource_kinds[i]; i++)
+		pack(reader->arena, l->out, resource_kinds[i]);
+	check_rules(reader, l->out);
 	vec_sort(&reader->faults, by_place);
 	l->out->faults = reader->faults.items;
 	l->out->n_faults = reader->faults.n;

@@ -8,11 +8,12 @@
 #ifndef DT_RESOURCE_H
 #define DT_RESOURCE_H
 
+#include "src/base/json.h"
 #include "src/base/yaml.h"
 
 enum { CONCURRENT_MAX = 20 };
 
-struct words { /* a list of texts */
+struct text_list { /* a list of texts */
 	const char *const *list;
 	size_t n;
 };
@@ -31,13 +32,13 @@ struct stage_spec {
 	enum isolation isolation;
 	bool isolation_declared; /* else as `parallelism` says */
 	bool holds_gate;
-	const char *model;     /* as written; NULL: inherit */
-	double max_budget_usd; /* 0: none */
-	const char *harness;   /* resolved: never `inherit` */
-	struct words fallback; /* resolved */
+	const char *model;         /* as written; NULL: inherit */
+	double max_budget_usd;     /* 0: none */
+	const char *harness;       /* resolved: never `inherit` */
+	struct text_list fallback; /* resolved */
 	bool fallback_declared;
-	struct words independent_of; /* requiresIndependentHarnessFrom */
-	struct words needs;          /* `requires`: capabilities */
+	struct text_list independent_of; /* requiresIndependentHarnessFrom */
+	struct text_list needs;          /* `requires`: capabilities */
 	enum schedule schedule;
 	int64_t estimate_in, estimate_out; /* tokens; 0, 0: not declared */
 	bool estimate_frozen;
@@ -62,8 +63,8 @@ struct pipeline {
 	const char *default_model;  /* "sonnet" */
 	bool default_model_declared;
 	const char *default_harness; /* "claude-code" */
-	struct words default_fallback;
-	struct words plans; /* subscriptionPlans */
+	struct text_list default_fallback;
+	struct text_list plans; /* subscriptionPlans */
 	const char *tenant, *account;
 	double tenant_share;    /* -1: not declared */
 	double cost_budget_usd; /* 0: none */
@@ -79,7 +80,7 @@ struct worktree_pool_spec {
 	bool root_declared, repo_local, strict;
 	unsigned stale_days, base_port;
 	bool on_merge, on_abort, on_timeout;
-	struct words database_pools, plans;
+	struct text_list database_pools, plans;
 };
 
 struct off_peak_window {
@@ -101,7 +102,7 @@ struct subscription_plan {
 
 struct database_pool_spec {
 	const char *name, *file, *adapter, *connection_env, *branch_from, *target_env;
-	struct words additional_envs;
+	struct text_list additional_envs;
 	const char *create_on, *reclaim_on;
 	unsigned max_concurrent, warm;
 	int64_t ttl_s, abandon_s; /* ttl 0: none */
@@ -113,8 +114,8 @@ struct database_pool_spec {
 
 /* A document as it was read; `of` is its struct in one of the lists of struct resources. */
 struct resource_doc {
-	const struct resource_kind *kind; /* src/config/kinds.h */
-	const char *name, *file;          /* name "" where it has none */
+	const struct resource_kind *kind;
+	const char *name, *file; /* name "" where it has none */
 	const struct yaml *tree;
 	void *of;
 };
@@ -154,7 +155,7 @@ const struct database_pool_spec *resources_database(const struct resources *r, c
 const struct stage_spec *pipeline_stage(const struct pipeline *p, const char *name);
 
 /* The pool of a repository without resources: all defaults. */
-struct worktree_pool_spec worktree_pool_default(struct arena *a);
+struct worktree_pool_spec resource_default_pool(struct arena *a);
 
 /* Whether pipelines may work on several issues, from AI_SDLC_PARALLELISM: blanks and case do not
  * matter; off, disabled, false and 0 are off; `experimental`; anything else is on. */
@@ -177,8 +178,8 @@ struct harness_share {
 struct parallelism {
 	unsigned max; /* 1..CONCURRENT_MAX */
 	enum parallelism_source source;
-	unsigned before;    /* before it was limited to that range */
-	struct words plans; /* the plans that count; two seats are two */
+	unsigned before;        /* before it was limited to that range */
+	struct text_list plans; /* the plans that count; two seats are two */
 	struct harness_share *shares;
 	size_t n_shares;
 };
@@ -191,6 +192,58 @@ void parallelism_resolve(struct arena *a, const struct resources *r, const struc
 	enum parallelism_mode mode, struct parallelism *out);
 
 /* How many issues a plan of that name allows; 1 for an unknown name. */
-unsigned plan_seats(const char *name);
+unsigned subscription_plan_seats(const char *name);
+
+/* ---- the kinds of resources, described ---- */
+
+struct config_field;
+struct resource_check;
+
+struct resource_kind {
+	const char *name, *about;
+	const struct config_field *fields; /* of the whole document */
+	size_t size;                       /* of the struct: name, file, ... */
+	/* Defaults that depend on other fields; may be NULL. Also of a document with faults, which
+	 * may lack what is required. */
+	void (*complete)(struct arena *a, const struct yaml *tree, void *of);
+	/* What the fields by themselves cannot tell: days that do not exist, references, the
+	 * conditions of parallel work. */
+	void (*check)(const struct resource_check *c);
+	size_t list_at, count_at; /* in struct resources */
+};
+
+extern const struct resource_kind resource_kind_pipeline, resource_kind_worktree_pool,
+	resource_kind_subscription_plan, resource_kind_database_pool;
+
+/* All of them, ended by NULL. */
+extern const struct resource_kind *const resource_kinds[];
+/* NULL: there is no such kind. */
+const struct resource_kind *resource_kind(const char *name);
+
+/* Draft 2020-12, two-space JSON and a line feed. What is checked beyond it: docs/resources.md. */
+void resource_schema(const struct resource_kind *kind, struct buf *out);
+/* Markdown: a table of its fields. */
+void resource_page(const struct resource_kind *kind, struct buf *out);
+
+enum origin { ORIGIN_WRITTEN, ORIGIN_DEFAULT, ORIGIN_DERIVED, ORIGIN_ENVIRONMENT };
+
+/* A field of a resource: `spec.parallelism.maxConcurrent`, `spec.stages[0].harness`. */
+struct shown_field {
+	const char *path;
+	json *value; /* shown_release() frees it */
+	enum origin origin;
+	const char *file; /* WRITTEN */
+	unsigned line;
+	const char *why; /* DERIVED: of what; ENVIRONMENT: the variable; may be NULL */
+	bool inert;      /* it has no effect */
+};
+struct shown {
+	struct shown_field *items;
+	size_t n, cap;
+};
+/* Every field that has a value, in the order of the table. */
+void resource_shown(struct arena *a, const struct resources *r, const struct resource_doc *doc,
+	enum parallelism_mode mode, struct shown *out);
+void shown_release(struct shown *s);
 
 #endif

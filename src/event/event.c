@@ -1,6 +1,6 @@
 #include "src/event/event.h"
 #include "src/base/clock.h"
-#include "src/config/kinds.h"
+#include "src/config/resource.h"
 #include "src/schema/format.h"
 #include "src/sys/path.h"
 
@@ -258,7 +258,7 @@ int event_report_faults(
 
 	for (size_t i = 0; i < r->n_docs; i++) {
 		t.doc = &r->docs[i];
-		if (t.doc->kind->fields == pipeline_fields && report_pipeline(&t) < 0)
+		if (t.doc->kind == &resource_kind_pipeline && report_pipeline(&t) < 0)
 			return -1;
 	}
 	return 0;

@@ -9,12 +9,12 @@ struct name_list {
 	size_t n, cap;
 };
 
-static struct words words_of(const struct name_list *l)
+static struct text_list words_of(const struct name_list *l)
 {
-	return (struct words){l->items, l->n};
+	return (struct text_list){l->items, l->n};
 }
 
-static bool contains(struct words w, const char *word)
+static bool contains(struct text_list w, const char *word)
 {
 	for (size_t i = 0; i < w.n; i++)
 		if (strcmp(w.list[i], word) == 0)
@@ -28,7 +28,7 @@ static void add_name(struct arena *a, struct name_list *l, const char *name)
 		vec_push_in(a, l, name);
 }
 
-struct words chain_candidates(struct arena *a, const struct stage_spec *stage)
+struct text_list chain_candidates(struct arena *a, const struct stage_spec *stage)
 {
 	struct name_list l = {0};
 
@@ -39,7 +39,7 @@ struct words chain_candidates(struct arena *a, const struct stage_spec *stage)
 	return words_of(&l);
 }
 
-void chain_filter(struct arena *a, struct words candidates, struct words independent_of,
+void chain_filter(struct arena *a, struct text_list candidates, struct text_list independent_of,
 	const struct chain_uses *uses, struct chain *out)
 {
 	struct name_list declared = {0}, effective = {0}, removed = {0}, forbidden = {0};
@@ -74,7 +74,7 @@ size_t chain_cycles(struct arena *a, const struct pipeline *p, struct chain_cycl
 	} cycles = {0};
 
 	for (size_t i = 0; i < p->n_stages; i++) {
-		struct words from = p->stages[i].independent_of;
+		struct text_list from = p->stages[i].independent_of;
 
 		for (size_t k = 0; k < from.n; k++) {
 			const char *why = cycle_reason(p, i, from.list[k]);
@@ -118,7 +118,7 @@ int harness_emit(const char *artifacts, const char *issue, const char *stage, en
 	return event_emit(artifacts, &h, err);
 }
 
-static json *words_json(struct words w)
+static json *words_json(struct text_list w)
 {
 	json *list = json_array();
 

@@ -20,14 +20,14 @@ struct chain_uses {
 };
 
 struct chain {
-	struct words declared, effective, removed, forbidden;
+	struct text_list declared, effective, removed, forbidden;
 	bool violated; /* `effective` is empty */
 };
 
 /* The stage's harness, then its fallbacks, without duplicates. */
-struct words chain_candidates(struct arena *a, const struct stage_spec *stage);
+struct text_list chain_candidates(struct arena *a, const struct stage_spec *stage);
 /* Splits the candidates, in order. A stage that has not run is no constraint. */
-void chain_filter(struct arena *a, struct words candidates, struct words independent_of,
+void chain_filter(struct arena *a, struct text_list candidates, struct text_list independent_of,
 	const struct chain_uses *uses, struct chain *out);
 
 /* A stage that must be independent of itself, of a later stage or of an unknown one. */
@@ -47,7 +47,7 @@ int chain_uses_read(struct arena *a, const char *artifacts, const char *issue,
 
 struct chain_call {
 	const char *artifacts, *issue, *stage; /* for events and runtime.json; may be NULL */
-	struct words effective;
+	struct text_list effective;
 	/* The model id for a harness of the chain, or NULL for its default. May be NULL. */
 	const char *(*model_for)(void *data, const char *harness);
 	harness_listener *listener;

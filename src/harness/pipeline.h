@@ -5,7 +5,7 @@
 #ifndef DT_HARNESS_PIPELINE_H
 #define DT_HARNESS_PIPELINE_H
 
-#include "src/config/models.h"
+#include "src/config/model.h"
 #include "src/harness/chain.h"
 
 /* ---- harnesses ---- */
@@ -18,7 +18,7 @@ struct pipeline_note {
 
 struct pipeline_stage_plan {
 	const struct stage_spec *stage;
-	struct words chain; /* its harness and the usable fallbacks */
+	struct text_list chain; /* its harness and the usable fallbacks */
 	struct model_resolved model;
 };
 

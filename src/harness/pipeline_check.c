@@ -136,7 +136,7 @@ static void check_capabilities(struct pipeline_check *c)
 /* Faults of the model itself emit their events when the models are pinned. */
 static int check_stage(struct pipeline_check *c, struct pipeline_stage_plan *out)
 {
-	struct words all = chain_candidates(c->arena, c->stage);
+	struct text_list all = chain_candidates(c->arena, c->stage);
 	const char **left = arena_alloc(c->arena, (all.n + 1) * sizeof(*left));
 
 	*out = (struct pipeline_stage_plan){.stage = c->stage, .chain = {left, 0}};
@@ -215,7 +215,7 @@ static int check_accounts(struct pipeline_check *c)
 	if (!c->q->artifacts || !plans || p->account)
 		return 0;
 	for (size_t i = 0; i < p->n_stages; i++) {
-		struct words chain = c->plan->stages[i].chain;
+		struct text_list chain = c->plan->stages[i].chain;
 
 		for (size_t k = 0; k < chain.n; k++)
 			if (!named_before(c->plan, i, k) && check_account(c, chain.list[k]) < 0)

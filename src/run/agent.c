@@ -226,7 +226,7 @@ static void set_input(struct agent_call *c, struct str prompt, const struct inst
 
 /* Runs the input on the first usable harness. The result of an interrupted call says nothing about
  * the agent. */
-static int run_chain(struct agent_call *c, const struct harness_input *input, struct words chain,
+static int run_chain(struct agent_call *c, const struct harness_input *input, struct text_list chain,
 	struct harness_result *result, const struct harness **used, struct error *err)
 {
 	struct chain_call call = {.artifacts = c->run->artifacts,
@@ -271,7 +271,7 @@ static int call_again(void *data, const char *sharpened, struct error *err)
 
 	add_retry_prompt(c, sharpened, &prompt);
 	input.prompt = buf_str(&prompt);
-	if (run_chain(c, &input, (struct words){&name, 1}, &result, &used, err) < 0)
+	if (run_chain(c, &input, (struct text_list){&name, 1}, &result, &used, err) < 0)
 		return -1;
 	usage_add(&c->result.usage, &result.usage);
 	if (!used || result.status != HARNESS_SUCCESS)
@@ -459,7 +459,7 @@ static int choose_model(struct agent_call *c, struct error *err)
 }
 
 /* The chain of --harness, else the usable one of the stage, else the default of the pipeline. */
-static struct words candidates(const struct agent_call *c)
+static struct text_list candidates(const struct agent_call *c)
 {
 	const struct run_item *r = c->run;
 	const struct pipeline *p = r->pipeline;
@@ -489,7 +489,7 @@ static int handle_violation(struct agent_call *c, struct error *err)
 
 static int choose_chain(struct agent_call *c, struct error *err)
 {
-	struct words independent_of = c->spec ? c->spec->independent_of : (struct words){0};
+	struct text_list independent_of = c->spec ? c->spec->independent_of : (struct text_list){0};
 	struct chain_uses uses;
 
 	if (chain_uses_read(c->arena, c->run->artifacts, c->run->call.id, &uses, err) < 0)

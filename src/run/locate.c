@@ -236,7 +236,7 @@ int locate_pool_spec(struct arena *a, const struct pool_choice *c, struct worktr
 	if (!c->name && r.n_pools > 1)
 		return error_set(err, ERR_USAGE,
 			"there are %zu WorktreePools in '%s': give --pool NAME", r.n_pools, dir);
-	*out = found ? *found : worktree_pool_default(a);
+	*out = found ? *found : resource_default_pool(a);
 	return 0;
 }
 

@@ -5,7 +5,7 @@
 #ifndef DT_RUN_LOCATE_H
 #define DT_RUN_LOCATE_H
 
-#include "src/config/models.h"
+#include "src/config/model.h"
 #include "src/worktree/pool.h"
 
 /*

@@ -31,7 +31,7 @@ struct run_item {
 	/* Only with real agents. */
 	bool real;
 	const char *plugin_root; /* of roles and skills */
-	struct words chain;      /* of --harness; empty: as the stages say */
+	struct text_list chain;      /* of --harness; empty: as the stages say */
 	struct model_registry models;
 	struct model_pin *pins;    /* of the pipeline's stages */
 	struct pipeline_plan plan; /* of the pipeline */

@@ -93,7 +93,7 @@ static bool wants_worktree(const struct run_item *r)
 
 int run_pool_open(struct arena *a, const struct run_item *r, struct pool *out, struct error *err)
 {
-	struct worktree_pool_spec spec = r->pool ? *r->pool : worktree_pool_default(a);
+	struct worktree_pool_spec spec = r->pool ? *r->pool : resource_default_pool(a);
 	char *state;
 
 	if (context_state_directory(a, &state, err) < 0)
@@ -192,7 +192,7 @@ static int check_names(const struct option_list *names, struct error *err)
 }
 
 /* `a,b,c`: a harness and its fallbacks. */
-static int read_chain(struct arena *a, const char *text, struct words *out, struct error *err)
+static int read_chain(struct arena *a, const char *text, struct text_list *out, struct error *err)
 {
 	const char **list = arena_alloc(a, CHAIN_MAX * sizeof(*list));
 	struct str rest = str_of(text);

@@ -160,7 +160,7 @@ static double stat_all(struct bench *b, const struct pool *p)
 
 static void measure_list(struct bench *b, const char *dir)
 {
-	struct worktree_pool_spec spec = worktree_pool_default(&b->arena);
+	struct worktree_pool_spec spec = resource_default_pool(&b->arena);
 	const char *state = arena_printf(&b->arena, "%s/.dev-team", dir);
 	double ours[TRIES], plain[TRIES];
 	struct pool p;

@@ -3,7 +3,7 @@
  * good and fits the shipped workflows. Run from the project's folder.
  * The harnesses and capabilities that a resource may name are those of the harness room.
  */
-#include "src/config/kinds.h"
+#include "src/config/resource_internal.h"
 #include "src/config/resource.h"
 #include "src/workflow/workflow.h"
 #include "tests/lib/resource_rig.h"
@@ -14,8 +14,9 @@ TEST(the_page_has_the_tables)
 	CLEANUP(buf_release) struct buf page = BUF_INIT;
 
 	assert_true(tree_read("docs/resources.md", &page));
-	for (const struct resource_kind *k = resource_kinds; k->name; k++) {
+	for (size_t i = 0; resource_kinds[i]; i++) {
 		CLEANUP(buf_release) struct buf block = BUF_INIT;
+		const struct resource_kind *k = resource_kinds[i];
 
 		buf_addf(&block, "\n## %s\n\n<!-- resources schema %s --markdown -->\n", k->name,
 			k->name);
@@ -34,13 +35,13 @@ TEST(the_page_has_the_plans)
 
 	assert_true(tree_read("docs/resources.md", &page));
 	for (size_t i = 0; i < COUNT(plans); i++) {
-		char *row =
-			arena_printf(&arena, "\n| `%s` | %u |\n", plans[i], plan_seats(plans[i]));
+		char *row = arena_printf(
+			&arena, "\n| `%s` | %u |\n", plans[i], subscription_plan_seats(plans[i]));
 
 		if (str_find(buf_str(&page), str_of(row)) == page.len)
 			fail_msg("docs/resources.md must have:%s", row);
 	}
-	assert_int_equal(plan_seats("of my own"), 1);
+	assert_int_equal(subscription_plan_seats("of my own"), 1);
 }
 
 static void every_field_says_what_it_is(const struct config_field *rows)
@@ -55,15 +56,15 @@ static void every_field_says_what_it_is(const struct config_field *rows)
 
 TEST(all_fields_are_told)
 {
-	for (const struct resource_kind *k = resource_kinds; k->name; k++)
-		every_field_says_what_it_is(k->fields);
+	for (size_t i = 0; resource_kinds[i]; i++)
+		every_field_says_what_it_is(resource_kinds[i]->fields);
 }
 
 TEST(what_is_shipped_is_good)
 {
 	struct resources r = resources_at("resources");
 	const struct worktree_pool_spec *pool = resources_pool(&r, "default");
-	struct worktree_pool_spec made = worktree_pool_default(&arena);
+	struct worktree_pool_spec made = resource_default_pool(&arena);
 
 	assert_string_equal(faults_text(&r), "");
 	assert_int_equal(r.n_plans, 6);
@@ -74,7 +75,7 @@ TEST(what_is_shipped_is_good)
 	assert_true(pool->strict == made.strict && pool->on_merge == made.on_merge &&
 		    pool->on_abort == made.on_abort && pool->on_timeout == made.on_timeout);
 	for (size_t i = 0; i < r.n_plans; i++)
-		assert_int_equal(plan_seats(r.plans[i].name),
+		assert_int_equal(subscription_plan_seats(r.plans[i].name),
 			strcmp(r.plans[i].name, "claude-code-pro") == 0       ? 3
 			: strcmp(r.plans[i].name, "claude-code-max-20x") == 0 ? 10
 			: strcmp(r.plans[i].name, "codex-plus") == 0          ? 2
@@ -175,24 +176,24 @@ TEST(every_harness_can_be_named)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; harness_words[i]; i++) {
+	for (size_t i = 0; resource_harness_words[i]; i++) {
 		const struct harness *h;
 		struct error err;
 
-		if (harness_find(harness_words[i], &h, &err) < 0)
+		if (harness_find(resource_harness_words[i], &h, &err) < 0)
 			fail_msg("%s", err.text);
 	}
-	while (harnesses[n] && harness_words[n])
+	while (harnesses[n] && resource_harness_words[n])
 		n++;
 	assert_null(harnesses[n]);
-	assert_null(harness_words[n]);
+	assert_null(resource_harness_words[n]);
 }
 
 TEST(every_capability_can_be_asked_for)
 {
 	for (unsigned c = 0; c < CAPABILITIES; c++)
-		assert_string_equal(capability_words[c], capability_name(c));
-	assert_null(capability_words[CAPABILITIES]);
+		assert_string_equal(resource_capability_words[c], capability_name(c));
+	assert_null(resource_capability_words[CAPABILITIES]);
 }
 
 UNIT_GROUP(NULL, arena_end)

@@ -1,5 +1,5 @@
 #include "src/base/clock.h"
-#include "src/config/models.h"
+#include "src/config/model.h"
 #include "tests/lib/scratch.h"
 
 static int64_t when(const char *text)
@@ -268,15 +268,21 @@ static const char haiku_ends[] =
 
 TEST(the_bump_plan_lists_the_stages_that_have_to_change)
 {
-	static const struct model_use ask[] = {{"plan", "sonnet"}, {"triage", "haiku"},
-		{"odd", "mystery-model"}, {"own", "gpt-5"}, {"future", "later"}, {"gone", "cut"},
-		{"heir", "inherit"}};
+	static const char one[] = "plan:sonnet";
+	static const char ask[] = "plan:sonnet,triage:haiku,odd:mystery-model,own:gpt-5,"
+				  "future:later,gone:cut,heir:inherit";
+	const struct pipeline haiku = {.default_model = "haiku", .default_model_declared = true};
 	struct model_registry r = registry(haiku_ends);
 	struct model_bump *rows;
+	struct error err;
+	size_t n;
 
-	assert_int_equal(model_bump_plan(&arena, &r, ask, 1, NULL, when("2026-06-15"), &rows), 0);
 	assert_int_equal(
-		model_bump_plan(&arena, &r, ask, COUNT(ask), NULL, when("2026-06-15"), &rows), 2);
+		model_bump_plan(&arena, &r, NULL, one, when("2026-06-15"), &rows, &n, &err), 0);
+	assert_int_equal(n, 0);
+	assert_int_equal(
+		model_bump_plan(&arena, &r, NULL, ask, when("2026-06-15"), &rows, &n, &err), 0);
+	assert_int_equal(n, 2);
 	assert_string_equal(rows[0].stage, "triage");
 	assert_string_equal(rows[0].entry->id, "claude-haiku-4-5-20251001");
 	assert_string_equal(rows[0].replacement_id, "claude-haiku-5-0-20270115");
@@ -284,8 +290,8 @@ TEST(the_bump_plan_lists_the_stages_that_have_to_change)
 	assert_string_equal(rows[1].stage, "gone");
 	assert_true(rows[1].removed && !rows[1].replacement_id);
 	assert_int_equal(
-		model_bump_plan(&arena, &r, ask, COUNT(ask), "haiku", when("2026-08-20"), &rows),
-		3);
+		model_bump_plan(&arena, &r, &haiku, ask, when("2026-08-20"), &rows, &n, &err), 0);
+	assert_int_equal(n, 3);
 	assert_true(rows[0].grace && rows[2].grace);
 	assert_string_equal(rows[2].stage, "heir");
 }
@@ -298,10 +304,13 @@ TEST(a_replacement_that_nobody_knows_has_no_id)
 		.removed = when("2026-05-01"),
 		.replacement = "nowhere"}};
 	struct model_registry r = {.list = list, .n = 1};
-	struct model_use ask = {"s", "a"};
 	struct model_bump *rows;
+	struct error err;
+	size_t n;
 
-	assert_int_equal(model_bump_plan(&arena, &r, &ask, 1, NULL, when("2026-04-20"), &rows), 1);
+	assert_int_equal(
+		model_bump_plan(&arena, &r, NULL, "s:a", when("2026-04-20"), &rows, &n, &err), 0);
+	assert_int_equal(n, 1);
 	assert_null(rows[0].replacement_id);
 	assert_true(rows[0].grace);
 }

@@ -33,7 +33,7 @@ TEST(a_pool_of_nothing_has_all_defaults)
 
 TEST(the_default_pool_is_the_same)
 {
-	struct worktree_pool_spec p = worktree_pool_default(&arena);
+	struct worktree_pool_spec p = resource_default_pool(&arena);
 
 	assert_string_equal(p.name, "default");
 	assert_null(p.file);

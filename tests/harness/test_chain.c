@@ -4,10 +4,10 @@
 #include "tests/lib/harness_rig.h"
 
 /* "a b c" as a list. */
-static struct words words(const char *text)
+static struct text_list words(const char *text)
 {
 	const char **list = arena_alloc(&arena, 16 * sizeof(*list));
-	struct words w = {list, 0};
+	struct text_list w = {list, 0};
 	struct str rest = str_of(text);
 
 	while (rest.n) {
@@ -19,7 +19,7 @@ static struct words words(const char *text)
 	return w;
 }
 
-static const char *joined(struct words w)
+static const char *joined(struct text_list w)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
@@ -31,7 +31,7 @@ static const char *joined(struct words w)
 /* "stage=harness stage=harness" */
 static struct chain_uses uses_of(const char *text)
 {
-	struct words w = words(text);
+	struct text_list w = words(text);
 	struct chain_uses uses = {0};
 
 	for (size_t i = 0; i < w.n; i++) {

@@ -69,13 +69,13 @@ static const char *events(void)
 	return arena_dup(&arena, buf_str(&b));
 }
 
-static struct words two(const char *one, const char *other)
+static struct text_list two(const char *one, const char *other)
 {
 	const char **list = arena_alloc(&arena, 3 * sizeof(*list));
 
 	list[0] = one;
 	list[1] = other;
-	return (struct words){list, other ? 2 : one ? 1 : 0};
+	return (struct text_list){list, other ? 2 : one ? 1 : 0};
 }
 
 #define DEFAULT_WARNING(h)                                                                         \

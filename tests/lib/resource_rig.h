@@ -4,7 +4,8 @@
 #ifndef DT_TESTS_RESOURCE_RIG_H
 #define DT_TESTS_RESOURCE_RIG_H
 
-#include "src/config/kinds.h"
+#include "src/config/decode.h"
+#include "src/config/resource.h"
 #include "tests/lib/scratch.h"
 
 #define HEAD(kind, name)                                                                           \

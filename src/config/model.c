@@ -1,7 +1,7 @@
 #include "src/base/clock.h"
 #include "src/base/number.h"
 #include "src/config/decode.h"
-#include "src/config/models.h"
+#include "src/config/model.h"
 #include "src/sys/path.h"
 
 enum {
@@ -291,25 +291,104 @@ bool model_removal_unannounced(const struct model_entry *e, int64_t now)
 	return !past(e->deprecated, now) && soon_removed(e, now);
 }
 
-size_t model_bump_plan(struct arena *a, const struct model_registry *r, const struct model_use *ask,
-	size_t n, const char *pipeline_model, int64_t now, struct model_bump **out)
+/* ---- the models that pipelines use ---- */
+
+/* `word` NULL: the default model. `path` is where it is, or would be. */
+static void check_word(struct arena *a, const struct model_registry *registry, struct resources *r,
+	const struct resource_doc *doc, char *path, const char *word)
 {
-	size_t rows = 0;
+	const struct yaml *at = config_node_above(doc->tree, path);
+	struct model_resolved m;
+	struct error why, fault;
 
-	*out = arena_alloc(a, (n + 1) * sizeof(**out));
-	for (size_t i = 0; i < n; i++) {
-		const struct model_entry *e, *next = NULL;
-		struct model_resolved m;
-		struct error none;
+	if (model_resolve(registry, word, NULL, clock_now(), &m, &why) == 0)
+		return;
+	error_at(&fault, doc->file, at->line, at->col, "%s", why.text);
+	resources_refuse(a, r, &fault);
+}
 
-		(void)model_resolve(r, ask[i].model, pipeline_model, now, &m, &none);
-		e = m.entry;
-		if (!m.deprecated && !m.removed)
+void model_check(struct arena *a, const struct model_registry *registry, struct resources *r)
+{
+	for (const struct resource_doc *doc = r->docs; doc < r->docs + r->n_docs; doc++) {
+		const struct pipeline *p = doc->of;
+
+		if (doc->kind != &resource_kind_pipeline)
 			continue;
-		if (e->replacement)
-			next = model_find(r, e->replacement);
-		(*out)[rows++] = (struct model_bump){
-			ask[i].stage, e, next ? next->id : NULL, m.grace, m.removed};
+		if (p->default_model_declared && given(p->default_model))
+			check_word(a, registry, r, doc, arena_dup(a, STR("spec.defaultModel")),
+				p->default_model);
+		for (size_t i = 0; i < p->n_stages; i++)
+			if (p->stages[i].model || !p->default_model_declared)
+				check_word(a, registry, r, doc,
+					arena_printf(a, "spec.stages[%zu].model", i),
+					p->stages[i].model);
 	}
-	return rows;
+}
+
+/* A stage and its model as it is written. */
+struct model_use {
+	const char *stage, *model;
+};
+
+struct model_uses {
+	struct model_use *items;
+	size_t n, cap;
+};
+
+/* `STAGE:MODEL,...`; the first colon ends the stage, as a model may have colons of its own. */
+static int read_stages(
+	struct arena *a, const char *text, struct model_uses *uses, struct error *err)
+{
+	struct str rest = str_of(text);
+
+	for (;;) {
+		size_t comma = str_find(rest, STR(","));
+		struct str pair = str_trim(str_sub(rest, 0, comma));
+		size_t colon = str_find(pair, STR(":"));
+
+		if (!colon || colon + 1 >= pair.n)
+			return error_set(err, ERR_USAGE,
+				"bad value '%.100s' of --stages: must be STAGE:MODEL,...", text);
+		vec_push_in(a, uses,
+			(struct model_use){arena_dup(a, str_sub(pair, 0, colon)),
+				arena_dup(a, str_sub(pair, colon + 1, pair.n))});
+		if (comma == rest.n)
+			return 0;
+		rest = str_sub(rest, comma + 1, rest.n);
+	}
+}
+
+/* *row is filled in if the model has to be replaced. */
+static bool needs_bump(const struct model_registry *r, const struct model_use *use,
+	const char *pipeline_model, int64_t now, struct model_bump *row)
+{
+	const struct model_entry *next;
+	struct model_resolved m;
+	struct error ignored;
+
+	(void)model_resolve(r, use->model, pipeline_model, now, &m, &ignored);
+	if (!m.deprecated && !m.removed)
+		return false;
+	next = m.entry->replacement ? model_find(r, m.entry->replacement) : NULL;
+	*row = (struct model_bump){use->stage, m.entry, next ? next->id : NULL, m.grace, m.removed};
+	return true;
+}
+
+int model_bump_plan(struct arena *a, const struct model_registry *r, const struct pipeline *p,
+	const char *stages, int64_t now, struct model_bump **out, size_t *n, struct error *err)
+{
+	const char *otherwise = p && p->default_model_declared ? p->default_model : NULL;
+	struct model_uses uses = {0};
+
+	if (stages && read_stages(a, stages, &uses, err) < 0)
+		return -1;
+	for (size_t i = 0; !stages && p && i < p->n_stages; i++)
+		vec_push_in(a, &uses, (struct model_use){p->stages[i].name, p->stages[i].model});
+	for (size_t i = 0; !stages && !p && i < r->n; i++)
+		vec_push_in(a, &uses, (struct model_use){NULL, r->list[i].alias});
+	*out = arena_alloc(a, (uses.n + 1) * sizeof(**out));
+	*n = 0;
+	for (size_t i = 0; i < uses.n; i++)
+		*n += needs_bump(r, &uses.items[i], otherwise, now, &(*out)[*n]);
+	return 0;
 }

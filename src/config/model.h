@@ -1,13 +1,13 @@
 /*
- * models.h: aliases of models, their ids, and the dates of their deprecation and removal. The
+ * model.h: aliases of models, their ids, and the dates of their deprecation and removal. The
  * registry is data: models/models.yaml is built in, and a repository may have its own.
  * docs/models.md.
  *
  * Ownership: a registry lives in the arena; a resolved model borrows from the registry and from the
  * caller's texts.
  */
-#ifndef DT_MODELS_H
-#define DT_MODELS_H
+#ifndef DT_MODEL_H
+#define DT_MODEL_H
 
 #include "src/config/resource.h"
 
@@ -70,24 +70,18 @@ bool model_stale(const struct model_entry *e, int64_t now);
 /* Removed within MODEL_GRACE_DAYS without a deprecation, so that no event announces it. */
 bool model_removal_unannounced(const struct model_entry *e, int64_t now);
 
-/* The stages whose alias is deprecated or removed. */
-struct model_use {
-	const char *stage, *model; /* stage may be NULL; model as written */
-};
+/* A stage whose alias is deprecated or removed. */
 struct model_bump {
-	const char *stage;
+	const char *stage; /* NULL: an alias of the registry */
 	const struct model_entry *entry;
-	const char *replacement_id; /* NULL: not known */
+	const char *replacement_id; /* NULL: none */
 	bool grace, removed;
 };
-size_t model_bump_plan(struct arena *a, const struct model_registry *r, const struct model_use *ask,
-	size_t n, const char *pipeline_model, int64_t now, struct model_bump **out);
-
-/* The same of `stages` ("STAGE:MODEL,..."), else of a pipeline, else of the whole registry. -1:
+/* Those of `stages` ("STAGE:MODEL,..."), else of a pipeline, else all aliases of the registry. -1:
  * ERR_USAGE. */
-int models_bump(struct arena *a, const struct model_registry *r, const struct pipeline *p,
+int model_bump_plan(struct arena *a, const struct model_registry *r, const struct pipeline *p,
 	const char *stages, int64_t now, struct model_bump **out, size_t *n, struct error *err);
 /* Adds a fault for every model of a pipeline that is unknown or was removed. */
-void models_check(struct arena *a, const struct model_registry *registry, struct resources *r);
+void model_check(struct arena *a, const struct model_registry *registry, struct resources *r);
 
 #endif
