@@ -263,20 +263,41 @@ void buf_utf8_repair(struct buf *b)
 	}
 }
 
+/* The second to fourth byte of a character. */
+static bool is_continuation(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+size_t str_characters(struct str s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s.n; i++)
+		n += !is_continuation(s.p[i]);
+	return n;
+}
+
+struct str str_cut(struct str s, size_t max)
+{
+	if (s.n <= max)
+		return s;
+	while (max && is_continuation(s.p[max]))
+		max--;
+	return str_sub(s, 0, max);
+}
+
 void str_position(struct str text, size_t at, unsigned *line, unsigned *col)
 {
-	size_t start = 0;
+	struct str before = str_sub(text, 0, at < text.n ? at : text.n);
+	size_t end;
 
-	*line = *col = 1;
-	for (size_t i = 0; i < at && i < text.n; i++) {
-		if (text.p[i] == '\n') {
-			++*line;
-			start = i + 1;
-		}
+	*line = 1;
+	while ((end = str_find(before, STR("\n"))) < before.n) {
+		before = str_sub(before, end + 1, before.n);
+		++*line;
 	}
-	for (size_t i = start; i < at && i < text.n; i++)
-		if (((unsigned char)text.p[i] & 0xc0) != 0x80)
-			++*col;
+	*col = (unsigned)str_characters(before) + 1;
 }
 
 /* ---- arena ---- */

@@ -70,6 +70,10 @@ void arena_release(struct arena *a);
 size_t str_utf8_fault(struct str s);
 /* Replaces every byte that is not valid UTF-8 by `?`. */
 void buf_utf8_repair(struct buf *b);
+/* How many characters `s`, valid UTF-8, has. */
+size_t str_characters(struct str s);
+/* The first `max` bytes, or fewer: cut between two characters. */
+struct str str_cut(struct str s, size_t max);
 /* 1-based line and column (in characters) of byte `at` of `text`. */
 void str_position(struct str text, size_t at, unsigned *line, unsigned *col);
 

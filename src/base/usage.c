@@ -7,15 +7,6 @@ enum { WIDTH = 80, HELP_COLUMN = 26 };
 
 /* ---- text that is wrapped ---- */
 
-static size_t columns(struct str s)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < s.n; i++)
-		n += ((unsigned char)s.p[i] & 0xc0) != 0x80;
-	return n;
-}
-
 static void pad(struct buf *out, size_t n)
 {
 	buf_addf(out, "%*s", (int)n, "");
@@ -30,7 +21,7 @@ static void add_paragraph(struct buf *out, struct str text, size_t column, size_
 		size_t end = str_find(text, STR(" "));
 		struct str word = str_sub(text, 0, end);
 
-		if (!first && column + 1 + columns(word) > WIDTH) {
+		if (!first && column + 1 + str_characters(word) > WIDTH) {
 			buf_addc(out, '\n');
 			pad(out, indent);
 			column = indent;
@@ -39,7 +30,7 @@ static void add_paragraph(struct buf *out, struct str text, size_t column, size_
 			column++;
 		}
 		buf_add(out, word);
-		column += columns(word);
+		column += str_characters(word);
 		first = false;
 		text = str_sub(text, end + (end < text.n), text.n);
 	}
@@ -62,7 +53,7 @@ static void add_text(struct buf *out, const char *text)
 /* `head`, and behind or below it the text in a column of its own. */
 static void add_row(struct buf *out, struct str head, const char *text, size_t column)
 {
-	size_t n = columns(head) + 2;
+	size_t n = str_characters(head) + 2;
 
 	buf_addf(out, "  %.*s", (int)head.n, head.p);
 	if (n + 2 > column) {

@@ -89,15 +89,11 @@ static int read_list(struct yaml_reader *r, struct yaml *list, unsigned depth)
 	}
 }
 
-/* For a message: cut between two characters, control characters replaced. */
+/* For a message: cut, control characters replaced. */
 static const char *key_shown(struct yaml_reader *r, struct str key)
 {
-	size_t n = key.n > KEY_SHOWN ? KEY_SHOWN : key.n;
-	char *s;
+	char *s = arena_dup(r->arena, str_cut(key, KEY_SHOWN));
 
-	while (n < key.n && n && ((unsigned char)key.p[n] & 0xc0) == 0x80)
-		n--;
-	s = arena_dup(r->arena, str_sub(key, 0, n));
 	for (char *p = s; *p; p++)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
 			*p = '?';

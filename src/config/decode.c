@@ -43,7 +43,7 @@ static const char *show(const struct config_reader *r, const struct yaml *v, boo
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	bool typed = r->json_types && v->kind == YAML_SCALAR && !v->plain && v->text.n;
-	size_t n;
+	struct str text = str_cut(v->text, SHOWN_MAX);
 
 	if (v->kind != YAML_SCALAR)
 		return v->kind == YAML_LIST ? "a list" : "a map";
@@ -52,18 +52,15 @@ static const char *show(const struct config_reader *r, const struct yaml *v, boo
 	if (typed && config_scalar(&(struct yaml){.plain = true, .text = v->text}) != SCALAR_TEXT)
 		buf_adds(&b, "the text ");
 	buf_addc(&b, '\'');
-	n = v->text.n > SHOWN_MAX ? SHOWN_MAX : v->text.n;
-	while (n < v->text.n && n && ((unsigned char)v->text.p[n] & 0xc0) == 0x80)
-		n--;
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)v->text.p[i];
+	for (size_t i = 0; i < text.n; i++) {
+		unsigned char c = (unsigned char)text.p[i];
 
 		if (c < ' ' || c == 0x7f || (ascii && c > 0x7f))
 			buf_addf(&b, "\\x%02x", c);
 		else
 			buf_addc(&b, (char)c);
 	}
-	buf_addf(&b, "%s'", n < v->text.n ? ".." : "");
+	buf_addf(&b, "%s'", text.n < v->text.n ? ".." : "");
 	return arena_dup(r->arena, buf_str(&b));
 }
 
@@ -131,22 +128,14 @@ static struct str trimmed(const struct config_field *f, const struct yaml *v)
 	return f->form && f->form->trim ? str_trim(v->text) : v->text;
 }
 
-static size_t characters(struct str s)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < s.n; i++)
-		n += ((unsigned char)s.p[i] & 0xc0) != 0x80;
-	return n;
-}
-
 bool config_text(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, const char **out)
 {
 	const struct config_form *form = f->form;
 	struct str text = trimmed(f, v);
 
-	if (!is_text(r, v) || !form->valid(text) || (form->max && characters(text) > form->max)) {
+	if (!is_text(r, v) || !form->valid(text) ||
+		(form->max && str_characters(text) > form->max)) {
 		bool unquoted = v->kind == YAML_SCALAR && !is_text(r, v) && !yaml_is_null(v);
 
 		return refuse(r, f, key, v,
@@ -232,45 +221,6 @@ static void read_duration(struct config_reader *r, const struct config_field *f,
 		(void)refuse(r, f, key, v, "longer than zero");
 	else
 		put(into, f, &seconds);
-}
-
-static void read_scalar(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yaml *v, void *into)
-{
-	const char *text;
-	unsigned k;
-	double d;
-
-	switch (f->kind) {
-	case CONFIG_TEXT:
-		if (config_text(r, f, key, v, &text))
-			put(into, f, &text);
-		return;
-	case CONFIG_WORD:
-		if (read_word(r, f, key, v, &k))
-			put(into, f, &k);
-		return;
-	case CONFIG_WORD_TEXT:
-		if (read_word(r, f, key, v, &k))
-			put(into, f, &f->words[k]);
-		return;
-	case CONFIG_SWITCH:
-		if (read_word(r, f, key, v, &k))
-			put_bool(into, f, !f->words[k + 1]);
-		return;
-	case CONFIG_INTEGER:
-		read_integer(r, f, key, v, into);
-		return;
-	case CONFIG_BOOL:
-		read_bool(r, f, key, v, into);
-		return;
-	case CONFIG_DURATION:
-		read_duration(r, f, key, v, into);
-		return;
-	default: /* CONFIG_NUMBER */
-		if (read_number(r, f, key, v, &d))
-			put(into, f, &d);
-	}
 }
 
 /* ---- lists and maps ---- */
@@ -523,31 +473,65 @@ static void read_entries(struct config_reader *r, const struct config_field *f, 
 void config_value(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, void *into)
 {
+	const char *text;
+	unsigned k;
+	double d;
+
+	if (f->kind != CONFIG_LIST && f->kind != CONFIG_ENTRIES)
+		put_place(into, f->place_at, v);
 	switch (f->kind) {
-	case CONFIG_GROUP:
-		read_group(r, f, key, v, (char *)into + f->at);
-		return;
-	case CONFIG_LIST:
-		read_list(r, f, key, v, into);
-		return;
-	case CONFIG_ENTRIES:
-		read_entries(r, f, key, v, into);
-		return;
+	case CONFIG_TEXT:
+		if (config_text(r, f, key, v, &text))
+			put(into, f, &text);
+		break;
+	case CONFIG_WORD:
+		if (read_word(r, f, key, v, &k))
+			put(into, f, &k);
+		break;
+	case CONFIG_WORD_TEXT:
+		if (read_word(r, f, key, v, &k))
+			put(into, f, &f->words[k]);
+		break;
+	case CONFIG_SWITCH:
+		if (read_word(r, f, key, v, &k))
+			put_bool(into, f, !f->words[k + 1]);
+		break;
+	case CONFIG_INTEGER:
+		read_integer(r, f, key, v, into);
+		break;
+	case CONFIG_NUMBER:
+		if (read_number(r, f, key, v, &d))
+			put(into, f, &d);
+		break;
+	case CONFIG_BOOL:
+		read_bool(r, f, key, v, into);
+		break;
+	case CONFIG_DURATION:
+		read_duration(r, f, key, v, into);
+		break;
 	case CONFIG_TEXTS:
 		read_texts(r, f, key, v, into);
-		return;
-	case CONFIG_LABELS:
-		read_labels(r, f, key, v);
-		return;
+		break;
+	case CONFIG_GROUP:
+		read_group(r, f, key, v, (char *)into + f->at);
+		break;
+	case CONFIG_LIST:
+		read_list(r, f, key, v, into);
+		break;
+	case CONFIG_ENTRIES:
+		read_entries(r, f, key, v, into);
+		break;
 	case CONFIG_OPEN:
 		read_open(r, f, key, v, into);
-		return;
+		break;
+	case CONFIG_LABELS:
+		read_labels(r, f, key, v);
+		break;
 	case CONFIG_CUSTOM:
 		f->read(r, f, key, v, (char *)into + f->at);
-		return;
-	default:
-		put_place(into, f->place_at, v);
-		read_scalar(r, f, key, v, into);
+		break;
+	case CONFIG_REFUSED: /* config_fields() refuses the key */
+		break;
 	}
 }
 
@@ -566,7 +550,7 @@ static void put_presets(
 		if (v || !f->preset || f->kind == CONFIG_TEXTS || !f->size)
 			continue;
 		preset.text = str_of(f->preset);
-		read_scalar(r, f, f->key, &preset, into);
+		config_value(r, f, f->key, &preset, into);
 	}
 }
 
@@ -604,11 +588,9 @@ static void refuse_key(
 	const char *keys[KEYS_LISTED_MAX + 1] = {0};
 	size_t n = 0;
 
-	for (; fields->key && n <= KEYS_LISTED_MAX; fields++)
+	for (; fields[n].key; n++)
 		if (n < KEYS_LISTED_MAX)
-			keys[n++] = fields->key;
-		else
-			n++;
+			keys[n] = fields[n].key;
 	config_fault(r, key, "unknown key %s%s%s", config_shown(r, key),
 		n <= KEYS_LISTED_MAX ? ": must be " : "",
 		n <= KEYS_LISTED_MAX ? word_list(r->arena, keys) : "");

@@ -258,15 +258,6 @@ CHECK(multiple_of)
 			r->number);
 }
 
-static size_t characters(const char *text)
-{
-	size_t n = 0;
-
-	for (; *text; text++)
-		n += ((unsigned char)*text & 0xc0) != 0x80;
-	return n;
-}
-
 static const char *times(double n, const char *one, const char *many)
 {
 	return n == 1 ? one : many;
@@ -275,7 +266,7 @@ static const char *times(double n, const char *one, const char *many)
 CHECK(max_length)
 {
 	(void)n;
-	if ((double)characters(json_text(loc->value)) > r->number)
+	if ((double)str_characters(str_of(json_text(loc->value))) > r->number)
 		add_fault(c, r, loc, "%s is longer than %.0f %s", show_value(c, loc->value),
 			r->number, times(r->number, "character", "characters"));
 }
@@ -283,7 +274,7 @@ CHECK(max_length)
 CHECK(min_length)
 {
 	(void)n;
-	if ((double)characters(json_text(loc->value)) < r->number)
+	if ((double)str_characters(str_of(json_text(loc->value))) < r->number)
 		add_fault(c, r, loc, "%s is shorter than %.0f %s", show_value(c, loc->value),
 			r->number, times(r->number, "character", "characters"));
 }

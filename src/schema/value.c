@@ -109,16 +109,12 @@ enum { DISPLAY_MAX = 60 };
 const char *schema_display_text(struct arena *a, const char *text)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
-	struct str s;
-	size_t n;
+	struct str whole, shown;
 
 	json_print_text(&b, str_of(text));
-	s = str_sub(buf_str(&b), 1, b.len - 1);
-	if (s.n <= DISPLAY_MAX)
-		return arena_printf(a, "'%.*s'", (int)s.n, s.p);
-	for (n = DISPLAY_MAX; n && ((unsigned char)s.p[n] & 0xc0) == 0x80;)
-		n--;
-	return arena_printf(a, "'%.*s...'", (int)n, s.p);
+	whole = str_sub(buf_str(&b), 1, b.len - 1);
+	shown = str_cut(whole, DISPLAY_MAX);
+	return arena_printf(a, "'%.*s%s'", (int)shown.n, shown.p, shown.n < whole.n ? "..." : "");
 }
 
 const char *schema_display(struct arena *a, const json *j)

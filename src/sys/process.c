@@ -544,9 +544,7 @@ void process_error_text(struct str output, struct buf *out)
 	for (size_t i = n > ERROR_LINES ? n - ERROR_LINES : 0; i < n; i++)
 		add_line(out, last[i % ERROR_LINES]);
 	buf_utf8_repair(out);
-	buf_cut(out, ERROR_TEXT_MAX);
-	while (out->len && str_utf8_fault(buf_str(out)))
-		buf_cut(out, out->len - 1);
+	buf_cut(out, str_cut(buf_str(out), ERROR_TEXT_MAX).n);
 }
 
 int process_check(const struct process *p, const struct process_end *end, const char *name,
