@@ -9,150 +9,140 @@ static const struct config_field *find(const struct config_field *fields, const 
 	return fields;
 }
 
-/* ---- the JSON Schema ---- */
-
-/* A duration is longer than zero if a digit of it is. */
-static json *above_zero(void)
+/* A value as it would be written without quotes. */
+static struct yaml plain(const char *text)
 {
-	json *list = json_array(), *digit = json_object();
-
-	json_put_str(digit, "pattern", STR("[1-9]"));
-	json_push(list, digit);
-	return list;
+	return (struct yaml){.kind = YAML_SCALAR, .plain = true, .text = str_of(text)};
 }
 
-static json *schema_text(const struct config_field *f)
+/* ---- the JSON Schema ---- */
+
+static void put_type(json *j, const char *type)
+{
+	json_put_str(j, "type", str_of(type));
+}
+
+static void put_names(json *j, const char *key, const char *const *names)
+{
+	json *list = json_array();
+
+	for (; *names; names++)
+		json_push_str(list, str_of(*names));
+	json_put(j, key, list);
+}
+
+static void put_text_schema(json *j, const struct config_field *f)
 {
 	const struct config_form *form = f->form;
-	json *j = json_object();
 
-	json_put_str(j, "type", STR("string"));
+	put_type(j, "string");
 	if (f->words) {
-		json *list = json_array();
-
-		for (size_t i = 0; f->words[i]; i++)
-			json_push_str(list, str_of(f->words[i]));
-		json_put(j, "enum", list);
-		return j;
+		put_names(j, "enum", f->words);
+		return;
 	}
 	json_put_int(j, "minLength", 1);
 	json_put_int(j, "maxLength", form->max);
 	if (form->pattern)
 		json_put_str(j, "pattern", str_of(form->pattern));
-	if (f->kind == CONFIG_DURATION && f->min > 0)
-		json_put(j, "allOf", above_zero());
-	return j;
+	if (f->kind == CONFIG_DURATION && f->min > 0) {
+		json *all = json_array(), *digit = json_object();
+
+		/* A duration is longer than zero if a digit of it is. */
+		json_put_str(digit, "pattern", STR("[1-9]"));
+		json_push(all, digit);
+		json_put(j, "allOf", all);
+	}
 }
 
-static json *schema_number(const struct config_field *f)
+static void put_number_schema(json *j, const struct config_field *f)
 {
-	json *j = json_object();
-
-	json_put_str(j, "type", f->kind == CONFIG_NUMBER ? STR("number") : STR("integer"));
+	put_type(j, f->kind == CONFIG_NUMBER ? "number" : "integer");
 	json_put_number(j, f->above ? "exclusiveMinimum" : "minimum", f->min);
 	json_put_number(j, "maximum", f->max ? f->max : (double)JSON_MAX_INT);
-	return j;
 }
 
-static json *schema_map(const struct config_field *fields);
+static void put_map_schema(json *j, const struct config_field *fields);
 
-static json *schema_list(const struct config_field *f, json *items)
+static void put_list_schema(json *j, const struct config_field *f)
 {
-	json *j = json_object();
+	json *items = json_object();
 
-	json_put_str(j, "type", STR("array"));
+	put_type(j, "array");
 	if (f->min > 0)
 		json_put_int(j, "minItems", (int64_t)f->min);
 	json_put_int(j, "maxItems", (int64_t)f->max);
 	if (f->once)
 		json_put_bool(j, "uniqueItems", true);
+	if (f->kind == CONFIG_TEXTS)
+		put_text_schema(items, f);
+	else
+		put_map_schema(items, f->fields);
 	json_put(j, "items", items);
-	return j;
 }
 
-static json *schema_labels(void)
+static void put_labels_schema(json *j)
 {
-	json *j = json_object(), *text = json_object();
+	json *text = json_object();
 
-	json_put_str(text, "type", STR("string"));
-	json_put_str(j, "type", STR("object"));
+	put_type(text, "string");
+	put_type(j, "object");
 	json_put(j, "additionalProperties", text);
-	return j;
 }
 
-static json *schema_type(const char *type)
-{
-	json *j = json_object();
-
-	json_put_str(j, "type", str_of(type));
-	return j;
-}
-
-static json *schema_field(const struct config_field *f)
+static void put_field_schema(json *j, const struct config_field *f)
 {
 	switch (f->kind) {
 	case CONFIG_INTEGER:
 	case CONFIG_NUMBER:
-		return schema_number(f);
+		put_number_schema(j, f);
+		break;
 	case CONFIG_BOOL:
-		return schema_type("boolean");
+		put_type(j, "boolean");
+		break;
 	case CONFIG_TEXTS:
-		return schema_list(f, schema_text(f));
-	case CONFIG_GROUP:
-		return schema_map(f->fields);
 	case CONFIG_LIST:
-		return schema_list(f, schema_map(f->fields));
+		put_list_schema(j, f);
+		break;
+	case CONFIG_GROUP:
+		put_map_schema(j, f->fields);
+		break;
 	case CONFIG_OPEN:
-		return schema_type(f->list ? "array" : "object");
+		put_type(j, f->list ? "array" : "object");
+		break;
 	case CONFIG_LABELS:
-		return schema_labels();
+		put_labels_schema(j);
+		break;
 	default: /* texts of all kinds */
-		return schema_text(f);
+		put_text_schema(j, f);
 	}
 }
 
 static json *preset_json(const struct config_field *f)
 {
-	const struct yaml node = {.kind = YAML_SCALAR, .plain = true, .text = str_of(f->preset)};
+	const struct yaml node = plain(f->preset);
 
 	return f->kind == CONFIG_TEXTS ? json_array() : config_json(&node);
 }
 
-/* With the type that the deciding key has: `true` is no text. */
-static json *condition_values(const struct config_field *f)
-{
-	json *list = json_array();
-
-	for (size_t i = 0; f->required_is[i]; i++) {
-		const struct yaml node = {
-			.kind = YAML_SCALAR, .plain = true, .text = str_of(f->required_is[i])};
-
-		json_push(list, config_json(&node));
-	}
-	return list;
-}
-
-static json *one_name(const char *name)
-{
-	json *list = json_array();
-
-	json_push_str(list, str_of(name));
-	return list;
-}
-
 /* {"if": the deciding key has one of the values, "then": this one is required}. If the deciding key
- * is missing, its default decides: a schema's `properties` also accepts a missing key. */
-static json *schema_condition(const struct config_field *fields, const struct config_field *f)
+ * is missing, its default decides: a schema's `properties` also accepts a missing key. The values
+ * have the type that the deciding key has: `true` is no text. */
+static json *condition_schema(const struct config_field *fields, const struct config_field *f)
 {
 	json *j = json_object(), *when = json_object(), *key = json_object(), *is = json_object(),
-	     *then = json_object();
+	     *then = json_object(), *values = json_array();
 
-	json_put(is, "enum", condition_values(f));
+	for (size_t i = 0; f->required_is[i]; i++) {
+		const struct yaml node = plain(f->required_is[i]);
+
+		json_push(values, config_json(&node));
+	}
+	json_put(is, "enum", values);
 	json_put(key, f->required_when, is);
 	json_put(when, "properties", key);
 	if (!find(fields, f->required_when)->preset)
-		json_put(when, "required", one_name(f->required_when));
-	json_put(then, "required", one_name(f->key));
+		put_names(when, "required", (const char *const[]){f->required_when, NULL});
+	put_names(then, "required", (const char *const[]){f->key, NULL});
 	json_put(j, "if", when);
 	json_put(j, "then", then);
 	return j;
@@ -166,17 +156,18 @@ static void put_list(json *to, const char *key, json *list)
 		json_free(&list);
 }
 
-static json *schema_map(const struct config_field *fields)
+static void put_map_schema(json *j, const struct config_field *fields)
 {
-	json *j = schema_type("object"), *required = json_array(), *properties = json_object(),
-	     *all = json_array();
+	json *required = json_array(), *properties = json_object(), *all = json_array();
 
+	put_type(j, "object");
 	for (const struct config_field *f = fields; f->key; f++) {
 		json *property;
 
 		if (f->kind == CONFIG_REFUSED)
 			continue;
-		property = schema_field(f);
+		property = json_object();
+		put_field_schema(property, f);
 		if (f->about)
 			json_put_str(property, "description", str_of(f->about));
 		if (f->preset)
@@ -185,24 +176,22 @@ static json *schema_map(const struct config_field *fields)
 		if (f->required)
 			json_push_str(required, str_of(f->key));
 		if (f->required_when)
-			json_push(all, schema_condition(fields, f));
+			json_push(all, condition_schema(fields, f));
 	}
 	put_list(j, "required", required);
 	json_put(j, "properties", properties);
 	json_put_bool(j, "additionalProperties", false);
 	put_list(j, "allOf", all);
-	return j;
 }
 
 void resource_schema(const struct resource_kind *kind, struct buf *out)
 {
-	CLEANUP(json_free) json *j = json_object(), *fields = schema_map(kind->fields);
+	CLEANUP(json_free) json *j = json_object();
 
 	json_put_str(j, "$schema", STR("https://json-schema.org/draft/2020-12/schema"));
 	json_put_str(j, "title", str_of(kind->name));
 	json_put_str(j, "description", str_of(kind->about));
-	for (const json *m = json_first(fields); m; m = json_next(m))
-		json_put(j, json_key(m), json_copy(m));
+	put_map_schema(j, kind->fields);
 	json_print_pretty(out, j);
 }
 
@@ -349,38 +338,31 @@ static json *value_of(
 	return json_string(str_of(text));
 }
 
+static void add(const struct showing *s, struct shown_field field)
+{
+	vec_push_in(s->a, s->out, field);
+}
+
 static void put_written(const struct showing *s, const char *path, const struct config_field *f,
 	const struct yaml *node, const char *why)
 {
-	vec_push_in(s->a, s->out,
-		(struct shown_field){.path = path,
-			.value = value_of(s, f, node),
-			.origin = ORIGIN_WRITTEN,
-			.file = s->doc->file,
-			.line = node->line,
-			.why = why,
-			.inert = f->inert});
+	add(s, (struct shown_field){path, value_of(s, f, node), ORIGIN_WRITTEN, s->doc->file,
+		       node->line, why, f->inert});
 }
 
 static void put_default(const struct showing *s, const char *path, const struct config_field *f)
 {
-	const struct yaml text = {.kind = YAML_SCALAR, .plain = true, .text = str_of(f->preset)};
-	const struct yaml list = {.kind = YAML_LIST};
+	const struct yaml text = plain(f->preset), list = {.kind = YAML_LIST};
 
-	vec_push_in(s->a, s->out,
-		(struct shown_field){.path = path,
-			.value = value_of(s, f, f->kind == CONFIG_TEXTS ? &list : &text),
-			.origin = ORIGIN_DEFAULT});
+	add(s, (struct shown_field){.path = path,
+		       .value = value_of(s, f, f->kind == CONFIG_TEXTS ? &list : &text),
+		       .origin = ORIGIN_DEFAULT});
 }
 
-static void put_derived(
-	const struct showing *s, const char *path, const char *value, const char *why)
+static void put_computed(
+	const struct showing *s, const char *path, enum origin origin, json *value, const char *why)
 {
-	vec_push_in(s->a, s->out,
-		(struct shown_field){.path = path,
-			.value = json_string(str_of(value)),
-			.origin = ORIGIN_DERIVED,
-			.why = why});
+	add(s, (struct shown_field){.path = path, .value = value, .origin = origin, .why = why});
 }
 
 /* The pipeline's field is used in place of the stage's. */
@@ -409,26 +391,26 @@ static const char *plans_text(struct arena *a, const struct parallelism *n)
 static void put_concurrent(const struct showing *s, const char *path, const struct config_field *f,
 	const struct yaml *node)
 {
-	CLEANUP(json_free) json *value = json_object();
-	struct shown_field shown = {.path = path, .origin = ORIGIN_DEFAULT};
+	const char *why;
+	enum origin origin = ORIGIN_DEFAULT;
 	struct parallelism n;
+	struct yaml number;
 
 	parallelism_resolve(s->a, s->r, s->doc->of, s->mode, &n);
+	why = parallelism_word(n.source);
 	if (n.source == PARALLELISM_DECLARED && node) {
 		put_written(s, path, f, node, NULL);
 		return;
 	}
-	json_put_int(value, "n", n.max);
-	shown.value = json_copy(json_get(value, "n"));
-	shown.why =
-		n.source == PARALLELISM_PLANS ? plans_text(s->a, &n) : parallelism_word(n.source);
-	if (n.source == PARALLELISM_PLANS)
-		shown.origin = ORIGIN_DERIVED;
-	if (n.source == PARALLELISM_DISABLED) {
-		shown.origin = ORIGIN_ENVIRONMENT;
-		shown.why = MODE_VARIABLE;
+	if (n.source == PARALLELISM_PLANS) {
+		origin = ORIGIN_DERIVED;
+		why = plans_text(s->a, &n);
+	} else if (n.source == PARALLELISM_DISABLED) {
+		origin = ORIGIN_ENVIRONMENT;
+		why = MODE_VARIABLE;
 	}
-	vec_push_in(s->a, s->out, shown);
+	number = plain(arena_printf(s->a, "%u", n.max));
+	put_computed(s, path, origin, config_json(&number), why);
 }
 
 static void put_missing(const struct showing *s, const char *path, const struct config_field *f)
@@ -440,11 +422,13 @@ static void put_missing(const struct showing *s, const char *path, const struct 
 	else if (f->preset)
 		put_default(s, path, f);
 	else if (strcmp(f->key, "isolation") == 0)
-		put_derived(s, path, p->parallel ? "worktree" : "inplace",
+		put_computed(s, path, ORIGIN_DERIVED,
+			json_string(p->parallel ? STR("worktree") : STR("inplace")),
 			p->parallel ? "the pipeline has `parallelism`"
 				    : "the pipeline has no `parallelism`");
 	else if (strcmp(f->key, "worktreePool") == 0 && p->parallel)
-		put_derived(s, path, p->worktree_pool, f->derived);
+		put_computed(
+			s, path, ORIGIN_DERIVED, json_string(str_of(p->worktree_pool)), f->derived);
 }
 
 static void show_fields(const struct showing *s, const char *prefix,
