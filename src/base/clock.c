@@ -1,6 +1,8 @@
 #include <time.h>
 #include "src/base/clock.h"
-#include "src/base/base.h"
+#include "src/base/number.h"
+
+enum { CLOCK_LENGTH = 20 }; /* of what clock_text() writes */
 
 static int64_t fixed_at = -1;
 
@@ -9,6 +11,8 @@ void clock_fix(int64_t t)
 	fixed_at = t;
 }
 
+/* ---- the calendar ---- */
+
 /*
  * Days since 1970-01-01 of the Gregorian calendar and back, for the years 0 to 9999. The C library
  * reads the time zone's file even for UTC and is many times slower. Years begin in March here, so
@@ -16,9 +20,10 @@ void clock_fix(int64_t t)
  */
 static int64_t days_of(int64_t year, int64_t month, int64_t day)
 {
-	int64_t y = year - (month < 3), in_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+	int64_t y = year + 400 - (month < 3),
+		in_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
 
-	return y * 365 + y / 4 - y / 100 + y / 400 + in_year - 719468;
+	return y * 365 + y / 4 - y / 100 + y / 400 + in_year - 719468 - 146097;
 }
 
 struct date {
@@ -35,38 +40,106 @@ static struct date date_of(int64_t days)
 	return (struct date){era * 400 + y + (month < 3), month, in_year - (153 * m + 2) / 5 + 1};
 }
 
-/* Reads n digits at *p and advances it; -1 when they are not digits, or a number over `max`. */
-static int64_t number(const char **p, int n, int64_t max)
-{
-	int64_t value = 0;
+/* ---- times that are read ---- */
 
-	for (; n; n--, ++*p) {
-		if (**p < '0' || **p > '9')
-			return -1;
-		value = value * 10 + **p - '0';
-	}
-	return value <= max ? value : -1;
+static bool skip_char(struct str *s, const char *either)
+{
+	if (!s->n || !s->p[0] || !strchr(either, s->p[0]))
+		return false;
+	*s = str_sub(*s, 1, s->n);
+	return true;
+}
+
+/* Exactly `n` digits, min..max. */
+static bool skip_number(struct str *s, size_t n, uint64_t min, uint64_t max, int64_t *out)
+{
+	uint64_t value;
+
+	if (s->n < n || !number_parse(str_sub(*s, 0, n), min, max, &value))
+		return false;
+	*out = (int64_t)value;
+	*s = str_sub(*s, n, s->n);
+	return true;
+}
+
+static bool skip_date(struct str *s, int64_t *days)
+{
+	static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	int64_t year, month, day;
+	bool leap;
+
+	if (!skip_number(s, 4, 0, 9999, &year) || !skip_char(s, "-") ||
+		!skip_number(s, 2, 1, 12, &month) || !skip_char(s, "-") ||
+		!skip_number(s, 2, 1, 31, &day))
+		return false;
+	leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+	*days = days_of(year, month, day);
+	return day <= lengths[month - 1] + (month == 2 && leap);
+}
+
+static bool skip_fraction(struct str *s)
+{
+	uint64_t ignored;
+	size_t n;
+
+	if (!skip_char(s, "."))
+		return true;
+	n = number_digits(*s, &ignored);
+	*s = str_sub(*s, n, s->n);
+	return n > 0;
+}
+
+/* Seconds that the clock of the text is offset of UTC. */
+static bool skip_offset(struct str *s, int64_t *offset)
+{
+	int64_t hours, minutes;
+	bool minus;
+
+	*offset = 0;
+	if (skip_char(s, "Zz"))
+		return true;
+	minus = s->n && s->p[0] == '-';
+	if (!skip_char(s, "+-") || !skip_number(s, 2, 0, 23, &hours) || !skip_char(s, ":") ||
+		!skip_number(s, 2, 0, 59, &minutes))
+		return false;
+	*offset = (hours * 3600 + minutes * 60) * (minus ? -1 : 1);
+	return true;
+}
+
+bool clock_parse_date(struct str text, int64_t *t)
+{
+	int64_t days;
+
+	if (!skip_date(&text, &days) || text.n)
+		return false;
+	*t = days * 86400;
+	return true;
+}
+
+/* A leap second is the last one of a UTC day. */
+bool clock_parse_rfc3339(struct str text, int64_t *t)
+{
+	int64_t days, hour, minute, second, offset;
+
+	if (!skip_date(&text, &days) || !skip_char(&text, "Tt") ||
+		!skip_number(&text, 2, 0, 23, &hour) || !skip_char(&text, ":") ||
+		!skip_number(&text, 2, 0, 59, &minute) || !skip_char(&text, ":") ||
+		!skip_number(&text, 2, 0, 60, &second) || !skip_fraction(&text) ||
+		!skip_offset(&text, &offset) || text.n)
+		return false;
+	*t = days * 86400 + hour * 3600 + minute * 60 + second - offset;
+	return second < 60 || ((*t % 86400) + 86400) % 86400 == 0;
 }
 
 int clock_parse(const char *text, int64_t *t)
 {
-	static const struct {
-		int digits, min, max;
-		char end;
-	} parts[] = {{4, 1, 9999, '-'}, {2, 1, 12, '-'}, {2, 1, 31, 'T'}, {2, 0, 23, ':'},
-		{2, 0, 59, ':'}, {2, 0, 60, 'Z'}};
-	int64_t v[COUNT(parts)];
+	bool form = strlen(text) == CLOCK_LENGTH && text[10] == 'T' &&
+		    text[CLOCK_LENGTH - 1] == 'Z' && strncmp(text, "0000", 4) != 0;
 
-	for (size_t i = 0; i < COUNT(parts); i++) {
-		v[i] = number(&text, parts[i].digits, parts[i].max);
-		if (v[i] < parts[i].min || *text++ != parts[i].end)
-			return -1;
-	}
-	if (*text)
-		return -1;
-	*t = days_of(v[0], v[1], v[2]) * 86400 + v[3] * 3600 + v[4] * 60 + v[5];
-	return 0;
+	return form && clock_parse_rfc3339(str_of(text), t) ? 0 : -1;
 }
+
+/* ---- the time of day ---- */
 
 int64_t clock_now(void)
 {

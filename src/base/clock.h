@@ -5,7 +5,7 @@
 #ifndef DT_CLOCK_H
 #define DT_CLOCK_H
 
-#include "src/base/error.h"
+#include "src/base/buf.h"
 
 #define CLOCK_TEXT 24 /* bytes that clock_text() and clock_stamp() need */
 
@@ -15,8 +15,15 @@ int64_t clock_now(void);
 void clock_fix(int64_t t);
 /* `2026-11-21T01:34:55Z` */
 void clock_text(int64_t t, char out[CLOCK_TEXT]);
-/* Reads the form that clock_text() writes. -1: it is something else. */
+/* Reads the form that clock_text() writes, of the years 1 to 9999. -1: it is something else. */
 int clock_parse(const char *text, int64_t *t);
+/*
+ * An RFC 3339 date and time with any offset, as seconds since 1970 UTC. Fractions are dropped; a
+ * leap second counts as the second after it.
+ */
+bool clock_parse_rfc3339(struct str text, int64_t *t);
+/* `2026-11-21`: the first second of a day that exists. */
+bool clock_parse_date(struct str text, int64_t *t);
 /* `20261121T013455Z`, for file names. */
 void clock_stamp(int64_t t, char out[CLOCK_TEXT]);
 /* Milliseconds of a monotonic clock; for durations and time limits only. */

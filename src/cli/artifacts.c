@@ -4,7 +4,6 @@
 #include "src/event/event.h"
 #include "src/event/artifact.h"
 #include "src/run/locate.h"
-#include "src/schema/format.h"
 
 struct artifacts_options {
 	const char *schema, *since, *type, *artifacts;
@@ -143,7 +142,7 @@ static int run_events(struct invocation *in, struct error *err)
 	int64_t t;
 	char *dir;
 
-	if (o->since && !format_time_parse(str_of(o->since), &t))
+	if (o->since && !clock_parse_rfc3339(str_of(o->since), &t))
 		return error_set(err, ERR_USAGE,
 			"--since must be a time such as 2026-11-21T01:34:55Z, not '%.60s'",
 			o->since);

@@ -155,6 +155,21 @@ static bool read_word(struct config_reader *r, const struct config_field *f, con
 	return refuse(r, f, key, v, word_list(r->arena, f->words));
 }
 
+static void read_choice(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yaml *v, void *into)
+{
+	unsigned k;
+
+	if (!read_word(r, f, key, v, &k))
+		return;
+	if (f->kind == CONFIG_WORD)
+		put(into, f, &k);
+	else if (f->kind == CONFIG_WORD_TEXT)
+		put(into, f, &f->words[k]);
+	else
+		put_bool(into, f, !f->words[k + 1]);
+}
+
 static const char *range(struct arena *a, const struct config_field *f, const char *what)
 {
 	if (f->max && f->max < (double)JSON_MAX_INT)
@@ -474,7 +489,6 @@ void config_value(struct config_reader *r, const struct config_field *f, const c
 	const struct yaml *v, void *into)
 {
 	const char *text;
-	unsigned k;
 	double d;
 
 	if (f->kind != CONFIG_LIST && f->kind != CONFIG_ENTRIES)
@@ -485,16 +499,9 @@ void config_value(struct config_reader *r, const struct config_field *f, const c
 			put(into, f, &text);
 		break;
 	case CONFIG_WORD:
-		if (read_word(r, f, key, v, &k))
-			put(into, f, &k);
-		break;
 	case CONFIG_WORD_TEXT:
-		if (read_word(r, f, key, v, &k))
-			put(into, f, &f->words[k]);
-		break;
 	case CONFIG_SWITCH:
-		if (read_word(r, f, key, v, &k))
-			put_bool(into, f, !f->words[k + 1]);
+		read_choice(r, f, key, v, into);
 		break;
 	case CONFIG_INTEGER:
 		read_integer(r, f, key, v, into);

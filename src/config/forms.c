@@ -1,3 +1,4 @@
+#include "src/base/number.h"
 #include "src/config/decode.h"
 
 static bool in(char c, unsigned set, const char *more)
@@ -77,14 +78,13 @@ static bool is_zone(struct str s)
 }
 
 /* One or two digits up to `max`, cut off *s. */
-static bool take_hour(struct str *s, unsigned max)
+static bool take_hour(struct str *s, uint64_t max)
 {
-	unsigned n = 0, digits = 0;
+	uint64_t hour;
+	size_t digits = number_digits(*s, &hour);
 
-	while (digits < 2 && digits < s->n && in(s->p[digits], CONFIG_DIGIT, ""))
-		n = n * 10 + (unsigned)(s->p[digits++] - '0');
 	*s = str_sub(*s, digits, s->n);
-	return digits && n <= max;
+	return digits && digits <= 2 && hour <= max;
 }
 
 static bool is_hours(struct str s)
@@ -124,16 +124,12 @@ static bool is_days(struct str s)
 
 static bool is_date(struct str s)
 {
-	unsigned month, day;
+	uint64_t ignored;
 
-	if (s.n != 10 || s.p[4] != '-' || s.p[7] != '-')
-		return false;
-	for (size_t i = 0; i < s.n; i++)
-		if (i != 4 && i != 7 && !in(s.p[i], CONFIG_DIGIT, ""))
-			return false;
-	month = (unsigned)((s.p[5] - '0') * 10 + s.p[6] - '0');
-	day = (unsigned)((s.p[8] - '0') * 10 + s.p[9] - '0');
-	return month >= 1 && month <= 12 && day >= 1 && day <= 31;
+	return s.n == 10 && s.p[4] == '-' && s.p[7] == '-' &&
+	       number_parse(str_sub(s, 0, 4), 0, 9999, &ignored) &&
+	       number_parse(str_sub(s, 5, 7), 1, 12, &ignored) &&
+	       number_parse(str_sub(s, 8, 10), 1, 31, &ignored);
 }
 
 static bool is_root(struct str s)
@@ -150,61 +146,42 @@ static bool is_below(struct str s)
 
 enum { DIGITS_MAX = 9 }; /* so that no sum comes near the end of an int64_t */
 
-struct unit {
-	char letter;
-	int64_t seconds;
-};
-
-/* Numbers with units, in the order of the units, each at most once. False: something else. */
-static bool take_units(const char **p, const struct unit *units, size_t n, int64_t *sum)
-{
-	size_t next = 0;
-
-	while (**p >= '0' && **p <= '9') {
-		const char *from = *p;
-		int64_t v = 0;
-
-		for (; **p >= '0' && **p <= '9'; (*p)++) {
-			if (*p - from == DIGITS_MAX)
-				return false;
-			v = v * 10 + (**p - '0');
-		}
-		while (next < n && units[next].letter != **p)
-			next++;
-		if (next == n)
-			return false;
-		*sum += v * units[next++].seconds;
-		(*p)++;
-	}
-	return true;
-}
-
+/* Numbers with units, in the order of the units, each at most once; weeks stand alone. */
 int config_parse_duration(const char *text, int64_t *seconds)
 {
-	static const struct unit days[] = {{'D', 86400}}, weeks[] = {{'W', 604800}};
-	static const struct unit times[] = {{'H', 3600}, {'M', 60}, {'S', 1}};
-	const char *p = text + 1, *from;
+	static const struct {
+		char letter;
+		bool of_time; /* behind the `T` */
+		int64_t seconds;
+	} units[] = {{'W', false, 604800}, {'D', false, 86400}, {'H', true, 3600}, {'M', true, 60},
+		{'S', true, 1}};
+	bool time = false, any = false;
 	int64_t sum = 0;
+	size_t next = 0;
 
-	if (text[0] != 'P' || !text[1])
+	if (*text++ != 'P')
 		return -1;
-	if (take_units(&p, weeks, 1, &sum) && !*p) {
-		*seconds = sum;
-		return 0;
-	}
-	p = text + 1;
-	sum = 0;
-	if (!take_units(&p, days, 1, &sum))
-		return -1;
-	if (*p == 'T') {
-		from = ++p;
-		if (!take_units(&p, times, COUNT(times), &sum) || p == from)
+	for (; *text; text++) {
+		uint64_t value;
+		size_t digits = number_digits(str_of(text), &value);
+
+		if (*text == 'T' && !time) {
+			time = true;
+			any = false;
+			continue;
+		}
+		text += digits;
+		while (next < COUNT(units) &&
+			(units[next].letter != *text || units[next].of_time != time))
+			next++;
+		if (next == COUNT(units) || !digits || digits > DIGITS_MAX)
 			return -1;
+		sum += (int64_t)value * units[next].seconds;
+		next = units[next].letter == 'W' ? COUNT(units) : next + 1;
+		any = true;
 	}
-	if (*p)
-		return -1;
-	*seconds = sum;
-	return 0;
+	*seconds = any ? sum : *seconds;
+	return any ? 0 : -1;
 }
 
 static bool is_duration(struct str s)

@@ -1,5 +1,4 @@
 #include "src/base/clock.h"
-#include "src/base/number.h"
 #include "src/config/decode.h"
 #include "src/config/model.h"
 #include "src/sys/path.h"
@@ -11,7 +10,6 @@ enum {
 	ALIAS_MAX = 64,
 	MODEL_ID_MAX = 200,
 	DAY_LEN = 10,
-	SECOND_LEN = 19
 };
 
 /* The shipped file itself, so that the built-in registry can be read and copied. */
@@ -48,33 +46,11 @@ static bool is_use(struct str s)
 	return s.n <= USE_MAX && config_line.valid(s);
 }
 
-/* The form of clock_parse(): the first second of a day, a second without its fraction. */
-static bool clock_form(struct str s, char out[CLOCK_TEXT])
-{
-	struct str rest;
-	uint64_t fraction;
-	size_t i = 1;
-
-	if (s.n == DAY_LEN)
-		return snprintf(out, CLOCK_TEXT, "%.10sT00:00:00Z", s.p) > 0;
-	if (s.n <= SECOND_LEN)
-		return false;
-	rest = str_sub(s, SECOND_LEN, s.n);
-	if (rest.p[0] == '.')
-		i += number_digits(str_sub(rest, 1, rest.n), &fraction);
-	if (i > 1)
-		rest = str_sub(rest, i, rest.n);
-	return str_is(rest, "Z") && snprintf(out, CLOCK_TEXT, "%.19sZ", s.p) > 0;
-}
-
 bool model_date_parse(struct str s, int64_t *t)
 {
-	char text[CLOCK_TEXT], again[CLOCK_TEXT];
+	bool utc = s.n > DAY_LEN && s.p[DAY_LEN] == 'T' && str_ends(s, "Z");
 
-	if (str_utf8_fault(s) || !clock_form(s, text) || clock_parse(text, t) < 0 || *t <= 0)
-		return false;
-	clock_text(*t, again); /* a day that does not exist would come back as another one */
-	return strcmp(text, again) == 0;
+	return (clock_parse_date(s, t) || (utc && clock_parse_rfc3339(s, t))) && *t > 0;
 }
 
 static void read_date(struct config_reader *r, const struct config_field *f, const char *key,

@@ -1,5 +1,6 @@
 #include <pwd.h>
 #include <sys/stat.h>
+#include "src/base/clock.h"
 #include "src/base/number.h"
 #include "src/config/resource_internal.h"
 
@@ -303,24 +304,6 @@ static void complete_plan(struct arena *a, const struct yaml *tree, void *of)
 
 #define ZONES "/usr/share/zoneinfo"
 
-static unsigned number(const char *digits, size_t n)
-{
-	unsigned v = 0;
-
-	for (size_t i = 0; i < n; i++)
-		v = v * 10 + (unsigned)(digits[i] - '0');
-	return v;
-}
-
-static bool is_day(const char *date)
-{
-	static const unsigned char days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-	unsigned y = number(date, 4), m = number(date + 5, 2), d = number(date + 8, 2);
-	bool leap = (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
-
-	return d <= days[m - 1] + (unsigned)(m == 2 && leap);
-}
-
 /* A host without any zones accepts all of them. */
 static bool zone_known(struct arena *a, const char *tz)
 {
@@ -331,11 +314,22 @@ static bool zone_known(struct arena *a, const char *tz)
 	return stat(arena_printf(a, ZONES "/%s", tz), &st) == 0 && S_ISREG(st.st_mode);
 }
 
+/* `22-22`, also `6-06`. */
+static bool is_empty_range(const char *hours)
+{
+	uint64_t from, to;
+
+	(void)number_digits(str_of(hours), &from);
+	(void)number_digits(str_of(strchr(hours, '-') + 1), &to);
+	return from == to;
+}
+
 static void check_plan(const struct resource_check *c)
 {
 	const struct subscription_plan *p = c->doc->of;
+	int64_t ignored;
 
-	if (p->verified && !is_day(p->verified))
+	if (p->verified && !clock_parse_date(str_of(p->verified), &ignored))
 		resource_fault(
 			c, "spec.offPeak.lastVerified", "the day '%s' does not exist", p->verified);
 	for (size_t i = 0; i < p->n_windows; i++) {
@@ -345,8 +339,7 @@ static void check_plan(const struct resource_check *c)
 		if (w->tz && !zone_known(c->reader->arena, w->tz))
 			resource_fault(c, arena_printf(c->reader->arena, "%s.tz", at),
 				"unknown time zone '%s'", w->tz);
-		if (w->hours &&
-			strtoul(w->hours, NULL, 10) == strtoul(strchr(w->hours, '-') + 1, NULL, 10))
+		if (w->hours && is_empty_range(w->hours))
 			resource_fault(c, arena_printf(c->reader->arena, "%s.hours", at),
 				"'%s' is an empty range", w->hours);
 	}

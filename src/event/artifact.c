@@ -1,6 +1,6 @@
 #include <sys/stat.h>
 #include "src/event/artifact.h"
-#include "src/schema/json_text.h"
+#include "src/schema/schema.h"
 #include "src/store/disk.h"
 #include "src/sys/path.h"
 
@@ -208,7 +208,7 @@ static int read_json(const struct artifact_place *at, json **out, struct error *
 	*out = NULL;
 	if (place_path(&a, at, &path, err) < 0 || place_read(at, &text, &missing, err) < 0)
 		return -1;
-	return missing ? 0 : json_text_read(out, path, buf_str(&text), err);
+	return missing ? 0 : schema_read_json(out, path, buf_str(&text), err);
 }
 
 int artifact_read(

@@ -1,7 +1,6 @@
 #include "src/event/event.h"
 #include "src/base/clock.h"
 #include "src/config/resource.h"
-#include "src/schema/format.h"
 #include "src/sys/path.h"
 
 static const char events_file[] = "_events.jsonl";
@@ -83,7 +82,7 @@ static bool earlier(const char *timestamp, const char *since)
 {
 	int64_t t, s;
 
-	if (format_time_parse(str_of(timestamp), &t) && format_time_parse(str_of(since), &s))
+	if (clock_parse_rfc3339(str_of(timestamp), &t) && clock_parse_rfc3339(str_of(since), &s))
 		return t < s;
 	return strcmp(timestamp, since) < 0;
 }

@@ -3,7 +3,6 @@
 #include "src/base/clock.h"
 #include "src/sys/directory.h"
 #include "src/sys/path.h"
-#include "src/schema/format.h"
 
 static const char state_name[] = "state.json";
 
@@ -62,7 +61,7 @@ int run_state_write(const char *dir, const struct run_state *s, struct error *er
 /* Seconds; fractions are dropped. */
 static bool get_time(const json *j, const char *key, int64_t *t)
 {
-	return format_time_parse(str_of(json_get_str(j, key)), t);
+	return clock_parse_rfc3339(str_of(json_get_str(j, key)), t);
 }
 
 static const char *copy_text(struct arena *a, const json *j, const char *key)

@@ -1,5 +1,5 @@
 #include <stdarg.h>
-#include "src/schema/json_text.h"
+#include "src/schema/schema.h"
 #include "src/schema/schema_internal.h"
 
 /* Nested alternatives can multiply: the number of nodes visited is bounded. */
@@ -13,7 +13,7 @@ struct schema_location {
 	const json *value;
 };
 
-struct tally {
+struct schema_tally {
 	size_t n;          /* faults */
 	size_t mismatches; /* of these, faults that mean that another alternative was intended */
 };
@@ -26,7 +26,7 @@ struct schema_checker {
 	long budget;
 	bool mute;           /* only the tally counts */
 	const json *subject; /* the value whose alternatives are tried */
-	struct tally tally;
+	struct schema_tally tally;
 };
 
 static void check_node(
@@ -125,17 +125,17 @@ void check_node(
 		add_fault(c, NULL, loc, "no value is allowed here");
 	for (const struct schema_rule *r = n->rules; r; r = r->next)
 		if (r->keyword->check && (!r->keyword->kinds || (r->keyword->kinds & kinds)))
-			r->keyword->check(c, n, r, loc);
+			r->keyword->check(c, r, loc);
 }
 
-static struct tally check_silently(
+static struct schema_tally check_silently(
 	struct schema_checker *c, const struct schema_node *n, const struct schema_location *loc)
 {
-	struct tally before = c->tally, got;
+	struct schema_tally before = c->tally, got;
 	const json *subject = c->subject;
 	bool mute = c->mute;
 
-	c->tally = (struct tally){0};
+	c->tally = (struct schema_tally){0};
 	c->mute = true;
 	c->subject = loc->value;
 	check_node(c, n, loc);
@@ -156,14 +156,13 @@ static const struct schema_rule *find_rule(const struct schema_node *n, const ch
 }
 
 #define CHECK(name)                                                                                \
-	static void check_##name(struct schema_checker *c, const struct schema_node *n,            \
-		const struct schema_rule *r, const struct schema_location *loc)
+	static void check_##name(struct schema_checker *c, const struct schema_rule *r,            \
+		const struct schema_location *loc)
 
 CHECK(type)
 {
 	CLEANUP(buf_release) struct buf words = BUF_INIT;
 
-	(void)n;
 	if (schema_kinds(loc->value) & r->kinds)
 		return;
 	for (unsigned bit = 1; bit <= IS_OBJECT; bit <<= 1) {
@@ -191,44 +190,34 @@ static bool is_one_of(const struct schema_rule *r, const json *value)
 
 CHECK(const)
 {
-	(void)n;
 	if (!is_one_of(r, loc->value))
 		add_fault(c, r, loc, "%s is not %s", show_value(c, loc->value), r->text);
 }
 
 CHECK(enum)
 {
-	(void)n;
 	if (!is_one_of(r, loc->value))
 		add_fault(c, r, loc, "%s is not one of %s", show_value(c, loc->value), r->text);
 }
 
-CHECK(maximum)
+/* What is said of a number beyond a bound; NULL: it is within it. */
+static const char *out_of_bounds(const char *keyword, double value, double bound)
 {
-	(void)n;
-	if (json_number(loc->value, 0) > r->number)
-		add_fault(c, r, loc, "%s is more than %.15g", show_value(c, loc->value), r->number);
+	if (strcmp(keyword, "maximum") == 0)
+		return value > bound ? "more than" : NULL;
+	if (strcmp(keyword, "minimum") == 0)
+		return value < bound ? "less than" : NULL;
+	if (strcmp(keyword, "exclusiveMaximum") == 0)
+		return value >= bound ? "not below" : NULL;
+	return value <= bound ? "not above" : NULL;
 }
 
-CHECK(exclusive_maximum)
+CHECK(bound)
 {
-	(void)n;
-	if (json_number(loc->value, 0) >= r->number)
-		add_fault(c, r, loc, "%s is not below %.15g", show_value(c, loc->value), r->number);
-}
+	const char *fault = out_of_bounds(r->keyword->name, json_number(loc->value, 0), r->number);
 
-CHECK(minimum)
-{
-	(void)n;
-	if (json_number(loc->value, 0) < r->number)
-		add_fault(c, r, loc, "%s is less than %.15g", show_value(c, loc->value), r->number);
-}
-
-CHECK(exclusive_minimum)
-{
-	(void)n;
-	if (json_number(loc->value, 0) <= r->number)
-		add_fault(c, r, loc, "%s is not above %.15g", show_value(c, loc->value), r->number);
+	if (fault)
+		add_fault(c, r, loc, "%s is %s %.15g", show_value(c, loc->value), fault, r->number);
 }
 
 static bool whole(double n)
@@ -252,61 +241,50 @@ static bool is_multiple(double v, double of)
 
 CHECK(multiple_of)
 {
-	(void)n;
 	if (!is_multiple(json_number(loc->value, 0), r->number))
 		add_fault(c, r, loc, "%s is not a multiple of %.15g", show_value(c, loc->value),
 			r->number);
 }
 
-static const char *times(double n, const char *one, const char *many)
+static bool is_maximum(const struct schema_rule *r)
 {
-	return n == 1 ? one : many;
+	return strncmp(r->keyword->name, "max", 3) == 0;
 }
 
-CHECK(max_length)
+/* Whether the number of characters, items or members is outside of the bound. */
+static bool is_beyond(const struct schema_rule *r, size_t n)
 {
-	(void)n;
-	if ((double)str_characters(str_of(json_text(loc->value))) > r->number)
-		add_fault(c, r, loc, "%s is longer than %.0f %s", show_value(c, loc->value),
-			r->number, times(r->number, "character", "characters"));
+	return is_maximum(r) ? (double)n > r->number : (double)n < r->number;
 }
 
-CHECK(min_length)
+CHECK(length)
 {
-	(void)n;
-	if ((double)str_characters(str_of(json_text(loc->value))) < r->number)
-		add_fault(c, r, loc, "%s is shorter than %.0f %s", show_value(c, loc->value),
-			r->number, times(r->number, "character", "characters"));
+	if (is_beyond(r, str_characters(str_of(json_text(loc->value)))))
+		add_fault(c, r, loc, "%s is %s than %.0f character%s", show_value(c, loc->value),
+			is_maximum(r) ? "longer" : "shorter", r->number, r->number == 1 ? "" : "s");
+}
+
+CHECK(count)
+{
+	size_t n = json_len(loc->value);
+
+	if (is_beyond(r, n))
+		add_fault(c, r, loc, "has %zu %s, at %s %.0f are %s", n,
+			json_is_array(loc->value) ? "items" : "members",
+			is_maximum(r) ? "most" : "least", r->number,
+			is_maximum(r) ? "allowed" : "required");
 }
 
 CHECK(pattern)
 {
-	(void)n;
 	if (!regex_match(r->patterns[0], str_of(json_text(loc->value))))
 		add_fault(c, r, loc, "%s does not match '%s'", show_value(c, loc->value), r->text);
 }
 
 CHECK(format)
 {
-	(void)n;
 	if (!r->format(str_of(json_text(loc->value))))
 		add_fault(c, r, loc, "%s is not a valid %s", show_value(c, loc->value), r->text);
-}
-
-CHECK(max_items)
-{
-	(void)n;
-	if ((double)json_len(loc->value) > r->number)
-		add_fault(c, r, loc, "has %zu items, at most %.0f are allowed",
-			json_len(loc->value), r->number);
-}
-
-CHECK(min_items)
-{
-	(void)n;
-	if ((double)json_len(loc->value) < r->number)
-		add_fault(c, r, loc, "has %zu items, at least %.0f are required",
-			json_len(loc->value), r->number);
 }
 
 struct item {
@@ -340,7 +318,6 @@ CHECK(unique_items)
 	CLEANUP(base_free) struct item *items = NULL;
 	struct arena forms = {0};
 
-	(void)n;
 	if (r->number == 0 || count < 2)
 		return;
 	items = xmalloc(count * sizeof(*items));
@@ -353,7 +330,7 @@ CHECK(unique_items)
 
 CHECK(items)
 {
-	const struct schema_rule *prefix = find_rule(n, "prefixItems");
+	const struct schema_rule *prefix = find_rule(r->node, "prefixItems");
 	size_t i = 0, from = prefix ? prefix->n : 0;
 
 	for (const json *m = json_first(loc->value); m; m = json_next(m), i++) {
@@ -368,7 +345,6 @@ CHECK(prefix_items)
 {
 	size_t i = 0;
 
-	(void)n;
 	for (const json *m = json_first(loc->value); m && i < r->n; m = json_next(m), i++) {
 		struct schema_location item = {loc, NULL, i, m};
 
@@ -380,7 +356,6 @@ CHECK(contains)
 {
 	size_t i = 0;
 
-	(void)n;
 	for (const json *m = json_first(loc->value); m; m = json_next(m), i++) {
 		struct schema_location item = {loc, NULL, i, m};
 
@@ -390,25 +365,8 @@ CHECK(contains)
 	add_fault(c, r, loc, "no item matches the schema of 'contains'");
 }
 
-CHECK(max_properties)
-{
-	(void)n;
-	if ((double)json_len(loc->value) > r->number)
-		add_fault(c, r, loc, "has %zu members, at most %.0f are allowed",
-			json_len(loc->value), r->number);
-}
-
-CHECK(min_properties)
-{
-	(void)n;
-	if ((double)json_len(loc->value) < r->number)
-		add_fault(c, r, loc, "has %zu members, at least %.0f are required",
-			json_len(loc->value), r->number);
-}
-
 CHECK(required)
 {
-	(void)n;
 	for (size_t i = 0; i < r->n; i++)
 		if (!json_get(loc->value, r->names[i]))
 			add_fault(c, r, loc, "%s is missing", show_text(c, r->names[i]));
@@ -416,7 +374,6 @@ CHECK(required)
 
 CHECK(dependent_required)
 {
-	(void)n;
 	for (size_t i = 0; i + 1 < r->n; i += 2)
 		if (json_get(loc->value, r->names[i]) && !json_get(loc->value, r->names[i + 1]))
 			add_fault(c, r, loc, "%s is missing; %s requires it",
@@ -425,7 +382,6 @@ CHECK(dependent_required)
 
 CHECK(properties)
 {
-	(void)n;
 	for (size_t i = 0; i < r->n; i++) {
 		struct schema_location member = {
 			loc, r->names[i], 0, json_get(loc->value, r->names[i])};
@@ -437,7 +393,6 @@ CHECK(properties)
 
 CHECK(pattern_properties)
 {
-	(void)n;
 	for (const json *m = json_first(loc->value); m; m = json_next(m)) {
 		struct schema_location member = {loc, json_key(m), 0, m};
 
@@ -466,7 +421,7 @@ CHECK(additional_properties)
 	for (const json *m = json_first(loc->value); m; m = json_next(m)) {
 		struct schema_location member = {loc, json_key(m), 0, m};
 
-		if (is_evaluated(n, json_key(m)))
+		if (is_evaluated(r->node, json_key(m)))
 			continue;
 		if (r->nodes[0]->never)
 			add_fault(c, r, &member, "unknown key %s", show_text(c, json_key(m)));
@@ -478,7 +433,6 @@ CHECK(additional_properties)
 /* The schema applies to the key as a string. */
 CHECK(property_names)
 {
-	(void)n;
 	for (const json *m = json_first(loc->value); m; m = json_next(m)) {
 		CLEANUP(json_free) json *name = json_string(str_of(json_key(m)));
 		struct schema_location spot = {loc, json_key(m), 0, name},
@@ -492,13 +446,11 @@ CHECK(property_names)
 
 CHECK(ref)
 {
-	(void)n;
 	check_node(c, r->nodes[0], loc);
 }
 
 CHECK(all_of)
 {
-	(void)n;
 	for (size_t i = 0; i < r->n; i++)
 		check_node(c, r->nodes[i], loc);
 }
@@ -521,9 +473,8 @@ CHECK(any_of)
 	const struct schema_node *meant = NULL;
 	size_t like = 0;
 
-	(void)n;
 	for (size_t i = 0; i < r->n; i++) {
-		struct tally t = check_silently(c, r->nodes[i], loc);
+		struct schema_tally t = check_silently(c, r->nodes[i], loc);
 
 		if (t.n == 0)
 			return;
@@ -538,9 +489,8 @@ CHECK(one_of)
 	const struct schema_node *meant = NULL;
 	size_t fits = 0, like = 0;
 
-	(void)n;
 	for (size_t i = 0; i < r->n; i++) {
-		struct tally t = check_silently(c, r->nodes[i], loc);
+		struct schema_tally t = check_silently(c, r->nodes[i], loc);
 
 		fits += t.n == 0;
 		if (t.n && t.mismatches == 0 && ++like)
@@ -555,7 +505,6 @@ CHECK(one_of)
 
 CHECK(not )
 {
-	(void)n;
 	if (check_silently(c, r->nodes[0], loc).n == 0)
 		add_fault(c, r, loc, "matches a schema that is not allowed here");
 }
@@ -563,7 +512,7 @@ CHECK(not )
 CHECK(if)
 {
 	bool holds = check_silently(c, r->nodes[0], loc).n == 0;
-	const struct schema_rule *then = find_rule(n, holds ? "then" : "else");
+	const struct schema_rule *then = find_rule(r->node, holds ? "then" : "else");
 
 	if (then)
 		check_node(c, then->nodes[0], loc);
@@ -588,19 +537,19 @@ static const struct schema_keyword keywords[] = {
 	{"else", VALUE_SCHEMA, 0, true, NULL},
 	{"enum", VALUE_ENUM, 0, false, check_enum},
 	{"examples", VALUE_ANNOTATION, 0, false, NULL},
-	{"exclusiveMaximum", VALUE_NUMBER, IS_NUMBER, false, check_exclusive_maximum},
-	{"exclusiveMinimum", VALUE_NUMBER, IS_NUMBER, false, check_exclusive_minimum},
+	{"exclusiveMaximum", VALUE_NUMBER, IS_NUMBER, false, check_bound},
+	{"exclusiveMinimum", VALUE_NUMBER, IS_NUMBER, false, check_bound},
 	{"format", VALUE_FORMAT, IS_TEXT, false, check_format},
 	{"if", VALUE_SCHEMA, 0, true, check_if},
 	{"items", VALUE_SCHEMA, IS_ARRAY, false, check_items},
-	{"maxItems", VALUE_COUNT, IS_ARRAY, false, check_max_items},
-	{"maxLength", VALUE_COUNT, IS_TEXT, false, check_max_length},
-	{"maxProperties", VALUE_COUNT, IS_OBJECT, false, check_max_properties},
-	{"maximum", VALUE_NUMBER, IS_NUMBER, false, check_maximum},
-	{"minItems", VALUE_COUNT, IS_ARRAY, false, check_min_items},
-	{"minLength", VALUE_COUNT, IS_TEXT, false, check_min_length},
-	{"minProperties", VALUE_COUNT, IS_OBJECT, false, check_min_properties},
-	{"minimum", VALUE_NUMBER, IS_NUMBER, false, check_minimum},
+	{"maxItems", VALUE_COUNT, IS_ARRAY, false, check_count},
+	{"maxLength", VALUE_COUNT, IS_TEXT, false, check_length},
+	{"maxProperties", VALUE_COUNT, IS_OBJECT, false, check_count},
+	{"maximum", VALUE_NUMBER, IS_NUMBER, false, check_bound},
+	{"minItems", VALUE_COUNT, IS_ARRAY, false, check_count},
+	{"minLength", VALUE_COUNT, IS_TEXT, false, check_length},
+	{"minProperties", VALUE_COUNT, IS_OBJECT, false, check_count},
+	{"minimum", VALUE_NUMBER, IS_NUMBER, false, check_bound},
 	{"multipleOf", VALUE_ABOVE_ZERO, IS_NUMBER, false, check_multiple_of},
 	{"not", VALUE_SCHEMA, 0, true, check_not},
 	{"oneOf", VALUE_SCHEMAS, 0, true, check_one_of},
@@ -660,11 +609,11 @@ int schema_check_text(struct arena *a, const struct schema *s, const char *file,
 	CLEANUP(json_free) json *instance = NULL;
 
 	*out = (struct schema_faults){0};
-	if (json_text_read(&instance, file, text, err) < 0)
+	if (schema_read_json(&instance, file, text, err) < 0)
 		return -1;
 	(void)schema_check(a, s, instance, out);
 	for (size_t i = 0; i < out->n; i++)
-		(void)json_text_locate(
+		(void)schema_locate_json(
 			text, out->list[i].at, &out->list[i].line, &out->list[i].col);
 	return 0;
 }

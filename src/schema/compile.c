@@ -1,13 +1,13 @@
 #include <stdarg.h>
-#include "src/schema/json_text.h"
+#include "src/base/number.h"
+#include "src/base/vec.h"
 #include "src/schema/schema_internal.h"
 
 struct compiler {
 	struct arena *arena;
 	const char *name;
 	struct str text;
-	struct schema_node **nodes;
-	size_t n, cap;
+	VEC(struct schema_node *) nodes;
 	struct error *err;
 };
 
@@ -21,7 +21,7 @@ static int compile_fault(struct compiler *c, const char *at, const char *fmt, ..
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	(void)json_text_locate(c->text, at, &line, &col);
+	(void)schema_locate_json(c->text, at, &line, &col);
 	return error_at(c->err, c->name, line, col, "%s", text);
 }
 
@@ -101,21 +101,17 @@ static int read_bool(struct compiler *c, struct schema_rule *r, const json *valu
 	return json_is_bool(value) ? 0 : bad_value(c, r, "true or false");
 }
 
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static bool differ(const char **names, size_t n)
 {
-	CLEANUP(base_free) const char **sorted = xmalloc((n + 1) * sizeof(const char *));
+	VEC(const char *) sorted = {0};
 	bool good = true;
 
-	if (n)
-		memcpy(sorted, names, n * sizeof(const char *));
-	qsort(sorted, n, sizeof(const char *), by_text);
+	for (size_t i = 0; i < n; i++)
+		vec_push(&sorted, names[i]);
+	vec_sort(&sorted, vec_by_text);
 	for (size_t i = 1; i < n; i++)
-		good = good && strcmp(sorted[i], sorted[i - 1]) != 0;
+		good = good && strcmp(sorted.items[i], sorted.items[i - 1]) != 0;
+	vec_release(&sorted);
 	return good;
 }
 
@@ -163,7 +159,7 @@ static int read_pattern(struct compiler *c, struct schema_rule *r, const json *v
 
 static int read_format(struct compiler *c, struct schema_rule *r, const json *value)
 {
-	r->format = json_text(value) ? format_named(json_text(value)) : NULL;
+	r->format = json_text(value) ? schema_format_find(json_text(value)) : NULL;
 	if (!r->format)
 		return bad_value(c, r, "one of 'date', 'date-time', 'duration', 'uri'");
 	r->text = arena_dup(c->arena, str_of(json_text(value)));
@@ -270,18 +266,9 @@ static int read_ref(struct compiler *c, struct schema_rule *r, const json *value
 	return 0;
 }
 
-static int read_annotation(struct compiler *c, struct schema_rule *r, const json *value)
-{
-	(void)c;
-	(void)r;
-	(void)value;
-	return 0;
-}
-
 static int compile_value(struct compiler *c, struct schema_rule *r, const json *value)
 {
 	static int (*const readers[])(struct compiler *, struct schema_rule *, const json *) = {
-		[VALUE_ANNOTATION] = read_annotation,
 		[VALUE_DRAFT] = read_draft,
 		[VALUE_KINDS] = read_kinds,
 		[VALUE_NUMBER] = read_number,
@@ -301,7 +288,7 @@ static int compile_value(struct compiler *c, struct schema_rule *r, const json *
 		[VALUE_REF] = read_ref,
 	};
 
-	return readers[r->keyword->value](c, r, value);
+	return r->keyword->value == VALUE_ANNOTATION ? 0 : readers[r->keyword->value](c, r, value);
 }
 
 static struct schema_node *node_new(struct compiler *c, const char *at)
@@ -310,11 +297,7 @@ static struct schema_node *node_new(struct compiler *c, const char *at)
 
 	n->at = at;
 	n->end = (struct schema_rule **)&n->rules;
-	if (c->n == c->cap) {
-		c->cap = c->cap ? 2 * c->cap : 64;
-		c->nodes = xrealloc(c->nodes, c->cap * sizeof(struct schema_node *));
-	}
-	c->nodes[c->n++] = n;
+	vec_push(&c->nodes, n);
 	return n;
 }
 
@@ -329,7 +312,7 @@ static int compile_rule(struct compiler *c, struct schema_node *n, const json *m
 		return compile_fault(
 			c, at, "unknown schema keyword %s", schema_display_text(c->arena, name));
 	r = arena_alloc(c->arena, sizeof(*r));
-	*r = (struct schema_rule){.keyword = k, .at = at};
+	*r = (struct schema_rule){.keyword = k, .node = n, .at = at};
 	if (compile_value(c, r, member) < 0)
 		return -1;
 	*n->end = r;
@@ -371,11 +354,10 @@ static char *unescaped(struct arena *a, const char *ref)
 	char *out = arena_dup(a, str_of(ref + 1)), *to = out;
 
 	for (const char *p = ref + 1; *p; p++) {
-		char hex[3] = {p[0] == '%' ? p[1] : 0, p[0] == '%' && p[1] ? p[2] : 0, 0}, *end;
-		long v = strtol(hex, &end, 16);
+		uint64_t byte;
 
-		if (hex[0] && end == hex + 2 && v > 0) {
-			*to++ = (char)v;
+		if (*p == '%' && p[1] && number_hex((struct str){p + 1, 2}, &byte) && byte) {
+			*to++ = (char)byte;
 			p += 2;
 		} else {
 			*to++ = *p;
@@ -389,7 +371,7 @@ static int resolve_ref(struct compiler *c, struct schema_rule *r)
 {
 	char *at = unescaped(c->arena, r->text);
 	struct schema_node **found =
-		bsearch(at, c->nodes, c->n, sizeof(struct schema_node *), find_pointer);
+		bsearch(at, c->nodes.items, c->nodes.n, sizeof(struct schema_node *), find_pointer);
 
 	if (!found)
 		return compile_fault(c, r->at, "'$ref' does not lead to a schema: %s",
@@ -402,9 +384,9 @@ static int resolve_ref(struct compiler *c, struct schema_rule *r)
 
 static int resolve_refs(struct compiler *c)
 {
-	qsort(c->nodes, c->n, sizeof(struct schema_node *), by_pointer);
-	for (size_t i = 0; i < c->n; i++)
-		for (const struct schema_rule *r = c->nodes[i]->rules; r; r = r->next)
+	vec_sort(&c->nodes, by_pointer);
+	for (size_t i = 0; i < c->nodes.n; i++)
+		for (const struct schema_rule *r = c->nodes.items[i]->rules; r; r = r->next)
 			if (r->keyword->value == VALUE_REF &&
 				resolve_ref(c, (struct schema_rule *)r) < 0)
 				return -1;
@@ -457,10 +439,11 @@ static int find_cycle(struct compiler *c, struct schema_node *first, struct cycl
 
 static int refuse_cycles(struct compiler *c)
 {
-	CLEANUP(base_free) struct cycle_step *stack = xmalloc(c->n * sizeof(*stack));
+	CLEANUP(base_free) struct cycle_step *stack = xmalloc(c->nodes.n * sizeof(*stack));
 
-	for (size_t i = 0; i < c->n; i++)
-		if (c->nodes[i]->visit == NOT_VISITED && find_cycle(c, c->nodes[i], stack) < 0)
+	for (size_t i = 0; i < c->nodes.n; i++)
+		if (c->nodes.items[i]->visit == NOT_VISITED &&
+			find_cycle(c, c->nodes.items[i], stack) < 0)
 			return -1;
 	return 0;
 }
@@ -469,19 +452,18 @@ int schema_compile(
 	struct arena *a, const char *name, struct str text, struct schema **out, struct error *err)
 {
 	CLEANUP(json_free) json *tree = NULL;
-	CLEANUP(base_free) struct schema_node **nodes = NULL;
 	struct compiler c = {.arena = a, .name = name, .text = text, .err = err};
 	struct schema_node *root;
 	int rc = -1;
 
 	if (text.n > SCHEMA_MAX)
 		return error_set(err, ERR_INPUT, "'%s' is too large for a schema", name);
-	if (json_text_read(&tree, name, text, err) < 0)
+	if (schema_read_json(&tree, name, text, err) < 0)
 		return -1;
 	root = compile_node(&c, "", tree);
 	if (root && resolve_refs(&c) == 0)
 		rc = refuse_cycles(&c);
-	nodes = c.nodes;
+	vec_release(&c.nodes);
 	if (rc < 0)
 		return -1;
 	*out = arena_alloc(a, sizeof(**out));

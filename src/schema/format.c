@@ -1,4 +1,6 @@
-#include "src/schema/format.h"
+#include "src/base/clock.h"
+#include "src/base/number.h"
+#include "src/schema/schema_internal.h"
 
 static bool digit(char c)
 {
@@ -18,110 +20,18 @@ static bool digit_at(struct str s, size_t i)
 	return i < s.n && digit(s.p[i]);
 }
 
-/* Exactly `n` digits, min..max. */
-static bool number(struct str *s, size_t n, int64_t min, int64_t max, int64_t *out)
-{
-	*out = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (!digit_at(*s, i))
-			return false;
-		*out = *out * 10 + (s->p[i] - '0');
-	}
-	*s = str_sub(*s, n, s->n);
-	return *out >= min && *out <= max;
-}
-
-static bool leap(int64_t year)
-{
-	return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-}
-
-/* Days since 1970. Years begin in March here, so that the leap day is the last of one. */
-static int64_t days_of(int64_t year, int64_t month, int64_t day)
-{
-	int64_t y = year + 400 - (month < 3),
-		in_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-
-	return y * 365 + y / 4 - y / 100 + y / 400 + in_year - 719468 - 146097;
-}
-
-static bool read_date(struct str *s, int64_t *days)
-{
-	static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-	int64_t year, month, day;
-
-	if (!number(s, 4, 0, 9999, &year) || !skip_char(s, '-') || !number(s, 2, 1, 12, &month) ||
-		!skip_char(s, '-') || !number(s, 2, 1, 31, &day))
-		return false;
-	if (day > lengths[month - 1] + (month == 2 && leap(year)))
-		return false;
-	*days = days_of(year, month, day);
-	return true;
-}
-
-static bool skip_fraction(struct str *s)
-{
-	size_t n = 1;
-
-	if (!s->n || s->p[0] != '.')
-		return true;
-	while (digit_at(*s, n))
-		n++;
-	*s = str_sub(*s, n, s->n);
-	return n > 1;
-}
-
-/* Seconds that the clock of the text is offset of UTC. */
-static bool read_offset(struct str *s, int64_t *offset)
-{
-	int64_t hours, minutes;
-	bool minus;
-
-	*offset = 0;
-	if (skip_char(s, 'Z') || skip_char(s, 'z'))
-		return true;
-	minus = skip_char(s, '-');
-	if (!minus && !skip_char(s, '+'))
-		return false;
-	if (!number(s, 2, 0, 23, &hours) || !skip_char(s, ':') || !number(s, 2, 0, 59, &minutes))
-		return false;
-	*offset = (hours * 3600 + minutes * 60) * (minus ? -1 : 1);
-	return true;
-}
-
-/* A leap second is the last one of a UTC day. */
-static bool read_time(struct str *s, int64_t days, int64_t *t)
-{
-	int64_t hour, minute, second, offset;
-
-	if (!number(s, 2, 0, 23, &hour) || !skip_char(s, ':') || !number(s, 2, 0, 59, &minute) ||
-		!skip_char(s, ':') || !number(s, 2, 0, 60, &second) || !skip_fraction(s) ||
-		!read_offset(s, &offset))
-		return false;
-	*t = days * 86400 + hour * 3600 + minute * 60 + second - offset;
-	return second < 60 || ((*t % 86400) + 86400) % 86400 == 0;
-}
-
-bool format_time_parse(struct str text, int64_t *t)
-{
-	int64_t days;
-
-	return read_date(&text, &days) && (skip_char(&text, 'T') || skip_char(&text, 't')) &&
-	       read_time(&text, days, t) && !text.n;
-}
-
 static bool format_date_time(struct str text)
 {
 	int64_t t;
 
-	return format_time_parse(text, &t);
+	return clock_parse_rfc3339(text, &t);
 }
 
 static bool format_date(struct str text)
 {
-	int64_t days;
+	int64_t t;
 
-	return read_date(&text, &days) && !text.n;
+	return clock_parse_date(text, &t);
 }
 
 /* Numbers, each with its unit, in the order of `letters` without gaps. True: there was one. */
@@ -349,19 +259,16 @@ static bool format_uri(struct str text)
 	return hierarchy(rest, is_web(str_sub(text, 0, colon)));
 }
 
-static const char *const names[] = {"date", "date-time", "duration", "uri", NULL};
-static format_fn *const functions[] = {
-	format_date, format_date_time, format_duration, format_uri, NULL};
-
-const char *const *format_names(void)
+schema_format_fn *schema_format_find(const char *name)
 {
-	return names;
-}
+	static const struct {
+		const char *name;
+		schema_format_fn *accepts;
+	} formats[] = {{"date", format_date}, {"date-time", format_date_time},
+		{"duration", format_duration}, {"uri", format_uri}};
 
-format_fn *format_named(const char *name)
-{
-	for (size_t i = 0; names[i]; i++)
-		if (strcmp(names[i], name) == 0)
-			return functions[i];
+	for (size_t i = 0; i < COUNT(formats); i++)
+		if (strcmp(formats[i].name, name) == 0)
+			return formats[i].accepts;
 	return NULL;
 }

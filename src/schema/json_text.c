@@ -1,4 +1,6 @@
-#include "src/schema/json_text.h"
+#include <limits.h>
+#include "src/base/number.h"
+#include "src/schema/schema.h"
 
 /* A position in a text. All of it is the caller's. */
 struct json_scan {
@@ -34,21 +36,9 @@ static char here(const struct json_scan *s)
 /* Four hexadecimal digits; -1: something else. */
 static long hex4(const struct json_scan *s, size_t at)
 {
-	long v = 0;
+	uint64_t v;
 
-	for (size_t i = at; i < at + 4; i++) {
-		static const char digits[] = "0123456789abcdef";
-		char c = i < s->text.n ? s->text.p[i] : '\0';
-		const char *d;
-
-		if (c >= 'A' && c <= 'F')
-			c = (char)(c + 32);
-		d = c ? strchr(digits, c) : NULL;
-		if (!d)
-			return -1;
-		v = v * 16 + (d - digits);
-	}
-	return v;
+	return at + 4 <= s->text.n && number_hex(str_sub(s->text, at, at + 4), &v) ? (long)v : -1;
 }
 
 static void put_utf8(struct buf *out, long c)
@@ -176,23 +166,21 @@ static bool number_form(struct json_scan *s)
 
 static bool scan_number(struct json_scan *s)
 {
-	size_t from = s->at, n;
-	char text[JSON_TEXT_DIGITS + 1];
+	size_t from = s->at, mantissa;
+	struct str text;
 	double value;
 
 	if (!number_form(s))
 		return fault_at(s, from, "malformed number");
-	n = s->at - from;
-	if (n > JSON_TEXT_DIGITS)
+	text = str_sub(s->text, from, s->at);
+	if (text.n > SCHEMA_JSON_DIGITS)
 		return fault_at(s, from, "a number has too many digits");
-	memcpy(text, s->text.p + from, n);
-	text[n] = '\0';
-	value = strtod(text, NULL);
-	if (!(value <= (double)JSON_MAX_INT && value >= -(double)JSON_MAX_INT))
+	if (!number_double(text, -(double)JSON_MAX_INT, (double)JSON_MAX_INT, &value))
 		return fault_at(s, from, "a number is too large");
-	text[strcspn(text, "eE")] = '\0';
-	if (value == 0 && strpbrk(text, "123456789"))
-		return fault_at(s, from, "a number is too small");
+	mantissa = str_find(text, STR("e"));
+	for (size_t i = 0; value == 0 && i < mantissa && text.p[i] != 'E'; i++)
+		if (text.p[i] >= '1' && text.p[i] <= '9')
+			return fault_at(s, from, "a number is too small");
 	return true;
 }
 
@@ -301,7 +289,7 @@ static bool scan_value(struct json_scan *s)
 
 	if (s->at >= s->text.n)
 		return fault_at(s, s->at, "a value is missing");
-	if (s->depth >= JSON_TEXT_DEPTH)
+	if (s->depth >= SCHEMA_JSON_DEPTH)
 		return fault_at(s, s->at, "nested too deeply");
 	s->depth++;
 	if (c == '{' || c == '[')
@@ -329,7 +317,7 @@ static bool scan_whole(struct json_scan *s)
 	return s->at >= s->text.n ? true : fault_at(s, s->at, "text after the JSON value");
 }
 
-int json_text_read(json **out, const char *file, struct str text, struct error *err)
+int schema_read_json(json **out, const char *file, struct str text, struct error *err)
 {
 	struct arena keys = {0};
 	struct json_scan s = {.text = text, .keys = &keys};
@@ -366,19 +354,11 @@ static bool next_part(const char **pointer, struct buf *part)
 	return true;
 }
 
-/* -1: not an index. */
-static long index_of(const struct buf *part)
+/* No zero stands before other digits. */
+static bool read_index(const struct buf *part, uint64_t *index)
 {
-	long n = 0;
-
-	if (!part->len || part->len > 9 || (part->s[0] == '0' && part->len > 1))
-		return -1;
-	for (size_t i = 0; i < part->len; i++) {
-		if (part->s[i] < '0' || part->s[i] > '9')
-			return -1;
-		n = n * 10 + (part->s[i] - '0');
-	}
-	return n;
+	return number_parse(buf_str(part), 0, INT_MAX, index) &&
+	       (part->s[0] != '0' || part->len == 1);
 }
 
 static bool enter_member(struct json_scan *s, const struct buf *name)
@@ -398,7 +378,7 @@ static bool enter_member(struct json_scan *s, const struct buf *name)
 	return false;
 }
 
-static bool enter_item(struct json_scan *s, long index)
+static bool enter_item(struct json_scan *s, uint64_t index)
 {
 	for (s->at++; scan_peek(s) != ']'; s->at++) {
 		if (index-- == 0)
@@ -409,17 +389,17 @@ static bool enter_item(struct json_scan *s, long index)
 	return false;
 }
 
-bool json_text_locate(struct str text, const char *pointer, unsigned *line, unsigned *col)
+bool schema_locate_json(struct str text, const char *pointer, unsigned *line, unsigned *col)
 {
 	CLEANUP(buf_release) struct buf part = BUF_INIT;
 	struct json_scan s = {.text = text};
 
 	while (next_part(&pointer, &part)) {
 		char c = scan_peek(&s);
-		long index = index_of(&part);
+		uint64_t index;
 
 		if (c == '{' ? !enter_member(&s, &part)
-			     : c != '[' || index < 0 || !enter_item(&s, index))
+			     : c != '[' || !read_index(&part, &index) || !enter_item(&s, index))
 			return false;
 	}
 	scan_peek(&s);

@@ -37,4 +37,19 @@ size_t schema_check(
 int schema_check_text(struct arena *a, const struct schema *s, const char *file, struct str text,
 	struct schema_faults *out, struct error *err);
 
+/*
+ * The strict reader of JSON that schemas and instances are read with: whatever it accepts,
+ * json_parse() accepts with the same meaning. -1: ERR_INPUT with the position of the first fault in
+ * the text of `file`. Nesting deeper than SCHEMA_JSON_DEPTH, numbers that do not survive a round
+ * trip, duplicate keys and NUL are faults.
+ */
+enum { SCHEMA_JSON_DEPTH = 100, SCHEMA_JSON_DIGITS = 60 };
+
+int schema_read_json(json **out, const char *file, struct str text, struct error *err);
+/*
+ * Line and column (1-based, in characters) of the value that the JSON pointer leads to. False:
+ * there is none. `text` is valid JSON.
+ */
+bool schema_locate_json(struct str text, const char *pointer, unsigned *line, unsigned *col);
+
 #endif

@@ -1,12 +1,12 @@
 /*
  * schema_internal.h: a compiled schema: a tree of nodes, one per subschema, each with its rules,
  * one per keyword. compile.c builds it, check.c holds the table of keywords and checks an instance,
- * value.c compares and displays JSON values. For these files only.
+ * value.c compares and displays JSON values, format.c knows the values of `format`. For these files
+ * only.
  */
 #ifndef DT_SCHEMA_INTERNAL_H
 #define DT_SCHEMA_INTERNAL_H
 
-#include "src/schema/format.h"
 #include "src/schema/schema.h"
 #include "src/sys/regex.h"
 
@@ -23,18 +23,22 @@ enum {
 	IS_OBJECT = 64,
 };
 
+/* Whether a text is of a format, such as a date. */
+typedef bool schema_format_fn(struct str text);
+
 struct schema_node;
 struct schema_keyword;
 
 struct schema_rule {
 	const struct schema_keyword *keyword;
-	const char *at; /* its position in the schema, a JSON pointer */
+	const struct schema_node *node; /* that it is a rule of */
+	const char *at;                 /* its position in the schema, a JSON pointer */
 	double number;
-	const char *text;        /* `pattern`, `format`, `$ref` as written */
-	format_fn *format;       /* of `format` */
-	unsigned kinds;          /* of `type` */
-	const char **names;      /* members, or values in canonical form (value.c) */
-	struct regex **patterns; /* of `pattern` and `patternProperties` */
+	const char *text;         /* `pattern`, `format`, `$ref` as written */
+	schema_format_fn *format; /* of `format` */
+	unsigned kinds;           /* of `type` */
+	const char **names;       /* members, or values in canonical form (value.c) */
+	struct regex **patterns;  /* of `pattern` and `patternProperties` */
 	struct schema_node **nodes;
 	size_t n; /* of names, patterns, nodes */
 	const struct schema_rule *next;
@@ -83,12 +87,13 @@ struct schema_keyword {
 	enum schema_value value;
 	unsigned kinds; /* of instances that it applies to; 0: all */
 	bool in_place;  /* its subschemas apply to the same instance */
-	void (*check)(struct schema_checker *c, const struct schema_node *n,
-		const struct schema_rule *r, const struct schema_location *loc);
+	void (*check)(struct schema_checker *c, const struct schema_rule *r,
+		const struct schema_location *loc);
 };
 
 /* NULL: unknown. */
 const struct schema_keyword *schema_keyword_find(const char *name);
+schema_format_fn *schema_format_find(const char *name);
 /* `at` with one more part, escaped. */
 char *schema_pointer_add(struct arena *a, const char *at, const char *key);
 

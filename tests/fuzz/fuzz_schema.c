@@ -3,7 +3,6 @@
  * the strict reader takes, the other takes, too; every fault has its place inside the text; a value
  * that a schema takes is taken again in its one form; two checks say the same.
  */
-#include "src/schema/json_text.h"
 #include "src/schema/schema.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -33,7 +32,7 @@ static void readers_agree(struct str text)
 	struct error strict, lax;
 	json *j = NULL, *other = NULL;
 
-	if (json_text_read(&j, "text", text, &strict) < 0) {
+	if (schema_read_json(&j, "text", text, &strict) < 0) {
 		place_is_inside(text, strict.line, strict.col);
 		expect(strict.code == ERR_INPUT && strcmp(strict.file, "text") == 0);
 		return;
@@ -48,7 +47,7 @@ static void faults_have_places(const struct schema_faults *f, struct str text)
 	for (size_t i = 0; i < f->n; i++) {
 		unsigned line, col;
 
-		expect(json_text_locate(text, f->list[i].at, &line, &col));
+		expect(schema_locate_json(text, f->list[i].at, &line, &col));
 		expect(line == f->list[i].line && col == f->list[i].col);
 		place_is_inside(text, line, col);
 		expect(!str_utf8_fault(str_of(f->list[i].text)));

@@ -1,6 +1,5 @@
 /* Schemas: every keyword, what is refused where one is compiled, places, texts, hostile ones. */
 #include "tests/lib/unit.h"
-#include "src/schema/json_text.h"
 #include "src/schema/schema.h"
 #include "tests/lib/scratch.h"
 
@@ -380,10 +379,10 @@ TEST(nul_bytes_are_refused)
 {
 	json *j;
 
-	assert_int_equal(json_text_read(&j, "i.json", (struct str){"[1,\0 2]", 7}, &err), -1);
+	assert_int_equal(schema_read_json(&j, "i.json", (struct str){"[1,\0 2]", 7}, &err), -1);
 	assert_error(&err, "i.json:1:4: a NUL character is not allowed");
-	assert_int_equal(json_text_read(&j, "i.json", (struct str){"[1]\0", 4}, &err), -1);
-	assert_int_equal(json_text_read(&j, "i.json", STR("[\"\\u0000\"]"), &err), -1);
+	assert_int_equal(schema_read_json(&j, "i.json", (struct str){"[1]\0", 4}, &err), -1);
+	assert_int_equal(schema_read_json(&j, "i.json", STR("[\"\\u0000\"]"), &err), -1);
 	assert_error(&err, "i.json:1:3: a NUL character is not allowed");
 }
 
@@ -415,7 +414,7 @@ TEST(values_are_located)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		unsigned line = 0, col = 0;
-		bool there = json_text_locate(STR(text), rows[i].pointer, &line, &col);
+		bool there = schema_locate_json(STR(text), rows[i].pointer, &line, &col);
 
 		if (there != (rows[i].line > 0) || line != rows[i].line || col != rows[i].col)
 			fail_msg("%s: %u:%u", rows[i].pointer, line, col);

@@ -1,6 +1,7 @@
 /* Patterns and formats: the texts of a schema. */
 #include "tests/lib/unit.h"
-#include "src/schema/format.h"
+#include "src/base/clock.h"
+#include "src/schema/schema_internal.h"
 #include "src/sys/regex.h"
 #include "tests/lib/scratch.h"
 
@@ -140,13 +141,13 @@ TEST(formats_are_strict)
 			struct str rest = str_of(good ? rows[i].good : rows[i].bad), line;
 
 			while (str_line(&rest, &line))
-				if (format_named(rows[i].format)(line) != good)
+				if (schema_format_find(rows[i].format)(line) != good)
 					fail_msg("%s: %.*s", rows[i].format, (int)line.n, line.p);
 		}
-	assert_null(format_named("email"));
-	assert_false(format_named("uri")(STR("")));
-	assert_false(format_named("date-time")(STR("")));
-	assert_false(format_named("duration")((struct str){"P1\0", 3}));
+	assert_null(schema_format_find("email"));
+	assert_false(schema_format_find("uri")(STR("")));
+	assert_false(schema_format_find("date-time")(STR("")));
+	assert_false(schema_format_find("duration")((struct str){"P1\0", 3}));
 }
 
 TEST(times_are_read)
@@ -169,7 +170,7 @@ TEST(times_are_read)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		int64_t t = 1;
 
-		assert_true(format_time_parse(str_of(rows[i].text), &t));
+		assert_true(clock_parse_rfc3339(str_of(rows[i].text), &t));
 		if (t != rows[i].t)
 			fail_msg("%s: %lld", rows[i].text, (long long)t);
 	}
