@@ -3,9 +3,7 @@
  * its descriptor (src/base/option.h). It makes one call into a lower room and prints the result;
  * main.c alone writes to standard output and exits. src/cli/list.h names all verbs.
  *
- * To add a verb: (1) src/cli/NAME.c defining `verb_NAME`; (2) a row in src/cli/list.h; (3) a spec
- * case in tests/spec; (4) a row in docs/verbs.md. `make check` fails until all agree. Help,
- * completion and the manual page need nothing more.
+ * CONTRIBUTING.md has the recipe for a new verb.
  */
 #ifndef DT_CLI_H
 #define DT_CLI_H

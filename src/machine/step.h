@@ -4,8 +4,7 @@
  * alone and does no I/O; what it needs from the repository it names as an effect, which the engine
  * carries out.
  *
- * To add a step: (1) steps/NAME.c that defines `step_NAME`; (2) a row in steps/list.h; (3) a spec
- * case in tests/spec; (4) a row in docs/steps.md. `make check` fails until all four agree.
+ * CONTRIBUTING.md has the recipe for a new step and for a new effect.
  */
 #ifndef DT_STEP_H
 #define DT_STEP_H
