@@ -86,9 +86,9 @@ static int run_list(struct invocation *in, struct error *err)
 	for (int c = 0; c < CAPABILITIES; c++)
 		buf_addf(&text, " %-*s", width_of(c), capability_name((enum capability)c));
 	buf_addc(&text, '\n');
-	for (size_t i = 0; harnesses[i]; i++) {
-		json_push(list, harness_facts_json(harnesses[i]));
-		put_facts(&text, harnesses[i]);
+	for (size_t i = 0; harness_all[i]; i++) {
+		json_push(list, harness_facts_json(harness_all[i]));
+		put_facts(&text, harness_all[i]);
 	}
 	cli_put_result(in->out, o->json, buf_str(&text), list);
 	return 0;
@@ -129,7 +129,7 @@ static int run_probe(struct invocation *in, struct error *err)
 	CLEANUP(json_free) json *list = json_array();
 	const struct harness_options *o = in->values;
 	const struct harness **named = arena_alloc(in->arena, (in->n + 1) * sizeof(*named));
-	const struct harness *const *h = in->n ? named : harnesses;
+	const struct harness *const *h = in->n ? named : harness_all;
 	size_t n = 0, good = 0;
 
 	for (size_t i = 0; i < in->n; i++)
@@ -238,10 +238,12 @@ static void beat(void *data, const struct harness_event *e)
 static int invoke(struct invocation *in, const struct harness *h, struct harness_input *input,
 	struct harness_result *r, struct error *err)
 {
+	const struct harness_availability *v = harness_available(h);
 	int rc;
 
-	if (!harness_available(h)->available) {
-		harness_set_unavailable(in->arena, h, r);
+	if (!v->available) {
+		harness_set_unavailable(r, arena_printf(in->arena, "%s: %s",
+						   unavailable_reason_name(v->reason), v->detail));
 		return 0;
 	}
 	if (run_interrupt_begin(&input->cancel, err) < 0)

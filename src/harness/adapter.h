@@ -1,7 +1,7 @@
 /*
  * adapter.h: the inside of a harness, for the files of src/harness. To add a harness: (1) a file
- * src/harness/NAME.c with its descriptor; (2) a row in list.h; (3) a column in docs/harness.md. A
- * test compares the table there with the descriptors.
+ * src/harness/NAME.c with its descriptor; (2) a row in harness_all[]; (3) a column in
+ * docs/harness.md. A test compares the table there with the descriptors.
  *
  * A descriptor holds what is fixed: program, versions, capabilities, models, variables. Its
  * functions turn an input into a command line, and output into a session. Everything else is shared
@@ -31,30 +31,29 @@ enum { API_UNAUTHORIZED = 401, API_FORBIDDEN = 403, API_LIMIT = 429 };
 /* ---- the command line ---- */
 
 /* argv[0] is set already. Never put a prompt or a key on it: every user can see it. */
-struct harness_command {
+struct command {
 	struct arena *arena;
 	const char *const *env; /* environment of the program */
 	const char **items;     /* NULL-terminated argv */
 	size_t n, cap;
 };
 
-void command_add(struct harness_command *c, const char *word); /* copied */
+void command_add(struct command *c, const char *word); /* copied */
 /* Adds both, unless `value` is NULL. */
-void command_option(struct harness_command *c, const char *option, const char *value);
+void command_option(struct command *c, const char *option, const char *value);
 /* Adds the names joined by commas; nothing if there are none. */
-void command_list(struct harness_command *c, const char *option, const char *const *names);
+void command_list(struct command *c, const char *option, const char *const *names);
 /* Sets `NAME=value` in the program's environment, unless input->env sets NAME. */
-void command_set_env(
-	struct harness_command *c, const struct harness_input *input, const char *entry);
+void command_set_env(struct command *c, const struct harness_input *input, const char *entry);
 /* True if the input allows this tool; `Bash(git log:*)` allows Bash. */
-bool input_allows(const struct harness_input *input, const char *tool);
+bool harness_input_allows(const struct harness_input *input, const char *tool);
 /* True if it allows a tool that changes files or runs programs. */
-bool input_allows_writes(const struct harness_input *input);
+bool harness_input_allows_writes(const struct harness_input *input);
 
 /* ---- the session ---- */
 
 /* One run. The adapter fills it while it parses output; what is not filled stays unknown. */
-struct harness_session {
+struct session {
 	struct arena *arena;
 	const struct harness *harness;
 	const struct harness_input *input;
@@ -78,32 +77,32 @@ struct harness_session {
 	int64_t progress; /* tokens reported by PROGRESS events */
 };
 
-void session_begin(struct harness_session *s);
+void session_begin(struct session *s);
 /* Reports an event to the listener; fills in the time. */
-void session_emit(struct harness_session *s, struct harness_event *e);
-void session_heartbeat(struct harness_session *s);
+void session_emit(struct session *s, struct harness_event *e);
+void session_heartbeat(struct session *s);
 /* The result, masked; texts live in the arena. */
-void session_result(struct harness_session *s, struct harness_result *out);
-unsigned session_timeout_s(const struct harness_session *s);
-void session_release(struct harness_session *s);
+void session_result(struct session *s, struct harness_result *out);
+unsigned session_timeout_s(const struct session *s);
+void session_release(struct session *s);
 
 /* The agent's last message; replaces the previous one. */
-void session_text(struct harness_session *s, struct str text);
-void session_model(struct harness_session *s, struct str model);
+void session_text(struct session *s, struct str text);
+void session_model(struct session *s, struct str model);
 /* The outcome and its reason (may be empty). The first verdict stands, except that UNAVAILABLE
  * replaces any other. A rate limit is UNAVAILABLE with s->rate_limited. */
-void session_verdict(struct harness_session *s, enum harness_status verdict, struct str reason);
-/* The verdict for an HTTP status of the API; see api_status_unavailable(). */
-void session_api_verdict(struct harness_session *s, long status, struct str reason);
+void session_verdict(struct session *s, enum harness_status verdict, struct str reason);
+/* The verdict for an HTTP status of the API; see harness_api_status_unavailable(). */
+void session_api_verdict(struct session *s, long status, struct str reason);
 /* A PROGRESS event: `tokens` more than before, or an activity (may be NULL). Either one proves that
  * a model has answered. */
-void session_progress(struct harness_session *s, int64_t tokens, const char *activity);
+void session_progress(struct session *s, int64_t tokens, const char *activity);
 /* The program retries by itself because of `reason`. If it still does so at the time limit, that
  * was the cause. session_resumed() clears it. */
-void session_retrying(struct harness_session *s, bool limited, struct str reason);
-void session_resumed(struct harness_session *s);
+void session_retrying(struct session *s, bool limited, struct str reason);
+void session_resumed(struct session *s);
 /* UNAVAILABLE, and end the program now. */
-void session_abort(struct harness_session *s, bool limited, struct str reason);
+void session_abort(struct session *s, bool limited, struct str reason);
 
 /* Where a program reports its tokens. A dot in a name descends into an object. */
 struct usage_form {
@@ -112,30 +111,31 @@ struct usage_form {
 	bool input_has_cached; /* `input` includes the cached tokens */
 };
 /* Adds the tokens of `object` to the session. Returns input plus output, cached ones included. */
-int64_t session_usage(struct harness_session *s, const json *object, const struct usage_form *form);
+int64_t session_usage(struct session *s, const json *object, const struct usage_form *form);
 /* `models` has a member per model; the one with the highest `output` count is the session's. */
-void session_model_most_used(struct harness_session *s, const json *models, const char *output);
+void session_model_most_used(struct session *s, const json *models, const char *output);
 
 /* A member's text; empty if there is none. */
-static inline struct str member_text(const json *object, const char *key)
+static inline struct str harness_member(const json *object, const char *key)
 {
 	return str_of(json_get_str(object, key));
 }
 
-/* ---- faults of the API (api_error.c) ---- */
+/* ---- faults of the API ---- */
 
 /* No login, no money, a limit, a fault or a timeout of the service: another harness may succeed. A
  * refused request (400) or an unknown model (404) is the caller's fault. 0: not reached. */
-bool api_status_unavailable(long status);
+bool harness_api_status_unavailable(long status);
 /* True if `code`, the code or type of an API error, names a limit (in any case). */
-bool api_code_limited(struct str code);
+bool harness_api_code_limited(struct str code);
 /*
  * Programs that report faults only as text: match complete phrases at the start of a text only. An
  * agent that works on such a program writes the same words.
  */
-bool api_text_starts(struct str text, const char *const *phrases); /* NULL-terminated; any case */
+bool harness_api_text_starts(
+	struct str text, const char *const *phrases); /* NULL-terminated; any case */
 /* The three-digit status at the start of `text`; -1: none. */
-long api_status_parse(struct str text);
+long harness_api_status_parse(struct str text);
 
 /* ---- environment (environment.c) ---- */
 
@@ -156,12 +156,12 @@ const char *harness_find_program(struct arena *a, const char *binary, bool *bloc
 /* ---- versions (probe.c) ---- */
 
 /* The first X.Y.Z in `text`; NULL: none. A suffix (`-beta.1`, `+build`) is not part of it. */
-const char *version_find(struct arena *a, struct str text);
+const char *harness_version_find(struct arena *a, struct str text);
 /*
  * True if `version` starts with X.Y.Z and satisfies `range`: constraints separated by blanks, each
  * one of >= > <= < = followed directly by X.Y.Z. A malformed constraint is never satisfied.
  */
-bool version_in_range(struct str version, struct str range);
+bool harness_version_in_range(struct str version, struct str range);
 
 /* ---- the descriptor ---- */
 
@@ -172,13 +172,13 @@ struct harness_exit {
 
 struct harness_handler {
 	const char *type; /* value of the member `type`; NULL: any other */
-	void (*handle)(struct harness_session *s, const json *value);
+	void (*handle)(struct session *s, const json *value);
 };
 
 struct harness {
 	const char *name;
 	const char *binary;  /* NULL: not a program; it has health() and invoke() */
-	const char *range;   /* of versions, see version_in_range(); "" is all */
+	const char *range;   /* of versions, see harness_version_in_range(); "" is all */
 	const char *install; /* how to install it */
 	enum capability_level can[CAPABILITIES];
 	int64_t context_tokens; /* 0: varies */
@@ -193,26 +193,24 @@ struct harness {
 	bool models_open;               /* takes any model id */
 	bool needs_finish;              /* an end without s->finished is a failure */
 
-	int (*command)(
-		struct harness_command *c, const struct harness_input *input, struct error *err);
+	int (*command)(struct command *c, const struct harness_input *input, struct error *err);
 	/* Output: JSON lines, each given to the first handler of its type (ends with a row of
 	 * zeros), or all of stdout at the end. One of the two is set. */
 	const struct harness_handler *handlers;
-	void (*whole)(struct harness_session *s, struct str output);
+	void (*whole)(struct session *s, struct str output);
 	/* The rest may be NULL. A line of stderr. */
-	void (*error_line)(struct harness_session *s, struct str line);
+	void (*error_line)(struct session *s, struct str line);
 	/* Faults that show only at the exit. Not called after a cancel. */
-	void (*judge)(struct harness_session *s, const struct harness_exit *e);
+	void (*judge)(struct session *s, const struct harness_exit *e);
 
 	/* Returns why it cannot be used although the version is right, or NULL. */
 	const char *(*health)(struct arena *a, const char *const *env);
 	/* Runs without a program. -1: a fault of this side. */
-	int (*invoke)(struct harness_session *s, struct error *err);
+	int (*invoke)(struct session *s, struct error *err);
 };
 
-#define HARNESS(id) extern const struct harness harness_##id;
-#include "src/harness/list.h"
-#undef HARNESS
+extern const struct harness harness_claude_code, harness_codex, harness_gemini_cli,
+	harness_opencode, harness_aider, harness_generic_api;
 
 /* harness_invoke() with another heartbeat interval, for tests. */
 int harness_invoke_with(struct arena *a, const struct harness *h, const struct harness_input *input,

@@ -20,13 +20,13 @@ static const char *const options[] = {"--message-file", "/dev/stdin", "--yes-alw
 	"--no-suggest-shell-commands", "--no-dirty-commits", "--chat-history-file", "/dev/null",
 	"--input-history-file", "/dev/null"};
 
-static int command(struct harness_command *c, const struct harness_input *input, struct error *err)
+static int command(struct command *c, const struct harness_input *input, struct error *err)
 {
 	(void)err;
 	for (size_t i = 0; i < COUNT(options); i++)
 		command_add(c, options[i]);
 	command_option(c, "--model", input->model);
-	if (input_allows_writes(input))
+	if (harness_input_allows_writes(input))
 		return 0;
 	command_option(c, "--chat-mode", "ask");
 	command_add(c, "--no-auto-commits");
@@ -63,7 +63,7 @@ static int64_t count_before(struct str line, const char *word)
 }
 
 /* Each cost line has the sum of the session. */
-static void take_cost(struct harness_session *s, struct str line)
+static void take_cost(struct session *s, struct str line)
 {
 	static const char before[] = " message, $";
 	struct str rest = str_sub(line, str_find(line, STR("Cost: $")), line.n);
@@ -97,17 +97,17 @@ static bool is_service_fault(struct str line)
 		"litellm.Timeout: ", "litellm.PermissionDeniedError: ",
 		"litellm.BudgetExceededError: ", NULL};
 
-	return api_text_starts(line, forms);
+	return harness_api_text_starts(line, forms);
 }
 
-static void set_retrying(struct harness_session *s, struct str fault)
+static void set_retrying(struct session *s, struct str fault)
 {
 	session_retrying(s, str_starts(fault, "litellm.RateLimitError"), fault);
 }
 
 /* After an answer, the same line may come from a test or linter that aider ran: it is kept in the
  * note until aider says that it retries. */
-static void take_fault(struct harness_session *s, struct str line)
+static void take_fault(struct session *s, struct str line)
 {
 	if (s->finished) {
 		buf_clear(&s->note);
@@ -119,14 +119,14 @@ static void take_fault(struct harness_session *s, struct str line)
 	}
 }
 
-static void take_retry(struct harness_session *s)
+static void take_retry(struct session *s)
 {
 	if (s->note.len)
 		set_retrying(s, buf_str(&s->note));
 	buf_clear(&s->note);
 }
 
-static void take_answer(struct harness_session *s, struct buf *answer, struct str tokens)
+static void take_answer(struct session *s, struct buf *answer, struct str tokens)
 {
 	usage_add_tokens(&s->usage, count_before(tokens, " sent"),
 		count_before(tokens, " received"),
@@ -140,7 +140,7 @@ static void take_answer(struct harness_session *s, struct buf *answer, struct st
 
 /* The answer is the text between aider's own lines and the next line of tokens; the last answer
  * counts. A fault quoted inside an answer is not a fault. */
-static void whole(struct harness_session *s, struct str output)
+static void whole(struct session *s, struct str output)
 {
 	CLEANUP(buf_release) struct buf answer = BUF_INIT;
 	struct str line;
@@ -160,7 +160,7 @@ static void whole(struct harness_session *s, struct str output)
 	}
 }
 
-static void judge(struct harness_session *s, const struct harness_exit *e)
+static void judge(struct session *s, const struct harness_exit *e)
 {
 	(void)e;
 	if (!s->retrying)

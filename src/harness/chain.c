@@ -285,15 +285,6 @@ struct chain_attempt {
 	const char *reason, *detail; /* why it was left */
 };
 
-static void set_unavailable(struct harness_result *r, const char *detail)
-{
-	*r = (struct harness_result){.status = HARNESS_UNAVAILABLE,
-		.exit_code = -1,
-		.usage = USAGE_NONE,
-		.text = "",
-		.detail = detail};
-}
-
 /* Whether it can be used; if not, the reason is left in *t and *r. */
 static int check_available(struct arena *a, struct chain_attempt *t, const struct harness *h,
 	bool *usable, struct harness_result *r, struct error *err)
@@ -310,7 +301,8 @@ static int check_available(struct arena *a, struct chain_attempt *t, const struc
 		return 0;
 	t->reason = unavailable_reason_name(v->reason);
 	t->detail = v->detail;
-	set_unavailable(r, arena_printf(a, "%s: %s", t->reason, v->detail ? v->detail : h->name));
+	harness_set_unavailable(
+		r, arena_printf(a, "%s: %s", t->reason, v->detail ? v->detail : h->name));
 	return 0;
 }
 
@@ -363,7 +355,7 @@ int chain_run(struct arena *a, const struct chain_call *c, const struct harness_
 	struct chain_attempt t = {.call = c};
 
 	*used = NULL;
-	set_unavailable(result, "no harness is left to run on");
+	harness_set_unavailable(result, "no harness is left to run on");
 	for (size_t i = 0; i < c->effective.n && !*used; i++)
 		if (try_harness(a, &t, c->effective.list[i], input, result, used, err) < 0)
 			return -1;

@@ -22,10 +22,10 @@ static bool has_budget_option(void)
 {
 	const struct harness_availability *v = harness_available(&harness_claude_code);
 
-	return v->version && version_in_range(str_of(v->version), STR(">=2.1.0"));
+	return v->version && harness_version_in_range(str_of(v->version), STR(">=2.1.0"));
 }
 
-static int command(struct harness_command *c, const struct harness_input *input, struct error *err)
+static int command(struct command *c, const struct harness_input *input, struct error *err)
 {
 	(void)err;
 	command_add(c, "-p");
@@ -41,10 +41,10 @@ static int command(struct harness_command *c, const struct harness_input *input,
 
 /* A message comes in pieces that all carry its usage, which counts once. The note has the id of the
  * last message. */
-static void take_usage(struct harness_session *s, const json *message, const char *activity)
+static void take_usage(struct session *s, const json *message, const char *activity)
 {
 	const json *usage = json_get(message, "usage");
-	struct str id = member_text(message, "id");
+	struct str id = harness_member(message, "id");
 	int64_t tokens = 0;
 
 	if (id.n && !str_eq(id, buf_str(&s->note))) {
@@ -57,7 +57,7 @@ static void take_usage(struct harness_session *s, const json *message, const cha
 }
 
 /* There is no message of a model; `word` says why. */
-static void take_api_error(struct harness_session *s, struct str word)
+static void take_api_error(struct session *s, struct str word)
 {
 	buf_clear(&s->note);
 	buf_adds(&s->note, API_ERROR);
@@ -65,26 +65,26 @@ static void take_api_error(struct harness_session *s, struct str word)
 	session_progress(s, 0, NULL);
 }
 
-static void take_assistant(struct harness_session *s, const json *value)
+static void take_assistant(struct session *s, const json *value)
 {
 	const json *message = json_get(value, "message");
 	const char *activity = NULL;
 
 	for (const json *block = json_first(json_get(message, "content")); block;
 		block = json_next(block))
-		if (str_is(member_text(block, "type"), "tool_use"))
+		if (str_is(harness_member(block, "type"), "tool_use"))
 			activity = json_get_str(block, "name");
 	if (json_get_str(value, "error")) {
-		take_api_error(s, member_text(value, "error"));
+		take_api_error(s, harness_member(value, "error"));
 		return;
 	}
 	session_resumed(s);
-	session_model(s, member_text(message, "model"));
+	session_model(s, harness_member(message, "model"));
 	take_usage(s, message, activity);
 }
 
 /* The program retries. Retrying does not cure a bad login. */
-static void take_retry(struct harness_session *s, const json *value)
+static void take_retry(struct session *s, const json *value)
 {
 	CLEANUP(buf_release) struct buf why = BUF_INIT;
 	int64_t status = json_get_int(value, "error_status", 0);
@@ -101,14 +101,14 @@ static void take_retry(struct harness_session *s, const json *value)
 		session_retrying(s, status == API_LIMIT, buf_str(&why));
 }
 
-static void take_system(struct harness_session *s, const json *value)
+static void take_system(struct session *s, const json *value)
 {
-	if (str_is(member_text(value, "subtype"), "api_retry"))
+	if (str_is(harness_member(value, "subtype"), "api_retry"))
 		take_retry(s, value);
 }
 
 /* The total of all models, those of sub-agents too. */
-static void take_cost(struct harness_session *s, const json *value)
+static void take_cost(struct session *s, const json *value)
 {
 	static const struct usage_form of_model = {.input = "inputTokens",
 		.output = "outputTokens",
@@ -141,7 +141,7 @@ static bool text_is_limit(struct str text)
 		"Claude usage limit reached", "You've hit your ", "API Error: 429 ",
 		"API Error: Request rejected (429)", NULL};
 
-	return api_text_starts(text, forms);
+	return harness_api_text_starts(text, forms);
 }
 
 /* Texts of versions that report neither a status nor a reason. */
@@ -152,55 +152,39 @@ static bool text_is_unavailable(struct str text)
 		"API Error: Connection ", "API Error: 401 ", "API Error: 403 ", "API Error: 500 ",
 		"API Error: 502 ", "API Error: 503 ", "API Error: 529 ", NULL};
 
-	return api_text_starts(text, forms) || text_is_limit(text);
+	return harness_api_text_starts(text, forms) || text_is_limit(text);
 }
 
-/* True if the code of the last message is one of these. */
-static bool code_in(const struct harness_session *s, const char *const *words)
+/* What the code of the last message says: the service is at fault, or the request was. */
+enum code_fault { CODE_NONE, CODE_SERVICE, CODE_LIMIT, CODE_BILLING, CODE_CONTENT };
+
+static enum code_fault code_fault(const struct session *s)
 {
-	struct str note = buf_str(&s->note), word;
+	static const struct {
+		const char *code;
+		enum code_fault fault;
+	} rows[] = {{"authentication_failed", CODE_SERVICE}, {"server_error", CODE_SERVICE},
+		{"overloaded", CODE_SERVICE}, {"rate_limit", CODE_LIMIT},
+		{"billing_error", CODE_BILLING}, {"invalid_request", CODE_CONTENT},
+		{"model_not_found", CODE_CONTENT}, {"max_output_tokens", CODE_CONTENT}};
+	struct str note = buf_str(&s->note);
 
 	if (!str_starts(note, API_ERROR))
-		return false;
-	word = str_sub(note, strlen(API_ERROR), note.n);
-	for (; *words; words++)
-		if (str_is(word, *words))
-			return true;
-	return false;
-}
-
-static bool is_limit_code(const struct harness_session *s)
-{
-	static const char *const words[] = {"rate_limit", NULL};
-
-	return code_in(s, words);
-}
-
-static bool is_service_code(const struct harness_session *s)
-{
-	static const char *const words[] = {"authentication_failed", "billing_error", "rate_limit",
-		"server_error", "overloaded", NULL};
-
-	return code_in(s, words);
-}
-
-/* The request was at fault, not the service. */
-static bool is_content_code(const struct harness_session *s)
-{
-	static const char *const words[] = {
-		"invalid_request", "model_not_found", "max_output_tokens", NULL};
-
-	return code_in(s, words);
+		return CODE_NONE;
+	note = str_sub(note, strlen(API_ERROR), note.n);
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (str_is(note, rows[i].code))
+			return rows[i].fault;
+	return CODE_NONE;
 }
 
 /* A request refused for lack of credit is the fault of the service too. */
-static bool status_unavailable(const struct harness_session *s, int64_t status, struct str text)
+static bool status_unavailable(const struct session *s, int64_t status, struct str text)
 {
 	static const char *const money[] = {"Credit balance is too low", NULL};
-	static const char *const billing[] = {"billing_error", NULL};
 
-	return api_status_unavailable(status) || code_in(s, billing) ||
-	       api_text_starts(text, money);
+	return harness_api_status_unavailable(status) || code_fault(s) == CODE_BILLING ||
+	       harness_api_text_starts(text, money);
 }
 
 /*
@@ -208,30 +192,31 @@ static bool status_unavailable(const struct harness_session *s, int64_t status, 
  * fields of its own. Its text counts only if it has no such fields and no model has answered yet:
  * later it may be the agent's.
  */
-static bool is_unavailable(const struct harness_session *s, const json *value, struct str text)
+static bool is_unavailable(const struct session *s, const json *value, struct str text)
 {
 	int64_t status = json_get_int(value, "api_error_status", 0);
-	struct str reason = member_text(value, "terminal_reason");
+	struct str reason = harness_member(value, "terminal_reason");
+	enum code_fault code = code_fault(s);
 
 	if (status)
 		return status_unavailable(s, status, text);
-	if (is_service_code(s) || is_content_code(s))
-		return is_service_code(s);
+	if (code != CODE_NONE)
+		return code != CODE_CONTENT;
 	if (reason.n)
 		return str_is(reason, "api_error");
 	return !s->worked && json_get_int(value, "num_turns", 1) <= 1 && text_is_unavailable(text);
 }
 
-static bool is_limit(const struct harness_session *s, const json *value, struct str text)
+static bool is_limit(const struct session *s, const json *value, struct str text)
 {
 	int64_t status = json_get_int(value, "api_error_status", 0);
 
-	return status ? status == API_LIMIT : is_limit_code(s) || text_is_limit(text);
+	return status ? status == API_LIMIT : code_fault(s) == CODE_LIMIT || text_is_limit(text);
 }
 
-static void take_error(struct harness_session *s, const json *value, struct str text)
+static void take_error(struct session *s, const json *value, struct str text)
 {
-	struct str subtype = member_text(value, "subtype");
+	struct str subtype = harness_member(value, "subtype");
 
 	if (str_is(subtype, "error_max_budget_usd")) {
 		session_verdict(s, HARNESS_BUDGET, text.n ? text : subtype);
@@ -244,15 +229,15 @@ static void take_error(struct harness_session *s, const json *value, struct str 
 }
 
 /* There may be several, one for each time the agent paused. */
-static void take_result(struct harness_session *s, const json *value)
+static void take_result(struct session *s, const json *value)
 {
-	struct str text = member_text(value, "result");
+	struct str text = harness_member(value, "result");
 	bool called = json_get_int(value, "num_turns", 1) > 0;
 
 	take_cost(s, value);
 	session_resumed(s);
 	if (json_is_true(json_get(value, "is_error")) ||
-		str_starts(member_text(value, "subtype"), "error")) {
+		str_starts(harness_member(value, "subtype"), "error")) {
 		take_error(s, value, text);
 		return;
 	}
@@ -269,7 +254,7 @@ static const struct harness_handler handlers[] = {
 };
 
 /* A prompt with a failing inline command gives a result without calling a model. */
-static void judge(struct harness_session *s, const struct harness_exit *e)
+static void judge(struct session *s, const struct harness_exit *e)
 {
 	if (!e->exit_code && !s->finished && s->text.len && !s->judged)
 		session_verdict(s, HARNESS_FAILURE,

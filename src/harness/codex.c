@@ -9,7 +9,7 @@ static const char *const variables[] = {"OPENAI_BASE_URL", "OPENAI_ORGANIZATION"
 static const char *const aliases[] = {"CODEX_API_KEY=OPENAI_API_KEY", NULL};
 
 /* The program ignores the variable; its option is on the command line, which everyone can see. */
-static int add_base_url(struct harness_command *c, struct error *err)
+static int add_base_url(struct command *c, struct error *err)
 {
 	const char *url = harness_env_get(c->env, "OPENAI_BASE_URL");
 
@@ -23,13 +23,14 @@ static int add_base_url(struct harness_command *c, struct error *err)
 	return 0;
 }
 
-static int command(struct harness_command *c, const struct harness_input *input, struct error *err)
+static int command(struct command *c, const struct harness_input *input, struct error *err)
 {
 	command_add(c, "exec");
 	command_add(c, "--json");
 	command_add(c, "--skip-git-repo-check");
 	command_option(c, "-m", input->model);
-	command_option(c, "-s", input_allows_writes(input) ? "workspace-write" : "read-only");
+	command_option(
+		c, "-s", harness_input_allows_writes(input) ? "workspace-write" : "read-only");
 	command_option(c, "-c", "check_for_update_on_startup=false");
 	if (add_base_url(c, err) < 0)
 		return -1;
@@ -65,7 +66,7 @@ static long status_of(struct str text)
 		if (!str_starts(text, before[i]))
 			continue;
 		return rest.n > 4 && rest.p[3] == ' ' && rest.p[4] >= 'A' && rest.p[4] <= 'Z'
-			       ? api_status_parse(rest)
+			       ? harness_api_status_parse(rest)
 			       : -1;
 	}
 	return -1;
@@ -79,7 +80,7 @@ static bool is_limit(struct str text)
 		"You\u2019ve hit your usage limit", CUT_OFF "Rate limit reached for ",
 		CUT_OFF "You exceeded your current quota", NULL};
 
-	return status_of(text) == API_LIMIT || api_text_starts(text, forms);
+	return status_of(text) == API_LIMIT || harness_api_text_starts(text, forms);
 }
 
 /* An answer that the API itself cut off, as a filter does, is a failure of content. */
@@ -95,14 +96,15 @@ static bool is_unavailable(struct str text)
 	long status = status_of(text);
 
 	if (status > 0)
-		return api_status_unavailable(status);
-	return is_limit(text) || (api_text_starts(text, forms) && !api_text_starts(text, content));
+		return harness_api_status_unavailable(status);
+	return is_limit(text) ||
+	       (harness_api_text_starts(text, forms) && !harness_api_text_starts(text, content));
 }
 
-static void take_item(struct harness_session *s, const json *value)
+static void take_item(struct session *s, const json *value)
 {
 	const json *item = json_get(value, "item");
-	struct str type = member_text(item, "type"), text = member_text(item, "text");
+	struct str type = harness_member(item, "type"), text = harness_member(item, "text");
 
 	session_resumed(s);
 	if (str_is(type, "agent_message") && text.p)
@@ -111,7 +113,7 @@ static void take_item(struct harness_session *s, const json *value)
 		session_progress(s, 0, type.p);
 }
 
-static void take_turn(struct harness_session *s, const json *value)
+static void take_turn(struct session *s, const json *value)
 {
 	static const struct usage_form form = {.input = "input_tokens",
 		.output = "output_tokens",
@@ -123,9 +125,9 @@ static void take_turn(struct harness_session *s, const json *value)
 }
 
 /* The program retries; without a network it does so for ever. */
-static void take_error(struct harness_session *s, const json *value)
+static void take_error(struct session *s, const json *value)
 {
-	struct str text = member_text(value, "message"), reason = reconnect_reason(text);
+	struct str text = harness_member(value, "message"), reason = reconnect_reason(text);
 
 	if (str_starts(text, "Reconnecting... waiting for network"))
 		session_abort(s, false, text);
@@ -133,9 +135,9 @@ static void take_error(struct harness_session *s, const json *value)
 		session_retrying(s, is_limit(reason), text);
 }
 
-static void take_failure(struct harness_session *s, const json *value)
+static void take_failure(struct session *s, const json *value)
 {
-	struct str text = member_text(json_get(value, "error"), "message");
+	struct str text = harness_member(json_get(value, "error"), "message");
 	bool unavailable = is_unavailable(text);
 
 	session_verdict(s, unavailable ? HARNESS_UNAVAILABLE : HARNESS_FAILURE,

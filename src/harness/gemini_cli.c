@@ -21,12 +21,12 @@ static const char *const settings[] = {
 /* Nobody answers a permission prompt: what would need one is refused. */
 static const char *approval(const struct harness_input *input)
 {
-	if (input_allows(input, "Bash"))
+	if (harness_input_allows(input, "Bash"))
 		return "yolo";
-	return input_allows_writes(input) ? "auto_edit" : "default";
+	return harness_input_allows_writes(input) ? "auto_edit" : "default";
 }
 
-static int command(struct harness_command *c, const struct harness_input *input, struct error *err)
+static int command(struct command *c, const struct harness_input *input, struct error *err)
 {
 	(void)err;
 	command_option(c, "--output-format", "stream-json");
@@ -36,11 +36,11 @@ static int command(struct harness_command *c, const struct harness_input *input,
 }
 
 /* The last message comes in pieces, which the note collects. */
-static void take_message(struct harness_session *s, const json *value)
+static void take_message(struct session *s, const json *value)
 {
 	const char *text = json_get_str(value, "content");
 
-	if (!text || !str_is(member_text(value, "role"), "assistant"))
+	if (!text || !str_is(harness_member(value, "role"), "assistant"))
 		return;
 	session_resumed(s);
 	if (!json_is_true(json_get(value, "delta")))
@@ -50,13 +50,13 @@ static void take_message(struct harness_session *s, const json *value)
 	session_text(s, buf_str(&s->note));
 }
 
-static void take_tool(struct harness_session *s, const json *value)
+static void take_tool(struct session *s, const json *value)
 {
 	buf_clear(&s->note);
 	session_progress(s, 0, json_get_str(value, "tool_name"));
 }
 
-static void take_stats(struct harness_session *s, const json *stats)
+static void take_stats(struct session *s, const json *stats)
 {
 	static const struct usage_form form = {.input = "input_tokens",
 		.output = "output_tokens",
@@ -127,9 +127,9 @@ static long words_in(struct str text)
 	static const char *const unreached[] = {"fetch failed", "exception TypeError: fetch failed",
 		"exception Error: connect ECONNREFUSED ", NULL};
 
-	if (api_text_starts(text, limits))
+	if (harness_api_text_starts(text, limits))
 		return API_LIMIT;
-	return api_text_starts(text, unreached) ? 0 : -1;
+	return harness_api_text_starts(text, unreached) ? 0 : -1;
 }
 
 static long status_in(struct str text)
@@ -138,7 +138,7 @@ static long status_in(struct str text)
 	long status = code_in(inner);
 
 	if (!inner.n)
-		return api_text_starts(
+		return harness_api_text_starts(
 			       text, (const char *const[]){"You have exhausted your ", NULL})
 			       ? words_in(text)
 			       : -1;
@@ -147,7 +147,7 @@ static long status_in(struct str text)
 	return status < 0 ? words_in(inner) : status;
 }
 
-static void take_error(struct harness_session *s, struct str text)
+static void take_error(struct session *s, struct str text)
 {
 	long status = status_in(text);
 
@@ -157,18 +157,18 @@ static void take_error(struct harness_session *s, struct str text)
 		session_verdict(s, HARNESS_FAILURE, text.n ? text : STR("it failed"));
 }
 
-static void take_result(struct harness_session *s, const json *value)
+static void take_result(struct session *s, const json *value)
 {
 	take_stats(s, json_get(value, "stats"));
-	if (str_is(member_text(value, "status"), "success"))
+	if (str_is(harness_member(value, "status"), "success"))
 		s->finished = true;
 	else
-		take_error(s, member_text(json_get(value, "error"), "message"));
+		take_error(s, harness_member(json_get(value, "error"), "message"));
 }
 
-static void take_init(struct harness_session *s, const json *value)
+static void take_init(struct session *s, const json *value)
 {
-	session_model(s, member_text(value, "model"));
+	session_model(s, harness_member(value, "model"));
 }
 
 static const struct harness_handler handlers[] = {
@@ -202,7 +202,7 @@ static uint64_t attempt_in(struct str line, long *status)
 	if (!skip(&line, " failed"))
 		return 0;
 	if (skip(&line, " with status ")) {
-		*status = api_status_parse(line);
+		*status = harness_api_status_parse(line);
 		line = str_sub(line, *status < 0 ? 0 : 3, line.n);
 	} else if (skip(&line, " with 429 error (no Retry-After header)")) {
 		*status = API_LIMIT;
@@ -213,7 +213,7 @@ static uint64_t attempt_in(struct str line, long *status)
 }
 
 /* Retries are reported on stderr only. */
-static void error_line(struct harness_session *s, struct str line)
+static void error_line(struct session *s, struct str line)
 {
 	long status;
 	uint64_t n = attempt_in(line, &status);
@@ -225,7 +225,7 @@ static void error_line(struct harness_session *s, struct str line)
 		session_retrying(s, status == API_LIMIT, why);
 }
 
-static void judge(struct harness_session *s, const struct harness_exit *e)
+static void judge(struct session *s, const struct harness_exit *e)
 {
 	struct str rest = str_trim(e->errors), line, last = {NULL, 0};
 

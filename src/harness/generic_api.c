@@ -68,7 +68,7 @@ static const char *health(struct arena *a, const char *const *env)
 		fault = arena_dup(a, str_of(err.text));
 	else if (answer.fate != HTTP_ANSWERED)
 		fault = arena_printf(a, "no answer from the API of " BASE_URL ": %s", answer.why);
-	else if (api_status_unavailable(answer.status))
+	else if (harness_api_status_unavailable(answer.status))
 		fault = arena_printf(
 			a, "the API of " BASE_URL " answered with status %ld", answer.status);
 	buf_release(&answer.body);
@@ -82,7 +82,7 @@ static const char *health(struct arena *a, const char *const *env)
  * not stream, or a fault.
  */
 struct chat_answer {
-	struct harness_session *session;
+	struct session *session;
 	long status; /* of HTTP */
 	long retry_after_s;
 	struct line_splitter lines;
@@ -103,7 +103,7 @@ static void add_text(struct chat_answer *c, const char *text)
 }
 
 /* Some servers send the sum so far with each event: the last one counts. */
-static void take_usage(struct harness_session *s, const json *usage)
+static void take_usage(struct session *s, const json *usage)
 {
 	static const struct usage_form form = {.input = "prompt_tokens",
 		.output = "completion_tokens",
@@ -141,7 +141,8 @@ static void take_fault(struct chat_answer *c, const json *error, long status)
 		text = json_text(error);
 	if (status < STATUS_ERROR)
 		status = (long)json_int(code, STATUS_ERROR);
-	if ((word && api_code_limited(str_of(word))) || (type && api_code_limited(str_of(type))))
+	if ((word && harness_api_code_limited(str_of(word))) ||
+		(type && harness_api_code_limited(str_of(type))))
 		c->session->rate_limited = true;
 	if (c->session->rate_limited)
 		session_verdict(c->session, HARNESS_UNAVAILABLE, str_of(text));
@@ -216,7 +217,7 @@ static void end_fault(struct chat_answer *c)
 			buf_adds(&why, ", a redirect; redirects are not followed");
 		else if (plain.n) {
 			buf_adds(&why, ": ");
-			buf_add(&why, text_first_bytes(buf_str(&masked), PLAIN_SHOWN));
+			buf_add(&why, output_parser_first_bytes(buf_str(&masked), PLAIN_SHOWN));
 		}
 		session_api_verdict(c->session, c->status, buf_str(&why));
 	}
@@ -234,7 +235,7 @@ static void end_plain(struct chat_answer *c)
 
 static void chat_end(struct chat_answer *c)
 {
-	struct harness_session *s = c->session;
+	struct session *s = c->session;
 
 	line_splitter_end(&c->lines);
 	if (c->status >= STATUS_REDIRECT) {
@@ -301,8 +302,8 @@ static void on_tick(void *data)
 }
 
 /* A transfer that failed decides the verdict; else the answer does. */
-static void judge(struct harness_session *s, struct chat_answer *chat, const struct http_answer *a,
-	unsigned limit)
+static void judge(
+	struct session *s, struct chat_answer *chat, const struct http_answer *a, unsigned limit)
 {
 	static const char *const words[] = {[HTTP_UNREACHABLE] = "the API cannot be reached",
 		[HTTP_BROKEN] = "the API closed the connection"};
@@ -328,7 +329,7 @@ static void judge(struct harness_session *s, struct chat_answer *chat, const str
 	}
 }
 
-static int send_request(struct harness_session *s, const struct api_endpoint *at, const char *model)
+static int send_request(struct session *s, const struct api_endpoint *at, const char *model)
 {
 	CLEANUP(buf_release) struct buf body = BUF_INIT;
 	CLEANUP(chat_release)
@@ -358,7 +359,7 @@ static int send_request(struct harness_session *s, const struct api_endpoint *at
 	return 0;
 }
 
-static int invoke(struct harness_session *s, struct error *err)
+static int invoke(struct session *s, struct error *err)
 {
 	const char *model = s->input->model ? s->input->model : harness_env_get(s->env, MODEL),
 		   *why;

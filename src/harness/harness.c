@@ -4,18 +4,9 @@
 
 enum { ACCOUNT_DIGITS = 16, PROBE_MAX_S = 9999 };
 
-#define HARNESS(id) &harness_##id,
-const struct harness *const harnesses[] = {
-#include "src/harness/list.h"
-	NULL};
-#undef HARNESS
-
-#define HARNESS(id) +1
-enum {
-	N_HARNESSES = 0
-#include "src/harness/list.h"
-};
-#undef HARNESS
+/* In the order of the table in docs/harness.md. */
+const struct harness *const harness_all[] = {&harness_claude_code, &harness_codex,
+	&harness_gemini_cli, &harness_opencode, &harness_aider, &harness_generic_api, NULL};
 
 static const char *const capabilities[] = {
 	[FRESH_CONTEXT] = "freshContext",
@@ -83,12 +74,12 @@ int harness_find(const char *name, const struct harness **out, struct error *err
 {
 	CLEANUP(buf_release) struct buf names = BUF_INIT;
 
-	for (size_t i = 0; harnesses[i]; i++) {
-		if (strcmp(harnesses[i]->name, name) == 0) {
-			*out = harnesses[i];
+	for (size_t i = 0; harness_all[i]; i++) {
+		if (strcmp(harness_all[i]->name, name) == 0) {
+			*out = harness_all[i];
 			return 0;
 		}
-		buf_addf(&names, "%s%s", i ? ", " : "", harnesses[i]->name);
+		buf_addf(&names, "%s%s", i ? ", " : "", harness_all[i]->name);
 	}
 	return error_set(err, ERR_INPUT, "unknown harness '%.100s': one of %s", name, names.s);
 }
@@ -125,11 +116,11 @@ struct harness_facts harness_facts(const struct harness *h)
 const struct harness_availability *harness_available(const struct harness *h)
 {
 	static struct arena arena; /* never released */
-	static struct harness_availability known[N_HARNESSES];
-	static bool probed[N_HARNESSES];
+	static struct harness_availability known[COUNT(harness_all)];
+	static bool probed[COUNT(harness_all)];
 	size_t i = 0;
 
-	while (harnesses[i] != h)
+	while (harness_all[i] != h)
 		i++;
 	if (!probed[i])
 		harness_probe(&arena, h,
@@ -246,14 +237,11 @@ json *harness_result_json(const struct harness *h, const struct harness_result *
 	return j;
 }
 
-void harness_set_unavailable(struct arena *a, const struct harness *h, struct harness_result *r)
+void harness_set_unavailable(struct harness_result *r, const char *detail)
 {
-	const struct harness_availability *v = harness_available(h);
-
 	*r = (struct harness_result){.status = HARNESS_UNAVAILABLE,
 		.exit_code = -1,
 		.usage = USAGE_NONE,
 		.text = "",
-		.detail = arena_printf(a, "%s: %s", unavailable_reason_name(v->reason),
-			v->detail ? v->detail : "nothing more is known")};
+		.detail = detail};
 }

@@ -1,7 +1,7 @@
 /*
  * harness.h: harnesses, the programs that run a coding agent: Claude Code, Codex, Gemini CLI,
- * OpenCode, Aider, and any OpenAI-compatible API. An adapter is one file and a row in list.h.
- * docs/harness.md.
+ * OpenCode, Aider, and any OpenAI-compatible API. An adapter is one file and a row in
+ * harness_all[]. docs/harness.md.
  *
  * Ownership: returned texts live in the caller's arena.
  */
@@ -92,7 +92,7 @@ typedef void harness_listener(void *data, const struct harness_event *e);
 struct harness; /* an adapter; see adapter.h */
 
 extern const struct harness
-	*const harnesses[]; /* all, NULL-terminated, in the order of docs/harness.md */
+	*const harness_all[]; /* all, NULL-terminated, in the order of docs/harness.md */
 /* -1: ERR_INPUT, with the known names. */
 int harness_find(const char *name, const struct harness **out, struct error *err);
 const char *harness_name(const struct harness *h);
@@ -126,7 +126,7 @@ int harness_invoke(struct arena *a, const struct harness *h, const struct harnes
 /* As JSON, the caller's to free. */
 json *harness_facts_json(const struct harness *h);
 json *harness_result_json(const struct harness *h, const struct harness_result *r);
-/* The result of a call that is not made because harness_available() says no. */
-void harness_set_unavailable(struct arena *a, const struct harness *h, struct harness_result *r);
+/* The result of a call that is not made, because of `detail`. */
+void harness_set_unavailable(struct harness_result *r, const char *detail);
 
 #endif

@@ -1,5 +1,6 @@
 #include <sys/stat.h>
 #include "src/base/clock.h"
+#include "src/base/number.h"
 #include "src/harness/output_parser.h"
 
 enum {
@@ -12,14 +13,14 @@ enum {
 
 /* ---- the command line ---- */
 
-void command_add(struct harness_command *c, const char *word)
+void command_add(struct command *c, const char *word)
 {
 	vec_reserve_in(c->arena, c, 2);
 	c->items[c->n++] = arena_dup(c->arena, str_of(word));
 	c->items[c->n] = NULL;
 }
 
-void command_option(struct harness_command *c, const char *option, const char *value)
+void command_option(struct command *c, const char *option, const char *value)
 {
 	if (!value)
 		return;
@@ -27,7 +28,7 @@ void command_option(struct harness_command *c, const char *option, const char *v
 	command_add(c, value);
 }
 
-void command_list(struct harness_command *c, const char *option, const char *const *names)
+void command_list(struct command *c, const char *option, const char *const *names)
 {
 	CLEANUP(buf_release) struct buf joined = BUF_INIT;
 
@@ -37,8 +38,7 @@ void command_list(struct harness_command *c, const char *option, const char *con
 		command_option(c, option, joined.s);
 }
 
-void command_set_env(
-	struct harness_command *c, const struct harness_input *input, const char *entry)
+void command_set_env(struct command *c, const struct harness_input *input, const char *entry)
 {
 	struct str name = {entry, strcspn(entry, "=")};
 	VEC(const char *) env = {0};
@@ -53,7 +53,7 @@ void command_set_env(
 	c->env = env.items;
 }
 
-bool input_allows(const struct harness_input *input, const char *tool)
+bool harness_input_allows(const struct harness_input *input, const char *tool)
 {
 	size_t n = strlen(tool);
 
@@ -65,19 +65,19 @@ bool input_allows(const struct harness_input *input, const char *tool)
 	return false;
 }
 
-bool input_allows_writes(const struct harness_input *input)
+bool harness_input_allows_writes(const struct harness_input *input)
 {
 	static const char *const tools[] = {"Bash", "Edit", "Write", "MultiEdit", "NotebookEdit"};
 
 	for (size_t i = 0; i < COUNT(tools); i++)
-		if (input_allows(input, tools[i]))
+		if (harness_input_allows(input, tools[i]))
 			return true;
 	return false;
 }
 
 /* ---- the session ---- */
 
-void session_begin(struct harness_session *s)
+void session_begin(struct session *s)
 {
 	s->env = harness_environment(s->arena, s->harness, s->input);
 	secrets_add(s->arena, &s->secrets, (const char *const *)environ, s->harness->credentials);
@@ -87,14 +87,14 @@ void session_begin(struct harness_session *s)
 	s->exit_code = -1;
 }
 
-void session_emit(struct harness_session *s, struct harness_event *e)
+void session_emit(struct session *s, struct harness_event *e)
 {
 	e->at = clock_now();
 	if (s->listener)
 		s->listener(s->listener_data, e);
 }
 
-void session_heartbeat(struct harness_session *s)
+void session_heartbeat(struct session *s)
 {
 	struct harness_event e = {.kind = HARNESS_HEARTBEAT, .tokens = s->progress};
 
@@ -105,21 +105,21 @@ void session_heartbeat(struct harness_session *s)
 static void replace(struct buf *b, struct str text)
 {
 	buf_clear(b);
-	buf_add(b, text_first_bytes(text, RAW_KEPT));
+	buf_add(b, output_parser_first_bytes(text, RAW_KEPT));
 	buf_utf8_repair(b);
 }
 
-void session_text(struct harness_session *s, struct str text)
+void session_text(struct session *s, struct str text)
 {
 	replace(&s->text, text);
 }
 
-void session_model(struct harness_session *s, struct str model)
+void session_model(struct session *s, struct str model)
 {
 	replace(&s->model, model);
 }
 
-void session_verdict(struct harness_session *s, enum harness_status verdict, struct str reason)
+void session_verdict(struct session *s, enum harness_status verdict, struct str reason)
 {
 	bool replaces = verdict == HARNESS_UNAVAILABLE && s->verdict != HARNESS_UNAVAILABLE;
 
@@ -130,14 +130,15 @@ void session_verdict(struct harness_session *s, enum harness_status verdict, str
 	replace(&s->fault, reason);
 }
 
-void session_api_verdict(struct harness_session *s, long status, struct str reason)
+void session_api_verdict(struct session *s, long status, struct str reason)
 {
-	session_verdict(
-		s, api_status_unavailable(status) ? HARNESS_UNAVAILABLE : HARNESS_FAILURE, reason);
+	session_verdict(s,
+		harness_api_status_unavailable(status) ? HARNESS_UNAVAILABLE : HARNESS_FAILURE,
+		reason);
 	s->rate_limited = s->rate_limited || status == API_LIMIT;
 }
 
-void session_progress(struct harness_session *s, int64_t tokens, const char *activity)
+void session_progress(struct session *s, int64_t tokens, const char *activity)
 {
 	CLEANUP(buf_release) struct buf masked = BUF_INIT;
 	struct harness_event e = {.kind = HARNESS_PROGRESS};
@@ -152,19 +153,19 @@ void session_progress(struct harness_session *s, int64_t tokens, const char *act
 	session_emit(s, &e);
 }
 
-void session_retrying(struct harness_session *s, bool limited, struct str reason)
+void session_retrying(struct session *s, bool limited, struct str reason)
 {
 	s->retrying = true;
 	s->retry_limited = limited;
 	replace(&s->retry_reason, reason);
 }
 
-void session_resumed(struct harness_session *s)
+void session_resumed(struct session *s)
 {
 	s->retrying = false;
 }
 
-void session_abort(struct harness_session *s, bool limited, struct str reason)
+void session_abort(struct session *s, bool limited, struct str reason)
 {
 	session_verdict(s, HARNESS_UNAVAILABLE, reason);
 	s->rate_limited = s->rate_limited || limited;
@@ -182,7 +183,7 @@ static int64_t tokens_at(struct arena *a, const json *object, const char *path)
 	return json_get_int(object, path, 0);
 }
 
-int64_t session_usage(struct harness_session *s, const json *object, const struct usage_form *form)
+int64_t session_usage(struct session *s, const json *object, const struct usage_form *form)
 {
 	int64_t input = tokens_at(s->arena, object, form->input);
 	int64_t output = tokens_at(s->arena, object, form->output) +
@@ -195,7 +196,7 @@ int64_t session_usage(struct harness_session *s, const json *object, const struc
 	return input + output;
 }
 
-void session_model_most_used(struct harness_session *s, const json *models, const char *output)
+void session_model_most_used(struct session *s, const json *models, const char *output)
 {
 	int64_t most = -1;
 
@@ -211,8 +212,7 @@ void session_model_most_used(struct harness_session *s, const json *models, cons
 
 /* The first `max` bytes, masked. If RAW_KEPT cut the text, the cut may be inside a secret: as many
  * bytes as the longest secret has are dropped from the end. */
-static const char *mask_text(
-	struct harness_session *s, const struct buf *b, bool credentials, size_t max)
+static const char *mask_text(struct session *s, const struct buf *b, bool credentials, size_t max)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct str text;
@@ -225,12 +225,12 @@ static const char *mask_text(
 	if (b->len + CHARACTER_MAX > RAW_KEPT) {
 		size_t longest = secrets_longest(&s->secrets);
 
-		text = text_first_bytes(text, text.n > longest ? text.n - longest : 0);
+		text = output_parser_first_bytes(text, text.n > longest ? text.n - longest : 0);
 	}
-	return arena_dup(s->arena, text_first_bytes(text, max));
+	return arena_dup(s->arena, output_parser_first_bytes(text, max));
 }
 
-void session_result(struct harness_session *s, struct harness_result *out)
+void session_result(struct session *s, struct harness_result *out)
 {
 	bool success = s->verdict == HARNESS_SUCCESS;
 
@@ -250,18 +250,72 @@ void session_result(struct harness_session *s, struct harness_result *out)
 		out->usage.cost_usd = -1;
 }
 
-unsigned session_timeout_s(const struct harness_session *s)
+unsigned session_timeout_s(const struct session *s)
 {
 	return s->input->timeout_s ? s->input->timeout_s : HARNESS_TIMEOUT_S;
 }
 
-void session_release(struct harness_session *s)
+void session_release(struct session *s)
 {
 	buf_release(&s->text);
 	buf_release(&s->model);
 	buf_release(&s->fault);
 	buf_release(&s->retry_reason);
 	buf_release(&s->note);
+}
+
+/* ---- faults of the API ---- */
+
+enum {
+	PAYMENT_REQUIRED = 402,
+	PROXY_LOGIN = 407,
+	REQUEST_TIMEOUT = 408,
+	TOO_EARLY = 425,
+	CLIENT_CLOSED = 499,
+	SERVER_ERROR = 500,
+};
+
+bool harness_api_status_unavailable(long status)
+{
+	static const long statuses[] = {0, API_UNAUTHORIZED, PAYMENT_REQUIRED, API_FORBIDDEN,
+		PROXY_LOGIN, REQUEST_TIMEOUT, TOO_EARLY, API_LIMIT, CLIENT_CLOSED};
+
+	for (size_t i = 0; i < COUNT(statuses); i++)
+		if (status == statuses[i])
+			return true;
+	return status >= SERVER_ERROR;
+}
+
+bool harness_api_text_starts(struct str text, const char *const *phrases)
+{
+	for (; *phrases; phrases++) {
+		size_t n = strlen(*phrases);
+
+		if (n <= text.n && strncasecmp(text.p, *phrases, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool harness_api_code_limited(struct str code)
+{
+	static const char *const codes[] = {"rate_limit_exceeded", "rate_limit_error", "rate_limit",
+		"too_many_requests", "insufficient_quota", "quota_exceeded", "resource_exhausted",
+		"usage_limit_reached"};
+
+	for (size_t i = 0; i < COUNT(codes); i++)
+		if (code.n == strlen(codes[i]) && strncasecmp(code.p, codes[i], code.n) == 0)
+			return true;
+	return false;
+}
+
+long harness_api_status_parse(struct str text)
+{
+	uint64_t status;
+
+	if (number_digits(text, &status) != 3 || status < 100 || status >= 600)
+		return -1;
+	return (long)status;
 }
 
 /* ---- the run ---- */
@@ -273,10 +327,10 @@ static void on_tick(void *data)
 	session_heartbeat(p->session);
 }
 
-static int run_program(struct harness_session *s, const char *file, struct error *err)
+static int run_program(struct session *s, const char *file, struct error *err)
 {
 	CLEANUP(output_parser_release) struct output_parser parser;
-	struct harness_command c = {.arena = s->arena, .env = s->env};
+	struct command c = {.arena = s->arena, .env = s->env};
 	struct process p = {.cwd = s->input->cwd,
 		.env_whole = true,
 		.input = s->input->prompt,
@@ -303,7 +357,7 @@ static int run_program(struct harness_session *s, const char *file, struct error
 	return 0;
 }
 
-static int invoke_program(struct harness_session *s, struct error *err)
+static int invoke_program(struct session *s, struct error *err)
 {
 	bool blocked;
 	const char *file = harness_find_program(s->arena, s->harness->binary, &blocked);
@@ -348,7 +402,7 @@ int harness_invoke_with(struct arena *a, const struct harness *h, const struct h
 	struct harness_result *result, struct error *err)
 {
 	CLEANUP(session_release)
-	struct harness_session s = {.arena = a,
+	struct session s = {.arena = a,
 		.harness = h,
 		.input = input,
 		.listener = listener,

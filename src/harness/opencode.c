@@ -25,9 +25,9 @@ static const char *model_of(struct arena *a, const char *model)
 }
 
 /* It allows all tools by default, and refuses what it would ask about. */
-static void set_permission(struct harness_command *c, const struct harness_input *input)
+static void set_permission(struct command *c, const struct harness_input *input)
 {
-	bool bash = input_allows(input, "Bash"), edit = input_allows_writes(input);
+	bool bash = harness_input_allows(input, "Bash"), edit = harness_input_allows_writes(input);
 
 	if (bash && edit)
 		return;
@@ -37,7 +37,7 @@ static void set_permission(struct harness_command *c, const struct harness_input
 }
 
 /* Without a title it asks a model for one. Retries are reported in its log only. */
-static int command(struct harness_command *c, const struct harness_input *input, struct error *err)
+static int command(struct command *c, const struct harness_input *input, struct error *err)
 {
 	(void)err;
 	command_add(c, "run");
@@ -50,7 +50,7 @@ static int command(struct harness_command *c, const struct harness_input *input,
 	return 0;
 }
 
-static void take_step(struct harness_session *s, const json *part)
+static void take_step(struct session *s, const json *part)
 {
 	static const struct usage_form form = {.input = "input",
 		.output = "output",
@@ -61,7 +61,7 @@ static void take_step(struct harness_session *s, const json *part)
 
 	s->usage.cost_usd = (s->usage.cost_usd < 0 ? 0 : s->usage.cost_usd) + (cost > 0 ? cost : 0);
 	session_progress(s, session_usage(s, json_get(part, "tokens"), &form), NULL);
-	if (!str_is(member_text(part, "reason"), "tool-calls"))
+	if (!str_is(harness_member(part, "reason"), "tool-calls"))
 		s->finished = true;
 }
 
@@ -72,16 +72,16 @@ static bool unreached(struct str name, const json *data)
 
 	return str_is(name, "APIError") &&
 	       (json_is_true(json_get(data, "isRetryable")) ||
-		       api_text_starts(member_text(data, "message"), forms));
+		       harness_api_text_starts(harness_member(data, "message"), forms));
 }
 
 /* The end of its log explains a fault without a name better. */
-static void take_error(struct harness_session *s, const json *value)
+static void take_error(struct session *s, const json *value)
 {
 	const json *error = json_get(value, "error");
-	struct str name = member_text(error, "name");
+	struct str name = harness_member(error, "name");
 	const json *data = json_get(error, "data");
-	struct str text = member_text(data, "message");
+	struct str text = harness_member(data, "message");
 	int64_t status = json_get_int(data, "statusCode", -1);
 
 	if (status > 0)
@@ -92,15 +92,15 @@ static void take_error(struct harness_session *s, const json *value)
 		session_verdict(s, HARNESS_FAILURE, text.n ? text : name);
 }
 
-static void take_part(struct harness_session *s, const json *value)
+static void take_part(struct session *s, const json *value)
 {
-	struct str type = member_text(value, "type");
+	struct str type = harness_member(value, "type");
 	const json *part = json_get(value, "part");
 
 	session_resumed(s);
 	buf_clear(&s->note);
 	if (str_is(type, "text"))
-		session_text(s, member_text(part, "text"));
+		session_text(s, harness_member(part, "text"));
 	else if (str_is(type, "tool_use"))
 		session_progress(s, 0, json_get_str(part, "tool"));
 	else if (str_is(type, "step_finish"))
@@ -136,11 +136,11 @@ static bool is_limit(struct str why)
 		LOG_API "You exceeded your current quota", LOG_API "Quota exceeded",
 		LOG_API "Resource has been exhausted", LOG_API "Usage limit", NULL};
 
-	return api_text_starts(why, forms);
+	return harness_api_text_starts(why, forms);
 }
 
 /* The note has a byte for each attempt since the last progress. */
-static void error_line(struct harness_session *s, struct str line)
+static void error_line(struct session *s, struct str line)
 {
 	struct str why = reason_in(line);
 

@@ -62,7 +62,7 @@ void tail_buffer_add(struct tail_buffer *t, struct str piece)
 	t->kept = last;
 }
 
-struct str text_last_characters(struct str text, size_t chars)
+struct str output_parser_last_characters(struct str text, size_t chars)
 {
 	size_t from;
 
@@ -74,7 +74,7 @@ struct str text_last_characters(struct str text, size_t chars)
 	return str_sub(text, from, text.n);
 }
 
-struct str text_first_bytes(struct str text, size_t max)
+struct str output_parser_first_bytes(struct str text, size_t max)
 {
 	if (text.n <= max)
 		return text;
@@ -85,9 +85,9 @@ struct str text_first_bytes(struct str text, size_t max)
 
 /* ---- output ---- */
 
-static void dispatch(struct harness_session *s, const json *value)
+static void dispatch(struct session *s, const json *value)
 {
-	struct str type = member_text(value, "type");
+	struct str type = harness_member(value, "type");
 
 	for (const struct harness_handler *h = s->harness->handlers; h->handle; h++)
 		if (!h->type || str_is(type, h->type)) {
@@ -118,7 +118,7 @@ static void take_error_line(void *data, struct str line)
 		p->session->harness->error_line(p->session, line);
 }
 
-void output_parser_begin(struct output_parser *p, struct harness_session *s)
+void output_parser_begin(struct output_parser *p, struct session *s)
 {
 	*p = (struct output_parser){.session = s,
 		.lines = {.max = LINE_KEPT, .line = take_line, .data = p},
@@ -171,7 +171,7 @@ static void mask_tail(const struct secrets *secrets, struct tail_buffer *t, stru
 
 static void end_output(struct output_parser *p)
 {
-	struct harness_session *s = p->session;
+	struct session *s = p->session;
 
 	line_splitter_end(&p->lines);
 	line_splitter_end(&p->error_lines);
@@ -187,10 +187,10 @@ static void verdict_with_output(
 	struct output_parser *p, enum harness_status verdict, const char *what)
 {
 	CLEANUP(buf_release) struct buf reason = BUF_INIT;
-	struct str last = text_last_characters(buf_str(&p->errors_masked), DETAIL_KEPT);
+	struct str last = output_parser_last_characters(buf_str(&p->errors_masked), DETAIL_KEPT);
 
 	if (!last.n)
-		last = text_last_characters(buf_str(&p->plain_masked), DETAIL_KEPT);
+		last = output_parser_last_characters(buf_str(&p->plain_masked), DETAIL_KEPT);
 	buf_adds(&reason, what);
 	if (p->lines.dropped)
 		buf_addf(&reason, " (%zu lines of more than %d MiB were dropped)", p->lines.dropped,
@@ -205,7 +205,7 @@ static void verdict_with_output(
 /* The exit status counts if the output said nothing. */
 static void judge_status(struct output_parser *p, int status)
 {
-	const struct harness_session *s = p->session;
+	const struct session *s = p->session;
 	struct arena *a = s->arena;
 
 	if (status > 128)
@@ -217,7 +217,7 @@ static void judge_status(struct output_parser *p, int status)
 		verdict_with_output(p, HARNESS_FAILURE, "it exited without a result");
 }
 
-static void judge_budget(struct harness_session *s)
+static void judge_budget(struct session *s)
 {
 	double max = s->input->max_budget_usd;
 
@@ -230,7 +230,7 @@ static void judge_budget(struct harness_session *s)
 /* A program that is still retrying at the time limit could not reach its service. */
 static void judge_timeout(struct output_parser *p)
 {
-	struct harness_session *s = p->session;
+	struct session *s = p->session;
 	const char *what =
 		arena_printf(s->arena, "it did not end within %u s", session_timeout_s(s));
 
@@ -246,7 +246,7 @@ static void judge_timeout(struct output_parser *p)
 
 void output_parser_end(struct output_parser *p, const struct process_end *end)
 {
-	struct harness_session *s = p->session;
+	struct session *s = p->session;
 	struct harness_exit e = {.exit_code = end->status};
 
 	end_output(p);

@@ -31,12 +31,12 @@ struct tail_buffer {
 
 void tail_buffer_add(struct tail_buffer *t, struct str piece);
 /* The last `chars` characters of `text`, valid UTF-8, trimmed. */
-struct str text_last_characters(struct str text, size_t chars);
+struct str output_parser_last_characters(struct str text, size_t chars);
 /* The first `max` bytes, or fewer: never part of a character. */
-struct str text_first_bytes(struct str text, size_t max);
+struct str output_parser_first_bytes(struct str text, size_t max);
 
 struct output_parser {
-	struct harness_session *session;
+	struct session *session;
 	struct line_splitter lines, error_lines;
 	struct tail_buffer errors;
 	struct tail_buffer plain; /* lines that are not JSON: what a crashing program prints */
@@ -45,7 +45,7 @@ struct output_parser {
 };
 
 /* The session must have begun. */
-void output_parser_begin(struct output_parser *p, struct harness_session *s);
+void output_parser_begin(struct output_parser *p, struct session *s);
 /* A `heard` function of struct process; false: end the program. */
 bool output_parser_add(void *parser, bool errors, struct str piece);
 /* The program has exited: sets the session's verdict. */

@@ -27,7 +27,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-const char *version_find(struct arena *a, struct str text)
+const char *harness_version_find(struct arena *a, struct str text)
 {
 	for (size_t i = 0; i < text.n; i++) {
 		struct str rest = str_sub(text, i, text.n);
@@ -72,7 +72,7 @@ static bool satisfies(const uint64_t version[VERSION_PARTS], struct str constrai
 	return version[k] < bound[k] ? relations[i].less : relations[i].greater;
 }
 
-bool version_in_range(struct str version, struct str range)
+bool harness_version_in_range(struct str version, struct str range)
 {
 	static const char blanks[] = " \t\n\v\f\r";
 	uint64_t parts[VERSION_PARTS];
@@ -143,7 +143,7 @@ static void set_unknown_version(struct arena *a, const struct harness *h, struct
 	buf_utf8_repair(&line);
 	secrets_add(a, &secrets, (const char *const *)environ, h->credentials);
 	secrets_mask(&secrets, buf_str(&line), &masked);
-	first = text_first_bytes(buf_str(&masked), SHOWN_MAX);
+	first = output_parser_first_bytes(buf_str(&masked), SHOWN_MAX);
 	out->available = true;
 	out->reason = PROBE_FAILED;
 	out->detail = arena_printf(a, "'%s --version' printed no version: '%.*s'", h->binary,
@@ -153,10 +153,10 @@ static void set_unknown_version(struct arena *a, const struct harness *h, struct
 static void judge_version(struct arena *a, const struct harness *h, struct str printed,
 	struct harness_availability *out)
 {
-	out->version = version_find(a, printed);
+	out->version = harness_version_find(a, printed);
 	if (!out->version)
 		set_unknown_version(a, h, printed, out);
-	else if (version_in_range(str_of(out->version), str_of(h->range)))
+	else if (harness_version_in_range(str_of(out->version), str_of(h->range)))
 		out->available = true;
 	else
 		set_unavailable(out, VERSION_OUT_OF_RANGE,

@@ -183,9 +183,9 @@ TEST(every_harness_can_be_named)
 		if (harness_find(resource_harness_words[i], &h, &err) < 0)
 			fail_msg("%s", err.text);
 	}
-	while (harnesses[n] && resource_harness_words[n])
+	while (harness_all[n] && resource_harness_words[n])
 		n++;
-	assert_null(harnesses[n]);
+	assert_null(harness_all[n]);
 	assert_null(resource_harness_words[n]);
 }
 

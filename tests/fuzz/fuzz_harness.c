@@ -53,15 +53,15 @@ static const struct harness *chosen(uint8_t byte)
 {
 	size_t n = 0, k;
 
-	for (size_t i = 0; harnesses[i]; i++)
-		n += harnesses[i]->binary != NULL;
+	for (size_t i = 0; harness_all[i]; i++)
+		n += harness_all[i]->binary != NULL;
 	k = byte % n;
 	for (size_t i = 0;; i++)
-		if (harnesses[i]->binary && !k--)
-			return harnesses[i];
+		if (harness_all[i]->binary && !k--)
+			return harness_all[i];
 }
 
-static void play(struct harness_session *s, const uint8_t *data, size_t size)
+static void play(struct session *s, const uint8_t *data, size_t size)
 {
 	CLEANUP(output_parser_release) struct output_parser r;
 	struct str text = {(const char *)data + 3, size - 3};
@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct arena a = {0};
 	struct harness_input input = {.prompt = STR("x"), .max_budget_usd = 1};
-	struct harness_session s = {.arena = &a, .input = &input};
+	struct session s = {.arena = &a, .input = &input};
 	struct harness_result result;
 
 	if (size < 3)

@@ -31,11 +31,11 @@ static void put_names(struct buf *row, const char *const *names)
 
 TEST(every_harness_has_its_row)
 {
-	for (size_t i = 0; harnesses[i]; i++) {
+	for (size_t i = 0; harness_all[i]; i++) {
 		CLEANUP(buf_release) struct buf row = BUF_INIT;
-		struct harness_facts f = harness_facts(harnesses[i]);
+		struct harness_facts f = harness_facts(harness_all[i]);
 
-		buf_addf(&row, "\n| `%s` | ", harness_name(harnesses[i]));
+		buf_addf(&row, "\n| `%s` | ", harness_name(harness_all[i]));
 		buf_addf(&row, f.binary ? "`%s` | " : "%s | ", f.binary ? f.binary : "none");
 		buf_addf(&row, *f.range ? "`%s` | " : "%s | ", *f.range ? f.range : "any");
 		put_names(&row, f.models);
@@ -55,10 +55,10 @@ TEST(every_capability_has_its_row)
 
 	buf_adds(&head, "\n| capability |");
 	buf_adds(&context, "\n| `maxContextTokens` |");
-	for (size_t i = 0; harnesses[i]; i++) {
-		int64_t n = harness_context_tokens(harnesses[i]);
+	for (size_t i = 0; harness_all[i]; i++) {
+		int64_t n = harness_context_tokens(harness_all[i]);
 
-		buf_addf(&head, " %s |", harness_name(harnesses[i]));
+		buf_addf(&head, " %s |", harness_name(harness_all[i]));
 		if (n)
 			buf_addf(&context, " %lld |", (long long)n);
 		else
@@ -70,10 +70,10 @@ TEST(every_capability_has_its_row)
 		CLEANUP(buf_release) struct buf row = BUF_INIT;
 
 		buf_addf(&row, "\n| `%s` |", capability_name((enum capability)c));
-		for (size_t i = 0; harnesses[i]; i++)
+		for (size_t i = 0; harness_all[i]; i++)
 			buf_addf(&row, " %s |",
 				capability_level_name(
-					harness_can(harnesses[i], (enum capability)c)));
+					harness_can(harness_all[i], (enum capability)c)));
 		buf_addc(&row, '\n');
 		page_has(&row);
 	}

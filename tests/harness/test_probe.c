@@ -56,7 +56,8 @@ TEST(versions_lie_in_ranges_or_not)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++)
-		if (version_in_range(str_of(rows[i].version), str_of(rows[i].range)) != rows[i].in)
+		if (harness_version_in_range(str_of(rows[i].version), str_of(rows[i].range)) !=
+			rows[i].in)
 			fail_msg("'%s' in '%s'", rows[i].version, rows[i].range);
 }
 
@@ -78,7 +79,7 @@ TEST(the_first_version_in_a_text_is_found)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		const char *found = version_find(&arena, str_of(rows[i].text));
+		const char *found = harness_version_find(&arena, str_of(rows[i].text));
 
 		if (rows[i].version)
 			assert_string_equal(found, rows[i].version);
@@ -231,10 +232,10 @@ TEST(names_are_found_or_the_others_told)
 	const struct harness *h;
 	enum capability c;
 
-	for (size_t i = 0; harnesses[i]; i++) {
-		assert_int_equal(harness_find(harnesses[i]->name, &h, &err), 0);
-		assert_ptr_equal(h, harnesses[i]);
-		assert_true(version_in_range(STR("999.0.0"), str_of(h->range)));
+	for (size_t i = 0; harness_all[i]; i++) {
+		assert_int_equal(harness_find(harness_all[i]->name, &h, &err), 0);
+		assert_ptr_equal(h, harness_all[i]);
+		assert_true(harness_version_in_range(STR("999.0.0"), str_of(h->range)));
 	}
 	assert_int_equal(harness_find("mystery-harness", &h, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);

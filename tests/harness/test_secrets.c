@@ -169,9 +169,9 @@ TEST(the_last_characters_are_whole_ones)
 {
 	struct tail_buffer t = {.max = 4};
 
-	assert_str(text_last_characters(STR(" gr\303\274n\n"), 2), "\303\274n");
-	assert_str(text_last_characters(STR("abc"), 10), "abc");
-	assert_str(text_last_characters(STR("  "), 10), "");
+	assert_str(output_parser_last_characters(STR(" gr\303\274n\n"), 2), "\303\274n");
+	assert_str(output_parser_last_characters(STR("abc"), 10), "abc");
+	assert_str(output_parser_last_characters(STR("  "), 10), "");
 	for (int i = 0; i < 26; i++)
 		tail_buffer_add(&t, (struct str){&"abcdefghijklmnopqrstuvwxyz"[i], 1});
 	assert_true(t.kept.len <= 2 * t.max);
