@@ -243,7 +243,7 @@ static bool crash_at(struct crash *c)
 	return stopped && !c->failed;
 }
 
-/* What happens without a crash. */
+/* The outcome without a crash. */
 static void set_expectations(struct crash *c)
 {
 	CLEANUP(explore_trial_end) struct explore_trial before, after;

@@ -13,8 +13,7 @@
 #include "src/base/number.h"
 #include "steps/steps.h"
 #include "tests/model/engine_checks.h"
-#include "tests/model/protocol.h"
-#include "tests/model/simulate.h"
+#include "tests/model/model.h"
 
 struct model_options {
 	uint64_t runs, seed, jobs, max_actions, depth, crashes;
@@ -72,7 +71,7 @@ static void print_time(int64_t ms)
 	printf("time: %" PRId64 ".%03d s", ms / 1000, (int)(ms % 1000));
 }
 
-static void report_runs(const struct simulate_plan *plan, const struct simulate_sums *s)
+static void report_runs(const struct simulate_plan *plan, const struct simulate_counts *s)
 {
 	printf("%" PRIu64 " runs of '%s', seeds from %" PRIu64 "\n", s->runs, plan->workflow->file,
 		plan->seed);
@@ -83,10 +82,10 @@ static void report_runs(const struct simulate_plan *plan, const struct simulate_
 	print_counts("ends", simulate_end_names, s->ends, END_KINDS);
 	print_time(s->ms);
 	printf(", %" PRIu64 " runs a second\n", s->runs * 1000 / (uint64_t)(s->ms > 0 ? s->ms : 1));
-	if (s->broken)
+	if (s->failed)
 		printf("broken: %s\nrepeat: model simulate '%s' --runs 1 --seed %" PRIu64
 		       " --max-actions %u\n",
-			s->fault, plan->workflow->file, s->broken_seed, plan->max_actions);
+			s->fault, plan->workflow->file, s->failed_seed, plan->max_actions);
 	else
 		puts("no answer was lost, none was used twice");
 }
@@ -111,32 +110,32 @@ static int run_simulate(const struct model_options *o, struct error *err)
 		.runs = o->runs,
 		.jobs = (unsigned)(o->jobs < o->runs ? o->jobs : o->runs),
 		.max_actions = (unsigned)o->max_actions};
-	struct simulate_sums sums;
+	struct simulate_counts counts;
 	struct workflow w;
 
 	if (load(&arena, o->file, &w, err) < 0)
 		return -1;
 	plan.workflow = &w;
-	if (simulate(&plan, &sums, &trace, err) < 0)
+	if (simulate(&plan, &counts, &trace, err) < 0)
 		return -1;
 	(void)fwrite(trace.s, 1, trace.len, stdout);
-	report_runs(&plan, &sums);
-	return sums.broken ? ERR_CHECK : 0;
+	report_runs(&plan, &counts);
+	return counts.failed ? ERR_CHECK : 0;
 }
 
 static int run_protocol(const struct model_options *o, struct error *err)
 {
 	CLEANUP(buf_release) struct buf trace = BUF_INIT;
 	struct protocol_plan plan = {.depth = (unsigned)o->depth, .crashes = (unsigned)o->crashes};
-	struct protocol_sums s;
+	struct protocol_counts s;
 
 	if (protocol_check(&plan, &s, &trace, err) < 0)
 		return -1;
 	(void)fwrite(trace.s, 1, trace.len, stdout);
 	printf("two loops, depth %u, at most %u crashes\n", plan.depth, plan.crashes);
-	printf("states: %" PRIu64 "; moves %" PRIu64 ", of them crashes %" PRIu64
+	printf("states: %" PRIu64 "; transitions %" PRIu64 ", of them crashes %" PRIu64
 	       ", to a known state %" PRIu64 "; ways out tried %" PRIu64 "\n",
-		s.states, s.moves, s.crashes, s.merged, s.progress);
+		s.states, s.transitions, s.crashes, s.known, s.progress);
 	print_time(s.ms);
 	printf("\n%s%s\n", s.fault[0] ? "broken: " : "every check passed in every state", s.fault);
 	return s.fault[0] ? ERR_CHECK : 0;

@@ -1,10 +1,10 @@
 /*
  * sim_disk.h: a simulated disk with the faults of a real one, determined by a seed. After a power
  * cut, data that was not synced is kept, lost or torn; a rename, a new file or a removal that no
- * sync of the directory made durable may or may not have happened.
+ * sync of the directory made durable may or may not be done.
  *
  * A disk and its copies belong to one thread, and what was opened on a disk is closed before it is
- * freed. A lock that somebody holds is refused at once, and leaves no file. write() is up to four
+ * freed. A lock that is held is refused at once, and leaves no file. write() is up to four
  * calls for a plan: the removal of the file before, the new one, its bytes, its sync.
  */
 #ifndef DT_MODEL_SIM_DISK_H

@@ -182,7 +182,7 @@ static void a_fault_in_a_write_leaves_any_part_of_it(void **state)
 	assert_string_equal(seen.s, "one.\n");
 }
 
-static void a_full_disk_is_told_and_leaves_no_file(void **state)
+static void a_full_disk_is_reported_and_leaves_no_file(void **state)
 {
 	struct error err;
 
@@ -460,7 +460,7 @@ static void a_cut_that_is_not_synced_may_come_back(void **state)
 }
 
 /* As on Linux: the next sync does not write what the one that failed has left. */
-static void a_sync_does_not_mend_one_that_failed(void **state)
+static void a_sync_does_not_repair_one_that_failed(void **state)
 {
 	struct disk_file *f = journal("one.");
 	struct error err;
@@ -497,7 +497,7 @@ static void a_new_file_may_be_gone_until_its_folder_is_synced(void **state)
 	assert_string_equal(seen.s, "1,-\n");
 }
 
-static void a_rename_happens_as_a_whole_or_not(void **state)
+static void a_rename_is_done_as_a_whole_or_not(void **state)
 {
 	struct error err;
 
@@ -517,7 +517,7 @@ static void a_rename_happens_as_a_whole_or_not(void **state)
 	assert_string_equal(seen.s, "2,-\n");
 }
 
-static void a_removal_may_not_have_happened(void **state)
+static void a_removal_may_not_be_done(void **state)
 {
 	struct error err;
 
@@ -584,7 +584,7 @@ UNIT_TESTS
 		sim_test(a_machine_that_stopped_does_nothing),
 		sim_test(a_stop_after_a_call_leaves_it_done),
 		sim_test(a_fault_in_a_write_leaves_any_part_of_it),
-		sim_test(a_full_disk_is_told_and_leaves_no_file),
+		sim_test(a_full_disk_is_reported_and_leaves_no_file),
 		sim_test(a_write_may_stop_between_its_calls),
 		sim_test(what_changes_nothing_is_no_call),
 		sim_test(a_copy_and_its_origin_do_not_see_each_other),
@@ -596,10 +596,10 @@ UNIT_TESTS
 		sim_test(of_the_rest_any_prefix_may_be_left),
 		sim_test(blocks_may_be_zeros),
 		sim_test(a_cut_that_is_not_synced_may_come_back),
-		sim_test(a_sync_does_not_mend_one_that_failed),
+		sim_test(a_sync_does_not_repair_one_that_failed),
 		sim_test(a_new_file_may_be_gone_until_its_folder_is_synced),
-		sim_test(a_rename_happens_as_a_whole_or_not),
-		sim_test(a_removal_may_not_have_happened),
+		sim_test(a_rename_is_done_as_a_whole_or_not),
+		sim_test(a_removal_may_not_be_done),
 		sim_test(names_come_back_as_they_were_at_some_moment),
 		sim_test(unordered_names_come_back_in_any_choice),
 		sim_test(a_sync_of_another_folder_keeps_nothing),

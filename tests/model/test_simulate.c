@@ -4,8 +4,7 @@
  * (--wrap in the Makefile), or under the store, in the disk.
  */
 #include "context/lease.h"
-#include "tests/model/protocol.h"
-#include "tests/model/simulate.h"
+#include "tests/model/model.h"
 #include "tests/lib/unit.h"
 
 enum { RUNS = 1500 };
@@ -170,41 +169,41 @@ static struct simulate_plan plan_of(uint64_t runs)
 		.workflow = &shipped[0], .seed = 1, .runs = runs, .jobs = 2, .max_actions = 20};
 }
 
-static void simulated(const struct simulate_plan *plan, struct simulate_sums *sums)
+static void simulated(const struct simulate_plan *plan, struct simulate_counts *counts)
 {
 	CLEANUP(buf_release) struct buf trace = BUF_INIT;
 	struct error err = {0};
 
-	assert_int_equal(simulate(plan, sums, &trace, &err), 0);
-	if (!sums->broken || planted || plan->sabotage)
+	assert_int_equal(simulate(plan, counts, &trace, &err), 0);
+	if (!counts->failed || planted || plan->plant_fault)
 		return;
 	print_message("%s", trace.s);
-	fail_msg("seed %llu: %s", (unsigned long long)sums->broken_seed, sums->fault);
+	fail_msg("seed %llu: %s", (unsigned long long)counts->failed_seed, counts->fault);
 }
 
 #define SIMULATE_TEST(name) UNIT_TEST(name, load, unload)
 
-SIMULATE_TEST(shipped_workflows_keep_every_promise)
+SIMULATE_TEST(shipped_workflows_pass_every_check)
 {
 	struct simulate_plan plan = plan_of(RUNS);
-	struct simulate_sums sums;
+	struct simulate_counts counts;
 
 	for (int i = 0; i < 2; i++) {
 		plan.workflow = &shipped[i];
-		simulated(&plan, &sums);
-		assert_int_equal(sums.runs, RUNS);
+		simulated(&plan, &counts);
+		assert_int_equal(counts.runs, RUNS);
 		for (int k = 0; k < FAULT_KINDS; k++)
-			if (!sums.faults[k])
+			if (!counts.faults[k])
 				fail_msg("no '%s' in %d runs", simulate_fault_names[k], RUNS);
 		for (int k = 0; k < END_KINDS; k++)
-			assert_true(sums.ends[k] > 0);
+			assert_true(counts.ends[k] > 0);
 	}
 }
 
-SIMULATE_TEST(the_same_seeds_give_the_same_however_many_processes_play)
+SIMULATE_TEST(the_same_seeds_give_the_same_with_any_number_of_processes)
 {
 	struct simulate_plan plan = plan_of(200);
-	struct simulate_sums one, three;
+	struct simulate_counts one, three;
 
 	plan.jobs = 1;
 	simulated(&plan, &one);
@@ -215,21 +214,21 @@ SIMULATE_TEST(the_same_seeds_give_the_same_however_many_processes_play)
 }
 
 /* Found, and found again by its seed alone. */
-static void assert_found(void (*sabotage)(struct simulator *, unsigned), const char *what)
+static void assert_found(void (*plant_fault)(struct simulator *, unsigned), const char *what)
 {
 	CLEANUP(buf_release) struct buf first = BUF_INIT, second = BUF_INIT;
 	struct simulate_plan plan = plan_of(RUNS);
-	struct simulate_sums sums, again;
+	struct simulate_counts counts, again;
 	struct error err = {0};
 
-	plan.sabotage = sabotage;
-	assert_int_equal(simulate(&plan, &sums, &first, &err), 0);
-	if (!sums.broken || !strstr(sums.fault, what))
-		fail_msg("'%s' is not found, but: %s", what, sums.fault);
-	plan.seed = sums.broken_seed;
+	plan.plant_fault = plant_fault;
+	assert_int_equal(simulate(&plan, &counts, &first, &err), 0);
+	if (!counts.failed || !strstr(counts.fault, what))
+		fail_msg("'%s' is not found, but: %s", what, counts.fault);
+	plan.seed = counts.failed_seed;
 	plan.runs = plan.jobs = 1;
 	assert_int_equal(simulate(&plan, &again, &second, &err), 0);
-	assert_string_equal(again.fault, sums.fault);
+	assert_string_equal(again.fault, counts.fault);
 	assert_string_equal(second.s, first.s);
 	assert_non_null(strstr(first.s, "BROKEN: "));
 }
@@ -283,60 +282,61 @@ SIMULATE_TEST(a_process_that_dies_is_found)
 {
 	CLEANUP(buf_release) struct buf trace = BUF_INIT;
 	struct simulate_plan plan = plan_of(4);
-	struct simulate_sums sums;
+	struct simulate_counts counts;
 	struct error err = {0};
 
-	plan.sabotage = die;
-	assert_int_equal(simulate(&plan, &sums, &trace, &err), 0);
-	assert_int_equal(sums.broken, 1);
-	assert_non_null(strstr(sums.fault, "the process died of signal"));
+	plan.plant_fault = die;
+	assert_int_equal(simulate(&plan, &counts, &trace, &err), 0);
+	assert_int_equal(counts.failed, 1);
+	assert_non_null(strstr(counts.fault, "the process died of signal"));
 }
 
-static struct protocol_sums model(unsigned depth, void (*sabotage)(struct simulator *, unsigned))
+static struct protocol_counts model(
+	unsigned depth, void (*plant_fault)(struct simulator *, unsigned))
 {
 	CLEANUP(buf_release) struct buf trace = BUF_INIT;
-	struct protocol_plan plan = {.depth = depth, .crashes = 1, .sabotage = sabotage};
-	struct protocol_sums sums;
+	struct protocol_plan plan = {.depth = depth, .crashes = 1, .plant_fault = plant_fault};
+	struct protocol_counts counts;
 	struct error err = {0};
 
-	assert_int_equal(protocol_check(&plan, &sums, &trace, &err), 0);
-	if (sums.fault[0])
+	assert_int_equal(protocol_check(&plan, &counts, &trace, &err), 0);
+	if (counts.fault[0])
 		assert_non_null(strstr(trace.s, "BROKEN: "));
-	if (sums.fault[0] && !planted && !sabotage)
+	if (counts.fault[0] && !planted && !plant_fault)
 		print_message("%s", trace.s);
-	return sums;
+	return counts;
 }
 
 SIMULATE_TEST(the_protocol_holds_in_every_order_of_moves)
 {
-	struct protocol_sums sums = model(3, NULL);
+	struct protocol_counts counts = model(3, NULL);
 
-	assert_string_equal(sums.fault, "");
-	assert_true(sums.states > 20);
+	assert_string_equal(counts.fault, "");
+	assert_true(counts.states > 20);
 }
 
 SIMULATE_TEST(the_model_finds_an_open_fence)
 {
-	struct protocol_sums sums;
+	struct protocol_counts counts;
 
 	planted = OPEN_FENCE;
-	sums = model(3, NULL);
-	assert_non_null(strstr(sums.fault, "is taken that must be refused"));
+	counts = model(3, NULL);
+	assert_non_null(strstr(counts.fault, "is taken that must be refused"));
 }
 
 SIMULATE_TEST(the_model_finds_a_second_owner)
 {
-	struct protocol_sums sums;
+	struct protocol_counts counts;
 
 	planted = OPEN_DOOR;
-	sums = model(2, NULL);
-	assert_non_null(strstr(sums.fault, "steps while"));
+	counts = model(2, NULL);
+	assert_non_null(strstr(counts.fault, "steps while"));
 }
 
 SIMULATE_TEST(the_model_finds_a_disk_that_lies)
 {
-	struct protocol_sums sums;
+	struct protocol_counts counts;
 
-	sums = model(4, lying_disk);
-	assert_non_null(strstr(sums.fault, "commits that were acknowledged are gone"));
+	counts = model(4, lying_disk);
+	assert_non_null(strstr(counts.fault, "commits that were acknowledged are gone"));
 }
