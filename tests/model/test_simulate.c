@@ -245,7 +245,7 @@ SIMULATE_TEST(a_lost_commit_is_found)
 
 SIMULATE_TEST(a_changed_document_is_found)
 {
-	assert_found(change_document, "the document is another than the journal rebuilds");
+	assert_found(change_document, "the document differs from the one that the journal has");
 }
 
 SIMULATE_TEST(a_fence_that_lets_everybody_in_is_found)
