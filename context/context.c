@@ -1,6 +1,5 @@
 /* context.c: the keys and sections of a document in memory. */
 #include "context/internal.h"
-#include "src/base/json.h"
 #include "src/base/number.h"
 
 const struct key_row context_keys[] = {
@@ -239,28 +238,32 @@ static bool split_id(struct str id, struct str *part, unsigned long *n)
 	return true;
 }
 
-static void recall_line(struct context *c, struct str line)
+json *context_next_event(struct str *journal, const char *mark)
 {
-	CLEANUP(json_free) json *event = NULL;
-	struct error ignored;
-	const char *type, *id;
-	struct str part;
-	unsigned long n;
+	struct str line;
 
-	if (str_find(line, STR("\"dispatch\"")) == line.n || json_parse(&event, line, &ignored) < 0)
-		return;
-	type = json_get_str(event, "type");
-	id = json_get_str(event, "action");
-	if (type && id && strcmp(type, "dispatch") == 0 && split_id(str_of(id), &part, &n))
-		raise_attempt(c, arena_dup(&c->arena, part), n);
+	while (str_line(journal, &line)) {
+		json *event = NULL;
+		struct error torn;
+
+		if (str_find(line, str_of(mark)) < line.n && json_parse(&event, line, &torn) == 0)
+			return event;
+	}
+	return NULL;
 }
 
 void context_recall_attempts(struct context *c, struct str journal)
 {
-	struct str line;
+	json *event;
 
-	while (str_line(&journal, &line))
-		recall_line(c, line);
+	for (; (event = context_next_event(&journal, "\"dispatch\"")); json_free(&event)) {
+		const char *id = json_get_str(event, "action");
+		struct str part;
+		unsigned long n;
+
+		if (id && json_str_is(event, "type", "dispatch") && split_id(str_of(id), &part, &n))
+			raise_attempt(c, arena_dup(&c->arena, part), n);
+	}
 }
 
 /* ---- sections ---- */

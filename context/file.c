@@ -61,9 +61,9 @@ static int set_names(
 	return set_path(f, path_join(&f->arena, real, path_base(f->path).p), err);
 }
 
-static char *journal_path(struct context_file *f)
+static char *journal_path(struct arena *a, const struct context_file *f)
 {
-	return arena_printf(&f->arena, "%s/%s.events.jsonl", f->dir, f->name);
+	return arena_printf(a, "%s/%s.events.jsonl", f->dir, f->name);
 }
 
 /* ---- commits ---- */
@@ -146,6 +146,16 @@ static int parse(struct context_file *f, struct buf *text, struct error *err)
 	return context_parse_buf(&f->doc, f->path, text, err);
 }
 
+int context_read_journal(const struct context_file *f, struct buf *out, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	bool missing = false;
+
+	if (f->disk->ops->read(f->disk, journal_path(&a, f), JOURNAL_MAX, out, &missing, err) == 0)
+		return 0;
+	return missing ? 0 : -1;
+}
+
 /*
  * A document that was restored or edited by hand may have lost action numbers that are in use. The
  * journal has them. It is read only if the document is not the one of the last save.
@@ -153,13 +163,11 @@ static int parse(struct context_file *f, struct buf *text, struct error *err)
 static int recall(struct context_file *f, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	bool missing;
 
-	if (f->mod == (int64_t)context_count(&f->doc, "revision") && !f->created)
+	if ((f->mod == (int64_t)context_count(&f->doc, "revision") && !f->created) ||
+		!store_revision(f->store))
 		return 0;
-	if (!store_revision(f->store))
-		return 0;
-	if (f->disk->ops->read(f->disk, journal_path(f), JOURNAL_MAX, &text, &missing, err) < 0)
+	if (context_read_journal(f, &text, err) < 0)
 		return -1;
 	context_recall_attempts(&f->doc, buf_str(&text));
 	return 0;
@@ -255,7 +263,7 @@ static int require_document(struct context_file *f, struct error *err)
 
 	if (f->disk->ops->exists(f->disk, f->path, &there, err) < 0)
 		return -1;
-	if (!there && f->disk->ops->exists(f->disk, journal_path(f), &there, err) < 0)
+	if (!there && f->disk->ops->exists(f->disk, journal_path(&f->arena, f), &there, err) < 0)
 		return -1;
 	return there ? 0 : no_file(f, err);
 }

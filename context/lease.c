@@ -29,18 +29,6 @@ int lease_check_owner(const char *name, struct error *err)
 		OWNER_MAX);
 }
 
-static int get_holder(struct context_file *f, struct store *s, struct str *text, struct error *err)
-{
-	struct store_kv kv;
-
-	if (f->store)
-		return context_get_key(f, HOLDER_KEY, text, err);
-	if (store_get(s, &f->doc.arena, HOLDER_KEY, &kv, err) != STORE_OK)
-		return -1;
-	*text = kv.mod ? kv.value : (struct str){0};
-	return 0;
-}
-
 static char *member(struct context_file *f, const json *j, const char *key)
 {
 	const char *text = json_get_str(j, key);
@@ -60,14 +48,13 @@ static void parse_holder(struct context_file *f, const json *j, struct lease_hol
 		h->since = 0;
 }
 
-static int read_from(
-	struct context_file *f, struct store *s, struct lease_holder *h, struct error *err)
+static int read_holder(struct context_file *f, struct lease_holder *h, struct error *err)
 {
 	CLEANUP(json_free) json *j = NULL;
 	struct str text;
 	enum store_status got;
 
-	if (get_holder(f, s, &text, err) < 0)
+	if (context_get_key(f, HOLDER_KEY, &text, err) < 0)
 		return -1;
 	if (!text.n)
 		return 0;
@@ -76,7 +63,7 @@ static int read_from(
 	parse_holder(f, j, h);
 	if (!h->owner || !h->fence)
 		return 0;
-	got = store_lease_end(s, (uint64_t)h->fence, &h->until, err);
+	got = store_lease_end(f->store, (uint64_t)h->fence, &h->until, err);
 	if (got == STORE_GONE)
 		*err = (struct error){0};
 	h->live = got == STORE_OK;
@@ -85,12 +72,16 @@ static int read_from(
 
 int lease_read(struct context_file *f, struct lease_holder *h, struct error *err)
 {
-	CLEANUP(store_close) struct store *own = NULL;
+	bool reader = !f->store;
+	int rc;
 
 	*h = (struct lease_holder){0};
-	if (!f->store && store_open(&own, f->disk, f->dir, f->name, STORE_READ, 0, err) < 0)
+	if (reader && store_open(&f->store, f->disk, f->dir, f->name, STORE_READ, 0, err) < 0)
 		return -1;
-	return read_from(f, f->store ? f->store : own, h, err);
+	rc = read_holder(f, h, err);
+	if (reader)
+		store_close(&f->store);
+	return rc;
 }
 
 bool lease_held_by(const struct lease_holder *h, const char *owner)

@@ -1,10 +1,10 @@
 /*
  * lease.h: the lease of the session that owns a work item.
  *
- * The key `holder` says which session took the work item last, and the lease whose
- * number is its fence how long it holds. Each session that takes it gets a higher fence than all
- * before. When the lease is over, the item still belongs to its owner until another session takes
- * it: answers of the owner's agents count until then. Time is the store's.
+ * The key `holder` says which session took the work item last. The lease whose number is its fence
+ * says for how long. Each session that takes it gets a higher fence than all before. When the lease
+ * is over, the item still belongs to its owner until another session takes it: answers of the
+ * owner's agents count until then. Time is the store's.
  */
 #ifndef DT_CONTEXT_LEASE_H
 #define DT_CONTEXT_LEASE_H
@@ -15,7 +15,7 @@ enum { OWNER_MAX = 80 };
 
 /* Texts live in the document's arena. */
 struct lease_holder {
-	const char *owner;    /* who took it last; NULL: nobody, or it was released */
+	const char *owner;    /* who took it last; NULL: no session did, or it was released */
 	const char *from;     /* the owner before, if it was another one; may be NULL */
 	int64_t fence;        /* of the last session that took it; 0: none ever did */
 	int64_t since, until; /* seconds; `until` counts while `live` */

@@ -100,15 +100,15 @@ static void add_parsed_field(struct context *c, size_t head, const struct yaml_p
 
 static int check_identity(const struct context *c, struct error *err)
 {
-	const struct field *state = context_field(c, "state"),
-			   *id = context_field(c, "work_item_id");
+	static const char *const required[] = {"state", "work_item_id"};
 
-	if (!state || !state->value.n)
-		return error_at(err, c->file, state ? state->node->line : 1,
-			state ? state->node->col : 1, "'state' is missing");
-	if (!id || !id->value.n)
-		return error_at(err, c->file, id ? id->node->line : 1, id ? id->node->col : 1,
-			"'work_item_id' is missing");
+	for (size_t i = 0; i < COUNT(required); i++) {
+		const struct field *f = context_field(c, required[i]);
+
+		if (!f || !f->value.n)
+			return error_at(err, c->file, f ? f->node->line : 1, f ? f->node->col : 1,
+				"'%s' is missing", required[i]);
+	}
 	return 0;
 }
 

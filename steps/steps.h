@@ -9,11 +9,11 @@
 #define X(name) extern const struct step step_##name;
 #include "steps/list.h"
 #undef X
-extern const struct step steps_declared; /* serves every state that the workflow declares */
+extern const struct step steps_declared; /* of every state that the workflow declares */
 
 extern const struct step *const steps[]; /* in the order of list.h, NULL-ended */
 
-/* The step that serves `state`, or NULL. */
+/* The step of `state`, or NULL. */
 const struct step *steps_find(const struct workflow *w, const char *state);
 /* The table in the form that workflow_check() reads; ended by a NULL state. */
 const struct workflow_builtin *steps_builtin(void);

@@ -261,7 +261,7 @@ static void file_close(struct disk_file **f)
 		(*f)->ops->close(*f);
 }
 
-/* *end: the offset behind the last newline. */
+/* *end: the offset after the last newline. */
 static int last_newline(struct disk_file *f, int64_t size, int64_t *end, struct error *err)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;

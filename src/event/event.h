@@ -69,7 +69,7 @@ struct event {
 /*
  * Appends a line: type, timestamp, severity, issueId and stage (if there is one), then the fields.
  * `dir` NULL: there is no directory of artifacts, nothing is written. `issue` may be
- * PIPELINE_SCOPE, which stands for no issue. ERR_SYSTEM: a field is missing, unknown or of the
+ * PIPELINE_SCOPE, which means no issue. ERR_SYSTEM: a field is missing, unknown or of the
  * wrong kind, which is a fault of the caller; nothing is written.
  */
 int event_emit(const char *dir, const struct event *e, struct error *err);

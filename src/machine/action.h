@@ -1,10 +1,10 @@
 /*
- * actions.h: what somebody outside must do, as the JSON objects that a step prints
+ * action.h: what agents and scripts must do, as the JSON objects that a step prints
  * (docs/action-protocol.md), and the outstanding ones, which the document keeps in its section
  * `Actions`, one per line.
  */
-#ifndef DT_ACTIONS_H
-#define DT_ACTIONS_H
+#ifndef DT_ACTION_H
+#define DT_ACTION_H
 
 #include "context/file.h"
 

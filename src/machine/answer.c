@@ -4,42 +4,25 @@
 #include "src/machine/answer.h"
 #include "src/machine/verdict.h"
 
-#define JOURNAL_MAX ((size_t)1 << 30)
-
-/* Answer history: the journal's events about actions that are no longer outstanding. */
+/* ---- answers in the journal ---- */
 
 /* A journal that cannot be read has no events; whoever opens it reports that. */
-static bool read_journal(const struct context_file *f, struct buf *text)
-{
-	CLEANUP(arena_release) struct arena a = {0};
-	struct error ignored;
-	bool missing;
-
-	return f->disk &&
-	       f->disk->ops->read(f->disk, arena_printf(&a, "%s/%s.events.jsonl", f->dir, f->name),
-		       JOURNAL_MAX, text, &missing, &ignored) == 0;
-}
 
 /*
  * The next event of `type` whose member `key` is `id`, or NULL. Only lines that contain `mark` are
  * parsed: most refused answers have no history at all.
  */
 static json *next_event(
-	struct str *rest, const char *mark, const char *type, const char *key, const char *id)
+	struct str *journal, const char *mark, const char *type, const char *key, const char *id)
 {
-	struct str line;
+	json *event;
 
-	while (str_line(rest, &line)) {
-		json *event = NULL;
-		struct error ignored;
-
-		if (str_find(line, str_of(mark)) < line.n &&
-			json_parse(&event, line, &ignored) == 0 &&
-			json_str_is(event, "type", type) && json_str_is(event, key, id))
-			return event;
+	while ((event = context_next_event(journal, mark))) {
+		if (json_str_is(event, "type", type) && json_str_is(event, key, id))
+			break;
 		json_free(&event);
 	}
-	return NULL;
+	return event;
 }
 
 static void answer_sum(struct str text, char out[DIGEST_TEXT])
@@ -54,12 +37,12 @@ static bool was_taken(
 	CLEANUP(buf_release) struct buf journal = BUF_INIT;
 	char sum[DIGEST_TEXT];
 	bool taken = false;
+	struct error ignored;
 	struct str rest;
 	json *event;
 
 	answer_sum(text, sum);
-	if (!read_journal(f, &journal))
-		return false;
+	(void)context_read_journal(f, &journal, &ignored);
 	rest = buf_str(&journal);
 	while (!taken && (event = next_event(&rest, sum, "answer", "action", id))) {
 		taken = json_str_is(event, "sum", sum) &&
@@ -73,13 +56,13 @@ int answer_refuse_stale(const struct context_file *f, const char *id, struct err
 {
 	CLEANUP(buf_release) struct buf journal = BUF_INIT;
 	CLEANUP(json_free) json *event = NULL;
+	struct error ignored;
 	const char *owner;
+	struct str rest;
 
-	if (read_journal(f, &journal)) {
-		struct str rest = buf_str(&journal);
-
-		event = next_event(&rest, "\"instead_of\":", "dispatch", "instead_of", id);
-	}
+	(void)context_read_journal(f, &journal, &ignored);
+	rest = buf_str(&journal);
+	event = next_event(&rest, "\"instead_of\":", "dispatch", "instead_of", id);
 	owner = event ? json_get_str(event, "owner") : NULL;
 	if (!owner)
 		return error_set(err, ERR_STATE,

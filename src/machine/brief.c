@@ -75,27 +75,24 @@ static struct str cut_frontmatter(struct str *text)
 /* `A, B, C`, or a list. */
 static const char *const *tool_list(struct arena *a, const struct yaml *tools)
 {
-	const char **list;
-	size_t n = 0;
+	VEC(const char *) list = {0};
 	struct str text;
 
 	if (!tools || tools->kind == YAML_MAP)
 		return NULL;
-	list = arena_alloc(
-		a, (tools->kind == YAML_LIST ? tools->n : tools->text.n / 2 + 1) * sizeof(*list) +
-			   sizeof(*list));
 	for (size_t i = 0; tools->kind == YAML_LIST && i < tools->n; i++)
-		list[n++] = arena_dup(a, tools->list[i]->text);
+		vec_push_in(a, &list, arena_dup(a, tools->list[i]->text));
 	text = tools->kind == YAML_SCALAR ? tools->text : (struct str){0};
 	while (text.n) {
 		size_t comma = str_find(text, STR(","));
 		struct str one = str_trim(str_sub(text, 0, comma));
 
 		if (one.n)
-			list[n++] = arena_dup(a, one);
+			vec_push_in(a, &list, arena_dup(a, one));
 		text = comma < text.n ? str_sub(text, comma + 1, text.n) : (struct str){0};
 	}
-	return list;
+	vec_push_in(a, &list, NULL);
+	return list.items;
 }
 
 static int take_frontmatter(struct arena *a, struct instructions *out, struct error *err)

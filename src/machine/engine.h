@@ -1,6 +1,7 @@
 /*
- * engine.h: load, advance, save, print. One call brings a work item to the next point where
- * somebody outside must act, saves, and returns the array to print. Rules: docs/action-protocol.md.
+ * engine.h: load, advance, save, print. One call brings a work item to the next point where an
+ * agent, a script or a person must act, saves, and returns the array to print. Rules:
+ * docs/action-protocol.md.
  *
  * The engine reads no repository and starts no program. Whatever a step needs from outside goes
  * through struct environment, which tests replace.

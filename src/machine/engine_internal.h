@@ -1,7 +1,4 @@
-/*
- * engine_internal.h: shared by the files of the engine: engine.c, dispatch.c, ownership.c,
- * troubleshooter.c, effects.c and operation.c.
- */
+/* engine_internal.h: shared by the files of the engine. */
 #ifndef DT_ENGINE_INTERNAL_H
 #define DT_ENGINE_INTERNAL_H
 
@@ -11,7 +8,7 @@
 enum advance {
 	ADVANCE_FAILED = -1,
 	ADVANCE_ON,   /* something changed: look again */
-	ADVANCE_STOP, /* somebody outside must act: r->print says what */
+	ADVANCE_STOP, /* r->print has what must be done now */
 };
 
 /* One call of engine_step(). */
@@ -57,10 +54,10 @@ void engine_dispatch_renew(struct engine_run *r, json *action);
 /* ownership.c */
 /* Takes or renews the lease. -1: ERR_STATE if another session holds it. */
 int engine_claim(struct engine_run *r, struct error *err);
-/* Releases the lease if the array asks nobody for anything. */
+/* Releases the lease if the run is done. */
 void engine_release(struct engine_run *r);
-/* The call failed: releases a lease that this call acquired, so that a run that cannot begin blocks
- * nobody. */
+/* The call failed: releases a lease that this call acquired, so that a run that cannot begin does
+ * not block others. */
 void engine_undo_claim(struct engine_run *r);
 /* True if the script of this action is running. */
 bool engine_script_running(const struct engine_run *r, const json *action);
@@ -74,7 +71,7 @@ const char *engine_troubleshooter_due(
 /* Calls it, unless it was called too often without progress. */
 enum advance engine_troubleshooter_call(
 	struct engine_run *r, const char *trigger, unsigned long count);
-/* Its answer has arrived. */
+/* Applies its answer. */
 enum advance engine_troubleshooter_answered(struct engine_run *r, const json *action);
 /* Drops an unanswered call whose cause a person has removed. */
 void engine_troubleshooter_discard(struct engine_run *r);

@@ -431,7 +431,7 @@ enum {
 };
 static const char log_cut[] = "\n(dev-team: output over 64 MiB is left out)\n";
 
-/* Closes the caller's descriptors: whoever started the caller waits until they are closed. */
+/* Closes the caller's descriptors: the process that started the caller waits for that. */
 static bool settle_descriptors(int lock, int ready)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -792,22 +792,21 @@ static enum seen wait_for_guard(const struct script *s, struct guard_watch *w, i
 	return seen == SEEN_LOST ? SEEN_END : seen;
 }
 
-static void remember_guard(struct guard_watch *w, int lock)
+/* Takes the descriptor of the guard's lock file. */
+static void remember_guard(struct guard_watch *w, int fd)
 {
 	base_close(&w->reason);
-	w->reason = fcntl(lock, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	w->reason = fd;
 	w->seen = true;
 }
 
 /* Opens the file again: a copy of the descriptor would hold the lock too. */
 static void remember_own_guard(struct guard_watch *w, int lock)
 {
-	CLEANUP(base_close) int other = -1;
 	char path[64];
 
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", lock);
-	other = open(path, O_RDONLY | O_CLOEXEC);
-	remember_guard(w, other);
+	remember_guard(w, open(path, O_RDONLY | O_CLOEXEC));
 }
 
 /* The guard was killed or could not record: ends whatever the script left running. */
@@ -879,8 +878,10 @@ static int start_or_wait(
 	seen = wait_for_guard(s, w, lock);
 	if (seen == SEEN_SIGNAL)
 		return interrupted(s, w, err);
-	if (seen == SEEN_END)
+	if (seen == SEEN_END) {
 		remember_guard(w, lock);
+		lock = -1;
+	}
 	*line = seen == SEEN_LATE ? arena_printf(a, "running — log: %s", s->log) : NULL;
 	return seen == SEEN_LATE ? 0 : 1;
 }

@@ -32,7 +32,7 @@ int script_run(struct arena *a, const char *context_file, const char *action, co
 	int wait_s, char **line, struct error *err);
 
 /* Before a script is run for `owner`: renews the lease. -1: ERR_STATE, also noted as an event, when
- * somebody else owns the work item. */
+ * another session owns the work item. */
 int script_admit(
 	const char *context_file, const char *action, const char *owner, struct error *err);
 

@@ -1,5 +1,5 @@
 /*
- * step.h: what a step is. A step serves one state and answers two questions: what must be done
+ * step.h: what a step is. A step belongs to one state and answers two questions: what must be done
  * outside now, and, once that is done, which trigger the answers mean. It decides from the document
  * alone and does no I/O; what it needs from the repository it names as an effect, which the engine
  * carries out.

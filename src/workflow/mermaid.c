@@ -530,7 +530,7 @@ static int read_line(struct mermaid_reader *r)
 	return read_statement(r, s);
 }
 
-/* A `---` block, comments and directives may stand before `stateDiagram-v2`. */
+/* A `---` block, comments and directives may precede `stateDiagram-v2`. */
 static int read_header(struct mermaid_reader *r)
 {
 	for (bool first = true; next_line(r); first = false) {

@@ -10,7 +10,10 @@ static struct error err;
 static int setup(void **state)
 {
 	(void)state;
-	f = (struct context_file){.path = (char *)(uintptr_t) "/s/o/r/ADR-7.md"};
+	f = (struct context_file){.disk = disk_real(),
+		.path = (char *)(uintptr_t) "/s/o/r/ADR-7.md",
+		.dir = (char *)(uintptr_t) "/s/o/r",
+		.name = (char *)(uintptr_t) "ADR-7"};
 	err = (struct error){0};
 	return 0;
 }
