@@ -1,4 +1,4 @@
-#include "src/verify/explore_graph.h"
+#include "src/verify/explore.h"
 
 /* ---- exits ---- */
 

@@ -1,5 +1,5 @@
 #include "src/base/number.h"
-#include "src/verify/explore_graph.h"
+#include "src/verify/explore.h"
 #include "src/machine/action.h"
 #include "src/machine/verdict.h"
 #include "steps/steps.h"

@@ -6,7 +6,7 @@
 #ifndef DT_MODEL_ENGINE_CHECKS_H
 #define DT_MODEL_ENGINE_CHECKS_H
 
-#include "src/verify/explore_graph.h"
+#include "src/verify/explore.h"
 #include "tests/model/sim_disk.h"
 
 /* An answer that was given to `record`. */

@@ -1,5 +1,5 @@
 #include "src/base/clock.h"
-#include "src/verify/explore_graph.h"
+#include "src/verify/explore.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/wire.h"
 
