@@ -5,19 +5,191 @@
  *
  *     conform [PART-OF-A-CHECK'S-NAME]
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "src/base/clock.h"
-#include "tests/model/sim_disk.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/tree.h"
-#include "tests/store/conform/broken.h"
-#include "tests/store/conform/disk_tap.h"
-#include "tests/store/conform/front.h"
-#include "tests/store/conform/memory.h"
+#include "tests/model/sim_disk.h"
+#include "tests/store/conform/backends.h"
+
+/* ---- between a store and its disk ---- */
+
+static struct disk_ops tapped;
+static const struct disk_ops *under;
+static unsigned moments;
+
+/* True when the moment after the call is the last one. */
+static bool moment(void)
+{
+	if (moments == 1)
+		kill(getpid(), SIGKILL);
+	if (moments == 2)
+		return true;
+	moments -= 2;
+	return false;
+}
+
+static int after(bool last, int result)
+{
+	if (last)
+		kill(getpid(), SIGKILL);
+	return result;
+}
+
+static int tap_write(
+	struct disk *d, const char *path, const char *like, struct str text, struct error *err)
+{
+	bool last = moment();
+
+	return after(last, under->write(d, path, like, text, err));
+}
+
+static int tap_create(
+	struct disk *d, const char *path, struct str text, bool *taken, struct error *err)
+{
+	bool last = moment();
+
+	return after(last, under->create(d, path, text, taken, err));
+}
+
+static int tap_rename(struct disk *d, const char *from, const char *to, struct error *err)
+{
+	bool last = moment();
+
+	return after(last, under->rename(d, from, to, err));
+}
+
+static int tap_unlink(struct disk *d, const char *path, struct error *err)
+{
+	bool last = moment();
+
+	return after(last, under->unlink(d, path, err));
+}
+
+static int tap_append(struct disk_file *f, struct str text, struct error *err)
+{
+	bool last = moment();
+
+	return after(last, under->append(f, last ? str_sub(text, 0, text.n / 2) : text, err));
+}
+
+static int tap_truncate(struct disk_file *f, int64_t size, struct error *err)
+{
+	bool last = moment();
+
+	return after(last, under->truncate(f, size, err));
+}
+
+static int tap_sync(struct disk_file *f, struct error *err)
+{
+	bool last = moment();
+
+	return after(last, under->sync(f, err));
+}
+
+static int tap_sync_folder(struct disk *d, const char *dir, struct error *err)
+{
+	bool last = moment();
+
+	return after(last, under->sync_folder(d, dir, err));
+}
+
+static int tap_open(struct disk *d, const char *path, bool make, bool *made, struct disk_file **out,
+	struct error *err)
+{
+	int result = under->open(d, path, make, made, out, err);
+
+	if (!result)
+		(*out)->ops = &tapped;
+	return result;
+}
+
+static void install(struct disk *d)
+{
+	under = d->ops;
+	tapped = *under;
+	tapped.open = tap_open;
+	d->ops = &tapped;
+}
+
+static void disk_tap_kill(struct disk *d, unsigned n)
+{
+	install(d);
+	moments = n;
+	tapped.write = tap_write;
+	tapped.create = tap_create;
+	tapped.rename = tap_rename;
+	tapped.unlink = tap_unlink;
+	tapped.append = tap_append;
+	tapped.truncate = tap_truncate;
+	tapped.sync = tap_sync;
+	tapped.sync_folder = tap_sync_folder;
+}
+
+static int lie(struct disk_file *f, struct error *err)
+{
+	(void)f;
+	(void)err;
+	return 0;
+}
+
+static int lie_folder(struct disk *d, const char *dir, struct error *err)
+{
+	(void)d;
+	(void)dir;
+	(void)err;
+	return 0;
+}
+
+static void disk_tap_lie(struct disk *d)
+{
+	install(d);
+	tapped.sync = lie;
+	tapped.sync_folder = lie_folder;
+}
+
+static int lock_nothing(struct disk *d, const char *path, unsigned wait_ms, struct disk_lock **out,
+	struct error *err)
+{
+	static struct disk_lock everybodys;
+
+	(void)d;
+	(void)path;
+	(void)wait_ms;
+	(void)err;
+	everybodys.ops = &tapped;
+	*out = &everybodys;
+	return 0;
+}
+
+static void note_nothing(struct disk_lock *l, const char *what)
+{
+	(void)l;
+	(void)what;
+}
+
+static void unlock_nothing(struct disk_lock *l)
+{
+	(void)l;
+}
+
+static void disk_tap_unlock(struct disk *d)
+{
+	install(d);
+	tapped.lock = lock_nothing;
+	tapped.lock_note = note_nothing;
+	tapped.unlock = unlock_nothing;
+}
+
+static void disk_tap_off(struct disk *d)
+{
+	d->ops = under;
+}
 
 static void clock_advance(const struct backend *b, int64_t seconds)
 {
@@ -199,6 +371,18 @@ static void must_fail(const struct backend *b, const char *fault, const char *me
 	buf_release(&h.why);
 }
 
+/* Takes over the operations that `with` has. */
+static void overlay(struct store_ops *ops, const struct store_ops *with)
+{
+	void (*f)(void);
+
+	for (size_t at = 0; at < sizeof(*ops); at += sizeof(f)) {
+		memcpy(&f, (const char *)with + at, sizeof(f));
+		if (f)
+			memcpy((char *)ops + at, &f, sizeof(f));
+	}
+}
+
 static unsigned hunt(const struct broken *broken)
 {
 	unsigned n = 0;
@@ -210,7 +394,7 @@ static unsigned hunt(const struct broken *broken)
 			.open = in_spoiled,
 			.advance = clock_advance};
 
-		broken->spoil(&s.ops);
+		overlay(&s.ops, &broken->with);
 		must_fail(&b, broken->fault, broken->meant, true);
 		memory_free(&s.memory);
 	}
@@ -234,23 +418,28 @@ static void hunt_liar(void)
 	sim_disk_free(&disk);
 }
 
-/* Several processes at once in a store that is not locked. */
+/* Several processes at once in a store that is not locked. On a busy machine they may not come
+ * between each other the first time. */
 static void hunt_unlocked(void)
 {
+	static const char meant[] = "processes that write at once count exactly";
 	const struct backend b = {.name = "an unlocked disk",
 		.open = on_real,
 		.advance = clock_advance,
 		.shared = true};
 	char *good = folder;
+	unsigned failed = 0;
 
-	folder = tree_scratch("unlocked");
 	disk_tap_unlock(disk_real());
-	must_fail(&b, "locks do not keep others out", "processes that write at once count exactly",
-		false);
+	for (int tries = 0; tries < 50 && !failed; tries++) {
+		folder = tree_scratch("unlocked");
+		failed = conformance(&b, meant, NULL, NULL);
+		tree_remove(folder);
+		free(folder);
+	}
 	disk_tap_off(disk_real());
-	tree_remove(folder);
-	free(folder);
 	folder = good;
+	tap(failed > 0, "broken: locks do not keep others out: found by '%s'", meant);
 }
 
 int main(int argc, char **argv)
@@ -282,7 +471,7 @@ int main(int argc, char **argv)
 	if (!only) {
 		compare(&memory, &real, 1, 4, 400);
 		compare(&memory, &sim, 100, 20, 600);
-		broken = hunt(broken_txns) + hunt(broken_leases) + hunt(broken_views);
+		broken = hunt(broken_backends);
 		hunt_liar();
 		hunt_unlocked();
 		tap_notef("figures: conformance: %u broken backends", broken + 2);

@@ -5,7 +5,6 @@
  *
  *     crowd store|items
  */
-#include "tests/store/conform/crowd.h"
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,25 +12,34 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "src/base/clock.h"
+#include "src/store/log.h"
+#include "src/store/store.h"
 #include "src/sys/path.h"
 #include "tests/lib/run.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/tree.h"
 
-unsigned crowd_ops(void)
+enum { CROWD = 8, CROWD_OPS = 1000 };
+
+struct dice {
+	uint64_t state;
+};
+
+static unsigned crowd_ops(void)
 {
 	const char *san = getenv("SAN");
 
 	return san && !strcmp(san, "1") ? CROWD_OPS / 10 : CROWD_OPS;
 }
 
-unsigned dice_throw(struct dice *d, unsigned n)
+static unsigned dice_throw(struct dice *d, unsigned n)
 {
 	d->state = d->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return (unsigned)(d->state >> 33) % n;
 }
 
-void *crowd_share(size_t n)
+static void *crowd_share(size_t n)
 {
 	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
@@ -40,7 +48,7 @@ void *crowd_share(size_t n)
 	return p;
 }
 
-_Noreturn void crowd_fail(unsigned i, const char *fmt, ...)
+static _Noreturn void crowd_fail(unsigned i, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -52,7 +60,7 @@ _Noreturn void crowd_fail(unsigned i, const char *fmt, ...)
 	_exit(1);
 }
 
-unsigned crowd_run(void (*member)(unsigned i, void *arg), void *arg)
+static unsigned crowd_run(void (*member)(unsigned i, void *arg), void *arg)
 {
 	unsigned good = 0;
 	int status;
@@ -74,6 +82,779 @@ unsigned crowd_run(void (*member)(unsigned i, void *arg), void *arg)
 		good += WIFEXITED(status) && WEXITSTATUS(status) == 0;
 	}
 	return good;
+}
+
+/* ---- all on one store ---- */
+
+enum { COUNTERS = 5, SLOTS = 3, REVS = 4 * CROWD_OPS };
+
+/* What a member did, as far as it was told. */
+struct tally {
+	unsigned added[COUNTERS], events, lines, admitted, seen, refused, n_rev;
+	int64_t rev[REVS];
+};
+
+struct hall {
+	char dir[512];
+	struct tally tally[CROWD];
+};
+
+struct member {
+	unsigned i, k; /* who, and the how manieth operation */
+	struct tally *t;
+	struct store *s;
+	struct dice dice;
+	struct arena a;
+	int64_t cursor;
+	unsigned value[COUNTERS]; /* as watched */
+	int64_t mod[COUNTERS];    /* as got */
+};
+
+static unsigned number(struct str s)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < s.n && s.p[i] >= '0' && s.p[i] <= '9'; i++)
+		n = n * 10 + (unsigned)(s.p[i] - '0');
+	return n;
+}
+
+static struct store *join(const char *dir, enum store_mode mode)
+{
+	struct store *s;
+	struct error err = {0};
+
+	if (store_open(&s, disk_real(), dir, "S", mode, 60000, &err) < 0)
+		die("cannot open the store: %s", err.text);
+	return s;
+}
+
+static struct store_kv get(struct member *m, const char *key)
+{
+	struct store_kv kv;
+	struct error err = {0};
+
+	if (store_get(m->s, &m->a, key, &kv, &err))
+		crowd_fail(m->i, "get of '%s': %s", key, err.text);
+	return kv;
+}
+
+/* True when it is done; false when it was refused. Its note says whose it is. */
+static bool commit(struct member *m, struct store_txn *t, struct store_result *r)
+{
+	CLEANUP(json_free) json *note = json_object();
+	struct error err = {0};
+	enum store_status status;
+
+	json_put_int(note, "by", m->i);
+	json_put_int(note, "n", m->t->n_rev);
+	t->note = note;
+	status = store_txn(m->s, &m->a, t, r, &err);
+	if (status != STORE_OK && status != STORE_REFUSED)
+		crowd_fail(m->i, "operation %u: status %d: %s", m->k, (int)status, err.text);
+	m->t->refused += status == STORE_REFUSED;
+	if (status != STORE_OK)
+		return false;
+	if (m->t->n_rev == REVS)
+		crowd_fail(m->i, "too many commits");
+	m->t->rev[m->t->n_rev++] = r->rev;
+	return true;
+}
+
+/* Until something has become of the key since, or a while. */
+static void await(struct member *m, const char *key, int64_t since, int ms)
+{
+	struct store_change *c;
+	struct error err = {0};
+	int64_t next;
+	size_t n;
+
+	if (store_watch(m->s, &m->a, key, since + 1, ms, 1, &c, &n, &next, &err))
+		crowd_fail(m->i, "watch of '%s': %s", key, err.text);
+}
+
+/* Every second time with a receipt, and then once more: that is done already. */
+static void do_add(struct member *m)
+{
+	unsigned c = dice_throw(&m->dice, COUNTERS);
+	char *key = arena_printf(&m->a, "c/%u", c), *name = arena_printf(&m->a, "p%u", m->i);
+	struct store_kv kv = get(m, key);
+	struct store_result r;
+	struct store_guard guard = {.key = key, .what = STORE_MOD_IS};
+	struct store_op op = {.what = STORE_PUT, .key = key};
+	struct store_txn t = {.guards = &guard, .n_guards = 1, .ops = &op, .n_ops = 1};
+	int64_t rev;
+
+	/* What it has read is to be old, now and then. */
+	if (m->k % 3 == 0)
+		await(m, key, kv.mod, 20);
+	if (m->k % 2) {
+		t.actor = name;
+		t.opid = arena_printf(&m->a, "op %u", m->k);
+	}
+	for (;;) {
+		guard.rev = kv.mod;
+		op.value = str_of(arena_printf(&m->a, "%u", number(kv.value) + 1));
+		if (commit(m, &t, &r))
+			break;
+		kv = r.now[0];
+	}
+	m->t->added[c]++;
+	rev = r.rev;
+	if (!t.actor)
+		return;
+	if (!commit(m, &t, &r) || r.rev != rev)
+		crowd_fail(m->i, "a receipt tells of another commit");
+	m->t->n_rev--; /* the same one */
+}
+
+static void do_events(struct member *m)
+{
+	CLEANUP(json_free) json *events = json_array();
+	unsigned n = 1 + dice_throw(&m->dice, 3);
+	struct store_result r;
+
+	for (unsigned i = 0; i < n; i++) {
+		json *e = json_object();
+
+		json_put_str(e, "type", STR("crowd"));
+		json_put_int(e, "by", m->i);
+		json_put_int(e, "n", m->t->events++);
+		json_push(events, e);
+	}
+	commit(m, &(struct store_txn){.events = events}, &r);
+}
+
+/* One more line in the document. */
+static void do_document(struct member *m)
+{
+	struct store_guard guard = {.key = "doc/D.md", .what = STORE_MOD_IS};
+	struct store_op op = {.what = STORE_PUT, .key = "doc/D.md"};
+	struct store_txn t = {.guards = &guard, .n_guards = 1, .ops = &op, .n_ops = 1};
+	struct store_result r;
+	bool done = false;
+
+	while (!done) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+		struct error err = {0};
+		bool by_hand = false;
+
+		if (store_get_document(m->s, "doc/D.md", &text, &guard.rev, &by_hand, &err))
+			crowd_fail(m->i, "get of the document: %s", err.text);
+		if (by_hand)
+			crowd_fail(m->i, "nobody edited by hand");
+		if (m->k % 3 == 0)
+			await(m, guard.key, guard.rev, 20);
+		buf_addf(&text, "%u %u\n", m->i, m->t->lines);
+		op.value = buf_str(&text);
+		done = commit(m, &t, &r);
+	}
+	m->t->lines++;
+}
+
+/* Into a slot by a lease, where one is alone, and out. */
+static void do_slot(struct member *m)
+{
+	unsigned slot = dice_throw(&m->dice, SLOTS);
+	char *key = arena_printf(&m->a, "slot/%u", slot), *in = arena_printf(&m->a, "in/%u", slot);
+	struct store_guard guard = {.key = key, .what = STORE_MOD_IS};
+	struct store_op op = {.what = STORE_PUT, .key = key, .value = STR(""), .lease = m->i + 1};
+	struct store_txn t = {.guards = &guard, .n_guards = 1, .ops = &op, .n_ops = 1};
+	struct error err = {0};
+	struct store_result r;
+	struct store_kv kv;
+
+	t.lease = m->i + 1;
+	t.lease_ttl_s = 3600;
+	while (!commit(m, &t, &r))
+		await(m, key, store_revision(m->s), 1000);
+	kv = get(m, in);
+	if (str_starts(kv.value, "in"))
+		crowd_fail(m->i, "two are in slot %u", slot);
+	guard = (struct store_guard){.key = key, .what = STORE_CREATED_AT, .rev = r.rev};
+	t.lease_ttl_s = 0;
+	op = (struct store_op){.what = STORE_PUT, .key = in, .value = STR("in")};
+	if (!commit(m, &t, &r))
+		crowd_fail(m->i, "out of slot %u too early", slot);
+	op.value = STR("out");
+	if (!commit(m, &t, &r))
+		crowd_fail(m->i, "out of slot %u too early", slot);
+	if (store_revoke(m->s, m->i + 1, &err))
+		crowd_fail(m->i, "revoke: %s", err.text);
+	m->t->admitted++;
+}
+
+static void do_get(struct member *m)
+{
+	unsigned c = dice_throw(&m->dice, COUNTERS);
+	struct store_kv kv = get(m, arena_printf(&m->a, "c/%u", c));
+
+	if (kv.mod < m->mod[c] || number(kv.value) < m->t->added[c])
+		crowd_fail(m->i, "counter %u went back", c);
+	m->mod[c] = kv.mod;
+}
+
+static void do_list(struct member *m)
+{
+	struct store_kv *kv;
+	struct error err = {0};
+	int64_t at;
+	size_t n;
+
+	if (store_list(m->s, &m->a, "c/", NULL, COUNTERS, &kv, &n, &at, &err))
+		crowd_fail(m->i, "list: %s", err.text);
+	for (size_t i = 0; i < n; i++) {
+		unsigned c = number(str_sub(kv[i].key, 2, kv[i].key.n));
+
+		if (kv[i].mod < m->mod[c] || kv[i].mod > at || number(kv[i].value) < m->t->added[c])
+			crowd_fail(m->i, "counter %u went back in a list", c);
+		m->mod[c] = kv[i].mod;
+	}
+}
+
+/* Every step of every counter, in order. */
+static size_t do_watch(struct member *m)
+{
+	struct store_change *c;
+	struct error err = {0};
+	int64_t last = 0;
+	size_t n;
+
+	if (store_watch(m->s, &m->a, "c/", m->cursor, 0, 64, &c, &n, &m->cursor, &err))
+		crowd_fail(m->i, "watch: %s", err.text);
+	for (size_t i = 0; i < n; last = c[i++].rev) {
+		unsigned which = number(str_sub(c[i].kv.key, 2, c[i].kv.key.n));
+
+		if (c[i].deleted || c[i].rev <= last || number(c[i].kv.value) != ++m->value[which])
+			crowd_fail(m->i, "a watch shows counter %u at %.*s after %u", which,
+				(int)c[i].kv.value.n, c[i].kv.value.p, m->value[which] - 1);
+		m->t->seen++;
+	}
+	return n;
+}
+
+static void work(unsigned i, void *arg)
+{
+	struct hall *hall = arg;
+	struct member m = {.i = i, .t = &hall->tally[i], .dice = {i + 1}, .cursor = 1};
+
+	m.s = join(hall->dir, STORE_WRITE);
+	for (m.k = 0; m.k < crowd_ops(); m.k++) {
+		unsigned what = dice_throw(&m.dice, 100);
+
+		if (what < 25)
+			do_add(&m);
+		else if (what < 40)
+			do_events(&m);
+		else if (what < 50)
+			do_document(&m);
+		else if (what < 57)
+			do_slot(&m);
+		else if (what < 75)
+			do_get(&m);
+		else if (what < 88)
+			do_list(&m);
+		else
+			do_watch(&m);
+		arena_release(&m.a);
+	}
+	while (do_watch(&m))
+		arena_release(&m.a);
+	store_close(&m.s);
+	arena_release(&m.a);
+}
+
+/* ---- the account ---- */
+
+static void check_counters(struct member *m, struct hall *hall)
+{
+	unsigned right = 0, all = 0, most = 0;
+
+	for (unsigned c = 0; c < COUNTERS; c++) {
+		struct store_kv kv = get(m, arena_printf(&m->a, "c/%u", c));
+		unsigned sum = 0;
+
+		for (unsigned i = 0; i < CROWD; i++)
+			sum += hall->tally[i].added[c];
+		right += number(kv.value) == sum;
+		all += sum;
+	}
+	tap(right == COUNTERS, "%u increments are all in the counters, once", all);
+	m->cursor = 1;
+	while (do_watch(m))
+		;
+	for (unsigned i = 0; i < CROWD; i++)
+		most = hall->tally[i].seen > most ? hall->tally[i].seen : most;
+	tap(m->t->seen == all && most <= all,
+		"a watch from the first revision shows %u of them, in order", m->t->seen);
+}
+
+static void check_document(struct member *m, struct hall *hall)
+{
+	struct store_kv kv = get(m, "doc/D.md");
+	struct str rest = kv.value, line;
+	unsigned next[CROWD] = {0}, all = 0, odd = 0;
+
+	while (str_line(&rest, &line)) {
+		unsigned by = number(line);
+
+		odd += by >= CROWD || number(str_sub(line, 2, line.n)) != next[by]++;
+		all++;
+	}
+	for (unsigned i = 0; i < CROWD; i++)
+		odd += next[i] != hall->tally[i].lines;
+	tap(all && !odd, "%u lines are all in the document, once, in their writers' order", all);
+}
+
+static void check_slots(struct member *m, struct hall *hall)
+{
+	struct error err = {0};
+	struct store_kv *kv;
+	unsigned admitted = 0, out = 0;
+	int64_t at;
+	size_t n = 1;
+
+	for (unsigned i = 0; i < CROWD; i++)
+		admitted += hall->tally[i].admitted;
+	for (unsigned i = 0; i < SLOTS; i++)
+		out += str_is(get(m, arena_printf(&m->a, "in/%u", i)).value, "out");
+	store_list(m->s, &m->a, "slot/", NULL, 10, &kv, &n, &at, &err);
+	tap(!n && out == SLOTS, "%u times one alone was in a slot, and all are free", admitted);
+}
+
+/* What the journal says, commit by commit. */
+struct audit {
+	unsigned commits[CROWD], events[CROWD], foreign;
+	int64_t rev, seq;
+	unsigned rev_gaps, seq_gaps, odd_events, odd_commits;
+};
+
+static void audit_events(struct audit *u, const struct store_commit *c)
+{
+	for (const json *e = json_first(c->events); e; e = json_next(e)) {
+		int64_t by = json_get_int(e, "by", CROWD);
+
+		u->seq_gaps += json_get_int(e, "seq", 0) != ++u->seq ||
+			       json_get_int(e, "rev", 0) != c->rev;
+		u->odd_events += by >= CROWD || json_get_int(e, "n", -1) != u->events[by]++;
+	}
+}
+
+static void audit_commit(struct audit *u, const struct hall *hall, const struct store_commit *c)
+{
+	int64_t by = c->note ? json_get_int(c->note, "by", CROWD) : CROWD;
+
+	u->rev_gaps += c->rev != ++u->rev;
+	audit_events(u, c);
+	if (by >= CROWD) {
+		u->foreign++; /* of a lease */
+		return;
+	}
+	u->odd_commits += u->commits[by] >= hall->tally[by].n_rev ||
+			  hall->tally[by].rev[u->commits[by]] != c->rev ||
+			  json_get_int(c->note, "n", -1) != u->commits[by];
+	u->commits[by]++;
+}
+
+static void check_journal(struct member *m, struct hall *hall)
+{
+	CLEANUP(store_log_close) struct store_log *log = NULL;
+	CLEANUP(buf_release) struct buf document = BUF_INIT;
+	struct audit u = {0};
+	struct store_commit c;
+	struct error err = {0};
+	int more = store_log_open(&log, disk_real(), hall->dir, "S", &err);
+
+	while (more >= 0 && (more = store_log_next(log, &c, &err)) > 0) {
+		audit_commit(&u, hall, &c);
+		if (c.document_key) {
+			buf_clear(&document);
+			buf_add(&document, c.document);
+		}
+	}
+	tap(more == 0, "the journal can be read to its end%s%s", more ? ": " : "", err.text);
+	for (unsigned i = 0; i < CROWD; i++) {
+		u.odd_events += u.events[i] != hall->tally[i].events;
+		u.odd_commits += u.commits[i] != hall->tally[i].n_rev;
+	}
+	tap(!u.rev_gaps && u.rev == store_revision(m->s),
+		"%lld revisions without a gap or a repeat", (long long)u.rev);
+	tap(!u.odd_commits, "each commit has the revision that its writer was told");
+	tap(!u.seq_gaps && u.seq == store_events(m->s) && !u.odd_events,
+		"%lld events without a gap, each once", (long long)u.seq);
+	tap(str_eq(buf_str(&document), get(m, "doc/D.md").value),
+		"the document of the journal is the one on disk");
+}
+
+static void crowd_on_a_store(const char *dir)
+{
+	struct hall *hall = crowd_share(sizeof(*hall));
+	struct tally own = {0};
+	struct member m = {.i = CROWD, .t = &own};
+	unsigned good, refused = 0;
+	int64_t start = clock_ticks(), took;
+
+	snprintf(hall->dir, sizeof(hall->dir), "%s/store", dir);
+	good = crowd_run(work, hall);
+	took = clock_ticks() - start;
+	tap(good == CROWD, "%u of %d processes do %u operations each", good, CROWD, crowd_ops());
+	m.s = join(hall->dir, STORE_WRITE);
+	check_counters(&m, hall);
+	check_document(&m, hall);
+	check_slots(&m, hall);
+	check_journal(&m, hall);
+	for (unsigned i = 0; i < CROWD; i++)
+		refused += hall->tally[i].refused;
+	tap_notef("figures: %u operations of %d processes on one store: %lld commits, %u refused, "
+		  "%.1f s",
+		CROWD * crowd_ops(), CROWD, (long long)store_revision(m.s), refused,
+		(double)took / 1000);
+	store_close(&m.s);
+	arena_release(&m.a);
+}
+
+/* ---- all on a hundred work items, by the verbs ---- */
+
+enum { ITEMS = 100, STATES = 6, WIDTH = 3, ACTIONS = STATES * WIDTH };
+
+/* What was acknowledged of one action. */
+struct answer {
+	unsigned recorded; /* how often */
+	unsigned by, op;   /* by whom, the last time */
+};
+
+struct item {
+	struct answer answer[ACTIONS];
+	unsigned refused, set;
+	unsigned last_set[CROWD]; /* the operation */
+};
+
+struct yard {
+	char dir[512];
+	struct item item[ITEMS];
+};
+
+struct worker {
+	unsigned i, k;
+	struct yard *yard;
+	struct dice dice;
+	struct arena a;
+	bool known[ITEMS][ACTIONS]; /* printed by a step that this worker made */
+};
+
+static void write_workflow(const char *dir)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT, path = BUF_INIT;
+
+	buf_adds(&b, "---\nlimits: {max_actions: 1000}\nstates:\n");
+	for (unsigned i = 0; i < ACTIONS; i++) {
+		if (i % WIDTH == 0)
+			buf_addf(&b, "  s%u:\n    all:\n", i / WIDTH);
+		buf_addf(&b,
+			"      - {agent: a, skill: s, writes: Answer %u, results: {good: ok, bad: "
+			"no}}\n",
+			i);
+	}
+	buf_adds(&b, "---\n```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> s0 : start\n");
+	for (unsigned s = 0; s < STATES; s++) {
+		buf_addf(&b, "s%u --> failed : no\n", s);
+		if (s + 1 < STATES)
+			buf_addf(&b, "s%u --> s%u : ok\n", s, s + 1);
+	}
+	buf_addf(&b, "s%d --> done : ok\ndone --> [*]\nfailed --> [*]\n```\n", STATES - 1);
+	buf_addf(&path, "%s/wf.md", dir);
+	tree_write(path.s, buf_str(&b));
+}
+
+static char *file_of(struct worker *w, unsigned item)
+{
+	return arena_printf(&w->a, "%s/W-%u.md", w->yard->dir, item);
+}
+
+/* Any other exit status than `may` is the end. */
+static int verb(
+	struct worker *w, const char *const *argv, struct str input, int may, struct buf *out)
+{
+	struct run r = {.argv = argv, .cwd = w->yard->dir, .input = input};
+	int status;
+
+	run(&r);
+	status = r.status;
+	if (status && status != may)
+		crowd_fail(w->i, "operation %u: %s %s: exit status %d: %s", w->k, argv[1], argv[3],
+			status, r.err.len ? r.err.s : "");
+	if (out)
+		buf_add(out, buf_str(&r.out));
+	run_release(&r);
+	return status;
+}
+
+/* `W-7/s2/1` is action 6 of item 7; ACTIONS when it is none of ours. */
+static unsigned action_of(const char *id, unsigned item)
+{
+	unsigned got = ITEMS, state = STATES, n = 0;
+
+	if (!id || sscanf(id, "W-%u/s%u/%u", &got, &state, &n) != 3 || got != item ||
+		state >= STATES || n < 1 || n > WIDTH)
+		return ACTIONS;
+	return state * WIDTH + n - 1;
+}
+
+static char *id_of(struct worker *w, unsigned item, unsigned action)
+{
+	return arena_printf(&w->a, "W-%u/s%u/%u", item, action / WIDTH, action % WIDTH + 1);
+}
+
+static void do_step(struct worker *w, unsigned item)
+{
+	const char *const argv[] = {"dev-team", "step", "--context-file", file_of(w, item),
+		"--workflow", "wf.md", "--repo", ".", arena_printf(&w->a, "W-%u", item), NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	CLEANUP(json_free) json *array = NULL;
+	struct error err = {0};
+
+	verb(w, argv, STR(""), 0, &out);
+	if (json_parse(&array, str_trim(buf_str(&out)), &err) < 0)
+		crowd_fail(w->i, "a step prints no JSON: %s", err.text);
+	for (const json *a = json_first(array); a; a = json_next(a)) {
+		unsigned action = action_of(json_get_str(a, "id"), item);
+
+		if (str_is(str_of(json_get_str(a, "action")), "done"))
+			continue;
+		if (action == ACTIONS)
+			crowd_fail(w->i, "a step prints an action of nobody: %s", out.s);
+		w->known[item][action] = true;
+	}
+}
+
+static void answer_text(struct buf *out, unsigned item, unsigned action, unsigned by, unsigned op)
+{
+	for (unsigned line = 0; line < 8; line++)
+		buf_addf(out, "item %u, action %u, by %u in operation %u, line %u\n", item, action,
+			by, op, line);
+}
+
+/* One of the actions that this worker knows of; it does not know whether another was faster. */
+static void do_record(struct worker *w, unsigned item)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	unsigned first = dice_throw(&w->dice, ACTIONS), action = ACTIONS;
+	struct item *it = &w->yard->item[item];
+
+	for (unsigned i = 0; i < ACTIONS && action == ACTIONS; i++)
+		if (w->known[item][(first + i) % ACTIONS])
+			action = (first + i) % ACTIONS;
+	if (action == ACTIONS) {
+		do_step(w, item);
+		return;
+	}
+	w->known[item][action] = false;
+	answer_text(&text, item, action, w->i, w->k);
+	if (verb(w,
+		    (const char *const[]){"dev-team", "record", "--context-file", file_of(w, item),
+			    "--action", id_of(w, item, action), "--result", "good", NULL},
+		    buf_str(&text), 4, NULL)) {
+		__atomic_add_fetch(&it->refused, 1, __ATOMIC_SEQ_CST);
+		/* Others are ahead: what else it knows of the item is old too. */
+		memset(w->known[item], 0, sizeof(w->known[item]));
+		return;
+	}
+	__atomic_add_fetch(&it->answer[action].recorded, 1, __ATOMIC_SEQ_CST);
+	it->answer[action].by = w->i;
+	it->answer[action].op = w->k;
+}
+
+/* A file that nobody has stepped yet is not there. */
+static void do_set(struct worker *w, unsigned item)
+{
+	const char *const argv[] = {"dev-team", "context", "set", file_of(w, item),
+		arena_printf(&w->a, "worker_%u", w->i), NULL};
+	struct item *it = &w->yard->item[item];
+
+	if (verb(w, argv, str_of(arena_printf(&w->a, "operation %u\n", w->k)), 3, NULL))
+		return;
+	__atomic_add_fetch(&it->set, 1, __ATOMIC_SEQ_CST);
+	it->last_set[w->i] = w->k;
+}
+
+static void work_on_items(unsigned i, void *arg)
+{
+	struct worker *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		base_oom();
+	*w = (struct worker){.i = i, .yard = arg, .dice = {i + 100}};
+	for (w->k = 1; w->k <= crowd_ops(); w->k++) {
+		unsigned item = dice_throw(&w->dice, ITEMS), what = dice_throw(&w->dice, 10);
+
+		if (what < 3)
+			do_step(w, item);
+		else if (what < 9)
+			do_record(w, item);
+		else
+			do_set(w, item);
+		arena_release(&w->a);
+	}
+	free(w);
+}
+
+/* ---- the account ---- */
+
+struct item_audit {
+	unsigned dispatched, answered, refusals, sets, commits, events;
+	unsigned bad_dispatch, bad_answer, bad_text, bad_refusal, bad_set, gaps, unread, done;
+};
+
+struct seen {
+	unsigned dispatch[ACTIONS], answer[ACTIONS], refusals, sets;
+	int64_t rev, seq;
+	bool done;
+};
+
+static void see_event(struct seen *s, const json *e, unsigned item, struct item_audit *u)
+{
+	struct str type = str_of(json_get_str(e, "type"));
+	unsigned action = action_of(json_get_str(e, "action"), item);
+
+	u->events++;
+	u->gaps += json_get_int(e, "seq", 0) != ++s->seq;
+	if (str_is(type, "dispatch") && action < ACTIONS)
+		s->dispatch[action]++;
+	if (str_is(type, "answer") && action < ACTIONS)
+		s->answer[action]++;
+	s->refusals += str_is(type, "refusal");
+	s->sets += str_is(type, "set");
+	s->done |= str_is(type, "done");
+}
+
+static bool see_journal(
+	struct seen *s, struct buf *document, const char *dir, unsigned item, struct item_audit *u)
+{
+	CLEANUP(store_log_close) struct store_log *log = NULL;
+	CLEANUP(buf_release) struct buf name = BUF_INIT;
+	struct error err = {0};
+	struct store_commit c;
+	int more;
+
+	buf_addf(&name, "W-%u", item);
+	more = store_log_open(&log, disk_real(), dir, name.s, &err);
+	while (more >= 0 && (more = store_log_next(log, &c, &err)) > 0) {
+		u->commits++;
+		u->gaps += c.rev != ++s->rev;
+		for (const json *e = json_first(c.events); e; e = json_next(e))
+			see_event(s, e, item, u);
+		if (c.document_key) {
+			buf_clear(document);
+			buf_add(document, c.document);
+		}
+	}
+	if (more < 0)
+		tap_notef("item %u: %s", item, err.text);
+	return more == 0;
+}
+
+static bool has(const struct buf *document, const struct buf *text)
+{
+	return str_find(buf_str(document), buf_str(text)) < document->len;
+}
+
+static void audit_answers(const struct item *it, const struct seen *s, unsigned item,
+	const struct buf *document, struct item_audit *u)
+{
+	for (unsigned a = 0; a < ACTIONS; a++) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+		u->dispatched += s->dispatch[a];
+		u->answered += s->answer[a];
+		u->bad_dispatch +=
+			s->dispatch[a] > 1 || (it->answer[a].recorded && !s->dispatch[a]);
+		u->bad_answer += s->answer[a] != it->answer[a].recorded || s->answer[a] > 1;
+		answer_text(&text, item, a, it->answer[a].by, it->answer[a].op);
+		u->bad_text += it->answer[a].recorded && !has(document, &text);
+	}
+}
+
+static void audit_item(struct yard *yard, unsigned item, struct item_audit *u)
+{
+	CLEANUP(buf_release) struct buf document = BUF_INIT, disk = BUF_INIT, path = BUF_INIT;
+	const struct item *it = &yard->item[item];
+	struct seen s = {0};
+
+	buf_addf(&path, "%s/W-%u.md", yard->dir, item);
+	if (!see_journal(&s, &document, yard->dir, item, u) || !tree_read(path.s, &disk) ||
+		!str_eq(buf_str(&disk), buf_str(&document)))
+		u->unread++;
+	audit_answers(it, &s, item, &disk, u);
+	u->refusals += s.refusals;
+	u->bad_refusal += s.refusals != it->refused;
+	u->sets += s.sets;
+	u->bad_set += s.sets != it->set;
+	u->done += s.done;
+	for (unsigned i = 0; i < CROWD; i++) {
+		CLEANUP(buf_release) struct buf line = BUF_INIT;
+
+		buf_addf(&line, "\nworker_%u: operation %u\n", i, it->last_set[i]);
+		u->bad_set += it->last_set[i] && !has(&disk, &line);
+	}
+}
+
+/* Texts that were refused, each in a file of its own. */
+static unsigned kept_texts(const char *dir)
+{
+	CLEANUP(buf_release) struct buf names = BUF_INIT;
+	struct str rest, line;
+	unsigned n = 0;
+
+	tree_list(dir, &names);
+	for (rest = buf_str(&names); str_line(&rest, &line);)
+		n += str_find(line, STR("-refused-")) < line.n;
+	return n;
+}
+
+static void prepare(struct yard *yard, const char *dir)
+{
+	const char *const init[] = {"git", "init", "-q", "--template=", ".", NULL};
+	struct run git = {.argv = init};
+
+	snprintf(yard->dir, sizeof(yard->dir), "%s/items", dir);
+	tree_mkdirs(yard->dir);
+	git.cwd = yard->dir;
+	run(&git);
+	if (git.status)
+		die("git init failed");
+	run_release(&git);
+	write_workflow(yard->dir);
+}
+
+static void crowd_on_items(const char *dir)
+{
+	struct yard *yard = crowd_share(sizeof(*yard));
+	struct item_audit u = {0};
+	unsigned good, kept;
+	int64_t start, took;
+
+	prepare(yard, dir);
+	start = clock_ticks();
+	good = crowd_run(work_on_items, yard);
+	took = clock_ticks() - start;
+	tap(good == CROWD, "%u of %d processes run %u verbs each", good, CROWD, crowd_ops());
+	for (unsigned item = 0; item < ITEMS; item++)
+		audit_item(yard, item, &u);
+	tap(!u.unread, "%u of %d items are what their journals make them", ITEMS - u.unread, ITEMS);
+	tap(u.dispatched && !u.bad_dispatch, "%u actions are dispatched once each", u.dispatched);
+	tap(u.answered && !u.bad_answer, "%u answers are applied once each", u.answered);
+	tap(!u.bad_text, "every answer that was acknowledged stands whole in its item");
+	kept = kept_texts(yard->dir);
+	tap(u.refusals && !u.bad_refusal && kept == u.refusals,
+		"%u answers came too late, are logged, and %u are kept", u.refusals, kept);
+	tap(u.sets && !u.bad_set, "%u values that were set are logged, the last ones stand",
+		u.sets);
+	tap(!u.gaps, "%u commits and %u events without a gap or a repeat", u.commits, u.events);
+	tap_notef("figures: %u verbs of %d processes on %d items: %u actions, %u answers, %u too "
+		  "late, "
+		  "%u items done, %.1f s",
+		CROWD * crowd_ops(), CROWD, ITEMS, u.dispatched, u.answered, u.refusals, u.done,
+		(double)took / 1000);
 }
 
 int main(int argc, char **argv)

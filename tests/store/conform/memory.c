@@ -1,4 +1,4 @@
-#include "tests/store/conform/memory.h"
+#include "tests/store/conform/backends.h"
 #include <stdlib.h>
 #include "src/base/clock.h"
 

@@ -1,12 +1,69 @@
-#include "tests/store/conform/probe.h"
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "src/base/clock.h"
 #include "tests/lib/tap.h"
+#include "tests/store/conform/probe.h"
+
+/* ---- the suite ---- */
+
+static struct check *first_check, **next_check = &first_check;
+
+void probe_register(struct check *c)
+{
+	*next_check = c;
+	next_check = &c->next;
+}
+
+/* In a function of its own: nothing that lives across the jump is in registers. */
+static void attempt(struct probe *p, const struct check *c)
+{
+	if (!setjmp(p->out))
+		c->run(p, c->alone ? NULL : probe_join(p, STORE_WRITE));
+}
+
+static bool run(const struct backend *b, const struct check *c, unsigned n, struct probe *p)
+{
+	memset(p, 0, sizeof(*p));
+	p->b = b;
+	snprintf(p->ns, sizeof(p->ns), "check-%u", n);
+	clock_fix(CONFORMANCE_TIME);
+	attempt(p, c);
+	for (size_t i = 0; i < PROBE_CLIENTS; i++)
+		store_close(&p->clients[i]);
+	arena_release(&p->arena);
+	buf_release(&p->scratch);
+	buf_release(&p->text);
+	delta_release(&p->delta);
+	json_free(&p->events);
+	return p->skipped || !p->why[0];
+}
+
+unsigned conformance(const struct backend *b, const char *only,
+	void (*tell)(void *to, const struct verdict *v), void *to)
+{
+	unsigned n = 0, failed = 0;
+	static struct probe p;
+
+	for (const struct check *c = first_check; c; c = c->next) {
+		bool good;
+
+		n++;
+		if (only && !strstr(c->name, only))
+			continue;
+		good = run(b, c, n, &p);
+		failed += !good;
+		if (tell)
+			tell(to, &(struct verdict){c->name, p.why[0] ? p.why : NULL, p.skipped});
+	}
+	return failed;
+}
+
+/* ---- what the checks are written with ---- */
 
 _Noreturn void probe_miss(struct probe *p, const char *file, int line, const char *fmt, ...)
 {

@@ -26,14 +26,28 @@ struct probe {
 	jmp_buf out;
 };
 
-/* A check, its name a claim. A table of them ends with a NULL. */
+/* A check, its name a claim. */
 struct check {
 	const char *name;
-	void (*run)(struct probe *p);
+	void (*run)(struct probe *p, struct store *s);
+	bool alone;
+	struct check *next;
 };
-extern const struct check txn_checks[], guard_checks[], limit_checks[], document_checks[],
-	list_checks[], receipt_checks[], lease_checks[], lease_key_checks[], watch_checks[],
-	crowd_checks[];
+void probe_register(struct check *c);
+
+/* Begins the definition of a check that gets a client of its store for writing. */
+#define CHECK(name, claim) PROBE_CHECK(name, claim, false)
+/* The same, but `s` is NULL: nobody has opened the store yet. */
+#define CHECK_ALONE(name, claim) PROBE_CHECK(name, claim, true)
+#define PROBE_CHECK(name, claim, is_alone)                                                         \
+	static void name(struct probe *p, struct store *s);                                        \
+	static struct check name##_check = {claim, name, is_alone, NULL};                          \
+	__attribute__((constructor)) static void name##_register(void)                             \
+	{                                                                                          \
+		probe_register(&name##_check);                                                     \
+	}                                                                                          \
+	static void name(                                                                          \
+		__attribute__((unused)) struct probe *p, __attribute__((unused)) struct store *s)
 
 _Noreturn void probe_miss(struct probe *p, const char *file, int line, const char *fmt, ...)
 	PRINTF(4, 5);
