@@ -17,7 +17,7 @@
 #include "context/lease.h"
 
 /* A run_script action as the document has it. Texts are in the caller's arena. */
-struct script {
+struct script_action {
 	const char *document, *id, *command, *log, *lock;
 	unsigned timeout_s;
 	/* With a policy: its name, what a denial means (NULL: as the policy says), the shell
@@ -71,8 +71,8 @@ static const char *answer_of(struct arena *a, const struct context *c, const jso
 }
 
 /* The path may have been edited, and the log is truncated: it must be a file in logs/. */
-static int check_log(
-	struct arena *a, const struct context_file *f, const struct script *s, struct error *err)
+static int check_log(struct arena *a, const struct context_file *f, const struct script_action *s,
+	struct error *err)
 {
 	const char *logs = arena_printf(a, "%s/logs/", f->dir);
 	struct str log = str_of(s->log), name;
@@ -109,7 +109,7 @@ static bool cut_quoted(struct arena *a, struct str *rest, const char **out)
 }
 
 /* Splits `cd DIRECTORY || exit 125; REST`, as a step writes it; another form runs as it is. */
-static void split_command(struct arena *a, struct script *s)
+static void split_command(struct arena *a, struct script_action *s)
 {
 	static const char go[] = " || exit 125; ";
 	struct str rest = str_of(s->command);
@@ -125,8 +125,8 @@ static void split_command(struct arena *a, struct script *s)
 		s->directory = ".";
 }
 
-static int fill_policy(struct arena *a, const json *action, const char *wished, struct script *s,
-	struct error *err)
+static int fill_policy(struct arena *a, const json *action, const char *wished,
+	struct script_action *s, struct error *err)
 {
 	const json *security = json_get(action, "security");
 
@@ -148,7 +148,7 @@ static int fill_policy(struct arena *a, const json *action, const char *wished, 
 }
 
 static int fill(struct arena *a, const struct context_file *f, const json *action,
-	const char *policy, struct script *s, struct error *err)
+	const char *policy, struct script_action *s, struct error *err)
 {
 	int64_t timeout = json_get_int(action, "timeout_s", TIMEOUT_DEFAULT);
 
@@ -168,13 +168,13 @@ static int fill(struct arena *a, const struct context_file *f, const json *actio
  * script_run().
  */
 static int script_load(struct arena *a, const char *document, const char *id, const char *policy,
-	bool locked, struct script *s, struct error *err)
+	bool locked, struct script_action *s, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(json_free) json *array = NULL;
 	const json *action;
 
-	*s = (struct script){.id = id};
+	*s = (struct script_action){.id = id};
 	if (context_open(&f, document, locked ? CONTEXT_MUST_EXIST : CONTEXT_READ_ONLY, err) < 0 ||
 		action_load(&f.doc, &array, err) < 0)
 		return -1;
@@ -299,7 +299,7 @@ static void lock_reason(int fd, char *out, size_t size)
 }
 
 /* An environment variable of everything that a script starts, to find what a killed guard left. */
-static char *environment_mark(struct arena *a, const struct script *s)
+static char *environment_mark(struct arena *a, const struct script_action *s)
 {
 	return arena_printf(a, "DEV_TEAM_EXEC=%s", s->lock);
 }
@@ -320,7 +320,7 @@ static void kill_marked(const struct process_info *info, void *arg)
 }
 
 /* Kills whatever a killed guard's script left running. */
-static void kill_leftovers(const struct script *s)
+static void kill_leftovers(const struct script_action *s)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	const struct timespec pause = {.tv_nsec = 2000000};
@@ -342,7 +342,8 @@ enum { REPORT_MAX = 16 << 20 };
 /* The file that this program was started from, even if its name now leads to another. */
 const char *script_program = "/proc/self/exe";
 
-static const char *const *policy_argv(struct arena *a, const struct script *s, const char **report)
+static const char *const *policy_argv(
+	struct arena *a, const struct script_action *s, const char **report)
 {
 	const char *const argv[] = {script_program, "policy", "exec", "--policy", s->policy,
 		"--cwd", s->directory, "--timeout", arena_printf(a, "%u", s->timeout_s), "--report",
@@ -353,7 +354,7 @@ static const char *const *policy_argv(struct arena *a, const struct script *s, c
 	return copy;
 }
 
-static char *timeout_note(struct arena *a, const struct script *s)
+static char *timeout_note(struct arena *a, const struct script_action *s)
 {
 	return arena_printf(a, " — timed out after %u s", s->timeout_s);
 }
@@ -367,7 +368,7 @@ static int read_report(const char *path, json **report, struct error *err)
 	return json_parse(report, str_trim(buf_str(&text)), err);
 }
 
-static char *denied(struct arena *a, const struct script *s, const struct breach *b)
+static char *denied(struct arena *a, const struct script_action *s, const struct breach *b)
 {
 	CLEANUP(json_free) json *j = breach_json(b);
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -378,7 +379,7 @@ static char *denied(struct arena *a, const struct script *s, const struct breach
 }
 
 /* A line for the log: which kernel layers the script ran under. */
-static const char *layers_of(struct arena *a, const struct script *s, const json *report)
+static const char *layers_of(struct arena *a, const struct script_action *s, const json *report)
 {
 	const json *layers = json_get(report, "layers");
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -393,8 +394,8 @@ static const char *layers_of(struct arena *a, const struct script *s, const json
 /* The outcome from the report: 1 passed, 0 failed; *text is the answer, *layers a line for the log
  * or
  * "". -1: nothing is known. */
-static int policy_outcome(struct arena *a, const struct script *s, const char *path, int status,
-	char **text, const char **layers, struct error *err)
+static int policy_outcome(struct arena *a, const struct script_action *s, const char *path,
+	int status, char **text, const char **layers, struct error *err)
 {
 	CLEANUP(json_free) json *report = NULL;
 	struct breach b;
@@ -466,7 +467,7 @@ static int cancel_descriptor(void)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-static int open_log(struct arena *a, const struct script *s, struct error *err)
+static int open_log(struct arena *a, const struct script_action *s, struct error *err)
 {
 	int fd;
 
@@ -476,7 +477,7 @@ static int open_log(struct arena *a, const struct script *s, struct error *err)
 	return fd < 0 ? error_errno(err, "cannot open log '%s'", s->log) : fd;
 }
 
-static int record(const struct script *s, bool passed, const char *text, struct error *err)
+static int record(const struct script_action *s, bool passed, const char *text, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	enum answer_fate fate;
@@ -487,8 +488,8 @@ static int record(const struct script *s, bool passed, const char *text, struct 
 		&f, NULL, s->id, passed ? "passed" : "failed", str_of(text), &fate, err);
 }
 
-static int conclude(struct arena *a, const struct script *s, const struct process_end *end, int log,
-	struct error *err)
+static int conclude(struct arena *a, const struct script_action *s, const struct process_end *end,
+	int log, struct error *err)
 {
 	const char *why = "";
 	struct error ignored;
@@ -509,8 +510,8 @@ static int conclude(struct arena *a, const struct script *s, const struct proces
 }
 
 /* `policy exec` keeps the time limit: it can end more than a process group. */
-static int run_under(
-	struct arena *a, const struct script *s, struct process *p, int log, struct error *err)
+static int run_under(struct arena *a, const struct script_action *s, struct process *p, int log,
+	struct error *err)
 {
 	struct process_end end;
 	const char *report, *layers = "";
@@ -534,8 +535,8 @@ static int run_under(
 	return rc;
 }
 
-static int run_and_record(
-	struct arena *a, const struct script *s, const char *mark, int log, struct error *err)
+static int run_and_record(struct arena *a, const struct script_action *s, const char *mark, int log,
+	struct error *err)
 {
 	const char *const argv[] = {"/bin/sh", "-c", s->command, NULL};
 	const char *const env[] = {mark, NULL};
@@ -556,7 +557,7 @@ static int run_and_record(
 	return conclude(a, s, &end, log, err);
 }
 
-static void guard(const struct script *s)
+static void guard(const struct script_action *s)
 {
 	struct arena a = {0};
 	struct error err = {0};
@@ -581,7 +582,7 @@ static void guard(const struct script *s)
 }
 
 /* The guard is a child of init, so that ending the caller's process tree does not end it. */
-static _Noreturn void detach(const struct script *s, int lock, int ready)
+static _Noreturn void detach(const struct script_action *s, int lock, int ready)
 {
 	(void)setsid();
 	if (fork() == 0 && settle_descriptors(lock, ready))
@@ -600,7 +601,7 @@ static int await_ready(int fd, struct error *err)
 
 /* Starts the guard, which inherits the lock. 0 once it has signed the lock and opened its log; -1
  * with its reason. */
-static int start_guard_process(const struct script *s, int lock, struct error *err)
+static int start_guard_process(const struct script_action *s, int lock, struct error *err)
 {
 	int fds[2], rc;
 	pid_t pid;
@@ -645,11 +646,14 @@ struct guard_watch {
 
 enum seen { SEEN_END, SEEN_LATE, SEEN_SIGNAL, SEEN_LOST, SEEN_NOTHING };
 
-static void watch_begin(struct guard_watch *w, int wait_s)
+static void watch_begin(struct guard_watch *w, const char *policy, int wait_s)
 {
 	static const int ours[] = {SIGTERM, SIGINT, SIGHUP};
 	sigset_t set;
 
+	*w = (struct guard_watch){.policy = policy,
+		.reason = -1,
+		.until = wait_s < 0 ? -1 : clock_ticks() + (int64_t)wait_s * 1000};
 	sigemptyset(&set);
 	for (size_t i = 0; i < COUNT(ours); i++) {
 		struct sigaction now;
@@ -659,10 +663,6 @@ static void watch_begin(struct guard_watch *w, int wait_s)
 	}
 	(void)sigprocmask(SIG_BLOCK, &set, &w->before);
 	w->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	w->seen = false;
-	w->reason = -1;
-	w->caught = 0;
-	w->until = wait_s < 0 ? -1 : clock_ticks() + (int64_t)wait_s * 1000;
 }
 
 /* A caught signal now takes its usual effect: by default it ends the process. */
@@ -731,7 +731,7 @@ static enum seen watch_guard(struct guard_watch *w, const struct guard_id *g, in
 
 /* Ends the script before the caller ends. A stopped guard must be continued to see the signal. */
 static void end_guard(
-	const struct script *s, struct guard_watch *w, const struct guard_id *g, int handle)
+	const struct script_action *s, struct guard_watch *w, const struct guard_id *g, int handle)
 {
 	if (is_alive(g)) {
 		(void)kill(g->pid, SIGTERM);
@@ -762,7 +762,7 @@ static enum seen wait_briefly(struct guard_watch *w)
 }
 
 /* Counted from now: a caller that came later than the guard waits longer. */
-static void set_limits(struct guard_watch *w, const struct script *s)
+static void set_limits(struct guard_watch *w, const struct script_action *s)
 {
 	int64_t end = clock_ticks() + (int64_t)s->timeout_s * 1000;
 
@@ -770,7 +770,7 @@ static void set_limits(struct guard_watch *w, const struct script *s)
 	w->lost = end + LOST_MS;
 }
 
-static enum seen wait_for_guard(const struct script *s, struct guard_watch *w, int lock)
+static enum seen wait_for_guard(const struct script_action *s, struct guard_watch *w, int lock)
 {
 	CLEANUP(base_close) int handle = -1;
 	struct guard_id g;
@@ -810,7 +810,7 @@ static void remember_own_guard(struct guard_watch *w, int lock)
 }
 
 /* The guard was killed or could not record: ends whatever the script left running. */
-static int no_result(const struct script *s, const struct guard_watch *w, struct error *err)
+static int no_result(const struct script_action *s, const struct guard_watch *w, struct error *err)
 {
 	char reason[512];
 
@@ -821,7 +821,7 @@ static int no_result(const struct script *s, const struct guard_watch *w, struct
 }
 
 /* Removes the lock file of a killed guard. */
-static void remove_lock(const struct script *s)
+static void remove_lock(const struct script_action *s)
 {
 	struct error ignored;
 	int fd = -1;
@@ -838,8 +838,8 @@ static void remove_lock(const struct script *s)
  * Loads the action under the document's lock: a take-over reads the script's lock and fences the
  * action under the document's lock too, so a script that is being fenced cannot be started.
  */
-static int start_guard(
-	struct arena *a, struct script *s, struct guard_watch *w, int lock, struct error *err)
+static int start_guard(struct arena *a, struct script_action *s, struct guard_watch *w, int lock,
+	struct error *err)
 {
 	if (script_load(a, s->document, s->id, w->policy, !w->seen, s, err) < 0)
 		return -1;
@@ -851,15 +851,16 @@ static int start_guard(
 	return start_guard_process(s, lock, err) < 0 ? -1 : 1;
 }
 
-static int interrupted(const struct script *s, const struct guard_watch *w, struct error *err)
+static int interrupted(
+	const struct script_action *s, const struct guard_watch *w, struct error *err)
 {
 	remove_lock(s);
 	return error_set(err, ERR_SYSTEM, "'%.200s' was ended by signal %d", s->id, w->caught);
 }
 
 /* 1: look again; 0: *line is set. */
-static int start_or_wait(
-	struct arena *a, struct script *s, struct guard_watch *w, char **line, struct error *err)
+static int start_or_wait(struct arena *a, struct script_action *s, struct guard_watch *w,
+	char **line, struct error *err)
 {
 	CLEANUP(base_close) int lock = -1;
 	enum seen seen;
@@ -886,8 +887,8 @@ static int start_or_wait(
 	return seen == SEEN_LATE ? 0 : 1;
 }
 
-static int run_to_result(
-	struct arena *a, struct script *s, struct guard_watch *w, char **line, struct error *err)
+static int run_to_result(struct arena *a, struct script_action *s, struct guard_watch *w,
+	char **line, struct error *err)
 {
 	int rc = 1;
 
@@ -906,7 +907,7 @@ static int run_to_result(
 int script_run(struct arena *a, const char *context_file, const char *action, const char *policy,
 	int wait_s, char **line, struct error *err)
 {
-	struct script s;
+	struct script_action s;
 	struct guard_watch w;
 	int rc;
 
@@ -917,8 +918,7 @@ int script_run(struct arena *a, const char *context_file, const char *action, co
 		*line = arena_dup(a, str_of(s.answer));
 		return 0;
 	}
-	watch_begin(&w, wait_s);
-	w.policy = policy;
+	watch_begin(&w, policy, wait_s);
 	rc = run_to_result(a, &s, &w, line, err);
 	watch_end(&w);
 	return rc;

@@ -271,11 +271,10 @@ static void change_state(struct engine_run *r, const json *answer)
 		if (fault) {
 			json_set(event, "type", json_string(STR("refusal")));
 			json_put_str(event, "reason", str_of(fault));
-		}
-		if (fault)
 			engine_say(r, arena_printf(&r->arena,
 					      "the troubleshooter's change %s is refused: %s",
 					      text.s, fault));
+		}
 	}
 }
 
