@@ -1,8 +1,10 @@
 /* What git may do: lines of every day that must pass, and what was ever tried with its options. */
-#include "tests/lib/unit.h"
+#include "tests/lib/corpus.h"
 #include "tests/lib/policy_rig.h"
-#include "tests/lib/git_lines.h"
-#include "tests/lib/git_hostile.h"
+
+struct hostile {
+	const char *line, *rule;
+};
 
 #define ALLOW                                                                                      \
 	"\"allow\":[\"git\",\"cd\",\"ls\",\"echo\",\"pwd\",\"cat\",\"xargs\",\"grep\",\"tail\"]"
@@ -18,27 +20,39 @@ static const char pushes[] =
 static const char forces[] =
 	"{\"name\":\"push\"," ALLOW ",\"write\":true,\"git\":[\"push\",\"push --force\"]}";
 
-UNIT_TEST(every_day_lines_pass, rig_make, rig_remove)
+/* A row is a line that only reads, one that writes, or one that a rule denies. */
+static void check_writer(const json *row, void *data)
 {
+	const char *line = json_get_str(row, "command"), *expect = json_get_str(row, "expect");
+	size_t *rows = data;
+
+	if (strcmp(expect, "reads") == 0 || strcmp(expect, "writes") == 0)
+		rig_allowed(line);
+	else
+		rig_denied(line, expect);
+	++*rows;
+}
+
+UNIT_TEST(lines_of_every_day_pass_and_hostile_ones_are_denied_by_their_rule, rig_make, rig_remove)
+{
+	size_t rows = 0;
+
 	rig_use_json(writes);
-	for (size_t i = 0; i < COUNT(looking); i++)
-		rig_allowed(looking[i]);
-	for (size_t i = 0; i < COUNT(changing); i++)
-		rig_allowed(changing[i]);
+	corpus_each("git.jsonl", check_writer, &rows);
+	assert_true(rows > 600);
+}
+
+static void check_reader(const json *row, void *data)
+{
+	(void)data;
+	if (strcmp(json_get_str(row, "expect"), "reads") == 0)
+		rig_allowed(json_get_str(row, "command"));
 }
 
 UNIT_TEST(looking_needs_no_right_to_write, rig_make, rig_remove)
 {
 	rig_use_json(reads);
-	for (size_t i = 0; i < COUNT(looking); i++)
-		rig_allowed(looking[i]);
-}
-
-UNIT_TEST(hostile_lines_are_denied_by_the_rule_that_is_meant, rig_make, rig_remove)
-{
-	rig_use_json(writes);
-	for (size_t i = 0; i < COUNT(hostile); i++)
-		rig_denied(hostile[i].line, hostile[i].rule);
+	corpus_each("git.jsonl", check_reader, NULL);
 }
 
 UNIT_TEST(what_changes_anything_needs_the_right_to_write, rig_make, rig_remove)

@@ -8,14 +8,13 @@
 #include <sys/wait.h>
 #include "src/sandbox/execute.h"
 #include "src/shell/parse.h"
+#include "tests/lib/corpus.h"
 #include "tests/lib/run.h"
 #include "tests/lib/scratch.h"
 
-static const struct row {
+struct row {
 	const char *text, *out;
 	int status;
-} rows[] = {
-#include "tests/lib/interpret_rows.h"
 };
 
 static const char *const allowed[] = {":", "[", "break", "cat", "cd", "command", "continue", "cp",
@@ -106,11 +105,6 @@ static void run_ours(const char *dir, const char *text, struct result *r)
 	root_close(&root);
 }
 
-static bool has_bash(void)
-{
-	return access("/bin/bash", X_OK) == 0;
-}
-
 static bool same(const struct row *row, const char *who, struct str out, int status)
 {
 	if (status == row->status && str_is(out, row->out))
@@ -137,20 +131,33 @@ static bool bash_agrees(const struct row *row)
 	return good;
 }
 
+struct comparison {
+	bool bash;
+	size_t rows, bad;
+};
+
+static void compare_row(const json *object, void *data)
+{
+	const struct row row = {json_get_str(object, "command"), json_get_str(object, "output"),
+		(int)json_get_int(object, "status", -1)};
+	struct result r = {.out = BUF_INIT};
+	struct comparison *c = data;
+
+	make_fixture(at("ours"));
+	run_ours(at("ours"), row.text, &r);
+	c->rows++;
+	c->bad += !same(&row, "interpret", (struct str){r.out.s, r.out.len}, r.status);
+	c->bad += c->bash && !bash_agrees(&row);
+	buf_release(&r.out);
+}
+
 SCRATCH_TEST(each_line_does_what_bash_does)
 {
-	struct result r = {.out = BUF_INIT};
-	bool bash = has_bash();
-	size_t bad = 0;
+	struct comparison c = {.bash = access("/bin/bash", X_OK) == 0};
 
-	if (!bash)
+	if (!c.bash)
 		print_message("bash is not installed: compared with the table alone\n");
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		make_fixture(at("ours"));
-		run_ours(at("ours"), rows[i].text, &r);
-		bad += !same(&rows[i], "interpret", (struct str){r.out.s, r.out.len}, r.status);
-		bad += bash && !bash_agrees(&rows[i]);
-	}
-	buf_release(&r.out);
-	assert_int_equal(bad, 0);
+	corpus_each("interpret.jsonl", compare_row, &c);
+	assert_true(c.rows > 400);
+	assert_int_equal(c.bad, 0);
 }
