@@ -25,8 +25,6 @@ static int done(void **state)
 	return scratch_remove(state);
 }
 
-#define DOCTOR_TEST(name) cmocka_unit_test_setup_teardown(name, fresh, done)
-
 static int doctor(const char *repo, bool permissions)
 {
 	char *argv[] = {
@@ -49,9 +47,10 @@ static void assert_line(const char *health, const char *what, const char *detail
 		fail_msg("no '%s' in\n%s", line, out.s);
 }
 
-static void where_all_is_there_all_is_ok(void **state)
+#define DOCTOR_TEST(name) UNIT_TEST(name, fresh, done)
+
+DOCTOR_TEST(where_all_is_there_all_is_ok)
 {
-	(void)state;
 	assert_int_equal(look(), 0);
 	assert_line("ok", "git", "git version ");
 	assert_line("ok", "libgit2", "");
@@ -69,16 +68,14 @@ static void where_all_is_there_all_is_ok(void **state)
 	assert_null(strstr(out.s, "fail"));
 }
 
-static void looking_makes_nothing(void **state)
+DOCTOR_TEST(looking_makes_nothing)
 {
-	(void)state;
 	assert_int_equal(look(), 0);
 	assert_false(path_exists(at(".home/.dev-team")));
 }
 
-static void what_a_run_may_do_without_is_a_warning(void **state)
+DOCTOR_TEST(what_a_run_may_do_without_is_a_warning)
 {
-	(void)state;
 	sh("rm bin/gh bin/claude bin/dev-team r/scripts/validate.sh; git -C r remote set-head "
 	   "origin -d");
 	assert_int_equal(look(), 0);
@@ -89,9 +86,8 @@ static void what_a_run_may_do_without_is_a_warning(void **state)
 	assert_line("warn", "origin/HEAD", "not set");
 }
 
-static void a_gh_without_a_login_is_a_warning(void **state)
+DOCTOR_TEST(a_gh_without_a_login_is_a_warning)
 {
-	(void)state;
 	sh("printf '#!/bin/sh\\n[ $1 = auth ] || exec echo gh version 2\\necho You are not logged "
 	   "in >&2; exit 1\\n' >bin/gh");
 	assert_int_equal(look(), 0);
@@ -99,9 +95,8 @@ static void a_gh_without_a_login_is_a_warning(void **state)
 		"warn", "gh login", "You are not logged in: run 'gh auth login' or set GH_TOKEN");
 }
 
-static void what_a_run_needs_is_a_failure(void **state)
+DOCTOR_TEST(what_a_run_needs_is_a_failure)
 {
-	(void)state;
 	sh("git -C r remote remove origin; rm root/workflows/fix-issue.md; touch .home/.dev-team\n"
 	   "git config --global --unset user.email; git -C r config user.useConfigOnly true");
 	assert_int_equal(look(), ERR_CHECK);
@@ -111,39 +106,22 @@ static void what_a_run_needs_is_a_failure(void **state)
 	assert_line("fail", "state dir", "");
 }
 
-static void a_given_folder_must_be_in_a_repository(void **state)
+DOCTOR_TEST(a_given_folder_must_be_in_a_repository)
 {
-	(void)state;
 	assert_int_equal(doctor(base, false), ERR_CHECK);
 	assert_line("fail", "repository", "'");
 }
 
 /* The commands' `allowed-tools` say the same: tests/e2e runs on them. */
-static void permissions_are_settings_of_the_client(void **state)
+DOCTOR_TEST(permissions_are_settings_of_the_client)
 {
 	CLEANUP(json_free) json *j = NULL;
 	const json *allow;
 
-	(void)state;
 	assert_int_equal(doctor(NULL, true), 0);
 	assert_int_equal(json_parse(&j, buf_str(&out), &err), 0);
 	allow = json_get(json_get(j, "permissions"), "allow");
 	assert_true(json_is_array(allow));
 	assert_int_equal(json_len(allow), 6);
 	assert_string_equal(json_text(json_at(allow, 0)), "Bash");
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		DOCTOR_TEST(where_all_is_there_all_is_ok),
-		DOCTOR_TEST(looking_makes_nothing),
-		DOCTOR_TEST(what_a_run_may_do_without_is_a_warning),
-		DOCTOR_TEST(a_gh_without_a_login_is_a_warning),
-		DOCTOR_TEST(what_a_run_needs_is_a_failure),
-		DOCTOR_TEST(a_given_folder_must_be_in_a_repository),
-		DOCTOR_TEST(permissions_are_settings_of_the_client),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

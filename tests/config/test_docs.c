@@ -1,6 +1,6 @@
 /*
  * docs/resources.md has the tables as the program prints them; what is shipped in resources/ is
- * good and fits the shipped workflows. Run from the project's folder.
+ * resource_good and fits the shipped workflows. Run from the project's folder.
  * The harnesses and capabilities that a resource may name are those of the harness room.
  */
 #include "src/config/resource_internal.h"
@@ -62,11 +62,11 @@ TEST(all_fields_are_told)
 
 TEST(what_is_shipped_is_good)
 {
-	struct resources r = resources_at("resources");
+	struct resources r = resource_load_all("resources");
 	const struct worktree_pool_spec *pool = resources_pool(&r, "default");
 	struct worktree_pool_spec made = resource_default_pool(&arena);
 
-	assert_string_equal(faults_text(&r), "");
+	assert_string_equal(resource_faults_text(&r), "");
 	assert_int_equal(r.n_plans, 6);
 	assert_non_null(pool);
 	assert_string_equal(pool->root, made.root);
@@ -97,7 +97,7 @@ static bool fits(const struct workflow *w, const char *stage)
 TEST(pipelines_fit_their_workflows)
 {
 	static const char *const names[] = {"implement-task", "fix-issue"};
-	struct resources r = resources_at("resources");
+	struct resources r = resource_load_all("resources");
 	struct error err = {0};
 
 	for (size_t i = 0; i < COUNT(names); i++) {
@@ -124,7 +124,7 @@ static const struct shown_field *field(const struct shown *s, const char *path)
 
 TEST(secrets_are_not_shown)
 {
-	struct resources r = good(HEAD(
+	struct resources r = resource_good(HEAD(
 		"DatabaseBranchPool", "d") "  adapter: neon\n  upstream: {connectionStringEnv: A}\n"
 					   "  injection: {targetEnv: B}\n"
 					   "  credentials: {apiTokenEnv: TOKEN, apiToken: sk-1, "
@@ -156,7 +156,7 @@ TEST(each_value_tells_where_it_comes_from)
 		{"spec.parallelism.maxConcurrent", ORIGIN_DEFAULT, 0},
 		{"spec.branching.targetBranch", ORIGIN_DEFAULT, 0},
 	};
-	struct resources r = good(HEAD("Pipeline",
+	struct resources r = resource_good(HEAD("Pipeline",
 		"p") "  defaultHarness: codex\n  stages:\n  - {name: a, harness: inherit}\n"
 		     "  - {name: b, harness: aider}\n");
 	CLEANUP(shown_release) struct shown s = {0};

@@ -1,6 +1,6 @@
 /*
- * What somebody may put into the folder: every one is a fault with a place, and the good file
- * beside it is read.
+ * What somebody may put into the folder: every one is a fault with a place, and the resource_good
+ * file beside it is read.
  */
 #include <sys/stat.h>
 #include "tests/lib/resource_rig.h"
@@ -52,11 +52,11 @@ SCRATCH_TEST(texts_that_are_no_resources)
 
 		resource_write("a.yaml", rows[i].text);
 		resource_write("b.yaml", GOOD);
-		r = resources_at(base);
-		if (!str_starts(str_of(faults_text(&r)),
+		r = resource_load_all(base);
+		if (!str_starts(str_of(resource_faults_text(&r)),
 			    arena_printf(&arena, "a.yaml:%s", rows[i].fault)) ||
 			r.n_faults != 1)
-			fail_msg("row %zu: %s", i, faults_text(&r));
+			fail_msg("row %zu: %s", i, resource_faults_text(&r));
 		assert_int_equal(str_utf8_fault(str_of(r.faults[0].text)), 0);
 		assert_non_null(resources_pool(&r, "w"));
 	}
@@ -70,7 +70,7 @@ SCRATCH_TEST(files_that_are_no_texts)
 	tree_mkdirs(at("dir.yaml"));
 	assert_int_equal(mkfifo(at("pipe.yaml"), 0600), 0);
 	resource_write("long.yaml", repeated("a: b\n", (1 << 20) / 5 + 1));
-	r = resources_at(base);
+	r = resource_load_all(base);
 	assert_int_equal(r.n_faults, 3);
 	assert_true(str_ends(str_of(r.faults[0].file), "/dir.yaml"));
 	assert_true(str_ends(str_of(r.faults[1].file), "/long.yaml"));
@@ -109,7 +109,7 @@ SCRATCH_TEST(deep_and_wide_ones_come_to_an_end)
 		struct resources r;
 
 		resource_write("a.yaml", texts[i]);
-		r = resources_at(base);
+		r = resource_load_all(base);
 		assert_true(r.n_faults > 0);
 		for (size_t k = 0; k < r.n_faults; k++)
 			assert_int_equal(str_utf8_fault(str_of(r.faults[k].text)), 0);
@@ -125,14 +125,14 @@ SCRATCH_TEST(faults_come_to_an_end)
 		resource_write(arena_printf(&arena, "p%u.yaml", i),
 			arena_printf(&arena, HEAD("Pipeline", "p%u") "  stages: [%s]\n", i,
 				repeated("{x: 1},", 199)));
-	r = resources_at(base);
+	r = resource_load_all(base);
 	assert_int_equal(r.n_faults, 1000);
 }
 
 SCRATCH_TEST(messages_are_printable)
 {
-	assert_faults(HEAD("WorktreePool", "w") "  layout: \"a\\x07\\e[31m\\x7f\"\n"
-						"  \"k\\n\": 1\n",
+	resource_assert_faults(HEAD("WorktreePool", "w") "  layout: \"a\\x07\\e[31m\\x7f\"\n"
+							 "  \"k\\n\": 1\n",
 		"r.yaml:6:11: 'layout' must be 'workspace-scoped' or 'repo-local', not "
 		"'a\\x07\\x1b[31m\\x7f'\nr.yaml:7:3: unknown key 'k\\x0a'\n");
 }

@@ -36,9 +36,9 @@ static struct parallelism resolved(
 		arena_printf(&arena, HEAD("WorktreePool", "w") "  subscriptionPlans: [%s]\n",
 			pool_plans));
 	resource_write("pipeline.yaml", arena_printf(&arena, HEAD("Pipeline", "p") "%s", spec));
-	r = resources_at(base);
+	r = resource_load_all(base);
 	if (r.n_faults)
-		fail_msg("%s%s", faults_text(&r), spec);
+		fail_msg("%s%s", resource_faults_text(&r), spec);
 	parallelism_resolve(&arena, &r, resources_pipeline(&r, "p"), mode, &n);
 	return n;
 }

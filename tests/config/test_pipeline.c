@@ -4,7 +4,7 @@
 
 static const struct pipeline *pipeline(const char *spec)
 {
-	struct resources r = good(arena_printf(&arena, PIPE "%s", spec));
+	struct resources r = resource_good(arena_printf(&arena, PIPE "%s", spec));
 
 	assert_int_equal(r.n_pipelines, 1);
 	return resources_pipeline(&r, "p");
@@ -257,8 +257,8 @@ TEST(what_a_pipeline_may_not_be)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++)
-		assert_faults(arena_printf(&arena, PIPE "%s%s", rows[i].spec,
-				      strchr(rows[i].spec, '\n') ? "" : "\n"),
+		resource_assert_faults(arena_printf(&arena, PIPE "%s%s", rows[i].spec,
+					       strchr(rows[i].spec, '\n') ? "" : "\n"),
 			arena_printf(&arena, "r.yaml:%s\n", rows[i].fault));
 }
 

@@ -7,7 +7,7 @@
 
 static const struct worktree_pool_spec *pool(const char *spec)
 {
-	struct resources r = good(arena_printf(&arena, POOL "%s", spec));
+	struct resources r = resource_good(arena_printf(&arena, POOL "%s", spec));
 
 	assert_int_equal(r.n_pools, 1);
 	return &r.pools[0];
@@ -60,8 +60,9 @@ TEST(all_of_a_pool_is_read)
 	assert_string_equal(pool("  rootDir: \"~\"\n")->root, "/home/ada");
 	assert_string_equal(pool("  rootDir: /srv/~x\n")->root, "/srv/~x");
 	assert_string_equal(pool("  rootDir: /device/..x\n")->root, "/device/..x");
-	assert_int_equal(good("\xef\xbb\xbf" HEAD("WorktreePool", "p") "  basePort: 4000\n")
-				 .pools->base_port,
+	assert_int_equal(
+		resource_good("\xef\xbb\xbf" HEAD("WorktreePool", "p") "  basePort: 4000\n")
+			.pools->base_port,
 		4000);
 }
 
@@ -114,7 +115,7 @@ TEST(what_a_pool_may_not_be)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++)
-		assert_faults(arena_printf(&arena, POOL "%s", rows[i].spec),
+		resource_assert_faults(arena_printf(&arena, POOL "%s", rows[i].spec),
 			arena_printf(&arena, "r.yaml:%s\n", rows[i].fault));
 }
 
@@ -126,7 +127,7 @@ TEST(what_a_pool_may_not_be)
 
 TEST(all_of_a_plan_is_read)
 {
-	struct resources r = good(PLAN
+	struct resources r = resource_good(PLAN
 		"  harness: claude-code\n  billingMode: session-window\n  windowDuration: PT5H\n"
 		"  windowQuotaTokens: 1000000\n  offPeak:\n    enabled: true\n    multiplier: 2.0\n"
 		"    schedule:\n      - { tz: 'America/Los_Angeles', hours: '22-06' }\n"
@@ -153,7 +154,7 @@ TEST(all_of_a_plan_is_read)
 
 TEST(a_plan_of_little_has_defaults)
 {
-	struct resources r = good(PLAN "  harness: codex\n  billingMode: pay-per-token\n");
+	struct resources r = resource_good(PLAN "  harness: codex\n  billingMode: pay-per-token\n");
 	const struct subscription_plan *p = resources_plan(&r, "s");
 
 	assert_int_equal(p->billing, BILLING_PER_TOKEN);
@@ -169,7 +170,7 @@ TEST(a_plan_of_little_has_defaults)
 
 TEST(all_of_a_database_pool_is_read)
 {
-	struct resources r = good(HEAD("DatabaseBranchPool",
+	struct resources r = resource_good(HEAD("DatabaseBranchPool",
 		"d") "  adapter: external\n"
 		     "  upstream: {connectionStringEnv: DATABASE_URL_DEV, branchFrom: dev}\n"
 		     "  injection: {targetEnv: DATABASE_URL, additionalEnvs: [PGHOST, "
@@ -201,7 +202,7 @@ TEST(all_of_a_database_pool_is_read)
 
 TEST(a_database_pool_of_little_has_defaults)
 {
-	struct resources r = good(BASE);
+	struct resources r = resource_good(BASE);
 	const struct database_pool_spec *d = resources_database(&r, "d");
 
 	assert_string_equal(d->create_on, "worktree-allocation");
@@ -288,16 +289,18 @@ TEST(what_they_may_not_be)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++)
-		assert_faults(rows[i].text, arena_printf(&arena, "r.yaml:%s\n", rows[i].fault));
-	assert_int_equal(good(BASE "  migrations: {runOnBranchCreate: false}\n").n_databases, 1);
-	assert_int_equal(good(OFF("lastVerified: 2024-02-29")).n_plans, 1);
-	assert_int_equal(good(WHEN("tz: Europe/Berlin, hours: 0-24")).n_plans, 1);
+		resource_assert_faults(
+			rows[i].text, arena_printf(&arena, "r.yaml:%s\n", rows[i].fault));
+	assert_int_equal(
+		resource_good(BASE "  migrations: {runOnBranchCreate: false}\n").n_databases, 1);
+	assert_int_equal(resource_good(OFF("lastVerified: 2024-02-29")).n_plans, 1);
+	assert_int_equal(resource_good(WHEN("tz: Europe/Berlin, hours: 0-24")).n_plans, 1);
 }
 
 /* What stands in the place of a variable's name may be an address with a password. */
 TEST(an_address_is_not_told)
 {
-	assert_faults(
+	resource_assert_faults(
 		HEAD("DatabaseBranchPool", "d") "  adapter: neon\n  upstream: "
 						"{connectionStringEnv: 'postgres://u:pw@h/d'}\n"
 						"  injection: {targetEnv: URL, additionalEnvs: "

@@ -16,8 +16,8 @@ static void check(const char *pipeline, const char *pool, const char *expected)
 
 	resource_write("p.yaml", pipeline);
 	resource_write("w.yaml", pool);
-	r = resources_at(base);
-	assert_string_equal(faults_text(&r), expected);
+	r = resource_load_all(base);
+	assert_string_equal(resource_faults_text(&r), expected);
 }
 
 SCRATCH_TEST(a_name_is_one_of_a_kind)
@@ -28,12 +28,12 @@ SCRATCH_TEST(a_name_is_one_of_a_kind)
 	resource_write("b.yml", PLAN_TEXT("w", "codex"));
 	resource_write("c.yaml", POOL "  {}\n");
 	resource_write("d.yaml", POOL "  {}\n");
-	r = resources_at(base);
-	assert_string_equal(
-		faults_text(&r), arena_printf(&arena,
-					 "c.yaml:4:9: duplicate WorktreePool 'w': also %s:4\n"
-					 "d.yaml:4:9: duplicate WorktreePool 'w': also %s:4\n",
-					 at("a.yaml"), at("a.yaml")));
+	r = resource_load_all(base);
+	assert_string_equal(resource_faults_text(&r),
+		arena_printf(&arena,
+			"c.yaml:4:9: duplicate WorktreePool 'w': also %s:4\n"
+			"d.yaml:4:9: duplicate WorktreePool 'w': also %s:4\n",
+			at("a.yaml"), at("a.yaml")));
 }
 
 SCRATCH_TEST(only_the_folder_itself_is_read)
@@ -48,15 +48,15 @@ SCRATCH_TEST(only_the_folder_itself_is_read)
 	tree_mkdirs(at("below"));
 	resource_write("below/c.yaml", "not: [read");
 	resource_write("role.yaml", "kind: AgentRole\nanything: [1]\n");
-	r = resources_at(base);
-	assert_string_equal(faults_text(&r), "");
+	r = resource_load_all(base);
+	assert_string_equal(resource_faults_text(&r), "");
 	assert_int_equal(r.n_files, 3);
 	assert_int_equal(r.n_other, 1);
 	assert_int_equal(r.n_docs, 2);
 	assert_string_equal(r.docs[0].name, "s");
 	assert_ptr_equal(r.docs[1].of, resources_pool(&r, "w"));
 	assert_string_equal(resources_pool(&r, "w")->file, at("b.yaml"));
-	r = resources_at(at("b.yaml"));
+	r = resource_load_all(at("b.yaml"));
 	assert_int_equal(r.n_files, 1);
 	assert_int_equal(r.n_pools, 1);
 	assert_int_equal(resources_load(&arena, at("none"), &r, &err), -1);
@@ -218,8 +218,8 @@ SCRATCH_TEST(the_examples_of_the_format_are_taken)
 						 "      agent: developer\n"
 						 "      databaseAccess: write\n"
 						 "      holdsMergeGate: true\n");
-	r = resources_at(base);
-	assert_string_equal(faults_text(&r), "");
+	r = resource_load_all(base);
+	assert_string_equal(resource_faults_text(&r), "");
 	assert_int_equal(r.n_docs, 5);
 }
 

@@ -1,7 +1,7 @@
 #include "src/event/usage.h"
 #include "tests/lib/unit.h"
 
-static void unknown_figures_stay_unknown(void **state)
+TEST(unknown_figures_stay_unknown)
 {
 	static const struct usage_member members[] = {{USAGE_COST, "cost"}, {USAGE_INPUT, "in"},
 		{USAGE_OUTPUT, "out"}, {USAGE_CACHE, "cache"}, {USAGE_MS, "ms"}, {0}};
@@ -9,7 +9,6 @@ static void unknown_figures_stay_unknown(void **state)
 	CLEANUP(json_free) json *j = json_object();
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	(void)state;
 	u.ms = 10;
 	usage_put(j, &u, members, true);
 	json_print(&text, j);
@@ -28,11 +27,4 @@ static void unknown_figures_stay_unknown(void **state)
 	json_print(&text, j);
 	assert_string_equal(text.s, "{\"in\":10,\"cache\":999999999999999,\"ms\":50}");
 	assert_true(u.cost_usd > 0.99 && u.cost_usd < 1.01);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(unknown_figures_stay_unknown)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

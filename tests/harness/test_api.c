@@ -15,7 +15,7 @@ static const char *reply; /* of the server that is started next */
 static void play(int fd, unsigned n, struct str request)
 {
 	(void)n, (void)request;
-	say(fd, reply);
+	server_say(fd, reply);
 }
 
 /* Byte by byte, as a slow network may deliver it. */
@@ -32,7 +32,7 @@ static void dribble(int fd, unsigned n, struct str request)
 static void silent(int fd, unsigned n, struct str request)
 {
 	(void)n, (void)request;
-	wait_closed(fd);
+	server_wait_closed(fd);
 }
 
 static void place(const char *key)
@@ -50,15 +50,14 @@ static const char *ask(server_play *how, const char *answer, struct harness_inpu
 	server_start(how);
 	place("k-secret-12345");
 	input.model = input.model ? input.model : "m1";
-	assert_int_equal(invoke(&harness_generic_api, input), 0);
-	return harness_status_name(result.status);
+	assert_int_equal(harness_rig_invoke(&harness_generic_api, input), 0);
+	return harness_status_name(harness_got.status);
 }
 
-static void a_stream_gives_text_model_and_usage(void **state)
+TEST(a_stream_gives_text_model_and_usage)
 {
 	static server_play *const plays[] = {play, dribble};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(plays); i++) {
 		assert_string_equal(ask(plays[i],
 					    HEAD ": hello\n\n" SAYS("All ") "event: x\n" SAYS(
@@ -66,22 +65,21 @@ static void a_stream_gives_text_model_and_usage(void **state)
 					    (struct harness_input){0}),
 			"success");
 		server_stop(NULL);
-		assert_string_equal(result.text, "All d\xc3\xb6ne");
-		assert_string_equal(result.model, "m1-2026");
-		assert_int_equal(result.usage.input_tokens, 100);
-		assert_int_equal(result.usage.cache_tokens, 20);
-		assert_int_equal(result.usage.output_tokens, 7);
-		assert_int_equal(result.exit_code, 0);
-		assert_true(result.usage.cost_usd < 0);
-		assert_string_equal(told.s, "started progress progress completed");
+		assert_string_equal(harness_got.text, "All d\xc3\xb6ne");
+		assert_string_equal(harness_got.model, "m1-2026");
+		assert_int_equal(harness_got.usage.input_tokens, 100);
+		assert_int_equal(harness_got.usage.cache_tokens, 20);
+		assert_int_equal(harness_got.usage.output_tokens, 7);
+		assert_int_equal(harness_got.exit_code, 0);
+		assert_true(harness_got.usage.cost_usd < 0);
+		assert_string_equal(harness_events.s, "started progress progress completed");
 	}
 }
 
-static void the_request_is_what_servers_expect(void **state)
+TEST(the_request_is_what_servers_expect)
 {
 	CLEANUP(buf_release) struct buf asked = BUF_INIT;
 
-	(void)state;
 	ask(play, HEAD SAYS("x") DONE, (struct harness_input){.prompt = STR("say \"\xc3\xb6\"\n")});
 	server_stop(&asked);
 	assert_true(str_starts(buf_str(&asked), "POST /v1/chat/completions HTTP/1.1\r\n"));
@@ -95,7 +93,7 @@ static void the_request_is_what_servers_expect(void **state)
 #define PLAIN(status, body)                                                                        \
 	"HTTP/1.1 " status "\r\nContent-Type: application/json\r\nRetry-After: 9\r\n\r\n" body
 
-static void every_answer_has_a_result(void **state)
+TEST(every_answer_has_a_result)
 {
 	static const struct {
 		const char *reply, *status, *text, *detail;
@@ -147,68 +145,65 @@ static void every_answer_has_a_result(void **state)
 			false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const char *status = ask(play, rows[i].reply, (struct harness_input){0});
 
 		server_stop(NULL);
 		if (strcmp(status, rows[i].status) != 0 ||
-			(rows[i].detail && strcmp(result.detail, rows[i].detail) != 0))
-			fail_msg("row %zu: '%s' '%s'", i, status, result.detail);
-		assert_string_equal(result.text, rows[i].text);
-		assert_int_equal(result.rate_limited, rows[i].limited);
+			(rows[i].detail && strcmp(harness_got.detail, rows[i].detail) != 0))
+			fail_msg("row %zu: '%s' '%s'", i, status, harness_got.detail);
+		assert_string_equal(harness_got.text, rows[i].text);
+		assert_int_equal(harness_got.rate_limited, rows[i].limited);
 	}
 }
 
-static void a_lost_connection_is_unavailable(void **state)
+TEST(a_lost_connection_is_unavailable)
 {
-	(void)state;
 	assert_string_equal(
 		ask(play, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n50\r\nda",
 			(struct harness_input){0}),
 		"unavailable");
-	assert_true(str_starts(str_of(result.detail), "the API closed the connection: "));
+	assert_true(str_starts(str_of(harness_got.detail), "the API closed the connection: "));
 	server_stop(NULL); /* its port is free now */
-	assert_int_equal(invoke(&harness_generic_api, (struct harness_input){.model = "m1"}), 0);
-	assert_int_equal(result.status, HARNESS_UNAVAILABLE);
-	assert_true(str_starts(str_of(result.detail), "the API cannot be reached: "));
-	assert_int_equal(result.exit_code, -1);
+	assert_int_equal(
+		harness_rig_invoke(&harness_generic_api, (struct harness_input){.model = "m1"}), 0);
+	assert_int_equal(harness_got.status, HARNESS_UNAVAILABLE);
+	assert_true(str_starts(str_of(harness_got.detail), "the API cannot be reached: "));
+	assert_int_equal(harness_got.exit_code, -1);
 }
 
-static void a_silent_api_times_out_with_heartbeats(void **state)
+TEST(a_silent_api_times_out_with_heartbeats)
 {
 	struct harness_input input = {.prompt = STR("x"), .model = "m1", .timeout_s = 1};
 
-	(void)state;
 	server_start(silent);
 	place(NULL);
-	buf_clear(&told);
-	assert_int_equal(harness_invoke_with(&arena, &harness_generic_api, &input, note_event, NULL,
-				 300, &result, &err),
+	buf_clear(&harness_events);
+	assert_int_equal(harness_invoke_with(&arena, &harness_generic_api, &input,
+				 harness_note_event, NULL, 300, &harness_got, &harness_err),
 		0);
 	server_stop(NULL);
-	assert_int_equal(result.status, HARNESS_TIMEOUT);
-	assert_non_null(strstr(told.s, "started heartbeat heartbeat"));
+	assert_int_equal(harness_got.status, HARNESS_TIMEOUT);
+	assert_non_null(strstr(harness_events.s, "started heartbeat heartbeat"));
 }
 
-static void a_run_can_be_cancelled(void **state)
+TEST(a_run_can_be_cancelled)
 {
 	struct harness_input input = {0};
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	assert_int_equal(write(fds[1], "x", 1), 1);
 	input.cancel = fds[0];
 	assert_string_equal(ask(silent, "", input), "failure");
 	server_stop(NULL);
-	assert_string_equal(result.detail, "cancelled");
+	assert_string_equal(harness_got.detail, "cancelled");
 	close(fds[0]);
 	close(fds[1]);
 }
 
 /* Status line and body of what GET /models answers, and what the probe makes of it. */
-static void health_asks_the_api(void **state)
+TEST(health_asks_the_api)
 {
 	static const struct {
 		const char *reply, *probed;
@@ -219,21 +214,20 @@ static void health_asks_the_api(void **state)
 		{PLAIN("500 Oops", ""), "false health-check-failed -"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		reply = rows[i].reply;
 		server_start(play);
 		place(NULL);
-		assert_string_equal(probed(&harness_generic_api, 5), rows[i].probed);
+		assert_string_equal(harness_probed(&harness_generic_api, 5), rows[i].probed);
 		server_stop(NULL);
 	}
-	assert_string_equal(probed(&harness_generic_api, 5), "false health-check-failed -");
+	assert_string_equal(harness_probed(&harness_generic_api, 5), "false health-check-failed -");
 	unsetenv("DEV_TEAM_API_BASE_URL");
-	assert_string_equal(probed(&harness_generic_api, 5), "false health-check-failed -");
-	assert_string_equal(seen.detail, "DEV_TEAM_API_BASE_URL is not set");
+	assert_string_equal(harness_probed(&harness_generic_api, 5), "false health-check-failed -");
+	assert_string_equal(harness_seen.detail, "DEV_TEAM_API_BASE_URL is not set");
 }
 
-static void a_key_is_never_sent_unencrypted(void **state)
+TEST(a_key_is_never_sent_unencrypted)
 {
 	static const char *const urls[] = {"http://example.invalid/v1",
 		"http://localhost.evil.invalid/v1", "http://127.0.0.1.evil.invalid/v1",
@@ -241,23 +235,23 @@ static void a_key_is_never_sent_unencrypted(void **state)
 		"http://127.0.0.1@evil.invalid", "http://127.1.evil.invalid:80/v1",
 		"HTTP://example.invalid", "http://1270.0.0.1/", "http://:80", "ftp://x"};
 
-	(void)state;
 	setenv("DEV_TEAM_API_KEY", "k-secret-12345", 1);
 	for (size_t i = 0; i < COUNT(urls); i++) {
 		setenv("DEV_TEAM_API_BASE_URL", urls[i], 1);
-		assert_string_equal(probed(&harness_generic_api, 5), "false health-check-failed -");
-		assert_string_equal(seen.detail,
+		assert_string_equal(
+			harness_probed(&harness_generic_api, 5), "false health-check-failed -");
+		assert_string_equal(harness_seen.detail,
 			"the key would be sent unencrypted to the host of DEV_TEAM_API_BASE_URL");
-		assert_int_equal(
-			invoke(&harness_generic_api, (struct harness_input){.model = "m1"}), 0);
-		assert_int_equal(result.status, HARNESS_UNAVAILABLE);
+		assert_int_equal(harness_rig_invoke(&harness_generic_api,
+					 (struct harness_input){.model = "m1"}),
+			0);
+		assert_int_equal(harness_got.status, HARNESS_UNAVAILABLE);
 	}
 }
 
 /* Nobody is between us and a server of this machine. */
-static void loopback_needs_no_proxy(void **state)
+TEST(loopback_needs_no_proxy)
 {
-	(void)state;
 	unsetenv("no_proxy");
 	setenv("http_proxy", "http://127.0.0.1:1", 1);
 	assert_string_equal(
@@ -268,39 +262,20 @@ static void loopback_needs_no_proxy(void **state)
 	setenv("no_proxy", "*", 1);
 }
 
-static void a_model_must_be_named(void **state)
+TEST(a_model_must_be_named)
 {
-	(void)state;
 	unsetenv("DEV_TEAM_API_MODEL");
-	assert_int_equal(invoke(&harness_generic_api, (struct harness_input){0}), -1);
-	assert_error(&err, "dev-team: no model given and DEV_TEAM_API_MODEL is not set: "
-			   "generic-api has no default model");
+	assert_int_equal(harness_rig_invoke(&harness_generic_api, (struct harness_input){0}), -1);
+	assert_error(&harness_err, "dev-team: no model given and DEV_TEAM_API_MODEL is not set: "
+				   "generic-api has no default model");
 	setenv("DEV_TEAM_API_MODEL", "m7", 1);
 	reply = HEAD SAYS("x") DONE;
 	server_start(play);
 	place(NULL);
-	assert_int_equal(invoke(&harness_generic_api, (struct harness_input){0}), 0);
+	assert_int_equal(harness_rig_invoke(&harness_generic_api, (struct harness_input){0}), 0);
 	server_stop(NULL);
-	assert_int_equal(result.status, HARNESS_SUCCESS);
+	assert_int_equal(harness_got.status, HARNESS_SUCCESS);
 	unsetenv("DEV_TEAM_API_MODEL");
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_stream_gives_text_model_and_usage),
-		cmocka_unit_test(the_request_is_what_servers_expect),
-		cmocka_unit_test(every_answer_has_a_result),
-		cmocka_unit_test(a_lost_connection_is_unavailable),
-		cmocka_unit_test(a_silent_api_times_out_with_heartbeats),
-		cmocka_unit_test(a_run_can_be_cancelled),
-		cmocka_unit_test(health_asks_the_api),
-		cmocka_unit_test(a_key_is_never_sent_unencrypted),
-		cmocka_unit_test(loopback_needs_no_proxy),
-		cmocka_unit_test(a_model_must_be_named),
-	};
-
-	/* Loopback is reached without the proxy that this machine may have. */
-	setenv("no_proxy", "*", 1);
-	return cmocka_run_group_tests(tests, rig_enter, rig_leave);
-}
+UNIT_GROUP(harness_rig_enter, harness_rig_leave)

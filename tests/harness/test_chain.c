@@ -49,7 +49,7 @@ static size_t uses_read(const char **first)
 {
 	struct chain_uses uses;
 
-	assert_int_equal(chain_uses_read(&arena, at("artifacts"), "I-1", &uses, &err), 0);
+	assert_int_equal(chain_uses_read(&arena, at("artifacts"), "I-1", &uses, &harness_err), 0);
 	if (first && uses.n)
 		*first = uses.items[0].harness;
 	return uses.n;
@@ -171,10 +171,10 @@ static const char *run_chain(const char *stage, const char *chain)
 		.available = there};
 	const struct harness *used;
 
-	if (chain_run(&arena, &call, &input, &result, &used, &err) < 0)
-		fail_msg("%s", err.text);
+	if (chain_run(&arena, &call, &input, &harness_got, &used, &harness_err) < 0)
+		fail_msg("%s", harness_err.text);
 	return arena_printf(&arena, "%s %s", used ? harness_name(used) : "-",
-		harness_status_name(result.status));
+		harness_status_name(harness_got.status));
 }
 
 /* Types of the events since the last call. */
@@ -184,7 +184,7 @@ static const char *events(void)
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	size_t skipped;
 
-	assert_int_equal(event_list(at("artifacts"), NULL, NULL, &all, &skipped, &err), 0);
+	assert_int_equal(event_list(at("artifacts"), NULL, NULL, &all, &skipped, &harness_err), 0);
 	assert_int_equal(skipped, 0);
 	for (const json *e = json_first(all); e; e = json_next(e))
 		buf_addf(&b, "%s%s", b.len ? " " : "", json_get_str(e, "type"));
@@ -237,16 +237,17 @@ TEST(harnesses_that_ran_are_recorded_and_excluded)
 	const struct harness *const ran[] = {&harness_codex, &harness_claude_code};
 
 	assert_int_equal(uses_read(NULL), 0);
-	result = (struct harness_result){
+	harness_got = (struct harness_result){
 		.status = HARNESS_SUCCESS, .model = "m", .usage = {.cost_usd = 0.5}};
 	/* A second attempt on another harness does not undo the work of the first. */
 	for (size_t i = 0; i < COUNT(ran); i++) {
 		struct chain_uses uses;
 
 		assert_int_equal(chain_record(at("artifacts"), "I-1", "implement", ran[i], &c,
-					 &result, &err),
+					 &harness_got, &harness_err),
 			0);
-		assert_int_equal(chain_uses_read(&arena, at("artifacts"), "I-1", &uses, &err), 0);
+		assert_int_equal(
+			chain_uses_read(&arena, at("artifacts"), "I-1", &uses, &harness_err), 0);
 		assert_int_equal(uses.n, i + 1);
 		chain_filter(&arena, chain_candidates(&arena, &review), review.independent_of,
 			&uses, &c);
@@ -254,7 +255,8 @@ TEST(harnesses_that_ran_are_recorded_and_excluded)
 		assert_string_equal(joined(c.forbidden), i ? "codex claude-code" : "codex");
 	}
 	assert_true(c.violated);
-	assert_int_equal(chain_emit_violation(at("artifacts"), "I-1", &review, &c, &err), 0);
+	assert_int_equal(
+		chain_emit_violation(at("artifacts"), "I-1", &review, &c, &harness_err), 0);
 	assert_string_equal(events(), "IndependenceViolated");
 }
 
@@ -284,11 +286,11 @@ TEST(without_artifacts_no_event_is_emitted)
 	const struct harness *used;
 
 	stand_in("claude", LIMITED);
-	assert_int_equal(chain_run(&arena, &call, &input, &result, &used, &err), 0);
+	assert_int_equal(chain_run(&arena, &call, &input, &harness_got, &used, &harness_err), 0);
 	assert_null(used);
-	assert_true(result.rate_limited);
+	assert_true(harness_got.rate_limited);
 	call.effective = words("nobody");
-	assert_int_equal(chain_run(&arena, &call, &input, &result, &used, &err), -1);
+	assert_int_equal(chain_run(&arena, &call, &input, &harness_got, &used, &harness_err), -1);
 }
 
-UNIT_GROUP(rig_enter, rig_leave)
+UNIT_GROUP(harness_rig_enter, harness_rig_leave)

@@ -5,15 +5,15 @@
 TEST(a_result_gives_text_cost_and_tokens)
 {
 	assert_string_equal(claude_says("cat >prompt; echo '" RESULT_LINE "'"), "success");
-	assert_int_equal(result.exit_code, 0);
-	assert_string_equal(result.text, "done");
-	assert_string_equal(result.model, "claude-sonnet-4-6");
-	assert_true(result.usage.cost_usd > 0.2499 && result.usage.cost_usd < 0.2501);
-	assert_int_equal(result.usage.input_tokens, 120);
-	assert_int_equal(result.usage.output_tokens, 30);
-	assert_int_equal(result.usage.cache_tokens, 7);
-	assert_null(result.detail);
-	assert_string_equal(told.s, "started completed");
+	assert_int_equal(harness_got.exit_code, 0);
+	assert_string_equal(harness_got.text, "done");
+	assert_string_equal(harness_got.model, "claude-sonnet-4-6");
+	assert_true(harness_got.usage.cost_usd > 0.2499 && harness_got.usage.cost_usd < 0.2501);
+	assert_int_equal(harness_got.usage.input_tokens, 120);
+	assert_int_equal(harness_got.usage.output_tokens, 30);
+	assert_int_equal(harness_got.usage.cache_tokens, 7);
+	assert_null(harness_got.detail);
+	assert_string_equal(harness_events.s, "started completed");
 }
 
 TEST(the_prompt_goes_to_standard_input_alone)
@@ -22,7 +22,7 @@ TEST(the_prompt_goes_to_standard_input_alone)
 	CLEANUP(buf_release) struct buf words = BUF_INIT;
 
 	stand_in("claude", "cat >prompt; echo \"$*\" >words; echo '" RESULT_LINE "'");
-	assert_int_equal(invoke(&harness_claude_code,
+	assert_int_equal(harness_rig_invoke(&harness_claude_code,
 				 (struct harness_input){.prompt = STR("say \"it\" & $HOME\n"),
 					 .model = "claude-opus-4-7[1m]"}),
 		0);
@@ -40,7 +40,9 @@ TEST(tools_of_the_input_are_those_that_are_allowed)
 	CLEANUP(buf_release) struct buf words = BUF_INIT;
 
 	stand_in("claude", "echo \"$*\" >words; echo '" RESULT_LINE "'");
-	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){.tools = tools}), 0);
+	assert_int_equal(
+		harness_rig_invoke(&harness_claude_code, (struct harness_input){.tools = tools}),
+		0);
 	assert_true(tree_read("words", &words));
 	assert_string_equal(words.s, "-p --output-format stream-json --verbose "
 				     "--allowedTools Read,Bash(git log:*)\n");
@@ -76,11 +78,11 @@ TEST(whatever_a_program_does_has_a_result)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		assert_string_equal(claude_says(rows[i].script), rows[i].status);
-		assert_int_equal(result.exit_code, rows[i].exit_code);
+		assert_int_equal(harness_got.exit_code, rows[i].exit_code);
 		if (!rows[i].detail)
-			assert_null(result.detail);
-		else if (strcmp(result.detail, rows[i].detail) != 0)
-			fail_msg("row %zu: '%s'", i, result.detail);
+			assert_null(harness_got.detail);
+		else if (strcmp(harness_got.detail, rows[i].detail) != 0)
+			fail_msg("row %zu: '%s'", i, harness_got.detail);
 	}
 }
 
@@ -131,8 +133,8 @@ TEST(what_claude_tells_of_the_api_is_told_apart)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		if (strcmp(claude_says(rows[i].script), rows[i].status) != 0)
-			fail_msg("row %zu: '%s'", i, harness_status_name(result.status));
-		assert_int_equal(result.rate_limited, rows[i].limited);
+			fail_msg("row %zu: '%s'", i, harness_status_name(harness_got.status));
+		assert_int_equal(harness_got.rate_limited, rows[i].limited);
 	}
 }
 
@@ -144,8 +146,8 @@ TEST(the_last_of_several_results_counts)
 					"echo '{\"type\":\"result\",\"result\":\"\","
 					"\"num_turns\":0,\"total_cost_usd\":0.5}'"),
 		"success");
-	assert_string_equal(result.text, "later");
-	assert_true(result.usage.cost_usd > 0.49);
+	assert_string_equal(harness_got.text, "later");
+	assert_true(harness_got.usage.cost_usd > 0.49);
 }
 
 TEST(tokens_of_sub_agents_are_counted)
@@ -155,10 +157,10 @@ TEST(tokens_of_sub_agents_are_counted)
 			    "\"claude-haiku\":{\"inputTokens\":1,\"outputTokens\":2},"
 			    "\"claude-opus\":{\"inputTokens\":10,\"outputTokens\":20}}}'"),
 		"success");
-	assert_int_equal(result.usage.input_tokens, 11);
-	assert_int_equal(result.usage.output_tokens, 22);
-	assert_string_equal(result.model, "claude-opus");
-	assert_true(result.usage.cost_usd < 0);
+	assert_int_equal(harness_got.usage.input_tokens, 11);
+	assert_int_equal(harness_got.usage.output_tokens, 22);
+	assert_string_equal(harness_got.model, "claude-opus");
+	assert_true(harness_got.usage.cost_usd < 0);
 }
 
 TEST(progress_is_told_once_a_message)
@@ -168,19 +170,21 @@ TEST(progress_is_told_once_a_message)
 			    "\"m1\",\"usage\":{\"input_tokens\":5,\"output_tokens\":1},"
 			    "\"content\":[]}}'; done; echo '" RESULT_LINE "'"),
 		"success");
-	assert_string_equal(told.s, "started progress progress completed");
+	assert_string_equal(harness_events.s, "started progress progress completed");
 }
 
 TEST(a_cost_over_the_budget_is_no_success)
 {
 	stand_in("claude", "echo '" RESULT_LINE "'");
-	assert_int_equal(
-		invoke(&harness_claude_code, (struct harness_input){.max_budget_usd = 0.25}), 0);
-	assert_int_equal(result.status, HARNESS_SUCCESS);
-	assert_int_equal(
-		invoke(&harness_claude_code, (struct harness_input){.max_budget_usd = 0.2}), 0);
-	assert_int_equal(result.status, HARNESS_BUDGET);
-	assert_string_equal(result.detail, "it cost 0.2500 USD; the limit is 0.2000 USD");
+	assert_int_equal(harness_rig_invoke(&harness_claude_code,
+				 (struct harness_input){.max_budget_usd = 0.25}),
+		0);
+	assert_int_equal(harness_got.status, HARNESS_SUCCESS);
+	assert_int_equal(harness_rig_invoke(&harness_claude_code,
+				 (struct harness_input){.max_budget_usd = 0.2}),
+		0);
+	assert_int_equal(harness_got.status, HARNESS_BUDGET);
+	assert_string_equal(harness_got.detail, "it cost 0.2500 USD; the limit is 0.2000 USD");
 }
 
 TEST(at_the_time_limit_nothing_is_left)
@@ -188,9 +192,11 @@ TEST(at_the_time_limit_nothing_is_left)
 	CLEANUP(buf_release) struct buf pid = BUF_INIT;
 
 	stand_in("claude", "sh -c 'sleep 1000' & echo $! >pid; wait");
-	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){.timeout_s = 1}), 0);
-	assert_int_equal(result.status, HARNESS_TIMEOUT);
-	assert_string_equal(result.detail, "it did not end within 1 s");
+	assert_int_equal(
+		harness_rig_invoke(&harness_claude_code, (struct harness_input){.timeout_s = 1}),
+		0);
+	assert_int_equal(harness_got.status, HARNESS_TIMEOUT);
+	assert_string_equal(harness_got.detail, "it did not end within 1 s");
 	assert_true(tree_read("pid", &pid));
 	assert_int_equal(kill((pid_t)strtol(pid.s, NULL, 10), 0), -1);
 	assert_int_equal(errno, ESRCH);
@@ -199,9 +205,11 @@ TEST(at_the_time_limit_nothing_is_left)
 TEST(trying_again_until_the_time_limit_is_no_content)
 {
 	stand_in("claude", RETRY("429") "sleep 1000");
-	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){.timeout_s = 1}), 0);
-	assert_int_equal(result.status, HARNESS_UNAVAILABLE);
-	assert_true(result.rate_limited);
+	assert_int_equal(
+		harness_rig_invoke(&harness_claude_code, (struct harness_input){.timeout_s = 1}),
+		0);
+	assert_int_equal(harness_got.status, HARNESS_UNAVAILABLE);
+	assert_true(harness_got.rate_limited);
 }
 
 TEST(a_cancelled_run_is_no_reason_for_another_harness)
@@ -211,11 +219,13 @@ TEST(a_cancelled_run_is_no_reason_for_another_harness)
 	assert_int_equal(pipe(fds), 0);
 	assert_int_equal(write(fds[1], "x", 1), 1);
 	stand_in("claude", "sleep 1000");
-	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){.cancel = fds[0]}), 0);
+	assert_int_equal(
+		harness_rig_invoke(&harness_claude_code, (struct harness_input){.cancel = fds[0]}),
+		0);
 	close(fds[0]);
 	close(fds[1]);
-	assert_int_equal(result.status, HARNESS_FAILURE);
-	assert_string_equal(result.detail, "cancelled");
+	assert_int_equal(harness_got.status, HARNESS_FAILURE);
+	assert_string_equal(harness_got.detail, "cancelled");
 }
 
 static void note_beat(void *data, const struct harness_event *e)
@@ -230,9 +240,9 @@ TEST(heartbeats_come_while_it_runs)
 
 	stand_in("claude", "while ! [ -e beat ]; do sleep 0.01; done; echo '" RESULT_LINE "'");
 	assert_int_equal(harness_invoke_with(&arena, &harness_claude_code, &input, note_beat,
-				 (void *)at("beat"), 20, &result, &err),
+				 (void *)at("beat"), 20, &harness_got, &harness_err),
 		0);
-	assert_int_equal(result.status, HARNESS_SUCCESS);
+	assert_int_equal(harness_got.status, HARNESS_SUCCESS);
 }
 
 TEST(a_flood_and_giant_lines_are_bounded)
@@ -244,27 +254,27 @@ TEST(a_flood_and_giant_lines_are_bounded)
 	assert_string_equal(claude_says("head -c 20971520 /dev/zero | tr '\\0' x; "
 					"head -c 9000000 /dev/zero >&2"),
 		"failure");
-	assert_non_null(strstr(result.detail, "1 lines of more than 8 MiB were dropped"));
-	assert_true(strlen(result.detail) < 4096);
+	assert_non_null(strstr(harness_got.detail, "1 lines of more than 8 MiB were dropped"));
+	assert_true(strlen(harness_got.detail) < 4096);
 }
 
 TEST(what_cannot_be_started_is_unavailable)
 {
 	no_stand_in("claude");
-	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){0}), 0);
-	assert_int_equal(result.status, HARNESS_UNAVAILABLE);
-	assert_int_equal(result.exit_code, -1);
-	assert_string_equal(result.detail, "no 'claude' on PATH");
+	assert_int_equal(harness_rig_invoke(&harness_claude_code, (struct harness_input){0}), 0);
+	assert_int_equal(harness_got.status, HARNESS_UNAVAILABLE);
+	assert_int_equal(harness_got.exit_code, -1);
+	assert_string_equal(harness_got.detail, "no 'claude' on PATH");
 
 	tree_write(stand_in_path("claude"), STR("#!/no/such/interpreter\n"));
 	assert_int_equal(chmod(stand_in_path("claude"), 0755), 0);
-	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){0}), 0);
-	assert_int_equal(result.status, HARNESS_UNAVAILABLE);
+	assert_int_equal(harness_rig_invoke(&harness_claude_code, (struct harness_input){0}), 0);
+	assert_int_equal(harness_got.status, HARNESS_UNAVAILABLE);
 
 	assert_int_equal(chmod(stand_in_path("claude"), 0644), 0);
-	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){0}), 0);
-	assert_string_equal(result.detail, "'claude' is not executable");
-	assert_string_equal(told.s, "started completed");
+	assert_int_equal(harness_rig_invoke(&harness_claude_code, (struct harness_input){0}), 0);
+	assert_string_equal(harness_got.detail, "'claude' is not executable");
+	assert_string_equal(harness_events.s, "started completed");
 }
 
 TEST(a_program_in_the_folder_of_the_agent_is_not_taken)
@@ -275,28 +285,36 @@ TEST(a_program_in_the_folder_of_the_agent_is_not_taken)
 	tree_write("claude", STR("#!/bin/sh\necho taken\n"));
 	assert_int_equal(chmod("claude", 0755), 0);
 	setenv("PATH", ".::/usr/bin:/bin", 1);
-	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){0}), 0);
+	assert_int_equal(harness_rig_invoke(&harness_claude_code, (struct harness_input){0}), 0);
 	setenv("PATH", path, 1);
 	assert_int_equal(unlink("claude"), 0);
-	assert_int_equal(result.status, HARNESS_UNAVAILABLE);
+	assert_int_equal(harness_got.status, HARNESS_UNAVAILABLE);
 }
 
 TEST(an_input_that_is_none_is_refused)
 {
 	static const char *const tools[] = {"--dangerously-skip-permissions", NULL};
 
+	assert_int_equal(harness_rig_invoke(&harness_claude_code,
+				 (struct harness_input){.prompt = STR(" \n")}),
+		-1);
+	assert_string_equal(harness_err.text, "the prompt is empty");
+	assert_int_equal(harness_rig_invoke(
+				 &harness_claude_code, (struct harness_input){.model = "--resume"}),
+		-1);
+	assert_string_equal(harness_err.text, "'--resume' is not a model id");
 	assert_int_equal(
-		invoke(&harness_claude_code, (struct harness_input){.prompt = STR(" \n")}), -1);
-	assert_string_equal(err.text, "the prompt is empty");
+		harness_rig_invoke(&harness_claude_code, (struct harness_input){.model = "a b"}),
+		-1);
 	assert_int_equal(
-		invoke(&harness_claude_code, (struct harness_input){.model = "--resume"}), -1);
-	assert_string_equal(err.text, "'--resume' is not a model id");
-	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){.model = "a b"}), -1);
-	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){.tools = tools}), -1);
+		harness_rig_invoke(&harness_claude_code, (struct harness_input){.tools = tools}),
+		-1);
 	assert_int_equal(
-		invoke(&harness_claude_code, (struct harness_input){.cwd = "/no/such"}), -1);
-	assert_int_equal(
-		invoke(&harness_claude_code, (struct harness_input){.cwd = "/dev/null"}), -1);
+		harness_rig_invoke(&harness_claude_code, (struct harness_input){.cwd = "/no/such"}),
+		-1);
+	assert_int_equal(harness_rig_invoke(
+				 &harness_claude_code, (struct harness_input){.cwd = "/dev/null"}),
+		-1);
 }
 
 #define CODEX_FAILS(text, status, limited)                                                         \
@@ -343,10 +361,10 @@ TEST(codex_is_understood)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		stand_in("codex", rows[i].script);
-		assert_int_equal(invoke(&harness_codex, (struct harness_input){0}), 0);
-		if (strcmp(harness_status_name(result.status), rows[i].status) != 0)
-			fail_msg("row %zu: '%s'", i, harness_status_name(result.status));
-		assert_int_equal(result.rate_limited, rows[i].limited);
+		assert_int_equal(harness_rig_invoke(&harness_codex, (struct harness_input){0}), 0);
+		if (strcmp(harness_status_name(harness_got.status), rows[i].status) != 0)
+			fail_msg("row %zu: '%s'", i, harness_status_name(harness_got.status));
+		assert_int_equal(harness_got.rate_limited, rows[i].limited);
 	}
 }
 
@@ -362,18 +380,18 @@ TEST(codex_gives_text_and_tokens)
 			  "\"agent_message\",\"text\":\"last\"}}'\n"
 			  "echo '{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":100,"
 			  "\"cached_input_tokens\":40,\"output_tokens\":9}}'");
-	assert_int_equal(
-		invoke(&harness_codex, (struct harness_input){.model = "gpt-5", .tools = reading}),
+	assert_int_equal(harness_rig_invoke(&harness_codex,
+				 (struct harness_input){.model = "gpt-5", .tools = reading}),
 		0);
-	assert_int_equal(result.status, HARNESS_SUCCESS);
-	assert_string_equal(result.text, "last");
-	assert_int_equal(result.usage.input_tokens, 60);
-	assert_int_equal(result.usage.cache_tokens, 40);
-	assert_int_equal(result.usage.output_tokens, 9);
-	assert_true(result.usage.cost_usd < 0);
+	assert_int_equal(harness_got.status, HARNESS_SUCCESS);
+	assert_string_equal(harness_got.text, "last");
+	assert_int_equal(harness_got.usage.input_tokens, 60);
+	assert_int_equal(harness_got.usage.cache_tokens, 40);
+	assert_int_equal(harness_got.usage.output_tokens, 9);
+	assert_true(harness_got.usage.cost_usd < 0);
 	assert_true(tree_read("words", &words));
 	assert_string_equal(words.s, "exec --json --skip-git-repo-check -m gpt-5 -s read-only -c "
 				     "check_for_update_on_startup=false -\n");
 }
 
-UNIT_GROUP(rig_enter, rig_leave)
+UNIT_GROUP(harness_rig_enter, harness_rig_leave)

@@ -44,7 +44,7 @@ static const char *checked(struct stage_spec *stage,
 	stage->name = "s";
 	stage->line = 7;
 	stage->col = 3;
-	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
+	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &harness_err), 0);
 	buf_adds(&b, "[");
 	for (size_t i = 0; i < l.stages[0].chain.n; i++)
 		buf_addf(&b, "%s%s", i ? " " : "", l.stages[0].chain.list[i]);
@@ -52,7 +52,7 @@ static const char *checked(struct stage_spec *stage,
 	for (size_t i = 0; i < l.notes.n; i++)
 		buf_addf(&b, " %s: %s", l.notes.items[i].fault ? "fault" : "warning",
 			l.notes.items[i].text);
-	assert_int_equal(pipeline_plan_fault(&l, &p, &err), l.n_faults ? -1 : 0);
+	assert_int_equal(pipeline_plan_fault(&l, &p, &harness_err), l.n_faults ? -1 : 0);
 	return arena_dup(&arena, buf_str(&b));
 }
 
@@ -61,7 +61,7 @@ static const char *events(void)
 	CLEANUP(json_free) json *all = NULL;
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
-	assert_int_equal(event_list(at("artifacts"), NULL, NULL, &all, NULL, &err), 0);
+	assert_int_equal(event_list(at("artifacts"), NULL, NULL, &all, NULL, &harness_err), 0);
 	for (const json *e = json_first(all); e; e = json_next(e))
 		buf_addf(&b, "%s%s", b.len ? " " : "", json_get_str(e, "type"));
 	(void)event_log_count(at("artifacts"), NULL);
@@ -148,8 +148,8 @@ TEST(a_primary_that_is_not_there_fails_and_a_fallback_is_dropped)
 		"[] fault: harness 'claude-code' is unavailable: binary-missing: not on PATH "
 		"warning: fallback dropped: harness 'codex' is unavailable: binary-missing: not "
 		"on PATH");
-	assert_error(&err, "p.yaml:7:3: stage 's': harness 'claude-code' is unavailable: "
-			   "binary-missing: not on PATH");
+	assert_error(&harness_err, "p.yaml:7:3: stage 's': harness 'claude-code' is unavailable: "
+				   "binary-missing: not on PATH");
 	assert_string_equal(events(), "HarnessUnavailable");
 }
 
@@ -185,30 +185,32 @@ TEST(an_account_that_cannot_be_told_is_an_event)
 	const struct worktree_pool_spec pool = {.plans = two("codex-pro", NULL)};
 	struct pipeline_plan l;
 
-	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
+	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &harness_err), 0);
 	assert_int_equal(event_log_count(at("artifacts"), "LedgerKeyAmbiguous"), 2);
 	tree_remove(at("artifacts"));
 	setenv("ANTHROPIC_API_KEY", "some-key", 1);
-	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
+	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &harness_err), 0);
 	assert_int_equal(event_log_count(at("artifacts"), "LedgerKeyAmbiguous"), 1);
 	tree_remove(at("artifacts"));
 	unsetenv("ANTHROPIC_API_KEY");
 	p.plans.n = 0;
-	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
+	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &harness_err), 0);
 	assert_int_equal(event_log_count(at("artifacts"), "LedgerKeyAmbiguous"), 0);
 	q.pool = &pool; /* plans are the pool's, most of the time */
-	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
+	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &harness_err), 0);
 	assert_int_equal(event_log_count(at("artifacts"), "LedgerKeyAmbiguous"), 2);
 	tree_remove(at("artifacts"));
 	p.account = "ours";
-	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &err), 0);
+	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &harness_err), 0);
 	assert_int_equal(event_log_count(at("artifacts"), "LedgerKeyAmbiguous"), 0);
 	tree_remove(at("artifacts"));
 }
 
 static int load_registry(void **state)
 {
-	return rig_enter(state) < 0 ? -1 : model_registry_load(&arena, NULL, &registry, &err);
+	return harness_rig_enter(state) < 0
+		       ? -1
+		       : model_registry_load(&arena, NULL, &registry, &harness_err);
 }
 
-UNIT_GROUP(load_registry, rig_leave)
+UNIT_GROUP(load_registry, harness_rig_leave)

@@ -5,8 +5,8 @@
 static const char *run(const struct harness *h, const char *program, const char *script)
 {
 	stand_in(program, script);
-	assert_int_equal(invoke(h, (struct harness_input){.timeout_s = 20}), 0);
-	return harness_status_name(result.status);
+	assert_int_equal(harness_rig_invoke(h, (struct harness_input){.timeout_s = 20}), 0);
+	return harness_status_name(harness_got.status);
 }
 
 static const char *words_of(
@@ -15,7 +15,8 @@ static const char *words_of(
 	CLEANUP(buf_release) struct buf words = BUF_INIT;
 
 	stand_in(program, "cat >prompt; echo \"$* perm=$OPENCODE_PERMISSION\" >words");
-	assert_int_equal(invoke(h, (struct harness_input){.tools = tools, .model = model}), 0);
+	assert_int_equal(
+		harness_rig_invoke(h, (struct harness_input){.tools = tools, .model = model}), 0);
 	assert_true(tree_read("words", &words));
 	return arena_dup(&arena, str_trim(buf_str(&words)));
 }
@@ -58,13 +59,13 @@ TEST(gemini_tells_its_last_message_and_all_tokens)
 				    GEMINI_INIT GEMINI_SAYS("I look") GEMINI_TOOL GEMINI_SAYS(
 					    "All ") GEMINI_SAYS("done") GEMINI_DONE),
 		"success");
-	assert_string_equal(result.text, "All done");
-	assert_string_equal(result.model, "gemini-2.5-pro");
-	assert_int_equal(result.usage.input_tokens, 100);
-	assert_int_equal(result.usage.cache_tokens, 20);
-	assert_int_equal(result.usage.output_tokens, 7);
-	assert_true(result.usage.cost_usd < 0);
-	assert_string_equal(told.s, "started progress progress completed");
+	assert_string_equal(harness_got.text, "All done");
+	assert_string_equal(harness_got.model, "gemini-2.5-pro");
+	assert_int_equal(harness_got.usage.input_tokens, 100);
+	assert_int_equal(harness_got.usage.cache_tokens, 20);
+	assert_int_equal(harness_got.usage.output_tokens, 7);
+	assert_true(harness_got.usage.cost_usd < 0);
+	assert_string_equal(harness_events.s, "started progress progress completed");
 }
 
 TEST(gemini_is_allowed_what_the_tools_say)
@@ -128,10 +129,10 @@ TEST(what_gemini_says_of_the_api_is_told_apart)
 		const char *status = run(&harness_gemini_cli, "gemini", rows[i].script);
 
 		if (strcmp(status, rows[i].status) != 0)
-			fail_msg("row %zu: '%s' '%s'", i, status, result.detail);
+			fail_msg("row %zu: '%s' '%s'", i, status, harness_got.detail);
 		if (rows[i].detail)
-			assert_string_equal(result.detail, rows[i].detail);
-		assert_int_equal(result.rate_limited, rows[i].limited);
+			assert_string_equal(harness_got.detail, rows[i].detail);
+		assert_int_equal(harness_got.rate_limited, rows[i].limited);
 	}
 }
 
@@ -156,12 +157,12 @@ TEST(opencode_sums_its_steps_up)
 				OPENCODE("text", "\"text\":\"All done\"")
 					OPENCODE_STEP("stop", "0.5")),
 		"success");
-	assert_string_equal(result.text, "All done");
-	assert_int_equal(result.usage.input_tokens, 200);
-	assert_int_equal(result.usage.output_tokens, 20);
-	assert_int_equal(result.usage.cache_tokens, 14);
-	assert_true(result.usage.cost_usd > 0.749 && result.usage.cost_usd < 0.751);
-	assert_null(result.model);
+	assert_string_equal(harness_got.text, "All done");
+	assert_int_equal(harness_got.usage.input_tokens, 200);
+	assert_int_equal(harness_got.usage.output_tokens, 20);
+	assert_int_equal(harness_got.usage.cache_tokens, 14);
+	assert_true(harness_got.usage.cost_usd > 0.749 && harness_got.usage.cost_usd < 0.751);
+	assert_null(harness_got.model);
 }
 
 TEST(opencode_is_allowed_what_the_tools_say)
@@ -199,8 +200,9 @@ TEST(a_permission_of_the_run_stands)
 		"perm={\"bash\":\"deny\",\"edit\":\"deny\"}"));
 	unsetenv("OPENCODE_PERMISSION");
 	stand_in("opencode", "echo \"$OPENCODE_PERMISSION\" >words");
-	assert_int_equal(
-		invoke(&harness_opencode, (struct harness_input){.tools = reads, .env = env}), 0);
+	assert_int_equal(harness_rig_invoke(&harness_opencode,
+				 (struct harness_input){.tools = reads, .env = env}),
+		0);
 	assert_true(tree_read("words", &words));
 	assert_string_equal(words.s, "{}\n");
 }
@@ -241,9 +243,9 @@ TEST(what_opencode_says_of_the_api_is_told_apart)
 		const char *status = run(&harness_opencode, "opencode", rows[i].script);
 
 		if (strcmp(status, rows[i].status) != 0)
-			fail_msg("row %zu: '%s' '%s'", i, status, result.detail);
-		assert_string_equal(result.detail, rows[i].detail);
-		assert_int_equal(result.rate_limited, rows[i].limited);
+			fail_msg("row %zu: '%s' '%s'", i, status, harness_got.detail);
+		assert_string_equal(harness_got.detail, rows[i].detail);
+		assert_int_equal(harness_got.rate_limited, rows[i].limited);
 	}
 }
 
@@ -273,12 +275,12 @@ TEST(aider_tells_its_last_answer)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		assert_string_equal(run(&harness_aider, "aider", rows[i].script), "success");
-		assert_string_equal(result.text, rows[i].text);
-		assert_int_equal(result.usage.input_tokens, rows[i].input);
-		assert_int_equal(result.usage.output_tokens, rows[i].output);
-		assert_int_equal(result.usage.cache_tokens, rows[i].cache);
-		assert_true(result.usage.cost_usd > rows[i].cost - 1e-9);
-		assert_true(result.usage.cost_usd < rows[i].cost + 1e-9);
+		assert_string_equal(harness_got.text, rows[i].text);
+		assert_int_equal(harness_got.usage.input_tokens, rows[i].input);
+		assert_int_equal(harness_got.usage.output_tokens, rows[i].output);
+		assert_int_equal(harness_got.usage.cache_tokens, rows[i].cache);
+		assert_true(harness_got.usage.cost_usd > rows[i].cost - 1e-9);
+		assert_true(harness_got.usage.cost_usd < rows[i].cost + 1e-9);
 	}
 }
 
@@ -310,17 +312,17 @@ TEST(what_aider_says_of_the_api_is_told_apart)
 		const char *status = run(&harness_aider, "aider", rows[i].script);
 
 		if (strcmp(status, rows[i].status) != 0)
-			fail_msg("row %zu: '%s' '%s'", i, status, result.detail);
+			fail_msg("row %zu: '%s' '%s'", i, status, harness_got.detail);
 		if (rows[i].detail)
-			assert_string_equal(result.detail, rows[i].detail);
-		assert_int_equal(result.rate_limited, rows[i].limited);
+			assert_string_equal(harness_got.detail, rows[i].detail);
+		assert_int_equal(harness_got.rate_limited, rows[i].limited);
 	}
 }
 
 TEST(aider_reads_the_prompt_and_asks_nobody)
 {
 	stand_in("aider", "cat /dev/stdin >prompt; echo \"$*\" >words");
-	assert_int_equal(invoke(&harness_aider, (struct harness_input){0}), 0);
+	assert_int_equal(harness_rig_invoke(&harness_aider, (struct harness_input){0}), 0);
 	the_prompt_arrives();
 	assert_non_null(strstr(words_of(&harness_aider, "aider", NULL, "openai/m1"),
 		" --yes-always --no-pretty "));
@@ -334,9 +336,9 @@ TEST(the_range_is_that_of_the_versions_there_are)
 	stand_in("gemini", "echo 0.61.0");
 	stand_in("opencode", "echo 1.18.33");
 	stand_in("aider", "echo 'aider 0.86.1'");
-	assert_string_equal(probed(&harness_gemini_cli, 5), "true - 0.61.0");
-	assert_string_equal(probed(&harness_opencode, 5), "true - 1.18.33");
-	assert_string_equal(probed(&harness_aider, 5), "true - 0.86.1");
+	assert_string_equal(harness_probed(&harness_gemini_cli, 5), "true - 0.61.0");
+	assert_string_equal(harness_probed(&harness_opencode, 5), "true - 1.18.33");
+	assert_string_equal(harness_probed(&harness_aider, 5), "true - 0.86.1");
 }
 
 TEST(a_probe_has_the_time_that_it_is_given)
@@ -351,4 +353,4 @@ TEST(a_probe_has_the_time_that_it_is_given)
 	assert_string_equal(v->detail, "'aider --version' did not end within 1 s");
 }
 
-UNIT_GROUP(rig_enter, rig_leave)
+UNIT_GROUP(harness_rig_enter, harness_rig_leave)

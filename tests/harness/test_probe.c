@@ -122,27 +122,27 @@ TEST(a_probe_has_five_outcomes_and_a_good_one)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		stand_in("own", rows[i].script);
-		assert_string_equal(probed(&own, 1), rows[i].outcome);
+		assert_string_equal(harness_probed(&own, 1), rows[i].outcome);
 		if (rows[i].detail)
-			assert_string_equal(seen.detail, rows[i].detail);
+			assert_string_equal(harness_seen.detail, rows[i].detail);
 	}
 }
 
 TEST(what_is_not_there_or_may_not_be_run_is_told)
 {
 	no_stand_in("own");
-	assert_string_equal(probed(&own, 1), "false binary-missing -");
-	assert_string_equal(seen.detail, "no 'own' on PATH; make install");
+	assert_string_equal(harness_probed(&own, 1), "false binary-missing -");
+	assert_string_equal(harness_seen.detail, "no 'own' on PATH; make install");
 	tree_write(stand_in_path("own"), STR("#!/bin/sh\necho 2.1.0\n"));
 	assert_int_equal(chmod(stand_in_path("own"), 0644), 0);
-	assert_string_equal(probed(&own, 1), "false probe-failed -");
-	assert_string_equal(seen.detail, "'own' is not executable; make install");
+	assert_string_equal(harness_probed(&own, 1), "false probe-failed -");
+	assert_string_equal(harness_seen.detail, "'own' is not executable; make install");
 	tree_write(stand_in_path("own"), STR("#!/no/such/interpreter\n"));
 	assert_int_equal(chmod(stand_in_path("own"), 0755), 0);
-	assert_string_equal(probed(&own, 1), "false probe-failed -");
+	assert_string_equal(harness_probed(&own, 1), "false probe-failed -");
 	no_stand_in("own");
 	tree_mkdirs(stand_in_path("own"));
-	assert_string_equal(probed(&own, 1), "false binary-missing -");
+	assert_string_equal(harness_probed(&own, 1), "false binary-missing -");
 	assert_int_equal(rmdir(stand_in_path("own")), 0);
 }
 
@@ -165,11 +165,11 @@ TEST(a_health_check_follows_a_good_version)
 		.name = "api", .credentials = keys, .health = needs_a_key};
 
 	stand_in("own", "echo 1.0.0");
-	assert_string_equal(probed(&keyed, 1), "false health-check-failed 1.0.0");
-	assert_string_equal(probed(&no_program, 1), "false health-check-failed -");
+	assert_string_equal(harness_probed(&keyed, 1), "false health-check-failed 1.0.0");
+	assert_string_equal(harness_probed(&no_program, 1), "false health-check-failed -");
 	setenv("OWN_KEY", "value", 1);
-	assert_string_equal(probed(&keyed, 1), "true - 1.0.0");
-	assert_string_equal(probed(&no_program, 1), "true - -");
+	assert_string_equal(harness_probed(&keyed, 1), "true - 1.0.0");
+	assert_string_equal(harness_probed(&no_program, 1), "true - -");
 	unsetenv("OWN_KEY");
 }
 
@@ -177,8 +177,9 @@ TEST(a_probe_gets_no_keys_and_tells_none)
 {
 	setenv("ANTHROPIC_API_KEY", "the-secret-value", 1);
 	stand_in("claude", "echo \"key ${ANTHROPIC_API_KEY-none} the-secret-value\"");
-	assert_string_equal(probed(&harness_claude_code, 1), "true probe-failed -");
-	assert_string_equal(seen.detail, "'claude --version' printed no version: 'key none ****'");
+	assert_string_equal(harness_probed(&harness_claude_code, 1), "true probe-failed -");
+	assert_string_equal(
+		harness_seen.detail, "'claude --version' printed no version: 'key none ****'");
 	unsetenv("ANTHROPIC_API_KEY");
 }
 
@@ -199,7 +200,7 @@ static const char *account(const struct harness *h)
 {
 	const char *id;
 
-	assert_int_equal(harness_account(&arena, h, &id, &err), 0);
+	assert_int_equal(harness_account(&arena, h, &id, &harness_err), 0);
 	return id ? id : "none";
 }
 
@@ -233,16 +234,16 @@ TEST(names_are_found_or_the_others_told)
 	enum capability c;
 
 	for (size_t i = 0; harness_all[i]; i++) {
-		assert_int_equal(harness_find(harness_all[i]->name, &h, &err), 0);
+		assert_int_equal(harness_find(harness_all[i]->name, &h, &harness_err), 0);
 		assert_ptr_equal(h, harness_all[i]);
 		assert_true(harness_version_in_range(STR("999.0.0"), str_of(h->range)));
 	}
-	assert_int_equal(harness_find("mystery-harness", &h, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
-	assert_memory_equal(
-		err.text, "unknown harness 'mystery-harness': one of claude-code, codex", 60);
-	assert_int_equal(harness_find("inherit", &h, &err), -1);
-	assert_int_equal(harness_find("", &h, &err), -1);
+	assert_int_equal(harness_find("mystery-harness", &h, &harness_err), -1);
+	assert_int_equal(harness_err.code, ERR_INPUT);
+	assert_memory_equal(harness_err.text,
+		"unknown harness 'mystery-harness': one of claude-code, codex", 60);
+	assert_int_equal(harness_find("inherit", &h, &harness_err), -1);
+	assert_int_equal(harness_find("", &h, &harness_err), -1);
 	for (int i = 0; i < CAPABILITIES; i++) {
 		assert_true(capability_find(capability_name((enum capability)i), &c));
 		assert_int_equal(c, i);
@@ -259,4 +260,4 @@ TEST(models_are_listed_or_of_a_family)
 	assert_true(harness_takes_model(&harness_codex, "gpt-9-codex"));
 }
 
-UNIT_GROUP(rig_enter, rig_leave)
+UNIT_GROUP(harness_rig_enter, harness_rig_leave)

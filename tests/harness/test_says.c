@@ -20,11 +20,12 @@ static void check(
 
 		stand_in(program, arena_printf(&arena, "cat <<'END'%s\n%s\nEND\nexit %d",
 					  errors ? " >&2" : "", rows[i].output, !good));
-		assert_int_equal(invoke(h, (struct harness_input){.timeout_s = 20}), 0);
-		status = harness_status_name(result.status);
-		if (strcmp(status, rows[i].status) != 0 || result.rate_limited != rows[i].limited)
+		assert_int_equal(harness_rig_invoke(h, (struct harness_input){.timeout_s = 20}), 0);
+		status = harness_status_name(harness_got.status);
+		if (strcmp(status, rows[i].status) != 0 ||
+			harness_got.rate_limited != rows[i].limited)
 			fail_msg("%s, row %zu: %s%s: '%s'", program, i, status,
-				result.rate_limited ? ", a limit" : "", result.detail);
+				harness_got.rate_limited ? ", a limit" : "", harness_got.detail);
 	}
 }
 
@@ -259,4 +260,4 @@ TEST(aider_is_believed_where_no_answer_stands)
 	check(&harness_aider, "aider", rows, COUNT(rows), false);
 }
 
-UNIT_GROUP(rig_enter, rig_leave)
+UNIT_GROUP(harness_rig_enter, harness_rig_leave)

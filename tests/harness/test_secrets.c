@@ -37,9 +37,9 @@ TEST(a_cut_leaves_no_half_of_a_secret)
 		for (size_t from = 0; from + 6 <= strlen(A_KEY); from++) {
 			struct str part = str_sub(STR(A_KEY), from, from + 6);
 
-			if (str_find(str_of(result.text), part) < strlen(result.text) ||
-				(result.detail && str_find(str_of(result.detail), part) <
-							  strlen(result.detail)))
+			if (str_find(str_of(harness_got.text), part) < strlen(harness_got.text) ||
+				(harness_got.detail && str_find(str_of(harness_got.detail), part) <
+							       strlen(harness_got.detail)))
 				fail_msg("row %zu: '%.*s'", i, (int)part.n, part.p);
 		}
 	}
@@ -50,9 +50,10 @@ TEST(a_probe_shows_no_half_of_a_secret)
 {
 	setenv("OPENAI_API_KEY", A_KEY, 1);
 	stand_in("claude", "echo \"" PADDING(70, y) A_KEY "\"");
-	(void)probed(&harness_claude_code, 5);
-	assert_non_null(seen.detail);
-	assert_int_equal(str_find(str_of(seen.detail), STR("012345")), strlen(seen.detail));
+	(void)harness_probed(&harness_claude_code, 5);
+	assert_non_null(harness_seen.detail);
+	assert_int_equal(
+		str_find(str_of(harness_seen.detail), STR("012345")), strlen(harness_seen.detail));
 	unsetenv("OPENAI_API_KEY");
 }
 
@@ -62,8 +63,8 @@ TEST(an_agents_text_loses_real_secrets_only)
 	setenv("ANTHROPIC_API_KEY", "the-real-secret", 1);
 	stand_in("claude", "echo '{\"type\":\"result\",\"result\":"
 			   "\"sk-example-12345678 the-real-secret\"}'");
-	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){0}), 0);
-	assert_string_equal(result.text, "sk-example-12345678 ****");
+	assert_int_equal(harness_rig_invoke(&harness_claude_code, (struct harness_input){0}), 0);
+	assert_string_equal(harness_got.text, "sk-example-12345678 ****");
 	unsetenv("ANTHROPIC_API_KEY");
 }
 
@@ -75,13 +76,15 @@ TEST(a_program_that_prints_secrets_tells_none)
 	setenv("GITHUB_TOKEN", "somebody-elses", 1);
 	stand_in("claude", "echo \"$ANTHROPIC_API_KEY $EXTRA_TOKEN somebody-elses "
 			   "https://u:pw@proxy/ sk-ant-0123456789\" >&2; exit 1");
-	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){.env = env}), 0);
+	assert_int_equal(
+		harness_rig_invoke(&harness_claude_code, (struct harness_input){.env = env}), 0);
 	assert_string_equal(
-		result.detail, "exit status 1: **** **** **** https://****@proxy/ ****");
+		harness_got.detail, "exit status 1: **** **** **** https://****@proxy/ ****");
 	stand_in("claude", "echo \"{\\\"type\\\":\\\"result\\\",\\\"is_error\\\":true,"
 			   "\\\"result\\\":\\\"bad $ANTHROPIC_API_KEY\\\"}\"");
-	assert_int_equal(invoke(&harness_claude_code, (struct harness_input){.env = env}), 0);
-	assert_string_equal(result.detail, "bad ****");
+	assert_int_equal(
+		harness_rig_invoke(&harness_claude_code, (struct harness_input){.env = env}), 0);
+	assert_string_equal(harness_got.detail, "bad ****");
 	unsetenv("ANTHROPIC_API_KEY");
 	unsetenv("GITHUB_TOKEN");
 }
@@ -93,7 +96,7 @@ static const char *environment_seen(const struct harness *h, struct harness_inpu
 
 	stand_in(h->binary, "env | grep -v '^\\(PWD\\|SHLVL\\|_\\|OLDPWD\\|PATH\\|HOME\\)=' | "
 			    "sort >seen");
-	assert_int_equal(invoke(h, input), 0);
+	assert_int_equal(harness_rig_invoke(h, input), 0);
 	assert_true(tree_read("seen", &env));
 	return arena_dup(&arena, buf_str(&env));
 }
@@ -181,4 +184,4 @@ TEST(the_last_characters_are_whole_ones)
 	buf_release(&t.kept);
 }
 
-UNIT_GROUP(rig_enter, rig_leave)
+UNIT_GROUP(harness_rig_enter, harness_rig_leave)

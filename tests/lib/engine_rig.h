@@ -140,7 +140,6 @@ static int rig_teardown(void **state)
 	return 0;
 }
 
-#define engine_test(f)    cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 #define ENGINE_TEST(name) UNIT_TEST(name, rig_setup, rig_teardown)
 
 static inline int step_as(const char *id, bool returned, const char *returned_id)

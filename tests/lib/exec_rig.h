@@ -26,7 +26,6 @@ static inline int rig_setup(void **state)
 	return scratch_enter(state) < 0 ? -1 : mkfifo("gate", 0600);
 }
 
-#define exec_test(f)    cmocka_unit_test_setup_teardown(f, rig_setup, scratch_leave)
 #define EXEC_TEST(name) UNIT_TEST(name, rig_setup, scratch_leave)
 
 static inline const char *read_text(const char *name)

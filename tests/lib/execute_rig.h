@@ -211,10 +211,11 @@ static inline void assert_denied(enum rule rule, const char *word)
 	assert_false(path_exists(at("tree/after")));
 }
 
-#define sound_test(f) cmocka_unit_test_setup_teardown(f, begin, finish)
-#define bare_test(f)                                                                               \
-	{                                                                                          \
-#f " (bare host)", f, begin_bare, finish, NULL                                     \
-	}
+#define EXECUTE_TEST(name) UNIT_TEST(name, begin, finish)
+/* The same, and again on a host without the layers that end processes. */
+#define EXECUTE_TEST_TWICE(name)                                                                   \
+	static void name(void **state);                                                            \
+	UNIT_CASE(bare_##name, #name " (bare host)", name, begin_bare, finish)                     \
+	EXECUTE_TEST(name)
 
 #endif

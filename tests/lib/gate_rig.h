@@ -23,7 +23,6 @@ void gate_begin(void);
 int gate_setup(void **state);
 int gate_teardown(void **state);
 
-#define gate_test(f)    cmocka_unit_test_setup_teardown(f, gate_setup, gate_teardown)
 #define GATE_TEST(name) UNIT_TEST(name, gate_setup, gate_teardown)
 
 /* Another process, with a store of its own. It says a line when it is where the test wants it. */

@@ -20,7 +20,6 @@ void open_root(const char *name);
 int policy_tree_make(void **state);
 int policy_tree_remove(void **state);
 
-#define policy_tree_test(f)    cmocka_unit_test_setup_teardown(f, policy_tree_make, policy_tree_remove)
 #define POLICY_TREE_TEST(name) UNIT_TEST(name, policy_tree_make, policy_tree_remove)
 
 const char *verdict_text(void);

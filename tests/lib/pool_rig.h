@@ -19,7 +19,6 @@ int take(const char *branch, struct allocation *of, bool *created);
 struct allocation have(const char *branch);
 bool refused(int rc, enum err code, const char *part);
 
-#define pool_test(f)    cmocka_unit_test_setup_teardown(f, pool_setup, pool_teardown)
 #define POOL_TEST(name) UNIT_TEST(name, pool_setup, pool_teardown)
 
 #endif

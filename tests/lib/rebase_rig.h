@@ -12,7 +12,6 @@ extern struct rebase done;
 
 int rebase_setup(void **state);
 
-#define rebase_test(f)    cmocka_unit_test_setup_teardown(f, rebase_setup, gate_teardown)
 #define REBASE_TEST(name) UNIT_TEST(name, rebase_setup, gate_teardown)
 
 /* Somebody else merges `file` into main. */

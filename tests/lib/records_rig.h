@@ -35,6 +35,6 @@ void somebody_ends(pid_t pid);
 
 /* While a process is at it nothing is expected; what a dead one left is a leak. */
 
-#define RECORDS_TEST(name) cmocka_unit_test_setup_teardown(name, open_pool, close_pool)
+#define RECORDS_TEST(name) UNIT_TEST(name, open_pool, close_pool)
 
 #endif

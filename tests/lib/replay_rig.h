@@ -18,7 +18,6 @@ static int replay_setup(void **state)
 	return rc;
 }
 
-#define replay_test(f)    cmocka_unit_test_setup_teardown(f, replay_setup, rig_teardown)
 #define REPLAY_TEST(name) UNIT_TEST(name, replay_setup, rig_teardown)
 
 static inline void verify(void)

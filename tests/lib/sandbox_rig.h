@@ -204,7 +204,6 @@ static inline int rig_run(const struct plan *p)
 	return wait_for(pid);
 }
 
-#define rig_test(f)    cmocka_unit_test_setup_teardown(f, rig_make, rig_remove)
 #define RIG_TEST(name) UNIT_TEST(name, rig_make, rig_remove)
 
 #endif

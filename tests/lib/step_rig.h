@@ -37,7 +37,6 @@ static int rig_teardown(void **state)
 	return 0;
 }
 
-#define step_test(f)    cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 #define STEP_TEST(name) UNIT_TEST(name, rig_setup, rig_teardown)
 
 /* A document with `keys` (lines of frontmatter) and `sections`, and the moment that sees it. */

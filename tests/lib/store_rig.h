@@ -41,7 +41,6 @@ static inline int rig_end(void **state)
 	return arena_end(state);
 }
 
-#define rig_test(f)    cmocka_unit_test_setup_teardown(f, rig_begin, rig_end)
 #define RIG_TEST(name) UNIT_TEST(name, rig_begin, rig_end)
 
 static inline int try_open(enum store_mode mode)

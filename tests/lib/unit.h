@@ -43,12 +43,15 @@
 #define TEST(name) UNIT_TEST(name, NULL, NULL)
 #define UNIT_TEST(name, setup, teardown)                                                           \
 	static void name(void **state);                                                            \
-	__attribute__((constructor)) static void unit_add_##name(void)                             \
-	{                                                                                          \
-		static const struct CMUnitTest test = {#name, name, setup, teardown, NULL};        \
-		unit_add(__FILE__, __LINE__, &test);                                               \
-	}                                                                                          \
+	UNIT_CASE(name, #name, name, setup, teardown)                                              \
 	static void name(__attribute__((unused)) void **state)
+/* Registers a function as a test, under an `id` that is unique in its file. */
+#define UNIT_CASE(id, title, function, setup, teardown)                                            \
+	__attribute__((constructor)) static void unit_add_##id(void)                               \
+	{                                                                                          \
+		static const struct CMUnitTest test = {title, function, setup, teardown, NULL};    \
+		unit_add(__FILE__, __LINE__, &test);                                               \
+	}
 #define UNIT_GROUP(setup, teardown)                                                                \
 	__attribute__((constructor)) static void unit_add_group(void)                              \
 	{                                                                                          \

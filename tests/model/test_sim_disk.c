@@ -5,16 +5,16 @@
 static int begin(void **state)
 {
 	(void)state;
-	disk = sim_disk_new(1);
-	root = arena_dup(&arena, STR("/room"));
-	sim_disk_put(disk, "/room/x", (struct str){0});
-	sim_disk_remove(disk, "/room/x");
+	case_disk = sim_disk_new(1);
+	case_root = arena_dup(&arena, STR("/room"));
+	sim_disk_put(case_disk, "/room/x", (struct str){0});
+	sim_disk_remove(case_disk, "/room/x");
 	return 0;
 }
 
 static int end(void **state)
 {
-	sim_disk_free(&disk);
+	sim_disk_free(&case_disk);
 	return arena_end(state);
 }
 
@@ -23,28 +23,29 @@ static const char *now(const char *name)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
 
-	return sim_disk_get(disk, in_root(name), &got) ? arena_dup(&arena, buf_str(&got)) : NULL;
+	return sim_disk_get(case_disk, case_path(name), &got) ? arena_dup(&arena, buf_str(&got))
+							      : NULL;
 }
 
 static void add(struct disk_file *f, const char *text)
 {
 	struct error err;
 
-	assert_int_equal(disk->ops->append(f, str_of(text), &err), 0);
+	assert_int_equal(case_disk->ops->append(f, str_of(text), &err), 0);
 }
 
 static void sync_root(void)
 {
 	struct error err;
 
-	assert_int_equal(disk->ops->sync_folder(disk, root, &err), 0);
+	assert_int_equal(case_disk->ops->sync_folder(case_disk, case_root, &err), 0);
 }
 
 /* A durable file of this name, open. */
 static struct disk_file *journal(const char *text)
 {
-	sim_disk_put(disk, in_root("j"), str_of(text));
-	return opened("j", true);
+	sim_disk_put(case_disk, case_path("j"), str_of(text));
+	return case_open("j", true);
 }
 
 /* What came out of a power cut over many seeds, as a set: each text once. */
@@ -81,69 +82,68 @@ static const char *names_picture(void)
 	return text;
 }
 
-#define sim_test(f) cmocka_unit_test_setup_teardown(f, begin, forget)
+#define SIM_TEST(name) UNIT_TEST(name, begin, forget)
 
 /* A process that is killed loses nothing that it has done. */
-static void a_killed_process_loses_nothing_that_it_has_done(void **state)
+SIM_TEST(a_killed_process_loses_nothing_that_it_has_done)
 {
 	struct disk_file *f = journal("one.");
 	struct disk_lock *l, *again;
 	struct error err;
 
-	(void)state;
 	add(f, "two.");
-	put("doc", STR("1"));
-	assert_int_equal(disk->ops->lock(disk, in_root(".lock"), 0, &l, &err), 0);
-	sim_disk_restart(disk, false);
+	case_put("doc", STR("1"));
+	assert_int_equal(case_disk->ops->lock(case_disk, case_path(".lock"), 0, &l, &err), 0);
+	sim_disk_restart(case_disk, false);
 	assert_string_equal(now("j"), "one.two.");
 	assert_string_equal(now("doc"), "1");
-	assert_int_equal(disk->ops->append(f, STR("x"), &err), -1);
-	assert_int_equal(size_of(f), -1);
-	assert_int_equal(disk->ops->lock(disk, in_root(".lock"), 0, &again, &err), 0);
-	disk->ops->unlock(l);
-	assert_int_equal(disk->ops->lock(disk, in_root(".lock"), 0, &l, &err), -1);
-	disk->ops->unlock(again);
-	disk->ops->close(f);
+	assert_int_equal(case_disk->ops->append(f, STR("x"), &err), -1);
+	assert_int_equal(case_size(f), -1);
+	assert_int_equal(case_disk->ops->lock(case_disk, case_path(".lock"), 0, &again, &err), 0);
+	case_disk->ops->unlock(l);
+	assert_int_equal(case_disk->ops->lock(case_disk, case_path(".lock"), 0, &l, &err), -1);
+	case_disk->ops->unlock(again);
+	case_disk->ops->close(f);
 }
 
-static void a_machine_that_stopped_does_nothing(void **state)
+SIM_TEST(a_machine_that_stopped_does_nothing)
 {
 	struct disk_file *f = journal("one."), *other;
 	struct disk_lock *l;
 	struct error err;
 	bool there;
 
-	(void)state;
-	sim_disk_plan(disk, 2, SIM_STOP);
+	sim_disk_plan(case_disk, 2, SIM_STOP);
 	add(f, "two.");
-	assert_false(sim_disk_stopped(disk));
-	assert_int_equal(disk->ops->append(f, STR("three."), &err), -1);
-	assert_true(sim_disk_stopped(disk));
+	assert_false(sim_disk_stopped(case_disk));
+	assert_int_equal(case_disk->ops->append(f, STR("three."), &err), -1);
+	assert_true(sim_disk_stopped(case_disk));
 	assert_int_equal(err.code, ERR_SYSTEM);
-	assert_int_equal(disk->ops->write(disk, in_root("a"), NULL, STR("x"), &err), -1);
-	assert_int_equal(disk->ops->unlink(disk, in_root("j"), &err), -1);
-	assert_int_equal(disk->ops->mkdirs(disk, "/else", &err), -1);
-	assert_int_equal(disk->ops->open(disk, in_root("j"), false, NULL, &other, &err), -1);
-	assert_int_equal(disk->ops->lock(disk, in_root(".lock"), 0, &l, &err), -1);
-	assert_int_equal(disk->ops->exists(disk, in_root("j"), &there, &err), -1);
-	sim_disk_restart(disk, false);
-	assert_false(sim_disk_stopped(disk));
+	assert_int_equal(
+		case_disk->ops->write(case_disk, case_path("a"), NULL, STR("x"), &err), -1);
+	assert_int_equal(case_disk->ops->unlink(case_disk, case_path("j"), &err), -1);
+	assert_int_equal(case_disk->ops->mkdirs(case_disk, "/else", &err), -1);
+	assert_int_equal(
+		case_disk->ops->open(case_disk, case_path("j"), false, NULL, &other, &err), -1);
+	assert_int_equal(case_disk->ops->lock(case_disk, case_path(".lock"), 0, &l, &err), -1);
+	assert_int_equal(case_disk->ops->exists(case_disk, case_path("j"), &there, &err), -1);
+	sim_disk_restart(case_disk, false);
+	assert_false(sim_disk_stopped(case_disk));
 	assert_string_equal(now("j"), "one.two.");
-	disk->ops->close(f);
+	case_disk->ops->close(f);
 }
 
-static void a_stop_after_a_call_leaves_it_done(void **state)
+SIM_TEST(a_stop_after_a_call_leaves_it_done)
 {
 	struct disk_file *f = journal("one.");
 	struct error err;
 
-	(void)state;
-	sim_disk_plan(disk, 1, SIM_STOP_AFTER);
-	assert_int_equal(disk->ops->append(f, STR("two."), &err), -1);
-	assert_true(sim_disk_stopped(disk));
-	sim_disk_restart(disk, false);
+	sim_disk_plan(case_disk, 1, SIM_STOP_AFTER);
+	assert_int_equal(case_disk->ops->append(f, STR("two."), &err), -1);
+	assert_true(sim_disk_stopped(case_disk));
+	sim_disk_restart(case_disk, false);
 	assert_string_equal(now("j"), "one.two.");
-	disk->ops->close(f);
+	case_disk->ops->close(f);
 }
 
 /* Appends under a fault, over many seeds; all that may come of it is seen. */
@@ -154,22 +154,21 @@ static void append_under(enum sim_fault fault, bool stops)
 	for (uint64_t seed = 0; seed < 200; seed++) {
 		struct disk_file *f = journal("one.");
 
-		sim_disk_seed(disk, seed);
-		sim_disk_plan(disk, 1, fault);
-		assert_int_equal(disk->ops->append(f, STR("23"), &err), -1);
+		sim_disk_seed(case_disk, seed);
+		sim_disk_plan(case_disk, 1, fault);
+		assert_int_equal(case_disk->ops->append(f, STR("23"), &err), -1);
 		assert_int_equal(err.code, ERR_SYSTEM);
-		assert_int_equal(sim_disk_stopped(disk), stops);
-		sim_disk_restart(disk, false);
+		assert_int_equal(sim_disk_stopped(case_disk), stops);
+		sim_disk_restart(case_disk, false);
 		note_seen(now("j"));
-		disk->ops->close(f);
+		case_disk->ops->close(f);
 	}
 }
 
-static void a_fault_in_a_write_leaves_any_part_of_it(void **state)
+SIM_TEST(a_fault_in_a_write_leaves_any_part_of_it)
 {
 	static const enum sim_fault faults[] = {SIM_ENOSPC, SIM_HALF, SIM_STOP_HALF};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(faults); i++) {
 		buf_clear(&seen);
 		append_under(faults[i], faults[i] == SIM_STOP_HALF);
@@ -182,137 +181,135 @@ static void a_fault_in_a_write_leaves_any_part_of_it(void **state)
 	assert_string_equal(seen.s, "one.\n");
 }
 
-static void a_full_disk_is_reported_and_leaves_no_file(void **state)
+SIM_TEST(a_full_disk_is_reported_and_leaves_no_file)
 {
 	struct error err;
 
-	(void)state;
-	sim_disk_plan(disk, 2, SIM_ENOSPC);
-	assert_int_equal(disk->ops->write(disk, in_root("a"), NULL, STR("text"), &err), -1);
+	sim_disk_plan(case_disk, 2, SIM_ENOSPC);
+	assert_int_equal(
+		case_disk->ops->write(case_disk, case_path("a"), NULL, STR("text"), &err), -1);
 	assert_non_null(strstr(err.text, "No space left on device"));
 	assert_null(now("a"));
-	put("a", STR("text"));
+	case_put("a", STR("text"));
 	assert_string_equal(now("a"), "text");
 }
 
 /* write() is several calls: at each a machine may stop, and no half file is ever durable. */
-static void a_write_may_stop_between_its_calls(void **state)
+SIM_TEST(a_write_may_stop_between_its_calls)
 {
 	struct error err;
-	unsigned calls = sim_disk_calls(disk);
+	unsigned calls = sim_disk_calls(case_disk);
 
-	(void)state;
-	put("new", STR("0"));
-	assert_int_equal(sim_disk_calls(disk) - calls, 3);
-	put("new", STR("0"));
-	assert_int_equal(sim_disk_calls(disk) - calls, 7);
+	case_put("new", STR("0"));
+	assert_int_equal(sim_disk_calls(case_disk) - calls, 3);
+	case_put("new", STR("0"));
+	assert_int_equal(sim_disk_calls(case_disk) - calls, 7);
 	for (unsigned n = 1; n <= 4; n++) {
-		sim_disk_put(disk, in_root("new"), STR("0"));
-		sim_disk_plan(disk, n, SIM_STOP);
-		assert_int_equal(disk->ops->write(disk, in_root("new"), NULL, STR("1"), &err), -1);
-		assert_true(sim_disk_stopped(disk));
-		sim_disk_restart(disk, false);
+		sim_disk_put(case_disk, case_path("new"), STR("0"));
+		sim_disk_plan(case_disk, n, SIM_STOP);
+		assert_int_equal(
+			case_disk->ops->write(case_disk, case_path("new"), NULL, STR("1"), &err),
+			-1);
+		assert_true(sim_disk_stopped(case_disk));
+		sim_disk_restart(case_disk, false);
 		note_seen(names_picture());
 	}
 	assert_string_equal(seen.s, "-,0\n-,-\n-,\n-,1\n");
 }
 
 /* What changes nothing is no place for a fault. */
-static void what_changes_nothing_is_no_call(void **state)
+SIM_TEST(what_changes_nothing_is_no_call)
 {
-	unsigned calls = sim_disk_calls(disk);
+	unsigned calls = sim_disk_calls(case_disk);
 	struct disk_file *f;
 	struct error err;
 
-	(void)state;
 	f = journal("one.");
-	assert_int_equal(disk->ops->mkdirs(disk, root, &err), 0);
-	assert_int_equal(disk->ops->unlink(disk, in_root("none"), &err), 0);
-	assert_true(exists(in_root("j")));
-	assert_file("j", "one.");
-	assert_int_equal(size_of(f), 4);
-	assert_int_equal(sim_disk_calls(disk), calls);
-	disk->ops->close(f);
+	assert_int_equal(case_disk->ops->mkdirs(case_disk, case_root, &err), 0);
+	assert_int_equal(case_disk->ops->unlink(case_disk, case_path("none"), &err), 0);
+	assert_true(case_exists(case_path("j")));
+	case_assert_file("j", "one.");
+	assert_int_equal(case_size(f), 4);
+	assert_int_equal(sim_disk_calls(case_disk), calls);
+	case_disk->ops->close(f);
 }
 
-static void a_copy_and_its_origin_do_not_see_each_other(void **state)
+SIM_TEST(a_copy_and_its_origin_do_not_see_each_other)
 {
 	struct disk_file *f = journal("one."), *g;
-	struct disk *first = disk;
+	struct disk *first = case_disk;
 	struct error err;
 
-	(void)state;
 	add(f, "two.");
-	put("doc", STR("1"));
-	disk = sim_disk_copy(first);
-	g = opened("j", true);
+	case_put("doc", STR("1"));
+	case_disk = sim_disk_copy(first);
+	g = case_open("j", true);
 	add(g, "copy.");
-	put("doc", STR("2"));
-	put("only-here", STR("3"));
+	case_put("doc", STR("2"));
+	case_put("only-here", STR("3"));
 	assert_string_equal(now("j"), "one.two.copy.");
 	add(f, "first.");
 	assert_string_equal(now("j"), "one.two.copy.");
-	assert_int_equal(disk->ops->truncate(g, 2, &err), 0);
+	assert_int_equal(case_disk->ops->truncate(g, 2, &err), 0);
 	add(g, "!");
 	assert_string_equal(now("j"), "on!");
-	disk->ops->close(g);
-	sim_disk_free(&disk);
-	disk = first;
+	case_disk->ops->close(g);
+	sim_disk_free(&case_disk);
+	case_disk = first;
 	assert_string_equal(now("j"), "one.two.first.");
 	assert_string_equal(now("doc"), "1");
 	assert_null(now("only-here"));
-	disk->ops->close(f);
+	case_disk->ops->close(f);
 }
 
 /* Files that were open when the disk was copied are not in the copy, and its room is used again. */
-static void files_that_are_open_are_not_in_a_copy(void **state)
+SIM_TEST(files_that_are_open_are_not_in_a_copy)
 {
 	struct disk_file *f = journal("one.");
-	struct disk *first = disk;
+	struct disk *first = case_disk;
 	struct error err;
 
-	(void)state;
-	assert_int_equal(disk->ops->unlink(disk, in_root("j"), &err), 0);
+	assert_int_equal(case_disk->ops->unlink(case_disk, case_path("j"), &err), 0);
 	sync_root();
-	disk = sim_disk_copy(first);
+	case_disk = sim_disk_copy(first);
 	for (int i = 0; i < 20; i++)
-		put("doc", STR("1"));
+		case_put("doc", STR("1"));
 	assert_null(now("j"));
 	assert_string_equal(now("doc"), "1");
-	sim_disk_restart(disk, true);
-	sim_disk_free(&disk);
-	disk = first;
+	sim_disk_restart(case_disk, true);
+	sim_disk_free(&case_disk);
+	case_disk = first;
 	add(f, "two.");
-	assert_int_equal(size_of(f), 8);
-	disk->ops->close(f);
+	assert_int_equal(case_size(f), 8);
+	case_disk->ops->close(f);
 }
 
-static void files_are_listed_sorted(void **state)
+SIM_TEST(files_are_listed_sorted)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
 
-	(void)state;
-	sim_disk_put(disk, "/room/b", STR("1"));
-	sim_disk_put(disk, "/other/c", STR("1"));
-	sim_disk_put(disk, "/room/a", STR("1"));
-	sim_disk_remove(disk, "/room/b");
-	sim_disk_list(disk, &got);
+	sim_disk_put(case_disk, "/room/b", STR("1"));
+	sim_disk_put(case_disk, "/other/c", STR("1"));
+	sim_disk_put(case_disk, "/room/a", STR("1"));
+	sim_disk_remove(case_disk, "/room/b");
+	sim_disk_list(case_disk, &got);
 	assert_string_equal(got.s, "/other/c\n/room/a\n");
-	sim_disk_remove(disk, "/room/none");
-	assert_false(sim_disk_get(disk, "/room/none", &got));
+	sim_disk_remove(case_disk, "/room/none");
+	assert_false(sim_disk_get(case_disk, "/room/none", &got));
 }
 
 /* Names that no sync ever made durable do not pile up. */
-static void names_do_not_pile_up(void **state)
+SIM_TEST(names_do_not_pile_up)
 {
 	struct error err;
 
-	(void)state;
 	for (int i = 0; i < 1000; i++) {
-		put("new", STR("1"));
-		assert_int_equal(disk->ops->rename(disk, in_root("new"), in_root("doc"), &err), 0);
+		case_put("new", STR("1"));
+		assert_int_equal(
+			case_disk->ops->rename(case_disk, case_path("new"), case_path("doc"), &err),
+			0);
 	}
-	sim_disk_restart(disk, true);
+	sim_disk_restart(case_disk, true);
 	assert_string_equal(now("doc"), "1");
 }
 
@@ -338,12 +335,11 @@ static void run_of(uint64_t seed, struct buf *out)
 	sim_disk_free(&d);
 }
 
-static void one_seed_gives_one_run(void **state)
+SIM_TEST(one_seed_gives_one_run)
 {
 	CLEANUP(buf_release) struct buf first = BUF_INIT, second = BUF_INIT;
 	bool differ = false;
 
-	(void)state;
 	for (uint64_t seed = 0; seed < 50; seed++) {
 		buf_clear(&second);
 		run_of(seed, &second);
@@ -361,16 +357,16 @@ static void one_seed_gives_one_run(void **state)
 /* Cuts the power of copies of `disk`, each of another seed, and notes how each comes back. */
 static void cut_power(const char *(*picture)(void))
 {
-	struct disk *whole = disk;
+	struct disk *whole = case_disk;
 
 	for (uint64_t seed = 0; seed < 400; seed++) {
-		disk = sim_disk_copy(whole);
-		sim_disk_seed(disk, seed);
-		sim_disk_restart(disk, true);
+		case_disk = sim_disk_copy(whole);
+		sim_disk_seed(case_disk, seed);
+		sim_disk_restart(case_disk, true);
 		note_seen(picture());
-		sim_disk_free(&disk);
+		sim_disk_free(&case_disk);
 	}
-	disk = whole;
+	case_disk = whole;
 }
 
 static const char *journal_picture(void)
@@ -378,26 +374,24 @@ static const char *journal_picture(void)
 	return now("j");
 }
 
-static void synced_bytes_stay(void **state)
+SIM_TEST(synced_bytes_stay)
 {
 	struct disk_file *f = journal("one.");
 	struct error err;
 
-	(void)state;
 	add(f, "two.");
-	assert_int_equal(disk->ops->sync(f, &err), 0);
-	disk->ops->close(f);
+	assert_int_equal(case_disk->ops->sync(f, &err), 0);
+	case_disk->ops->close(f);
 	cut_power(journal_picture);
 	assert_string_equal(seen.s, "one.two.\n");
 }
 
-static void of_the_rest_any_prefix_may_be_left(void **state)
+SIM_TEST(of_the_rest_any_prefix_may_be_left)
 {
 	struct disk_file *f = journal("one.");
 
-	(void)state;
 	add(f, "2345");
-	disk->ops->close(f);
+	case_disk->ops->close(f);
 	cut_power(journal_picture);
 	assert_true(was_seen("one."));
 	assert_true(was_seen("one.2"));
@@ -411,7 +405,7 @@ static const char *holes_picture(void)
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
 	size_t zeros = 0, last = 0;
 
-	assert_true(sim_disk_get(disk, in_root("j"), &got));
+	assert_true(sim_disk_get(case_disk, case_path("j"), &got));
 	assert_memory_equal(got.s, "one.", 4);
 	for (size_t i = 0; i < got.len; i++) {
 		zeros += got.s[i] == '\0';
@@ -420,29 +414,27 @@ static const char *holes_picture(void)
 	return !zeros ? "whole" : last > got.len - zeros ? "zeros within" : "zeros behind";
 }
 
-static void blocks_may_be_zeros(void **state)
+SIM_TEST(blocks_may_be_zeros)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct disk_file *f = journal("one.");
 
-	(void)state;
 	for (int i = 0; i < 5000; i++)
 		buf_addc(&text, 'x');
 	add(f, text.s);
-	disk->ops->close(f);
+	case_disk->ops->close(f);
 	cut_power(holes_picture);
 	assert_true(was_seen("whole"));
 	assert_true(was_seen("zeros within"));
 	assert_true(was_seen("zeros behind"));
 }
 
-static void a_cut_that_is_not_synced_may_come_back(void **state)
+SIM_TEST(a_cut_that_is_not_synced_may_come_back)
 {
 	struct disk_file *f = journal("one.two.");
 	struct error err;
 
-	(void)state;
-	assert_int_equal(disk->ops->truncate(f, 4, &err), 0);
+	assert_int_equal(case_disk->ops->truncate(f, 4, &err), 0);
 	cut_power(journal_picture);
 	assert_true(was_seen("one.two."));
 	assert_true(was_seen("one."));
@@ -453,40 +445,38 @@ static void a_cut_that_is_not_synced_may_come_back(void **state)
 	assert_true(was_seen("one."));
 	assert_true(was_seen("one.3"));
 	buf_clear(&seen);
-	assert_int_equal(disk->ops->sync(f, &err), 0);
+	assert_int_equal(case_disk->ops->sync(f, &err), 0);
 	cut_power(journal_picture);
 	assert_string_equal(seen.s, "one.3\n");
-	disk->ops->close(f);
+	case_disk->ops->close(f);
 }
 
 /* As on Linux: the next sync does not write what the one that failed has left. */
-static void a_sync_does_not_repair_one_that_failed(void **state)
+SIM_TEST(a_sync_does_not_repair_one_that_failed)
 {
 	struct disk_file *f = journal("one.");
 	struct error err;
 
-	(void)state;
 	add(f, "two.");
-	sim_disk_plan(disk, 1, SIM_EIO);
-	assert_int_equal(disk->ops->sync(f, &err), -1);
-	assert_int_equal(disk->ops->sync(f, &err), 0);
+	sim_disk_plan(case_disk, 1, SIM_EIO);
+	assert_int_equal(case_disk->ops->sync(f, &err), -1);
+	assert_int_equal(case_disk->ops->sync(f, &err), 0);
 	cut_power(holes_picture);
 	assert_true(was_seen("whole"));
 	assert_true(was_seen("zeros behind"));
 	buf_clear(&seen);
 	/* Cut off and written once more, it is as good as new. */
-	assert_int_equal(disk->ops->truncate(f, 4, &err), 0);
+	assert_int_equal(case_disk->ops->truncate(f, 4, &err), 0);
 	add(f, "two.");
-	assert_int_equal(disk->ops->sync(f, &err), 0);
+	assert_int_equal(case_disk->ops->sync(f, &err), 0);
 	cut_power(journal_picture);
 	assert_string_equal(seen.s, "one.two.\n");
-	disk->ops->close(f);
+	case_disk->ops->close(f);
 }
 
-static void a_new_file_may_be_gone_until_its_folder_is_synced(void **state)
+SIM_TEST(a_new_file_may_be_gone_until_its_folder_is_synced)
 {
-	(void)state;
-	put("doc", STR("1"));
+	case_put("doc", STR("1"));
 	cut_power(names_picture);
 	assert_int_equal(seen.len, strlen("-,-\n1,-\n"));
 	assert_true(was_seen("-,-"));
@@ -497,16 +487,16 @@ static void a_new_file_may_be_gone_until_its_folder_is_synced(void **state)
 	assert_string_equal(seen.s, "1,-\n");
 }
 
-static void a_rename_is_done_as_a_whole_or_not(void **state)
+SIM_TEST(a_rename_is_done_as_a_whole_or_not)
 {
 	struct error err;
 
-	(void)state;
-	put("doc", STR("1"));
-	put("new", STR("2"));
+	case_put("doc", STR("1"));
+	case_put("new", STR("2"));
 	sync_root();
-	assert_int_equal(disk->ops->rename(disk, in_root("new"), in_root("doc"), &err), 0);
-	sim_disk_unordered(disk, true);
+	assert_int_equal(
+		case_disk->ops->rename(case_disk, case_path("new"), case_path("doc"), &err), 0);
+	sim_disk_unordered(case_disk, true);
 	cut_power(names_picture);
 	assert_int_equal(seen.len, strlen("1,2\n2,-\n"));
 	assert_true(was_seen("1,2"));
@@ -517,14 +507,13 @@ static void a_rename_is_done_as_a_whole_or_not(void **state)
 	assert_string_equal(seen.s, "2,-\n");
 }
 
-static void a_removal_may_not_be_done(void **state)
+SIM_TEST(a_removal_may_not_be_done)
 {
 	struct error err;
 
-	(void)state;
-	put("doc", STR("1"));
+	case_put("doc", STR("1"));
 	sync_root();
-	assert_int_equal(disk->ops->unlink(disk, in_root("doc"), &err), 0);
+	assert_int_equal(case_disk->ops->unlink(case_disk, case_path("doc"), &err), 0);
 	cut_power(names_picture);
 	assert_true(was_seen("1,-"));
 	assert_true(was_seen("-,-"));
@@ -534,16 +523,16 @@ static void make_order(void)
 {
 	struct error err;
 
-	put("doc", STR("1"));
-	put("new", STR("2"));
+	case_put("doc", STR("1"));
+	case_put("new", STR("2"));
 	sync_root();
-	assert_int_equal(disk->ops->rename(disk, in_root("new"), in_root("doc"), &err), 0);
-	put("new", STR("3"));
+	assert_int_equal(
+		case_disk->ops->rename(case_disk, case_path("new"), case_path("doc"), &err), 0);
+	case_put("new", STR("3"));
 }
 
-static void names_come_back_as_they_were_at_some_moment(void **state)
+SIM_TEST(names_come_back_as_they_were_at_some_moment)
 {
-	(void)state;
 	make_order();
 	cut_power(names_picture);
 	assert_int_equal(seen.len, strlen("1,2\n2,-\n2,3\n"));
@@ -552,10 +541,9 @@ static void names_come_back_as_they_were_at_some_moment(void **state)
 	assert_true(was_seen("2,3"));
 }
 
-static void unordered_names_come_back_in_any_choice(void **state)
+SIM_TEST(unordered_names_come_back_in_any_choice)
 {
-	(void)state;
-	sim_disk_unordered(disk, true);
+	sim_disk_unordered(case_disk, true);
 	make_order();
 	cut_power(names_picture);
 	assert_true(was_seen("1,2"));
@@ -564,46 +552,15 @@ static void unordered_names_come_back_in_any_choice(void **state)
 }
 
 /* Only the folder that is synced. */
-static void a_sync_of_another_folder_keeps_nothing(void **state)
+SIM_TEST(a_sync_of_another_folder_keeps_nothing)
 {
 	struct error err;
 
-	(void)state;
-	assert_int_equal(disk->ops->mkdirs(disk, "/else", &err), 0);
-	put("doc", STR("1"));
-	assert_int_equal(disk->ops->sync_folder(disk, "/else", &err), 0);
+	assert_int_equal(case_disk->ops->mkdirs(case_disk, "/else", &err), 0);
+	case_put("doc", STR("1"));
+	assert_int_equal(case_disk->ops->sync_folder(case_disk, "/else", &err), 0);
 	cut_power(names_picture);
 	assert_true(was_seen("-,-"));
 }
 
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		DISK_CASES(sim_test),
-		sim_test(a_killed_process_loses_nothing_that_it_has_done),
-		sim_test(a_machine_that_stopped_does_nothing),
-		sim_test(a_stop_after_a_call_leaves_it_done),
-		sim_test(a_fault_in_a_write_leaves_any_part_of_it),
-		sim_test(a_full_disk_is_reported_and_leaves_no_file),
-		sim_test(a_write_may_stop_between_its_calls),
-		sim_test(what_changes_nothing_is_no_call),
-		sim_test(a_copy_and_its_origin_do_not_see_each_other),
-		sim_test(files_that_are_open_are_not_in_a_copy),
-		sim_test(files_are_listed_sorted),
-		sim_test(names_do_not_pile_up),
-		sim_test(one_seed_gives_one_run),
-		sim_test(synced_bytes_stay),
-		sim_test(of_the_rest_any_prefix_may_be_left),
-		sim_test(blocks_may_be_zeros),
-		sim_test(a_cut_that_is_not_synced_may_come_back),
-		sim_test(a_sync_does_not_repair_one_that_failed),
-		sim_test(a_new_file_may_be_gone_until_its_folder_is_synced),
-		sim_test(a_rename_is_done_as_a_whole_or_not),
-		sim_test(a_removal_may_not_be_done),
-		sim_test(names_come_back_as_they_were_at_some_moment),
-		sim_test(unordered_names_come_back_in_any_choice),
-		sim_test(a_sync_of_another_folder_keeps_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DISK_CASES(begin, forget)

@@ -103,12 +103,11 @@ static bool shares_options(const struct git_command *g)
 	return false;
 }
 
-static void values_are_the_next_word_for_git_too(void **state)
+UNIT_TEST(values_are_the_next_word_for_git_too, make_repository, scratch_remove)
 {
 	struct error err = {0};
 	unsigned n = 0;
 
-	(void)state;
 	for (size_t t = 0; t < COUNT(tables); t++)
 		for (const struct git_command *g = tables[t]; g->name; g++) {
 			struct notation rows;
@@ -139,14 +138,13 @@ static void start(const struct git_command *g, const char *option)
 		fail_msg("git %s %s starts a program", g->name, option);
 }
 
-static void no_option_starts_a_program(void **state)
+UNIT_TEST(no_option_starts_a_program, make_repository, scratch_remove)
 {
 	const char *open = arena_printf(&arena, "-O%s", at(CANARY));
 	const char *const shows[] = {"git", "grep", "--no-index", open, "canary", NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct error err = {0};
 
-	(void)state;
 	tree_write(at(CANARY), STR("#!/bin/sh\ntouch \"${0%/*}/ran\"\n"));
 	assert_int_equal(chmod(at(CANARY), 0755), 0);
 	tree_write(at("f"), STR("canary\n"));
@@ -170,27 +168,13 @@ static void no_option_starts_a_program(void **state)
 		}
 }
 
-static void rows_are_well_formed(void **state)
+UNIT_TEST(rows_are_well_formed, NULL, arena_end)
 {
 	struct error err = {0};
 
-	(void)state;
 	for (size_t t = 0; t < COUNT(tables); t++)
 		for (const struct git_command *g = tables[t]; g->name; g++)
 			if (notation_check(g->options, "", &err) < 0 ||
 				notation_check(g->lead, "", &err) < 0)
 				fail_msg("git %s: %s", g->name, err.text);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			values_are_the_next_word_for_git_too, make_repository, scratch_remove),
-		cmocka_unit_test_setup_teardown(
-			no_option_starts_a_program, make_repository, scratch_remove),
-		cmocka_unit_test_teardown(rows_are_well_formed, arena_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

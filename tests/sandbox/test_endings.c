@@ -11,11 +11,10 @@ static const char unruly[] =
 	"setsid sh -c 'trap \"\" TERM HUP INT; exec </dev/null >/dev/null 2>&1;"
 	" echo ready > ready; read x < never' & read x < ready; cat never";
 
-static void a_run_over_its_time_leaves_nothing(void **state)
+EXECUTE_TEST_TWICE(a_run_over_its_time_leaves_nothing)
 {
 	struct execution x;
 
-	(void)state;
 	probe(unruly);
 	fifo("tree/ready");
 	fifo("tree/never");
@@ -30,11 +29,10 @@ static void a_run_over_its_time_leaves_nothing(void **state)
 	assert_no_child();
 }
 
-static void a_cancelled_run_leaves_nothing(void **state)
+EXECUTE_TEST_TWICE(a_cancelled_run_leaves_nothing)
 {
 	struct execution x;
 
-	(void)state;
 	fifo("tree/ready");
 	fifo("tree/never");
 	probe(arena_printf(&arena, "%s",
@@ -51,11 +49,10 @@ static void a_cancelled_run_leaves_nothing(void **state)
 	assert_no_child();
 }
 
-static void a_loop_without_end_is_ended(void **state)
+EXECUTE_TEST(a_loop_without_end_is_ended)
 {
 	struct execution x;
 
-	(void)state;
 	rig_parse("echo stop > stop; while :; do :; done; echo not reached", &x);
 	x.cancel = stopper();
 	x.grace_ms = 20000; /* it ends at TERM */
@@ -66,9 +63,8 @@ static void a_loop_without_end_is_ended(void **state)
 	assert_true(end.ms < 20000);
 }
 
-static void what_is_left_behind_is_ended(void **state)
+EXECUTE_TEST_TWICE(what_is_left_behind_is_ended)
 {
-	(void)state;
 	fifo("tree/ready");
 	fifo("tree/never");
 	probe("setsid sh -c 'echo ready > ready; read x < never' & read x < ready");
@@ -79,9 +75,8 @@ static void what_is_left_behind_is_ended(void **state)
 	assert_no_child();
 }
 
-static void jobs_in_the_background_are_waited_for(void **state)
+EXECUTE_TEST(jobs_in_the_background_are_waited_for)
 {
-	(void)state;
 	fifo("tree/go");
 	assert_int_equal(rig_run("cat go > got & echo x > go"), 0);
 	assert_int_equal(rig_run("cat got; ( cat go > got & ) ; echo y > go & :"), 0);
@@ -90,9 +85,8 @@ static void jobs_in_the_background_are_waited_for(void **state)
 	assert_out("y\n");
 }
 
-static void output_is_capped_and_the_run_goes_on(void **state)
+EXECUTE_TEST(output_is_capped_and_the_run_goes_on)
 {
-	(void)state;
 	policy.limits.output = 100000;
 	assert_int_equal(rig_run("seq 1 400000; echo more >&2; touch reached"), 0);
 	assert_int_equal(end.status, 0);
@@ -104,11 +98,10 @@ static void output_is_capped_and_the_run_goes_on(void **state)
 	assert_out("little\n");
 }
 
-static void output_that_cannot_be_passed_on_is_told(void **state)
+EXECUTE_TEST(output_that_cannot_be_passed_on_is_told)
 {
 	struct execution x;
 
-	(void)state;
 	rig_parse("echo lost", &x);
 	x.out = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	if (x.out < 0)
@@ -118,12 +111,11 @@ static void output_that_cannot_be_passed_on_is_told(void **state)
 	assert_int_equal(end.unwritten, ENOSPC);
 }
 
-static void a_reader_that_went_away_ends_the_writer(void **state)
+EXECUTE_TEST(a_reader_that_went_away_ends_the_writer)
 {
 	struct execution x;
 	int ends[2];
 
-	(void)state;
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	close(ends[0]);
 	policy.limits.output = 0;
@@ -135,12 +127,11 @@ static void a_reader_that_went_away_ends_the_writer(void **state)
 	assert_int_equal(end.unwritten, 0);
 }
 
-static void a_reader_that_sleeps_does_not_stop_the_clock(void **state)
+EXECUTE_TEST(a_reader_that_sleeps_does_not_stop_the_clock)
 {
 	struct execution x;
 	int ends[2];
 
-	(void)state;
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	policy.limits.output = 0;
 	rig_parse("seq 1 100000000 | { read x; echo stop > stop; cat; }", &x);
@@ -154,9 +145,8 @@ static void a_reader_that_sleeps_does_not_stop_the_clock(void **state)
 	assert_no_child();
 }
 
-static void what_is_known_during_the_run_alone_is_asked_then(void **state)
+EXECUTE_TEST_TWICE(what_is_known_during_the_run_alone_is_asked_then)
 {
-	(void)state;
 	tree_write(at("tree/names"), STR("/etc/passwd\nprobe\n"));
 	probe("ln -s /etc link");
 	assert_int_equal(rig_run("./probe && echo x; cat link/passwd; touch after"), 0);
@@ -177,9 +167,8 @@ static void what_is_known_during_the_run_alone_is_asked_then(void **state)
 	assert_denied(RULE_PATH_OUTSIDE, "link/passwd");
 }
 
-static void a_denial_ends_what_runs(void **state)
+EXECUTE_TEST_TWICE(a_denial_ends_what_runs)
 {
-	(void)state;
 	fifo("tree/never");
 	assert_int_equal(rig_run(marking("cat never | cat /etc/passwd; touch after")), 0);
 	assert_denied(RULE_PATH_OUTSIDE, "/etc/passwd");
@@ -203,13 +192,12 @@ static _Noreturn void run_until_killed(int in, int other)
 }
 
 /* Its standard input is a pipe: the last process that has it is gone when writing fails. */
-static void a_killed_caller_takes_its_run_with_it(void **state)
+EXECUTE_TEST(a_killed_caller_takes_its_run_with_it)
 {
 	int ends[2], raw, ready;
 	struct pollfd fd = {0};
 	pid_t pid;
 
-	(void)state;
 	if (host.layers[LAYER_PROCESSES].state == LAYER_ABSENT) {
 		print_message("no PID namespaces here: nothing ends what a killed caller left\n");
 		skip();
@@ -236,11 +224,10 @@ static void a_killed_caller_takes_its_run_with_it(void **state)
 	assert_int_equal(marked(), 0);
 }
 
-static void values_do_not_grow_for_ever(void **state)
+EXECUTE_TEST(values_do_not_grow_for_ever)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 
-	(void)state;
 	buf_adds(&line, "x=0123456789abcdef; ");
 	for (int i = 0; i < 40; i++)
 		buf_adds(&line, "x=$x$x; ");
@@ -249,30 +236,4 @@ static void values_do_not_grow_for_ever(void **state)
 	assert_true(end.denied);
 	assert_string_equal(rule_id(end.verdict.rule), "limit");
 	assert_false(path_exists(at("tree/after")));
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		sound_test(a_run_over_its_time_leaves_nothing),
-		bare_test(a_run_over_its_time_leaves_nothing),
-		sound_test(a_cancelled_run_leaves_nothing),
-		bare_test(a_cancelled_run_leaves_nothing),
-		sound_test(a_loop_without_end_is_ended),
-		sound_test(what_is_left_behind_is_ended),
-		bare_test(what_is_left_behind_is_ended),
-		sound_test(jobs_in_the_background_are_waited_for),
-		sound_test(output_is_capped_and_the_run_goes_on),
-		sound_test(output_that_cannot_be_passed_on_is_told),
-		sound_test(a_reader_that_went_away_ends_the_writer),
-		sound_test(a_reader_that_sleeps_does_not_stop_the_clock),
-		sound_test(what_is_known_during_the_run_alone_is_asked_then),
-		bare_test(what_is_known_during_the_run_alone_is_asked_then),
-		sound_test(a_denial_ends_what_runs),
-		bare_test(a_denial_ends_what_runs),
-		sound_test(a_killed_caller_takes_its_run_with_it),
-		sound_test(values_do_not_grow_for_ever),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,9 +8,8 @@
 #include <sys/syscall.h>
 #include "tests/lib/execute_rig.h"
 
-static void statuses_and_output_come_back(void **state)
+EXECUTE_TEST(statuses_and_output_come_back)
 {
-	(void)state;
 	assert_int_equal(rig_run("echo one; echo two >&2; false"), 0);
 	assert_out("one\ntwo\n");
 	assert_int_equal(end.status, 1);
@@ -26,12 +25,11 @@ static void statuses_and_output_come_back(void **state)
 	assert_no_child();
 }
 
-static void two_outputs_are_kept_apart(void **state)
+EXECUTE_TEST(two_outputs_are_kept_apart)
 {
 	struct execution x;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	(void)state;
 	rig_parse("echo one; echo two >&2", &x);
 	x.err = open(at("errors"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	assert_true(x.err >= 0);
@@ -47,7 +45,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void the_environment_is_the_list(void **state)
+EXECUTE_TEST(the_environment_is_the_list)
 {
 	static const char *const list[] = {"ASAN_OPTIONS=detect_leaks=0", "GIT_CONFIG_COUNT=7",
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_KEY_0=core.hooksPath",
@@ -65,7 +63,6 @@ static void the_environment_is_the_list(void **state)
 	size_t n = 0;
 	struct str rest, line;
 
-	(void)state;
 	assert_int_equal(setenv("SECRET", "of the caller's", 1), 0);
 	policy.programs = &show;
 	policy.n_programs = 1;
@@ -87,11 +84,10 @@ static void the_environment_is_the_list(void **state)
 	assert_int_equal(unsetenv("SECRET"), 0);
 }
 
-static void no_descriptor_is_inherited(void **state)
+EXECUTE_TEST(no_descriptor_is_inherited)
 {
 	int extra[4];
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(extra); i++)
 		extra[i] = fcntl(root.fd, F_DUPFD, 20 + (int)i * 7); /* without CLOEXEC */
 	probe("ls /proc/self/fd");
@@ -117,12 +113,11 @@ static int refuse_close_range(void)
 		       : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
 }
 
-static void none_is_inherited_without_close_range(void **state)
+EXECUTE_TEST(none_is_inherited_without_close_range)
 {
 	int raw;
 	pid_t pid;
 
-	(void)state;
 	probe("ls /proc/self/fd");
 	pid = fork();
 	assert_true(pid >= 0);
@@ -140,11 +135,10 @@ static void none_is_inherited_without_close_range(void **state)
 	assert_int_equal(raw, 0);
 }
 
-static void standard_input_is_empty_or_given(void **state)
+EXECUTE_TEST(standard_input_is_empty_or_given)
 {
 	struct execution x;
 
-	(void)state;
 	assert_int_equal(rig_run("cat; wc -c"), 0);
 	assert_out("0\n");
 	tree_write(at("input"), STR("given\n"));
@@ -160,12 +154,11 @@ static void standard_input_is_empty_or_given(void **state)
 	assert_int_equal(end.status, 0);
 }
 
-static void files_are_no_others_to_write(void **state)
+EXECUTE_TEST(files_are_no_others_to_write)
 {
 	mode_t mask = umask(0);
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(rig_run("touch open; mkdir folder"), 0);
 	assert_int_equal(stat(at("tree/open"), &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0644);
@@ -176,9 +169,8 @@ static void files_are_no_others_to_write(void **state)
 	umask(mask);
 }
 
-static void private_folders_go_with_the_run(void **state)
+EXECUTE_TEST_TWICE(private_folders_go_with_the_run)
 {
-	(void)state;
 	tree_write(at("tree/kept/file"), STR("kept"));
 	probe("cd \"$HOME\" && ln -s \"$OLDPWD/kept\" link && mkdir -p shut/in && touch shut/in/x "
 	      "&&"
@@ -191,24 +183,22 @@ static void private_folders_go_with_the_run(void **state)
 	assert_true(path_exists(at("tree/kept/file")));
 }
 
-static void what_a_killed_run_left_is_removed_by_the_next(void **state)
+EXECUTE_TEST(what_a_killed_run_left_is_removed_by_the_next)
 {
 	char *left = arena_printf(
 		&arena, "private/dev-team-%u/run.0123456789abcdef", (unsigned)geteuid());
 
-	(void)state;
 	tree_write(arena_printf(&arena, "%s/home/some/file", at(left)), STR("left"));
 	assert_int_equal(rig_run("true"), 0);
 	assert_false(path_exists(at(left)));
 	assert_int_equal(private_runs(), 0);
 }
 
-static void a_folder_of_somebody_else_is_left_alone(void **state)
+EXECUTE_TEST(a_folder_of_somebody_else_is_left_alone)
 {
 	char *theirs = at(arena_printf(&arena, "private/dev-team-%u", (unsigned)geteuid()));
 	size_t before;
 
-	(void)state;
 	assert_int_equal(symlink(root.path, theirs), 0);
 	before = private_runs();
 	assert_int_equal(rig_run("echo \"$HOME\""), 0);
@@ -226,9 +216,8 @@ static void a_folder_of_somebody_else_is_left_alone(void **state)
 	assert_true(str_starts(buf_str(&out), arena_printf(&arena, "%s.", theirs)));
 }
 
-static void a_required_layer_that_is_not_there_is_an_error(void **state)
+EXECUTE_TEST(a_required_layer_that_is_not_there_is_an_error)
 {
-	(void)state;
 	host.layers[LAYER_LANDLOCK].state = LAYER_ABSENT;
 	policy.layers[LAYER_LANDLOCK] = NEED_REQUIRED;
 	assert_int_equal(rig_run("touch after"), -1);
@@ -237,9 +226,8 @@ static void a_required_layer_that_is_not_there_is_an_error(void **state)
 	assert_int_equal(private_runs(), 0);
 }
 
-static void another_user_finds_its_folders(void **state)
+EXECUTE_TEST(another_user_finds_its_folders)
 {
-	(void)state;
 	if (geteuid() != 0) {
 		print_message("only root can run a command as somebody else\n");
 		skip();
@@ -258,9 +246,8 @@ static void another_user_finds_its_folders(void **state)
 	assert_int_equal(private_runs(), 0);
 }
 
-static void who_commits_is_the_caller(void **state)
+EXECUTE_TEST(who_commits_is_the_caller)
 {
-	(void)state;
 	tree_write(at("home/.gitconfig"),
 		STR("[user]\n\tname = Some One\n\temail = one@example.org\n"));
 	probe("git init -q . && git add probe && git commit -q -m x && git log --format='%an %ce'");
@@ -269,12 +256,11 @@ static void who_commits_is_the_caller(void **state)
 }
 
 /* Mounts refuse to have it moved; without them it is put back. */
-static void a_protected_file_stays_where_it_was(void **state)
+EXECUTE_TEST_TWICE(a_protected_file_stays_where_it_was)
 {
 	static const char *const protect[] = {"conf/deep/x"};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	(void)state;
 	policy.protect = (struct texts){(const char **)protect, 1};
 	tree_write(at("tree/conf/deep/x"), STR("good"));
 	probe("mv conf conf2 && mkdir -p conf/deep && echo bad > conf/deep/x");
@@ -287,11 +273,10 @@ static void a_protected_file_stays_where_it_was(void **state)
 	assert_str(buf_str(&text), "good");
 }
 
-static void programs_of_the_repository_are_run(void **state)
+EXECUTE_TEST(programs_of_the_repository_are_run)
 {
 	CLEANUP(buf_release) struct buf program = BUF_INIT;
 
-	(void)state;
 	probe("exit 0");
 	assert_int_equal(sys_read_file(&program, "/usr/bin/expr", 1 << 24, NULL, &err), 0);
 	tree_write(at("tree/probe"), buf_str(&program));
@@ -303,40 +288,13 @@ static void programs_of_the_repository_are_run(void **state)
 	assert_denied(RULE_NAME_TRUSTED, "./probe");
 }
 
-static void a_run_begins_where_it_is_told_to(void **state)
+EXECUTE_TEST(a_run_begins_where_it_is_told_to)
 {
 	struct execution x;
 
-	(void)state;
 	tree_write(at("tree/sub/file"), STR("inner\n"));
 	rig_parse("cat file; cat ../sub/file", &x);
 	x.cwd = "sub";
 	assert_int_equal(rig_execute(&x), 0);
 	assert_out("inner\ninner\n");
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		sound_test(statuses_and_output_come_back),
-		sound_test(two_outputs_are_kept_apart),
-		sound_test(the_environment_is_the_list),
-		sound_test(no_descriptor_is_inherited),
-		sound_test(none_is_inherited_without_close_range),
-		sound_test(standard_input_is_empty_or_given),
-		sound_test(files_are_no_others_to_write),
-		sound_test(private_folders_go_with_the_run),
-		bare_test(private_folders_go_with_the_run),
-		sound_test(what_a_killed_run_left_is_removed_by_the_next),
-		sound_test(a_folder_of_somebody_else_is_left_alone),
-		sound_test(a_required_layer_that_is_not_there_is_an_error),
-		sound_test(another_user_finds_its_folders),
-		sound_test(who_commits_is_the_caller),
-		sound_test(a_protected_file_stays_where_it_was),
-		bare_test(a_protected_file_stays_where_it_was),
-		sound_test(programs_of_the_repository_are_run),
-		sound_test(a_run_begins_where_it_is_told_to),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,9 +24,8 @@ static const char *object(const struct verdict *v)
 	return text;
 }
 
-static void every_rule_has_an_id_and_a_question(void **state)
+TEST(every_rule_has_an_id_and_a_question)
 {
-	(void)state;
 	for (int r = 0; r < RULES; r++) {
 		assert_true(strlen(rule_id((enum rule)r)) >= 3);
 		assert_true(strlen(rule_about((enum rule)r)) > 5);
@@ -34,20 +33,18 @@ static void every_rule_has_an_id_and_a_question(void **state)
 	assert_string_equal(rule_id(RULES), "internal");
 }
 
-static void nothing_against_it_is_allow(void **state)
+TEST(nothing_against_it_is_allow)
 {
 	struct verdict v = {0};
 
-	(void)state;
 	assert_string_equal(line(&v), "allow");
 	assert_string_equal(object(&v), "{\"verdict\":\"allow\"}");
 }
 
-static void a_denial_names_rule_bytes_word_path_and_reason(void **state)
+TEST(a_denial_names_rule_bytes_word_path_and_reason)
 {
 	struct verdict v = {0};
 
-	(void)state;
 	assert_int_equal(deny_word(&v, RULE_PATH_OUTSIDE, at, STR("esc/x"), STR("/etc/x"),
 				 "'%s' is outside", "esc/x"),
 		-1);
@@ -58,11 +55,10 @@ static void a_denial_names_rule_bytes_word_path_and_reason(void **state)
 		"\"word\":\"esc/x\",\"path\":\"/etc/x\",\"reason\":\"'esc/x' is outside\"}");
 }
 
-static void what_is_not_there_is_left_out(void **state)
+TEST(what_is_not_there_is_left_out)
 {
 	struct verdict v = {0}, w = {0};
 
-	(void)state;
 	deny(&v, RULE_SYNTAX, at, "the quote is not closed");
 	assert_string_equal(line(&v), "deny syntax 3-9: the quote is not closed");
 	assert_string_equal(object(&v), "{\"verdict\":\"deny\",\"rule\":\"syntax\",\"from\":3,"
@@ -71,22 +67,20 @@ static void what_is_not_there_is_left_out(void **state)
 	assert_string_equal(line(&w), "deny option 3-9 '': an empty word");
 }
 
-static void the_first_denial_stays(void **state)
+TEST(the_first_denial_stays)
 {
 	struct verdict v = {0};
 
-	(void)state;
 	deny(&v, RULE_NAME_LISTED, at, "first");
 	assert_int_equal(deny(&v, RULE_WRITE, (struct span){0, 1}, "second"), -1);
 	assert_string_equal(line(&v), "deny name.listed 3-9: first");
 }
 
 /* A word could else end the line, colour the terminal or turn the text around. */
-static void hostile_words_cannot_break_the_line(void **state)
+TEST(hostile_words_cannot_break_the_line)
 {
 	struct verdict v = {0};
 
-	(void)state;
 	deny_word(&v, RULE_NAME_BYTES, at, STR("a\nb\x1b[31m\x7f\xff\xc2\x85\xe2\x80\xae\xc3\xa9z"),
 		STR("/t\r"), "no '%s'", "\x07");
 	assert_string_equal(line(&v),
@@ -95,40 +89,23 @@ static void hostile_words_cannot_break_the_line(void **state)
 		"-> /t\\x0d: no '\\x07'");
 }
 
-static void a_word_that_is_no_utf8_gives_valid_json(void **state)
+TEST(a_word_that_is_no_utf8_gives_valid_json)
 {
 	struct verdict v = {0};
 
-	(void)state;
 	deny_word(&v, RULE_INPUT_BYTES, at, STR("a\xff\0b"), STR(""), "byte 0xff");
 	assert_string_equal(object(&v), "{\"verdict\":\"deny\",\"rule\":\"input.bytes\",\"from\":3,"
 					"\"to\":9,\"word\":\"a??b\",\"reason\":\"byte 0xff\"}");
 }
 
-static void a_long_reason_is_cut_and_stays_valid(void **state)
+TEST(a_long_reason_is_cut_and_stays_valid)
 {
 	struct verdict v = {0};
 	char wide[400];
 
-	(void)state;
 	for (size_t i = 0; i + 2 < sizeof(wide); i += 2)
 		memcpy(wide + i, "\xc3\xa9", 3);
 	deny(&v, RULE_OPTION, at, "x%s", wide);
 	assert_true(strlen(v.reason) < sizeof(v.reason));
 	assert_non_null(strstr(object(&v), "\"reason\":\"x\xc3\xa9"));
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_rule_has_an_id_and_a_question),
-		cmocka_unit_test(nothing_against_it_is_allow),
-		cmocka_unit_test(a_denial_names_rule_bytes_word_path_and_reason),
-		cmocka_unit_test(what_is_not_there_is_left_out),
-		cmocka_unit_test(the_first_denial_stays),
-		cmocka_unit_test(hostile_words_cannot_break_the_line),
-		cmocka_unit_test(a_word_that_is_no_utf8_gives_valid_json),
-		cmocka_unit_test(a_long_reason_is_cut_and_stays_valid),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

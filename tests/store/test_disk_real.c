@@ -13,8 +13,8 @@
 static int begin(void **state)
 {
 	(void)scratch_make(state);
-	disk = disk_real();
-	root = base;
+	case_disk = disk_real();
+	case_root = base;
 	return 0;
 }
 
@@ -26,80 +26,78 @@ static mode_t mode_of(const char *name)
 	return st.st_mode & 07777;
 }
 
-static void a_file_is_its_owners_alone_unless_somebody_chose(void **state)
+#define REAL_TEST(name) UNIT_TEST(name, begin, scratch_remove)
+
+REAL_TEST(a_file_is_its_owners_alone_unless_somebody_chose)
 {
 	struct error err;
 
-	(void)state;
-	put("a", STR("x"));
+	case_put("a", STR("x"));
 	assert_int_equal(mode_of("a"), 0600);
 	assert_int_equal(chmod(at("a"), 0644), 0);
-	assert_int_equal(disk->ops->write(disk, at("b"), at("a"), STR("x"), &err), 0);
+	assert_int_equal(case_disk->ops->write(case_disk, at("b"), at("a"), STR("x"), &err), 0);
 	assert_int_equal(mode_of("b"), 0644);
-	put("b", STR("x"));
+	case_put("b", STR("x"));
 	assert_int_equal(mode_of("b"), 0600);
-	assert_int_equal(disk->ops->mkdirs(disk, at("c/d"), &err), 0);
+	assert_int_equal(case_disk->ops->mkdirs(case_disk, at("c/d"), &err), 0);
 	assert_int_equal(mode_of("c"), 0700);
 	assert_int_equal(mode_of("c/d"), 0700);
 }
 
 /* Nothing is written through a link that somebody else has put there. */
-static void nothing_is_written_through_a_link(void **state)
+REAL_TEST(nothing_is_written_through_a_link)
 {
 	struct disk_file *f;
 	struct error err;
 	bool taken;
 
-	(void)state;
-	put("victim", STR("whole"));
+	case_put("victim", STR("whole"));
 	assert_int_equal(symlink("victim", at("link")), 0);
-	assert_int_equal(disk->ops->open(disk, at("link"), true, NULL, &f, &err), -1);
+	assert_int_equal(case_disk->ops->open(case_disk, at("link"), true, NULL, &f, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
-	assert_int_equal(disk->ops->create(disk, at("link"), STR("x"), &taken, &err), -1);
+	assert_int_equal(case_disk->ops->create(case_disk, at("link"), STR("x"), &taken, &err), -1);
 	assert_true(taken);
-	put("link", STR("mine"));
-	assert_file("victim", "whole");
-	assert_file("link", "mine");
+	case_put("link", STR("mine"));
+	case_assert_file("victim", "whole");
+	case_assert_file("link", "mine");
 	assert_int_equal(link(at("victim"), at("second")), 0);
-	put("second", STR("mine"));
-	assert_file("victim", "whole");
+	case_put("second", STR("mine"));
+	case_assert_file("victim", "whole");
 }
 
-static void a_pipe_is_no_file_and_blocks_nobody(void **state)
+REAL_TEST(a_pipe_is_no_file_and_blocks_nobody)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
 	struct disk_file *f;
 	struct error err;
 	bool missing;
 
-	(void)state;
 	assert_int_equal(mkfifo(at("pipe"), 0600), 0);
-	assert_int_equal(disk->ops->read(disk, at("pipe"), 10, &got, &missing, &err), -1);
+	assert_int_equal(case_disk->ops->read(case_disk, at("pipe"), 10, &got, &missing, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
-	assert_int_equal(disk->ops->open(disk, at("pipe"), true, NULL, &f, &err), -1);
+	assert_int_equal(case_disk->ops->open(case_disk, at("pipe"), true, NULL, &f, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
 }
 
 /* A file of the kernel says that it is empty, and is not. */
-static void a_file_that_says_it_is_empty_is_read_to_its_end(void **state)
+REAL_TEST(a_file_that_says_it_is_empty_is_read_to_its_end)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
 	struct error err;
 	bool missing;
 
-	(void)state;
 	assert_int_equal(
-		disk->ops->read(disk, "/proc/self/status", 1 << 20, &got, &missing, &err), 0);
+		case_disk->ops->read(case_disk, "/proc/self/status", 1 << 20, &got, &missing, &err),
+		0);
 	assert_non_null(strstr(got.s, "Pid:"));
 }
 
-static void the_kernels_number_identifies_network_file_systems(void **state)
+TEST(the_kernels_number_identifies_network_file_systems)
 {
 	static const uint32_t local[] = {0x65735546 /* FUSE */, 0xef53 /* ext4 */,
 		0x01021994 /* tmpfs */, 0x9123683e /* btrfs */, 0x58465342 /* xfs */,
 		0x794c7630 /* overlay */, 0};
 
-	(void)state;
 	assert_string_equal(disk_network_name(0x6969), "nfs");
 	assert_string_equal(disk_network_name(0xff534d42), "cifs");
 	assert_string_equal(disk_network_name(0x01021997), "9p");
@@ -119,11 +117,10 @@ static size_t entries(const char *dir)
 	return n;
 }
 
-static void a_probe_of_a_local_directory_passes_and_leaves_nothing(void **state)
+REAL_TEST(a_probe_of_a_local_directory_passes_and_leaves_nothing)
 {
 	struct error err;
 
-	(void)state;
 	assert_int_equal(disk_probe(base, &err), 0);
 	assert_int_equal(entries(base), 2);
 	assert_int_equal(disk_probe(at("missing"), &err), -1);
@@ -167,29 +164,12 @@ static void probe_fails(int nr, int arg, int error, const char *what)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void a_file_system_without_locks_or_renames_is_refused(void **state)
+REAL_TEST(a_file_system_without_locks_or_renames_is_refused)
 {
-	(void)state;
 	probe_fails(SYS_fcntl, F_OFD_SETLK, 0, "working locks"); /* both are granted */
 	probe_fails(SYS_fcntl, F_OFD_SETLK, ENOSYS, "working locks");
 	probe_fails(SYS_rename, -1, 0, "rename does not replace"); /* nothing is renamed */
 	probe_fails(SYS_rename, -1, EEXIST, "rename does not replace");
 }
 
-#define real_test(f) cmocka_unit_test_setup_teardown(f, begin, scratch_remove)
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		DISK_CASES(real_test),
-		real_test(a_file_is_its_owners_alone_unless_somebody_chose),
-		real_test(nothing_is_written_through_a_link),
-		real_test(a_pipe_is_no_file_and_blocks_nobody),
-		real_test(a_file_that_says_it_is_empty_is_read_to_its_end),
-		cmocka_unit_test(the_kernels_number_identifies_network_file_systems),
-		real_test(a_probe_of_a_local_directory_passes_and_leaves_nothing),
-		real_test(a_file_system_without_locks_or_renames_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DISK_CASES(begin, scratch_remove)

@@ -7,51 +7,52 @@
 static void chunked(int fd, unsigned n, struct str request)
 {
 	(void)n, (void)request;
-	say(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nh\r\n");
-	say(fd, "4;x=y\r\nello\r\n6\r\n world\r\n0\r\nTrailer: x\r\n\r\n");
+	server_say(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nh\r\n");
+	server_say(fd, "4;x=y\r\nello\r\n6\r\n world\r\n0\r\nTrailer: x\r\n\r\n");
 }
 
 static void until_closed(int fd, unsigned n, struct str request)
 {
 	(void)n, (void)request;
-	say(fd, "HTTP/1.0 200 OK\r\n\r\nhello");
+	server_say(fd, "HTTP/1.0 200 OK\r\n\r\nhello");
 }
 
 static void after_continue(int fd, unsigned n, struct str request)
 {
 	(void)n, (void)request;
-	say(fd, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
+	server_say(fd,
+		"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
 }
 
 static void redirected(int fd, unsigned n, struct str request)
 {
 	(void)n, (void)request;
-	say(fd, "HTTP/1.1 307 Temporary Redirect\r\nLocation: /elsewhere\r\n"
-		"Set-Cookie: a=b\r\nContent-Length: 2\r\n\r\ngo");
+	server_say(fd, "HTTP/1.1 307 Temporary Redirect\r\nLocation: /elsewhere\r\n"
+		       "Set-Cookie: a=b\r\nContent-Length: 2\r\n\r\ngo");
 }
 
 static void limited(int fd, unsigned n, struct str request)
 {
 	(void)n, (void)request;
-	say(fd, "HTTP/1.1 429 Too Many Requests\r\nretry-after: 17\r\nContent-Length: "
-		"4\r\n\r\nslow");
+	server_say(fd, "HTTP/1.1 429 Too Many Requests\r\nretry-after: 17\r\nContent-Length: "
+		       "4\r\n\r\nslow");
 }
 
 static void far_away(int fd, unsigned n, struct str request)
 {
 	(void)n, (void)request;
-	say(fd, "HTTP/1.1 503 Unavailable\r\nRetry-After: Fri, 01 Jan 2100 00:00:00 GMT\r\n"
-		"Content-Length: 0\r\n\r\n");
+	server_say(fd, "HTTP/1.1 503 Unavailable\r\nRetry-After: Fri, 01 Jan 2100 00:00:00 GMT\r\n"
+		       "Content-Length: 0\r\n\r\n");
 }
 
-static void answers_come_as_they_are(void **state)
+TEST(answers_come_as_they_are)
 {
 	static const struct {
 		server_play *play;
 		long status, retry;
 		const char *body;
 	} rows[] = {
-		{plain, 200, -1, "hello"},
+		{server_plain, 200, -1, "hello"},
 		{chunked, 200, -1, "hello world"},
 		{until_closed, 200, -1, "hello"},
 		{after_continue, 201, -1, ""},
@@ -60,7 +61,6 @@ static void answers_come_as_they_are(void **state)
 		{far_away, 503, 1, ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct http_request r = {.method = "GET"};
 		struct http_answer a;
@@ -90,45 +90,44 @@ static void nothing(int fd, unsigned n, struct str request)
 static void half_a_length(int fd, unsigned n, struct str request)
 {
 	(void)n, (void)request;
-	say(fd, "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello");
+	server_say(fd, "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello");
 }
 
 static void half_a_chunk(int fd, unsigned n, struct str request)
 {
 	(void)n, (void)request;
-	say(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n50\r\nhello");
+	server_say(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n50\r\nhello");
 }
 
 static void no_last_chunk(int fd, unsigned n, struct str request)
 {
 	(void)n, (void)request;
-	say(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
+	server_say(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
 }
 
 static void half_a_head(int fd, unsigned n, struct str request)
 {
 	(void)n, (void)request;
-	say(fd, "HTTP/1.1 200 OK\r\nContent-");
+	server_say(fd, "HTTP/1.1 200 OK\r\nContent-");
 }
 
 static void bad_chunk(int fd, unsigned n, struct str request)
 {
 	(void)n, (void)request;
-	say(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\nhello\r\n");
+	server_say(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\nhello\r\n");
 }
 
 static void no_http(int fd, unsigned n, struct str request)
 {
 	(void)n, (void)request;
-	say(fd, "SSH-2.0-OpenSSH_9.2\r\n");
+	server_say(fd, "SSH-2.0-OpenSSH_9.2\r\n");
 }
 
-static void what_ends_in_the_middle_is_broken(void **state)
+TEST(what_ends_in_the_middle_is_broken)
 {
 	static server_play *const plays[] = {nothing, half_a_length, half_a_chunk, no_last_chunk,
 		half_a_head, bad_chunk, no_http};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(plays); i++) {
 		struct http_request r = {.method = "GET"};
 		struct http_answer a;
@@ -145,7 +144,7 @@ static void what_ends_in_the_middle_is_broken(void **state)
 	}
 }
 
-static void a_request_is_sent_as_it_was_given(void **state)
+TEST(a_request_is_sent_as_it_was_given)
 {
 	static const char *const headers[] = {
 		"Authorization: Bearer k-1", "Content-Type: application/json", NULL};
@@ -154,8 +153,7 @@ static void a_request_is_sent_as_it_was_given(void **state)
 	struct http_answer a;
 	struct error err;
 
-	(void)state;
-	server_start(plain);
+	server_start(server_plain);
 	r.url = server.url;
 	assert_int_equal(http_send(&r, &a, &err), 0);
 	buf_release(&a.body);
@@ -170,17 +168,16 @@ static void a_request_is_sent_as_it_was_given(void **state)
 }
 
 /* A body that one write does not take, with bytes of all kinds. */
-static void a_long_body_arrives_whole(void **state)
+TEST(a_long_body_arrives_whole)
 {
 	CLEANUP(buf_release) struct buf body = BUF_INIT, asked = BUF_INIT;
 	struct http_request r = {.method = "PUT"};
 	struct http_answer a;
 	struct error err;
 
-	(void)state;
 	for (unsigned i = 0; i < 3 << 20; i++)
 		buf_addc(&body, (char)(i * 7 % 256));
-	server_start(plain);
+	server_start(server_plain);
 	r.url = server.url;
 	r.body = buf_str(&body);
 	assert_int_equal(http_send(&r, &a, &err), 0);
@@ -212,14 +209,13 @@ static int hear(void *data, long status, struct str piece, struct error *err)
 	return 0;
 }
 
-static void pieces_are_told_as_they_come(void **state)
+TEST(pieces_are_told_as_they_come)
 {
 	struct heard h = {0};
 	struct http_request r = {.method = "GET", .on_data = hear, .data = &h};
 	struct http_answer a;
 	struct error err;
 
-	(void)state;
 	server_start(chunked);
 	r.url = server.url;
 	assert_int_equal(http_send(&r, &a, &err), 0);
@@ -230,14 +226,13 @@ static void pieces_are_told_as_they_come(void **state)
 	server_stop(NULL);
 }
 
-static void a_listener_may_end_it(void **state)
+TEST(a_listener_may_end_it)
 {
 	struct heard h = {.refuse = true};
 	struct http_request r = {.method = "GET", .on_data = hear, .data = &h};
 	struct http_answer a;
 	struct error err;
 
-	(void)state;
 	server_start(chunked);
 	r.url = server.url;
 	assert_int_equal(http_send(&r, &a, &err), -1);
@@ -251,11 +246,11 @@ static void a_listener_may_end_it(void **state)
 static void begun(int fd, unsigned n, struct str request)
 {
 	(void)n, (void)request;
-	say(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
-	wait_closed(fd);
+	server_say(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
+	server_wait_closed(fd);
 }
 
-static void it_can_be_cancelled_while_it_waits(void **state)
+TEST(it_can_be_cancelled_while_it_waits)
 {
 	struct heard h = {0};
 	struct http_request r = {.method = "GET", .on_data = hear, .data = &h};
@@ -263,7 +258,6 @@ static void it_can_be_cancelled_while_it_waits(void **state)
 	struct error err;
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	server_start(begun);
 	r.url = server.url;
@@ -281,14 +275,13 @@ static void it_can_be_cancelled_while_it_waits(void **state)
 static void silent(int fd, unsigned n, struct str request)
 {
 	(void)n, (void)request;
-	wait_closed(fd);
+	server_wait_closed(fd);
 }
 
-static void time_runs_out(void **state)
+TEST(time_runs_out)
 {
 	static server_play *const plays[] = {silent, begun};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(plays); i++) {
 		struct http_request r = {.method = "GET", .timeout_s = 1};
 		struct http_answer a;
@@ -309,19 +302,18 @@ static void flood(int fd, unsigned n, struct str request)
 
 	(void)n, (void)request;
 	memset(block, 'a', sizeof(block));
-	say(fd, "HTTP/1.1 200 OK\r\n\r\n");
+	server_say(fd, "HTTP/1.1 200 OK\r\n\r\n");
 	while (send(fd, block, sizeof(block), MSG_NOSIGNAL) > 0)
 		;
 }
 
-static void an_answer_without_end_is_refused(void **state)
+TEST(an_answer_without_end_is_refused)
 {
 	struct http_request r = {.method = "GET", .max = 1 << 20};
 	struct http_answer a;
 	struct error err;
 	char want[128];
 
-	(void)state;
 	server_start(flood);
 	r.url = server.url;
 	assert_int_equal(http_send(&r, &a, &err), -1);
@@ -332,21 +324,20 @@ static void an_answer_without_end_is_refused(void **state)
 	server_stop(NULL);
 }
 
-static void who_is_not_there_is_unreachable(void **state)
+TEST(who_is_not_there_is_unreachable)
 {
 	struct http_request r = {.method = "GET"};
 	struct http_answer a;
 	struct error err;
 	char url[80];
 
-	(void)state;
-	server_start(plain);
+	server_start(server_plain);
 	server_stop(NULL); /* its port is free now */
 	r.url = server.url;
 	assert_int_equal(http_send(&r, &a, &err), 0);
 	assert_int_equal(a.fate, HTTP_UNREACHABLE);
 	assert_int_equal(a.status, 0);
-	server_start(plain); /* speaks no TLS */
+	server_start(server_plain); /* speaks no TLS */
 	snprintf(url, sizeof(url), "https://127.0.0.1:%u/", server.port);
 	r.url = url;
 	assert_int_equal(http_send(&r, &a, &err), 0);
@@ -355,22 +346,3 @@ static void who_is_not_there_is_unreachable(void **state)
 }
 
 /* A certificate that nobody vouches for, and the same one once somebody does. */
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(answers_come_as_they_are),
-		cmocka_unit_test(what_ends_in_the_middle_is_broken),
-		cmocka_unit_test(a_request_is_sent_as_it_was_given),
-		cmocka_unit_test(a_long_body_arrives_whole),
-		cmocka_unit_test(pieces_are_told_as_they_come),
-		cmocka_unit_test(a_listener_may_end_it),
-		cmocka_unit_test(it_can_be_cancelled_while_it_waits),
-		cmocka_unit_test(time_runs_out),
-		cmocka_unit_test(an_answer_without_end_is_refused),
-		cmocka_unit_test(who_is_not_there_is_unreachable),
-	};
-
-	/* Loopback is reached without the proxy that this machine may have. */
-	setenv("no_proxy", "*", 1);
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -44,7 +44,7 @@ static void wait_for_listener(unsigned port)
 	} while (rc < 0);
 }
 
-static void certificates_are_checked(void **state)
+UNIT_TEST(certificates_are_checked, scratch_enter, scratch_leave)
 {
 	const char *argv[] = {"sh", "-c", certify, NULL};
 	CLEANUP(buf_release) struct buf said = BUF_INIT;
@@ -56,11 +56,10 @@ static void certificates_are_checked(void **state)
 	char url[80];
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(process_run(&p, &end, &err), 0);
 	if (end.status != 0)
 		fail_msg("openssl: %s", said.s);
-	server_start(plain);
+	server_start(server_plain);
 	server_stop(NULL); /* its port is free now */
 	pid = tls_start(server.port);
 	wait_for_listener(server.port);
@@ -82,7 +81,7 @@ static void certificates_are_checked(void **state)
 	waitpid(pid, NULL, 0);
 }
 
-static void what_is_no_request_is_refused_without_its_secrets(void **state)
+TEST(what_is_no_request_is_refused_without_its_secrets)
 {
 	static const char *const split[] = {"X: secret-1\r\nY: z", NULL};
 	static const struct {
@@ -105,7 +104,6 @@ static void what_is_no_request_is_refused_without_its_secrets(void **state)
 			"missing URL"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct http_request r = {
 			.method = "GET", .url = rows[i].url, .headers = rows[i].headers};
@@ -118,12 +116,11 @@ static void what_is_no_request_is_refused_without_its_secrets(void **state)
 }
 
 /* Before anything else here, so that there is no library yet. */
-static void a_first_url_that_is_none_is_refused(void **state)
+TEST(a_first_url_that_is_none_is_refused)
 {
 	static const char *const urls[] = {"ftp://x", "", " ", "http://", "https://",
 		"127.0.0.1:1/v1", "file:///x", "https://u:p@h/v1", "HTTP://h/v1", "http://a b"};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(urls); i++) {
 		struct http_request r = {.method = "GET", .url = urls[i]};
 		struct http_answer a;
@@ -134,7 +131,7 @@ static void a_first_url_that_is_none_is_refused(void **state)
 	}
 }
 
-static void this_machine_is_told_from_others(void **state)
+TEST(this_machine_is_told_from_others)
 {
 	static const struct {
 		const char *url;
@@ -148,23 +145,7 @@ static void this_machine_is_told_from_others(void **state)
 		{"http://127.0.0.1@h/", false}, {"http://127.0.0.1%2eh", false}, {"http://", false},
 		{"http://:80", false}, {"", false}, {"localhost", false}};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
 		if (http_loopback(rows[i].url) != rows[i].is)
 			fail_msg("'%s'", rows[i].url);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_first_url_that_is_none_is_refused),
-		cmocka_unit_test(this_machine_is_told_from_others),
-		cmocka_unit_test_setup_teardown(
-			certificates_are_checked, scratch_enter, scratch_leave),
-		cmocka_unit_test(what_is_no_request_is_refused_without_its_secrets),
-	};
-
-	/* Loopback is reached without the proxy that this machine may have. */
-	setenv("no_proxy", "*", 1);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

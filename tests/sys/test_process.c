@@ -61,36 +61,34 @@ static size_t open_descriptors(void)
 	return n;
 }
 
-static void output_and_status_come_back(void **state)
+#define PROCESS_TEST(name) UNIT_TEST(name, fresh, NULL)
+
+PROCESS_TEST(output_and_status_come_back)
 {
-	(void)state;
 	assert_int_equal(shell("echo one; echo two >&2; exit 7", 0), 0);
 	assert_string_equal(out.s, "one\ntwo\n");
 	assert_int_equal(end.status, 7);
 	assert_false(end.timed_out || end.missing || end.cancelled);
 }
 
-static void arguments_are_not_read_by_a_shell(void **state)
+PROCESS_TEST(arguments_are_not_read_by_a_shell)
 {
 	const char *argv[] = {"printf", "%s", "$HOME `id` '\"; *", NULL};
 
-	(void)state;
 	assert_int_equal(run((struct process){.argv = argv, .output = -1}), 0);
 	assert_string_equal(out.s, "$HOME `id` '\"; *");
 }
 
-static void a_signal_is_128_and_its_number(void **state)
+PROCESS_TEST(a_signal_is_128_and_its_number)
 {
-	(void)state;
 	assert_int_equal(shell("kill -9 $$", 0), 0);
 	assert_int_equal(end.status, 128 + SIGKILL);
 }
 
-static void a_missing_program_is_told_from_a_failing_one(void **state)
+PROCESS_TEST(a_missing_program_is_told_from_a_failing_one)
 {
 	const char *argv[] = {"no-such-program-here", NULL};
 
-	(void)state;
 	assert_int_equal(run((struct process){.argv = argv, .output = -1}), -1);
 	assert_true(end.missing);
 	assert_int_equal(err.code, ERR_SYSTEM);
@@ -98,21 +96,19 @@ static void a_missing_program_is_told_from_a_failing_one(void **state)
 	assert_no_child();
 }
 
-static void a_program_that_may_not_be_run_is_an_error(void **state)
+PROCESS_TEST(a_program_that_may_not_be_run_is_an_error)
 {
 	const char *argv[] = {"/dev/null", NULL};
 
-	(void)state;
 	assert_int_equal(run((struct process){.argv = argv, .output = -1}), -1);
 	assert_false(end.missing);
 	assert_string_equal(err.text, "cannot start '/dev/null': Permission denied");
 }
 
-static void a_missing_folder_is_named(void **state)
+PROCESS_TEST(a_missing_folder_is_named)
 {
 	const char *argv[] = {"true", NULL};
 
-	(void)state;
 	assert_int_equal(
 		run((struct process){.argv = argv, .output = -1, .cwd = "/no/such/folder"}), -1);
 	assert_false(end.missing);
@@ -120,21 +116,19 @@ static void a_missing_folder_is_named(void **state)
 		err.text, "cannot enter directory '/no/such/folder': No such file or directory");
 }
 
-static void the_folder_is_entered(void **state)
+PROCESS_TEST(the_folder_is_entered)
 {
 	const char *argv[] = {"pwd", NULL};
 
-	(void)state;
 	assert_int_equal(run((struct process){.argv = argv, .output = -1, .cwd = "/usr"}), 0);
 	assert_string_equal(out.s, "/usr\n");
 }
 
-static void standard_input_is_the_text_however_long(void **state)
+PROCESS_TEST(standard_input_is_the_text_however_long)
 {
 	const char *argv[] = {"cat", NULL};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	(void)state;
 	for (int i = 0; i < 50000; i++)
 		buf_addf(&text, "line %d\n", i);
 	assert_int_equal(
@@ -142,29 +136,26 @@ static void standard_input_is_the_text_however_long(void **state)
 	assert_true(str_eq(buf_str(&out), buf_str(&text)));
 }
 
-static void input_that_is_not_read_is_no_error(void **state)
+PROCESS_TEST(input_that_is_not_read_is_no_error)
 {
 	const char *argv[] = {"true", NULL};
 
-	(void)state;
 	assert_int_equal(
 		run((struct process){.argv = argv, .output = -1, .input = STR("unread")}), 0);
 	assert_int_equal(end.status, 0);
 }
 
-static void without_a_text_standard_input_is_empty(void **state)
+PROCESS_TEST(without_a_text_standard_input_is_empty)
 {
-	(void)state;
 	assert_int_equal(shell("wc -c", 0), 0);
 	assert_int_equal(strtol(out.s, NULL, 10), 0);
 }
 
-static void the_environment_is_ours_with_changes(void **state)
+PROCESS_TEST(the_environment_is_ours_with_changes)
 {
 	const char *argv[] = {"/bin/sh", "-c", "echo $KEEP,$CHANGE,${DROP-unset},$NEW", NULL};
 	const char *env[] = {"CHANGE=after", "DROP", "NEW=a=b", NULL};
 
-	(void)state;
 	setenv("KEEP", "kept", 1);
 	setenv("CHANGE", "before", 1);
 	setenv("DROP", "there", 1);
@@ -173,30 +164,27 @@ static void the_environment_is_ours_with_changes(void **state)
 	assert_string_equal(getenv("CHANGE"), "before");
 }
 
-static void output_beyond_the_limit_is_thrown_away(void **state)
+PROCESS_TEST(output_beyond_the_limit_is_thrown_away)
 {
 	const char *argv[] = {"/bin/sh", "-c", "head -c 3000000 /dev/zero; exit 3", NULL};
 
-	(void)state;
 	assert_int_equal(run((struct process){.argv = argv, .output = -1, .out_max = 1000}), 0);
 	assert_int_equal(out.len, 1000);
 	assert_int_equal(end.status, 3);
 }
 
-static void a_megabyte_comes_whole(void **state)
+PROCESS_TEST(a_megabyte_comes_whole)
 {
-	(void)state;
 	assert_int_equal(shell("head -c 1000000 /dev/zero", 0), 0);
 	assert_int_equal(out.len, 1000000);
 }
 
-static void output_goes_to_a_descriptor(void **state)
+PROCESS_TEST(output_goes_to_a_descriptor)
 {
 	const char *argv[] = {"/bin/sh", "-c", "echo out; echo err >&2", NULL};
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
 	assert_int_equal(run((struct process){.argv = argv, .output = fds[1]}), 0);
 	close(fds[1]);
@@ -206,9 +194,8 @@ static void output_goes_to_a_descriptor(void **state)
 	assert_int_equal(out.len, 0);
 }
 
-static void at_the_time_limit_the_group_is_ended(void **state)
+PROCESS_TEST(at_the_time_limit_the_group_is_ended)
 {
-	(void)state;
 	assert_int_equal(shell("echo $$; sleep 1000 & sleep 1000", 1), 0);
 	assert_true(end.timed_out);
 	assert_int_equal(end.status, 128 + SIGTERM);
@@ -217,9 +204,8 @@ static void at_the_time_limit_the_group_is_ended(void **state)
 	assert_no_child();
 }
 
-static void what_ignores_term_is_killed(void **state)
+PROCESS_TEST(what_ignores_term_is_killed)
 {
-	(void)state;
 	assert_int_equal(shell("trap '' TERM; echo $$; while :; do sleep 1; done", 1), 0);
 	assert_true(end.timed_out);
 	assert_int_equal(end.status, 128 + SIGKILL);
@@ -227,27 +213,24 @@ static void what_ignores_term_is_killed(void **state)
 	assert_no_child();
 }
 
-static void a_stopped_program_is_ended_too(void **state)
+PROCESS_TEST(a_stopped_program_is_ended_too)
 {
-	(void)state;
 	assert_int_equal(shell("echo $$; kill -STOP $$", 1), 0);
 	assert_true(end.timed_out);
 	assert_int_equal(end.status, 128 + SIGTERM);
 	assert_no_child();
 }
 
-static void a_program_may_clean_up_at_term(void **state)
+PROCESS_TEST(a_program_may_clean_up_at_term)
 {
-	(void)state;
 	assert_int_equal(shell("trap 'echo cleaned; exit 9' TERM; sleep 1000 & wait", 1), 0);
 	assert_true(end.timed_out);
 	assert_string_equal(out.s, "cleaned\n");
 	assert_int_equal(end.status, 9);
 }
 
-static void nothing_in_the_background_outlives_the_program(void **state)
+PROCESS_TEST(nothing_in_the_background_outlives_the_program)
 {
-	(void)state;
 	assert_int_equal(shell("sleep 1000 & echo $!", 0), 0);
 	assert_int_equal(end.status, 0);
 	assert_gone(printed_pid());
@@ -255,9 +238,8 @@ static void nothing_in_the_background_outlives_the_program(void **state)
 }
 
 /* The inner shell says its number once it has left the session; the outer one ends only then. */
-static void a_daemon_is_ended_too(void **state)
+PROCESS_TEST(a_daemon_is_ended_too)
 {
-	(void)state;
 	assert_int_equal(shell("setsid sh -c 'echo $$; exec sleep 1000' >p.$$ & "
 			       "until [ -s p.$$ ]; do :; done; cat p.$$; rm p.$$",
 				 0),
@@ -267,9 +249,8 @@ static void a_daemon_is_ended_too(void **state)
 	assert_no_child();
 }
 
-static void a_daemon_that_ignores_term_is_killed(void **state)
+PROCESS_TEST(a_daemon_that_ignores_term_is_killed)
 {
-	(void)state;
 	assert_int_equal(shell("setsid sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1; done' "
 			       ">p.$$ & until [ -s p.$$ ]; do :; done; cat p.$$; rm p.$$",
 				 0),
@@ -278,11 +259,10 @@ static void a_daemon_that_ignores_term_is_killed(void **state)
 	assert_no_child();
 }
 
-static void children_of_our_own_are_left_alone(void **state)
+PROCESS_TEST(children_of_our_own_are_left_alone)
 {
 	pid_t own = fork();
 
-	(void)state;
 	if (own == 0) {
 		pause();
 		_exit(0);
@@ -295,12 +275,11 @@ static void children_of_our_own_are_left_alone(void **state)
 	assert_int_equal(waitpid(own, NULL, 0), own);
 }
 
-static void a_readable_cancel_descriptor_ends_it(void **state)
+PROCESS_TEST(a_readable_cancel_descriptor_ends_it)
 {
 	const char *argv[] = {"sleep", "1000", NULL};
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
 	assert_int_equal(write(fds[1], "x", 1), 1);
 	assert_int_equal(run((struct process){.argv = argv, .output = -1, .cancel = fds[0]}), 0);
@@ -311,9 +290,8 @@ static void a_readable_cancel_descriptor_ends_it(void **state)
 	close(fds[1]);
 }
 
-static void a_program_has_no_terminal_and_its_own_group(void **state)
+PROCESS_TEST(a_program_has_no_terminal_and_its_own_group)
 {
-	(void)state;
 	assert_int_equal(shell("(: </dev/tty) 2>/dev/null && echo tty; "
 			       "cut -d' ' -f1,5,6 /proc/$$/stat",
 				 0),
@@ -324,14 +302,13 @@ static void a_program_has_no_terminal_and_its_own_group(void **state)
 	assert_true(pid == group && pid == session);
 }
 
-static void signals_are_as_at_a_login(void **state)
+PROCESS_TEST(signals_are_as_at_a_login)
 {
 	/* glibc keeps 32 and 33 to itself; a program that make started has them ignored. */
 	const unsigned long long ours = ~(3ull << 31);
 	unsigned long long blocked, ignored;
 	sigset_t set, before;
 
-	(void)state;
 	sigfillset(&set);
 	sigprocmask(SIG_SETMASK, &set, &before);
 	signal(SIGPIPE, SIG_IGN);
@@ -345,24 +322,22 @@ static void signals_are_as_at_a_login(void **state)
 	assert_true((blocked & ours) == 0 && (ignored & ours) == 0);
 }
 
-static void no_descriptor_reaches_the_program_or_is_left(void **state)
+PROCESS_TEST(no_descriptor_reaches_the_program_or_is_left)
 {
 	int leaky = open("/dev/null", O_RDONLY); /* without O_CLOEXEC */
 	size_t before = open_descriptors();
 
-	(void)state;
 	assert_int_equal(shell("ls /proc/self/fd | tr '\\n' ' '", 0), 0);
 	assert_string_equal(out.s, "0 1 2 3 "); /* 3: the folder that ls reads */
 	assert_int_equal(open_descriptors(), before);
 	close(leaky);
 }
 
-static void it_works_without_standard_streams(void **state)
+PROCESS_TEST(it_works_without_standard_streams)
 {
 	int status;
 	pid_t pid = fork();
 
-	(void)state;
 	if (pid == 0) {
 		close(0);
 		close(1);
@@ -374,14 +349,13 @@ static void it_works_without_standard_streams(void **state)
 }
 
 /* The pipe's other end is held by the program alone: its end of file is the program's end. */
-static void when_the_caller_dies_the_program_dies(void **state)
+PROCESS_TEST(when_the_caller_dies_the_program_dies)
 {
 	const char *argv[] = {"/bin/sh", "-c", "echo; exec sleep 1000", NULL};
 	int fds[2];
 	char c;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
 	pid = fork();
 	if (pid == 0) {
@@ -396,9 +370,8 @@ static void when_the_caller_dies_the_program_dies(void **state)
 	close(fds[0]);
 }
 
-static void the_environment_of_a_process_can_be_asked(void **state)
+PROCESS_TEST(the_environment_of_a_process_can_be_asked)
 {
-	(void)state;
 	assert_int_equal(shell("exec env -i A=1 LONG=two sh -c '"
 			       "echo $$; tr \"\\0\" \"\\n\" </proc/$$/environ'",
 				 0),
@@ -408,11 +381,10 @@ static void the_environment_of_a_process_can_be_asked(void **state)
 	assert_false(process_has_env(printed_pid(), "A=1")); /* gone */
 }
 
-static void a_process_is_named_by_pid_and_start(void **state)
+PROCESS_TEST(a_process_is_named_by_pid_and_start)
 {
 	struct process_info a, b;
 
-	(void)state;
 	assert_true(process_info(getpid(), &a));
 	assert_int_equal(a.parent, getppid());
 	assert_true(a.start > 0);
@@ -424,13 +396,12 @@ static void a_process_is_named_by_pid_and_start(void **state)
 }
 
 /* As one killed by hand, or for want of memory, between its fork and its program. */
-static void a_fork_that_never_became_a_program_can_be_told(void **state)
+PROCESS_TEST(a_fork_that_never_became_a_program_can_be_told)
 {
 	struct process_info info;
 	siginfo_t ended;
 	pid_t pid = fork();
 
-	(void)state;
 	if (pid == 0)
 		_exit(raise(SIGKILL));
 	assert_int_equal(waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT), 0);
@@ -446,43 +417,4 @@ static int leave(void **state)
 	return scratch_leave(state);
 }
 
-#define PROCESS_TEST(name) cmocka_unit_test_setup(name, fresh)
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		PROCESS_TEST(output_and_status_come_back),
-		PROCESS_TEST(arguments_are_not_read_by_a_shell),
-		PROCESS_TEST(a_signal_is_128_and_its_number),
-		PROCESS_TEST(a_missing_program_is_told_from_a_failing_one),
-		PROCESS_TEST(a_program_that_may_not_be_run_is_an_error),
-		PROCESS_TEST(a_missing_folder_is_named),
-		PROCESS_TEST(the_folder_is_entered),
-		PROCESS_TEST(standard_input_is_the_text_however_long),
-		PROCESS_TEST(input_that_is_not_read_is_no_error),
-		PROCESS_TEST(without_a_text_standard_input_is_empty),
-		PROCESS_TEST(the_environment_is_ours_with_changes),
-		PROCESS_TEST(output_beyond_the_limit_is_thrown_away),
-		PROCESS_TEST(a_megabyte_comes_whole),
-		PROCESS_TEST(output_goes_to_a_descriptor),
-		PROCESS_TEST(at_the_time_limit_the_group_is_ended),
-		PROCESS_TEST(what_ignores_term_is_killed),
-		PROCESS_TEST(a_stopped_program_is_ended_too),
-		PROCESS_TEST(a_program_may_clean_up_at_term),
-		PROCESS_TEST(nothing_in_the_background_outlives_the_program),
-		PROCESS_TEST(a_daemon_is_ended_too),
-		PROCESS_TEST(a_daemon_that_ignores_term_is_killed),
-		PROCESS_TEST(children_of_our_own_are_left_alone),
-		PROCESS_TEST(a_readable_cancel_descriptor_ends_it),
-		PROCESS_TEST(a_program_has_no_terminal_and_its_own_group),
-		PROCESS_TEST(signals_are_as_at_a_login),
-		PROCESS_TEST(no_descriptor_reaches_the_program_or_is_left),
-		PROCESS_TEST(it_works_without_standard_streams),
-		PROCESS_TEST(when_the_caller_dies_the_program_dies),
-		PROCESS_TEST(the_environment_of_a_process_can_be_asked),
-		PROCESS_TEST(a_process_is_named_by_pid_and_start),
-		PROCESS_TEST(a_fork_that_never_became_a_program_can_be_told),
-	};
-
-	return cmocka_run_group_tests(tests, scratch_enter, leave);
-}
+UNIT_GROUP(scratch_enter, leave)

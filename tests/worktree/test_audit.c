@@ -24,11 +24,10 @@ static const char *leaks(void)
 
 /* ---- audit ---- */
 
-static void what_fits_together_is_clean(void **state)
+RECORDS_TEST(what_fits_together_is_clean)
 {
 	struct allocation child;
 
-	(void)state;
 	assert_string_equal(leaks(), "");
 	whole("one", 4000);
 	whole("two", 4002);
@@ -47,11 +46,10 @@ static void what_fits_together_is_clean(void **state)
 	assert_string_equal(leaks(), "");
 }
 
-static void ports_without_records_are_found(void **state)
+RECORDS_TEST(ports_without_records_are_found)
 {
 	char digest[DIGEST_TEXT];
 
-	(void)state;
 	whole("one", 4000);
 	put_key("port/5000", "0123456789abcdef0123456789abcdef");
 	assert_string_equal(leaks(), "orphan-port");
@@ -68,12 +66,11 @@ static void ports_without_records_are_found(void **state)
 	assert_string_equal(leaks(), "stray-port");
 }
 
-static void records_without_ports_are_found(void **state)
+RECORDS_TEST(records_without_ports_are_found)
 {
 	struct allocation two = record_of("two");
 	char digest[DIGEST_TEXT];
 
-	(void)state;
 	whole("one", 4000);
 	del_key("port/4001");
 	assert_string_equal(leaks(), "missing-port");
@@ -92,11 +89,10 @@ static void records_without_ports_are_found(void **state)
 }
 
 /* Two records of one port: it is held for one of them. */
-static void a_shared_port_is_found_across_repositories(void **state)
+RECORDS_TEST(a_shared_port_is_found_across_repositories)
 {
 	struct allocation other = record_of("other");
 
-	(void)state;
 	whole("one", 4000);
 	other.common = at("elsewhere/.git");
 	other.path = at("elsewhere-pool/other");
@@ -107,12 +103,11 @@ static void a_shared_port_is_found_across_repositories(void **state)
 	assert_string_equal(leaks(), "shared-port");
 }
 
-static void children_are_held_to_their_parents(void **state)
+RECORDS_TEST(children_are_held_to_their_parents)
 {
 	struct allocation parent = record_of("parent"), child = record_of("child");
 	char digest[DIGEST_TEXT];
 
-	(void)state;
 	parent.port = 4000;
 	parent.ports = 1;
 	parent.slots = 1;
@@ -138,9 +133,8 @@ static void children_are_held_to_their_parents(void **state)
 	assert_non_null(strstr(leaks(), "orphan-child"));
 }
 
-static void worktrees_without_records_are_found(void **state)
+RECORDS_TEST(worktrees_without_records_are_found)
 {
-	(void)state;
 	make_worktree(pool.repo, in_pool("one"));
 	assert_string_equal(leaks(), "unrecorded-worktree");
 	/* Of another repository that shares the folder: its own audit tells. */
@@ -159,9 +153,8 @@ static void worktrees_without_records_are_found(void **state)
 	assert_string_equal(leaks(), "stray-folder");
 }
 
-static void records_without_worktrees_are_found(void **state)
+RECORDS_TEST(records_without_worktrees_are_found)
 {
-	(void)state;
 	whole("one", 4000);
 	tree_remove(in_pool("one"));
 	assert_string_equal(leaks(), "orphan-admin record-without-worktree");
@@ -179,9 +172,8 @@ static void records_without_worktrees_are_found(void **state)
 	assert_string_equal(leaks(), "worktree-without-admin");
 }
 
-static void admin_folders_without_worktrees_are_found(void **state)
+RECORDS_TEST(admin_folders_without_worktrees_are_found)
 {
-	(void)state;
 	make_worktree(pool.repo, in_pool("one"));
 	tree_remove(in_pool("one"));
 	assert_string_equal(leaks(), "orphan-admin");
@@ -196,13 +188,12 @@ static void admin_folders_without_worktrees_are_found(void **state)
 	assert_string_equal(leaks(), "orphan-admin");
 }
 
-static void what_is_half_done_is_a_leak_of_the_dead(void **state)
+RECORDS_TEST(what_is_half_done_is_a_leak_of_the_dead)
 {
 	struct allocation one = record_of("one"), two = record_of("two");
 	pid_t pid = somebody();
 	struct process_info info;
 
-	(void)state;
 	assert_true(process_info(pid, &info));
 	one.state = ALLOCATION_MAKING;
 	two.state = ALLOCATION_REMOVING;
@@ -222,11 +213,10 @@ static void what_is_half_done_is_a_leak_of_the_dead(void **state)
 	assert_non_null(strstr(leaks(), "trash-admin"));
 }
 
-static void marks_and_records_agree(void **state)
+RECORDS_TEST(marks_and_records_agree)
 {
 	struct allocation one = record_of("one");
 
-	(void)state;
 	put_key("doing/0123456789abcdef0123456789abcdef", pool.common);
 	assert_string_equal(leaks(), "orphan-mark");
 	del_key("doing/0123456789abcdef0123456789abcdef");
@@ -237,11 +227,10 @@ static void marks_and_records_agree(void **state)
 	assert_string_equal(leaks(), "half-made missing-mark");
 }
 
-static void damaged_records_are_found(void **state)
+RECORDS_TEST(damaged_records_are_found)
 {
 	struct allocation one = record_of("one");
 
-	(void)state;
 	put_key(key_at(&arena, one.path), "{}");
 	assert_string_equal(leaks(), "bad-record");
 	put_key(key_at(&arena, one.path), arena_dup(&arena, record_text(&arena, &one)));
@@ -251,14 +240,13 @@ static void damaged_records_are_found(void **state)
 	assert_string_equal(leaks(), "bad-record");
 }
 
-static void records_of_a_repository_that_is_gone_are_found(void **state)
+RECORDS_TEST(records_of_a_repository_that_is_gone_are_found)
 {
 	struct allocation of = record_of("one");
 	struct pool_entry *list;
 	struct error err;
 	size_t n;
 
-	(void)state;
 	of.common = at("gone/.git");
 	of.path = at("gone-pool/one");
 	of.port = 4000;
@@ -276,23 +264,3 @@ static void records_of_a_repository_that_is_gone_are_found(void **state)
 }
 
 /* ---- list ---- */
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		RECORDS_TEST(what_fits_together_is_clean),
-		RECORDS_TEST(ports_without_records_are_found),
-		RECORDS_TEST(records_without_ports_are_found),
-		RECORDS_TEST(a_shared_port_is_found_across_repositories),
-		RECORDS_TEST(children_are_held_to_their_parents),
-		RECORDS_TEST(worktrees_without_records_are_found),
-		RECORDS_TEST(records_without_worktrees_are_found),
-		RECORDS_TEST(admin_folders_without_worktrees_are_found),
-		RECORDS_TEST(what_is_half_done_is_a_leak_of_the_dead),
-		RECORDS_TEST(marks_and_records_agree),
-		RECORDS_TEST(damaged_records_are_found),
-		RECORDS_TEST(records_of_a_repository_that_is_gone_are_found),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

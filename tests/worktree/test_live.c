@@ -3,13 +3,12 @@
 #include "tests/lib/records_rig.h"
 #include "src/event/artifact.h"
 
-static void a_list_has_records_and_what_is_there(void **state)
+RECORDS_TEST(a_list_has_records_and_what_is_there)
 {
 	struct pool_entry *list;
 	struct error err;
 	size_t n;
 
-	(void)state;
 	assert_int_equal(pool_list(&arena, &pool, &list, &n, &err), 0);
 	assert_int_equal(n, 0);
 	tree_remove(pool.dir);
@@ -31,7 +30,7 @@ static void a_list_has_records_and_what_is_there(void **state)
 	assert_int_equal(list[3].keep, KEEP_FOREIGN);
 }
 
-static void stale_is_by_the_folders_time(void **state)
+RECORDS_TEST(stale_is_by_the_folders_time)
 {
 	static const struct {
 		int64_t age;
@@ -43,7 +42,6 @@ static void stale_is_by_the_folders_time(void **state)
 	struct error err;
 	size_t n;
 
-	(void)state;
 	whole("one", 4000);
 	clock_fix(now);
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -75,13 +73,12 @@ static const char *live(const struct allocation *of)
 	return who;
 }
 
-static void a_process_in_the_record_is_live(void **state)
+RECORDS_TEST(a_process_in_the_record_is_live)
 {
 	struct allocation one = record_of("one");
 	struct process_info info;
 	pid_t pid = somebody();
 
-	(void)state;
 	assert_null(live(&one));
 	assert_true(process_info(pid, &info));
 	one.pid = pid;
@@ -101,14 +98,13 @@ static void a_process_in_the_record_is_live(void **state)
 	assert_null(live(&one)); /* ourselves */
 }
 
-static void a_fresh_heartbeat_is_live(void **state)
+RECORDS_TEST(a_fresh_heartbeat_is_live)
 {
 	struct allocation one = record_of("one");
 	struct run_state s = {
 		.issue = "T-1", .stage = "code", .status = RUN_RUNNING, .worktree = one.path};
 	struct error err;
 
-	(void)state;
 	clock_fix(1800000000);
 	assert_int_equal(run_state_write(pool.artifacts, &s, &err), 0);
 	assert_non_null(live(&one));
@@ -130,14 +126,13 @@ static void a_fresh_heartbeat_is_live(void **state)
 	assert_non_null(live(&one));
 }
 
-static void a_process_that_works_in_it_is_live(void **state)
+RECORDS_TEST(a_process_that_works_in_it_is_live)
 {
 	struct allocation one = record_of("one"), longer = record_of("one-more");
 	int in[2];
 	pid_t pid;
 	char c;
 
-	(void)state;
 	tree_mkdirs(in_pool("one/src/deep"));
 	tree_mkdirs(in_pool("one-more"));
 	assert_int_equal(pipe(in), 0);
@@ -155,17 +150,4 @@ static void a_process_that_works_in_it_is_live(void **state)
 	assert_null(live(&one));
 	close(in[0]);
 	close(in[1]);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		RECORDS_TEST(a_list_has_records_and_what_is_there),
-		RECORDS_TEST(stale_is_by_the_folders_time),
-		RECORDS_TEST(a_process_in_the_record_is_live),
-		RECORDS_TEST(a_fresh_heartbeat_is_live),
-		RECORDS_TEST(a_process_that_works_in_it_is_live),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,11 +88,10 @@ static size_t n_leaks(void)
 	return n;
 }
 
-static void a_block_is_taken_and_given_back(void **state)
+RECORDS_TEST(a_block_is_taken_and_given_back)
 {
 	struct allocation one = need((struct allocate_ask){.branch = "feat-issue-42", .ports = 3});
 
-	(void)state;
 	assert_int_equal(one.port, 3633);
 	assert_int_equal(one.ports, 3);
 	assert_int_equal(n_ports(), 3);
@@ -102,7 +101,7 @@ static void a_block_is_taken_and_given_back(void **state)
 }
 
 /* Two paths of one candidate: the one's block is passed over as if somebody listened there. */
-static void no_two_have_one_port(void **state)
+RECORDS_TEST(no_two_have_one_port)
 {
 	struct allocation one = need((struct allocate_ask){.branch = "one"}), two;
 	char digest[DIGEST_TEXT];
@@ -110,7 +109,6 @@ static void no_two_have_one_port(void **state)
 	struct change c;
 	unsigned want;
 
-	(void)state;
 	assert_int_equal(port_candidate("/pool/two", 3190, &want, &err), 0);
 	record_digest(one.path, digest);
 	change_begin(&c, &arena, &pool);
@@ -120,7 +118,7 @@ static void no_two_have_one_port(void **state)
 	assert_int_equal(two.port, want + 2);
 }
 
-static void a_race_for_a_port_has_one_winner(void **state)
+RECORDS_TEST(a_race_for_a_port_has_one_winner)
 {
 	struct allocation one = fresh("one"), other;
 	struct allocate_ask ask = {.branch = "one", .ports = 2};
@@ -128,7 +126,6 @@ static void a_race_for_a_port_has_one_winner(void **state)
 	struct change c;
 	bool refused;
 
-	(void)state;
 	change_begin(&c, &arena, &pool);
 	assert_int_equal(slot_choose(&arena, &pool, &ask, &one, &c, &err), 0);
 	change_record(&c, &one);
@@ -142,11 +139,10 @@ static void a_race_for_a_port_has_one_winner(void **state)
 		need((struct allocate_ask){.branch = "one", .ports = 2}).port, one.port + 2);
 }
 
-static void an_override_is_never_anothers_port(void **state)
+RECORDS_TEST(an_override_is_never_anothers_port)
 {
 	need((struct allocate_ask){.branch = "one", .port = "4300", .ports = 2});
 
-	(void)state;
 	refuse((struct allocate_ask){.branch = "two", .port = "4301"}, ERR_STATE,
 		"port 4301 is that of '/pool/one'");
 	refuse((struct allocate_ask){.branch = "two", .port = "4299", .ports = 2}, ERR_STATE,
@@ -172,7 +168,7 @@ static int listen_at(unsigned port)
 	return fd;
 }
 
-static void who_listens_is_passed_over_and_told(void **state)
+RECORDS_TEST(who_listens_is_passed_over_and_told)
 {
 	CLEANUP(base_close) int fd = -1;
 	CLEANUP(buf_release) struct buf events = BUF_INIT;
@@ -181,7 +177,6 @@ static void who_listens_is_passed_over_and_told(void **state)
 	struct error err;
 	unsigned want;
 
-	(void)state;
 	assert_int_equal(port_candidate("/pool/one", 3190, &want, &err), 0);
 	fd = listen_at(want);
 	one = need(ask);
@@ -193,14 +188,13 @@ static void who_listens_is_passed_over_and_told(void **state)
 	assert_non_null(strstr(events.s, arena_printf(&arena, "\"candidate\":%u", want)));
 }
 
-static void later_stages_have_the_ports_of_the_first(void **state)
+RECORDS_TEST(later_stages_have_the_ports_of_the_first)
 {
 	struct allocate_ask ask = {.branch = "one", .issue = "T-1", .ports = 2};
 	struct allocation one =
 		need((struct allocate_ask){.branch = "one", .port = "4400", .ports = 2});
 	struct error err;
 
-	(void)state;
 	assert_int_equal(port_remember(&pool, "T-1", &one, &err), 0);
 	reclaim("one");
 	assert_int_equal(need(ask).port, 4400);
@@ -212,7 +206,7 @@ static void later_stages_have_the_ports_of_the_first(void **state)
 		need((struct allocate_ask){.branch = "two", .issue = "T-1"}).port, 4400);
 }
 
-static void counts_have_limits(void **state)
+RECORDS_TEST(counts_have_limits)
 {
 	static const struct {
 		struct allocate_ask ask;
@@ -228,7 +222,6 @@ static void counts_have_limits(void **state)
 		{{.port = "65535", .slots = 1}, "a block of 2 ports at 65535 goes beyond 65535"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct allocate_ask ask = rows[i].ask;
 
@@ -242,7 +235,7 @@ static void counts_have_limits(void **state)
 	assert_int_equal(n_ports(), 0);
 }
 
-static void children_have_slots_of_their_parent(void **state)
+RECORDS_TEST(children_have_slots_of_their_parent)
 {
 	struct allocation parent = need((struct allocate_ask){
 		.branch = "parent", .ports = 2, .slots = 2, .slot_ports = 3, .port = "4500"});
@@ -252,7 +245,6 @@ static void children_have_slots_of_their_parent(void **state)
 	struct error err;
 	size_t n;
 
-	(void)state;
 	assert_int_equal(n_ports(), 8);
 	one = need(ask);
 	assert_int_equal(one.port, 4502);
@@ -279,11 +271,10 @@ static void children_have_slots_of_their_parent(void **state)
 	assert_int_equal(n_ports(), 0);
 }
 
-static void a_childs_child_has_a_slot_of_the_child(void **state)
+RECORDS_TEST(a_childs_child_has_a_slot_of_the_child)
 {
 	struct allocation one;
 
-	(void)state;
 	need((struct allocate_ask){
 		.branch = "parent", .slots = 1, .slot_ports = 5, .port = "4600"});
 	one = need((struct allocate_ask){
@@ -303,12 +294,11 @@ static void a_childs_child_has_a_slot_of_the_child(void **state)
 	assert_int_equal(n_ports(), 0);
 }
 
-static void what_cannot_be_a_child_is_refused(void **state)
+RECORDS_TEST(what_cannot_be_a_child_is_refused)
 {
 	struct allocation half = fresh("half");
 	struct error err;
 
-	(void)state;
 	need((struct allocate_ask){.branch = "plain"});
 	need((struct allocate_ask){.branch = "parent", .slots = 1, .slot_ports = 2});
 	half.slots = half.slot_ports = 1;
@@ -329,11 +319,10 @@ static void what_cannot_be_a_child_is_refused(void **state)
 		"a child's ports are out of its parent's: '80' cannot be its own choice");
 }
 
-static void a_busy_slot_is_passed_over(void **state)
+RECORDS_TEST(a_busy_slot_is_passed_over)
 {
 	CLEANUP(base_close) int fd = listen_at(4701);
 
-	(void)state;
 	need((struct allocate_ask){
 		.branch = "parent", .slots = 2, .slot_ports = 1, .port = "4700"});
 	assert_int_equal(
@@ -343,34 +332,13 @@ static void a_busy_slot_is_passed_over(void **state)
 }
 
 /* Who has seen a parent without children cannot remove it once there is one. */
-static void a_parent_is_not_removed_below_its_child(void **state)
+RECORDS_TEST(a_parent_is_not_removed_below_its_child)
 {
 	struct allocation seen = need((struct allocate_ask){.branch = "parent", .slots = 1});
 	struct error err;
 
-	(void)state;
 	need((struct allocate_ask){.branch = "child", .parent = "parent"});
 	seen.state = ALLOCATION_REMOVING;
 	assert_int_equal(record_put(&arena, &pool, &seen, &err), -1);
 	assert_int_equal(err.code, ERR_STATE);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		RECORDS_TEST(a_block_is_taken_and_given_back),
-		RECORDS_TEST(no_two_have_one_port),
-		RECORDS_TEST(a_race_for_a_port_has_one_winner),
-		RECORDS_TEST(an_override_is_never_anothers_port),
-		RECORDS_TEST(who_listens_is_passed_over_and_told),
-		RECORDS_TEST(later_stages_have_the_ports_of_the_first),
-		RECORDS_TEST(counts_have_limits),
-		RECORDS_TEST(children_have_slots_of_their_parent),
-		RECORDS_TEST(a_childs_child_has_a_slot_of_the_child),
-		RECORDS_TEST(what_cannot_be_a_child_is_refused),
-		RECORDS_TEST(a_busy_slot_is_passed_over),
-		RECORDS_TEST(a_parent_is_not_removed_below_its_child),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

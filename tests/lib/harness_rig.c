@@ -1,0 +1,84 @@
+#include "tests/lib/harness_rig.h"
+
+struct error harness_err;
+struct harness_result harness_got;
+struct harness_availability harness_seen;
+struct buf harness_events;
+
+int harness_rig_enter(void **state)
+{
+	int rc = scratch_enter(state);
+	static const char *const ours[] = {"ANTHROPIC_API_KEY", "CLAUDE_CODE_API_KEY",
+		"ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_BASE_URL",
+		"OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL", "GEMINI_API_KEY"};
+
+	setenv("PATH", arena_printf(&arena, "%s/bin:/usr/bin:/bin", base), 1);
+	for (size_t i = 0; i < COUNT(ours); i++)
+		unsetenv(ours[i]);
+	tree_mkdirs(at("bin"));
+	return rc;
+}
+
+int harness_rig_leave(void **state)
+{
+	buf_release(&harness_events);
+	return scratch_leave(state);
+}
+
+const char *stand_in_path(const char *program)
+{
+	return path_join(&arena, at("bin"), program);
+}
+
+void stand_in(const char *program, const char *script)
+{
+	const char *path = stand_in_path(program);
+
+	tree_write(path, str_of(arena_printf(&arena, "#!/bin/sh\n%s\n", script)));
+	assert_int_equal(chmod(path, 0755), 0);
+}
+
+void no_stand_in(const char *program)
+{
+	(void)unlink(stand_in_path(program));
+}
+
+void harness_note_event(void *data, const struct harness_event *e)
+{
+	static const char *const words[] = {
+		[HARNESS_STARTED] = "started",
+		[HARNESS_HEARTBEAT] = "heartbeat",
+		[HARNESS_PROGRESS] = "progress",
+		[HARNESS_COMPLETED] = "completed",
+	};
+
+	(void)data;
+	buf_addf(&harness_events, "%s%s", harness_events.len ? " " : "", words[e->kind]);
+}
+
+int harness_rig_invoke(const struct harness *h, struct harness_input input)
+{
+	if (!input.prompt.p)
+		input.prompt = STR("do it");
+	buf_clear(&harness_events);
+	harness_got = (struct harness_result){0};
+	return harness_invoke(
+		&arena, h, &input, harness_note_event, NULL, &harness_got, &harness_err);
+}
+
+const char *claude_says(const char *script)
+{
+	stand_in("claude", script);
+	assert_int_equal(harness_rig_invoke(&harness_claude_code, (struct harness_input){0}), 0);
+	return harness_status_name(harness_got.status);
+}
+
+const char *harness_probed(const struct harness *h, unsigned seconds)
+{
+	const char *why;
+
+	harness_probe(&arena, h, seconds, &harness_seen);
+	why = unavailable_reason_name(harness_seen.reason);
+	return arena_printf(&arena, "%s %s %s", harness_seen.available ? "true" : "false",
+		why ? why : "-", harness_seen.version ? harness_seen.version : "-");
+}
