@@ -1,3 +1,5 @@
+#include "src/base/clock.h"
+#include "src/event/artifact.h"
 #include "src/review/classifier.h"
 
 enum { ANSWER_MAX = 1 << 20 };
@@ -42,74 +44,64 @@ const char *fell_open_word(enum fell_open f)
 	return words[f];
 }
 
+struct answer_reader {
+	struct arena *arena;
+	const json *answer;
+	struct classification *out;
+};
+
 /* Returns NULL, or what is wrong. The checks run in the order of the table; the first fault counts.
  */
-typedef const char *check_fn(struct arena *a, const json *j, struct classification *out);
+typedef const char *check_fn(struct answer_reader *r);
 
-static const char *check_object(struct arena *a, const json *j, struct classification *out)
+static const char *check_reviewers(struct answer_reader *r)
 {
-	(void)a;
-	(void)out;
-	return json_is_object(j) ? NULL : "the answer is not an object";
-}
+	const json *list = json_get(r->answer, "reviewers");
 
-static const char *check_reviewers(struct arena *a, const json *j, struct classification *out)
-{
-	const json *list = json_get(j, "reviewers");
-
-	(void)a;
 	if (!json_is_array(list))
 		return "'reviewers' is not an array";
 	for (const json *item = json_first(list); item; item = json_next(item)) {
-		enum reviewer r;
+		enum reviewer reviewer;
 
-		if (!reviewer_find(json_text(item), &r))
+		if (!reviewer_find(json_text(item), &reviewer))
 			return "'reviewers' has one that is not testing, critic or security";
-		if (out->chosen[r])
+		if (r->out->chosen[reviewer])
 			return "'reviewers' names one twice";
-		out->chosen[r] = true;
+		r->out->chosen[reviewer] = true;
 	}
 	return NULL;
 }
 
-static const char *check_rationale(struct arena *a, const json *j, struct classification *out)
+static const char *check_rationale(struct answer_reader *r)
 {
-	const json *texts = json_get(j, "rationale");
+	const json *texts = json_get(r->answer, "rationale");
 
 	if (!json_is_object(texts))
 		return "'rationale' is not an object";
 	for (const json *m = json_first(texts); m; m = json_next(m)) {
-		enum reviewer r;
+		enum reviewer reviewer;
 
 		if (!json_is_string(m))
 			return "'rationale' has a member that is not a text";
-		if (reviewer_find(json_key(m), &r))
-			out->rationale[r] = arena_dup(a, str_of(json_text(m)));
+		if (reviewer_find(json_key(m), &reviewer))
+			r->out->rationale[reviewer] = arena_dup(r->arena, str_of(json_text(m)));
 	}
 	return NULL;
 }
 
-static const char *check_confident(struct arena *a, const json *j, struct classification *out)
+static const char *check_confident(struct answer_reader *r)
 {
-	(void)a;
-	out->confident = json_is_true(json_get(j, "confident"));
-	return json_is_bool(json_get(j, "confident")) ? NULL : "'confident' is not true or false";
+	r->out->confident = json_is_true(json_get(r->answer, "confident"));
+	return json_is_bool(json_get(r->answer, "confident")) ? NULL
+							      : "'confident' is not true or false";
 }
 
-static const char *check_confidence(struct arena *a, const json *j, struct classification *out)
+static const char *check_confidence(struct answer_reader *r)
 {
-	(void)a;
-	out->confidence = json_number(json_get(j, "confidence"), -1);
-	return out->confidence >= 0 && out->confidence <= 1
-		       ? NULL
-		       : "'confidence' is not a number from 0 to 1";
-}
-
-static const char *check_consistent(struct arena *a, const json *j, struct classification *out)
-{
-	(void)a;
-	(void)j;
-	return out->confident && out->confidence < confidence_min
+	r->out->confidence = json_number(json_get(r->answer, "confidence"), -1);
+	if (!(r->out->confidence >= 0 && r->out->confidence <= 1))
+		return "'confidence' is not a number from 0 to 1";
+	return r->out->confident && r->out->confidence < confidence_min
 		       ? "'confident' is true and 'confidence' is under 0.7"
 		       : NULL;
 }
@@ -130,28 +122,21 @@ static bool overrides(const json *map, const char *const *words, size_t n, const
 	return true;
 }
 
-static const char *check_models(struct arena *a, const json *j, struct classification *out)
+static const char *check_overrides(struct answer_reader *r)
 {
-	const json *map = json_get(j, "modelOverride");
+	const json *models_of = json_get(r->answer, "modelOverride");
+	const json *harnesses_of = json_get(r->answer, "harnessOverride");
 
-	(void)a;
-	return !map || overrides(map, models, COUNT(models), out->model_override)
-		       ? NULL
-		       : "'modelOverride' is not {reviewer: haiku, sonnet, opus or opus[1m]}";
+	if (models_of && !overrides(models_of, models, COUNT(models), r->out->model_override))
+		return "'modelOverride' is not {reviewer: haiku, sonnet, opus or opus[1m]}";
+	if (harnesses_of &&
+		!overrides(harnesses_of, harnesses, COUNT(harnesses), r->out->harness_override))
+		return "'harnessOverride' is not {reviewer: name of a harness}";
+	return NULL;
 }
 
-static const char *check_harnesses(struct arena *a, const json *j, struct classification *out)
-{
-	const json *map = json_get(j, "harnessOverride");
-
-	(void)a;
-	return !map || overrides(map, harnesses, COUNT(harnesses), out->harness_override)
-		       ? NULL
-		       : "'harnessOverride' is not {reviewer: name of a harness}";
-}
-
-static check_fn *const checks[] = {check_object, check_reviewers, check_rationale, check_confident,
-	check_confidence, check_consistent, check_models, check_harnesses};
+static check_fn *const checks[] = {
+	check_reviewers, check_rationale, check_confident, check_confidence, check_overrides};
 
 /* Chooses all reviewers, whatever the answer is. */
 static void fail_open(struct review_decision *out, enum fell_open why, const char *fault)
@@ -167,6 +152,7 @@ static void fail_open(struct review_decision *out, enum fell_open why, const cha
 void classifier_read_answer(struct arena *a, const char *raw, struct review_decision *out)
 {
 	CLEANUP(json_free) json *j = NULL;
+	struct answer_reader r = {.arena = a, .out = &out->of};
 	struct error err;
 
 	*out = (struct review_decision){.raw = raw};
@@ -176,12 +162,274 @@ void classifier_read_answer(struct arena *a, const char *raw, struct review_deci
 		return fail_open(out, OPEN_PARSE_ERROR, "the answer is over 1 MiB");
 	if (json_parse(&j, str_trim(str_of(raw)), &err) < 0)
 		return fail_open(out, OPEN_PARSE_ERROR, arena_printf(a, "%.200s", err.text));
+	if (!json_is_object(j))
+		return fail_open(out, OPEN_SCHEMA, "the answer is not an object");
+	r.answer = j;
 	for (size_t i = 0; i < COUNT(checks); i++) {
-		const char *fault = checks[i](a, j, &out->of);
+		const char *fault = checks[i](&r);
 
 		if (fault)
 			return fail_open(out, OPEN_SCHEMA, fault);
 	}
 	if (!out->of.confident)
 		fail_open(out, OPEN_UNSURE, "the model was not sure");
+}
+
+/* ---- the record ---- */
+
+#define CLASSIFIER_SCHEMA "schemas/artifacts/classifier.schema.json#v1"
+
+enum { RAW_KEPT = 64 << 10, PATHS_KEPT = 2000 };
+
+/* Answers of models and names of files may contain any bytes. */
+static void put_text(json *j, const char *key, const char *text)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+	if (!text) {
+		json_put_null(j, key);
+		return;
+	}
+	buf_add(&b, (struct str){text, strnlen(text, RAW_KEPT)});
+	buf_utf8_repair(&b);
+	json_put_str(j, key, buf_str(&b));
+}
+
+static json *words_of(const bool set[REVIEWERS])
+{
+	json *list = json_array();
+
+	for (int r = 0; r < REVIEWERS; r++)
+		if (set[r])
+			json_push_str(list, str_of(reviewer_word((enum reviewer)r)));
+	return list;
+}
+
+static json *texts_of(const char *const texts[REVIEWERS])
+{
+	json *map = json_object();
+
+	for (int r = 0; r < REVIEWERS; r++)
+		if (texts[r])
+			put_text(map, reviewer_word((enum reviewer)r), texts[r]);
+	return map;
+}
+
+static void put_overrides(json *j, const char *key, const char *const texts[REVIEWERS])
+{
+	json *map = texts_of(texts);
+
+	if (json_first(map))
+		json_put(j, key, map);
+	else
+		json_free(&map);
+}
+
+static void put_classification(json *j, const struct classification *c)
+{
+	json_put(j, "reviewers", words_of(c->chosen));
+	json_put(j, "rationale", texts_of(c->rationale));
+	json_put_bool(j, "confident", c->confident);
+	json_put_number(j, "confidence", c->confidence);
+	put_overrides(j, "modelOverride", c->model_override);
+	put_overrides(j, "harnessOverride", c->harness_override);
+}
+
+json *review_decision_json(const struct review_decision *d)
+{
+	json *j = json_object();
+
+	json_put_str(j, "$schema", STR(CLASSIFIER_SCHEMA));
+	put_classification(j, &d->of);
+	json_put_bool(j, "fellOpen", d->open != NOT_OPEN);
+	put_text(j, "fellOpenReason", fell_open_word(d->open));
+	put_text(j, "rawOutput", d->raw);
+	put_text(j, "parseError", d->fault);
+	json_put(j, "addedByRules", words_of(d->added_by_rules));
+	return j;
+}
+
+static json *stats_json(const struct change_stats *s)
+{
+	json *j = json_object(), *paths = json_array();
+
+	json_put_int(j, "filesChanged", (int64_t)s->files);
+	for (size_t i = 0; i < s->files && i < PATHS_KEPT; i++) {
+		CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+		buf_adds(&b, s->paths[i]);
+		buf_utf8_repair(&b);
+		json_push_str(paths, buf_str(&b));
+	}
+	json_put(j, "paths", paths);
+	json_put_int(j, "linesAdded", s->added);
+	json_put_int(j, "linesRemoved", s->removed);
+	return j;
+}
+
+/* The model's or the rules' own classification, which calibration is about. NULL: none. */
+static json *original_output(const struct review_decision *d)
+{
+	json *j = NULL;
+	struct error err;
+
+	if (d->open == OPEN_UNSURE && json_parse(&j, str_trim(str_of(d->raw)), &err) == 0)
+		return j;
+	if (d->open != NOT_OPEN)
+		return NULL;
+	j = json_object();
+	put_classification(j, &d->of);
+	return j;
+}
+
+static json *calibration_line(const char *issue, unsigned pr, const struct change_stats *s,
+	const struct review_decision *d)
+{
+	json *j = json_object(), *output = original_output(d);
+	char now[CLOCK_TEXT];
+
+	clock_text(clock_now(), now);
+	json_put_str(j, "timestamp", str_of(now));
+	json_put_str(j, "issueId", str_of(issue));
+	if (pr)
+		json_put_int(j, "prNumber", pr);
+	json_put(j, "diffStats", stats_json(s));
+	if (output)
+		json_put(j, "classifierOutput", output);
+	else
+		json_put_null(j, "classifierOutput");
+	json_put_bool(j, "fellOpen", d->open != NOT_OPEN);
+	put_text(j, "fellOpenReason", fell_open_word(d->open));
+	json_put_null(j, "humanOverrideAfterMerge");
+	return j;
+}
+
+int classifier_record(const char *artifacts, const char *issue, unsigned pr,
+	const struct change_stats *s, const struct review_decision *d, struct error *err)
+{
+	CLEANUP(json_free) json *decision = review_decision_json(d);
+	CLEANUP(json_free) json *line = NULL;
+
+	if (artifact_write(artifacts, issue, "review/classifier.json", decision, err) < 0)
+		return -1;
+	line = calibration_line(issue, pr, s, d);
+	return artifact_append(artifacts, CLASSIFIER_SCOPE, CALIBRATION_LOG, line, err);
+}
+
+/* ---- feedback ---- */
+
+struct feedback_search {
+	const struct review_feedback *f;
+	const char *artifacts;
+	struct str hit; /* the line in the text */
+	json *line;     /* the same, parsed */
+};
+
+/* The number in pr.json; 0: none. */
+static int64_t pr_of_issue(const char *artifacts, const char *issue)
+{
+	CLEANUP(json_free) json *pr = NULL;
+	struct error none;
+
+	if (artifact_read(artifacts, issue, "pr.json", &pr, &none) < 0)
+		return 0;
+	return json_get_int(pr, "number", 0);
+}
+
+static bool concerns(const struct feedback_search *q, const json *line)
+{
+	const char *issue = json_get_str(line, "issueId");
+	int64_t pr = json_get_int(line, "prNumber", 0);
+
+	if (!issue || (q->f->issue && strcmp(q->f->issue, issue) != 0))
+		return false;
+	if (q->f->issue)
+		return true;
+	return pr ? pr == q->f->pr : pr_of_issue(q->artifacts, issue) == q->f->pr;
+}
+
+/* The newest line that matches. */
+static void find_line(struct feedback_search *q, struct str text)
+{
+	struct str line;
+
+	while (str_line(&text, &line)) {
+		CLEANUP(json_free) json *j = NULL;
+		struct error invalid;
+
+		if (json_parse(&j, line, &invalid) < 0 || !json_is_object(j) || !concerns(q, j))
+			continue;
+		json_free(&q->line);
+		q->line = j;
+		q->hit = line;
+		j = NULL;
+	}
+}
+
+static json *note_json(const struct review_feedback *f)
+{
+	json *j = json_object();
+	char now[CLOCK_TEXT];
+
+	clock_text(clock_now(), now);
+	json_put_str(j, "addedReviewer", str_of(reviewer_word(f->added)));
+	json_put_str(j, "reason", str_of(f->reason));
+	if (f->pr)
+		json_put_int(j, "prNumber", f->pr);
+	else
+		json_put_null(j, "prNumber");
+	json_put_str(j, "attributedAt", str_of(now));
+	return j;
+}
+
+/* A known number of the issue must be the given one. */
+static int check_pr(const struct feedback_search *q, struct error *err)
+{
+	const char *issue = json_get_str(q->line, "issueId");
+	int64_t known = json_get_int(q->line, "prNumber", 0);
+
+	if (!known)
+		known = pr_of_issue(q->artifacts, issue);
+	if (!q->f->pr || !known || known == q->f->pr)
+		return 0;
+	return error_set(err, ERR_STATE, "the pull request of '%s' is %lld, not %u", issue,
+		(long long)known, q->f->pr);
+}
+
+static int edit(void *data, struct str old, struct buf *fresh, struct error *err)
+{
+	struct feedback_search *q = data;
+	const json *note;
+	size_t at;
+
+	find_line(q, old);
+	if (!q->line && q->f->issue)
+		return error_set(err, ERR_STATE, "no classification of '%s'", q->f->issue);
+	if (!q->line)
+		return error_set(err, ERR_STATE, "no classification of pull request %u", q->f->pr);
+	if (check_pr(q, err) < 0)
+		return -1;
+	note = json_get(q->line, "humanOverrideAfterMerge");
+	if (note && !json_is_null(note))
+		return error_set(err, ERR_STATE,
+			"the newest classification of '%s' already has feedback",
+			json_get_str(q->line, "issueId"));
+	at = (size_t)(q->hit.p - old.p);
+	json_set(q->line, "humanOverrideAfterMerge", note_json(q->f));
+	buf_add(fresh, str_sub(old, 0, at));
+	json_print(fresh, q->line);
+	buf_add(fresh, str_sub(old, at + q->hit.n, old.n));
+	return 0;
+}
+
+int classifier_feedback(const char *artifacts, const struct review_feedback *f, struct error *err)
+{
+	struct feedback_search q = {.f = f, .artifacts = artifacts};
+	int rc;
+
+	if (!f->issue && !f->pr)
+		return error_set(err, ERR_USAGE, "feedback needs an issue or a pull request");
+	rc = artifact_edit(artifacts, CLASSIFIER_SCOPE, CALIBRATION_LOG, edit, &q, err);
+	json_free(&q.line);
+	return rc;
 }

@@ -1,6 +1,7 @@
-#include "src/review/classifier.h"
 #include "src/base/number.h"
 #include "src/base/vec.h"
+#include "src/sys/git.h"
+#include "src/review/classifier.h"
 
 /* ---- the reader ---- */
 
@@ -165,11 +166,13 @@ static bool same(const char *a, const char *b)
 }
 
 /* A name is printed up to three times; all must be equal. */
-static bool agree(const char **known, const char *now)
+static int agree(struct diff_reader *r, bool is_new, const char *now)
 {
+	const char **known = is_new ? &r->file.new : &r->file.old;
+
 	if (!*known)
 		*known = now;
-	return same(*known, now);
+	return same(*known, now) ? 0 : fault(r, "the name differs from the lines above");
 }
 
 /* Adds the names of the file that ends here. */
@@ -329,11 +332,12 @@ static void skip_no_newline(struct diff_reader *r)
 		(void)next_line(r, &line);
 }
 
-static int take_hunk(struct diff_reader *r, struct str text)
+static int take_hunk(struct diff_reader *r, struct str text, unsigned unused)
 {
 	int64_t old, new;
 	struct str line;
 
+	(void)unused;
 	if (!r->file.sides || !ranges(text, &old, &new))
 		return fault(r, "invalid hunk header");
 	while (old > 0 || new > 0) {
@@ -384,27 +388,28 @@ static const char *side_name(struct diff_reader *r, struct str text, const char 
 	return name && !rest.n ? name : NULL;
 }
 
-static int take_side(struct diff_reader *r, struct str text, const char *prefix, const char **known)
+static int take_side(struct diff_reader *r, struct str text, unsigned is_new)
 {
 	bool none;
-	const char *name = side_name(r, text, prefix, &none);
+	const char *name = side_name(r, text, is_new ? "b/" : "a/", &none);
 
+	r->file.sides = r->file.sides || is_new;
 	if (none)
 		return 0;
 	if (!name)
 		return fault(r, "unknown name: it must begin with 'a/' or 'b/' "
 				"(git diff without --no-prefix)");
-	return agree(known, name) ? 0 : fault(r, "the name differs from the lines above");
+	return agree(r, is_new, name);
 }
 
-static int take_moved(struct diff_reader *r, struct str text, const char **known)
+static int take_moved(struct diff_reader *r, struct str text, unsigned is_new)
 {
 	const char *name = cut_name(r->arena, &text, "");
 
 	if (!name || text.n)
 		return fault(r, "unknown name");
 	r->file.both = NULL; /* the two names of the first line differ */
-	return agree(known, name) ? 0 : fault(r, "the name differs from the lines above");
+	return agree(r, is_new, name);
 }
 
 /* Six octal digits. */
@@ -415,7 +420,7 @@ static int take_mode(struct diff_reader *r, struct str text, unsigned also)
 	if (text.n != 6)
 		return fault(r, "unknown mode");
 	for (size_t i = 0; i < text.n; i++) {
-		if (text.p[i] < '0' || text.p[i] > '7')
+		if (!octal(text.p[i]))
 			return fault(r, "unknown mode");
 		mode = mode * 8 + (unsigned)(text.p[i] - '0');
 	}
@@ -432,59 +437,32 @@ static int take_mode(struct diff_reader *r, struct str text, unsigned also)
 }
 
 /* `abc123..def456 100644`; without a mode if that has its own line. */
-static int take_index(struct diff_reader *r, struct str text)
+static int take_index(struct diff_reader *r, struct str text, unsigned unused)
 {
 	size_t blank = str_find(text, STR(" "));
 
+	(void)unused;
 	return blank < text.n ? take_mode(r, str_sub(text, blank + 1, text.n), 0) : 0;
 }
 
-static int take_binary(struct diff_reader *r, struct str text)
+static int take_binary(struct diff_reader *r, struct str text, unsigned unused)
 {
+	(void)unused;
 	if (!str_ends(text, " differ"))
 		return fault(r, "unknown line");
 	r->file.traits |= TRAIT_BINARY;
 	return 0;
 }
 
-static int take_similarity(struct diff_reader *r, struct str text)
+static int take_similarity(struct diff_reader *r, struct str text, unsigned unused)
 {
+	(void)unused;
 	return str_ends(text, "%") ? 0 : fault(r, "unknown line");
 }
 
-static int take_old_mode(struct diff_reader *r, struct str text)
+static int take_patch(struct diff_reader *r, struct str text, unsigned unused)
 {
-	return take_mode(r, text, TRAIT_MODE);
-}
-
-static int take_only_mode(struct diff_reader *r, struct str text)
-{
-	return take_mode(r, text, 0);
-}
-
-static int take_old_side(struct diff_reader *r, struct str text)
-{
-	return take_side(r, text, "a/", &r->file.old);
-}
-
-static int take_new_side(struct diff_reader *r, struct str text)
-{
-	r->file.sides = true;
-	return take_side(r, text, "b/", &r->file.new);
-}
-
-static int take_from(struct diff_reader *r, struct str text)
-{
-	return take_moved(r, text, &r->file.old);
-}
-
-static int take_to(struct diff_reader *r, struct str text)
-{
-	return take_moved(r, text, &r->file.new);
-}
-
-static int take_patch(struct diff_reader *r, struct str text)
-{
+	(void)unused;
 	if (text.n)
 		return fault(r, "unknown line");
 	r->file.traits |= TRAIT_BINARY;
@@ -493,31 +471,33 @@ static int take_patch(struct diff_reader *r, struct str text)
 
 static const struct {
 	const char *begins;
-	int (*take)(struct diff_reader *r, struct str text);
+	int (*take)(struct diff_reader *r, struct str text, unsigned arg);
+	unsigned arg;
 } headers[] = {
-	{"index ", take_index},
-	{"--- ", take_old_side},
-	{"+++ ", take_new_side},
-	{"@@ ", take_hunk},
-	{"new file mode ", take_only_mode},
-	{"deleted file mode ", take_only_mode},
-	{"old mode ", take_old_mode},
-	{"new mode ", take_old_mode},
-	{"similarity index ", take_similarity},
-	{"dissimilarity index ", take_similarity},
-	{"rename from ", take_from},
-	{"rename to ", take_to},
-	{"copy from ", take_from},
-	{"copy to ", take_to},
-	{"Binary files ", take_binary},
-	{"GIT binary patch", take_patch},
+	{"index ", take_index, 0},
+	{"--- ", take_side, false},
+	{"+++ ", take_side, true},
+	{"@@ ", take_hunk, 0},
+	{"new file mode ", take_mode, 0},
+	{"deleted file mode ", take_mode, 0},
+	{"old mode ", take_mode, TRAIT_MODE},
+	{"new mode ", take_mode, TRAIT_MODE},
+	{"similarity index ", take_similarity, 0},
+	{"dissimilarity index ", take_similarity, 0},
+	{"rename from ", take_moved, false},
+	{"rename to ", take_moved, true},
+	{"copy from ", take_moved, false},
+	{"copy to ", take_moved, true},
+	{"Binary files ", take_binary, 0},
+	{"GIT binary patch", take_patch, 0},
 };
 
 static int take_header(struct diff_reader *r, struct str line)
 {
 	for (size_t i = 0; i < COUNT(headers); i++)
 		if (str_starts(line, headers[i].begins))
-			return headers[i].take(r, str_sub(line, strlen(headers[i].begins), line.n));
+			return headers[i].take(r, str_sub(line, strlen(headers[i].begins), line.n),
+				headers[i].arg);
 	return fault(r, "unknown line");
 }
 
@@ -569,4 +549,138 @@ int review_diff_read(struct arena *a, const char *name, struct str text, struct 
 		.whitespace_only = r.paths.n && r.whitespace_only,
 		.excerpts = true};
 	return 0;
+}
+
+/* ---- the diff of commits ---- */
+
+enum {
+	DIFF_S = 120,
+	OUTPUT_MAX = 16 << 20, /* the limit of git_command() */
+	CONTEXT_LINES = 3,
+	WHOLE_FILE = 1000000,
+};
+
+static int check_base(const char *base, struct error *err)
+{
+	if (!base[0] || base[0] == '-' || strpbrk(base, " \t\n:?*[\\") || strstr(base, ".."))
+		return error_set(err, ERR_USAGE,
+			"bad value '%.100s' of --base: must be a branch, a tag or a commit", base);
+	return 0;
+}
+
+/*
+ * Ignores `shallow` and the commit-graph, which an agent in the repository can write. Git warns of
+ * an ambiguous name, which makes the output invalid.
+ */
+static int run_git(
+	const char *repo, const char *const *argv, struct buf *out, int *status, struct error *err)
+{
+	static const char *const env[] = {"GIT_SHALLOW_FILE=", "GIT_DIFF_OPTS", NULL};
+	static const char *const first[] = {"git", "-c", "core.commitGraph=false", "-c",
+		"core.warnAmbiguousRefs=true", "-c", "core.quotePath=true", "-c",
+		"diff.suppressBlankEmpty=false", "-c", "core.attributesFile=/dev/null"};
+	enum { WORDS = 48 };
+	const char *words[WORDS + 1] = {NULL};
+	const struct git_command c = {
+		.dir = repo, .name = "git", .argv = words, .env = env, .limit_s = DIFF_S};
+	size_t n = 0;
+
+	for (; n < COUNT(first); n++)
+		words[n] = first[n];
+	for (size_t i = 0; argv[i] && n < WORDS; i++)
+		words[n++] = argv[i];
+	return git_command(&c, out, status, err);
+}
+
+/* The output must be one object id and nothing else. */
+static const char *id_in(struct arena *a, const struct buf *out)
+{
+	struct str text = str_trim(buf_str(out));
+
+	for (size_t i = 0; i < text.n; i++)
+		if (!strchr("0123456789abcdef", text.p[i]))
+			return NULL;
+	return text.n >= 40 ? arena_dup(a, text) : NULL;
+}
+
+static int find_commit(
+	struct arena *a, const char *repo, const char *name, const char **id, struct error *err)
+{
+	const char *const argv[] = {
+		"rev-parse", "--verify", arena_printf(a, "%s^{commit}", name), NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	int status = 0;
+
+	if (run_git(repo, argv, &out, &status, err) < 0)
+		return -1;
+	*id = status ? NULL : id_in(a, &out);
+	return *id ? 0
+		   : error_set(err, ERR_STATE, "'%.100s' does not name exactly one commit", name);
+}
+
+/* With several merge bases, each may hide a change that was reverted since another one. */
+static int find_merge_base(struct arena *a, const char *repo, const char *base, const char *head,
+	const char **id, struct error *err)
+{
+	const char *const argv[] = {"merge-base", "--all", base, head, NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	int status = 0;
+
+	if (run_git(repo, argv, &out, &status, err) < 0)
+		return -1;
+	*id = status ? NULL : id_in(a, &out);
+	return *id ? 0 : error_set(err, ERR_STATE, "there is not exactly one merge base");
+}
+
+/*
+ * Overrides every setting and attribute of the user and the repository that could hide a change:
+ * both names of a moved file, submodules, no external programs.
+ */
+static int print_diff(struct arena *a, const char *repo, const char *const ids[2], int lines,
+	struct buf *out, struct error *err)
+{
+	const char *const argv[] = {"diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv",
+		"--no-color", "--no-renames", "--src-prefix=a/", "--dst-prefix=b/",
+		"--submodule=short", "--ignore-submodules=none",
+		arena_printf(a, "--unified=%d", lines), "--inter-hunk-context=0", "--full-index",
+		"--diff-algorithm=myers", ids[0], ids[1], "--", NULL};
+
+	return run_git(repo, argv, out, NULL, err);
+}
+
+/* Decides `whitespace_only` from whole files; a change too large for that is not. */
+static int check_whole_files(struct arena *a, const char *repo, const char *const ids[2],
+	struct change_stats *s, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct change_stats whole;
+
+	if (print_diff(a, repo, ids, WHOLE_FILE, &text, err) < 0)
+		return -1;
+	if (text.len >= OUTPUT_MAX)
+		return 0;
+	if (review_diff_read(a, "git diff", buf_str(&text), &whole, err) < 0)
+		return -1;
+	s->whitespace_only = whole.whitespace_only;
+	s->excerpts = false;
+	return 0;
+}
+
+int review_diff_commits(struct arena *a, const char *repo, const char *base,
+	struct change_stats *out, struct error *err)
+{
+	const char *ids[2], *from;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (check_base(base, err) < 0 || find_commit(a, repo, base, &from, err) < 0 ||
+		find_commit(a, repo, "HEAD", &ids[1], err) < 0 ||
+		find_merge_base(a, repo, from, ids[1], &ids[0], err) < 0 ||
+		print_diff(a, repo, ids, CONTEXT_LINES, &text, err) < 0)
+		return -1;
+	if (text.len >= OUTPUT_MAX)
+		return error_set(err, ERR_INPUT,
+			"the change is over %d MiB: too large to be classified", OUTPUT_MAX >> 20);
+	if (review_diff_read(a, "git diff", buf_str(&text), out, err) < 0)
+		return -1;
+	return out->whitespace_only ? check_whole_files(a, repo, ids, out, err) : 0;
 }

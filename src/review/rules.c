@@ -53,6 +53,7 @@ static const char *const agent_prose[] = {"agents", "agent", "skills", "skill", 
 static const char *const dependency_names[] = {"package.json", "package-lock.json",
 	"requirements.txt", "pnpm-lock.yaml", "yarn.lock", "Cargo.lock", "poetry.lock",
 	"Pipfile.lock", "Gemfile.lock", "composer.lock", "go.sum", "bun.lockb"};
+static const char *const pip_directories[] = {"requirements"};
 static const char *const ci_begins[] = {".github/workflows/", ".circleci/"};
 static const char *const ci_names[] = {".gitlab-ci.yml", "Jenkinsfile", "azure-pipelines.yml"};
 
@@ -99,11 +100,6 @@ static const char *const no_long_string_ends[] = {".json", ".css", ".scss", ".pr
 enum { PATH_LENGTH_MAX = 4096, WORD_LENGTH_MAX = 64 };
 
 #define IN(list, test, text) any((list), COUNT(list), (test), (text))
-
-static bool is(struct str text, const char *word)
-{
-	return str_is(text, word);
-}
 
 static bool contains(struct str text, const char *word)
 {
@@ -153,13 +149,15 @@ static bool next_part(struct str *rest, struct str *part)
 	return true;
 }
 
-/* Whether a directory above the file passes the test. */
-static bool some_directory(struct str path, bool (*test)(struct str directory))
+/* Whether a directory above the file is in the list. */
+#define IN_DIRECTORY(list, path) some_directory((path), (list), COUNT(list))
+
+static bool some_directory(struct str path, const char *const *list, size_t n)
 {
 	struct str rest = str_sub(path, 0, path.n - base_of(path).n), part;
 
 	while (next_part(&rest, &part))
-		if (test(part))
+		if (any(list, n, str_is, part))
 			return true;
 	return false;
 }
@@ -191,10 +189,10 @@ static bool plain(struct str path)
 /* `word`: letters alone, lower case. */
 static bool auth_word(struct str word)
 {
-	if (IN(auth_words, is, word))
+	if (IN(auth_words, str_is, word))
 		return true;
 	return word.n > 1 && word.p[word.n - 1] == 's' &&
-	       IN(auth_words, is, str_sub(word, 0, word.n - 1));
+	       IN(auth_words, str_is, str_sub(word, 0, word.n - 1));
 }
 
 /* The end of the word of letters that begins at `from`; `camel`: words also end as in signIn and
@@ -241,24 +239,14 @@ static bool auth_path(struct str path, struct str low)
 	       IN(key_ends, str_ends, base) || IN(key_begins, str_starts, base);
 }
 
-static bool agent_directory(struct str directory)
-{
-	return IN(agent_directories, is, directory);
-}
-
-static bool agent_prose_directory(struct str directory)
-{
-	return IN(agent_prose, is, directory);
-}
-
 static bool agent_path(struct str low)
 {
 	struct str base = base_of(low);
 
-	return IN(agent_names, is, base) || IN(agent_ends, str_ends, base) ||
-	       IN(agent_begins, str_starts, base) || some_directory(low, agent_directory) ||
-	       agent_directory(base) ||
-	       (IN(docs_ends, str_ends, base) && some_directory(low, agent_prose_directory));
+	return IN(agent_names, str_is, base) || IN(agent_ends, str_ends, base) ||
+	       IN(agent_begins, str_starts, base) || IN_DIRECTORY(agent_directories, low) ||
+	       IN(agent_directories, str_is, base) ||
+	       (IN(docs_ends, str_ends, base) && IN_DIRECTORY(agent_prose, low));
 }
 
 static bool pip_list(struct str base)
@@ -268,33 +256,19 @@ static bool pip_list(struct str base)
 		       str_starts(base, "constraints"));
 }
 
-static bool pip_directory(struct str directory)
-{
-	return str_is(directory, "requirements");
-}
-
 static bool dependency_path(struct str path)
 {
 	struct str base = base_of(path);
 
-	return IN(dependency_names, is, base) || IN(ci_names, is, base) ||
+	return IN(dependency_names, str_is, base) || IN(ci_names, str_is, base) ||
 	       IN(ci_begins, str_starts, path) || pip_list(base) ||
-	       (str_ends(base, ".txt") && some_directory(path, pip_directory));
+	       (str_ends(base, ".txt") && IN_DIRECTORY(pip_directories, path));
 }
 
-static bool hidden(struct str part)
+/* The file, or a directory above it, has a name that begins with a dot. */
+static bool hidden(struct str path)
 {
-	return part.n && part.p[0] == '.';
-}
-
-static bool not_docs_directory(struct str directory)
-{
-	return hidden(directory) || IN(not_docs_directories, is, directory);
-}
-
-static bool docs_directory(struct str directory)
-{
-	return IN(docs_directories, is, directory);
+	return str_starts(path, ".") || contains(path, "/.");
 }
 
 /* Build tools read .txt and browsers run .svg: prose only by their directory or name. */
@@ -306,16 +280,16 @@ static bool txt_or_svg_is_docs(struct str low, struct str base)
 		return true;
 	if (text && IN(not_prose, contains, base))
 		return false;
-	return some_directory(low, docs_directory) || (text && IN(prose_begins, str_starts, base));
+	return IN_DIRECTORY(docs_directories, low) || (text && IN(prose_begins, str_starts, base));
 }
 
 static bool docs_path(struct str low)
 {
 	struct str base = base_of(low);
 
-	return IN(docs_ends, str_ends, base) && !hidden(base) &&
+	return IN(docs_ends, str_ends, base) && !hidden(low) &&
 	       !IN(never_docs_begins, str_starts, base) && !IN(never_docs_ends, str_ends, base) &&
-	       !IN(code_inside, contains, base) && !some_directory(low, not_docs_directory) &&
+	       !IN(code_inside, contains, base) && !IN_DIRECTORY(not_docs_directories, low) &&
 	       txt_or_svg_is_docs(low, base);
 }
 
