@@ -36,6 +36,7 @@ struct command {
 	const char *const *env; /* environment of the program */
 	const char **items;     /* NULL-terminated argv */
 	size_t n, cap;
+	const char *fault; /* why it cannot be run (ERR_USAGE); NULL: it can */
 };
 
 void command_add(struct command *c, const char *word); /* copied */
@@ -193,7 +194,7 @@ struct harness {
 	bool models_open;               /* takes any model id */
 	bool needs_finish;              /* an end without s->finished is a failure */
 
-	int (*command)(struct command *c, const struct harness_input *input, struct error *err);
+	void (*command)(struct command *c, const struct harness_input *input);
 	/* Output: JSON lines, each given to the first handler of its type (ends with a row of
 	 * zeros), or all of stdout at the end. One of the two is set. */
 	const struct harness_handler *handlers;

@@ -20,17 +20,15 @@ static const char *const options[] = {"--message-file", "/dev/stdin", "--yes-alw
 	"--no-suggest-shell-commands", "--no-dirty-commits", "--chat-history-file", "/dev/null",
 	"--input-history-file", "/dev/null"};
 
-static int command(struct command *c, const struct harness_input *input, struct error *err)
+static void command(struct command *c, const struct harness_input *input)
 {
-	(void)err;
 	for (size_t i = 0; i < COUNT(options); i++)
 		command_add(c, options[i]);
 	command_option(c, "--model", input->model);
 	if (harness_input_allows_writes(input))
-		return 0;
+		return;
 	command_option(c, "--chat-mode", "ask");
 	command_add(c, "--no-auto-commits");
-	return 0;
 }
 
 /* The number at the start of `text`, and the byte after it. */

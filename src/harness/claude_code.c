@@ -25,9 +25,8 @@ static bool has_budget_option(void)
 	return v->version && harness_version_in_range(str_of(v->version), STR(">=2.1.0"));
 }
 
-static int command(struct command *c, const struct harness_input *input, struct error *err)
+static void command(struct command *c, const struct harness_input *input)
 {
-	(void)err;
 	command_add(c, "-p");
 	command_option(c, "--output-format", "stream-json");
 	command_add(c, "--verbose");
@@ -36,7 +35,6 @@ static int command(struct command *c, const struct harness_input *input, struct 
 		command_option(c, "--max-budget-usd",
 			arena_printf(c->arena, "%.6f", input->max_budget_usd));
 	command_list(c, "--allowedTools", input->tools ? input->tools : all_tools);
-	return 0;
 }
 
 /* A message comes in pieces that all carry its usage, which counts once. The note has the id of the

@@ -9,21 +9,21 @@ static const char *const variables[] = {"OPENAI_BASE_URL", "OPENAI_ORGANIZATION"
 static const char *const aliases[] = {"CODEX_API_KEY=OPENAI_API_KEY", NULL};
 
 /* The program ignores the variable; its option is on the command line, which everyone can see. */
-static int add_base_url(struct command *c, struct error *err)
+static void add_base_url(struct command *c)
 {
 	const char *url = harness_env_get(c->env, "OPENAI_BASE_URL");
 
 	if (!url || !*url)
-		return 0;
+		return;
 	if (strpbrk(url, "\"\\@\n\t "))
-		return error_set(err, ERR_USAGE,
+		c->fault =
 			"OPENAI_BASE_URL has a login, a quote or a blank, which cannot be passed "
-			"to codex");
-	command_option(c, "-c", arena_printf(c->arena, "openai_base_url=\"%s\"", url));
-	return 0;
+			"to codex";
+	else
+		command_option(c, "-c", arena_printf(c->arena, "openai_base_url=\"%s\"", url));
 }
 
-static int command(struct command *c, const struct harness_input *input, struct error *err)
+static void command(struct command *c, const struct harness_input *input)
 {
 	command_add(c, "exec");
 	command_add(c, "--json");
@@ -32,10 +32,8 @@ static int command(struct command *c, const struct harness_input *input, struct 
 	command_option(
 		c, "-s", harness_input_allows_writes(input) ? "workspace-write" : "read-only");
 	command_option(c, "-c", "check_for_update_on_startup=false");
-	if (add_base_url(c, err) < 0)
-		return -1;
+	add_base_url(c);
 	command_add(c, "-");
-	return 0;
 }
 
 /* The reason in `Reconnecting... 2/5 (REASON)`; empty for any other text. */

@@ -26,13 +26,11 @@ static const char *approval(const struct harness_input *input)
 	return harness_input_allows_writes(input) ? "auto_edit" : "default";
 }
 
-static int command(struct command *c, const struct harness_input *input, struct error *err)
+static void command(struct command *c, const struct harness_input *input)
 {
-	(void)err;
 	command_option(c, "--output-format", "stream-json");
 	command_option(c, "-m", input->model);
 	command_option(c, "--approval-mode", approval(input));
-	return 0;
 }
 
 /* The last message comes in pieces, which the note collects. */

@@ -346,8 +346,9 @@ static int run_program(struct session *s, const char *file, struct error *err)
 
 	output_parser_begin(&parser, s);
 	command_add(&c, file);
-	if (s->harness->command(&c, s->input, err) < 0)
-		return -1;
+	s->harness->command(&c, s->input);
+	if (c.fault)
+		return error_set(err, ERR_USAGE, "%s", c.fault);
 	p.argv = c.items;
 	p.env = c.env;
 	if (process_run(&p, &end, &fault) < 0)

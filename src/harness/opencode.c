@@ -37,9 +37,8 @@ static void set_permission(struct command *c, const struct harness_input *input)
 }
 
 /* Without a title it asks a model for one. Retries are reported in its log only. */
-static int command(struct command *c, const struct harness_input *input, struct error *err)
+static void command(struct command *c, const struct harness_input *input)
 {
-	(void)err;
 	command_add(c, "run");
 	command_option(c, "--format", "json");
 	command_option(c, "--title", "dev-team");
@@ -47,7 +46,6 @@ static int command(struct command *c, const struct harness_input *input, struct 
 	command_option(c, "--log-level", "ERROR");
 	command_option(c, "-m", model_of(c->arena, input->model));
 	set_permission(c, input);
-	return 0;
 }
 
 static void take_step(struct session *s, const json *part)

@@ -472,41 +472,36 @@ static enum store_status file_grant(struct store *s, uint64_t id, int ttl_s, str
 	struct file_store *f = file_of(s);
 	enum store_status got = file_begin(f, true, err);
 
-	if (got != STORE_OK)
-		return got;
-	got = set_lease(f, (struct state_lease){.id = id, .ttl = ttl_s}, false, err);
-	file_end(f);
-	return got;
-}
-
-/* Ends or renews a lease that is alive. */
-static enum store_status change_lease(
-	struct store *s, uint64_t id, bool renew, int *left_s, struct error *err)
-{
-	struct file_store *f = file_of(s);
-	enum store_status got = file_begin(f, true, err);
-	const struct state_lease *l;
-	int ttl;
-
-	if (got != STORE_OK)
-		return got;
-	l = store_state_find_lease(&f->state, id);
-	ttl = l && renew ? l->ttl : 0;
-	got = set_lease(f, (struct state_lease){.id = id, .ttl = ttl}, true, err);
-	if (got == STORE_OK && left_s)
-		*left_s = ttl;
+	if (got == STORE_OK)
+		got = set_lease(f, (struct state_lease){.id = id, .ttl = ttl_s}, false, err);
 	file_end(f);
 	return got;
 }
 
 static enum store_status file_renew(struct store *s, uint64_t id, int *left_s, struct error *err)
 {
-	return change_lease(s, id, true, left_s, err);
+	struct file_store *f = file_of(s);
+	enum store_status got = file_begin(f, true, err);
+	const struct state_lease *l = store_state_find_lease(&f->state, id);
+	int ttl = l ? l->ttl : 0;
+
+	if (got == STORE_OK)
+		got = set_lease(f, (struct state_lease){.id = id, .ttl = ttl}, true, err);
+	if (got == STORE_OK && left_s)
+		*left_s = ttl;
+	file_end(f);
+	return got;
 }
 
 static enum store_status file_revoke(struct store *s, uint64_t id, struct error *err)
 {
-	return change_lease(s, id, false, NULL, err);
+	struct file_store *f = file_of(s);
+	enum store_status got = file_begin(f, true, err);
+
+	if (got == STORE_OK)
+		got = set_lease(f, (struct state_lease){.id = id}, true, err);
+	file_end(f);
+	return got;
 }
 
 static enum store_status file_lease_end(
