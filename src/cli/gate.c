@@ -228,8 +228,7 @@ static void put_rebase(struct buf *out, const struct rebase *r)
 {
 	switch (r->fate) {
 	case REBASE_CURRENT:
-		buf_addf(out, "current: '%s' has all of '%s', and origin has it\n", r->branch,
-			r->target);
+		buf_addf(out, "current: '%s' contains '%s' and is pushed\n", r->branch, r->target);
 		break;
 	case REBASE_PUSHED:
 		buf_addf(out, "pushed: '%s' at %.12s, on '%s' at %.12s\n", r->branch, r->after,
@@ -245,29 +244,12 @@ static void put_rebase(struct buf *out, const struct rebase *r)
 		break;
 	case REBASE_MOVED:
 		buf_addf(out,
-			"moved: '%s' on origin is not what this worktree knows: nothing is "
-			"pushed over it\n",
+			"moved: '%s' on origin is not the expected commit: nothing was pushed\n",
 			r->branch);
 		break;
 	}
 	for (size_t i = 0; r->paths && r->paths[i]; i++)
 		buf_addf(out, " %s%s", r->paths[i], r->paths[i + 1] ? "" : "\n");
-}
-
-static int find_worktree(struct invocation *in, struct pool *p, const char *what,
-	struct allocation *out, struct error *err)
-{
-	struct pool_entry entry;
-	bool found;
-
-	if (pool_find(in->arena, p, what, &entry, &found, err) < 0)
-		return -1;
-	if (!found)
-		return error_set(err, ERR_STATE, "no worktree of '%s' in this pool", what);
-	*out = entry.of;
-	if (!entry.there || out->state != ALLOCATION_LIVE)
-		return error_set(err, ERR_STATE, "the worktree of '%s' is not there", what);
-	return 0;
 }
 
 static int rebase_under_gate(struct invocation *in, struct pool *p, const struct rebase_ask *ask,
@@ -302,13 +284,12 @@ static int run_rebase(struct invocation *in, struct error *err)
 
 	if ((o->issue && path_check_id(o->issue, err) < 0) ||
 		locate_pool(in->arena, &o->pool, &p, err) < 0 ||
-		find_worktree(in, &p, in->words[0], &of, err) < 0 ||
+		pool_find_live(in->arena, &p, in->words[0], &of, err) < 0 ||
 		rebase_under_gate(in, &p, &ask, &r, err) < 0)
 		return -1;
 	if (r.kept)
-		error_log(
-			"dev-team: what was written in '%s' meanwhile, such as '%s', is the stash "
-			"%.12s",
+		error_log("dev-team: changes made in '%s' meanwhile, such as '%s', are in the "
+			  "stash %.12s",
 			of.path, r.kept_path, r.kept);
 	if (o->json)
 		cli_put_json(in->out, rebase_json(&r));

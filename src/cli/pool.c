@@ -321,59 +321,27 @@ static json *port_json(const struct port_request *ask, const struct port_report 
 		CLI_TEXT("source", port_source_word(got->source)), CLI_VALUE("attempted", tried));
 }
 
-static bool is_path(const char *word)
-{
-	return word[0] == '/' || strcmp(word, ".") == 0 || strcmp(word, "..") == 0 ||
-	       strncmp(word, "./", 2) == 0 || strncmp(word, "../", 3) == 0 || !*word;
-}
-
-/* A branch that was taken for a path would get a port like any path, and the wrong one. */
-static int read_word(struct invocation *in, struct port_request *ask, struct error *err)
+static int run_port(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct pool_options *o = in->values;
-	const char *word = in->words[0];
-	struct pool_entry found;
-	struct error ignored;
-	bool known = false;
-
-	ask->path = word;
-	if (!is_path(word) && (locate_pool(in->arena, &o->pool, &p, &ignored) < 0 ||
-				      pool_find(in->arena, &p, word, &found, &known, &ignored) < 0))
-		known = false;
-	if (known && found.of.ports) {
-		ask->path = found.of.path;
-		ask->count = o->count ? ask->count : found.of.ports;
-		return 0;
-	}
-	if (!is_path(word) && !path_exists(word))
-		return error_set(err, ERR_STATE,
-			"'%.200s' is no branch of the pool and no path that is there; of one to "
-			"come write './%.200s'",
-			word, word);
-	if (!ask->override)
-		ask->override = getenv("PORT");
-	return 0;
-}
-
-static int run_port(struct invocation *in, struct error *err)
-{
-	const struct pool_options *o = in->values;
 	struct port_request ask = {
-		.override = o->port, .issue = o->issue, .count = o->count ? (unsigned)o->count : 1};
+		.override = o->port, .issue = o->issue, .count = (unsigned)o->count};
 	struct worktree_pool_spec spec;
 	struct port_report got;
 	struct error ignored;
 	char *state, *artifacts;
+	bool pool;
 
 	if (locate_pool_spec(in->arena, &o->pool, &spec, err) < 0 ||
 		context_state_directory(in->arena, &state, err) < 0)
 		return -1;
 	ask.base = o->base_port ? (unsigned)o->base_port : spec.base_port;
 	ask.state = state;
-	if (read_word(in, &ask, err) < 0)
+	/* A path outside of any repository has no pool and no directory for events. */
+	pool = !port_is_path(in->words[0]) && locate_pool(in->arena, &o->pool, &p, &ignored) == 0;
+	if (pool_port_of(in->arena, pool ? &p : NULL, in->words[0], &ask, err) < 0)
 		return -1;
-	/* A path outside of any repository has no directory for events. */
 	if (locate_artifacts(in->arena, o->pool.artifacts, o->pool.repo, &artifacts, &ignored) == 0)
 		ask.artifacts = artifacts;
 	if (pool_port(in->arena, &ask, &got, err) < 0)

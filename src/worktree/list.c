@@ -190,3 +190,19 @@ int pool_find(struct arena *a, struct pool *p, const char *what, struct pool_ent
 	*found = best > 0;
 	return 0;
 }
+
+int pool_find_live(struct arena *a, struct pool *p, const char *what, struct allocation *out,
+	struct error *err)
+{
+	struct pool_entry entry;
+	bool found;
+
+	if (pool_find(a, p, what, &entry, &found, err) < 0)
+		return -1;
+	if (!found)
+		return error_set(err, ERR_STATE, "no worktree of '%s' in this pool", what);
+	*out = entry.of;
+	if (!entry.there || out->state != ALLOCATION_LIVE)
+		return error_set(err, ERR_STATE, "the worktree of '%s' is not there", what);
+	return 0;
+}

@@ -150,6 +150,9 @@ int pool_list(
 /* The recorded allocation with this branch, else slug, else path. *found false: there is none. */
 int pool_find(struct arena *a, struct pool *p, const char *what, struct pool_entry *out,
 	bool *found, struct error *err);
+/* The same; ERR_STATE unless its worktree exists and nobody makes or removes it. */
+int pool_find_live(struct arena *a, struct pool *p, const char *what, struct allocation *out,
+	struct error *err);
 /* Those that are merged, that a failed run has left, or older than staleThresholdDays
  * (docs/worktree-pool.md#the-sweep); removes them with `apply`, keeping what reclaim would. */
 int pool_sweep(struct arena *a, struct pool *p, bool apply, bool confirmed, int64_t now,
@@ -218,6 +221,15 @@ struct port_report {
 	struct port_answer answer;
 };
 const char *port_source_word(enum port_source s); /* "computed" ... */
+/* `/...`, `./...`, `../...`, `.` or `..`: never a branch. */
+bool port_is_path(const char *word);
+/*
+ * Sets ask->path and, if it is 0, ask->count: `word` is a branch or slug of the pool (NULL: there
+ * is no pool), else a path. Unless it is of the pool, $PORT overrides. -1: ERR_STATE for a word
+ * that is neither, because a branch would get a port like any path, and the wrong one.
+ */
+int pool_port_of(struct arena *a, struct pool *p, const char *word, struct port_request *ask,
+	struct error *err);
 /* In this order: the override, what the worktree there has, what the issue's runtime.json has, the
  * first free block. -1 as port_find(); ERR_STATE too when the worktree has fewer. */
 int pool_port(struct arena *a, const struct port_request *ask, struct port_report *out,

@@ -14,6 +14,39 @@ const char *port_source_word(enum port_source s)
 	return words[s];
 }
 
+bool port_is_path(const char *word)
+{
+	return word[0] == '/' || strcmp(word, ".") == 0 || strcmp(word, "..") == 0 ||
+	       strncmp(word, "./", 2) == 0 || strncmp(word, "../", 3) == 0 || !*word;
+}
+
+int pool_port_of(struct arena *a, struct pool *p, const char *word, struct port_request *ask,
+	struct error *err)
+{
+	unsigned count = ask->count;
+	struct pool_entry found;
+	struct error ignored;
+	bool known = false;
+
+	ask->path = word;
+	ask->count = count ? count : 1;
+	if (!p || pool_find(a, p, word, &found, &known, &ignored) < 0)
+		known = false;
+	if (known && found.of.ports) {
+		ask->path = found.of.path;
+		ask->count = count ? count : found.of.ports;
+		return 0;
+	}
+	if (!port_is_path(word) && !path_exists(word))
+		return error_set(err, ERR_STATE,
+			"'%.200s' is neither a branch of the pool nor an existing path; write "
+			"'./%.200s' for a path that does not exist yet",
+			word, word);
+	if (!ask->override)
+		ask->override = getenv("PORT");
+	return 0;
+}
+
 struct look {
 	struct arena *arena;
 	struct pool pool;
