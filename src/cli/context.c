@@ -137,15 +137,14 @@ static int run_restore(struct invocation *in, struct error *err)
 		return -1;
 	if (!done.to)
 		buf_addf(in->out,
-			"%s: is good, nothing to do; to put another in its place, say which "
-			"revision\n",
+			"%s: is valid; nothing to do (name a revision to restore that one)\n",
 			place.path);
 	else if (!done.replaced)
-		buf_addf(in->out, "%s: is as it was at revision %lld; nothing to do\n", place.path,
+		buf_addf(in->out, "%s: is revision %lld already; nothing to do\n", place.path,
 			(long long)done.to);
 	else
 		buf_addf(in->out,
-			"%s: as it was at revision %lld; what stood there is revision %lld\n",
+			"%s: restored revision %lld; the replaced text is revision %lld\n",
 			place.path, (long long)done.to, (long long)done.replaced);
 	return 0;
 }

@@ -231,7 +231,7 @@ static void put_result(struct buf *out, const struct harness *h, const struct ha
 static void beat(void *data, const struct harness_event *e)
 {
 	if (e->kind == HARNESS_HEARTBEAT)
-		error_log("harness '%s' is at work: %lld tokens so far", (const char *)data,
+		error_log("harness '%s' is running: %lld tokens so far", (const char *)data,
 			(long long)e->tokens);
 }
 

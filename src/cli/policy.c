@@ -69,7 +69,7 @@ static int read_command(struct invocation *in, struct str *out, struct error *er
 	if (o->command_file && in->n)
 		return error_set(err, ERR_USAGE, "give a command or --command-file, not both");
 	if (!o->command_file && !in->n)
-		return error_set(err, ERR_USAGE, "no command given (behind '--')");
+		return error_set(err, ERR_USAGE, "no command given (after '--')");
 	if (o->command_file && cli_read_text(&text, o->command_file, SHELL_MAX + 1, err) < 0)
 		return -1;
 	if (in->n == 1)
@@ -242,7 +242,7 @@ static void log_end(const struct execution_end *end)
 	if (end->timed_out)
 		error_log("dev-team: ended at its time limit");
 	if (end->cut)
-		error_log("dev-team: output was left out: it was over the policy's limit");
+		error_log("dev-team: output was cut at the policy's limit");
 	for (size_t i = 0; i < end->changed.n; i++) {
 		CLEANUP(buf_release) struct buf name = BUF_INIT;
 

@@ -30,7 +30,7 @@ static int run(struct invocation *in, struct error *err)
 			buf_str(&text), &word, &fate, err) < 0)
 		return -1;
 	buf_addf(in->out, "recorded %s%s%s%s\n", o->action, *word ? ": " : "", word,
-		fate == ANSWER_AGAIN ? " (it was there already)" : "");
+		fate == ANSWER_AGAIN ? " (already recorded)" : "");
 	return 0;
 }
 

@@ -75,7 +75,7 @@ static int run_decide(struct invocation *in, struct error *err)
 	word = requeue_word(trigger);
 	cli_put_format(in->out, o->json,
 		CLI_OBJECT(CLI_TEXT("trigger", word), CLI_BOOL("rescore", !keep)), "%s: %s\n",
-		keep ? "keep the score" : "score it anew", word);
+		keep ? "keep the score" : "score it again", word);
 	return 0;
 }
 

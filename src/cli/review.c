@@ -82,7 +82,7 @@ static int read_answer(struct invocation *in, const char *file, const char **raw
 	} else if (sys_read_file(&text, file, ANSWER_MAX, &missing, err) < 0) {
 		if (!missing && err->code != ERR_INPUT)
 			return -1;
-		error_log("dev-team: no answer in '%s': all of them review", file);
+		error_log("dev-team: no answer in '%s': all three review", file);
 		return 0;
 	}
 	for (size_t i = 0; i < text.len; i++)
@@ -123,7 +123,7 @@ static int run_classify(struct invocation *in, struct error *err)
 				classifier_record(dir, o->issue, (unsigned)o->pr, &s, &d, err) < 0))
 		return -1;
 	if (d.open != NOT_OPEN)
-		error_log("dev-team: all of them review (%s): %s", fell_open_word(d.open), d.fault);
+		error_log("dev-team: all three review (%s): %s", fell_open_word(d.open), d.fault);
 	if (o->json)
 		cli_put_json(in->out, review_decision_json(&d));
 	for (int r = 0; r < REVIEWERS && !o->json; r++)

@@ -414,7 +414,7 @@ int scenario_record(struct scenario *p, struct submission *f, struct error *err)
 		buf_str(&f->text), &taken, err);
 	end_disk_fault(p);
 	trace_result(
-		p, rc, taken == ANSWER_AGAIN ? "recorded (it was there already)" : "recorded", err);
+		p, rc, taken == ANSWER_AGAIN ? "recorded (already recorded)" : "recorded", err);
 	rc = audit_call(p, rc);
 	update_lease(p, f->owner, rc == 0);
 	check_record(p, f, expected, rc, taken, err);
