@@ -26,16 +26,16 @@ int history_split(
 /* A revision on the command line: 1 to 999999999999999. -1: ERR_USAGE. */
 int history_rev(const char *text, int64_t *rev, struct error *err);
 
-/* A walk from the first commit to the last. Zero it first. */
+/* Reads the commits from the first to the last. Zero it first. */
 struct history {
 	const struct history_place *place;
 	struct store_log *log;
-	struct store_commit commit; /* the present one; lives until the next call */
-	bool changed;               /* this commit changed the document, */
-	struct buf before;          /* which was this, if it did; empty when there was none */
-	struct buf document;        /* and is this from now on; empty when there is none */
-	bool was, there;            /* whether there was one, and is */
-	int64_t made;               /* the commit that left it so; 0: none yet */
+	struct store_commit commit; /* the last one read; lives until the next call */
+	bool changed;               /* the commit changed the document */
+	struct buf before;          /* the document before it, if it changed; empty: none */
+	struct buf document;        /* the document after it; empty: none */
+	bool was, there;            /* whether there was a document before, and is one after it */
+	int64_t made;               /* the last commit that changed the document; 0: none */
 };
 
 /* -1 as store_log_open(). */
@@ -51,8 +51,8 @@ void history_close(struct history *p); /* for CLEANUP */
 int history_document(const struct history_place *place, int64_t rev, struct buf *out, int64_t *made,
 	struct error *err);
 
-/* As it is. A commit that a kill kept from being put in place counts as put. *there: false when
- * there is none. */
+/* The present document, with a commit that was not put in place yet. *there: false when there is
+ * none. */
 int history_now(const struct history_place *place, struct buf *out, bool *there, struct error *err);
 
 /* The last revision whose document is good; ERR_STATE when none is. */
@@ -79,7 +79,7 @@ int history_list(
 
 /* ---- differences ---- */
 
-/* Lines that are new and lines that are gone; one that only moved is neither. */
+/* Added and removed lines; a line that only moved is neither. */
 void history_diff_count(struct str from, struct str to, size_t *added, size_t *removed);
 /* The first line, from 1, that is not the same in both; 0: all are. The lines without their end;
  * where a text has ended, empty. */

@@ -5,7 +5,7 @@
 #include "src/verify/history.h"
 
 /* Whether the document and its journal exist. */
-static int look_for(
+static int find_files(
 	const struct history_place *place, bool *document, bool *journal, struct error *err)
 {
 	if (path_check_exists(place->path, document, err) < 0)
@@ -25,8 +25,8 @@ static int open_any(struct context_file *f, const char *path, struct error *err)
 	return !f->created && action_load(&f->doc, &actions, err) == 0;
 }
 
-static int find(const struct history_place *place, int64_t rev, struct buf *text, int64_t *made,
-	struct error *err)
+static int find_text(const struct history_place *place, int64_t rev, struct buf *text,
+	int64_t *made, struct error *err)
 {
 	if (rev)
 		return history_document(place, rev, text, made, err);
@@ -34,7 +34,7 @@ static int find(const struct history_place *place, int64_t rev, struct buf *text
 }
 
 /* 1: the document has this text already; 0; -1. */
-static int is_there(const struct history_place *place, struct str text, struct error *err)
+static int is_present(const struct history_place *place, struct str text, struct error *err)
 {
 	CLEANUP(buf_release) struct buf now = BUF_INIT;
 	bool there;
@@ -56,7 +56,7 @@ static int check_there(const struct history_place *place, struct error *err)
 {
 	bool document, journal;
 
-	if (look_for(place, &document, &journal, err) < 0)
+	if (find_files(place, &document, &journal, err) < 0)
 		return -1;
 	return document || journal ? 0
 				   : error_set(err, ERR_INPUT, "no context file '%s'", place->path);
@@ -74,9 +74,9 @@ int history_restore(const struct history_place *place, int64_t rev, struct histo
 		return -1;
 	if (good && !rev)
 		return 0;
-	if (find(place, rev, &text, &result->to, err) < 0)
+	if (find_text(place, rev, &text, &result->to, err) < 0)
 		return -1;
-	if ((good = is_there(place, buf_str(&text), err)) != 0)
+	if ((good = is_present(place, buf_str(&text), err)) != 0)
 		return good < 0 ? -1 : 0;
 	result->replaced = store_revision(f.store);
 	return history_restore_into(&f, result->to, buf_str(&text), err);
@@ -84,19 +84,19 @@ int history_restore(const struct history_place *place, int64_t rev, struct histo
 
 /* ---- fork ---- */
 
-struct renewal {
+struct fork {
 	struct context doc;
 	const char *old_id, *id, *path;
 	struct history_forked *result;
 };
 
-static void renewal_close(struct renewal *r)
+static void fork_close(struct fork *r)
 {
 	context_release(&r->doc);
 }
 
 /* `OLD/fixing/2` -> `NEW/fixing/2`; an id of another form stays. */
-static char *new_id(struct renewal *r, const char *id)
+static char *new_id(struct fork *r, const char *id)
 {
 	size_t n = strlen(r->old_id);
 
@@ -117,7 +117,7 @@ static size_t last_line(struct str all, struct str line)
 }
 
 /* An entry of the troubleshooter's log is found by its heading, which names the action. */
-static void rename_entry(struct renewal *r, const json *action, const char *id)
+static void rename_entry(struct fork *r, const json *action, const char *id)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const char *section = json_get_str(action, "write_section"),
@@ -135,7 +135,7 @@ static void rename_entry(struct renewal *r, const json *action, const char *id)
 	context_put(&r->doc, section, buf_str(&text));
 }
 
-static json *renewed(struct renewal *r, const json *action, bool carried)
+static json *renamed_action(struct fork *r, const json *action, bool carried)
 {
 	json *copy = json_copy(action);
 	char *id = new_id(r, json_get_str(action, "id"));
@@ -149,8 +149,8 @@ static json *renewed(struct renewal *r, const json *action, bool carried)
 	return copy;
 }
 
-/* Nobody works for the new work item yet, so an action without an answer would wait for ever. */
-static int renew_actions(struct renewal *r, struct error *err)
+/* No agent works for the new work item, so actions without an answer are dropped. */
+static int rename_actions(struct fork *r, struct error *err)
 {
 	CLEANUP(json_free) json *old = NULL, *kept = json_array();
 
@@ -160,7 +160,7 @@ static int renew_actions(struct renewal *r, struct error *err)
 		r->result->dropped += !action_answered(&r->doc, a);
 	for (const json *a = json_first(old); a; a = json_next(a))
 		if (action_answered(&r->doc, a))
-			json_push(kept, renewed(r, a, r->result->dropped > 0));
+			json_push(kept, renamed_action(r, a, r->result->dropped > 0));
 	r->result->carried = json_len(kept);
 	action_store(&r->doc, kept);
 	if (!json_first(kept))
@@ -168,8 +168,8 @@ static int renew_actions(struct renewal *r, struct error *err)
 	return 0;
 }
 
-/* The line that a new document begins with, if nobody has changed it. */
-static void rename_title(const struct renewal *r, struct buf *text)
+/* The first line of a new document, if it is unchanged. */
+static void rename_title(const struct fork *r, struct buf *text)
 {
 	CLEANUP(buf_release) struct buf old = BUF_INIT, all = *text;
 	struct str s = buf_str(&all);
@@ -187,7 +187,7 @@ static void rename_title(const struct renewal *r, struct buf *text)
 	buf_add(text, str_sub(s, at + old.len, s.n));
 }
 
-static int renew(struct renewal *r, int64_t now, struct buf *out, struct error *err)
+static int render_fork(struct fork *r, int64_t now, struct buf *out, struct error *err)
 {
 	struct context *c = &r->doc;
 	char ts[CLOCK_TEXT];
@@ -198,7 +198,7 @@ static int renew(struct renewal *r, int64_t now, struct buf *out, struct error *
 	context_set(c, "started", str_of(ts));
 	context_set(c, "last_updated", str_of(ts));
 	context_set_count(c, "revision", 1);
-	if (renew_actions(r, err) < 0 || context_render(c, out, NULL, err) < 0)
+	if (rename_actions(r, err) < 0 || context_render(c, out, NULL, err) < 0)
 		return -1;
 	rename_title(r, out);
 	return context_check(c, buf_str(out), err);
@@ -213,7 +213,7 @@ static int refuse_old(const struct context_file *f, struct error *err)
 	return 0;
 }
 
-static void note(struct context_file *f, const struct history_place *from, int64_t rev)
+static void note_fork(struct context_file *f, const struct history_place *from, int64_t rev)
 {
 	json *op = context_op(f, "fork"), *event = context_event(f, "forked");
 
@@ -223,12 +223,12 @@ static void note(struct context_file *f, const struct history_place *from, int64
 	json_put_int(event, "of", rev);
 }
 
-static int make(struct arena *a, struct renewal *r, struct context_file *f, struct error *err)
+static int create_fork(struct arena *a, struct fork *r, struct context_file *f, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	r->path = f->path;
-	if (renew(r, f->now, &text, err) < 0 || context_replace(f, buf_str(&text), err) < 0)
+	if (render_fork(r, f->now, &text, err) < 0 || context_replace(f, buf_str(&text), err) < 0)
 		return -1;
 	r->result->path = arena_dup(a, str_of(f->path));
 	r->result->state = arena_dup(a, context_get(&r->doc, "state"));
@@ -255,7 +255,7 @@ static int check_free(struct arena *a, const char *to, struct error *err)
 	bool document, journal, ours = true;
 
 	history_set_place(a, to, &place);
-	if (look_for(&place, &document, &journal, err) < 0 ||
+	if (find_files(&place, &document, &journal, err) < 0 ||
 		(!document && journal && is_ours(&place, &ours, err) < 0))
 		return -1;
 	return document || !ours ? error_set(err, ERR_STATE, "'%s' is there already", to) : 0;
@@ -266,7 +266,7 @@ int history_fork(struct arena *a, const struct history_place *from, int64_t rev,
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	CLEANUP(renewal_close) struct renewal r = {.id = id, .result = result};
+	CLEANUP(fork_close) struct fork r = {.id = id, .result = result};
 
 	*result = (struct history_forked){0};
 	if (history_document(from, rev, &text, NULL, err) < 0)
@@ -282,6 +282,6 @@ int history_fork(struct arena *a, const struct history_place *from, int64_t rev,
 			       : -1;
 	if (refuse_old(&f, err) < 0)
 		return -1;
-	note(&f, from, rev);
-	return make(a, &r, &f, err);
+	note_fork(&f, from, rev);
+	return create_fork(a, &r, &f, err);
 }

@@ -49,8 +49,8 @@ struct replay {
 
 	/* The disk in memory. Before an operation it is as recorded. */
 	struct disk *disk;
-	char *path, *journal_path; /* of the document, as it was recorded */
-	size_t at;                 /* its journal is the recorded one up to here */
+	struct history_place now; /* of the document when the operation was recorded */
+	size_t at;                /* its journal is the recorded one up to here */
 	struct arena paths, workflow_arena;
 	struct workflow workflow;
 	char workflow_sum[64];    /* empty: none is loaded */
@@ -307,16 +307,6 @@ static void recorded_environment(struct environment *w, struct context_file *f)
 
 /* ---- the disk ---- */
 
-static void set_path(struct replay *r, const char *path)
-{
-	struct str s = str_of(path);
-
-	r->path = arena_dup(&r->paths, s);
-	if (str_ends(s, ".md"))
-		s.n -= 3;
-	r->journal_path = arena_printf(&r->paths, "%.*s.events.jsonl", (int)s.n, s.p);
-}
-
 static void close_document(struct replay *r)
 {
 	context_close(&r->file);
@@ -326,15 +316,15 @@ static void close_document(struct replay *r)
 static void put_document(struct replay *r, bool there, struct str text)
 {
 	if (there)
-		simulator_disk_put(r->disk, r->path, text);
+		simulator_disk_put(r->disk, r->now.path, text);
 	else
-		simulator_disk_remove(r->disk, r->path);
+		simulator_disk_remove(r->disk, r->now.path);
 }
 
 /* Adds the recorded document after the operation's first commit; false when there is none then. */
 static bool next_document(struct replay *r, struct buf *out)
 {
-	const struct buf *before = simulator_disk_text(r->disk, r->path);
+	const struct buf *before = simulator_disk_text(r->disk, r->now.path);
 
 	return apply_change(first_change(r), before ? buf_str(before) : (struct str){0}, out);
 }
@@ -345,13 +335,13 @@ static void adopt(struct replay *r)
 	close_document(r);
 	put_document(r, r->history.there, buf_str(&r->history.document));
 	r->at = r->journal.len - r->rest.n - r->next.lines.n;
-	simulator_disk_put(r->disk, r->journal_path, str_sub(buf_str(&r->journal), 0, r->at));
+	simulator_disk_put(r->disk, r->now.journal, str_sub(buf_str(&r->journal), 0, r->at));
 }
 
 /* What the operation has added to the journal on the disk. */
 static struct str written(const struct replay *r)
 {
-	const struct buf *text = simulator_disk_text(r->disk, r->journal_path);
+	const struct buf *text = simulator_disk_text(r->disk, r->now.journal);
 
 	return text ? str_sub(buf_str(text), r->at, text->len) : (struct str){0};
 }
@@ -362,11 +352,11 @@ static const char *path_of(struct replay *r, const struct recorded_commit *c)
 	bool is_step = strcmp(c->op, "step") == 0;
 	const char *file = is_step ? json_get_str(c->note, "file") : NULL,
 		   *key = is_step ? NULL : json_get_str(first_change(r), "key");
-	struct str base = path_base(r->path);
+	struct str base = path_base(r->now.path);
 
 	if (file || !key || !str_starts(str_of(key), "doc/") || str_is(base, key + 4))
-		return file ? file : r->path;
-	return arena_printf(&r->paths, "%.*s%s", (int)(base.p - r->path), r->path, key + 4);
+		return file ? file : r->now.path;
+	return arena_printf(&r->paths, "%.*s%s", (int)(base.p - r->now.path), r->now.path, key + 4);
 }
 
 static void move_file(struct replay *r, const char *from, const char *to)
@@ -379,15 +369,15 @@ static void move_file(struct replay *r, const char *from, const char *to)
 /* Moves the document on the disk if it was moved or renamed since the last operation. */
 static void follow(struct replay *r)
 {
-	const char *old = r->path, *old_journal = r->journal_path,
-		   *path = path_of(r, &r->commits.items[0]);
+	struct history_place old = r->now;
+	const char *path = path_of(r, &r->commits.items[0]);
 
-	if (strcmp(path, old) == 0)
+	if (strcmp(path, old.path) == 0)
 		return;
 	close_document(r);
-	set_path(r, path);
-	move_file(r, old, r->path);
-	move_file(r, old_journal, r->journal_path);
+	history_set_place(&r->paths, path, &r->now);
+	move_file(r, old.path, r->now.path);
+	move_file(r, old.journal, r->now.journal);
 }
 
 /* ---- operations: true when it was run, whether it succeeded or not ---- */
@@ -396,7 +386,7 @@ static bool open_document(struct replay *r)
 {
 	struct context_file *f = &r->file;
 	int rc = f->store ? context_reopen(f, CONTEXT_MAY_CREATE, &r->err)
-			  : context_open_on(f, r->disk, r->path, CONTEXT_MAY_CREATE, &r->err);
+			  : context_open_on(f, r->disk, r->now.path, CONTEXT_MAY_CREATE, &r->err);
 
 	if (rc < 0 && !f->store)
 		close_document(r);
@@ -449,11 +439,6 @@ static bool load_workflow(struct replay *r, const json *note)
 	return true;
 }
 
-static bool is_true(const json *note, const char *key)
-{
-	return json_is_true(json_get(note, key));
-}
-
 static bool replay_step(struct replay *r, const struct recorded_commit *c)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
@@ -468,10 +453,10 @@ static bool replay_step(struct replay *r, const struct recorded_commit *c)
 		.id = json_get_str(note, "id"),
 		.research_skill = skill ? skill : "",
 		.repo = repo ? repo : "",
-		.returned = is_true(note, "returned"),
+		.returned = json_is_true(json_get(note, "returned")),
 		.returned_id = json_get_str(note, "returned_id"),
 		.owner = json_get_str(note, "owner"),
-		.take_over = is_true(note, "take_over")};
+		.take_over = json_is_true(json_get(note, "take_over"))};
 
 	if (!m.id || !load_workflow(r, note))
 		return false;
@@ -832,7 +817,7 @@ int replay_verify(struct arena *a, const struct history_place *place, struct rep
 	if (history_open(&r.history, place, err) < 0)
 		return -1;
 	r.disk = simulator_disk_new();
-	set_path(&r, place->path);
+	r.now = *place;
 	if (sys_read_file(&r.journal, place->journal, JOURNAL_MAX, NULL, err) < 0)
 		return -1;
 	r.rest = buf_str(&r.journal);

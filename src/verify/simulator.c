@@ -86,6 +86,7 @@ static struct simulator *simulator_on(const struct workflow *w, const char *id,
 		.environment = {.specs = 1}};
 	s->id = arena_dup(&s->arena, str_of(id));
 	s->path = arena_printf(&s->arena, DIRECTORY "/%s.md", id);
+	s->journal = arena_printf(&s->arena, DIRECTORY "/%s.events.jsonl", id);
 	return s;
 }
 
@@ -204,12 +205,7 @@ bool simulator_document(const struct simulator *s, struct buf *out)
 
 bool simulator_journal(const struct simulator *s, struct buf *out)
 {
-	struct arena a = {0};
-	char *path = arena_printf(&a, DIRECTORY "/%s.events.jsonl", s->id);
-	bool there = s->disk_kind->get(s->disk, path, out);
-
-	arena_release(&a);
-	return there;
+	return s->disk_kind->get(s->disk, s->journal, out);
 }
 
 void simulator_put_document(struct simulator *s, struct str text)

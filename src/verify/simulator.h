@@ -59,7 +59,7 @@ struct simulator_environment {
 struct simulator {
 	const struct workflow *workflow;
 	const struct simulator_disk *disk_kind;
-	const char *id, *path; /* of the work item, of its document */
+	const char *id, *path, *journal; /* of the work item; paths of its files */
 	struct disk *disk;
 	int64_t now; /* seconds since 1970 */
 	struct simulator_environment environment;

@@ -140,7 +140,7 @@ EXPLORE_TEST(a_trigger_without_a_transition_is_a_dead_end)
 	assert_non_null(strstr(trace(FINDING_DEAD_END), "# It ends with a step that fails."));
 }
 
-EXPLORE_TEST(a_circle_that_only_the_budget_ends_is_found_with_its_rounds)
+EXPLORE_TEST(a_cycle_that_only_the_budget_ends_is_found_with_its_rounds)
 {
 	size_t number;
 
@@ -155,7 +155,7 @@ EXPLORE_TEST(a_circle_that_only_the_budget_ends_is_found_with_its_rounds)
 	assert_non_null(strstr(trace(FINDING_LIVELOCK), "  T-1/implementing/4:"));
 }
 
-EXPLORE_TEST(a_circle_without_an_action_is_found)
+EXPLORE_TEST(a_cycle_without_an_action_is_found)
 {
 	explored("---\nlimits: {max_fix_iterations: 1}\n---\n" FLOW(
 			 "init --> validating : go\nvalidating --> done : clean\n"
@@ -166,7 +166,7 @@ EXPLORE_TEST(a_circle_without_an_action_is_found)
 	assert_non_null(strstr(trace(FINDING_LIVELOCK), "runs in a circle"));
 }
 
-EXPLORE_TEST(a_circle_that_a_limit_ends_is_no_livelock)
+EXPLORE_TEST(a_cycle_that_a_limit_ends_is_no_livelock)
 {
 	explored("---\nlimits: {max_fix_iterations: 2}\n---\n" FLOW(
 			 "init --> validating : go\nvalidating --> done : clean\n"
@@ -205,7 +205,7 @@ EXPLORE_TEST(what_is_never_entered_or_taken_is_found)
 }
 
 /* Whatever the troubleshooter changes, twice: it cannot take the budget's bound away. */
-EXPLORE_TEST(changes_of_the_troubleshooter_are_walked_too)
+EXPLORE_TEST(changes_by_the_troubleshooter_are_explored)
 {
 	size_t without;
 
@@ -222,7 +222,7 @@ EXPLORE_TEST(changes_of_the_troubleshooter_are_walked_too)
 }
 
 /* A state whose effects fail, entered by a change. */
-EXPLORE_TEST(effects_behind_a_change_are_walked_too)
+EXPLORE_TEST(effects_after_a_change_are_explored)
 {
 	explored("---\nlimits: {consecutive_failures: 1}\nstates:\n" AGENT("work", "Work",
 			 "good: on") "---\n" FLOW("init --> work : go\n"
@@ -232,7 +232,7 @@ EXPLORE_TEST(effects_behind_a_change_are_walked_too)
 	assert_string_equal(kinds(), "");
 }
 
-EXPLORE_TEST(a_walk_that_is_cut_short_says_so)
+EXPLORE_TEST(an_incomplete_graph_is_reported)
 {
 	load("---\nstates:\n" AGENT("work", "Work", "good: on") "---\n" FLOW(
 		"init --> work : go\nwork --> done : on\n"));
@@ -305,7 +305,7 @@ static bool leads(uint32_t from, uint32_t to)
 }
 
 /* The proof of the pudding: what is left out of a key must not matter. */
-EXPLORE_TEST(whatever_is_played_at_random_is_in_the_graph)
+EXPLORE_TEST(every_state_of_a_random_run_is_in_the_graph)
 {
 	size_t steps = 0;
 

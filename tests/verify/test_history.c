@@ -2,7 +2,7 @@
 #include "tests/lib/replay_rig.h"
 #include "tests/lib/wire.h"
 
-REPLAY_TEST(every_revision_can_be_had_byte_for_byte)
+REPLAY_TEST(every_revision_is_restored_byte_for_byte)
 {
 	char *first, *second;
 
@@ -16,7 +16,7 @@ REPLAY_TEST(every_revision_can_be_had_byte_for_byte)
 	assert_string_equal(second, first);
 }
 
-REPLAY_TEST(a_revision_that_there_is_not_is_told)
+REPLAY_TEST(an_unknown_revision_is_refused)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
@@ -42,7 +42,7 @@ REPLAY_TEST(a_broken_edit_is_undone_and_stays_in_the_history)
 	assert_same();
 }
 
-REPLAY_TEST(a_document_that_is_gone_is_put_back)
+REPLAY_TEST(a_deleted_document_is_restored)
 {
 	struct history_restored done;
 	char *good;
@@ -70,7 +70,7 @@ REPLAY_TEST(a_good_document_is_only_replaced_on_demand)
 	assert_same();
 }
 
-REPLAY_TEST(ids_that_were_given_out_are_not_given_out_again)
+REPLAY_TEST(ids_are_not_reused_after_a_restore)
 {
 	struct history_restored done;
 
@@ -87,7 +87,7 @@ static char *fork_as(const char *id, int64_t rev, struct history_forked *made)
 	return history_fork(&t.arena, &place, rev, id, to, made, &t.err) < 0 ? NULL : to;
 }
 
-REPLAY_TEST(a_fork_asks_anew_under_ids_of_its_own)
+REPLAY_TEST(a_fork_requests_again_under_its_own_ids)
 {
 	struct history_forked made;
 	char *source, *old = t.path;
@@ -110,7 +110,7 @@ REPLAY_TEST(a_fork_asks_anew_under_ids_of_its_own)
 	assert_int_equal(taken("fork"), 1);
 }
 
-REPLAY_TEST(a_fork_keeps_answers_that_are_there)
+REPLAY_TEST(a_fork_keeps_answers)
 {
 	struct history_forked made;
 
@@ -127,7 +127,7 @@ REPLAY_TEST(a_fork_keeps_answers_that_are_there)
 	assert_string_equal(summary(), "ADR-8/signoff/4");
 }
 
-REPLAY_TEST(a_fork_keeps_the_word_of_the_troubleshooter)
+REPLAY_TEST(a_fork_keeps_the_answer_of_the_troubleshooter)
 {
 	struct history_forked made;
 
@@ -142,7 +142,7 @@ REPLAY_TEST(a_fork_keeps_the_word_of_the_troubleshooter)
 	assert_value(WIRE_FAILURES, "0");
 }
 
-REPLAY_TEST(a_fork_never_takes_the_place_of_another)
+REPLAY_TEST(a_fork_never_replaces_a_document)
 {
 	struct history_forked made;
 	char *other = arena_printf(&t.arena, "%s/ADR-8.md", t.dir);

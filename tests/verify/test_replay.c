@@ -1,7 +1,7 @@
 #include "tests/lib/replay_rig.h"
 #include "tests/lib/wire.h"
 
-REPLAY_TEST(what_was_done_comes_out_the_same_again)
+REPLAY_TEST(a_run_is_replayed_without_a_difference)
 {
 	a_run();
 	assert_same();
@@ -10,7 +10,7 @@ REPLAY_TEST(what_was_done_comes_out_the_same_again)
 	assert_true(v.events > 15);
 }
 
-REPLAY_TEST(a_push_that_failed_is_done_again)
+REPLAY_TEST(a_failed_push_is_replayed)
 {
 	by_hand("validating", "", "");
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
@@ -22,7 +22,7 @@ REPLAY_TEST(a_push_that_failed_is_done_again)
 	assert_same();
 }
 
-REPLAY_TEST(time_is_that_of_then)
+REPLAY_TEST(the_clock_is_the_recorded_one)
 {
 	a_run();
 	setenv("DEV_TEAM_NOW", "2031-01-01T00:00:00Z", 1);
@@ -32,7 +32,7 @@ REPLAY_TEST(time_is_that_of_then)
 	assert_true(document_has("last_updated: 2031-01-01T00:00:00Z"));
 }
 
-REPLAY_TEST(what_took_long_took_as_long_then)
+REPLAY_TEST(a_slow_push_takes_its_recorded_time)
 {
 	t.owner = "ada";
 	t.push_ends = "2026-11-21T02:02:02Z";
@@ -47,7 +47,7 @@ REPLAY_TEST(what_took_long_took_as_long_then)
 	assert_same();
 }
 
-REPLAY_TEST(a_lie_is_found_and_told_with_its_line)
+REPLAY_TEST(a_changed_document_is_reported_with_its_line)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 
@@ -70,7 +70,7 @@ REPLAY_TEST(a_lie_is_found_and_told_with_its_line)
 	assert_int_equal(v.first.line, 5);
 }
 
-REPLAY_TEST(events_that_were_not_so_are_found)
+REPLAY_TEST(events_that_differ_are_found)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 
@@ -103,7 +103,7 @@ REPLAY_TEST(an_edit_by_hand_is_an_input_and_found_by_the_store)
 	assert_int_equal(taken("removed"), 1);
 }
 
-REPLAY_TEST(a_refused_answer_is_taken_as_it_is)
+REPLAY_TEST(a_refused_answer_is_taken_as_recorded)
 {
 	a_run();
 	assert_int_equal(answer_as("ADR-7/nonesuch/1", "fixed", "?"), -1);
@@ -112,7 +112,7 @@ REPLAY_TEST(a_refused_answer_is_taken_as_it_is)
 	assert_int_equal(taken("record"), 1);
 }
 
-REPLAY_TEST(a_workflow_that_changed_is_used_from_there_on)
+REPLAY_TEST(a_changed_workflow_is_used_from_its_first_step_on)
 {
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
 	workflow("---\nlimits: {max_actions: 7}\n---\n" IMPLEMENT);
@@ -123,7 +123,7 @@ REPLAY_TEST(a_workflow_that_changed_is_used_from_there_on)
 }
 
 /* The machine stopped between the two saves of a first step. */
-REPLAY_TEST(a_step_that_was_cut_short_is_replayed_as_far_as_it_came)
+REPLAY_TEST(a_killed_step_is_replayed_up_to_its_last_commit)
 {
 	CLEANUP(buf_release) struct buf journal = BUF_INIT;
 	struct str rest, region;
@@ -144,7 +144,7 @@ REPLAY_TEST(a_step_that_was_cut_short_is_replayed_as_far_as_it_came)
 	assert_int_equal(v.commits, 2);
 }
 
-REPLAY_TEST(a_step_that_failed_between_its_saves_is_too)
+REPLAY_TEST(a_step_that_failed_between_its_saves_is_replayed)
 {
 	t.n_specs = 0;
 	assert_int_equal(step_as("ADR-7", false, NULL), -1);
@@ -196,7 +196,7 @@ REPLAY_TEST(a_document_that_was_moved_and_renamed_is_followed)
 	assert_true(v.commits > 3);
 }
 
-REPLAY_TEST(a_damaged_journal_is_told_with_its_line)
+REPLAY_TEST(a_damaged_journal_is_reported_with_its_line)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char *journal = journal_path(), *at, line[2048];
