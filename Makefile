@@ -23,7 +23,8 @@ VARIANT := san
 OPT     := -O1 -g $(SANITIZE)
 else
 VARIANT := release
-OPT     := -O2 -g
+# Line numbers and names of functions, which a backtrace needs, take a sixth less time than all of -g.
+OPT     := -O2 -g1
 endif
 WERROR  ?= -Werror
 # A compiler of its own name gets a folder of its own, so that two can be tried side by side.

@@ -23,6 +23,12 @@
 
 #pragma GCC poison strcpy strcat sprintf vsprintf strtok atoi atol atof gets
 
+/* Prints one line and ends the process with exit code 5. */
+_Noreturn void base_oom(void);
+/* malloc() and realloc() that end the process instead of returning NULL. */
+void *xmalloc(size_t n);
+void *xrealloc(void *p, size_t n);
+
 /* For CLEANUP: closes a descriptor unless it is -1. */
 static inline void base_close(int *fd)
 {

@@ -77,10 +77,4 @@ struct str str_cut(struct str s, size_t max);
 /* 1-based line and column (in characters) of byte `at` of `text`. */
 void str_position(struct str text, size_t at, unsigned *line, unsigned *col);
 
-/* Prints one line and ends the process with exit code 5. */
-_Noreturn void base_oom(void);
-/* malloc() and realloc() that end the process instead of returning NULL. */
-void *xmalloc(size_t n);
-void *xrealloc(void *p, size_t n);
-
 #endif

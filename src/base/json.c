@@ -26,13 +26,13 @@ static bool has_nul_escape(struct str text)
 	return false;
 }
 
-struct key_list {
+struct json_keys {
 	const char **items;
 	size_t n, cap;
 };
 
 /* Sorts rather than compares pairs, because the text comes from outside and may have many keys. */
-static bool has_duplicate_key(const json *object, struct key_list *keys)
+static bool has_duplicate_key(const json *object, struct json_keys *keys)
 {
 	keys->n = 0;
 	for (const json *c = object->child; c; c = c->next)
@@ -45,7 +45,7 @@ static bool has_duplicate_key(const json *object, struct key_list *keys)
 }
 
 /* What cJSON accepts and would not give back as it came; NULL: nothing. */
-static const char *validate(const json *j, struct key_list *keys)
+static const char *validate(const json *j, struct json_keys *keys)
 {
 	const char *fault = NULL;
 
@@ -67,7 +67,7 @@ static int refuse(json **j, struct error *err, size_t offset, const char *fault)
 
 int json_parse(json **out, struct str text, struct error *err)
 {
-	struct key_list keys = {0};
+	struct json_keys keys = {0};
 	const char *end = text.p, *fault;
 	size_t bad = str_utf8_fault(text), rest;
 
@@ -99,40 +99,18 @@ void json_free(json **j)
 
 /* ---- reading ---- */
 
-bool json_is_object(const json *j)
-{
-	return cJSON_IsObject(j);
-}
-
-bool json_is_array(const json *j)
-{
-	return cJSON_IsArray(j);
-}
-
-bool json_is_string(const json *j)
-{
-	return cJSON_IsString(j);
-}
-
-bool json_is_true(const json *j)
-{
-	return cJSON_IsTrue(j);
-}
-
-bool json_is_bool(const json *j)
-{
-	return cJSON_IsBool(j);
-}
-
-bool json_is_null(const json *j)
-{
-	return cJSON_IsNull(j);
-}
-
-bool json_is_number(const json *j)
-{
-	return cJSON_IsNumber(j);
-}
+#define IS(kind, Kind)                                                                             \
+	bool json_is_##kind(const json *j)                                                         \
+	{                                                                                          \
+		return cJSON_Is##Kind(j);                                                          \
+	}
+IS(object, Object)
+IS(array, Array)
+IS(string, String)
+IS(true, True)
+IS(bool, Bool)
+IS(null, Null)
+IS(number, Number)
 
 const json *json_get(const json *object, const char *key)
 {

@@ -2,7 +2,7 @@
 #include "src/base/option.h"
 
 /* One command line that is read. */
-struct scan {
+struct option_scan {
 	struct invocation *in;
 	const struct verb *verb;
 	int argc, i;
@@ -12,7 +12,7 @@ struct scan {
 	struct error *err;
 };
 
-static int usage(const struct scan *s, const char *what, const char *subject)
+static int usage(const struct option_scan *s, const char *what, const char *subject)
 {
 	return error_set(s->err, ERR_USAGE, "%s: %s '%.200s' (see 'dev-team %s --help')",
 		s->in->path, what, subject, s->in->path);
@@ -57,14 +57,15 @@ static bool is_choice(const struct option *o, const char *text)
 	return false;
 }
 
-static void add_to_list(const struct scan *s, struct option_list *list, const char *text)
+static void add_to_list(const struct option_scan *s, struct option_list *list, const char *text)
 {
 	if (!list->p)
 		list->p = arena_alloc(s->in->arena, (size_t)s->argc * sizeof(*list->p));
 	list->p[list->n++] = text;
 }
 
-static int bind_number(const struct scan *s, const struct option *o, const char *text, int64_t *out)
+static int bind_number(
+	const struct option_scan *s, const struct option *o, const char *text, int64_t *out)
 {
 	uint64_t number;
 
@@ -75,7 +76,8 @@ static int bind_number(const struct scan *s, const struct option *o, const char 
 	return 0;
 }
 
-static int bind_decimal(const struct scan *s, const struct option *o, const char *text, double *out)
+static int bind_decimal(
+	const struct option_scan *s, const struct option *o, const char *text, double *out)
 {
 	if (number_double(str_of(text), o->min, o->max, out))
 		return 0;
@@ -85,7 +87,7 @@ static int bind_decimal(const struct scan *s, const struct option *o, const char
 }
 
 static int bind_choice(
-	const struct scan *s, const struct option *o, const char *text, const char **out)
+	const struct option_scan *s, const struct option *o, const char *text, const char **out)
 {
 	if (!is_choice(o, text))
 		return error_set(s->err, ERR_USAGE, "'--%s' must be one of %s, not '%.60s'",
@@ -94,7 +96,7 @@ static int bind_choice(
 	return 0;
 }
 
-static int bind(const struct scan *s, const struct option *o, const char *text)
+static int bind(const struct option_scan *s, const struct option *o, const char *text)
 {
 	void *field = (char *)s->values + o->field;
 
@@ -117,7 +119,7 @@ static int bind(const struct scan *s, const struct option *o, const char *text)
 /* ---- one verb ---- */
 
 /* `--name=VALUE`, or `--name VALUE`, or a flag. */
-static int parse_option(struct scan *s)
+static int parse_option(struct option_scan *s)
 {
 	const char *arg = s->argv[s->i], *equals = strchr(arg, '='), *text = "";
 	unsigned place;
@@ -161,7 +163,7 @@ static bool next_word(const char **rest, struct str *word, bool *optional, bool 
 	return n && word->p[0] != '<';
 }
 
-static int check_words(const struct scan *s)
+static int check_words(const struct option_scan *s)
 {
 	const char *rest = s->verb->words ? s->verb->words : "";
 	bool optional, repeated = false, any = false;
@@ -179,7 +181,7 @@ static int check_words(const struct scan *s)
 	return n == s->in->n || any ? 0 : usage(s, "unexpected", s->in->words[n]);
 }
 
-static int check_required(const struct scan *s)
+static int check_required(const struct option_scan *s)
 {
 	unsigned place = 0;
 
@@ -200,7 +202,7 @@ static int check_required(const struct scan *s)
 int option_parse(struct invocation *in, const struct verb *v, int argc, char **argv, void *values,
 	struct error *err)
 {
-	struct scan s = {
+	struct option_scan s = {
 		.in = in, .verb = v, .argc = argc, .argv = argv, .values = values, .err = err};
 	bool only_words = false;
 

@@ -39,6 +39,7 @@ int config_result(const struct config_reader *r, struct error *err)
 	return -1;
 }
 
+/* For a message: at most 60 bytes in quotes, cut between characters, "a list", "nothing". */
 static const char *show(const struct config_reader *r, const struct yaml *v, bool ascii)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
@@ -64,14 +65,9 @@ static const char *show(const struct config_reader *r, const struct yaml *v, boo
 	return arena_dup(r->arena, buf_str(&b));
 }
 
-const char *config_shown(const struct config_reader *r, const struct yaml *v)
-{
-	return show(r, v, false);
-}
-
 void config_refuse(struct config_reader *r, const char *key, const struct yaml *v, const char *what)
 {
-	config_fault(r, v, "'%s' must be %s, not %s", key, what, config_shown(r, v));
+	config_fault(r, v, "'%s' must be %s, not %s", key, what, show(r, v, false));
 }
 
 /* The same with what the field says of it. False, for callers that return it. */
@@ -310,7 +306,7 @@ static void read_labels(struct config_reader *r, const struct config_field *f, c
 	for (size_t i = 0; v->kind == YAML_MAP && i < v->n; i++)
 		if (!is_text(r, v->map[i].value))
 			config_fault(r, v->map[i].value, "%s of '%s' must be a text, in quotes",
-				config_shown(r, v->map[i].key), key);
+				show(r, v->map[i].key, false), key);
 }
 
 static void read_open(struct config_reader *r, const struct config_field *f, const char *key,
@@ -361,7 +357,7 @@ static void refuse_variants(struct config_reader *r, const struct config_variant
 		if (f)
 			config_value(r, f, f->key, map->map[i].value, into);
 		else
-			config_fault(r, key, "unknown key %s", config_shown(r, key));
+			config_fault(r, key, "unknown key %s", show(r, key, false));
 	}
 	for (size_t i = 0; all[i].key && i < KEYS_LISTED_MAX; i++)
 		keys[i] = all[i].key;
@@ -475,8 +471,8 @@ static void read_entries(struct config_reader *r, const struct config_field *f, 
 		const struct yaml *name = v->map[i].key;
 
 		if (!f->form->valid(name->text)) {
-			config_fault(r, name, "name %s must be %s", config_shown(r, name),
-				f->form->what);
+			config_fault(
+				r, name, "name %s must be %s", show(r, name, false), f->form->what);
 			continue;
 		}
 		memcpy(items, &name->text.p, sizeof(name->text.p));
@@ -598,7 +594,7 @@ static void refuse_key(
 	for (; fields[n].key; n++)
 		if (n < KEYS_LISTED_MAX)
 			keys[n] = fields[n].key;
-	config_fault(r, key, "unknown key %s%s%s", config_shown(r, key),
+	config_fault(r, key, "unknown key %s%s%s", show(r, key, false),
 		n <= KEYS_LISTED_MAX ? ": must be " : "",
 		n <= KEYS_LISTED_MAX ? word_list(r->arena, keys) : "");
 }
@@ -633,7 +629,7 @@ int config_decode(struct arena *a, const char *file, const struct yaml *tree, co
 	if (tree->kind == YAML_MAP)
 		config_fields(&r, fields, tree, into);
 	else
-		config_fault(&r, tree, "%s must be a map, not %s", what, config_shown(&r, tree));
+		config_fault(&r, tree, "%s must be a map, not %s", what, show(&r, tree, false));
 	return config_result(&r, err);
 }
 

@@ -128,8 +128,6 @@ void config_fault(struct config_reader *r, const struct yaml *at, const char *fm
 /* "'KEY' must be WHAT, not VALUE" */
 void config_refuse(
 	struct config_reader *r, const char *key, const struct yaml *v, const char *what);
-/* For a message: at most 60 bytes in quotes, cut between characters, "a list", "nothing". */
-const char *config_shown(const struct config_reader *r, const struct yaml *v);
 /* 0, or -1 with the first fault. */
 int config_result(const struct config_reader *r, struct error *err);
 

@@ -1,4 +1,3 @@
-#include <ctype.h>
 #include <strings.h>
 #include "src/config/resource.h"
 
@@ -27,12 +26,8 @@ unsigned subscription_plan_seats(const char *name)
 enum parallelism_mode parallelism_mode(const char *value)
 {
 	static const char *const offs[] = {"off", "disabled", "false", "0"};
-	struct str s = str_of(value);
+	struct str s = str_trim(str_of(value));
 
-	while (s.n && isspace((unsigned char)s.p[0]))
-		s = str_sub(s, 1, s.n);
-	while (s.n && isspace((unsigned char)s.p[s.n - 1]))
-		s.n--;
 	for (size_t i = 0; i < COUNT(offs); i++)
 		if (s.n == strlen(offs[i]) && strncasecmp(s.p, offs[i], s.n) == 0)
 			return PARALLELISM_OFF;

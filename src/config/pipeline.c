@@ -311,15 +311,9 @@ static bool placeholders_odd(const char *p)
 	return false;
 }
 
-/* Length of a known placeholder at the beginning of `text`; 0: there is none. */
-static size_t placeholder_at(const char *text)
+static bool is_placeholder(struct str word)
 {
-	static const char *const known[] = {"{id}", "{issueId}", "{issueNumber}"};
-
-	for (size_t i = 0; i < COUNT(known); i++)
-		if (str_starts(str_of(text), known[i]))
-			return strlen(known[i]);
-	return 0;
+	return str_is(word, "{id}") || str_is(word, "{issueId}") || str_is(word, "{issueNumber}");
 }
 
 /* Two issues on one branch would share a worktree. */
@@ -327,16 +321,15 @@ static void pattern(const struct resource_check *c, const char *p)
 {
 	size_t found = 0;
 
-	for (const char *at = p; *at; at++) {
-		if (*at != '{')
-			continue;
-		if (!placeholder_at(at)) {
+	for (const char *at = p; (at = strchr(at, '{')); at++, found++) {
+		struct str word = {at, strcspn(at, "}") + 1};
+
+		if (!is_placeholder(word)) {
 			resource_fault(c, "spec.branching.pattern",
-				"'%.*s' is none of {id}, {issueId}, {issueNumber}",
-				(int)strcspn(at, "}") + 1, at);
+				"'%.*s' is none of {id}, {issueId}, {issueNumber}", (int)word.n,
+				word.p);
 			return;
 		}
-		found++;
 	}
 	if (!found)
 		resource_fault(c, "spec.branching.pattern",

@@ -1,8 +1,7 @@
 /*
  * schema_internal.h: a compiled schema: a tree of nodes, one per subschema, each with its rules,
  * one per keyword. compile.c builds it, check.c holds the table of keywords and checks an instance,
- * value.c compares and displays JSON values, format.c knows the values of `format`. For these files
- * only.
+ * value.c compares and displays JSON values and knows those of `format`. For these files only.
  */
 #ifndef DT_SCHEMA_INTERNAL_H
 #define DT_SCHEMA_INTERNAL_H
@@ -93,7 +92,6 @@ struct schema_keyword {
 
 /* NULL: unknown. */
 const struct schema_keyword *schema_keyword_find(const char *name);
-schema_format_fn *schema_format_find(const char *name);
 /* `at` with one more part, escaped. */
 char *schema_pointer_add(struct arena *a, const char *at, const char *key);
 
@@ -107,5 +105,6 @@ char *schema_canonical_text(struct arena *a, const json *value);
 /* For messages: at most 60 bytes. */
 const char *schema_display(struct arena *a, const json *value);
 const char *schema_display_text(struct arena *a, const char *text);
+schema_format_fn *schema_format_find(const char *name); /* NULL: unknown */
 
 #endif

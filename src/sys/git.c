@@ -101,35 +101,19 @@ int git_library_version(struct arena *a, char **version, struct error *err)
 	return 0;
 }
 
-static void repository_close(git_repository **r)
-{
-	if (*r)
-		lib.git_repository_free(*r);
-}
-
-static void remote_close(git_remote **r)
-{
-	if (*r)
-		lib.git_remote_free(*r);
-}
-
-static void reference_close(git_reference **r)
-{
-	if (*r)
-		lib.git_reference_free(*r);
-}
-
-static void index_close(git_index **i)
-{
-	if (*i)
-		lib.git_index_free(*i);
-}
-
-static void config_close(git_config **c)
-{
-	if (*c)
-		lib.git_config_free(*c);
-}
+/* For CLEANUP: NAME_close() frees what a pointer to a libgit2 object holds. */
+#define CLOSE(name, free)                                                                          \
+	static void name##_close(git_##name **p)                                                   \
+	{                                                                                          \
+		if (*p)                                                                            \
+			lib.free(*p);                                                              \
+	}
+CLOSE(repository, git_repository_free)
+CLOSE(remote, git_remote_free)
+CLOSE(reference, git_reference_free)
+CLOSE(index, git_index_free)
+CLOSE(config, git_config_free)
+CLOSE(patch, git_patch_free)
 
 /* libgit2 skips a repository that belongs to another user as if it were not there. */
 static bool is_foreign(const char *dir_path)
@@ -456,12 +440,6 @@ int git_find_files(struct arena *a, const char *root, bool (*want)(struct str na
 }
 
 /* ---- diff ---- */
-
-static void patch_close(git_patch **p)
-{
-	if (*p)
-		lib.git_patch_free(*p);
-}
 
 /* Without the header lines that only git can use. */
 static void add_patch(struct buf *out, const git_buf *text)

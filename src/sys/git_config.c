@@ -46,6 +46,27 @@ static bool same_word(struct str s, const char *word)
 	return s.n == strlen(word) && strncasecmp(s.p, word, s.n) == 0;
 }
 
+/* A line that is neither empty nor a comment: a section's header, or `key = value`. */
+struct config_line {
+	struct str whole, key, value;
+	bool header;
+};
+
+static bool next_line(struct str *text, struct config_line *l)
+{
+	size_t eq;
+
+	do
+		if (!str_line(text, &l->whole))
+			return false;
+	while (l->whole = str_trim(l->whole), !l->whole.n || strchr("#;", l->whole.p[0]));
+	l->header = l->whole.p[0] == '[';
+	eq = str_find(l->whole, STR("="));
+	l->key = str_trim(str_sub(l->whole, 0, eq));
+	l->value = str_trim(str_sub(l->whole, eq < l->whole.n ? eq + 1 : eq, l->whole.n));
+	return true;
+}
+
 enum config_section { SECTION_OTHER, SECTION_ORIGIN, SECTION_NOT_PLAIN };
 
 static enum config_section parse_section(struct str header)
@@ -76,38 +97,31 @@ static bool is_full_url(struct str url)
 	       (at < colon && colon < url.n);
 }
 
-/* `key = value`; false when git's own rules are needed to read it. */
-static bool parse_line(struct str line, enum config_section section, struct buf *url)
+/* False when git's own rules are needed to read the line. */
+static bool parse_line(const struct config_line *l, enum config_section section, struct buf *url)
 {
-	size_t eq = str_find(line, STR("="));
-	struct str key = str_trim(str_sub(line, 0, eq)), value;
-
-	if (line.p[line.n - 1] == '\\' || same_word(key, "worktreeConfig"))
+	if (str_ends(l->whole, "\\") || same_word(l->key, "worktreeConfig"))
 		return false;
-	if (section != SECTION_ORIGIN || !same_word(key, "url"))
+	if (section != SECTION_ORIGIN || !same_word(l->key, "url"))
 		return true;
-	value = eq < line.n ? str_trim(str_sub(line, eq + 1, line.n)) : (struct str){0};
-	for (size_t i = 0; i < value.n; i++)
-		if (strchr("\"\\#;", value.p[i]))
+	for (size_t i = 0; i < l->value.n; i++)
+		if (strchr("\"\\#;", l->value.p[i]))
 			return false;
-	if (!value.n || url->len || !is_full_url(value))
+	if (!l->value.n || url->len || !is_full_url(l->value))
 		return false;
-	buf_add(url, value);
+	buf_add(url, l->value);
 	return true;
 }
 
 static bool parse_origin(struct str text, struct buf *url)
 {
 	enum config_section section = SECTION_OTHER;
-	struct str line;
+	struct config_line line;
 
-	while (str_line(&text, &line)) {
-		line = str_trim(line);
-		if (!line.n || line.p[0] == '#' || line.p[0] == ';')
-			continue;
-		if (line.p[0] == '[')
-			section = parse_section(line);
-		else if (!parse_line(line, section, url))
+	while (next_line(&text, &line)) {
+		if (line.header)
+			section = parse_section(line.whole);
+		else if (!parse_line(&line, section, url))
 			return false;
 		if (section == SECTION_NOT_PLAIN)
 			return false;
@@ -148,21 +162,16 @@ static void parse_value(struct str value, struct buf *out)
 static bool parse_user(struct str text, struct buf *name, struct buf *email)
 {
 	bool inside = false, there = false;
-	struct str line;
+	struct config_line line;
 
-	while (str_line(&text, &line)) {
-		size_t eq = str_find(line, STR("="));
-		struct str key = str_trim(str_sub(line, 0, eq));
-		struct str value = str_trim(str_sub(line, eq < line.n ? eq + 1 : eq, line.n));
-
-		line = str_trim(line);
-		if (line.n && line.p[0] == '[') {
-			inside = same_word(line, "[user]");
+	while (next_line(&text, &line)) {
+		if (line.header) {
+			inside = same_word(line.whole, "[user]");
 			there |= inside;
-		} else if (inside && same_word(key, "name")) {
-			parse_value(value, name);
-		} else if (inside && same_word(key, "email")) {
-			parse_value(value, email);
+		} else if (inside && same_word(line.key, "name")) {
+			parse_value(line.value, name);
+		} else if (inside && same_word(line.key, "email")) {
+			parse_value(line.value, email);
 		}
 	}
 	return there;

@@ -1,5 +1,6 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
+#include "src/base/number.h"
 #include "src/sys/library.h"
 #include "src/sys/regex.h"
 
@@ -55,22 +56,13 @@ static char next(const struct translation *t)
 
 static int hex_escape(struct translation *t, size_t digits)
 {
-	struct str hex = str_sub(t->in, t->at, t->at + digits);
-	unsigned long value = 0;
+	uint64_t value;
 
-	for (size_t i = 0; i < hex.n; i++) {
-		static const char all[] = "0123456789abcdef0123456789ABCDEF";
-		const char *digit = hex.p[i] ? strchr(all, hex.p[i]) : NULL;
-
-		if (!digit)
-			return refuse(t, "hexadecimal digits are missing");
-		value = value * 16 + (unsigned long)(digit - all) % 16;
-	}
-	if (hex.n != digits)
+	if (t->at + digits > t->in.n || !number_hex(str_sub(t->in, t->at, t->at + digits), &value))
 		return refuse(t, "hexadecimal digits are missing");
 	if (value >= 0xd800 && value <= 0xdfff)
 		return refuse(t, "a surrogate is no character");
-	buf_addf(&t->out, "\\x{%lx}", value);
+	buf_addf(&t->out, "\\x{%x}", (unsigned)value);
 	t->at += digits;
 	return 0;
 }
