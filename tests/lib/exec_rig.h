@@ -14,111 +14,29 @@
 
 #define ID "W-1/validating/1"
 
-static struct error err;
-static char *line; /* what run() gave */
+extern struct error exec_err;
+extern char *exec_line; /* what exec_run() gave */
 
 /* `gate` is a fifo: `cat gate` waits for open_gate(). */
-static inline int rig_setup(void **state)
-{
-	unsetenv("DEV_TEAM_NOW");
-	err = (struct error){0};
-	line = NULL;
-	return scratch_enter(state) < 0 ? -1 : mkfifo("gate", 0600);
-}
+int exec_rig_setup(void **state);
 
-#define EXEC_TEST(name) UNIT_TEST(name, rig_setup, scratch_leave)
+#define EXEC_TEST(name) UNIT_TEST(name, exec_rig_setup, scratch_leave)
 
-static inline const char *read_text(const char *name)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	return tree_read(name, &text) ? arena_dup(&arena, buf_str(&text)) : "";
-}
-
-static inline void document(const char *command, const char *log, unsigned timeout_s)
-{
-	CLEANUP(json_free) json *action = json_object();
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	json_put_str(action, "action", STR(WIRE_SCRIPT_ACTION));
-	json_put_str(action, "id", STR(ID));
-	json_put_str(action, WIRE_WRITES, STR(WIRE_VALIDATION));
-	json_put_str(action, WIRE_FORMAT, STR("passed | failed"));
-	json_put_str(action, "command", str_of(command));
-	json_put_str(action, "log_file", str_of(at(log)));
-	json_put_int(action, "timeout_s", timeout_s);
-	buf_adds(&text,
-		"---\nstate: validating\n" WIRE_ITEM_KEY ": W-1\nrevision: 1\n---\n\n# W-1\n\n"
-		"<!-- section:Actions -->\n\n");
-	json_print(&text, action);
-	buf_adds(&text, "\n{\"action\":\"" WIRE_AGENT_ACTION "\",\"id\":\"W-1/reviewing/1\","
-			"\"agent\":\"a\",\"skill\":\"s\","
-			"\"" WIRE_WRITES "\":\"Review\",\"" WIRE_FORMAT "\":\"a | b\"}\n");
-	(void)unlink("W-1.events.jsonl"); /* a work item of its own */
-	tree_write("W-1.md", buf_str(&text));
-}
+const char *read_text(const char *name);
+void exec_document(const char *command, const char *log, unsigned timeout_s);
 
 /* A script that runs until open_gate(); `count` gets a line for each start, `pid` its number. */
 #define GATED "echo $$ >pid.new; echo x >>count; mv pid.new pid; cat gate; "
 
-static inline void open_gate(void)
-{
-	CLEANUP(base_close) int fd = open("gate", O_WRONLY);
-
-	assert_true(fd >= 0);
-}
-
-static inline int run(int wait_s)
-{
-	return script_run(&arena, "W-1.md", ID, NULL, wait_s, &line, &err);
-}
-
-static inline void assert_recorded(const char *word, const char *expected)
-{
-	CLEANUP(context_close) struct context_file f = {0};
-	CLEANUP(json_free) json *array = NULL;
-
-	assert_int_equal(context_open(&f, "W-1.md", CONTEXT_READ_ONLY, &err), 0);
-	assert_int_equal(action_load(&f.doc, &array, &err), 0);
-	assert_string_equal(context_section(&f.doc, WIRE_VALIDATION).p, expected);
-	assert_string_equal(json_get_str(action_find(array, ID), "answered"), word);
-}
-
-static inline void assert_not_recorded(void)
-{
-	assert_null(strstr(read_text("W-1.md"), "section:" WIRE_VALIDATION));
-	assert_null(strstr(read_text("W-1.md"), "answered"));
-}
-
-static inline void assert_no_lock_file(void)
-{
-	assert_int_equal(access(".W-1.validating-1.exec", F_OK), -1);
-}
+void open_gate(void);
+int exec_run(int wait_s);
+void assert_recorded(const char *word, const char *expected);
+void assert_not_recorded(void);
+void assert_no_lock_file(void);
 
 /* The guard has done all that it does: its name goes last. */
-static inline void await_guard(void)
-{
-	for (int i = 0; i < 60000 && access(".W-1.validating-1.exec", F_OK) == 0; i++)
-		usleep(1000);
-	assert_no_lock_file();
-}
-
-static inline pid_t number_in(const char *name)
-{
-	pid_t pid;
-
-	for (int i = 0; i < 60000 && !path_exists(name); i++)
-		usleep(1000);
-	pid = (pid_t)strtol(read_text(name), NULL, 10);
-	assert_true(pid > 1);
-	return pid;
-}
-
-static inline bool is_gone(pid_t pid)
-{
-	struct process_info info;
-
-	return !process_info(pid, &info) || info.state == 'Z';
-}
+void await_guard(void);
+pid_t number_in(const char *name);
+bool is_gone(pid_t pid);
 
 #endif

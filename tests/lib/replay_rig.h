@@ -7,102 +7,25 @@
 
 #include "tests/lib/engine_rig.h"
 
-static struct history_place place;
-static struct replay_result v;
+extern struct history_place place;
+extern struct replay_result v;
 
-static int replay_setup(void **state)
-{
-	int rc = rig_setup(state);
+int replay_setup(void **state);
 
-	assert_int_equal(history_find(&t.arena, t.path, &place, &t.err), 0);
-	return rc;
-}
+#define REPLAY_TEST(name) UNIT_TEST(name, replay_setup, engine_rig_teardown)
 
-#define REPLAY_TEST(name) UNIT_TEST(name, replay_setup, rig_teardown)
-
-static inline void verify(void)
-{
-	assert_int_equal(replay_verify(&t.arena, &place, &v, &t.err), 0);
-}
-
-static inline void assert_same(void)
-{
-	verify();
-	if (v.differ)
-		print_error("revision %lld (%s), line %zu of %s:\n%s\n%s\n", (long long)v.first.rev,
-			v.first.op, v.first.line, v.first.what, v.first.recorded, v.first.replayed);
-	assert_int_equal(v.differ, 0);
-}
-
-static inline size_t taken(const char *op)
-{
-	for (size_t i = 0; i < v.taken.n; i++)
-		if (strcmp(v.taken.items[i].op, op) == 0)
-			return v.taken.items[i].n;
-	return 0;
-}
-
-static inline char *at_rev(int64_t rev)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	assert_int_equal(history_document(&place, rev, &text, NULL, &t.err), 0);
-	return arena_dup(&t.arena, buf_str(&text));
-}
-
-static inline int64_t last_rev(void)
-{
-	CLEANUP(history_close) struct history h = {0};
-	int64_t rev = 0;
-
-	assert_int_equal(history_open(&h, &place, &t.err), 0);
-	while (history_next(&h, &t.err) > 0)
-		rev = h.commit.rev;
-	return rev;
-}
-
-static inline void write_by_hand(const char *text)
-{
-	tree_write(t.path, str_of(text));
-}
+void verify(void);
+void assert_same(void);
+size_t taken(const char *op);
+char *at_rev(int64_t rev);
+int64_t last_rev(void);
+void write_by_hand(const char *text);
 
 /* `from` in the document becomes `to`, as an editor does it. */
-static inline void edit(const char *from, const char *to)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	char *old = document(), *found = strstr(old, from);
-
-	assert_non_null(found);
-	buf_add(&text, (struct str){old, (size_t)(found - old)});
-	buf_adds(&text, to);
-	buf_adds(&text, found + strlen(from));
-	write_by_hand(text.s);
-}
+void replay_edit(const char *from, const char *to);
 
 /* A run that meets all that comes from outside. */
-static inline void a_run(void)
-{
-	t.checks = "build: failed";
-	assert_int_equal(step_as("ADR-7", false, NULL), 0);
-	assert_int_equal(step_as("ADR-7", true, NULL), 0);
-	answer("ADR-7/researching/2", "briefed", "The brief.\n\n");
-	assert_int_equal(step_as("ADR-7", true, NULL), 0);
-	answer("ADR-7/implementing/1", "implemented", "  Did it.");
-	assert_int_equal(step_as("ADR-7", true, NULL), 0);
-	t.running = "ADR-7/validating/1";
-	assert_int_equal(step_as("ADR-7", true, NULL), 0);
-	t.running = NULL;
-	answer("ADR-7/validating/1", "passed", "passed");
-	assert_int_equal(step_as("ADR-7", true, NULL), 0);
-	answer("ADR-7/reviewing/1", "pr_created", "https://github.com/o/r/pull/7");
-	assert_int_equal(step_as("ADR-7", true, NULL), 0);
-	answer("ADR-7/reviewing/2", "changes_requested", "No.");
-	assert_int_equal(step_as("ADR-7", true, NULL), 0);
-}
-
-static inline char *journal_path(void)
-{
-	return arena_printf(&t.arena, "%s/ADR-7.events.jsonl", t.dir);
-}
+void a_run(void);
+char *journal_path(void);
 
 #endif

@@ -11,7 +11,7 @@
 
 #define SECTION(name, text) "\n<!-- section:" name " -->\n\n" text "\n"
 
-struct rig {
+struct step_rig {
 	struct arena arena;
 	struct context doc;
 	struct workflow workflow;
@@ -19,121 +19,30 @@ struct rig {
 	json *outstanding;
 };
 
-static struct rig t;
+extern struct step_rig step_case;
 
-static int rig_setup(void **state)
-{
-	(void)state;
-	t = (struct rig){.workflow = {.limits = WORKFLOW_LIMITS}, .outstanding = json_array()};
-	return 0;
-}
+int step_rig_setup(void **state);
+int step_rig_teardown(void **state);
 
-static int rig_teardown(void **state)
-{
-	(void)state;
-	json_free(&t.outstanding);
-	context_release(&t.doc);
-	arena_release(&t.arena);
-	return 0;
-}
-
-#define STEP_TEST(name) UNIT_TEST(name, rig_setup, rig_teardown)
+#define STEP_TEST(name) UNIT_TEST(name, step_rig_setup, step_rig_teardown)
 
 /* A document with `keys` (lines of frontmatter) and `sections`, and the moment that sees it. */
-static inline void given(const char *keys, const char *sections)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct error err = {0};
-
-	buf_addf(&text, "---\nstate: x\n" WIRE_ITEM_KEY ": ADR-7\n%s---\n%s", keys, sections);
-	context_release(&t.doc);
-	assert_int_equal(context_parse(&t.doc, "c.md", buf_str(&text), &err), 0);
-	t.moment = (struct step_context){.arena = &t.arena,
-		.doc = &t.doc,
-		.workflow = &t.workflow,
-		.id = "ADR-7",
-		.research_skill = "researcher-plan",
-		.repo = "/r",
-		.outstanding = t.outstanding};
-}
+void given(const char *keys, const char *sections);
 
 /* An answer of `section` stands recorded with `word`. */
-static inline void recorded(const char *section, const char *format, const char *word)
-{
-	json *a = json_object();
-
-	json_put_str(a, "action", STR(WIRE_AGENT_ACTION));
-	json_put_str(a, "id", STR("ADR-7/x/1"));
-	json_put_str(a, WIRE_WRITES, str_of(section));
-	json_put_str(a, WIRE_FORMAT, str_of(format));
-	json_put_str(a, "answered", str_of(word));
-	json_push(t.outstanding, a);
-}
-
-static inline void asks(const struct step *step)
-{
-	step->request(&t.moment);
-}
-
-static inline void decides(const struct step *step)
-{
-	step->decide(&t.moment);
-}
-
-static inline void assert_asks_nothing(const struct step *step)
-{
-	asks(step);
-	assert_int_equal(t.moment.requests.n, 0);
-}
+void recorded(const char *section, const char *format, const char *word);
+void asks(const struct step *step);
+void decides(const struct step *step);
+void assert_asks_nothing(const struct step *step);
 
 /* What a request is for; `reads` are the sections with ", " between them. */
-static inline void assert_agent(size_t i, const char *agent, const char *skill, const char *args,
-	const char *reads, const char *writes, const char *format)
-{
-	const struct step_request *r = &t.moment.requests.items[i];
-	CLEANUP(buf_release) struct buf list = BUF_INIT;
+void assert_agent(size_t i, const char *agent, const char *skill, const char *args,
+	const char *reads, const char *writes, const char *format);
+void assert_script(size_t i, const char *command, unsigned timeout_s, const char *writes);
+void assert_gives(const char *trigger);
+void assert_could_not(enum step_result meaning, const char *section);
 
-	assert_true(i < t.moment.requests.n);
-	assert_string_equal(r->agent, agent);
-	assert_string_equal(r->skill, skill);
-	assert_string_equal(r->args ? r->args : "", args);
-	for (size_t k = 0; k < r->reads.n; k++)
-		buf_addf(&list, "%s%s", k ? ", " : "", r->reads.items[k]);
-	assert_string_equal(list.s ? list.s : "", reads);
-	assert_string_equal(r->writes, writes);
-	assert_string_equal(r->format, format);
-	assert_true(r->message && *r->message);
-	assert_null(r->command);
-}
-
-static inline void assert_script(
-	size_t i, const char *command, unsigned timeout_s, const char *writes)
-{
-	const struct step_request *r = &t.moment.requests.items[i];
-
-	assert_true(i < t.moment.requests.n);
-	assert_null(r->agent);
-	assert_string_equal(r->command, command);
-	assert_int_equal(r->timeout_s, timeout_s);
-	assert_string_equal(r->writes, writes);
-	assert_string_equal(r->format, "passed | failed");
-	assert_true(r->message && *r->message);
-}
-
-static inline void assert_gives(const char *trigger)
-{
-	assert_int_equal(t.moment.result, STEP_TRANSITION);
-	assert_string_equal(t.moment.trigger, trigger);
-}
-
-static inline void assert_could_not(enum step_result meaning, const char *section)
-{
-	assert_int_equal(t.moment.result, meaning);
-	assert_string_equal(t.moment.section, section);
-	assert_true(t.moment.reason && *t.moment.reason);
-}
-
-#define assert_section(name, literal) assert_str(context_section(&t.doc, name), literal)
-#define assert_count(key, n)          assert_int_equal(context_count(&t.doc, key), n)
+#define assert_section(name, literal) assert_str(context_section(&step_case.doc, name), literal)
+#define assert_count(key, n)          assert_int_equal(context_count(&step_case.doc, key), n)
 
 #endif

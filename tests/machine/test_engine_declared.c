@@ -22,12 +22,12 @@ static const char file[] =
 
 static int setup(void **state)
 {
-	rig_setup(state);
+	engine_rig_setup(state);
 	workflow(file);
 	return 0;
 }
 
-#define DECLARED_TEST(name) UNIT_TEST(name, setup, rig_teardown)
+#define DECLARED_TEST(name) UNIT_TEST(name, setup, engine_rig_teardown)
 
 DECLARED_TEST(agent_script_and_several_at_once_to_the_end)
 {

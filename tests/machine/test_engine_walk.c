@@ -254,7 +254,7 @@ static void walk(unsigned number)
 {
 	seed = number * 7919u + 1;
 	n_asked = 0;
-	rig_replay();
+	engine_rig_replay();
 	tree_remove(t.dir);
 	tree_mkdirs(t.dir);
 	for (unsigned i = 0; i < STRIDES; i++) {

@@ -5,9 +5,9 @@ EXEC_TEST(a_good_script_has_passed)
 {
 	const char *expected = arena_printf(&arena, "passed — log: %s/logs/a.log", base);
 
-	document("echo out; echo err >&2; wc -c", "logs/a.log", 60);
-	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
-	assert_string_equal(line, expected);
+	exec_document("echo out; echo err >&2; wc -c", "logs/a.log", 60);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	assert_string_equal(exec_line, expected);
 	assert_recorded("passed", expected);
 	assert_string_equal(read_text("logs/a.log"), "out\nerr\n0\n");
 	assert_non_null(strstr(read_text("W-1.events.jsonl"),
@@ -19,29 +19,29 @@ EXEC_TEST(a_script_that_ends_badly_has_failed)
 {
 	const char *expected = arena_printf(&arena, "failed — log: %s", at("logs/a.log"));
 
-	document("echo 'it'\"'\"'s wrong'; exit 3", "logs/a.log", 60);
-	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
-	assert_string_equal(line, expected);
+	exec_document("echo 'it'\"'\"'s wrong'; exit 3", "logs/a.log", 60);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	assert_string_equal(exec_line, expected);
 	assert_recorded("failed", expected);
 	assert_string_equal(read_text("logs/a.log"), "it's wrong\n");
 }
 
 EXEC_TEST(a_script_that_a_signal_ends_has_failed)
 {
-	document("kill -9 $$", "logs/a.log", 60);
-	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
-	assert_string_equal(line, arena_printf(&arena, "failed — log: %s", at("logs/a.log")));
+	exec_document("kill -9 $$", "logs/a.log", 60);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	assert_string_equal(exec_line, arena_printf(&arena, "failed — log: %s", at("logs/a.log")));
 }
 
 EXEC_TEST(at_the_time_limit_all_of_it_is_ended)
 {
-	document(
+	exec_document(
 		"sleep 1000 & echo $! >child; setsid sleep 1000 & echo $! >daemon; echo said; wait",
 		"logs/a.log", 1);
-	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
-	assert_string_equal(line,
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	assert_string_equal(exec_line,
 		arena_printf(&arena, "failed — timed out after 1 s — log: %s", at("logs/a.log")));
-	assert_recorded("failed", line);
+	assert_recorded("failed", exec_line);
 	assert_string_equal(read_text("logs/a.log"), "said\n\ndev-team: timed out after 1 s\n");
 	assert_true(is_gone(number_in("child")));
 	assert_true(is_gone(number_in("daemon")));
@@ -50,8 +50,8 @@ EXEC_TEST(at_the_time_limit_all_of_it_is_ended)
 
 EXEC_TEST(what_a_script_leaves_in_the_background_is_ended)
 {
-	document("setsid sleep 1000 & echo $! >daemon", "logs/a.log", 60);
-	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
+	exec_document("setsid sleep 1000 & echo $! >daemon", "logs/a.log", 60);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
 	assert_true(is_gone(number_in("daemon")));
 }
 
@@ -59,30 +59,33 @@ EXEC_TEST(a_second_call_prints_the_answer_again)
 {
 	const char *first;
 
-	document("echo x >>count", "logs/a.log", 60);
-	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
-	first = line;
+	exec_document("echo x >>count", "logs/a.log", 60);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	first = exec_line;
 	tree_write(".W-1.validating-1.exec", STR("1234567 1\n")); /* as a killed guard leaves it */
-	assert_int_equal(run(0), 0);
-	assert_string_equal(line, first);
+	assert_int_equal(exec_run(0), 0);
+	assert_string_equal(exec_line, first);
 	assert_string_equal(read_text("count"), "x\n");
 	assert_no_lock_file();
 }
 
 EXEC_TEST(other_actions_are_refused)
 {
-	document("true", "logs/a.log", 60);
+	exec_document("true", "logs/a.log", 60);
 	assert_int_equal(
-		script_run(&arena, "W-1.md", "W-1/validating/2", NULL, 0, &line, &err), -1);
-	assert_int_equal(err.code, ERR_STATE);
-	assert_string_equal(
-		err.text, "action 'W-1/validating/2' is stale or unknown: it is not outstanding");
-	assert_int_equal(script_run(&arena, "W-1.md", "W-1/reviewing/1", NULL, 0, &line, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
-	assert_string_equal(err.text, "action 'W-1/reviewing/1' is not a " WIRE_SCRIPT_ACTION
-				      " but a " WIRE_AGENT_ACTION);
-	assert_int_equal(script_run(&arena, "none.md", ID, NULL, 0, &line, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+		script_run(&arena, "W-1.md", "W-1/validating/2", NULL, 0, &exec_line, &exec_err),
+		-1);
+	assert_int_equal(exec_err.code, ERR_STATE);
+	assert_string_equal(exec_err.text,
+		"action 'W-1/validating/2' is stale or unknown: it is not outstanding");
+	assert_int_equal(
+		script_run(&arena, "W-1.md", "W-1/reviewing/1", NULL, 0, &exec_line, &exec_err),
+		-1);
+	assert_int_equal(exec_err.code, ERR_INPUT);
+	assert_string_equal(exec_err.text, "action 'W-1/reviewing/1' is not a " WIRE_SCRIPT_ACTION
+					   " but a " WIRE_AGENT_ACTION);
+	assert_int_equal(script_run(&arena, "none.md", ID, NULL, 0, &exec_line, &exec_err), -1);
+	assert_int_equal(exec_err.code, ERR_INPUT);
 	assert_no_lock_file();
 }
 
@@ -90,16 +93,16 @@ EXEC_TEST(another_run_starts_with_an_empty_log)
 {
 	assert_int_equal(mkdir("logs", 0700), 0);
 	tree_write("logs/a.log", STR("old text\n"));
-	document("echo new", "logs/a.log", 60);
-	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
+	exec_document("echo new", "logs/a.log", 60);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
 	assert_string_equal(read_text("logs/a.log"), "new\n");
 }
 
 EXEC_TEST(a_log_has_a_bound_and_the_script_goes_on)
 {
-	document("head -c 70000000 /dev/zero; echo end; echo x >>count", "logs/a.log", 60);
-	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
-	assert_recorded("passed", line);
+	exec_document("head -c 70000000 /dev/zero; echo end; echo x >>count", "logs/a.log", 60);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	assert_recorded("passed", exec_line);
 	assert_string_equal(read_text("count"), "x\n");
 	assert_sh("wc -c <logs/a.log; tail -n 1 logs/a.log; head -c 67108864 logs/a.log | tr -d "
 		  "'\\0' | wc -c",
@@ -108,18 +111,18 @@ EXEC_TEST(a_log_has_a_bound_and_the_script_goes_on)
 
 EXEC_TEST(a_log_that_just_fits_is_whole)
 {
-	document("head -c 67108864 /dev/zero", "logs/a.log", 60);
-	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
+	exec_document("head -c 67108864 /dev/zero", "logs/a.log", 60);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
 	assert_sh("wc -c <logs/a.log", "67108864\n");
 }
 
 EXEC_TEST(a_log_that_cannot_be_written_is_told)
 {
 	tree_write("logs", STR(""));
-	document("echo x >>count", "logs/a.log", 60);
-	assert_int_equal(run(SCRIPT_WAIT_FOREVER), -1);
-	assert_int_equal(err.code, ERR_SYSTEM);
-	assert_non_null(strstr(err.text, "cannot make directory '"));
+	exec_document("echo x >>count", "logs/a.log", 60);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), -1);
+	assert_int_equal(exec_err.code, ERR_SYSTEM);
+	assert_non_null(strstr(exec_err.text, "cannot make directory '"));
 	assert_int_equal(access("count", F_OK), -1);
 	assert_no_lock_file();
 }
@@ -128,18 +131,18 @@ EXEC_TEST(a_result_that_cannot_be_recorded_is_told)
 {
 	struct disk_lock *held = NULL;
 
-	document(GATED, "logs/a.log", 60);
+	exec_document(GATED, "logs/a.log", 60);
 	setenv("DEV_TEAM_LOCK_WAIT_MS", "10", 1);
-	assert_int_equal(run(0), 0);
+	assert_int_equal(exec_run(0), 0);
 	(void)number_in("pid");
-	assert_int_equal(disk_lock_take(&held, ".W-1.lock", 0, &err), 0);
+	assert_int_equal(disk_lock_take(&held, ".W-1.lock", 0, &exec_err), 0);
 	open_gate();
-	assert_int_equal(run(SCRIPT_WAIT_FOREVER), -1);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), -1);
 	unsetenv("DEV_TEAM_LOCK_WAIT_MS");
 	disk_lock_drop(&held);
-	assert_int_equal(err.code, ERR_SYSTEM);
-	assert_non_null(strstr(err.text, "no result of '" ID "' was recorded: '"));
-	assert_non_null(strstr(err.text, "is locked by another process"));
+	assert_int_equal(exec_err.code, ERR_SYSTEM);
+	assert_non_null(strstr(exec_err.text, "no result of '" ID "' was recorded: '"));
+	assert_non_null(strstr(exec_err.text, "is locked by another process"));
 	assert_not_recorded();
 	assert_no_lock_file();
 }
@@ -149,51 +152,51 @@ EXEC_TEST(nothing_is_started_while_another_is_at_work_on_the_document)
 {
 	struct disk_lock *held = NULL;
 
-	document("echo x >>count", "logs/a.log", 60);
-	assert_int_equal(disk_lock_take(&held, ".W-1.lock", 0, &err), 0);
+	exec_document("echo x >>count", "logs/a.log", 60);
+	assert_int_equal(disk_lock_take(&held, ".W-1.lock", 0, &exec_err), 0);
 	setenv("DEV_TEAM_LOCK_WAIT_MS", "10", 1);
-	assert_int_equal(run(SCRIPT_WAIT_FOREVER), -1);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), -1);
 	unsetenv("DEV_TEAM_LOCK_WAIT_MS");
-	assert_int_equal(err.code, ERR_STATE);
+	assert_int_equal(exec_err.code, ERR_STATE);
 	assert_int_equal(access("count", F_OK), -1);
 	disk_lock_drop(&held);
-	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
 }
 
 EXEC_TEST(an_answer_by_another_hand_is_what_counts)
 {
-	document(GATED, "logs/a.log", 60);
-	assert_int_equal(run(0), 0);
+	exec_document(GATED, "logs/a.log", 60);
+	assert_int_equal(exec_run(0), 0);
 	number_in("pid");
 	sh("printf '\\n<!-- section:" WIRE_VALIDATION " -->\\n\\nfailed by hand\\n\\nmore\\n' "
 	   ">>W-1.md");
 	open_gate();
-	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
-	assert_string_equal(line, "failed by hand");
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	assert_string_equal(exec_line, "failed by hand");
 	await_guard(); /* it finds the answer too, and leaves it */
-	assert_int_equal(run(0), 0);
-	assert_string_equal(line, "failed by hand");
+	assert_int_equal(exec_run(0), 0);
+	assert_string_equal(exec_line, "failed by hand");
 }
 
 EXEC_TEST(an_id_cannot_climb_out_of_the_folder)
 {
-	document("true", "logs/a.log", 60);
+	exec_document("true", "logs/a.log", 60);
 	sh("mkdir -p in/deep && sed 's|W-1/validating/1|W-1/../../x/1|; "
 	   "s|/logs/|/in/deep/logs/|' W-1.md >in/deep/W-1.md");
 	assert_int_equal(script_run(&arena, "in/deep/W-1.md", "W-1/../../x/1", NULL,
-				 SCRIPT_WAIT_FOREVER, &line, &err),
+				 SCRIPT_WAIT_FOREVER, &exec_line, &exec_err),
 		0);
 	assert_sh("find . -name 'x*'; ls -A in", "deep\n");
 }
 
 static void assert_log_refused(const char *log)
 {
-	document("echo x >>count", log, 60);
-	assert_int_equal(run(SCRIPT_WAIT_FOREVER), -1);
-	assert_int_equal(err.code, ERR_INPUT);
-	assert_string_equal(
-		err.text, arena_printf(&arena, "'log_file' of '" ID "' is not in '%s/logs/': '%s'",
-				  base, at(log)));
+	exec_document("echo x >>count", log, 60);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), -1);
+	assert_int_equal(exec_err.code, ERR_INPUT);
+	assert_string_equal(exec_err.text,
+		arena_printf(&arena, "'log_file' of '" ID "' is not in '%s/logs/': '%s'", base,
+			at(log)));
 	assert_false(path_exists("count"));
 }
 
@@ -210,9 +213,9 @@ EXEC_TEST(a_log_lies_in_the_folder_of_the_logs)
 EXEC_TEST(a_log_is_no_link_to_elsewhere)
 {
 	sh("echo mine >keys && mkdir logs && ln -s ../keys logs/a.log");
-	document("echo x >>count", "logs/a.log", 60);
-	assert_int_equal(run(SCRIPT_WAIT_FOREVER), -1);
-	assert_non_null(strstr(err.text, "cannot open log '"));
+	exec_document("echo x >>count", "logs/a.log", 60);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), -1);
+	assert_non_null(strstr(exec_err.text, "cannot open log '"));
 	assert_false(path_exists("count"));
 	assert_string_equal(read_text("keys"), "mine\n");
 }

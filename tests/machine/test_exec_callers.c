@@ -17,11 +17,11 @@ static pid_t asker(const char *expected, int wait_s)
 
 	if (pid)
 		return pid;
-	if (run(wait_s) < 0) {
-		print_error("%s\n", err.text);
-		_exit(10 + (int)err.code);
+	if (exec_run(wait_s) < 0) {
+		print_error("%s\n", exec_err.text);
+		_exit(10 + (int)exec_err.code);
 	}
-	_exit(strcmp(line, expected) == 0 ? 0 : 1);
+	_exit(strcmp(exec_line, expected) == 0 ? 0 : 1);
 }
 
 static int status_of(pid_t pid)
@@ -36,16 +36,16 @@ EXEC_TEST(a_caller_that_waits_less_comes_back)
 {
 	const char *running = arena_printf(&arena, "running — log: %s", at("logs/a.log"));
 
-	document(GATED "echo done", "logs/a.log", 60);
-	assert_int_equal(run(0), 0);
-	assert_string_equal(line, running);
-	assert_int_equal(run(1), 0);
-	assert_string_equal(line, running);
+	exec_document(GATED "echo done", "logs/a.log", 60);
+	assert_int_equal(exec_run(0), 0);
+	assert_string_equal(exec_line, running);
+	assert_int_equal(exec_run(1), 0);
+	assert_string_equal(exec_line, running);
 	assert_not_recorded();
 	number_in("pid");
 	open_gate();
-	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
-	assert_string_equal(line, arena_printf(&arena, "passed — log: %s", at("logs/a.log")));
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	assert_string_equal(exec_line, arena_printf(&arena, "passed — log: %s", at("logs/a.log")));
 	assert_string_equal(read_text("count"), "x\n");
 	assert_string_equal(read_text("logs/a.log"), "done\n");
 	assert_no_lock_file();
@@ -70,7 +70,7 @@ EXEC_TEST(many_callers_share_one_run)
 {
 	pid_t pids[MANY];
 
-	document(GATED, "logs/a.log", 60);
+	exec_document(GATED, "logs/a.log", 60);
 	ask_together(pids, arena_printf(&arena, "passed — log: %s", at("logs/a.log")));
 	number_in("pid");
 	open_gate();
@@ -84,7 +84,7 @@ EXEC_TEST(short_runs_of_many_callers_are_one_run_too)
 
 	for (int round = 0; round < 10; round++) {
 		sh("rm -f count");
-		document("echo x >>count", "logs/a.log", 60);
+		exec_document("echo x >>count", "logs/a.log", 60);
 		ask_together(pids, arena_printf(&arena, "passed — log: %s", at("logs/a.log")));
 		assert_one_run(pids);
 	}
@@ -94,14 +94,14 @@ EXEC_TEST(a_killed_caller_loses_nothing)
 {
 	pid_t pid;
 
-	document(GATED, "logs/a.log", 60);
+	exec_document(GATED, "logs/a.log", 60);
 	pid = asker("", SCRIPT_WAIT_FOREVER);
 	number_in("pid");
 	kill(pid, SIGKILL);
 	assert_int_equal(status_of(pid), 128 + SIGKILL);
 	open_gate();
-	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
-	assert_recorded("passed", line);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	assert_recorded("passed", exec_line);
 	assert_string_equal(read_text("count"), "x\n");
 }
 
@@ -109,7 +109,8 @@ static void signal_ends_the_script(int number)
 {
 	pid_t pid, script, child;
 
-	document("sleep 1000 & echo $! >child.new; mv child.new child; " GATED, "logs/a.log", 60);
+	exec_document(
+		"sleep 1000 & echo $! >child.new; mv child.new child; " GATED, "logs/a.log", 60);
 	pid = asker("", SCRIPT_WAIT_FOREVER);
 	script = number_in("pid");
 	child = number_in("child");
@@ -128,15 +129,15 @@ EXEC_TEST(a_signal_to_the_caller_ends_the_script)
 	signal_ends_the_script(SIGTERM);
 	signal_ends_the_script(SIGINT);
 	signal_ends_the_script(SIGHUP);
-	document("true", "logs/a.log", 60);
-	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
+	exec_document("true", "logs/a.log", 60);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
 }
 
 EXEC_TEST(a_signal_that_the_caller_ignores_is_ignored)
 {
 	pid_t pid;
 
-	document(GATED, "logs/a.log", 60);
+	exec_document(GATED, "logs/a.log", 60);
 	signal(SIGHUP, SIG_IGN);
 	pid = asker(
 		arena_printf(&arena, "passed — log: %s", at("logs/a.log")), SCRIPT_WAIT_FOREVER);
@@ -152,9 +153,9 @@ EXEC_TEST(a_signal_that_the_caller_ignores_is_ignored)
 
 EXEC_TEST(a_stopped_guard_still_keeps_the_time_limit)
 {
-	document(STOPPING, "logs/a.log", 1);
-	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
-	assert_string_equal(line,
+	exec_document(STOPPING, "logs/a.log", 1);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	assert_string_equal(exec_line,
 		arena_printf(&arena, "failed — timed out after 1 s — log: %s", at("logs/a.log")));
 	assert_true(is_gone(number_in("pid")));
 	assert_no_lock_file();
@@ -164,7 +165,7 @@ EXEC_TEST(a_stopped_guard_can_be_ended)
 {
 	pid_t pid, script;
 
-	document(STOPPING, "logs/a.log", 60);
+	exec_document(STOPPING, "logs/a.log", 60);
 	pid = asker("", SCRIPT_WAIT_FOREVER);
 	script = number_in("pid");
 	kill(pid, SIGTERM);
@@ -185,7 +186,7 @@ static struct escaping begin_escaping(void)
 {
 	struct escaping e;
 
-	document(ESCAPING, "logs/a.log", 60);
+	exec_document(ESCAPING, "logs/a.log", 60);
 	e.asker = asker("", SCRIPT_WAIT_FOREVER);
 	e.script = number_in("pid");
 	e.daemon = number_in("daemon");
@@ -195,8 +196,8 @@ static struct escaping begin_escaping(void)
 static void assert_next_run_passes(void)
 {
 	tree_write("again", STR(""));
-	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
-	assert_recorded("passed", line);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	assert_recorded("passed", exec_line);
 	await_guard();
 }
 
@@ -232,13 +233,13 @@ EXEC_TEST(the_callers_output_is_not_held_open)
 	char c;
 	pid_t pid;
 
-	document(GATED, "logs/a.log", 60);
+	exec_document(GATED, "logs/a.log", 60);
 	assert_int_equal(pipe(fds), 0);
 	pid = fork();
 	if (pid == 0) {
 		dup2(fds[1], 1);
 		dup2(fds[1], 2);
-		_exit(run(0) == 0 ? 0 : 1);
+		_exit(exec_run(0) == 0 ? 0 : 1);
 	}
 	close(fds[1]);
 	assert_int_equal(status_of(pid), 0);
@@ -246,5 +247,5 @@ EXEC_TEST(the_callers_output_is_not_held_open)
 	close(fds[0]);
 	number_in("pid");
 	open_gate();
-	assert_int_equal(run(SCRIPT_WAIT_FOREVER), 0);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
 }

@@ -21,7 +21,7 @@ static void program(const char *text)
 
 static int setup(void **state)
 {
-	int rc = rig_setup(state);
+	int rc = exec_rig_setup(state);
 
 	assert_int_equal(mkdir("logs", 0755), 0);
 	return rc;
@@ -41,7 +41,7 @@ static void bound(const char *violation)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char *all, *end;
 
-	document("cd '/r' || exit 125; make", "logs/x.log", 60);
+	exec_document("cd '/r' || exit 125; make", "logs/x.log", 60);
 	all = arena_dup(&arena, str_of(read_text("W-1.md")));
 	end = strstr(all, "\"timeout_s\":60}");
 	assert_non_null(end);
@@ -61,7 +61,7 @@ static char *recorded(const char *before)
 
 static int run_bound(const char *policy)
 {
-	return script_run(&arena, "W-1.md", ID, policy, SCRIPT_WAIT_FOREVER, &line, &err);
+	return script_run(&arena, "W-1.md", ID, policy, SCRIPT_WAIT_FOREVER, &exec_line, &exec_err);
 }
 
 POLICY_TEST(the_program_gets_policy_folder_limit_report_and_command)
@@ -69,7 +69,7 @@ POLICY_TEST(the_program_gets_policy_folder_limit_report_and_command)
 	bound("");
 	program("echo said; echo '{\"verdict\":\"allow\",\"status\":0}' >\"$report\"");
 	assert_int_equal(run_bound(NULL), 0);
-	assert_string_equal(line, recorded("passed"));
+	assert_string_equal(exec_line, recorded("passed"));
 	assert_recorded("passed", recorded("passed"));
 	assert_string_equal(read_text("logs/x.log"), "said\n");
 	assert_string_equal(read_text("args"),
@@ -104,7 +104,7 @@ POLICY_TEST(a_denial_is_recorded_with_its_rule)
 	program("echo '{\"verdict\":\"deny\",\"rule\":\"write\",\"word\":\"x\",\"reason\":\"no\"}' "
 		">\"$report\"; exit 1");
 	assert_int_equal(run_bound(NULL), 0);
-	assert_string_equal(line, first);
+	assert_string_equal(exec_line, first);
 	assert_recorded("failed",
 		arena_printf(&arena,
 			"%s\n\n{\"status\":\"failed\",\"violation\":\"validation_fail\",\"rule\":"
@@ -119,7 +119,7 @@ POLICY_TEST(a_denial_does_not_pass_whatever_the_exit_status)
 	bound("");
 	program("echo '{\"verdict\":\"deny\",\"rule\":\"write\",\"reason\":\"no\"}' >\"$report\"");
 	assert_int_equal(run_bound(NULL), 0);
-	assert_non_null(strstr(line, "security violation"));
+	assert_non_null(strstr(exec_line, "security violation"));
 	assert_non_null(strstr(read_text("W-1.md"), "\"violation\":\"hard_abort\",\"answered\""));
 }
 
@@ -132,8 +132,8 @@ POLICY_TEST(without_a_report_nothing_is_recorded)
 		bound("");
 		program(programs[i]);
 		assert_int_equal(run_bound(NULL), -1);
-		assert_int_equal(err.code, ERR_SYSTEM);
-		assert_non_null(strstr(err.text, "nothing ran under the policy 'build'"));
+		assert_int_equal(exec_err.code, ERR_SYSTEM);
+		assert_non_null(strstr(exec_err.text, "nothing ran under the policy 'build'"));
 		assert_not_recorded();
 	}
 }
@@ -144,7 +144,8 @@ POLICY_TEST(why_nothing_ran_is_told)
 	program("echo '{\"verdict\":\"none\",\"started\":false,\"error\":\"no such layer\"}' "
 		">\"$report\"; exit 4");
 	assert_int_equal(run_bound(NULL), -1);
-	assert_non_null(strstr(err.text, ": nothing ran under the policy 'build': no such layer"));
+	assert_non_null(
+		strstr(exec_err.text, ": nothing ran under the policy 'build': no such layer"));
 	assert_not_recorded();
 }
 
@@ -177,7 +178,7 @@ POLICY_TEST(a_program_that_is_not_there_runs_nothing)
 
 POLICY_TEST(an_action_without_a_policy_takes_one_that_is_wished)
 {
-	document("cd '/a b'\\''c' || exit 125; make; make 'x'", "logs/x.log", 60);
+	exec_document("cd '/a b'\\''c' || exit 125; make; make 'x'", "logs/x.log", 60);
 	program("echo '{\"verdict\":\"allow\",\"status\":0}' >\"$report\"");
 	assert_int_equal(run_bound("readonly"), 0);
 	assert_recorded("passed", recorded("passed"));
@@ -187,7 +188,7 @@ POLICY_TEST(an_action_without_a_policy_takes_one_that_is_wished)
 
 POLICY_TEST(another_form_of_command_is_taken_as_it_is)
 {
-	document("cd /r && make", "logs/x.log", 60);
+	exec_document("cd /r && make", "logs/x.log", 60);
 	program("echo '{\"verdict\":\"allow\",\"status\":0}' >\"$report\"");
 	assert_int_equal(run_bound("readonly"), 0);
 	assert_non_null(strstr(read_text("args"), "--cwd\n.\n"));
@@ -199,8 +200,8 @@ POLICY_TEST(a_bound_action_takes_no_other_policy)
 	bound("");
 	program("echo '{\"verdict\":\"allow\",\"status\":0}' >\"$report\"");
 	assert_int_equal(run_bound("developer"), -1);
-	assert_int_equal(err.code, ERR_STATE);
-	assert_error(&err, "dev-team: '" ID "' runs under the policy 'build'");
+	assert_int_equal(exec_err.code, ERR_STATE);
+	assert_error(&exec_err, "dev-team: '" ID "' runs under the policy 'build'");
 	assert_not_recorded();
 	assert_int_equal(run_bound("build"), 0);
 }
@@ -209,6 +210,7 @@ POLICY_TEST(a_broken_security_is_refused)
 {
 	bound("\"violation\":\"perhaps\",");
 	assert_int_equal(run_bound(NULL), -1);
-	assert_int_equal(err.code, ERR_INPUT);
-	assert_non_null(strstr(err.text, "'violation' must be 'hard_abort' or 'validation_fail'"));
+	assert_int_equal(exec_err.code, ERR_INPUT);
+	assert_non_null(
+		strstr(exec_err.text, "'violation' must be 'hard_abort' or 'validation_fail'"));
 }

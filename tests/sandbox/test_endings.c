@@ -15,100 +15,100 @@ EXECUTE_TEST_TWICE(a_run_over_its_time_leaves_nothing)
 {
 	struct execution x;
 
-	probe(unruly);
-	fifo("tree/ready");
-	fifo("tree/never");
-	rig_parse(marking("./probe; echo not reached"), &x);
+	execute_probe(unruly);
+	execute_fifo("tree/ready");
+	execute_fifo("tree/never");
+	execute_parse(execute_marking("./probe; echo not reached"), &x);
 	x.timeout_s = 1;
-	assert_int_equal(rig_execute(&x), 0);
-	assert_true(end.timed_out);
-	assert_int_equal(end.status, 124);
-	assert_out("");
-	assert_int_equal(marked(), 0);
-	assert_int_equal(private_runs(), 0);
-	assert_no_child();
+	assert_int_equal(execute_parsed(&x), 0);
+	assert_true(execute_end_seen.timed_out);
+	assert_int_equal(execute_end_seen.status, 124);
+	execute_assert_out("");
+	assert_int_equal(execute_marked(), 0);
+	assert_int_equal(execute_private_runs(), 0);
+	execute_assert_no_child();
 }
 
 EXECUTE_TEST_TWICE(a_cancelled_run_leaves_nothing)
 {
 	struct execution x;
 
-	fifo("tree/ready");
-	fifo("tree/never");
-	probe(arena_printf(&arena, "%s",
+	execute_fifo("tree/ready");
+	execute_fifo("tree/never");
+	execute_probe(arena_printf(&arena, "%s",
 		"setsid sh -c 'trap \"\" TERM; echo ready > ready;"
 		" read x < never' & read x < ready; echo stop > stop; cat never"));
-	rig_parse(marking("./probe; echo not reached"), &x);
-	x.cancel = stopper();
-	assert_int_equal(rig_execute(&x), 0);
+	execute_parse(execute_marking("./probe; echo not reached"), &x);
+	x.cancel = execute_stopper();
+	assert_int_equal(execute_parsed(&x), 0);
 	close(x.cancel);
-	assert_true(end.cancelled);
-	assert_false(end.timed_out);
-	assert_int_equal(end.status, 128 + SIGTERM);
-	assert_int_equal(marked(), 0);
-	assert_no_child();
+	assert_true(execute_end_seen.cancelled);
+	assert_false(execute_end_seen.timed_out);
+	assert_int_equal(execute_end_seen.status, 128 + SIGTERM);
+	assert_int_equal(execute_marked(), 0);
+	execute_assert_no_child();
 }
 
 EXECUTE_TEST(a_loop_without_end_is_ended)
 {
 	struct execution x;
 
-	rig_parse("echo stop > stop; while :; do :; done; echo not reached", &x);
-	x.cancel = stopper();
+	execute_parse("echo stop > stop; while :; do :; done; echo not reached", &x);
+	x.cancel = execute_stopper();
 	x.grace_ms = 20000; /* it ends at TERM */
-	assert_int_equal(rig_execute(&x), 0);
+	assert_int_equal(execute_parsed(&x), 0);
 	close(x.cancel);
-	assert_true(end.cancelled);
-	assert_out("");
-	assert_true(end.ms < 20000);
+	assert_true(execute_end_seen.cancelled);
+	execute_assert_out("");
+	assert_true(execute_end_seen.ms < 20000);
 }
 
 EXECUTE_TEST_TWICE(what_is_left_behind_is_ended)
 {
-	fifo("tree/ready");
-	fifo("tree/never");
-	probe("setsid sh -c 'echo ready > ready; read x < never' & read x < ready");
-	assert_int_equal(rig_run(marking("./probe; echo done")), 0);
-	assert_out("done\n");
-	assert_int_equal(end.status, 0);
-	assert_int_equal(marked(), 0);
-	assert_no_child();
+	execute_fifo("tree/ready");
+	execute_fifo("tree/never");
+	execute_probe("setsid sh -c 'echo ready > ready; read x < never' & read x < ready");
+	assert_int_equal(execute_text(execute_marking("./probe; echo done")), 0);
+	execute_assert_out("done\n");
+	assert_int_equal(execute_end_seen.status, 0);
+	assert_int_equal(execute_marked(), 0);
+	execute_assert_no_child();
 }
 
 EXECUTE_TEST(jobs_in_the_background_are_waited_for)
 {
-	fifo("tree/go");
-	assert_int_equal(rig_run("cat go > got & echo x > go"), 0);
-	assert_int_equal(rig_run("cat got; ( cat go > got & ) ; echo y > go & :"), 0);
-	assert_out("x\n");
-	assert_int_equal(rig_run("cat got"), 0);
-	assert_out("y\n");
+	execute_fifo("tree/go");
+	assert_int_equal(execute_text("cat go > got & echo x > go"), 0);
+	assert_int_equal(execute_text("cat got; ( cat go > got & ) ; echo y > go & :"), 0);
+	execute_assert_out("x\n");
+	assert_int_equal(execute_text("cat got"), 0);
+	execute_assert_out("y\n");
 }
 
 EXECUTE_TEST(output_is_capped_and_the_run_goes_on)
 {
-	policy.limits.output = 100000;
-	assert_int_equal(rig_run("seq 1 400000; echo more >&2; touch reached"), 0);
-	assert_int_equal(end.status, 0);
-	assert_true(end.cut);
-	assert_int_equal(out.len, 100000);
+	execute_allowed.limits.output = 100000;
+	assert_int_equal(execute_text("seq 1 400000; echo more >&2; touch reached"), 0);
+	assert_int_equal(execute_end_seen.status, 0);
+	assert_true(execute_end_seen.cut);
+	assert_int_equal(execute_out.len, 100000);
 	assert_true(path_exists(at("tree/reached")));
-	assert_int_equal(rig_run("echo little"), 0);
-	assert_false(end.cut);
-	assert_out("little\n");
+	assert_int_equal(execute_text("echo little"), 0);
+	assert_false(execute_end_seen.cut);
+	execute_assert_out("little\n");
 }
 
 EXECUTE_TEST(output_that_cannot_be_passed_on_is_told)
 {
 	struct execution x;
 
-	rig_parse("echo lost", &x);
+	execute_parse("echo lost", &x);
 	x.out = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	if (x.out < 0)
 		skip();
-	assert_int_equal(rig_execute(&x), 0);
+	assert_int_equal(execute_parsed(&x), 0);
 	close(x.out);
-	assert_int_equal(end.unwritten, ENOSPC);
+	assert_int_equal(execute_end_seen.unwritten, ENOSPC);
 }
 
 EXECUTE_TEST(a_reader_that_went_away_ends_the_writer)
@@ -118,13 +118,13 @@ EXECUTE_TEST(a_reader_that_went_away_ends_the_writer)
 
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	close(ends[0]);
-	policy.limits.output = 0;
-	rig_parse("seq 1 100000000", &x);
+	execute_allowed.limits.output = 0;
+	execute_parse("seq 1 100000000", &x);
 	x.out = ends[1];
-	assert_int_equal(rig_execute(&x), 0);
+	assert_int_equal(execute_parsed(&x), 0);
 	close(ends[1]);
-	assert_int_equal(end.status, 128 + SIGPIPE);
-	assert_int_equal(end.unwritten, 0);
+	assert_int_equal(execute_end_seen.status, 128 + SIGPIPE);
+	assert_int_equal(execute_end_seen.unwritten, 0);
 }
 
 EXECUTE_TEST(a_reader_that_sleeps_does_not_stop_the_clock)
@@ -133,52 +133,54 @@ EXECUTE_TEST(a_reader_that_sleeps_does_not_stop_the_clock)
 	int ends[2];
 
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-	policy.limits.output = 0;
-	rig_parse("seq 1 100000000 | { read x; echo stop > stop; cat; }", &x);
+	execute_allowed.limits.output = 0;
+	execute_parse("seq 1 100000000 | { read x; echo stop > stop; cat; }", &x);
 	x.out = ends[1];
-	x.cancel = stopper();
-	assert_int_equal(rig_execute(&x), 0);
-	assert_true(end.cancelled);
+	x.cancel = execute_stopper();
+	assert_int_equal(execute_parsed(&x), 0);
+	assert_true(execute_end_seen.cancelled);
 	close(x.cancel);
 	close(ends[0]);
 	close(ends[1]);
-	assert_no_child();
+	execute_assert_no_child();
 }
 
 EXECUTE_TEST_TWICE(what_is_known_during_the_run_alone_is_asked_then)
 {
 	tree_write(at("tree/names"), STR("/etc/passwd\nprobe\n"));
-	probe("ln -s /etc link");
-	assert_int_equal(rig_run("./probe && echo x; cat link/passwd; touch after"), 0);
-	assert_denied(RULE_PATH_OUTSIDE, "link/passwd");
-	assert_out("x\n");
-	assert_int_equal(end.verdict.at.from, 23);
-	assert_int_equal(end.verdict.at.to, 34);
-	assert_int_equal(rig_run("read x < names; cat \"$x\" || touch after"), 0);
-	assert_denied(RULE_PATH_OUTSIDE, "/etc/passwd");
-	assert_out("");
-	assert_int_equal(rig_run("for i in 1; do cat $(head -n 1 names); done; touch after"), 0);
-	assert_denied(RULE_PATH_OUTSIDE, "/etc/passwd");
-	assert_int_equal(rig_run("( cat < link/passwd ) | cat; touch after"), 0);
-	assert_denied(RULE_PATH_OUTSIDE, "link/passwd");
-	assert_int_equal(rig_run("cd link; touch after"), 0);
-	assert_denied(RULE_PATH_OUTSIDE, "link");
-	assert_int_equal(rig_run("x=$(cat link/passwd) || touch after"), 0);
-	assert_denied(RULE_PATH_OUTSIDE, "link/passwd");
+	execute_probe("ln -s /etc link");
+	assert_int_equal(execute_text("./probe && echo x; cat link/passwd; touch after"), 0);
+	execute_assert_denied(RULE_PATH_OUTSIDE, "link/passwd");
+	execute_assert_out("x\n");
+	assert_int_equal(execute_end_seen.verdict.at.from, 23);
+	assert_int_equal(execute_end_seen.verdict.at.to, 34);
+	assert_int_equal(execute_text("read x < names; cat \"$x\" || touch after"), 0);
+	execute_assert_denied(RULE_PATH_OUTSIDE, "/etc/passwd");
+	execute_assert_out("");
+	assert_int_equal(
+		execute_text("for i in 1; do cat $(head -n 1 names); done; touch after"), 0);
+	execute_assert_denied(RULE_PATH_OUTSIDE, "/etc/passwd");
+	assert_int_equal(execute_text("( cat < link/passwd ) | cat; touch after"), 0);
+	execute_assert_denied(RULE_PATH_OUTSIDE, "link/passwd");
+	assert_int_equal(execute_text("cd link; touch after"), 0);
+	execute_assert_denied(RULE_PATH_OUTSIDE, "link");
+	assert_int_equal(execute_text("x=$(cat link/passwd) || touch after"), 0);
+	execute_assert_denied(RULE_PATH_OUTSIDE, "link/passwd");
 }
 
 EXECUTE_TEST_TWICE(a_denial_ends_what_runs)
 {
-	fifo("tree/never");
-	assert_int_equal(rig_run(marking("cat never | cat /etc/passwd; touch after")), 0);
-	assert_denied(RULE_PATH_OUTSIDE, "/etc/passwd");
-	assert_int_equal(marked(), 0);
+	execute_fifo("tree/never");
 	assert_int_equal(
-		rig_run(marking("cat never & cat /etc/passwd & touch x; cat never; touch after")),
+		execute_text(execute_marking("cat never | cat /etc/passwd; touch after")), 0);
+	execute_assert_denied(RULE_PATH_OUTSIDE, "/etc/passwd");
+	assert_int_equal(execute_marked(), 0);
+	assert_int_equal(execute_text(execute_marking(
+				 "cat never & cat /etc/passwd & touch x; cat never; touch after")),
 		0);
-	assert_denied(RULE_PATH_OUTSIDE, "/etc/passwd");
-	assert_int_equal(marked(), 0);
-	assert_no_child();
+	execute_assert_denied(RULE_PATH_OUTSIDE, "/etc/passwd");
+	assert_int_equal(execute_marked(), 0);
+	execute_assert_no_child();
 }
 
 static _Noreturn void run_until_killed(int in, int other)
@@ -186,9 +188,9 @@ static _Noreturn void run_until_killed(int in, int other)
 	struct execution x;
 
 	close(other);
-	rig_parse(marking("./probe"), &x);
+	execute_parse(execute_marking("./probe"), &x);
 	x.in = in;
-	_exit(rig_execute(&x) < 0);
+	_exit(execute_parsed(&x) < 0);
 }
 
 /* Its standard input is a pipe: the last process that has it is gone when writing fails. */
@@ -198,14 +200,15 @@ EXECUTE_TEST(a_killed_caller_takes_its_run_with_it)
 	struct pollfd fd = {0};
 	pid_t pid;
 
-	if (host.layers[LAYER_PROCESSES].state == LAYER_ABSENT) {
+	if (execute_host.layers[LAYER_PROCESSES].state == LAYER_ABSENT) {
 		print_message("no PID namespaces here: nothing ends what a killed caller left\n");
 		skip();
 	}
-	fifo("tree/ready");
-	fifo("tree/never");
-	probe("exec 3<&0; setsid sh -c 'trap \"\" TERM HUP; echo ready > ready; read x < never' &"
-	      " wait");
+	execute_fifo("tree/ready");
+	execute_fifo("tree/never");
+	execute_probe(
+		"exec 3<&0; setsid sh -c 'trap \"\" TERM HUP; echo ready > ready; read x < never' &"
+		" wait");
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	pid = fork();
 	assert_true(pid >= 0);
@@ -221,7 +224,7 @@ EXECUTE_TEST(a_killed_caller_takes_its_run_with_it)
 	while (!(fd.revents & POLLERR))
 		assert_true(poll(&fd, 1, 60000) > 0);
 	close(ends[1]);
-	assert_int_equal(marked(), 0);
+	assert_int_equal(execute_marked(), 0);
 }
 
 EXECUTE_TEST(values_do_not_grow_for_ever)
@@ -232,8 +235,8 @@ EXECUTE_TEST(values_do_not_grow_for_ever)
 	for (int i = 0; i < 40; i++)
 		buf_adds(&line, "x=$x$x; ");
 	buf_adds(&line, "touch after");
-	assert_int_equal(rig_run(line.s), 0);
-	assert_true(end.denied);
-	assert_string_equal(rule_id(end.verdict.rule), "limit");
+	assert_int_equal(execute_text(line.s), 0);
+	assert_true(execute_end_seen.denied);
+	assert_string_equal(rule_id(execute_end_seen.verdict.rule), "limit");
 	assert_false(path_exists(at("tree/after")));
 }

@@ -10,19 +10,20 @@
 
 EXECUTE_TEST(statuses_and_output_come_back)
 {
-	assert_int_equal(rig_run("echo one; echo two >&2; false"), 0);
-	assert_out("one\ntwo\n");
-	assert_int_equal(end.status, 1);
-	assert_false(end.denied || end.timed_out || end.cancelled || end.cut);
-	assert_int_equal(rig_run("printf x | tr x y; cd sub || true"), 0);
-	assert_int_equal(end.status, 0);
-	probe("kill -9 $$");
-	assert_int_equal(rig_run("./probe"), 0);
-	assert_int_equal(end.status, 128 + SIGKILL);
-	probe("exit 7");
-	assert_int_equal(rig_run("./probe"), 0);
-	assert_int_equal(end.status, 7);
-	assert_no_child();
+	assert_int_equal(execute_text("echo one; echo two >&2; false"), 0);
+	execute_assert_out("one\ntwo\n");
+	assert_int_equal(execute_end_seen.status, 1);
+	assert_false(execute_end_seen.denied || execute_end_seen.timed_out ||
+		     execute_end_seen.cancelled || execute_end_seen.cut);
+	assert_int_equal(execute_text("printf x | tr x y; cd sub || true"), 0);
+	assert_int_equal(execute_end_seen.status, 0);
+	execute_probe("kill -9 $$");
+	assert_int_equal(execute_text("./probe"), 0);
+	assert_int_equal(execute_end_seen.status, 128 + SIGKILL);
+	execute_probe("exit 7");
+	assert_int_equal(execute_text("./probe"), 0);
+	assert_int_equal(execute_end_seen.status, 7);
+	execute_assert_no_child();
 }
 
 EXECUTE_TEST(two_outputs_are_kept_apart)
@@ -30,12 +31,12 @@ EXECUTE_TEST(two_outputs_are_kept_apart)
 	struct execution x;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	rig_parse("echo one; echo two >&2", &x);
+	execute_parse("echo one; echo two >&2", &x);
 	x.err = open(at("errors"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	assert_true(x.err >= 0);
-	assert_int_equal(rig_execute(&x), 0);
+	assert_int_equal(execute_parsed(&x), 0);
 	close(x.err);
-	assert_out("one\n");
+	execute_assert_out("one\n");
 	assert_true(tree_read(at("errors"), &text));
 	assert_str(buf_str(&text), "two\n");
 }
@@ -64,10 +65,10 @@ EXECUTE_TEST(the_environment_is_the_list)
 	struct str rest, line;
 
 	assert_int_equal(setenv("SECRET", "of the caller's", 1), 0);
-	policy.programs = &show;
-	policy.n_programs = 1;
-	assert_int_equal(rig_run("printenv"), 0);
-	rest = buf_str(&out);
+	execute_allowed.programs = &show;
+	execute_allowed.n_programs = 1;
+	assert_int_equal(execute_text("printenv"), 0);
+	rest = buf_str(&execute_out);
 	while (str_line(&rest, &line) && n < COUNT(lines))
 		lines[n++] = arena_dup(&arena, line);
 	qsort(lines, n, sizeof(lines[0]), by_text);
@@ -89,12 +90,13 @@ EXECUTE_TEST(no_descriptor_is_inherited)
 	int extra[4];
 
 	for (size_t i = 0; i < COUNT(extra); i++)
-		extra[i] = fcntl(root.fd, F_DUPFD, 20 + (int)i * 7); /* without CLOEXEC */
-	probe("ls /proc/self/fd");
-	assert_int_equal(rig_run("./probe; { ./probe; } < probe | cat; ./probe 2>&1 > list"), 0);
+		extra[i] = fcntl(execute_root.fd, F_DUPFD, 20 + (int)i * 7); /* without CLOEXEC */
+	execute_probe("ls /proc/self/fd");
+	assert_int_equal(
+		execute_text("./probe; { ./probe; } < probe | cat; ./probe 2>&1 > list"), 0);
 	for (size_t i = 0; i < COUNT(extra); i++)
 		close(extra[i]);
-	assert_out("0\n1\n2\n3\n0\n1\n2\n3\n"); /* 3 is the folder that ls reads */
+	execute_assert_out("0\n1\n2\n3\n0\n1\n2\n3\n"); /* 3 is the folder that ls reads */
 }
 
 /* A kernel, or whoever confines us, may have no close_range(2). */
@@ -118,14 +120,15 @@ EXECUTE_TEST(none_is_inherited_without_close_range)
 	int raw;
 	pid_t pid;
 
-	probe("ls /proc/self/fd");
+	execute_probe("ls /proc/self/fd");
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		if (refuse_close_range() < 0)
 			_exit(2);
-		(void)fcntl(root.fd, F_DUPFD, 40);
-		_exit(rig_run("./probe") < 0 || !str_is(buf_str(&out), "0\n1\n2\n3\n"));
+		(void)fcntl(execute_root.fd, F_DUPFD, 40);
+		_exit(execute_text("./probe") < 0 ||
+			!str_is(buf_str(&execute_out), "0\n1\n2\n3\n"));
 	}
 	assert_int_equal(waitpid(pid, &raw, 0), pid);
 	if (WIFEXITED(raw) && WEXITSTATUS(raw) == 2) {
@@ -139,19 +142,19 @@ EXECUTE_TEST(standard_input_is_empty_or_given)
 {
 	struct execution x;
 
-	assert_int_equal(rig_run("cat; wc -c"), 0);
-	assert_out("0\n");
+	assert_int_equal(execute_text("cat; wc -c"), 0);
+	execute_assert_out("0\n");
 	tree_write(at("input"), STR("given\n"));
-	rig_parse("cat", &x);
+	execute_parse("cat", &x);
 	x.in = open(at("input"), O_RDONLY | O_CLOEXEC);
-	assert_int_equal(rig_execute(&x), 0);
+	assert_int_equal(execute_parsed(&x), 0);
 	close(x.in);
-	assert_out("given\n");
+	execute_assert_out("given\n");
 	x.in = open("/dev/null", O_WRONLY | O_CLOEXEC); /* as one that came closed */
-	assert_int_equal(rig_execute(&x), 0);
+	assert_int_equal(execute_parsed(&x), 0);
 	close(x.in);
-	assert_out("");
-	assert_int_equal(end.status, 0);
+	execute_assert_out("");
+	assert_int_equal(execute_end_seen.status, 0);
 }
 
 EXECUTE_TEST(files_are_no_others_to_write)
@@ -159,11 +162,11 @@ EXECUTE_TEST(files_are_no_others_to_write)
 	mode_t mask = umask(0);
 	struct stat st;
 
-	assert_int_equal(rig_run("touch open; mkdir folder"), 0);
+	assert_int_equal(execute_text("touch open; mkdir folder"), 0);
 	assert_int_equal(stat(at("tree/open"), &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0644);
 	umask(077);
-	assert_int_equal(rig_run("touch closed"), 0);
+	assert_int_equal(execute_text("touch closed"), 0);
 	assert_int_equal(stat(at("tree/closed"), &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	umask(mask);
@@ -172,14 +175,16 @@ EXECUTE_TEST(files_are_no_others_to_write)
 EXECUTE_TEST_TWICE(private_folders_go_with_the_run)
 {
 	tree_write(at("tree/kept/file"), STR("kept"));
-	probe("cd \"$HOME\" && ln -s \"$OLDPWD/kept\" link && mkdir -p shut/in && touch shut/in/x "
-	      "&&"
-	      " chmod 0 shut/in shut && p=deep && while [ ${#p} -lt 1500 ]; do p=$p/deep; done;"
-	      " mkdir -p $p && touch $p/end; cp $p/end \"$TMPDIR\"; cd \"$TMPDIR\"; ls end");
-	assert_int_equal(rig_run("./probe"), 0);
-	assert_int_equal(end.status, 0);
-	assert_out("end\n");
-	assert_int_equal(private_runs(), 0);
+	execute_probe(
+		"cd \"$HOME\" && ln -s \"$OLDPWD/kept\" link && mkdir -p shut/in && touch "
+		"shut/in/x "
+		"&&"
+		" chmod 0 shut/in shut && p=deep && while [ ${#p} -lt 1500 ]; do p=$p/deep; done;"
+		" mkdir -p $p && touch $p/end; cp $p/end \"$TMPDIR\"; cd \"$TMPDIR\"; ls end");
+	assert_int_equal(execute_text("./probe"), 0);
+	assert_int_equal(execute_end_seen.status, 0);
+	execute_assert_out("end\n");
+	assert_int_equal(execute_private_runs(), 0);
 	assert_true(path_exists(at("tree/kept/file")));
 }
 
@@ -189,9 +194,9 @@ EXECUTE_TEST(what_a_killed_run_left_is_removed_by_the_next)
 		&arena, "private/dev-team-%u/run.0123456789abcdef", (unsigned)geteuid());
 
 	tree_write(arena_printf(&arena, "%s/home/some/file", at(left)), STR("left"));
-	assert_int_equal(rig_run("true"), 0);
+	assert_int_equal(execute_text("true"), 0);
 	assert_false(path_exists(at(left)));
-	assert_int_equal(private_runs(), 0);
+	assert_int_equal(execute_private_runs(), 0);
 }
 
 EXECUTE_TEST(a_folder_of_somebody_else_is_left_alone)
@@ -199,11 +204,11 @@ EXECUTE_TEST(a_folder_of_somebody_else_is_left_alone)
 	char *theirs = at(arena_printf(&arena, "private/dev-team-%u", (unsigned)geteuid()));
 	size_t before;
 
-	assert_int_equal(symlink(root.path, theirs), 0);
-	before = private_runs();
-	assert_int_equal(rig_run("echo \"$HOME\""), 0);
-	assert_true(str_starts(buf_str(&out), arena_printf(&arena, "%s.", theirs)));
-	assert_int_equal(private_runs(), before);
+	assert_int_equal(symlink(execute_root.path, theirs), 0);
+	before = execute_private_runs();
+	assert_int_equal(execute_text("echo \"$HOME\""), 0);
+	assert_true(str_starts(buf_str(&execute_out), arena_printf(&arena, "%s.", theirs)));
+	assert_int_equal(execute_private_runs(), before);
 	assert_int_equal(unlink(theirs), 0);
 	if (geteuid() != 0)
 		return;
@@ -212,18 +217,18 @@ EXECUTE_TEST(a_folder_of_somebody_else_is_left_alone)
 		print_message("no other user can be had here\n");
 		return;
 	}
-	assert_int_equal(rig_run("echo \"$HOME\""), 0);
-	assert_true(str_starts(buf_str(&out), arena_printf(&arena, "%s.", theirs)));
+	assert_int_equal(execute_text("echo \"$HOME\""), 0);
+	assert_true(str_starts(buf_str(&execute_out), arena_printf(&arena, "%s.", theirs)));
 }
 
 EXECUTE_TEST(a_required_layer_that_is_not_there_is_an_error)
 {
-	host.layers[LAYER_LANDLOCK].state = LAYER_ABSENT;
-	policy.layers[LAYER_LANDLOCK] = NEED_REQUIRED;
-	assert_int_equal(rig_run("touch after"), -1);
-	assert_int_equal(err.code, ERR_STATE);
+	execute_host.layers[LAYER_LANDLOCK].state = LAYER_ABSENT;
+	execute_allowed.layers[LAYER_LANDLOCK] = NEED_REQUIRED;
+	assert_int_equal(execute_text("touch after"), -1);
+	assert_int_equal(execute_err.code, ERR_STATE);
 	assert_false(path_exists(at("tree/after")));
-	assert_int_equal(private_runs(), 0);
+	assert_int_equal(execute_private_runs(), 0);
 }
 
 EXECUTE_TEST(another_user_finds_its_folders)
@@ -236,23 +241,24 @@ EXECUTE_TEST(another_user_finds_its_folders)
 		print_message("no other user can be had here\n");
 		skip();
 	}
-	policy.uid = policy.gid = 65534;
+	execute_allowed.uid = execute_allowed.gid = 65534;
 	assert_int_equal(chmod(base, 0711), 0);
 	assert_int_equal(chmod(at("private"), 0711), 0);
-	probe("id -u; touch \"$HOME/x\" \"$TMPDIR/y\" made && ls \"$HOME\";"
-	      " git config --get safe.directory");
-	assert_int_equal(rig_run("./probe"), 0);
-	assert_out(arena_printf(&arena, "65534\nx\n%s\n", root.path));
-	assert_int_equal(private_runs(), 0);
+	execute_probe("id -u; touch \"$HOME/x\" \"$TMPDIR/y\" made && ls \"$HOME\";"
+		      " git config --get safe.directory");
+	assert_int_equal(execute_text("./probe"), 0);
+	execute_assert_out(arena_printf(&arena, "65534\nx\n%s\n", execute_root.path));
+	assert_int_equal(execute_private_runs(), 0);
 }
 
 EXECUTE_TEST(who_commits_is_the_caller)
 {
 	tree_write(at("home/.gitconfig"),
 		STR("[user]\n\tname = Some One\n\temail = one@example.org\n"));
-	probe("git init -q . && git add probe && git commit -q -m x && git log --format='%an %ce'");
-	assert_int_equal(rig_run("./probe"), 0);
-	assert_out("Some One one@example.org\n");
+	execute_probe("git init -q . && git add probe && git commit -q -m x && git log "
+		      "--format='%an %ce'");
+	assert_int_equal(execute_text("./probe"), 0);
+	execute_assert_out("Some One one@example.org\n");
 }
 
 /* Mounts refuse to have it moved; without them it is put back. */
@@ -261,13 +267,13 @@ EXECUTE_TEST_TWICE(a_protected_file_stays_where_it_was)
 	static const char *const protect[] = {"conf/deep/x"};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	policy.protect = (struct texts){(const char **)protect, 1};
+	execute_allowed.protect = (struct texts){(const char **)protect, 1};
 	tree_write(at("tree/conf/deep/x"), STR("good"));
-	probe("mv conf conf2 && mkdir -p conf/deep && echo bad > conf/deep/x");
-	assert_int_equal(rig_run("./probe"), 0);
-	if (host.layers[LAYER_MOUNTS].state == LAYER_ABSENT) {
-		assert_int_equal(end.changed.n, 1);
-		assert_string_equal(end.changed.p[0], "conf/deep/x");
+	execute_probe("mv conf conf2 && mkdir -p conf/deep && echo bad > conf/deep/x");
+	assert_int_equal(execute_text("./probe"), 0);
+	if (execute_host.layers[LAYER_MOUNTS].state == LAYER_ABSENT) {
+		assert_int_equal(execute_end_seen.changed.n, 1);
+		assert_string_equal(execute_end_seen.changed.p[0], "conf/deep/x");
 	}
 	assert_true(tree_read(at("tree/conf/deep/x"), &text));
 	assert_str(buf_str(&text), "good");
@@ -277,15 +283,15 @@ EXECUTE_TEST(programs_of_the_repository_are_run)
 {
 	CLEANUP(buf_release) struct buf program = BUF_INIT;
 
-	probe("exit 0");
-	assert_int_equal(sys_read_file(&program, "/usr/bin/expr", 1 << 24, NULL, &err), 0);
+	execute_probe("exit 0");
+	assert_int_equal(sys_read_file(&program, "/usr/bin/expr", 1 << 24, NULL, &execute_err), 0);
 	tree_write(at("tree/probe"), buf_str(&program));
 	assert_int_equal(chmod(at("tree/probe"), 0755), 0);
-	assert_int_equal(rig_run("./probe 1 + 1"), 0);
-	assert_out("2\n");
+	assert_int_equal(execute_text("./probe 1 + 1"), 0);
+	execute_assert_out("2\n");
 	assert_int_equal(chmod(at("tree/probe"), 0644), 0);
-	assert_int_equal(rig_run("./probe 1 + 1"), 0);
-	assert_denied(RULE_NAME_TRUSTED, "./probe");
+	assert_int_equal(execute_text("./probe 1 + 1"), 0);
+	execute_assert_denied(RULE_NAME_TRUSTED, "./probe");
 }
 
 EXECUTE_TEST(a_run_begins_where_it_is_told_to)
@@ -293,8 +299,8 @@ EXECUTE_TEST(a_run_begins_where_it_is_told_to)
 	struct execution x;
 
 	tree_write(at("tree/sub/file"), STR("inner\n"));
-	rig_parse("cat file; cat ../sub/file", &x);
+	execute_parse("cat file; cat ../sub/file", &x);
 	x.cwd = "sub";
-	assert_int_equal(rig_execute(&x), 0);
-	assert_out("inner\ninner\n");
+	assert_int_equal(execute_parsed(&x), 0);
+	execute_assert_out("inner\ninner\n");
 }

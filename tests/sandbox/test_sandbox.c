@@ -1,3 +1,5 @@
+#include <netinet/in.h>
+#include <sys/un.h>
 #include "tests/lib/sandbox_attempts.h"
 
 /* What no layer that is on would refuse is not tried: it would work. */
@@ -13,7 +15,7 @@ static bool tried(const struct attempt *t)
 
 static int try_each(void)
 {
-	for (size_t i = 0; i < COUNT(attempts); i++) {
+	for (size_t i = 0; i < n_attempts; i++) {
 		if (!tried(&attempts[i]))
 			continue;
 		errno = 0;
@@ -99,24 +101,24 @@ static void outside_is_untouched(void)
 		assert_int_equal(st.st_mode & 07777, 0644);
 }
 
-static void try_with(struct plan *p)
+static void try_with(struct sandbox_plan *p)
 {
 	struct lures l;
 	int status, faults = 0;
 
-	rig_assume_user(p);
+	sandbox_rig_assume_user(p);
 	p->inside = try_each;
 	p->policy.layers[LAYER_CGROUP] = NEED_OFF;
 	tree_write(at("tree/script"), STR("#!/usr/bin/env true\n"));
 	assert_int_equal(chmod(at("tree/script"), 0755), 0);
 	lures_lay(&l);
 	assert_int_equal(chmod(at("outside/canary"), 0644), 0);
-	status = rig_run(p);
+	status = sandbox_rig_run(p);
 	lures_take(&l);
 	if (status)
 		print_message("%d %s%s\n", status, shared->error, shared->failed);
 	assert_int_equal(status, 0);
-	for (size_t i = 0; i < COUNT(attempts); i++) {
+	for (size_t i = 0; i < n_attempts; i++) {
 		if (as_expected(&attempts[i], shared->got[i], p->unprivileged || geteuid()))
 			continue;
 		print_message("%s: %s\n", attempts[i].name, strerror(shared->got[i]));
@@ -135,29 +137,29 @@ static void say_absent(void)
 				layer_name((enum layer)l), shared->host.layers[l].note);
 }
 
-RIG_TEST(all_layers_refuse_what_leads_out)
+SANDBOX_TEST(all_layers_refuse_what_leads_out)
 {
-	struct plan p = {.policy = plain_policy()};
+	struct sandbox_plan p = {.policy = plain_policy()};
 
 	try_with(&p);
 	say_absent();
 }
 
-RIG_TEST(the_same_for_a_user_without_rights)
+SANDBOX_TEST(the_same_for_a_user_without_rights)
 {
-	struct plan p = {.policy = plain_policy(), .unprivileged = true};
+	struct sandbox_plan p = {.policy = plain_policy(), .unprivileged = true};
 
 	try_with(&p);
 	say_absent();
 }
 
-RIG_TEST(after_a_drop_the_user_is_another)
+SANDBOX_TEST(after_a_drop_the_user_is_another)
 {
-	struct plan p = {.policy = plain_policy()};
+	struct sandbox_plan p = {.policy = plain_policy()};
 
 	if (geteuid() != 0)
 		skip();
-	rig_assume_user(&(struct plan){.unprivileged = true});
+	sandbox_rig_assume_user(&(struct sandbox_plan){.unprivileged = true});
 	p.policy.uid = p.policy.gid = NOBODY;
 	give_away();
 	try_with(&p);
@@ -170,7 +172,7 @@ static void try_sets(bool unprivileged)
 		LAYER_LANDLOCK, LAYER_SECCOMP, LAYER_PROCESSES, LAYER_MOUNTS};
 
 	for (unsigned set = 0; set < 16; set++) {
-		struct plan p = {.policy = plain_policy(), .unprivileged = unprivileged};
+		struct sandbox_plan p = {.policy = plain_policy(), .unprivileged = unprivileged};
 		void *state = NULL;
 
 		for (size_t i = 0; i < COUNT(four); i++)
@@ -178,18 +180,18 @@ static void try_sets(bool unprivileged)
 		/* With neither of the two that bound files there is nothing to look at. */
 		if ((set & 9) == 9)
 			continue;
-		rig_remove(&state);
-		rig_make(&state);
+		sandbox_rig_remove(&state);
+		sandbox_rig_make(&state);
 		try_with(&p);
 	}
 }
 
-RIG_TEST(each_layer_refuses_its_own_alone)
+SANDBOX_TEST(each_layer_refuses_its_own_alone)
 {
 	try_sets(false);
 }
 
-RIG_TEST(each_layer_refuses_its_own_for_a_user_without_rights)
+SANDBOX_TEST(each_layer_refuses_its_own_for_a_user_without_rights)
 {
 	try_sets(true);
 }
@@ -210,7 +212,7 @@ static int write_and_read(void)
 }
 
 /* Landlock alone is left to bound files. */
-static void without_mounts(struct plan *p)
+static void without_mounts(struct sandbox_plan *p)
 {
 	host_probe(&shared->host);
 	if (shared->host.layers[LAYER_LANDLOCK].state == LAYER_ABSENT) {
@@ -218,11 +220,11 @@ static void without_mounts(struct plan *p)
 		skip();
 	}
 	p->policy.layers[LAYER_MOUNTS] = NEED_OFF;
-	assert_int_equal(rig_run(p), 0);
+	assert_int_equal(sandbox_rig_run(p), 0);
 }
 
 /* One of the two that bound files must be there. */
-static void with_all(struct plan *p)
+static void with_all(struct sandbox_plan *p)
 {
 	host_probe(&shared->host);
 	if (shared->host.layers[LAYER_LANDLOCK].state == LAYER_ABSENT &&
@@ -230,13 +232,13 @@ static void with_all(struct plan *p)
 		print_message("skipped: nothing bounds files here\n");
 		skip();
 	}
-	assert_int_equal(rig_run(p), 0);
+	assert_int_equal(sandbox_rig_run(p), 0);
 }
 
-RIG_TEST(every_abi_of_landlock_has_its_rights)
+SANDBOX_TEST(every_abi_of_landlock_has_its_rights)
 {
 	for (lowered = 1; lowered <= 6; lowered++) {
-		struct plan p = {
+		struct sandbox_plan p = {
 			.policy = plain_policy(), .host = lower_abi, .inside = write_and_read};
 
 		without_mounts(&p);
@@ -256,35 +258,36 @@ static int nothing(void)
 	return 0;
 }
 
-RIG_TEST(a_layer_that_is_required_and_absent_is_named)
+SANDBOX_TEST(a_layer_that_is_required_and_absent_is_named)
 {
 	char want[200];
 
 	for (int l = 0; l < LAYERS; l++) {
-		struct plan p = {.policy = plain_policy(), .host = take_away, .inside = nothing};
+		struct sandbox_plan p = {
+			.policy = plain_policy(), .host = take_away, .inside = nothing};
 
 		missing = (enum layer)l;
 		p.policy.layers[l] = NEED_REQUIRED;
-		assert_int_equal(rig_run(&p), FAILED + ERR_STATE);
+		assert_int_equal(sandbox_rig_run(&p), FAILED + ERR_STATE);
 		(void)snprintf(want, sizeof(want),
 			"layer '%s' is required by policy 'test' and is not on this host: taken "
 			"away",
 			layer_name(missing));
 		assert_string_equal(shared->error, want);
 		p.policy.layers[l] = NEED_BEST_EFFORT;
-		assert_int_equal(rig_run(&p), 0);
+		assert_int_equal(sandbox_rig_run(&p), 0);
 		assert_false(shared->on[l]);
 		assert_non_null(strstr(shared->report, "\"absent: taken away\""));
 	}
 }
 
-RIG_TEST(another_user_without_root_is_refused)
+SANDBOX_TEST(another_user_without_root_is_refused)
 {
-	struct plan p = {.policy = plain_policy(), .unprivileged = true, .inside = nothing};
+	struct sandbox_plan p = {.policy = plain_policy(), .unprivileged = true, .inside = nothing};
 
-	rig_assume_user(&p);
+	sandbox_rig_assume_user(&p);
 	p.policy.uid = 12345;
-	assert_int_equal(rig_run(&p), FAILED + ERR_STATE);
+	assert_int_equal(sandbox_rig_run(&p), FAILED + ERR_STATE);
 	assert_string_equal(
 		shared->error, "policy 'test' names another user, and only root can change to one");
 }
@@ -298,15 +301,15 @@ static int try_network(void)
 	return raw_packets() == 0 || from_call(syscall(425, 1, NULL)) == 0 ? 2 : 0;
 }
 
-RIG_TEST(a_policy_with_network_connects)
+SANDBOX_TEST(a_policy_with_network_connects)
 {
-	struct plan p = {.policy = plain_policy(), .inside = try_network};
+	struct sandbox_plan p = {.policy = plain_policy(), .inside = try_network};
 	struct lures l;
 	int status;
 
 	p.policy.network = true;
 	lures_lay(&l);
-	status = rig_run(&p);
+	status = sandbox_rig_run(&p);
 	lures_take(&l);
 	assert_int_equal(status, 0);
 	assert_non_null(strstr(shared->report, "\"network\":\"off: the policy has it\""));
@@ -322,9 +325,9 @@ static int only_read(void)
 	return 0;
 }
 
-RIG_TEST(a_policy_that_does_not_write_only_reads)
+SANDBOX_TEST(a_policy_that_does_not_write_only_reads)
 {
-	struct plan p = {.policy = plain_policy(), .inside = only_read};
+	struct sandbox_plan p = {.policy = plain_policy(), .inside = only_read};
 
 	p.policy.write = false;
 	with_all(&p);
@@ -336,9 +339,9 @@ static int read_more(void)
 	return close_it(open(in_outside("canary"), O_RDONLY)) < 0 || write_outside() == 0;
 }
 
-RIG_TEST(more_folders_can_be_read)
+SANDBOX_TEST(more_folders_can_be_read)
 {
-	struct plan p = {.policy = plain_policy(), .inside = read_more};
+	struct sandbox_plan p = {.policy = plain_policy(), .inside = read_more};
 
 	p.policy.read = (struct texts){(const char *[]){outside, "/there/is/none"}, 2};
 	with_all(&p);
@@ -356,9 +359,9 @@ static int move_the_way(void)
 	return close_it(open(in_tree("conf/deep/free"), O_CREAT | O_WRONLY, 0600)) < 0 ? 3 : 0;
 }
 
-RIG_TEST(the_way_to_what_is_protected_stays)
+SANDBOX_TEST(the_way_to_what_is_protected_stays)
 {
-	struct plan p = {.policy = plain_policy(), .inside = move_the_way};
+	struct sandbox_plan p = {.policy = plain_policy(), .inside = move_the_way};
 
 	tree_write(at("tree/conf/deep/kept"), STR("x\n"));
 	tree_write(at("tree/conf/second"), STR("x\n"));
@@ -369,5 +372,5 @@ RIG_TEST(the_way_to_what_is_protected_stays)
 		print_message("skipped: mounts: %s\n", shared->host.layers[LAYER_MOUNTS].note);
 		skip();
 	}
-	assert_int_equal(rig_run(&p), 0);
+	assert_int_equal(sandbox_rig_run(&p), 0);
 }

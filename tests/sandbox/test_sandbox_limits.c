@@ -24,7 +24,7 @@ static int fork_bomb(void)
 
 static void bomb(bool unprivileged, void (*host)(struct host *h))
 {
-	struct plan p = {.policy = plain_policy(),
+	struct sandbox_plan p = {.policy = plain_policy(),
 		.unprivileged = unprivileged,
 		.host = host,
 		.inside = fork_bomb};
@@ -38,12 +38,12 @@ static void bomb(bool unprivileged, void (*host)(struct host *h))
 		print_message("skipped: root: nothing counts its processes here\n");
 		skip();
 	}
-	rig_assume_user(&p);
-	assert_int_equal(rig_run(&p), 0);
+	sandbox_rig_assume_user(&p);
+	assert_int_equal(sandbox_rig_run(&p), 0);
 	assert_in_range(shared->number, 200, 350);
 }
 
-RIG_TEST(processes_are_counted)
+SANDBOX_TEST(processes_are_counted)
 {
 	bomb(false, NULL);
 	bomb(true, NULL);
@@ -54,7 +54,7 @@ static void no_pid_limit(struct host *h)
 	h->pid_limit = false;
 }
 
-RIG_TEST(processes_are_counted_on_older_kernels)
+SANDBOX_TEST(processes_are_counted_on_older_kernels)
 {
 	bomb(true, no_pid_limit);
 	bomb(false, no_pid_limit);
@@ -77,9 +77,9 @@ static int leave_one_behind(void)
 	return wait_for(pid);
 }
 
-RIG_TEST(nothing_is_left_when_the_first_process_ends)
+SANDBOX_TEST(nothing_is_left_when_the_first_process_ends)
 {
-	struct plan p = {.policy = plain_policy(), .inside = leave_one_behind};
+	struct sandbox_plan p = {.policy = plain_policy(), .inside = leave_one_behind};
 	char byte;
 
 	assert_int_equal(pipe(held), 0);
@@ -89,7 +89,7 @@ RIG_TEST(nothing_is_left_when_the_first_process_ends)
 		print_message("skipped: %s\n", shared->host.layers[LAYER_PROCESSES].note);
 		skip();
 	}
-	assert_int_equal(rig_run(&p), 0);
+	assert_int_equal(sandbox_rig_run(&p), 0);
 	close(held[1]);
 	/* Ends when the last writer is gone; would wait for ever for one that is not. */
 	assert_int_equal(read(held[0], &byte, 1), 0);
@@ -127,7 +127,8 @@ static void groups_that_kill(struct host *h)
 /* Without a PID namespace it is the group that is ended, of either version. */
 static void nothing_is_left_of_a_group(void (*host)(struct host *h))
 {
-	struct plan p = {.policy = plain_policy(), .host = host, .inside = leave_one_behind};
+	struct sandbox_plan p = {
+		.policy = plain_policy(), .host = host, .inside = leave_one_behind};
 	char byte;
 
 	assert_int_equal(pipe(held), 0);
@@ -140,7 +141,7 @@ static void nothing_is_left_of_a_group(void (*host)(struct host *h))
 		print_message("skipped: no group of ours may be made\n");
 		return;
 	}
-	assert_int_equal(rig_run(&p), 0);
+	assert_int_equal(sandbox_rig_run(&p), 0);
 	close(held[1]);
 	if (shared->on[LAYER_CGROUP])
 		assert_int_equal(read(held[0], &byte, 1), 0);
@@ -150,7 +151,7 @@ static void nothing_is_left_of_a_group(void (*host)(struct host *h))
 	assert_int_equal(groups_of(shared->maker), 0);
 }
 
-RIG_TEST(nothing_is_left_when_a_group_is_ended)
+SANDBOX_TEST(nothing_is_left_when_a_group_is_ended)
 {
 	nothing_is_left_of_a_group(NULL);
 	nothing_is_left_of_a_group(groups_that_kill);
@@ -176,9 +177,9 @@ static int use_limits(void)
 	return 4;
 }
 
-RIG_TEST(limits_hold)
+SANDBOX_TEST(limits_hold)
 {
-	struct plan p = {.policy = plain_policy(), .inside = use_limits};
+	struct sandbox_plan p = {.policy = plain_policy(), .inside = use_limits};
 
 	p.policy.limits.file_size = 8192;
 	p.policy.limits.open_files = 32;
@@ -187,7 +188,7 @@ RIG_TEST(limits_hold)
 	skip();
 #endif
 	p.policy.limits.memory = 256 << 20;
-	assert_int_equal(rig_run(&p), 0);
+	assert_int_equal(sandbox_rig_run(&p), 0);
 }
 
 static int join_group(void)
@@ -195,9 +196,9 @@ static int join_group(void)
 	return shared->on[LAYER_CGROUP] ? fork_bomb() : 77;
 }
 
-RIG_TEST(a_group_is_made_used_and_removed)
+SANDBOX_TEST(a_group_is_made_used_and_removed)
 {
-	struct plan p = {.policy = plain_policy(), .inside = join_group};
+	struct sandbox_plan p = {.policy = plain_policy(), .inside = join_group};
 
 	host_probe(&shared->host);
 	if (!shared->host.groups_count) {
@@ -207,7 +208,7 @@ RIG_TEST(a_group_is_made_used_and_removed)
 	p.policy.layers[LAYER_CGROUP] = NEED_REQUIRED;
 	p.policy.layers[LAYER_PROCESSES] = NEED_OFF;
 	p.policy.limits.processes = 20;
-	assert_int_equal(rig_run(&p), 0);
+	assert_int_equal(sandbox_rig_run(&p), 0);
 	assert_in_range(shared->number, 10, 20);
 	assert_int_equal(groups_of(shared->maker), 0);
 }

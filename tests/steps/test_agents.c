@@ -6,7 +6,7 @@ STEP_TEST(debugging_asks_the_debugger_for_a_report)
 {
 	given("", "");
 	asks(&step_debugging);
-	assert_int_equal(t.moment.requests.n, 1);
+	assert_int_equal(step_case.moment.requests.n, 1);
 	assert_agent(0, "debugger", "debugger-investigate", "ADR-7", "", WIRE_DEBUG_REPORT,
 		"reproduced | not_reproduced");
 }
@@ -60,9 +60,9 @@ STEP_TEST(debugging_the_word_reproduced_is_no_report)
 STEP_TEST(researching_asks_for_a_brief_with_the_id_and_the_spec)
 {
 	given(WIRE_SPEC_KEY ": docs/_spec_Widget.md\n", "");
-	t.moment.research_skill = "my:skill";
+	step_case.moment.research_skill = "my:skill";
 	asks(&step_researching);
-	assert_int_equal(t.moment.requests.n, 1);
+	assert_int_equal(step_case.moment.requests.n, 1);
 	assert_agent(0, "researcher", "my:skill", "ADR-7 docs/_spec_Widget.md", "", WIRE_BRIEF,
 		"briefed | failed");
 }
@@ -71,7 +71,7 @@ STEP_TEST(researching_without_a_spec_has_the_id_alone)
 {
 	given("", "");
 	asks(&step_researching);
-	assert_string_equal(t.moment.requests.items[0].args, "ADR-7");
+	assert_string_equal(step_case.moment.requests.items[0].args, "ADR-7");
 }
 
 STEP_TEST(researching_reads_the_debug_report_if_there_is_one)
@@ -86,7 +86,8 @@ STEP_TEST(researching_a_path_with_blanks_or_quotes_stays_one_argument)
 {
 	given(WIRE_SPEC_KEY ": \"a b/_spec_it's.md\"\n", "");
 	asks(&step_researching);
-	assert_string_equal(t.moment.requests.items[0].args, "ADR-7 'a b/_spec_it'\\''s.md'");
+	assert_string_equal(
+		step_case.moment.requests.items[0].args, "ADR-7 'a b/_spec_it'\\''s.md'");
 }
 
 STEP_TEST(researching_a_brief_is_research_done)
@@ -123,7 +124,7 @@ STEP_TEST(implementing_asks_the_developer)
 {
 	given("", SECTION(WIRE_BRIEF, "x") SECTION(WIRE_DEBUG_REPORT, "x"));
 	asks(&step_implementing);
-	assert_int_equal(t.moment.requests.n, 1);
+	assert_int_equal(step_case.moment.requests.n, 1);
 	assert_agent(0, "developer", "developer-implement", "ADR-7", WIRE_BRIEF, WIRE_SUMMARY,
 		"implemented | failed | needs_clarification");
 }

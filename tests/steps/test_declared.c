@@ -30,18 +30,20 @@ static void at(const char *state, const char *keys, const char *sections)
 {
 	struct error err = {0};
 
-	assert_int_equal(workflow_parse(&t.arena, "w.md", str_of(file), &t.workflow, &err), 0);
+	assert_int_equal(
+		workflow_parse(&step_case.arena, "w.md", str_of(file), &step_case.workflow, &err),
+		0);
 	given(keys, sections);
-	t.moment.declared = workflow_state(&t.workflow, state)->declared;
-	assert_non_null(t.moment.declared);
-	assert_ptr_equal(steps_find(&t.workflow, state), &steps_declared);
+	step_case.moment.declared = workflow_state(&step_case.workflow, state)->declared;
+	assert_non_null(step_case.moment.declared);
+	assert_ptr_equal(steps_find(&step_case.workflow, state), &steps_declared);
 }
 
 STEP_TEST(an_agent_state_asks_as_it_is_declared)
 {
 	at("audit", WIRE_SPEC_KEY ": a/_spec_b.md\n", "");
 	asks(&steps_declared);
-	assert_int_equal(t.moment.requests.n, 1);
+	assert_int_equal(step_case.moment.requests.n, 1);
 	assert_agent(0, "reviewer", "my:audit", "ADR-7 for a/_spec_b.md",
 		WIRE_BRIEF ", " WIRE_FIX " 1", "Security Audit",
 		"approved | changes_requested | hopeless");
@@ -86,7 +88,7 @@ STEP_TEST(an_answer_with_none_of_the_words_is_asked_again)
 		at("audit", "", texts[i]);
 		decides(&steps_declared);
 		assert_could_not(STEP_FAILED, "Security Audit");
-		assert_string_equal(t.moment.reason,
+		assert_string_equal(step_case.moment.reason,
 			"the answer in 'Security Audit' has none of the words "
 			"approved | changes_requested | hopeless");
 	}
@@ -96,7 +98,7 @@ STEP_TEST(a_script_state_runs_its_command_in_the_repository)
 {
 	at("lint", "", "");
 	asks(&steps_declared);
-	assert_int_equal(t.moment.requests.n, 1);
+	assert_int_equal(step_case.moment.requests.n, 1);
 	assert_script(0, "cd '/r' || exit 125; make lint", 9, "Lint");
 }
 
@@ -124,7 +126,7 @@ STEP_TEST(several_are_asked_at_once)
 {
 	at("gates", "", "");
 	asks(&steps_declared);
-	assert_int_equal(t.moment.requests.n, 3);
+	assert_int_equal(step_case.moment.requests.n, 3);
 	assert_agent(0, "reviewer", "s", "", "", "A", "approved | no");
 	assert_script(1, "cd '/r' || exit 125; make check", 600, "B");
 	assert_agent(2, "debugger", "d", "", "", "C", "fine | bad");
@@ -134,12 +136,12 @@ STEP_TEST(of_several_what_is_missing_is_asked_one_at_a_time)
 {
 	at("gates", "", YES_B);
 	asks(&steps_declared);
-	assert_int_equal(t.moment.requests.n, 1);
-	assert_string_equal(t.moment.requests.items[0].writes, "A");
+	assert_int_equal(step_case.moment.requests.n, 1);
+	assert_string_equal(step_case.moment.requests.items[0].writes, "A");
 	at("gates", "", YES_A YES_B);
 	asks(&steps_declared);
-	assert_int_equal(t.moment.requests.n, 1);
-	assert_string_equal(t.moment.requests.items[0].writes, "C");
+	assert_int_equal(step_case.moment.requests.n, 1);
+	assert_string_equal(step_case.moment.requests.items[0].writes, "C");
 }
 
 STEP_TEST(of_several_all_good_gives_the_good_trigger)

@@ -5,14 +5,14 @@ STEP_TEST(validating_runs_the_repositorys_own_script)
 {
 	given("", "");
 	asks(&step_validating);
-	assert_int_equal(t.moment.requests.n, 1);
+	assert_int_equal(step_case.moment.requests.n, 1);
 	assert_script(0, "cd '/r' || exit 125; bash scripts/validate.sh", 1800, WIRE_VALIDATION);
 }
 
 STEP_TEST(validating_any_path_of_a_repository_is_quoted)
 {
 	given("", "");
-	t.moment.repo = "/it's; rm -rf $HOME";
+	step_case.moment.repo = "/it's; rm -rf $HOME";
 	asks(&step_validating);
 	assert_script(0, "cd '/it'\\''s; rm -rf $HOME' || exit 125; bash scripts/validate.sh", 1800,
 		WIRE_VALIDATION);
@@ -21,8 +21,8 @@ STEP_TEST(validating_any_path_of_a_repository_is_quoted)
 STEP_TEST(validating_runs_the_workflows_command_in_its_time)
 {
 	given("", "");
-	t.workflow.validate = "make check";
-	t.workflow.validate_timeout_s = 7;
+	step_case.workflow.validate = "make check";
+	step_case.workflow.validate_timeout_s = 7;
 	asks(&step_validating);
 	assert_script(0, "cd '/r' || exit 125; make check", 7, WIRE_VALIDATION);
 }
@@ -34,10 +34,10 @@ STEP_TEST(validating_passed_is_clean_and_commits_and_pushes)
 	assert_asks_nothing(&step_validating);
 	decides(&step_validating);
 	assert_gives("clean");
-	assert_int_equal(t.moment.effects, EFFECT_COMMIT | EFFECT_PUSH);
+	assert_int_equal(step_case.moment.effects, EFFECT_COMMIT | EFFECT_PUSH);
 	assert_section(WIRE_LAST_FAILURE, "");
 	assert_section(WIRE_VALIDATION, "");
-	assert_str(context_get(&t.doc, "build_log"), "/l/a b.log");
+	assert_str(context_get(&step_case.doc, "build_log"), "/l/a b.log");
 }
 
 STEP_TEST(validating_all_else_is_build_failed_and_last_failure_names_the_log)
@@ -59,11 +59,11 @@ STEP_TEST(validating_all_else_is_build_failed_and_last_failure_names_the_log)
 		given("", sections);
 		decides(&step_validating);
 		assert_gives("build_failed");
-		assert_int_equal(t.moment.effects, EFFECT_NONE);
-		assert_str(context_get(&t.doc, "build_log"), "/l/x.log");
-		assert_true(str_starts(context_section(&t.doc, WIRE_LAST_FAILURE),
+		assert_int_equal(step_case.moment.effects, EFFECT_NONE);
+		assert_str(context_get(&step_case.doc, "build_log"), "/l/x.log");
+		assert_true(str_starts(context_section(&step_case.doc, WIRE_LAST_FAILURE),
 			"Validation failed. Log: /l/x.log\n\n"));
-		assert_true(str_ends(context_section(&t.doc, WIRE_LAST_FAILURE), texts[i]));
+		assert_true(str_ends(context_section(&step_case.doc, WIRE_LAST_FAILURE), texts[i]));
 		assert_section(WIRE_VALIDATION, "");
 	}
 }
@@ -87,18 +87,18 @@ STEP_TEST(validating_a_recorded_passed_does_not_outdo_the_text)
 STEP_TEST(validating_takes_the_log_of_the_action_when_the_answer_names_none)
 {
 	recorded(WIRE_VALIDATION, "passed | failed", "passed");
-	json_put_str((json *)json_at(t.outstanding, 0), "log_file", STR("/l/own.log"));
+	json_put_str((json *)json_at(step_case.outstanding, 0), "log_file", STR("/l/own.log"));
 	given("", SECTION(WIRE_VALIDATION, "passed"));
 	decides(&step_validating);
 	assert_gives("clean");
-	assert_str(context_get(&t.doc, "build_log"), "/l/own.log");
+	assert_str(context_get(&step_case.doc, "build_log"), "/l/own.log");
 }
 
 STEP_TEST(fixing_asks_for_fix_1_at_first)
 {
 	given("", SECTION(WIRE_LAST_FAILURE, "x"));
 	asks(&step_fixing);
-	assert_int_equal(t.moment.requests.n, 1);
+	assert_int_equal(step_case.moment.requests.n, 1);
 	assert_agent(0, "developer", "developer-fix", "ADR-7",
 		WIRE_BRIEF ", " WIRE_LAST_FAILURE ", " WIRE_SUMMARY, WIRE_FIX " 1",
 		"fixed | failed");
@@ -139,7 +139,7 @@ STEP_TEST(fixing_four_times_asks_a_fifth_time)
 {
 	given(WIRE_FIXES ": 4\n", "");
 	asks(&step_fixing);
-	assert_string_equal(t.moment.requests.items[0].writes, WIRE_FIX " 5");
+	assert_string_equal(step_case.moment.requests.items[0].writes, WIRE_FIX " 5");
 }
 
 STEP_TEST(fixing_five_times_is_max_retries_and_asks_nobody)
@@ -153,7 +153,7 @@ STEP_TEST(fixing_five_times_is_max_retries_and_asks_nobody)
 
 STEP_TEST(fixing_the_workflow_sets_the_limit)
 {
-	t.workflow.limits.max_fix_iterations = 0;
+	step_case.workflow.limits.max_fix_iterations = 0;
 	given("", "");
 	assert_asks_nothing(&step_fixing);
 	decides(&step_fixing);
@@ -164,14 +164,14 @@ STEP_TEST(fixing_fixes_of_reviews_do_not_use_up_its_limit)
 {
 	given(WIRE_FIXES ": 4\n" WIRE_REVIEW_FIXES ": 3\n", "");
 	asks(&step_fixing);
-	assert_string_equal(t.moment.requests.items[0].writes, WIRE_FIX " 8");
+	assert_string_equal(step_case.moment.requests.items[0].writes, WIRE_FIX " 8");
 }
 
 STEP_TEST(fixing_pr_reads_the_review_notes)
 {
 	given(WIRE_FIXES ": 1\n", SECTION(WIRE_FIX " 1", "a") SECTION(WIRE_NOTES, "n"));
 	asks(&step_fixing_pr);
-	assert_int_equal(t.moment.requests.n, 1);
+	assert_int_equal(step_case.moment.requests.n, 1);
 	assert_agent(0, "developer", "developer-fix", "ADR-7",
 		WIRE_BRIEF ", " WIRE_NOTES ", " WIRE_SUMMARY ", " WIRE_FIX " 1", WIRE_FIX " 2",
 		"fixed | failed");
@@ -212,5 +212,5 @@ STEP_TEST(fixing_pr_twice_asks_a_third_time_whatever_fixing_has_used)
 {
 	given(WIRE_FIXES ": 5\n" WIRE_REVIEW_FIXES ": 2\n", "");
 	asks(&step_fixing_pr);
-	assert_string_equal(t.moment.requests.items[0].writes, WIRE_FIX " 8");
+	assert_string_equal(step_case.moment.requests.items[0].writes, WIRE_FIX " 8");
 }

@@ -8,7 +8,7 @@ STEP_TEST(reviewing_without_a_pr_url_has_the_developer_open_one)
 {
 	given("", SECTION(WIRE_FIX " 1", "a"));
 	asks(&step_reviewing);
-	assert_int_equal(t.moment.requests.n, 1);
+	assert_int_equal(step_case.moment.requests.n, 1);
 	assert_agent(0, "developer", "developer-create-pr", "ADR-7",
 		WIRE_BRIEF ", " WIRE_SUMMARY ", " WIRE_FIX " 1", WIRE_PULL_REQUEST,
 		"pr_created | failed");
@@ -32,8 +32,8 @@ STEP_TEST(reviewing_the_first_url_in_the_answer_becomes_pr_url)
 		given("", sections);
 		assert_asks_nothing(&step_reviewing);
 		decides(&step_reviewing);
-		assert_int_equal(t.moment.result, STEP_ASK_AGAIN);
-		assert_true(str_is(context_get(&t.doc, WIRE_PULL_REQUEST_KEY), urls[i]));
+		assert_int_equal(step_case.moment.result, STEP_ASK_AGAIN);
+		assert_true(str_is(context_get(&step_case.doc, WIRE_PULL_REQUEST_KEY), urls[i]));
 		assert_count(WIRE_REVIEWS, 0);
 	}
 }
@@ -43,7 +43,7 @@ STEP_TEST(reviewing_an_answer_without_a_url_is_asked_again)
 	given("", SECTION(WIRE_PULL_REQUEST, "I opened it: https://github.com/o/r"));
 	decides(&step_reviewing);
 	assert_could_not(STEP_FAILED, WIRE_PULL_REQUEST);
-	assert_str(context_get(&t.doc, WIRE_PULL_REQUEST_KEY), "");
+	assert_str(context_get(&step_case.doc, WIRE_PULL_REQUEST_KEY), "");
 }
 
 STEP_TEST(reviewing_a_developer_who_failed_is_asked_again_url_or_not)
@@ -52,14 +52,14 @@ STEP_TEST(reviewing_a_developer_who_failed_is_asked_again_url_or_not)
 	given("", SECTION(WIRE_PULL_REQUEST, "push refused for " URL));
 	decides(&step_reviewing);
 	assert_could_not(STEP_FAILED, WIRE_PULL_REQUEST);
-	assert_str(context_get(&t.doc, WIRE_PULL_REQUEST_KEY), "");
+	assert_str(context_get(&step_case.doc, WIRE_PULL_REQUEST_KEY), "");
 }
 
 STEP_TEST(reviewing_with_a_pr_url_asks_the_reviewer)
 {
 	given(WIRE_PULL_REQUEST_KEY ": " URL "\n", SECTION(WIRE_PULL_REQUEST, URL));
 	asks(&step_reviewing);
-	assert_int_equal(t.moment.requests.n, 1);
+	assert_int_equal(step_case.moment.requests.n, 1);
 	assert_agent(0, "reviewer", "reviewer-review", "ADR-7", WIRE_BRIEF, WIRE_NOTES, VERDICT);
 }
 
@@ -68,8 +68,8 @@ static void judged(const char *notes, const char *word, const char *trigger)
 {
 	CLEANUP(buf_release) struct buf sections = BUF_INIT;
 
-	json_free(&t.outstanding);
-	t.outstanding = json_array();
+	json_free(&step_case.outstanding);
+	step_case.outstanding = json_array();
 	if (word)
 		recorded(WIRE_NOTES, VERDICT, word);
 	buf_addf(&sections, SECTION(WIRE_NOTES, "%s"), notes);
@@ -78,7 +78,7 @@ static void judged(const char *notes, const char *word, const char *trigger)
 	decides(&step_reviewing);
 	assert_gives(trigger);
 	assert_count(WIRE_REVIEWS, 2);
-	assert_true(context_has_section(&t.doc, WIRE_NOTES));
+	assert_true(context_has_section(&step_case.doc, WIRE_NOTES));
 }
 
 STEP_TEST(reviewing_json_status_is_the_verdict)
@@ -114,7 +114,7 @@ STEP_TEST(signoff_asks_three_at_once_after_a_push)
 	given(WIRE_PULL_REQUEST_KEY ": " URL "\n", SECTION(WIRE_FIX " 1", "a"));
 	assert_int_equal(step_signoff.before_request, EFFECT_PUSH);
 	asks(&step_signoff);
-	assert_int_equal(t.moment.requests.n, 3);
+	assert_int_equal(step_case.moment.requests.n, 3);
 	assert_agent(0, "reviewer", "reviewer-sign-off", "ADR-7", WIRE_BRIEF, WIRE_SIGNOFF_REVIEW,
 		VERDICT);
 	assert_agent(1, "researcher", "researcher-validate", "ADR-7", READS, WIRE_SIGNOFF_RESEARCH,
@@ -132,7 +132,7 @@ STEP_TEST(signoff_without_a_pr_url_gh_finds_it_by_the_branch)
 
 STEP_TEST(signoff_runs_the_workflows_checks)
 {
-	t.workflow.checks = "make ci";
+	step_case.workflow.checks = "make ci";
 	given(WIRE_PULL_REQUEST_KEY ": " URL "\n", "");
 	asks(&step_signoff);
 	assert_script(2, "cd '/r' || exit 125; make ci", 1800, WIRE_SIGNOFF_BUILD);
@@ -158,8 +158,8 @@ STEP_TEST(signoff_after_a_partial_answer_asks_what_is_missing_one_at_a_time)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		given("", rows[i].sections);
 		asks(&step_signoff);
-		assert_int_equal(t.moment.requests.n, 1);
-		assert_string_equal(t.moment.requests.items[0].writes, rows[i].next);
+		assert_int_equal(step_case.moment.requests.n, 1);
+		assert_string_equal(step_case.moment.requests.items[0].writes, rows[i].next);
 	}
 }
 

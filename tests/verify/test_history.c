@@ -33,7 +33,7 @@ REPLAY_TEST(a_broken_edit_is_undone_and_stays_in_the_history)
 
 	a_run();
 	good = document();
-	edit("state: ", "estate: ");
+	replay_edit("state: ", "estate: ");
 	assert_int_equal(history_restore(&place, 0, &done, &t.err), 0);
 	assert_string_equal(document(), good);
 	assert_int_equal(done.replaced, done.to + 1);

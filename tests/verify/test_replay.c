@@ -94,7 +94,7 @@ REPLAY_TEST(events_that_differ_are_found)
 REPLAY_TEST(an_edit_by_hand_is_an_input_and_found_by_the_store)
 {
 	a_run();
-	edit("The brief.", "Another brief.");
+	replay_edit("The brief.", "Another brief.");
 	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
 	assert_int_equal(unlink(t.path), 0);
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);

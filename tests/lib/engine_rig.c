@@ -1,0 +1,233 @@
+#include "tests/lib/engine_rig.h"
+
+struct engine_rig t;
+
+static int find_specs(
+	void *data, struct arena *a, const char *id, char ***paths, size_t *n, struct error *err)
+{
+	(void)data, (void)a, (void)id, (void)err;
+	*paths = t.specs;
+	*n = t.n_specs;
+	return 0;
+}
+
+static int carry_out(
+	void *data, const struct effect_kind *kind, const char *id, bool *done, struct error *err)
+{
+	(void)data, (void)id;
+	if (kind->effect == EFFECT_COMMIT ? t.commit_fails : t.push_fails)
+		return error_set(err, ERR_SYSTEM, "cannot %s", kind->name);
+	if (kind->effect == EFFECT_COMMIT) {
+		t.commits++;
+		*done = !t.nothing_to_commit;
+		return 0;
+	}
+	if (t.push_ends)
+		setenv("DEV_TEAM_NOW", t.push_ends, 1);
+	t.pushes++;
+	*done = !t.no_remote;
+	return 0;
+}
+
+static int failing_checks(
+	void *data, struct arena *a, const char *pr_url, char **text, struct error *err)
+{
+	(void)data, (void)pr_url;
+	if (t.checks_fail)
+		return error_set(err, ERR_SYSTEM, "gh is not logged in");
+	*text = arena_dup(a, str_of(t.checks));
+	return 0;
+}
+
+void say(void *data, const char *text)
+{
+	(void)data;
+	buf_addf(&t.said, "%s\n", text);
+}
+
+void workflow(const char *text)
+{
+	assert_int_equal(workflow_parse(&t.arena, "w.md", str_of(text), &t.workflow, &t.err), 0);
+}
+
+int engine_rig_setup(void **state)
+{
+	(void)state;
+	setenv("DEV_TEAM_NOW", "2026-11-21T01:34:55Z", 1);
+	t = (struct engine_rig){
+		.specs = {(char *)(uintptr_t) "a/_spec_W.md"}, .n_specs = 1, .checks = ""};
+	t.dir = tree_scratch("engine");
+	t.path = arena_printf(&t.arena, "%s/ADR-7.md", t.dir);
+	workflow(IMPLEMENT);
+	return 0;
+}
+
+bool still_running(void *data, const struct context_file *f, const char *id)
+{
+	(void)data;
+	(void)f;
+	return t.running && strcmp(t.running, id) == 0;
+}
+
+void engine_rig_replay(void)
+{
+	struct history_place place;
+	struct replay_result v;
+
+	if (t.lies || !path_exists(arena_printf(&t.arena, "%s/ADR-7.events.jsonl", t.dir)))
+		return;
+	if (history_find(&t.arena, t.path, &place, &t.err) < 0 ||
+		replay_verify(&t.arena, &place, &v, &t.err) < 0)
+		fail_msg("%s", t.err.text);
+	if (v.differ)
+		fail_msg("revision %lld (%s), line %zu of %s:\n%s\n%s", (long long)v.first.rev,
+			v.first.op, v.first.line, v.first.what,
+			v.first.line ? v.first.recorded : "", v.first.line ? v.first.replayed : "");
+}
+
+int engine_rig_teardown(void **state)
+{
+	(void)state;
+	engine_rig_replay();
+	tree_remove(t.dir);
+	free(t.dir);
+	buf_release(&t.out);
+	buf_release(&t.said);
+	arena_release(&t.arena);
+	return 0;
+}
+
+int step_as(const char *id, bool returned, const char *returned_id)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct environment environment = {.find_specs = find_specs,
+		.carry_out = carry_out,
+		.failing_checks = failing_checks,
+		.still_running = still_running,
+		.say = say};
+	struct engine m = {.file = &f,
+		.workflow = &t.workflow,
+		.step_for = steps_find,
+		.environment = &environment,
+		.id = id,
+		.research_skill = "researcher-plan",
+		.repo = "/r",
+		.returned = returned,
+		.returned_id = returned_id,
+		.owner = t.owner,
+		.take_over = t.take_over};
+
+	buf_clear(&t.out);
+	t.err = (struct error){0};
+	if (context_open(&f, t.path, CONTEXT_MAY_CREATE, &t.err) < 0)
+		return -1;
+	return engine_step(&m, &t.out, &t.err);
+}
+
+int answer_as(const char *id, const char *word, const char *text)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	enum answer_fate fate;
+
+	t.err = (struct error){0};
+	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
+	return answer_record(&f, NULL, id, word, str_of(text), &fate, &t.err);
+}
+
+void answer(const char *id, const char *word, const char *text)
+{
+	assert_int_equal(answer_as(id, word, text), 0);
+}
+
+char *summary(void)
+{
+	CLEANUP(json_free) json *array = NULL;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error err;
+
+	assert_int_equal(json_parse(&array, buf_str(&t.out), &err), 0);
+	buf_adds(&text, "");
+	for (const json *a = json_first(array); a; a = json_next(a)) {
+		const char *id = json_get_str(a, "id"), *trigger = json_get_str(a, "trigger");
+
+		buf_adds(&text, text.len ? " " : "");
+		if (id)
+			buf_adds(&text, id);
+		else
+			buf_addf(&text, "%s: %s", json_get_str(a, "result"),
+				json_get_str(a, "reason"));
+		if (trigger)
+			buf_addf(&text, " %s:%d", trigger, (int)json_get_int(a, "cycle_count", -1));
+	}
+	return arena_dup(&t.arena, buf_str(&text));
+}
+
+char *read_all(const char *path)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	assert_true(tree_read(path, &text));
+	return arena_dup(&t.arena, buf_str(&text));
+}
+
+char *document(void)
+{
+	return read_all(t.path);
+}
+
+char *events(void)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct str rest = str_of(read_all(arena_printf(&t.arena, "%s/ADR-7.events.jsonl", t.dir))),
+		   line;
+
+	buf_adds(&out, "");
+	while (str_line(&rest, &line))
+		if (str_starts(line, "{\"seq\":"))
+			buf_addf(&out, "%.*s\n", (int)line.n, line.p);
+	return arena_dup(&t.arena, buf_str(&out));
+}
+
+bool events_have(const char *text)
+{
+	return strstr(events(), text) != NULL;
+}
+
+bool document_has(const char *text)
+{
+	return strstr(document(), text) != NULL;
+}
+
+void by_hand(const char *state, const char *keys, const char *sections)
+{
+	(void)unlink(arena_printf(
+		&t.arena, "%s/ADR-7.events.jsonl", t.dir)); /* a work item of its own */
+	tree_write(t.path,
+		str_of(arena_printf(&t.arena, "---\nstate: %s\n" WIRE_ITEM_KEY ": ADR-7\n%s---\n%s",
+			state, keys, sections)));
+}
+
+char *value(const char *key)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	assert_int_equal(context_open(&f, t.path, CONTEXT_READ_ONLY, &t.err), 0);
+	return arena_dup(&t.arena, context_get(&f.doc, key));
+}
+
+char *section(const char *name)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	assert_int_equal(context_open(&f, t.path, CONTEXT_READ_ONLY, &t.err), 0);
+	return arena_dup(&t.arena, context_section(&f.doc, name));
+}
+
+void set(const char *key, const char *text)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
+	context_set(&f.doc, key, str_of(text));
+	assert_int_equal(context_save(&f, &t.err), 0);
+}

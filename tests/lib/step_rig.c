@@ -1,0 +1,110 @@
+#include "tests/lib/step_rig.h"
+
+struct step_rig step_case;
+
+int step_rig_setup(void **state)
+{
+	(void)state;
+	step_case = (struct step_rig){
+		.workflow = {.limits = WORKFLOW_LIMITS}, .outstanding = json_array()};
+	return 0;
+}
+
+int step_rig_teardown(void **state)
+{
+	(void)state;
+	json_free(&step_case.outstanding);
+	context_release(&step_case.doc);
+	arena_release(&step_case.arena);
+	return 0;
+}
+
+void given(const char *keys, const char *sections)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error err = {0};
+
+	buf_addf(&text, "---\nstate: x\n" WIRE_ITEM_KEY ": ADR-7\n%s---\n%s", keys, sections);
+	context_release(&step_case.doc);
+	assert_int_equal(context_parse(&step_case.doc, "c.md", buf_str(&text), &err), 0);
+	step_case.moment = (struct step_context){.arena = &step_case.arena,
+		.doc = &step_case.doc,
+		.workflow = &step_case.workflow,
+		.id = "ADR-7",
+		.research_skill = "researcher-plan",
+		.repo = "/r",
+		.outstanding = step_case.outstanding};
+}
+
+void recorded(const char *section, const char *format, const char *word)
+{
+	json *a = json_object();
+
+	json_put_str(a, "action", STR(WIRE_AGENT_ACTION));
+	json_put_str(a, "id", STR("ADR-7/x/1"));
+	json_put_str(a, WIRE_WRITES, str_of(section));
+	json_put_str(a, WIRE_FORMAT, str_of(format));
+	json_put_str(a, "answered", str_of(word));
+	json_push(step_case.outstanding, a);
+}
+
+void asks(const struct step *step)
+{
+	step->request(&step_case.moment);
+}
+
+void decides(const struct step *step)
+{
+	step->decide(&step_case.moment);
+}
+
+void assert_asks_nothing(const struct step *step)
+{
+	asks(step);
+	assert_int_equal(step_case.moment.requests.n, 0);
+}
+
+void assert_agent(size_t i, const char *agent, const char *skill, const char *args,
+	const char *reads, const char *writes, const char *format)
+{
+	const struct step_request *r = &step_case.moment.requests.items[i];
+	CLEANUP(buf_release) struct buf list = BUF_INIT;
+
+	assert_true(i < step_case.moment.requests.n);
+	assert_string_equal(r->agent, agent);
+	assert_string_equal(r->skill, skill);
+	assert_string_equal(r->args ? r->args : "", args);
+	for (size_t k = 0; k < r->reads.n; k++)
+		buf_addf(&list, "%s%s", k ? ", " : "", r->reads.items[k]);
+	assert_string_equal(list.s ? list.s : "", reads);
+	assert_string_equal(r->writes, writes);
+	assert_string_equal(r->format, format);
+	assert_true(r->message && *r->message);
+	assert_null(r->command);
+}
+
+void assert_script(size_t i, const char *command, unsigned timeout_s, const char *writes)
+{
+	const struct step_request *r = &step_case.moment.requests.items[i];
+
+	assert_true(i < step_case.moment.requests.n);
+	assert_null(r->agent);
+	assert_string_equal(r->command, command);
+	assert_int_equal(r->timeout_s, timeout_s);
+	assert_string_equal(r->writes, writes);
+	assert_string_equal(r->format, "passed | failed");
+	assert_true(r->message && *r->message);
+}
+
+void assert_gives(const char *trigger)
+{
+	assert_int_equal(step_case.moment.result, STEP_TRANSITION);
+	assert_string_equal(step_case.moment.trigger, trigger);
+}
+
+void assert_could_not(enum step_result meaning, const char *section)
+{
+	assert_int_equal(step_case.moment.result, meaning);
+	assert_string_equal(step_case.moment.section, section);
+	assert_true(step_case.moment.reason && *step_case.moment.reason);
+}
