@@ -1,6 +1,6 @@
 /*
- * disk.h: what the store needs of a disk, and nothing more. disk_real() is the machine's; the
- * explorer has one in memory, and the tests one with faults.
+ * disk.h: what the store needs of a disk. disk_real() is the one of the machine; the explorer has
+ * one in memory, the tests have one with faults.
  *
  * Paths are absolute, or relative to the working directory. Every function: 0 or -1 with ERR_SYSTEM
  * (errno's text in it) unless it says otherwise.
@@ -15,34 +15,32 @@ struct disk_file; /* open */
 struct disk_lock;
 
 struct disk_ops {
-	/* Adds a whole file of at most `max` bytes. *missing (never NULL): -1 because there is
-	 * none. ERR_INPUT when it is longer or no regular file. */
+	/* Appends a whole file of at most `max` bytes. *missing (never NULL): -1 because there is
+	 * none. ERR_INPUT: longer, or not a regular file. */
 	int (*read)(struct disk *d, const char *path, size_t max, struct buf *out, bool *missing,
 		struct error *err);
-	/* Makes or empties the file, for its owner alone; takes over the mode of `like` when that
-	 * is there (NULL: of none); writes; makes the bytes durable. On -1 the file is gone or
-	 * whatever. */
+	/* Creates or replaces the file with mode 0600, or with the mode of `like` (may be NULL) if
+	 * that exists; the bytes are durable. After -1 the file may be missing or incomplete. */
 	int (*write)(struct disk *d, const char *path, const char *like, struct str text,
 		struct error *err);
-	/* Like write(), but never over a file that is there: *taken: -1 because one is.
-	 */
+	/* Like write(), but never replaces a file; *taken: -1 because there is one. */
 	int (*create)(
 		struct disk *d, const char *path, struct str text, bool *taken, struct error *err);
 	int (*rename)(struct disk *d, const char *from, const char *to, struct error *err);
 	int (*unlink)(
 		struct disk *d, const char *path, struct error *err); /* none there: no error */
-	/* A file or a folder. -1: it cannot be told. */
+	/* A file or a directory. -1: unknown. */
 	int (*exists)(struct disk *d, const char *path, bool *there, struct error *err);
 	int (*sync_folder)(struct disk *d, const char *dir, struct error *err);
-	/* Makes it and its parents, for their owner alone; durable. */
+	/* Creates it and its parents with mode 0700; durable. */
 	int (*mkdirs)(struct disk *d, const char *dir, struct error *err);
-	/* ERR_STATE, with what to do instead, when locks, syncs or renames in this directory cannot
-	 * be relied on. One that does not exist is judged by the nearest directory above it. */
+	/* ERR_STATE, with what to do instead: locks, syncs or renames in this directory are not
+	 * reliable. One that does not exist is judged by the nearest directory above it. */
 	int (*trusted)(struct disk *d, const char *dir, struct error *err);
 
-	/* Opens. `make`: to append to and cut as well, and makes it when it is not there (*made,
-	 * may be NULL, tells so). Else to read and sync alone; a missing file is ERR_SYSTEM.
-	 * ERR_INPUT for what is no regular file. */
+	/* `make`: opens for appending and truncating too, and creates a missing file (*made, may be
+	 * NULL). Else for reading and syncing; a missing file is ERR_SYSTEM. ERR_INPUT: not a
+	 * regular file. */
 	int (*open)(struct disk *d, const char *path, bool make, bool *made, struct disk_file **out,
 		struct error *err);
 	int (*size)(struct disk_file *f, int64_t *size, struct error *err);
@@ -72,7 +70,7 @@ struct disk_lock {
 	const struct disk_ops *ops;
 };
 
-/* The machine's. One for the whole process; nothing to release. */
+/* The disk of the machine. One for the whole process; nothing to release. */
 struct disk *disk_real(void);
 
 /*
@@ -86,7 +84,7 @@ struct disk *disk_real(void);
 int disk_lock_take(struct disk_lock **out, const char *path, unsigned wait_ms, struct error *err);
 /* *held: someone has it, *who gets what the file tells of the holder. Takes nothing. */
 int disk_lock_look(const char *path, bool *held, struct buf *who, struct error *err);
-/* Tells those who wait what takes so long, from now on; one line. Safe on NULL. */
+/* The reason that others see while they wait, from now on; one line. Safe on NULL. */
 void disk_lock_note(struct disk_lock *l, const char *what);
 void disk_lock_drop(struct disk_lock **l); /* for CLEANUP too; safe on NULL */
 

@@ -5,10 +5,10 @@
  * A transaction is a group of lines, appended in one write:
  *
  *     {"seq":7,"rev":4,"ts":"2026-11-21T03:48:12Z","type":"answer",...}      its events
- *     {"change":4,"key":"doc/T-1.md","from":SUM,"to":SUM,"delta":[...]}      one a document
- *     {"commit":4,"format":2,"ts":...,"note":{...},"put":{...},...,"sum":SUM}   and is whole with
+ *     {"change":4,"key":"doc/T-1.md","from":SUM,"to":SUM,"delta":[...]}      one per document
+ *     {"commit":4,"format":2,"ts":...,"note":{...},"put":{...},...,"sum":SUM}   the commit
  *
- * Lines without a commit after them never happened.
+ * Lines that no commit follows were never committed.
  */
 #ifndef DT_STORE_LOG_H
 #define DT_STORE_LOG_H
@@ -26,12 +26,12 @@ struct store_commit {
 	const char *ts, *actor;   /* actor NULL: none */
 	const char *document_key; /* the document that it changed; NULL: none */
 	bool removed;             /* the document was deleted */
-	struct str document;      /* as it is from this commit on, when document_key is not NULL */
+	struct str document;      /* its text from this commit on, if document_key is not NULL */
 	size_t at;                /* offset of its first byte in the journal */
 };
 
-/* Reads without a lock up to the last whole commit. -1: ERR_INPUT when there is no such journal, or
- * it has another format; ERR_SYSTEM. */
+/* Reads up to the last whole commit, without a lock. -1: ERR_INPUT: there is no such journal, or it
+ * has another format; ERR_SYSTEM. */
 int store_log_open(struct store_log **out, struct disk *disk, const char *dir, const char *name,
 	struct error *err);
 /*

@@ -1,4 +1,4 @@
-/* store.c: what every backend refuses, and the way to its operations. */
+/* store.c: the checks that all backends share, and the calls of their operations. */
 #include "src/store/store.h"
 
 static enum store_status bad(struct error *err, const char *what, const char *subject)

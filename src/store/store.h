@@ -1,21 +1,21 @@
 /*
- * store.h: the state of a work item, or of any other room, as keys and values that change together
- * or not at all. Seven operations, shaped so that an engine that spans machines can stand behind
- * them: get, list, guarded transaction, grant / renew / revoke, watch. docs/store.md.
+ * store.h: the state of a work item, or of another room, as keys and values that change together or
+ * not at all. Its operations are such that an engine which spans machines can implement them: get,
+ * list, guarded transaction, grant / renew / revoke, watch. docs/store.md.
  *
- * Revisions. One transaction commits at one revision, a whole number, greater than every one
- * before, never used again, also after a restart. All keys that it puts get it as their `mod`;
- * `create` is the revision at which the key came to be. 0: there is no such key.
+ * Revisions. A transaction commits at one revision, greater than every earlier one and never used
+ * again, also after a restart. All keys that it puts get it as their `mod`; `create` is the
+ * revision at which the key was created. 0: there is no such key.
  *
- * Keys are 1 to 200 bytes of `A-Za-z0-9/._-`. Values are UTF-8 text without NUL, at most 64 KiB; a
- * transaction has at most 64 operations, each on a key of its own, and 512 KiB. Documents are keys
- * `doc/NAME` with values of up to 16 MiB, any bytes: a file NAME that people may find, read and
- * edit; NAME is any in UTF-8 that is not hidden and no journal's. An edit by hand is another
- * client's transaction, seen and committed (actor `hand`) by the next get of it, or before the next
- * transaction that names it in an operation or a guard, in a store that is open for writing.
+ * Keys are 1 to 200 bytes of `A-Za-z0-9/._-`. Values are UTF-8 text without NUL, at most 64 KiB. A
+ * transaction has at most 64 operations, each on its own key, and 512 KiB. A document is a key
+ * `doc/NAME` with a value of up to 16 MiB, any bytes: a file NAME that people find, read and edit.
+ * NAME is any UTF-8 text that is not hidden and not a journal's. An edit by hand is the transaction
+ * of another client (actor `hand`). In a store that is open for writing it is committed by the next
+ * get of the document, or before the next transaction that names it in an operation or a guard.
  *
- * Ownership: texts that come out live in the arena of the caller, or until store_close() where it
- * says so. A store belongs to one thread.
+ * Ownership: returned texts live in the arena of the caller, or until store_close() where noted. A
+ * store belongs to one thread.
  */
 #ifndef DT_STORE_H
 #define DT_STORE_H
@@ -72,22 +72,22 @@ enum {
 	STORE_TTL_MAX_S = 30 * 86400,
 };
 
-/* What became of an operation. All but STORE_OK and STORE_REFUSED fill *err. */
+/* The outcome of an operation. All but STORE_OK and STORE_REFUSED fill *err. */
 enum store_status {
 	STORE_OK = 0,
-	STORE_REFUSED,   /* a guard does not hold: nothing happened; `now` says how things are */
-	STORE_UNKNOWN,   /* it may have happened: read the receipt, or open anew, to learn which */
-	STORE_GONE,      /* the lease is over: stop work, others may go on */
-	STORE_COMPACTED, /* what the watch wants is no longer kept: list, then watch from there */
-	STORE_TIMEOUT,   /* nothing happened: another held the store too long */
+	STORE_REFUSED,   /* a guard does not hold: nothing happened; `now` has the current keys */
+	STORE_UNKNOWN,   /* it may have happened: the receipt, or a new open, tells */
+	STORE_GONE,      /* the lease has expired: stop work, others may continue */
+	STORE_COMPACTED, /* the watched history is not kept: list, then watch from there */
+	STORE_TIMEOUT,   /* nothing happened: the store was locked too long */
 	STORE_DOWN,      /* nothing happened: the disk or the engine fails */
-	STORE_BAD,       /* nothing happened: the request breaks a limit; a fault of the caller */
+	STORE_BAD,       /* nothing happened: the request breaks a limit, a fault of the caller */
 };
 
 struct store_kv {
 	struct str key, value;
 	int64_t create, mod;
-	uint64_t lease; /* 0: none; the key goes when the lease does */
+	uint64_t lease; /* 0: none; the key is deleted with the lease */
 };
 
 struct store_guard {
@@ -101,29 +101,28 @@ struct store_op {
 	const char *key;
 	struct str value;
 	uint64_t lease;
-	/* Of a document, where the caller knows: told from the text at the key's present `mod`. One
-	 * that does not hold is left aside. */
+	/* Of a document, if the caller knows it: from the text at the current `mod` of the key. A
+	 * wrong one is ignored. */
 	const struct delta *delta;
 };
 
 struct store_txn {
-	/* Who, and a text that no other operation of theirs has. Both or neither: `rcpt/ACTOR`
-	 * becomes OPID in the same commit, so that after UNKNOWN one can see whether it happened. A
-	 * transaction whose opid is in the receipt already is not done again: STORE_OK with the
-	 * commit of then. */
+	/* Who, and a text that no other operation of this actor has; both or neither. The same
+	 * commit sets `rcpt/ACTOR` to OPID, which tells after UNKNOWN whether it happened. A
+	 * transaction whose opid is in the receipt is not repeated: STORE_OK with its commit. */
 	const char *actor, *opid;
 	const struct store_guard *guards;
 	size_t n_guards;
 	const struct store_op *ops; /* none is a commit too */
 	size_t n_ops;
-	/* Granted, or renewed, before the operations; in the same commit where the engine can. 0:
-	 * none. A ttl of 0: must be alive, is not renewed. STORE_GONE when it is not. */
+	/* Granted or renewed before the operations, in the same commit where the engine can. 0:
+	 * none. ttl 0: must be alive (else STORE_GONE) and is not renewed. */
 	uint64_t lease;
 	int lease_ttl_s;
-	/* Array of objects: lines of the log, numbered, in this order; may be NULL. They bring no
-	 * `seq` and `rev`, and get the transaction's `ts` when they have none. */
+	/* Array of objects: lines of the log, in this order; may be NULL. They have no `seq` and
+	 * `rev`, and get the `ts` of the transaction if they have none. */
 	const json *events;
-	const json *note; /* object that is kept with the commit; may be NULL */
+	const json *note; /* object stored with the commit; may be NULL */
 	const char *ts;   /* RFC 3339 time for the log; NULL: now */
 };
 
@@ -141,53 +140,52 @@ struct store_change {
 };
 
 enum store_mode {
-	STORE_READ = 0,  /* takes no lock, changes nothing, sees a whole commit: the one before or
-			    after */
-	STORE_WRITE = 1, /* each operation takes the lock for itself */
-	STORE_HOLD = 2,  /* nobody else writes from open to close */
+	STORE_READ = 0,  /* takes no lock, changes nothing, sees whole commits */
+	STORE_WRITE = 1, /* each operation takes the lock */
+	STORE_HOLD = 2,  /* the lock is held from open to close */
 };
 
 /*
  * The file backend: DIR/NAME.events.jsonl is the journal, DIR/.NAME.lock the lock, DIR/FILE each
- * document. The folder is made. `wait_ms`: how long to wait for the lock, each time.
- * -1: ERR_STATE (locked, or a network file system), ERR_INPUT (a journal of another format),
- * ERR_SYSTEM; ERR_INPUT too for one that is damaged at its end, which is left alone. A last commit
- * that a kill or a power cut left behind is finished or taken back first; what is behind the last
- * whole commit is cut.
+ * document. The directory is created. `wait_ms`: how long to wait for the lock, each time.
+ *
+ * A commit that a kill or a power cut interrupted is finished or undone first; whatever follows the
+ * last whole commit is cut. -1: ERR_STATE (locked, or a network file system), ERR_INPUT (a journal
+ * of another format, or damaged at its end; it is left alone), ERR_SYSTEM.
  */
 int store_open(struct store **out, struct disk *disk, const char *dir, const char *name,
 	enum store_mode mode, unsigned wait_ms, struct error *err);
 void store_close(struct store **s); /* for CLEANUP too; safe on NULL */
-/* STORE_HOLD: tells those who wait what takes so long. */
+/* STORE_HOLD: the reason that others see while they wait. */
 void store_note(struct store *s, const char *what);
-/* How operations are done: an adapter for another engine, or a test's, puts its own in place. */
+/* The operations of an engine: the file backend, an adapter for another one, a test. */
 struct store_ops;
 
-/* The last commit's revision as of the last operation; 0 for a new store. Under STORE_HOLD the next
- * transaction's is one more, unless people have edited a document that it names. */
+/* The revision of the last commit as of the last operation; 0 for a new store. Under STORE_HOLD the
+ * next transaction gets one more, unless people have edited a document that it names. */
 int64_t store_revision(struct store *s);
 /* The `seq` of the last event. */
 int64_t store_events(struct store *s);
 
-/* Absent: STORE_OK with mod 0. For a document, `value` lives until the next operation on s. A
+/* Absent: STORE_OK with mod 0. The `value` of a document lives until the next operation on s. A
  * reader gets a document as it is on disk; an edit by hand that is not committed yet has the mod
- * that it would get, store_revision() + 1. */
+ * store_revision() + 1. */
 enum store_status store_get(
 	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err);
-/* Hands the bytes over instead; *mod 0 when there is none. *by_hand (may be NULL): this very call
- * has found and committed an edit. */
+/* Returns the bytes in *out; *mod 0: there is none. *by_hand (may be NULL): this call has found and
+ * committed an edit. */
 enum store_status store_get_document(struct store *s, const char *key, struct buf *out,
 	int64_t *mod, bool *by_hand, struct error *err);
 /* Up to `max` keys that begin with `prefix`, sorted by bytes, after `after` (NULL: from the first);
- * values of documents are left out. *at: the revision at which all this is so. */
+ * values of documents are left out. *at: the revision that the list shows. */
 enum store_status store_list(struct store *s, struct arena *a, const char *prefix,
 	const char *after, size_t max, struct store_kv **out, size_t *n, int64_t *at,
 	struct error *err);
 enum store_status store_txn(struct store *s, struct arena *a, const struct store_txn *t,
 	struct store_result *result, struct error *err);
-/* `id` is the caller's choice, not 0, so that a repeated grant is harmless: it renews. */
+/* The caller chooses `id` (not 0), so that a repeated grant is harmless: it renews. */
 enum store_status store_grant(struct store *s, uint64_t id, int ttl_s, struct error *err);
-/* *left_s (may be NULL): to the end. STORE_GONE when it was over, or never was. */
+/* *left_s (may be NULL): seconds to the end. STORE_GONE: expired, or never granted. */
 enum store_status store_renew(struct store *s, uint64_t id, int *left_s, struct error *err);
 /* Ends it; its keys are deleted in the same commit. STORE_GONE as above. */
 enum store_status store_revoke(struct store *s, uint64_t id, struct error *err);
@@ -195,13 +193,13 @@ enum store_status store_revoke(struct store *s, uint64_t id, struct error *err);
 enum store_status store_lease_end(struct store *s, uint64_t id, int64_t *until, struct error *err);
 /*
  * Changes of keys that begin with `prefix`, revisions >= `from`, in order, at most `max` of them
- * but never half a commit. Waits up to `wait_ms` for the first. *next: where to go on. Each is seen
- * at least once.
+ * but never half a commit. Waits up to `wait_ms` for the first. *next: where to continue. Each is
+ * seen at least once.
  */
 enum store_status store_watch(struct store *s, struct arena *a, const char *prefix, int64_t from,
 	int wait_ms, size_t max, struct store_change **out, size_t *n, int64_t *next,
 	struct error *err);
-/* Forgets history before `rev`: for stores whose history nobody reads. Keys stay as they are. */
+/* Deletes the history before `rev`, for stores whose history nobody reads. Keys stay. */
 enum store_status store_compact(struct store *s, int64_t rev, struct error *err);
 
 struct store_ops {
