@@ -238,28 +238,20 @@ CHECK(by_hand_unread, "an edit by hand that nobody read yet is not written over"
 
 CHECK(sorted, "a list is sorted by bytes")
 {
-	struct listing l;
-
 	COMMIT(s, OPS(PUT("b", "1"), PUT("a/b", "1"), PUT("a", "1"), PUT("a-b", "1")));
 	COMMIT(s, OPS(PUT("B", "1"), PUT("_", "1"), PUT("aa", "1"), PUT("a.b", "1")));
 	COMMIT(s, OPS(PUT("a0", "1"), PUT("9", "1"), PUT("10", "1")));
-	l = probe_list(p, s, "", NULL, 100);
-	NEED(str_is(str_of(listing_keys(p, &l)), "10 9 B _ a a-b a.b a/b a0 aa b"));
+	NEED_KEYS("10 9 B _ a a-b a.b a/b a0 aa b", s, "", NULL, 100);
 	s = probe_rejoin(p, s);
-	l = probe_list(p, s, "", NULL, 100);
-	NEED(str_is(str_of(listing_keys(p, &l)), "10 9 B _ a a-b a.b a/b a0 aa b"));
+	NEED_KEYS("10 9 B _ a a-b a.b a/b a0 aa b", s, "", NULL, 100);
 }
 
 CHECK(listed_of_a_prefix, "a list has the keys of its prefix alone")
 {
-	struct listing l;
-
 	COMMIT(s, OPS(PUT("ev", "1"), PUT("ev/1", "1"), PUT("ev/2", "1"), PUT("ev0", "1"),
 			  PUT("e", "1"), PUT("f", "1")));
-	l = probe_list(p, s, "ev/", NULL, 100);
-	NEED(str_is(str_of(listing_keys(p, &l)), "ev/1 ev/2"));
-	l = probe_list(p, s, "ev", NULL, 100);
-	NEED(str_is(str_of(listing_keys(p, &l)), "ev ev/1 ev/2 ev0"));
+	NEED_KEYS("ev/1 ev/2", s, "ev/", NULL, 100);
+	NEED_KEYS("ev ev/1 ev/2 ev0", s, "ev", NULL, 100);
 	NEED(probe_list(p, s, "g", NULL, 100).n == 0);
 }
 
@@ -283,15 +275,10 @@ CHECK(in_pages, "a list in pages has each key once")
 
 CHECK(after_what_is_absent, "a list goes on after a key that is not there")
 {
-	struct listing l;
-
 	COMMIT(s, OPS(PUT("a", "1"), PUT("c", "1"), PUT("e", "1")));
-	l = probe_list(p, s, "", "b", 100);
-	NEED(str_is(str_of(listing_keys(p, &l)), "c e"));
-	l = probe_list(p, s, "", "c", 1);
-	NEED(str_is(str_of(listing_keys(p, &l)), "e"));
-	l = probe_list(p, s, "c", "a", 100);
-	NEED(str_is(str_of(listing_keys(p, &l)), "c"));
+	NEED_KEYS("c e", s, "", "b", 100);
+	NEED_KEYS("e", s, "", "c", 1);
+	NEED_KEYS("c", s, "c", "a", 100);
 	NEED(probe_list(p, s, "", "e", 100).n == 0);
 }
 
@@ -317,7 +304,6 @@ CHECK(then_watched, "a watch goes on where a list was")
 {
 	struct store *other = probe_join(p, STORE_WRITE);
 	struct listing l;
-	struct sight w;
 
 	COMMIT(s, OPS(PUT("k/1", "1"), PUT("z", "1")));
 	probe_put(p, s, "z", "2");
@@ -326,8 +312,7 @@ CHECK(then_watched, "a watch goes on where a list was")
 	NEED(probe_watch(p, s, "k/", l.at + 1, 100).n == 0);
 	probe_put(p, other, "k/2", "2");
 	probe_del(p, other, "k/1");
-	w = probe_watch(p, s, "k/", l.at + 1, 100);
-	NEED(str_is(str_of(sight_text(p, &w)), "k/2=2 | -k/1"));
+	NEED_CHANGES("k/2=2 | -k/1", s, "k/", l.at + 1, 100);
 }
 
 CHECK(many_keys, "a thousand keys are all there after reopening")
@@ -351,13 +336,6 @@ CHECK(many_keys, "a thousand keys are all there after reopening")
 }
 
 /* ---- watches: every change, in order, whole commits, from where one left off ---- */
-
-#define NEED_SIGHT(w, text)                                                                        \
-	do {                                                                                       \
-		const char *seen_ = sight_text(p, &(w));                                           \
-		if (!str_is(str_of(seen_), text))                                                  \
-			MISS("seen: %s, not: %s", seen_, text);                                    \
-	} while (0)
 
 static void four_commits(struct probe *p, struct store *s, int64_t rev[4])
 {
@@ -391,16 +369,12 @@ CHECK(in_order, "a watch shows all changes in order")
 
 CHECK(from_a_revision, "a watch begins at its revision")
 {
-	struct sight w;
 	int64_t rev[4];
 
 	four_commits(p, s, rev);
-	w = probe_watch(p, s, "", rev[1], 100);
-	NEED_SIGHT(w, "a=2 -b c=2 | z=3 | -a");
-	w = probe_watch(p, s, "", rev[1] + 1, 100);
-	NEED_SIGHT(w, "z=3 | -a");
-	w = probe_watch(p, s, "", rev[3], 100);
-	NEED_SIGHT(w, "-a");
+	NEED_CHANGES("a=2 -b c=2 | z=3 | -a", s, "", rev[1], 100);
+	NEED_CHANGES("z=3 | -a", s, "", rev[1] + 1, 100);
+	NEED_CHANGES("-a", s, "", rev[3], 100);
 }
 
 CHECK(of_a_prefix, "a watch shows the changes of its prefix alone")
@@ -501,7 +475,6 @@ CHECK(compacted, "a watch of what was compacted is told to list")
 	struct store_change *change;
 	struct error err = {0};
 	struct listing l;
-	struct sight w;
 	struct str all;
 	int64_t rev[4], next;
 	size_t n;
@@ -516,15 +489,13 @@ CHECK(compacted, "a watch of what was compacted is told to list")
 		NEED(err.text[0]);
 		NEED_STATUS(store_watch(s, &p->arena, "", 1, 0, 9, &change, &n, &next, &err),
 			STORE_COMPACTED);
-		w = probe_watch(p, s, "", rev[2], 10);
-		NEED_SIGHT(w, "z=3 | -a");
+		NEED_CHANGES("z=3 | -a", s, "", rev[2], 10);
 		s = probe_rejoin(p, s);
 	}
 	l = probe_list(p, s, "", NULL, 10);
 	NEED(str_is(str_of(listing_keys(p, &l)), "c z"));
 	probe_put(p, s, "d", "4");
-	w = probe_watch(p, s, "", l.at + 1, 10);
-	NEED_SIGHT(w, "d=4");
+	NEED_CHANGES("d=4", s, "", l.at + 1, 10);
 }
 
 CHECK(keys_outlive_compaction, "keys, documents, leases and receipts outlive compaction")

@@ -124,6 +124,12 @@ struct listing probe_list(
 	struct probe *p, struct store *s, const char *prefix, const char *after, size_t max);
 /* The keys, with a blank between them. */
 const char *listing_keys(struct probe *p, const struct listing *l);
+/* What a list with these arguments must show. */
+#define NEED_KEYS(text, ...)                                                                       \
+	do {                                                                                       \
+		struct listing list_ = probe_list(p, __VA_ARGS__);                                 \
+		NEED(str_is(str_of(listing_keys(p, &list_)), text));                               \
+	} while (0)
 
 struct sight {
 	struct store_change *change;
@@ -134,6 +140,18 @@ struct sight probe_watch(
 	struct probe *p, struct store *s, const char *prefix, int64_t from, size_t max);
 /* `key=value` or `-key` for each change, sorted by key within a commit, `|` between two. */
 const char *sight_text(struct probe *p, const struct sight *w);
+/* What a watch with these arguments must show. */
+#define NEED_CHANGES(text, ...)                                                                    \
+	do {                                                                                       \
+		struct sight sight_ = probe_watch(p, __VA_ARGS__);                                 \
+		NEED_SIGHT(sight_, text);                                                          \
+	} while (0)
+#define NEED_SIGHT(w, text)                                                                        \
+	do {                                                                                       \
+		const char *seen_ = sight_text(p, &(w));                                           \
+		if (!str_is(str_of(seen_), text))                                                  \
+			MISS("seen: %s, not: %s", seen_, text);                                    \
+	} while (0)
 
 enum store_status probe_grant(struct store *s, uint64_t id, int ttl_s);
 enum store_status probe_renew(struct store *s, uint64_t id);
