@@ -298,7 +298,8 @@ struct showing {
 	struct shown *out;
 };
 
-static bool tells(const char *key)
+/* By its ending: the value of such a key is a name or a command, not a secret. */
+static bool names_no_secret(const char *key)
 {
 	static const char *const ends[] = {"Env", "Id", "Command", "Volume"};
 
@@ -319,8 +320,9 @@ static json *masked(const struct yaml *map)
 		const char *key = map->map[i].key->text.p;
 
 		json_put(j, key,
-			v->kind == YAML_SCALAR && (plain || tells(key)) ? config_json(v)
-									: json_string(STR("****")));
+			v->kind == YAML_SCALAR && (plain || names_no_secret(key))
+				? config_json(v)
+				: json_string(STR("****")));
 	}
 	return j;
 }

@@ -200,7 +200,7 @@ CHECK(enum)
 		add_fault(c, r, loc, "%s is not one of %s", show_value(c, loc->value), r->text);
 }
 
-/* What is said of a number beyond a bound; NULL: it is within it. */
+/* How a number lies beyond a bound; NULL: it is within it. */
 static const char *out_of_bounds(const char *keyword, double value, double bound)
 {
 	if (strcmp(keyword, "maximum") == 0)

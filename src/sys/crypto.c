@@ -29,7 +29,8 @@ int digest_sha256(struct str text, char out[SHA256_TEXT], struct error *err)
 {
 	unsigned char sum[SHA256_SIZE];
 
-	if (library_open(&library, err) < 0 || compute(text, lib.EVP_sha256(), "sha256", sum, err) < 0)
+	if (library_open(&library, err) < 0 ||
+		compute(text, lib.EVP_sha256(), "sha256", sum, err) < 0)
 		return -1;
 	digest_print(sum, sizeof(sum), out);
 	return 0;

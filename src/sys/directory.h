@@ -58,8 +58,8 @@ struct directory_walk {
 	bool report_leave;  /* visits each directory a second time, after its entries */
 };
 
-/* Visits all entries below `root`. -1: ERR_SYSTEM that names the directory, or as visit() said. One
- * descriptor is open for each level. */
+/* Visits all entries below `root`. -1: ERR_SYSTEM that names the directory, or as visit() filled
+ * *err. One descriptor is open for each level. */
 int directory_walk(const char *root, const struct directory_walk *w, struct error *err);
 
 #endif

@@ -197,9 +197,8 @@ static bool uses_plain_ssh(const struct git_head *h)
 /* `ref: refs/heads/trunk TAB HEAD` and, for each branch, `ID TAB refs/heads/NAME`. */
 struct remote_refs {
 	struct str head; /* its default branch; empty: not known */
-	struct str
-		tip; /* commit of the branch that was asked for; empty: there is no such branch */
-	bool any;    /* it has branches */
+	struct str tip;  /* commit of the requested branch; empty: there is no such branch */
+	bool any;        /* it has branches */
 };
 
 static void parse_refs(struct str output, const char *branch, struct remote_refs *r)
@@ -339,7 +338,7 @@ int git_push(const char *root, bool *skipped, struct error *err)
 enum { SOME_FAILED = 1, SOME_PENDING = 8 }; /* exit statuses of `gh pr checks` */
 
 /* `name TAB state TAB time TAB url`, as gh writes when nobody looks. */
-static bool tells_failure(struct str line)
+static bool is_failed_check(struct str line)
 {
 	size_t tab = str_find(line, STR("\t"));
 	struct str state = tab < line.n ? str_sub(line, tab + 1, line.n) : (struct str){0};
@@ -348,12 +347,12 @@ static bool tells_failure(struct str line)
 	return str_is(state, "fail") || str_is(state, "cancel");
 }
 
-static void failing(struct str said, struct buf *out)
+static void add_failed_checks(struct str output, struct buf *out)
 {
 	struct str line;
 
-	while (str_line(&said, &line)) {
-		if (!tells_failure(line))
+	while (str_line(&output, &line)) {
+		if (!is_failed_check(line))
 			continue;
 		if (out->len)
 			buf_addc(out, '\n');
@@ -369,15 +368,15 @@ static bool is_github(struct str url)
 static int judge(const struct process *p, const struct process_end *end, struct buf *lines,
 	struct error *err)
 {
-	struct str said = buf_str(p->out);
+	struct str output = buf_str(p->out);
 
-	failing(said, lines);
+	add_failed_checks(output, lines);
 	if (end->status == SOME_PENDING && !end->timed_out)
 		return 0;
 	if (end->status == SOME_FAILED && !end->timed_out &&
-		(lines->len || str_find(said, STR("no checks reported")) < said.n))
+		(lines->len || str_find(output, STR("no checks reported")) < output.n))
 		return 0;
-	return process_check(p, end, "gh pr checks", said, err);
+	return process_check(p, end, "gh pr checks", output, err);
 }
 
 int git_failing_checks(

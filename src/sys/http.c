@@ -254,7 +254,7 @@ static int prepare(struct transfer *t)
 	return lib.curl_multi_add_handle(t->multi, t->easy) == CURLM_OK ? 0 : out_of_memory(t);
 }
 
-/* What becomes of it once the library has said `code`. */
+/* The fate of a transfer that the library ended with `code`. */
 static int fate_of(struct transfer *t, CURLcode code)
 {
 	struct http_answer *a = t->answer;
@@ -338,10 +338,10 @@ static int perform(struct transfer *t)
 
 	for (;;) {
 		CURLMcode code = lib.curl_multi_perform(t->multi, &running);
-		const CURLMsg *said = lib.curl_multi_info_read(t->multi, &left);
+		const CURLMsg *message = lib.curl_multi_info_read(t->multi, &left);
 
-		if (said && said->msg == CURLMSG_DONE)
-			return ended(t, said->data.result);
+		if (message && message->msg == CURLMSG_DONE)
+			return ended(t, message->data.result);
 		if (code == CURLM_OK)
 			code = lib.curl_multi_poll(
 				t->multi, &extra, n_extra, tick(t->request, &next), NULL);

@@ -24,7 +24,8 @@ struct library {
 	const struct library_name *names;
 	size_t n;
 	void *functions;
-	int (*start)(struct error *err); /* called once, when the functions are there; may be NULL */
+	int (*start)(
+		struct error *err); /* called once, when the functions are there; may be NULL */
 	bool open;
 };
 

@@ -3,8 +3,8 @@
  * a session and process group of their own (so no terminal), and a time limit (TERM, then KILL).
  * Nothing is left behind: background processes and daemons of the program are ended with it.
  *
- * While process_run() works, the caller is the subreaper of orphans. Children that it had before are
- * left alone. Not for two threads at once.
+ * While process_run() works, the caller is the subreaper of orphans. Children that it had before
+ * are left alone. Not for two threads at once.
  *
  * Also what /proc tells about other processes.
  */
@@ -64,9 +64,10 @@ void process_error_text(struct str output, struct buf *out);
 
 struct process_info {
 	pid_t pid, parent;
-	char state;     /* 'Z': ended, not yet reaped */
-	bool unborn;    /* forked, and no program was ever started in it */
-	uint64_t start; /* clock ticks since boot: with the pid it identifies one process for ever */
+	char state;  /* 'Z': ended, not yet reaped */
+	bool unborn; /* forked, and no program was ever started in it */
+	uint64_t
+		start; /* clock ticks since boot: with the pid it identifies one process for ever */
 };
 
 /* False when there is no such process, or /proc cannot be read. */
