@@ -24,39 +24,3 @@ int programs_make(void **state)
 	rig_policy.allow = (struct texts){names, n};
 	return 0;
 }
-
-static struct {
-	const char *const *allowed;
-	size_t n_allowed;
-	const struct denied *denied;
-	size_t n_denied;
-} programs_lines;
-
-static void programs_let_through(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < programs_lines.n_allowed; i++)
-		rig_allowed(programs_lines.allowed[i]);
-}
-
-static void programs_stop(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < programs_lines.n_denied; i++)
-		rig_denied(programs_lines.denied[i].line, programs_lines.denied[i].rule);
-}
-
-int programs_run(int (*make)(void **state), const char *const *allowed, size_t n_allowed,
-	const struct denied *denied, size_t n_denied)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(programs_let_through),
-		cmocka_unit_test(programs_stop),
-	};
-
-	programs_lines.allowed = allowed;
-	programs_lines.n_allowed = n_allowed;
-	programs_lines.denied = denied;
-	programs_lines.n_denied = n_denied;
-	return cmocka_run_group_tests(tests, make, rig_remove);
-}

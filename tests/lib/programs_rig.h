@@ -7,14 +7,6 @@
 
 #include "tests/lib/policy_rig.h"
 
-struct denied {
-	const char *line, *rule;
-};
-
 int programs_make(void **state);
-
-/* The whole of a program that is two tables of lines. `make`: programs_make() or more. */
-int programs_run(int (*make)(void **state), const char *const *allowed, size_t n_allowed,
-	const struct denied *denied, size_t n_denied);
 
 #endif
