@@ -4,7 +4,7 @@ struct root root;
 struct policy policy;
 struct verdict verdict;
 
-void put(const char *name, const char *text)
+void policy_tree_put(const char *name, const char *text)
 {
 	tree_write(at(name), str_of(text));
 }
@@ -36,7 +36,7 @@ int policy_tree_make(void **state)
 	for (size_t i = 0; i < COUNT(folders); i++)
 		tree_mkdirs(at(folders[i]));
 	for (size_t i = 0; i < COUNT(files); i++)
-		put(files[i], "x\n");
+		policy_tree_put(files[i], "x\n");
 	link_to("sub", "tree/inlink");
 	link_to("/etc", "tree/esc");
 	root = (struct root){.fd = -1};

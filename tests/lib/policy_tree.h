@@ -14,7 +14,7 @@ extern struct root root;
 extern struct policy policy;
 extern struct verdict verdict;
 
-void put(const char *name, const char *text);
+void policy_tree_put(const char *name, const char *text);
 void link_to(const char *target, const char *name);
 void open_root(const char *name);
 int policy_tree_make(void **state);

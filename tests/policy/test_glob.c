@@ -34,9 +34,9 @@ static void refused(const char *pattern)
 
 POLICY_TREE_TEST(matches_come_in_byte_order)
 {
-	put("tree/src/B.c", "");
-	put("tree/src/\xc3\xa9.c", "");
-	put("tree/src/.hidden.c", "");
+	policy_tree_put("tree/src/B.c", "");
+	policy_tree_put("tree/src/\xc3\xa9.c", "");
+	policy_tree_put("tree/src/.hidden.c", "");
 	gives("", "src/*.c", "src/B.c\nsrc/main.c\nsrc/util.c\nsrc/\xc3\xa9.c\n");
 	gives("src", "*.c", "B.c\nmain.c\nutil.c\n\xc3\xa9.c\n");
 	gives("", "src/[!B]*.h", "src/h.h\n");
@@ -51,7 +51,7 @@ POLICY_TREE_TEST(matches_come_in_byte_order)
 /* `?` is a byte here, and a character there. */
 POLICY_TREE_TEST(what_depends_on_the_locale_is_refused)
 {
-	put("tree/sub/\xc3\xa9.c", "");
+	policy_tree_put("tree/sub/\xc3\xa9.c", "");
 	refused("sub/?.c");
 	refused("sub/??.c");
 	refused("sub/[!a].c");
@@ -60,7 +60,7 @@ POLICY_TREE_TEST(what_depends_on_the_locale_is_refused)
 	gives("", "sub/?*.c", "sub/\xc3\xa9.c\n");
 	gives("", "sub/*.[ch]", "sub/\xc3\xa9.c\n");
 	gives("", "sub/d?ep.*", "sub/deep.txt\n");
-	put("tree/sub/.\xc3\xa9", "");
+	policy_tree_put("tree/sub/.\xc3\xa9", "");
 	gives("", "sub/*?.c", "sub/\xc3\xa9.c\n");
 }
 
@@ -131,7 +131,7 @@ POLICY_TREE_TEST(what_leads_out_is_refused)
 
 POLICY_TREE_TEST(an_option_is_no_match)
 {
-	put("tree/src/-rf", "");
+	policy_tree_put("tree/src/-rf", "");
 	gives("", "src/*rf", "src/-rf\n");
 	verdict = (struct verdict){0};
 	assert_int_equal(expand("src", "*"), -1);
@@ -166,7 +166,7 @@ POLICY_TREE_TEST(there_is_a_bound)
 	tree_mkdirs(at("tree/many"));
 	for (unsigned i = 0; i < 4097; i++) {
 		(void)snprintf(name, sizeof(name), "tree/many/%05u", i);
-		put(name, "");
+		policy_tree_put(name, "");
 	}
 	refused("many/*");
 	gives("", "many/0000[0-2]", "many/00000\nmany/00001\nmany/00002\n");

@@ -252,8 +252,8 @@ POLICY_TREE_TEST(folders_of_the_policy_may_be_read)
 {
 	link_to("usr", "usr-link");
 	tree_mkdirs(at("usr/include"));
-	put("usr/include/x.h", "x");
-	put("usr-other/y.h", "y");
+	policy_tree_put("usr/include/x.h", "x");
+	policy_tree_put("usr-other/y.h", "y");
 	policy.read = (struct texts){(const char *[]){at("usr-link"), "relative"}, 2};
 	assert_int_equal(ask("src", at("usr/include/x.h"), ACCESS_READ, false), 0);
 	assert_true(place.outside && place.exists && !place.device);
@@ -270,8 +270,8 @@ POLICY_TREE_TEST(odd_names_are_data)
 {
 	char longest[5000];
 
-	put("tree/two\nlines", "x");
-	put("tree/gone (deleted)", "x");
+	policy_tree_put("tree/two\nlines", "x");
+	policy_tree_put("tree/gone (deleted)", "x");
 	leads("", "two\nlines", "two\nlines");
 	leads("", "\x1b[31m", "\x1b[31m");
 	leads("", "gone (deleted)", "gone (deleted)");
@@ -400,7 +400,7 @@ POLICY_TREE_TEST(a_folder_swapped_for_a_link_is_never_taken_for_inside)
 	const char *real = at("tree/sub/secret");
 	pid_t child;
 
-	put("tree/sub/secret", "x");
+	policy_tree_put("tree/sub/secret", "x");
 	child = fork();
 	if (!child)
 		swap_for_ever(at("tree/sub"), at("tree/aside"), base);

@@ -53,7 +53,7 @@ static int busy_write(
 
 static int begin_blind(void **state)
 {
-	(void)rig_begin(state);
+	(void)store_rig_begin(state);
 	blind.real = rig.disk->ops;
 	blind.ops = *blind.real;
 	blind.ops.exists = blind_exists;
@@ -103,7 +103,7 @@ static void open_blindly(const struct disk *before, int exists, int size)
 	sim_disk_free(&rig.disk);
 }
 
-UNIT_TEST(what_cannot_be_told_is_not_taken_for_no, begin_blind, rig_end)
+UNIT_TEST(what_cannot_be_told_is_not_taken_for_no, begin_blind, store_rig_end)
 {
 	struct disk *disk = rig.disk;
 	struct store_txn t = {0};
@@ -130,7 +130,7 @@ UNIT_TEST(what_cannot_be_told_is_not_taken_for_no, begin_blind, rig_end)
 	rig.disk = disk;
 }
 
-UNIT_TEST(a_reader_is_told_too, begin_blind, rig_end)
+UNIT_TEST(a_reader_is_told_too, begin_blind, store_rig_end)
 {
 	open_store(STORE_HOLD);
 	put("k", "v");
@@ -147,7 +147,7 @@ static enum store_status replace(int64_t mod)
 	return put_in(&t, DOC, "new");
 }
 
-UNIT_TEST(an_edit_while_a_document_is_staged_is_not_written_over, begin_blind, rig_end)
+UNIT_TEST(an_edit_while_a_document_is_staged_is_not_written_over, begin_blind, store_rig_end)
 {
 	open_store(STORE_HOLD);
 	put(DOC, "old");

@@ -79,14 +79,14 @@ static char *look(void)
 
 static int learn(void **state)
 {
-	rig_begin(state);
+	store_rig_begin(state);
 	open_store(STORE_HOLD);
 	lives[0] = strdup(look());
 	for (size_t i = 0; i < STEPS; i++) {
 		assert_int_equal(do_step(&steps[i]), STORE_OK);
 		lives[i + 1] = strdup(look());
 	}
-	return rig_end(state);
+	return store_rig_end(state);
 }
 
 static int forget(void **state)
