@@ -283,7 +283,10 @@ CHECK(pattern)
 
 CHECK(format)
 {
-	if (!r->format(str_of(json_text(loc->value))))
+	struct str text = str_of(json_text(loc->value));
+
+	if ((r->patterns && !regex_match(r->patterns[0], text)) ||
+		(r->accepts && !r->accepts(text)))
 		add_fault(c, r, loc, "%s is not a valid %s", show_value(c, loc->value), r->text);
 }
 

@@ -159,11 +159,17 @@ static int read_pattern(struct compiler *c, struct schema_rule *r, const json *v
 
 static int read_format(struct compiler *c, struct schema_rule *r, const json *value)
 {
-	r->format = json_text(value) ? schema_format_find(json_text(value)) : NULL;
-	if (!r->format)
+	const struct schema_format *format =
+		json_text(value) ? schema_format_find(json_text(value)) : NULL;
+
+	if (!format)
 		return bad_value(c, r, "one of 'date', 'date-time', 'duration', 'uri'");
-	r->text = arena_dup(c->arena, str_of(json_text(value)));
-	return 0;
+	r->text = format->name;
+	r->accepts = format->accepts;
+	if (!format->pattern)
+		return 0;
+	r->patterns = arena_alloc(c->arena, sizeof(struct regex *));
+	return read_pattern_text(c, r, format->pattern, r->patterns);
 }
 
 static int read_const(struct compiler *c, struct schema_rule *r, const json *value)

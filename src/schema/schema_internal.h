@@ -22,8 +22,12 @@ enum {
 	IS_OBJECT = 64,
 };
 
-/* Whether a text is of a format, such as a date. */
-typedef bool schema_format_fn(struct str text);
+/* A value of the keyword `format`: texts that match `pattern` and that `accepts` accepts. */
+struct schema_format {
+	const char *name;
+	bool (*accepts)(struct str text); /* a C string too; NULL: every text */
+	const char *pattern;              /* NULL: every text */
+};
 
 struct schema_node;
 struct schema_keyword;
@@ -33,11 +37,11 @@ struct schema_rule {
 	const struct schema_node *node; /* that it is a rule of */
 	const char *at;                 /* its position in the schema, a JSON pointer */
 	double number;
-	const char *text;         /* `pattern`, `format`, `$ref` as written */
-	schema_format_fn *format; /* of `format` */
-	unsigned kinds;           /* of `type` */
-	const char **names;       /* members, or values in canonical form (value.c) */
-	struct regex **patterns;  /* of `pattern` and `patternProperties` */
+	const char *text;                 /* `pattern`, `format`, `$ref` as written */
+	bool (*accepts)(struct str text); /* of `format`; may be NULL */
+	unsigned kinds;                   /* of `type` */
+	const char **names;               /* members, or values in canonical form (value.c) */
+	struct regex **patterns;          /* of `pattern`, `patternProperties`, `format` */
 	struct schema_node **nodes;
 	size_t n; /* of names, patterns, nodes */
 	const struct schema_rule *next;
@@ -105,6 +109,6 @@ char *schema_canonical_text(struct arena *a, const json *value);
 /* For messages: at most 60 bytes. */
 const char *schema_display(struct arena *a, const json *value);
 const char *schema_display_text(struct arena *a, const char *text);
-schema_format_fn *schema_format_find(const char *name); /* NULL: unknown */
+const struct schema_format *schema_format_find(const char *name); /* NULL: unknown */
 
 #endif

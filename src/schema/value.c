@@ -134,273 +134,72 @@ const char *schema_display(struct arena *a, const json *j)
 
 /* ---- the keyword `format` ---- */
 
-static bool digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool skip_char(struct str *s, char c)
-{
-	if (!s->n || s->p[0] != c)
-		return false;
-	*s = str_sub(*s, 1, s->n);
-	return true;
-}
-
-static bool digit_at(struct str s, size_t i)
-{
-	return i < s.n && digit(s.p[i]);
-}
-
-static bool format_date_time(struct str text)
+static bool is_date_time(struct str text)
 {
 	int64_t t;
 
 	return clock_parse_rfc3339(text, &t);
 }
 
-static bool format_date(struct str text)
+static bool is_date(struct str text)
 {
 	int64_t t;
 
 	return clock_parse_date(text, &t);
 }
 
-/* Numbers, each with its unit, in the order of `letters` without gaps. True: there was one. */
-static bool skip_units(struct str *s, const char *letters)
+/* RFC 3339, appendix A: no unit is left out between two others. */
+#define D        "[0-9]+"
+#define DATE     "(?:" D "Y(?:" D "M(?:" D "D)?)?|" D "M(?:" D "D)?|" D "D)"
+#define TIME     "T(?:" D "H(?:" D "M(?:" D "S)?)?|" D "M(?:" D "S)?|" D "S)"
+#define DURATION "^P(?:" D "W|" DATE "(?:" TIME ")?|" TIME ")$"
+
+/* RFC 3986, appendix A. */
+#define UNRESERVED  "A-Za-z0-9._~!$&'()*+,;="
+#define CHARS(more) "(?:[" UNRESERVED more "-]|%[0-9A-Fa-f]{2})"
+#define BYTE        "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+#define H16         "[0-9A-Fa-f]{1,4}"
+/* N groups; at most N + 1 before `::`; the last 32 bits. */
+#define GROUPS(n) "(?:" H16 ":){" #n "}"
+#define FRONT(n)  "(?:(?:" H16 ":){0," #n "}" H16 ")?::"
+#define LAST      "(?:" H16 ":" H16 "|" BYTE "(?:\\." BYTE "){3})"
+/* clang-format off */
+#define IPV6 "(?:" GROUPS(6) LAST "|::" GROUPS(5) LAST \
+	"|" FRONT(0) GROUPS(4) LAST "|" FRONT(1) GROUPS(3) LAST "|" FRONT(2) GROUPS(2) LAST \
+	"|" FRONT(3) GROUPS(1) LAST "|" FRONT(4) LAST "|" FRONT(5) H16 "|" FRONT(6) ")"
+#define HOST "(?:\\[(?:" IPV6 "|[vV][0-9A-Fa-f]+\\.[" UNRESERVED ":-]+)\\]|" CHARS("") "*)"
+#define AUTHORITY "//(?:" CHARS(":") "*@)?" HOST "(?::[0-9]*)?"
+#define PATH CHARS(":@/") "*"
+#define TAIL CHARS(":@/?") "*"
+#define URI "^[A-Za-z][A-Za-z0-9+.-]*:" \
+	"(?:" AUTHORITY "(?:/" PATH ")?|/?" CHARS(":@") PATH "|/?)(?:\\?" TAIL ")?(?:#" TAIL ")?$"
+/* clang-format on */
+
+/* http and https need a host. */
+static bool has_host(struct str uri)
 {
-	const char *from = letters;
+	struct str scheme = str_sub(uri, 0, str_find(uri, STR(":")));
+	const char *host, *at;
 
-	while (s->n) {
-		size_t n = 0;
-		const char *at;
-
-		while (digit_at(*s, n))
-			n++;
-		at = n && n < s->n && s->p[n] ? strchr(letters, s->p[n]) : NULL;
-		if (!at || (letters != from && at != letters))
-			break;
-		letters = at + 1;
-		*s = str_sub(*s, n + 1, s->n);
-	}
-	return letters != from;
-}
-
-/* As RFC 3339 has it: P1Y2M3DT4H5M6S with no unit left out between two, or P7W. */
-static bool format_duration(struct str text)
-{
-	bool any;
-
-	if (!skip_char(&text, 'P'))
+	if (scheme.n < 4 || scheme.n > 5 || strncasecmp(scheme.p, "https", scheme.n) != 0)
+		return true;
+	if (!str_starts(str_sub(uri, scheme.n, uri.n), "://"))
 		return false;
-	if (str_ends(text, "W"))
-		return skip_units(&text, "W") && !text.n;
-	any = skip_units(&text, "YMD");
-	if (skip_char(&text, 'T'))
-		return skip_units(&text, "HMS") && !text.n;
-	return any && !text.n;
+	host = scheme.p + scheme.n + 3;
+	at = host + strcspn(host, "/?#@");
+	if (*at == '@')
+		host = at + 1;
+	return *host && !strchr(":/?#", *host);
 }
 
-static bool letter(char c)
+const struct schema_format *schema_format_find(const char *name)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool hex(char c)
-{
-	return digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-/* Unreserved, sub-delims, escapes of a percent sign, and what `more` has. */
-static bool all_of(struct str s, const char *more)
-{
-	static const char always[] = "-._~!$&'()*+,;=";
-
-	for (size_t i = 0; i < s.n; i++) {
-		char c = s.p[i];
-
-		if (c == '%' && i + 2 < s.n && hex(s.p[i + 1]) && hex(s.p[i + 2]))
-			i += 2;
-		else if (!letter(c) && !digit(c) &&
-			 (!c || (!strchr(always, c) && !strchr(more, c))))
-			return false;
-	}
-	return true;
-}
-
-/* One to four hexadecimal digits. */
-static bool group16(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (!hex(s.p[i]))
-			return false;
-	return s.n >= 1 && s.n <= 4;
-}
-
-static bool byte10(struct str s)
-{
-	int n = 0;
-
-	for (size_t i = 0; i < s.n; i++) {
-		if (!digit(s.p[i]))
-			return false;
-		n = n * 10 + (s.p[i] - '0');
-		if (n > 255)
-			return false;
-	}
-	return s.n >= 1 && s.n <= 3 && (s.n == 1 || s.p[0] != '0');
-}
-
-static bool ipv4(struct str s)
-{
-	for (int i = 0; i < 3; i++) {
-		size_t dot = str_find(s, STR("."));
-
-		if (dot == s.n || !byte10(str_sub(s, 0, dot)))
-			return false;
-		s = str_sub(s, dot + 1, s.n);
-	}
-	return byte10(s);
-}
-
-/* The number of 16-bit groups; -1: malformed. `last`: an IPv4 address may end it. */
-static int groups(struct str s, bool last)
-{
-	int n = 0;
-
-	while (s.n) {
-		size_t colon = str_find(s, STR(":"));
-		struct str part = str_sub(s, 0, colon);
-
-		if (colon == s.n && last && ipv4(part))
-			return n + 2;
-		if (!group16(part) || colon + 1 == s.n)
-			return -1;
-		n++;
-		s = colon < s.n ? str_sub(s, colon + 1, s.n) : (struct str){0};
-	}
-	return n;
-}
-
-static bool ipv6(struct str s)
-{
-	size_t gap = str_find(s, STR("::"));
-	int front, back;
-
-	if (gap == s.n)
-		return groups(s, true) == 8;
-	front = groups(str_sub(s, 0, gap), false);
-	back = groups(str_sub(s, gap + 2, s.n), true);
-	return front >= 0 && back >= 0 && front + back <= 7;
-}
-
-/* The text between `[` and `]`. */
-static bool literal(struct str s)
-{
-	size_t dot;
-
-	if (!s.n || (s.p[0] != 'v' && s.p[0] != 'V'))
-		return ipv6(s);
-	dot = str_find(s, STR("."));
-	for (size_t i = 1; i < dot; i++)
-		if (!hex(s.p[i]))
-			return false;
-	return dot > 1 && dot + 1 < s.n && !memchr(s.p, '%', s.n) &&
-	       all_of(str_sub(s, dot + 1, s.n), ":");
-}
-
-static bool port(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (!digit(s.p[i]))
-			return false;
-	return true;
-}
-
-/* [user@]host[:port] */
-static bool authority(struct str s, bool host_needed)
-{
-	size_t at = str_find(s, STR("@")), end;
-
-	if (at < s.n) {
-		if (!all_of(str_sub(s, 0, at), ":"))
-			return false;
-		s = str_sub(s, at + 1, s.n);
-	}
-	if (s.n && s.p[0] == '[') {
-		end = str_find(s, STR("]"));
-		if (end == s.n || !literal(str_sub(s, 1, end)))
-			return false;
-		end++;
-	} else {
-		end = str_find(s, STR(":"));
-		if (!all_of(str_sub(s, 0, end), "") || (host_needed && !end))
-			return false;
-	}
-	return end == s.n || (s.p[end] == ':' && port(str_sub(s, end + 1, s.n)));
-}
-
-static bool scheme(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (!letter(s.p[i]) && (!i || (!digit(s.p[i]) && !strchr("+-.", s.p[i]))))
-			return false;
-	return s.n > 0;
-}
-
-static bool is_web(struct str s)
-{
-	return (s.n == 4 && strncasecmp(s.p, "http", 4) == 0) ||
-	       (s.n == 5 && strncasecmp(s.p, "https", 5) == 0);
-}
-
-static bool hierarchy(struct str s, bool web)
-{
-	struct str path = s;
-
-	if (str_starts(s, "//")) {
-		size_t end = 2;
-
-		while (end < s.n && s.p[end] != '/')
-			end++;
-		if (!authority(str_sub(s, 2, end), web))
-			return false;
-		path = str_sub(s, end, s.n);
-	} else if (web) {
-		return false;
-	}
-	return all_of(path, ":@/");
-}
-
-static bool format_uri(struct str text)
-{
-	size_t hash = str_find(text, STR("#")), colon, ask;
-	struct str rest;
-
-	if (hash < text.n && !all_of(str_sub(text, hash + 1, text.n), ":@/?"))
-		return false;
-	text = str_sub(text, 0, hash);
-	ask = str_find(text, STR("?"));
-	if (ask < text.n && !all_of(str_sub(text, ask + 1, text.n), ":@/?"))
-		return false;
-	text = str_sub(text, 0, ask);
-	colon = str_find(text, STR(":"));
-	if (colon == text.n || !scheme(str_sub(text, 0, colon)))
-		return false;
-	rest = str_sub(text, colon + 1, text.n);
-	return hierarchy(rest, is_web(str_sub(text, 0, colon)));
-}
-
-schema_format_fn *schema_format_find(const char *name)
-{
-	static const struct {
-		const char *name;
-		schema_format_fn *accepts;
-	} formats[] = {{"date", format_date}, {"date-time", format_date_time},
-		{"duration", format_duration}, {"uri", format_uri}};
+	static const struct schema_format formats[] = {{"date", is_date, NULL},
+		{"date-time", is_date_time, NULL}, {"duration", NULL, DURATION},
+		{"uri", has_host, URI}};
 
 	for (size_t i = 0; i < COUNT(formats); i++)
 		if (strcmp(formats[i].name, name) == 0)
-			return formats[i].accepts;
+			return &formats[i];
 	return NULL;
 }

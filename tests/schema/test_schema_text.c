@@ -101,6 +101,20 @@ TEST(what_no_pattern_is_is_refused)
 	buf_release(&deep);
 }
 
+static bool has_format(const char *name, struct str text)
+{
+	const struct schema_format *f = schema_format_find(name);
+	struct regex *pattern;
+
+	assert_non_null(f);
+	if (f->accepts && !f->accepts(str_of(arena_dup(&arena, text))))
+		return false;
+	if (!f->pattern)
+		return true;
+	assert_int_equal(regex_compile(&arena, str_of(f->pattern), &pattern, &err), 0);
+	return regex_match(pattern, text);
+}
+
 TEST(formats_are_strict)
 {
 	static const struct {
@@ -141,13 +155,13 @@ TEST(formats_are_strict)
 			struct str rest = str_of(good ? rows[i].good : rows[i].bad), line;
 
 			while (str_line(&rest, &line))
-				if (schema_format_find(rows[i].format)(line) != good)
+				if (has_format(rows[i].format, line) != good)
 					fail_msg("%s: %.*s", rows[i].format, (int)line.n, line.p);
 		}
 	assert_null(schema_format_find("email"));
-	assert_false(schema_format_find("uri")(STR("")));
-	assert_false(schema_format_find("date-time")(STR("")));
-	assert_false(schema_format_find("duration")((struct str){"P1\0", 3}));
+	assert_false(has_format("uri", STR("")));
+	assert_false(has_format("date-time", STR("")));
+	assert_false(has_format("duration", (struct str){"P1\0", 3}));
 }
 
 TEST(times_are_read)
