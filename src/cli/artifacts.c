@@ -163,28 +163,17 @@ static int run_events(struct invocation *in, struct error *err)
 	return 0;
 }
 
-static const struct verb check = {
-	.name = "check",
-	.about = "check files against their schemas; faults are printed as FILE:LINE:COL",
-	.details =
-		"A file whose name ends in .jsonl is checked line by line. Exit status: 1 if there "
-		"is a fault; 3 if a file is not JSON or names no schema; the other files are "
-		"checked all the same.",
-	.words = "FILE...",
-	.options = {check_options, json_options},
-	.run = run_check,
-};
-static const struct verb schema = {
-	.name = "schema",
-	.about = "list the built-in schemas, or print one",
-	.words = "[NAME]",
-	.run = run_schema,
-};
-static const struct verb events = {
-	.name = "events",
-	.about = "print the events of pipeline runs, one a line",
-	.options = {events_options, json_options},
-	.run = run_events,
+static const struct verb *const subcommands[] = {
+	CLI_SUBCOMMAND("check", "FILE...", run_check,
+		"check files against their schemas; faults are printed as FILE:LINE:COL",
+		.details = "A file whose name ends in .jsonl is checked line by line. Exit status: "
+			   "1 if there is a fault; 3 if a file is not JSON or names no schema; the "
+			   "other files are checked all the same.",
+		.options = {check_options, json_options}),
+	CLI_SUBCOMMAND("schema", "[NAME]", run_schema, "list the built-in schemas, or print one"),
+	CLI_SUBCOMMAND("events", NULL, run_events, "print the events of pipeline runs, one a line",
+		.options = {events_options, json_options}),
+	NULL,
 };
 
 const struct verb verb_artifacts = {
@@ -194,5 +183,5 @@ const struct verb verb_artifacts = {
 	.examples = "dev-team artifacts check plan.json review/security.json\n"
 		    "dev-team artifacts events --since 2026-11-21T00:00:00Z --json",
 	.size = sizeof(struct artifacts_options),
-	.subcommands = (const struct verb *const[]){&check, &schema, &events, NULL},
+	.subcommands = subcommands,
 };

@@ -18,6 +18,13 @@
 /* The program: its subcommands are the verbs. */
 extern const struct verb cli_program;
 
+/* A row of a table of subcommands; the text about it comes last, then its other fields. */
+#define CLI_SUBCOMMAND(name_, words_, run_, ...)                                                   \
+	&(const struct verb)                                                                       \
+	{                                                                                          \
+		.name = (name_), .words = (words_), .run = (run_), .about = __VA_ARGS__            \
+	}
+
 /* Rows that many verbs have; `type` has a field of that name. */
 #define CLI_JSON(type, help) OPTION_FLAG(type, json, "json", help)
 #define CLI_ARTIFACTS(type)                                                                        \

@@ -149,46 +149,23 @@ static int run_restore(struct invocation *in, struct error *err)
 	return 0;
 }
 
-static const struct verb path = {
-	.name = "path",
-	.about = "print where the document of a work item is, or would be",
-	.words = "ID",
-	.options = {path_options},
-	.size = sizeof(struct context_path_options),
-	.run = run_path,
-};
-static const struct verb get = {
-	.name = "get",
-	.about = "print the value of a frontmatter key",
-	.words = "FILE KEY",
-	.run = run_get,
-};
-static const struct verb set = {
-	.name = "set",
-	.about = "set a frontmatter key to the text on standard input, under the lock; everything "
-		 "else stays byte for byte",
-	.words = "FILE KEY < VALUE",
-	.run = run_set,
-};
-static const struct verb show = {
-	.name = "show",
-	.about = "print the whole document, or the text of the named sections",
-	.words = "FILE [SECTION...]",
-	.run = run_show,
-};
-static const struct verb check = {
-	.name = "check",
-	.about = "parse the document and print its state and owner; a fault is printed as "
-		 "FILE:LINE:COL, exit status 3",
-	.words = "FILE",
-	.run = run_check,
-};
-static const struct verb restore = {
-	.name = "restore",
-	.about = "replace a broken or missing document by the last good revision, or any document "
-		 "by revision N; the replaced text stays in the history",
-	.words = "FILE [N]",
-	.run = run_restore,
+static const struct verb *const subcommands[] = {
+	CLI_SUBCOMMAND("path", "ID", run_path,
+		"print where the document of a work item is, or would be",
+		.options = {path_options}, .size = sizeof(struct context_path_options)),
+	CLI_SUBCOMMAND("get", "FILE KEY", run_get, "print the value of a frontmatter key"),
+	CLI_SUBCOMMAND("set", "FILE KEY < VALUE", run_set,
+		"set a frontmatter key to the text on standard input, under the lock; everything "
+		"else stays byte for byte"),
+	CLI_SUBCOMMAND("show", "FILE [SECTION...]", run_show,
+		"print the whole document, or the text of the named sections"),
+	CLI_SUBCOMMAND("check", "FILE", run_check,
+		"parse the document and print its state and owner; a fault is printed as "
+		"FILE:LINE:COL, exit status 3"),
+	CLI_SUBCOMMAND("restore", "FILE [N]", run_restore,
+		"replace a broken or missing document by the last good revision, or any document "
+		"by revision N; the replaced text stays in the history"),
+	NULL,
 };
 
 const struct verb verb_context = {
@@ -198,6 +175,5 @@ const struct verb verb_context = {
 	.examples = "dev-team context check \"$F\"\n"
 		    "dev-team context show \"$F\" 'Validate Result'\n"
 		    "echo 'use the v2 API' | dev-team context set \"$F\" troubleshooter_input",
-	.subcommands =
-		(const struct verb *const[]){&path, &get, &set, &show, &check, &restore, NULL},
+	.subcommands = subcommands,
 };

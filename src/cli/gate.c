@@ -302,39 +302,27 @@ static int run_rebase(struct invocation *in, struct error *err)
 
 /* ---- the subcommands ---- */
 
-static const struct verb run = {
-	.name = "run",
-	.about = "wait for the gate, run COMMAND, release the gate",
-	.details =
-		"The exit status is the command's own. The command and all its processes are ended "
-		"when the gate is lost. With --json the command's output goes to standard error.",
-	.words = "-- COMMAND...",
-	.options = {hold_options, cli_pool_options, json_options},
-	.run = run_run,
-};
-static const struct verb status = {
-	.name = "status",
-	.about = "print who holds the gate and which branches are suspended",
-	.options = {cli_pool_options, json_options},
-	.run = run_status,
-};
-static const struct verb rebase = {
-	.name = "rebase",
-	.about = "fetch, rebase a branch of the pool onto its target, and push it",
-	.details =
-		"Pushes only if the branch on the remote is the expected commit. After a conflict "
-		"the worktree is as it was before. Exit status: 1 after a conflict; 4 if someone "
-		"else has pushed the branch, or the worktree has uncommitted changes or an "
-		"unfinished merge.",
-	.words = "BRANCH|SLUG|PATH",
-	.options = {rebase_options, hold_options, cli_pool_options},
-	.run = run_rebase,
-};
-static const struct verb release = {
-	.name = "release",
-	.about = "end the holder's processes and take the gate away from it",
-	.options = {release_options, cli_pool_options, json_options},
-	.run = run_release,
+static const struct verb *const subcommands[] = {
+	CLI_SUBCOMMAND("run", "-- COMMAND...", run_run,
+		"wait for the gate, run COMMAND, release the gate",
+		.details = "The exit status is the command's own. The command and all its "
+			   "processes are ended when the gate is lost. With --json the command's "
+			   "output goes to standard error.",
+		.options = {hold_options, cli_pool_options, json_options}),
+	CLI_SUBCOMMAND("status", NULL, run_status,
+		"print who holds the gate and which branches are suspended",
+		.options = {cli_pool_options, json_options}),
+	CLI_SUBCOMMAND("rebase", "BRANCH|SLUG|PATH", run_rebase,
+		"fetch, rebase a branch of the pool onto its target, and push it",
+		.details = "Pushes only if the branch on the remote is the expected commit. After "
+			   "a conflict the worktree is as it was before. Exit status: 1 after a "
+			   "conflict; 4 if someone else has pushed the branch, or the worktree has "
+			   "uncommitted changes or an unfinished merge.",
+		.options = {rebase_options, hold_options, cli_pool_options}),
+	CLI_SUBCOMMAND("release", NULL, run_release,
+		"end the holder's processes and take the gate away from it",
+		.options = {release_options, cli_pool_options, json_options}),
+	NULL,
 };
 
 const struct verb verb_gate = {
@@ -354,5 +342,5 @@ const struct verb verb_gate = {
 		    "dev-team gate status",
 	.size = sizeof(defaults),
 	.defaults = &defaults,
-	.subcommands = (const struct verb *const[]){&run, &status, &rebase, &release, NULL},
+	.subcommands = subcommands,
 };

@@ -400,42 +400,31 @@ static int run_check(struct invocation *in, struct error *err)
 	return l.n_faults ? ERR_CHECK : 0;
 }
 
-static const struct verb list = {
-	.name = "list",
-	.about = "print what each harness can do",
-	.options = {json_options},
-	.run = run_list,
-};
-static const struct verb probe = {
-	.name = "probe",
-	.about = "print whether harnesses are installed and can be used",
-	.details = "Exit status 1: one of those named is unavailable; without a name, all are.",
-	.words = "[NAME...]",
-	.options = {json_options},
-	.run = run_probe,
-};
-static const struct verb run = {
-	.name = "run",
-	.about = "send the prompt on standard input to a harness and print its last message",
-	.details =
-		"A harness gets PATH, HOME, TERM, the language, TMPDIR, proxies and certificates, "
-		"and the keys of its own vendor, never those of another one. It asks nobody: a "
-		"tool that --tools does not name is refused.\n"
-		"\n"
-		"Exit status: 1 after a failure, at the time limit, over the budget; 5 if the "
-		"harness cannot be used (not installed, not logged in, at its limit).",
-	.words = "NAME",
-	.options = {run_options, json_options},
-	.run = run_run,
-};
-static const struct verb check = {
-	.name = "check",
-	.about = "check that the stages of a pipeline can run on the harnesses they name",
-	.details = "PIPELINE is a name in the directory of resources, or a file. Prints the chain "
-		   "of each stage, then every fault (exit status 1) and every warning.",
-	.words = "PIPELINE",
-	.options = {check_options, json_options},
-	.run = run_check,
+static const struct verb *const subcommands[] = {
+	CLI_SUBCOMMAND("list", NULL, run_list, "print what each harness can do",
+		.options = {json_options}),
+	CLI_SUBCOMMAND("probe", "[NAME...]", run_probe,
+		"print whether harnesses are installed and can be used",
+		.details = "Exit status 1: one of those named is unavailable; without a name, all "
+			   "are.",
+		.options = {json_options}),
+	CLI_SUBCOMMAND("run", "NAME", run_run,
+		"send the prompt on standard input to a harness and print its last message",
+		.details =
+			"A harness gets PATH, HOME, TERM, the language, TMPDIR, proxies and "
+			"certificates, and the keys of its own vendor, never those of another one. "
+			"It asks nobody: a tool that --tools does not name is refused.\n"
+			"\n"
+			"Exit status: 1 after a failure, at the time limit, over the budget; 5 if "
+			"the harness cannot be used (not installed, not logged in, at its limit).",
+		.options = {run_options, json_options}),
+	CLI_SUBCOMMAND("check", "PIPELINE", run_check,
+		"check that the stages of a pipeline can run on the harnesses they name",
+		.details =
+			"PIPELINE is a name in the directory of resources, or a file. Prints the "
+			"chain of each stage, then every fault (exit status 1) and every warning.",
+		.options = {check_options, json_options}),
+	NULL,
 };
 
 const struct verb verb_harness = {
@@ -446,5 +435,5 @@ const struct verb verb_harness = {
 		    "echo 'What does main.c do?' | dev-team harness run claude-code --tools Read\n"
 		    "dev-team harness check implement-task",
 	.size = sizeof(struct harness_options),
-	.subcommands = (const struct verb *const[]){&list, &probe, &run, &check, NULL},
+	.subcommands = subcommands,
 };

@@ -113,32 +113,17 @@ static int run_verify(struct invocation *in, struct error *err)
 	return v.differ ? ERR_CHECK : 0;
 }
 
-static const struct verb list = {
-	.name = "list",
-	.about = "list the revisions; '!' marks edits by hand",
-	.words = "FILE",
-	.options = {json_options},
-	.run = run_list,
-};
-static const struct verb show = {
-	.name = "show",
-	.about = "print the document at revision N, byte for byte",
-	.words = "FILE [N]",
-	.run = run_show,
-};
-static const struct verb diff = {
-	.name = "diff",
-	.about = "print the changes from revision N to M, or to the current document",
-	.words = "FILE [N] [M]",
-	.run = run_diff,
-};
-static const struct verb verify = {
-	.name = "verify",
-	.about = "replay the recorded history and compare every state; exit status 1 if one "
-		 "differs",
-	.words = "FILE",
-	.options = {json_options},
-	.run = run_verify,
+static const struct verb *const subcommands[] = {
+	CLI_SUBCOMMAND("list", "FILE", run_list, "list the revisions; '!' marks edits by hand",
+		.options = {json_options}),
+	CLI_SUBCOMMAND(
+		"show", "FILE [N]", run_show, "print the document at revision N, byte for byte"),
+	CLI_SUBCOMMAND("diff", "FILE [N] [M]", run_diff,
+		"print the changes from revision N to M, or to the current document"),
+	CLI_SUBCOMMAND("verify", "FILE", run_verify,
+		"replay the recorded history and compare every state; exit status 1 if one differs",
+		.options = {json_options}),
+	NULL,
 };
 
 const struct verb verb_history = {
@@ -155,6 +140,6 @@ const struct verb verb_history = {
 	.words = "FILE",
 	.options = {json_options},
 	.size = sizeof(struct history_options),
-	.subcommands = (const struct verb *const[]){&list, &show, &diff, &verify, NULL},
+	.subcommands = subcommands,
 	.run = run_list,
 };

@@ -277,27 +277,20 @@ static int run_bump(struct invocation *in, struct error *err)
 	return 0;
 }
 
-static const struct verb list = {
-	.name = "list",
-	.about = "list aliases, ids, and which of them are deprecated",
-	.options = {registry_options},
-	.run = run_list,
-};
-static const struct verb resolve = {
-	.name = "resolve",
-	.about = "print the id of each MODEL, or of each stage of a pipeline",
-	.details =
-		"MODEL is an alias, an id, or 'inherit', the default. With --artifacts the events "
-		"of a pipeline's models are written there and its ids are pinned.",
-	.words = "[MODEL...]",
-	.options = {registry_options, pipeline_options, resolve_options},
-	.run = run_resolve,
-};
-static const struct verb bump = {
-	.name = "bump-plan",
-	.about = "list stages whose model is deprecated or removed, with the replacement",
-	.options = {registry_options, pipeline_options, bump_options},
-	.run = run_bump,
+static const struct verb *const subcommands[] = {
+	CLI_SUBCOMMAND("list", NULL, run_list,
+		"list aliases, ids, and which of them are deprecated",
+		.options = {registry_options}),
+	CLI_SUBCOMMAND("resolve", "[MODEL...]", run_resolve,
+		"print the id of each MODEL, or of each stage of a pipeline",
+		.details =
+			"MODEL is an alias, an id, or 'inherit', the default. With --artifacts the "
+			"events of a pipeline's models are written there and its ids are pinned.",
+		.options = {registry_options, pipeline_options, resolve_options}),
+	CLI_SUBCOMMAND("bump-plan", NULL, run_bump,
+		"list stages whose model is deprecated or removed, with the replacement",
+		.options = {registry_options, pipeline_options, bump_options}),
+	NULL,
 };
 
 const struct verb verb_models = {
@@ -309,5 +302,5 @@ const struct verb verb_models = {
 	.examples = "dev-team models resolve sonnet inherit\n"
 		    "dev-team models bump-plan --dry-run --pipeline implement-task",
 	.size = sizeof(struct models_options),
-	.subcommands = (const struct verb *const[]){&list, &resolve, &bump, NULL},
+	.subcommands = subcommands,
 };

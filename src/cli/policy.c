@@ -381,56 +381,28 @@ static int run_layers(struct invocation *in, struct error *err)
 	return 0;
 }
 
-static const struct verb check = {
-	.name = "check",
-	.about = "print 'allow', or 'deny RULE FROM-TO ...: REASON' with exit status 1",
-	.words = "[-- COMMAND...]",
-	.options = {question_options, json_options},
-	.run = run_check,
-};
-static const struct verb explain = {
-	.name = "explain",
-	.about = "as check, with the syntax tree of the command and every rule that was applied",
-	.words = "[-- COMMAND...]",
-	.options = {question_options, json_options},
-	.run = run_explain,
-};
-static const struct verb exec = {
-	.name = "exec",
-	.about = "run a command, if it is allowed, in the kernel's sandbox",
-	.details =
-		"Runs the syntax tree of the command, never its text: no shell is started. The "
-		"exit status is the command's own; 1 with a line 'deny ...' on standard error if "
-		"it is denied, 124 at the time limit, 127 for a program that is not installed. "
-		"--report FILE tells the two apart.",
-	.words = "[-- COMMAND...]",
-	.options = {question_options, exec_options},
-	.run = run_exec,
-};
-static const struct verb test = {
-	.name = "test",
-	.about = "check rows of commands against the verdicts that they expect",
-	.words = "FILE...",
-	.options = {test_options, json_options},
-	.run = run_test,
-};
-static const struct verb hook = {
-	.name = "hook",
-	.about = "answer a PreToolUse hook on standard input",
-	.words = "< CALL",
-	.run = run_hook,
-};
-static const struct verb show = {
-	.name = "show",
-	.about = "list the shipped policies, or print one",
-	.words = "[NAME]",
-	.run = run_show,
-};
-static const struct verb layers = {
-	.name = "layers",
-	.about = "print what this host has to enforce a policy with",
-	.options = {json_options},
-	.run = run_layers,
+static const struct verb *const subcommands[] = {
+	CLI_SUBCOMMAND("check", "[-- COMMAND...]", run_check,
+		"print 'allow', or 'deny RULE FROM-TO ...: REASON' with exit status 1",
+		.options = {question_options, json_options}),
+	CLI_SUBCOMMAND("explain", "[-- COMMAND...]", run_explain,
+		"as check, with the syntax tree of the command and every rule that was applied",
+		.options = {question_options, json_options}),
+	CLI_SUBCOMMAND("exec", "[-- COMMAND...]", run_exec,
+		"run a command, if it is allowed, in the kernel's sandbox",
+		.details = "Runs the syntax tree of the command, never its text: no shell is "
+			   "started. The exit status is the command's own; 1 with a line 'deny "
+			   "...' on standard error if it is denied, 124 at the time limit, 127 for "
+			   "a program that is not installed. --report FILE tells the two apart.",
+		.options = {question_options, exec_options}),
+	CLI_SUBCOMMAND("test", "FILE...", run_test,
+		"check rows of commands against the verdicts that they expect",
+		.options = {test_options, json_options}),
+	CLI_SUBCOMMAND("hook", "< CALL", run_hook, "answer a PreToolUse hook on standard input"),
+	CLI_SUBCOMMAND("show", "[NAME]", run_show, "list the shipped policies, or print one"),
+	CLI_SUBCOMMAND("layers", NULL, run_layers,
+		"print what this host has to enforce a policy with", .options = {json_options}),
+	NULL,
 };
 
 const struct verb verb_policy = {
@@ -447,6 +419,5 @@ const struct verb verb_policy = {
 		    "dev-team policy explain --policy developer -- make test\n"
 		    "dev-team policy exec --policy build -- make",
 	.size = sizeof(struct policy_options),
-	.subcommands = (const struct verb *const[]){&check, &explain, &exec, &test, &hook, &show,
-		&layers, NULL},
+	.subcommands = subcommands,
 };

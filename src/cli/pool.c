@@ -355,53 +355,31 @@ static int run_port(struct invocation *in, struct error *err)
 
 /* ---- the subcommands ---- */
 
-static const struct verb allocate = {
-	.name = "allocate",
-	.about = "create a worktree with ports for BRANCH, or adopt the one that exists",
-	.details = "The worktree, its ports and its record are created together or not at all.",
-	.words = "BRANCH",
-	.options = {branch_options, port_options, cli_pool_options, json_options},
-	.run = run_allocate,
-};
-static const struct verb adopt = {
-	.name = "adopt",
-	.about = "record an existing worktree of BRANCH and give it ports",
-	.words = "BRANCH",
-	.options = {port_options, cli_pool_options, json_options},
-	.run = run_adopt,
-};
-static const struct verb reclaim = {
-	.name = "reclaim",
-	.about = "remove a worktree and free its ports; it is no error if there is none",
-	.words = "BRANCH|SLUG|PATH",
-	.options = {confirm_options, cli_pool_options},
-	.run = run_reclaim,
-};
-static const struct verb list = {
-	.name = "list",
-	.about = "list the worktrees of this repository",
-	.options = {cli_pool_options, json_options},
-	.run = run_list,
-};
-static const struct verb sweep = {
-	.name = "sweep",
-	.about = "find worktrees that are merged, left by a failed run, or stale",
-	.details = "A worktree is stale when nobody has touched it for staleThresholdDays.",
-	.options = {sweep_options, confirm_options, cli_pool_options},
-	.run = run_sweep,
-};
-static const struct verb audit = {
-	.name = "audit",
-	.about = "report records, worktrees and ports that do not match; exit status 1 if any",
-	.options = {cli_pool_options, json_options},
-	.run = run_audit,
-};
-static const struct verb port = {
-	.name = "port",
-	.about = "print the port of a path, or the ports of a worktree of the pool",
-	.words = "PATH|BRANCH|SLUG",
-	.options = {lookup_options, cli_pool_options, json_options},
-	.run = run_port,
+static const struct verb *const subcommands[] = {
+	CLI_SUBCOMMAND("allocate", "BRANCH", run_allocate,
+		"create a worktree with ports for BRANCH, or adopt the one that exists",
+		.details = "The worktree, its ports and its record are created together or not at "
+			   "all.",
+		.options = {branch_options, port_options, cli_pool_options, json_options}),
+	CLI_SUBCOMMAND("adopt", "BRANCH", run_adopt,
+		"record an existing worktree of BRANCH and give it ports",
+		.options = {port_options, cli_pool_options, json_options}),
+	CLI_SUBCOMMAND("reclaim", "BRANCH|SLUG|PATH", run_reclaim,
+		"remove a worktree and free its ports; it is no error if there is none",
+		.options = {confirm_options, cli_pool_options}),
+	CLI_SUBCOMMAND("list", NULL, run_list, "list the worktrees of this repository",
+		.options = {cli_pool_options, json_options}),
+	CLI_SUBCOMMAND("sweep", NULL, run_sweep,
+		"find worktrees that are merged, left by a failed run, or stale",
+		.details = "A worktree is stale when nobody has touched it for staleThresholdDays.",
+		.options = {sweep_options, confirm_options, cli_pool_options}),
+	CLI_SUBCOMMAND("audit", NULL, run_audit,
+		"report records, worktrees and ports that do not match; exit status 1 if any",
+		.options = {cli_pool_options, json_options}),
+	CLI_SUBCOMMAND("port", "PATH|BRANCH|SLUG", run_port,
+		"print the port of a path, or the ports of a worktree of the pool",
+		.options = {lookup_options, cli_pool_options, json_options}),
+	NULL,
 };
 
 const struct verb verb_pool = {
@@ -421,6 +399,5 @@ const struct verb verb_pool = {
 		    "dev-team pool sweep --apply\n"
 		    "dev-team pool reclaim feat/issue-42",
 	.size = sizeof(struct pool_options),
-	.subcommands = (const struct verb *const[]){&allocate, &adopt, &reclaim, &list, &sweep,
-		&audit, &port, NULL},
+	.subcommands = subcommands,
 };

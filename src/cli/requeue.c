@@ -148,42 +148,27 @@ static int run_merged(struct invocation *in, struct error *err)
 						 : triage_reset(dir, in->words[0], "merged", err);
 }
 
-static const struct verb decide = {
-	.name = "decide",
-	.about = "record a failure and print whether ISSUE needs a new score",
-	.details =
-		"Decides by the operator's request, the age of the score, the kind of failure and "
-		"how often it occurred.\n"
-		"\n"
-		"The score is kept for MergeConflict, RebaseConflict, HarnessUnavailable, "
-		"BranchQuotaExceeded, PortCollision, OffPeakDeferralExceeded and "
-		"WorktreeOwnershipMismatch. The issue is scored again on the third CIFailure in 24 "
-		"hours, on the second BudgetExceeded or AgentTimeout, and always for "
-		"MaxRetriesExhausted, MigrationConflict, MigrationFailed and EstimateVariance.",
-	.words = "ISSUE",
-	.options = {artifacts_options, decide_options, json_options},
-	.run = run_decide,
-};
-static const struct verb triage = {
-	.name = "triage",
-	.about = "record a triage of ISSUE; more than ten again within a day are a storm",
-	.words = "ISSUE",
-	.options = {artifacts_options, triage_options, json_options},
-	.run = run_triage,
-};
-static const struct verb history = {
-	.name = "history",
-	.about = "print the triages and failures of ISSUE",
-	.words = "ISSUE",
-	.options = {artifacts_options, json_options},
-	.run = run_history,
-};
-static const struct verb merged = {
-	.name = "merged",
-	.about = "reset the failure count of ISSUE",
-	.words = "ISSUE",
-	.options = {artifacts_options},
-	.run = run_merged,
+static const struct verb *const subcommands[] = {
+	CLI_SUBCOMMAND("decide", "ISSUE", run_decide,
+		"record a failure and print whether ISSUE needs a new score",
+		.details = "Decides by the operator's request, the age of the score, the kind of "
+			   "failure and how often it occurred.\n"
+			   "\n"
+			   "The score is kept for MergeConflict, RebaseConflict, "
+			   "HarnessUnavailable, BranchQuotaExceeded, PortCollision, "
+			   "OffPeakDeferralExceeded and WorktreeOwnershipMismatch. The issue is "
+			   "scored again on the third CIFailure in 24 hours, on the second "
+			   "BudgetExceeded or AgentTimeout, and always for MaxRetriesExhausted, "
+			   "MigrationConflict, MigrationFailed and EstimateVariance.",
+		.options = {artifacts_options, decide_options, json_options}),
+	CLI_SUBCOMMAND("triage", "ISSUE", run_triage,
+		"record a triage of ISSUE; more than ten again within a day are a storm",
+		.options = {artifacts_options, triage_options, json_options}),
+	CLI_SUBCOMMAND("history", "ISSUE", run_history, "print the triages and failures of ISSUE",
+		.options = {artifacts_options, json_options}),
+	CLI_SUBCOMMAND("merged", "ISSUE", run_merged, "reset the failure count of ISSUE",
+		.options = {artifacts_options}),
+	NULL,
 };
 
 const struct verb verb_requeue = {
@@ -193,5 +178,5 @@ const struct verb verb_requeue = {
 	.examples = "dev-team requeue decide ISSUE-7 --failure CIFailure",
 	.size = sizeof(defaults),
 	.defaults = &defaults,
-	.subcommands = (const struct verb *const[]){&decide, &triage, &history, &merged, NULL},
+	.subcommands = subcommands,
 };

@@ -282,34 +282,20 @@ static int run_resolve(struct invocation *in, struct error *err)
 	return 0;
 }
 
-static const struct verb check = {
-	.name = "check",
-	.about = "print all faults as FILE:LINE:COL and exit with status 3, or a summary",
-	.words = "[DIR]",
-	.options = {resources_rows},
-	.run = run_check,
-};
-static const struct verb show = {
-	.name = "show",
-	.about = "print every field with its value and its origin",
-	.details = "Also shows the default pool where there is no WorktreePool.",
-	.words = "[KIND[/NAME]]",
-	.options = {resources_rows},
-	.run = run_show,
-};
-static const struct verb schema = {
-	.name = "schema",
-	.about = "list the kinds, or print the JSON Schema of one",
-	.words = "[KIND]",
-	.options = {schema_options},
-	.run = run_schema,
-};
-static const struct verb resolve = {
-	.name = "resolve",
-	.about = "print how many issues a pipeline works on at one time, and why",
-	.words = "PIPELINE",
-	.options = {resources_rows, resolve_options},
-	.run = run_resolve,
+static const struct verb *const subcommands[] = {
+	CLI_SUBCOMMAND("check", "[DIR]", run_check,
+		"print all faults as FILE:LINE:COL and exit with status 3, or a summary",
+		.options = {resources_rows}),
+	CLI_SUBCOMMAND("show", "[KIND[/NAME]]", run_show,
+		"print every field with its value and its origin",
+		.details = "Also shows the default pool where there is no WorktreePool.",
+		.options = {resources_rows}),
+	CLI_SUBCOMMAND("schema", "[KIND]", run_schema,
+		"list the kinds, or print the JSON Schema of one", .options = {schema_options}),
+	CLI_SUBCOMMAND("resolve", "PIPELINE", run_resolve,
+		"print how many issues a pipeline works on at one time, and why",
+		.options = {resources_rows, resolve_options}),
+	NULL,
 };
 
 const struct verb verb_resources = {
@@ -321,5 +307,5 @@ const struct verb verb_resources = {
 		    "dev-team resources show Pipeline/implement-task\n"
 		    "dev-team resources schema WorktreePool",
 	.size = sizeof(struct resources_options),
-	.subcommands = (const struct verb *const[]){&check, &show, &schema, &resolve, NULL},
+	.subcommands = subcommands,
 };

@@ -151,20 +151,17 @@ static int run_feedback(struct invocation *in, struct error *err)
 	return classifier_feedback(dir, &f, err);
 }
 
-static const struct verb classify = {
-	.name = "classify",
-	.about = "print which of testing, critic and security have to review a change",
-	.details = "A model's answer decides if it is complete and confident; without --answer the "
-		   "rules decide; in every other case all three review. Exit status 3: the diff is "
-		   "not understood, so all three have to review.",
-	.options = {classify_options, issue_options},
-	.run = run_classify,
-};
-static const struct verb feedback = {
-	.name = "feedback",
-	.about = "record in the calibration log which reviewer was missing",
-	.options = {feedback_options, issue_options},
-	.run = run_feedback,
+static const struct verb *const subcommands[] = {
+	CLI_SUBCOMMAND("classify", NULL, run_classify,
+		"print which of testing, critic and security have to review a change",
+		.details = "A model's answer decides if it is complete and confident; without "
+			   "--answer the rules decide; in every other case all three review. Exit "
+			   "status 3: the diff is not understood, so all three have to review.",
+		.options = {classify_options, issue_options}),
+	CLI_SUBCOMMAND("feedback", NULL, run_feedback,
+		"record in the calibration log which reviewer was missing",
+		.options = {feedback_options, issue_options}),
+	NULL,
 };
 
 const struct verb verb_review = {
@@ -174,5 +171,5 @@ const struct verb verb_review = {
 	.examples = "git diff main...HEAD | dev-team review classify --diff -\n"
 		    "dev-team review feedback --pr 7 --reviewer security --reason 'new token'",
 	.size = sizeof(struct review_options),
-	.subcommands = (const struct verb *const[]){&classify, &feedback, NULL},
+	.subcommands = subcommands,
 };

@@ -124,36 +124,25 @@ static int run_explore(struct invocation *in, struct error *err)
 	return load(in, &w, err) < 0 ? -1 : explore_workflow(&w, &explore, in->out, err);
 }
 
-static const struct verb check = {
-	.name = "check",
-	.about = "print every fault as FILE:LINE:COL; exit status 1 if there is one",
-	.details =
-		"Faults are triggers without a transition, states that no step handles, and states "
-		"that cannot be reached or cannot reach an end. Exit status 3: the file cannot be "
-		"read as a workflow.",
-	.words = "FILE",
-	.options = {check_options},
-	.run = run_check,
-};
-static const struct verb draw = {
-	.name = "draw",
-	.about = "print the diagram as mermaid text or SVG, with the current state marked",
-	.words = "FILE",
-	.options = {check_options, draw_options},
-	.run = run_draw,
-};
-static const struct verb explore = {
-	.name = "explore",
-	.about = "run every combination of answers through the engine and report dead ends",
-	.details =
-		"Plays every combination of what agents and scripts may answer, or not answer, "
-		"with the real engine. Reports dead ends, livelocks, states that only a limit "
-		"leaves, unreachable states, and how many actions a run can cost. Exit status 1 "
-		"if there are findings. --trace N prints a script of agents with which 'dev-team "
-		"run' reproduces finding N.",
-	.words = "FILE",
-	.options = {check_options, explore_options},
-	.run = run_explore,
+static const struct verb *const subcommands[] = {
+	CLI_SUBCOMMAND("check", "FILE", run_check,
+		"print every fault as FILE:LINE:COL; exit status 1 if there is one",
+		.details = "Faults are triggers without a transition, states that no step handles, "
+			   "and states that cannot be reached or cannot reach an end. Exit status "
+			   "3: the file cannot be read as a workflow.",
+		.options = {check_options}),
+	CLI_SUBCOMMAND("draw", "FILE", run_draw,
+		"print the diagram as mermaid text or SVG, with the current state marked",
+		.options = {check_options, draw_options}),
+	CLI_SUBCOMMAND("explore", "FILE", run_explore,
+		"run every combination of answers through the engine and report dead ends",
+		.details = "Plays every combination of what agents and scripts may answer, or not "
+			   "answer, with the real engine. Reports dead ends, livelocks, states "
+			   "that only a limit leaves, unreachable states, and how many actions a "
+			   "run can cost. Exit status 1 if there are findings. --trace N prints a "
+			   "script of agents with which 'dev-team run' reproduces finding N.",
+		.options = {check_options, explore_options}),
+	NULL,
 };
 
 const struct verb verb_workflow = {
@@ -166,5 +155,5 @@ const struct verb verb_workflow = {
 		    "dev-team workflow explore my-workflow.md --trace 1 >agents.yaml",
 	.size = sizeof(defaults),
 	.defaults = &defaults,
-	.subcommands = (const struct verb *const[]){&check, &draw, &explore, NULL},
+	.subcommands = subcommands,
 };
