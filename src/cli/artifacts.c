@@ -10,10 +10,6 @@ struct artifacts_options {
 	bool json;
 };
 
-static const struct option json_options[] = {
-	CLI_JSON(struct artifacts_options, "print the result as JSON"),
-	OPTION_END,
-};
 static const struct option check_options[] = {
 	OPTION_TEXT(struct artifacts_options, schema, "schema", "NAME|FILE",
 		"a built-in schema or a file; default: what the file's \"$schema\" or its name "
@@ -169,10 +165,10 @@ static const struct verb *const subcommands[] = {
 		.details = "A file whose name ends in .jsonl is checked line by line. Exit status: "
 			   "1 if there is a fault; 3 if a file is not JSON or names no schema; the "
 			   "other files are checked all the same.",
-		.options = {check_options, json_options}),
+		.options = {check_options, CLI_JSON_TABLE(struct artifacts_options)}),
 	CLI_SUBCOMMAND("schema", "[NAME]", run_schema, "list the built-in schemas, or print one"),
 	CLI_SUBCOMMAND("events", NULL, run_events, "print the events of pipeline runs, one a line",
-		.options = {events_options, json_options}),
+		.options = {events_options, CLI_JSON_TABLE(struct artifacts_options)}),
 	NULL,
 };
 

@@ -26,7 +26,8 @@ extern const struct verb cli_program;
 	}
 
 /* Rows that many verbs have; `type` has a field of that name. */
-#define CLI_JSON(type, help) OPTION_FLAG(type, json, "json", help)
+#define CLI_JSON(type)       OPTION_FLAG(type, json, "json", "print the result as JSON")
+#define CLI_JSON_TABLE(type) ((const struct option[]){CLI_JSON(type), OPTION_END})
 #define CLI_ARTIFACTS(type)                                                                        \
 	OPTION_TEXT(type, artifacts, "artifacts", "DIR",                                           \
 		"directory of the artifacts; default: $ARTIFACTS_DIR, else one in the state "      \

@@ -6,7 +6,8 @@ struct events_options {
 };
 
 static const struct option options[] = {
-	CLI_JSON(struct events_options, "print the lines of the journal as they are"),
+	OPTION_FLAG(
+		struct events_options, json, "json", "print the lines of the journal as they are"),
 	OPTION_END,
 };
 

@@ -16,10 +16,6 @@ struct gate_options {
 	bool again, force, json;
 };
 
-static const struct option json_options[] = {
-	CLI_JSON(struct gate_options, "print the result as one line of JSON"),
-	OPTION_END,
-};
 static const struct option hold_options[] = {
 	OPTION_TEXT(struct gate_options, who, "who", "TEXT",
 		"what others see about the holder; default: the command, or the branch"),
@@ -37,7 +33,7 @@ static const struct option rebase_options[] = {
 	OPTION_FLAG(struct gate_options, again, "again", "forget the earlier conflicts"),
 	OPTION_TEXT(struct gate_options, issue, "issue", "ID",
 		"write events and runtime.json for this issue"),
-	CLI_JSON(struct gate_options, "print the result as one line of JSON"),
+	CLI_JSON(struct gate_options),
 	OPTION_END,
 };
 static const struct option release_options[] = {
@@ -308,10 +304,10 @@ static const struct verb *const subcommands[] = {
 		.details = "The exit status is the command's own. The command and all its "
 			   "processes are ended when the gate is lost. With --json the command's "
 			   "output goes to standard error.",
-		.options = {hold_options, cli_pool_options, json_options}),
+		.options = {hold_options, cli_pool_options, CLI_JSON_TABLE(struct gate_options)}),
 	CLI_SUBCOMMAND("status", NULL, run_status,
 		"print who holds the gate and which branches are suspended",
-		.options = {cli_pool_options, json_options}),
+		.options = {cli_pool_options, CLI_JSON_TABLE(struct gate_options)}),
 	CLI_SUBCOMMAND("rebase", "BRANCH|SLUG|PATH", run_rebase,
 		"fetch, rebase a branch of the pool onto its target, and push it",
 		.details = "Pushes only if the branch on the remote is the expected commit. After "
@@ -321,7 +317,8 @@ static const struct verb *const subcommands[] = {
 		.options = {rebase_options, hold_options, cli_pool_options}),
 	CLI_SUBCOMMAND("release", NULL, run_release,
 		"end the holder's processes and take the gate away from it",
-		.options = {release_options, cli_pool_options, json_options}),
+		.options = {release_options, cli_pool_options,
+			CLI_JSON_TABLE(struct gate_options)}),
 	NULL,
 };
 

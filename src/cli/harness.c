@@ -17,10 +17,6 @@ struct harness_options {
 	bool json;
 };
 
-static const struct option json_options[] = {
-	CLI_JSON(struct harness_options, "print the result as JSON"),
-	OPTION_END,
-};
 static const struct option run_options[] = {
 	OPTION_TEXT(struct harness_options, prompt_file, "prompt-file", "FILE",
 		"the prompt; default: standard input"),
@@ -60,19 +56,30 @@ static int width_of(int capability)
 
 static void put_facts(struct buf *out, const struct harness *h)
 {
-	struct harness_facts f = harness_facts(h);
-	int64_t tokens = harness_context_tokens(h);
-
-	buf_addf(out, "%-12s %-10s %-10s ", harness_name(h), f.binary ? f.binary : "-",
-		*f.range ? f.range : "any");
-	if (tokens)
-		buf_addf(out, "%-8lld", (long long)tokens);
+	buf_addf(out, "%-12s %-10s %-10s ", h->name, h->binary ? h->binary : "-",
+		*h->range ? h->range : "any");
+	if (h->context_tokens)
+		buf_addf(out, "%-8lld", (long long)h->context_tokens);
 	else
 		buf_addf(out, "%-8s", "varies");
 	for (int c = 0; c < CAPABILITIES; c++)
-		buf_addf(out, " %-*s", width_of(c),
-			capability_level_name(harness_can(h, (enum capability)c)));
+		buf_addf(out, " %-*s", width_of(c), capability_level_name(h->can[c]));
 	cli_end_row(out);
+}
+
+static json *facts_json(const struct harness *h)
+{
+	json *can = json_object();
+
+	for (int c = 0; c < CAPABILITIES; c++)
+		json_put_str(can, capability_name((enum capability)c),
+			str_of(capability_level_name(h->can[c])));
+	return CLI_OBJECT(CLI_TEXT("name", h->name), CLI_TEXT("binary", h->binary),
+		CLI_TEXT("versionRange", h->range), CLI_VALUE("capabilities", can),
+		h->context_tokens ? CLI_INT("maxContextTokens", h->context_tokens)
+				  : CLI_TEXT("maxContextTokens", NULL),
+		CLI_VALUE("models", cli_names(h->models)), CLI_BOOL("anyModel", h->models_open),
+		CLI_VALUE("credentials", cli_names(h->credentials)));
 }
 
 static int run_list(struct invocation *in, struct error *err)
@@ -87,7 +94,7 @@ static int run_list(struct invocation *in, struct error *err)
 		buf_addf(&text, " %-*s", width_of(c), capability_name((enum capability)c));
 	buf_addc(&text, '\n');
 	for (size_t i = 0; harness_all[i]; i++) {
-		json_push(list, harness_facts_json(harness_all[i]));
+		json_push(list, facts_json(harness_all[i]));
 		put_facts(&text, harness_all[i]);
 	}
 	cli_put_result(in->out, o->json, buf_str(&text), list);
@@ -104,7 +111,7 @@ static int probe_json(struct invocation *in, const struct harness *h, json *list
 	if (harness_account(in->arena, h, &account, err) < 0)
 		return -1;
 	json_push(list,
-		CLI_OBJECT(CLI_TEXT("name", harness_name(h)), CLI_BOOL("available", v->available),
+		CLI_OBJECT(CLI_TEXT("name", h->name), CLI_BOOL("available", v->available),
 			CLI_TEXT("reason", unavailable_reason_name(v->reason)),
 			CLI_TEXT("detail", v->detail), CLI_TEXT("installedVersion", v->version),
 			CLI_TEXT("accountId", account)));
@@ -115,7 +122,7 @@ static void put_probe(struct buf *out, const struct harness *h)
 {
 	const struct harness_availability *v = harness_available(h);
 
-	buf_addf(out, "%-12s %s", harness_name(h), v->available ? "available" : "unavailable");
+	buf_addf(out, "%-12s %s", h->name, v->available ? "available" : "unavailable");
 	if (v->version)
 		buf_addf(out, " %s", v->version);
 	if (v->reason != REASON_NONE)
@@ -168,11 +175,11 @@ static int read_model(
 	*id = harness_model(h, &m, &fits);
 	if (!fits)
 		return error_set(err, ERR_INPUT, "harness '%s' does not drive model '%.100s'",
-			harness_name(h), o->model);
+			h->name, o->model);
 	if (!*id)
 		error_log("harness '%s' does not drive '%s' (alias '%s'): its own default model is "
 			  "used",
-			harness_name(h), m.id, o->model);
+			h->name, m.id, o->model);
 	return 0;
 }
 
@@ -224,8 +231,20 @@ static void put_result(struct buf *out, const struct harness *h, const struct ha
 	if (*r->text && !str_ends(str_of(r->text), "\n"))
 		buf_addc(out, '\n');
 	if (r->status != HARNESS_SUCCESS)
-		error_log("harness '%s': %s: %s", harness_name(h), harness_status_name(r->status),
+		error_log("harness '%s': %s: %s", h->name, harness_status_name(r->status),
 			r->detail ? r->detail : "nothing more is known");
+}
+
+static json *result_json(const struct harness *h, const struct harness_result *r)
+{
+	json *j = CLI_OBJECT(CLI_TEXT("harness", h->name),
+		CLI_TEXT("status", harness_status_name(r->status)),
+		r->exit_code < 0 ? CLI_TEXT("exitCode", NULL) : CLI_INT("exitCode", r->exit_code),
+		CLI_TEXT("model", r->model), CLI_TEXT("text", r->text),
+		CLI_TEXT("detail", r->detail), CLI_BOOL("rateLimited", r->rate_limited));
+
+	usage_put(j, &r->usage, harness_usage_members, true);
+	return j;
 }
 
 static void beat(void *data, const struct harness_event *e)
@@ -248,7 +267,7 @@ static int invoke(struct invocation *in, const struct harness *h, struct harness
 	}
 	if (run_interrupt_begin(&input->cancel, err) < 0)
 		return -1;
-	rc = harness_invoke(in->arena, h, input, beat, (void *)harness_name(h), r, err);
+	rc = harness_invoke(in->arena, h, input, beat, (void *)h->name, r, err);
 	run_interrupt_end();
 	return rc;
 }
@@ -273,7 +292,7 @@ static int run_run(struct invocation *in, struct error *err)
 	if (invoke(in, h, &input, &r, err) < 0)
 		return -1;
 	if (o->json)
-		cli_put_json(in->out, harness_result_json(h, &r));
+		cli_put_json(in->out, result_json(h, &r));
 	else
 		put_result(in->out, h, &r);
 	if (r.status == HARNESS_UNAVAILABLE)
@@ -402,12 +421,12 @@ static int run_check(struct invocation *in, struct error *err)
 
 static const struct verb *const subcommands[] = {
 	CLI_SUBCOMMAND("list", NULL, run_list, "print what each harness can do",
-		.options = {json_options}),
+		.options = {CLI_JSON_TABLE(struct harness_options)}),
 	CLI_SUBCOMMAND("probe", "[NAME...]", run_probe,
 		"print whether harnesses are installed and can be used",
 		.details = "Exit status 1: one of those named is unavailable; without a name, all "
 			   "are.",
-		.options = {json_options}),
+		.options = {CLI_JSON_TABLE(struct harness_options)}),
 	CLI_SUBCOMMAND("run", "NAME", run_run,
 		"send the prompt on standard input to a harness and print its last message",
 		.details =
@@ -417,13 +436,13 @@ static const struct verb *const subcommands[] = {
 			"\n"
 			"Exit status: 1 after a failure, at the time limit, over the budget; 5 if "
 			"the harness cannot be used (not installed, not logged in, at its limit).",
-		.options = {run_options, json_options}),
+		.options = {run_options, CLI_JSON_TABLE(struct harness_options)}),
 	CLI_SUBCOMMAND("check", "PIPELINE", run_check,
 		"check that the stages of a pipeline can run on the harnesses they name",
 		.details =
 			"PIPELINE is a name in the directory of resources, or a file. Prints the "
 			"chain of each stage, then every fault (exit status 1) and every warning.",
-		.options = {check_options, json_options}),
+		.options = {check_options, CLI_JSON_TABLE(struct harness_options)}),
 	NULL,
 };
 

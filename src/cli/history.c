@@ -10,7 +10,8 @@ struct history_options {
 };
 
 static const struct option json_options[] = {
-	CLI_JSON(struct history_options, "print JSON: a line for each state; 'verify': one line"),
+	OPTION_FLAG(struct history_options, json, "json",
+		"print JSON: a line for each state; 'verify': one line"),
 	OPTION_END,
 };
 

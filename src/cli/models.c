@@ -13,7 +13,7 @@ static const struct option registry_options[] = {
 	OPTION_TEXT(struct models_options, registry, "registry", "FILE",
 		"the models; default: .dev-team/models.yaml of the repository, else the shipped "
 		"ones"),
-	CLI_JSON(struct models_options, "print the result as JSON"),
+	CLI_JSON(struct models_options),
 	OPTION_END,
 };
 static const struct option pipeline_options[] = {

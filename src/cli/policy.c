@@ -44,10 +44,6 @@ static const struct option test_options[] = {
 		"the test"),
 	OPTION_END,
 };
-static const struct option json_options[] = {
-	CLI_JSON(struct policy_options, "print the result as one JSON object"),
-	OPTION_END,
-};
 
 /* ---- the question ---- */
 
@@ -384,10 +380,10 @@ static int run_layers(struct invocation *in, struct error *err)
 static const struct verb *const subcommands[] = {
 	CLI_SUBCOMMAND("check", "[-- COMMAND...]", run_check,
 		"print 'allow', or 'deny RULE FROM-TO ...: REASON' with exit status 1",
-		.options = {question_options, json_options}),
+		.options = {question_options, CLI_JSON_TABLE(struct policy_options)}),
 	CLI_SUBCOMMAND("explain", "[-- COMMAND...]", run_explain,
 		"as check, with the syntax tree of the command and every rule that was applied",
-		.options = {question_options, json_options}),
+		.options = {question_options, CLI_JSON_TABLE(struct policy_options)}),
 	CLI_SUBCOMMAND("exec", "[-- COMMAND...]", run_exec,
 		"run a command, if it is allowed, in the kernel's sandbox",
 		.details = "Runs the syntax tree of the command, never its text: no shell is "
@@ -397,11 +393,12 @@ static const struct verb *const subcommands[] = {
 		.options = {question_options, exec_options}),
 	CLI_SUBCOMMAND("test", "FILE...", run_test,
 		"check rows of commands against the verdicts that they expect",
-		.options = {test_options, json_options}),
+		.options = {test_options, CLI_JSON_TABLE(struct policy_options)}),
 	CLI_SUBCOMMAND("hook", "< CALL", run_hook, "answer a PreToolUse hook on standard input"),
 	CLI_SUBCOMMAND("show", "[NAME]", run_show, "list the shipped policies, or print one"),
 	CLI_SUBCOMMAND("layers", NULL, run_layers,
-		"print what this host has to enforce a policy with", .options = {json_options}),
+		"print what this host has to enforce a policy with",
+		.options = {CLI_JSON_TABLE(struct policy_options)}),
 	NULL,
 };
 

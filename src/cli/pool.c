@@ -20,10 +20,6 @@ const struct option cli_pool_options[] = {
 	CLI_ARTIFACTS(struct pool_choice),
 	OPTION_END,
 };
-static const struct option json_options[] = {
-	CLI_JSON(struct pool_options, "print the result as one line of JSON"),
-	OPTION_END,
-};
 static const struct option branch_options[] = {
 	OPTION_TEXT(struct pool_options, base, "base", "COMMIT", "start point of a new branch"),
 	OPTION_TEXT(struct pool_options, target, "target", "BRANCH",
@@ -53,7 +49,7 @@ static const struct option port_options[] = {
 static const struct option confirm_options[] = {
 	OPTION_FLAG(struct pool_options, confirm, "confirm",
 		"remove it in spite of uncommitted changes or unpushed commits; they are lost"),
-	CLI_JSON(struct pool_options, "print the result as one line of JSON"),
+	CLI_JSON(struct pool_options),
 	OPTION_END,
 };
 static const struct option sweep_options[] = {
@@ -360,25 +356,26 @@ static const struct verb *const subcommands[] = {
 		"create a worktree with ports for BRANCH, or adopt the one that exists",
 		.details = "The worktree, its ports and its record are created together or not at "
 			   "all.",
-		.options = {branch_options, port_options, cli_pool_options, json_options}),
+		.options = {branch_options, port_options, cli_pool_options,
+			CLI_JSON_TABLE(struct pool_options)}),
 	CLI_SUBCOMMAND("adopt", "BRANCH", run_adopt,
 		"record an existing worktree of BRANCH and give it ports",
-		.options = {port_options, cli_pool_options, json_options}),
+		.options = {port_options, cli_pool_options, CLI_JSON_TABLE(struct pool_options)}),
 	CLI_SUBCOMMAND("reclaim", "BRANCH|SLUG|PATH", run_reclaim,
 		"remove a worktree and free its ports; it is no error if there is none",
 		.options = {confirm_options, cli_pool_options}),
 	CLI_SUBCOMMAND("list", NULL, run_list, "list the worktrees of this repository",
-		.options = {cli_pool_options, json_options}),
+		.options = {cli_pool_options, CLI_JSON_TABLE(struct pool_options)}),
 	CLI_SUBCOMMAND("sweep", NULL, run_sweep,
 		"find worktrees that are merged, left by a failed run, or stale",
 		.details = "A worktree is stale when nobody has touched it for staleThresholdDays.",
 		.options = {sweep_options, confirm_options, cli_pool_options}),
 	CLI_SUBCOMMAND("audit", NULL, run_audit,
 		"report records, worktrees and ports that do not match; exit status 1 if any",
-		.options = {cli_pool_options, json_options}),
+		.options = {cli_pool_options, CLI_JSON_TABLE(struct pool_options)}),
 	CLI_SUBCOMMAND("port", "PATH|BRANCH|SLUG", run_port,
 		"print the port of a path, or the ports of a worktree of the pool",
-		.options = {lookup_options, cli_pool_options, json_options}),
+		.options = {lookup_options, cli_pool_options, CLI_JSON_TABLE(struct pool_options)}),
 	NULL,
 };
 

@@ -18,10 +18,6 @@ static const struct option artifacts_options[] = {
 	CLI_ARTIFACTS(struct requeue_options),
 	OPTION_END,
 };
-static const struct option json_options[] = {
-	CLI_JSON(struct requeue_options, "print the result as one line of JSON"),
-	OPTION_END,
-};
 static const struct option decide_options[] = {
 	OPTION_TEXT(struct requeue_options, failure, "failure", "NAME",
 		"what failed, such as CIFailure; required without --operator"),
@@ -160,12 +156,14 @@ static const struct verb *const subcommands[] = {
 			   "scored again on the third CIFailure in 24 hours, on the second "
 			   "BudgetExceeded or AgentTimeout, and always for MaxRetriesExhausted, "
 			   "MigrationConflict, MigrationFailed and EstimateVariance.",
-		.options = {artifacts_options, decide_options, json_options}),
+		.options = {artifacts_options, decide_options,
+			CLI_JSON_TABLE(struct requeue_options)}),
 	CLI_SUBCOMMAND("triage", "ISSUE", run_triage,
 		"record a triage of ISSUE; more than ten again within a day are a storm",
-		.options = {artifacts_options, triage_options, json_options}),
+		.options = {artifacts_options, triage_options,
+			CLI_JSON_TABLE(struct requeue_options)}),
 	CLI_SUBCOMMAND("history", "ISSUE", run_history, "print the triages and failures of ISSUE",
-		.options = {artifacts_options, json_options}),
+		.options = {artifacts_options, CLI_JSON_TABLE(struct requeue_options)}),
 	CLI_SUBCOMMAND("merged", "ISSUE", run_merged, "reset the failure count of ISSUE",
 		.options = {artifacts_options}),
 	NULL,

@@ -12,7 +12,7 @@ struct resources_options {
 
 static const struct option resources_rows[] = {
 	CLI_RESOURCES(struct resources_options),
-	CLI_JSON(struct resources_options, "print the result as JSON"),
+	CLI_JSON(struct resources_options),
 	OPTION_END,
 };
 static const struct option schema_options[] = {

@@ -18,7 +18,7 @@ static const struct option classify_options[] = {
 	OPTION_TEXT(struct review_options, base, "base", "REF", "or: what REF...HEAD changes"),
 	OPTION_TEXT(struct review_options, answer, "answer", "FILE",
 		"a model's answer; if the file does not exist, the model could not be called"),
-	CLI_JSON(struct review_options, "print the decision as one JSON object"),
+	OPTION_FLAG(struct review_options, json, "json", "print the decision as one JSON object"),
 	OPTION_END,
 };
 static const struct option issue_options[] = {

@@ -32,7 +32,7 @@ static const struct option explore_options[] = {
 		"stop after this many states; default: 200000"),
 	OPTION_NUMBER(struct workflow_options, trace, "trace", "N", 0, 99999999,
 		"print the agent script that reproduces finding N"),
-	CLI_JSON(struct workflow_options, "print the report as one JSON object"),
+	OPTION_FLAG(struct workflow_options, json, "json", "print the report as one JSON object"),
 	OPTION_END,
 };
 static const struct workflow_options defaults = {.format = "mermaid", .states = EXPLORE_STATES};

@@ -176,40 +176,6 @@ struct harness_handler {
 	void (*handle)(struct session *s, const json *value);
 };
 
-struct harness {
-	const char *name;
-	const char *binary;  /* NULL: not a program; it has health() and invoke() */
-	const char *range;   /* of versions, see harness_version_in_range(); "" is all */
-	const char *install; /* how to install it */
-	enum capability_level can[CAPABILITIES];
-	int64_t context_tokens; /* 0: varies */
-
-	/* NULL-terminated; may be NULL. */
-	const char *const *models;      /* ids */
-	const char *const *families;    /* prefixes of other ids */
-	const char *const *credentials; /* names of variables, most significant first */
-	const char *const *variables;   /* other variables to pass on; `X_*` is a prefix */
-	const char *const *aliases;     /* `NAME=OTHER`: NAME, if unset, gets OTHER's value */
-	const char *const *settings;    /* `NAME=value`: default values */
-	bool models_open;               /* takes any model id */
-	bool needs_finish;              /* an end without s->finished is a failure */
-
-	void (*command)(struct command *c, const struct harness_input *input);
-	/* Output: JSON lines, each given to the first handler of its type (ends with a row of
-	 * zeros), or all of stdout at the end. One of the two is set. */
-	const struct harness_handler *handlers;
-	void (*whole)(struct session *s, struct str output);
-	/* The rest may be NULL. A line of stderr. */
-	void (*error_line)(struct session *s, struct str line);
-	/* Faults that show only at the exit. Not called after a cancel. */
-	void (*judge)(struct session *s, const struct harness_exit *e);
-
-	/* Returns why it cannot be used although the version is right, or NULL. */
-	const char *(*health)(struct arena *a, const char *const *env);
-	/* Runs without a program. -1: a fault of this side. */
-	int (*invoke)(struct session *s, struct error *err);
-};
-
 extern const struct harness harness_claude_code, harness_codex, harness_gemini_cli,
 	harness_opencode, harness_aider, harness_generic_api;
 

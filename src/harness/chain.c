@@ -236,14 +236,10 @@ static int merge_row(const char *artifacts, const char *issue, const char *stage
 
 static void put_result(json *row, const struct harness_result *r)
 {
-	static const struct usage_member members[] = {{USAGE_COST, "costUsd"},
-		{USAGE_INPUT, "inputTokens"}, {USAGE_OUTPUT, "outputTokens"},
-		{USAGE_CACHE, "cacheTokens"}, {USAGE_MS, "durationMs"}, {0}};
-
 	json_put_str(row, "status", str_of(harness_status_name(r->status)));
 	if (r->exit_code >= 0)
 		json_put_int(row, "exitCode", r->exit_code);
-	usage_put(row, &r->usage, members, false);
+	usage_put(row, &r->usage, harness_usage_members, false);
 	if (r->detail)
 		json_put_str(row, "detail", str_of(r->detail));
 }

@@ -84,35 +84,6 @@ int harness_find(const char *name, const struct harness **out, struct error *err
 	return error_set(err, ERR_INPUT, "unknown harness '%.100s': one of %s", name, names.s);
 }
 
-const char *harness_name(const struct harness *h)
-{
-	return h->name;
-}
-
-enum capability_level harness_can(const struct harness *h, enum capability c)
-{
-	return h->can[c];
-}
-
-int64_t harness_context_tokens(const struct harness *h)
-{
-	return h->context_tokens;
-}
-
-struct harness_facts harness_facts(const struct harness *h)
-{
-	static const char *const none[] = {NULL};
-
-	return (struct harness_facts){
-		.binary = h->binary,
-		.range = h->range ? h->range : "",
-		.install = h->install,
-		.credentials = h->credentials ? h->credentials : none,
-		.models = h->models ? h->models : none,
-		.models_open = h->models_open,
-	};
-}
-
 const struct harness_availability *harness_available(const struct harness *h)
 {
 	static struct arena arena; /* never released */
@@ -175,67 +146,9 @@ int harness_account(struct arena *a, const struct harness *h, const char **id, s
 	return rc;
 }
 
-/* ---- as JSON ---- */
-
-static void put_text(json *object, const char *key, const char *text)
-{
-	if (text)
-		json_put_str(object, key, str_of(text));
-	else
-		json_put_null(object, key);
-}
-
-static json *names_json(const char *const *names)
-{
-	json *list = json_array();
-
-	for (; *names; names++)
-		json_push_str(list, str_of(*names));
-	return list;
-}
-
-json *harness_facts_json(const struct harness *h)
-{
-	struct harness_facts f = harness_facts(h);
-	json *j = json_object(), *can = json_object();
-
-	json_put_str(j, "name", str_of(harness_name(h)));
-	put_text(j, "binary", f.binary);
-	json_put_str(j, "versionRange", str_of(f.range));
-	for (int c = 0; c < CAPABILITIES; c++)
-		json_put_str(can, capability_name((enum capability)c),
-			str_of(capability_level_name(harness_can(h, (enum capability)c))));
-	json_put(j, "capabilities", can);
-	if (harness_context_tokens(h))
-		json_put_int(j, "maxContextTokens", harness_context_tokens(h));
-	else
-		json_put_null(j, "maxContextTokens");
-	json_put(j, "models", names_json(f.models));
-	json_put_bool(j, "anyModel", f.models_open);
-	json_put(j, "credentials", names_json(f.credentials));
-	return j;
-}
-
-json *harness_result_json(const struct harness *h, const struct harness_result *r)
-{
-	static const struct usage_member members[] = {{USAGE_COST, "costUsd"},
-		{USAGE_INPUT, "inputTokens"}, {USAGE_OUTPUT, "outputTokens"},
-		{USAGE_CACHE, "cacheTokens"}, {USAGE_MS, "durationMs"}, {0}};
-	json *j = json_object();
-
-	json_put_str(j, "harness", str_of(harness_name(h)));
-	json_put_str(j, "status", str_of(harness_status_name(r->status)));
-	if (r->exit_code < 0)
-		json_put_null(j, "exitCode");
-	else
-		json_put_int(j, "exitCode", r->exit_code);
-	put_text(j, "model", r->model);
-	json_put_str(j, "text", str_of(r->text));
-	put_text(j, "detail", r->detail);
-	json_put_bool(j, "rateLimited", r->rate_limited);
-	usage_put(j, &r->usage, members, true);
-	return j;
-}
+const struct usage_member harness_usage_members[] = {{USAGE_COST, "costUsd"},
+	{USAGE_INPUT, "inputTokens"}, {USAGE_OUTPUT, "outputTokens"}, {USAGE_CACHE, "cacheTokens"},
+	{USAGE_MS, "durationMs"}, {0}};
 
 void harness_set_unavailable(struct harness_result *r, const char *detail)
 {

@@ -89,26 +89,52 @@ struct harness_result {
 
 typedef void harness_listener(void *data, const struct harness_event *e);
 
-struct harness; /* an adapter; see adapter.h */
+/* ---- the descriptor ---- */
+
+struct command;
+struct harness_exit;
+struct harness_handler;
+struct session;
+
+/* The functions are for src/harness; see adapter.h. */
+struct harness {
+	const char *name;
+	const char *binary;  /* NULL: not a program; it has health() and invoke() */
+	const char *range;   /* of versions, see harness_version_in_range(); "" is all */
+	const char *install; /* how to install it */
+	enum capability_level can[CAPABILITIES];
+	int64_t context_tokens; /* 0: varies */
+
+	/* NULL-terminated; may be NULL. */
+	const char *const *models;      /* ids */
+	const char *const *families;    /* prefixes of other ids */
+	const char *const *credentials; /* names of variables, most significant first */
+	const char *const *variables;   /* other variables to pass on; `X_*` is a prefix */
+	const char *const *aliases;     /* `NAME=OTHER`: NAME, if unset, gets OTHER's value */
+	const char *const *settings;    /* `NAME=value`: default values */
+	bool models_open;               /* takes any model id */
+	bool needs_finish;              /* an end without s->finished is a failure */
+
+	void (*command)(struct command *c, const struct harness_input *input);
+	/* Output: JSON lines, each given to the first handler of its type (ends with a row of
+	 * zeros), or all of stdout at the end. One of the two is set. */
+	const struct harness_handler *handlers;
+	void (*whole)(struct session *s, struct str output);
+	/* The rest may be NULL. A line of stderr. */
+	void (*error_line)(struct session *s, struct str line);
+	/* Faults that show only at the exit. Not called after a cancel. */
+	void (*judge)(struct session *s, const struct harness_exit *e);
+
+	/* Returns why it cannot be used although the version is right, or NULL. */
+	const char *(*health)(struct arena *a, const char *const *env);
+	/* Runs without a program. -1: a fault of this side. */
+	int (*invoke)(struct session *s, struct error *err);
+};
 
 extern const struct harness
 	*const harness_all[]; /* all, NULL-terminated, in the order of docs/harness.md */
 /* -1: ERR_INPUT, with the known names. */
 int harness_find(const char *name, const struct harness **out, struct error *err);
-const char *harness_name(const struct harness *h);
-enum capability_level harness_can(const struct harness *h, enum capability c);
-int64_t harness_context_tokens(const struct harness *h); /* 0: varies */
-
-/* Fixed properties. Lists are NULL-terminated, never NULL. */
-struct harness_facts {
-	const char *binary;             /* NULL: not a program */
-	const char *range;              /* of versions; "" is all */
-	const char *install;            /* how to install it, for people */
-	const char *const *credentials; /* names of variables, most significant first */
-	const char *const *models;      /* ids */
-	bool models_open;               /* takes any other id */
-};
-struct harness_facts harness_facts(const struct harness *h);
 
 /* Probes program, version and health once per process; the answer lives as long. */
 const struct harness_availability *harness_available(const struct harness *h);
@@ -123,9 +149,8 @@ int harness_account(struct arena *a, const struct harness *h, const char **id, s
 int harness_invoke(struct arena *a, const struct harness *h, const struct harness_input *input,
 	harness_listener *listener, void *data, struct harness_result *result, struct error *err);
 
-/* As JSON, the caller's to free. */
-json *harness_facts_json(const struct harness *h);
-json *harness_result_json(const struct harness *h, const struct harness_result *r);
+/* The usage of a result as JSON. */
+extern const struct usage_member harness_usage_members[];
 /* The result of a call that is not made, because of `detail`. */
 void harness_set_unavailable(struct harness_result *r, const char *detail);
 

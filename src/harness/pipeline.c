@@ -33,7 +33,7 @@ static const char *missing_capability(const struct stage_spec *s, const struct h
 	enum capability c;
 
 	for (size_t i = 0; i < s->needs.n; i++)
-		if (!capability_find(s->needs.list[i], &c) || harness_can(h, c) != CAPABLE_YES)
+		if (!capability_find(s->needs.list[i], &c) || h->can[c] != CAPABLE_YES)
 			return s->needs.list[i];
 	return NULL;
 }
@@ -46,12 +46,11 @@ static const char *unsuitable(
 	bool fits;
 
 	if (capability)
-		return arena_printf(
-			c->arena, "harness '%s' lacks '%s'", harness_name(h), capability);
+		return arena_printf(c->arena, "harness '%s' lacks '%s'", h->name, capability);
 	(void)harness_model(h, m, &fits);
 	if (!fits)
 		return arena_printf(
-			c->arena, "harness '%s' does not drive model '%s'", harness_name(h), m->id);
+			c->arena, "harness '%s' does not drive model '%s'", h->name, m->id);
 	return NULL;
 }
 
@@ -65,21 +64,20 @@ static int check_available(
 
 	*why = NULL;
 	if (!v->available) {
-		*why = arena_printf(c->arena, "harness '%s' is unavailable: %s%s%s",
-			harness_name(h), reason, v->detail ? ": " : "", v->detail ? v->detail : "");
+		*why = arena_printf(c->arena, "harness '%s' is unavailable: %s%s%s", h->name,
+			reason, v->detail ? ": " : "", v->detail ? v->detail : "");
 		return primary ? harness_emit(c->q->artifacts, NULL, c->stage->name,
-					 EVENT_HARNESS_UNAVAILABLE, c->err, "harness",
-					 harness_name(h), "reason", reason, "detail", v->detail,
-					 NULL)
+					 EVENT_HARNESS_UNAVAILABLE, c->err, "harness", h->name,
+					 "reason", reason, "detail", v->detail, NULL)
 			       : 0;
 	}
 	if (v->reason != PROBE_FAILED)
 		return 0;
 	add_note(c, false,
-		arena_printf(c->arena, "harness '%s': %s", harness_name(h),
+		arena_printf(c->arena, "harness '%s': %s", h->name,
 			v->detail ? v->detail : "its version is unknown"));
 	return harness_emit(c->q->artifacts, NULL, c->stage->name, EVENT_HARNESS_PROBE_FAILED,
-		c->err, "harness", harness_name(h), "detail", v->detail, NULL);
+		c->err, "harness", h->name, "detail", v->detail, NULL);
 }
 
 static void warn_of_default_model(
@@ -92,7 +90,7 @@ static void warn_of_default_model(
 			arena_printf(c->arena,
 				"harness '%s' does not drive '%s' (alias '%s'): its own default "
 				"model is used",
-				harness_name(h), m->id, m->asked));
+				h->name, m->id, m->asked));
 }
 
 /* *take: it stays in the chain. */

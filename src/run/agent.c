@@ -226,8 +226,9 @@ static void set_input(struct agent_call *c, struct str prompt, const struct inst
 
 /* Runs the input on the first usable harness. The result of an interrupted call says nothing about
  * the agent. */
-static int run_chain(struct agent_call *c, const struct harness_input *input, struct text_list chain,
-	struct harness_result *result, const struct harness **used, struct error *err)
+static int run_chain(struct agent_call *c, const struct harness_input *input,
+	struct text_list chain, struct harness_result *result, const struct harness **used,
+	struct error *err)
 {
 	struct chain_call call = {.artifacts = c->run->artifacts,
 		.issue = c->run->call.id,
@@ -266,7 +267,7 @@ static int call_again(void *data, const char *sharpened, struct error *err)
 	struct harness_input input = c->input;
 	struct harness_result result = c->result;
 	const struct harness *used = c->used;
-	const char *name = harness_name(used);
+	const char *name = used->name;
 	struct str rest;
 
 	add_retry_prompt(c, sharpened, &prompt);
@@ -350,7 +351,7 @@ static json *note_of(const struct agent_call *c)
 	json *note = json_object();
 
 	json_put_str(note, "action", str_of(c->id));
-	json_put_str(note, "harness", str_of(harness_name(c->used)));
+	json_put_str(note, "harness", str_of(c->used->name));
 	if (r->model)
 		json_put_str(note, "model", str_of(r->model));
 	json_put_str(note, "status", str_of(harness_status_name(r->status)));
@@ -386,11 +387,10 @@ static int record_result(const struct agent_call *c, struct run_answer *out, str
 	out->note = note_of(c);
 	out->answered = success && str_trim(c->text).n;
 	out->text = c->text;
-	out->how = arena_printf(
-		c->arena, "%s: %s", harness_name(c->used), success ? "no answer" : status);
+	out->how = arena_printf(c->arena, "%s: %s", c->used->name, success ? "no answer" : status);
 	if (!success && r->detail)
-		error_log("dev-team: %s on %s: %s: %.400s", c->id, harness_name(c->used), status,
-			r->detail);
+		error_log(
+			"dev-team: %s on %s: %s: %.400s", c->id, c->used->name, status, r->detail);
 	return 0;
 }
 

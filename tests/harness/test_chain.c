@@ -147,9 +147,9 @@ static const struct harness_availability *there(const struct harness *h)
 						 no = {false, BINARY_MISSING, "no 'gemini' on PATH",
 							 NULL};
 
-	return strcmp(harness_name(h), "codex") == 0         ? &unread
-	       : strcmp(harness_name(h), "claude-code") == 0 ? &yes
-							     : &no;
+	return strcmp(h->name, "codex") == 0         ? &unread
+	       : strcmp(h->name, "claude-code") == 0 ? &yes
+						     : &no;
 }
 
 static const char *model_for(void *data, const char *harness)
@@ -173,8 +173,8 @@ static const char *run_chain(const char *stage, const char *chain)
 
 	if (chain_run(&arena, &call, &input, &harness_got, &used, &harness_err) < 0)
 		fail_msg("%s", harness_err.text);
-	return arena_printf(&arena, "%s %s", used ? harness_name(used) : "-",
-		harness_status_name(harness_got.status));
+	return arena_printf(
+		&arena, "%s %s", used ? used->name : "-", harness_status_name(harness_got.status));
 }
 
 /* Types of the events since the last call. */

@@ -12,9 +12,9 @@ static const struct harness_availability *there(const struct harness *h)
 						 unread = {true, PROBE_FAILED, "no version", NULL},
 						 no = {false, BINARY_MISSING, "not on PATH", NULL};
 
-	return strcmp(harness_name(h), "codex") == 0         ? &unread
-	       : strcmp(harness_name(h), "claude-code") == 0 ? &yes
-							     : &no;
+	return strcmp(h->name, "codex") == 0         ? &unread
+	       : strcmp(h->name, "claude-code") == 0 ? &yes
+						     : &no;
 }
 
 static const struct harness_availability *nowhere(const struct harness *h)
