@@ -43,17 +43,4 @@ void steps_add_failure(struct step_context *c, struct buf *failures, const char 
 void steps_set_trigger(struct step_context *c, const char *trigger);
 void steps_set_failed(struct step_context *c, const char *section, const char *reason);
 
-/* fix_loop.c: the states `fixing` and `fixing-pr`. */
-struct fix_loop {
-	const char *counter; /* of the iterations */
-	unsigned long limit; /* of that counter */
-	const char *message; /* precedes the work item and the section */
-	const char *notes;   /* section that says what is wrong */
-};
-
-/* Asks the developer for `Fix N`, unless it exists or the limit is reached. */
-void fix_loop_request(struct step_context *c, const struct fix_loop *loop);
-/* max_retries, a failed answer, or fix_done with the counter raised: true for the last. */
-bool fix_loop_decide(struct step_context *c, const struct fix_loop *loop);
-
 #endif
