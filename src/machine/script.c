@@ -858,7 +858,10 @@ static int interrupted(
 	return error_set(err, ERR_SYSTEM, "'%.200s' was ended by signal %d", s->id, w->caught);
 }
 
-/* 1: look again; 0: *line is set. */
+/*
+ * 1: look again; 0: *line is set. The answer counts only once the lock is ours: the guard records
+ * it before it removes its file, and nothing of the run is left when the caller returns.
+ */
 static int start_or_wait(struct arena *a, struct script_action *s, struct guard_watch *w,
 	char **line, struct error *err)
 {
@@ -887,23 +890,6 @@ static int start_or_wait(struct arena *a, struct script_action *s, struct guard_
 	return seen == SEEN_LATE ? 0 : 1;
 }
 
-static int run_to_result(struct arena *a, struct script_action *s, struct guard_watch *w,
-	char **line, struct error *err)
-{
-	int rc = 1;
-
-	while (rc == 1) {
-		rc = start_or_wait(a, s, w, line, err);
-		if (rc == 1 && script_load(a, s->document, s->id, w->policy, false, s, err) < 0)
-			rc = -1;
-		if (rc == 1 && s->answer) {
-			*line = arena_dup(a, str_of(s->answer));
-			rc = 0;
-		}
-	}
-	return rc;
-}
-
 int script_run(struct arena *a, const char *context_file, const char *action, const char *policy,
 	int wait_s, char **line, struct error *err)
 {
@@ -919,7 +905,8 @@ int script_run(struct arena *a, const char *context_file, const char *action, co
 		return 0;
 	}
 	watch_begin(&w, policy, wait_s);
-	rc = run_to_result(a, &s, &w, line, err);
+	while ((rc = start_or_wait(a, &s, &w, line, err)) == 1)
+		;
 	watch_end(&w);
 	return rc;
 }
