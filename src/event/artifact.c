@@ -11,10 +11,15 @@ enum {
 	TAIL_MAX = 1 << 20, /* of a last line without a newline that may be complete */
 };
 
+struct disk *artifact_disk;
+
 static const char runtime_file[] = "runtime.json";
 static const char *const scopes[] = {PIPELINE_SCOPE, "_classifier", "_ledger"};
 
-#define PLACE(dir, issue, name) (&(struct artifact_place){disk_real(), (dir), (issue), (name)})
+static struct disk *disk(void)
+{
+	return artifact_disk ? artifact_disk : disk_real();
+}
 
 /* ---- paths ---- */
 
@@ -58,47 +63,41 @@ static bool name_valid(const char *name)
 
 /* The directory of the issue, which has its lock. */
 static int issue_directory(
-	struct arena *a, const struct artifact_place *at, char **directory, struct error *err)
+	struct arena *a, const char *dir, const char *issue, char **directory, struct error *err)
 {
-	if (!at->dir || !at->dir[0])
+	if (!dir || !dir[0])
 		return error_set(err, ERR_USAGE, "the directory of artifacts has no name");
-	if (at->issue && !is_scope(at->issue) && path_check_id(at->issue, err) < 0)
+	if (issue && !is_scope(issue) && path_check_id(issue, err) < 0)
 		return -1;
-	*directory = at->issue ? path_join(a, at->dir, at->issue) : arena_dup(a, str_of(at->dir));
-	return 0;
-}
-
-static int place_path(
-	struct arena *a, const struct artifact_place *at, char **path, struct error *err)
-{
-	char *directory;
-
-	if (issue_directory(a, at, &directory, err) < 0)
-		return -1;
-	if (!name_valid(at->name))
-		return error_set(err, ERR_USAGE,
-			"bad name of an artifact '%.120s': must be letters, digits, '.', '_', '-', "
-			"with '/' between directories, no '.' in front",
-			at->name);
-	*path = path_join(a, directory, at->name);
+	*directory = issue ? path_join(a, dir, issue) : arena_dup(a, str_of(dir));
 	return 0;
 }
 
 int artifact_path(struct arena *a, const char *dir, const char *issue, const char *name,
 	char **path, struct error *err)
 {
-	return place_path(a, PLACE(dir, issue, name), path, err);
+	char *directory;
+
+	if (issue_directory(a, dir, issue, &directory, err) < 0)
+		return -1;
+	if (!name_valid(name))
+		return error_set(err, ERR_USAGE,
+			"bad name of an artifact '%.120s': must be letters, digits, '.', '_', '-', "
+			"with '/' between directories, no '.' in front",
+			name);
+	*path = path_join(a, directory, name);
+	return 0;
 }
 
 /* An agent may write in its issue's directory, so a link there may lead anywhere. Only the real
  * disk has links. */
-static int refuse_links(const struct artifact_place *at, const char *path, struct error *err)
+static int refuse_links(const char *dir, const char *path, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	char *p = arena_dup(&a, str_of(path)), *slash = p + strlen(at->dir);
+	char *p = arena_dup(&a, str_of(path)), *slash = p + strlen(dir);
 	struct stat st;
 
-	while (slash && *slash && at->disk == disk_real()) {
+	while (slash && *slash && !artifact_disk) {
 		slash = strchr(slash + 1, '/');
 		if (slash)
 			*slash = '\0';
@@ -111,75 +110,72 @@ static int refuse_links(const struct artifact_place *at, const char *path, struc
 	return 0;
 }
 
-static int safe_path(
-	struct arena *a, const struct artifact_place *at, char **path, struct error *err)
+static int safe_path(struct arena *a, const char *dir, const char *issue, const char *name,
+	char **path, struct error *err)
 {
-	return place_path(a, at, path, err) < 0 ? -1 : refuse_links(at, *path, err);
+	return artifact_path(a, dir, issue, name, path, err) < 0 ? -1
+								 : refuse_links(dir, *path, err);
 }
 
 /* ---- whole files ---- */
 
-static int lock_issue(const struct artifact_place *at, struct disk_lock **out, struct error *err)
+static int lock_issue(const char *dir, const char *issue, struct disk_lock **out, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	const struct disk_ops *ops = at->disk->ops;
+	const struct disk_ops *ops = disk()->ops;
 	char *directory;
 
-	if (issue_directory(&a, at, &directory, err) < 0 || refuse_links(at, directory, err) < 0 ||
-		ops->mkdirs(at->disk, directory, err) < 0 ||
-		ops->trusted(at->disk, directory, err) < 0)
+	if (issue_directory(&a, dir, issue, &directory, err) < 0 ||
+		refuse_links(dir, directory, err) < 0 || ops->mkdirs(disk(), directory, err) < 0 ||
+		ops->trusted(disk(), directory, err) < 0)
 		return -1;
-	return ops->lock(at->disk, path_join(&a, directory, ".lock"), LOCK_WAIT_MS, out, err);
+	return ops->lock(disk(), path_join(&a, directory, ".lock"), LOCK_WAIT_MS, out, err);
 }
 
-static int place_read(
-	const struct artifact_place *at, struct buf *out, bool *missing, struct error *err)
+int artifact_read_text(const char *dir, const char *issue, const char *name, struct buf *out,
+	bool *missing, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	char *path;
 
 	*missing = false;
-	if (safe_path(&a, at, &path, err) < 0)
+	if (safe_path(&a, dir, issue, name, &path, err) < 0)
 		return -1;
-	if (at->disk->ops->read(at->disk, path, FILE_BYTES_MAX, out, missing, err) < 0)
+	if (disk()->ops->read(disk(), path, FILE_BYTES_MAX, out, missing, err) < 0)
 		return *missing ? 0 : -1;
 	return 0;
 }
 
 /* With the lock. The temporary name is always the same, so the next write replaces what a killed
  * one left. */
-static int replace(const struct artifact_place *at, struct str text, struct error *err)
+static int replace(
+	const char *dir, const char *issue, const char *name, struct str text, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	const struct disk_ops *ops = at->disk->ops;
+	const struct disk_ops *ops = disk()->ops;
 	char *path, *temporary, *directory;
 	struct error late;
 
-	if (safe_path(&a, at, &path, err) < 0)
+	if (safe_path(&a, dir, issue, name, &path, err) < 0)
 		return -1;
 	temporary = arena_printf(&a, "%s.tmp", path);
 	directory = arena_dup(&a, path_dir(path));
-	if (ops->mkdirs(at->disk, directory, err) < 0 ||
-		ops->write(at->disk, temporary, NULL, text, err) < 0)
+	if (ops->mkdirs(disk(), directory, err) < 0 ||
+		ops->write(disk(), temporary, NULL, text, err) < 0)
 		return -1;
-	if (ops->rename(at->disk, temporary, path, err) < 0) {
-		(void)ops->unlink(at->disk, temporary, &late);
+	if (ops->rename(disk(), temporary, path, err) < 0) {
+		(void)ops->unlink(disk(), temporary, &late);
 		return -1;
 	}
-	return ops->sync_folder(at->disk, directory, err);
-}
-
-int artifact_place_write(const struct artifact_place *at, struct str text, struct error *err)
-{
-	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
-
-	return lock_issue(at, &lock, err) < 0 ? -1 : replace(at, text, err);
+	return ops->sync_folder(disk(), directory, err);
 }
 
 int artifact_write_text(
 	const char *dir, const char *issue, const char *name, struct str text, struct error *err)
 {
-	return artifact_place_write(PLACE(dir, issue, name), text, err);
+	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
+
+	return lock_issue(dir, issue, &lock, err) < 0 ? -1 : replace(dir, issue, name, text, err);
 }
 
 int artifact_write(
@@ -191,14 +187,8 @@ int artifact_write(
 	return artifact_write_text(dir, issue, name, buf_str(&text), err);
 }
 
-int artifact_read_text(const char *dir, const char *issue, const char *name, struct buf *out,
-	bool *missing, struct error *err)
-{
-	return place_read(PLACE(dir, issue, name), out, missing, err);
-}
-
-/* *out is NULL without a file. */
-static int read_json(const struct artifact_place *at, json **out, struct error *err)
+int artifact_read(
+	const char *dir, const char *issue, const char *name, json **out, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -206,33 +196,28 @@ static int read_json(const struct artifact_place *at, json **out, struct error *
 	char *path;
 
 	*out = NULL;
-	if (place_path(&a, at, &path, err) < 0 || place_read(at, &text, &missing, err) < 0)
+	if (artifact_path(&a, dir, issue, name, &path, err) < 0 ||
+		artifact_read_text(dir, issue, name, &text, &missing, err) < 0)
 		return -1;
 	return missing ? 0 : schema_read_json(out, path, buf_str(&text), err);
-}
-
-int artifact_read(
-	const char *dir, const char *issue, const char *name, json **out, struct error *err)
-{
-	return read_json(PLACE(dir, issue, name), out, err);
 }
 
 int artifact_remove(const char *dir, const char *issue, const char *name, struct error *err)
 {
 	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
 	CLEANUP(arena_release) struct arena a = {0};
-	const struct artifact_place *at = PLACE(dir, issue, name);
-	const struct disk_ops *ops = at->disk->ops;
+	const struct disk_ops *ops = disk()->ops;
 	bool exists;
 	char *path;
 
-	if (safe_path(&a, at, &path, err) < 0 || ops->exists(at->disk, path, &exists, err) < 0)
+	if (safe_path(&a, dir, issue, name, &path, err) < 0 ||
+		ops->exists(disk(), path, &exists, err) < 0)
 		return -1;
 	if (!exists)
 		return 0;
-	if (lock_issue(at, &lock, err) < 0 || ops->unlink(at->disk, path, err) < 0)
+	if (lock_issue(dir, issue, &lock, err) < 0 || ops->unlink(disk(), path, err) < 0)
 		return -1;
-	return ops->sync_folder(at->disk, arena_dup(&a, path_dir(path)), err);
+	return ops->sync_folder(disk(), arena_dup(&a, path_dir(path)), err);
 }
 
 int artifact_edit(const char *dir, const char *issue, const char *name,
@@ -241,16 +226,16 @@ int artifact_edit(const char *dir, const char *issue, const char *name,
 {
 	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
 	CLEANUP(buf_release) struct buf old = BUF_INIT, fresh = BUF_INIT;
-	const struct artifact_place *at = PLACE(dir, issue, name);
 	bool missing;
 
-	if (lock_issue(at, &lock, err) < 0 || place_read(at, &old, &missing, err) < 0)
+	if (lock_issue(dir, issue, &lock, err) < 0 ||
+		artifact_read_text(dir, issue, name, &old, &missing, err) < 0)
 		return -1;
 	if (missing)
 		return error_set(err, ERR_STATE, "there is no '%s' in '%s'", name, dir);
 	if (edit(data, buf_str(&old), &fresh, err) < 0)
 		return -1;
-	return replace(at, buf_str(&fresh), err);
+	return replace(dir, issue, name, buf_str(&fresh), err);
 }
 
 /* ---- lines ---- */
@@ -335,33 +320,28 @@ static int append_line(struct disk_file *f, struct str line, struct error *err)
 	return -1;
 }
 
-int artifact_place_append(const struct artifact_place *at, struct str line, struct error *err)
+int artifact_append(
+	const char *dir, const char *issue, const char *name, const json *line, struct error *err)
 {
 	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
 	CLEANUP(file_close) struct disk_file *f = NULL;
 	CLEANUP(arena_release) struct arena a = {0};
-	const struct disk_ops *ops = at->disk->ops;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct disk_ops *ops = disk()->ops;
 	bool created = false;
 	char *path, *directory;
 
-	if (lock_issue(at, &lock, err) < 0 || safe_path(&a, at, &path, err) < 0)
-		return -1;
-	directory = arena_dup(&a, path_dir(path));
-	if (ops->mkdirs(at->disk, directory, err) < 0 ||
-		ops->open(at->disk, path, true, &created, &f, err) < 0 ||
-		append_line(f, line, err) < 0)
-		return -1;
-	return created ? ops->sync_folder(at->disk, directory, err) : 0;
-}
-
-int artifact_append(
-	const char *dir, const char *issue, const char *name, const json *line, struct error *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
 	json_print(&text, line);
 	buf_addc(&text, '\n');
-	return artifact_place_append(PLACE(dir, issue, name), buf_str(&text), err);
+	if (lock_issue(dir, issue, &lock, err) < 0 ||
+		safe_path(&a, dir, issue, name, &path, err) < 0)
+		return -1;
+	directory = arena_dup(&a, path_dir(path));
+	if (ops->mkdirs(disk(), directory, err) < 0 ||
+		ops->open(disk(), path, true, &created, &f, err) < 0 ||
+		append_line(f, buf_str(&text), err) < 0)
+		return -1;
+	return created ? ops->sync_folder(disk(), directory, err) : 0;
 }
 
 /* ---- objects ---- */
@@ -383,7 +363,8 @@ static void merge(json *into, const json *from, unsigned levels)
 	}
 }
 
-int artifact_place_merge(const struct artifact_place *at, const json *members, struct error *err)
+int artifact_merge_runtime(
+	const char *dir, const char *issue, const json *members, struct error *err)
 {
 	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
 	CLEANUP(arena_release) struct arena a = {0};
@@ -393,9 +374,10 @@ int artifact_place_merge(const struct artifact_place *at, const json *members, s
 
 	if (!json_is_object(members))
 		return error_set(
-			err, ERR_SYSTEM, "only an object can be merged into '%s'", at->name);
-	if (lock_issue(at, &lock, err) < 0 || read_json(at, &whole, err) < 0 ||
-		place_path(&a, at, &path, err) < 0)
+			err, ERR_SYSTEM, "only an object can be merged into '%s'", runtime_file);
+	if (lock_issue(dir, issue, &lock, err) < 0 ||
+		artifact_read(dir, issue, runtime_file, &whole, err) < 0 ||
+		artifact_path(&a, dir, issue, runtime_file, &path, err) < 0)
 		return -1;
 	if (!whole)
 		whole = json_object();
@@ -403,13 +385,7 @@ int artifact_place_merge(const struct artifact_place *at, const json *members, s
 		return error_at(err, path, 1, 1, "it must be an object");
 	merge(whole, members, 1);
 	json_print_pretty(&text, whole);
-	return replace(at, buf_str(&text), err);
-}
-
-int artifact_merge_runtime(
-	const char *dir, const char *issue, const json *members, struct error *err)
-{
-	return artifact_place_merge(PLACE(dir, issue, runtime_file), members, err);
+	return replace(dir, issue, runtime_file, buf_str(&text), err);
 }
 
 int artifact_read_runtime(const char *dir, const char *issue, json **out, struct error *err)

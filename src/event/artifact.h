@@ -19,7 +19,12 @@
 #include "src/base/vec.h"
 #include "src/schema/schema.h"
 
+struct disk;
+
 #define PIPELINE_SCOPE "_pipeline" /* in place of an issue's id */
+
+/* NULL: disk_real(); tests replace it. */
+extern struct disk *artifact_disk;
 
 /* DIR/ISSUE/NAME. -1: ERR_USAGE, not an id, or a name with `..`. */
 int artifact_path(struct arena *a, const char *dir, const char *issue, const char *name,
@@ -52,22 +57,10 @@ int artifact_edit(const char *dir, const char *issue, const char *name,
 /* Not an error without a file. */
 int artifact_remove(const char *dir, const char *issue, const char *name, struct error *err);
 
-/* The same on any disk (disk.h). */
-struct disk;
-struct artifact_place {
-	struct disk *disk;
-	const char *dir, *issue, *name;
-};
-int artifact_place_write(const struct artifact_place *at, struct str text, struct error *err);
-/* `line` ends in a newline. */
-int artifact_place_append(const struct artifact_place *at, struct str line, struct error *err);
-/* The file is an object: replaces its members by `members`; two objects are merged one level down.
- * -1: ERR_INPUT, the file is not a JSON object; it is unchanged. */
-int artifact_place_merge(const struct artifact_place *at, const json *members, struct error *err);
-
 /*
  * runtime.json of an issue or of PIPELINE_SCOPE: merges `members` into it, so that two stages may
- * add their rows at the same time.
+ * add their rows at the same time; two objects are merged one level down. -1: ERR_INPUT, the file
+ * is not a JSON object; it is unchanged.
  */
 int artifact_merge_runtime(
 	const char *dir, const char *issue, const json *members, struct error *err);

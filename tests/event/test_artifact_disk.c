@@ -18,11 +18,6 @@ static void disk_free(struct disk **d)
 	sim_disk_free(d);
 }
 
-static struct artifact_place place(struct disk *d, const char *name)
-{
-	return (struct artifact_place){d, "/art", "A-1", name};
-}
-
 static const char *content(const struct disk *d, const char *path)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
@@ -39,9 +34,9 @@ struct scene {
 
 static int put(struct disk *d)
 {
-	struct artifact_place at = place(d, "plan.json");
-
-	return artifact_place_write(&at, STR("new and longer than the old one"), &err);
+	artifact_disk = d;
+	return artifact_write_text(
+		"/art", "A-1", "plan.json", STR("new and longer than the old one"), &err);
 }
 
 static void put_holds(const char *now, bool done)
@@ -58,9 +53,11 @@ static void first_put_holds(const char *now, bool done)
 
 static int add(struct disk *d)
 {
-	struct artifact_place at = place(d, "x.jsonl");
+	CLEANUP(json_free) json *line = NULL;
 
-	return artifact_place_append(&at, STR("{\"n\":3}\n"), &err);
+	artifact_disk = d;
+	assert_int_equal(json_parse(&line, STR("{\"n\":3}"), &err), 0);
+	return artifact_append("/art", "A-1", "x.jsonl", line, &err);
 }
 
 /* Of the new line a part may be there as yet. */
@@ -81,10 +78,10 @@ static void torn_add_holds(const char *now, bool done)
 static int merge(struct disk *d)
 {
 	CLEANUP(json_free) json *j = NULL;
-	struct artifact_place at = place(d, "runtime.json");
 
+	artifact_disk = d;
 	assert_int_equal(json_parse(&j, STR("{\"b\":{\"d\":2}}"), &err), 0);
-	return artifact_place_merge(&at, j, &err);
+	return artifact_merge_runtime("/art", "A-1", j, &err);
 }
 
 static void merge_holds(const char *now, bool done)
@@ -175,4 +172,10 @@ TEST(what_cannot_be_read_is_not_replaced)
 	}
 }
 
-UNIT_GROUP(NULL, arena_end)
+static int disk_end(void **state)
+{
+	artifact_disk = NULL;
+	return arena_end(state);
+}
+
+UNIT_GROUP(NULL, disk_end)
