@@ -270,7 +270,7 @@ static int fill(struct store_log *l, struct store_commit *c, size_t at)
 		.events = l->events,
 		.ts = json_get_str(l->head, "ts"),
 		.actor = json_get_str(l->head, "actor"),
-		.at = at};
+		.lines = str_sub(buf_str(&l->text), at, l->at)};
 	fill_document(l, c);
 	return 1;
 }

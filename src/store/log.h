@@ -27,7 +27,7 @@ struct store_commit {
 	const char *document_key; /* the document that it changed; NULL: none */
 	bool removed;             /* the document was deleted */
 	struct str document;      /* its text from this commit on, if document_key is not NULL */
-	size_t at;                /* offset of its first byte in the journal */
+	struct str lines;         /* of the journal; they live until store_log_close() */
 };
 
 /* Reads up to the last whole commit, without a lock. -1: ERR_INPUT: there is no such journal, or it
