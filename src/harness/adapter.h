@@ -28,6 +28,9 @@ enum {
 /* HTTP statuses with a meaning of their own here. */
 enum { API_UNAUTHORIZED = 401, API_FORBIDDEN = 403, API_LIMIT = 429 };
 
+/* A NULL-terminated list of a descriptor. */
+#define HARNESS_NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 /* ---- the command line ---- */
 
 /* argv[0] is set already. Never put a prompt or a key on it: every user can see it. */
@@ -62,7 +65,6 @@ struct session {
 	struct secrets secrets;
 	harness_listener *listener;
 	void *listener_data;
-	unsigned heartbeat_ms;
 	int64_t started_ms; /* clock_ticks() */
 
 	struct buf text, model, fault; /* masked by session_result() */
@@ -85,6 +87,7 @@ void session_heartbeat(struct session *s);
 /* The result, masked; texts live in the arena. */
 void session_result(struct session *s, struct harness_result *out);
 unsigned session_timeout_s(const struct session *s);
+unsigned session_heartbeat_ms(const struct session *s);
 void session_release(struct session *s);
 
 /* The agent's last message; replaces the previous one. */
@@ -133,8 +136,9 @@ bool harness_api_code_limited(struct str code);
  * Programs that report faults only as text: match complete phrases at the start of a text only. An
  * agent that works on such a program writes the same words.
  */
-bool harness_api_text_starts(
-	struct str text, const char *const *phrases); /* NULL-terminated; any case */
+#define harness_api_text_starts(text, ...) harness_api_starts_any(text, HARNESS_NAMES(__VA_ARGS__))
+/* `phrases` NULL-terminated; in any case. */
+bool harness_api_starts_any(struct str text, const char *const *phrases);
 /* The three-digit status at the start of `text`; -1: none. */
 long harness_api_status_parse(struct str text);
 
@@ -158,10 +162,7 @@ const char *harness_find_program(struct arena *a, const char *binary, bool *bloc
 
 /* The first X.Y.Z in `text`; NULL: none. A suffix (`-beta.1`, `+build`) is not part of it. */
 const char *harness_version_find(struct arena *a, struct str text);
-/*
- * True if `version` starts with X.Y.Z and satisfies `range`: constraints separated by blanks, each
- * one of >= > <= < = followed directly by X.Y.Z. A malformed constraint is never satisfied.
- */
+/* True if `version` starts with X.Y.Z and is in `range`: `>=X.Y.Z`. */
 bool harness_version_in_range(struct str version, struct str range);
 
 /* ---- the descriptor ---- */
@@ -179,10 +180,6 @@ struct harness_handler {
 extern const struct harness harness_claude_code, harness_codex, harness_gemini_cli,
 	harness_opencode, harness_aider, harness_generic_api;
 
-/* harness_invoke() with another heartbeat interval, for tests. */
-int harness_invoke_with(struct arena *a, const struct harness *h, const struct harness_input *input,
-	harness_listener *listener, void *data, unsigned heartbeat_ms,
-	struct harness_result *result, struct error *err);
 /* harness_available() without a cache and with a time limit for the probe. */
 void harness_probe(struct arena *a, const struct harness *h, unsigned seconds,
 	struct harness_availability *out);

@@ -7,12 +7,6 @@
  * status is 0 even if the API refused everything.
  */
 
-static const char *const credentials[] = {"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY",
-	"OPENROUTER_API_KEY", "DEEPSEEK_API_KEY", NULL};
-static const char *const variables[] = {"OPENAI_API_BASE", "OPENAI_BASE_URL", "ANTHROPIC_API_BASE",
-	"ANTHROPIC_BASE_URL", "OLLAMA_API_BASE", "AIDER_*", NULL};
-static const char *const aliases[] = {"OPENAI_API_BASE=OPENAI_BASE_URL", NULL};
-
 /* No files except its cache, no questions, no network except the API. */
 static const char *const options[] = {"--message-file", "/dev/stdin", "--yes-always", "--no-pretty",
 	"--no-fancy-input", "--no-stream", "--no-check-update", "--no-show-release-notes",
@@ -89,13 +83,11 @@ static bool is_about_itself(struct str line)
 /* The service failed, as its library reports it. */
 static bool is_service_fault(struct str line)
 {
-	static const char *const forms[] = {"litellm.AuthenticationError: ",
+	return harness_api_text_starts(line, "litellm.AuthenticationError: ",
 		"litellm.RateLimitError: ", "litellm.APIConnectionError: ", "litellm.APIError: ",
 		"litellm.InternalServerError: ", "litellm.ServiceUnavailableError: ",
 		"litellm.Timeout: ", "litellm.PermissionDeniedError: ",
-		"litellm.BudgetExceededError: ", NULL};
-
-	return harness_api_text_starts(line, forms);
+		"litellm.BudgetExceededError: ");
 }
 
 static void set_retrying(struct session *s, struct str fault)
@@ -172,15 +164,12 @@ const struct harness harness_aider = {
 	.binary = "aider",
 	.range = ">=0.75.0",
 	.install = "python -m pip install aider-install && aider-install",
-	.can = {[FRESH_CONTEXT] = CAPABLE_PARTIAL,
-		[CUSTOM_TOOLS] = CAPABLE_NO,
-		[STREAMING] = CAPABLE_YES,
-		[WORKTREE_CWD] = CAPABLE_YES,
-		[SKILLS] = CAPABLE_NO,
-		[ARTIFACT_WRITES] = CAPABLE_YES},
-	.credentials = credentials,
-	.variables = variables,
-	.aliases = aliases,
+	.can = {CAPABLE_PARTIAL, CAPABLE_NO, CAPABLE_YES, CAPABLE_YES, CAPABLE_NO, CAPABLE_YES},
+	.credentials = HARNESS_NAMES("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY",
+		"OPENROUTER_API_KEY", "DEEPSEEK_API_KEY"),
+	.variables = HARNESS_NAMES("OPENAI_API_BASE", "OPENAI_BASE_URL", "ANTHROPIC_API_BASE",
+		"ANTHROPIC_BASE_URL", "OLLAMA_API_BASE", "AIDER_*"),
+	.aliases = HARNESS_NAMES("OPENAI_API_BASE=OPENAI_BASE_URL"),
 	.models_open = true,
 	.needs_finish = true,
 	.command = command,

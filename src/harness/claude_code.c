@@ -2,19 +2,6 @@
 
 #define API_ERROR "error " /* in the note, before the code of the last message */
 
-static const char *const models[] = {"claude-haiku-4-5-20251001", "claude-sonnet-4-6",
-	"claude-opus-4-7", "claude-opus-4-7[1m]", NULL};
-static const char *const families[] = {"claude-", NULL};
-static const char *const credentials[] = {"ANTHROPIC_API_KEY", "CLAUDE_CODE_API_KEY",
-	"ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", NULL};
-static const char *const variables[] = {"ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS",
-	"ANTHROPIC_SMALL_FAST_MODEL", "ANTHROPIC_DEFAULT_*", "CLAUDE_CONFIG_DIR",
-	"CLAUDE_CODE_MAX_RETRIES", "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
-	"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "IS_SANDBOX", NULL};
-/* Background agents would end the run before the last message; ten retries take minutes. */
-static const char *const settings[] = {"DISABLE_AUTOUPDATER=1",
-	"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_MAX_RETRIES=6", NULL};
-
 /* Nobody answers a permission prompt: a tool that is not listed is refused. */
 static const char *const all_tools[] = {"Bash", "Read", "Edit", "Write", "Agent", "Skill", NULL};
 
@@ -135,22 +122,20 @@ static void take_cost(struct session *s, const json *value)
 
 static bool text_is_limit(struct str text)
 {
-	static const char *const forms[] = {"Claude AI usage limit reached",
+	return harness_api_text_starts(text, "Claude AI usage limit reached",
 		"Claude usage limit reached", "You've hit your ", "API Error: 429 ",
-		"API Error: Request rejected (429)", NULL};
-
-	return harness_api_text_starts(text, forms);
+		"API Error: Request rejected (429)");
 }
 
 /* Texts of versions that report neither a status nor a reason. */
 static bool text_is_unavailable(struct str text)
 {
-	static const char *const forms[] = {"Invalid API key", "Not logged in",
-		"Credit balance is too low", "Failed to authenticate.", "OAuth token has expired",
-		"API Error: Connection ", "API Error: 401 ", "API Error: 403 ", "API Error: 500 ",
-		"API Error: 502 ", "API Error: 503 ", "API Error: 529 ", NULL};
-
-	return harness_api_text_starts(text, forms) || text_is_limit(text);
+	return harness_api_text_starts(text, "Invalid API key", "Not logged in",
+		       "Credit balance is too low", "Failed to authenticate.",
+		       "OAuth token has expired", "API Error: Connection ", "API Error: 401 ",
+		       "API Error: 403 ", "API Error: 500 ", "API Error: 502 ", "API Error: 503 ",
+		       "API Error: 529 ") ||
+	       text_is_limit(text);
 }
 
 /* What the code of the last message says: the service is at fault, or the request was. */
@@ -179,10 +164,8 @@ static enum code_fault code_fault(const struct session *s)
 /* A request refused for lack of credit is the fault of the service too. */
 static bool status_unavailable(const struct session *s, int64_t status, struct str text)
 {
-	static const char *const money[] = {"Credit balance is too low", NULL};
-
 	return harness_api_status_unavailable(status) || code_fault(s) == CODE_BILLING ||
-	       harness_api_text_starts(text, money);
+	       harness_api_text_starts(text, "Credit balance is too low");
 }
 
 /*
@@ -264,18 +247,20 @@ const struct harness harness_claude_code = {
 	.binary = "claude",
 	.range = ">=2.0.0",
 	.install = "npm install -g @anthropic-ai/claude-code",
-	.can = {[FRESH_CONTEXT] = CAPABLE_YES,
-		[CUSTOM_TOOLS] = CAPABLE_YES,
-		[STREAMING] = CAPABLE_YES,
-		[WORKTREE_CWD] = CAPABLE_YES,
-		[SKILLS] = CAPABLE_YES,
-		[ARTIFACT_WRITES] = CAPABLE_YES},
+	.can = {CAPABLE_YES, CAPABLE_YES, CAPABLE_YES, CAPABLE_YES, CAPABLE_YES, CAPABLE_YES},
 	.context_tokens = 1000000,
-	.models = models,
-	.families = families,
-	.credentials = credentials,
-	.variables = variables,
-	.settings = settings,
+	.models = HARNESS_NAMES("claude-haiku-4-5-20251001", "claude-sonnet-4-6", "claude-opus-4-7",
+		"claude-opus-4-7[1m]"),
+	.families = HARNESS_NAMES("claude-"),
+	.credentials = HARNESS_NAMES("ANTHROPIC_API_KEY", "CLAUDE_CODE_API_KEY",
+		"ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
+	.variables = HARNESS_NAMES("ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS",
+		"ANTHROPIC_SMALL_FAST_MODEL", "ANTHROPIC_DEFAULT_*", "CLAUDE_CONFIG_DIR",
+		"CLAUDE_CODE_MAX_RETRIES", "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "IS_SANDBOX"),
+	/* Background agents would end the run before the last message; ten retries take minutes. */
+	.settings = HARNESS_NAMES("DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1",
+		"CLAUDE_CODE_MAX_RETRIES=6"),
 	.needs_finish = true,
 	.command = command,
 	.handlers = handlers,

@@ -1,13 +1,5 @@
 #include "src/harness/adapter.h"
 
-static const char *const models[] = {"gpt-5", "gpt-5-mini", "o3", "o3-mini", NULL};
-static const char *const families[] = {"gpt-", "o1", "o3", "o4", "codex-", NULL};
-static const char *const credentials[] = {"OPENAI_API_KEY", "CODEX_API_KEY", NULL};
-static const char *const variables[] = {"OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT",
-	"CODEX_HOME", "CODEX_CA_CERTIFICATE", NULL};
-/* Without a terminal the program reads no other variable. */
-static const char *const aliases[] = {"CODEX_API_KEY=OPENAI_API_KEY", NULL};
-
 /* The program ignores the variable; its option is on the command line, which everyone can see. */
 static void add_base_url(struct command *c)
 {
@@ -74,29 +66,28 @@ static long status_of(struct str text)
 
 static bool is_limit(struct str text)
 {
-	static const char *const forms[] = {"Quota exceeded. ", "You've hit your usage limit",
-		"You\u2019ve hit your usage limit", CUT_OFF "Rate limit reached for ",
-		CUT_OFF "You exceeded your current quota", NULL};
-
-	return status_of(text) == API_LIMIT || harness_api_text_starts(text, forms);
+	return status_of(text) == API_LIMIT ||
+	       harness_api_text_starts(text, "Quota exceeded. ", "You've hit your usage limit",
+		       "You\u2019ve hit your usage limit", CUT_OFF "Rate limit reached for ",
+		       CUT_OFF "You exceeded your current quota");
 }
 
 /* An answer that the API itself cut off, as a filter does, is a failure of content. */
 static bool is_unavailable(struct str text)
 {
-	static const char *const forms[] = {"We're currently experiencing high demand",
-		"We\u2019re currently experiencing high demand", "Selected model is at capacity.",
-		"Connection failed: error sending request", "error sending request for url (",
-		CUT_OFF, "Not logged in",
-		"Failed to refresh token: ", "Your access token could not be refreshed because ",
-		NULL};
-	static const char *const content[] = {CUT_OFF "Incomplete response returned", NULL};
 	long status = status_of(text);
 
 	if (status > 0)
 		return harness_api_status_unavailable(status);
 	return is_limit(text) ||
-	       (harness_api_text_starts(text, forms) && !harness_api_text_starts(text, content));
+	       (harness_api_text_starts(text, "We're currently experiencing high demand",
+			"We\u2019re currently experiencing high demand",
+			"Selected model is at capacity.",
+			"Connection failed: error sending request",
+			"error sending request for url (", CUT_OFF, "Not logged in",
+			"Failed to refresh token: ",
+			"Your access token could not be refreshed because ") &&
+		       !harness_api_text_starts(text, CUT_OFF "Incomplete response returned"));
 }
 
 static void take_item(struct session *s, const json *value)
@@ -156,18 +147,15 @@ const struct harness harness_codex = {
 	.binary = "codex",
 	.range = ">=0.1.0",
 	.install = "npm install -g @openai/codex",
-	.can = {[FRESH_CONTEXT] = CAPABLE_YES,
-		[CUSTOM_TOOLS] = CAPABLE_PARTIAL,
-		[STREAMING] = CAPABLE_YES,
-		[WORKTREE_CWD] = CAPABLE_YES,
-		[SKILLS] = CAPABLE_NO,
-		[ARTIFACT_WRITES] = CAPABLE_YES},
+	.can = {CAPABLE_YES, CAPABLE_PARTIAL, CAPABLE_YES, CAPABLE_YES, CAPABLE_NO, CAPABLE_YES},
 	.context_tokens = 200000,
-	.models = models,
-	.families = families,
-	.credentials = credentials,
-	.variables = variables,
-	.aliases = aliases,
+	.models = HARNESS_NAMES("gpt-5", "gpt-5-mini", "o3", "o3-mini"),
+	.families = HARNESS_NAMES("gpt-", "o1", "o3", "o4", "codex-"),
+	.credentials = HARNESS_NAMES("OPENAI_API_KEY", "CODEX_API_KEY"),
+	.variables = HARNESS_NAMES("OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT",
+		"CODEX_HOME", "CODEX_CA_CERTIFICATE"),
+	/* Without a terminal the program reads no other variable. */
+	.aliases = HARNESS_NAMES("CODEX_API_KEY=OPENAI_API_KEY"),
 	.needs_finish = true,
 	.command = command,
 	.handlers = handlers,

@@ -6,18 +6,6 @@ enum {
 	EXIT_LOGIN = 41, /* no login is configured */
 };
 
-static const char *const models[] = {
-	"gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite", NULL};
-static const char *const families[] = {"gemini-", NULL};
-static const char *const credentials[] = {"GEMINI_API_KEY", "GOOGLE_API_KEY", NULL};
-static const char *const variables[] = {"GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL",
-	"GOOGLE_GENAI_*", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION",
-	"GOOGLE_APPLICATION_CREDENTIALS", "GEMINI_*", NULL};
-/* Nobody answers the question whether to trust the directory, and the program would restart itself
- * to set its memory limit. */
-static const char *const settings[] = {
-	"GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_CLI_NO_RELAUNCH=true", NULL};
-
 /* Nobody answers a permission prompt: what would need one is refused. */
 static const char *approval(const struct harness_input *input)
 {
@@ -120,14 +108,13 @@ static long name_in(struct str text)
 /* Faults that the program words itself. -1: any other text. */
 static long words_in(struct str text)
 {
-	static const char *const limits[] = {"You have exhausted your daily quota on this model.",
-		"You have exhausted your capacity on this model.", NULL};
-	static const char *const unreached[] = {"fetch failed", "exception TypeError: fetch failed",
-		"exception Error: connect ECONNREFUSED ", NULL};
-
-	if (harness_api_text_starts(text, limits))
+	if (harness_api_text_starts(text, "You have exhausted your daily quota on this model.",
+		    "You have exhausted your capacity on this model."))
 		return API_LIMIT;
-	return harness_api_text_starts(text, unreached) ? 0 : -1;
+	return harness_api_text_starts(text, "fetch failed", "exception TypeError: fetch failed",
+		       "exception Error: connect ECONNREFUSED ")
+		       ? 0
+		       : -1;
 }
 
 static long status_in(struct str text)
@@ -136,10 +123,8 @@ static long status_in(struct str text)
 	long status = code_in(inner);
 
 	if (!inner.n)
-		return harness_api_text_starts(
-			       text, (const char *const[]){"You have exhausted your ", NULL})
-			       ? words_in(text)
-			       : -1;
+		return harness_api_text_starts(text, "You have exhausted your ") ? words_in(text)
+										 : -1;
 	if (status < 0)
 		status = name_in(inner);
 	return status < 0 ? words_in(inner) : status;
@@ -239,18 +224,17 @@ const struct harness harness_gemini_cli = {
 	.binary = "gemini",
 	.range = ">=0.11.0", /* older ones print no events */
 	.install = "npm install -g @google/gemini-cli",
-	.can = {[FRESH_CONTEXT] = CAPABLE_YES,
-		[CUSTOM_TOOLS] = CAPABLE_NO,
-		[STREAMING] = CAPABLE_YES,
-		[WORKTREE_CWD] = CAPABLE_YES,
-		[SKILLS] = CAPABLE_NO,
-		[ARTIFACT_WRITES] = CAPABLE_YES},
+	.can = {CAPABLE_YES, CAPABLE_NO, CAPABLE_YES, CAPABLE_YES, CAPABLE_NO, CAPABLE_YES},
 	.context_tokens = 2000000,
-	.models = models,
-	.families = families,
-	.credentials = credentials,
-	.variables = variables,
-	.settings = settings,
+	.models = HARNESS_NAMES("gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite"),
+	.families = HARNESS_NAMES("gemini-"),
+	.credentials = HARNESS_NAMES("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+	.variables = HARNESS_NAMES("GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL",
+		"GOOGLE_GENAI_*", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION",
+		"GOOGLE_APPLICATION_CREDENTIALS", "GEMINI_*"),
+	/* Nobody answers the question whether to trust the directory, and the program would restart
+	 * itself to set its memory limit. */
+	.settings = HARNESS_NAMES("GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_CLI_NO_RELAUNCH=true"),
 	.needs_finish = true,
 	.command = command,
 	.handlers = handlers,

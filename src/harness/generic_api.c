@@ -19,9 +19,6 @@ enum {
 	PLAIN_SHOWN = 500
 };
 
-static const char *const credentials[] = {KEY, NULL};
-static const char *const variables[] = {BASE_URL, MODEL, NULL};
-
 struct api_endpoint {
 	const char *url;
 	const char *headers[3]; /* NULL-terminated */
@@ -344,7 +341,7 @@ static int send_request(struct session *s, const struct api_endpoint *at, const 
 		.cancel = s->input->cancel,
 		.on_data = on_data,
 		.tick = on_tick,
-		.tick_ms = s->heartbeat_ms,
+		.tick_ms = session_heartbeat_ms(s),
 		.data = &chat};
 	struct http_answer answer;
 	struct error err;
@@ -380,14 +377,9 @@ const struct harness harness_generic_api = {
 	.name = "generic-api",
 	.range = "",
 	.install = "set " BASE_URL ", and " KEY " if it requires a key",
-	.can = {[FRESH_CONTEXT] = CAPABLE_YES,
-		[CUSTOM_TOOLS] = CAPABLE_NO,
-		[STREAMING] = CAPABLE_DEPENDS,
-		[WORKTREE_CWD] = CAPABLE_YES,
-		[SKILLS] = CAPABLE_NO,
-		[ARTIFACT_WRITES] = CAPABLE_PARTIAL},
-	.credentials = credentials,
-	.variables = variables,
+	.can = {CAPABLE_YES, CAPABLE_NO, CAPABLE_DEPENDS, CAPABLE_YES, CAPABLE_NO, CAPABLE_PARTIAL},
+	.credentials = HARNESS_NAMES(KEY),
+	.variables = HARNESS_NAMES(BASE_URL, MODEL),
 	.models_open = true,
 	.health = health,
 	.invoke = invoke,

@@ -62,6 +62,7 @@ struct harness_input {
 	const char *const *env;   /* NULL-terminated `NAME=value`; overrides; may be NULL */
 	const char *const *tools; /* NULL-terminated names; NULL: all */
 	unsigned timeout_s;       /* 0: 300 */
+	unsigned heartbeat_ms;    /* 0: 30000 */
 	double max_budget_usd;    /* 0: none */
 	int cancel;               /* readable: end the program; 0: none */
 };
@@ -100,10 +101,10 @@ struct session;
 struct harness {
 	const char *name;
 	const char *binary;  /* NULL: not a program; it has health() and invoke() */
-	const char *range;   /* of versions, see harness_version_in_range(); "" is all */
+	const char *range;   /* of versions: `>=X.Y.Z`; a harness without a program: "" */
 	const char *install; /* how to install it */
-	enum capability_level can[CAPABILITIES];
-	int64_t context_tokens; /* 0: varies */
+	enum capability_level can[CAPABILITIES]; /* in the order of the enum */
+	int64_t context_tokens;                  /* 0: varies */
 
 	/* NULL-terminated; may be NULL. */
 	const char *const *models;      /* ids */

@@ -255,6 +255,11 @@ unsigned session_timeout_s(const struct session *s)
 	return s->input->timeout_s ? s->input->timeout_s : HARNESS_TIMEOUT_S;
 }
 
+unsigned session_heartbeat_ms(const struct session *s)
+{
+	return s->input->heartbeat_ms ? s->input->heartbeat_ms : HARNESS_HEARTBEAT_MS;
+}
+
 void session_release(struct session *s)
 {
 	buf_release(&s->text);
@@ -286,7 +291,7 @@ bool harness_api_status_unavailable(long status)
 	return status >= SERVER_ERROR;
 }
 
-bool harness_api_text_starts(struct str text, const char *const *phrases)
+bool harness_api_starts_any(struct str text, const char *const *phrases)
 {
 	for (; *phrases; phrases++) {
 		size_t n = strlen(*phrases);
@@ -337,7 +342,7 @@ static int run_program(struct session *s, const char *file, struct error *err)
 		.output = -1,
 		.heard = output_parser_add,
 		.tick = on_tick,
-		.tick_ms = s->heartbeat_ms,
+		.tick_ms = session_heartbeat_ms(s),
 		.data = &parser,
 		.timeout_s = session_timeout_s(s),
 		.cancel = s->input->cancel};
@@ -398,17 +403,15 @@ static int check_input(const struct harness_input *input, struct error *err)
 	return 0;
 }
 
-int harness_invoke_with(struct arena *a, const struct harness *h, const struct harness_input *input,
-	harness_listener *listener, void *data, unsigned heartbeat_ms,
-	struct harness_result *result, struct error *err)
+int harness_invoke(struct arena *a, const struct harness *h, const struct harness_input *input,
+	harness_listener *listener, void *data, struct harness_result *result, struct error *err)
 {
 	CLEANUP(session_release)
 	struct session s = {.arena = a,
 		.harness = h,
 		.input = input,
 		.listener = listener,
-		.listener_data = data,
-		.heartbeat_ms = heartbeat_ms};
+		.listener_data = data};
 	struct harness_event e = {.kind = HARNESS_STARTED};
 
 	if (check_input(input, err) < 0)
@@ -424,10 +427,4 @@ int harness_invoke_with(struct arena *a, const struct harness *h, const struct h
 		.message = result->detail};
 	session_emit(&s, &e);
 	return 0;
-}
-
-int harness_invoke(struct arena *a, const struct harness *h, const struct harness_input *input,
-	harness_listener *listener, void *data, struct harness_result *result, struct error *err)
-{
-	return harness_invoke_with(a, h, input, listener, data, HARNESS_HEARTBEAT_MS, result, err);
 }

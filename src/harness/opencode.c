@@ -2,12 +2,6 @@
 
 enum { ATTEMPTS = 3 }; /* it retries for ever; the third attempt fails after about ten seconds */
 
-static const char *const credentials[] = {"OPENCODE_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY",
-	"GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "OPENROUTER_API_KEY", NULL};
-static const char *const variables[] = {"OPENCODE_*", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL",
-	"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", NULL};
-static const char *const settings[] = {"OPENCODE_DISABLE_AUTOUPDATE=1", NULL};
-
 /* Its models are named PROVIDER/MODEL; the provider of the usual families is added. */
 static const char *model_of(struct arena *a, const char *model)
 {
@@ -66,11 +60,10 @@ static void take_step(struct session *s, const json *part)
 /* A fault of the API without a status: no answer came. */
 static bool unreached(struct str name, const json *data)
 {
-	static const char *const forms[] = {"Cannot connect to API", "Unable to connect. ", NULL};
-
 	return str_is(name, "APIError") &&
 	       (json_is_true(json_get(data, "isRetryable")) ||
-		       harness_api_text_starts(harness_member(data, "message"), forms));
+		       harness_api_text_starts(harness_member(data, "message"),
+			       "Cannot connect to API", "Unable to connect. "));
 }
 
 /* The end of its log explains a fault without a name better. */
@@ -130,11 +123,9 @@ static struct str reason_in(struct str line)
 /* The log does not have the status. */
 static bool is_limit(struct str why)
 {
-	static const char *const forms[] = {LOG_API "Rate limit", LOG_API "Too many requests",
+	return harness_api_text_starts(why, LOG_API "Rate limit", LOG_API "Too many requests",
 		LOG_API "You exceeded your current quota", LOG_API "Quota exceeded",
-		LOG_API "Resource has been exhausted", LOG_API "Usage limit", NULL};
-
-	return harness_api_text_starts(why, forms);
+		LOG_API "Resource has been exhausted", LOG_API "Usage limit");
 }
 
 /* The note has a byte for each attempt since the last progress. */
@@ -156,15 +147,12 @@ const struct harness harness_opencode = {
 	.binary = "opencode",
 	.range = ">=1.0.0",
 	.install = "npm install -g opencode-ai",
-	.can = {[FRESH_CONTEXT] = CAPABLE_YES,
-		[CUSTOM_TOOLS] = CAPABLE_YES,
-		[STREAMING] = CAPABLE_YES,
-		[WORKTREE_CWD] = CAPABLE_YES,
-		[SKILLS] = CAPABLE_PARTIAL,
-		[ARTIFACT_WRITES] = CAPABLE_YES},
-	.credentials = credentials,
-	.variables = variables,
-	.settings = settings,
+	.can = {CAPABLE_YES, CAPABLE_YES, CAPABLE_YES, CAPABLE_YES, CAPABLE_PARTIAL, CAPABLE_YES},
+	.credentials = HARNESS_NAMES("OPENCODE_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY",
+		"GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "OPENROUTER_API_KEY"),
+	.variables = HARNESS_NAMES("OPENCODE_*", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL",
+		"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"),
+	.settings = HARNESS_NAMES("OPENCODE_DISABLE_AUTOUPDATE=1"),
 	.models_open = true,
 	.needs_finish = true,
 	.command = command,

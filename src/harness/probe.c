@@ -41,57 +41,17 @@ const char *harness_version_find(struct arena *a, struct str text)
 	return NULL;
 }
 
-static bool satisfies(const uint64_t version[VERSION_PARTS], struct str constraint)
-{
-	static const struct {
-		const char *sign;
-		bool less, equal, greater;
-	} relations[] = {
-		/* A sign before its prefixes. */
-		{">=", false, true, true},
-		{"<=", true, true, false},
-		{">", false, false, true},
-		{"<", true, false, false},
-		{"=", false, true, false},
-	};
-	uint64_t bound[VERSION_PARTS];
-	size_t i = 0;
-	int k = 0;
-
-	while (i < COUNT(relations) && !str_starts(constraint, relations[i].sign))
-		i++;
-	if (i == COUNT(relations))
-		return false;
-	constraint = str_sub(constraint, strlen(relations[i].sign), constraint.n);
-	if (!take_version(&constraint, bound) || constraint.n)
-		return false;
-	while (k < VERSION_PARTS - 1 && version[k] == bound[k])
-		k++;
-	if (version[k] == bound[k])
-		return relations[i].equal;
-	return version[k] < bound[k] ? relations[i].less : relations[i].greater;
-}
-
 bool harness_version_in_range(struct str version, struct str range)
 {
-	static const char blanks[] = " \t\n\v\f\r";
-	uint64_t parts[VERSION_PARTS];
+	uint64_t is[VERSION_PARTS], least[VERSION_PARTS];
+	int i = 0;
 
-	if (!take_version(&version, parts))
+	range = str_sub(range, strlen(">="), range.n);
+	if (!take_version(&version, is) || !take_version(&range, least) || range.n)
 		return false;
-	for (;;) {
-		size_t n = 0;
-
-		while (range.n && strchr(blanks, range.p[0]))
-			range = str_sub(range, 1, range.n);
-		while (n < range.n && !strchr(blanks, range.p[n]))
-			n++;
-		if (!n)
-			return true;
-		if (!satisfies(parts, str_sub(range, 0, n)))
-			return false;
-		range = str_sub(range, n, range.n);
-	}
+	while (i < VERSION_PARTS - 1 && is[i] == least[i])
+		i++;
+	return is[i] >= least[i];
 }
 
 /* ---- the probe ---- */

@@ -174,13 +174,14 @@ TEST(a_lost_connection_is_unavailable)
 
 TEST(a_silent_api_times_out_with_heartbeats)
 {
-	struct harness_input input = {.prompt = STR("x"), .model = "m1", .timeout_s = 1};
+	struct harness_input input = {
+		.prompt = STR("x"), .model = "m1", .timeout_s = 1, .heartbeat_ms = 300};
 
 	server_start(silent);
 	place(NULL);
 	buf_clear(&harness_events);
-	assert_int_equal(harness_invoke_with(&arena, &harness_generic_api, &input,
-				 harness_note_event, NULL, 300, &harness_got, &harness_err),
+	assert_int_equal(harness_invoke(&arena, &harness_generic_api, &input, harness_note_event,
+				 NULL, &harness_got, &harness_err),
 		0);
 	server_stop(NULL);
 	assert_int_equal(harness_got.status, HARNESS_TIMEOUT);

@@ -236,11 +236,11 @@ static void note_beat(void *data, const struct harness_event *e)
 
 TEST(heartbeats_come_while_it_runs)
 {
-	struct harness_input input = {.prompt = STR("x")};
+	struct harness_input input = {.prompt = STR("x"), .heartbeat_ms = 20};
 
 	stand_in("claude", "while ! [ -e beat ]; do sleep 0.01; done; echo '" RESULT_LINE "'");
-	assert_int_equal(harness_invoke_with(&arena, &harness_claude_code, &input, note_beat,
-				 (void *)at("beat"), 20, &harness_got, &harness_err),
+	assert_int_equal(harness_invoke(&arena, &harness_claude_code, &input, note_beat,
+				 (void *)at("beat"), &harness_got, &harness_err),
 		0);
 	assert_int_equal(harness_got.status, HARNESS_SUCCESS);
 }

@@ -11,46 +11,19 @@ TEST(versions_lie_in_ranges_or_not)
 		{"2.5.1", ">=2.0.0", true},
 		{"1.9.9", ">=2.0.0", false},
 		{"2.0.0", ">=2.0.0", true},
-		{"2.0.0", ">2.0.0", false},
-		{"2.0.1", ">2.0.0", true},
-		{"2.5.0", ">=2.0.0 <3.0.0", true},
-		{"1.9.9", ">=2.0.0 <3.0.0", false},
-		{"3.0.0", ">=2.0.0 <3.0.0", false},
-		{"3.0.1", ">=2.0.0 <3.0.0", false},
-		{"2.9.9", "  >=2.0.0\t<3.0.0\n", true},
-		{"1.2.3", "=1.2.3", true},
-		{"1.2.4", "=1.2.3", false},
-		{"1.2.3", "<=1.2.3", true},
-		{"1.2.4", "<=1.2.3", false},
-		{"1.2.2", "<1.2.3", true},
-		{"1.2.3", "<1.2.3", false},
-		{"10.0.0", ">9.9.9", true},
-		{"2.10.0", ">2.9.0", true},
-		{"1.2.3", "", true},
-		{"1.2.3", "   ", true},
+		{"10.0.0", ">=9.9.9", true},
+		{"2.10.0", ">=2.9.0", true},
+		{"2.9.0", ">=2.10.0", false},
 		{"2.0.0-beta.1", ">=2.0.0", true},
-		{"2.0.0+build", "=2.0.0", true},
 		{"two-point-oh", ">=2.0.0", false},
-		{"two-point-oh", "", false},
 		{"v2.0.0", ">=2.0.0", false},
 		{" 2.0.0", ">=2.0.0", false},
 		{"2.0", ">=2.0.0", false},
 		{"2", ">=0.0.0", false},
 		{"", ">=0.0.0", false},
-		{"2.0.0", "foo bar", false},
-		{"2.0.0", "^2.0.0", false},
-		{"2.0.0", "~2.0.0", false},
-		{"2.0.0", "*", false},
-		{"2.0.0", "2.0.0", false},
-		{"2.0.0", "==2.0.0", false},
 		{"2.0.0", ">=2.0", false},
-		{"2.0.0", ">= 2.0.0", false},
-		{"2.0.0", "> =2.0.0", false},
-		{"2.0.0", ">=2.0.0 || <1.0.0", false},
-		{"2.0.0", ">=2.0.0,<3.0.0", false},
 		{"2.0.0", ">=2.0.0-beta", false},
 		{"2.0.0", ">=v2.0.0", false},
-		{"2.0.0", ">=2.0.0 foo", false},
 		{"999999999999999999.0.0", ">=2.0.0", true},
 		{"99999999999999999999999.0.0", ">=2.0.0", false},
 	};
@@ -89,7 +62,7 @@ TEST(the_first_version_in_a_text_is_found)
 }
 
 static const struct harness own = {
-	.name = "own", .binary = "own", .range = ">=2.0.0 <3.0.0", .install = "make install"};
+	.name = "own", .binary = "own", .range = ">=2.0.0", .install = "make install"};
 
 TEST(a_probe_has_five_outcomes_and_a_good_one)
 {
@@ -99,8 +72,7 @@ TEST(a_probe_has_five_outcomes_and_a_good_one)
 		{"echo 2.1.0", "true - 2.1.0", NULL},
 		{"echo 'own 2.1.0-beta'; exit 0", "true - 2.1.0", NULL},
 		{"echo 1.8.2", "false version-out-of-range 1.8.2",
-			"own 1.8.2 installed, adapter requires >=2.0.0 <3.0.0; make install"},
-		{"echo 3.0.0", "false version-out-of-range 3.0.0", NULL},
+			"own 1.8.2 installed, adapter requires >=2.0.0; make install"},
 		{"echo hello", "true probe-failed -",
 			"'own --version' printed no version: 'hello'"},
 		{"exit 0", "true probe-failed -", "'own --version' printed no version: ''"},
@@ -157,7 +129,7 @@ TEST(a_health_check_follows_a_good_version)
 	static const char *const keys[] = {"OWN_KEY", NULL};
 	const struct harness keyed = {.name = "own",
 		.binary = "own",
-		.range = "",
+		.range = ">=1.0.0",
 		.install = "-",
 		.credentials = keys,
 		.health = needs_a_key};
@@ -236,7 +208,8 @@ TEST(names_are_found_or_the_others_told)
 	for (size_t i = 0; harness_all[i]; i++) {
 		assert_int_equal(harness_find(harness_all[i]->name, &h, &harness_err), 0);
 		assert_ptr_equal(h, harness_all[i]);
-		assert_true(harness_version_in_range(STR("999.0.0"), str_of(h->range)));
+		assert_true(
+			!h->binary || harness_version_in_range(STR("999.0.0"), str_of(h->range)));
 	}
 	assert_int_equal(harness_find("mystery-harness", &h, &harness_err), -1);
 	assert_int_equal(harness_err.code, ERR_INPUT);
