@@ -378,8 +378,7 @@ json *context_event(struct context_file *f, const char *type)
 	char now[CLOCK_TEXT];
 
 	clock_text(f->now, now);
-	json_put_str(event, "ts", str_of(now));
-	json_put_str(event, "type", str_of(type));
+	json_put_texts(event, "ts", now, "type", type);
 	json_push(f->events, event);
 	return event;
 }

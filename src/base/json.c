@@ -228,6 +228,12 @@ void json_put_str(json *object, const char *key, struct str value)
 	json_put(object, key, json_string(value));
 }
 
+void json_put_pairs(json *object, const char *const *pairs)
+{
+	for (; *pairs; pairs += 2)
+		json_put_str(object, pairs[0], str_of(pairs[1]));
+}
+
 void json_put_int(json *object, const char *key, int64_t value)
 {
 	json_put(object, key, number((double)value));

@@ -53,6 +53,9 @@ json *json_array(void);
 json *json_string(struct str value);
 json *json_copy(const json *j);
 void json_put_str(json *object, const char *key, struct str value);
+/* Several texts at once: json_put_texts(j, "key", text, "other", text). */
+#define json_put_texts(object, ...) json_put_pairs(object, (const char *const[]){__VA_ARGS__, NULL})
+void json_put_pairs(json *object, const char *const *pairs); /* ended by a NULL key */
 void json_put_int(json *object, const char *key, int64_t value);
 /* Printed with the digits that it takes to read the same number back. */
 void json_put_number(json *object, const char *key, double value);

@@ -49,9 +49,7 @@ static json *event_json(const struct event *e)
 	char now[CLOCK_TEXT];
 
 	clock_text(clock_now(), now);
-	json_put_str(line, "type", str_of(type->name));
-	json_put_str(line, "timestamp", str_of(now));
-	json_put_str(line, "severity", str_of(type->severity));
+	json_put_texts(line, "type", type->name, "timestamp", now, "severity", type->severity);
 	if (about_issue(e))
 		json_put_str(line, "issueId", str_of(e->issue));
 	if (e->stage)

@@ -138,8 +138,7 @@ static json *type_schema(const struct event_type *type)
 		if (!f->optional)
 			json_push_str(required, str_of(f->name));
 	}
-	json_put_str(j, "description", str_of(type->about));
-	json_put_str(j, "type", STR("object"));
+	json_put_texts(j, "description", type->about, "type", "object");
 	json_put(j, "required", required);
 	json_put(j, "properties", properties);
 	json_put_bool(j, "additionalProperties", false);
@@ -158,10 +157,9 @@ void event_schema(struct buf *out)
 		json_push(one_of, member("$ref", ref));
 		json_put(defs, types[i].name, type_schema(&types[i]));
 	}
-	json_put_str(j, "$schema", STR("https://json-schema.org/draft/2020-12/schema"));
-	json_put_str(j, "$id", STR("schemas/events.schema.json"));
-	json_put_str(j, "title", STR("Event"));
-	json_put_str(j, "description", STR("One line of _events.jsonl."));
+	json_put_texts(j, "$schema", "https://json-schema.org/draft/2020-12/schema", "$id",
+		"schemas/events.schema.json", "title", "Event", "description",
+		"One line of _events.jsonl.");
 	json_put(j, "oneOf", one_of);
 	json_put(j, "$defs", defs);
 	json_print_pretty(out, j);

@@ -45,8 +45,7 @@ int run_state_write(const char *dir, const struct run_state *s, struct error *er
 	if (!texts_valid(s))
 		return error_set(err, ERR_USAGE, "a text of a state is missing or not UTF-8");
 	j = json_object();
-	json_put_str(j, "issueId", str_of(s->issue));
-	json_put_str(j, "currentStage", str_of(s->stage));
+	json_put_texts(j, "issueId", s->issue, "currentStage", s->stage);
 	put_time(j, "startedAt", s->started);
 	put_time(j, "lastHeartbeat", clock_now());
 	json_put_str(j, "status", str_of(words[s->status]));

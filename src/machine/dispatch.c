@@ -34,16 +34,14 @@ static json *security(const struct step_request *q)
 	json_put_str(j, "policy", str_of(q->policy));
 	if (q->violation)
 		json_put_str(j, "violation", str_of(q->violation));
-	json_put_str(j, "folder", str_of(q->directory));
-	json_put_str(j, "script", str_of(q->script));
+	json_put_texts(j, "folder", q->directory, "script", q->script);
 	return j;
 }
 
 static void put_script(
 	struct engine_run *r, json *j, const struct step_request *q, unsigned long attempt)
 {
-	json_put_str(j, "command", str_of(q->command));
-	json_put_str(j, "log_file", str_of(log_path(r, engine_state(r), attempt)));
+	json_put_texts(j, "command", q->command, "log_file", log_path(r, engine_state(r), attempt));
 	json_put_int(j, "timeout_s", q->timeout_s);
 	if (q->policy)
 		json_put(j, "security", security(q));
@@ -55,12 +53,10 @@ static json *action_new(struct engine_run *r, const struct step_request *q)
 	unsigned long attempt = context_next_attempt(r->doc, part);
 	json *j = json_object();
 
-	json_put_str(j, "action", str_of(q->agent ? "spawn_agent" : "run_script"));
-	json_put_str(j, "id", str_of(action_id(r, part, attempt)));
-	json_put_str(j, "message", str_of(q->message));
+	json_put_texts(j, "action", q->agent ? "spawn_agent" : "run_script", "id",
+		action_id(r, part, attempt), "message", q->message);
 	if (q->agent) {
-		json_put_str(j, "agent", str_of(q->agent));
-		json_put_str(j, "skill", str_of(q->skill));
+		json_put_texts(j, "agent", q->agent, "skill", q->skill);
 		if (q->args && *q->args)
 			json_put_str(j, "args", str_of(q->args));
 	}
@@ -71,8 +67,7 @@ static json *action_new(struct engine_run *r, const struct step_request *q)
 	json_put_str(j, "context_file", str_of(r->m->file->path));
 	if (q->agent && !q->trigger)
 		json_put(j, "read_sections", read_sections(q));
-	json_put_str(j, "write_section", str_of(q->writes));
-	json_put_str(j, "result_format", str_of(q->format));
+	json_put_texts(j, "write_section", q->writes, "result_format", q->format);
 	if (!q->agent)
 		put_script(r, j, q, attempt);
 	return j;
@@ -97,8 +92,7 @@ static json *note_dispatch(struct engine_run *r, const json *action)
 	const char *agent = json_get_str(action, "agent"), *id = json_get_str(action, "id"),
 		   *trigger = json_get_str(action, "trigger");
 
-	json_put_str(event, "action", str_of(id));
-	json_put_str(event, "state", str_of(engine_state(r)));
+	json_put_texts(event, "action", id, "state", engine_state(r));
 	json_put_str(event, agent ? "agent" : "command",
 		str_of(agent ? agent : json_get_str(action, "command")));
 	if (trigger)
@@ -198,12 +192,9 @@ void engine_dispatch_done(
 {
 	json *j = json_object();
 
-	json_put_str(j, "action", STR("done"));
-	json_put_str(j, "result", str_of(result));
-	json_put_str(j, "reason", str_of(reason));
+	json_put_texts(j, "action", "done", "result", result, "reason", reason);
 	if (question) {
-		json_put_str(j, "question", str_of(question));
-		json_put_str(j, "context_file", str_of(r->m->file->path));
+		json_put_texts(j, "question", question, "context_file", r->m->file->path);
 	}
 	r->print = json_array();
 	json_push(r->print, j);

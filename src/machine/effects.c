@@ -169,9 +169,7 @@ void environment_local(struct environment *e, struct local_environment *data)
 
 static void note_effect(struct engine_run *r, const char *effect)
 {
-	json *event = context_event(r->m->file, "effect");
-
-	json_put_str(event, "effect", str_of(effect));
+	json_put_texts(context_event(r->m->file, "effect"), "effect", effect);
 }
 
 static int several_specs(struct engine_run *r, char *const *paths, size_t n, struct error *err)
@@ -183,11 +181,6 @@ static int several_specs(struct engine_run *r, char *const *paths, size_t n, str
 	return error_set(err, ERR_INPUT,
 		"%zu files name '%s': %s; say which with 'dev-team context set FILE spec_path'", n,
 		r->m->id, list.s);
-}
-
-static json *yes_or_no(bool yes)
-{
-	return json_string(yes ? STR("yes") : STR("no"));
 }
 
 /* find_spec() refuses a name that is not UTF-8, and nothing is saved. */
@@ -261,7 +254,7 @@ static int carry_out(struct engine_run *r, const struct effect_kind *kind, struc
 		keep_effect_events(r);
 		return -1;
 	}
-	context_seen(r->m->file, kind->name, yes_or_no(done));
+	context_seen(r->m->file, kind->name, json_string(done ? STR("yes") : STR("no")));
 	if (done) {
 		r->done |= kind->effect;
 		note_effect(r, kind->name);

@@ -99,8 +99,7 @@ static void note_failure(
 	json *event = context_event(r->m->file, "failure");
 
 	r->failure = true;
-	json_put_str(event, "action", str_of(action));
-	json_put_str(event, "reason", str_of(reason));
+	json_put_texts(event, "action", action, "reason", reason);
 	json_put_int(event, "count", (int64_t)count);
 }
 
@@ -193,12 +192,10 @@ static void clear_answers(struct engine_run *r, const char *state)
 
 void engine_enter(struct engine_run *r, const char *to, const char *trigger, const char *why)
 {
-	json *event = context_event(r->m->file, "transition");
 	char *from = arena_dup(&r->arena, context_get(r->doc, "state"));
 
-	json_put_str(event, "from", str_of(from));
-	json_put_str(event, "to", str_of(to));
-	json_put_str(event, "trigger", str_of(trigger));
+	json_put_texts(context_event(r->m->file, "transition"), "from", from, "to", to, "trigger",
+		trigger);
 	clear_outstanding(r);
 	clear_answers(r, to);
 	context_set(r->doc, "state", str_of(to));
@@ -208,9 +205,8 @@ void engine_enter(struct engine_run *r, const char *to, const char *trigger, con
 	if (!why)
 		why = arena_printf(&r->arena, "'%s' gave '%s'", from, trigger);
 	context_set(r->doc, "outcome", str_of(why));
-	event = context_event(r->m->file, "done");
-	json_put_str(event, "result", str_of(strcmp(to, "done") == 0 ? "success" : "failed"));
-	json_put_str(event, "reason", str_of(why));
+	json_put_texts(context_event(r->m->file, "done"), "result",
+		strcmp(to, "done") == 0 ? "success" : "failed", "reason", why);
 }
 
 static int workflow_fault(const struct engine_run *r, struct error *err)
@@ -508,8 +504,7 @@ static int open_run(struct engine_run *r, struct engine *m, struct error *err)
 	if (m->file->created && context_create(m->file, m->id, m->workflow->initial, err) < 0)
 		return -1;
 	if (m->file->created)
-		json_put_str(
-			context_event(m->file, "started"), "workflow", str_of(m->workflow->file));
+		json_put_texts(context_event(m->file, "started"), "workflow", m->workflow->file);
 	owner = context_get(&m->file->doc, "work_item_id");
 	if (!str_is(owner, m->id))
 		return error_set(err, ERR_STATE, "'%s' belongs to work item '%s', not to '%s'",

@@ -15,15 +15,6 @@ static void put_if(json *op, const char *key, const char *value)
 		json_put_str(op, key, str_of(value));
 }
 
-/* The run continues with a changed workflow: its past was decided by the old one. */
-static void note_change(struct engine_run *r, const char *sum)
-{
-	json *event = context_event(r->m->file, "workflow");
-
-	json_put_str(event, "workflow", str_of(r->m->workflow->file));
-	json_put_str(event, "sum", str_of(sum));
-}
-
 /* The text is kept each time that it changes. */
 static int put_workflow(struct engine_run *r, json *op, struct error *err)
 {
@@ -32,16 +23,16 @@ static int put_workflow(struct engine_run *r, json *op, struct error *err)
 	struct str last;
 
 	digest_text(w->source, sum);
-	json_put_str(op, "workflow", str_of(w->file));
-	json_put_str(op, "workflow_sum", str_of(sum));
+	json_put_texts(op, "workflow", w->file, "workflow_sum", sum);
 	if (context_get_key(r->m->file, WORKFLOW_KEY, &last, err) < 0)
 		return -1;
 	if (str_is(last, sum))
 		return 0;
 	json_put_str(op, "workflow_text", w->source);
 	context_put_key(r->m->file, WORKFLOW_KEY, str_of(sum));
-	if (last.n)
-		note_change(r, sum);
+	if (last.n) /* the run continues with a changed one: its past was decided by the old one */
+		json_put_texts(
+			context_event(r->m->file, "workflow"), "workflow", w->file, "sum", sum);
 	return 0;
 }
 
@@ -50,8 +41,7 @@ int engine_note_operation(struct engine_run *r, struct error *err)
 	const struct engine *m = r->m;
 	json *op = context_op(m->file, "step");
 
-	json_put_str(op, "id", str_of(m->id));
-	json_put_str(op, "file", str_of(m->file->path));
+	json_put_texts(op, "id", m->id, "file", m->file->path);
 	json_put_bool(op, "created", m->file->created);
 	put_if(op, "research_skill", m->research_skill);
 	put_if(op, "repo", m->repo);
@@ -79,15 +69,12 @@ static void note_set(struct context_file *f, const char *key, struct str value)
 
 int engine_set_key(struct context_file *f, const char *key, struct str value, struct error *err)
 {
-	json *event;
-
 	context_set(&f->doc, key, value);
 	note_set(f, key, value);
 	if (!f->doc.changed)
 		return 0;
-	event = context_event(f, "set");
-	json_put_str(event, "key", str_of(key));
-	json_put_str(event, "value", value.n > SHOWN_MAX ? STR("(long)") : value);
+	json_put_texts(context_event(f, "set"), "key", key, "value",
+		value.n > SHOWN_MAX ? "(long)" : value.p);
 	return context_save(f, err);
 }
 

@@ -100,8 +100,7 @@ static void note_lease(struct engine_run *r, bool was_live)
 	char until[CLOCK_TEXT];
 
 	clock_text(r->holder.until, until);
-	json_put_str(event, "owner", str_of(r->holder.owner));
-	json_put_str(event, "from", str_of(r->holder.from));
+	json_put_texts(event, "owner", r->holder.owner, "from", r->holder.from);
 	json_put_int(event, "fence", r->holder.fence);
 	json_put_str(event, "until", str_of(until));
 	json_put_str(event, "reason", was_live ? STR("taken over") : STR("it had run out"));

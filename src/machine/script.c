@@ -915,11 +915,9 @@ int script_run(struct arena *a, const char *context_file, const char *action, co
 
 static int note_refusal(struct context_file *f, const char *id, struct error *err)
 {
-	json *event = context_event(f, "refusal");
 	struct error ignored;
 
-	json_put_str(event, "action", str_of(id));
-	json_put_str(event, "reason", str_of(err->text));
+	json_put_texts(context_event(f, "refusal"), "action", id, "reason", err->text);
 	(void)context_log(f, &ignored);
 	return -1;
 }

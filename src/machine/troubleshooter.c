@@ -89,14 +89,12 @@ static bool cause_is_gone(const struct engine_run *r, const char *trigger)
 void engine_troubleshooter_discard(struct engine_run *r)
 {
 	const json *call = engine_troubleshooter_action(r);
-	json *event;
 
 	if (!call || action_answered(r->doc, call) ||
 		!cause_is_gone(r, json_get_str(call, "trigger")))
 		return;
-	event = context_event(r->m->file, "failure");
-	json_put_str(event, "action", str_of(json_get_str(call, "id")));
-	json_put_str(event, "reason", STR("what it was called for is gone"));
+	json_put_texts(context_event(r->m->file, "failure"), "action", json_get_str(call, "id"),
+		"reason", "what it was called for is gone");
 	engine_keep_answers(r);
 	context_set_count(r->doc, "troubleshooter_calls", 0);
 }
