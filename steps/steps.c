@@ -159,14 +159,12 @@ const char *steps_fix_section(struct step_context *c)
 
 struct str steps_clip(struct step_context *c, struct str text)
 {
-	size_t n = (size_t)1 << 20;
+	struct str start = str_cut(text, (size_t)1 << 20);
 
-	if (text.n <= n)
+	if (start.n == text.n)
 		return text;
-	while (((unsigned char)text.p[n] & 0xc0) == 0x80)
-		n--;
-	return str_of(arena_printf(c->arena, "%.*s\n\n(%zu bytes more are left out here)", (int)n,
-		text.p, text.n - n));
+	return str_of(arena_printf(c->arena, "%.*s\n\n(%zu bytes more are left out here)",
+		(int)start.n, start.p, text.n - start.n));
 }
 
 void steps_add_failure(struct step_context *c, struct buf *failures, const char *section)

@@ -149,14 +149,8 @@ static const struct script_entry *entry_of(const struct script_entries *e, struc
 /* `Fix 1`, `Fix 2`... */
 static bool is_fix(struct str section)
 {
-	static const char digits[] = "0123456789";
-
-	if (!str_starts(section, "Fix ") || section.n == 4)
-		return false;
-	for (size_t i = 4; i < section.n; i++)
-		if (!memchr(digits, section.p[i], sizeof(digits) - 1))
-			return false;
-	return true;
+	return str_starts(section, "Fix ") && section.n > 4 &&
+	       strspn(section.p + 4, "0123456789") == section.n - 4;
 }
 
 static const struct script_entry *find_in(const struct script_entries *e, const json *action)
@@ -223,24 +217,18 @@ int agents_turn(const struct script_agents *s, const struct script_entry *entry,
 void agents_note_run(struct context_file *f, const json *members)
 {
 	static const char *const journal[] = {"seq", "rev", "ts", "type"};
-	json *event = context_event(f, AGENT_RUN);
+	json *event = context_event(f, AGENT_RUN), *rest = json_copy(members);
 
-	for (const json *m = json_first(members); m; m = json_next(m)) {
-		bool own = false;
-
-		for (size_t i = 0; i < COUNT(journal); i++)
-			own |= strcmp(json_key(m), journal[i]) == 0;
-		if (!own)
-			json_put(event, json_key(m), json_copy(m));
-	}
+	for (size_t i = 0; i < COUNT(journal); i++)
+		json_drop(rest, journal[i]);
+	for (const json *m = json_first(rest); m; m = json_next(m))
+		json_put(event, json_key(m), json_copy(m));
+	json_free(&rest);
 }
 
 void agents_note_turn(struct context_file *f, const char *key, const char *action)
 {
-	json *event = context_event(f, SCRIPTED);
-
-	json_put_str(event, "action", str_of(action));
-	json_put_str(event, "entry", str_of(key));
+	json_put_texts(context_event(f, SCRIPTED), "action", action, "entry", key);
 }
 
 /* False: this action had its turn before, and *turns is its number. */

@@ -138,22 +138,18 @@ static void put_answer(struct context *c, const json *action, struct str text)
 	context_put(c, section, buf_str(&log));
 }
 
-enum repeat {
-	REPEAT_SAME,
-	REPEAT_ADDS_WORD, /* the same bytes, with the word that was missing */
-	REPEAT_DIFFERS,
-};
-
-static enum repeat compare_answer(
-	const struct context *c, const json *action, const char *word, struct str text)
+/* The action has an answer. The same bytes may come again, also with the word that was missing. */
+static int check_repeat(const struct context *c, const json *action, const char *word,
+	struct str text, enum answer_fate *fate, struct error *err)
 {
 	struct str known = action_word(c, action);
+	bool same = !word || !*word || str_is(known, word);
 
-	if (!str_eq(action_text(c, action), str_trim(text)))
-		return REPEAT_DIFFERS;
-	if (!word || !*word || str_is(known, word))
-		return REPEAT_SAME;
-	return known.n ? REPEAT_DIFFERS : REPEAT_ADDS_WORD;
+	if (!str_eq(action_text(c, action), str_trim(text)) || (!same && known.n))
+		return error_set(err, ERR_STATE, "action '%.200s' has an answer already",
+			json_get_str(action, "id"));
+	*fate = same ? ANSWER_AGAIN : ANSWER_TAKEN;
+	return 0;
 }
 
 /* An agent that did not learn that its answer was recorded sends it again: not a new answer. */
@@ -178,8 +174,7 @@ static void note_answer(struct context_file *f, const char *id, const char *word
 	char sum[DIGEST_TEXT];
 
 	answer_sum(text, sum);
-	json_put_str(event, "action", str_of(id));
-	json_put_str(event, "result", str_of(word));
+	json_put_texts(event, "action", id, "result", word);
 	json_put_int(event, "bytes", (int64_t)text.n);
 	json_put_str(event, "sum", str_of(sum));
 }
@@ -210,12 +205,12 @@ static void record_word(struct context_file *f, json *action, const char *word, 
 	char own[64] = "";
 
 	note_violation(f, action, text);
-	if (word && *word)
-		(void)snprintf(own, sizeof(own), "%s", word);
-	else
+	if (!word || !*word) {
 		(void)action_word_in(action, text, own, sizeof(own));
-	json_set(action, "answered", json_string(str_of(own)));
-	note_answer(f, json_get_str(action, "id"), own, text);
+		word = own;
+	}
+	json_set(action, "answered", json_string(str_of(word)));
+	note_answer(f, json_get_str(action, "id"), word, text);
 }
 
 /* Puts an answer into the document without saving it, and notes the event. */
@@ -238,13 +233,9 @@ static int take_answer(struct context_file *f, const char *id, const char *word,
 	if (check_text(text, err) < 0 || check_word(action, word, text, err) < 0)
 		return -1;
 	if (action_answered(&f->doc, action)) {
-		enum repeat repeat = compare_answer(&f->doc, action, word, text);
-
-		*fate = repeat == REPEAT_SAME ? ANSWER_AGAIN : ANSWER_TAKEN;
-		if (repeat == REPEAT_DIFFERS)
-			return error_set(
-				err, ERR_STATE, "action '%.200s' has an answer already", id);
-		if (repeat == REPEAT_SAME)
+		if (check_repeat(&f->doc, action, word, text, fate, err) < 0)
+			return -1;
+		if (*fate == ANSWER_AGAIN)
 			return 0;
 	} else {
 		put_answer(&f->doc, action, text);
@@ -287,9 +278,9 @@ static const char *keep_text(
 	return NULL;
 }
 
-static struct str printable(const char *text)
+static const char *printable(const char *text)
 {
-	return str_utf8_fault(str_of(text)) ? STR("?") : str_of(text);
+	return str_utf8_fault(str_of(text)) ? "?" : text;
 }
 
 static int refuse(struct context_file *f, const char *id, struct str text, struct error *err)
@@ -298,8 +289,7 @@ static int refuse(struct context_file *f, const char *id, struct str text, struc
 	const char *kept = keep_text(f, refused_name(&f->doc.arena, f->name, id), text, err);
 	json *event = context_event(f, "refusal");
 
-	json_put_str(event, "action", printable(id));
-	json_put_str(event, "reason", printable(why.text));
+	json_put_texts(event, "action", printable(id), "reason", printable(why.text));
 	if (kept)
 		json_put_str(event, "kept", str_of(kept));
 	if (context_log(f, &second) < 0)
@@ -312,7 +302,7 @@ static void note_operation(
 {
 	json *op = context_op(f, "record");
 
-	json_put_str(op, "action", printable(id));
+	json_put_texts(op, "action", printable(id));
 	if (word && !str_utf8_fault(str_of(word)))
 		json_put_str(op, "word", str_of(word));
 	if (owner)

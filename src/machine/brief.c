@@ -214,15 +214,6 @@ int instructions_skill(struct arena *a, const char *root, const char *repo, cons
 /* An agent's shell tool shows about 30,000 characters; the agent reads the rest piece by piece. */
 enum { SECTIONS_MAX = 20000, DELIMITER_SIZE = 32 };
 
-static size_t cut_at(struct str text, size_t max)
-{
-	if (text.n <= max)
-		return text.n;
-	while (max && ((unsigned char)text.p[max] & 0xc0) == 0x80)
-		max--;
-	return max;
-}
-
 static void add_quoted(struct buf *out, struct str text)
 {
 	struct str line;
@@ -246,18 +237,18 @@ static void add_section(
 	struct buf *out, const struct context_file *f, const char *name, size_t *left)
 {
 	struct str text = context_section(&f->doc, name);
-	size_t n = cut_at(text, *left);
+	struct str shown = str_cut(text, *left);
 
 	buf_addf(out, "\n### %s\n\n", name);
 	if (!text.n) {
 		buf_adds(out, "(empty)\n");
 		return;
 	}
-	add_quoted(out, str_sub(text, 0, n));
-	*left -= n;
-	if (n == text.n)
+	add_quoted(out, shown);
+	*left -= shown.n;
+	if (shown.n == text.n)
 		return;
-	buf_addf(out, "\n(%zu bytes more; all of it: `", text.n - n);
+	buf_addf(out, "\n(%zu bytes more; all of it: `", text.n - shown.n);
 	add_show_command(out, f, name);
 	buf_adds(out, "`)\n");
 }

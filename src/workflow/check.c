@@ -77,6 +77,19 @@ static const struct workflow_builtin *step_of(const struct workflow_check *c, co
 	return NULL;
 }
 
+/* An edge out of `s` must have the trigger that is given at this place. */
+static void check_trigger(struct workflow_check *c, const struct workflow_state *s,
+	const char *trigger, unsigned line, unsigned col)
+{
+	const struct workflow_edge *e = find_edge(c, s->name, trigger);
+
+	if (e)
+		c->live[e - c->w->edges] = true;
+	else
+		fault(c, line, col, "state '%s' has no transition for its trigger '%s'", s->name,
+			trigger);
+}
+
 /* The triggers of a declared state are those of its items' result words. */
 static void check_declared(struct workflow_check *c, const struct workflow_state *s)
 {
@@ -86,37 +99,15 @@ static void check_declared(struct workflow_check *c, const struct workflow_state
 		const struct declared_action *it = &d->items[i];
 		const struct declared_outcome *good = it->outcomes;
 
-		for (size_t k = 0; k < it->n_outcomes; k++) {
-			const struct declared_outcome *o = &it->outcomes[k];
-			const struct workflow_edge *e = find_edge(c, s->name, o->trigger);
-
-			if (e)
-				c->live[e - c->w->edges] = true;
-			else
-				fault(c, o->line, o->col,
-					"state '%s' has no transition for its trigger '%s'",
-					s->name, o->trigger);
-		}
+		for (size_t k = 0; k < it->n_outcomes; k++)
+			check_trigger(c, s, it->outcomes[k].trigger, it->outcomes[k].line,
+				it->outcomes[k].col);
 		if (strcmp(good->trigger, d->items[0].outcomes->trigger) != 0)
 			fault(c, good->line, good->col,
 				"good word '%s' gives '%s', but '%s' in line %u gives '%s': all "
 				"items of '%s' must agree",
 				good->word, good->trigger, d->items[0].outcomes->word,
 				d->items[0].outcomes->line, d->items[0].outcomes->trigger, s->name);
-	}
-}
-
-static void check_builtin(struct workflow_check *c, const struct workflow_state *s,
-	const struct workflow_builtin *step)
-{
-	for (const char *const *t = step->triggers; *t; t++) {
-		const struct workflow_edge *e = find_edge(c, s->name, *t);
-
-		if (e)
-			c->live[e - c->w->edges] = true;
-		else
-			fault(c, s->line, s->col,
-				"state '%s' has no transition for its trigger '%s'", s->name, *t);
 	}
 }
 
@@ -133,7 +124,8 @@ static void check_state(struct workflow_check *c, const struct workflow_state *s
 	else if (s->declared)
 		check_declared(c, s);
 	else if (step)
-		check_builtin(c, s, step);
+		for (const char *const *t = step->triggers; *t; t++)
+			check_trigger(c, s, *t, s->line, s->col);
 	else
 		fault(c, s->line, s->col,
 			"unknown state '%s': no step serves it and the frontmatter does not "

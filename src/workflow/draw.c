@@ -6,10 +6,12 @@
 
 /* Mermaid allows no `-` in an id. The label has the name then, and workflow_parse_mermaid() reads
  * it as such. */
-static void add_id(struct buf *out, const char *name)
+static void add_id(struct buf *out, const char *before, const char *name, const char *after)
 {
+	buf_adds(out, before);
 	for (; *name; name++)
 		buf_addc(out, *name == '-' ? '_' : *name);
+	buf_adds(out, after);
 }
 
 static bool has_edge(const struct workflow *w, const struct workflow_state *s)
@@ -23,33 +25,17 @@ static bool has_edge(const struct workflow *w, const struct workflow_state *s)
 static void add_state(const struct workflow *w, const struct workflow_state *s, struct buf *out)
 {
 	if (strchr(s->name, '-')) {
-		buf_addf(out, "    state \"%s\" as ", s->name);
-		add_id(out, s->name);
-		buf_addc(out, '\n');
+		buf_addf(out, "    state \"%s", s->name);
+		add_id(out, "\" as ", s->name, "\n");
 	}
 	if (strcmp(s->label, s->name) != 0) {
 		buf_adds(out, "    state \"");
 		for (const char *p = s->label; *p; p++)
 			buf_addc(out, *p == '"' ? '\'' : *p);
-		buf_adds(out, "\" as ");
-		add_id(out, s->name);
-		buf_addc(out, '\n');
+		add_id(out, "\" as ", s->name, "\n");
 	} else if (!has_edge(w, s)) {
-		buf_adds(out, "    ");
-		add_id(out, s->name);
-		buf_addc(out, '\n');
+		add_id(out, "    ", s->name, "\n");
 	}
-}
-
-static void add_edge(const struct workflow_edge *e, struct buf *out)
-{
-	buf_adds(out, "    ");
-	add_id(out, e->from);
-	buf_adds(out, " --> ");
-	add_id(out, e->to);
-	if (e->trigger[0])
-		buf_addf(out, " : %s", e->trigger);
-	buf_addc(out, '\n');
 }
 
 void workflow_draw_mermaid(const struct workflow *w, const char *current, struct buf *out)
@@ -57,24 +43,22 @@ void workflow_draw_mermaid(const struct workflow *w, const char *current, struct
 	buf_adds(out, "stateDiagram-v2\n");
 	for (size_t i = 0; i < w->n_states; i++)
 		add_state(w, &w->states[i], out);
-	buf_adds(out, "    [*] --> ");
-	add_id(out, w->initial);
-	buf_addc(out, '\n');
-	for (size_t i = 0; i < w->n_edges; i++)
-		add_edge(&w->edges[i], out);
-	for (size_t i = 0; i < w->n_states; i++) {
-		if (!w->states[i].terminal)
-			continue;
-		buf_adds(out, "    ");
-		add_id(out, w->states[i].name);
-		buf_adds(out, " --> [*]\n");
+	add_id(out, "    [*] --> ", w->initial, "\n");
+	for (size_t i = 0; i < w->n_edges; i++) {
+		const struct workflow_edge *e = &w->edges[i];
+
+		add_id(out, "    ", e->from, " --> ");
+		add_id(out, "", e->to, e->trigger[0] ? " : " : "");
+		buf_addf(out, "%s\n", e->trigger);
 	}
-	if (!current || !workflow_state(w, current))
-		return;
-	buf_adds(out, "    classDef current fill:#fff3b0,stroke:#9a6700,stroke-width:3px,"
-		      "font-weight:bold\n    class ");
-	add_id(out, current);
-	buf_adds(out, " current\n");
+	for (size_t i = 0; i < w->n_states; i++)
+		if (w->states[i].terminal)
+			add_id(out, "    ", w->states[i].name, " --> [*]\n");
+	if (current && workflow_state(w, current))
+		add_id(out,
+			"    classDef current fill:#fff3b0,stroke:#9a6700,stroke-width:3px,"
+			"font-weight:bold\n    class ",
+			current, " current\n");
 }
 
 /* SVG */
@@ -124,6 +108,13 @@ static void add_text(struct buf *out, struct str s)
 		else
 			buf_addc(out, c < 0x20 || c == 0x7f ? ' ' : (char)c);
 	}
+}
+
+static void draw_text(struct buf *out, const char *class, int x, int y, struct str text)
+{
+	buf_addf(out, "<text class=\"%s\" x=\"%d\" y=\"%d\">", class, x, y);
+	add_text(out, text);
+	buf_adds(out, "</text>\n");
 }
 
 /* Width of a text in a font of `size` pixels. East Asian characters are wider. */
@@ -286,12 +277,8 @@ static void draw_head(struct draw_svg *g, int width, int height)
 		"markerWidth=\"9\" markerHeight=\"9\" markerUnits=\"userSpaceOnUse\" "
 		"orient=\"auto\"><path d=\"M0 0L10 5L0 10z\" fill=\"#8250df\"/></marker>\n"
 		"</defs>\n");
-	buf_addf(g->out,
-		"<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n<text class=\"title\" "
-		"x=\"%d\" y=\"%d\">",
-		width, height, MARGIN, MARGIN + 8);
-	add_text(g->out, name);
-	buf_adds(g->out, "</text>\n");
+	buf_addf(g->out, "<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n", width, height);
+	draw_text(g->out, "title", MARGIN, MARGIN + 8, name);
 }
 
 static void draw_line(struct draw_svg *g, const struct lay_edge *e)
@@ -335,9 +322,7 @@ static void draw_label(struct draw_svg *g, const struct lay_edge *e, const char 
 	for (; *texts; texts++) {
 		if (!**texts)
 			continue;
-		buf_addf(g->out, "<text class=\"label\" x=\"%d\" y=\"%d\">", e->label.x, y + 12);
-		add_text(g->out, str_of(*texts));
-		buf_adds(g->out, "</text>\n");
+		draw_text(g->out, "label", e->label.x, y + 12, str_of(*texts));
 		y += LINE;
 	}
 }
@@ -358,15 +343,10 @@ static void draw_box(struct draw_svg *g, const struct workflow_state *s, const s
 			"rx=\"5\" "
 			"style=\"fill:none\"/>\n",
 			kind, x + 4, n->y + 4, n->w - 8, n->h - 8);
-	buf_addf(g->out, "<text class=\"name%s\" x=\"%d\" y=\"%d\">",
-		is_current(g, s) ? " bold" : "", n->x, n->y + (second ? 20 : 22));
-	add_text(g->out, str_of(s->label));
-	buf_adds(g->out, "</text>\n");
-	if (!second)
-		return;
-	buf_addf(g->out, "<text class=\"about\" x=\"%d\" y=\"%d\">", n->x, n->y + 37);
-	add_text(g->out, str_of(second));
-	buf_adds(g->out, "</text>\n");
+	draw_text(g->out, is_current(g, s) ? "name bold" : "name", n->x, n->y + (second ? 20 : 22),
+		str_of(s->label));
+	if (second)
+		draw_text(g->out, "about", n->x, n->y + 37, str_of(second));
 }
 
 static int draw_key(struct draw_svg *g, int x, int y, const char *class, const char *text)

@@ -52,11 +52,9 @@ static int fault_at(struct mermaid_reader *r, struct mermaid_place at, const cha
 
 static struct mermaid_place place_of(const struct mermaid_reader *r, const char *p)
 {
-	struct mermaid_place at = {r->cur.line, 1};
+	struct str before = {r->cur.raw.p, (size_t)(p - r->cur.raw.p)};
 
-	for (const char *q = r->cur.raw.p; q < p; q++)
-		at.col += ((unsigned char)*q & 0xc0) != 0x80;
-	return at;
+	return (struct mermaid_place){r->cur.line, (unsigned)str_characters(before) + 1};
 }
 
 static bool same_id(const char *a, struct str b)
@@ -103,22 +101,13 @@ static int diagram_state(
 	return 0;
 }
 
-static size_t characters(struct str s)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < s.n; i++)
-		n += ((unsigned char)s.p[i] & 0xc0) != 0x80;
-	return n;
-}
-
 /* The first label of a state counts. One that is its name with `-` for `_` renames it. */
 static int diagram_label(
 	struct mermaid_reader *r, size_t index, struct str label, struct mermaid_place at)
 {
 	struct workflow_state *s = &r->states.items[index];
 
-	if (characters(label) > FLOW_LABEL)
+	if (str_characters(label) > FLOW_LABEL)
 		return fault_at(
 			r, at, "label of '%s' is longer than %d characters", s->name, FLOW_LABEL);
 	if (workflow_word_valid(label) && same_id(s->name, label) &&
@@ -140,14 +129,6 @@ static int diagram_initial(struct mermaid_reader *r, size_t index, struct mermai
 			r->initial_at.line);
 	r->initial = index;
 	r->initial_at = at;
-	return 0;
-}
-
-static int diagram_end(struct mermaid_reader *r, size_t index, struct mermaid_place at)
-{
-	if (!r->states.items[index].terminal)
-		r->spellings.items[index].end_at = at;
-	r->states.items[index].terminal = true;
 	return 0;
 }
 
@@ -347,7 +328,7 @@ static int read_edge(struct mermaid_reader *r, struct str from, struct str s)
 	if (s.n)
 		label = str_trim(str_sub(s, 1, s.n));
 	if (start && end)
-		return fault_at(r, place_of(r, from.p), "edge from '[*]' to '[*]' names no state");
+		return fault_at(r, at, "edge from '[*]' to '[*]' names no state");
 	if (end && label.n)
 		return fault_at(r, place_of(r, label.p),
 			"edge to '[*]' takes no trigger: lead it to a state of its own that ends");
@@ -355,9 +336,13 @@ static int read_edge(struct mermaid_reader *r, struct str from, struct str s)
 		return -1;
 	if (start)
 		return diagram_initial(r, b, place_of(r, to.p));
-	if (end)
-		return diagram_end(r, a, at);
-	return diagram_edge(r, a, b, label, label.n ? place_of(r, label.p) : place_of(r, from.p));
+	if (end) {
+		if (!r->states.items[a].terminal)
+			r->spellings.items[a].end_at = at;
+		r->states.items[a].terminal = true;
+		return 0;
+	}
+	return diagram_edge(r, a, b, label, label.n ? place_of(r, label.p) : at);
 }
 
 /* `x --> y : t`, `x : text`, `x`. A comment may follow. */

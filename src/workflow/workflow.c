@@ -34,13 +34,10 @@ bool workflow_skill_valid(struct str s)
 
 const char *workflow_word_shown(struct str s, char out[WORD_SHOWN])
 {
-	size_t n = s.n < WORD_SHOWN - 4 ? s.n : WORD_SHOWN - 4;
-
-	while (n < s.n && n > 0 && ((unsigned char)s.p[n] & 0xc0) == 0x80)
-		n--;
-	for (size_t i = 0; i < n; i++)
+	s = str_cut(s, WORD_SHOWN - 4);
+	for (size_t i = 0; i < s.n; i++)
 		out[i] = (unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f ? '?' : s.p[i];
-	out[n] = '\0';
+	out[s.n] = '\0';
 	return out;
 }
 

@@ -10,9 +10,8 @@
 
 #include "src/base/buf.h"
 
-#define WORKFLOW_MAX     ((size_t)1 << 20)   /* bytes of a file */
-#define FRONTMATTER_MAX  ((size_t)256 << 10) /* bytes of its frontmatter */
-#define WORKFLOW_TIMEOUT 600 /* seconds a script may take unless the file says else */
+#define WORKFLOW_MAX    ((size_t)1 << 20)   /* bytes of a file */
+#define FRONTMATTER_MAX ((size_t)256 << 10) /* bytes of its frontmatter */
 #define WORKFLOW_LIMITS                                                                            \
 	{                                                                                          \
 		5, 3, 2, 3, 3, 60, 120                                                             \
