@@ -41,14 +41,14 @@ static json *checked_json(const struct artifact_checked *c, bool good, const cha
 	json *faults = json_array();
 
 	for (size_t i = 0; i < c->faults.n; i++)
-		json_push(faults, CLI_OBJECT(CLI_INT("line", c->faults.items[i].line),
-					  CLI_INT("col", c->faults.items[i].col),
-					  CLI_TEXT("at", c->faults.items[i].at),
-					  CLI_TEXT("keyword", c->faults.items[i].keyword),
-					  CLI_TEXT("text", c->faults.items[i].text)));
-	return CLI_OBJECT(CLI_TEXT("file", c->file),
-		CLI_IF(c->schema, CLI_TEXT("schema", c->schema)), CLI_BOOL("good", good),
-		CLI_IF(error, CLI_TEXT("error", error)), CLI_VALUE("faults", faults));
+		json_push(faults, JSON_OBJECT(JSON_INT("line", c->faults.items[i].line),
+					  JSON_INT("col", c->faults.items[i].col),
+					  JSON_TEXT("at", c->faults.items[i].at),
+					  JSON_TEXT("keyword", c->faults.items[i].keyword),
+					  JSON_TEXT("text", c->faults.items[i].text)));
+	return JSON_OBJECT(JSON_TEXT("file", c->file),
+		JSON_IF(c->schema, JSON_TEXT("schema", c->schema)), JSON_BOOL("good", good),
+		JSON_IF(error, JSON_TEXT("error", error)), JSON_VALUE("faults", faults));
 }
 
 /* A file that cannot be checked does not keep the others from it. The worst code is returned. */
@@ -78,7 +78,7 @@ static int run_check(struct invocation *in, struct error *err)
 		put_faults(&text, &c, !got);
 	}
 	cli_put_result(in->out, o->json, buf_str(&text),
-		CLI_OBJECT(CLI_BOOL("good", !code), CLI_VALUE("files", files)));
+		JSON_OBJECT(JSON_BOOL("good", !code), JSON_VALUE("files", files)));
 	return code;
 }
 

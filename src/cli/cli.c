@@ -1,5 +1,4 @@
 #include <stdarg.h>
-#include "src/base/clock.h"
 #include "src/cli/cli.h"
 #include "src/sys/path.h"
 
@@ -43,59 +42,6 @@ void cli_put_format(struct buf *out, bool as_json, json *j, const char *fmt, ...
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	cli_put_result(out, as_json, str_of(text), j);
-}
-
-static void put_text(json *object, const char *key, const char *text)
-{
-	CLEANUP(buf_release) struct buf b = BUF_INIT;
-
-	if (!text) {
-		json_put_null(object, key);
-		return;
-	}
-	buf_adds(&b, text);
-	buf_utf8_repair(&b);
-	json_put_str(object, key, buf_str(&b));
-}
-
-json *cli_add(json *j, const struct cli_member *m)
-{
-	char time[CLOCK_TEXT];
-
-	for (; m->key; m++)
-		switch (m->kind) {
-		case CLI_KIND_NONE:
-			break;
-		case CLI_KIND_TEXT:
-			put_text(j, m->key, m->text);
-			break;
-		case CLI_KIND_INT:
-			json_put_int(j, m->key, m->integer);
-			break;
-		case CLI_KIND_NUMBER:
-			json_put_number(j, m->key, m->number);
-			break;
-		case CLI_KIND_BOOL:
-			json_put_bool(j, m->key, m->integer);
-			break;
-		case CLI_KIND_TIME:
-			clock_text(m->integer, time);
-			put_text(j, m->key, m->integer ? time : NULL);
-			break;
-		case CLI_KIND_VALUE:
-			json_put(j, m->key, m->value);
-			break;
-		}
-	return j;
-}
-
-json *cli_names(const char *const *names)
-{
-	json *list = json_array();
-
-	for (; names && *names; names++)
-		json_push_str(list, str_of(*names));
-	return list;
 }
 
 void cli_end_row(struct buf *out)

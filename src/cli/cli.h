@@ -8,7 +8,7 @@
 #ifndef DT_CLI_H
 #define DT_CLI_H
 
-#include "src/base/json.h"
+#include "src/base/json_object.h"
 #include "src/base/option.h"
 
 #define X(name) extern const struct verb verb_##name;
@@ -64,43 +64,6 @@ void cli_put_result(struct buf *out, bool as_json, struct str text, json *j);
 /* The same with a text as of printf(). */
 void cli_put_format(struct buf *out, bool as_json, json *j, const char *fmt, ...) PRINTF(4, 5);
 
-/*
- * An object of a result: CLI_OBJECT(CLI_TEXT("branch", b), CLI_INT("port", 3453)). The members are
- * printed in this order.
- */
-struct cli_member {
-	const char *key; /* NULL: the end */
-	enum cli_kind {
-		CLI_KIND_NONE,
-		CLI_KIND_TEXT,
-		CLI_KIND_INT,
-		CLI_KIND_NUMBER,
-		CLI_KIND_BOOL,
-		CLI_KIND_TIME,
-		CLI_KIND_VALUE
-	} kind;
-	const char *text;
-	int64_t integer;
-	double number;
-	json *value;
-};
-json *cli_add(json *object, const struct cli_member *members); /* returns the object */
-#define CLI_ADD(object, ...)                                                                       \
-	cli_add(object, (const struct cli_member[]){__VA_ARGS__, {.key = NULL}})
-#define CLI_OBJECT(...) CLI_ADD(json_object(), __VA_ARGS__)
-#define CLI_MEMBER(key_, KIND, ...)                                                                \
-	((struct cli_member){.key = (key_), .kind = CLI_KIND_##KIND, __VA_ARGS__})
-/* NULL is null; bytes that are not UTF-8, such as in a path, become '?'. */
-#define CLI_TEXT(key, v)   CLI_MEMBER(key, TEXT, .text = (v))
-#define CLI_INT(key, v)    CLI_MEMBER(key, INT, .integer = (int64_t)(v))
-#define CLI_NUMBER(key, v) CLI_MEMBER(key, NUMBER, .number = (v))
-#define CLI_BOOL(key, v)   CLI_MEMBER(key, BOOL, .integer = (v))
-#define CLI_TIME(key, v)   CLI_MEMBER(key, TIME, .integer = (v)) /* 0 is null */
-#define CLI_VALUE(key, v)  CLI_MEMBER(key, VALUE, .value = (v))  /* is taken */
-/* The member, or none; its value is then not evaluated. */
-#define CLI_IF(condition, member) ((condition) ? member : CLI_NONE)
-#define CLI_NONE                  CLI_MEMBER("", NONE, .integer = 0)
-json *cli_names(const char *const *names); /* NULL-ended; NULL is an empty array */
 /* A row of a table ends without blanks. */
 void cli_end_row(struct buf *out);
 

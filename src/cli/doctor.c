@@ -415,8 +415,8 @@ static int put_permissions(struct buf *out)
 	static const char *const allow[] = {
 		"Bash", "Read", "Edit", "Write", "Agent", "Skill", NULL};
 	CLEANUP(json_free)
-	json *j = CLI_OBJECT(
-		CLI_VALUE("permissions", CLI_OBJECT(CLI_VALUE("allow", cli_names(allow)))));
+	json *j = JSON_OBJECT(
+		JSON_VALUE("permissions", JSON_OBJECT(JSON_VALUE("allow", json_names(allow)))));
 
 	json_print_pretty(out, j);
 	error_log("The plugin's commands set these for the run that they start. Put them into "

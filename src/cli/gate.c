@@ -76,7 +76,7 @@ static int run_run(struct invocation *in, struct error *err)
 		status = 128 + run_interrupt_caught();
 	if (o->json)
 		cli_put_json(in->out,
-			CLI_OBJECT(CLI_INT("fence", ask.fence), CLI_INT("status", status)));
+			JSON_OBJECT(JSON_INT("fence", ask.fence), JSON_INT("status", status)));
 	return status;
 }
 
@@ -85,12 +85,13 @@ static int run_run(struct invocation *in, struct error *err)
 static json *holder_json(const struct gate_holder *h)
 {
 	if (h->elsewhere)
-		return CLI_OBJECT(
-			CLI_BOOL("otherStateFolder", true), CLI_TEXT("text", h->elsewhere));
-	return CLI_OBJECT(CLI_TEXT("who", h->who), CLI_INT("pid", h->pid),
-		CLI_TEXT("host", h->host), CLI_INT("fence", h->fence), CLI_TIME("since", h->since),
-		CLI_TIME("until", h->until), CLI_BOOL("here", h->here), CLI_BOOL("live", h->live),
-		CLI_BOOL("leaseOver", h->over), CLI_BOOL("ending", h->evicting));
+		return JSON_OBJECT(
+			JSON_BOOL("otherStateFolder", true), JSON_TEXT("text", h->elsewhere));
+	return JSON_OBJECT(JSON_TEXT("who", h->who), JSON_INT("pid", h->pid),
+		JSON_TEXT("host", h->host), JSON_INT("fence", h->fence),
+		JSON_TIME("since", h->since), JSON_TIME("until", h->until),
+		JSON_BOOL("here", h->here), JSON_BOOL("live", h->live),
+		JSON_BOOL("leaseOver", h->over), JSON_BOOL("ending", h->evicting));
 }
 
 static const char *state_of(const struct gate_holder *h)
@@ -122,11 +123,11 @@ static void put_holder(struct buf *out, const struct gate_holder *h)
 
 static json *record_json(const struct rebase_record *r)
 {
-	return CLI_OBJECT(CLI_TEXT("branch", r->branch ? r->branch : ""), CLI_TEXT("path", r->path),
-		CLI_TEXT("target", r->target ? r->target : ""), CLI_TEXT("state", r->state),
-		CLI_INT("attempts", r->attempts),
-		CLI_IF(r->paths, CLI_VALUE("paths", cli_names(r->paths))),
-		CLI_INT("fence", r->fence), CLI_TIME("at", r->at));
+	return JSON_OBJECT(JSON_TEXT("branch", r->branch ? r->branch : ""),
+		JSON_TEXT("path", r->path), JSON_TEXT("target", r->target ? r->target : ""),
+		JSON_TEXT("state", r->state), JSON_INT("attempts", r->attempts),
+		JSON_IF(r->paths, JSON_VALUE("paths", json_names(r->paths))),
+		JSON_INT("fence", r->fence), JSON_TIME("at", r->at));
 }
 
 static void put_record(struct buf *out, const struct rebase_record *r)
@@ -176,9 +177,10 @@ static int run_status(struct invocation *in, struct error *err)
 		put_record(&text, &list[i]);
 	}
 	cli_put_result(in->out, o->json, buf_str(&text),
-		CLI_OBJECT(CLI_TEXT("dir", p.dir), CLI_BOOL("held", held), CLI_INT("fence", fence),
-			CLI_IF(held, CLI_VALUE("holder", holder_json(&h))),
-			CLI_VALUE("rebases", rebases)));
+		JSON_OBJECT(JSON_TEXT("dir", p.dir), JSON_BOOL("held", held),
+			JSON_INT("fence", fence),
+			JSON_IF(held, JSON_VALUE("holder", holder_json(&h))),
+			JSON_VALUE("rebases", rebases)));
 	return 0;
 }
 
@@ -197,11 +199,12 @@ static int run_release(struct invocation *in, struct error *err)
 		gate_force(in->arena, &p, o->fence, &was, &held, err) < 0)
 		return -1;
 	if (!held)
-		cli_put_format(in->out, o->json, CLI_OBJECT(CLI_BOOL("released", false)),
+		cli_put_format(in->out, o->json, JSON_OBJECT(JSON_BOOL("released", false)),
 			"the gate was free\n");
 	else
 		cli_put_format(in->out, o->json,
-			CLI_OBJECT(CLI_BOOL("released", true), CLI_VALUE("was", holder_json(&was))),
+			JSON_OBJECT(
+				JSON_BOOL("released", true), JSON_VALUE("was", holder_json(&was))),
 			"released: fence %lld, '%s', process %ld on %s\n", (long long)was.fence,
 			was.who, (long)was.pid, was.host);
 	return 0;
@@ -211,13 +214,14 @@ static int run_release(struct invocation *in, struct error *err)
 
 static json *rebase_json(const struct rebase *r)
 {
-	return CLI_OBJECT(CLI_TEXT("outcome", rebase_word(r->fate)), CLI_TEXT("branch", r->branch),
-		CLI_TEXT("target", r->target), CLI_TEXT("before", r->before ? r->before : ""),
-		CLI_IF(r->after, CLI_TEXT("after", r->after)),
-		CLI_IF(r->onto, CLI_TEXT("onto", r->onto)),
-		CLI_IF(r->paths, CLI_VALUE("paths", cli_names(r->paths))),
-		CLI_INT("attempt", r->attempt), CLI_INT("fence", r->fence),
-		CLI_BOOL("repaired", r->repaired), CLI_IF(r->kept, CLI_TEXT("kept", r->kept)));
+	return JSON_OBJECT(JSON_TEXT("outcome", rebase_word(r->fate)),
+		JSON_TEXT("branch", r->branch), JSON_TEXT("target", r->target),
+		JSON_TEXT("before", r->before ? r->before : ""),
+		JSON_IF(r->after, JSON_TEXT("after", r->after)),
+		JSON_IF(r->onto, JSON_TEXT("onto", r->onto)),
+		JSON_IF(r->paths, JSON_VALUE("paths", json_names(r->paths))),
+		JSON_INT("attempt", r->attempt), JSON_INT("fence", r->fence),
+		JSON_BOOL("repaired", r->repaired), JSON_IF(r->kept, JSON_TEXT("kept", r->kept)));
 }
 
 static void put_rebase(struct buf *out, const struct rebase *r)

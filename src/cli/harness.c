@@ -74,12 +74,12 @@ static json *facts_json(const struct harness *h)
 	for (int c = 0; c < CAPABILITIES; c++)
 		json_put_str(can, capability_name((enum capability)c),
 			str_of(capability_level_name(h->can[c])));
-	return CLI_OBJECT(CLI_TEXT("name", h->name), CLI_TEXT("binary", h->binary),
-		CLI_TEXT("versionRange", h->range), CLI_VALUE("capabilities", can),
-		h->context_tokens ? CLI_INT("maxContextTokens", h->context_tokens)
-				  : CLI_TEXT("maxContextTokens", NULL),
-		CLI_VALUE("models", cli_names(h->models)), CLI_BOOL("anyModel", h->models_open),
-		CLI_VALUE("credentials", cli_names(h->credentials)));
+	return JSON_OBJECT(JSON_TEXT("name", h->name), JSON_TEXT("binary", h->binary),
+		JSON_TEXT("versionRange", h->range), JSON_VALUE("capabilities", can),
+		h->context_tokens ? JSON_INT("maxContextTokens", h->context_tokens)
+				  : JSON_TEXT("maxContextTokens", NULL),
+		JSON_VALUE("models", json_names(h->models)), JSON_BOOL("anyModel", h->models_open),
+		JSON_VALUE("credentials", json_names(h->credentials)));
 }
 
 static int run_list(struct invocation *in, struct error *err)
@@ -111,10 +111,10 @@ static int probe_json(struct invocation *in, const struct harness *h, json *list
 	if (harness_account(in->arena, h, &account, err) < 0)
 		return -1;
 	json_push(list,
-		CLI_OBJECT(CLI_TEXT("name", h->name), CLI_BOOL("available", v->available),
-			CLI_TEXT("reason", unavailable_reason_name(v->reason)),
-			CLI_TEXT("detail", v->detail), CLI_TEXT("installedVersion", v->version),
-			CLI_TEXT("accountId", account)));
+		JSON_OBJECT(JSON_TEXT("name", h->name), JSON_BOOL("available", v->available),
+			JSON_TEXT("reason", unavailable_reason_name(v->reason)),
+			JSON_TEXT("detail", v->detail), JSON_TEXT("installedVersion", v->version),
+			JSON_TEXT("accountId", account)));
 	return 0;
 }
 
@@ -237,11 +237,11 @@ static void put_result(struct buf *out, const struct harness *h, const struct ha
 
 static json *result_json(const struct harness *h, const struct harness_result *r)
 {
-	json *j = CLI_OBJECT(CLI_TEXT("harness", h->name),
-		CLI_TEXT("status", harness_status_name(r->status)),
-		r->exit_code < 0 ? CLI_TEXT("exitCode", NULL) : CLI_INT("exitCode", r->exit_code),
-		CLI_TEXT("model", r->model), CLI_TEXT("text", r->text),
-		CLI_TEXT("detail", r->detail), CLI_BOOL("rateLimited", r->rate_limited));
+	json *j = JSON_OBJECT(JSON_TEXT("harness", h->name),
+		JSON_TEXT("status", harness_status_name(r->status)),
+		r->exit_code < 0 ? JSON_TEXT("exitCode", NULL) : JSON_INT("exitCode", r->exit_code),
+		JSON_TEXT("model", r->model), JSON_TEXT("text", r->text),
+		JSON_TEXT("detail", r->detail), JSON_BOOL("rateLimited", r->rate_limited));
 
 	usage_put(j, &r->usage, harness_usage_members, true);
 	return j;
@@ -344,9 +344,10 @@ static json *stage_json(const struct pipeline_stage_plan *s)
 	json *chain = json_array();
 
 	for (size_t i = 0; i < s->chain.n; i++)
-		json_push(chain, CLI_OBJECT(CLI_TEXT("harness", s->chain.list[i]),
-					 CLI_TEXT("model", model_of(s->chain.list[i], &s->model))));
-	return CLI_OBJECT(CLI_TEXT("stage", s->stage->name), CLI_VALUE("chain", chain));
+		json_push(
+			chain, JSON_OBJECT(JSON_TEXT("harness", s->chain.list[i]),
+				       JSON_TEXT("model", model_of(s->chain.list[i], &s->model))));
+	return JSON_OBJECT(JSON_TEXT("stage", s->stage->name), JSON_VALUE("chain", chain));
 }
 
 static json *notes_json(const struct pipeline_plan *l, bool faults)
@@ -357,10 +358,10 @@ static json *notes_json(const struct pipeline_plan *l, bool faults)
 		const struct pipeline_note *n = &l->notes.items[i];
 
 		if (n->fault == faults)
-			json_push(list, CLI_OBJECT(CLI_TEXT("stage", n->stage->name),
-						CLI_INT("line", n->stage->line),
-						CLI_INT("column", n->stage->col),
-						CLI_TEXT("text", n->text)));
+			json_push(list, JSON_OBJECT(JSON_TEXT("stage", n->stage->name),
+						JSON_INT("line", n->stage->line),
+						JSON_INT("column", n->stage->col),
+						JSON_TEXT("text", n->text)));
 	}
 	return list;
 }
@@ -371,9 +372,9 @@ static json *plan_json(const struct pipeline *p, const struct pipeline_plan *l)
 
 	for (size_t i = 0; i < p->n_stages; i++)
 		json_push(stages, stage_json(&l->stages[i]));
-	return CLI_OBJECT(CLI_TEXT("pipeline", p->name), CLI_TEXT("file", p->file),
-		CLI_VALUE("stages", stages), CLI_VALUE("faults", notes_json(l, true)),
-		CLI_VALUE("warnings", notes_json(l, false)));
+	return JSON_OBJECT(JSON_TEXT("pipeline", p->name), JSON_TEXT("file", p->file),
+		JSON_VALUE("stages", stages), JSON_VALUE("faults", notes_json(l, true)),
+		JSON_VALUE("warnings", notes_json(l, false)));
 }
 
 static void put_stage(struct buf *out, const struct pipeline_stage_plan *s)

@@ -66,10 +66,10 @@ static const char *state_of(const struct model_registry *r, const char *alias, i
 
 static json *entry_json(const struct model_entry *e, const char *state, int64_t now)
 {
-	return CLI_OBJECT(CLI_TEXT("alias", e->alias), CLI_TEXT("modelId", e->id),
-		CLI_TEXT("state", state), CLI_TIME("deprecatedAt", e->deprecated),
-		CLI_TIME("removedAt", e->removed), CLI_TEXT("replacementAlias", e->replacement),
-		CLI_TEXT("use", e->use), CLI_BOOL("stale", model_stale(e, now)));
+	return JSON_OBJECT(JSON_TEXT("alias", e->alias), JSON_TEXT("modelId", e->id),
+		JSON_TEXT("state", state), JSON_TIME("deprecatedAt", e->deprecated),
+		JSON_TIME("removedAt", e->removed), JSON_TEXT("replacementAlias", e->replacement),
+		JSON_TEXT("use", e->use), JSON_BOOL("stale", model_stale(e, now)));
 }
 
 static void put_entry(struct buf *out, const struct model_entry *e, const char *state)
@@ -113,26 +113,26 @@ static json *events_json(const struct model_resolved *m)
 	json *list = json_array();
 
 	if (m->deprecated)
-		json_push(list,
-			CLI_OBJECT(CLI_TEXT("type", "ModelDeprecated"), CLI_TEXT("alias", e->alias),
-				CLI_TEXT("modelId", e->id), CLI_TIME("removedAt", e->removed),
-				CLI_TEXT("replacementAlias", e->replacement)));
+		json_push(list, JSON_OBJECT(JSON_TEXT("type", "ModelDeprecated"),
+					JSON_TEXT("alias", e->alias), JSON_TEXT("modelId", e->id),
+					JSON_TIME("removedAt", e->removed),
+					JSON_TEXT("replacementAlias", e->replacement)));
 	if (m->grace)
 		json_push(list,
-			CLI_OBJECT(CLI_TEXT("type", "ModelDeprecationGracePeriod"),
-				CLI_TEXT("alias", e->alias), CLI_TIME("removedAt", e->removed)));
+			JSON_OBJECT(JSON_TEXT("type", "ModelDeprecationGracePeriod"),
+				JSON_TEXT("alias", e->alias), JSON_TIME("removedAt", e->removed)));
 	if (e && !m->deprecated)
-		json_push(list, CLI_OBJECT(CLI_TEXT("type", "ok"), CLI_TEXT("alias", e->alias),
-					CLI_TEXT("modelId", e->id)));
+		json_push(list, JSON_OBJECT(JSON_TEXT("type", "ok"), JSON_TEXT("alias", e->alias),
+					JSON_TEXT("modelId", e->id)));
 	return list;
 }
 
 static json *resolved_json(const char *stage, const struct model_resolved *m, bool kept)
 {
-	return CLI_OBJECT(CLI_IF(stage, CLI_TEXT("stage", stage)), CLI_TEXT("asked", m->asked),
-		CLI_TEXT("alias", m->alias ? m->asked : NULL), CLI_TEXT("modelId", m->id),
-		CLI_TEXT("source", m->source), CLI_IF(stage, CLI_BOOL("pinned", kept)),
-		CLI_VALUE("events", events_json(m)));
+	return JSON_OBJECT(JSON_IF(stage, JSON_TEXT("stage", stage)), JSON_TEXT("asked", m->asked),
+		JSON_TEXT("alias", m->alias ? m->asked : NULL), JSON_TEXT("modelId", m->id),
+		JSON_TEXT("source", m->source), JSON_IF(stage, JSON_BOOL("pinned", kept)),
+		JSON_VALUE("events", events_json(m)));
 }
 
 static void warn(const struct model_resolved *m, int64_t now)
@@ -227,11 +227,11 @@ static int run_resolve(struct invocation *in, struct error *err)
 static json *bump_json(const struct model_bump *row)
 {
 	const struct model_entry *e = row->entry;
-	return CLI_OBJECT(CLI_TEXT("stage", row->stage), CLI_TEXT("alias", e->alias),
-		CLI_TEXT("currentModelId", e->id), CLI_TIME("deprecatedAt", e->deprecated),
-		CLI_TIME("removedAt", e->removed), CLI_TEXT("replacementAlias", e->replacement),
-		CLI_TEXT("replacementModelId", row->replacement_id),
-		CLI_BOOL("inGracePeriod", row->grace), CLI_BOOL("removed", row->removed));
+	return JSON_OBJECT(JSON_TEXT("stage", row->stage), JSON_TEXT("alias", e->alias),
+		JSON_TEXT("currentModelId", e->id), JSON_TIME("deprecatedAt", e->deprecated),
+		JSON_TIME("removedAt", e->removed), JSON_TEXT("replacementAlias", e->replacement),
+		JSON_TEXT("replacementModelId", row->replacement_id),
+		JSON_BOOL("inGracePeriod", row->grace), JSON_BOOL("removed", row->removed));
 }
 
 static void put_bump(struct buf *out, const struct model_bump *row)

@@ -146,10 +146,10 @@ static json *trace_json(const struct trace *t)
 	json *list = json_array();
 
 	for (size_t i = 0; i < t->n; i++)
-		json_push(list, CLI_OBJECT(CLI_TEXT("rule", rule_id(t->list[i].rule)),
-					CLI_INT("from", t->list[i].at.from),
-					CLI_INT("to", t->list[i].at.to),
-					CLI_BOOL("denied", t->list[i].denied)));
+		json_push(list, JSON_OBJECT(JSON_TEXT("rule", rule_id(t->list[i].rule)),
+					JSON_INT("from", t->list[i].at.from),
+					JSON_INT("to", t->list[i].at.to),
+					JSON_BOOL("denied", t->list[i].denied)));
 	return list;
 }
 

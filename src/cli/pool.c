@@ -113,8 +113,9 @@ static int allocate_or_adopt(struct invocation *in, bool adopt, struct error *er
 	if (of.warning)
 		error_log("%s", of.warning);
 	if (o->json)
-		cli_put_json(in->out, CLI_ADD(allocation_json(&of), CLI_BOOL("created", created),
-					      CLI_IF(of.warning, CLI_TEXT("warning", of.warning))));
+		cli_put_json(
+			in->out, JSON_ADD(allocation_json(&of), JSON_BOOL("created", created),
+					 JSON_IF(of.warning, JSON_TEXT("warning", of.warning))));
 	else
 		put_allocation(in, &of, created);
 	return 0;
@@ -141,7 +142,7 @@ static int run_reclaim(struct invocation *in, struct error *err)
 		pool_reclaim(in->arena, &p, what, o->confirm, &removed, err) < 0)
 		return -1;
 	cli_put_format(in->out, o->json,
-		CLI_OBJECT(CLI_TEXT("what", what), CLI_BOOL("removed", removed)), "%s '%s'\n",
+		JSON_OBJECT(JSON_TEXT("what", what), JSON_BOOL("removed", removed)), "%s '%s'\n",
 		removed ? "reclaimed" : "nothing to reclaim:", what);
 	return 0;
 }
@@ -213,10 +214,10 @@ static void put_table(struct invocation *in, const struct pool_entry *list, size
 }
 
 /* The pool, with `rows` as the member `key`. */
-static json *pool_json(const struct pool *p, struct cli_member extra, const char *key, json *rows)
+static json *pool_json(const struct pool *p, struct json_member extra, const char *key, json *rows)
 {
-	return CLI_OBJECT(CLI_TEXT("pool", p->name), CLI_TEXT("dir", p->dir),
-		CLI_TEXT("repo", p->repo), extra, CLI_VALUE(key, rows));
+	return JSON_OBJECT(JSON_TEXT("pool", p->name), JSON_TEXT("dir", p->dir),
+		JSON_TEXT("repo", p->repo), extra, JSON_VALUE(key, rows));
 }
 
 static int run_list(struct invocation *in, struct error *err)
@@ -237,7 +238,7 @@ static int run_list(struct invocation *in, struct error *err)
 	rows = json_array();
 	for (size_t i = 0; i < n; i++)
 		json_push(rows, pool_entry_json(&list[i]));
-	cli_put_json(in->out, pool_json(&p, CLI_NONE, "worktrees", rows));
+	cli_put_json(in->out, pool_json(&p, JSON_NONE, "worktrees", rows));
 	return 0;
 }
 
@@ -247,8 +248,8 @@ static json *sweep_json(const struct pool *p, bool apply, const struct pool_entr
 
 	for (size_t i = 0; i < n; i++)
 		json_push(rows,
-			CLI_ADD(pool_entry_json(&list[i]), CLI_BOOL("removed", list[i].removed)));
-	return pool_json(p, CLI_BOOL("applied", apply), "stale", rows);
+			JSON_ADD(pool_entry_json(&list[i]), JSON_BOOL("removed", list[i].removed)));
+	return pool_json(p, JSON_BOOL("applied", apply), "stale", rows);
 }
 
 static int run_sweep(struct invocation *in, struct error *err)
@@ -290,15 +291,15 @@ static int run_audit(struct invocation *in, struct error *err)
 	for (size_t i = 0; i < n; i++) {
 		const char *path = list[i].path, *what = list[i].text ? list[i].text : "";
 
-		json_push(
-			rows, CLI_OBJECT(CLI_TEXT("kind", list[i].kind),
-				      CLI_TEXT("path", path ? path : ""), CLI_TEXT("text", what)));
+		json_push(rows,
+			JSON_OBJECT(JSON_TEXT("kind", list[i].kind),
+				JSON_TEXT("path", path ? path : ""), JSON_TEXT("text", what)));
 		buf_addf(&text, "%s  %s  %s\n", list[i].kind, path ? path : "-", what);
 	}
 	if (!n)
 		buf_adds(&text, "nothing is orphaned\n");
 	cli_put_result(in->out, o->json, buf_str(&text),
-		pool_json(&p, CLI_BOOL("clean", n == 0), "leaks", rows));
+		pool_json(&p, JSON_BOOL("clean", n == 0), "leaks", rows));
 	return n ? ERR_CHECK : 0;
 }
 
@@ -310,11 +311,11 @@ static json *port_json(const struct port_request *ask, const struct port_report 
 
 	for (size_t i = 0; i < got->answer.n_tried; i++)
 		json_push_int(tried, got->answer.tried[i]);
-	return CLI_OBJECT(CLI_TEXT("path", got->path), CLI_INT("basePort", ask->base),
-		CLI_IF(got->candidate, CLI_INT("candidate", got->candidate)),
-		CLI_INT("port", got->answer.first),
-		CLI_VALUE("ports", port_list_json(got->answer.first, ask->count)),
-		CLI_TEXT("source", port_source_word(got->source)), CLI_VALUE("attempted", tried));
+	return JSON_OBJECT(JSON_TEXT("path", got->path), JSON_INT("basePort", ask->base),
+		JSON_IF(got->candidate, JSON_INT("candidate", got->candidate)),
+		JSON_INT("port", got->answer.first),
+		JSON_VALUE("ports", port_list_json(got->answer.first, ask->count)),
+		JSON_TEXT("source", port_source_word(got->source)), JSON_VALUE("attempted", tried));
 }
 
 static int run_port(struct invocation *in, struct error *err)

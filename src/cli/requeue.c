@@ -70,7 +70,7 @@ static int run_decide(struct invocation *in, struct error *err)
 	keep = trigger == TRIGGER_TRUST_SCORE;
 	word = requeue_word(trigger);
 	cli_put_format(in->out, o->json,
-		CLI_OBJECT(CLI_TEXT("trigger", word), CLI_BOOL("rescore", !keep)), "%s: %s\n",
+		JSON_OBJECT(JSON_TEXT("trigger", word), JSON_BOOL("rescore", !keep)), "%s: %s\n",
 		keep ? "keep the score" : "score it again", word);
 	return 0;
 }
@@ -91,7 +91,7 @@ static int run_triage(struct invocation *in, struct error *err)
 		triage_append(dir, in->words[0], &t, &count, &storm, err) < 0)
 		return -1;
 	cli_put_format(in->out, o->json,
-		CLI_OBJECT(CLI_INT("retriagesInWindow", count), CLI_BOOL("storm", storm)),
+		JSON_OBJECT(JSON_INT("retriagesInWindow", count), JSON_BOOL("storm", storm)),
 		"%u in the last 24 hours%s\n", count, storm ? ": a storm (RetriageStorm)" : "");
 	return 0;
 }
@@ -112,10 +112,10 @@ static int run_history(struct invocation *in, struct error *err)
 		const struct triage *t = &h.triages[i];
 
 		json_push(triages,
-			CLI_OBJECT(CLI_TIME("timestamp", t->at), CLI_TEXT("trigger", t->trigger),
-				CLI_IF(t->detail, CLI_TEXT("triggerDetail", t->detail)),
-				CLI_NUMBER("composite", t->composite),
-				CLI_IF(t->cost_usd > 0, CLI_NUMBER("costUsd", t->cost_usd))));
+			JSON_OBJECT(JSON_TIME("timestamp", t->at), JSON_TEXT("trigger", t->trigger),
+				JSON_IF(t->detail, JSON_TEXT("triggerDetail", t->detail)),
+				JSON_NUMBER("composite", t->composite),
+				JSON_IF(t->cost_usd > 0, JSON_NUMBER("costUsd", t->cost_usd))));
 		clock_text(t->at, at);
 		buf_addf(&text, "%s  triage   %s %g%s%s\n", at, t->trigger, t->composite,
 			t->detail ? ": " : "", t->detail ? t->detail : "");
@@ -125,14 +125,14 @@ static int run_history(struct invocation *in, struct error *err)
 		const struct failure *f = &h.failures[i];
 
 		json_push(failures,
-			CLI_OBJECT(CLI_TIME("timestamp", f->at), CLI_TEXT("failure", f->type)));
+			JSON_OBJECT(JSON_TIME("timestamp", f->at), JSON_TEXT("failure", f->type)));
 		clock_text(f->at, at);
 		buf_addf(&text, "%s  failure  %s\n", at, f->type);
 	}
 	cli_put_result(in->out, o->json, buf_str(&text),
-		CLI_OBJECT(CLI_VALUE("triages", triages), CLI_VALUE("failures", failures),
-			CLI_INT("retriagesInWindow", triage_recent(&h, clock_now())),
-			CLI_INT("skippedLines", h.skipped)));
+		JSON_OBJECT(JSON_VALUE("triages", triages), JSON_VALUE("failures", failures),
+			JSON_INT("retriagesInWindow", triage_recent(&h, clock_now())),
+			JSON_INT("skippedLines", h.skipped)));
 	return 0;
 }
 

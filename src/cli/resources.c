@@ -37,14 +37,14 @@ static json *check_json(const struct resources *r)
 	json *faults = json_array();
 
 	for (size_t i = 0; i < r->n_faults; i++)
-		json_push(faults, CLI_OBJECT(CLI_TEXT("file", r->faults[i].file),
-					  CLI_INT("line", r->faults[i].line),
-					  CLI_INT("column", r->faults[i].col),
-					  CLI_TEXT("text", r->faults[i].text)));
-	return CLI_OBJECT(CLI_INT("files", r->n_files), CLI_INT("pipelines", r->n_pipelines),
-		CLI_INT("worktreePools", r->n_pools), CLI_INT("subscriptionPlans", r->n_plans),
-		CLI_INT("databaseBranchPools", r->n_databases), CLI_INT("others", r->n_other),
-		CLI_VALUE("faults", faults));
+		json_push(faults, JSON_OBJECT(JSON_TEXT("file", r->faults[i].file),
+					  JSON_INT("line", r->faults[i].line),
+					  JSON_INT("column", r->faults[i].col),
+					  JSON_TEXT("text", r->faults[i].text)));
+	return JSON_OBJECT(JSON_INT("files", r->n_files), JSON_INT("pipelines", r->n_pipelines),
+		JSON_INT("worktreePools", r->n_pools), JSON_INT("subscriptionPlans", r->n_plans),
+		JSON_INT("databaseBranchPools", r->n_databases), JSON_INT("others", r->n_other),
+		JSON_VALUE("faults", faults));
 }
 
 static void put_count(struct buf *b, const char *before, size_t n, const char *what)
@@ -167,10 +167,12 @@ static json *field_json(const struct shown_field *f)
 		[ORIGIN_ENVIRONMENT] = "environment"};
 	bool written = origin_of(f) == ORIGIN_WRITTEN;
 
-	return CLI_OBJECT(CLI_VALUE("value", json_copy(f->value)),
-		CLI_TEXT("from", origins[origin_of(f)]), CLI_IF(written, CLI_TEXT("file", f->file)),
-		CLI_IF(written, CLI_INT("line", f->line)), CLI_IF(f->why, CLI_TEXT("why", f->why)),
-		CLI_IF(f->inert, CLI_BOOL("inert", true)));
+	return JSON_OBJECT(JSON_VALUE("value", json_copy(f->value)),
+		JSON_TEXT("from", origins[origin_of(f)]),
+		JSON_IF(written, JSON_TEXT("file", f->file)),
+		JSON_IF(written, JSON_INT("line", f->line)),
+		JSON_IF(f->why, JSON_TEXT("why", f->why)),
+		JSON_IF(f->inert, JSON_BOOL("inert", true)));
 }
 
 static json *shown_json(const struct resource_doc *doc, const struct shown *shown)
@@ -179,9 +181,9 @@ static json *shown_json(const struct resource_doc *doc, const struct shown *show
 
 	for (size_t i = 0; i < shown->n; i++)
 		json_put(fields, shown->items[i].path, field_json(&shown->items[i]));
-	return CLI_OBJECT(CLI_TEXT("kind", doc->kind->name), CLI_TEXT("name", doc->name),
-		CLI_TEXT("file", doc->file == built_in ? NULL : doc->file),
-		CLI_VALUE("fields", fields));
+	return JSON_OBJECT(JSON_TEXT("kind", doc->kind->name), JSON_TEXT("name", doc->name),
+		JSON_TEXT("file", doc->file == built_in ? NULL : doc->file),
+		JSON_VALUE("fields", fields));
 }
 
 /* `KIND`, `KIND/NAME`, or nothing for all. */

@@ -1,4 +1,5 @@
 #include <stdarg.h>
+#include "src/base/json_object.h"
 #include "src/harness/adapter.h"
 #include "src/harness/chain.h"
 
@@ -131,19 +132,18 @@ static json *words_json(struct text_list w)
 static int emit_limit(const struct chain_call *c, const char *harness,
 	const struct harness_input *input, const struct harness_result *r, struct error *err)
 {
-	CLEANUP(json_free) json *fields = json_object();
+	CLEANUP(json_free) json *fields = JSON_OBJECT(JSON_TEXT("harness", harness));
 	struct event h = {.issue = c->issue, .stage = c->stage, .fields = fields};
-	double cost = r->usage.cost_usd;
+	double cost = r->usage.cost_usd, max = input->max_budget_usd;
 
-	json_put_str(fields, "harness", str_of(harness));
 	if (r->status == HARNESS_BUDGET) {
 		h.id = EVENT_BUDGET_EXCEEDED;
-		json_put_number(fields, "maxBudgetUsd", input->max_budget_usd);
 		/* A harness that stopped at the limit may not report the cost. */
-		json_put_number(fields, "costUsd", cost < 0 ? input->max_budget_usd : cost);
+		JSON_ADD(fields, JSON_NUMBER("maxBudgetUsd", max),
+			JSON_NUMBER("costUsd", cost < 0 ? max : cost));
 	} else if (r->status == HARNESS_TIMEOUT) {
 		h.id = EVENT_AGENT_TIMEOUT;
-		json_put_int(fields, "seconds", r->usage.ms / 1000);
+		JSON_ADD(fields, JSON_INT("seconds", r->usage.ms / 1000));
 	} else {
 		return 0;
 	}
@@ -159,17 +159,17 @@ int chain_emit_violation(const char *artifacts, const char *issue, const struct 
 		[FAILURE_PAUSE] = "pause",
 		[FAILURE_CONTINUE] = "continue",
 	};
-	CLEANUP(json_free) json *fields = json_object();
-	struct event h = {.id = EVENT_INDEPENDENCE_VIOLATED,
+	CLEANUP(json_free)
+	json *fields = JSON_OBJECT(JSON_VALUE("chain", words_json(c->declared)),
+		JSON_VALUE("effectiveChain", words_json(c->effective)),
+		JSON_VALUE("forbidden", words_json(c->forbidden)),
+		JSON_VALUE("from", words_json(stage->independent_of)),
+		JSON_TEXT("onFailure", strategies[chain_violation_strategy(stage)]));
+	const struct event h = {.id = EVENT_INDEPENDENCE_VIOLATED,
 		.issue = issue,
 		.stage = stage->name,
 		.fields = fields};
 
-	json_put(fields, "chain", words_json(c->declared));
-	json_put(fields, "effectiveChain", words_json(c->effective));
-	json_put(fields, "forbidden", words_json(c->forbidden));
-	json_put(fields, "from", words_json(stage->independent_of));
-	json_put_str(fields, "onFailure", str_of(strategies[chain_violation_strategy(stage)]));
 	return event_emit(artifacts, &h, err);
 }
 
@@ -216,8 +216,8 @@ int chain_uses_read(struct arena *a, const char *artifacts, const char *issue,
 static int merge_row(const char *artifacts, const char *issue, const char *stage,
 	const char *harness, json *row, struct error *err)
 {
-	CLEANUP(json_free) json *members = json_object();
-	json *stages = json_object(), *names = json_array();
+	CLEANUP(json_free) json *members = NULL;
+	json *names = json_array();
 	struct arena a = {0};
 	struct chain_uses uses;
 	int rc = chain_uses_read(&a, artifacts, issue, &uses, err);
@@ -227,50 +227,36 @@ static int merge_row(const char *artifacts, const char *issue, const char *stage
 	for (size_t i = 0; i < uses.n; i++)
 		if (strcmp(uses.items[i].stage, stage) == 0)
 			json_push_str(names, str_of(uses.items[i].harness));
-	json_put(row, "harnesses", names);
-	json_put(stages, stage, row);
-	json_put(members, "stages", stages);
+	JSON_ADD(row, JSON_VALUE("harnesses", names));
+	members = JSON_OBJECT(JSON_VALUE("stages", JSON_OBJECT(JSON_VALUE(stage, row))));
 	arena_release(&a);
 	return rc < 0 ? -1 : artifact_merge_runtime(artifacts, issue, members, err);
-}
-
-static void put_result(json *row, const struct harness_result *r)
-{
-	json_put_str(row, "status", str_of(harness_status_name(r->status)));
-	if (r->exit_code >= 0)
-		json_put_int(row, "exitCode", r->exit_code);
-	usage_put(row, &r->usage, harness_usage_members, false);
-	if (r->detail)
-		json_put_str(row, "detail", str_of(r->detail));
 }
 
 int chain_record(const char *artifacts, const char *issue, const char *stage,
 	const struct harness *h, const struct chain *c, const struct harness_result *r,
 	struct error *err)
 {
-	json *row = json_object();
+	json *row = JSON_OBJECT(JSON_TEXT("harness", h->name),
+		JSON_IF(r->model, JSON_TEXT("model", r->model)),
+		JSON_VALUE("declared", words_json(c->declared)),
+		JSON_VALUE("effective", words_json(c->effective)),
+		JSON_IF(c->forbidden.n, JSON_VALUE("forbidden", words_json(c->forbidden))),
+		JSON_TEXT("status", harness_status_name(r->status)),
+		JSON_IF(r->exit_code >= 0, JSON_INT("exitCode", r->exit_code)));
 
-	json_put_str(row, "harness", str_of(h->name));
-	if (r->model)
-		json_put_str(row, "model", str_of(r->model));
-	json_put(row, "declared", words_json(c->declared));
-	json_put(row, "effective", words_json(c->effective));
-	if (c->forbidden.n)
-		json_put(row, "forbidden", words_json(c->forbidden));
-	put_result(row, r);
+	usage_put(row, &r->usage, harness_usage_members, false);
+	JSON_ADD(row, JSON_IF(r->detail, JSON_TEXT("detail", r->detail)));
 	return merge_row(artifacts, issue, stage, h->name, row, err);
 }
 
 /* This harness may have changed files, although the result will be another one's. */
 static int record_worked(const struct chain_call *c, const char *harness, struct error *err)
 {
-	json *row;
-
 	if (!c->artifacts || !c->issue || !c->stage)
 		return 0;
-	row = json_object();
-	json_put_str(row, "status", STR("running"));
-	return merge_row(c->artifacts, c->issue, c->stage, harness, row, err);
+	return merge_row(c->artifacts, c->issue, c->stage, harness,
+		JSON_OBJECT(JSON_TEXT("status", "running")), err);
 }
 
 /* ---- running ---- */

@@ -1,4 +1,5 @@
 #include "src/base/clock.h"
+#include "src/base/json_object.h"
 #include "src/harness/pipeline.h"
 
 struct pipeline_check {
@@ -339,15 +340,8 @@ static const char *pinned_id(const json *runtime, const char *stage)
 
 static json *pin_row(const struct model_pin *pin)
 {
-	json *row = json_object();
-
-	if (pin->model.alias)
-		json_put_str(row, "alias", str_of(pin->model.asked));
-	else
-		json_put_null(row, "alias");
-	json_put_str(row, "modelId", str_of(pin->model.id));
-	json_put_str(row, "source", str_of(pin->model.source));
-	return row;
+	return JSON_OBJECT(JSON_TEXT("alias", pin->model.alias ? pin->model.asked : NULL),
+		JSON_TEXT("modelId", pin->model.id), JSON_TEXT("source", pin->model.source));
 }
 
 static int write_pins(const char *dir, const char *issue, const struct model_pin *pins, size_t n,

@@ -1,4 +1,5 @@
 #include "src/base/clock.h"
+#include "src/base/json_object.h"
 #include "src/event/artifact.h"
 #include "src/review/classifier.h"
 
@@ -181,20 +182,6 @@ void classifier_read_answer(struct arena *a, const char *raw, struct review_deci
 
 enum { RAW_KEPT = 64 << 10, PATHS_KEPT = 2000 };
 
-/* Answers of models and names of files may contain any bytes. */
-static void put_text(json *j, const char *key, const char *text)
-{
-	CLEANUP(buf_release) struct buf b = BUF_INIT;
-
-	if (!text) {
-		json_put_null(j, key);
-		return;
-	}
-	buf_add(&b, (struct str){text, strnlen(text, RAW_KEPT)});
-	buf_utf8_repair(&b);
-	json_put_str(j, key, buf_str(&b));
-}
-
 static json *words_of(const bool set[REVIEWERS])
 {
 	json *list = json_array();
@@ -211,49 +198,45 @@ static json *texts_of(const char *const texts[REVIEWERS])
 
 	for (int r = 0; r < REVIEWERS; r++)
 		if (texts[r])
-			put_text(map, reviewer_word((enum reviewer)r), texts[r]);
+			JSON_ADD(map, JSON_TEXT(reviewer_word((enum reviewer)r), texts[r]));
 	return map;
 }
 
-static void put_overrides(json *j, const char *key, const char *const texts[REVIEWERS])
+static bool has_text(const char *const texts[REVIEWERS])
 {
-	json *map = texts_of(texts);
-
-	if (json_first(map))
-		json_put(j, key, map);
-	else
-		json_free(&map);
+	return texts[REVIEW_TESTING] || texts[REVIEW_CRITIC] || texts[REVIEW_SECURITY];
 }
 
-static void put_classification(json *j, const struct classification *c)
+static json *put_classification(json *j, const struct classification *c)
 {
-	json_put(j, "reviewers", words_of(c->chosen));
-	json_put(j, "rationale", texts_of(c->rationale));
-	json_put_bool(j, "confident", c->confident);
-	json_put_number(j, "confidence", c->confidence);
-	put_overrides(j, "modelOverride", c->model_override);
-	put_overrides(j, "harnessOverride", c->harness_override);
+	return JSON_ADD(j, JSON_VALUE("reviewers", words_of(c->chosen)),
+		JSON_VALUE("rationale", texts_of(c->rationale)),
+		JSON_BOOL("confident", c->confident), JSON_NUMBER("confidence", c->confidence),
+		JSON_IF(has_text(c->model_override),
+			JSON_VALUE("modelOverride", texts_of(c->model_override))),
+		JSON_IF(has_text(c->harness_override),
+			JSON_VALUE("harnessOverride", texts_of(c->harness_override))));
 }
 
 json *review_decision_json(const struct review_decision *d)
 {
-	json *j = json_object();
+	CLEANUP(buf_release) struct buf raw = BUF_INIT;
 
-	json_put_str(j, "$schema", STR(CLASSIFIER_SCHEMA));
-	put_classification(j, &d->of);
-	json_put_bool(j, "fellOpen", d->open != NOT_OPEN);
-	put_text(j, "fellOpenReason", fell_open_word(d->open));
-	put_text(j, "rawOutput", d->raw);
-	put_text(j, "parseError", d->fault);
-	json_put(j, "addedByRules", words_of(d->added_by_rules));
-	return j;
+	if (d->raw)
+		buf_add(&raw, (struct str){d->raw, strnlen(d->raw, RAW_KEPT)});
+	return JSON_ADD(
+		put_classification(JSON_OBJECT(JSON_TEXT("$schema", CLASSIFIER_SCHEMA)), &d->of),
+		JSON_BOOL("fellOpen", d->open != NOT_OPEN),
+		JSON_TEXT("fellOpenReason", fell_open_word(d->open)),
+		JSON_TEXT("rawOutput", d->raw ? buf_str(&raw).p : NULL),
+		JSON_TEXT("parseError", d->fault),
+		JSON_VALUE("addedByRules", words_of(d->added_by_rules)));
 }
 
 static json *stats_json(const struct change_stats *s)
 {
-	json *j = json_object(), *paths = json_array();
+	json *paths = json_array();
 
-	json_put_int(j, "filesChanged", (int64_t)s->files);
 	for (size_t i = 0; i < s->files && i < PATHS_KEPT; i++) {
 		CLEANUP(buf_release) struct buf b = BUF_INIT;
 
@@ -261,10 +244,8 @@ static json *stats_json(const struct change_stats *s)
 		buf_utf8_repair(&b);
 		json_push_str(paths, buf_str(&b));
 	}
-	json_put(j, "paths", paths);
-	json_put_int(j, "linesAdded", s->added);
-	json_put_int(j, "linesRemoved", s->removed);
-	return j;
+	return JSON_OBJECT(JSON_INT("filesChanged", s->files), JSON_VALUE("paths", paths),
+		JSON_INT("linesAdded", s->added), JSON_INT("linesRemoved", s->removed));
 }
 
 /* The model's or the rules' own classification, which calibration is about. NULL: none. */
@@ -275,33 +256,21 @@ static json *original_output(const struct review_decision *d)
 
 	if (d->open == OPEN_UNSURE && json_parse(&j, str_trim(str_of(d->raw)), &err) == 0)
 		return j;
-	if (d->open != NOT_OPEN)
-		return NULL;
-	j = json_object();
-	put_classification(j, &d->of);
-	return j;
+	return d->open == NOT_OPEN ? put_classification(json_object(), &d->of) : NULL;
 }
 
 static json *calibration_line(const char *issue, unsigned pr, const struct change_stats *s,
 	const struct review_decision *d)
 {
-	json *j = json_object(), *output = original_output(d);
-	char now[CLOCK_TEXT];
+	json *output = original_output(d);
 
-	clock_text(clock_now(), now);
-	json_put_str(j, "timestamp", str_of(now));
-	json_put_str(j, "issueId", str_of(issue));
-	if (pr)
-		json_put_int(j, "prNumber", pr);
-	json_put(j, "diffStats", stats_json(s));
-	if (output)
-		json_put(j, "classifierOutput", output);
-	else
-		json_put_null(j, "classifierOutput");
-	json_put_bool(j, "fellOpen", d->open != NOT_OPEN);
-	put_text(j, "fellOpenReason", fell_open_word(d->open));
-	json_put_null(j, "humanOverrideAfterMerge");
-	return j;
+	return JSON_OBJECT(JSON_TIME("timestamp", clock_now()), JSON_TEXT("issueId", issue),
+		JSON_IF(pr, JSON_INT("prNumber", pr)), JSON_VALUE("diffStats", stats_json(s)),
+		output ? JSON_VALUE("classifierOutput", output)
+		       : JSON_TEXT("classifierOutput", NULL),
+		JSON_BOOL("fellOpen", d->open != NOT_OPEN),
+		JSON_TEXT("fellOpenReason", fell_open_word(d->open)),
+		JSON_TEXT("humanOverrideAfterMerge", NULL));
 }
 
 int classifier_record(const char *artifacts, const char *issue, unsigned pr,
@@ -368,18 +337,10 @@ static void find_line(struct feedback_search *q, struct str text)
 
 static json *note_json(const struct review_feedback *f)
 {
-	json *j = json_object();
-	char now[CLOCK_TEXT];
-
-	clock_text(clock_now(), now);
-	json_put_str(j, "addedReviewer", str_of(reviewer_word(f->added)));
-	json_put_str(j, "reason", str_of(f->reason));
-	if (f->pr)
-		json_put_int(j, "prNumber", f->pr);
-	else
-		json_put_null(j, "prNumber");
-	json_put_str(j, "attributedAt", str_of(now));
-	return j;
+	return JSON_OBJECT(JSON_TEXT("addedReviewer", reviewer_word(f->added)),
+		JSON_TEXT("reason", f->reason),
+		f->pr ? JSON_INT("prNumber", f->pr) : JSON_TEXT("prNumber", NULL),
+		JSON_TIME("attributedAt", clock_now()));
 }
 
 /* A known number of the issue must be the given one. */

@@ -1,5 +1,6 @@
 #include "context/lease.h"
 #include "src/base/clock.h"
+#include "src/base/json_object.h"
 #include "src/event/artifact.h"
 #include "src/machine/brief.h"
 #include "src/merge/gate.h"
@@ -348,15 +349,11 @@ static json *note_of(const struct agent_call *c)
 		{USAGE_INPUT, "input_tokens"}, {USAGE_OUTPUT, "output_tokens"},
 		{USAGE_COST, "cost_usd"}, {0}};
 	const struct harness_result *r = &c->result;
-	json *note = json_object();
+	json *note = JSON_OBJECT(JSON_TEXT("action", c->id), JSON_TEXT("harness", c->used->name),
+		JSON_IF(r->model, JSON_TEXT("model", r->model)),
+		JSON_TEXT("status", harness_status_name(r->status)),
+		JSON_IF(r->detail, JSON_TEXT("detail", r->detail)));
 
-	json_put_str(note, "action", str_of(c->id));
-	json_put_str(note, "harness", str_of(c->used->name));
-	if (r->model)
-		json_put_str(note, "model", str_of(r->model));
-	json_put_str(note, "status", str_of(harness_status_name(r->status)));
-	if (r->detail)
-		json_put_str(note, "detail", str_of(r->detail));
 	usage_put(note, &r->usage, members, false);
 	return note;
 }

@@ -1,5 +1,6 @@
 #include <sys/wait.h>
 #include "src/base/clock.h"
+#include "src/base/json_object.h"
 #include "src/event/event.h"
 #include "src/machine/agents.h"
 #include "src/run/run_internal.h"
@@ -262,14 +263,6 @@ static void emit(struct parallel_runs *s, enum event_id what, size_t item, json 
 	json_free(&fields);
 }
 
-static json *number(const char *key, int64_t value)
-{
-	json *fields = json_object();
-
-	json_put_int(fields, key, value);
-	return fields;
-}
-
 static int exec_item(void *data, size_t item, int report, int log)
 {
 	const struct parallel_runs *s = data;
@@ -287,7 +280,7 @@ static void item_started(void *data, size_t item, size_t running)
 	struct parallel_runs *s = data;
 
 	s->items[item].started = clock_ticks();
-	emit(s, EVENT_STARTED, item, number("inFlight", (int64_t)running));
+	emit(s, EVENT_STARTED, item, JSON_OBJECT(JSON_INT("inFlight", running)));
 }
 
 static void item_line(void *data, size_t item, struct str line)
@@ -317,16 +310,15 @@ static int item_ended(void *data, size_t item, int status, struct str report)
 	const char *reason = done ? json_get_str(done, "reason") : NULL,
 		   *result = done ? json_get_str(done, "result") : NULL;
 	bool success = result && strcmp(result, "success") == 0;
-	json *row = json_object(),
-	     *fields = number("durationMs", clock_ticks() - s->items[item].started);
+	int64_t ms = clock_ticks() - s->items[item].started;
 
-	json_put_str(row, "id", str_of(s->ids[item]));
-	json_put_str(row, "result", str_of(result ? result : "stopped"));
-	json_put_str(row, "reason", str_of(reason ? reason : "the run stopped; see above"));
-	s->items[item].row = row;
-	if (!success)
-		json_put_str(fields, "error", str_of(reason ? reason : "the run stopped"));
-	emit(s, success ? EVENT_COMPLETED : EVENT_FAILED, item, fields);
+	s->items[item].row = JSON_OBJECT(JSON_TEXT("id", s->ids[item]),
+		JSON_TEXT("result", result ? result : "stopped"),
+		JSON_TEXT("reason", reason ? reason : "the run stopped; see above"));
+	emit(s, success ? EVENT_COMPLETED : EVENT_FAILED, item,
+		JSON_OBJECT(JSON_INT("durationMs", ms),
+			JSON_IF(!success,
+				JSON_TEXT("error", reason ? reason : "the run stopped"))));
 	s->failed |= !success;
 	if (!result && s->rc == 0)
 		s->rc = error_set(s->err, code_of(status), "the run of '%s' stopped: see above",
@@ -377,7 +369,7 @@ static int run_all(struct parallel_runs *s, size_t n, unsigned max, struct error
 	struct error fault;
 
 	for (size_t i = 0; i < n; i++)
-		emit(s, EVENT_QUEUED, i, number("queueSize", (int64_t)n));
+		emit(s, EVENT_QUEUED, i, JSON_OBJECT(JSON_INT("queueSize", n)));
 	if (s->rc < 0 || run_interrupt_begin(&children.cancel, err) < 0)
 		return -1;
 	if (run_children(&children, &fault) < 0 && !run_interrupt_caught()) {
