@@ -57,6 +57,13 @@ static void report(struct doctor *c, enum health health, const char *what, const
 	c->failed = c->failed || health == HEALTH_FAIL;
 }
 
+/* Reports `good` if it is ok, else `bad`. */
+static void report_if(struct doctor *c, bool ok, enum health otherwise, const char *what,
+	const char *good, const char *bad)
+{
+	report(c, ok ? HEALTH_OK : otherwise, what, "%s", ok ? good : bad);
+}
+
 /* ---- programs ---- */
 
 /* First line of what a program prints, in the arena; NULL when it is missing. *ok: it exited with 0
@@ -113,11 +120,9 @@ static void check_login(struct doctor *c)
 	bool ok;
 	char *answer = ASK(c, NULL, &ok, "gh", "auth", "status");
 
-	if (ok)
-		report(c, HEALTH_OK, "gh login", "logged in");
-	else
-		report(c, HEALTH_WARN, "gh login", "%s: run 'gh auth login' or set GH_TOKEN",
-			answer && *answer ? answer : "not logged in");
+	report_if(c, ok, HEALTH_WARN, "gh login", "logged in",
+		arena_printf(c->arena, "%s: run 'gh auth login' or set GH_TOKEN",
+			answer && *answer ? answer : "not logged in"));
 }
 
 static void check_programs(struct doctor *c)
@@ -139,28 +144,22 @@ static void check_programs(struct doctor *c)
 
 /* ---- the state directory ---- */
 
+#define REMOTE    ": locks may not hold between machines: set DEV_TEAM_STATE_DIR to a local disk"
+#define IN_MEMORY "in memory: lost when the machine stops: set DEV_TEAM_STATE_DIR to a disk"
+
 /* File systems on which a lock or a rename may not be what it seems; numbers from statfs(2). */
 static const struct {
 	uint32_t magic;
-	const char *name;
-} remote_ones[] = {
-	{0x6969, "NFS"},
-	{0x517b, "SMB"},
-	{0xff534d42, "CIFS"},
-	{0xfe534d42, "SMB2"},
-	{0x65735546, "FUSE"},
-	{0x01021997, "9P"},
-	{0x00c36400, "Ceph"},
-	{0x5346414f, "AFS"},
-	{0x6b414653, "AFS"},
-	{0x73757245, "Coda"},
-	{0x0bd00bd0, "Lustre"},
-	{0x01161970, "GFS2"},
-	{0x7461636f, "OCFS2"},
-	{0x786f4256, "a VirtualBox shared folder"},
+	const char *fault;
+} file_systems[] = {
+	{0x6969, "NFS" REMOTE}, {0x517b, "SMB" REMOTE}, {0xff534d42, "CIFS" REMOTE},
+	{0xfe534d42, "SMB2" REMOTE}, {0x65735546, "FUSE" REMOTE}, {0x01021997, "9P" REMOTE},
+	{0x00c36400, "Ceph" REMOTE}, {0x5346414f, "AFS" REMOTE}, {0x6b414653, "AFS" REMOTE},
+	{0x73757245, "Coda" REMOTE}, {0x0bd00bd0, "Lustre" REMOTE}, {0x01161970, "GFS2" REMOTE},
+	{0x7461636f, "OCFS2" REMOTE}, {0x786f4256, "a VirtualBox shared folder" REMOTE},
+	{0x01021994, IN_MEMORY}, /* tmpfs */
+	{0x858458f6, IN_MEMORY}, /* ramfs */
 };
-
-enum { TMPFS = 0x01021994, RAMFS = 0x858458f6 };
 
 /* Really locks, and checks that a second lock is refused. */
 static void check_locks(struct doctor *c, const char *path)
@@ -201,22 +200,14 @@ static bool check_writing(struct doctor *c, const char *dir)
 static void check_file_system(struct doctor *c, const char *dir)
 {
 	struct statfs fs;
-	uint32_t magic;
+	size_t i = 0;
 
 	if (statfs(dir, &fs) < 0)
 		return;
-	magic = (uint32_t)fs.f_type;
-	for (size_t i = 0; i < COUNT(remote_ones); i++)
-		if (remote_ones[i].magic == magic) {
-			report(c, HEALTH_WARN, "file system",
-				"%s: locks may not hold between machines: set DEV_TEAM_STATE_DIR "
-				"to a local disk",
-				remote_ones[i].name);
-			return;
-		}
-	if (magic == TMPFS || magic == (uint32_t)RAMFS)
-		report(c, HEALTH_WARN, "file system",
-			"in memory: lost when the machine stops: set DEV_TEAM_STATE_DIR to a disk");
+	while (i < COUNT(file_systems) && file_systems[i].magic != (uint32_t)fs.f_type)
+		i++;
+	if (i < COUNT(file_systems))
+		report(c, HEALTH_WARN, "file system", "%s", file_systems[i].fault);
 	else
 		report(c, HEALTH_OK, "file system", "local");
 }
@@ -338,24 +329,19 @@ static void check_author(struct doctor *c)
 	bool ok;
 
 	(void)ASK(c, c->repo, &ok, "git", "var", "GIT_COMMITTER_IDENT");
-	if (ok)
-		report(c, HEALTH_OK, "author", "git knows who commits");
-	else
-		report(c, HEALTH_FAIL, "author",
-			"git does not know who commits: run 'git config --global user.name' and "
-			"user.email");
+	report_if(c, ok, HEALTH_FAIL, "author", "git knows who commits",
+		"git does not know who commits: run 'git config --global user.name' and "
+		"user.email");
 }
 
 static void check_validation(struct doctor *c)
 {
-	const char *script = path_join(c->arena, c->repo, "scripts/validate.sh");
+	static const char script[] = "scripts/validate.sh";
 
-	if (path_exists(script))
-		report(c, HEALTH_OK, "validation", "scripts/validate.sh");
-	else
-		report(c, HEALTH_WARN, "validation",
-			"no scripts/validate.sh: write it, or name a command as 'validate' in a "
-			"workflow of your own");
+	report_if(c, path_exists(path_join(c->arena, c->repo, script)), HEALTH_WARN, "validation",
+		script,
+		"no scripts/validate.sh: write it, or name a command as 'validate' in a workflow "
+		"of your own");
 }
 
 static void check_repository(struct doctor *c)
@@ -394,13 +380,12 @@ static void check_installation(struct doctor *c)
 			return;
 		}
 	report(c, HEALTH_OK, "workflows", "%s/workflows", root);
-	if (harness_find_program(c->arena, "dev-team", &blocked))
-		report(c, HEALTH_OK, "command", "dev-team is on PATH");
-	else
-		report(c, HEALTH_WARN, "command",
+	report_if(c, harness_find_program(c->arena, "dev-team", &blocked), HEALTH_WARN, "command",
+		"dev-team is on PATH",
+		arena_printf(c->arena,
 			"dev-team is not on PATH here (in Claude Code the plugin adds it): add "
 			"'%s/bin'",
-			root);
+			root));
 }
 
 /* ---- the verb ---- */

@@ -24,6 +24,7 @@ struct diff_reader {
 	VEC(unsigned) traits;
 	int64_t added, removed;
 	bool in_file, whitespace_only;
+	unsigned arg; /* of the row of headers[] */
 	struct diff_file file;
 	struct buf out, in; /* the removed and added lines of a block, trimmed */
 };
@@ -332,12 +333,11 @@ static void skip_no_newline(struct diff_reader *r)
 		(void)next_line(r, &line);
 }
 
-static int take_hunk(struct diff_reader *r, struct str text, unsigned unused)
+static int take_hunk(struct diff_reader *r, struct str text)
 {
 	int64_t old, new;
 	struct str line;
 
-	(void)unused;
 	if (!r->file.sides || !ranges(text, &old, &new))
 		return fault(r, "invalid hunk header");
 	while (old > 0 || new > 0) {
@@ -388,9 +388,9 @@ static const char *side_name(struct diff_reader *r, struct str text, const char 
 	return name && !rest.n ? name : NULL;
 }
 
-static int take_side(struct diff_reader *r, struct str text, unsigned is_new)
+static int take_side(struct diff_reader *r, struct str text)
 {
-	bool none;
+	bool none, is_new = r->arg;
 	const char *name = side_name(r, text, is_new ? "b/" : "a/", &none);
 
 	r->file.sides = r->file.sides || is_new;
@@ -402,18 +402,18 @@ static int take_side(struct diff_reader *r, struct str text, unsigned is_new)
 	return agree(r, is_new, name);
 }
 
-static int take_moved(struct diff_reader *r, struct str text, unsigned is_new)
+static int take_moved(struct diff_reader *r, struct str text)
 {
 	const char *name = cut_name(r->arena, &text, "");
 
 	if (!name || text.n)
 		return fault(r, "unknown name");
 	r->file.both = NULL; /* the two names of the first line differ */
-	return agree(r, is_new, name);
+	return agree(r, r->arg, name);
 }
 
 /* Six octal digits. */
-static int take_mode(struct diff_reader *r, struct str text, unsigned also)
+static int take_mode(struct diff_reader *r, struct str text)
 {
 	unsigned mode = 0;
 
@@ -424,7 +424,7 @@ static int take_mode(struct diff_reader *r, struct str text, unsigned also)
 			return fault(r, "unknown mode");
 		mode = mode * 8 + (unsigned)(text.p[i] - '0');
 	}
-	r->file.traits |= also;
+	r->file.traits |= r->arg;
 	if ((mode & 0170000) == 0120000)
 		r->file.traits |= TRAIT_SYMLINK;
 	else if ((mode & 0170000) == 0160000)
@@ -437,32 +437,22 @@ static int take_mode(struct diff_reader *r, struct str text, unsigned also)
 }
 
 /* `abc123..def456 100644`; without a mode if that has its own line. */
-static int take_index(struct diff_reader *r, struct str text, unsigned unused)
+static int take_index(struct diff_reader *r, struct str text)
 {
 	size_t blank = str_find(text, STR(" "));
 
-	(void)unused;
-	return blank < text.n ? take_mode(r, str_sub(text, blank + 1, text.n), 0) : 0;
+	return blank < text.n ? take_mode(r, str_sub(text, blank + 1, text.n)) : 0;
 }
 
-static int take_binary(struct diff_reader *r, struct str text, unsigned unused)
+static int take_trait(struct diff_reader *r, struct str text)
 {
-	(void)unused;
-	if (!str_ends(text, " differ"))
-		return fault(r, "unknown line");
-	r->file.traits |= TRAIT_BINARY;
+	(void)text;
+	r->file.traits |= r->arg;
 	return 0;
 }
 
-static int take_similarity(struct diff_reader *r, struct str text, unsigned unused)
+static int take_patch(struct diff_reader *r, struct str text)
 {
-	(void)unused;
-	return str_ends(text, "%") ? 0 : fault(r, "unknown line");
-}
-
-static int take_patch(struct diff_reader *r, struct str text, unsigned unused)
-{
-	(void)unused;
 	if (text.n)
 		return fault(r, "unknown line");
 	r->file.traits |= TRAIT_BINARY;
@@ -470,34 +460,37 @@ static int take_patch(struct diff_reader *r, struct str text, unsigned unused)
 }
 
 static const struct {
-	const char *begins;
-	int (*take)(struct diff_reader *r, struct str text, unsigned arg);
+	const char *begins, *ends;
+	int (*take)(struct diff_reader *r, struct str text);
 	unsigned arg;
 } headers[] = {
-	{"index ", take_index, 0},
-	{"--- ", take_side, false},
-	{"+++ ", take_side, true},
-	{"@@ ", take_hunk, 0},
-	{"new file mode ", take_mode, 0},
-	{"deleted file mode ", take_mode, 0},
-	{"old mode ", take_mode, TRAIT_MODE},
-	{"new mode ", take_mode, TRAIT_MODE},
-	{"similarity index ", take_similarity, 0},
-	{"dissimilarity index ", take_similarity, 0},
-	{"rename from ", take_moved, false},
-	{"rename to ", take_moved, true},
-	{"copy from ", take_moved, false},
-	{"copy to ", take_moved, true},
-	{"Binary files ", take_binary, 0},
-	{"GIT binary patch", take_patch, 0},
+	{"index ", "", take_index, 0},
+	{"--- ", "", take_side, false},
+	{"+++ ", "", take_side, true},
+	{"@@ ", "", take_hunk, 0},
+	{"new file mode ", "", take_mode, 0},
+	{"deleted file mode ", "", take_mode, 0},
+	{"old mode ", "", take_mode, TRAIT_MODE},
+	{"new mode ", "", take_mode, TRAIT_MODE},
+	{"similarity index ", "%", take_trait, 0},
+	{"dissimilarity index ", "%", take_trait, 0},
+	{"rename from ", "", take_moved, false},
+	{"rename to ", "", take_moved, true},
+	{"copy from ", "", take_moved, false},
+	{"copy to ", "", take_moved, true},
+	{"Binary files ", " differ", take_trait, TRAIT_BINARY},
+	{"GIT binary patch", "", take_patch, 0},
 };
 
 static int take_header(struct diff_reader *r, struct str line)
 {
-	for (size_t i = 0; i < COUNT(headers); i++)
-		if (str_starts(line, headers[i].begins))
-			return headers[i].take(r, str_sub(line, strlen(headers[i].begins), line.n),
-				headers[i].arg);
+	for (size_t i = 0; i < COUNT(headers); i++) {
+		struct str text = str_sub(line, strlen(headers[i].begins), line.n);
+
+		r->arg = headers[i].arg;
+		if (str_starts(line, headers[i].begins) && str_ends(text, headers[i].ends))
+			return headers[i].take(r, text);
+	}
 	return fault(r, "unknown line");
 }
 
@@ -592,15 +585,21 @@ static int run_git(
 	return git_command(&c, out, status, err);
 }
 
-/* The output must be one object id and nothing else. */
-static const char *id_in(struct arena *a, const struct buf *out)
+/* The output must be one object id and nothing else; if not: ERR_STATE, `otherwise`. */
+static int find_id(struct arena *a, const char *repo, const char *const *argv,
+	const char *otherwise, const char **id, struct error *err)
 {
-	struct str text = str_trim(buf_str(out));
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct str text;
+	int status = 0;
 
-	for (size_t i = 0; i < text.n; i++)
-		if (!strchr("0123456789abcdef", text.p[i]))
-			return NULL;
-	return text.n >= 40 ? arena_dup(a, text) : NULL;
+	if (run_git(repo, argv, &out, &status, err) < 0)
+		return -1;
+	text = str_trim(buf_str(&out));
+	*id = arena_dup(a, text);
+	if (status || text.n < 40 || strspn(*id, "0123456789abcdef") != text.n)
+		return error_set(err, ERR_STATE, "%s", otherwise);
+	return 0;
 }
 
 static int find_commit(
@@ -608,14 +607,9 @@ static int find_commit(
 {
 	const char *const argv[] = {
 		"rev-parse", "--verify", arena_printf(a, "%s^{commit}", name), NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	int status = 0;
 
-	if (run_git(repo, argv, &out, &status, err) < 0)
-		return -1;
-	*id = status ? NULL : id_in(a, &out);
-	return *id ? 0
-		   : error_set(err, ERR_STATE, "'%.100s' does not name exactly one commit", name);
+	return find_id(a, repo, argv,
+		arena_printf(a, "'%.100s' does not name exactly one commit", name), id, err);
 }
 
 /* With several merge bases, each may hide a change that was reverted since another one. */
@@ -623,13 +617,8 @@ static int find_merge_base(struct arena *a, const char *repo, const char *base, 
 	const char **id, struct error *err)
 {
 	const char *const argv[] = {"merge-base", "--all", base, head, NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	int status = 0;
 
-	if (run_git(repo, argv, &out, &status, err) < 0)
-		return -1;
-	*id = status ? NULL : id_in(a, &out);
-	return *id ? 0 : error_set(err, ERR_STATE, "there is not exactly one merge base");
+	return find_id(a, repo, argv, "there is not exactly one merge base", id, err);
 }
 
 /*
