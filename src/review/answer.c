@@ -3,7 +3,7 @@
 #include "src/event/artifact.h"
 #include "src/review/classifier.h"
 
-enum { ANSWER_MAX = 1 << 20 };
+enum { ANSWER_MAX = 1 << 20, RAW_KEPT = 64 << 10, PATHS_KEPT = 2000 };
 
 static const double confidence_min = 0.7;
 
@@ -80,12 +80,14 @@ static const char *check_rationale(struct answer_reader *r)
 	if (!json_is_object(texts))
 		return "'rationale' is not an object";
 	for (const json *m = json_first(texts); m; m = json_next(m)) {
+		const char *text = json_text(m);
 		enum reviewer reviewer;
 
-		if (!json_is_string(m))
+		if (!text)
 			return "'rationale' has a member that is not a text";
 		if (reviewer_find(json_key(m), &reviewer))
-			r->out->rationale[reviewer] = arena_dup(r->arena, str_of(json_text(m)));
+			r->out->rationale[reviewer] =
+				arena_dup(r->arena, (struct str){text, strnlen(text, RAW_KEPT)});
 	}
 	return NULL;
 }
@@ -179,8 +181,6 @@ void classifier_read_answer(struct arena *a, const char *raw, struct review_deci
 /* ---- the record ---- */
 
 #define CLASSIFIER_SCHEMA "schemas/artifacts/classifier.schema.json#v1"
-
-enum { RAW_KEPT = 64 << 10, PATHS_KEPT = 2000 };
 
 static json *words_of(const bool set[REVIEWERS])
 {
