@@ -329,24 +329,14 @@ static int find_pipeline(struct invocation *in, struct pipeline_question *q, str
 	return error_set(err, ERR_INPUT, "there is no pipeline '%.100s' in '%.400s'", word, dir);
 }
 
-/* The model id that a harness of the chain gets. */
-static const char *model_of(const char *harness, const struct model_resolved *m)
-{
-	const struct harness *h;
-	struct error ignored;
-	bool fits;
-
-	return harness_find(harness, &h, &ignored) < 0 ? NULL : harness_model(h, m, &fits);
-}
-
 static json *stage_json(const struct pipeline_stage_plan *s)
 {
 	json *chain = json_array();
 
 	for (size_t i = 0; i < s->chain.n; i++)
-		json_push(
-			chain, JSON_OBJECT(JSON_TEXT("harness", s->chain.list[i]),
-				       JSON_TEXT("model", model_of(s->chain.list[i], &s->model))));
+		json_push(chain, JSON_OBJECT(JSON_TEXT("harness", s->chain.list[i]),
+					 JSON_TEXT("model",
+						 harness_model_for(s->chain.list[i], &s->model))));
 	return JSON_OBJECT(JSON_TEXT("stage", s->stage->name), JSON_VALUE("chain", chain));
 }
 
@@ -381,7 +371,7 @@ static void put_stage(struct buf *out, const struct pipeline_stage_plan *s)
 {
 	buf_addf(out, "%s:", s->stage->name);
 	for (size_t i = 0; i < s->chain.n; i++) {
-		const char *model = model_of(s->chain.list[i], &s->model);
+		const char *model = harness_model_for(s->chain.list[i], &s->model);
 
 		buf_addf(out, "%s %s (%s)", i ? "," : "", s->chain.list[i],
 			model ? model : "its default model");

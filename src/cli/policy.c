@@ -192,10 +192,11 @@ static void put_explanation(struct buf *out, const struct policy_question *q,
 		buf_addf(out, "the rule checks whether: %s\n", rule_about(q->verdict.rule));
 }
 
-static int check_or_explain(struct invocation *in, bool explain, struct error *err)
+static int run_check(struct invocation *in, struct error *err)
 {
 	CLEANUP(question_release) struct policy_question q = {.root = {.fd = -1}};
 	const struct policy_options *o = in->values;
+	bool explain = strcmp(in->path, "policy explain") == 0;
 	struct trace trace = {0};
 	struct node *tree;
 
@@ -209,16 +210,6 @@ static int check_or_explain(struct invocation *in, bool explain, struct error *e
 	else
 		put_verdict(in->out, &q.verdict);
 	return q.verdict.denied ? ERR_CHECK : 0;
-}
-
-static int run_check(struct invocation *in, struct error *err)
-{
-	return check_or_explain(in, false, err);
-}
-
-static int run_explain(struct invocation *in, struct error *err)
-{
-	return check_or_explain(in, true, err);
 }
 
 /* ---- exec ---- */
@@ -381,7 +372,7 @@ static const struct verb *const subcommands[] = {
 	CLI_SUBCOMMAND("check", "[-- COMMAND...]", run_check,
 		"print 'allow', or 'deny RULE FROM-TO ...: REASON' with exit status 1",
 		.options = {question_options, CLI_JSON_TABLE(struct policy_options)}),
-	CLI_SUBCOMMAND("explain", "[-- COMMAND...]", run_explain,
+	CLI_SUBCOMMAND("explain", "[-- COMMAND...]", run_check,
 		"as check, with the syntax tree of the command and every rule that was applied",
 		.options = {question_options, CLI_JSON_TABLE(struct policy_options)}),
 	CLI_SUBCOMMAND("exec", "[-- COMMAND...]", run_exec,

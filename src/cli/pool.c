@@ -85,7 +85,7 @@ static void put_allocation(struct invocation *in, const struct allocation *of, b
 		buf_addf(in->out, "  slots  %u, each of %u ports\n", of->slots, of->slot_ports);
 }
 
-static int allocate_or_adopt(struct invocation *in, bool adopt, struct error *err)
+static int run_allocate(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct pool_options *o = in->values;
@@ -102,7 +102,7 @@ static int allocate_or_adopt(struct invocation *in, bool adopt, struct error *er
 		.slot_ports = (unsigned)(o->slots && !o->slot_ports ? 1 : o->slot_ports),
 		.holder = (pid_t)o->holder};
 	struct allocation of;
-	bool created = false;
+	bool created = false, adopt = strcmp(in->path, "pool adopt") == 0;
 
 	if ((o->issue && path_check_id(o->issue, err) < 0) ||
 		locate_pool(in->arena, &o->pool, &p, err) < 0)
@@ -119,16 +119,6 @@ static int allocate_or_adopt(struct invocation *in, bool adopt, struct error *er
 	else
 		put_allocation(in, &of, created);
 	return 0;
-}
-
-static int run_allocate(struct invocation *in, struct error *err)
-{
-	return allocate_or_adopt(in, false, err);
-}
-
-static int run_adopt(struct invocation *in, struct error *err)
-{
-	return allocate_or_adopt(in, true, err);
 }
 
 static int run_reclaim(struct invocation *in, struct error *err)
@@ -359,7 +349,7 @@ static const struct verb *const subcommands[] = {
 			   "all.",
 		.options = {branch_options, port_options, cli_pool_options,
 			CLI_JSON_TABLE(struct pool_options)}),
-	CLI_SUBCOMMAND("adopt", "BRANCH", run_adopt,
+	CLI_SUBCOMMAND("adopt", "BRANCH", run_allocate,
 		"record an existing worktree of BRANCH and give it ports",
 		.options = {port_options, cli_pool_options, CLI_JSON_TABLE(struct pool_options)}),
 	CLI_SUBCOMMAND("reclaim", "BRANCH|SLUG|PATH", run_reclaim,

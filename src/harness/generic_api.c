@@ -1,3 +1,4 @@
+#include "src/base/json_object.h"
 #include "src/sys/http.h"
 #include "src/harness/output_parser.h"
 
@@ -214,7 +215,7 @@ static void end_fault(struct chat_answer *c)
 			buf_adds(&why, ", a redirect; redirects are not followed");
 		else if (plain.n) {
 			buf_adds(&why, ": ");
-			buf_add(&why, output_parser_first_bytes(buf_str(&masked), PLAIN_SHOWN));
+			buf_add(&why, str_cut(buf_str(&masked), PLAIN_SHOWN));
 		}
 		session_api_verdict(c->session, c->status, buf_str(&why));
 	}
@@ -267,17 +268,14 @@ static void chat_release(struct chat_answer *c)
 
 static void print_request(struct buf *out, const char *model, struct str prompt)
 {
-	CLEANUP(json_free) json *body = json_object();
-	json *messages = json_array(), *message = json_object(), *options = json_object();
+	json *messages = json_array();
+	CLEANUP(json_free)
+	json *body = JSON_OBJECT(JSON_TEXT("model", model), JSON_VALUE("messages", messages),
+		JSON_BOOL("stream", true),
+		JSON_VALUE("stream_options", JSON_OBJECT(JSON_BOOL("include_usage", true))));
 
-	json_put_str(message, "role", STR("user"));
-	json_put_str(message, "content", prompt);
-	json_push(messages, message);
-	json_put_str(body, "model", str_of(model));
-	json_put(body, "messages", messages);
-	json_put_bool(body, "stream", true);
-	json_put_bool(options, "include_usage", true);
-	json_put(body, "stream_options", options);
+	json_push(messages,
+		JSON_OBJECT(JSON_TEXT("role", "user"), JSON_VALUE("content", json_string(prompt))));
 	json_print(out, body);
 }
 

@@ -105,7 +105,7 @@ void session_heartbeat(struct session *s)
 static void replace(struct buf *b, struct str text)
 {
 	buf_clear(b);
-	buf_add(b, output_parser_first_bytes(text, RAW_KEPT));
+	buf_add(b, str_cut(text, RAW_KEPT));
 	buf_utf8_repair(b);
 }
 
@@ -225,9 +225,9 @@ static const char *mask_text(struct session *s, const struct buf *b, bool creden
 	if (b->len + CHARACTER_MAX > RAW_KEPT) {
 		size_t longest = secrets_longest(&s->secrets);
 
-		text = output_parser_first_bytes(text, text.n > longest ? text.n - longest : 0);
+		text = str_cut(text, text.n > longest ? text.n - longest : 0);
 	}
-	return arena_dup(s->arena, output_parser_first_bytes(text, max));
+	return arena_dup(s->arena, str_cut(text, max));
 }
 
 void session_result(struct session *s, struct harness_result *out)

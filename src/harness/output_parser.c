@@ -74,15 +74,6 @@ struct str output_parser_last_characters(struct str text, size_t chars)
 	return str_sub(text, from, text.n);
 }
 
-struct str output_parser_first_bytes(struct str text, size_t max)
-{
-	if (text.n <= max)
-		return text;
-	while (max && (text.p[max] & 0xC0) == 0x80)
-		max--;
-	return str_sub(text, 0, max);
-}
-
 /* ---- output ---- */
 
 static void dispatch(struct session *s, const json *value)

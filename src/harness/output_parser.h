@@ -32,8 +32,6 @@ struct tail_buffer {
 void tail_buffer_add(struct tail_buffer *t, struct str piece);
 /* The last `chars` characters of `text`, valid UTF-8, trimmed. */
 struct str output_parser_last_characters(struct str text, size_t chars);
-/* The first `max` bytes, or fewer: never part of a character. */
-struct str output_parser_first_bytes(struct str text, size_t max);
 
 struct output_parser {
 	struct session *session;

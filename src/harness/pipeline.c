@@ -18,6 +18,15 @@ static void add_note(struct pipeline_check *c, bool fault, const char *text)
 
 /* ---- one harness of a stage ---- */
 
+const char *harness_model_for(const char *name, const struct model_resolved *m)
+{
+	const struct harness *h;
+	struct error ignored;
+	bool fits;
+
+	return harness_find(name, &h, &ignored) < 0 ? NULL : harness_model(h, m, &fits);
+}
+
 const char *harness_model(const struct harness *h, const struct model_resolved *m, bool *fits)
 {
 	*fits = true;
@@ -289,14 +298,13 @@ static int is_announced(const char *dir, const struct model_entry *e, const char
 static int emit_grace(
 	const char *dir, const char *stage, const struct model_entry *e, struct error *err)
 {
-	CLEANUP(json_free) json *members = json_object();
-	json *announced = json_object();
+	CLEANUP(json_free)
+	json *members =
+		JSON_OBJECT(JSON_VALUE(ANNOUNCED, JSON_OBJECT(JSON_TIME(e->alias, e->removed))));
 	char date[CLOCK_TEXT];
 	bool already;
 
 	clock_text(e->removed, date);
-	json_put_str(announced, e->alias, str_of(date));
-	json_put(members, ANNOUNCED, announced);
 	if (is_announced(dir, e, date, &already, err) < 0)
 		return -1;
 	if (already)

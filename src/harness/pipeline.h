@@ -57,6 +57,9 @@ int pipeline_plan_fault(
  */
 const char *harness_model(const struct harness *h, const struct model_resolved *m, bool *fits);
 
+/* The same for the harness of this name, in a checked chain. */
+const char *harness_model_for(const char *name, const struct model_resolved *m);
+
 /* ---- models ---- */
 
 /* Emits the model's events to `dir` (NULL: none). That of the grace period once per removal date.

@@ -103,7 +103,7 @@ static void set_unknown_version(struct arena *a, const struct harness *h, struct
 	buf_utf8_repair(&line);
 	secrets_add(a, &secrets, (const char *const *)environ, h->credentials);
 	secrets_mask(&secrets, buf_str(&line), &masked);
-	first = output_parser_first_bytes(buf_str(&masked), SHOWN_MAX);
+	first = str_cut(buf_str(&masked), SHOWN_MAX);
 	out->available = true;
 	out->reason = PROBE_FAILED;
 	out->detail = arena_printf(a, "'%s --version' printed no version: '%.*s'", h->binary,

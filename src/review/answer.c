@@ -228,8 +228,7 @@ json *review_decision_json(const struct review_decision *d)
 		put_classification(JSON_OBJECT(JSON_TEXT("$schema", CLASSIFIER_SCHEMA)), &d->of),
 		JSON_BOOL("fellOpen", d->open != NOT_OPEN),
 		JSON_TEXT("fellOpenReason", fell_open_word(d->open)),
-		JSON_TEXT("rawOutput", d->raw ? buf_str(&raw).p : NULL),
-		JSON_TEXT("parseError", d->fault),
+		JSON_TEXT("rawOutput", raw.s ? raw.s : d->raw), JSON_TEXT("parseError", d->fault),
 		JSON_VALUE("addedByRules", words_of(d->added_by_rules)));
 }
 

@@ -173,11 +173,8 @@ static int write_narrative(struct agent_call *c, struct error *err)
 static const char *model_for(void *data, const char *name)
 {
 	const struct agent_call *c = data;
-	const struct harness *h;
-	struct error ignored;
-	bool fits;
 
-	return harness_find(name, &h, &ignored) < 0 ? NULL : harness_model(h, &c->model, &fits);
+	return harness_model_for(name, &c->model);
 }
 
 /* The variables that scripted agents get too, the gate's, and those of --pass-env. */
