@@ -5,6 +5,7 @@
 #include "src/machine/brief.h"
 #include "src/merge/gate.h"
 #include "src/run/run_internal.h"
+#include "src/sys/path.h"
 
 enum { TIMEOUT_S = 1800, GATE_STEP_MS = 1000 };
 
@@ -74,20 +75,12 @@ static const char *review_name(const char *stage)
 					   : "review/critic.json";
 }
 
-/* `plan.json` of `review/critic.json`. */
-static const char *base_name(const char *name)
-{
-	const char *slash = strrchr(name, '/');
-
-	return slash ? slash + 1 : name;
-}
-
 static void add_block_form(const struct artifact_target *want, struct buf *prompt)
 {
 	buf_addf(prompt,
 		"Where you may not write that file, put the JSON into your last message instead, "
 		"before its last line, between a line ```json %s and a line ```.\n",
-		base_name(want->name));
+		path_base(want->name).p);
 }
 
 static int request_artifact(struct agent_call *c, struct buf *prompt, struct error *err)
@@ -150,7 +143,7 @@ static int extract_artifact(
 	size_t from, to;
 
 	*rest = message;
-	if (!find_block(message, base_name(want->name), &block, &from, &to))
+	if (!find_block(message, path_base(want->name).p, &block, &from, &to))
 		return 0;
 	*rest = str_of(arena_printf(
 		c->arena, "%.*s%.*s", (int)from, message.p, (int)(message.n - to), message.p + to));
