@@ -64,18 +64,22 @@ static void request(struct step_context *c)
 		request_build(c);
 }
 
+/* The text of an answer counts only if it gives no word. */
+static void judge_agent(struct step_context *c, struct buf *failures, const char *section,
+	const char *good, bool (*reads_good)(struct str text))
+{
+	const char *word = steps_answer_word(c, section);
+
+	if (*word ? strcmp(word, good) != 0 : !reads_good(context_section(c->doc, section)))
+		steps_add_failure(c, failures, section);
+}
+
 static void judge(struct step_context *c, struct buf *failures)
 {
-	const char *review = steps_answer_word(c, REVIEW),
-		   *research = steps_answer_word(c, RESEARCH), *build = steps_answer_word(c, BUILD);
-
-	if (strcmp(review, "approved") != 0 &&
-		(*review || !verdict_approved(context_section(c->doc, REVIEW))))
-		steps_add_failure(c, failures, REVIEW);
-	if (strcmp(research, "validated") != 0 &&
-		(*research || !verdict_validated(context_section(c->doc, RESEARCH))))
-		steps_add_failure(c, failures, RESEARCH);
-	if (!verdict_passed(context_section(c->doc, BUILD)) || strcmp(build, "failed") == 0)
+	judge_agent(c, failures, REVIEW, "approved", verdict_approved);
+	judge_agent(c, failures, RESEARCH, "validated", verdict_validated);
+	if (!verdict_passed(context_section(c->doc, BUILD)) ||
+		strcmp(steps_answer_word(c, BUILD), "failed") == 0)
 		steps_add_failure(c, failures, BUILD);
 }
 

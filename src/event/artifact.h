@@ -93,15 +93,10 @@ struct artifact_target {
 /* The end of a prompt: where to write the artifact, and its schema. "" if it has none. */
 const char *artifact_prompt(struct arena *a, const struct artifact_target *target);
 
-struct artifact_verdict {
-	bool good;
-	const char *fault; /* one line a fault; NULL when it is valid */
-};
-
-/* A missing file, invalid JSON and a link in the path are faults of the artifact. -1: ERR_USAGE
- * (no such schema), ERR_SYSTEM. */
-int artifact_validate(struct arena *a, const struct artifact_target *target,
-	struct artifact_verdict *out, struct error *err);
+/* *fault: one line a fault; NULL when it is valid. A missing file, invalid JSON and a link in the
+ * path are faults of the artifact. -1: ERR_USAGE (no such schema), ERR_SYSTEM. */
+int artifact_validate(struct arena *a, const struct artifact_target *target, const char **fault,
+	struct error *err);
 
 enum artifact_outcome {
 	ARTIFACT_GOOD,    /* valid on the first attempt */

@@ -155,8 +155,8 @@ const char *artifact_prompt(struct arena *a, const struct artifact_target *targe
 }
 
 /* The prompt of the second attempt: the faults and the schema. */
-static const char *retry_prompt(struct arena *a, const struct artifact_target *target,
-	const struct artifact_verdict *verdict)
+static const char *retry_prompt(
+	struct arena *a, const struct artifact_target *target, const char *fault)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	const char *schema = schema_name(a, target);
@@ -165,7 +165,7 @@ static const char *retry_prompt(struct arena *a, const struct artifact_target *t
 		"The work is done, but %s is not as it must be:\n\n%s\n\n"
 		"Change nothing else. Write this file again, whole, so that every one of these "
 		"faults is gone. There is no third try.\n",
-		target_path(a, target), verdict->fault);
+		target_path(a, target), fault);
 	if (schema)
 		put_schema(&b, a, schema);
 	return arena_dup(a, buf_str(&b));
@@ -173,24 +173,16 @@ static const char *retry_prompt(struct arena *a, const struct artifact_target *t
 
 /* ---- validation ---- */
 
-/* `lines` "": it is valid. */
-static void set_verdict(struct arena *a, struct artifact_verdict *out, struct str lines)
-{
-	*out = (struct artifact_verdict){.good = !lines.n};
-	if (lines.n)
-		out->fault = arena_dup(a, str_trim(lines));
-}
-
-static void set_error(struct arena *a, struct artifact_verdict *out, const struct error *why)
+static const char *error_line(struct arena *a, const struct error *why)
 {
 	char line[2048];
 
 	error_format(why, line, sizeof(line));
-	set_verdict(a, out, str_of(line));
+	return arena_dup(a, str_trim(str_of(line)));
 }
 
 static int validate_text(struct arena *a, const struct artifact_target *target, struct str text,
-	struct artifact_verdict *out, struct error *err)
+	const char **fault, struct error *err)
 {
 	CLEANUP(buf_release) struct buf lines = BUF_INIT;
 	const char *file = target_path(a, target), *name = schema_name(a, target);
@@ -203,7 +195,7 @@ static int validate_text(struct arena *a, const struct artifact_target *target, 
 	if (artifact_schema_compile(a, name, target->version, &schema, err) < 0)
 		return -1;
 	if (schema_check_text(a, schema, file, text, &faults, &why) < 0) {
-		set_error(a, out, &why);
+		*fault = error_line(a, &why);
 		return 0;
 	}
 	for (size_t i = 0; i < faults.n; i++) {
@@ -212,12 +204,12 @@ static int validate_text(struct arena *a, const struct artifact_target *target, 
 		buf_addf(&lines, "%s:%u:%u: %s%s%s\n", file, f->line, f->col, f->at,
 			f->at[0] ? ": " : "", f->text);
 	}
-	set_verdict(a, out, buf_str(&lines));
+	*fault = faults.n ? arena_dup(a, str_trim(buf_str(&lines))) : NULL;
 	return 0;
 }
 
-int artifact_validate(struct arena *a, const struct artifact_target *target,
-	struct artifact_verdict *out, struct error *err)
+int artifact_validate(struct arena *a, const struct artifact_target *target, const char **fault,
+	struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	bool missing;
@@ -229,12 +221,12 @@ int artifact_validate(struct arena *a, const struct artifact_target *target,
 		0) {
 		if (err->code != ERR_STATE && err->code != ERR_INPUT)
 			return -1;
-		set_error(a, out, err);
+		*fault = error_line(a, err);
 		return 0;
 	}
 	if (!missing)
-		return validate_text(a, target, buf_str(&text), out, err);
-	set_verdict(a, out, str_of(arena_printf(a, "%s: it was not written", path)));
+		return validate_text(a, target, buf_str(&text), fault, err);
+	*fault = arena_printf(a, "%s: it was not written", path);
 	return 0;
 }
 
@@ -257,27 +249,23 @@ int artifact_validate_retry(struct arena *a, const struct artifact_target *targe
 	int (*again)(void *data, const char *prompt, struct error *err), void *data,
 	enum artifact_outcome *outcome, const char **fault, struct error *err)
 {
-	struct artifact_verdict first, second;
+	const char *second = NULL;
 	struct error why;
 
 	*outcome = ARTIFACT_GOOD;
-	*fault = NULL;
-	if (artifact_validate(a, target, &first, err) < 0)
+	if (artifact_validate(a, target, fault, err) < 0)
 		return -1;
-	if (first.good)
+	if (!*fault)
 		return 0;
 	*outcome = ARTIFACT_INVALID;
-	*fault = first.fault;
-	if (again && again(data, retry_prompt(a, target, &first), &why) < 0) {
+	if (again && again(data, retry_prompt(a, target, *fault), &why) < 0) {
 		*fault = arena_printf(
-			a, "%s\nthe agent could not be asked again: %s", first.fault, why.text);
+			a, "%s\nthe agent could not be asked again: %s", *fault, why.text);
 	} else if (again) {
 		if (artifact_validate(a, target, &second, err) < 0)
 			return -1;
-		if (second.good)
-			*outcome = ARTIFACT_RETRIED;
-		else
-			*fault = second.fault;
+		*outcome = second ? ARTIFACT_INVALID : ARTIFACT_RETRIED;
+		*fault = second ? second : *fault;
 	}
 	return emit_outcome(target,
 		*outcome == ARTIFACT_RETRIED ? EVENT_ARTIFACT_SCHEMA_RETRY

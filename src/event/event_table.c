@@ -113,8 +113,10 @@ static json *member(const char *key, const char *value)
 	return j;
 }
 
-static void put_common(json *properties, json *required, const struct event_type *type)
+static json *type_schema(const struct event_type *type)
 {
+	static const char *const always[] = {"type", "timestamp", "severity"};
+	json *j = json_object(), *required = json_array(), *properties = json_object();
 	json *timestamp = member("type", "string");
 
 	json_put_str(timestamp, "format", STR("date-time"));
@@ -123,16 +125,8 @@ static void put_common(json *properties, json *required, const struct event_type
 	json_put(properties, "severity", member("const", type->severity));
 	json_put(properties, "issueId", member("type", "string"));
 	json_put(properties, "stage", member("type", "string"));
-	json_push_str(required, STR("type"));
-	json_push_str(required, STR("timestamp"));
-	json_push_str(required, STR("severity"));
-}
-
-static json *type_schema(const struct event_type *type)
-{
-	json *j = json_object(), *required = json_array(), *properties = json_object();
-
-	put_common(properties, required, type);
+	for (size_t i = 0; i < COUNT(always); i++)
+		json_push_str(required, str_of(always[i]));
 	for (const struct event_field *f = type->fields; f->name; f++) {
 		json_put(properties, f->name, member("type", kinds[f->kind]));
 		if (!f->optional)

@@ -32,6 +32,8 @@ struct guard_id {
 	uint64_t start;
 };
 
+static const int ending[] = {SIGTERM, SIGINT, SIGHUP}; /* the script, and then the caller */
+
 /* ---- the action as the document has it ---- */
 
 enum { TIMEOUT_MAX = 7 * 86400, TIMEOUT_DEFAULT = 1800 };
@@ -84,45 +86,27 @@ static int check_log(struct arena *a, const struct context_file *f, const struct
 	return 0;
 }
 
-/* Reads the word that `*rest` begins with and that buf_add_shell() wrote; false if there is none.
- */
-static bool cut_quoted(struct arena *a, struct str *rest, const char **out)
-{
-	CLEANUP(buf_release) struct buf word = BUF_INIT;
-	struct str s = *rest;
-
-	if (!str_starts(s, "'"))
-		return false;
-	for (s = str_sub(s, 1, s.n); s.n; s = str_sub(s, 1, s.n)) {
-		if (s.p[0] != '\'') {
-			buf_addc(&word, s.p[0]);
-		} else if (str_starts(s, "'\\''")) {
-			buf_addc(&word, '\'');
-			s = str_sub(s, 3, s.n);
-		} else {
-			*rest = str_sub(s, 1, s.n);
-			*out = arena_dup(a, buf_str(&word));
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Splits `cd DIRECTORY || exit 125; REST`, as a step writes it; another form runs as it is. */
 static void split_command(struct arena *a, struct script_action *s)
 {
-	static const char go[] = " || exit 125; ";
-	struct str rest = str_of(s->command);
+	static const char go[] = "' || exit 125; ",
+			  quote[] = "'\\''"; /* as buf_add_shell() writes it */
+	CLEANUP(buf_release) struct buf directory = BUF_INIT;
+	struct str command = str_of(s->command), word = {0};
+	size_t end = str_find(command, STR(go)), at;
 
 	s->directory = ".";
 	s->inner = s->command;
-	if (!str_starts(rest, "cd "))
+	if (!str_starts(command, "cd '") || end == command.n || end < 4)
 		return;
-	rest = str_sub(rest, 3, rest.n);
-	if (cut_quoted(a, &rest, &s->directory) && str_starts(rest, go))
-		s->inner = arena_dup(a, str_sub(rest, sizeof(go) - 1, rest.n));
-	else
-		s->directory = ".";
+	for (word = str_sub(command, 4, end); (at = str_find(word, STR(quote))) < word.n;
+		word = str_sub(word, at + strlen(quote), word.n)) {
+		buf_add(&directory, str_sub(word, 0, at));
+		buf_addc(&directory, '\'');
+	}
+	buf_add(&directory, word);
+	s->directory = arena_dup(a, buf_str(&directory));
+	s->inner = arena_dup(a, str_sub(command, end + strlen(go), command.n));
 }
 
 static int fill_policy(struct arena *a, const json *action, const char *wished,
@@ -454,13 +438,12 @@ static bool settle_descriptors(int lock, int ready)
 static int cancel_descriptor(void)
 {
 	struct sigaction usual = {.sa_handler = SIG_DFL};
-	static const int ours[] = {SIGTERM, SIGINT, SIGHUP};
 	sigset_t set;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < COUNT(ours); i++) {
-		sigaddset(&set, ours[i]);
-		(void)sigaction(ours[i], &usual, NULL);
+	for (size_t i = 0; i < COUNT(ending); i++) {
+		sigaddset(&set, ending[i]);
+		(void)sigaction(ending[i], &usual, NULL);
 	}
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)sigprocmask(SIG_SETMASK, &set, NULL);
@@ -648,18 +631,17 @@ enum seen { SEEN_END, SEEN_LATE, SEEN_SIGNAL, SEEN_LOST, SEEN_NOTHING };
 
 static void watch_begin(struct guard_watch *w, const char *policy, int wait_s)
 {
-	static const int ours[] = {SIGTERM, SIGINT, SIGHUP};
 	sigset_t set;
 
 	*w = (struct guard_watch){.policy = policy,
 		.reason = -1,
 		.until = wait_s < 0 ? -1 : clock_ticks() + (int64_t)wait_s * 1000};
 	sigemptyset(&set);
-	for (size_t i = 0; i < COUNT(ours); i++) {
+	for (size_t i = 0; i < COUNT(ending); i++) {
 		struct sigaction now;
 
-		if (sigaction(ours[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-			sigaddset(&set, ours[i]);
+		if (sigaction(ending[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+			sigaddset(&set, ending[i]);
 	}
 	(void)sigprocmask(SIG_BLOCK, &set, &w->before);
 	w->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -761,27 +743,21 @@ static enum seen wait_briefly(struct guard_watch *w)
 	return SEEN_SIGNAL;
 }
 
-/* Counted from now: a caller that came later than the guard waits longer. */
-static void set_limits(struct guard_watch *w, const struct script_action *s)
-{
-	int64_t end = clock_ticks() + (int64_t)s->timeout_s * 1000;
-
-	w->wake = s->timeout_s ? end + CONTINUE_MS : -1;
-	w->lost = end + LOST_MS;
-}
-
 static enum seen wait_for_guard(const struct script_action *s, struct guard_watch *w, int lock)
 {
 	CLEANUP(base_close) int handle = -1;
 	struct guard_id g;
 	enum seen seen;
+	int64_t end;
 
 	if (!lock_read(lock, &g))
 		return wait_briefly(w);
 	handle = (int)syscall(SYS_pidfd_open, g.pid, 0);
 	if (!is_alive(&g))
 		return wait_briefly(w);
-	set_limits(w, s);
+	end = clock_ticks() + (int64_t)s->timeout_s * 1000; /* a later caller waits longer */
+	w->wake = s->timeout_s ? end + CONTINUE_MS : -1;
+	w->lost = end + LOST_MS;
 	seen = watch_guard(w, &g, handle);
 	if (seen == SEEN_SIGNAL || seen == SEEN_LOST) {
 		int64_t until = w->until;

@@ -110,44 +110,43 @@ SCRATCH_TEST(with_nobody_to_ask_it_is_over_at_once)
 SCRATCH_TEST(an_old_artifact_does_not_pass_for_the_new_one)
 {
 	struct artifact_target w = want();
-	struct artifact_verdict v;
+	const char *fault;
 
 	assert_int_equal(artifact_write_text(at("art"), "A-1", "plan.json", STR(GOOD), &err), 0);
-	assert_int_equal(artifact_validate(&arena, &w, &v, &err), 0);
-	assert_true(v.good);
-	assert_null(v.fault);
+	assert_int_equal(artifact_validate(&arena, &w, &fault, &err), 0);
+	assert_null(fault);
 	assert_int_equal(artifact_remove(at("art"), "A-1", "plan.json", &err), 0);
-	assert_int_equal(artifact_validate(&arena, &w, &v, &err), 0);
-	assert_false(v.good);
+	assert_int_equal(artifact_validate(&arena, &w, &fault, &err), 0);
+	assert_non_null(fault);
 }
 
 SCRATCH_TEST(hostile_artifacts_are_faults_and_nothing_else)
 {
 	struct artifact_target w = want();
-	struct artifact_verdict v;
+	const char *fault;
 
 	assert_int_equal(path_mkdirs(at("art/A-1"), &err), 0);
 	assert_int_equal(symlink("/etc/passwd", at("art/A-1/plan.json")), 0);
-	assert_int_equal(artifact_validate(&arena, &w, &v, &err), 0);
-	assert_non_null(strstr(v.fault, "symbolic link"));
+	assert_int_equal(artifact_validate(&arena, &w, &fault, &err), 0);
+	assert_non_null(strstr(fault, "symbolic link"));
 	assert_int_equal(unlink(at("art/A-1/plan.json")), 0);
 	assert_int_equal(mkfifo(at("art/A-1/plan.json"), 0600), 0);
-	assert_int_equal(artifact_validate(&arena, &w, &v, &err), 0);
-	assert_non_null(strstr(v.fault, "not a regular file"));
+	assert_int_equal(artifact_validate(&arena, &w, &fault, &err), 0);
+	assert_non_null(strstr(fault, "not a regular file"));
 	w.name = "../../plan.json";
-	assert_int_equal(artifact_validate(&arena, &w, &v, &err), -1);
+	assert_int_equal(artifact_validate(&arena, &w, &fault, &err), -1);
 	assert_int_equal(err.code, ERR_USAGE);
 	w = want();
 	w.schema = "nonesuch";
 	assert_int_equal(unlink(at("art/A-1/plan.json")), 0);
 	assert_int_equal(artifact_write_text(at("art"), "A-1", "plan.json", STR(GOOD), &err), 0);
-	assert_int_equal(artifact_validate(&arena, &w, &v, &err), -1);
+	assert_int_equal(artifact_validate(&arena, &w, &fault, &err), -1);
 	w.schema = NULL;
 	w.version = "v2";
-	assert_int_equal(artifact_validate(&arena, &w, &v, &err), -1);
+	assert_int_equal(artifact_validate(&arena, &w, &fault, &err), -1);
 	w.version = "latest";
-	assert_int_equal(artifact_validate(&arena, &w, &v, &err), 0);
-	assert_true(v.good);
+	assert_int_equal(artifact_validate(&arena, &w, &fault, &err), 0);
+	assert_null(fault);
 }
 
 SCRATCH_TEST(the_prompt_has_the_path_and_the_schema)
