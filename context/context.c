@@ -20,7 +20,7 @@ const struct key_row context_keys[] = {
 	{"last_updated", KEY_TEXT},
 	{"actions_dispatched", KEY_COUNT},
 	{"troubleshooter_calls", KEY_COUNT},
-	{"budget_extensions", KEY_COUNT_LATER},
+	{"budget_extensions", KEY_COUNT},
 	{"attempts", KEY_MAP},
 	{"revision", KEY_COUNT},
 };
@@ -30,44 +30,27 @@ bool context_is_counter(const char *key)
 {
 	for (size_t i = 0; i < context_n_keys; i++)
 		if (strcmp(context_keys[i].name, key) == 0)
-			return context_keys[i].kind == KEY_COUNT ||
-			       context_keys[i].kind == KEY_COUNT_LATER;
+			return context_keys[i].kind == KEY_COUNT;
 	return false;
 }
 
-static const char *first_value(const char *key, const char *id, const char *state, const char *now)
-{
-	if (strcmp(key, "state") == 0)
-		return state;
-	if (strcmp(key, "work_item_id") == 0)
-		return id;
-	if (strcmp(key, "started") == 0 || strcmp(key, "last_updated") == 0)
-		return now;
-	if (strcmp(key, "attempts") == 0)
-		return "{}";
-	return context_is_counter(key) ? "0" : "";
-}
+/* The keys in the order of context_keys. */
+static const char new_document[] =
+	"---\nstate: %s\nwork_item_id: %s\nspec_path:\nfix_iteration: 0\nreview_fix_iteration: 0\n"
+	"pr_url:\nbuild_log:\ntest_log:\nsignoff_cycle_count: 0\nconsecutive_failures: 0\n"
+	"review_cycle_count: 0\ntroubleshooter_input:\npending_agent:\nstarted: %s\n"
+	"last_updated: %s\nactions_dispatched: 0\ntroubleshooter_calls: 0\nattempts: {}\n"
+	"revision: 0\n---\n\n# %s Dev Team Context\n";
 
 int context_new(struct context *c, const char *file, const char *id, const char *state,
 	const char *now, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(buf_release) struct buf text = BUF_INIT, first = BUF_INIT, owner = BUF_INIT;
 	int rc;
 
-	buf_adds(&text, "---\n");
-	for (size_t i = 0; i < context_n_keys; i++) {
-		const char *key = context_keys[i].name, *value = first_value(key, id, state, now);
-
-		if (context_keys[i].kind == KEY_COUNT_LATER)
-			continue;
-		buf_addf(&text, "%s:%s", key, *value ? " " : "");
-		if (strcmp(key, "work_item_id") == 0 || strcmp(key, "state") == 0)
-			yaml_add_scalar(&text, str_of(value));
-		else
-			buf_adds(&text, value);
-		buf_addc(&text, '\n');
-	}
-	buf_addf(&text, "---\n\n# %s Dev Team Context\n", id);
+	yaml_add_scalar(&first, str_of(state));
+	yaml_add_scalar(&owner, str_of(id));
+	buf_addf(&text, new_document, first.s, owner.s, now, now, id);
 	rc = context_parse(c, file, buf_str(&text), err);
 	c->changed = rc == 0;
 	return rc;

@@ -24,8 +24,7 @@ struct section {
 	bool known, changed, added, removed;
 };
 
-/* KEY_COUNT_LATER: a counter that a new document does not have yet. */
-enum key_kind { KEY_TEXT, KEY_COUNT, KEY_MAP, KEY_COUNT_LATER };
+enum key_kind { KEY_TEXT, KEY_COUNT, KEY_MAP };
 
 struct key_row {
 	const char *name;

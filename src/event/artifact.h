@@ -154,9 +154,8 @@ int run_state_read(struct arena *a, const char *dir, const char *issue, struct r
 	bool *found, struct error *err);
 /* The heartbeat is more than HEARTBEAT_STALE_S old. One in the future is not stale. */
 bool run_state_stale(const struct run_state *s, int64_t now);
-/* All states, sorted by issue; none without the directory. Invalid ones are left out and counted in
- * *skipped (may be NULL). */
-int run_state_list(struct arena *a, const char *dir, struct run_state **out, size_t *n,
-	size_t *skipped, struct error *err);
+/* All states, sorted by issue; none without the directory. Invalid ones are left out. */
+int run_state_list(
+	struct arena *a, const char *dir, struct run_state **out, size_t *n, struct error *err);
 
 #endif

@@ -142,17 +142,14 @@ static bool is_issue(struct arena *a, const char *dir, const char *name)
 	       S_ISDIR(st.st_mode);
 }
 
-int run_state_list(struct arena *a, const char *dir, struct run_state **out, size_t *n,
-	size_t *skipped, struct error *err)
+int run_state_list(
+	struct arena *a, const char *dir, struct run_state **out, size_t *n, struct error *err)
 {
 	struct directory_names names;
-	size_t invalid = 0;
 	bool missing;
 
 	*out = NULL;
 	*n = 0;
-	if (skipped)
-		*skipped = 0;
 	if (directory_list(a, dir, &names, &missing, err) < 0)
 		return missing ? 0 : -1;
 	*out = arena_alloc(a, (names.n + 1) * sizeof(**out));
@@ -160,14 +157,9 @@ int run_state_list(struct arena *a, const char *dir, struct run_state **out, siz
 		struct error why;
 		bool found;
 
-		if (!is_issue(a, dir, names.items[i]))
-			continue;
-		if (run_state_read(a, dir, names.items[i], *out + *n, &found, &why) < 0)
-			invalid++;
-		else
+		if (is_issue(a, dir, names.items[i]) &&
+			run_state_read(a, dir, names.items[i], *out + *n, &found, &why) == 0)
 			*n += found;
 	}
-	if (skipped)
-		*skipped = invalid;
 	return 0;
 }

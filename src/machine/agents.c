@@ -176,8 +176,7 @@ static int no_entry(const struct script_agents *s, const json *action, struct er
 {
 	error_set(err, ERR_INPUT, "no answer for '%s', section '%s'", json_get_str(action, "id"),
 		json_get_str(action, "write_section"));
-	(void)snprintf(err->file, sizeof(err->file), "%s", s->file);
-	return -1;
+	return error_place(err, s->file, 0, 0);
 }
 
 int agents_find(const struct script_agents *s, const json *action,

@@ -209,12 +209,6 @@ void engine_enter(struct engine_run *r, const char *to, const char *trigger, con
 		strcmp(to, "done") == 0 ? "success" : "failed", "reason", why);
 }
 
-static int workflow_fault(const struct engine_run *r, struct error *err)
-{
-	(void)snprintf(err->file, sizeof(err->file), "%s", r->m->workflow->file);
-	return -1;
-}
-
 static enum advance transition(struct engine_run *r, const char *trigger, struct error *err)
 {
 	const char *to = workflow_target(r->m->workflow, engine_state(r), trigger);
@@ -222,7 +216,7 @@ static enum advance transition(struct engine_run *r, const char *trigger, struct
 	if (!to) {
 		error_set(err, ERR_INPUT, "state '%s' has no transition for '%s'", engine_state(r),
 			trigger);
-		return workflow_fault(r, err);
+		return error_place(err, r->m->workflow->file, 0, 0);
 	}
 	engine_enter(r, to, trigger, NULL);
 	return ADVANCE_ON;
@@ -235,7 +229,7 @@ static enum advance boot(struct engine_run *r, struct error *err)
 	if (!edge) {
 		error_set(err, ERR_INPUT, "the initial state '%s' must have exactly one way out",
 			engine_state(r));
-		return workflow_fault(r, err);
+		return error_place(err, r->m->workflow->file, 0, 0);
 	}
 	engine_enter(r, edge->to, edge->trigger, NULL);
 	return context_save(r->m->file, err) < 0 ? ADVANCE_FAILED : ADVANCE_ON;

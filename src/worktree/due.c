@@ -148,7 +148,7 @@ int due_read(struct listing *l, struct due *out, struct error *err)
 		return -1;
 	if (!p->artifacts || (!p->on_abort && !p->on_timeout))
 		return 0;
-	return run_state_list(l->arena, p->artifacts, &out->runs, &out->n_runs, NULL, err);
+	return run_state_list(l->arena, p->artifacts, &out->runs, &out->n_runs, err);
 }
 
 int due_look(

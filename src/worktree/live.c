@@ -43,7 +43,7 @@ static int look_at_runs(struct arena *a, struct pool *p, const struct allocation
 
 	if (!p->artifacts)
 		return 0;
-	if (run_state_list(a, p->artifacts, &list, &n, NULL, err) < 0)
+	if (run_state_list(a, p->artifacts, &list, &n, err) < 0)
 		return -1;
 	for (size_t i = 0; i < n && !*who; i++)
 		if (is_running(&list[i], of, now))
