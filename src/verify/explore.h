@@ -73,6 +73,9 @@ void explore_key_rules(struct arena *a, const struct workflow *w, struct explore
 /* Adds the key of `c` to `out`. `changes`: how many the troubleshooter may still make. */
 void explore_key(const struct explore_key_rules *r, const struct context *c, unsigned changes,
 	struct buf *out);
+/* The same of a simulator's document. -1: there is none, or it is broken. */
+int explore_key_now(const struct explore_key_rules *r, const struct simulator *s, unsigned changes,
+	struct buf *out, struct error *err);
 /* Removes from the document what its key leaves out, and resets the budget. */
 void explore_key_trim(const struct explore_key_rules *r, struct context *c);
 /* The sections that decide, sorted; NULL-ended. */

@@ -290,12 +290,13 @@ static bool add_edge(struct explore_graph *g, const struct explore_edge *e, bool
 
 /* ---- trials ---- */
 
-static void set_key(void *data, const struct context *doc)
+static void set_key(struct explore_trial *t, unsigned changes)
 {
-	struct explore_trial *t = data;
+	struct error err;
 
+	t->changes = changes;
 	buf_clear(&t->key);
-	explore_key(&t->graph->rules, doc, t->changes, &t->key);
+	(void)explore_key_now(&t->graph->rules, t->simulator, changes, &t->key, &err);
 }
 
 void explore_trial_begin(
@@ -304,8 +305,6 @@ void explore_trial_begin(
 	*t = (struct explore_trial){.graph = g,
 		.simulator = simulator_copy(at),
 		.changes = g->nodes.items[node].changes};
-	t->simulator->saved = set_key;
-	t->simulator->data = t;
 }
 
 void explore_trial_end(struct explore_trial *t)
@@ -320,8 +319,11 @@ int explore_trial_record(struct explore_trial *t, const char *owner, const json 
 	enum answer_fate fate;
 
 	t->graph->calls++;
-	return simulator_record(t->simulator, owner, json_get_str(action, "id"), answer->word,
-		str_of(answer->text), &fate, err);
+	if (simulator_record(t->simulator, owner, json_get_str(action, "id"), answer->word,
+		    str_of(answer->text), &fate, err) < 0)
+		return -1;
+	set_key(t, t->changes);
+	return 0;
 }
 
 int explore_trial_step(struct explore_trial *t, const struct simulator_call *call, json **printed,
@@ -329,20 +331,10 @@ int explore_trial_step(struct explore_trial *t, const struct simulator_call *cal
 {
 	t->graph->calls++;
 	t->simulator->environment.requested = 0;
-	return simulator_step(t->simulator, call, printed, err);
-}
-
-/* The key when the troubleshooter may make only `changes` from now on. */
-static void limit_changes(struct explore_trial *t, unsigned changes)
-{
-	CLEANUP(context_close) struct context_file f = {0};
-	struct error err;
-
-	if (changes == t->changes)
-		return;
-	t->changes = changes;
-	if (simulator_open(t->simulator, &f, &err) == 0)
-		set_key(t, &f.doc);
+	if (simulator_step(t->simulator, call, printed, err) < 0)
+		return -1;
+	set_key(t, t->changes);
+	return 0;
 }
 
 /* ---- transitions ---- */
@@ -412,9 +404,11 @@ static void read_journal(
 {
 	CLEANUP(buf_release) struct buf journal = BUF_INIT;
 	struct str rest, line;
+	struct error ignored;
+	bool missing;
 
 	*e = (struct step_events){0};
-	(void)simulator_journal(s, &journal);
+	(void)s->disk->ops->read(s->disk, s->journal, SIZE_MAX, &journal, &missing, &ignored);
 	rest = buf_str(&journal);
 	while (str_line(&rest, &line))
 		if (has(line, "\"type\":\"dispatch\"") || has(line, "\"type\":\"change\"") ||
@@ -507,7 +501,8 @@ static void add_success(struct explore_round *r, struct transition *t, struct ex
 	}
 	t->flags |= (events.limit ? EDGE_LIMIT : 0) | (events.terminated ? EDGE_TERMINATE : 0);
 	t->cost = events.dispatched;
-	limit_changes(trial, changes);
+	if (changes != trial->changes)
+		set_key(trial, changes);
 	to = add_node(g, trial->key.s, &added);
 	if (added)
 		fill_node(g, to, trial, printed);

@@ -213,6 +213,17 @@ void explore_key(const struct explore_key_rules *r, const struct context *c, uns
 	add_outstanding(c, out);
 }
 
+int explore_key_now(const struct explore_key_rules *r, const struct simulator *s, unsigned changes,
+	struct buf *out, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	if (simulator_open(s, &f, err) < 0)
+		return -1;
+	explore_key(r, &f.doc, changes, out);
+	return 0;
+}
+
 /* The troubleshooter is called, or the user asked, because the budget is spent. */
 static bool is_over_budget(const struct context *c)
 {

@@ -71,7 +71,6 @@ const struct simulator_disk simulator_memory_disk = {
 	.copy = simulator_disk_copy,
 	.release = simulator_disk_free,
 	.put = simulator_disk_put,
-	.get = simulator_disk_get,
 };
 
 static struct simulator *simulator_on(const struct workflow *w, const char *id,
@@ -127,12 +126,6 @@ static int enter(
 	return context_open_on(f, s->disk, s->path, mode, err);
 }
 
-static void report_saved(struct simulator *s, const struct context_file *f)
-{
-	if (s->saved)
-		s->saved(s->data, &f->doc);
-}
-
 static int run_machine(struct simulator *s, const struct simulator_call *call,
 	struct context_file *f, struct buf *out, struct error *err)
 {
@@ -166,7 +159,6 @@ int simulator_step(
 	*actions = NULL;
 	if (enter(s, &f, CONTEXT_MAY_CREATE, err) < 0 || run_machine(s, call, &f, &out, err) < 0)
 		return -1;
-	report_saved(s, &f);
 	return json_parse(actions, buf_str(&out), err);
 }
 
@@ -177,10 +169,7 @@ int simulator_record(struct simulator *s, const char *owner, const char *action,
 
 	if (enter(s, &f, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
-	if (answer_record(&f, owner, action, word, text, fate, err) < 0)
-		return -1;
-	report_saved(s, &f);
-	return 0;
+	return answer_record(&f, owner, action, word, text, fate, err);
 }
 
 int simulator_set(struct simulator *s, const char *key, struct str value, struct error *err)
@@ -196,16 +185,6 @@ int simulator_set(struct simulator *s, const char *key, struct str value, struct
 int simulator_open(const struct simulator *s, struct context_file *f, struct error *err)
 {
 	return context_open_on(f, s->disk, s->path, CONTEXT_READ_ONLY, err);
-}
-
-bool simulator_document(const struct simulator *s, struct buf *out)
-{
-	return s->disk_kind->get(s->disk, s->path, out);
-}
-
-bool simulator_journal(const struct simulator *s, struct buf *out)
-{
-	return s->disk_kind->get(s->disk, s->journal, out);
 }
 
 void simulator_put_document(struct simulator *s, struct str text)

@@ -25,8 +25,6 @@ struct disk *simulator_disk_copy(const struct disk *d);
 
 /* What people do to files, past the store. */
 void simulator_disk_put(struct disk *d, const char *path, struct str text);
-/* Adds the bytes of the file; false when there is none. */
-bool simulator_disk_get(const struct disk *d, const char *path, struct buf *out);
 /* The bytes of the file, to be read and changed in place; NULL when there is none. */
 struct buf *simulator_disk_text(struct disk *d, const char *path);
 void simulator_disk_remove(struct disk *d, const char *path);
@@ -39,7 +37,6 @@ struct simulator_disk {
 	struct disk *(*copy)(const struct disk *d);
 	void (*release)(struct disk **d);
 	void (*put)(struct disk *d, const char *path, struct str text);
-	bool (*get)(const struct disk *d, const char *path, struct buf *out);
 };
 
 extern const struct simulator_disk simulator_memory_disk; /* without faults */
@@ -63,16 +60,13 @@ struct simulator {
 	struct disk *disk;
 	int64_t now; /* seconds since 1970 */
 	struct simulator_environment environment;
-	/* Called after each successful call with the document as it was saved; may be NULL. */
-	void (*saved)(void *data, const struct context *doc);
-	void *data;
 	struct arena arena;
 };
 
 /* An empty disk and an environment in which nothing fails. The workflow must outlive it. */
 struct simulator *simulator_new(
 	const struct workflow *w, const char *id, const struct simulator_disk *kind, uint64_t seed);
-/* The same files, environment and time; without the callback. */
+/* The same files, environment and time. */
 struct simulator *simulator_copy(const struct simulator *s);
 void simulator_free(struct simulator **s); /* for CLEANUP; safe on NULL */
 
@@ -92,9 +86,6 @@ int simulator_record(struct simulator *s, const char *owner, const char *action,
 int simulator_set(struct simulator *s, const char *key, struct str value, struct error *err);
 /* Opens the document for reading; context_close() it. */
 int simulator_open(const struct simulator *s, struct context_file *f, struct error *err);
-/* Adds the document, or the journal; false when there is none. */
-bool simulator_document(const struct simulator *s, struct buf *out);
-bool simulator_journal(const struct simulator *s, struct buf *out);
 /* Replaces the document, as an editor does. */
 void simulator_put_document(struct simulator *s, struct str text);
 

@@ -274,15 +274,6 @@ void simulator_disk_put(struct disk *d, const char *path, struct str text)
 	buf_add(&f->text, text);
 }
 
-bool simulator_disk_get(const struct disk *d, const char *path, struct buf *out)
-{
-	const struct memory_file *f = find_file(d, path);
-
-	if (f)
-		buf_add(out, buf_str(&f->text));
-	return f != NULL;
-}
-
 void simulator_disk_remove(struct disk *d, const char *path)
 {
 	struct memory_file *f = find_file(d, path);

@@ -40,7 +40,7 @@ bool engine_checks_same(const struct simulator *a, const struct simulator *b)
 {
 	CLEANUP(buf_release) struct buf one = BUF_INIT, other = BUF_INIT;
 
-	return simulator_document(a, &one) && simulator_document(b, &other) &&
+	return sim_disk_get(a->disk, a->path, &one) && sim_disk_get(b->disk, b->path, &other) &&
 	       str_eq(buf_str(&one), buf_str(&other));
 }
 
@@ -71,13 +71,11 @@ static struct recorded_answers recorded_of(struct explore_round *r, size_t n)
 static const char *state_key(struct explore_round *r, const struct simulator *at)
 {
 	const struct explore_node *n = &r->graph->nodes.items[r->node];
-	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf key = BUF_INIT;
 	struct error err;
 
-	if (simulator_open(at, &f, &err) < 0)
+	if (explore_key_now(&r->graph->rules, at, n->changes, &key, &err) < 0)
 		return n->key;
-	explore_key(&r->graph->rules, &f.doc, n->changes, &key);
 	return arena_dup(
 		&r->arena, str_of(strstr(key.s, EXPLORE_KEY_STATE) + strlen(EXPLORE_KEY_STATE)));
 }
@@ -170,7 +168,8 @@ static bool is_outstanding(const struct simulator *at, const json *action)
 	CLEANUP(buf_release) struct buf id = BUF_INIT, doc = BUF_INIT;
 
 	buf_addf(&id, "\"id\":\"%s\"", json_get_str(action, "id"));
-	return simulator_document(at, &doc) && str_find(buf_str(&doc), buf_str(&id)) < doc.len;
+	return sim_disk_get(at->disk, at->path, &doc) &&
+	       str_find(buf_str(&doc), buf_str(&id)) < doc.len;
 }
 
 static void check_refusals(struct engine_checks *c, struct explore_round *r,
@@ -614,7 +613,7 @@ static void check_same_again(
 	json_print(&text, r->printed);
 	if (strcmp(text.s, n->printed) != 0)
 		engine_checks_fail(c, r->node, "the next step prints something else", text.s, NULL);
-	if (!simulator_document(at, &after) || strcmp(after.s, n->document) != 0)
+	if (!sim_disk_get(at->disk, at->path, &after) || strcmp(after.s, n->document) != 0)
 		engine_checks_fail(c, r->node, "the next step changes the document", "", NULL);
 }
 
@@ -623,7 +622,7 @@ static bool resets_budget(const struct explore_trial *t, const char *name)
 	CLEANUP(buf_release) struct buf journal = BUF_INIT;
 
 	return (strstr(name, "actions_dispatched") || strstr(name, "budget_extensions")) &&
-	       simulator_journal(t->simulator, &journal) &&
+	       sim_disk_get(t->simulator->disk, t->simulator->journal, &journal) &&
 	       str_find(buf_str(&journal), STR("\"type\":\"change\"")) < journal.len;
 }
 

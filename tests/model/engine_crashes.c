@@ -76,10 +76,10 @@ void step_outcome_of(struct arena *a, struct explore_trial *t, const struct simu
 	json_print(&printed, array);
 	add_text(&shown, buf_str(&printed));
 	out->part[OUTCOME_PRINTED] = arena_dup(a, buf_str(&shown));
-	(void)simulator_journal(t->simulator, &journal);
+	(void)sim_disk_get(t->simulator->disk, t->simulator->journal, &journal);
 	add_dispatches(a, &ids, buf_str(&journal), &out->twice);
 	out->part[OUTCOME_DISPATCHES] = arena_dup(a, buf_str(&ids));
-	(void)simulator_document(t->simulator, &document);
+	(void)sim_disk_get(t->simulator->disk, t->simulator->path, &document);
 	add_text(&text, buf_str(&document));
 	out->part[OUTCOME_DOCUMENT] = arena_dup(a, buf_str(&text));
 }
@@ -173,7 +173,7 @@ static bool check_journal(struct crash *c, const struct simulator *s, bool succe
 	const struct buf *kept = succeeded ? &c->journal_after : &c->journal_before;
 	CLEANUP(buf_release) struct buf journal = BUF_INIT;
 
-	(void)simulator_journal(s, &journal);
+	(void)sim_disk_get(s->disk, s->journal, &journal);
 	if (journal.len >= kept->len && (!kept->len || !memcmp(journal.s, kept->s, kept->len)))
 		return true;
 	fail_crash(c, "a crash loses what was acknowledged",
@@ -251,10 +251,10 @@ static void set_expectations(struct crash *c)
 
 	explore_trial_begin(&before, c->checks->graph, c->node, c->at);
 	explore_trial_begin(&after, c->checks->graph, c->node, c->at);
-	(void)simulator_journal(c->at, &c->journal_before);
+	(void)sim_disk_get(c->at->disk, c->at->journal, &c->journal_before);
 	step_outcome_of(&c->arena, &before, &c->call->next, &c->before);
 	c->repeatable = make_call(&after, c->call, &err) == 0 && (c->call->action || c->call->key);
-	(void)simulator_journal(after.simulator, &c->journal_after);
+	(void)sim_disk_get(after.simulator->disk, after.simulator->journal, &c->journal_after);
 	step_outcome_of(&c->arena, &after, &c->call->next, &c->after);
 }
 

@@ -127,7 +127,7 @@ static void add_leftovers(const struct scenario *p, struct buf *out)
 		p->simulator->path, slash + 1);
 	if (sim_disk_get(d, name, &staged))
 		buf_addf(out, "staged %d ", str_eq(buf_str(&staged), buf_str(&p->audit.document)));
-	if (simulator_document(p->simulator, &text) &&
+	if (sim_disk_get(p->simulator->disk, p->simulator->path, &text) &&
 		!str_eq(buf_str(&text), buf_str(&p->audit.document))) {
 		buf_adds(out, "behind ");
 		add_document(&p->audit, buf_str(&text), out);

@@ -61,7 +61,8 @@ static void put_document(struct scenario *p, const struct buf *text, const char 
 {
 	CLEANUP(buf_release) struct buf old = BUF_INIT;
 
-	if (text && simulator_document(p->simulator, &old) && str_eq(buf_str(text), buf_str(&old)))
+	if (text && sim_disk_get(p->simulator->disk, p->simulator->path, &old) &&
+		str_eq(buf_str(text), buf_str(&old)))
 		return; /* nothing is edited */
 	if (text)
 		simulator_put_document(p->simulator, buf_str(text));
@@ -175,7 +176,7 @@ static void edit_document(struct scenario *p)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	unsigned kind = random_below(&p->random, 10);
 
-	if (!simulator_document(p->simulator, &text) || p->unreadable)
+	if (!sim_disk_get(p->simulator->disk, p->simulator->path, &text) || p->unreadable)
 		return;
 	if (kind == 0) {
 		count_fault(p, FAULT_REMOVE);

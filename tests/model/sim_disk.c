@@ -617,5 +617,4 @@ const struct simulator_disk sim_disk_kind = {
 	.copy = sim_disk_copy,
 	.release = sim_disk_free,
 	.put = sim_disk_put,
-	.get = sim_disk_get,
 };

@@ -185,15 +185,14 @@ CHECK_TEST(a_take_over_that_does_not_fence_is_found)
 
 /* ---- outcomes ---- */
 
-static void dispatch_again(void *data, const struct context *doc)
+static void dispatch_again(struct disk *d, struct buf *doc)
 {
-	struct simulator *s = data;
 	CLEANUP(buf_release) struct buf journal = BUF_INIT;
 
 	(void)doc;
-	assert_true(simulator_journal(s, &journal));
+	assert_true(sim_disk_get(d, JOURNAL, &journal));
 	buf_adds(&journal, "{\"type\":\"dispatch\",\"action\":\"T-1/gates/2\",\"state\":1}\n");
-	sim_disk_put(s->disk, JOURNAL, buf_str(&journal));
+	sim_disk_put(d, JOURNAL, buf_str(&journal));
 }
 
 CHECK_TEST(an_action_that_is_dispatched_twice_is_noticed)
@@ -209,8 +208,10 @@ CHECK_TEST(an_action_that_is_dispatched_twice_is_noticed)
 	assert_null(once.twice);
 	simulator_free(&t.simulator);
 	t.simulator = simulator_new(&w, "T-1", &sim_disk_kind, 1);
-	t.simulator->saved = dispatch_again;
-	t.simulator->data = t.simulator;
+	change = dispatch_again;
+	faulty.lock = lock_noted;
+	faulty.unlock = unlock_changed;
+	t.simulator->disk->ops = &faulty;
 	step_outcome_of(&arena, &t, &call, &twice);
 	assert_string_equal(twice.twice, "\"T-1/gates/2\"");
 	assert_int_equal(step_outcome_diff(&once, &twice), OUTCOME_DISPATCHES);

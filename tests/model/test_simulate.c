@@ -130,7 +130,7 @@ static void change_document(struct simulator *s, unsigned call)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	if (call != 5 || !simulator_document(s, &text))
+	if (call != 5 || !sim_disk_get(s->disk, s->path, &text))
 		return;
 	buf_adds(&text, "\nNobody wrote this.\n");
 	simulator_put_document(s, buf_str(&text));

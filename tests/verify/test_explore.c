@@ -280,14 +280,12 @@ static void play_round(
 
 static uint32_t node_of(const struct simulator *s)
 {
-	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf key = BUF_INIT;
 	struct error err;
 	uint32_t node;
 	bool fresh;
 
-	assert_int_equal(simulator_open(s, &f, &err), 0);
-	explore_key(&g.rules, &f.doc, 0, &key);
+	assert_int_equal(explore_key_now(&g.rules, s, 0, &key, &err), 0);
 	node = explore_texts_add(&g.keys, &g.arena, key.s, &fresh);
 	if (fresh)
 		fail_msg("the graph does not have '%s'", key.s);
