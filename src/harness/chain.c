@@ -43,7 +43,7 @@ struct text_list chain_candidates(struct arena *a, const struct stage_spec *stag
 void chain_filter(struct arena *a, struct text_list candidates, struct text_list independent_of,
 	const struct chain_uses *uses, struct chain *out)
 {
-	struct name_list declared = {0}, effective = {0}, removed = {0}, forbidden = {0};
+	struct name_list declared = {0}, effective = {0}, forbidden = {0};
 
 	for (size_t i = 0; i < uses->n; i++)
 		if (contains(independent_of, uses->items[i].stage))
@@ -52,41 +52,19 @@ void chain_filter(struct arena *a, struct text_list candidates, struct text_list
 		const char *name = candidates.list[i];
 
 		add_name(a, &declared, name);
-		add_name(a, contains(words_of(&forbidden), name) ? &removed : &effective, name);
+		if (!contains(words_of(&forbidden), name))
+			add_name(a, &effective, name);
 	}
-	*out = (struct chain){words_of(&declared), words_of(&effective), words_of(&removed),
-		words_of(&forbidden), !effective.n};
+	*out = (struct chain){
+		words_of(&declared), words_of(&effective), words_of(&forbidden), !effective.n};
 }
 
-/* Why a stage cannot be independent of `from`; NULL: it can. */
-static const char *cycle_reason(const struct pipeline *p, size_t stage, const char *from)
+const char *chain_cycle(const struct pipeline *p, size_t stage, const char *from)
 {
 	for (size_t i = 0; i < p->n_stages; i++)
 		if (strcmp(p->stages[i].name, from) == 0)
 			return i < stage ? NULL : i == stage ? "the stage itself" : "a later stage";
 	return "unknown stage";
-}
-
-size_t chain_cycles(struct arena *a, const struct pipeline *p, struct chain_cycle **out)
-{
-	struct {
-		struct chain_cycle *items;
-		size_t n, cap;
-	} cycles = {0};
-
-	for (size_t i = 0; i < p->n_stages; i++) {
-		struct text_list from = p->stages[i].independent_of;
-
-		for (size_t k = 0; k < from.n; k++) {
-			const char *why = cycle_reason(p, i, from.list[k]);
-
-			if (why)
-				vec_push_in(a, &cycles,
-					(struct chain_cycle){p->stages[i].name, from.list[k], why});
-		}
-	}
-	*out = cycles.items;
-	return cycles.n;
 }
 
 enum failure_strategy chain_violation_strategy(const struct stage_spec *stage)

@@ -20,22 +20,19 @@ struct chain_uses {
 };
 
 struct chain {
-	struct text_list declared, effective, removed, forbidden;
+	struct text_list declared, effective, forbidden;
 	bool violated; /* `effective` is empty */
 };
 
 /* The stage's harness, then its fallbacks, without duplicates. */
 struct text_list chain_candidates(struct arena *a, const struct stage_spec *stage);
-/* Splits the candidates, in order. A stage that has not run is no constraint. */
+/* Sorts out the candidates, in order. A stage that has not run is no constraint. */
 void chain_filter(struct arena *a, struct text_list candidates, struct text_list independent_of,
 	const struct chain_uses *uses, struct chain *out);
 
-/* A stage that must be independent of itself, of a later stage or of an unknown one. */
-struct chain_cycle {
-	const char *stage, *from, *why;
-};
-/* In the order of the pipeline. */
-size_t chain_cycles(struct arena *a, const struct pipeline *p, struct chain_cycle **out);
+/* Why a stage cannot be independent of `from`: that is the stage itself, a later or an unknown one;
+ * NULL: it can. */
+const char *chain_cycle(const struct pipeline *p, size_t stage, const char *from);
 
 /*
  * The harnesses that ran in an issue's stages: every one that gave a result, also in earlier

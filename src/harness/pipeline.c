@@ -168,28 +168,34 @@ static int check_stage(struct pipeline_check *c, struct pipeline_stage_plan *out
 
 /* ---- the pipeline ---- */
 
+static void add_cycle(struct pipeline_check *c, const char *from, const char *why, json *list)
+{
+	add_note(c, true,
+		arena_printf(c->arena, "it must be independent of '%s', which is %s%s", from,
+			strcmp(why, "unknown stage") == 0 ? "an " : "", why));
+	json_push_str(
+		list, str_of(arena_printf(c->arena, "%s: %s (%s)", c->stage->name, from, why)));
+}
+
 static int check_cycles(struct pipeline_check *c)
 {
 	const struct pipeline *p = c->q->pipeline;
-	struct chain_cycle *cycles;
-	size_t n = chain_cycles(c->arena, p, &cycles);
-	CLEANUP(json_free) json *fields = json_object();
-	struct event h = {.id = EVENT_CYCLIC_INDEPENDENCE_CONSTRAINT, .fields = fields};
 	json *list = json_array();
+	CLEANUP(json_free) json *fields = JSON_OBJECT(JSON_VALUE("constraints", list));
+	const struct event h = {.id = EVENT_CYCLIC_INDEPENDENCE_CONSTRAINT, .fields = fields};
 
-	json_put(fields, "constraints", list);
-	for (size_t i = 0; i < n; i++) {
-		const char *why = cycles[i].why;
+	for (size_t i = 0; i < p->n_stages; i++) {
+		struct text_list from = p->stages[i].independent_of;
 
-		c->stage = pipeline_stage(p, cycles[i].stage);
-		add_note(c, true,
-			arena_printf(c->arena, "it must be independent of '%s', which is %s%s",
-				cycles[i].from, strcmp(why, "unknown stage") == 0 ? "an " : "",
-				why));
-		json_push_str(list, str_of(arena_printf(c->arena, "%s: %s (%s)", cycles[i].stage,
-					    cycles[i].from, why)));
+		c->stage = &p->stages[i];
+		for (size_t k = 0; k < from.n; k++) {
+			const char *why = chain_cycle(p, i, from.list[k]);
+
+			if (why)
+				add_cycle(c, from.list[k], why, list);
+		}
 	}
-	return n ? event_emit(c->q->artifacts, &h, c->err) : 0;
+	return json_len(list) ? event_emit(c->q->artifacts, &h, c->err) : 0;
 }
 
 static bool named_before(const struct pipeline_plan *plan, size_t stage, size_t at)

@@ -103,6 +103,8 @@ FIXED_TEST(a_fall_open_keeps_why)
 						    "\"humanOverrideAfterMerge\":null}");
 	assert_non_null(strstr(text_of("A-1/review/classifier.json"),
 		"\"testing\",\n    \"critic\",\n    \"security\""));
+	recorded("A-1", 0, "");
+	assert_non_null(strstr(text_of("A-1/review/classifier.json"), "\"rawOutput\": \"\""));
 }
 
 static int feed(const char *issue, unsigned pr, struct error *err)
