@@ -182,34 +182,25 @@ static int still_named(int fd, const char *path, struct error *err)
 	return ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
 }
 
-/* Creates and locks the file. 1: locked, in *fd. 0: a guard holds it; *fd is for reading. */
+/* Creates and locks the file. 1: locked. 0: a guard holds it. *fd is the caller's to close, after
+ * -1 too; it is -1 before. */
 static int lock_take(const char *path, int *fd, struct error *err)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	int rc, named;
+	int named = 0;
 
-	for (;;) {
+	while (!named) {
+		base_close(fd);
 		*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
 		if (*fd < 0)
 			return error_errno(err, "cannot open lock file '%s'", path);
-		while ((rc = fcntl(*fd, F_OFD_SETLK, &whole)) < 0 && errno == EINTR)
-			;
-		if (rc < 0) {
-			if (errno == EAGAIN || errno == EACCES)
-				return 0;
-			error_errno(err, "cannot lock '%s'", path);
-			close(*fd);
-			*fd = -1;
-			return -1;
-		}
+		if (fcntl(*fd, F_OFD_SETLK, &whole) < 0)
+			return errno == EAGAIN || errno == EACCES
+				       ? 0
+				       : error_errno(err, "cannot lock '%s'", path);
 		named = still_named(*fd, path, err);
-		if (named > 0)
-			return 1;
-		close(*fd);
-		*fd = -1;
-		if (named < 0)
-			return -1;
 	}
+	return named;
 }
 
 /* Removes the file; the lock ends with the last copy of the descriptor. */
@@ -326,18 +317,6 @@ enum { REPORT_MAX = 16 << 20 };
 /* The file that this program was started from, even if its name now leads to another. */
 const char *script_program = "/proc/self/exe";
 
-static const char *const *policy_argv(
-	struct arena *a, const struct script_action *s, const char **report)
-{
-	const char *const argv[] = {script_program, "policy", "exec", "--policy", s->policy,
-		"--cwd", s->directory, "--timeout", arena_printf(a, "%u", s->timeout_s), "--report",
-		*report = arena_printf(a, "%s.report", s->lock), "--", s->inner, NULL};
-	const char **copy = arena_alloc(a, sizeof(argv));
-
-	memcpy(copy, argv, sizeof(argv));
-	return copy;
-}
-
 static char *timeout_note(struct arena *a, const struct script_action *s)
 {
 	return arena_printf(a, " — timed out after %u s", s->timeout_s);
@@ -376,8 +355,7 @@ static const char *layers_of(struct arena *a, const struct script_action *s, con
 }
 
 /* The outcome from the report: 1 passed, 0 failed; *text is the answer, *layers a line for the log
- * or
- * "". -1: nothing is known. */
+ * or "". -1: nothing is known. */
 static int policy_outcome(struct arena *a, const struct script_action *s, const char *path,
 	int status, char **text, const char **layers, struct error *err)
 {
@@ -388,12 +366,10 @@ static int policy_outcome(struct arena *a, const struct script_action *s, const 
 
 	if (rc == 0)
 		rc = breach_read(a, report, s->violation, &b, err);
-	if (rc < 0 && report && json_get_str(report, "error"))
-		return error_prefix(err, "nothing ran under the policy '%.200s'", s->policy);
 	if (rc < 0)
-		return error_prefix(err,
-			"nothing ran under the policy '%.200s' (its message is in the log)",
-			s->policy);
+		return error_prefix(err, "nothing ran under the policy '%.200s'%s", s->policy,
+			report && json_get_str(report, "error") ? ""
+								: " (its message is in the log)");
 	*layers = layers_of(a, s, report);
 	if (rc == 1) {
 		*text = denied(a, s, &b);
@@ -493,19 +469,22 @@ static int conclude(struct arena *a, const struct script_action *s, const struct
 }
 
 /* `policy exec` keeps the time limit: it can end more than a process group. */
-static int run_under(struct arena *a, const struct script_action *s, struct process *p, int log,
+static int run_under(struct arena *a, const struct script_action *s, struct process p, int log,
 	struct error *err)
 {
+	const char *report = arena_printf(a, "%s.report", s->lock), *layers = "";
+	const char *const argv[] = {script_program, "policy", "exec", "--policy", s->policy,
+		"--cwd", s->directory, "--timeout", arena_printf(a, "%u", s->timeout_s), "--report",
+		report, "--", s->inner, NULL};
 	struct process_end end;
-	const char *report, *layers = "";
 	struct error ignored;
 	char *text = NULL;
 	int rc;
 
-	p->argv = policy_argv(a, s, &report);
-	p->timeout_s = s->timeout_s + POLICY_END_S;
+	p.argv = argv;
+	p.timeout_s = s->timeout_s + POLICY_END_S;
 	(void)unlink(report);
-	rc = process_run(p, &end, err);
+	rc = process_run(&p, &end, err);
 	if (rc == 0 && (end.cancelled || end.timed_out))
 		rc = conclude(a, s, &end, log, err);
 	else if (rc == 0) {
@@ -534,7 +513,7 @@ static int run_and_record(struct arena *a, const struct script_action *s, const 
 	struct process_end end;
 
 	if (s->policy)
-		return run_under(a, s, &p, log, err);
+		return run_under(a, s, p, log, err);
 	if (process_run(&p, &end, err) < 0)
 		return -1;
 	return conclude(a, s, &end, log, err);
@@ -799,14 +778,11 @@ static int no_result(const struct script_action *s, const struct guard_watch *w,
 /* Removes the lock file of a killed guard. */
 static void remove_lock(const struct script_action *s)
 {
+	CLEANUP(base_close) int fd = -1;
 	struct error ignored;
-	int fd = -1;
-	int rc = access(s->lock, F_OK) == 0 ? lock_take(s->lock, &fd, &ignored) : -1;
 
-	if (rc == 1)
+	if (access(s->lock, F_OK) == 0 && lock_take(s->lock, &fd, &ignored) == 1)
 		lock_remove(s->lock, &fd);
-	else if (rc == 0)
-		close(fd);
 }
 
 /*
