@@ -126,8 +126,7 @@ static void put_probe(struct buf *out, const struct harness *h)
 	if (v->version)
 		buf_addf(out, " %s", v->version);
 	if (v->reason != REASON_NONE)
-		buf_addf(out, " %s: %s", unavailable_reason_name(v->reason),
-			v->detail ? v->detail : "nothing more is known");
+		buf_addf(out, " %s: %s", unavailable_reason_name(v->reason), v->detail);
 	buf_addc(out, '\n');
 }
 
@@ -231,8 +230,8 @@ static void put_result(struct buf *out, const struct harness *h, const struct ha
 	if (*r->text && !str_ends(str_of(r->text), "\n"))
 		buf_addc(out, '\n');
 	if (r->status != HARNESS_SUCCESS)
-		error_log("harness '%s': %s: %s", h->name, harness_status_name(r->status),
-			r->detail ? r->detail : "nothing more is known");
+		error_log(
+			"harness '%s': %s: %s", h->name, harness_status_name(r->status), r->detail);
 }
 
 static json *result_json(const struct harness *h, const struct harness_result *r)

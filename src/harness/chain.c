@@ -261,8 +261,7 @@ static int check_available(struct arena *a, struct chain_attempt *t, const struc
 		return 0;
 	t->reason = unavailable_reason_name(v->reason);
 	t->detail = v->detail;
-	harness_set_unavailable(
-		r, arena_printf(a, "%s: %s", t->reason, v->detail ? v->detail : h->name));
+	harness_set_unavailable(r, arena_printf(a, "%s: %s", t->reason, v->detail));
 	return 0;
 }
 

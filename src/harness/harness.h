@@ -38,7 +38,7 @@ const char *unavailable_reason_name(enum unavailable_reason r); /* "binary-missi
 struct harness_availability {
 	bool available; /* also if only the version is unknown (PROBE_FAILED) */
 	enum unavailable_reason reason;
-	const char *detail;  /* for people, secrets masked; may be NULL */
+	const char *detail;  /* for people, secrets masked; NULL: there is no reason */
 	const char *version; /* installed; NULL: unknown */
 };
 

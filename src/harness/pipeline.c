@@ -74,8 +74,8 @@ static int check_available(
 
 	*why = NULL;
 	if (!v->available) {
-		*why = arena_printf(c->arena, "harness '%s' is unavailable: %s%s%s", h->name,
-			reason, v->detail ? ": " : "", v->detail ? v->detail : "");
+		*why = arena_printf(c->arena, "harness '%s' is unavailable: %s: %s", h->name,
+			reason, v->detail);
 		return primary ? harness_emit(c->q->artifacts, NULL, c->stage->name,
 					 EVENT_HARNESS_UNAVAILABLE, c->err, "harness", h->name,
 					 "reason", reason, "detail", v->detail, NULL)
@@ -83,9 +83,7 @@ static int check_available(
 	}
 	if (v->reason != PROBE_FAILED)
 		return 0;
-	add_note(c, false,
-		arena_printf(c->arena, "harness '%s': %s", h->name,
-			v->detail ? v->detail : "its version is unknown"));
+	add_note(c, false, arena_printf(c->arena, "harness '%s': %s", h->name, v->detail));
 	return harness_emit(c->q->artifacts, NULL, c->stage->name, EVENT_HARNESS_PROBE_FAILED,
 		c->err, "harness", h->name, "detail", v->detail, NULL);
 }

@@ -355,8 +355,7 @@ static int no_harness(const struct agent_call *c, struct error *err)
 	for (size_t i = 0; i < c->chain.effective.n; i++)
 		buf_addf(&names, "%s%s", i ? ", " : "", c->chain.effective.list[i]);
 	return error_set(err, ERR_SYSTEM, "no harness can be used for '%s' (%s): %.600s", c->id,
-		names.s ? names.s : "none declared",
-		c->result.detail ? c->result.detail : "unavailable");
+		names.s ? names.s : "none declared", c->result.detail);
 }
 
 /* Records the result in runtime.json and fills the answer. */

@@ -224,7 +224,7 @@ static int probe_chain(struct run_item *r, struct error *err)
 
 	for (size_t i = 0; i < r->chain.n; i++) {
 		const struct harness_availability *is;
-		const char *reason, *separator, *detail;
+		const char *reason;
 		const struct harness *h;
 
 		if (harness_find(list[i], &h, err) < 0)
@@ -235,18 +235,16 @@ static int probe_chain(struct run_item *r, struct error *err)
 			continue;
 		}
 		reason = unavailable_reason_name(is->reason);
-		separator = is->detail ? ": " : "";
-		detail = is->detail ? is->detail : "";
 		if (i) {
-			error_log("dev-team: fallback '%s' is dropped: %s%s%.600s", list[i], reason,
-				separator, detail);
+			error_log("dev-team: fallback '%s' is dropped: %s: %.600s", list[i], reason,
+				is->detail);
 			continue;
 		}
 		if (harness_emit(r->artifacts, r->call.id, NULL, EVENT_HARNESS_UNAVAILABLE, err,
 			    "harness", list[i], "reason", reason, "detail", is->detail, NULL) < 0)
 			return -1;
-		return error_set(err, ERR_SYSTEM, "harness '%s' cannot be used: %s%s%.600s",
-			list[i], reason, separator, detail);
+		return error_set(err, ERR_SYSTEM, "harness '%s' cannot be used: %s: %.600s",
+			list[i], reason, is->detail);
 	}
 	r->chain.n = kept;
 	return 0;
