@@ -42,6 +42,7 @@ struct explore_answer {
 };
 
 struct explore_answers {
+	struct arena *arena;
 	struct explore_answer *items;
 	size_t n, cap;
 };

@@ -8,20 +8,14 @@ enum { ALL_OUTCOMES = 3, FEW = 8 };
 
 /* ---- the answers to an action ---- */
 
-struct answer_list {
-	struct arena *arena;
-	struct explore_answers *out;
-};
-
 static struct explore_answer *add(
-	struct answer_list *l, const char *name, const char *word, const char *text)
+	struct explore_answers *l, const char *name, const char *word, const char *text)
 {
-	vec_push_in(l->arena, l->out,
-		(struct explore_answer){.name = name, .word = word, .text = text});
-	return &l->out->items[l->out->n - 1];
+	vec_push_in(l->arena, l, (struct explore_answer){.name = name, .word = word, .text = text});
+	return &l->items[l->n - 1];
 }
 
-static struct explore_answer *add_silent(struct answer_list *l, const char *name)
+static struct explore_answer *add_silent(struct explore_answers *l, const char *name)
 {
 	struct explore_answer *answer = add(l, name, NULL, NULL);
 
@@ -59,7 +53,7 @@ const char *explore_result_word(struct arena *a, const json *action, size_t i)
 	}
 }
 
-static void agent_answers(struct answer_list *l, const json *action)
+static void agent_answers(struct explore_answers *l, const json *action)
 {
 	const char *expected = explore_expected_text(json_get_str(action, "write_section")), *word;
 
@@ -77,7 +71,7 @@ static void agent_answers(struct answer_list *l, const json *action)
 }
 
 /* The policy denied the command; what that means is up to the policy unless the workflow says. */
-static void violation_answers(struct answer_list *l, const json *security)
+static void violation_answers(struct explore_answers *l, const json *security)
 {
 	const char *declared = json_get_str(security, "violation");
 
@@ -95,7 +89,7 @@ static void violation_answers(struct answer_list *l, const json *security)
 	}
 }
 
-static void script_answers(struct answer_list *l, const json *action)
+static void script_answers(struct explore_answers *l, const json *action)
 {
 	add(l, "passed", NULL, "passed \xe2\x80\x94 log: /work/logs/script.log");
 	add(l, "failed", NULL, "failed \xe2\x80\x94 log: /work/logs/script.log");
@@ -106,7 +100,7 @@ static void script_answers(struct answer_list *l, const json *action)
 
 /* `change`: one member of `state_changes`, or NULL. */
 static void add_decision(
-	struct answer_list *l, const char *word, const char *name, const char *change)
+	struct explore_answers *l, const char *word, const char *name, const char *change)
 {
 	const char *text = arena_printf(l->arena,
 		"The decision:\n{\"action\": \"%s\", \"reason\": \"explored\"%s%s%s}", word,
@@ -115,13 +109,13 @@ static void add_decision(
 	add(l, name, NULL, text)->change = change != NULL;
 }
 
-static void add_key_change(struct answer_list *l, const char *key, const char *value)
+static void add_key_change(struct explore_answers *l, const char *key, const char *value)
 {
 	add_decision(l, "continue", arena_printf(l->arena, "continue, %s = '%s'", key, value),
 		arena_printf(l->arena, "{\"key\": \"%s\", \"value\": \"%s\"}", key, value));
 }
 
-static void add_section_change(struct answer_list *l, const char *section, const char *text)
+static void add_section_change(struct explore_answers *l, const char *section, const char *text)
 {
 	add_decision(l, "continue",
 		arena_printf(l->arena, "continue, section '%s' %s", section,
@@ -130,7 +124,7 @@ static void add_section_change(struct answer_list *l, const char *section, const
 }
 
 static void change_answers(
-	struct answer_list *l, const struct workflow *w, const char *const *sections)
+	struct explore_answers *l, const struct workflow *w, const char *const *sections)
 {
 	static const char *const counters[] = {"fix_iteration", "review_fix_iteration",
 		"signoff_cycle_count", "review_cycle_count", "consecutive_failures",
@@ -153,19 +147,18 @@ void explore_answers(struct arena *a, const struct workflow *w, const json *acti
 	const char *const *sections, struct explore_answers *out)
 {
 	static const char *const decisions[] = {"continue", "terminate", "needs_user_input"};
-	struct answer_list l = {a, out};
 
-	*out = (struct explore_answers){0};
+	*out = (struct explore_answers){.arena = a};
 	if (strcmp(json_get_str(action, "action"), "run_script") == 0) {
-		script_answers(&l, action);
+		script_answers(out, action);
 	} else if (!json_get_str(action, "trigger")) {
-		agent_answers(&l, action);
+		agent_answers(out, action);
 	} else {
 		for (size_t i = 0; i < COUNT(decisions); i++)
-			add_decision(&l, decisions[i], decisions[i], NULL);
-		add_silent(&l, "no answer");
+			add_decision(out, decisions[i], decisions[i], NULL);
+		add_silent(out, "no answer");
 		if (changes)
-			change_answers(&l, w, sections);
+			change_answers(out, w, sections);
 	}
 }
 
@@ -762,7 +755,7 @@ static struct simulator *load_node(const struct explore_graph *g, uint32_t node)
 	struct simulator *s = simulator_new(g->workflow, "T-1", g->disk, 1);
 
 	if (g->nodes.items[node].document)
-		simulator_put_document(s, str_of(g->nodes.items[node].document));
+		g->disk->put(s->disk, s->path, str_of(g->nodes.items[node].document));
 	return s;
 }
 

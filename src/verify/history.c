@@ -104,15 +104,6 @@ int history_next(struct history *p, struct error *err)
 	return 1;
 }
 
-static int hand_over(struct history *p, struct buf *out, int64_t *made)
-{
-	*out = p->document;
-	p->document = (struct buf)BUF_INIT;
-	if (made)
-		*made = p->made;
-	return 0;
-}
-
 int history_document(const struct history_place *place, int64_t rev, struct buf *out, int64_t *made,
 	struct error *err)
 {
@@ -130,10 +121,14 @@ int history_document(const struct history_place *place, int64_t rev, struct buf 
 	if (last < rev)
 		return error_set(err, ERR_INPUT, "'%s' has no revision %lld: the last is %lld",
 			place->path, (long long)rev, (long long)last);
-	if (p.there)
-		return hand_over(&p, out, made);
-	return error_set(
-		err, ERR_INPUT, "'%s' was not there at revision %lld", place->path, (long long)rev);
+	if (!p.there)
+		return error_set(err, ERR_INPUT, "'%s' was not there at revision %lld", place->path,
+			(long long)rev);
+	if (made)
+		*made = p.made;
+	*out = p.document;
+	p.document = (struct buf)BUF_INIT;
+	return 0;
 }
 
 int history_now(const struct history_place *place, struct buf *out, bool *there, struct error *err)
@@ -148,15 +143,12 @@ int history_now(const struct history_place *place, struct buf *out, bool *there,
 
 static bool is_good(const struct history *p)
 {
-	struct context doc = {0};
-	json *actions = NULL;
+	CLEANUP(context_release) struct context doc = {0};
+	CLEANUP(json_free) json *actions = NULL;
 	struct error ignored;
-	bool good = context_parse(&doc, p->place->path, buf_str(&p->document), &ignored) == 0 &&
-		    action_load(&doc, &actions, &ignored) == 0;
 
-	json_free(&actions);
-	context_release(&doc);
-	return good;
+	return context_parse(&doc, p->place->path, buf_str(&p->document), &ignored) == 0 &&
+	       action_load(&doc, &actions, &ignored) == 0;
 }
 
 int history_last_good(
@@ -416,20 +408,16 @@ static const char *op_text(struct history_listing *l, const json *note, const ch
 /* *broken: why there is none. */
 static const char *state_of(struct history_listing *l, struct str text, const char **broken)
 {
-	struct context doc = {0};
+	CLEANUP(context_release) struct context doc = {0};
 	struct error err;
 	char line[sizeof(err.file) + sizeof(err.text) + 64];
-	const char *state = NULL;
 
 	*broken = NULL;
-	if (context_parse(&doc, l->history.place->path, text, &err) == 0) {
-		state = arena_dup(&l->arena, context_get(&doc, "state"));
-	} else {
-		error_format(&err, line, sizeof(line));
-		*broken = arena_dup(&l->arena, str_of(line));
-	}
-	context_release(&doc);
-	return state;
+	if (context_parse(&doc, l->history.place->path, text, &err) == 0)
+		return arena_dup(&l->arena, context_get(&doc, "state"));
+	error_format(&err, line, sizeof(line));
+	*broken = arena_dup(&l->arena, str_of(line));
+	return NULL;
 }
 
 static void set_change(struct history_listing *l, struct history_row *r, struct str from,

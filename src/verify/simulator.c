@@ -186,8 +186,3 @@ int simulator_open(const struct simulator *s, struct context_file *f, struct err
 {
 	return context_open_on(f, s->disk, s->path, CONTEXT_READ_ONLY, err);
 }
-
-void simulator_put_document(struct simulator *s, struct str text)
-{
-	s->disk_kind->put(s->disk, s->path, text);
-}

@@ -86,7 +86,5 @@ int simulator_record(struct simulator *s, const char *owner, const char *action,
 int simulator_set(struct simulator *s, const char *key, struct str value, struct error *err);
 /* Opens the document for reading; context_close() it. */
 int simulator_open(const struct simulator *s, struct context_file *f, struct error *err);
-/* Replaces the document, as an editor does. */
-void simulator_put_document(struct simulator *s, struct str text);
 
 #endif

@@ -65,7 +65,7 @@ static void put_document(struct scenario *p, const struct buf *text, const char 
 		str_eq(buf_str(text), buf_str(&old)))
 		return; /* nothing is edited */
 	if (text)
-		simulator_put_document(p->simulator, buf_str(text));
+		sim_disk_put(p->simulator->disk, p->simulator->path, buf_str(text));
 	else
 		sim_disk_remove(p->simulator->disk, p->simulator->path);
 	p->unreadable = text && !is_readable(buf_str(text));

@@ -133,7 +133,7 @@ static void change_document(struct simulator *s, unsigned call)
 	if (call != 5 || !sim_disk_get(s->disk, s->path, &text))
 		return;
 	buf_adds(&text, "\nNobody wrote this.\n");
-	simulator_put_document(s, buf_str(&text));
+	sim_disk_put(s->disk, s->path, buf_str(&text));
 }
 
 static void die(struct simulator *s, unsigned call)
