@@ -838,8 +838,11 @@ static int start_or_wait(struct arena *a, struct script_action *s, struct guard_
 		remember_guard(w, lock);
 		lock = -1;
 	}
-	*line = seen == SEEN_LATE ? arena_printf(a, "running — log: %s", s->log) : NULL;
-	return seen == SEEN_LATE ? 0 : 1;
+	if (seen != SEEN_LATE)
+		return 1;
+	*line = s->answer ? arena_dup(a, str_of(s->answer))
+			  : arena_printf(a, "running — log: %s", s->log);
+	return 0;
 }
 
 int script_run(struct arena *a, const char *context_file, const char *action, const char *policy,
@@ -851,8 +854,7 @@ int script_run(struct arena *a, const char *context_file, const char *action, co
 
 	if (script_load(a, context_file, action, policy, false, &s, err) < 0)
 		return -1;
-	if (s.answer) {
-		remove_lock(&s);
+	if (s.answer && access(s.lock, F_OK) < 0) {
 		*line = arena_dup(a, str_of(s.answer));
 		return 0;
 	}
