@@ -52,9 +52,9 @@ function readLoop(body, values) {
       say(/add `( --take-over)` to the first STEP/, 'how to take over')],
     answer: say(/ANSWER:\s+```sh\n([\s\S]*?)```/, 'how to save an answer').trimEnd(),
     end: say(/If the item is `(\w+)`/, 'when it ends'),
-    tell: [say(/tell its `(\w+)`/, 'what to tell'), say(/tell its `\w+` and `(\w+)`/, 'what to tell')],
+    tell: [say(/report its `(\w+)`/, 'what to tell'), say(/report its `\w+` and `(\w+)`/, 'what to tell')],
     question: say(/if it has a `(\w+)`/, 'what a question is'),
-    ask: say(/ask the user that with (\w+)/, 'how to ask'),
+    ask: say(/ask the user with (\w+)/, 'how to ask'),
     tool: say(/call the (\w+) tool once for every item of the array, all in one message/, 'how to dispatch'),
     types: {
       spawn_agent: say(/`([^`]+)` for `spawn_agent`/, 'the type of an agent'),
