@@ -156,8 +156,8 @@ floors: $(O)/dev-team
 	@tools/floors $(O)
 crash: $(O)/dev-team $(O)/tests/crash/sweep $(O)/tests/crash/storm $(O)/tests/worktree/crowd/crowd $(O)/tests/merge/unit
 	@O=$(O) SWEEP=full tests/suites crash pool
-model: $(O)/tests/model/model
-	@O=$(O) tests/suites model
+model: $(O)/tests/model/model $(O)/tests/model/unit
+	@O=$(O) RUNS=$${RUNS-20000} DEPTH=$${DEPTH-4} tests/suites model
 conform: $(O)/dev-team $(O)/tests/store/conform/conform $(O)/tests/store/conform/crowd
 	@O=$(O) tests/suites store
 oracle: $(O)/dev-team $(patsubst %,$(O)/tests/policy/live/%,oracle differential recorder contexts)
