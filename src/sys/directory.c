@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include "src/sys/directory.h"
 
+/* The deeper a path is, the longer it takes git to tell whether it is ignored: a thousand levels
+ * take minutes. */
 enum { DEPTH_MAX = 128 };
 
 /* -1 with errno. */
@@ -81,29 +83,14 @@ int directory_list(struct arena *a, const char *path, struct directory_names *ou
 }
 
 struct walk_state {
-	const struct directory_walk *w;
-	const char *root;
+	enum directory_visit (*visit)(void *, const struct directory_entry *, struct error *);
+	void *data;
 	struct buf path; /* of the current entry, relative to the root */
 	unsigned depth;
 	struct error *err;
 };
 
 static int visit_directory(struct walk_state *s, int at, const char *name);
-
-static enum directory_visit visit(
-	struct walk_state *s, int parent, const char *name, enum file_type type, bool leaving)
-{
-	const struct directory_entry e = {
-		.path = s->path.s,
-		.name = name,
-		.parent = parent,
-		.type = type,
-		.depth = s->depth,
-		.leaving = leaving,
-	};
-
-	return s->w->visit(s->w->data, &e, s->err);
-}
 
 static int visit_entry(struct walk_state *s, int parent, const char *name, enum file_type type)
 {
@@ -113,81 +100,36 @@ static int visit_entry(struct walk_state *s, int parent, const char *name, enum 
 
 	buf_adds(&s->path, length ? "/" : "");
 	buf_adds(&s->path, name);
-	answer = visit(s, parent, name, type, false);
+	answer =
+		s->visit(s->data, &(struct directory_entry){s->path.s, name, parent, type}, s->err);
 	rc = answer == DIRECTORY_STOP ? -1 : 0;
-	if (answer == DIRECTORY_CONTINUE && type == FILE_DIRECTORY) {
+	if (answer == DIRECTORY_CONTINUE && type == FILE_DIRECTORY && s->depth <= DEPTH_MAX)
 		rc = visit_directory(s, parent, name);
-		if (rc == 0 && s->w->report_leave &&
-			visit(s, parent, name, type, true) == DIRECTORY_STOP)
-			rc = -1;
-	}
 	buf_cut(&s->path, length);
-	return rc;
-}
-
-struct sortable_entry {
-	const char *name;
-	enum file_type type;
-};
-
-static int by_name(const void *a, const void *b)
-{
-	const struct sortable_entry *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
-
-static int visit_sorted(struct walk_state *s, struct directory *d)
-{
-	CLEANUP(arena_release) struct arena a = {0};
-	VEC(struct sortable_entry) entries = {0};
-	enum file_type type;
-	const char *name;
-	int rc = 0;
-
-	while ((name = directory_next(d, &type)))
-		vec_push_in(
-			&a, &entries, (struct sortable_entry){arena_dup(&a, str_of(name)), type});
-	vec_sort(&entries, by_name);
-	for (size_t i = 0; rc == 0 && i < entries.n; i++)
-		rc = visit_entry(s, d->fd, entries.items[i].name, entries.items[i].type);
-	return rc;
-}
-
-static int visit_unsorted(struct walk_state *s, struct directory *d)
-{
-	enum file_type type;
-	const char *name;
-	int rc = 0;
-
-	while (rc == 0 && (name = directory_next(d, &type)))
-		rc = visit_entry(s, d->fd, name, type);
 	return rc;
 }
 
 static int visit_directory(struct walk_state *s, int at, const char *name)
 {
 	CLEANUP(directory_close) struct directory d = {0};
-	unsigned depth_max = s->w->depth_max ? s->w->depth_max : DEPTH_MAX;
-	const char *slash = s->path.len ? "/" : "", *path = s->path.len ? s->path.s : "";
-	int rc;
+	enum file_type type;
+	int rc = 0;
 
-	if (s->depth > depth_max)
-		return error_set(s->err, ERR_INPUT, "'%s/%s' is nested deeper than %u directories",
-			s->root, path, depth_max);
 	if (stream_open(&d, at, name, s->depth ? O_NOFOLLOW : 0) < 0)
-		return s->w->tolerant ? 0
-				      : error_errno(s->err, "cannot read directory '%s%s%s'",
-						s->root, slash, path);
+		return 0;
 	s->depth++;
-	rc = s->w->sorted ? visit_sorted(s, &d) : visit_unsorted(s, &d);
+	while (rc == 0 && (name = directory_next(&d, &type)))
+		rc = visit_entry(s, d.fd, name, type);
 	s->depth--;
 	return rc;
 }
 
-int directory_walk(const char *root, const struct directory_walk *w, struct error *err)
+int directory_walk(const char *root,
+	enum directory_visit (*visit)(
+		void *data, const struct directory_entry *e, struct error *err),
+	void *data, struct error *err)
 {
-	struct walk_state s = {.w = w, .root = root, .err = err};
+	struct walk_state s = {.visit = visit, .data = data, .err = err};
 	int rc = visit_directory(&s, AT_FDCWD, root);
 
 	buf_release(&s.path);

@@ -40,26 +40,19 @@ struct directory_entry {
 	const char *name; /* the last part of `path` */
 	int parent;       /* descriptor of the directory that holds it */
 	enum file_type type;
-	unsigned depth; /* of an entry of the walk's directory: 1 */
-	bool leaving;   /* a directory whose entries have all been visited */
 };
 
+/* DIRECTORY_STOP ends the walk, *err is filled; DIRECTORY_SKIP does not enter a directory. */
 enum directory_visit { DIRECTORY_STOP = -1, DIRECTORY_CONTINUE, DIRECTORY_SKIP };
 
-struct directory_walk {
-	/* DIRECTORY_STOP ends the walk with *err as it filled it; DIRECTORY_SKIP, for a directory,
-	 * does not enter it. */
+/*
+ * Visits all entries below `root`, in the order of the file system. A directory that cannot be
+ * opened, or is more than 128 levels deep, is treated as empty. -1: as visit() filled *err. One
+ * descriptor is open for each level.
+ */
+int directory_walk(const char *root,
 	enum directory_visit (*visit)(
-		void *data, const struct directory_entry *e, struct error *err);
-	void *data;
-	unsigned depth_max; /* a directory deeper than this is ERR_INPUT; 0: 128 */
-	bool sorted;        /* entries of a directory in the order of their names */
-	bool tolerant;      /* a directory that cannot be opened is treated as empty */
-	bool report_leave;  /* visits each directory a second time, after its entries */
-};
-
-/* Visits all entries below `root`. -1: ERR_SYSTEM that names the directory, or as visit() filled
- * *err. One descriptor is open for each level. */
-int directory_walk(const char *root, const struct directory_walk *w, struct error *err);
+		void *data, const struct directory_entry *e, struct error *err),
+	void *data, struct error *err);
 
 #endif

@@ -322,12 +322,7 @@ int git_read_head(struct arena *a, const char *root, struct git_head *h, struct 
 
 /* ---- files ---- */
 
-enum {
-	ENTRIES_MAX = 1 << 21,
-	/* The deeper a path is, the longer it takes to tell whether it is ignored: a thousand
-	 * levels take minutes. */
-	DEPTH_MAX = 128,
-};
+enum { ENTRIES_MAX = 1 << 21 };
 
 struct file_search {
 	struct arena *arena; /* of the paths found */
@@ -386,7 +381,7 @@ static int add_tracked(struct file_search *s, struct error *err)
 /* Other work trees and submodules have a `.git` of their own. */
 static bool enters(struct file_search *s, const struct directory_entry *e)
 {
-	if (strcmp(e->name, ".git") == 0 || e->depth > DEPTH_MAX)
+	if (strcmp(e->name, ".git") == 0)
 		return false;
 	buf_clear(&s->path);
 	buf_addf(&s->path, "%s/.git", e->name);
@@ -428,12 +423,11 @@ int git_find_files(struct arena *a, const char *root, bool (*want)(struct str na
 	CLEANUP(repository_close) git_repository *repo = NULL;
 	CLEANUP(search_release)
 	struct file_search s = {.arena = a, .root = root, .want = want};
-	const struct directory_walk w = {.visit = visit, .data = &s, .tolerant = true};
 
 	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
 		return -1;
 	s.repo = repo;
-	if (add_tracked(&s, err) < 0 || directory_walk(root, &w, err) < 0)
+	if (add_tracked(&s, err) < 0 || directory_walk(root, visit, &s, err) < 0)
 		return -1;
 	list_found(&s, paths, n);
 	return 0;
