@@ -487,7 +487,7 @@ int context_keep(
 		*path = arena_printf(&f->doc.arena, "%s/%s-%s-%u.txt", dir, stem, stamp, i);
 		if (f->disk->ops->create(f->disk, *path, text, &taken, err) == 0) {
 			context_seen(f, "kept", json_string(str_of(*path)));
-			return f->disk->ops->sync_folder(f->disk, dir, err);
+			return f->disk->ops->sync_directory(f->disk, dir, err);
 		}
 		if (!taken)
 			return -1;

@@ -167,7 +167,7 @@ static int replace(
 		(void)ops->unlink(disk(), temporary, &late);
 		return -1;
 	}
-	return ops->sync_folder(disk(), directory, err);
+	return ops->sync_directory(disk(), directory, err);
 }
 
 int artifact_write_text(
@@ -217,7 +217,7 @@ int artifact_remove(const char *dir, const char *issue, const char *name, struct
 		return 0;
 	if (lock_issue(dir, issue, &lock, err) < 0 || ops->unlink(disk(), path, err) < 0)
 		return -1;
-	return ops->sync_folder(disk(), arena_dup(&a, path_dir(path)), err);
+	return ops->sync_directory(disk(), arena_dup(&a, path_dir(path)), err);
 }
 
 int artifact_edit(const char *dir, const char *issue, const char *name,
@@ -341,7 +341,7 @@ int artifact_append(
 		ops->open(disk(), path, true, &created, &f, err) < 0 ||
 		append_line(f, buf_str(&text), err) < 0)
 		return -1;
-	return created ? ops->sync_folder(disk(), directory, err) : 0;
+	return created ? ops->sync_directory(disk(), directory, err) : 0;
 }
 
 /* ---- objects ---- */

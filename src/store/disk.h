@@ -31,7 +31,7 @@ struct disk_ops {
 		struct disk *d, const char *path, struct error *err); /* none there: no error */
 	/* A file or a directory. -1: unknown. */
 	int (*exists)(struct disk *d, const char *path, bool *there, struct error *err);
-	int (*sync_folder)(struct disk *d, const char *dir, struct error *err);
+	int (*sync_directory)(struct disk *d, const char *dir, struct error *err);
 	/* Creates it and its parents with mode 0700; durable. */
 	int (*mkdirs)(struct disk *d, const char *dir, struct error *err);
 	/* ERR_STATE, with what to do instead: locks, syncs or renames in this directory are not

@@ -135,7 +135,7 @@ static int real_exists(struct disk *d, const char *path, bool *there, struct err
 	return error_errno(err, "cannot look for '%s'", path);
 }
 
-static int real_sync_folder(struct disk *d, const char *dir, struct error *err)
+static int real_sync_directory(struct disk *d, const char *dir, struct error *err)
 {
 	CLEANUP(base_close) int fd = open_again(dir, O_RDONLY | O_DIRECTORY);
 
@@ -154,7 +154,7 @@ static int make_durable_directory(struct disk *d, const char *dir, struct error 
 
 	(void)snprintf(parent, sizeof(parent), "%.*s", (int)up.n, up.p);
 	if (mkdir(dir, 0700) == 0)
-		return access(parent, R_OK) < 0 ? 0 : real_sync_folder(d, parent, err);
+		return access(parent, R_OK) < 0 ? 0 : real_sync_directory(d, parent, err);
 	if (errno == EEXIST && path_is_directory(dir))
 		return 0;
 	return error_errno(err, "cannot make directory '%s'", dir);
@@ -530,7 +530,7 @@ static const struct disk_ops real_ops = {
 	.rename = real_rename,
 	.unlink = real_unlink,
 	.exists = real_exists,
-	.sync_folder = real_sync_folder,
+	.sync_directory = real_sync_directory,
 	.mkdirs = real_mkdirs,
 	.trusted = real_trusted,
 	.open = real_open,

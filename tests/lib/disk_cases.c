@@ -156,19 +156,19 @@ static void a_rename_replaces_and_a_removal_removes(void **state)
 	assert_false(case_exists(case_path("b")));
 }
 
-static void folders_are_made_with_those_above(void **state)
+static void directories_are_made_with_those_above(void **state)
 {
 	struct error err;
 
 	(void)state;
-	assert_int_equal(case_disk->ops->sync_folder(case_disk, case_path("one/two"), &err), -1);
+	assert_int_equal(case_disk->ops->sync_directory(case_disk, case_path("one/two"), &err), -1);
 	assert_int_equal(case_disk->ops->mkdirs(case_disk, case_path("one/two"), &err), 0);
 	assert_int_equal(case_disk->ops->mkdirs(case_disk, case_path("one/two"), &err), 0);
 	assert_int_equal(case_disk->ops->mkdirs(case_disk, case_path("one/three/"), &err), 0);
 	assert_true(case_exists(case_path("one")));
 	case_put("one/two/a", STR("x"));
 	case_put("one/three/a", STR("x"));
-	assert_int_equal(case_disk->ops->sync_folder(case_disk, case_path("one/two"), &err), 0);
+	assert_int_equal(case_disk->ops->sync_directory(case_disk, case_path("one/two"), &err), 0);
 	assert_int_equal(case_disk->ops->mkdirs(case_disk, case_path("one/two/a/b"), &err), -1);
 	assert_int_equal(err.code, ERR_SYSTEM);
 	assert_int_equal(case_disk->ops->trusted(case_disk, case_root, &err), 0);
@@ -312,7 +312,7 @@ void disk_cases_add(
 		cmocka_unit_test(a_file_written_anew_is_another_one),
 		cmocka_unit_test(a_file_that_is_there_is_not_made_again),
 		cmocka_unit_test(a_rename_replaces_and_a_removal_removes),
-		cmocka_unit_test(folders_are_made_with_those_above),
+		cmocka_unit_test(directories_are_made_with_those_above),
 		cmocka_unit_test(an_open_makes_a_file_or_says_there_is_none),
 		cmocka_unit_test(a_file_that_is_only_read_is_not_written),
 		cmocka_unit_test(all_who_append_write_at_the_end),

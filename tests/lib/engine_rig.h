@@ -1,6 +1,6 @@
 /*
- * engine_rig.h: the engine with a real document in a scratch folder and a world that does as it is
- * told. Included by the tests of the engine alone.
+ * engine_rig.h: the engine with a real document in a scratch directory and a world that does as it
+ * is told. Included by the tests of the engine alone.
  */
 #ifndef DT_TESTS_ENGINE_RIG_H
 #define DT_TESTS_ENGINE_RIG_H

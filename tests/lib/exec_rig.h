@@ -1,5 +1,6 @@
 /*
- * exec_rig.h: a run_script action in the folder that the test works in, and what to ask of its run.
+ * exec_rig.h: a run_script action in the directory that the test works in, and what to ask of its
+ * run.
  */
 #ifndef DT_TESTS_EXEC_RIG_H
 #define DT_TESTS_EXEC_RIG_H

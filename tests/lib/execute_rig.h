@@ -1,6 +1,6 @@
 /*
- * execute_rig.h: one command line, parsed, checked and run as `policy exec` does it, in a folder of
- * the test's own. What it wrote is in `out`.
+ * execute_rig.h: one command line, parsed, checked and run as `policy exec` does it, in a directory
+ * of the test's own. What it wrote is in `out`.
  */
 #ifndef DT_TESTS_EXECUTE_RIG_H
 #define DT_TESTS_EXECUTE_RIG_H

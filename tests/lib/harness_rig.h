@@ -1,6 +1,6 @@
 /*
- * harness_rig.h: stand-ins for the programs of the harnesses: shell scripts in a folder that is
- * first on PATH. Tests run inside the scratch folder.
+ * harness_rig.h: stand-ins for the programs of the harnesses: shell scripts in a directory that is
+ * first on PATH. Tests run inside the scratch directory.
  */
 #ifndef DT_TESTS_HARNESS_RIG_H
 #define DT_TESTS_HARNESS_RIG_H

@@ -14,8 +14,8 @@ void rig_file(const char *name, const char *text)
 
 int rig_make(void **state)
 {
-	static const char *const folders[] = {"tree/src", "tree/include", "tree/sub", "tree/build",
-		"tree/.git/hooks", "tree-other", "tree/a b"};
+	static const char *const directories[] = {"tree/src", "tree/include", "tree/sub",
+		"tree/build", "tree/.git/hooks", "tree-other", "tree/a b"};
 	static const char *const files[] = {"secret", "tree-other/secret", "tree/README.md",
 		"tree/Makefile", "tree/src/main.c", "tree/src/util.c", "tree/src/h.h",
 		"tree/sub/Makefile", "tree/sub/deep.txt", "tree/.git/config", "tree/.git/HEAD",
@@ -24,8 +24,8 @@ int rig_make(void **state)
 
 	if (scratch_make(state) < 0)
 		return -1;
-	for (size_t i = 0; i < COUNT(folders); i++)
-		assert_int_equal(path_mkdirs(at(folders[i]), &err), 0);
+	for (size_t i = 0; i < COUNT(directories); i++)
+		assert_int_equal(path_mkdirs(at(directories[i]), &err), 0);
 	for (size_t i = 0; i < COUNT(files); i++)
 		rig_file(files[i], "x\n");
 	assert_int_equal(symlink("sub", at("tree/inlink")), 0);

@@ -25,16 +25,16 @@ void open_root(const char *name)
 
 int policy_tree_make(void **state)
 {
-	static const char *const folders[] = {"tree/src", "tree/include", "tree/sub", "tree/build",
-		"tree/.git/hooks", "tree-other", "other", "tree/a b"};
+	static const char *const directories[] = {"tree/src", "tree/include", "tree/sub",
+		"tree/build", "tree/.git/hooks", "tree-other", "other", "tree/a b"};
 	static const char *const files[] = {"tree/README.md", "tree/Makefile", "tree/sub/Makefile",
 		"tree/src/main.c", "tree/src/util.c", "tree/src/h.h", "tree/sub/deep.txt",
 		"tree/caf\xc3\xa9.txt", "tree/na\xc3\xafve file.txt", "tree/backup~", "secret",
 		"tree-other/secret"};
 
 	scratch_make(state);
-	for (size_t i = 0; i < COUNT(folders); i++)
-		tree_mkdirs(at(folders[i]));
+	for (size_t i = 0; i < COUNT(directories); i++)
+		tree_mkdirs(at(directories[i]));
 	for (size_t i = 0; i < COUNT(files); i++)
 		policy_tree_put(files[i], "x\n");
 	link_to("sub", "tree/inlink");

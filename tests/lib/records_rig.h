@@ -1,5 +1,5 @@
 /*
- * records_rig.h: a pool whose records, ports and folders a test lays itself, right or wrong.
+ * records_rig.h: a pool whose records, ports and directories a test lays itself, right or wrong.
  */
 #ifndef DT_TESTS_RECORDS_RIG_H
 #define DT_TESTS_RECORDS_RIG_H
@@ -23,7 +23,7 @@ int close_pool(void **state);
 char *in_pool(const char *name);
 void write_text(const char *path, const char *text);
 
-/* As git makes them: a folder, its pointer, and the admin folder that points back. */
+/* As git makes them: a directory, its pointer, and the admin directory that points back. */
 void make_worktree(const char *repo, const char *path);
 struct allocation record_of(const char *name);
 void put_record(struct allocation of);

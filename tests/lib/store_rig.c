@@ -22,7 +22,7 @@ int store_rig_end(void **state)
 int try_open(enum store_mode mode)
 {
 	store_close(&rig.s);
-	return store_open(&rig.s, rig.disk, FOLDER, "T", mode, 0, &rig.err);
+	return store_open(&rig.s, rig.disk, DIRECTORY, "T", mode, 0, &rig.err);
 }
 
 void open_store(enum store_mode mode)
@@ -100,7 +100,7 @@ const char *history(void)
 	CLEANUP(store_log_close) struct store_log *l = NULL;
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	struct store_commit c;
-	int got = store_log_open(&l, rig.disk, FOLDER, "T", &rig.err);
+	int got = store_log_open(&l, rig.disk, DIRECTORY, "T", &rig.err);
 
 	if (got < 0)
 		return "?";

@@ -1,5 +1,5 @@
 /*
- * store_rig.h: short forms for tests of the file backend. The store is "T" in the folder of the
+ * store_rig.h: short forms for tests of the file backend. The store is "T" in the directory of the
  * disk that stands in `rig.disk`; its document is doc/T.md.
  */
 #ifndef DT_TESTS_STORE_RIG_H
@@ -11,11 +11,11 @@
 #include "src/store/store.h"
 #include "tests/lib/scratch.h"
 
-#define FOLDER  "/room"
-#define DOC     "doc/T.md"
-#define PATH    FOLDER "/T.md"
-#define STAGED  FOLDER "/.T.md.new"
-#define JOURNAL FOLDER "/T.events.jsonl"
+#define DIRECTORY "/room"
+#define DOC       "doc/T.md"
+#define PATH      DIRECTORY "/T.md"
+#define STAGED    DIRECTORY "/.T.md.new"
+#define JOURNAL   DIRECTORY "/T.events.jsonl"
 
 struct store_rig {
 	struct disk *disk;

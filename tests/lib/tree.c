@@ -17,7 +17,7 @@ char *tree_scratch(const char *stem)
 
 	(void)snprintf(path, sizeof(path), "%s/%s.XXXXXX", tmp && *tmp ? tmp : "/tmp", stem);
 	if (!mkdtemp(path) || !(real = realpath(path, NULL)))
-		die("cannot make a scratch folder '%s'", path);
+		die("cannot make a scratch directory '%s'", path);
 	return real;
 }
 

@@ -38,7 +38,7 @@ static void sync_root(void)
 {
 	struct error err;
 
-	assert_int_equal(case_disk->ops->sync_folder(case_disk, case_root, &err), 0);
+	assert_int_equal(case_disk->ops->sync_directory(case_disk, case_root, &err), 0);
 }
 
 /* A durable file of this name, open. */
@@ -558,7 +558,7 @@ SIM_TEST(a_sync_of_another_folder_keeps_nothing)
 
 	assert_int_equal(case_disk->ops->mkdirs(case_disk, "/else", &err), 0);
 	case_put("doc", STR("1"));
-	assert_int_equal(case_disk->ops->sync_folder(case_disk, "/else", &err), 0);
+	assert_int_equal(case_disk->ops->sync_directory(case_disk, "/else", &err), 0);
 	cut_power(names_picture);
 	assert_true(was_seen("-,-"));
 }

@@ -40,7 +40,7 @@ RIG_TEST(an_edit_by_hand_is_a_commit_of_its_own)
 	is_known("one\n2\nthree\n", 2);
 	open_store(STORE_WRITE);
 	is_known("one\n2\nthree\n", 2);
-	assert_int_equal(store_log_open(&l, rig.disk, FOLDER, "T", &rig.err), 0);
+	assert_int_equal(store_log_open(&l, rig.disk, DIRECTORY, "T", &rig.err), 0);
 	assert_int_equal(store_log_next(l, &c, &rig.err), 1);
 	assert_int_equal(store_log_next(l, &c, &rig.err), 1);
 	assert_string_equal(c.actor, "hand");
@@ -128,7 +128,7 @@ RIG_TEST(two_documents_of_one_store_do_not_mix)
 	open_store(STORE_HOLD);
 	assert_int_equal(store_txn(rig.s, &arena, &t, &rig.result, &rig.err), STORE_OK);
 	put(DOC, "t2\n");
-	edit(FOLDER "/other", "o2\n");
+	edit(DIRECTORY "/other", "o2\n");
 	has("doc/other", "o2\n");
 	edit(PATH, "t3\n");
 	has(DOC, "t3\n");

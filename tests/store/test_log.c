@@ -46,7 +46,7 @@ RIG_TEST(the_log_tells_what_happened)
 	struct store_commit c;
 
 	write_journal();
-	assert_int_equal(store_log_open(&l, rig.disk, FOLDER, "T", &rig.err), 0);
+	assert_int_equal(store_log_open(&l, rig.disk, DIRECTORY, "T", &rig.err), 0);
 	assert_int_equal(store_log_next(l, &c, &rig.err), 1);
 	assert_int_equal(c.rev, 1);
 	assert_true(str_eq(c.lines, str_sub(journal, 0, ends[1])));
@@ -81,7 +81,7 @@ RIG_TEST(a_journal_that_is_not_there_has_no_log)
 {
 	CLEANUP(store_log_close) struct store_log *l = NULL;
 
-	assert_int_equal(store_log_open(&l, rig.disk, FOLDER, "T", &rig.err), -1);
+	assert_int_equal(store_log_open(&l, rig.disk, DIRECTORY, "T", &rig.err), -1);
 	assert_int_equal(rig.err.code, ERR_INPUT);
 	assert_error(&rig.err, "dev-team: no journal '" JOURNAL "'");
 	assert_null(l);
@@ -241,7 +241,7 @@ RIG_TEST(a_journal_of_another_format_is_refused)
 					"'" JOURNAL "' %s; this version supports format 2",
 					others[i][1]));
 		}
-		assert_int_equal(store_log_open(&l, rig.disk, FOLDER, "T", &rig.err), -1);
+		assert_int_equal(store_log_open(&l, rig.disk, DIRECTORY, "T", &rig.err), -1);
 		assert_int_equal(rig.err.code, ERR_INPUT);
 		file_is(JOURNAL, b.s);
 	}
@@ -253,7 +253,7 @@ static int no_trust(struct disk *d, const char *dir, struct error *err)
 	return error_set(err, ERR_STATE, "'%s' is on a network file system", dir);
 }
 
-RIG_TEST(a_folder_that_cannot_be_trusted_is_refused_with_its_reason)
+RIG_TEST(a_directory_that_cannot_be_trusted_is_refused_with_its_reason)
 {
 	struct disk_ops wary = *rig.disk->ops;
 
@@ -261,7 +261,7 @@ RIG_TEST(a_folder_that_cannot_be_trusted_is_refused_with_its_reason)
 	rig.disk->ops = &wary;
 	assert_int_equal(try_open(STORE_HOLD), -1);
 	assert_int_equal(rig.err.code, ERR_STATE);
-	assert_error(&rig.err, "dev-team: '" FOLDER "' is on a network file system");
+	assert_error(&rig.err, "dev-team: '" DIRECTORY "' is on a network file system");
 	assert_false(there(JOURNAL));
 	assert_int_equal(try_open(STORE_READ), 0);
 }

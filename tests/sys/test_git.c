@@ -2,7 +2,7 @@
 #include "src/sys/process.h"
 #include "tests/lib/git_rig.h"
 
-static void the_root_is_found_from_a_folder_inside(void **state)
+static void the_root_is_found_from_a_directory_inside(void **state)
 {
 	char *root;
 
@@ -145,7 +145,8 @@ static void two_texts_are_told_apart_by_lines(void **state)
 
 	(void)state;
 	assert_int_equal(
-		git_diff_texts(&out, "a.md@1", STR("x\ny\nz\n"), "a.md", STR("x\nY\nz\n"), &err), 0);
+		git_diff_texts(&out, "a.md@1", STR("x\ny\nz\n"), "a.md", STR("x\nY\nz\n"), &err),
+		0);
 	assert_string_equal(out.s, "--- a.md@1\n+++ a.md\n@@ -1,3 +1,3 @@\n x\n-y\n+Y\n z\n");
 }
 
@@ -172,7 +173,7 @@ static void the_same_texts_have_no_difference(void **state)
 UNIT_TESTS
 {
 	const struct CMUnitTest tests[] = {
-		git_test(the_root_is_found_from_a_folder_inside),
+		git_test(the_root_is_found_from_a_directory_inside),
 		git_test(a_linked_work_tree_is_a_root_of_its_own),
 		git_test(outside_a_repository_there_is_no_root),
 		git_test(a_bare_repository_is_refused),

@@ -59,7 +59,7 @@ GIT_TEST(files_are_found_in_a_linked_work_tree)
 
 #define DEEP(n) "d=$(printf 'd/%.0s' $(seq 1 " n ")); mkdir -p $d; touch ${d}_spec_" n ".md\n"
 
-GIT_TEST(deep_folders_are_walked_up_to_a_depth)
+GIT_TEST(deep_directories_are_walked_up_to_a_depth)
 {
 	char **paths;
 	size_t n;

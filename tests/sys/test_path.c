@@ -48,7 +48,7 @@ TEST(paths_are_joined_and_taken_apart)
 	assert_int_equal(path_absolute(&arena, "x")[0], '/');
 }
 
-TEST(folders_are_made_with_all_above_them)
+TEST(directories_are_made_with_all_above_them)
 {
 	struct error err;
 	const char *deep = at("one/two//three/");

@@ -105,18 +105,18 @@ PROCESS_TEST(a_program_that_may_not_be_run_is_an_error)
 	assert_string_equal(err.text, "cannot start '/dev/null': Permission denied");
 }
 
-PROCESS_TEST(a_missing_folder_is_named)
+PROCESS_TEST(a_missing_directory_is_named)
 {
 	const char *argv[] = {"true", NULL};
 
 	assert_int_equal(
-		run((struct process){.argv = argv, .output = -1, .cwd = "/no/such/folder"}), -1);
+		run((struct process){.argv = argv, .output = -1, .cwd = "/no/such/directory"}), -1);
 	assert_false(end.missing);
 	assert_string_equal(
-		err.text, "cannot enter directory '/no/such/folder': No such file or directory");
+		err.text, "cannot enter directory '/no/such/directory': No such file or directory");
 }
 
-PROCESS_TEST(the_folder_is_entered)
+PROCESS_TEST(the_directory_is_entered)
 {
 	const char *argv[] = {"pwd", NULL};
 
@@ -328,7 +328,7 @@ PROCESS_TEST(no_descriptor_reaches_the_program_or_is_left)
 	size_t before = open_descriptors();
 
 	assert_int_equal(shell("ls /proc/self/fd | tr '\\n' ' '", 0), 0);
-	assert_string_equal(out.s, "0 1 2 3 "); /* 3: the folder that ls reads */
+	assert_string_equal(out.s, "0 1 2 3 "); /* 3: the directory that ls reads */
 	assert_int_equal(open_descriptors(), before);
 	close(leaky);
 }

@@ -702,12 +702,12 @@ static int replace_journal(struct file_store *f, struct str text, struct error *
 	struct error ignored;
 
 	if (d->ops->write(d, fresh, f->journal_path, text, err) < 0 ||
-		d->ops->sync_folder(d, f->dir, err) < 0 ||
+		d->ops->sync_directory(d, f->dir, err) < 0 ||
 		d->ops->rename(d, fresh, f->journal_path, err) < 0) {
 		(void)d->ops->unlink(d, fresh, &ignored);
 		return -1;
 	}
-	return d->ops->sync_folder(d, f->dir, err);
+	return d->ops->sync_directory(d, f->dir, err);
 }
 
 static int cut_journal(struct file_store *f, int64_t rev, struct error *err)

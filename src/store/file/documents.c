@@ -94,7 +94,7 @@ static int make_durable(struct file_store *f, const char *path, struct error *er
 		return -1;
 	rc = file->ops->sync(file, err);
 	file->ops->close(file);
-	return rc < 0 ? -1 : f->disk->ops->sync_folder(f->disk, f->dir, err);
+	return rc < 0 ? -1 : f->disk->ops->sync_directory(f->disk, f->dir, err);
 }
 
 static enum store_status commit_edit(

@@ -365,7 +365,7 @@ static int recover_removals(struct file_store *f, const json *commit, struct err
 			f->disk->ops->unlink(f->disk, path, err) < 0)
 			return -1;
 	}
-	return gone ? f->disk->ops->sync_folder(f->disk, f->dir, err) : 0;
+	return gone ? f->disk->ops->sync_directory(f->disk, f->dir, err) : 0;
 }
 
 /*

@@ -388,7 +388,7 @@ static int stage(struct file_store *f, const struct commit_plan *p, struct error
 				       store_document_path(f, &a, c->key), c->value, err) < 0)
 			return -1;
 	}
-	if (any && f->disk->ops->sync_folder(f->disk, f->dir, err) < 0)
+	if (any && f->disk->ops->sync_directory(f->disk, f->dir, err) < 0)
 		return -1;
 	f->fresh = false;
 	return 0;
@@ -415,7 +415,7 @@ static int place(struct file_store *f, const struct planned_change *c, struct er
 	for (int tries = 0; tries < 2; tries++)
 		if ((c->del ? d->ops->unlink(d, path, err)
 			    : d->ops->rename(d, staged, path, err)) == 0)
-			return c->del ? d->ops->sync_folder(d, f->dir, err) : 0;
+			return c->del ? d->ops->sync_directory(d, f->dir, err) : 0;
 	return in_place(f, path, e ? e->sum : "") ? 0 : -1;
 }
 

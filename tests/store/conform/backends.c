@@ -92,11 +92,11 @@ static int tap_sync(struct disk_file *f, struct error *err)
 	return after(last, under->sync(f, err));
 }
 
-static int tap_sync_folder(struct disk *d, const char *dir, struct error *err)
+static int tap_sync_directory(struct disk *d, const char *dir, struct error *err)
 {
 	bool last = moment();
 
-	return after(last, under->sync_folder(d, dir, err));
+	return after(last, under->sync_directory(d, dir, err));
 }
 
 static int tap_open(struct disk *d, const char *path, bool make, bool *made, struct disk_file **out,
@@ -128,7 +128,7 @@ static void disk_tap_kill(struct disk *d, unsigned n)
 	tapped.append = tap_append;
 	tapped.truncate = tap_truncate;
 	tapped.sync = tap_sync;
-	tapped.sync_folder = tap_sync_folder;
+	tapped.sync_directory = tap_sync_directory;
 }
 
 static int lie(struct disk_file *f, struct error *err)
@@ -138,7 +138,7 @@ static int lie(struct disk_file *f, struct error *err)
 	return 0;
 }
 
-static int lie_folder(struct disk *d, const char *dir, struct error *err)
+static int lie_directory(struct disk *d, const char *dir, struct error *err)
 {
 	(void)d;
 	(void)dir;
@@ -150,7 +150,7 @@ static void disk_tap_lie(struct disk *d)
 {
 	install(d);
 	tapped.sync = lie;
-	tapped.sync_folder = lie_folder;
+	tapped.sync_directory = lie_directory;
 }
 
 static int lock_nothing(struct disk *d, const char *path, unsigned wait_ms, struct disk_lock **out,
@@ -207,7 +207,7 @@ static int in_memory(const struct backend *b, const char *ns, enum store_mode mo
 
 /* ---- the file backend on the machine's disk ---- */
 
-static char *folder;
+static char *directory;
 static pid_t self;
 
 static int on_real(const struct backend *b, const char *ns, enum store_mode mode,
@@ -216,7 +216,7 @@ static int on_real(const struct backend *b, const char *ns, enum store_mode mode
 	CLEANUP(buf_release) struct buf dir = BUF_INIT;
 
 	(void)b;
-	buf_addf(&dir, "%s/%s", folder, ns);
+	buf_addf(&dir, "%s/%s", directory, ns);
 	/* In this process nobody could give the lock back while another waits. */
 	return store_open(out, disk_real(), dir.s, "S", mode, getpid() == self ? 0 : 60000, err);
 }
@@ -247,7 +247,7 @@ static void real_by_hand(
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 
 	(void)b;
-	buf_addf(&path, "%s/%s/%s", folder, ns, name);
+	buf_addf(&path, "%s/%s/%s", directory, ns, name);
 	if (text)
 		tree_write(path.s, *text);
 	else if (unlink(path.s) < 0)
@@ -427,18 +427,18 @@ static void hunt_unlocked(void)
 		.open = on_real,
 		.advance = clock_advance,
 		.shared = true};
-	char *good = folder;
+	char *good = directory;
 	unsigned failed = 0;
 
 	disk_tap_unlock(disk_real());
 	for (int tries = 0; tries < 50 && !failed; tries++) {
-		folder = tree_scratch("unlocked");
+		directory = tree_scratch("unlocked");
 		failed = conformance(&b, meant, NULL, NULL);
-		tree_remove(folder);
-		free(folder);
+		tree_remove(directory);
+		free(directory);
 	}
 	disk_tap_off(disk_real());
-	folder = good;
+	directory = good;
 	tap(failed > 0, "broken: locks do not keep others out: found by '%s'", meant);
 }
 
@@ -463,7 +463,7 @@ int main(int argc, char **argv)
 		.by_hand = sim_by_hand};
 	unsigned broken = 0;
 
-	folder = tree_scratch("conform");
+	directory = tree_scratch("conform");
 	self = getpid();
 	conformance(&memory, only, tell, (void *)&memory);
 	conformance(&real, only, tell, (void *)&real);
@@ -478,7 +478,7 @@ int main(int argc, char **argv)
 	}
 	memory_free(&m);
 	sim_disk_free(&disk);
-	tree_remove(folder);
-	free(folder);
+	tree_remove(directory);
+	free(directory);
 	return tap_end();
 }

@@ -170,7 +170,7 @@ CHECK(no_lease, "a document has no lease")
 	NEED_VALUE(s, "doc/D.md", NULL);
 }
 
-CHECK(names_of_files, "a document's name is that of a file in its folder")
+CHECK(names_of_files, "a document's name is that of a file in its directory")
 {
 	static const char *const bad[] = {"doc/", "doc/.", "doc/..", "doc/../D.md", "doc//D.md",
 		"doc/a/../../D.md", "doc/a/D.md", "doc/.D.md", "doc/S.events.jsonl", "doc/\xff.md"};
