@@ -64,6 +64,13 @@ struct run_request {
 int run_items(struct arena *a, const struct run_request *q, const char *const *ids, size_t n,
 	struct buf *out, struct error *err);
 
+/*
+ * Checks what a run needs: programs, the state directory, the sandbox, the installation and the
+ * repository (`repo` NULL: the one around the working directory). Adds a line for each finding:
+ * `ok`, `warn` or `fail`, the subject, its state and how to repair it. False: a check failed.
+ */
+bool run_doctor(struct arena *a, const char *repo, struct buf *out);
+
 /* ---- signals ---- */
 
 /*

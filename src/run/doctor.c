@@ -1,0 +1,387 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include "context/lease.h"
+#include "src/harness/adapter.h"
+#include "src/run/run.h"
+#include "src/sandbox/sandbox.h"
+#include "src/store/disk.h"
+#include "src/sys/directory.h"
+#include "src/sys/git.h"
+#include "src/sys/path.h"
+#include "src/sys/process.h"
+
+enum { ANSWER_S = 10, OUTPUT_MAX = 65536, ENOUGH_MB = 100 };
+
+enum health { HEALTH_OK, HEALTH_WARN, HEALTH_FAIL };
+
+struct doctor {
+	struct arena *arena;
+	struct buf *out;
+	const char *given_repo; /* --repo; NULL: around the working directory */
+	const char *repo;       /* NULL: none found */
+	bool failed;
+};
+
+static void report(struct doctor *c, enum health health, const char *what, const char *fmt, ...)
+	PRINTF(4, 5);
+
+static void report(struct doctor *c, enum health health, const char *what, const char *fmt, ...)
+{
+	static const char *const names[] = {"ok", "warn", "fail"};
+	char text[2048];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	for (char *p = text; *p; p++)
+		if ((unsigned char)*p < ' ')
+			*p = ' ';
+	buf_addf(c->out, "%-4s  %-12s  %s\n", names[health], what, text);
+	c->failed = c->failed || health == HEALTH_FAIL;
+}
+
+/* Reports `good` if it is ok, else `bad`. */
+static void report_if(struct doctor *c, bool ok, enum health otherwise, const char *what,
+	const char *good, const char *bad)
+{
+	report(c, ok ? HEALTH_OK : otherwise, what, "%s", ok ? good : bad);
+}
+
+/* ---- programs ---- */
+
+/* First line of what a program prints, in the arena; NULL when it is missing. *ok: it exited with 0
+ * in time. */
+static char *ask_program(
+	struct arena *a, const char *cwd, const char *const *argv, unsigned timeout_s, bool *ok)
+{
+	static const char *const env[] = {"GIT_TERMINAL_PROMPT=0", "GH_PROMPT_DISABLED=1",
+		"NO_COLOR=1", "GIT_ASKPASS=", "SSH_ASKPASS", "GIT_DIR", "GIT_WORK_TREE",
+		"GIT_INDEX_FILE", "GIT_COMMON_DIR", NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct process p = {.argv = argv,
+		.cwd = cwd,
+		.env = env,
+		.output = -1,
+		.out = &out,
+		.out_max = OUTPUT_MAX,
+		.timeout_s = timeout_s};
+	struct process_end end;
+	struct error err = {0};
+	struct str rest, line = {0};
+
+	*ok = false;
+	if (process_run(&p, &end, &err) < 0)
+		return end.missing ? NULL : arena_dup(a, str_of(err.text));
+	*ok = !end.timed_out && end.status == 0;
+	if (end.timed_out)
+		return arena_printf(a, "no answer within %u s", timeout_s);
+	rest = buf_str(&out);
+	while (str_line(&rest, &line) && !str_trim(line).n)
+		;
+	return arena_dup(a, str_trim(line));
+}
+
+#define ASK(c, cwd, ok, ...)                                                                       \
+	ask_program((c)->arena, cwd, (const char *const[]){__VA_ARGS__, NULL}, ANSWER_S, ok)
+
+/* `NAME --version`. */
+static bool check_program(
+	struct doctor *c, const char *name, enum health missing, const char *repair)
+{
+	bool ok;
+	char *answer = ASK(c, NULL, &ok, name, "--version");
+
+	if (answer)
+		report(c, ok ? HEALTH_OK : HEALTH_FAIL, name, "%s", answer);
+	else
+		report(c, missing, name, "not found: %s", repair);
+	return answer;
+}
+
+static void check_login(struct doctor *c)
+{
+	bool ok;
+	char *answer = ASK(c, NULL, &ok, "gh", "auth", "status");
+
+	report_if(c, ok, HEALTH_WARN, "gh login", "logged in",
+		arena_printf(c->arena, "%s: run 'gh auth login' or set GH_TOKEN",
+			answer && *answer ? answer : "not logged in"));
+}
+
+static void check_programs(struct doctor *c)
+{
+	struct error err = {0};
+	char *version;
+
+	(void)check_program(c, "git", HEALTH_FAIL, "install git");
+	if (git_library_version(c->arena, &version, &err) < 0)
+		report(c, HEALTH_FAIL, "libgit2", "%s: install libgit2, or build again", err.text);
+	else
+		report(c, HEALTH_OK, "libgit2", "%s", version);
+	if (check_program(c, "gh", HEALTH_WARN,
+		    "pull requests cannot be made or watched: install the GitHub CLI"))
+		check_login(c);
+	(void)check_program(
+		c, "claude", HEALTH_WARN, "the slash commands run in it: install Claude Code");
+}
+
+/* ---- the state directory ---- */
+
+#define REMOTE    ": locks may not hold between machines: set DEV_TEAM_STATE_DIR to a local disk"
+#define IN_MEMORY "in memory: lost when the machine stops: set DEV_TEAM_STATE_DIR to a disk"
+
+/* File systems on which a lock or a rename may not be what it seems; numbers from statfs(2). */
+static const struct {
+	uint32_t magic;
+	const char *fault;
+} file_systems[] = {
+	{0x6969, "NFS" REMOTE}, {0x517b, "SMB" REMOTE}, {0xff534d42, "CIFS" REMOTE},
+	{0xfe534d42, "SMB2" REMOTE}, {0x65735546, "FUSE" REMOTE}, {0x01021997, "9P" REMOTE},
+	{0x00c36400, "Ceph" REMOTE}, {0x5346414f, "AFS" REMOTE}, {0x6b414653, "AFS" REMOTE},
+	{0x73757245, "Coda" REMOTE}, {0x0bd00bd0, "Lustre" REMOTE}, {0x01161970, "GFS2" REMOTE},
+	{0x7461636f, "OCFS2" REMOTE}, {0x786f4256, "a VirtualBox shared folder" REMOTE},
+	{0x01021994, IN_MEMORY}, /* tmpfs */
+	{0x858458f6, IN_MEMORY}, /* ramfs */
+};
+
+/* Really locks, and checks that a second lock is refused. */
+static void check_locks(struct doctor *c, const char *path)
+{
+	CLEANUP(disk_lock_drop) struct disk_lock *first = NULL;
+	CLEANUP(disk_lock_drop) struct disk_lock *second = NULL;
+	struct error err = {0};
+	bool locked = disk_lock_take(&first, path, 0, &err) == 0;
+
+	if (locked && disk_lock_take(&second, path, 0, &err) == 0)
+		error_set(&err, ERR_SYSTEM, "a second lock was granted");
+	if (locked && err.code == ERR_STATE)
+		report(c, HEALTH_OK, "locks", "a file there can be locked, once");
+	else
+		report(c, HEALTH_FAIL, "locks", "%s: set DEV_TEAM_STATE_DIR to a local disk",
+			err.text);
+}
+
+/* False: nothing can be written there, so the rest cannot be tried. */
+static bool check_writing(struct doctor *c, const char *dir)
+{
+	char *path = arena_printf(c->arena, "%s/.doctor.%ld", dir, (long)getpid());
+	CLEANUP(base_close) int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	bool written = fd >= 0 && write(fd, "x", 1) == 1 && fsync(fd) == 0;
+
+	if (written) {
+		report(c, HEALTH_OK, "state dir", "%s", dir);
+		check_locks(c, path);
+	} else {
+		report(c, HEALTH_FAIL, "state dir",
+			"'%s' cannot be written: %s: make it writable or set DEV_TEAM_STATE_DIR",
+			dir, strerror(errno));
+	}
+	(void)unlink(path);
+	return written;
+}
+
+static void check_file_system(struct doctor *c, const char *dir)
+{
+	struct statfs fs;
+	size_t i = 0;
+
+	if (statfs(dir, &fs) < 0)
+		return;
+	while (i < COUNT(file_systems) && file_systems[i].magic != (uint32_t)fs.f_type)
+		i++;
+	if (i < COUNT(file_systems))
+		report(c, HEALTH_WARN, "file system", "%s", file_systems[i].fault);
+	else
+		report(c, HEALTH_OK, "file system", "local");
+}
+
+static void check_space(struct doctor *c, const char *dir)
+{
+	struct statvfs fs;
+	unsigned long long mb;
+
+	if (statvfs(dir, &fs) < 0)
+		return;
+	mb = (unsigned long long)fs.f_bavail * fs.f_frsize >> 20;
+	if (fs.f_files && !fs.f_favail)
+		report(c, HEALTH_FAIL, "free space", "no more files can be made there");
+	else if (mb < ENOUGH_MB)
+		report(c, mb ? HEALTH_WARN : HEALTH_FAIL, "free space",
+			"%llu MiB: make room, logs need it", mb);
+	else
+		report(c, HEALTH_OK, "free space", "%llu MiB", mb);
+}
+
+static void check_state(struct doctor *c)
+{
+	struct error err = {0};
+	char *dir = NULL;
+	bool existed = context_state_directory(c->arena, &dir, &err) == 0 && path_exists(dir);
+
+	if (!dir || path_mkdirs(dir, &err) < 0) {
+		report(c, HEALTH_FAIL, "state dir", "%s: set DEV_TEAM_STATE_DIR", err.text);
+		return;
+	}
+	if (check_writing(c, dir)) {
+		check_file_system(c, dir);
+		check_space(c, dir);
+	}
+	if (!existed)
+		(void)rmdir(dir); /* the check leaves nothing behind */
+}
+
+/* ---- the sandbox ---- */
+
+/* One line for all layers that this host has, one for each that it lacks. */
+static void check_layers(struct doctor *c)
+{
+	CLEANUP(buf_release) struct buf present = BUF_INIT;
+	struct host host;
+
+	host_probe(&host);
+	for (int l = 0; l < LAYERS; l++) {
+		const char *name = layer_name((enum layer)l);
+
+		if (host.layers[l].state == LAYER_ABSENT)
+			report(c, HEALTH_WARN, "sandbox", "no %s: %s", name, host.layers[l].note);
+		else
+			buf_addf(&present, "%s%s", present.len ? ", " : "", name);
+	}
+	if (present.len)
+		report(c, HEALTH_OK, "sandbox", "%s", present.s);
+}
+
+/* ---- the repository ---- */
+
+static void report_owner(struct doctor *c, const char *path, const char *name)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error ignored;
+	struct lease_holder h;
+
+	if (context_open(&f, path, CONTEXT_READ_ONLY, &ignored) < 0 ||
+		lease_read(&f, &h, &ignored) < 0 || !h.live)
+		return;
+	lease_describe(&text, &h);
+	report(c, HEALTH_OK, "at work", "%s: %s", name, text.s);
+}
+
+static void check_leases(struct doctor *c, const char *slug)
+{
+	struct directory_names names;
+	struct error ignored;
+	bool missing;
+	char *state, *dir;
+
+	if (context_state_directory(c->arena, &state, &ignored) < 0)
+		return;
+	dir = path_join(c->arena, state, slug);
+	if (directory_list(c->arena, dir, &names, &missing, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < names.n; i++) {
+		struct str name = str_of(names.items[i]);
+
+		if (name.p[0] != '.' && str_ends(name, ".md"))
+			report_owner(c, path_join(c->arena, dir, name.p),
+				arena_dup(c->arena, str_sub(name, 0, name.n - 3)));
+	}
+}
+
+static void check_origin(struct doctor *c)
+{
+	struct error err = {0};
+	char *slug;
+	bool ok;
+
+	if (git_slug(c->arena, c->repo, &slug, &err) < 0) {
+		report(c, HEALTH_FAIL, "origin", "%s: run 'git remote add origin URL'", err.text);
+		return;
+	}
+	report(c, HEALTH_OK, "origin", "%s", slug);
+	check_leases(c, slug);
+	(void)ASK(c, c->repo, &ok, "git", "rev-parse", "--verify", "--quiet", "origin/HEAD");
+	if (!ok)
+		report(c, HEALTH_WARN, "origin/HEAD",
+			"not set, so the default branch is a guess: run 'git remote set-head "
+			"origin --auto'");
+}
+
+static void check_author(struct doctor *c)
+{
+	bool ok;
+
+	(void)ASK(c, c->repo, &ok, "git", "var", "GIT_COMMITTER_IDENT");
+	report_if(c, ok, HEALTH_FAIL, "author", "git knows who commits",
+		"git does not know who commits: run 'git config --global user.name' and "
+		"user.email");
+}
+
+static void check_validation(struct doctor *c)
+{
+	static const char script[] = "scripts/validate.sh";
+
+	report_if(c, path_exists(path_join(c->arena, c->repo, script)), HEALTH_WARN, "validation",
+		script,
+		"no scripts/validate.sh: write it, or name a command as 'validate' in a workflow "
+		"of your own");
+}
+
+static void check_repository(struct doctor *c)
+{
+	struct error err = {0};
+	char *root;
+
+	if (git_root(c->arena, c->given_repo ? c->given_repo : ".", &root, &err) < 0) {
+		report(c, c->given_repo ? HEALTH_FAIL : HEALTH_WARN, "repository",
+			"%s: run this in the repository to work on", err.text);
+		return;
+	}
+	c->repo = root;
+	report(c, HEALTH_OK, "repository", "%s", root);
+	check_origin(c);
+	check_author(c);
+	check_validation(c);
+}
+
+/* ---- the installation ---- */
+
+static void check_installation(struct doctor *c)
+{
+	static const char *const shipped[] = {"implement-task", "fix-issue"};
+	struct error err = {0};
+	char *root, *path;
+	bool blocked;
+
+	if (locate_plugin(c->arena, NULL, &root, &err) < 0) {
+		report(c, HEALTH_FAIL, "workflows", "%s, or set DEV_TEAM_ROOT", err.text);
+		return;
+	}
+	for (size_t i = 0; i < COUNT(shipped); i++)
+		if (locate_workflow(c->arena, shipped[i], root, &path, &err) < 0) {
+			report(c, HEALTH_FAIL, "workflows", "%s: install again", err.text);
+			return;
+		}
+	report(c, HEALTH_OK, "workflows", "%s/workflows", root);
+	report_if(c, harness_find_program(c->arena, "dev-team", &blocked), HEALTH_WARN, "command",
+		"dev-team is on PATH",
+		arena_printf(c->arena,
+			"dev-team is not on PATH here (in Claude Code the plugin adds it): add "
+			"'%s/bin'",
+			root));
+}
+
+bool run_doctor(struct arena *a, const char *repo, struct buf *out)
+{
+	static void (*const checks[])(struct doctor * c) = {
+		check_programs, check_state, check_layers, check_installation, check_repository};
+	struct doctor c = {.arena = a, .out = out, .given_repo = repo};
+
+	for (size_t i = 0; i < COUNT(checks); i++)
+		checks[i](&c);
+	return !c.failed;
+}
