@@ -166,7 +166,7 @@ static int read_model(
 	*id = NULL;
 	if (!o->model)
 		return 0;
-	if (locate_models(in->arena, NULL, &r, err) < 0)
+	if (locate_models(in->arena, NULL, NULL, &r, err) < 0)
 		return -1;
 	m = (struct model_resolved){.asked = o->model, .entry = model_find(&r, o->model)};
 	m.alias = m.entry;
@@ -301,33 +301,6 @@ static int run_run(struct invocation *in, struct error *err)
 
 /* ---- check ---- */
 
-/* A file with one pipeline in it, or the name of one in the directory of resources. */
-static int find_pipeline(struct invocation *in, struct pipeline_question *q, struct error *err)
-{
-	const struct harness_options *o = in->values;
-	const char *word = in->words[0];
-	struct resources *r = arena_alloc(in->arena, sizeof(*r));
-	bool file = strchr(word, '/') || str_ends(str_of(word), ".yaml") ||
-		    str_ends(str_of(word), ".yml");
-	char *dir = (char *)word;
-
-	if ((!file && locate_resources_required(in->arena, o->resources, NULL, &dir, err) < 0) ||
-		resources_load(in->arena, dir, r, err) < 0 ||
-		(r->n_faults && q->artifacts &&
-			event_report_faults(in->arena, q->artifacts, r, err) < 0) ||
-		resources_fault(r, err) < 0)
-		return -1;
-	q->pipeline = file && r->n_pipelines == 1 ? r->pipelines : resources_pipeline(r, word);
-	if (q->pipeline) {
-		q->pool = resources_pool(r, q->pipeline->worktree_pool);
-		return 0;
-	}
-	if (file)
-		return error_set(err, ERR_INPUT, "'%.400s' has %zu pipelines, not one", word,
-			r->n_pipelines);
-	return error_set(err, ERR_INPUT, "there is no pipeline '%.100s' in '%.400s'", word, dir);
-}
-
 static json *stage_json(const struct pipeline_stage_plan *s)
 {
 	json *chain = json_array();
@@ -393,14 +366,23 @@ static void put_plan(struct buf *out, const struct pipeline *p, const struct pip
 static int run_check(struct invocation *in, struct error *err)
 {
 	const struct harness_options *o = in->values;
-	struct model_registry r;
-	struct pipeline_question q = {.now = clock_now(),
-		.registry = &r,
-		.artifacts = o->artifacts ? path_absolute(in->arena, o->artifacts) : NULL};
+	const char *artifacts = o->artifacts ? path_absolute(in->arena, o->artifacts) : NULL;
+	const struct pipeline_choice choice = {.name = in->words[0],
+		.resources = o->resources,
+		.artifacts = artifacts,
+		.missing = ERR_INPUT,
+		.file = true};
+	struct pipeline_question q = {.now = clock_now(), .artifacts = artifacts};
+	struct resources resources;
+	struct model_registry models;
 	struct pipeline_plan l;
 
-	if (find_pipeline(in, &q, err) < 0 || locate_models(in->arena, NULL, &r, err) < 0 ||
-		harness_check_pipeline(in->arena, &q, &l, err) < 0)
+	if (locate_pipeline(in->arena, &choice, &resources, &q.pipeline, err) < 0 ||
+		locate_models(in->arena, NULL, NULL, &models, err) < 0)
+		return -1;
+	q.registry = &models;
+	q.pool = resources_pool(&resources, q.pipeline->worktree_pool);
+	if (harness_check_pipeline(in->arena, &q, &l, err) < 0)
 		return -1;
 	if (o->json)
 		cli_put_json(in->out, plan_json(q.pipeline, &l));

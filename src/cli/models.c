@@ -40,9 +40,12 @@ static const struct option bump_options[] = {
 static int open_pipeline(struct invocation *in, const struct pipeline **out, struct error *err)
 {
 	const struct models_options *o = in->values;
+	const struct pipeline_choice choice = {
+		.name = o->pipeline, .resources = o->resources, .missing = ERR_INPUT};
+	struct resources *r = arena_alloc(in->arena, sizeof(*r));
 
 	*out = NULL;
-	return o->pipeline ? locate_pipeline(in->arena, o->resources, o->pipeline, out, err) : 0;
+	return o->pipeline ? locate_pipeline(in->arena, &choice, r, out, err) : 0;
 }
 
 static void warn_if_stale(const struct model_entry *e, int64_t now)
@@ -90,7 +93,7 @@ static int run_list(struct invocation *in, struct error *err)
 	int64_t now = clock_now();
 	json *list;
 
-	if (locate_models(in->arena, o->registry, &r, err) < 0)
+	if (locate_models(in->arena, o->registry, NULL, &r, err) < 0)
 		return -1;
 	list = json_array();
 	for (size_t i = 0; i < r.n; i++) {
@@ -213,7 +216,8 @@ static int run_resolve(struct invocation *in, struct error *err)
 	struct model_registry r;
 	const struct pipeline *p;
 
-	if (locate_models(in->arena, o->registry, &r, err) < 0 || open_pipeline(in, &p, err) < 0)
+	if (locate_models(in->arena, o->registry, NULL, &r, err) < 0 ||
+		open_pipeline(in, &p, err) < 0)
 		return -1;
 	if ((p ? resolve_stages(in, &r, p, &text, list, err)
 	       : resolve_words(in, &r, &text, list, err)) < 0)
@@ -262,7 +266,8 @@ static int run_bump(struct invocation *in, struct error *err)
 	if (!o->dry_run)
 		return error_set(err, ERR_USAGE,
 			"'models bump-plan' needs --dry-run: it only prints what to change");
-	if (locate_models(in->arena, o->registry, &r, err) < 0 || open_pipeline(in, &p, err) < 0)
+	if (locate_models(in->arena, o->registry, NULL, &r, err) < 0 ||
+		open_pipeline(in, &p, err) < 0)
 		return -1;
 	if (p && o->stages)
 		return error_set(err, ERR_USAGE, "give --stages or --pipeline, not both");

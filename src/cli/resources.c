@@ -25,11 +25,6 @@ static const struct option resolve_options[] = {
 	OPTION_END,
 };
 
-static enum parallelism_mode mode(void)
-{
-	return parallelism_mode(getenv("AI_SDLC_PARALLELISM"));
-}
-
 /* ---- check ---- */
 
 static json *check_json(const struct resources *r)
@@ -74,7 +69,7 @@ static void warn_of_inert(struct invocation *in, const struct resources *r)
 
 		if (r->docs[i].kind == &resource_kind_pipeline ||
 			r->docs[i].kind == &resource_kind_worktree_pool)
-			resource_shown(in->arena, r, &r->docs[i], mode(), &shown);
+			resource_shown(in->arena, r, &r->docs[i], parallelism_mode(), &shown);
 		for (size_t k = 0; k < shown.n; k++)
 			if (shown.items[k].inert && shown.items[k].origin == ORIGIN_WRITTEN &&
 				str_starts(str_of(shown.items[k].path), "spec."))
@@ -101,7 +96,7 @@ static int run_check(struct invocation *in, struct error *err)
 	struct resources r;
 
 	if (load(in, in->n ? in->words[0] : o->resources, &r, err) < 0 ||
-		(r.n_pipelines && locate_models(in->arena, NULL, &registry, err) < 0))
+		(r.n_pipelines && locate_models(in->arena, NULL, NULL, &registry, err) < 0))
 		return -1;
 	if (r.n_pipelines)
 		model_check(in->arena, &registry, &r);
@@ -207,7 +202,7 @@ static size_t show_all(struct invocation *in, const struct resources *r, json *a
 
 		if (!wanted(in, &r->docs[i]))
 			continue;
-		resource_shown(in->arena, r, &r->docs[i], mode(), &shown);
+		resource_shown(in->arena, r, &r->docs[i], parallelism_mode(), &shown);
 		if (o->json)
 			json_push(all, shown_json(&r->docs[i], &shown));
 		else
@@ -272,7 +267,7 @@ static int run_resolve(struct invocation *in, struct error *err)
 	p = resources_pipeline(&r, in->words[0]);
 	if (!p)
 		return error_set(err, ERR_INPUT, "there is no Pipeline '%.253s'", in->words[0]);
-	parallelism_resolve(in->arena, &r, p, mode(), &n);
+	parallelism_resolve(in->arena, &r, p, parallelism_mode(), &n);
 	/* Recorded only where the user says so. */
 	if (o->artifacts && (locate_artifacts(in->arena, o->artifacts, NULL, &dir, err) < 0 ||
 				    event_report_parallelism(dir, p, &n, err) < 0))

@@ -1,7 +1,5 @@
 #include "src/config/resource_internal.h"
 
-#define MODE_VARIABLE "AI_SDLC_PARALLELISM"
-
 static const struct config_field *find(const struct config_field *fields, const char *key)
 {
 	while (strcmp(fields->key, key) != 0)
@@ -409,7 +407,7 @@ static void put_concurrent(const struct showing *s, const char *path, const stru
 		why = plans_text(s->a, &n);
 	} else if (n.source == PARALLELISM_DISABLED) {
 		origin = ORIGIN_ENVIRONMENT;
-		why = MODE_VARIABLE;
+		why = PARALLELISM_VARIABLE;
 	}
 	number = plain(arena_printf(s->a, "%u", n.max));
 	put_computed(s, path, origin, config_json(&number), why);

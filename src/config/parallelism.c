@@ -23,10 +23,10 @@ unsigned subscription_plan_seats(const char *name)
 	return 1;
 }
 
-enum parallelism_mode parallelism_mode(const char *value)
+enum parallelism_mode parallelism_mode(void)
 {
 	static const char *const offs[] = {"off", "disabled", "false", "0"};
-	struct str s = str_trim(str_of(value));
+	struct str s = str_trim(str_of(getenv(PARALLELISM_VARIABLE)));
 
 	for (size_t i = 0; i < COUNT(offs); i++)
 		if (s.n == strlen(offs[i]) && strncasecmp(s.p, offs[i], s.n) == 0)

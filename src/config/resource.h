@@ -157,10 +157,11 @@ const struct stage_spec *pipeline_stage(const struct pipeline *p, const char *na
 /* The pool of a repository without resources: all defaults. */
 struct worktree_pool_spec resource_default_pool(struct arena *a);
 
-/* Whether pipelines may work on several issues, from AI_SDLC_PARALLELISM: blanks and case do not
+/* Whether pipelines may work on several issues, from the environment: blanks and case do not
  * matter; off, disabled, false and 0 are off; `experimental`; anything else is on. */
+#define PARALLELISM_VARIABLE "AI_SDLC_PARALLELISM"
 enum parallelism_mode { PARALLELISM_OFF, PARALLELISM_EXPERIMENTAL, PARALLELISM_ON };
-enum parallelism_mode parallelism_mode(const char *value);
+enum parallelism_mode parallelism_mode(void);
 
 enum parallelism_source {
 	PARALLELISM_SERIAL,   /* the pipeline has no `parallelism` */

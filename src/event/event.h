@@ -87,7 +87,7 @@ void event_schema(struct buf *out);
 /* ---- what loading the resources of a pipeline reports ---- */
 
 /* Emits UnknownHarness, CyclicIndependenceConstraint and DatabaseIsolationRequired for the faults
- * of the pipelines, to the directory of artifacts. */
+ * of the pipelines, to the directory of artifacts (NULL: nothing is written). */
 int event_report_faults(
 	struct arena *a, const char *dir, const struct resources *r, struct error *err);
 

@@ -1,6 +1,7 @@
 #include <limits.h>
 #include "context/file.h"
 #include "src/base/error.h"
+#include "src/event/event.h"
 #include "src/run/locate.h"
 #include "src/sys/digest.h"
 #include "src/sys/git.h"
@@ -178,14 +179,15 @@ int locate_resources(
 
 /* ---- the configuration of a repository ---- */
 
-int locate_models(struct arena *a, const char *given, struct model_registry *out, struct error *err)
+int locate_models(struct arena *a, const char *given, const char *repo, struct model_registry *out,
+	struct error *err)
 {
 	const char *file = given;
 	struct error ignored;
-	char *repo;
+	char *root;
 
-	if (!given && locate_repository(a, NULL, &repo, &ignored) == 0 &&
-		model_registry_file(a, repo, &file, err) < 0)
+	if (!given && locate_repository(a, repo, &root, &ignored) == 0 &&
+		model_registry_file(a, root, &file, err) < 0)
 		return -1;
 	return model_registry_load(a, file, out, err);
 }
@@ -201,19 +203,26 @@ int locate_resources_required(
 			      ".dev-team/resources");
 }
 
-int locate_pipeline(struct arena *a, const char *resources, const char *name,
+int locate_pipeline(struct arena *a, const struct pipeline_choice *c, struct resources *r,
 	const struct pipeline **out, struct error *err)
 {
-	struct resources *r = arena_alloc(a, sizeof(*r));
-	char *dir;
+	struct str name = str_of(c->name);
+	bool file = c->file &&
+		    (strchr(c->name, '/') || str_ends(name, ".yaml") || str_ends(name, ".yml"));
+	char *dir = (char *)c->name;
 
-	if (locate_resources_required(a, resources, NULL, &dir, err) < 0 ||
-		resources_need(a, dir, r, err) < 0)
+	if ((!file && locate_resources_required(a, c->resources, c->repo, &dir, err) < 0) ||
+		resources_load(a, dir, r, err) < 0 ||
+		event_report_faults(a, c->artifacts, r, err) < 0 || resources_fault(r, err) < 0)
 		return -1;
-	*out = resources_pipeline(r, name);
-	return *out ? 0
-		    : error_set(err, ERR_INPUT, "there is no pipeline '%.100s' in '%.400s'", name,
-			      dir);
+	*out = file && r->n_pipelines == 1 ? r->pipelines : resources_pipeline(r, c->name);
+	if (*out)
+		return 0;
+	if (file)
+		return error_set(
+			err, ERR_INPUT, "'%.400s' has %zu pipelines, not one", dir, r->n_pipelines);
+	return error_set(
+		err, c->missing, "there is no pipeline '%.100s' in '%.400s'", c->name, dir);
 }
 
 int locate_pool_spec(struct arena *a, const struct pool_choice *c, struct worktree_pool_spec *out,

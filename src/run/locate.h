@@ -39,16 +39,23 @@ int locate_artifacts(
 int locate_resources(
 	struct arena *a, const char *given, const char *repo, char **dir, struct error *err);
 
-/* `given`, else the models of the repository around the working directory, else the shipped ones.
- */
-int locate_models(
-	struct arena *a, const char *given, struct model_registry *out, struct error *err);
+/* `given`, else the models of the repository, else the shipped ones. `repo` as above. */
+int locate_models(struct arena *a, const char *given, const char *repo, struct model_registry *out,
+	struct error *err);
 /* As locate_resources(); ERR_USAGE when neither exists. */
 int locate_resources_required(
 	struct arena *a, const char *given, const char *repo, char **dir, struct error *err);
-/* The pipeline `name` of the resources at `resources` (NULL: of the repository). -1: ERR_INPUT
- * when there is none of that name, or the first fault of the resources. */
-int locate_pipeline(struct arena *a, const char *resources, const char *name,
+
+/* How a command line names a pipeline. */
+struct pipeline_choice {
+	const char *name;
+	const char *resources, *repo; /* as for locate_resources() */
+	const char *artifacts;        /* for the events of faults; NULL: none are emitted */
+	enum err missing;             /* the code when there is none of that name */
+	bool file;                    /* the name may be that of a file with one pipeline */
+};
+/* -1: also the first fault of the resources. */
+int locate_pipeline(struct arena *a, const struct pipeline_choice *c, struct resources *r,
 	const struct pipeline **out, struct error *err);
 
 /* How a command line names a pool of worktrees; each may be NULL. */

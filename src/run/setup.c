@@ -10,44 +10,25 @@ enum { CHAIN_MAX = 8 };
 
 /* ---- the pipeline ---- */
 
-/* Emits the faults that have an event and returns the first one. */
-static int load_pipeline(struct arena *a, struct run_item *r, struct error *err)
-{
-	const struct run_request *q = r->request;
-	char *dir;
-
-	if (locate_resources_required(a, q->resources, r->call.repo, &dir, err) < 0 ||
-		resources_load(a, dir, &r->resources, err) < 0 ||
-		(r->resources.n_faults &&
-			event_report_faults(a, r->artifacts, &r->resources, err) < 0) ||
-		resources_fault(&r->resources, err) < 0)
-		return -1;
-	r->pipeline = resources_pipeline(&r->resources, q->pipeline);
-	return r->pipeline
-		       ? 0
-		       : error_set(err, ERR_USAGE, "no pipeline '%s' in '%s'", q->pipeline, dir);
-}
-
-static enum parallelism_mode mode(void)
-{
-	return parallelism_mode(getenv("AI_SDLC_PARALLELISM"));
-}
-
 int run_setup_shared(struct arena *a, struct run_item *r, struct error *err)
 {
 	const struct run_request *q = r->request;
+	struct pipeline_choice choice = {.name = q->pipeline,
+		.resources = q->resources,
+		.repo = r->call.repo,
+		.missing = ERR_USAGE};
 	struct parallelism resolved;
 	char *artifacts;
 
 	if (locate_artifacts(a, q->artifacts, r->call.repo, &artifacts, err) < 0)
 		return -1;
-	r->artifacts = artifacts;
-	if (q->pipeline && load_pipeline(a, r, err) < 0)
+	choice.artifacts = r->artifacts = artifacts;
+	if (q->pipeline && locate_pipeline(a, &choice, &r->resources, &r->pipeline, err) < 0)
 		return -1;
 	r->max_concurrent = q->max_concurrent ? (unsigned)q->max_concurrent : 1;
 	if (q->max_concurrent || !r->pipeline)
 		return 0;
-	parallelism_resolve(a, &r->resources, r->pipeline, mode(), &resolved);
+	parallelism_resolve(a, &r->resources, r->pipeline, parallelism_mode(), &resolved);
 	r->max_concurrent = resolved.max;
 	return event_report_parallelism(r->artifacts, r->pipeline, &resolved, err);
 }
@@ -83,7 +64,7 @@ static bool wants_worktree(const struct run_item *r)
 
 	if (q->worktree || q->slots >= 0 || q->parent)
 		return true;
-	if (!p || !p->parallel || mode() == PARALLELISM_OFF)
+	if (!p || !p->parallel || parallelism_mode() == PARALLELISM_OFF)
 		return false;
 	for (size_t i = 0; i < p->n_stages; i++)
 		if (p->stages[i].isolation == ISOLATION_WORKTREE)
@@ -350,7 +331,6 @@ static int load_pipeline_plan(struct arena *a, struct run_item *r, struct error 
 static int load_real_agents(struct arena *a, struct run_item *r, struct error *err)
 {
 	const struct run_request *q = r->request;
-	const char *file;
 	char *root;
 
 	if (check_names(&q->pass_env, err) < 0 ||
@@ -358,8 +338,7 @@ static int load_real_agents(struct arena *a, struct run_item *r, struct error *e
 		return -1;
 	r->plugin_root = root;
 	if ((q->harness && read_chain(a, q->harness, &r->chain, err) < 0) ||
-		model_registry_file(a, r->call.repo, &file, err) < 0 ||
-		model_registry_load(a, file, &r->models, err) < 0)
+		locate_models(a, NULL, r->call.repo, &r->models, err) < 0)
 		return -1;
 	if (r->pipeline ? load_pipeline_plan(a, r, err) < 0 || warn_of_stages(a, r, err) < 0
 			: check_run_model(r, err) < 0)

@@ -89,9 +89,14 @@ TEST(the_switch_of_parallel_runs)
 		{"experiment", PARALLELISM_ON},
 	};
 
-	for (size_t i = 0; i < COUNT(rows); i++)
-		if (parallelism_mode(rows[i].value) != rows[i].mode)
+	unsetenv(PARALLELISM_VARIABLE);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		if (rows[i].value)
+			setenv(PARALLELISM_VARIABLE, rows[i].value, 1);
+		if (parallelism_mode() != rows[i].mode)
 			fail_msg("'%s'", rows[i].value ? rows[i].value : "unset");
+	}
+	unsetenv(PARALLELISM_VARIABLE);
 }
 
 UNIT_GROUP(NULL, arena_end)
