@@ -166,27 +166,21 @@ static int read_line(struct store_log *l, struct str text, unsigned line, struct
 	if (str_starts(text, FILE_CHANGE)) {
 		if (change(l, j, &why) < 0)
 			return damaged(l, line, why.text, err);
-	} else if (str_starts(text, FILE_COMMIT)) {
-		l->head = j;
-		j = NULL;
-	} else if (!str_starts(text, FILE_HEADER)) {
+	} else {
 		json_push(l->events, j);
 		j = NULL;
 	}
 	return 0;
 }
 
-static int read_lines(struct store_log *l, size_t to, struct error *err)
+/* The lines before the commit's own. */
+static int read_lines(struct store_log *l, struct str lines, unsigned n, struct error *err)
 {
-	while (l->at < to) {
-		struct str rest = str_sub(buf_str(&l->text), l->at, to), line;
+	struct str line;
 
-		(void)str_line(&rest, &line);
-		l->line++;
-		if (read_line(l, line, l->line, err) < 0)
+	for (; str_line(&lines, &line) && !str_starts(line, FILE_COMMIT); n++)
+		if (!str_starts(line, FILE_HEADER) && read_line(l, line, n, err) < 0)
 			return -1;
-		l->at = to - rest.n;
-	}
 	return 0;
 }
 
@@ -213,10 +207,9 @@ static size_t find_commit(const struct store_log *l, struct str *commit)
 	return l->at;
 }
 
-static int check_sum(struct store_log *l, struct str commit, size_t to, struct error *err)
+static int check_sum(struct store_log *l, struct str commit, struct error *err)
 {
 	char is[DIGEST_TEXT], what[160];
-	unsigned last = l->line + count_lines(str_sub(buf_str(&l->text), l->at, to));
 	size_t n;
 	const char *sum = journal_line_sum(commit, &n);
 
@@ -226,14 +219,14 @@ static int check_sum(struct store_log *l, struct str commit, size_t to, struct e
 	if (sum && memcmp(is, sum, DIGEST_TEXT - 1) == 0)
 		return 0;
 	(void)snprintf(what, sizeof(what), "damaged: lines %u to %u have a wrong checksum",
-		l->begin_line + 1, last);
-	return damaged(l, last, what, err);
+		l->begin_line + 1, l->line);
+	return damaged(l, l->line, what, err);
 }
 
-static int check_head(struct store_log *l, struct str commit, struct error *err)
+static int check_head(struct store_log *l, const json *head, struct str commit, struct error *err)
 {
-	int64_t rev = json_get_int(l->head, "commit", 0);
-	int64_t from = json_get_int(l->head, "from", -1), at = json_get_int(l->head, "at", -1);
+	int64_t rev = json_get_int(head, "commit", 0);
+	int64_t from = json_get_int(head, "from", -1), at = json_get_int(head, "at", -1);
 
 	if (rev <= l->rev)
 		return damaged(l, l->line, "damaged: a revision is repeated", err);
@@ -245,34 +238,27 @@ static int check_head(struct store_log *l, struct str commit, struct error *err)
 
 /* ---- what the reader gets ---- */
 
-static void fill_document(struct store_log *l, struct store_commit *c)
+static const char *changed_document(const json *head)
 {
-	const json *put = json_first(json_get(l->head, "doc"));
-	const struct log_document *d;
+	const json *put = json_first(json_get(head, "doc"));
+	const char *key = put ? json_key(put) : NULL;
 
-	if (put)
-		c->document_key = json_key(put);
-	for (const json *i = put ? NULL : json_first(json_get(l->head, "del")); i; i = json_next(i))
+	for (const json *i = put ? NULL : json_first(json_get(head, "del")); i; i = json_next(i))
 		if (json_text(i) && store_key_is_document(json_text(i)))
-			c->document_key = json_text(i);
-	if (!c->document_key)
-		return;
-	d = document_of(l, c->document_key);
-	c->removed = !put;
-	c->document = put ? buf_str(&d->text) : (struct str){0};
+			key = json_text(i);
+	return key;
 }
 
-static int fill(struct store_log *l, struct store_commit *c, size_t at)
+static void fill(const struct store_log *l, struct store_commit *c, const json *head, size_t at)
 {
 	*c = (struct store_commit){.rev = l->rev,
-		.head = l->head,
-		.note = json_get(l->head, "note"),
-		.events = l->events,
-		.ts = json_get_str(l->head, "ts"),
-		.actor = json_get_str(l->head, "actor"),
+		.head = head,
+		.note = json_get(head, "note"),
+		.ts = json_get_str(head, "ts"),
+		.actor = json_get_str(head, "actor"),
+		.document_key = changed_document(head),
 		.lines = str_sub(buf_str(&l->text), at, l->at)};
-	fill_document(l, c);
-	return 1;
+	c->removed = c->document_key && !json_first(json_get(head, "doc"));
 }
 
 /* The first line of a compacted journal. */
@@ -296,29 +282,51 @@ static int read_header(struct store_log *l, struct error *err)
 	return 0;
 }
 
-static void forget(struct store_log *l)
+int store_log_next_head(struct store_log *l, struct store_commit *c, json **head, struct error *err)
 {
-	json_free(&l->events);
-	json_free(&l->head);
-	l->events = json_array();
+	struct error why;
+	struct str commit;
+	size_t at, to;
+
+	*head = NULL;
+	if (!l->at && read_header(l, err) < 0)
+		return -1;
+	at = l->at;
+	to = find_commit(l, &commit);
+	if (to == at)
+		return 0;
+	l->line += count_lines(str_sub(buf_str(&l->text), at, to));
+	l->at = to;
+	if (check_sum(l, commit, err) < 0)
+		return -1;
+	if (json_parse(head, commit, &why) < 0)
+		return damaged(l, l->line, why.text, err);
+	if (check_head(l, *head, commit, err) < 0) {
+		json_free(head);
+		return -1;
+	}
+	fill(l, c, *head, at);
+	l->begin = to;
+	l->begin_line = l->line;
+	return 1;
 }
 
 int store_log_next(struct store_log *l, struct store_commit *c, struct error *err)
 {
-	struct str commit;
-	size_t at = l->at, to;
+	unsigned line;
+	int rc;
 
-	forget(l);
-	if (!at && read_header(l, err) < 0)
+	json_free(&l->events);
+	json_free(&l->head);
+	l->events = json_array();
+	rc = store_log_next_head(l, c, &l->head, err);
+	if (rc <= 0)
+		return rc;
+	line = l->line - count_lines(c->lines) + 1;
+	if (read_lines(l, c->lines, line, err) < 0)
 		return -1;
-	at = l->at;
-	to = find_commit(l, &commit);
-	if (to == l->at)
-		return 0;
-	if (check_sum(l, commit, to, err) < 0 || read_lines(l, to, err) < 0 ||
-		check_head(l, commit, err) < 0)
-		return -1;
-	l->begin = l->at;
-	l->begin_line = l->line;
-	return fill(l, c, at);
+	c->events = l->events;
+	if (c->document_key && !c->removed)
+		c->document = buf_str(&document_of(l, c->document_key)->text);
+	return 1;
 }

@@ -40,6 +40,13 @@ int store_log_open(struct store_log **out, struct disk *disk, const char *dir, c
  * Only the documents are rebuilt, no keys.
  */
 int store_log_next(struct store_log *l, struct store_commit *c, struct error *err);
+/*
+ * The same without the events and the text of the document, which are neither parsed nor checked
+ * beyond the checksum of the lines. What *c points to is in *head, which is the caller's. Do not
+ * mix with store_log_next().
+ */
+int store_log_next_head(
+	struct store_log *l, struct store_commit *c, json **head, struct error *err);
 void store_log_close(struct store_log **l); /* for CLEANUP; safe on NULL */
 
 #endif

@@ -18,17 +18,10 @@
 enum { SHOWN_MAX = 300 };
 
 struct recorded_commit {
-	struct arena arena; /* of the texts, but the lines */
-	struct str lines;   /* in the journal */
-	int64_t rev;
-	const char *ts;
-	const char *key; /* of the document, if it was changed; else NULL */
-	json *note;      /* NULL: none */
-	json *events;
-	const char *op; /* of the note; "": none */
-	int64_t part;   /* 1: the first commit of an operation */
-	bool there;     /* the document exists from this commit on */
-	struct str document;
+	struct store_commit saved; /* without its events and document */
+	json *head;                /* what `saved` points to */
+	const char *op;            /* of the note; "": none */
+	int64_t part;              /* 1: the first commit of an operation */
 };
 
 struct replay {
@@ -36,9 +29,10 @@ struct replay {
 	struct replay_result *result;
 
 	/* The recorded side. */
-	struct history history;
+	struct store_log *log;
+	struct history history;      /* follows where an operation does not come out the same */
 	const char *journal;         /* its first line */
-	struct buf before;           /* the document before the operation; empty: none */
+	int64_t rev;                 /* before the operation */
 	struct recorded_commit next; /* the commit after the operation, if has_next */
 	bool has_next;
 	VEC(struct recorded_commit) commits; /* of the operation */
@@ -74,41 +68,31 @@ bool replay_next_commit(struct str *rest, struct str *lines)
 	return false;
 }
 
-static void set_commit(struct recorded_commit *c, const struct history *h)
+static size_t count_events(struct str lines)
 {
-	const struct store_commit *from = &h->commit;
-	const char *op;
+	struct str line;
+	size_t n = 0;
 
-	*c = (struct recorded_commit){.lines = from->lines, .rev = from->rev, .there = h->there};
-	c->ts = arena_dup(&c->arena, str_of(from->ts ? from->ts : ""));
-	c->key = h->changed ? arena_dup(&c->arena, str_of(from->document_key)) : NULL;
-	c->note = from->note ? json_copy(from->note) : NULL;
-	c->events = json_copy(from->events);
-	op = json_get_str(c->note, "op");
-	c->op = op ? op : "";
-	c->part = json_get_int(c->note, "part", 1);
-	c->document.n = h->document.len;
-	c->document.p = arena_dup(&c->arena, buf_str(&h->document));
+	while (str_line(&lines, &line))
+		n += str_starts(line, EVENT);
+	return n;
 }
 
-static void forget_commit(struct recorded_commit *c)
-{
-	json_free(&c->note);
-	json_free(&c->events);
-	arena_release(&c->arena);
-}
-
-/* As history_next(). */
+/* As store_log_next(). */
 static int read_next(struct replay *r, struct error *err)
 {
-	int rc = history_next(&r->history, err);
+	struct recorded_commit *c = &r->next;
+	int rc = store_log_next_head(r->log, &c->saved, &c->head, err);
+	const char *op;
 
 	r->has_next = rc > 0;
 	if (!r->has_next)
 		return rc;
-	set_commit(&r->next, &r->history);
+	op = json_get_str(c->saved.note, "op");
+	c->op = op ? op : "";
+	c->part = json_get_int(c->saved.note, "part", 1);
 	r->result->commits++;
-	r->result->events += json_len(r->next.events);
+	r->result->events += count_events(c->saved.lines);
 	return 1;
 }
 
@@ -120,7 +104,7 @@ static const struct recorded_commit *last_commit(const struct replay *r)
 static void forget_operation(struct replay *r)
 {
 	while (r->commits.n)
-		forget_commit(&r->commits.items[--r->commits.n]);
+		json_free(&r->commits.items[--r->commits.n].head);
 }
 
 /* 1; 0 at the end of the journal; -1. */
@@ -128,10 +112,8 @@ static int next_operation(struct replay *r, struct error *err)
 {
 	int rc;
 
-	if (r->commits.n) {
-		buf_clear(&r->before);
-		buf_add(&r->before, last_commit(r)->document);
-	}
+	if (r->commits.n)
+		r->rev = last_commit(r)->saved.rev;
 	forget_operation(r);
 	if (!r->has_next)
 		return 0;
@@ -145,7 +127,7 @@ static int next_operation(struct replay *r, struct error *err)
 /* The lines of the journal from `from` to the end of the operation. */
 static struct str lines_from(const struct replay *r, const char *from)
 {
-	struct str last = last_commit(r)->lines;
+	struct str last = last_commit(r)->saved.lines;
 
 	return (struct str){from, (size_t)(last.p + last.n - from)};
 }
@@ -161,6 +143,44 @@ static json *parse_change(struct str lines)
 		if (str_starts(line, CHANGE))
 			(void)json_parse(&change, line, &ignored);
 	return change;
+}
+
+/* Adds the document after the change; false when there is none then. */
+static bool apply_change(const json *change, struct str before, struct buf *after)
+{
+	struct error ignored;
+
+	if (json_is_array(json_get(change, "delta")))
+		(void)delta_apply(json_get(change, "delta"), before, after, &ignored);
+	return json_get(change, "to") != NULL;
+}
+
+static json *parse_events(struct str lines)
+{
+	json *list = json_array(), *event;
+	struct error ignored;
+	struct str line;
+
+	while (str_line(&lines, &line))
+		if (str_starts(line, EVENT) && json_parse(&event, line, &ignored) == 0)
+			json_push(list, event);
+	return list;
+}
+
+/* Reads the history, with all its checks, up to the commit `rev`; 0: up to none. */
+static int read_history(struct replay *r, int64_t rev, struct error *err)
+{
+	struct history *h = &r->history;
+	int rc = 1;
+
+	if (!h->log && history_open(h, r->result->place, err) < 0)
+		return -1;
+	while (h->commit.rev < rev && (rc = history_next(h, err)) > 0)
+		;
+	if (rc >= 0 && h->commit.rev != rev)
+		return error_set(err, ERR_STATE, "'%s' was replaced while it was read",
+			r->result->place->journal);
+	return rc < 0 ? -1 : 0;
 }
 
 /* ---- the environment ---- */
@@ -260,13 +280,23 @@ static void put_document(struct replay *r, bool there, struct str text)
 		simulator_disk_remove(r->disk, r->now.path);
 }
 
-/* Puts the disk into the recorded state after the operation. */
+/* Adds the recorded document after the operation's first commit; false when there is none. To be
+ * called before the operation is run. */
+static bool first_document(const struct replay *r, struct buf *out)
+{
+	CLEANUP(json_free) json *change = parse_change(r->commits.items[0].saved.lines);
+	const struct buf *before = simulator_disk_text(r->disk, r->now.path);
+
+	return apply_change(change, before ? buf_str(before) : (struct str){0}, out);
+}
+
+/* Puts the disk into the recorded state after the operation, up to which the history was read. */
 static void adopt(struct replay *r)
 {
 	struct str journal = lines_from(r, r->journal);
 
 	close_document(r);
-	put_document(r, last_commit(r)->there, last_commit(r)->document);
+	put_document(r, r->history.there, buf_str(&r->history.document));
 	simulator_disk_put(r->disk, r->now.journal, journal);
 	r->at = journal.n;
 }
@@ -283,8 +313,8 @@ static struct str written(const struct replay *r)
 static const char *path_of(struct replay *r, const struct recorded_commit *c)
 {
 	bool is_step = strcmp(c->op, "step") == 0;
-	const char *file = is_step ? json_get_str(c->note, "file") : NULL,
-		   *key = is_step ? NULL : c->key;
+	const char *file = is_step ? json_get_str(c->saved.note, "file") : NULL,
+		   *key = is_step ? NULL : c->saved.document_key;
 	struct str base = path_base(r->now.path);
 
 	if (file || !key || !str_starts(str_of(key), "doc/") || str_is(base, key + 4))
@@ -324,14 +354,18 @@ static bool open_document(struct replay *r)
 	if (rc < 0 && !f->store)
 		close_document(r);
 	f->replaying = true;
-	f->replay = json_get(last_commit(r)->note, "seen");
+	f->replay = json_get(last_commit(r)->saved.note, "seen");
 	return rc == 0;
 }
 
 /* What people did: the next open finds it. */
 static bool replay_edit(struct replay *r, const struct recorded_commit *c)
 {
-	put_document(r, c->there, c->document);
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	bool there = first_document(r, &text);
+
+	(void)c;
+	put_document(r, there, buf_str(&text));
 	(void)open_document(r);
 	return true;
 }
@@ -371,7 +405,7 @@ static bool load_workflow(struct replay *r, const json *note)
 static bool replay_step(struct replay *r, const struct recorded_commit *c)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	const json *note = c->note;
+	const json *note = c->saved.note;
 	const char *skill = json_get_str(note, "research_skill"),
 		   *repo = json_get_str(note, "repo");
 	struct environment environment;
@@ -428,7 +462,7 @@ static bool entry_of(struct str document, const json *action, struct buf *text)
 
 /* The text as it was given: the document has it without the blanks at its end. */
 static bool answer_of(
-	struct replay *r, const struct recorded_commit *c, const char *id, struct buf *text)
+	struct replay *r, struct str document, const json *events, const char *id, struct buf *text)
 {
 	CLEANUP(json_free) json *actions = NULL;
 	const json *action;
@@ -438,10 +472,10 @@ static bool answer_of(
 		!(action = action_find(actions, id)))
 		return false;
 	if (!(action_is_troubleshooter(action)
-			    ? entry_of(c->document, action, text)
-			    : section_of(c->document, json_get_str(action, "write_section"), text)))
+			    ? entry_of(document, action, text)
+			    : section_of(document, json_get_str(action, "write_section"), text)))
 		return false;
-	for (const json *e = json_first(c->events); e; e = json_next(e))
+	for (const json *e = json_first(events); e; e = json_next(e))
 		bytes = json_get_int(e, "bytes", bytes);
 	while ((int64_t)text->len < bytes)
 		buf_addc(text, '\n');
@@ -465,30 +499,35 @@ static void note_agent_turns(struct context_file *f, const json *events)
 /* The text of a refused answer is only under logs/. */
 static bool replay_record(struct replay *r, const struct recorded_commit *c)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const char *id = json_get_str(c->note, "action");
+	CLEANUP(buf_release) struct buf text = BUF_INIT, document = BUF_INIT;
+	CLEANUP(json_free) json *events = NULL;
+	const char *id = json_get_str(c->saved.note, "action");
 	enum answer_fate fate;
 
-	if (!c->key || !id || !c->there)
+	if (!c->saved.document_key || !id || !first_document(r, &document))
 		return false;
 	if (!open_document(r))
 		return true;
-	if (!answer_of(r, c, id, &text))
+	events = parse_events(c->saved.lines);
+	if (!answer_of(r, buf_str(&document), events, id, &text))
 		return false;
-	note_agent_turns(&r->file, c->events);
-	(void)answer_record(&r->file, json_get_str(c->note, "owner"), id,
-		json_get_str(c->note, "word"), buf_str(&text), &fate, &r->err);
+	note_agent_turns(&r->file, events);
+	(void)answer_record(&r->file, json_get_str(c->saved.note, "owner"), id,
+		json_get_str(c->saved.note, "word"), buf_str(&text), &fate, &r->err);
 	return true;
 }
 
 static bool replay_events(struct replay *r, const struct recorded_commit *c)
 {
-	if (c->key)
+	CLEANUP(json_free) json *events = NULL;
+
+	if (c->saved.document_key)
 		return false;
 	if (!open_document(r))
 		return true;
+	events = parse_events(c->saved.lines);
 	(void)context_op(&r->file, "run");
-	note_agent_turns(&r->file, c->events);
+	note_agent_turns(&r->file, events);
 	(void)context_log(&r->file, &r->err);
 	return true;
 }
@@ -497,12 +536,14 @@ static bool replay_events(struct replay *r, const struct recorded_commit *c)
 static bool replay_set(struct replay *r, const struct recorded_commit *c)
 {
 	CLEANUP(context_release) struct context doc = {0};
-	const char *key = json_get_str(c->note, "key"), *value = json_get_str(c->note, "value");
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *key = json_get_str(c->saved.note, "key"),
+		   *value = json_get_str(c->saved.note, "value");
 	struct error ignored;
 
 	if (!key)
 		return false;
-	if (!value && c->key && context_parse(&doc, "", c->document, &ignored) == 0)
+	if (!value && first_document(r, &text) && context_parse_buf(&doc, "", &text, &ignored) == 0)
 		value = context_get(&doc, key).p;
 	if (open_document(r))
 		(void)engine_set_key(&r->file, key, str_of(value), &r->err);
@@ -512,7 +553,7 @@ static bool replay_set(struct replay *r, const struct recorded_commit *c)
 static bool replay_restore(struct replay *r, const struct recorded_commit *c)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	int64_t to = json_get_int(c->note, "to", 0);
+	int64_t to = json_get_int(c->saved.note, "to", 0);
 
 	if (!to || history_document(r->result->place, to, &text, NULL, &r->err) < 0)
 		return false;
@@ -555,10 +596,10 @@ static const struct {
 /* The operation began at the time that its note has; an edit by hand has none. */
 static bool set_clock(const struct recorded_commit *first)
 {
-	const char *at = json_get_str(first->note, "at");
+	const char *at = json_get_str(first->saved.note, "at"), *ts = first->saved.ts;
 	int64_t t;
 
-	if (clock_parse(at ? at : first->ts, &t) < 0)
+	if (clock_parse(at ? at : ts ? ts : "", &t) < 0)
 		return false;
 	clock_fix(t);
 	return true;
@@ -614,12 +655,12 @@ static void add_difference(struct replay *r, const struct recorded_commit *c, co
 	struct str recorded, struct str replayed)
 {
 	struct replay_difference *d = &r->result->first;
-	const char *by = json_get_str(c->note, "by");
+	const char *by = json_get_str(c->saved.note, "by");
 	struct str a, b;
 
 	if (r->result->differ++)
 		return;
-	*d = (struct replay_difference){.rev = c->rev,
+	*d = (struct replay_difference){.rev = c->saved.rev,
 		.op = arena_dup(r->arena, str_of(c->op)),
 		.what = arena_dup(r->arena, str_of(what))};
 	if (by && strcmp(by, DEV_TEAM_VERSION) != 0)
@@ -638,25 +679,25 @@ static void add_events(struct str lines, struct buf *out)
 			buf_addf(out, "%.*s\n", (int)line.n, line.p);
 }
 
-/* `lines` are what the commit saved when it was run again; *document is the document before it, and
- * becomes the one after it. */
+/* `lines` are what the commit that the history has just read saved when it was run again; *document
+ * is the document before it, and becomes the one after it. */
 static void compare_commit(
 	struct replay *r, const struct recorded_commit *c, struct str lines, struct buf *document)
 {
 	CLEANUP(buf_release) struct buf old = *document, events = BUF_INIT, new_events = BUF_INIT;
 	CLEANUP(json_free) json *change = parse_change(lines);
-	struct error ignored;
+	struct str recorded = buf_str(&r->history.document);
 
 	*document = (struct buf)BUF_INIT;
-	if (!change)
+	if (change)
+		(void)apply_change(change, buf_str(&old), document);
+	else
 		buf_add(document, buf_str(&old));
-	else if (json_is_array(json_get(change, "delta")))
-		(void)delta_apply(json_get(change, "delta"), buf_str(&old), document, &ignored);
-	add_events(c->lines, &events);
+	add_events(c->saved.lines, &events);
 	add_events(lines, &new_events);
-	if (!str_eq(c->document, buf_str(document)))
-		add_difference(r, c, "document", c->document, buf_str(document));
-	else if (!change == (c->key != NULL))
+	if (!str_eq(recorded, buf_str(document)))
+		add_difference(r, c, "document", recorded, buf_str(document));
+	else if (!change == r->history.changed)
 		add_difference(r, c, change ? "it was saved" : "it was not saved", (struct str){0},
 			(struct str){0});
 	else if (!str_eq(buf_str(&events), buf_str(&new_events)))
@@ -664,21 +705,26 @@ static void compare_commit(
 }
 
 /* Commits more than recorded are no difference: the process was killed before them. */
-static void compare(struct replay *r)
+static int compare(struct replay *r, struct error *err)
 {
 	CLEANUP(buf_release) struct buf document = BUF_INIT;
 	struct str rest = written(r), lines;
 
-	buf_add(&document, buf_str(&r->before));
+	if (read_history(r, r->rev, err) < 0)
+		return -1;
+	buf_add(&document, buf_str(&r->history.document));
 	for (size_t i = 0; i < r->commits.n; i++) {
 		const struct recorded_commit *c = &r->commits.items[i];
 
+		if (read_history(r, c->saved.rev, err) < 0)
+			return -1;
 		if (replay_next_commit(&rest, &lines))
 			compare_commit(r, c, lines, &document);
 		else
 			add_difference(r, c, r->err.code ? r->err.text : "nothing was saved",
 				(struct str){0}, (struct str){0});
 	}
+	return 0;
 }
 
 /* An edit by hand is an input, but that the store finds it is verified too. */
@@ -687,10 +733,11 @@ static bool is_by_hand(const struct recorded_commit *c)
 	return strcmp(c->op, "edit") == 0 || strcmp(c->op, "removed") == 0;
 }
 
-static void verify_operation(struct replay *r)
+/* The same lines have the same checksums, so the documents are rebuilt only where they are not. */
+static int verify_operation(struct replay *r, struct error *err)
 {
 	bool was_run = run_operation(r);
-	struct str recorded = lines_from(r, r->commits.items[0].lines.p);
+	struct str recorded = lines_from(r, r->commits.items[0].saved.lines.p);
 
 	if (was_run && !is_by_hand(&r->commits.items[0]))
 		r->result->replayed += r->commits.n;
@@ -698,21 +745,22 @@ static void verify_operation(struct replay *r)
 		count_taken(r);
 	if (was_run && str_eq(written(r), recorded)) {
 		r->at += recorded.n;
-		return;
+		return 0;
 	}
-	if (was_run)
-		compare(r);
+	if ((was_run && compare(r, err) < 0) || read_history(r, last_commit(r)->saved.rev, err) < 0)
+		return -1;
 	adopt(r);
+	return 0;
 }
 
 static void replay_close(struct replay *r)
 {
 	forget_operation(r);
 	if (r->has_next)
-		forget_commit(&r->next);
+		json_free(&r->next.head);
 	vec_release(&r->commits);
+	store_log_close(&r->log);
 	history_close(&r->history);
-	buf_release(&r->before);
 	close_document(r);
 	simulator_disk_free(&r->disk);
 	arena_release(&r->paths);
@@ -727,14 +775,14 @@ int replay_verify(struct arena *a, const struct history_place *place, struct rep
 	int rc;
 
 	*v = (struct replay_result){.place = place};
-	if (history_open(&r.history, place, err) < 0)
-		return -1;
 	r.disk = simulator_disk_new();
 	r.now = *place;
+	if (store_log_open(&r.log, disk_real(), place->dir, place->name, err) < 0)
+		return -1;
 	rc = read_next(&r, err);
-	r.journal = r.next.lines.p;
+	r.journal = r.next.saved.lines.p;
 	while (rc >= 0 && (rc = next_operation(&r, err)) > 0)
-		verify_operation(&r);
+		rc = verify_operation(&r, err);
 	return rc;
 }
 
