@@ -26,17 +26,32 @@ static bool has_nul_escape(struct str text)
 	return false;
 }
 
+enum { FEW_KEYS = 16 };
+
 struct json_keys {
 	const char **items;
 	size_t n, cap;
 };
 
-/* Sorts rather than compares pairs, because the text comes from outside and may have many keys. */
+static bool has_key(const struct json_keys *keys, const char *key)
+{
+	for (size_t i = 0; i < keys->n; i++)
+		if (*keys->items[i] == *key && strcmp(keys->items[i], key) == 0)
+			return true;
+	return false;
+}
+
+/* Compares each with each only if there are few: the text comes from outside. */
 static bool has_duplicate_key(const json *object, struct json_keys *keys)
 {
 	keys->n = 0;
-	for (const json *c = object->child; c; c = c->next)
+	for (const json *c = object->child; c; c = c->next) {
+		if (keys->n < FEW_KEYS && has_key(keys, c->string))
+			return true;
 		vec_push(keys, c->string);
+	}
+	if (keys->n <= FEW_KEYS)
+		return false;
 	vec_sort(keys, vec_by_text);
 	for (size_t i = 1; i < keys->n; i++)
 		if (strcmp(keys->items[i - 1], keys->items[i]) == 0)
@@ -301,14 +316,34 @@ static void print_escape(struct buf *out, unsigned char c)
 		buf_addf(out, "\\u%04x", c);
 }
 
+enum { BLOCK = 8 }; /* bytes that are looked at at once */
+
+/* Whether a byte of the block at p must be escaped: subtracting sets the high bit of a byte that is
+ * smaller, if only because of one below it. */
+static bool has_escape(const char *p)
+{
+	const uint64_t ones = 0x0101010101010101u, high = ones << 7;
+	uint64_t block, quote, backslash;
+
+	memcpy(&block, p, sizeof(block));
+	quote = block ^ ones * '"';
+	backslash = block ^ ones * '\\';
+	return (((block - ones * ' ') & ~block) | ((quote - ones) & ~quote) |
+		       ((backslash - ones) & ~backslash)) &
+	       high;
+}
+
 void json_print_text(struct buf *out, struct str s)
 {
 	size_t from = 0;
 
 	buf_addc(out, '"');
 	for (size_t i = 0; i < s.n; i++) {
-		unsigned char c = (unsigned char)s.p[i];
+		unsigned char c;
 
+		while (s.n - i > BLOCK && !has_escape(s.p + i))
+			i += BLOCK;
+		c = (unsigned char)s.p[i];
 		if (c >= 0x20 && c != '"' && c != '\\')
 			continue;
 		buf_add(out, str_sub(s, from, i));
@@ -367,8 +402,16 @@ void json_write_str(struct json_writer *w, const char *key, struct str value)
 
 void json_write_int(struct json_writer *w, const char *key, int64_t value)
 {
+	uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+	char digits[24], *p = digits + sizeof(digits);
+
 	begin_value(w, key);
-	buf_addf(w->out, "%lld", (long long)value);
+	do
+		*--p = (char)('0' + rest % 10);
+	while ((rest /= 10) > 0);
+	if (value < 0)
+		*--p = '-';
+	buf_add(w->out, (struct str){p, (size_t)(digits + sizeof(digits) - p)});
 }
 
 /* A fraction, a negative number, or a word, as cJSON prints it. */
