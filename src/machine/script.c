@@ -23,20 +23,14 @@ struct script_action {
 	/* With a policy: its name, what a denial means (NULL: as the policy says), the shell
 	 * command and its working directory. Without: NULL. */
 	const char *policy, *violation, *inner, *directory;
-	const char *answer; /* first line of the recorded answer; NULL if there is none */
-};
-
-/* The process that holds the lock file; the start time tells it from a later one with its pid. */
-struct guard_id {
-	pid_t pid;
-	uint64_t start;
+	char *answer; /* first line of the recorded answer; NULL if there is none */
 };
 
 static const int ending[] = {SIGTERM, SIGINT, SIGHUP}; /* the script, and then the caller */
 
 /* ---- the action as the document has it ---- */
 
-enum { TIMEOUT_MAX = 7 * 86400, TIMEOUT_DEFAULT = 1800 };
+enum { TIMEOUT_DEFAULT = 1800 };
 
 /* `.ADR-7.validating-1.exec` for `ADR-7/validating/1`. The id may have been edited: no `/` or `.`
  * of it reaches the path. */
@@ -61,7 +55,7 @@ bool script_running(const struct context_file *f, const char *id)
 	return fd >= 0 && fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }
 
-static const char *answer_of(struct arena *a, const struct context *c, const json *action)
+static char *answer_of(struct arena *a, const struct context *c, const json *action)
 {
 	struct str rest = context_section(c, json_get_str(action, "write_section")), line;
 
@@ -77,10 +71,9 @@ static int check_log(struct arena *a, const struct context_file *f, const struct
 	struct error *err)
 {
 	const char *logs = arena_printf(a, "%s/logs/", f->dir);
-	struct str log = str_of(s->log), name;
+	size_t n = strlen(logs);
 
-	name = str_starts(log, logs) ? str_sub(log, strlen(logs), log.n) : (struct str){0};
-	if (!name.n || str_find(name, STR("/")) < name.n)
+	if (!str_starts(str_of(s->log), logs) || !s->log[n] || strchr(s->log + n, '/'))
 		return error_set(err, ERR_INPUT, "'log_file' of '%.200s' is not in '%s': '%.200s'",
 			s->id, logs, s->log);
 	return 0;
@@ -131,26 +124,7 @@ static int fill_policy(struct arena *a, const json *action, const char *wished,
 	return 0;
 }
 
-static int fill(struct arena *a, const struct context_file *f, const json *action,
-	const char *policy, struct script_action *s, struct error *err)
-{
-	int64_t timeout = json_get_int(action, "timeout_s", TIMEOUT_DEFAULT);
-
-	if (strcmp(json_get_str(action, "action"), "run_script") != 0)
-		return error_set(err, ERR_INPUT, "action '%.200s' is not a run_script but a %s",
-			s->id, json_get_str(action, "action"));
-	s->document = arena_dup(a, str_of(f->path));
-	s->command = arena_dup(a, str_of(json_get_str(action, "command")));
-	s->log = arena_dup(a, str_of(json_get_str(action, "log_file")));
-	s->timeout_s = (unsigned)(timeout > TIMEOUT_MAX ? TIMEOUT_MAX : timeout);
-	s->lock = lock_file(a, f, s->id);
-	s->answer = answer_of(a, &f->doc, action);
-	return check_log(a, f, s, err) < 0 ? -1 : fill_policy(a, action, policy, s, err);
-}
-
-/* Loads action `id`. `locked`: holds the document's lock meanwhile. `policy`: see
- * script_run().
- */
+/* Loads action `id`. `locked`: holds the document's lock meanwhile. `policy`: see script_run(). */
 static int script_load(struct arena *a, const char *document, const char *id, const char *policy,
 	bool locked, struct script_action *s, struct error *err)
 {
@@ -165,7 +139,16 @@ static int script_load(struct arena *a, const char *document, const char *id, co
 	action = action_find(array, id);
 	if (!action)
 		return answer_refuse_stale(&f, id, err);
-	return fill(a, &f, action, policy, s, err);
+	if (!json_str_is(action, "action", "run_script"))
+		return error_set(err, ERR_INPUT, "action '%.200s' is not a run_script but a %s", id,
+			json_get_str(action, "action"));
+	s->document = arena_dup(a, str_of(f.path));
+	s->command = arena_dup(a, str_of(json_get_str(action, "command")));
+	s->log = arena_dup(a, str_of(json_get_str(action, "log_file")));
+	s->timeout_s = (unsigned)json_get_int(action, "timeout_s", TIMEOUT_DEFAULT);
+	s->lock = lock_file(a, &f, id);
+	s->answer = answer_of(a, &f.doc, action);
+	return check_log(a, &f, s, err) < 0 ? -1 : fill_policy(a, action, policy, s, err);
 }
 
 /* ---- the lock file ---- */
@@ -241,16 +224,13 @@ static bool read_text(int fd, char text[TEXT_MAX])
 	return n > 0;
 }
 
-static bool lock_read(int fd, struct guard_id *g)
+/* The guard that signed the file: its pid and start. */
+static bool lock_read(int fd, struct process_info *guard)
 {
 	char text[TEXT_MAX];
-	int pid;
 
-	if (!read_text(fd, text) || !strchr(text, '\n') ||
-		sscanf(text, "%d %" SCNu64, &pid, &g->start) != 2 || pid <= 1)
-		return false;
-	g->pid = (pid_t)pid;
-	return true;
+	return read_text(fd, text) && strchr(text, '\n') &&
+	       sscanf(text, "%d %" SCNu64, &guard->pid, &guard->start) == 2 && guard->pid > 1;
 }
 
 /* Best effort: on a full disk the waiting callers learn less. */
@@ -317,18 +297,21 @@ enum { REPORT_MAX = 16 << 20 };
 /* The file that this program was started from, even if its name now leads to another. */
 const char *script_program = "/proc/self/exe";
 
-static char *timeout_note(struct arena *a, const struct script_action *s)
+/* The first line of the answer. */
+static char *outcome_line(
+	struct arena *a, const struct script_action *s, bool passed, bool timed_out)
 {
-	return arena_printf(a, " — timed out after %u s", s->timeout_s);
+	const char *why = timed_out ? arena_printf(a, " — timed out after %u s", s->timeout_s) : "";
+
+	return arena_printf(a, "%s%s — log: %s", passed ? "passed" : "failed", why, s->log);
 }
 
-static int read_report(const char *path, json **report, struct error *err)
+/* Best effort: on a full disk the log has less. */
+static void log_text(const struct script_action *s, int log, const char *text)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error ignored;
 
-	if (sys_read_file(&text, path, REPORT_MAX, NULL, err) < 0)
-		return -1;
-	return json_parse(report, str_trim(buf_str(&text)), err);
+	(void)sys_write_all(log, str_of(text), s->log, &ignored);
 }
 
 static char *denied(struct arena *a, const struct script_action *s, const struct breach *b)
@@ -336,9 +319,9 @@ static char *denied(struct arena *a, const struct script_action *s, const struct
 	CLEANUP(json_free) json *j = breach_json(b);
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	buf_addf(&text, "failed — security violation: %s — log: %s\n\n", breach_line(a, b), s->log);
 	json_print(&text, j);
-	return arena_dup(a, buf_str(&text));
+	return arena_printf(a, "failed — security violation: %s — log: %s\n\n%s", breach_line(a, b),
+		s->log, text.s);
 }
 
 /* A line for the log: which kernel layers the script ran under. */
@@ -359,14 +342,15 @@ static const char *layers_of(struct arena *a, const struct script_action *s, con
 static int policy_outcome(struct arena *a, const struct script_action *s, const char *path,
 	int status, char **text, const char **layers, struct error *err)
 {
+	CLEANUP(buf_release) struct buf all = BUF_INIT;
 	CLEANUP(json_free) json *report = NULL;
 	struct breach b;
 	bool timed_out, passed;
-	int rc = read_report(path, &report, err);
+	int rc;
 
-	if (rc == 0)
-		rc = breach_read(a, report, s->violation, &b, err);
-	if (rc < 0)
+	if (sys_read_file(&all, path, REPORT_MAX, NULL, err) < 0 ||
+		json_parse(&report, str_trim(buf_str(&all)), err) < 0 ||
+		(rc = breach_read(a, report, s->violation, &b, err)) < 0)
 		return error_prefix(err, "nothing ran under the policy '%.200s'%s", s->policy,
 			report && json_get_str(report, "error") ? ""
 								: " (its message is in the log)");
@@ -377,8 +361,7 @@ static int policy_outcome(struct arena *a, const struct script_action *s, const 
 	}
 	timed_out = json_is_true(json_get(report, "timed_out"));
 	passed = status == 0 && !timed_out;
-	*text = arena_printf(a, "%s%s — log: %s", passed ? "passed" : "failed",
-		timed_out ? timeout_note(a, s) : "", s->log);
+	*text = outcome_line(a, s, passed, timed_out);
 	return passed;
 }
 
@@ -404,9 +387,7 @@ static bool settle_descriptors(int lock, int ready)
 		return false;
 	if (dup3(lock, LOCK_FD, O_CLOEXEC) < 0 || dup3(ready, READY_FD, O_CLOEXEC) < 0)
 		return false;
-	if (syscall(SYS_close_range, (unsigned)READY_FD + 1, ~0u, 0u) < 0)
-		for (int fd = READY_FD + 1; fd < 1024; fd++)
-			close(fd);
+	(void)syscall(SYS_close_range, (unsigned)READY_FD + 1, ~0u, 0u);
 	return true;
 }
 
@@ -450,22 +431,16 @@ static int record(const struct script_action *s, bool passed, const char *text, 
 static int conclude(struct arena *a, const struct script_action *s, const struct process_end *end,
 	int log, struct error *err)
 {
-	const char *why = "";
-	struct error ignored;
+	bool passed = !end->timed_out && end->status == 0;
 
 	if (end->cancelled) {
-		(void)sys_write_all(log, STR("\ndev-team: ended by a signal\n"), s->log, &ignored);
+		log_text(s, log, "\ndev-team: ended by a signal\n");
 		return error_set(err, ERR_SYSTEM, "the script was ended by a signal");
 	}
-	if (end->timed_out) {
-		why = timeout_note(a, s);
-		(void)sys_write_all(log,
-			str_of(arena_printf(a, "\ndev-team: timed out after %u s\n", s->timeout_s)),
-			s->log, &ignored);
-	}
-	if (!end->timed_out && end->status == 0)
-		return record(s, true, arena_printf(a, "passed — log: %s", s->log), err);
-	return record(s, false, arena_printf(a, "failed%s — log: %s", why, s->log), err);
+	if (end->timed_out)
+		log_text(s, log,
+			arena_printf(a, "\ndev-team: timed out after %u s\n", s->timeout_s));
+	return record(s, passed, outcome_line(a, s, passed, end->timed_out), err);
 }
 
 /* `policy exec` keeps the time limit: it can end more than a process group. */
@@ -477,7 +452,6 @@ static int run_under(struct arena *a, const struct script_action *s, struct proc
 		"--cwd", s->directory, "--timeout", arena_printf(a, "%u", s->timeout_s), "--report",
 		report, "--", s->inner, NULL};
 	struct process_end end;
-	struct error ignored;
 	char *text = NULL;
 	int rc;
 
@@ -489,8 +463,7 @@ static int run_under(struct arena *a, const struct script_action *s, struct proc
 		rc = conclude(a, s, &end, log, err);
 	else if (rc == 0) {
 		rc = policy_outcome(a, s, report, end.status, &text, &layers, err);
-		if (rc >= 0)
-			(void)sys_write_all(log, str_of(layers), s->log, &ignored);
+		log_text(s, log, layers);
 		rc = rc < 0 ? -1 : record(s, rc == 1, text, err);
 	}
 	(void)unlink(report);
@@ -587,7 +560,7 @@ static int start_guard_process(const struct script_action *s, int lock, struct e
 /* ---- waiting for the guard ---- */
 
 enum {
-	POLL_MS = 20,       /* without a pidfd */
+	BRIEFLY_MS = 2,
 	END_MS = 30000,     /* for a guard to end its script */
 	CONTINUE_MS = 1000, /* after the time limit, and from then on */
 	LOST_MS = 120000,   /* after the time limit: no guard needs this long to end and record */
@@ -636,7 +609,7 @@ static void watch_end(struct guard_watch *w)
 		(void)raise(w->caught);
 }
 
-static bool is_alive(const struct guard_id *g)
+static bool is_alive(const struct process_info *g)
 {
 	struct process_info info;
 
@@ -644,7 +617,7 @@ static bool is_alive(const struct guard_id *g)
 }
 
 /* A stopped guard (SIGSTOP) keeps no time limit: continues it. */
-static void wake_guard(struct guard_watch *w, const struct guard_id *g)
+static void wake_guard(struct guard_watch *w, const struct process_info *g)
 {
 	struct process_info info;
 
@@ -655,44 +628,49 @@ static void wake_guard(struct guard_watch *w, const struct guard_id *g)
 		(void)kill(g->pid, SIGCONT);
 }
 
-static int wait_ms(const struct guard_watch *w, bool must_poll)
+static int wait_ms(const struct guard_watch *w)
 {
 	int64_t left = w->until < 0 ? 60000 : w->until - clock_ticks();
 
 	if (w->wake >= 0 && left > w->wake - clock_ticks())
 		left = w->wake - clock_ticks();
-	if (must_poll && left > POLL_MS)
-		left = POLL_MS;
 	return left < 0 ? 0 : left > 60000 ? 60000 : (int)left;
 }
 
-static enum seen watch_guard(struct guard_watch *w, const struct guard_id *g, int handle)
+/* Waits once, at most `ms`. `handle`: a pidfd of the guard, or -1. */
+static enum seen watch_once(struct guard_watch *w, int handle, int ms)
 {
-	for (;;) {
-		struct pollfd fds[] = {
-			{.fd = handle, .events = POLLIN},
-			{.fd = w->caught ? -1 : w->signals, .events = POLLIN},
-		};
-		struct signalfd_siginfo info;
+	struct pollfd fds[] = {
+		{.fd = handle, .events = POLLIN},
+		{.fd = w->caught ? -1 : w->signals, .events = POLLIN},
+	};
+	struct signalfd_siginfo info;
 
-		(void)poll(fds, COUNT(fds), wait_ms(w, handle < 0));
-		if (fds[0].revents || (handle < 0 && !is_alive(g)))
-			return SEEN_END;
-		if (!w->caught && read(w->signals, &info, sizeof(info)) == sizeof(info)) {
-			w->caught = (int)info.ssi_signo;
-			return SEEN_SIGNAL;
-		}
-		if (w->until >= 0 && clock_ticks() >= w->until)
-			return SEEN_LATE;
+	(void)poll(fds, COUNT(fds), ms);
+	if (fds[0].revents)
+		return SEEN_END;
+	if (!w->caught && read(w->signals, &info, sizeof(info)) == sizeof(info)) {
+		w->caught = (int)info.ssi_signo;
+		return SEEN_SIGNAL;
+	}
+	return w->until >= 0 && clock_ticks() >= w->until ? SEEN_LATE : SEEN_NOTHING;
+}
+
+static enum seen watch_guard(struct guard_watch *w, const struct process_info *g, int handle)
+{
+	enum seen seen;
+
+	while ((seen = watch_once(w, handle, wait_ms(w))) == SEEN_NOTHING) {
 		if (w->wake >= 0 && clock_ticks() >= w->lost)
 			return SEEN_LOST;
 		wake_guard(w, g);
 	}
+	return seen;
 }
 
 /* Ends the script before the caller ends. A stopped guard must be continued to see the signal. */
-static void end_guard(
-	const struct script_action *s, struct guard_watch *w, const struct guard_id *g, int handle)
+static void end_guard(const struct script_action *s, struct guard_watch *w,
+	const struct process_info *g, int handle)
 {
 	if (is_alive(g)) {
 		(void)kill(g->pid, SIGTERM);
@@ -709,33 +687,19 @@ static void end_guard(
 	kill_leftovers(s);
 }
 
-/* The guard has not signed yet, or has just ended: waits a moment. */
-static enum seen wait_briefly(struct guard_watch *w)
-{
-	struct pollfd fd = {.fd = w->signals, .events = POLLIN};
-	struct signalfd_siginfo info;
-
-	(void)poll(&fd, 1, 2);
-	if (read(w->signals, &info, sizeof(info)) != sizeof(info))
-		return w->until >= 0 && clock_ticks() >= w->until ? SEEN_LATE : SEEN_NOTHING;
-	w->caught = (int)info.ssi_signo;
-	return SEEN_SIGNAL;
-}
-
 static enum seen wait_for_guard(const struct script_action *s, struct guard_watch *w, int lock)
 {
 	CLEANUP(base_close) int handle = -1;
-	struct guard_id g;
+	struct process_info g;
 	enum seen seen;
 	int64_t end;
 
-	if (!lock_read(lock, &g))
-		return wait_briefly(w);
-	handle = (int)syscall(SYS_pidfd_open, g.pid, 0);
-	if (!is_alive(&g))
-		return wait_briefly(w);
+	if (lock_read(lock, &g))
+		handle = (int)syscall(SYS_pidfd_open, g.pid, 0);
+	if (handle < 0 || !is_alive(&g)) /* it has not signed yet, or has just ended */
+		return watch_once(w, -1, BRIEFLY_MS);
 	end = clock_ticks() + (int64_t)s->timeout_s * 1000; /* a later caller waits longer */
-	w->wake = s->timeout_s ? end + CONTINUE_MS : -1;
+	w->wake = end + CONTINUE_MS;
 	w->lost = end + LOST_MS;
 	seen = watch_guard(w, &g, handle);
 	if (seen == SEEN_SIGNAL || seen == SEEN_LOST) {
@@ -753,15 +717,6 @@ static void remember_guard(struct guard_watch *w, int fd)
 	base_close(&w->reason);
 	w->reason = fd;
 	w->seen = true;
-}
-
-/* Opens the file again: a copy of the descriptor would hold the lock too. */
-static void remember_own_guard(struct guard_watch *w, int lock)
-{
-	char path[64];
-
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", lock);
-	remember_guard(w, open(path, O_RDONLY | O_CLOEXEC));
 }
 
 /* The guard was killed or could not record: ends whatever the script left running. */
@@ -799,15 +754,9 @@ static int start_guard(struct arena *a, struct script_action *s, struct guard_wa
 		return 0;
 	if (w->seen)
 		return no_result(s, w, err);
-	remember_own_guard(w, lock);
+	/* opened again: a copy of the descriptor would hold the lock too */
+	remember_guard(w, open(s->lock, O_RDONLY | O_CLOEXEC));
 	return start_guard_process(s, lock, err) < 0 ? -1 : 1;
-}
-
-static int interrupted(
-	const struct script_action *s, const struct guard_watch *w, struct error *err)
-{
-	remove_lock(s);
-	return error_set(err, ERR_SYSTEM, "'%.200s' was ended by signal %d", s->id, w->caught);
 }
 
 /*
@@ -828,20 +777,22 @@ static int start_or_wait(struct arena *a, struct script_action *s, struct guard_
 
 		if (rc <= 0)
 			lock_remove(s->lock, &lock);
-		*line = rc == 0 ? arena_dup(a, str_of(s->answer)) : NULL;
+		*line = s->answer;
 		return rc;
 	}
 	seen = wait_for_guard(s, w, lock);
-	if (seen == SEEN_SIGNAL)
-		return interrupted(s, w, err);
+	if (seen == SEEN_SIGNAL) {
+		remove_lock(s);
+		return error_set(
+			err, ERR_SYSTEM, "'%.200s' was ended by signal %d", s->id, w->caught);
+	}
 	if (seen == SEEN_END) {
 		remember_guard(w, lock);
 		lock = -1;
 	}
 	if (seen != SEEN_LATE)
 		return 1;
-	*line = s->answer ? arena_dup(a, str_of(s->answer))
-			  : arena_printf(a, "running — log: %s", s->log);
+	*line = s->answer ? s->answer : arena_printf(a, "running — log: %s", s->log);
 	return 0;
 }
 
@@ -855,7 +806,7 @@ int script_run(struct arena *a, const char *context_file, const char *action, co
 	if (script_load(a, context_file, action, policy, false, &s, err) < 0)
 		return -1;
 	if (s.answer && access(s.lock, F_OK) < 0) {
-		*line = arena_dup(a, str_of(s.answer));
+		*line = s.answer;
 		return 0;
 	}
 	watch_begin(&w, policy, wait_s);
