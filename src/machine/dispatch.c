@@ -1,4 +1,5 @@
 #include "src/base/clock.h"
+#include "src/base/json_object.h"
 #include "src/base/number.h"
 #include "src/machine/engine_internal.h"
 
@@ -29,80 +30,47 @@ static char *log_path(struct engine_run *r, const char *state, unsigned long att
 
 static json *security(const struct step_request *q)
 {
-	json *j = json_object();
-
-	json_put_str(j, "policy", str_of(q->policy));
-	if (q->violation)
-		json_put_str(j, "violation", str_of(q->violation));
-	json_put_texts(j, "folder", q->directory, "script", q->script);
-	return j;
-}
-
-static void put_script(
-	struct engine_run *r, json *j, const struct step_request *q, unsigned long attempt)
-{
-	json_put_texts(j, "command", q->command, "log_file", log_path(r, engine_state(r), attempt));
-	json_put_int(j, "timeout_s", q->timeout_s);
-	if (q->policy)
-		json_put(j, "security", security(q));
+	return JSON_OBJECT(JSON_TEXT("policy", q->policy),
+		JSON_IF(q->violation, JSON_TEXT("violation", q->violation)),
+		JSON_TEXT("folder", q->directory), JSON_TEXT("script", q->script));
 }
 
 static json *action_new(struct engine_run *r, const struct step_request *q)
 {
 	const char *part = q->trigger ? "troubleshooter" : engine_state(r);
 	unsigned long attempt = context_next_attempt(r->doc, part);
-	json *j = json_object();
 
-	json_put_texts(j, "action", q->agent ? "spawn_agent" : "run_script", "id",
-		action_id(r, part, attempt), "message", q->message);
-	if (q->agent) {
-		json_put_texts(j, "agent", q->agent, "skill", q->skill);
-		if (q->args && *q->args)
-			json_put_str(j, "args", str_of(q->args));
-	}
-	if (q->trigger) {
-		json_put_str(j, "trigger", str_of(q->trigger));
-		json_put_int(j, "cycle_count", (int64_t)q->cycle_count);
-	}
-	json_put_str(j, "context_file", str_of(r->m->file->path));
-	if (q->agent && !q->trigger)
-		json_put(j, "read_sections", read_sections(q));
-	json_put_texts(j, "write_section", q->writes, "result_format", q->format);
-	if (!q->agent)
-		put_script(r, j, q, attempt);
-	return j;
-}
-
-static void put_owner(const struct engine_run *r, json *event)
-{
-	char deadline[CLOCK_TEXT];
-
-	if (!r->holds)
-		return;
-	clock_text(r->m->file->now + r->holder.ttl_s, deadline);
-	json_put_str(event, "owner", str_of(r->holder.owner));
-	json_put_int(event, "fence", r->holder.fence);
-	json_put_str(event, "deadline", str_of(deadline));
+	return JSON_OBJECT(JSON_TEXT("action", q->agent ? "spawn_agent" : "run_script"),
+		JSON_TEXT("id", action_id(r, part, attempt)), JSON_TEXT("message", q->message),
+		JSON_IF(q->agent, JSON_TEXT("agent", q->agent)),
+		JSON_IF(q->agent, JSON_TEXT("skill", q->skill)),
+		JSON_IF(q->agent && q->args && *q->args, JSON_TEXT("args", q->args)),
+		JSON_IF(q->trigger, JSON_TEXT("trigger", q->trigger)),
+		JSON_IF(q->trigger, JSON_INT("cycle_count", q->cycle_count)),
+		JSON_TEXT("context_file", r->m->file->path),
+		JSON_IF(q->agent && !q->trigger, JSON_VALUE("read_sections", read_sections(q))),
+		JSON_TEXT("write_section", q->writes), JSON_TEXT("result_format", q->format),
+		JSON_IF(q->command, JSON_TEXT("command", q->command)),
+		JSON_IF(q->command, JSON_TEXT("log_file", log_path(r, engine_state(r), attempt))),
+		JSON_IF(q->command, JSON_INT("timeout_s", q->timeout_s)),
+		JSON_IF(q->policy, JSON_VALUE("security", security(q))));
 }
 
 /* Notes and counts an action that is outstanding from now on. */
 static json *note_dispatch(struct engine_run *r, const json *action)
 {
-	json *event = context_event(r->m->file, "dispatch");
-	const char *agent = json_get_str(action, "agent"), *id = json_get_str(action, "id"),
-		   *trigger = json_get_str(action, "trigger");
+	const char *id = json_get_str(action, "id"), *trigger = json_get_str(action, "trigger"),
+		   *who = json_get_str(action, "agent") ? "agent" : "command";
 
-	json_put_texts(event, "action", id, "state", engine_state(r));
-	json_put_str(event, agent ? "agent" : "command",
-		str_of(agent ? agent : json_get_str(action, "command")));
-	if (trigger)
-		json_put_str(event, "trigger", str_of(trigger));
-	json_put_int(
-		event, "attempt", (int64_t)number_or(str_of(strrchr(id, '/') + 1), INT64_MAX, 0));
-	put_owner(r, event);
 	context_set_count(
 		r->doc, "actions_dispatched", context_count(r->doc, "actions_dispatched") + 1);
-	return event;
+	return JSON_ADD(context_event(r->m->file, "dispatch"), JSON_TEXT("action", id),
+		JSON_TEXT("state", engine_state(r)), JSON_TEXT(who, json_get_str(action, who)),
+		JSON_IF(trigger, JSON_TEXT("trigger", trigger)),
+		JSON_INT("attempt", number_or(str_of(strrchr(id, '/') + 1), INT64_MAX, 0)),
+		JSON_IF(r->holds, JSON_TEXT("owner", r->holder.owner)),
+		JSON_IF(r->holds, JSON_INT("fence", r->holder.fence)),
+		JSON_IF(r->holds, JSON_TIME("deadline", r->m->file->now + r->holder.ttl_s)));
 }
 
 /* A newer request for a section replaces an older one. */
@@ -140,13 +108,11 @@ void engine_dispatch_renew(struct engine_run *r, json *action)
 	char *old = arena_dup(&r->arena, str_of(json_get_str(action, "id")));
 	char *part = part_of(r, old);
 	unsigned long attempt = context_next_attempt(r->doc, part);
-	json *event;
 
 	json_set(action, "id", json_string(str_of(action_id(r, part, attempt))));
 	if (json_get(action, "command"))
 		json_set(action, "log_file", json_string(str_of(log_path(r, part, attempt))));
-	event = note_dispatch(r, action);
-	json_put_str(event, "instead_of", str_of(old));
+	json_put_str(note_dispatch(r, action), "instead_of", str_of(old));
 }
 
 void engine_dispatch_troubleshooter(struct engine_run *r, const char *trigger, unsigned long count)
@@ -190,12 +156,10 @@ void engine_dispatch_again(struct engine_run *r)
 void engine_dispatch_done(
 	struct engine_run *r, const char *result, const char *reason, const char *question)
 {
-	json *j = json_object();
-
-	json_put_texts(j, "action", "done", "result", result, "reason", reason);
-	if (question) {
-		json_put_texts(j, "question", question, "context_file", r->m->file->path);
-	}
 	r->print = json_array();
-	json_push(r->print, j);
+	json_push(
+		r->print, JSON_OBJECT(JSON_TEXT("action", "done"), JSON_TEXT("result", result),
+				  JSON_TEXT("reason", reason),
+				  JSON_IF(question, JSON_TEXT("question", question)),
+				  JSON_IF(question, JSON_TEXT("context_file", r->m->file->path))));
 }

@@ -8,38 +8,34 @@ enum { MAX_CALLS = 3, MAX_EXTENSIONS = 2, COUNT_MAX = 999999999 };
 
 #define LOG "Troubleshooter Log"
 
-/* A counter that calls the troubleshooter when it reaches the workflow's limit. */
-struct threshold {
+/* The counters that call the troubleshooter when they reach the workflow's limit, in order of
+ * precedence. */
+static const struct threshold {
 	const char *trigger, *counter;
-	unsigned long limit;
+	size_t limit; /* offset in struct workflow_limits */
+} thresholds[] = {
+	{"consecutive_failures", "consecutive_failures",
+		offsetof(struct workflow_limits, consecutive_failures)},
+	{"signoff_deadlock", "signoff_cycle_count",
+		offsetof(struct workflow_limits, signoff_deadlock)},
+	{"review_loop", "review_cycle_count", offsetof(struct workflow_limits, review_loop)},
+	{"budget_exceeded", "actions_dispatched", offsetof(struct workflow_limits, max_actions)},
 };
 
-enum { THRESHOLDS = 4 };
-
-/* In order of precedence. */
-static void thresholds(const struct engine_run *r, struct threshold list[THRESHOLDS])
+static const struct threshold *find_threshold(const char *trigger)
 {
-	const struct workflow_limits *l = &r->m->workflow->limits;
-
-	list[0] = (struct threshold){
-		"consecutive_failures", "consecutive_failures", l->consecutive_failures};
-	list[1] =
-		(struct threshold){"signoff_deadlock", "signoff_cycle_count", l->signoff_deadlock};
-	list[2] = (struct threshold){"review_loop", "review_cycle_count", l->review_loop};
-	list[3] = (struct threshold){"budget_exceeded", "actions_dispatched", l->max_actions};
+	for (size_t i = 0; i < COUNT(thresholds); i++)
+		if (strcmp(thresholds[i].trigger, trigger) == 0)
+			return &thresholds[i];
+	return NULL;
 }
 
-static bool find_threshold(const struct engine_run *r, const char *trigger, struct threshold *t)
+static bool is_reached(const struct engine_run *r, const struct threshold *t)
 {
-	struct threshold list[THRESHOLDS];
+	const char *limits = (const char *)&r->m->workflow->limits;
 
-	thresholds(r, list);
-	for (size_t i = 0; i < THRESHOLDS; i++) {
-		*t = list[i];
-		if (strcmp(t->trigger, trigger) == 0)
-			return true;
-	}
-	return false;
+	return context_count(r->doc, t->counter) >=
+	       *(const unsigned long *)(const void *)(limits + t->limit);
 }
 
 const json *engine_troubleshooter_action(const struct engine_run *r)
@@ -54,13 +50,10 @@ const json *engine_troubleshooter_action(const struct engine_run *r)
 const char *engine_troubleshooter_due(
 	const struct engine_run *r, const struct step *step, unsigned long *count)
 {
-	struct threshold list[THRESHOLDS];
-
-	thresholds(r, list);
-	for (size_t i = 0; i < (step ? THRESHOLDS : THRESHOLDS - 1); i++) {
-		*count = context_count(r->doc, list[i].counter);
-		if (*count >= list[i].limit)
-			return list[i].trigger;
+	for (size_t i = 0; i < COUNT(thresholds) - !step; i++) {
+		*count = context_count(r->doc, thresholds[i].counter);
+		if (is_reached(r, &thresholds[i]))
+			return thresholds[i].trigger;
 	}
 	*count = 0;
 	return step ? NULL : "unknown_state";
@@ -69,21 +62,19 @@ const char *engine_troubleshooter_due(
 /* The counter behind a trigger that is reported a second time. */
 static unsigned long count_of(const struct engine_run *r, const char *trigger)
 {
-	struct threshold t;
+	const struct threshold *t = find_threshold(trigger);
 
-	if (find_threshold(r, trigger, &t))
-		return context_count(r->doc, t.counter);
-	return strcmp(trigger, "needs_clarification") == 0;
+	return t ? context_count(r->doc, t->counter) : strcmp(trigger, "needs_clarification") == 0;
 }
 
 /* Nothing in the document says whether a question was resolved. */
 static bool cause_is_gone(const struct engine_run *r, const char *trigger)
 {
-	struct threshold t;
+	const struct threshold *t = find_threshold(trigger);
 
 	if (strcmp(trigger, "unknown_state") == 0)
 		return r->m->step_for(r->m->workflow, engine_state(r)) != NULL;
-	return find_threshold(r, trigger, &t) && context_count(r->doc, t.counter) < t.limit;
+	return t && !is_reached(r, t);
 }
 
 void engine_troubleshooter_discard(struct engine_run *r)
@@ -279,11 +270,11 @@ static void change_state(struct engine_run *r, const json *answer)
 static void resume(struct engine_run *r, const char *trigger, const json *answer)
 {
 	unsigned long calls = context_count(r->doc, "troubleshooter_calls");
-	struct threshold t;
+	const struct threshold *t = find_threshold(trigger);
 
 	context_set_count(r->doc, "consecutive_failures", 0);
-	if (find_threshold(r, trigger, &t))
-		context_set_count(r->doc, t.counter, 0);
+	if (t)
+		context_set_count(r->doc, t->counter, 0);
 	change_state(r, answer);
 	engine_keep_answers(r);
 	/* a transition that it makes itself is not progress */
