@@ -172,13 +172,6 @@ static int misplaced(const struct script_agents *s, const struct script_entry *e
 		whose, belongs);
 }
 
-static int no_entry(const struct script_agents *s, const json *action, struct error *err)
-{
-	error_set(err, ERR_INPUT, "no answer for '%s', section '%s'", json_get_str(action, "id"),
-		json_get_str(action, "write_section"));
-	return error_place(err, s->file, 0, 0);
-}
-
 int agents_find(const struct script_agents *s, const json *action,
 	const struct script_entry **entry, struct error *err)
 {
@@ -192,7 +185,10 @@ int agents_find(const struct script_agents *s, const json *action,
 		return misplaced(s, other, "a script's", "scripts", err);
 	if (other)
 		return misplaced(s, other, "an agent's", "answers", err);
-	return script || s->others ? 0 : no_entry(s, action, err);
+	if (script || s->others)
+		return 0;
+	return error_at(err, s->file, 0, 0, "no answer for '%s', section '%s'",
+		json_get_str(action, "id"), json_get_str(action, "write_section"));
 }
 
 int agents_turn(const struct script_agents *s, const struct script_entry *entry, size_t use,
@@ -247,7 +243,7 @@ int agents_count_turns(
 	const char *document, const char *key, const char *action, size_t *turns, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
-	struct str stem = str_of(document), rest, line;
+	struct str stem = str_of(document), rest;
 	bool missing, more = true;
 
 	*turns = 0;
@@ -258,12 +254,7 @@ int agents_count_turns(
 	if (sys_read_file(&text, path.s, JOURNAL_MAX, &missing, err) < 0)
 		return missing ? 0 : -1;
 	rest = buf_str(&text);
-	while (more && str_line(&rest, &line)) {
-		CLEANUP(json_free) json *event = NULL;
-		struct error torn;
-
-		if (json_parse(&event, line, &torn) == 0)
-			more = count_turn(event, key, action, turns);
-	}
+	for (json *event; more && (event = context_next_event(&rest, "")); json_free(&event))
+		more = count_turn(event, key, action, turns);
 	return 0;
 }

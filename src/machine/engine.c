@@ -1,3 +1,4 @@
+#include "src/base/json_object.h"
 #include "src/config/violation.h"
 #include "src/machine/engine_internal.h"
 #include "src/machine/verdict.h"
@@ -93,20 +94,12 @@ void engine_keep_answers(struct engine_run *r)
 	context_set(r->doc, "pending_agent", (struct str){0});
 }
 
-static void note_failure(
-	struct engine_run *r, const char *action, const char *reason, unsigned long count)
+static void note_failure(struct engine_run *r, const char *action, const char *reason)
 {
-	json *event = context_event(r->m->file, "failure");
-
 	r->failure = true;
-	json_put_texts(event, "action", action, "reason", reason);
-	json_put_int(event, "count", (int64_t)count);
-}
-
-static void note_discarded(struct engine_run *r, const json *action, const char *reason)
-{
-	note_failure(r, json_get_str(action, "id"), reason,
-		context_count(r->doc, "consecutive_failures"));
+	JSON_ADD(context_event(r->m->file, "failure"), JSON_TEXT("action", action),
+		JSON_TEXT("reason", reason),
+		JSON_INT("count", context_count(r->doc, "consecutive_failures")));
 }
 
 /* Keeps `<work item>/<state>/<n>` of the present state. */
@@ -115,7 +108,7 @@ static bool belongs_to_state(struct engine_run *r, const json *action, const voi
 	if (action_is_troubleshooter(action) ||
 		str_starts(str_of(json_get_str(action, "id")), prefix))
 		return true;
-	note_discarded(r, action, "the state was changed by hand");
+	note_failure(r, json_get_str(action, "id"), "the state was changed by hand");
 	return false;
 }
 
@@ -144,7 +137,8 @@ static bool is_current(struct engine_run *r, const json *action, const void *arg
 		r->m->file, json_get_str(action, "id"), &outstanding, check->err);
 	if (outstanding || engine_script_running(r, action))
 		return true;
-	note_discarded(r, action, "it was dealt with before the document was put back");
+	note_failure(r, json_get_str(action, "id"),
+		"it was dealt with before the document was put back");
 	return false;
 }
 
@@ -213,11 +207,9 @@ static enum advance transition(struct engine_run *r, const char *trigger, struct
 {
 	const char *to = workflow_target(r->m->workflow, engine_state(r), trigger);
 
-	if (!to) {
-		error_set(err, ERR_INPUT, "state '%s' has no transition for '%s'", engine_state(r),
-			trigger);
-		return error_place(err, r->m->workflow->file, 0, 0);
-	}
+	if (!to)
+		return error_at(err, r->m->workflow->file, 0, 0,
+			"state '%s' has no transition for '%s'", engine_state(r), trigger);
 	engine_enter(r, to, trigger, NULL);
 	return ADVANCE_ON;
 }
@@ -226,11 +218,9 @@ static enum advance boot(struct engine_run *r, struct error *err)
 {
 	const struct workflow_edge *edge = workflow_only_edge(r->m->workflow, engine_state(r));
 
-	if (!edge) {
-		error_set(err, ERR_INPUT, "the initial state '%s' must have exactly one way out",
-			engine_state(r));
-		return error_place(err, r->m->workflow->file, 0, 0);
-	}
+	if (!edge)
+		return error_at(err, r->m->workflow->file, 0, 0,
+			"the initial state '%s' must have exactly one way out", engine_state(r));
 	engine_enter(r, edge->to, edge->trigger, NULL);
 	return context_save(r->m->file, err) < 0 ? ADVANCE_FAILED : ADVANCE_ON;
 }
@@ -260,14 +250,14 @@ static enum advance retry_unanswered(struct engine_run *r, bool progress)
 	const char *trigger = NULL;
 	unsigned long cycle = 0;
 
+	context_set_count(r->doc, "consecutive_failures", count);
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
 		if (!action_answered(r->doc, a))
-			note_failure(r, json_get_str(a, "id"), "no answer", count);
+			note_failure(r, json_get_str(a, "id"), "no answer");
 	if (call) {
 		trigger = arena_dup(&r->arena, str_of(json_get_str(call, "trigger")));
 		cycle = (unsigned long)json_get_int(call, "cycle_count", 0);
 	}
-	context_set_count(r->doc, "consecutive_failures", count);
 	engine_keep_answers(r);
 	r->returned = false;
 	return trigger ? engine_troubleshooter_call(r, trigger, cycle) : ADVANCE_ON;
@@ -315,6 +305,14 @@ static enum advance wait_for_answers(struct engine_run *r)
 	return ADVANCE_STOP;
 }
 
+static void count_failure(struct engine_run *r, const char *action, const char *reason)
+{
+	context_set_count(
+		r->doc, "consecutive_failures", context_count(r->doc, "consecutive_failures") + 1);
+	note_failure(r, action, reason);
+	r->returned = false;
+}
+
 /*
  * The document says that an agent was asked (`pending_agent`) but not for what: a person or another
  * program wrote it. Silence is then known from the document alone.
@@ -322,14 +320,11 @@ static enum advance wait_for_answers(struct engine_run *r)
 static void count_silence(struct engine_run *r, const struct step_context *c)
 {
 	struct str pending = context_get(r->doc, "pending_agent");
-	unsigned long count = context_count(r->doc, "consecutive_failures") + 1;
 
 	if (!r->returned || r->m->returned_id || json_len(r->outstanding) || !pending.n ||
 		c->partly)
 		return;
-	context_set_count(r->doc, "consecutive_failures", count);
-	note_failure(r, arena_dup(&r->arena, pending), "no answer", count);
-	r->returned = false;
+	count_failure(r, pending.p, "no answer");
 }
 
 /* Steps */
@@ -367,7 +362,6 @@ static int keep_failed_answer(struct engine_run *r, const struct step_context *c
 static enum advance retry_failed(
 	struct engine_run *r, const struct step_context *c, struct error *err)
 {
-	unsigned long count = context_count(r->doc, "consecutive_failures") + 1;
 	const char *id = c->section;
 
 	if (keep_failed_answer(r, c, err) < 0)
@@ -380,9 +374,7 @@ static enum advance retry_failed(
 		context_set_count(r->doc, "consecutive_failures", 0);
 		return engine_troubleshooter_call(r, "needs_clarification", 1);
 	}
-	context_set_count(r->doc, "consecutive_failures", count);
-	note_failure(r, id, c->reason, count);
-	r->returned = false;
+	count_failure(r, id, c->reason);
 	return ADVANCE_ON;
 }
 

@@ -3,7 +3,7 @@
  * take-over every outstanding action is asked for again under a new id, so that answers to the old
  * ids are stale.
  */
-#include "src/base/clock.h"
+#include "src/base/json_object.h"
 #include "src/machine/action.h"
 #include "src/machine/engine_internal.h"
 
@@ -25,22 +25,15 @@ int engine_admit(const struct engine *m, struct error *err)
 	return lease_refuse(&h, m->id, m->owner, err);
 }
 
-static json *text_of(const char *text)
-{
-	return json_string(str_of(text ? text : ""));
-}
-
 /* Notes the holder for a replay, which sees neither the clock nor the leases of that time. */
 static void note_holder(struct engine_run *r)
 {
 	const struct lease_holder *h = &r->holder;
-	json *value = json_object();
 
-	json_put(value, "owner", text_of(h->owner));
-	json_put(value, "from", text_of(h->from));
-	json_put_int(value, "fence", h->fence);
-	json_put_int(value, "live", h->live);
-	context_seen(r->m->file, "holder", value);
+	context_seen(r->m->file, "holder",
+		JSON_OBJECT(JSON_TEXT("owner", h->owner ? h->owner : ""),
+			JSON_TEXT("from", h->from ? h->from : ""), JSON_INT("fence", h->fence),
+			JSON_INT("live", h->live)));
 }
 
 static const char *text_or_null(struct engine_run *r, const json *value, const char *key)
@@ -96,14 +89,10 @@ static void renew_all(struct engine_run *r)
 
 static void note_lease(struct engine_run *r, bool was_live)
 {
-	json *event = context_event(r->m->file, "lease");
-	char until[CLOCK_TEXT];
-
-	clock_text(r->holder.until, until);
-	json_put_texts(event, "owner", r->holder.owner, "from", r->holder.from);
-	json_put_int(event, "fence", r->holder.fence);
-	json_put_str(event, "until", str_of(until));
-	json_put_str(event, "reason", was_live ? STR("taken over") : STR("it had run out"));
+	JSON_ADD(context_event(r->m->file, "lease"), JSON_TEXT("owner", r->holder.owner),
+		JSON_TEXT("from", r->holder.from), JSON_INT("fence", r->holder.fence),
+		JSON_TIME("until", r->holder.until),
+		JSON_TEXT("reason", was_live ? "taken over" : "it had run out"));
 }
 
 /* Saved before anything else: even if this call fails, the other session is fenced. */
