@@ -214,19 +214,22 @@ int action_note_outstanding(struct context_file *f, const json *array, struct er
 	return 0;
 }
 
-int action_outstanding(struct context_file *f, const char *id, bool *outstanding, struct error *err)
+int action_noted(struct context_file *f, json **ids, struct error *err)
 {
-	CLEANUP(json_free) json *ids = NULL;
 	struct error ignored;
 	struct str text;
 
-	*outstanding = true;
 	if (context_get_key(f, OUTSTANDING_KEY, &text, err) < 0)
 		return -1;
-	if (!text.n || json_parse(&ids, text, &ignored) < 0)
-		return 0;
-	*outstanding = false;
-	for (const json *one = json_first(ids); one && !*outstanding; one = json_next(one))
-		*outstanding = json_text(one) && strcmp(json_text(one), id) == 0;
+	if (text.n)
+		(void)json_parse(ids, text, &ignored);
 	return 0;
+}
+
+bool action_is_noted(const json *ids, const char *id)
+{
+	for (const json *one = json_first(ids); one; one = json_next(one))
+		if (json_text(one) && strcmp(json_text(one), id) == 0)
+			return true;
+	return !ids;
 }

@@ -40,9 +40,9 @@ char *action_log_heading(struct arena *a, const json *action);
  */
 /* Notes those of `array` that have no answer; written by the next save. -1: ERR_SYSTEM. */
 int action_note_outstanding(struct context_file *f, const json *array, struct error *err);
-/* *outstanding: action `id` waits for its answer. True also if nothing was noted yet: a document
- * written by another program. */
-int action_outstanding(
-	struct context_file *f, const char *id, bool *outstanding, struct error *err);
+/* *ids: those that were noted; NULL if none were yet: a document written by another program. */
+int action_noted(struct context_file *f, json **ids, struct error *err);
+/* True if `id` is one of them, or if there are none. */
+bool action_is_noted(const json *ids, const char *id);
 
 #endif

@@ -9,16 +9,24 @@
 /* A journal that cannot be read has no events; whoever opens it reports that. */
 
 /*
- * The next event of `type` whose member `key` is `id`, or NULL. Only lines that contain `mark` are
- * parsed: most refused answers have no history at all.
+ * The first event that has these pairs of a member and its text, ended by NULL; or NULL. Only lines
+ * that contain `mark` are parsed: most refused answers have no history at all.
  */
-static json *next_event(
-	struct str *journal, const char *mark, const char *type, const char *key, const char *id)
+static json *find_event(const struct context_file *f, const char *mark, const char *const *members)
 {
+	CLEANUP(buf_release) struct buf journal = BUF_INIT;
+	struct error ignored;
+	struct str rest;
 	json *event;
 
-	while ((event = context_next_event(journal, mark))) {
-		if (json_str_is(event, "type", type) && json_str_is(event, key, id))
+	(void)context_read_journal(f, &journal, &ignored);
+	rest = buf_str(&journal);
+	while ((event = context_next_event(&rest, mark))) {
+		const char *const *m = members;
+
+		while (*m && json_str_is(event, m[0], m[1]))
+			m += 2;
+		if (!*m)
 			break;
 		json_free(&event);
 	}
@@ -34,36 +42,21 @@ static void answer_sum(struct str text, char out[DIGEST_TEXT])
 static bool was_taken(
 	const struct context_file *f, const char *id, const char *word, struct str text)
 {
-	CLEANUP(buf_release) struct buf journal = BUF_INIT;
 	char sum[DIGEST_TEXT];
-	bool taken = false;
-	struct error ignored;
-	struct str rest;
-	json *event;
+	const char *const members[] = {"type", "answer", "action", id, "sum", sum,
+		word && *word ? "result" : NULL, word, NULL};
+	CLEANUP(json_free) json *event = NULL;
 
 	answer_sum(text, sum);
-	(void)context_read_journal(f, &journal, &ignored);
-	rest = buf_str(&journal);
-	while (!taken && (event = next_event(&rest, sum, "answer", "action", id))) {
-		taken = json_str_is(event, "sum", sum) &&
-			(!word || !*word || json_str_is(event, "result", word));
-		json_free(&event);
-	}
-	return taken;
+	event = find_event(f, sum, members);
+	return event != NULL;
 }
 
 int answer_refuse_stale(const struct context_file *f, const char *id, struct error *err)
 {
-	CLEANUP(buf_release) struct buf journal = BUF_INIT;
-	CLEANUP(json_free) json *event = NULL;
-	struct error ignored;
-	const char *owner;
-	struct str rest;
-
-	(void)context_read_journal(f, &journal, &ignored);
-	rest = buf_str(&journal);
-	event = next_event(&rest, "\"instead_of\":", "dispatch", "instead_of", id);
-	owner = event ? json_get_str(event, "owner") : NULL;
+	const char *const members[] = {"type", "dispatch", "instead_of", id, NULL};
+	CLEANUP(json_free) json *event = find_event(f, "\"instead_of\":", members);
+	const char *owner = json_get_str(event, "owner");
 	if (!owner)
 		return error_set(err, ERR_STATE,
 			"action '%.200s' is stale or unknown: it is not outstanding", id);
@@ -217,18 +210,14 @@ static void record_word(struct context_file *f, json *action, const char *word, 
 static int take_answer(struct context_file *f, const char *id, const char *word, struct str text,
 	enum answer_fate *fate, struct error *err)
 {
-	CLEANUP(json_free) json *array = NULL;
+	CLEANUP(json_free) json *array = NULL, *noted = NULL;
 	json *action;
-	bool outstanding = true;
 
 	*fate = ANSWER_TAKEN;
-	if (action_load(&f->doc, &array, err) < 0)
+	if (action_load(&f->doc, &array, err) < 0 || action_noted(f, &noted, err) < 0)
 		return -1;
 	action = action_find(array, id);
-	if (action && !action_answered(&f->doc, action) &&
-		action_outstanding(f, id, &outstanding, err) < 0)
-		return -1;
-	if (!action || !outstanding)
+	if (!action || (!action_answered(&f->doc, action) && !action_is_noted(noted, id)))
 		return not_outstanding(f, id, word, text, fate, err);
 	if (check_text(text, err) < 0 || check_word(action, word, text, err) < 0)
 		return -1;

@@ -77,27 +77,24 @@ bool environment_spec_matches(struct str name, struct str id)
 static bool spec_file_names(const char *root, const char *path, struct str id)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct arena a = {0};
+	CLEANUP(arena_release) struct arena a = {0};
 	struct error ignored;
-	bool found =
-		environment_spec_matches(path_base(path), id) ||
-		(sys_read_file(&text, path_join(&a, root, path), SPEC_MAX, NULL, &ignored) == 0 &&
-			environment_text_names(buf_str(&text), id));
 
-	arena_release(&a);
-	return found;
+	return environment_spec_matches(path_base(path), id) ||
+	       (sys_read_file(&text, path_join(&a, root, path), SPEC_MAX, NULL, &ignored) == 0 &&
+		       environment_text_names(buf_str(&text), id));
 }
 
 static int search_specs(
 	void *data, struct arena *a, const char *id, char ***paths, size_t *n, struct error *err)
 {
-	const struct local_environment *w = data;
+	const char *const *repo = data;
 	size_t all, found = 0;
 
-	if (git_find_files(a, w->repo, environment_is_spec, paths, &all, err) < 0)
+	if (git_find_files(a, *repo, environment_is_spec, paths, &all, err) < 0)
 		return -1;
 	for (size_t i = 0; i < all; i++)
-		if (spec_file_names(w->repo, (*paths)[i], str_of(id)))
+		if (spec_file_names(*repo, (*paths)[i], str_of(id)))
 			(*paths)[found++] = (*paths)[i];
 	*n = found;
 	return 0;
@@ -128,17 +125,17 @@ static int push(const char *repo, const char *id, bool *done, struct error *err)
 static int carry_out_here(
 	void *data, const struct effect_kind *kind, const char *id, bool *done, struct error *err)
 {
-	const struct local_environment *w = data;
+	const char *const *repo = data;
 
-	return kind->carry_out(w->repo, id, done, err);
+	return kind->carry_out(*repo, id, done, err);
 }
 
 static int read_checks(
 	void *data, struct arena *a, const char *pr_url, char **text, struct error *err)
 {
-	const struct local_environment *w = data;
+	const char *const *repo = data;
 
-	return git_failing_checks(a, w->repo, pr_url, text, err);
+	return git_failing_checks(a, *repo, pr_url, text, err);
 }
 
 static bool still_running(void *data, const struct context_file *f, const char *id)
@@ -147,23 +144,10 @@ static bool still_running(void *data, const struct context_file *f, const char *
 	return script_running(f, id);
 }
 
-static void say(void *data, const char *text)
-{
-	const struct local_environment *w = data;
-
-	if (w->say)
-		w->say(text);
-}
-
-void environment_local(struct environment *e, struct local_environment *data)
-{
-	*e = (struct environment){.find_specs = search_specs,
-		.carry_out = carry_out_here,
-		.failing_checks = read_checks,
-		.still_running = still_running,
-		.say = say,
-		.data = data};
-}
+const struct environment environment_local = {.find_specs = search_specs,
+	.carry_out = carry_out_here,
+	.failing_checks = read_checks,
+	.still_running = still_running};
 
 /* ---- effects ---- */
 

@@ -48,13 +48,10 @@ static size_t filter_outstanding(struct engine_run *r, keep_action *keep, const 
 		if (keep(r, a, arg))
 			json_push(rest, json_copy(a));
 	removed -= json_len(rest);
-	if (!removed) {
-		json_free(&rest);
-		return 0;
-	}
 	json_free(&r->outstanding);
 	r->outstanding = rest;
-	engine_store(r);
+	if (removed)
+		engine_store(r);
 	return removed;
 }
 
@@ -121,21 +118,10 @@ static void discard_other_states(struct engine_run *r)
 		context_set(r->doc, "pending_agent", (struct str){0});
 }
 
-struct stale_check {
-	int rc;
-	struct error *err;
-};
-
-static bool is_current(struct engine_run *r, const json *action, const void *arg)
+static bool is_current(struct engine_run *r, const json *action, const void *noted)
 {
-	struct stale_check *check = (struct stale_check *)(uintptr_t)arg;
-	bool outstanding = true;
-
-	if (action_answered(r->doc, action) || check->rc < 0)
-		return true;
-	check->rc = action_outstanding(
-		r->m->file, json_get_str(action, "id"), &outstanding, check->err);
-	if (outstanding || engine_script_running(r, action))
+	if (action_answered(r->doc, action) || action_is_noted(noted, json_get_str(action, "id")) ||
+		engine_script_running(r, action))
 		return true;
 	note_failure(r, json_get_str(action, "id"),
 		"it was dealt with before the document was put back");
@@ -148,10 +134,12 @@ static bool is_current(struct engine_run *r, const json *action, const void *arg
  */
 static int discard_stale(struct engine_run *r, struct error *err)
 {
-	struct stale_check check = {.err = err};
+	CLEANUP(json_free) json *noted = NULL;
 
-	(void)filter_outstanding(r, is_current, &check);
-	return check.rc;
+	if (action_noted(r->m->file, &noted, err) < 0)
+		return -1;
+	(void)filter_outstanding(r, is_current, noted);
+	return 0;
 }
 
 /* Transitions */

@@ -44,14 +44,9 @@ struct environment {
 	void *data;
 };
 
-/* The user's repository, git and gh. */
-struct local_environment {
-	const char *repo;
-	void (*say)(const char *text); /* may be NULL */
-};
-
-/* `data` must outlive `e`. */
-void environment_local(struct environment *e, struct local_environment *data);
+/* The user's repository, git and gh; without say(). `data` is a pointer to the repository's path.
+ */
+extern const struct environment environment_local;
 
 /* True if `name` is `_spec_*.md`. */
 bool environment_is_spec(struct str name);

@@ -1,3 +1,4 @@
+#include "src/base/json_object.h"
 #include "src/base/number.h"
 #include "src/machine/engine_internal.h"
 #include "src/sys/path.h"
@@ -7,10 +8,9 @@
 /* The store's key for the sum of the workflow text that was used last. */
 #define WORKFLOW_KEY "workflow"
 
-static void put_if(json *op, const char *key, const char *value)
+static struct json_member text_if_valid(const char *key, const char *value)
 {
-	if (value && !str_utf8_fault(str_of(value)))
-		json_put_str(op, key, str_of(value));
+	return JSON_IF(value && !str_utf8_fault(str_of(value)), JSON_TEXT(key, value));
 }
 
 /* The text is kept each time that it changes. */
@@ -37,17 +37,13 @@ static int put_workflow(struct engine_run *r, json *op, struct error *err)
 int engine_note_operation(struct engine_run *r, struct error *err)
 {
 	const struct engine *m = r->m;
-	json *op = context_op(m->file, "step");
+	json *op = JSON_ADD(context_op(m->file, "step"), JSON_TEXT("id", m->id),
+		JSON_TEXT("file", m->file->path), JSON_BOOL("created", m->file->created),
+		text_if_valid("research_skill", m->research_skill), text_if_valid("repo", m->repo),
+		JSON_BOOL("returned", m->returned), text_if_valid("returned_id", m->returned_id),
+		text_if_valid("owner", m->owner),
+		JSON_IF(m->take_over, JSON_BOOL("take_over", true)));
 
-	json_put_texts(op, "id", m->id, "file", m->file->path);
-	json_put_bool(op, "created", m->file->created);
-	put_if(op, "research_skill", m->research_skill);
-	put_if(op, "repo", m->repo);
-	json_put_bool(op, "returned", m->returned);
-	put_if(op, "returned_id", m->returned_id);
-	put_if(op, "owner", m->owner);
-	if (m->take_over)
-		json_put_bool(op, "take_over", true);
 	return put_workflow(r, op, err);
 }
 

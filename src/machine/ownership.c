@@ -73,36 +73,22 @@ bool engine_script_running(const struct engine_run *r, const json *action)
 /* A running script is not started a second time: it keeps its id, and its result counts. */
 static void renew_all(struct engine_run *r)
 {
-	json *all = json_array();
-
-	for (const json *a = json_first(r->outstanding); a; a = json_next(a)) {
-		json *copy = json_copy(a);
-
-		if (!action_answered(r->doc, copy) && !engine_script_running(r, copy))
-			engine_dispatch_renew(r, copy);
-		json_push(all, copy);
-	}
-	json_free(&r->outstanding);
-	r->outstanding = all;
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
+		if (!action_answered(r->doc, a) && !engine_script_running(r, a))
+			engine_dispatch_renew(r, (json *)a);
 	engine_store(r);
-}
-
-static void note_lease(struct engine_run *r, bool was_live)
-{
-	JSON_ADD(context_event(r->m->file, "lease"), JSON_TEXT("owner", r->holder.owner),
-		JSON_TEXT("from", r->holder.from), JSON_INT("fence", r->holder.fence),
-		JSON_TIME("until", r->holder.until),
-		JSON_TEXT("reason", was_live ? "taken over" : "it had run out"));
 }
 
 /* Saved before anything else: even if this call fails, the other session is fenced. */
 static int take_from_other(struct engine_run *r, struct error *err)
 {
-	bool was_live = r->holder.live;
+	const char *reason = r->holder.live ? "taken over" : "it had run out";
 
 	lease_take(r->m->file, &r->holder, r->m->owner,
 		(int)r->m->workflow->limits.lease_minutes * 60);
-	note_lease(r, was_live);
+	JSON_ADD(context_event(r->m->file, "lease"), JSON_TEXT("owner", r->holder.owner),
+		JSON_TEXT("from", r->holder.from), JSON_INT("fence", r->holder.fence),
+		JSON_TIME("until", r->holder.until), JSON_TEXT("reason", reason));
 	renew_all(r);
 	r->returned = false;
 	if (action_note_outstanding(r->m->file, r->outstanding, err) < 0 ||

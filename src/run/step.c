@@ -33,8 +33,9 @@ int run_step_resolve(struct arena *a, struct run_step_call *call, struct error *
 	return check_utf8("context file", document, err);
 }
 
-static void log_text(const char *text)
+static void log_text(void *data, const char *text)
 {
+	(void)data;
 	error_log("dev-team: %s", text);
 }
 
@@ -78,8 +79,8 @@ static void warn_of_validation(
 static int step_locked(struct arena *a, const struct run_step_call *call, struct context_file *f,
 	const struct workflow *w, struct buf *out, struct error *err)
 {
-	struct local_environment real = {.repo = call->repo, .say = log_text};
-	struct environment environment;
+	const char *repo = call->repo;
+	struct environment environment = environment_local;
 	struct engine m = {.file = f,
 		.workflow = w,
 		.step_for = steps_find,
@@ -92,7 +93,8 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 		.owner = call->owner,
 		.take_over = call->take_over};
 
-	environment_local(&environment, &real);
+	environment.data = &repo;
+	environment.say = log_text;
 	if (f->created)
 		warn_of_validation(a, call, w);
 	if (f->created && call->results.n)
