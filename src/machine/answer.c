@@ -1,3 +1,4 @@
+#include "src/base/json_object.h"
 #include "context/lease.h"
 #include "src/sys/digest.h"
 #include "src/config/violation.h"
@@ -163,13 +164,11 @@ static int not_outstanding(const struct context_file *f, const char *id, const c
 
 static void note_answer(struct context_file *f, const char *id, const char *word, struct str text)
 {
-	json *event = context_event(f, "answer");
 	char sum[DIGEST_TEXT];
 
 	answer_sum(text, sum);
-	json_put_texts(event, "action", id, "result", word);
-	json_put_int(event, "bytes", (int64_t)text.n);
-	json_put_str(event, "sum", str_of(sum));
+	JSON_ADD(context_event(f, "answer"), JSON_TEXT("action", id), JSON_TEXT("result", word),
+		JSON_INT("bytes", text.n), JSON_TEXT("sum", sum));
 }
 
 /* The guard reports a policy violation as JSON in the script's answer. */
@@ -254,17 +253,14 @@ static const char *keep_text(
 	struct error why = {0};
 	size_t n = strlen(err->text);
 	char *path = NULL;
+	bool kept;
 
 	if (!text.n)
 		return NULL;
-	if (context_keep(f, stem, text, &path, &why) == 0) {
-		(void)snprintf(err->text + n, sizeof(err->text) - n,
-			"; what was offered is kept in %.400s", path);
-		return path;
-	}
-	(void)snprintf(err->text + n, sizeof(err->text) - n,
-		"; what was offered is not kept: %.300s", why.text);
-	return NULL;
+	kept = context_keep(f, stem, text, &path, &why) == 0;
+	(void)snprintf(err->text + n, sizeof(err->text) - n, "; what was offered is %s%.400s",
+		kept ? "kept in " : "not kept: ", kept ? path : why.text);
+	return kept ? path : NULL;
 }
 
 static const char *printable(const char *text)
@@ -276,11 +272,9 @@ static int refuse(struct context_file *f, const char *id, struct str text, struc
 {
 	struct error why = *err, second;
 	const char *kept = keep_text(f, refused_name(&f->doc.arena, f->name, id), text, err);
-	json *event = context_event(f, "refusal");
 
-	json_put_texts(event, "action", printable(id), "reason", printable(why.text));
-	if (kept)
-		json_put_str(event, "kept", str_of(kept));
+	JSON_ADD(context_event(f, "refusal"), JSON_TEXT("action", printable(id)),
+		JSON_TEXT("reason", printable(why.text)), JSON_IF(kept, JSON_TEXT("kept", kept)));
 	if (context_log(f, &second) < 0)
 		error_prefix(err, "(not noted in the events: %.100s)", second.text);
 	return -1;
@@ -289,13 +283,10 @@ static int refuse(struct context_file *f, const char *id, struct str text, struc
 static void note_operation(
 	struct context_file *f, const char *owner, const char *id, const char *word)
 {
-	json *op = context_op(f, "record");
+	bool valid = word && !str_utf8_fault(str_of(word));
 
-	json_put_texts(op, "action", printable(id));
-	if (word && !str_utf8_fault(str_of(word)))
-		json_put_str(op, "word", str_of(word));
-	if (owner)
-		json_put_str(op, "owner", str_of(owner));
+	JSON_ADD(context_op(f, "record"), JSON_TEXT("action", printable(id)),
+		JSON_IF(valid, JSON_TEXT("word", word)), JSON_IF(owner, JSON_TEXT("owner", owner)));
 }
 
 /* A session that lost the lease adds nothing; what it recorded before stays recorded. */

@@ -7,9 +7,7 @@ static json *object_of(struct str text)
 	struct error ignored;
 
 	text = str_trim(text);
-	if (text.n < 2 || text.p[0] != '{' || text.p[text.n - 1] != '}')
-		return NULL;
-	if (json_parse(&j, text, &ignored) < 0)
+	if (!str_starts(text, "{") || !str_ends(text, "}") || json_parse(&j, text, &ignored) < 0)
 		return NULL;
 	if (!json_is_object(j))
 		json_free(&j);
@@ -161,23 +159,13 @@ static bool negates_sentence(struct str word)
 }
 
 /* Words that negate the rest of the clause. */
-static bool negates_clause(struct str word)
-{
-	static const char *const list[] = {"no", "without", "none", "hardly", "zero", NULL};
-
-	return in_list(word, list);
-}
+static const char *const clause_negators[] = {"no", "without", "none", "hardly", "zero", NULL};
 
 /* Words that withdraw an "approved" before them in the sentence. */
-static bool takes_back(struct str word)
-{
-	static const char *const list[] = {"if", "once", "after", "unless", "until", "provided",
-		"pending", "when", "false", "no", "not", "never", "denied", "except", "but",
-		"however", "though", "although", "nothing", "nobody", "none", "fail", "fails",
-		"failed", "failing", NULL};
-
-	return in_list(word, list);
-}
+static const char *const withdrawals[] = {"if", "once", "after", "unless", "until", "provided",
+	"pending", "when", "false", "no", "not", "never", "denied", "except", "but", "however",
+	"though", "although", "nothing", "nobody", "none", "fail", "fails", "failed", "failing",
+	NULL};
 
 struct clause {
 	bool sentence_negated, clause_negated, approved, change;
@@ -234,7 +222,7 @@ static enum tone tone_of(struct str text)
 		separate(&c, str_sub(text, end, (size_t)(word.p - text.p)));
 		end = at;
 		negated = c.sentence_negated || c.clause_negated;
-		if (rejects(&c, word) || (c.approved && takes_back(word)))
+		if (rejects(&c, word) || (c.approved && in_list(word, withdrawals)))
 			return AGAINST;
 		if (negated && (word_is(word, "approved") || word_is(word, "agree")))
 			return AGAINST;
@@ -244,7 +232,7 @@ static enum tone tone_of(struct str text)
 		}
 		c.change = word_is(word, "changes") || word_is(word, "change");
 		c.sentence_negated |= negates_sentence(word);
-		c.clause_negated |= negates_clause(word);
+		c.clause_negated |= in_list(word, clause_negators);
 	}
 	return tone;
 }
@@ -266,15 +254,11 @@ bool verdict_status(struct str text, char *out, size_t size)
 
 bool verdict_approved(struct str text)
 {
-	char status[64];
+	char status[64] = "";
 
-	if (verdict_status(text, status, sizeof(status))) {
-		if (strcmp(status, "approved") == 0)
-			return true;
-		if (strcmp(status, "changes_requested") == 0)
-			return false;
-	}
-	return tone_of(text) == APPROVES;
+	(void)verdict_status(text, status, sizeof(status));
+	return strcmp(status, "approved") == 0 ||
+	       (strcmp(status, "changes_requested") != 0 && tone_of(text) == APPROVES);
 }
 
 static struct str last_text_line(struct str text)
@@ -331,33 +315,23 @@ static size_t pr_length(struct str url, const char *mark)
 	return end > at && !word_byte(url, end) ? end : 0;
 }
 
-static bool begins_url(struct str text, size_t at)
-{
-	struct str rest = str_sub(text, at, text.n);
-
-	return str_starts(rest, "https://") || str_starts(rest, "http://");
-}
-
 struct str verdict_pr_url(struct str text)
 {
-	size_t at = 0;
+	static const char *const marks[] = {"/pull/", "/-/merge_requests/",
+		"/merge_requests/"}; /* the last: GitLab before 12 */
+	size_t at = 0, n;
 
 	while ((at += str_find(str_sub(text, at, text.n), STR("http"))) < text.n) {
-		struct str url;
-		size_t n;
+		struct str url = str_sub(text, at, text.n);
 
-		if (!begins_url(text, at)) {
+		if (!str_starts(url, "https://") && !str_starts(url, "http://")) {
 			at += strlen("http");
 			continue;
 		}
 		url = str_sub(text, at, url_end(text, at));
-		n = pr_length(url, "/pull/");
-		if (!n)
-			n = pr_length(url, "/-/merge_requests/");
-		if (!n)
-			n = pr_length(url, "/merge_requests/"); /* GitLab before 12 */
-		if (n)
-			return str_sub(url, 0, n);
+		for (size_t i = 0; i < COUNT(marks); i++)
+			if ((n = pr_length(url, marks[i])))
+				return str_sub(url, 0, n);
 		at += url.n;
 	}
 	return (struct str){"", 0};
