@@ -7,53 +7,6 @@
 
 enum { INSTRUCTIONS_MAX = 1 << 20, WORDS_MAX = 10 };
 
-/* NAME of `PLUGIN:NAME`; NULL if it is not a plain name. */
-static const char *plain_name(struct arena *a, const char *name)
-{
-	const char *colon = strrchr(name, ':');
-	struct str plain = str_of(colon ? colon + 1 : name);
-
-	return path_is_id(plain) ? arena_dup(a, plain) : NULL;
-}
-
-static int read_one(struct arena *a, const char *path, struct str *text, struct error *err)
-{
-	CLEANUP(buf_release) struct buf all = BUF_INIT;
-	bool missing;
-
-	*text = (struct str){0};
-	if (sys_read_file(&all, path, INSTRUCTIONS_MAX, &missing, err) < 0)
-		return missing ? 0 : -1;
-	if (str_utf8_fault(buf_str(&all)))
-		return error_at(err, path, 1, 1, "not valid UTF-8");
-	*text = arena_str(a, buf_str(&all));
-	return 1;
-}
-
-/* DIRECTORY/NAME+TAIL in the plugin, the repository and the home directory. 1: found. */
-static int find_file(struct arena *a, const char *root, const char *repo, const char *directory,
-	const char *name, const char *tail, struct instructions *out, struct error *err)
-{
-	const char *home = getenv("HOME");
-	const char *const dirs[] = {root, arena_printf(a, "%s/.claude", repo),
-		home && *home ? arena_printf(a, "%s/.claude", home) : NULL};
-
-	for (size_t i = 0; i < COUNT(dirs); i++) {
-		char *path;
-		int rc;
-
-		if (!dirs[i])
-			continue;
-		path = arena_printf(a, "%s/%s/%s%s", dirs[i], directory, name, tail);
-		rc = read_one(a, path, &out->text, err);
-		if (rc == 0)
-			continue;
-		out->path = path;
-		return rc;
-	}
-	return 0;
-}
-
 /* Cuts `---` YAML `---` off *text; empty if there is none. */
 static struct str cut_frontmatter(struct str *text)
 {
@@ -97,9 +50,12 @@ static const char *const *tool_list(struct arena *a, const struct yaml *tools)
 
 static int take_frontmatter(struct arena *a, struct instructions *out, struct error *err)
 {
-	struct str front = cut_frontmatter(&out->text);
+	struct str front;
 	struct yaml *map;
 
+	if (str_utf8_fault(out->text))
+		return error_at(err, out->path, 1, 1, "not valid UTF-8");
+	front = cut_frontmatter(&out->text);
 	out->text = str_trim(out->text);
 	if (!front.n)
 		return 0;
@@ -110,17 +66,41 @@ static int take_frontmatter(struct arena *a, struct instructions *out, struct er
 	return 0;
 }
 
+/* DIRECTORY/NAME+TAIL in the plugin, the repository and the home directory; `named` is NAME or
+ * PLUGIN:NAME. */
+static int find_instructions(struct arena *a, const char *root, const char *repo,
+	const char *directory, const char *named, const char *tail, struct instructions *out,
+	struct error *err)
+{
+	const char *home = getenv("HOME"), *colon = strrchr(named, ':');
+	const char *name = colon ? colon + 1 : named;
+	const char *const dirs[] = {root, arena_printf(a, "%s/.claude", repo),
+		home && *home ? arena_printf(a, "%s/.claude", home) : NULL};
+
+	*out = (struct instructions){0};
+	for (size_t i = 0; path_is_id(str_of(name)) && i < COUNT(dirs); i++) {
+		CLEANUP(buf_release) struct buf all = BUF_INIT;
+		char *path;
+		bool missing;
+
+		if (!dirs[i])
+			continue;
+		path = arena_printf(a, "%s/%s/%s%s", dirs[i], directory, name, tail);
+		if (sys_read_file(&all, path, INSTRUCTIONS_MAX, &missing, err) == 0) {
+			*out = (struct instructions){
+				.text = arena_str(a, buf_str(&all)), .path = path};
+			return take_frontmatter(a, out, err);
+		}
+		if (!missing)
+			return -1;
+	}
+	return 0;
+}
+
 int instructions_agent(struct arena *a, const char *root, const char *repo, const char *agent,
 	struct instructions *out, struct error *err)
 {
-	const char *name = plain_name(a, agent);
-	int rc;
-
-	*out = (struct instructions){0};
-	if (!name)
-		return 0;
-	rc = find_file(a, root, repo, "agents", name, ".md", out, err);
-	return rc > 0 ? take_frontmatter(a, out, err) : rc;
+	return find_instructions(a, root, repo, "agents", agent, ".md", out, err);
 }
 
 struct skill_arguments {
@@ -192,17 +172,9 @@ static struct str substitute(struct arena *a, struct str text, const struct skil
 int instructions_skill(struct arena *a, const char *root, const char *repo, const char *skill,
 	const char *args, struct instructions *out, struct error *err)
 {
-	const char *name = plain_name(a, skill);
 	struct skill_arguments words = {0};
-	int rc;
 
-	*out = (struct instructions){0};
-	if (!name)
-		return 0;
-	rc = find_file(a, root, repo, "skills", name, "/SKILL.md", out, err);
-	if (rc <= 0)
-		return rc;
-	if (take_frontmatter(a, out, err) < 0)
+	if (find_instructions(a, root, repo, "skills", skill, "/SKILL.md", out, err) < 0)
 		return -1;
 	split(a, args ? args : "", &words);
 	out->text = substitute(a, out->text, &words);
@@ -225,12 +197,11 @@ static void add_quoted(struct buf *out, struct str text)
 	}
 }
 
-static void add_show_command(struct buf *out, const struct context_file *f, const char *section)
+/* A part of a command, and one word of the shell. */
+static void add_word(struct buf *out, const char *before, const char *word)
 {
-	buf_adds(out, "dev-team context show ");
-	buf_add_shell(out, str_of(f->path));
-	buf_addc(out, ' ');
-	buf_add_shell(out, str_of(section));
+	buf_adds(out, before);
+	buf_add_shell(out, str_of(word));
 }
 
 static void add_section(
@@ -249,7 +220,8 @@ static void add_section(
 	if (shown.n == text.n)
 		return;
 	buf_addf(out, "\n(%zu bytes more; all of it: `", text.n - shown.n);
-	add_show_command(out, f, name);
+	add_word(out, "dev-team context show ", f->path);
+	add_word(out, " ", name);
 	buf_adds(out, "`)\n");
 }
 
@@ -316,8 +288,7 @@ static void add_trouble(struct buf *out, const struct context_file *f, const jso
 	buf_addf(out, "Counter: %lld\n", (long long)json_get_int(action, "cycle_count", 0));
 	for (size_t i = 0; i < COUNT(keys); i++)
 		add_line(out, keys[i], context_get(&f->doc, keys[i]).p);
-	buf_adds(out, "Events: `dev-team events ");
-	buf_add_shell(out, str_of(f->path));
+	add_word(out, "Events: `dev-team events ", f->path);
 	buf_adds(out, "`\n");
 	if (!context_get(&f->doc, "troubleshooter_input").n)
 		return;
@@ -347,10 +318,8 @@ static void add_record_command(struct buf *out, const struct context_file *f, co
 	char delimiter[DELIMITER_SIZE];
 
 	make_delimiter(f, delimiter);
-	buf_adds(out, "dev-team record --context-file ");
-	buf_add_shell(out, str_of(f->path));
-	buf_adds(out, " --action ");
-	buf_add_shell(out, str_of(id));
+	add_word(out, "dev-team record --context-file ", f->path);
+	add_word(out, " --action ", id);
 	buf_addf(out, " --result WORD <<'%s'\nYOUR ANSWER\n%s\n", delimiter, delimiter);
 }
 
