@@ -142,6 +142,15 @@ bool config_text(struct config_reader *r, const struct config_field *f, const ch
 	return true;
 }
 
+static void read_text(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yaml *v, void *into)
+{
+	const char *text;
+
+	if (config_text(r, f, key, v, &text))
+		put(into, f, &text);
+}
+
 static bool read_word(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, unsigned *out)
 {
@@ -189,26 +198,20 @@ static bool is_number(const struct config_reader *r, const struct yaml *v, doubl
 	return true;
 }
 
-static bool read_number(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yaml *v, double *out)
-{
-	bool whole = f->kind == CONFIG_INTEGER;
-
-	if (is_number(r, v, out) && (!whole || *out == floor(*out)) &&
-		(f->above ? *out > f->min : *out >= f->min) && (!f->max || *out <= f->max))
-		return true;
-	return refuse(r, f, key, v, range(r->arena, f, whole ? "a whole number" : "a number"));
-}
-
-static void read_integer(struct config_reader *r, const struct config_field *f, const char *key,
+static void read_number(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, void *into)
 {
-	double d;
+	bool whole = f->kind == CONFIG_INTEGER, none = f->none && str_is(v->text, "none");
+	double d = 0;
 
-	if (f->none && v->kind == YAML_SCALAR && str_is(v->text, "none"))
-		put_integer(into, f, 0);
-	else if (read_number(r, f, key, v, &d))
+	if (!none && (!is_number(r, v, &d) || (whole && d != floor(d)) ||
+			     (f->above ? d <= f->min : d < f->min) || (f->max && d > f->max)))
+		(void)refuse(
+			r, f, key, v, range(r->arena, f, whole ? "a whole number" : "a number"));
+	else if (whole)
 		put_integer(into, f, (int64_t)d);
+	else
+		put(into, f, &d);
 }
 
 static void read_bool(struct config_reader *r, const struct config_field *f, const char *key,
@@ -274,10 +277,6 @@ static void read_texts(struct config_reader *r, const struct config_field *f, co
 	size_t n = 0;
 	unsigned k;
 
-	if (v->kind != YAML_LIST) {
-		(void)refuse(r, f, key, v, "a list");
-		return;
-	}
 	if (!check_count(r, key, v, 0, max))
 		return;
 	list = arena_alloc(r->arena, (v->n + 1) * sizeof(*list));
@@ -299,11 +298,11 @@ static void read_texts(struct config_reader *r, const struct config_field *f, co
 }
 
 static void read_labels(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yaml *v)
+	const struct yaml *v, void *into)
 {
-	if (v->kind != YAML_MAP)
-		(void)refuse(r, f, key, v, "a map of texts");
-	for (size_t i = 0; v->kind == YAML_MAP && i < v->n; i++)
+	(void)f;
+	(void)into;
+	for (size_t i = 0; i < v->n; i++)
 		if (!is_text(r, v->map[i].value))
 			config_fault(r, v->map[i].value, "%s of '%s' must be a text, in quotes",
 				show(r, v->map[i].key, false), key);
@@ -460,10 +459,6 @@ static void read_entries(struct config_reader *r, const struct config_field *f, 
 {
 	char *items;
 
-	if (v->kind != YAML_MAP) {
-		(void)refuse(r, f, key, v, "a map");
-		return;
-	}
 	if (!check_count(r, key, v, f->min, f->max))
 		return;
 	items = put_items(r, f, v->n, into);
@@ -481,61 +476,40 @@ static void read_entries(struct config_reader *r, const struct config_field *f, 
 	}
 }
 
+static const struct {
+	config_read_fn *read;
+	const char *what; /* NULL: read() checks the kind of the value */
+	enum yaml_kind kind;
+} readers[] = {
+	[CONFIG_TEXT] = {read_text},
+	[CONFIG_WORD] = {read_choice},
+	[CONFIG_WORD_TEXT] = {read_choice},
+	[CONFIG_SWITCH] = {read_choice},
+	[CONFIG_INTEGER] = {read_number},
+	[CONFIG_NUMBER] = {read_number},
+	[CONFIG_BOOL] = {read_bool},
+	[CONFIG_DURATION] = {read_duration},
+	[CONFIG_TEXTS] = {read_texts, "a list", YAML_LIST},
+	[CONFIG_GROUP] = {read_group},
+	[CONFIG_LIST] = {read_list},
+	[CONFIG_ENTRIES] = {read_entries, "a map", YAML_MAP},
+	[CONFIG_OPEN] = {read_open},
+	[CONFIG_LABELS] = {read_labels, "a map of texts", YAML_MAP},
+};
+
 void config_value(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, void *into)
 {
-	const char *text;
-	double d;
-
 	if (f->kind != CONFIG_LIST && f->kind != CONFIG_ENTRIES)
 		put_place(into, f->place_at, v);
-	switch (f->kind) {
-	case CONFIG_TEXT:
-		if (config_text(r, f, key, v, &text))
-			put(into, f, &text);
-		break;
-	case CONFIG_WORD:
-	case CONFIG_WORD_TEXT:
-	case CONFIG_SWITCH:
-		read_choice(r, f, key, v, into);
-		break;
-	case CONFIG_INTEGER:
-		read_integer(r, f, key, v, into);
-		break;
-	case CONFIG_NUMBER:
-		if (read_number(r, f, key, v, &d))
-			put(into, f, &d);
-		break;
-	case CONFIG_BOOL:
-		read_bool(r, f, key, v, into);
-		break;
-	case CONFIG_DURATION:
-		read_duration(r, f, key, v, into);
-		break;
-	case CONFIG_TEXTS:
-		read_texts(r, f, key, v, into);
-		break;
-	case CONFIG_GROUP:
-		read_group(r, f, key, v, (char *)into + f->at);
-		break;
-	case CONFIG_LIST:
-		read_list(r, f, key, v, into);
-		break;
-	case CONFIG_ENTRIES:
-		read_entries(r, f, key, v, into);
-		break;
-	case CONFIG_OPEN:
-		read_open(r, f, key, v, into);
-		break;
-	case CONFIG_LABELS:
-		read_labels(r, f, key, v);
-		break;
-	case CONFIG_CUSTOM:
-		f->read(r, f, key, v, (char *)into + f->at);
-		break;
-	case CONFIG_REFUSED: /* config_fields() refuses the key */
-		break;
-	}
+	if (f->kind == CONFIG_GROUP || f->kind == CONFIG_CUSTOM)
+		into = (char *)into + f->at;
+	if (f->kind == CONFIG_CUSTOM)
+		f->read(r, f, key, v, into);
+	else if (readers[f->kind].what && v->kind != readers[f->kind].kind)
+		(void)refuse(r, f, key, v, readers[f->kind].what);
+	else
+		readers[f->kind].read(r, f, key, v, into);
 }
 
 /* ---- the fields of a map ---- */
@@ -663,10 +637,8 @@ static json *scalar_json(const struct yaml *node)
 
 	/* A number that is too large for JSON's reader is shown as what it was. */
 	if (config_scalar(node) == SCALAR_TEXT ||
-		(!yaml_is_null(node) && json_parse(&j, node->text, &err) < 0))
+		json_parse(&j, yaml_is_null(node) ? STR("null") : node->text, &err) < 0)
 		return json_string(node->text);
-	if (!j && json_parse(&j, STR("null"), &err) < 0)
-		return json_string(STR(""));
 	return j;
 }
 

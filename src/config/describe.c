@@ -1,3 +1,4 @@
+#include "src/base/json_object.h"
 #include "src/config/resource_internal.h"
 
 static const struct config_field *find(const struct config_field *fields, const char *key)
@@ -8,118 +9,86 @@ static const struct config_field *find(const struct config_field *fields, const 
 }
 
 /* A value as it would be written without quotes. */
-static struct yaml plain(const char *text)
+static json *plain(const char *text)
 {
-	return (struct yaml){.kind = YAML_SCALAR, .plain = true, .text = str_of(text)};
+	const struct yaml node = {.kind = YAML_SCALAR, .plain = true, .text = str_of(text)};
+
+	return config_json(&node);
+}
+
+static json *preset(const struct config_field *f)
+{
+	return f->kind == CONFIG_TEXTS ? json_array() : plain(f->preset);
 }
 
 /* ---- the JSON Schema ---- */
 
-static void put_type(json *j, const char *type)
+/* `list` NULL: a new one. */
+static json *list_with(json *list, json *item)
 {
-	json_put_str(j, "type", str_of(type));
+	if (!list)
+		list = json_array();
+	json_push(list, item);
+	return list;
 }
 
-static void put_names(json *j, const char *key, const char *const *names)
-{
-	json *list = json_array();
-
-	for (; *names; names++)
-		json_push_str(list, str_of(*names));
-	json_put(j, key, list);
-}
-
-static void put_text_schema(json *j, const struct config_field *f)
+static json *text_schema(const struct config_field *f)
 {
 	const struct config_form *form = f->form;
 
-	put_type(j, "string");
-	if (f->words) {
-		put_names(j, "enum", f->words);
-		return;
-	}
-	json_put_int(j, "minLength", 1);
-	json_put_int(j, "maxLength", form->max);
-	if (form->pattern)
-		json_put_str(j, "pattern", str_of(form->pattern));
-	if (f->kind == CONFIG_DURATION && f->min > 0) {
-		json *all = json_array(), *digit = json_object();
-
+	if (f->words)
+		return JSON_OBJECT(
+			JSON_TEXT("type", "string"), JSON_VALUE("enum", json_names(f->words)));
+	return JSON_OBJECT(JSON_TEXT("type", "string"), JSON_INT("minLength", 1),
+		JSON_INT("maxLength", form->max),
+		JSON_IF(form->pattern, JSON_TEXT("pattern", form->pattern)),
 		/* A duration is longer than zero if a digit of it is. */
-		json_put_str(digit, "pattern", STR("[1-9]"));
-		json_push(all, digit);
-		json_put(j, "allOf", all);
-	}
+		JSON_IF(f->kind == CONFIG_DURATION && f->min > 0,
+			JSON_VALUE("allOf",
+				list_with(NULL, JSON_OBJECT(JSON_TEXT("pattern", "[1-9]"))))));
 }
 
-static void put_number_schema(json *j, const struct config_field *f)
+static json *number_schema(const struct config_field *f)
 {
-	put_type(j, f->kind == CONFIG_NUMBER ? "number" : "integer");
-	json_put_number(j, f->above ? "exclusiveMinimum" : "minimum", f->min);
-	json_put_number(j, "maximum", f->max ? f->max : (double)JSON_MAX_INT);
+	return JSON_OBJECT(JSON_TEXT("type", f->kind == CONFIG_NUMBER ? "number" : "integer"),
+		JSON_NUMBER(f->above ? "exclusiveMinimum" : "minimum", f->min),
+		JSON_NUMBER("maximum", f->max ? f->max : (double)JSON_MAX_INT));
 }
 
-static void put_map_schema(json *j, const struct config_field *fields);
+static json *map_schema(json *j, const struct config_field *fields);
 
-static void put_list_schema(json *j, const struct config_field *f)
+static json *list_schema(const struct config_field *f)
 {
-	json *items = json_object();
-
-	put_type(j, "array");
-	if (f->min > 0)
-		json_put_int(j, "minItems", (int64_t)f->min);
-	json_put_int(j, "maxItems", (int64_t)f->max);
-	if (f->once)
-		json_put_bool(j, "uniqueItems", true);
-	if (f->kind == CONFIG_TEXTS)
-		put_text_schema(items, f);
-	else
-		put_map_schema(items, f->fields);
-	json_put(j, "items", items);
+	return JSON_OBJECT(JSON_TEXT("type", "array"),
+		JSON_IF(f->min > 0, JSON_INT("minItems", f->min)), JSON_INT("maxItems", f->max),
+		JSON_IF(f->once, JSON_BOOL("uniqueItems", true)),
+		JSON_VALUE("items", f->kind == CONFIG_TEXTS
+					    ? text_schema(f)
+					    : map_schema(json_object(), f->fields)));
 }
 
-static void put_labels_schema(json *j)
-{
-	json *text = json_object();
-
-	put_type(text, "string");
-	put_type(j, "object");
-	json_put(j, "additionalProperties", text);
-}
-
-static void put_field_schema(json *j, const struct config_field *f)
+static json *field_schema(const struct config_field *f)
 {
 	switch (f->kind) {
 	case CONFIG_INTEGER:
 	case CONFIG_NUMBER:
-		put_number_schema(j, f);
-		break;
+		return number_schema(f);
 	case CONFIG_BOOL:
-		put_type(j, "boolean");
-		break;
+		return JSON_OBJECT(JSON_TEXT("type", "boolean"));
 	case CONFIG_TEXTS:
 	case CONFIG_LIST:
-		put_list_schema(j, f);
-		break;
+		return list_schema(f);
 	case CONFIG_GROUP:
-		put_map_schema(j, f->fields);
-		break;
+		return map_schema(json_object(), f->fields);
 	case CONFIG_OPEN:
-		put_type(j, f->list ? "array" : "object");
-		break;
+		return JSON_OBJECT(JSON_TEXT("type", f->list ? "array" : "object"));
 	case CONFIG_LABELS:
-		put_labels_schema(j);
-		break;
+		return JSON_OBJECT(JSON_TEXT("type", "object"),
+			JSON_VALUE(
+				"additionalProperties", JSON_OBJECT(JSON_TEXT("type", "string"))));
 	default: /* texts of all kinds */
-		put_text_schema(j, f);
+		return text_schema(f);
 	}
-}
-
-static json *preset_json(const struct config_field *f)
-{
-	const struct yaml node = plain(f->preset);
-
-	return f->kind == CONFIG_TEXTS ? json_array() : config_json(&node);
 }
 
 /* {"if": the deciding key has one of the values, "then": this one is required}. If the deciding key
@@ -127,70 +96,48 @@ static json *preset_json(const struct config_field *f)
  * have the type that the deciding key has: `true` is no text. */
 static json *condition_schema(const struct config_field *fields, const struct config_field *f)
 {
-	json *j = json_object(), *when = json_object(), *key = json_object(), *is = json_object(),
-	     *then = json_object(), *values = json_array();
+	const char *when = f->required_when;
+	json *values = NULL, *is, *key = NULL;
 
-	for (size_t i = 0; f->required_is[i]; i++) {
-		const struct yaml node = plain(f->required_is[i]);
-
-		json_push(values, config_json(&node));
-	}
-	json_put(is, "enum", values);
-	json_put(key, f->required_when, is);
-	json_put(when, "properties", key);
-	if (!find(fields, f->required_when)->preset)
-		put_names(when, "required", (const char *const[]){f->required_when, NULL});
-	put_names(then, "required", (const char *const[]){f->key, NULL});
-	json_put(j, "if", when);
-	json_put(j, "then", then);
-	return j;
+	for (size_t i = 0; f->required_is[i]; i++)
+		values = list_with(values, plain(f->required_is[i]));
+	is = JSON_OBJECT(JSON_VALUE(when, JSON_OBJECT(JSON_VALUE("enum", values))));
+	if (!find(fields, when)->preset)
+		key = list_with(NULL, json_string(str_of(when)));
+	return JSON_OBJECT(JSON_VALUE("if", JSON_OBJECT(JSON_VALUE("properties", is),
+						    JSON_IF(key, JSON_VALUE("required", key)))),
+		JSON_VALUE("then", JSON_OBJECT(JSON_VALUE("required",
+					   list_with(NULL, json_string(str_of(f->key)))))));
 }
 
-static void put_list(json *to, const char *key, json *list)
+static json *map_schema(json *j, const struct config_field *fields)
 {
-	if (json_len(list))
-		json_put(to, key, list);
-	else
-		json_free(&list);
-}
+	json *keys = NULL, *properties = json_object(), *all = NULL;
 
-static void put_map_schema(json *j, const struct config_field *fields)
-{
-	json *required = json_array(), *properties = json_object(), *all = json_array();
-
-	put_type(j, "object");
 	for (const struct config_field *f = fields; f->key; f++) {
-		json *property;
-
 		if (f->kind == CONFIG_REFUSED)
 			continue;
-		property = json_object();
-		put_field_schema(property, f);
-		if (f->about)
-			json_put_str(property, "description", str_of(f->about));
-		if (f->preset)
-			json_put(property, "default", preset_json(f));
-		json_put(properties, f->key, property);
+		json_put(properties, f->key,
+			JSON_ADD(field_schema(f),
+				JSON_IF(f->about, JSON_TEXT("description", f->about)),
+				JSON_IF(f->preset, JSON_VALUE("default", preset(f)))));
 		if (f->required)
-			json_push_str(required, str_of(f->key));
+			keys = list_with(keys, json_string(str_of(f->key)));
 		if (f->required_when)
-			json_push(all, condition_schema(fields, f));
+			all = list_with(all, condition_schema(fields, f));
 	}
-	put_list(j, "required", required);
-	json_put(j, "properties", properties);
-	json_put_bool(j, "additionalProperties", false);
-	put_list(j, "allOf", all);
+	return JSON_ADD(j, JSON_TEXT("type", "object"), JSON_IF(keys, JSON_VALUE("required", keys)),
+		JSON_VALUE("properties", properties), JSON_BOOL("additionalProperties", false),
+		JSON_IF(all, JSON_VALUE("allOf", all)));
 }
 
 void resource_schema(const struct resource_kind *kind, struct buf *out)
 {
-	CLEANUP(json_free) json *j = json_object();
+	CLEANUP(json_free)
+	json *j = JSON_OBJECT(JSON_TEXT("$schema", "https://json-schema.org/draft/2020-12/schema"),
+		JSON_TEXT("title", kind->name), JSON_TEXT("description", kind->about));
 
-	json_put_str(j, "$schema", STR("https://json-schema.org/draft/2020-12/schema"));
-	json_put_str(j, "title", str_of(kind->name));
-	json_put_str(j, "description", str_of(kind->about));
-	put_map_schema(j, kind->fields);
-	json_print_pretty(out, j);
+	json_print_pretty(out, map_schema(j, kind->fields));
 }
 
 /* ---- the page for people ---- */
@@ -212,35 +159,24 @@ static void put_range(struct buf *b, const struct config_field *f)
 
 static void put_value(struct buf *b, const struct config_field *f)
 {
-	switch (f->kind) {
-	case CONFIG_INTEGER:
-	case CONFIG_NUMBER:
-		put_range(b, f);
-		break;
-	case CONFIG_BOOL:
-		buf_adds(b, "`true` or `false`");
-		break;
-	case CONFIG_GROUP:
-		buf_adds(b, "map");
-		break;
-	case CONFIG_LIST:
-		buf_addf(b, "list of %s%.15g maps", f->min > 0 ? "1 to " : "at most ", f->max);
-		break;
-	case CONFIG_OPEN:
-		buf_adds(b, f->list ? "any list" : "any map");
-		break;
-	case CONFIG_LABELS:
-		buf_adds(b, "map of texts");
-		break;
-	case CONFIG_TEXTS:
+	if (f->kind == CONFIG_TEXTS)
 		buf_adds(b, f->once ? "list, no duplicates: " : "list: ");
-		/* fallthrough */
-	default:
-		if (f->words)
-			put_words(b, f->words);
-		else
-			buf_adds(b, f->form->what);
-	}
+	if (f->kind == CONFIG_INTEGER || f->kind == CONFIG_NUMBER)
+		put_range(b, f);
+	else if (f->kind == CONFIG_BOOL)
+		buf_adds(b, "`true` or `false`");
+	else if (f->kind == CONFIG_GROUP)
+		buf_adds(b, "map");
+	else if (f->kind == CONFIG_LIST)
+		buf_addf(b, "list of %s%.15g maps", f->min > 0 ? "1 to " : "at most ", f->max);
+	else if (f->kind == CONFIG_OPEN)
+		buf_adds(b, f->list ? "any list" : "any map");
+	else if (f->kind == CONFIG_LABELS)
+		buf_adds(b, "map of texts");
+	else if (f->words)
+		put_words(b, f->words);
+	else
+		buf_adds(b, f->form->what);
 }
 
 static void put_page_default(struct buf *b, const struct config_field *f)
@@ -250,10 +186,8 @@ static void put_page_default(struct buf *b, const struct config_field *f)
 	else if (f->required_when) {
 		buf_addf(b, "**required** when `%s` is ", f->required_when);
 		put_words(b, f->required_is);
-	} else if (f->preset)
-		buf_addf(b, "`%s`", f->preset);
-	else if (f->inherits)
-		buf_addf(b, "`%s`", f->inherits);
+	} else if (f->preset || f->inherits)
+		buf_addf(b, "`%s`", f->preset ? f->preset : f->inherits);
 	else if (f->derived)
 		buf_adds(b, f->derived);
 }
@@ -325,44 +259,33 @@ static json *masked(const struct yaml *map)
 	return j;
 }
 
+/* `node` NULL: the default. */
 static json *value_of(
 	const struct showing *s, const struct config_field *f, const struct yaml *node)
 {
 	const char *text;
 
-	if (f->kind == CONFIG_OPEN && node->kind == YAML_MAP)
+	if (f->kind == CONFIG_OPEN && node && node->kind == YAML_MAP)
 		return masked(node);
 	if (f->form != &config_root || f->kind != CONFIG_TEXT)
-		return config_json(node);
+		return node ? config_json(node) : preset(f);
 	memcpy(&text, (const char *)s->at + f->at, sizeof(text));
 	return json_string(str_of(text));
-}
-
-static void add(const struct showing *s, struct shown_field field)
-{
-	vec_push_in(s->a, s->out, field);
 }
 
 static void put_written(const struct showing *s, const char *path, const struct config_field *f,
 	const struct yaml *node, const char *why)
 {
-	add(s, (struct shown_field){path, value_of(s, f, node), ORIGIN_WRITTEN, s->doc->file,
-		       node->line, why, f->inert});
+	vec_push_in(s->a, s->out,
+		(struct shown_field){path, value_of(s, f, node), ORIGIN_WRITTEN, s->doc->file,
+			node->line, why, f->inert});
 }
 
-static void put_default(const struct showing *s, const char *path, const struct config_field *f)
-{
-	const struct yaml text = plain(f->preset), list = {.kind = YAML_LIST};
-
-	add(s, (struct shown_field){.path = path,
-		       .value = value_of(s, f, f->kind == CONFIG_TEXTS ? &list : &text),
-		       .origin = ORIGIN_DEFAULT});
-}
-
-static void put_computed(
+static void put_other(
 	const struct showing *s, const char *path, enum origin origin, json *value, const char *why)
 {
-	add(s, (struct shown_field){.path = path, .value = value, .origin = origin, .why = why});
+	vec_push_in(s->a, s->out,
+		(struct shown_field){.path = path, .value = value, .origin = origin, .why = why});
 }
 
 /* The pipeline's field is used in place of the stage's. */
@@ -376,7 +299,7 @@ static void put_inherited(const struct showing *s, const char *path, const struc
 	if (node)
 		put_written(s, path, f, node, f->inherits);
 	else
-		put_default(s, path, from);
+		put_other(s, path, ORIGIN_DEFAULT, value_of(s, from, NULL), NULL);
 }
 
 static const char *plans_text(struct arena *a, const struct parallelism *n)
@@ -394,7 +317,6 @@ static void put_concurrent(const struct showing *s, const char *path, const stru
 	const char *why;
 	enum origin origin = ORIGIN_DEFAULT;
 	struct parallelism n;
-	struct yaml number;
 
 	parallelism_resolve(s->a, s->r, s->doc->of, s->mode, &n);
 	why = parallelism_word(n.source);
@@ -409,8 +331,7 @@ static void put_concurrent(const struct showing *s, const char *path, const stru
 		origin = ORIGIN_ENVIRONMENT;
 		why = PARALLELISM_VARIABLE;
 	}
-	number = plain(arena_printf(s->a, "%u", n.max));
-	put_computed(s, path, origin, config_json(&number), why);
+	put_other(s, path, origin, plain(arena_printf(s->a, "%u", n.max)), why);
 }
 
 static void put_missing(const struct showing *s, const char *path, const struct config_field *f)
@@ -420,14 +341,14 @@ static void put_missing(const struct showing *s, const char *path, const struct 
 	if (f->inherits)
 		put_inherited(s, path, f);
 	else if (f->preset)
-		put_default(s, path, f);
+		put_other(s, path, ORIGIN_DEFAULT, value_of(s, f, NULL), NULL);
 	else if (strcmp(f->key, "isolation") == 0)
-		put_computed(s, path, ORIGIN_DERIVED,
+		put_other(s, path, ORIGIN_DERIVED,
 			json_string(p->parallel ? STR("worktree") : STR("inplace")),
 			p->parallel ? "the pipeline has `parallelism`"
 				    : "the pipeline has no `parallelism`");
 	else if (strcmp(f->key, "worktreePool") == 0 && p->parallel)
-		put_computed(
+		put_other(
 			s, path, ORIGIN_DERIVED, json_string(str_of(p->worktree_pool)), f->derived);
 }
 

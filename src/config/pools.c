@@ -252,11 +252,7 @@ static const struct config_field off_peak_fields[] = {
 	{BOOL("enabled", off_peak), .required = true, .about = "Whether it applies."},
 	{NUMBER("multiplier", multiplier), .required = true, .above = true, .min = 1,
 		.about = "The factor by which the quota is larger then."},
-	{.key = "schedule",
-		.kind = CONFIG_LIST,
-		CONFIG_ITEMS_AT(subscription_plan, windows, n_windows),
-		.max = LIST_MAX,
-		.fields = window_fields,
+	{LIST("schedule", subscription_plan, windows, 0, LIST_MAX, window_fields),
 		.about = "The off-peak hours."},
 	{TEXT("lastVerified", date, verified),
 		.about = "When it was last compared with the vendor's terms."},
@@ -264,12 +260,7 @@ static const struct config_field off_peak_fields[] = {
 };
 
 static const struct config_field plan_fields[] = {
-	{.key = "harness",
-		.kind = CONFIG_WORD_TEXT,
-		IN(harness),
-		.required = true,
-		.words = resource_harness_words,
-		.hint = "UnknownHarness",
+	{HARNESS("harness", harness, resource_harness_words), .required = true,
 		.about = "The harness that the plan pays for."},
 	{WORD("billingMode", billing, "session-window", "monthly-cap", "pay-per-token"),
 		.required = true, .about = "How the vendor bills."},

@@ -22,16 +22,9 @@ _Static_assert(offsetof(struct pipeline, name) == 0 &&
 
 const struct config_field resource_metadata_fields[] = {
 	{TEXT("name", name, name), .required = true, .about = "Unique among those of its kind."},
-	{.key = "namespace",
-		.kind = CONFIG_TEXT,
-		.form = &config_name,
-		.inert = true,
-		.about = "A team or a project."},
-	{.key = "labels", .kind = CONFIG_LABELS, .inert = true, .about = "Texts to select by."},
-	{.key = "annotations",
-		.kind = CONFIG_LABELS,
-		.inert = true,
-		.about = "Texts for other programs."},
+	{CHECKED_TEXT("namespace", name), .inert = true, .about = "A team or a project."},
+	{LABELS("labels"), .inert = true, .about = "Texts to select by."},
+	{LABELS("annotations"), .inert = true, .about = "Texts for other programs."},
 	{0},
 };
 

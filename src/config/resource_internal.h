@@ -30,10 +30,15 @@ extern const char *const resource_harness_words[], *const resource_capability_wo
  * AT_LIST(member) that of a struct text_list.
  */
 #define TEXT(name, of, member) .key = name, .kind = CONFIG_TEXT, .form = &config_##of, IN(member)
+/* Checked, but not kept. */
+#define CHECKED_TEXT(name, of)  .key = name, .kind = CONFIG_TEXT, .form = &config_##of
+#define CHECKED_WORD(name, ...) .key = name, .kind = CONFIG_WORD_TEXT, CONFIG_WORDS(__VA_ARGS__)
 #define WORD(name, member, ...)                                                                    \
 	.key = name, .kind = CONFIG_WORD, IN(member), CONFIG_WORDS(__VA_ARGS__)
 #define WORD_TEXT(name, member, ...)                                                               \
 	.key = name, .kind = CONFIG_WORD_TEXT, IN(member), CONFIG_WORDS(__VA_ARGS__)
+#define HARNESS(name, member, choice)                                                              \
+	.key = name, .kind = CONFIG_WORD_TEXT, IN(member), .words = choice, .hint = "UnknownHarness"
 #define SWITCH(name, member, no, yes)                                                              \
 	.key = name, .kind = CONFIG_SWITCH, IN(member), CONFIG_WORDS(no, yes)
 #define INTEGER(name, member, least, most)                                                         \
@@ -45,9 +50,13 @@ extern const char *const resource_harness_words[], *const resource_capability_wo
 #define TEXTS(name, member)                                                                        \
 	.key = name, .kind = CONFIG_TEXTS, .max = LIST_MAX, IN(member.list), COUNT_IN(member.n)
 #define NAMES(name, member) TEXTS(name, member), .form = &config_name
-#define GROUP(name, table)  .key = name, .kind = CONFIG_GROUP, .fields = table
-#define OPEN(name)          .key = name, .kind = CONFIG_OPEN
-#define REFUSED(name, why)  .key = name, .kind = CONFIG_REFUSED, .hint = why
+#define LIST(name, type, member, least, most, table)                                               \
+	.key = name, .kind = CONFIG_LIST, CONFIG_ITEMS_AT(type, member, n_##member),               \
+	CONFIG_RANGE(least, most), .fields = table
+#define GROUP(name, table) .key = name, .kind = CONFIG_GROUP, .fields = table
+#define OPEN(name)         .key = name, .kind = CONFIG_OPEN
+#define LABELS(name)       .key = name, .kind = CONFIG_LABELS
+#define REFUSED(name, why) .key = name, .kind = CONFIG_REFUSED, .hint = why
 
 enum { LIST_MAX = 100 };
 
