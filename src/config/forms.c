@@ -32,30 +32,17 @@ static bool is_lines(struct str s)
 	return s.n > 0;
 }
 
-static bool is_name(struct str s)
-{
-	return config_made_of(s, CONFIG_LOWER, "", CONFIG_LOWER | CONFIG_DIGIT, "-");
-}
-
-static bool is_id(struct str s)
-{
-	return config_made_of(s, CONFIG_ALNUM, "", CONFIG_ALNUM, "._-");
-}
-
-static bool is_env(struct str s)
-{
-	return config_made_of(s, CONFIG_LETTER, "_", CONFIG_ALNUM, "_");
-}
-
-static bool is_branch(struct str s)
-{
-	return config_made_of(s, CONFIG_ALNUM, "_", CONFIG_ALNUM, "._/#@+-");
-}
-
-static bool is_pattern(struct str s)
-{
-	return config_made_of(s, CONFIG_ALNUM, "_{", CONFIG_ALNUM, "._/#@+{}-");
-}
+#define MADE_OF(name, ...)                                                                         \
+	static bool is_##name(struct str s)                                                        \
+	{                                                                                          \
+		return config_made_of(s, __VA_ARGS__);                                             \
+	}
+MADE_OF(name, CONFIG_LOWER, "", CONFIG_LOWER | CONFIG_DIGIT, "-")
+MADE_OF(id, CONFIG_ALNUM, "", CONFIG_ALNUM, "._-")
+MADE_OF(env, CONFIG_LETTER, "_", CONFIG_ALNUM, "_")
+MADE_OF(branch, CONFIG_ALNUM, "_", CONFIG_ALNUM, "._/#@+-")
+MADE_OF(pattern, CONFIG_ALNUM, "_{", CONFIG_ALNUM, "._/#@+{}-")
+MADE_OF(zone, CONFIG_LETTER, "", CONFIG_ALNUM, "_/+-")
 
 /* `opus[1m]`: what is in the brackets is a part of the name. */
 static bool is_model(struct str s)
@@ -70,11 +57,6 @@ static bool is_model(struct str s)
 			return false;
 	}
 	return config_made_of(str_sub(s, 0, open), CONFIG_ALNUM, "", CONFIG_ALNUM, "._:/-");
-}
-
-static bool is_zone(struct str s)
-{
-	return config_made_of(s, CONFIG_LETTER, "", CONFIG_ALNUM, "_/+-");
 }
 
 /* One or two digits up to `max`, cut off *s. */

@@ -25,14 +25,17 @@ unsigned subscription_plan_seats(const char *name)
 
 enum parallelism_mode parallelism_mode(void)
 {
-	static const char *const offs[] = {"off", "disabled", "false", "0"};
+	static const struct {
+		const char *word;
+		enum parallelism_mode mode;
+	} words[] = {{"off", PARALLELISM_OFF}, {"disabled", PARALLELISM_OFF},
+		{"false", PARALLELISM_OFF}, {"0", PARALLELISM_OFF},
+		{"experimental", PARALLELISM_EXPERIMENTAL}};
 	struct str s = str_trim(str_of(getenv(PARALLELISM_VARIABLE)));
 
-	for (size_t i = 0; i < COUNT(offs); i++)
-		if (s.n == strlen(offs[i]) && strncasecmp(s.p, offs[i], s.n) == 0)
-			return PARALLELISM_OFF;
-	if (s.n == strlen("experimental") && strncasecmp(s.p, "experimental", s.n) == 0)
-		return PARALLELISM_EXPERIMENTAL;
+	for (size_t i = 0; i < COUNT(words); i++)
+		if (s.n == strlen(words[i].word) && strncasecmp(s.p, words[i].word, s.n) == 0)
+			return words[i].mode;
 	return PARALLELISM_ON;
 }
 
@@ -93,25 +96,23 @@ static struct harness_share *share_of(struct parallelism *out, const char *harne
 static void count(const struct resources *r, const struct pipeline *p, struct text_list all,
 	struct parallelism *out, const char **counted)
 {
+	struct harness_share *host = NULL;
+
 	for (size_t i = 0; i < all.n; i++) {
 		const struct subscription_plan *plan = resources_plan(r, all.list[i]);
+		struct harness_share *share;
 
 		if (!plan || !plan->harness || !uses(p, plan->harness))
 			continue;
 		counted[out->plans.n++] = plan->name;
-		if (strcmp(plan->name, HOST_CAP) != 0)
-			share_of(out, plan->harness)->value += subscription_plan_seats(plan->name);
+		share = share_of(out, plan->harness);
+		if (strcmp(plan->name, HOST_CAP) == 0)
+			host = share;
 		else
-			(void)share_of(out, plan->harness);
+			share->value += subscription_plan_seats(plan->name);
 	}
-	for (size_t i = 0; i < out->plans.n; i++) {
-		const struct subscription_plan *plan = resources_plan(r, counted[i]);
-		struct harness_share *share = share_of(out, plan->harness);
-
-		if (strcmp(plan->name, HOST_CAP) == 0 &&
-			share->value < subscription_plan_seats(HOST_CAP))
-			share->value = subscription_plan_seats(HOST_CAP);
-	}
+	if (host && host->value < subscription_plan_seats(HOST_CAP))
+		host->value = subscription_plan_seats(HOST_CAP);
 }
 
 static void from_plans(struct arena *a, const struct resources *r, const struct pipeline *p,
@@ -127,7 +128,6 @@ static void from_plans(struct arena *a, const struct resources *r, const struct 
 	out->shares = arena_alloc(a, (all.n + 1) * sizeof(*out->shares));
 	count(r, p, all, out, counted);
 	out->source = out->plans.n ? PARALLELISM_PLANS : PARALLELISM_NO_PLAN;
-	out->before = 1;
 	for (size_t i = 0; i < out->n_shares; i++)
 		if (out->shares[i].value > out->before)
 			out->before = out->shares[i].value;
@@ -147,7 +147,5 @@ void parallelism_resolve(struct arena *a, const struct resources *r, const struc
 	} else {
 		from_plans(a, r, p, out);
 	}
-	out->max = out->before < 1 ? 1 : out->before;
-	if (out->max > CONCURRENT_MAX)
-		out->max = CONCURRENT_MAX;
+	out->max = out->before < CONCURRENT_MAX ? out->before : CONCURRENT_MAX;
 }

@@ -269,18 +269,12 @@ static bool branch_odd(const char *name)
 /* Whether a brace is not closed or empty. */
 static bool placeholders_odd(const char *p)
 {
-	while (*p) {
-		size_t n = strcspn(p, "{}");
+	while (*(p += strcspn(p, "{}"))) {
+		size_t n = strcspn(p + 1, "{}");
 
-		if (p[n] == '}')
+		if (*p == '}' || !n || p[n + 1] != '}')
 			return true;
-		if (!p[n])
-			return false;
-		p += n + 1;
-		n = strcspn(p, "{}");
-		if (!n || p[n] != '}')
-			return true;
-		p += n + 1;
+		p += n + 2;
 	}
 	return false;
 }

@@ -88,33 +88,22 @@ static void injection_rules(const struct resource_check *c)
 	}
 }
 
-static bool has_part(const char *path, const char *part)
+static bool has_dots(const struct resource_check *c, const char *path)
 {
-	struct str rest = str_of(path);
-
-	while (rest.n) {
-		size_t slash = str_find(rest, STR("/"));
-
-		if (str_is(str_sub(rest, 0, slash), part))
-			return true;
-		rest = str_sub(rest, slash < rest.n ? slash + 1 : rest.n, rest.n);
-	}
-	return false;
+	return strstr(arena_printf(c->reader->arena, "/%s/", path), "/../");
 }
 
 /* Where no directory can be created, or should be. */
-static bool root_odd(const char *root)
+static bool root_odd(const struct resource_check *c, const char *root)
 {
-	static const char *const system[] = {"/proc", "/sys", "/dev"};
+	static const char *const system[] = {"/proc/", "/sys/", "/dev/"};
+	const char *whole = arena_printf(c->reader->arena, "%s/", root);
 
-	if (has_part(root, "..") || strspn(root, "/.") == strlen(root))
+	if (has_dots(c, root) || strspn(root, "/.") == strlen(root))
 		return true;
-	for (size_t i = 0; i < COUNT(system); i++) {
-		size_t n = strlen(system[i]);
-
-		if (strncmp(root, system[i], n) == 0 && (!root[n] || root[n] == '/'))
+	for (size_t i = 0; i < COUNT(system); i++)
+		if (str_starts(str_of(whole), system[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -122,7 +111,7 @@ static void check_pool(const struct resource_check *c)
 {
 	const struct worktree_pool_spec *p = c->doc->of;
 
-	if (p->root && p->root_declared && root_odd(p->root))
+	if (p->root && p->root_declared && root_odd(c, p->root))
 		resource_fault(c, "spec.rootDir",
 			"'rootDir' must not be a directory of the system or contain '..'");
 	if (p->repo_local && p->root_declared)
@@ -222,7 +211,7 @@ static void check_database(const struct resource_check *c)
 {
 	const struct database_pool_spec *d = c->doc->of;
 
-	if (d->migration_cwd && has_part(d->migration_cwd, ".."))
+	if (d->migration_cwd && has_dots(c, d->migration_cwd))
 		resource_fault(c, "spec.migrations.migrationCwd",
 			"'migrationCwd' leads out of the worktree");
 }

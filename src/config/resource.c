@@ -64,25 +64,15 @@ static const void *find(
 	return NULL;
 }
 
-const struct pipeline *resources_pipeline(const struct resources *r, const char *name)
-{
-	return find(r, &resource_kind_pipeline, name);
-}
-
-const struct worktree_pool_spec *resources_pool(const struct resources *r, const char *name)
-{
-	return find(r, &resource_kind_worktree_pool, name);
-}
-
-const struct subscription_plan *resources_plan(const struct resources *r, const char *name)
-{
-	return find(r, &resource_kind_subscription_plan, name);
-}
-
-const struct database_pool_spec *resources_database(const struct resources *r, const char *name)
-{
-	return find(r, &resource_kind_database_pool, name);
-}
+#define FINDER(noun, type, of)                                                                     \
+	const struct type *resources_##noun(const struct resources *r, const char *name)           \
+	{                                                                                          \
+		return find(r, &resource_kind_##of, name);                                         \
+	}
+FINDER(pipeline, pipeline, pipeline)
+FINDER(pool, worktree_pool_spec, worktree_pool)
+FINDER(plan, subscription_plan, subscription_plan)
+FINDER(database, database_pool_spec, database_pool)
 
 /* ---- rules ---- */
 
@@ -339,19 +329,14 @@ int resources_need(struct arena *a, const char *dir, struct resources *out, stru
 void resources_refuse(struct arena *a, struct resources *r, const struct error *fault)
 {
 	struct error *list = arena_alloc(a, (r->n_faults + 1) * sizeof(*list));
-	size_t at = 0;
 
 	for (size_t i = 0; i < r->n_faults; i++) {
-		const struct error *other = &r->faults[i];
-
-		if (strcmp(other->file, fault->file) == 0 && other->line == fault->line &&
-			other->col == fault->col)
+		list[i] = r->faults[i];
+		if (strcmp(list[i].file, fault->file) == 0 && list[i].line == fault->line &&
+			list[i].col == fault->col)
 			return;
-		at += by_place(other, fault) < 0;
 	}
-	for (size_t i = 0; i < r->n_faults; i++)
-		list[i < at ? i : i + 1] = r->faults[i];
-	list[at] = *fault;
+	list[r->n_faults++] = *fault;
 	r->faults = list;
-	r->n_faults++;
+	qsort(list, r->n_faults, sizeof(*list), by_place);
 }

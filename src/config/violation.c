@@ -1,3 +1,4 @@
+#include "src/base/json_object.h"
 #include "src/config/violation.h"
 
 /* The rule that a change of a protected file is reported under. */
@@ -90,17 +91,9 @@ char *breach_told(struct arena *a, const json *j)
 
 json *breach_json(const struct breach *b)
 {
-	json *j = json_object();
-
-	json_put_str(j, "status", STR("failed"));
-	if (b->policy)
-		json_put_str(j, "policy", str_of(b->policy));
-	json_put_str(j, "violation", str_of(violation_name(b->violation)));
-	json_put_str(j, "rule", str_of(b->rule));
-	if (b->word)
-		json_put_str(j, "word", str_of(b->word));
-	if (b->path)
-		json_put_str(j, "path", str_of(b->path));
-	json_put_str(j, "reason", str_of(b->reason));
-	return j;
+	return JSON_OBJECT(JSON_TEXT("status", "failed"),
+		JSON_IF(b->policy, JSON_TEXT("policy", b->policy)),
+		JSON_TEXT("violation", violation_name(b->violation)), JSON_TEXT("rule", b->rule),
+		JSON_IF(b->word, JSON_TEXT("word", b->word)),
+		JSON_IF(b->path, JSON_TEXT("path", b->path)), JSON_TEXT("reason", b->reason));
 }
