@@ -301,19 +301,31 @@ void model_check(struct arena *a, const struct model_registry *registry, struct 
 	}
 }
 
-/* A stage and its model as it is written. */
-struct model_use {
-	const char *stage, *model;
+struct bump_plan {
+	struct arena *arena;
+	const struct model_registry *registry;
+	const char *otherwise; /* the pipeline's model; NULL: none */
+	int64_t now;
+	VEC(struct model_bump) rows;
 };
 
-struct model_uses {
-	struct model_use *items;
-	size_t n, cap;
-};
+/* Adds a row if the model, which is as it was written, has to be replaced. */
+static void plan_stage(struct bump_plan *plan, const char *stage, const char *model)
+{
+	const struct model_entry *next;
+	struct model_resolved m;
+	struct error ignored;
+
+	(void)model_resolve(plan->registry, model, plan->otherwise, plan->now, &m, &ignored);
+	if (!m.deprecated && !m.removed)
+		return;
+	next = m.entry->replacement ? model_find(plan->registry, m.entry->replacement) : NULL;
+	vec_push_in(plan->arena, &plan->rows,
+		(struct model_bump){stage, m.entry, next ? next->id : NULL, m.grace, m.removed});
+}
 
 /* `STAGE:MODEL,...`; the first colon ends the stage, as a model may have colons of its own. */
-static int read_stages(
-	struct arena *a, const char *text, struct model_uses *uses, struct error *err)
+static int plan_stages(struct bump_plan *plan, const char *text, struct error *err)
 {
 	struct str rest = str_of(text);
 
@@ -325,46 +337,27 @@ static int read_stages(
 		if (!colon || colon + 1 >= pair.n)
 			return error_set(err, ERR_USAGE,
 				"bad value '%.100s' of --stages: must be STAGE:MODEL,...", text);
-		vec_push_in(a, uses,
-			(struct model_use){arena_dup(a, str_sub(pair, 0, colon)),
-				arena_dup(a, str_sub(pair, colon + 1, pair.n))});
+		plan_stage(plan, arena_dup(plan->arena, str_sub(pair, 0, colon)),
+			arena_dup(plan->arena, str_sub(pair, colon + 1, pair.n)));
 		if (comma == rest.n)
 			return 0;
 		rest = str_sub(rest, comma + 1, rest.n);
 	}
 }
 
-/* *row is filled in if the model has to be replaced. */
-static bool needs_bump(const struct model_registry *r, const struct model_use *use,
-	const char *pipeline_model, int64_t now, struct model_bump *row)
-{
-	const struct model_entry *next;
-	struct model_resolved m;
-	struct error ignored;
-
-	(void)model_resolve(r, use->model, pipeline_model, now, &m, &ignored);
-	if (!m.deprecated && !m.removed)
-		return false;
-	next = m.entry->replacement ? model_find(r, m.entry->replacement) : NULL;
-	*row = (struct model_bump){use->stage, m.entry, next ? next->id : NULL, m.grace, m.removed};
-	return true;
-}
-
 int model_bump_plan(struct arena *a, const struct model_registry *r, const struct pipeline *p,
 	const char *stages, int64_t now, struct model_bump **out, size_t *n, struct error *err)
 {
 	const char *otherwise = p && p->default_model_declared ? p->default_model : NULL;
-	struct model_uses uses = {0};
+	struct bump_plan plan = {.arena = a, .registry = r, .otherwise = otherwise, .now = now};
 
-	if (stages && read_stages(a, stages, &uses, err) < 0)
+	if (stages && plan_stages(&plan, stages, err) < 0)
 		return -1;
 	for (size_t i = 0; !stages && p && i < p->n_stages; i++)
-		vec_push_in(a, &uses, (struct model_use){p->stages[i].name, p->stages[i].model});
+		plan_stage(&plan, p->stages[i].name, p->stages[i].model);
 	for (size_t i = 0; !stages && !p && i < r->n; i++)
-		vec_push_in(a, &uses, (struct model_use){NULL, r->list[i].alias});
-	*out = arena_alloc(a, (uses.n + 1) * sizeof(**out));
-	*n = 0;
-	for (size_t i = 0; i < uses.n; i++)
-		*n += needs_bump(r, &uses.items[i], otherwise, now, &(*out)[*n]);
+		plan_stage(&plan, NULL, r->list[i].alias);
+	*out = plan.rows.items;
+	*n = plan.rows.n;
 	return 0;
 }

@@ -1,3 +1,4 @@
+#include "src/base/vec.h"
 #include "src/sys/path.h"
 #include "src/workflow/layout.h"
 #include "src/workflow/workflow.h"
@@ -77,13 +78,18 @@ enum {
 	LABEL_MAX = 48, /* characters of a text; the rest is cut */
 };
 
+struct draw_texts {
+	const char **items;
+	size_t n, cap;
+};
+
 struct draw_svg {
 	struct arena arena;
 	const struct workflow *w;
 	const char *current;
 	struct buf *out;
 	struct layout l;
-	const char ***triggers; /* texts of each edge of l, NULL-ended */
+	struct draw_texts *triggers; /* of each edge of l */
 };
 
 /* Characters that XML cannot hold become spaces. */
@@ -175,71 +181,30 @@ static void size_nodes(struct draw_svg *g)
 	}
 }
 
-struct draw_pair {
-	size_t from, to, edge;
-};
-
-static int compare_pairs(const void *pa, const void *pb)
-{
-	const struct draw_pair *a = pa, *b = pb;
-
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	if (a->to != b->to)
-		return a->to < b->to ? -1 : 1;
-	return a->edge < b->edge ? -1 : a->edge > b->edge;
-}
-
-static int compare_first(const void *pa, const void *pb)
-{
-	const struct draw_pair *const *a = pa, *const *b = pb;
-
-	return (*a)->edge < (*b)->edge ? -1 : (*a)->edge > (*b)->edge;
-}
-
-/* The edges from one state to another become one line with several labels. */
-static void join_pair(struct draw_svg *g, const struct draw_pair *p, size_t n, size_t at)
-{
-	struct lay_edge *e = &g->l.edges[at];
-	const char **texts = arena_alloc(&g->arena, (n + 1) * sizeof(*texts));
-
-	*e = (struct lay_edge){.from = p->from + 1, .to = p->to + 1};
-	for (size_t i = 0; i < n; i++) {
-		texts[i] = g->w->edges[p[i].edge].trigger;
-		e->w = max(e->w, text_width(texts[i], 12) + 8);
-		e->h += texts[i][0] ? LINE : 0;
-	}
-	if (!e->h)
-		e->w = 0;
-	g->triggers[at] = texts;
-}
-
-/* In the order of the file, which the layout keeps where it has a choice. */
+/* The edges from one state to another become one line with several labels. The lines are in the
+ * order of the file, which the layout keeps where it has a choice. */
 static void size_edges(struct draw_svg *g)
 {
-	size_t n = g->w->n_edges, groups = 0;
-	struct draw_pair *pairs = arena_alloc(&g->arena, (n + 1) * sizeof(*pairs));
-	struct draw_pair **heads = arena_alloc(&g->arena, (n + 1) * sizeof(*heads));
+	size_t n = g->w->n_edges + 1;
+	struct lay_edge *lines = arena_alloc(&g->arena, n * sizeof(*lines));
 
-	for (size_t i = 0; i < n; i++)
-		pairs[i] =
-			(struct draw_pair){g->w->edges[i].from_state, g->w->edges[i].to_state, i};
-	qsort(pairs, n, sizeof(*pairs), compare_pairs);
-	pairs[n].from = SIZE_MAX;
-	for (size_t i = 0; i < n; i++)
-		if (!i || pairs[i].from != pairs[i - 1].from || pairs[i].to != pairs[i - 1].to)
-			heads[groups++] = &pairs[i];
-	qsort(heads, groups, sizeof(*heads), compare_first);
-	g->l.n_edges = groups + 1;
-	g->l.edges = arena_alloc(&g->arena, g->l.n_edges * sizeof(*g->l.edges));
-	g->triggers = arena_alloc(&g->arena, g->l.n_edges * sizeof(*g->triggers));
-	g->l.edges[0].to = (size_t)(workflow_state(g->w, g->w->initial) - g->w->states) + 1;
-	for (size_t i = 0; i < groups; i++) {
-		size_t same = 1;
+	g->triggers = arena_alloc(&g->arena, n * sizeof(*g->triggers));
+	lines[0].to = (size_t)(workflow_state(g->w, g->w->initial) - g->w->states) + 1;
+	g->l.edges = lines;
+	g->l.n_edges = 1;
+	for (size_t i = 0; i < g->w->n_edges; i++) {
+		const struct workflow_edge *e = &g->w->edges[i];
+		size_t from = e->from_state + 1, to = e->to_state + 1, k = 1;
 
-		while (heads[i][same].from == heads[i]->from && heads[i][same].to == heads[i]->to)
-			same++;
-		join_pair(g, heads[i], same, i + 1);
+		while (k < g->l.n_edges && (lines[k].from != from || lines[k].to != to))
+			k++;
+		if (k == g->l.n_edges)
+			lines[g->l.n_edges++] = (struct lay_edge){.from = from, .to = to};
+		if (!e->trigger[0])
+			continue;
+		vec_push_in(&g->arena, &g->triggers[k], e->trigger);
+		lines[k].w = max(lines[k].w, text_width(e->trigger, 12) + 8);
+		lines[k].h += LINE;
 	}
 }
 
@@ -311,7 +276,7 @@ static void draw_line(struct draw_svg *g, const struct lay_edge *e)
 	buf_adds(g->out, tail);
 }
 
-static void draw_label(struct draw_svg *g, const struct lay_edge *e, const char **texts)
+static void draw_label(struct draw_svg *g, const struct lay_edge *e, const struct draw_texts *texts)
 {
 	int y = e->label.y - e->h / 2;
 
@@ -319,12 +284,8 @@ static void draw_label(struct draw_svg *g, const struct lay_edge *e, const char 
 		return;
 	buf_addf(g->out, "<rect class=\"under\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n",
 		e->label.x - e->w / 2, y, e->w, e->h);
-	for (; *texts; texts++) {
-		if (!**texts)
-			continue;
-		draw_text(g->out, "label", e->label.x, y + 12, str_of(*texts));
-		y += LINE;
-	}
+	for (size_t i = 0; i < texts->n; i++, y += LINE)
+		draw_text(g->out, "label", e->label.x, y + 12, str_of(texts->items[i]));
 }
 
 static void draw_box(struct draw_svg *g, const struct workflow_state *s, const struct lay_node *n)
@@ -408,7 +369,7 @@ static void draw_graph(struct draw_svg *g)
 	for (size_t i = 0; i < g->l.n_edges; i++)
 		draw_line(g, &g->l.edges[i]);
 	for (size_t i = 1; i < g->l.n_edges; i++)
-		draw_label(g, &g->l.edges[i], g->triggers[i]);
+		draw_label(g, &g->l.edges[i], &g->triggers[i]);
 	buf_addf(g->out, "<circle cx=\"%d\" cy=\"%d\" r=\"%d\" fill=\"#1f2328\"/>\n",
 		g->l.nodes[0].x, g->l.nodes[0].y + DOT / 2, DOT / 2);
 	for (size_t i = 0; i < g->w->n_states; i++)

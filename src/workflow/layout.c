@@ -1,11 +1,12 @@
+#include "src/base/vec.h"
 #include "src/workflow/layout.h"
 
 enum { UP, DOWN };
 
 /* The neighbours of a vertex in the layer above or below. */
 struct layout_side {
-	size_t *v, n; /* from left to right */
-	int *ports;   /* where their lines begin */
+	size_t *items, n, cap; /* from left to right */
+	int *ports;            /* where their lines begin */
 };
 
 struct layout_vertex {
@@ -23,7 +24,7 @@ struct layout_segment {
 };
 
 struct layout_layer {
-	size_t *v, n;
+	size_t *items, n, cap;
 };
 
 struct layout_grid {
@@ -45,24 +46,11 @@ enum {
 
 static void find_neighbours(struct arena *a, struct layout_grid *g)
 {
-	for (size_t i = 0; i < g->n_segments; i++)
-		for (int e = UP; e <= DOWN; e++)
-			g->vertices[g->segments[i].end[e]].side[!e].n++;
-	for (size_t i = 0; i < g->n; i++) {
-		for (int e = UP; e <= DOWN; e++) {
-			struct layout_side *side = &g->vertices[i].side[e];
-
-			side->v = arena_alloc(a, (side->n + 1) * sizeof(*side->v));
-			side->n = 0;
-		}
-	}
 	for (size_t i = 0; i < g->n_segments; i++) {
-		for (int e = UP; e <= DOWN; e++) {
-			const size_t *end = g->segments[i].end;
-			struct layout_side *side = &g->vertices[end[e]].side[!e];
+		const size_t *end = g->segments[i].end;
 
-			side->v[side->n++] = end[!e];
-		}
+		vec_push_in(a, &g->vertices[end[UP]].side[DOWN], end[DOWN]);
+		vec_push_in(a, &g->vertices[end[DOWN]].side[UP], end[UP]);
 	}
 }
 
@@ -73,9 +61,7 @@ static void make_layers(struct arena *a, struct layout_grid *g)
 			g->n_layers = g->vertices[i].layer + 1;
 	g->layers = arena_alloc(a, (g->n_layers + 1) * sizeof(*g->layers));
 	for (size_t i = 0; i < g->n; i++)
-		g->layers[g->vertices[i].layer].n++;
-	for (size_t i = 0; i < g->n_layers; i++)
-		g->layers[i].v = arena_alloc(a, (g->layers[i].n + 1) * sizeof(size_t));
+		vec_push_in(a, &g->layers[g->vertices[i].layer], i);
 }
 
 /* With its own generator, so that the same graph always gives the same drawing. */
@@ -113,12 +99,12 @@ static void first_order(struct layout_grid *g, size_t *stack, bool *seen, uint32
 				continue;
 			seen[i] = true;
 			v->at = y->n;
-			y->v[y->n++] = i;
+			y->items[y->n++] = i;
 			if (seed)
-				shuffle(below->v, below->n, &seed);
+				shuffle(below->items, below->n, &seed);
 			for (size_t d = below->n; d-- > 0;)
-				if (!seen[below->v[d]])
-					stack[depth++] = below->v[d];
+				if (!seen[below->items[d]])
+					stack[depth++] = below->items[d];
 		}
 	}
 }
@@ -141,18 +127,18 @@ static void sort_layer(
 	struct layout_grid *g, struct layout_layer *y, int side, struct layout_key *keys)
 {
 	for (size_t i = 0; i < y->n; i++) {
-		const struct layout_vertex *v = &g->vertices[y->v[i]];
+		const struct layout_vertex *v = &g->vertices[y->items[i]];
 		const struct layout_side *near = &v->side[side];
 		size_t n = near->n, sum = 0;
 
 		for (size_t k = 0; k < n; k++)
-			sum += g->vertices[near->v[k]].at * 2 + 1;
+			sum += g->vertices[near->items[k]].at * 2 + 1;
 		keys[i] = (struct layout_key){
-			y->v[i], n ? sum * 512 / n : (v->at * 2 + 1) * 512, v->at};
+			y->items[i], n ? sum * 512 / n : (v->at * 2 + 1) * 512, v->at};
 	}
 	qsort(keys, y->n, sizeof(*keys), compare_keys);
 	for (size_t i = 0; i < y->n; i++) {
-		y->v[i] = keys[i].v;
+		y->items[i] = keys[i].v;
 		g->vertices[keys[i].v].at = i;
 	}
 }
@@ -161,10 +147,10 @@ static void sort_neighbours(
 	struct layout_grid *g, struct layout_side *side, struct layout_key *keys)
 {
 	for (size_t i = 0; i < side->n; i++)
-		keys[i] = (struct layout_key){side->v[i], g->vertices[side->v[i]].at, i};
+		keys[i] = (struct layout_key){side->items[i], g->vertices[side->items[i]].at, i};
 	qsort(keys, side->n, sizeof(*keys), compare_keys);
 	for (size_t i = 0; i < side->n; i++)
-		side->v[i] = keys[i].v;
+		side->items[i] = keys[i].v;
 }
 
 /* Counts the pairs of crossing segments below `y`. A Fenwick tree holds the lower ends added so
@@ -176,17 +162,17 @@ static size_t crossings(
 
 	memset(tree, 0, (below + 2) * sizeof(*tree));
 	for (size_t i = 0; i < y->n; i++) {
-		const struct layout_side *down = &g->vertices[y->v[i]].side[DOWN];
+		const struct layout_side *down = &g->vertices[y->items[i]].side[DOWN];
 
 		for (size_t k = 0; k < down->n; k++) {
 			size_t left = 0;
 
-			for (size_t t = g->vertices[down->v[k]].at + 1; t; t &= t - 1)
+			for (size_t t = g->vertices[down->items[k]].at + 1; t; t &= t - 1)
 				left += tree[t];
 			total += added - left;
 		}
 		for (size_t k = 0; k < down->n; k++, added++)
-			for (size_t t = g->vertices[down->v[k]].at + 1; t <= below; t += t & -t)
+			for (size_t t = g->vertices[down->items[k]].at + 1; t <= below; t += t & -t)
 				tree[t]++;
 	}
 	return total;
@@ -213,7 +199,7 @@ static void restore(struct layout_grid *g, const size_t *best)
 {
 	for (size_t i = 0; i < g->n; i++) {
 		g->vertices[i].at = best[i];
-		g->layers[g->vertices[i].layer].v[best[i]] = i;
+		g->layers[g->vertices[i].layer].items[best[i]] = i;
 	}
 }
 
@@ -471,7 +457,7 @@ static void want(const struct layout_work *k, size_t v, const bool from[2], stru
 	}
 	for (int e = UP; e <= DOWN; e++) {
 		for (size_t i = 0; from[e] && i < at->side[e].n; i++) {
-			const struct layout_vertex *o = &k->g.vertices[at->side[e].v[i]];
+			const struct layout_vertex *o = &k->g.vertices[at->side[e].items[i]];
 
 			sum += o->x * pull_of(at, o);
 			weight += pull_of(at, o);
@@ -487,14 +473,14 @@ static void place_layer(struct layout_work *k, const struct layout_layer *y, boo
 	const bool from[2] = {above, below};
 
 	for (size_t i = 0; i < y->n; i++) {
-		want(k, y->v[i], from, &p[i]);
+		want(k, y->items[i], from, &p[i]);
 		if (i)
-			p[i].gap = SCALE * (int64_t)(k->g.vertices[y->v[i - 1]].right + GAP_X +
-						     k->g.vertices[y->v[i]].left);
+			p[i].gap = SCALE * (int64_t)(k->g.vertices[y->items[i - 1]].right + GAP_X +
+						     k->g.vertices[y->items[i]].left);
 	}
 	settle(k, p, y->n);
 	for (size_t i = 0; i < y->n; i++)
-		k->g.vertices[y->v[i]].x = p[i].got;
+		k->g.vertices[y->items[i]].x = p[i].got;
 }
 
 /* Moves the vertices of a long edge to one x, near the boxes at its ends. */
@@ -522,9 +508,9 @@ static void align(struct layout_work *k, size_t i)
 	for (size_t c = 0; n > 2 && c + 1 < n; c++) {
 		const struct layout_vertex *v = &k->g.vertices[k->chain[i] + c];
 		const struct layout_layer *y = &k->g.layers[v->layer];
-		const struct layout_vertex *a = v->at ? &k->g.vertices[y->v[v->at - 1]] : NULL;
+		const struct layout_vertex *a = v->at ? &k->g.vertices[y->items[v->at - 1]] : NULL;
 		const struct layout_vertex *b =
-			v->at + 1 < y->n ? &k->g.vertices[y->v[v->at + 1]] : NULL;
+			v->at + 1 < y->n ? &k->g.vertices[y->items[v->at + 1]] : NULL;
 		int64_t least = a ? a->x + SCALE * (int64_t)(a->right + GAP_X + v->left) : low;
 		int64_t most = b ? b->x - SCALE * (int64_t)(b->left + GAP_X + v->right) : high;
 
@@ -614,7 +600,7 @@ static void place_ports(
 			      : PORT;
 
 	for (size_t i = 0; i < n; i++) {
-		int64_t x = k->g.vertices[side->v[i]].x;
+		int64_t x = k->g.vertices[side->items[i]].x;
 		int64_t least = low + gap * (int64_t)i;
 		int64_t most = high - gap * (int64_t)(n - 1 - i);
 
@@ -636,7 +622,7 @@ static int port(const struct layout_work *k, size_t node, size_t other, int e)
 	const struct layout_side *side = &k->g.vertices[node].side[e];
 
 	for (size_t i = 0; i < side->n; i++)
-		if (side->v[i] == other)
+		if (side->items[i] == other)
 			return side->ports[i];
 	return (int)k->g.vertices[node].x;
 }
