@@ -188,16 +188,11 @@ static bool is_one_of(const struct schema_rule *r, const json *value)
 	return false;
 }
 
-CHECK(const)
+CHECK(values)
 {
 	if (!is_one_of(r, loc->value))
-		add_fault(c, r, loc, "%s is not %s", show_value(c, loc->value), r->text);
-}
-
-CHECK(enum)
-{
-	if (!is_one_of(r, loc->value))
-		add_fault(c, r, loc, "%s is not one of %s", show_value(c, loc->value), r->text);
+		add_fault(c, r, loc, "%s is not %s%s", show_value(c, loc->value),
+			r->keyword->value == VALUE_ENUM ? "one of " : "", r->text);
 }
 
 /* How a number lies beyond a bound; NULL: it is within it. */
@@ -331,40 +326,41 @@ CHECK(unique_items)
 	arena_release(&forms);
 }
 
+/* Moves `child`, all zero at first, to the next item or member of the instance. */
+static bool next_child(const struct schema_location *loc, struct schema_location *child)
+{
+	child->index += child->up != NULL;
+	child->value = child->up ? json_next(child->value) : json_first(loc->value);
+	child->up = loc;
+	child->key = child->value ? json_key(child->value) : NULL;
+	return child->value;
+}
+
 CHECK(items)
 {
 	const struct schema_rule *prefix = find_rule(r->node, "prefixItems");
-	size_t i = 0, from = prefix ? prefix->n : 0;
+	struct schema_location item = {0};
 
-	for (const json *m = json_first(loc->value); m; m = json_next(m), i++) {
-		struct schema_location item = {loc, NULL, i, m};
-
-		if (i >= from)
+	while (next_child(loc, &item))
+		if (!prefix || item.index >= prefix->n)
 			check_node(c, r->nodes[0], &item);
-	}
 }
 
 CHECK(prefix_items)
 {
-	size_t i = 0;
+	struct schema_location item = {0};
 
-	for (const json *m = json_first(loc->value); m && i < r->n; m = json_next(m), i++) {
-		struct schema_location item = {loc, NULL, i, m};
-
-		check_node(c, r->nodes[i], &item);
-	}
+	while (next_child(loc, &item) && item.index < r->n)
+		check_node(c, r->nodes[item.index], &item);
 }
 
 CHECK(contains)
 {
-	size_t i = 0;
+	struct schema_location item = {0};
 
-	for (const json *m = json_first(loc->value); m; m = json_next(m), i++) {
-		struct schema_location item = {loc, NULL, i, m};
-
+	while (next_child(loc, &item))
 		if (check_silently(c, r->nodes[0], &item).n == 0)
 			return;
-	}
 	add_fault(c, r, loc, "no item matches the schema of 'contains'");
 }
 
@@ -396,13 +392,12 @@ CHECK(properties)
 
 CHECK(pattern_properties)
 {
-	for (const json *m = json_first(loc->value); m; m = json_next(m)) {
-		struct schema_location member = {loc, json_key(m), 0, m};
+	struct schema_location member = {0};
 
+	while (next_child(loc, &member))
 		for (size_t i = 0; i < r->n; i++)
-			if (regex_match(r->patterns[i], str_of(json_key(m))))
+			if (regex_match(r->patterns[i], str_of(member.key)))
 				check_node(c, r->nodes[i], &member);
-	}
 }
 
 static bool is_evaluated(const struct schema_node *n, const char *key)
@@ -421,13 +416,13 @@ static bool is_evaluated(const struct schema_node *n, const char *key)
 
 CHECK(additional_properties)
 {
-	for (const json *m = json_first(loc->value); m; m = json_next(m)) {
-		struct schema_location member = {loc, json_key(m), 0, m};
+	struct schema_location member = {0};
 
-		if (is_evaluated(r->node, json_key(m)))
+	while (next_child(loc, &member)) {
+		if (is_evaluated(r->node, member.key))
 			continue;
 		if (r->nodes[0]->never)
-			add_fault(c, r, &member, "unknown key %s", show_text(c, json_key(m)));
+			add_fault(c, r, &member, "unknown key %s", show_text(c, member.key));
 		else
 			check_node(c, r->nodes[0], &member);
 	}
@@ -436,14 +431,15 @@ CHECK(additional_properties)
 /* The schema applies to the key as a string. */
 CHECK(property_names)
 {
-	for (const json *m = json_first(loc->value); m; m = json_next(m)) {
-		CLEANUP(json_free) json *name = json_string(str_of(json_key(m)));
-		struct schema_location spot = {loc, json_key(m), 0, name},
-				       member = {loc, json_key(m), 0, m};
+	struct schema_location member = {0};
 
-		if (check_silently(c, r->nodes[0], &spot).n)
+	while (next_child(loc, &member)) {
+		CLEANUP(json_free) json *name = json_string(str_of(member.key));
+		struct schema_location key = {loc, member.key, 0, name};
+
+		if (check_silently(c, r->nodes[0], &key).n)
 			add_fault(c, r, &member, "%s is not an allowed key",
-				show_text(c, json_key(m)));
+				show_text(c, member.key));
 	}
 }
 
@@ -471,28 +467,14 @@ static void report_no_match(struct schema_checker *c, const struct schema_rule *
 		add_fault(c, r, loc, "matches none of the %zu allowed schemas", r->n);
 }
 
-CHECK(any_of)
+/* `anyOf` and `oneOf` */
+CHECK(alternatives)
 {
-	const struct schema_node *meant = NULL;
-	size_t like = 0;
-
-	for (size_t i = 0; i < r->n; i++) {
-		struct schema_tally t = check_silently(c, r->nodes[i], loc);
-
-		if (t.n == 0)
-			return;
-		if (t.mismatches == 0 && ++like)
-			meant = r->nodes[i];
-	}
-	report_no_match(c, r, loc, like == 1 ? meant : NULL);
-}
-
-CHECK(one_of)
-{
+	bool any = strcmp(r->keyword->name, "anyOf") == 0;
 	const struct schema_node *meant = NULL;
 	size_t fits = 0, like = 0;
 
-	for (size_t i = 0; i < r->n; i++) {
+	for (size_t i = 0; i < r->n && !(any && fits); i++) {
 		struct schema_tally t = check_silently(c, r->nodes[i], loc);
 
 		fits += t.n == 0;
@@ -530,15 +512,15 @@ static const struct schema_keyword keywords[] = {
 	{"$schema", VALUE_DRAFT, 0, false, NULL},
 	{"additionalProperties", VALUE_SCHEMA, IS_OBJECT, false, check_additional_properties},
 	{"allOf", VALUE_SCHEMAS, 0, true, check_all_of},
-	{"anyOf", VALUE_SCHEMAS, 0, true, check_any_of},
-	{"const", VALUE_CONST, 0, false, check_const},
+	{"anyOf", VALUE_SCHEMAS, 0, true, check_alternatives},
+	{"const", VALUE_CONST, 0, false, check_values},
 	{"contains", VALUE_SCHEMA, IS_ARRAY, false, check_contains},
 	{"default", VALUE_ANNOTATION, 0, false, NULL},
 	{"dependentRequired", VALUE_NAMES_MAP, IS_OBJECT, false, check_dependent_required},
 	{"deprecated", VALUE_ANNOTATION, 0, false, NULL},
 	{"description", VALUE_ANNOTATION, 0, false, NULL},
 	{"else", VALUE_SCHEMA, 0, true, NULL},
-	{"enum", VALUE_ENUM, 0, false, check_enum},
+	{"enum", VALUE_ENUM, 0, false, check_values},
 	{"examples", VALUE_ANNOTATION, 0, false, NULL},
 	{"exclusiveMaximum", VALUE_NUMBER, IS_NUMBER, false, check_bound},
 	{"exclusiveMinimum", VALUE_NUMBER, IS_NUMBER, false, check_bound},
@@ -555,7 +537,7 @@ static const struct schema_keyword keywords[] = {
 	{"minimum", VALUE_NUMBER, IS_NUMBER, false, check_bound},
 	{"multipleOf", VALUE_ABOVE_ZERO, IS_NUMBER, false, check_multiple_of},
 	{"not", VALUE_SCHEMA, 0, true, check_not},
-	{"oneOf", VALUE_SCHEMAS, 0, true, check_one_of},
+	{"oneOf", VALUE_SCHEMAS, 0, true, check_alternatives},
 	{"pattern", VALUE_PATTERN, IS_TEXT, false, check_pattern},
 	{"patternProperties", VALUE_PATTERN_MAP, IS_OBJECT, false, check_pattern_properties},
 	{"prefixItems", VALUE_SCHEMAS, IS_ARRAY, false, check_prefix_items},

@@ -1,5 +1,6 @@
 #include <limits.h>
 #include "src/base/number.h"
+#include "src/base/vec.h"
 #include "src/schema/schema.h"
 
 /* A position in a text. All of it is the caller's. */
@@ -43,23 +44,14 @@ static long hex4(const struct json_scan *s, size_t at)
 
 static void put_utf8(struct buf *out, long c)
 {
+	static const unsigned char first[] = {0, 0xc0, 0xe0, 0xf0};
+	int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+
 	if (!out)
 		return;
-	if (c < 0x80) {
-		buf_addc(out, (char)c);
-	} else if (c < 0x800) {
-		buf_addc(out, (char)(0xc0 | c >> 6));
-		buf_addc(out, (char)(0x80 | (c & 63)));
-	} else if (c < 0x10000) {
-		buf_addc(out, (char)(0xe0 | c >> 12));
-		buf_addc(out, (char)(0x80 | (c >> 6 & 63)));
-		buf_addc(out, (char)(0x80 | (c & 63)));
-	} else {
-		buf_addc(out, (char)(0xf0 | c >> 18));
-		buf_addc(out, (char)(0x80 | (c >> 12 & 63)));
-		buf_addc(out, (char)(0x80 | (c >> 6 & 63)));
-		buf_addc(out, (char)(0x80 | (c & 63)));
-	}
+	buf_addc(out, (char)(first[more] | c >> 6 * more));
+	while (more-- > 0)
+		buf_addc(out, (char)(0x80 | (c >> 6 * more & 63)));
 }
 
 /* s->at is at the `u`. */
@@ -193,52 +185,37 @@ static bool scan_word(struct json_scan *s, const char *word)
 }
 
 struct key_seen {
-	const struct key_seen *before;
-	struct str text;
+	const char *text;
 	size_t at;
+};
+
+struct keys_seen {
+	struct key_seen *items;
+	size_t n, cap;
 };
 
 static int by_key(const void *a, const void *b)
 {
 	const struct key_seen *x = a, *y = b;
-	size_t n = x->text.n < y->text.n ? x->text.n : y->text.n;
-	int d = n ? memcmp(x->text.p, y->text.p, n) : 0;
+	int d = strcmp(x->text, y->text);
 
-	if (d)
-		return d;
-	if (x->text.n != y->text.n)
-		return x->text.n < y->text.n ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	return d ? d : x->at < y->at ? -1 : x->at > y->at;
 }
 
 /* Reports the first key that repeats an earlier one. */
-static bool keys_differ(struct json_scan *s, const struct key_seen *last, size_t n)
+static bool keys_differ(struct json_scan *s, struct keys_seen *keys)
 {
-	struct key_seen *all;
+	const struct key_seen *all = keys->items;
 	size_t twice = SIZE_MAX;
 
-	if (n < 2)
-		return true;
-	all = arena_alloc(s->keys, n * sizeof(*all));
-	for (size_t i = n; last; last = last->before)
-		all[--i] = *last;
-	qsort(all, n, sizeof(*all), by_key);
-	for (size_t i = 1; i < n; i++)
-		if (str_eq(all[i].text, all[i - 1].text) && all[i].at < twice)
+	vec_sort(keys, by_key);
+	for (size_t i = 1; i < keys->n; i++)
+		if (strcmp(all[i].text, all[i - 1].text) == 0 && all[i].at < twice)
 			twice = all[i].at;
 	return twice == SIZE_MAX ? true : fault_at(s, twice, "duplicate key");
 }
 
-static const struct key_seen *key_add(
-	struct json_scan *s, const struct key_seen *before, const struct buf *text, size_t at)
-{
-	struct key_seen *k = arena_alloc(s->keys, sizeof(*k));
-
-	*k = (struct key_seen){before, arena_str(s->keys, buf_str(text)), at};
-	return k;
-}
-
-static bool scan_member(struct json_scan *s, const struct key_seen **last)
+static bool scan_member(struct json_scan *s, struct keys_seen *keys)
 {
 	CLEANUP(buf_release) struct buf key = BUF_INIT;
 	size_t at;
@@ -248,7 +225,8 @@ static bool scan_member(struct json_scan *s, const struct key_seen **last)
 	if (!scan_text(s, s->keys ? &key : NULL))
 		return false;
 	if (s->keys)
-		*last = key_add(s, *last, &key, at);
+		vec_push_in(
+			s->keys, keys, (struct key_seen){arena_dup(s->keys, buf_str(&key)), at});
 	if (scan_peek(s) != ':')
 		return fault_at(s, s->at, "':' is missing");
 	s->at++;
@@ -257,8 +235,7 @@ static bool scan_member(struct json_scan *s, const struct key_seen **last)
 
 static bool scan_members(struct json_scan *s, char close)
 {
-	const struct key_seen *last = NULL;
-	size_t n = 0;
+	struct keys_seen keys = {0};
 
 	s->at++;
 	if (scan_peek(s) == close)
@@ -266,9 +243,8 @@ static bool scan_members(struct json_scan *s, char close)
 	for (;; s->at++) {
 		char c;
 
-		if (close == '}' ? !scan_member(s, &last) : !scan_value(s))
+		if (close == '}' ? !scan_member(s, &keys) : !scan_value(s))
 			return false;
-		n++;
 		c = scan_peek(s);
 		if (c == close)
 			break;
@@ -276,7 +252,7 @@ static bool scan_members(struct json_scan *s, char close)
 			return fault_at(s, s->at,
 				close == '}' ? "',' or '}' is missing" : "',' or ']' is missing");
 	}
-	if (s->keys && close == '}' && !keys_differ(s, last, n))
+	if (!keys_differ(s, &keys))
 		return false;
 	s->at++;
 	return true;

@@ -129,8 +129,7 @@ static void check_state(struct workflow_check *c, const struct workflow_state *s
 	else
 		fault(c, s->line, s->col,
 			"unknown state '%s': no step serves it and the frontmatter does not "
-			"declare "
-			"it",
+			"declare it",
 			s->name);
 }
 

@@ -123,6 +123,14 @@ static void draw_text(struct buf *out, const char *class, int x, int y, struct s
 	buf_adds(out, "</text>\n");
 }
 
+/* `more`: the other attributes. */
+static void draw_rect(
+	struct buf *out, const char *class, int x, int y, int w, int h, const char *more)
+{
+	buf_addf(out, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"%s/>\n",
+		class, x, y, w, h, more);
+}
+
 /* Width of a text in a font of `size` pixels. East Asian characters are wider. */
 static int text_width(const char *s, int size)
 {
@@ -282,28 +290,23 @@ static void draw_label(struct draw_svg *g, const struct lay_edge *e, const struc
 
 	if (!e->h)
 		return;
-	buf_addf(g->out, "<rect class=\"under\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n",
-		e->label.x - e->w / 2, y, e->w, e->h);
+	draw_rect(g->out, "under", e->label.x - e->w / 2, y, e->w, e->h, "");
 	for (size_t i = 0; i < texts->n; i++, y += LINE)
 		draw_text(g->out, "label", e->label.x, y + 12, str_of(texts->items[i]));
 }
 
 static void draw_box(struct draw_svg *g, const struct workflow_state *s, const struct lay_node *n)
 {
-	const char *second = about(g, s), *kind = s->declared ? " declared" : "";
+	const char *second = about(g, s), *kind = s->declared ? "box declared" : "box";
 	int x = n->x - n->w / 2;
 
 	if (s->terminal)
-		kind = strcmp(s->name, "done") ? " end" : " done";
-	buf_addf(g->out,
-		"<rect class=\"box%s%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"8\"/>\n",
-		kind, is_current(g, s) ? " current" : "", x, n->y, n->w, n->h);
+		kind = strcmp(s->name, "done") ? "box end" : "box done";
+	draw_rect(g->out, is_current(g, s) ? arena_printf(&g->arena, "%s current", kind) : kind, x,
+		n->y, n->w, n->h, " rx=\"8\"");
 	if (s->terminal)
-		buf_addf(g->out,
-			"<rect class=\"box%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
-			"rx=\"5\" "
-			"style=\"fill:none\"/>\n",
-			kind, x + 4, n->y + 4, n->w - 8, n->h - 8);
+		draw_rect(g->out, kind, x + 4, n->y + 4, n->w - 8, n->h - 8,
+			" rx=\"5\" style=\"fill:none\"");
 	draw_text(g->out, is_current(g, s) ? "name bold" : "name", n->x, n->y + (second ? 20 : 22),
 		str_of(s->label));
 	if (second)
@@ -312,10 +315,8 @@ static void draw_box(struct draw_svg *g, const struct workflow_state *s, const s
 
 static int draw_key(struct draw_svg *g, int x, int y, const char *class, const char *text)
 {
-	buf_addf(g->out,
-		"<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"18\" height=\"12\" rx=\"3\"/>\n"
-		"<text class=\"legend\" x=\"%d\" y=\"%d\">%s</text>\n",
-		class, x, y, x + 24, y + 10, text);
+	draw_rect(g->out, class, x, y, 18, 12, " rx=\"3\"");
+	draw_text(g->out, "legend", x + 24, y + 10, str_of(text));
 	return x + 24 + text_width(text, 12) + 14;
 }
 
@@ -335,10 +336,9 @@ static int draw_legend(struct draw_svg *g, int y)
 	x = draw_key(g, x, y, "box end", "end: failed");
 	if (!back)
 		return x;
-	buf_addf(g->out,
-		"<path class=\"line back\" d=\"M%d %dL%d %d\"/>\n<text class=\"legend\" x=\"%d\" "
-		"y=\"%d\">goes back</text>\n",
-		x, y + 6, x + 26, y + 6, x + 32, y + 10);
+	buf_addf(g->out, "<path class=\"line back\" d=\"M%d %dL%d %d\"/>\n", x, y + 6, x + 26,
+		y + 6);
+	draw_text(g->out, "legend", x + 32, y + 10, STR("goes back"));
 	return x + 32 + text_width("goes back", 12);
 }
 

@@ -449,27 +449,20 @@ static int read_direction(struct mermaid_reader *r, struct str s)
 		workflow_word_shown(s, text));
 }
 
-static int ignore_style(struct mermaid_reader *r, struct str s)
-{
-	(void)r;
-	(void)s;
-	return 0;
-}
-
 static const struct mermaid_keyword {
 	const char *word;
-	int (*read)(struct mermaid_reader *r, struct str rest);
+	int (*read)(struct mermaid_reader *r, struct str rest); /* NULL: only appearance */
 } keywords[] = {
 	{"state", read_state},
 	{"note", read_note},
 	{"direction", read_direction},
-	{"classDef", ignore_style},
-	{"class", ignore_style},
-	{"style", ignore_style},
-	{"click", ignore_style},
-	{"scale", ignore_style},
-	{"title", ignore_style},
-	{"hide", ignore_style},
+	{"classDef", NULL},
+	{"class", NULL},
+	{"style", NULL},
+	{"click", NULL},
+	{"scale", NULL},
+	{"title", NULL},
+	{"hide", NULL},
 };
 
 /* `word`, a blank, and something that does not make the word a state's name. */
@@ -511,7 +504,7 @@ static int read_line(struct mermaid_reader *r)
 		return rc < 0 ? -1 : 0;
 	for (size_t i = 0; i < COUNT(keywords); i++)
 		if (is_keyword(s, keywords[i].word, &rest))
-			return keywords[i].read(r, rest);
+			return keywords[i].read ? keywords[i].read(r, rest) : 0;
 	return read_statement(r, s);
 }
 

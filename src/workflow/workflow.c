@@ -71,21 +71,17 @@ static bool is_state(struct str s)
 
 #define WORD_FORM "1 to 64 letters, digits, '_' and, inside, '-'"
 
-static const struct config_form text_form = {
-	.valid = is_text, .what = "a text of 1 to 4096 bytes", .trim = true};
-static const struct config_form argument_form = {
-	.valid = is_argument, .what = "one line of 1 to 4096 bytes", .trim = true};
-static const struct config_form policy_form = {.valid = is_policy,
-	.what = "one line of 1 to 4096 bytes that does not begin with '-'",
-	.trim = true};
-static const struct config_form skill_form = {.valid = workflow_skill_valid,
-	.what = "1 to 100 letters, digits and, inside, '_', '-', '.', ':'",
-	.trim = true};
-static const struct config_form section_form = {
-	.valid = is_section, .what = "the name of a section other than 'Actions'", .trim = true};
-static const struct config_form state_form = {
-	.valid = is_state, .what = WORD_FORM ", other than 'troubleshooter'"};
-static const struct config_form word_form = {.valid = workflow_word_valid, .what = WORD_FORM};
+#define FORM(name, is, text, ...)                                                                  \
+	static const struct config_form name = {.valid = is, .what = text, __VA_ARGS__}
+FORM(text_form, is_text, "a text of 1 to 4096 bytes", .trim = true);
+FORM(argument_form, is_argument, "one line of 1 to 4096 bytes", .trim = true);
+FORM(policy_form, is_policy, "one line of 1 to 4096 bytes that does not begin with '-'",
+	.trim = true);
+FORM(skill_form, workflow_skill_valid, "1 to 100 letters, digits and, inside, '_', '-', '.', ':'",
+	.trim = true);
+FORM(section_form, is_section, "the name of a section other than 'Actions'", .trim = true);
+FORM(state_form, is_state, WORD_FORM ", other than 'troubleshooter'", .trim = false);
+FORM(word_form, workflow_word_valid, WORD_FORM, .trim = false);
 
 #define TEXT(name, of, type, member)                                                               \
 	.key = name, .kind = CONFIG_TEXT, .form = &of, CONFIG_AT(type, member)
@@ -94,6 +90,11 @@ static const struct config_form word_form = {.valid = workflow_word_valid, .what
 	CONFIG_LIST_AT(type, member, n_##member)
 #define INTEGER(name, type, member, least, most)                                                   \
 	.key = name, .kind = CONFIG_INTEGER, CONFIG_AT(type, member), CONFIG_RANGE(least, most)
+#define GROUP(name, type, member)                                                                  \
+	.key = name, .kind = CONFIG_GROUP, CONFIG_AT(type, member), .fields = member##_fields
+#define ENTRIES(name, of, entry, type, member)                                                     \
+	.key = name, .kind = CONFIG_ENTRIES, .form = &of, .item = &entry,                          \
+	CONFIG_ITEMS_AT(type, member, n_##member)
 
 /* ---- declared states ---- */
 
@@ -104,8 +105,8 @@ static const struct config_field outcome_field = {.kind = CONFIG_TEXT,
 
 #define WRITES TEXT("writes", section_form, declared_action, writes), .required = true
 #define RESULTS                                                                                    \
-	.key = "results", .kind = CONFIG_ENTRIES, .form = &word_form, .item = &outcome_field,      \
-	CONFIG_ITEMS_AT(declared_action, outcomes, n_outcomes), CONFIG_RANGE(1, FLOW_RESULTS)
+	ENTRIES("results", word_form, outcome_field, declared_action, outcomes),                   \
+		CONFIG_RANGE(1, FLOW_RESULTS)
 
 static const struct config_field agent_fields[] = {
 	{TEXT("agent", skill_form, declared_action, agent)},
@@ -130,13 +131,12 @@ static void check_script(struct config_reader *r, const struct yaml *map, void *
 {
 	static const char *const words[] = {"passed", "failed"};
 	struct declared_action *it = of;
-	unsigned seen = 0;
+	size_t known = 0;
 
 	for (size_t i = 0; i < it->n_outcomes; i++)
-		for (size_t k = 0; k < COUNT(words); k++)
-			if (strcmp(it->outcomes[i].word, words[k]) == 0)
-				seen |= 1u << k;
-	if (it->n_outcomes && (it->n_outcomes != COUNT(words) || seen != 3))
+		known += !strcmp(it->outcomes[i].word, words[0]) ||
+			 !strcmp(it->outcomes[i].word, words[1]);
+	if (it->n_outcomes && (it->n_outcomes != COUNT(words) || known != COUNT(words)))
 		config_fault(r, yaml_get(map, "results"),
 			"'results' of a script must be 'passed' and 'failed'");
 	if (it->n_outcomes)
@@ -226,7 +226,7 @@ static const struct config_field state_field = {.kind = CONFIG_CUSTOM, .read = r
 		INTEGER(#name, workflow_limits, name, least, most)                                 \
 	}
 
-static const struct config_field limit_fields[] = {
+static const struct config_field limits_fields[] = {
 	LIMIT(max_fix_iterations, 0, 1000),
 	LIMIT(max_review_fix_iterations, 0, 1000),
 	LIMIT(signoff_deadlock, 1, 1000),
@@ -249,24 +249,13 @@ static const struct config_field security_fields[] = {
 };
 
 static const struct config_field frontmatter_fields[] = {
-	{.key = "limits",
-		.kind = CONFIG_GROUP,
-		CONFIG_AT(workflow, limits),
-		.fields = limit_fields},
+	{GROUP("limits", workflow, limits)},
 	{TEXT("validate", text_form, workflow, validate)},
 	{INTEGER("validate_timeout", workflow, validate_timeout_s, 1, FLOW_TIMEOUT)},
 	{TEXT("checks", text_form, workflow, checks)},
 	{TEXT("research_skill", skill_form, workflow, research_skill)},
-	{.key = "security",
-		.kind = CONFIG_GROUP,
-		CONFIG_AT(workflow, security),
-		.fields = security_fields},
-	{.key = "states",
-		.kind = CONFIG_ENTRIES,
-		.form = &state_form,
-		.max = FLOW_STATES,
-		CONFIG_ITEMS_AT(workflow, declared, n_declared),
-		.item = &state_field,
+	{GROUP("security", workflow, security)},
+	{ENTRIES("states", state_form, state_field, workflow, declared), .max = FLOW_STATES,
 		CONFIG_PLACE(declared_state, line)},
 	{0},
 };
