@@ -54,6 +54,14 @@ static bool next_line(struct diff_reader *r, struct str *line)
 	return true;
 }
 
+static bool skip(struct str *s, const char *prefix)
+{
+	if (!str_starts(*s, prefix))
+		return false;
+	*s = str_sub(*s, strlen(prefix), s->n);
+	return true;
+}
+
 /* ---- names ---- */
 
 static bool octal(char c)
@@ -101,11 +109,9 @@ static bool unquote(struct str *text, struct buf *out)
 
 static const char *less_prefix(struct arena *a, struct str name, const char *prefix)
 {
-	size_t n = strlen(prefix);
+	bool good = skip(&name, prefix) && name.n && !memchr(name.p, '\0', name.n);
 
-	if (!str_starts(name, prefix) || name.n == n || memchr(name.p, '\0', name.n))
-		return NULL;
-	return arena_dup(a, str_sub(name, n, name.n));
+	return good ? arena_dup(a, name) : NULL;
 }
 
 /* Cuts a name, quoted as git does or up to the end, and its prefix off *text. NULL: there is none.
@@ -128,9 +134,8 @@ static const char *quoted_pair(struct arena *a, struct str text)
 {
 	const char *old = cut_name(a, &text, "a/"), *new;
 
-	if (!old || !str_starts(text, " \""))
+	if (!old || !str_starts(text, " \"") || !skip(&text, " "))
 		return NULL;
-	text = str_sub(text, 1, text.n);
 	new = cut_name(a, &text, "b/");
 	return new && !text.n &&strcmp(old, new) == 0 ? old : NULL;
 }
@@ -220,33 +225,19 @@ static bool number(struct str *s, int64_t *n)
 }
 
 /* `-12,3`; the number of lines is 1 if it is missing. */
-static bool range(struct str *s, char sign, int64_t *lines)
+static bool range(struct str *s, const char *sign, int64_t *lines)
 {
 	int64_t first;
 
-	if (!s->n || s->p[0] != sign)
+	if (!skip(s, sign) || !number(s, &first))
 		return false;
-	*s = str_sub(*s, 1, s->n);
 	*lines = 1;
-	if (!number(s, &first))
-		return false;
-	if (!s->n || s->p[0] != ',')
-		return true;
-	*s = str_sub(*s, 1, s->n);
-	return number(s, lines);
+	return !skip(s, ",") || number(s, lines);
 }
 
 static bool ranges(struct str s, int64_t *old, int64_t *new)
 {
-	if (!range(&s, '-', old) || !str_starts(s, " "))
-		return false;
-	s = str_sub(s, 1, s.n);
-	return range(&s, '+', new) && str_starts(s, " @@");
-}
-
-static bool blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
+	return range(&s, "-", old) && skip(&s, " ") && range(&s, "+", new) && str_starts(s, " @@");
 }
 
 /* A line that may begin, end or continue a string over several lines, where whitespace counts. */
@@ -254,8 +245,7 @@ static bool whitespace_matters(struct str line)
 {
 	static const char *const marks[] = {"`", "\"\"\"", "'''", "R\"", "@\"", "@$\""};
 
-	while (line.n && blank(line.p[line.n - 1]))
-		line.n--;
+	line = str_trim(line);
 	for (size_t i = 0; i < COUNT(marks); i++)
 		if (str_find(line, str_of(marks[i])) < line.n)
 			return true;
@@ -264,10 +254,7 @@ static bool whitespace_matters(struct str line)
 
 static void add_trimmed(struct buf *to, struct str line)
 {
-	while (line.n && blank(line.p[line.n - 1]))
-		line.n--;
-	while (line.n && blank(line.p[0]))
-		line = str_sub(line, 1, line.n);
+	line = str_trim(line);
 	if (!line.n)
 		return;
 	buf_add(to, line);
@@ -374,29 +361,18 @@ static int skip_binary(struct diff_reader *r)
 /* ---- lines before the hunks ---- */
 
 /* The name after `--- ` or `+++ `: a tab follows if it contains a space. */
-static const char *side_name(struct diff_reader *r, struct str text, const char *prefix, bool *none)
-{
-	struct str rest = text;
-	const char *name;
-
-	*none = str_is(text, "/dev/null");
-	if (*none)
-		return NULL;
-	if (text.n && text.p[text.n - 1] == '\t')
-		rest = str_sub(text, 0, text.n - 1);
-	name = cut_name(r->arena, &rest, prefix);
-	return name && !rest.n ? name : NULL;
-}
-
 static int take_side(struct diff_reader *r, struct str text)
 {
-	bool none, is_new = r->arg;
-	const char *name = side_name(r, text, is_new ? "b/" : "a/", &none);
+	bool is_new = r->arg;
+	const char *name;
 
 	r->file.sides = r->file.sides || is_new;
-	if (none)
+	if (str_is(text, "/dev/null"))
 		return 0;
-	if (!name)
+	if (str_ends(text, "\t"))
+		text.n--;
+	name = cut_name(r->arena, &text, is_new ? "b/" : "a/");
+	if (!name || text.n)
 		return fault(r, "unknown name: it must begin with 'a/' or 'b/' "
 				"(git diff without --no-prefix)");
 	return agree(r, is_new, name);
@@ -485,10 +461,10 @@ static const struct {
 static int take_header(struct diff_reader *r, struct str line)
 {
 	for (size_t i = 0; i < COUNT(headers); i++) {
-		struct str text = str_sub(line, strlen(headers[i].begins), line.n);
+		struct str text = line;
 
 		r->arg = headers[i].arg;
-		if (str_starts(line, headers[i].begins) && str_ends(text, headers[i].ends))
+		if (skip(&text, headers[i].begins) && str_ends(text, headers[i].ends))
 			return headers[i].take(r, text);
 	}
 	return fault(r, "unknown line");
@@ -506,10 +482,8 @@ static int begin_file(struct diff_reader *r, struct str names)
 
 static int take_line(struct diff_reader *r, struct str line)
 {
-	static const char first[] = "diff --git ";
-
-	if (str_starts(line, first))
-		return begin_file(r, str_sub(line, strlen(first), line.n));
+	if (skip(&line, "diff --git "))
+		return begin_file(r, line);
 	if (str_starts(line, "diff --cc ") || str_starts(line, "diff --combined "))
 		return fault(r,
 			"the combined diff of a merge is not supported: compare with one parent");

@@ -97,7 +97,7 @@ static const char *const whitespace_ends[] = {".c", ".h", ".cc", ".cpp", ".cxx",
 /* And these have no strings over several lines. */
 static const char *const no_long_string_ends[] = {".json", ".css", ".scss", ".proto"};
 
-enum { PATH_LENGTH_MAX = 4096, WORD_LENGTH_MAX = 64 };
+enum { PATH_LENGTH_MAX = 4096 };
 
 #define IN(list, test, text) any((list), COUNT(list), (test), (text))
 
@@ -210,22 +210,13 @@ static size_t word_end(struct str s, size_t from, bool camel)
 	return i;
 }
 
-static bool auth_words_of(struct str path, bool camel)
+static bool auth_words_of(struct str path, struct str low, bool camel)
 {
 	size_t end;
 
 	for (size_t i = 0; i < path.n; i = end) {
-		char word[WORD_LENGTH_MAX];
-
-		end = i + 1;
-		if (!letter(path.p[i]))
-			continue;
-		end = word_end(path, i, camel);
-		if (end - i > sizeof(word))
-			continue;
-		for (size_t k = i; k < end; k++)
-			word[k - i] = lower(path.p[k]);
-		if (auth_word((struct str){word, end - i}))
+		end = letter(path.p[i]) ? word_end(path, i, camel) : i + 1;
+		if (auth_word(str_sub(low, i, end)))
 			return true;
 	}
 	return false;
@@ -235,7 +226,7 @@ static bool auth_path(struct str path, struct str low)
 {
 	struct str base = base_of(low);
 
-	return auth_words_of(path, true) || auth_words_of(path, false) ||
+	return auth_words_of(path, low, true) || auth_words_of(path, low, false) ||
 	       IN(key_ends, str_ends, base) || IN(key_begins, str_starts, base);
 }
 

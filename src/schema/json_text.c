@@ -1,4 +1,5 @@
 #include <limits.h>
+#include <math.h>
 #include "src/base/number.h"
 #include "src/base/vec.h"
 #include "src/schema/schema.h"
@@ -124,50 +125,27 @@ static bool scan_text(struct json_scan *s, struct buf *out)
 	return true;
 }
 
-static bool digits(struct json_scan *s)
+static bool is_digit(char c)
 {
-	size_t from = s->at;
-
-	while (here(s) >= '0' && here(s) <= '9')
-		s->at++;
-	return s->at > from;
-}
-
-static bool number_form(struct json_scan *s)
-{
-	if (here(s) == '-')
-		s->at++;
-	if (here(s) == '0')
-		s->at++;
-	else if (!digits(s))
-		return false;
-	if (here(s) == '.') {
-		s->at++;
-		if (!digits(s))
-			return false;
-	}
-	if (here(s) == 'e' || here(s) == 'E') {
-		s->at++;
-		if (here(s) == '+' || here(s) == '-')
-			s->at++;
-		if (!digits(s))
-			return false;
-	}
-	return true;
+	return c >= '0' && c <= '9';
 }
 
 static bool scan_number(struct json_scan *s)
 {
 	size_t from = s->at, mantissa;
-	struct str text;
+	struct str text, digits;
 	double value;
 
-	if (!number_form(s))
-		return fault_at(s, from, "malformed number");
+	while (is_digit(here(s)) || (here(s) && strchr("+-.eE", here(s))))
+		s->at++;
 	text = str_sub(s->text, from, s->at);
+	digits = str_sub(text, text.p[0] == '-', text.n);
 	if (text.n > SCHEMA_JSON_DIGITS)
 		return fault_at(s, from, "a number has too many digits");
-	if (!number_double(text, -(double)JSON_MAX_INT, (double)JSON_MAX_INT, &value))
+	if (!number_double(text, -INFINITY, INFINITY, &value) ||
+		(digits.p[0] == '0' && digits.n > 1 && is_digit(digits.p[1])))
+		return fault_at(s, from, "malformed number");
+	if (value > (double)JSON_MAX_INT || value < -(double)JSON_MAX_INT)
 		return fault_at(s, from, "a number is too large");
 	mantissa = str_find(text, STR("e"));
 	for (size_t i = 0; value == 0 && i < mantissa && text.p[i] != 'E'; i++)
@@ -272,7 +250,7 @@ static bool scan_value(struct json_scan *s)
 		good = scan_members(s, c == '{' ? '}' : ']');
 	else if (c == '"')
 		good = scan_text(s, NULL);
-	else if (c == '-' || (c >= '0' && c <= '9'))
+	else if (c == '-' || is_digit(c))
 		good = scan_number(s);
 	else
 		good = scan_word(s, c == 't' ? "true" : c == 'f' ? "false" : "null");
