@@ -191,7 +191,7 @@ format-check:
 # The folder is the user's to name: always quoted, and only what install made is ever removed.
 TO      = $(DESTDIR)$(PREFIX)
 SHARE   = $(TO)/share/dev-team
-PARTS   = workflows policies resources models skills agents commands hooks .claude-plugin README.md
+PARTS   = workflows policies resources models skills agents commands hooks .claude-plugin docs README.md LICENSE
 install: all
 	install -D -m 755 build/dev-team "$(TO)/bin/dev-team"
 	install -D -m 644 build/dev-team.1 "$(TO)/share/man/man1/dev-team.1"

@@ -1,6 +1,6 @@
 #include "tests/spec/cases.h"
 
-enum { MAX_CASES = 500, MAX_BLOCKS = 60 };
+enum { MAX_CASES = 500, MAX_BLOCKS = 60, MAX_SHARED = 10 };
 
 static const struct {
 	const char *word;
@@ -20,6 +20,8 @@ struct parser {
 	struct str rest;
 	unsigned line; /* of the line taken last */
 	struct spec_file *out;
+	struct block shared[MAX_SHARED]; /* from above the first case */
+	size_t n_shared;
 	struct error *err;
 };
 
@@ -111,7 +113,22 @@ static struct spec_case *add_case(struct parser *p, struct str title)
 	c->line = p->line;
 	c->prose = (struct str){p->rest.p, 0};
 	c->blocks = arena_alloc(p->arena, MAX_BLOCKS * sizeof(*c->blocks));
+	c->n = p->n_shared;
+	memcpy(c->blocks, p->shared, sizeof(p->shared));
 	return c;
+}
+
+/* A block above the first case begins every case. */
+static int share_block(struct parser *p, const struct block *b)
+{
+	if (b->kind != BLOCK_FILE && b->kind != BLOCK_REPO)
+		return error_at(p->err, p->file, b->line, 1,
+			"only 'file' and 'repo' can be above the first case");
+	if (p->n_shared == MAX_SHARED)
+		return error_at(
+			p->err, p->file, b->line, 1, "too many blocks above the first case");
+	p->shared[p->n_shared++] = *b;
+	return 0;
 }
 
 static int block_in_case(struct parser *p, struct spec_case *c, struct str line)
@@ -119,8 +136,8 @@ static int block_in_case(struct parser *p, struct spec_case *c, struct str line)
 	struct block b = {0};
 
 	if (!c)
-		return error_at(p->err, p->file, p->line, 1, "a block before the first case");
-	if (!c->n)
+		return read_block(p, line, &b) < 0 ? -1 : share_block(p, &b);
+	if (c->n == p->n_shared)
 		c->prose.n = (size_t)(line.p - c->prose.p);
 	if (read_block(p, line, &b) < 0)
 		return -1;
