@@ -136,27 +136,32 @@ void buf_adds(struct buf *b, const char *s)
 }
 
 /* Usually there is room already, and one vsnprintf() is enough. */
-void buf_addf(struct buf *b, const char *fmt, ...)
+PRINTF(2, 0)
+static void add_format(struct buf *b, const char *fmt, va_list ap)
 {
-	va_list ap, again;
+	va_list again;
 	size_t room;
 	int n;
 
 	buf_reserve(b, 100);
 	room = b->cap - b->len;
-	va_start(ap, fmt);
 	va_copy(again, ap);
 	n = vsnprintf(b->s + b->len, room, fmt, ap);
-	va_end(ap);
-	if (n >= 0 && (size_t)n >= room) {
+	if ((size_t)n >= room) {
 		buf_reserve(b, (size_t)n);
 		(void)vsnprintf(b->s + b->len, (size_t)n + 1, fmt, again);
 	}
-	if (n >= 0)
-		b->len += (size_t)n;
-	else
-		b->s[b->len] = '\0';
+	b->len += (size_t)n;
 	va_end(again);
+}
+
+void buf_addf(struct buf *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_format(b, fmt, ap);
+	va_end(ap);
 }
 
 void buf_add_shell(struct buf *b, struct str text)
@@ -362,22 +367,13 @@ struct str arena_str(struct arena *a, struct str s)
 
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {
-	char small[256], *p;
-	va_list ap, again;
-	int n;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	va_list ap;
 
 	va_start(ap, fmt);
-	va_copy(again, ap);
-	n = vsnprintf(small, sizeof(small), fmt, ap);
+	add_format(&text, fmt, ap);
 	va_end(ap);
-	if (n < (int)sizeof(small)) {
-		p = arena_dup(a, (struct str){small, (size_t)(n < 0 ? 0 : n)});
-	} else {
-		p = arena_alloc(a, (size_t)n + 1);
-		(void)vsnprintf(p, (size_t)n + 1, fmt, again);
-	}
-	va_end(again);
-	return p;
+	return arena_dup(a, buf_str(&text));
 }
 
 void arena_release(struct arena *a)

@@ -112,11 +112,3 @@ int number_refuse(struct error *err, enum err code, const char *name, struct str
 		"'%s' must be a whole number from %" PRIu64 " to %" PRIu64 ", not '%.*s'", name,
 		min, max, (int)(text.n < TEXT_SHOWN ? text.n : TEXT_SHOWN), text.n ? text.p : "");
 }
-
-int number_read(const char *name, const char *text, uint64_t min, uint64_t max, uint64_t *out,
-	struct error *err)
-{
-	if (number_parse(str_of(text), min, max, out))
-		return 0;
-	return number_refuse(err, ERR_USAGE, name, str_of(text), min, max);
-}

@@ -25,10 +25,6 @@ bool number_hex(struct str text, uint64_t *out);
  * are `inf`, `nan`, `0x1p3`, `.5`, `5.` and a `+` at the beginning. */
 bool number_double(struct str text, double min, double max, double *out);
 
-/* number_parse() for the value of an option or of an argument, `name` as the user knows it. -1:
- * ERR_USAGE, in number_refuse()'s words. */
-int number_read(const char *name, const char *text, uint64_t min, uint64_t max, uint64_t *out,
-	struct error *err);
 /* Fills *err: `'NAME' must be a whole number from MIN to MAX, not 'TEXT'`. Returns -1. */
 int number_refuse(struct error *err, enum err code, const char *name, struct str text, uint64_t min,
 	uint64_t max);

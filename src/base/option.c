@@ -67,11 +67,11 @@ static void add_to_list(const struct option_scan *s, struct option_list *list, c
 static int bind_number(
 	const struct option_scan *s, const struct option *o, const char *text, int64_t *out)
 {
-	uint64_t number;
+	uint64_t number, min = (uint64_t)o->min, max = (uint64_t)o->max;
 
-	if (number_read(arena_printf(s->in->arena, "--%s", o->name), text, (uint64_t)o->min,
-		    (uint64_t)o->max, &number, s->err) < 0)
-		return -1;
+	if (!number_parse(str_of(text), min, max, &number))
+		return number_refuse(s->err, ERR_USAGE, arena_printf(s->in->arena, "--%s", o->name),
+			str_of(text), min, max);
 	*out = (int64_t)number;
 	return 0;
 }

@@ -8,7 +8,7 @@
 #ifndef DT_CLI_H
 #define DT_CLI_H
 
-#include "src/base/json_object.h"
+#include "src/base/json.h"
 #include "src/base/option.h"
 
 #define X(name) extern const struct verb verb_##name;

@@ -1,4 +1,4 @@
-#include "src/base/json_object.h"
+#include "src/base/json.h"
 #include "src/config/resource_internal.h"
 
 static const struct config_field *find(const struct config_field *fields, const char *key)

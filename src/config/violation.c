@@ -1,4 +1,4 @@
-#include "src/base/json_object.h"
+#include "src/base/json.h"
 #include "src/config/violation.h"
 
 /* The rule that a change of a protected file is reported under. */

@@ -1,5 +1,5 @@
 #include <stdarg.h>
-#include "src/base/json_object.h"
+#include "src/base/json.h"
 #include "src/harness/adapter.h"
 #include "src/harness/chain.h"
 

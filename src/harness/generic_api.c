@@ -1,4 +1,4 @@
-#include "src/base/json_object.h"
+#include "src/base/json.h"
 #include "src/sys/http.h"
 #include "src/harness/output_parser.h"
 

@@ -1,4 +1,4 @@
-#include "src/base/json_object.h"
+#include "src/base/json.h"
 #include "context/lease.h"
 #include "src/sys/digest.h"
 #include "src/config/violation.h"

@@ -1,5 +1,5 @@
 #include "src/base/clock.h"
-#include "src/base/json_object.h"
+#include "src/base/json.h"
 #include "src/base/number.h"
 #include "src/machine/engine_internal.h"
 

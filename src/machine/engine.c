@@ -1,4 +1,4 @@
-#include "src/base/json_object.h"
+#include "src/base/json.h"
 #include "src/config/violation.h"
 #include "src/machine/engine_internal.h"
 #include "src/machine/verdict.h"

@@ -1,4 +1,4 @@
-#include "src/base/json_object.h"
+#include "src/base/json.h"
 #include "src/base/number.h"
 #include "src/machine/engine_internal.h"
 #include "src/sys/path.h"

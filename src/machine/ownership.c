@@ -3,7 +3,7 @@
  * take-over every outstanding action is asked for again under a new id, so that answers to the old
  * ids are stale.
  */
-#include "src/base/json_object.h"
+#include "src/base/json.h"
 #include "src/machine/action.h"
 #include "src/machine/engine_internal.h"
 

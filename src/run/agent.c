@@ -1,6 +1,6 @@
 #include "context/lease.h"
 #include "src/base/clock.h"
-#include "src/base/json_object.h"
+#include "src/base/json.h"
 #include "src/event/artifact.h"
 #include "src/machine/brief.h"
 #include "src/merge/gate.h"

@@ -1,6 +1,6 @@
 #include <sys/wait.h>
 #include "src/base/clock.h"
-#include "src/base/json_object.h"
+#include "src/base/json.h"
 #include "src/event/event.h"
 #include "src/machine/agents.h"
 #include "src/run/run_internal.h"

@@ -147,14 +147,13 @@ static int real_sync_directory(struct disk *d, const char *dir, struct error *er
 
 /* If a power cut removes a directory, everything synced in it is lost too, so its parent is synced.
  * A parent without read permission cannot be. */
-static int make_durable_directory(struct disk *d, const char *dir, struct error *err)
+static int make_durable_directory(const char *dir, struct error *err)
 {
-	char parent[PATH_MAX];
-	struct str up = path_dir(dir);
+	CLEANUP(arena_release) struct arena a = {0};
+	const char *parent = arena_dup(&a, path_dir(dir));
 
-	(void)snprintf(parent, sizeof(parent), "%.*s", (int)up.n, up.p);
 	if (mkdir(dir, 0700) == 0)
-		return access(parent, R_OK) < 0 ? 0 : real_sync_directory(d, parent, err);
+		return access(parent, R_OK) < 0 ? 0 : real_sync_directory(NULL, parent, err);
 	if (errno == EEXIST && path_is_directory(dir))
 		return 0;
 	return error_errno(err, "cannot make directory '%s'", dir);
@@ -162,25 +161,8 @@ static int make_durable_directory(struct disk *d, const char *dir, struct error 
 
 static int real_mkdirs(struct disk *d, const char *dir, struct error *err)
 {
-	char path[PATH_MAX];
-	size_t n = strlen(dir);
-
-	if (path_is_directory(dir))
-		return 0;
-	if (!n || n >= sizeof(path))
-		return error_set(err, ERR_SYSTEM, "cannot make directory '%.200s'", dir);
-	memcpy(path, dir, n + 1);
-	while (n > 1 && path[n - 1] == '/')
-		path[--n] = '\0';
-	for (char *p = path + 1; *p; p++) {
-		if (*p != '/')
-			continue;
-		*p = '\0';
-		if (!path_is_directory(path) && make_durable_directory(d, path, err) < 0)
-			return -1;
-		*p = '/';
-	}
-	return make_durable_directory(d, path, err);
+	(void)d;
+	return path_make_each(dir, make_durable_directory, err);
 }
 
 /* ---- file systems ---- */

@@ -178,19 +178,13 @@ int git_slug(struct arena *a, const char *root, char **slug, struct error *err)
 {
 	CLEANUP(repository_close) git_repository *repo = NULL;
 	CLEANUP(remote_close) git_remote *origin = NULL;
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(buf_release) struct buf plain = BUF_INIT, text = BUF_INIT;
 	const char *url;
 
-	if (git_config_origin(root, &text)) {
-		char *plain = arena_dup(a, buf_str(&text));
-
-		buf_clear(&text);
-		if (git_slug_of_url(str_of(plain), &text)) {
-			*slug = arena_dup(a, buf_str(&text));
-			return 0;
-		}
+	if (git_config_origin(root, &plain) && git_slug_of_url(buf_str(&plain), &text)) {
+		*slug = arena_dup(a, buf_str(&text));
+		return 0;
 	}
-	buf_clear(&text); /* it may hold a part */
 	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
 		return -1;
 	if (lib.git_remote_lookup(&origin, repo, "origin") < 0)

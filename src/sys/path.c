@@ -86,6 +86,22 @@ bool path_is_directory(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+int path_make_each(
+	const char *dir, int (*make)(const char *dir, struct error *err), struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+
+	if (path_is_directory(dir))
+		return 0;
+	for (size_t i = 1; dir[0] && dir[i]; i++) {
+		const char *upper = dir[i] == '/' ? arena_dup(&a, (struct str){dir, i}) : NULL;
+
+		if (upper && !path_is_directory(upper) && make(upper, err) < 0)
+			return -1;
+	}
+	return path_is_directory(dir) ? 0 : make(dir, err);
+}
+
 static int make_directory(const char *dir, struct error *err)
 {
 	if (mkdir(dir, 0700) == 0 || (errno == EEXIST && path_is_directory(dir)))
@@ -95,21 +111,7 @@ static int make_directory(const char *dir, struct error *err)
 
 int path_mkdirs(const char *dir, struct error *err)
 {
-	CLEANUP(arena_release) struct arena a = {0};
-	char *copy;
-
-	if (path_is_directory(dir))
-		return 0;
-	copy = arena_dup(&a, str_of(dir));
-	for (char *p = copy + 1; *p; p++) {
-		if (*p != '/')
-			continue;
-		*p = '\0';
-		if (make_directory(copy, err) < 0)
-			return -1;
-		*p = '/';
-	}
-	return make_directory(copy, err);
+	return path_make_each(dir, make_directory, err);
 }
 
 bool path_exists(const char *path)

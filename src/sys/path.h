@@ -23,6 +23,9 @@ struct str path_base(const char *path);
 
 /* Like `mkdir -p`, with access for the owner alone, because briefs and logs are private. */
 int path_mkdirs(const char *dir, struct error *err);
+/* Calls make() for each missing directory of `dir`, the upper ones first. */
+int path_make_each(
+	const char *dir, int (*make)(const char *dir, struct error *err), struct error *err);
 bool path_exists(const char *path);
 /* The same where a failure to find out must not count as "no": -1 with ERR_SYSTEM. */
 int path_check_exists(const char *path, bool *exists, struct error *err);

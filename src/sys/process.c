@@ -24,11 +24,20 @@ enum {
 
 /* ---- starting a program ---- */
 
-struct spawned {
+struct running {
+	const struct process *p;
+	struct process_end *end;
 	pid_t pid;  /* also its process group and session */
 	int handle; /* pidfd; -1 where the kernel has none */
 	int output; /* read end, non-blocking; -1 when the program has p->output itself */
 	int errors; /* the same of stderr; -1 unless p->heard */
+	struct subreaper orphans;
+	size_t passed; /* bytes that went to p->output */
+	bool cut;      /* and there were more than it takes */
+	bool ended;
+	bool refused;     /* p->heard returned false */
+	int output_errno; /* reading its output failed */
+	bool unborn; /* killed before the program began, which says nothing about the program */
 };
 
 /* All of these are above 2, so that the child can put them onto 0, 1, 2 in any order. */
@@ -114,17 +123,12 @@ static int plumbing_open(const struct process *p, struct plumbing *f, struct err
 	return p->heard ? open_output(&f->err_read, &f->err) : 0;
 }
 
-static bool same_name(const char *entry, const char *other)
+static bool is_replaced(const char *entry, const char *const *extra)
 {
 	size_t n = strcspn(entry, "=");
 
-	return strcspn(other, "=") == n && memcmp(entry, other, n) == 0;
-}
-
-static bool is_replaced(const char *entry, const char *const *extra)
-{
 	for (; extra && *extra; extra++)
-		if (same_name(entry, *extra))
+		if (strcspn(*extra, "=") == n && memcmp(entry, *extra, n) == 0)
 			return true;
 	return false;
 }
@@ -208,39 +212,32 @@ static pid_t fork_blocked(void)
 	return pid;
 }
 
-static int spawn_error(
-	const struct process *p, struct spawn_failure failure, bool *missing, struct error *err)
-{
-	errno = failure.number;
-	if (failure.stage == SPAWN_DIRECTORY)
-		return error_errno(err, "cannot enter directory '%s'", p->cwd);
-	if (failure.stage == SPAWN_PROGRAM && failure.number == ENOENT) {
-		*missing = true;
-		return error_set(err, ERR_SYSTEM, "cannot find program '%s'", p->argv[0]);
-	}
-	return error_errno(err, "cannot start '%s'", p->argv[0]);
-}
-
 /* A successful exec closes the pipe: then there is nothing to read. */
-static int await_exec(
-	const struct process *p, pid_t pid, struct plumbing *f, bool *missing, struct error *err)
+static int await_exec(const struct running *r, int report, struct error *err)
 {
 	struct spawn_failure failure;
 	ssize_t n;
 
 	do
-		n = read(f->report_read, &failure, sizeof(failure));
+		n = read(report, &failure, sizeof(failure));
 	while (n < 0 && errno == EINTR);
 	if (n != sizeof(failure))
 		return 0;
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+	while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	return spawn_error(p, failure, missing, err);
+	errno = failure.number;
+	if (failure.stage == SPAWN_DIRECTORY)
+		return error_errno(err, "cannot enter directory '%s'", r->p->cwd);
+	r->end->missing = failure.stage == SPAWN_PROGRAM && failure.number == ENOENT;
+	if (r->end->missing)
+		return error_set(err, ERR_SYSTEM, "cannot find program '%s'", r->p->argv[0]);
+	return error_errno(err, "cannot start '%s'", r->p->argv[0]);
 }
 
 /* -1: not started, nothing to clean up. */
-static int spawn(const struct process *p, struct spawned *s, bool *missing, struct error *err)
+static int spawn(struct running *r, struct error *err)
 {
+	const struct process *p = r->p;
 	CLEANUP(plumbing_close) struct plumbing f = {-1, -1, -1, -1, -1, -1, -1, NULL};
 	CLEANUP(base_free) char **env = environment(p->env, p->env_whole);
 	pid_t parent = getpid();
@@ -248,38 +245,25 @@ static int spawn(const struct process *p, struct spawned *s, bool *missing, stru
 	f.env = env;
 	if (plumbing_open(p, &f, err) < 0)
 		return error_errno(err, "cannot start '%s'", p->argv[0]);
-	s->pid = fork_blocked();
-	if (s->pid == 0)
+	r->pid = fork_blocked();
+	if (r->pid == 0)
 		child_run(p, &f, parent);
-	if (s->pid < 0)
+	if (r->pid < 0)
 		return error_errno(err, "cannot start '%s'", p->argv[0]);
 	base_close(&f.report);
 	base_close(&f.out);
 	base_close(&f.err);
 	f.report = f.out = f.err = -1;
-	if (await_exec(p, s->pid, &f, missing, err) < 0)
+	if (await_exec(r, f.report_read, err) < 0)
 		return -1;
-	s->handle = (int)syscall(SYS_pidfd_open, s->pid, 0);
-	s->output = f.out_read;
-	s->errors = f.err_read;
+	r->handle = (int)syscall(SYS_pidfd_open, r->pid, 0);
+	r->output = f.out_read;
+	r->errors = f.err_read;
 	f.out_read = f.err_read = -1;
 	return 0;
 }
 
 /* ---- running it to its end ---- */
-
-struct running {
-	const struct process *p;
-	struct process_end *end;
-	struct spawned s;
-	struct subreaper orphans;
-	size_t passed; /* bytes that went to p->output */
-	bool cut;      /* and there were more than it takes */
-	bool ended;
-	bool refused;     /* p->heard returned false */
-	int output_errno; /* reading its output failed */
-	bool unborn; /* killed before the program began, which says nothing about the program */
-};
 
 /* Passes on as much as there is room for, and p->output_cut once in place of the rest. A full disk
  * ends nothing. */
@@ -321,7 +305,7 @@ static bool read_pipe(struct running *r, int *fd)
 		return false;
 	n = read(*fd, bytes, sizeof(bytes));
 	if (n > 0)
-		take_bytes(r, fd == &r->s.errors, (struct str){bytes, (size_t)n});
+		take_bytes(r, fd == &r->errors, (struct str){bytes, (size_t)n});
 	else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
 		r->output_errno = n < 0 ? errno : r->output_errno;
 		close(*fd);
@@ -333,9 +317,9 @@ static bool read_pipe(struct running *r, int *fd)
 /* False: there is nothing more at the moment, or ever. */
 static bool read_output(struct running *r)
 {
-	bool more = read_pipe(r, &r->s.output);
+	bool more = read_pipe(r, &r->output);
 
-	return read_pipe(r, &r->s.errors) || more;
+	return read_pipe(r, &r->errors) || more;
 }
 
 /* The process stays a zombie until its group has been signalled, so that its number is not used
@@ -345,12 +329,12 @@ static bool has_ended(struct running *r)
 	siginfo_t info = {0};
 	struct process_info self;
 
-	if (waitid(P_PID, (id_t)r->s.pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+	if (waitid(P_PID, (id_t)r->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
 		return errno == ECHILD;
 	if (!info.si_pid)
 		return false;
 	r->end->status = info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
-	r->unborn = info.si_code != CLD_EXITED && process_info(r->s.pid, &self) && self.unborn;
+	r->unborn = info.si_code != CLD_EXITED && process_info(r->pid, &self) && self.unborn;
 	return true;
 }
 
@@ -359,7 +343,7 @@ static int poll_ms(const struct running *r, int64_t deadline, int64_t tick)
 	int64_t until = deadline < 0 || (tick >= 0 && tick < deadline) ? tick : deadline;
 	int64_t left = until < 0 ? INT_MAX : until - clock_ticks();
 
-	if (r->s.handle < 0 && left > BLIND_MS)
+	if (r->handle < 0 && left > BLIND_MS)
 		left = BLIND_MS;
 	if (left > INT_MAX)
 		left = INT_MAX;
@@ -383,9 +367,9 @@ static void await_end(struct running *r)
 
 	for (;;) {
 		struct pollfd fds[] = {
-			{.fd = r->s.handle, .events = POLLIN},
-			{.fd = r->s.output, .events = POLLIN},
-			{.fd = r->s.errors, .events = POLLIN},
+			{.fd = r->handle, .events = POLLIN},
+			{.fd = r->output, .events = POLLIN},
+			{.fd = r->errors, .events = POLLIN},
 			{.fd = p->cancel ? p->cancel : -1, .events = POLLIN},
 		};
 
@@ -405,8 +389,8 @@ static void await_end(struct running *r)
 static void pause_round(struct running *r)
 {
 	struct pollfd fds[] = {
-		{.fd = r->s.output, .events = POLLIN},
-		{.fd = r->s.errors, .events = POLLIN},
+		{.fd = r->output, .events = POLLIN},
+		{.fd = r->errors, .events = POLLIN},
 	};
 
 	(void)poll(fds, COUNT(fds), ROUND_MS);
@@ -418,10 +402,10 @@ static bool end_leader(struct running *r, bool kill_now)
 {
 	r->ended = r->ended || has_ended(r);
 	if (kill_now)
-		(void)kill(-r->s.pid, SIGKILL);
+		(void)kill(-r->pid, SIGKILL);
 	if (!r->ended)
 		return false;
-	(void)waitpid(r->s.pid, NULL, 0);
+	(void)waitpid(r->pid, NULL, 0);
 	return true;
 }
 
@@ -432,8 +416,8 @@ static void end_all(struct running *r)
 	int64_t grace = r->p->grace_ms ? r->p->grace_ms : PROCESS_GRACE_MS;
 	bool reaped = false;
 
-	(void)kill(-r->s.pid, SIGTERM);
-	(void)kill(-r->s.pid, SIGCONT);
+	(void)kill(-r->pid, SIGTERM);
+	(void)kill(-r->pid, SIGCONT);
 	for (;;) {
 		int64_t passed = clock_ticks() - from;
 		bool kill_now = passed >= grace;
@@ -449,20 +433,21 @@ static void end_all(struct running *r)
 
 static void running_close(struct running *r)
 {
-	base_close(&r->s.handle);
-	base_close(&r->s.output);
-	base_close(&r->s.errors);
+	base_close(&r->handle);
+	base_close(&r->output);
+	base_close(&r->errors);
 	subreaper_end(&r->orphans);
 }
 
 int process_run(const struct process *p, struct process_end *end, struct error *err)
 {
-	CLEANUP(running_close) struct running r = {.p = p, .end = end, .s = {-1, -1, -1, -1}};
+	CLEANUP(running_close)
+	struct running r = {.p = p, .end = end, .handle = -1, .output = -1, .errors = -1};
 	int64_t from = clock_ticks();
 
 	*end = (struct process_end){0};
 	subreaper_begin(&r.orphans);
-	if (spawn(p, &r.s, &end->missing, err) < 0)
+	if (spawn(&r, err) < 0)
 		return -1;
 	await_end(&r);
 	end_all(&r);

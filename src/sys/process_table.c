@@ -18,12 +18,10 @@ enum { FORKED_NO_EXEC = 0x40 }; /* the kernel's PF_FORKNOEXEC */
 static bool read_file(pid_t pid, const char *name, struct buf *out)
 {
 	char path[64];
-	CLEANUP(base_close) int fd = -1;
 	struct error ignored;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd >= 0 && sys_read_all(out, fd, ENVIRONMENT_MAX, path, &ignored) == 0;
+	return sys_read_file(out, path, ENVIRONMENT_MAX, NULL, &ignored) == 0;
 }
 
 /* The second field, the program's name, may contain anything: count from the last parenthesis. */
