@@ -141,14 +141,6 @@ static void put_record(struct buf *out, const struct rebase_record *r)
 	buf_addc(out, '\n');
 }
 
-/* The records are of all pools; only those below the directory of this one are shown. */
-static bool is_of_pool(const struct pool *p, const struct rebase_record *r)
-{
-	size_t n = strlen(p->dir);
-
-	return strncmp(r->path, p->dir, n) == 0 && r->path[n] == '/';
-}
-
 static int run_status(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
@@ -171,8 +163,6 @@ static int run_status(struct invocation *in, struct error *err)
 		buf_addf(&text, "free (last fence %lld)\n", (long long)fence);
 	rebases = json_array();
 	for (size_t i = 0; i < n; i++) {
-		if (!is_of_pool(&p, &list[i]))
-			continue;
 		json_push(rebases, record_json(&list[i]));
 		put_record(&text, &list[i]);
 	}

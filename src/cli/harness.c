@@ -48,8 +48,8 @@ static const struct option check_options[] = {
 /* Width of a column: its title, or the longest word in it. */
 static int width_of(int capability)
 {
-	size_t title = strlen(capability_name((enum capability)capability));
-	size_t word = strlen(capability_level_name(CAPABLE_PARTIAL));
+	size_t title = strlen(capability_names[capability]);
+	size_t word = strlen(capability_level_names[CAPABLE_PARTIAL]);
 
 	return (int)(title > word ? title : word);
 }
@@ -63,7 +63,7 @@ static void put_facts(struct buf *out, const struct harness *h)
 	else
 		buf_addf(out, "%-8s", "varies");
 	for (int c = 0; c < CAPABILITIES; c++)
-		buf_addf(out, " %-*s", width_of(c), capability_level_name(h->can[c]));
+		buf_addf(out, " %-*s", width_of(c), capability_level_names[h->can[c]]);
 	cli_end_row(out);
 }
 
@@ -72,8 +72,7 @@ static json *facts_json(const struct harness *h)
 	json *can = json_object();
 
 	for (int c = 0; c < CAPABILITIES; c++)
-		json_put_str(can, capability_name((enum capability)c),
-			str_of(capability_level_name(h->can[c])));
+		json_put_str(can, capability_names[c], str_of(capability_level_names[h->can[c]]));
 	return JSON_OBJECT(JSON_TEXT("name", h->name), JSON_TEXT("binary", h->binary),
 		JSON_TEXT("versionRange", h->range), JSON_VALUE("capabilities", can),
 		h->context_tokens ? JSON_INT("maxContextTokens", h->context_tokens)
@@ -91,7 +90,7 @@ static int run_list(struct invocation *in, struct error *err)
 	(void)err;
 	buf_addf(&text, "%-12s %-10s %-10s %-8s", "harness", "program", "versions", "context");
 	for (int c = 0; c < CAPABILITIES; c++)
-		buf_addf(&text, " %-*s", width_of(c), capability_name((enum capability)c));
+		buf_addf(&text, " %-*s", width_of(c), capability_names[c]);
 	buf_addc(&text, '\n');
 	for (size_t i = 0; harness_all[i]; i++) {
 		json_push(list, facts_json(harness_all[i]));
@@ -112,7 +111,7 @@ static int probe_json(struct invocation *in, const struct harness *h, json *list
 		return -1;
 	json_push(list,
 		JSON_OBJECT(JSON_TEXT("name", h->name), JSON_BOOL("available", v->available),
-			JSON_TEXT("reason", unavailable_reason_name(v->reason)),
+			JSON_TEXT("reason", unavailable_reason_names[v->reason]),
 			JSON_TEXT("detail", v->detail), JSON_TEXT("installedVersion", v->version),
 			JSON_TEXT("accountId", account)));
 	return 0;
@@ -126,7 +125,7 @@ static void put_probe(struct buf *out, const struct harness *h)
 	if (v->version)
 		buf_addf(out, " %s", v->version);
 	if (v->reason != REASON_NONE)
-		buf_addf(out, " %s: %s", unavailable_reason_name(v->reason), v->detail);
+		buf_addf(out, " %s: %s", unavailable_reason_names[v->reason], v->detail);
 	buf_addc(out, '\n');
 }
 
@@ -160,84 +159,27 @@ static int read_model(
 {
 	const struct harness_options *o = in->values;
 	struct model_registry r;
-	struct model_resolved m;
-	bool fits;
 
-	*id = NULL;
 	if (!o->model)
 		return 0;
 	if (locate_models(in->arena, NULL, NULL, &r, err) < 0)
 		return -1;
-	m = (struct model_resolved){.asked = o->model, .entry = model_find(&r, o->model)};
-	m.alias = m.entry;
-	m.id = m.entry ? m.entry->id : o->model;
-	*id = harness_model(h, &m, &fits);
-	if (!fits)
-		return error_set(err, ERR_INPUT, "harness '%s' does not drive model '%.100s'",
-			h->name, o->model);
-	if (!*id)
-		error_log("harness '%s' does not drive '%s' (alias '%s'): its own default model is "
-			  "used",
-			h->name, m.id, o->model);
-	return 0;
+	return harness_choose_model(h, &r, o->model, id, err);
 }
 
-/* `Bash,Read`; a comma in parentheses belongs to the name. */
-static const char *const *read_tools(struct arena *a, const char *text)
-{
-	const char **list;
-	size_t n = 0, from = 0;
-	int depth = 0;
-
-	if (!text)
-		return NULL;
-	list = arena_alloc(a, (strlen(text) + 2) * sizeof(*list));
-	for (size_t i = 0;; i++) {
-		depth += (text[i] == '(') - (text[i] == ')');
-		if (text[i] && (text[i] != ',' || depth > 0))
-			continue;
-		if (i > from)
-			list[n++] = arena_dup(a, str_sub(str_of(text), from, i));
-		from = i + 1;
-		if (!text[i])
-			return list;
-	}
-}
-
-/* By name alone: everyone can see a value on a command line. */
-static int read_env(struct invocation *in, const char *const **out, struct error *err)
-{
-	const struct harness_options *o = in->values;
-	const char **list = arena_alloc(in->arena, (o->env.n + 1) * sizeof(*list));
-
-	for (size_t i = 0; i < o->env.n; i++) {
-		const char *name = o->env.p[i], *value = getenv(name);
-
-		if (strchr(name, '='))
-			return error_set(
-				err, ERR_USAGE, "--env takes the name of a variable alone");
-		if (!value)
-			return error_set(err, ERR_USAGE, "there is no variable '%.100s'", name);
-		list[i] = arena_printf(in->arena, "%s=%s", name, value);
-	}
-	*out = list;
-	return 0;
-}
-
-static void put_result(struct buf *out, const struct harness *h, const struct harness_result *r)
+static void put_result(struct buf *out, const char *name, const struct harness_result *r)
 {
 	buf_adds(out, r->text);
 	if (*r->text && !str_ends(str_of(r->text), "\n"))
 		buf_addc(out, '\n');
 	if (r->status != HARNESS_SUCCESS)
-		error_log(
-			"harness '%s': %s: %s", h->name, harness_status_name(r->status), r->detail);
+		error_log("harness '%s': %s: %s", name, harness_status_names[r->status], r->detail);
 }
 
-static json *result_json(const struct harness *h, const struct harness_result *r)
+static json *result_json(const char *name, const struct harness_result *r)
 {
-	json *j = JSON_OBJECT(JSON_TEXT("harness", h->name),
-		JSON_TEXT("status", harness_status_name(r->status)),
+	json *j = JSON_OBJECT(JSON_TEXT("harness", name),
+		JSON_TEXT("status", harness_status_names[r->status]),
 		r->exit_code < 0 ? JSON_TEXT("exitCode", NULL) : JSON_INT("exitCode", r->exit_code),
 		JSON_TEXT("model", r->model), JSON_TEXT("text", r->text),
 		JSON_TEXT("detail", r->detail), JSON_BOOL("rateLimited", r->rate_limited));
@@ -253,47 +195,36 @@ static void beat(void *data, const struct harness_event *e)
 			(long long)e->tokens);
 }
 
-static int invoke(struct invocation *in, const struct harness *h, struct harness_input *input,
-	struct harness_result *r, struct error *err)
-{
-	const struct harness_availability *v = harness_available(h);
-	int rc;
-
-	if (!v->available) {
-		harness_set_unavailable(r, arena_printf(in->arena, "%s: %s",
-						   unavailable_reason_name(v->reason), v->detail));
-		return 0;
-	}
-	if (run_interrupt_begin(&input->cancel, err) < 0)
-		return -1;
-	rc = harness_invoke(in->arena, h, input, beat, (void *)h->name, r, err);
-	run_interrupt_end();
-	return rc;
-}
-
 static int run_run(struct invocation *in, struct error *err)
 {
 	CLEANUP(buf_release) struct buf prompt = BUF_INIT;
 	const struct harness_options *o = in->values;
 	struct harness_input input = {.cwd = o->cwd,
 		.artifacts = o->artifacts ? path_absolute(in->arena, o->artifacts) : NULL,
-		.tools = read_tools(in->arena, o->tools),
+		.tools = harness_read_tools(in->arena, o->tools),
 		.timeout_s = (unsigned)o->timeout_s,
 		.max_budget_usd = o->max_budget};
+	struct chain_call call = {
+		.effective = {in->words, 1}, .listener = beat, .data = (void *)in->words[0]};
 	struct harness_result r;
 	const struct harness *h;
+	int rc;
 
-	if (harness_find(in->words[0], &h, err) < 0 || read_env(in, &input.env, err) < 0 ||
+	if (harness_find(in->words[0], &h, err) < 0 ||
+		harness_read_env(in->arena, "--env", &o->env, true, &input.env, err) < 0 ||
 		read_model(in, h, &input.model, err) < 0 ||
-		cli_read_text(&prompt, o->prompt_file, PROMPT_MAX, err) < 0)
+		cli_read_text(&prompt, o->prompt_file, PROMPT_MAX, err) < 0 ||
+		run_interrupt_begin(&input.cancel, err) < 0)
 		return -1;
 	input.prompt = buf_str(&prompt);
-	if (invoke(in, h, &input, &r, err) < 0)
+	rc = chain_run(in->arena, &call, &input, &r, &h, err);
+	run_interrupt_end();
+	if (rc < 0)
 		return -1;
 	if (o->json)
-		cli_put_json(in->out, result_json(h, &r));
+		cli_put_json(in->out, result_json(in->words[0], &r));
 	else
-		put_result(in->out, h, &r);
+		put_result(in->out, in->words[0], &r);
 	if (r.status == HARNESS_UNAVAILABLE)
 		return ERR_SYSTEM;
 	return r.status == HARNESS_SUCCESS ? 0 : ERR_CHECK;

@@ -1,7 +1,5 @@
 #include "src/base/error.h"
 #include "src/cli/cli.h"
-#include "src/sys/git.h"
-#include "src/sys/path.h"
 #include "src/verify/history.h"
 #include "src/verify/replay.h"
 
@@ -18,8 +16,8 @@ static const struct option json_options[] = {
 /* What the words name: a history and up to two of its revisions. */
 struct history_request {
 	struct history_place place;
-	int64_t rev[2];
-	size_t n; /* of rev */
+	int64_t rev[2]; /* 0: not given */
+	size_t n;       /* of rev */
 };
 
 /* `FILE@N M` is `FILE N M`. */
@@ -72,34 +70,13 @@ static int run_show(struct invocation *in, struct error *err)
 	return history_document(&q.place, q.rev[0], in->out, NULL, err);
 }
 
-/* The document at the i-th revision, or as it is now. */
-static int text_at(struct invocation *in, const struct history_request *q, size_t i,
-	struct buf *text, const char **name, struct error *err)
-{
-	struct str base = path_base(q->place.path);
-	bool there;
-
-	if (i < q->n) {
-		*name = arena_printf(
-			in->arena, "%.*s@%lld", (int)base.n, base.p, (long long)q->rev[i]);
-		return history_document(&q->place, q->rev[i], text, NULL, err);
-	}
-	*name = arena_dup(in->arena, base);
-	if (history_now(&q->place, text, &there, err) < 0)
-		return -1;
-	return there ? 0 : error_set(err, ERR_INPUT, "no context file '%s'", q->place.path);
-}
-
 static int run_diff(struct invocation *in, struct error *err)
 {
-	CLEANUP(buf_release) struct buf a = BUF_INIT, b = BUF_INIT;
-	const char *name_a, *name_b;
 	struct history_request q;
 
-	if (read_request(in, &q, 1, 2, err) < 0 || text_at(in, &q, 0, &a, &name_a, err) < 0 ||
-		text_at(in, &q, 1, &b, &name_b, err) < 0)
+	if (read_request(in, &q, 1, 2, err) < 0)
 		return -1;
-	return git_diff_texts(in->out, name_a, buf_str(&a), name_b, buf_str(&b), err);
+	return history_diff(in->arena, &q.place, q.rev[0], q.rev[1], in->out, err);
 }
 
 static int run_verify(struct invocation *in, struct error *err)

@@ -58,15 +58,6 @@ static void warn_if_stale(const struct model_entry *e, int64_t now)
 
 /* ---- list ---- */
 
-static const char *state_of(const struct model_registry *r, const char *alias, int64_t now)
-{
-	struct model_resolved m;
-	struct error ignored;
-
-	(void)model_resolve(r, alias, NULL, now, &m, &ignored);
-	return m.removed ? "removed" : m.grace ? "grace" : m.deprecated ? "deprecated" : "active";
-}
-
 static json *entry_json(const struct model_entry *e, const char *state, int64_t now)
 {
 	return JSON_OBJECT(JSON_TEXT("alias", e->alias), JSON_TEXT("modelId", e->id),
@@ -97,7 +88,7 @@ static int run_list(struct invocation *in, struct error *err)
 		return -1;
 	list = json_array();
 	for (size_t i = 0; i < r.n; i++) {
-		const char *state = state_of(&r, r.list[i].alias, now);
+		const char *state = model_state(&r.list[i], now);
 
 		warn_if_stale(&r.list[i], now);
 		json_push(list, entry_json(&r.list[i], state, now));

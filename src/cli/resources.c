@@ -116,19 +116,9 @@ static int run_check(struct invocation *in, struct error *err)
 
 /* ---- show ---- */
 
-/* In place of a file: the pool that a repository without a WorktreePool has. */
-static const char built_in[] = "built in";
-static const char default_pool[] = "apiVersion: dev-team/v1\nkind: WorktreePool\n"
-				   "metadata:\n  name: default\nspec: {}\n";
-
-static enum origin origin_of(const struct shown_field *f)
-{
-	return f->origin == ORIGIN_WRITTEN && f->file == built_in ? ORIGIN_DEFAULT : f->origin;
-}
-
 static char *source(struct arena *a, const struct shown_field *f)
 {
-	switch (origin_of(f)) {
+	switch (f->origin) {
 	case ORIGIN_WRITTEN:
 		return arena_printf(a, "%s:%u%s%s%s", f->file, f->line, f->why ? ", " : "",
 			f->why ? f->why : "", f->inert ? ", not acted on" : "");
@@ -160,11 +150,10 @@ static json *field_json(const struct shown_field *f)
 		[ORIGIN_DEFAULT] = "default",
 		[ORIGIN_DERIVED] = "derived",
 		[ORIGIN_ENVIRONMENT] = "environment"};
-	bool written = origin_of(f) == ORIGIN_WRITTEN;
+	bool written = f->origin == ORIGIN_WRITTEN;
 
 	return JSON_OBJECT(JSON_VALUE("value", json_copy(f->value)),
-		JSON_TEXT("from", origins[origin_of(f)]),
-		JSON_IF(written, JSON_TEXT("file", f->file)),
+		JSON_TEXT("from", origins[f->origin]), JSON_IF(written, JSON_TEXT("file", f->file)),
 		JSON_IF(written, JSON_INT("line", f->line)),
 		JSON_IF(f->why, JSON_TEXT("why", f->why)),
 		JSON_IF(f->inert, JSON_BOOL("inert", true)));
@@ -177,8 +166,7 @@ static json *shown_json(const struct resource_doc *doc, const struct shown *show
 	for (size_t i = 0; i < shown->n; i++)
 		json_put(fields, shown->items[i].path, field_json(&shown->items[i]));
 	return JSON_OBJECT(JSON_TEXT("kind", doc->kind->name), JSON_TEXT("name", doc->name),
-		JSON_TEXT("file", doc->file == built_in ? NULL : doc->file),
-		JSON_VALUE("fields", fields));
+		JSON_TEXT("file", doc->file), JSON_VALUE("fields", fields));
 }
 
 /* `KIND`, `KIND/NAME`, or nothing for all. */
@@ -221,9 +209,9 @@ static int run_show(struct invocation *in, struct error *err)
 	size_t n;
 
 	if ((!dir && locate_resources(in->arena, NULL, NULL, &dir, err) < 0) ||
-		(dir && resources_need(in->arena, dir, &r, err) < 0) ||
-		resources_parse(in->arena, built_in, STR(default_pool), &standard, err) < 0)
+		(dir && resources_need(in->arena, dir, &r, err) < 0))
 		return -1;
+	resources_default(in->arena, &standard);
 	n = show_all(in, &r, all);
 	if (!r.n_pools)
 		n += show_all(in, &standard, all);

@@ -4,7 +4,7 @@
 #include "src/run/locate.h"
 #include "src/sys/path.h"
 
-enum { ANSWER_MAX = 1 << 20, REASON_MAX = 4000, PR_MAX = 999999999 };
+enum { REASON_MAX = 4000, PR_MAX = 999999999 };
 
 struct review_options {
 	const char *artifacts, *diff, *base, *answer, *issue, *reviewer, *reason;
@@ -69,47 +69,6 @@ static int read_change(struct invocation *in, struct change_stats *out, struct e
 		buf_str(&text), out, err);
 }
 
-/* NULL: the model could not be called. An answer that is too long counts as none. */
-static int read_answer(struct invocation *in, const char *file, const char **raw, struct error *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	bool missing = false;
-
-	*raw = NULL;
-	if (strcmp(file, "-") == 0) {
-		if (sys_read_all(&text, STDIN_FILENO, ANSWER_MAX, "standard input", err) < 0)
-			return -1;
-	} else if (sys_read_file(&text, file, ANSWER_MAX, &missing, err) < 0) {
-		if (!missing && err->code != ERR_INPUT)
-			return -1;
-		error_log("dev-team: no answer in '%s': all three review", file);
-		return 0;
-	}
-	for (size_t i = 0; i < text.len; i++)
-		if (!text.s[i])
-			text.s[i] = '?'; /* a NUL byte must not end the answer early */
-	*raw = arena_dup(in->arena, buf_str(&text));
-	return 0;
-}
-
-static int decide(struct invocation *in, const struct change_stats *s, struct review_decision *d,
-	struct error *err)
-{
-	const struct review_options *o = in->values;
-	const char *raw;
-
-	*d = (struct review_decision){0};
-	if (!o->answer)
-		return classifier_apply_rules(in->arena, s, &d->of), 0;
-	if (o->diff && strcmp(o->diff, "-") == 0 && strcmp(o->answer, "-") == 0)
-		return error_set(err, ERR_USAGE, "--diff and --answer cannot both be '-'");
-	if (read_answer(in, o->answer, &raw, err) < 0)
-		return -1;
-	classifier_read_answer(in->arena, raw, d);
-	classifier_add_required(in->arena, s, d);
-	return 0;
-}
-
 static int run_classify(struct invocation *in, struct error *err)
 {
 	const struct review_options *o = in->values;
@@ -117,7 +76,10 @@ static int run_classify(struct invocation *in, struct error *err)
 	struct change_stats s;
 	char *dir;
 
-	if (read_change(in, &s, err) < 0 || decide(in, &s, &d, err) < 0)
+	if (o->diff && o->answer && strcmp(o->diff, "-") == 0 && strcmp(o->answer, "-") == 0)
+		return error_set(err, ERR_USAGE, "--diff and --answer cannot both be '-'");
+	if (read_change(in, &s, err) < 0 ||
+		classifier_decide(in->arena, &s, o->answer, &d, err) < 0)
 		return -1;
 	if (o->issue && (locate_artifacts(in->arena, o->artifacts, NULL, &dir, err) < 0 ||
 				classifier_record(dir, o->issue, (unsigned)o->pr, &s, &d, err) < 0))

@@ -38,26 +38,6 @@ static const struct option place_options[] = {
 /* --slots 0 asks for a worktree, too. */
 static const struct run_request defaults = {.max_actions = RUN_MAX_ACTIONS, .slots = -1};
 
-/* Combinations that make no sense, before anything is done. */
-static int check_options(const struct invocation *in, struct error *err)
-{
-	const struct run_request *o = in->values;
-	const char *lone = o->model        ? "model"
-			   : o->timeout_s  ? "timeout"
-			   : o->pass_env.n ? "pass-env"
-					   : NULL;
-
-	if (!o->harness && !o->pipeline && !o->agents)
-		return error_set(err, ERR_USAGE,
-			"no agents given: --agents SCRIPT, --harness NAME or --pipeline NAME");
-	if (!o->harness && !o->pipeline && lone)
-		return error_set(err, ERR_USAGE, "--%s needs --harness or --pipeline", lone);
-	if (in->n > 1 && o->call.context_file)
-		return error_set(err, ERR_USAGE,
-			"--context-file names the document of one work item, not of %zu", in->n);
-	return 0;
-}
-
 /* ---- progress ---- */
 
 #define GOOD "\033[32m"
@@ -160,8 +140,6 @@ static int run(struct invocation *in, struct error *err)
 	struct progress progress = {.started_ms = clock_ticks(), .colour = wants_colour()};
 	struct run_request q = *(const struct run_request *)in->values;
 
-	if (check_options(in, err) < 0)
-		return -1;
 	q.given = in->given;
 	q.progress = log_progress;
 	q.data = &progress;

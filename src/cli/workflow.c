@@ -1,12 +1,9 @@
 #include "src/base/error.h"
 #include "context/file.h"
 #include "src/cli/cli.h"
-#include "src/policy/policy.h"
-#include "src/run/locate.h"
-#include "src/sys/path.h"
+#include "src/run/run.h"
 #include "src/verify/explore.h"
 #include "src/workflow/workflow.h"
-#include "steps/steps.h"
 
 struct workflow_options {
 	const char *plugin_root, *context_file, *format;
@@ -37,32 +34,14 @@ static const struct option explore_options[] = {
 };
 static const struct workflow_options defaults = {.format = "mermaid", .states = EXPLORE_STATES};
 
-/* Messages show a path as it was given. A bare name is that of a shipped workflow. */
 static int load(struct invocation *in, struct workflow *w, struct error *err)
 {
 	const struct workflow_options *o = in->values;
-	const char *name = in->words[0];
-	char *path = arena_dup(in->arena, str_of(name));
+	char *path;
 
-	if (!strchr(name, '/') && !str_ends(str_of(name), ".md") && !path_exists(name) &&
-		locate_workflow(in->arena, name, o->plugin_root, &path, err) < 0)
+	if (locate_workflow_file(in->arena, in->words[0], o->plugin_root, &path, err) < 0)
 		return -1;
 	return workflow_load(in->arena, path, w, err);
-}
-
-/* A policy file of the repository is read when the script runs; the shipped names are known. */
-static size_t check_policy(struct invocation *in, const struct workflow *w)
-{
-	const struct workflow_security *s = &w->security;
-	struct policy policy;
-	struct error err = {0};
-
-	if (!s->policy || strchr(s->policy, '/') || str_ends(str_of(s->policy), ".yaml") ||
-		str_ends(str_of(s->policy), ".yml") ||
-		policy_load(in->arena, s->policy, &policy, &err) == 0)
-		return 0;
-	buf_addf(in->out, "%s:%u:%u: %s\n", w->file, s->line, s->col, err.text);
-	return 1;
 }
 
 static int run_check(struct invocation *in, struct error *err)
@@ -71,7 +50,7 @@ static int run_check(struct invocation *in, struct error *err)
 
 	if (load(in, &w, err) < 0)
 		return -1;
-	if (workflow_check(&w, steps_builtin(), in->out) + check_policy(in, &w))
+	if (run_workflow_check(in->arena, &w, in->out))
 		return ERR_CHECK;
 	buf_addf(in->out, "%s: good; %zu states, %zu transitions, %zu declared\n", w.file,
 		w.n_states, w.n_edges, w.n_declared);

@@ -276,9 +276,11 @@ static json *value_of(
 static void put_written(const struct showing *s, const char *path, const struct config_field *f,
 	const struct yaml *node, const char *why)
 {
+	enum origin origin = s->doc->file ? ORIGIN_WRITTEN : ORIGIN_DEFAULT;
+
 	vec_push_in(s->a, s->out,
-		(struct shown_field){path, value_of(s, f, node), ORIGIN_WRITTEN, s->doc->file,
-			node->line, why, f->inert});
+		(struct shown_field){path, value_of(s, f, node), origin, s->doc->file, node->line,
+			why, f->inert});
 }
 
 static void put_other(

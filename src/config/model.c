@@ -257,6 +257,15 @@ int model_resolve(const struct model_registry *r, const char *stage_model,
 	return out->removed ? removed(e, err) : 0;
 }
 
+const char *model_state(const struct model_entry *e, int64_t now)
+{
+	if (past(e->removed, now))
+		return "removed";
+	if (!past(e->deprecated, now))
+		return "active";
+	return soon_removed(e, now) ? "grace" : "deprecated";
+}
+
 bool model_stale(const struct model_entry *e, int64_t now)
 {
 	return e->deprecated && !e->removed && now > e->deprecated + MODEL_STALE_DAYS * MODEL_DAY_S;

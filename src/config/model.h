@@ -65,6 +65,8 @@ struct model_resolved {
 int model_resolve(const struct model_registry *r, const char *stage_model,
 	const char *pipeline_model, int64_t now, struct model_resolved *out, struct error *err);
 
+/* "active", "deprecated", "grace" or "removed" */
+const char *model_state(const struct model_entry *e, int64_t now);
 /* Deprecated for more than MODEL_STALE_DAYS, without a date of removal. */
 bool model_stale(const struct model_entry *e, int64_t now);
 /* Removed within MODEL_GRACE_DAYS without a deprecation, so that no event announces it. */

@@ -306,6 +306,15 @@ int resources_parse(struct arena *a, const char *file, struct str text, struct r
 	return config_result(&l.reader, err);
 }
 
+void resources_default(struct arena *a, struct resources *out)
+{
+	static const char text[] = "apiVersion: dev-team/v1\nkind: WorktreePool\n"
+				   "metadata:\n  name: default\nspec: {}\n";
+	struct error none;
+
+	(void)resources_parse(a, NULL, STR(text), out, &none);
+}
+
 int resources_fault(const struct resources *r, struct error *err)
 {
 	size_t n;

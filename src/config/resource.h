@@ -115,7 +115,7 @@ struct database_pool_spec {
 /* A document as it was read; `of` is its struct in one of the lists of struct resources. */
 struct resource_doc {
 	const struct resource_kind *kind;
-	const char *name, *file; /* name "" where it has none */
+	const char *name, *file; /* name "" where it has none; file NULL: built in */
 	const struct yaml *tree;
 	void *of;
 };
@@ -146,6 +146,9 @@ void resources_refuse(struct arena *a, struct resources *r, const struct error *
 /* One document in memory, as the file `file`. -1: its first fault; *out has all of them. */
 int resources_parse(struct arena *a, const char *file, struct str text, struct resources *out,
 	struct error *err);
+
+/* What a repository without a WorktreePool has: one of all defaults, of no file. */
+void resources_default(struct arena *a, struct resources *out);
 
 /* NULL: there is none of that name. */
 const struct pipeline *resources_pipeline(const struct resources *r, const char *name);

@@ -75,6 +75,16 @@ int event_emit(const char *dir, const struct event *e, struct error *err)
 	return artifact_append(dir, NULL, events_file, line, err);
 }
 
+int event_report(const char *dir, enum event_id id, const char *issue, const char *stage,
+	json *fields, struct error *err)
+{
+	const struct event e = {.id = id, .issue = issue, .stage = stage, .fields = fields};
+	int rc = event_emit(dir, &e, err);
+
+	json_free(&fields);
+	return rc;
+}
+
 /* Other programs may write timestamps that are not RFC 3339: those compare as text. */
 static bool earlier(const char *timestamp, const char *since)
 {
@@ -127,7 +137,7 @@ int event_list(const char *dir, const char *since, const char *type, json **out,
 
 /* ---- what loading the resources of a pipeline reports ---- */
 
-struct event_report {
+struct fault_report {
 	struct arena *a;
 	const char *dir;
 	const struct resources *r;
@@ -137,7 +147,7 @@ struct event_report {
 
 /* The fault at `node` whose text contains `class`; NULL. */
 static const struct error *fault_at(
-	const struct event_report *t, const struct yaml *node, const char *class)
+	const struct fault_report *t, const struct yaml *node, const char *class)
 {
 	for (size_t i = 0; node && i < t->r->n_faults; i++) {
 		const struct error *f = &t->r->faults[i];
@@ -162,17 +172,7 @@ static size_t list_length(const struct yaml *list)
 	return list && list->kind == YAML_LIST ? list->n : 0;
 }
 
-/* Takes `fields`. */
-static int emit(const struct event_report *t, enum event_id id, const char *stage, json *fields)
-{
-	const struct event event = {.id = id, .stage = stage, .fields = fields};
-	int rc = event_emit(t->dir, &event, t->err);
-
-	json_free(&fields);
-	return rc;
-}
-
-static int emit_unknown(const struct event_report *t, const struct yaml *node, const char *stage)
+static int emit_unknown(const struct fault_report *t, const struct yaml *node, const char *stage)
 {
 	json *fields;
 
@@ -181,11 +181,11 @@ static int emit_unknown(const struct event_report *t, const struct yaml *node, c
 	fields = json_object();
 	json_put_str(
 		fields, "harness", node->kind == YAML_SCALAR ? node->text : STR("what is no name"));
-	return emit(t, EVENT_UNKNOWN_HARNESS, stage, fields);
+	return event_report(t->dir, EVENT_UNKNOWN_HARNESS, NULL, stage, fields, t->err);
 }
 
 /* The harness under key `one` of a map, and the list under `many`. */
-static int emit_unknown_of(const struct event_report *t, const struct yaml *map, const char *one,
+static int emit_unknown_of(const struct fault_report *t, const struct yaml *map, const char *one,
 	const char *many, const char *stage)
 {
 	const struct yaml *list = yaml_get(map, many);
@@ -199,7 +199,7 @@ static int emit_unknown_of(const struct event_report *t, const struct yaml *map,
 }
 
 static void collect(
-	const struct event_report *t, const struct yaml *stage, json *cycles, json *databases)
+	const struct fault_report *t, const struct yaml *stage, json *cycles, json *databases)
 {
 	const struct yaml *list = yaml_get(stage, "requiresIndependentHarnessFrom");
 
@@ -216,7 +216,7 @@ static void collect(
 }
 
 static int emit_list(
-	const struct event_report *t, enum event_id id, const char *key, const json *list)
+	const struct fault_report *t, enum event_id id, const char *key, const json *list)
 {
 	json *fields;
 
@@ -224,10 +224,10 @@ static int emit_list(
 		return 0;
 	fields = json_object();
 	json_put(fields, key, json_copy(list));
-	return emit(t, id, NULL, fields);
+	return event_report(t->dir, id, NULL, NULL, fields, t->err);
 }
 
-static int report_pipeline(const struct event_report *t)
+static int report_pipeline(const struct fault_report *t)
 {
 	CLEANUP(json_free) json *cycles = json_array();
 	CLEANUP(json_free) json *databases = json_array();
@@ -251,7 +251,7 @@ static int report_pipeline(const struct event_report *t)
 int event_report_faults(
 	struct arena *a, const char *dir, const struct resources *r, struct error *err)
 {
-	struct event_report t = {.a = a, .dir = dir, .r = r, .err = err};
+	struct fault_report t = {.a = a, .dir = dir, .r = r, .err = err};
 
 	for (size_t i = 0; i < r->n_docs; i++) {
 		t.doc = &r->docs[i];

@@ -73,6 +73,9 @@ struct event {
  * wrong kind, which is a fault of the caller; nothing is written.
  */
 int event_emit(const char *dir, const struct event *e, struct error *err);
+/* The same; takes `fields`. */
+int event_report(const char *dir, enum event_id id, const char *issue, const char *stage,
+	json *fields, struct error *err);
 
 /*
  * The events as an array: from `since` on (RFC 3339; NULL: all), of `type` (NULL: any). Lines that

@@ -86,8 +86,6 @@ void session_emit(struct session *s, struct harness_event *e);
 void session_heartbeat(struct session *s);
 /* The result, masked; texts live in the arena. */
 void session_result(struct session *s, struct harness_result *out);
-unsigned session_timeout_s(const struct session *s);
-unsigned session_heartbeat_ms(const struct session *s);
 void session_release(struct session *s);
 
 /* The agent's last message; replaces the previous one. */

@@ -1,19 +1,8 @@
-#include <stdarg.h>
 #include "src/base/json.h"
 #include "src/harness/adapter.h"
 #include "src/harness/chain.h"
 
 /* ---- the harnesses of a stage ---- */
-
-struct name_list {
-	const char **items;
-	size_t n, cap;
-};
-
-static struct text_list words_of(const struct name_list *l)
-{
-	return (struct text_list){l->items, l->n};
-}
 
 static bool contains(struct text_list w, const char *word)
 {
@@ -23,40 +12,45 @@ static bool contains(struct text_list w, const char *word)
 	return false;
 }
 
-static void add_name(struct arena *a, struct name_list *l, const char *name)
+/* Unless it is in the list already. */
+static void add_name(struct arena *a, struct text_list *l, const char *name)
 {
-	if (!contains(words_of(l), name))
-		vec_push_in(a, l, name);
+	const char **list = arena_alloc(a, (l->n + 1) * sizeof(*list));
+
+	if (contains(*l, name))
+		return;
+	for (size_t i = 0; i < l->n; i++)
+		list[i] = l->list[i];
+	list[l->n] = name;
+	*l = (struct text_list){list, l->n + 1};
 }
 
 struct text_list chain_candidates(struct arena *a, const struct stage_spec *stage)
 {
-	struct name_list l = {0};
+	struct text_list l = {0};
 
 	if (stage->harness)
 		add_name(a, &l, stage->harness);
 	for (size_t i = 0; i < stage->fallback.n; i++)
 		add_name(a, &l, stage->fallback.list[i]);
-	return words_of(&l);
+	return l;
 }
 
 void chain_filter(struct arena *a, struct text_list candidates, struct text_list independent_of,
 	const struct chain_uses *uses, struct chain *out)
 {
-	struct name_list declared = {0}, effective = {0}, forbidden = {0};
-
+	*out = (struct chain){0};
 	for (size_t i = 0; i < uses->n; i++)
 		if (contains(independent_of, uses->items[i].stage))
-			add_name(a, &forbidden, uses->items[i].harness);
+			add_name(a, &out->forbidden, uses->items[i].harness);
 	for (size_t i = 0; i < candidates.n; i++) {
 		const char *name = candidates.list[i];
 
-		add_name(a, &declared, name);
-		if (!contains(words_of(&forbidden), name))
-			add_name(a, &effective, name);
+		add_name(a, &out->declared, name);
+		if (!contains(out->forbidden, name))
+			add_name(a, &out->effective, name);
 	}
-	*out = (struct chain){
-		words_of(&declared), words_of(&effective), words_of(&forbidden), !effective.n};
+	out->violated = !out->effective.n;
 }
 
 const char *chain_cycle(const struct pipeline *p, size_t stage, const char *from)
@@ -78,25 +72,6 @@ enum failure_strategy chain_violation_strategy(const struct stage_spec *stage)
 
 /* ---- events ---- */
 
-int harness_emit(const char *artifacts, const char *issue, const char *stage, enum event_id id,
-	struct error *err, ...)
-{
-	CLEANUP(json_free) json *fields = json_object();
-	struct event h = {.id = id, .issue = issue, .stage = stage, .fields = fields};
-	const char *key;
-	va_list ap;
-
-	va_start(ap, err);
-	while ((key = va_arg(ap, const char *))) {
-		const char *value = va_arg(ap, const char *);
-
-		if (value)
-			json_put_str(fields, key, str_of(value));
-	}
-	va_end(ap);
-	return event_emit(artifacts, &h, err);
-}
-
 static json *words_json(struct text_list w)
 {
 	json *list = json_array();
@@ -110,22 +85,20 @@ static json *words_json(struct text_list w)
 static int emit_limit(const struct chain_call *c, const char *harness,
 	const struct harness_input *input, const struct harness_result *r, struct error *err)
 {
-	CLEANUP(json_free) json *fields = JSON_OBJECT(JSON_TEXT("harness", harness));
-	struct event h = {.issue = c->issue, .stage = c->stage, .fields = fields};
 	double cost = r->usage.cost_usd, max = input->max_budget_usd;
 
-	if (r->status == HARNESS_BUDGET) {
-		h.id = EVENT_BUDGET_EXCEEDED;
-		/* A harness that stopped at the limit may not report the cost. */
-		JSON_ADD(fields, JSON_NUMBER("maxBudgetUsd", max),
-			JSON_NUMBER("costUsd", cost < 0 ? max : cost));
-	} else if (r->status == HARNESS_TIMEOUT) {
-		h.id = EVENT_AGENT_TIMEOUT;
-		JSON_ADD(fields, JSON_INT("seconds", r->usage.ms / 1000));
-	} else {
-		return 0;
-	}
-	return event_emit(c->artifacts, &h, err);
+	/* A harness that stopped at the limit may not report the cost. */
+	if (r->status == HARNESS_BUDGET)
+		return event_report(c->artifacts, EVENT_BUDGET_EXCEEDED, c->issue, c->stage,
+			JSON_OBJECT(JSON_TEXT("harness", harness), JSON_NUMBER("maxBudgetUsd", max),
+				JSON_NUMBER("costUsd", cost < 0 ? max : cost)),
+			err);
+	if (r->status == HARNESS_TIMEOUT)
+		return event_report(c->artifacts, EVENT_AGENT_TIMEOUT, c->issue, c->stage,
+			JSON_OBJECT(JSON_TEXT("harness", harness),
+				JSON_INT("seconds", r->usage.ms / 1000)),
+			err);
+	return 0;
 }
 
 int chain_emit_violation(const char *artifacts, const char *issue, const struct stage_spec *stage,
@@ -137,18 +110,14 @@ int chain_emit_violation(const char *artifacts, const char *issue, const struct 
 		[FAILURE_PAUSE] = "pause",
 		[FAILURE_CONTINUE] = "continue",
 	};
-	CLEANUP(json_free)
-	json *fields = JSON_OBJECT(JSON_VALUE("chain", words_json(c->declared)),
-		JSON_VALUE("effectiveChain", words_json(c->effective)),
-		JSON_VALUE("forbidden", words_json(c->forbidden)),
-		JSON_VALUE("from", words_json(stage->independent_of)),
-		JSON_TEXT("onFailure", strategies[chain_violation_strategy(stage)]));
-	const struct event h = {.id = EVENT_INDEPENDENCE_VIOLATED,
-		.issue = issue,
-		.stage = stage->name,
-		.fields = fields};
 
-	return event_emit(artifacts, &h, err);
+	return event_report(artifacts, EVENT_INDEPENDENCE_VIOLATED, issue, stage->name,
+		JSON_OBJECT(JSON_VALUE("chain", words_json(c->declared)),
+			JSON_VALUE("effectiveChain", words_json(c->effective)),
+			JSON_VALUE("forbidden", words_json(c->forbidden)),
+			JSON_VALUE("from", words_json(stage->independent_of)),
+			JSON_TEXT("onFailure", strategies[chain_violation_strategy(stage)])),
+		err);
 }
 
 /* ---- runtime.json ---- */
@@ -220,7 +189,7 @@ int chain_record(const char *artifacts, const char *issue, const char *stage,
 		JSON_VALUE("declared", words_json(c->declared)),
 		JSON_VALUE("effective", words_json(c->effective)),
 		JSON_IF(c->forbidden.n, JSON_VALUE("forbidden", words_json(c->forbidden))),
-		JSON_TEXT("status", harness_status_name(r->status)),
+		JSON_TEXT("status", harness_status_names[r->status]),
 		JSON_IF(r->exit_code >= 0, JSON_INT("exitCode", r->exit_code)));
 
 	usage_put(row, &r->usage, harness_usage_members, false);
@@ -255,11 +224,12 @@ static int check_available(struct arena *a, struct chain_attempt *t, const struc
 
 	*usable = v->available;
 	if (v->available && v->reason == PROBE_FAILED)
-		return harness_emit(c->artifacts, c->issue, c->stage, EVENT_HARNESS_PROBE_FAILED,
-			err, "harness", h->name, "detail", v->detail, NULL);
+		return event_report(c->artifacts, EVENT_HARNESS_PROBE_FAILED, c->issue, c->stage,
+			JSON_OBJECT(JSON_TEXT("harness", h->name), JSON_TEXT("detail", v->detail)),
+			err);
 	if (v->available)
 		return 0;
-	t->reason = unavailable_reason_name(v->reason);
+	t->reason = unavailable_reason_names[v->reason];
 	t->detail = v->detail;
 	harness_set_unavailable(r, arena_printf(a, "%s: %s", t->reason, v->detail));
 	return 0;
@@ -293,8 +263,10 @@ static int try_harness(struct arena *a, struct chain_attempt *t, const char *nam
 	if (harness_find(name, &h, err) < 0)
 		return -1;
 	if (t->from &&
-		harness_emit(c->artifacts, c->issue, c->stage, EVENT_HARNESS_FALLBACK, err, "from",
-			t->from, "to", name, "reason", t->reason, "detail", t->detail, NULL) < 0)
+		event_report(c->artifacts, EVENT_HARNESS_FALLBACK, c->issue, c->stage,
+			JSON_OBJECT(JSON_TEXT("from", t->from), JSON_TEXT("to", name),
+				JSON_TEXT("reason", t->reason), JSON_TEXT("detail", t->detail)),
+			err) < 0)
 		return -1;
 	t->from = name;
 	if (check_available(a, t, h, &usable, r, err) < 0)
@@ -320,6 +292,8 @@ int chain_run(struct arena *a, const struct chain_call *c, const struct harness_
 			return -1;
 	if (*used || !t.from)
 		return 0;
-	return harness_emit(c->artifacts, c->issue, c->stage, EVENT_HARNESS_UNAVAILABLE, err,
-		"harness", t.from, "reason", t.reason, "detail", t.detail, NULL);
+	return event_report(c->artifacts, EVENT_HARNESS_UNAVAILABLE, c->issue, c->stage,
+		JSON_OBJECT(JSON_TEXT("harness", t.from), JSON_TEXT("reason", t.reason),
+			JSON_TEXT("detail", t.detail)),
+		err);
 }

@@ -72,9 +72,4 @@ int chain_record(const char *artifacts, const char *issue, const char *stage,
 	const struct harness *h, const struct chain *c, const struct harness_result *r,
 	struct error *err);
 
-/* Emits an event whose fields are the texts `key, value, ..., NULL`; a NULL value is left out.
- * `artifacts` NULL: does nothing. */
-int harness_emit(const char *artifacts, const char *issue, const char *stage, enum event_id id,
-	struct error *err, ...) __attribute__((sentinel));
-
 #endif

@@ -90,6 +90,27 @@ const char *const *harness_environment(
 	return l.items;
 }
 
+int harness_read_env(struct arena *a, const char *option, const struct option_list *names,
+	bool required, const char *const **out, struct error *err)
+{
+	struct env_list l = {.arena = a};
+
+	for (size_t i = 0; i < names->n; i++) {
+		const char *name = names->p[i], *value = getenv(name);
+
+		if (!*name || strchr(name, '='))
+			return error_set(
+				err, ERR_USAGE, "%s takes the name of a variable alone", option);
+		if (!value && required)
+			return error_set(err, ERR_USAGE, "there is no variable '%.100s'", name);
+		if (value)
+			add_entry(&l, arena_printf(a, "%s=%s", name, value));
+	}
+	vec_push_in(a, &l, NULL);
+	*out = l.items;
+	return 0;
+}
+
 const char *harness_env_get(const char *const *env, const char *name)
 {
 	for (; env && *env; env++)

@@ -334,12 +334,12 @@ static int send_request(struct session *s, const struct api_endpoint *at, const 
 	struct http_request r = {.method = "POST",
 		.url = at->url,
 		.headers = at->headers,
-		.timeout_s = session_timeout_s(s),
+		.timeout_s = s->input->timeout_s,
 		.max = WHOLE_KEPT,
 		.cancel = s->input->cancel,
 		.on_data = on_data,
 		.tick = on_tick,
-		.tick_ms = session_heartbeat_ms(s),
+		.tick_ms = s->input->heartbeat_ms,
 		.data = &chat};
 	struct http_answer answer;
 	struct error err;

@@ -8,7 +8,7 @@ enum { ACCOUNT_DIGITS = 16, PROBE_MAX_S = 9999 };
 const struct harness *const harness_all[] = {&harness_claude_code, &harness_codex,
 	&harness_gemini_cli, &harness_opencode, &harness_aider, &harness_generic_api, NULL};
 
-static const char *const capabilities[] = {
+const char *const capability_names[] = {
 	[FRESH_CONTEXT] = "freshContext",
 	[CUSTOM_TOOLS] = "customTools",
 	[STREAMING] = "streaming",
@@ -17,57 +17,37 @@ static const char *const capabilities[] = {
 	[ARTIFACT_WRITES] = "artifactWrites",
 };
 
-const char *capability_name(enum capability c)
-{
-	return capabilities[c];
-}
+const char *const capability_level_names[] = {
+	[CAPABLE_NO] = "no",
+	[CAPABLE_PARTIAL] = "partial",
+	[CAPABLE_YES] = "yes",
+	[CAPABLE_DEPENDS] = "depends",
+};
+
+const char *const unavailable_reason_names[] = {
+	[REASON_NONE] = NULL,
+	[BINARY_MISSING] = "binary-missing",
+	[VERSION_OUT_OF_RANGE] = "version-out-of-range",
+	[PROBE_FAILED] = "probe-failed",
+	[HEALTH_CHECK_FAILED] = "health-check-failed",
+};
+
+const char *const harness_status_names[] = {
+	[HARNESS_SUCCESS] = "success",
+	[HARNESS_FAILURE] = "failure",
+	[HARNESS_TIMEOUT] = "timeout",
+	[HARNESS_BUDGET] = "budget-exceeded",
+	[HARNESS_UNAVAILABLE] = "unavailable",
+};
 
 bool capability_find(const char *name, enum capability *out)
 {
-	for (size_t i = 0; i < COUNT(capabilities); i++)
-		if (strcmp(capabilities[i], name) == 0) {
+	for (size_t i = 0; i < COUNT(capability_names); i++)
+		if (strcmp(capability_names[i], name) == 0) {
 			*out = (enum capability)i;
 			return true;
 		}
 	return false;
-}
-
-const char *capability_level_name(enum capability_level level)
-{
-	static const char *const words[] = {
-		[CAPABLE_NO] = "no",
-		[CAPABLE_PARTIAL] = "partial",
-		[CAPABLE_YES] = "yes",
-		[CAPABLE_DEPENDS] = "depends",
-	};
-
-	return words[level];
-}
-
-const char *unavailable_reason_name(enum unavailable_reason r)
-{
-	static const char *const words[] = {
-		[REASON_NONE] = NULL,
-		[BINARY_MISSING] = "binary-missing",
-		[VERSION_OUT_OF_RANGE] = "version-out-of-range",
-		[PROBE_FAILED] = "probe-failed",
-		[HEALTH_CHECK_FAILED] = "health-check-failed",
-	};
-
-	return words[r];
-}
-
-const char *harness_status_name(enum harness_status s)
-{
-	static const char *const words[] = {
-		[HARNESS_SUCCESS] = "success",
-		[HARNESS_FAILURE] = "failure",
-		[HARNESS_TIMEOUT] = "timeout",
-		[HARNESS_BUDGET] = "budget-exceeded",
-		[HARNESS_UNAVAILABLE] = "unavailable",
-	};
-
-	return words[s];
 }
 
 int harness_find(const char *name, const struct harness **out, struct error *err)

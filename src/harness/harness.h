@@ -8,6 +8,7 @@
 #ifndef DT_HARNESS_H
 #define DT_HARNESS_H
 
+#include "src/base/option.h"
 #include "src/event/usage.h"
 
 enum capability_level { CAPABLE_NO, CAPABLE_PARTIAL, CAPABLE_YES, CAPABLE_DEPENDS };
@@ -22,9 +23,9 @@ enum capability {
 	ARTIFACT_WRITES,
 	CAPABILITIES
 };
-const char *capability_name(enum capability c); /* "freshContext" ... */
+extern const char *const capability_names[]; /* "freshContext" ... */
 bool capability_find(const char *name, enum capability *out);
-const char *capability_level_name(enum capability_level level); /* "no", "partial", ... */
+extern const char *const capability_level_names[]; /* "no", "partial" ... */
 
 enum unavailable_reason {
 	REASON_NONE,
@@ -33,7 +34,7 @@ enum unavailable_reason {
 	PROBE_FAILED,
 	HEALTH_CHECK_FAILED
 };
-const char *unavailable_reason_name(enum unavailable_reason r); /* "binary-missing" ... or NULL */
+extern const char *const unavailable_reason_names[]; /* NULL, "binary-missing" ... */
 
 struct harness_availability {
 	bool available; /* also if only the version is unknown (PROBE_FAILED) */
@@ -51,7 +52,7 @@ enum harness_status {
 	 * leads to a fallback. */
 	HARNESS_UNAVAILABLE,
 };
-const char *harness_status_name(enum harness_status s); /* "success" ... "unavailable" */
+extern const char *const harness_status_names[]; /* "success" ... "unavailable" */
 
 struct harness_input {
 	struct str prompt; /* passed on standard input, never on a command line */
@@ -146,6 +147,15 @@ bool harness_takes_model(const struct harness *h, const char *id);
 /* A one-way name of the account in the environment: 16 hexadecimal digits. *id NULL: no credential
  * is set. */
 int harness_account(struct arena *a, const struct harness *h, const char **id, struct error *err);
+/* `Bash,Read`: a comma in parentheses belongs to the name. `text` NULL: NULL, all tools. */
+const char *const *harness_read_tools(struct arena *a, const char *text);
+/*
+ * The variables of our environment that the option `option` names, as `NAME=value`, NULL-ended. By
+ * name alone: every user can see a value on a command line. One that is not set is left out, or,
+ * with `required`, refused.
+ */
+int harness_read_env(struct arena *a, const char *option, const struct option_list *names,
+	bool required, const char *const **out, struct error *err);
 /* Runs the agent to its end. 0 whatever the outcome (result->status); -1: a fault of this side. */
 int harness_invoke(struct arena *a, const struct harness *h, const struct harness_input *input,
 	harness_listener *listener, void *data, struct harness_result *result, struct error *err);

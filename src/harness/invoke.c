@@ -53,6 +53,28 @@ void command_set_env(struct command *c, const struct harness_input *input, const
 	c->env = env.items;
 }
 
+const char *const *harness_read_tools(struct arena *a, const char *text)
+{
+	VEC(const char *) list = {0};
+	size_t from = 0;
+	int depth = 0;
+
+	if (!text)
+		return NULL;
+	for (size_t i = 0;; i++) {
+		depth += (text[i] == '(') - (text[i] == ')');
+		if (text[i] && (text[i] != ',' || depth > 0))
+			continue;
+		if (i > from)
+			vec_push_in(a, &list, arena_dup(a, str_sub(str_of(text), from, i)));
+		from = i + 1;
+		if (!text[i])
+			break;
+	}
+	vec_push_in(a, &list, NULL);
+	return list.items;
+}
+
 bool harness_input_allows(const struct harness_input *input, const char *tool)
 {
 	size_t n = strlen(tool);
@@ -250,16 +272,6 @@ void session_result(struct session *s, struct harness_result *out)
 		out->usage.cost_usd = -1;
 }
 
-unsigned session_timeout_s(const struct session *s)
-{
-	return s->input->timeout_s ? s->input->timeout_s : HARNESS_TIMEOUT_S;
-}
-
-unsigned session_heartbeat_ms(const struct session *s)
-{
-	return s->input->heartbeat_ms ? s->input->heartbeat_ms : HARNESS_HEARTBEAT_MS;
-}
-
 void session_release(struct session *s)
 {
 	buf_release(&s->text);
@@ -332,8 +344,10 @@ static void on_tick(void *data)
 	session_heartbeat(p->session);
 }
 
-static int run_program(struct session *s, const char *file, struct error *err)
+static int run_program(struct session *s, struct error *err)
 {
+	bool blocked;
+	const char *file = harness_find_program(s->arena, s->harness->binary, &blocked);
 	CLEANUP(output_parser_release) struct output_parser parser;
 	struct command c = {.arena = s->arena, .env = s->env};
 	struct process p = {.cwd = s->input->cwd,
@@ -342,14 +356,21 @@ static int run_program(struct session *s, const char *file, struct error *err)
 		.output = -1,
 		.heard = output_parser_add,
 		.tick = on_tick,
-		.tick_ms = session_heartbeat_ms(s),
+		.tick_ms = s->input->heartbeat_ms,
 		.data = &parser,
-		.timeout_s = session_timeout_s(s),
+		.timeout_s = s->input->timeout_s,
 		.cancel = s->input->cancel};
 	struct process_end end;
 	struct error fault;
 
 	output_parser_begin(&parser, s);
+	if (!file) {
+		session_verdict(s, HARNESS_UNAVAILABLE,
+			str_of(arena_printf(s->arena,
+				blocked ? "'%s' is not executable" : "no '%s' on PATH",
+				s->harness->binary)));
+		return 0;
+	}
 	command_add(&c, file);
 	s->harness->command(&c, s->input);
 	if (c.fault)
@@ -360,20 +381,6 @@ static int run_program(struct session *s, const char *file, struct error *err)
 		session_verdict(s, HARNESS_UNAVAILABLE, str_of(fault.text));
 	else
 		output_parser_end(&parser, &end);
-	return 0;
-}
-
-static int invoke_program(struct session *s, struct error *err)
-{
-	bool blocked;
-	const char *file = harness_find_program(s->arena, s->harness->binary, &blocked);
-
-	if (file)
-		return run_program(s, file, err);
-	session_verdict(s, HARNESS_UNAVAILABLE,
-		str_of(arena_printf(s->arena,
-			blocked ? "'%s' is not executable" : "no '%s' on PATH",
-			s->harness->binary)));
 	return 0;
 }
 
@@ -406,19 +413,24 @@ static int check_input(const struct harness_input *input, struct error *err)
 int harness_invoke(struct arena *a, const struct harness *h, const struct harness_input *input,
 	harness_listener *listener, void *data, struct harness_result *result, struct error *err)
 {
+	struct harness_input whole = *input;
 	CLEANUP(session_release)
 	struct session s = {.arena = a,
 		.harness = h,
-		.input = input,
+		.input = &whole,
 		.listener = listener,
 		.listener_data = data};
 	struct harness_event e = {.kind = HARNESS_STARTED};
 
 	if (check_input(input, err) < 0)
 		return -1;
+	if (!whole.timeout_s)
+		whole.timeout_s = HARNESS_TIMEOUT_S;
+	if (!whole.heartbeat_ms)
+		whole.heartbeat_ms = HARNESS_HEARTBEAT_MS;
 	session_begin(&s);
 	session_emit(&s, &e);
-	if ((h->invoke ? h->invoke(&s, err) : invoke_program(&s, err)) < 0)
+	if ((h->invoke ? h->invoke(&s, err) : run_program(&s, err)) < 0)
 		return -1;
 	session_result(&s, result);
 	e = (struct harness_event){.kind = HARNESS_COMPLETED,

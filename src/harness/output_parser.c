@@ -223,7 +223,7 @@ static void judge_timeout(struct output_parser *p)
 {
 	struct session *s = p->session;
 	const char *what =
-		arena_printf(s->arena, "it did not end within %u s", session_timeout_s(s));
+		arena_printf(s->arena, "it did not end within %u s", s->input->timeout_s);
 
 	if (!s->retrying) {
 		verdict_with_output(p, HARNESS_TIMEOUT, what);

@@ -16,6 +16,12 @@ static void add_note(struct pipeline_check *c, bool fault, const char *text)
 	c->plan->n_faults += fault;
 }
 
+/* An event of the stage. */
+static int report(const struct pipeline_check *c, enum event_id id, json *fields)
+{
+	return event_report(c->q->artifacts, id, NULL, c->stage->name, fields, c->err);
+}
+
 /* ---- one harness of a stage ---- */
 
 const char *harness_model_for(const char *name, const struct model_resolved *m)
@@ -35,6 +41,24 @@ const char *harness_model(const struct harness *h, const struct model_resolved *
 		return m->id;
 	*fits = m->alias;
 	return NULL;
+}
+
+int harness_choose_model(const struct harness *h, const struct model_registry *r, const char *word,
+	const char **id, struct error *err)
+{
+	const struct model_entry *e = model_find(r, word);
+	const struct model_resolved m = {.asked = word, .alias = e, .id = e ? e->id : word};
+	bool fits;
+
+	*id = harness_model(h, &m, &fits);
+	if (!fits)
+		return error_set(err, ERR_INPUT, "harness '%s' does not drive model '%.100s'",
+			h->name, word);
+	if (!*id)
+		error_log("harness '%s' does not drive '%s' (alias '%s'): its own default model is "
+			  "used",
+			h->name, m.id, word);
+	return 0;
 }
 
 /* The first capability that the stage requires and `h` does not have in full; NULL: none. */
@@ -70,22 +94,23 @@ static int check_available(
 {
 	const struct harness_availability *v =
 		c->q->available ? c->q->available(h) : harness_available(h);
-	const char *reason = unavailable_reason_name(v->reason);
+	const char *reason = unavailable_reason_names[v->reason];
 
 	*why = NULL;
 	if (!v->available) {
 		*why = arena_printf(c->arena, "harness '%s' is unavailable: %s: %s", h->name,
 			reason, v->detail);
-		return primary ? harness_emit(c->q->artifacts, NULL, c->stage->name,
-					 EVENT_HARNESS_UNAVAILABLE, c->err, "harness", h->name,
-					 "reason", reason, "detail", v->detail, NULL)
+		return primary ? report(c, EVENT_HARNESS_UNAVAILABLE,
+					 JSON_OBJECT(JSON_TEXT("harness", h->name),
+						 JSON_TEXT("reason", reason),
+						 JSON_TEXT("detail", v->detail)))
 			       : 0;
 	}
 	if (v->reason != PROBE_FAILED)
 		return 0;
 	add_note(c, false, arena_printf(c->arena, "harness '%s': %s", h->name, v->detail));
-	return harness_emit(c->q->artifacts, NULL, c->stage->name, EVENT_HARNESS_PROBE_FAILED,
-		c->err, "harness", h->name, "detail", v->detail, NULL);
+	return report(c, EVENT_HARNESS_PROBE_FAILED,
+		JSON_OBJECT(JSON_TEXT("harness", h->name), JSON_TEXT("detail", v->detail)));
 }
 
 static void warn_of_default_model(
@@ -111,8 +136,7 @@ static int check_harness(struct pipeline_check *c, const char *name, bool primar
 	*take = false;
 	if (harness_find(name, &h, c->err) < 0) {
 		add_note(c, true, arena_dup(c->arena, str_of(c->err->text)));
-		return harness_emit(c->q->artifacts, NULL, c->stage->name, EVENT_UNKNOWN_HARNESS,
-			c->err, "harness", name, NULL);
+		return report(c, EVENT_UNKNOWN_HARNESS, JSON_OBJECT(JSON_TEXT("harness", name)));
 	}
 	why = unsuitable(c, h, m);
 	if (!why && check_available(c, h, primary, &why) < 0)
@@ -178,9 +202,7 @@ static void add_cycle(struct pipeline_check *c, const char *from, const char *wh
 static int check_cycles(struct pipeline_check *c)
 {
 	const struct pipeline *p = c->q->pipeline;
-	json *list = json_array();
-	CLEANUP(json_free) json *fields = JSON_OBJECT(JSON_VALUE("constraints", list));
-	const struct event h = {.id = EVENT_CYCLIC_INDEPENDENCE_CONSTRAINT, .fields = fields};
+	CLEANUP(json_free) json *list = json_array();
 
 	for (size_t i = 0; i < p->n_stages; i++) {
 		struct text_list from = p->stages[i].independent_of;
@@ -193,7 +215,10 @@ static int check_cycles(struct pipeline_check *c)
 				add_cycle(c, from.list[k], why, list);
 		}
 	}
-	return json_len(list) ? event_emit(c->q->artifacts, &h, c->err) : 0;
+	if (!json_len(list))
+		return 0;
+	return event_report(c->q->artifacts, EVENT_CYCLIC_INDEPENDENCE_CONSTRAINT, NULL, NULL,
+		JSON_OBJECT(JSON_VALUE("constraints", json_copy(list))), c->err);
 }
 
 static bool named_before(const struct pipeline_plan *plan, size_t stage, size_t at)
@@ -215,9 +240,12 @@ static int check_account(struct pipeline_check *c, const char *name)
 
 	if (harness_find(name, &h, c->err) < 0 || harness_account(c->arena, h, &id, c->err) < 0)
 		return -1;
-	return id ? 0
-		  : harness_emit(c->q->artifacts, NULL, NULL, EVENT_LEDGER_KEY_AMBIGUOUS, c->err,
-			    "harness", name, "pipeline", c->q->pipeline->name, NULL);
+	if (id)
+		return 0;
+	return event_report(c->q->artifacts, EVENT_LEDGER_KEY_AMBIGUOUS, NULL, NULL,
+		JSON_OBJECT(
+			JSON_TEXT("harness", name), JSON_TEXT("pipeline", c->q->pipeline->name)),
+		c->err);
 }
 
 static int check_accounts(struct pipeline_check *c)
@@ -275,15 +303,6 @@ int pipeline_plan_fault(
 
 /* ---- events of models ---- */
 
-/* NULL if there is no date. */
-static const char *date_text(int64_t t, char text[CLOCK_TEXT])
-{
-	if (!t)
-		return NULL;
-	clock_text(t, text);
-	return text;
-}
-
 /* A removal date that was moved is announced again. */
 static int is_announced(const char *dir, const struct model_entry *e, const char *date, bool *yes,
 	struct error *err)
@@ -313,8 +332,9 @@ static int emit_grace(
 		return -1;
 	if (already)
 		return 0;
-	if (harness_emit(dir, NULL, stage, EVENT_MODEL_DEPRECATION_GRACE_PERIOD, err, "alias",
-		    e->alias, "removedAt", date, NULL) < 0)
+	if (event_report(dir, EVENT_MODEL_DEPRECATION_GRACE_PERIOD, NULL, stage,
+		    JSON_OBJECT(JSON_TEXT("alias", e->alias), JSON_TEXT("removedAt", date)),
+		    err) < 0)
 		return -1;
 	return artifact_merge_runtime(dir, PIPELINE_SCOPE, members, err);
 }
@@ -323,19 +343,21 @@ int harness_emit_model(
 	const char *dir, const char *stage, const struct model_resolved *m, struct error *err)
 {
 	const struct model_entry *e = m->entry;
-	char text[CLOCK_TEXT];
-	const char *date;
+	json *fields;
 
 	if (!dir || !e)
 		return 0;
-	date = date_text(e->removed, text);
+	if (m->removed || m->deprecated) {
+		fields = JSON_OBJECT(JSON_TEXT("alias", e->alias), JSON_TEXT("modelId", e->id),
+			JSON_IF(e->removed, JSON_TIME("removedAt", e->removed)),
+			JSON_IF(!m->removed && e->replacement,
+				JSON_TEXT("replacementAlias", e->replacement)));
+		if (event_report(dir, m->removed ? EVENT_MODEL_REMOVED : EVENT_MODEL_DEPRECATED,
+			    NULL, stage, fields, err) < 0)
+			return -1;
+	}
 	if (m->removed)
-		return harness_emit(dir, NULL, stage, EVENT_MODEL_REMOVED, err, "alias", e->alias,
-			"modelId", e->id, "removedAt", date, NULL);
-	if (m->deprecated && harness_emit(dir, NULL, stage, EVENT_MODEL_DEPRECATED, err, "alias",
-				     e->alias, "modelId", e->id, "removedAt", date,
-				     "replacementAlias", e->replacement, NULL) < 0)
-		return -1;
+		return 0;
 	return m->grace ? emit_grace(dir, stage, e, err) : 0;
 }
 

@@ -57,7 +57,12 @@ int pipeline_plan_fault(
  */
 const char *harness_model(const struct harness *h, const struct model_resolved *m, bool *fits);
 
-/* The same for the harness of this name, in a checked chain. */
+/* The id for `word`, an alias or an id, without its dates; logs when it is the default instead. -1:
+ * ERR_INPUT, it cannot take this id. */
+int harness_choose_model(const struct harness *h, const struct model_registry *r, const char *word,
+	const char **id, struct error *err);
+
+/* The same as harness_model() for the harness of this name, in a checked chain. */
 const char *harness_model_for(const char *name, const struct model_resolved *m);
 
 /* ---- models ---- */

@@ -140,7 +140,7 @@ struct rebase_record {
 	int64_t fence, at;
 	int64_t mod;
 };
-/* Of all pools of this state folder, sorted by path. */
+/* Of the pool, sorted by path. */
 int rebase_list(
 	struct arena *a, struct pool *p, struct rebase_record **out, size_t *n, struct error *err);
 

@@ -142,8 +142,16 @@ static int by_path(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-static void add_all(
-	struct arena *a, const struct store_kv *kv, size_t n, struct rebase_record **out, size_t *k)
+/* The store has the records of all pools; those of this one are below its directory. */
+static bool is_of_pool(const struct pool *p, const struct rebase_record *r)
+{
+	size_t n = strlen(p->dir);
+
+	return strncmp(r->path, p->dir, n) == 0 && r->path[n] == '/';
+}
+
+static void add_all(struct arena *a, const struct pool *p, const struct store_kv *kv, size_t n,
+	struct rebase_record **out, size_t *k)
 {
 	struct rebase_record *more = arena_alloc(a, (*k + n + 1) * sizeof(*more));
 	struct error odd;
@@ -152,7 +160,7 @@ static void add_all(
 		memcpy(more, *out, *k * sizeof(*more));
 	*out = more;
 	for (size_t i = 0; i < n; i++)
-		*k += parse(a, &kv[i], &more[*k], &odd) == 0;
+		*k += parse(a, &kv[i], &more[*k], &odd) == 0 && is_of_pool(p, &more[*k]);
 }
 
 int rebase_list(
@@ -169,7 +177,7 @@ int rebase_list(
 		if (store_list(p->store, a, "rebase/", after, LIST_STEP, &kv, &got, &at, err) !=
 			STORE_OK)
 			return -1;
-		add_all(a, kv, got, out, n);
+		add_all(a, p, kv, got, out, n);
 		after = got ? arena_dup(a, kv[got - 1].key) : NULL;
 	} while (got == LIST_STEP);
 	qsort(*out, *n, sizeof(**out), by_path);

@@ -2,6 +2,7 @@
 #include "src/base/json.h"
 #include "src/event/artifact.h"
 #include "src/review/classifier.h"
+#include "src/sys/path.h"
 
 enum { ANSWER_MAX = 1 << 20, RAW_KEPT = 64 << 10, PATHS_KEPT = 2000 };
 
@@ -392,4 +393,46 @@ int classifier_feedback(const char *artifacts, const struct review_feedback *f, 
 	rc = artifact_edit(artifacts, CLASSIFIER_SCOPE, CALIBRATION_LOG, edit, &q, err);
 	json_free(&q.line);
 	return rc;
+}
+
+/* ---- the whole decision ---- */
+
+/* *raw NULL: the model could not be called. */
+static int load_answer(struct arena *a, const char *file, const char **raw, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	bool missing = false;
+
+	*raw = NULL;
+	if (strcmp(file, "-") == 0) {
+		if (sys_read_all(&text, STDIN_FILENO, ANSWER_MAX, "standard input", err) < 0)
+			return -1;
+	} else if (sys_read_file(&text, file, ANSWER_MAX, &missing, err) < 0) {
+		if (!missing && err->code != ERR_INPUT)
+			return -1;
+		error_log("dev-team: no answer in '%s': all three review", file);
+		return 0;
+	}
+	for (size_t i = 0; i < text.len; i++)
+		if (!text.s[i])
+			text.s[i] = '?'; /* a NUL byte must not end the answer early */
+	*raw = arena_dup(a, buf_str(&text));
+	return 0;
+}
+
+int classifier_decide(struct arena *a, const struct change_stats *s, const char *answer,
+	struct review_decision *out, struct error *err)
+{
+	const char *raw;
+
+	*out = (struct review_decision){0};
+	if (!answer) {
+		classifier_apply_rules(a, s, &out->of);
+		return 0;
+	}
+	if (load_answer(a, answer, &raw, err) < 0)
+		return -1;
+	classifier_read_answer(a, raw, out);
+	classifier_add_required(a, s, out);
+	return 0;
 }

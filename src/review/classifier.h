@@ -88,6 +88,11 @@ void classifier_read_answer(struct arena *a, const char *raw, struct review_deci
 void classifier_add_required(
 	struct arena *a, const struct change_stats *s, struct review_decision *decision);
 
+/* All of it: by the rules, or by the model's answer in the file `answer` (`-`: standard input) and
+ * the rules. A file that does not exist or is too long is no answer. */
+int classifier_decide(struct arena *a, const struct change_stats *s, const char *answer,
+	struct review_decision *out, struct error *err);
+
 /* ---- the record ---- */
 
 /* The content of classifier.json; the caller frees it. */

@@ -49,19 +49,17 @@ static char *keep_text(struct context_file *f, const char *what, struct str text
 
 /* ---- scripted agents ---- */
 
-const char **run_action_environment(
-	struct arena *a, const struct run_item *r, const json *action, size_t more, size_t *n)
+void run_action_environment(
+	struct arena *a, const struct run_item *r, const json *action, struct run_environment *out)
 {
 	const char *const own[] = {arena_printf(a, "DEV_TEAM_ID=%s", r->call.id),
 		arena_printf(a, "DEV_TEAM_ACTION=%s", json_get_str(action, "id")),
 		arena_printf(a, "DEV_TEAM_SECTION=%s", json_get_str(action, "write_section")),
 		arena_printf(a, "DEV_TEAM_CONTEXT_FILE=%s", r->call.context_file),
 		arena_printf(a, "DEV_TEAM_REPO=%s", r->call.repo)};
-	const char **env = arena_alloc(a, (COUNT(own) + more + 1) * sizeof(*env));
 
-	memcpy(env, own, sizeof(own));
-	*n = COUNT(own);
-	return env;
+	for (size_t i = 0; i < COUNT(own); i++)
+		vec_push_in(a, out, own[i]);
 }
 
 static int command_failed(const struct run_item *r, const struct run_action *p,
@@ -94,10 +92,12 @@ static int run_command(struct arena *a, const struct run_item *r, const struct r
 		.out_max = CONTEXT_MAX,
 		.timeout_s = p->turn->timeout_s,
 		.cancel = r->cancel};
+	struct run_environment env = {0};
 	struct process_end end;
-	size_t n;
 
-	program.env = run_action_environment(a, r, p->action, 0, &n);
+	run_action_environment(a, r, p->action, &env);
+	vec_push_in(a, &env, NULL);
+	program.env = env.items;
 	if (process_run(&program, &end, err) < 0)
 		return -1;
 	if (end.cancelled)

@@ -173,22 +173,19 @@ static const char *model_for(void *data, const char *name)
 /* The variables that scripted agents get too, the gate's, and those of --pass-env. */
 static const char *const *environment(struct agent_call *c)
 {
-	const struct option_list *pass = &c->run->request->pass_env;
 	const char *branch = c->run->worktree.branch;
-	const char *const *of_gate = c->gate ? gate_environment(c->gate) : NULL;
-	const char **env;
-	size_t n, more = pass->n + 1;
+	const char *const *const more[] = {
+		c->gate ? gate_environment(c->gate) : NULL, c->run->pass_env};
+	struct run_environment env = {0};
 
-	for (size_t i = 0; of_gate && of_gate[i]; i++)
-		more++;
-	env = run_action_environment(c->arena, c->run, c->action, more, &n);
-	env[n++] = arena_printf(c->arena, "DEV_TEAM_BRANCH=%s", branch ? branch : "");
-	for (; of_gate && *of_gate; of_gate++)
-		env[n++] = *of_gate;
-	for (size_t i = 0; i < pass->n; i++)
-		if (getenv(pass->p[i]))
-			env[n++] = arena_printf(c->arena, "%s=%s", pass->p[i], getenv(pass->p[i]));
-	return env;
+	run_action_environment(c->arena, c->run, c->action, &env);
+	vec_push_in(
+		c->arena, &env, arena_printf(c->arena, "DEV_TEAM_BRANCH=%s", branch ? branch : ""));
+	for (size_t i = 0; i < COUNT(more); i++)
+		for (const char *const *e = more[i]; e && *e; e++)
+			vec_push_in(c->arena, &env, *e);
+	vec_push_in(c->arena, &env, NULL);
+	return env.items;
 }
 
 static unsigned timeout_of(const struct agent_call *c)
@@ -268,7 +265,7 @@ static int call_again(void *data, const char *sharpened, struct error *err)
 	usage_add(&c->result.usage, &result.usage);
 	if (!used || result.status != HARNESS_SUCCESS)
 		return error_set(err, ERR_CHECK, "the second attempt ended with '%s'",
-			harness_status_name(result.status));
+			harness_status_names[result.status]);
 	return extract_artifact(c, str_of(result.text), &rest, err);
 }
 
@@ -325,7 +322,7 @@ static int call_and_retry(struct agent_call *c, struct error *err)
 		if (!failed_with(c, FAILURE_RETRY) || tries >= spec->max_retries)
 			return 0;
 		error_log("dev-team: '%s' ended with '%s': retry %u of %u", c->stage,
-			harness_status_name(c->result.status), tries + 1, spec->max_retries);
+			harness_status_names[c->result.status], tries + 1, spec->max_retries);
 		if (run_interrupt_wait((int)(spec->retry_delay_s * 1000)))
 			return error_set(err, ERR_STATE, "interrupted");
 	}
@@ -341,7 +338,7 @@ static json *note_of(const struct agent_call *c)
 	const struct harness_result *r = &c->result;
 	json *note = JSON_OBJECT(JSON_TEXT("action", c->id), JSON_TEXT("harness", c->used->name),
 		JSON_IF(r->model, JSON_TEXT("model", r->model)),
-		JSON_TEXT("status", harness_status_name(r->status)),
+		JSON_TEXT("status", harness_status_names[r->status]),
 		JSON_IF(r->detail, JSON_TEXT("detail", r->detail)));
 
 	usage_put(note, &r->usage, members, false);
@@ -363,7 +360,7 @@ static int record_result(const struct agent_call *c, struct run_answer *out, str
 {
 	const struct harness_result *r = &c->result;
 	bool success = r->status == HARNESS_SUCCESS;
-	const char *status = harness_status_name(r->status);
+	const char *status = harness_status_names[r->status];
 
 	if (!c->used)
 		return no_harness(c, err);
@@ -389,7 +386,7 @@ static int apply_failure_policy(const struct agent_call *c, struct error *err)
 		return 0;
 	return error_set(err, pause ? ERR_STATE : ERR_CHECK,
 		"stage '%s' ended with '%s': its onFailure is '%s'%s", c->stage,
-		c->invalid ? "ArtifactSchemaInvalid" : harness_status_name(c->result.status),
+		c->invalid ? "ArtifactSchemaInvalid" : harness_status_names[c->result.status],
 		pause ? "pause" : "abort", pause ? "; the same command continues" : "");
 }
 

@@ -82,6 +82,15 @@ int locate_workflow(
 		name);
 }
 
+int locate_workflow_file(
+	struct arena *a, const char *name, const char *root, char **path, struct error *err)
+{
+	*path = arena_dup(a, str_of(name));
+	if (strchr(name, '/') || str_ends(str_of(name), ".md") || path_exists(name))
+		return 0;
+	return locate_workflow(a, name, root, path, err);
+}
+
 /* Searches upwards for `.git` (a directory, or a file in a linked worktree) without libgit2. */
 int locate_repository(struct arena *a, const char *given, char **root, struct error *err)
 {

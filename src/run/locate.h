@@ -19,6 +19,11 @@ int locate_plugin(struct arena *a, const char *given, char **root, struct error 
 int locate_workflow(
 	struct arena *a, const char *name, const char *root, char **path, struct error *err);
 
+/* The same for messages, which show a path as it was given: a bare name is looked up only if there
+ * is no such file. */
+int locate_workflow_file(
+	struct arena *a, const char *name, const char *root, char **path, struct error *err);
+
 /* The root of the repository that contains `given`, or the working directory. */
 int locate_repository(struct arena *a, const char *given, char **root, struct error *err);
 

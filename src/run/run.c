@@ -256,11 +256,8 @@ struct parallel_runs {
 
 static void emit(struct parallel_runs *s, enum event_id what, size_t item, json *fields)
 {
-	const struct event e = {.id = what, .issue = s->ids[item], .fields = fields};
-
-	if (event_emit(s->artifacts, &e, s->err) < 0)
+	if (event_report(s->artifacts, what, s->ids[item], NULL, fields, s->err) < 0)
 		s->rc = -1;
-	json_free(&fields);
 }
 
 static int exec_item(void *data, size_t item, int report, int log)
@@ -421,8 +418,29 @@ static int run_several(struct arena *a, const struct run_request *q, const char 
 	return (int)err->code;
 }
 
+/* Combinations that make no sense, before anything is done. */
+static int check_request(const struct run_request *q, size_t n, struct error *err)
+{
+	const char *lone = q->model        ? "model"
+			   : q->timeout_s  ? "timeout"
+			   : q->pass_env.n ? "pass-env"
+					   : NULL;
+
+	if (!q->harness && !q->pipeline && !q->agents)
+		return error_set(err, ERR_USAGE,
+			"no agents given: --agents SCRIPT, --harness NAME or --pipeline NAME");
+	if (!q->harness && !q->pipeline && lone)
+		return error_set(err, ERR_USAGE, "--%s needs --harness or --pipeline", lone);
+	if (n > 1 && q->call.context_file)
+		return error_set(err, ERR_USAGE,
+			"--context-file names the document of one work item, not of %zu", n);
+	return 0;
+}
+
 int run_items(struct arena *a, const struct run_request *q, const char *const *ids, size_t n,
 	struct buf *out, struct error *err)
 {
+	if (check_request(q, n, err) < 0)
+		return -1;
 	return n > 1 ? run_several(a, q, ids, n, out, err) : run_one(a, q, ids[0], out, err);
 }

@@ -9,6 +9,7 @@
 #include "src/base/json.h"
 #include "src/base/option.h"
 #include "src/run/locate.h"
+#include "src/workflow/workflow.h"
 
 /* ---- one step ---- */
 
@@ -30,6 +31,9 @@ struct run_step_call {
 int run_step_resolve(struct arena *a, struct run_step_call *call, struct error *err);
 /* One step of a resolved call. Adds the array of actions, one line without a newline. */
 int run_step(struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err);
+
+/* Adds a line for each fault of the workflow, its policy included; returns how many there are. */
+size_t run_workflow_check(struct arena *a, const struct workflow *w, struct buf *out);
 
 /* ---- runs ---- */
 

@@ -30,7 +30,8 @@ struct run_item {
 	struct script_agents scripted;
 	/* Only with real agents. */
 	bool real;
-	const char *plugin_root; /* of roles and skills */
+	const char *plugin_root;     /* of roles and skills */
+	const char *const *pass_env; /* `NAME=value`, NULL-ended */
 	struct text_list chain;      /* of --harness; empty: as the stages say */
 	struct model_registry models;
 	struct model_pin *pins;    /* of the pipeline's stages */
@@ -66,10 +67,13 @@ struct run_action {
 /* Carries the action out and records the answer. `word`: its result word; "" if there is none. */
 int run_action_execute(const struct run_item *r, const struct run_action *p,
 	char word[RUN_WORD_SIZE], struct error *err);
-/* The variables of the agent of an action, scripted or real: NULL-ended, with room for `more`. *n:
- * how many. */
-const char **run_action_environment(
-	struct arena *a, const struct run_item *r, const json *action, size_t more, size_t *n);
+struct run_environment {
+	const char **items; /* `NAME=value` */
+	size_t n, cap;
+};
+/* Adds the variables of the agent of an action, scripted or real. */
+void run_action_environment(
+	struct arena *a, const struct run_item *r, const json *action, struct run_environment *out);
 
 struct run_answer {
 	bool answered;

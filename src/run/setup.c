@@ -1,10 +1,10 @@
 #include "context/file.h"
 #include "src/base/clock.h"
+#include "src/base/json.h"
 #include "src/event/event.h"
 #include "src/machine/brief.h"
 #include "src/run/run_internal.h"
 #include "src/sys/git.h"
-#include "src/workflow/workflow.h"
 
 enum { CHAIN_MAX = 8 };
 
@@ -161,17 +161,6 @@ static void warn_of_checkout(const char *repo)
 
 /* ---- harnesses and models ---- */
 
-/* Names only: every user of the machine can see a command line. */
-static int check_names(const struct option_list *names, struct error *err)
-{
-	for (size_t i = 0; i < names->n; i++)
-		if (!*names->p[i] || strchr(names->p[i], '='))
-			return error_set(err, ERR_USAGE,
-				"--pass-env takes the name of a variable, not '%.60s'",
-				names->p[i]);
-	return 0;
-}
-
 /* `a,b,c`: a harness and its fallbacks. */
 static int read_chain(struct arena *a, const char *text, struct text_list *out, struct error *err)
 {
@@ -215,14 +204,16 @@ static int probe_chain(struct run_item *r, struct error *err)
 			list[kept++] = list[i];
 			continue;
 		}
-		reason = unavailable_reason_name(is->reason);
+		reason = unavailable_reason_names[is->reason];
 		if (i) {
 			error_log("dev-team: fallback '%s' is dropped: %s: %.600s", list[i], reason,
 				is->detail);
 			continue;
 		}
-		if (harness_emit(r->artifacts, r->call.id, NULL, EVENT_HARNESS_UNAVAILABLE, err,
-			    "harness", list[i], "reason", reason, "detail", is->detail, NULL) < 0)
+		if (event_report(r->artifacts, EVENT_HARNESS_UNAVAILABLE, r->call.id, NULL,
+			    JSON_OBJECT(JSON_TEXT("harness", list[i]), JSON_TEXT("reason", reason),
+				    JSON_TEXT("detail", is->detail)),
+			    err) < 0)
 			return -1;
 		return error_set(err, ERR_SYSTEM, "harness '%s' cannot be used: %s: %.600s",
 			list[i], reason, is->detail);
@@ -333,7 +324,7 @@ static int load_real_agents(struct arena *a, struct run_item *r, struct error *e
 	const struct run_request *q = r->request;
 	char *root;
 
-	if (check_names(&q->pass_env, err) < 0 ||
+	if (harness_read_env(a, "--pass-env", &q->pass_env, false, &r->pass_env, err) < 0 ||
 		locate_plugin(a, q->call.plugin_root, &root, err) < 0)
 		return -1;
 	r->plugin_root = root;

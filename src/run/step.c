@@ -1,8 +1,8 @@
 #include "context/lease.h"
 #include "src/machine/engine.h"
+#include "src/policy/policy.h"
 #include "src/run/run_internal.h"
 #include "src/sys/path.h"
-#include "src/workflow/workflow.h"
 #include "steps/steps.h"
 
 static int check_utf8(const char *what, const char *path, struct error *err)
@@ -114,6 +114,28 @@ int run_step(struct arena *a, const struct run_step_call *call, struct buf *out,
 		context_open(&f, call->context_file, CONTEXT_MAY_CREATE, err) < 0)
 		return -1;
 	return step_locked(a, call, &f, &w, out, err);
+}
+
+/* A policy file of the repository is read when the script runs; the shipped names are known. */
+static size_t check_policy(struct arena *a, const struct workflow *w, struct buf *out)
+{
+	const struct workflow_security *s = &w->security;
+	struct policy policy;
+	struct error err = {0};
+
+	if (!s->policy || strchr(s->policy, '/') || str_ends(str_of(s->policy), ".yaml") ||
+		str_ends(str_of(s->policy), ".yml") ||
+		policy_load(a, s->policy, &policy, &err) == 0)
+		return 0;
+	buf_addf(out, "%s:%u:%u: %s\n", w->file, s->line, s->col, err.text);
+	return 1;
+}
+
+size_t run_workflow_check(struct arena *a, const struct workflow *w, struct buf *out)
+{
+	size_t n = workflow_check(w, steps_builtin(), out);
+
+	return n + check_policy(a, w, out);
 }
 
 void run_step_release_lease(const struct run_step_call *call)

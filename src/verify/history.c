@@ -3,6 +3,7 @@
 #include "src/base/json.h"
 #include "src/base/number.h"
 #include "src/machine/action.h"
+#include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/verify/history.h"
 
@@ -139,6 +140,35 @@ int history_now(const struct history_place *place, struct buf *out, bool *there,
 		return -1;
 	*there = !missing;
 	return 0;
+}
+
+/* `rev` 0: as it is now. */
+static int text_at(struct arena *a, const struct history_place *place, int64_t rev,
+	struct buf *text, const char **name, struct error *err)
+{
+	struct str base = path_base(place->path);
+	bool there;
+
+	if (rev) {
+		*name = arena_printf(a, "%.*s@%lld", (int)base.n, base.p, (long long)rev);
+		return history_document(place, rev, text, NULL, err);
+	}
+	*name = arena_dup(a, base);
+	if (history_now(place, text, &there, err) < 0)
+		return -1;
+	return there ? 0 : error_set(err, ERR_INPUT, "no context file '%s'", place->path);
+}
+
+int history_diff(struct arena *a, const struct history_place *place, int64_t from, int64_t to,
+	struct buf *out, struct error *err)
+{
+	CLEANUP(buf_release) struct buf before = BUF_INIT, after = BUF_INIT;
+	const char *name_before, *name_after;
+
+	if (text_at(a, place, from, &before, &name_before, err) < 0 ||
+		text_at(a, place, to, &after, &name_after, err) < 0)
+		return -1;
+	return git_diff_texts(out, name_before, buf_str(&before), name_after, buf_str(&after), err);
 }
 
 static bool is_good(const struct history *p)

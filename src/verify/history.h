@@ -55,6 +55,10 @@ int history_document(const struct history_place *place, int64_t rev, struct buf 
  * none. */
 int history_now(const struct history_place *place, struct buf *out, bool *there, struct error *err);
 
+/* Adds the unified diff of the documents at two revisions; `to` 0: the present one. */
+int history_diff(struct arena *a, const struct history_place *place, int64_t from, int64_t to,
+	struct buf *out, struct error *err);
+
 /* The last revision whose document is good; ERR_STATE when none is. */
 int history_last_good(
 	const struct history_place *place, struct buf *out, int64_t *made, struct error *err);

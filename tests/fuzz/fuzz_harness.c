@@ -35,7 +35,7 @@ static void expect_clean(const char *text)
 
 static void expect_result(const struct harness_result *r)
 {
-	expect(harness_status_name(r->status) != NULL);
+	expect(harness_status_names[r->status] != NULL);
 	expect(r->text != NULL);
 	expect((r->status == HARNESS_SUCCESS) == !r->detail);
 	expect(r->status != HARNESS_SUCCESS || r->exit_code == 0);

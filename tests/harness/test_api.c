@@ -51,7 +51,7 @@ static const char *ask(server_play *how, const char *answer, struct harness_inpu
 	place("k-secret-12345");
 	input.model = input.model ? input.model : "m1";
 	assert_int_equal(harness_rig_invoke(&harness_generic_api, input), 0);
-	return harness_status_name(harness_got.status);
+	return harness_status_names[harness_got.status];
 }
 
 TEST(a_stream_gives_text_model_and_usage)

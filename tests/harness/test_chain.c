@@ -175,7 +175,7 @@ static const char *run_chain(const char *stage, const char *chain)
 	if (chain_run(&arena, &call, &input, &harness_got, &used, &harness_err) < 0)
 		fail_msg("%s", harness_err.text);
 	return arena_printf(
-		&arena, "%s %s", used ? used->name : "-", harness_status_name(harness_got.status));
+		&arena, "%s %s", used ? used->name : "-", harness_status_names[harness_got.status]);
 }
 
 /* Types of the events since the last call. */

@@ -133,7 +133,7 @@ TEST(what_claude_tells_of_the_api_is_told_apart)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		if (strcmp(claude_says(rows[i].script), rows[i].status) != 0)
-			fail_msg("row %zu: '%s'", i, harness_status_name(harness_got.status));
+			fail_msg("row %zu: '%s'", i, harness_status_names[harness_got.status]);
 		assert_int_equal(harness_got.rate_limited, rows[i].limited);
 	}
 }
@@ -362,8 +362,8 @@ TEST(codex_is_understood)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		stand_in("codex", rows[i].script);
 		assert_int_equal(harness_rig_invoke(&harness_codex, (struct harness_input){0}), 0);
-		if (strcmp(harness_status_name(harness_got.status), rows[i].status) != 0)
-			fail_msg("row %zu: '%s'", i, harness_status_name(harness_got.status));
+		if (strcmp(harness_status_names[harness_got.status], rows[i].status) != 0)
+			fail_msg("row %zu: '%s'", i, harness_status_names[harness_got.status]);
 		assert_int_equal(harness_got.rate_limited, rows[i].limited);
 	}
 }

@@ -6,7 +6,7 @@ static const char *run(const struct harness *h, const char *program, const char 
 {
 	stand_in(program, script);
 	assert_int_equal(harness_rig_invoke(h, (struct harness_input){.timeout_s = 20}), 0);
-	return harness_status_name(harness_got.status);
+	return harness_status_names[harness_got.status];
 }
 
 static const char *words_of(

@@ -21,7 +21,7 @@ static void check(
 		stand_in(program, arena_printf(&arena, "cat <<'END'%s\n%s\nEND\nexit %d",
 					  errors ? " >&2" : "", rows[i].output, !good));
 		assert_int_equal(harness_rig_invoke(h, (struct harness_input){.timeout_s = 20}), 0);
-		status = harness_status_name(harness_got.status);
+		status = harness_status_names[harness_got.status];
 		if (strcmp(status, rows[i].status) != 0 ||
 			harness_got.rate_limited != rows[i].limited)
 			fail_msg("%s, row %zu: %s%s: '%s'", program, i, status,

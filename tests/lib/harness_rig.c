@@ -70,7 +70,7 @@ const char *claude_says(const char *script)
 {
 	stand_in("claude", script);
 	assert_int_equal(harness_rig_invoke(&harness_claude_code, (struct harness_input){0}), 0);
-	return harness_status_name(harness_got.status);
+	return harness_status_names[harness_got.status];
 }
 
 const char *harness_probed(const struct harness *h, unsigned seconds)
@@ -78,7 +78,7 @@ const char *harness_probed(const struct harness *h, unsigned seconds)
 	const char *why;
 
 	harness_probe(&arena, h, seconds, &harness_seen);
-	why = unavailable_reason_name(harness_seen.reason);
+	why = unavailable_reason_names[harness_seen.reason];
 	return arena_printf(&arena, "%s %s %s", harness_seen.available ? "true" : "false",
 		why ? why : "-", harness_seen.version ? harness_seen.version : "-");
 }
