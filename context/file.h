@@ -45,8 +45,8 @@ enum context_mode {
 };
 
 /* -1: ERR_STATE when another process holds the lock too long; ERR_INPUT with a place when the
- * document is broken (f->store is open then, and context_restore() can be called). An edit by hand
- * is committed before this returns. */
+ * document is broken (f->store is open then, so an earlier revision can be restored). An edit by
+ * hand is committed before this returns. */
 int context_open(
 	struct context_file *f, const char *path, enum context_mode mode, struct error *err);
 /* On a disk that need not be the machine's. `path` must be absolute then. */

@@ -1,6 +1,6 @@
 /*
  * answer.h: answers to actions: which are accepted, how they are recorded, and what the journal
- * knows about actions that are no longer outstanding. Rules: docs/action-protocol.md, "Answers".
+ * knows about actions that are no longer outstanding. Rules: docs/action-protocol.md, "Answering".
  *
  * Refused are a text that is empty or not UTF-8, a missing or unknown word, a word that the text
  * contradicts, and an action that is unknown, of another work item, superseded, or answered

@@ -5,6 +5,7 @@
 #ifndef DT_POLICY_BENEATH_H
 #define DT_POLICY_BENEATH_H
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
@@ -21,6 +22,13 @@ enum {
 int beneath_open(int dir, const char *path, int flags, unsigned mode, unsigned resolve);
 /* The same, from the folder that has the last part of `path`, which `*name` is set to. */
 int beneath_parent(int dir, const char *path, unsigned resolve, const char **name);
+
+/* The entries of a directory; `dir` stays open. NULL with errno. */
+DIR *beneath_list(int dir);
+/* Opens a directory for reading, if need be after giving its owner access. -1 with errno. */
+int beneath_open_locked(int dir, const char *name);
+/* Removes everything in the directory, at any depth. Follows no link; changes modes if needed. */
+void beneath_empty(int dir);
 
 /* -1 with ERR_SYSTEM where the kernel has no openat2: then nothing can be asked or run. */
 int beneath_needed(struct error *err);

@@ -17,14 +17,6 @@ int git_no(struct git_use *u, enum rule rule, const struct arg *arg, const char 
 	return asked(u->c, rule, arg->at, arg->text, STR(""), -1);
 }
 
-int git_no_option(struct git_use *u, const char *name, const char *why)
-{
-	for (size_t i = 0; i < u->p.n; i++)
-		if (str_is(u->p.options[i].name, name))
-			return git_no(u, RULE_GIT_OPTION, &u->call.args[u->p.options[i].arg], why);
-	return git_no(u, RULE_GIT_OPTION, &u->call.args[u->at], why);
-}
-
 bool git_any(const struct git_use *u, const char *const *names)
 {
 	for (; *names; names++)

@@ -52,7 +52,6 @@ extern const struct git_command git_rows_history[], git_rows_look[], git_rows_ch
 
 /* Denials; always -1. */
 int git_no(struct git_use *u, enum rule rule, const struct arg *arg, const char *why);
-int git_no_option(struct git_use *u, const char *name, const char *why);
 /* For what writes only in some forms. */
 int git_writes(struct git_use *u);
 int git_networks(struct git_use *u);

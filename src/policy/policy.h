@@ -32,7 +32,7 @@ enum layer {
 };
 const char *layer_name(enum layer l);
 
-/* A program that the policy itself describes. Notation: options.h. */
+/* A program that the policy itself describes. Notation: notation.h. */
 struct program {
 	const char *name;
 	const char *options, *operands;

@@ -9,8 +9,8 @@
  * that the kernel itself holds for more than ten seconds after KILL), and the private folders are
  * gone.
  */
-#ifndef DT_POLICY_EXECUTE_H
-#define DT_POLICY_EXECUTE_H
+#ifndef DT_SANDBOX_EXECUTE_H
+#define DT_SANDBOX_EXECUTE_H
 
 #include "src/policy/check.h"
 #include "src/sandbox/sandbox.h"

@@ -2,8 +2,8 @@
  * execute_internal.h: what the parts of one run share: private folders (private.c), the process
  * that enters the sandbox (execute.c), and the one that watches it (supervise.c).
  */
-#ifndef DT_POLICY_EXECUTE_INTERNAL_H
-#define DT_POLICY_EXECUTE_INTERNAL_H
+#ifndef DT_SANDBOX_EXECUTE_INTERNAL_H
+#define DT_SANDBOX_EXECUTE_INTERNAL_H
 
 #include <signal.h>
 #include "src/sys/process.h"
@@ -37,9 +37,6 @@ struct private
 /* uid and gid: the owner to be, 0: the caller. -1: ERR_SYSTEM, ERR_STATE. */
 int private_make(struct arena *a, struct private *p, unsigned uid, unsigned gid, struct error *err);
 void private_remove(struct private *p); /* for CLEANUP too */
-/* All that is in the folder, however deep, no link followed, modes changed where they are in the
- * way. */
-void folder_empty(int dir);
 
 /* What one pipe of the run gives, on its way to the caller. */
 struct stream {

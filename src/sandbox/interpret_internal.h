@@ -6,8 +6,8 @@
  * Nothing here decides: each command is expanded (expand.h), asked about (check.h) and only then
  * started. A denial is told to all processes of the run through one shared page.
  */
-#ifndef DT_POLICY_INTERPRET_INTERNAL_H
-#define DT_POLICY_INTERPRET_INTERNAL_H
+#ifndef DT_SANDBOX_INTERPRET_INTERNAL_H
+#define DT_SANDBOX_INTERPRET_INTERNAL_H
 
 #include <stdatomic.h>
 #include <sys/types.h>

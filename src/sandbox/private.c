@@ -9,7 +9,7 @@
 #include "src/sandbox/execute_internal.h"
 
 #define RUN_PREFIX "run."
-enum { TRIES = 16, ONLY_NEW = 1 /* RENAME_NOREPLACE */ };
+enum { TRIES = 16 };
 
 /* Nobody else may put something of theirs in the place of what we make there. */
 static bool is_safe(const char *dir)
@@ -68,99 +68,7 @@ static int open_base(struct arena *a, struct private *p, struct error *err)
 	p->path = arena_printf(a, "%s.%016llx", p->path, (unsigned long long)number);
 	p->base = open_ours(p->path);
 	p->alone = p->base >= 0;
-	return p->base < 0 ? error_errno(err, "cannot make folder '%s'", p->path) : 0;
-}
-
-static DIR *open_list(int dir)
-{
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!list)
-		base_close(&fd);
-	return list;
-}
-
-static bool is_dots(const char *name)
-{
-	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
-}
-
-/* A folder that its own owner has locked itself out of. */
-static int open_locked(int dir, const char *name)
-{
-	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-	int fd = openat(dir, name, flags);
-
-	if (fd >= 0 || errno != EACCES)
-		return fd;
-	(void)fchmodat(dir, name, 0700, 0);
-	return openat(dir, name, flags);
-}
-
-/* Moves a folder up, under a name that is not taken. */
-static bool lift_out(int from, const char *name, int top, unsigned *number)
-{
-	for (int i = 0; i < TRIES; i++) {
-		char fresh[32];
-
-		(void)snprintf(fresh, sizeof(fresh), ".lifted.%u", (*number)++);
-		if (syscall(SYS_renameat2, from, name, top, fresh, ONLY_NEW) == 0)
-			return true;
-		if (errno == EACCES)
-			(void)fchmodat(from, name, 0700, 0);
-		else if (errno != EEXIST)
-			return false;
-	}
-	return false;
-}
-
-static bool remove_entry(int dir, const char *name)
-{
-	return unlinkat(dir, name, 0) == 0 || unlinkat(dir, name, AT_REMOVEDIR) == 0;
-}
-
-/* Removes what it can of one folder, and lifts the folders in it out. */
-static void hollow(int top, const char *name, unsigned *number)
-{
-	CLEANUP(base_close) int fd = open_locked(top, name);
-	DIR *list = fd < 0 ? NULL : open_list(fd);
-	struct dirent *e;
-
-	if (!list)
-		return;
-	(void)fchmod(fd, 0700);
-	while ((e = readdir(list)))
-		if (!is_dots(e->d_name) && !remove_entry(fd, e->d_name))
-			(void)lift_out(fd, e->d_name, top, number);
-	closedir(list);
-}
-
-/* Folders are moved up, not gone down into: however deep they are, two are open at a time. */
-void folder_empty(int dir)
-{
-	unsigned number = 0;
-	bool some = true;
-
-	(void)fchmod(dir, 0700);
-	while (some) {
-		DIR *list = open_list(dir);
-		struct dirent *e;
-
-		some = false;
-		while (list && (e = readdir(list))) {
-			if (is_dots(e->d_name))
-				continue;
-			if (!remove_entry(dir, e->d_name)) {
-				hollow(dir, e->d_name, &number);
-				some |= unlinkat(dir, e->d_name, AT_REMOVEDIR) == 0;
-			} else {
-				some = true;
-			}
-		}
-		if (list)
-			closedir(list);
-	}
+	return p->base < 0 ? error_errno(err, "cannot create the directory '%s'", p->path) : 0;
 }
 
 /* The lock is a folder's only while the folder has its name. */
@@ -174,7 +82,7 @@ static bool still_named(int base, const char *name, int fd)
 
 static void remove_stale(int base)
 {
-	DIR *list = open_list(base);
+	DIR *list = beneath_list(base);
 	struct dirent *e;
 
 	while (list && (e = readdir(list))) {
@@ -182,10 +90,10 @@ static void remove_stale(int base)
 
 		if (strncmp(e->d_name, RUN_PREFIX, strlen(RUN_PREFIX)) != 0)
 			continue;
-		fd = open_locked(base, e->d_name);
+		fd = beneath_open_locked(base, e->d_name);
 		if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || !still_named(base, e->d_name, fd))
 			continue;
-		folder_empty(fd);
+		beneath_empty(fd);
 		(void)unlinkat(base, e->d_name, AT_REMOVEDIR);
 	}
 	if (list)
@@ -249,7 +157,7 @@ int private_make(struct arena *a, struct private *p, unsigned uid, unsigned gid,
 void private_remove(struct private *p)
 {
 	if (p->dir >= 0) {
-		folder_empty(p->dir);
+		beneath_empty(p->dir);
 		(void)unlinkat(p->base, p->name, AT_REMOVEDIR);
 	}
 	if (p->alone)

@@ -6,8 +6,8 @@
  * runs in the child, uses system calls alone, and does not come back from a layer that is required
  * and fails.
  */
-#ifndef DT_POLICY_SANDBOX_H
-#define DT_POLICY_SANDBOX_H
+#ifndef DT_SANDBOX_SANDBOX_H
+#define DT_SANDBOX_SANDBOX_H
 
 #include "src/policy/policy.h"
 #include "src/policy/where.h"

@@ -5,8 +5,8 @@
  * Functions named *_prepare() run in the parent and may take memory; those named *_enter() run in
  * the child, and tell what failed by layer_failed().
  */
-#ifndef DT_POLICY_SANDBOX_INTERNAL_H
-#define DT_POLICY_SANDBOX_INTERNAL_H
+#ifndef DT_SANDBOX_SANDBOX_INTERNAL_H
+#define DT_SANDBOX_SANDBOX_INTERNAL_H
 
 #include <sys/types.h>
 #include "src/sandbox/sandbox.h"

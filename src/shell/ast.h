@@ -6,8 +6,8 @@
  * parsed; a node covers its children, and the bytes between them are blanks, comments, operators
  * and reserved words that the parser has claimed for it.
  */
-#ifndef DT_POLICY_AST_H
-#define DT_POLICY_AST_H
+#ifndef DT_SHELL_AST_H
+#define DT_SHELL_AST_H
 
 #include "src/shell/verdict.h"
 

@@ -10,8 +10,8 @@
  * backslash), if / while / until / for-in / case, `time [-p]`, `$name`, `${name}`, `$?`, `$( )`.
  * All else is denied by name. See docs/policy.md, "The subset".
  */
-#ifndef DT_POLICY_PARSE_H
-#define DT_POLICY_PARSE_H
+#ifndef DT_SHELL_PARSE_H
+#define DT_SHELL_PARSE_H
 
 #include "src/shell/ast.h"
 

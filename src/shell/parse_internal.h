@@ -5,8 +5,8 @@
  *
  * Functions that can fail return 0, or -1 with the denial in p->v.
  */
-#ifndef DT_POLICY_PARSE_INTERNAL_H
-#define DT_POLICY_PARSE_INTERNAL_H
+#ifndef DT_SHELL_PARSE_INTERNAL_H
+#define DT_SHELL_PARSE_INTERNAL_H
 
 #include "src/shell/parse.h"
 

@@ -5,8 +5,8 @@
  * Every check returns 0 (nothing against it) or -1 with the verdict filled in by deny(). Whatever
  * goes wrong inside is a denial too (RULE_INTERNAL): there is no third answer.
  */
-#ifndef DT_POLICY_VERDICT_H
-#define DT_POLICY_VERDICT_H
+#ifndef DT_SHELL_VERDICT_H
+#define DT_SHELL_VERDICT_H
 
 #include "src/base/json.h"
 

@@ -1,13 +1,13 @@
 /*
- * audit.h: one look at all that has to fit together. For src/pool alone.
+ * audit.h: one look at all that has to fit together. For this room alone.
  *
  *     audit_look.c    what there is: the store at one revision, git's admin folders, the folder
  *     audit_ports.c   ports against records
  *     audit_files.c   records against worktrees, admin folders and what lies about
  *     audit.c         the looks, until nobody has changed anything meanwhile
  */
-#ifndef DT_POOL_AUDIT_H
-#define DT_POOL_AUDIT_H
+#ifndef DT_WORKTREE_AUDIT_H
+#define DT_WORKTREE_AUDIT_H
 
 #include "src/worktree/list.h"
 

@@ -1,9 +1,9 @@
 /*
  * list.h: what a pool has: its records, and the worktrees in its folder that none tells of. For
- * src/pool alone.
+ * this room alone.
  */
-#ifndef DT_POOL_LIST_H
-#define DT_POOL_LIST_H
+#ifndef DT_WORKTREE_LIST_H
+#define DT_WORKTREE_LIST_H
 
 #include "src/worktree/pool_internal.h"
 #include "src/event/artifact.h"

@@ -14,8 +14,8 @@
  *
  * Ownership: texts live in the caller's arena.
  */
-#ifndef DT_POOL_H
-#define DT_POOL_H
+#ifndef DT_WORKTREE_H
+#define DT_WORKTREE_H
 
 #include <sys/types.h>
 #include "src/config/resource.h"

@@ -1,13 +1,13 @@
 /*
  * pool_internal.h: what the files of this room share: records, changes of the store, git, what a
- * worktree has that is nowhere else. For src/pool alone.
+ * worktree has that is nowhere else. For this room alone.
  *
  * Keys of the store (pool.h): at/DIGEST and port/NUMBER, and doing/DIGEST beside an at/DIGEST that
  * is `making` or `removing`, so that whoever opens a pool finds what is to be repaired without
  * reading all records.
  */
-#ifndef DT_POOL_INTERNAL_H
-#define DT_POOL_INTERNAL_H
+#ifndef DT_WORKTREE_INTERNAL_H
+#define DT_WORKTREE_INTERNAL_H
 
 #include "src/sys/digest.h"
 #include "src/worktree/pool.h"

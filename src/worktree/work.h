@@ -1,9 +1,9 @@
 /*
- * work.h: looks for work that would be lost with a worktree, and what they share. For src/pool
+ * work.h: looks for work that would be lost with a worktree, and what they share. For this room
  * alone.
  */
-#ifndef DT_POOL_WORK_H
-#define DT_POOL_WORK_H
+#ifndef DT_WORKTREE_WORK_H
+#define DT_WORKTREE_WORK_H
 
 #include "src/worktree/pool_internal.h"
 

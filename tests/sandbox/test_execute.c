@@ -1,5 +1,5 @@
 /*
- * Runs, from the outside: what they get and what they leave. How they end: test_policy_endings.c.
+ * Runs, from the outside: what they get and what they leave. How they end: test_endings.c.
  */
 #include <signal.h>
 #include <linux/filter.h>

@@ -1,6 +1,6 @@
 #include <errno.h>
 #include <sys/random.h>
-#include "src/sandbox/execute_internal.h"
+#include "src/sys/path.h"
 #include "src/policy/protected_internal.h"
 
 enum { TRIES = 16 };
@@ -18,23 +18,8 @@ int take_away(int dir, const char *name)
 	fd = list_folder(dir, name);
 	if (fd < 0)
 		return -1;
-	folder_empty(fd);
+	beneath_empty(fd);
 	return unlinkat(dir, name, AT_REMOVEDIR);
-}
-
-static int write_whole(int fd, const char *text, size_t n)
-{
-	while (n) {
-		ssize_t put = write(fd, text, n);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put <= 0)
-			return -1;
-		text += put;
-		n -= (size_t)put;
-	}
-	return 0;
 }
 
 /* Of somebody else's: only who may give files away can mend that. */
@@ -54,6 +39,7 @@ static int set_owner(int fd, const struct stat *was)
 static int put_file(int dir, const char *name, const struct kept *k)
 {
 	char aside[48];
+	struct error ignored;
 	CLEANUP(base_close) int fd = -1;
 
 	for (int i = 0; i < TRIES && fd < 0; i++) {
@@ -68,8 +54,8 @@ static int put_file(int dir, const char *name, const struct kept *k)
 	}
 	if (fd < 0)
 		return -1;
-	if (write_whole(fd, k->text, k->n) == 0 && set_owner(fd, &k->st) == 0 &&
-		renameat(dir, aside, dir, name) == 0)
+	if (sys_write_all(fd, (struct str){k->text, k->n}, name, &ignored) == 0 &&
+		set_owner(fd, &k->st) == 0 && renameat(dir, aside, dir, name) == 0)
 		return 0;
 	(void)unlinkat(dir, aside, 0);
 	return -1;
