@@ -106,9 +106,7 @@ struct str context_get(const struct context *c, const char *key)
 
 unsigned long context_count(const struct context *c, const char *key)
 {
-	struct str v = context_get(c, key);
-
-	return number_or(v, CONTEXT_COUNT_MAX, 0);
+	return number_or(context_get(c, key), CONTEXT_COUNT_MAX, 0);
 }
 
 /* Sets a value as it is to be written. */
@@ -199,21 +197,15 @@ unsigned long context_next_attempt(struct context *c, const char *state)
 	return n;
 }
 
-static void raise_attempt(struct context *c, const char *state, unsigned long n)
-{
-	if (n > context_attempts(c, state))
-		put_attempt(c, state, n);
-}
-
 /* `ADR-7/researching/3`: the part between the slashes, and the number. */
-static bool split_id(struct str id, struct str *part, unsigned long *n)
+static bool split_id(struct arena *a, struct str id, const char **part, unsigned long *n)
 {
 	const char *first = memchr(id.p, '/', id.n), *last = memrchr(id.p, '/', id.n);
 	uint64_t number;
 
 	if (!first || first + 1 >= last)
 		return false;
-	*part = (struct str){first + 1, (size_t)(last - first) - 1};
+	*part = arena_dup(a, (struct str){first + 1, (size_t)(last - first) - 1});
 	if (!number_parse(
 		    str_sub(id, (size_t)(last - id.p) + 1, id.n), 0, CONTEXT_COUNT_MAX, &number))
 		return false;
@@ -240,12 +232,13 @@ void context_recall_attempts(struct context *c, struct str journal)
 	json *event;
 
 	for (; (event = context_next_event(&journal, "\"dispatch\"")); json_free(&event)) {
-		const char *id = json_get_str(event, "action");
-		struct str part;
+		const char *id = json_get_str(event, "action"), *state;
 		unsigned long n;
 
-		if (id && json_str_is(event, "type", "dispatch") && split_id(str_of(id), &part, &n))
-			raise_attempt(c, arena_dup(&c->arena, part), n);
+		if (id && json_str_is(event, "type", "dispatch") &&
+			split_id(&c->arena, str_of(id), &state, &n) &&
+			n > context_attempts(c, state))
+			put_attempt(c, state, n);
 	}
 }
 

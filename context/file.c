@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include "context/file.h"
 #include "src/base/clock.h"
+#include "src/base/json_object.h"
 #include "src/base/number.h"
 #include "src/sys/path.h"
 
@@ -11,11 +12,6 @@
 
 /* 200 writers of one file finish well within it, even on a disk whose fsync takes 50 ms. */
 enum { LOCK_WAIT_MS = 30000 };
-
-static unsigned lock_wait(void)
-{
-	return (unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", 3600000, LOCK_WAIT_MS);
-}
 
 static int set_path(struct context_file *f, const char *path, struct error *err)
 {
@@ -71,20 +67,11 @@ static char *journal_path(struct arena *a, const struct context_file *f)
 /* The operation with the number of this save and its inputs so far. */
 static json *note_of(const struct context_file *f)
 {
-	json *note = f->op ? json_copy(f->op) : NULL;
-
-	if (!note)
+	if (!f->op)
 		return NULL;
-	json_put_int(note, "part", (int64_t)f->saves + 1);
-	if (json_first(f->seen))
-		json_put(note, "seen", json_copy(f->seen));
-	json_put_str(note, "by", STR(DEV_TEAM_VERSION));
-	return note;
-}
-
-static int refused(const struct context_file *f, struct error *err)
-{
-	return error_set(err, ERR_STATE, "'%s' was changed by another process meanwhile", f->path);
+	return JSON_ADD(json_copy(f->op), JSON_INT("part", f->saves + 1),
+		JSON_IF(json_first(f->seen), JSON_VALUE("seen", json_copy(f->seen))),
+		JSON_TEXT("by", DEV_TEAM_VERSION));
 }
 
 static int commit(struct context_file *f, const struct store_op *document, struct error *err)
@@ -111,7 +98,8 @@ static int commit(struct context_file *f, const struct store_op *document, struc
 	if (document)
 		f->ops.n--;
 	if (got == STORE_REFUSED)
-		return refused(f, err);
+		return error_set(
+			err, ERR_STATE, "'%s' was changed by another process meanwhile", f->path);
 	if (got != STORE_OK)
 		return -1;
 	context_forget(f);
@@ -187,17 +175,6 @@ static int no_file(const struct context_file *f, struct error *err)
 	return error_set(err, ERR_INPUT, "no context file '%s'", f->path);
 }
 
-/* A damaged journal does not keep readers from the document. */
-static int read_file(
-	struct disk *disk, const char *path, struct buf *out, bool *missing, struct error *err)
-{
-	buf_clear(out);
-	*missing = false;
-	if (disk->ops->read(disk, path, CONTEXT_MAX, out, missing, err) < 0 && !*missing)
-		return -1;
-	return 0;
-}
-
 int context_read(
 	struct disk *disk, const char *path, struct buf *out, bool *missing, struct error *err)
 {
@@ -208,8 +185,15 @@ int context_read(
 	char *name = arena_dup(&a, str_ends(base, ".md") ? str_sub(base, 0, base.n - 3) : base);
 	int64_t mod;
 
-	if (store_open(&store, disk, dir, name, STORE_READ, 0, err) < 0)
-		return err->code == ERR_INPUT ? read_file(disk, path, out, missing, err) : -1;
+	*missing = false;
+	if (store_open(&store, disk, dir, name, STORE_READ, 0, err) < 0) {
+		/* a damaged journal does not keep readers from the document */
+		if (err->code != ERR_INPUT ||
+			(disk->ops->read(disk, path, CONTEXT_MAX, out, missing, err) < 0 &&
+				!*missing))
+			return -1;
+		return 0;
+	}
 	if (store_get_document(store, arena_printf(&a, "doc/%.*s", (int)base.n, base.p), out, &mod,
 		    NULL, err) != STORE_OK)
 		return -1;
@@ -279,7 +263,8 @@ int context_open_on(struct context_file *f, struct disk *disk, const char *path,
 		return read_only(f, err);
 	if (mode == CONTEXT_MUST_EXIST && require_document(f, err) < 0)
 		return -1;
-	if (store_open(&f->store, disk, f->dir, f->name, STORE_HOLD, lock_wait(), err) < 0)
+	if (store_open(&f->store, disk, f->dir, f->name, STORE_HOLD,
+		    (unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", 3600000, LOCK_WAIT_MS), err) < 0)
 		return -1;
 	f->now = clock_now();
 	if (!store_revision(f->store) && import(f, err) < 0)
@@ -330,43 +315,31 @@ void context_note(struct context_file *f, const char *what)
 
 json *context_op(struct context_file *f, const char *name)
 {
-	char at[CLOCK_TEXT];
-
 	json_free(&f->op);
 	json_free(&f->seen);
 	f->seen = json_array();
 	f->saves = 0;
-	f->op = json_object();
-	json_put_str(f->op, "op", str_of(name));
-	clock_text(f->now, at);
-	json_put_str(f->op, "at", str_of(at));
+	f->op = JSON_OBJECT(JSON_TEXT("op", name), JSON_TIME("at", f->now));
 	return f->op;
 }
 
 void context_seen(struct context_file *f, const char *what, json *value)
 {
-	json *seen = json_object();
-	char at[CLOCK_TEXT];
-
 	if (!f->replay)
 		f->now = clock_now();
-	clock_text(f->now, at);
-	json_put_str(seen, "what", str_of(what));
-	if (value)
-		json_put(seen, "value", value);
-	json_put_str(seen, "at", str_of(at));
-	json_push(f->seen, seen);
+	json_push(f->seen,
+		JSON_OBJECT(JSON_TEXT("what", what), JSON_IF(value, JSON_VALUE("value", value)),
+			JSON_TIME("at", f->now)));
 }
 
 const json *context_replayed(struct context_file *f, const char *what)
 {
 	const json *next = f->replay ? json_at(f->replay, f->replayed) : NULL;
-	const char *name = next ? json_get_str(next, "what") : NULL, *at;
+	const char *at = json_get_str(next, "at");
 
-	if (!name || strcmp(name, what) != 0)
+	if (!json_str_is(next, "what", what))
 		return NULL;
 	f->replayed++;
-	at = json_get_str(next, "at");
 	if (at && clock_parse(at, &f->now) < 0)
 		return NULL;
 	return next;
@@ -374,48 +347,43 @@ const json *context_replayed(struct context_file *f, const char *what)
 
 json *context_event(struct context_file *f, const char *type)
 {
-	json *event = json_object();
-	char now[CLOCK_TEXT];
+	json *event = JSON_OBJECT(JSON_TIME("ts", f->now), JSON_TEXT("type", type));
 
-	clock_text(f->now, now);
-	json_put_texts(event, "ts", now, "type", type);
 	json_push(f->events, event);
 	return event;
+}
+
+/* What the next save does to the key; NULL: nothing. */
+static struct store_op *pending_op(const struct context_file *f, const char *key)
+{
+	for (size_t i = 0; i < f->ops.n; i++)
+		if (strcmp(f->ops.items[i].key, key) == 0)
+			return &f->ops.items[i];
+	return NULL;
 }
 
 void context_put_key(struct context_file *f, const char *key, struct str value)
 {
 	struct arena *a = &f->doc.arena;
-	struct store_op op = {.what = value.n ? STORE_PUT : STORE_DEL,
-		.key = arena_dup(a, str_of(key)),
-		.value = arena_str(a, value)};
+	struct store_op *pending = pending_op(f, key),
+			op = {.what = value.n ? STORE_PUT : STORE_DEL,
+				.key = arena_dup(a, str_of(key)),
+				.value = arena_str(a, value)};
 
-	for (size_t i = 0; i < f->ops.n; i++) {
-		if (strcmp(f->ops.items[i].key, key) == 0) {
-			f->ops.items[i] = op;
-			return;
-		}
-	}
-	vec_push(&f->ops, op);
+	if (pending)
+		*pending = op;
+	else
+		vec_push(&f->ops, op);
 }
 
 int context_get_key(struct context_file *f, const char *key, struct str *value, struct error *err)
 {
-	struct store_kv kv;
+	const struct store_op *pending = pending_op(f, key);
+	struct store_kv kv = {0};
 
-	*value = (struct str){"", 0};
-	for (size_t i = 0; i < f->ops.n; i++) {
-		if (strcmp(f->ops.items[i].key, key) == 0) {
-			*value = f->ops.items[i].value;
-			return 0;
-		}
-	}
-	if (!f->store)
-		return 0;
-	if (store_get(f->store, &f->doc.arena, key, &kv, err) != STORE_OK)
+	if (!pending && f->store && store_get(f->store, &f->doc.arena, key, &kv, err) != STORE_OK)
 		return -1;
-	if (kv.mod)
-		*value = kv.value;
+	*value = pending ? pending->value : kv.mod ? kv.value : (struct str){"", 0};
 	return 0;
 }
 
@@ -428,10 +396,8 @@ void context_forget(struct context_file *f)
 
 int context_log(struct context_file *f, struct error *err)
 {
-	int rc = 0;
+	int rc = json_first(f->events) || f->ops.n || f->lease ? commit(f, NULL, err) : 0;
 
-	if (json_first(f->events) || f->ops.n || f->lease)
-		rc = commit(f, NULL, err);
 	context_forget(f);
 	return rc;
 }
@@ -474,7 +440,7 @@ int context_keep(
 	char *dir = path_join(&f->doc.arena, f->dir, "logs");
 	const json *kept = context_replayed(f, "kept");
 
-	if (kept && json_get_str(kept, "value")) {
+	if (json_get_str(kept, "value")) {
 		*path = arena_dup(&f->doc.arena, str_of(json_get_str(kept, "value")));
 		return 0;
 	}

@@ -1,6 +1,7 @@
 /* lease.c: which session holds a work item. */
 #include "context/lease.h"
 #include "src/base/clock.h"
+#include "src/base/json_object.h"
 
 #define HOLDER_KEY "holder"
 
@@ -36,21 +37,10 @@ static char *member(struct context_file *f, const json *j, const char *key)
 	return text ? arena_dup(&f->doc.arena, str_of(text)) : NULL;
 }
 
-static void parse_holder(struct context_file *f, const json *j, struct lease_holder *h)
-{
-	const char *since = json_get_str(j, "since");
-
-	*h = (struct lease_holder){.owner = member(f, j, "owner"),
-		.from = member(f, j, "from"),
-		.fence = json_get_int(j, "fence", 0),
-		.ttl_s = (int)json_get_int(j, "ttl_s", 0)};
-	if (since && clock_parse(since, &h->since) < 0)
-		h->since = 0;
-}
-
 static int read_holder(struct context_file *f, struct lease_holder *h, struct error *err)
 {
 	CLEANUP(json_free) json *j = NULL;
+	const char *since;
 	struct str text;
 	enum store_status got;
 
@@ -60,7 +50,13 @@ static int read_holder(struct context_file *f, struct lease_holder *h, struct er
 		return 0;
 	if (json_parse(&j, text, err) < 0)
 		return error_prefix(err, "key '" HOLDER_KEY "' of '%s'", f->path);
-	parse_holder(f, j, h);
+	*h = (struct lease_holder){.owner = member(f, j, "owner"),
+		.from = member(f, j, "from"),
+		.fence = json_get_int(j, "fence", 0),
+		.ttl_s = (int)json_get_int(j, "ttl_s", 0)};
+	since = json_get_str(j, "since");
+	if (since)
+		(void)clock_parse(since, &h->since);
 	if (!h->owner || !h->fence)
 		return 0;
 	got = store_lease_end(f->store, (uint64_t)h->fence, &h->until, err);
@@ -91,18 +87,12 @@ bool lease_held_by(const struct lease_holder *h, const char *owner)
 
 static void put_holder(struct context_file *f, const struct lease_holder *h)
 {
-	CLEANUP(json_free) json *j = json_object();
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	char since[CLOCK_TEXT];
+	CLEANUP(json_free)
+	json *j = JSON_OBJECT(JSON_IF(h->owner, JSON_TEXT("owner", h->owner)),
+		JSON_INT("fence", h->fence), JSON_TIME("since", h->since),
+		JSON_INT("ttl_s", h->ttl_s), JSON_IF(h->from, JSON_TEXT("from", h->from)));
 
-	clock_text(h->since, since);
-	if (h->owner)
-		json_put_str(j, "owner", str_of(h->owner));
-	json_put_int(j, "fence", h->fence);
-	json_put_str(j, "since", str_of(since));
-	json_put_int(j, "ttl_s", h->ttl_s);
-	if (h->from)
-		json_put_str(j, "from", str_of(h->from));
 	json_print(&text, j);
 	context_put_key(f, HOLDER_KEY, buf_str(&text));
 }

@@ -8,16 +8,9 @@
 
 /* ---- frontmatter ---- */
 
-static int fault_at(const struct context *c, size_t at, const char *text, struct error *err)
-{
-	unsigned line, col;
-
-	str_position(c->text, at, &line, &col);
-	return error_at(err, c->file, line, col, "%s", text);
-}
-
 static int check_text(const struct context *c, struct error *err)
 {
+	unsigned line, col;
 	size_t bad;
 
 	if (c->text.n > CONTEXT_MAX)
@@ -25,7 +18,9 @@ static int check_text(const struct context *c, struct error *err)
 	bad = str_utf8_fault(c->text);
 	if (!bad)
 		return 0;
-	return fault_at(c, bad - 1, c->text.p[bad - 1] ? "invalid UTF-8" : "a NUL byte", err);
+	str_position(c->text, bad - 1, &line, &col);
+	return error_at(
+		err, c->file, line, col, "%s", c->text.p[bad - 1] ? "invalid UTF-8" : "a NUL byte");
 }
 
 /* *head: where the frontmatter begins; c->head_end: where its closing line begins. */
@@ -153,9 +148,8 @@ static int parse_head(struct context *c, size_t head, struct error *err)
 
 bool section_name_valid(struct str name)
 {
-	if (!name.n || name.n > 80 || str_utf8_fault(name) || str_trim(name).n != name.n)
-		return false;
-	if (str_find(name, STR("--")) < name.n)
+	if (!name.n || name.n > 80 || str_utf8_fault(name) || str_trim(name).n != name.n ||
+		str_find(name, STR("--")) < name.n)
 		return false;
 	for (size_t i = 0; i < name.n; i++)
 		if ((unsigned char)name.p[i] < 0x20 || name.p[i] == 0x7f || name.p[i] == '>' ||
@@ -292,20 +286,10 @@ int context_parse_buf(struct context *c, const char *file, struct buf *text, str
 	*text = (struct buf)BUF_INIT;
 	c->file = arena_dup(&c->arena, str_of(file));
 	c->text = buf_str(&c->own);
-	if (check_text(c, err) < 0 || find_head(c, &head, &body, err) < 0)
-		return -1;
-	if (parse_head(c, head, err) < 0)
+	if (check_text(c, err) < 0 || find_head(c, &head, &body, err) < 0 ||
+		parse_head(c, head, err) < 0)
 		return -1;
 	return parse_sections(c, body, err);
-}
-
-static size_t sections_left(const struct context *c)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < c->sections.n; i++)
-		n += !c->sections.items[i].removed;
-	return n;
 }
 
 /* The texts of sections are checked and escaped when they are set; to parse them again would cost
@@ -313,16 +297,14 @@ static size_t sections_left(const struct context *c)
 int context_check(const struct context *c, struct str text, struct error *err)
 {
 	CLEANUP(context_release) struct context again = {.text = text, .file = c->file};
-	size_t head = 0, body = 0;
+	size_t head = 0, body = 0, sections = 0;
 	struct error why = {0};
-	int rc;
 
-	if (sections_left(c) > CONTEXT_SECTIONS_MAX)
-		rc = error_set(&why, ERR_INPUT, "more than %d sections", CONTEXT_SECTIONS_MAX);
-	else
-		rc = find_head(&again, &head, &body, &why) < 0 ? -1
-							       : parse_head(&again, head, &why);
-	if (rc == 0)
+	for (size_t i = 0; i < c->sections.n; i++)
+		sections += !c->sections.items[i].removed;
+	if (sections > CONTEXT_SECTIONS_MAX)
+		error_set(&why, ERR_INPUT, "more than %d sections", CONTEXT_SECTIONS_MAX);
+	else if (find_head(&again, &head, &body, &why) == 0 && parse_head(&again, head, &why) == 0)
 		return 0;
 	return error_set(
 		err, ERR_INPUT, "'%s' cannot be saved like this: %.600s", c->file, why.text);
