@@ -281,9 +281,7 @@ bool context_has_section(const struct context *c, const char *name)
 {
 	const struct section *s = context_find_section(c, str_of(name));
 
-	if (!s)
-		return false;
-	return s->known ? s->text.n > 0 : str_trim(str_sub(c->text, s->body, s->to)).n > 0;
+	return s && (s->known ? s->text : str_trim(str_sub(c->text, s->body, s->to))).n > 0;
 }
 
 size_t context_sections(const struct context *c)

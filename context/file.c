@@ -467,13 +467,13 @@ int context_state_directory(struct arena *a, char **path, struct error *err)
 {
 	const char *base = getenv("DEV_TEAM_STATE_DIR"), *home = getenv("HOME");
 
-	if (!base || !*base) {
-		if (!home || home[0] != '/')
-			return error_set(err, ERR_STATE,
-				"no state directory: neither DEV_TEAM_STATE_DIR nor HOME is set");
-		base = path_join(a, home, ".dev-team");
-	}
-	*path = path_absolute(a, base);
+	if (base && *base)
+		*path = path_absolute(a, base);
+	else if (home && home[0] == '/')
+		*path = path_join(a, home, ".dev-team");
+	else
+		return error_set(err, ERR_STATE,
+			"no state directory: neither DEV_TEAM_STATE_DIR nor HOME is set");
 	return 0;
 }
 

@@ -1,6 +1,4 @@
-/*
- * internal.h: the document's model, shared by the files of this room alone.
- */
+/* internal.h: the document's model, shared by the files of this room alone. */
 #ifndef DT_CONTEXT_INTERNAL_H
 #define DT_CONTEXT_INTERNAL_H
 

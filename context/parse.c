@@ -27,6 +27,7 @@ static int check_text(const struct context *c, struct error *err)
 static int find_head(struct context *c, size_t *head, size_t *body, struct error *err)
 {
 	struct str rest = c->text, line;
+	size_t at;
 
 	if (str_starts(rest, "\xef\xbb\xbf"))
 		rest = str_sub(rest, 3, rest.n);
@@ -34,19 +35,16 @@ static int find_head(struct context *c, size_t *head, size_t *body, struct error
 		return error_at(err, c->file, 1, 1, "no frontmatter: the first line must be '---'");
 	c->newline = line.p[line.n] == '\r' ? "\r\n" : "\n";
 	*head = (size_t)(rest.p - c->text.p);
-	for (;;) {
-		size_t at = (size_t)(rest.p - c->text.p);
-
+	do {
+		at = (size_t)(rest.p - c->text.p);
 		if (!str_line(&rest, &line))
 			return error_at(err, c->file, 1, 1, "the frontmatter has no closing '---'");
-		if (!str_is(line, "---"))
-			continue;
-		c->head_end = at;
-		*body = (size_t)(rest.p - c->text.p);
-		if (at - *head > HEAD_MAX)
-			return error_at(err, c->file, 2, 1, "the frontmatter is larger than 1 MiB");
-		return 0;
-	}
+	} while (!str_is(line, "---"));
+	c->head_end = at;
+	*body = (size_t)(rest.p - c->text.p);
+	if (at - *head > HEAD_MAX)
+		return error_at(err, c->file, 2, 1, "the frontmatter is larger than 1 MiB");
+	return 0;
 }
 
 static int check_map(const struct context *c, const struct yaml *node, struct error *err)
