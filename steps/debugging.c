@@ -4,10 +4,8 @@
 
 static void request(struct step_context *c)
 {
-	if (!context_has_section(c->doc, REPORT))
-		steps_request_agent(c, "debugger", "debugger-investigate", c->id, REPORT,
-			"reproduced | not_reproduced")
-			->message = arena_printf(c->arena, "Reproducing %s", c->id);
+	steps_request_agent(c, "Reproducing", "debugger", "debugger-investigate", REPORT,
+		"reproduced | not_reproduced", STEPS_READS(NULL));
 }
 
 /* The result word, if there is one, counts more than the heading of the report. */

@@ -30,12 +30,14 @@ static void request_item(struct step_context *c, const struct declared_action *i
 {
 	struct step_request *r;
 
-	if (item->agent)
+	if (item->agent) {
 		r = steps_request_agent(
-			c, item->agent, item->skill, arguments(c, item), item->writes, NULL);
-	else
+			c, "", item->agent, item->skill, item->writes, NULL, STEPS_READS(NULL));
+		r->args = arguments(c, item);
+	} else {
 		r = steps_request_command(
 			c, c->declared->name, item->command, item->timeout_s, item->writes);
+	}
 	r->format = words(c, item);
 	r->message = arena_printf(c->arena, "%s: %s", c->declared->name, item->writes);
 	for (size_t i = 0; i < item->n_reads; i++)

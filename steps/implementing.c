@@ -4,14 +4,8 @@
 
 static void request(struct step_context *c)
 {
-	struct step_request *r;
-
-	if (context_has_section(c->doc, SUMMARY))
-		return;
-	r = steps_request_agent(c, "developer", "developer-implement", c->id, SUMMARY,
-		"implemented | failed | needs_clarification");
-	r->message = arena_printf(c->arena, "Implementing %s", c->id);
-	steps_add_reads(c, r, "Researcher Brief");
+	steps_request_agent(c, "Implementing", "developer", "developer-implement", SUMMARY,
+		"implemented | failed | needs_clarification", STEPS_READS("Researcher Brief"));
 }
 
 static void decide(struct step_context *c)

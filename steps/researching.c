@@ -20,15 +20,12 @@ static const char *arguments(struct step_context *c)
 
 static void request(struct step_context *c)
 {
-	struct step_request *r;
+	const char *report = context_has_section(c->doc, "Debug Report") ? "Debug Report" : NULL;
+	struct step_request *r = steps_request_agent(c, "Researching", "researcher",
+		c->research_skill, BRIEF, "briefed | failed", STEPS_READS(report));
 
-	if (context_has_section(c->doc, BRIEF))
-		return;
-	r = steps_request_agent(
-		c, "researcher", c->research_skill, arguments(c), BRIEF, "briefed | failed");
-	r->message = arena_printf(c->arena, "Researching %s", c->id);
-	if (context_has_section(c->doc, "Debug Report"))
-		steps_add_reads(c, r, "Debug Report");
+	if (r)
+		r->args = arguments(c);
 }
 
 static void decide(struct step_context *c)

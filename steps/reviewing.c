@@ -4,34 +4,15 @@
 #define PR    "PR URL"
 #define NOTES "Review Notes"
 
-static void request_pull_request(struct step_context *c)
-{
-	struct step_request *r;
-
-	if (context_has_section(c->doc, PR))
-		return;
-	r = steps_request_agent(
-		c, "developer", "developer-create-pr", c->id, PR, "pr_created | failed");
-	r->message = arena_printf(c->arena, "Opening a pull request for %s", c->id);
-	steps_add_reads(c, r, "Researcher Brief");
-	steps_add_reads(c, r, "Implementation Summary");
-	steps_add_fixes(c, r);
-}
-
 static void request(struct step_context *c)
 {
-	struct step_request *r;
-
-	if (!context_get(c->doc, "pr_url").n) {
-		request_pull_request(c);
-		return;
-	}
-	if (context_has_section(c->doc, NOTES))
-		return;
-	r = steps_request_agent(
-		c, "reviewer", "reviewer-review", c->id, NOTES, "approved | changes_requested");
-	r->message = arena_printf(c->arena, "Reviewing %s", c->id);
-	steps_add_reads(c, r, "Researcher Brief");
+	if (!context_get(c->doc, "pr_url").n)
+		steps_request_agent(c, "Opening a pull request for", "developer",
+			"developer-create-pr", PR, "pr_created | failed",
+			STEPS_READS("Researcher Brief", "Implementation Summary", STEPS_FIXES));
+	else
+		steps_request_agent(c, "Reviewing", "reviewer", "reviewer-review", NOTES,
+			"approved | changes_requested", STEPS_READS("Researcher Brief"));
 }
 
 static void take_pull_request(struct step_context *c)

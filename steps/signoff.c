@@ -9,22 +9,20 @@ enum { CHECKS_TIMEOUT_S = 1800 };
 
 static void request_review(struct step_context *c)
 {
-	struct step_request *r = steps_request_agent(
-		c, "reviewer", "reviewer-sign-off", c->id, REVIEW, "approved | changes_requested");
+	struct step_request *r =
+		steps_request_agent(c, "Signing off", "reviewer", "reviewer-sign-off", REVIEW,
+			"approved | changes_requested", STEPS_READS("Researcher Brief"));
 
-	r->message = arena_printf(c->arena, "Signing off %s: review", c->id);
-	steps_add_reads(c, r, "Researcher Brief");
+	r->message = arena_printf(c->arena, "%s: review", r->message);
 }
 
 static void request_research(struct step_context *c)
 {
-	struct step_request *r = steps_request_agent(
-		c, "researcher", "researcher-validate", c->id, RESEARCH, "validated | failed");
+	struct step_request *r = steps_request_agent(c, "Signing off", "researcher",
+		"researcher-validate", RESEARCH, "validated | failed",
+		STEPS_READS("Researcher Brief", "Implementation Summary", STEPS_FIXES));
 
-	r->message = arena_printf(c->arena, "Signing off %s: exit criteria", c->id);
-	steps_add_reads(c, r, "Researcher Brief");
-	steps_add_reads(c, r, "Implementation Summary");
-	steps_add_fixes(c, r);
+	r->message = arena_printf(c->arena, "%s: exit criteria", r->message);
 }
 
 static void request_build(struct step_context *c)

@@ -39,31 +39,12 @@ static struct step_request *add_request(struct step_context *c, struct step_requ
 	return &c->requests.items[c->requests.n - 1];
 }
 
-struct step_request *steps_request_agent(struct step_context *c, const char *agent,
-	const char *skill, const char *args, const char *writes, const char *format)
-{
-	return add_request(c, (struct step_request){.agent = agent,
-				      .skill = skill,
-				      .args = args,
-				      .writes = writes,
-				      .format = format});
-}
-
-static struct step_request *request_script(
-	struct step_context *c, const char *command, unsigned timeout_s, const char *writes)
-{
-	return add_request(c, (struct step_request){.command = command,
-				      .timeout_s = timeout_s,
-				      .writes = writes,
-				      .format = "passed | failed"});
-}
-
 void steps_add_reads(struct step_context *c, struct step_request *r, const char *section)
 {
 	vec_push_in(c->arena, &r->reads, section);
 }
 
-void steps_add_fixes(struct step_context *c, struct step_request *r)
+static void add_fixes(struct step_context *c, struct step_request *r)
 {
 	unsigned long last = context_count(c->doc, "fix_iteration") +
 			     context_count(c->doc, "review_fix_iteration");
@@ -76,6 +57,38 @@ void steps_add_fixes(struct step_context *c, struct step_request *r)
 		else if (n > last)
 			return;
 	}
+}
+
+struct step_request *steps_request_agent(struct step_context *c, const char *doing,
+	const char *agent, const char *skill, const char *writes, const char *format,
+	const char *const *reads)
+{
+	struct step_request *r;
+
+	if (context_has_section(c->doc, writes))
+		return NULL;
+	r = add_request(
+		c, (struct step_request){.message = arena_printf(c->arena, "%s %s", doing, c->id),
+			   .agent = agent,
+			   .skill = skill,
+			   .args = c->id,
+			   .writes = writes,
+			   .format = format});
+	for (; *reads; reads++)
+		if (strcmp(*reads, STEPS_FIXES) == 0)
+			add_fixes(c, r);
+		else
+			steps_add_reads(c, r, *reads);
+	return r;
+}
+
+static struct step_request *request_script(
+	struct step_context *c, const char *command, unsigned timeout_s, const char *writes)
+{
+	return add_request(c, (struct step_request){.command = command,
+				      .timeout_s = timeout_s,
+				      .writes = writes,
+				      .format = "passed | failed"});
 }
 
 const char *steps_answer_word(const struct step_context *c, const char *section)

@@ -19,15 +19,18 @@ const struct step *steps_find(const struct workflow *w, const char *state);
 const struct workflow_builtin *steps_builtin(void);
 
 /* Requests. Each is added to c->requests; the pointer is valid until the next one. */
-struct step_request *steps_request_agent(struct step_context *c, const char *agent,
-	const char *skill, const char *args, const char *writes, const char *format);
+/* The message is `DOING ID`, the argument the id. Of STEPS_READS() sections, STEPS_FIXES stands for
+ * Fix 1, Fix 2, ... as far as they exist. NULL: the answer, section `writes`, is there. */
+struct step_request *steps_request_agent(struct step_context *c, const char *doing,
+	const char *agent, const char *skill, const char *writes, const char *format,
+	const char *const *reads);
+#define STEPS_READS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define STEPS_FIXES      "Fix N"
 /* The shell command `rest` in the repository, under the workflow's policy. `name` is what the
  * workflow's `except` calls it. */
 struct step_request *steps_request_command(struct step_context *c, const char *name,
 	const char *rest, unsigned timeout_s, const char *writes);
 void steps_add_reads(struct step_context *c, struct step_request *r, const char *section);
-/* Fix 1, Fix 2, ... as far as they exist. */
-void steps_add_fixes(struct step_context *c, struct step_request *r);
 
 /* The result word of the answer in `section`: as recorded, else its JSON status, else "". */
 const char *steps_answer_word(const struct step_context *c, const char *section);
