@@ -5,17 +5,12 @@
 /* Quotes a path with a space in it, so that the skill still sees two arguments. */
 static const char *arguments(struct step_context *c)
 {
-	CLEANUP(buf_release) struct buf args = BUF_INIT;
-	struct str spec = context_get(c->doc, "spec_path");
+	const char *spec = context_get(c->doc, "spec_path").p;
 
-	buf_adds(&args, c->id);
-	if (spec.n)
-		buf_addc(&args, ' ');
-	if (spec.n && strpbrk(spec.p, " \t\n'\"\\$`"))
-		buf_add_shell(&args, spec);
-	else
-		buf_add(&args, spec);
-	return arena_dup(c->arena, buf_str(&args));
+	if (!*spec)
+		return c->id;
+	return arena_printf(c->arena, "%s %s", c->id,
+		strpbrk(spec, " \t\n'\"\\$`") ? steps_quote(c, spec) : spec);
 }
 
 static void request(struct step_context *c)

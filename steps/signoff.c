@@ -27,22 +27,13 @@ static void request_research(struct step_context *c)
 
 static void request_build(struct step_context *c)
 {
-	CLEANUP(buf_release) struct buf rest = BUF_INIT;
-	struct str url = context_get(c->doc, "pr_url");
+	const char *url = context_get(c->doc, "pr_url").p, *checks = c->workflow->checks;
 
-	if (c->workflow->checks) {
-		buf_adds(&rest, c->workflow->checks);
-	} else {
-		buf_adds(&rest, "gh pr checks ");
-		if (url.n) {
-			buf_add_shell(&rest, url);
-			buf_addc(&rest, ' ');
-		}
-		buf_adds(&rest, "--watch");
-	}
-	steps_request_command(
-		c, "checks", arena_dup(c->arena, buf_str(&rest)), CHECKS_TIMEOUT_S, BUILD)
-		->message =
+	if (!checks)
+		checks = *url ? arena_printf(
+					c->arena, "gh pr checks %s --watch", steps_quote(c, url))
+			      : "gh pr checks --watch";
+	steps_request_command(c, "checks", checks, CHECKS_TIMEOUT_S, BUILD)->message =
 		arena_printf(c->arena, "Signing off %s: checks of the pull request", c->id);
 }
 

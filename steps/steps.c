@@ -82,15 +82,6 @@ struct step_request *steps_request_agent(struct step_context *c, const char *doi
 	return r;
 }
 
-static struct step_request *request_script(
-	struct step_context *c, const char *command, unsigned timeout_s, const char *writes)
-{
-	return add_request(c, (struct step_request){.command = command,
-				      .timeout_s = timeout_s,
-				      .writes = writes,
-				      .format = "passed | failed"});
-}
-
 const char *steps_answer_word(const struct step_context *c, const char *section)
 {
 	char word[64];
@@ -103,29 +94,12 @@ const char *steps_answer_word(const struct step_context *c, const char *section)
 	return arena_dup(c->arena, str_of(word));
 }
 
-/* `cd REPO || exit 125; rest`, quoted. */
-static const char *command_in_repo(struct step_context *c, const char *rest)
+const char *steps_quote(struct step_context *c, const char *text)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(buf_release) struct buf word = BUF_INIT;
 
-	buf_adds(&text, "cd ");
-	buf_add_shell(&text, str_of(c->repo));
-	/* `&&` would apply to the first part of `a; b` only */
-	buf_addf(&text, " || exit 125; %s", rest);
-	return arena_dup(c->arena, buf_str(&text));
-}
-
-static const char *command_under(struct step_context *c, const char *policy, const char *rest)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	buf_adds(&text, "dev-team policy exec --policy ");
-	buf_add_shell(&text, str_of(policy));
-	buf_adds(&text, " --cwd ");
-	buf_add_shell(&text, str_of(c->repo));
-	buf_adds(&text, " -- ");
-	buf_add_shell(&text, str_of(rest));
-	return arena_dup(c->arena, buf_str(&text));
+	buf_add_shell(&word, str_of(text));
+	return arena_dup(c->arena, buf_str(&word));
 }
 
 /* The name of a shipped policy, or the path of a file of the repository. */
@@ -149,18 +123,22 @@ struct step_request *steps_request_command(struct step_context *c, const char *n
 	const char *rest, unsigned timeout_s, const char *writes)
 {
 	const struct workflow_security *s = &c->workflow->security;
-	const char *policy;
-	struct step_request *r;
+	const char *repo = steps_quote(c, c->repo);
+	struct step_request r = {
+		.timeout_s = timeout_s, .writes = writes, .format = "passed | failed"};
 
-	if (!s->policy || is_excepted(s, name))
-		return request_script(c, command_in_repo(c, rest), timeout_s, writes);
-	policy = policy_path(c, s->policy);
-	r = request_script(c, command_under(c, policy, rest), timeout_s, writes);
-	r->policy = policy;
-	r->violation = s->violation;
-	r->directory = c->repo;
-	r->script = rest;
-	return r;
+	if (!s->policy || is_excepted(s, name)) {
+		/* `&&` would apply to the first part of `a; b` only */
+		r.command = arena_printf(c->arena, "cd %s || exit 125; %s", repo, rest);
+		return add_request(c, r);
+	}
+	r.policy = policy_path(c, s->policy);
+	r.command = arena_printf(c->arena, "dev-team policy exec --policy %s --cwd %s -- %s",
+		steps_quote(c, r.policy), repo, steps_quote(c, rest));
+	r.violation = s->violation;
+	r.directory = c->repo;
+	r.script = rest;
+	return add_request(c, r);
 }
 
 const char *steps_fix_section(struct step_context *c)

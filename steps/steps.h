@@ -36,6 +36,8 @@ void steps_add_reads(struct step_context *c, struct step_request *r, const char 
 const char *steps_answer_word(const struct step_context *c, const char *section);
 /* The name of the fix section that is due: `Fix N`. */
 const char *steps_fix_section(struct step_context *c);
+/* `text` as one word of a shell command. */
+const char *steps_quote(struct step_context *c, const char *text);
 /* `text`, cut at 1 MiB with a note: what is copied from one section into another must not drive the
  * document over its limit. */
 struct str steps_clip(struct step_context *c, struct str text);
