@@ -194,24 +194,13 @@ static void lock_remove(const char *path, int *fd)
 	*fd = -1;
 }
 
-/* True if an earlier guard signed the file and was killed. */
-static bool lock_is_used(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) < 0 || st.st_size > 0;
-}
-
 static int lock_sign(int fd, const char *path, struct error *err)
 {
 	struct process_info self;
-	char text[64];
-	int n;
 
 	if (!process_info(getpid(), &self))
 		return error_set(err, ERR_SYSTEM, "cannot read /proc");
-	n = snprintf(text, sizeof(text), "%d %" PRIu64 "\n", (int)self.pid, self.start);
-	if (ftruncate(fd, 0) < 0 || pwrite(fd, text, (size_t)n, 0) != n)
+	if (ftruncate(fd, 0) < 0 || dprintf(fd, "%d %" PRIu64 "\n", (int)self.pid, self.start) < 0)
 		return error_errno(err, "cannot write '%s'", path);
 	return 0;
 }
@@ -231,26 +220,6 @@ static bool lock_read(int fd, struct process_info *guard)
 
 	return read_text(fd, text) && strchr(text, '\n') &&
 	       sscanf(text, "%d %" SCNu64, &guard->pid, &guard->start) == 2 && guard->pid > 1;
-}
-
-/* Best effort: on a full disk the waiting callers learn less. */
-static void lock_set_reason(int fd, const char *reason)
-{
-	struct error ignored;
-
-	if (lseek(fd, 0, SEEK_END) >= 0)
-		(void)sys_write_all(fd, str_of(reason), "lock file", &ignored);
-}
-
-/* Why there will be no result, as the guard left it in the file; empty if it said nothing. */
-static void lock_reason(int fd, char *out, size_t size)
-{
-	char text[TEXT_MAX], *line;
-
-	out[0] = '\0';
-	line = read_text(fd, text) ? strchr(text, '\n') : NULL;
-	if (line)
-		(void)snprintf(out, size, "%s", line + 1);
 }
 
 /* An environment variable of everything that a script starts, to find what a killed guard left. */
@@ -325,44 +294,16 @@ static char *denied(struct arena *a, const struct script_action *s, const struct
 }
 
 /* A line for the log: which kernel layers the script ran under. */
-static const char *layers_of(struct arena *a, const struct script_action *s, const json *report)
+static void log_layers(const struct script_action *s, int log, const json *layers)
 {
-	const json *layers = json_get(report, "layers");
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	if (!layers)
-		return "";
+		return;
+	buf_addf(&text, "dev-team: ran under the policy '%s', layers: ", s->policy);
 	json_print(&text, layers);
-	return arena_printf(
-		a, "dev-team: ran under the policy '%s', layers: %s\n", s->policy, text.s);
-}
-
-/* The outcome from the report: 1 passed, 0 failed; *text is the answer, *layers a line for the log
- * or "". -1: nothing is known. */
-static int policy_outcome(struct arena *a, const struct script_action *s, const char *path,
-	int status, char **text, const char **layers, struct error *err)
-{
-	CLEANUP(buf_release) struct buf all = BUF_INIT;
-	CLEANUP(json_free) json *report = NULL;
-	struct breach b;
-	bool timed_out, passed;
-	int rc;
-
-	if (sys_read_file(&all, path, REPORT_MAX, NULL, err) < 0 ||
-		json_parse(&report, str_trim(buf_str(&all)), err) < 0 ||
-		(rc = breach_read(a, report, s->violation, &b, err)) < 0)
-		return error_prefix(err, "nothing ran under the policy '%.200s'%s", s->policy,
-			report && json_get_str(report, "error") ? ""
-								: " (its message is in the log)");
-	*layers = layers_of(a, s, report);
-	if (rc == 1) {
-		*text = denied(a, s, &b);
-		return 0;
-	}
-	timed_out = json_is_true(json_get(report, "timed_out"));
-	passed = status == 0 && !timed_out;
-	*text = outcome_line(a, s, passed, timed_out);
-	return passed;
+	buf_addc(&text, '\n');
+	log_text(s, log, text.s);
 }
 
 /* ---- the guard ---- */
@@ -383,9 +324,8 @@ static bool settle_descriptors(int lock, int ready)
 	lock = fcntl(lock, F_DUPFD_CLOEXEC, READY_FD + 1);
 	ready = fcntl(ready, F_DUPFD_CLOEXEC, READY_FD + 1);
 	if (null < 0 || lock < 0 || ready < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
-		dup2(null, 2) < 0)
-		return false;
-	if (dup3(lock, LOCK_FD, O_CLOEXEC) < 0 || dup3(ready, READY_FD, O_CLOEXEC) < 0)
+		dup2(null, 2) < 0 || dup3(lock, LOCK_FD, O_CLOEXEC) < 0 ||
+		dup3(ready, READY_FD, O_CLOEXEC) < 0)
 		return false;
 	(void)syscall(SYS_close_range, (unsigned)READY_FD + 1, ~0u, 0u);
 	return true;
@@ -443,29 +383,49 @@ static int conclude(struct arena *a, const struct script_action *s, const struct
 	return record(s, passed, outcome_line(a, s, passed, end->timed_out), err);
 }
 
+/* Records what the report of `policy exec` says. */
+static int conclude_policy(struct arena *a, const struct script_action *s, const char *path,
+	const struct process_end *end, int log, struct error *err)
+{
+	CLEANUP(buf_release) struct buf all = BUF_INIT;
+	CLEANUP(json_free) json *report = NULL;
+	struct breach b;
+	bool timed_out, passed;
+	int found;
+
+	if (end->cancelled || end->timed_out)
+		return conclude(a, s, end, log, err);
+	if (sys_read_file(&all, path, REPORT_MAX, NULL, err) < 0 ||
+		json_parse(&report, str_trim(buf_str(&all)), err) < 0 ||
+		(found = breach_read(a, report, s->violation, &b, err)) < 0)
+		return error_prefix(err, "nothing ran under the policy '%.200s'%s", s->policy,
+			report && json_get_str(report, "error") ? ""
+								: " (its message is in the log)");
+	log_layers(s, log, json_get(report, "layers"));
+	if (found)
+		return record(s, false, denied(a, s, &b), err);
+	timed_out = json_is_true(json_get(report, "timed_out"));
+	passed = end->status == 0 && !timed_out;
+	return record(s, passed, outcome_line(a, s, passed, timed_out), err);
+}
+
 /* `policy exec` keeps the time limit: it can end more than a process group. */
 static int run_under(struct arena *a, const struct script_action *s, struct process p, int log,
 	struct error *err)
 {
-	const char *report = arena_printf(a, "%s.report", s->lock), *layers = "";
+	const char *report = arena_printf(a, "%s.report", s->lock);
 	const char *const argv[] = {script_program, "policy", "exec", "--policy", s->policy,
 		"--cwd", s->directory, "--timeout", arena_printf(a, "%u", s->timeout_s), "--report",
 		report, "--", s->inner, NULL};
 	struct process_end end;
-	char *text = NULL;
 	int rc;
 
 	p.argv = argv;
 	p.timeout_s = s->timeout_s + POLICY_END_S;
 	(void)unlink(report);
 	rc = process_run(&p, &end, err);
-	if (rc == 0 && (end.cancelled || end.timed_out))
-		rc = conclude(a, s, &end, log, err);
-	else if (rc == 0) {
-		rc = policy_outcome(a, s, report, end.status, &text, &layers, err);
-		log_text(s, log, layers);
-		rc = rc < 0 ? -1 : record(s, rc == 1, text, err);
-	}
+	if (rc == 0)
+		rc = conclude_policy(a, s, report, &end, log, err);
 	(void)unlink(report);
 	return rc;
 }
@@ -497,13 +457,14 @@ static void guard(const struct script_action *s)
 	struct arena a = {0};
 	struct error err = {0};
 	const char *mark = environment_mark(&a, s);
-	bool used = lock_is_used(LOCK_FD);
+	struct error ignored;
+	struct stat st;
+	/* an earlier guard signed the file and was killed */
+	bool used = fstat(LOCK_FD, &st) < 0 || st.st_size > 0;
 	int lock = LOCK_FD;
 	int log;
 
 	if (lock_sign(LOCK_FD, s->lock, &err) < 0 || (log = open_log(&a, s, &err)) < 0) {
-		struct error ignored;
-
 		(void)sys_write_all(READY_FD, str_of(err.text), "pipe", &ignored);
 		(void)unlink(s->lock);
 		return;
@@ -512,7 +473,7 @@ static void guard(const struct script_action *s)
 	if (used)
 		kill_leftovers(s);
 	if (run_and_record(&a, s, mark, log, &err) < 0)
-		lock_set_reason(LOCK_FD, err.text);
+		(void)sys_write_all(LOCK_FD, str_of(err.text), "lock file", &ignored);
 	lock_remove(s->lock, &lock); /* waiting callers have the file open and read the reason */
 }
 
@@ -722,12 +683,13 @@ static void remember_guard(struct guard_watch *w, int fd)
 /* The guard was killed or could not record: ends whatever the script left running. */
 static int no_result(const struct script_action *s, const struct guard_watch *w, struct error *err)
 {
-	char reason[512];
+	char text[TEXT_MAX];
+	const char *line = read_text(w->reason, text) ? strchr(text, '\n') : NULL;
+	const char *reason = line ? line + 1 : "";
 
 	kill_leftovers(s);
-	lock_reason(w->reason, reason, sizeof(reason));
-	return error_set(err, ERR_SYSTEM, "no result of '%.200s' was recorded%s%s (log: %s)", s->id,
-		reason[0] ? ": " : "", reason, s->log);
+	return error_set(err, ERR_SYSTEM, "no result of '%.200s' was recorded%s%.511s (log: %s)",
+		s->id, *reason ? ": " : "", reason, s->log);
 }
 
 /* Removes the lock file of a killed guard. */
