@@ -58,10 +58,9 @@ static const char *script_fault(const json *j)
 /* Accepts only what the engine writes itself: a hand edit must not make up a request. */
 static const char *fault_of(const json *j)
 {
-	const char *kind = json_get_str(j, "action");
-	bool agent = kind && strcmp(kind, "spawn_agent") == 0;
+	bool agent = json_str_is(j, "action", "spawn_agent");
 
-	if (!agent && (!kind || strcmp(kind, "run_script") != 0))
+	if (!agent && !json_str_is(j, "action", "run_script"))
 		return "'action' must be spawn_agent or run_script";
 	if (!json_get_str(j, "id"))
 		return "'id' is missing";

@@ -165,26 +165,19 @@ static const struct script_entry *find_in(const struct script_entries *e, const 
 	return found;
 }
 
-static int misplaced(const struct script_agents *s, const struct script_entry *e, const char *whose,
-	const char *belongs, struct error *err)
-{
-	return error_at(err, s->file, e->line, e->col, "'%s' is %s: it belongs under '%s'", e->key,
-		whose, belongs);
-}
-
 int agents_find(const struct script_agents *s, const json *action,
 	const struct script_entry **entry, struct error *err)
 {
-	bool script = strcmp(json_get_str(action, "action"), "run_script") == 0;
+	bool script = json_str_is(action, "action", "run_script");
 	const struct script_entry *other = find_in(script ? &s->answers : &s->scripts, action);
 
 	*entry = find_in(script ? &s->scripts : &s->answers, action);
 	if (*entry)
 		return 0;
-	if (other && script)
-		return misplaced(s, other, "a script's", "scripts", err);
 	if (other)
-		return misplaced(s, other, "an agent's", "answers", err);
+		return error_at(err, s->file, other->line, other->col,
+			"'%s' is %s: it belongs under '%s'", other->key,
+			script ? "a script's" : "an agent's", script ? "scripts" : "answers");
 	if (script || s->others)
 		return 0;
 	return error_at(err, s->file, 0, 0, "no answer for '%s', section '%s'",

@@ -34,11 +34,6 @@ static json *find_event(const struct context_file *f, const char *mark, const ch
 	return event;
 }
 
-static void answer_sum(struct str text, char out[DIGEST_TEXT])
-{
-	digest_text(str_trim(text), out);
-}
-
 /* True if this answer was recorded: the same bytes, and the same word unless none is given now. */
 static bool was_taken(
 	const struct context_file *f, const char *id, const char *word, struct str text)
@@ -48,7 +43,7 @@ static bool was_taken(
 		word && *word ? "result" : NULL, word, NULL};
 	CLEANUP(json_free) json *event = NULL;
 
-	answer_sum(text, sum);
+	digest_text(str_trim(text), sum);
 	event = find_event(f, sum, members);
 	return event != NULL;
 }
@@ -87,7 +82,7 @@ static bool contradicts(
 {
 	CLEANUP(json_free) json *j = verdict_json(text);
 	const char *status =
-		j ? json_get_str(j, action_is_troubleshooter(action) ? "action" : "status") : NULL;
+		json_get_str(j, action_is_troubleshooter(action) ? "action" : "status");
 
 	if (status)
 		(void)snprintf(own, size, "%s", status);
@@ -166,7 +161,7 @@ static void note_answer(struct context_file *f, const char *id, const char *word
 {
 	char sum[DIGEST_TEXT];
 
-	answer_sum(text, sum);
+	digest_text(str_trim(text), sum);
 	JSON_ADD(context_event(f, "answer"), JSON_TEXT("action", id), JSON_TEXT("result", word),
 		JSON_INT("bytes", text.n), JSON_TEXT("sum", sum));
 }

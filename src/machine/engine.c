@@ -317,20 +317,6 @@ static void count_silence(struct engine_run *r, const struct step_context *c)
 
 /* Steps */
 
-static void step_context_init(struct engine_run *r, struct step_context *c)
-{
-	const struct workflow_state *fs = workflow_state(r->m->workflow, engine_state(r));
-
-	*c = (struct step_context){.arena = &r->arena,
-		.doc = r->doc,
-		.workflow = r->m->workflow,
-		.declared = fs ? fs->declared : NULL,
-		.id = r->m->id,
-		.research_skill = r->m->research_skill,
-		.repo = r->m->repo,
-		.outstanding = r->outstanding};
-}
-
 /* Moves the text of a failed answer to logs/ and to the section `Failed Answer`. */
 static int keep_failed_answer(struct engine_run *r, const struct step_context *c, struct error *err)
 {
@@ -406,7 +392,15 @@ static enum advance request(struct engine_run *r, const struct step *step,
 static enum advance run_step(struct engine_run *r, struct error *err)
 {
 	const struct step *step = r->m->step_for(r->m->workflow, engine_state(r));
-	struct step_context c;
+	const struct workflow_state *fs = workflow_state(r->m->workflow, engine_state(r));
+	struct step_context c = {.arena = &r->arena,
+		.doc = r->doc,
+		.workflow = r->m->workflow,
+		.declared = fs ? fs->declared : NULL,
+		.id = r->m->id,
+		.research_skill = r->m->research_skill,
+		.repo = r->m->repo,
+		.outstanding = r->outstanding};
 
 	if (!step) {
 		unsigned long count;
@@ -414,7 +408,6 @@ static enum advance run_step(struct engine_run *r, struct error *err)
 
 		return engine_troubleshooter_call(r, trigger, count);
 	}
-	step_context_init(r, &c);
 	if (step->request)
 		step->request(&c);
 	return c.requests.n ? request(r, step, &c, err) : decide(r, step, &c, err);

@@ -51,20 +51,12 @@ int engine_note_operation(struct engine_run *r, struct error *err)
 
 enum { NOTED_MAX = 4096, SHOWN_MAX = 200, COUNT_MAX = 999999999 };
 
-/* A long value is left out: it is in the document that is saved with the operation. */
-static void note_set(struct context_file *f, const char *key, struct str value)
-{
-	json *op = context_op(f, "set");
-
-	json_put_str(op, "key", str_of(key));
-	if (value.n <= NOTED_MAX)
-		json_put_str(op, "value", value);
-}
-
 int engine_set_key(struct context_file *f, const char *key, struct str value, struct error *err)
 {
+	/* A long value is left out: it is in the document that is saved with the operation. */
+	JSON_ADD(context_op(f, "set"), JSON_TEXT("key", key),
+		JSON_IF(value.n <= NOTED_MAX, JSON_TEXT("value", value.p)));
 	context_set(&f->doc, key, value);
-	note_set(f, key, value);
 	if (!f->doc.changed)
 		return 0;
 	json_put_texts(context_event(f, "set"), "key", key, "value",
