@@ -198,19 +198,14 @@ unsigned long context_next_attempt(struct context *c, const char *state)
 }
 
 /* `ADR-7/researching/3`: the part between the slashes, and the number. */
-static bool split_id(struct arena *a, struct str id, const char **part, unsigned long *n)
+static bool split_id(struct arena *a, const char *id, const char **part, uint64_t *n)
 {
-	const char *first = memchr(id.p, '/', id.n), *last = memrchr(id.p, '/', id.n);
-	uint64_t number;
+	const char *first = strchr(id, '/'), *last = strrchr(id, '/');
 
 	if (!first || first + 1 >= last)
 		return false;
 	*part = arena_dup(a, (struct str){first + 1, (size_t)(last - first) - 1});
-	if (!number_parse(
-		    str_sub(id, (size_t)(last - id.p) + 1, id.n), 0, CONTEXT_COUNT_MAX, &number))
-		return false;
-	*n = number;
-	return true;
+	return number_parse(str_of(last + 1), 0, CONTEXT_COUNT_MAX, n);
 }
 
 json *context_next_event(struct str *journal, const char *mark)
@@ -233,11 +228,10 @@ void context_recall_attempts(struct context *c, struct str journal)
 
 	for (; (event = context_next_event(&journal, "\"dispatch\"")); json_free(&event)) {
 		const char *id = json_get_str(event, "action"), *state;
-		unsigned long n;
+		uint64_t n;
 
 		if (id && json_str_is(event, "type", "dispatch") &&
-			split_id(&c->arena, str_of(id), &state, &n) &&
-			n > context_attempts(c, state))
+			split_id(&c->arena, id, &state, &n) && n > context_attempts(c, state))
 			put_attempt(c, state, n);
 	}
 }

@@ -147,7 +147,7 @@ bool action_accepts(const json *action, struct str word)
 
 bool action_word_in(const json *action, struct str text, char *out, size_t size)
 {
-	CLEANUP(json_free) json *j = verdict_json(text);
+	CLEANUP(json_free) json *j = verdict_json(text, NULL);
 	char status[64];
 	const char *word = NULL;
 

@@ -80,7 +80,7 @@ static int check_text(struct str text, struct error *err)
 static bool contradicts(
 	const json *action, const char *word, struct str text, char *own, size_t size)
 {
-	CLEANUP(json_free) json *j = verdict_json(text);
+	CLEANUP(json_free) json *j = verdict_json(text, NULL);
 	const char *status =
 		json_get_str(j, action_is_troubleshooter(action) ? "action" : "status");
 
@@ -172,7 +172,7 @@ static void note_violation(struct context_file *f, json *action, struct str text
 	static const char *const members[] = {
 		"policy", "violation", "rule", "word", "path", "reason"};
 	bool script = json_str_is(action, "action", "run_script");
-	CLEANUP(json_free) json *report = script ? verdict_json(text) : NULL;
+	CLEANUP(json_free) json *report = script ? verdict_json(text, NULL) : NULL;
 	const char *name = report ? json_get_str(report, "violation") : NULL;
 	enum violation which;
 	json *event;

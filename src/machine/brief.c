@@ -14,15 +14,14 @@ static struct str cut_frontmatter(struct str *text)
 
 	if (!str_line(&rest, &line) || !str_is(line, "---"))
 		return (struct str){0};
-	front = (struct str){rest.p, 0};
-	while (str_line(&rest, &line)) {
-		if (str_is(line, "---")) {
-			front.n = (size_t)(line.p - front.p);
-			*text = rest;
-			return front;
-		}
-	}
-	return (struct str){0};
+	front.p = rest.p;
+	do {
+		if (!str_line(&rest, &line))
+			return (struct str){0};
+	} while (!str_is(line, "---"));
+	front.n = (size_t)(line.p - front.p);
+	*text = rest;
+	return front;
 }
 
 /* `A, B, C`, or a list. */

@@ -14,9 +14,9 @@ const char *engine_state(const struct engine_run *r)
 }
 
 /* `done` and `failed` are terminal in every workflow: a run can be ended from outside. */
-bool engine_is_terminal(const struct engine_run *r, const char *state)
+bool engine_is_terminal(const struct workflow *w, const char *state)
 {
-	const struct workflow_state *fs = workflow_state(r->m->workflow, state);
+	const struct workflow_state *fs = workflow_state(w, state);
 
 	return fs ? fs->terminal : strcmp(state, "failed") == 0 || strcmp(state, "done") == 0;
 }
@@ -182,7 +182,7 @@ void engine_enter(struct engine_run *r, const char *to, const char *trigger, con
 	clear_answers(r, to);
 	context_set(r->doc, "state", str_of(to));
 	context_set_count(r->doc, "troubleshooter_calls", 0);
-	if (!engine_is_terminal(r, to))
+	if (!engine_is_terminal(r->m->workflow, to))
 		return;
 	if (!why)
 		why = arena_printf(&r->arena, "'%s' gave '%s'", from, trigger);
@@ -235,20 +235,18 @@ static enum advance retry_unanswered(struct engine_run *r, bool progress)
 {
 	unsigned long count = progress ? 0 : context_count(r->doc, "consecutive_failures") + 1;
 	const json *call = engine_troubleshooter_action(r);
-	const char *trigger = NULL;
-	unsigned long cycle = 0;
 
 	context_set_count(r->doc, "consecutive_failures", count);
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
 		if (!action_answered(r->doc, a))
 			note_failure(r, json_get_str(a, "id"), "no answer");
-	if (call) {
-		trigger = arena_dup(&r->arena, str_of(json_get_str(call, "trigger")));
-		cycle = (unsigned long)json_get_int(call, "cycle_count", 0);
-	}
-	engine_keep_answers(r);
 	r->returned = false;
-	return trigger ? engine_troubleshooter_call(r, trigger, cycle) : ADVANCE_ON;
+	if (call)
+		return engine_troubleshooter_call(r,
+			arena_dup(&r->arena, str_of(json_get_str(call, "trigger"))),
+			(unsigned long)json_get_int(call, "cycle_count", 0));
+	engine_keep_answers(r);
+	return ADVANCE_ON;
 }
 
 /* A repeated `--returned=ID` counts only while that action is still outstanding. */
@@ -429,7 +427,7 @@ static const json *hard_abort(const struct engine_run *r)
 /* Ends the run without waiting for the other actions of the array. */
 static enum advance abort_run(struct engine_run *r, const json *action)
 {
-	CLEANUP(json_free) json *report = verdict_json(action_text(r->doc, action));
+	CLEANUP(json_free) json *report = verdict_json(action_text(r->doc, action), NULL);
 	const char *why = arena_printf(&r->arena, "security violation in '%s': %s",
 		json_get_str(action, "id"), breach_told(&r->arena, report));
 
@@ -445,7 +443,7 @@ static enum advance turn(struct engine_run *r, struct error *err)
 
 	if (strcmp(engine_state(r), r->m->workflow->initial) == 0)
 		return boot(r, err);
-	if (engine_is_terminal(r, engine_state(r)))
+	if (engine_is_terminal(r->m->workflow, engine_state(r)))
 		return finish(r);
 	context_set(r->doc, "outcome", (struct str){0});
 	if (context_get(r->doc, "question").n)

@@ -29,7 +29,7 @@ struct engine_run {
 
 /* engine.c */
 const char *engine_state(const struct engine_run *r);
-bool engine_is_terminal(const struct engine_run *r, const char *state);
+bool engine_is_terminal(const struct workflow *w, const char *state);
 /* Writes the outstanding actions into the document. */
 void engine_store(struct engine_run *r);
 /* Drops the outstanding action that writes `section`. */

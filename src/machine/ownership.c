@@ -9,9 +9,8 @@
 
 static bool is_finished(const struct engine *m)
 {
-	const struct engine_run r = {.m = (struct engine *)m};
-
-	return !m->file->created && engine_is_terminal(&r, context_get(&m->file->doc, "state").p);
+	return !m->file->created &&
+	       engine_is_terminal(m->workflow, context_get(&m->file->doc, "state").p);
 }
 
 int engine_admit(const struct engine *m, struct error *err)

@@ -486,19 +486,11 @@ static _Noreturn void detach(const struct script_action *s, int lock, int ready)
 	_exit(0);
 }
 
-static int await_ready(int fd, struct error *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	if (sys_read_all(&text, fd, sizeof(err->text), "pipe of the guard", err) < 0)
-		return -1;
-	return text.len ? error_set(err, ERR_SYSTEM, "%s", text.s) : 0;
-}
-
 /* Starts the guard, which inherits the lock. 0 once it has signed the lock and opened its log; -1
  * with its reason. */
 static int start_guard_process(const struct script_action *s, int lock, struct error *err)
 {
+	CLEANUP(buf_release) struct buf fault = BUF_INIT;
 	int fds[2], rc;
 	pid_t pid;
 
@@ -511,7 +503,9 @@ static int start_guard_process(const struct script_action *s, int lock, struct e
 	if (pid < 0)
 		rc = error_errno(err, "cannot start '%.200s'", s->id);
 	else
-		rc = await_ready(fds[0], err);
+		rc = sys_read_all(&fault, fds[0], sizeof(err->text), "pipe of the guard", err);
+	if (rc == 0 && fault.len)
+		rc = error_set(err, ERR_SYSTEM, "%s", fault.s);
 	close(fds[0]);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
@@ -570,22 +564,21 @@ static void watch_end(struct guard_watch *w)
 		(void)raise(w->caught);
 }
 
-static bool is_alive(const struct process_info *g)
+/* As /proc has it; 'Z' if the guard has ended. */
+static char state_of(const struct process_info *g)
 {
-	struct process_info info;
+	struct process_info now;
 
-	return process_info(g->pid, &info) && info.start == g->start && info.state != 'Z';
+	return process_info(g->pid, &now) && now.start == g->start ? now.state : 'Z';
 }
 
 /* A stopped guard (SIGSTOP) keeps no time limit: continues it. */
 static void wake_guard(struct guard_watch *w, const struct process_info *g)
 {
-	struct process_info info;
-
 	if (w->wake < 0 || clock_ticks() < w->wake)
 		return;
 	w->wake = clock_ticks() + CONTINUE_MS;
-	if (process_info(g->pid, &info) && info.start == g->start && info.state == 'T')
+	if (state_of(g) == 'T')
 		(void)kill(g->pid, SIGCONT);
 }
 
@@ -633,7 +626,7 @@ static enum seen watch_guard(struct guard_watch *w, const struct process_info *g
 static void end_guard(const struct script_action *s, struct guard_watch *w,
 	const struct process_info *g, int handle)
 {
-	if (is_alive(g)) {
+	if (state_of(g) != 'Z') {
 		(void)kill(g->pid, SIGTERM);
 		(void)kill(g->pid, SIGCONT);
 	}
@@ -641,7 +634,7 @@ static void end_guard(const struct script_action *s, struct guard_watch *w,
 	w->wake = -1;
 	if (watch_guard(w, g, handle) == SEEN_END)
 		return;
-	if (is_alive(g))
+	if (state_of(g) != 'Z')
 		(void)kill(g->pid, SIGKILL);
 	w->until = clock_ticks() + END_MS;
 	(void)watch_guard(w, g, handle);
@@ -657,7 +650,7 @@ static enum seen wait_for_guard(const struct script_action *s, struct guard_watc
 
 	if (lock_read(lock, &g))
 		handle = (int)syscall(SYS_pidfd_open, g.pid, 0);
-	if (handle < 0 || !is_alive(&g)) /* it has not signed yet, or has just ended */
+	if (handle < 0 || state_of(&g) == 'Z') /* it has not signed yet, or has just ended */
 		return watch_once(w, -1, BRIEFLY_MS);
 	end = clock_ticks() + (int64_t)s->timeout_s * 1000; /* a later caller waits longer */
 	w->wake = end + CONTINUE_MS;
@@ -780,18 +773,10 @@ int script_run(struct arena *a, const char *context_file, const char *action, co
 
 /* ---- who may run it ---- */
 
-static int note_refusal(struct context_file *f, const char *id, struct error *err)
-{
-	struct error ignored;
-
-	json_put_texts(context_event(f, "refusal"), "action", id, "reason", err->text);
-	(void)context_log(f, &ignored);
-	return -1;
-}
-
 int script_admit(const char *context_file, const char *action, const char *owner, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
+	struct error ignored;
 
 	if (lease_check_owner(owner, err) < 0 ||
 		context_open(&f, context_file, CONTEXT_MUST_EXIST, err) < 0)
@@ -799,5 +784,9 @@ int script_admit(const char *context_file, const char *action, const char *owner
 	(void)context_op(&f, "exec");
 	if (lease_admit(&f, context_get(&f.doc, "work_item_id").p, owner, err) == 0)
 		return context_log(&f, err);
-	return err->code == ERR_STATE ? note_refusal(&f, action, err) : -1;
+	if (err->code == ERR_STATE) {
+		json_put_texts(context_event(&f, "refusal"), "action", action, "reason", err->text);
+		(void)context_log(&f, &ignored);
+	}
+	return -1;
 }

@@ -279,12 +279,10 @@ static void resume(struct engine_run *r, const char *trigger, const json *answer
 	engine_keep_answers(r);
 	/* a transition that it makes itself is not progress */
 	context_set_count(r->doc, "troubleshooter_calls", calls);
-	context_set(r->doc, "troubleshooter_input", (struct str){0});
 }
 
 static void end_run(struct engine_run *r, const char *reason)
 {
-	context_set(r->doc, "troubleshooter_input", (struct str){0});
 	context_put(r->doc, "Last Failure",
 		str_of(arena_printf(&r->arena, "Ended by the troubleshooter: %s", reason)));
 	engine_enter(r, "failed", "terminated",
@@ -293,7 +291,6 @@ static void end_run(struct engine_run *r, const char *reason)
 
 static void ask_user(struct engine_run *r, const char *trigger, const char *reason)
 {
-	context_set(r->doc, "troubleshooter_input", (struct str){0});
 	engine_keep_answers(r);
 	context_set(r->doc, "question", str_of(reason));
 	context_set(r->doc, "question_trigger", str_of(trigger));
@@ -319,7 +316,7 @@ enum advance engine_troubleshooter_answered(struct engine_run *r, const json *ac
 {
 	const char *trigger = arena_dup(&r->arena, str_of(json_get_str(action, "trigger")));
 	struct str word = action_word(r->doc, action);
-	CLEANUP(json_free) json *answer = verdict_json(action_text(r->doc, action));
+	CLEANUP(json_free) json *answer = verdict_json(action_text(r->doc, action), NULL);
 	const char *reason = answer ? json_get_str(answer, "reason") : NULL;
 
 	reason = reason && *reason ? reason : "no reason given";
@@ -337,6 +334,7 @@ enum advance engine_troubleshooter_answered(struct engine_run *r, const json *ac
 		end_run(r, reason);
 	else
 		ask_user(r, trigger, reason);
+	context_set(r->doc, "troubleshooter_input", (struct str){0});
 	return ADVANCE_ON;
 }
 

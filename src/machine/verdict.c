@@ -68,20 +68,15 @@ static json *last_fence(struct str text, size_t *after)
 	return found;
 }
 
-/* *after: the offset of the text after the verdict. */
-static json *find_verdict(struct str text, size_t *after)
+json *verdict_json(struct str text, size_t *after)
 {
 	bool unreadable = false;
-	json *j = last_line(text, &unreadable, after);
-
-	return j || unreadable ? j : last_fence(text, after);
-}
-
-json *verdict_json(struct str text)
-{
 	size_t ignored;
+	json *j;
 
-	return find_verdict(text, &ignored);
+	after = after ? after : &ignored;
+	j = last_line(text, &unreadable, after);
+	return j || unreadable ? j : last_fence(text, after);
 }
 
 /*
@@ -240,8 +235,8 @@ static enum tone tone_of(struct str text)
 bool verdict_status(struct str text, char *out, size_t size)
 {
 	size_t after = text.n;
-	CLEANUP(json_free) json *j = find_verdict(text, &after);
-	const char *status = j ? json_get_str(j, "status") : NULL;
+	CLEANUP(json_free) json *j = verdict_json(text, &after);
+	const char *status = json_get_str(j, "status");
 
 	if (!status || strlen(status) >= size)
 		return false;

@@ -12,8 +12,8 @@
 #include "src/base/buf.h"
 #include "src/base/json.h"
 
-/* The JSON object that decides; NULL if there is none. */
-json *verdict_json(struct str text);
+/* The JSON object that decides; NULL if there is none. *after (may be NULL): where it ends. */
+json *verdict_json(struct str text, size_t *after);
 /*
  * Its `status`, copied to out. False if there is none, or if it is `approved` or `validated` and
  * the prose after it rejects.

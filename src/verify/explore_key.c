@@ -135,7 +135,8 @@ static void add_sections(const struct context *c, struct buf *out)
 static void add_verdict(const struct context *c, const json *action, struct buf *out)
 {
 	struct str text = action_text(c, action), word = action_word(c, action);
-	CLEANUP(json_free) json *j = action_is_troubleshooter(action) ? verdict_json(text) : NULL;
+	CLEANUP(json_free)
+	json *j = action_is_troubleshooter(action) ? verdict_json(text, NULL) : NULL;
 	const json *changes = json_get(j, "state_changes");
 
 	buf_add(out, word);
