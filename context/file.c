@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include "context/file.h"
 #include "src/base/clock.h"
-#include "src/base/json_object.h"
 #include "src/base/number.h"
 #include "src/sys/path.h"
 

@@ -1,7 +1,6 @@
 /* lease.c: which session holds a work item. */
 #include "context/lease.h"
 #include "src/base/clock.h"
-#include "src/base/json_object.h"
 
 #define HOLDER_KEY "holder"
 
