@@ -30,9 +30,9 @@ struct replay {
 
 	/* The recorded side. */
 	struct store_log *log;
-	struct history history;      /* follows where an operation does not come out the same */
-	const char *journal;         /* its first line */
-	int64_t rev;                 /* before the operation */
+	const char *journal; /* its first line */
+	struct buf document; /* before the operation; empty: none */
+	bool there;
 	struct recorded_commit next; /* the commit after the operation, if has_next */
 	bool has_next;
 	VEC(struct recorded_commit) commits; /* of the operation */
@@ -68,14 +68,13 @@ bool replay_next_commit(struct str *rest, struct str *lines)
 	return false;
 }
 
-static size_t count_events(struct str lines)
+/* Cuts the lines up to the next event off *lines, which is the last of them. */
+static bool next_event(struct str *lines, struct str *event)
 {
-	struct str line;
-	size_t n = 0;
-
-	while (str_line(&lines, &line))
-		n += str_starts(line, EVENT);
-	return n;
+	while (str_line(lines, event))
+		if (str_starts(*event, EVENT))
+			return true;
+	return false;
 }
 
 /* As store_log_next(). */
@@ -83,6 +82,7 @@ static int read_next(struct replay *r, struct error *err)
 {
 	struct recorded_commit *c = &r->next;
 	int rc = store_log_next_head(r->log, &c->saved, &c->head, err);
+	struct str lines, event;
 	const char *op;
 
 	r->has_next = rc > 0;
@@ -92,7 +92,8 @@ static int read_next(struct replay *r, struct error *err)
 	c->op = op ? op : "";
 	c->part = json_get_int(c->saved.note, "part", 1);
 	r->result->commits++;
-	r->result->events += count_events(c->saved.lines);
+	for (lines = c->saved.lines; next_event(&lines, &event);)
+		r->result->events++;
 	return 1;
 }
 
@@ -112,8 +113,6 @@ static int next_operation(struct replay *r, struct error *err)
 {
 	int rc;
 
-	if (r->commits.n)
-		r->rev = last_commit(r)->saved.rev;
 	forget_operation(r);
 	if (!r->has_next)
 		return 0;
@@ -132,27 +131,26 @@ static struct str lines_from(const struct replay *r, const char *from)
 	return (struct str){from, (size_t)(last.p + last.n - from)};
 }
 
-/* The change of the document in the lines of a commit; NULL: none. */
-static json *parse_change(struct str lines)
+/* Turns the document into the one after the commit with these lines; true if they change it. */
+static bool apply_change(struct str lines, struct buf *document)
 {
-	json *change = NULL;
+	CLEANUP(buf_release) struct buf before = BUF_INIT;
+	CLEANUP(json_free) json *change = NULL;
+	const json *delta;
 	struct error ignored;
 	struct str line;
 
 	while (!change && str_line(&lines, &line))
 		if (str_starts(line, CHANGE))
 			(void)json_parse(&change, line, &ignored);
-	return change;
-}
-
-/* Adds the document after the change; false when there is none then. */
-static bool apply_change(const json *change, struct str before, struct buf *after)
-{
-	struct error ignored;
-
-	if (json_is_array(json_get(change, "delta")))
-		(void)delta_apply(json_get(change, "delta"), before, after, &ignored);
-	return json_get(change, "to") != NULL;
+	if (!change)
+		return false;
+	before = *document;
+	*document = (struct buf)BUF_INIT;
+	delta = json_get(change, "delta");
+	if (delta)
+		(void)delta_apply(delta, buf_str(&before), document, &ignored);
+	return true;
 }
 
 static json *parse_events(struct str lines)
@@ -161,26 +159,10 @@ static json *parse_events(struct str lines)
 	struct error ignored;
 	struct str line;
 
-	while (str_line(&lines, &line))
-		if (str_starts(line, EVENT) && json_parse(&event, line, &ignored) == 0)
+	while (next_event(&lines, &line))
+		if (json_parse(&event, line, &ignored) == 0)
 			json_push(list, event);
 	return list;
-}
-
-/* Reads the history, with all its checks, up to the commit `rev`; 0: up to none. */
-static int read_history(struct replay *r, int64_t rev, struct error *err)
-{
-	struct history *h = &r->history;
-	int rc = 1;
-
-	if (!h->log && history_open(h, r->result->place, err) < 0)
-		return -1;
-	while (h->commit.rev < rev && (rc = history_next(h, err)) > 0)
-		;
-	if (rc >= 0 && h->commit.rev != rev)
-		return error_set(err, ERR_STATE, "'%s' was replaced while it was read",
-			r->result->place->journal);
-	return rc < 0 ? -1 : 0;
 }
 
 /* ---- the environment ---- */
@@ -280,23 +262,30 @@ static void put_document(struct replay *r, bool there, struct str text)
 		simulator_disk_remove(r->disk, r->now.path);
 }
 
-/* Adds the recorded document after the operation's first commit; false when there is none. To be
- * called before the operation is run. */
-static bool first_document(const struct replay *r, struct buf *out)
+static void keep_document(struct replay *r)
 {
-	CLEANUP(json_free) json *change = parse_change(r->commits.items[0].saved.lines);
-	const struct buf *before = simulator_disk_text(r->disk, r->now.path);
+	const struct buf *text = simulator_disk_text(r->disk, r->now.path);
 
-	return apply_change(change, before ? buf_str(before) : (struct str){0}, out);
+	r->there = text != NULL;
+	buf_clear(&r->document);
+	if (text)
+		buf_add(&r->document, buf_str(text));
 }
 
-/* Puts the disk into the recorded state after the operation, up to which the history was read. */
+/* The recorded document after the operation's first commit. */
+static void first_document(const struct replay *r, struct buf *out)
+{
+	buf_add(out, buf_str(&r->document));
+	(void)apply_change(r->commits.items[0].saved.lines, out);
+}
+
+/* Puts the disk into the recorded state after the operation. */
 static void adopt(struct replay *r)
 {
 	struct str journal = lines_from(r, r->journal);
 
 	close_document(r);
-	put_document(r, r->history.there, buf_str(&r->history.document));
+	put_document(r, r->there, buf_str(&r->document));
 	simulator_disk_put(r->disk, r->now.journal, journal);
 	r->at = journal.n;
 }
@@ -362,10 +351,9 @@ static bool open_document(struct replay *r)
 static bool replay_edit(struct replay *r, const struct recorded_commit *c)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	bool there = first_document(r, &text);
 
-	(void)c;
-	put_document(r, there, buf_str(&text));
+	first_document(r, &text);
+	put_document(r, !c->saved.removed, buf_str(&text));
 	(void)open_document(r);
 	return true;
 }
@@ -504,8 +492,9 @@ static bool replay_record(struct replay *r, const struct recorded_commit *c)
 	const char *id = json_get_str(c->saved.note, "action");
 	enum answer_fate fate;
 
-	if (!c->saved.document_key || !id || !first_document(r, &document))
+	if (!c->saved.document_key || c->saved.removed || !id)
 		return false;
+	first_document(r, &document);
 	if (!open_document(r))
 		return true;
 	events = parse_events(c->saved.lines);
@@ -543,7 +532,9 @@ static bool replay_set(struct replay *r, const struct recorded_commit *c)
 
 	if (!key)
 		return false;
-	if (!value && first_document(r, &text) && context_parse_buf(&doc, "", &text, &ignored) == 0)
+	if (!value)
+		first_document(r, &text);
+	if (!value && context_parse_buf(&doc, "", &text, &ignored) == 0)
 		value = context_get(&doc, key).p;
 	if (open_document(r))
 		(void)engine_set_key(&r->file, key, str_of(value), &r->err);
@@ -612,6 +603,7 @@ static bool run_operation(struct replay *r)
 
 	r->err = (struct error){0};
 	follow(r);
+	keep_document(r);
 	if (first->part != 1 || !set_clock(first))
 		return false;
 	for (size_t i = 0; i < COUNT(operations); i++)
@@ -672,59 +664,35 @@ static void add_difference(struct replay *r, const struct recorded_commit *c, co
 
 static void add_events(struct str lines, struct buf *out)
 {
-	struct str line;
+	struct str event;
 
-	while (str_line(&lines, &line))
-		if (str_starts(line, EVENT))
-			buf_addf(out, "%.*s\n", (int)line.n, line.p);
+	while (next_event(&lines, &event))
+		buf_addf(out, "%.*s\n", (int)event.n, event.p);
 }
 
-/* `lines` are what the commit that the history has just read saved when it was run again; *document
- * is the document before it, and becomes the one after it. */
-static void compare_commit(
-	struct replay *r, const struct recorded_commit *c, struct str lines, struct buf *document)
+/* What the commit saved when it was run again is cut off *rest; *document is then the document
+ * before it, and becomes the one after it. r->document is the recorded one. */
+static void compare_commit(struct replay *r, const struct recorded_commit *c, bool changed,
+	struct str *rest, struct buf *document)
 {
-	CLEANUP(buf_release) struct buf old = *document, events = BUF_INIT, new_events = BUF_INIT;
-	CLEANUP(json_free) json *change = parse_change(lines);
-	struct str recorded = buf_str(&r->history.document);
+	CLEANUP(buf_release) struct buf events = BUF_INIT, new_events = BUF_INIT;
+	const struct str none = {0};
+	struct str lines;
+	bool saved;
 
-	*document = (struct buf)BUF_INIT;
-	if (change)
-		(void)apply_change(change, buf_str(&old), document);
-	else
-		buf_add(document, buf_str(&old));
+	if (!replay_next_commit(rest, &lines)) {
+		add_difference(r, c, r->err.code ? r->err.text : "nothing was saved", none, none);
+		return;
+	}
+	saved = apply_change(lines, document);
 	add_events(c->saved.lines, &events);
 	add_events(lines, &new_events);
-	if (!str_eq(recorded, buf_str(document)))
-		add_difference(r, c, "document", recorded, buf_str(document));
-	else if (!change == r->history.changed)
-		add_difference(r, c, change ? "it was saved" : "it was not saved", (struct str){0},
-			(struct str){0});
+	if (!str_eq(buf_str(&r->document), buf_str(document)))
+		add_difference(r, c, "document", buf_str(&r->document), buf_str(document));
+	else if (saved != changed)
+		add_difference(r, c, saved ? "it was saved" : "it was not saved", none, none);
 	else if (!str_eq(buf_str(&events), buf_str(&new_events)))
 		add_difference(r, c, "events", buf_str(&events), buf_str(&new_events));
-}
-
-/* Commits more than recorded are no difference: the process was killed before them. */
-static int compare(struct replay *r, struct error *err)
-{
-	CLEANUP(buf_release) struct buf document = BUF_INIT;
-	struct str rest = written(r), lines;
-
-	if (read_history(r, r->rev, err) < 0)
-		return -1;
-	buf_add(&document, buf_str(&r->history.document));
-	for (size_t i = 0; i < r->commits.n; i++) {
-		const struct recorded_commit *c = &r->commits.items[i];
-
-		if (read_history(r, c->saved.rev, err) < 0)
-			return -1;
-		if (replay_next_commit(&rest, &lines))
-			compare_commit(r, c, lines, &document);
-		else
-			add_difference(r, c, r->err.code ? r->err.text : "nothing was saved",
-				(struct str){0}, (struct str){0});
-	}
-	return 0;
 }
 
 /* An edit by hand is an input, but that the store finds it is verified too. */
@@ -733,24 +701,32 @@ static bool is_by_hand(const struct recorded_commit *c)
 	return strcmp(c->op, "edit") == 0 || strcmp(c->op, "removed") == 0;
 }
 
-/* The same lines have the same checksums, so the documents are rebuilt only where they are not. */
-static int verify_operation(struct replay *r, struct error *err)
+/* The same lines have the same checksums, so the documents are rebuilt only where they are not.
+ * Commits more than recorded are no difference: the process was killed before them. */
+static void verify_operation(struct replay *r)
 {
+	CLEANUP(buf_release) struct buf document = BUF_INIT;
 	bool was_run = run_operation(r);
-	struct str recorded = lines_from(r, r->commits.items[0].saved.lines.p);
+	struct str recorded = lines_from(r, r->commits.items[0].saved.lines.p), rest = written(r);
 
 	if (was_run && !is_by_hand(&r->commits.items[0]))
 		r->result->replayed += r->commits.n;
 	else
 		count_taken(r);
-	if (was_run && str_eq(written(r), recorded)) {
+	if (was_run && str_eq(rest, recorded)) {
 		r->at += recorded.n;
-		return 0;
+		return;
 	}
-	if ((was_run && compare(r, err) < 0) || read_history(r, last_commit(r)->saved.rev, err) < 0)
-		return -1;
+	buf_add(&document, buf_str(&r->document));
+	for (size_t i = 0; i < r->commits.n; i++) {
+		const struct recorded_commit *c = &r->commits.items[i];
+		bool changed = apply_change(c->saved.lines, &r->document);
+
+		r->there = changed ? !c->saved.removed : r->there;
+		if (was_run)
+			compare_commit(r, c, changed, &rest, &document);
+	}
 	adopt(r);
-	return 0;
 }
 
 static void replay_close(struct replay *r)
@@ -760,7 +736,7 @@ static void replay_close(struct replay *r)
 		json_free(&r->next.head);
 	vec_release(&r->commits);
 	store_log_close(&r->log);
-	history_close(&r->history);
+	buf_release(&r->document);
 	close_document(r);
 	simulator_disk_free(&r->disk);
 	arena_release(&r->paths);
@@ -782,7 +758,7 @@ int replay_verify(struct arena *a, const struct history_place *place, struct rep
 	rc = read_next(&r, err);
 	r.journal = r.next.saved.lines.p;
 	while (rc >= 0 && (rc = next_operation(&r, err)) > 0)
-		rc = verify_operation(&r, err);
+		verify_operation(&r);
 	return rc;
 }
 
