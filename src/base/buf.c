@@ -36,7 +36,7 @@ bool str_eq(struct str a, struct str b)
 
 bool str_is(struct str a, const char *b)
 {
-	return str_eq(a, str_of(b));
+	return a.n ? a.p[0] == b[0] && str_eq(a, str_of(b)) : !b[0];
 }
 
 bool str_starts(struct str s, const char *prefix)
@@ -127,7 +127,9 @@ void buf_add(struct buf *b, struct str s)
 
 void buf_addc(struct buf *b, char c)
 {
-	buf_add(b, (struct str){&c, 1});
+	buf_reserve(b, 1);
+	b->s[b->len++] = c;
+	b->s[b->len] = '\0';
 }
 
 void buf_adds(struct buf *b, const char *s)

@@ -34,25 +34,27 @@ struct json_keys {
 	size_t n, cap;
 };
 
-static bool has_key(const struct json_keys *keys, const char *key)
+static bool has_key(const json *from, const json *to, const char *key)
 {
-	for (size_t i = 0; i < keys->n; i++)
-		if (*keys->items[i] == *key && strcmp(keys->items[i], key) == 0)
+	for (; from != to; from = from->next)
+		if (*from->string == *key && strcmp(from->string, key) == 0)
 			return true;
 	return false;
 }
 
-/* Compares each with each only if there are few: the text comes from outside. */
+/* Many keys are sorted first: the text comes from outside. */
 static bool has_duplicate_key(const json *object, struct json_keys *keys)
 {
-	keys->n = 0;
-	for (const json *c = object->child; c; c = c->next) {
-		if (keys->n < FEW_KEYS && has_key(keys, c->string))
+	size_t n = 0;
+
+	for (const json *c = object->child; c && n < FEW_KEYS; c = c->next, n++)
+		if (has_key(object->child, c, c->string))
 			return true;
-		vec_push(keys, c->string);
-	}
-	if (keys->n <= FEW_KEYS)
+	if (n < FEW_KEYS)
 		return false;
+	keys->n = 0;
+	for (const json *c = object->child; c; c = c->next)
+		vec_push(keys, c->string);
 	vec_sort(keys, vec_by_text);
 	for (size_t i = 1; i < keys->n; i++)
 		if (strcmp(keys->items[i - 1], keys->items[i]) == 0)
@@ -132,7 +134,7 @@ const json *json_get(const json *object, const char *key)
 {
 	const json *c = object ? object->child : NULL;
 
-	while (c && (!c->string || strcmp(c->string, key) != 0))
+	while (c && (!c->string || *c->string != *key || strcmp(c->string, key) != 0))
 		c = c->next;
 	return c;
 }
@@ -217,13 +219,15 @@ json *json_copy(const json *j)
 
 json *json_string(struct str value)
 {
-	CLEANUP(base_free) char *text = xmalloc(value.n + 1);
+	json *j = need(cJSON_CreateNull());
 
 	assert(!str_utf8_fault(value));
+	j->type = cJSON_String;
+	j->valuestring = need(cJSON_malloc(value.n + 1));
 	if (value.n)
-		memcpy(text, value.p, value.n);
-	text[value.n] = '\0';
-	return need(cJSON_CreateString(text));
+		memcpy(j->valuestring, value.p, value.n);
+	j->valuestring[value.n] = '\0';
+	return j;
 }
 
 static json *number(double value)
@@ -384,24 +388,31 @@ static bool has_escape(const char *p)
 	       high;
 }
 
+/* The bytes before the first that must be escaped. */
+static size_t plain_length(struct str s)
+{
+	size_t n = 0;
+
+	while (s.n - n >= BLOCK && !has_escape(s.p + n))
+		n += BLOCK;
+	while (n < s.n && (unsigned char)s.p[n] >= ' ' && s.p[n] != '"' && s.p[n] != '\\')
+		n++;
+	return n;
+}
+
 void json_print_text(struct buf *out, struct str s)
 {
-	size_t from = 0;
+	size_t n = plain_length(s);
 
+	buf_reserve(out, s.n + 2);
 	buf_addc(out, '"');
-	for (size_t i = 0; i < s.n; i++) {
-		unsigned char c;
-
-		while (s.n - i > BLOCK && !has_escape(s.p + i))
-			i += BLOCK;
-		c = (unsigned char)s.p[i];
-		if (c >= 0x20 && c != '"' && c != '\\')
-			continue;
-		buf_add(out, str_sub(s, from, i));
-		print_escape(out, c);
-		from = i + 1;
+	buf_add(out, str_sub(s, 0, n));
+	while (n < s.n) {
+		print_escape(out, (unsigned char)s.p[n]);
+		s = str_sub(s, n + 1, s.n);
+		n = plain_length(s);
+		buf_add(out, str_sub(s, 0, n));
 	}
-	buf_add(out, str_sub(s, from, s.n));
 	buf_addc(out, '"');
 }
 
@@ -423,7 +434,9 @@ static void begin_value(struct json_writer *w, const char *key)
 		new_line(w);
 	if (key) {
 		json_print_text(w->out, str_of(key));
-		buf_adds(w->out, w->pretty ? ": " : ":");
+		buf_addc(w->out, ':');
+		if (w->pretty)
+			buf_addc(w->out, ' ');
 	}
 	w->comma = true;
 }
