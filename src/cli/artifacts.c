@@ -136,7 +136,7 @@ static int run_events(struct invocation *in, struct error *err)
 	const struct artifacts_options *o = in->values;
 	size_t skipped;
 	int64_t t;
-	char *dir;
+	const char *dir;
 
 	if (o->since && !clock_parse_rfc3339(str_of(o->since), &t))
 		return error_set(err, ERR_USAGE,

@@ -18,7 +18,7 @@ static const struct option path_options[] = {
 static int run_path(struct invocation *in, struct error *err)
 {
 	const struct context_path_options *o = in->values;
-	char *repo, *path;
+	const char *repo, *path;
 
 	if (path_check_id(in->words[0], err) < 0 ||
 		locate_repository(in->arena, o->repo, &repo, err) < 0 ||

@@ -82,18 +82,6 @@ static int run_run(struct invocation *in, struct error *err)
 
 /* ---- status and release ---- */
 
-static json *holder_json(const struct gate_holder *h)
-{
-	if (h->elsewhere)
-		return JSON_OBJECT(
-			JSON_BOOL("otherStateFolder", true), JSON_TEXT("text", h->elsewhere));
-	return JSON_OBJECT(JSON_TEXT("who", h->who), JSON_INT("pid", h->pid),
-		JSON_TEXT("host", h->host), JSON_INT("fence", h->fence),
-		JSON_TIME("since", h->since), JSON_TIME("until", h->until),
-		JSON_BOOL("here", h->here), JSON_BOOL("live", h->live),
-		JSON_BOOL("leaseOver", h->over), JSON_BOOL("ending", h->evicting));
-}
-
 static const char *state_of(const struct gate_holder *h)
 {
 	if (h->evicting)
@@ -119,15 +107,6 @@ static void put_holder(struct buf *out, const struct gate_holder *h)
 	buf_addf(out, "held by '%s'\n  process  %ld on %s, %s\n  fence    %lld\n", h->who,
 		(long)h->pid, h->host, state_of(h), (long long)h->fence);
 	buf_addf(out, "  since    %s\n  lease    until %s\n", since, until);
-}
-
-static json *record_json(const struct rebase_record *r)
-{
-	return JSON_OBJECT(JSON_TEXT("branch", r->branch ? r->branch : ""),
-		JSON_TEXT("path", r->path), JSON_TEXT("target", r->target ? r->target : ""),
-		JSON_TEXT("state", r->state), JSON_INT("attempts", r->attempts),
-		JSON_IF(r->paths, JSON_VALUE("paths", json_names(r->paths))),
-		JSON_INT("fence", r->fence), JSON_TIME("at", r->at));
 }
 
 static void put_record(struct buf *out, const struct rebase_record *r)
@@ -163,13 +142,13 @@ static int run_status(struct invocation *in, struct error *err)
 		buf_addf(&text, "free (last fence %lld)\n", (long long)fence);
 	rebases = json_array();
 	for (size_t i = 0; i < n; i++) {
-		json_push(rebases, record_json(&list[i]));
+		json_push(rebases, rebase_record_json(&list[i]));
 		put_record(&text, &list[i]);
 	}
 	cli_put_result(in->out, o->json, buf_str(&text),
 		JSON_OBJECT(JSON_TEXT("dir", p.dir), JSON_BOOL("held", held),
 			JSON_INT("fence", fence),
-			JSON_IF(held, JSON_VALUE("holder", holder_json(&h))),
+			JSON_IF(held, JSON_VALUE("holder", gate_holder_json(&h))),
 			JSON_VALUE("rebases", rebases)));
 	return 0;
 }
@@ -193,26 +172,14 @@ static int run_release(struct invocation *in, struct error *err)
 			"the gate was free\n");
 	else
 		cli_put_format(in->out, o->json,
-			JSON_OBJECT(
-				JSON_BOOL("released", true), JSON_VALUE("was", holder_json(&was))),
+			JSON_OBJECT(JSON_BOOL("released", true),
+				JSON_VALUE("was", gate_holder_json(&was))),
 			"released: fence %lld, '%s', process %ld on %s\n", (long long)was.fence,
 			was.who, (long)was.pid, was.host);
 	return 0;
 }
 
 /* ---- rebase ---- */
-
-static json *rebase_json(const struct rebase *r)
-{
-	return JSON_OBJECT(JSON_TEXT("outcome", rebase_word(r->fate)),
-		JSON_TEXT("branch", r->branch), JSON_TEXT("target", r->target),
-		JSON_TEXT("before", r->before ? r->before : ""),
-		JSON_IF(r->after, JSON_TEXT("after", r->after)),
-		JSON_IF(r->onto, JSON_TEXT("onto", r->onto)),
-		JSON_IF(r->paths, JSON_VALUE("paths", json_names(r->paths))),
-		JSON_INT("attempt", r->attempt), JSON_INT("fence", r->fence),
-		JSON_BOOL("repaired", r->repaired), JSON_IF(r->kept, JSON_TEXT("kept", r->kept)));
-}
 
 static void put_rebase(struct buf *out, const struct rebase *r)
 {

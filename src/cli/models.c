@@ -163,7 +163,7 @@ static int resolve_stages(struct invocation *in, const struct model_registry *r,
 {
 	const struct models_options *o = in->values;
 	struct model_pin *pins;
-	char *dir = NULL;
+	const char *dir = NULL;
 
 	if (in->n)
 		return error_set(err, ERR_USAGE, "give models or --pipeline, not both");

@@ -47,15 +47,6 @@ static const struct option test_options[] = {
 
 /* ---- the question ---- */
 
-/* A command, and what it is judged by. */
-struct policy_question {
-	struct policy policy;
-	struct root root;
-	const char *cwd;
-	struct str command;
-	struct verdict verdict; /* denied already: the persona may not run commands at all */
-};
-
 /* One word is a command line; several are the words of one command, each taken literally. */
 static int read_command(struct invocation *in, struct str *out, struct error *err)
 {
@@ -78,46 +69,16 @@ static int read_command(struct invocation *in, struct str *out, struct error *er
 	return 0;
 }
 
-static int load_policy(struct invocation *in, struct policy_question *q, struct error *err)
-{
-	const struct policy_options *o = in->values;
-
-	if (o->policy && o->persona)
-		return error_set(err, ERR_USAGE, "give --policy or --persona, not both");
-	if (o->persona)
-		return clearance_policy(
-			in->arena, q->root.path, o->persona, &q->policy, &q->verdict, err);
-	return policy_load(in->arena, o->policy ? o->policy : "readonly", &q->policy, err);
-}
-
-/* Release it with question_release(), also after -1. */
+/* Release it with policy_question_release(), also after -1. */
 static int read_question(struct invocation *in, struct policy_question *q, struct error *err)
 {
 	const struct policy_options *o = in->values;
-	char *root = (char *)o->root;
 
-	*q = (struct policy_question){.root = {.fd = -1}, .policy = {.name = "none"}};
-	q->cwd = o->cwd ? o->cwd : ".";
-	if (read_command(in, &q->command, err) < 0 ||
-		(!root && root_find(in->arena, q->cwd, &root, err) < 0) ||
-		root_open(in->arena, root, &q->root, err) < 0)
-		return -1;
-	return load_policy(in, q, err);
-}
-
-static void question_release(struct policy_question *q)
-{
-	root_close(&q->root);
-}
-
-/* Fills in the verdict; *tree is NULL where the text was not understood. */
-static void ask_policy(
-	struct invocation *in, struct policy_question *q, struct node **tree, struct trace *trace)
-{
-	*tree = NULL;
-	if (!q->verdict.denied)
-		(void)policy_check(in->arena, &q->policy, &q->root, q->cwd, q->command, tree,
-			&q->verdict, trace);
+	*q = (struct policy_question){
+		.root = {.fd = -1}, .policy = {.name = "none"}, .cwd = o->cwd ? o->cwd : "."};
+	return read_command(in, &q->command, err) < 0
+		       ? -1
+		       : policy_question_open(in->arena, q, o->root, o->policy, o->persona, err);
 }
 
 /* ---- check and explain ---- */
@@ -194,7 +155,7 @@ static void put_explanation(struct buf *out, const struct policy_question *q,
 
 static int run_check(struct invocation *in, struct error *err)
 {
-	CLEANUP(question_release) struct policy_question q = {.root = {.fd = -1}};
+	CLEANUP(policy_question_release) struct policy_question q = {.root = {.fd = -1}};
 	const struct policy_options *o = in->values;
 	bool explain = strcmp(in->path, "policy explain") == 0;
 	struct trace trace = {0};
@@ -202,7 +163,7 @@ static int run_check(struct invocation *in, struct error *err)
 
 	if (read_question(in, &q, err) < 0)
 		return -1;
-	ask_policy(in, &q, &tree, explain ? &trace : NULL);
+	policy_question_check(in->arena, &q, &tree, explain ? &trace : NULL);
 	if (o->json)
 		cli_put_json(in->out, answer_json(&q.verdict, tree, explain ? &trace : NULL));
 	else if (explain)
@@ -275,7 +236,7 @@ static int execute_allowed(struct invocation *in, struct policy_question *q,
 {
 	struct node *tree;
 
-	ask_policy(in, q, &tree, NULL);
+	policy_question_check(in->arena, q, &tree, NULL);
 	if (q->verdict.denied) {
 		report->verdict = &q->verdict;
 		log_denied(&q->verdict);
@@ -295,7 +256,7 @@ static int execute_allowed(struct invocation *in, struct policy_question *q,
 
 static int run_exec(struct invocation *in, struct error *err)
 {
-	CLEANUP(question_release) struct policy_question q = {.root = {.fd = -1}};
+	CLEANUP(policy_question_release) struct policy_question q = {.root = {.fd = -1}};
 	CLEANUP(execution_end_release) struct execution_end end = {0};
 	const struct policy_options *o = in->values;
 	struct execution_report report = {0};

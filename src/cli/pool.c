@@ -295,46 +295,20 @@ static int run_audit(struct invocation *in, struct error *err)
 
 /* ---- port ---- */
 
-static json *port_json(const struct port_request *ask, const struct port_report *got)
-{
-	json *tried = json_array();
-
-	for (size_t i = 0; i < got->answer.n_tried; i++)
-		json_push_int(tried, got->answer.tried[i]);
-	return JSON_OBJECT(JSON_TEXT("path", got->path), JSON_INT("basePort", ask->base),
-		JSON_IF(got->candidate, JSON_INT("candidate", got->candidate)),
-		JSON_INT("port", got->answer.first),
-		JSON_VALUE("ports", port_list_json(got->answer.first, ask->count)),
-		JSON_TEXT("source", port_source_word(got->source)), JSON_VALUE("attempted", tried));
-}
-
 static int run_port(struct invocation *in, struct error *err)
 {
-	CLEANUP(pool_close) struct pool p = {0};
 	const struct pool_options *o = in->values;
-	struct port_request ask = {
-		.override = o->port, .issue = o->issue, .count = (unsigned)o->count};
-	struct worktree_pool_spec spec;
+	struct port_request ask = {.override = o->port,
+		.issue = o->issue,
+		.base = (unsigned)o->base_port,
+		.count = (unsigned)o->count};
 	struct port_report got;
-	struct error ignored;
-	char *state, *artifacts;
-	bool pool;
 
-	if (locate_pool_spec(in->arena, &o->pool, &spec, err) < 0 ||
-		context_state_directory(in->arena, &state, err) < 0)
-		return -1;
-	ask.base = o->base_port ? (unsigned)o->base_port : spec.base_port;
-	ask.state = state;
-	/* A path outside of any repository has no pool and no directory for events. */
-	pool = !port_is_path(in->words[0]) && locate_pool(in->arena, &o->pool, &p, &ignored) == 0;
-	if (pool_port_of(in->arena, pool ? &p : NULL, in->words[0], &ask, err) < 0)
-		return -1;
-	if (locate_artifacts(in->arena, o->pool.artifacts, o->pool.repo, &artifacts, &ignored) == 0)
-		ask.artifacts = artifacts;
-	if (pool_port(in->arena, &ask, &got, err) < 0)
+	if (locate_port(in->arena, &o->pool, in->words[0], &ask, err) < 0 ||
+		pool_port(in->arena, &ask, &got, err) < 0)
 		return -1;
 	if (o->json)
-		cli_put_json(in->out, port_json(&ask, &got));
+		cli_put_json(in->out, port_report_json(&ask, &got));
 	for (unsigned i = 0; i < ask.count && !o->json; i++)
 		buf_addf(in->out, "%u\n", got.answer.first + i);
 	return 0;

@@ -43,7 +43,7 @@ static const struct option triage_options[] = {
 static const struct requeue_options defaults = {.old_position = -1, .new_position = -1};
 
 /* Checks the id and finds its artifacts. */
-static int find_artifacts(const struct invocation *in, char **dir, struct error *err)
+static int find_artifacts(const struct invocation *in, const char **dir, struct error *err)
 {
 	const struct requeue_options *o = in->values;
 
@@ -59,7 +59,7 @@ static int run_decide(struct invocation *in, struct error *err)
 	enum requeue_trigger trigger;
 	const char *word;
 	bool keep;
-	char *dir;
+	const char *dir;
 
 	if (!o->by_operator && !o->failure)
 		return error_set(err, ERR_USAGE, "requeue decide: --failure is missing");
@@ -85,7 +85,7 @@ static int run_triage(struct invocation *in, struct error *err)
 		.cost_usd = o->cost};
 	unsigned count;
 	bool storm;
-	char *dir;
+	const char *dir;
 
 	if (find_artifacts(in, &dir, err) < 0 ||
 		triage_append(dir, in->words[0], &t, &count, &storm, err) < 0)
@@ -102,7 +102,8 @@ static int run_history(struct invocation *in, struct error *err)
 	const struct requeue_options *o = in->values;
 	struct triage_history h;
 	json *triages, *failures;
-	char *dir, at[CLOCK_TEXT];
+	char at[CLOCK_TEXT];
+	const char *dir;
 
 	if (find_artifacts(in, &dir, err) < 0 ||
 		triage_read(in->arena, dir, in->words[0], &h, err) < 0)
@@ -138,7 +139,7 @@ static int run_history(struct invocation *in, struct error *err)
 
 static int run_merged(struct invocation *in, struct error *err)
 {
-	char *dir;
+	const char *dir;
 
 	return find_artifacts(in, &dir, err) < 0 ? -1
 						 : triage_reset(dir, in->words[0], "merged", err);

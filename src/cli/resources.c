@@ -82,7 +82,7 @@ static void warn_of_inert(struct invocation *in, const struct resources *r)
 /* Faults name the path as it was given. */
 static int load(struct invocation *in, const char *given, struct resources *r, struct error *err)
 {
-	char *dir = (char *)given;
+	const char *dir = given;
 
 	if (!given && locate_resources_required(in->arena, NULL, NULL, &dir, err) < 0)
 		return -1;
@@ -205,7 +205,7 @@ static int run_show(struct invocation *in, struct error *err)
 	CLEANUP(json_free) json *all = json_array();
 	const struct resources_options *o = in->values;
 	struct resources r = {0}, standard;
-	char *dir = (char *)o->resources;
+	const char *dir = o->resources;
 	size_t n;
 
 	if ((!dir && locate_resources(in->arena, NULL, NULL, &dir, err) < 0) ||
@@ -248,7 +248,7 @@ static int run_resolve(struct invocation *in, struct error *err)
 	const struct pipeline *p;
 	struct parallelism n;
 	struct resources r;
-	char *dir;
+	const char *dir;
 
 	if (load(in, o->resources, &r, err) < 0 || resources_fault(&r, err) < 0)
 		return -1;

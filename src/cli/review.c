@@ -55,7 +55,7 @@ static int read_change(struct invocation *in, struct change_stats *out, struct e
 {
 	const struct review_options *o = in->values;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	char *repo;
+	const char *repo;
 
 	if (!o->diff == !o->base)
 		return error_set(err, ERR_USAGE, "give --diff or --base");
@@ -74,7 +74,7 @@ static int run_classify(struct invocation *in, struct error *err)
 	const struct review_options *o = in->values;
 	struct review_decision d;
 	struct change_stats s;
-	char *dir;
+	const char *dir;
 
 	if (o->diff && o->answer && strcmp(o->diff, "-") == 0 && strcmp(o->answer, "-") == 0)
 		return error_set(err, ERR_USAGE, "--diff and --answer cannot both be '-'");
@@ -100,7 +100,7 @@ static int run_feedback(struct invocation *in, struct error *err)
 {
 	const struct review_options *o = in->values;
 	struct review_feedback f = {.issue = o->issue, .pr = (unsigned)o->pr, .reason = o->reason};
-	char *dir;
+	const char *dir;
 
 	if (!f.issue && !f.pr)
 		return error_set(err, ERR_USAGE, "feedback needs --issue or --pr");

@@ -76,17 +76,8 @@ static void add_column(
 	}
 	if (p->colour && colour)
 		buf_adds(b, "\033[0m");
-	buf_addf(b, "%*s", fill > 0 ? fill : 0, "");
-}
-
-/* The middle of `ADR-7/researching/1`. */
-static struct str state_of(const char *id)
-{
-	struct str s = str_of(id);
-
-	s = str_sub(s, str_find(s, STR("/")), s.n);
-	s = s.n ? str_sub(s, 1, s.n) : str_of(id);
-	return str_sub(s, 0, str_find(s, STR("/")));
+	if (width)
+		buf_addf(b, "%*s  ", fill > 0 ? fill : 0, "");
 }
 
 static void add_action(
@@ -99,12 +90,9 @@ static void add_action(
 	/* The first result word of a format is the good one. */
 	bool good = n && strncmp(words, word, n) == 0 && strchr(" |", words[n]);
 
-	add_column(p, line, NULL, 14, state_of(json_get_str(action, "id")));
-	buf_adds(line, "  ");
+	add_column(p, line, NULL, 14, run_action_state(json_get_str(action, "id")));
 	add_column(p, line, NULL, 14, str_of(agent ? agent : "script"));
-	buf_adds(line, "  ");
 	add_column(p, line, good ? GOOD : BAD, 17, n ? str_of(word) : STR("no answer"));
-	buf_adds(line, "  ");
 	add_column(
 		p, line, DIM, 0, str_of(trigger ? trigger : json_get_str(action, "write_section")));
 }
@@ -114,7 +102,6 @@ static void add_done(const struct progress *p, struct buf *line, const json *don
 	bool good = strcmp(json_get_str(done, "result"), "success") == 0;
 
 	add_column(p, line, good ? BOLD GOOD : BOLD BAD, 14, good ? STR("done") : STR("failed"));
-	buf_adds(line, "  ");
 	add_column(p, line, NULL, 0, str_of(json_get_str(done, "reason")));
 }
 

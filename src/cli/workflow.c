@@ -37,7 +37,7 @@ static const struct workflow_options defaults = {.format = "mermaid", .states = 
 static int load(struct invocation *in, struct workflow *w, struct error *err)
 {
 	const struct workflow_options *o = in->values;
-	char *path;
+	const char *path;
 
 	if (locate_workflow_file(in->arena, in->words[0], o->plugin_root, &path, err) < 0)
 		return -1;

@@ -395,9 +395,7 @@ static int write_pins(const char *dir, const char *issue, const struct model_pin
 static int fault_at_stage(const struct pipeline *p, const struct stage_spec *s, struct error *err)
 {
 	if (err->code == ERR_INPUT && p->file && s->line)
-		(void)snprintf(err->file, sizeof(err->file), "%s", p->file);
-	err->line = err->file[0] ? s->line : 0;
-	err->col = err->file[0] ? s->col : 0;
+		error_place(err, p->file, s->line, s->col);
 	return error_prefix(err, "stage '%s'", s->name);
 }
 

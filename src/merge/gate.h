@@ -37,6 +37,8 @@ struct gate_holder {
 	 */
 	const char *elsewhere;
 };
+/* For people's programs: docs/merge-gate.md. The caller frees it, as of the two below. */
+json *gate_holder_json(const struct gate_holder *h);
 
 struct gate;
 
@@ -117,6 +119,7 @@ struct rebase {
 	 * the files; NULL: nobody has. */
 	const char *kept, *kept_path;
 };
+json *rebase_json(const struct rebase *r);
 /*
  * Serialized rebase of an allocation's branch onto origin/target under the gate `held`: fetch, look
  * again, rebase, push with the expected sha. Never interactive, never anything at the target. -1:
@@ -140,6 +143,7 @@ struct rebase_record {
 	int64_t fence, at;
 	int64_t mod;
 };
+json *rebase_record_json(const struct rebase_record *r);
 /* Of the pool, sorted by path. */
 int rebase_list(
 	struct arena *a, struct pool *p, struct rebase_record **out, size_t *n, struct error *err);

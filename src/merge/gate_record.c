@@ -92,3 +92,15 @@ int gate_put(struct arena *a, struct pool *p, const struct gate_record *r, int64
 	*lost = got == STORE_REFUSED;
 	return got == STORE_OK || got == STORE_REFUSED ? 0 : error_prefix(err, "merge gate");
 }
+
+json *gate_holder_json(const struct gate_holder *h)
+{
+	if (h->elsewhere)
+		return JSON_OBJECT(
+			JSON_BOOL("otherStateFolder", true), JSON_TEXT("text", h->elsewhere));
+	return JSON_OBJECT(JSON_TEXT("who", h->who), JSON_INT("pid", h->pid),
+		JSON_TEXT("host", h->host), JSON_INT("fence", h->fence),
+		JSON_TIME("since", h->since), JSON_TIME("until", h->until),
+		JSON_BOOL("here", h->here), JSON_BOOL("live", h->live),
+		JSON_BOOL("leaseOver", h->over), JSON_BOOL("ending", h->evicting));
+}

@@ -183,3 +183,24 @@ int rebase_list(
 	qsort(*out, *n, sizeof(**out), by_path);
 	return 0;
 }
+
+json *rebase_record_json(const struct rebase_record *r)
+{
+	return JSON_OBJECT(JSON_TEXT("branch", r->branch ? r->branch : ""),
+		JSON_TEXT("path", r->path), JSON_TEXT("target", r->target ? r->target : ""),
+		JSON_TEXT("state", r->state), JSON_INT("attempts", r->attempts),
+		JSON_IF(r->paths, JSON_VALUE("paths", json_names(r->paths))),
+		JSON_INT("fence", r->fence), JSON_TIME("at", r->at));
+}
+
+json *rebase_json(const struct rebase *r)
+{
+	return JSON_OBJECT(JSON_TEXT("outcome", rebase_word(r->fate)),
+		JSON_TEXT("branch", r->branch), JSON_TEXT("target", r->target),
+		JSON_TEXT("before", r->before ? r->before : ""),
+		JSON_IF(r->after, JSON_TEXT("after", r->after)),
+		JSON_IF(r->onto, JSON_TEXT("onto", r->onto)),
+		JSON_IF(r->paths, JSON_VALUE("paths", json_names(r->paths))),
+		JSON_INT("attempt", r->attempt), JSON_INT("fence", r->fence),
+		JSON_BOOL("repaired", r->repaired), JSON_IF(r->kept, JSON_TEXT("kept", r->kept)));
+}

@@ -120,3 +120,32 @@ int clearance_policy(struct arena *a, const char *repo, const char *name, struct
 		return 0;
 	return policy_load(a, persona->policy, out, err);
 }
+
+int policy_question_open(struct arena *a, struct policy_question *q, const char *root,
+	const char *policy, const char *persona, struct error *err)
+{
+	char *around = (char *)root;
+
+	if ((!around && root_find(a, q->cwd, &around, err) < 0) ||
+		root_open(a, around, &q->root, err) < 0)
+		return -1;
+	if (policy && persona)
+		return error_set(err, ERR_USAGE, "give --policy or --persona, not both");
+	if (persona)
+		return clearance_policy(a, q->root.path, persona, &q->policy, &q->verdict, err);
+	return policy_load(a, policy ? policy : "readonly", &q->policy, err);
+}
+
+void policy_question_check(
+	struct arena *a, struct policy_question *q, struct node **tree, struct trace *trace)
+{
+	*tree = NULL;
+	if (!q->verdict.denied)
+		(void)policy_check(
+			a, &q->policy, &q->root, q->cwd, q->command, tree, &q->verdict, trace);
+}
+
+void policy_question_release(struct policy_question *q)
+{
+	root_close(&q->root);
+}

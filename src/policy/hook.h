@@ -25,6 +25,25 @@ char *clearance_find(struct arena *a, const char *folder);
  * commands. -1: ERR_INPUT, there is no such file, or a fault in it. */
 int clearance_policy(struct arena *a, const char *repo, const char *persona, struct policy *out,
 	struct verdict *v, struct error *err);
+/* A command, and what it is judged by. */
+struct policy_question {
+	struct policy policy;
+	struct root root;
+	const char *cwd;
+	struct str command;
+	struct verdict verdict; /* denied already: the persona may not run commands at all */
+};
+/*
+ * Opens the root (NULL: that of the worktree around q->cwd) and loads the policy of that name
+ * (NULL: readonly) or of the persona. Call policy_question_release() also after -1: ERR_USAGE when
+ * both are given, else as policy_load() and clearance_policy().
+ */
+int policy_question_open(struct arena *a, struct policy_question *q, const char *root,
+	const char *policy, const char *persona, struct error *err);
+/* Fills in the verdict; *tree is NULL where the text was not understood. `trace` may be NULL. */
+void policy_question_check(
+	struct arena *a, struct policy_question *q, struct node **tree, struct trace *trace);
+void policy_question_release(struct policy_question *q); /* for CLEANUP */
 /*
  * Projects that have had a clearance file are remembered as files of the state directory,
  * clearances/DIGEST: an agent that may change branches can make the file vanish, and that must not

@@ -403,16 +403,6 @@ static int invoke(struct agent_call *c, struct buf *prompt, const struct instruc
 
 /* ---- stage, harness, model, prompt ---- */
 
-/* The state in `ADR-7/researching/1`. */
-static const char *state_of(struct arena *a, const char *id)
-{
-	const char *first = strchr(id, '/'), *last = strrchr(id, '/');
-
-	if (!first || last <= first)
-		return id;
-	return arena_dup(a, (struct str){first + 1, (size_t)(last - first - 1)});
-}
-
 /* The first stage named STATE-AGENT, STATE or AGENT. */
 static const struct stage_spec *stage_of(
 	struct arena *a, const struct pipeline *p, const char *state, const char *agent)
@@ -539,37 +529,27 @@ static int take_gate(struct agent_call *c, struct pool *p, struct error *err)
 	}
 }
 
-/* Only one stage of the pool that merges or migrates may run at a time. */
-static int invoke_with_gate(struct agent_call *c, struct buf *prompt,
-	const struct instructions *role, struct run_answer *out, struct error *err)
-{
-	CLEANUP(pool_close) struct pool pool = {0};
-	int rc;
-
-	if (run_pool_open(c->arena, c->run, &pool, err) < 0)
-		return -1;
-	rc = take_gate(c, &pool, err);
-	if (rc == 0)
-		rc = invoke(c, prompt, role, out, err);
-	gate_drop(&c->gate);
-	return rc;
-}
-
 int run_agent_call(struct arena *a, const struct run_item *r, const json *action,
 	struct run_answer *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf prompt = BUF_INIT;
+	CLEANUP(pool_close) struct pool pool = {0};
 	struct agent_call c = {
 		.run = r, .arena = a, .action = action, .id = json_get_str(action, "id")};
-	const char *state = state_of(a, c.id);
+	const char *state = arena_dup(a, run_action_state(c.id));
 	struct instructions role;
+	int rc;
 
 	c.spec = stage_of(a, r->pipeline, state, json_get_str(action, "agent"));
 	c.stage = c.spec ? c.spec->name : state;
 	if (choose_model(&c, err) < 0 || choose_chain(&c, err) < 0 ||
 		make_prompt(&c, &prompt, &role, err) < 0)
 		return -1;
-	if (c.spec && gate_stage_holds(c.spec))
-		return invoke_with_gate(&c, &prompt, &role, out, err);
-	return invoke(&c, &prompt, &role, out, err);
+	/* Only one stage of the pool that merges or migrates may run at a time. */
+	if (c.spec && gate_stage_holds(c.spec) &&
+		(run_pool_open(a, r, &pool, err) < 0 || take_gate(&c, &pool, err) < 0))
+		return -1;
+	rc = invoke(&c, &prompt, &role, out, err);
+	gate_drop(&c.gate);
+	return rc;
 }

@@ -354,7 +354,7 @@ static void check_installation(struct doctor *c)
 {
 	static const char *const shipped[] = {"implement-task", "fix-issue"};
 	struct error err = {0};
-	char *root, *path;
+	const char *root, *path;
 	bool blocked;
 
 	if (locate_plugin(c->arena, NULL, &root, &err) < 0) {

@@ -31,7 +31,7 @@ static char *installation_of_program(struct arena *a)
 	return NULL;
 }
 
-int locate_plugin(struct arena *a, const char *given, char **root, struct error *err)
+int locate_plugin(struct arena *a, const char *given, const char **root, struct error *err)
 {
 	const char *env = getenv("DEV_TEAM_ROOT");
 	bool there;
@@ -50,9 +50,9 @@ int locate_plugin(struct arena *a, const char *given, char **root, struct error 
 }
 
 int locate_workflow(
-	struct arena *a, const char *name, const char *root, char **path, struct error *err)
+	struct arena *a, const char *name, const char *root, const char **path, struct error *err)
 {
-	char *dir;
+	const char *dir;
 	bool there = false;
 
 	if (strchr(name, '/') || str_ends(str_of(name), ".md")) {
@@ -83,7 +83,7 @@ int locate_workflow(
 }
 
 int locate_workflow_file(
-	struct arena *a, const char *name, const char *root, char **path, struct error *err)
+	struct arena *a, const char *name, const char *root, const char **path, struct error *err)
 {
 	*path = arena_dup(a, str_of(name));
 	if (strchr(name, '/') || str_ends(str_of(name), ".md") || path_exists(name))
@@ -92,7 +92,7 @@ int locate_workflow_file(
 }
 
 /* Searches upwards for `.git` (a directory, or a file in a linked worktree) without libgit2. */
-int locate_repository(struct arena *a, const char *given, char **root, struct error *err)
+int locate_repository(struct arena *a, const char *given, const char **root, struct error *err)
 {
 	char real[PATH_MAX];
 	bool there;
@@ -115,17 +115,15 @@ int locate_repository(struct arena *a, const char *given, char **root, struct er
 }
 
 int locate_document(struct arena *a, const char *given, const char *repo, const char *id,
-	char **path, struct error *err)
+	const char **path, struct error *err)
 {
-	char *slug;
+	char *slug, *file;
 
-	if (given) {
-		*path = path_absolute(a, given);
-		return 0;
-	}
-	if (git_slug(a, repo, &slug, err) < 0)
+	if (!given &&
+		(git_slug(a, repo, &slug, err) < 0 || context_path(a, slug, id, &file, err) < 0))
 		return -1;
-	return context_path(a, slug, id, path, err);
+	*path = given ? path_absolute(a, given) : file;
+	return 0;
 }
 
 enum { SHORT_DIGEST = 8 };
@@ -142,10 +140,10 @@ static char *local_slug(struct arena *a, const char *root)
 }
 
 int locate_artifacts(
-	struct arena *a, const char *given, const char *repo, char **dir, struct error *err)
+	struct arena *a, const char *given, const char *repo, const char **dir, struct error *err)
 {
-	const char *variable = getenv("ARTIFACTS_DIR");
-	char *root, *base, *slug;
+	const char *variable = getenv("ARTIFACTS_DIR"), *root;
+	char *base, *slug;
 	struct error none;
 
 	if (!given && variable && *variable)
@@ -166,11 +164,11 @@ int locate_artifacts(
 }
 
 int locate_resources(
-	struct arena *a, const char *given, const char *repo, char **dir, struct error *err)
+	struct arena *a, const char *given, const char *repo, const char **dir, struct error *err)
 {
 	static const char *const defaults[] = {".dev-team/resources", ".ai-sdlc"};
 	struct error none;
-	char *root;
+	const char *root;
 
 	*dir = NULL;
 	if (given) {
@@ -191,9 +189,8 @@ int locate_resources(
 int locate_models(struct arena *a, const char *given, const char *repo, struct model_registry *out,
 	struct error *err)
 {
-	const char *file = given;
+	const char *file = given, *root;
 	struct error ignored;
-	char *root;
 
 	if (!given && locate_repository(a, repo, &root, &ignored) == 0 &&
 		model_registry_file(a, root, &file, err) < 0)
@@ -202,7 +199,7 @@ int locate_models(struct arena *a, const char *given, const char *repo, struct m
 }
 
 int locate_resources_required(
-	struct arena *a, const char *given, const char *repo, char **dir, struct error *err)
+	struct arena *a, const char *given, const char *repo, const char **dir, struct error *err)
 {
 	if (locate_resources(a, given, repo, dir, err) < 0)
 		return -1;
@@ -218,7 +215,7 @@ int locate_pipeline(struct arena *a, const struct pipeline_choice *c, struct res
 	struct str name = str_of(c->name);
 	bool file = c->file &&
 		    (strchr(c->name, '/') || str_ends(name, ".yaml") || str_ends(name, ".yml"));
-	char *dir = (char *)c->name;
+	const char *dir = c->name;
 
 	if ((!file && locate_resources_required(a, c->resources, c->repo, &dir, err) < 0) ||
 		resources_load(a, dir, r, err) < 0 ||
@@ -239,7 +236,7 @@ int locate_pool_spec(struct arena *a, const struct pool_choice *c, struct worktr
 {
 	const struct worktree_pool_spec *found = NULL;
 	struct resources r = {0};
-	char *dir;
+	const char *dir;
 
 	if (locate_resources(a, c->resources, c->repo, &dir, err) < 0 ||
 		(dir && resources_need(a, dir, &r, err) < 0))
@@ -258,21 +255,6 @@ int locate_pool_spec(struct arena *a, const struct pool_choice *c, struct worktr
 	return 0;
 }
 
-/* All worktrees of a repository share the directory of the main one. A bare one has none. */
-static int find_artifacts(
-	struct arena *a, const struct pool_choice *c, struct pool *p, struct error *err)
-{
-	bool bare = strcmp(p->repo, p->common) == 0;
-	char *dir;
-
-	if (bare && !c->artifacts && !getenv("ARTIFACTS_DIR"))
-		return 0;
-	if (locate_artifacts(a, c->artifacts, p->repo, &dir, err) < 0)
-		return -1;
-	p->artifacts = dir;
-	return 0;
-}
-
 int locate_pool(struct arena *a, const struct pool_choice *c, struct pool *p, struct error *err)
 {
 	struct worktree_pool_spec spec;
@@ -284,5 +266,31 @@ int locate_pool(struct arena *a, const struct pool_choice *c, struct pool *p, st
 		return -1;
 	if (p->said)
 		error_log("%s", p->said);
-	return find_artifacts(a, c, p, err);
+	/* All worktrees of a repository share the directory of the main one. A bare one has none.
+	 */
+	if (strcmp(p->repo, p->common) == 0 && !c->artifacts && !getenv("ARTIFACTS_DIR"))
+		return 0;
+	return locate_artifacts(a, c->artifacts, p->repo, &p->artifacts, err);
+}
+
+int locate_port(struct arena *a, const struct pool_choice *c, const char *word,
+	struct port_request *ask, struct error *err)
+{
+	CLEANUP(pool_close) struct pool p = {0};
+	struct worktree_pool_spec spec;
+	struct error ignored;
+	char *state;
+	bool pool;
+
+	if (locate_pool_spec(a, c, &spec, err) < 0 || context_state_directory(a, &state, err) < 0)
+		return -1;
+	if (!ask->base)
+		ask->base = spec.base_port;
+	ask->state = state;
+	/* A path outside of any repository has no pool and no directory for events. */
+	pool = !port_is_path(word) && locate_pool(a, c, &p, &ignored) == 0;
+	if (pool_port_of(a, pool ? &p : NULL, word, ask, err) < 0)
+		return -1;
+	(void)locate_artifacts(a, c->artifacts, c->repo, &ask->artifacts, &ignored);
+	return 0;
 }

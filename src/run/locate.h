@@ -12,24 +12,24 @@
  * The directory with workflows/, skills/ and so on: `given`, else $DEV_TEAM_ROOT, else relative to
  * this program: its build tree or ../share/dev-team. -1: ERR_STATE.
  */
-int locate_plugin(struct arena *a, const char *given, char **root, struct error *err);
+int locate_plugin(struct arena *a, const char *given, const char **root, struct error *err);
 
 /* A path as it is, or the name of a shipped workflow (`implement-task`, `implement`, `fix-issue`,
  * `fix`). */
 int locate_workflow(
-	struct arena *a, const char *name, const char *root, char **path, struct error *err);
+	struct arena *a, const char *name, const char *root, const char **path, struct error *err);
 
 /* The same for messages, which show a path as it was given: a bare name is looked up only if there
  * is no such file. */
 int locate_workflow_file(
-	struct arena *a, const char *name, const char *root, char **path, struct error *err);
+	struct arena *a, const char *name, const char *root, const char **path, struct error *err);
 
 /* The root of the repository that contains `given`, or the working directory. */
-int locate_repository(struct arena *a, const char *given, char **root, struct error *err);
+int locate_repository(struct arena *a, const char *given, const char **root, struct error *err);
 
 /* `given`, else the path of the work item's document in the state directory. */
 int locate_document(struct arena *a, const char *given, const char *repo, const char *id,
-	char **path, struct error *err);
+	const char **path, struct error *err);
 
 /*
  * `given`, else $ARTIFACTS_DIR, else STATE/SLUG/artifacts; SLUG is `local/NAME-DIGEST` for a
@@ -37,19 +37,19 @@ int locate_document(struct arena *a, const char *given, const char *repo, const 
  * working directory.
  */
 int locate_artifacts(
-	struct arena *a, const char *given, const char *repo, char **dir, struct error *err);
+	struct arena *a, const char *given, const char *repo, const char **dir, struct error *err);
 
 /* `given`, which must exist (ERR_USAGE), else REPO/.dev-team/resources, else REPO/.ai-sdlc; NULL if
  * neither exists or there is no repository. `repo` as above. */
 int locate_resources(
-	struct arena *a, const char *given, const char *repo, char **dir, struct error *err);
+	struct arena *a, const char *given, const char *repo, const char **dir, struct error *err);
 
 /* `given`, else the models of the repository, else the shipped ones. `repo` as above. */
 int locate_models(struct arena *a, const char *given, const char *repo, struct model_registry *out,
 	struct error *err);
 /* As locate_resources(); ERR_USAGE when neither exists. */
 int locate_resources_required(
-	struct arena *a, const char *given, const char *repo, char **dir, struct error *err);
+	struct arena *a, const char *given, const char *repo, const char **dir, struct error *err);
 
 /* How a command line names a pipeline. */
 struct pipeline_choice {
@@ -72,5 +72,8 @@ int locate_pool_spec(struct arena *a, const struct pool_choice *c, struct worktr
 	struct error *err);
 /* Opens it; logs what could not be repaired. Close it with pool_close(), also after -1. */
 int locate_pool(struct arena *a, const struct pool_choice *c, struct pool *p, struct error *err);
+/* Fills in what pool_port() needs to know of `word`, a path, or a branch or slug of the pool. */
+int locate_port(struct arena *a, const struct pool_choice *c, const char *word,
+	struct port_request *ask, struct error *err);
 
 #endif

@@ -398,12 +398,11 @@ static int run_several(struct arena *a, const struct run_request *q, const char 
 	struct parallel_runs s = {
 		.ids = ids, .items = arena_alloc(a, n * sizeof(*s.items)), .err = err};
 	struct run_item r = {.request = q};
-	char line[2048], *repo;
+	char line[2048];
 
-	if (check_ids(ids, n, err) < 0 || locate_repository(a, q->call.repo, &repo, err) < 0)
-		return -1;
-	r.call.repo = repo;
-	if (run_setup_shared(a, &r, err) < 0)
+	if (check_ids(ids, n, err) < 0 ||
+		locate_repository(a, q->call.repo, &r.call.repo, err) < 0 ||
+		run_setup_shared(a, &r, err) < 0)
 		return -1;
 	s.artifacts = r.artifacts;
 	make_argv(a, &r, &s);

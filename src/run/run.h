@@ -27,6 +27,8 @@ struct run_step_call {
 	bool agents_cost;           /* warns at the start of an item that cannot be validated */
 };
 
+/* The state in the id of an action: `researching` of `ADR-7/researching/1`. */
+struct str run_action_state(const char *id);
 /* -1: also a malformed id or owner. */
 int run_step_resolve(struct arena *a, struct run_step_call *call, struct error *err);
 /* One step of a resolved call. Adds the array of actions, one line without a newline. */

@@ -18,11 +18,10 @@ int run_setup_shared(struct arena *a, struct run_item *r, struct error *err)
 		.repo = r->call.repo,
 		.missing = ERR_USAGE};
 	struct parallelism resolved;
-	char *artifacts;
 
-	if (locate_artifacts(a, q->artifacts, r->call.repo, &artifacts, err) < 0)
+	if (locate_artifacts(a, q->artifacts, r->call.repo, &r->artifacts, err) < 0)
 		return -1;
-	choice.artifacts = r->artifacts = artifacts;
+	choice.artifacts = r->artifacts;
 	if (q->pipeline && locate_pipeline(a, &choice, &r->resources, &r->pipeline, err) < 0)
 		return -1;
 	r->max_concurrent = q->max_concurrent ? (unsigned)q->max_concurrent : 1;
@@ -85,7 +84,7 @@ int run_pool_open(struct arena *a, const struct run_item *r, struct pool *out, s
 /* Without a pipeline: the pool `default` of the resources, if there are any. */
 static int find_default_pool(struct arena *a, struct run_item *r, struct error *err)
 {
-	char *dir;
+	const char *dir;
 
 	if (locate_resources(a, r->request->resources, r->main_repo, &dir, err) < 0 ||
 		(dir && resources_need(a, dir, &r->resources, err) < 0))
@@ -322,13 +321,10 @@ static int load_pipeline_plan(struct arena *a, struct run_item *r, struct error 
 static int load_real_agents(struct arena *a, struct run_item *r, struct error *err)
 {
 	const struct run_request *q = r->request;
-	char *root;
 
 	if (harness_read_env(a, "--pass-env", &q->pass_env, false, &r->pass_env, err) < 0 ||
-		locate_plugin(a, q->call.plugin_root, &root, err) < 0)
-		return -1;
-	r->plugin_root = root;
-	if ((q->harness && read_chain(a, q->harness, &r->chain, err) < 0) ||
+		locate_plugin(a, q->call.plugin_root, &r->plugin_root, err) < 0 ||
+		(q->harness && read_chain(a, q->harness, &r->chain, err) < 0) ||
 		locate_models(a, NULL, r->call.repo, &r->models, err) < 0)
 		return -1;
 	if (r->pipeline ? load_pipeline_plan(a, r, err) < 0 || warn_of_stages(a, r, err) < 0

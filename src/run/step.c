@@ -5,6 +5,13 @@
 #include "src/sys/path.h"
 #include "steps/steps.h"
 
+struct str run_action_state(const char *id)
+{
+	const char *first = strchr(id, '/'), *last = strrchr(id, '/');
+
+	return last > first ? (struct str){first + 1, (size_t)(last - first - 1)} : str_of(id);
+}
+
 static int check_utf8(const char *what, const char *path, struct error *err)
 {
 	if (str_utf8_fault(str_of(path)))
@@ -14,23 +21,19 @@ static int check_utf8(const char *what, const char *path, struct error *err)
 
 int run_step_resolve(struct arena *a, struct run_step_call *call, struct error *err)
 {
-	char *repo, *workflow, *document;
-
 	if (path_check_id(call->id, err) < 0)
 		return -1;
 	if (call->take_over && !call->owner)
 		return error_set(err, ERR_USAGE, "--take-over needs --owner");
 	if ((call->owner && lease_check_owner(call->owner, err) < 0) ||
-		locate_repository(a, call->repo, &repo, err) < 0 ||
-		locate_workflow(a, call->workflow, call->plugin_root, &workflow, err) < 0 ||
-		locate_document(a, call->context_file, repo, call->id, &document, err) < 0)
+		locate_repository(a, call->repo, &call->repo, err) < 0 ||
+		locate_workflow(a, call->workflow, call->plugin_root, &call->workflow, err) < 0 ||
+		locate_document(a, call->context_file, call->repo, call->id, &call->context_file,
+			err) < 0 ||
+		check_utf8("repository", call->repo, err) < 0 ||
+		check_utf8("workflow", call->workflow, err) < 0)
 		return -1;
-	call->repo = repo;
-	call->workflow = workflow;
-	call->context_file = document;
-	if (check_utf8("repository", repo, err) < 0 || check_utf8("workflow", workflow, err) < 0)
-		return -1;
-	return check_utf8("context file", document, err);
+	return check_utf8("context file", call->context_file, err);
 }
 
 static void log_text(void *data, const char *text)

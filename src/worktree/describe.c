@@ -33,6 +33,19 @@ json *port_list_json(unsigned first, unsigned n)
 	return list;
 }
 
+json *port_report_json(const struct port_request *ask, const struct port_report *got)
+{
+	json *tried = json_array();
+
+	for (size_t i = 0; i < got->answer.n_tried; i++)
+		json_push_int(tried, got->answer.tried[i]);
+	return JSON_OBJECT(JSON_TEXT("path", got->path), JSON_INT("basePort", ask->base),
+		JSON_IF(got->candidate, JSON_INT("candidate", got->candidate)),
+		JSON_INT("port", got->answer.first),
+		JSON_VALUE("ports", port_list_json(got->answer.first, ask->count)),
+		JSON_TEXT("source", port_source_word(got->source)), JSON_VALUE("attempted", tried));
+}
+
 json *allocation_json(const struct allocation *of)
 {
 	json *j = json_object();

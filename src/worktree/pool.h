@@ -221,6 +221,7 @@ struct port_report {
 	struct port_answer answer;
 };
 const char *port_source_word(enum port_source s); /* "computed" ... */
+json *port_report_json(const struct port_request *ask, const struct port_report *got);
 /* `/...`, `./...`, `../...`, `.` or `..`: never a branch. */
 bool port_is_path(const char *word);
 /*
