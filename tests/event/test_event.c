@@ -53,9 +53,8 @@ static int tell(enum event_id id, const json *fields)
 	return event_emit(at("art"), &h, &err);
 }
 
-static void every_row_is_written_as_its_schema_says(void **state)
+SCRATCH_TEST(every_row_is_written_as_its_schema_says)
 {
-	(void)state;
 	for (unsigned i = 0; i < EVENT_COUNT; i++) {
 		CLEANUP(json_free) json *few = sample(i, false), *all = sample(i, true);
 
@@ -67,9 +66,8 @@ static void every_row_is_written_as_its_schema_says(void **state)
 }
 
 /* A field missing, of another kind, or one too much: no line. */
-static void no_row_is_written_otherwise(void **state)
+SCRATCH_TEST(no_row_is_written_otherwise)
 {
-	(void)state;
 	for (unsigned i = 0; i < EVENT_COUNT; i++) {
 		CLEANUP(json_free) json *more = sample(i, true);
 
@@ -89,12 +87,11 @@ static void no_row_is_written_otherwise(void **state)
 	(void)event_log_count(at("art"), NULL);
 }
 
-static void the_table_is_sound(void **state)
+TEST(the_table_is_sound)
 {
 	static const char *const severities[] = {
 		"info", "advisory", "warning", "error", "critical"};
 
-	(void)state;
 	for (unsigned i = 0; i < EVENT_COUNT; i++) {
 		bool known = false;
 
@@ -106,13 +103,12 @@ static void the_table_is_sound(void **state)
 	}
 }
 
-static void a_line_has_its_time_and_its_issue(void **state)
+SCRATCH_TEST(a_line_has_its_time_and_its_issue)
 {
 	CLEANUP(json_free) json *fields = sample(EVENT_AGENT_TIMEOUT, false), *list = NULL;
 	struct event h = {EVENT_AGENT_TIMEOUT, PIPELINE_SCOPE, NULL, fields};
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
-	(void)state;
 	clock_fix(1795224895);
 	assert_int_equal(tell(EVENT_AGENT_TIMEOUT, fields), 0);
 	assert_int_equal(event_emit(at("art"), &h, &err), 0);
@@ -126,12 +122,11 @@ static void a_line_has_its_time_and_its_issue(void **state)
 		"\"severity\":\"warning\",\"harness\":\"x\",\"seconds\":0.5}]");
 }
 
-static void what_is_of_no_folder_or_no_issue(void **state)
+SCRATCH_TEST(what_is_of_no_folder_or_no_issue)
 {
 	CLEANUP(json_free) json *fields = sample(EVENT_AGENT_TIMEOUT, false);
 	struct event h = {EVENT_AGENT_TIMEOUT, NULL, NULL, fields};
 
-	(void)state;
 	assert_int_equal(event_emit(NULL, &h, &err), 0);
 	h.issue = "../x";
 	assert_int_equal(event_emit(at("art"), &h, &err), -1);
@@ -156,7 +151,7 @@ static void put_events(const char *text)
 }
 
 /* Reference vectors: three lines, the middle one `not-json`: two; no file and no folder: none. */
-static void what_is_no_event_is_passed_over(void **state)
+SCRATCH_TEST(what_is_no_event_is_passed_over)
 {
 	static const struct {
 		const char *text, *since, *type;
@@ -188,7 +183,6 @@ static void what_is_no_event_is_passed_over(void **state)
 	};
 	CLEANUP(json_free) json *none = NULL;
 
-	(void)state;
 	assert_int_equal(event_list(at("art"), NULL, NULL, &none, NULL, &err), 0);
 	assert_int_equal(json_len(none), 0);
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -204,11 +198,10 @@ static void what_is_no_event_is_passed_over(void **state)
 	}
 }
 
-static void a_torn_line_never_spoils_the_next(void **state)
+SCRATCH_TEST(a_torn_line_never_spoils_the_next)
 {
 	CLEANUP(json_free) json *fields = sample(EVENT_AGENT_TIMEOUT, false);
 
-	(void)state;
 	put_events("{\"type\":\"AgentTi");
 	assert_int_equal(tell(EVENT_AGENT_TIMEOUT, fields), 0);
 	assert_int_equal(event_log_count(at("art"), NULL), 1);
@@ -216,11 +209,10 @@ static void a_torn_line_never_spoils_the_next(void **state)
 
 enum { TELLERS = 4, TOLD = 20 };
 
-static void tellers_do_not_mix_their_lines(void **state)
+SCRATCH_TEST(tellers_do_not_mix_their_lines)
 {
 	CLEANUP(json_free) json *fields = sample(EVENT_AGENT_TIMEOUT, false);
 
-	(void)state;
 	for (int i = 0; i < TELLERS; i++) {
 		if (fork() == 0) {
 			int rc = 0;
@@ -239,25 +231,26 @@ static void tellers_do_not_mix_their_lines(void **state)
 	assert_int_equal(event_log_count(at("art"), NULL), TELLERS * TOLD);
 }
 
-static void the_committed_schema_is_that_of_the_table(void **state)
+/* UNIT_WRITE=1 writes the file again. */
+TEST(the_committed_schema_is_that_of_the_table)
 {
 	CLEANUP(buf_release) struct buf schema = BUF_INIT, was = BUF_INIT;
 
-	(void)state;
 	event_schema(&schema);
+	if (getenv("UNIT_WRITE"))
+		tree_write(SCHEMA_FILE, buf_str(&schema));
 	assert_int_equal(sys_read_file(&was, SCHEMA_FILE, 1 << 24, NULL, &err), 0);
 	if (!str_eq(buf_str(&was), buf_str(&schema)))
 		fail_msg("%s is not that of the table: run UNIT_WRITE=1 unit event", SCHEMA_FILE);
 }
 
-static void the_page_has_every_row_of_the_table(void **state)
+TEST(the_page_has_every_row_of_the_table)
 {
 	static const char *const kinds[] = {"text", "number", "true or false", "list", "object"};
 	CLEANUP(buf_release) struct buf page = BUF_INIT;
 	struct str rest, line;
 	unsigned rows = 0;
 
-	(void)state;
 	assert_int_equal(sys_read_file(&page, PAGE_FILE, 1 << 24, NULL, &err), 0);
 	for (unsigned i = 0; i < EVENT_COUNT; i++) {
 		CLEANUP(buf_release) struct buf row = BUF_INIT;
@@ -274,34 +267,4 @@ static void the_page_has_every_row_of_the_table(void **state)
 	for (rest = buf_str(&page); str_line(&rest, &line);)
 		rows += str_starts(line, "| `");
 	assert_int_equal(rows, EVENT_COUNT);
-}
-
-static int write_schema(void)
-{
-	CLEANUP(buf_release) struct buf b = BUF_INIT;
-	CLEANUP(base_close)
-	int fd = open(SCHEMA_FILE, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-
-	event_schema(&b);
-	return fd < 0 ? -1 : sys_write_all(fd, buf_str(&b), SCHEMA_FILE, &err);
-}
-
-UNIT_TESTS
-{
-	const struct CMUnitTest tests[] = {
-		scratch_test(every_row_is_written_as_its_schema_says),
-		scratch_test(no_row_is_written_otherwise),
-		cmocka_unit_test(the_table_is_sound),
-		scratch_test(a_line_has_its_time_and_its_issue),
-		scratch_test(what_is_of_no_folder_or_no_issue),
-		scratch_test(what_is_no_event_is_passed_over),
-		scratch_test(a_torn_line_never_spoils_the_next),
-		scratch_test(tellers_do_not_mix_their_lines),
-		cmocka_unit_test(the_committed_schema_is_that_of_the_table),
-		cmocka_unit_test(the_page_has_every_row_of_the_table),
-	};
-
-	if (getenv("UNIT_WRITE"))
-		return write_schema() < 0;
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,7 +97,6 @@ void set(const char *key, const char *text);
 #define assert_count(key, n)       assert_int_equal(strtoul(value(key), NULL, 10), n)
 #define assert_section(name, want) assert_string_equal(section(name), want)
 /* A key for by_hand(): the pull request is there. */
-#define PR                  WIRE_PULL_REQUEST_KEY ": https://github.com/o/r/pull/7\n"
-#define SECTION(name, text) "\n<!-- section:" name " -->\n\n" text "\n"
+#define PR WIRE_PULL_REQUEST_KEY ": https://github.com/o/r/pull/7\n"
 
 #endif

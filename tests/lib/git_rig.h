@@ -31,7 +31,6 @@ int rig_setup(void **state);
 
 bool contains(const char *text, const char *part);
 
-#define git_test(f)    cmocka_unit_test_setup_teardown(f, rig_setup, scratch_remove)
 #define GIT_TEST(name) UNIT_TEST(name, rig_setup, scratch_remove)
 
 #endif

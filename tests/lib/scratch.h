@@ -23,7 +23,6 @@ int scratch_leave(void **state);
 /* A path in the directory. */
 char *at(const char *name);
 
-#define scratch_test(f)    cmocka_unit_test_setup_teardown(f, scratch_make, scratch_remove)
 #define SCRATCH_TEST(name) UNIT_TEST(name, scratch_make, scratch_remove)
 
 #endif

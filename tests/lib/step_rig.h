@@ -9,8 +9,6 @@
 #include "tests/lib/unit.h"
 #include "tests/lib/wire.h"
 
-#define SECTION(name, text) "\n<!-- section:" name " -->\n\n" text "\n"
-
 struct step_rig {
 	struct arena arena;
 	struct context doc;

@@ -61,15 +61,4 @@
 void unit_add(const char *path, unsigned line, const struct CMUnitTest *test);
 void unit_group(const char *path, CMFixtureFunction setup, CMFixtureFunction teardown);
 
-/* The older form: a function that runs a table of tests, in place of main(). */
-#define UNIT_TESTS                                                                                 \
-	static int unit_run(void);                                                                 \
-	__attribute__((constructor)) static void unit_register_file(void)                          \
-	{                                                                                          \
-		unit_register(__FILE__, unit_run);                                                 \
-	}                                                                                          \
-	static int unit_run(void)
-
-void unit_register(const char *path, int (*run)(void));
-
 #endif

@@ -37,7 +37,6 @@ struct unit_test {
 
 struct unit_file {
 	const char *name;
-	int (*run)(void); /* NULL: `tests` */
 	VEC(struct unit_test) tests;
 	CMFixtureFunction setup, teardown;
 	pid_t pid; /* 0: not started or finished */
@@ -60,11 +59,6 @@ static struct unit_file *file_of(const char *path)
 		abort();
 	files[n_files].name = name;
 	return &files[n_files++];
-}
-
-void unit_register(const char *path, int (*run)(void))
-{
-	file_of(path)->run = run;
 }
 
 void unit_add(const char *path, unsigned line, const struct CMUnitTest *test)
@@ -151,7 +145,7 @@ static void start(struct unit_file *f)
 
 		dup2(fileno(f->output), STDOUT_FILENO);
 		close(fileno(f->output));
-		rc = f->run ? f->run() : run_added(f);
+		rc = run_added(f);
 		(void)fflush(stdout);
 		exit(rc);
 	}

@@ -23,6 +23,9 @@
 #define WIRE_SIGNOFF_BUILD    "Signoff Build Result"
 #define WIRE_TROUBLE_LOG      "Troubleshooter Log"
 
+/* A section of a document, as a literal. */
+#define SECTION(name, text) "\n<!-- section:" name " -->\n\n" text "\n"
+
 /* Counters in the frontmatter. The last is a trigger of the troubleshooter too. */
 #define WIRE_FIXES        "fix_iteration"
 #define WIRE_REVIEW_FIXES "review_fix_iteration"

@@ -26,8 +26,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-#define BRIEF_TEST(name)    UNIT_TEST(name, setup, teardown)
-#define SECTION(name, text) "\n<!-- section:" name " -->\n\n" text "\n"
+#define BRIEF_TEST(name) UNIT_TEST(name, setup, teardown)
 #define AGENT(id, more)                                                                            \
 	"{\"action\":\"" WIRE_AGENT_ACTION "\",\"id\":\"" id "\",\"message\":\"Fixing ADR-7\","    \
 	"\"agent\":\"developer\",\"skill\":\"developer-fix\",\"args\":\"ADR-7\"," more             \

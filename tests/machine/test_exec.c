@@ -1,5 +1,5 @@
 #include "src/store/disk.h"
-#include "tests/lib/exec_rig.h"
+#include "tests/lib/script_rig.h"
 
 EXEC_TEST(a_good_script_has_passed)
 {

@@ -1,6 +1,6 @@
 #include <signal.h>
 #include <sys/wait.h>
-#include "tests/lib/exec_rig.h"
+#include "tests/lib/script_rig.h"
 
 /* It was told to end; the kernel, or its new parent, may need a moment. */
 static void assert_ends(pid_t pid)

@@ -2,7 +2,7 @@
  * A script under a policy: how the guard has it run, and what it makes of the report. The program
  * that applies the policy is a script of the test here; the real one is in tests/spec/security.md.
  */
-#include "tests/lib/exec_rig.h"
+#include "tests/lib/script_rig.h"
 #include "src/machine/script.h"
 
 /* `program` gets the arguments of the real one; $report is where its report goes. */
@@ -35,7 +35,7 @@ static int teardown(void **state)
 
 #define POLICY_TEST(name) UNIT_TEST(name, setup, teardown)
 
-/* The action of exec_rig.h, with a policy. */
+/* The action of script_rig.h, with a policy. */
 static void bound(const char *violation)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;

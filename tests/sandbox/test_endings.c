@@ -4,7 +4,7 @@
  */
 #include <poll.h>
 #include <signal.h>
-#include "tests/lib/execute_rig.h"
+#include "tests/lib/policy_exec_rig.h"
 
 /* It has left the session, does not listen, and holds none of the pipes. */
 static const char unruly[] =

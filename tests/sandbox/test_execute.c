@@ -6,7 +6,7 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include "tests/lib/execute_rig.h"
+#include "tests/lib/policy_exec_rig.h"
 
 EXECUTE_TEST(statuses_and_output_come_back)
 {

@@ -1,4 +1,4 @@
-#include "tests/lib/execute_rig.h"
+#include "tests/lib/policy_exec_rig.h"
 
 struct host execute_host;
 struct policy execute_allowed;

@@ -1,4 +1,4 @@
-#include "tests/lib/exec_rig.h"
+#include "tests/lib/script_rig.h"
 
 struct error exec_err;
 

@@ -1,9 +1,9 @@
 /*
- * execute_rig.h: one command line, parsed, checked and run as `policy exec` does it, in a directory
- * of the test's own. What it wrote is in `out`.
+ * policy_exec_rig.h: one command line, parsed, checked and run as `policy exec` does it, in a
+ * directory of the test's own. What it wrote is in `out`.
  */
-#ifndef DT_TESTS_EXECUTE_RIG_H
-#define DT_TESTS_EXECUTE_RIG_H
+#ifndef DT_TESTS_POLICY_EXEC_RIG_H
+#define DT_TESTS_POLICY_EXEC_RIG_H
 
 #include <errno.h>
 #include <fcntl.h>

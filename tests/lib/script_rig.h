@@ -1,9 +1,9 @@
 /*
- * exec_rig.h: a run_script action in the directory that the test works in, and what to ask of its
+ * script_rig.h: a run_script action in the directory that the test works in, and what to ask of its
  * run.
  */
-#ifndef DT_TESTS_EXEC_RIG_H
-#define DT_TESTS_EXEC_RIG_H
+#ifndef DT_TESTS_SCRIPT_RIG_H
+#define DT_TESTS_SCRIPT_RIG_H
 
 #include <fcntl.h>
 #include <sys/stat.h>
