@@ -230,21 +230,6 @@ int artifact_validate(struct arena *a, const struct artifact_target *target, con
 	return 0;
 }
 
-static int emit_outcome(const struct artifact_target *target, enum event_id id, const char *fault,
-	struct error *err)
-{
-	CLEANUP(json_free) json *fields = json_object();
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const struct event event = {
-		.id = id, .issue = target->issue, .stage = target->stage, .fields = fields};
-
-	buf_adds(&text, fault);
-	buf_utf8_repair(&text); /* an agent's program may print any bytes */
-	json_put_str(fields, "artifact", str_of(target->name));
-	json_put_str(fields, "fault", buf_str(&text));
-	return event_emit(target->dir, &event, err);
-}
-
 int artifact_validate_retry(struct arena *a, const struct artifact_target *target,
 	int (*again)(void *data, const char *prompt, struct error *err), void *data,
 	enum artifact_outcome *outcome, const char **fault, struct error *err)
@@ -267,10 +252,11 @@ int artifact_validate_retry(struct arena *a, const struct artifact_target *targe
 		*outcome = second ? ARTIFACT_INVALID : ARTIFACT_RETRIED;
 		*fault = second ? second : *fault;
 	}
-	return emit_outcome(target,
+	return event_report(target->dir,
 		*outcome == ARTIFACT_RETRIED ? EVENT_ARTIFACT_SCHEMA_RETRY
 					     : EVENT_ARTIFACT_SCHEMA_INVALID,
-		*fault, err);
+		target->issue, target->stage,
+		JSON_OBJECT(JSON_TEXT("artifact", target->name), JSON_TEXT("fault", *fault)), err);
 }
 
 /* ---- files ---- */

@@ -45,15 +45,11 @@ static bool about_issue(const struct event *e)
 static json *event_json(const struct event *e)
 {
 	const struct event_type *type = event_type(e->id);
-	json *line = json_object();
-	char now[CLOCK_TEXT];
+	json *line = JSON_OBJECT(JSON_TEXT("type", type->name), JSON_TIME("timestamp", clock_now()),
+		JSON_TEXT("severity", type->severity),
+		JSON_IF(about_issue(e), JSON_TEXT("issueId", e->issue)),
+		JSON_IF(e->stage, JSON_TEXT("stage", e->stage)));
 
-	clock_text(clock_now(), now);
-	json_put_texts(line, "type", type->name, "timestamp", now, "severity", type->severity);
-	if (about_issue(e))
-		json_put_str(line, "issueId", str_of(e->issue));
-	if (e->stage)
-		json_put_str(line, "stage", str_of(e->stage));
 	for (const json *m = json_first(e->fields); m; m = json_next(m))
 		json_put(line, json_key(m), json_copy(m));
 	return line;
@@ -174,14 +170,12 @@ static size_t list_length(const struct yaml *list)
 
 static int emit_unknown(const struct fault_report *t, const struct yaml *node, const char *stage)
 {
-	json *fields;
+	const char *name = node && node->kind == YAML_SCALAR ? node->text.p : "what is no name";
 
 	if (!fault_at(t, node, "(UnknownHarness)"))
 		return 0;
-	fields = json_object();
-	json_put_str(
-		fields, "harness", node->kind == YAML_SCALAR ? node->text : STR("what is no name"));
-	return event_report(t->dir, EVENT_UNKNOWN_HARNESS, NULL, stage, fields, t->err);
+	return event_report(t->dir, EVENT_UNKNOWN_HARNESS, NULL, stage,
+		JSON_OBJECT(JSON_TEXT("harness", name)), t->err);
 }
 
 /* The harness under key `one` of a map, and the list under `many`. */
@@ -218,13 +212,9 @@ static void collect(
 static int emit_list(
 	const struct fault_report *t, enum event_id id, const char *key, const json *list)
 {
-	json *fields;
-
-	if (!json_first(list))
-		return 0;
-	fields = json_object();
-	json_put(fields, key, json_copy(list));
-	return event_report(t->dir, id, NULL, NULL, fields, t->err);
+	return json_first(list) ? event_report(t->dir, id, NULL, NULL,
+					  JSON_OBJECT(JSON_VALUE(key, json_copy(list))), t->err)
+				: 0;
 }
 
 static int report_pipeline(const struct fault_report *t)

@@ -107,42 +107,33 @@ static const char *const kinds[] = {
 /* An object with one member. */
 static json *member(const char *key, const char *value)
 {
-	json *j = json_object();
-
-	json_put_str(j, key, str_of(value));
-	return j;
+	return JSON_OBJECT(JSON_TEXT(key, value));
 }
 
 static json *type_schema(const struct event_type *type)
 {
-	static const char *const always[] = {"type", "timestamp", "severity"};
-	json *j = json_object(), *required = json_array(), *properties = json_object();
-	json *timestamp = member("type", "string");
+	static const char *const always[] = {"type", "timestamp", "severity", NULL};
+	json *required = json_names(always),
+	     *properties = JSON_OBJECT(JSON_VALUE("type", member("const", type->name)),
+		     JSON_VALUE("timestamp", JSON_OBJECT(JSON_TEXT("type", "string"),
+						     JSON_TEXT("format", "date-time"))),
+		     JSON_VALUE("severity", member("const", type->severity)),
+		     JSON_VALUE("issueId", member("type", "string")),
+		     JSON_VALUE("stage", member("type", "string")));
 
-	json_put_str(timestamp, "format", STR("date-time"));
-	json_put(properties, "type", member("const", type->name));
-	json_put(properties, "timestamp", timestamp);
-	json_put(properties, "severity", member("const", type->severity));
-	json_put(properties, "issueId", member("type", "string"));
-	json_put(properties, "stage", member("type", "string"));
-	for (size_t i = 0; i < COUNT(always); i++)
-		json_push_str(required, str_of(always[i]));
 	for (const struct event_field *f = type->fields; f->name; f++) {
 		json_put(properties, f->name, member("type", kinds[f->kind]));
 		if (!f->optional)
 			json_push_str(required, str_of(f->name));
 	}
-	json_put_texts(j, "description", type->about, "type", "object");
-	json_put(j, "required", required);
-	json_put(j, "properties", properties);
-	json_put_bool(j, "additionalProperties", false);
-	return j;
+	return JSON_OBJECT(JSON_TEXT("description", type->about), JSON_TEXT("type", "object"),
+		JSON_VALUE("required", required), JSON_VALUE("properties", properties),
+		JSON_BOOL("additionalProperties", false));
 }
 
 void event_schema(struct buf *out)
 {
-	CLEANUP(json_free) json *j = json_object();
-	json *one_of = json_array(), *defs = json_object();
+	json *one_of = json_array(), *defs = json_object(), *j;
 
 	for (size_t i = 0; i < EVENT_COUNT; i++) {
 		char ref[80];
@@ -151,10 +142,10 @@ void event_schema(struct buf *out)
 		json_push(one_of, member("$ref", ref));
 		json_put(defs, types[i].name, type_schema(&types[i]));
 	}
-	json_put_texts(j, "$schema", "https://json-schema.org/draft/2020-12/schema", "$id",
-		"schemas/events.schema.json", "title", "Event", "description",
-		"One line of _events.jsonl.");
-	json_put(j, "oneOf", one_of);
-	json_put(j, "$defs", defs);
+	j = JSON_OBJECT(JSON_TEXT("$schema", "https://json-schema.org/draft/2020-12/schema"),
+		JSON_TEXT("$id", "schemas/events.schema.json"), JSON_TEXT("title", "Event"),
+		JSON_TEXT("description", "One line of _events.jsonl."), JSON_VALUE("oneOf", one_of),
+		JSON_VALUE("$defs", defs));
 	json_print_pretty(out, j);
+	json_free(&j);
 }

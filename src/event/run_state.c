@@ -12,20 +12,6 @@ static const char *const words[] = {[RUN_PENDING] = "pending",
 	[RUN_FAILURE] = "failure",
 	[RUN_SKIPPED] = "skipped"};
 
-static void put_time(json *j, const char *key, int64_t t)
-{
-	char text[CLOCK_TEXT];
-
-	clock_text(t, text);
-	json_put_str(j, key, str_of(text));
-}
-
-static void put_text(json *j, const char *key, const char *text)
-{
-	if (text)
-		json_put_str(j, key, str_of(text));
-}
-
 static bool texts_valid(const struct run_state *s)
 {
 	const char *const texts[] = {s->stage, s->harness, s->model, s->worktree};
@@ -39,21 +25,20 @@ static bool texts_valid(const struct run_state *s)
 int run_state_write(const char *dir, const struct run_state *s, struct error *err)
 {
 	CLEANUP(json_free) json *j = NULL;
+	char started[CLOCK_TEXT];
 
 	if (path_check_id(s->issue, err) < 0)
 		return -1;
 	if (!texts_valid(s))
 		return error_set(err, ERR_USAGE, "a text of a state is missing or not UTF-8");
-	j = json_object();
-	json_put_texts(j, "issueId", s->issue, "currentStage", s->stage);
-	put_time(j, "startedAt", s->started);
-	put_time(j, "lastHeartbeat", clock_now());
-	json_put_str(j, "status", str_of(words[s->status]));
-	put_text(j, "resolvedHarness", s->harness);
-	put_text(j, "resolvedModel", s->model);
-	if (s->port)
-		json_put_int(j, "port", s->port);
-	put_text(j, "worktreePath", s->worktree);
+	clock_text(s->started, started);
+	j = JSON_OBJECT(JSON_TEXT("issueId", s->issue), JSON_TEXT("currentStage", s->stage),
+		JSON_TEXT("startedAt", started), JSON_TIME("lastHeartbeat", clock_now()),
+		JSON_TEXT("status", words[s->status]),
+		JSON_IF(s->harness, JSON_TEXT("resolvedHarness", s->harness)),
+		JSON_IF(s->model, JSON_TEXT("resolvedModel", s->model)),
+		JSON_IF(s->port, JSON_INT("port", s->port)),
+		JSON_IF(s->worktree, JSON_TEXT("worktreePath", s->worktree)));
 	return artifact_write(dir, s->issue, state_name, j, err);
 }
 

@@ -539,41 +539,30 @@ static void print_findings(const struct explore_report *r)
 
 static json *finding_json(const struct explore_finding *f)
 {
-	json *j = json_object();
-
-	json_put_str(j, "kind", str_of(explore_finding_name(f->kind)));
-	json_put_str(j, "text", str_of(f->text));
-	if (f->line)
-		json_put_int(j, "line", f->line);
-	if (f->line)
-		json_put_int(j, "col", f->col);
-	json_put_bool(j, "trace", f->node != EXPLORE_NONE);
-	return j;
+	return JSON_OBJECT(JSON_TEXT("kind", explore_finding_name(f->kind)),
+		JSON_TEXT("text", f->text), JSON_IF(f->line, JSON_INT("line", f->line)),
+		JSON_IF(f->line, JSON_INT("col", f->col)),
+		JSON_BOOL("trace", f->node != EXPLORE_NONE));
 }
 
 static void print_json(const struct explore_report *r)
 {
 	const struct explore_graph *g = r->graph;
-	CLEANUP(json_free) json *j = json_object();
-	json *findings = json_array(), *notes = json_array();
+	json *findings = json_array(), *notes = json_array(), *j;
 
-	json_put_str(j, "file", str_of(g->workflow->file));
-	json_put_bool(j, "complete", g->complete);
-	json_put_int(j, "states", (int64_t)g->nodes.n);
-	json_put_int(j, "transitions", (int64_t)g->edges.n);
-	json_put_int(j, "calls", (int64_t)g->calls);
-	if (r->least >= 0)
-		json_put_int(j, "least_actions", r->least);
-	if (r->most >= 0)
-		json_put_int(j, "most_actions", r->most);
 	for (size_t i = 0; i < r->findings->list.n; i++)
 		json_push(findings, finding_json(&r->findings->list.items[i]));
 	for (size_t i = 0; i < r->findings->notes.n; i++)
 		json_push_str(notes, str_of(r->findings->notes.items[i]));
-	json_put(j, "findings", findings);
-	json_put(j, "notes", notes);
+	j = JSON_OBJECT(JSON_TEXT("file", g->workflow->file), JSON_BOOL("complete", g->complete),
+		JSON_INT("states", g->nodes.n), JSON_INT("transitions", g->edges.n),
+		JSON_INT("calls", g->calls),
+		JSON_IF(r->least >= 0, JSON_INT("least_actions", r->least)),
+		JSON_IF(r->most >= 0, JSON_INT("most_actions", r->most)),
+		JSON_VALUE("findings", findings), JSON_VALUE("notes", notes));
 	json_print(r->out, j);
 	buf_addc(r->out, '\n');
+	json_free(&j);
 }
 
 static int report(const struct explore_graph *g, const struct explore_findings *f,

@@ -527,43 +527,26 @@ static void add_line(struct history_listing *l, const struct history_row *r)
 	buf_addc(l->out, '\n');
 }
 
-static void put_text(json *j, const char *key, const char *text)
-{
-	if (text && !str_utf8_fault(str_of(text)))
-		json_put_str(j, key, str_of(text));
-}
-
-static void put_change(json *j, const struct history_row *r)
-{
-	put_text(j, "from", r->from);
-	put_text(j, "to", r->to);
-	put_text(j, "broken", r->broken);
-	if (!r->changed)
-		return;
-	json_put_int(j, "added", (int64_t)r->added);
-	json_put_int(j, "removed", (int64_t)r->removed);
-	json_put_int(j, "bytes", (int64_t)r->bytes);
-}
-
 static void add_json(struct history_listing *l, const struct history_row *r, const json *note)
 {
-	CLEANUP(json_free) json *j = json_object();
-	json *types = json_array();
+	const char *op = json_get_str(note, "op");
+	json *types = json_array(), *j;
 
-	if (r->rev || !r->changed)
-		json_put_int(j, "rev", r->rev);
-	put_text(j, "ts", r->ts);
-	put_text(j, "who", r->who);
-	put_text(j, "op", json_get_str(note, "op"));
-	put_text(j, "does", r->op);
-	json_put_bool(j, "hand", r->hand);
-	put_change(j, r);
 	for (const json *e = json_first(r->events); e; e = json_next(e))
 		json_push_str(
 			types, str_of(json_get_str(e, "type") ? json_get_str(e, "type") : "?"));
-	json_put(j, "events", types);
+	j = JSON_OBJECT(JSON_IF(r->rev || !r->changed, JSON_INT("rev", r->rev)),
+		JSON_IF(r->ts, JSON_TEXT("ts", r->ts)), JSON_IF(r->who, JSON_TEXT("who", r->who)),
+		JSON_IF(op, JSON_TEXT("op", op)), JSON_IF(r->op, JSON_TEXT("does", r->op)),
+		JSON_BOOL("hand", r->hand), JSON_IF(r->from, JSON_TEXT("from", r->from)),
+		JSON_IF(r->to, JSON_TEXT("to", r->to)),
+		JSON_IF(r->broken, JSON_TEXT("broken", r->broken)),
+		JSON_IF(r->changed, JSON_INT("added", r->added)),
+		JSON_IF(r->changed, JSON_INT("removed", r->removed)),
+		JSON_IF(r->changed, JSON_INT("bytes", r->bytes)), JSON_VALUE("events", types));
 	json_print(l->out, j);
 	buf_addc(l->out, '\n');
+	json_free(&j);
 }
 
 /* The next command that writes will take it into the history. */

@@ -215,12 +215,8 @@ static int refuse_old(const struct context_file *f, struct error *err)
 
 static void note_fork(struct context_file *f, const struct history_place *from, int64_t rev)
 {
-	json *op = context_op(f, "fork"), *event = context_event(f, "forked");
-
-	json_put_str(op, "file", str_of(from->path));
-	json_put_int(op, "rev", rev);
-	json_put_str(event, "file", str_of(from->path));
-	json_put_int(event, "of", rev);
+	JSON_ADD(context_op(f, "fork"), JSON_TEXT("file", from->path), JSON_INT("rev", rev));
+	JSON_ADD(context_event(f, "forked"), JSON_TEXT("file", from->path), JSON_INT("of", rev));
 }
 
 static int create_fork(struct arena *a, struct fork *r, struct context_file *f, struct error *err)

@@ -787,38 +787,27 @@ static void report_difference(const struct replay_difference *d, struct buf *out
 
 static json *difference_json(const struct replay_difference *d)
 {
-	json *j = json_object();
-
-	json_put_int(j, "rev", d->rev);
-	json_put_str(j, "op", str_of(d->op));
-	json_put_str(j, "what", str_of(d->what));
-	if (d->line) {
-		json_put_int(j, "line", (int64_t)d->line);
-		json_put_str(j, "recorded", str_of(d->recorded));
-		json_put_str(j, "replayed", str_of(d->replayed));
-	}
-	if (d->by)
-		json_put_str(j, "by", str_of(d->by));
-	return j;
+	return JSON_OBJECT(JSON_INT("rev", d->rev), JSON_TEXT("op", d->op),
+		JSON_TEXT("what", d->what), JSON_IF(d->line, JSON_INT("line", d->line)),
+		JSON_IF(d->line, JSON_TEXT("recorded", d->recorded)),
+		JSON_IF(d->line, JSON_TEXT("replayed", d->replayed)),
+		JSON_IF(d->by, JSON_TEXT("by", d->by)));
 }
 
 static void report_json(const struct replay_result *v, struct buf *out)
 {
-	CLEANUP(json_free) json *j = json_object();
-	json *taken = json_object();
+	json *taken = json_object(), *j;
 
-	json_put_str(j, "file", str_of(v->place->path));
-	json_put_bool(j, "same", !v->differ);
-	json_put_int(j, "commits", (int64_t)v->commits);
-	json_put_int(j, "events", (int64_t)v->events);
-	json_put_int(j, "replayed", (int64_t)v->replayed);
 	for (size_t i = 0; i < v->taken.n; i++)
 		json_put_int(taken, v->taken.items[i].op, (int64_t)v->taken.items[i].n);
-	json_put(j, "taken", taken);
-	json_put_int(j, "differ", (int64_t)v->differ);
-	json_put(j, "first", v->differ ? difference_json(&v->first) : json_object());
+	j = JSON_OBJECT(JSON_TEXT("file", v->place->path), JSON_BOOL("same", !v->differ),
+		JSON_INT("commits", v->commits), JSON_INT("events", v->events),
+		JSON_INT("replayed", v->replayed), JSON_VALUE("taken", taken),
+		JSON_INT("differ", v->differ),
+		JSON_VALUE("first", v->differ ? difference_json(&v->first) : json_object()));
 	json_print(out, j);
 	buf_addc(out, '\n');
+	json_free(&j);
 }
 
 void replay_report(const struct replay_result *v, bool as_json, struct buf *out)
