@@ -65,13 +65,7 @@ static const char *show(const struct config_reader *r, const struct yaml *v, boo
 	return arena_dup(r->arena, buf_str(&b));
 }
 
-void config_refuse(struct config_reader *r, const char *key, const struct yaml *v, const char *what)
-{
-	config_fault(r, v, "'%s' must be %s, not %s", key, what, show(r, v, false));
-}
-
-/* The same with what the field says of it. False, for callers that return it. */
-static bool refuse(struct config_reader *r, const struct config_field *f, const char *key,
+bool config_refuse(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, const char *what)
 {
 	const char *shown = show(r, v, f->form && f->form->ascii);
@@ -134,7 +128,7 @@ bool config_text(struct config_reader *r, const struct config_field *f, const ch
 		(form->max && str_characters(text) > form->max)) {
 		bool unquoted = v->kind == YAML_SCALAR && !is_text(r, v) && !yaml_is_null(v);
 
-		return refuse(r, f, key, v,
+		return config_refuse(r, f, key, v,
 			unquoted ? arena_printf(r->arena, "%s, in quotes", form->what)
 				 : form->what);
 	}
@@ -157,7 +151,7 @@ static bool read_word(struct config_reader *r, const struct config_field *f, con
 	for (*out = 0; is_text(r, v) && f->words[*out]; ++*out)
 		if (str_is(trimmed(f, v), f->words[*out]))
 			return true;
-	return refuse(r, f, key, v, word_list(r->arena, f->words));
+	return config_refuse(r, f, key, v, word_list(r->arena, f->words));
 }
 
 static void read_choice(struct config_reader *r, const struct config_field *f, const char *key,
@@ -206,7 +200,7 @@ static void read_number(struct config_reader *r, const struct config_field *f, c
 
 	if (!none && (!is_number(r, v, &d) || (whole && d != floor(d)) ||
 			     (f->above ? d <= f->min : d < f->min) || (f->max && d > f->max)))
-		(void)refuse(
+		config_refuse(
 			r, f, key, v, range(r->arena, f, whole ? "a whole number" : "a number"));
 	else if (whole)
 		put_integer(into, f, (int64_t)d);
@@ -220,7 +214,7 @@ static void read_bool(struct config_reader *r, const struct config_field *f, con
 	if (v->kind == YAML_SCALAR && config_scalar(v) == SCALAR_BOOL)
 		put_bool(into, f, str_is(v->text, "true"));
 	else
-		(void)refuse(r, f, key, v, "true or false");
+		config_refuse(r, f, key, v, "true or false");
 }
 
 static void read_duration(struct config_reader *r, const struct config_field *f, const char *key,
@@ -229,10 +223,10 @@ static void read_duration(struct config_reader *r, const struct config_field *f,
 	const char *text;
 	int64_t seconds;
 
-	if (!config_text(r, f, key, v, &text) || config_parse_duration(text, &seconds) < 0)
+	if (!config_text(r, f, key, v, &text) || config_parse_duration(str_of(text), &seconds) < 0)
 		return;
 	if ((double)seconds < f->min)
-		(void)refuse(r, f, key, v, "longer than zero");
+		config_refuse(r, f, key, v, "longer than zero");
 	else
 		put(into, f, &seconds);
 }
@@ -314,7 +308,7 @@ static void read_open(struct config_reader *r, const struct config_field *f, con
 	if (v->kind == (f->list ? YAML_LIST : YAML_MAP))
 		put(into, f, &v);
 	else
-		(void)refuse(r, f, key, v, f->list ? "a list" : "a map");
+		config_refuse(r, f, key, v, f->list ? "a list" : "a map");
 }
 
 static const struct config_field *find_field(const struct config_field *fields, struct str key)
@@ -398,7 +392,7 @@ static void read_group(struct config_reader *r, const struct config_field *f, co
 	const struct yaml *v, void *into)
 {
 	if (v->kind != YAML_MAP)
-		(void)refuse(r, f, key, v, "a map");
+		config_refuse(r, f, key, v, "a map");
 	else if (f->variants)
 		read_variant(r, f->variants, v, into);
 	else
@@ -442,7 +436,7 @@ static void read_list(struct config_reader *r, const struct config_field *f, con
 	char *items;
 
 	if (!single && v->kind != YAML_LIST) {
-		(void)refuse(r, f, key, v, "a list");
+		config_refuse(r, f, key, v, "a list");
 		return;
 	}
 	if (!single && !check_count(r, key, v, f->min, f->max))
@@ -507,7 +501,7 @@ void config_value(struct config_reader *r, const struct config_field *f, const c
 	if (f->kind == CONFIG_CUSTOM)
 		f->read(r, f, key, v, into);
 	else if (readers[f->kind].what && v->kind != readers[f->kind].kind)
-		(void)refuse(r, f, key, v, readers[f->kind].what);
+		config_refuse(r, f, key, v, readers[f->kind].what);
 	else
 		readers[f->kind].read(r, f, key, v, into);
 }

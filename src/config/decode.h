@@ -125,9 +125,10 @@ struct config_reader {
 /* A fault at a node; those beyond the limit are dropped. */
 void config_fault(struct config_reader *r, const struct yaml *at, const char *fmt, ...)
 	PRINTF(3, 4);
-/* "'KEY' must be WHAT, not VALUE" */
-void config_refuse(
-	struct config_reader *r, const char *key, const struct yaml *v, const char *what);
+/* "'KEY' must be WHAT, not VALUE", with what the field says of it. False, for callers that return
+ * it. */
+bool config_refuse(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yaml *v, const char *what);
 /* 0, or -1 with the first fault. */
 int config_result(const struct config_reader *r, struct error *err);
 
@@ -171,6 +172,6 @@ bool config_made_of(
 	struct str s, unsigned first, const char *first_more, unsigned rest, const char *rest_more);
 
 /* ISO 8601 duration P[nD][T[nH][nM][nS]], also nW; not empty; in seconds. -1: it is none. */
-int config_parse_duration(const char *text, int64_t *seconds);
+int config_parse_duration(struct str text, int64_t *seconds);
 
 #endif

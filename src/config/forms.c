@@ -129,7 +129,7 @@ static bool is_below(struct str s)
 enum { DIGITS_MAX = 9 }; /* so that no sum comes near the end of an int64_t */
 
 /* Numbers with units, in the order of the units, each at most once; weeks stand alone. */
-int config_parse_duration(const char *text, int64_t *seconds)
+int config_parse_duration(struct str text, int64_t *seconds)
 {
 	static const struct {
 		char letter;
@@ -141,22 +141,22 @@ int config_parse_duration(const char *text, int64_t *seconds)
 	int64_t sum = 0;
 	size_t next = 0;
 
-	if (*text++ != 'P')
+	if (!str_starts(text, "P"))
 		return -1;
-	for (; *text; text++) {
+	for (size_t i = 1; i < text.n; i++) {
 		uint64_t value;
-		size_t digits = number_digits(str_of(text), &value);
+		size_t digits = number_digits(str_sub(text, i, text.n), &value);
 
-		if (*text == 'T' && !time) {
+		if (text.p[i] == 'T' && !time) {
 			time = true;
 			any = false;
 			continue;
 		}
-		text += digits;
-		while (next < COUNT(units) &&
-			(units[next].letter != *text || units[next].of_time != time))
+		i += digits;
+		while (next < COUNT(units) && i < text.n &&
+			(units[next].letter != text.p[i] || units[next].of_time != time))
 			next++;
-		if (next == COUNT(units) || !digits || digits > DIGITS_MAX)
+		if (i == text.n || next == COUNT(units) || !digits || digits > DIGITS_MAX)
 			return -1;
 		sum += (int64_t)value * units[next].seconds;
 		next = units[next].letter == 'W' ? COUNT(units) : next + 1;
@@ -169,12 +169,8 @@ int config_parse_duration(const char *text, int64_t *seconds)
 static bool is_duration(struct str s)
 {
 	int64_t seconds;
-	char text[64];
 
-	if (s.n >= sizeof(text) || (s.n && memchr(s.p, 0, s.n)))
-		return false;
-	snprintf(text, sizeof(text), "%.*s", (int)s.n, s.p ? s.p : "");
-	return config_parse_duration(text, &seconds) == 0;
+	return config_parse_duration(s, &seconds) == 0;
 }
 
 #define NO_CONTROL "[^\x01-\x1f\x7f]"

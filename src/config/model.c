@@ -56,9 +56,8 @@ bool model_date_parse(struct str s, int64_t *t)
 static void read_date(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, void *into)
 {
-	(void)f;
 	if (v->kind != YAML_SCALAR || !model_date_parse(v->text, into))
-		config_refuse(r, key, v,
+		config_refuse(r, f, key, v,
 			"a day or a time in UTC, like 2026-05-01 or 2026-05-01T00:00:00Z");
 }
 

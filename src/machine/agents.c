@@ -86,12 +86,11 @@ static void read_script_turn(struct config_reader *r, const struct config_field 
 {
 	struct scripted *turn = into;
 
-	(void)f;
 	turn->exec = v->kind == YAML_SCALAR && str_is(v->text, "exec");
 	if (v->kind == YAML_MAP)
 		config_value(r, &turn_field, key, v, into);
 	else if (!turn->exec)
-		config_refuse(r, key, v, "a map or exec");
+		config_refuse(r, f, key, v, "a map or exec");
 }
 
 static const struct config_field script_turn_field = {

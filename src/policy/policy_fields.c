@@ -191,12 +191,11 @@ static void read_size(struct config_reader *r, const struct config_field *f, con
 {
 	uint64_t *bytes = into;
 
-	(void)f;
 	if (v->kind == YAML_SCALAR && str_is(v->text, "none"))
 		*bytes = 0;
 	else if (v->kind != YAML_SCALAR || !parse_size(v->text, bytes))
-		config_refuse(
-			r, key, v, "bytes, like 65536, 64K, 512M or 2G, at most 1048576G, or none");
+		config_refuse(r, f, key, v,
+			"bytes, like 65536, 64K, 512M or 2G, at most 1048576G, or none");
 }
 
 #define LIMIT(name, member, most)                                                                  \

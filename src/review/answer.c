@@ -305,16 +305,21 @@ static int64_t pr_of_issue(const char *artifacts, const char *issue)
 	return json_get_int(pr, "number", 0);
 }
 
+/* The pull request of a line's issue; 0: not known. */
+static int64_t pr_of(const struct feedback_search *q, const json *line)
+{
+	int64_t pr = json_get_int(line, "prNumber", 0);
+
+	return pr ? pr : pr_of_issue(q->artifacts, json_get_str(line, "issueId"));
+}
+
 static bool concerns(const struct feedback_search *q, const json *line)
 {
 	const char *issue = json_get_str(line, "issueId");
-	int64_t pr = json_get_int(line, "prNumber", 0);
 
-	if (!issue || (q->f->issue && strcmp(q->f->issue, issue) != 0))
+	if (!issue)
 		return false;
-	if (q->f->issue)
-		return true;
-	return pr ? pr == q->f->pr : pr_of_issue(q->artifacts, issue) == q->f->pr;
+	return q->f->issue ? strcmp(q->f->issue, issue) == 0 : pr_of(q, line) == q->f->pr;
 }
 
 /* The newest line that matches. */
@@ -347,10 +352,8 @@ static json *note_json(const struct review_feedback *f)
 static int check_pr(const struct feedback_search *q, struct error *err)
 {
 	const char *issue = json_get_str(q->line, "issueId");
-	int64_t known = json_get_int(q->line, "prNumber", 0);
+	int64_t known = pr_of(q, q->line);
 
-	if (!known)
-		known = pr_of_issue(q->artifacts, issue);
 	if (!q->f->pr || !known || known == q->f->pr)
 		return 0;
 	return error_set(err, ERR_STATE, "the pull request of '%s' is %lld, not %u", issue,

@@ -17,7 +17,6 @@ struct workflow_check {
 	const struct workflow *w;
 	const struct workflow_builtin *builtin;
 	VEC(struct workflow_fault) faults;
-	const struct workflow_edge **order; /* by from, then trigger */
 	const struct workflow_state *initial;
 	bool *live;    /* one a edge of w: it can happen */
 	bool *reached; /* one a state: from the initial one */
@@ -39,15 +38,6 @@ static void fault(struct workflow_check *c, unsigned line, unsigned col, const c
 			line, col, c->faults.n, arena_dup(&c->arena, str_of(text))});
 }
 
-static int compare_edges(const void *pa, const void *pb)
-{
-	const struct workflow_edge *a = *(const struct workflow_edge *const *)pa;
-	const struct workflow_edge *b = *(const struct workflow_edge *const *)pb;
-	int c = strcmp(a->from, b->from);
-
-	return c ? c : strcmp(a->trigger, b->trigger);
-}
-
 static int compare_faults(const void *pa, const void *pb)
 {
 	const struct workflow_fault *a = pa, *b = pb;
@@ -57,16 +47,6 @@ static int compare_faults(const void *pa, const void *pb)
 	if (a->col != b->col)
 		return a->col < b->col ? -1 : 1;
 	return a->n < b->n ? -1 : a->n > b->n;
-}
-
-static const struct workflow_edge *find_edge(
-	const struct workflow_check *c, const char *from, const char *trigger)
-{
-	const struct workflow_edge key = {.from = from, .trigger = trigger}, *want = &key;
-	const struct workflow_edge **hit =
-		bsearch(&want, c->order, c->w->n_edges, sizeof(*c->order), compare_edges);
-
-	return hit ? *hit : NULL;
 }
 
 static const struct workflow_builtin *step_of(const struct workflow_check *c, const char *state)
@@ -81,13 +61,15 @@ static const struct workflow_builtin *step_of(const struct workflow_check *c, co
 static void check_trigger(struct workflow_check *c, const struct workflow_state *s,
 	const char *trigger, unsigned line, unsigned col)
 {
-	const struct workflow_edge *e = find_edge(c, s->name, trigger);
+	for (size_t i = 0; i < c->w->n_edges; i++) {
+		const struct workflow_edge *e = &c->w->edges[i];
 
-	if (e)
-		c->live[e - c->w->edges] = true;
-	else
-		fault(c, line, col, "state '%s' has no transition for its trigger '%s'", s->name,
-			trigger);
+		if (&c->w->states[e->from_state] == s && !strcmp(e->trigger, trigger)) {
+			c->live[i] = true;
+			return;
+		}
+	}
+	fault(c, line, col, "state '%s' has no transition for its trigger '%s'", s->name, trigger);
 }
 
 /* The triggers of a declared state are those of its items' result words. */
@@ -242,10 +224,6 @@ static void check_init(struct workflow_check *c)
 {
 	const struct workflow *w = c->w;
 
-	c->order = arena_alloc(&c->arena, (w->n_edges + 1) * sizeof(*c->order));
-	for (size_t i = 0; i < w->n_edges; i++)
-		c->order[i] = &w->edges[i];
-	qsort(c->order, w->n_edges, sizeof(*c->order), compare_edges);
 	c->live = arena_alloc(&c->arena, w->n_edges + 1);
 	c->reached = arena_alloc(&c->arena, w->n_states);
 	c->ends = arena_alloc(&c->arena, w->n_states);

@@ -157,41 +157,27 @@ static struct mermaid_place edge_place(const struct workflow_edge *e)
 	return (struct mermaid_place){e->line, e->col};
 }
 
-static int compare_edges(const void *pa, const void *pb)
-{
-	const struct workflow_edge *a = *(const struct workflow_edge *const *)pa;
-	const struct workflow_edge *b = *(const struct workflow_edge *const *)pb;
-	int c;
-
-	if (a->from_state != b->from_state)
-		return a->from_state < b->from_state ? -1 : 1;
-	c = strcmp(a->trigger, b->trigger);
-	return c ? c : (a < b ? -1 : a > b);
-}
-
-/* Once sorted, two edges with one meaning are neighbours. Reports the first pair in the file. */
+/* Compares each edge with the earlier ones from its state, which are linked by index + 1. */
 static int check_twins(struct mermaid_reader *r)
 {
-	const struct workflow_edge **order =
-		arena_alloc(r->arena, (r->edges.n + 1) * sizeof(*order));
-	const struct workflow_edge *twin = NULL, *first = NULL;
+	const struct workflow_edge *edges = r->edges.items;
+	size_t *last = arena_alloc(r->arena, (r->states.n + 1) * sizeof(*last));
+	size_t *before = arena_alloc(r->arena, (r->edges.n + 1) * sizeof(*before));
 
-	for (size_t i = 0; i < r->edges.n; i++)
-		order[i] = &r->edges.items[i];
-	qsort(order, r->edges.n, sizeof(*order), compare_edges);
-	for (size_t i = 1; i < r->edges.n; i++) {
-		if (order[i]->from_state == order[i - 1]->from_state &&
-			!strcmp(order[i]->trigger, order[i - 1]->trigger) &&
-			(!twin || order[i] < twin)) {
-			twin = order[i];
-			first = order[i - 1];
-		}
+	for (size_t i = 0; i < r->edges.n; i++) {
+		const struct workflow_edge *e = &edges[i];
+
+		for (size_t k = last[e->from_state]; k; k = before[k - 1])
+			if (!strcmp(edges[k - 1].trigger, e->trigger))
+				return fault_at(r, edge_place(e),
+					"second edge from '%s' with the trigger '%s': the first is "
+					"in line %u",
+					r->states.items[e->from_state].name, e->trigger,
+					edges[k - 1].line);
+		before[i] = last[e->from_state];
+		last[e->from_state] = i + 1;
 	}
-	if (!twin)
-		return 0;
-	return fault_at(r, edge_place(twin),
-		"second edge from '%s' with the trigger '%s': the first is in line %u",
-		r->states.items[twin->from_state].name, twin->trigger, first->line);
+	return 0;
 }
 
 static int check_edges(struct mermaid_reader *r)

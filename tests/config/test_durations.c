@@ -31,7 +31,7 @@ TEST(durations_are_seconds)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		int64_t got = -1;
 
-		if (config_parse_duration(rows[i].text, &got) < 0)
+		if (config_parse_duration(str_of(rows[i].text), &got) < 0)
 			fail_msg("'%s' is refused", rows[i].text);
 		assert_int_equal(got, rows[i].seconds);
 	}
@@ -48,7 +48,7 @@ TEST(what_is_no_duration)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		int64_t got = 7;
 
-		if (config_parse_duration(rows[i], &got) == 0)
+		if (config_parse_duration(str_of(rows[i]), &got) == 0)
 			fail_msg("'%s' is taken", rows[i]);
 		assert_int_equal(got, 7);
 	}
