@@ -59,7 +59,7 @@ static const void *find(
 	const struct resources *r, const struct resource_kind *kind, const char *name)
 {
 	for (size_t i = 0; i < r->n_docs; i++)
-		if (r->docs[i].kind == kind && strcmp(r->docs[i].name, name) == 0)
+		if (r->docs[i].kind == kind && (!name || strcmp(r->docs[i].name, name) == 0))
 			return r->docs[i].of;
 	return NULL;
 }
@@ -226,26 +226,6 @@ static int read_directory(struct loading *l, const char *dir, struct error *err)
 	return 0;
 }
 
-/* The documents of a kind side by side, as struct resources has them. */
-static void pack(struct arena *a, struct resources *r, const struct resource_kind *kind)
-{
-	char *list;
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->n_docs; i++)
-		n += r->docs[i].kind == kind;
-	list = arena_alloc(a, (n + 1) * kind->size);
-	memcpy((char *)r + kind->list_at, &list, sizeof(list));
-	memcpy((char *)r + kind->count_at, &n, sizeof(n));
-	for (size_t i = 0; i < r->n_docs; i++) {
-		if (r->docs[i].kind != kind)
-			continue;
-		memcpy(list, r->docs[i].of, kind->size);
-		r->docs[i].of = list;
-		list += kind->size;
-	}
-}
-
 static int by_place(const void *x, const void *y)
 {
 	const struct error *a = x, *b = y;
@@ -264,8 +244,8 @@ static void finish(struct loading *l)
 
 	l->out->docs = l->docs.items;
 	l->out->n_docs = l->docs.n;
-	for (size_t i = 0; resource_kinds[i]; i++)
-		pack(reader->arena, l->out, resource_kinds[i]);
+	for (size_t i = 0; i < l->docs.n; i++)
+		++*(size_t *)(void *)((char *)l->out + l->docs.items[i].kind->count_at);
 	check_rules(reader, l->out);
 	vec_sort(&reader->faults, by_place);
 	l->out->faults = reader->faults.items;

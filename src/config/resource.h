@@ -112,7 +112,7 @@ struct database_pool_spec {
 	const struct yaml *credentials; /* map; NULL: none */
 };
 
-/* A document as it was read; `of` is its struct in one of the lists of struct resources. */
+/* A document as it was read; `of` is the struct of its kind. */
 struct resource_doc {
 	const struct resource_kind *kind;
 	const char *name, *file; /* name "" where it has none; file NULL: built in */
@@ -121,10 +121,6 @@ struct resource_doc {
 };
 
 struct resources {
-	struct pipeline *pipelines;
-	struct worktree_pool_spec *pools;
-	struct subscription_plan *plans;
-	struct database_pool_spec *databases;
 	size_t n_pipelines, n_pools, n_plans, n_databases;
 	struct resource_doc *docs; /* all of them, in the order of files */
 	size_t n_docs, n_files;
@@ -150,7 +146,7 @@ int resources_parse(struct arena *a, const char *file, struct str text, struct r
 /* What a repository without a WorktreePool has: one of all defaults, of no file. */
 void resources_default(struct arena *a, struct resources *out);
 
-/* NULL: there is none of that name. */
+/* NULL: there is none of that name. `name` NULL: the first one. */
 const struct pipeline *resources_pipeline(const struct resources *r, const char *name);
 const struct worktree_pool_spec *resources_pool(const struct resources *r, const char *name);
 const struct subscription_plan *resources_plan(const struct resources *r, const char *name);
@@ -213,7 +209,7 @@ struct resource_kind {
 	/* What the fields by themselves cannot tell: days that do not exist, references, the
 	 * conditions of parallel work. */
 	void (*check)(const struct resource_check *c);
-	size_t list_at, count_at; /* in struct resources */
+	size_t count_at; /* in struct resources */
 };
 
 extern const struct resource_kind resource_kind_pipeline, resource_kind_worktree_pool,

@@ -64,11 +64,10 @@ extern const char *const resource_api_versions[];
 extern const struct config_field
 	resource_metadata_fields[]; /* the name is the struct's first member */
 
-/* The members of a struct resource_kind that say where its documents are. */
+/* The members of a struct resource_kind that say what its documents are. */
 #define KIND(text, type, table, member)                                                            \
 	.name = text, .fields = (const struct config_field[])DOCUMENT(text, table),                \
-	.size = sizeof(struct type), .list_at = offsetof(struct resources, member),                \
-	.count_at = offsetof(struct resources, n_##member)
+	.size = sizeof(struct type), .count_at = offsetof(struct resources, n_##member)
 
 /* clang-format off */
 #define DOCUMENT(name, table) { \

@@ -221,7 +221,7 @@ int locate_pipeline(struct arena *a, const struct pipeline_choice *c, struct res
 		resources_load(a, dir, r, err) < 0 ||
 		event_report_faults(a, c->artifacts, r, err) < 0 || resources_fault(r, err) < 0)
 		return -1;
-	*out = file && r->n_pipelines == 1 ? r->pipelines : resources_pipeline(r, c->name);
+	*out = resources_pipeline(r, file && r->n_pipelines == 1 ? NULL : c->name);
 	if (*out)
 		return 0;
 	if (file)
@@ -241,10 +241,8 @@ int locate_pool_spec(struct arena *a, const struct pool_choice *c, struct worktr
 	if (locate_resources(a, c->resources, c->repo, &dir, err) < 0 ||
 		(dir && resources_need(a, dir, &r, err) < 0))
 		return -1;
-	if (c->name)
+	if (c->name || r.n_pools == 1)
 		found = resources_pool(&r, c->name);
-	else if (r.n_pools == 1)
-		found = &r.pools[0];
 	if (c->name && !found)
 		return error_set(err, ERR_USAGE, "no WorktreePool '%.100s' in '%s'", c->name,
 			dir ? dir : "the repository");

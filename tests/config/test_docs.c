@@ -74,12 +74,13 @@ TEST(what_is_shipped_is_good)
 	assert_int_equal(pool->base_port, made.base_port);
 	assert_true(pool->strict == made.strict && pool->on_merge == made.on_merge &&
 		    pool->on_abort == made.on_abort && pool->on_timeout == made.on_timeout);
-	for (size_t i = 0; i < r.n_plans; i++)
-		assert_int_equal(subscription_plan_seats(r.plans[i].name),
-			strcmp(r.plans[i].name, "claude-code-pro") == 0       ? 3
-			: strcmp(r.plans[i].name, "claude-code-max-20x") == 0 ? 10
-			: strcmp(r.plans[i].name, "codex-plus") == 0          ? 2
-									      : 5);
+	for (size_t i = 0; i < r.n_docs; i++)
+		if (r.docs[i].kind == &resource_kind_subscription_plan)
+			assert_int_equal(subscription_plan_seats(r.docs[i].name),
+				strcmp(r.docs[i].name, "claude-code-pro") == 0       ? 3
+				: strcmp(r.docs[i].name, "claude-code-max-20x") == 0 ? 10
+				: strcmp(r.docs[i].name, "codex-plus") == 0          ? 2
+										     : 5);
 }
 
 /* A stage is a state, or STATE-AGENT. */

@@ -5,12 +5,17 @@
 
 #define POOL HEAD("WorktreePool", "w")
 
-static const struct worktree_pool_spec *pool(const char *spec)
+static const struct worktree_pool_spec *only_pool(const char *text)
 {
-	struct resources r = resource_good(arena_printf(&arena, POOL "%s", spec));
+	struct resources r = resource_good(text);
 
 	assert_int_equal(r.n_pools, 1);
-	return &r.pools[0];
+	return resources_pool(&r, NULL);
+}
+
+static const struct worktree_pool_spec *pool(const char *spec)
+{
+	return only_pool(arena_printf(&arena, POOL "%s", spec));
 }
 
 #define ODD_ROOT "6:12: 'rootDir' must not be a directory of the system or contain '..'"
@@ -61,8 +66,7 @@ TEST(all_of_a_pool_is_read)
 	assert_string_equal(pool("  rootDir: /srv/~x\n")->root, "/srv/~x");
 	assert_string_equal(pool("  rootDir: /device/..x\n")->root, "/device/..x");
 	assert_int_equal(
-		resource_good("\xef\xbb\xbf" HEAD("WorktreePool", "p") "  basePort: 4000\n")
-			.pools->base_port,
+		only_pool("\xef\xbb\xbf" HEAD("WorktreePool", "p") "  basePort: 4000\n")->base_port,
 		4000);
 }
 

@@ -81,10 +81,12 @@ static void expect_shown(struct arena *a, const struct resources *r)
 		resource_shown(a, r, &r->docs[i], PARALLELISM_ON, &shown);
 		expect(shown.n > 3);
 	}
-	for (size_t i = 0; i < r->n_pipelines; i++) {
-		const struct pipeline *p = &r->pipelines[i];
+	for (size_t i = 0; i < r->n_docs; i++) {
+		const struct pipeline *p = r->docs[i].of;
 		struct parallelism n;
 
+		if (r->docs[i].kind != &resource_kind_pipeline)
+			continue;
 		parallelism_resolve(a, r, p, PARALLELISM_ON, &n);
 		expect(n.max >= 1 && n.max <= CONCURRENT_MAX);
 		for (size_t k = 0; k < p->n_stages; k++)
