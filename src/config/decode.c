@@ -508,20 +508,17 @@ void config_value(struct config_reader *r, const struct config_field *f, const c
 
 /* ---- the fields of a map ---- */
 
-/* Defaults, also of groups that are missing. */
-static void put_presets(
-	struct config_reader *r, const struct config_field *f, const struct yaml *map, void *into)
+/* Defaults, also of groups that are missing and of keys whose value will be refused. */
+static void put_presets(struct config_reader *r, const struct config_field *f, void *into)
 {
 	for (; f->key; f++) {
-		const struct yaml *v = map ? yaml_get(map, f->key) : NULL;
-		struct yaml preset = {.kind = YAML_SCALAR, .plain = true};
+		const struct yaml preset = {
+			.kind = YAML_SCALAR, .plain = true, .text = str_of(f->preset)};
 
-		if (f->kind == CONFIG_GROUP && f->fields && !v)
-			put_presets(r, f->fields, NULL, (char *)into + f->at);
-		if (v || !f->preset || f->kind == CONFIG_TEXTS || !f->size)
-			continue;
-		preset.text = str_of(f->preset);
-		config_value(r, f, f->key, &preset, into);
+		if (f->kind == CONFIG_GROUP && f->fields)
+			put_presets(r, f->fields, (char *)into + f->at);
+		else if (f->preset && f->kind != CONFIG_TEXTS && f->size)
+			config_value(r, f, f->key, &preset, into);
 	}
 }
 
@@ -572,7 +569,7 @@ void config_fields(struct config_reader *r, const struct config_field *fields,
 {
 	static const bool yes = true;
 
-	put_presets(r, fields, map, into);
+	put_presets(r, fields, into);
 	for (size_t i = 0; i < map->n && !is_full(r); i++) {
 		const struct yaml_pair *pair = &map->map[i];
 		const struct config_field *f = find_field(fields, pair->key->text);

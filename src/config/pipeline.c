@@ -191,10 +191,6 @@ static void complete(struct arena *a, const struct yaml *tree, void *of)
 		p->worktree_pool = p->name;
 	if (!config_node(tree, "spec.tenantQuotaShare"))
 		p->tenant_share = -1;
-	if (!p->default_harness)
-		p->default_harness = "claude-code";
-	if (!p->default_model)
-		p->default_model = "sonnet";
 	for (size_t i = 0; i < p->n_stages; i++)
 		complete_stage(p, stages->list[i], &p->stages[i]);
 }
@@ -339,12 +335,11 @@ static void isolation(
 static void final_stage(const struct resource_check *c, unsigned max)
 {
 	const struct pipeline *p = c->doc->of;
-	size_t last = p->n_stages - 1, i = p->n_stages;
+	size_t last = p->n_stages - 1;
 
-	while (i && p->stages[i - 1].isolation != ISOLATION_WORKTREE)
-		i--;
-	if (i)
-		last = i - 1;
+	for (size_t i = 0; i < p->n_stages; i++)
+		if (p->stages[i].isolation == ISOLATION_WORKTREE)
+			last = i;
 	if (!p->stages[last].holds_gate)
 		resource_fault(c, stage_path(c, last, "holdsMergeGate"),
 			"the final stage '%s' must have 'holdsMergeGate: true': up to %u issues "
