@@ -93,16 +93,14 @@ static const char *check_rationale(struct answer_reader *r)
 	return NULL;
 }
 
-static const char *check_confident(struct answer_reader *r)
-{
-	r->out->confident = json_is_true(json_get(r->answer, "confident"));
-	return json_is_bool(json_get(r->answer, "confident")) ? NULL
-							      : "'confident' is not true or false";
-}
-
 static const char *check_confidence(struct answer_reader *r)
 {
+	const json *confident = json_get(r->answer, "confident");
+
+	r->out->confident = json_is_true(confident);
 	r->out->confidence = json_number(json_get(r->answer, "confidence"), -1);
+	if (!json_is_bool(confident))
+		return "'confident' is not true or false";
 	if (!(r->out->confidence >= 0 && r->out->confidence <= 1))
 		return "'confidence' is not a number from 0 to 1";
 	return r->out->confident && r->out->confidence < confidence_min
@@ -140,7 +138,7 @@ static const char *check_overrides(struct answer_reader *r)
 }
 
 static check_fn *const checks[] = {
-	check_reviewers, check_rationale, check_confident, check_confidence, check_overrides};
+	check_reviewers, check_rationale, check_confidence, check_overrides};
 
 /* Chooses all reviewers, whatever the answer is. */
 static void fail_open(struct review_decision *out, enum fell_open why, const char *fault)
@@ -294,23 +292,17 @@ struct feedback_search {
 	json *line;     /* the same, parsed */
 };
 
-/* The number in pr.json; 0: none. */
-static int64_t pr_of_issue(const char *artifacts, const char *issue)
-{
-	CLEANUP(json_free) json *pr = NULL;
-	struct error none;
-
-	if (artifact_read(artifacts, issue, "pr.json", &pr, &none) < 0)
-		return 0;
-	return json_get_int(pr, "number", 0);
-}
-
-/* The pull request of a line's issue; 0: not known. */
+/* The pull request of a line's issue, by the line or by pr.json; 0: not known. */
 static int64_t pr_of(const struct feedback_search *q, const json *line)
 {
+	CLEANUP(json_free) json *file = NULL;
 	int64_t pr = json_get_int(line, "prNumber", 0);
+	const char *issue = json_get_str(line, "issueId");
+	struct error none;
 
-	return pr ? pr : pr_of_issue(q->artifacts, json_get_str(line, "issueId"));
+	if (!pr && artifact_read(q->artifacts, issue, "pr.json", &file, &none) == 0)
+		pr = json_get_int(file, "number", 0);
+	return pr;
 }
 
 static bool concerns(const struct feedback_search *q, const json *line)

@@ -311,15 +311,6 @@ static int take_hunk_line(struct diff_reader *r, struct str line, int64_t *old, 
 	return *old < 0 || *new < 0 ? fault(r, "the hunk has more lines than its header says") : 0;
 }
 
-/* `\ No newline at end of file` may follow the last line. */
-static void skip_no_newline(struct diff_reader *r)
-{
-	struct str line;
-
-	if (str_starts(r->rest, "\\ "))
-		(void)next_line(r, &line);
-}
-
 static int take_hunk(struct diff_reader *r, struct str text)
 {
 	int64_t old, new;
@@ -333,7 +324,8 @@ static int take_hunk(struct diff_reader *r, struct str text)
 		if (take_hunk_line(r, line, &old, &new) < 0)
 			return -1;
 	}
-	skip_no_newline(r);
+	if (str_starts(r->rest, "\\ ")) /* `\ No newline at end of file` */
+		(void)next_line(r, &line);
 	end_block(r);
 	return 0;
 }
@@ -535,27 +527,21 @@ static int check_base(const char *base, struct error *err)
 	return 0;
 }
 
-/*
- * Ignores `shallow` and the commit-graph, which an agent in the repository can write. Git warns of
- * an ambiguous name, which makes the output invalid.
- */
+/* The commit-graph is ignored, as an agent in the repository can write it. Git warns of an
+ * ambiguous name, which makes the output invalid. */
+#define GIT                                                                                        \
+	"git", "-c", "core.commitGraph=false", "-c", "core.warnAmbiguousRefs=true", "-c",          \
+		"core.quotePath=true", "-c", "diff.suppressBlankEmpty=false", "-c",                \
+		"core.attributesFile=/dev/null"
+
+/* Ignores `shallow`, as an agent in the repository can write it. */
 static int run_git(
 	const char *repo, const char *const *argv, struct buf *out, int *status, struct error *err)
 {
 	static const char *const env[] = {"GIT_SHALLOW_FILE=", "GIT_DIFF_OPTS", NULL};
-	static const char *const first[] = {"git", "-c", "core.commitGraph=false", "-c",
-		"core.warnAmbiguousRefs=true", "-c", "core.quotePath=true", "-c",
-		"diff.suppressBlankEmpty=false", "-c", "core.attributesFile=/dev/null"};
-	enum { WORDS = 48 };
-	const char *words[WORDS + 1] = {NULL};
 	const struct git_command c = {
-		.dir = repo, .name = "git", .argv = words, .env = env, .limit_s = DIFF_S};
-	size_t n = 0;
+		.dir = repo, .name = "git", .argv = argv, .env = env, .limit_s = DIFF_S};
 
-	for (; n < COUNT(first); n++)
-		words[n] = first[n];
-	for (size_t i = 0; argv[i] && n < WORDS; i++)
-		words[n++] = argv[i];
 	return git_command(&c, out, status, err);
 }
 
@@ -580,7 +566,7 @@ static int find_commit(
 	struct arena *a, const char *repo, const char *name, const char **id, struct error *err)
 {
 	const char *const argv[] = {
-		"rev-parse", "--verify", arena_printf(a, "%s^{commit}", name), NULL};
+		GIT, "rev-parse", "--verify", arena_printf(a, "%s^{commit}", name), NULL};
 
 	return find_id(a, repo, argv,
 		arena_printf(a, "'%.100s' does not name exactly one commit", name), id, err);
@@ -590,7 +576,7 @@ static int find_commit(
 static int find_merge_base(struct arena *a, const char *repo, const char *base, const char *head,
 	const char **id, struct error *err)
 {
-	const char *const argv[] = {"merge-base", "--all", base, head, NULL};
+	const char *const argv[] = {GIT, "merge-base", "--all", base, head, NULL};
 
 	return find_id(a, repo, argv, "there is not exactly one merge base", id, err);
 }
@@ -602,7 +588,7 @@ static int find_merge_base(struct arena *a, const char *repo, const char *base, 
 static int print_diff(struct arena *a, const char *repo, const char *const ids[2], int lines,
 	struct buf *out, struct error *err)
 {
-	const char *const argv[] = {"diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv",
+	const char *const argv[] = {GIT, "diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv",
 		"--no-color", "--no-renames", "--src-prefix=a/", "--dst-prefix=b/",
 		"--submodule=short", "--ignore-submodules=none",
 		arena_printf(a, "--unified=%d", lines), "--inter-hunk-context=0", "--full-index",
