@@ -130,13 +130,10 @@ const struct resource_kind resource_kind_worktree_pool = {
 
 struct worktree_pool_spec resource_default_pool(struct arena *a)
 {
-	struct worktree_pool_spec p = {.name = "default"};
-	struct config_reader ignored = {.arena = a, .json_types = true};
-	const struct yaml nothing = {.kind = YAML_MAP};
+	struct resources r;
 
-	config_fields(&ignored, resource_kind_worktree_pool.fields, &nothing, &p);
-	complete_pool(a, &nothing, &p);
-	return p;
+	resources_default(a, &r);
+	return *resources_pool(&r, NULL);
 }
 
 /* ---- database branch pools ---- */
