@@ -19,7 +19,6 @@ static int run(struct invocation *in, struct error *err)
 	struct history_place from;
 	struct history_forked made;
 	const char *file;
-	char *to;
 	int64_t rev;
 
 	if (path_check_id(o->to, err) < 0 ||
@@ -29,9 +28,7 @@ static int run(struct invocation *in, struct error *err)
 		return error_set(err, ERR_USAGE, "fork: no revision given: write '%.200s@N'", file);
 	if (history_find(in->arena, file, &from, err) < 0)
 		return -1;
-	to = o->context_file ? path_absolute(in->arena, o->context_file)
-			     : arena_printf(in->arena, "%s/%s.md", from.dir, o->to);
-	if (history_fork(in->arena, &from, rev, o->to, to, &made, err) < 0)
+	if (history_fork(in->arena, &from, rev, o->to, o->context_file, &made, err) < 0)
 		return -1;
 	buf_addf(in->out,
 		"%s: %s, from revision %lld of %s; in '%s'; %zu answers kept, %zu open actions "

@@ -167,15 +167,15 @@ static int run_release(struct invocation *in, struct error *err)
 	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
 		gate_force(in->arena, &p, o->fence, &was, &held, err) < 0)
 		return -1;
-	if (!held)
-		cli_put_format(in->out, o->json, JSON_OBJECT(JSON_BOOL("released", false)),
-			"the gate was free\n");
+	if (o->json)
+		cli_put_json(
+			in->out, JSON_OBJECT(JSON_BOOL("released", held),
+					 JSON_IF(held, JSON_VALUE("was", gate_holder_json(&was)))));
+	else if (!held)
+		buf_adds(in->out, "the gate was free\n");
 	else
-		cli_put_format(in->out, o->json,
-			JSON_OBJECT(JSON_BOOL("released", true),
-				JSON_VALUE("was", gate_holder_json(&was))),
-			"released: fence %lld, '%s', process %ld on %s\n", (long long)was.fence,
-			was.who, (long)was.pid, was.host);
+		buf_addf(in->out, "released: fence %lld, '%s', process %ld on %s\n",
+			(long long)was.fence, was.who, (long)was.pid, was.host);
 	return 0;
 }
 

@@ -165,11 +165,6 @@ bool harness_version_in_range(struct str version, struct str range);
 
 /* ---- the descriptor ---- */
 
-struct harness_exit {
-	int exit_code;     /* 128 + N: killed by signal N */
-	struct str errors; /* the last ERRORS_KEPT bytes of stderr; valid UTF-8, masked */
-};
-
 struct harness_handler {
 	const char *type; /* value of the member `type`; NULL: any other */
 	void (*handle)(struct session *s, const json *value);

@@ -150,9 +150,9 @@ static void whole(struct session *s, struct str output)
 	}
 }
 
-static void judge(struct session *s, const struct harness_exit *e)
+static void judge(struct session *s, struct str errors)
 {
-	(void)e;
+	(void)errors;
 	if (!s->retrying)
 		return;
 	session_verdict(s, HARNESS_UNAVAILABLE, buf_str(&s->retry_reason));

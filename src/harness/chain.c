@@ -12,8 +12,7 @@ static bool contains(struct text_list w, const char *word)
 	return false;
 }
 
-/* Unless it is in the list already. */
-static void add_name(struct arena *a, struct text_list *l, const char *name)
+void chain_add_name(struct arena *a, struct text_list *l, const char *name)
 {
 	const char **list = arena_alloc(a, (l->n + 1) * sizeof(*list));
 
@@ -30,9 +29,9 @@ struct text_list chain_candidates(struct arena *a, const struct stage_spec *stag
 	struct text_list l = {0};
 
 	if (stage->harness)
-		add_name(a, &l, stage->harness);
+		chain_add_name(a, &l, stage->harness);
 	for (size_t i = 0; i < stage->fallback.n; i++)
-		add_name(a, &l, stage->fallback.list[i]);
+		chain_add_name(a, &l, stage->fallback.list[i]);
 	return l;
 }
 
@@ -42,13 +41,13 @@ void chain_filter(struct arena *a, struct text_list candidates, struct text_list
 	*out = (struct chain){0};
 	for (size_t i = 0; i < uses->n; i++)
 		if (contains(independent_of, uses->items[i].stage))
-			add_name(a, &out->forbidden, uses->items[i].harness);
+			chain_add_name(a, &out->forbidden, uses->items[i].harness);
 	for (size_t i = 0; i < candidates.n; i++) {
 		const char *name = candidates.list[i];
 
-		add_name(a, &out->declared, name);
+		chain_add_name(a, &out->declared, name);
 		if (!contains(out->forbidden, name))
-			add_name(a, &out->effective, name);
+			chain_add_name(a, &out->effective, name);
 	}
 	out->violated = !out->effective.n;
 }
@@ -164,8 +163,8 @@ static int merge_row(const char *artifacts, const char *issue, const char *stage
 	const char *harness, json *row, struct error *err)
 {
 	CLEANUP(json_free) json *members = NULL;
+	CLEANUP(arena_release) struct arena a = {0};
 	json *names = json_array();
-	struct arena a = {0};
 	struct chain_uses uses;
 	int rc = chain_uses_read(&a, artifacts, issue, &uses, err);
 
@@ -176,7 +175,6 @@ static int merge_row(const char *artifacts, const char *issue, const char *stage
 			json_push_str(names, str_of(uses.items[i].harness));
 	JSON_ADD(row, JSON_VALUE("harnesses", names));
 	members = JSON_OBJECT(JSON_VALUE("stages", JSON_OBJECT(JSON_VALUE(stage, row))));
-	arena_release(&a);
 	return rc < 0 ? -1 : artifact_merge_runtime(artifacts, issue, members, err);
 }
 

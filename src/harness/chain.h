@@ -24,6 +24,8 @@ struct chain {
 	bool violated; /* `effective` is empty */
 };
 
+/* Unless it is in the list already. */
+void chain_add_name(struct arena *a, struct text_list *l, const char *name);
 /* The stage's harness, then its fallbacks, without duplicates. */
 struct text_list chain_candidates(struct arena *a, const struct stage_spec *stage);
 /* Sorts out the candidates, in order. A stage that has not run is no constraint. */

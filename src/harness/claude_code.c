@@ -69,12 +69,14 @@ static void take_assistant(struct session *s, const json *value)
 }
 
 /* The program retries. Retrying does not cure a bad login. */
-static void take_retry(struct session *s, const json *value)
+static void take_system(struct session *s, const json *value)
 {
 	CLEANUP(buf_release) struct buf why = BUF_INIT;
 	int64_t status = json_get_int(value, "error_status", 0);
 	const char *error = json_get_str(value, "error");
 
+	if (!str_is(harness_member(value, "subtype"), "api_retry"))
+		return;
 	if (status)
 		buf_addf(&why, "the API answered %lld (%s)", (long long)status,
 			error ? error : "unknown");
@@ -84,12 +86,6 @@ static void take_retry(struct session *s, const json *value)
 		session_abort(s, false, buf_str(&why));
 	else
 		session_retrying(s, status == API_LIMIT, buf_str(&why));
-}
-
-static void take_system(struct session *s, const json *value)
-{
-	if (str_is(harness_member(value, "subtype"), "api_retry"))
-		take_retry(s, value);
 }
 
 /* The total of all models, those of sub-agents too. */
@@ -235,9 +231,10 @@ static const struct harness_handler handlers[] = {
 };
 
 /* A prompt with a failing inline command gives a result without calling a model. */
-static void judge(struct session *s, const struct harness_exit *e)
+static void judge(struct session *s, struct str errors)
 {
-	if (!e->exit_code && !s->finished && s->text.len && !s->judged)
+	(void)errors;
+	if (!s->exit_code && !s->finished && s->text.len && !s->judged)
 		session_verdict(s, HARNESS_FAILURE,
 			str_of(arena_printf(s->arena, "no model was called: %s", s->text.s)));
 }

@@ -208,11 +208,11 @@ static void error_line(struct session *s, struct str line)
 		session_retrying(s, status == API_LIMIT, why);
 }
 
-static void judge(struct session *s, const struct harness_exit *e)
+static void judge(struct session *s, struct str errors)
 {
-	struct str rest = str_trim(e->errors), line, last = {NULL, 0};
+	struct str rest = str_trim(errors), line, last = {NULL, 0};
 
-	if (e->exit_code != EXIT_LOGIN)
+	if (s->exit_code != EXIT_LOGIN)
 		return;
 	while (str_line(&rest, &line))
 		last = line.n ? line : last;

@@ -191,12 +191,6 @@ static void take_line(void *data, struct str line)
 	}
 }
 
-static void add_wait(struct chat_answer *c)
-{
-	if (c->retry_after_s >= 0 && c->session->verdict == HARNESS_UNAVAILABLE)
-		buf_addf(&c->session->fault, " (retry after %ld s)", c->retry_after_s);
-}
-
 /* An error status; its body is usually JSON. */
 static void end_fault(struct chat_answer *c)
 {
@@ -219,7 +213,8 @@ static void end_fault(struct chat_answer *c)
 		}
 		session_api_verdict(c->session, c->status, buf_str(&why));
 	}
-	add_wait(c);
+	if (c->retry_after_s >= 0 && c->session->verdict == HARNESS_UNAVAILABLE)
+		buf_addf(&c->session->fault, " (retry after %ld s)", c->retry_after_s);
 }
 
 static void end_plain(struct chat_answer *c)

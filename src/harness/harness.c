@@ -97,26 +97,17 @@ bool harness_takes_model(const struct harness *h, const char *id)
 	return h->models_open || harness_lists_model(h, id);
 }
 
-static const char *credential(const struct harness *h)
-{
-	for (const char *const *c = h->credentials; c && *c; c++) {
-		const char *value = getenv(*c);
-
-		if (value && *value)
-			return value;
-	}
-	return NULL;
-}
-
 int harness_account(struct arena *a, const struct harness *h, const char **id, struct error *err)
 {
-	const char *secret = credential(h);
+	const char *secret = NULL;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char digest[SHA256_TEXT];
 	int rc;
 
 	*id = NULL;
-	if (!secret)
+	for (const char *const *c = h->credentials; c && *c && !(secret && *secret); c++)
+		secret = getenv(*c);
+	if (!secret || !*secret)
 		return 0;
 	buf_addf(&text, "%s:%s", h->name, secret);
 	rc = digest_sha256(buf_str(&text), digest, err);

@@ -94,7 +94,6 @@ typedef void harness_listener(void *data, const struct harness_event *e);
 /* ---- the descriptor ---- */
 
 struct command;
-struct harness_exit;
 struct harness_handler;
 struct session;
 
@@ -124,8 +123,9 @@ struct harness {
 	void (*whole)(struct session *s, struct str output);
 	/* The rest may be NULL. A line of stderr. */
 	void (*error_line)(struct session *s, struct str line);
-	/* Faults that show only at the exit. Not called after a cancel. */
-	void (*judge)(struct session *s, const struct harness_exit *e);
+	/* Faults that show only at the exit: s->exit_code (128 + N: killed by signal N), and the
+	 * last ERRORS_KEPT bytes of stderr, valid UTF-8, masked. Not called after a cancel. */
+	void (*judge)(struct session *s, struct str errors);
 
 	/* Returns why it cannot be used although the version is right, or NULL. */
 	const char *(*health)(struct arena *a, const char *const *env);

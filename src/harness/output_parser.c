@@ -46,20 +46,12 @@ void line_splitter_end(struct line_splitter *l)
 
 void tail_buffer_add(struct tail_buffer *t, struct str piece)
 {
-	struct buf last = BUF_INIT;
-
-	if (piece.n > t->max) {
-		piece = str_sub(piece, piece.n - t->max, piece.n);
-		buf_clear(&t->kept);
-		t->cut = true;
-	}
 	buf_add(&t->kept, piece);
 	if (t->kept.len <= 2 * t->max)
 		return;
 	t->cut = true;
-	buf_add(&last, str_sub(buf_str(&t->kept), t->kept.len - t->max, t->kept.len));
-	buf_release(&t->kept);
-	t->kept = last;
+	memmove(t->kept.s, t->kept.s + t->kept.len - t->max, t->max);
+	buf_cut(&t->kept, t->max);
 }
 
 struct str output_parser_last_characters(struct str text, size_t chars)
@@ -238,7 +230,6 @@ static void judge_timeout(struct output_parser *p)
 void output_parser_end(struct output_parser *p, const struct process_end *end)
 {
 	struct session *s = p->session;
-	struct harness_exit e = {.exit_code = end->status};
 
 	end_output(p);
 	s->exit_code = end->status;
@@ -250,9 +241,8 @@ void output_parser_end(struct output_parser *p, const struct process_end *end)
 		session_verdict(s, HARNESS_FAILURE, STR("cancelled"));
 		return;
 	}
-	e.errors = buf_str(&p->errors_masked);
 	if (s->harness->judge)
-		s->harness->judge(s, &e);
+		s->harness->judge(s, buf_str(&p->errors_masked));
 	judge_budget(s);
 	if (end->timed_out)
 		judge_timeout(p);

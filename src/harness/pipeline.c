@@ -221,17 +221,6 @@ static int check_cycles(struct pipeline_check *c)
 		JSON_OBJECT(JSON_VALUE("constraints", json_copy(list))), c->err);
 }
 
-static bool named_before(const struct pipeline_plan *plan, size_t stage, size_t at)
-{
-	const char *name = plan->stages[stage].chain.list[at];
-
-	for (size_t i = 0; i <= stage; i++)
-		for (size_t k = 0; k < (i < stage ? plan->stages[i].chain.n : at); k++)
-			if (strcmp(plan->stages[i].chain.list[k], name) == 0)
-				return true;
-	return false;
-}
-
 /* Plans are shared per account: warns if the environment names none. */
 static int check_account(struct pipeline_check *c, const char *name)
 {
@@ -251,6 +240,7 @@ static int check_account(struct pipeline_check *c, const char *name)
 static int check_accounts(struct pipeline_check *c)
 {
 	const struct pipeline *p = c->q->pipeline;
+	struct text_list names = {0};
 	bool plans = p->plans.n || (c->q->pool && c->q->pool->plans.n);
 
 	if (!c->q->artifacts || !plans || p->account)
@@ -259,9 +249,11 @@ static int check_accounts(struct pipeline_check *c)
 		struct text_list chain = c->plan->stages[i].chain;
 
 		for (size_t k = 0; k < chain.n; k++)
-			if (!named_before(c->plan, i, k) && check_account(c, chain.list[k]) < 0)
-				return -1;
+			chain_add_name(c->arena, &names, chain.list[k]);
 	}
+	for (size_t i = 0; i < names.n; i++)
+		if (check_account(c, names.list[i]) < 0)
+			return -1;
 	return 0;
 }
 
@@ -381,13 +373,12 @@ static json *pin_row(const struct model_pin *pin)
 static int write_pins(const char *dir, const char *issue, const struct model_pin *pins, size_t n,
 	struct error *err)
 {
-	CLEANUP(json_free) json *members = json_object();
 	json *rows = json_object();
+	CLEANUP(json_free) json *members = JSON_OBJECT(JSON_VALUE(PINNED, rows));
 
 	for (size_t i = 0; i < n; i++)
 		if (!pins[i].kept || strcmp(issue, PIPELINE_SCOPE) == 0)
 			json_put(rows, pins[i].stage, pin_row(&pins[i]));
-	json_put(members, PINNED, rows);
 	return json_first(rows) ? artifact_merge_runtime(dir, issue, members, err) : 0;
 }
 

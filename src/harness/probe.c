@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include "src/base/number.h"
 #include "src/harness/output_parser.h"
 
@@ -22,20 +23,14 @@ static bool take_version(struct str *rest, uint64_t out[VERSION_PARTS])
 	return true;
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 const char *harness_version_find(struct arena *a, struct str text)
 {
 	for (size_t i = 0; i < text.n; i++) {
 		struct str rest = str_sub(text, i, text.n);
 		uint64_t parts[VERSION_PARTS];
 
-		if (!is_digit(text.p[i]) || (i && is_digit(text.p[i - 1])))
-			continue;
-		if (take_version(&rest, parts))
+		/* Not in the middle of a number. */
+		if (!(i && isdigit((unsigned char)text.p[i - 1])) && take_version(&rest, parts))
 			return arena_dup(a, str_sub(text, i, text.n - rest.n));
 	}
 	return NULL;

@@ -224,16 +224,12 @@ int run_action_execute(const struct run_item *r, const struct run_action *p,
 	char word[RUN_WORD_SIZE], struct error *err)
 {
 	bool agent = strcmp(json_get_str(p->action, "action"), "spawn_agent") == 0;
-	struct arena a = {0};
-	int rc;
+	CLEANUP(arena_release) struct arena a = {0};
 
 	word[0] = '\0';
 	if (p->entry && !p->turn->exec)
-		rc = play_scripted_agent(&a, r, p, word, err);
-	else if (!p->entry && r->real && agent)
-		rc = call_agent(&a, r, p, word, err);
-	else
-		rc = run_script(&a, r, p, word, err);
-	arena_release(&a);
-	return rc;
+		return play_scripted_agent(&a, r, p, word, err);
+	if (!p->entry && r->real && agent)
+		return call_agent(&a, r, p, word, err);
+	return run_script(&a, r, p, word, err);
 }

@@ -21,8 +21,7 @@ struct agent_call {
 	struct gate *gate;    /* NULL: not needed */
 	int64_t heartbeat_at; /* of state.json */
 	struct harness_input input;
-	bool has_artifact; /* the stage must leave one */
-	struct artifact_target artifact;
+	struct artifact_target artifact; /* schema NULL: the stage need not leave one */
 	/* The last attempt. */
 	const struct harness *used; /* NULL: no harness could be used */
 	struct harness_result result;
@@ -88,7 +87,6 @@ static int request_artifact(struct agent_call *c, struct buf *prompt, struct err
 	const struct run_item *r = c->run;
 	const char *kind = c->spec ? c->spec->artifact : NULL;
 
-	c->has_artifact = kind;
 	if (!kind)
 		return 0;
 	c->artifact = (struct artifact_target){.dir = r->artifacts,
@@ -277,7 +275,7 @@ static int check_artifact(struct agent_call *c, struct error *err)
 
 	c->text = str_of(c->result.text);
 	c->invalid = false;
-	if (!c->has_artifact || !c->used || c->result.status != HARNESS_SUCCESS)
+	if (!c->artifact.schema || !c->used || c->result.status != HARNESS_SUCCESS)
 		return 0;
 	if (extract_artifact(c, c->text, &c->text, err) < 0 ||
 		artifact_validate_retry(c->arena, &c->artifact, call_again, c, &end, &fault, err) <

@@ -163,61 +163,58 @@ static void warn_of_checkout(const char *repo)
 /* `a,b,c`: a harness and its fallbacks. */
 static int read_chain(struct arena *a, const char *text, struct text_list *out, struct error *err)
 {
-	const char **list = arena_alloc(a, CHAIN_MAX * sizeof(*list));
 	struct str rest = str_of(text);
 	const struct harness *h;
 
 	do {
 		size_t comma = str_find(rest, STR(","));
+		const char *name = arena_dup(a, str_trim(str_sub(rest, 0, comma)));
 
 		if (out->n == CHAIN_MAX)
 			return error_set(
 				err, ERR_USAGE, "--harness has more than %d names", CHAIN_MAX);
-		list[out->n] = arena_dup(a, str_trim(str_sub(rest, 0, comma)));
-		if (harness_find(list[out->n], &h, err) < 0) {
+		if (harness_find(name, &h, err) < 0) {
 			err->code = ERR_USAGE;
 			return error_prefix(err, "--harness");
 		}
-		out->n++;
+		chain_add_name(a, out, name);
 		rest = comma < rest.n ? str_sub(rest, comma + 1, rest.n) : (struct str){0};
 	} while (rest.n);
-	out->list = list;
 	return 0;
 }
 
 /* The first harness must be available; unavailable fallbacks are dropped. */
-static int probe_chain(struct run_item *r, struct error *err)
+static int probe_chain(struct arena *a, struct run_item *r, struct error *err)
 {
-	const char **list = (const char **)(uintptr_t)r->chain.list;
-	size_t kept = 0;
+	struct text_list kept = {0};
 
 	for (size_t i = 0; i < r->chain.n; i++) {
+		const char *name = r->chain.list[i], *reason;
 		const struct harness_availability *is;
-		const char *reason;
 		const struct harness *h;
 
-		if (harness_find(list[i], &h, err) < 0)
+		if (harness_find(name, &h, err) < 0)
 			return -1;
 		is = harness_available(h);
 		if (is->available) {
-			list[kept++] = list[i];
+			chain_add_name(a, &kept, name);
 			continue;
 		}
 		reason = unavailable_reason_names[is->reason];
 		if (i) {
-			error_log("dev-team: fallback '%s' is dropped: %s: %.600s", list[i], reason,
+			error_log("dev-team: fallback '%s' is dropped: %s: %.600s", name, reason,
 				is->detail);
 			continue;
 		}
 		if (event_report(r->artifacts, EVENT_HARNESS_UNAVAILABLE, r->call.id, NULL,
-			    JSON_OBJECT(JSON_TEXT("harness", list[i]), JSON_TEXT("reason", reason),
+			    JSON_OBJECT(JSON_TEXT("harness", name), JSON_TEXT("reason", reason),
 				    JSON_TEXT("detail", is->detail)),
 			    err) < 0)
 			return -1;
-		return error_set(err, ERR_SYSTEM, "harness '%s' cannot be used: %s: %.600s",
-			list[i], reason, is->detail);
+		return error_set(err, ERR_SYSTEM, "harness '%s' cannot be used: %s: %.600s", name,
+			reason, is->detail);
 	}
-	r->chain.n = kept;
+	r->chain = kept;
 	return 0;
 }
 
@@ -330,7 +327,7 @@ static int load_real_agents(struct arena *a, struct run_item *r, struct error *e
 	if (r->pipeline ? load_pipeline_plan(a, r, err) < 0 || warn_of_stages(a, r, err) < 0
 			: check_run_model(r, err) < 0)
 		return -1;
-	return probe_chain(r, err);
+	return probe_chain(a, r, err);
 }
 
 int run_setup(struct arena *a, struct run_item *r, struct error *err)

@@ -115,11 +115,11 @@ struct history_forked {
 };
 
 /*
- * Creates `to`, work item `id`, from the document of `from` at revision `rev`. Counters and
- * sections are kept. Outstanding actions get ids of the new work item; those without an answer are
- * dropped, so that the next step requests them again. The source is only read. -1: ERR_STATE when
- * there is a document or a history at `to` already; ERR_INPUT as history_document(), and when the
- * document was broken then.
+ * Creates `to` (NULL: ID.md beside it), work item `id`, from the document of `from` at revision
+ * `rev`. Counters and sections are kept. Outstanding actions get ids of the new work item; those
+ * without an answer are dropped, so that the next step requests them again. The source is only
+ * read. -1: ERR_STATE when there is a document or a history at `to` already; ERR_INPUT as
+ * history_document(), and when the document was broken then.
  */
 int history_fork(struct arena *a, const struct history_place *from, int64_t rev, const char *id,
 	const char *to, struct history_forked *result, struct error *err);

@@ -265,6 +265,7 @@ int history_fork(struct arena *a, const struct history_place *from, int64_t rev,
 	CLEANUP(fork_close) struct fork r = {.id = id, .result = result};
 
 	*result = (struct history_forked){0};
+	to = to ? path_absolute(a, to) : arena_printf(a, "%s/%s.md", from->dir, id);
 	if (history_document(from, rev, &text, NULL, err) < 0)
 		return -1;
 	if (context_parse(&r.doc, arena_printf(a, "%s@%lld", from->path, (long long)rev),
