@@ -316,7 +316,7 @@ static void check_author(struct doctor *c)
 	bool ok;
 
 	(void)ASK(c, c->repo, &ok, "git", "var", "GIT_COMMITTER_IDENT");
-	report_if(c, ok, HEALTH_FAIL, "author", "git knows who commits",
+	report_if(c, ok, HEALTH_FAIL, "author", "git has a name and an address for commits",
 		"git does not know who commits: run 'git config --global user.name' and "
 		"user.email");
 }

@@ -213,7 +213,7 @@ static void check_declarations(struct workflow_check *c)
 
 		if (step_of(c, d->name))
 			fault(c, d->line, d->col,
-				"state '%s' is built in and cannot be declared anew", d->name);
+				"state '%s' is built in and cannot be declared", d->name);
 		if (!workflow_state(c->w, d->name))
 			fault(c, d->line, d->col, "state '%s' is declared but not in the diagram",
 				d->name);

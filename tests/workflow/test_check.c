@@ -83,7 +83,7 @@ TEST(a_built_in_state_cannot_be_declared)
 			  "no}}\n",
 			    "init --> rest : go\nrest --> done : ok\nrest --> done : no\n"
 			    "done --> [*]\n"),
-		"w.md:3:3: state 'rest' is built in and cannot be declared anew\n");
+		"w.md:3:3: state 'rest' is built in and cannot be declared\n");
 }
 
 TEST(unreachable_states_are_told)
