@@ -722,8 +722,9 @@ static int start_or_wait(struct arena *a, struct script_action *s, struct guard_
 	char **line, struct error *err)
 {
 	CLEANUP(base_close) int lock = -1;
+	const char *path = s->lock;
 	enum seen seen;
-	int got = lock_take(s->lock, &lock, err);
+	int got = lock_take(path, &lock, err);
 
 	if (got < 0)
 		return -1;
@@ -731,7 +732,7 @@ static int start_or_wait(struct arena *a, struct script_action *s, struct guard_
 		int rc = start_guard(a, s, w, lock, err);
 
 		if (rc <= 0)
-			lock_remove(s->lock, &lock);
+			lock_remove(path, &lock);
 		*line = s->answer;
 		return rc;
 	}

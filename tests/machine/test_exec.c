@@ -159,6 +159,7 @@ EXEC_TEST(nothing_is_started_while_another_is_at_work_on_the_document)
 	unsetenv("DEV_TEAM_LOCK_WAIT_MS");
 	assert_int_equal(exec_err.code, ERR_STATE);
 	assert_int_equal(access("count", F_OK), -1);
+	assert_int_equal(access(".W-1.validating-1.exec", F_OK), -1);
 	disk_lock_drop(&held);
 	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
 }
