@@ -155,35 +155,28 @@ static const struct yaml *attempts_of(struct context *c)
 
 unsigned long context_attempts(const struct context *c, const char *state)
 {
-	const struct yaml *map = attempts_of((struct context *)c);
+	const struct yaml *n = yaml_get(attempts_of((struct context *)c), state);
 
-	for (size_t i = 0; map && map->kind == YAML_MAP && i < map->n; i++)
-		if (str_is(map->map[i].key->text, state))
-			return number_or(map->map[i].value->text, CONTEXT_COUNT_MAX, 0);
-	return 0;
+	return n ? number_or(n->text, CONTEXT_COUNT_MAX, 0) : 0;
 }
 
 static void put_attempt(struct context *c, const char *state, unsigned long n)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct yaml *map = attempts_of(c);
-	size_t others = map && map->kind == YAML_MAP ? map->n : 0;
-	bool found = false;
+	size_t known = map && map->kind == YAML_MAP ? map->n : 0;
+	size_t all = known + !yaml_get(map, state);
 
 	buf_addc(&text, '{');
-	for (size_t i = 0; i < others; i++) {
-		bool own = str_is(map->map[i].key->text, state);
+	for (size_t i = 0; i < all; i++) {
+		struct str key = i < known ? map->map[i].key->text : str_of(state);
 
-		found |= own;
 		buf_adds(&text, i ? ", " : "");
-		yaml_add_scalar(&text, map->map[i].key->text);
+		yaml_add_scalar(&text, key);
 		buf_addf(&text, ": %lu",
-			own ? n : number_or(map->map[i].value->text, CONTEXT_COUNT_MAX, 0));
-	}
-	if (!found) {
-		buf_adds(&text, others ? ", " : "");
-		yaml_add_scalar(&text, str_of(state));
-		buf_addf(&text, ": %lu", n);
+			str_is(key, state)
+				? n
+				: number_or(map->map[i].value->text, CONTEXT_COUNT_MAX, 0));
 	}
 	buf_addc(&text, '}');
 	set_raw(c, "attempts", buf_str(&text));

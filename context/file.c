@@ -112,15 +112,13 @@ static int commit(struct context_file *f, const struct store_op *document, struc
 static int import(struct context_file *f, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct store_op document = {.what = STORE_PUT, .key = f->key};
 	bool missing;
 	int rc;
 
 	if (f->disk->ops->read(f->disk, f->path, CONTEXT_MAX, &text, &missing, err) < 0)
 		return missing ? 0 : -1;
-	document.value = buf_str(&text);
 	json_put_str(context_op(f, "import"), "file", str_of(f->path));
-	rc = commit(f, &document, err);
+	rc = context_replace(f, buf_str(&text), err);
 	json_free(&f->op);
 	return rc;
 }
@@ -254,10 +252,10 @@ static int require_document(struct context_file *f, struct error *err)
 int context_open_on(struct context_file *f, struct disk *disk, const char *path,
 	enum context_mode mode, struct error *err)
 {
-	*f = (struct context_file){.disk = disk, .events = json_array(), .seen = json_array()};
+	*f = (struct context_file){
+		.disk = disk, .events = json_array(), .seen = json_array(), .now = clock_now()};
 	if (set_names(f, path, mode, err) < 0)
 		return -1;
-	f->now = clock_now();
 	if (mode == CONTEXT_READ_ONLY)
 		return read_only(f, err);
 	if (mode == CONTEXT_MUST_EXIST && require_document(f, err) < 0)

@@ -156,11 +156,6 @@ bool section_name_valid(struct str name)
 	return true;
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 /*
  * A comment opens at text[at]. If the line resembles a sentinel (blanks, `<!--`, blanks,
  * backslashes, `section:`), returns the offset of `section:` and sets *slash to that of the
@@ -171,11 +166,11 @@ static size_t sentinel_at(struct str text, size_t at, size_t *slash)
 {
 	size_t i = at;
 
-	while (i && is_blank(text.p[i - 1]))
+	while (i && memchr(" \t", text.p[i - 1], 2))
 		i--;
 	if (i && text.p[i - 1] != '\n')
 		return 0;
-	for (i = at + 4; i < text.n && is_blank(text.p[i]);)
+	for (i = at + 4; i < text.n && memchr(" \t", text.p[i], 2);)
 		i++;
 	*slash = i;
 	while (i < text.n && text.p[i] == '\\')
