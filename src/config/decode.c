@@ -101,11 +101,6 @@ static void put_integer(void *into, const struct config_field *f, int64_t value)
 	put(into, f, f->size == sizeof(small) ? (void *)&small : &value);
 }
 
-static void put_bool(void *into, const struct config_field *f, bool value)
-{
-	put(into, f, &value);
-}
-
 static bool is_text(const struct config_reader *r, const struct yaml *v)
 {
 	if (v->kind != YAML_SCALAR)
@@ -158,15 +153,17 @@ static void read_choice(struct config_reader *r, const struct config_field *f, c
 	const struct yaml *v, void *into)
 {
 	unsigned k;
+	bool last;
 
 	if (!read_word(r, f, key, v, &k))
 		return;
+	last = !f->words[k + 1];
 	if (f->kind == CONFIG_WORD)
 		put(into, f, &k);
 	else if (f->kind == CONFIG_WORD_TEXT)
 		put(into, f, &f->words[k]);
 	else
-		put_bool(into, f, !f->words[k + 1]);
+		put(into, f, &last);
 }
 
 static const char *range(struct arena *a, const struct config_field *f, const char *what)
@@ -211,8 +208,10 @@ static void read_number(struct config_reader *r, const struct config_field *f, c
 static void read_bool(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, void *into)
 {
+	bool value = str_is(v->text, "true");
+
 	if (v->kind == YAML_SCALAR && config_scalar(v) == SCALAR_BOOL)
-		put_bool(into, f, str_is(v->text, "true"));
+		put(into, f, &value);
 	else
 		config_refuse(r, f, key, v, "true or false");
 }
@@ -319,14 +318,6 @@ static const struct config_field *find_field(const struct config_field *fields, 
 	return NULL;
 }
 
-static const struct config_variant *find_variant(
-	const struct config_variant *all, const struct yaml *map)
-{
-	while (all->key && !yaml_get(map, all->key))
-		all++;
-	return all;
-}
-
 static const struct config_field *find_in(const struct config_variant *all, struct str key)
 {
 	const struct config_field *f = NULL;
@@ -371,9 +362,11 @@ static void read_checked(struct config_reader *r, const struct config_field *fie
 static void read_variant(struct config_reader *r, const struct config_variant *all,
 	const struct yaml *map, void *into)
 {
-	const struct config_variant *one = find_variant(all, map);
+	const struct config_variant *one = all;
 	size_t before = r->faults.n;
 
+	while (one->key && !yaml_get(map, one->key))
+		one++;
 	if (!one->key) {
 		refuse_variants(r, all, map, into);
 		return;

@@ -297,16 +297,6 @@ static int compile_value(struct compiler *c, struct schema_rule *r, const json *
 	return r->keyword->value == VALUE_ANNOTATION ? 0 : readers[r->keyword->value](c, r, value);
 }
 
-static struct schema_node *node_new(struct compiler *c, const char *at)
-{
-	struct schema_node *n = arena_alloc(c->arena, sizeof(*n));
-
-	n->at = at;
-	n->end = (struct schema_rule **)&n->rules;
-	vec_push(&c->nodes, n);
-	return n;
-}
-
 static int compile_rule(struct compiler *c, struct schema_node *n, const json *member)
 {
 	const char *name = json_key(member);
@@ -328,8 +318,11 @@ static int compile_rule(struct compiler *c, struct schema_node *n, const json *m
 
 static struct schema_node *compile_node(struct compiler *c, const char *at, const json *value)
 {
-	struct schema_node *n = node_new(c, at);
+	struct schema_node *n = arena_alloc(c->arena, sizeof(*n));
 
+	n->at = at;
+	n->end = (struct schema_rule **)&n->rules;
+	vec_push(&c->nodes, n);
 	if (json_is_bool(value)) {
 		n->never = !json_is_true(value);
 		return n;

@@ -90,8 +90,8 @@ FORM(word_form, workflow_word_valid, WORD_FORM, .trim = false);
 	CONFIG_LIST_AT(type, member, n_##member)
 #define INTEGER(name, type, member, least, most)                                                   \
 	.key = name, .kind = CONFIG_INTEGER, CONFIG_AT(type, member), CONFIG_RANGE(least, most)
-#define GROUP(name, type, member)                                                                  \
-	.key = name, .kind = CONFIG_GROUP, CONFIG_AT(type, member), .fields = member##_fields
+#define GROUP(name, type, member, table)                                                           \
+	.key = name, .kind = CONFIG_GROUP, CONFIG_AT(type, member), .fields = table
 #define ENTRIES(name, of, entry, type, member)                                                     \
 	.key = name, .kind = CONFIG_ENTRIES, .form = &of, .item = &entry,                          \
 	CONFIG_ITEMS_AT(type, member, n_##member)
@@ -226,7 +226,7 @@ static const struct config_field state_field = {.kind = CONFIG_CUSTOM, .read = r
 		INTEGER(#name, workflow_limits, name, least, most)                                 \
 	}
 
-static const struct config_field limits_fields[] = {
+static const struct config_field limit_fields[] = {
 	LIMIT(max_fix_iterations, 0, 1000),
 	LIMIT(max_review_fix_iterations, 0, 1000),
 	LIMIT(signoff_deadlock, 1, 1000),
@@ -249,12 +249,12 @@ static const struct config_field security_fields[] = {
 };
 
 static const struct config_field frontmatter_fields[] = {
-	{GROUP("limits", workflow, limits)},
+	{GROUP("limits", workflow, limits, limit_fields)},
 	{TEXT("validate", text_form, workflow, validate)},
 	{INTEGER("validate_timeout", workflow, validate_timeout_s, 1, FLOW_TIMEOUT)},
 	{TEXT("checks", text_form, workflow, checks)},
 	{TEXT("research_skill", skill_form, workflow, research_skill)},
-	{GROUP("security", workflow, security)},
+	{GROUP("security", workflow, security, security_fields)},
 	{ENTRIES("states", state_form, state_field, workflow, declared), .max = FLOW_STATES,
 		CONFIG_PLACE(declared_state, line)},
 	{0},
