@@ -29,6 +29,20 @@ void *xrealloc(void *p, size_t n)
 
 /* ---- str ---- */
 
+/* NUL-ended, into `p`. */
+static char *copy_to(char *p, struct str s)
+{
+	if (s.n)
+		memcpy(p, s.p, s.n);
+	p[s.n] = '\0';
+	return p;
+}
+
+char *str_dup(struct str s)
+{
+	return copy_to(xmalloc(s.n + 1), s);
+}
+
 bool str_eq(struct str a, struct str b)
 {
 	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
@@ -354,12 +368,7 @@ void *arena_alloc(struct arena *a, size_t n)
 
 char *arena_dup(struct arena *a, struct str s)
 {
-	char *p = arena_raw(a, s.n + 1);
-
-	if (s.n)
-		memcpy(p, s.p, s.n);
-	p[s.n] = '\0';
-	return p;
+	return copy_to(arena_raw(a, s.n + 1), s);
 }
 
 struct str arena_str(struct arena *a, struct str s)

@@ -20,6 +20,7 @@ static inline struct str str_of(const char *s)
 	return (struct str){s, s ? strlen(s) : 0};
 }
 bool str_eq(struct str a, struct str b);
+char *str_dup(struct str s); /* NUL-ended copy, the caller's: free() */
 bool str_is(struct str a, const char *b);
 bool str_starts(struct str s, const char *prefix);
 bool str_ends(struct str s, const char *suffix);

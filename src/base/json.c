@@ -223,10 +223,7 @@ json *json_string(struct str value)
 
 	assert(!str_utf8_fault(value));
 	j->type = cJSON_String;
-	j->valuestring = need(cJSON_malloc(value.n + 1));
-	if (value.n)
-		memcpy(j->valuestring, value.p, value.n);
-	j->valuestring[value.n] = '\0';
+	j->valuestring = str_dup(value);
 	return j;
 }
 

@@ -239,7 +239,7 @@ int delta_apply(const json *array, struct str old_text, struct buf *out, struct 
 	for (const json *i = json_first(array); i; i = json_next(i)) {
 		if (apply_item(i, old_text, out, err) < 0)
 			return -1;
-		if (out->len - begin > DELTA_MAX)
+		if (out->len - begin > STORE_DOCUMENT_MAX)
 			return error_set(err, ERR_INPUT, "a delta produces more than 16 MiB");
 	}
 	return 0;

@@ -312,7 +312,7 @@ static int real_open(struct disk *d, const char *path, bool make, bool *made,
 	struct disk_file **out, struct error *err)
 {
 	bool is_new;
-	int fd = open_or_make(path, make, &is_new);
+	CLEANUP(base_close) int fd = open_or_make(path, make, &is_new);
 	size_t n = strlen(path) + 1;
 	struct real_file *f;
 	struct stat st;
@@ -323,20 +323,14 @@ static int real_open(struct disk *d, const char *path, bool make, bool *made,
 		*made = is_new;
 	if (fd < 0 && (errno == EISDIR || errno == ELOOP || errno == ENXIO))
 		return not_regular(path, err);
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_errno(err, "cannot open '%s'", path);
-	if (!is_new && fstat(fd, &st) < 0) {
-		error_errno(err, "cannot open '%s'", path);
-		close(fd);
-		return -1;
-	}
-	if (!is_new && !S_ISREG(st.st_mode)) {
-		close(fd);
+	if (!S_ISREG(st.st_mode))
 		return not_regular(path, err);
-	}
 	f = xmalloc(sizeof(*f) + n);
 	f->base.ops = &real_ops;
 	f->fd = fd;
+	fd = -1;
 	memcpy(f->path, path, n);
 	*out = &f->base;
 	return 0;
@@ -472,24 +466,21 @@ static void write_holder(int fd, const char *what)
 static int real_lock(struct disk *d, const char *path, unsigned wait_ms, struct disk_lock **out,
 	struct error *err)
 {
-	int fd = open_again(path, O_RDWR | O_CREAT | O_NOFOLLOW);
+	CLEANUP(base_close) int fd = open_again(path, O_RDWR | O_CREAT | O_NOFOLLOW);
 	struct real_lock *l;
 
 	(void)d;
 	*out = NULL;
 	if (fd < 0)
 		return error_errno(err, "cannot open lock file '%s'", path);
-	if (wait_for(fd, wait_ms) < 0) {
-		if (errno == EAGAIN || errno == EACCES)
-			held_by_another(fd, path, err);
-		else
-			error_errno(err, "cannot lock '%s'", path);
-		close(fd);
-		return -1;
-	}
+	if (wait_for(fd, wait_ms) < 0)
+		return errno == EAGAIN || errno == EACCES
+			       ? held_by_another(fd, path, err)
+			       : error_errno(err, "cannot lock '%s'", path);
 	write_holder(fd, "");
 	l = xmalloc(sizeof(*l));
 	*l = (struct real_lock){{&real_ops}, fd};
+	fd = -1;
 	*out = &l->base;
 	return 0;
 }

@@ -2,22 +2,22 @@
 #include "src/store/log.h"
 
 struct log_document {
-	char *key;
+	const char *key;
 	struct buf text;
 	bool there, known; /* known: false until its first whole text, in a compacted journal */
 };
 
 struct store_log {
+	struct arena arena;
 	struct buf text;
-	char *path;
+	const char *path;
 	size_t at, end; /* of the next line; of the last commit */
 	unsigned line;
 	size_t begin; /* of what the next commit's checksum covers */
 	unsigned begin_line;
 	int64_t shift, rev;
 	json *events, *head;
-	struct log_document *documents;
-	size_t n;
+	VEC(struct log_document) documents;
 	struct buf spare;
 };
 
@@ -47,7 +47,6 @@ static int load(struct store_log *l, struct disk_file *f, struct error *err)
 int store_log_open(struct store_log **out, struct disk *disk, const char *dir, const char *name,
 	struct error *err)
 {
-	CLEANUP(buf_release) struct buf path = BUF_INIT;
 	struct store_log *l = xmalloc(sizeof(*l));
 	struct disk_file *f = NULL;
 	bool there;
@@ -55,9 +54,7 @@ int store_log_open(struct store_log **out, struct disk *disk, const char *dir, c
 
 	*l = (struct store_log){0};
 	*out = l;
-	buf_addf(&path, "%s/%s.events.jsonl", dir, name);
-	l->path = path.s;
-	path = (struct buf){0};
+	l->path = arena_printf(&l->arena, "%s/%s.events.jsonl", dir, name);
 	rc = disk->ops->exists(disk, l->path, &there, err);
 	if (rc == 0 && !there)
 		rc = error_set(err, ERR_INPUT, "no journal '%s'", l->path);
@@ -76,16 +73,13 @@ void store_log_close(struct store_log **l)
 {
 	if (!*l)
 		return;
-	for (size_t i = 0; i < (*l)->n; i++) {
-		free((*l)->documents[i].key);
-		buf_release(&(*l)->documents[i].text);
-	}
-	free((*l)->documents);
+	for (size_t i = 0; i < (*l)->documents.n; i++)
+		buf_release(&(*l)->documents.items[i].text);
 	json_free(&(*l)->events);
 	json_free(&(*l)->head);
 	buf_release(&(*l)->text);
 	buf_release(&(*l)->spare);
-	free((*l)->path);
+	arena_release(&(*l)->arena);
 	free(*l);
 	*l = NULL;
 }
@@ -94,14 +88,13 @@ void store_log_close(struct store_log **l)
 
 static struct log_document *document_of(struct store_log *l, const char *key)
 {
-	for (size_t i = 0; i < l->n; i++)
-		if (strcmp(l->documents[i].key, key) == 0)
-			return &l->documents[i];
-	l->documents = xrealloc(l->documents, (l->n + 1) * sizeof(*l->documents));
-	l->documents[l->n] = (struct log_document){.key = strdup(key), .known = !l->shift};
-	if (!l->documents[l->n].key)
-		base_oom();
-	return &l->documents[l->n++];
+	for (size_t i = 0; i < l->documents.n; i++)
+		if (strcmp(l->documents.items[i].key, key) == 0)
+			return &l->documents.items[i];
+	vec_push_in(&l->arena, &l->documents,
+		(struct log_document){
+			.key = arena_dup(&l->arena, str_of(key)), .known = !l->shift});
+	return &l->documents.items[l->documents.n - 1];
 }
 
 static bool has_sum(const struct buf *text, const char *sum)

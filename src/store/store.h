@@ -30,7 +30,6 @@
  * that range of the old text's bytes, a string is new text, and `{"b64":"..."}` is new bytes that
  * are not UTF-8. A text that has nothing in common with the old one is an array of one string.
  */
-enum { DELTA_MAX = 16 << 20 };
 
 /* new[at..at+n) is old[from..from+n). */
 struct delta_copy {
@@ -54,7 +53,7 @@ void delta_write(
 /* True when every copy is equal in both texts. */
 bool delta_holds(const struct delta *d, struct str old_text, struct str new_text);
 /* Appends the new text. -1: ERR_INPUT when the array is malformed, reaches past the end of
- * `old_text`, or produces more than DELTA_MAX bytes. */
+ * `old_text`, or produces more than STORE_DOCUMENT_MAX bytes. */
 int delta_apply(const json *array, struct str old_text, struct buf *out, struct error *err);
 
 /* ---- the store ---- */

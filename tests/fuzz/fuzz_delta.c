@@ -45,10 +45,10 @@ static void hostile(struct str text, struct str old_text)
 		return;
 	if (delta_apply(array, old_text, &out, &err) < 0) {
 		expect(err.code == ERR_INPUT && err.text[0]);
-		expect(out.len <= DELTA_MAX + old_text.n + text.n);
+		expect(out.len <= STORE_DOCUMENT_MAX + old_text.n + text.n);
 		return;
 	}
-	expect(out.len <= DELTA_MAX);
+	expect(out.len <= STORE_DOCUMENT_MAX);
 	round_trips(old_text, buf_str(&out));
 }
 

@@ -445,63 +445,54 @@ static enum store_status file_txn(struct store *s, struct arena *a, const struct
 
 /* ---- leases ---- */
 
+enum { TTL_AS_BEFORE = -1, TTL_END = 0 };
+
 /*
- * One commit that sets the lease; ttl 0 ends it and deletes its keys. `alive`: refused if it is
- * over. That is judged by the plan's clock: if a second look at the clock found the lease over, it
- * would be renewed without its keys.
+ * One commit that sets the lease. TTL_END deletes its keys; that and TTL_AS_BEFORE are refused if
+ * it is over. That is judged by the plan's clock: if a second look at the clock found the lease
+ * over, it would be renewed without its keys.
  */
 static enum store_status set_lease(
-	struct file_store *f, struct state_lease l, bool alive, struct error *err)
+	struct store *s, uint64_t id, int ttl, int *left_s, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	struct commit_plan p = {0};
-
-	commit_plan_begin(&p, &a, f);
-	if (alive && !state_lease_alive(store_state_find_lease(&f->state, l.id), p.now))
-		return refuse_expired_lease(l.id, err);
-	if (l.ttl)
-		l.until = p.now + l.ttl;
-	else
-		commit_plan_expired_keys(&p, &a, f, l.id);
-	commit_plan_lease(&p, &a, l);
-	return journal_commit(f, &p, err);
-}
-
-static enum store_status file_grant(struct store *s, uint64_t id, int ttl_s, struct error *err)
-{
-	struct file_store *f = file_of(s);
-	enum store_status got = file_begin(f, true, err);
-
-	if (got == STORE_OK)
-		got = set_lease(f, (struct state_lease){.id = id, .ttl = ttl_s}, false, err);
-	file_end(f);
-	return got;
-}
-
-static enum store_status file_renew(struct store *s, uint64_t id, int *left_s, struct error *err)
-{
 	struct file_store *f = file_of(s);
 	enum store_status got = file_begin(f, true, err);
 	const struct state_lease *l = store_state_find_lease(&f->state, id);
-	int ttl = l ? l->ttl : 0;
+	struct commit_plan p = {0};
 
-	if (got == STORE_OK)
-		got = set_lease(f, (struct state_lease){.id = id, .ttl = ttl}, true, err);
+	if (got != STORE_OK)
+		return got;
+	commit_plan_begin(&p, &a, f);
+	if (ttl <= 0 && !state_lease_alive(l, p.now)) {
+		file_end(f);
+		return refuse_expired_lease(id, err);
+	}
+	if (ttl == TTL_AS_BEFORE)
+		ttl = l->ttl;
+	if (ttl == TTL_END)
+		commit_plan_expired_keys(&p, &a, f, id);
+	commit_plan_lease(&p, &a, (struct state_lease){id, p.now + ttl, ttl});
+	got = journal_commit(f, &p, err);
 	if (got == STORE_OK && left_s)
 		*left_s = ttl;
 	file_end(f);
 	return got;
 }
 
+static enum store_status file_grant(struct store *s, uint64_t id, int ttl_s, struct error *err)
+{
+	return set_lease(s, id, ttl_s, NULL, err);
+}
+
+static enum store_status file_renew(struct store *s, uint64_t id, int *left_s, struct error *err)
+{
+	return set_lease(s, id, TTL_AS_BEFORE, left_s, err);
+}
+
 static enum store_status file_revoke(struct store *s, uint64_t id, struct error *err)
 {
-	struct file_store *f = file_of(s);
-	enum store_status got = file_begin(f, true, err);
-
-	if (got == STORE_OK)
-		got = set_lease(f, (struct state_lease){.id = id}, true, err);
-	file_end(f);
-	return got;
+	return set_lease(s, id, TTL_END, NULL, err);
 }
 
 static enum store_status file_lease_end(
@@ -818,22 +809,13 @@ static const struct store_ops file_ops = {
 	.close = file_close,
 };
 
-static int make_directory(struct file_store *f, struct error *err)
-{
-	bool there;
-
-	if (f->disk->ops->exists(f->disk, f->dir, &there, err) < 0)
-		return -1;
-	return there ? 0 : f->disk->ops->mkdirs(f->disk, f->dir, err);
-}
-
 static int first_load(struct file_store *f, struct error *err)
 {
 	int rc;
 
 	if (f->mode != STORE_READ &&
-		(make_directory(f, err) < 0 || f->disk->ops->trusted(f->disk, f->dir, err) < 0 ||
-			lock(f, err) < 0))
+		(f->disk->ops->mkdirs(f->disk, f->dir, err) < 0 ||
+			f->disk->ops->trusted(f->disk, f->dir, err) < 0 || lock(f, err) < 0))
 		return -1;
 	rc = store_file_load(f, err);
 	file_end(f);

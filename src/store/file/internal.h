@@ -85,6 +85,7 @@ void state_entry_kv(const struct state_entry *e, struct arena *a, struct store_k
 void store_state_write(struct json_writer *w, const struct store_state *s); /* "all":{...} */
 void state_entry_write(struct json_writer *w, const struct state_entry *e); /* KEY:[...] */
 void state_lease_write(struct json_writer *w, const struct state_lease *l); /* ID:[...] */
+void state_lease_write_id(struct json_writer *w, uint64_t id);
 /* Rows of "put" and "doc". False: malformed. */
 bool state_entry_read_key(const json *item, struct store_kv *kv);
 bool state_entry_read_document(const json *item, struct state_entry *e);

@@ -106,7 +106,6 @@ static void write_text(struct file_store *f, struct state_entry *e, struct str t
 	int64_t at = offset(f, out);
 
 	begin_change(f, e, &w);
-	memcpy(e->before, e->sum, sizeof(e->before));
 	digest_text(text, e->sum);
 	json_write_str(&w, "to", str_of(e->sum));
 	delta_write(&w, "delta", delta ? delta : &nothing, text);
@@ -146,6 +145,7 @@ static void write_change(
 	e->document = true;
 	if (!by_hand)
 		e->slot = c->slot;
+	memcpy(e->before, e->sum, sizeof(e->before));
 	with_delta.delta = delta_of(c, &own);
 	write_text(f, e, c->value, wants_whole(e, &with_delta) ? NULL : with_delta.delta, out);
 }
@@ -157,15 +157,12 @@ static int write_all_documents(struct file_store *f, struct buf *out, struct err
 
 	for (size_t i = 0; i < f->state.keys.n; i++) {
 		struct state_entry *e = &f->state.keys.items[i];
-		char before[DIGEST_TEXT];
 
 		if (!e->document)
 			continue;
 		if (store_document_rebuild(f, e, &text, err) < 0)
 			return -1;
-		memcpy(before, e->before, sizeof(before));
 		write_text(f, e, buf_str(&text), NULL, out);
-		memcpy(e->before, before, sizeof(before));
 	}
 	return 0;
 }
@@ -250,7 +247,6 @@ static void write_puts(
 static void write_leases(struct file_store *f, const struct commit_plan *p, struct json_writer *w)
 {
 	bool open = false;
-	char id[24];
 
 	for (size_t i = 0; i < p->leases.n; i++) {
 		const struct state_lease *l = &p->leases.items[i];
@@ -269,8 +265,7 @@ static void write_leases(struct file_store *f, const struct commit_plan *p, stru
 		if (l->ttl)
 			continue;
 		open_member(w, &open, "over", '[');
-		(void)snprintf(id, sizeof(id), "%llu", (unsigned long long)l->id);
-		json_write_str(w, NULL, str_of(id));
+		state_lease_write_id(w, l->id);
 	}
 	close_member(w, open, ']');
 }

@@ -59,16 +59,6 @@ struct state_entry *store_state_find_alive(
 											     : e;
 }
 
-static char *copy_of(struct str s)
-{
-	char *p = xmalloc(s.n + 1);
-
-	if (s.n)
-		memcpy(p, s.p, s.n);
-	p[s.n] = '\0';
-	return p;
-}
-
 struct state_entry *store_state_put(struct store_state *s, const char *key, struct str value)
 {
 	struct state_entry *e = store_state_find(s, key);
@@ -76,11 +66,11 @@ struct state_entry *store_state_put(struct store_state *s, const char *key, stru
 	if (!e) {
 		size_t i = store_state_index(s, key);
 
-		vec_insert(&s->keys, i, (struct state_entry){.key = copy_of(str_of(key))});
+		vec_insert(&s->keys, i, (struct state_entry){.key = str_dup(str_of(key))});
 		e = &s->keys.items[i];
 	}
 	free(e->value);
-	e->value = value.p ? copy_of(value) : NULL;
+	e->value = value.p ? str_dup(value) : NULL;
 	e->n = value.n;
 	return e;
 }
@@ -148,7 +138,7 @@ bool state_lease_alive(const struct state_lease *l, int64_t now)
 
 /* ---- writing ---- */
 
-static void write_id(struct json_writer *w, uint64_t id)
+void state_lease_write_id(struct json_writer *w, uint64_t id)
 {
 	char text[24];
 
@@ -172,7 +162,7 @@ void state_entry_write(struct json_writer *w, const struct state_entry *e)
 	if (e->document)
 		json_write_int(w, NULL, e->slot);
 	else
-		write_id(w, e->lease);
+		state_lease_write_id(w, e->lease);
 	json_write_close(w, ']');
 }
 
