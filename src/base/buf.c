@@ -53,6 +53,13 @@ bool str_is(struct str a, const char *b)
 	return a.n ? a.p[0] == b[0] && str_eq(a, str_of(b)) : !b[0];
 }
 
+bool str_in(struct str s, const char *const *list)
+{
+	while (list && *list && !str_is(s, *list))
+		list++;
+	return list && *list;
+}
+
 bool str_starts(struct str s, const char *prefix)
 {
 	size_t n = strlen(prefix);

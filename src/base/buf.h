@@ -22,6 +22,7 @@ static inline struct str str_of(const char *s)
 bool str_eq(struct str a, struct str b);
 char *str_dup(struct str s); /* NUL-ended copy, the caller's: free() */
 bool str_is(struct str a, const char *b);
+bool str_in(struct str s, const char *const *list); /* NULL-ended; NULL: none */
 bool str_starts(struct str s, const char *prefix);
 bool str_ends(struct str s, const char *suffix);
 struct str str_trim(struct str s); /* without surrounding space, tab, CR, LF */

@@ -515,14 +515,6 @@ static void put_presets(struct config_reader *r, const struct config_field *f, v
 	}
 }
 
-static bool word_in(const char *const *words, struct str text)
-{
-	for (; *words; words++)
-		if (str_is(text, *words))
-			return true;
-	return false;
-}
-
 static void check_required(
 	struct config_reader *r, const struct config_field *fields, const struct yaml *map)
 {
@@ -536,8 +528,8 @@ static void check_required(
 			continue;
 		if (f->required)
 			config_fault(r, map, "'%s' is missing", f->key);
-		else if (on ? on->kind == YAML_SCALAR && word_in(f->required_is, on->text)
-			    : preset && word_in(f->required_is, str_of(preset)))
+		else if (on ? on->kind == YAML_SCALAR && str_in(on->text, f->required_is)
+			    : preset && str_in(str_of(preset), f->required_is))
 			config_fault(r, on ? on : map, "'%s' is missing, which '%s: %s' needs",
 				f->key, f->required_when, on ? on->text.p : preset);
 	}

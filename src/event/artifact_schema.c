@@ -33,10 +33,7 @@ const char *const *artifact_schema_names(void)
 
 bool artifact_schema_known(const char *name)
 {
-	for (const char *const *n = names; *n; n++)
-		if (strcmp(*n, name) == 0)
-			return true;
-	return false;
+	return str_in(str_of(name), names);
 }
 
 struct str artifact_schema_text(struct arena *a, const char *name)

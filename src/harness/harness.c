@@ -83,13 +83,10 @@ const struct harness_availability *harness_available(const struct harness *h)
 
 bool harness_lists_model(const struct harness *h, const char *id)
 {
-	for (const char *const *m = h->models; m && *m; m++)
-		if (strcmp(*m, id) == 0)
-			return true;
 	for (const char *const *f = h->families; f && *f; f++)
 		if (str_starts(str_of(id), *f))
 			return true;
-	return false;
+	return str_in(str_of(id), h->models);
 }
 
 bool harness_takes_model(const struct harness *h, const char *id)

@@ -1,4 +1,5 @@
 /* store.c: the checks that all backends share, and the calls of their operations. */
+#include <ctype.h>
 #include "src/store/store.h"
 
 static enum store_status bad(struct error *err, const char *what, const char *subject)
@@ -11,13 +12,9 @@ static enum store_status bad(struct error *err, const char *what, const char *su
 
 static bool plain(struct str s)
 {
-	for (size_t i = 0; i < s.n; i++) {
-		char c = s.p[i];
-
-		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
-			!strchr("/._-", c))
+	for (size_t i = 0; i < s.n; i++)
+		if (!isalnum((unsigned char)s.p[i]) && !strchr("/._-", s.p[i]))
 			return false;
-	}
 	return true;
 }
 

@@ -2,6 +2,7 @@
  * git_config.c: the few values of git's configuration that are needed often, read without libgit2,
  * whose loading alone takes several times as long as a step; and what the URL of a remote names.
  */
+#include <ctype.h>
 #include <strings.h>
 #include "src/sys/git.h"
 #include "src/sys/path.h"
@@ -225,13 +226,9 @@ static size_t scheme_length(struct str url)
 
 	if (n == url.n || !n)
 		return 0;
-	for (size_t i = 0; i < n; i++) {
-		char c = url.p[i];
-
-		if (!strchr("+-.", c) && !(c >= '0' && c <= '9') &&
-			!((c | 32) >= 'a' && (c | 32) <= 'z'))
+	for (size_t i = 0; i < n; i++)
+		if (!isalnum((unsigned char)url.p[i]) && !strchr("+-.", url.p[i]))
 			return 0;
-	}
 	return n + 3;
 }
 

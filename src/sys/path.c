@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -5,19 +6,14 @@
 
 enum { READ_STEP = 16384 };
 
-static bool word_char(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 bool path_is_id(struct str id)
 {
-	if (!id.n || id.n > ID_MAX || !word_char(id.p[0]))
+	if (!id.n || id.n > ID_MAX || !isalnum((unsigned char)id.p[0]))
 		return false;
 	for (size_t i = 0; i < id.n; i++) {
 		char c = id.p[i];
 
-		if (!word_char(c) && c != '.' && c != '_' && c != '-')
+		if (!c || (!isalnum((unsigned char)c) && !strchr("._-", c)))
 			return false;
 		if (c == '.' && i && id.p[i - 1] == '.')
 			return false;

@@ -113,35 +113,37 @@ int process_within(const char *dir, pid_t *pid)
 	return 0;
 }
 
-struct open_search {
-	const char *path;
-	bool found;
-};
-
-static void search_open(const struct process_info *info, void *arg)
+static bool has_open(pid_t pid, const char *path)
 {
 	CLEANUP(directory_close) struct directory fds = {0};
-	struct open_search *s = arg;
 	char dir[64], to[PATH_MAX];
 	struct error ignored;
 	const char *name;
+	bool found = false;
 
-	(void)snprintf(dir, sizeof(dir), "/proc/%d/fd", (int)info->pid);
-	if (s->found || directory_open(&fds, AT_FDCWD, dir, NULL, &ignored) < 0)
-		return;
-	while (!s->found && (name = directory_next(&fds, NULL))) {
+	(void)snprintf(dir, sizeof(dir), "/proc/%d/fd", (int)pid);
+	if (directory_open(&fds, AT_FDCWD, dir, NULL, &ignored) < 0)
+		return false;
+	while (!found && (name = directory_next(&fds, NULL))) {
 		ssize_t n = readlinkat(fds.fd, name, to, sizeof(to));
 
-		s->found = n == (ssize_t)strlen(s->path) && memcmp(to, s->path, (size_t)n) == 0;
+		found = n == (ssize_t)strlen(path) && memcmp(to, path, (size_t)n) == 0;
 	}
+	return found;
 }
 
 bool process_has_open(const char *path)
 {
-	struct open_search s = {.path = path};
+	CLEANUP(directory_close) struct directory proc = {0};
+	struct error ignored;
+	pid_t pid = 0;
 
-	process_each(search_open, &s);
-	return s.found;
+	if (directory_open(&proc, AT_FDCWD, "/proc", NULL, &ignored) < 0)
+		return false;
+	do
+		pid = next_pid(&proc);
+	while (pid && !has_open(pid, path));
+	return pid;
 }
 
 /* ---- processes that a program leaves behind ---- */

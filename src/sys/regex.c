@@ -97,19 +97,22 @@ static int translate_escape(struct translation *t)
 	return refuse(t, "an escape that is not supported");
 }
 
+static size_t digits_end(const struct translation *t, size_t at)
+{
+	uint64_t ignored;
+
+	return at + number_digits(str_sub(t->in, at, t->in.n), &ignored);
+}
+
 /* `{2}`, `{2,}`, `{2,5}` */
 static int translate_braces(struct translation *t)
 {
-	size_t n = t->at + 1, digits = n;
+	size_t begin = t->at + 1, n = digits_end(t, begin);
 
-	while (n < t->in.n && t->in.p[n] >= '0' && t->in.p[n] <= '9')
-		n++;
-	if (n == digits)
+	if (n == begin)
 		return refuse(t, "a number is missing behind '{'");
 	if (n < t->in.n && t->in.p[n] == ',')
-		n++;
-	while (n < t->in.n && t->in.p[n] >= '0' && t->in.p[n] <= '9')
-		n++;
+		n = digits_end(t, n + 1);
 	if (n >= t->in.n || t->in.p[n] != '}')
 		return refuse(t, "'}' is missing");
 	buf_add(&t->out, str_sub(t->in, t->at, n + 1));

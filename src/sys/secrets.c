@@ -9,16 +9,13 @@ enum {
 static bool word_is_secret(struct str word)
 {
 	static const char *const words[] = {
-		"KEY", "PASS", "PWD", "CREDENTIAL", "CREDENTIALS", "HEADERS"};
+		"KEY", "PASS", "PWD", "CREDENTIAL", "CREDENTIALS", "HEADERS", NULL};
 	static const char *const endings[] = {"APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD"};
 
-	for (size_t i = 0; i < COUNT(words); i++)
-		if (str_is(word, words[i]))
-			return true;
 	for (size_t i = 0; i < COUNT(endings); i++)
 		if (str_ends(word, endings[i]))
 			return true;
-	return false;
+	return str_in(word, words);
 }
 
 /* Looks at the words between `_`: AUTHOR is not AUTH, MONKEY is not KEY. */
@@ -36,14 +33,6 @@ static bool name_is_secret(struct str name)
 			return true;
 		rest = str_sub(rest, n < rest.n ? n + 1 : n, rest.n);
 	}
-	return false;
-}
-
-static bool in_names(struct str name, const char *const *names)
-{
-	for (; names && *names; names++)
-		if (str_is(name, *names))
-			return true;
 	return false;
 }
 
@@ -87,7 +76,7 @@ void secrets_add(
 
 		if (name.n == entry.n || entry.n - name.n - 1 < SECRET_MIN)
 			continue;
-		if (name_is_secret(name) || in_names(name, names))
+		if (name_is_secret(name) || str_in(name, names))
 			add_variable(a, s, str_sub(entry, name.n + 1, entry.n));
 	}
 }
