@@ -131,31 +131,21 @@ int history_document(const struct history_place *place, int64_t rev, struct buf 
 	return 0;
 }
 
-int history_now(const struct history_place *place, struct buf *out, bool *there, struct error *err)
-{
-	bool missing;
-
-	if (context_read(disk_real(), place->path, out, &missing, err) < 0)
-		return -1;
-	*there = !missing;
-	return 0;
-}
-
 /* `rev` 0: as it is now. */
 static int text_at(struct arena *a, const struct history_place *place, int64_t rev,
 	struct buf *text, const char **name, struct error *err)
 {
 	struct str base = path_base(place->path);
-	bool there;
+	bool missing;
 
 	if (rev) {
 		*name = arena_printf(a, "%.*s@%lld", (int)base.n, base.p, (long long)rev);
 		return history_document(place, rev, text, NULL, err);
 	}
 	*name = arena_dup(a, base);
-	if (history_now(place, text, &there, err) < 0)
+	if (context_read(disk_real(), place->path, text, &missing, err) < 0)
 		return -1;
-	return there ? 0 : error_set(err, ERR_INPUT, "no context file '%s'", place->path);
+	return !missing ? 0 : error_set(err, ERR_INPUT, "no context file '%s'", place->path);
 }
 
 int history_diff(struct arena *a, const struct history_place *place, int64_t from, int64_t to,
@@ -244,17 +234,12 @@ struct history_lines {
 	VEC(struct str) lines;
 };
 
-static void lines_release(struct history_lines *l)
-{
-	vec_release(&l->lines);
-}
-
-static void sort_lines(struct history_lines *l, struct str text)
+static void sort_lines(struct arena *a, struct history_lines *l, struct str text)
 {
 	while (text.n) {
 		struct str line = whole_line(text);
 
-		vec_push(&l->lines, line);
+		vec_push_in(a, &l->lines, line);
 		text = str_sub(text, line.n, text.n);
 	}
 	vec_sort(&l->lines, by_bytes);
@@ -284,14 +269,15 @@ static size_t shared_end(struct str a, struct str b)
 void history_diff_count(struct str from, struct str to, size_t *added, size_t *removed)
 {
 	size_t start = shared_start(from, to), end, i = 0, k = 0;
-	CLEANUP(lines_release) struct history_lines a = {0}, b = {0};
+	CLEANUP(arena_release) struct arena arena = {0};
+	struct history_lines a = {0}, b = {0};
 
 	*added = *removed = 0;
 	from = str_sub(from, start, from.n);
 	to = str_sub(to, start, to.n);
 	end = shared_end(from, to);
-	sort_lines(&a, str_sub(from, 0, from.n - end));
-	sort_lines(&b, str_sub(to, 0, to.n - end));
+	sort_lines(&arena, &a, str_sub(from, 0, from.n - end));
+	sort_lines(&arena, &b, str_sub(to, 0, to.n - end));
 	while (i < a.lines.n || k < b.lines.n) {
 		int order = i == a.lines.n   ? 1
 			    : k == b.lines.n ? -1
@@ -518,13 +504,13 @@ static int add_now(struct history_listing *l, bool as_json, struct error *err)
 	CLEANUP(buf_release) struct buf now = BUF_INIT;
 	struct history *p = &l->history;
 	struct history_row r = {.who = HAND, .op = "not in the history yet", .hand = true};
-	bool there;
+	bool missing;
 
-	if (history_now(p->place, &now, &there, err) < 0)
+	if (context_read(disk_real(), p->place->path, &now, &missing, err) < 0)
 		return -1;
-	if (there == p->there && str_eq(buf_str(&now), buf_str(&p->document)))
+	if (missing != p->there && str_eq(buf_str(&now), buf_str(&p->document)))
 		return 0;
-	set_change(l, &r, buf_str(&p->document), buf_str(&now), there);
+	set_change(l, &r, buf_str(&p->document), buf_str(&now), !missing);
 	if (as_json)
 		add_json(l, &r, NULL);
 	else

@@ -51,10 +51,6 @@ void history_close(struct history *p); /* for CLEANUP */
 int history_document(const struct history_place *place, int64_t rev, struct buf *out, int64_t *made,
 	struct error *err);
 
-/* The present document, with a commit that was not put in place yet. *there: false when there is
- * none. */
-int history_now(const struct history_place *place, struct buf *out, bool *there, struct error *err);
-
 /* Adds the unified diff of the documents at two revisions; `to` 0: the present one. */
 int history_diff(struct arena *a, const struct history_place *place, int64_t from, int64_t to,
 	struct buf *out, struct error *err);

@@ -37,11 +37,11 @@ static int find_text(const struct history_place *place, int64_t rev, struct buf 
 static int is_present(const struct history_place *place, struct str text, struct error *err)
 {
 	CLEANUP(buf_release) struct buf now = BUF_INIT;
-	bool there;
+	bool missing;
 
-	if (history_now(place, &now, &there, err) < 0)
+	if (context_read(disk_real(), place->path, &now, &missing, err) < 0)
 		return err->code == ERR_SYSTEM ? -1 : 0;
-	return there && str_eq(buf_str(&now), text);
+	return !missing && str_eq(buf_str(&now), text);
 }
 
 int history_restore_into(struct context_file *f, int64_t to, struct str text, struct error *err)

@@ -311,25 +311,19 @@ static const char *path_of(struct replay *r, const struct recorded_commit *c)
 	return arena_printf(&r->paths, "%.*s%s", (int)(base.p - r->now.path), r->now.path, key + 4);
 }
 
-static void move_file(struct replay *r, const char *from, const char *to)
-{
-	struct error ignored;
-
-	(void)r->disk->ops->rename(r->disk, from, to, &ignored);
-}
-
 /* Moves the document on the disk if it was moved or renamed since the last operation. */
 static void follow(struct replay *r)
 {
 	struct history_place old = r->now;
 	const char *path = path_of(r, &r->commits.items[0]);
+	struct error ignored;
 
 	if (strcmp(path, old.path) == 0)
 		return;
 	close_document(r);
 	history_set_place(&r->paths, path, &r->now);
-	move_file(r, old.path, r->now.path);
-	move_file(r, old.journal, r->now.journal);
+	(void)r->disk->ops->rename(r->disk, old.path, r->now.path, &ignored);
+	(void)r->disk->ops->rename(r->disk, old.journal, r->now.journal, &ignored);
 }
 
 /* ---- operations: true when it was run, whether it succeeded or not ---- */
@@ -566,8 +560,8 @@ static bool replay_give_back(struct replay *r, const struct recorded_commit *c)
 	return true;
 }
 
-static const struct {
-	const char *name;
+static const struct replay_operation {
+	const char *name; /* NULL: any other */
 	bool (*run)(struct replay *r, const struct recorded_commit *first);
 	const char *taken; /* for people: why commits of the operation are taken as recorded */
 } operations[] = {
@@ -582,7 +576,17 @@ static const struct {
 	{"import", NULL, "taken over without a journal"},
 	{"fork", NULL, "the beginning of a fork"},
 	{"exec", NULL, "calls of exec that renewed a lease"},
+	{NULL, NULL, NULL},
 };
+
+static const struct replay_operation *find_operation(const char *name)
+{
+	const struct replay_operation *o = operations;
+
+	while (o->name && strcmp(o->name, name) != 0)
+		o++;
+	return o;
+}
 
 /* The operation began at the time that its note has; an edit by hand has none. */
 static bool set_clock(const struct recorded_commit *first)
@@ -600,16 +604,15 @@ static bool set_clock(const struct recorded_commit *first)
 static bool run_operation(struct replay *r)
 {
 	const struct recorded_commit *first = &r->commits.items[0];
+	const struct replay_operation *o;
 
 	r->err = (struct error){0};
 	follow(r);
 	keep_document(r);
 	if (first->part != 1 || !set_clock(first))
 		return false;
-	for (size_t i = 0; i < COUNT(operations); i++)
-		if (strcmp(operations[i].name, first->op) == 0)
-			return operations[i].run && operations[i].run(r, first);
-	return false;
+	o = find_operation(first->op);
+	return o->run && o->run(r, first);
 }
 
 /* ---- the comparison ---- */
@@ -764,14 +767,6 @@ int replay_verify(struct arena *a, const struct history_place *place, struct rep
 
 /* ---- report ---- */
 
-static const char *taken_text(const char *op)
-{
-	for (size_t i = 0; i < COUNT(operations); i++)
-		if (strcmp(operations[i].name, op) == 0)
-			return operations[i].taken;
-	return op;
-}
-
 static void report_difference(const struct replay_difference *d, struct buf *out)
 {
 	buf_addf(out, "revision %lld (%s)", (long long)d->rev, *d->op ? d->op : "unknown");
@@ -818,9 +813,12 @@ void replay_report(const struct replay_result *v, bool as_json, struct buf *out)
 	}
 	buf_addf(out, "%s: %zu commits, %zu events; %zu replayed, %zu differ\n", v->place->path,
 		v->commits, v->events, v->replayed, v->differ);
-	for (size_t i = 0; i < v->taken.n; i++)
-		buf_addf(out, "taken as they are: %zu, %s\n", v->taken.items[i].n,
-			taken_text(v->taken.items[i].op));
+	for (size_t i = 0; i < v->taken.n; i++) {
+		const struct replay_taken *t = &v->taken.items[i];
+		const char *text = find_operation(t->op)->taken;
+
+		buf_addf(out, "taken as they are: %zu, %s\n", t->n, text ? text : t->op);
+	}
 	if (v->differ)
 		report_difference(&v->first, out);
 }
