@@ -425,9 +425,7 @@ int context_save(struct context_file *f, struct error *err)
 
 int context_replace(struct context_file *f, struct str text, struct error *err)
 {
-	struct store_op document = {.what = STORE_PUT, .key = f->key, .value = text};
-
-	return commit(f, &document, err);
+	return commit(f, &(struct store_op){.what = STORE_PUT, .key = f->key, .value = text}, err);
 }
 
 int context_keep(
