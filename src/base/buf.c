@@ -209,9 +209,7 @@ void buf_cut(struct buf *b, size_t len)
 
 void buf_clear(struct buf *b)
 {
-	b->len = 0;
-	if (b->s)
-		b->s[0] = '\0';
+	buf_cut(b, 0);
 }
 
 void buf_release(struct buf *b)

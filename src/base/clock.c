@@ -156,43 +156,31 @@ int64_t clock_now(void)
 	return (int64_t)ts.tv_sec;
 }
 
-static char *put(char *p, int64_t value, int digits, char end)
-{
-	for (int i = digits; i--; value /= 10)
-		p[i] = (char)('0' + value % 10);
-	p += digits;
-	if (end)
-		*p++ = end;
-	return p;
-}
-
-/* `dash` separates the parts of the date, `colon` those of the time; 0: nothing. */
-static void print(int64_t t, char dash, char colon, char *p)
+/* `dash` separates the parts of the date, `colon` those of the time. */
+static void print(int64_t t, const char *dash, const char *colon, char out[CLOCK_TEXT])
 {
 	static const int64_t last = 253402300799; /* 9999-12-31T23:59:59Z */
-	int64_t of_day;
+	char text[128] = "";
+	int of_day;
 	struct date d;
 
 	t = t < 0 ? 0 : t > last ? last : t;
-	of_day = t % 86400;
+	of_day = (int)(t % 86400);
 	d = date_of(t / 86400);
-	p = put(p, d.year, 4, dash);
-	p = put(p, d.month, 2, dash);
-	p = put(p, d.day, 2, 'T');
-	p = put(p, of_day / 3600, 2, colon);
-	p = put(p, of_day / 60 % 60, 2, colon);
-	p = put(p, of_day % 60, 2, 'Z');
-	*p = '\0';
+	(void)snprintf(text, sizeof(text), "%04d%s%02d%s%02dT%02d%s%02d%s%02dZ", (int)d.year, dash,
+		(int)d.month, dash, (int)d.day, of_day / 3600, colon, of_day / 60 % 60, colon,
+		of_day % 60);
+	memcpy(out, text, CLOCK_TEXT);
 }
 
 void clock_text(int64_t t, char out[CLOCK_TEXT])
 {
-	print(t, '-', ':', out);
+	print(t, "-", ":", out);
 }
 
 void clock_stamp(int64_t t, char out[CLOCK_TEXT])
 {
-	print(t, 0, 0, out);
+	print(t, "", "", out);
 }
 
 int64_t clock_ticks(void)

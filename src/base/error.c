@@ -81,7 +81,8 @@ void error_log(const char *fmt, ...)
 {
 	char line[2048];
 	va_list ap;
-	int n, done = 0;
+	ssize_t written;
+	int n;
 
 	va_start(ap, fmt);
 	n = vsnprintf(line, sizeof(line) - 1, fmt, ap);
@@ -91,11 +92,7 @@ void error_log(const char *fmt, ...)
 	if ((size_t)n > sizeof(line) - 2)
 		n = (int)sizeof(line) - 2;
 	line[n++] = '\n';
-	while (done < n) {
-		ssize_t w = write(STDERR_FILENO, line + done, (size_t)(n - done));
-
-		if (w < 0 && errno != EINTR)
-			return;
-		done += w > 0 ? (int)w : 0;
-	}
+	do
+		written = write(STDERR_FILENO, line, (size_t)n);
+	while (written < 0 && errno == EINTR);
 }

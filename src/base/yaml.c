@@ -114,12 +114,6 @@ static int check_key(struct yaml_reader *r, const struct yaml *map, const struct
 	return 0;
 }
 
-static void map_push(struct yaml_reader *r, struct yaml *map, size_t *cap, struct yaml_pair pair)
-{
-	map->map = vec_grow(r->arena, map->map, map->n, cap, 1, sizeof(*map->map));
-	map->map[map->n++] = pair;
-}
-
 static int read_map(struct yaml_reader *r, struct yaml *map, unsigned depth)
 {
 	size_t cap = 0;
@@ -138,7 +132,8 @@ static int read_map(struct yaml_reader *r, struct yaml *map, unsigned depth)
 			return -1;
 		if (next(r, &val) < 0 || read_node(r, &val, depth, &pair.value) < 0)
 			return -1;
-		map_push(r, map, &cap, pair);
+		map->map = vec_grow(r->arena, map->map, map->n, &cap, 1, sizeof(*map->map));
+		map->map[map->n++] = pair;
 	}
 }
 

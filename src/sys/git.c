@@ -44,15 +44,7 @@
 static int start(struct error *err);
 LIBRARY(FUNCTIONS, LIBGIT2_SO, "git", start);
 
-#if defined(__SANITIZE_ADDRESS__)
-#define LEAKS_ARE_COUNTED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define LEAKS_ARE_COUNTED 1
-#endif
-#endif
-#ifdef LEAKS_ARE_COUNTED
-/* libgit2 1.5 does not free what its regular expressions matched. */
+/* For `make SAN=1`: libgit2 1.5 does not free what its regular expressions matched. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_options(void);
 const char *__lsan_default_options(void)
@@ -63,7 +55,6 @@ const char *__lsan_default_suppressions(void)
 {
 	return "leak:libpcre2\nleak:libgit2\n";
 }
-#endif
 
 static const char *error_reason(void)
 {

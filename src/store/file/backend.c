@@ -628,13 +628,6 @@ static enum store_status scan_once(struct file_store *f, struct watch_scan *w, s
 	return got;
 }
 
-static void sleep_ms(int64_t ms)
-{
-	struct timespec ts = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-
-	(void)nanosleep(&ts, NULL);
-}
-
 static enum store_status file_watch(struct store *s, struct arena *a, const char *prefix,
 	int64_t from, int wait_ms, size_t max, struct store_change **out, size_t *n, int64_t *next,
 	struct error *err)
@@ -647,11 +640,12 @@ static enum store_status file_watch(struct store *s, struct arena *a, const char
 	/* Under STORE_HOLD nobody else can write. */
 	while ((got = scan_once(f, &w, err)) == STORE_OK && !w.found.n && f->mode != STORE_HOLD) {
 		int64_t left = until - clock_ticks();
+		struct timespec ts = {.tv_nsec = (pause < left ? pause : left) * 1000000};
 
 		w.from = w.next;
 		if (left <= 0)
 			break;
-		sleep_ms(pause < left ? pause : left);
+		(void)nanosleep(&ts, NULL);
 		pause = pause < 50 ? pause * 2 : pause;
 	}
 	*out = w.found.items;
