@@ -166,7 +166,7 @@ int gate_status(struct arena *a, struct pool *p, struct gate_holder *out, bool *
 	return 0;
 }
 
-/* Only who has its record can end it. */
+/* Only a process that has its record can end it. */
 static int not_ours(struct arena *a, struct pool *p, struct error *err)
 {
 	const char *who;
@@ -176,8 +176,8 @@ static int not_ours(struct arena *a, struct pool *p, struct error *err)
 	if (!who)
 		return 0;
 	return error_set(err, ERR_STATE,
-		"merge gate of '%s' is held by a user of another state folder (%s): it can be "
-		"released there alone",
+		"merge gate of '%s' is held through another state directory (%s); release "
+		"it with that directory",
 		p->dir, who);
 }
 
@@ -212,7 +212,7 @@ int gate_force(struct arena *a, struct pool *p, int64_t fence, struct gate_holde
 			return -1;
 		if (gone && free_record(a, p, &r, &lost, err) < 0)
 			return -1;
-		fence = r.fence; /* another one that came meanwhile is not meant */
+		fence = r.fence; /* a later holder is not meant */
 	}
 	*held = true;
 	return 0;

@@ -1,16 +1,17 @@
 /*
- * gate.h: the merge gate: one holder a pool directory, with a lease and a fence. Stages that hold
- * it rebase onto the target and push, one after another. docs/merge-gate.md.
+ * gate.h: the merge gate: each pool directory has at most one holder, with a lease and a fence. A
+ * holder rebases onto the target and pushes. docs/merge-gate.md.
  *
- * A holder is a process (pid, start time, boot id) with a fence, a number above all before it. The
- * gate of a dead process is free; of one whose lease is over it is taken after its processes have
- * been ended, so that none of them can write any more. Of a holder on another machine the lease
- * alone counts, and what it may still push is held back by the expected sha of the push.
+ * A holder is a process (pid, start time, boot id) with a fence, a number greater than all before
+ * it. The gate of a dead process is free. If the lease of a running process has expired, its
+ * processes are ended before the gate is taken, so that none of them can write any more. For a
+ * holder on another machine only the lease counts; the expected sha of a push refuses what it may
+ * still push.
  *
- * All that runs under the gate has DEV_TEAM_GATE_FENCE and DEV_TEAM_GATE_HOLD in its environment. A
- * program of ours that is started so is inside already: it borrows the hold and does not wait.
+ * Everything that runs under the gate has DEV_TEAM_GATE_FENCE and DEV_TEAM_GATE_HOLD in its
+ * environment. A dev-team that runs under it borrows the hold and does not wait.
  *
- * Ownership: texts live in the caller's arena, a gate until gate_drop().
+ * Ownership: texts are in the caller's arena; a gate is valid until gate_drop().
  */
 #ifndef DT_GATE_H
 #define DT_GATE_H
@@ -19,53 +20,54 @@
 
 enum { GATE_WAIT_MS = 300000, GATE_TTL_S = 600, GATE_TTL_MAX_S = 86400 };
 
-/* The final merge stage says so of itself; one that migrates a database always does. */
+/* Declared by the final merge stage; a database migration is always exclusive. */
 bool gate_stage_holds(const struct stage_spec *s);
 
 struct gate_holder {
-	const char *who; /* run, issue or what the caller says; may be "" */
+	const char *who; /* run, issue or the caller's text; may be "" */
 	const char *host, *boot;
 	pid_t pid;
 	uint64_t start;
 	int64_t fence, since, until;
-	bool live;     /* here: the process is there. Elsewhere: its lease runs */
-	bool here;     /* it is a process that can be seen from here */
-	bool over;     /* its lease is over */
-	bool evicting; /* somebody is about to end it */
-	/* It has the lock of the directory and no record here: its state folder is another one.
-	 * What the lock tells of it, for people; all else is nothing. NULL: it is no such holder.
+	bool live; /* on this machine: the process is running. Elsewhere: its lease has not expired
+		    */
+	bool here; /* a process that is visible from here */
+	bool over; /* its lease has expired */
+	bool evicting; /* a process is about to end it */
+	/* The holder has the lock of the directory and no record here: it uses another state
+	 * directory. The text of the lock, for people; all other members are zero. NULL: it has a
+	 * record.
 	 */
 	const char *elsewhere;
 };
-/* For people's programs: docs/merge-gate.md. The caller frees it, as of the two below. */
+/* As docs/merge-gate.md describes it. The caller frees it, as for the next two functions. */
 json *gate_holder_json(const struct gate_holder *h);
 
 struct gate;
 
 /* Waits up to `wait_ms`; `ttl_s` 0: GATE_TTL_S. -1: ERR_STATE naming the holder
- * (MergeGateLockTimeout), or a holder that cannot be ended; ERR_SYSTEM. */
+ * (MergeGateLockTimeout), or if a holder cannot be ended; ERR_SYSTEM. */
 int gate_take(struct arena *a, struct pool *p, const char *who, unsigned wait_ms, int ttl_s,
 	struct gate **out, struct error *err);
-/* The same; once the descriptor `cancel` is readable it is not taken any more (-1: ERR_STATE). */
+/* The same; gives up once the descriptor `cancel` is readable (-1: ERR_STATE). */
 int gate_take_unless(struct arena *a, struct pool *p, const char *who, unsigned wait_ms, int ttl_s,
 	int cancel, struct gate **out, struct error *err);
 int64_t gate_fence(const struct gate *g);
-/* `NAME=value`, NULL-ended: what all that runs under it must have in its environment. */
+/* `NAME=value`, NULL-ended: environment of every program that runs under the gate. */
 const char *const *gate_environment(const struct gate *g);
-/* Still ours, and the lease renewed; -1: ERR_STATE, it has been taken over. */
+/* Checks that it is still ours and renews the lease; -1: ERR_STATE, it has been taken over. */
 int gate_check(struct gate *g, struct error *err);
-/* Once `fd` is readable, gate_rebase() ends what it is at and puts the worktree back (-1:
- * ERR_STATE). */
+/* Once `fd` is readable, gate_rebase() stops and restores the worktree (-1: ERR_STATE). */
 void gate_cancel_on(struct gate *g, int fd);
-/* Given back, only when it is still ours. For CLEANUP too; safe on NULL. */
+/* Releases it if it is still ours. For CLEANUP too; safe on NULL. */
 void gate_drop(struct gate **g);
-/* *held false: nobody; *fence (may be NULL): the last that was given. */
+/* *held false: there is no holder; *fence (may be NULL): the last one issued. */
 int gate_status(struct arena *a, struct pool *p, struct gate_holder *out, bool *held,
 	int64_t *fence, struct error *err);
 
-/* Takes the gate away: its processes here are ended first. `fence` 0: of whoever holds it; else
- * only of that one (ERR_STATE). ERR_STATE too for one with another state folder. *held false: there
- * was nobody. The next fence is higher all the same. */
+/* Takes the gate from its holder, after ending its processes on this machine. `fence` 0: from any
+ * holder; otherwise only from that one (ERR_STATE). Also ERR_STATE for one with another state
+ * directory. *held false: there was no holder. The next fence is higher in any case. */
 int gate_force(struct arena *a, struct pool *p, int64_t fence, struct gate_holder *was, bool *held,
 	struct error *err);
 
@@ -74,27 +76,29 @@ struct gate_run_ask {
 	unsigned wait_ms;
 	int ttl_s;
 	const char *const *argv; /* NULL-ended */
-	const char *cwd;         /* NULL: as the caller */
-	int output; /* descriptor for its output: stdout and stderr; -1: as the caller's own two */
-	/* Descriptor; once it is readable the command is ended, or not begun (-1: ERR_STATE). 0:
+	const char *cwd;         /* NULL: the caller's */
+	int output;              /* descriptor for stdout and stderr; -1: the caller's own */
+	/* Descriptor; once it is readable the command is ended, or not started (-1: ERR_STATE). 0:
 	 * none */
 	int cancel;
 	int64_t fence; /* out */
 };
 /*
- * A command under the gate; *status is its own, 128 + N when signal N ended it. It and all that it
- * starts are ended when the gate is lost (-1: ERR_STATE), and when the caller dies.
+ * Runs a command under the gate; *status is its exit status, 128 + N when signal N ended it. The
+ * command and its descendants are ended when the gate is lost (-1: ERR_STATE) and when the caller
+ * dies.
  */
 int gate_run(
 	struct arena *a, struct pool *p, struct gate_run_ask *ask, int *status, struct error *err);
 
 enum rebase_fate {
 	REBASE_CURRENT,   /* nothing to do */
-	REBASE_PUSHED,    /* rebased where that was needed, and pushed */
-	REBASE_CONFLICT,  /* suspended: the worktree is as before, no markers, no rebase in progress
-			   */
-	REBASE_EXHAUSTED, /* a conflict for the last time allowed */
-	REBASE_MOVED, /* the branch on the remote is not what was expected: somebody else pushed */
+	REBASE_PUSHED,    /* rebased if necessary, and pushed */
+	REBASE_CONFLICT,  /* suspended: the worktree is as before, without markers or a rebase in
+			     progress */
+	REBASE_EXHAUSTED, /* a conflict in the last attempt allowed */
+	REBASE_MOVED,     /* the branch on the remote is not at the expected commit: somebody else
+			     pushed */
 };
 const char *rebase_word(enum rebase_fate f); /* "current", "pushed" ... */
 
@@ -105,37 +109,37 @@ struct rebase_ask {
 	const char *target;          /* branch of origin; NULL: its default branch, else main */
 	const char *issue;           /* for the event and runtime.json; NULL */
 	unsigned attempts_max;       /* 0: REBASE_ATTEMPTS */
-	bool again;                  /* the attempts that failed are forgotten */
+	bool again;                  /* resets the count of failed attempts */
 };
 struct rebase {
 	enum rebase_fate fate;
 	const char *branch, *target;
 	const char *before, *after, *onto; /* shas; after: NULL unless the branch has a new one */
 	const char *const *paths;          /* of the conflict, NULL-ended; else NULL */
-	unsigned attempt;                  /* how many have failed */
+	unsigned attempt;                  /* number of failed attempts */
 	int64_t fence;
-	bool repaired; /* what a killed one had left was taken back first */
-	/* Commit of the stash with what somebody has written in the worktree meanwhile, and one of
-	 * the files; NULL: nobody has. */
+	bool repaired; /* what a killed rebase had left was undone first */
+	/* Stash commit with what somebody wrote in the worktree meanwhile, and one of the files;
+	 * NULL: nothing was written. */
 	const char *kept, *kept_path;
 };
 json *rebase_json(const struct rebase *r);
 /*
- * Serialized rebase of an allocation's branch onto origin/target under the gate `held`: fetch, look
- * again, rebase, push with the expected sha. Never interactive, never anything at the target. -1:
- * ERR_STATE: no `origin`, no such branch there, not committed work, another branch checked out, a
- * merge or the like in progress, the gate was lost; ERR_SYSTEM: git said no. The worktree is then
- * as before.
+ * Serialized rebase of an allocation's branch onto origin/target under the gate `held`: fetch,
+ * check again, rebase, push with the expected sha. Never interactive, never changes the target. -1:
+ * ERR_STATE: no `origin`, no such branch there, uncommitted changes, another branch checked out, a
+ * merge or the like in progress, the gate was lost; ERR_SYSTEM: git failed. The worktree is then as
+ * before.
  */
 int gate_rebase(struct arena *a, struct pool *p, const struct rebase_ask *ask, struct gate *held,
 	struct rebase *out, struct error *err);
 
-/* What is kept of an allocation's rebases. */
+/* The record of an allocation's rebases. */
 struct rebase_record {
 	const char *path, *branch, *target;
-	const char *state;           /* rebase_word(), or while it works: "rebasing", "restoring";
-				      * "failed": git said no, and the worktree is as it was */
-	const char *before;          /* sha of the branch when it began */
+	const char *state;           /* rebase_word(), or in progress: "rebasing", "restoring";
+				      * "failed": git failed, and the worktree is as before */
+	const char *before;          /* sha of the branch at the beginning */
 	const char *onto, *expected; /* of the target; of the branch on the remote ("": none) */
 	const char *after;           /* what was pushed last, or is about to be */
 	const char *const *paths;

@@ -1,5 +1,5 @@
 /*
- * Holders that another state folder tells of: of them there is the lock in the directory alone.
+ * Holders with another state directory: only their lock in the pool's directory is visible.
  */
 #include <poll.h>
 #include "src/sys/path.h"
@@ -13,7 +13,7 @@ char *gate_lock_path(struct arena *a, const struct pool *p)
 	return path_join(a, p->dir, ".merge-gate.lock");
 }
 
-/* A holder of ours has the lock for a moment before its record and after it: then look again. */
+/* A holder of this state directory has the lock briefly before and after its record: look again. */
 int gate_elsewhere(struct arena *a, struct pool *p, const char **who, struct error *err)
 {
 	for (int i = 0; i < LOOKS; i++) {

@@ -1,7 +1,7 @@
 /*
- * The end of a hold: its process, what that has started, and whatever has the hold's name in its
- * environment. They are stopped first and killed when no more come to light: one that is killed
- * while others run may be followed by a child that nobody can tell any more.
+ * Ends a hold: its process, its descendants, and every process with the hold's name in its
+ * environment. They are stopped first and killed when no more are found: a child of a process that
+ * is killed while others run could no longer be identified.
  */
 #include <errno.h>
 #include <signal.h>
@@ -34,7 +34,7 @@ static bool listed(const struct ending *e, pid_t pid, uint64_t start)
 	return false;
 }
 
-/* The handle makes sure that the number is still that process's when it is looked at again. */
+/* The handle ensures that the number still belongs to that process when it is checked again. */
 static void send(struct victim v, int number)
 {
 	int handle = (int)syscall(SYS_pidfd_open, v.pid, 0);

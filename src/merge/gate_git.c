@@ -8,8 +8,8 @@
 
 enum { OUTPUT_MAX = 4 << 20, LOCAL_S = 120, TICK_MS = 100, MORE_ENV = 2 };
 
-/* No prompt, no editor, no window; a caller's own GIT_DIR and the like (we may be run by a hook) do
- * not apply here. What the user has set otherwise does. */
+/* No prompt, no editor, no window. A caller's GIT_DIR and similar variables (we may run in a hook)
+ * do not apply; other settings of the user do. */
 static const char *const quiet[] = {"GIT_TERMINAL_PROMPT=0", "GCM_INTERACTIVE=never",
 	"GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_OPTIONAL_LOCKS=0",
 	"GIT_ASKPASS=", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE=never", "GPG_TTY", "GIT_PAGER=cat",
@@ -23,8 +23,8 @@ struct watched {
 	int ends[2];
 	int64_t due; /* when the lease is to be renewed */
 	struct error err;
-	struct buf *out;  /* what it says to programs */
-	struct buf words; /* and to people */
+	struct buf *out;  /* its output */
+	struct buf words; /* its messages for people */
 };
 
 static bool hear(void *data, bool errors, struct str piece)
@@ -44,7 +44,7 @@ static bool interrupted(struct gate *g)
 	return g->cancel && poll(&fd, 1, 0) == 1 && fd.revents;
 }
 
-/* What comes after an interrupt puts things back, and is not to be interrupted by it again. */
+/* The cleanup after an interrupt must not be interrupted by it again. */
 static bool go_on(struct watched *w)
 {
 	if (interrupted(w->g)) {
@@ -115,7 +115,7 @@ int gate_git(
 
 	fill_env(g, c, env);
 	if (pipe2(w.ends, O_CLOEXEC) < 0)
-		return error_errno(err, "cannot make a pipe");
+		return error_errno(err, "cannot create a pipe");
 	p.cancel = w.ends[0];
 	buf_clear(out);
 	if (process_run(&p, &end, err) < 0)

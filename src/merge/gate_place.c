@@ -54,7 +54,7 @@ static bool same_boot(const struct gate_place *a, const struct gate_place *b)
 	return strcmp(a->boot, b->boot) == 0;
 }
 
-/* By the clock that nobody sets where that is the holder's too. */
+/* Uses the clock of this boot if it is also the holder's. */
 static bool lease_over(const struct gate_record *r, const struct gate_place *self)
 {
 	if (same_boot(&r->at, self))
@@ -69,7 +69,7 @@ enum gate_view gate_look(const struct gate_record *r, const struct gate_place *s
 	if (!r->held)
 		return GATE_FREE;
 	if (!same_boot(&r->at, self) && strcmp(r->at.host, self->host) == 0)
-		return GATE_DEAD; /* this machine has been started anew since */
+		return GATE_DEAD; /* this machine has been restarted since */
 	if (!here)
 		return lease_over(r, self) ? GATE_AWAY : GATE_HELD;
 	if (!gate_process_lives(r->at.pid, r->at.start))

@@ -33,7 +33,7 @@ static void read_holder(struct arena *a, const json *j, struct gate_record *r)
 	r->until_ticks = json_get_int(j, "ticks", 0);
 }
 
-/* One that cannot be read is nobody's to overwrite: the fences before it would be lost. */
+/* An unreadable record must not be overwritten: its fence would be lost. */
 int gate_read(struct arena *a, struct pool *p, struct gate_record *out, struct error *err)
 {
 	CLEANUP(json_free) json *j = NULL;

@@ -1,7 +1,7 @@
 /*
- * The command runs below a guardian, a process of ours that does nothing else: it ends the command
- * and all that came of it when told so, and so it does when the holder dies, because the pipe
- * between them then has no other end. When the guardian dies, the kernel ends the command.
+ * The command runs below a guardian process. The guardian ends the command and its descendants when
+ * the holder closes the pipe between them, which also happens when the holder dies. When the
+ * guardian dies, the kernel ends the command.
  */
 #include <errno.h>
 #include <poll.h>
@@ -22,7 +22,7 @@ struct report {
 struct guard {
 	pid_t pid;
 	int life; /* the holder's end; closed: end the command */
-	int said; /* the report comes here */
+	int said; /* receives the report */
 };
 
 static bool pass_on(void *data, bool errors, struct str piece)
@@ -31,10 +31,10 @@ static bool pass_on(void *data, bool errors, struct str piece)
 
 	(void)data;
 	(void)sys_write_all(errors ? STDERR_FILENO : STDOUT_FILENO, piece, "output", &ignored);
-	return true; /* a reader that went away is no reason to break off a change half-way */
+	return true; /* a reader that has closed the output must not interrupt a change */
 }
 
-/* Locks that the holder has are not to outlive it here. */
+/* The holder's locks must not outlive it here. */
 static void close_others(int a, int b)
 {
 	unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
@@ -78,7 +78,7 @@ static void guard_close(struct guard *d)
 			;
 }
 
-/* Both descriptors above the standard ones: main() has filled those. */
+/* Both descriptors are above the standard ones, which main() has opened. */
 static int guard_start(
 	const struct gate *g, const struct gate_run_ask *ask, struct guard *d, struct error *err)
 {
@@ -87,7 +87,7 @@ static int guard_start(
 	if (pipe2(life, O_CLOEXEC) < 0 || pipe2(said, O_CLOEXEC) < 0) {
 		base_close(&life[0]);
 		base_close(&life[1]);
-		return error_errno(err, "cannot make a pipe");
+		return error_errno(err, "cannot create a pipe");
 	}
 	d->life = life[1];
 	d->said = said[0];
@@ -155,14 +155,14 @@ static int run_held(struct gate *g, const struct gate_run_ask *ask, int *status,
 	return 0;
 }
 
-/* Between having the gate and beginning. */
+/* Between taking the gate and starting the command. */
 static bool called_off(const struct gate_run_ask *ask, struct error *err)
 {
 	struct pollfd fd = {.fd = ask->cancel ? ask->cancel : -1, .events = POLLIN};
 
 	if (poll(&fd, 1, 0) != 1 || !fd.revents)
 		return false;
-	error_set(err, ERR_STATE, "interrupted before the command was begun");
+	error_set(err, ERR_STATE, "interrupted before the command was started");
 	return true;
 }
 
@@ -177,7 +177,8 @@ int gate_run(
 		return -1;
 	ask->fence = gate_fence(g);
 	rc = called_off(ask, err) ? -1 : run_held(g, ask, status, err);
-	if (!g->borrowed && !g->lost) /* nobody comes in while something of it still runs */
+	if (!g->borrowed &&
+		!g->lost) /* no other holder enters while one of its processes is running */
 		(void)gate_end(&g->r, &g->self, &ignored);
 	return rc;
 }

@@ -27,8 +27,7 @@ static int timeout(const struct pool *p, const struct gate_record *r, unsigned w
 		wait_ms, r->held ? "held by" : "", holder.s);
 }
 
-/* Two users whose state folders are not the same one meet here. Not where locks cannot be
- * trusted. */
+/* Excludes users with different state directories. Not used where locks are not reliable. */
 static int lock_folder(struct gate *g, unsigned wait_ms, struct error *err)
 {
 	struct pool *p = g->p;
@@ -64,7 +63,8 @@ static void set_env(struct gate *g)
 	g->env[1] = arena_printf(g->a, "DEV_TEAM_GATE_HOLD=%s", g->r.hold);
 }
 
-/* *out: ours now. What the last holder has left running is ended before the record says so. */
+/* *out: ours now. Processes that the last holder left running are ended before the record is
+ * written. */
 static int claim(struct gate *g, const struct gate_record *was, const struct wish *w, bool *out,
 	struct error *err)
 {
@@ -79,8 +79,8 @@ static int claim(struct gate *g, const struct gate_record *was, const struct wis
 	return 0;
 }
 
-/* Elsewhere the time of day may be another one: a lease that is not renewed for as long as it lasts
- * is over too. */
+/* The clock of another machine may differ: a lease that is not renewed for its whole length has
+ * expired too. */
 static enum gate_view view_of(struct gate *g, const struct gate_record *r)
 {
 	enum gate_view view = gate_look(r, &g->self);
@@ -94,7 +94,7 @@ static enum gate_view view_of(struct gate *g, const struct gate_record *r)
 	return clock_ticks() - g->seen_at > (int64_t)r->ttl_s * 1000 ? GATE_AWAY : GATE_HELD;
 }
 
-/* One look at the gate. *busy is why it is not ours yet. */
+/* Tries once to take the gate. *busy: why it is not free. */
 static int attempt(struct gate *g, struct arena *a, const struct wish *w, struct gate_record *was,
 	bool *got, struct error *busy, struct error *err)
 {
@@ -124,13 +124,13 @@ static int attempt(struct gate *g, struct arena *a, const struct wish *w, struct
 	return rc;
 }
 
-/* Who is called off while he waits must not come in after all. */
+/* A caller that was interrupted while it waited must not take the gate. */
 static int nap(const struct wish *w, int64_t ms, struct error *err)
 {
 	struct pollfd fd = {.fd = w->cancel ? w->cancel : -1, .events = POLLIN};
 
 	if (poll(&fd, 1, (int)ms) == 1 && fd.revents)
-		return error_set(err, ERR_STATE, "interrupted while it waited for the merge gate");
+		return error_set(err, ERR_STATE, "interrupted while waiting for the merge gate");
 	return 0;
 }
 
@@ -160,7 +160,7 @@ static int wait_for(struct gate *g, const struct wish *w, struct error *err)
 	}
 }
 
-/* Are we something that the holder has started? */
+/* Whether the holder has started this process. */
 static int borrow(struct gate *g, struct error *err)
 {
 	const char *hold = getenv("DEV_TEAM_GATE_HOLD");

@@ -19,7 +19,7 @@ const char *rebase_word(enum rebase_fate f)
 	return words[f];
 }
 
-/* What git's own rules for names of branches let through must do no harm in a refspec. */
+/* Names that git accepts for branches must do no harm in a refspec. */
 static bool branch_ok(const char *s)
 {
 	struct str name = str_of(s);
@@ -29,7 +29,7 @@ static bool branch_ok(const char *s)
 	       !strstr(s, "//") && !str_ends(name, ".lock");
 }
 
-/* The remote's own default branch, as far as is known here. */
+/* The remote's default branch, as of the last fetch. */
 static int default_target(struct rebasing *w, struct error *err)
 {
 	static const char *const argv[] = {
@@ -54,17 +54,17 @@ static int default_target(struct rebasing *w, struct error *err)
 static int check_names(const struct rebase_ask *ask, const char *target, struct error *err)
 {
 	if (!branch_ok(target))
-		return error_set(err, ERR_USAGE, "no valid name of a branch: '%.200s'", target);
+		return error_set(err, ERR_USAGE, "'%.200s' is not a valid branch name", target);
 	if (!branch_ok(ask->of->branch))
 		return error_set(
-			err, ERR_USAGE, "no valid name of a branch: '%.200s'", ask->of->branch);
+			err, ERR_USAGE, "'%.200s' is not a valid branch name", ask->of->branch);
 	if (strcmp(target, ask->of->branch) == 0)
 		return error_set(err, ERR_STATE,
-			"'%s' is the target branch: nothing is rebased or pushed there", target);
+			"'%s' is the target branch, which is never rebased or pushed", target);
 	return 0;
 }
 
-/* The worktree of another clone has another folder; its branches are not ours to push. */
+/* Another clone has worktrees of its own; its branches are not ours to push. */
 static int check_clone(struct rebasing *w, struct error *err)
 {
 	static const char *const argv[] = {
@@ -111,12 +111,12 @@ static int check_clean(struct rebasing *w, struct error *err)
 	if (rebase_dirty(w, &dirty, err) < 0)
 		return -1;
 	if (dirty)
-		return error_set(err, ERR_STATE, "changes that are not committed in '%s': '%s'",
-			w->path, dirty);
+		return error_set(
+			err, ERR_STATE, "uncommitted changes in '%s': '%s'", w->path, dirty);
 	return 0;
 }
 
-/* Where things stand, after what a killed one left has been taken back. */
+/* Reads all commits, after what a killed rebase left has been undone. */
 static int begin(struct rebasing *w, struct error *err)
 {
 	const char *own = arena_printf(w->a, "refs/heads/%s", w->branch);
@@ -136,7 +136,7 @@ static int begin(struct rebasing *w, struct error *err)
 	return 0;
 }
 
-/* Said before the first thing is done to the worktree. */
+/* Recorded before anything is done to the worktree. */
 static int intend(struct rebasing *w, struct error *err)
 {
 	w->rec.path = w->path;
@@ -165,14 +165,14 @@ static int learn(struct rebasing *w, struct error *err)
 				 &w->theirs, err) < 0)
 		return -1;
 	if (!w->out->onto)
-		return error_set(err, ERR_SYSTEM, "'git fetch' brought no '%s'", w->target);
+		return error_set(err, ERR_SYSTEM, "'git fetch' did not bring '%s'", w->target);
 	w->rec.onto = w->out->onto;
 	w->rec.expected = w->theirs ? w->theirs : "";
 	return rebase_save(w, "rebasing", err);
 }
 
-/* What is there must be something that this branch has or once had: else a push would throw away
- * what somebody else has pushed, or bring back what they have deleted. */
+/* The remote's commit must be one that this branch has or once had: otherwise a push would discard
+ * what somebody else has pushed, or restore what they have deleted. */
 static int somebody_pushed(struct rebasing *w, bool *yes, struct error *err)
 {
 	bool ours;
@@ -210,7 +210,7 @@ static int tell_conflict(struct rebasing *w, struct error *err)
 	return event_emit(w->p->artifacts, &h, err);
 }
 
-/* For whoever looks at the run: Suspended, until a rebase goes well. */
+/* For people who look at the run: Suspended, until a rebase succeeds. */
 static int tell_run(struct rebasing *w, struct error *err)
 {
 	CLEANUP(json_free) json *members = json_object();
@@ -256,7 +256,7 @@ static int conflict(struct rebasing *w, struct error *err)
 	return finish(w, w->rec.attempts >= max ? REBASE_EXHAUSTED : REBASE_CONFLICT, err);
 }
 
-/* *clean false: out->paths are in conflict. What else stops git is an error. */
+/* *clean false: out->paths are in conflict. Any other failure of git is an error. */
 static int replay(struct rebasing *w, bool *clean, struct error *err)
 {
 	static const char *const action[] = {"GIT_REFLOG_ACTION=" REBASE_ACTION, NULL};
@@ -310,7 +310,7 @@ static int push(struct rebasing *w, int *status, struct error *said, struct erro
 	return -1;
 }
 
-/* A push that failed may have been done all the same, or have come too late: the remote knows. */
+/* A push that failed may have succeeded on the remote, or have come too late: ask the remote. */
 static int settle_push(struct rebasing *w, const struct error *said, struct error *err)
 {
 	const char *target, *now;
@@ -367,7 +367,7 @@ static bool under_way(const struct rebasing *w)
 	return strcmp(w->rec.state, "rebasing") == 0 || strcmp(w->rec.state, "restoring") == 0;
 }
 
-/* Nothing is done to a worktree that may be another holder's by now: that one puts it back. */
+/* Does nothing to a worktree that may have another holder by now: that one restores it. */
 static int give_up(struct rebasing *w, const struct error *why, struct error *err)
 {
 	struct error more = {0};
@@ -376,7 +376,7 @@ static int give_up(struct rebasing *w, const struct error *why, struct error *er
 		(rebase_put_back(w, w->out->before, &more) < 0 ||
 			rebase_save(w, "failed", &more) < 0)) {
 		*err = *why;
-		return error_prefix(err, "not put back (%s)", more.text);
+		return error_prefix(err, "not restored (%s)", more.text);
 	}
 	*err = *why;
 	return w->out->kept ? error_prefix(err,

@@ -1,7 +1,7 @@
 /*
- * What somebody has written into the worktree while it was rebased, or after a rebase was killed:
- * known by being unlike all that the rebase could have laid out. It goes into the stash before
- * anything is reset, for the reset would throw it away.
+ * Finds what somebody has written into the worktree during a rebase, or after one was killed: files
+ * that differ from everything the rebase could have checked out. They go into the stash before the
+ * reset, which would discard them.
  */
 #include <fcntl.h>
 #include "src/sys/path.h"
@@ -9,7 +9,7 @@
 
 enum { INDEX_MAX = 1 << 30, ADD_S = 600, BASES = 5 };
 
-/* A list of names, NUL after each, as git prints them: in the order of strcmp(). */
+/* A list of names, each ended by NUL, as git prints them: in the order of strcmp(). */
 struct names {
 	struct buf text;
 	size_t n;
@@ -20,7 +20,7 @@ static void names_release(struct names *n)
 	buf_release(&n->text);
 }
 
-/* Git's own index stays as it is: what is there is added to a copy. */
+/* Git's own index stays unchanged: the files are added to a copy. */
 static int copy_index(struct rebasing *w, const char *to, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -49,7 +49,7 @@ static int git_word(struct rebasing *w, const char *const *argv, const char *nam
 	return 0;
 }
 
-/* *tree: all files of the worktree, those in conflict too; not the ignored ones. */
+/* *tree: all files of the worktree, including those in conflict, without ignored ones. */
 static int tree_of_files(struct rebasing *w, const char **tree, struct error *err)
 {
 	static const char *const add[] = {
@@ -72,7 +72,7 @@ static int tree_of_files(struct rebasing *w, const char **tree, struct error *er
 	return rc;
 }
 
-/* *tree NULL: `name` is none. */
+/* *tree NULL: `name` is not a commit. */
 static int tree_at(struct rebasing *w, const char *name, const char **tree, struct error *err)
 {
 	const char *const argv[] = {"git", "rev-parse", "--verify", "--quiet",
@@ -88,14 +88,14 @@ static int tree_at(struct rebasing *w, const char *name, const char **tree, stru
 	return 0;
 }
 
-/* Of no bytes: what git begins each file with. Both kinds of digest. */
+/* The empty blob, with which git begins each file, for both hash algorithms. */
 static bool is_empty_file(struct str sha)
 {
 	return str_starts(sha, "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391") ||
 	       str_starts(sha, "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813");
 }
 
-/* `:mode mode sha sha LETTER`, NUL, name, NUL. What is not there any more is not among them. */
+/* `:mode mode sha sha LETTER`, NUL, name, NUL. Deleted files are not included. */
 static int changed_since(struct rebasing *w, const char *base, const char *tree, struct names *out,
 	struct error *err)
 {
@@ -126,7 +126,7 @@ static int changed_since(struct rebasing *w, const char *base, const char *tree,
 	return 0;
 }
 
-/* Keeps in `all` what is in `more` too. */
+/* Intersects `all` with `more`. */
 static void names_meet(struct names *all, const struct names *more)
 {
 	CLEANUP(names_release) struct names both = {.text = BUF_INIT};
@@ -151,8 +151,8 @@ static void names_meet(struct names *all, const struct names *more)
 	both.text = swap;
 }
 
-/* What git laid out is one of these, file by file: of the conflict, of what has been picked, of
- * the branch, of the target. */
+/* Each file that git has checked out equals one of these: that of the conflict, of a picked commit,
+ * of the branch, or of the target. */
 static int unlike_all(
 	struct rebasing *w, struct rebase_theirs *t, struct names *out, struct error *err)
 {
@@ -213,7 +213,8 @@ static int commit_tree(struct rebasing *w, const char *tree, const char *parent,
 	return git_word(w, argv, "git commit-tree", sha, err);
 }
 
-/* As `git stash` does it: on what was laid out, so that `git stash show` tells their part alone. */
+/* As `git stash` does: based on what git checked out, so that `git stash show` prints only the
+ * user's changes. */
 static int put_by(struct rebasing *w, const struct rebase_theirs *t, struct error *err)
 {
 	const char *text =

@@ -75,7 +75,7 @@ static void put_text(json *j, const char *key, const char *text)
 		json_put_str(j, key, str_of(text));
 }
 
-/* A conflict of thousands of files is as well told by some of them. */
+/* Some paths are enough to describe a conflict of thousands of files. */
 static void put_paths(json *j, const char *const *paths)
 {
 	json *list = json_array();
@@ -130,7 +130,7 @@ int rebase_save(struct rebasing *w, const char *state, struct error *err)
 	got = store_txn(w->p->store, w->a, &t, &result, err);
 	if (got == STORE_REFUSED)
 		return error_set(
-			err, ERR_STATE, "another one has rebased '%s' meanwhile", w->branch);
+			err, ERR_STATE, "another process has rebased '%s' meanwhile", w->branch);
 	w->rec.mod = result.rev;
 	return got == STORE_OK ? 0 : -1;
 }

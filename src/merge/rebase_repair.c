@@ -1,10 +1,10 @@
 /*
- * Back to where a worktree was. `git rebase --abort` is asked first; when it cannot, because it was
- * killed before all of its own notes were written, the same is done by hand: the files of the new
- * base are laid out and then those of the branch, so that what was checked out half-way is known to
- * git and goes again. All this only where a record says that the rebase was ours, begun in a
- * worktree without changes, and under the gate: whoever did it before has been ended. What others
- * have written there since is put by first (rebase_keep.c).
+ * Restores a worktree. `git rebase --abort` is tried first. If it fails, because git was killed
+ * before it had written all of its notes, the files of the new base are checked out and then those
+ * of the branch, so that git knows every file of a partial checkout and removes it. This is done
+ * only if a record shows that the rebase was ours and began in a clean worktree, and only under the
+ * gate: its previous holder has been ended. What others have written there since is stashed first
+ * (rebase_keep.c).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ static bool same_file(const char *path, const struct stat *was)
 	       st.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
 }
 
-/* A git that lives has its lock for moments; one that was killed, for ever. */
+/* A running git has its lock for moments; a killed one for ever. */
 static void drop_lock(const char *path)
 {
 	const struct timespec moment = {.tv_nsec = 20000000};
@@ -124,7 +124,7 @@ static int by_hand(struct rebasing *w, const char *sha, struct error *err)
 	const char *const set[] = {
 		"git", "update-ref", "-m", "dev-team: a rebase is taken back", branch, sha, NULL};
 
-	/* The base may not have come whole: then nothing of it was laid out either. */
+	/* The new base may be incomplete: then nothing of it was checked out either. */
 	if (w->rec.onto && lay_out(w, w->rec.onto, err) < 0)
 		*err = (struct error){0};
 	if (lay_out(w, sha, err) < 0 || drop_notes(w, err) < 0 ||
@@ -149,7 +149,7 @@ static int stands(struct rebasing *w, const char *sha, const char **why, struct 
 	return 0;
 }
 
-/* *why: NULL when all is as it should be. What is not tracked may be what was put by. */
+/* *why: NULL when everything is as required. Untracked files may be the stashed ones. */
 static int as_before(struct rebasing *w, const char *sha, const char **why, struct error *err)
 {
 	struct rebase_theirs theirs;
@@ -178,7 +178,7 @@ static int abort_rebase(struct rebasing *w)
 	return rebase_git(w, argv, "git rebase --abort", RESET_S, &out, &status, &words);
 }
 
-/* *done: it is as before already, or git never began: then what has changed is somebody's. */
+/* *done: it is as before already, or git never began: then any changes belong to the user. */
 static int put_by_others(struct rebasing *w, const char *sha, bool *done, struct error *err)
 {
 	struct rebase_theirs theirs;
@@ -212,12 +212,12 @@ int rebase_put_back(struct rebasing *w, const char *sha, struct error *err)
 		as_before(w, sha, &why, err) < 0)
 		return -1;
 	if (why)
-		return error_set(err, ERR_STATE, "'%s' could not be brought back to %.12s: %s",
-			w->path, sha, why);
+		return error_set(err, ERR_STATE, "'%s' could not be restored to %.12s: %s", w->path,
+			sha, why);
 	return 0;
 }
 
-/* Killed while it was put back: unless the branch has moved on since. */
+/* Killed while it was restored: unless the branch has moved on since. */
 static int half_restored(struct rebasing *w, const struct git_head *h, bool *yes, struct error *err)
 {
 	const char *at;
@@ -233,7 +233,7 @@ static int half_restored(struct rebasing *w, const struct git_head *h, bool *yes
 	return 0;
 }
 
-/* Takes back what is the killed one's. */
+/* Undoes what the killed rebase did. */
 static int take_back(struct rebasing *w, const struct git_head *h, bool *done, struct error *err)
 {
 	enum rebase_whose whose = REBASE_ANOTHERS;
@@ -248,8 +248,8 @@ static int take_back(struct rebasing *w, const struct git_head *h, bool *done, s
 	return *done ? rebase_put_back(w, w->rec.before, err) : 0;
 }
 
-/* Without a rebase of ours in progress git was killed before it began or after it was done: then
- * the worktree is whole, and what is in it may be somebody's. */
+/* Without a rebase of ours in progress, git was killed before it began or after it had finished:
+ * the worktree is intact, and its changes may belong to the user. */
 int rebase_repair(struct rebasing *w, bool *done, struct error *err)
 {
 	struct git_head h;

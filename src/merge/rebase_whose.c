@@ -1,14 +1,13 @@
 /*
- * Whose a rebase in progress is. Between a holder's death and the next look at its worktree,
- * somebody may have begun one of his own there, or gone on with ours by hand: neither is ours to
- * take back.
+ * Finds out who owns a rebase in progress. After a holder died, a user may have begun a rebase of
+ * their own in its worktree, or continued ours by hand: neither is ours to undo.
  */
 #include "src/sys/path.h"
 #include "src/merge/rebase_internal.h"
 
 enum { NOTE_MAX = 4096 };
 
-/* A file that git has not written to its end yet counts as none. */
+/* A file that git has not written completely counts as missing. */
 static const char *note_of(struct rebasing *w, const char *name)
 {
 	static const char *const dirs[] = {"rebase-merge", "rebase-apply"};
@@ -33,8 +32,8 @@ static bool is_note(struct rebasing *w, const char *name, const char *wanted)
 	return note && wanted && strcmp(note, wanted) == 0;
 }
 
-/* All that has happened to HEAD since it left the branch was done by gate_rebase(): the reflog
- * tells. *known false: there is no reflog. */
+/* Every change of HEAD since it left the branch was made by gate_rebase(), according to the reflog.
+ * *known false: there is no reflog. */
 static int all_ours(struct rebasing *w, bool *known, bool *yes, struct error *err)
 {
 	static const char *const argv[] = {
@@ -58,7 +57,7 @@ static int all_ours(struct rebasing *w, bool *known, bool *yes, struct error *er
 	return 0;
 }
 
-/* Beside notes of ours that were left lying. */
+/* Beside notes of ours that were left behind. */
 static bool merges(struct rebasing *w)
 {
 	static const char *const names[] = {"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"};
@@ -82,7 +81,7 @@ int rebase_whose(
 	if (attached && (strcmp(h->branch, w->branch) != 0 || merges(w)))
 		return 0;
 	if (!note_of(w, "orig-head")) {
-		/* Its first notes were not whole: nothing had been done to the worktree yet. */
+		/* Its first notes were incomplete: nothing had been done to the worktree yet. */
 		*out = attached && still && w->rec.onto ? REBASE_UNBEGUN : REBASE_ANOTHERS;
 		return 0;
 	}
@@ -95,7 +94,7 @@ int rebase_whose(
 	}
 	if (all_ours(w, &known, &ours, err) < 0)
 		return -1;
-	if (!known) /* the branch comes to where HEAD is as the last thing of all */
+	if (!known) /* the branch moves to HEAD in the last step of all */
 		ours = still || (!attached && at && head && strcmp(at, head) == 0);
 	*out = ours ? REBASE_OURS : REBASE_ANOTHERS;
 	return 0;

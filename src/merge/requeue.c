@@ -56,8 +56,8 @@ static bool by_failure(const struct requeue_ask *ask, const struct requeue_rule 
 	return rule->class == REQUEUE_ALWAYS;
 }
 
-/* An operator is asked nothing; a score that is old, or was never made, is worth nothing whatever
- * has failed. */
+/* An operator's request is not questioned; an old or missing score is not reused, whatever has
+ * failed. */
 int requeue_decide(const struct requeue_ask *ask, enum requeue_trigger *out, struct error *err)
 {
 	bool asked = ask->operator_asked && !ask->failure;
@@ -97,7 +97,7 @@ static int note(const char *artifacts, const char *issue, const char *failure,
 	CLEANUP(json_free) json *line = json_object();
 	char at[CLOCK_TEXT];
 
-	if (!failure) /* the triage that follows tells who asked for it */
+	if (!failure) /* the triage that follows names the trigger */
 		return 0;
 	clock_text(now, at);
 	json_put_str(line, "timestamp", str_of(at));

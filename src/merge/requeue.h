@@ -1,9 +1,9 @@
 /*
- * requeue.h: whether a failed issue goes back with its score or is scored anew, and the history of
- * its triages and failures, ISSUE/triage-history.jsonl. docs/merge-gate.md#requeue.
+ * requeue.h: whether a failed issue is queued again with its score or scored again, and the history
+ * of its triages and failures, ISSUE/triage-history.jsonl. docs/merge-gate.md#requeue.
  *
  * A line of the history is a triage (`trigger` is one of the four words), a failure (`failure`) or
- * an end of counting (`reset`). Lines that are none are skipped.
+ * an end of counting (`reset`). Invalid lines are skipped.
  */
 #ifndef DT_REQUEUE_H
 #define DT_REQUEUE_H
@@ -18,10 +18,10 @@ struct failure {
 };
 
 struct requeue_ask {
-	const char *failure;        /* MergeConflict ...; NULL: none, an operator asks */
+	const char *failure;        /* MergeConflict ...; NULL: none, an operator requests it */
 	const struct failure *past; /* earlier ones of this issue */
 	size_t n_past;
-	int64_t last_triage, now; /* last_triage -1: it was never triaged, so there is no score */
+	int64_t last_triage, now; /* last_triage -1: it was never triaged, so it has no score */
 	bool operator_asked;
 };
 enum requeue_trigger { TRIGGER_TRUST_SCORE, TRIGGER_OPERATOR, TRIGGER_TIME, TRIGGER_FAILURE };
@@ -32,21 +32,21 @@ enum requeue_class { REQUEUE_NEVER, REQUEUE_COUNTED, REQUEUE_ALWAYS };
 struct requeue_rule {
 	const char *failure; /* NULL: the end of the table */
 	enum requeue_class class;
-	unsigned threshold; /* counted: so many within the window, this one among them */
+	unsigned threshold; /* counted: so many within the window, including this one */
 };
 extern const struct requeue_rule requeue_rules[];
 
-/* -1: ERR_USAGE for a failure that is in no class. */
+/* -1: ERR_USAGE for a failure of no class. */
 int requeue_decide(const struct requeue_ask *ask, enum requeue_trigger *out, struct error *err);
 
 struct triage {
 	const char *trigger, *detail; /* "original", "time-threshold" ...; detail may be NULL */
-	double composite, cost_usd;   /* cost 0: not told */
+	double composite, cost_usd;   /* cost 0: unknown */
 	const char *model;            /* NULL */
 	int64_t at;                   /* 0: now */
 };
 /* Appends to triage-history.jsonl; *count of re-triages within a day of it, *storm above the limit
- * (and RetriageStorm told). -1: ERR_USAGE: no such trigger. */
+ * (and a RetriageStorm event). -1: ERR_USAGE: unknown trigger. */
 int triage_append(const char *artifacts, const char *issue, const struct triage *t, unsigned *count,
 	bool *storm, struct error *err);
 
@@ -56,20 +56,20 @@ struct triage_history {
 	struct failure *failures; /* since the last reset */
 	size_t n_failures;
 	int64_t last_triage; /* -1: none */
-	size_t skipped;      /* lines that are none */
+	size_t skipped;      /* number of invalid lines */
 };
 /* No file: an empty one. Texts in the arena. */
 int triage_read(struct arena *a, const char *artifacts, const char *issue,
 	struct triage_history *out, struct error *err);
-/* Triages that are not the original one, at most a day before `now`. */
+/* Triages other than the original one, at most a day before `now`. */
 unsigned triage_recent(const struct triage_history *h, int64_t now);
-/* The issue was merged: what failed before counts no more. */
+/* The issue was merged: reset its failure count. */
 int triage_reset(const char *artifacts, const char *issue, const char *why, struct error *err);
 
 struct requeue_places {
-	int64_t old, fresh; /* in the queue; -1: not known */
+	int64_t old, fresh; /* in the queue; -1: unknown */
 };
-/* Decides by the issue's own history, adds the failure to it, tells Requeue. */
+/* Decides from the issue's history, adds the failure to it, emits Requeue. */
 int requeue_issue(const char *artifacts, const char *issue, const char *failure,
 	bool operator_asked, const struct requeue_places *places, enum requeue_trigger *out,
 	struct error *err);

@@ -14,7 +14,7 @@ static bool known_trigger(const char *word)
 	       strcmp(word, requeue_word(TRIGGER_FAILURE)) == 0;
 }
 
-/* Others write fractions of seconds too. */
+/* Other programs write fractions of seconds too. */
 static bool read_time(const char *text, int64_t *out)
 {
 	char plain[CLOCK_TEXT];
@@ -32,7 +32,7 @@ static const char *copy(struct arena *a, const char *s)
 	return s ? arena_dup(a, str_of(s)) : NULL;
 }
 
-/* At the top as it is written here, or in `score`. */
+/* At the top level, as it is written here, or in `score`. */
 static double composite_of(const json *line)
 {
 	const json *own = json_get(line, "composite"), *score = json_get(line, "score");
@@ -118,7 +118,7 @@ unsigned triage_recent(const struct triage_history *h, int64_t now)
 	return n;
 }
 
-/* What is left of 0.3 - 0.1 after the ninth digit says nothing. */
+/* Digits of 0.3 - 0.1 after the ninth carry no information. */
 static double difference(double a, double b)
 {
 	double d = (a - b) * 1e9;

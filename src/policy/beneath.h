@@ -1,5 +1,5 @@
 /*
- * beneath.h: opening files without being led astray: openat2 for this folder of the sources, and
+ * beneath.h: opening files without being led astray: openat2 for this directory of the sources, and
  * the real path of what was opened. Every failure, that of a kernel without openat2 too, is -1.
  */
 #ifndef DT_POLICY_BENEATH_H
@@ -15,12 +15,12 @@
 enum {
 	NO_MAGIC = 0x02, /* not through /proc/self/root and its like */
 	NO_LINKS = 0x04, /* not through any symbolic link */
-	BENEATH = 0x08,  /* not out of the folder that it begins in */
+	BENEATH = 0x08,  /* not out of the directory that it begins in */
 };
 
 /* O_CLOEXEC and NO_MAGIC always. -1 with errno: EXDEV when BENEATH forbids it. */
 int beneath_open(int dir, const char *path, int flags, unsigned mode, unsigned resolve);
-/* The same, from the folder that has the last part of `path`, which `*name` is set to. */
+/* The same, from the directory that has the last part of `path`, which `*name` is set to. */
 int beneath_parent(int dir, const char *path, unsigned resolve, const char **name);
 
 /* The entries of a directory; `dir` stays open. NULL with errno. */

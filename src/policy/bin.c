@@ -30,7 +30,7 @@ int bin_enter(struct check *c, const struct call *call, const struct arg *folder
 	if (check_path(c, call, folder, ACCESS_ENTER, false) < 0)
 		return -1;
 	if (bin_place(c, call, folder, &place) < 0)
-		return bin_refuse(c, RULE_CWD, folder, "a folder that cannot be followed");
+		return bin_refuse(c, RULE_CWD, folder, "a directory that cannot be followed");
 	*out = *call;
 	out->cwd = place.path;
 	return 0;
@@ -56,7 +56,7 @@ int bin_links(struct check *c, const struct arg *arg, bool made)
 	if (c->live || !c->links || !c->moves)
 		return 0;
 	return bin_refuse(c, RULE_PATH_OUTSIDE, arg,
-		"a line makes a link with '..' and moves files: where it leads then is not known");
+		"a line makes a link with '..' and moves files: its target is then unknown");
 }
 
 bool bin_is_variable(struct str s)
@@ -86,7 +86,7 @@ int check_inner(struct check *c, const struct call *call, size_t first, size_t n
 	struct str program;
 
 	if (!n || first >= call->n)
-		return bin_refuse(c, RULE_WRAPPER, &call->args[0], "there is nothing to start");
+		return bin_refuse(c, RULE_WRAPPER, &call->args[0], "no command to start");
 	if (call->depth >= WRAPPERS_MAX)
 		return bin_refuse(c, RULE_LIMIT, &call->args[0], "too many wrappers");
 	inner.args = call->args + first;

@@ -23,7 +23,7 @@ int bin_links(struct check *c, const struct arg *arg, bool made);
 bool bin_is_variable(struct str s);
 /* What `arg` leads to. -1 without a denial: it is not known, or leads outside. */
 int bin_place(struct check *c, const struct call *call, const struct arg *arg, struct place *out);
-/* The same call as it is seen from `folder`. 0, or -1 with the denial. */
+/* The same call as it is seen from `directory`. 0, or -1 with the denial. */
 int bin_enter(struct check *c, const struct call *call, const struct arg *folder, struct call *out);
 
 int check_diff(struct check *c, const struct call *call);

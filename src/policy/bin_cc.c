@@ -24,7 +24,7 @@ static int no(struct walk *w, const char *why)
 	return bin_refuse(w->c, RULE_OPTION, &w->call->args[w->i], why);
 }
 
-/* Folders of the system have what the compiler finds there anyway. */
+/* Directories of the system have what the compiler finds there anyway. */
 static bool of_system(struct str path)
 {
 	static const char *const folders[] = {"/usr/include/", "/usr/lib/", "/usr/local/include/",
@@ -212,7 +212,7 @@ static int check_linker_value(struct walk *w, const char *kind, struct str text)
 	value.text = text;
 	if (strcmp(kind, "rpath"))
 		return check_value(w->c, w->call, &value, str_of(kind));
-	/* $ORIGIN is the folder of the program that is made. */
+	/* $ORIGIN is the directory of the program that is made. */
 	if (str_starts(text, "$ORIGIN") && str_find(text, STR(":")) == text.n)
 		return 0;
 	return of_system(text) ? 0 : check_value(w->c, w->call, &value, STR("read"));
@@ -387,8 +387,8 @@ int check_flags(struct check *c, struct str value, struct str cwd, struct span a
 	struct arg arg = {.text = value, .at = at};
 
 	if (!survives_make(value))
-		return bin_refuse(c, RULE_ASSIGN_VALUE, &arg,
-			"a byte that make or its shell would take for more than itself");
+		return bin_refuse(
+			c, RULE_ASSIGN_VALUE, &arg, "a byte that is special to make or its shell");
 	return check_words(c, value, cwd, at);
 }
 

@@ -1,5 +1,5 @@
 /*
- * cp, mv, install, ln, chmod: what they write is the target, or, where the target is a folder, a
+ * cp, mv, install, ln, chmod: what they write is the target, or, where the target is a directory, a
  * name in it that comes from the source.
  */
 #include <fcntl.h>
@@ -16,9 +16,9 @@ struct targets {
 	struct arg folder;  /* -t, or the last operand */
 	const struct arg *sources;
 	size_t n;
-	bool listed;    /* -t: `folder` is a folder, whatever is there now */
+	bool listed;    /* -t: `directory` is a directory, whatever is there now */
 	bool no_folder; /* -T */
-	bool deep;      /* folders, with all that is in them */
+	bool deep;      /* directories, with all that is in them */
 	bool moves;     /* the sources themselves, which are not there afterwards */
 	bool below;     /* --parents: the whole path of a source is made again */
 };
@@ -34,7 +34,7 @@ static int ask(struct targets *t, const struct arg *arg, enum access access, boo
 	return check_path(t->c, t->call, arg, access, whole);
 }
 
-/* FOLDER/NAME, where NAME is the last part of the source. */
+/* DIRECTORY/NAME, where NAME is the last part of the source. */
 static int ask_inside(struct targets *t, const struct arg *source)
 {
 	struct arg target = t->folder;
@@ -55,8 +55,8 @@ static struct str path_of(const struct targets *t, const struct place *folder, s
 }
 
 /*
- * What the shell calls the source, relative to the root. A folder that the line goes into without a
- * link on the way has no other name; behind a link there is no `..`.
+ * What the shell calls the source, relative to the root. A directory that the line goes into
+ * without a link on the way has no other name; behind a link there is no `..`.
  */
 static struct str name_below(const struct targets *t, struct str source)
 {
@@ -120,7 +120,7 @@ static int ask_targets(struct targets *t)
 	if (!known)
 		return bin_refuse(t->c, RULE_PATH_DYNAMIC, &t->folder,
 			"the target is not known from the text");
-	/* A link to a folder is followed, unless -T says that it is none. */
+	/* A link to a directory is followed, unless -T says that it is none. */
 	if (ask(t, &t->folder, t->no_folder ? t->access : ACCESS_WRITE, false) < 0)
 		return -1;
 	if (t->no_folder || (!t->listed && !(there && place.folder) && t->n == 1))
@@ -131,7 +131,7 @@ static int ask_targets(struct targets *t)
 	return 0;
 }
 
-/* Sets sources and folder. */
+/* Sets sources and directory. */
 static int part(struct targets *t)
 {
 	t->sources = t->p.operands;

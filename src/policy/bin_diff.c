@@ -1,7 +1,7 @@
-/* diff goes through folders, and jq has a language: what of both leads to other files is denied. */
+/* diff goes through directories, and jq has a language: what of both leads to other files is denied. */
 #include "src/policy/found.h"
 
-/* Between folders diff reads what links in them lead to, unless it is told not to. */
+/* Between directories diff reads what links in them lead to, unless it is told not to. */
 static int check_folder(struct check *c, const struct call *call, const struct arg *arg, bool deep)
 {
 	const struct finding f = {.starts = arg, .n = 1, .followed = true};
@@ -9,7 +9,7 @@ static int check_folder(struct check *c, const struct call *call, const struct a
 
 	if (arg->origin == ARG_FOUND)
 		return bin_refuse(c, RULE_OPTION, arg,
-			"diff of folders follows links: give --no-dereference");
+			"diff of directories follows links: give --no-dereference");
 	if (!deep && (bin_place(c, call, arg, &place) < 0 || !place.folder))
 		return 0;
 	return check_links(c, call, &f, arg);

@@ -14,14 +14,14 @@ static int check_tree_list(struct check *c, const struct call *call)
 			k++)
 			if (strchr("LPIoHT", text.p[k]))
 				return bin_refuse(c, RULE_OPTION, &call->args[i],
-					"an option with a value must stand alone");
+					"an option with a value must not be joined with others");
 	}
 	if (check_options(c, call, 1, row->options, &p) < 0)
 		return -1;
 	return check_operands(c, call, &p, row->operands);
 }
 
-/* What it makes is below the folder that is given, or where the template says; else in /tmp. */
+/* What it makes is below the directory that is given, or where the template says; else in /tmp. */
 static int check_mktemp(struct check *c, const struct call *call)
 {
 	struct parsed p;
@@ -40,7 +40,7 @@ static int check_mktemp(struct check *c, const struct call *call)
 			"it would be outside the root: give a template or -p FOLDER");
 	if (placed && p.n_operands && str_find(p.operands[0].text, STR("/")) < p.operands[0].text.n)
 		return bin_refuse(c, RULE_OPERAND, &p.operands[0],
-			"a template with a folder together with -p");
+			"a template with a directory together with -p");
 	return check_operands(c, call, &p, placed ? "text" : "write");
 }
 

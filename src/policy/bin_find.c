@@ -1,6 +1,6 @@
 /*
  * find: where it starts, then an expression. What follows links, writes a file, or works in a
- * folder that is not known is not in the tables.
+ * directory that is not known is not in the tables.
  */
 #include "src/policy/found.h"
 

@@ -8,7 +8,7 @@ int git_revision(struct git_use *u, const struct arg *arg)
 	if (dash && !(arg->text.n == 1 && arg->origin == ARG_KNOWN))
 		return git_no(u, RULE_OPERAND, arg, "a revision does not begin with '-'");
 	if (arg->origin == ARG_FOUND)
-		return git_no(u, RULE_OPERAND, arg, "names of files where a revision stands");
+		return git_no(u, RULE_OPERAND, arg, "file names in place of a revision");
 	if (arg->origin == ARG_DYNAMIC && !arg->commits && (arg->split || !arg->text.n))
 		return git_no(
 			u, RULE_VALUE_DYNAMIC, arg, "it is not known that this is one revision");

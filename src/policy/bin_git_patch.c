@@ -13,7 +13,7 @@ enum { PATCH_MAX = 16 << 20, PARTS_MAX = 256 };
 
 /*
  * How many parts are cut off in front depends on -p and on who made the patch, so each end of the
- * name is asked about, from the folder and from the top.
+ * name is asked about, from the directory and from the top.
  */
 static int check_name(struct git_use *u, const struct arg *patch, struct str name)
 {
@@ -28,7 +28,7 @@ static int check_name(struct git_use *u, const struct arg *patch, struct str nam
 		arg.text = arena_str(u->c->arena, name);
 		if (++parts > PARTS_MAX || name.p[0] == '/')
 			return git_no(
-				u, RULE_OPERAND, patch, "a name in the patch is no name of a file");
+				u, RULE_OPERAND, patch, "a name in the patch is not a file name");
 		if (check_path(u->c, &u->call, &arg, ACCESS_ENTRY, false) < 0 ||
 			check_path(u->c, &top, &arg, ACCESS_ENTRY, false) < 0)
 			return -1;
@@ -102,7 +102,7 @@ static int open_patch(struct git_use *u, const struct arg *patch)
 			"the line writes before: apply the patch by a command of its own");
 	if (bin_is(patch, "-"))
 		return git_no(
-			u, RULE_OPERAND, patch, "standard input cannot be looked at: give a file");
+			u, RULE_OPERAND, patch, "standard input cannot be checked: give a file");
 	if (check_path(u->c, &u->call, patch, ACCESS_READ, false) < 0)
 		return -1;
 	if (bin_place(u->c, &u->call, patch, &place) < 0 || place.device || place.folder)
@@ -113,8 +113,8 @@ static int open_patch(struct git_use *u, const struct arg *patch)
 		arena_dup(u->c->arena, place.full), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > PATCH_MAX) {
 		base_close(&fd);
-		return git_no(
-			u, RULE_OPERAND, patch, "the patch is no file, or larger than 16 MiB");
+		return git_no(u, RULE_OPERAND, patch,
+			"the patch is not a file, or is larger than 16 MiB");
 	}
 	return fd;
 }
@@ -148,7 +148,7 @@ static int check_patches(struct git_use *u, bool needs_one)
 			return -1;
 	if (needs_one && !u->p.n_operands)
 		return git_no(u, RULE_OPERAND, &u->call.args[u->at],
-			"a patch from standard input cannot be looked at: give a file");
+			"a patch from standard input cannot be checked: give a file");
 	for (size_t i = 0; i < u->p.n_operands; i++) {
 		u->c->wrote = wrote; /* by what was before, not by asking */
 		if (check_patch(u, &u->p.operands[i]) < 0)

@@ -56,7 +56,7 @@ static int check_folder(struct git_use *u, const struct arg *arg, bool hooks, bo
 	*here = place.exists;
 	if (hooks && place.exists && !str_is(arg->text, "."))
 		return git_no(u, RULE_GIT_REMOTE, arg,
-			"a push to a folder runs the programs in its hooks");
+			"a push to a directory runs the programs in its hooks");
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /*
- * Which repository git finds from a folder: the first one upwards. Its settings and hooks can name
+ * Which repository git finds from a directory: the first one upwards. Its settings and hooks can name
  * programs. Those of the root cannot be written; but a program, an archive or a merge may have left
  * another repository in the tree, and from below it git would take that one.
  */
@@ -32,7 +32,7 @@ static bool below(const char *path, const char *folder)
 	return n && strncmp(path, folder, n) == 0 && path[n] == '/';
 }
 
-/* `gitdir: PATH` of a worktree or submodule: it leads into the folder of the root's repository. */
+/* `gitdir: PATH` of a worktree or submodule: it leads into the directory of the root's repository. */
 static bool leads_to_own(struct git_use *u, struct str folder)
 {
 	const struct root *r = u->c->root;
@@ -78,7 +78,7 @@ int git_repository(struct git_use *u)
 		/* What else makes one of it may stand elsewhere (commondir). */
 		if (has(u, at, "HEAD", &st))
 			return refuse(u, at,
-				"the folder looks like a repository to git, whose "
+				"the directory looks like a repository to git, whose "
 				"settings could run programs");
 		if (!at.n)
 			return 0;

@@ -98,7 +98,7 @@ int check_nodejs(struct check *c, const struct call *call)
 	return check_script_of(c, call, &p);
 }
 
-/* NAME or @SCOPE/NAME, perhaps @VERSION: of the registry, no folder and no address. */
+/* NAME or @SCOPE/NAME, perhaps @VERSION: of the registry, no directory and no address. */
 static bool is_package(struct str s)
 {
 	size_t slash = str_find(s, STR("/"));

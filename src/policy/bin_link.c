@@ -20,7 +20,7 @@ static struct str folder_of(struct str path)
 }
 
 /*
- * The text of a symbolic link, as it is read from the folder that has the link. What is written
+ * The text of a symbolic link, as it is read from the directory that has the link. What is written
  * through the link later on the same line is seen as a name that does not exist yet, so what it
  * leads to must be free to be written now.
  */
@@ -35,7 +35,7 @@ static int ask_target(struct link *l, const struct arg *target, const struct arg
 		return check_value(l->c, l->call, target, STR("write"));
 	if (bin_place(l->c, l->call, folder, &place) < 0)
 		return bin_refuse(l->c, RULE_PATH_OUTSIDE, folder,
-			"the folder of the link cannot be followed");
+			"the directory of the link cannot be followed");
 	from.cwd = place.path;
 	if (str_find(target->text, STR("..")) < target->text.n && bin_links(l->c, target, true) < 0)
 		return -1;
@@ -57,7 +57,7 @@ static int ask_link(struct link *l, const struct arg *target, struct arg name, b
 	} else {
 		folder.text = folder_of(name.text);
 	}
-	/* Without -n or -T a link that stands there is followed when it leads to a folder. */
+	/* Without -n or -T a link that stands there is followed when it leads to a directory. */
 	if (check_value(l->c, l->call, &name, STR("entry")) < 0 ||
 		(!given_any(&l->p, "-n") && !given_any(&l->p, "-T") &&
 			check_value(l->c, l->call, &folder, STR("write")) < 0) ||

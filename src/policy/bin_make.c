@@ -61,8 +61,8 @@ static int check_variable_of(
 		return bin_refuse(
 			c, RULE_ASSIGN_VALUE, arg, "the value of a variable must be known");
 	if (!bin_has_only(value.text, takes_words(name) ? " ._:/@+,=-%" : "._:/@+,=-%"))
-		return bin_refuse(c, RULE_ASSIGN_VALUE, arg,
-			"a byte that make or its shell would take for more than itself");
+		return bin_refuse(
+			c, RULE_ASSIGN_VALUE, arg, "a byte that is special to make or its shell");
 	if (value.text.n && str_find(value.text, STR("/")) < value.text.n &&
 		str_find(value.text, STR(" ")) == value.text.n)
 		return check_value(c, call, &value, STR("read"));
@@ -79,8 +79,8 @@ static int check_goal(struct check *c, const struct call *call, const struct arg
 		return bin_refuse(
 			c, RULE_VALUE_DYNAMIC, arg, "a target that is not known from the text");
 	if (!bin_has_only(arg->text, "._:/@+,-%~"))
-		return bin_refuse(c, RULE_OPERAND, arg,
-			"a byte that make or its shell would take for more than itself");
+		return bin_refuse(
+			c, RULE_OPERAND, arg, "a byte that is special to make or its shell");
 	if (str_find(arg->text, STR("/")) < arg->text.n)
 		return check_value(c, call, arg, STR("read"));
 	return 0;

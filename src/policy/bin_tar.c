@@ -97,7 +97,7 @@ static int check_given(
 		if (!str_is(g->name, "-C"))
 			continue;
 		if (entered)
-			return bin_refuse(c, RULE_OPTION, &g->value, "more than one folder");
+			return bin_refuse(c, RULE_OPTION, &g->value, "more than one directory");
 		entered = true;
 		if (bin_enter(c, call, &g->value, inside) < 0)
 			return -1;

@@ -33,7 +33,7 @@ static int check_zcat(struct check *c, const struct call *call)
 	for (size_t i = 0; i < p.n_operands; i++)
 		if (bin_place(c, call, &p.operands[i], &place) == 0 && !place.exists)
 			return bin_refuse(c, RULE_OPERAND, &p.operands[i],
-				"there is no such file, and zcat would look for another");
+				"the file does not exist, and zcat would look for another");
 	return 0;
 }
 

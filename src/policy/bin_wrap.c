@@ -111,7 +111,7 @@ static int check_env(struct check *c, const struct call *call)
 	}
 	/* Without a command it shows the variables, and so what is secret among them. */
 	if (i == p.n_operands)
-		return bin_refuse(c, RULE_WRAPPER, &call->args[0], "there is nothing to start");
+		return bin_refuse(c, RULE_WRAPPER, &call->args[0], "no command to start");
 	first = p.first_operand + i;
 	return check_inner(c, &inside, first, call->n - first);
 }

@@ -68,13 +68,13 @@ static bool grep_finding(struct check *c, const struct call *call, struct findin
 	for (size_t i = 0; i < p.n; i++)
 		if (str_is(p.options[i].name, "--include") && !rg)
 			out->names = out->names.n ? STR("*") : p.options[i].value.text;
-	/* Without being told rg does not look into hidden folders. */
+	/* Without being told rg does not look into hidden directories. */
 	out->tracked =
 		rg && !given_any(&p, "-.") && !given_any(&p, "--hidden") && !given_any(&p, "-u");
 	return true;
 }
 
-/* The one pattern of a pathspec that has one; git's `*` goes through folders. */
+/* The one pattern of a pathspec that has one; git's `*` goes through directories. */
 static void pathspec_finding(const struct parsed *p, size_t from, struct finding *out)
 {
 	*out = (struct finding){.zero = given_any(p, "-z"),

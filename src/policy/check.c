@@ -108,8 +108,8 @@ int check_call(struct check *c, const struct call *call, struct str *program)
 }
 
 /*
- * A folder that is only about to be made is a plain folder inside the one that is there, so `..` in
- * it leads back.
+ * A directory that is only about to be made is a plain directory inside the one that is there, so
+ * `..` in it leads back.
  */
 static void step_out(struct check *c, struct str *cwd, struct str *path, struct span at)
 {
@@ -149,7 +149,7 @@ static int look(struct check *c, const struct question *q, struct span at, struc
 
 /*
  * What a patch, an archive or another branch brings may be a link to anywhere. Only what is there
- * now is known; a new file may be written where its folder is there.
+ * now is known; a new file may be written where its directory is there.
  */
 static bool foreseen(struct check *c, const struct place *place, enum access access)
 {
@@ -181,7 +181,7 @@ static int find_place(struct check *c, struct str cwd, const struct arg *path, e
 	rc = look(c, &(struct question){cwd, text, access, whole}, path->at, out);
 	if (rc == 0 && !foreseen(c, out, access))
 		return no(c, RULE_PATH_OUTSIDE, path,
-			"a path that is not there yet, behind a command that may make it a link");
+			"a path that does not exist yet, behind a command that may make it a link");
 	c->wrote |= rc == 0 && !out->device && (access == ACCESS_WRITE || access == ACCESS_ENTRY);
 	return asked(c, rc < 0 && c->v->denied ? c->v->rule : RULE_PATH_OUTSIDE, path->at,
 		path->text, rc < 0 ? c->v->path : out->full, rc);
@@ -232,7 +232,7 @@ int check_cd(struct check *c, const struct call *call, struct str *to)
 	if (call->n < 2 || call->n > 3)
 		return no(c, RULE_CWD, &call->args[0], "cd must have one operand");
 	if (path->origin != ARG_KNOWN || !path->text.n || path->text.p[0] == '-')
-		return no(c, RULE_CWD, path, "cd to a folder that is not known from the text");
+		return no(c, RULE_CWD, path, "cd to a directory that is not known from the text");
 	if (find_place(c, call->cwd, path, ACCESS_ENTER, false, &place) < 0)
 		return -1;
 	*to = place.path;
@@ -304,5 +304,5 @@ int policy_check(struct arena *a, const struct policy *p, const struct root *r, 
 	/* A check that fails and does not say why has failed itself. */
 	return v->denied ? -1
 			 : deny(v, RULE_INTERNAL, (struct span){0, command.n},
-				   "the check itself did not work");
+				   "the check itself failed");
 }

@@ -23,7 +23,7 @@ struct trace {
 	size_t n, cap; /* in the check's arena */
 };
 
-/* A folder that the line has been in. */
+/* A directory that the line has been in. */
 struct entered {
 	struct str path; /* relative to the root */
 	struct entered *next;
@@ -37,14 +37,14 @@ struct check {
 	struct trace *trace; /* may be NULL */
 	unsigned left;       /* calls that may still be asked about */
 	bool live;           /* the executor asks: all values are real */
-	bool linked;         /* the shell's name for the first folder has a link in it */
+	bool linked;         /* the shell's name for the first directory has a link in it */
 	bool unforeseen;     /* the line has made files that nobody knows: what they are is open */
 	bool wrote;          /* the line writes: what a file says now, it may not say then */
 	unsigned patterns;   /* that may still be expanded */
 	struct memory *memory;     /* NULL: nothing is remembered, the disk may change */
 	size_t bytes;              /* of expanded values, so far */
 	struct compiled *compiled; /* options.c: notations that were read before */
-	size_t looked;             /* names in folders that were looked at, over the whole line */
+	size_t looked;             /* names in directories that were looked at, over the whole line */
 	const struct call *finder; /* what finds the files of ARG_FOUND */
 	struct state *jumps; /* where `break` and `continue` are reached in this loop; NULL: none */
 	struct entered **entered; /* shared by all copies of the check; NULL when live */
@@ -107,7 +107,7 @@ int check_redirect(struct check *c, const struct redirect *r, const struct arg *
 	struct str cwd, struct place *out);
 /* From here on `path` counts as a working directory of the line. */
 void check_enters(struct check *c, struct str path);
-/* Whether `path` (relative to the root) is, or holds, a folder that the line may be in. */
+/* Whether `path` (relative to the root) is, or holds, a directory that the line may be in. */
 bool check_entered(const struct check *c, struct str path);
 
 /* What `cd` leads to from `cwd`: a real path relative to the root. */

@@ -12,7 +12,7 @@ static bool is_there(const char *file)
 	return access(file, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-/* In the folder or the nearest one above it; NULL: there is none. */
+/* In the directory or the nearest one above it; NULL: there is none. */
 static char *clearance_above(struct arena *a, const char *folder)
 {
 	CLEANUP(base_free) char *real = realpath(folder, NULL);
@@ -114,7 +114,7 @@ int clearance_policy(struct arena *a, const char *repo, const char *name, struct
 	if (clearance_load(a, file, &c, &there, err) < 0)
 		return -1;
 	if (!there)
-		return error_set(err, ERR_INPUT, "there is no '%s'", file);
+		return error_set(err, ERR_INPUT, "'%s' does not exist", file);
 	if (clearance_persona(&c, str_of(name), &persona, v) < 0 ||
 		clearance_tool(persona, STR("Bash"), v) < 0)
 		return 0;

@@ -99,7 +99,7 @@ static int finish(struct making *m)
 		return 0;
 	if (m->wild && m->dynamic)
 		rc = deny(c->v, RULE_PATH_GLOB, m->at,
-			"a pattern together with what is only known at run time");
+			"a pattern together with a value that is known only at run time");
 	else if (m->wild) {
 		rc = finish_matches(m);
 	} else {

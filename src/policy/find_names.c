@@ -8,9 +8,9 @@ struct common {
 	bool from_here; /* it starts at `.` alone, so paths begin with `./` */
 	bool files;     /* -type f */
 	bool folders;   /* -type d */
-	bool deep;      /* folders come after what is in them: -prune comes too late */
+	bool deep;      /* directories come after what is in them: -prune comes too late */
 	bool acted;
-	bool pruned, left_out; /* git's folder, in one way or the other */
+	bool pruned, left_out; /* git's directory, in one way or the other */
 	struct str names;
 };
 
@@ -99,7 +99,7 @@ static void find_common(const struct call *call, size_t i, struct finding *out)
 		if (call->args[m.i].origin != ARG_KNOWN || !take_common(&m))
 			return;
 	out->names = m.names;
-	/* Folders above git's own are found too, so only files are clear of it. */
+	/* Directories above git's own are found too, so only files are clear of it. */
 	out->tracked = m.files && ((m.pruned && !m.deep && m.acted) || m.left_out);
 	out->beside = m.left_out;
 	out->plain = m.files || m.folders;

@@ -87,12 +87,12 @@ int fixture_take(struct arena *a, const char *dir, struct fixture *f, struct err
 		return error_errno(err, "cannot open '%s'", dir);
 	if (!plain(real))
 		return error_set(
-			err, ERR_INPUT, "'%s' has characters that mean something to a shell", real);
+			err, ERR_INPUT, "'%s' has characters that are special to a shell", real);
 	if (!real[1])
 		return error_set(err, ERR_INPUT, "the root of the machine cannot be the tree");
 	if (path_exists(path_join(a, real, "tree-other")))
 		return error_set(err, ERR_INPUT,
-			"'%s' is the folder around the tree: give the tree itself", real);
+			"'%s' is the directory around the tree: give the tree itself", real);
 	f->tree = arena_dup(a, str_of(real));
 	return root_open(a, f->tree, &f->root, err);
 }

@@ -83,7 +83,7 @@ static int check_start(
 		(!place.path.n && may_be_listed(c, pattern)) ||
 		finds_guarded(c, f, start, arg->commits))
 		return bin_refuse(c, RULE_PATH_PROTECTED, arg,
-			"protected files are among what is found: name a folder or a -name");
+			"protected files are among what is found: name a directory or a -name");
 	return asked(c, RULE_PATH_PROTECTED, arg->at, start->text, place.full, 0);
 }
 

@@ -28,7 +28,7 @@ struct finding {
 	bool plain;       /* no links among them */
 	bool of_git;      /* names are in git's index, whether they are in the tree or not */
 	bool indexed;     /* of git, and nothing that it does not know */
-	bool followed;    /* links to folders are followed too */
+	bool followed;    /* links to directories are followed too */
 	bool beside;      /* but `.git` itself, where it is a file, may be one of them */
 };
 /* False: it is no such program, or puts out other things. */
@@ -51,9 +51,9 @@ int git_index_each(struct check *c, bool (*good)(void *of, struct str name, bool
 int check_links(
 	struct check *c, const struct call *finder, const struct finding *f, const struct arg *arg);
 
-/* Is a protected file, or a name in a protected folder, among it? `any`: whatever it is called. */
+/* Is a protected file, or a name in a protected directory, among it? `any`: whatever it is called. */
 bool finds_guarded(struct check *c, const struct finding *f, const struct arg *start, bool any);
-/* A folder that is moved or copied: no link in it may lead elsewhere from its new place. */
+/* A directory that is moved or copied: no link in it may lead elsewhere from its new place. */
 int check_moved(struct check *c, const struct call *call, const struct arg *folder);
 
 /* ---- the expressions of find ---- */

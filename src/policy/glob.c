@@ -1,14 +1,14 @@
 /*
- * A pattern is followed part by part, with the texts that its beginning can stand for. Folders are
- * listed by their real path from the root and nothing else is opened; a match that leads out is a
- * denial and is never looked into.
+ * A pattern is followed part by part, with the texts that its beginning can stand for. Directories
+ * are listed by their real path from the root and nothing else is opened; a match that leads out is
+ * a denial and is never looked into.
  */
 #include <dirent.h>
 #include <errno.h>
 #include "src/policy/glob_match.h"
 #include "src/policy/trail.h"
 
-/* A folder that is opened, or a link that is followed, counts as that many names. */
+/* A directory that is opened, or a link that is followed, counts as that many names. */
 enum { MATCHES_MAX = 4096, NAMES_MAX = 100000, PARTS_MAX = 256, FOLDER_COST = 16 };
 
 /* A text that the pattern's beginning stands for. */
@@ -96,7 +96,7 @@ static void close_folder(DIR **d)
 		closedir(*d);
 }
 
-/* NULL with *rc: 0 when there is no such folder. */
+/* NULL with *rc: 0 when there is no such directory. */
 static DIR *open_folder(const struct glob *g, const char *text, int *rc)
 {
 	CLEANUP(trail_close) struct trail t = TRAIL_INIT;
@@ -113,11 +113,12 @@ static DIR *open_folder(const struct glob *g, const char *text, int *rc)
 	if (fd >= 0 && !(d = fdopendir(fd)))
 		close(fd);
 	if (!d)
-		*rc = refuse(g, *text ? text : ".", "folder that cannot be listed");
+		*rc = refuse(g, *text ? text : ".", "directory that cannot be listed");
 	return d;
 }
 
-/* Where more of the path follows, only folders match. What is a link is looked at in the end. */
+/* Where more of the path follows, only directories match. What is a link is looked at in the end.
+ */
 static bool goes_on(struct glob *g, const struct dirent *e, const char *text)
 {
 	CLEANUP(trail_close) struct trail t = TRAIL_INIT;
@@ -298,7 +299,7 @@ int glob_expand(struct arena *a, const struct root *r, const struct policy *p, s
 	unsigned parts = 0;
 
 	if (glob.n >= PATH_MAX || memchr(glob.p ? glob.p : "", '\0', glob.n))
-		return refuse(&g, NULL, "pattern that is no path");
+		return refuse(&g, NULL, "pattern that is not a path");
 	rest = plain_slashes(a, glob);
 	slashes = cut_slashes(&rest, false);
 	(void)push(&g, arena_dup(a, slashes), false);

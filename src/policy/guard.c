@@ -3,13 +3,13 @@
 #include "src/policy/trail.h"
 
 /*
- * git runs what its folder says (hooks, filters, editors), and agents what their settings say: who
+ * git runs what its directory says (hooks, filters, editors), and agents what their settings say: who
  * writes these decides what runs next, outside of any policy.
  */
 const char *const guarded_names[] = {".git", ".claude", ".mcp.json", ".codex", ".gemini", ".cursor",
 	".opencode", "opencode.json", ".aider.conf.yml", ".dev-team", NULL};
 
-/* On some file systems `.GIT` is the same folder. */
+/* On some file systems `.GIT` is the same directory. */
 static bool part_is(struct str part, const char *name)
 {
 	return part.n == strlen(name) && !strncasecmp(part.p, name, part.n);
@@ -35,7 +35,7 @@ static bool meets(struct str rel, struct str kept, bool whole)
 	return path_below(rel, kept, &rest) || (whole && path_below(kept, rel, &rest));
 }
 
-/* The same with what `kept` leads to when it, or a folder on its way, is a link. */
+/* The same with what `kept` leads to when it, or a directory on its way, is a link. */
 static bool meets_real(const struct root *r, struct str rel, const char *kept, bool whole)
 {
 	CLEANUP(trail_close) struct trail t = TRAIL_INIT;

@@ -76,7 +76,7 @@ static int fail(struct hook *h, enum rule rule, const char *what, const struct e
 
 /* ---- the boundary ---- */
 
-/* Real path `path` is `folder` or below it. */
+/* Real path `path` is `directory` or below it. */
 static bool is_below(const char *path, const char *folder)
 {
 	size_t n = strlen(folder);
@@ -246,7 +246,7 @@ static int check_files(struct hook *h)
 		any = true;
 		if (!json_text(file))
 			return deny(&h->verdict, RULE_INTERNAL, (struct span){0},
-				"'%s' of the call is no text", members[i]);
+				"'%s' of the call is not a text", members[i]);
 		if (check_write(h, json_text(file)) < 0)
 			return -1;
 	}
@@ -308,7 +308,7 @@ static int read_call(struct hook *h, const json *call)
 	h->input = json_get(call, "tool_input");
 	if (!h->cwd || h->cwd[0] != '/' || !h->tool || !json_is_object(h->input))
 		return deny(&h->verdict, RULE_INTERNAL, (struct span){0},
-			"the hook was not told tool_name, tool_input and an absolute cwd");
+			"the hook's input lacks tool_name, tool_input or an absolute cwd");
 	return 0;
 }
 
@@ -330,7 +330,7 @@ static int find_persona(struct hook *h, const json *call, const char *file, bool
 		return *nobody = true, 0;
 	if (!name)
 		return deny(&h->verdict, RULE_PERSONA, (struct span){0},
-			"the hook was not told which agent asks");
+			"the hook's input does not name the agent");
 	if (!main_session)
 		return clearance_persona(&h->clearance, str_of(name), &h->persona, &h->verdict);
 	*nobody = clearance_persona(&h->clearance, STR("main"), &h->persona, &none) < 0;

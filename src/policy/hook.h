@@ -17,7 +17,7 @@ int policy_hook(
 	struct arena *a, struct str input, const char *project, struct buf *out, struct error *err);
 
 /*
- * The clearance file for a call from directory `folder`: in it, in the nearest one above it, or in
+ * The clearance file for a call from directory `directory`: in it, in the nearest one above it, or in
  * the repository whose worktree it is. NULL: there is none.
  */
 char *clearance_find(struct arena *a, const char *folder);
@@ -51,7 +51,7 @@ void policy_question_release(struct policy_question *q); /* for CLEANUP */
  * to remember is ignored.
  */
 void clearance_mark(struct arena *a, const char *folder);
-/* The mark of `folder` or of the nearest directory above it; NULL: there is none. */
+/* The mark of `directory` or of the nearest directory above it; NULL: there is none. */
 char *clearance_marked(struct arena *a, const char *folder);
 
 /* The commands with which agents call this program (brief, record, exec, context, events). No

@@ -58,7 +58,7 @@ static int check_redirects(const struct node *n, struct verdict *v)
 	return 0;
 }
 
-/* In the state folder, and nothing that the agent's commands may write. */
+/* In the state directory, and nothing that the agent's commands may write. */
 static int check_document(
 	const struct hook_protocol *p, const char *file, struct span at, struct verdict *v)
 {
@@ -74,11 +74,11 @@ static int check_document(
 	if (context_state_directory(p->arena, &state, &err) < 0)
 		return refuse(v, at, str_of(file), err.text);
 	if (!realpath(state, folder) || !realpath(file, real))
-		return refuse(v, at, str_of(file), "there is no such document");
+		return refuse(v, at, str_of(file), "the document does not exist");
 	n = strlen(folder);
 	if (strncmp(real, folder, n) != 0 || real[n] != '/')
 		return refuse(v, at, arena_str(p->arena, str_of(real)),
-			"documents are those in the state folder");
+			"documents are those in the state directory");
 	if (where(p->arena, p->root, &writer, STR(""), str_of(real), ACCESS_WRITE, false, at,
 		    &place, &ignored) == 0)
 		return refuse(v, at, arena_str(p->arena, str_of(real)),
@@ -130,7 +130,7 @@ static int check_option(const struct hook_protocol *p, const struct form *form,
 	size_t first = *at;
 
 	if (!bit || *seen & bit)
-		return refuse(v, w->at[first], str_of(w->p[first]), "this option is not taken");
+		return refuse(v, w->at[first], str_of(w->p[first]), "this option is not accepted");
 	*seen |= bit;
 	value = equals ? equals + 1 : ++*at < w->n ? w->p[*at] : NULL;
 	++*at;
@@ -154,7 +154,7 @@ static int check_form(const struct hook_protocol *p, const struct form *form, co
 			continue;
 		}
 		if (!*words || w->p[at][0] == '-')
-			return refuse(v, w->at[at], str_of(w->p[at]), "this word is not taken");
+			return refuse(v, w->at[at], str_of(w->p[at]), "this word is not accepted");
 		if (*words++ == '%' && check_document(p, w->p[at], w->at[at], v) < 0)
 			return -1;
 		at++;
@@ -199,7 +199,7 @@ int hook_protocol_check(
 	if (shell_parse(p->arena, command, &tree, v) < 0)
 		return -1;
 	if (tree->kind != NODE_COMMAND || tree->n_assignments || !tree->n_words)
-		return refuse(v, tree->at, STR(""), "it does not stand alone");
+		return refuse(v, tree->at, STR(""), "it is not the whole command");
 	if (read_words(p, tree, &words, v) < 0)
 		return -1;
 	if (strcmp(words.p[0], "dev-team") != 0 && strcmp(words.p[0], p->self) != 0)

@@ -54,7 +54,7 @@ struct str path_by_name(struct arena *a, struct str folder, struct str path)
 	return arena_str(a, buf_str(&out));
 }
 
-/* PWD counts where it is a name of the folder that this process is in. */
+/* PWD counts where it is a name of the directory that this process is in. */
 static const char *own_name(const char *real)
 {
 	const char *name = getenv("PWD");

@@ -24,14 +24,14 @@ struct look {
 	const char *bad;
 	const char *names; /* only what matches is put out; NULL: all */
 	bool tracked, deep, dashes;
-	bool dirty; /* a folder on the way has such a name */
+	bool dirty; /* a directory on the way has such a name */
 	size_t left;
 	struct check *links; /* looks for links that lead out */
 	bool guard;          /* looks for what is protected */
-	bool inside;         /* in a folder that is */
-	bool climb;          /* looks for links that lead out of the folder, or out of the root */
+	bool inside;         /* in a directory that is */
+	bool climb; /* looks for links that lead out of the directory, or out of the root */
 	unsigned depth;
-	bool followed; /* or to a folder, which is looked at like one of the tree */
+	bool followed; /* or to a directory, which is looked at like one of the tree */
 };
 
 static void close_folder(DIR **d)
@@ -83,7 +83,8 @@ static bool meets_guard(const struct look *l, const struct dirent *e)
 	       (!l->names || !fnmatch(l->names, e->d_name, 0));
 }
 
-/* From the folder's new place a link with more `..` than there are folders leads elsewhere. */
+/* From the directory's new place a link with more `..` than there are directories leads elsewhere.
+ */
 static bool climbs(const struct look *l, int fd, const struct dirent *e)
 {
 	char to[PATH_MAX];
@@ -238,7 +239,7 @@ int check_names(struct check *c, const struct call *finder, const struct finding
 	if (good)
 		return 0;
 	return bin_refuse(c, RULE_WRAPPER, arg,
-		"names with blanks, quotes or a dash in front, or too many, would be taken apart: "
+		"names with blanks, quotes or a leading dash, or too many, would be split: "
 		"use -print0 or -z, and xargs -0");
 }
 
@@ -273,7 +274,7 @@ bool finds_guarded(struct check *c, const struct finding *f, const struct arg *s
 {
 	struct look l = {.bad = "", .deep = true, .left = left(c), .guard = true};
 
-	/* Where `.git` is a file, it is not left out by what leaves out its folder. */
+	/* Where `.git` is a file, it is not left out by what leaves out its directory. */
 	l.tracked = f->tracked && !(f->beside && c->root->git_dir);
 	if (f->names.n && !any)
 		l.names = arena_dup(c->arena, f->names);
@@ -286,6 +287,6 @@ int check_moved(struct check *c, const struct call *call, const struct arg *fold
 
 	if (c->live || look_at(c, call, folder, &l) == 0)
 		return 0;
-	return bin_refuse(c, RULE_PATH_OUTSIDE, folder,
-		"a link in it would lead elsewhere from another place");
+	return bin_refuse(
+		c, RULE_PATH_OUTSIDE, folder, "a link in it would have another target from there");
 }

@@ -74,7 +74,7 @@ static int add_names(struct notation *n, struct str names, struct option_row row
 		if (!row.first.n)
 			row.first = row.name;
 		if (!name_fits(row.name))
-			return error_set(err, ERR_INPUT, "'%.*s' is no name of an option",
+			return error_set(err, ERR_INPUT, "'%.*s' is not the name of an option",
 				(int)row.name.n, row.name.p);
 		*new = row;
 		if (str_is(row.name, "-#"))
@@ -168,7 +168,7 @@ static int check_twice(const struct notation *n, struct error *err)
 {
 	for (size_t i = 0; i < n->n; i++)
 		if (notation_find(n, n->rows[i].name) != &n->rows[i])
-			return error_set(err, ERR_INPUT, "option '%.*s' is there twice",
+			return error_set(err, ERR_INPUT, "option '%.*s' is given twice",
 				(int)n->rows[i].name.n, n->rows[i].name.p);
 	return 0;
 }

@@ -67,7 +67,7 @@ static int check_word(struct check *c, const struct arg *arg, struct str kind)
 			break;
 		rest = str_sub(rest, n + 1, rest.n);
 	}
-	return refuse(c, RULE_OPERAND, arg, "not one of the words that can stand here");
+	return refuse(c, RULE_OPERAND, arg, "not one of the words that are allowed here");
 }
 
 static int check_rev(struct check *c, const struct arg *arg)

@@ -231,7 +231,7 @@ struct compiled {
 	struct compiled *next;
 };
 
-/* The same row is asked about for each command of a line, in each folder that may be. */
+/* The same row is asked about for each command of a line, in each directory that may be. */
 static int compile(struct check *c, const char *options, struct notation *out, struct error *err)
 {
 	struct compiled *one = c->compiled;

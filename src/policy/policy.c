@@ -191,7 +191,7 @@ int policy_load(struct arena *a, const char *name, struct policy *out, struct er
 		return fault_of_name(name, err);
 	if (sys_read_file(&text, name, POLICY_MAX, &missing, err) < 0) {
 		if (missing)
-			error_set(err, ERR_INPUT, "there is no policy '%.400s'", name);
+			error_set(err, ERR_INPUT, "no policy '%.400s'", name);
 		return -1;
 	}
 	/* Nodes of the tree have copies of what they say. */

@@ -57,7 +57,7 @@ struct policy {
 	struct texts git;
 	struct texts git_config;  /* more keys that may be given with -c */
 	struct texts environment; /* more variables that may be set */
-	struct texts read;        /* more folders that may be read: absolute paths */
+	struct texts read;        /* more directories that may be read: absolute paths */
 	struct texts protect;     /* more paths below the root that may not be written */
 	struct texts scripts; /* programs below the root that may be run: paths relative to it */
 	struct program *programs;

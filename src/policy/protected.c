@@ -5,7 +5,7 @@
 
 enum { MODULES_DEPTH = 8 };
 
-/* Of a git folder: what says which programs git runs, and which repository it is. */
+/* Of a git directory: what says which programs git runs, and which repository it is. */
 static const char *const git_settings[] = {
 	"hooks", "config", "config.worktree", "info", "commondir", "gitdir"};
 
@@ -48,7 +48,7 @@ static bool has(const struct protected *p, const struct base *base, struct str p
 	return false;
 }
 
-/* The folders on the way to `path`. */
+/* The directories on the way to `path`. */
 static void add_way(struct protected *p, const struct base *base, const char *path)
 {
 	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -82,7 +82,7 @@ static void add_kept(struct protected *p, const struct base *base, const char *p
 	add(p, base, path, WATCH_ALL);
 }
 
-/* Settings of the folders in `dir` that others come and go with: only what is there counts. */
+/* Settings of the directories in `dir` that others come and go with: only what is there counts. */
 static void add_known(struct protected *p, const struct base *base, const char *dir, unsigned depth)
 {
 	int fd = list_folder(base->fd, dir);
@@ -109,7 +109,7 @@ static void add_known(struct protected *p, const struct base *base, const char *
 		closedir(list);
 }
 
-/* `dir`: the git folder, "" where it is the base. */
+/* `dir`: the git directory, "" where it is the base. */
 static void add_git(struct protected *p, const struct base *base, const char *dir, bool mounted)
 {
 	static const char *const more[] = {"modules", "worktrees"};

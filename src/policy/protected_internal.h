@@ -8,7 +8,7 @@
 #include "src/policy/protected.h"
 #include "src/policy/trail.h"
 
-/* One file, folder or link as it was. */
+/* One file, directory or link as it was. */
 struct kept {
 	const char *path; /* relative to the base */
 	struct stat st;
@@ -18,8 +18,8 @@ struct kept {
 };
 
 enum watch_kind {
-	WATCH_ALL,    /* the file, or the folder and all below it */
-	WATCH_KIND,   /* a folder on the way: what it is, not what is in it; no link may come to
+	WATCH_ALL,    /* the file, or the directory and all below it */
+	WATCH_KIND,   /* a directory on the way: what it is, not what is in it; no link may come to
 			 stand there */
 	WATCH_KNOWN,  /* a file that others may make or remove: only its text counts */
 	WATCH_NEW_GIT /* there is no .git: one as `git init` makes it may come */
@@ -30,7 +30,7 @@ struct base {
 	const char *name; /* for reports: "" is the root */
 };
 
-/* `list` is in the order in which folders stand before what is in them; empty: there is none. */
+/* `list` is in the order in which directories stand before what is in them; empty: there is none. */
 struct watch {
 	const struct base *base;
 	const char *path; /* relative to it */
@@ -57,16 +57,16 @@ bool watched(const char *path);
 
 /* protected_keep.c: -1: ERR_SYSTEM, ERR_STATE. */
 int keep_watch(struct protected *p, struct watch *w, struct error *err);
-/* Opens the folder that has `path`; -1 with errno. */
+/* Opens the directory that has `path`; -1 with errno. */
 int watch_parent(const struct watch *w, const char *path, const char **name);
 int list_folder(int dir, const char *name); /* for reading; -1 with errno */
 
-/* protected_fresh.c: is the folder a repository as `git init` leaves it? */
+/* protected_fresh.c: is the directory a repository as `git init` leaves it? */
 bool git_is_fresh(int dir, const char *name);
 
 /* protected_write.c: takes away whatever stands there; 0 when nothing does any more. */
 int take_away(int dir, const char *name);
-/* Puts a file, an empty folder or a link there as it was; the place is free, or has a file. */
+/* Puts a file, an empty directory or a link there as it was; the place is free, or has a file. */
 int put_back(int dir, const char *name, const struct kept *k);
 
 #endif

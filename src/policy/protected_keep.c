@@ -4,7 +4,7 @@
 
 enum { DEPTH_MAX = 32, FILES_MAX = 16384, FILE_MAX = 1 << 20, BYTES_MAX = 16 << 20 };
 
-/* Where a file is found: its name in an open folder, and its path in the base. */
+/* Where a file is found: its name in an open directory, and its path in the base. */
 struct spot {
 	int dir;
 	const char *name, *path;
@@ -140,7 +140,7 @@ int keep_watch(struct protected *p, struct watch *w, struct error *err)
 	const char *name;
 	CLEANUP(base_close) int dir = watch_parent(w, w->path, &name);
 
-	if (dir < 0) /* a folder on the way is not there, or a link: that is watched, too */
+	if (dir < 0) /* a directory on the way is not there, or a link: that is watched, too */
 		return errno == ENOENT || errno == ELOOP || errno == ENOTDIR
 			       ? 0
 			       : error_errno(err, "cannot look at '%.200s'", w->path);

@@ -1,6 +1,6 @@
 /*
- * After a run: each file that was there is looked at, folders before what is in them, and mended
- * where it differs; then what is new in the folders is taken away. All by names in folders that are
+ * After a run: each file that was there is looked at, directories before what is in them, and mended
+ * where it differs; then what is new in the directories is taken away. All by names in directories that are
  * opened without following a link.
  */
 #include <dirent.h>
@@ -9,7 +9,7 @@
 
 enum { PASSES = 8, REPORTED = 256 };
 
-/* One name in a folder that is open. */
+/* One name in a directory that is open. */
 struct spot {
 	struct protected *p;
 	const struct watch *w;
@@ -109,7 +109,7 @@ static bool same(struct spot at, const struct kept *k, const struct stat *is)
 	return k->copied && is->st_nlink <= was->st_nlink && same_text(at, k);
 }
 
-/* A folder keeps what is in it when its mode alone differs. */
+/* A directory keeps what is in it when its mode alone differs. */
 static void mend_mode(struct spot at, const struct kept *k)
 {
 	CLEANUP(base_close) int fd = list_folder(at.dir, at.name);

@@ -41,7 +41,7 @@ static char *line_of(struct arena *a, int dir, const char *name)
 	return text.n ? arena_dup(a, text) : NULL;
 }
 
-/* What `.git` leads to, when it is no folder itself. */
+/* What `.git` leads to, when it is no directory itself. */
 static const char *git_target(struct arena *a, int fd)
 {
 	char to[1];
@@ -66,7 +66,7 @@ static bool has_all(int dir, const char *const *names)
 }
 
 /*
- * A linked worktree's folder is COMMON/worktrees/NAME, says where COMMON is, and points back at the
+ * A linked worktree's directory is COMMON/worktrees/NAME, says where COMMON is, and points back at the
  * worktree. All three are asked, since a `.git` file may have been written by anybody: it must not
  * open another repository.
  */
@@ -107,7 +107,7 @@ static const char *worktree_setting(struct arena *a, struct str config)
 	return path;
 }
 
-/* A submodule's folder stands in its superproject's and names the worktree in its settings. */
+/* A submodule's directory stands in its superproject's and names the worktree in its settings. */
 static bool is_submodule(struct arena *a, const struct root *r, const char *git)
 {
 	static const char *const own[] = {"HEAD", "objects", "refs", NULL};

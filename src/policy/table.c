@@ -130,7 +130,7 @@ static int read_policy(const struct reader *r, const json *j, struct table_row *
 		row->policy = p;
 		if (policy_shipped_text(json_text(value)).p)
 			return policy_load(r->arena, json_text(value), p, r->err);
-		error_set(r->err, ERR_INPUT, "there is no policy '%.60s'", json_text(value));
+		error_set(r->err, ERR_INPUT, "no policy '%.60s'", json_text(value));
 	} else {
 		error_set(r->err, ERR_INPUT, "it must be an object or a name");
 	}
@@ -233,6 +233,6 @@ int table_read(struct arena *a, const char *file, struct table *out, struct erro
 			return -1;
 	}
 	if (!out->n)
-		return error_at(err, file, 1, 1, "there are no rows");
+		return error_at(err, file, 1, 1, "no rows");
 	return check_ids(out, err);
 }

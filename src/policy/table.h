@@ -64,7 +64,7 @@ json *confusion_json(const struct confusion *c);
  */
 struct fixture {
 	const char *tree;  /* real path; plain characters only, so that it can stand in any text */
-	const char *world; /* the folder around it, when it was made here: removed at the end */
+	const char *world; /* the directory around it, when it was made here: removed at the end */
 	struct root root;
 };
 

@@ -1,7 +1,7 @@
 /*
  * A path is opened beneath the root first. Where that leads out it is opened freely (O_PATH alone:
  * nothing is read), since an absolute link or a detour may lead back in, and the real path of what
- * was opened decides. What does not exist is placed by the deepest folder above it that does.
+ * was opened decides. What does not exist is placed by the deepest directory above it that does.
  */
 #include <errno.h>
 #include <linux/magic.h>
@@ -127,7 +127,7 @@ static int add_missing(struct trail *t, const struct walk *w)
 		if (first &&
 			(fstatat(t->fd, t->real + t->n - part.n, &st, AT_SYMLINK_NOFOLLOW) == 0 ||
 				errno != ENOENT))
-			return fault(t, "link that leads to nothing");
+			return fault(t, "link to a file that does not exist");
 		first = false;
 	}
 	return 0;
@@ -203,7 +203,8 @@ static int add_name(struct trail *t, struct str name)
 	return t->exists || errno == ENOENT ? 0 : fault_errno(t, errno);
 }
 
-/* How much of the folder's real path leads to the root's own folder: 0 when it is not above it. */
+/* How much of the directory's real path leads to the root's own directory: 0 when it is not above
+ * it. */
 static size_t climb(const struct root *r, int folder, const char *real, size_t n)
 {
 	struct stat top, here;

@@ -37,7 +37,7 @@ int trail_follow(
  * *by: the protected path. */
 bool guarded(
 	const struct root *r, const struct policy *p, struct str rel, bool whole, const char **by);
-/* Is one of the fixed names in the root's own folder a link? */
+/* Is one of the fixed names in the root's own directory a link? */
 bool guard_linked(const struct root *r);
 /* The fixed names, NULL-ended. */
 extern const char *const guarded_names[];

@@ -1,6 +1,6 @@
 /*
- * Programs are looked up in two folders that only the system's packages write to, never by $PATH.
- * The real file is what is started, so that a link cannot be turned between check and start.
+ * Programs are looked up in two directories that only the system's packages write to, never by
+ * $PATH. The real file is what is started, so that a link cannot be turned between check and start.
  */
 #include <errno.h>
 #include "src/policy/trail.h"
@@ -46,9 +46,9 @@ static int program_open(const char *path, struct program_file *f, const char **w
 	if (f->fd < 0 || fd_real(f->fd, f->real, &f->n) < 0 || fstat(f->fd, &f->st) < 0)
 		return -1;
 	if (!in_homes((struct str){f->real, f->n}))
-		*why = "program that lies outside the system's folders";
+		*why = "program that lies outside the system's directories";
 	else if (!S_ISREG(f->st.st_mode) || !(f->st.st_mode & 0111))
-		*why = "file that is no program";
+		*why = "file that is not a program";
 	else if (f->st.st_mode & 022)
 		*why = "program that others than its owner may write";
 	return *why ? -1 : 0;
@@ -149,7 +149,7 @@ int script_allowed(struct arena *a, const struct root *r, const struct policy *p
 		t.below && is_script(p, t.rel)) {
 		if (t.exists && (!S_ISREG(t.st.st_mode) || !(t.st.st_mode & 0111)))
 			return distrust(v, at, name, arena_str(a, (struct str){t.real, t.n}),
-				"file that is no program");
+				"file that is not a program");
 		if (t.exists)
 			*out = arena_str(a, (struct str){t.real, t.n});
 		return 0;

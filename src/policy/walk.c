@@ -61,7 +61,7 @@ static int negated(struct check *c, const struct node *n, const struct state *in
 	return 0;
 }
 
-/* What it does to variables and folders ends with it. */
+/* What it does to variables and directories ends with it. */
 static int apart(struct check *c, const struct node *n, const struct state *in, struct ends *out)
 {
 	struct ends ignored;
@@ -142,7 +142,7 @@ static int turns(struct check *c, const struct node *n, const struct state *in, 
 			return 0;
 	}
 	return deny(
-		c->v, RULE_LIMIT, n->at, "each turn of the loop leads to another folder or value");
+		c->v, RULE_LIMIT, n->at, "each turn of the loop leads to another directory or value");
 }
 
 static int loop(struct check *c, const struct node *n, const struct state *in, struct ends *out)

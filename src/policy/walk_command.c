@@ -3,7 +3,7 @@
 #include "src/policy/where.h"
 #include "src/policy/state.h"
 
-/* The folder that a command is in, as a path. */
+/* The directory that a command is in, as a path. */
 static struct str full_path(struct walker *w)
 {
 	const char *root = w->check->root->path;
@@ -147,7 +147,7 @@ static bool next_choice(struct walker *w, const bool *used)
 static int count(struct check *c, struct span at)
 {
 	if (!c->left)
-		return deny(c->v, RULE_LIMIT, at, "too many commands, values and folders together");
+		return deny(c->v, RULE_LIMIT, at, "too many commands, values and directories together");
 	c->left--;
 	return 0;
 }
@@ -278,7 +278,7 @@ static int change_folder(struct walker *w, const struct call *call, struct simpl
 	to->linked = follows_link(w, path, to->path) || (w->in->linked && path.p[0] != '/');
 	if (to->linked && path_goes_up(path))
 		return deny_word(w->check->v, RULE_CWD, call->at, path, STR(""),
-			"'..' behind a symbolic link means one folder or another");
+			"'..' behind a symbolic link means one directory or another");
 	check_enters(w->check, to->path);
 	there.cwds = to;
 	here.cwds = (struct folder *)w->in;

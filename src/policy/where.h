@@ -12,10 +12,10 @@
 struct root {
 	int fd;           /* O_PATH */
 	const char *path; /* real path, absolute */
-	/* A linked worktree: real path of its own git folder, and of the one that it shares; a
+	/* A linked worktree: real path of its own git directory, and of the one that it shares; a
 	 * submodule: of its own alone; else NULL. */
 	const char *git_dir, *common_dir;
-	/* Where `.git` is a file or a link and leads to a folder below the root: that folder,
+	/* Where `.git` is a file or a link and leads to a directory below the root: that directory,
 	 * relative to the root; else NULL. */
 	const char *inner_git;
 	bool linked; /* a protected name stands there as a link, to be followed at each question */
@@ -24,13 +24,13 @@ struct root {
 /* -1: ERR_SYSTEM or ERR_INPUT. */
 int root_open(struct arena *a, const char *path, struct root *out, struct error *err);
 void root_close(struct root *r); /* for CLEANUP too */
-/* The worktree around `cwd` (the nearest folder upwards with a .git), else `cwd` itself. */
+/* The worktree around `cwd` (the nearest directory upwards with a .git), else `cwd` itself. */
 int root_find(struct arena *a, const char *cwd, char **out, struct error *err);
 
 enum access {
 	ACCESS_READ,
 	ACCESS_WRITE, /* made or changed; also every path below it where `whole` */
-	ACCESS_ENTER, /* becomes the working directory: place.exists and .folder are the caller's to
+	ACCESS_ENTER, /* becomes the working directory: place.exists and .directory are the caller's to
 			 ask */
 	ACCESS_RUN,   /* a program */
 	ACCESS_ENTRY, /* the name itself is made, removed or moved (rm, mv, ln): a link that stands
@@ -49,7 +49,7 @@ struct place {
  * Follows `path` ("" is `cwd` itself) from `cwd` (relative to the root, "" for the root; real as
  * far as it exists). 0 with *out, or -1 with
  * *v: PATH_OUTSIDE, PATH_PROTECTED (for ACCESS_WRITE; `whole`: the path and all below it is
- * affected, so a folder with a protected file in it, or where one could be made, is protected too).
+ * affected, so a directory with a protected file in it, or where one could be made, is protected too).
  *
  * Outside but allowed: /dev/null /dev/zero /dev/urandom (reading; of them /dev/null for writing),
  * and for reading what is below policy->read. What does not exist is where its deepest existing
@@ -94,7 +94,7 @@ int script_allowed(struct arena *a, const struct root *r, const struct policy *p
  * a link is on the way. */
 /* A part of the path is `..`. */
 bool path_goes_up(struct str path);
-/* `path` from the absolute `folder`: absolute, without `.`, `..` and empty parts. In the arena. */
+/* `path` from the absolute `directory`: absolute, without `.`, `..` and empty parts. In the arena. */
 struct str path_by_name(struct arena *a, struct str folder, struct str path);
 /* Whether the shell's name for the working directory `cwd` has a link in it. */
 bool path_is_alias(struct arena *a, const char *cwd);

@@ -131,7 +131,7 @@ void cgroup_look(struct host *h)
 		   : h->groups_v2 && h->groups_count ? LAYER_THERE
 						     : LAYER_PARTIAL;
 	snprintf(l->note, sizeof(l->note), "%s",
-		!h->groups[0]     ? "no group of ours may be made"
+		!h->groups[0]     ? "no permission to create a cgroup"
 		: !h->groups_v2   ? "version 1: counts processes, does not end them"
 		: h->groups_count ? "version 2"
 				  : "version 2: ends processes, does not count them");

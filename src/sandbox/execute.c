@@ -37,7 +37,7 @@ static int reopen_root(struct run *r, struct root *out)
 	if (out->fd < 0 || fstat(out->fd, &is) < 0 || fstat(r->x->root->fd, &was) < 0)
 		return fault(r->faults[1], "cannot open the root again");
 	errno = ESTALE;
-	return same_file(&was, &is) ? 0 : fault(r->faults[1], "the root is another folder now");
+	return same_file(&was, &is) ? 0 : fault(r->faults[1], "the root is another directory now");
 }
 
 /* Whoever started us may be gone before this process could ask to be told. */

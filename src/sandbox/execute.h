@@ -6,7 +6,7 @@
  *
  * One run: private HOME and TMPDIR, an explicit environment, no inherited descriptors, layers of
  * the kernel, time limit, cap on output; when it returns no process of the run is left (but one
- * that the kernel itself holds for more than ten seconds after KILL), and the private folders are
+ * that the kernel itself holds for more than ten seconds after KILL), and the private directories are
  * gone.
  */
 #ifndef DT_SANDBOX_EXECUTE_H

@@ -1,5 +1,5 @@
 /*
- * execute_internal.h: what the parts of one run share: private folders (private.c), the process
+ * execute_internal.h: what the parts of one run share: private directories (private.c), the process
  * that enters the sandbox (execute.c), and the one that watches it (supervise.c).
  */
 #ifndef DT_SANDBOX_EXECUTE_INTERNAL_H
@@ -16,13 +16,13 @@ enum {
 };
 
 /*
- * HOME and TMPDIR of one run: in a folder of the user's own below the folder for temporary files.
+ * HOME and TMPDIR of one run: in a directory of the user's own below the directory for temporary files.
  * Locked for as long as a process of the run has it open, so that what a killed run has left can
  * be told from what is in use, and is removed by the next one.
  */
 struct private
 {
-	char *path;    /* of the user's folder */
+	char *path;    /* of the user's directory */
 	int base;      /* the same */
 	bool alone;    /* it is this run's alone */
 	int dir;       /* the run's; holds the lock */

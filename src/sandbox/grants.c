@@ -25,7 +25,7 @@ static const char *const facts[] = {"/proc/cpuinfo", "/proc/meminfo", "/proc/sta
 static const char *const devices[] = {
 	"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
 
-/* Of the folder that a linked worktree shares with the others: what committing needs, and no
+/* Of the directory that a linked worktree shares with the others: what committing needs, and no
  * more: hooks, config and info stay out. */
 static const char *const shared[] = {"objects", "refs", "logs"};
 
@@ -73,7 +73,7 @@ static bool is_link(const char *path)
 	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
 }
 
-/* A folder that is mounted cannot be moved away, with what is protected below it, and made anew. */
+/* A directory that is mounted cannot be moved away, with what is protected below it, and made anew. */
 static void keep_way(struct arena *a, struct sandbox *s, const char *path)
 {
 	size_t root = strlen(s->root->path);
@@ -150,8 +150,8 @@ static bool is_shared(const char *name)
 }
 
 /*
- * git takes locks in the folder that worktrees share, also for deleting a branch that is in no
- * packed file. So the view has a folder in memory there with all that is in the real one: what is
+ * git takes locks in the directory that worktrees share, also for deleting a branch that is in no
+ * packed file. So the view has a directory in memory there with all that is in the real one: what is
  * made anew in it is gone after the run, and hooks, config and packed-refs stay as they are.
  */
 static void add_common_view(struct arena *a, struct sandbox *s, const char *common)
@@ -176,7 +176,7 @@ static void add_git(struct arena *a, struct sandbox *s)
 	struct grant *g;
 	char *path;
 
-	/* A linked worktree's own folder, or a submodule's. */
+	/* A linked worktree's own directory, or a submodule's. */
 	if (r->git_dir)
 		add(a, s, r->git_dir, s->policy->write ? GRANT_WRITE : GRANT_READ)->needed = true;
 	if (!r->common_dir)
@@ -204,8 +204,8 @@ static bool has_place(const struct sandbox *s, const char *path)
 	return false;
 }
 
-/* Folders of all that many programs know by name alone are the run's own, and in memory: the
- * others' are out of sight, and what is made on the way to folders below them costs next to
+/* Directories of all that many programs know by name alone are the run's own, and in memory: the
+ * others' are out of sight, and what is made on the way to directories below them costs next to
  * nothing.
  */
 static void add_private(struct arena *a, struct sandbox *s)

@@ -153,7 +153,7 @@ static int builtin_nothing(struct turn *t, const struct call *call)
 	return 0;
 }
 
-/* Where a program is; the two folders are those of PATH. */
+/* Where a program is; the two directories are those of PATH. */
 static bool tell_program(struct arena *a, struct str name)
 {
 	static const char *const folders[] = {"/usr/bin", "/bin"};

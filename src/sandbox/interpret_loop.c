@@ -103,7 +103,7 @@ static int leave_loops(struct turn *t, const struct call *call, bool again)
 			n = n * 10 + (unsigned)(text.p[i] - '0');
 	}
 	if (!sh->loops || !n) {
-		shell_say("'%.*s' leads out of no loop", (int)call->args[0].text.n,
+		shell_say("'%.*s' outside of a loop", (int)call->args[0].text.n,
 			call->args[0].text.p);
 		return sh->loops ? 1 : 0;
 	}

@@ -128,7 +128,7 @@ int turn_failed(struct turn *t)
 	if (!t->verdict.denied && shell_stopped(sh))
 		return sh->leaving ? sh->status : shell_leave(sh, NOT_RUN);
 	if (!t->verdict.denied)
-		(void)deny(&t->verdict, RULE_INTERNAL, (struct span){0, 0},
-			"the check itself did not work");
+		(void)deny(
+			&t->verdict, RULE_INTERNAL, (struct span){0, 0}, "the check itself failed");
 	return shell_denied(sh, &t->verdict);
 }

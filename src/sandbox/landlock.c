@@ -56,7 +56,7 @@ static const struct {
 	const char *lacks;
 } abis[] = {
 	{1, (UINT64_C(1) << 13) - 1, 0, 0, 8,
-		"no renames between folders, no truncate, TCP, devices, scopes"},
+		"no renames between directories, no truncate, TCP, devices, scopes"},
 	{2, (UINT64_C(1) << 14) - 1, 0, 0, 8, "no truncate, TCP, devices, scopes"},
 	{3, (UINT64_C(1) << 15) - 1, 0, 0, 8, "no TCP, devices, scopes"},
 	{4, (UINT64_C(1) << 15) - 1, NET_BIND | NET_CONNECT, 0, 16, "no devices, scopes"},

@@ -50,7 +50,7 @@ static int set_attributes(int tree, unsigned flags, uint64_t set)
 	return (int)syscall(SETATTR, tree, "", EMPTY_PATH | flags, &attr, sizeof(attr));
 }
 
-/* A folder in memory, mounted nowhere yet; -1 with errno. */
+/* A directory in memory, mounted nowhere yet; -1 with errno. */
 static int scratch(void)
 {
 	CLEANUP(base_close) int fs = (int)syscall(FSOPEN, "tmpfs", 1 /* FSOPEN_CLOEXEC */);
@@ -79,7 +79,7 @@ static int detached(const struct grant *g)
 	return -1;
 }
 
-/* Makes `path`, and the folders above it only where they are missing. */
+/* Makes `path`, and the directories above it only where they are missing. */
 static int make_entry(int base, char *path, bool folder)
 {
 	char *slash = strrchr(path, '/');
@@ -130,7 +130,7 @@ static int attach(int base, const char *path, int tree)
 	return (int)syscall(MOVE_MOUNT, tree, "", to, "", FROM_EMPTY | TO_EMPTY);
 }
 
-/* The links in the uppermost folder: /bin, /lib and whatever else a system moved below /usr. */
+/* The links in the uppermost directory: /bin, /lib and whatever else a system moved below /usr. */
 static int copy_links(int base)
 {
 	DIR *d = opendir("/");
@@ -176,7 +176,7 @@ static int mounts_proc(const char *at)
 	return mount("proc", at, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
 }
 
-/* An empty folder in memory on top of `on`: what becomes the root of the view. */
+/* An empty directory in memory on top of `on`: what becomes the root of the view. */
 static int new_root(const char *on)
 {
 	if (mount("none", on, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m") < 0)

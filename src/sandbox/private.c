@@ -71,7 +71,7 @@ static int open_base(struct arena *a, struct private *p, struct error *err)
 	return p->base < 0 ? error_errno(err, "cannot create the directory '%s'", p->path) : 0;
 }
 
-/* The lock is a folder's only while the folder has its name. */
+/* The lock is a directory's only while the directory has its name. */
 static bool still_named(int base, const char *name, int fd)
 {
 	struct stat named, opened;
@@ -145,7 +145,7 @@ int private_make(struct arena *a, struct private *p, unsigned uid, unsigned gid,
 		return -1;
 	remove_stale(p->base);
 	if (make_all(p, uid, gid) < 0) {
-		(void)error_errno(err, "cannot make a private folder in '%s'", p->path);
+		(void)error_errno(err, "cannot make a private directory in '%s'", p->path);
 		private_remove(p);
 		return -1;
 	}

@@ -46,7 +46,7 @@ struct sandbox {
 	const struct policy *policy;
 	const struct root *root;
 	const struct host *host;
-	const char *home, *tmp; /* private folders, made by the caller; may be written */
+	const char *home, *tmp; /* private directories, made by the caller; may be written */
 	int error; /* descriptor (CLOEXEC) that gets `LAYER: errno text` of what failed */
 	struct sandbox_state *state;
 };

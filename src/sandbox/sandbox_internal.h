@@ -13,12 +13,12 @@
 
 struct sock_fprog;
 
-/* What a run may reach. A folder stands for all that is below it. */
+/* What a run may reach. A directory stands for all that is below it. */
 enum grant_kind {
 	GRANT_READ,   /* also started as a program: reading is enough to do that anyway */
 	GRANT_WRITE,  /* the same, made, changed and removed */
 	GRANT_DEVICE, /* read and written, never made */
-	/* An empty folder in memory, in the place of the one of that name; of the view alone. */
+	/* An empty directory in memory, in the place of the one of that name; of the view alone. */
 	GRANT_SCRATCH,
 };
 
@@ -40,7 +40,7 @@ struct grants {
 
 struct cgroup {
 	char path[4096]; /* of the run's own group; empty: none */
-	int fd;          /* the group's folder, -1 */
+	int fd;          /* the group's directory, -1 */
 	int procs;       /* its cgroup.procs, -1: the child is born in it */
 };
 
@@ -90,7 +90,7 @@ int pid_limit_set(const char *proc, unsigned most);
 
 /* mounts.c: a view of files that has the grants alone. */
 int mounts_enter(struct sandbox *s);
-/* The same calls for one folder, in a mount namespace that is thrown away. */
+/* The same calls for one directory, in a mount namespace that is thrown away. */
 int mounts_try(const char *folder, int *proc);
 
 /* cgroup.c */

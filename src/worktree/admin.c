@@ -4,7 +4,7 @@
 
 enum { ARGS_MAX = 32 };
 
-/* What would start a process that outlives us, or ask one that does. */
+/* Prevents git from starting, or asking, a process that outlives this one. */
 static const char *const quiet[] = {"-c", "core.fsmonitor=false", "-c", "gc.auto=0", "-c",
 	"maintenance.auto=false", "-c", "advice.detachedHead=false"};
 
@@ -26,7 +26,8 @@ int pool_git_env(struct pool *p, const char *at, const char *const *args, const 
 			arena_printf(&a, "GIT_CEILING_DIRECTORIES=%s", arena_dup(&a, path_dir(at)));
 	for (size_t i = 0; env && env[i] && k + 1 < COUNT(more); i++)
 		more[k++] = env[i];
-	/* By name: a bare repository, or the work tree of a main one elsewhere, is found so too. */
+	/* With --git-dir git also finds a bare repository, or a main one whose work tree is
+	 * elsewhere. */
 	if (!at)
 		argv[n++] = arena_printf(&a, "--git-dir=%s", p->common);
 	for (size_t i = 0; i < COUNT(quiet); i++)
@@ -73,7 +74,7 @@ static void keep_line(struct arena *a, struct str line, const char *const *names
 	if (str_starts(line, names[0]) && line.n > strlen(names[0]) &&
 		line.p[strlen(names[0])] == '/')
 		out->below = arena_dup(a, str_sub(line, 0, blank));
-	/* What is below a name, as in a folder, comes here too, and git's warnings. */
+	/* git also lists the references below a name, and its warnings come with the output. */
 	if (blank == line.n || !is_wanted(str_sub(line, 0, blank), names) || out->n == REFS_MAX)
 		return;
 	if (second < rest.n)

@@ -8,26 +8,26 @@
 enum { TRIES = 20, MAKING_MS = 600000, WATCH_MS = 1000, WATCH_MAX = 64 };
 
 enum outcome {
-	DONE,   /* it was there: w->of is it */
+	DONE,   /* it exists already: w->of describes it */
 	FILL,   /* made; its files are missing */
-	AWAIT,  /* another process makes or removes it */
-	REPAIR, /* a dead one did */
-	AGAIN,  /* somebody was faster, or something stale was taken away */
+	AWAIT,  /* another process is creating or removing it */
+	REPAIR, /* a process died while it did */
+	AGAIN,  /* another process was faster, or something stale was removed */
 };
 
 struct work {
 	struct arena *arena;
 	struct pool *pool;
 	const struct allocate_ask *ask;
-	bool adopt;            /* nothing is made */
-	struct allocation of;  /* as it shall be */
-	struct allocation old; /* the record as it is; mod 0: none */
+	bool adopt;            /* create nothing */
+	struct allocation of;  /* the record to write */
+	struct allocation old; /* the record as it is; mod 0: there is none */
 	struct base base;
 	struct ownership own;
 	struct error *err;
 };
 
-/* ---- who holds it ---- */
+/* ---- the holder ---- */
 
 static void set_holder(struct work *w)
 {
@@ -43,7 +43,7 @@ static void set_holder(struct work *w)
 		w->of.run = w->ask->run;
 }
 
-/* One that lives, and is neither the one that asks nor of its run. */
+/* The holder is running, and is neither the caller nor of the caller's run. */
 static bool is_rival(const struct work *w, const struct allocation *of)
 {
 	pid_t own = w->ask->holder ? w->ask->holder : getpid();
@@ -54,7 +54,7 @@ static bool is_rival(const struct work *w, const struct allocation *of)
 	return !of->run || !w->ask->run || strcmp(of->run, w->ask->run) != 0;
 }
 
-/* By the record, or, of who has another state folder, by its mark. */
+/* From the record, or for a user with another state directory, from the mark in the worktree. */
 static int check_holder(struct work *w)
 {
 	struct allocation marked;
@@ -69,12 +69,13 @@ static int check_holder(struct work *w)
 		rival = &marked;
 	if (!rival)
 		return 0;
-	return error_set(w->err, ERR_STATE, "'%s' is held by process %d%s%s%s, which lives",
-		w->of.path, (int)rival->pid, rival->run ? " for '" : "",
-		rival->run ? rival->run : "", rival->run ? "'" : "");
+	return error_set(w->err, ERR_STATE,
+		"'%s' is held by process %d%s%s%s, which is still running", w->of.path,
+		(int)rival->pid, rival->run ? " for '" : "", rival->run ? rival->run : "",
+		rival->run ? "'" : "");
 }
 
-/* ---- whose it is ---- */
+/* ---- ownership ---- */
 
 static int tell_mismatch(struct work *w)
 {
@@ -95,17 +96,17 @@ static int foreign(struct work *w)
 {
 	const char *what = w->own.reason == OWNED_CROSS_CLONE
 				   ? "it belongs to another clone"
-				   : "its '.git' does not lead to a repository";
+				   : "its '.git' does not point to a repository";
 
 	if (tell_mismatch(w) < 0)
 		return -1;
 	if (w->pool->strict)
 		return error_set(w->err, ERR_STATE,
-			"WorktreeOwnershipMismatch (%s): '%s' is not of '%s': %s, '%s'",
+			"WorktreeOwnershipMismatch (%s): '%s' does not belong to '%s': %s, '%s'",
 			owned_word(w->own.reason), w->of.path, w->pool->repo, what,
 			w->own.actual ? w->own.actual : "");
 	w->of.warning = arena_printf(w->arena,
-		"advisory ownership mismatch (%s): '%s' is not of "
+		"advisory ownership mismatch (%s): '%s' does not belong to "
 		"'%s': %s, '%s'",
 		owned_word(w->own.reason), w->of.path, w->pool->repo, what,
 		w->own.actual ? w->own.actual : "");
@@ -114,7 +115,7 @@ static int foreign(struct work *w)
 
 /* ---- under the lock ---- */
 
-/* The record with its ports, in one commit. *refused: somebody was faster. */
+/* Commits the record together with its ports. *refused: another process was faster. */
 static int commit(struct work *w, bool *refused)
 {
 	for (int i = 0; i < TRIES; i++) {
@@ -148,7 +149,7 @@ static int adopt_new(struct work *w, enum outcome *out)
 	return 0;
 }
 
-/* From the beginning, for another state folder does not see that it is being made. */
+/* Set at once, because a process with another state directory does not see the record. */
 static int hold(struct work *w)
 {
 	struct allocation maker = w->of;
@@ -185,7 +186,7 @@ static int make(struct work *w, enum outcome *out)
 	return -1;
 }
 
-/* Where case does not count, two names may be one folder. */
+/* On a case-insensitive file system two names may be one directory. */
 static int check_folding(struct work *w)
 {
 	struct allocation *all;
@@ -199,8 +200,8 @@ static int check_folding(struct work *w)
 		if (slug_same(all[i].path, w->of.path, true) &&
 			strcmp(all[i].path, w->of.path) != 0)
 			return error_set(w->err, ERR_STATE,
-				"branches '%s' and '%s' would have one folder, '%s': case does not "
-				"count there",
+				"branches '%s' and '%s' map to the same directory '%s' on a "
+				"case-insensitive file system",
 				all[i].branch, w->of.branch, all[i].path);
 	return 0;
 }
@@ -236,7 +237,7 @@ static int without_record(struct work *w, enum outcome *out)
 	return w->adopt ? none_to_adopt(w) : make(w, out);
 }
 
-/* ---- there is a record ---- */
+/* ---- with a record ---- */
 
 static int adopt_again(struct work *w, enum outcome *out)
 {
@@ -246,13 +247,13 @@ static int adopt_again(struct work *w, enum outcome *out)
 
 	if (w->ask->ports > w->old.ports)
 		return error_set(w->err, ERR_STATE,
-			"'%s' has %u ports, not %u: reclaim it to have more", w->old.path,
+			"'%s' has %u ports, not %u: reclaim it to get more", w->old.path,
 			w->old.ports, w->ask->ports);
 	if (check_holder(w) < 0)
 		return -1;
 	w->of = w->old;
 	w->of.warning = warning;
-	/* Who asks for a run whose holder lives does not take its place, unless he says so. */
+	/* Taking over a run whose owner is alive requires `--holder`. */
 	if (w->ask->holder || (w->ask->run && !record_alive(&w->old)))
 		set_holder(w);
 	change_begin(&c, w->arena, w->pool);
@@ -264,7 +265,7 @@ static int adopt_again(struct work *w, enum outcome *out)
 	return 0;
 }
 
-/* Its worktree has gone by another hand. */
+/* Another program removed the worktree. */
 static int forget(struct work *w, enum outcome *out)
 {
 	const char *child;
@@ -276,7 +277,7 @@ static int forget(struct work *w, enum outcome *out)
 		return -1;
 	if (n)
 		return error_set(w->err, ERR_STATE,
-			"'%s' is gone, but has %zu child%s, such as '%s'", w->old.path, n,
+			"'%s' no longer exists, but has %zu child%s, such as '%s'", w->old.path, n,
 			n == 1 ? "" : "ren", child);
 	change_begin(&c, w->arena, w->pool);
 	change_drop(&c, &w->old);
@@ -295,7 +296,7 @@ static int of_another(struct work *w, enum outcome *out)
 	if (foreign(w) < 0)
 		return -1;
 	w->old.warning = w->of.warning;
-	w->of = w->old; /* theirs, as it is */
+	w->of = w->old; /* the other clone's record, unchanged */
 	*out = DONE;
 	return 0;
 }
@@ -306,7 +307,8 @@ static int with_record(struct work *w, enum outcome *out)
 
 	if (strcmp(w->old.branch, w->of.branch) != 0)
 		return error_set(w->err, ERR_STATE,
-			"branches '%s' and '%s' would have one folder, '%s': it is that of '%s'",
+			"branches '%s' and '%s' map to the same directory '%s', which belongs to "
+			"'%s'",
 			w->old.branch, w->of.branch, w->of.path, w->old.branch);
 	if (!record_ours(w->pool, &w->old))
 		return of_another(w, out);
@@ -332,7 +334,7 @@ static int locked(struct work *w, enum outcome *out)
 	return there ? with_record(w, out) : without_record(w, out);
 }
 
-/* ---- all of it ---- */
+/* ---- the transaction ---- */
 
 static int await(struct work *w)
 {
@@ -391,7 +393,7 @@ static int repair(struct work *w)
 		w->old.state == ALLOCATION_MAKING ? "made" : "removed");
 }
 
-/* One look, and what follows from it. *over: w->of is the result. */
+/* Looks once and acts on it. *over: w->of is the result. */
 static int once(struct work *w, bool *created, bool *over)
 {
 	enum outcome got;
@@ -418,8 +420,8 @@ static int allocate(struct work *w, struct allocation *out, bool *created)
 			return -1;
 		if (!over && clock_ticks() > until)
 			return error_set(w->err, ERR_STATE,
-				"'%s' is being made or removed by process %d, for a long time",
-				w->of.path, (int)w->old.pid);
+				"process %d has not finished creating or removing '%s'", (int)w->old.pid,
+				w->of.path);
 	}
 	*out = w->of;
 	if (port_note(w->pool, w->ask, &w->of, w->err) < 0)

@@ -44,7 +44,7 @@ static bool has(const struct audit *t, const struct leak *leak)
 	return false;
 }
 
-/* What is in one look alone was the work of somebody between two of them. */
+/* Keeps what both looks found: what only one of them found was a change in progress. */
 static void keep_common(struct audit *t, const struct audit *other)
 {
 	size_t kept = 0;
@@ -64,8 +64,8 @@ static int by_path(const void *x, const void *y)
 }
 
 /*
- * Whoever makes or removes something says so in the store first, and ends by saying so: where the
- * store is the same before and after a look, nothing was half done in between but what it names.
+ * A process records what it creates or removes before it begins and when it is done. If the store
+ * is the same before and after a look, only what it names was incomplete in between.
  */
 int pool_audit(struct arena *a, struct pool *p, struct leak **out, size_t *n, struct error *err)
 {

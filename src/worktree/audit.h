@@ -1,27 +1,27 @@
 /*
- * audit.h: one look at all that has to fit together. For this room alone.
+ * audit.h: compares records, ports, git's admin directories and files. Private to this room.
  *
- *     audit_look.c    what there is: the store at one revision, git's admin folders, the folder
+ *     audit_look.c    reads the store at one revision, git's admin directories, the directory
  *     audit_ports.c   ports against records
- *     audit_files.c   records against worktrees, admin folders and what lies about
- *     audit.c         the looks, until nobody has changed anything meanwhile
+ *     audit_files.c   records against worktrees, admin directories and other files
+ *     audit.c         repeats the look until nothing changes meanwhile
  */
 #ifndef DT_WORKTREE_AUDIT_H
 #define DT_WORKTREE_AUDIT_H
 
 #include "src/worktree/list.h"
 
-/* A record, with what is looked up by. */
+/* A record and the digest that finds it. */
 struct audit_record {
 	struct allocation of;
 	char digest[DIGEST_TEXT];
-	bool busy; /* a live process is about to make or remove it: nothing is expected of it */
+	bool busy; /* a running process is creating or removing it: it is not checked */
 };
 
 struct audit {
 	struct arena *arena;
 	struct pool *pool;
-	int64_t at;                   /* revision of all that is out of the store */
+	int64_t at;                   /* revision of everything read from the store */
 	struct audit_record *records; /* of all pools, by digest */
 	size_t n_records;
 	struct store_kv *ports, *marks;

@@ -20,8 +20,8 @@ static int check_worktree(struct audit *t, const struct allocation *of, struct e
 
 	if (!worktree_there(of->path)) {
 		audit_add(t, "record-without-worktree", of->path, "%s",
-			path_exists(of->path) ? "the folder is no worktree"
-					      : "there is no such folder");
+			path_exists(of->path) ? "the directory is not a worktree"
+					      : "the directory does not exist");
 		return 0;
 	}
 	if (pool_ownership(t->arena, of->path, t->pool->common, &owned, err) < 0)
@@ -30,8 +30,8 @@ static int check_worktree(struct audit *t, const struct allocation *of, struct e
 		audit_add(t, "foreign-worktree", of->path, "it belongs to '%s' (%s)",
 			owned.actual ? owned.actual : "", owned_word(owned.reason));
 	else if (!has_place(t, of->path))
-		audit_add(t, "worktree-without-admin", of->path,
-			"git knows of no worktree there: '%s'", owned.actual);
+		audit_add(t, "worktree-without-admin", of->path, "git has no worktree there: '%s'",
+			owned.actual);
 	return 0;
 }
 
@@ -43,10 +43,11 @@ static void check_parent(struct audit *t, const struct allocation *of)
 		return;
 	parent = audit_by_path(t, of->parent);
 	if (!parent)
-		audit_add(t, "orphan-child", of->path, "its parent '%s' is gone", of->parent);
+		audit_add(t, "orphan-child", of->path, "its parent '%s' no longer exists",
+			of->parent);
 	else if (of->port < parent->of.port + parent->of.ports ||
 		 of->port + slot_block(of) > parent->of.port + slot_block(&parent->of))
-		audit_add(t, "child-outside", of->path, "its ports are not out of a slot of '%s'",
+		audit_add(t, "child-outside", of->path, "its ports are not from a slot of '%s'",
 			of->parent);
 }
 
@@ -59,7 +60,7 @@ static int check_records(struct audit *t, struct error *err)
 		if (!record_ours(t->pool, &r->of)) {
 			if (!path_exists(r->of.common))
 				audit_add(t, "record-without-repository", r->of.path,
-					"the repository '%s' is gone", r->of.common);
+					"the repository '%s' no longer exists", r->of.common);
 			continue;
 		}
 		if (r->of.state == ALLOCATION_LIVE && check_worktree(t, &r->of, err) < 0)
@@ -68,7 +69,7 @@ static int check_records(struct audit *t, struct error *err)
 	return 0;
 }
 
-/* ---- git's own ---- */
+/* ---- git's registrations ---- */
 
 static bool is_busy_at(const struct audit *t, const char *path)
 {
@@ -77,7 +78,7 @@ static bool is_busy_at(const struct audit *t, const char *path)
 	return r && r->busy;
 }
 
-/* The worktree behind a trash name, when it is just being removed. */
+/* The worktree behind a trash name, while its removal is in progress. */
 static bool is_busy_trash(const struct audit *t, const char *path)
 {
 	for (size_t i = 0; i < t->n_records; i++)
@@ -94,19 +95,19 @@ static void check_places(struct audit *t)
 
 		if (at->there)
 			continue;
-		/* Somebody's git is just about to make it. */
+		/* A git process is creating it. */
 		if (at->locked && !lock_is_dead(t->arena, at))
 			continue;
 		if (!at->path)
-			audit_add(t, "orphan-admin", at->admin, "it names no worktree");
+			audit_add(t, "orphan-admin", at->admin, "it does not name a worktree");
 		else if (path_beneath(t->pool->dir, at->path) && !is_busy_at(t, at->path) &&
 			 !is_busy_trash(t, at->path))
-			audit_add(t, "orphan-admin", at->admin, "its worktree '%s' is gone",
-				at->path);
+			audit_add(t, "orphan-admin", at->admin,
+				"its worktree '%s' no longer exists", at->path);
 	}
 }
 
-/* Of admin folders on their way out. */
+/* Admin directories that are being removed. */
 static void check_admin_trash(struct audit *t)
 {
 	DIR *dir = opendir(t->pool->common);
@@ -122,13 +123,13 @@ static void check_admin_trash(struct audit *t)
 		if (!r || !r->busy)
 			audit_add(t, "trash-admin",
 				path_join(t->arena, t->pool->common, entry->d_name),
-				"nobody is removing it");
+				"no process is removing it");
 	}
 	if (dir)
 		closedir(dir);
 }
 
-/* ---- what lies about ---- */
+/* ---- other files in the pool's directory ---- */
 
 static bool has_records_beneath(const struct audit *t, const char *path)
 {
@@ -138,7 +139,7 @@ static bool has_records_beneath(const struct audit *t, const char *path)
 	return false;
 }
 
-/* Its ports are nobody's by the store, so allocate passes over them by the same mark. */
+/* No record in the store owns its ports, so allocate skips them because of the same mark. */
 static const char *ports_text(struct audit *t, const char *path)
 {
 	unsigned first, n;
@@ -160,15 +161,16 @@ static int check_worktree_found(struct audit *t, const char *path, struct error 
 		return -1;
 	if (owned.reason == OWNED_OK && mark_live(t->arena, path, &holder, &state))
 		audit_add(t, "unrecorded-worktree", path,
-			"no record tells of it here; process %d holds it (state folder '%s')%s",
+			"it has no record here; process %d holds it (state directory '%s')%s",
 			(int)holder.pid, state, ports_text(t, path));
 	else if (owned.reason == OWNED_OK)
-		audit_add(t, "unrecorded-worktree", path, "no record tells of it%s",
-			ports_text(t, path));
+		audit_add(
+			t, "unrecorded-worktree", path, "it has no record%s", ports_text(t, path));
 	else if (owned.reason != OWNED_CROSS_CLONE || !path_exists(owned.actual))
-		audit_add(t, "broken-worktree", path, "it leads to '%s', which is not there",
+		audit_add(t, "broken-worktree", path, "it points to '%s', which does not exist",
 			owned.actual ? owned.actual : "");
-	/* Else it is another repository's, which shares the folder: its own audit tells. */
+	/* Otherwise it belongs to another repository that shares the directory, whose own audit
+	 * reports it. */
 	return 0;
 }
 
@@ -181,7 +183,7 @@ static int check_entry(struct audit *t, const char *name, struct error *err)
 		return 0;
 	if (str_starts(str_of(name), TRASH_PREFIX)) {
 		if (!is_busy_trash(t, path))
-			audit_add(t, "trash", path, "nobody is removing it");
+			audit_add(t, "trash", path, "no process is removing it");
 		return 0;
 	}
 	if (name[0] == '.')
@@ -191,7 +193,7 @@ static int check_entry(struct audit *t, const char *name, struct error *err)
 	if (!path_exists(path_join(t->arena, path, ".git")) &&
 		!path_exists(path_join(t->arena, path, POOL_MARKER)) &&
 		!has_records_beneath(t, path))
-		audit_add(t, "stray-folder", path, "it is no worktree");
+		audit_add(t, "stray-folder", path, "it is not a worktree");
 	return 0;
 }
 

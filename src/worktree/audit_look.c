@@ -28,7 +28,7 @@ const struct audit_record *audit_by_path(const struct audit *t, const char *path
 	return audit_by_digest(t, str_of(digest));
 }
 
-/* *at: the revision of the last page; *moved when they are not of one. */
+/* *at: the revision of the last page; *moved when the pages have different revisions. */
 static int read_keys(struct audit *t, const char *prefix, struct store_kv **out, size_t *n,
 	int64_t *at, bool *moved, struct error *err)
 {
@@ -76,7 +76,7 @@ static int read_records(struct audit *t, const struct store_kv *kv, size_t n, st
 		}
 		record_digest(r->of.path, r->digest);
 		if (!str_is(str_sub(kv[i].key, strlen("at/"), kv[i].key.n), r->digest)) {
-			audit_add(t, "bad-record", r->of.path, "its key is that of another path");
+			audit_add(t, "bad-record", r->of.path, "its key belongs to another path");
 			continue;
 		}
 		r->busy = record_busy(&r->of);
@@ -102,7 +102,7 @@ int audit_look(struct audit *t, struct error *err)
 			return -1;
 	}
 	if (moved)
-		return error_set(err, ERR_STATE, "the pools are changed all the time: try again");
+		return error_set(err, ERR_STATE, "the pools change all the time: try again");
 	return read_records(t, records, n, err);
 }
 

@@ -1,6 +1,6 @@
 #include "src/worktree/audit.h"
 
-/* ---- what is being done ---- */
+/* ---- operations in progress ---- */
 
 static const char *half_word(const struct allocation *of)
 {
@@ -21,7 +21,7 @@ static void add_half(struct audit *t, const struct allocation *of)
 	if (of->fault)
 		audit_add(t, half_word(of), of->path, "it cannot be finished: %s", of->fault);
 	else
-		audit_add(t, half_word(of), of->path, "process %d began it and is gone",
+		audit_add(t, half_word(of), of->path, "process %d began it and has ended",
 			(int)of->pid);
 }
 
@@ -34,7 +34,7 @@ void audit_marks(struct audit *t)
 
 		if (!r || r->of.state == ALLOCATION_LIVE)
 			audit_add(t, "orphan-mark", arena_dup(t->arena, key),
-				"says that something is being done, and nothing is");
+				"records an operation, and none is in progress");
 	}
 	for (size_t i = 0; i < t->n_records; i++) {
 		const struct audit_record *r = &t->records[i];
@@ -44,7 +44,8 @@ void audit_marks(struct audit *t)
 		if (!r->busy && record_ours(t->pool, &r->of))
 			add_half(t, &r->of);
 		if (!has_mark(t, r))
-			audit_add(t, "missing-mark", r->of.path, "is %s and nobody would find it",
+			audit_add(t, "missing-mark", r->of.path,
+				"is %s and has no entry that a repair would find",
 				r->of.state == ALLOCATION_MAKING ? "being made" : "being removed");
 	}
 }
@@ -56,7 +57,7 @@ static bool in_block(const struct allocation *of, unsigned port)
 	return port >= of->port && port - of->port < slot_block(of);
 }
 
-/* The one that has the port is a child, or a child's child, that got it out of a slot. */
+/* The owner of the port is a child, or a child's child, that got it from a slot. */
 static bool is_descendant(
 	const struct audit *t, const struct audit_record *who, const struct audit_record *of)
 {
@@ -80,7 +81,7 @@ static void check_owners(struct audit *t, const struct audit_record *const *owne
 
 		if (slot_block(&r->of) &&
 			(r->of.port == 0 || r->of.port + slot_block(&r->of) - 1 > PORT_LAST)) {
-			audit_add(t, "bad-record", r->of.path, "its ports are none");
+			audit_add(t, "bad-record", r->of.path, "its ports are not valid");
 			continue;
 		}
 		for (unsigned p = r->of.port; p < r->of.port + slot_block(&r->of); p++) {
@@ -89,10 +90,10 @@ static void check_owners(struct audit *t, const struct audit_record *const *owne
 				continue;
 			if (owner[p])
 				audit_add(t, "shared-port", r->of.path,
-					"port %u is that of '%s' too", p, owner[p]->of.path);
+					"port %u also belongs to '%s'", p, owner[p]->of.path);
 			else
 				audit_add(t, "missing-port", r->of.path,
-					"port %u is in the record and held by nobody", p);
+					"port %u is in the record and has no holder", p);
 		}
 	}
 }
@@ -117,12 +118,12 @@ void audit_ports(struct audit *t)
 		const struct audit_record *r = audit_by_digest(t, t->ports[i].value);
 
 		if (!port)
-			audit_add(t, "orphan-port", key, "is no port");
+			audit_add(t, "orphan-port", key, "is not a port");
 		else if (!r)
 			audit_add(t, "orphan-port", key, "is held for a worktree without a record");
 		else if (!in_block(&r->of, port))
 			audit_add(t, "stray-port", r->of.path,
-				"port %u is held for it and not in its record", port);
+				"port %u is held for it and is not in its record", port);
 		if (port)
 			owner[port] = r;
 	}

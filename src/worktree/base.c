@@ -1,8 +1,8 @@
 #include "src/worktree/pool_internal.h"
 
 /*
- * What a new branch begins at. In order: what the caller names; the branch of the same name on the
- * remote, if it has one; the target on the remote; where there is none, the target itself.
+ * Where a new branch begins, in this order: what the caller names; the branch of the same name on
+ * the remote; the target on the remote; the local target.
  */
 
 enum { CANDIDATES = 8, ABOVE_MAX = 8 };
@@ -29,7 +29,7 @@ static int resolve(
 	if (pool_git(p, NULL, args, &out, &status, err) < 0)
 		return -1;
 	line = str_trim(buf_str(&out));
-	/* Newer gits answer with the option itself in front of it. */
+	/* Newer versions of git print the option itself first. */
 	if (str_starts(line, "--end-of-options"))
 		line = str_trim(str_sub(line, strlen("--end-of-options"), line.n));
 	if (status != 0 || !is_commit(line))
@@ -57,7 +57,7 @@ static int take(const struct ref *ref, struct base *out)
 	return 0;
 }
 
-/* Of these names the first that there is. */
+/* The first of these names that exists. */
 static int first_of(struct pool *p, const struct refs *refs, const char *const *names,
 	struct base *out, struct error *err)
 {
@@ -71,7 +71,7 @@ static int first_of(struct pool *p, const struct refs *refs, const char *const *
 		short_name(names[0]), p->repo);
 }
 
-/* Git has branches as files in folders: of `a` and `a/b` there can be one alone. */
+/* git stores branches as files in directories: only one of `a` and `a/b` can exist. */
 static int check_room(
 	const struct refs *refs, const char *branch, const char *const *above, struct error *err)
 {
@@ -82,11 +82,11 @@ static int check_room(
 			in_the_way = *above;
 	if (!in_the_way)
 		return 0;
-	return error_set(err, ERR_STATE, "no branch '%s' can be made beside '%s'", branch,
+	return error_set(err, ERR_STATE, "branch '%s' cannot exist beside '%s'", branch,
 		short_name(in_the_way));
 }
 
-/* The names, and those of branches that would be folders of the first one. *above: these. */
+/* The names, and the branches that would be directories above the first one, in *above. */
 static const char **with_above(struct arena *a, const char *const *names, const char ***above)
 {
 	const char **all = arena_alloc(a, (CANDIDATES + ABOVE_MAX + 1) * sizeof(*all));
@@ -153,11 +153,11 @@ int sparse_check(
 	if (!rest.n || dir[0] == '/' || dir[0] == '-' || dir[0] == '!' ||
 		strpbrk(dir, "*?[\\\n\"") || str_utf8_fault(rest))
 		return error_set(err, ERR_USAGE,
-			"'%.200s' is not a folder of the repository as --sparse wants it", dir);
+			"'%.200s' is not a directory of the repository, as --sparse requires", dir);
 	if (pool_git(p, NULL, args, &out, &status, err) < 0)
 		return -1;
 	if (status != 0 || !str_is(str_trim(buf_str(&out)), "tree"))
-		return error_set(
-			err, ERR_INPUT, "there is no folder '%.200s' in commit %.12s", dir, commit);
+		return error_set(err, ERR_INPUT, "there is no directory '%.200s' in commit %.12s",
+			dir, commit);
 	return 0;
 }

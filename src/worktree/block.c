@@ -54,7 +54,7 @@ struct others {
 	size_t n;
 };
 
-/* An override is not probed, but two allocations never have one port. */
+/* An override is not probed, but two allocations never share a port. */
 static int check_untaken(struct arena *a, struct pool *p, const struct others *others,
 	unsigned first, unsigned n, struct error *err)
 {
@@ -69,7 +69,7 @@ static int check_untaken(struct arena *a, struct pool *p, const struct others *o
 			return -1;
 		if (!mod && owner)
 			return error_set(err, ERR_STATE,
-				"port %u is that of '%s', which has no record here", port, owner);
+				"port %u belongs to '%s', which has no record here", port, owner);
 		if (!mod)
 			continue;
 		if (store_get(p->store, a, arena_printf(a, "at/%.*s", (int)digest.n, digest.p), &kv,
@@ -77,7 +77,7 @@ static int check_untaken(struct arena *a, struct pool *p, const struct others *o
 			return -1;
 		if (kv.mod && record_parse(a, &kv, &other, err) < 0)
 			return -1;
-		return error_set(err, ERR_STATE, "port %u is that of '%s'", port, other.path);
+		return error_set(err, ERR_STATE, "port %u belongs to '%s'", port, other.path);
 	}
 	return 0;
 }
@@ -110,7 +110,7 @@ static int choose_free(struct arena *a, struct pool *p, const struct allocate_as
 	return rc;
 }
 
-/* What an earlier stage of the issue had for this worktree, where nobody has it now. */
+/* The ports that an earlier stage of the issue had for this worktree, if they are free now. */
 static int choose_again(struct arena *a, struct pool *p, const struct allocate_ask *ask,
 	const struct allocation *of, const struct others *others, unsigned *first,
 	struct error *err)
@@ -131,8 +131,8 @@ static int choose_again(struct arena *a, struct pool *p, const struct allocate_a
 	return 0;
 }
 
-/* What the worktree, which is there without a record, says that it has. Not probed: its own servers
- * may listen there. */
+/* The ports in the mark of an existing worktree without a record. They are not probed: its own
+ * servers may listen there. */
 static int choose_marked(struct arena *a, struct pool *p, const struct allocation *of,
 	unsigned *first, struct error *err)
 {

@@ -2,8 +2,8 @@
 #include "src/worktree/pool_internal.h"
 
 /*
- * A branch is deleted only by who made it, and only as it was made. That it was made here stands in
- * its reflog, by a text that no other allocation has.
+ * A branch is deleted only by the allocation that created it, and only if it has not moved. Its
+ * reflog identifies the allocation by a unique text.
  */
 
 enum { REFLOG_MAX = 4096 };
@@ -38,8 +38,8 @@ int branch_commit(struct arena *a, struct pool *p, const struct allocation *of, 
 	return 0;
 }
 
-/* Its reflog has one line, and that is ours. Git deletes the reflog before the branch: when one who
- * died was at it, there may be none any more. */
+/* The reflog has one line, which is ours. git deletes the reflog before the branch: after a process
+ * died in between there may be none. */
 static bool is_as_made(struct arena *a, const struct pool *p, const struct allocation *of)
 {
 	bool missing = false;
@@ -81,7 +81,7 @@ int branch_drop(struct arena *a, struct pool *p, const struct allocation *of, st
 		return 0;
 	if (is_checked_out(a, p, of, &out, err) < 0)
 		return -1;
-	/* Git compares with `tip` once more; a branch that has moved meanwhile stays. */
+	/* git compares with `tip` once more; a branch that has moved meanwhile is kept. */
 	return out ? 0 : pool_git(p, NULL, args, NULL, &status, err);
 }
 
@@ -90,6 +90,6 @@ int admin_drop(struct arena *a, struct pool *p, const struct allocation *of, con
 {
 	const char *trash = trash_admin_path(a, p, of->path);
 
-	/* What is there has been looked at when it was moved there. */
+	/* Its contents were checked when it was moved there. */
 	return trash_delete(trash, err) < 0 ? -1 : trash_move(admin, trash, err);
 }

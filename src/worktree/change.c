@@ -56,7 +56,7 @@ void change_drop(struct change *c, const struct allocation *of)
 	change_del(c, key_doing(c->arena, of->path));
 }
 
-/* Nobody reads what was; it may fail, another will try. */
+/* Nobody reads the history. Compaction may fail: the next process tries again. */
 static void shorten(struct pool *p, int64_t rev)
 {
 	struct error ignored;

@@ -1,5 +1,5 @@
 /*
- * Allocations and entries of a pool as JSON and as words for people.
+ * Allocations and entries of a pool as JSON and as text for people.
  */
 #include "src/base/clock.h"
 #include "src/worktree/pool.h"

@@ -1,8 +1,8 @@
 #include "src/worktree/list.h"
 
 /*
- * What is merged is told by the remote's branch as it was fetched last; what became of a run, by
- * its state.json and runtime.json. Both only name candidates: pool_keep() decides.
+ * The remote's branch as fetched last shows what is merged; state.json and runtime.json show how a
+ * run ended. Both only name candidates: pool_keep() decides.
  */
 
 /* ---- merged ---- */
@@ -39,7 +39,7 @@ static void add_branch(struct due *d, struct str line)
 	const char *name = arena_dup(d->listing->arena, str_sub(line, 0, blank));
 
 	if (!str_starts(line, heads) || blank == line.n)
-		return; /* git's own warning */
+		return; /* a warning of git */
 	d->branches[d->n_branches] = name + strlen(heads);
 	d->commits[d->n_branches++] =
 		arena_dup(d->listing->arena, str_sub(line, blank + 1, line.n));
@@ -71,7 +71,7 @@ static int read_merged(struct due *d, struct error *err)
 	return 0;
 }
 
-/* It is what is checked out: another branch there is another work. */
+/* Its own branch is checked out: another branch there is other work. */
 static bool is_on_its_branch(const struct due *d, const struct allocation *of)
 {
 	const char *text;
@@ -84,7 +84,7 @@ static bool is_on_its_branch(const struct due *d, const struct allocation *of)
 	return at.branch && strcmp(at.branch, of->branch) == 0;
 }
 
-/* A branch that is where it began has nothing that could have been merged. */
+/* A branch that is where it began has nothing to merge. */
 static bool is_merged(const struct due *d, const struct allocation *of)
 {
 	if (!of->tip || (d->target && strcmp(of->branch, d->target) == 0))
@@ -95,7 +95,7 @@ static bool is_merged(const struct due *d, const struct allocation *of)
 	return false;
 }
 
-/* ---- what became of its run ---- */
+/* ---- how its run ended ---- */
 
 static bool is_of(const struct run_state *s, const struct allocation *of)
 {
@@ -106,7 +106,7 @@ static bool is_of(const struct run_state *s, const struct allocation *of)
 	return of->run && strcmp(after(of->run, "run "), s->issue) == 0;
 }
 
-/* The one that told last. */
+/* The run with the latest heartbeat. */
 static const struct run_state *run_of(const struct due *d, const struct allocation *of)
 {
 	const struct run_state *last = NULL;
@@ -117,7 +117,7 @@ static const struct run_state *run_of(const struct due *d, const struct allocati
 	return last;
 }
 
-/* An agent of it took too long, and none has been asked in its place since. */
+/* A call of an agent timed out, and no later call replaced it. */
 static int timed_out(const struct due *d, const struct run_state *s, bool *is, struct error *err)
 {
 	CLEANUP(json_free) json *runtime = NULL;
@@ -135,7 +135,7 @@ static int timed_out(const struct due *d, const struct run_state *s, bool *is, s
 	return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- all candidates ---- */
 
 int due_read(struct listing *l, struct due *out, struct error *err)
 {

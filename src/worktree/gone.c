@@ -2,8 +2,8 @@
 #include "src/worktree/work.h"
 
 /*
- * A worktree whose folder is not there: it may have been removed by hand, or moved, or its disk is
- * not mounted. What its git folder has is nowhere else then.
+ * A worktree whose directory does not exist: somebody removed or moved it, or its disk is not
+ * mounted. Its git directory may hold the only copy of some work.
  */
 
 static bool is_nothing(const char *commit)
@@ -11,7 +11,7 @@ static bool is_nothing(const char *commit)
 	return !commit[strspn(commit, "0")];
 }
 
-/* Files of the index that HEAD has not; what it lacks is no loss. */
+/* Files of the index that HEAD does not have; files that the index lacks are no loss. */
 static int look_at_staged(struct look *l, const struct tree *t)
 {
 	static const char *const args[] = {"diff-index", "--cached", "--name-only", "-z",
@@ -30,7 +30,8 @@ static int look_at_staged(struct look *l, const struct tree *t)
 	buf_cut(&out, strlen(out.s));
 	buf_utf8_repair(&out);
 	return look_keep(l, KEEP_UNCOMMITTED,
-		arena_printf(l->arena, "'%s' is gone, and has uncommitted changes: '%s' is staged",
+		arena_printf(l->arena,
+			"'%s' no longer exists, and has uncommitted changes: '%s' is staged",
 			l->home, out.s));
 }
 
@@ -52,7 +53,7 @@ static int look_at_head(struct look *l, const struct tree *t)
 	commit = str_sub(commit, 0, 12);
 	return look_keep(l, KEEP_UNPUSHED,
 		arena_printf(l->arena,
-			"'%s' is gone, and commit %.*s is in nothing else: save it with 'git "
+			"'%s' no longer exists, and only it has commit %.*s: save it with 'git "
 			"branch NAME %.*s'",
 			l->home, (int)commit.n, commit.p, (int)commit.n, commit.p));
 }
@@ -64,9 +65,10 @@ static int look_inside(struct look *l, const struct place *at)
 
 	if (busy)
 		return look_keep(l, KEEP_UNCOMMITTED,
-			arena_printf(l->arena, "'%s' is gone, and a %s is in progress there",
-				l->home, busy));
-	/* Git was killed when it had not got further. */
+			arena_printf(l->arena,
+				"'%s' no longer exists, and a %s is in progress there", l->home,
+				busy));
+	/* git was killed before it got further. */
 	if (at->branch || (*at->commit && !is_nothing(at->commit))) {
 		if (look_at_staged(l, &t) < 0 || (!*l->why && look_at_head(l, &t) < 0))
 			return -1;
@@ -90,7 +92,7 @@ int admin_keep(struct arena *a, struct pool *p, const struct place *at, bool con
 	*text = NULL;
 	if (at->locked && !lock_is_dead(a, at))
 		return look_keep(&l, KEEP_LOCKED,
-			arena_printf(a, "'%s' is gone, but its registration is locked%s%s", l.home,
-				*at->locked ? ": " : "", at->locked));
+			arena_printf(a, "'%s' no longer exists, but its registration is locked%s%s",
+				l.home, *at->locked ? ": " : "", at->locked));
 	return confirmed ? 0 : look_inside(&l, at);
 }

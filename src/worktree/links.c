@@ -3,11 +3,11 @@
 #include "src/sys/path.h"
 #include "src/worktree/work.h"
 
-/* What `git status` never shows, by a list of the index: TAG MODE SHA STAGE<tab>NAME. */
+/* Finds what `git status` never shows, from a list of the index: TAG MODE SHA STAGE<tab>NAME. */
 
 #define LINK_MODE "160000 "
 
-/* A name in a folder, `.` and `..` apart; NULL: it is empty, or no folder. */
+/* The first entry of a directory; NULL: it is empty, or is not a directory. */
 static const char *first_in(struct arena *a, const char *dir)
 {
 	DIR *list = opendir(dir);
@@ -22,7 +22,7 @@ static const char *first_in(struct arena *a, const char *dir)
 	return name;
 }
 
-/* Git takes the folder of a submodule without a repository for empty, whatever is in it. */
+/* git considers the directory of a submodule without a repository empty, whatever it contains. */
 static void look_at_link(struct arena *a, const char *files, const char *name, struct links *out)
 {
 	const char *dir = path_join(a, files, name), *in;
@@ -54,7 +54,7 @@ void links_look(struct arena *a, const char *files, struct str list, struct link
 
 		if (!tab)
 			continue;
-		/* What git warns of stands before the first one. */
+		/* A warning of git precedes the first entry. */
 		for (const char *end;
 			line[1] != ' ' && (end = memchr(line, '\n', (size_t)(tab - line)));)
 			line = end + 1;

@@ -23,8 +23,8 @@ bool worktree_there(const char *path)
 	return lstat(file.s, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* The rule is the folder's own time, as everybody's is; what keeps work from being swept is not
- * this but pool_keep(). A time of the future is a new one. */
+/* The age is the directory's modification time. pool_keep(), not the age, protects work from a
+ * sweep. A time in the future counts as new. */
 static void look(struct pool_entry *e, unsigned days, int64_t now)
 {
 	struct stat st;
@@ -44,8 +44,8 @@ static void add_record(struct listing *l, const struct allocation *of)
 	look(e, l->pool->stale_days, l->now);
 }
 
-/* What the folder of the pool has and no record tells of: made by plain git, or by another clone
- * that shares the folder. */
+/* Worktrees in the pool's directory without a record: created by plain git, or by another clone
+ * that shares the directory. */
 static int add_found(struct listing *l, const char *path, struct error *err)
 {
 	struct pool_entry *e = &l->entries[l->n];
@@ -70,7 +70,7 @@ static int add_found(struct listing *l, const char *path, struct error *err)
 	} else {
 		e->keep = KEEP_FOREIGN;
 		e->why = arena_printf(
-			l->arena, "it is another clone's (%s)", owned_word(owned.reason));
+			l->arena, "it belongs to another clone (%s)", owned_word(owned.reason));
 	}
 	l->n++;
 	return 0;
@@ -203,6 +203,6 @@ int pool_find_live(struct arena *a, struct pool *p, const char *what, struct all
 		return error_set(err, ERR_STATE, "no worktree of '%s' in this pool", what);
 	*out = entry.of;
 	if (!entry.there || out->state != ALLOCATION_LIVE)
-		return error_set(err, ERR_STATE, "the worktree of '%s' is not there", what);
+		return error_set(err, ERR_STATE, "the worktree of '%s' does not exist", what);
 	return 0;
 }

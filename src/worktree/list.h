@@ -1,6 +1,6 @@
 /*
- * list.h: what a pool has: its records, and the worktrees in its folder that none tells of. For
- * this room alone.
+ * list.h: the contents of a pool: its records, and the worktrees in its directory without one.
+ * Private to this room.
  */
 #ifndef DT_WORKTREE_LIST_H
 #define DT_WORKTREE_LIST_H
@@ -15,23 +15,23 @@ struct listing {
 
 	struct allocation *all; /* of all pools, by path */
 	size_t n_all;
-	struct pool_entry *entries; /* of this one, by path */
+	struct pool_entry *entries; /* of this pool, by path */
 	size_t n;
 };
 
-/* Fills the second half. No git is started. */
+/* Fills the second half. Does not start git. */
 int listing_read(struct listing *l, struct error *err);
 /* PATH/.git is a file: a linked worktree, not a clone. */
 bool worktree_there(const char *path);
 
-/* ---- what a sweep may take before it is old ---- */
+/* ---- what a sweep may remove before it is old ---- */
 
-/* What is merged, and what a failed run has left. */
+/* What is merged, and what a failed run has left behind. */
 struct due {
 	struct listing *listing;
 	const char *target;    /* short name of the branch on origin; NULL: there is none */
-	const char **branches; /* names of those that are in it */
-	const char **commits;  /* and where each is */
+	const char **branches; /* names of the branches that are merged into it */
+	const char **commits;  /* and their commits */
 	size_t n_branches;
 	struct run_state *runs;
 	size_t n_runs;

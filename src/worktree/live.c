@@ -12,20 +12,20 @@ int live_inside(struct arena *a, const char *dir, const char **who, struct error
 	*who = NULL;
 	if (mark_live(a, dir, &holder, &state) && holder.pid != getpid()) {
 		*who = arena_printf(
-			a, "process %d holds it (state folder '%s')", (int)holder.pid, state);
+			a, "process %d holds it (state directory '%s')", (int)holder.pid, state);
 		return 0;
 	}
 	if (process_within(dir, &pid) < 0)
-		return error_errno(err, "cannot tell who works in '%s'", dir);
+		return error_errno(err, "cannot find out which processes use '%s'", dir);
 	if (pid)
-		*who = arena_printf(a, "process %d works in it", (int)pid);
+		*who = arena_printf(a, "process %d uses it", (int)pid);
 	return 0;
 }
 
-/* A run tells by state.json where it works and, each minute, that it still does. */
+/* state.json of a run names its worktree and, each minute, has a new heartbeat. */
 static bool is_running(const struct run_state *s, const struct allocation *of, int64_t now)
 {
-	if (s->status != RUN_RUNNING) /* one that waits to go on has nobody at work */
+	if (s->status != RUN_RUNNING) /* a run that waits for an answer has no process */
 		return false;
 	if (run_state_stale(s, now))
 		return false;

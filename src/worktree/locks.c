@@ -7,10 +7,10 @@
 #include "src/worktree/pool_internal.h"
 
 /*
- * A git that is killed leaves its lock files behind, and every later one stops at them. Those of a
- * branch and an admin folder that are just being made are ours alone. Others may be those of a git
- * that somebody else runs at this moment: they go when nobody has them open and nothing has
- * happened to them for a while.
+ * A killed git leaves its lock files behind, and every later git stops at them. Those of a branch
+ * and an admin directory that are being created belong to us alone. Others may belong to a git that
+ * is running now: they are removed if no process has them open and they have not changed for a
+ * while.
  */
 
 enum { QUIET_MS = 2000, STEP_MS = 50 };
@@ -40,7 +40,7 @@ static bool is_abandoned(const char *path)
 static void clear(const char *path, bool ours)
 {
 	if (path_exists(path) && (ours || is_abandoned(path)))
-		(void)unlink(path); /* where it does not go, git says so */
+		(void)unlink(path); /* if it cannot be removed, git reports it */
 }
 
 void locks_clear(struct arena *a, struct pool *p, const struct allocation *of, const char *admin)

@@ -7,7 +7,7 @@
 #define HIDE_ALL  "*\n"
 #define NO_COMMIT "0000000000000000000000000000000000000000"
 
-/* With the mark by which repair_one() knows what a dead process has left running. */
+/* With the mark by which repair_one() finds the processes that a dead one left running. */
 static int git_for(struct arena *a, struct pool *p, const struct allocation *of, const char *at,
 	const char *const *args, int *status, struct error *err)
 {
@@ -16,16 +16,15 @@ static int git_for(struct arena *a, struct pool *p, const struct allocation *of,
 	return pool_git_env(p, at, args, env, CHECKOUT_S, NULL, status, err);
 }
 
-/* ---- the folder of the pool ---- */
+/* ---- the pool's directory ---- */
 
-/* Not its git folder, nor in a bare one, which has no status. */
+/* Not git's directory, nor a bare repository, which has no status. */
 static bool is_inside(const struct pool *p)
 {
 	return path_beneath(p->repo, p->dir) && strcmp(p->repo, p->common) != 0;
 }
 
-/* The first file in the folder that is the repository's, or nobody's yet; NULL. Worktrees are
- * folders. */
+/* The first file in the directory that is tracked or untracked; NULL. Worktrees are directories. */
 static int first_file(struct arena *a, struct pool *p, const char **file, struct error *err)
 {
 	const char *const args[] = {
@@ -45,8 +44,8 @@ static int first_file(struct arena *a, struct pool *p, const char **file, struct
 }
 
 /*
- * A pool inside the repository must not show in its status. By a file in its own folder: what
- * stands in the repository's info/exclude counts in all worktrees, and would hide files there.
+ * A pool inside the repository must not show in its status, so its directory has a file of ignore
+ * patterns. The repository's info/exclude applies to all worktrees, and would hide files there.
  */
 static bool is_hidden(struct arena *a, const struct pool *p)
 {
@@ -75,7 +74,7 @@ static int hide(struct arena *a, struct pool *p, struct error *err)
 		return error_errno(err, "cannot write into '%s'", p->dir);
 	if (sys_write_all(fd, str_of(HIDE_ALL), fresh, err) < 0)
 		return -1;
-	return rename(fresh, ignore) == 0 ? 0 : error_errno(err, "cannot make '%s'", ignore);
+	return rename(fresh, ignore) == 0 ? 0 : error_errno(err, "cannot create '%s'", ignore);
 }
 
 int folder_make(struct arena *a, struct pool *p, struct error *err)
@@ -128,9 +127,9 @@ int worktree_add(struct arena *a, struct pool *p, const struct allocation *of, s
 	return sparse_begin(a, p, of, err);
 }
 
-/* ---- files, without it ---- */
+/* ---- files, without the lock ---- */
 
-/* `git worktree add` does the same as its last act. */
+/* `git worktree add` also runs it last. */
 static int run_hook(struct arena *a, struct pool *p, struct allocation *of, struct error *err)
 {
 	const char *const args[] = {"hook", "run", "--ignore-missing", "post-checkout", "--",

@@ -1,6 +1,6 @@
 /*
- * The holder and the ports of a worktree, written beside it: into its git folder. The record stands
- * in the state folder of one user alone; who has another one, or has lost it, sees them by this.
+ * The holder and the ports of a worktree, written into its git directory. The record is in the
+ * state directory of one user; a process with another state directory reads the mark instead.
  */
 #include <fcntl.h>
 #include "src/sys/path.h"
@@ -46,10 +46,10 @@ static int replace(struct arena *a, const char *path, struct str text, struct er
 	(void)unlink(fresh);
 	fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0)
-		return error_errno(err, "cannot make '%s'", fresh);
+		return error_errno(err, "cannot create '%s'", fresh);
 	if (sys_write_all(fd, text, fresh, err) < 0)
 		return -1;
-	return rename(fresh, path) < 0 ? error_errno(err, "cannot make '%s'", path) : 0;
+	return rename(fresh, path) < 0 ? error_errno(err, "cannot create '%s'", path) : 0;
 }
 
 static bool read_mark(struct arena *a, const char *dir, json **out)
@@ -78,7 +78,7 @@ bool mark_ports(struct arena *a, const char *dir, unsigned *first, unsigned *n)
 	return true;
 }
 
-/* What is no mark is nobody's. */
+/* An invalid mark has no owner. */
 bool mark_live(struct arena *a, const char *dir, struct allocation *of, const char **state)
 {
 	CLEANUP(json_free) json *j = NULL;
@@ -104,10 +104,10 @@ int mark_put(struct arena *a, struct pool *p, const struct allocation *of, struc
 	struct allocation other;
 	const char *state;
 
-	/* Nothing is written into another clone. */
+	/* Writes nothing into another clone. */
 	if (!path || !path_beneath(p->common, path_settle(a, path)))
 		return 0;
-	/* Who holds nothing leaves the hold of another alone. */
+	/* A process that holds nothing does not change another's mark. */
 	if (!of->pid && mark_live(a, of->path, &other, &state))
 		return 0;
 	return replace(a, path, mark_text(a, p, of), err);

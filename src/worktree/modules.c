@@ -3,7 +3,8 @@
 #include "src/sys/path.h"
 #include "src/worktree/work.h"
 
-/* Other repositories that would go with a worktree: those of its submodules, and clones in it. */
+/* Other repositories that would be removed with a worktree: those of its submodules, and clones in
+ * it. */
 
 enum { MODULES_DEEP = 64 };
 
@@ -49,7 +50,7 @@ static int look_at_repository(struct look *l, const char *dir)
 	return look_at_commits(l, &t, args, "only in its submodule");
 }
 
-/* The name of a submodule may have slashes: what is no repository has them below it. */
+/* The name of a submodule may contain slashes: its repository is then further below. */
 static int look_at_module(struct look *l, const char *dir, unsigned deep)
 {
 	struct stat st;
@@ -58,7 +59,7 @@ static int look_at_module(struct look *l, const char *dir, unsigned deep)
 		return 0;
 	if (deep > MODULES_DEEP)
 		return look_keep(l, KEEP_UNSURE,
-			arena_printf(l->arena, "'%s' is too deep to look into", dir));
+			arena_printf(l->arena, "'%s' is nested too deeply to check", dir));
 	if (!path_exists(path_join(l->arena, dir, "HEAD")))
 		return look_below(l, dir, deep + 1);
 	if (look_at_repository(l, dir) < 0)
@@ -90,15 +91,15 @@ static int look_at_pointer(struct look *l, const char *dir)
 
 	if (!worktree_pointer(l->arena, dir, &to, &text) || !to || !path_exists(to))
 		return look_keep(l, KEEP_UNSURE,
-			arena_printf(
-				l->arena, "'%s' has a '.git' that leads to no repository", dir));
+			arena_printf(l->arena,
+				"'%s' has a '.git' that does not point to a repository", dir));
 	t.git_dir = to = path_settle(l->arena, to);
 	if (path_beneath(path_join(l->arena, l->admin, "modules"), to))
-		return look_at_tree(l, &t); /* look_at_modules() has its commits */
+		return look_at_tree(l, &t); /* look_at_modules() checks its commits */
 	if (path_beneath(l->path, to))
 		return look_at_clone(l, dir, to);
 	return look_keep(l, KEEP_UNSURE,
-		arena_printf(l->arena, "'%s' has another worktree in it: '%s'", l->path, dir));
+		arena_printf(l->arena, "'%s' contains another worktree: '%s'", l->path, dir));
 }
 
 int look_at_nested(struct look *l)
@@ -110,7 +111,7 @@ int look_at_nested(struct look *l)
 		return -1;
 	if (closed)
 		return look_keep(l, KEEP_UNSURE,
-			arena_printf(l->arena, "nobody can tell what is in '%s'", closed));
+			arena_printf(l->arena, "cannot find out what is in '%s'", closed));
 	for (size_t i = 0; i < n && !*l->why; i++) {
 		const char *git = path_join(l->arena, list[i], ".git");
 		struct stat st;

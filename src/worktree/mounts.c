@@ -1,11 +1,11 @@
 /*
- * mounts.c: file systems that are mounted within a folder. They go with it when it is renamed and
- * not when it is deleted, and what is bound there from elsewhere must not be deleted at all.
+ * mounts.c: file systems that are mounted within a directory. They follow a rename. They must not
+ * be deleted, because they may be bound from elsewhere.
  */
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
-enum { MOUNTS_MAX = 16 << 20, POINT = 4 /* the words before it */ };
+enum { MOUNTS_MAX = 16 << 20, POINT = 4 /* the fields before it */ };
 
 static bool is_octal(const char *p, const char *end)
 {
@@ -13,7 +13,7 @@ static bool is_octal(const char *p, const char *end)
 	       p[2] <= '7' && p[3] >= '0' && p[3] <= '7';
 }
 
-/* Blanks and the like are told by three octal digits. */
+/* Blanks and similar bytes are escaped as three octal digits. */
 static char *plain(struct arena *a, struct str word)
 {
 	char *out = arena_alloc(a, word.n + 1), *to = out;

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include "src/worktree/work.h"
 
-/* Every folder below a worktree is looked into, ignored ones too: a clone may be anywhere. */
+/* Searches every directory below a worktree, ignored ones too: a clone may be anywhere. */
 
 enum { FOUND_MAX = 1000 };
 
@@ -45,7 +45,7 @@ static void take(struct walk *w, const struct buf *path)
 	if (w->n < FOUND_MAX)
 		w->found[w->n++] = arena_dup(w->arena, buf_str(path));
 	else
-		w->closed = arena_dup(w->arena, buf_str(path)); /* nobody has so many */
+		w->closed = arena_dup(w->arena, buf_str(path)); /* more than anybody has */
 }
 
 static void walk(struct walk *w, int dir, struct buf *path, bool top)

@@ -23,7 +23,7 @@ static bool is_folder(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Resolved, in the arena; NULL when it is not there. */
+/* The resolved path, in the arena; NULL if it does not exist. */
 static char *real(struct arena *a, const char *path)
 {
 	char out[PATH_MAX];
@@ -39,7 +39,7 @@ static bool is_git_folder(struct arena *a, const char *dir)
 			       is_folder(path_join(a, dir, "refs"))));
 }
 
-/* The git folder that all worktrees of `git_dir` share; NULL when it leads nowhere. */
+/* The git directory that all worktrees of `git_dir` share; NULL when it does not exist. */
 static char *common_of(struct arena *a, const char *git_dir)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -52,7 +52,7 @@ static char *common_of(struct arena *a, const char *git_dir)
 	return real(a, path_join(a, git_dir, arena_dup(a, str_trim(buf_str(&text)))));
 }
 
-/* The git folder of `dir` itself, whatever it is; NULL: it has none. */
+/* The git directory of `dir` itself, of any kind; NULL: it has none. */
 static char *git_folder(struct arena *a, const char *dir)
 {
 	char *dot = path_join(a, dir, ".git"), *to;
@@ -65,7 +65,7 @@ static char *git_folder(struct arena *a, const char *dir)
 	return is_git_folder(a, dir) ? arena_dup(a, str_of(dir)) : NULL;
 }
 
-/* The work tree that is not a linked one, or, where there is none, the git folder. */
+/* The main work tree, or without one the git directory. */
 static int main_tree(struct arena *a, struct pool *p, struct error *err)
 {
 	static const char *const args[] = {"worktree", "list", "--porcelain", NULL};
@@ -96,16 +96,16 @@ static int find_repository(struct arena *a, const char *from, struct pool *p, st
 			return error_set(err, ERR_STATE, "'%s' is not in a git repository", from);
 	p->common = common_of(a, git_dir);
 	if (!p->common || !is_git_folder(a, p->common))
-		return error_set(err, ERR_STATE, "'%s' is a worktree whose repository '%s' is gone",
-			at, git_dir);
+		return error_set(err, ERR_STATE,
+			"'%s' is a worktree whose repository '%s' no longer exists", at, git_dir);
 	if (str_utf8_fault(str_of(p->common)))
 		return error_set(err, ERR_STATE, "the path of the repository is not UTF-8");
 	return main_tree(a, p, err);
 }
 
-/* ---- the folder of its worktrees ---- */
+/* ---- the directory of its worktrees ---- */
 
-/* NAME-DIGITS: two repositories of one name are two. */
+/* NAME-DIGITS: two repositories with the same name differ. */
 static char *own_name(struct arena *a, const struct pool *p)
 {
 	char digest[DIGEST_TEXT];
@@ -118,7 +118,7 @@ static char *own_name(struct arena *a, const struct pool *p)
 	return arena_printf(a, "local/%s-%.*s", name, NAME_DIGITS, digest);
 }
 
-/* OWNER/REPO of the remote, or a name of its own where there is none. */
+/* OWNER/REPO of the remote, or a name of its own without one. */
 static char *owner_and_name(struct arena *a, struct pool *p)
 {
 	static const char *const args[] = {"config", "--get", "remote.origin.url", NULL};
@@ -142,7 +142,8 @@ static int find_folder(
 	char *dir;
 
 	if (spec->root_declared || !spec->repo_local)
-		dir = path_join(a, p->repo, spec->root); /* a relative one is the repository's */
+		dir = path_join(
+			a, p->repo, spec->root); /* a relative one is relative to the repository */
 	else
 		dir = path_join(a, p->repo, ".worktrees");
 	if (!spec->root_declared && !spec->repo_local)
@@ -151,7 +152,8 @@ static int find_folder(
 		return -1;
 	p->dir = path_settle(a, dir);
 	if (str_utf8_fault(str_of(p->dir)))
-		return error_set(err, ERR_USAGE, "the folder of the worktrees is not UTF-8");
+		return error_set(
+			err, ERR_USAGE, "the path of the worktrees' directory is not UTF-8");
 	if (strcmp(p->dir, p->repo) == 0 || strcmp(p->dir, p->common) == 0 ||
 		(path_beneath(p->common, p->dir) && strcmp(p->repo, p->common) != 0))
 		return error_set(err, ERR_STATE,
@@ -159,7 +161,7 @@ static int find_folder(
 	return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- opening ---- */
 
 int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char *repo,
 	const char *state, const char *artifacts, struct pool *out, struct error *err)

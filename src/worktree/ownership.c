@@ -33,7 +33,7 @@ char *path_settle(struct arena *a, const char *path)
 	return strcmp(real, "/") == 0 && *rest ? rest : arena_printf(a, "%s%s", real, rest);
 }
 
-/* Behind `gitdir:` and blanks; n is 0 when the text is no pointer. */
+/* The text after `gitdir:` and blanks; n is 0 when the text is not a pointer. */
 static struct str pointer_of(struct str text)
 {
 	struct str s = str_trim(text);

@@ -11,7 +11,7 @@
 
 enum { FILE_MAX = 8192, INITIALIZING_S = 3600 };
 
-/* A small file of git's, trimmed; NULL when there is none. */
+/* A small file of git, trimmed; NULL if it does not exist. */
 static char *word_of(struct arena *a, const char *dir, const char *name)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -106,7 +106,7 @@ int places_read(
 	return 0;
 }
 
-/* The number of a `pid 123`, `pid: 123` or `pid=123` that begins here; 0: there is none. */
+/* The number of a `pid 123`, `pid: 123` or `pid=123` that begins here; 0: none. */
 static pid_t pid_at(const char *text, const char *at)
 {
 	const char *digits = at + strlen("pid");
@@ -124,7 +124,7 @@ static pid_t pid_at(const char *text, const char *at)
 	return pid > 0 && pid < INT_MAX ? (pid_t)pid : 0;
 }
 
-/* It names processes, as the agents' own tools do, and none of them lives. */
+/* It names processes, as the agents' own tools do, and none of them is running. */
 static bool names_the_dead(const char *text)
 {
 	struct process_info info;
@@ -169,7 +169,7 @@ int place_of(struct arena *a, struct pool *p, const char *path, struct place *ou
 	return 0;
 }
 
-/* A folder in `dir` whose pointer leads to this admin folder. */
+/* A directory in `dir` whose pointer names this admin directory. */
 static const char *folder_of(struct arena *a, const char *dir, const char *admin)
 {
 	struct dirent **names;

@@ -7,8 +7,8 @@
 /* The candidates of a base port B are B + 100 ... B + 999. */
 enum { OFFSET_MIN = 100, OFFSET_SPAN = PORT_SPAN, BASE_MIN = 1024, BASE_MAX = 65000 };
 
-/* `.`, `..` and needless slashes are taken out by their letters alone: links are not followed, so
- * that the port of a path is the same before and after the folder is made. */
+/* Removes `.`, `..` and needless slashes textually, without following links, so that the port of a
+ * path is the same before and after the directory is created. */
 static void collapse(struct buf *out, struct str path)
 {
 	size_t from = 0;
@@ -43,7 +43,7 @@ int port_path(struct arena *a, const char *path, char **out, struct error *err)
 	path = path_absolute(a, path);
 	if (path[0] != '/')
 		return error_set(err, ERR_SYSTEM,
-			"cannot tell the working folder, so not where '%s' is", path);
+			"cannot find the working directory, which '%s' is relative to", path);
 	collapse(&text, str_of(path));
 	*out = arena_dup(a, buf_str(&text));
 	return 0;
@@ -83,7 +83,7 @@ int port_candidate(const char *path, unsigned base, unsigned *port, struct error
 		return -1;
 	if (*port > PORT_LAST)
 		return error_set(
-			err, ERR_STATE, "port %u of '%s' goes beyond %d", *port, path, PORT_LAST);
+			err, ERR_STATE, "port %u of '%s' is above %d", *port, path, PORT_LAST);
 	return 0;
 }
 
@@ -92,7 +92,7 @@ int port_parse(const char *text, unsigned *port, struct error *err)
 	size_t n = strlen(text);
 	unsigned value = 0;
 
-	/* Digits alone: what reads `8080abc` as 8080 binds where nobody expects it. */
+	/* Digits alone: a program that reads `8080abc` as 8080 binds an unexpected port. */
 	for (size_t i = 0; i < n && n <= 5; i++)
 		value = 10 * value + (unsigned)(text[i] - '0');
 	if (n == 0 || n > 5 || text[0] == '0' || strspn(text, "0123456789") != n ||
@@ -103,8 +103,8 @@ int port_parse(const char *text, unsigned *port, struct error *err)
 	return 0;
 }
 
-/* Only what the system itself says is taken counts: where there is no network there is nobody to
- * be in the way. With SO_REUSEADDR connections that linger do not count, listeners do. */
+/* A port is taken only if the system reports it in use: without a network nothing is. SO_REUSEADDR
+ * ignores connections in TIME_WAIT, but not listeners. */
 static bool bound(int family, const struct sockaddr *address, socklen_t size)
 {
 	CLEANUP(base_close) int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -156,7 +156,7 @@ static int none_free(const struct port_ask *ask, const struct port_answer *tried
 	for (size_t i = 0; i < tried->n_tried; i++)
 		buf_addf(&list, "%s%u", i ? ", " : "tried ", tried->tried[i]);
 	if (tried->n_tried < PROBES)
-		buf_addf(&list, "%sthe block at %u goes beyond %d", list.len ? "; " : "",
+		buf_addf(&list, "%sthe block at %u exceeds %d", list.len ? "; " : "",
 			tried->first + (unsigned)tried->n_tried, PORT_LAST);
 	return error_set(err, ERR_STATE, "no free block of %u ports for '%.300s': %s",
 		ask->count + ask->behind, ask->path, list.s);
@@ -167,7 +167,7 @@ static int take_override(const struct port_ask *ask, struct port_answer *out, st
 	if (port_parse(ask->override, &out->first, err) < 0)
 		return -1;
 	if (!fits(ask, out->first))
-		return error_set(err, ERR_USAGE, "a block of %u ports at %u goes beyond %d",
+		return error_set(err, ERR_USAGE, "a block of %u ports at %u exceeds %d",
 			ask->count + ask->behind, out->first, PORT_LAST);
 	out->overridden = true;
 	return 0;
@@ -189,7 +189,7 @@ int port_find(const struct port_ask *ask, struct port_answer *out, struct error 
 	for (unsigned i = 0; i < PORT_SPAN && probes < PROBES && fits(ask, out->first + i); i++) {
 		if (out->n_tried < PROBES)
 			out->tried[out->n_tried++] = out->first + i;
-		/* What others have is known without a look, and says nothing of the machine. */
+		/* Ports of others are known without a probe, and do not count as attempts. */
 		if (block_is_taken(ask, out->first + i))
 			continue;
 		if (block_is_free(ask, out->first + i)) {

@@ -1,7 +1,7 @@
 #include "src/event/event.h"
 #include "src/worktree/pool_internal.h"
 
-/* Of a long way the first ten. */
+/* The first ten attempts are reported. */
 int port_tell(struct pool *p, const char *issue, const char *path, unsigned candidate,
 	unsigned port, struct error *err)
 {
@@ -29,7 +29,7 @@ int port_note(struct pool *p, const struct allocate_ask *ask, const struct alloc
 		return 0;
 	if (port_candidate(of->path, p->base_port, &candidate, err) < 0)
 		return -1;
-	/* Farther away it is one of an earlier stage. */
+	/* A port farther away belongs to an earlier stage. */
 	if (of->port <= candidate || of->port - candidate >= PORT_SPAN)
 		return 0;
 	return port_tell(p, ask->issue, of->path, candidate, of->port, err);

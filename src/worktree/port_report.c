@@ -56,7 +56,7 @@ struct look {
 	struct error *err;
 };
 
-/* Only looked into: who asks for a port holds nothing. Without a store nobody has any. */
+/* Reads the store only: a request for a port holds nothing. Without a store no port is taken. */
 static int open_store(struct look *l)
 {
 	return records_look(l->arena, disk_real(), l->ask->state, &l->pool.store, l->err);
@@ -76,7 +76,7 @@ static bool is_taken(void *data, unsigned port)
 	return mod;
 }
 
-/* The worktree may be known by the name behind a link. */
+/* The worktree may be recorded by the name behind a link. */
 static int find_record(struct look *l, struct allocation *of, bool *there)
 {
 	char real[PATH_MAX];
@@ -108,8 +108,9 @@ static int by_record(struct look *l, bool *done)
 	if (!*done)
 		return 0;
 	if (of.ports < l->ask->count)
-		return error_set(l->err, ERR_STATE, "'%s' has %u ports, and %u are wanted",
-			l->out->path, of.ports, l->ask->count);
+		return error_set(l->err, ERR_STATE,
+			"'%s' has %u ports, fewer than the requested %u", l->out->path, of.ports,
+			l->ask->count);
 	return take(l, PORT_OF_RECORD, of.port);
 }
 

@@ -5,7 +5,7 @@
 
 enum { TRIES = 5 };
 
-/* By path, else by branch, else by the name of its folder. */
+/* By path, else by branch, else by the name of its directory. */
 static int find_record(struct arena *a, struct pool *p, const char *what, const char *path,
 	struct allocation *out, bool *found, struct error *err)
 {
@@ -31,7 +31,7 @@ static int find_record(struct arena *a, struct pool *p, const char *what, const 
 	return 0;
 }
 
-/* The place that the word means, whether or not anything is there. NULL: it can mean none. */
+/* The path that the word means, whether or not it exists. NULL: it cannot be a path. */
 static char *place_meant(struct arena *a, const struct pool *p, const char *what)
 {
 	struct error ignored;
@@ -42,7 +42,7 @@ static char *place_meant(struct arena *a, const struct pool *p, const char *what
 	return pool_slug(a, what, &slug, &ignored) < 0 ? NULL : path_join(a, p->dir, slug);
 }
 
-/* A worktree that nobody recorded: for the time of its removal it has a record without ports. */
+/* A worktree without a record gets one without ports while it is removed. */
 static int take_unrecorded(struct arena *a, struct pool *p, const char *path,
 	struct allocation *out, bool *found, struct error *err)
 {
@@ -102,5 +102,5 @@ int pool_reclaim(struct arena *a, struct pool *p, const char *what, bool confirm
 			return -1;
 		*removed = *removed || done;
 	}
-	return error_set(err, ERR_STATE, "other processes work on '%s': try again", what);
+	return error_set(err, ERR_STATE, "other processes are changing '%s': try again", what);
 }

@@ -63,7 +63,7 @@ static const struct {
 	TEXT("boot", boot),
 	TEXT("fault", fault),
 };
-enum { NEEDED = 6 }; /* of the texts, the first ones are always there */
+enum { NEEDED = 6 }; /* the first of the texts are always present */
 
 static const char **text_of(const struct allocation *of, size_t i)
 {
@@ -126,7 +126,7 @@ int record_parse(
 	if (json_parse(&j, kv->value, err) < 0)
 		return error_prefix(err, "record '%.*s'", (int)kv->key.n, kv->key.p);
 	if (!read_state(j, &out->state) || !read_texts(a, j, out))
-		return error_set(err, ERR_INPUT, "'%.*s' is no record of a worktree",
+		return error_set(err, ERR_INPUT, "'%.*s' is not a record of a worktree",
 			(int)kv->key.n, kv->key.p);
 	out->port = (unsigned)json_get_int(j, "port", 0);
 	out->ports = (unsigned)json_get_int(j, "ports", 0);
@@ -141,7 +141,7 @@ int record_parse(
 	return 0;
 }
 
-/* ---- out of the store ---- */
+/* ---- reading the store ---- */
 
 int record_read(struct arena *a, struct pool *p, const char *path, struct allocation *out,
 	bool *there, struct error *err)
@@ -191,7 +191,7 @@ bool record_ours(const struct pool *p, const struct allocation *of)
 	return strcmp(of->common, p->common) == 0;
 }
 
-/* ---- whose ---- */
+/* ---- owner ---- */
 
 const char *boot_id(void)
 {
@@ -247,7 +247,7 @@ void record_give_up(struct arena *a, struct pool *p, const char *path, const cha
 	(void)record_put(a, p, &of, &ignored);
 }
 
-/* Of another container on this machine: its numbers mean nothing here, so nobody can tell. */
+/* A process of another container on this machine: its number means nothing here. */
 static bool is_next_door(const struct allocation *of)
 {
 	const char *own = boot_id(), *slash = strchr(own, '/');

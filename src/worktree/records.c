@@ -1,8 +1,7 @@
 /*
- * records.c: opening the store of the records. A journal without a commit counts as empty, which is
- * right for a new one: a power cut may leave that of the first commit. The mark beside it says that
- * there was one, so that a journal that was cut or overwritten is not taken for new, and the ports
- * of all worktrees for free.
+ * records.c: opens the store of the records. A journal without a commit counts as empty, as a power
+ * failure during the first commit may leave it. The mark beside it shows that it had commits, so
+ * that a journal that was truncated or overwritten does not count as new, and its ports as free.
  */
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
@@ -27,6 +26,7 @@ static int check_begun(
 		return -1;
 	return there ? error_at(err, journal, 1, 1,
 			       "damaged: there were records of worktrees and none is left: nothing "
+			       " "
 			       "was changed; move it away to begin a new one")
 		     : 0;
 }

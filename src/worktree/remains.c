@@ -6,8 +6,8 @@
 #include "src/worktree/work.h"
 
 /*
- * What a checkout that was cut off, or a removal that was, leaves behind: files as the commit has
- * them, one perhaps with its end missing. All else in the folder is somebody's.
+ * Recognizes what an interrupted checkout or removal leaves behind: files as the commit has them,
+ * one of them possibly truncated. Everything else in the directory belongs to the user.
  */
 
 #define INDEX_PREFIX ".pools-index-"
@@ -21,7 +21,7 @@ struct remains {
 	const char *index;
 	const char *env[ENV_MAX];
 	size_t n_env;
-	bool cut; /* one file may be cut off */
+	bool cut; /* one file may be truncated */
 	const char **foreign;
 	struct error *err;
 };
@@ -31,7 +31,7 @@ static int ask(struct remains *l, const char *const *args, struct buf *out, int 
 	return pool_git_env(l->pool, l->path, args, l->env, GIT_S, out, status, l->err);
 }
 
-/* The beginning of what a checkout would write. */
+/* The beginning of the file that a checkout would write. */
 static int is_cut_off(struct remains *l, const char *name, bool *is)
 {
 	const char *const args[] = {
@@ -53,7 +53,8 @@ static int is_cut_off(struct remains *l, const char *name, bool *is)
 	return 0;
 }
 
-/* Each NUL-ended name of `list`; the first that a killed checkout does not explain is foreign. */
+/* Checks each NUL-terminated name of `list`: the first that a killed checkout does not explain is
+ * foreign. */
 static int first_foreign(struct remains *l, struct str list)
 {
 	for (size_t at = 0; at < list.n && !*l->foreign; at += strlen(list.p + at) + 1) {
@@ -62,14 +63,14 @@ static int first_foreign(struct remains *l, struct str list)
 
 		if (l->cut && is_cut_off(l, name, &cut) < 0)
 			return -1;
-		l->cut = l->cut && !cut; /* it was killed once */
+		l->cut = l->cut && !cut; /* it was killed only once */
 		if (!cut)
 			*l->foreign = arena_dup(l->arena, str_of(name));
 	}
 	return 0;
 }
 
-/* What differs from the commit, by content. */
+/* Tracked files that differ from the commit, by content. */
 static int compare(struct remains *l)
 {
 	const char *const fill[] = {"read-tree", l->commit, NULL};
@@ -85,7 +86,7 @@ static int compare(struct remains *l)
 	return first_foreign(l, buf_str(&mod));
 }
 
-/* What the commit knows nothing of. */
+/* Files that the commit does not have. */
 static int look_for_others(struct remains *l)
 {
 	static const char *const others[] = {
@@ -101,7 +102,7 @@ static int look_for_others(struct remains *l)
 	return 0;
 }
 
-/* A clone, or another worktree: it may be where git ignores it. */
+/* A clone, or another worktree, possibly in an ignored directory. */
 static int look_for_repositories(struct remains *l)
 {
 	const char **list, *closed;
@@ -113,7 +114,7 @@ static int look_for_repositories(struct remains *l)
 	return 0;
 }
 
-/* Of processes that were killed while they compared. */
+/* Left by processes that were killed while they compared. */
 static void drop_dead_indexes(struct arena *a, const struct pool *p)
 {
 	DIR *dir = opendir(p->state);
@@ -134,7 +135,7 @@ static void drop_dead_indexes(struct arena *a, const struct pool *p)
 		closedir(dir);
 }
 
-/* An index of our own. */
+/* Uses an index of its own. */
 static void begin(struct remains *l)
 {
 	l->index = arena_printf(l->arena, "%s/" INDEX_PREFIX "%d", l->pool->state, (int)getpid());

@@ -10,7 +10,7 @@ static bool is_there(const char *path)
 	return lstat(path, &st) == 0;
 }
 
-/* ---- may it go ---- */
+/* ---- may it be removed ---- */
 
 static int keep(enum keep_reason *why, enum keep_reason is, const char **text, const char *said)
 {
@@ -32,8 +32,8 @@ static int keep_by_record(struct arena *a, struct pool *p, const struct allocati
 	if (pool_live(a, p, of, &who, err) < 0)
 		return -1;
 	if (who)
-		return keep(why, KEEP_LIVE, text,
-			arena_printf(a, "'%s' is at work: %s", of->path, who));
+		return keep(
+			why, KEEP_LIVE, text, arena_printf(a, "'%s' is in use: %s", of->path, who));
 	if (slot_children(a, p, of, &n, &child, err) < 0)
 		return -1;
 	if (n)
@@ -43,7 +43,7 @@ static int keep_by_record(struct arena *a, struct pool *p, const struct allocati
 	return 0;
 }
 
-/* Other worktrees of this repository below it, which would go with it. */
+/* Other worktrees of this repository below it, which would be removed with it. */
 static const char *nested_in(const struct place *list, size_t n, const char *path)
 {
 	for (size_t i = 0; i < n; i++)
@@ -52,7 +52,7 @@ static const char *nested_in(const struct place *list, size_t n, const char *pat
 	return NULL;
 }
 
-/* A folder that was half removed: git's side, or its own pointer, is gone already. */
+/* After a partial removal git's registration, or the directory's own pointer, is missing. */
 static int keep_remains(struct arena *a, struct pool *p, const struct allocation *of,
 	const char *folder, bool confirmed, enum keep_reason *why, const char **text,
 	struct error *err)
@@ -68,7 +68,7 @@ static int keep_remains(struct arena *a, struct pool *p, const struct allocation
 		return 0;
 	return keep(why, KEEP_UNSURE, text,
 		arena_printf(a,
-			"'%s' is a worktree no more, and has files of its own, such as '%s'",
+			"'%s' is no longer a worktree, and has files of its own, such as '%s'",
 			of->path, foreign));
 }
 
@@ -106,8 +106,8 @@ static int keep_by_place(struct arena *a, struct pool *p, const struct allocatio
 	place_look(a, own.actual, &at);
 	if (at.path && strcmp(at.path, of->path) != 0)
 		return keep(why, KEEP_FOREIGN, text,
-			arena_printf(a, "'%s' is a copy: its git folder is that of '%s'", of->path,
-				at.path));
+			arena_printf(a, "'%s' is a copy: its git directory belongs to '%s'",
+				of->path, at.path));
 	if (at.locked && !lock_is_dead(a, &at))
 		return keep(why, KEEP_LOCKED, text,
 			arena_printf(a, "'%s' is locked%s%s", of->path, *at.locked ? ": " : "",
@@ -115,11 +115,11 @@ static int keep_by_place(struct arena *a, struct pool *p, const struct allocatio
 	below = nested_in(list, n, of->path);
 	if (below)
 		return keep(why, KEEP_CHILDREN, text,
-			arena_printf(a, "'%s' has another worktree in it: '%s'", of->path, below));
+			arena_printf(a, "'%s' contains another worktree: '%s'", of->path, below));
 	return 0;
 }
 
-/* The record says one place, git another: somebody has moved it. */
+/* The record and git name different paths: somebody has moved the worktree. */
 static int keep_by_move(struct arena *a, struct pool *p, const struct allocation *of,
 	enum keep_reason *why, const char **text, struct error *err)
 {
@@ -142,7 +142,7 @@ static bool has_admin(struct arena *a, const char *path)
 	return worktree_pointer(a, path, &to, &text) && to && path_exists(to);
 }
 
-/* There is no worktree, or one no more; git may still know one. */
+/* There is no worktree, or no longer one; git may still have it registered. */
 static int keep_by_admin(struct arena *a, struct pool *p, const struct allocation *of,
 	bool confirmed, enum keep_reason *why, const char **text, struct error *err)
 {
@@ -188,13 +188,13 @@ static int refuse(enum keep_reason why, const char *text, struct error *err)
 	const char *hint = "";
 
 	if (why == KEEP_UNCOMMITTED || why == KEEP_UNPUSHED || why == KEEP_UNSURE)
-		hint = ": it stays, unless --confirm is given";
+		hint = ": it is kept, unless --confirm is given";
 	return error_set(err, ERR_STATE, "%s%s", text, hint);
 }
 
 /* ---- two phases ---- */
 
-/* Out of the way under its other name, so that nobody begins anything in it; then once more. */
+/* Renames it first, so that no new process uses it; then checks again. */
 static int look_again(struct arena *a, struct pool *p, const struct allocation *of,
 	const char *trash, enum keep_reason *why, const char **text, struct error *err)
 {
@@ -204,8 +204,8 @@ static int look_again(struct arena *a, struct pool *p, const struct allocation *
 	if (live_inside(a, trash, &who, err) < 0)
 		return -1;
 	if (who)
-		return keep(why, KEEP_LIVE, text,
-			arena_printf(a, "'%s' is at work: %s", of->path, who));
+		return keep(
+			why, KEEP_LIVE, text, arena_printf(a, "'%s' is in use: %s", of->path, who));
 	if (keep_by_mount(a, trash, why, text) || of->confirmed)
 		return 0;
 	if (has_admin(a, trash))
@@ -224,7 +224,7 @@ static int put_back(struct arena *a, struct pool *p, struct allocation *of, cons
 	return record_put(a, p, of, err);
 }
 
-/* From here on there is no way back: git forgets it, then the files go. */
+/* The removal cannot be undone from here on: git's registration goes first, then the files. */
 static int finish(struct arena *a, struct pool *p, struct allocation *of, const char *admin,
 	const char *trash, struct error *err)
 {
@@ -249,7 +249,7 @@ static int finish(struct arena *a, struct pool *p, struct allocation *of, const 
 	return change_commit(&c, NULL, NULL, err);
 }
 
-/* Its admin folder: by its own pointer, else by what the repository says. NULL: it has none. */
+/* Its admin directory: from its own pointer, else from the repository. NULL: it has none. */
 static int find_admin(struct arena *a, struct pool *p, const struct allocation *of,
 	const char *folder, const char **admin, struct error *err)
 {
@@ -269,8 +269,8 @@ static int find_admin(struct arena *a, struct pool *p, const struct allocation *
 	return 0;
 }
 
-/* The folder has its trash name, or is not there at all. `resumed`: after the death of who began
- * it, who may have got so far that git has forgotten it. */
+/* The directory has its trash name, or does not exist. `resumed`: the process that began the
+ * removal has died, possibly after it removed git's registration. */
 static int second_phase(struct arena *a, struct pool *p, struct allocation *of, const char *trash,
 	bool resumed, struct error *err)
 {
@@ -326,7 +326,7 @@ int remove_resume(struct arena *a, struct pool *p, struct allocation *of, struct
 {
 	const char *trash = trash_path(a, of->path);
 
-	/* Not begun: whoever wanted it may say so again. */
+	/* It was not begun: the caller may ask again. */
 	if (is_there(of->path) && !is_there(trash))
 		return put_back(a, p, of, trash, err);
 	return second_phase(a, p, of, trash, true, err);

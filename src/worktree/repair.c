@@ -17,7 +17,7 @@ char *making_mark(struct arena *a, const char *path)
 	return arena_printf(a, "DEV_TEAM_POOL_MAKING=%s", digest);
 }
 
-/* ---- what outlives a dead process for a moment ---- */
+/* ---- processes that outlive a dead one ---- */
 
 struct strays_of {
 	const char *mark;
@@ -36,7 +36,7 @@ static void count_stray(const struct process_info *info, void *arg)
 		(void)kill(info->pid, SIGKILL);
 }
 
-/* Its git has been told to end by the kernel; what a hook left behind has not. */
+/* The kernel ends its git; processes that a hook started may go on. */
 static void end_strays(struct arena *a, const struct allocation *of)
 {
 	const struct timespec moment = {.tv_nsec = STRAY_STEP_MS * 1000000L};
@@ -53,9 +53,9 @@ static void end_strays(struct arena *a, const struct allocation *of)
 	}
 }
 
-/* ---- half made ---- */
+/* ---- an unfinished creation ---- */
 
-/* Somebody has put files there already: it becomes what they take it for, with nothing written. */
+/* Somebody has put files there: it becomes a normal worktree, and nothing is written. */
 static int keep_as_it_is(struct arena *a, struct pool *p, struct allocation *of,
 	const struct place *at, struct error *err)
 {
@@ -83,7 +83,7 @@ static int look_for_foreign(struct arena *a, struct pool *p, const struct alloca
 		return errno == ENOENT ? 0 : error_errno(err, "cannot look at '%s'", of->path);
 	if (branch_commit(a, p, of, &commit, err) < 0)
 		return -1;
-	if (!commit) /* nothing to compare with: all of it is somebody's */
+	if (!commit) /* without a commit to compare with everything belongs to the user */
 		*foreign = ".";
 	return commit ? remains_look(a, p, of->path, commit, true, foreign, err) : 0;
 }
@@ -99,7 +99,7 @@ static int forget(struct arena *a, struct pool *p, const struct allocation *of, 
 	return change_commit(&c, NULL, NULL, err);
 }
 
-/* Under the lock: what git knows of it goes, and its files get out of the way. */
+/* Under the lock: removes git's registration, and moves the files out of the way. */
 static int take_away(struct arena *a, struct pool *p, const struct allocation *of,
 	const struct place *at, bool files, struct error *err)
 {
@@ -112,7 +112,7 @@ static int take_away(struct arena *a, struct pool *p, const struct allocation *o
 	return branch_drop(a, p, of, err);
 }
 
-/* NAME, or NAME with the digits that git adds where that is taken. */
+/* NAME, or NAME with the digits that git adds to make it unique. */
 static bool is_named(const char *admin, const char *name)
 {
 	const char *base = path_base(admin).p;
@@ -121,7 +121,7 @@ static bool is_named(const char *admin, const char *name)
 	return strncmp(base, name, n) == 0 && !base[n + strspn(base + n, "0123456789")];
 }
 
-/* Also of one that git was killed in the midst of: it does not say of which place it is. */
+/* Also one that git was creating when it was killed: it does not name its worktree yet. */
 static int find_place(struct arena *a, struct pool *p, const char *path, struct place *at,
 	bool *found, struct error *err)
 {
@@ -145,7 +145,7 @@ static int find_place(struct arena *a, struct pool *p, const char *path, struct 
 	return 0;
 }
 
-/* *kept: it has become a live one instead. */
+/* *kept: it has become a normal worktree instead. */
 static int undo_in_git(
 	struct arena *a, struct pool *p, struct allocation *of, bool *kept, struct error *err)
 {
@@ -193,7 +193,7 @@ int making_undo(struct arena *a, struct pool *p, struct allocation *of, struct e
 	return kept ? 0 : undo_rest(a, p, of, err);
 }
 
-/* ---- all ---- */
+/* ---- all of a repository ---- */
 
 static int claim(
 	struct arena *a, struct pool *p, struct allocation *of, bool *won, struct error *err)
@@ -261,7 +261,7 @@ int pool_repair(struct arena *a, struct pool *p, struct error *err)
 			struct str digest = str_sub(list[i].key, strlen("doing/"), list[i].key.n);
 			struct error why = {0};
 
-			/* One that cannot be repaired must not be in the way of all others. */
+			/* One that cannot be repaired must not block the others. */
 			if (str_is(list[i].value, p->common) && repair_at(a, p, digest, &why) < 0)
 				p->said = arena_printf(a, "%s%s%s", p->said ? p->said : "",
 					p->said ? "\n" : "", why.text);

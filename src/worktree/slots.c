@@ -1,6 +1,6 @@
 #include "src/worktree/pool_internal.h"
 
-/* Beside the ports a transaction has: the record, what is being done with it, and the parent. */
+/* Besides the ports a transaction has the record, its doing/ entry, and the parent. */
 enum { BLOCK_MAX = STORE_OPS_MAX - 4 };
 
 static bool is_of(struct str digest, const char *path)
@@ -11,7 +11,7 @@ static bool is_of(struct str digest, const char *path)
 	return str_is(digest, own);
 }
 
-/* ---- out of a parent's ---- */
+/* ---- a slot of a parent ---- */
 
 static int find_parent(struct arena *a, struct pool *p, const char *what, struct allocation *out,
 	struct error *err)
@@ -27,7 +27,7 @@ static int find_parent(struct arena *a, struct pool *p, const char *what, struct
 			(strcmp(out->path, what) == 0 || strcmp(out->branch, what) == 0))
 			return 0;
 	}
-	return error_set(err, ERR_STATE, "no worktree of '%s' is there to be a parent", what);
+	return error_set(err, ERR_STATE, "no worktree of '%s' exists that could be a parent", what);
 }
 
 static int check_parent(
@@ -37,15 +37,16 @@ static int check_parent(
 		return error_set(err, ERR_USAGE, "'%s' cannot be its own parent", of->branch);
 	if (parent->state != ALLOCATION_LIVE)
 		return error_set(err, ERR_STATE,
-			"'%s' is just being made or removed, so it is no "
+			"'%s' is being created or removed, so it is no "
 			"parent",
 			parent->branch);
 	if (!parent->slots)
 		return error_set(err, ERR_STATE, "'%s' was allocated without slots for children",
 			parent->branch);
 	if (slot_block(of) > parent->slot_ports)
-		return error_set(err, ERR_STATE, "a slot of '%s' has %u ports, and %u are wanted",
-			parent->branch, parent->slot_ports, slot_block(of));
+		return error_set(err, ERR_STATE,
+			"a slot of '%s' has %u ports, fewer than the requested %u", parent->branch,
+			parent->slot_ports, slot_block(of));
 	return 0;
 }
 
@@ -78,7 +79,7 @@ static int no_slot(
 		return error_set(err, ERR_STATE, "all %u slots of '%s' are taken", parent->slots,
 			parent->branch);
 	return error_set(err, ERR_STATE,
-		"no slot of '%s' is free: %u of %u are taken, and somebody listens in %u",
+		"no slot of '%s' is free: %u of %u are taken, and ports of %u are in use",
 		parent->branch, taken, parent->slots, busy);
 }
 
@@ -111,18 +112,17 @@ static int choose_slot(struct arena *a, struct pool *p, const struct allocate_as
 
 	if (ask->port && *ask->port)
 		return error_set(err, ERR_USAGE,
-			"a child's ports are out of its parent's: '%s' cannot be its own choice",
-			ask->port);
+			"a child's ports come from its parent: it cannot use '%s'", ask->port);
 	if (find_parent(a, p, ask->parent, &parent, err) < 0 ||
 		check_parent(&parent, of, err) < 0 || take_slot(a, p, &parent, of, c, err) < 0)
 		return -1;
 	of->parent = parent.path;
-	/* Put again as it is: who is about to remove the parent has seen an older one. */
+	/* Put unchanged: this invalidates the revision that a concurrent removal has read. */
 	change_record(c, &parent);
 	return 0;
 }
 
-/* ---- both ---- */
+/* ---- common ---- */
 
 static int check_counts(const struct allocation *of, struct error *err)
 {
@@ -156,9 +156,9 @@ int slot_choose(struct arena *a, struct pool *p, const struct allocate_ask *ask,
 			   : block_choose(a, p, ask, of, c, err);
 }
 
-/* ---- given back ---- */
+/* ---- release ---- */
 
-/* Of a port that its owner gives back: the digest of who has it then; "" for nobody. */
+/* The next owner of a port that is released: its digest; "" for none. */
 static int heir_of(struct arena *a, struct pool *p, const struct allocation *of,
 	char out[DIGEST_TEXT], struct error *err)
 {

@@ -10,7 +10,7 @@ static bool slug_char(char c)
 	       c == '.' || c == '_';
 }
 
-/* Every run of other characters, dashes among them, becomes one dash; none at the ends. */
+/* Replaces every run of other characters, including dashes, by one dash; none at the ends. */
 static void squeeze(struct buf *out, const char *branch)
 {
 	for (const char *p = branch; *p; p++) {
@@ -30,18 +30,19 @@ int pool_slug(struct arena *a, const char *branch, char **slug, struct error *er
 	squeeze(&out, branch);
 	if (!out.len)
 		return error_set(err, ERR_USAGE,
-			"no name for a folder can be made of branch '%.200s': it has no letter or "
+			"branch '%.200s' does not make a directory name: it has no letter or "
 			"digit",
 			branch);
-	/* `.` and `..` would be the pool itself and its parent; hidden names are the pool's own. */
+	/* `.` and `..` would be the pool itself and its parent; hidden names are reserved for the
+	 * pool. */
 	if (out.s[0] == '.')
 		return error_set(err, ERR_USAGE,
-			"no name for a folder can be made of branch '%.200s': it begins with a dot",
+			"branch '%.200s' does not make a directory name: it begins with a dot",
 			branch);
 	if (str_ends(buf_str(&out), ".lock") || str_ends(buf_str(&out), "."))
 		return error_set(err, ERR_USAGE,
-			"no name for a folder can be made of branch '%.200s': it ends with '%s'",
-			branch, str_ends(buf_str(&out), ".") ? "." : ".lock");
+			"branch '%.200s' does not make a directory name: it ends with '%s'", branch,
+			str_ends(buf_str(&out), ".") ? "." : ".lock");
 	if (out.len > SLUG_MAX)
 		return error_set(err, ERR_USAGE,
 			"branch '%.60s...' makes a name of more than %d bytes", branch, SLUG_MAX);
@@ -59,7 +60,7 @@ static bool bad_char(unsigned char c)
 	return c <= ' ' || c == 0x7f || strchr("~^:?*[\\", c) != NULL;
 }
 
-/* As git-check-ref-format(1) has it. */
+/* The rules of git-check-ref-format(1). */
 static bool branch_is_bad(const char *branch)
 {
 	struct str rest = str_of(branch);
@@ -82,7 +83,7 @@ static bool branch_is_bad(const char *branch)
 	return false;
 }
 
-/* Git takes such names, and then means another ref by them. */
+/* git accepts such names, and then resolves them to another reference. */
 static bool branch_is_ambiguous(struct str branch)
 {
 	static const char *const first[] = {"refs/", "heads/", "tags/", "remotes/", "origin/"};
@@ -97,11 +98,10 @@ static bool branch_is_ambiguous(struct str branch)
 int branch_check(const char *branch, struct error *err)
 {
 	if (branch_is_bad(branch))
-		return error_set(err, ERR_USAGE,
-			"'%.200s' is not a name that git takes for a branch", branch);
+		return error_set(err, ERR_USAGE, "'%.200s' is not a valid branch name", branch);
 	if (branch_is_ambiguous(str_of(branch)))
-		return error_set(err, ERR_USAGE,
-			"branch '%.200s' would be taken for something else by git", branch);
+		return error_set(
+			err, ERR_USAGE, "git would not take '%.200s' for a branch", branch);
 	if (str_utf8_fault(str_of(branch)))
 		return error_set(err, ERR_USAGE, "the name of the branch is not UTF-8");
 	return 0;

@@ -4,7 +4,7 @@
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
-/* What stands at the place of an allocation, and elsewhere of its branch. */
+/* Finds what is at the path of an allocation, and where else its branch is checked out. */
 
 static bool is_same(const char *a, const char *b)
 {
@@ -48,9 +48,9 @@ static int check_elsewhere(
 	return 0;
 }
 
-/* ---- admin folders without a worktree ---- */
+/* ---- admin directories without a worktree ---- */
 
-/* Another's, and the folder around it is gone too: its disk may be. */
+/* Another worktree, whose parent directory does not exist either: its disk may not be mounted. */
 static bool is_away(struct arena *a, const struct allocation *of, const struct place *at)
 {
 	return !is_same(at->path, of->path) && !path_exists(arena_dup(a, path_dir(at->path)));
@@ -66,16 +66,17 @@ static int check_place(struct arena *a, struct pool *p, const struct allocation 
 		return -1;
 	if (why == KEEP_LOCKED)
 		return error_set(err, ERR_STATE,
-			"%s: if it will not come back, run 'git worktree unlock' and 'git worktree "
+			"%s: if it is gone for good, run 'git worktree unlock' and 'git worktree "
 			"prune'",
 			text);
 	if (why)
 		return error_set(err, ERR_STATE,
-			"%s: if it will not come back, run 'git worktree prune'", text);
+			"%s: if it is gone for good, run 'git worktree prune'", text);
 	if (is_away(a, of, at))
 		return error_set(err, ERR_STATE,
-			"branch '%s' is checked out in '%s', which is not there, nor is the folder "
-			"around it: if it will not come back, run 'git worktree prune'",
+			"branch '%s' is checked out in '%s', which does not exist, nor does the "
+			"directory "
+			"around it: if it is gone for good, run 'git worktree prune'",
 			at->branch, at->path);
 	return 0;
 }
@@ -97,7 +98,7 @@ static int drop_place(struct arena *a, struct pool *p, const struct allocation *
 	return trash_delete(trash_admin_path(a, p, of->path), err);
 }
 
-/* Of our place, or of our branch, whose worktree is not there: git would refuse because of it. */
+/* Of our path or our branch, without a worktree: git would refuse because of it. */
 static int drop_stale(
 	struct arena *a, struct pool *p, const struct allocation *of, struct error *err)
 {
@@ -118,7 +119,7 @@ static int drop_stale(
 	return 0;
 }
 
-/* ---- files at the place ---- */
+/* ---- files at the path ---- */
 
 static bool is_empty(const char *path)
 {
@@ -132,7 +133,7 @@ static bool is_empty(const char *path)
 	return n >= 0 && n <= 2;
 }
 
-/* A folder without a working `.git`: what a cut-off checkout or removal left may go. */
+/* A directory without a valid `.git`: removes what an interrupted checkout or removal left. */
 static int clear_remains(struct arena *a, struct pool *p, const struct allocation *of,
 	const char *commit, struct error *err)
 {
@@ -144,7 +145,8 @@ static int clear_remains(struct arena *a, struct pool *p, const struct allocatio
 		return -1;
 	if (foreign)
 		return error_set(err, ERR_STATE,
-			"'%s' is in the way: it is no worktree, and has files of its own, such as "
+			"'%s' is in the way: it is not a worktree, and has files of its own, such "
+			"as "
 			"'%s'",
 			of->path, foreign);
 	if (trash_clear(a, p, of, err) < 0 ||
@@ -153,7 +155,7 @@ static int clear_remains(struct arena *a, struct pool *p, const struct allocatio
 	return trash_delete(trash_path(a, of->path), err);
 }
 
-/* Its pointer leads into this repository. */
+/* Its pointer names this repository. */
 static int look_at_own(struct arena *a, struct pool *p, const struct allocation *of,
 	const char *admin, const char *commit, enum stand *out, struct error *err)
 {
@@ -205,8 +207,8 @@ int stand_look(struct arena *a, struct pool *p, const struct allocation *of, con
 		return error_errno(err, "cannot look at '%s'", of->path);
 	if (lstat(of->path, &st) == 0) {
 		if (!S_ISDIR(st.st_mode))
-			return error_set(
-				err, ERR_STATE, "'%s' is in the way: it is no folder", of->path);
+			return error_set(err, ERR_STATE,
+				"'%s' is in the way: it is not a directory", of->path);
 		if (look_at_folder(a, p, of, commit, own, out, err) < 0)
 			return -1;
 	}

@@ -1,8 +1,8 @@
 #include "src/sys/path.h"
 #include "src/worktree/list.h"
 
-/* A record whose worktree is gone holds ports for nobody. Where the folder around it is gone too,
- * it may be a disk that is not there at the moment. */
+/* A record whose worktree does not exist holds ports needlessly. If its parent directory does not
+ * exist either, the disk may not be mounted. */
 static bool is_gone(const struct pool_entry *e)
 {
 	return e->recorded && !e->there && e->of.state == ALLOCATION_LIVE &&
@@ -23,14 +23,14 @@ static int sweep_one(
 		return 0;
 	if (!e->there && is_away(l->arena, e)) {
 		e->keep = KEEP_UNSURE;
-		e->why = "the folder around it is not there either";
+		e->why = "the directory around it does not exist either";
 		return 0;
 	}
 	if (pool_keep(l->arena, l->pool, &e->of, confirmed, &e->keep, &e->why, err) < 0)
 		return -1;
 	if (e->keep != KEEP_NOTHING || !apply)
 		return 0;
-	/* One that does not go must not keep the others. */
+	/* One that cannot be removed must not block the others. */
 	e->removed = pool_remove(l->arena, l->pool, &e->of, confirmed, &fault) == 0;
 	if (!e->removed) {
 		e->keep = KEEP_UNSURE;
@@ -39,7 +39,8 @@ static int sweep_one(
 	return 0;
 }
 
-/* Nobody can open a pool of a repository that is gone, so nobody else can give its ports back. */
+/* A pool of a repository that no longer exists cannot be opened, so no other command can release
+ * its ports. */
 static bool is_left_behind(const struct listing *l, const struct allocation *of)
 {
 	return !record_ours(l->pool, of) && !path_exists(of->common) && !path_exists(of->path) &&
@@ -81,7 +82,7 @@ static int add_left_behind(struct listing *l, bool apply, struct error *err)
 	return 0;
 }
 
-/* NULL: it is left alone. */
+/* NULL: it is kept. */
 static int reason_of(
 	const struct due *d, const struct pool_entry *e, const char **reason, struct error *err)
 {

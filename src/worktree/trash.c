@@ -46,7 +46,7 @@ static int empty(int dir, dev_t dev)
 	return rc;
 }
 
-/* Folders that somebody made read-only (caches of packages do) are opened for the owner first. */
+/* Read-only directories (package caches have them) are opened for the owner first. */
 static int delete_folder(int dir, const char *name, dev_t dev)
 {
 	CLEANUP(base_close) int fd = -1;
@@ -81,10 +81,10 @@ int trash_delete(const char *path, struct error *err)
 		return 0;
 	return delete_in(AT_FDCWD, path, 0) == 0
 		       ? 0
-		       : error_errno(err, "cannot remove the folder '%s'", path);
+		       : error_errno(err, "cannot remove the directory '%s'", path);
 }
 
-/* Git still has it for a worktree. */
+/* git still has it registered as a worktree. */
 static bool is_worktree(struct arena *a, const char *path)
 {
 	const char *text;
@@ -108,7 +108,7 @@ int trash_clear(struct arena *a, struct pool *p, const struct allocation *of, st
 	if (!foreign)
 		return trash_delete(trash, err);
 	return error_set(err, ERR_STATE,
-		"'%s' is in the way: a removal that did not come to its end left it, and it has "
+		"'%s' is in the way: an interrupted removal left it, and it has "
 		"files of its own, such as '%s': save them, and delete it",
 		trash, foreign);
 }
@@ -121,7 +121,7 @@ int trash_move(const char *from, const char *to, struct error *err)
 		return 0;
 	if (lstat(to, &st) == 0)
 		return error_set(
-			err, ERR_STATE, "cannot move '%s' out of the way: '%s' is there", from, to);
+			err, ERR_STATE, "cannot move '%s' out of the way: '%s' exists", from, to);
 	if (rename(from, to) == 0)
 		return 0;
 	return error_errno(err, "cannot move '%s' to '%s'", from, to);

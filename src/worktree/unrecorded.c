@@ -1,6 +1,6 @@
 /*
- * unrecorded.c: ports of worktrees that no record tells of any more: the records were lost, or they
- * are in the state folder of another user. The mark in their git folder says what they have.
+ * unrecorded.c: ports of worktrees without a record: it was lost, or is in the state directory of
+ * another user. The mark in their git directory has the ports.
  */
 #include "src/worktree/pool_internal.h"
 

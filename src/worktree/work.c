@@ -34,8 +34,8 @@ int look_unsure(struct look *l, struct str said)
 
 	(void)str_line(&rest, &line);
 	return look_keep(l, KEEP_UNSURE,
-		arena_printf(l->arena, "git cannot tell what is in '%s': %.*s", l->path,
-			(int)line.n, line.n ? line.p : ""));
+		arena_printf(l->arena, "git cannot read '%s': %.*s", l->path, (int)line.n,
+			line.n ? line.p : ""));
 }
 
 int look_git(
@@ -54,10 +54,10 @@ int look_git(
 	return pool_git(l->pool, t->files, argv, out, status, l->err);
 }
 
-/* ---- not committed ---- */
+/* ---- uncommitted work ---- */
 
-/* What git prints to `args`: 1 and its first line; 0 when that is nothing, or git cannot tell,
- * which is noted then. */
+/* Runs git with `args`: 1 and the first line of its output; 0 when it is empty, or when git fails,
+ * which is noted. */
 static int first_line(struct look *l, const struct tree *t, const char *const *args,
 	struct buf *out, struct str *line, struct str *rest)
 {
@@ -71,8 +71,8 @@ static int first_line(struct look *l, const struct tree *t, const char *const *a
 	return str_line(rest, line) ? 1 : 0;
 }
 
-/* A submodule knows where its files should be: under another name git cannot ask it. Each is looked
- * at by itself then. */
+/* A submodule records the path of its files, so git cannot run in it under the trash name. Each is
+ * then checked by itself. */
 static int look_at_status(struct look *l, const struct tree *t)
 {
 	const char *const args[] = {"status", "--porcelain", "--untracked-files=normal",
@@ -86,7 +86,7 @@ static int look_at_status(struct look *l, const struct tree *t)
 		return found;
 	buf_utf8_repair(&out);
 	return look_keep(l, KEEP_UNCOMMITTED,
-		arena_printf(l->arena, "there are uncommitted changes in '%s': '%.*s'%s", t->files,
+		arena_printf(l->arena, "uncommitted changes in '%s': '%.*s'%s", t->files,
 			(int)line.n, line.p, str_trim(rest).n ? " and more" : ""));
 }
 
@@ -97,8 +97,8 @@ static int look_at_operation(struct look *l, const struct tree *t)
 	if (!busy)
 		return 0;
 	return look_keep(l, KEEP_UNCOMMITTED,
-		arena_printf(l->arena, "there are uncommitted changes in '%s': a %s is in progress",
-			t->files, busy));
+		arena_printf(l->arena, "uncommitted changes in '%s': a %s is in progress", t->files,
+			busy));
 }
 
 static int look_at_hidden(struct look *l, const struct tree *t)
@@ -111,7 +111,7 @@ static int look_at_hidden(struct look *l, const struct tree *t)
 		return 0;
 	return look_keep(l, KEEP_UNCOMMITTED,
 		arena_printf(l->arena,
-			"there are uncommitted changes in '%s': '%s', which git was told not to "
+			"uncommitted changes in '%s': '%s', which git was told not to "
 			"look at",
 			t->files, changed));
 }
@@ -131,8 +131,8 @@ static int look_at_index(struct look *l, const struct tree *t)
 	if (links.file)
 		return look_keep(l, KEEP_UNCOMMITTED,
 			arena_printf(l->arena,
-				"there are uncommitted changes in '%s': '%s', in the folder of a "
-				"submodule that is not there",
+				"uncommitted changes in '%s': '%s', in the directory of a "
+				"submodule that does not exist",
 				t->files, links.file));
 	return links.hidden ? look_at_hidden(l, t) : 0;
 }
@@ -148,7 +148,7 @@ int look_at_tree(struct look *l, const struct tree *t)
 	return 0;
 }
 
-/* ---- not anywhere else ---- */
+/* ---- commits that exist nowhere else ---- */
 
 int look_at_commits(
 	struct look *l, const struct tree *t, const char *const *args, const char *where)
@@ -160,9 +160,8 @@ int look_at_commits(
 	if (found <= 0)
 		return found;
 	return look_keep(l, KEEP_UNPUSHED,
-		arena_printf(l->arena,
-			"there are unpushed commits in '%s': %.*s is on no remote and %s", l->path,
-			(int)(line.n > 12 ? 12 : line.n), line.p, where));
+		arena_printf(l->arena, "unpushed commits in '%s': %.*s is on no remote and %s",
+			l->path, (int)(line.n > 12 ? 12 : line.n), line.p, where));
 }
 
 static int look_at_branch(struct look *l, const struct tree *t)
@@ -193,7 +192,7 @@ int work_keep(struct arena *a, struct pool *p, const char *path, enum keep_reaso
 	if (!worktree_pointer(a, path, &admin, &pointer) || !admin || !path_exists(admin))
 		return look_keep(&l, KEEP_UNSURE,
 			arena_printf(
-				a, "'%s' is a worktree no more: its git folder is gone", path));
+				a, "'%s' is no longer a worktree: it has no git directory", path));
 	place_look(a, admin, &at);
 	l.admin = path_settle(a, admin);
 	l.home = at.path ? at.path : path;

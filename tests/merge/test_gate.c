@@ -367,7 +367,7 @@ GATE_TEST(a_holder_of_another_state_folder_is_told_of)
 	assert_non_null(strstr(h.elsewhere, arena_printf(&arena, "pid %d on ", (int)o.pid)));
 	assert_int_equal(gate_force(&arena, &pool, 0, &h, &held, &err), -1);
 	assert_int_equal(err.code, ERR_STATE);
-	assert_non_null(strstr(err.text, "is held by a user of another state folder (pid "));
+	assert_non_null(strstr(err.text, "is held through another state directory (pid "));
 	(void)kill(o.pid, SIGKILL);
 	(void)ended(&o);
 	assert_int_equal(gate_status(&arena, &pool, &h, &held, NULL, &err), 0);

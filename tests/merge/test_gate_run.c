@@ -122,7 +122,7 @@ GATE_TEST(what_is_called_off_before_it_begins_never_runs)
 	assert_int_equal(write(ends[1], "", 1), 1);
 	ask = (struct gate_run_ask){.cancel = ends[0], .wait_ms = 1000000};
 	assert_int_equal(run_with("touch inside", &status), -1);
-	assert_error(&err, "dev-team: interrupted while it waited for the merge gate");
+	assert_error(&err, "dev-team: interrupted while waiting for the merge gate");
 	o = holder(0);
 	ask = (struct gate_run_ask){.cancel = ends[0], .wait_ms = 1000000};
 	assert_int_equal(run_with("touch inside", &status), -1);

@@ -36,8 +36,8 @@ REBASE_TEST(the_target_is_never_touched)
 	assert_int_equal(rebase(), REBASE_PUSHED);
 	sh("test $(cat main.sha) = $(git --git-dir=org/o.git rev-parse main)");
 	assert_int_equal(try_rebase_of(&ask), -1);
-	assert_error(&err, "dev-team: 'feat/x' is the target branch: nothing is rebased or pushed "
-			   "there");
+	assert_error(&err, "dev-team: 'feat/x' is the target branch, which is never rebased or "
+			   "pushed");
 }
 
 REBASE_TEST(what_was_only_committed_is_pushed)
@@ -125,9 +125,9 @@ REBASE_TEST(a_file_removed_there_and_changed_here_is_a_conflict)
 static const struct {
 	const char *make, *error;
 } refused[] = {
-	{"cd wt && echo more >>x", "changes that are not committed in '%s': 'x'"},
-	{"cd wt && echo more >new", "changes that are not committed in '%s': 'new'"},
-	{"cd wt && echo more >x && git add x", "changes that are not committed in '%s': 'x'"},
+	{"cd wt && echo more >>x", "uncommitted changes in '%s': 'x'"},
+	{"cd wt && echo more >new", "uncommitted changes in '%s': 'new'"},
+	{"cd wt && echo more >x && git add x", "uncommitted changes in '%s': 'x'"},
 	{"cd wt && git checkout -q --detach", "'%s' has no branch checked out, not 'feat/x'"},
 	{"cd wt && git checkout -q -b other", "'%s' has 'other' checked out, not 'feat/x'"},
 	{"cd wt && git remote remove origin",

@@ -115,7 +115,7 @@ REBASE_TEST(its_first_note_alone_goes)
 	note_stays("origin/main");
 	sh("cd wt && mkdir $(git rev-parse --git-dir)/rebase-merge && echo edited >x");
 	assert_int_equal(try_rebase(), -1);
-	assert_non_null(strstr(err.text, "changes that are not committed"));
+	assert_non_null(strstr(err.text, "uncommitted changes"));
 	assert_sh("cd wt && cat x && git status --porcelain", "edited\n M x\n");
 	sh("cd wt && git checkout -q x");
 	assert_int_equal(rebase(), REBASE_PUSHED);

@@ -361,7 +361,7 @@ SCRATCH_TEST(a_policy_is_found_by_name_or_path)
 		"dev-team: unknown policy 'nonesuch': there are build, developer, readonly "
 		"and reviewer, or give the path of a file");
 	assert_int_equal(policy_load(&arena, "./none.yaml", &p, &err), -1);
-	assert_error(&err, "dev-team: there is no policy './none.yaml'");
+	assert_error(&err, "dev-team: no policy './none.yaml'");
 	assert_int_equal(policy_load(&arena, base, &p, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
 	assert_int_equal(policy_load(&arena, "", &p, &err), -1);

@@ -246,10 +246,10 @@ TEST(says_what_is_wrong_with_a_notation)
 		const char *options, *operands, *fault;
 	} rows[] = {
 		{"-a:file", "", "unknown kind 'file'"},
-		{"a", "", "'a' is no name of an option"},
-		{"--", "", "'--' is no name of an option"},
-		{"-a -b -a", "", "option '-a' is there twice"},
-		{"-a,-a", "", "option '-a' is there twice"},
+		{"a", "", "'a' is not the name of an option"},
+		{"--", "", "'--' is not the name of an option"},
+		{"-a -b -a", "", "option '-a' is given twice"},
+		{"-a,-a", "", "option '-a' is given twice"},
 		{"", "read** write", "unknown kind 'read**'"},
 		{"", "read* text write",
 			"only the last operand, or the one before it, can be repeated"},

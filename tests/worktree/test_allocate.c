@@ -170,8 +170,9 @@ POOL_TEST(two_branches_never_share_a_folder)
 
 	(void)have("feat/x");
 	assert_true(refused(take("feat-x", &of, &created), ERR_STATE,
-		"branches 'feat/x' and 'feat-x' would have one folder"));
-	assert_true(refused(take("feat--x", &of, &created), ERR_STATE, "would have one folder"));
+		"branches 'feat/x' and 'feat-x' map to the same directory"));
+	assert_true(
+		refused(take("feat--x", &of, &created), ERR_STATE, "map to the same directory"));
 	sh("! git -C r rev-parse -q --verify refs/heads/feat-x");
 }
 
@@ -194,10 +195,10 @@ POOL_TEST(a_branch_below_another_is_refused)
 
 	(void)have("feat");
 	assert_true(refused(take("feat/x", &of, &created), ERR_STATE,
-		"no branch 'feat/x' can be made beside 'feat'"));
+		"branch 'feat/x' cannot exist beside 'feat'"));
 	sh("git -C r branch -q deep/er/x");
 	assert_true(refused(take("deep/er", &of, &created), ERR_STATE,
-		"no branch 'deep/er' can be made beside 'deep/er/x'"));
+		"branch 'deep/er' cannot exist beside 'deep/er/x'"));
 	sh("test ! -e pool/feat-x && test \"$(ls r/.git/worktrees)\" = feat");
 }
 

@@ -56,7 +56,7 @@ UNIT_TEST(two_do_not_hold_one, pool_setup, pool_teardown)
 
 	assert_int_equal(held_by(NULL, one, false), 0);
 	assert_true(refused(held_by(NULL, two, false), ERR_STATE,
-		arena_printf(&arena, "is held by process %d, which lives", (int)one)));
+		arena_printf(&arena, "is held by process %d, which is still running", (int)one)));
 	assert_true(refused(held_by(NULL, two, true), ERR_STATE, "is held by process"));
 	assert_true(refused(held_by("run 2", 0, false), ERR_STATE, "is held by process"));
 	ends(two);
@@ -76,7 +76,8 @@ UNIT_TEST(a_run_may_ask_again, pool_setup, pool_teardown)
 	pid_t one = alive(), two = alive();
 
 	assert_int_equal(held_by("run 1", one, false), 0);
-	assert_true(refused(held_by("run 2", two, false), ERR_STATE, "for 'run 1', which lives"));
+	assert_true(refused(
+		held_by("run 2", two, false), ERR_STATE, "for 'run 1', which is still running"));
 	assert_int_equal(held_by("run 1", 0, false), 0); /* does not take its place */
 	ends(two);
 	assert_true(stays());
@@ -94,8 +95,9 @@ UNIT_TEST(another_state_folder_sees_the_holder, pool_setup, pool_teardown)
 
 	assert_int_equal(held_by("run 1", one, false), 0);
 	another_state_folder("other");
-	assert_true(stays()); /* no record tells of it here */
-	assert_true(refused(held_by(NULL, two, false), ERR_STATE, "for 'run 1', which lives"));
+	assert_true(stays()); /* it has no record here */
+	assert_true(refused(
+		held_by(NULL, two, false), ERR_STATE, "for 'run 1', which is still running"));
 	of = have("x"); /* a record of its own, and no hold */
 	assert_int_equal(of.pid, 0);
 	assert_true(stays());
@@ -123,8 +125,8 @@ UNIT_TEST(an_audit_tells_who_holds_it_elsewhere, pool_setup, pool_teardown)
 	assert_int_equal(pool_audit(&arena, &pool, &list, &n, &err), 0);
 	assert_int_equal(n, 1);
 	assert_string_equal(list[0].kind, "unrecorded-worktree");
-	assert_non_null(
-		strstr(list[0].text, arena_printf(&arena, "process %d holds it (state folder '%s')",
-					     (int)one, at("state"))));
+	assert_non_null(strstr(
+		list[0].text, arena_printf(&arena, "process %d holds it (state directory '%s')",
+				      (int)one, at("state"))));
 	ends(one);
 }

@@ -116,7 +116,7 @@ TEST(a_base_has_limits)
 	}
 	/* 65000 + 568 */
 	assert_int_equal(port_candidate("/foo/bar", 65000, &port, &err), -1);
-	assert_error(&err, "dev-team: port 65568 of '/foo/bar' goes beyond 65535");
+	assert_error(&err, "dev-team: port 65568 of '/foo/bar' is above 65535");
 	assert_int_equal(err.code, ERR_STATE);
 }
 
@@ -338,7 +338,7 @@ TEST(no_block_goes_beyond_the_last_port)
 				 NULL, &got, &err),
 		-1);
 	assert_error(&err, "dev-team: no free block of 2 ports for '/foo/bar': the block at "
-			   "65535 goes beyond 65535");
+			   "65535 exceeds 65535");
 	assert_int_equal(find((struct port_ask){.path = "/foo/bar",
 				      .base = 64965,
 				      .count = 2,

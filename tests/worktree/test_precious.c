@@ -90,7 +90,7 @@ POOL_TEST(files_where_a_submodule_would_be_are_work)
 	goes("x", false); /* an empty folder is none */
 	(void)have("x");
 	sh("echo 1 >pool/x/lib/notes && test -z \"$(git -C pool/x status --porcelain)\"");
-	assert_true(stays("x", "'lib/notes', in the folder of a submodule that is not there"));
+	assert_true(stays("x", "'lib/notes', in the directory of a submodule that does not exist"));
 	/* the same when it is no worktree any more */
 	sh("rm -r r/.git/worktrees/x");
 	assert_true(stays("x", "such as 'lib/notes'"));
@@ -162,11 +162,11 @@ POOL_TEST(a_clone_among_the_files_is_looked_into)
 		{"mkdir out && git clone -q ../../org/o.git out/in && echo 2 >out/in/new",
 			"'?? new'"},
 		{"mkdir out && git clone -q ../../org/o.git out/in && chmod 0 out/in",
-			"nobody can tell what is in"},
+			"cannot find out what is in"},
 		{"git clone -q ../../org/o.git ../../other && git -C ../../other worktree add -q "
 		 "-b "
 		 "o \"$PWD/out\" && echo 1 >out/new",
-			"has another worktree in it"},
+			"contains another worktree"},
 		{"mkdir out && git init -q --separate-git-dir=out/g out/w && cd out/w && git "
 		 "commit -q "
 		 "--allow-empty -m mine",
@@ -202,10 +202,10 @@ POOL_TEST(what_git_alone_has_of_a_folder_that_is_gone_stays)
 	} rows[] = {
 		{"git worktree lock --reason usb .", "is locked: usb", true},
 		{"git checkout -q --detach && git commit -q --allow-empty -m mine",
-			"is in nothing else: save it", false},
+			": save it with", false},
 		{"git commit -q --allow-empty -m mine && git update-ref refs/worktree/own HEAD && "
 		 "git reset -q --hard HEAD~1",
-			"is in nothing else: save it", false},
+			": save it with", false},
 		{"echo 1 >new && git add new", "'new' is staged", false},
 		{"echo 2 >a && git add a", "'a' is staged", false},
 		{"git bisect start && git bisect bad", "a bisect is in progress", false},
@@ -244,7 +244,7 @@ POOL_TEST(a_worktree_whose_disk_is_away_is_not_dropped)
 	bool created;
 
 	sh("mkdir disk && git -C r worktree add -q -b x ../disk/x && mv disk away");
-	assert_true(in_the_way("nor is the folder around it"));
+	assert_true(in_the_way("nor does the directory around it"));
 	sh("mv away disk && test -z \"$(git -C disk/x status --porcelain)\" && rm -r disk/x");
 	assert_int_equal(take("x", &of, &created), 0);
 }

@@ -336,9 +336,9 @@ POOL_TEST(what_stands_in_the_way_and_may_be_of_value_stays)
 	} rows[] = {
 		{"mkdir -p pool/x && echo 1 >pool/x/mine", "such as 'mine'", "test -e pool/x/mine"},
 		{"mkdir -p pool/x && echo other >pool/x/a", "such as 'a'", "test -e pool/x/a"},
-		{"mkdir -p pool && echo 1 >pool/x", "/x' is in the way: it is no folder",
+		{"mkdir -p pool && echo 1 >pool/x", "/x' is in the way: it is not a directory",
 			"test -f pool/x"},
-		{"mkdir -p pool && ln -s ../r pool/x", "/x' is in the way: it is no folder",
+		{"mkdir -p pool && ln -s ../r pool/x", "/x' is in the way: it is not a directory",
 			"test -L pool/x"},
 		{"git clone -q org/o.git pool/x", "it is a repository of its own",
 			"test -d pool/x/.git"},
@@ -366,7 +366,7 @@ POOL_TEST(what_stands_in_the_way_and_may_be_of_value_stays)
 		{"git -C r worktree add -q --detach ../pool/x && git -C pool/x commit -q "
 		 "--allow-empty "
 		 "-m lost && rm -r pool/x",
-			"is in nothing else: save it", "test -e r/.git/worktrees/x/HEAD"},
+			": save it with", "test -e r/.git/worktrees/x/HEAD"},
 	};
 	struct allocation of;
 	bool created;

@@ -144,9 +144,9 @@ RECORDS_TEST(an_override_is_never_anothers_port)
 	need((struct allocate_ask){.branch = "one", .port = "4300", .ports = 2});
 
 	refuse((struct allocate_ask){.branch = "two", .port = "4301"}, ERR_STATE,
-		"port 4301 is that of '/pool/one'");
+		"port 4301 belongs to '/pool/one'");
 	refuse((struct allocate_ask){.branch = "two", .port = "4299", .ports = 2}, ERR_STATE,
-		"port 4300 is that of '/pool/one'");
+		"port 4300 belongs to '/pool/one'");
 	refuse((struct allocate_ask){.branch = "two", .port = "8080abc"}, ERR_USAGE,
 		"port '8080abc' is not a number of 1..65535");
 	assert_int_equal(need((struct allocate_ask){.branch = "two", .port = "4302"}).port, 4302);
@@ -219,7 +219,7 @@ RECORDS_TEST(counts_have_limits)
 		{{.ports = 10, .slots = 6, .slot_ports = 10},
 			"70 ports with those of the slots are more than 60"},
 		{{.slots = 4294967295U, .slot_ports = 2}, "4294967295 slots are not within 1..20"},
-		{{.port = "65535", .slots = 1}, "a block of 2 ports at 65535 goes beyond 65535"},
+		{{.port = "65535", .slots = 1}, "a block of 2 ports at 65535 exceeds 65535"},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -306,17 +306,17 @@ RECORDS_TEST(what_cannot_be_a_child_is_refused)
 	half.ports = 1;
 	assert_int_equal(record_put(&arena, &pool, &half, &err), 0);
 	refuse((struct allocate_ask){.branch = "x", .parent = "nobody"}, ERR_STATE,
-		"no worktree of 'nobody' is there to be a parent");
+		"no worktree of 'nobody' exists that could be a parent");
 	refuse((struct allocate_ask){.branch = "x", .parent = "plain"}, ERR_STATE,
 		"'plain' was allocated without slots for children");
 	refuse((struct allocate_ask){.branch = "x", .parent = "half"}, ERR_STATE,
-		"'half' is just being made or removed, so it is no parent");
+		"'half' is being created or removed, so it is no parent");
 	refuse((struct allocate_ask){.branch = "parent", .parent = "parent"}, ERR_USAGE,
 		"'parent' cannot be its own parent");
 	refuse((struct allocate_ask){.branch = "x", .parent = "parent", .ports = 3}, ERR_STATE,
-		"a slot of 'parent' has 2 ports, and 3 are wanted");
+		"a slot of 'parent' has 2 ports, fewer than the requested 3");
 	refuse((struct allocate_ask){.branch = "x", .parent = "parent", .port = "80"}, ERR_USAGE,
-		"a child's ports are out of its parent's: '80' cannot be its own choice");
+		"a child's ports come from its parent: it cannot use '80'");
 }
 
 RECORDS_TEST(a_busy_slot_is_passed_over)
@@ -328,7 +328,7 @@ RECORDS_TEST(a_busy_slot_is_passed_over)
 	assert_int_equal(
 		need((struct allocate_ask){.branch = "child", .parent = "parent"}).port, 4702);
 	refuse((struct allocate_ask){.branch = "x", .parent = "parent"}, ERR_STATE,
-		"no slot of 'parent' is free: 1 of 2 are taken, and somebody listens in 1");
+		"no slot of 'parent' is free: 1 of 2 are taken, and ports of 1 are in use");
 }
 
 /* Who has seen a parent without children cannot remove it once there is one. */
