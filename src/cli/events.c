@@ -69,7 +69,7 @@ static void put_event(struct buf *out, const json *e)
 	buf_addc(out, '\n');
 }
 
-static void show_event(void *data, const json *event)
+static void show_event(void *data, const json *event, struct str line)
 {
 	struct invocation *in = data;
 	const struct events_options *o = in->values;
@@ -78,7 +78,7 @@ static void show_event(void *data, const json *event)
 		put_event(in->out, event);
 		return;
 	}
-	json_print(in->out, event);
+	buf_add(in->out, line);
 	buf_addc(in->out, '\n');
 }
 

@@ -59,9 +59,12 @@ int history_diff(struct arena *a, const struct history_place *place, int64_t fro
 int history_last_good(
 	const struct history_place *place, struct buf *out, int64_t *made, struct error *err);
 
-/* Calls `each` for the committed events of a document, which may be given by its own path or by its
- * events file. -1 as store_log_next(). */
-typedef void history_event(void *data, const json *event);
+/*
+ * Calls `each` for the committed events of the journal of a document, which may be given by its own
+ * path or by its events file. Lines behind the last commit are being written, or were cut by a
+ * kill. -1: ERR_INPUT with the position of a line that is not an event.
+ */
+typedef void history_event(void *data, const json *event, struct str line);
 int history_events(
 	struct arena *a, const char *given, history_event *each, void *data, struct error *err);
 
