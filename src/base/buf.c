@@ -1,5 +1,5 @@
 #include <stdarg.h>
-#include "src/base/buf.h"
+#include "src/base/vec.h"
 
 _Noreturn void base_oom(void)
 {
@@ -53,11 +53,19 @@ bool str_is(struct str a, const char *b)
 	return a.n ? a.p[0] == b[0] && str_eq(a, str_of(b)) : !b[0];
 }
 
+bool str_index(struct str s, const char *const *list, unsigned *at)
+{
+	for (*at = 0; list && list[*at]; ++*at)
+		if (str_is(s, list[*at]))
+			return true;
+	return false;
+}
+
 bool str_in(struct str s, const char *const *list)
 {
-	while (list && *list && !str_is(s, *list))
-		list++;
-	return list && *list;
+	unsigned ignored;
+
+	return str_index(s, list, &ignored);
 }
 
 bool str_starts(struct str s, const char *prefix)
@@ -117,6 +125,20 @@ bool str_line(struct str *rest, struct str *line)
 	n += end != NULL;
 	rest->p += n;
 	rest->n -= n;
+	return true;
+}
+
+bool str_next_item(struct str *rest, struct str *item)
+{
+	size_t n = 0;
+	int depth = 0;
+
+	if (!rest->p)
+		return false;
+	for (; n < rest->n && (rest->p[n] != ',' || depth > 0); n++)
+		depth += (rest->p[n] == '(') - (rest->p[n] == ')');
+	*item = str_trim(str_sub(*rest, 0, n));
+	*rest = n < rest->n ? str_sub(*rest, n + 1, rest->n) : (struct str){0};
 	return true;
 }
 
@@ -185,6 +207,22 @@ void buf_addf(struct buf *b, const char *fmt, ...)
 	va_start(ap, fmt);
 	add_format(b, fmt, ap);
 	va_end(ap);
+}
+
+void buf_add_printable(struct buf *b, struct str text, size_t max)
+{
+	CLEANUP(buf_release) struct buf valid = BUF_INIT;
+
+	buf_add(&valid, text);
+	buf_utf8_repair(&valid);
+	text = str_cut(buf_str(&valid), max);
+	for (size_t i = 0; i < text.n; i++) {
+		unsigned char c = (unsigned char)text.p[i];
+		bool c1 = c == 0xc2 && (unsigned char)text.p[i + 1] < 0xa0;
+
+		buf_addc(b, c < ' ' || c == 0x7f || c1 ? '?' : (char)c);
+		i += c1;
+	}
 }
 
 void buf_add_shell(struct buf *b, struct str text)
@@ -389,6 +427,26 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	va_start(ap, fmt);
 	add_format(&text, fmt, ap);
 	va_end(ap);
+	return arena_dup(a, buf_str(&text));
+}
+
+const char *const *arena_items(struct arena *a, struct str list)
+{
+	VEC(const char *) items = {0};
+	struct str item;
+
+	while (str_next_item(&list, &item))
+		if (item.n)
+			vec_push_in(a, &items, arena_dup(a, item));
+	vec_push_in(a, &items, NULL);
+	return items.items;
+}
+
+char *arena_printable(struct arena *a, struct str s, size_t max)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	buf_add_printable(&text, s, max);
 	return arena_dup(a, buf_str(&text));
 }
 

@@ -23,6 +23,8 @@ bool str_eq(struct str a, struct str b);
 char *str_dup(struct str s); /* NUL-ended copy, the caller's: free() */
 bool str_is(struct str a, const char *b);
 bool str_in(struct str s, const char *const *list); /* NULL-ended; NULL: none */
+/* The same, with the index of the word. False: *at is the length of the list. */
+bool str_index(struct str s, const char *const *list, unsigned *at);
 bool str_starts(struct str s, const char *prefix);
 bool str_ends(struct str s, const char *suffix);
 struct str str_trim(struct str s); /* without surrounding space, tab, CR, LF */
@@ -31,6 +33,9 @@ struct str str_sub(struct str s, size_t from, size_t to);
 size_t str_find(struct str s, struct str needle);
 /* Cuts the next line (without its LF or CR LF) off *rest; false at the end. */
 bool str_line(struct str *rest, struct str *line);
+/* Cuts the next item off the list `a, b, ...`, without blanks around it; a comma in parentheses
+ * does not end it. An empty text is a list of one empty item. */
+bool str_next_item(struct str *rest, struct str *item);
 
 struct buf {
 	char *s; /* always NUL-ended, never NULL after the first call */
@@ -45,6 +50,9 @@ void buf_add(struct buf *b, struct str s);
 void buf_addc(struct buf *b, char c);
 void buf_adds(struct buf *b, const char *s);
 void buf_addf(struct buf *b, const char *fmt, ...) PRINTF(2, 3);
+/* For a message: at most `max` bytes, cut between characters; each control character (C0 and C1)
+ * and each byte that is not UTF-8 becomes `?`. */
+void buf_add_printable(struct buf *b, struct str text, size_t max);
 /* `text` as one word of a POSIX shell, always in single quotes. */
 void buf_add_shell(struct buf *b, struct str text);
 /* Makes room for n more bytes at b->s + b->len; the caller adds to len what it used. */
@@ -66,6 +74,9 @@ void *arena_alloc(struct arena *a, size_t n);   /* zeroed, aligned for anything 
 char *arena_dup(struct arena *a, struct str s); /* NUL-ended copy */
 struct str arena_str(struct arena *a, struct str s);
 char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF(2, 3);
+/* The items of a list `a, b, ...` that are not empty; NULL-ended. */
+const char *const *arena_items(struct arena *a, struct str list);
+char *arena_printable(struct arena *a, struct str s, size_t max); /* as buf_add_printable() */
 void arena_release(struct arena *a);
 
 /* 0 when `s` is valid UTF-8 without NUL; else the 1-based offset of the first bad byte. */

@@ -89,17 +89,6 @@ static int read_list(struct yaml_reader *r, struct yaml *list, unsigned depth)
 	}
 }
 
-/* For a message: cut, control characters replaced. */
-static const char *key_shown(struct yaml_reader *r, struct str key)
-{
-	char *s = arena_dup(r->arena, str_cut(key, KEY_SHOWN));
-
-	for (char *p = s; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			*p = '?';
-	return s;
-}
-
 static int check_key(struct yaml_reader *r, const struct yaml *map, const struct yaml *key)
 {
 	if (key->kind != YAML_SCALAR)
@@ -107,7 +96,7 @@ static int check_key(struct yaml_reader *r, const struct yaml *map, const struct
 			"a key must be a single word or text");
 	if (yaml_get(map, key->text.p))
 		return error_at(r->err, r->file, key->line, key->col, "duplicate key '%s'",
-			key_shown(r, key->text));
+			arena_printable(r->arena, key->text, KEY_SHOWN));
 	if (map->n == MAX_KEYS)
 		return error_at(r->err, r->file, key->line, key->col,
 			"more than %d keys in one map", MAX_KEYS);

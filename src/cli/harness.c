@@ -201,7 +201,7 @@ static int run_run(struct invocation *in, struct error *err)
 	const struct harness_options *o = in->values;
 	struct harness_input input = {.cwd = o->cwd,
 		.artifacts = o->artifacts ? path_absolute(in->arena, o->artifacts) : NULL,
-		.tools = harness_read_tools(in->arena, o->tools),
+		.tools = o->tools ? arena_items(in->arena, str_of(o->tools)) : NULL,
 		.timeout_s = (unsigned)o->timeout_s,
 		.max_budget_usd = o->max_budget};
 	struct chain_call call = {

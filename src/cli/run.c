@@ -58,8 +58,7 @@ static bool wants_colour(void)
 	       strcmp(term, "dumb") != 0;
 }
 
-/* Text of agents must not control the terminal: control characters, C1 ones too, become `?`.
- * `colour` may be NULL. */
+/* Text of agents must not control the terminal. `colour` may be NULL. */
 static void add_column(
 	const struct progress *p, struct buf *b, const char *colour, int width, struct str text)
 {
@@ -67,13 +66,7 @@ static void add_column(
 
 	if (p->colour && colour)
 		buf_adds(b, colour);
-	for (size_t i = 0; i < text.n; i++) {
-		unsigned char c = (unsigned char)text.p[i];
-		bool c1 = c == 0xc2 && i + 1 < text.n && (unsigned char)text.p[i + 1] < 0xa0;
-
-		buf_addc(b, c == '\n' ? ' ' : c1 || c < 0x20 || c == 0x7f ? '?' : (char)c);
-		i += c1;
-	}
+	buf_add_printable(b, text, SIZE_MAX);
 	if (p->colour && colour)
 		buf_adds(b, "\033[0m");
 	if (width)

@@ -143,10 +143,8 @@ static void read_text(struct config_reader *r, const struct config_field *f, con
 static bool read_word(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, unsigned *out)
 {
-	for (*out = 0; is_text(r, v) && f->words[*out]; ++*out)
-		if (str_is(trimmed(f, v), f->words[*out]))
-			return true;
-	return config_refuse(r, f, key, v, word_list(r->arena, f->words));
+	return (is_text(r, v) && str_index(trimmed(f, v), f->words, out)) ||
+	       config_refuse(r, f, key, v, word_list(r->arena, f->words));
 }
 
 static void read_choice(struct config_reader *r, const struct config_field *f, const char *key,

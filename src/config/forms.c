@@ -77,31 +77,17 @@ static bool is_hours(struct str s)
 	return take_hour(&s, 24) && !s.n;
 }
 
-static bool is_day(struct str s)
-{
-	static const char *const days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-
-	while (s.n && s.p[0] == ' ')
-		s = str_sub(s, 1, s.n);
-	while (s.n && s.p[s.n - 1] == ' ')
-		s.n--;
-	for (size_t i = 0; i < COUNT(days); i++)
-		if (str_is(s, days[i]))
-			return true;
-	return false;
-}
-
 static bool is_days(struct str s)
 {
-	for (;;) {
-		size_t comma = str_find(s, STR(","));
+	static const char *const days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", NULL};
+	struct str day;
 
-		if (!is_day(str_sub(s, 0, comma)))
+	if (!is_text(s))
+		return false;
+	while (str_next_item(&s, &day))
+		if (!str_in(day, days))
 			return false;
-		if (comma == s.n)
-			return true;
-		s = str_sub(s, comma + 1, s.n);
-	}
+	return true;
 }
 
 static bool is_date(struct str s)

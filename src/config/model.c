@@ -335,11 +335,9 @@ static void plan_stage(struct bump_plan *plan, const char *stage, const char *mo
 /* `STAGE:MODEL,...`; the first colon ends the stage, as a model may have colons of its own. */
 static int plan_stages(struct bump_plan *plan, const char *text, struct error *err)
 {
-	struct str rest = str_of(text);
+	struct str rest = str_of(text), pair;
 
-	for (;;) {
-		size_t comma = str_find(rest, STR(","));
-		struct str pair = str_trim(str_sub(rest, 0, comma));
+	while (str_next_item(&rest, &pair)) {
 		size_t colon = str_find(pair, STR(":"));
 
 		if (!colon || colon + 1 >= pair.n)
@@ -347,10 +345,8 @@ static int plan_stages(struct bump_plan *plan, const char *text, struct error *e
 				"bad value '%.100s' of --stages: must be STAGE:MODEL,...", text);
 		plan_stage(plan, arena_dup(plan->arena, str_sub(pair, 0, colon)),
 			arena_dup(plan->arena, str_sub(pair, colon + 1, pair.n)));
-		if (comma == rest.n)
-			return 0;
-		rest = str_sub(rest, comma + 1, rest.n);
 	}
+	return 0;
 }
 
 int model_bump_plan(struct arena *a, const struct model_registry *r, const struct pipeline *p,

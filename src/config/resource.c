@@ -45,12 +45,10 @@ const struct resource_kind *resource_kind(const char *name)
 static bool is_other_kind(struct str name)
 {
 	static const char *const others[] = {"AdapterBinding", "AgentRole", "AutonomyPolicy",
-		"DesignIntentDocument", "DesignSystemBinding", "DispatchConfig", "QualityGate"};
+		"DesignIntentDocument", "DesignSystemBinding", "DispatchConfig", "QualityGate",
+		NULL};
 
-	for (size_t i = 0; i < COUNT(others); i++)
-		if (str_is(name, others[i]))
-			return true;
-	return false;
+	return str_in(name, others);
 }
 
 /* ---- finding ---- */

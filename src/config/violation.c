@@ -4,8 +4,9 @@
 /* The rule that a change of a protected file is reported under. */
 #define PROTECTED "path.protected"
 
-static const char *const names[] = {
-	[VIOLATION_HARD_ABORT] = "hard_abort", [VIOLATION_VALIDATION_FAIL] = "validation_fail"};
+static const char *const names[] = {[VIOLATION_HARD_ABORT] = "hard_abort",
+	[VIOLATION_VALIDATION_FAIL] = "validation_fail",
+	NULL};
 
 const char *violation_name(enum violation v)
 {
@@ -14,24 +15,17 @@ const char *violation_name(enum violation v)
 
 bool violation_named(const char *name, enum violation *out)
 {
-	*out = VIOLATION_HARD_ABORT;
-	for (size_t i = 0; name && i < COUNT(names); i++)
-		if (strcmp(name, names[i]) == 0) {
-			*out = (enum violation)i;
-			return true;
-		}
-	return false;
+	unsigned i;
+	bool known = str_index(str_of(name), names, &i);
+
+	*out = known ? (enum violation)i : VIOLATION_HARD_ABORT;
+	return known;
 }
 
-/* Names may contain line breaks; messages do not. */
+/* NULL for NULL. */
 static const char *line_of(struct arena *a, const char *text)
 {
-	char *copy = text ? arena_dup(a, str_of(text)) : NULL;
-
-	for (char *p = copy; p && *p; p++)
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			*p = '?';
-	return copy;
+	return text ? arena_printable(a, str_of(text), SIZE_MAX) : NULL;
 }
 
 static void take_verdict(struct arena *a, const json *report, struct breach *out)

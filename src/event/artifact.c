@@ -14,7 +14,7 @@ enum {
 struct disk *artifact_disk;
 
 static const char runtime_file[] = "runtime.json";
-static const char *const scopes[] = {PIPELINE_SCOPE, "_classifier", "_ledger"};
+static const char *const scopes[] = {PIPELINE_SCOPE, "_classifier", "_ledger", NULL};
 
 static struct disk *disk(void)
 {
@@ -25,10 +25,7 @@ static struct disk *disk(void)
 
 static bool is_scope(const char *issue)
 {
-	for (size_t i = 0; i < COUNT(scopes); i++)
-		if (strcmp(issue, scopes[i]) == 0)
-			return true;
-	return false;
+	return str_in(str_of(issue), scopes);
 }
 
 /* Names with a leading dot are locks, and those with `.tmp` are files being written. */

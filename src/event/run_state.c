@@ -10,7 +10,8 @@ static const char *const words[] = {[RUN_PENDING] = "pending",
 	[RUN_RUNNING] = "running",
 	[RUN_SUCCESS] = "success",
 	[RUN_FAILURE] = "failure",
-	[RUN_SKIPPED] = "skipped"};
+	[RUN_SKIPPED] = "skipped",
+	NULL};
 
 static bool texts_valid(const struct run_state *s)
 {
@@ -57,14 +58,12 @@ static const char *copy_text(struct arena *a, const json *j, const char *key)
 
 static bool get_status(const json *j, enum run_status *out)
 {
-	const char *word = json_get_str(j, "status");
+	unsigned at;
 
-	for (size_t i = 0; word && i < COUNT(words); i++)
-		if (strcmp(word, words[i]) == 0) {
-			*out = (enum run_status)i;
-			return true;
-		}
-	return false;
+	if (!str_index(str_of(json_get_str(j, "status")), words, &at))
+		return false;
+	*out = (enum run_status)at;
+	return true;
 }
 
 /* NULL, or what is wrong with it. */

@@ -15,6 +15,7 @@ const char *const capability_names[] = {
 	[WORKTREE_CWD] = "worktreeAwareCwd",
 	[SKILLS] = "skills",
 	[ARTIFACT_WRITES] = "artifactWrites",
+	NULL,
 };
 
 const char *const capability_level_names[] = {
@@ -42,12 +43,12 @@ const char *const harness_status_names[] = {
 
 bool capability_find(const char *name, enum capability *out)
 {
-	for (size_t i = 0; i < COUNT(capability_names); i++)
-		if (strcmp(capability_names[i], name) == 0) {
-			*out = (enum capability)i;
-			return true;
-		}
-	return false;
+	unsigned at;
+
+	if (!str_index(str_of(name), capability_names, &at))
+		return false;
+	*out = (enum capability)at;
+	return true;
 }
 
 int harness_find(const char *name, const struct harness **out, struct error *err)

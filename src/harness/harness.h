@@ -147,8 +147,6 @@ bool harness_takes_model(const struct harness *h, const char *id);
 /* A one-way name of the account in the environment: 16 hexadecimal digits. *id NULL: no credential
  * is set. */
 int harness_account(struct arena *a, const struct harness *h, const char **id, struct error *err);
-/* `Bash,Read`: a comma in parentheses belongs to the name. `text` NULL: NULL, all tools. */
-const char *const *harness_read_tools(struct arena *a, const char *text);
 /*
  * The variables of our environment that the option `option` names, as `NAME=value`, NULL-ended. By
  * name alone: every user can see a value on a command line. One that is not set is left out, or,

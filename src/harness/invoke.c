@@ -53,28 +53,6 @@ void command_set_env(struct command *c, const struct harness_input *input, const
 	c->env = env.items;
 }
 
-const char *const *harness_read_tools(struct arena *a, const char *text)
-{
-	VEC(const char *) list = {0};
-	size_t from = 0;
-	int depth = 0;
-
-	if (!text)
-		return NULL;
-	for (size_t i = 0;; i++) {
-		depth += (text[i] == '(') - (text[i] == ')');
-		if (text[i] && (text[i] != ',' || depth > 0))
-			continue;
-		if (i > from)
-			vec_push_in(a, &list, arena_dup(a, str_sub(str_of(text), from, i)));
-		from = i + 1;
-		if (!text[i])
-			break;
-	}
-	vec_push_in(a, &list, NULL);
-	return list.items;
-}
-
 bool harness_input_allows(const struct harness_input *input, const char *tool)
 {
 	size_t n = strlen(tool);

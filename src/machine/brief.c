@@ -28,21 +28,13 @@ static struct str cut_frontmatter(struct str *text)
 static const char *const *tool_list(struct arena *a, const struct yaml *tools)
 {
 	VEC(const char *) list = {0};
-	struct str text;
 
 	if (!tools || tools->kind == YAML_MAP)
 		return NULL;
-	for (size_t i = 0; tools->kind == YAML_LIST && i < tools->n; i++)
+	if (tools->kind == YAML_SCALAR)
+		return arena_items(a, tools->text);
+	for (size_t i = 0; i < tools->n; i++)
 		vec_push_in(a, &list, arena_dup(a, tools->list[i]->text));
-	text = tools->kind == YAML_SCALAR ? tools->text : (struct str){0};
-	while (text.n) {
-		size_t comma = str_find(text, STR(","));
-		struct str one = str_trim(str_sub(text, 0, comma));
-
-		if (one.n)
-			vec_push_in(a, &list, arena_dup(a, one));
-		text = comma < text.n ? str_sub(text, comma + 1, text.n) : (struct str){0};
-	}
 	vec_push_in(a, &list, NULL);
 	return list.items;
 }

@@ -115,12 +115,11 @@ enum advance engine_troubleshooter_call(
 /* The keys that it may set; not those that bound it: the number of its calls and the budget. */
 static bool may_set(const char *key)
 {
-	static const char *const bounds[] = {
-		"revision", "troubleshooter_calls", "actions_dispatched", "budget_extensions"};
+	static const char *const bounds[] = {"revision", "troubleshooter_calls",
+		"actions_dispatched", "budget_extensions", NULL};
 
-	for (size_t i = 0; i < COUNT(bounds); i++)
-		if (strcmp(bounds[i], key) == 0)
-			return false;
+	if (str_in(str_of(key), bounds))
+		return false;
 	return context_is_counter(key) || strcmp(key, "pr_url") == 0 ||
 	       strcmp(key, "spec_path") == 0 || strcmp(key, "state") == 0;
 }
@@ -128,12 +127,11 @@ static bool may_set(const char *key)
 /* A section whose text is a verdict. */
 static bool is_verdict(const struct engine_run *r, const char *section)
 {
-	static const char *const names[] = {
-		"Validate Result", "Signoff Review", "Signoff Research", "Signoff Build Result"};
+	static const char *const names[] = {"Validate Result", "Signoff Review", "Signoff Research",
+		"Signoff Build Result", NULL};
 
-	for (size_t i = 0; i < COUNT(names); i++)
-		if (strcmp(names[i], section) == 0)
-			return true;
+	if (str_in(str_of(section), names))
+		return true;
 	for (size_t i = 0; i < r->m->workflow->n_declared; i++) {
 		const struct declared_state *d = &r->m->workflow->declared[i];
 

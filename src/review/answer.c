@@ -8,29 +8,21 @@ enum { ANSWER_MAX = 1 << 20, RAW_KEPT = 64 << 10, PATHS_KEPT = 2000 };
 
 static const double confidence_min = 0.7;
 
-static const char *const reviewers[] = {"testing", "critic", "security"};
-static const char *const models[] = {"haiku", "sonnet", "opus", "opus[1m]"};
+static const char *const reviewers[] = {"testing", "critic", "security", NULL};
+static const char *const models[] = {"haiku", "sonnet", "opus", "opus[1m]", NULL};
 static const char *const harnesses[] = {
-	"claude-code", "codex", "gemini-cli", "opencode", "aider", "generic-api"};
+	"claude-code", "codex", "gemini-cli", "opencode", "aider", "generic-api", NULL};
 
 const char *reviewer_word(enum reviewer r)
 {
 	return reviewers[r];
 }
 
-static bool find(const char *const *list, size_t n, const char *word, size_t *at)
-{
-	for (*at = 0; word && *at < n; ++*at)
-		if (strcmp(list[*at], word) == 0)
-			return true;
-	return false;
-}
-
 bool reviewer_find(const char *word, enum reviewer *out)
 {
-	size_t at;
+	unsigned at;
 
-	if (!find(reviewers, COUNT(reviewers), word, &at))
+	if (!str_index(str_of(word), reviewers, &at))
 		return false;
 	*out = (enum reviewer)at;
 	return true;
@@ -108,16 +100,16 @@ static const char *check_confidence(struct answer_reader *r)
 		       : NULL;
 }
 
-/* {reviewer: one of the n words} */
-static bool overrides(const json *map, const char *const *words, size_t n, const char **out)
+/* {reviewer: one of the words} */
+static bool overrides(const json *map, const char *const *words, const char **out)
 {
 	if (!json_is_object(map))
 		return false;
 	for (const json *m = json_first(map); m; m = json_next(m)) {
 		enum reviewer r;
-		size_t at;
+		unsigned at;
 
-		if (!reviewer_find(json_key(m), &r) || !find(words, n, json_text(m), &at))
+		if (!reviewer_find(json_key(m), &r) || !str_index(str_of(json_text(m)), words, &at))
 			return false;
 		out[r] = words[at];
 	}
@@ -129,10 +121,9 @@ static const char *check_overrides(struct answer_reader *r)
 	const json *models_of = json_get(r->answer, "modelOverride");
 	const json *harnesses_of = json_get(r->answer, "harnessOverride");
 
-	if (models_of && !overrides(models_of, models, COUNT(models), r->out->model_override))
+	if (models_of && !overrides(models_of, models, r->out->model_override))
 		return "'modelOverride' is not {reviewer: haiku, sonnet, opus or opus[1m]}";
-	if (harnesses_of &&
-		!overrides(harnesses_of, harnesses, COUNT(harnesses), r->out->harness_override))
+	if (harnesses_of && !overrides(harnesses_of, harnesses, r->out->harness_override))
 		return "'harnessOverride' is not {reviewer: name of a harness}";
 	return NULL;
 }

@@ -97,7 +97,7 @@ static const char *const whitespace_ends[] = {".c", ".h", ".cc", ".cpp", ".cxx",
 /* And these have no strings over several lines. */
 static const char *const no_long_string_ends[] = {".json", ".css", ".scss", ".proto"};
 
-enum { PATH_LENGTH_MAX = 4096 };
+enum { PATH_LENGTH_MAX = 4096, PATH_SHOWN = 120 };
 
 #define IN(list, test, text) any((list), COUNT(list), (test), (text))
 
@@ -352,19 +352,6 @@ static struct path_census take_census(const struct change_stats *s)
 	return census;
 }
 
-/* A path for people, without bytes that control a terminal. */
-static char *printable(struct arena *a, const char *path)
-{
-	CLEANUP(buf_release) struct buf b = BUF_INIT;
-
-	buf_add(&b, str_sub(str_of(path), 0, strnlen(path, 120)));
-	buf_utf8_repair(&b);
-	for (size_t i = 0; i < b.len; i++)
-		if ((unsigned char)b.s[i] < ' ' || b.s[i] == 0x7f)
-			b.s[i] = '?';
-	return arena_dup(a, buf_str(&b));
-}
-
 /* The reviewers of a kind, as bits by enum reviewer, and why. */
 enum {
 	TESTING = 1 << REVIEW_TESTING,
@@ -405,8 +392,8 @@ static void choose(struct arena *a, const struct path_census *census, enum path_
 		if (!(rules[k].reviewers & 1U << r) || out->chosen[r])
 			continue;
 		out->chosen[r] = true;
-		out->rationale[r] =
-			arena_printf(a, "%s: %s", rules[k].why, printable(a, census->first[k]));
+		out->rationale[r] = arena_printf(a, "%s: %s", rules[k].why,
+			arena_printable(a, str_of(census->first[k]), PATH_SHOWN));
 		if (added)
 			added[r] = true;
 	}

@@ -163,12 +163,11 @@ static void warn_of_checkout(const char *repo)
 /* `a,b,c`: a harness and its fallbacks. */
 static int read_chain(struct arena *a, const char *text, struct text_list *out, struct error *err)
 {
-	struct str rest = str_of(text);
+	struct str rest = str_of(text), item;
 	const struct harness *h;
 
-	do {
-		size_t comma = str_find(rest, STR(","));
-		const char *name = arena_dup(a, str_trim(str_sub(rest, 0, comma)));
+	while (str_next_item(&rest, &item)) {
+		const char *name = arena_dup(a, item);
 
 		if (out->n == CHAIN_MAX)
 			return error_set(
@@ -178,8 +177,7 @@ static int read_chain(struct arena *a, const char *text, struct text_list *out, 
 			return error_prefix(err, "--harness");
 		}
 		chain_add_name(a, out, name);
-		rest = comma < rest.n ? str_sub(rest, comma + 1, rest.n) : (struct str){0};
-	} while (rest.n);
+	}
 	return 0;
 }
 

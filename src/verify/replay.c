@@ -631,19 +631,10 @@ static void count_taken(struct replay *r)
 	v->taken.items[i].n += r->commits.n;
 }
 
-/* A line for people: short, and without control characters. */
-static const char *printable(struct replay *r, struct str line)
+static const char *show_line(struct replay *r, struct str line)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	buf_add(&text, str_sub(line, 0, line.n < SHOWN_MAX ? line.n : SHOWN_MAX));
-	if (line.n > SHOWN_MAX)
-		buf_adds(&text, "...");
-	for (size_t i = 0; i < text.len; i++)
-		if ((unsigned char)text.s[i] < ' ' || text.s[i] == 127)
-			text.s[i] = '?';
-	buf_utf8_repair(&text);
-	return arena_dup(r->arena, buf_str(&text));
+	return arena_printf(r->arena, "%s%s", arena_printable(r->arena, line, SHOWN_MAX),
+		line.n > SHOWN_MAX ? "..." : "");
 }
 
 static void add_difference(struct replay *r, const struct recorded_commit *c, const char *what,
@@ -661,8 +652,8 @@ static void add_difference(struct replay *r, const struct recorded_commit *c, co
 	if (by && strcmp(by, DEV_TEAM_VERSION) != 0)
 		d->by = arena_dup(r->arena, str_of(by));
 	d->line = history_diff_first(recorded, replayed, &a, &b);
-	d->recorded = printable(r, a);
-	d->replayed = printable(r, b);
+	d->recorded = show_line(r, a);
+	d->replayed = show_line(r, b);
 }
 
 static void add_events(struct str lines, struct buf *out)

@@ -2,6 +2,8 @@
 #include "src/base/vec.h"
 #include "src/workflow/workflow.h"
 
+enum { SHOWN_MAX = 60 };
+
 struct mermaid_place {
 	unsigned line, col;
 };
@@ -50,6 +52,12 @@ static int fault_at(struct mermaid_reader *r, struct mermaid_place at, const cha
 	return error_at(r->err, r->file, at.line, at.col, "%s", text);
 }
 
+/* A part of the diagram, for a message. */
+static const char *show(const struct mermaid_reader *r, struct str s)
+{
+	return arena_printable(r->arena, s, SHOWN_MAX);
+}
+
 static struct mermaid_place place_of(const struct mermaid_reader *r, const char *p)
 {
 	struct str before = {r->cur.raw.p, (size_t)(p - r->cur.raw.p)};
@@ -70,14 +78,13 @@ static bool same_id(const char *a, struct str b)
 static int diagram_state(
 	struct mermaid_reader *r, struct str name, struct mermaid_place at, size_t *index)
 {
-	char text[WORD_SHOWN];
 	struct mermaid_spelling *sp;
 
 	if (!workflow_word_valid(name))
 		return fault_at(r, at,
 			"'%s' is no name for a state: 1 to %d letters, digits, '_' and, inside, "
 			"'-'",
-			workflow_word_shown(name, text), FLOW_NAME);
+			show(r, name), FLOW_NAME);
 	if (str_is(name, "troubleshooter"))
 		return fault_at(
 			r, at, "'troubleshooter' is the machine's own and cannot be a state");
@@ -85,8 +92,8 @@ static int diagram_state(
 		if (same_id(r->states.items[*index].name, name))
 			break;
 	if (*index == FLOW_STATES)
-		return fault_at(r, at, "state '%s' is one too many: at most %d",
-			workflow_word_shown(name, text), FLOW_STATES);
+		return fault_at(r, at, "state '%s' is one too many: at most %d", show(r, name),
+			FLOW_STATES);
 	if (*index == r->states.n) {
 		vec_push_in(r->arena, &r->states,
 			(struct workflow_state){
@@ -135,12 +142,10 @@ static int diagram_initial(struct mermaid_reader *r, size_t index, struct mermai
 static int diagram_edge(struct mermaid_reader *r, size_t from, size_t to, struct str trigger,
 	struct mermaid_place at)
 {
-	char text[WORD_SHOWN];
-
 	if (trigger.n && !workflow_word_valid(trigger))
 		return fault_at(r, at,
 			"'%s' is no trigger: 1 to %d letters, digits, '_' and, inside, '-'",
-			workflow_word_shown(trigger, text), FLOW_NAME);
+			show(r, trigger), FLOW_NAME);
 	if (r->edges.n == FLOW_EDGES)
 		return fault_at(r, at, "this edge is one too many: at most %d", FLOW_EDGES);
 	vec_push_in(r->arena, &r->edges,
@@ -201,12 +206,11 @@ static int check_spellings(struct mermaid_reader *r)
 {
 	for (size_t i = 0; i < r->states.n; i++) {
 		const struct mermaid_spelling *sp = &r->spellings.items[i];
-		char text[WORD_SHOWN];
 
 		if (sp->other.n && !sp->renamed)
 			return fault_at(r, sp->other_at,
 				"'%s' is '%s' in line %u: mermaid cannot tell '-' and '_' apart",
-				workflow_word_shown(sp->other, text), r->states.items[i].name,
+				show(r, sp->other), r->states.items[i].name,
 				r->states.items[i].line);
 	}
 	return 0;
@@ -287,15 +291,13 @@ static int read_name(struct mermaid_reader *r, struct str name, size_t *index)
 
 static int unexpected(struct mermaid_reader *r, struct str rest, struct str after)
 {
-	char a[WORD_SHOWN], b[WORD_SHOWN];
-
 	if (rest.p[0] == '{')
 		return fault_at(r, place_of(r, rest.p),
 			"composite states are not read: give the states inside '%s' to the diagram "
 			"itself",
-			workflow_word_shown(after, b));
-	return fault_at(r, place_of(r, rest.p), "unexpected '%s' after '%s'%s",
-		workflow_word_shown(rest, a), workflow_word_shown(after, b),
+			show(r, after));
+	return fault_at(r, place_of(r, rest.p), "unexpected '%s' after '%s'%s", show(r, rest),
+		show(r, after),
 		strchr("-=.<", rest.p[0]) ? ": an edge is 'a --> b : trigger'" : "");
 }
 
@@ -425,14 +427,12 @@ static int read_note(struct mermaid_reader *r, struct str s)
 
 static int read_direction(struct mermaid_reader *r, struct str s)
 {
-	static const char *const known[] = {"TB", "TD", "BT", "LR", "RL"};
-	char text[WORD_SHOWN];
+	static const char *const known[] = {"TB", "TD", "BT", "LR", "RL", NULL};
 
-	for (size_t i = 0; i < COUNT(known); i++)
-		if (str_is(s, known[i]))
-			return 0;
-	return fault_at(r, place_of(r, s.p), "unknown direction '%s': one of TB, BT, LR, RL",
-		workflow_word_shown(s, text));
+	if (str_in(s, known))
+		return 0;
+	return fault_at(
+		r, place_of(r, s.p), "unknown direction '%s': one of TB, BT, LR, RL", show(r, s));
 }
 
 static const struct mermaid_keyword {
@@ -499,7 +499,6 @@ static int read_header(struct mermaid_reader *r)
 {
 	for (bool first = true; next_line(r); first = false) {
 		struct str s = str_trim(r->cur.raw);
-		char text[WORD_SHOWN];
 		int rc;
 
 		if (str_is(s, "stateDiagram-v2") || str_is(s, "stateDiagram"))
@@ -513,7 +512,7 @@ static int read_header(struct mermaid_reader *r)
 		if (!rc && !str_is(s, "---"))
 			return fault_at(r, place_of(r, s.p),
 				"'%s' is not read: the diagram must begin with 'stateDiagram-v2'",
-				workflow_word_shown(s, text));
+				show(r, s));
 	}
 	return fault_at(r, place_of(r, r->cur.raw.p),
 		"diagram is empty: 'stateDiagram-v2' must come first");

@@ -32,15 +32,6 @@ bool workflow_skill_valid(struct str s)
 	return made_of(s, MAX_SKILL, "-.:");
 }
 
-const char *workflow_word_shown(struct str s, char out[WORD_SHOWN])
-{
-	s = str_cut(s, WORD_SHOWN - 4);
-	for (size_t i = 0; i < s.n; i++)
-		out[i] = (unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f ? '?' : s.p[i];
-	out[s.n] = '\0';
-	return out;
-}
-
 /* ---- forms of texts ---- */
 
 static bool is_text(struct str s)

@@ -123,11 +123,6 @@ bool workflow_word_valid(struct str s);
 /* An agent or a skill: as above, with `.` and `:` inside (plugin:skill), up to 100. */
 bool workflow_skill_valid(struct str s);
 
-enum { WORD_SHOWN = 64 };
-/* At most 60 bytes of `s` for a message, cut between characters, control characters as `?`. Returns
- * out. */
-const char *workflow_word_shown(struct str s, char out[WORD_SHOWN]);
-
 const struct workflow_state *workflow_state(const struct workflow *w, const char *name);
 /* Where `trigger` leads from `from`, or NULL. */
 const char *workflow_target(const struct workflow *w, const char *from, const char *trigger);

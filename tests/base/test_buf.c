@@ -72,6 +72,53 @@ TEST(a_shell_word_is_always_in_single_quotes)
 	}
 }
 
+TEST(a_message_shows_no_control_characters_and_no_broken_text)
+{
+	static const struct {
+		struct str text;
+		size_t max;
+		const char *shown;
+	} cases[] = {
+		{STR("a\nb\x1b[31m\x7f"), 100, "a?b?[31m?"},
+		{STR("a\0b"), 100, "a?b"},
+		{STR("\xc2\x85x\xc2\xa0"), 100, "?x\xc2\xa0"}, /* C1, and a blank that is none */
+		{STR("\xff\xc3"), 100, "??"},
+		{STR("caf\xc3\xa9"), 4, "caf"},
+		{STR("caf\xc3\xa9x"), 5, "caf\xc3\xa9"},
+		{STR("\x80\x80\x80"), 2, "??"},
+		{STR(""), 100, ""},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+		buf_add_printable(&b, cases[i].text, cases[i].max);
+		assert_string_equal(buf_str(&b).n ? b.s : "", cases[i].shown);
+	}
+}
+
+TEST(a_list_ends_its_items_at_commas_outside_parentheses)
+{
+	static const char *const cases[][4] = {
+		{"a", "a"},
+		{" a b ,c", "a b", "c"},
+		{"", ""},
+		{"a,", "a", ""},
+		{"Bash(git:*,x), Read", "Bash(git:*,x)", "Read"},
+		{"a),b", "a)", "b"},
+		{"(a,b", "(a,b"},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct str rest = str_of(cases[i][0]), item;
+		size_t n = 1;
+
+		for (; str_next_item(&rest, &item); n++)
+			assert_true(str_is(item, cases[i][n]));
+		assert_true(n == COUNT(cases[i]) || !cases[i][n]);
+	}
+}
+
 TEST(an_arena_gives_zeroed_aligned_memory_that_does_not_move)
 {
 	struct arena a = {0};

@@ -408,21 +408,4 @@ TEST(a_file_that_is_not_there_is_refused)
 	assert_error(&err, "dev-team: no workflow file '/no/such.md'");
 }
 
-TEST(long_names_are_cut_between_characters)
-{
-	char out[WORD_SHOWN];
-
-	assert_string_equal(workflow_word_shown(STR("a\nb"), out), "a?b");
-	assert_string_equal(
-		workflow_word_shown(STR("0123456789012345678901234567890123456789012345678901234567"
-					"\xc3\xa9\xc3\xa9x"),
-			out),
-		"0123456789012345678901234567890123456789012345678901234567\xc3\xa9");
-	assert_string_equal(
-		workflow_word_shown(
-			STR("01234567890123456789012345678901234567890123456789012345678\xc3\xa9x"),
-			out),
-		"01234567890123456789012345678901234567890123456789012345678");
-}
-
 UNIT_GROUP(NULL, arena_end)
