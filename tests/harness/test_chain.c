@@ -141,18 +141,6 @@ TEST(a_violation_continues_unless_on_failure_applies)
 	assert_int_equal(chain_violation_strategy(&s), FAILURE_CONTINUE);
 }
 
-static const struct harness_availability *there(const struct harness *h)
-{
-	static const struct harness_availability yes = {.available = true},
-						 unread = {true, PROBE_FAILED, "no version", NULL},
-						 no = {false, BINARY_MISSING, "no 'gemini' on PATH",
-							 NULL};
-
-	return strcmp(h->name, "codex") == 0         ? &unread
-	       : strcmp(h->name, "claude-code") == 0 ? &yes
-						     : &no;
-}
-
 static const char *model_for(void *data, const char *harness)
 {
 	(void)data;
@@ -169,7 +157,7 @@ static const char *run_chain(const char *stage, const char *chain)
 		.stage = stage,
 		.effective = words(chain),
 		.model_for = model_for,
-		.available = there};
+		.available = harness_rig_available};
 	const struct harness *used;
 
 	if (chain_run(&arena, &call, &input, &harness_got, &used, &harness_err) < 0)
@@ -283,7 +271,8 @@ TEST(a_harness_that_became_unavailable_at_work_has_run)
 TEST(without_artifacts_no_event_is_emitted)
 {
 	struct harness_input input = {.prompt = STR("x")};
-	struct chain_call call = {.effective = words("claude-code"), .available = there};
+	struct chain_call call = {
+		.effective = words("claude-code"), .available = harness_rig_available};
 	const struct harness *used;
 
 	stand_in("claude", LIMITED);

@@ -1,10 +1,11 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include "tests/lib/harness_rig.h"
 
 TEST(a_result_gives_text_cost_and_tokens)
 {
-	assert_string_equal(claude_says("cat >prompt; echo '" RESULT_LINE "'"), "success");
+	assert_string_equal(run_claude("cat >prompt; echo '" RESULT_LINE "'"), "success");
 	assert_int_equal(harness_got.exit_code, 0);
 	assert_string_equal(harness_got.text, "done");
 	assert_string_equal(harness_got.model, "claude-sonnet-4-6");
@@ -77,7 +78,7 @@ TEST(whatever_a_program_does_has_a_result)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		assert_string_equal(claude_says(rows[i].script), rows[i].status);
+		assert_string_equal(run_claude(rows[i].script), rows[i].status);
 		assert_int_equal(harness_got.exit_code, rows[i].exit_code);
 		if (!rows[i].detail)
 			assert_null(harness_got.detail);
@@ -132,7 +133,7 @@ TEST(what_claude_tells_of_the_api_is_told_apart)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		if (strcmp(claude_says(rows[i].script), rows[i].status) != 0)
+		if (strcmp(run_claude(rows[i].script), rows[i].status) != 0)
 			fail_msg("row %zu: '%s'", i, harness_status_names[harness_got.status]);
 		assert_int_equal(harness_got.rate_limited, rows[i].limited);
 	}
@@ -140,11 +141,11 @@ TEST(what_claude_tells_of_the_api_is_told_apart)
 
 TEST(the_last_of_several_results_counts)
 {
-	assert_string_equal(claude_says("echo '" RESULT_LINE "'\n"
-					"echo '{\"type\":\"result\",\"result\":\"later\","
-					"\"num_turns\":1,\"total_cost_usd\":0.5}'\n"
-					"echo '{\"type\":\"result\",\"result\":\"\","
-					"\"num_turns\":0,\"total_cost_usd\":0.5}'"),
+	assert_string_equal(run_claude("echo '" RESULT_LINE "'\n"
+				       "echo '{\"type\":\"result\",\"result\":\"later\","
+				       "\"num_turns\":1,\"total_cost_usd\":0.5}'\n"
+				       "echo '{\"type\":\"result\",\"result\":\"\","
+				       "\"num_turns\":0,\"total_cost_usd\":0.5}'"),
 		"success");
 	assert_string_equal(harness_got.text, "later");
 	assert_true(harness_got.usage.cost_usd > 0.49);
@@ -153,9 +154,9 @@ TEST(the_last_of_several_results_counts)
 TEST(tokens_of_sub_agents_are_counted)
 {
 	assert_string_equal(
-		claude_says("echo '{\"type\":\"result\",\"result\":\"x\",\"modelUsage\":{"
-			    "\"claude-haiku\":{\"inputTokens\":1,\"outputTokens\":2},"
-			    "\"claude-opus\":{\"inputTokens\":10,\"outputTokens\":20}}}'"),
+		run_claude("echo '{\"type\":\"result\",\"result\":\"x\",\"modelUsage\":{"
+			   "\"claude-haiku\":{\"inputTokens\":1,\"outputTokens\":2},"
+			   "\"claude-opus\":{\"inputTokens\":10,\"outputTokens\":20}}}'"),
 		"success");
 	assert_int_equal(harness_got.usage.input_tokens, 11);
 	assert_int_equal(harness_got.usage.output_tokens, 22);
@@ -166,9 +167,9 @@ TEST(tokens_of_sub_agents_are_counted)
 TEST(progress_is_told_once_a_message)
 {
 	assert_string_equal(
-		claude_says("for i in 1 2; do echo '{\"type\":\"assistant\",\"message\":{\"id\":"
-			    "\"m1\",\"usage\":{\"input_tokens\":5,\"output_tokens\":1},"
-			    "\"content\":[]}}'; done; echo '" RESULT_LINE "'"),
+		run_claude("for i in 1 2; do echo '{\"type\":\"assistant\",\"message\":{\"id\":"
+			   "\"m1\",\"usage\":{\"input_tokens\":5,\"output_tokens\":1},"
+			   "\"content\":[]}}'; done; echo '" RESULT_LINE "'"),
 		"success");
 	assert_string_equal(harness_events.s, "started progress progress completed");
 }
@@ -231,14 +232,15 @@ TEST(a_cancelled_run_is_no_reason_for_another_harness)
 static void note_beat(void *data, const struct harness_event *e)
 {
 	if (e->kind == HARNESS_HEARTBEAT)
-		tree_write(data, STR(""));
+		base_close(&(int){open(data, O_WRONLY | O_NONBLOCK)});
 }
 
 TEST(heartbeats_come_while_it_runs)
 {
 	struct harness_input input = {.prompt = STR("x"), .heartbeat_ms = 20};
 
-	stand_in("claude", "while ! [ -e beat ]; do sleep 0.01; done; echo '" RESULT_LINE "'");
+	stand_in("claude", "cat beat; echo '" RESULT_LINE "'");
+	assert_int_equal(mkfifo("beat", 0600), 0);
 	assert_int_equal(harness_invoke(&arena, &harness_claude_code, &input, note_beat,
 				 (void *)at("beat"), &harness_got, &harness_err),
 		0);
@@ -248,11 +250,11 @@ TEST(heartbeats_come_while_it_runs)
 TEST(a_flood_and_giant_lines_are_bounded)
 {
 	/* 20 MiB without an end of line, then many lines, then the result. */
-	assert_string_equal(claude_says("head -c 20971520 /dev/zero | tr '\\0' x; echo; "
-					"yes | head -c 4000000; echo '" RESULT_LINE "'"),
+	assert_string_equal(run_claude("head -c 20971520 /dev/zero | tr '\\0' x; echo; "
+				       "yes | head -c 4000000; echo '" RESULT_LINE "'"),
 		"success");
-	assert_string_equal(claude_says("head -c 20971520 /dev/zero | tr '\\0' x; "
-					"head -c 9000000 /dev/zero >&2"),
+	assert_string_equal(run_claude("head -c 20971520 /dev/zero | tr '\\0' x; "
+				       "head -c 9000000 /dev/zero >&2"),
 		"failure");
 	assert_non_null(strstr(harness_got.detail, "1 lines of more than 8 MiB were dropped"));
 	assert_true(strlen(harness_got.detail) < 4096);

@@ -5,18 +5,6 @@
 
 static struct model_registry registry;
 
-/* claude-code is there, codex is too but tells no version, no other one is. */
-static const struct harness_availability *there(const struct harness *h)
-{
-	static const struct harness_availability yes = {.available = true},
-						 unread = {true, PROBE_FAILED, "no version", NULL},
-						 no = {false, BINARY_MISSING, "not on PATH", NULL};
-
-	return strcmp(h->name, "codex") == 0         ? &unread
-	       : strcmp(h->name, "claude-code") == 0 ? &yes
-						     : &no;
-}
-
 static const struct harness_availability *nowhere(const struct harness *h)
 {
 	static const struct harness_availability no = {false, BINARY_MISSING, "not on PATH", NULL};
@@ -131,7 +119,7 @@ TEST(stages_are_held_to_what_there_is)
 			.fallback = two(rows[i].fallback[0], rows[i].fallback[1]),
 			.model = rows[i].model,
 			.needs = two(rows[i].needs, NULL)};
-		const char *got = checked(&s, there);
+		const char *got = checked(&s, harness_rig_available);
 
 		/* Of the names of all harnesses those that are always there are compared. */
 		if (strncmp(got, rows[i].checked, strlen(rows[i].checked)) != 0)
@@ -157,12 +145,12 @@ TEST(cycles_and_unknown_models_are_faults)
 {
 	struct stage_spec s = {.harness = "claude-code", .independent_of = two("s", "t")};
 
-	assert_string_equal(checked(&s, there),
+	assert_string_equal(checked(&s, harness_rig_available),
 		"[claude-code] fault: it must be independent of 's', which is the stage itself "
 		"fault: it must be independent of 't', which is an unknown stage");
 	assert_string_equal(events(), "CyclicIndependenceConstraint");
 	s = (struct stage_spec){.harness = "claude-code", .model = "mystery"};
-	assert_memory_equal(checked(&s, there), "[] fault: ", 10);
+	assert_memory_equal(checked(&s, harness_rig_available), "[] fault: ", 10);
 	assert_string_equal(events(), "");
 }
 
@@ -181,7 +169,7 @@ TEST(an_account_that_cannot_be_told_is_an_event)
 	struct pipeline_question q = {.pipeline = &p,
 		.registry = &registry,
 		.artifacts = at("artifacts"),
-		.available = there};
+		.available = harness_rig_available};
 	const struct worktree_pool_spec pool = {.plans = two("codex-pro", NULL)};
 	struct pipeline_plan l;
 

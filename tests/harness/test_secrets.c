@@ -33,7 +33,7 @@ TEST(a_cut_leaves_no_half_of_a_secret)
 
 	setenv("ANTHROPIC_API_KEY", A_KEY, 1);
 	for (size_t i = 0; i < COUNT(scripts); i++) {
-		(void)claude_says(scripts[i]);
+		(void)run_claude(scripts[i]);
 		for (size_t from = 0; from + 6 <= strlen(A_KEY); from++) {
 			struct str part = str_sub(STR(A_KEY), from, from + 6);
 

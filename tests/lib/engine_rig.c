@@ -42,7 +42,7 @@ static int failing_checks(
 void say(void *data, const char *text)
 {
 	(void)data;
-	buf_addf(&t.said, "%s\n", text);
+	buf_addf(&t.messages, "%s\n", text);
 }
 
 void workflow(const char *text)
@@ -74,7 +74,7 @@ void engine_rig_replay(void)
 	struct history_place place;
 	struct replay_result v;
 
-	if (t.lies || !path_exists(arena_printf(&t.arena, "%s/ADR-7.events.jsonl", t.dir)))
+	if (t.diverges || !path_exists(arena_printf(&t.arena, "%s/ADR-7.events.jsonl", t.dir)))
 		return;
 	if (history_find(&t.arena, t.path, &place, &t.err) < 0 ||
 		replay_verify(&t.arena, &place, &v, &t.err) < 0)
@@ -92,7 +92,7 @@ int engine_rig_teardown(void **state)
 	tree_remove(t.dir);
 	free(t.dir);
 	buf_release(&t.out);
-	buf_release(&t.said);
+	buf_release(&t.messages);
 	arena_release(&t.arena);
 	return 0;
 }

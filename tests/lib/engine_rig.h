@@ -1,6 +1,6 @@
 /*
- * engine_rig.h: the engine with a real document in a scratch directory and a world that does as it
- * is told. Included by the tests of the engine alone.
+ * engine_rig.h: the engine with a real document in a scratch directory and scripted effects.
+ * Included by the tests of the engine alone.
  */
 #ifndef DT_TESTS_ENGINE_RIG_H
 #define DT_TESTS_ENGINE_RIG_H
@@ -26,20 +26,20 @@
 	"done --> [*]\nfailed --> [*]\n```\n"
 
 struct engine_rig {
-	const char *running; /* the script that is still at work */
-	const char *owner;   /* who steps; NULL: no name */
+	const char *running; /* the script that is still running */
+	const char *owner;   /* the caller of `step`; NULL: unnamed */
 	bool take_over;
-	bool lies; /* the journal is not to come out the same again */
+	bool diverges; /* replaying the journal gives other documents */
 	struct arena arena;
 	char *dir, *path;
 	struct workflow workflow;
-	struct buf out, said;
+	struct buf out, messages;
 	struct error err;
-	/* the world */
+	/* the effects */
 	char *specs[3];
 	size_t n_specs;
 	bool commit_fails, push_fails, checks_fail, nothing_to_commit, no_remote;
-	const char *checks, *push_ends; /* when; NULL: at once */
+	const char *checks, *push_ends; /* the time of their end; NULL: at once */
 	unsigned commits, pushes;
 };
 
@@ -50,7 +50,7 @@ void workflow(const char *text);
 int engine_rig_setup(void **state);
 bool still_running(void *data, const struct context_file *f, const char *id);
 
-/* Whatever a test did, what its journal says of it leads to the same documents again. */
+/* Replaying the journal of a test gives the same documents. */
 void engine_rig_replay(void);
 int engine_rig_teardown(void **state);
 
@@ -59,13 +59,13 @@ int engine_rig_teardown(void **state);
 int step_as(const char *id, bool returned, const char *returned_id);
 int answer_as(const char *id, const char *word, const char *text);
 
-/* The answer is taken. */
+/* The answer must be accepted. */
 void answer(const char *id, const char *word, const char *text);
 
-/* What was printed: ids (and trigger:counter), or what is done. */
+/* The printed actions: ids (and trigger:counter), or the result. */
 char *summary(void);
 
-/* One call, without and with `--returned`, and what it prints. */
+/* One call, without and with `--returned`, and its output. */
 #define steps_to(want)                                                                             \
 	do {                                                                                       \
 		assert_int_equal(step_as("ADR-7", false, NULL), 0);                                \
@@ -80,23 +80,23 @@ char *summary(void);
 char *read_all(const char *path);
 char *document(void);
 
-/* The events of the journal; not how it keeps documents and commits. */
+/* The events of the journal, without its documents and commits. */
 char *events(void);
 bool events_have(const char *text);
 bool document_has(const char *text);
 
-/* A document by hand: keys are lines of frontmatter. */
+/* Writes a document as a user does; `keys` are lines of frontmatter. */
 void by_hand(const char *state, const char *keys, const char *sections);
 char *value(const char *key);
 char *section(const char *name);
 
-/* Sets a key as a person does. */
+/* Sets a key as a user does. */
 void set(const char *key, const char *text);
 
 #define assert_value(key, want)    assert_string_equal(value(key), want)
 #define assert_count(key, n)       assert_int_equal(strtoul(value(key), NULL, 10), n)
 #define assert_section(name, want) assert_string_equal(section(name), want)
-/* A key for by_hand(): the pull request is there. */
+/* A key for by_hand(): the item has a pull request. */
 #define PR WIRE_PULL_REQUEST_KEY ": https://github.com/o/r/pull/7\n"
 
 #endif

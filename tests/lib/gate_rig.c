@@ -31,7 +31,7 @@ int gate_teardown(void **state)
 	return scratch_remove(state);
 }
 
-struct other other(void (*body)(int said, void *data), void *data)
+struct other other(void (*body)(int ready, void *data), void *data)
 {
 	struct other o;
 	int ends[2];
@@ -53,45 +53,45 @@ struct other other(void (*body)(int said, void *data), void *data)
 		_exit(pool.store ? 0 : 98);
 	}
 	close(ends[1]);
-	o.said = ends[0];
+	o.ready = ends[0];
 	return o;
 }
 
-bool hear(struct other *o)
+bool wait_ready(struct other *o)
 {
 	char c;
 	ssize_t n;
 
 	do
-		n = read(o->said, &c, 1);
+		n = read(o->ready, &c, 1);
 	while (n < 0 && errno == EINTR);
 	return n == 1;
 }
 
-void tell(int said)
+void send_ready(int ready)
 {
-	ssize_t ignored = write(said, "!", 1);
+	ssize_t ignored = write(ready, "!", 1);
 
 	(void)ignored;
 }
 
-int ended(struct other *o)
+int exit_status(struct other *o)
 {
 	int status = 0;
 
 	while (waitpid(o->pid, &status, 0) < 0 && errno == EINTR)
 		;
-	close(o->said);
+	close(o->ready);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-void hold(int said, void *data)
+void hold(int ready, void *data)
 {
 	struct gate *g;
 
 	if (gate_take(&arena, &pool, "other", 0, data ? *(int *)data : 0, &g, &err) < 0)
 		_exit(99);
-	tell(said);
+	send_ready(ready);
 	for (;;)
 		pause();
 }
@@ -100,7 +100,7 @@ struct other holder(int ttl_s)
 {
 	struct other o = other(hold, &ttl_s);
 
-	assert_true(hear(&o));
+	assert_true(wait_ready(&o));
 	return o;
 }
 

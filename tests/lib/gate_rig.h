@@ -28,20 +28,20 @@ int gate_teardown(void **state);
 /* Another process, with a store of its own. It says a line when it is where the test wants it. */
 struct other {
 	pid_t pid;
-	int said;
+	int ready;
 };
 
-struct other other(void (*body)(int said, void *data), void *data);
+struct other other(void (*body)(int ready, void *data), void *data);
 
 /* False: it has ended without a word. */
-bool hear(struct other *o);
-void tell(int said);
+bool wait_ready(struct other *o);
+void send_ready(int ready);
 
 /* Its exit status, or 128 + the signal. */
-int ended(struct other *o);
+int exit_status(struct other *o);
 
 /* Takes the gate, says so, and stays. *data: seconds of the lease. */
-void hold(int said, void *data);
+void hold(int ready, void *data);
 struct other holder(int ttl_s);
 struct gate *gate_now(unsigned wait_ms);
 

@@ -66,7 +66,7 @@ int harness_rig_invoke(const struct harness *h, struct harness_input input)
 		&arena, h, &input, harness_note_event, NULL, &harness_got, &harness_err);
 }
 
-const char *claude_says(const char *script)
+const char *run_claude(const char *script)
 {
 	stand_in("claude", script);
 	assert_int_equal(harness_rig_invoke(&harness_claude_code, (struct harness_input){0}), 0);
@@ -81,4 +81,15 @@ const char *harness_probed(const struct harness *h, unsigned seconds)
 	why = unavailable_reason_names[harness_seen.reason];
 	return arena_printf(&arena, "%s %s %s", harness_seen.available ? "true" : "false",
 		why ? why : "-", harness_seen.version ? harness_seen.version : "-");
+}
+
+const struct harness_availability *harness_rig_available(const struct harness *h)
+{
+	static const struct harness_availability yes = {.available = true},
+						 unread = {true, PROBE_FAILED, "no version", NULL},
+						 no = {false, BINARY_MISSING, "not on PATH", NULL};
+
+	return strcmp(h->name, "codex") == 0         ? &unread
+	       : strcmp(h->name, "claude-code") == 0 ? &yes
+						     : &no;
 }

@@ -1,6 +1,6 @@
 /*
- * harness_rig.h: stand-ins for the programs of the harnesses: shell scripts in a directory that is
- * first on PATH. Tests run inside the scratch directory.
+ * harness_rig.h: fake programs of the harnesses: shell scripts in a directory that is first on
+ * PATH. Tests run inside the scratch directory.
  */
 #ifndef DT_TESTS_HARNESS_RIG_H
 #define DT_TESTS_HARNESS_RIG_H
@@ -24,9 +24,12 @@ void no_stand_in(const char *program);
 void harness_note_event(void *data, const struct harness_event *e);
 int harness_rig_invoke(const struct harness *h, struct harness_input input);
 
-/* Runs the script as `claude` and returns the word for what became of it. */
-const char *claude_says(const char *script);
+/* Runs the script as `claude` and returns the name of the result's status. */
+const char *run_claude(const char *script);
 const char *harness_probed(const struct harness *h, unsigned seconds);
+
+/* claude-code is installed, codex too but without a version, no other one is. */
+const struct harness_availability *harness_rig_available(const struct harness *h);
 
 #define RESULT_LINE                                                                                \
 	"{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"done\","     \

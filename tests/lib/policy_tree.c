@@ -1,3 +1,5 @@
+#include <signal.h>
+#include <sys/prctl.h>
 #include "tests/lib/policy_tree.h"
 
 struct root root;
@@ -49,6 +51,19 @@ int policy_tree_remove(void **state)
 {
 	root_close(&root);
 	return scratch_remove(state);
+}
+
+pid_t policy_tree_swap(const char *dir, const char *aside, const char *target)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		if (rename(dir, aside) == 0 && symlink(target, dir) == 0 && unlink(dir) == 0)
+			(void)rename(aside, dir);
+	}
 }
 
 const char *verdict_text(void)

@@ -19,6 +19,8 @@ void link_to(const char *target, const char *name);
 void open_root(const char *name);
 int policy_tree_make(void **state);
 int policy_tree_remove(void **state);
+/* A process that keeps replacing `dir` by a link to `target` and back, until it is killed. */
+pid_t policy_tree_swap(const char *dir, const char *aside, const char *target);
 
 #define POLICY_TREE_TEST(name) UNIT_TEST(name, policy_tree_make, policy_tree_remove)
 

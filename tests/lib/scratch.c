@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include "tests/lib/scratch.h"
 
 struct arena arena;
@@ -38,4 +39,13 @@ int scratch_leave(void **state)
 char *at(const char *name)
 {
 	return path_join(&arena, base, name);
+}
+
+size_t open_descriptors(void)
+{
+	size_t n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
 }

@@ -25,4 +25,7 @@ char *at(const char *name);
 
 #define SCRATCH_TEST(name) UNIT_TEST(name, scratch_make, scratch_remove)
 
+/* The number of open descriptors of this process below 256. */
+size_t open_descriptors(void);
+
 #endif

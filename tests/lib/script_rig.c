@@ -1,3 +1,5 @@
+#include <poll.h>
+#include <sys/inotify.h>
 #include "tests/lib/script_rig.h"
 
 struct error exec_err;
@@ -77,19 +79,28 @@ void assert_no_lock_file(void)
 	assert_int_equal(access(".W-1.validating-1.exec", F_OK), -1);
 }
 
+static void await_file(const char *name, bool there)
+{
+	CLEANUP(base_close) int fd = inotify_init1(IN_CLOEXEC);
+	char events[4096];
+
+	assert_true(inotify_add_watch(fd, ".", IN_CREATE | IN_MOVED_TO | IN_DELETE) >= 0);
+	while (path_exists(name) != there) {
+		assert_int_equal(poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 60000), 1);
+		assert_true(read(fd, events, sizeof(events)) > 0);
+	}
+}
+
 void await_guard(void)
 {
-	for (int i = 0; i < 60000 && access(".W-1.validating-1.exec", F_OK) == 0; i++)
-		usleep(1000);
-	assert_no_lock_file();
+	await_file(".W-1.validating-1.exec", false);
 }
 
 pid_t number_in(const char *name)
 {
 	pid_t pid;
 
-	for (int i = 0; i < 60000 && !path_exists(name); i++)
-		usleep(1000);
+	await_file(name, true);
 	pid = (pid_t)strtol(read_text(name), NULL, 10);
 	assert_true(pid > 1);
 	return pid;

@@ -1,6 +1,5 @@
 /*
- * script_rig.h: a run_script action in the directory that the test works in, and what to ask of its
- * run.
+ * script_rig.h: a run_script action in the working directory of the test, and checks of its run.
  */
 #ifndef DT_TESTS_SCRIPT_RIG_H
 #define DT_TESTS_SCRIPT_RIG_H
@@ -26,7 +25,7 @@ int exec_rig_setup(void **state);
 const char *read_text(const char *name);
 void exec_document(const char *command, const char *log, unsigned timeout_s);
 
-/* A script that runs until open_gate(); `count` gets a line for each start, `pid` its number. */
+/* A script that runs until open_gate(); `count` gets a line for each start, `pid` its pid. */
 #define GATED "echo $$ >pid.new; echo x >>count; mv pid.new pid; cat gate; "
 
 void open_gate(void);
@@ -35,8 +34,9 @@ void assert_recorded(const char *word, const char *expected);
 void assert_not_recorded(void);
 void assert_no_lock_file(void);
 
-/* The guard has done all that it does: its name goes last. */
+/* Waits for the guard's end: it removes its lock file last. */
 void await_guard(void);
+/* Waits for the file. */
 pid_t number_in(const char *name);
 bool is_gone(pid_t pid);
 

@@ -27,7 +27,7 @@ void given(const char *keys, const char *sections)
 	buf_addf(&text, "---\nstate: x\n" WIRE_ITEM_KEY ": ADR-7\n%s---\n%s", keys, sections);
 	context_release(&step_case.doc);
 	assert_int_equal(context_parse(&step_case.doc, "c.md", buf_str(&text), &err), 0);
-	step_case.moment = (struct step_context){.arena = &step_case.arena,
+	step_case.context = (struct step_context){.arena = &step_case.arena,
 		.doc = &step_case.doc,
 		.workflow = &step_case.workflow,
 		.id = "ADR-7",
@@ -36,7 +36,7 @@ void given(const char *keys, const char *sections)
 		.outstanding = step_case.outstanding};
 }
 
-void recorded(const char *section, const char *format, const char *word)
+void put_answered(const char *section, const char *format, const char *word)
 {
 	json *a = json_object();
 
@@ -48,29 +48,29 @@ void recorded(const char *section, const char *format, const char *word)
 	json_push(step_case.outstanding, a);
 }
 
-void asks(const struct step *step)
+void request(const struct step *step)
 {
-	step->request(&step_case.moment);
+	step->request(&step_case.context);
 }
 
-void decides(const struct step *step)
+void decide(const struct step *step)
 {
-	step->decide(&step_case.moment);
+	step->decide(&step_case.context);
 }
 
-void assert_asks_nothing(const struct step *step)
+void assert_no_request(const struct step *step)
 {
-	asks(step);
-	assert_int_equal(step_case.moment.requests.n, 0);
+	request(step);
+	assert_int_equal(step_case.context.requests.n, 0);
 }
 
 void assert_agent(size_t i, const char *agent, const char *skill, const char *args,
 	const char *reads, const char *writes, const char *format)
 {
-	const struct step_request *r = &step_case.moment.requests.items[i];
+	const struct step_request *r = &step_case.context.requests.items[i];
 	CLEANUP(buf_release) struct buf list = BUF_INIT;
 
-	assert_true(i < step_case.moment.requests.n);
+	assert_true(i < step_case.context.requests.n);
 	assert_string_equal(r->agent, agent);
 	assert_string_equal(r->skill, skill);
 	assert_string_equal(r->args ? r->args : "", args);
@@ -85,9 +85,9 @@ void assert_agent(size_t i, const char *agent, const char *skill, const char *ar
 
 void assert_script(size_t i, const char *command, unsigned timeout_s, const char *writes)
 {
-	const struct step_request *r = &step_case.moment.requests.items[i];
+	const struct step_request *r = &step_case.context.requests.items[i];
 
-	assert_true(i < step_case.moment.requests.n);
+	assert_true(i < step_case.context.requests.n);
 	assert_null(r->agent);
 	assert_string_equal(r->command, command);
 	assert_int_equal(r->timeout_s, timeout_s);
@@ -96,15 +96,15 @@ void assert_script(size_t i, const char *command, unsigned timeout_s, const char
 	assert_true(r->message && *r->message);
 }
 
-void assert_gives(const char *trigger)
+void assert_trigger(const char *trigger)
 {
-	assert_int_equal(step_case.moment.result, STEP_TRANSITION);
-	assert_string_equal(step_case.moment.trigger, trigger);
+	assert_int_equal(step_case.context.result, STEP_TRANSITION);
+	assert_string_equal(step_case.context.trigger, trigger);
 }
 
-void assert_could_not(enum step_result meaning, const char *section)
+void assert_failed(enum step_result meaning, const char *section)
 {
-	assert_int_equal(step_case.moment.result, meaning);
-	assert_string_equal(step_case.moment.section, section);
-	assert_true(step_case.moment.reason && *step_case.moment.reason);
+	assert_int_equal(step_case.context.result, meaning);
+	assert_string_equal(step_case.context.section, section);
+	assert_true(step_case.context.reason && *step_case.context.reason);
 }

@@ -1,6 +1,6 @@
 /*
- * step_rig.h: one decision of one step, without an engine: a document, a moment, what the step asks
- * and what it says. Included by the tests of the steps alone.
+ * step_rig.h: one call of one step, without an engine: a document, a step context, the requests and
+ * the decision. Included by the tests of the steps alone.
  */
 #ifndef DT_TESTS_STEP_RIG_H
 #define DT_TESTS_STEP_RIG_H
@@ -13,7 +13,7 @@ struct step_rig {
 	struct arena arena;
 	struct context doc;
 	struct workflow workflow;
-	struct step_context moment;
+	struct step_context context;
 	json *outstanding;
 };
 
@@ -24,21 +24,21 @@ int step_rig_teardown(void **state);
 
 #define STEP_TEST(name) UNIT_TEST(name, step_rig_setup, step_rig_teardown)
 
-/* A document with `keys` (lines of frontmatter) and `sections`, and the moment that sees it. */
+/* A document with `keys` (lines of frontmatter) and `sections`, and a step context for it. */
 void given(const char *keys, const char *sections);
 
-/* An answer of `section` stands recorded with `word`. */
-void recorded(const char *section, const char *format, const char *word);
-void asks(const struct step *step);
-void decides(const struct step *step);
-void assert_asks_nothing(const struct step *step);
+/* Adds an outstanding action for `section`, answered with `word`. */
+void put_answered(const char *section, const char *format, const char *word);
+void request(const struct step *step);
+void decide(const struct step *step);
+void assert_no_request(const struct step *step);
 
-/* What a request is for; `reads` are the sections with ", " between them. */
+/* Checks request `i`; `reads` are the sections with ", " between them. */
 void assert_agent(size_t i, const char *agent, const char *skill, const char *args,
 	const char *reads, const char *writes, const char *format);
 void assert_script(size_t i, const char *command, unsigned timeout_s, const char *writes);
-void assert_gives(const char *trigger);
-void assert_could_not(enum step_result meaning, const char *section);
+void assert_trigger(const char *trigger);
+void assert_failed(enum step_result meaning, const char *section);
 
 #define assert_section(name, literal) assert_str(context_section(&step_case.doc, name), literal)
 #define assert_count(key, n)          assert_int_equal(context_count(&step_case.doc, key), n)

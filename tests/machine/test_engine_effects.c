@@ -18,8 +18,8 @@ ENGINE_TEST(without_a_remote_the_push_is_skipped_and_said)
 	t.no_remote = t.nothing_to_commit = true;
 	by_hand("signoff", PR, "");
 	steps_to("ADR-7/signoff/1 ADR-7/signoff/2 ADR-7/signoff/3");
-	assert_string_equal(t.said.s, "no remote 'origin', or nothing new for it: "
-				      "nothing is pushed\n");
+	assert_string_equal(t.messages.s, "no remote 'origin', or nothing new for it: "
+					  "nothing is pushed\n");
 	assert_true(events_have("\"effect\":\"push skipped\"}"));
 }
 
@@ -79,6 +79,6 @@ ENGINE_TEST(checks_that_cannot_be_asked_do_not_stop_the_run)
 	by_hand("fixing-pr", PR, SECTION(WIRE_LAST_FAILURE, "old"));
 	steps_to("ADR-7/fixing-pr/1");
 	assert_section(WIRE_LAST_FAILURE, "old");
-	assert_string_equal(t.said.s, "the checks of https://github.com/o/r/pull/7 cannot be "
-				      "asked: gh is not logged in\n");
+	assert_string_equal(t.messages.s, "the checks of https://github.com/o/r/pull/7 cannot be "
+					  "asked: gh is not logged in\n");
 }

@@ -256,7 +256,7 @@ static void changes(const char *state, const char *sections, const char *list)
 	tree_remove(arena_printf(&t.arena, "%s/logs", t.dir));
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
 	assert_string_equal(summary(), "ADR-7/troubleshooter/1 " WIRE_FAILURES ":3");
-	buf_clear(&t.said);
+	buf_clear(&t.messages);
 	answer("ADR-7/troubleshooter/1", NULL,
 		arena_printf(&t.arena, "{\"action\":\"continue\",\"state_changes\":%s}", list));
 	assert_int_equal(step_as("ADR-7", true, NULL), 0);
@@ -335,7 +335,7 @@ ENGINE_TEST(what_it_may_not_change_is_refused_said_and_noted)
 		changes("researching", SECTION(WIRE_FIX " 1", "x"),
 			arena_printf(&t.arena, "[%s]", rows[i].change));
 		assert_string_equal(summary(), "ADR-7/researching/1");
-		assert_string_equal(t.said.s,
+		assert_string_equal(t.messages.s,
 			arena_printf(&t.arena, "the troubleshooter's change %s is refused: %s\n",
 				rows[i].change, rows[i].why));
 		assert_true(events_have("\"type\":\"refusal\",\"change\":\""));

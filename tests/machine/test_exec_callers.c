@@ -1,16 +1,19 @@
+#include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include "tests/lib/script_rig.h"
 
-/* It was told to end; the kernel, or its new parent, may need a moment. */
+/* Waits for the end of a process that is not a child. */
 static void assert_ends(pid_t pid)
 {
-	for (int i = 0; i < 10000 && !is_gone(pid); i++)
-		usleep(1000);
+	CLEANUP(base_close) int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	assert_true(fd < 0 || poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 60000) == 1);
 	assert_true(is_gone(pid));
 }
 
-/* A process that asks; its status is 0 when it printed `expected`. */
+/* A process that runs the script; its status is 0 when it printed `expected`. */
 static pid_t asker(const char *expected, int wait_s)
 {
 	pid_t pid = fork();
@@ -226,7 +229,7 @@ EXEC_TEST(what_outlived_guard_and_caller_is_ended_by_the_next)
 	assert_ends(e.daemon);
 }
 
-/* The read ends only when nobody holds the other end: not the script, and not its guard. */
+/* The read ends only when neither the script nor its guard holds the other end. */
 EXEC_TEST(the_callers_output_is_not_held_open)
 {
 	int fds[2];

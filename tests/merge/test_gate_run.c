@@ -86,7 +86,7 @@ GATE_TEST(it_waits_for_the_gate_no_longer_than_told)
 	assert_non_null(strstr(err.text, "held by 'other'"));
 	assert_false(path_exists(at("inside")));
 	kill(o.pid, SIGKILL);
-	(void)ended(&o);
+	(void)exit_status(&o);
 }
 
 GATE_TEST(what_it_leaves_in_the_background_is_ended)
@@ -129,7 +129,7 @@ GATE_TEST(what_is_called_off_before_it_begins_never_runs)
 	assert_int_equal(err.code, ERR_STATE);
 	assert_false(path_exists(at("inside")));
 	kill(o.pid, SIGKILL);
-	(void)ended(&o);
+	(void)exit_status(&o);
 	close(ends[0]);
 	close(ends[1]);
 }
@@ -180,10 +180,10 @@ GATE_TEST(a_killed_run_is_outlived_by_nothing)
 	const char *name;
 	struct gate *g;
 
-	assert_true(hear(&o));
+	assert_true(wait_ready(&o));
 	name = hold_now();
 	kill(o.pid, SIGKILL);
-	assert_int_equal(ended(&o), 128 + SIGKILL);
+	assert_int_equal(exit_status(&o), 128 + SIGKILL);
 	g = gate_now(0); /* at once, and what is left of it ends first */
 	assert_int_equal(of_hold(name), 0);
 	assert_int_equal(gate_fence(g), 2);
@@ -196,12 +196,12 @@ GATE_TEST(a_killed_run_ends_its_command_by_itself)
 	struct other o = other(run_there, (void *)(uintptr_t) "echo; sleep 1000; sleep 1000");
 	const char *name;
 
-	assert_true(hear(&o));
+	assert_true(wait_ready(&o));
 	name = hold_now();
 	kill(o.pid, SIGKILL);
-	while (hear(&o)) /* until the last of them has closed it */
+	while (wait_ready(&o)) /* until the last of them has closed it */
 		;
-	assert_int_equal(ended(&o), 128 + SIGKILL);
+	assert_int_equal(exit_status(&o), 128 + SIGKILL);
 	assert_int_equal(of_hold(name), 0);
 }
 
@@ -211,13 +211,13 @@ GATE_TEST(a_lost_gate_ends_the_command)
 	struct gate_record r;
 	bool lost;
 
-	assert_true(hear(&o));
+	assert_true(wait_ready(&o));
 	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
 	r.held = false;
 	r.fence++;
 	assert_int_equal(gate_put(&arena, &pool, &r, r.mod, &lost, &err), 0);
 	assert_false(lost);
-	assert_int_equal(ended(&o), 90 + ERR_STATE);
+	assert_int_equal(exit_status(&o), 90 + ERR_STATE);
 	is_free(2);
 }
 
@@ -227,32 +227,36 @@ GATE_TEST(a_run_is_taken_over_whole)
 	const char *name;
 	struct gate *g;
 
-	assert_true(hear(&o));
+	assert_true(wait_ready(&o));
 	kill(o.pid, SIGSTOP);
 	name = hold_now();
 	lease_ends();
 	g = gate_now(0);
 	assert_int_equal(of_hold(name), 0);
-	assert_int_equal(ended(&o), 128 + SIGKILL);
+	assert_int_equal(exit_status(&o), 128 + SIGKILL);
 	gate_drop(&g);
 }
 
 GATE_TEST(a_lease_is_renewed_while_the_command_runs)
 {
-	struct other o =
-		other(run_there, (void *)(uintptr_t) "echo; until test -e go; do sleep 0.05; done");
+	struct other o = other(run_there, (void *)(uintptr_t) "mkfifo go; echo; cat go");
 	struct gate_record first, r;
+	struct store_change *change;
 	struct gate *g;
+	int64_t next;
+	size_t n;
 
-	assert_true(hear(&o));
+	assert_true(wait_ready(&o));
 	assert_int_equal(gate_read(&arena, &pool, &first, &err), 0);
-	do
-		assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
-	while (r.mod == first.mod && !poll(NULL, 0, 10));
+	assert_int_equal(store_watch(pool.store, &arena, gate_key(&arena, &pool), first.mod + 1,
+				 60000, 1, &change, &n, &next, &err),
+		STORE_OK);
+	assert_int_equal(n, 1);
+	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
 	assert_true(r.until_ticks > first.until_ticks);
 	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
-	sh("touch go");
-	assert_int_equal(ended(&o), 0);
+	sh("echo >go");
+	assert_int_equal(exit_status(&o), 0);
 	is_free(1);
 }
 

@@ -1,8 +1,8 @@
 /*
  * A holder that is killed, or stopped, between any two steps of a rebase, with and without the git
- * that it has just started: at every tenth step, with SWEEP=full (`make crash`) at each. A `git` first in PATH
- * counts the calls and does it at one of them; a hook does the same at each change of a reference,
- * in the middle of git's own work.
+ * that it has just started: at every tenth step, with SWEEP=full (`make crash`) at each. A `git`
+ * first in PATH counts the calls and does it at one of them; a hook does the same at each change of
+ * a reference, in the middle of git's own work.
  */
 #include "tests/lib/rebase_rig.h"
 
@@ -82,7 +82,7 @@ static void restore_scene(void)
 	pool.common = at("r/.git");
 }
 
-static void rebase_there(int said, void *data)
+static void rebase_there(int ready, void *data)
 {
 	struct rebase_ask ask = {.of = &wt, .target = "main", .issue = "ISSUE-1"};
 	struct gate *g;
@@ -96,7 +96,7 @@ static void rebase_there(int said, void *data)
 	rc = gate_rebase(&arena, &pool, &ask, g, &done, &err);
 	gate_drop(&g);
 	if (rc == 0)
-		tell(said);
+		send_ready(ready);
 	_exit(rc == 0 ? 0 : 97);
 }
 
@@ -108,7 +108,7 @@ static bool play_until(const char *when, unsigned n)
 	setenv("WHEN", when, 1);
 	setenv("AT", arena_printf(&arena, "%u", n), 1);
 	o = other(rebase_there, NULL);
-	switch (ended(&o)) {
+	switch (exit_status(&o)) {
 	case 128 + SIGKILL:
 		return true;
 	case 0:
@@ -224,7 +224,7 @@ static bool stop_at(int n)
 	assert_int_equal(waitpid(o.pid, &status, WUNTRACED), o.pid);
 	unsetenv("WHEN");
 	if (!WIFSTOPPED(status)) {
-		close(o.said);
+		close(o.ready);
 		return false;
 	}
 	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
@@ -232,7 +232,7 @@ static bool stop_at(int n)
 	lease_ends();
 	g = gate_now(0);
 	(void)kill(o.pid, SIGCONT);
-	assert_int_equal(ended(&o), 128 + SIGKILL);
+	assert_int_equal(exit_status(&o), 128 + SIGKILL);
 	process_each(forget, arena_printf(&arena, "DEV_TEAM_GATE_HOLD=%s", r.hold));
 	assert_true(gate_fence(g) > r.fence);
 	gate_drop(&g);

@@ -337,24 +337,13 @@ KEPT_TEST(a_flood_is_taken_away_whole)
 	protected_release(&kept);
 }
 
-/* Puts a link to the outside in the place of hooks and back, until it is killed. */
-_Noreturn static void swap_for_ever(const char *folder, const char *aside, const char *out)
-{
-	for (;;) {
-		if (rename(folder, aside) == 0 && symlink(out, folder) == 0 && unlink(folder) == 0)
-			(void)rename(aside, folder);
-	}
-}
-
 KEPT_TEST(nothing_outside_is_touched_while_folders_are_swapped)
 {
 	pid_t child;
 
 	policy_tree_put("victim/pre-commit", "mine");
 	policy_tree_put("victim/pre-commit.sample", "mine");
-	child = fork();
-	if (!child)
-		swap_for_ever(at("tree/.git/hooks"), at("tree/.git/aside"), at("victim"));
+	child = policy_tree_swap(at("tree/.git/hooks"), at("tree/.git/aside"), at("victim"));
 	for (int i = 0; i < 300; i++) {
 		struct error err;
 

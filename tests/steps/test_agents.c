@@ -5,8 +5,8 @@
 STEP_TEST(debugging_asks_the_debugger_for_a_report)
 {
 	given("", "");
-	asks(&step_debugging);
-	assert_int_equal(step_case.moment.requests.n, 1);
+	request(&step_debugging);
+	assert_int_equal(step_case.context.requests.n, 1);
 	assert_agent(0, "debugger", "debugger-investigate", "ADR-7", "", WIRE_DEBUG_REPORT,
 		"reproduced | not_reproduced");
 }
@@ -14,14 +14,14 @@ STEP_TEST(debugging_asks_the_debugger_for_a_report)
 STEP_TEST(debugging_asks_nothing_once_there_is_a_report)
 {
 	given("", SECTION(WIRE_DEBUG_REPORT, "x"));
-	assert_asks_nothing(&step_debugging);
+	assert_no_request(&step_debugging);
 }
 
 STEP_TEST(debugging_a_headed_report_is_debug_done)
 {
 	given("", SECTION(WIRE_DEBUG_REPORT, "# Debug report for ADR-7\n\nIt leaks."));
-	decides(&step_debugging);
-	assert_gives("debug_done");
+	decide(&step_debugging);
+	assert_trigger("debug_done");
 	assert_section(WIRE_LAST_FAILURE, "");
 	assert_section(WIRE_DEBUG_REPORT, "# Debug report for ADR-7\n\nIt leaks.");
 }
@@ -29,40 +29,40 @@ STEP_TEST(debugging_a_headed_report_is_debug_done)
 STEP_TEST(debugging_the_heading_may_stand_below_other_text)
 {
 	given("", SECTION(WIRE_DEBUG_REPORT, "Done.\n\n# Debug report for ADR-7\n"));
-	decides(&step_debugging);
-	assert_gives("debug_done");
+	decide(&step_debugging);
+	assert_trigger("debug_done");
 }
 
 STEP_TEST(debugging_any_other_report_is_reproduction_failed_and_last_failure_has_it)
 {
 	given("", SECTION(WIRE_DEBUG_REPORT, "I tried."));
-	decides(&step_debugging);
-	assert_gives("reproduction_failed");
+	decide(&step_debugging);
+	assert_trigger("reproduction_failed");
 	assert_section(WIRE_LAST_FAILURE, "Bug could not be reproduced.\n\nI tried.");
 }
 
 STEP_TEST(debugging_the_word_not_reproduced_outdoes_the_heading)
 {
-	recorded(WIRE_DEBUG_REPORT, "reproduced | not_reproduced", "not_reproduced");
+	put_answered(WIRE_DEBUG_REPORT, "reproduced | not_reproduced", "not_reproduced");
 	given("", SECTION(WIRE_DEBUG_REPORT, "# Debug report for ADR-7"));
-	decides(&step_debugging);
-	assert_gives("reproduction_failed");
+	decide(&step_debugging);
+	assert_trigger("reproduction_failed");
 }
 
 STEP_TEST(debugging_the_word_reproduced_is_no_report)
 {
-	recorded(WIRE_DEBUG_REPORT, "reproduced | not_reproduced", "reproduced");
+	put_answered(WIRE_DEBUG_REPORT, "reproduced | not_reproduced", "reproduced");
 	given("", SECTION(WIRE_DEBUG_REPORT, "yes"));
-	decides(&step_debugging);
-	assert_gives("reproduction_failed");
+	decide(&step_debugging);
+	assert_trigger("reproduction_failed");
 }
 
 STEP_TEST(researching_asks_for_a_brief_with_the_id_and_the_spec)
 {
 	given(WIRE_SPEC_KEY ": docs/_spec_Widget.md\n", "");
-	step_case.moment.research_skill = "my:skill";
-	asks(&step_researching);
-	assert_int_equal(step_case.moment.requests.n, 1);
+	step_case.context.research_skill = "my:skill";
+	request(&step_researching);
+	assert_int_equal(step_case.context.requests.n, 1);
 	assert_agent(0, "researcher", "my:skill", "ADR-7 docs/_spec_Widget.md", "", WIRE_BRIEF,
 		"briefed | failed");
 }
@@ -70,14 +70,14 @@ STEP_TEST(researching_asks_for_a_brief_with_the_id_and_the_spec)
 STEP_TEST(researching_without_a_spec_has_the_id_alone)
 {
 	given("", "");
-	asks(&step_researching);
-	assert_string_equal(step_case.moment.requests.items[0].args, "ADR-7");
+	request(&step_researching);
+	assert_string_equal(step_case.context.requests.items[0].args, "ADR-7");
 }
 
 STEP_TEST(researching_reads_the_debug_report_if_there_is_one)
 {
 	given("", SECTION(WIRE_DEBUG_REPORT, "x"));
-	asks(&step_researching);
+	request(&step_researching);
 	assert_agent(0, "researcher", "researcher-plan", "ADR-7", WIRE_DEBUG_REPORT, WIRE_BRIEF,
 		"briefed | failed");
 }
@@ -85,46 +85,46 @@ STEP_TEST(researching_reads_the_debug_report_if_there_is_one)
 STEP_TEST(researching_a_path_with_blanks_or_quotes_stays_one_argument)
 {
 	given(WIRE_SPEC_KEY ": \"a b/_spec_it's.md\"\n", "");
-	asks(&step_researching);
+	request(&step_researching);
 	assert_string_equal(
-		step_case.moment.requests.items[0].args, "ADR-7 'a b/_spec_it'\\''s.md'");
+		step_case.context.requests.items[0].args, "ADR-7 'a b/_spec_it'\\''s.md'");
 }
 
 STEP_TEST(researching_a_brief_is_research_done)
 {
 	given("", SECTION(WIRE_BRIEF, "Do this."));
-	assert_asks_nothing(&step_researching);
-	decides(&step_researching);
-	assert_gives("research_done");
+	assert_no_request(&step_researching);
+	decide(&step_researching);
+	assert_trigger("research_done");
 }
 
 STEP_TEST(researching_failed_means_that_it_is_asked_again)
 {
-	recorded(WIRE_BRIEF, "briefed | failed", "failed");
+	put_answered(WIRE_BRIEF, "briefed | failed", "failed");
 	given("", SECTION(WIRE_BRIEF, "The spec is not there."));
-	decides(&step_researching);
-	assert_could_not(STEP_FAILED, WIRE_BRIEF);
+	decide(&step_researching);
+	assert_failed(STEP_FAILED, WIRE_BRIEF);
 }
 
 STEP_TEST(researching_failed_may_stand_in_the_text_alone)
 {
 	given("", SECTION(WIRE_BRIEF, "No.\n{\"status\":\"failed\"}"));
-	decides(&step_researching);
-	assert_could_not(STEP_FAILED, WIRE_BRIEF);
+	decide(&step_researching);
+	assert_failed(STEP_FAILED, WIRE_BRIEF);
 }
 
 STEP_TEST(researching_prose_that_says_failed_is_a_brief)
 {
 	given("", SECTION(WIRE_BRIEF, "The old code failed. Mend it."));
-	decides(&step_researching);
-	assert_gives("research_done");
+	decide(&step_researching);
+	assert_trigger("research_done");
 }
 
 STEP_TEST(implementing_asks_the_developer)
 {
 	given("", SECTION(WIRE_BRIEF, "x") SECTION(WIRE_DEBUG_REPORT, "x"));
-	asks(&step_implementing);
-	assert_int_equal(step_case.moment.requests.n, 1);
+	request(&step_implementing);
+	assert_int_equal(step_case.context.requests.n, 1);
 	assert_agent(0, "developer", "developer-implement", "ADR-7", WIRE_BRIEF, WIRE_SUMMARY,
 		"implemented | failed | needs_clarification");
 }
@@ -132,24 +132,25 @@ STEP_TEST(implementing_asks_the_developer)
 STEP_TEST(implementing_a_summary_is_impl_done)
 {
 	given("", SECTION(WIRE_SUMMARY, "Did it."));
-	assert_asks_nothing(&step_implementing);
-	decides(&step_implementing);
-	assert_gives("impl_done");
+	assert_no_request(&step_implementing);
+	decide(&step_implementing);
+	assert_trigger("impl_done");
 }
 
 STEP_TEST(implementing_failed_means_that_it_is_asked_again)
 {
 	given("", SECTION(WIRE_SUMMARY, "{\"status\":\"failed\"}"));
-	decides(&step_implementing);
-	assert_could_not(STEP_FAILED, WIRE_SUMMARY);
+	decide(&step_implementing);
+	assert_failed(STEP_FAILED, WIRE_SUMMARY);
 }
 
 STEP_TEST(implementing_needs_clarification_goes_to_the_troubleshooter)
 {
-	recorded(WIRE_SUMMARY, "implemented | failed | needs_clarification", "needs_clarification");
+	put_answered(
+		WIRE_SUMMARY, "implemented | failed | needs_clarification", "needs_clarification");
 	given("", SECTION(WIRE_SUMMARY, "Which colour?"));
-	decides(&step_implementing);
-	assert_could_not(STEP_UNCLEAR, WIRE_SUMMARY);
+	decide(&step_implementing);
+	assert_failed(STEP_UNCLEAR, WIRE_SUMMARY);
 }
 
 STEP_TEST(spec_finding_needs_nobody_and_gives_spec_found)
@@ -157,8 +158,8 @@ STEP_TEST(spec_finding_needs_nobody_and_gives_spec_found)
 	given("", "");
 	assert_null(step_spec_finding.request);
 	assert_int_equal(step_spec_finding.before_decide, EFFECT_FIND_SPEC);
-	decides(&step_spec_finding);
-	assert_gives("spec_found");
+	decide(&step_spec_finding);
+	assert_trigger("spec_found");
 }
 
 STEP_TEST(every_state_of_the_table_has_its_step_and_its_triggers)

@@ -34,16 +34,16 @@ static void at(const char *state, const char *keys, const char *sections)
 		workflow_parse(&step_case.arena, "w.md", str_of(file), &step_case.workflow, &err),
 		0);
 	given(keys, sections);
-	step_case.moment.declared = workflow_state(&step_case.workflow, state)->declared;
-	assert_non_null(step_case.moment.declared);
+	step_case.context.declared = workflow_state(&step_case.workflow, state)->declared;
+	assert_non_null(step_case.context.declared);
 	assert_ptr_equal(steps_find(&step_case.workflow, state), &steps_declared);
 }
 
 STEP_TEST(an_agent_state_asks_as_it_is_declared)
 {
 	at("audit", WIRE_SPEC_KEY ": a/_spec_b.md\n", "");
-	asks(&steps_declared);
-	assert_int_equal(step_case.moment.requests.n, 1);
+	request(&steps_declared);
+	assert_int_equal(step_case.context.requests.n, 1);
 	assert_agent(0, "reviewer", "my:audit", "ADR-7 for a/_spec_b.md",
 		WIRE_BRIEF ", " WIRE_FIX " 1", "Security Audit",
 		"approved | changes_requested | hopeless");
@@ -61,18 +61,18 @@ STEP_TEST(each_result_word_gives_its_trigger)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		at("audit", "", rows[i].sections);
-		assert_asks_nothing(&steps_declared);
-		decides(&steps_declared);
-		assert_gives(rows[i].trigger);
+		assert_no_request(&steps_declared);
+		decide(&steps_declared);
+		assert_trigger(rows[i].trigger);
 	}
 }
 
 STEP_TEST(a_recorded_word_gives_its_trigger_whatever_the_prose)
 {
-	recorded("Security Audit", "approved | changes_requested | hopeless", "hopeless");
+	put_answered("Security Audit", "approved | changes_requested | hopeless", "hopeless");
 	at("audit", "", SECTION("Security Audit", "approved"));
-	decides(&steps_declared);
-	assert_gives("give_up");
+	decide(&steps_declared);
+	assert_trigger("give_up");
 }
 
 STEP_TEST(an_answer_with_none_of_the_words_is_asked_again)
@@ -86,9 +86,9 @@ STEP_TEST(an_answer_with_none_of_the_words_is_asked_again)
 
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		at("audit", "", texts[i]);
-		decides(&steps_declared);
-		assert_could_not(STEP_FAILED, "Security Audit");
-		assert_string_equal(step_case.moment.reason,
+		decide(&steps_declared);
+		assert_failed(STEP_FAILED, "Security Audit");
+		assert_string_equal(step_case.context.reason,
 			"the answer in 'Security Audit' has none of the words "
 			"approved | changes_requested | hopeless");
 	}
@@ -97,22 +97,22 @@ STEP_TEST(an_answer_with_none_of_the_words_is_asked_again)
 STEP_TEST(a_script_state_runs_its_command_in_the_repository)
 {
 	at("lint", "", "");
-	asks(&steps_declared);
-	assert_int_equal(step_case.moment.requests.n, 1);
+	request(&steps_declared);
+	assert_int_equal(step_case.context.requests.n, 1);
 	assert_script(0, "cd '/r' || exit 125; make lint", 9, "Lint");
 }
 
 STEP_TEST(a_script_passes_only_when_it_says_so_first)
 {
 	at("lint", "", SECTION("Lint", "passed — log: /l"));
-	decides(&steps_declared);
-	assert_gives("clean");
+	decide(&steps_declared);
+	assert_trigger("clean");
 	at("lint", "", SECTION("Lint", "not passed"));
-	decides(&steps_declared);
-	assert_gives("lint_failed");
+	decide(&steps_declared);
+	assert_trigger("lint_failed");
 	at("lint", "", SECTION("Lint", "whatever"));
-	decides(&steps_declared);
-	assert_gives("lint_failed");
+	decide(&steps_declared);
+	assert_trigger("lint_failed");
 }
 
 #define YES_A SECTION("A", "{\"status\":\"approved\"}")
@@ -125,8 +125,8 @@ STEP_TEST(a_script_passes_only_when_it_says_so_first)
 STEP_TEST(several_are_asked_at_once)
 {
 	at("gates", "", "");
-	asks(&steps_declared);
-	assert_int_equal(step_case.moment.requests.n, 3);
+	request(&steps_declared);
+	assert_int_equal(step_case.context.requests.n, 3);
 	assert_agent(0, "reviewer", "s", "", "", "A", "approved | no");
 	assert_script(1, "cd '/r' || exit 125; make check", 600, "B");
 	assert_agent(2, "debugger", "d", "", "", "C", "fine | bad");
@@ -135,21 +135,21 @@ STEP_TEST(several_are_asked_at_once)
 STEP_TEST(of_several_what_is_missing_is_asked_one_at_a_time)
 {
 	at("gates", "", YES_B);
-	asks(&steps_declared);
-	assert_int_equal(step_case.moment.requests.n, 1);
-	assert_string_equal(step_case.moment.requests.items[0].writes, "A");
+	request(&steps_declared);
+	assert_int_equal(step_case.context.requests.n, 1);
+	assert_string_equal(step_case.context.requests.items[0].writes, "A");
 	at("gates", "", YES_A YES_B);
-	asks(&steps_declared);
-	assert_int_equal(step_case.moment.requests.n, 1);
-	assert_string_equal(step_case.moment.requests.items[0].writes, "C");
+	request(&steps_declared);
+	assert_int_equal(step_case.context.requests.n, 1);
+	assert_string_equal(step_case.context.requests.items[0].writes, "C");
 }
 
 STEP_TEST(of_several_all_good_gives_the_good_trigger)
 {
 	at("gates", "", YES_C YES_B YES_A);
-	assert_asks_nothing(&steps_declared);
-	decides(&steps_declared);
-	assert_gives("ok");
+	assert_no_request(&steps_declared);
+	decide(&steps_declared);
+	assert_trigger("ok");
 }
 
 STEP_TEST(of_several_the_first_bad_one_in_file_order_decides)
@@ -166,14 +166,14 @@ STEP_TEST(of_several_the_first_bad_one_in_file_order_decides)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		at("gates", "", rows[i].sections);
-		decides(&steps_declared);
-		assert_gives(rows[i].trigger);
+		decide(&steps_declared);
+		assert_trigger(rows[i].trigger);
 	}
 }
 
 STEP_TEST(of_several_a_malformed_one_is_asked_again_alone)
 {
 	at("gates", "", YES_A YES_B SECTION("C", "hm"));
-	decides(&steps_declared);
-	assert_could_not(STEP_FAILED, "C");
+	decide(&steps_declared);
+	assert_failed(STEP_FAILED, "C");
 }

@@ -4,16 +4,16 @@
 STEP_TEST(validating_runs_the_repositorys_own_script)
 {
 	given("", "");
-	asks(&step_validating);
-	assert_int_equal(step_case.moment.requests.n, 1);
+	request(&step_validating);
+	assert_int_equal(step_case.context.requests.n, 1);
 	assert_script(0, "cd '/r' || exit 125; bash scripts/validate.sh", 1800, WIRE_VALIDATION);
 }
 
 STEP_TEST(validating_any_path_of_a_repository_is_quoted)
 {
 	given("", "");
-	step_case.moment.repo = "/it's; rm -rf $HOME";
-	asks(&step_validating);
+	step_case.context.repo = "/it's; rm -rf $HOME";
+	request(&step_validating);
 	assert_script(0, "cd '/it'\\''s; rm -rf $HOME' || exit 125; bash scripts/validate.sh", 1800,
 		WIRE_VALIDATION);
 }
@@ -23,7 +23,7 @@ STEP_TEST(validating_runs_the_workflows_command_in_its_time)
 	given("", "");
 	step_case.workflow.validate = "make check";
 	step_case.workflow.validate_timeout_s = 7;
-	asks(&step_validating);
+	request(&step_validating);
 	assert_script(0, "cd '/r' || exit 125; make check", 7, WIRE_VALIDATION);
 }
 
@@ -31,10 +31,10 @@ STEP_TEST(validating_passed_is_clean_and_commits_and_pushes)
 {
 	given("", SECTION(WIRE_VALIDATION, "passed — log: /l/a b.log\n")
 			  SECTION(WIRE_LAST_FAILURE, "old"));
-	assert_asks_nothing(&step_validating);
-	decides(&step_validating);
-	assert_gives("clean");
-	assert_int_equal(step_case.moment.effects, EFFECT_COMMIT | EFFECT_PUSH);
+	assert_no_request(&step_validating);
+	decide(&step_validating);
+	assert_trigger("clean");
+	assert_int_equal(step_case.context.effects, EFFECT_COMMIT | EFFECT_PUSH);
 	assert_section(WIRE_LAST_FAILURE, "");
 	assert_section(WIRE_VALIDATION, "");
 	assert_str(context_get(&step_case.doc, "build_log"), "/l/a b.log");
@@ -57,9 +57,9 @@ STEP_TEST(validating_all_else_is_build_failed_and_last_failure_names_the_log)
 		(void)snprintf(
 			sections, sizeof(sections), SECTION(WIRE_VALIDATION, "%s"), texts[i]);
 		given("", sections);
-		decides(&step_validating);
-		assert_gives("build_failed");
-		assert_int_equal(step_case.moment.effects, EFFECT_NONE);
+		decide(&step_validating);
+		assert_trigger("build_failed");
+		assert_int_equal(step_case.context.effects, EFFECT_NONE);
 		assert_str(context_get(&step_case.doc, "build_log"), "/l/x.log");
 		assert_true(str_starts(context_section(&step_case.doc, WIRE_LAST_FAILURE),
 			"Validation failed. Log: /l/x.log\n\n"));
@@ -70,35 +70,35 @@ STEP_TEST(validating_all_else_is_build_failed_and_last_failure_names_the_log)
 
 STEP_TEST(validating_a_recorded_failed_outdoes_the_text)
 {
-	recorded(WIRE_VALIDATION, "passed | failed", "failed");
+	put_answered(WIRE_VALIDATION, "passed | failed", "failed");
 	given("", SECTION(WIRE_VALIDATION, "passed — log: /l/x.log"));
-	decides(&step_validating);
-	assert_gives("build_failed");
+	decide(&step_validating);
+	assert_trigger("build_failed");
 }
 
 STEP_TEST(validating_a_recorded_passed_does_not_outdo_the_text)
 {
-	recorded(WIRE_VALIDATION, "passed | failed", "passed");
+	put_answered(WIRE_VALIDATION, "passed | failed", "passed");
 	given("", SECTION(WIRE_VALIDATION, "3 tests failed"));
-	decides(&step_validating);
-	assert_gives("build_failed");
+	decide(&step_validating);
+	assert_trigger("build_failed");
 }
 
 STEP_TEST(validating_takes_the_log_of_the_action_when_the_answer_names_none)
 {
-	recorded(WIRE_VALIDATION, "passed | failed", "passed");
+	put_answered(WIRE_VALIDATION, "passed | failed", "passed");
 	json_put_str((json *)json_at(step_case.outstanding, 0), "log_file", STR("/l/own.log"));
 	given("", SECTION(WIRE_VALIDATION, "passed"));
-	decides(&step_validating);
-	assert_gives("clean");
+	decide(&step_validating);
+	assert_trigger("clean");
 	assert_str(context_get(&step_case.doc, "build_log"), "/l/own.log");
 }
 
 STEP_TEST(fixing_asks_for_fix_1_at_first)
 {
 	given("", SECTION(WIRE_LAST_FAILURE, "x"));
-	asks(&step_fixing);
-	assert_int_equal(step_case.moment.requests.n, 1);
+	request(&step_fixing);
+	assert_int_equal(step_case.context.requests.n, 1);
 	assert_agent(0, "developer", "developer-fix", "ADR-7",
 		WIRE_BRIEF ", " WIRE_LAST_FAILURE ", " WIRE_SUMMARY, WIRE_FIX " 1",
 		"fixed | failed");
@@ -108,7 +108,7 @@ STEP_TEST(fixing_n_counts_both_iterations_and_reads_the_fixes_so_far)
 {
 	given(WIRE_FIXES ": 1\n" WIRE_REVIEW_FIXES ": 1\n",
 		SECTION(WIRE_FIX " 1", "a") SECTION(WIRE_FIX " 2", "b"));
-	asks(&step_fixing);
+	request(&step_fixing);
 	assert_agent(0, "developer", "developer-fix", "ADR-7",
 		WIRE_BRIEF ", " WIRE_LAST_FAILURE ", " WIRE_SUMMARY ", " WIRE_FIX " 1, " WIRE_FIX
 			   " 2",
@@ -118,9 +118,9 @@ STEP_TEST(fixing_n_counts_both_iterations_and_reads_the_fixes_so_far)
 STEP_TEST(fixing_a_fix_is_fix_done_and_counts_one)
 {
 	given(WIRE_FIXES ": 1\n", SECTION(WIRE_FIX " 1", "a") SECTION(WIRE_FIX " 2", "b"));
-	assert_asks_nothing(&step_fixing);
-	decides(&step_fixing);
-	assert_gives("fix_done");
+	assert_no_request(&step_fixing);
+	decide(&step_fixing);
+	assert_trigger("fix_done");
 	assert_count(WIRE_FIXES, 2);
 	assert_count(WIRE_REVIEW_FIXES, 0);
 	assert_section(WIRE_FIX " 2", "b");
@@ -128,26 +128,26 @@ STEP_TEST(fixing_a_fix_is_fix_done_and_counts_one)
 
 STEP_TEST(fixing_failed_means_that_it_is_asked_again)
 {
-	recorded(WIRE_FIX " 1", "fixed | failed", "failed");
+	put_answered(WIRE_FIX " 1", "fixed | failed", "failed");
 	given("", SECTION(WIRE_FIX " 1", "Could not."));
-	decides(&step_fixing);
-	assert_could_not(STEP_FAILED, WIRE_FIX " 1");
+	decide(&step_fixing);
+	assert_failed(STEP_FAILED, WIRE_FIX " 1");
 	assert_count(WIRE_FIXES, 0);
 }
 
 STEP_TEST(fixing_four_times_asks_a_fifth_time)
 {
 	given(WIRE_FIXES ": 4\n", "");
-	asks(&step_fixing);
-	assert_string_equal(step_case.moment.requests.items[0].writes, WIRE_FIX " 5");
+	request(&step_fixing);
+	assert_string_equal(step_case.context.requests.items[0].writes, WIRE_FIX " 5");
 }
 
 STEP_TEST(fixing_five_times_is_max_retries_and_asks_nobody)
 {
 	given(WIRE_FIXES ": 5\n", "");
-	assert_asks_nothing(&step_fixing);
-	decides(&step_fixing);
-	assert_gives("max_retries");
+	assert_no_request(&step_fixing);
+	decide(&step_fixing);
+	assert_trigger("max_retries");
 	assert_count(WIRE_FIXES, 5);
 }
 
@@ -155,23 +155,23 @@ STEP_TEST(fixing_the_workflow_sets_the_limit)
 {
 	step_case.workflow.limits.max_fix_iterations = 0;
 	given("", "");
-	assert_asks_nothing(&step_fixing);
-	decides(&step_fixing);
-	assert_gives("max_retries");
+	assert_no_request(&step_fixing);
+	decide(&step_fixing);
+	assert_trigger("max_retries");
 }
 
 STEP_TEST(fixing_fixes_of_reviews_do_not_use_up_its_limit)
 {
 	given(WIRE_FIXES ": 4\n" WIRE_REVIEW_FIXES ": 3\n", "");
-	asks(&step_fixing);
-	assert_string_equal(step_case.moment.requests.items[0].writes, WIRE_FIX " 8");
+	request(&step_fixing);
+	assert_string_equal(step_case.context.requests.items[0].writes, WIRE_FIX " 8");
 }
 
 STEP_TEST(fixing_pr_reads_the_review_notes)
 {
 	given(WIRE_FIXES ": 1\n", SECTION(WIRE_FIX " 1", "a") SECTION(WIRE_NOTES, "n"));
-	asks(&step_fixing_pr);
-	assert_int_equal(step_case.moment.requests.n, 1);
+	request(&step_fixing_pr);
+	assert_int_equal(step_case.context.requests.n, 1);
 	assert_agent(0, "developer", "developer-fix", "ADR-7",
 		WIRE_BRIEF ", " WIRE_NOTES ", " WIRE_SUMMARY ", " WIRE_FIX " 1", WIRE_FIX " 2",
 		"fixed | failed");
@@ -182,9 +182,9 @@ STEP_TEST(fixing_pr_a_fix_counts_one_and_clears_the_review_notes)
 {
 	given(WIRE_FIXES ": 1\n",
 		SECTION(WIRE_FIX " 1", "a") SECTION(WIRE_FIX " 2", "b") SECTION(WIRE_NOTES, "n"));
-	assert_asks_nothing(&step_fixing_pr);
-	decides(&step_fixing_pr);
-	assert_gives("fix_done");
+	assert_no_request(&step_fixing_pr);
+	decide(&step_fixing_pr);
+	assert_trigger("fix_done");
 	assert_count(WIRE_FIXES, 1);
 	assert_count(WIRE_REVIEW_FIXES, 1);
 	assert_section(WIRE_NOTES, "");
@@ -193,8 +193,8 @@ STEP_TEST(fixing_pr_a_fix_counts_one_and_clears_the_review_notes)
 STEP_TEST(fixing_pr_failed_keeps_the_review_notes)
 {
 	given("", SECTION(WIRE_FIX " 1", "{\"status\":\"failed\"}") SECTION(WIRE_NOTES, "n"));
-	decides(&step_fixing_pr);
-	assert_could_not(STEP_FAILED, WIRE_FIX " 1");
+	decide(&step_fixing_pr);
+	assert_failed(STEP_FAILED, WIRE_FIX " 1");
 	assert_count(WIRE_REVIEW_FIXES, 0);
 	assert_section(WIRE_NOTES, "n");
 }
@@ -202,15 +202,15 @@ STEP_TEST(fixing_pr_failed_keeps_the_review_notes)
 STEP_TEST(fixing_pr_three_times_is_max_retries)
 {
 	given(WIRE_REVIEW_FIXES ": 3\n", SECTION(WIRE_NOTES, "n"));
-	assert_asks_nothing(&step_fixing_pr);
-	decides(&step_fixing_pr);
-	assert_gives("max_retries");
+	assert_no_request(&step_fixing_pr);
+	decide(&step_fixing_pr);
+	assert_trigger("max_retries");
 	assert_section(WIRE_NOTES, "n");
 }
 
 STEP_TEST(fixing_pr_twice_asks_a_third_time_whatever_fixing_has_used)
 {
 	given(WIRE_FIXES ": 5\n" WIRE_REVIEW_FIXES ": 2\n", "");
-	asks(&step_fixing_pr);
-	assert_string_equal(step_case.moment.requests.items[0].writes, WIRE_FIX " 8");
+	request(&step_fixing_pr);
+	assert_string_equal(step_case.context.requests.items[0].writes, WIRE_FIX " 8");
 }

@@ -9,39 +9,35 @@ static const char certify[] =
 	"openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 "
 	"-subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 -keyout key.pem -out cert.pem";
 
+/* Starts a server and waits until it accepts connections. */
 static pid_t tls_start(unsigned port)
 {
-	char accept[16];
-	pid_t pid = fork();
+	static FILE *log;
+	char accept[16], line[256];
+	int ends[2];
+	pid_t pid;
 
 	snprintf(accept, sizeof(accept), "%u", port);
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
 	if (pid == 0) {
 		int null = open("/dev/null", O_RDWR);
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		dup2(null, 0);
-		dup2(null, 1);
+		dup2(ends[1], 1);
 		dup2(null, 2);
+		close(ends[0]);
 		execlp("openssl", "openssl", "s_server", "-accept", accept, "-key", "key.pem",
-			"-cert", "cert.pem", "-www", "-quiet", (char *)NULL);
+			"-cert", "cert.pem", "-www", (char *)NULL);
 		_exit(127);
 	}
+	close(ends[1]);
+	log = fdopen(ends[0], "r"); /* open while the server runs, which writes into it */
+	do
+		assert_non_null(fgets(line, sizeof(line), log));
+	while (strcmp(line, "ACCEPT\n") != 0);
 	return pid;
-}
-
-static void wait_for_listener(unsigned port)
-{
-	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-	int fd, rc;
-
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	do {
-		fd = socket(AF_INET, SOCK_STREAM, 0);
-		rc = connect(fd, (struct sockaddr *)&address, sizeof(address));
-		close(fd);
-		if (rc < 0)
-			poll(NULL, 0, 5);
-	} while (rc < 0);
 }
 
 UNIT_TEST(certificates_are_checked, scratch_enter, scratch_leave)
@@ -62,7 +58,6 @@ UNIT_TEST(certificates_are_checked, scratch_enter, scratch_leave)
 	server_start(server_plain);
 	server_stop(NULL); /* its port is free now */
 	pid = tls_start(server.port);
-	wait_for_listener(server.port);
 	snprintf(url, sizeof(url), "https://127.0.0.1:%u/", server.port);
 	r.url = url;
 	assert_int_equal(http_send(&r, &a, &err), 0);

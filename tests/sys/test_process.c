@@ -52,15 +52,6 @@ static void assert_no_child(void)
 	assert_int_equal(errno, ECHILD);
 }
 
-static size_t open_descriptors(void)
-{
-	size_t n = 0;
-
-	for (int fd = 0; fd < 256; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
-	return n;
-}
-
 #define PROCESS_TEST(name) UNIT_TEST(name, fresh, NULL)
 
 PROCESS_TEST(output_and_status_come_back)

@@ -51,7 +51,7 @@ REPLAY_TEST(a_changed_document_is_reported_with_its_line)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 
-	t.lies = true;
+	t.diverges = true;
 	a_run();
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
 	json_put_str(context_op(&f, "set"), "key", STR(WIRE_FIXES));
@@ -74,7 +74,7 @@ REPLAY_TEST(events_that_differ_are_found)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 
-	t.lies = true;
+	t.diverges = true;
 	a_run();
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
 	json_put_str(context_op(&f, "set"), "key", STR("note"));
@@ -167,7 +167,7 @@ static void lie(const char *said, unsigned long done)
 
 REPLAY_TEST(each_revision_that_differs_is_counted_once)
 {
-	t.lies = true;
+	t.diverges = true;
 	a_run();
 	lie("1", 2);
 	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
@@ -201,7 +201,7 @@ REPLAY_TEST(a_damaged_journal_is_reported_with_its_line)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char *journal = journal_path(), *at, line[2048];
 
-	t.lies = true;
+	t.diverges = true;
 	a_run();
 	assert_true(tree_read(journal, &text));
 	at = strstr(text.s, "researching -> ");

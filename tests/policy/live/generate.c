@@ -293,10 +293,10 @@ static void mutate(struct maker *m)
 void generate(struct buf *out, uint64_t seed, uint64_t number, enum flavour flavour)
 {
 	struct maker m = {.out = out, .flavour = flavour};
-	struct dice first = {number};
+	struct random first = {number};
 
 	/* Its own place in the cycle, not the next one of the text before. */
-	m.dice.state = seed ^ dice_roll(&first);
+	m.random.state = seed ^ random_next(&first);
 	buf_clear(out);
 	if (chance(&m, 3)) {
 		make_comment(&m);

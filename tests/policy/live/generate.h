@@ -7,25 +7,6 @@
 
 #include "src/base/buf.h"
 
-struct dice {
-	uint64_t state;
-};
-
-static inline uint64_t dice_roll(struct dice *d)
-{
-	uint64_t z = d->state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
-/* 0 .. n-1 */
-static inline unsigned dice(struct dice *d, unsigned n)
-{
-	return (unsigned)(dice_roll(d) % n);
-}
-
 enum flavour {
 	/* Whatever the grammar has. */
 	GENERATE_ANY,

@@ -4,6 +4,7 @@
 #ifndef DT_TESTS_GENERATE_INTERNAL_H
 #define DT_TESTS_GENERATE_INTERNAL_H
 
+#include "tests/lib/random.h"
 #include "tests/policy/live/generate.h"
 
 enum { DEPTH = 5, DOCUMENTS = 6, LONG = 220 };
@@ -14,7 +15,7 @@ struct document {
 };
 
 struct maker {
-	struct dice dice;
+	struct random random;
 	struct buf *out;
 	enum flavour flavour;
 	unsigned depth;
@@ -26,7 +27,7 @@ struct maker {
 
 static inline unsigned roll(struct maker *m, unsigned n)
 {
-	return dice(&m->dice, n);
+	return (unsigned)(random_next(&m->random) % n);
 }
 
 static inline bool chance(struct maker *m, unsigned percent)

@@ -16,27 +16,18 @@
 #include "src/store/log.h"
 #include "src/store/store.h"
 #include "src/sys/path.h"
+#include "tests/lib/random.h"
 #include "tests/lib/run.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/tree.h"
 
 enum { CROWD = 8, CROWD_OPS = 1000 };
 
-struct dice {
-	uint64_t state;
-};
-
 static unsigned crowd_ops(void)
 {
 	const char *san = getenv("SAN");
 
 	return san && !strcmp(san, "1") ? CROWD_OPS / 10 : CROWD_OPS;
-}
-
-static unsigned dice_throw(struct dice *d, unsigned n)
-{
-	d->state = d->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (unsigned)(d->state >> 33) % n;
 }
 
 static void *crowd_share(size_t n)
@@ -103,7 +94,7 @@ struct member {
 	unsigned i, k; /* who, and the how manieth operation */
 	struct tally *t;
 	struct store *s;
-	struct dice dice;
+	struct random random;
 	struct arena a;
 	int64_t cursor;
 	unsigned value[COUNTERS]; /* as watched */
@@ -176,7 +167,7 @@ static void await(struct member *m, const char *key, int64_t since, int ms)
 /* Every second time with a receipt, and then once more: that is done already. */
 static void do_add(struct member *m)
 {
-	unsigned c = dice_throw(&m->dice, COUNTERS);
+	unsigned c = random_below(&m->random, COUNTERS);
 	char *key = arena_printf(&m->a, "c/%u", c), *name = arena_printf(&m->a, "p%u", m->i);
 	struct store_kv kv = get(m, key);
 	struct store_result r;
@@ -211,7 +202,7 @@ static void do_add(struct member *m)
 static void do_events(struct member *m)
 {
 	CLEANUP(json_free) json *events = json_array();
-	unsigned n = 1 + dice_throw(&m->dice, 3);
+	unsigned n = 1 + random_below(&m->random, 3);
 	struct store_result r;
 
 	for (unsigned i = 0; i < n; i++) {
@@ -255,7 +246,7 @@ static void do_document(struct member *m)
 /* Into a slot by a lease, where one is alone, and out. */
 static void do_slot(struct member *m)
 {
-	unsigned slot = dice_throw(&m->dice, SLOTS);
+	unsigned slot = random_below(&m->random, SLOTS);
 	char *key = arena_printf(&m->a, "slot/%u", slot), *in = arena_printf(&m->a, "in/%u", slot);
 	struct store_guard guard = {.key = key, .what = STORE_MOD_IS};
 	struct store_op op = {.what = STORE_PUT, .key = key, .value = STR(""), .lease = m->i + 1};
@@ -286,7 +277,7 @@ static void do_slot(struct member *m)
 
 static void do_get(struct member *m)
 {
-	unsigned c = dice_throw(&m->dice, COUNTERS);
+	unsigned c = random_below(&m->random, COUNTERS);
 	struct store_kv kv = get(m, arena_printf(&m->a, "c/%u", c));
 
 	if (kv.mod < m->mod[c] || number(kv.value) < m->t->added[c])
@@ -336,11 +327,11 @@ static size_t do_watch(struct member *m)
 static void work(unsigned i, void *arg)
 {
 	struct hall *hall = arg;
-	struct member m = {.i = i, .t = &hall->tally[i], .dice = {i + 1}, .cursor = 1};
+	struct member m = {.i = i, .t = &hall->tally[i], .random = {i + 1}, .cursor = 1};
 
 	m.s = join(hall->dir, STORE_WRITE);
 	for (m.k = 0; m.k < crowd_ops(); m.k++) {
-		unsigned what = dice_throw(&m.dice, 100);
+		unsigned what = random_below(&m.random, 100);
 
 		if (what < 25)
 			do_add(&m);
@@ -537,7 +528,7 @@ struct yard {
 struct worker {
 	unsigned i, k;
 	struct yard *yard;
-	struct dice dice;
+	struct random random;
 	struct arena a;
 	bool known[ITEMS][ACTIONS]; /* printed by a step that this worker made */
 };
@@ -638,7 +629,7 @@ static void answer_text(struct buf *out, unsigned item, unsigned action, unsigne
 static void do_record(struct worker *w, unsigned item)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	unsigned first = dice_throw(&w->dice, ACTIONS), action = ACTIONS;
+	unsigned first = random_below(&w->random, ACTIONS), action = ACTIONS;
 	struct item *it = &w->yard->item[item];
 
 	for (unsigned i = 0; i < ACTIONS && action == ACTIONS; i++)
@@ -683,9 +674,10 @@ static void work_on_items(unsigned i, void *arg)
 
 	if (!w)
 		base_oom();
-	*w = (struct worker){.i = i, .yard = arg, .dice = {i + 100}};
+	*w = (struct worker){.i = i, .yard = arg, .random = {i + 100}};
 	for (w->k = 1; w->k <= crowd_ops(); w->k++) {
-		unsigned item = dice_throw(&w->dice, ITEMS), what = dice_throw(&w->dice, 10);
+		unsigned item = random_below(&w->random, ITEMS),
+			 what = random_below(&w->random, 10);
 
 		if (what < 3)
 			do_step(w, item);

@@ -18,7 +18,7 @@ struct standing {
 
 struct kills {
 	struct rig rig;
-	struct dice dice;
+	struct random random;
 	struct standing standing[STANDING];
 	unsigned made, hit, lost, leaks, wrong;
 };
@@ -65,7 +65,7 @@ static bool is_whole(struct kills *k, const struct standing *s)
 /* What is done this time. `of` is the standing one that it is about, or NULL. */
 static void choose(struct kills *k, const char *argv[RIG_WORDS], struct standing **of)
 {
-	struct standing *s = &k->standing[dice_throw(&k->dice, STANDING)];
+	struct standing *s = &k->standing[random_below(&k->random, STANDING)];
 	const char *branch = arena_printf(&k->rig.arena, "kills/x%u", ++k->made);
 	const char *const allocate[] = {"dev-team", "pool", "allocate", branch, NULL};
 	const char *const child[] = {
@@ -73,7 +73,7 @@ static void choose(struct kills *k, const char *argv[RIG_WORDS], struct standing
 	const char *const reclaim[] = {"dev-team", "pool", "reclaim", s->branch, NULL};
 	const char *const sweep[] = {"dev-team", "pool", "sweep", "--apply", NULL};
 	const char *const *const all[] = {allocate, allocate, reclaim, reclaim, child, sweep};
-	unsigned which = dice_throw(&k->dice, COUNT(all));
+	unsigned which = random_below(&k->random, COUNT(all));
 	size_t n = 0;
 
 	for (; all[which][n]; n++)
@@ -88,11 +88,11 @@ static bool kill_one(struct kills *k, struct standing **of)
 	struct trace t = {.act = TRACE_KILL,
 		.argv = argv,
 		.cwd = k->rig.work,
-		.who = dice_throw(&k->dice, 3) ? TRACE_PARENT : TRACE_ALL,
+		.who = random_below(&k->random, 3) ? TRACE_PARENT : TRACE_ALL,
 		.kinds = CALL_EFFECTS | CALL_LOCK | CALL_READ};
 
 	choose(k, argv, of);
-	t.at = 1 + dice_throw(&k->dice, t.who == TRACE_ALL ? 1200 : 400);
+	t.at = 1 + random_below(&k->random, t.who == TRACE_ALL ? 1200 : 400);
 	if (trace_run(&t) < 0)
 		return false;
 	k->hit += t.hit;
@@ -139,7 +139,7 @@ static void clear(struct kills *k)
 
 void pool_kills(void)
 {
-	struct kills k = {.dice = {SEED}};
+	struct kills k = {.random = {SEED}};
 	unsigned round;
 
 	rig_open(&k.rig, 20);

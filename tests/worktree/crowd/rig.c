@@ -120,9 +120,3 @@ bool rig_allocate(
 	run_release(&run_of);
 	return good;
 }
-
-unsigned dice_throw(struct dice *d, unsigned n)
-{
-	d->state = d->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (unsigned)(d->state >> 33) % n;
-}

@@ -6,6 +6,7 @@
 #define DT_TESTS_POOL_RIG_H
 
 #include "src/base/json.h"
+#include "tests/lib/random.h"
 #include "tests/lib/run.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/tree.h"
@@ -54,12 +55,6 @@ bool rig_allocate(
 		(const char *const[]){                                                             \
 			"dev-team", "pool", "allocate", "--json", __VA_ARGS__, NULL},              \
 		(out), (fault))
-
-/* Throws with the same result each time. */
-struct dice {
-	uint64_t state;
-};
-unsigned dice_throw(struct dice *d, unsigned n);
 
 void pool_crowd(void);
 void pool_kills(void);
