@@ -12,11 +12,11 @@ const struct step *const steps[] = {
 
 const struct step *steps_find(const struct workflow *w, const char *state)
 {
-	const struct workflow_state *fs = workflow_state(w, state);
+	const struct workflow_state *st = workflow_state(w, state);
 
-	if (!fs)
+	if (!st)
 		return NULL;
-	if (fs->declared)
+	if (st->declared)
 		return &steps_declared;
 	for (size_t i = 0; steps[i]; i++)
 		if (strcmp(steps[i]->state, state) == 0)

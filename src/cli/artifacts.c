@@ -146,8 +146,8 @@ static int run_events(struct invocation *in, struct error *err)
 		event_list(dir, o->since, o->type, &list, &skipped, err) < 0)
 		return -1;
 	if (skipped)
-		error_log("%zu line%s of '%s/_events.jsonl' %s no event", skipped,
-			skipped == 1 ? "" : "s", dir, skipped == 1 ? "is" : "are");
+		error_log("%zu line%s of '%s/_events.jsonl' %s", skipped, skipped == 1 ? "" : "s",
+			dir, skipped == 1 ? "is not an event" : "are not events");
 	for (const json *e = json_first(list); e; e = json_next(e)) {
 		if (!o->json) {
 			put_event(in->out, e);

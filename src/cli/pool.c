@@ -327,7 +327,7 @@ static const struct verb *const subcommands[] = {
 		"record an existing worktree of BRANCH and give it ports",
 		.options = {port_options, cli_pool_options, CLI_JSON_TABLE(struct pool_options)}),
 	CLI_SUBCOMMAND("reclaim", "BRANCH|SLUG|PATH", run_reclaim,
-		"remove a worktree and free its ports; it is no error if there is none",
+		"remove a worktree and free its ports; not an error if there is none",
 		.options = {confirm_options, cli_pool_options}),
 	CLI_SUBCOMMAND("list", NULL, run_list, "list the worktrees of this repository",
 		.options = {cli_pool_options, CLI_JSON_TABLE(struct pool_options)}),

@@ -80,7 +80,7 @@ struct config_field {
 	bool sorted;              /* TEXTS: by bytes */
 	bool null;                /* a null is as if the key were missing */
 	bool list;                /* OPEN: a list, not a map */
-	bool single;              /* LIST: what is no list is a list of one */
+	bool single;              /* LIST: also accepts a single item */
 	bool inert;               /* accepted for other programs, without effect here */
 	bool optional;            /* GROUP: the defaults in it count only where it is there */
 	const char *const *words; /* NULL-ended */

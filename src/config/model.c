@@ -105,7 +105,7 @@ static void check_entry(
 		{e->deprecated && !e->replacement, "deprecatedAt",
 			"is deprecated and lacks 'replacementAlias'"},
 		{e->replacement && !model_find(all, e->replacement), "replacementAlias",
-			"has a 'replacementAlias' that is no alias here"},
+			"has a 'replacementAlias' that is not an alias"},
 		{e->replacement && strcmp(e->replacement, e->alias) == 0, "replacementAlias",
 			"cannot replace itself"},
 		{e->removed && e->removed < e->deprecated, "removedAt",

@@ -170,7 +170,7 @@ static size_t list_length(const struct yaml *list)
 
 static int emit_unknown(const struct fault_report *t, const struct yaml *node, const char *stage)
 {
-	const char *name = node && node->kind == YAML_SCALAR ? node->text.p : "what is no name";
+	const char *name = node && node->kind == YAML_SCALAR ? node->text.p : "not a name";
 
 	if (!fault_at(t, node, "(UnknownHarness)"))
 		return 0;

@@ -16,9 +16,9 @@ const char *engine_state(const struct engine_run *r)
 /* `done` and `failed` are terminal in every workflow: a run can be ended from outside. */
 bool engine_is_terminal(const struct workflow *w, const char *state)
 {
-	const struct workflow_state *fs = workflow_state(w, state);
+	const struct workflow_state *st = workflow_state(w, state);
 
-	return fs ? fs->terminal : strcmp(state, "failed") == 0 || strcmp(state, "done") == 0;
+	return st ? st->terminal : strcmp(state, "failed") == 0 || strcmp(state, "done") == 0;
 }
 
 void engine_say(struct engine_run *r, const char *text)
@@ -161,15 +161,15 @@ static void set_aside(struct engine_run *r, const char *section)
  */
 static void clear_answers(struct engine_run *r, const char *state)
 {
-	const struct workflow_state *fs = workflow_state(r->m->workflow, state);
+	const struct workflow_state *st = workflow_state(r->m->workflow, state);
 	const struct step *step = r->m->step_for(r->m->workflow, state);
 
 	for (size_t i = 0; step && step->verdicts && step->verdicts[i]; i++)
 		context_put(r->doc, step->verdicts[i], (struct str){0});
 	if (step && step->answer && context_attempts(r->doc, state) > 0)
 		set_aside(r, step->answer);
-	for (size_t i = 0; fs && fs->declared && i < fs->declared->n; i++)
-		context_put(r->doc, fs->declared->items[i].writes, (struct str){0});
+	for (size_t i = 0; st && st->declared && i < st->declared->n; i++)
+		context_put(r->doc, st->declared->items[i].writes, (struct str){0});
 }
 
 void engine_enter(struct engine_run *r, const char *to, const char *trigger, const char *why)
@@ -390,11 +390,11 @@ static enum advance request(struct engine_run *r, const struct step *step,
 static enum advance run_step(struct engine_run *r, struct error *err)
 {
 	const struct step *step = r->m->step_for(r->m->workflow, engine_state(r));
-	const struct workflow_state *fs = workflow_state(r->m->workflow, engine_state(r));
+	const struct workflow_state *st = workflow_state(r->m->workflow, engine_state(r));
 	struct step_context c = {.arena = &r->arena,
 		.doc = r->doc,
 		.workflow = r->m->workflow,
-		.declared = fs ? fs->declared : NULL,
+		.declared = st ? st->declared : NULL,
 		.id = r->m->id,
 		.research_skill = r->m->research_skill,
 		.repo = r->m->repo,

@@ -158,11 +158,11 @@ static const char *section_fault(const struct engine_run *r, const char *section
 /* Only the user may declare work done that its reviewers have not approved. */
 static const char *state_fault(const struct engine_run *r, const char *to)
 {
-	const struct workflow_state *fs = workflow_state(r->m->workflow, to);
+	const struct workflow_state *st = workflow_state(r->m->workflow, to);
 
-	if (!fs)
+	if (!st)
 		return "no such state in the workflow";
-	if (fs->terminal && strcmp(to, "done") == 0 &&
+	if (st->terminal && strcmp(to, "done") == 0 &&
 		!context_get(r->doc, "troubleshooter_input").n)
 		return "only the user can say that it is done: answer needs_user_input first";
 	return NULL;

@@ -32,7 +32,7 @@ static enum store_status check_key(const char *key, struct error *err)
 
 	if (str_starts(s, "doc/")) {
 		if (s.n > STORE_DOCUMENT_KEY_MAX || !file_name(str_sub(s, 4, s.n)))
-			return bad(err, "this is no key of a document", key);
+			return bad(err, "this is not a valid document key", key);
 		return STORE_OK;
 	}
 	if (!s.n || s.n > STORE_KEY_MAX || !plain(s))
@@ -43,7 +43,7 @@ static enum store_status check_key(const char *key, struct error *err)
 static enum store_status check_prefix(const char *prefix, struct error *err)
 {
 	if (strlen(prefix) > STORE_DOCUMENT_KEY_MAX || str_utf8_fault(str_of(prefix)))
-		return bad(err, "this begins no key", prefix);
+		return bad(err, "this is not the start of a key", prefix);
 	return STORE_OK;
 }
 
@@ -134,7 +134,7 @@ static enum store_status check_events(const struct store_txn *t, struct error *e
 				err, "an event is an object without a number of its own", "events");
 	for (const char *c = t->ts; c && *c; c++)
 		if (!plain((struct str){c, 1}) && *c != ':' && *c != '+')
-			return bad(err, "this is no time", t->ts);
+			return bad(err, "this is not a valid time", t->ts);
 	return t->note && !json_is_object(t->note) ? bad(err, "a note is an object", "note")
 						   : STORE_OK;
 }
@@ -196,7 +196,7 @@ enum store_status store_get_document(struct store *s, const char *key, struct bu
 	enum store_status got = check_key(key, err);
 
 	if (got == STORE_OK && !str_starts(str_of(key), "doc/"))
-		got = bad(err, "this is no key of a document", key);
+		got = bad(err, "this is not a valid document key", key);
 	return got == STORE_OK ? s->ops->get_document(s, key, out, mod, by_hand, err) : got;
 }
 

@@ -61,7 +61,7 @@ static int hex_escape(struct translation *t, size_t digits)
 	if (t->at + digits > t->in.n || !number_hex(str_sub(t->in, t->at, t->at + digits), &value))
 		return refuse(t, "hexadecimal digits are missing");
 	if (value >= 0xd800 && value <= 0xdfff)
-		return refuse(t, "a surrogate is no character");
+		return refuse(t, "a surrogate is not a character");
 	buf_addf(&t->out, "\\x{%x}", (unsigned)value);
 	t->at += digits;
 	return 0;

@@ -27,13 +27,13 @@ const char *explore_finding_name(enum explore_finding_kind kind)
 static struct explore_finding *add_finding(const struct finder *f, enum explore_finding_kind kind,
 	uint32_t node, const char *state, const char *text)
 {
-	const struct workflow_state *fs = workflow_state(f->graph->workflow, state);
+	const struct workflow_state *st = workflow_state(f->graph->workflow, state);
 
 	vec_push_in(f->arena, &f->out->list,
 		(struct explore_finding){.kind = kind,
 			.text = text,
-			.line = fs ? fs->line : 0,
-			.col = fs ? fs->col : 0,
+			.line = st ? st->line : 0,
+			.col = st ? st->col : 0,
 			.node = node,
 			.last = EXPLORE_NONE});
 	return &f->out->list.items[f->out->list.n - 1];
@@ -235,11 +235,11 @@ static void find_livelocks(const struct finder *f)
 static bool can_trigger(const struct workflow *w, const struct workflow_edge *e)
 {
 	const struct step *step = steps_find(w, e->from);
-	const struct workflow_state *fs = workflow_state(w, e->from);
+	const struct workflow_state *st = workflow_state(w, e->from);
 
-	for (size_t i = 0; fs && fs->declared && i < fs->declared->n; i++)
-		for (size_t o = 0; o < fs->declared->items[i].n_outcomes; o++)
-			if (!strcmp(fs->declared->items[i].outcomes[o].trigger, e->trigger))
+	for (size_t i = 0; st && st->declared && i < st->declared->n; i++)
+		for (size_t o = 0; o < st->declared->items[i].n_outcomes; o++)
+			if (!strcmp(st->declared->items[i].outcomes[o].trigger, e->trigger))
 				return true;
 	for (size_t i = 0; step && step->triggers[i]; i++)
 		if (!strcmp(step->triggers[i], e->trigger))

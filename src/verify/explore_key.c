@@ -6,9 +6,9 @@
 
 static size_t index_of(const struct workflow *w, const char *state)
 {
-	const struct workflow_state *fs = workflow_state(w, state);
+	const struct workflow_state *st = workflow_state(w, state);
 
-	return fs ? (size_t)(fs - w->states) : w->n_states;
+	return st ? (size_t)(st - w->states) : w->n_states;
 }
 
 /* The transitive closure of the diagram. */

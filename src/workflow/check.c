@@ -212,8 +212,8 @@ static void check_declarations(struct workflow_check *c)
 		const struct declared_state *d = &c->w->declared[i];
 
 		if (step_of(c, d->name))
-			fault(c, d->line, d->col,
-				"state '%s' is built in and cannot be declared", d->name);
+			fault(c, d->line, d->col, "state '%s' is built in and cannot be declared",
+				d->name);
 		if (!workflow_state(c->w, d->name))
 			fault(c, d->line, d->col, "state '%s' is declared but not in the diagram",
 				d->name);

@@ -82,18 +82,18 @@ static int diagram_state(
 
 	if (!workflow_word_valid(name))
 		return fault_at(r, at,
-			"'%s' is no name for a state: 1 to %d letters, digits, '_' and, inside, "
+			"'%s' is not a valid state name: 1 to %d letters, digits, '_' and, inside, "
 			"'-'",
-			show(r, name), FLOW_NAME);
+			show(r, name), WORKFLOW_NAME_MAX);
 	if (str_is(name, "troubleshooter"))
 		return fault_at(
 			r, at, "'troubleshooter' is the machine's own and cannot be a state");
 	for (*index = 0; *index < r->states.n; ++*index)
 		if (same_id(r->states.items[*index].name, name))
 			break;
-	if (*index == FLOW_STATES)
+	if (*index == WORKFLOW_STATES_MAX)
 		return fault_at(r, at, "state '%s' is one too many: at most %d", show(r, name),
-			FLOW_STATES);
+			WORKFLOW_STATES_MAX);
 	if (*index == r->states.n) {
 		vec_push_in(r->arena, &r->states,
 			(struct workflow_state){
@@ -114,9 +114,9 @@ static int diagram_label(
 {
 	struct workflow_state *s = &r->states.items[index];
 
-	if (str_characters(label) > FLOW_LABEL)
-		return fault_at(
-			r, at, "label of '%s' is longer than %d characters", s->name, FLOW_LABEL);
+	if (str_characters(label) > WORKFLOW_LABEL_MAX)
+		return fault_at(r, at, "label of '%s' is longer than %d characters", s->name,
+			WORKFLOW_LABEL_MAX);
 	if (workflow_word_valid(label) && same_id(s->name, label) &&
 		!r->spellings.items[index].renamed) {
 		r->spellings.items[index].renamed = true;
@@ -144,10 +144,11 @@ static int diagram_edge(struct mermaid_reader *r, size_t from, size_t to, struct
 {
 	if (trigger.n && !workflow_word_valid(trigger))
 		return fault_at(r, at,
-			"'%s' is no trigger: 1 to %d letters, digits, '_' and, inside, '-'",
-			show(r, trigger), FLOW_NAME);
-	if (r->edges.n == FLOW_EDGES)
-		return fault_at(r, at, "this edge is one too many: at most %d", FLOW_EDGES);
+			"'%s' is not a valid trigger: 1 to %d letters, digits, '_' and, inside, "
+			"'-'",
+			show(r, trigger), WORKFLOW_NAME_MAX);
+	if (r->edges.n == WORKFLOW_EDGES_MAX)
+		return fault_at(r, at, "this edge is one too many: at most %d", WORKFLOW_EDGES_MAX);
 	vec_push_in(r->arena, &r->edges,
 		(struct workflow_edge){.from_state = from,
 			.to_state = to,

@@ -24,7 +24,7 @@ static bool made_of(struct str s, size_t max, const char *inside)
 
 bool workflow_word_valid(struct str s)
 {
-	return made_of(s, FLOW_NAME, "-");
+	return made_of(s, WORKFLOW_NAME_MAX, "-");
 }
 
 bool workflow_skill_valid(struct str s)
@@ -36,7 +36,7 @@ bool workflow_skill_valid(struct str s)
 
 static bool is_text(struct str s)
 {
-	return s.n && s.n <= FLOW_TEXT;
+	return s.n && s.n <= WORKFLOW_TEXT_MAX;
 }
 
 /* Arguments and the policy's name go into a command line: nothing invisible. */
@@ -77,7 +77,7 @@ FORM(word_form, workflow_word_valid, WORD_FORM, .trim = false);
 #define TEXT(name, of, type, member)                                                               \
 	.key = name, .kind = CONFIG_TEXT, .form = &of, CONFIG_AT(type, member)
 #define TEXTS(name, of, type, member)                                                              \
-	.key = name, .kind = CONFIG_TEXTS, .form = &of, .max = FLOW_LIST,                          \
+	.key = name, .kind = CONFIG_TEXTS, .form = &of, .max = WORKFLOW_LIST_MAX,                  \
 	CONFIG_LIST_AT(type, member, n_##member)
 #define INTEGER(name, type, member, least, most)                                                   \
 	.key = name, .kind = CONFIG_INTEGER, CONFIG_AT(type, member), CONFIG_RANGE(least, most)
@@ -97,7 +97,7 @@ static const struct config_field outcome_field = {.kind = CONFIG_TEXT,
 #define WRITES TEXT("writes", section_form, declared_action, writes), .required = true
 #define RESULTS                                                                                    \
 	ENTRIES("results", word_form, outcome_field, declared_action, outcomes),                   \
-		CONFIG_RANGE(1, FLOW_RESULTS)
+		CONFIG_RANGE(1, WORKFLOW_RESULTS_MAX)
 
 static const struct config_field agent_fields[] = {
 	{TEXT("agent", skill_form, declared_action, agent)},
@@ -111,7 +111,8 @@ static const struct config_field agent_fields[] = {
 
 static const struct config_field script_fields[] = {
 	{TEXT("command", text_form, declared_action, command)},
-	{INTEGER("timeout", declared_action, timeout_s, 1, FLOW_TIMEOUT), .preset = "600"},
+	{INTEGER("timeout", declared_action, timeout_s, 1, WORKFLOW_TIMEOUT_MAX_S),
+		.preset = "600"},
 	{WRITES},
 	{RESULTS},
 	{0},
@@ -153,7 +154,7 @@ static const struct config_field all_fields[] = {
 	{.key = "all",
 		.kind = CONFIG_LIST,
 		CONFIG_ITEMS_AT(declared_state, items, n),
-		CONFIG_RANGE(1, FLOW_ITEMS),
+		CONFIG_RANGE(1, WORKFLOW_ACTIONS_MAX),
 		.item = &item_field,
 		CONFIG_PLACE(declared_action, line)},
 	{0},
@@ -224,7 +225,7 @@ static const struct config_field limit_fields[] = {
 	LIMIT(review_loop, 1, 1000),
 	LIMIT(consecutive_failures, 1, 1000),
 	LIMIT(max_actions, 1, 100000),
-	LIMIT(lease_minutes, 1, FLOW_LEASE),
+	LIMIT(lease_minutes, 1, WORKFLOW_LEASE_MAX_MIN),
 	{0},
 };
 
@@ -242,11 +243,11 @@ static const struct config_field security_fields[] = {
 static const struct config_field frontmatter_fields[] = {
 	{GROUP("limits", workflow, limits, limit_fields)},
 	{TEXT("validate", text_form, workflow, validate)},
-	{INTEGER("validate_timeout", workflow, validate_timeout_s, 1, FLOW_TIMEOUT)},
+	{INTEGER("validate_timeout", workflow, validate_timeout_s, 1, WORKFLOW_TIMEOUT_MAX_S)},
 	{TEXT("checks", text_form, workflow, checks)},
 	{TEXT("research_skill", skill_form, workflow, research_skill)},
 	{GROUP("security", workflow, security, security_fields)},
-	{ENTRIES("states", state_form, state_field, workflow, declared), .max = FLOW_STATES,
+	{ENTRIES("states", state_form, state_field, workflow, declared), .max = WORKFLOW_STATES_MAX,
 		CONFIG_PLACE(declared_state, line)},
 	{0},
 };

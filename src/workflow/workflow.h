@@ -12,23 +12,19 @@
 
 #define WORKFLOW_MAX    ((size_t)1 << 20)   /* bytes of a file */
 #define FRONTMATTER_MAX ((size_t)256 << 10) /* bytes of its frontmatter */
-#define WORKFLOW_LIMITS                                                                            \
-	{                                                                                          \
-		5, 3, 2, 3, 3, 60, 120                                                             \
-	}
 
-/* Upper bounds. Names, triggers, result words: in bytes; labels: in characters. */
+/* Names, triggers, result words and texts: in bytes; labels: in characters. */
 enum {
-	FLOW_STATES = 1000,
-	FLOW_EDGES = 10000,
-	FLOW_NAME = 64,
-	FLOW_LABEL = 200,
-	FLOW_ITEMS = 1000,
-	FLOW_RESULTS = 32,
-	FLOW_LIST = 100,
-	FLOW_TEXT = 4096,
-	FLOW_TIMEOUT = 86400,
-	FLOW_LEASE = 43200, /* minutes */
+	WORKFLOW_STATES_MAX = 1000,
+	WORKFLOW_EDGES_MAX = 10000,
+	WORKFLOW_NAME_MAX = 64,
+	WORKFLOW_LABEL_MAX = 200,
+	WORKFLOW_ACTIONS_MAX = 1000,
+	WORKFLOW_RESULTS_MAX = 32,
+	WORKFLOW_LIST_MAX = 100,
+	WORKFLOW_TEXT_MAX = 4096,
+	WORKFLOW_TIMEOUT_MAX_S = 86400,
+	WORKFLOW_LEASE_MAX_MIN = 43200,
 };
 
 struct workflow_edge {
@@ -76,6 +72,13 @@ struct workflow_limits {
 	unsigned long max_fix_iterations, max_review_fix_iterations, signoff_deadlock, review_loop,
 		consecutive_failures, max_actions, lease_minutes;
 };
+/* The defaults, as an initializer. */
+#define WORKFLOW_LIMITS                                                                            \
+	{                                                                                          \
+		.max_fix_iterations = 5, .max_review_fix_iterations = 3, .signoff_deadlock = 2,    \
+		.review_loop = 3, .consecutive_failures = 3, .max_actions = 60,                    \
+		.lease_minutes = 120                                                               \
+	}
 
 /* Scripts run under a policy. */
 struct workflow_security {

@@ -235,7 +235,7 @@ TEST(faults_of_a_registry_have_a_place)
 		{"models:\n  - {alias: a, modelId: b, deprecatedAt: 2026-01-01}\n",
 			"m.yaml:2:42: model 'a' is deprecated and lacks 'replacementAlias'"},
 		{"models:\n  - {alias: a, modelId: b, replacementAlias: c}\n",
-			"m.yaml:2:46: model 'a' has a 'replacementAlias' that is no alias here"},
+			"m.yaml:2:46: model 'a' has a 'replacementAlias' that is not an alias"},
 		{"models:\n  - {alias: a, modelId: b, replacementAlias: a}\n",
 			"m.yaml:2:46: model 'a' cannot replace itself"},
 		{"models:\n  - {alias: a, modelId: b, deprecatedAt: 2026-02-01, removedAt: "

@@ -85,9 +85,9 @@ struct str audit_value(const struct audit *a, const char *key)
 
 bool audit_is_final(const struct audit *a)
 {
-	const struct workflow_state *fs = workflow_state(a->workflow, a->state);
+	const struct workflow_state *st = workflow_state(a->workflow, a->state);
 
-	return fs ? fs->terminal : strcmp(a->state, "failed") == 0 || strcmp(a->state, "done") == 0;
+	return st ? st->terminal : strcmp(a->state, "failed") == 0 || strcmp(a->state, "done") == 0;
 }
 
 static struct str section(struct str all, const char *sentinel)

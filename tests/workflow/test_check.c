@@ -177,10 +177,10 @@ static struct workflow large(struct buf *text)
 
 	buf_adds(text, "```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> s1 : go\n"
 		       "done --> [*]\n");
-	for (unsigned i = 1; i <= FLOW_STATES - 2; i++)
+	for (unsigned i = 1; i <= WORKFLOW_STATES_MAX - 2; i++)
 		for (unsigned k = 0; k < 10; k++)
 			buf_addf(text, "s%u --> s%u : t%u\n", i,
-				(i + k * k) % (FLOW_STATES - 2) + 1, k);
+				(i + k * k) % (WORKFLOW_STATES_MAX - 2) + 1, k);
 	buf_adds(text, "s7 --> done : end\n");
 	buf_adds(text, "```\n");
 	if (workflow_parse(&arena, "w.md", buf_str(text), &w, &err) < 0)
@@ -194,8 +194,8 @@ TEST(the_largest_workflow_is_checked_and_drawn)
 	struct workflow w;
 
 	w = large(&text);
-	assert_int_equal(w.n_states, FLOW_STATES);
-	assert_int_equal(workflow_check(&w, builtin, &out), FLOW_STATES - 2);
+	assert_int_equal(w.n_states, WORKFLOW_STATES_MAX);
+	assert_int_equal(workflow_check(&w, builtin, &out), WORKFLOW_STATES_MAX - 2);
 	buf_clear(&out);
 	workflow_draw_svg(&w, "s5", &out);
 	assert_true(str_ends(buf_str(&out), "</svg>\n"));

@@ -105,8 +105,8 @@ TEST(a_comment_may_follow_a_statement)
 
 	assert_string_equal(w.edges[0].trigger, "go");
 	assert_int_equal(w.n_states, 3);
-	assert_line_refused("a --> b : on%%e",
-		"w.md:13:11: 'on%%e' is no trigger: 1 to 64 letters, digits, '_' and, inside, '-'");
+	assert_line_refused("a --> b : on%%e", "w.md:13:11: 'on%%e' is not a valid trigger: 1 to "
+					       "64 letters, digits, '_' and, inside, '-'");
 }
 
 TEST(labels_come_from_state_as_and_from_descriptions)
@@ -213,26 +213,27 @@ TEST(broken_lines_are_refused_at_their_place)
 	assert_line_refused(
 		"a --> : x", "w.md:13:7: edge leads nowhere: a state must follow '-->'");
 	assert_line_refused("a --> b : two words",
-		"w.md:13:11: 'two words' is no trigger: 1 to 64 letters, digits, '_' and, inside, "
+		"w.md:13:11: 'two words' is not a valid trigger: 1 to 64 letters, digits, '_' and, "
+		"inside, "
 		"'-'");
-	assert_line_refused("a --> b : go;",
-		"w.md:13:11: 'go;' is no trigger: 1 to 64 letters, digits, '_' and, inside, '-'");
+	assert_line_refused("a --> b : go;", "w.md:13:11: 'go;' is not a valid trigger: 1 to 64 "
+					     "letters, digits, '_' and, inside, '-'");
 	assert_line_refused("é/x --> b : go",
-		"w.md:13:1: 'é/x' is no name for a state: 1 to 64 letters, digits, '_' and, "
+		"w.md:13:1: 'é/x' is not a valid state name: 1 to 64 letters, digits, '_' and, "
 		"inside, '-'");
-	assert_line_refused("a --> é : go",
-		"w.md:13:7: 'é' is no name for a state: 1 to 64 letters, digits, '_' and, inside, "
-		"'-'");
-	assert_line_refused("é : x\n", "w.md:13:1: 'é' is no name for a state: 1 to 64 letters, "
+	assert_line_refused("a --> é : go", "w.md:13:7: 'é' is not a valid state name: 1 to 64 "
+					    "letters, digits, '_' and, inside, "
+					    "'-'");
+	assert_line_refused("é : x\n", "w.md:13:1: 'é' is not a valid state name: 1 to 64 letters, "
 				       "digits, '_' and, inside, '-'");
-	assert_line_refused("}",
-		"w.md:13:1: '}' is no name for a state: 1 to 64 letters, digits, '_' and, inside, "
-		"'-'");
-	assert_line_refused("a---> b : x",
-		"w.md:13:1: 'a-' is no name for a state: 1 to 64 letters, digits, '_' and, inside, "
-		"'-'");
+	assert_line_refused("}", "w.md:13:1: '}' is not a valid state name: 1 to 64 letters, "
+				 "digits, '_' and, inside, "
+				 "'-'");
+	assert_line_refused("a---> b : x", "w.md:13:1: 'a-' is not a valid state name: 1 to 64 "
+					   "letters, digits, '_' and, inside, "
+					   "'-'");
 	assert_line_refused("x\033[31m : y",
-		"w.md:13:1: 'x?[31m' is no name for a state: 1 to 64 letters, digits, '_' and, "
+		"w.md:13:1: 'x?[31m' is not a valid state name: 1 to 64 letters, digits, '_' and, "
 		"inside, '-'");
 }
 
@@ -293,30 +294,30 @@ TEST(numbers_and_lengths_are_limited)
 	struct buf b = BUF_INIT;
 	struct error err = {0};
 	struct workflow w = {0};
-	char name[FLOW_NAME + 2];
+	char name[WORKFLOW_NAME_MAX + 2];
 
 	memset(name, 'x', sizeof(name));
-	assert_true(workflow_word_valid((struct str){name, FLOW_NAME}));
-	assert_false(workflow_word_valid((struct str){name, FLOW_NAME + 1}));
+	assert_true(workflow_word_valid((struct str){name, WORKFLOW_NAME_MAX}));
+	assert_false(workflow_word_valid((struct str){name, WORKFLOW_NAME_MAX + 1}));
 	buf_adds(&b, "stateDiagram-v2\n[*] --> s0\n");
-	for (unsigned i = 1; i < FLOW_STATES; i++)
+	for (unsigned i = 1; i < WORKFLOW_STATES_MAX; i++)
 		buf_addf(&b, "s%u\n", i);
-	for (unsigned i = 0; i < FLOW_EDGES; i++)
-		buf_addf(&b, "s0 --> s%u : t%u\n", i % FLOW_STATES, i);
+	for (unsigned i = 0; i < WORKFLOW_EDGES_MAX; i++)
+		buf_addf(&b, "s0 --> s%u : t%u\n", i % WORKFLOW_STATES_MAX, i);
 	w = parsed(buf_str(&b));
-	assert_int_equal(w.n_states, FLOW_STATES);
-	assert_int_equal(w.n_edges, FLOW_EDGES);
+	assert_int_equal(w.n_states, WORKFLOW_STATES_MAX);
+	assert_int_equal(w.n_edges, WORKFLOW_EDGES_MAX);
 	buf_adds(&b, "s0 --> s1 : more\n");
 	assert_int_equal(workflow_parse_mermaid(&arena, "w.md", 1, buf_str(&b), &w, &err), -1);
 	assert_error(&err, "w.md:11002:13: this edge is one too many: at most 10000");
 	buf_clear(&b);
 	buf_adds(&b, "stateDiagram-v2\n");
-	for (unsigned i = 0; i <= FLOW_STATES; i++)
+	for (unsigned i = 0; i <= WORKFLOW_STATES_MAX; i++)
 		buf_addf(&b, "s%u\n", i);
 	assert_int_equal(workflow_parse_mermaid(&arena, "w.md", 1, buf_str(&b), &w, &err), -1);
 	assert_error(&err, "w.md:1002:1: state 's1000' is one too many: at most 1000");
 	buf_clear(&b);
-	buf_addf(&b, "stateDiagram-v2\na : %0*d\n", FLOW_LABEL + 1, 0);
+	buf_addf(&b, "stateDiagram-v2\na : %0*d\n", WORKFLOW_LABEL_MAX + 1, 0);
 	assert_int_equal(workflow_parse_mermaid(&arena, "w.md", 1, buf_str(&b), &w, &err), -1);
 	assert_error(&err, "w.md:2:1: label of 'a' is longer than 200 characters");
 	buf_release(&b);

@@ -153,11 +153,11 @@ TEST(a_thousand_items_are_read_and_one_more_is_refused)
 	struct workflow w;
 
 	buf_adds(&b, "---\nstates:\n  x:\n    all:\n");
-	for (unsigned i = 0; i < FLOW_ITEMS; i++)
+	for (unsigned i = 0; i < WORKFLOW_ACTIONS_MAX; i++)
 		buf_addf(&b, "      - {command: 'true', writes: S%u}\n", i);
 	buf_adds(&b, "---\n" DIAGRAM);
 	w = parsed(buf_str(&b));
-	assert_int_equal(w.declared->n, FLOW_ITEMS);
+	assert_int_equal(w.declared->n, WORKFLOW_ACTIONS_MAX);
 	b.len -= sizeof("---\n" DIAGRAM) - 1;
 	buf_adds(&b, "      - {command: 'true', writes: More}\n---\n" DIAGRAM);
 	refused(buf_str(&b), "w.md:5:7: 'all' must have 1 to 1000 entries, not 1001");
