@@ -1,46 +1,58 @@
-/* context.c: the keys and sections of a document in memory. */
 #include "context/internal.h"
 #include "src/base/number.h"
 
 const struct key_row context_keys[] = {
-	{"state", KEY_TEXT},
-	{"work_item_id", KEY_TEXT},
-	{"spec_path", KEY_TEXT},
-	{"fix_iteration", KEY_COUNT},
-	{"review_fix_iteration", KEY_COUNT},
-	{"pr_url", KEY_TEXT},
-	{"build_log", KEY_TEXT},
-	{"test_log", KEY_TEXT},
-	{"signoff_cycle_count", KEY_COUNT},
-	{"consecutive_failures", KEY_COUNT},
-	{"review_cycle_count", KEY_COUNT},
-	{"troubleshooter_input", KEY_TEXT},
-	{"pending_agent", KEY_TEXT},
-	{"started", KEY_TEXT},
-	{"last_updated", KEY_TEXT},
-	{"actions_dispatched", KEY_COUNT},
-	{"troubleshooter_calls", KEY_COUNT},
-	{"budget_extensions", KEY_COUNT},
-	{"attempts", KEY_MAP},
-	{"revision", KEY_COUNT},
+	{"state", KEY_STATE, 0},
+	{"work_item_id", KEY_ID, KEY_BY_MACHINE},
+	{"spec_path", KEY_TEXT, 0},
+	{"fix_iteration", KEY_COUNT, 0},
+	{"review_fix_iteration", KEY_COUNT, 0},
+	{"pr_url", KEY_TEXT, 0},
+	{"build_log", KEY_TEXT, 0},
+	{"test_log", KEY_TEXT, 0},
+	{"signoff_cycle_count", KEY_COUNT, 0},
+	{"consecutive_failures", KEY_COUNT, 0},
+	{"review_cycle_count", KEY_COUNT, 0},
+	{"troubleshooter_input", KEY_TEXT, 0},
+	{"pending_agent", KEY_TEXT, 0},
+	{"started", KEY_TIME, 0},
+	{"last_updated", KEY_TIME, 0},
+	{"actions_dispatched", KEY_COUNT, 0},
+	{"troubleshooter_calls", KEY_COUNT, 0},
+	{"budget_extensions", KEY_COUNT, KEY_LATER},
+	{"attempts", KEY_MAP, KEY_BY_MACHINE},
+	{"revision", KEY_COUNT, KEY_BY_MACHINE},
+	{"format", KEY_ANY, KEY_LATER | KEY_BY_MACHINE},
+	{"outcome", KEY_ANY, KEY_LATER},
+	{"question", KEY_ANY, KEY_LATER},
+	{"question_trigger", KEY_ANY, KEY_LATER},
 };
 const size_t context_n_keys = COUNT(context_keys);
 
-bool context_is_counter(const char *key)
+static const struct key_row *find_row(const char *key)
 {
 	for (size_t i = 0; i < context_n_keys; i++)
 		if (strcmp(context_keys[i].name, key) == 0)
-			return context_keys[i].kind == KEY_COUNT;
-	return false;
+			return &context_keys[i];
+	return NULL;
 }
 
-/* The keys in the order of context_keys. */
-static const char new_document[] =
-	"---\nstate: %s\nwork_item_id: %s\nspec_path:\nfix_iteration: 0\nreview_fix_iteration: 0\n"
-	"pr_url:\nbuild_log:\ntest_log:\nsignoff_cycle_count: 0\nconsecutive_failures: 0\n"
-	"review_cycle_count: 0\ntroubleshooter_input:\npending_agent:\nstarted: %s\n"
-	"last_updated: %s\nactions_dispatched: 0\ntroubleshooter_calls: 0\nattempts: {}\n"
-	"revision: 0\n---\n\n# %s Dev Team Context\n";
+bool context_is_counter(const char *key)
+{
+	const struct key_row *row = find_row(key);
+
+	return row && row->kind == KEY_COUNT;
+}
+
+/* A `format` that is not a number is a key of the user's. */
+bool context_by_hand(const char *key, struct str value)
+{
+	const struct key_row *row = find_row(key);
+	uint64_t ignored;
+
+	return !row || !(row->flags & KEY_BY_MACHINE) ||
+	       (row->kind == KEY_ANY && !number_parse(value, 0, CONTEXT_COUNT_MAX, &ignored));
+}
 
 int context_new(struct context *c, const char *file, const char *id, const char *state,
 	const char *now, struct error *err)
@@ -50,7 +62,16 @@ int context_new(struct context *c, const char *file, const char *id, const char 
 
 	yaml_add_scalar(&first, str_of(state));
 	yaml_add_scalar(&owner, str_of(id));
-	buf_addf(&text, new_document, first.s, owner.s, now, now, id);
+	buf_adds(&text, "---\n");
+	for (size_t i = 0; i < context_n_keys; i++) {
+		const char *const values[] = {NULL, "", first.s, owner.s, now, "0", "{}"};
+		const char *value = values[context_keys[i].kind];
+
+		if (!(context_keys[i].flags & KEY_LATER))
+			buf_addf(
+				&text, "%s:%s%s\n", context_keys[i].name, *value ? " " : "", value);
+	}
+	buf_addf(&text, "---\n\n# %s Dev Team Context\n", id);
 	rc = context_parse(c, file, buf_str(&text), err);
 	c->changed = rc == 0;
 	return rc;

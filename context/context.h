@@ -75,6 +75,8 @@ void context_put(struct context *c, const char *name, struct str text);
 bool section_name_valid(struct str name);
 /* True for the keys that hold counters. */
 bool context_is_counter(const char *key);
+/* Whether people may set the key to `value`. */
+bool context_by_hand(const char *key, struct str value);
 
 struct delta;
 /* The document with its changes. `kept` (may be NULL) gets the ranges of the old text that are in

@@ -22,11 +22,16 @@ struct section {
 	bool known, changed, added, removed;
 };
 
-enum key_kind { KEY_TEXT, KEY_COUNT, KEY_MAP };
+/* KEY_ANY is not checked; STATE, ID and TIME are texts with a value in a new document. */
+enum key_kind { KEY_ANY, KEY_TEXT, KEY_STATE, KEY_ID, KEY_TIME, KEY_COUNT, KEY_MAP };
+
+/* Not in a new document; people must not set it. */
+enum { KEY_LATER = 1, KEY_BY_MACHINE = 2 };
 
 struct key_row {
 	const char *name;
 	enum key_kind kind;
+	unsigned flags;
 };
 
 /* The keys that the machine owns, in the order of a new document. */

@@ -68,12 +68,14 @@ static int check_value(const struct context *c, const struct key_row *row, const
 {
 	unsigned long ignored;
 
+	if (row->kind == KEY_ANY)
+		return 0;
 	if (row->kind == KEY_MAP)
 		return check_map(c, node, err);
 	if (node->kind != YAML_SCALAR)
 		return error_at(err, c->file, node->line, node->col,
 			"'%s' must be a text, not a list or map", row->name);
-	if (row->kind == KEY_TEXT || yaml_is_null(node))
+	if (row->kind != KEY_COUNT || yaml_is_null(node))
 		return 0;
 	return yaml_uint(node, c->file, row->name, CONTEXT_COUNT_MAX, &ignored, err);
 }

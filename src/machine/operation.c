@@ -49,7 +49,7 @@ int engine_note_operation(struct engine_run *r, struct error *err)
 
 /* ---- keys that people set ---- */
 
-enum { NOTED_MAX = 4096, SHOWN_MAX = 200, COUNT_MAX = 999999999 };
+enum { NOTED_MAX = 4096, SHOWN_MAX = 200 };
 
 int engine_set_key(struct context_file *f, const char *key, struct str value, struct error *err)
 {
@@ -75,17 +75,14 @@ int engine_check_key(struct arena *a, const char *key, struct str *value, struct
 	if (!path_is_id(name) || str_find(name, STR(".")) < name.n)
 		return error_set(
 			err, ERR_USAGE, "bad key '%.100s': must be letters, digits, '_', '-'", key);
-	if (strcmp(key, "work_item_id") == 0 || strcmp(key, "revision") == 0 ||
-		strcmp(key, "attempts") == 0)
-		return error_set(err, ERR_INPUT, "'%s' is not to be set", key);
+	if (!context_by_hand(key, *value))
+		return error_set(err, ERR_INPUT, "'%s' cannot be set by hand", key);
 	if (str_utf8_fault(*value))
 		return error_set(err, ERR_INPUT, "the value is not UTF-8 text: byte %zu",
 			str_utf8_fault(*value));
 	if (strcmp(key, "state") == 0 && !value->n)
 		return error_set(err, ERR_INPUT, "'state' must not be empty");
-	if (context_is_counter(key) && !number_parse(*value, 0, COUNT_MAX, &count))
-		return error_set(err, ERR_INPUT,
-			"'%s' must be a whole number up to %d, not '%.60s'", key, COUNT_MAX,
-			value->p);
+	if (context_is_counter(key) && !number_parse(*value, 0, CONTEXT_COUNT_MAX, &count))
+		return number_refuse(err, ERR_INPUT, key, *value, 0, CONTEXT_COUNT_MAX);
 	return 0;
 }

@@ -4,7 +4,7 @@
 
 /* MAX_CALLS in a row without progress stop the run until a person looks. MAX_EXTENSIONS budgets may
  * be added without asking the user. */
-enum { MAX_CALLS = 3, MAX_EXTENSIONS = 2, COUNT_MAX = 999999999 };
+enum { MAX_CALLS = 3, MAX_EXTENSIONS = 2 };
 
 #define LOG "Troubleshooter Log"
 
@@ -187,7 +187,7 @@ static const char *set_count(struct engine_run *r, const char *key, const char *
 	const char *fault;
 	uint64_t count;
 
-	if (!number_parse(str_of(value), 0, COUNT_MAX, &count))
+	if (!number_parse(str_of(value), 0, CONTEXT_COUNT_MAX, &count))
 		return "must be a whole number";
 	fault = iteration_fault(r, key, count);
 	if (!fault)
