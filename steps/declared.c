@@ -1,5 +1,4 @@
 #include "steps/steps.h"
-#include "src/machine/verdict.h"
 
 static const char *arguments(struct step_context *c, const struct declared_action *item)
 {
@@ -64,7 +63,7 @@ static const struct declared_outcome *outcome_of(
 	const char *word = steps_answer_word(c, item->writes);
 
 	if (!*word && !item->agent)
-		word = verdict_passed(context_section(c->doc, item->writes)) ? "passed" : "failed";
+		word = steps_script_passed(c, item->writes) ? "passed" : "failed";
 	for (size_t i = 0; i < item->n_outcomes; i++)
 		if (strcmp(item->outcomes[i].word, word) == 0)
 			return &item->outcomes[i];

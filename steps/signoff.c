@@ -67,8 +67,7 @@ static void judge(struct step_context *c, struct buf *failures)
 {
 	judge_agent(c, failures, REVIEW, "approved", verdict_approved);
 	judge_agent(c, failures, RESEARCH, "validated", verdict_validated);
-	if (!verdict_passed(context_section(c->doc, BUILD)) ||
-		strcmp(steps_answer_word(c, BUILD), "failed") == 0)
+	if (!steps_script_passed(c, BUILD))
 		steps_add_failure(c, failures, BUILD);
 }
 

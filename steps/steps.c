@@ -94,6 +94,12 @@ const char *steps_answer_word(const struct step_context *c, const char *section)
 	return arena_dup(c->arena, str_of(word));
 }
 
+bool steps_script_passed(const struct step_context *c, const char *section)
+{
+	return verdict_passed(context_section(c->doc, section)) &&
+	       strcmp(steps_answer_word(c, section), "failed") != 0;
+}
+
 const char *steps_quote(struct step_context *c, const char *text)
 {
 	CLEANUP(buf_release) struct buf word = BUF_INIT;

@@ -34,6 +34,8 @@ void steps_add_reads(struct step_context *c, struct step_request *r, const char 
 
 /* The result word of the answer in `section`: as recorded, else its JSON status, else "". */
 const char *steps_answer_word(const struct step_context *c, const char *section);
+/* Whether the script that wrote `section` passed, by its text and its recorded word. */
+bool steps_script_passed(const struct step_context *c, const char *section);
 /* The name of the fix section that is due: `Fix N`. */
 const char *steps_fix_section(struct step_context *c);
 /* `text` as one word of a shell command. */

@@ -1,5 +1,4 @@
 #include "steps/steps.h"
-#include "src/machine/verdict.h"
 
 #define RESULT "Validate Result"
 
@@ -36,8 +35,8 @@ static const char *log_path(struct step_context *c, struct str result)
 static void decide(struct step_context *c)
 {
 	struct str result = context_section(c->doc, RESULT);
-	const char *word = steps_answer_word(c, RESULT), *log = log_path(c, result);
-	bool passed = verdict_passed(result) && strcmp(word, "failed") != 0;
+	const char *log = log_path(c, result);
+	bool passed = steps_script_passed(c, RESULT);
 
 	context_set(c->doc, "build_log", str_of(log));
 	if (passed) {
@@ -57,6 +56,8 @@ const struct step step_validating = {
 	.about = "run the repository's own checks",
 	.pending = "validate",
 	.triggers = (const char *const[]){"clean", "build_failed", NULL},
+	.verdicts = (const char *const[]){RESULT, NULL},
+	.keeps_verdicts = true,
 	.request = request,
 	.decide = decide,
 };

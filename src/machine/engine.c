@@ -164,8 +164,9 @@ static void clear_answers(struct engine_run *r, const char *state)
 	const struct workflow_state *st = workflow_state(r->m->workflow, state);
 	const struct step *step = r->m->step_for(r->m->workflow, state);
 
-	for (size_t i = 0; step && step->verdicts && step->verdicts[i]; i++)
-		context_put(r->doc, step->verdicts[i], (struct str){0});
+	for (const char *const *v = step && !step->keeps_verdicts ? step->verdicts : NULL; v && *v;
+		v++)
+		context_put(r->doc, *v, (struct str){0});
 	if (step && step->answer && context_attempts(r->doc, state) > 0)
 		set_aside(r, step->answer);
 	for (size_t i = 0; st && st->declared && i < st->declared->n; i++)

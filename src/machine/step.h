@@ -65,11 +65,13 @@ struct step_context {
 
 struct step {
 	const char *state, *about;
-	const char *pending;         /* value of `pending_agent` meanwhile */
-	const char *const *triggers; /* every trigger of decide(); NULL-ended */
-	unsigned before_request, before_decide;
+	const char *pending;                    /* value of `pending_agent` meanwhile */
+	const char *const *triggers;            /* every trigger of decide(); NULL-ended */
+	unsigned before_request, before_decide; /* of enum effect: carried out before these */
 	const char *answer;          /* section that is set aside when the state is entered again */
-	const char *const *verdicts; /* sections emptied when the state is entered; NULL-ended */
+	const char *const *verdicts; /* sections that only their agents and scripts may write;
+					NULL-ended. Emptied when the state is entered... */
+	bool keeps_verdicts;         /* ...unless this is set */
 	void (*request)(struct step_context *c); /* no requests: decide() is next */
 	void (*decide)(struct step_context *c);
 };

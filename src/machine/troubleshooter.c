@@ -124,18 +124,18 @@ static bool may_set(const char *key)
 	       strcmp(key, "spec_path") == 0 || strcmp(key, "state") == 0;
 }
 
-/* A section whose text is a verdict. */
+/* A section whose text is a verdict, of a step or of a declared state. */
 static bool is_verdict(const struct engine_run *r, const char *section)
 {
-	static const char *const names[] = {"Validate Result", "Signoff Review", "Signoff Research",
-		"Signoff Build Result", NULL};
+	const struct workflow *w = r->m->workflow;
 
-	if (str_in(str_of(section), names))
-		return true;
-	for (size_t i = 0; i < r->m->workflow->n_declared; i++) {
-		const struct declared_state *d = &r->m->workflow->declared[i];
+	for (size_t i = 0; i < w->n_states; i++) {
+		const struct step *step = r->m->step_for(w, w->states[i].name);
+		const struct declared_state *d = w->states[i].declared;
 
-		for (size_t k = 0; k < d->n; k++)
+		if (step && str_in(str_of(section), step->verdicts))
+			return true;
+		for (size_t k = 0; d && k < d->n; k++)
 			if (strcmp(d->items[k].writes, section) == 0)
 				return true;
 	}
@@ -148,10 +148,10 @@ static const char *section_fault(const struct engine_run *r, const char *section
 	if (!section_name_valid(str_of(section)) || strcmp(section, CONTEXT_ACTIONS) == 0 ||
 		strcmp(section, LOG) == 0)
 		return "this section is not the troubleshooter's to write";
+	if (strcmp(section, "Review Notes") == 0)
+		return verdict_approved(str_of(text)) ? "only a reviewer approves" : NULL;
 	if (*text && is_verdict(r, section))
 		return "this section is a verdict: it may only be emptied, to be asked for anew";
-	if (strcmp(section, "Review Notes") == 0 && verdict_approved(str_of(text)))
-		return "only a reviewer approves";
 	return NULL;
 }
 

@@ -323,6 +323,8 @@ ENGINE_TEST(what_it_may_not_change_is_refused_said_and_noted)
 			"this section is a verdict: it may only be emptied, to be asked for anew"},
 		{"{\"section\":\"" WIRE_SIGNOFF_REVIEW "\",\"text\":\"approved\"}",
 			"this section is a verdict: it may only be emptied, to be asked for anew"},
+		{"{\"section\":\"" WIRE_SIGNOFF_BUILD "\",\"text\":\"passed\"}",
+			"this section is a verdict: it may only be emptied, to be asked for anew"},
 		{"{\"section\":\"" WIRE_NOTES "\",\"text\":\"approved\"}",
 			"only a reviewer approves"},
 		{"{\"key\":\"" WIRE_PULL_REQUEST_KEY "\"}",

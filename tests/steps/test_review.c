@@ -239,3 +239,26 @@ STEP_TEST(signoff_recorded_words_outdo_the_prose)
 	assert_trigger("changes_requested");
 	assert_section(WIRE_NOTES, WIRE_SIGNOFF_REVIEW ":\n\napproved");
 }
+
+/* The troubleshooter may write any other section, so it could approve in place of the script. */
+STEP_TEST(what_a_script_or_a_reviewer_writes_is_a_verdict_of_its_step)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; steps[i]; i++) {
+		given(WIRE_PULL_REQUEST_KEY ": " URL "\n", "");
+		if (steps[i]->request)
+			asks(steps[i]);
+		for (size_t k = 0; k < step_case.moment.requests.n; k++) {
+			const struct step_request *r = &step_case.moment.requests.items[k];
+
+			if (r->agent &&
+				!str_in(str_of(r->format),
+					(const char *const[]){VERDICT, "validated | failed", NULL}))
+				continue;
+			assert_true(str_in(str_of(r->writes), steps[i]->verdicts));
+			found++;
+		}
+	}
+	assert_int_equal(found, 5);
+}
