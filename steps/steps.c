@@ -86,7 +86,7 @@ const char *steps_answer_word(const struct step_context *c, const char *section)
 {
 	char word[64];
 
-	for (const json *a = json_first(c->outstanding); a; a = json_next(a))
+	for (const json *a = json_first(c->actions); a; a = json_next(a))
 		if (strcmp(json_get_str(a, "write_section"), section) == 0)
 			return action_word(c->doc, a).p;
 	if (!verdict_status(context_section(c->doc, section), word, sizeof(word)))

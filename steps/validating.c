@@ -26,7 +26,7 @@ static const char *log_path(struct step_context *c, struct str result)
 		end = str_find(path, STR("\n"));
 		return arena_dup(c->arena, str_trim(str_sub(path, 0, end)));
 	}
-	for (const json *a = json_first(c->outstanding); a; a = json_next(a))
+	for (const json *a = json_first(c->actions); a; a = json_next(a))
 		if (json_get_str(a, "log_file"))
 			return json_get_str(a, "log_file");
 	return "";

@@ -3,7 +3,7 @@
 #include "src/machine/verdict.h"
 
 /* The store's key for the ids of the actions that wait for an answer, a JSON array. */
-#define OUTSTANDING_KEY "asked"
+#define UNANSWERED_KEY "asked"
 
 enum { TIMEOUT_MAX_S = 604800 };
 
@@ -196,7 +196,7 @@ struct str action_word(const struct context *c, const json *action)
 	return (struct str){"", 0};
 }
 
-int action_note_outstanding(struct context_file *f, const json *array, struct error *err)
+int action_note_unanswered(struct context_file *f, const json *array, struct error *err)
 {
 	CLEANUP(json_free) json *ids = json_array();
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -206,10 +206,10 @@ int action_note_outstanding(struct context_file *f, const json *array, struct er
 		if (!action_answered(&f->doc, a))
 			json_push_str(ids, str_of(json_get_str(a, "id")));
 	json_print(&text, ids);
-	if (context_get_key(f, OUTSTANDING_KEY, &last, err) < 0)
+	if (context_get_key(f, UNANSWERED_KEY, &last, err) < 0)
 		return -1;
 	if (!str_eq(last, buf_str(&text)))
-		context_put_key(f, OUTSTANDING_KEY, buf_str(&text));
+		context_put_key(f, UNANSWERED_KEY, buf_str(&text));
 	return 0;
 }
 
@@ -218,7 +218,7 @@ int action_noted(struct context_file *f, json **ids, struct error *err)
 	struct error ignored;
 	struct str text;
 
-	if (context_get_key(f, OUTSTANDING_KEY, &text, err) < 0)
+	if (context_get_key(f, UNANSWERED_KEY, &text, err) < 0)
 		return -1;
 	if (text.n)
 		(void)json_parse(ids, text, &ignored);

@@ -39,7 +39,7 @@ char *action_log_heading(struct arena *a, const json *action);
  * must not wait again under the same id, or a late answer to it would be taken a second time.
  */
 /* Notes those of `array` that have no answer; written by the next save. -1: ERR_SYSTEM. */
-int action_note_outstanding(struct context_file *f, const json *array, struct error *err);
+int action_note_unanswered(struct context_file *f, const json *array, struct error *err);
 /* *ids: those that were noted; NULL if none were yet: a document written by another program. */
 int action_noted(struct context_file *f, json **ids, struct error *err);
 /* True if `id` is one of them, or if there are none. */

@@ -13,7 +13,7 @@ static bool is_text(struct str s)
 
 static bool is_run(struct str s)
 {
-	return is_text(s) && s.n <= SCRIPT_RUN_MAX;
+	return is_text(s) && s.n <= SCRIPTED_RUN_MAX;
 }
 
 static bool is_key(struct str key)
@@ -39,7 +39,7 @@ static void read_text(struct config_reader *r, const struct config_field *f, con
 		*(struct str *)into = v->text;
 }
 
-#define TURN(member) CONFIG_AT(scripted, member)
+#define TURN(member) CONFIG_AT(scripted_turn, member)
 
 static const struct config_field turn_fields[] = {
 	{.key = "run", .kind = CONFIG_TEXT, .form = &run_form, TURN(run)},
@@ -49,7 +49,7 @@ static const struct config_field turn_fields[] = {
 		.kind = CONFIG_TEXT,
 		.form = &result_form,
 		TURN(result),
-		CONFIG_PLACE(scripted, result_line)},
+		CONFIG_PLACE(scripted_turn, result_line)},
 	{.key = "silent", .kind = CONFIG_BOOL, TURN(silent)},
 	{.key = "timeout",
 		.kind = CONFIG_INTEGER,
@@ -61,7 +61,7 @@ static const struct config_field turn_fields[] = {
 
 static void check_turn(struct config_reader *r, const struct yaml *map, void *of)
 {
-	const struct scripted *t = of;
+	const struct scripted_turn *t = of;
 	const struct yaml *silent = yaml_get(map, "silent");
 
 	if (silent && !t->silent)
@@ -84,7 +84,7 @@ static const struct config_field turn_field = {
 static void read_script_turn(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, void *into)
 {
-	struct scripted *turn = into;
+	struct scripted_turn *turn = into;
 
 	turn->exec = v->kind == YAML_SCALAR && str_is(v->text, "exec");
 	if (v->kind == YAML_MAP)
@@ -99,9 +99,9 @@ static const struct config_field script_turn_field = {
 /* A single answer is a list of one. */
 #define TURNS(field)                                                                               \
 	{                                                                                          \
-		.kind = CONFIG_LIST, CONFIG_ITEMS_AT(script_entry, turns, n),                      \
+		.kind = CONFIG_LIST, CONFIG_ITEMS_AT(scripted_entry, turns, n),                    \
 		CONFIG_RANGE(1, TURNS_MAX), .single = true, .item = &(field),                      \
-		CONFIG_PLACE(scripted, line)                                                       \
+		CONFIG_PLACE(scripted_turn, line)                                                  \
 	}
 
 static const struct config_field answer_turns = TURNS(turn_field);
@@ -109,7 +109,8 @@ static const struct config_field script_turns = TURNS(script_turn_field);
 
 #define ENTRIES(member, turns)                                                                     \
 	.key = #member, .kind = CONFIG_ENTRIES, .form = &key_form, .item = &(turns),               \
-	CONFIG_ITEMS_AT(script_agents, member.list, member.n), CONFIG_PLACE(script_entry, line)
+	CONFIG_ITEMS_AT(scripted_agents, member.list, member.n),                                   \
+	CONFIG_PLACE(scripted_entry, line)
 
 static const struct config_field file_fields[] = {
 	{ENTRIES(answers, answer_turns)},
@@ -117,27 +118,27 @@ static const struct config_field file_fields[] = {
 	{0},
 };
 
-int agents_parse(struct arena *a, const char *file, struct str text, struct script_agents *s,
+int agents_parse(struct arena *a, const char *file, struct str text, struct scripted_agents *s,
 	struct error *err)
 {
 	struct yaml *top;
 
-	*s = (struct script_agents){.file = file};
+	*s = (struct scripted_agents){.file = file};
 	if (yaml_parse(a, text, file, 1, &top, err) < 0)
 		return -1;
 	return config_decode(a, file, top, "a script of agents", file_fields, s, err);
 }
 
-int agents_load(struct arena *a, const char *path, struct script_agents *s, struct error *err)
+int agents_load(struct arena *a, const char *path, struct scripted_agents *s, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	if (sys_read_file(&text, path, SCRIPT_MAX, NULL, err) < 0)
+	if (sys_read_file(&text, path, SCRIPTED_MAX, NULL, err) < 0)
 		return -1;
 	return agents_parse(a, path, buf_str(&text), s, err);
 }
 
-static const struct script_entry *entry_of(const struct script_entries *e, struct str key)
+static const struct scripted_entry *entry_of(const struct scripted_entries *e, struct str key)
 {
 	for (size_t i = 0; i < e->n; i++)
 		if (str_is(key, e->list[i].key))
@@ -152,10 +153,10 @@ static bool is_fix(struct str section)
 	       strspn(section.p + 4, "0123456789") == section.n - 4;
 }
 
-static const struct script_entry *find_in(const struct script_entries *e, const json *action)
+static const struct scripted_entry *find_in(const struct scripted_entries *e, const json *action)
 {
 	struct str section = str_of(json_get_str(action, "write_section"));
-	const struct script_entry *found = entry_of(e, str_of(json_get_str(action, "id")));
+	const struct scripted_entry *found = entry_of(e, str_of(json_get_str(action, "id")));
 
 	if (!found)
 		found = entry_of(e, section);
@@ -164,11 +165,11 @@ static const struct script_entry *find_in(const struct script_entries *e, const 
 	return found;
 }
 
-int agents_find(const struct script_agents *s, const json *action,
-	const struct script_entry **entry, struct error *err)
+int agents_find(const struct scripted_agents *s, const json *action,
+	const struct scripted_entry **entry, struct error *err)
 {
 	bool script = json_str_is(action, "action", "run_script");
-	const struct script_entry *other = find_in(script ? &s->answers : &s->scripts, action);
+	const struct scripted_entry *other = find_in(script ? &s->answers : &s->scripts, action);
 
 	*entry = find_in(script ? &s->scripts : &s->answers, action);
 	if (*entry)
@@ -183,10 +184,10 @@ int agents_find(const struct script_agents *s, const json *action,
 		json_get_str(action, "id"), json_get_str(action, "write_section"));
 }
 
-int agents_turn(const struct script_agents *s, const struct script_entry *entry, size_t use,
-	const json *action, const struct scripted **turn, struct error *err)
+int agents_turn(const struct scripted_agents *s, const struct scripted_entry *entry, size_t use,
+	const json *action, const struct scripted_turn **turn, struct error *err)
 {
-	const struct scripted *t = &entry->turns[use < entry->n ? use : entry->n - 1];
+	const struct scripted_turn *t = &entry->turns[use < entry->n ? use : entry->n - 1];
 
 	*turn = t;
 	if (!t->result || action_accepts(action, str_of(t->result)))

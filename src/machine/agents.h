@@ -11,14 +11,14 @@
 
 #include "context/file.h"
 
-#define SCRIPT_MAX ((size_t)16 << 20) /* bytes of a file */
+#define SCRIPTED_MAX ((size_t)16 << 20) /* bytes of a file */
 
 enum {
-	SCRIPT_RUN_MAX = 100000, /* bytes of `run`: the system passes it on as one word */
+	SCRIPTED_RUN_MAX = 100000, /* bytes of `run`: the system passes it on as one word */
 };
 
 /* One turn of an entry. */
-struct scripted {
+struct scripted_turn {
 	bool exec;          /* really run the action's own command; nothing else is set */
 	bool silent;        /* no answer */
 	const char *run;    /* shell commands, may be NULL */
@@ -31,40 +31,40 @@ struct scripted {
 };
 
 /* The answers to one key: a section, the id of an action, or `Fix N`. */
-struct script_entry {
+struct scripted_entry {
 	const char *key;
 	unsigned line, col;
-	struct scripted *turns;
+	struct scripted_turn *turns;
 	size_t n;
 };
 
-struct script_entries {
-	struct script_entry *list;
+struct scripted_entries {
+	struct scripted_entry *list;
 	size_t n;
 };
 
-struct script_agents {
+struct scripted_agents {
 	const char *file;
-	struct script_entries answers, scripts;
+	struct scripted_entries answers, scripts;
 	bool others; /* an agent without an entry is asked elsewhere; set by the caller */
 };
 
 /* -1: ERR_INPUT with FILE:LINE:COL. */
-int agents_parse(struct arena *a, const char *file, struct str text, struct script_agents *s,
+int agents_parse(struct arena *a, const char *file, struct str text, struct scripted_agents *s,
 	struct error *err);
-int agents_load(struct arena *a, const char *path, struct script_agents *s, struct error *err);
+int agents_load(struct arena *a, const char *path, struct scripted_agents *s, struct error *err);
 
 /*
  * The entry that plays `action`: that of its id, else of its section, else `Fix N` for the sections
  * Fix 1, Fix 2... *entry is NULL for a run_script that is to be run as it is, and with `others` for
  * an agent's action that has none; without, that is -1.
  */
-int agents_find(const struct script_agents *s, const json *action,
-	const struct script_entry **entry, struct error *err);
+int agents_find(const struct scripted_agents *s, const json *action,
+	const struct scripted_entry **entry, struct error *err);
 
 /* The turn for the `use`-th time (from 0); the last one stays. -1: it does not fit the action. */
-int agents_turn(const struct script_agents *s, const struct script_entry *entry, size_t use,
-	const json *action, const struct scripted **turn, struct error *err);
+int agents_turn(const struct scripted_agents *s, const struct scripted_entry *entry, size_t use,
+	const json *action, const struct scripted_turn **turn, struct error *err);
 
 #define AGENT_RUN "agent_run"
 

@@ -129,7 +129,7 @@ static void put_answer(struct context *c, const json *action, struct str text)
 
 /* The action has an answer. The same bytes may come again, also with the word that was missing. */
 static int check_repeat(const struct context *c, const json *action, const char *word,
-	struct str text, enum answer_fate *fate, struct error *err)
+	struct str text, enum answer_outcome *outcome, struct error *err)
 {
 	struct str known = action_word(c, action);
 	bool same = !word || !*word || str_is(known, word);
@@ -137,13 +137,13 @@ static int check_repeat(const struct context *c, const json *action, const char 
 	if (!str_eq(action_text(c, action), str_trim(text)) || (!same && known.n))
 		return error_set(err, ERR_STATE, "action '%.200s' has an answer already",
 			json_get_str(action, "id"));
-	*fate = same ? ANSWER_AGAIN : ANSWER_TAKEN;
+	*outcome = same ? ANSWER_AGAIN : ANSWER_TAKEN;
 	return 0;
 }
 
 /* An agent that did not learn that its answer was recorded sends it again: not a new answer. */
 static int not_outstanding(const struct context_file *f, const char *id, const char *word,
-	struct str text, enum answer_fate *fate, struct error *err)
+	struct str text, enum answer_outcome *outcome, struct error *err)
 {
 	struct str own = context_get(&f->doc, "work_item_id"), given = str_of(id);
 	size_t slash = str_find(given, STR("/"));
@@ -153,7 +153,7 @@ static int not_outstanding(const struct context_file *f, const char *id, const c
 			"action '%.200s' belongs to another work item, not to '%s'", id, own.p);
 	if (!was_taken(f, id, word, text))
 		return answer_refuse_stale(f, id, err);
-	*fate = ANSWER_AGAIN;
+	*outcome = ANSWER_AGAIN;
 	return 0;
 }
 
@@ -201,31 +201,31 @@ static void record_word(struct context_file *f, json *action, const char *word, 
 }
 
 /* Puts an answer into the document without saving it, and notes the event. */
-static int take_answer(struct context_file *f, const char *id, const char *word, struct str text,
-	enum answer_fate *fate, struct error *err)
+static int apply_answer(struct context_file *f, const char *id, const char *word, struct str text,
+	enum answer_outcome *outcome, struct error *err)
 {
 	CLEANUP(json_free) json *array = NULL, *noted = NULL;
 	json *action;
 
-	*fate = ANSWER_TAKEN;
+	*outcome = ANSWER_TAKEN;
 	if (action_load(&f->doc, &array, err) < 0 || action_noted(f, &noted, err) < 0)
 		return -1;
 	action = action_find(array, id);
 	if (!action || (!action_answered(&f->doc, action) && !action_is_noted(noted, id)))
-		return not_outstanding(f, id, word, text, fate, err);
+		return not_outstanding(f, id, word, text, outcome, err);
 	if (check_text(text, err) < 0 || check_word(action, word, text, err) < 0)
 		return -1;
 	if (action_answered(&f->doc, action)) {
-		if (check_repeat(&f->doc, action, word, text, fate, err) < 0)
+		if (check_repeat(&f->doc, action, word, text, outcome, err) < 0)
 			return -1;
-		if (*fate == ANSWER_AGAIN)
+		if (*outcome == ANSWER_AGAIN)
 			return 0;
 	} else {
 		put_answer(&f->doc, action, text);
 	}
 	record_word(f, action, word, text);
 	action_store(&f->doc, array);
-	return action_note_outstanding(f, array, err);
+	return action_note_unanswered(f, array, err);
 }
 
 /* `ADR-7/researching/1` as part of a file name: other characters become `_`. */
@@ -286,28 +286,28 @@ static void note_operation(
 
 /* A session that lost the lease adds nothing; what it recorded before stays recorded. */
 static int refuse_owner(struct context_file *f, const char *id, const char *word, struct str text,
-	enum answer_fate *fate, struct error *err)
+	enum answer_outcome *outcome, struct error *err)
 {
 	if (err->code != ERR_STATE)
 		return -1;
 	if (!was_taken(f, id, word, text))
 		return refuse(f, id, text, err);
-	*fate = ANSWER_AGAIN;
+	*outcome = ANSWER_AGAIN;
 	*err = (struct error){0};
 	return 0;
 }
 
 int answer_record(struct context_file *f, const char *owner, const char *id, const char *word,
-	struct str text, enum answer_fate *fate, struct error *err)
+	struct str text, enum answer_outcome *outcome, struct error *err)
 {
 	const char *item = context_get(&f->doc, "work_item_id").p;
 
 	note_operation(f, owner, id, word);
 	if (owner && lease_admit(f, item, owner, err) < 0)
-		return refuse_owner(f, id, word, text, fate, err);
-	if (take_answer(f, id, word, text, fate, err) < 0)
+		return refuse_owner(f, id, word, text, outcome, err);
+	if (apply_answer(f, id, word, text, outcome, err) < 0)
 		return err->code == ERR_SYSTEM ? -1 : refuse(f, id, text, err);
-	if (!owner && *fate == ANSWER_AGAIN)
+	if (!owner && *outcome == ANSWER_AGAIN)
 		return 0;
 	if (!owner && lease_admit(f, item, NULL, err) < 0)
 		return -1;
@@ -332,7 +332,7 @@ static const char *recorded_word(struct arena *a, const struct context_file *f, 
 }
 
 int answer_record_file(struct arena *a, const char *context_file, const char *owner, const char *id,
-	const char *word, struct str text, const char **recorded, enum answer_fate *fate,
+	const char *word, struct str text, const char **recorded, enum answer_outcome *outcome,
 	struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
@@ -343,7 +343,7 @@ int answer_record_file(struct arena *a, const char *context_file, const char *ow
 				&f, arena_printf(&f.doc.arena, "%s-unrecorded", f.name), text, err);
 		return -1;
 	}
-	if (answer_record(&f, owner, id, word, text, fate, err) < 0)
+	if (answer_record(&f, owner, id, word, text, outcome, err) < 0)
 		return -1;
 	*recorded = recorded_word(a, &f, id);
 	return 0;

@@ -11,7 +11,7 @@
 
 #include "src/machine/action.h"
 
-enum answer_fate {
+enum answer_outcome {
 	ANSWER_TAKEN,
 	ANSWER_AGAIN, /* the same bytes and word were recorded before, and may have been used since:
 			 nothing changes */
@@ -26,11 +26,11 @@ enum answer_fate {
  * work item's lease. An accepted answer renews the lease of the holder.
  */
 int answer_record(struct context_file *f, const char *owner, const char *id, const char *word,
-	struct str text, enum answer_fate *fate, struct error *err);
+	struct str text, enum answer_outcome *outcome, struct error *err);
 /* The same into the document of that path; *recorded is the result word. If the document is locked
  * for too long, the text is kept under logs/ and *err says where. */
 int answer_record_file(struct arena *a, const char *context_file, const char *owner, const char *id,
-	const char *word, struct str text, const char **recorded, enum answer_fate *fate,
+	const char *word, struct str text, const char **recorded, enum answer_outcome *outcome,
 	struct error *err);
 
 /*

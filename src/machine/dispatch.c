@@ -5,7 +5,7 @@
 
 static const char *action_id(struct engine_run *r, const char *part, unsigned long attempt)
 {
-	return arena_printf(&r->arena, "%s/%s/%lu", r->m->id, part, attempt);
+	return arena_printf(&r->arena, "%s/%s/%lu", r->e->id, part, attempt);
 }
 
 static json *read_sections(const struct step_request *q)
@@ -20,7 +20,7 @@ static json *read_sections(const struct step_request *q)
 /* Where the script of that state (or declared part) and attempt writes its output. */
 static char *log_path(struct engine_run *r, const char *state, unsigned long attempt)
 {
-	const struct context_file *f = r->m->file;
+	const struct context_file *f = r->e->file;
 	char stamp[CLOCK_TEXT];
 
 	clock_stamp(f->now, stamp);
@@ -47,7 +47,7 @@ static json *action_new(struct engine_run *r, const struct step_request *q)
 		JSON_IF(q->agent && q->args && *q->args, JSON_TEXT("args", q->args)),
 		JSON_IF(q->trigger, JSON_TEXT("trigger", q->trigger)),
 		JSON_IF(q->trigger, JSON_INT("cycle_count", q->cycle_count)),
-		JSON_TEXT("context_file", r->m->file->path),
+		JSON_TEXT("context_file", r->e->file->path),
 		JSON_IF(q->agent && !q->trigger, JSON_VALUE("read_sections", read_sections(q))),
 		JSON_TEXT("write_section", q->writes), JSON_TEXT("result_format", q->format),
 		JSON_IF(q->command, JSON_TEXT("command", q->command)),
@@ -64,13 +64,13 @@ static json *note_dispatch(struct engine_run *r, const json *action)
 
 	context_set_count(
 		r->doc, "actions_dispatched", context_count(r->doc, "actions_dispatched") + 1);
-	return JSON_ADD(context_event(r->m->file, "dispatch"), JSON_TEXT("action", id),
+	return JSON_ADD(context_event(r->e->file, "dispatch"), JSON_TEXT("action", id),
 		JSON_TEXT("state", engine_state(r)), JSON_TEXT(who, json_get_str(action, who)),
 		JSON_IF(trigger, JSON_TEXT("trigger", trigger)),
 		JSON_INT("attempt", number_or(str_of(strrchr(id, '/') + 1), INT64_MAX, 0)),
 		JSON_IF(r->holds, JSON_TEXT("owner", r->holder.owner)),
 		JSON_IF(r->holds, JSON_INT("fence", r->holder.fence)),
-		JSON_IF(r->holds, JSON_TIME("deadline", r->m->file->now + r->holder.ttl_s)));
+		JSON_IF(r->holds, JSON_TIME("deadline", r->e->file->now + r->holder.ttl_s)));
 }
 
 /* A newer request for a section replaces an older one. */
@@ -119,7 +119,7 @@ void engine_dispatch_troubleshooter(struct engine_run *r, const char *trigger, u
 {
 	const struct step_request request = {
 		.message = arena_printf(
-			&r->arena, "Calling the troubleshooter for %s: %s", r->m->id, trigger),
+			&r->arena, "Calling the troubleshooter for %s: %s", r->e->id, trigger),
 		.agent = "troubleshooter",
 		.skill = "troubleshooter",
 		.trigger = trigger,
@@ -128,7 +128,7 @@ void engine_dispatch_troubleshooter(struct engine_run *r, const char *trigger, u
 		.format = "continue | terminate | needs_user_input"};
 	json *action = action_new(r, &request);
 
-	engine_keep_answers(r);
+	engine_drop_unanswered(r);
 	r->print = json_array();
 	dispatch(r, action);
 	context_set(r->doc, "pending_agent", STR("troubleshooter"));
@@ -148,7 +148,7 @@ void engine_dispatch_again(struct engine_run *r)
 		if (action_answered(r->doc, a) || (some && json_len(r->print)))
 			continue;
 		copy = json_copy(a);
-		json_set(copy, "context_file", json_string(str_of(r->m->file->path)));
+		json_set(copy, "context_file", json_string(str_of(r->e->file->path)));
 		json_push(r->print, copy);
 	}
 }
@@ -161,5 +161,5 @@ void engine_dispatch_done(
 		r->print, JSON_OBJECT(JSON_TEXT("action", "done"), JSON_TEXT("result", result),
 				  JSON_TEXT("reason", reason),
 				  JSON_IF(question, JSON_TEXT("question", question)),
-				  JSON_IF(question, JSON_TEXT("context_file", r->m->file->path))));
+				  JSON_IF(question, JSON_TEXT("context_file", r->e->file->path))));
 }

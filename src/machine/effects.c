@@ -153,7 +153,7 @@ const struct environment environment_local = {.find_specs = search_specs,
 
 static void note_effect(struct engine_run *r, const char *effect)
 {
-	json_put_texts(context_event(r->m->file, "effect"), "effect", effect);
+	json_put_texts(context_event(r->e->file, "effect"), "effect", effect);
 }
 
 static int several_specs(struct engine_run *r, char *const *paths, size_t n, struct error *err)
@@ -164,7 +164,7 @@ static int several_specs(struct engine_run *r, char *const *paths, size_t n, str
 		buf_addf(&list, "%s%s", i ? ", " : "", paths[i]);
 	return error_set(err, ERR_INPUT,
 		"%zu files name '%s': %s; say which with 'dev-team context set FILE spec_path'", n,
-		r->m->id, list.s);
+		r->e->id, list.s);
 }
 
 /* find_spec() refuses a name that is not UTF-8, and nothing is saved. */
@@ -175,33 +175,33 @@ static void note_specs(struct engine_run *r, char *const *paths, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (!str_utf8_fault(str_of(paths[i])))
 			json_push_str(list, str_of(paths[i]));
-	context_seen(r->m->file, "specs", list);
+	context_seen(r->e->file, "specs", list);
 }
 
 static int find_spec(struct engine_run *r, struct error *err)
 {
-	const struct environment *e = r->m->environment;
+	const struct environment *env = r->e->environment;
 	char **paths;
 	size_t n;
 
 	if (context_get(r->doc, "spec_path").n)
 		return 0;
-	if (e->find_specs(e->data, &r->arena, r->m->id, &paths, &n, err) < 0)
+	if (env->find_specs(env->data, &r->arena, r->e->id, &paths, &n, err) < 0)
 		return -1;
 	note_specs(r, paths, n);
 	if (n == 0)
 		return error_set(err, ERR_INPUT,
 			"no file '_spec_*.md' in '%s' names '%s': write the id into the spec, or "
 			"set 'spec_path'",
-			r->m->repo, r->m->id);
+			r->e->repo, r->e->id);
 	if (n > 1)
 		return several_specs(r, paths, n, err);
 	if (str_utf8_fault(str_of(paths[0])))
 		return error_set(
-			err, ERR_INPUT, "the name of the spec of '%s' is not UTF-8", r->m->id);
+			err, ERR_INPUT, "the name of the spec of '%s' is not UTF-8", r->e->id);
 	if (paths[0][strcspn(paths[0], "\n\r\t\033")])
 		return error_set(err, ERR_INPUT,
-			"the name of the spec of '%s' has a control character", r->m->id);
+			"the name of the spec of '%s' has a control character", r->e->id);
 	context_set(r->doc, "spec_path", str_of(paths[0]));
 	return 0;
 }
@@ -221,24 +221,24 @@ static void keep_effect_events(struct engine_run *r)
 
 	if (!r->done)
 		return;
-	context_forget(r->m->file);
+	context_forget(r->e->file);
 	for (size_t i = 0; i < COUNT(kinds); i++)
 		if (r->done & kinds[i].effect)
 			note_effect(r, kinds[i].name);
-	(void)context_log(r->m->file, &ignored);
+	(void)context_log(r->e->file, &ignored);
 }
 
 static int carry_out(struct engine_run *r, const struct effect_kind *kind, struct error *err)
 {
-	const struct environment *e = r->m->environment;
+	const struct environment *env = r->e->environment;
 	bool done;
 
-	context_note(r->m->file, kind->waiting);
-	if (e->carry_out(e->data, kind, r->m->id, &done, err) < 0) {
+	context_note(r->e->file, kind->waiting);
+	if (env->carry_out(env->data, kind, r->e->id, &done, err) < 0) {
 		keep_effect_events(r);
 		return -1;
 	}
-	context_seen(r->m->file, kind->name, json_string(done ? STR("yes") : STR("no")));
+	context_seen(r->e->file, kind->name, json_string(done ? STR("yes") : STR("no")));
 	if (done) {
 		r->done |= kind->effect;
 		note_effect(r, kind->name);
@@ -257,24 +257,24 @@ static int carry_out(struct engine_run *r, const struct effect_kind *kind, struc
  */
 static int failing_checks(struct engine_run *r, struct error *err)
 {
-	const struct environment *e = r->m->environment;
+	const struct environment *env = r->e->environment;
 	struct str url = context_get(r->doc, "pr_url"), old;
 	char *text;
 
 	if (!url.n)
 		return 0;
-	context_note(r->m->file, "gh pr checks");
-	if (e->failing_checks(e->data, &r->arena, url.p, &text, err) < 0) {
+	context_note(r->e->file, "gh pr checks");
+	if (env->failing_checks(env->data, &r->arena, url.p, &text, err) < 0) {
 		engine_say(r, arena_printf(&r->arena, "the checks of %s cannot be asked: %s", url.p,
 				      err->text));
-		context_seen(r->m->file, "checks", NULL);
+		context_seen(r->e->file, "checks", NULL);
 		note_effect(r, "checks not asked");
 		*err = (struct error){0};
 		return 0;
 	}
 	if (str_utf8_fault(str_of(text)))
 		text = arena_dup(&r->arena, (struct str){0});
-	context_seen(r->m->file, "checks", json_string(str_of(text)));
+	context_seen(r->e->file, "checks", json_string(str_of(text)));
 	if (!*text)
 		return 0;
 	old = context_section(r->doc, "Last Failure");

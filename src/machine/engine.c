@@ -23,10 +23,10 @@ bool engine_is_terminal(const struct workflow *w, const char *state)
 
 void engine_say(struct engine_run *r, const char *text)
 {
-	const struct environment *e = r->m->environment;
+	const struct environment *env = r->e->environment;
 
-	if (e->say)
-		e->say(e->data, text);
+	if (env->say)
+		env->say(env->data, text);
 }
 
 /* Outstanding actions */
@@ -81,7 +81,7 @@ static bool is_step_answer(struct engine_run *r, const json *action, const void 
 }
 
 /* A kept answer is marked `carried`: it is not progress of the next array. */
-void engine_keep_answers(struct engine_run *r)
+void engine_drop_unanswered(struct engine_run *r)
 {
 	(void)filter_outstanding(r, is_step_answer, NULL);
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
@@ -94,7 +94,7 @@ void engine_keep_answers(struct engine_run *r)
 static void note_failure(struct engine_run *r, const char *action, const char *reason)
 {
 	r->failure = true;
-	JSON_ADD(context_event(r->m->file, "failure"), JSON_TEXT("action", action),
+	JSON_ADD(context_event(r->e->file, "failure"), JSON_TEXT("action", action),
 		JSON_TEXT("reason", reason),
 		JSON_INT("count", context_count(r->doc, "consecutive_failures")));
 }
@@ -112,7 +112,7 @@ static bool belongs_to_state(struct engine_run *r, const json *action, const voi
 /* Somebody set the state by hand: what the old state asked for is not wanted any more. */
 static void discard_other_states(struct engine_run *r)
 {
-	const char *prefix = arena_printf(&r->arena, "%s/%s/", r->m->id, engine_state(r));
+	const char *prefix = arena_printf(&r->arena, "%s/%s/", r->e->id, engine_state(r));
 
 	if (filter_outstanding(r, belongs_to_state, prefix) && !json_len(r->outstanding))
 		context_set(r->doc, "pending_agent", (struct str){0});
@@ -136,7 +136,7 @@ static int discard_stale(struct engine_run *r, struct error *err)
 {
 	CLEANUP(json_free) json *noted = NULL;
 
-	if (action_noted(r->m->file, &noted, err) < 0)
+	if (action_noted(r->e->file, &noted, err) < 0)
 		return -1;
 	(void)filter_outstanding(r, is_current, noted);
 	return 0;
@@ -161,8 +161,8 @@ static void set_aside(struct engine_run *r, const char *section)
  */
 static void clear_answers(struct engine_run *r, const char *state)
 {
-	const struct workflow_state *st = workflow_state(r->m->workflow, state);
-	const struct step *step = r->m->step_for(r->m->workflow, state);
+	const struct workflow_state *st = workflow_state(r->e->workflow, state);
+	const struct step *step = r->e->step_for(r->e->workflow, state);
 
 	for (const char *const *v = step && !step->keeps_verdicts ? step->verdicts : NULL; v && *v;
 		v++)
@@ -177,27 +177,27 @@ void engine_enter(struct engine_run *r, const char *to, const char *trigger, con
 {
 	char *from = arena_dup(&r->arena, context_get(r->doc, "state"));
 
-	json_put_texts(context_event(r->m->file, "transition"), "from", from, "to", to, "trigger",
+	json_put_texts(context_event(r->e->file, "transition"), "from", from, "to", to, "trigger",
 		trigger);
 	clear_outstanding(r);
 	clear_answers(r, to);
 	context_set(r->doc, "state", str_of(to));
 	context_set_count(r->doc, "troubleshooter_calls", 0);
-	if (!engine_is_terminal(r->m->workflow, to))
+	if (!engine_is_terminal(r->e->workflow, to))
 		return;
 	if (!why)
 		why = arena_printf(&r->arena, "'%s' gave '%s'", from, trigger);
 	context_set(r->doc, "outcome", str_of(why));
-	json_put_texts(context_event(r->m->file, "done"), "result",
+	json_put_texts(context_event(r->e->file, "done"), "result",
 		strcmp(to, "done") == 0 ? "success" : "failed", "reason", why);
 }
 
 static enum advance transition(struct engine_run *r, const char *trigger, struct error *err)
 {
-	const char *to = workflow_target(r->m->workflow, engine_state(r), trigger);
+	const char *to = workflow_target(r->e->workflow, engine_state(r), trigger);
 
 	if (!to)
-		return error_at(err, r->m->workflow->file, 0, 0,
+		return error_at(err, r->e->workflow->file, 0, 0,
 			"state '%s' has no transition for '%s'", engine_state(r), trigger);
 	engine_enter(r, to, trigger, NULL);
 	return ADVANCE_ON;
@@ -205,13 +205,13 @@ static enum advance transition(struct engine_run *r, const char *trigger, struct
 
 static enum advance boot(struct engine_run *r, struct error *err)
 {
-	const struct workflow_edge *edge = workflow_only_edge(r->m->workflow, engine_state(r));
+	const struct workflow_edge *edge = workflow_only_edge(r->e->workflow, engine_state(r));
 
 	if (!edge)
-		return error_at(err, r->m->workflow->file, 0, 0,
+		return error_at(err, r->e->workflow->file, 0, 0,
 			"the initial state '%s' must have exactly one way out", engine_state(r));
 	engine_enter(r, edge->to, edge->trigger, NULL);
-	return context_save(r->m->file, err) < 0 ? ADVANCE_FAILED : ADVANCE_ON;
+	return context_save(r->e->file, err) < 0 ? ADVANCE_FAILED : ADVANCE_ON;
 }
 
 static enum advance finish(struct engine_run *r)
@@ -246,16 +246,16 @@ static enum advance retry_unanswered(struct engine_run *r, bool progress)
 		return engine_troubleshooter_call(r,
 			arena_dup(&r->arena, str_of(json_get_str(call, "trigger"))),
 			(unsigned long)json_get_int(call, "cycle_count", 0));
-	engine_keep_answers(r);
+	engine_drop_unanswered(r);
 	return ADVANCE_ON;
 }
 
 /* A repeated `--returned=ID` counts only while that action is still outstanding. */
 static bool agents_are_back(const struct engine_run *r)
 {
-	const json *one = r->m->returned_id ? action_find(r->outstanding, r->m->returned_id) : NULL;
+	const json *one = r->e->returned_id ? action_find(r->outstanding, r->e->returned_id) : NULL;
 
-	return r->returned && (!r->m->returned_id || (one && !json_get(one, "carried")));
+	return r->returned && (!r->e->returned_id || (one && !json_get(one, "carried")));
 }
 
 /* A running script is not missing: a retry would start a second one next to it. */
@@ -271,7 +271,7 @@ static bool waits_for_script(const struct engine_run *r)
  * ADVANCE_ON: nothing is outstanding, or all of it is answered. An answer carried over from an
  * earlier array is not progress of this one, or a silent agent would be asked for ever.
  */
-static enum advance wait_for_answers(struct engine_run *r)
+static enum advance check_answers(struct engine_run *r)
 {
 	size_t answered = 0;
 	bool progress = false;
@@ -308,7 +308,7 @@ static void count_silence(struct engine_run *r, const struct step_context *c)
 {
 	struct str pending = context_get(r->doc, "pending_agent");
 
-	if (!r->returned || r->m->returned_id || json_len(r->outstanding) || !pending.n ||
+	if (!r->returned || r->e->returned_id || json_len(r->outstanding) || !pending.n ||
 		c->partly)
 		return;
 	count_failure(r, pending.p, "no answer");
@@ -320,10 +320,10 @@ static void count_silence(struct engine_run *r, const struct step_context *c)
 static int keep_failed_answer(struct engine_run *r, const struct step_context *c, struct error *err)
 {
 	struct str text = context_section(r->doc, c->section);
-	char *stem = arena_printf(&r->arena, "%s-%s-failed", r->m->file->name, engine_state(r));
+	char *stem = arena_printf(&r->arena, "%s-%s-failed", r->e->file->name, engine_state(r));
 	char *path;
 
-	if (context_keep(r->m->file, stem, text, &path, err) < 0)
+	if (context_keep(r->e->file, stem, text, &path, err) < 0)
 		return -1;
 	context_put(r->doc, KEPT_ANSWER,
 		str_of(arena_printf(&r->arena, "%s (%s)\n\n%s", c->reason, path, text.p)));
@@ -332,7 +332,7 @@ static int keep_failed_answer(struct engine_run *r, const struct step_context *c
 }
 
 /* Asks only for the failed action again; the good answers of its array stay. */
-static enum advance retry_failed(
+static enum advance handle_failed_answer(
 	struct engine_run *r, const struct step_context *c, struct error *err)
 {
 	const char *id = c->section;
@@ -358,7 +358,7 @@ static enum advance decide(
 		return ADVANCE_FAILED;
 	step->decide(c);
 	if (c->result == STEP_FAILED || c->result == STEP_UNCLEAR)
-		return retry_failed(r, c, err);
+		return handle_failed_answer(r, c, err);
 	context_set_count(r->doc, "consecutive_failures", 0);
 	context_put(r->doc, KEPT_ANSWER, (struct str){0});
 	if (c->result == STEP_ASK_AGAIN) {
@@ -390,16 +390,16 @@ static enum advance request(struct engine_run *r, const struct step *step,
 
 static enum advance run_step(struct engine_run *r, struct error *err)
 {
-	const struct step *step = r->m->step_for(r->m->workflow, engine_state(r));
-	const struct workflow_state *st = workflow_state(r->m->workflow, engine_state(r));
+	const struct step *step = r->e->step_for(r->e->workflow, engine_state(r));
+	const struct workflow_state *st = workflow_state(r->e->workflow, engine_state(r));
 	struct step_context c = {.arena = &r->arena,
 		.doc = r->doc,
-		.workflow = r->m->workflow,
+		.workflow = r->e->workflow,
 		.declared = st ? st->declared : NULL,
-		.id = r->m->id,
-		.research_skill = r->m->research_skill,
-		.repo = r->m->repo,
-		.outstanding = r->outstanding};
+		.id = r->e->id,
+		.research_skill = r->e->research_skill,
+		.repo = r->e->repo,
+		.actions = r->outstanding};
 
 	if (!step) {
 		unsigned long count;
@@ -442,9 +442,9 @@ static enum advance turn(struct engine_run *r, struct error *err)
 	const json *call, *violation;
 	enum advance next;
 
-	if (strcmp(engine_state(r), r->m->workflow->initial) == 0)
+	if (strcmp(engine_state(r), r->e->workflow->initial) == 0)
 		return boot(r, err);
-	if (engine_is_terminal(r->m->workflow, engine_state(r)))
+	if (engine_is_terminal(r->e->workflow, engine_state(r)))
 		return finish(r);
 	context_set(r->doc, "outcome", (struct str){0});
 	if (context_get(r->doc, "question").n)
@@ -456,26 +456,26 @@ static enum advance turn(struct engine_run *r, struct error *err)
 	if (violation)
 		return abort_run(r, violation);
 	engine_troubleshooter_discard(r);
-	next = wait_for_answers(r);
+	next = check_answers(r);
 	if (next != ADVANCE_ON)
 		return next;
 	call = engine_troubleshooter_action(r);
 	return call ? engine_troubleshooter_answered(r, call) : run_step(r, err);
 }
 
-static int open_run(struct engine_run *r, struct engine *m, struct error *err)
+static int open_run(struct engine_run *r, struct engine *e, struct error *err)
 {
 	struct str owner;
 
-	if (m->file->created && context_create(m->file, m->id, m->workflow->initial, err) < 0)
+	if (e->file->created && context_create(e->file, e->id, e->workflow->initial, err) < 0)
 		return -1;
-	if (m->file->created)
-		json_put_texts(context_event(m->file, "started"), "workflow", m->workflow->file);
-	owner = context_get(&m->file->doc, "work_item_id");
-	if (!str_is(owner, m->id))
+	if (e->file->created)
+		json_put_texts(context_event(e->file, "started"), "workflow", e->workflow->file);
+	owner = context_get(&e->file->doc, "work_item_id");
+	if (!str_is(owner, e->id))
 		return error_set(err, ERR_STATE, "'%s' belongs to work item '%s', not to '%s'",
-			m->file->path, owner.p, m->id);
-	*r = (struct engine_run){.m = m, .doc = &m->file->doc, .returned = m->returned};
+			e->file->path, owner.p, e->id);
+	*r = (struct engine_run){.e = e, .doc = &e->file->doc, .returned = e->returned};
 	if (engine_note_operation(r, err) < 0)
 		return -1;
 	return action_load(r->doc, &r->outstanding, err);
@@ -489,25 +489,25 @@ static int advance(struct engine_run *r, struct error *err)
 		if (turns == MAX_TURNS)
 			return error_set(err, ERR_INPUT,
 				"'%s' runs in a circle: %d transitions without an action",
-				r->m->workflow->file, MAX_TURNS);
+				r->e->workflow->file, MAX_TURNS);
 		next = turn(r, err);
 	}
 	return next == ADVANCE_FAILED ? -1 : 0;
 }
 
-static int advance_and_save(struct engine_run *r, struct engine *m, struct error *err)
+static int advance_and_save(struct engine_run *r, struct engine *e, struct error *err)
 {
-	if (open_run(r, m, err) < 0 || engine_claim(r, err) < 0 || discard_stale(r, err) < 0 ||
-		advance(r, err) < 0 || action_note_outstanding(m->file, r->outstanding, err) < 0)
+	if (open_run(r, e, err) < 0 || engine_claim(r, err) < 0 || discard_stale(r, err) < 0 ||
+		advance(r, err) < 0 || action_note_unanswered(e->file, r->outstanding, err) < 0)
 		return -1;
 	engine_release(r);
-	return context_save(m->file, err);
+	return context_save(e->file, err);
 }
 
-int engine_step(struct engine *m, struct buf *out, struct error *err)
+int engine_step(struct engine *e, struct buf *out, struct error *err)
 {
 	struct engine_run r = {0};
-	int rc = advance_and_save(&r, m, err);
+	int rc = advance_and_save(&r, e, err);
 
 	if (rc < 0)
 		engine_undo_claim(&r);

@@ -13,7 +13,7 @@ enum advance {
 
 /* One call of engine_step(). */
 struct engine_run {
-	struct engine *m;
+	struct engine *e;
 	struct context *doc;
 	struct arena arena;
 	json *outstanding; /* as in the document; engine_store() writes it back */
@@ -35,7 +35,7 @@ void engine_store(struct engine_run *r);
 /* Drops the outstanding action that writes `section`. */
 void engine_drop_section(struct engine_run *r, const char *section);
 /* Keeps the answers of the state's own actions for when the rest has been answered. */
-void engine_keep_answers(struct engine_run *r);
+void engine_drop_unanswered(struct engine_run *r);
 /* Enters state `to`. `why` (may be NULL) becomes the `outcome` if that is a terminal state. */
 void engine_enter(struct engine_run *r, const char *to, const char *trigger, const char *why);
 /* Shows a line to people. */

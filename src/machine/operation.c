@@ -16,33 +16,33 @@ static struct json_member text_if_valid(const char *key, const char *value)
 /* The text is kept each time that it changes. */
 static int put_workflow(struct engine_run *r, json *op, struct error *err)
 {
-	const struct workflow *w = r->m->workflow;
+	const struct workflow *w = r->e->workflow;
 	char sum[DIGEST_TEXT];
 	struct str last;
 
 	digest_text(w->source, sum);
 	json_put_texts(op, "workflow", w->file, "workflow_sum", sum);
-	if (context_get_key(r->m->file, WORKFLOW_KEY, &last, err) < 0)
+	if (context_get_key(r->e->file, WORKFLOW_KEY, &last, err) < 0)
 		return -1;
 	if (str_is(last, sum))
 		return 0;
 	json_put_str(op, "workflow_text", w->source);
-	context_put_key(r->m->file, WORKFLOW_KEY, str_of(sum));
+	context_put_key(r->e->file, WORKFLOW_KEY, str_of(sum));
 	if (last.n) /* the run continues with a changed one: its past was decided by the old one */
 		json_put_texts(
-			context_event(r->m->file, "workflow"), "workflow", w->file, "sum", sum);
+			context_event(r->e->file, "workflow"), "workflow", w->file, "sum", sum);
 	return 0;
 }
 
 int engine_note_operation(struct engine_run *r, struct error *err)
 {
-	const struct engine *m = r->m;
-	json *op = JSON_ADD(context_op(m->file, "step"), JSON_TEXT("id", m->id),
-		JSON_TEXT("file", m->file->path), JSON_BOOL("created", m->file->created),
-		text_if_valid("research_skill", m->research_skill), text_if_valid("repo", m->repo),
-		JSON_BOOL("returned", m->returned), text_if_valid("returned_id", m->returned_id),
-		text_if_valid("owner", m->owner),
-		JSON_IF(m->take_over, JSON_BOOL("take_over", true)));
+	const struct engine *e = r->e;
+	json *op = JSON_ADD(context_op(e->file, "step"), JSON_TEXT("id", e->id),
+		JSON_TEXT("file", e->file->path), JSON_BOOL("created", e->file->created),
+		text_if_valid("research_skill", e->research_skill), text_if_valid("repo", e->repo),
+		JSON_BOOL("returned", e->returned), text_if_valid("returned_id", e->returned_id),
+		text_if_valid("owner", e->owner),
+		JSON_IF(e->take_over, JSON_BOOL("take_over", true)));
 
 	return put_workflow(r, op, err);
 }

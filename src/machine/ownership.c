@@ -7,21 +7,21 @@
 #include "src/machine/action.h"
 #include "src/machine/engine_internal.h"
 
-static bool is_finished(const struct engine *m)
+static bool is_finished(const struct engine *e)
 {
-	return !m->file->created &&
-	       engine_is_terminal(m->workflow, context_get(&m->file->doc, "state").p);
+	return !e->file->created &&
+	       engine_is_terminal(e->workflow, context_get(&e->file->doc, "state").p);
 }
 
-int engine_admit(const struct engine *m, struct error *err)
+int engine_admit(const struct engine *e, struct error *err)
 {
 	struct lease_holder h;
 
-	if (lease_read(m->file, &h, err) < 0)
+	if (lease_read(e->file, &h, err) < 0)
 		return -1;
-	if (!h.live || m->take_over || lease_held_by(&h, m->owner) || is_finished(m))
+	if (!h.live || e->take_over || lease_held_by(&h, e->owner) || is_finished(e))
 		return 0;
-	return lease_refuse(&h, m->id, m->owner, err);
+	return lease_refuse(&h, e->id, e->owner, err);
 }
 
 /* Notes the holder for a replay, which sees neither the clock nor the leases of that time. */
@@ -29,7 +29,7 @@ static void note_holder(struct engine_run *r)
 {
 	const struct lease_holder *h = &r->holder;
 
-	context_seen(r->m->file, "holder",
+	context_seen(r->e->file, "holder",
 		JSON_OBJECT(JSON_TEXT("owner", h->owner ? h->owner : ""),
 			JSON_TEXT("from", h->from ? h->from : ""), JSON_INT("fence", h->fence),
 			JSON_INT("live", h->live)));
@@ -45,7 +45,7 @@ static const char *text_or_null(struct engine_run *r, const json *value, const c
 /* False if the journal has no holder for this call. */
 static bool replayed_holder(struct engine_run *r)
 {
-	const json *seen = context_replayed(r->m->file, "holder");
+	const json *seen = context_replayed(r->e->file, "holder");
 	const json *value = seen ? json_get(seen, "value") : NULL;
 
 	if (!value)
@@ -59,13 +59,13 @@ static bool replayed_holder(struct engine_run *r)
 
 bool engine_script_running(const struct engine_run *r, const json *action)
 {
-	const struct environment *e = r->m->environment;
+	const struct environment *env = r->e->environment;
 	const char *id = json_get_str(action, "id");
 
-	if (!e->still_running || !json_get(action, "command") ||
-		!e->still_running(e->data, r->m->file, id))
+	if (!env->still_running || !json_get(action, "command") ||
+		!env->still_running(env->data, r->e->file, id))
 		return false;
-	context_seen(r->m->file, "running", json_string(str_of(id)));
+	context_seen(r->e->file, "running", json_string(str_of(id)));
 	return true;
 }
 
@@ -83,23 +83,23 @@ static int take_from_other(struct engine_run *r, struct error *err)
 {
 	const char *reason = r->holder.live ? "taken over" : "it had run out";
 
-	lease_take(r->m->file, &r->holder, r->m->owner,
-		(int)r->m->workflow->limits.lease_minutes * 60);
-	JSON_ADD(context_event(r->m->file, "lease"), JSON_TEXT("owner", r->holder.owner),
+	lease_take(r->e->file, &r->holder, r->e->owner,
+		(int)r->e->workflow->limits.lease_minutes * 60);
+	JSON_ADD(context_event(r->e->file, "lease"), JSON_TEXT("owner", r->holder.owner),
 		JSON_TEXT("from", r->holder.from), JSON_INT("fence", r->holder.fence),
 		JSON_TIME("until", r->holder.until), JSON_TEXT("reason", reason));
 	renew_all(r);
 	r->returned = false;
-	if (action_note_outstanding(r->m->file, r->outstanding, err) < 0 ||
-		context_save(r->m->file, err) < 0)
+	if (action_note_unanswered(r->e->file, r->outstanding, err) < 0 ||
+		context_save(r->e->file, err) < 0)
 		return -1;
-	lease_stop_renewing(r->m->file); /* it was renewed just now */
+	lease_stop_renewing(r->e->file); /* it was renewed just now */
 	return 0;
 }
 
 static int read_holder(struct engine_run *r, struct error *err)
 {
-	struct context_file *f = r->m->file;
+	struct context_file *f = r->e->file;
 
 	if (f->replay && replayed_holder(r)) {
 		note_holder(r);
@@ -107,33 +107,33 @@ static int read_holder(struct engine_run *r, struct error *err)
 	}
 	if (lease_read(f, &r->holder, err) < 0)
 		return -1;
-	if (!f->replay && r->holder.fence && r->m->owner &&
-		!(r->holder.live && lease_held_by(&r->holder, r->m->owner)))
+	if (!f->replay && r->holder.fence && r->e->owner &&
+		!(r->holder.live && lease_held_by(&r->holder, r->e->owner)))
 		note_holder(r);
 	return 0;
 }
 
 int engine_claim(struct engine_run *r, struct error *err)
 {
-	struct engine *m = r->m;
+	struct engine *e = r->e;
 	struct lease_holder *h = &r->holder;
-	int ttl_s = (int)m->workflow->limits.lease_minutes * 60;
+	int ttl_s = (int)e->workflow->limits.lease_minutes * 60;
 
-	if (!m->file->replay && engine_admit(m, err) < 0)
+	if (!e->file->replay && engine_admit(e, err) < 0)
 		return -1;
 	if (read_holder(r, err) < 0)
 		return -1;
-	if (!m->owner || is_finished(m))
+	if (!e->owner || is_finished(e))
 		return 0;
 	r->holds = true;
-	if (h->owner && !lease_held_by(h, m->owner))
+	if (h->owner && !lease_held_by(h, e->owner))
 		return take_from_other(r, err);
 	r->acquired = !h->owner;
 	if (!h->live)
-		lease_take(m->file, h, m->owner, ttl_s);
+		lease_take(e->file, h, e->owner, ttl_s);
 	h->ttl_s = ttl_s;
-	h->until = m->file->now + ttl_s;
-	lease_renew(m->file, h);
+	h->until = e->file->now + ttl_s;
+	lease_renew(e->file, h);
 	return 0;
 }
 
@@ -142,12 +142,12 @@ void engine_release(struct engine_run *r)
 	const char *what = json_get_str(json_first(r->print), "action");
 
 	if (r->holder.owner && what && strcmp(what, "done") == 0)
-		lease_release(r->m->file, &r->holder);
+		lease_release(r->e->file, &r->holder);
 }
 
 void engine_undo_claim(struct engine_run *r)
 {
-	struct context_file *f = r->acquired ? r->m->file : NULL;
+	struct context_file *f = r->acquired ? r->e->file : NULL;
 	struct error ignored;
 
 	if (!f || !f->saves)

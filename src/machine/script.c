@@ -360,12 +360,12 @@ static int open_log(struct arena *a, const struct script_action *s, struct error
 static int record(const struct script_action *s, bool passed, const char *text, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	enum answer_fate fate;
+	enum answer_outcome outcome;
 
 	if (context_open(&f, s->document, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
 	return answer_record(
-		&f, NULL, s->id, passed ? "passed" : "failed", str_of(text), &fate, err);
+		&f, NULL, s->id, passed ? "passed" : "failed", str_of(text), &outcome, err);
 }
 
 static int conclude(struct arena *a, const struct script_action *s, const struct process_end *end,

@@ -49,7 +49,7 @@ struct step_context {
 	const struct workflow *workflow;
 	const struct declared_state *declared; /* of a declared state, else NULL */
 	const char *id, *research_skill, *repo;
-	const json *outstanding; /* the answered actions */
+	const json *actions; /* of the state, all answered */
 
 	/* set by request() */
 	VEC(struct step_request) requests;

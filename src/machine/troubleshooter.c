@@ -32,7 +32,7 @@ static const struct threshold *find_threshold(const char *trigger)
 
 static bool is_reached(const struct engine_run *r, const struct threshold *t)
 {
-	const char *limits = (const char *)&r->m->workflow->limits;
+	const char *limits = (const char *)&r->e->workflow->limits;
 
 	return context_count(r->doc, t->counter) >=
 	       *(const unsigned long *)(const void *)(limits + t->limit);
@@ -73,7 +73,7 @@ static bool cause_is_gone(const struct engine_run *r, const char *trigger)
 	const struct threshold *t = find_threshold(trigger);
 
 	if (strcmp(trigger, "unknown_state") == 0)
-		return r->m->step_for(r->m->workflow, engine_state(r)) != NULL;
+		return r->e->step_for(r->e->workflow, engine_state(r)) != NULL;
 	return t && !is_reached(r, t);
 }
 
@@ -84,9 +84,9 @@ void engine_troubleshooter_discard(struct engine_run *r)
 	if (!call || action_answered(r->doc, call) ||
 		!cause_is_gone(r, json_get_str(call, "trigger")))
 		return;
-	json_put_texts(context_event(r->m->file, "failure"), "action", json_get_str(call, "id"),
+	json_put_texts(context_event(r->e->file, "failure"), "action", json_get_str(call, "id"),
 		"reason", "what it was called for is gone");
-	engine_keep_answers(r);
+	engine_drop_unanswered(r);
 	context_set_count(r->doc, "troubleshooter_calls", 0);
 }
 
@@ -100,14 +100,14 @@ enum advance engine_troubleshooter_call(
 		engine_dispatch_troubleshooter(r, trigger, count);
 		return ADVANCE_STOP;
 	}
-	engine_keep_answers(r);
+	engine_drop_unanswered(r);
 	context_set(r->doc, "question_trigger", str_of(trigger));
 	engine_dispatch_done(r, "failed",
 		arena_printf(&r->arena,
 			"the troubleshooter was called %d times for '%s' and nothing got done; "
 			"look at '%s', "
 			"then set 'troubleshooter_calls' to 0",
-			MAX_CALLS, trigger, r->m->file->path),
+			MAX_CALLS, trigger, r->e->file->path),
 		NULL);
 	return ADVANCE_STOP;
 }
@@ -127,10 +127,10 @@ static bool may_set(const char *key)
 /* A section whose text is a verdict, of a step or of a declared state. */
 static bool is_verdict(const struct engine_run *r, const char *section)
 {
-	const struct workflow *w = r->m->workflow;
+	const struct workflow *w = r->e->workflow;
 
 	for (size_t i = 0; i < w->n_states; i++) {
-		const struct step *step = r->m->step_for(w, w->states[i].name);
+		const struct step *step = r->e->step_for(w, w->states[i].name);
 		const struct declared_state *d = w->states[i].declared;
 
 		if (step && str_in(str_of(section), step->verdicts))
@@ -158,7 +158,7 @@ static const char *section_fault(const struct engine_run *r, const char *section
 /* Only the user may declare work done that its reviewers have not approved. */
 static const char *state_fault(const struct engine_run *r, const char *to)
 {
-	const struct workflow_state *st = workflow_state(r->m->workflow, to);
+	const struct workflow_state *st = workflow_state(r->e->workflow, to);
 
 	if (!st)
 		return "no such state in the workflow";
@@ -249,7 +249,7 @@ static void change_state(struct engine_run *r, const json *answer)
 	for (const json *c = json_is_array(changes) ? json_first(changes) : NULL; c;
 		c = json_next(c)) {
 		CLEANUP(buf_release) struct buf text = BUF_INIT;
-		json *event = context_event(r->m->file, "change");
+		json *event = context_event(r->e->file, "change");
 		const char *fault;
 
 		json_print(&text, c);
@@ -274,7 +274,7 @@ static void resume(struct engine_run *r, const char *trigger, const json *answer
 	if (t)
 		context_set_count(r->doc, t->counter, 0);
 	change_state(r, answer);
-	engine_keep_answers(r);
+	engine_drop_unanswered(r);
 	/* a transition that it makes itself is not progress */
 	context_set_count(r->doc, "troubleshooter_calls", calls);
 }
@@ -289,7 +289,7 @@ static void end_run(struct engine_run *r, const char *reason)
 
 static void ask_user(struct engine_run *r, const char *trigger, const char *reason)
 {
-	engine_keep_answers(r);
+	engine_drop_unanswered(r);
 	context_set(r->doc, "question", str_of(reason));
 	context_set(r->doc, "question_trigger", str_of(trigger));
 	context_set(r->doc, "pending_agent", STR("user"));
@@ -325,7 +325,7 @@ enum advance engine_troubleshooter_answered(struct engine_run *r, const json *ac
 			arena_printf(&r->arena,
 				"the budget of %lu actions was extended %d times; the "
 				"troubleshooter would go on: %s. Go on?",
-				r->m->workflow->limits.max_actions, MAX_EXTENSIONS, reason));
+				r->e->workflow->limits.max_actions, MAX_EXTENSIONS, reason));
 	else if (str_is(word, "continue"))
 		resume(r, trigger, answer);
 	else if (str_is(word, "terminate"))

@@ -27,7 +27,7 @@ struct run_item {
 	int64_t started;            /* of state.json */
 	size_t n_started;           /* actions */
 
-	struct script_agents scripted;
+	struct scripted_agents scripted;
 	/* Only with real agents. */
 	bool real;
 	const char *plugin_root;     /* of roles and skills */
@@ -60,8 +60,8 @@ enum { RUN_WORD_SIZE = 80 };
 
 struct run_action {
 	const json *action;
-	const struct script_entry *entry; /* NULL: a real script or agent */
-	const struct scripted *turn;      /* of the entry */
+	const struct scripted_entry *entry; /* NULL: a real script or agent */
+	const struct scripted_turn *turn;   /* of the entry */
 };
 
 /* Carries the action out and records the answer. `word`: its result word; "" if there is none. */

@@ -49,13 +49,13 @@ static int take_results(struct arena *a, struct context_file *f, const struct ru
 	for (size_t i = 0; i < call->results.n; i++) {
 		struct str all = str_of(call->results.p[i]);
 		size_t eq = str_find(all, STR("="));
-		enum answer_fate fate;
+		enum answer_outcome outcome;
 
 		if (eq == all.n || !eq)
 			return error_set(
 				err, ERR_USAGE, "--result must be ACTION=TEXT, not '%.60s'", all.p);
 		if (answer_record(f, NULL, arena_dup(a, str_sub(all, 0, eq)), NULL,
-			    str_sub(all, eq + 1, all.n), &fate, err) < 0)
+			    str_sub(all, eq + 1, all.n), &outcome, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -84,7 +84,7 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 {
 	const char *repo = call->repo;
 	struct environment environment = environment_local;
-	struct engine m = {.file = f,
+	struct engine e = {.file = f,
 		.workflow = w,
 		.step_for = steps_find,
 		.environment = &environment,
@@ -103,9 +103,9 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 	if (f->created && call->results.n)
 		return error_set(
 			err, ERR_STATE, "'%s' does not exist yet: nothing is outstanding", f->path);
-	if (call->results.n && (engine_admit(&m, err) < 0 || take_results(a, f, call, err) < 0))
+	if (call->results.n && (engine_admit(&e, err) < 0 || take_results(a, f, call, err) < 0))
 		return -1;
-	return engine_step(&m, out, err);
+	return engine_step(&e, out, err);
 }
 
 int run_step(struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err)

@@ -345,7 +345,7 @@ static void write_answer(
 static int replay_answers(
 	struct explore_replay *t, const struct explore_label *label, struct error *err)
 {
-	enum answer_fate fate;
+	enum answer_outcome outcome;
 	size_t i = 0;
 
 	if (json_len(t->printed) != label->n)
@@ -354,8 +354,9 @@ static int replay_answers(
 		const struct explore_answer *answer = label->answers[i];
 
 		write_answer(t, a, answer);
-		if (!answer->silent && simulator_record(t->simulator, NULL, json_get_str(a, "id"),
-					       answer->word, str_of(answer->text), &fate, err) < 0)
+		if (!answer->silent &&
+			simulator_record(t->simulator, NULL, json_get_str(a, "id"), answer->word,
+				str_of(answer->text), &outcome, err) < 0)
 			return -1;
 	}
 	return 0;

@@ -309,11 +309,11 @@ void explore_trial_end(struct explore_trial *t)
 int explore_trial_record(struct explore_trial *t, const char *owner, const json *action,
 	const struct explore_answer *answer, struct error *err)
 {
-	enum answer_fate fate;
+	enum answer_outcome outcome;
 
 	t->graph->calls++;
 	if (simulator_record(t->simulator, owner, json_get_str(action, "id"), answer->word,
-		    str_of(answer->text), &fate, err) < 0)
+		    str_of(answer->text), &outcome, err) < 0)
 		return -1;
 	set_key(t, t->changes);
 	return 0;

@@ -391,7 +391,7 @@ static bool replay_step(struct replay *r, const struct recorded_commit *c)
 	const char *skill = json_get_str(note, "research_skill"),
 		   *repo = json_get_str(note, "repo");
 	struct environment environment;
-	struct engine m = {.file = &r->file,
+	struct engine e = {.file = &r->file,
 		.workflow = &r->workflow,
 		.step_for = steps_find,
 		.environment = &environment,
@@ -403,11 +403,11 @@ static bool replay_step(struct replay *r, const struct recorded_commit *c)
 		.owner = json_get_str(note, "owner"),
 		.take_over = json_is_true(json_get(note, "take_over"))};
 
-	if (!m.id || !load_workflow(r, note))
+	if (!e.id || !load_workflow(r, note))
 		return false;
 	recorded_environment(&environment, &r->file);
 	if (open_document(r))
-		(void)engine_step(&m, &out, &r->err);
+		(void)engine_step(&e, &out, &r->err);
 	return true;
 }
 
@@ -484,7 +484,7 @@ static bool replay_record(struct replay *r, const struct recorded_commit *c)
 	CLEANUP(buf_release) struct buf text = BUF_INIT, document = BUF_INIT;
 	CLEANUP(json_free) json *events = NULL;
 	const char *id = json_get_str(c->saved.note, "action");
-	enum answer_fate fate;
+	enum answer_outcome outcome;
 
 	if (!c->saved.document_key || c->saved.removed || !id)
 		return false;
@@ -496,7 +496,7 @@ static bool replay_record(struct replay *r, const struct recorded_commit *c)
 		return false;
 	note_agent_turns(&r->file, events);
 	(void)answer_record(&r->file, json_get_str(c->saved.note, "owner"), id,
-		json_get_str(c->saved.note, "word"), buf_str(&text), &fate, &r->err);
+		json_get_str(c->saved.note, "word"), buf_str(&text), &outcome, &r->err);
 	return true;
 }
 

@@ -163,13 +163,13 @@ int simulator_step(
 }
 
 int simulator_record(struct simulator *s, const char *owner, const char *action, const char *word,
-	struct str text, enum answer_fate *fate, struct error *err)
+	struct str text, enum answer_outcome *outcome, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 
 	if (enter(s, &f, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
-	return answer_record(&f, owner, action, word, text, fate, err);
+	return answer_record(&f, owner, action, word, text, outcome, err);
 }
 
 int simulator_set(struct simulator *s, const char *key, struct str value, struct error *err)

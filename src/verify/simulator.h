@@ -81,7 +81,7 @@ int simulator_step(
 	struct simulator *s, const struct simulator_call *call, json **actions, struct error *err);
 /* `dev-team record`; `owner` and `word` may be NULL. */
 int simulator_record(struct simulator *s, const char *owner, const char *action, const char *word,
-	struct str text, enum answer_fate *fate, struct error *err);
+	struct str text, enum answer_outcome *outcome, struct error *err);
 /* `dev-team context set`; an empty value removes the key. */
 int simulator_set(struct simulator *s, const char *key, struct str value, struct error *err);
 /* Opens the document for reading; context_close() it. */

@@ -105,7 +105,7 @@ int step_as(const char *id, bool returned, const char *returned_id)
 		.failing_checks = failing_checks,
 		.still_running = still_running,
 		.say = say};
-	struct engine m = {.file = &f,
+	struct engine e = {.file = &f,
 		.workflow = &t.workflow,
 		.step_for = steps_find,
 		.environment = &environment,
@@ -121,17 +121,17 @@ int step_as(const char *id, bool returned, const char *returned_id)
 	t.err = (struct error){0};
 	if (context_open(&f, t.path, CONTEXT_MAY_CREATE, &t.err) < 0)
 		return -1;
-	return engine_step(&m, &t.out, &t.err);
+	return engine_step(&e, &t.out, &t.err);
 }
 
 int answer_as(const char *id, const char *word, const char *text)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	enum answer_fate fate;
+	enum answer_outcome outcome;
 
 	t.err = (struct error){0};
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
-	return answer_record(&f, NULL, id, word, str_of(text), &fate, &t.err);
+	return answer_record(&f, NULL, id, word, str_of(text), &outcome, &t.err);
 }
 
 void answer(const char *id, const char *word, const char *text)

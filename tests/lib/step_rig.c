@@ -33,7 +33,7 @@ void given(const char *keys, const char *sections)
 		.id = "ADR-7",
 		.research_skill = "researcher-plan",
 		.repo = "/r",
-		.outstanding = step_case.outstanding};
+		.actions = step_case.outstanding};
 }
 
 void put_answered(const char *section, const char *format, const char *word)

@@ -2,9 +2,9 @@
 #include "tests/lib/scratch.h"
 #include "tests/lib/wire.h"
 
-static struct script_agents parsed(const char *text)
+static struct scripted_agents parsed(const char *text)
 {
-	struct script_agents s;
+	struct scripted_agents s;
 	struct error err = {0};
 
 	if (agents_parse(&arena, "a.yaml", str_of(text), &s, &err) < 0)
@@ -14,7 +14,7 @@ static struct script_agents parsed(const char *text)
 
 static void refused(const char *text, const char *message)
 {
-	struct script_agents s;
+	struct scripted_agents s;
 	struct error err = {0};
 
 	assert_int_equal(agents_parse(&arena, "a.yaml", str_of(text), &s, &err), -1);
@@ -45,11 +45,11 @@ static json *script(const char *section)
 
 /* Text of the turn that an agent gets; NULL when there is none. */
 static const char *text_for(
-	const struct script_agents *s, const char *id, const char *section, size_t use)
+	const struct scripted_agents *s, const char *id, const char *section, size_t use)
 {
 	CLEANUP(json_free) json *j = agent(id, section);
-	const struct script_entry *entry;
-	const struct scripted *turn;
+	const struct scripted_entry *entry;
+	const struct scripted_turn *turn;
 	struct error err = {0};
 
 	if (agents_find(s, j, &entry, &err) < 0)
@@ -60,17 +60,17 @@ static const char *text_for(
 
 TEST(an_answer_has_its_parts_and_its_place)
 {
-	struct script_agents s = parsed("answers:\n"
-					"  Fix 1:\n"
-					"    - run: make\n"
-					"      timeout: 5\n"
-					"      text_from: run\n"
-					"      result: fixed\n"
-					"    - text: |\n"
-					"        two\n"
-					"        lines\n"
-					"    - silent: true\n");
-	const struct scripted *t = s.answers.list[0].turns;
+	struct scripted_agents s = parsed("answers:\n"
+					  "  Fix 1:\n"
+					  "    - run: make\n"
+					  "      timeout: 5\n"
+					  "      text_from: run\n"
+					  "      result: fixed\n"
+					  "    - text: |\n"
+					  "        two\n"
+					  "        lines\n"
+					  "    - silent: true\n");
+	const struct scripted_turn *t = s.answers.list[0].turns;
 
 	assert_int_equal(s.answers.n, 1);
 	assert_int_equal(s.scripts.n, 0);
@@ -90,7 +90,7 @@ TEST(an_answer_has_its_parts_and_its_place)
 
 TEST(a_file_may_be_empty_and_an_entry_may_be_one_answer)
 {
-	struct script_agents s = parsed("answers: {Fix 1: {text: one}}\n");
+	struct scripted_agents s = parsed("answers: {Fix 1: {text: one}}\n");
 
 	assert_int_equal(parsed("").answers.n, 0);
 	assert_int_equal(parsed("answers: {}\nscripts: {}\n").scripts.n, 0);
@@ -99,7 +99,7 @@ TEST(a_file_may_be_empty_and_an_entry_may_be_one_answer)
 
 TEST(a_list_is_used_in_order_and_its_last_stays)
 {
-	struct script_agents s = parsed("answers: {Fix 1: [{text: a}, {text: b}]}\n");
+	struct scripted_agents s = parsed("answers: {Fix 1: [{text: a}, {text: b}]}\n");
 
 	assert_string_equal(text_for(&s, "A-1/fixing/1", "Fix 1", 0), "a");
 	assert_string_equal(text_for(&s, "A-1/fixing/1", "Fix 1", 1), "b");
@@ -109,10 +109,10 @@ TEST(a_list_is_used_in_order_and_its_last_stays)
 
 TEST(an_id_wins_over_a_section_and_that_over_fix_n)
 {
-	struct script_agents s = parsed("answers:\n"
-					"  Fix N: {text: any}\n"
-					"  Fix 2: {text: second}\n"
-					"  A-1/fixing/9: {text: ninth}\n");
+	struct scripted_agents s = parsed("answers:\n"
+					  "  Fix N: {text: any}\n"
+					  "  Fix 2: {text: second}\n"
+					  "  A-1/fixing/9: {text: ninth}\n");
 
 	assert_string_equal(text_for(&s, "A-1/fixing/1", "Fix 1", 0), "any");
 	assert_string_equal(text_for(&s, "A-1/fixing/2", "Fix 2", 0), "second");
@@ -126,11 +126,11 @@ TEST(an_id_wins_over_a_section_and_that_over_fix_n)
 
 TEST(a_script_is_run_unless_it_has_an_answer)
 {
-	struct script_agents s = parsed("scripts:\n"
-					"  Lint: [{text: failed}, exec]\n");
+	struct scripted_agents s = parsed("scripts:\n"
+					  "  Lint: [{text: failed}, exec]\n");
 	CLEANUP(json_free) json *lint = script("Lint"), *other = script(WIRE_VALIDATION);
-	const struct script_entry *entry;
-	const struct scripted *turn;
+	const struct scripted_entry *entry;
+	const struct scripted_turn *turn;
 	struct error err = {0};
 
 	assert_int_equal(agents_find(&s, other, &entry, &err), 0);
@@ -144,9 +144,9 @@ TEST(a_script_is_run_unless_it_has_an_answer)
 
 TEST(an_agent_without_an_answer_is_named)
 {
-	struct script_agents s = parsed("answers: {Fix 1: {text: x}}\n");
+	struct scripted_agents s = parsed("answers: {Fix 1: {text: x}}\n");
 	CLEANUP(json_free) json *j = agent("A-1/fixing/2", "Fix 2");
-	const struct script_entry *entry;
+	const struct scripted_entry *entry;
 	struct error err = {0};
 
 	assert_int_equal(agents_find(&s, j, &entry, &err), -1);
@@ -156,10 +156,10 @@ TEST(an_agent_without_an_answer_is_named)
 
 TEST(an_entry_on_the_wrong_side_is_named)
 {
-	struct script_agents s = parsed("answers:\n  Lint: {text: passed}\n"
-					"scripts:\n  Fix 1: {text: x}\n");
+	struct scripted_agents s = parsed("answers:\n  Lint: {text: passed}\n"
+					  "scripts:\n  Fix 1: {text: x}\n");
 	CLEANUP(json_free) json *a = agent("A-1/fixing/1", "Fix 1"), *b = script("Lint");
-	const struct script_entry *entry;
+	const struct scripted_entry *entry;
 	struct error err = {0};
 
 	assert_int_equal(agents_find(&s, a, &entry, &err), -1);
@@ -170,10 +170,10 @@ TEST(an_entry_on_the_wrong_side_is_named)
 
 TEST(a_result_that_the_action_does_not_take_is_refused)
 {
-	struct script_agents s = parsed("answers: {Fix 1: {text: x, result: mended}}\n");
+	struct scripted_agents s = parsed("answers: {Fix 1: {text: x, result: mended}}\n");
 	CLEANUP(json_free) json *j = agent("A-1/fixing/1", "Fix 1");
-	const struct script_entry *entry;
-	const struct scripted *turn;
+	const struct scripted_entry *entry;
+	const struct scripted_turn *turn;
 	struct error err = {0};
 
 	assert_int_equal(agents_find(&s, j, &entry, &err), 0);
@@ -258,7 +258,7 @@ TEST(commands_that_the_system_could_not_pass_on_are_refused)
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
 	buf_adds(&b, "answers: {A: {silent: true, run: '");
-	for (int i = 0; i <= SCRIPT_RUN_MAX; i++)
+	for (int i = 0; i <= SCRIPTED_RUN_MAX; i++)
 		buf_addc(&b, 'x');
 	buf_adds(&b, "'}}\n");
 	refused(b.s, "a.yaml:1:34: 'run' must be a text of 1 to 100000 bytes, not "
@@ -267,7 +267,7 @@ TEST(commands_that_the_system_could_not_pass_on_are_refused)
 
 TEST(a_file_that_cannot_be_read_is_named)
 {
-	struct script_agents s;
+	struct scripted_agents s;
 	struct error err = {0};
 
 	assert_int_equal(agents_load(&arena, "/nonexistent/a.yaml", &s, &err), -1);

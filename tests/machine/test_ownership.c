@@ -47,13 +47,13 @@ static int step_by(const char *owner, bool take_over, bool returned)
 	} while (0)
 
 static int record_by(const char *owner, const char *id, const char *word, const char *text,
-	enum answer_fate *fate)
+	enum answer_outcome *outcome)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 
 	t.err = (struct error){0};
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
-	return answer_record(&f, owner, id, word, str_of(text), fate, &t.err);
+	return answer_record(&f, owner, id, word, str_of(text), outcome, &t.err);
 }
 
 static struct lease_holder holder(void)
@@ -89,7 +89,7 @@ ENGINE_TEST(a_second_loop_changes_nothing)
 
 ENGINE_TEST(each_call_of_the_owner_renews)
 {
-	enum answer_fate fate;
+	enum answer_outcome outcome;
 
 	workflow(BOTH);
 	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
@@ -99,8 +99,8 @@ ENGINE_TEST(each_call_of_the_owner_renews)
 	at("03:29:59");
 	answer("ADR-7/both/1", "good", "Yes."); /* nobody said who: the id is ann's */
 	at("04:29:58");
-	assert_int_equal(record_by("ann", "ADR-7/both/1", "good", "Yes.", &fate), 0);
-	assert_int_equal(fate, ANSWER_AGAIN);
+	assert_int_equal(record_by("ann", "ADR-7/both/1", "good", "Yes.", &outcome), 0);
+	assert_int_equal(outcome, ANSWER_AGAIN);
 	at("05:29:57");
 	assert_true(holder().live);
 	at("05:29:58");
@@ -190,12 +190,12 @@ ENGINE_TEST(an_end_by_hand_is_anybodys)
 
 ENGINE_TEST(a_lease_that_ran_out_is_the_owners_until_another_comes)
 {
-	enum answer_fate fate;
+	enum answer_outcome outcome;
 
 	workflow(BOTH);
 	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
 	at("09:00:00");
-	assert_int_equal(record_by("ann", "ADR-7/both/1", "good", "Yes.", &fate), 0);
+	assert_int_equal(record_by("ann", "ADR-7/both/1", "good", "Yes.", &outcome), 0);
 	assert_true(holder().live);
 	at("11:00:00");
 	owner_gets("ann", "ADR-7/both/2");
@@ -203,7 +203,7 @@ ENGINE_TEST(a_lease_that_ran_out_is_the_owners_until_another_comes)
 	at("12:00:00");
 	owner_gets("bob", "ADR-7/both/3");
 	assert_true(events_have("\"reason\":\"it had run out\""));
-	assert_refused(record_by("ann", "ADR-7/both/3", "passed", "passed", &fate),
+	assert_refused(record_by("ann", "ADR-7/both/3", "passed", "passed", &outcome),
 		arena_printf(&t.arena,
 			"'ann' no longer holds 'ADR-7': 'bob' took it over at "
 			"2026-11-21T12:00:00Z; "
@@ -285,7 +285,7 @@ ENGINE_TEST(a_late_answer_is_told_who_took_over)
 
 ENGINE_TEST(an_answer_that_was_used_may_come_again)
 {
-	enum answer_fate fate;
+	enum answer_outcome outcome;
 	char *doc;
 
 	by_hand("researching", "", "");
@@ -293,13 +293,16 @@ ENGINE_TEST(an_answer_that_was_used_may_come_again)
 	answer("ADR-7/researching/1", "briefed", "A brief.\n");
 	steps_to("ADR-7/implementing/1");
 	doc = document();
-	assert_int_equal(record_by(NULL, "ADR-7/researching/1", "briefed", " A brief.", &fate), 0);
-	assert_int_equal(fate, ANSWER_AGAIN);
-	assert_int_equal(record_by(NULL, "ADR-7/researching/1", NULL, "A brief.", &fate), 0);
-	assert_int_equal(fate, ANSWER_AGAIN);
-	assert_int_equal(record_by(NULL, "ADR-7/researching/1", "failed", "A brief.", &fate), -1);
-	assert_int_equal(record_by(NULL, "ADR-7/researching/1", "briefed", "Other.", &fate), -1);
-	assert_int_equal(record_by(NULL, "ADR-7/researching/2", "briefed", "A brief.", &fate), -1);
+	assert_int_equal(
+		record_by(NULL, "ADR-7/researching/1", "briefed", " A brief.", &outcome), 0);
+	assert_int_equal(outcome, ANSWER_AGAIN);
+	assert_int_equal(record_by(NULL, "ADR-7/researching/1", NULL, "A brief.", &outcome), 0);
+	assert_int_equal(outcome, ANSWER_AGAIN);
+	assert_int_equal(
+		record_by(NULL, "ADR-7/researching/1", "failed", "A brief.", &outcome), -1);
+	assert_int_equal(record_by(NULL, "ADR-7/researching/1", "briefed", "Other.", &outcome), -1);
+	assert_int_equal(
+		record_by(NULL, "ADR-7/researching/2", "briefed", "A brief.", &outcome), -1);
 	assert_string_equal(document(), doc);
 }
 
@@ -311,7 +314,7 @@ static int sim_step(struct disk *disk, const char *owner, bool take_over)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct environment environment = {.still_running = still_running};
-	struct engine m = {.file = &f,
+	struct engine e = {.file = &f,
 		.workflow = &t.workflow,
 		.step_for = steps_find,
 		.environment = &environment,
@@ -325,17 +328,17 @@ static int sim_step(struct disk *disk, const char *owner, bool take_over)
 	t.err = (struct error){0};
 	if (context_open_on(&f, disk, SIM_PATH, CONTEXT_MAY_CREATE, &t.err) < 0)
 		return -1;
-	return engine_step(&m, &t.out, &t.err);
+	return engine_step(&e, &t.out, &t.err);
 }
 
 static int sim_record(struct disk *disk, const char *owner, const char *id)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	enum answer_fate fate;
+	enum answer_outcome outcome;
 
 	t.err = (struct error){0};
 	assert_int_equal(context_open_on(&f, disk, SIM_PATH, CONTEXT_MUST_EXIST, &t.err), 0);
-	return answer_record(&f, owner, id, "good", STR("Yes."), &fate, &t.err);
+	return answer_record(&f, owner, id, "good", STR("Yes."), &outcome, &t.err);
 }
 
 static size_t count_of(const struct disk *disk, const char *what)

@@ -359,7 +359,7 @@ static void check_kept(struct scenario *p, const struct submission *f, const str
 }
 
 static void check_record(struct scenario *p, const struct submission *f,
-	enum expected_result expected, int rc, enum answer_fate taken, const struct error *err)
+	enum expected_result expected, int rc, enum answer_outcome taken, const struct error *err)
 {
 	if (rc == 0 &&
 		(expected == EXPECT_REFUSED || (expected == EXPECT_KNOWN && taken == ANSWER_TAKEN)))
@@ -401,7 +401,7 @@ static void trace_result(struct scenario *p, int rc, const char *good, const str
 
 int scenario_record(struct scenario *p, struct submission *f, struct error *err)
 {
-	enum answer_fate taken = ANSWER_TAKEN;
+	enum answer_outcome taken = ANSWER_TAKEN;
 	enum expected_result expected;
 	int rc;
 

@@ -253,7 +253,7 @@ static void play_round(
 {
 	struct simulator_call call = {.returned = kind == NODE_WORK};
 	static const char *const none[] = {NULL};
-	enum answer_fate fate;
+	enum answer_outcome outcome;
 	struct error err;
 
 	s->environment.running = NULL;
@@ -266,8 +266,9 @@ static void play_round(
 		if (answer->running)
 			s->environment.running = arena_dup(&arena, str_of(json_get_str(a, "id")));
 		if (!answer->silent)
-			assert_int_equal(simulator_record(s, NULL, json_get_str(a, "id"),
-						 answer->word, str_of(answer->text), &fate, &err),
+			assert_int_equal(
+				simulator_record(s, NULL, json_get_str(a, "id"), answer->word,
+					str_of(answer->text), &outcome, &err),
 				0);
 	}
 	if (kind == NODE_QUESTION)
