@@ -322,3 +322,8 @@ void context_put(struct context *c, const char *name, struct str text)
 	s->removed = text.n == 0;
 	s->known = s->changed = c->changed = true;
 }
+
+void context_remove(struct context *c, const char *name)
+{
+	context_put(c, name, (struct str){0});
+}

@@ -14,7 +14,19 @@
 #define CONTEXT_MAX          ((size_t)16 << 20) /* bytes of a whole document */
 #define CONTEXT_SECTIONS_MAX 10000              /* and no more can be added */
 #define CONTEXT_COUNT_MAX    1000000000ul       /* largest counter */
-#define CONTEXT_ACTIONS      "Actions"          /* the machine's own section */
+
+/* The sections that more than one file names. */
+#define CONTEXT_ACTIONS       "Actions" /* the machine's own */
+#define CONTEXT_BRIEF         "Researcher Brief"
+#define CONTEXT_DEBUG_REPORT  "Debug Report"
+#define CONTEXT_EARLIER       "Earlier "
+#define CONTEXT_FAILED_ANSWER "Failed Answer"
+#define CONTEXT_FIX           "Fix "
+#define CONTEXT_LAST_FAILURE  "Last Failure"
+#define CONTEXT_PULL_REQUEST  "PR URL"
+#define CONTEXT_REVIEW_NOTES  "Review Notes"
+#define CONTEXT_SUMMARY       "Implementation Summary"
+#define CONTEXT_TROUBLE_LOG   "Troubleshooter Log"
 
 struct field;
 struct section;
@@ -70,6 +82,7 @@ size_t context_sections(const struct context *c);
 struct str context_section_name(const struct context *c, size_t i);
 /* Replaces or appends. An empty text removes the section with its sentinel. */
 void context_put(struct context *c, const char *name, struct str text);
+void context_remove(struct context *c, const char *name);
 
 /* 1 to 80 bytes of valid UTF-8, trimmed, no control characters, no `--`, no `<` or `>`. */
 bool section_name_valid(struct str name);

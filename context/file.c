@@ -175,15 +175,12 @@ static int no_file(const struct context_file *f, struct error *err)
 int context_read(
 	struct disk *disk, const char *path, struct buf *out, bool *missing, struct error *err)
 {
-	CLEANUP(store_close) struct store *store = NULL;
-	CLEANUP(arena_release) struct arena a = {0};
-	struct str base = path_base(path);
-	char *dir = arena_dup(&a, path_dir(path));
-	char *name = arena_dup(&a, str_ends(base, ".md") ? str_sub(base, 0, base.n - 3) : base);
-	int64_t mod;
+	CLEANUP(context_close) struct context_file f = {.disk = disk};
 
 	*missing = false;
-	if (store_open(&store, disk, dir, name, STORE_READ, 0, err) < 0) {
+	if (set_path(&f, path, err) < 0)
+		return -1;
+	if (store_open(&f.store, disk, f.dir, f.name, STORE_READ, 0, err) < 0) {
 		/* a damaged journal does not keep readers from the document */
 		if (err->code != ERR_INPUT ||
 			(disk->ops->read(disk, path, CONTEXT_MAX, out, missing, err) < 0 &&
@@ -191,10 +188,9 @@ int context_read(
 			return -1;
 		return 0;
 	}
-	if (store_get_document(store, arena_printf(&a, "doc/%.*s", (int)base.n, base.p), out, &mod,
-		    NULL, err) != STORE_OK)
+	if (store_get_document(f.store, f.key, out, &f.mod, NULL, err) != STORE_OK)
 		return -1;
-	*missing = !mod;
+	*missing = !f.mod;
 	return 0;
 }
 

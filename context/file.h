@@ -65,7 +65,7 @@ int context_read_journal(const struct context_file *f, struct buf *out, struct e
 int context_create(struct context_file *f, const char *id, const char *state, struct error *err);
 /* For CLEANUP: releases the lock. Unsaved changes are lost. */
 void context_close(struct context_file *f);
-/* What processes that wait for the lock tell their users this one is doing. */
+/* Status text shown to processes that wait for the lock. */
 void context_note(struct context_file *f, const char *what);
 
 /* Begins an operation, `{"op":NAME}`, which is committed with each save from now on; the caller

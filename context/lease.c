@@ -1,4 +1,3 @@
-/* lease.c: which session holds a work item. */
 #include "context/lease.h"
 #include "src/base/clock.h"
 
@@ -137,30 +136,30 @@ void lease_describe(struct buf *out, const struct lease_holder *h)
 	buf_addf(out, "held by '%s' since %s, until %s", h->owner, since, until);
 }
 
-int lease_refuse(const struct lease_holder *h, const char *id, const char *owner, struct error *err)
+/* `to_step`: else it may not add an answer, because another session took the work item, whether its
+ * lease is over or not. */
+static int refuse(const struct lease_holder *h, const char *id, const char *owner, bool to_step,
+	struct error *err)
 {
 	CLEANUP(buf_release) struct buf how = BUF_INIT;
 	bool lost = owner && h->from && strcmp(h->from, owner) == 0;
-
-	lease_describe(&how, h);
-	return error_set(err, ERR_STATE,
-		"'%s' is %s%s; to take it over%s: --owner NAME --take-over", id, how.s,
-		lost ? ", who took it over from you" : "", lost ? " again" : "");
-}
-
-/* Another session took it, whether its lease is over or not. */
-static int refuse_fenced(
-	const struct lease_holder *h, const char *id, const char *owner, struct error *err)
-{
 	char since[CLOCK_TEXT];
 
+	lease_describe(&how, h);
 	clock_text(h->since, since);
-	if (h->from && strcmp(h->from, owner) == 0)
+	if (to_step)
 		return error_set(err, ERR_STATE,
-			"'%s' no longer holds '%s': '%s' took it over at %s", owner, id, h->owner,
-			since);
-	return error_set(err, ERR_STATE, "'%s' does not hold '%s': '%s' does since %s", owner, id,
-		h->owner, since);
+			"'%s' is %s%s; to take it over%s: --owner NAME --take-over", id, how.s,
+			lost ? ", who took it over from you" : "", lost ? " again" : "");
+	return error_set(err, ERR_STATE,
+		lost ? "'%s' no longer holds '%s': '%s' took it over at %s"
+		     : "'%s' does not hold '%s': '%s' does since %s",
+		owner, id, h->owner, since);
+}
+
+int lease_refuse(const struct lease_holder *h, const char *id, const char *owner, struct error *err)
+{
+	return refuse(h, id, owner, true, err);
 }
 
 int lease_admit(struct context_file *f, const char *id, const char *owner, struct error *err)
@@ -170,7 +169,7 @@ int lease_admit(struct context_file *f, const char *id, const char *owner, struc
 	if (lease_read(f, &h, err) < 0)
 		return -1;
 	if (h.owner && owner && !lease_held_by(&h, owner))
-		return refuse_fenced(&h, id, owner, err);
+		return refuse(&h, id, owner, false, err);
 	if (lease_held_by(&h, owner) && !h.live)
 		lease_take(f, &h, owner, h.ttl_s);
 	else if (h.live)

@@ -1,24 +1,22 @@
 #include "steps/steps.h"
 
-#define REPORT "Debug Report"
-
 static void request(struct step_context *c)
 {
-	steps_request_agent(c, "Reproducing", "debugger", "debugger-investigate", REPORT,
-		"reproduced | not_reproduced", STEPS_READS(NULL));
+	steps_request_agent(c, "Reproducing", "debugger", "debugger-investigate",
+		CONTEXT_DEBUG_REPORT, "reproduced | not_reproduced", STEPS_READS(NULL));
 }
 
 /* The result word, if there is one, counts more than the heading of the report. */
 static void decide(struct step_context *c)
 {
-	struct str report = context_section(c->doc, REPORT);
+	struct str report = context_section(c->doc, CONTEXT_DEBUG_REPORT);
 	bool headed = str_find(report, STR("# Debug report for")) < report.n;
 
-	if (headed && strcmp(steps_answer_word(c, REPORT), "not_reproduced") != 0) {
+	if (headed && strcmp(steps_answer_word(c, CONTEXT_DEBUG_REPORT), "not_reproduced") != 0) {
 		steps_set_trigger(c, "debug_done");
 		return;
 	}
-	context_put(c->doc, "Last Failure",
+	context_put(c->doc, CONTEXT_LAST_FAILURE,
 		str_of(arena_printf(
 			c->arena, "Bug could not be reproduced.\n\n%s", steps_clip(c, report).p)));
 	steps_set_trigger(c, "reproduction_failed");
@@ -29,7 +27,7 @@ const struct step step_debugging = {
 	.about = "reproduce the bug and find its cause",
 	.pending = "debug",
 	.triggers = (const char *const[]){"debug_done", "reproduction_failed", NULL},
-	.answer = REPORT,
+	.answer = CONTEXT_DEBUG_REPORT,
 	.request = request,
 	.decide = decide,
 };

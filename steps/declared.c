@@ -96,7 +96,7 @@ static void decide(struct step_context *c)
 		steps_add_failure(c, &failures, item->writes);
 	}
 	if (found)
-		context_put(c->doc, "Last Failure", buf_str(&failures));
+		context_put(c->doc, CONTEXT_LAST_FAILURE, buf_str(&failures));
 	steps_set_trigger(c, found ? found->trigger : c->declared->items[0].outcomes[0].trigger);
 }
 

@@ -8,9 +8,14 @@ struct fix_loop {
 	const char *notes; /* section that says what is wrong */
 };
 
-static const struct fix_loop validation_loop = {"fix_iteration", "Fixing", "Last Failure"};
+static const struct fix_loop validation_loop = {"fix_iteration", "Fixing", CONTEXT_LAST_FAILURE};
 static const struct fix_loop review_loop = {
-	"review_fix_iteration", "Fixing the pull request of", "Review Notes"};
+	"review_fix_iteration", "Fixing the pull request of", CONTEXT_REVIEW_NOTES};
+
+static const struct fix_loop *loop_of(const struct step_context *c)
+{
+	return c->step == &step_fixing_pr ? &review_loop : &validation_loop;
+}
 
 static bool is_spent(const struct step_context *c, const struct fix_loop *loop)
 {
@@ -21,8 +26,9 @@ static bool is_spent(const struct step_context *c, const struct fix_loop *loop)
 }
 
 /* Asks the developer for `Fix N`, unless it exists or the limit is reached. */
-static void request_fix(struct step_context *c, const struct fix_loop *loop)
+static void request(struct step_context *c)
 {
+	const struct fix_loop *loop = loop_of(c);
 	const char *section = steps_fix_section(c);
 	struct step_request *r;
 
@@ -30,14 +36,14 @@ static void request_fix(struct step_context *c, const struct fix_loop *loop)
 		return;
 	r = steps_request_agent(c, loop->doing, "developer", "developer-fix", section,
 		"fixed | failed",
-		STEPS_READS(
-			"Researcher Brief", loop->notes, "Implementation Summary", STEPS_FIXES));
+		STEPS_READS(CONTEXT_BRIEF, loop->notes, CONTEXT_SUMMARY, STEPS_FIXES));
 	if (r)
 		r->message = arena_printf(c->arena, "%s, %s", r->message, section);
 }
 
-static void decide_fix(struct step_context *c, const struct fix_loop *loop)
+static void decide(struct step_context *c)
 {
+	const struct fix_loop *loop = loop_of(c);
 	const char *section = steps_fix_section(c);
 
 	if (is_spent(c, loop)) {
@@ -48,28 +54,8 @@ static void decide_fix(struct step_context *c, const struct fix_loop *loop)
 		context_set_count(c->doc, loop->counter, context_count(c->doc, loop->counter) + 1);
 		steps_set_trigger(c, "fix_done");
 		if (loop == &review_loop) /* so that the next reviewer is asked again */
-			context_put(c->doc, loop->notes, (struct str){0});
+			context_remove(c->doc, loop->notes);
 	}
-}
-
-static void request_validation(struct step_context *c)
-{
-	request_fix(c, &validation_loop);
-}
-
-static void decide_validation(struct step_context *c)
-{
-	decide_fix(c, &validation_loop);
-}
-
-static void request_review(struct step_context *c)
-{
-	request_fix(c, &review_loop);
-}
-
-static void decide_review(struct step_context *c)
-{
-	decide_fix(c, &review_loop);
 }
 
 static const char *const triggers[] = {"fix_done", "max_retries", NULL};
@@ -79,8 +65,8 @@ const struct step step_fixing = {
 	.about = "fix what validation found",
 	.pending = "fix",
 	.triggers = triggers,
-	.request = request_validation,
-	.decide = decide_validation,
+	.request = request,
+	.decide = decide,
 };
 
 const struct step step_fixing_pr = {
@@ -89,6 +75,6 @@ const struct step step_fixing_pr = {
 	.pending = "fix-pr",
 	.triggers = triggers,
 	.before_request = EFFECT_PR_CHECKS,
-	.request = request_review,
-	.decide = decide_review,
+	.request = request,
+	.decide = decide,
 };

@@ -1,7 +1,5 @@
 #include "steps/steps.h"
 
-#define BRIEF "Researcher Brief"
-
 /* Quotes a path with a space in it, so that the skill still sees two arguments. */
 static const char *arguments(struct step_context *c)
 {
@@ -15,9 +13,10 @@ static const char *arguments(struct step_context *c)
 
 static void request(struct step_context *c)
 {
-	const char *report = context_has_section(c->doc, "Debug Report") ? "Debug Report" : NULL;
+	const char *report =
+		context_has_section(c->doc, CONTEXT_DEBUG_REPORT) ? CONTEXT_DEBUG_REPORT : NULL;
 	struct step_request *r = steps_request_agent(c, "Researching", "researcher",
-		c->research_skill, BRIEF, "briefed | failed", STEPS_READS(report));
+		c->research_skill, CONTEXT_BRIEF, "briefed | failed", STEPS_READS(report));
 
 	if (r)
 		r->args = arguments(c);
@@ -25,8 +24,8 @@ static void request(struct step_context *c)
 
 static void decide(struct step_context *c)
 {
-	if (strcmp(steps_answer_word(c, BRIEF), "failed") == 0)
-		steps_set_failed(c, BRIEF, "the researcher could not write a brief");
+	if (strcmp(steps_answer_word(c, CONTEXT_BRIEF), "failed") == 0)
+		steps_set_failed(c, CONTEXT_BRIEF, "the researcher could not write a brief");
 	else
 		steps_set_trigger(c, "research_done");
 }
@@ -36,7 +35,7 @@ const struct step step_researching = {
 	.about = "write the brief that all later agents read",
 	.pending = "research",
 	.triggers = (const char *const[]){"research_done", NULL},
-	.answer = BRIEF,
+	.answer = CONTEXT_BRIEF,
 	.request = request,
 	.decide = decide,
 };

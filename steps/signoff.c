@@ -11,7 +11,7 @@ static void request_review(struct step_context *c)
 {
 	struct step_request *r =
 		steps_request_agent(c, "Signing off", "reviewer", "reviewer-sign-off", REVIEW,
-			"approved | changes_requested", STEPS_READS("Researcher Brief"));
+			"approved | changes_requested", STEPS_READS(CONTEXT_BRIEF));
 
 	r->message = arena_printf(c->arena, "%s: review", r->message);
 }
@@ -20,7 +20,7 @@ static void request_research(struct step_context *c)
 {
 	struct step_request *r = steps_request_agent(c, "Signing off", "researcher",
 		"researcher-validate", RESEARCH, "validated | failed",
-		STEPS_READS("Researcher Brief", "Implementation Summary", STEPS_FIXES));
+		STEPS_READS(CONTEXT_BRIEF, CONTEXT_SUMMARY, STEPS_FIXES));
 
 	r->message = arena_printf(c->arena, "%s: exit criteria", r->message);
 }
@@ -77,17 +77,17 @@ static void decide(struct step_context *c)
 
 	judge(c, &failures);
 	if (failures.len) {
-		context_put(c->doc, "Review Notes", buf_str(&failures));
+		context_put(c->doc, CONTEXT_REVIEW_NOTES, buf_str(&failures));
 		context_set_count(c->doc, "signoff_cycle_count",
 			context_count(c->doc, "signoff_cycle_count") + 1);
 	} else {
 		context_set_count(c->doc, "signoff_cycle_count", 0);
 		context_set_count(c->doc, "review_cycle_count", 0);
 	}
-	context_put(c->doc, "Last Failure", buf_str(&failures));
-	context_put(c->doc, REVIEW, (struct str){0});
-	context_put(c->doc, RESEARCH, (struct str){0});
-	context_put(c->doc, BUILD, (struct str){0});
+	context_put(c->doc, CONTEXT_LAST_FAILURE, buf_str(&failures));
+	context_remove(c->doc, REVIEW);
+	context_remove(c->doc, RESEARCH);
+	context_remove(c->doc, BUILD);
 	steps_set_trigger(c, failures.len ? "changes_requested" : "approved");
 }
 

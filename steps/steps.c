@@ -50,7 +50,7 @@ static void add_fixes(struct step_context *c, struct step_request *r)
 			     context_count(c->doc, "review_fix_iteration");
 
 	for (unsigned long n = 1; n <= MAX_FIXES; n++) {
-		const char *name = arena_printf(c->arena, "Fix %lu", n);
+		const char *name = arena_printf(c->arena, CONTEXT_FIX "%lu", n);
 
 		if (context_has_section(c->doc, name))
 			steps_add_reads(c, r, name);
@@ -149,7 +149,7 @@ struct step_request *steps_request_command(struct step_context *c, const char *n
 
 const char *steps_fix_section(struct step_context *c)
 {
-	return arena_printf(c->arena, "Fix %lu",
+	return arena_printf(c->arena, CONTEXT_FIX "%lu",
 		1 + context_count(c->doc, "fix_iteration") +
 			context_count(c->doc, "review_fix_iteration"));
 }

@@ -25,7 +25,7 @@ struct step_request *steps_request_agent(struct step_context *c, const char *doi
 	const char *agent, const char *skill, const char *writes, const char *format,
 	const char *const *reads);
 #define STEPS_READS(...) ((const char *const[]){__VA_ARGS__, NULL})
-#define STEPS_FIXES      "Fix N"
+#define STEPS_FIXES      CONTEXT_FIX "N"
 /* The shell command `rest` in the repository, under the workflow's policy. `name` is what the
  * workflow's `except` calls it. */
 struct step_request *steps_request_command(struct step_context *c, const char *name,

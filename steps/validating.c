@@ -41,13 +41,13 @@ static void decide(struct step_context *c)
 	context_set(c->doc, "build_log", str_of(log));
 	if (passed) {
 		c->effects = EFFECT_COMMIT | EFFECT_PUSH;
-		context_put(c->doc, "Last Failure", (struct str){0});
+		context_remove(c->doc, CONTEXT_LAST_FAILURE);
 	} else {
-		context_put(c->doc, "Last Failure",
+		context_put(c->doc, CONTEXT_LAST_FAILURE,
 			str_of(arena_printf(c->arena, "Validation failed. Log: %s\n\n%s", log,
 				steps_clip(c, result).p)));
 	}
-	context_put(c->doc, RESULT, (struct str){0});
+	context_remove(c->doc, RESULT);
 	steps_set_trigger(c, passed ? "clean" : "build_failed");
 }
 

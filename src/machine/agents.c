@@ -149,7 +149,7 @@ static const struct scripted_entry *entry_of(const struct scripted_entries *e, s
 /* `Fix 1`, `Fix 2`... */
 static bool is_fix(struct str section)
 {
-	return str_starts(section, "Fix ") && section.n > 4 &&
+	return str_starts(section, CONTEXT_FIX) && section.n > 4 &&
 	       strspn(section.p + 4, "0123456789") == section.n - 4;
 }
 
@@ -161,7 +161,7 @@ static const struct scripted_entry *find_in(const struct scripted_entries *e, co
 	if (!found)
 		found = entry_of(e, section);
 	if (!found && is_fix(section))
-		found = entry_of(e, STR("Fix N"));
+		found = entry_of(e, STR(CONTEXT_FIX "N"));
 	return found;
 }
 

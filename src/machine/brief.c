@@ -220,13 +220,13 @@ static void add_section(
 static void add_last_failure(
 	struct buf *out, const struct context_file *f, const json *reads, size_t *left)
 {
-	struct str text = context_section(&f->doc, "Last Failure");
+	struct str text = context_section(&f->doc, CONTEXT_LAST_FAILURE);
 
 	for (const json *s = json_first(reads); s; s = json_next(s))
-		if (strcmp(json_text(s), "Last Failure") == 0)
+		if (strcmp(json_text(s), CONTEXT_LAST_FAILURE) == 0)
 			return;
-	if (text.n && !str_eq(text, context_section(&f->doc, "Review Notes")))
-		add_section(out, f, "Last Failure", left);
+	if (text.n && !str_eq(text, context_section(&f->doc, CONTEXT_REVIEW_NOTES)))
+		add_section(out, f, CONTEXT_LAST_FAILURE, left);
 }
 
 /* The answer to an earlier visit of the state. */
@@ -235,7 +235,8 @@ static void add_earlier(
 {
 	char name[128];
 
-	(void)snprintf(name, sizeof(name), "Earlier %.80s", json_get_str(action, "write_section"));
+	(void)snprintf(
+		name, sizeof(name), CONTEXT_EARLIER "%.80s", json_get_str(action, "write_section"));
 	if (context_has_section(&f->doc, name))
 		add_section(out, f, name, left);
 }
@@ -243,7 +244,7 @@ static void add_earlier(
 static void add_sections(struct buf *out, const struct context_file *f, const json *action)
 {
 	static const char *const trouble[] = {
-		"Last Failure", "Failed Answer", "Troubleshooter Log"};
+		CONTEXT_LAST_FAILURE, CONTEXT_FAILED_ANSWER, CONTEXT_TROUBLE_LOG};
 	const json *reads = json_get(action, "read_sections");
 	size_t left = SECTIONS_MAX;
 	bool troubleshooter = action_is_troubleshooter(action),

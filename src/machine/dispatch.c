@@ -124,7 +124,7 @@ void engine_dispatch_troubleshooter(struct engine_run *r, const char *trigger, u
 		.skill = "troubleshooter",
 		.trigger = trigger,
 		.cycle_count = count,
-		.writes = "Troubleshooter Log",
+		.writes = CONTEXT_TROUBLE_LOG,
 		.format = "continue | terminate | needs_user_input"};
 	json *action = action_new(r, &request);
 

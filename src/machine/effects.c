@@ -100,14 +100,13 @@ static int search_specs(
 	return 0;
 }
 
-/* Commits what is left over in the work tree. */
-static int commit_rest(const char *repo, const char *id, bool *done, struct error *err)
+static int commit_remaining(const char *repo, const char *id, bool *done, struct error *err)
 {
 	char branch[160], message[200];
 
 	(void)snprintf(branch, sizeof(branch), "dev-team/%s", id);
 	(void)snprintf(
-		message, sizeof(message), "%s: commit what is left over after validation", id);
+		message, sizeof(message), "%s: commit remaining changes after validation", id);
 	return git_commit_all(repo, branch, message, done, err);
 }
 
@@ -208,7 +207,7 @@ static int find_spec(struct engine_run *r, struct error *err)
 
 /* In the order in which they are carried out. */
 static const struct effect_kind kinds[] = {
-	{EFFECT_COMMIT, "commit", "git commit", NULL, NULL, commit_rest},
+	{EFFECT_COMMIT, "commit", "git commit", NULL, NULL, commit_remaining},
 	{EFFECT_PUSH, "push", "git push", "push skipped",
 		"no remote 'origin', or nothing new for it: nothing is pushed", push},
 };
@@ -265,7 +264,7 @@ static int failing_checks(struct engine_run *r, struct error *err)
 		return 0;
 	context_note(r->e->file, "gh pr checks");
 	if (env->failing_checks(env->data, &r->arena, url.p, &text, err) < 0) {
-		engine_say(r, arena_printf(&r->arena, "the checks of %s cannot be asked: %s", url.p,
+		engine_say(r, arena_printf(&r->arena, "cannot read the checks of '%s': %s", url.p,
 				      err->text));
 		context_seen(r->e->file, "checks", NULL);
 		note_effect(r, "checks not asked");
@@ -277,11 +276,11 @@ static int failing_checks(struct engine_run *r, struct error *err)
 	context_seen(r->e->file, "checks", json_string(str_of(text)));
 	if (!*text)
 		return 0;
-	old = context_section(r->doc, "Last Failure");
+	old = context_section(r->doc, CONTEXT_LAST_FAILURE);
 	text = arena_printf(&r->arena, "Failing checks of %s:\n\n%s", url.p, text);
 	if (str_find(old, str_of(text)) < old.n)
 		return 0;
-	context_put(r->doc, "Last Failure",
+	context_put(r->doc, CONTEXT_LAST_FAILURE,
 		str_of(arena_printf(&r->arena, "%s%s%s", old.p, old.n ? "\n\n---\n\n" : "", text)));
 	return 0;
 }

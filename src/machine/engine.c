@@ -6,8 +6,6 @@
 /* More transitions than this without an action mean that the workflow runs in a circle. */
 enum { MAX_TURNS = 1000 };
 
-#define KEPT_ANSWER "Failed Answer"
-
 const char *engine_state(const struct engine_run *r)
 {
 	return context_get(r->doc, "state").p;
@@ -109,7 +107,7 @@ static bool belongs_to_state(struct engine_run *r, const json *action, const voi
 	return false;
 }
 
-/* Somebody set the state by hand: what the old state asked for is not wanted any more. */
+/* Somebody set the state by hand. Discards the old state's requests. */
 static void discard_other_states(struct engine_run *r)
 {
 	const char *prefix = arena_printf(&r->arena, "%s/%s/", r->e->id, engine_state(r));
@@ -151,13 +149,13 @@ static void set_aside(struct engine_run *r, const char *section)
 
 	if (!text.n)
 		return;
-	context_put(r->doc, arena_printf(&r->arena, "Earlier %s", section), text);
-	context_put(r->doc, section, (struct str){0});
+	context_put(r->doc, arena_printf(&r->arena, CONTEXT_EARLIER "%s", section), text);
+	context_remove(r->doc, section);
 }
 
 /*
- * A state that is entered again asks again if it is declared, if it judges (earlier verdicts are
- * not about the work as it is now), or if its agent was asked in this run before.
+ * Re-entering a state repeats its requests if it is declared, if it returns a verdict (earlier ones
+ * are not about the present work), or if its agent was called in this run before.
  */
 static void clear_answers(struct engine_run *r, const char *state)
 {
@@ -166,11 +164,11 @@ static void clear_answers(struct engine_run *r, const char *state)
 
 	for (const char *const *v = step && !step->keeps_verdicts ? step->verdicts : NULL; v && *v;
 		v++)
-		context_put(r->doc, *v, (struct str){0});
+		context_remove(r->doc, *v);
 	if (step && step->answer && context_attempts(r->doc, state) > 0)
 		set_aside(r, step->answer);
 	for (size_t i = 0; st && st->declared && i < st->declared->n; i++)
-		context_put(r->doc, st->declared->items[i].writes, (struct str){0});
+		context_remove(r->doc, st->declared->items[i].writes);
 }
 
 void engine_enter(struct engine_run *r, const char *to, const char *trigger, const char *why)
@@ -325,9 +323,9 @@ static int keep_failed_answer(struct engine_run *r, const struct step_context *c
 
 	if (context_keep(r->e->file, stem, text, &path, err) < 0)
 		return -1;
-	context_put(r->doc, KEPT_ANSWER,
+	context_put(r->doc, CONTEXT_FAILED_ANSWER,
 		str_of(arena_printf(&r->arena, "%s (%s)\n\n%s", c->reason, path, text.p)));
-	context_put(r->doc, c->section, (struct str){0});
+	context_remove(r->doc, c->section);
 	return 0;
 }
 
@@ -360,7 +358,7 @@ static enum advance decide(
 	if (c->result == STEP_FAILED || c->result == STEP_UNCLEAR)
 		return handle_failed_answer(r, c, err);
 	context_set_count(r->doc, "consecutive_failures", 0);
-	context_put(r->doc, KEPT_ANSWER, (struct str){0});
+	context_remove(r->doc, CONTEXT_FAILED_ANSWER);
 	if (c->result == STEP_ASK_AGAIN) {
 		clear_outstanding(r);
 		return ADVANCE_ON;
@@ -392,7 +390,8 @@ static enum advance run_step(struct engine_run *r, struct error *err)
 {
 	const struct step *step = r->e->step_for(r->e->workflow, engine_state(r));
 	const struct workflow_state *st = workflow_state(r->e->workflow, engine_state(r));
-	struct step_context c = {.arena = &r->arena,
+	struct step_context c = {.step = step,
+		.arena = &r->arena,
 		.doc = r->doc,
 		.workflow = r->e->workflow,
 		.declared = st ? st->declared : NULL,
@@ -432,7 +431,7 @@ static enum advance abort_run(struct engine_run *r, const json *action)
 	const char *why = arena_printf(&r->arena, "security violation in '%s': %s",
 		json_get_str(action, "id"), breach_told(&r->arena, report));
 
-	context_put(r->doc, "Last Failure", str_of(why));
+	context_put(r->doc, CONTEXT_LAST_FAILURE, str_of(why));
 	engine_enter(r, "failed", "security_violation", why);
 	return ADVANCE_ON;
 }

@@ -34,7 +34,7 @@ bool engine_is_terminal(const struct workflow *w, const char *state);
 void engine_store(struct engine_run *r);
 /* Drops the outstanding action that writes `section`. */
 void engine_drop_section(struct engine_run *r, const char *section);
-/* Keeps the answers of the state's own actions for when the rest has been answered. */
+/* Drops the actions without an answer; the answers of the state's own actions stay. */
 void engine_drop_unanswered(struct engine_run *r);
 /* Enters state `to`. `why` (may be NULL) becomes the `outcome` if that is a terminal state. */
 void engine_enter(struct engine_run *r, const char *to, const char *trigger, const char *why);
@@ -77,7 +77,7 @@ enum advance engine_troubleshooter_answered(struct engine_run *r, const json *ac
 void engine_troubleshooter_discard(struct engine_run *r);
 /* It asked the user: calls it again once the user has answered. */
 enum advance engine_troubleshooter_question(struct engine_run *r);
-/* It was called too often: says so until a person resets the number of calls. */
+/* Reports that the call limit is reached until a person resets it. */
 enum advance engine_troubleshooter_given_up(struct engine_run *r);
 
 /* operation.c: notes what this call was given, with the next save. */

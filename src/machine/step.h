@@ -16,7 +16,7 @@
 enum effect {
 	EFFECT_NONE = 0,
 	EFFECT_FIND_SPEC = 1, /* sets spec_path */
-	EFFECT_COMMIT = 2,    /* commits what is left over in the work tree */
+	EFFECT_COMMIT = 2,    /* commits the remaining changes of the work tree */
 	EFFECT_PUSH = 4,
 	EFFECT_PR_CHECKS = 8, /* adds the failing checks of the pull request to Last Failure */
 };
@@ -44,6 +44,7 @@ enum step_result {
 
 /* What a step sees and returns. */
 struct step_context {
+	const struct step *step;
 	struct arena *arena;
 	struct context *doc;
 	const struct workflow *workflow;

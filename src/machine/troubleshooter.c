@@ -6,8 +6,6 @@
  * be added without asking the user. */
 enum { MAX_CALLS = 3, MAX_EXTENSIONS = 2 };
 
-#define LOG "Troubleshooter Log"
-
 /* The counters that call the troubleshooter when they reach the workflow's limit, in order of
  * precedence. */
 static const struct threshold {
@@ -146,9 +144,9 @@ static bool is_verdict(const struct engine_run *r, const char *section)
 static const char *section_fault(const struct engine_run *r, const char *section, const char *text)
 {
 	if (!section_name_valid(str_of(section)) || strcmp(section, CONTEXT_ACTIONS) == 0 ||
-		strcmp(section, LOG) == 0)
+		strcmp(section, CONTEXT_TROUBLE_LOG) == 0)
 		return "this section is not the troubleshooter's to write";
-	if (strcmp(section, "Review Notes") == 0)
+	if (strcmp(section, CONTEXT_REVIEW_NOTES) == 0)
 		return verdict_approved(str_of(text)) ? "only a reviewer approves" : NULL;
 	if (*text && is_verdict(r, section))
 		return "this section is a verdict: it may only be emptied, to be asked for anew";
@@ -176,7 +174,8 @@ static const char *iteration_fault(struct engine_run *r, const char *key, unsign
 
 	if (!review && strcmp(key, "fix_iteration") != 0)
 		return NULL;
-	section = arena_printf(&r->arena, "Fix %lu", 1 + value + context_count(r->doc, other));
+	section = arena_printf(
+		&r->arena, CONTEXT_FIX "%lu", 1 + value + context_count(r->doc, other));
 	return context_has_section(r->doc, section)
 		       ? arena_printf(&r->arena, "section '%s' is written already", section)
 		       : NULL;
@@ -281,7 +280,7 @@ static void resume(struct engine_run *r, const char *trigger, const json *answer
 
 static void end_run(struct engine_run *r, const char *reason)
 {
-	context_put(r->doc, "Last Failure",
+	context_put(r->doc, CONTEXT_LAST_FAILURE,
 		str_of(arena_printf(&r->arena, "Ended by the troubleshooter: %s", reason)));
 	engine_enter(r, "failed", "terminated",
 		arena_printf(&r->arena, "ended by the troubleshooter: %s", reason));

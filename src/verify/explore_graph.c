@@ -28,8 +28,8 @@ const char *explore_expected_text(const char *section)
 	static const struct {
 		const char *section, *text;
 	} table[] = {
-		{"PR URL", "https://git.example/o/r/pull/1"},
-		{"Debug Report", "# Debug report for the work item"},
+		{CONTEXT_PULL_REQUEST, "https://git.example/o/r/pull/1"},
+		{CONTEXT_DEBUG_REPORT, "# Debug report for the work item"},
 	};
 
 	for (size_t i = 0; i < COUNT(table); i++)

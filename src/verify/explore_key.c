@@ -78,15 +78,15 @@ static void add_counters(const struct explore_key_rules *r, const struct context
 /* The number of a section `Fix N`. */
 static bool fix_number(struct str name, uint64_t *n)
 {
-	return str_starts(name, "Fix ") && number_parse(str_sub(name, 4, name.n), 0, UINT32_MAX, n);
+	return str_starts(name, CONTEXT_FIX) && number_parse(str_sub(name, 4, name.n), 0, UINT32_MAX, n);
 }
 
 /* Not a section that only people and agents read. */
 static bool decides(struct str name)
 {
-	return !str_is(name, CONTEXT_ACTIONS) && !str_is(name, "Last Failure") &&
-	       !str_is(name, "Failed Answer") && !str_is(name, "Troubleshooter Log") &&
-	       !str_starts(name, "Earlier ");
+	return !str_is(name, CONTEXT_ACTIONS) && !str_is(name, CONTEXT_LAST_FAILURE) &&
+	       !str_is(name, CONTEXT_FAILED_ANSWER) && !str_is(name, CONTEXT_TROUBLE_LOG) &&
+	       !str_starts(name, CONTEXT_EARLIER);
 }
 
 static bool is_in_key(const struct context *c, size_t i, struct str *name)
@@ -251,7 +251,7 @@ void explore_key_trim(const struct explore_key_rules *r, struct context *c)
 		char *copy = arena_dup(&c->arena, name);
 
 		if (!decides(name) && !str_is(name, CONTEXT_ACTIONS))
-			context_put(c, copy, (struct str){0});
+			context_remove(c, copy);
 	}
 	context_set_count(
 		c, "actions_dispatched", over_budget ? r->workflow->limits.max_actions : 0);

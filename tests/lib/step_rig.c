@@ -50,11 +50,13 @@ void put_answered(const char *section, const char *format, const char *word)
 
 void request(const struct step *step)
 {
+	step_case.context.step = step;
 	step->request(&step_case.context);
 }
 
 void decide(const struct step *step)
 {
+	step_case.context.step = step;
 	step->decide(&step_case.context);
 }
 
