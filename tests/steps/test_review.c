@@ -248,9 +248,9 @@ STEP_TEST(what_a_script_or_a_reviewer_writes_is_a_verdict_of_its_step)
 	for (size_t i = 0; steps[i]; i++) {
 		given(WIRE_PULL_REQUEST_KEY ": " URL "\n", "");
 		if (steps[i]->request)
-			asks(steps[i]);
-		for (size_t k = 0; k < step_case.moment.requests.n; k++) {
-			const struct step_request *r = &step_case.moment.requests.items[k];
+			request(steps[i]);
+		for (size_t k = 0; k < step_case.context.requests.n; k++) {
+			const struct step_request *r = &step_case.context.requests.items[k];
 
 			if (r->agent &&
 				!str_in(str_of(r->format),
