@@ -65,17 +65,18 @@ static void put_summary(struct buf *b, const struct resources *r)
 static void warn_of_inert(struct invocation *in, const struct resources *r)
 {
 	for (size_t i = 0; i < r->n_docs; i++) {
-		CLEANUP(shown_release) struct shown shown = {0};
+		CLEANUP(resource_values_release) struct resource_values values = {0};
 
 		if (r->docs[i].kind == &resource_kind_pipeline ||
 			r->docs[i].kind == &resource_kind_worktree_pool)
-			resource_shown(in->arena, r, &r->docs[i], parallelism_mode(), &shown);
-		for (size_t k = 0; k < shown.n; k++)
-			if (shown.items[k].inert && shown.items[k].origin == ORIGIN_WRITTEN &&
-				str_starts(str_of(shown.items[k].path), "spec."))
+			resource_list_values(
+				in->arena, r, &r->docs[i], parallelism_mode(), &values);
+		for (size_t k = 0; k < values.n; k++)
+			if (values.items[k].inert && values.items[k].origin == ORIGIN_WRITTEN &&
+				str_starts(str_of(values.items[k].path), "spec."))
 				error_log("dev-team: %s:%u: '%s' is not acted on",
-					shown.items[k].file, shown.items[k].line,
-					shown.items[k].path);
+					values.items[k].file, values.items[k].line,
+					values.items[k].path);
 	}
 }
 
@@ -116,7 +117,7 @@ static int run_check(struct invocation *in, struct error *err)
 
 /* ---- show ---- */
 
-static char *source(struct arena *a, const struct shown_field *f)
+static char *source(struct arena *a, const struct resource_value *f)
 {
 	switch (f->origin) {
 	case ORIGIN_WRITTEN:
@@ -131,20 +132,20 @@ static char *source(struct arena *a, const struct shown_field *f)
 	}
 }
 
-static void put_shown(
-	struct invocation *in, const struct resource_doc *doc, const struct shown *shown)
+static void put_values(
+	struct invocation *in, const struct resource_doc *doc, const struct resource_values *values)
 {
 	buf_addf(in->out, "%s/%s\n", doc->kind->name, doc->name);
-	for (size_t i = 0; i < shown->n; i++) {
+	for (size_t i = 0; i < values->n; i++) {
 		CLEANUP(buf_release) struct buf value = BUF_INIT;
 
-		json_print(&value, shown->items[i].value);
-		buf_addf(in->out, "  %-42s %-28s %s\n", shown->items[i].path, value.s,
-			source(in->arena, &shown->items[i]));
+		json_print(&value, values->items[i].value);
+		buf_addf(in->out, "  %-42s %-28s %s\n", values->items[i].path, value.s,
+			source(in->arena, &values->items[i]));
 	}
 }
 
-static json *field_json(const struct shown_field *f)
+static json *field_json(const struct resource_value *f)
 {
 	static const char *const origins[] = {[ORIGIN_WRITTEN] = "file",
 		[ORIGIN_DEFAULT] = "default",
@@ -159,12 +160,12 @@ static json *field_json(const struct shown_field *f)
 		JSON_IF(f->inert, JSON_BOOL("inert", true)));
 }
 
-static json *shown_json(const struct resource_doc *doc, const struct shown *shown)
+static json *values_json(const struct resource_doc *doc, const struct resource_values *values)
 {
 	json *fields = json_object();
 
-	for (size_t i = 0; i < shown->n; i++)
-		json_put(fields, shown->items[i].path, field_json(&shown->items[i]));
+	for (size_t i = 0; i < values->n; i++)
+		json_put(fields, values->items[i].path, field_json(&values->items[i]));
 	return JSON_OBJECT(JSON_TEXT("kind", doc->kind->name), JSON_TEXT("name", doc->name),
 		JSON_TEXT("file", doc->file), JSON_VALUE("fields", fields));
 }
@@ -186,15 +187,15 @@ static size_t show_all(struct invocation *in, const struct resources *r, json *a
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_docs; i++) {
-		CLEANUP(shown_release) struct shown shown = {0};
+		CLEANUP(resource_values_release) struct resource_values values = {0};
 
 		if (!wanted(in, &r->docs[i]))
 			continue;
-		resource_shown(in->arena, r, &r->docs[i], parallelism_mode(), &shown);
+		resource_list_values(in->arena, r, &r->docs[i], parallelism_mode(), &values);
 		if (o->json)
-			json_push(all, shown_json(&r->docs[i], &shown));
+			json_push(all, values_json(&r->docs[i], &values));
 		else
-			put_shown(in, &r->docs[i], &shown);
+			put_values(in, &r->docs[i], &values);
 		n++;
 	}
 	return n;

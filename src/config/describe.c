@@ -221,13 +221,13 @@ void resource_page(const struct resource_kind *kind, struct buf *out)
 
 /* ---- a resource as it was read ---- */
 
-struct showing {
+struct value_collector {
 	struct arena *a;
 	const struct resources *r;
 	const struct resource_doc *doc;
 	enum parallelism_mode mode;
 	const void *at; /* the struct that the fields are of */
-	struct shown *out;
+	struct resource_values *out;
 };
 
 /* By its ending: the value of such a key is a name or a command, not a secret. */
@@ -261,7 +261,7 @@ static json *masked(const struct yaml *map)
 
 /* `node` NULL: the default. */
 static json *value_of(
-	const struct showing *s, const struct config_field *f, const struct yaml *node)
+	const struct value_collector *s, const struct config_field *f, const struct yaml *node)
 {
 	const char *text;
 
@@ -273,25 +273,27 @@ static json *value_of(
 	return json_string(str_of(text));
 }
 
-static void put_written(const struct showing *s, const char *path, const struct config_field *f,
-	const struct yaml *node, const char *why)
+static void put_written(const struct value_collector *s, const char *path,
+	const struct config_field *f, const struct yaml *node, const char *why)
 {
 	enum origin origin = s->doc->file ? ORIGIN_WRITTEN : ORIGIN_DEFAULT;
 
 	vec_push_in(s->a, s->out,
-		(struct shown_field){path, value_of(s, f, node), origin, s->doc->file, node->line,
-			why, f->inert});
+		(struct resource_value){path, value_of(s, f, node), origin, s->doc->file,
+			node->line, why, f->inert});
 }
 
-static void put_other(
-	const struct showing *s, const char *path, enum origin origin, json *value, const char *why)
+static void put_other(const struct value_collector *s, const char *path, enum origin origin,
+	json *value, const char *why)
 {
 	vec_push_in(s->a, s->out,
-		(struct shown_field){.path = path, .value = value, .origin = origin, .why = why});
+		(struct resource_value){
+			.path = path, .value = value, .origin = origin, .why = why});
 }
 
 /* The pipeline's field is used in place of the stage's. */
-static void put_inherited(const struct showing *s, const char *path, const struct config_field *f)
+static void put_inherited(
+	const struct value_collector *s, const char *path, const struct config_field *f)
 {
 	const struct config_field *spec = find(resource_kind_pipeline.fields, "spec")->fields;
 	const struct config_field *from = find(spec, f->inherits);
@@ -313,8 +315,8 @@ static const char *plans_text(struct arena *a, const struct parallelism *n)
 	return text;
 }
 
-static void put_concurrent(const struct showing *s, const char *path, const struct config_field *f,
-	const struct yaml *node)
+static void put_concurrent(const struct value_collector *s, const char *path,
+	const struct config_field *f, const struct yaml *node)
 {
 	const char *why;
 	enum origin origin = ORIGIN_DEFAULT;
@@ -336,7 +338,8 @@ static void put_concurrent(const struct showing *s, const char *path, const stru
 	put_other(s, path, origin, plain(arena_printf(s->a, "%u", n.max)), why);
 }
 
-static void put_missing(const struct showing *s, const char *path, const struct config_field *f)
+static void put_missing(
+	const struct value_collector *s, const char *path, const struct config_field *f)
 {
 	const struct pipeline *p = s->doc->of;
 
@@ -354,19 +357,19 @@ static void put_missing(const struct showing *s, const char *path, const struct 
 			s, path, ORIGIN_DERIVED, json_string(str_of(p->worktree_pool)), f->derived);
 }
 
-static void show_fields(const struct showing *s, const char *prefix,
+static void collect_fields(const struct value_collector *s, const char *prefix,
 	const struct config_field *fields, const struct yaml *map);
 
-static void show_list(const struct showing *s, const char *path, const struct config_field *f,
-	const struct yaml *node)
+static void collect_list(const struct value_collector *s, const char *path,
+	const struct config_field *f, const struct yaml *node)
 {
-	struct showing item = *s;
+	struct value_collector item = *s;
 	const char *list;
 
 	memcpy(&list, (const char *)s->at + f->at, sizeof(list));
 	for (size_t i = 0; i < node->n; i++) {
 		item.at = list + i * f->item_size;
-		show_fields(
+		collect_fields(
 			&item, arena_printf(s->a, "%s[%zu].", path, i), f->fields, node->list[i]);
 	}
 }
@@ -376,44 +379,44 @@ static bool inherit(const struct config_field *f, const struct yaml *node)
 	return f->inherits && node->kind == YAML_SCALAR && str_is(node->text, "inherit");
 }
 
-static void show_field(const struct showing *s, const char *prefix, const struct config_field *f,
-	const struct yaml *node)
+static void collect_field(const struct value_collector *s, const char *prefix,
+	const struct config_field *f, const struct yaml *node)
 {
 	const char *path = arena_printf(s->a, "%s%s", prefix, f->key);
 
 	if (f->kind == CONFIG_GROUP) {
 		if (node || !f->optional)
-			show_fields(s, arena_printf(s->a, "%s.", path), f->fields, node);
+			collect_fields(s, arena_printf(s->a, "%s.", path), f->fields, node);
 	} else if (strcmp(f->key, "maxConcurrent") == 0 &&
 		   s->doc->kind == &resource_kind_pipeline) {
 		put_concurrent(s, path, f, node);
 	} else if (!node || inherit(f, node)) {
 		put_missing(s, path, f);
 	} else if (f->kind == CONFIG_LIST) {
-		show_list(s, path, f, node);
+		collect_list(s, path, f, node);
 	} else {
 		put_written(s, path, f, node, NULL);
 	}
 }
 
-static void show_fields(const struct showing *s, const char *prefix,
+static void collect_fields(const struct value_collector *s, const char *prefix,
 	const struct config_field *fields, const struct yaml *map)
 {
 	for (; fields->key; fields++)
 		if (fields->kind != CONFIG_REFUSED)
-			show_field(s, prefix, fields, map ? yaml_get(map, fields->key) : NULL);
+			collect_field(s, prefix, fields, map ? yaml_get(map, fields->key) : NULL);
 }
 
-void resource_shown(struct arena *a, const struct resources *r, const struct resource_doc *doc,
-	enum parallelism_mode mode, struct shown *out)
+void resource_list_values(struct arena *a, const struct resources *r,
+	const struct resource_doc *doc, enum parallelism_mode mode, struct resource_values *out)
 {
-	const struct showing s = {a, r, doc, mode, doc->of, out};
+	const struct value_collector s = {a, r, doc, mode, doc->of, out};
 
-	*out = (struct shown){0};
-	show_fields(&s, "", doc->kind->fields, doc->tree);
+	*out = (struct resource_values){0};
+	collect_fields(&s, "", doc->kind->fields, doc->tree);
 }
 
-void shown_release(struct shown *s)
+void resource_values_release(struct resource_values *s)
 {
 	for (size_t i = 0; i < s->n; i++)
 		json_free(&s->items[i].value);

@@ -129,14 +129,14 @@ static void check_rules(struct config_reader *reader, const struct resources *r)
 
 /* ---- reading ---- */
 
-struct loading {
+struct resource_loader {
 	struct config_reader reader;
 	struct resources *out;
 	VEC(struct resource_doc) docs;
 };
 
 /* NULL: there is nothing to read, or it was refused. */
-static const struct resource_kind *find_kind(struct loading *l, const struct yaml *tree)
+static const struct resource_kind *find_kind(struct resource_loader *l, const struct yaml *tree)
 {
 	const struct yaml *kind = yaml_get(tree, "kind");
 	const struct resource_kind *found = NULL;
@@ -155,7 +155,7 @@ static const struct resource_kind *find_kind(struct loading *l, const struct yam
 	return found;
 }
 
-static void read_document(struct loading *l, const char *file, struct str text)
+static void read_document(struct resource_loader *l, const char *file, struct str text)
 {
 	struct resource_doc doc = {.file = file};
 	struct error err = {0};
@@ -186,7 +186,7 @@ static void read_document(struct loading *l, const char *file, struct str text)
 	vec_push_in(l->reader.arena, &l->docs, doc);
 }
 
-static int read_file(struct loading *l, const char *path, struct error *err)
+static int read_file(struct resource_loader *l, const char *path, struct error *err)
 {
 	static const struct yaml beginning = {.line = 1, .col = 1};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -203,7 +203,7 @@ static int read_file(struct loading *l, const char *path, struct error *err)
 	return 0;
 }
 
-static int read_directory(struct loading *l, const char *dir, struct error *err)
+static int read_directory(struct resource_loader *l, const char *dir, struct error *err)
 {
 	struct directory_names names;
 	size_t n = 0;
@@ -236,7 +236,7 @@ static int by_place(const void *x, const void *y)
 	return a->col != b->col ? (a->col < b->col ? -1 : 1) : strcmp(a->text, b->text);
 }
 
-static void finish(struct loading *l)
+static void finish(struct resource_loader *l)
 {
 	struct config_reader *reader = &l->reader;
 
@@ -250,16 +250,16 @@ static void finish(struct loading *l)
 	l->out->n_faults = reader->faults.n;
 }
 
-static struct loading loading_init(struct arena *a, struct resources *out)
+static struct resource_loader loader_init(struct arena *a, struct resources *out)
 {
 	*out = (struct resources){0};
-	return (struct loading){
+	return (struct resource_loader){
 		.reader = {.arena = a, .json_types = true, .limit = FAULTS_MAX}, .out = out};
 }
 
 int resources_load(struct arena *a, const char *dir, struct resources *out, struct error *err)
 {
-	struct loading l = loading_init(a, out);
+	struct resource_loader l = loader_init(a, out);
 	struct stat st;
 
 	if (stat(dir, &st) < 0) {
@@ -276,7 +276,7 @@ int resources_load(struct arena *a, const char *dir, struct resources *out, stru
 int resources_parse(struct arena *a, const char *file, struct str text, struct resources *out,
 	struct error *err)
 {
-	struct loading l = loading_init(a, out);
+	struct resource_loader l = loader_init(a, out);
 
 	out->n_files = 1;
 	read_document(&l, file, text);

@@ -228,22 +228,22 @@ void resource_page(const struct resource_kind *kind, struct buf *out);
 enum origin { ORIGIN_WRITTEN, ORIGIN_DEFAULT, ORIGIN_DERIVED, ORIGIN_ENVIRONMENT };
 
 /* A field of a resource: `spec.parallelism.maxConcurrent`, `spec.stages[0].harness`. */
-struct shown_field {
+struct resource_value {
 	const char *path;
-	json *value; /* shown_release() frees it */
+	json *value; /* resource_values_release() frees it */
 	enum origin origin;
 	const char *file; /* WRITTEN */
 	unsigned line;
 	const char *why; /* DERIVED: of what; ENVIRONMENT: the variable; may be NULL */
 	bool inert;      /* it has no effect */
 };
-struct shown {
-	struct shown_field *items;
+struct resource_values {
+	struct resource_value *items;
 	size_t n, cap;
 };
 /* Every field that has a value, in the order of the table. */
-void resource_shown(struct arena *a, const struct resources *r, const struct resource_doc *doc,
-	enum parallelism_mode mode, struct shown *out);
-void shown_release(struct shown *s);
+void resource_list_values(struct arena *a, const struct resources *r,
+	const struct resource_doc *doc, enum parallelism_mode mode, struct resource_values *out);
+void resource_values_release(struct resource_values *s);
 
 #endif

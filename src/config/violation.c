@@ -13,7 +13,7 @@ const char *violation_name(enum violation v)
 	return names[v];
 }
 
-bool violation_named(const char *name, enum violation *out)
+bool violation_find(const char *name, enum violation *out)
 {
 	unsigned i;
 	bool known = str_index(str_of(name), names, &i);
@@ -28,7 +28,7 @@ static const char *line_of(struct arena *a, const char *text)
 	return text ? arena_printable(a, str_of(text), SIZE_MAX) : NULL;
 }
 
-static void take_verdict(struct arena *a, const json *report, struct breach *out)
+static void take_verdict(struct arena *a, const json *report, struct violation_report *out)
 {
 	const char *rule = json_get_str(report, "rule"), *reason = json_get_str(report, "reason");
 
@@ -40,7 +40,8 @@ static void take_verdict(struct arena *a, const json *report, struct breach *out
 }
 
 /* The file was restored, but its words did not reveal what the command would do. */
-static void take_changed(struct arena *a, const json *report, const json *name, struct breach *out)
+static void take_changed(
+	struct arena *a, const json *report, const json *name, struct violation_report *out)
 {
 	out->policy = line_of(a, json_get_str(report, "policy"));
 	out->rule = PROTECTED;
@@ -48,18 +49,18 @@ static void take_changed(struct arena *a, const json *report, const json *name, 
 	out->word = line_of(a, json_text(name) ? json_text(name) : "?");
 }
 
-int breach_read(struct arena *a, const json *report, const char *wished, struct breach *out,
-	struct error *err)
+int violation_read(struct arena *a, const json *report, const char *wished,
+	struct violation_report *out, struct error *err)
 {
 	const char *verdict = json_is_object(report) ? json_get_str(report, "verdict") : NULL;
 	const json *changed;
 
-	*out = (struct breach){0};
+	*out = (struct violation_report){0};
 	if (verdict && strcmp(verdict, "none") == 0 && json_get_str(report, "error"))
 		return error_set(err, ERR_SYSTEM, "%s", line_of(a, json_get_str(report, "error")));
 	if (!verdict || (strcmp(verdict, "deny") != 0 && strcmp(verdict, "allow") != 0))
 		return error_set(err, ERR_SYSTEM, "the report of the policy has no verdict");
-	(void)violation_named(wished ? wished : json_get_str(report, "violation"), &out->violation);
+	(void)violation_find(wished ? wished : json_get_str(report, "violation"), &out->violation);
 	changed = json_get(report, "protected_changed");
 	if (strcmp(verdict, "deny") == 0)
 		take_verdict(a, report, out);
@@ -68,26 +69,26 @@ int breach_read(struct arena *a, const json *report, const char *wished, struct 
 	return out->rule ? 1 : 0;
 }
 
-char *breach_line(struct arena *a, const struct breach *b)
+char *violation_line(struct arena *a, const struct violation_report *v)
 {
-	return arena_printf(a, "%s%s%s%s%s%s: %s", b->rule, b->word ? " '" : "",
-		b->word ? b->word : "", b->word ? "'" : "", b->path && *b->path ? " -> " : "",
-		b->path ? b->path : "", b->reason);
+	return arena_printf(a, "%s%s%s%s%s%s: %s", v->rule, v->word ? " '" : "",
+		v->word ? v->word : "", v->word ? "'" : "", v->path && *v->path ? " -> " : "",
+		v->path ? v->path : "", v->reason);
 }
 
-char *breach_told(struct arena *a, const json *j)
+char *violation_json_line(struct arena *a, const json *j)
 {
-	struct breach b = {0};
+	struct violation_report v = {0};
 
-	take_verdict(a, j, &b);
-	return breach_line(a, &b);
+	take_verdict(a, j, &v);
+	return violation_line(a, &v);
 }
 
-json *breach_json(const struct breach *b)
+json *violation_json(const struct violation_report *v)
 {
 	return JSON_OBJECT(JSON_TEXT("status", "failed"),
-		JSON_IF(b->policy, JSON_TEXT("policy", b->policy)),
-		JSON_TEXT("violation", violation_name(b->violation)), JSON_TEXT("rule", b->rule),
-		JSON_IF(b->word, JSON_TEXT("word", b->word)),
-		JSON_IF(b->path, JSON_TEXT("path", b->path)), JSON_TEXT("reason", b->reason));
+		JSON_IF(v->policy, JSON_TEXT("policy", v->policy)),
+		JSON_TEXT("violation", violation_name(v->violation)), JSON_TEXT("rule", v->rule),
+		JSON_IF(v->word, JSON_TEXT("word", v->word)),
+		JSON_IF(v->path, JSON_TEXT("path", v->path)), JSON_TEXT("reason", v->reason));
 }

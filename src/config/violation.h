@@ -13,9 +13,9 @@ enum violation {
 };
 const char *violation_name(enum violation v);
 /* False: an unknown word; *out is then VIOLATION_HARD_ABORT. */
-bool violation_named(const char *name, enum violation *out);
+bool violation_find(const char *name, enum violation *out);
 
-struct breach {
+struct violation_report {
 	enum violation violation;
 	const char *policy; /* its name; may be NULL */
 	const char *rule, *reason;
@@ -24,17 +24,17 @@ struct breach {
 
 /*
  * `wished`: the violation's word, NULL: that of the policy. 1: denied, *out is in the arena; 0: not
- * denied. -1: nothing ran and *err says why, or it is no report: the command must not count as
+ * denied. -1: nothing ran and *err says why, or it is not a report: the command must not count as
  * passed.
  */
-int breach_read(struct arena *a, const json *report, const char *wished, struct breach *out,
-	struct error *err);
+int violation_read(struct arena *a, const json *report, const char *wished,
+	struct violation_report *out, struct error *err);
 /* `RULE 'WORD' -> PATH: REASON` on one line; absent parts are left out. */
-char *breach_line(struct arena *a, const struct breach *b);
-/* The same of an object of the form of breach_json(). */
-char *breach_told(struct arena *a, const json *j);
+char *violation_line(struct arena *a, const struct violation_report *v);
+/* The same of what violation_json() returned. */
+char *violation_json_line(struct arena *a, const json *j);
 /* {"status":"failed","policy":..,"violation":..,"rule":..,"word":..,"path":..,"reason":..}: the
  * last line of the answer of a denied script (docs/action-protocol.md). */
-json *breach_json(const struct breach *b);
+json *violation_json(const struct violation_report *v);
 
 #endif

@@ -39,7 +39,7 @@ static const char *security_fault(const json *j)
 	if (!json_is_object(j) || !json_get_str(j, "policy") || !json_get_str(j, "folder") ||
 		!json_get_str(j, "script"))
 		return "'security' needs 'policy', 'folder' and 'script'";
-	if (json_get(j, "violation") && !violation_named(json_get_str(j, "violation"), &which))
+	if (json_get(j, "violation") && !violation_find(json_get_str(j, "violation"), &which))
 		return "'violation' must be 'hard_abort' or 'validation_fail'";
 	return NULL;
 }

@@ -177,7 +177,7 @@ static void note_violation(struct context_file *f, json *action, struct str text
 	enum violation which;
 	json *event;
 
-	if (!violation_named(name, &which))
+	if (!violation_find(name, &which))
 		return;
 	event = context_event(f, "security_violation");
 	json_put_str(event, "action", str_of(json_get_str(action, "id")));

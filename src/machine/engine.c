@@ -418,7 +418,7 @@ static const json *hard_abort(const struct engine_run *r)
 
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
 		if (action_answered(r->doc, a) &&
-			violation_named(json_get_str(a, "violation"), &which) &&
+			violation_find(json_get_str(a, "violation"), &which) &&
 			which == VIOLATION_HARD_ABORT)
 			return a;
 	return NULL;
@@ -429,7 +429,7 @@ static enum advance abort_run(struct engine_run *r, const json *action)
 {
 	CLEANUP(json_free) json *report = verdict_json(action_text(r->doc, action), NULL);
 	const char *why = arena_printf(&r->arena, "security violation in '%s': %s",
-		json_get_str(action, "id"), breach_told(&r->arena, report));
+		json_get_str(action, "id"), violation_json_line(&r->arena, report));
 
 	context_put(r->doc, CONTEXT_LAST_FAILURE, str_of(why));
 	engine_enter(r, "failed", "security_violation", why);

@@ -283,14 +283,15 @@ static void log_text(const struct script_action *s, int log, const char *text)
 	(void)sys_write_all(log, str_of(text), s->log, &ignored);
 }
 
-static char *denied(struct arena *a, const struct script_action *s, const struct breach *b)
+static char *denied(
+	struct arena *a, const struct script_action *s, const struct violation_report *b)
 {
-	CLEANUP(json_free) json *j = breach_json(b);
+	CLEANUP(json_free) json *j = violation_json(b);
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	json_print(&text, j);
-	return arena_printf(a, "failed — security violation: %s — log: %s\n\n%s", breach_line(a, b),
-		s->log, text.s);
+	return arena_printf(a, "failed — security violation: %s — log: %s\n\n%s",
+		violation_line(a, b), s->log, text.s);
 }
 
 /* A line for the log: which kernel layers the script ran under. */
@@ -389,7 +390,7 @@ static int conclude_policy(struct arena *a, const struct script_action *s, const
 {
 	CLEANUP(buf_release) struct buf all = BUF_INIT;
 	CLEANUP(json_free) json *report = NULL;
-	struct breach b;
+	struct violation_report b;
 	bool timed_out, passed;
 	int found;
 
@@ -397,7 +398,7 @@ static int conclude_policy(struct arena *a, const struct script_action *s, const
 		return conclude(a, s, end, log, err);
 	if (sys_read_file(&all, path, REPORT_MAX, NULL, err) < 0 ||
 		json_parse(&report, str_trim(buf_str(&all)), err) < 0 ||
-		(found = breach_read(a, report, s->violation, &b, err)) < 0)
+		(found = violation_read(a, report, s->violation, &b, err)) < 0)
 		return error_prefix(err, "nothing ran under the policy '%.200s'%s", s->policy,
 			report && json_get_str(report, "error") ? ""
 								: " (its message is in the log)");

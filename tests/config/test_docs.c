@@ -115,7 +115,7 @@ TEST(pipelines_fit_their_workflows)
 	}
 }
 
-static const struct shown_field *field(const struct shown *s, const char *path)
+static const struct resource_value *field(const struct resource_values *s, const char *path)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (strcmp(s->items[i].path, path) == 0)
@@ -131,10 +131,10 @@ TEST(secrets_are_not_shown)
 					   "  credentials: {apiTokenEnv: TOKEN, apiToken: sk-1, "
 					   "projectId: p, acknowledged: "
 					   "true, deep: {password: sk-2}}\n");
-	CLEANUP(shown_release) struct shown s = {0};
+	CLEANUP(resource_values_release) struct resource_values s = {0};
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
-	resource_shown(&arena, &r, &r.docs[0], PARALLELISM_ON, &s);
+	resource_list_values(&arena, &r, &r.docs[0], PARALLELISM_ON, &s);
 	json_print(&b, field(&s, "spec.credentials")->value);
 	assert_string_equal(b.s, "{\"apiTokenEnv\":\"TOKEN\",\"apiToken\":\"****\",\"projectId\":"
 				 "\"p\",\"acknowledged\":true,\"deep\":\"****\"}");
@@ -160,11 +160,11 @@ TEST(each_value_tells_where_it_comes_from)
 	struct resources r = resource_good(HEAD("Pipeline",
 		"p") "  defaultHarness: codex\n  stages:\n  - {name: a, harness: inherit}\n"
 		     "  - {name: b, harness: aider}\n");
-	CLEANUP(shown_release) struct shown s = {0};
+	CLEANUP(resource_values_release) struct resource_values s = {0};
 
-	resource_shown(&arena, &r, &r.docs[0], PARALLELISM_ON, &s);
+	resource_list_values(&arena, &r, &r.docs[0], PARALLELISM_ON, &s);
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		const struct shown_field *f = field(&s, rows[i].path);
+		const struct resource_value *f = field(&s, rows[i].path);
 
 		if (!f || f->origin != rows[i].origin || f->line != rows[i].line)
 			fail_msg("%s", rows[i].path);

@@ -3,7 +3,7 @@
 #include "tests/lib/unit.h"
 #include "tests/lib/scratch.h"
 
-static struct breach breach;
+static struct violation_report violation;
 static struct error err;
 
 static int read_as(const char *wished, const char *report)
@@ -13,7 +13,7 @@ static int read_as(const char *wished, const char *report)
 
 	err = (struct error){0};
 	(void)json_parse(&j, str_of(report), &ignored);
-	return breach_read(&arena, j, wished, &breach, &err);
+	return violation_read(&arena, j, wished, &violation, &err);
 }
 
 TEST(what_was_allowed_is_no_violation)
@@ -29,11 +29,11 @@ TEST(a_denial_says_rule_word_path_and_reason)
 				       "\"to\":5,\"word\":\"../x\",\"path\":\"/x\","
 				       "\"reason\":\"leads outside\"}"),
 		1);
-	assert_int_equal(breach.violation, VIOLATION_HARD_ABORT);
+	assert_int_equal(violation.violation, VIOLATION_HARD_ABORT);
 	assert_string_equal(
-		breach_line(&arena, &breach), "path.outside '../x' -> /x: leads outside");
+		violation_line(&arena, &violation), "path.outside '../x' -> /x: leads outside");
 	assert_int_equal(read_as(NULL, "{\"verdict\":\"deny\",\"rule\":\"syntax\"}"), 1);
-	assert_string_equal(breach_line(&arena, &breach), "syntax: no reason given");
+	assert_string_equal(violation_line(&arena, &violation), "syntax: no reason given");
 }
 
 TEST(the_workflow_decides_then_the_policy_then_nobody)
@@ -42,13 +42,13 @@ TEST(the_workflow_decides_then_the_policy_then_nobody)
 			   "\"violation\":\"validation_fail\"}";
 
 	assert_int_equal(read_as(NULL, mild), 1);
-	assert_int_equal(breach.violation, VIOLATION_VALIDATION_FAIL);
+	assert_int_equal(violation.violation, VIOLATION_VALIDATION_FAIL);
 	assert_int_equal(read_as("hard_abort", mild), 1);
-	assert_int_equal(breach.violation, VIOLATION_HARD_ABORT);
+	assert_int_equal(violation.violation, VIOLATION_HARD_ABORT);
 	assert_int_equal(read_as("validation_fail", "{\"verdict\":\"deny\"}"), 1);
-	assert_int_equal(breach.violation, VIOLATION_VALIDATION_FAIL);
+	assert_int_equal(violation.violation, VIOLATION_VALIDATION_FAIL);
 	assert_int_equal(read_as("perhaps", mild), 1);
-	assert_int_equal(breach.violation, VIOLATION_HARD_ABORT);
+	assert_int_equal(violation.violation, VIOLATION_HARD_ABORT);
 }
 
 TEST(a_changed_protected_file_is_one_too)
@@ -56,7 +56,7 @@ TEST(a_changed_protected_file_is_one_too)
 	assert_int_equal(
 		read_as(NULL, "{\"verdict\":\"allow\",\"protected_changed\":[\".git/config\"]}"),
 		1);
-	assert_string_equal(breach_line(&arena, &breach),
+	assert_string_equal(violation_line(&arena, &violation),
 		"path.protected '.git/config': the command changed a protected file, which was put "
 		"back");
 }
@@ -78,7 +78,7 @@ TEST(the_line_is_one_line)
 		read_as(NULL, "{\"verdict\":\"deny\",\"rule\":\"a\\nb\",\"word\":\"c\\u001b[1m\","
 			      "\"reason\":\"d\\re\"}"),
 		1);
-	assert_string_equal(breach_line(&arena, &breach), "a?b 'c?[1m': d?e");
+	assert_string_equal(violation_line(&arena, &violation), "a?b 'c?[1m': d?e");
 }
 
 TEST(what_an_answer_says_reads_back)
@@ -91,13 +91,13 @@ TEST(what_an_answer_says_reads_back)
 				 "\"word\":\"-x\","
 				 "\"reason\":\"r\"}"),
 		1);
-	j = breach_json(&breach);
+	j = violation_json(&violation);
 	json_print(&text, j);
 	assert_string_equal(text.s,
 		"{\"status\":\"failed\",\"policy\":\"p\",\"violation\":\"validation_fail\","
 		"\"rule\":\"git.option\","
 		"\"word\":\"-x\",\"reason\":\"r\"}");
-	assert_string_equal(breach_told(&arena, j), "git.option '-x': r");
+	assert_string_equal(violation_json_line(&arena, j), "git.option '-x': r");
 }
 
 UNIT_GROUP(NULL, arena_end)

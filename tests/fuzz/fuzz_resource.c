@@ -76,10 +76,10 @@ static void expect_agreement(struct arena *a, struct str text)
 static void expect_shown(struct arena *a, const struct resources *r)
 {
 	for (size_t i = 0; i < r->n_docs; i++) {
-		CLEANUP(shown_release) struct shown shown = {0};
+		CLEANUP(resource_values_release) struct resource_values values = {0};
 
-		resource_shown(a, r, &r->docs[i], PARALLELISM_ON, &shown);
-		expect(shown.n > 3);
+		resource_list_values(a, r, &r->docs[i], PARALLELISM_ON, &values);
+		expect(values.n > 3);
 	}
 	for (size_t i = 0; i < r->n_docs; i++) {
 		const struct pipeline *p = r->docs[i].of;
