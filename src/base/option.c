@@ -248,13 +248,16 @@ static bool value_follows(const struct verb *v, const char *arg)
 	return o && takes_next(o);
 }
 
-/* The first two words, wherever options stand. */
+/* The first two words; options may stand before and between them. */
 static size_t first_words(const struct verb *v, int argc, char **argv, int at[2])
 {
+	bool words_only = false;
 	size_t n = 0;
 
-	for (int i = 0; i < argc && n < 2 && strcmp(argv[i], "--") != 0; i++) {
-		if (!is_option(argv[i]))
+	for (int i = 0; i < argc && n < 2; i++) {
+		if (!words_only && strcmp(argv[i], "--") == 0)
+			words_only = true;
+		else if (words_only || !is_option(argv[i]))
 			at[n++] = i;
 		else if (value_follows(v, argv[i]))
 			i++;
@@ -262,16 +265,17 @@ static size_t first_words(const struct verb *v, int argc, char **argv, int at[2]
 	return n;
 }
 
-/* *at: where the name of the subcommand stands; -1: the verb runs by itself. */
-static int choose(
-	const struct verb *v, const char *path, int argc, char **argv, int *at, struct error *err)
+/* *at: the index of the subcommand's name; -1: the verb runs by itself. With `help`, a single word
+ * is the subcommand's name, not a word of the verb. */
+static int choose(const struct verb *v, const char *path, bool help, int argc, char **argv, int *at,
+	struct error *err)
 {
 	CLEANUP(buf_release) struct buf names = BUF_INIT;
 	int words[2];
 	size_t n = first_words(v, argc, argv, words);
 
 	*at = -1;
-	if (n > 0 && find_verb(v, argv[words[0]]) && (!v->run || n > 1))
+	if (n > 0 && find_verb(v, argv[words[0]]) && (!v->run || n > 1 || help))
 		*at = words[0];
 	else if (n > 1 && v->run && find_verb(v, argv[words[1]]))
 		*at = words[1];
@@ -320,7 +324,7 @@ static int run_verb(
 	void *values;
 	int at = -1;
 
-	if (v->subcommands && choose(v, in->path, argc, argv, &at, err) < 0 && !help)
+	if (v->subcommands && choose(v, in->path, help, argc, argv, &at, err) < 0 && !help)
 		return -1;
 	sub = take_subcommand(in, v, at, &argc, argv);
 	if (help) {

@@ -144,6 +144,23 @@ TEST(a_default_runs_where_no_subcommand_is_named)
 	assert_usage("look a b", "look: unexpected 'b' (see 'dev-team look --help')");
 }
 
+TEST(two_hyphens_may_stand_before_the_subcommand_or_its_words)
+{
+	assert_int_equal(call("thing -- list"), 0);
+	assert_string_equal(path, "thing list");
+	assert_int_equal(call("look make --name x -- a"), 0);
+	assert_string_equal(path, "look make");
+	assert_string_equal(first_word, "a");
+}
+
+TEST(help_for_a_single_word_is_that_of_the_subcommand)
+{
+	assert_int_equal(call("look make --help"), 0);
+	assert_true(str_starts(buf_str(&out), "dev-team look make: "));
+	assert_int_equal(call("look a --help"), 0);
+	assert_true(str_starts(buf_str(&out), "dev-team look: "));
+}
+
 TEST(a_wrong_command_line_is_refused)
 {
 	static const char *const cases[][2] = {

@@ -175,8 +175,10 @@ static int check_first_line(const char *path, struct str text, struct error *err
 		return other_format(path, (int64_t)format, err);
 	}
 	return error_set(err, ERR_INPUT,
-		"'%s' names no journal format in its first line; this version supports format %d",
-		path, FILE_FORMAT);
+		"'%s' is not a journal: its first line names no format; move it away to begin a "
+		"new "
+		"one",
+		path);
 }
 
 int journal_find_tail(struct journal *j, int64_t size, struct error *err)
