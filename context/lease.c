@@ -136,9 +136,7 @@ void lease_describe(struct buf *out, const struct lease_holder *h)
 	buf_addf(out, "held by '%s' since %s, until %s", h->owner, since, until);
 }
 
-/* `to_step`: else it may not add an answer, because another session took the work item, whether its
- * lease is over or not. */
-static int refuse(const struct lease_holder *h, const char *id, const char *owner, bool to_step,
+int lease_refuse(const struct lease_holder *h, const char *id, const char *owner, bool to_step,
 	struct error *err)
 {
 	CLEANUP(buf_release) struct buf how = BUF_INIT;
@@ -157,11 +155,6 @@ static int refuse(const struct lease_holder *h, const char *id, const char *owne
 		owner, id, h->owner, since);
 }
 
-int lease_refuse(const struct lease_holder *h, const char *id, const char *owner, struct error *err)
-{
-	return refuse(h, id, owner, true, err);
-}
-
 int lease_admit(struct context_file *f, const char *id, const char *owner, struct error *err)
 {
 	struct lease_holder h;
@@ -169,7 +162,7 @@ int lease_admit(struct context_file *f, const char *id, const char *owner, struc
 	if (lease_read(f, &h, err) < 0)
 		return -1;
 	if (h.owner && owner && !lease_held_by(&h, owner))
-		return refuse(&h, id, owner, false, err);
+		return lease_refuse(&h, id, owner, false, err);
 	if (lease_held_by(&h, owner) && !h.live)
 		lease_take(f, &h, owner, h.ttl_s);
 	else if (h.live)

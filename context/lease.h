@@ -38,9 +38,11 @@ void lease_release(struct context_file *f, struct lease_holder *h);
 void lease_renew(struct context_file *f, const struct lease_holder *h);
 void lease_stop_renewing(struct context_file *f);
 
-/* Why `owner` (NULL: a session without a name) may not step on `id`. Always -1, ERR_STATE. */
-int lease_refuse(
-	const struct lease_holder *h, const char *id, const char *owner, struct error *err);
+/* Why `owner` may not step on `id` (NULL: a session without a name), or else may not answer,
+ * because another session took the work item, whether its lease is over or not. Always -1,
+ * ERR_STATE. */
+int lease_refuse(const struct lease_holder *h, const char *id, const char *owner, bool to_step,
+	struct error *err);
 /* Before a call by `owner` other than a step: if it is the holder's, saves renew the lease. -1:
  * ERR_STATE when another session holds it. */
 int lease_admit(struct context_file *f, const char *id, const char *owner, struct error *err);

@@ -42,7 +42,7 @@ static void drop_space(struct render_output *o)
 		o->kept->items[o->kept->n - 1].n--;
 }
 
-static size_t render_head(const struct context *c, struct render_output *o)
+static void render_head(const struct context *c, struct render_output *o)
 {
 	struct buf *out = o->text;
 	size_t pos = 0;
@@ -68,7 +68,6 @@ static size_t render_head(const struct context *c, struct render_output *o)
 		add_value(out, &c->fields.items[i]);
 		buf_adds(out, c->newline);
 	}
-	return c->head_end;
 }
 
 static void end_line(const struct context *c, struct buf *out)
@@ -115,12 +114,10 @@ static size_t render_sections(const struct context *c, struct render_output *o, 
 int context_render(const struct context *c, struct buf *out, struct delta *kept, struct error *err)
 {
 	struct render_output o = {out, kept};
-	size_t pos;
 
 	buf_reserve(out, c->text.n + 4096);
-	pos = render_head(c, &o);
-	pos = render_sections(c, &o, pos);
-	keep(c, &o, pos, c->text.n);
+	render_head(c, &o);
+	keep(c, &o, render_sections(c, &o, c->head_end), c->text.n);
 	for (size_t i = 0; i < c->sections.n; i++) {
 		if (!c->sections.items[i].added || c->sections.items[i].removed)
 			continue;

@@ -45,14 +45,11 @@ static void request_item(struct step_context *c, const struct declared_action *i
 
 static void request(struct step_context *c)
 {
-	bool partly = false;
-
 	for (size_t i = 0; i < c->declared->n; i++)
-		partly |= context_has_section(c->doc, c->declared->items[i].writes);
-	c->partly = partly;
+		c->partly |= context_has_section(c->doc, c->declared->items[i].writes);
 	for (size_t i = 0; i < c->declared->n; i++)
 		if (!context_has_section(c->doc, c->declared->items[i].writes) &&
-			!(partly && c->requests.n))
+			!(c->partly && c->requests.n))
 			request_item(c, &c->declared->items[i]);
 }
 
@@ -100,13 +97,11 @@ static void decide(struct step_context *c)
 	steps_set_trigger(c, found ? found->trigger : c->declared->items[0].outcomes[0].trigger);
 }
 
-static const char *const no_triggers[] = {NULL}; /* they are the workflow's, not the step's */
-
 const struct step steps_declared = {
 	.state = "(declared)",
 	.about = "a state that the workflow declares",
 	.pending = "declared",
-	.triggers = no_triggers,
+	.triggers = (const char *const[]){NULL}, /* they are the workflow's */
 	.request = request,
 	.decide = decide,
 };

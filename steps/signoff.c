@@ -40,17 +40,15 @@ static void request_build(struct step_context *c)
 /* Three at once; after a partial answer the missing ones are requested one at a time. */
 static void request(struct step_context *c)
 {
-	bool review = context_has_section(c->doc, REVIEW),
-	     research = context_has_section(c->doc, RESEARCH),
-	     build = context_has_section(c->doc, BUILD), partly = review || research || build;
+	static void (*const requests[])(struct step_context * c) = {
+		request_review, request_research, request_build}; /* as in verdicts */
 
-	c->partly = partly;
-	if (!review)
-		request_review(c);
-	if (!research && !(partly && c->requests.n))
-		request_research(c);
-	if (!build && !(partly && c->requests.n))
-		request_build(c);
+	for (size_t i = 0; i < COUNT(requests); i++)
+		c->partly |= context_has_section(c->doc, c->step->verdicts[i]);
+	for (size_t i = 0; i < COUNT(requests); i++)
+		if (!context_has_section(c->doc, c->step->verdicts[i]) &&
+			!(c->partly && c->requests.n))
+			requests[i](c);
 }
 
 /* The text of an answer counts only if it gives no word. */

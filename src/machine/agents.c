@@ -242,8 +242,7 @@ int agents_count_turns(
 	*turns = 0;
 	if (str_ends(stem, ".md"))
 		stem.n -= strlen(".md");
-	buf_add(&path, stem);
-	buf_adds(&path, ".events.jsonl");
+	buf_addf(&path, "%.*s.events.jsonl", (int)stem.n, stem.p);
 	if (sys_read_file(&text, path.s, JOURNAL_MAX, &missing, err) < 0)
 		return missing ? 0 : -1;
 	rest = buf_str(&text);

@@ -88,7 +88,7 @@ void engine_dispatch(struct engine_run *r, const struct step *step, const struct
 	for (size_t i = 0; i < c->requests.n; i++)
 		dispatch(r, action_new(r, &c->requests.items[i]));
 	context_set(r->doc, "pending_agent", str_of(step->pending));
-	engine_store(r);
+	action_store(r->doc, r->outstanding);
 }
 
 /* The middle of `<work item>/<part>/<n>`; an id of another form belongs to the state. */
@@ -132,7 +132,7 @@ void engine_dispatch_troubleshooter(struct engine_run *r, const char *trigger, u
 	r->print = json_array();
 	dispatch(r, action);
 	context_set(r->doc, "pending_agent", STR("troubleshooter"));
-	engine_store(r);
+	action_store(r->doc, r->outstanding);
 }
 
 void engine_dispatch_again(struct engine_run *r)

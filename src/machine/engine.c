@@ -29,11 +29,6 @@ void engine_say(struct engine_run *r, const char *text)
 
 /* Outstanding actions */
 
-void engine_store(struct engine_run *r)
-{
-	action_store(r->doc, r->outstanding);
-}
-
 /* Keeps the outstanding actions for which `keep` is true. Returns how many were removed. */
 typedef bool keep_action(struct engine_run *r, const json *action, const void *arg);
 
@@ -49,7 +44,7 @@ static size_t filter_outstanding(struct engine_run *r, keep_action *keep, const 
 	json_free(&r->outstanding);
 	r->outstanding = rest;
 	if (removed)
-		engine_store(r);
+		action_store(r->doc, r->outstanding);
 	return removed;
 }
 
@@ -57,7 +52,7 @@ static void clear_outstanding(struct engine_run *r)
 {
 	json_free(&r->outstanding);
 	r->outstanding = json_array();
-	engine_store(r);
+	action_store(r->doc, r->outstanding);
 	context_set(r->doc, "pending_agent", (struct str){0});
 }
 
@@ -85,7 +80,7 @@ void engine_drop_unanswered(struct engine_run *r)
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
 		if (!json_get(a, "carried"))
 			json_put_bool((json *)a, "carried", true);
-	engine_store(r);
+	action_store(r->doc, r->outstanding);
 	context_set(r->doc, "pending_agent", (struct str){0});
 }
 

@@ -4,7 +4,7 @@
  * docs/action-protocol.md.
  *
  * The engine reads no repository and starts no program. Whatever a step needs from outside goes
- * through struct environment, which tests replace.
+ * through struct environment, which tests replace; effects.c has that of a user.
  */
 #ifndef DT_ENGINE_H
 #define DT_ENGINE_H

@@ -16,7 +16,7 @@ struct engine_run {
 	struct engine *e;
 	struct context *doc;
 	struct arena arena;
-	json *outstanding; /* as in the document; engine_store() writes it back */
+	json *outstanding; /* as in the document; action_store() writes it back */
 	json *print;       /* the array to print */
 	bool returned;     /* `--returned` was given and is not used up yet */
 	bool progress;     /* an answer came since the last array, and none of them was a failure */
@@ -30,8 +30,6 @@ struct engine_run {
 /* engine.c */
 const char *engine_state(const struct engine_run *r);
 bool engine_is_terminal(const struct workflow *w, const char *state);
-/* Writes the outstanding actions into the document. */
-void engine_store(struct engine_run *r);
 /* Drops the outstanding action that writes `section`. */
 void engine_drop_section(struct engine_run *r, const char *section);
 /* Drops the actions without an answer; the answers of the state's own actions stay. */
@@ -80,7 +78,7 @@ enum advance engine_troubleshooter_question(struct engine_run *r);
 /* Reports that the call limit is reached until a person resets it. */
 enum advance engine_troubleshooter_given_up(struct engine_run *r);
 
-/* operation.c: notes what this call was given, with the next save. */
+/* operation.c: notes what this call was given, so that `history verify` can repeat it. */
 int engine_note_operation(struct engine_run *r, struct error *err);
 
 /* effects.c: carries out a set of enum effect and notes each outcome. */

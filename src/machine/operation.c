@@ -4,7 +4,6 @@
 #include "src/sys/path.h"
 #include "src/sys/digest.h"
 
-/* Notes what each call was given, so that `history verify` can repeat it. */
 /* The store's key for the sum of the workflow text that was used last. */
 #define WORKFLOW_KEY "workflow"
 

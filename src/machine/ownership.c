@@ -21,7 +21,7 @@ int engine_admit(const struct engine *e, struct error *err)
 		return -1;
 	if (!h.live || e->take_over || lease_held_by(&h, e->owner) || is_finished(e))
 		return 0;
-	return lease_refuse(&h, e->id, e->owner, err);
+	return lease_refuse(&h, e->id, e->owner, true, err);
 }
 
 /* Notes the holder for a replay, which sees neither the clock nor the leases of that time. */
@@ -75,7 +75,7 @@ static void renew_all(struct engine_run *r)
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
 		if (!action_answered(r->doc, a) && !engine_script_running(r, a))
 			engine_dispatch_renew(r, (json *)a);
-	engine_store(r);
+	action_store(r->doc, r->outstanding);
 }
 
 /* Saved before anything else: even if this call fails, the other session is fenced. */

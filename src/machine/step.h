@@ -13,6 +13,7 @@
 #include "src/machine/action.h"
 #include "src/workflow/workflow.h"
 
+/* What a step needs from the user's repository. FIND_SPEC and PR_CHECKS only read. */
 enum effect {
 	EFFECT_NONE = 0,
 	EFFECT_FIND_SPEC = 1, /* sets spec_path */

@@ -19,13 +19,14 @@ int __wrap_lease_admit(struct context_file *f, const char *id, const char *owner
 	return planted == OPEN_FENCE ? 0 : __real_lease_admit(f, id, owner, err);
 }
 
-int __real_lease_refuse(const struct lease_holder *, const char *, const char *, struct error *);
-int __wrap_lease_refuse(
-	const struct lease_holder *h, const char *id, const char *owner, struct error *err);
-int __wrap_lease_refuse(
-	const struct lease_holder *h, const char *id, const char *owner, struct error *err)
+int __real_lease_refuse(
+	const struct lease_holder *, const char *, const char *, bool, struct error *);
+int __wrap_lease_refuse(const struct lease_holder *h, const char *id, const char *owner,
+	bool to_step, struct error *err);
+int __wrap_lease_refuse(const struct lease_holder *h, const char *id, const char *owner,
+	bool to_step, struct error *err)
 {
-	return planted == OPEN_DOOR ? 0 : __real_lease_refuse(h, id, owner, err);
+	return planted == OPEN_DOOR ? 0 : __real_lease_refuse(h, id, owner, to_step, err);
 }
 
 int __real_context_keep(struct context_file *, const char *, struct str, char **, struct error *);
