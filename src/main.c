@@ -53,7 +53,6 @@ int main(int argc, char **argv)
 	struct arena arena = {0};
 	struct buf out = BUF_INIT;
 	struct error err = {0};
-	char line[2048];
 	int rc;
 
 	fill_standard_descriptors();
@@ -65,8 +64,7 @@ int main(int argc, char **argv)
 	if (rc >= 0 && emit(buf_str(&out), &err) < 0)
 		rc = -1;
 	if (rc < 0) {
-		error_format(&err, line, sizeof(line));
-		error_log("%s", line);
+		error_print(&err);
 		rc = err.code ? (int)err.code : ERR_SYSTEM;
 	}
 	buf_release(&out);

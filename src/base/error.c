@@ -96,3 +96,11 @@ void error_log(const char *fmt, ...)
 		written = write(STDERR_FILENO, line, (size_t)n);
 	while (written < 0 && errno == EINTR);
 }
+
+void error_print(const struct error *e)
+{
+	char line[sizeof(*e) + 32];
+
+	error_format(e, line, sizeof(line));
+	error_log("%s", line);
+}

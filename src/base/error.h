@@ -51,5 +51,7 @@ void error_format(const struct error *e, char *out, size_t size);
  * failure to write is ignored, because progress must not change the result of a verb.
  */
 void error_log(const char *fmt, ...) PRINTF(1, 2);
+/* Logs the line of error_format(). */
+void error_print(const struct error *e);
 
 #endif

@@ -65,14 +65,11 @@ static int run_check(struct invocation *in, struct error *err)
 	files = json_array();
 	for (size_t i = 0; i < in->n; i++) {
 		struct artifact_checked c;
-		char line[2048];
 		bool failed = artifact_check(in->arena, &schema, in->words[i], &c, err) < 0;
 		int got = failed ? (int)err->code : c.faults.n ? ERR_CHECK : 0;
 
-		if (failed) {
-			error_format(err, line, sizeof(line));
-			error_log("%s", line);
-		}
+		if (failed)
+			error_print(err);
 		code = got > code ? got : code;
 		json_push(files, checked_json(&c, !got, failed ? err->text : NULL));
 		put_faults(&text, &c, !got);

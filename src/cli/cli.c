@@ -1,4 +1,3 @@
-#include <stdarg.h>
 #include "src/cli/cli.h"
 #include "src/sys/path.h"
 
@@ -31,17 +30,6 @@ void cli_put_result(struct buf *out, bool as_json, struct str text, json *j)
 	}
 	buf_add(out, text);
 	json_free(&j);
-}
-
-void cli_put_format(struct buf *out, bool as_json, json *j, const char *fmt, ...)
-{
-	char text[2048];
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	cli_put_result(out, as_json, str_of(text), j);
 }
 
 void cli_end_row(struct buf *out)

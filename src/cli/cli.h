@@ -61,8 +61,6 @@ int cli_read_text(struct buf *out, const char *file, size_t max, struct error *e
 void cli_put_json(struct buf *out, json *j);
 /* Prints the text, or the JSON as a line; frees it. */
 void cli_put_result(struct buf *out, bool as_json, struct str text, json *j);
-/* The same with a text as of printf(). */
-void cli_put_format(struct buf *out, bool as_json, json *j, const char *fmt, ...) PRINTF(4, 5);
 
 /* A row of a table ends without blanks. */
 void cli_end_row(struct buf *out);

@@ -48,7 +48,6 @@ static int run_list(struct invocation *in, struct error *err)
 {
 	const struct history_options *o = in->values;
 	struct history_request q;
-	char line[2048];
 
 	if (read_request(in, &q, 0, 0, err) < 0)
 		return -1;
@@ -56,8 +55,7 @@ static int run_list(struct invocation *in, struct error *err)
 		return 0;
 	if (err->code != ERR_INPUT || !in->out->len)
 		return -1;
-	error_format(err, line, sizeof(line));
-	error_log("%s", line);
+	error_print(err);
 	return ERR_INPUT;
 }
 

@@ -131,9 +131,10 @@ static int run_reclaim(struct invocation *in, struct error *err)
 	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
 		pool_reclaim(in->arena, &p, what, o->confirm, &removed, err) < 0)
 		return -1;
-	cli_put_format(in->out, o->json,
-		JSON_OBJECT(JSON_TEXT("what", what), JSON_BOOL("removed", removed)), "%s '%s'\n",
-		removed ? "reclaimed" : "nothing to reclaim:", what);
+	cli_put_result(in->out, o->json,
+		str_of(arena_printf(in->arena, "%s '%s'\n",
+			removed ? "reclaimed" : "nothing to reclaim:", what)),
+		JSON_OBJECT(JSON_TEXT("what", what), JSON_BOOL("removed", removed)));
 	return 0;
 }
 

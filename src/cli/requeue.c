@@ -69,9 +69,10 @@ static int run_decide(struct invocation *in, struct error *err)
 		return -1;
 	keep = trigger == TRIGGER_TRUST_SCORE;
 	word = requeue_word(trigger);
-	cli_put_format(in->out, o->json,
-		JSON_OBJECT(JSON_TEXT("trigger", word), JSON_BOOL("rescore", !keep)), "%s: %s\n",
-		keep ? "keep the score" : "score it again", word);
+	cli_put_result(in->out, o->json,
+		str_of(arena_printf(
+			in->arena, "%s: %s\n", keep ? "keep the score" : "score it again", word)),
+		JSON_OBJECT(JSON_TEXT("trigger", word), JSON_BOOL("rescore", !keep)));
 	return 0;
 }
 
@@ -90,9 +91,10 @@ static int run_triage(struct invocation *in, struct error *err)
 	if (find_artifacts(in, &dir, err) < 0 ||
 		triage_append(dir, in->words[0], &t, &count, &storm, err) < 0)
 		return -1;
-	cli_put_format(in->out, o->json,
-		JSON_OBJECT(JSON_INT("retriagesInWindow", count), JSON_BOOL("storm", storm)),
-		"%u in the last 24 hours%s\n", count, storm ? ": a storm (RetriageStorm)" : "");
+	cli_put_result(in->out, o->json,
+		str_of(arena_printf(in->arena, "%u in the last 24 hours%s\n", count,
+			storm ? ": a storm (RetriageStorm)" : "")),
+		JSON_OBJECT(JSON_INT("retriagesInWindow", count), JSON_BOOL("storm", storm)));
 	return 0;
 }
 

@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include "context/lease.h"
@@ -25,24 +24,20 @@ struct doctor {
 	bool failed;
 };
 
-static void report(struct doctor *c, enum health health, const char *what, const char *fmt, ...)
-	PRINTF(4, 5);
-
-static void report(struct doctor *c, enum health health, const char *what, const char *fmt, ...)
+static void report_text(struct doctor *c, enum health health, const char *what, char *text)
 {
 	static const char *const names[] = {"ok", "warn", "fail"};
-	char text[2048];
-	va_list ap;
 
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
 	for (char *p = text; *p; p++)
 		if ((unsigned char)*p < ' ')
 			*p = ' ';
 	buf_addf(c->out, "%-4s  %-12s  %s\n", names[health], what, text);
 	c->failed = c->failed || health == HEALTH_FAIL;
 }
+
+/* The text is as of printf(). */
+#define report(c, health, what, ...)                                                               \
+	report_text(c, health, what, arena_printf((c)->arena, __VA_ARGS__))
 
 /* Reports `good` if it is ok, else `bad`. */
 static void report_if(struct doctor *c, bool ok, enum health otherwise, const char *what,

@@ -398,7 +398,6 @@ static int run_several(struct arena *a, const struct run_request *q, const char 
 	struct parallel_runs s = {
 		.ids = ids, .items = arena_alloc(a, n * sizeof(*s.items)), .err = err};
 	struct run_item r = {.request = q};
-	char line[2048];
 
 	if (check_ids(ids, n, err) < 0 ||
 		locate_repository(a, q->call.repo, &r.call.repo, err) < 0 ||
@@ -412,8 +411,7 @@ static int run_several(struct arena *a, const struct run_request *q, const char 
 	if (s.rc == 0)
 		return s.failed ? ERR_CHECK : 0;
 	/* The results of the others are printed all the same. */
-	error_format(err, line, sizeof(line));
-	error_log("%s", line);
+	error_print(err);
 	return (int)err->code;
 }
 

@@ -112,6 +112,18 @@ DOCTOR_TEST(a_given_folder_must_be_in_a_repository)
 	assert_line("fail", "repository", "'");
 }
 
+DOCTOR_TEST(a_long_path_is_reported_whole)
+{
+	CLEANUP(buf_release) struct buf root = BUF_INIT;
+
+	buf_addf(&root, "%s/root", base);
+	while (root.len < 3000)
+		buf_adds(&root, "/.");
+	setenv("DEV_TEAM_ROOT", root.s, 1);
+	assert_int_equal(look(), 0);
+	assert_line("ok", "workflows", arena_printf(&arena, "%s/workflows\n", root.s));
+}
+
 /* The commands' `allowed-tools` say the same: tests/e2e runs on them. */
 DOCTOR_TEST(permissions_are_settings_of_the_client)
 {
