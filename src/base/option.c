@@ -57,11 +57,15 @@ static bool is_choice(const struct option *o, const char *text)
 	return false;
 }
 
-static void add_to_list(const struct option_scan *s, struct option_list *list, const char *text)
+static void add_to_list(const struct option_scan *s, const char ***list, const char *text)
 {
-	if (!list->p)
-		list->p = arena_alloc(s->in->arena, (size_t)s->argc * sizeof(*list->p));
-	list->p[list->n++] = text;
+	const char **next = *list;
+
+	if (!next)
+		next = *list = arena_alloc(s->in->arena, ((size_t)s->argc + 1) * sizeof(*next));
+	while (*next)
+		next++;
+	*next = text;
 }
 
 static int bind_number(
@@ -138,9 +142,6 @@ static int parse_option(struct option_scan *s)
 	if (o->kind != OPTION_KIND_LIST && s->given & (uint64_t)1 << place)
 		return usage(s, "given twice:", o->name);
 	s->given |= (uint64_t)1 << place;
-	add_to_list(s, &s->in->given,
-		takes_next(o) || *text ? arena_printf(s->in->arena, "--%s=%s", o->name, text)
-				       : arena_printf(s->in->arena, "--%s", o->name));
 	return bind(s, o, text);
 }
 
@@ -209,7 +210,6 @@ int option_parse(struct invocation *in, const struct verb *v, int argc, char **a
 	in->values = values;
 	in->words = arena_alloc(in->arena, ((size_t)argc + 1) * sizeof(*in->words));
 	in->n = 0;
-	in->given = (struct option_list){0};
 	for (int i = 0; i < argc; i++)
 		if (str_utf8_fault(str_of(argv[i])))
 			return error_set(err, ERR_USAGE, "%s: an argument is not UTF-8", in->path);

@@ -18,12 +18,7 @@ enum option_kind {
 	OPTION_KIND_CHOICE,   /* const char *: one of the words of `argument`, separated by '|' */
 	OPTION_KIND_NUMBER,   /* int64_t in min..max */
 	OPTION_KIND_DECIMAL,  /* double in min..max */
-	OPTION_KIND_LIST,     /* struct option_list: may be given more than once */
-};
-
-struct option_list {
-	const char **p;
-	size_t n;
+	OPTION_KIND_LIST, /* const char **, NULL-ended: may be given more than once; NULL: not */
 };
 
 struct option {
@@ -59,7 +54,7 @@ struct option {
 #define OPTION_DECIMAL(type, field, name, argument, min, max, help)                                \
 	OPTION_ROW(DECIMAL, double, type, field, name, argument, help, min, max, false)
 #define OPTION_LIST(type, field, name, argument, help)                                             \
-	OPTION_ROW(LIST, struct option_list, type, field, name, argument, help, 0, 0, false)
+	OPTION_ROW(LIST, const char **, type, field, name, argument, help, 0, 0, false)
 #define OPTION_END                                                                                 \
 	{                                                                                          \
 		.name = NULL                                                                       \
@@ -71,12 +66,11 @@ struct verb;
 
 struct invocation {
 	struct arena *arena;
-	const char *path;         /* of the verb that runs, such as "pool list" */
-	const void *values;       /* the struct that the options are bound to */
-	struct option_list given; /* the options as they were given: "--name" or "--name=VALUE" */
-	const char **words;       /* positional, NULL-ended */
-	size_t n;                 /* of words */
-	struct buf *out;          /* becomes standard output unless run() returns -1 */
+	const char *path;   /* of the verb that runs, such as "pool list" */
+	const void *values; /* the struct that the options are bound to */
+	const char **words; /* positional, NULL-ended */
+	size_t n;           /* of words */
+	struct buf *out;    /* becomes standard output unless run() returns -1 */
 };
 
 struct verb {

@@ -11,7 +11,7 @@ enum { PROMPT_MAX = 16 << 20, TIMEOUT_MAX_S = 604800 };
 
 struct harness_options {
 	const char *prompt_file, *model, *cwd, *tools, *artifacts, *resources;
-	struct option_list env;
+	const char **env;
 	int64_t timeout_s;
 	double max_budget;
 	bool json;
@@ -211,7 +211,7 @@ static int run_run(struct invocation *in, struct error *err)
 	int rc;
 
 	if (harness_find(in->words[0], &h, err) < 0 ||
-		harness_read_env(in->arena, "--env", &o->env, true, &input.env, err) < 0 ||
+		harness_read_env(in->arena, "--env", o->env, true, &input.env, err) < 0 ||
 		read_model(in, h, &input.model, err) < 0 ||
 		cli_read_text(&prompt, o->prompt_file, PROMPT_MAX, err) < 0 ||
 		run_interrupt_begin(&input.cancel, err) < 0)

@@ -1,4 +1,3 @@
-#include "src/base/clock.h"
 #include "src/cli/cli.h"
 #include "src/run/run.h"
 
@@ -45,11 +44,6 @@ static const struct run_request defaults = {.max_actions = RUN_MAX_ACTIONS, .slo
 #define BOLD "\033[1m"
 #define DIM  "\033[2m"
 
-struct progress {
-	int64_t started_ms; /* clock_ticks() */
-	bool colour;
-};
-
 static bool wants_colour(void)
 {
 	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -59,22 +53,20 @@ static bool wants_colour(void)
 }
 
 /* Text of agents must not control the terminal. `colour` may be NULL. */
-static void add_column(
-	const struct progress *p, struct buf *b, const char *colour, int width, struct str text)
+static void add_column(bool colours, struct buf *b, const char *colour, int width, struct str text)
 {
 	int fill = width - (int)text.n;
 
-	if (p->colour && colour)
+	if (colours && colour)
 		buf_adds(b, colour);
 	buf_add_printable(b, text, SIZE_MAX);
-	if (p->colour && colour)
+	if (colours && colour)
 		buf_adds(b, "\033[0m");
 	if (width)
 		buf_addf(b, "%*s  ", fill > 0 ? fill : 0, "");
 }
 
-static void add_action(
-	const struct progress *p, struct buf *line, const json *action, const char *word)
+static void add_action(bool colours, struct buf *line, const json *action, const char *word)
 {
 	const char *agent = json_get_str(action, "agent"),
 		   *trigger = json_get_str(action, "trigger"),
@@ -83,46 +75,43 @@ static void add_action(
 	/* The first result word of a format is the good one. */
 	bool good = n && strncmp(words, word, n) == 0 && strchr(" |", words[n]);
 
-	add_column(p, line, NULL, 14, run_action_state(json_get_str(action, "id")));
-	add_column(p, line, NULL, 14, str_of(agent ? agent : "script"));
-	add_column(p, line, good ? GOOD : BAD, 17, n ? str_of(word) : STR("no answer"));
-	add_column(
-		p, line, DIM, 0, str_of(trigger ? trigger : json_get_str(action, "write_section")));
+	add_column(colours, line, NULL, 14, run_action_state(json_get_str(action, "id")));
+	add_column(colours, line, NULL, 14, str_of(agent ? agent : "script"));
+	add_column(colours, line, good ? GOOD : BAD, 17, n ? str_of(word) : STR("no answer"));
+	add_column(colours, line, DIM, 0,
+		str_of(trigger ? trigger : json_get_str(action, "write_section")));
 }
 
-static void add_done(const struct progress *p, struct buf *line, const json *done)
+static void add_done(bool colours, struct buf *line, const json *done)
 {
 	bool good = strcmp(json_get_str(done, "result"), "success") == 0;
 
-	add_column(p, line, good ? BOLD GOOD : BOLD BAD, 14, good ? STR("done") : STR("failed"));
-	add_column(p, line, NULL, 0, str_of(json_get_str(done, "reason")));
+	add_column(
+		colours, line, good ? BOLD GOOD : BOLD BAD, 14, good ? STR("done") : STR("failed"));
+	add_column(colours, line, NULL, 0, str_of(json_get_str(done, "reason")));
 }
 
 /* A line on standard error for each action; coloured on a terminal. */
-static void log_progress(void *data, const json *action, const char *word)
+static void log_progress(int64_t ms, const json *action, const char *word)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
-	const struct progress *p = data;
+	bool colours = wants_colour();
 	char time[32];
 
-	(void)snprintf(
-		time, sizeof(time), "%6.2fs  ", (double)(clock_ticks() - p->started_ms) / 1000);
-	add_column(p, &line, DIM, 0, str_of(time));
+	(void)snprintf(time, sizeof(time), "%6.2fs  ", (double)ms / 1000);
+	add_column(colours, &line, DIM, 0, str_of(time));
 	if (word)
-		add_action(p, &line, action, word);
+		add_action(colours, &line, action, word);
 	else
-		add_done(p, &line, action);
+		add_done(colours, &line, action);
 	error_log("%s", line.s);
 }
 
 static int run(struct invocation *in, struct error *err)
 {
-	struct progress progress = {.started_ms = clock_ticks(), .colour = wants_colour()};
 	struct run_request q = *(const struct run_request *)in->values;
 
-	q.given = in->given;
 	q.progress = log_progress;
-	q.data = &progress;
 	return run_items(in->arena, &q, in->words, in->n, in->out, err);
 }
 

@@ -90,13 +90,13 @@ const char *const *harness_environment(
 	return l.items;
 }
 
-int harness_read_env(struct arena *a, const char *option, const struct option_list *names,
-	bool required, const char *const **out, struct error *err)
+int harness_read_env(struct arena *a, const char *option, const char *const *names, bool required,
+	const char *const **out, struct error *err)
 {
 	struct env_list l = {.arena = a};
 
-	for (size_t i = 0; i < names->n; i++) {
-		const char *name = names->p[i], *value = getenv(name);
+	for (; names && *names; names++) {
+		const char *name = *names, *value = getenv(name);
 
 		if (!*name || strchr(name, '='))
 			return error_set(

@@ -8,7 +8,6 @@
 #ifndef DT_HARNESS_H
 #define DT_HARNESS_H
 
-#include "src/base/option.h"
 #include "src/event/usage.h"
 
 enum capability_level { CAPABLE_NO, CAPABLE_PARTIAL, CAPABLE_YES, CAPABLE_DEPENDS };
@@ -148,12 +147,12 @@ bool harness_takes_model(const struct harness *h, const char *id);
  * is set. */
 int harness_account(struct arena *a, const struct harness *h, const char **id, struct error *err);
 /*
- * The variables of our environment that the option `option` names, as `NAME=value`, NULL-ended. By
- * name alone: every user can see a value on a command line. One that is not set is left out, or,
- * with `required`, refused.
+ * The variables of our environment that the option `option` names (NULL-ended; NULL: none), as
+ * `NAME=value`, NULL-ended. By name alone: every user can see a value on a command line. One that
+ * is not set is left out, or, with `required`, refused.
  */
-int harness_read_env(struct arena *a, const char *option, const struct option_list *names,
-	bool required, const char *const **out, struct error *err);
+int harness_read_env(struct arena *a, const char *option, const char *const *names, bool required,
+	const char *const **out, struct error *err);
 /* Runs the agent to its end. 0 whatever the outcome (result->status); -1: a fault of this side. */
 int harness_invoke(struct arena *a, const struct harness *h, const struct harness_input *input,
 	harness_listener *listener, void *data, struct harness_result *result, struct error *err);

@@ -91,6 +91,14 @@ struct children {
 	bool forwarded; /* the interrupt, to all */
 };
 
+/* Writing to a pipe must fail, not wait, once the process that reads it is gone. */
+static void close_read_ends(struct children *s)
+{
+	for (size_t i = 0; i < PIPES * RUN_CHILDREN_MAX; i++)
+		if (s->list[i / PIPES].pid)
+			base_close(&s->list[i / PIPES].fd[i % PIPES]);
+}
+
 static int start(struct children *s, size_t item, struct error *err)
 {
 	const struct run_children *c = s->of;
@@ -104,6 +112,9 @@ static int start(struct children *s, size_t item, struct error *err)
 		pid = fork();
 	if (pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+		base_close(&report[0]);
+		base_close(&log[0]);
+		close_read_ends(s);
 		_exit(getppid() == parent ? c->run(c->data, item, report[1], log[1]) : ERR_SYSTEM);
 	}
 	if (pid < 0)

@@ -57,7 +57,7 @@ static int take_outcome(void *data, size_t item, int status, struct str report)
 		memcpy(&o, report.p, sizeof(o));
 	if (whole && o.rc == 0) {
 		if (q->progress)
-			q->progress(q->data, action, o.word);
+			q->progress(clock_ticks() - j->run->started_ms, action, o.word);
 		return 0;
 	}
 	if (!j->failed && whole)
@@ -135,7 +135,7 @@ static int run_round(struct run_item *r, struct buf *line, bool *success, struct
 	if (strcmp(json_get_str(first, "action"), "done") != 0)
 		return run_interrupt_caught() || carry_out(&a, r, array, err) < 0 ? -1 : 1;
 	if (q->progress)
-		q->progress(q->data, first, NULL);
+		q->progress(clock_ticks() - r->started_ms, first, NULL);
 	*success = strcmp(json_get_str(first, "result"), "success") == 0;
 	return 0;
 }
@@ -221,7 +221,7 @@ static int run_one(struct arena *a, const struct run_request *q, const char *id,
 	struct error *err)
 {
 	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
-	struct run_item r = {.request = q, .call = q->call};
+	struct run_item r = {.request = q, .call = q->call, .started_ms = clock_ticks()};
 	int rc;
 
 	r.call.id = id;
@@ -236,7 +236,7 @@ static int run_one(struct arena *a, const struct run_request *q, const char *id,
 	return rc;
 }
 
-/* ---- several work items, each a `dev-team run` ---- */
+/* ---- several work items, each in a child process ---- */
 
 struct parallel_run {
 	json *row;       /* of the result; NULL: it was not started */
@@ -246,11 +246,11 @@ struct parallel_run {
 struct parallel_runs {
 	const char *const *ids;
 	struct parallel_run *items;
-	const char **argv; /* "dev-team", "run", options, "--", place for the id, NULL */
-	const char **id_place;
-	const char *artifacts; /* directory of the events */
-	bool failed;           /* one ended failed */
-	int rc;                /* -1: one could not be run to its end */
+	struct arena *arena;
+	struct run_request request; /* of each */
+	const char *artifacts;      /* directory of the events */
+	bool failed;                /* one ended failed */
+	int rc;                     /* -1: one could not be run to its end */
 	struct error *err;
 };
 
@@ -260,16 +260,24 @@ static void emit(struct parallel_runs *s, enum event_id what, size_t item, json 
 		s->rc = -1;
 }
 
-static int exec_item(void *data, size_t item, int report, int log)
+static int run_in_child(void *data, size_t item, int report, int log)
 {
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	const struct parallel_runs *s = data;
+	struct error err = {0};
+	int rc;
 
-	*s->id_place = s->ids[item];
 	run_interrupt_end();
 	(void)unsetenv("PORT"); /* several runs cannot share it */
-	if (dup2(report, STDOUT_FILENO) >= 0 && dup2(log, STDERR_FILENO) >= 0)
-		execv("/proc/self/exe", (char *const *)(uintptr_t)s->argv);
-	return ERR_SYSTEM;
+	if (dup2(report, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
+		return ERR_SYSTEM;
+	rc = run_one(s->arena, &s->request, s->ids[item], &out, &err);
+	if (rc >= 0 && sys_write_all(STDOUT_FILENO, buf_str(&out), "the result", &err) < 0)
+		rc = -1;
+	if (rc >= 0)
+		return rc;
+	error_print(&err);
+	return (int)err.code;
 }
 
 static void item_started(void *data, size_t item, size_t running)
@@ -323,24 +331,6 @@ static int item_ended(void *data, size_t item, int status, struct str report)
 	return 0;
 }
 
-/* Each gets all options that were given, and a worktree of its own. */
-static void make_argv(struct arena *a, const struct run_item *r, struct parallel_runs *s)
-{
-	const struct option_list *given = &r->request->given;
-	const char **next = s->argv = arena_alloc(a, (given->n + 7) * sizeof(*next));
-
-	*next++ = "dev-team";
-	*next++ = "run";
-	for (size_t i = 0; i < given->n; i++)
-		if (strcmp(given->p[i], "--worktree") != 0 &&
-			!str_starts(str_of(given->p[i]), "--max-concurrent="))
-			*next++ = given->p[i];
-	*next++ = "--worktree";
-	*next++ = arena_printf(a, "--max-concurrent=%u", r->max_concurrent);
-	*next++ = "--";
-	s->id_place = next;
-}
-
 static void print_rows(struct parallel_runs *s, size_t n, struct buf *out)
 {
 	CLEANUP(json_free) json *all = json_array();
@@ -353,12 +343,12 @@ static void print_rows(struct parallel_runs *s, size_t n, struct buf *out)
 }
 
 /* In the order of `ids`, whether others fail or not. */
-static int run_all(struct parallel_runs *s, size_t n, unsigned max, struct error *err)
+static int run_all(struct parallel_runs *s, size_t n, struct error *err)
 {
 	struct run_children children = {.n = n,
-		.max = max,
+		.max = (size_t)s->request.max_concurrent,
 		.log = true,
-		.run = exec_item,
+		.run = run_in_child,
 		.started = item_started,
 		.line = item_line,
 		.ended = item_ended,
@@ -395,8 +385,11 @@ static int check_ids(const char *const *ids, size_t n, struct error *err)
 static int run_several(struct arena *a, const struct run_request *q, const char *const *ids,
 	size_t n, struct buf *out, struct error *err)
 {
-	struct parallel_runs s = {
-		.ids = ids, .items = arena_alloc(a, n * sizeof(*s.items)), .err = err};
+	struct parallel_runs s = {.ids = ids,
+		.items = arena_alloc(a, n * sizeof(*s.items)),
+		.arena = a,
+		.request = *q,
+		.err = err};
 	struct run_item r = {.request = q};
 
 	if (check_ids(ids, n, err) < 0 ||
@@ -404,8 +397,9 @@ static int run_several(struct arena *a, const struct run_request *q, const char 
 		run_setup_shared(a, &r, err) < 0)
 		return -1;
 	s.artifacts = r.artifacts;
-	make_argv(a, &r, &s);
-	if (run_all(&s, n, r.max_concurrent, err) < 0)
+	s.request.worktree = true;
+	s.request.max_concurrent = r.max_concurrent;
+	if (run_all(&s, n, err) < 0)
 		return -1;
 	print_rows(&s, n, out);
 	if (s.rc == 0)
@@ -418,10 +412,10 @@ static int run_several(struct arena *a, const struct run_request *q, const char 
 /* Combinations that make no sense, before anything is done. */
 static int check_request(const struct run_request *q, size_t n, struct error *err)
 {
-	const char *lone = q->model        ? "model"
-			   : q->timeout_s  ? "timeout"
-			   : q->pass_env.n ? "pass-env"
-					   : NULL;
+	const char *lone = q->model       ? "model"
+			   : q->timeout_s ? "timeout"
+			   : q->pass_env  ? "pass-env"
+					  : NULL;
 
 	if (!q->harness && !q->pipeline && !q->agents)
 		return error_set(err, ERR_USAGE,

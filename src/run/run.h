@@ -1,13 +1,11 @@
 /*
  * run.h: carries out the actions of work items: steps, calls agents, runs scripts, and steps again
- * until the item is done. Prints nothing but log lines. The structs of requests are filled by
- * option tables (src/cli/step.c, run.c).
+ * until the item is done. Prints nothing but log lines.
  */
 #ifndef DT_RUN_H
 #define DT_RUN_H
 
 #include "src/base/json.h"
-#include "src/base/option.h"
 #include "src/run/locate.h"
 #include "src/workflow/workflow.h"
 
@@ -23,8 +21,8 @@ struct run_step_call {
 	/* NULL: the agents of the last array have not returned. The id of an action: they have, if
 	 * it is outstanding. "": they have. */
 	const char *returned;
-	struct option_list results; /* `ACTION=TEXT` */
-	bool agents_cost;           /* warns at the start of an item that cannot be validated */
+	const char **results; /* `ACTION=TEXT`, NULL-ended; may be NULL */
+	bool agents_cost;     /* warns at the start of an item that cannot be validated */
 };
 
 /* The state in the id of an action: `researching` of `ADR-7/researching/1`. */
@@ -47,22 +45,20 @@ struct run_request {
 	const char *harness, *model; /* real agents: `NAME[,NAME...]`; NULL: as the pipeline says */
 	const char *pipeline;        /* its name; NULL: none */
 	const char *resources, *artifacts;
-	const char *parent;          /* branch whose worktree gives the ports; NULL: none */
-	struct option_list pass_env; /* names of variables that real agents get too */
-	int64_t max_concurrent;      /* 0: as the pipeline says, else 1 */
+	const char *parent;     /* branch whose worktree gives the ports; NULL: none */
+	const char **pass_env;  /* names of variables that real agents get too; may be NULL */
+	int64_t max_concurrent; /* 0: as the pipeline says, else 1 */
 	int64_t max_actions;
-	int64_t timeout_s;        /* of each real agent; 0: as its stage says */
-	int64_t slots;            /* ports reserved for children; -1: not given */
-	bool worktree;            /* implied by slots and parent */
-	struct option_list given; /* the options; passed on to each of several runs */
-	/* Called in the process of the run as actions end. `word`: the result word of the answer,
-	 * "" if there is none; NULL: `action` is `done`. May be NULL. */
-	void (*progress)(void *data, const json *action, const char *word);
-	void *data;
+	int64_t timeout_s; /* of each real agent; 0: as its stage says */
+	int64_t slots;     /* ports reserved for children; -1: not given */
+	bool worktree;     /* implied by slots and parent */
+	/* Called in the process of the run as actions end, `ms` after its start. `word`: the result
+	 * word of the answer, "" if there is none; NULL: `action` is `done`. May be NULL. */
+	void (*progress)(int64_t ms, const json *action, const char *word);
 };
 
 /*
- * One id: prints the last array. Several: each is a `dev-team run` in a worktree of its own, and
+ * One id: prints the last array. Several: each runs in a process and a worktree of its own, and
  * the result is an array with {id, result (`success`, `failed`, `stopped`), reason} for each that
  * was started. 0: success; ERR_CHECK: a run ended failed; another exit code: a run stopped, which
  * was logged; -1. After an interrupt of a single run the signal is raised again.

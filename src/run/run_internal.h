@@ -25,6 +25,7 @@ struct run_item {
 	bool created;               /* false: an earlier run of the work item created it */
 	int cancel;                 /* of run_interrupt_begin() */
 	int64_t started;            /* of state.json */
+	int64_t started_ms;         /* clock_ticks() */
 	size_t n_started;           /* actions */
 
 	struct scripted_agents scripted;

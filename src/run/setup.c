@@ -317,7 +317,7 @@ static int load_real_agents(struct arena *a, struct run_item *r, struct error *e
 {
 	const struct run_request *q = r->request;
 
-	if (harness_read_env(a, "--pass-env", &q->pass_env, false, &r->pass_env, err) < 0 ||
+	if (harness_read_env(a, "--pass-env", q->pass_env, false, &r->pass_env, err) < 0 ||
 		locate_plugin(a, q->call.plugin_root, &r->plugin_root, err) < 0 ||
 		(q->harness && read_chain(a, q->harness, &r->chain, err) < 0) ||
 		locate_models(a, NULL, r->call.repo, &r->models, err) < 0)

@@ -46,8 +46,8 @@ static void log_text(void *data, const char *text)
 static int take_results(struct arena *a, struct context_file *f, const struct run_step_call *call,
 	struct error *err)
 {
-	for (size_t i = 0; i < call->results.n; i++) {
-		struct str all = str_of(call->results.p[i]);
+	for (size_t i = 0; call->results[i]; i++) {
+		struct str all = str_of(call->results[i]);
 		size_t eq = str_find(all, STR("="));
 		enum answer_outcome outcome;
 
@@ -100,10 +100,10 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 	environment.say = log_text;
 	if (f->created)
 		warn_of_validation(a, call, w);
-	if (f->created && call->results.n)
+	if (f->created && call->results)
 		return error_set(
 			err, ERR_STATE, "'%s' does not exist yet: nothing is outstanding", f->path);
-	if (call->results.n && (engine_admit(&e, err) < 0 || take_results(a, f, call, err) < 0))
+	if (call->results && (engine_admit(&e, err) < 0 || take_results(a, f, call, err) < 0))
 		return -1;
 	return engine_step(&e, out, err);
 }
