@@ -1,6 +1,6 @@
 /*
  * cli.h: the verbs. A verb is one file: its struct of option values, its tables, its functions, and
- * its descriptor (src/base/option.h). It makes one call into a lower room and prints the result;
+ * its descriptor (src/base/option.h). Its functions call lower rooms and format the result;
  * main.c alone writes to standard output and exits. src/cli/list.h names all verbs.
  *
  * CONTRIBUTING.md has the recipe for a new verb.

@@ -48,8 +48,8 @@ static const struct option check_options[] = {
 /* Width of a column: its title, or the longest word in it. */
 static int width_of(int capability)
 {
-	size_t title = strlen(capability_names[capability]);
-	size_t word = strlen(capability_level_names[CAPABLE_PARTIAL]);
+	size_t title = strlen(harness_capability_names[capability]);
+	size_t word = strlen(harness_level_names[HARNESS_PARTIAL]);
 
 	return (int)(title > word ? title : word);
 }
@@ -62,8 +62,8 @@ static void put_facts(struct buf *out, const struct harness *h)
 		buf_addf(out, "%-8lld", (long long)h->context_tokens);
 	else
 		buf_addf(out, "%-8s", "varies");
-	for (int c = 0; c < CAPABILITIES; c++)
-		buf_addf(out, " %-*s", width_of(c), capability_level_names[h->can[c]]);
+	for (int c = 0; c < HARNESS_CAPABILITIES; c++)
+		buf_addf(out, " %-*s", width_of(c), harness_level_names[h->can[c]]);
 	cli_end_row(out);
 }
 
@@ -71,8 +71,9 @@ static json *facts_json(const struct harness *h)
 {
 	json *can = json_object();
 
-	for (int c = 0; c < CAPABILITIES; c++)
-		json_put_str(can, capability_names[c], str_of(capability_level_names[h->can[c]]));
+	for (int c = 0; c < HARNESS_CAPABILITIES; c++)
+		json_put_str(
+			can, harness_capability_names[c], str_of(harness_level_names[h->can[c]]));
 	return JSON_OBJECT(JSON_TEXT("name", h->name), JSON_TEXT("binary", h->binary),
 		JSON_TEXT("versionRange", h->range), JSON_VALUE("capabilities", can),
 		h->context_tokens ? JSON_INT("maxContextTokens", h->context_tokens)
@@ -89,8 +90,8 @@ static int run_list(struct invocation *in, struct error *err)
 
 	(void)err;
 	buf_addf(&text, "%-12s %-10s %-10s %-8s", "harness", "program", "versions", "context");
-	for (int c = 0; c < CAPABILITIES; c++)
-		buf_addf(&text, " %-*s", width_of(c), capability_names[c]);
+	for (int c = 0; c < HARNESS_CAPABILITIES; c++)
+		buf_addf(&text, " %-*s", width_of(c), harness_capability_names[c]);
 	buf_addc(&text, '\n');
 	for (size_t i = 0; harness_all[i]; i++) {
 		json_push(list, facts_json(harness_all[i]));
@@ -111,7 +112,7 @@ static int probe_json(struct invocation *in, const struct harness *h, json *list
 		return -1;
 	json_push(list,
 		JSON_OBJECT(JSON_TEXT("name", h->name), JSON_BOOL("available", v->available),
-			JSON_TEXT("reason", unavailable_reason_names[v->reason]),
+			JSON_TEXT("reason", harness_reason_names[v->reason]),
 			JSON_TEXT("detail", v->detail), JSON_TEXT("installedVersion", v->version),
 			JSON_TEXT("accountId", account)));
 	return 0;
@@ -124,8 +125,8 @@ static void put_probe(struct buf *out, const struct harness *h)
 	buf_addf(out, "%-12s %s", h->name, v->available ? "available" : "unavailable");
 	if (v->version)
 		buf_addf(out, " %s", v->version);
-	if (v->reason != REASON_NONE)
-		buf_addf(out, " %s: %s", unavailable_reason_names[v->reason], v->detail);
+	if (v->reason != HARNESS_REASON_NONE)
+		buf_addf(out, " %s: %s", harness_reason_names[v->reason], v->detail);
 	buf_addc(out, '\n');
 }
 
@@ -232,7 +233,7 @@ static int run_run(struct invocation *in, struct error *err)
 
 /* ---- check ---- */
 
-static json *stage_json(const struct pipeline_stage_plan *s)
+static json *stage_json(const struct pipeline_stage_check *s)
 {
 	json *chain = json_array();
 
@@ -243,7 +244,7 @@ static json *stage_json(const struct pipeline_stage_plan *s)
 	return JSON_OBJECT(JSON_TEXT("stage", s->stage->name), JSON_VALUE("chain", chain));
 }
 
-static json *notes_json(const struct pipeline_plan *l, bool faults)
+static json *notes_json(const struct pipeline_check *l, bool faults)
 {
 	json *list = json_array();
 
@@ -259,7 +260,7 @@ static json *notes_json(const struct pipeline_plan *l, bool faults)
 	return list;
 }
 
-static json *plan_json(const struct pipeline *p, const struct pipeline_plan *l)
+static json *check_json(const struct pipeline *p, const struct pipeline_check *l)
 {
 	json *stages = json_array();
 
@@ -270,7 +271,7 @@ static json *plan_json(const struct pipeline *p, const struct pipeline_plan *l)
 		JSON_VALUE("warnings", notes_json(l, false)));
 }
 
-static void put_stage(struct buf *out, const struct pipeline_stage_plan *s)
+static void put_stage(struct buf *out, const struct pipeline_stage_check *s)
 {
 	buf_addf(out, "%s:", s->stage->name);
 	for (size_t i = 0; i < s->chain.n; i++) {
@@ -282,7 +283,7 @@ static void put_stage(struct buf *out, const struct pipeline_stage_plan *s)
 	buf_adds(out, s->chain.n ? "\n" : " nothing to run on\n");
 }
 
-static void put_plan(struct buf *out, const struct pipeline *p, const struct pipeline_plan *l)
+static void put_check(struct buf *out, const struct pipeline *p, const struct pipeline_check *l)
 {
 	for (size_t i = 0; i < p->n_stages; i++)
 		put_stage(out, &l->stages[i]);
@@ -306,7 +307,7 @@ static int run_check(struct invocation *in, struct error *err)
 	struct pipeline_question q = {.now = clock_now(), .artifacts = artifacts};
 	struct resources resources;
 	struct model_registry models;
-	struct pipeline_plan l;
+	struct pipeline_check l;
 
 	if (locate_pipeline(in->arena, &choice, &resources, &q.pipeline, err) < 0 ||
 		locate_models(in->arena, NULL, NULL, &models, err) < 0)
@@ -316,9 +317,9 @@ static int run_check(struct invocation *in, struct error *err)
 	if (harness_check_pipeline(in->arena, &q, &l, err) < 0)
 		return -1;
 	if (o->json)
-		cli_put_json(in->out, plan_json(q.pipeline, &l));
+		cli_put_json(in->out, check_json(q.pipeline, &l));
 	else
-		put_plan(in->out, q.pipeline, &l);
+		put_check(in->out, q.pipeline, &l);
 	return l.n_faults ? ERR_CHECK : 0;
 }
 

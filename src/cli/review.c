@@ -47,7 +47,8 @@ static int read_diff(const char *file, struct buf *text, struct error *err)
 	if (text->len || strcmp(file, "-") != 0)
 		return 0;
 	return error_set(err, ERR_INPUT,
-		"standard input is empty: what made the diff may have failed (an empty file or "
+		"standard input is empty: the program that produced the diff may have failed (an "
+		"empty file or "
 		"--base can say that nothing has changed)");
 }
 

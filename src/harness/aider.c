@@ -164,7 +164,7 @@ const struct harness harness_aider = {
 	.binary = "aider",
 	.range = ">=0.75.0",
 	.install = "python -m pip install aider-install && aider-install",
-	.can = {CAPABLE_PARTIAL, CAPABLE_NO, CAPABLE_YES, CAPABLE_YES, CAPABLE_NO, CAPABLE_YES},
+	.can = {HARNESS_PARTIAL, HARNESS_NO, HARNESS_YES, HARNESS_YES, HARNESS_NO, HARNESS_YES},
 	.credentials = HARNESS_NAMES("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY",
 		"OPENROUTER_API_KEY", "DEEPSEEK_API_KEY"),
 	.variables = HARNESS_NAMES("OPENAI_API_BASE", "OPENAI_BASE_URL", "ANTHROPIC_API_BASE",

@@ -52,7 +52,7 @@ void chain_filter(struct arena *a, struct text_list candidates, struct text_list
 	out->violated = !out->effective.n;
 }
 
-const char *chain_cycle(const struct pipeline *p, size_t stage, const char *from)
+const char *chain_independence_fault(const struct pipeline *p, size_t stage, const char *from)
 {
 	for (size_t i = 0; i < p->n_stages; i++)
 		if (strcmp(p->stages[i].name, from) == 0)
@@ -221,13 +221,13 @@ static int check_available(struct arena *a, struct chain_attempt *t, const struc
 		c->available ? c->available(h) : harness_available(h);
 
 	*usable = v->available;
-	if (v->available && v->reason == PROBE_FAILED)
+	if (v->available && v->reason == HARNESS_PROBE_FAILED)
 		return event_report(c->artifacts, EVENT_HARNESS_PROBE_FAILED, c->issue, c->stage,
 			JSON_OBJECT(JSON_TEXT("harness", h->name), JSON_TEXT("detail", v->detail)),
 			err);
 	if (v->available)
 		return 0;
-	t->reason = unavailable_reason_names[v->reason];
+	t->reason = harness_reason_names[v->reason];
 	t->detail = v->detail;
 	harness_set_unavailable(r, arena_printf(a, "%s: %s", t->reason, v->detail));
 	return 0;

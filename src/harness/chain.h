@@ -32,9 +32,9 @@ struct text_list chain_candidates(struct arena *a, const struct stage_spec *stag
 void chain_filter(struct arena *a, struct text_list candidates, struct text_list independent_of,
 	const struct chain_uses *uses, struct chain *out);
 
-/* Why a stage cannot be independent of `from`: that is the stage itself, a later or an unknown one;
- * NULL: it can. */
-const char *chain_cycle(const struct pipeline *p, size_t stage, const char *from);
+/* Why a stage cannot be independent of `from`: it is the stage itself, a later or an unknown one.
+ * NULL: `from` is an earlier stage. */
+const char *chain_independence_fault(const struct pipeline *p, size_t stage, const char *from);
 
 /*
  * The harnesses that ran in an issue's stages: every one that gave a result, also in earlier

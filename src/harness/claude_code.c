@@ -244,7 +244,7 @@ const struct harness harness_claude_code = {
 	.binary = "claude",
 	.range = ">=2.0.0",
 	.install = "npm install -g @anthropic-ai/claude-code",
-	.can = {CAPABLE_YES, CAPABLE_YES, CAPABLE_YES, CAPABLE_YES, CAPABLE_YES, CAPABLE_YES},
+	.can = {HARNESS_YES, HARNESS_YES, HARNESS_YES, HARNESS_YES, HARNESS_YES, HARNESS_YES},
 	.context_tokens = 1000000,
 	.models = HARNESS_NAMES("claude-haiku-4-5-20251001", "claude-sonnet-4-6", "claude-opus-4-7",
 		"claude-opus-4-7[1m]"),

@@ -147,7 +147,7 @@ const struct harness harness_codex = {
 	.binary = "codex",
 	.range = ">=0.1.0",
 	.install = "npm install -g @openai/codex",
-	.can = {CAPABLE_YES, CAPABLE_PARTIAL, CAPABLE_YES, CAPABLE_YES, CAPABLE_NO, CAPABLE_YES},
+	.can = {HARNESS_YES, HARNESS_PARTIAL, HARNESS_YES, HARNESS_YES, HARNESS_NO, HARNESS_YES},
 	.context_tokens = 200000,
 	.models = HARNESS_NAMES("gpt-5", "gpt-5-mini", "o3", "o3-mini"),
 	.families = HARNESS_NAMES("gpt-", "o1", "o3", "o4", "codex-"),

@@ -224,7 +224,7 @@ const struct harness harness_gemini_cli = {
 	.binary = "gemini",
 	.range = ">=0.11.0", /* older ones print no events */
 	.install = "npm install -g @google/gemini-cli",
-	.can = {CAPABLE_YES, CAPABLE_NO, CAPABLE_YES, CAPABLE_YES, CAPABLE_NO, CAPABLE_YES},
+	.can = {HARNESS_YES, HARNESS_NO, HARNESS_YES, HARNESS_YES, HARNESS_NO, HARNESS_YES},
 	.context_tokens = 2000000,
 	.models = HARNESS_NAMES("gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite"),
 	.families = HARNESS_NAMES("gemini-"),

@@ -8,29 +8,29 @@ enum { ACCOUNT_DIGITS = 16, PROBE_MAX_S = 9999 };
 const struct harness *const harness_all[] = {&harness_claude_code, &harness_codex,
 	&harness_gemini_cli, &harness_opencode, &harness_aider, &harness_generic_api, NULL};
 
-const char *const capability_names[] = {
-	[FRESH_CONTEXT] = "freshContext",
-	[CUSTOM_TOOLS] = "customTools",
-	[STREAMING] = "streaming",
-	[WORKTREE_CWD] = "worktreeAwareCwd",
-	[SKILLS] = "skills",
-	[ARTIFACT_WRITES] = "artifactWrites",
+const char *const harness_capability_names[] = {
+	[HARNESS_FRESH_CONTEXT] = "freshContext",
+	[HARNESS_CUSTOM_TOOLS] = "customTools",
+	[HARNESS_STREAMING] = "streaming",
+	[HARNESS_WORKTREE_CWD] = "worktreeAwareCwd",
+	[HARNESS_SKILLS] = "skills",
+	[HARNESS_ARTIFACT_WRITES] = "artifactWrites",
 	NULL,
 };
 
-const char *const capability_level_names[] = {
-	[CAPABLE_NO] = "no",
-	[CAPABLE_PARTIAL] = "partial",
-	[CAPABLE_YES] = "yes",
-	[CAPABLE_DEPENDS] = "depends",
+const char *const harness_level_names[] = {
+	[HARNESS_NO] = "no",
+	[HARNESS_PARTIAL] = "partial",
+	[HARNESS_YES] = "yes",
+	[HARNESS_DEPENDS] = "depends",
 };
 
-const char *const unavailable_reason_names[] = {
-	[REASON_NONE] = NULL,
-	[BINARY_MISSING] = "binary-missing",
-	[VERSION_OUT_OF_RANGE] = "version-out-of-range",
-	[PROBE_FAILED] = "probe-failed",
-	[HEALTH_CHECK_FAILED] = "health-check-failed",
+const char *const harness_reason_names[] = {
+	[HARNESS_REASON_NONE] = NULL,
+	[HARNESS_BINARY_MISSING] = "binary-missing",
+	[HARNESS_VERSION_OUT_OF_RANGE] = "version-out-of-range",
+	[HARNESS_PROBE_FAILED] = "probe-failed",
+	[HARNESS_HEALTH_CHECK_FAILED] = "health-check-failed",
 };
 
 const char *const harness_status_names[] = {
@@ -41,13 +41,13 @@ const char *const harness_status_names[] = {
 	[HARNESS_UNAVAILABLE] = "unavailable",
 };
 
-bool capability_find(const char *name, enum capability *out)
+bool harness_capability_find(const char *name, enum harness_capability *out)
 {
 	unsigned at;
 
-	if (!str_index(str_of(name), capability_names, &at))
+	if (!str_index(str_of(name), harness_capability_names, &at))
 		return false;
-	*out = (enum capability)at;
+	*out = (enum harness_capability)at;
 	return true;
 }
 

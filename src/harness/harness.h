@@ -10,34 +10,34 @@
 
 #include "src/event/usage.h"
 
-enum capability_level { CAPABLE_NO, CAPABLE_PARTIAL, CAPABLE_YES, CAPABLE_DEPENDS };
+enum harness_level { HARNESS_NO, HARNESS_PARTIAL, HARNESS_YES, HARNESS_DEPENDS };
 
 /* In the order of the table in docs/harness.md. */
-enum capability {
-	FRESH_CONTEXT,
-	CUSTOM_TOOLS,
-	STREAMING,
-	WORKTREE_CWD,
-	SKILLS,
-	ARTIFACT_WRITES,
-	CAPABILITIES
+enum harness_capability {
+	HARNESS_FRESH_CONTEXT,
+	HARNESS_CUSTOM_TOOLS,
+	HARNESS_STREAMING,
+	HARNESS_WORKTREE_CWD,
+	HARNESS_SKILLS,
+	HARNESS_ARTIFACT_WRITES,
+	HARNESS_CAPABILITIES
 };
-extern const char *const capability_names[]; /* "freshContext" ... */
-bool capability_find(const char *name, enum capability *out);
-extern const char *const capability_level_names[]; /* "no", "partial" ... */
+extern const char *const harness_capability_names[]; /* "freshContext" ... */
+bool harness_capability_find(const char *name, enum harness_capability *out);
+extern const char *const harness_level_names[]; /* "no", "partial" ... */
 
-enum unavailable_reason {
-	REASON_NONE,
-	BINARY_MISSING,
-	VERSION_OUT_OF_RANGE,
-	PROBE_FAILED,
-	HEALTH_CHECK_FAILED
+enum harness_reason {
+	HARNESS_REASON_NONE,
+	HARNESS_BINARY_MISSING,
+	HARNESS_VERSION_OUT_OF_RANGE,
+	HARNESS_PROBE_FAILED,
+	HARNESS_HEALTH_CHECK_FAILED
 };
-extern const char *const unavailable_reason_names[]; /* NULL, "binary-missing" ... */
+extern const char *const harness_reason_names[]; /* NULL, "binary-missing" ... */
 
 struct harness_availability {
-	bool available; /* also if only the version is unknown (PROBE_FAILED) */
-	enum unavailable_reason reason;
+	bool available; /* also if only the version is unknown (HARNESS_PROBE_FAILED) */
+	enum harness_reason reason;
 	const char *detail;  /* for people, secrets masked; NULL: there is no reason */
 	const char *version; /* installed; NULL: unknown */
 };
@@ -102,8 +102,8 @@ struct harness {
 	const char *binary;  /* NULL: not a program; it has health() and invoke() */
 	const char *range;   /* of versions: `>=X.Y.Z`; a harness without a program: "" */
 	const char *install; /* how to install it */
-	enum capability_level can[CAPABILITIES]; /* in the order of the enum */
-	int64_t context_tokens;                  /* 0: varies */
+	enum harness_level can[HARNESS_CAPABILITIES]; /* in the order of the enum */
+	int64_t context_tokens;                       /* 0: varies */
 
 	/* NULL-terminated; may be NULL. */
 	const char *const *models;      /* ids */
@@ -128,7 +128,7 @@ struct harness {
 
 	/* Returns why it cannot be used although the version is right, or NULL. */
 	const char *(*health)(struct arena *a, const char *const *env);
-	/* Runs without a program. -1: a fault of this side. */
+	/* Runs without a program. -1: an internal error. */
 	int (*invoke)(struct session *s, struct error *err);
 };
 
@@ -143,8 +143,8 @@ const struct harness_availability *harness_available(const struct harness *h);
 bool harness_lists_model(const struct harness *h, const char *id);
 /* True also if it takes any id. */
 bool harness_takes_model(const struct harness *h, const char *id);
-/* A one-way name of the account in the environment: 16 hexadecimal digits. *id NULL: no credential
- * is set. */
+/* A digest that identifies the account in the environment: 16 hexadecimal digits. *id NULL: no
+ * credential is set. */
 int harness_account(struct arena *a, const struct harness *h, const char **id, struct error *err);
 /*
  * The variables of our environment that the option `option` names (NULL-ended; NULL: none), as
@@ -153,7 +153,7 @@ int harness_account(struct arena *a, const struct harness *h, const char **id, s
  */
 int harness_read_env(struct arena *a, const char *option, const char *const *names, bool required,
 	const char *const **out, struct error *err);
-/* Runs the agent to its end. 0 whatever the outcome (result->status); -1: a fault of this side. */
+/* Runs the agent to its end. 0 whatever the outcome (result->status); -1: an internal error. */
 int harness_invoke(struct arena *a, const struct harness *h, const struct harness_input *input,
 	harness_listener *listener, void *data, struct harness_result *result, struct error *err);
 

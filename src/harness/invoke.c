@@ -332,7 +332,7 @@ static int run_program(struct session *s, struct error *err)
 		.env_whole = true,
 		.input = s->input->prompt,
 		.output = -1,
-		.heard = output_parser_add,
+		.on_output = output_parser_add,
 		.tick = on_tick,
 		.tick_ms = s->input->heartbeat_ms,
 		.data = &parser,

@@ -147,7 +147,7 @@ const struct harness harness_opencode = {
 	.binary = "opencode",
 	.range = ">=1.0.0",
 	.install = "npm install -g opencode-ai",
-	.can = {CAPABLE_YES, CAPABLE_YES, CAPABLE_YES, CAPABLE_YES, CAPABLE_PARTIAL, CAPABLE_YES},
+	.can = {HARNESS_YES, HARNESS_YES, HARNESS_YES, HARNESS_YES, HARNESS_PARTIAL, HARNESS_YES},
 	.credentials = HARNESS_NAMES("OPENCODE_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY",
 		"GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "OPENROUTER_API_KEY"),
 	.variables = HARNESS_NAMES("OPENCODE_*", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL",

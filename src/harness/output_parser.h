@@ -44,7 +44,7 @@ struct output_parser {
 
 /* The session must have begun. */
 void output_parser_begin(struct output_parser *p, struct session *s);
-/* A `heard` function of struct process; false: end the program. */
+/* A `on_output` function of struct process; false: end the program. */
 bool output_parser_add(void *parser, bool errors, struct str piece);
 /* The program has exited: sets the session's verdict. */
 void output_parser_end(struct output_parser *p, const struct process_end *end);

@@ -2,22 +2,22 @@
 #include "src/base/json.h"
 #include "src/harness/pipeline.h"
 
-struct pipeline_check {
+struct pipeline_checker {
 	struct arena *arena;
 	const struct pipeline_question *q;
-	struct pipeline_plan *plan;
+	struct pipeline_check *out;
 	const struct stage_spec *stage;
 	struct error *err;
 };
 
-static void add_note(struct pipeline_check *c, bool fault, const char *text)
+static void add_note(struct pipeline_checker *c, bool fault, const char *text)
 {
-	vec_push_in(c->arena, &c->plan->notes, (struct pipeline_note){c->stage, fault, text});
-	c->plan->n_faults += fault;
+	vec_push_in(c->arena, &c->out->notes, (struct pipeline_note){c->stage, fault, text});
+	c->out->n_faults += fault;
 }
 
 /* An event of the stage. */
-static int report(const struct pipeline_check *c, enum event_id id, json *fields)
+static int report(const struct pipeline_checker *c, enum event_id id, json *fields)
 {
 	return event_report(c->q->artifacts, id, NULL, c->stage->name, fields, c->err);
 }
@@ -64,17 +64,17 @@ int harness_choose_model(const struct harness *h, const struct model_registry *r
 /* The first capability that the stage requires and `h` does not have in full; NULL: none. */
 static const char *missing_capability(const struct stage_spec *s, const struct harness *h)
 {
-	enum capability c;
+	enum harness_capability c;
 
 	for (size_t i = 0; i < s->needs.n; i++)
-		if (!capability_find(s->needs.list[i], &c) || h->can[c] != CAPABLE_YES)
+		if (!harness_capability_find(s->needs.list[i], &c) || h->can[c] != HARNESS_YES)
 			return s->needs.list[i];
 	return NULL;
 }
 
 /* Why `h` does not suit the stage, installed or not; NULL: it does. */
 static const char *unsuitable(
-	struct pipeline_check *c, const struct harness *h, const struct model_resolved *m)
+	struct pipeline_checker *c, const struct harness *h, const struct model_resolved *m)
 {
 	const char *capability = missing_capability(c->stage, h);
 	bool fits;
@@ -90,11 +90,11 @@ static const char *unsuitable(
 
 /* Whether it is available; *why: why not. */
 static int check_available(
-	struct pipeline_check *c, const struct harness *h, bool primary, const char **why)
+	struct pipeline_checker *c, const struct harness *h, bool primary, const char **why)
 {
 	const struct harness_availability *v =
 		c->q->available ? c->q->available(h) : harness_available(h);
-	const char *reason = unavailable_reason_names[v->reason];
+	const char *reason = harness_reason_names[v->reason];
 
 	*why = NULL;
 	if (!v->available) {
@@ -106,7 +106,7 @@ static int check_available(
 						 JSON_TEXT("detail", v->detail)))
 			       : 0;
 	}
-	if (v->reason != PROBE_FAILED)
+	if (v->reason != HARNESS_PROBE_FAILED)
 		return 0;
 	add_note(c, false, arena_printf(c->arena, "harness '%s': %s", h->name, v->detail));
 	return report(c, EVENT_HARNESS_PROBE_FAILED,
@@ -114,7 +114,7 @@ static int check_available(
 }
 
 static void warn_of_default_model(
-	struct pipeline_check *c, const struct harness *h, const struct model_resolved *m)
+	struct pipeline_checker *c, const struct harness *h, const struct model_resolved *m)
 {
 	bool fits;
 
@@ -127,7 +127,7 @@ static void warn_of_default_model(
 }
 
 /* *take: it stays in the chain. */
-static int check_harness(struct pipeline_check *c, const char *name, bool primary,
+static int check_harness(struct pipeline_checker *c, const char *name, bool primary,
 	const struct model_resolved *m, bool *take)
 {
 	const struct harness *h;
@@ -153,24 +153,24 @@ static int check_harness(struct pipeline_check *c, const char *name, bool primar
 
 /* ---- a stage ---- */
 
-static void check_capabilities(struct pipeline_check *c)
+static void check_capabilities(struct pipeline_checker *c)
 {
-	enum capability found;
+	enum harness_capability found;
 
 	for (size_t i = 0; i < c->stage->needs.n; i++)
-		if (!capability_find(c->stage->needs.list[i], &found))
+		if (!harness_capability_find(c->stage->needs.list[i], &found))
 			add_note(c, true,
 				arena_printf(c->arena, "unknown capability '%.100s'",
 					c->stage->needs.list[i]));
 }
 
 /* Faults of the model itself emit their events when the models are pinned. */
-static int check_stage(struct pipeline_check *c, struct pipeline_stage_plan *out)
+static int check_stage(struct pipeline_checker *c, struct pipeline_stage_check *out)
 {
 	struct text_list all = chain_candidates(c->arena, c->stage);
 	const char **left = arena_alloc(c->arena, (all.n + 1) * sizeof(*left));
 
-	*out = (struct pipeline_stage_plan){.stage = c->stage, .chain = {left, 0}};
+	*out = (struct pipeline_stage_check){.stage = c->stage, .chain = {left, 0}};
 	check_capabilities(c);
 	if (model_resolve(c->q->registry, c->stage->model, c->q->pipeline->default_model, c->q->now,
 		    &out->model, c->err) < 0) {
@@ -190,7 +190,8 @@ static int check_stage(struct pipeline_check *c, struct pipeline_stage_plan *out
 
 /* ---- the pipeline ---- */
 
-static void add_cycle(struct pipeline_check *c, const char *from, const char *why, json *list)
+static void add_independence_fault(
+	struct pipeline_checker *c, const char *from, const char *why, json *list)
 {
 	add_note(c, true,
 		arena_printf(c->arena, "it must be independent of '%s', which is %s%s", from,
@@ -199,7 +200,7 @@ static void add_cycle(struct pipeline_check *c, const char *from, const char *wh
 		list, str_of(arena_printf(c->arena, "%s: %s (%s)", c->stage->name, from, why)));
 }
 
-static int check_cycles(struct pipeline_check *c)
+static int check_independence(struct pipeline_checker *c)
 {
 	const struct pipeline *p = c->q->pipeline;
 	CLEANUP(json_free) json *list = json_array();
@@ -209,10 +210,10 @@ static int check_cycles(struct pipeline_check *c)
 
 		c->stage = &p->stages[i];
 		for (size_t k = 0; k < from.n; k++) {
-			const char *why = chain_cycle(p, i, from.list[k]);
+			const char *why = chain_independence_fault(p, i, from.list[k]);
 
 			if (why)
-				add_cycle(c, from.list[k], why, list);
+				add_independence_fault(c, from.list[k], why, list);
 		}
 	}
 	if (!json_len(list))
@@ -222,7 +223,7 @@ static int check_cycles(struct pipeline_check *c)
 }
 
 /* Plans are shared per account: warns if the environment names none. */
-static int check_account(struct pipeline_check *c, const char *name)
+static int check_account(struct pipeline_checker *c, const char *name)
 {
 	const struct harness *h;
 	const char *id;
@@ -237,7 +238,7 @@ static int check_account(struct pipeline_check *c, const char *name)
 		c->err);
 }
 
-static int check_accounts(struct pipeline_check *c)
+static int check_accounts(struct pipeline_checker *c)
 {
 	const struct pipeline *p = c->q->pipeline;
 	struct text_list names = {0};
@@ -246,7 +247,7 @@ static int check_accounts(struct pipeline_check *c)
 	if (!c->q->artifacts || !plans || p->account)
 		return 0;
 	for (size_t i = 0; i < p->n_stages; i++) {
-		struct text_list chain = c->plan->stages[i].chain;
+		struct text_list chain = c->out->stages[i].chain;
 
 		for (size_t k = 0; k < chain.n; k++)
 			chain_add_name(c->arena, &names, chain.list[k]);
@@ -258,14 +259,14 @@ static int check_accounts(struct pipeline_check *c)
 }
 
 int harness_check_pipeline(struct arena *a, const struct pipeline_question *q,
-	struct pipeline_plan *out, struct error *err)
+	struct pipeline_check *out, struct error *err)
 {
-	struct pipeline_check c = {.arena = a, .q = q, .plan = out, .err = err};
+	struct pipeline_checker c = {.arena = a, .q = q, .out = out, .err = err};
 	const struct pipeline *p = q->pipeline;
 
-	*out = (struct pipeline_plan){
+	*out = (struct pipeline_check){
 		.stages = arena_alloc(a, (p->n_stages + 1) * sizeof(*out->stages))};
-	if (check_cycles(&c) < 0)
+	if (check_independence(&c) < 0)
 		return -1;
 	for (size_t i = 0; i < p->n_stages; i++) {
 		c.stage = &p->stages[i];
@@ -275,11 +276,11 @@ int harness_check_pipeline(struct arena *a, const struct pipeline_question *q,
 	return check_accounts(&c);
 }
 
-int pipeline_plan_fault(
-	const struct pipeline_plan *plan, const struct pipeline *p, struct error *err)
+int pipeline_check_fault(
+	const struct pipeline_check *check, const struct pipeline *p, struct error *err)
 {
-	for (size_t i = 0; i < plan->notes.n; i++) {
-		const struct pipeline_note *n = &plan->notes.items[i];
+	for (size_t i = 0; i < check->notes.n; i++) {
+		const struct pipeline_note *n = &check->notes.items[i];
 
 		if (n->fault)
 			return error_at(err, p->file, n->stage->line, n->stage->col,

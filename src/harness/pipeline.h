@@ -16,14 +16,14 @@ struct pipeline_note {
 	const char *text;
 };
 
-struct pipeline_stage_plan {
+struct pipeline_stage_check {
 	const struct stage_spec *stage;
 	struct text_list chain; /* its harness and the usable fallbacks */
 	struct model_resolved model;
 };
 
-struct pipeline_plan {
-	struct pipeline_stage_plan *stages; /* as many as the pipeline has */
+struct pipeline_check {
+	struct pipeline_stage_check *stages; /* as many as the pipeline has */
 	struct {
 		struct pipeline_note *items;
 		size_t n, cap;
@@ -44,13 +44,13 @@ struct pipeline_question {
 /*
  * A stage's own harness must be available, have every capability in `requires`, and take the
  * stage's model; else that is a fault. A fallback that does not is dropped with a warning. 0 also
- * with faults; -1: a fault of this side.
+ * with faults; -1: an internal error.
  */
 int harness_check_pipeline(struct arena *a, const struct pipeline_question *q,
-	struct pipeline_plan *out, struct error *err);
+	struct pipeline_check *out, struct error *err);
 /* -1: the first fault, ERR_INPUT with its place in the file. */
-int pipeline_plan_fault(
-	const struct pipeline_plan *plan, const struct pipeline *p, struct error *err);
+int pipeline_check_fault(
+	const struct pipeline_check *check, const struct pipeline *p, struct error *err);
 /*
  * The model id to pass to a harness; NULL: its own default, since an alias names a model of one
  * vendor only. *fits false: it cannot take this id.

@@ -63,7 +63,7 @@ static bool take_output(void *data, bool errors, struct str piece)
 }
 
 static void set_unavailable(
-	struct harness_availability *out, enum unavailable_reason reason, const char *detail)
+	struct harness_availability *out, enum harness_reason reason, const char *detail)
 {
 	out->available = false;
 	out->reason = reason;
@@ -100,7 +100,7 @@ static void set_unknown_version(struct arena *a, const struct harness *h, struct
 	secrets_mask(&secrets, buf_str(&line), &masked);
 	first = str_cut(buf_str(&masked), SHOWN_MAX);
 	out->available = true;
-	out->reason = PROBE_FAILED;
+	out->reason = HARNESS_PROBE_FAILED;
 	out->detail = arena_printf(a, "'%s --version' printed no version: '%.*s'", h->binary,
 		(int)first.n, first.n ? first.p : "");
 }
@@ -114,7 +114,7 @@ static void judge_version(struct arena *a, const struct harness *h, struct str p
 	else if (harness_version_in_range(str_of(out->version), str_of(h->range)))
 		out->available = true;
 	else
-		set_unavailable(out, VERSION_OUT_OF_RANGE,
+		set_unavailable(out, HARNESS_VERSION_OUT_OF_RANGE,
 			arena_printf(a, "%s %s installed, adapter requires %s; %s", h->binary,
 				out->version, h->range, h->install));
 }
@@ -130,7 +130,7 @@ static void probe_program(struct arena *a, const struct harness *h, unsigned sec
 		.env = harness_environment(a, h, NULL),
 		.env_whole = true,
 		.output = -1,
-		.heard = take_output,
+		.on_output = take_output,
 		.data = &printed,
 		.timeout_s = seconds,
 		.grace_ms = GRACE_MS};
@@ -138,19 +138,19 @@ static void probe_program(struct arena *a, const struct harness *h, unsigned sec
 	struct error err;
 
 	if (!file) {
-		set_unavailable(out, blocked ? PROBE_FAILED : BINARY_MISSING,
+		set_unavailable(out, blocked ? HARNESS_PROBE_FAILED : HARNESS_BINARY_MISSING,
 			arena_printf(a,
 				blocked ? "'%s' is not executable; %s" : "no '%s' on PATH; %s",
 				h->binary, h->install));
 		return;
 	}
 	if (process_run(&p, &end, &err) < 0) {
-		set_unavailable(out, PROBE_FAILED, arena_dup(a, str_of(err.text)));
+		set_unavailable(out, HARNESS_PROBE_FAILED, arena_dup(a, str_of(err.text)));
 		return;
 	}
 	fault = exit_fault(a, h->binary, &end, seconds);
 	if (fault)
-		set_unavailable(out, PROBE_FAILED, fault);
+		set_unavailable(out, HARNESS_PROBE_FAILED, fault);
 	else
 		judge_version(a, h, buf_str(&printed), out);
 }
@@ -167,5 +167,5 @@ void harness_probe(struct arena *a, const struct harness *h, unsigned seconds,
 	if (out->available && h->health)
 		fault = h->health(a, harness_environment(a, h, &nothing));
 	if (fault)
-		set_unavailable(out, HEALTH_CHECK_FAILED, fault);
+		set_unavailable(out, HARNESS_HEALTH_CHECK_FAILED, fault);
 }

@@ -104,7 +104,7 @@ int gate_git(
 		.cwd = c->cwd,
 		.env = env,
 		.output = -1,
-		.heard = hear,
+		.on_output = hear,
 		.timeout_s = c->timeout_s ? c->timeout_s : LOCAL_S,
 		.on_death = SIGTERM,
 		.tick = look_around,

@@ -54,7 +54,7 @@ static _Noreturn void guard_command(
 		.cwd = ask->cwd,
 		.env = g->env,
 		.output = ask->output,
-		.heard = ask->output < 0 ? pass_on : NULL,
+		.on_output = ask->output < 0 ? pass_on : NULL,
 		.cancel = life};
 	ssize_t ignored;
 

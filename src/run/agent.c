@@ -438,7 +438,7 @@ static struct text_list candidates(const struct agent_call *c)
 	if (r->chain.n || !p)
 		return r->chain;
 	if (c->spec)
-		return r->plan.stages[c->spec - p->stages].chain;
+		return r->check.stages[c->spec - p->stages].chain;
 	return chain_candidates(c->arena, &(struct stage_spec){.harness = p->default_harness,
 						  .fallback = p->default_fallback});
 }

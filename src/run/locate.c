@@ -262,8 +262,8 @@ int locate_pool(struct arena *a, const struct pool_choice *c, struct pool *p, st
 	if (locate_pool_spec(a, c, &spec, err) < 0 || context_state_directory(a, &state, err) < 0 ||
 		pool_open(a, &spec, c->repo, state, NULL, p, err) < 0)
 		return -1;
-	if (p->said)
-		error_log("%s", p->said);
+	if (p->notice)
+		error_log("%s", p->notice);
 	/* All worktrees of a repository share the directory of the main one. A bare one has none.
 	 */
 	if (strcmp(p->repo, p->common) == 0 && !c->artifacts && !getenv("ARTIFACTS_DIR"))

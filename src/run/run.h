@@ -76,9 +76,9 @@ bool run_doctor(struct arena *a, const char *repo, struct buf *out);
 /* ---- signals ---- */
 
 /*
- * Catches INT, TERM, HUP and QUIT. The first one makes *fd readable for good, in all processes that
- * have it: whoever waits on it ends its program and returns. The second one ends this process at
- * once; that is safe, because the children finish what they have begun.
+ * Catches INT, TERM, HUP and QUIT. The first signal makes *fd readable permanently: a process
+ * that waits on it ends its program and returns. The second one ends this process at once; that is
+ * safe, because the children finish what they have begun.
  */
 int run_interrupt_begin(int *fd, struct error *err);
 /* The signal that was caught, or 0. */

@@ -35,8 +35,8 @@ struct run_item {
 	const char *const *pass_env; /* `NAME=value`, NULL-ended */
 	struct text_list chain;      /* of --harness; empty: as the stages say */
 	struct model_registry models;
-	struct model_pin *pins;    /* of the pipeline's stages */
-	struct pipeline_plan plan; /* of the pipeline */
+	struct model_pin *pins;      /* of the pipeline's stages */
+	struct pipeline_check check; /* of the pipeline */
 };
 
 /* What a run and several have in common: repository, artifacts, pipeline and parallelism. */
@@ -83,8 +83,8 @@ struct run_answer {
 	json *note;      /* of the event agent_run; the caller's to free, also after -1 */
 };
 
-/* Chooses harness and model, and calls the agent. -1: no harness of the chain can be used, or a
- * fault of this side: the run stops and nothing is counted against the agent. */
+/* Chooses harness and model, and calls the agent. -1: no harness of the chain can be used, or an
+ * internal error: the run stops and nothing is counted against the agent. */
 int run_agent_call(struct arena *a, const struct run_item *r, const json *action,
 	struct run_answer *out, struct error *err);
 

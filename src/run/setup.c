@@ -198,7 +198,7 @@ static int probe_chain(struct arena *a, struct run_item *r, struct error *err)
 			chain_add_name(a, &kept, name);
 			continue;
 		}
-		reason = unavailable_reason_names[is->reason];
+		reason = harness_reason_names[is->reason];
 		if (i) {
 			error_log("dev-team: fallback '%s' is dropped: %s: %.600s", name, reason,
 				is->detail);
@@ -232,8 +232,7 @@ static int check_model(const struct run_item *r, const struct model_resolved *m,
 		if (i == 0 && !fits)
 			return error_set(err, ERR_USAGE, "--model: harness '%s' has no model '%s'",
 				name, m->asked);
-		error_log("dev-team: '%s' runs its own default model: '%s' is none of its models",
-			name, m->asked);
+		error_log("dev-team: '%s' has no model '%s': using its default", name, m->asked);
 	}
 	return 0;
 }
@@ -256,13 +255,13 @@ static int check_run_model(struct run_item *r, struct error *err)
 static int check_pipeline(
 	struct arena *a, struct run_item *r, const struct pipeline_question *q, struct error *err)
 {
-	if (harness_check_pipeline(a, q, &r->plan, err) < 0)
+	if (harness_check_pipeline(a, q, &r->check, err) < 0)
 		return -1;
-	for (size_t i = 0; i < r->plan.notes.n; i++)
-		if (!r->plan.notes.items[i].fault)
-			error_log("dev-team: stage '%s': %s", r->plan.notes.items[i].stage->name,
-				r->plan.notes.items[i].text);
-	return pipeline_plan_fault(&r->plan, r->pipeline, err);
+	for (size_t i = 0; i < r->check.notes.n; i++)
+		if (!r->check.notes.items[i].fault)
+			error_log("dev-team: stage '%s': %s", r->check.notes.items[i].stage->name,
+				r->check.notes.items[i].text);
+	return pipeline_check_fault(&r->check, r->pipeline, err);
 }
 
 /* A stage is named STATE, STATE-AGENT or AGENT; see stage_of() in agent.c. */
@@ -300,7 +299,7 @@ static int warn_of_stages(struct arena *a, const struct run_item *r, struct erro
 }
 
 /* The model of each stage is fixed before the first one runs. */
-static int load_pipeline_plan(struct arena *a, struct run_item *r, struct error *err)
+static int load_pipeline(struct arena *a, struct run_item *r, struct error *err)
 {
 	struct pipeline_question q = {.pipeline = r->pipeline,
 		.registry = &r->models,
@@ -322,7 +321,7 @@ static int load_real_agents(struct arena *a, struct run_item *r, struct error *e
 		(q->harness && read_chain(a, q->harness, &r->chain, err) < 0) ||
 		locate_models(a, NULL, r->call.repo, &r->models, err) < 0)
 		return -1;
-	if (r->pipeline ? load_pipeline_plan(a, r, err) < 0 || warn_of_stages(a, r, err) < 0
+	if (r->pipeline ? load_pipeline(a, r, err) < 0 || warn_of_stages(a, r, err) < 0
 			: check_run_model(r, err) < 0)
 		return -1;
 	return probe_chain(a, r, err);

@@ -30,12 +30,12 @@ struct running {
 	pid_t pid;  /* also its process group and session */
 	int handle; /* pidfd; -1 where the kernel has none */
 	int output; /* read end, non-blocking; -1 when the program has p->output itself */
-	int errors; /* the same of stderr; -1 unless p->heard */
+	int errors; /* the same of stderr; -1 unless p->on_output */
 	struct subreaper orphans;
 	size_t passed; /* bytes that went to p->output */
 	bool cut;      /* and there were more than it takes */
 	bool ended;
-	bool refused;     /* p->heard returned false */
+	bool refused;     /* p->on_output returned false */
 	int output_errno; /* reading its output failed */
 	bool unborn; /* killed before the program began, which says nothing about the program */
 };
@@ -120,7 +120,7 @@ static int plumbing_open(const struct process *p, struct plumbing *f, struct err
 	}
 	if (open_output(&f->out_read, &f->out) < 0)
 		return -1;
-	return p->heard ? open_output(&f->err_read, &f->err) : 0;
+	return p->on_output ? open_output(&f->err_read, &f->err) : 0;
 }
 
 static bool is_replaced(const char *entry, const char *const *extra)
@@ -290,8 +290,8 @@ static void take_bytes(struct running *r, bool errors, struct str bytes)
 
 	if (p->output >= 0)
 		pass_on(r, bytes);
-	else if (p->heard)
-		r->refused = !p->heard(p->data, errors, bytes) || r->refused;
+	else if (p->on_output)
+		r->refused = !p->on_output(p->data, errors, bytes) || r->refused;
 	else if (room)
 		buf_add(p->out, str_sub(bytes, 0, bytes.n < room ? bytes.n : room));
 }

@@ -30,7 +30,7 @@ struct process {
 	size_t out_max;  /* the rest is read and dropped */
 	/* With output -1, in place of `out`: called with each piece as it comes; `errors`: it is of
 	 * stderr, which is then separate from stdout. False ends the program as `cancel` does. */
-	bool (*heard)(void *data, bool errors, struct str piece);
+	bool (*on_output)(void *data, bool errors, struct str piece);
 	void (*tick)(void *data); /* called each tick_ms until the end; may be NULL */
 	unsigned tick_ms;
 	void *data;         /* of both */

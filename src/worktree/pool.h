@@ -34,7 +34,7 @@ struct pool {
 	const char *target;    /* branch that merges go into, for the sweep; NULL: origin/HEAD's */
 	unsigned base_port, stale_days;
 	bool strict, on_merge, on_abort, on_timeout;
-	const char *said; /* lines for people about what could not be repaired; NULL */
+	const char *notice; /* lines for people about what could not be repaired; NULL */
 	struct disk *disk;
 	struct store *store;
 };

@@ -293,7 +293,7 @@ int making_undo_locked(struct arena *a, struct pool *p, struct allocation *of, s
 /* Finishes or undoes the operation of a dead process. *done false: another process does already. */
 int repair_one(
 	struct arena *a, struct pool *p, struct allocation *of, bool *done, struct error *err);
-/* All of this repository. Reports what cannot be repaired through p->said. */
+/* All of this repository. Reports what cannot be repaired through p->notice. */
 int pool_repair(struct arena *a, struct pool *p, struct error *err);
 
 /* ---- locks.c ---- */

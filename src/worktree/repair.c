@@ -263,8 +263,8 @@ int pool_repair(struct arena *a, struct pool *p, struct error *err)
 
 			/* One that cannot be repaired must not block the others. */
 			if (str_is(list[i].value, p->common) && repair_at(a, p, digest, &why) < 0)
-				p->said = arena_printf(a, "%s%s%s", p->said ? p->said : "",
-					p->said ? "\n" : "", why.text);
+				p->notice = arena_printf(a, "%s%s%s", p->notice ? p->notice : "",
+					p->notice ? "\n" : "", why.text);
 			after = arena_dup(a, list[i].key);
 		}
 	} while (n == PAGE);

@@ -192,9 +192,9 @@ TEST(every_harness_can_be_named)
 
 TEST(every_capability_can_be_asked_for)
 {
-	for (unsigned c = 0; c < CAPABILITIES; c++)
-		assert_string_equal(resource_capability_words[c], capability_names[c]);
-	assert_null(resource_capability_words[CAPABILITIES]);
+	for (unsigned c = 0; c < HARNESS_CAPABILITIES; c++)
+		assert_string_equal(resource_capability_words[c], harness_capability_names[c]);
+	assert_null(resource_capability_words[HARNESS_CAPABILITIES]);
 }
 
 UNIT_GROUP(NULL, arena_end)

@@ -119,7 +119,7 @@ TEST(independence_names_earlier_stages_only)
 		for (size_t s = 0; s < p.n_stages; s++)
 			for (size_t k = 0; k < stages[s].independent_of.n; k++) {
 				const char *from = stages[s].independent_of.list[k],
-					   *why = chain_cycle(&p, s, from);
+					   *why = chain_independence_fault(&p, s, from);
 
 				if (why)
 					buf_addf(&b, "%s %s %s;", stages[s].name, from, why);

@@ -66,12 +66,12 @@ TEST(every_capability_has_its_row)
 	}
 	page_has(&head);
 	page_has(&context);
-	for (int c = 0; c < CAPABILITIES; c++) {
+	for (int c = 0; c < HARNESS_CAPABILITIES; c++) {
 		CLEANUP(buf_release) struct buf row = BUF_INIT;
 
-		buf_addf(&row, "\n| `%s` |", capability_names[c]);
+		buf_addf(&row, "\n| `%s` |", harness_capability_names[c]);
 		for (size_t i = 0; harness_all[i]; i++)
-			buf_addf(&row, " %s |", capability_level_names[harness_all[i]->can[c]]);
+			buf_addf(&row, " %s |", harness_level_names[harness_all[i]->can[c]]);
 		buf_addc(&row, '\n');
 		page_has(&row);
 	}
@@ -98,8 +98,8 @@ TEST(the_capabilities_are_those_that_were_agreed)
 		CLEANUP(buf_release) struct buf can = BUF_INIT;
 
 		assert_int_equal(harness_find(rows[i].name, &h, &err), 0);
-		for (int c = 0; c < CAPABILITIES; c++)
-			buf_addf(&can, "%s%s", c ? " " : "", capability_level_names[h->can[c]]);
+		for (int c = 0; c < HARNESS_CAPABILITIES; c++)
+			buf_addf(&can, "%s%s", c ? " " : "", harness_level_names[h->can[c]]);
 		assert_string_equal(can.s, rows[i].can);
 		assert_int_equal(h->context_tokens, rows[i].context);
 	}

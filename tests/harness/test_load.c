@@ -7,7 +7,8 @@ static struct model_registry registry;
 
 static const struct harness_availability *nowhere(const struct harness *h)
 {
-	static const struct harness_availability no = {false, BINARY_MISSING, "not on PATH", NULL};
+	static const struct harness_availability no = {
+		false, HARNESS_BINARY_MISSING, "not on PATH", NULL};
 
 	(void)h;
 	return &no;
@@ -27,7 +28,7 @@ static const char *checked(struct stage_spec *stage,
 		.artifacts = at("artifacts"),
 		.available = available};
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
-	struct pipeline_plan l;
+	struct pipeline_check l;
 
 	stage->name = "s";
 	stage->line = 7;
@@ -40,7 +41,7 @@ static const char *checked(struct stage_spec *stage,
 	for (size_t i = 0; i < l.notes.n; i++)
 		buf_addf(&b, " %s: %s", l.notes.items[i].fault ? "fault" : "warning",
 			l.notes.items[i].text);
-	assert_int_equal(pipeline_plan_fault(&l, &p, &harness_err), l.n_faults ? -1 : 0);
+	assert_int_equal(pipeline_check_fault(&l, &p, &harness_err), l.n_faults ? -1 : 0);
 	return arena_dup(&arena, buf_str(&b));
 }
 
@@ -171,7 +172,7 @@ TEST(an_account_that_cannot_be_told_is_an_event)
 		.artifacts = at("artifacts"),
 		.available = harness_rig_available};
 	const struct worktree_pool_spec pool = {.plans = two("codex-pro", NULL)};
-	struct pipeline_plan l;
+	struct pipeline_check l;
 
 	assert_int_equal(harness_check_pipeline(&arena, &q, &l, &harness_err), 0);
 	assert_int_equal(event_log_count(at("artifacts"), "LedgerKeyAmbiguous"), 2);

@@ -203,7 +203,7 @@ TEST(an_account_is_named_one_way)
 TEST(names_are_found_or_the_others_told)
 {
 	const struct harness *h;
-	enum capability c;
+	enum harness_capability c;
 
 	for (size_t i = 0; harness_all[i]; i++) {
 		assert_int_equal(harness_find(harness_all[i]->name, &h, &harness_err), 0);
@@ -217,11 +217,11 @@ TEST(names_are_found_or_the_others_told)
 		"unknown harness 'mystery-harness': one of claude-code, codex", 60);
 	assert_int_equal(harness_find("inherit", &h, &harness_err), -1);
 	assert_int_equal(harness_find("", &h, &harness_err), -1);
-	for (int i = 0; i < CAPABILITIES; i++) {
-		assert_true(capability_find(capability_names[i], &c));
+	for (int i = 0; i < HARNESS_CAPABILITIES; i++) {
+		assert_true(harness_capability_find(harness_capability_names[i], &c));
 		assert_int_equal(c, i);
 	}
-	assert_false(capability_find("telepathy", &c));
+	assert_false(harness_capability_find("telepathy", &c));
 }
 
 TEST(models_are_listed_or_of_a_family)

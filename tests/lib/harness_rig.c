@@ -78,7 +78,7 @@ const char *harness_probed(const struct harness *h, unsigned seconds)
 	const char *why;
 
 	harness_probe(&arena, h, seconds, &harness_seen);
-	why = unavailable_reason_names[harness_seen.reason];
+	why = harness_reason_names[harness_seen.reason];
 	return arena_printf(&arena, "%s %s %s", harness_seen.available ? "true" : "false",
 		why ? why : "-", harness_seen.version ? harness_seen.version : "-");
 }
@@ -86,8 +86,10 @@ const char *harness_probed(const struct harness *h, unsigned seconds)
 const struct harness_availability *harness_rig_available(const struct harness *h)
 {
 	static const struct harness_availability yes = {.available = true},
-						 unread = {true, PROBE_FAILED, "no version", NULL},
-						 no = {false, BINARY_MISSING, "not on PATH", NULL};
+						 unread = {true, HARNESS_PROBE_FAILED, "no version",
+							 NULL},
+						 no = {false, HARNESS_BINARY_MISSING, "not on PATH",
+							 NULL};
 
 	return strcmp(h->name, "codex") == 0         ? &unread
 	       : strcmp(h->name, "claude-code") == 0 ? &yes

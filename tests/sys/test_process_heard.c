@@ -44,7 +44,7 @@ static int shell(const char *script, struct heard *h, struct process p)
 	p.argv = argv;
 	p.output = -1;
 	p.grace_ms = 300;
-	p.heard = listen_to;
+	p.on_output = listen_to;
 	p.data = h;
 	return process_run(&p, &end, &err);
 }

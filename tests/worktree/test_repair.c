@@ -57,7 +57,7 @@ static void half_made(const char *act)
 	put(&of);
 	assert_int_equal(keys("doing/"), 1);
 	pool_again();
-	assert_null(pool.said);
+	assert_null(pool.notice);
 }
 
 POOL_TEST(half_made_ones_are_taken_back)
@@ -193,7 +193,7 @@ POOL_TEST(work_that_came_between_the_looks_is_given_back)
 	bool created = true;
 
 	half_removed("echo late >pool/x/late && mv pool/x $trash", false);
-	assert_true(contains(pool.said, "'?? late'"));
+	assert_true(contains(pool.notice, "'?? late'"));
 	assert_int_equal(take("x", &of, &created), 0);
 	assert_false(created);
 	sh("test -e pool/x/late");
@@ -208,7 +208,7 @@ POOL_TEST(work_under_the_trash_name_is_never_deleted)
 	half_removed("echo '*.log' >>r/.git/info/exclude && mv pool/x $trash && echo late "
 		     ">$trash/late && mkdir pool/x && echo 1 >pool/x/f.log",
 		false);
-	assert_true(contains(pool.said, "cannot move"));
+	assert_true(contains(pool.notice, "cannot move"));
 	assert_int_equal(pool_reclaim(&arena, &pool, "x", false, &removed, &err), -1);
 	sh("cat pool/.trash-*/late >/dev/null && rm -r pool/x");
 	pool_again();

@@ -31,7 +31,7 @@ static void cannot_be_put_back(void)
 		"echo late >pool/x/late && mv pool/x %s && mkdir pool/x && echo log >pool/x/log",
 		trash_path(&arena, of.path)));
 	pool_again();
-	assert_true(contains(pool.said, "cannot move"));
+	assert_true(contains(pool.notice, "cannot move"));
 }
 
 POOL_TEST(what_cannot_be_finished_is_told_by_an_audit)
