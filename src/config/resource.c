@@ -42,14 +42,8 @@ const struct resource_kind *resource_kind(const char *name)
 }
 
 /* Kinds of the same format that other programs read. */
-static bool is_other_kind(struct str name)
-{
-	static const char *const others[] = {"AdapterBinding", "AgentRole", "AutonomyPolicy",
-		"DesignIntentDocument", "DesignSystemBinding", "DispatchConfig", "QualityGate",
-		NULL};
-
-	return str_in(name, others);
-}
+static const char *const other_kinds[] = {"AdapterBinding", "AgentRole", "AutonomyPolicy",
+	"DesignIntentDocument", "DesignSystemBinding", "DispatchConfig", "QualityGate", NULL};
 
 /* ---- finding ---- */
 
@@ -146,7 +140,7 @@ static const struct resource_kind *find_kind(struct resource_loader *l, const st
 			"a resource must be a map: apiVersion, kind, metadata, spec");
 	else if (!kind || kind->kind != YAML_SCALAR)
 		config_fault(&l->reader, kind ? kind : tree, "'kind' is missing");
-	else if (is_other_kind(kind->text))
+	else if (str_in(kind->text, other_kinds))
 		l->out->n_other++;
 	else if (!(found = resource_kind(kind->text.p)))
 		config_fault(&l->reader, kind,

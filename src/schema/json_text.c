@@ -9,6 +9,7 @@ struct json_scan {
 	struct str text;
 	size_t at;
 	unsigned depth;
+	struct buf *string; /* gets what the last string means */
 	struct arena *keys; /* for the keys of the objects that are open; NULL: duplicates pass */
 	const char *fault;  /* NULL: none so far; `at` is its position */
 };
@@ -48,15 +49,13 @@ static void put_utf8(struct buf *out, long c)
 	static const unsigned char first[] = {0, 0xc0, 0xe0, 0xf0};
 	int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
 
-	if (!out)
-		return;
 	buf_addc(out, (char)(first[more] | c >> 6 * more));
 	while (more-- > 0)
 		buf_addc(out, (char)(0x80 | (c >> 6 * more & 63)));
 }
 
 /* s->at is at the `u`. */
-static bool scan_unicode(struct json_scan *s, struct buf *out)
+static bool scan_unicode(struct json_scan *s)
 {
 	size_t from = s->at - 1;
 	long c = hex4(s, s->at + 1), low;
@@ -67,42 +66,42 @@ static bool scan_unicode(struct json_scan *s, struct buf *out)
 		return fault_at(s, from, "a NUL character is not allowed");
 	s->at += 5;
 	if (c < 0xd800 || c > 0xdfff)
-		return put_utf8(out, c), true;
+		return put_utf8(s->string, c), true;
 	if (c > 0xdbff || here(s) != '\\' || s->at + 1 >= s->text.n || s->text.p[s->at + 1] != 'u')
 		return fault_at(s, from, "unpaired surrogate");
 	low = hex4(s, s->at + 2);
 	if (low < 0xdc00 || low > 0xdfff)
 		return fault_at(s, from, "unpaired surrogate");
 	s->at += 6;
-	put_utf8(out, 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00));
+	put_utf8(s->string, 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00));
 	return true;
 }
 
 /* s->at is at the backslash. */
-static bool scan_escape(struct json_scan *s, struct buf *out)
+static bool scan_escape(struct json_scan *s)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
 	const char *k;
 
 	s->at++;
 	if (here(s) == 'u')
-		return scan_unicode(s, out);
+		return scan_unicode(s);
 	k = here(s) ? strchr(from, here(s)) : NULL;
 	if (!k)
 		return fault_at(s, s->at - 1, "unknown escape");
-	if (out)
-		buf_addc(out, to[k - from]);
+	buf_addc(s->string, to[k - from]);
 	s->at++;
 	return true;
 }
 
-/* Skips a string; `out` (may be NULL) gets what it means. False: s->fault says why. */
-static bool scan_text(struct json_scan *s, struct buf *out)
+/* Skips a string into s->string. False: s->fault says why. */
+static bool scan_text(struct json_scan *s)
 {
 	size_t from = s->at;
 
 	if (here(s) != '"')
 		return fault_at(s, s->at, "expected a string in double quotes");
+	buf_clear(s->string);
 	s->at++;
 	while (s->at < s->text.n && s->text.p[s->at] != '"') {
 		char c = s->text.p[s->at];
@@ -111,12 +110,11 @@ static bool scan_text(struct json_scan *s, struct buf *out)
 			return fault_at(
 				s, s->at, "a control character must be written as an escape");
 		if (c == '\\') {
-			if (!scan_escape(s, out))
+			if (!scan_escape(s))
 				return false;
 			continue;
 		}
-		if (out)
-			buf_addc(out, c);
+		buf_addc(s->string, c);
 		s->at++;
 	}
 	if (s->at >= s->text.n)
@@ -195,16 +193,15 @@ static bool keys_differ(struct json_scan *s, struct keys_seen *keys)
 
 static bool scan_member(struct json_scan *s, struct keys_seen *keys)
 {
-	CLEANUP(buf_release) struct buf key = BUF_INIT;
 	size_t at;
 
 	scan_peek(s);
 	at = s->at;
-	if (!scan_text(s, s->keys ? &key : NULL))
+	if (!scan_text(s))
 		return false;
 	if (s->keys)
-		vec_push_in(
-			s->keys, keys, (struct key_seen){arena_dup(s->keys, buf_str(&key)), at});
+		vec_push_in(s->keys, keys,
+			(struct key_seen){arena_dup(s->keys, buf_str(s->string)), at});
 	if (scan_peek(s) != ':')
 		return fault_at(s, s->at, "':' is missing");
 	s->at++;
@@ -249,7 +246,7 @@ static bool scan_value(struct json_scan *s)
 	if (c == '{' || c == '[')
 		good = scan_members(s, c == '{' ? '}' : ']');
 	else if (c == '"')
-		good = scan_text(s, NULL);
+		good = scan_text(s);
 	else if (c == '-' || is_digit(c))
 		good = scan_number(s);
 	else
@@ -273,8 +270,9 @@ static bool scan_whole(struct json_scan *s)
 
 int schema_read_json(json **out, const char *file, struct str text, struct error *err)
 {
+	CLEANUP(buf_release) struct buf string = BUF_INIT;
 	struct arena keys = {0};
-	struct json_scan s = {.text = text, .keys = &keys};
+	struct json_scan s = {.text = text, .string = &string, .keys = &keys};
 	bool good = scan_whole(&s);
 
 	*out = NULL;
@@ -317,14 +315,11 @@ static bool read_index(const struct buf *part, uint64_t *index)
 
 static bool enter_member(struct json_scan *s, const struct buf *name)
 {
-	CLEANUP(buf_release) struct buf key = BUF_INIT;
-
 	for (s->at++; scan_peek(s) == '"'; s->at++) {
-		buf_clear(&key);
-		if (!scan_text(s, &key) || scan_peek(s) != ':')
+		if (!scan_text(s) || scan_peek(s) != ':')
 			return false;
 		s->at++;
-		if (str_eq(buf_str(&key), buf_str(name)))
+		if (str_eq(buf_str(s->string), buf_str(name)))
 			return true;
 		if (!scan_value(s) || scan_peek(s) != ',')
 			return false;
@@ -345,8 +340,8 @@ static bool enter_item(struct json_scan *s, uint64_t index)
 
 bool schema_locate_json(struct str text, const char *pointer, unsigned *line, unsigned *col)
 {
-	CLEANUP(buf_release) struct buf part = BUF_INIT;
-	struct json_scan s = {.text = text};
+	CLEANUP(buf_release) struct buf part = BUF_INIT, string = BUF_INIT;
+	struct json_scan s = {.text = text, .string = &string};
 
 	while (next_part(&pointer, &part)) {
 		char c = scan_peek(&s);

@@ -6,30 +6,20 @@
 
 enum { MAX_SKILL = 100 };
 
-static bool is_word_char(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
-}
-
 static bool made_of(struct str s, size_t max, const char *inside)
 {
-	if (!s.n || s.n > max || !is_word_char(s.p[0]) || !is_word_char(s.p[s.n - 1]))
-		return false;
-	for (size_t i = 0; i < s.n; i++)
-		if (!is_word_char(s.p[i]) && (!s.p[i] || !strchr(inside, s.p[i])))
-			return false;
-	return true;
+	return s.n <= max && config_made_of(s, CONFIG_ALNUM, "_", CONFIG_ALNUM, inside) &&
+	       !strchr("-.:", s.p[s.n - 1]);
 }
 
 bool workflow_word_valid(struct str s)
 {
-	return made_of(s, WORKFLOW_NAME_MAX, "-");
+	return made_of(s, WORKFLOW_NAME_MAX, "_-");
 }
 
 bool workflow_skill_valid(struct str s)
 {
-	return made_of(s, MAX_SKILL, "-.:");
+	return made_of(s, MAX_SKILL, "_-.:");
 }
 
 /* ---- forms of texts ---- */
