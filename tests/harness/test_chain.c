@@ -1,23 +1,5 @@
-#include "src/event/event.h"
 #include "src/harness/chain.h"
-#include "tests/lib/event_log.h"
 #include "tests/lib/harness_rig.h"
-
-/* "a b c" as a list. */
-static struct text_list words(const char *text)
-{
-	const char **list = arena_alloc(&arena, 16 * sizeof(*list));
-	struct text_list w = {list, 0};
-	struct str rest = str_of(text);
-
-	while (rest.n) {
-		size_t n = str_find(rest, STR(" "));
-
-		list[w.n++] = arena_dup(&arena, str_sub(rest, 0, n));
-		rest = str_sub(rest, n < rest.n ? n + 1 : n, rest.n);
-	}
-	return w;
-}
 
 static const char *joined(struct text_list w)
 {
@@ -96,7 +78,7 @@ TEST(harnesses_of_earlier_stages_are_excluded)
 TEST(independence_names_earlier_stages_only)
 {
 	static const struct {
-		const char *plan, *implement, *review, *cycles;
+		const char *plan, *implement, *review, *faults;
 	} rows[] = {
 		{"", "plan", "plan implement", ""},
 		{"implement", "", "", "plan implement a later stage;"},
@@ -124,7 +106,7 @@ TEST(independence_names_earlier_stages_only)
 				if (why)
 					buf_addf(&b, "%s %s %s;", stages[s].name, from, why);
 			}
-		assert_string_equal(b.s ? b.s : "", rows[i].cycles);
+		assert_string_equal(b.s ? b.s : "", rows[i].faults);
 	}
 }
 
@@ -166,22 +148,6 @@ static const char *run_chain(const char *stage, const char *chain)
 		&arena, "%s %s", used ? used->name : "-", harness_status_names[harness_got.status]);
 }
 
-/* Types of the events since the last call. */
-static const char *events(void)
-{
-	CLEANUP(json_free) json *all = NULL;
-	CLEANUP(buf_release) struct buf b = BUF_INIT;
-	size_t skipped;
-
-	assert_int_equal(event_list(at("artifacts"), NULL, NULL, &all, &skipped, &harness_err), 0);
-	assert_int_equal(skipped, 0);
-	for (const json *e = json_first(all); e; e = json_next(e))
-		buf_addf(&b, "%s%s", b.len ? " " : "", json_get_str(e, "type"));
-	(void)event_log_count(at("artifacts"), NULL);
-	tree_remove(at("artifacts"));
-	return arena_dup(&arena, buf_str(&b));
-}
-
 #define CODEX_DONE "cat >/dev/null; echo '{\"type\":\"turn.completed\",\"usage\":{}}'"
 #define LIMITED                                                                                    \
 	"echo '{\"type\":\"result\",\"is_error\":true,\"api_error_status\":429,"                   \
@@ -211,7 +177,7 @@ TEST(only_unavailability_leads_to_a_fallback)
 		stand_in("claude", rows[i].claude);
 		stand_in("codex", rows[i].codex);
 		assert_string_equal(run_chain("s", rows[i].chain), rows[i].outcome);
-		assert_string_equal(events(), rows[i].events);
+		assert_string_equal(harness_rig_event_types(), rows[i].events);
 	}
 }
 
@@ -246,7 +212,7 @@ TEST(harnesses_that_ran_are_recorded_and_excluded)
 	assert_true(c.violated);
 	assert_int_equal(
 		chain_emit_violation(at("artifacts"), "I-1", &review, &c, &harness_err), 0);
-	assert_string_equal(events(), "IndependenceViolated");
+	assert_string_equal(harness_rig_event_types(), "IndependenceViolated");
 }
 
 /* It may have changed files before it became unavailable. */

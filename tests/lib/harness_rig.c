@@ -1,3 +1,6 @@
+#include "src/base/vec.h"
+#include "src/event/event.h"
+#include "tests/lib/event_log.h"
 #include "tests/lib/harness_rig.h"
 
 struct error harness_err;
@@ -94,4 +97,33 @@ const struct harness_availability *harness_rig_available(const struct harness *h
 	return strcmp(h->name, "codex") == 0         ? &unread
 	       : strcmp(h->name, "claude-code") == 0 ? &yes
 						     : &no;
+}
+
+struct text_list words(const char *text)
+{
+	VEC(const char *) list = {0};
+	struct str rest = str_of(text);
+
+	while (rest.n) {
+		size_t n = str_find(rest, STR(" "));
+
+		vec_push_in(&arena, &list, arena_dup(&arena, str_sub(rest, 0, n)));
+		rest = str_sub(rest, n < rest.n ? n + 1 : n, rest.n);
+	}
+	return (struct text_list){list.items, list.n};
+}
+
+const char *harness_rig_event_types(void)
+{
+	CLEANUP(json_free) json *all = NULL;
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	size_t skipped;
+
+	assert_int_equal(event_list(at("artifacts"), NULL, NULL, &all, &skipped, &harness_err), 0);
+	assert_int_equal(skipped, 0);
+	for (const json *e = json_first(all); e; e = json_next(e))
+		buf_addf(&b, "%s%s", b.len ? " " : "", json_get_str(e, "type"));
+	(void)event_log_count(at("artifacts"), NULL);
+	tree_remove(at("artifacts"));
+	return arena_dup(&arena, buf_str(&b));
 }

@@ -6,6 +6,7 @@
 #define DT_TESTS_HARNESS_RIG_H
 
 #include <sys/stat.h>
+#include "src/config/resource.h"
 #include "src/harness/adapter.h"
 #include "tests/lib/scratch.h"
 
@@ -30,6 +31,11 @@ const char *harness_probed(const struct harness *h, unsigned seconds);
 
 /* claude-code is installed, codex too but without a version, no other one is. */
 const struct harness_availability *harness_rig_available(const struct harness *h);
+
+/* "a b c" as a list; NULL: empty. */
+struct text_list words(const char *text);
+/* Types of the events in `artifacts`, which is removed. */
+const char *harness_rig_event_types(void);
 
 #define RESULT_LINE                                                                                \
 	"{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"done\","     \
