@@ -1,7 +1,7 @@
 /*
- * docs/resources.md has the tables as the program prints them; what is shipped in resources/ is
- * resource_good and fits the shipped workflows. Run from the project's folder.
- * The harnesses and capabilities that a resource may name are those of the harness room.
+ * docs/resources.md contains the tables that the program prints; the shipped resources are valid
+ * and match the shipped workflows. Run from the project's directory. The harnesses and capabilities
+ * that a resource may name are those of src/harness.
  */
 #include "src/config/resource_internal.h"
 #include "src/config/resource.h"

@@ -1,5 +1,5 @@
 /*
- * What somebody may put into the folder: every one is a fault with a place, and the resource_good
+ * Hostile files in the directory of resources: each is reported with its position, and the valid
  * file beside it is read.
  */
 #include <sys/stat.h>
@@ -116,7 +116,7 @@ SCRATCH_TEST(deep_and_wide_ones_come_to_an_end)
 	}
 }
 
-/* Very many faults are as many as anybody will read. */
+/* The number of reported faults is bounded. */
 SCRATCH_TEST(faults_come_to_an_end)
 {
 	struct resources r;

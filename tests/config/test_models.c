@@ -28,7 +28,7 @@ static struct model_registry registry(const char *text)
 	return r;
 }
 
-/* `old` with the dates that are given ("": none), and what replaces it. */
+/* `old` with the given dates ("": none), and its replacement. */
 static struct model_registry dated(const char *deprecated, const char *removed)
 {
 	return registry(arena_printf(&arena,

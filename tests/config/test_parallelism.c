@@ -52,7 +52,7 @@ SCRATCH_TEST(how_many_at_one_time)
 		unsigned max, before;
 		enum parallelism_source source;
 	} rows[] = {
-		/* no `parallelism`: one after another, whatever is paid for */
+		/* no `parallelism`: one at a time, whatever the plans allow */
 		{"", CLAUDE, 1, 1, PARALLELISM_SERIAL},
 		{"claude-code-max-20x", CLAUDE, 1, 1, PARALLELISM_SERIAL},
 		/* the table */
@@ -65,7 +65,7 @@ SCRATCH_TEST(how_many_at_one_time)
 		{"codex-pro", PARALLEL "  defaultHarness: codex\n" CLAUDE, 5, 5, PARALLELISM_PLANS},
 		{"pay-per-token", PARALLEL "  defaultHarness: generic-api\n" CLAUDE, 5, 5,
 			PARALLELISM_PLANS},
-		/* several on one harness add up */
+		/* several on one harness are added */
 		{"claude-code-max-5x, claude-code-max-5x", PARALLEL CLAUDE, 10, 10,
 			PARALLELISM_PLANS},
 		{"claude-code-pro, claude-code-max-5x", PARALLEL CLAUDE, 8, 8, PARALLELISM_PLANS},
@@ -90,17 +90,17 @@ SCRATCH_TEST(how_many_at_one_time)
 		{"claude-code-pro, codex-pro", PARALLEL BOTH, 5, 5, PARALLELISM_PLANS},
 		{"claude-code-max-5x, codex-pro, codex-plus", PARALLEL BOTH, 7, 7,
 			PARALLELISM_PLANS},
-		/* a plan for a harness that no stage names counts nothing */
+		/* a plan for a harness that no stage names does not count */
 		{"codex-pro", PARALLEL CLAUDE, 1, 1, PARALLELISM_NO_PLAN},
 		{"codex-pro, claude-code-pro", PARALLEL CLAUDE, 3, 3, PARALLELISM_PLANS},
 		{"codex-pro, claude-code-pro",
 			PARALLEL "  defaultHarnessFallback: [codex]\n" CLAUDE, 3, 3,
 			PARALLELISM_PLANS},
-		/* a name that is not in the table is one */
+		/* a name outside the table counts as one */
 		{"house-plan", PARALLEL CLAUDE, 1, 1, PARALLELISM_PLANS},
 		{"house-plan, other-plan", PARALLEL CLAUDE, 2, 2, PARALLELISM_PLANS},
 		{"house-plan, claude-code-pro", PARALLEL CLAUDE, 4, 4, PARALLELISM_PLANS},
-		/* what is said counts */
+		/* an explicit value counts */
 		{"claude-code-pro", "  parallelism: {worktreePool: w, maxConcurrent: 8}\n" CLAUDE,
 			8, 8, PARALLELISM_DECLARED},
 		{"claude-code-max-20x",

@@ -301,7 +301,7 @@ TEST(what_they_may_not_be)
 	assert_int_equal(resource_good(WHEN("tz: Europe/Berlin, hours: 0-24")).n_plans, 1);
 }
 
-/* What stands in the place of a variable's name may be an address with a password. */
+/* A value given in place of a variable's name may be an address with a password. */
 TEST(an_address_is_not_told)
 {
 	resource_assert_faults(

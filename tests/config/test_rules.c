@@ -1,5 +1,5 @@
 /*
- * Folders of several resources: names, references, and what runs at the same time.
+ * Directories with several resources: names, references, and parallelism.
  */
 #include "tests/lib/resource_rig.h"
 
@@ -159,14 +159,14 @@ SCRATCH_TEST(plans_ask_for_a_pool_too)
 		POOL "  {}\n", "");
 }
 
-/* A fault in one does not hide those of another, nor make more. */
+/* A fault in one file neither hides nor causes faults in others. */
 SCRATCH_TEST(a_faulty_pool_is_still_there)
 {
 	check(PARALLEL STAGES, POOL "  basePort: 1\n",
 		"w.yaml:6:13: 'basePort' must be a whole number from 1024 to 65000, not '1'\n");
 }
 
-/* As the format's own pages have them. */
+/* As the format's documentation shows them. */
 SCRATCH_TEST(the_examples_of_the_format_are_taken)
 {
 	struct resources r;

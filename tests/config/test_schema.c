@@ -1,6 +1,6 @@
 /*
- * The schema that a table makes and the reading of that table take and refuse the same documents:
- * full ones, and each of them with one value, key or item changed.
+ * The generated schema and the decoder accept and refuse the same documents: complete ones, and
+ * each of them with one value, key or item changed.
  */
 #include "src/config/decode.h"
 #include "src/config/resource.h"
@@ -71,7 +71,7 @@ static const char *const full[] = {
 					"  migrations: {migrationCommand: x}\n",
 };
 
-/* In the place of every value. Quoted ones begin with a `"` here. */
+/* Replaces every value. Quoted ones begin with a `"` here. */
 static const char *const values[] = {"", "~", "null", "true", "false", "yes", "0", "1", "2", "-1",
 	"1.0", "0.5", "1.5", "-0", "1e1", "1e0", "21", "20", "65000", "65001", "1023", "36501",
 	"999999999999999", "010", "0x10", "1_000", ".5", "5.", "+5", ".inf", "\"", "\" ", "\"1",
@@ -168,7 +168,7 @@ static void without_each(const struct yaml *tree, struct yaml *node, const char 
 	}
 }
 
-/* An unknown key; the first item once more; very many items. */
+/* An unknown key; a duplicate of the first item; very many items. */
 static void with_more(const struct yaml *tree, struct yaml *node, const char *what)
 {
 	static struct yaml key = {
@@ -251,7 +251,7 @@ TEST(schema_and_loader_agree)
 	assert_true(compared > 10000 && refused > 1000 && compared - refused > 1000);
 }
 
-/* A document of one kind is none of another. */
+/* A document of one kind is not valid as another. */
 TEST(a_schema_is_for_its_kind)
 {
 	for (size_t k = 0; resource_kinds[k]; k++) {

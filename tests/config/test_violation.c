@@ -1,4 +1,4 @@
-/* What the report of `policy exec` means to a pipeline. */
+/* How a pipeline reads the report of `policy exec`. */
 #include "src/config/violation.h"
 #include "tests/lib/unit.h"
 #include "tests/lib/scratch.h"

@@ -1,4 +1,4 @@
-/* What people do to a document behind the program's back, and what its history says of it. */
+/* Edits of a document by a user, and their operations in the history. */
 #include "context/file.h"
 #include "src/store/log.h"
 #include "tests/lib/scratch.h"
@@ -39,7 +39,7 @@ static char *document(void)
 	return arena_dup(&arena, buf_str(&text));
 }
 
-/* The operations of the history, and at its end the document as it rebuilds it. */
+/* The operations of the history, and finally the document rebuilt from it. */
 static char *history(struct buf *last)
 {
 	CLEANUP(store_log_close) struct store_log *log = NULL;

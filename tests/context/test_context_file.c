@@ -150,7 +150,7 @@ static mode_t mode_of(const char *path)
 	return st.st_mode & 07777;
 }
 
-/* Instead of sleeping, who waits for the lock lets its holder go, if there is one. */
+/* In place of the sleep, the caller that waits for the lock ends its holder, if there is one. */
 static struct disk_lock *holder;
 static unsigned waits;
 
@@ -162,7 +162,7 @@ int nanosleep(const struct timespec *wanted, struct timespec *left)
 	return 0;
 }
 
-/* Opens W-1 while its lock is held; `ends`: until somebody waits for it. */
+/* Opens W-1 while its lock is held; `ends`: until another caller waits for it. */
 static int open_while_held(const char *wait, bool ends)
 {
 	CLEANUP(context_close) struct context_file f = {0};

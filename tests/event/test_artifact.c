@@ -1,4 +1,4 @@
-/* The folder of artifacts: paths, whole writes, lines of a .jsonl, runtime.json. */
+/* The directory of artifacts: paths, whole writes, lines of a .jsonl, runtime.json. */
 #include "tests/lib/unit.h"
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -130,7 +130,7 @@ SCRATCH_TEST(links_below_the_folder_are_refused)
 	assert_int_equal(artifact_read(at("art"), "C-1", "plan.json", &back, &err), -1);
 	assert_int_equal(artifact_write(at("art"), "C-1", "plan.json", j, &err), -1);
 	expect_text("out/plan.json", "{}");
-	/* The folder itself is the user's to choose. */
+	/* The user chooses the directory itself. */
 	assert_int_equal(symlink(at("art"), at("alias")), 0);
 	assert_int_equal(artifact_write(at("alias"), "D-1", "plan.json", j, &err), 0);
 }
@@ -212,7 +212,7 @@ SCRATCH_TEST(a_torn_tail_longer_than_a_block_is_cut)
 	put_file("art/A-1/x.jsonl", b.s);
 	assert_int_equal(artifact_append(at("art"), "A-1", "x.jsonl", j, &err), 0);
 	expect_text("art/A-1/x.jsonl", "{\"a\":1}\n{\"n\":1}\n");
-	/* Whole, but without its line feed. */
+	/* Complete, but without its line feed. */
 	buf_adds(&b, "\"}");
 	put_file("art/A-1/x.jsonl", b.s);
 	assert_int_equal(artifact_append(at("art"), "A-1", "x.jsonl", j, &err), 0);

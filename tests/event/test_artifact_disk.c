@@ -1,7 +1,6 @@
 /*
- * Artifacts on a disk that fails, fills up, or stops with a power cut at every call: a file is as
- * it was or as it should be, lines are whole, what was said to be done stays, and the next call
- * goes on.
+ * Artifacts on a disk that fails, is full, or loses power at every call: a file is either old or
+ * new, lines are complete, acknowledged writes are durable, and the next call succeeds.
  */
 #include "tests/lib/unit.h"
 #include "src/event/artifact.h"
@@ -25,7 +24,7 @@ static const char *content(const struct disk *d, const char *path)
 	return sim_disk_get(d, path, &b) ? arena_dup(&arena, buf_str(&b)) : NULL;
 }
 
-/* One act on a disk, and what must be there of PATH afterwards. */
+/* One act on a disk, and the expected content of PATH afterwards. */
 struct scene {
 	const char *path, *before;
 	int (*act)(struct disk *d);
@@ -60,7 +59,7 @@ static int add(struct disk *d)
 	return artifact_append("/art", "A-1", "x.jsonl", line, &err);
 }
 
-/* Of the new line a part may be there as yet. */
+/* The new line may be incomplete here. */
 static void add_holds(const char *now, bool done)
 {
 	assert_true(now && strncmp(now, "{\"n\":1}\n{\"n\":2}\n", 16) == 0);
@@ -140,7 +139,7 @@ TEST(every_call_may_fail)
 	print_message("%u plays\n", plays);
 }
 
-/* A full disk leaves no part of a line where others read. */
+/* A full disk leaves no partial line where others read. */
 TEST(a_full_disk_leaves_whole_lines)
 {
 	const struct scene *s = &scenes[2];

@@ -100,7 +100,7 @@ TEST(artifacts_are_as_section_nine_says)
 			"'message' is missing"},
 		{"validation", "{" VALID TESTS "," BUILD ",\"typecheck\":{\"warningCount\":1}}",
 			"unknown key 'warningCount'"},
-		{"review", "{" REVIEW "}", NULL}, /* who reviewed may be missing */
+		{"review", "{" REVIEW "}", NULL}, /* the reviewers may be missing */
 		{"review",
 			"{" REVIEW ",\"reviewer\":\"critic\",\"findings\":[{\"severity\":\"minor\","
 			"\"description\":\"A typo.\",\"file\":\"a\",\"line\":1,\"endLine\":1,"
@@ -210,7 +210,7 @@ TEST(the_schema_that_is_meant_is_the_one_held)
 		{"schemas/artifacts/plan.schema.json#latest", true},
 		{"plan.schema.json#v1", true},
 		{"https://ai-sdlc.io/schemas/v1alpha1/artifacts/plan.schema.json", true},
-		{"plan", true}, /* says nothing that could be wrong */
+		{"plan", true}, /* contains nothing that could be wrong */
 		{"spec/schemas/artifacts/plan.schema.json#v2", false},
 		{"spec/schemas/artifacts/plan.schema.json#", false},
 		{"spec/schemas/artifacts/review.schema.json#v1", false},
@@ -277,7 +277,7 @@ TEST(a_file_says_which_schema_it_asks_for)
 	}
 }
 
-/* What is built in is what stands in the folder, and nothing stands there that is not. */
+/* The built-in schemas are exactly the files of the directory. */
 TEST(the_files_are_the_built_in_ones)
 {
 	for (const char *const *n = artifact_schema_names(); *n; n++) {

@@ -1,4 +1,4 @@
-/* No stage succeeds before its artifact is right: one sharpened retry, and what is told of it. */
+/* A stage succeeds only with a valid artifact: one sharpened retry, and its events. */
 #include "tests/lib/unit.h"
 #include <sys/stat.h>
 #include "src/event/artifact.h"
@@ -15,7 +15,7 @@
 
 static struct error err;
 
-/* Writes its next text when it is asked; NULL: it fails. */
+/* Writes its next text at each call; NULL: the call fails. */
 struct agent {
 	const char *writes; /* NULL: nothing */
 	bool fails;

@@ -1,7 +1,7 @@
 /*
- * Events: every row of the table is written and read, holds to its schema, and is refused when a
- * field is missing, of another kind or too much. The committed schema is generated from the table
- * (`UNIT_WRITE=1 unit event` writes it again), and the page in docs has its rows.
+ * Events: every row of the table is written and read, matches its schema, and is refused when a
+ * field is missing, of another kind or unknown. The committed schema is generated from the table
+ * (`UNIT_WRITE=1 unit event` writes it again), and the page in docs lists its rows.
  */
 #include "tests/lib/unit.h"
 #include <fcntl.h>
@@ -65,7 +65,7 @@ SCRATCH_TEST(every_row_is_written_as_its_schema_says)
 	assert_int_equal(event_log_count(at("art"), NULL), 2 * EVENT_COUNT);
 }
 
-/* A field missing, of another kind, or one too much: no line. */
+/* A field that is missing, of another kind or unknown: no line is written. */
 SCRATCH_TEST(no_row_is_written_otherwise)
 {
 	for (unsigned i = 0; i < EVENT_COUNT; i++) {
@@ -135,7 +135,7 @@ SCRATCH_TEST(what_is_of_no_folder_or_no_issue)
 	h.stage = "\xff";
 	assert_int_equal(event_emit(at("art"), &h, &err), -1);
 	h = (struct event){EVENT_AGENT_TIMEOUT, NULL, NULL, NULL};
-	assert_int_equal(event_emit(NULL, &h, &err), -1); /* a fault of the caller's all the same */
+	assert_int_equal(event_emit(NULL, &h, &err), -1); /* an error of the caller in any case */
 	assert_false(path_exists(at("art")));
 }
 
@@ -150,7 +150,8 @@ static void put_events(const char *text)
 	close(fd);
 }
 
-/* Reference vectors: three lines, the middle one `not-json`: two; no file and no folder: none. */
+/* Reference vectors: three lines, the middle one `not-json`: two; no file and no directory: none.
+ */
 SCRATCH_TEST(what_is_no_event_is_passed_over)
 {
 	static const struct {
@@ -174,7 +175,8 @@ SCRATCH_TEST(what_is_no_event_is_passed_over)
 		{"{\"type\":\"A\",\"timestamp\":\"2026-01-01T00:00:00Z\"}\n"
 		 "{\"type\":\"B\",\"timestamp\":\"2026-01-02T00:00:00Z\"}\n",
 			NULL, "A", 1, 0},
-		/* As texts these would be before it: '.' is less than 'Z', and the other clock. */
+		/* As texts these would sort before it: '.' is less than 'Z', and the other clock.
+		 */
 		{"{\"type\":\"A\",\"timestamp\":\"2026-01-02T00:00:00.500Z\"}\n"
 		 "{\"type\":\"B\",\"timestamp\":\"2026-01-01T23:00:00-02:00\"}\n",
 			"2026-01-02T00:00:00Z", NULL, 2, 0},

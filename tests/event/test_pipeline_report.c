@@ -1,4 +1,4 @@
-/* What loading a pipeline reports: how many issues it works on at one time. */
+/* The report on loading a pipeline: how many issues it works on at one time. */
 #include "tests/lib/unit.h"
 #include "src/event/event.h"
 #include "tests/lib/event_log.h"

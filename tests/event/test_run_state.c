@@ -21,7 +21,8 @@ static void put_file(const char *name, const char *text)
 	close(fd);
 }
 
-/* Reference vectors: AISDLC-247, plan, running: the same back, its heartbeat set; absent: none. */
+/* Reference vectors: AISDLC-247, plan, running: read back unchanged, with a heartbeat; absent:
+ * none. */
 SCRATCH_TEST(a_state_is_read_as_it_was_written)
 {
 	struct run_state s = {.issue = "AISDLC-247",
@@ -34,7 +35,7 @@ SCRATCH_TEST(a_state_is_read_as_it_was_written)
 
 	clock_fix(NOW);
 	assert_int_equal(run_state_write(at("art"), &s, &err), 0);
-	assert_int_equal(s.heartbeat, 7); /* the caller's is its own */
+	assert_int_equal(s.heartbeat, 7); /* the caller's is unchanged */
 	assert_int_equal(run_state_read(&arena, at("art"), s.issue, &got, &there, &err), 0);
 	clock_fix(-1);
 	assert_true(there);
@@ -83,7 +84,7 @@ SCRATCH_TEST(what_cannot_be_written_is_refused)
 	assert_false(path_exists(at("art")));
 }
 
-/* Of the reference, with its fractions of a second and members of its own. */
+/* From the reference, with fractions of a second and other members. */
 SCRATCH_TEST(a_state_of_another_program_is_read)
 {
 	struct run_state got;
@@ -162,7 +163,7 @@ SCRATCH_TEST(all_states_are_listed)
 	}
 	put_file("art/stray", "a plain file");
 	put_file("art/_pipeline/state.json", "{}");
-	put_file("art/C-1/plan.json", "{}"); /* no state as yet */
+	put_file("art/C-1/plan.json", "{}"); /* no state yet */
 	put_file("art/D-1/state.json", "{");
 	put_file("out/state.json", "{}");
 	assert_int_equal(symlink(at("out"), at("art/E-1")), 0);

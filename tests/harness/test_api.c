@@ -10,7 +10,7 @@
 	"\"prompt_tokens_details\":{\"cached_tokens\":20}}}\n\n"
 #define DONE "data: [DONE]\n\n"
 
-static const char *reply; /* of the server that is started next */
+static const char *reply; /* of the next server that is started */
 
 static void play(int fd, unsigned n, struct str request)
 {
@@ -203,7 +203,7 @@ TEST(a_run_can_be_cancelled)
 	close(fds[1]);
 }
 
-/* Status line and body of what GET /models answers, and what the probe makes of it. */
+/* Status line and body of the answer to GET /models, and the probe's result. */
 TEST(health_asks_the_api)
 {
 	static const struct {
@@ -250,7 +250,7 @@ TEST(a_key_is_never_sent_unencrypted)
 	}
 }
 
-/* Nobody is between us and a server of this machine. */
+/* No proxy is used for a server of this machine. */
 TEST(loopback_needs_no_proxy)
 {
 	unsetenv("no_proxy");

@@ -26,7 +26,7 @@ static struct chain_uses uses_of(const char *text)
 	return uses;
 }
 
-/* How many harnesses the issue has used; the first one in *first, unless that is NULL. */
+/* The number of harnesses that the issue has used; the first in *first unless that is NULL. */
 static size_t uses_read(const char **first)
 {
 	struct chain_uses uses;

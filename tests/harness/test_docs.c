@@ -1,4 +1,4 @@
-/* The tables of docs/harness.md are what the descriptors say, no more and no less. */
+/* The tables of docs/harness.md agree with the descriptors. */
 #include "tests/lib/tree.h"
 #include "src/harness/adapter.h"
 #include "tests/lib/scratch.h"
@@ -77,7 +77,7 @@ TEST(every_capability_has_its_row)
 	}
 }
 
-/* The table that all harnesses are measured by, of those that are there. */
+/* The table of capabilities agrees with the installed harnesses. */
 TEST(the_capabilities_are_those_that_were_agreed)
 {
 	static const struct {

@@ -49,7 +49,7 @@ TEST(tools_of_the_input_are_those_that_are_allowed)
 				     "--allowedTools Read,Bash(git log:*)\n");
 }
 
-/* What a program may do that is no good, and what becomes of it. `detail`: a part of it. */
+/* Faults of a program and their results. `detail`: a part of it. */
 TEST(whatever_a_program_does_has_a_result)
 {
 	static const struct {
@@ -112,7 +112,7 @@ TEST(what_claude_tells_of_the_api_is_told_apart)
 		{ERROR_RESULT("400", "api_error", "prompt is too long"), "failure", false},
 		{ERROR_RESULT("400", "api_error", "Credit balance is too low"), "unavailable",
 			false},
-		/* What the agent says of its work is its content. */
+		/* The agent's report on its work is content, not an error. */
 		{ERROR_RESULT("null", "completed", "it prints API Error: 500 in its log"),
 			"failure", false},
 		{ERROR_RESULT("null", "completed", "the user sees: usage limit reached"), "failure",
@@ -127,7 +127,7 @@ TEST(what_claude_tells_of_the_api_is_told_apart)
 		{"echo '{\"type\":\"result\",\"subtype\":\"success\",\"num_turns\":0,"
 		 "\"result\":\"Shell command failed\"}'",
 			"failure", false},
-		/* A login does not become good by trying again: the run is ended at once. */
+		/* A login does not succeed when retried: the run ends at once. */
 		{RETRY("401") "sleep 1000", "unavailable", false},
 		{RETRY("529") RETRY("null") "echo '" RESULT_LINE "'", "success", false},
 	};

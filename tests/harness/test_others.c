@@ -112,7 +112,7 @@ TEST(what_gemini_says_of_the_api_is_told_apart)
 		{"echo 'Unknown argument: x' >&2; exit 42", "failure",
 			"exit status 42: Unknown argument: x", false},
 		{GEMINI_INIT "exit 0", "failure", "it exited without a result", false},
-		/* The third attempt that fails ends it. */
+		/* The third failed attempt ends it. */
 		{GEMINI_RETRY("1", " with status 429") GEMINI_RETRY("2", " with status 429")
 				GEMINI_RETRY("3", " with status 429") "sleep 1000",
 			"unavailable", "Attempt 3 failed with status 429.", true},
@@ -189,7 +189,7 @@ TEST(opencode_is_allowed_what_the_tools_say)
 	}
 }
 
-/* What the caller of the run set is not replaced; what the user's environment has is. */
+/* The caller's settings are not replaced; those of the user's environment are. */
 TEST(a_permission_of_the_run_stands)
 {
 	static const char *const env[] = {"OPENCODE_PERMISSION={}", NULL};

@@ -1,8 +1,8 @@
 #include "tests/lib/harness_rig.h"
 
 /*
- * What an agent says of its work is never taken for what its program says of the service: real
- * messages, and others that look like them.
+ * An agent's text about its work is never mistaken for its program's message about the service:
+ * real messages, and texts that look like them.
  */
 
 struct row {
@@ -10,7 +10,7 @@ struct row {
 	bool limited;
 };
 
-/* `output` is printed as it is, with exit status 1 where that is not a success. */
+/* `output` is printed unchanged, with exit status 1 if the run failed. */
 static void check(
 	const struct harness *h, const char *program, const struct row *rows, size_t n, bool errors)
 {
@@ -41,7 +41,7 @@ static void check(
 TEST(claude_is_believed_in_its_own_fields)
 {
 	static const struct row rows[] = {
-		/* As it prints them. */
+		/* As the program prints them. */
 		{SAYS(",\"error\":\"authentication_failed\"", "2")
 				ENDS("\"num_turns\":1,\"api_error_status\":null,"
 				     "\"terminal_reason\":\"api_error\",",
@@ -68,7 +68,7 @@ TEST(claude_is_believed_in_its_own_fields)
 		{ENDS("\"num_turns\":1,", "API Error: 529 overloaded"), "unavailable", false},
 		{ENDS("", "Claude AI usage limit reached|17"), "unavailable", true},
 		{SAYS(",\"error\":\"rate_limit\"", "2") ENDS("", "slow down"), "unavailable", true},
-		/* What the agent says. */
+		/* Texts of the agent. */
 		{ENDS(COMPLETED, "API Error: 500 is what the user gets"), "failure", false},
 		{ENDS(COMPLETED, "Not logged in users see an empty page"), "failure", false},
 		{ENDS(COMPLETED, "You've hit your own bug"), "failure", false},
@@ -121,7 +121,7 @@ TEST(codex_is_believed_in_whole_forms)
 		{FAILED("Usage limit is not checked"), "failure", false},
 		{FAILED("Connection failed in the test of the pool"), "failure", false},
 		{FAILED("run codex login first"), "failure", false},
-		/* While it tries again: told of the time limit alone. */
+		/* While it retries: only the time limit is reported. */
 		{"{\"type\":\"error\",\"message\":\"Reconnecting... 1/5 (Connection failed: error "
 		 "sending request)\"}\n{\"type\":\"turn.completed\",\"usage\":{}}",
 			"success", false},

@@ -5,7 +5,7 @@
 #define PADDING(n, c) "$(head -c " #n " /dev/zero | tr '\\0' " #c ")"
 #define A_KEY         "0123456789-SECRET-abcdefghijklmnopqrstuvwxyz"
 
-/* Wherever a text is cut, no part of a key is left. */
+/* Wherever a text is cut, no part of a key remains. */
 TEST(a_cut_leaves_no_half_of_a_secret)
 {
 	static const char *const scripts[] = {
@@ -24,7 +24,7 @@ TEST(a_cut_leaves_no_half_of_a_secret)
 			3960, y) "\"$ANTHROPIC_API_KEY\"'\"}'",
 		"echo '{\"type\":\"result\",\"num_turns\":0,\"result\":\"'" PADDING(
 			480, y) "\"$ANTHROPIC_API_KEY\"'\"}'",
-		/* the first MiB of what the agent says */
+		/* the first MiB of the agent's text */
 		"echo '{\"type\":\"result\",\"result\":\"'" PADDING(
 			1048560, y) "\"$ANTHROPIC_API_KEY\"'\"}'",
 		"echo '{\"type\":\"result\",\"result\":\"'" PADDING(
@@ -57,7 +57,7 @@ TEST(a_probe_shows_no_half_of_a_secret)
 	unsetenv("OPENAI_API_KEY");
 }
 
-/* What an agent wrote may speak of keys; only the real ones are struck out. */
+/* An agent's text may mention keys; only the real ones are masked. */
 TEST(an_agents_text_loses_real_secrets_only)
 {
 	setenv("ANTHROPIC_API_KEY", "the-real-secret", 1);
@@ -89,7 +89,7 @@ TEST(a_program_that_prints_secrets_tells_none)
 	unsetenv("GITHUB_TOKEN");
 }
 
-/* What the program got, sorted; without what the shell adds. */
+/* The program's environment, sorted; without what the shell adds. */
 static const char *environment_seen(const struct harness *h, struct harness_input input)
 {
 	CLEANUP(buf_release) struct buf env = BUF_INIT;

@@ -43,7 +43,7 @@ static json *script(const char *section)
 	return action(WIRE_SCRIPT_ACTION, "A-1/validating/1", section, "passed | failed");
 }
 
-/* Text of the turn that an agent gets; NULL when there is none. */
+/* Text of the turn that an agent gets; NULL: none. */
 static const char *text_for(
 	const struct scripted_agents *s, const char *id, const char *section, size_t use)
 {
@@ -298,7 +298,7 @@ TEST(turns_are_counted_by_entry_over_interruptions)
 	assert_int_equal(uses(events, "X", "A-1/s/4"), 2);
 	assert_int_equal(uses(events, "Y", "A-1/s/4"), 1);
 	assert_int_equal(uses(events, "Z", "A-1/s/4"), 0);
-	/* An action that is played once more gets the turn it had. */
+	/* An action that is repeated gets the same turn. */
 	assert_int_equal(uses(events, "X", "A-1/s/1"), 0);
 	assert_int_equal(uses(events, "X", "A-1/s/3"), 1);
 }

@@ -1,4 +1,4 @@
-/* What an agent is told: content, quoting, cuts, the troubleshooter's own. */
+/* The text for an agent: content, quoting, cuts, and the troubleshooter's sections. */
 #include "src/machine/brief.h"
 #include "tests/lib/unit.h"
 #include "tests/lib/wire.h"

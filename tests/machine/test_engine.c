@@ -27,7 +27,7 @@ ENGINE_TEST(events_are_numbered_in_one_row_over_calls)
 	assert_int_equal(n, 7);
 }
 
-/* What was answered does not wait again because an older document is there. */
+/* An older document does not make an answered action outstanding again. */
 ENGINE_TEST(a_document_that_is_put_back_revives_no_id)
 {
 	char *asked, *answered;
@@ -39,7 +39,7 @@ ENGINE_TEST(a_document_that_is_put_back_revives_no_id)
 	tree_write(t.path, str_of(asked));
 	assert_int_equal(answer_as("ADR-7/researching/1", NULL, "another"), -1);
 	assert_int_equal(t.err.code, ERR_STATE);
-	assert_int_equal(answer_as("ADR-7/researching/1", NULL, "x"), 0); /* as it is known */
+	assert_int_equal(answer_as("ADR-7/researching/1", NULL, "x"), 0); /* the recorded text */
 	steps_to("ADR-7/researching/2");
 	assert_true(events_have("it was dealt with before the document was put back"));
 	assert_int_equal(answer_as("ADR-7/researching/1", NULL, "another"), -1);

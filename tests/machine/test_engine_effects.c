@@ -1,4 +1,4 @@
-/* The engine: commits, pushes and checks, and what comes of those that fail. */
+/* The engine: commits, pushes and checks, and the consequences of their failure. */
 #include "tests/lib/engine_rig.h"
 
 ENGINE_TEST(clean_commits_pushes_and_notes_both)

@@ -1,4 +1,4 @@
-/* Scripts under a policy, through the engine: what is asked, and what a violation leads to. */
+/* Scripts under a policy, through the engine: the request, and the consequences of a violation. */
 #include "tests/lib/engine_rig.h"
 
 #define STATES                                                                                     \
@@ -77,7 +77,7 @@ ENGINE_TEST(a_validation_fail_is_a_failure_like_any_other)
 	steps_to("ADR-7/lint/2");
 }
 
-/* The one who ran it may have bound it: `exec --policy`. */
+/* The caller may have applied it: `exec --policy`. */
 ENGINE_TEST(a_script_that_the_workflow_does_not_bind_can_be_stopped_too)
 {
 	workflow(loose);

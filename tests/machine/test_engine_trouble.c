@@ -1,4 +1,4 @@
-/* The troubleshooter: when it is called, what its answers do, what it may not do. */
+/* The troubleshooter: when it is called, what its answers change, what it may not change. */
 #include "tests/lib/engine_rig.h"
 
 /* Up to the first call, for consecutive failures of the researcher. */
@@ -249,7 +249,7 @@ ENGINE_TEST(getting_on_sets_the_calls_back)
 	assert_count("troubleshooter_calls", 0);
 }
 
-/* The changes that an answer asks for; it is asked again in `state` afterwards. */
+/* The changes that an answer requests; the action is requested again in `state` afterwards. */
 static void changes(const char *state, const char *sections, const char *list)
 {
 	by_hand(state, PR WIRE_FAILURES ": 3\n" WIRE_FIXES ": 2\n", sections);
@@ -278,7 +278,8 @@ ENGINE_TEST(it_may_set_counters_state_pr_url_spec_path_and_sections)
 	assert_section(WIRE_BRIEF, "Use red.");
 	assert_false(events_have("\"type\":\"refusal\""));
 	assert_true(events_have("\"type\":\"change\",\"change\":\"\\\"only said\\\"\"}"));
-	/* Each events() reads the file into a place of its own: places compare within one only. */
+	/* Each events() reads the file into its own buffer: offsets are comparable within one only.
+	 */
 	const char *all = events();
 	const char *change = strstr(all, "\\\"implementing\\\"}\"}");
 	const char *transition = strstr(all, "\"type\":\"transition\"");

@@ -1,7 +1,7 @@
 /*
- * Random walks through the engine, the same ones each time. Whoever calls does so in any order:
- * steps twice, answers late, forgets, answers with any word, loses the push. Afterwards the journal
- * is read by itself and must tell a story that holds.
+ * Random walks through the engine, the same ones each time. The callers act in any order: they step
+ * twice, answer late or not at all or with any word, and lose the push. Afterwards the journal
+ * alone is checked for consistency.
  */
 #include "tests/lib/engine_rig.h"
 
@@ -57,7 +57,7 @@ static void learn_output(void)
 		learn(a);
 }
 
-/* A step that fails leaves all as it was; one that is repeated changes nothing. */
+/* A step that fails changes nothing; nor does one that is repeated. */
 static void stride_step(bool returned)
 {
 	bool there = n_asked > 0;
@@ -80,7 +80,7 @@ static void stride_step(bool returned)
 	assert_string_equal(document(), text);
 }
 
-/* The agents of the last array are back, and the call that says so is made twice. */
+/* The agents of the last array have returned, and the call that reports it is made twice. */
 static void stride_returned_id(void)
 {
 	const char *id;
@@ -110,7 +110,7 @@ static const char *any_word(const struct asked *a)
 		words[n++] = str_trim(str_sub(rest, 0, end));
 		rest = str_sub(rest, end < rest.n ? end + 1 : end, rest.n);
 	}
-	/* The first word is the good one: it is taken more often, or no walk gets far. */
+	/* The first word is the positive one: it is chosen more often, or no walk gets far. */
 	return arena_dup(&t.arena, words[pick(3) ? 0 : pick((unsigned)n)]);
 }
 
@@ -147,7 +147,7 @@ static void stride_user(void)
 		set(WIRE_INPUT_KEY, "go on");
 }
 
-/* What the journal says of the state that the run is in. */
+/* The journal's account of the current state. */
 struct story {
 	char state[40];
 	size_t seq;
@@ -177,7 +177,7 @@ static void hear(struct story *s, const struct asked *a, const char *word)
 	(void)snprintf(s->said[i].word, sizeof(s->said[i].word), "%s", word);
 }
 
-/* Nobody's no may have become a yes, and nobody's yes a no. */
+/* No negative verdict may have been recorded as positive, nor the reverse. */
 static void judge(const struct story *s, const char *trigger)
 {
 	bool good = true;

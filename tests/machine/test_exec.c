@@ -147,7 +147,7 @@ EXEC_TEST(a_result_that_cannot_be_recorded_is_told)
 	assert_no_lock_file();
 }
 
-/* A take-over may be fencing it in this very moment. */
+/* A take-over may be fencing it at this moment. */
 EXEC_TEST(nothing_is_started_while_another_is_at_work_on_the_document)
 {
 	struct disk_lock *held = NULL;
@@ -174,7 +174,7 @@ EXEC_TEST(an_answer_by_another_hand_is_what_counts)
 	open_gate();
 	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
 	assert_string_equal(exec_line, "failed by hand");
-	await_guard(); /* it finds the answer too, and leaves it */
+	await_guard(); /* it finds the answer too, and keeps it */
 	assert_int_equal(exec_run(0), 0);
 	assert_string_equal(exec_line, "failed by hand");
 }

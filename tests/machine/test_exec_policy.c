@@ -1,11 +1,11 @@
 /*
- * A script under a policy: how the guard has it run, and what it makes of the report. The program
- * that applies the policy is a script of the test here; the real one is in tests/spec/security.md.
+ * A script under a policy: how the guard starts it, and how it reads the report. The program that
+ * applies the policy is a script of the test here; tests/spec/security.md uses the real one.
  */
 #include "tests/lib/script_rig.h"
 #include "src/machine/script.h"
 
-/* `program` gets the arguments of the real one; $report is where its report goes. */
+/* `program` gets the arguments of the real one; the report goes to $report. */
 static void program(const char *text)
 {
 	CLEANUP(buf_release) struct buf all = BUF_INIT;

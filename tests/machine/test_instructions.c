@@ -1,4 +1,4 @@
-/* Roles and skills as one text: where they are found, what is replaced in them, what is refused. */
+/* Roles and skills as one text: the search, the replacements, the refusals. */
 #include "src/machine/brief.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/unit.h"

@@ -1,5 +1,5 @@
 /*
- * One loop at a time: claims, take-overs and what becomes of those who lost the work item.
+ * One loop at a time: claims, take-overs, and the calls of a loop that lost the work item.
  */
 #include "context/lease.h"
 #include "tests/model/sim_disk.h"
@@ -97,7 +97,7 @@ ENGINE_TEST(each_call_of_the_owner_renews)
 	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
 	assert_int_equal(holder().until - holder().since, (2 * 3600 + 55 * 60 + 5) - 60 * 60);
 	at("03:29:59");
-	answer("ADR-7/both/1", "good", "Yes."); /* nobody said who: the id is ann's */
+	answer("ADR-7/both/1", "good", "Yes."); /* no owner was named: the id belongs to ann */
 	at("04:29:58");
 	assert_int_equal(record_by("ann", "ADR-7/both/1", "good", "Yes.", &outcome), 0);
 	assert_int_equal(outcome, ANSWER_AGAIN);
@@ -127,7 +127,7 @@ ENGINE_TEST(a_take_over_asks_anew)
 	assert_int_equal(holder().fence, 3);
 }
 
-/* An answer that is there is as good as before; what still runs is not started twice. */
+/* An existing answer remains valid; what is still running is not started twice. */
 ENGINE_TEST(a_take_over_keeps_what_is_there)
 {
 	workflow(BOTH);
@@ -174,9 +174,9 @@ ENGINE_TEST(nobody_holds_what_is_done)
 	assert_null(holder().owner);
 	owner_gets("bob", "success: 'both' gave 'ok'");
 	assert_null(holder().owner);
-	set("state", "both"); /* where the answers of then are no good */
+	set("state", "both"); /* where the earlier answers are not accepted */
 	owner_gets("bob", "ADR-7/troubleshooter/1 " WIRE_FAILURES ":1");
-	assert_int_equal(holder().fence, 2); /* no number twice */
+	assert_int_equal(holder().fence, 2); /* no number is used twice */
 }
 
 ENGINE_TEST(an_end_by_hand_is_anybodys)
@@ -306,7 +306,7 @@ ENGINE_TEST(an_answer_that_was_used_may_come_again)
 	assert_string_equal(document(), doc);
 }
 
-/* ---- a machine that stops in the midst of a take-over ---- */
+/* ---- a crash during a take-over ---- */
 
 #define SIM_PATH "/s/ADR-7.md"
 
@@ -352,7 +352,7 @@ static size_t count_of(const struct disk *disk, const char *what)
 	return n;
 }
 
-/* Who holds it and what is outstanding went over together, or neither did. */
+/* Owner and outstanding actions were transferred together, or neither was. */
 static void assert_one_owner(struct disk *disk)
 {
 	CLEANUP(context_close) struct context_file f = {0};
@@ -371,7 +371,7 @@ static void assert_one_owner(struct disk *disk)
 	assert_int_equal(json_len(actions), 2);
 }
 
-/* False: the take-over was through before the machine could stop. */
+/* False: the take-over was complete before the crash. */
 static bool stop_at(const struct disk *before, unsigned n, enum sim_fault fault, bool power)
 {
 	CLEANUP(sim_disk_free) struct disk *disk = sim_disk_copy(before);

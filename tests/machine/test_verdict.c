@@ -214,7 +214,7 @@ TEST(a_long_last_line_still_counts)
 	assert_false(verdict_approved(buf_str(&text)));
 }
 
-/* Each of these took minutes once; a quadratic reader would not come back. */
+/* Each of these took minutes once; with a quadratic reader the test would not end. */
 TEST(large_hostile_texts_are_read_in_one_go)
 {
 	static const char *const parts[] = {"https://", "http", "https://h/o/r/pull/",

@@ -43,7 +43,7 @@ GATE_TEST(fences_only_rise)
 	assert_int_equal(gate_fence(g), 5);
 	assert_int_equal(gate_check(late, &err), -1);
 	assert_int_equal(err.code, ERR_STATE);
-	gate_drop(&late); /* it must not free what another one has */
+	gate_drop(&late); /* it must not release another holder's gate */
 	assert_int_equal(gate_check(g, &err), 0);
 	gate_drop(&g);
 }
@@ -110,7 +110,7 @@ GATE_TEST(of_a_boot_before_this_one_nobody_lives)
 	gate_drop(&g);
 }
 
-/* Puts the holder onto another machine. */
+/* Moves the holder to another machine. */
 static void move_away(int64_t until, int ttl_s)
 {
 	struct gate_record r;
@@ -207,7 +207,7 @@ GATE_TEST(a_lease_is_renewed_by_its_holder)
 
 enum { USERS = 5, ROUNDS = 20 };
 
-/* Nobody may be inside with us: the file is there for as long as somebody is. */
+/* No other process may be inside with us: the file exists while one is. */
 static void go_in_and_out(int ready, void *data)
 {
 	const char *mark = data;
@@ -279,7 +279,7 @@ GATE_TEST(who_runs_under_the_gate_is_inside_already)
 	gate_drop(&in);
 	assert_int_equal(gate_check(g, &err), 0);
 	gate_drop(&g);
-	g = gate_now(0); /* that hold is over: its name opens nothing */
+	g = gate_now(0); /* that hold has ended: its name has no effect */
 	assert_int_equal(gate_fence(g), 2);
 	unsetenv("DEV_TEAM_GATE_HOLD");
 	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &in, &err), -1);

@@ -112,7 +112,7 @@ GATE_TEST(a_cancelled_command_ends)
 	is_free(1);
 }
 
-/* Neither while it waits nor when it has just got the gate. */
+/* Neither while it waits nor when it has just taken the gate. */
 GATE_TEST(what_is_called_off_before_it_begins_never_runs)
 {
 	int ends[2], status;
@@ -134,7 +134,7 @@ GATE_TEST(what_is_called_off_before_it_begins_never_runs)
 	close(ends[1]);
 }
 
-/* Says so when the command runs; *data: its script. */
+/* Sends ready when the command runs; *data: its script. */
 static void run_there(int out, void *data)
 {
 	const char *argv[] = {"/bin/sh", "-c", data, NULL};
@@ -153,7 +153,7 @@ static void note_hold(const struct process_info *info, void *arg)
 		r->ttl_s++;
 }
 
-/* Processes that carry this hold. */
+/* The number of processes of this hold. */
 static int of_hold(const char *name)
 {
 	struct gate_record r = {.hold = name};
@@ -184,13 +184,13 @@ GATE_TEST(a_killed_run_is_outlived_by_nothing)
 	name = hold_now();
 	kill(o.pid, SIGKILL);
 	assert_int_equal(exit_status(&o), 128 + SIGKILL);
-	g = gate_now(0); /* at once, and what is left of it ends first */
+	g = gate_now(0); /* at once, after its processes have been ended */
 	assert_int_equal(of_hold(name), 0);
 	assert_int_equal(gate_fence(g), 2);
 	gate_drop(&g);
 }
 
-/* Nobody comes to take the gate: the guardian alone sees that its holder is gone. */
+/* No process takes the gate: the guardian alone notices that its holder has died. */
 GATE_TEST(a_killed_run_ends_its_command_by_itself)
 {
 	struct other o = other(run_there, (void *)(uintptr_t) "echo; sleep 1000; sleep 1000");
@@ -266,7 +266,7 @@ GATE_TEST(a_run_inside_a_run_is_inside)
 
 	ask = (struct gate_run_ask){0};
 	assert_int_equal(run("test -z \"$X\""), 0);
-	setenv("DEV_TEAM_GATE_HOLD", "1-1-1-nobody", 1); /* of no hold that there is */
+	setenv("DEV_TEAM_GATE_HOLD", "1-1-1-nobody", 1); /* of a hold that does not exist */
 	ask = (struct gate_run_ask){0};
 	assert_int_equal(run_with("true", &status), 0);
 	assert_int_equal(ask.fence, 2);

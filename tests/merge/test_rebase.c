@@ -177,7 +177,7 @@ REBASE_TEST(what_somebody_else_deleted_is_not_brought_back)
 	assert_sh("git --git-dir=org/o.git branch --list 'feat/*'", "");
 }
 
-/* The remote moves after we have looked and before our push is there. */
+/* The remote moves after we have read it and before our push arrives. */
 REBASE_TEST(a_push_that_comes_too_late_changes_nothing)
 {
 	const char *before;

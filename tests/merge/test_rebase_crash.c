@@ -1,8 +1,8 @@
 /*
- * A holder that is killed, or stopped, between any two steps of a rebase, with and without the git
- * that it has just started: at every tenth step, with SWEEP=full (`make crash`) at each. A `git`
- * first in PATH counts the calls and does it at one of them; a hook does the same at each change of
- * a reference, in the middle of git's own work.
+ * Kills or stops a holder between any two steps of a rebase, with and without the git that it has
+ * just started: at every tenth step, with SWEEP=full (`make crash`) at each. A fake `git` counts
+ * the calls and does it at one of them; a hook does the same at each change of a reference, during
+ * git's own work.
  */
 #include "tests/lib/rebase_rig.h"
 
@@ -67,7 +67,7 @@ static unsigned stride(void)
 	return sweep && strcmp(sweep, "full") == 0 ? 1 : 10;
 }
 
-/* The scene as it was when it was saved, at the same places: worktrees know where they are. */
+/* The saved scene, at the same paths: worktrees record theirs. */
 static void save_scene(void)
 {
 	sh("mkdir saved && cp -a org r wt saved");
@@ -100,7 +100,7 @@ static void rebase_there(int ready, void *data)
 	_exit(rc == 0 ? 0 : 97);
 }
 
-/* False: it came to its end, so there is no such step. */
+/* False: it finished, so there is no such step. */
 static bool play_until(const char *when, unsigned n)
 {
 	struct other o;
@@ -137,7 +137,7 @@ static void again(const char *when, unsigned n)
 
 static const char *const whens[] = {"before", "after", "orphan", "hook"};
 
-/* The first step at which whens[i] is tried: with a stride, each looks at other steps. */
+/* The first step at which whens[i] is tried: with a stride, each begins at another step. */
 static unsigned first_step(size_t i)
 {
 	return 1 + (unsigned)i * 3 % stride();
@@ -210,7 +210,7 @@ static void forget(const struct process_info *info, void *arg)
 }
 
 /* The holder and the git that it has just started are stopped at step n, its lease ends, another
- * one takes the gate and moves the branch: whatever is woken then, nothing of it may land. */
+ * one takes the gate and moves the branch: nothing that is resumed then may be pushed. */
 static bool stop_at(int n)
 {
 	struct gate_record r;

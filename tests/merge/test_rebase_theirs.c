@@ -1,11 +1,12 @@
 /*
- * Somebody who works in the worktree while it is rebased, or after the rebase was killed: nothing
- * of it is lost, and a rebase of his own is not taken back.
+ * A user works in the worktree while it is rebased, or after the rebase was killed: nothing of it
+ * is lost, and a rebase of the user is not undone.
  */
 #include "src/merge/rebase_internal.h"
 #include "tests/lib/rebase_rig.h"
 
-/* As a holder leaves it that was killed at once after saying so. `onto` NULL: before the fetch. */
+/* The state that a holder leaves if it is killed after its record. `onto` NULL: before the fetch.
+ */
 static void note_stays(const char *onto)
 {
 	struct gate *g = gate_now(0);
@@ -38,16 +39,16 @@ static const struct {
 	{true, "! git rebase -q origin/main~1 --onto origin/main >/dev/null 2>&1 && echo solved >x "
 	       "&& git add x"},
 	{true, "! git rebase -q --onto origin/main~1 HEAD~1 >/dev/null 2>&1 && echo solved >x"},
-	/* all the same, by another hand */
+	/* all the same, by a user */
 	{true, "! git rebase -q origin/main >/dev/null 2>&1 && echo solved >x && git add x"},
-	/* ours, gone on with by hand */
+	/* ours, continued by hand */
 	{true, "! " OURS "git rebase -q origin/main >/dev/null 2>&1 && echo solved >x && "
 	       "git add x && ! GIT_EDITOR=true git rebase --continue >/dev/null 2>&1"},
 	{true, "! " OURS "git rebase -q origin/main >/dev/null 2>&1 && echo solved >x && "
 	       "git add x && git commit -qm solved"},
 };
 
-/* In the midst of a rebase, with git's notes of it. */
+/* During a rebase, with git's notes of it. */
 static const char *stand(void)
 {
 	CLEANUP(buf_release) struct buf said = BUF_INIT;
@@ -107,7 +108,7 @@ REBASE_TEST(what_was_solved_in_it_is_kept)
 	assert_sh("cd wt && git status --porcelain && git stash list --format=%gd", "stash@{0}\n");
 }
 
-/* Killed before git had written its own notes: there is nothing to take back but they. */
+/* Killed before git had written its own notes: only they have to be removed. */
 REBASE_TEST(its_first_note_alone_goes)
 {
 	main_gets("m", "main");
@@ -161,11 +162,11 @@ REBASE_TEST(what_a_merge_driver_makes_is_no_edit)
 	before = look();
 	sh("cd r && git config merge.slow.driver \"printf 'solved by hand' >%A; false\"");
 	assert_int_equal(rebase(), REBASE_CONFLICT);
-	assert_null(done.kept); /* a driver's result is the rebase's own */
+	assert_null(done.kept); /* the result of a merge driver belongs to the rebase */
 	assert_string_equal(look(), before);
 }
 
-/* Where git did nothing there is nothing to take back. */
+/* Where git did nothing there is nothing to undo. */
 REBASE_TEST(an_edit_before_anything_was_done_stays)
 {
 	main_gets("m", "main");

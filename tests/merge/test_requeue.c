@@ -14,7 +14,7 @@ static const struct {
 	bool operator_asked;
 	enum requeue_trigger trigger;
 } rows[] = {
-	/* An operator goes before all. */
+	/* An operator takes precedence. */
 	{"CIFailure", H, {0}, true, TRIGGER_OPERATOR},
 	{"MergeConflict", 100 * H, {0}, true, TRIGGER_OPERATOR},
 	{"MigrationFailed", H, {0}, true, TRIGGER_OPERATOR},
@@ -219,7 +219,7 @@ HISTORY_TEST(failures_are_counted_from_the_history)
 	assert_int_equal(fail_with("CIFailure"), TRIGGER_TRUST_SCORE);
 	clock_fix(now + 24 * H); /* the last triage is just not too old, the two count still */
 	assert_int_equal(fail_with("CIFailure"), TRIGGER_FAILURE);
-	assert_int_equal(append("failure-type", 0, &storm), 1); /* failures are no triages */
+	assert_int_equal(append("failure-type", 0, &storm), 1); /* failures are not triages */
 	clock_fix(now + 24 * H + 1);
 	assert_int_equal(fail_with("CIFailure"), TRIGGER_TRUST_SCORE);
 	assert_non_null(strstr(text("art/_events.jsonl"),

@@ -137,7 +137,7 @@ TEST(words_count_wherever_they_stand_and_parts_of_words_do_not)
 		assert_row(&(struct row){other[i], ALL, .8, false});
 }
 
-/* The two ways round the rules that were known, and their kin. */
+/* Two known ways to evade the rules, and similar ones. */
 TEST(a_list_of_dependencies_is_no_prose)
 {
 	static const char *const lists[] = {"requirements-dev.txt", "requirements/base.txt",
@@ -246,7 +246,7 @@ TEST(blanks_alone_need_nobody_where_they_mean_nothing)
 	}
 }
 
-/* Of a diff without its repository only excerpts are seen. */
+/* Without its repository a diff shows only excerpts. */
 TEST(blanks_in_excerpts_count_where_texts_go_over_lines)
 {
 	static const struct {
@@ -408,7 +408,7 @@ TEST(words_are_those_of_the_record)
 	assert_string_equal(reviewer_word(REVIEW_SECURITY), "security");
 }
 
-/* The change may have told the model what to say. */
+/* The change may contain instructions for the model. */
 TEST(a_model_cannot_send_away_whom_the_rules_know_to_be_needed)
 {
 	static const struct {

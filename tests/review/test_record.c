@@ -121,7 +121,7 @@ static bool noted(size_t line)
 		       "\"it read a secret\",\"prNumber\":") != NULL;
 }
 
-/* The original took the newest line of all, whosever it was. */
+/* The original used the newest line, whichever issue it belonged to. */
 FIXED_TEST(feedback_goes_to_the_newest_line_of_its_own_issue)
 {
 	struct error err;

@@ -1,11 +1,11 @@
 #include "src/review/classifier.h"
 #include "tests/lib/git_rig.h"
 
-/* What the agent that made a change can do in the repository, so that less of it is seen. */
+/* What the agent that made a change can do in the repository to hide parts of it. */
 
 static struct change_stats stats;
 
-/* The reviewers' first letters, "-" for none; "refused" when the change cannot be told. */
+/* The reviewers' first letters, "-" for none; "refused" when the change cannot be determined. */
 static const char *reviewers(const char *from)
 {
 	struct classification c;
@@ -76,7 +76,7 @@ GIT_TEST(a_submodule_is_seen_whatever_says_to_pass_over_it)
 	assert_int_equal(stats.files, 1);
 }
 
-/* A tag goes before the branch of its name. */
+/* A tag takes precedence over the branch of its name. */
 GIT_TEST(a_name_of_two_things_is_refused)
 {
 	begin_topic();
@@ -87,7 +87,7 @@ GIT_TEST(a_name_of_two_things_is_refused)
 	assert_string_equal(reviewers("refs/heads/main"), "tcs");
 }
 
-/* Topic takes back what came by one of the two ways; seen from the other, nothing has changed. */
+/* Topic reverts what came by one of two ways; compared with the other, nothing has changed. */
 GIT_TEST(histories_that_have_met_twice_are_refused)
 {
 	sh("cd r && git checkout -qb one && echo check >one.c && " COMMIT
@@ -131,7 +131,7 @@ GIT_TEST(a_commit_may_be_named_in_all_ways)
 			fail_msg("%s: %s", rows[i].name, err.text);
 }
 
-/* Twenty lines about the one whose blanks change, so that what begins and ends the text is out of
+/* Twenty lines around the one whose blanks change, so that the delimiters of the text are outside
  * its hunk. */
 static const char *blanks_within(const char *name, const char *begin, const char *end)
 {

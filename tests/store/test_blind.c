@@ -1,6 +1,6 @@
 /*
- * A disk that cannot tell whether a file is there, or how long it is, has not said "no". What such
- * an answer hides must not be lost, and nothing may be begun anew.
+ * An error of the disk when it is asked for a file or its length does not mean that the file is
+ * missing. Its data must not be lost, and no new file may be begun.
  */
 #include <errno.h>
 #include "tests/lib/store_rig.h"
@@ -8,8 +8,8 @@
 static struct {
 	const struct disk_ops *real;
 	struct disk_ops ops;
-	int exists, size; /* the how manieth from now fails; 0: none */
-	int edits;        /* so many times the document is edited while it is being staged */
+	int exists, size; /* which call from now on fails; 0: none */
+	int edits;        /* the number of edits of the document while it is being staged */
 } blind;
 
 static bool strikes(int *n, struct error *err)
@@ -66,7 +66,7 @@ static int begin_blind(void **state)
 	return 0;
 }
 
-/* What a clean open finds, and the history with it; on a copy. */
+/* The result of a clean open, with the history; on a copy. */
 static const char *found(const struct disk *disk)
 {
 	struct disk *mine = sim_disk_copy(disk), *kept = rig.disk;

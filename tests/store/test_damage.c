@@ -1,8 +1,8 @@
 #include "tests/lib/store_rig.h"
 
 /*
- * What an open reads is looked at byte by byte: a key that was changed in the journal, by whatever,
- * must not be taken for what was committed.
+ * An open must detect each changed byte of the journal: a damaged key must not be taken for a
+ * committed one.
  */
 
 enum { COMMITS = 5, TEXT_MAX = 4096 };
@@ -45,7 +45,7 @@ static void refused(const char *what, const char *part)
 RIG_TEST(no_flipped_byte_is_believed)
 {
 	live();
-	/* All but the last commit and where it begins: that alone a power cut may leave broken. */
+	/* All but the last commit and its beginning: only that may be broken by a power cut. */
 	for (size_t i = 0; i < line_at(COMMITS + 1) - 1; i++) {
 		char was = text[i];
 
@@ -84,7 +84,7 @@ RIG_TEST(a_commit_that_was_taken_out_is_missed)
 	refused("without line 3", "damaged at");
 }
 
-/* What a state no longer needs is for history alone to tell. */
+/* What the state no longer needs is checked only by the history. */
 RIG_TEST(damage_before_the_state_is_no_matter)
 {
 	char *value = arena_alloc(&arena, 4097), *journal;

@@ -79,7 +79,7 @@ REAL_TEST(a_pipe_is_no_file_and_blocks_nobody)
 	assert_int_equal(err.code, ERR_INPUT);
 }
 
-/* A file of the kernel says that it is empty, and is not. */
+/* A file of the kernel reports length 0, and has content. */
 REAL_TEST(a_file_that_says_it_is_empty_is_read_to_its_end)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
@@ -127,8 +127,8 @@ REAL_TEST(a_probe_of_a_local_directory_passes_and_leaves_nothing)
 	assert_int_equal(err.code, ERR_SYSTEM);
 }
 
-/* As a file system on which the system call `nr` returns `error` (0: success) and does nothing.
- * `arg`: only with this second argument; -1: with any. */
+/* Simulates a file system on which the system call `nr` returns `error` (0: success) and does
+ * nothing. `arg`: only with this second argument; -1: with any. */
 static int break_call(int nr, int arg, int error)
 {
 	struct sock_filter filter[] = {

@@ -26,7 +26,7 @@ static const char *text(void)
 		assert_int_equal(mod, rev);                                                        \
 	} while (0)
 
-/* ---- people ---- */
+/* ---- edits by users ---- */
 
 RIG_TEST(an_edit_by_hand_is_a_commit_of_its_own)
 {
@@ -138,7 +138,7 @@ RIG_TEST(two_documents_of_one_store_do_not_mix)
 	assert_string_equal(history(), "1=t1\n 2=t2\n 3=o2\n 4=t3\n");
 }
 
-/* ---- what is written ---- */
+/* ---- writes ---- */
 
 RIG_TEST(a_delta_that_the_caller_knows_is_taken_over)
 {
@@ -239,7 +239,7 @@ RIG_TEST(a_document_is_told_whole_again_before_its_changes_are_many)
 	assert_null(strchr(history(), '!'));
 }
 
-/* ---- what a kill left ---- */
+/* ---- after a kill ---- */
 
 RIG_TEST(what_was_staged_and_committed_is_put_in_place)
 {

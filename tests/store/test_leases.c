@@ -25,7 +25,7 @@ RIG_TEST(the_keys_of_a_lease_go_with_it)
 	assert_int_equal(n, 2);
 	assert_str(c[0].kv.key, "claim");
 	assert_true(c[0].deleted);
-	clock_fix(1800000000); /* what is over stays over */
+	clock_fix(1800000000); /* an expired lease stays expired */
 	lacks("claim");
 	open_store(STORE_WRITE);
 	lacks("claim");
@@ -89,7 +89,7 @@ RIG_TEST(a_clock_that_is_put_back_does_not_lengthen_a_lease)
 	clock_fix(1700000000);
 	assert_int_equal(store_lease_end(rig.s, 7, &until, &rig.err), STORE_OK);
 	assert_int_equal(until, 1700000100);
-	put("any", "1"); /* from here on it is so for everybody */
+	put("any", "1"); /* from here on every client sees it */
 	clock_fix(1700000099);
 	assert_int_equal(store_lease_end(rig.s, 7, &until, &rig.err), STORE_OK);
 	assert_int_equal(until, 1700000100);

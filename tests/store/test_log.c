@@ -106,7 +106,7 @@ RIG_TEST(a_journal_cut_anywhere_is_as_after_its_last_whole_commit)
 		open_store(STORE_WRITE);
 		assert_int_equal(store_revision(rig.s), last);
 		assert_int_equal(get(DOC).value.n, strlen(is[last]));
-		assert_int_equal(store_revision(rig.s), last); /* nobody took it for an edit */
+		assert_int_equal(store_revision(rig.s), last); /* it was not taken for an edit */
 		if (last)
 			assert_int_equal(size_of(), ends[last]);
 		put("k", "x");
@@ -183,7 +183,7 @@ RIG_TEST(a_transaction_that_is_missing_or_comes_twice_is_damage)
 	assert_non_null(strstr(rig.err.text, "a revision is repeated"));
 }
 
-/* One transaction can be unfinished; more that do not hold were durable, and are not cut. */
+/* One transaction can be incomplete; further damaged ones were durable, and are not cut. */
 RIG_TEST(a_journal_that_is_damaged_at_its_end_is_left_alone)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;

@@ -1,8 +1,8 @@
 #include "tests/lib/store_rig.h"
 
 /*
- * A life of a store, in steps of one commit each. What it is like after each of them is told in one
- * line; wherever it was interrupted, it is as before the step or as after it.
+ * The history of a store in steps of one commit each. One line describes the store after each step;
+ * an interrupted store is as before the step or as after it.
  */
 static const struct step {
 	const char *put, *value; /* value NULL: deleted */
@@ -105,7 +105,7 @@ static void sound(const char *when)
 		fail_msg("%s: the log says '%s': %s", when, h, rig.err.text);
 }
 
-/* Nothing else lies about. */
+/* No other file exists. */
 static void tidy(const char *when)
 {
 	if (there(STAGED) || there(STAGED "2"))
@@ -122,7 +122,7 @@ static void is_one_of(size_t done, bool maybe, const char *when)
 	sound(when);
 }
 
-/* Runs until a step is not done; how many were. */
+/* Runs until a step fails; returns the number of completed steps. */
 static size_t run(size_t from, enum store_status *got)
 {
 	for (*got = STORE_OK; from < STEPS; from++)
@@ -131,7 +131,7 @@ static size_t run(size_t from, enum store_status *got)
 	return from;
 }
 
-/* After it a store goes on as if nothing had been. */
+/* Afterwards the store continues normally. */
 static void goes_on(const char *when)
 {
 	size_t done = 0;
@@ -171,7 +171,7 @@ static void stop_at(unsigned call, enum sim_fault fault, bool power, uint64_t se
 		done = run(0, &got);
 	store_close(&rig.s);
 	sim_disk_restart(rig.disk, power);
-	if (done < STEPS && steps[done].edit) { /* people have done it in any case */
+	if (done < STEPS && steps[done].edit) { /* the user's edit is there in any case */
 		if (*steps[done].edit)
 			edit(PATH, steps[done].edit);
 		else
@@ -200,7 +200,7 @@ RIG_TEST(a_stop_at_any_call_leaves_the_old_or_the_new_commit)
 	rig.disk = sim_disk_new(1);
 }
 
-/* A stop, and one more while the first is being put in order. */
+/* A crash, and another one during the recovery. */
 static void stop_twice(unsigned call, unsigned again, uint64_t seed)
 {
 	char when[96];
@@ -240,7 +240,7 @@ RIG_TEST(a_stop_while_the_last_one_is_put_in_order_changes_nothing)
 	rig.disk = sim_disk_new(1);
 }
 
-/* The step that met the fault: done, or not done, or not known; and then the power goes. */
+/* The step that met the fault succeeded, failed or is unknown; then the power fails. */
 static void fail_at(unsigned call, enum sim_fault fault, bool power, uint64_t seed)
 {
 	char when[96];
@@ -287,7 +287,7 @@ RIG_TEST(a_call_that_fails_leaves_the_old_commit_or_the_new_one_and_says_which)
 
 /* ---- reads ---- */
 
-/* What was to be done was not done, and that is said. */
+/* The operation failed, and reports it. */
 static void is_down(enum store_status status, const char *when)
 {
 	if (status != STORE_DOWN || rig.err.code != ERR_SYSTEM)
@@ -295,7 +295,7 @@ static void is_down(enum store_status status, const char *when)
 			rig.err.text);
 }
 
-/* As run(), with the store opened anew before each step. */
+/* Like run(), but opens the store again before each step. */
 static size_t run_anew(enum store_status *got)
 {
 	size_t done = 0;
@@ -375,7 +375,7 @@ static bool is_document_of(size_t done, struct str text)
 	return str_eq(text, str_sub(life, 0, str_find(life, STR("|"))));
 }
 
-/* A reader is told the truth, or that it cannot be told. */
+/* A reader gets the correct state or an error. */
 static void read_at(unsigned read, size_t done, const char *when)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
@@ -391,7 +391,7 @@ static void read_at(unsigned read, size_t done, const char *when)
 		fail_msg("%s: a reader saw '%s'", when, b.s);
 }
 
-/* A stop, and then a read fails while what it left is put in order. */
+/* A crash, and then a read that fails during the recovery. */
 static bool fail_read_after_stop(unsigned call, unsigned read, uint64_t seed)
 {
 	char when[96];

@@ -202,7 +202,7 @@ POOL_TEST(a_branch_below_another_is_refused)
 	sh("test ! -e pool/feat-x && test \"$(ls r/.git/worktrees)\" = feat");
 }
 
-/* ---- the branch is elsewhere ---- */
+/* ---- the branch is checked out elsewhere ---- */
 
 POOL_TEST(a_branch_in_the_main_tree_is_not_isolated)
 {
@@ -276,7 +276,7 @@ POOL_TEST(adopting_makes_nothing)
 	assert_true(of.port > 0);
 }
 
-/* ---- whose ---- */
+/* ---- ownership ---- */
 
 static void make_foreign(void)
 {
@@ -360,7 +360,7 @@ POOL_TEST(a_folder_alone_can_be_checked_out)
 	assert_int_equal(pool_allocate(&arena, &pool, &ask, &of, &created, &err), 0);
 	sh("cd pool/x && test -e a && test -e lib/one/f && test ! -e lib/two && test ! -e app");
 	sh("test -z \"$(git -C pool/x status --porcelain)\"");
-	/* the others are whole */
+	/* the others are complete */
 	(void)have("y");
 	sh("test -e pool/y/app/f && test -e r/app/f && test -z \"$(git -C r status --porcelain)\"");
 }
@@ -384,7 +384,7 @@ POOL_TEST(a_folder_that_is_none_is_refused)
 	sh("test -z \"$(ls pool)\" && ! git -C r rev-parse -q --verify refs/heads/x");
 }
 
-/* ---- what is told ---- */
+/* ---- reports ---- */
 
 POOL_TEST(the_issue_learns_its_ports)
 {

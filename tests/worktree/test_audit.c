@@ -5,7 +5,7 @@ static int by_kind(const void *x, const void *y)
 	return strcmp(((const struct leak *)x)->kind, ((const struct leak *)y)->kind);
 }
 
-/* "KIND KIND ..." of what the audit says, sorted. */
+/* The kinds of all leaks, sorted, with blanks between them. */
 static const char *leaks(void)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
@@ -32,7 +32,7 @@ RECORDS_TEST(what_fits_together_is_clean)
 	whole("one", 4000);
 	whole("two", 4002);
 	assert_string_equal(leaks(), "");
-	/* Another's folder below, a clone, a file: none of them is a worktree that leaked. */
+	/* A subdirectory, a clone, a file: none of them is an orphaned worktree. */
 	tree_mkdirs(in_pool("clone/.git/objects"));
 	write_text(in_pool("notes.txt"), "x");
 	write_text(in_pool(".pool"), "");
@@ -88,7 +88,7 @@ RECORDS_TEST(records_without_ports_are_found)
 	assert_string_equal(leaks(), "bad-record shared-port stray-port");
 }
 
-/* Two records of one port: it is held for one of them. */
+/* Two records with the same port: it is held for one of them. */
 RECORDS_TEST(a_shared_port_is_found_across_repositories)
 {
 	struct allocation other = record_of("other");
@@ -137,7 +137,8 @@ RECORDS_TEST(worktrees_without_records_are_found)
 {
 	make_worktree(pool.repo, in_pool("one"));
 	assert_string_equal(leaks(), "unrecorded-worktree");
-	/* Of another repository that shares the folder: its own audit tells. */
+	/* It belongs to another repository that shares the directory, whose own audit reports it.
+	 */
 	make_worktree(at("elsewhere"), in_pool("two"));
 	assert_string_equal(leaks(), "unrecorded-worktree");
 	tree_remove(at("elsewhere"));
@@ -178,9 +179,9 @@ RECORDS_TEST(admin_folders_without_worktrees_are_found)
 	tree_remove(in_pool("one"));
 	assert_string_equal(leaks(), "orphan-admin");
 	write_text(at("repo/.git/worktrees/one/locked"), "initializing");
-	assert_string_equal(leaks(), ""); /* git is just making it */
+	assert_string_equal(leaks(), ""); /* git is creating it */
 	tree_remove(at("repo/.git/worktrees/one"));
-	/* Where people have made one elsewhere, that is theirs. */
+	/* A worktree that a user created elsewhere belongs to the user. */
 	make_worktree(pool.repo, at("desk/two"));
 	tree_remove(at("desk/two"));
 	assert_string_equal(leaks(), "");

@@ -1,5 +1,5 @@
 /*
- * Who holds a worktree: one process at a time, also where two state folders know of it.
+ * A worktree has one holder at a time, even if two state directories have a record of it.
  */
 #include <signal.h>
 #include <sys/prctl.h>
@@ -62,7 +62,7 @@ UNIT_TEST(two_do_not_hold_one, pool_setup, pool_teardown)
 	ends(two);
 	assert_true(stays());
 	assert_int_equal(held_by(NULL, one, true), 0); /* the same one */
-	(void)have("x");                               /* who wants no hold gets none */
+	(void)have("x"); /* a caller that requests no hold gets none */
 	assert_true(stays());
 	ends(one);
 	two = alive();
@@ -78,11 +78,11 @@ UNIT_TEST(a_run_may_ask_again, pool_setup, pool_teardown)
 	assert_int_equal(held_by("run 1", one, false), 0);
 	assert_true(refused(
 		held_by("run 2", two, false), ERR_STATE, "for 'run 1', which is still running"));
-	assert_int_equal(held_by("run 1", 0, false), 0); /* does not take its place */
+	assert_int_equal(held_by("run 1", 0, false), 0); /* does not take over */
 	ends(two);
 	assert_true(stays());
 	two = alive();
-	assert_int_equal(held_by("run 1", two, false), 0); /* does */
+	assert_int_equal(held_by("run 1", two, false), 0); /* takes over */
 	ends(one);
 	assert_true(stays());
 	ends(two);

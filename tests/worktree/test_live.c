@@ -1,4 +1,4 @@
-/* What a list shows, what is stale, and who counts as at work in a worktree. */
+/* The output of a list, stale worktrees, and the processes that count as users of a worktree. */
 #include <utime.h>
 #include "tests/lib/records_rig.h"
 #include "src/event/artifact.h"
@@ -85,7 +85,7 @@ RECORDS_TEST(a_process_in_the_record_is_live)
 	one.start = info.start;
 	one.boot = boot_id();
 	assert_non_null(live(&one));
-	/* A number that is used again, or was used before the machine was started anew. */
+	/* A number that is reused, or was used before the machine was restarted. */
 	one.start--;
 	assert_null(live(&one));
 	one.start++;
@@ -95,7 +95,7 @@ RECORDS_TEST(a_process_in_the_record_is_live)
 	somebody_ends(pid);
 	assert_null(live(&one));
 	record_claim(&arena, &one);
-	assert_null(live(&one)); /* ourselves */
+	assert_null(live(&one)); /* this process */
 }
 
 RECORDS_TEST(a_fresh_heartbeat_is_live)
@@ -110,7 +110,7 @@ RECORDS_TEST(a_fresh_heartbeat_is_live)
 	assert_non_null(live(&one));
 	clock_fix(1800000000 + HEARTBEAT_STALE_S + 1);
 	assert_null(live(&one));
-	clock_fix(1800000000 - 86400); /* the clock went back: it is as fresh as can be */
+	clock_fix(1800000000 - 86400); /* the clock went back: the heartbeat is fresh */
 	assert_non_null(live(&one));
 	s.status = RUN_SUCCESS;
 	assert_int_equal(run_state_write(pool.artifacts, &s, &err), 0);

@@ -1,7 +1,8 @@
 #include "src/worktree/pool_internal.h"
 #include "tests/lib/pool_rig.h"
 
-/* In the scratch folder: clone/.git/worktrees/my-branch, other/.git/worktrees/my-branch, and w. */
+/* In the scratch directory: clone/.git/worktrees/my-branch, other/.git/worktrees/my-branch, and w.
+ */
 static int setup(void **state)
 {
 	(void)scratch_make(state);
@@ -11,7 +12,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* `@` stands for the scratch folder. */
+/* `@` stands for the scratch directory. */
 static char *filled(const char *text)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
@@ -44,7 +45,7 @@ ROW_TEST(the_pointer_tells_whose_a_worktree_is)
 		{"gitdir: ../clone/./.git/worktrees/../worktrees/my-branch\n", "ok",
 			"@/clone/.git/worktrees/my-branch"},
 		{"gitdir: @/link/my-branch\n", "ok", "@/clone/.git/worktrees/my-branch"},
-		/* gone, so it is compared by its letters */
+		/* it does not exist, so the texts are compared */
 		{"gitdir: @/clone/.git/worktrees/pruned\n", "ok", "@/clone/.git/worktrees/pruned"},
 		{"gitdir: @/link/pruned\n", "ok", "@/clone/.git/worktrees/pruned"},
 		{"gitdir: @/clone/.git/worktrees/../../../other/.git/x\n", "cross-clone",
@@ -55,7 +56,7 @@ ROW_TEST(the_pointer_tells_whose_a_worktree_is)
 			"@/other/.git/worktrees/my-branch"},
 		{"gitdir: @/clone/.git/worktrees-2/my-branch\n", "cross-clone",
 			"@/clone/.git/worktrees-2/my-branch"},
-		/* the folder of all of them is no worktree's */
+		/* the directory of all of them belongs to no worktree */
 		{"gitdir: @/clone/.git/worktrees\n", "cross-clone", "@/clone/.git/worktrees"},
 		{"gitdir: @/clone/.git/worktrees/\n", "cross-clone", "@/clone/.git/worktrees"},
 		{"gitdir: @/clone/.git\n", "cross-clone", "@/clone/.git"},

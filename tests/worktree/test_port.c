@@ -175,13 +175,13 @@ TEST(a_busy_one_is_passed_over)
 		{1, 0, {3453, 3454, 3455}, 3456},
 		{1, 0, {3453, 3454, 3455, 3456, 3457, 3458, 3459, 3460, 3461}, 3462},
 		{1, 0, {3454}, 3453},
-		/* The whole block has to be free. */
+		/* The whole block must be free. */
 		{3, 0, {3455}, 3456},
 		{3, 0, {3454}, 3455},
 		{2, 0, {3454, 3456}, 3457},
 		{10, 0, {3462}, 0},
 		{10, 0, {3461}, 3462},
-		/* So has what is kept for children. */
+		/* So must the ports reserved for children. */
 		{1, 4, {3457}, 3458},
 		{2, 40, {3453}, 3454},
 	};
@@ -222,7 +222,7 @@ static bool is_anothers(void *data, unsigned port)
 	return port < 3453 + 40;
 }
 
-/* Many worktrees of one pool may have neighbours: what they have is known, and is no try. */
+/* Worktrees of one pool may be neighbours: their ports are known, and are not attempts. */
 TEST(ports_of_other_allocations_are_passed_over_and_are_no_try)
 {
 	static const unsigned busy[] = {3493, 3494, 0};
@@ -300,7 +300,7 @@ TEST(a_block_is_of_one_to_ten)
 	assert_error(&err, "dev-team: 0 ports are not within 1..10");
 	assert_int_equal(find((struct port_ask){.count = 11}, NULL, &got, &err), -1);
 	assert_int_equal(err.code, ERR_USAGE);
-	/* Also where an override would spare the search. */
+	/* Also where an override would make the search unnecessary. */
 	assert_int_equal(
 		find((struct port_ask){.count = 11, .override = "80"}, NULL, &got, &err), -1);
 }

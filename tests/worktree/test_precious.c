@@ -1,6 +1,6 @@
 #include "tests/lib/pool_rig.h"
 
-/* Work where git does not show it, or where what would show it is gone. */
+/* Work where git does not show it, or where git's registration is missing. */
 
 static bool stays(const char *what, const char *why)
 {
@@ -48,12 +48,12 @@ POOL_TEST(a_pool_in_the_repository_hides_itself_alone)
 	pool_again();
 	(void)have("x");
 	sh("test -z \"$(git -C r status --porcelain)\" && ! grep -s own r/.git/info/exclude");
-	/* the same folder in a worktree is none */
+	/* the same directory in a worktree is none */
 	sh("cd r/own/pool/x && mkdir -p own/pool && echo 1 >own/pool/new");
 	assert_true(stays("x", "'?? own/'"));
 	sh("cd r && mkdir other && echo 1 >other/new && test \"$(git status --porcelain)\" = "
 	   "'?? other/'");
-	/* what a kill leaves when it is made */
+	/* what a kill leaves during its creation */
 	sh("rm -r r/own/pool/x/own r/own/pool/.gitignore && : >r/own/pool/.pool-new");
 	(void)have("x");
 	goes("x", false);
@@ -87,11 +87,11 @@ POOL_TEST(files_where_a_submodule_would_be_are_work)
 {
 	with_submodule("lib");
 	(void)have("x");
-	goes("x", false); /* an empty folder is none */
+	goes("x", false); /* an empty directory is none */
 	(void)have("x");
 	sh("echo 1 >pool/x/lib/notes && test -z \"$(git -C pool/x status --porcelain)\"");
 	assert_true(stays("x", "'lib/notes', in the directory of a submodule that does not exist"));
-	/* the same when it is no worktree any more */
+	/* the same when it is no longer a worktree */
 	sh("rm -r r/.git/worktrees/x");
 	assert_true(stays("x", "such as 'lib/notes'"));
 	assert_true(in_the_way("such as 'lib/notes'"));
@@ -186,13 +186,13 @@ POOL_TEST(a_clone_among_the_files_is_looked_into)
 		sh("{ git -C r branch -qD x; git -C r push -q origin :x; } 2>/dev/null || :; rm "
 		   "-rf other");
 	}
-	/* one that has nothing of its own goes */
+	/* one without work of its own is removed */
 	(void)have("x");
 	sh("git clone -q org/o.git pool/x/out");
 	goes("x", false);
 }
 
-/* ---- its folder is not there ---- */
+/* ---- its directory does not exist ---- */
 
 POOL_TEST(what_git_alone_has_of_a_folder_that_is_gone_stays)
 {
@@ -249,7 +249,7 @@ POOL_TEST(a_worktree_whose_disk_is_away_is_not_dropped)
 	assert_int_equal(take("x", &of, &created), 0);
 }
 
-/* ---- it is no worktree any more ---- */
+/* ---- it is no longer a worktree ---- */
 
 POOL_TEST(another_worktree_in_what_is_left_stays)
 {

@@ -21,7 +21,7 @@ static void goes(const char *what, bool confirmed)
 	assert_true(removed);
 }
 
-/* Nothing of x is left: no folder, no registration, no key of the store. */
+/* Nothing of x is left: no directory, no registration, no key of the store. */
 static void nothing_is_left_of_x(void)
 {
 	struct store_kv *list;
@@ -41,7 +41,7 @@ POOL_TEST(a_clean_one_goes_whole)
 	(void)have("x");
 	goes("x", false);
 	nothing_is_left_of_x();
-	/* made with it, and with no commit of its own */
+	/* created with it, and without a commit of its own */
 	sh("! git -C r rev-parse -q --verify refs/heads/x");
 }
 
@@ -315,7 +315,7 @@ POOL_TEST(one_without_a_record_goes_by_the_same_rules)
 	sh("git -C r rev-parse -q --verify refs/heads/x >/dev/null");
 }
 
-/* ---- odd files ---- */
+/* ---- unusual files ---- */
 
 POOL_TEST(links_and_closed_folders_go_and_what_they_lead_to_stays)
 {

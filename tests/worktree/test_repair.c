@@ -3,15 +3,15 @@
 #include "src/worktree/pool_internal.h"
 #include "tests/lib/pool_rig.h"
 
-/* A process that is no more, as a record names it. */
+/* A process that has ended, as a record names it. */
 static void by_a_dead_one(struct allocation *of)
 {
-	of->pid = 4194999; /* above what the kernel gives out */
+	of->pid = 4194999; /* above the kernel's maximum */
 	of->start = 1;
 	of->boot = boot_id();
 }
 
-/* One that lives. */
+/* A running process. */
 static void by_another_one(struct allocation *of)
 {
 	struct process_info info = {0};
@@ -46,7 +46,7 @@ static void nothing_is_left_of_x(void)
 	assert_int_equal(keys(""), 0);
 }
 
-/* x as a process leaves it that dies while it makes it, after `act` in the scratch folder. */
+/* x as a process leaves it that dies while it creates it, after `act` in the scratch directory. */
 static void half_made(const char *act)
 {
 	struct allocation of = have("x");
@@ -73,7 +73,7 @@ POOL_TEST(half_made_ones_are_taken_back)
 		"printf o >pool/x/a",
 		": >pool/x/a",
 		"rm r/.git/worktrees/x/index && : >r/.git/worktrees/x/index.lock",
-		/* git's own half-made states */
+		/* git's own incomplete states */
 		"echo initializing >r/.git/worktrees/x/locked",
 		"echo initializing >r/.git/worktrees/x/locked && rm -r pool/x",
 		"rm -r r/.git/worktrees/x",
@@ -165,7 +165,7 @@ POOL_TEST(a_branch_that_was_being_deleted_is_deleted)
 	half_made("rm -r pool/x r/.git/worktrees/x r/.git/logs/refs/heads/x");
 	nothing_is_left_of_x();
 	sh("! git -C r rev-parse -q --verify refs/heads/x");
-	/* one that has moved is not, nor one of a removal that nobody died of */
+	/* one that has moved is not, nor one of a removal whose process did not die */
 	half_removed(
 		"git -C pool/x commit -q --allow-empty -m mine && git -C pool/x push -q origin "
 		"x && mv pool/x $trash && rm r/.git/logs/refs/heads/x",
@@ -204,7 +204,7 @@ POOL_TEST(work_under_the_trash_name_is_never_deleted)
 {
 	bool removed;
 
-	/* it came between the looks, and its place has been taken by something of no value */
+	/* it appeared between the looks, and its place has something of no value */
 	half_removed("echo '*.log' >>r/.git/info/exclude && mv pool/x $trash && echo late "
 		     ">$trash/late && mkdir pool/x && echo 1 >pool/x/f.log",
 		false);
@@ -293,7 +293,7 @@ POOL_TEST(a_pid_that_was_given_out_again_is_another_process)
 	nothing_is_left_of_x();
 }
 
-/* ---- what other tools leave ---- */
+/* ---- leftovers of other tools ---- */
 
 POOL_TEST(what_stands_in_the_way_and_is_of_no_value_goes)
 {
@@ -306,9 +306,9 @@ POOL_TEST(what_stands_in_the_way_and_is_of_no_value_goes)
 		"git -C r worktree add -q -b x ../pool/x && rm -r r/.git/worktrees/x",
 		"git -C r worktree add -q -b x ../pool/x && rm -r r/.git/worktrees/x pool/x/.git",
 		"git -C r worktree add -q -b x ../pool/x && rm -r r/.git/worktrees/x pool/x/a",
-		/* the branch has a registration somewhere else, whose worktree is gone */
+		/* the branch has a registration elsewhere, whose worktree does not exist */
 		"git -C r worktree add -q -b x ../gone && rm -r gone",
-		/* locked by a process that is dead; by a git that is */
+		/* locked by a process that has ended; by a git that has ended */
 		"git -C r worktree add -q -b x ../pool/x && git -C r worktree lock --reason 'agent "
 		"(pid "
 		"4194999)' ../pool/x && rm -r pool/x",

@@ -100,7 +100,7 @@ RECORDS_TEST(a_block_is_taken_and_given_back)
 	assert_int_equal(n_ports(), 0);
 }
 
-/* Two paths of one candidate: the one's block is passed over as if somebody listened there. */
+/* Two paths with one candidate: the block of the other is skipped as if it were in use. */
 RECORDS_TEST(no_two_have_one_port)
 {
 	struct allocation one = need((struct allocate_ask){.branch = "one"}), two;
@@ -129,7 +129,7 @@ RECORDS_TEST(a_race_for_a_port_has_one_winner)
 	change_begin(&c, &arena, &pool);
 	assert_int_equal(slot_choose(&arena, &pool, &ask, &one, &c, &err), 0);
 	change_record(&c, &one);
-	/* Meanwhile another process takes the second of the two. */
+	/* Meanwhile another process takes the second one. */
 	other = need((struct allocate_ask){
 		.branch = "other", .port = arena_printf(&arena, "%u", one.port + 1)});
 	assert_int_equal(other.port, one.port + 1);
@@ -164,7 +164,7 @@ static int listen_at(unsigned port)
 	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (bind(fd, (const struct sockaddr *)&where, sizeof(where)) == 0)
 		assert_int_equal(listen(fd, 1), 0);
-	/* Else somebody has it already, which will do as well. */
+	/* Otherwise it is in use already, which is as good. */
 	return fd;
 }
 
@@ -199,7 +199,7 @@ RECORDS_TEST(later_stages_have_the_ports_of_the_first)
 	reclaim("one");
 	assert_int_equal(need(ask).port, 4400);
 	reclaim("one");
-	/* Unless somebody has them now, or it is another worktree. */
+	/* Unless they are in use now, or it is another worktree. */
 	need((struct allocate_ask){.branch = "thief", .port = "4401"});
 	assert_int_not_equal(need(ask).port, 4400);
 	assert_int_not_equal(
@@ -331,7 +331,7 @@ RECORDS_TEST(a_busy_slot_is_passed_over)
 		"no slot of 'parent' is free: 1 of 2 are taken, and ports of 1 are in use");
 }
 
-/* Who has seen a parent without children cannot remove it once there is one. */
+/* A process that has read a parent without children cannot remove it once it has one. */
 RECORDS_TEST(a_parent_is_not_removed_below_its_child)
 {
 	struct allocation seen = need((struct allocate_ask){.branch = "parent", .slots = 1});

@@ -2,7 +2,7 @@
 #include "src/base/clock.h"
 #include "tests/lib/pool_rig.h"
 
-/* What a sweep takes before it is old: by the pool's onMerge, onAbort and onTimeout. */
+/* What a sweep removes before it is old: according to the pool's onMerge, onAbort and onTimeout. */
 
 static struct pool_entry *list;
 static size_t n;
@@ -24,7 +24,7 @@ static int due_setup(void **state)
 
 #define DUE_TEST(name) UNIT_TEST(name, due_setup, pool_teardown)
 
-/* The one that is named, with this reason. */
+/* The named one, with this reason. */
 static void one_is(const char *branch, const char *reason)
 {
 	assert_int_equal(n, 1);
@@ -110,7 +110,7 @@ DUE_TEST(work_in_what_is_merged_keeps_it)
 		sweep(true);
 		one_is("x", "gone");
 	}
-	/* another branch is checked out there: that is another work */
+	/* another branch is checked out there: that is other work */
 	(void)have("x");
 	sh("cd pool/x && git commit -q --allow-empty -m two && git push -q origin x:main && git "
 	   "checkout -q -b y");
@@ -141,8 +141,8 @@ DUE_TEST(what_a_failed_run_left_goes)
 {
 	static const struct {
 		enum run_status status;
-		const char *stage, *reason; /* NULL: it is left alone */
-		bool off;                   /* the pool says no to it */
+		const char *stage, *reason; /* NULL: it is kept */
+		bool off;                   /* the pool's settings exclude it */
 	} rows[] = {
 		{RUN_FAILURE, "failure", "aborted", false},
 		{RUN_FAILURE, "timeout", "timeout", false},

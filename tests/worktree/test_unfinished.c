@@ -4,8 +4,7 @@
 #include "src/worktree/pool_internal.h"
 #include "tests/lib/pool_rig.h"
 
-/* What cannot be finished, and records that are no longer whole: nobody waits for it, nobody hides
- * it. */
+/* Operations that cannot be finished, and damaged records: they block nobody and are reported. */
 
 static const struct leak *leak_of(const char *kind)
 {
@@ -19,7 +18,8 @@ static const struct leak *leak_of(const char *kind)
 	return NULL;
 }
 
-/* x half removed by this process, with work that came in meanwhile, and its place taken. */
+/* x half removed by this process, with work that was added meanwhile, and its trash path occupied.
+ */
 static void cannot_be_put_back(void)
 {
 	struct allocation of = have("x");
@@ -57,7 +57,7 @@ POOL_TEST(nobody_waits_for_himself)
 	assert_int_equal(pool_reclaim(&arena, &pool, "x", false, &removed, &err), -1);
 	assert_true(contains(err.text, "cannot move"));
 	sh("test -e pool/.trash-*/late && test -e pool/x/log");
-	/* The reason is gone: the next one goes on. */
+	/* Without the obstacle the next process finishes it. */
 	sh("rm -r pool/x");
 	pool_again();
 	assert_int_equal(take("x", &of, &created), 0);
@@ -99,7 +99,7 @@ POOL_TEST(mounts_within_a_folder_are_found)
 
 enum { SKIPPED = 77 };
 
-/* In a space of mounts of its own, so that nothing is left of it. */
+/* In a mount namespace of its own, so that nothing of it is left. */
 static int with_a_mount(void)
 {
 	bool removed;
@@ -237,7 +237,7 @@ POOL_TEST(ports_without_a_record_are_not_given_away)
 		assert_true(refused(pool_allocate(&arena, &pool, &ask, &of, &created, &err),
 			ERR_STATE, "/pool/x', which has no record here"));
 	}
-	/* Taken up again it has its own. */
+	/* Adopted again it has its own. */
 	of = have("x");
 	assert_int_equal(of.port, wanted);
 	assert_null(leak_of("unrecorded-worktree"));

@@ -1,7 +1,7 @@
 /*
- * conform: the conformance suite on every backend there is, two of them compared, and on backends
- * that are broken on purpose: each of those must fail, and by the check that is meant for it.
- * Prints TAP.
+ * conform: runs the conformance suite on every backend, compares two of them, and runs it on
+ * backends with one planted fault: each of those must fail the check that is meant for it. Prints
+ * TAP.
  *
  *     conform [PART-OF-A-CHECK'S-NAME]
  */
@@ -23,7 +23,7 @@ static struct disk_ops tapped;
 static const struct disk_ops *under;
 static unsigned moments;
 
-/* True when the moment after the call is the last one. */
+/* True when the process dies after this call. */
 static bool moment(void)
 {
 	if (moments == 1)
@@ -217,7 +217,7 @@ static int on_real(const struct backend *b, const char *ns, enum store_mode mode
 
 	(void)b;
 	buf_addf(&dir, "%s/%s", directory, ns);
-	/* In this process nobody could give the lock back while another waits. */
+	/* In one process nobody could release the lock while another client waits. */
 	return store_open(out, disk_real(), dir.s, "S", mode, getpid() == self ? 0 : 60000, err);
 }
 
@@ -254,7 +254,7 @@ static void real_by_hand(
 		die("cannot remove '%s'", path.s);
 }
 
-/* ---- the file backend on a disk that loses ---- */
+/* ---- the file backend on a disk that loses data ---- */
 
 static int on_sim(const struct backend *b, const char *ns, enum store_mode mode, struct store **out,
 	struct error *err)
@@ -265,7 +265,7 @@ static int on_sim(const struct backend *b, const char *ns, enum store_mode mode,
 	return store_open(out, b->self, dir.s, "S", mode, 0, err);
 }
 
-/* Before and after each call, with the power cut or the process killed. */
+/* Before and after each call, with a power cut or a kill. */
 static bool sim_doom(const struct backend *b, unsigned n, void (*work)(void *), void *arg)
 {
 	sim_disk_plan(b->self, (n + 3) / 4, n % 2 ? SIM_STOP : SIM_STOP_AFTER);
@@ -290,7 +290,7 @@ static void sim_by_hand(
 		sim_disk_remove(b->self, path.s);
 }
 
-/* ---- good ones ---- */
+/* ---- correct backends ---- */
 
 static void tell(void *to, const struct verdict *v)
 {
@@ -358,7 +358,7 @@ static void note_failed(void *to, const struct verdict *v)
 		buf_adds(&h->why, v->why);
 }
 
-/* `all`: how many other checks find it too is worth knowing. */
+/* `all`: counts the other checks that also find it. */
 static void must_fail(const struct backend *b, const char *fault, const char *meant, bool all)
 {
 	struct hunt h = {.meant = meant};
@@ -371,7 +371,7 @@ static void must_fail(const struct backend *b, const char *fault, const char *me
 	buf_release(&h.why);
 }
 
-/* Takes over the operations that `with` has. */
+/* Copies the operations that `with` sets. */
 static void overlay(struct store_ops *ops, const struct store_ops *with)
 {
 	void (*f)(void);
@@ -401,7 +401,7 @@ static unsigned hunt(const struct broken *broken)
 	return n;
 }
 
-/* A disk that says of what is written that it is durable, and then the power is cut. */
+/* A disk that reports writes as durable, and then loses power. */
 static void hunt_liar(void)
 {
 	struct disk *disk = sim_disk_new(7);
@@ -418,8 +418,8 @@ static void hunt_liar(void)
 	sim_disk_free(&disk);
 }
 
-/* Several processes at once in a store that is not locked. On a busy machine they may not come
- * between each other the first time. */
+/* Several processes at once in a store without a lock. On a busy machine they may not collide the
+ * first time. */
 static void hunt_unlocked(void)
 {
 	static const char meant[] = "processes that write at once count exactly";

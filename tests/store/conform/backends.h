@@ -1,5 +1,5 @@
 /*
- * backends.h: what the conformance suite runs on beside the file backend.
+ * backends.h: the backends of the conformance suite other than the file backend.
  */
 #ifndef DT_TESTS_BACKENDS_H
 #define DT_TESTS_BACKENDS_H
@@ -8,8 +8,8 @@
 
 /* ---- in memory ---- */
 
-/* As simple as a store can be: what the file backend is compared with, and what the broken backends
- * are made of. Stores live as long as it does. */
+/* The simplest possible store: the reference for the file backend and the base of the broken ones.
+ * It owns its stores. */
 struct memory *memory_new(void);
 void memory_free(struct memory **m);
 /* Another client. */
@@ -18,7 +18,7 @@ int memory_open(struct memory *m, const char *ns, enum store_mode mode, struct s
 
 /* ---- a store in front of another one ---- */
 
-/* front_ops hands everything on. A wrapper copies the table and puts functions of its own in. */
+/* front_ops forwards everything. A wrapper copies the table and replaces functions. */
 struct front {
 	struct store base;
 	struct store *inner; /* closed with it */
@@ -38,12 +38,12 @@ static inline struct front *front_of(struct store *s)
 /* ---- broken backends ---- */
 
 struct broken {
-	const char *fault;                        /* what it does */
-	const char *meant;                        /* the name of the check that must find it */
-	struct store_ops with;                    /* in place of those of front_ops */
-	enum store_mode (*mode)(enum store_mode); /* how it is opened; NULL: as asked */
+	const char *fault;                        /* description */
+	const char *meant;                        /* name of the check that must find it */
+	struct store_ops with;                    /* replaces functions of front_ops */
+	enum store_mode (*mode)(enum store_mode); /* opens it; NULL: as usual */
 };
-/* Ends with one without a fault. */
+/* The last entry has no fault. */
 extern const struct broken broken_backends[];
 
 #endif

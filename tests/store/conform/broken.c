@@ -1,6 +1,6 @@
 /*
- * Backends with one fault each, in front of the one in memory. They prove that the suite finds such
- * a fault, and by the check that is meant for it.
+ * Backends with one fault each, in front of the one in memory. They prove that the intended check
+ * of the suite finds the fault.
  */
 #include <stdlib.h>
 #include "src/base/clock.h"
@@ -134,7 +134,7 @@ static enum store_status one_eyed(TXN)
 	return t->n_guards > 1 ? store_txn(INNER, a, &own, r, err) : store_txn(INNER, a, t, r, err);
 }
 
-/* Takes a guard on create for one on mod. */
+/* Treats a guard on create as one on mod. */
 static enum store_status ageless(TXN)
 {
 	struct store_guard *guards = arena_alloc(a, (t->n_guards + 1) * sizeof(*guards));
@@ -148,7 +148,7 @@ static enum store_status ageless(TXN)
 	return store_txn(INNER, a, &own, r, err);
 }
 
-/* Takes 0 for "any". */
+/* Treats 0 as "any". */
 static enum store_status easy(TXN)
 {
 	struct store_guard *guards = arena_alloc(a, (t->n_guards + 1) * sizeof(*guards));
@@ -193,7 +193,7 @@ static enum store_status stands_still(TXN)
 	return status;
 }
 
-/* Counts from what is left in the store: revisions of deleted keys come again. */
+/* Counts from the keys in the store, so revisions of deleted keys are reused. */
 static int64_t highest_mod(struct store *s)
 {
 	CLEANUP(arena_release) struct arena a = {0};
@@ -231,7 +231,7 @@ static enum store_status piecemeal(TXN)
 	return status;
 }
 
-/* Finds out too late that it must not. */
+/* Detects too late that the transaction is refused. */
 static enum store_status hasty(TXN)
 {
 	struct store_result unseen = {0};
@@ -269,7 +269,7 @@ static enum store_status confuses(TXN)
 	return store_txn(INNER, a, &own, r, err);
 }
 
-/* Looks at the guards first, so that what is done already is refused. */
+/* Evaluates the guards before the receipt, so a completed operation is refused. */
 static enum store_status guards_first(TXN)
 {
 	enum store_status status = store_txn(INNER, a,
@@ -299,7 +299,7 @@ static enum store_status lazy(TXN)
 	return STORE_OK;
 }
 
-/* An engine whose own limits are smaller. */
+/* An engine with smaller limits. */
 static enum store_status too_much(struct error *err)
 {
 	error_set(err, ERR_SYSTEM, "the engine does not take that much");
@@ -387,7 +387,7 @@ static enum store_status short_grant(struct store *s, uint64_t id, int ttl_s, st
 	return store_grant(INNER, id, ttl_s > 2 * STORE_TTL_MIN_S ? ttl_s / 2 : ttl_s, err);
 }
 
-/* What is there is not made longer. */
+/* An existing lease is not extended. */
 static enum store_status grant_once(struct store *s, uint64_t id, int ttl_s, struct error *err)
 {
 	int64_t until;
@@ -454,7 +454,7 @@ static enum store_status revoke_in_pieces(struct store *s, uint64_t id, struct e
 	return store_revoke(INNER, id, err);
 }
 
-/* A put with a dead lease is one without. */
+/* Treats a put with an expired lease as one without. */
 static enum store_status forgiving(TXN)
 {
 	enum store_status status = store_txn(INNER, a, t, r, err);
@@ -480,7 +480,7 @@ static enum store_status unfenced(TXN)
 	return status == STORE_GONE && t->lease ? store_txn(INNER, a, &own, r, err) : status;
 }
 
-/* A key once leased stays so. */
+/* A key that had a lease keeps it. */
 static enum store_status clinging(TXN)
 {
 	struct store_op *ops = arena_alloc(a, (t->n_ops + 1) * sizeof(*ops));
@@ -516,7 +516,7 @@ static enum store_status never_renews(TXN)
 	return store_txn(INNER, a, &own, r, err);
 }
 
-/* Its clock never goes back, and so a lease of before lasts too long. */
+/* Its clock never goes back, so earlier leases last too long. */
 static int64_t high;
 
 static int64_t forward_only(void)
@@ -569,7 +569,7 @@ static enum store_status forward_end(
 	return status;
 }
 
-/* Keys that are gone with their lease are shown as long as nobody writes. */
+/* Keys of an expired lease stay visible until the next write. */
 static struct store_kv shown;
 static char shown_key[64], shown_value[64];
 
@@ -590,7 +590,7 @@ static enum store_status lingering(
 	return status;
 }
 
-/* ---- what is there, shown in a wrong way ---- */
+/* ---- wrong reads ---- */
 
 #define LIST                                                                                       \
 	struct store *s, struct arena *a, const char *prefix, const char *after, size_t max,       \
@@ -713,7 +713,7 @@ static enum store_status jumps(WATCH)
 	return status;
 }
 
-/* Goes on from the end of the store, whether all before was shown or not. */
+/* Continues from the end of the store, even if not everything was returned. */
 static enum store_status hurries(WATCH)
 {
 	enum store_status status = HAND_ON;
@@ -759,7 +759,7 @@ static enum store_status full(WATCH)
 	return status;
 }
 
-/* Each client has a copy of what it read last. */
+/* Each client caches its last read. */
 static struct store *whose;
 static struct store_kv last;
 static char last_key[64], last_value[64];

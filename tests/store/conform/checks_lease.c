@@ -3,7 +3,7 @@
 #include "src/base/clock.h"
 #include "tests/store/conform/probe.h"
 
-/* ---- how long leases last, by the clock of the engine alone ---- */
+/* ---- the length of leases, by the engine's clock alone ---- */
 
 static int left(struct probe *p, struct store *s, uint64_t id)
 {
@@ -271,7 +271,7 @@ CHECK(deletions_in_watch, "keys of a lease that is over are deletions in a watch
 	NEED_STATUS(probe_grant(s, 1, 60), STORE_OK);
 	rev = COMMIT(s, OPS(PUT_LEASED("k/a", "1", 1), PUT_LEASED("k/b", "1", 1)));
 	probe_later(p, 61);
-	/* At the latest with the next commit. */
+	/* At the next commit at the latest. */
 	NEED(probe_put(p, s, "other", "1") > rev);
 	w = probe_watch(p, s, "k/", rev + 1, 10);
 	NEED(str_is(str_of(sight_text(p, &w)), "-k/a -k/b"));
@@ -376,7 +376,7 @@ CHECK(granted_with_its_keys, "a lease granted again in a transaction does not br
 	int64_t rev = COMMIT(s, .lease = 1, .lease_ttl_s = 60, OPS(PUT_LEASED("a", "1", 1)));
 
 	probe_later(p, 61);
-	/* The id is granted anew; what it had before is not in it. */
+	/* The id is granted again; its earlier keys are not part of it. */
 	COMMIT(s, .lease = 1, .lease_ttl_s = 60, OPS(PUT_LEASED("b", "1", 1)));
 	NEED_VALUE(s, "a", NULL);
 	NEED_VALUE(s, "b", "1");
@@ -386,7 +386,7 @@ CHECK(granted_with_its_keys, "a lease granted again in a transaction does not br
 	NEED_VALUE(s, "b", "1");
 }
 
-/* A claims, is slow, loses the claim to B, and must not do what B now does. */
+/* A claims, is slow, loses the claim to B, and must not change what B now owns. */
 CHECK_ALONE(stale_holder, "a stale holder is refused")
 {
 	struct store *a = probe_join(p, STORE_WRITE), *b = probe_join(p, STORE_WRITE);
@@ -416,7 +416,7 @@ CHECK_ALONE(stale_holder, "a stale holder is refused")
 	NEED_VALUE(a, "claim/T", "B");
 }
 
-/* A budget of three and slots for two: no more than that are let in, whoever asks. */
+/* A budget of three and slots for two: no more are admitted. */
 CHECK(quota, "slots and budgets let in no more than they have")
 {
 	unsigned in = 0;
@@ -471,7 +471,7 @@ CHECK(exact_counter, "processes that write at once count exactly")
 	NEED(probe_watch(p, s, "n", 1, 10000).n == ADDERS * ADDS);
 }
 
-/* The same by clients that take turns, each with what it read before the turns of the others. */
+/* The same by clients that take turns, each with values read before the others' turns. */
 CHECK_ALONE(turns, "clients that take turns count exactly")
 {
 	struct store *each[ADDERS];
@@ -514,7 +514,7 @@ static void write_versions(struct probe *p)
 	}
 }
 
-/* The pair and the document are each of one commit, and time does not go back. */
+/* Each pair and each document comes from one commit, and revisions never decrease. */
 static int read_version(struct probe *p, struct store *s, int64_t *last)
 {
 	struct listing l = probe_list(p, s, "k/", NULL, 10);
@@ -560,7 +560,7 @@ CHECK(readers_among_writers, "readers see whole commits while others write")
 	probe_fork(p, 3, write_or_read);
 }
 
-/* Each process lets go of the gate before the next gets it; in it nobody else is. */
+/* Each process releases the gate before the next takes it; inside it is alone. */
 static void pass_the_gate(struct probe *p, unsigned i)
 {
 	struct store *s = probe_join(p, STORE_WRITE);

@@ -1,4 +1,4 @@
-/* Checks of transactions: what one is, guards, limits and receipts. */
+/* Checks of transactions: atomicity, guards, limits and receipts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -6,7 +6,7 @@
 #include "tests/store/conform/backends.h"
 #include "tests/store/conform/probe.h"
 
-/* ---- revisions, and what one transaction is ---- */
+/* ---- revisions and atomicity ---- */
 
 CHECK(empty_store, "a new store is empty, at revision 0")
 {
@@ -213,7 +213,7 @@ CHECK(one_holder, "who holds the store is the only writer")
 
 	probe_leave(p, s);
 	hold = probe_join(p, STORE_HOLD);
-	/* It may be told so when it opens, or when it writes. */
+	/* The refusal may come from the open or from the write. */
 	if (p->b->open(p->b, p->ns, STORE_WRITE, &other, &err) == 0) {
 		enum store_status status = TRY(other, NULL, OPS(PUT("a", "2")));
 
@@ -357,7 +357,7 @@ CHECK(own_key, "guards are judged before the operations")
 {
 	int64_t rev = 0;
 
-	/* Judged before the operations, whatever these do to the key. */
+	/* Evaluated before the operations, whatever these do to the key. */
 	rev = COMMIT(s, GUARDS(MOD_IS("a", 0)), OPS(PUT("a", "1"), PUT("b", "1")));
 	rev = COMMIT(s, GUARDS(MOD_IS("a", rev), MOD_IS("b", rev)), OPS(DEL("a"), PUT("b", "2")));
 	rev = COMMIT(s, GUARDS(MOD_IS("a", 0), MOD_IS("b", rev)), OPS(PUT("a", "3")));
@@ -422,7 +422,7 @@ CHECK(long_txn, "a transaction has at most 512 KiB")
 			.key = arena_printf(&p->arena, "k%d", i),
 			.value = {
 				probe_bytes(p, STORE_VALUE_MAX, (char)('a' + i)), STORE_VALUE_MAX}};
-	/* Whether keys count into the 512 KiB, no backend can tell by these. */
+	/* These cannot show whether keys count towards the 512 KiB. */
 	rev = COMMIT(s, .ops = ops, .n_ops = 7);
 	all = probe_all(p, s);
 	NEED_STATUS(TRY(s, NULL, .ops = ops, .n_ops = 9), STORE_BAD);
@@ -615,7 +615,7 @@ CHECK(before_the_guards, "a receipt counts before the guards")
 	int64_t rev =
 		COMMIT(s, .actor = "me", .opid = "op", GUARDS(MOD_IS("a", 0)), OPS(PUT("a", "1")));
 
-	/* The guard does not hold any more, and need not: it is done. */
+	/* The guard no longer holds, and need not: the operation is complete. */
 	NEED(COMMIT(s, .actor = "me", .opid = "op", GUARDS(MOD_IS("a", 0)), OPS(PUT("a", "1"))) ==
 		rev);
 	NEED_STATUS(TRY(s, NULL, .actor = "you", .opid = "op", GUARDS(MOD_IS("a", 0)),
@@ -647,7 +647,7 @@ CHECK(events_once, "events of an operation that comes twice are there once")
 	NEED(store_events(s) == 1);
 }
 
-/* Every third transaction is not done, every third is done and nobody hears of it. */
+/* Every third transaction fails; every third succeeds without a reply. */
 static enum store_status lossy_txn(struct store *s, struct arena *a, const struct store_txn *t,
 	struct store_result *result, struct error *err)
 {
@@ -660,7 +660,7 @@ static enum store_status lossy_txn(struct store *s, struct arena *a, const struc
 	return f->n % 3 == 2 ? (error_set(err, ERR_SYSTEM, "no answer"), STORE_UNKNOWN) : STORE_OK;
 }
 
-/* The same operation again until something is known. */
+/* Repeats the operation until its outcome is known. */
 static int64_t insist(struct probe *p, struct store *s, const struct store_txn *t)
 {
 	struct store_result r = {0};
@@ -694,7 +694,7 @@ CHECK(lost_replies, "a client that loses replies counts right")
 	NEED_VALUE(s, "n", "30");
 }
 
-/* What one that is killed leaves to those after it. */
+/* What a killed transaction leaves to its successors. */
 struct will {
 	const struct backend *b;
 	const char *ns;
@@ -720,7 +720,7 @@ static bool count(struct store *s, struct arena *a, int n, int64_t *rev)
 	return status == STORE_OK;
 }
 
-/* What else there is to be killed in: none of it may touch what is counted. */
+/* Other places to be killed in: none of them may change the counters. */
 static void around(struct store *s, struct arena *a, int n)
 {
 	struct store_op op = {.what = STORE_PUT, .key = "leased", .value = STR("x"), .lease = 5};

@@ -3,7 +3,7 @@
 
 /* ---- documents: keys doc/NAME, long and of any bytes ---- */
 
-/* It must be `want`, by either way to read it; returns its mod. */
+/* Must be `want` by both ways to read it; returns its mod. */
 static int64_t need_document(struct probe *p, struct store *s, const char *key, struct str want)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -180,7 +180,7 @@ CHECK(names_of_files, "a document's name is that of a file in its directory")
 	NEED(store_revision(s) == 0);
 }
 
-/* The next get finds it; what it found is a commit like any other. */
+/* The next get reads the edit, which is a commit like any other. */
 static int64_t need_hand(struct probe *p, struct store *s, struct str want)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -234,7 +234,7 @@ CHECK(by_hand_unread, "an edit by hand that nobody read yet is not written over"
 	need_document(p, s, "doc/D.md", edit);
 }
 
-/* ---- lists: sorted, of a prefix, in pages, and at which revision ---- */
+/* ---- lists: sorted, by prefix, in pages, at a revision ---- */
 
 CHECK(sorted, "a list is sorted by bytes")
 {
@@ -335,7 +335,7 @@ CHECK(many_keys, "a thousand keys are all there after reopening")
 		NEED(str_is(l.kv[i].key, arena_printf(&p->arena, "k/%03zu", i)));
 }
 
-/* ---- watches: every change, in order, whole commits, from where one left off ---- */
+/* ---- watches: every change, in order, whole commits, resumable ---- */
 
 static void four_commits(struct probe *p, struct store *s, int64_t rev[4])
 {
@@ -402,7 +402,7 @@ CHECK(whole_commits, "a watch never shows half a commit")
 	for (int i = 0; i < 10 && commits < 4; i++) {
 		struct sight w = probe_watch(p, s, "", from, 2);
 
-		/* A commit that alone is over `max` comes whole. */
+		/* A commit that alone exceeds `max` is returned whole. */
 		NEED(w.n >= 1 && w.next > from);
 		NEED(w.change[0].rev > last);
 		for (size_t c = 0; c < w.n; c++)
@@ -523,7 +523,7 @@ CHECK(keys_outlive_compaction, "keys, documents, leases and receipts outlive com
 
 enum { SEEN_COMMITS = 200 };
 
-/* One process writes pairs; the other sees each pair, once or more, in order, never half. */
+/* One process writes pairs; the other sees each pair, at least once, in order, never half. */
 static void write_or_see(struct probe *p, unsigned i)
 {
 	struct store *s = probe_join(p, i ? STORE_READ : STORE_WRITE);
@@ -560,7 +560,7 @@ static void write_or_see(struct probe *p, unsigned i)
 
 CHECK_ALONE(while_others_write, "a watch misses nothing while others write")
 {
-	/* A store that is there: a reader makes none. */
+	/* The store must exist: a reader does not create one. */
 	probe_leave(p, probe_join(p, STORE_WRITE));
 	probe_fork(p, 3, write_or_see);
 }

@@ -1,4 +1,4 @@
-/* Two backends side by side: the same random operations, the same answers. */
+/* Two backends side by side: the same random operations must give the same results. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "src/base/clock.h"
@@ -43,7 +43,7 @@ static bool differ(struct pair *p, const char *what, int64_t one, int64_t other)
 	return false;
 }
 
-/* Which of the common commits it was; -1: one that only this side made. */
+/* The index of the common commit; -1: one that only this side made. */
 static int64_t ordinal(const struct pair *p, int i, int64_t rev)
 {
 	for (size_t n = p->n_rev; n-- > 0;)
@@ -131,7 +131,7 @@ static void any_ops(struct pair *p, struct store_txn *t)
 		key = any_key(p);
 		for (size_t i = 0; i < t->n_ops; i++)
 			there |= !strcmp(ops[i].key, key);
-		if (there) /* what two operations on one key are, no backend has to say */
+		if (there) /* backends may differ on two operations on one key */
 			continue;
 		ops[t->n_ops++] = (struct store_op){
 			.what = any(p, 4) ? STORE_PUT : STORE_DEL,
@@ -145,7 +145,7 @@ static void any_ops(struct pair *p, struct store_txn *t)
 	}
 }
 
-/* A guard of the same meaning on both sides. */
+/* An equivalent guard on both sides. */
 static bool any_guard(struct pair *p, struct store_guard g[2])
 {
 	const char *key = any_key(p);
@@ -173,7 +173,7 @@ static bool same_refusal(struct pair *p, const struct store_result r[2], size_t 
 	for (size_t i = 0; i < n; i++) {
 		struct store_kv one = r[0].now[i], other = r[1].now[i];
 
-		/* Of a document a backend may say it or not. */
+		/* A backend may report it for a document or not. */
 		if (str_starts(one.key, "doc/"))
 			one.value = other.value = STR("");
 		if (!same_kv(p, &one, &other))
@@ -219,7 +219,7 @@ static bool step_txn(struct pair *p)
 		t.guards = guards[i];
 		status[i] = store_txn(p->side[i].s, &p->a, &t, &r[i], &err);
 	}
-	/* Which of two reasons is told is not said. */
+	/* Backends may report either of two reasons. */
 	if (status[0] != status[1] && t.n_guards &&
 		status[0] + status[1] == STORE_REFUSED + STORE_GONE)
 		return true;
@@ -272,7 +272,7 @@ static void follow(struct side *s, const struct store_change *c)
 		s->copy[i] = s->copy[--s->n_copy];
 }
 
-/* A copy that is kept by watching is what a list says. */
+/* A copy maintained by a watch equals the list. */
 static bool step_watch(struct pair *p)
 {
 	struct error err = {0};
@@ -285,7 +285,7 @@ static bool step_watch(struct pair *p)
 		int64_t last = 0, at;
 		size_t n, found = 0;
 
-		/* So that leases that are over are seen to be over. */
+		/* So that expired leases are noticed. */
 		if (store_txn(s->s, &p->a, &(struct store_txn){.n_ops = 0}, &r, &err))
 			return differ(p, "empty transaction", i, 0);
 		do {
@@ -342,8 +342,8 @@ static bool step(struct pair *p)
 		return step_watch(p);
 	if (what < 37)
 		return reopen(p);
-	/* The clock is one for both. That it was put back, each has to see: nobody can say when a
-	 * lease ends when the clock was back for a while and no commit was made then. */
+	/* Both share the clock. Each must see that it was set back: the end of a lease is undefined
+	 * if the clock was back for a while without a commit. */
 	p->side[0].b->advance(p->side[0].b, any(p, 8) ? (int64_t)any(p, 30) : -(int64_t)any(p, 90));
 	return step_watch(p);
 }

@@ -1,32 +1,32 @@
 /*
- * conformance.h: what every backend of src/store/store.h must do, as named checks written against
- * the interface alone. An adapter for another engine is right when it passes all of them.
+ * conformance.h: the requirements of src/store/store.h as named checks against the interface alone.
+ * A backend for another engine is correct when it passes all of them.
  */
 #ifndef DT_TESTS_CONFORMANCE_H
 #define DT_TESTS_CONFORMANCE_H
 
 #include "src/store/store.h"
 
-/* One way to have stores. What is NULL it cannot do; the checks that need it are skipped. */
+/* A way to open stores. A NULL member is not supported; checks that need it are skipped. */
 struct backend {
 	const char *name;
 	void *self;
-	/* The store of that name, made when it is not there. A second open of the name is another
-	 * client of the same store. As store_open(). */
+	/* Opens the store of that name, creating it if necessary, like store_open(). A second open
+	 * of the name is another client of the same store. */
 	int (*open)(const struct backend *b, const char *ns, enum store_mode mode,
 		struct store **out, struct error *err);
 	/* Sets the engine's clock forward, or back. */
 	void (*advance)(const struct backend *b, int64_t seconds);
-	/* Runs work(arg) and has it die at its n-th moment, 1 and up; what was not durable is lost.
-	 * `arg` is memory that outlives it. False: it came to its end before. */
+	/* Runs work(arg) and kills it at its n-th call of the disk, from 1; what was not durable is
+	 * lost. `arg` is memory that outlives it. False: it finished first. */
 	bool (*doom)(const struct backend *b, unsigned n, void (*work)(void *), void *arg);
-	/* What people do to the file of document NAME; text NULL: they remove it. */
+	/* Edits the file of document NAME as a user does; text NULL: removes it. */
 	void (*by_hand)(
 		const struct backend *b, const char *ns, const char *name, const struct str *text);
 	bool shared; /* processes that a check forks reach the same stores */
 };
 
-/* What became of one check. */
+/* The result of one check. */
 struct verdict {
 	const char *name;
 	const char *why; /* NULL: passed */
@@ -41,8 +41,8 @@ unsigned conformance(const struct backend *b, const char *only,
 	void (*tell)(void *to, const struct verdict *v), void *to);
 
 /*
- * Does `steps` random operations on both, the same for the same seed, and compares all that comes
- * out, but for how revisions are numbered. False with the first difference in `why`.
+ * Does `steps` random operations on both, the same for the same seed, and compares all results
+ * except the numbers of revisions. False with the first difference in `why`.
  */
 bool conformance_compare(const struct backend *one, const struct backend *other, uint32_t seed,
 	unsigned steps, struct buf *why);

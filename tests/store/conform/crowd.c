@@ -1,7 +1,7 @@
 /*
  * crowd: eight processes, a thousand operations each, on one store, and the same on a hundred work
- * items by the verbs of dev-team. At the end everything is accounted for: nothing is lost, nothing
- * is there twice. Prints TAP.
+ * items by the verbs of dev-team. At the end every operation is accounted for: nothing is lost or
+ * duplicated. Prints TAP.
  *
  *     crowd store|items
  */
@@ -79,7 +79,7 @@ static unsigned crowd_run(void (*member)(unsigned i, void *arg), void *arg)
 
 enum { COUNTERS = 5, SLOTS = 3, REVS = 4 * CROWD_OPS };
 
-/* What a member did, as far as it was told. */
+/* The operations that a member knows to have succeeded. */
 struct tally {
 	unsigned added[COUNTERS], events, lines, admitted, seen, refused, n_rev;
 	int64_t rev[REVS];
@@ -91,7 +91,7 @@ struct hall {
 };
 
 struct member {
-	unsigned i, k; /* who, and the how manieth operation */
+	unsigned i, k; /* the member, and the number of its operation */
 	struct tally *t;
 	struct store *s;
 	struct random random;
@@ -130,7 +130,7 @@ static struct store_kv get(struct member *m, const char *key)
 	return kv;
 }
 
-/* True when it is done; false when it was refused. Its note says whose it is. */
+/* True when it succeeded; false when it was refused. Its note names the member. */
 static bool commit(struct member *m, struct store_txn *t, struct store_result *r)
 {
 	CLEANUP(json_free) json *note = json_object();
@@ -152,7 +152,7 @@ static bool commit(struct member *m, struct store_txn *t, struct store_result *r
 	return true;
 }
 
-/* Until something has become of the key since, or a while. */
+/* Until the key has changed since, or for a while. */
 static void await(struct member *m, const char *key, int64_t since, int ms)
 {
 	struct store_change *c;
@@ -164,7 +164,7 @@ static void await(struct member *m, const char *key, int64_t since, int ms)
 		crowd_fail(m->i, "watch of '%s': %s", key, err.text);
 }
 
-/* Every second time with a receipt, and then once more: that is done already. */
+/* Every second one has a receipt and is repeated: it is complete already. */
 static void do_add(struct member *m)
 {
 	unsigned c = random_below(&m->random, COUNTERS);
@@ -176,7 +176,7 @@ static void do_add(struct member *m)
 	struct store_txn t = {.guards = &guard, .n_guards = 1, .ops = &op, .n_ops = 1};
 	int64_t rev;
 
-	/* What it has read is to be old, now and then. */
+	/* Its reads should be outdated now and then. */
 	if (m->k % 3 == 0)
 		await(m, key, kv.mod, 20);
 	if (m->k % 2) {
@@ -216,7 +216,7 @@ static void do_events(struct member *m)
 	commit(m, &(struct store_txn){.events = events}, &r);
 }
 
-/* One more line in the document. */
+/* Adds a line to the document. */
 static void do_document(struct member *m)
 {
 	struct store_guard guard = {.key = "doc/D.md", .what = STORE_MOD_IS};
@@ -243,7 +243,7 @@ static void do_document(struct member *m)
 	m->t->lines++;
 }
 
-/* Into a slot by a lease, where one is alone, and out. */
+/* Takes a slot with a lease, in which it must be alone, and leaves it. */
 static void do_slot(struct member *m)
 {
 	unsigned slot = random_below(&m->random, SLOTS);
@@ -355,7 +355,7 @@ static void work(unsigned i, void *arg)
 	arena_release(&m.a);
 }
 
-/* ---- the account ---- */
+/* ---- the accounting ---- */
 
 static void check_counters(struct member *m, struct hall *hall)
 {
@@ -413,7 +413,7 @@ static void check_slots(struct member *m, struct hall *hall)
 	tap(!n && out == SLOTS, "%u times one alone was in a slot, and all are free", admitted);
 }
 
-/* What the journal says, commit by commit. */
+/* The journal's content, commit by commit. */
 struct audit {
 	unsigned commits[CROWD], events[CROWD], foreign;
 	int64_t rev, seq;
@@ -508,10 +508,10 @@ static void crowd_on_a_store(const char *dir)
 
 enum { ITEMS = 100, STATES = 6, WIDTH = 3, ACTIONS = STATES * WIDTH };
 
-/* What was acknowledged of one action. */
+/* The acknowledgements of one action. */
 struct answer {
 	unsigned recorded; /* how often */
-	unsigned by, op;   /* by whom, the last time */
+	unsigned by, op;   /* the last worker */
 };
 
 struct item {
@@ -562,7 +562,7 @@ static char *file_of(struct worker *w, unsigned item)
 	return arena_printf(&w->a, "%s/W-%u.md", w->yard->dir, item);
 }
 
-/* Any other exit status than `may` is the end. */
+/* Ends the program on any other exit status than `may`. */
 static int verb(
 	struct worker *w, const char *const *argv, struct str input, int may, struct buf *out)
 {
@@ -580,7 +580,7 @@ static int verb(
 	return status;
 }
 
-/* `W-7/s2/1` is action 6 of item 7; ACTIONS when it is none of ours. */
+/* `W-7/s2/1` is action 6 of item 7; ACTIONS if it is not one of ours. */
 static unsigned action_of(const char *id, unsigned item)
 {
 	unsigned got = ITEMS, state = STATES, n = 0;
@@ -625,7 +625,7 @@ static void answer_text(struct buf *out, unsigned item, unsigned action, unsigne
 			by, op, line);
 }
 
-/* One of the actions that this worker knows of; it does not know whether another was faster. */
+/* An action that this worker knows of; another may have been faster. */
 static void do_record(struct worker *w, unsigned item)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -646,7 +646,7 @@ static void do_record(struct worker *w, unsigned item)
 			    "--action", id_of(w, item, action), "--result", "good", NULL},
 		    buf_str(&text), 4, NULL)) {
 		__atomic_add_fetch(&it->refused, 1, __ATOMIC_SEQ_CST);
-		/* Others are ahead: what else it knows of the item is old too. */
+		/* Others are ahead: what it knows of the item is outdated too. */
 		memset(w->known[item], 0, sizeof(w->known[item]));
 		return;
 	}
@@ -655,7 +655,7 @@ static void do_record(struct worker *w, unsigned item)
 	it->answer[action].op = w->k;
 }
 
-/* A file that nobody has stepped yet is not there. */
+/* Before its first step an item has no file. */
 static void do_set(struct worker *w, unsigned item)
 {
 	const char *const argv[] = {"dev-team", "context", "set", file_of(w, item),
@@ -690,7 +690,7 @@ static void work_on_items(unsigned i, void *arg)
 	free(w);
 }
 
-/* ---- the account ---- */
+/* ---- the accounting ---- */
 
 struct item_audit {
 	unsigned dispatched, answered, refusals, sets, commits, events;

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include "src/base/clock.h"
 
-/* Nothing is ever taken back: texts and history stay in one arena until the end. Limits are those
- * of store.c. */
+/* Nothing is ever freed: texts and history stay in one arena until the end. The limits are those of
+ * store.c. */
 struct lease {
 	uint64_t id;
 	int64_t until;
@@ -110,7 +110,7 @@ static void end(struct room *r, struct lease *l)
 			drop(r, &r->kv[i]);
 }
 
-/* What time has done since the last operation. */
+/* The effect of time since the last operation. */
 static struct room *settled(struct store *s)
 {
 	struct room *r = ((struct client *)s)->room;
@@ -138,7 +138,7 @@ static void grant_it(struct room *r, uint64_t id, int ttl_s)
 	*l = (struct lease){id, clock_now() + ttl_s, ttl_s};
 }
 
-/* NULL when `s` may write, else what is wrong. */
+/* NULL when `s` may write, else the reason. */
 static const char *no_writer(struct store *s, enum store_status *status)
 {
 	struct client *c = (struct client *)s;
@@ -341,7 +341,7 @@ static enum store_status watch(struct store *s, struct arena *a, const char *pre
 {
 	struct room *r = settled(s);
 
-	(void)wait_ms; /* nobody else could come in between */
+	(void)wait_ms; /* no other client could come in between */
 	*out = arena_alloc(a, (r->n_history + 1) * sizeof(**out));
 	*n = 0;
 	if (r->kept_from && from < r->kept_from)

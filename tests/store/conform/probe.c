@@ -63,7 +63,7 @@ unsigned conformance(const struct backend *b, const char *only,
 	return failed;
 }
 
-/* ---- what the checks are written with ---- */
+/* ---- functions of the checks ---- */
 
 _Noreturn void probe_miss(struct probe *p, const char *file, int line, const char *fmt, ...)
 {
@@ -240,7 +240,7 @@ static int by_key(const void *a, const void *b)
 
 const char *sight_text(struct probe *p, const struct sight *w)
 {
-	/* Within a commit in the order of the keys: there is no other that all backends have. */
+	/* Within a commit sorted by key: backends share no other order. */
 	for (size_t i = 0, n; i < w->n; i += n) {
 		for (n = 1; i + n < w->n && w->change[i + n].rev == w->change[i].rev;)
 			n++;

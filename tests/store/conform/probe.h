@@ -1,6 +1,6 @@
 /*
- * probe.h: what the checks of the conformance suite are written with. All of these end the check
- * as failed when a thing is not as it must be, so that a check reads as a list of claims.
+ * probe.h: the functions of the conformance checks. Each of them ends the check as failed when its
+ * condition does not hold, so that a check reads as a list of claims.
  */
 #ifndef DT_TESTS_PROBE_H
 #define DT_TESTS_PROBE_H
@@ -15,12 +15,12 @@ struct probe {
 	char ns[64];
 	struct arena arena;
 	struct buf scratch;
-	/* For a check's own use: what it has of its own is not released when it fails. */
+	/* For a check's own use: its resources are not released when the check fails. */
 	struct buf text;
 	struct delta delta;
 	json *events;
 	struct store *clients[PROBE_CLIENTS];
-	unsigned *met; /* in a forked process: how often all of them have met */
+	unsigned *met; /* in a forked process: the total number of meetings */
 	bool skipped;
 	char why[512];
 	jmp_buf out;
@@ -37,7 +37,7 @@ void probe_register(struct check *c);
 
 /* Begins the definition of a check that gets a client of its store for writing. */
 #define CHECK(name, claim) PROBE_CHECK(name, claim, false)
-/* The same, but `s` is NULL: nobody has opened the store yet. */
+/* The same, but `s` is NULL: the store has not been opened yet. */
 #define CHECK_ALONE(name, claim) PROBE_CHECK(name, claim, true)
 #define PROBE_CHECK(name, claim, is_alone)                                                         \
 	static void name(struct probe *p, struct store *s);                                        \
@@ -58,7 +58,7 @@ _Noreturn void probe_skip(struct probe *p, const char *why);
 		if (!(cond))                                                                       \
 			MISS("%s", #cond);                                                         \
 	} while (0)
-/* The rest are macros where the place in the check is worth telling. */
+/* The rest are macros, because they report the line of the check. */
 #define NEED_STATUS(got, want) probe_status(p, __FILE__, __LINE__, got, want)
 void probe_status(
 	struct probe *p, const char *file, int line, enum store_status got, enum store_status want);
@@ -99,7 +99,7 @@ struct store *probe_rejoin(struct probe *p, struct store *s);
 
 /* Must commit; returns the revision. */
 #define COMMIT(s, ...) probe_commit(p, __FILE__, __LINE__, s, &(struct store_txn){__VA_ARGS__})
-/* Whatever comes; the result, if the check wants it, in *r. */
+/* Any outcome; the result, if the check wants it, in *r. */
 #define TRY(s, r, ...) probe_try(p, s, r, &(struct store_txn){__VA_ARGS__})
 int64_t probe_commit(
 	struct probe *p, const char *file, int line, struct store *s, const struct store_txn *t);
@@ -111,7 +111,7 @@ int64_t probe_del(struct probe *p, struct store *s, const char *key);
 
 struct store_kv probe_get(struct probe *p, struct store *s, const char *key);
 #define NEED_VALUE(s, key, value) probe_value(p, __FILE__, __LINE__, s, key, value)
-/* value NULL: there must be no such key. */
+/* value NULL: the key must not exist. */
 void probe_value(struct probe *p, const char *file, int line, struct store *s, const char *key,
 	const char *value);
 
@@ -124,7 +124,7 @@ struct listing probe_list(
 	struct probe *p, struct store *s, const char *prefix, const char *after, size_t max);
 /* The keys, with a blank between them. */
 const char *listing_keys(struct probe *p, const struct listing *l);
-/* What a list with these arguments must show. */
+/* The expected result of a list with these arguments. */
 #define NEED_KEYS(text, ...)                                                                       \
 	do {                                                                                       \
 		struct listing list_ = probe_list(p, __VA_ARGS__);                                 \
@@ -140,7 +140,7 @@ struct sight probe_watch(
 	struct probe *p, struct store *s, const char *prefix, int64_t from, size_t max);
 /* `key=value` or `-key` for each change, sorted by key within a commit, `|` between two. */
 const char *sight_text(struct probe *p, const struct sight *w);
-/* What a watch with these arguments must show. */
+/* The expected result of a watch with these arguments. */
 #define NEED_CHANGES(text, ...)                                                                    \
 	do {                                                                                       \
 		struct sight sight_ = probe_watch(p, __VA_ARGS__);                                 \
@@ -158,9 +158,9 @@ enum store_status probe_renew(struct store *s, uint64_t id);
 enum store_status probe_revoke(struct store *s, uint64_t id);
 void probe_later(struct probe *p, int64_t seconds);
 
-/* All keys with what is said of them, and the number of events. */
+/* All keys with their attributes, and the number of events. */
 struct str probe_all(struct probe *p, struct store *s);
-/* Nothing may have changed, the revision neither. */
+/* Nothing may have changed, including the revision. */
 #define NEED_UNCHANGED(s, before, rev)                                                             \
 	do {                                                                                       \
 		NEED(str_eq(probe_all(p, s), before));                                             \
@@ -171,11 +171,11 @@ struct str probe_all(struct probe *p, struct store *s);
 int probe_number(struct str s);
 /* n bytes of `c`, NUL-ended. */
 char *probe_bytes(struct probe *p, size_t n, char c);
-/* Adds one to the number at `key`, as a client does it: read, guarded write, again when refused.
- * False when something else came of it. */
+/* Adds one to the number at `key` as a client does: reads, writes with a guard, repeats when
+ * refused. False on any other result. */
 bool probe_add(struct store *s, struct arena *a, const char *key, int *tries);
-/* Runs f(p, i) in n processes at once, the check's store opened anew by each; all must return. */
-/* In such a process: waits until all have met `times` times in all, but not for ever: one may have
+/* Runs f(p, i) in n processes, each with its own open of the check's store; all must return. */
+/* In such a process: waits for a total of `times` meetings, but not for ever: a process may have
  * failed. */
 void probe_meet(struct probe *p, unsigned times);
 void probe_fork(struct probe *p, unsigned n, void (*f)(struct probe *p, unsigned i));

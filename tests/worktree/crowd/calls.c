@@ -1,7 +1,7 @@
 /*
  * Allocate and reclaim, killed right before each of their system calls, and with each call that
- * could fail made to fail, in dev-team itself and in the git that it starts. After it the audit is
- * clean, what is there is whole, and the same command once more comes to the same end.
+ * could fail made to fail, in dev-team itself and in the git that it starts. Afterwards the audit
+ * is clean, every worktree is complete, and repeating the command has the same result.
  */
 #include <errno.h>
 #include "src/sys/path.h"
@@ -18,7 +18,7 @@ struct scene {
 	const char *name;
 	const char *const *before[3]; /* commands that prepare it */
 	const char *const *argv;
-	const char *path; /* below the pool's folder: what it makes or removes */
+	const char *path; /* below the pool's directory: what it creates or removes */
 	bool makes;
 };
 
@@ -104,7 +104,7 @@ static void check_place(struct play *p, const struct trace *t, bool there)
 	run_release(&status);
 }
 
-/* A state that is left: made whole or not at all; then the same once more. */
+/* The state that is left: complete or nothing; then the command once more. */
 static void check(struct play *p, const struct way *w, const struct trace *t)
 {
 	const char *said = rig_audit(&p->rig);
@@ -114,7 +114,7 @@ static void check(struct play *p, const struct way *w, const struct trace *t)
 		tell(p, t, said);
 	check_place(p, t, path_exists(p->folder));
 	if (w->act == TRACE_FAIL && t->status == 0)
-		check_place(p, t, p->scene->makes); /* done all the same: then it is done */
+		check_place(p, t, p->scene->makes); /* it succeeded in spite of it */
 	again = rig_run(&p->rig, p->scene->argv);
 	if (again.status || again.err.len)
 		tell(p, t,

@@ -3,10 +3,9 @@
  *
  *     crowd crowd         20 processes allocate and reclaim 200 worktrees of one repository at the
  *                         same time: no failure, no leak, no port that two have
- *     crowd kills         200 commands are killed at a system call of theirs that the dice name;
- *                         after each the next command has repaired what was left
- *     crowd calls [full]  allocate and reclaim are killed before each of their system calls (a
- *                         sample, unless full), and those that could fail do
+ *     crowd kills         200 commands are killed at a random system call; the next command repairs
+ * what each left crowd calls [full]  allocate and reclaim are killed before each of their system
+ * calls (a sample, unless full), and each call that can fail does
  */
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -28,7 +27,7 @@ struct member {
 	unsigned number;
 };
 
-/* Every process says which ports it was given, before anybody else can be given them again. */
+/* Each process records the ports it was given, before they can be given out again. */
 static void note_ports(struct shared *s, const struct allocated *got, unsigned id)
 {
 	for (unsigned p = got->port; p < got->port + got->ports; p++)
@@ -87,7 +86,7 @@ static void give(const struct member *m, const struct allocated *got)
 	atomic_fetch_add(&m->shared->reclaimed, 1);
 }
 
-/* Half of them are given back while the others are still being made. */
+/* Half of them are released while the others are still being created. */
 _Noreturn static void work(const struct member *m)
 {
 	struct allocated got[EACH];
@@ -172,10 +171,10 @@ int main(int argc, char **argv)
 	const char *which = argc > 1 ? argv[1] : "";
 
 	run_find_build();
-	/* In memory where there is such a place: nothing here is about the disk. */
+	/* In memory if possible: nothing here depends on the disk. */
 	if (access("/dev/shm", W_OK) == 0)
 		setenv("TMPDIR", "/dev/shm", 1);
-	/* What a killed program leaves running is waited for before the next run. */
+	/* Processes that a killed program leaves running are awaited before the next run. */
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (strcmp(which, "crowd") == 0)
 		pool_crowd();

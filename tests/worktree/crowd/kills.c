@@ -1,8 +1,7 @@
 /*
- * Two hundred commands, each killed at a system call that the dice name, now of its own, now of a
- * git that it has started. What the dice throw is the same each time. After each kill the next
- * command repairs and the audit is clean; worktrees that had nothing to do with it are as they
- * were, and work in them is there.
+ * Two hundred commands, each killed at a random system call of its own or of a git that it has
+ * started, the same ones each time. After each kill the next command repairs and the audit is
+ * clean; other worktrees and the work in them are unchanged.
  */
 #include "src/sys/path.h"
 #include "tests/crash/trace.h"
@@ -13,7 +12,7 @@ enum { KILLS = 200, STANDING = 8, SEED = 20261121, NAME_MAX_BYTES = 64 };
 struct standing {
 	char branch[NAME_MAX_BYTES];
 	char path[4096];
-	bool has_work; /* uncommitted: it must never go */
+	bool has_work; /* uncommitted: it must never be removed */
 };
 
 struct kills {
@@ -37,7 +36,7 @@ static void tell(struct kills *k, unsigned *count, unsigned round, const char *t
 	(void)k;
 }
 
-/* Stands anew, undisturbed; every third has work in it. */
+/* Creates it again, undisturbed; every third has work in it. */
 static void stand(struct kills *k, struct standing *s)
 {
 	struct allocated got;
@@ -62,7 +61,7 @@ static bool is_whole(struct kills *k, const struct standing *s)
 		       (tree_read(work_file(k, s), &text) && str_is(buf_str(&text), work_text)));
 }
 
-/* What is done this time. `of` is the standing one that it is about, or NULL. */
+/* The next command. `of` is the worktree it is about, or NULL. */
 static void choose(struct kills *k, const char *argv[RIG_WORDS], struct standing **of)
 {
 	struct standing *s = &k->standing[random_below(&k->random, STANDING)];
@@ -100,7 +99,7 @@ static bool kill_one(struct kills *k, struct standing **of)
 	return true;
 }
 
-/* The ones beside it, and it itself: whole, or gone altogether where it may go. */
+/* The others, and it itself: complete, or removed entirely if it may be. */
 static void check(struct kills *k, unsigned round, struct standing *of)
 {
 	const char *said = rig_audit(&k->rig);
@@ -119,7 +118,7 @@ static void check(struct kills *k, unsigned round, struct standing *of)
 	}
 }
 
-/* What the killed allocations brought about after all, and their children before them. */
+/* What the killed allocations created after all, children before parents. */
 static void clear(struct kills *k)
 {
 	CLEANUP(json_free) json *list = NULL;

@@ -1,6 +1,6 @@
 /*
- * rig.h: a repository with a remote, a home and a state folder for the tests of the pool, and the
- * program run in it.
+ * rig.h: a repository with a remote, a home and a state directory for the tests of the pool, and
+ * dev-team run in it.
  */
 #ifndef DT_TESTS_POOL_RIG_H
 #define DT_TESTS_POOL_RIG_H
@@ -23,7 +23,7 @@ struct rig {
 /* A repository of `files` files with one commit that its remote has too. */
 void rig_open(struct rig *r, unsigned files);
 void rig_close(struct rig *r);
-/* Keeps what there is now, and lays it anew. */
+/* Saves the current state, and restores it. */
 void rig_keep(struct rig *r);
 void rig_restore(struct rig *r);
 
@@ -37,17 +37,17 @@ void rig_must(struct rig *r, const char *const *words);
 #define GIT_MUST(r, ...) rig_must((r), (const char *const[]){"git", __VA_ARGS__, NULL})
 #define RIG_MUST(r, ...) rig_must((r), (const char *const[]){"dev-team", __VA_ARGS__, NULL})
 
-/* "" when `pool audit` finds nothing; else what it says, in the arena. It is also the next command:
- * it repairs what was left. */
+/* "" when `pool audit` finds nothing; else its output, in the arena. As the next command it also
+ * repairs. */
 const char *rig_audit(struct rig *r);
 
-/* What `pool allocate` printed. */
+/* The output of `pool allocate`. */
 struct allocated {
 	const char *path, *branch; /* in the arena */
 	unsigned port, ports;
 	bool created;
 };
-/* False when it did not exit 0 or printed something else; *fault says so. */
+/* False when it did not exit 0 or printed something else; *fault has the reason. */
 bool rig_allocate(
 	struct rig *r, const char *const *words, struct allocated *out, const char **fault);
 #define ALLOCATE(r, out, fault, ...)                                                               \
