@@ -28,7 +28,7 @@ static int timeout(const struct pool *p, const struct gate_record *r, unsigned w
 }
 
 /* Excludes users with different state directories. Not used where locks are not reliable. */
-static int lock_folder(struct gate *g, unsigned wait_ms, struct error *err)
+static int lock_directory(struct gate *g, unsigned wait_ms, struct error *err)
 {
 	struct pool *p = g->p;
 	struct disk *disk = disk_real();
@@ -112,7 +112,7 @@ static int attempt(struct gate *g, struct arena *a, const struct wish *w, struct
 		return -1;
 	if (!gone)
 		return 0;
-	if (lock_folder(g, view == GATE_FREE ? 0 : LOCK_MS, busy) < 0) {
+	if (lock_directory(g, view == GATE_FREE ? 0 : LOCK_MS, busy) < 0) {
 		if (busy->code == ERR_STATE)
 			return 0;
 		*err = *busy;

@@ -16,7 +16,7 @@
 #include "src/sys/path.h"
 #include "src/merge/rebase_internal.h"
 
-enum { LOCK_MS = 1000, RESET_S = 600, FOLDERS = 16 };
+enum { LOCK_MS = 1000, RESET_S = 600, DIRECTORIES = 16 };
 
 int rebase_look(struct rebasing *w, struct git_head *h, struct error *err)
 {
@@ -96,7 +96,8 @@ static int drop_notes(struct rebasing *w, struct error *err)
 	for (size_t i = 0; i < COUNT(names); i++) {
 		const char *dir = path_join(w->a, w->git_dir, names[i]);
 
-		if (nftw(dir, remove_one, FOLDERS, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT)
+		if (nftw(dir, remove_one, DIRECTORIES, FTW_DEPTH | FTW_PHYS) != 0 &&
+			errno != ENOENT)
 			return error_errno(err, "cannot remove '%s'", dir);
 	}
 	return 0;

@@ -169,14 +169,14 @@ static int make_sandbox(struct run *r, struct error *err)
 {
 	const struct policy *p = r->x->policy;
 
-	if (private_make(r->arena, &r->folders, p->uid, p->gid, err) < 0)
+	if (private_make(r->arena, &r->directories, p->uid, p->gid, err) < 0)
 		return -1;
-	r->environment = run_environment(r->arena, r->x, r->folders.home, r->folders.tmp);
+	r->environment = run_environment(r->arena, r->x, r->directories.home, r->directories.tmp);
 	r->sandbox = (struct sandbox){.policy = p,
 		.root = r->x->root,
 		.host = r->x->host,
-		.home = r->folders.home,
-		.tmp = r->folders.tmp,
+		.home = r->directories.home,
+		.tmp = r->directories.tmp,
 		.error = r->faults[1]};
 	return sandbox_prepare(r->arena, &r->sandbox, err);
 }
@@ -241,7 +241,7 @@ static void run_release(struct run *r)
 		sandbox_release(&r->sandbox);
 	subreaper_end(&r->orphans);
 	(void)sigaction(SIGPIPE, &r->was_pipe, NULL);
-	private_remove(&r->folders);
+	private_remove(&r->directories);
 	protected_release(&r->protected);
 	shared_drop(&r->shared);
 }
@@ -292,7 +292,7 @@ int policy_execute(
 	struct run r = {.x = x,
 		.end = end,
 		.arena = a,
-		.folders = PRIVATE_INIT,
+		.directories = PRIVATE_INIT,
 		.pid = -1,
 		.handle = -1,
 		.in = -1,

@@ -16,9 +16,9 @@ enum {
 };
 
 /*
- * HOME and TMPDIR of one run: in a directory of the user's own below the directory for temporary files.
- * Locked for as long as a process of the run has it open, so that what a killed run has left can
- * be told from what is in use, and is removed by the next one.
+ * HOME and TMPDIR of one run: in a directory of the user's own below the directory for temporary
+ * files. Locked for as long as a process of the run has it open, so that what a killed run has left
+ * can be told from what is in use, and is removed by the next one.
  */
 struct private
 {
@@ -51,7 +51,7 @@ struct run {
 	const struct execution *x;
 	struct execution_end *end;
 	struct arena *arena;
-	struct private folders;
+	struct private directories;
 	struct sandbox sandbox;
 	struct protected *protected; /* as it was; NULL: nothing can be written */
 	struct shared *shared;

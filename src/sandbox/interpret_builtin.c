@@ -156,11 +156,11 @@ static int builtin_nothing(struct turn *t, const struct call *call)
 /* Where a program is; the two directories are those of PATH. */
 static bool tell_program(struct arena *a, struct str name)
 {
-	static const char *const folders[] = {"/usr/bin", "/bin"};
+	static const char *const directories[] = {"/usr/bin", "/bin"};
 
-	for (size_t i = 0; i < COUNT(folders); i++) {
-		const char *path =
-			arena_printf(a, "%s/%.*s", folders[i], (int)name.n, name.n ? name.p : "");
+	for (size_t i = 0; i < COUNT(directories); i++) {
+		const char *path = arena_printf(
+			a, "%s/%.*s", directories[i], (int)name.n, name.n ? name.p : "");
 
 		if (name.n && access(path, X_OK) == 0) {
 			(void)dprintf(STDOUT_FILENO, "%s\n", path);

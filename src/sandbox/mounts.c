@@ -80,13 +80,13 @@ static int detached(const struct grant *g)
 }
 
 /* Makes `path`, and the directories above it only where they are missing. */
-static int make_entry(int base, char *path, bool folder)
+static int make_entry(int base, char *path, bool directory)
 {
 	char *slash = strrchr(path, '/');
 	int rc;
 
 	for (int again = 0; again < 2; again++) {
-		rc = folder ? mkdirat(base, path, 0755) : mknodat(base, path, S_IFREG | 0644, 0);
+		rc = directory ? mkdirat(base, path, 0755) : mknodat(base, path, S_IFREG | 0644, 0);
 		if (rc == 0 || errno == EEXIST)
 			return 0;
 		if (errno != ENOENT || !slash)
@@ -102,7 +102,7 @@ static int make_entry(int base, char *path, bool folder)
 
 /* A descriptor of where `path` is in the view, which is made where needed. Nothing follows a link.
  */
-static int entry(int base, const char *path, bool folder)
+static int entry(int base, const char *path, bool directory)
 {
 	char copy[PATH_MAX];
 	struct how how = {O_PATH | O_CLOEXEC, 0, NO_SYMLINKS | IN_ROOT};
@@ -115,7 +115,7 @@ static int entry(int base, const char *path, bool folder)
 	if ((fd = (int)syscall(OPENAT2, base, path, &how, sizeof(how))) >= 0)
 		return fd;
 	memcpy(copy, path + 1, n);
-	if (errno != ENOENT || make_entry(base, copy, folder) < 0)
+	if (errno != ENOENT || make_entry(base, copy, directory) < 0)
 		return -1;
 	return (int)syscall(OPENAT2, base, path, &how, sizeof(how));
 }
@@ -290,17 +290,17 @@ int mounts_enter(struct sandbox *s)
 	return rc < 0 || seal_proc(s) < 0 ? -1 : reopen_root(s);
 }
 
-int mounts_try(const char *folder, int *proc)
+int mounts_try(const char *directory, int *proc)
 {
-	struct grant g = {.path = folder, .kind = GRANT_READ};
+	struct grant g = {.path = directory, .kind = GRANT_READ};
 	CLEANUP(base_close) int base = -1;
 	CLEANUP(base_close) int tree = -1;
 
-	if (mounts_private() < 0 || (tree = detached(&g)) < 0 || (base = new_root(folder)) < 0)
+	if (mounts_private() < 0 || (tree = detached(&g)) < 0 || (base = new_root(directory)) < 0)
 		return -1;
-	if (attach(base, folder, tree) < 0 || fchdir(base) < 0)
+	if (attach(base, directory, tree) < 0 || fchdir(base) < 0)
 		return -1;
 	/* Before the old one is out of sight: a user namespace gets none that shows more. */
-	*proc = mounts_proc(folder + 1) < 0 ? errno : 0;
+	*proc = mounts_proc(directory + 1) < 0 ? errno : 0;
 	return turn(base);
 }

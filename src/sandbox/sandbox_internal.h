@@ -91,7 +91,7 @@ int pid_limit_set(const char *proc, unsigned most);
 /* mounts.c: a view of files that has the grants alone. */
 int mounts_enter(struct sandbox *s);
 /* The same calls for one directory, in a mount namespace that is thrown away. */
-int mounts_try(const char *folder, int *proc);
+int mounts_try(const char *directory, int *proc);
 
 /* cgroup.c */
 void cgroup_look(struct host *h);

@@ -192,7 +192,7 @@ static int check_folding(struct work *w)
 	struct allocation *all;
 	size_t n;
 
-	if (!folder_folds(w->arena, w->pool))
+	if (!directory_folds(w->arena, w->pool))
 		return 0;
 	if (record_all(w->arena, w->pool, &all, &n, w->err) < 0)
 		return -1;
@@ -328,7 +328,8 @@ static int locked(struct work *w, enum outcome *out)
 	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
 	bool there;
 
-	if (admin_lock(w->pool, &lock, w->err) < 0 || folder_make(w->arena, w->pool, w->err) < 0 ||
+	if (admin_lock(w->pool, &lock, w->err) < 0 ||
+		directory_make(w->arena, w->pool, w->err) < 0 ||
 		record_read(w->arena, w->pool, w->of.path, &w->old, &there, w->err) < 0)
 		return -1;
 	return there ? with_record(w, out) : without_record(w, out);
@@ -420,8 +421,8 @@ static int allocate(struct work *w, struct allocation *out, bool *created)
 			return -1;
 		if (!over && clock_ticks() > until)
 			return error_set(w->err, ERR_STATE,
-				"process %d has not finished creating or removing '%s'", (int)w->old.pid,
-				w->of.path);
+				"process %d has not finished creating or removing '%s'",
+				(int)w->old.pid, w->of.path);
 	}
 	*out = w->of;
 	if (port_note(w->pool, w->ask, &w->of, w->err) < 0)

@@ -197,7 +197,7 @@ static int check_entry(struct audit *t, const char *name, struct error *err)
 	return 0;
 }
 
-static int check_folder(struct audit *t, struct error *err)
+static int check_directory(struct audit *t, struct error *err)
 {
 	DIR *dir = opendir(t->pool->dir);
 	struct dirent *entry;
@@ -220,5 +220,5 @@ int audit_files(struct audit *t, struct error *err)
 		return -1;
 	check_places(t);
 	check_admin_trash(t);
-	return check_folder(t, err);
+	return check_directory(t, err);
 }

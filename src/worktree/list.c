@@ -97,7 +97,7 @@ static int visible(const struct dirent *entry)
 	return entry->d_name[0] != '.' && (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN);
 }
 
-static int add_folder(struct listing *l, struct error *err)
+static int add_directory(struct listing *l, struct error *err)
 {
 	struct dirent **names;
 	int n = scandir(l->pool->dir, &names, visible, NULL), rc = 0;
@@ -139,7 +139,7 @@ int listing_read(struct listing *l, struct error *err)
 	for (size_t i = 0; i < l->n_all; i++)
 		if (record_ours(l->pool, &l->all[i]))
 			add_record(l, &l->all[i]);
-	if (add_folder(l, err) < 0)
+	if (add_directory(l, err) < 0)
 		return -1;
 	qsort(l->entries, l->n, sizeof(*l->entries), by_path);
 	return 0;

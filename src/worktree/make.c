@@ -77,7 +77,7 @@ static int hide(struct arena *a, struct pool *p, struct error *err)
 	return rename(fresh, ignore) == 0 ? 0 : error_errno(err, "cannot create '%s'", ignore);
 }
 
-int folder_make(struct arena *a, struct pool *p, struct error *err)
+int directory_make(struct arena *a, struct pool *p, struct error *err)
 {
 	const char *marker = path_join(a, p->dir, POOL_MARKER);
 	bool hidden = !is_inside(p) || is_hidden(a, p);
@@ -94,7 +94,7 @@ int folder_make(struct arena *a, struct pool *p, struct error *err)
 	return 0;
 }
 
-bool folder_folds(struct arena *a, const struct pool *p)
+bool directory_folds(struct arena *a, const struct pool *p)
 {
 	static const char other[] = ".POOL";
 	struct stat one, two;

@@ -115,9 +115,9 @@ int look_at_nested(struct look *l)
 	for (size_t i = 0; i < n && !*l->why; i++) {
 		const char *git = path_join(l->arena, list[i], ".git");
 		struct stat st;
-		bool folder = lstat(git, &st) == 0 && S_ISDIR(st.st_mode);
+		bool directory = lstat(git, &st) == 0 && S_ISDIR(st.st_mode);
 
-		if ((folder ? look_at_clone(l, list[i], git) : look_at_pointer(l, list[i])) < 0)
+		if ((directory ? look_at_clone(l, list[i], git) : look_at_pointer(l, list[i])) < 0)
 			return -1;
 	}
 	return 0;

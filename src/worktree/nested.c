@@ -17,7 +17,7 @@ struct walk {
 
 static void walk(struct walk *w, int dir, struct buf *path, bool top);
 
-static bool is_folder(int dir, const struct dirent *entry)
+static bool is_directory(int dir, const struct dirent *entry)
 {
 	struct stat st;
 
@@ -66,7 +66,7 @@ static void walk(struct walk *w, int dir, struct buf *path, bool top)
 		if (strcmp(name, ".git") == 0) {
 			if (!top)
 				take(w, path);
-		} else if (is_folder(dir, entry)) {
+		} else if (is_directory(dir, entry)) {
 			enter(w, dir, name, path);
 		}
 	}

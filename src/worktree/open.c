@@ -16,7 +16,7 @@ static unsigned lock_wait(void)
 
 /* ---- the repository ---- */
 
-static bool is_folder(const char *path)
+static bool is_directory(const char *path)
 {
 	struct stat st;
 
@@ -31,12 +31,12 @@ static char *real(struct arena *a, const char *path)
 	return realpath(path, out) ? arena_dup(a, str_of(out)) : NULL;
 }
 
-static bool is_git_folder(struct arena *a, const char *dir)
+static bool is_git_directory(struct arena *a, const char *dir)
 {
 	return path_exists(path_join(a, dir, "HEAD")) &&
 	       (path_exists(path_join(a, dir, "commondir")) ||
-		       (is_folder(path_join(a, dir, "objects")) &&
-			       is_folder(path_join(a, dir, "refs"))));
+		       (is_directory(path_join(a, dir, "objects")) &&
+			       is_directory(path_join(a, dir, "refs"))));
 }
 
 /* The git directory that all worktrees of `git_dir` share; NULL when it does not exist. */
@@ -53,16 +53,16 @@ static char *common_of(struct arena *a, const char *git_dir)
 }
 
 /* The git directory of `dir` itself, of any kind; NULL: it has none. */
-static char *git_folder(struct arena *a, const char *dir)
+static char *git_directory(struct arena *a, const char *dir)
 {
 	char *dot = path_join(a, dir, ".git"), *to;
 	const char *text;
 
-	if (is_folder(dot))
+	if (is_directory(dot))
 		return dot;
 	if (worktree_pointer(a, dir, &to, &text))
 		return to;
-	return is_git_folder(a, dir) ? arena_dup(a, str_of(dir)) : NULL;
+	return is_git_directory(a, dir) ? arena_dup(a, str_of(dir)) : NULL;
 }
 
 /* The main work tree, or without one the git directory. */
@@ -91,11 +91,11 @@ static int find_repository(struct arena *a, const char *from, struct pool *p, st
 
 	if (!at)
 		return error_errno(err, "cannot find the repository '%s'", from);
-	for (; !(git_dir = git_folder(a, at)); at = arena_dup(a, path_dir(at)))
+	for (; !(git_dir = git_directory(a, at)); at = arena_dup(a, path_dir(at)))
 		if (strcmp(at, "/") == 0)
 			return error_set(err, ERR_STATE, "'%s' is not in a git repository", from);
 	p->common = common_of(a, git_dir);
-	if (!p->common || !is_git_folder(a, p->common))
+	if (!p->common || !is_git_directory(a, p->common))
 		return error_set(err, ERR_STATE,
 			"'%s' is a worktree whose repository '%s' no longer exists", at, git_dir);
 	if (str_utf8_fault(str_of(p->common)))
@@ -136,7 +136,7 @@ static char *owner_and_name(struct arena *a, struct pool *p)
 	return arena_dup(a, buf_str(&slug));
 }
 
-static int find_folder(
+static int find_directory(
 	struct arena *a, const struct worktree_pool_spec *spec, struct pool *p, struct error *err)
 {
 	char *dir;
@@ -177,7 +177,7 @@ int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char
 		.on_timeout = spec->on_timeout,
 		.disk = disk_real()};
 	if (find_repository(a, repo ? repo : ".", out, err) < 0 ||
-		find_folder(a, spec, out, err) < 0)
+		find_directory(a, spec, out, err) < 0)
 		return -1;
 	if (records_open(a, out->disk, out->state, lock_wait(), &out->store, err) < 0)
 		return -1;

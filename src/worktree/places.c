@@ -170,7 +170,7 @@ int place_of(struct arena *a, struct pool *p, const char *path, struct place *ou
 }
 
 /* A directory in `dir` whose pointer names this admin directory. */
-static const char *folder_of(struct arena *a, const char *dir, const char *admin)
+static const char *directory_of(struct arena *a, const char *dir, const char *admin)
 {
 	struct dirent **names;
 	const char *found = NULL;
@@ -206,9 +206,9 @@ int place_moved(struct arena *a, struct pool *p, const char *path, const char *b
 			*to = at->path;
 		if (at->there || !at->path || strcmp(at->path, path) != 0)
 			continue;
-		*to = folder_of(a, arena_dup(a, path_dir(path)), at->admin);
+		*to = directory_of(a, arena_dup(a, path_dir(path)), at->admin);
 		if (!*to)
-			*to = folder_of(a, p->dir, at->admin);
+			*to = directory_of(a, p->dir, at->admin);
 	}
 	return 0;
 }

@@ -265,9 +265,9 @@ int stand_look(struct arena *a, struct pool *p, const struct allocation *of, con
 /* ---- make.c ---- */
 
 /* Creates the pool's directory with its marker; hold admin_lock(). */
-int folder_make(struct arena *a, struct pool *p, struct error *err);
+int directory_make(struct arena *a, struct pool *p, struct error *err);
 /* Its file system ignores case. False while it does not exist. */
-bool folder_folds(struct arena *a, const struct pool *p);
+bool directory_folds(struct arena *a, const struct pool *p);
 /* Creates branch and worktree, without files; hold admin_lock(). */
 int worktree_add(struct arena *a, struct pool *p, const struct allocation *of, struct error *err);
 /* Checks out the files and runs git's hook; without the lock. */

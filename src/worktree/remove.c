@@ -54,7 +54,7 @@ static const char *nested_in(const struct place *list, size_t n, const char *pat
 
 /* After a partial removal git's registration, or the directory's own pointer, is missing. */
 static int keep_remains(struct arena *a, struct pool *p, const struct allocation *of,
-	const char *folder, bool confirmed, enum keep_reason *why, const char **text,
+	const char *directory, bool confirmed, enum keep_reason *why, const char **text,
 	struct error *err)
 {
 	const char *foreign, *commit;
@@ -62,7 +62,7 @@ static int keep_remains(struct arena *a, struct pool *p, const struct allocation
 	if (branch_commit(a, p, of, &commit, err) < 0)
 		return -1;
 	foreign = commit ? NULL : ".";
-	if (commit && remains_look(a, p, folder, commit, false, &foreign, err) < 0)
+	if (commit && remains_look(a, p, directory, commit, false, &foreign, err) < 0)
 		return -1;
 	if (!foreign || confirmed)
 		return 0;
@@ -73,14 +73,14 @@ static int keep_remains(struct arena *a, struct pool *p, const struct allocation
 }
 
 static bool keep_by_mount(
-	struct arena *a, const char *folder, enum keep_reason *why, const char **text)
+	struct arena *a, const char *directory, enum keep_reason *why, const char **text)
 {
-	const char *point = mount_inside(a, folder);
+	const char *point = mount_inside(a, directory);
 
 	if (point)
 		(void)keep(why, KEEP_LIVE, text,
 			arena_printf(
-				a, "'%s' has a file system mounted in it: '%s'", folder, point));
+				a, "'%s' has a file system mounted in it: '%s'", directory, point));
 	return point != NULL;
 }
 
@@ -251,7 +251,7 @@ static int finish(struct arena *a, struct pool *p, struct allocation *of, const 
 
 /* Its admin directory: from its own pointer, else from the repository. NULL: it has none. */
 static int find_admin(struct arena *a, struct pool *p, const struct allocation *of,
-	const char *folder, const char **admin, struct error *err)
+	const char *directory, const char **admin, struct error *err)
 {
 	const char *text;
 	struct place at;
@@ -259,7 +259,7 @@ static int find_admin(struct arena *a, struct pool *p, const struct allocation *
 	char *to;
 
 	*admin = NULL;
-	if (worktree_pointer(a, folder, &to, &text) && to && path_exists(to)) {
+	if (worktree_pointer(a, directory, &to, &text) && to && path_exists(to)) {
 		*admin = to;
 		return 0;
 	}

@@ -176,7 +176,7 @@ static int look_at_own(struct arena *a, struct pool *p, const struct allocation 
 	return 0;
 }
 
-static int look_at_folder(struct arena *a, struct pool *p, const struct allocation *of,
+static int look_at_directory(struct arena *a, struct pool *p, const struct allocation *of,
 	const char *commit, struct ownership *own, enum stand *out, struct error *err)
 {
 	struct stat st;
@@ -209,7 +209,7 @@ int stand_look(struct arena *a, struct pool *p, const struct allocation *of, con
 		if (!S_ISDIR(st.st_mode))
 			return error_set(err, ERR_STATE,
 				"'%s' is in the way: it is not a directory", of->path);
-		if (look_at_folder(a, p, of, commit, own, out, err) < 0)
+		if (look_at_directory(a, p, of, commit, own, out, err) < 0)
 			return -1;
 	}
 	return *out == STAND_NOTHING ? drop_stale(a, p, of, err) : 0;

@@ -47,7 +47,7 @@ static int empty(int dir, dev_t dev)
 }
 
 /* Read-only directories (package caches have them) are opened for the owner first. */
-static int delete_folder(int dir, const char *name, dev_t dev)
+static int delete_directory(int dir, const char *name, dev_t dev)
 {
 	CLEANUP(base_close) int fd = -1;
 	struct stat st;
@@ -70,7 +70,7 @@ static int delete_in(int dir, const char *name, dev_t dev)
 {
 	if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
 		return 0;
-	return errno == EISDIR || errno == EPERM ? delete_folder(dir, name, dev) : -1;
+	return errno == EISDIR || errno == EPERM ? delete_directory(dir, name, dev) : -1;
 }
 
 int trash_delete(const char *path, struct error *err)

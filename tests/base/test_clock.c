@@ -2,7 +2,7 @@
 #include "src/base/clock.h"
 #include "tests/lib/unit.h"
 
-/* As the C library has it. */
+/* The result of the C library. */
 static void library(int64_t t, bool stamp, char out[CLOCK_TEXT])
 {
 	time_t when = (time_t)t;

@@ -42,7 +42,7 @@ static void assert_same(const struct yaml *x, const struct yaml *y)
 	}
 }
 
-/* A byte or two of a plain text become others; the end mark behind it makes libyaml read it. */
+/* Changes a byte or two of a plain text; the end mark after it makes libyaml read it. */
 TEST(the_short_way_reads_as_libyaml_does)
 {
 	static const char plain[] =
@@ -117,7 +117,7 @@ TEST(a_list_of_hundreds_keeps_them_all)
 	assert_str(y->list[499]->text, "499");
 }
 
-/* Edits in place rest on these: bytes, not characters. */
+/* In-place edits depend on these: bytes, not characters. */
 TEST(byte_ranges_are_right_behind_characters_of_several_bytes)
 {
 	static const char text[] =

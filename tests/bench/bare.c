@@ -1,6 +1,6 @@
 /*
- * bare: what a durable change of a file costs at the least. Reads FILE, writes the same bytes to a
- * temporary file beside it, fsync, rename, fsync of the folder. No library but libc.
+ * bare: the minimum cost of a durable change of a file. Reads FILE, writes the same bytes to a
+ * temporary file beside it, fsync, rename, fsync of the directory. No library but libc.
  *
  *     bare FILE
  */

@@ -1,6 +1,6 @@
 /*
- * bench: a table of what the verbs cost beside the least that a durable change can cost. The two
- * are run in turn, A B A B, so that what else the machine does hits both alike. Asserts nothing.
+ * bench: a table of the cost of the verbs beside the minimum cost of a durable change. The two run
+ * in turn, A B A B, so that other load affects both equally. Asserts nothing.
  *
  *     bench DEV-TEAM [RUNS [policy|pool|resources]]
  */
@@ -32,7 +32,7 @@ static char *in_dir(const char *name)
 	return arena_printf(&arena, "%s/%s", dir, name);
 }
 
-/* Milliseconds from before the fork to the end of the process; *peak its largest memory. */
+/* Milliseconds from before the fork to the end of the process; *peak: its largest memory. */
 static double timed(const char *const *argv, const char *input, long *peak)
 {
 	struct timespec from, to;
@@ -78,7 +78,7 @@ static double quantile(const double *values, unsigned n, double q)
 	return sorted[(size_t)(q * (n - 1))];
 }
 
-/* A prepared work item: its document and events as bytes, laid anew before each run. */
+/* A prepared work item: its document and events as bytes, restored before each run. */
 struct item {
 	struct buf document, events;
 	const char *path, *events_path;
@@ -109,7 +109,7 @@ static void item_release(struct item *it)
 struct side {
 	const char *const *argv;
 	const char *input;
-	const struct item *before; /* laid anew before each run; NULL: nothing */
+	const struct item *before; /* restored before each run; NULL: nothing */
 	double ms[MAX_RUNS];
 	long peak;
 };
@@ -276,7 +276,7 @@ static void measure_history(void)
 	item_release(&long_);
 }
 
-/* 10,000 events done again and compared, beside a reading of the same lines. */
+/* Replays and compares 10,000 events, beside reading the same lines. */
 static void measure_verify(void)
 {
 	static struct side a, b;

@@ -1,4 +1,4 @@
-/* A process that does nothing: the floor under every other. */
+/* A process that does nothing: the minimum cost of a process. */
 int main(void)
 {
 	return 0;

@@ -43,7 +43,7 @@ static void leave(struct maker *m, struct context_file *f)
 	context_close(f);
 }
 
-/* What is asked for now, in the arena. */
+/* The outstanding actions, in the arena. */
 static const char *step(struct maker *m)
 {
 	struct context_file f = {0};

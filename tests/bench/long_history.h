@@ -1,5 +1,5 @@
 /*
- * long_history.h: a work item with a long past, made in memory by the real engine in a moment.
+ * long_history.h: a work item with a long history, made quickly by the real engine in memory.
  */
 #ifndef DT_TESTS_LONG_HISTORY_H
 #define DT_TESTS_LONG_HISTORY_H
@@ -8,7 +8,7 @@
 
 /*
  * A run that goes from one state to the other and back until it has `events` events, with an answer
- * of about `size` bytes each time. `path` is the document's, absolute; its folder must be there.
+ * of about `size` bytes each time. `path` is the document's, absolute; its directory must be there.
  */
 void long_history(const char *path, unsigned events, size_t size);
 

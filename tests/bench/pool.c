@@ -7,7 +7,7 @@
 #include "tests/lib/tap.h"
 #include "tests/lib/tree.h"
 
-enum { FILES = 10000, FOLDERS = 100, TRIES = 15, WORKTREES = 1000, LINES = 12 };
+enum { FILES = 10000, DIRECTORIES = 100, TRIES = 15, WORKTREES = 1000, LINES = 12 };
 
 struct bench {
 	struct arena arena;
@@ -62,7 +62,8 @@ static void lay_files(struct bench *b, unsigned files)
 
 		for (unsigned k = 0; k < LINES; k++)
 			buf_addf(&text, "line %u of file %u, as long as lines of code are\n", k, i);
-		tree_write(arena_printf(&b->arena, "%s/src/%u/file-%u.c", b->repo, i % FOLDERS, i),
+		tree_write(
+			arena_printf(&b->arena, "%s/src/%u/file-%u.c", b->repo, i % DIRECTORIES, i),
 			buf_str(&text));
 	}
 }
@@ -107,7 +108,7 @@ static void measure_allocate(struct bench *b, const char *dir)
 
 /* ---- list : stat ---- */
 
-/* As allocate leaves it: two commits, a port, and a worktree with its admin folder. */
+/* As allocate leaves it: two commits, a port, and a worktree with its admin directory. */
 static void lay_worktree(struct bench *b, struct pool *p, unsigned i)
 {
 	const char *name = arena_printf(&b->arena, "feat-issue-%u", i);

@@ -1,10 +1,10 @@
 /*
- * pool.h: what the worktree pool costs beside plain git, and beside looking at the folders alone.
+ * pool.h: the cost of the worktree pool beside plain git, and beside a stat of the directories.
  */
 #ifndef DT_TESTS_BENCH_POOL_H
 #define DT_TESTS_BENCH_POOL_H
 
-/* Prints a row each. In folder `dir`, where HOME is; `program` is dev-team. */
+/* Prints a row each. In directory `dir`, where HOME is; `program` is dev-team. */
 void bench_pool(const char *dir, const char *program);
 
 #endif

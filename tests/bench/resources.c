@@ -130,7 +130,7 @@ static double read_alone(struct arena *a, const char *dir, size_t *bytes)
 	return now() - from;
 }
 
-/* The medians of turns, so that what else the machine does hits both alike. */
+/* The medians of alternating runs, so that other load affects both equally. */
 static int by_value(const void *x, const void *y)
 {
 	double a = *(const double *)x, b = *(const double *)y;
@@ -141,15 +141,15 @@ static int by_value(const void *x, const void *y)
 void bench_resources(const char *dir)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	char *folder = arena_printf(&a, "%s/resources", dir);
+	char *directory = arena_printf(&a, "%s/resources", dir);
 	double loads[TRIES], reads[TRIES];
 	size_t bytes = 0;
 
-	lay(&a, folder);
-	(void)load(folder);
+	lay(&a, directory);
+	(void)load(directory);
 	for (unsigned i = 0; i < TRIES; i++) {
-		loads[i] = load(folder);
-		reads[i] = read_alone(&a, folder, &bytes);
+		loads[i] = load(directory);
+		reads[i] = read_alone(&a, directory, &bytes);
 	}
 	qsort(loads, TRIES, sizeof(*loads), by_value);
 	qsort(reads, TRIES, sizeof(*reads), by_value);

@@ -6,11 +6,11 @@
 
 enum { TRIES = 15, SMALL = 1 << 10 };
 
-/* A piece that is repeated, between what must stand around it. */
+/* A piece that is repeated, and the text around it. */
 static const struct worst {
 	const char *name, *before, *piece, *after;
-	unsigned most;     /* times; 0: until the text is as long as may be */
-	const char *close; /* as many times, behind all */
+	unsigned most;     /* repetitions; 0: up to the longest text allowed */
+	const char *close; /* repeated as often, after all of them */
 } worst[] = {
 	{"one long word", "echo ", "a", "", 0, NULL},
 	{"backslashes", "echo ", "\\a", "", 0, NULL},
@@ -99,7 +99,7 @@ static bool check(const struct fixture *f, const struct policy *p, struct str te
 
 typedef bool (*job)(const struct fixture *f, const struct policy *p, struct str text);
 
-/* The best of some tries: what else the machine does is not the text's fault. */
+/* The best of some tries, because other load only adds time. */
 static double best(
 	job what, const struct fixture *f, const struct policy *p, struct str text, bool *yes)
 {
@@ -120,7 +120,7 @@ static double best(
 
 static double per_kib(double ms, size_t n)
 {
-	/* A short text is allowed what a whole KiB is. */
+	/* A short text may take as long as a whole KiB. */
 	return ms * 1024 / (double)(n > SMALL ? n : SMALL);
 }
 

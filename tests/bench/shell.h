@@ -1,6 +1,6 @@
 /*
- * shell.h: what the shell policy costs inside a process: texts that are as bad for the parser and
- * the rules as a text can be, in milliseconds per KiB.
+ * shell.h: the cost of the shell policy inside a process, in milliseconds per KiB, for the worst
+ * texts for the parser and the rules.
  */
 #ifndef DT_TESTS_BENCH_SHELL_H
 #define DT_TESTS_BENCH_SHELL_H

@@ -106,7 +106,7 @@ DOCTOR_TEST(what_a_run_needs_is_a_failure)
 	assert_line("fail", "state dir", "");
 }
 
-DOCTOR_TEST(a_given_folder_must_be_in_a_repository)
+DOCTOR_TEST(a_given_directory_must_be_in_a_repository)
 {
 	assert_int_equal(doctor(base, false), ERR_CHECK);
 	assert_line("fail", "repository", "'");

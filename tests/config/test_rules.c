@@ -36,7 +36,7 @@ SCRATCH_TEST(a_name_is_one_of_a_kind)
 			at("a.yaml"), at("a.yaml")));
 }
 
-SCRATCH_TEST(only_the_folder_itself_is_read)
+SCRATCH_TEST(only_the_directory_itself_is_read)
 {
 	struct error err = {0};
 	struct resources r;

@@ -197,7 +197,7 @@ SCRATCH_TEST(a_wait_that_is_no_number_is_the_usual_one)
 
 SCRATCH_TEST(what_is_made_is_for_its_owner_alone)
 {
-	static const char *const folders[] = {"s", "s/org", "s/org/logs"},
+	static const char *const directories[] = {"s", "s/org", "s/org/logs"},
 				 *const files[] = {"s/org/.W-1.lock", "s/org/W-1.md",
 					 "s/org/W-1.events.jsonl",
 					 "s/org/logs/x-20261121T013455Z-1.txt"};
@@ -217,8 +217,8 @@ SCRATCH_TEST(what_is_made_is_for_its_owner_alone)
 		if (again)
 			break;
 		assert_int_equal(context_keep(&f, "x", STR("x"), &kept, &err), 0);
-		for (size_t i = 0; i < COUNT(folders); i++)
-			assert_int_equal(mode_of(at(folders[i])), 0700);
+		for (size_t i = 0; i < COUNT(directories); i++)
+			assert_int_equal(mode_of(at(directories[i])), 0700);
 		for (size_t i = 0; i < COUNT(files); i++) {
 			assert_int_equal(mode_of(at(files[i])), 0600);
 			assert_int_equal(chmod(at(files[i]), 0640), 0);

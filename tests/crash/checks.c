@@ -10,7 +10,7 @@ struct figures figures;
 
 /* ---- documents ---- */
 
-/* A run that was disturbed may have needed a commit more. */
+/* After a disturbed run one more commit may have been necessary. */
 static void add_document(struct buf *out, struct str text)
 {
 	struct str line;
@@ -62,9 +62,9 @@ int journal_read(struct stage *s, bool learn, char last[DIGEST_TEXT], struct err
 	int rc;
 
 	last[0] = '\0';
-	if (!path_exists(arena_printf(&s->arena, "%s/%s.events.jsonl", s->folder, s->scene->id)))
+	if (!path_exists(arena_printf(&s->arena, "%s/%s.events.jsonl", s->directory, s->scene->id)))
 		return 0;
-	if (store_log_open(&log, disk_real(), s->folder, s->scene->id, err) < 0)
+	if (store_log_open(&log, disk_real(), s->directory, s->scene->id, err) < 0)
 		return -1;
 	while ((rc = store_log_next(log, &c, err)) > 0) {
 		by_hand += str_is(str_of(c.actor), "hand");
@@ -85,8 +85,8 @@ int journal_read(struct stage *s, bool learn, char last[DIGEST_TEXT], struct err
 
 /* ---- all state ---- */
 
-/* Events that tell which outside effect a run had are left out: after a kill behind a commit of
- * git, the next run finds nothing to commit. A refusal may stand there twice. */
+/* Events about the effects of a run are left out: after a kill behind a commit of git, the next run
+ * finds nothing to commit. A refusal may occur twice. */
 static bool is_event_left_out(const struct stage *s, struct str line)
 {
 	return str_find(line, STR("\"type\":\"effect\"")) < line.n ||
@@ -136,7 +136,7 @@ static void add_file(const struct stage *s, struct buf *out, const char *path)
 		add_document(out, buf_str(&text));
 }
 
-/* What a refused answer leaves stands as often as it was refused. */
+/* The refused texts are there as often as there were refusals. */
 static bool is_left_out(const struct stage *s, struct str name)
 {
 	return s->scene->keeps && str_find(name, STR("/logs/")) < name.n;
@@ -199,7 +199,7 @@ static void check_torn(struct stage *s, char last[DIGEST_TEXT], struct buf *faul
 		buf_adds(fault, "the journal's document is another one\n");
 }
 
-/* A refusal says where what was offered is, or that it is nowhere. */
+/* A refusal names the file of the refused text, or says that it was not kept. */
 static void check_refusal(struct stage *s, const struct trace *t, struct buf *fault)
 {
 	static const char kept[] = "what was offered is kept in ";
@@ -247,7 +247,7 @@ static void each_event(struct stage *s, const char *type,
 	struct str rest, line;
 
 	(void)tree_read(
-		arena_printf(&s->arena, "%s/%s.events.jsonl", s->folder, s->scene->id), &text);
+		arena_printf(&s->arena, "%s/%s.events.jsonl", s->directory, s->scene->id), &text);
 	for (rest = buf_str(&text); str_line(&rest, &line);) {
 		CLEANUP(json_free) json *event = NULL;
 		struct error ignored;
@@ -258,7 +258,7 @@ static void each_event(struct stage *s, const char *type,
 	}
 }
 
-/* One that names the same action under the same fence as an earlier one. */
+/* An answer to the same action under the same fence as an earlier one. */
 static void check_once(struct stage *s, const json *event, struct buf *seen, struct buf *fault)
 {
 	CLEANUP(buf_release) struct buf key = BUF_INIT;
@@ -273,7 +273,7 @@ static void check_once(struct stage *s, const json *event, struct buf *seen, str
 	buf_add(seen, buf_str(&key));
 }
 
-/* What was refused is kept, whole, where the event says. */
+/* The refused text is kept, complete, in the file that the event names. */
 static void check_kept(struct stage *s, const json *event, struct buf *seen, struct buf *fault)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;

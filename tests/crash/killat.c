@@ -1,6 +1,6 @@
 /*
- * killat: runs a command and meddles with one of its system calls. For people who look into one
- * point of the sweep by hand.
+ * killat: runs a command and disturbs one of its system calls, to study one point of the sweep by
+ * hand.
  *
  *     killat count COMMAND...             print how many system calls it makes
  *     killat kill N COMMAND...            SIGKILL right before the Nth

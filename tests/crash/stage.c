@@ -49,7 +49,7 @@ static void lay_out(struct stage *s)
 	stage_shell(s, s->scene->setup, NULL);
 }
 
-/* Only a scene with a probe touches more than the state. */
+/* Only a scene with a probe changes more than the state. */
 static const char *changing(const struct stage *s)
 {
 	return s->scene->probe ? "" : "/state";
@@ -99,7 +99,7 @@ static void make_words(struct stage *s)
 	s->argv[n++] = "dev-team";
 	for (const char *const *w = scene->words; *w; w++)
 		s->argv[n++] =
-			**w == '@' ? arena_printf(&s->arena, "%s/%s", s->folder, *w + 1) : *w;
+			**w == '@' ? arena_printf(&s->arena, "%s/%s", s->directory, *w + 1) : *w;
 	for (unsigned i = 0; scene->input && i <= (scene->repeat ? scene->repeat - 1 : 0); i++)
 		buf_adds(&s->input, scene->input);
 }
@@ -128,8 +128,8 @@ int stage_open(struct stage *s, const struct scene *scene, struct buf *fault)
 	*s = (struct stage){.scene = scene, .dir = tree_scratch("crash"), .n_known = 1};
 	s->live = in_dir(s, "live");
 	s->state = in_dir(s, "live/state");
-	s->folder = in_dir(s, "live/state/org/repo");
-	s->document = arena_printf(&s->arena, "%s/%s.md", s->folder, scene->id);
+	s->directory = in_dir(s, "live/state/org/repo");
+	s->document = arena_printf(&s->arena, "%s/%s.md", s->directory, scene->id);
 	make_words(s);
 	lay_out(s);
 	tree_copy(s->live, in_dir(s, "before"));

@@ -44,7 +44,7 @@ static void write_workflow(void)
 	tree_write(in_dir("work/wf.md"), buf_str(&b));
 }
 
-/* Runs the step; what it printed goes to `out`. */
+/* Runs the step; its output goes to `out`. */
 static void step(struct buf *out)
 {
 	const char *const argv[] = {"dev-team", "step", "S-1", "--workflow", "wf.md",
@@ -103,7 +103,7 @@ static unsigned let_go(void)
 	return good;
 }
 
-/* How many texts stand whole in the document. */
+/* The number of texts that are complete in the document. */
 static unsigned whole_texts(void)
 {
 	CLEANUP(buf_release) struct buf document = BUF_INIT;
@@ -144,7 +144,7 @@ static unsigned answer_events(unsigned *gaps)
 	return answers;
 }
 
-/* Commits of the journal, each of which leads to its sum; 0 when one does not. */
+/* Commits of the journal, each of which matches its sum; 0 when one does not. */
 static unsigned commits(void)
 {
 	CLEANUP(store_log_close) struct store_log *log = NULL;

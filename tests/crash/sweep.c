@@ -1,17 +1,16 @@
 /*
  * sweep: every verb that writes is killed right before each of its system calls, and each call that
- * could fail is made to fail. After a kill the document must be one that some commit left, byte for
- * byte, the journal must read to its end, and what was told the world must be in it. The same verb
- * once more must come to the same end as without the kill, with no temporary file left, and the
- * history of it all must play through the engine. After a failing call the verb must exit 5 with
- * one line, and the same holds; where it only looked, it may also come to the right end. No
- * fault may make the store take what it wrote itself for an edit by hand. Then both: from each
- * state that a kill has left, the verb runs again with a call that fails, or is killed once more.
- * Prints TAP.
+ * can fail is made to fail. After a kill the document must be that of some commit, byte for byte,
+ * the journal must be readable to its end, and must contain all effects. Repeating the verb must
+ * have the same result as without the kill, with no temporary file left, and its history must
+ * replay through the engine. After a failing call the verb must exit 5 with one line, and the same
+ * holds; if it only read, it may also succeed. No fault may make the store take its own write for
+ * an edit by hand. Then both: from each state that a kill has left, the verb runs again with a call
+ * that fails, or is killed once more. Prints TAP.
  *
- * Never faulted: close (one that fails has closed all the same), and what is no call on files:
- * memory, clocks, signals, processes, getcwd (it asks no disk). The dynamic loader's calls are not
- * the program's: it is killed before them, but they do not fail.
+ * Never faulted: close (one that fails has closed all the same), and calls that use no files:
+ * memory, clocks, signals, processes, getcwd. The program is killed before calls of the dynamic
+ * loader, but they do not fail.
  *
  *     sweep [full] [SCENE-TEXT]    full: every error number at every kind of call
  */
@@ -24,28 +23,28 @@
 #include "tests/lib/run.h"
 #include "tests/lib/tap.h"
 
-/* A rename is looked after: when the file is in its place all the same, or a second try puts it
- * there, all is well. What was interrupted is done again. */
+/* A rename that failed is checked and repeated: success if the file is in place. Interrupted calls
+ * are repeated. */
 #define MUST_FAIL                                                                                  \
 	(CALL_WRITE | CALL_SYNC | CALL_OPEN | CALL_TRUNCATE | CALL_MKDIR | CALL_LINK | CALL_MODE | \
 		CALL_LOCK)
 #define MAY_FAIL (MUST_FAIL | CALL_RENAME)
-/* Nothing changes by them: what such a failure hides must not be taken for something else. */
+/* They change nothing: such a failure must not be taken for another state. */
 #define LOOKS (CALL_LOOK | CALL_READ)
 
 enum {
 	KILLED_STATES = 256,
-	/* In the full set: so many times the kill points of a long scene, and so many of the states
-	 * that they have left. */
+	/* In the full set: factors for the kill points of a long scene, and for the states that
+	   they have left. */
 	FULL_MORE = 10,
 	FULL_STATES = 20,
 };
 
-/* What a run that met a fault may end with. */
+/* Allowed results of a run with a fault. */
 enum rule {
 	MUST_TELL, /* the call matters: exit status 5 and one line */
-	MAY_TELL,  /* that, or the right end */
-	ANY_END,   /* what counts is the state */
+	MAY_TELL,  /* that, or success */
+	ANY_END,   /* only the state counts */
 };
 
 struct way {
@@ -74,7 +73,7 @@ static const struct way ways[] = {
 	{TRACE_FAIL, CALL_UNLINK, EIO, "EIO in a removal", MAY_TELL, true},
 };
 
-/* What meets the run after a kill. */
+/* The disturbances of the run after a kill. */
 static const struct way seconds[] = {
 	{TRACE_KILL, CALL_EFFECTS, 0, "a second kill", ANY_END, false},
 	{TRACE_FAIL, MAY_FAIL, EIO, "EIO", ANY_END, false},
@@ -88,12 +87,12 @@ static void tell(struct buf *all, unsigned *n, const char *what, unsigned at, st
 {
 	if (!fault->len)
 		return;
-	if ((*n)++ < 3) /* the first few say it all */
+	if ((*n)++ < 3) /* the first few are enough */
 		buf_addf(all, "%s %u: %s\n", what, at, fault->s);
 	buf_clear(fault);
 }
 
-/* States that faults have left, each once. */
+/* States that faults have left, without duplicates. */
 struct left {
 	unsigned at[KILLED_STATES]; /* the call that the fault came before */
 	char sum[KILLED_STATES][DIGEST_TEXT];
@@ -102,18 +101,18 @@ struct left {
 
 struct show {
 	struct stage stage;
-	struct left killed; /* what kills have left */
+	struct left killed; /* left by kills */
 	struct left tried;  /* from these the verb has been run again */
 	bool full;
 };
 
-/* In the quick set, only looks at the state folder fail. */
+/* In the quick set, only reads of the state directory fail. */
 static const char *where(const struct show *show, const struct way *w)
 {
 	return (w->kinds & LOOKS) && !show->full ? show->stage.state : NULL;
 }
 
-/* True for a state that was not there so far. */
+/* True for a new state. */
 static bool is_new(const struct stage *s, struct left *left, unsigned at)
 {
 	char sum[DIGEST_TEXT];
@@ -129,7 +128,7 @@ static bool is_new(const struct stage *s, struct left *left, unsigned at)
 	return true;
 }
 
-/* Where a state has been seen before, and only the state counts, all goes on as it did then. */
+/* From a known state, if only the state counts, the run continues as it did then. */
 static void go_on(struct show *show, struct buf *fault)
 {
 	if (is_new(&show->stage, &show->tried, 0) || show->stage.scene->varies)
@@ -170,7 +169,7 @@ static void kill_everywhere(struct show *show)
 	for (unsigned n = 1; n <= s->calls; n++, points++) {
 		kill_at(show, n, &fault);
 		tell(&all, &bad, "killed before call", n, &fault);
-		/* Up to its first effect a killed run is as good as none. */
+		/* Before its first effect a killed run has done nothing. */
 		if (!full && n + 2 < s->first_effect)
 			n = s->first_effect - 2;
 		else
@@ -183,7 +182,7 @@ static void kill_everywhere(struct show *show)
 	tap_note(buf_str(&all));
 }
 
-/* Lays the state that a kill before this call leaves; false when it does not come about again. */
+/* Recreates the state that a kill before this call leaves; false when it does not occur again. */
 static bool lay_killed(struct stage *s, unsigned at)
 {
 	struct trace t = {.act = TRACE_KILL, .at = at};
@@ -251,14 +250,14 @@ static void fail_after_kill(struct show *show)
 	tap_note(buf_str(&all));
 }
 
-/* The git library hides why it does not see a repository: then the verb may say just that. */
+/* The git library does not say why it does not find a repository: the verb may report just that. */
 static bool is_elsewhere(const struct stage *s, const struct trace *t)
 {
 	return (t->hit_kind & LOOKS) && (t->status == 3 || t->status == 4) &&
 	       !str_starts(str_of(t->hit_path), s->state);
 }
 
-/* One line on standard error, and nothing half-printed that looks like a result. */
+/* One line on standard error, and no partial output that looks like a result. */
 static void check_message(const struct stage *s, const struct trace *t, struct buf *fault)
 {
 	struct str text = buf_str(&t->err), line = {0}, last;
@@ -272,14 +271,14 @@ static void check_message(const struct stage *s, const struct trace *t, struct b
 		buf_addf(fault, "not one line of explanation: '%s'\n", t->err.s);
 }
 
-/* What stands in a lock file, and how far the verb is. */
+/* The content of a lock file, and the progress of the verb. */
 static bool is_for_people(const struct trace *t)
 {
 	return (t->hit_kind & (CALL_WRITE | CALL_TRUNCATE)) &&
 	       (str_ends(str_of(t->hit_path), ".lock") || strstr(t->hit_path, "memfd:errors"));
 }
 
-/* Done after all: then it must have been done right. */
+/* It succeeded: then the result must be correct. */
 static void check_done(struct stage *s, const struct trace *t, struct buf *fault)
 {
 	if (s->scene->prints && !str_eq(buf_str(&t->out), buf_str(&s->out)))
@@ -367,10 +366,10 @@ static void prepare(void)
 	setenv("DEV_TEAM_NOW", "2026-11-21T01:34:55Z", 1);
 	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
 	arena_release(&a);
-	/* In memory where there is such a place: nothing here is about the disk. */
+	/* In memory if possible: nothing here depends on the disk. */
 	if (access("/dev/shm", W_OK) == 0)
 		setenv("TMPDIR", "/dev/shm", 1);
-	/* What a killed program leaves running is waited for before the next run. */
+	/* Processes that a killed program leaves running are awaited before the next run. */
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 

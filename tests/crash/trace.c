@@ -157,16 +157,16 @@ static void set_register(pid_t pid, long call, long result, long third)
 struct tracer {
 	struct trace *t;
 	pid_t root;
-	bool started;                /* the program itself runs: execve is behind us */
-	uint64_t loader, loader_end; /* where its dynamic loader lies */
+	bool started;                /* the program itself runs: after execve */
+	uint64_t loader, loader_end; /* address of its dynamic loader */
 	pid_t meddling;              /* process whose call's result is still to be changed */
-	pid_t live[64]; /* processes traced; orphans that come to us as a subreaper are not */
+	pid_t live[64]; /* number of traced processes, without orphans that a subreaper adopts */
 	size_t n;
 };
 
 _Noreturn static void child(const struct trace *t, int in, int out, int err)
 {
-	/* The same calls every time: no random placing of memory. */
+	/* Makes the calls the same every time: no random addresses. */
 	(void)personality(ADDR_NO_RANDOMIZE);
 	setpgid(0, 0);
 	if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 ||
@@ -195,7 +195,7 @@ static void read_proc(pid_t pid, const char *name, struct buf *out)
 		die("%s", err.text);
 }
 
-/* Where the dynamic loader lies: it is at AT_BASE, and its parts have the same name. */
+/* The address of the dynamic loader: it is at AT_BASE, and its parts have the same name. */
 static void find_loader(struct tracer *tr)
 {
 	CLEANUP(buf_release) struct buf auxv = BUF_INIT, maps = BUF_INIT;
@@ -220,12 +220,12 @@ static void find_loader(struct tracer *tr)
 	}
 }
 
-/* The name that stands there, as far as there is room for it. */
+/* The name in the process, as far as it fits. */
 static void read_name(pid_t pid, uint64_t at, char *out, size_t size)
 {
 	size_t n = 0;
 
-	while (n < size - 1) { /* by pages: behind the next end there may be nothing */
+	while (n < size - 1) { /* by pages: the next page may not be mapped */
 		size_t part = 4096 - (at + n) % 4096;
 		struct iovec to = {out + n, part < size - 1 - n ? part : size - 1 - n};
 		struct iovec from = {(void *)(uintptr_t)(at + n), to.iov_len};
@@ -329,7 +329,7 @@ static bool drop_live(struct tracer *tr, pid_t pid)
 	return false;
 }
 
-/* What happened to a process that stopped; the signal to hand on to it. */
+/* Handles a stopped process; returns the signal to pass on. */
 static int at_stop(struct tracer *tr, pid_t pid, int status)
 {
 	int sig = WSTOPSIG(status), event = status >> 16;
@@ -362,7 +362,7 @@ static void on_alarm(int sig)
 	alarmed = 1;
 }
 
-/* A test that hangs tells nobody where: the traced program gets a minute. */
+/* A test that hangs shows nothing: the traced program gets a minute. */
 static void set_alarm(void)
 {
 	struct sigaction act = {.sa_handler = on_alarm};
@@ -372,7 +372,7 @@ static void set_alarm(void)
 	alarm(60);
 }
 
-/* Orphans come to us where we are a subreaper: all that the program left running has to end. */
+/* A subreaper adopts orphans: every process that the program left running has to end. */
 static void wait_for_orphans(void)
 {
 	while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR)
@@ -392,7 +392,7 @@ static void follow(struct tracer *tr)
 				tr->t->at);
 		if (pid < 0 && errno == EINTR)
 			continue;
-		/* One may end before its parent's news of it comes, and is then never heard of. */
+		/* A child may end before its parent's event arrives, and is never reported then. */
 		if (pid < 0 && errno == ECHILD)
 			break;
 		if (pid < 0)
@@ -400,7 +400,7 @@ static void follow(struct tracer *tr)
 		if (WIFSTOPPED(status)) {
 			int sig = at_stop(tr, pid, status);
 
-			/* When all is done that was to be done, it may run on as fast as it can. */
+			/* When nothing more is to be disturbed, it runs at full speed. */
 			(void)ptrace(tr->t->hit && !tr->meddling ? PTRACE_CONT : PTRACE_SYSCALL,
 				pid, NULL, (void *)(intptr_t)sig);
 			continue;

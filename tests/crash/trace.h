@@ -1,6 +1,6 @@
 /*
- * trace.h: a program run under ptrace, with one of its system calls made to be its last one, to
- * fail, or to write less than asked. Linux on x86-64 and AArch64.
+ * trace.h: a program run under ptrace, which is killed at one of its system calls, or one of them
+ * fails or writes less. Linux on x86-64 and AArch64.
  */
 #ifndef DT_TESTS_CRASH_TRACE_H
 #define DT_TESTS_CRASH_TRACE_H
@@ -23,7 +23,7 @@ enum call {
 	CALL_READ = 1 << 10, /* read, pread64 */
 	CALL_LOCK = 1 << 11, /* flock, and fcntl where it locks */
 	CALL_LOOK = 1 << 12, /* stat, access, statfs, readlink, getdents64, lseek, open and openat
-				for reading, in all their forms */
+				for reading, in all forms */
 	CALL_KINDS = 13,
 	CALL_EFFECTS = (1 << 9) - 1, /* all before close */
 };
@@ -43,27 +43,27 @@ enum trace_who { TRACE_PARENT, TRACE_CHILDREN, TRACE_ALL };
 
 struct trace {
 	const char *const *argv; /* NULL-ended; argv[0] is looked up in PATH */
-	const char *cwd;         /* NULL: as the caller */
+	const char *cwd;         /* NULL: the caller's */
 	struct str input;        /* standard input */
 	enum trace_act act;
-	enum trace_who who; /* whose calls are counted and meddled with */
-	/* Of enum call; not those of the dynamic loader, which no line of the program makes. Or
+	enum trace_who who; /* the processes whose calls are counted and disturbed */
+	/* Of enum call; without those of the dynamic loader. Or
 	 * CALL_ANY. */
 	unsigned kinds;
-	const char *within; /* only calls on files in this folder; NULL: all */
+	const char *within; /* only calls on files in this directory; NULL: all */
 	unsigned at;        /* which of the counted calls, from 1 */
 	int error;          /* for TRACE_FAIL */
 
 	unsigned count;        /* calls counted */
 	bool hit;              /* the `at`th was reached */
-	unsigned hit_kind;     /* its kind; 0 when it is of none */
-	char hit_path[512];    /* the file that it was given, by name or descriptor; or empty */
-	unsigned first_effect; /* the first call counted that could change anything; 0: none */
+	unsigned hit_kind;     /* its kind; 0: none of them */
+	char hit_path[512];    /* its file, by name or descriptor; or empty */
+	unsigned first_effect; /* the first counted call that can change anything; 0: none */
 	int status;            /* exit status of the program; 128 + N when signal N ended it */
 	struct buf out, err;
 };
 
-/* 0; -1 when the system does not let us trace. Ends the program (die) on other trouble. */
+/* 0; -1 when the system does not permit tracing. Ends the program (die) on other errors. */
 int trace_run(struct trace *t);
 void trace_release(struct trace *t);
 

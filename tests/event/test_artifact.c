@@ -34,7 +34,7 @@ static void put_file(const char *name, const char *text)
 }
 
 /* Reference vector: atomic write of AISDLC-1/plan.json {foo:bar,n:42}: parent made, parses back. */
-SCRATCH_TEST(a_write_makes_the_folders_and_is_read_back)
+SCRATCH_TEST(a_write_makes_the_directories_and_is_read_back)
 {
 	CLEANUP(json_free) json *j = parsed("{\"foo\":\"bar\",\"n\":42}"), *back = NULL;
 
@@ -106,7 +106,7 @@ SCRATCH_TEST(names_stay_inside)
 	assert_int_equal(artifact_path(&arena, "", "A-1", "x", &(char *){0}, &err), -1);
 }
 
-SCRATCH_TEST(links_below_the_folder_are_refused)
+SCRATCH_TEST(links_below_the_directory_are_refused)
 {
 	CLEANUP(json_free) json *j = parsed("{}"), *back = NULL;
 	static const char *const links[] = {"art/A-1", "art/B-1/review", "art/C-1/plan.json"};

@@ -122,7 +122,7 @@ SCRATCH_TEST(a_line_has_its_time_and_its_issue)
 		"\"severity\":\"warning\",\"harness\":\"x\",\"seconds\":0.5}]");
 }
 
-SCRATCH_TEST(what_is_of_no_folder_or_no_issue)
+SCRATCH_TEST(what_is_of_no_directory_or_no_issue)
 {
 	CLEANUP(json_free) json *fields = sample(EVENT_AGENT_TIMEOUT, false);
 	struct event h = {EVENT_AGENT_TIMEOUT, NULL, NULL, fields};

@@ -1,7 +1,7 @@
 /*
- * Any diff and any answer of a model: the diff is read whole or refused with a place; what is
- * recorded is valid JSON; a change with another file never gets fewer reviewers; an answer that is
- * not taken gets all three. The input is split at its first NUL: diff, answer.
+ * Any diff and any answer of a model: the diff is read completely or refused with a position; the
+ * record is valid JSON; a change with another file never gets fewer reviewers; an answer that is
+ * not accepted gets all three. The input is split at its first NUL: diff, answer.
  */
 #include "src/review/classifier.h"
 

@@ -1,7 +1,7 @@
 /*
- * Any bytes as a context document: refused at a place inside it, or it renders back byte for byte,
- * and what is put into it comes out of it again after a save and a load, with all else untouched.
- * A byte 0x1e parts the document from the text that is put.
+ * Any bytes as a context document: refused at a position inside it, or rendered back byte for byte;
+ * a text put into it survives a save and a load, and everything else is unchanged. A byte 0x1e
+ * separates the document from that text.
  */
 #include "context/context.h"
 #include "tests/lib/wire.h"

@@ -1,7 +1,7 @@
 /*
- * Any bytes as a delta and as the text that it is told from: refused, or a text made of them that
- * is no longer than a document may be. What is told of two texts leads from the one to the other. A
- * byte 0x1e parts the delta from the old text.
+ * Any bytes as a delta and its base text: the delta is refused, or applied to give a text within a
+ * document's limit. The delta of two texts leads from one to the other. A byte 0x1e separates the
+ * delta from the base.
  */
 #include "src/store/store.h"
 

@@ -1,9 +1,9 @@
 /*
- * Any bytes as what a harness's program says: the first byte chooses the harness, the second its
- * exit status, the third how the output is cut; the rest is standard output, and what follows a
+ * Any bytes as the output of a harness's program: the first byte chooses the harness, the second
+ * its exit status, the third how the output is cut; the rest is standard output, and what follows a
  * line
- * `--stderr--` is that. Whatever they are: the run has a result, success has no fault and status 0,
- * all else a reason, all texts are clean, and a key is never among them.
+ * `--stderr--` is that. In every case the run has a result, success has no fault and status 0,
+ * everything else a reason, all texts are clean, and none contains a key.
  */
 #include "src/harness/output_parser.h"
 
@@ -48,7 +48,7 @@ static void expect_result(const struct harness_result *r)
 	expect_clean(r->model);
 }
 
-/* One of those that are programs. */
+/* A harness that runs a program. */
 static const struct harness *chosen(uint8_t byte)
 {
 	size_t n = 0, k;

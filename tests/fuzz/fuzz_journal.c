@@ -1,11 +1,11 @@
 /*
- * Any bytes as the journal of a store on a disk in memory. The first byte says how: `r` as they
- * are; `m` with the sums and places of their commit lines put right, so that what lies behind the
- * sums is reached; `a` behind a journal of ours; `b` both; `c` pairs of bytes that are damage to
- * one of ours. 0x1e parts the journal from the document and that from what is staged.
+ * Any bytes as the journal of a store on a disk in memory. The first byte selects the form: `r`
+ * unchanged; `m` with corrected sums and offsets in the commit lines, to reach the code behind the
+ * sums; `a` after a valid journal; `b` both; `c` pairs of bytes that damage a valid journal. 0x1e
+ * separates the journal, the document and the staged file.
  *
- * An open takes it or refuses it and leaves it alone; a second open finds nothing more to do; what
- * lies before the damage is there, and comes first in the history, commit by commit.
+ * An open accepts it, or refuses it and changes nothing; a second open changes nothing more; the
+ * commits before the damage are kept, and come first in the history.
  */
 #include "src/base/clock.h"
 #include "src/sys/digest.h"
@@ -31,7 +31,7 @@ static void expect(bool good)
 		abort();
 }
 
-/* ---- a journal of ours ---- */
+/* ---- a valid journal ---- */
 
 static void our_commit(struct store *s, unsigned i)
 {
@@ -75,7 +75,7 @@ static void make_ours(void)
 	}
 }
 
-/* ---- commit lines put right ---- */
+/* ---- corrected commit lines ---- */
 
 static void put_number(struct buf *line, const char *member, size_t value)
 {
@@ -132,7 +132,7 @@ static void mend(struct buf *out, struct str text)
 	}
 }
 
-/* ---- what is done with it ---- */
+/* ---- the checks ---- */
 
 static void look_around(struct store *s)
 {
@@ -168,7 +168,7 @@ static int64_t opened(struct disk *d)
 	return store_revision(s);
 }
 
-/* How many commits the history gives before its end or its damage. */
+/* The number of commits in the history before its end or its damage. */
 static size_t history(struct disk *d, const size_t ends[], size_t max)
 {
 	CLEANUP(store_log_close) struct store_log *l = NULL;
@@ -213,7 +213,7 @@ static void play(struct disk *d)
 	(void)history(d, NULL, 0);
 }
 
-/* Behind a journal of ours: all of it stays. */
+/* After a valid journal: all of it is kept. */
 static void behind(struct disk *d, struct str more, bool mended)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT, after = BUF_INIT;
@@ -225,7 +225,7 @@ static void behind(struct disk *d, struct str more, bool mended)
 	else
 		buf_add(&text, more);
 	sim_disk_put(d, JOURNAL, buf_str(&text));
-	/* Unless what came after was written by a later version. */
+	/* Unless a later version wrote the rest. */
 	expect(history(d, ours.ends, COMMITS) >= COMMITS || opened(d) < 0);
 	play(d);
 	(void)sim_disk_get(d, JOURNAL, &after);

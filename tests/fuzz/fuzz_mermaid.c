@@ -1,6 +1,6 @@
 /*
- * Any bytes as a workflow file: they are refused at a place inside the file, or they can be checked
- * and drawn, and the drawing reads back to as many states and edges.
+ * Any bytes as a workflow file: refused at a position inside the file, or checked and drawn;
+ * reading the drawing gives the same number of states and edges.
  */
 #include "src/workflow/workflow.h"
 

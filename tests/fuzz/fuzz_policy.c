@@ -1,9 +1,8 @@
 /*
  * The whole check on any text, with any policy: the first line is a policy as the rows of tables
- * have it, or its first byte chooses a shipped one; the rest is the command. A verdict comes out
- * whatever goes in: allowed with a tree, or denied with a reason and a place in the text. Nothing
- * is written: within the call a write to a file ends the process, and the folders stay as they
- * were.
+ * have it, or its first byte chooses a shipped one; the rest is the command. Every input gets a
+ * verdict: allowed with a tree, or denied with a reason and a position in the text. Nothing is
+ * written: a write to a file ends the process, and the directories are unchanged.
  */
 #include <errno.h>
 #include <sys/resource.h>
@@ -51,8 +50,8 @@ static bool choose(struct arena *a, struct str line, struct policy *out)
 	return policy_load(a, names[line.n ? (uint8_t)line.p[0] % n : 0], out, &err) == 0;
 }
 
-/* Sum of what changes in a folder when something is made or removed in it. */
-static uint64_t folders(void)
+/* A checksum that changes when something is created or removed in the directory. */
+static uint64_t directories(void)
 {
 	static const char *const names[] = {
 		"..", ".", "src", "sub", "build", "include", ".git", ".git/hooks", "../other"};
@@ -90,7 +89,7 @@ static void check(struct arena *a, const struct policy *p, struct str text)
 	struct trace trace = {0};
 	struct node *tree = NULL;
 	struct verdict v;
-	uint64_t before = folders();
+	uint64_t before = directories();
 	int rc;
 
 	expect(getrlimit(RLIMIT_FSIZE, &former) == 0);
@@ -98,7 +97,7 @@ static void check(struct arena *a, const struct policy *p, struct str text)
 	expect(setrlimit(RLIMIT_FSIZE, &none) == 0);
 	rc = policy_check(a, p, &fixture.root, fixture.tree, text, &tree, &v, &trace);
 	expect(setrlimit(RLIMIT_FSIZE, &former) == 0);
-	expect(folders() == before && (rc < 0) == v.denied);
+	expect(directories() == before && (rc < 0) == v.denied);
 	if (rc < 0)
 		look(&v, text);
 	else

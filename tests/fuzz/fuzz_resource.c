@@ -1,7 +1,7 @@
 /*
- * Any bytes as a resource: refused at a place inside the file and in clean text, or taken, and then
- * shown. The schema of its kind takes exactly what the table takes. A pipeline works on 1 to 20
- * issues at one time whatever it says.
+ * Any bytes as a resource: refused at a position inside the file with clean text, or accepted and
+ * printed. The schema of its kind accepts exactly what the table accepts. A pipeline works on 1 to
+ * 20 issues at one time in every case.
  */
 #include "src/config/decode.h"
 #include "src/config/resource.h"

@@ -1,7 +1,7 @@
 /*
- * Any bytes as a schema and what is held to it, parted by a NUL (without one: the text alone). What
- * the strict reader takes, the other takes, too; every fault has its place inside the text; a value
- * that a schema takes is taken again in its one form; two checks say the same.
+ * Any bytes as a schema and a text to validate, separated by a NUL (without one: the text alone).
+ * The other reader accepts what the strict one accepts; every fault has a position inside the text;
+ * a valid value is also valid in canonical form; two checks agree.
  */
 #include "src/schema/schema.h"
 

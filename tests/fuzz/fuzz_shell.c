@@ -1,8 +1,8 @@
 /*
- * Any bytes as a command line. Denied: with a reason and a place inside the text. Accepted: the
- * leaves of the tree hold each byte at most once, in order and inside of what they belong to, and
- * nothing stands between them but blanks, comments, operators and reserved words; the canonical
- * text reads back to the same tree.
+ * Any bytes as a command line. Denied: with a reason and a position inside the text. Accepted: the
+ * leaves of the tree cover each byte at most once, in order and inside their parents, with nothing
+ * between them but blanks, comments, operators and reserved words; the canonical text parses to the
+ * same tree.
  */
 #include "src/shell/parse.h"
 
@@ -36,7 +36,7 @@ static void hold(struct text *t, size_t from, size_t to)
 	}
 }
 
-/* Between the parts of a word stand quotes, and continued lines in them. */
+/* Quotes, and continued lines in them, are between the parts of a word. */
 static void see_between(struct text *t, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
@@ -88,7 +88,7 @@ static void see_redirect(struct text *t, const struct redirect *r, struct span w
 		expect(r->word.at.to == r->at.to);
 		to = r->word.at.from;
 	}
-	/* Blanks may stand in between. */
+	/* Blanks may be in between. */
 	for (size_t i = r->at.from; i < to; i++)
 		if (strchr("0123456789<>&|-", t->s[i]))
 			hold(t, i, i + 1);
@@ -99,7 +99,7 @@ static void see_redirect(struct text *t, const struct redirect *r, struct span w
 	}
 }
 
-/* The name of `for` has no place of its own. */
+/* The name of `for` has no node of its own. */
 static void see_name(struct text *t, const struct node *n)
 {
 	size_t i = n->at.from + strlen("for");
@@ -177,7 +177,7 @@ static bool is_reserved(const char *s, size_t n)
 	return false;
 }
 
-/* What no leaf holds. */
+/* The bytes that no leaf covers. */
 static void see_rest(const struct text *t)
 {
 	size_t i = 0, n;

@@ -1,6 +1,6 @@
 /*
  * Any bytes as an agent's answer: no verdict without its word, a last line that is a JSON object
- * decides whatever stands above it, and a pull-request URL lies inside the text.
+ * decides whatever precedes it, and a pull-request URL is part of the text.
  */
 #include "src/machine/verdict.h"
 

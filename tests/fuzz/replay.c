@@ -1,6 +1,6 @@
 /*
- * replay.c: runs a fuzz target over every file of its corpus and prints TAP, so that what was found
- * once is tested for ever. Usage: replay_NAME FOLDER
+ * replay.c: runs a fuzz target over every file of its corpus and prints TAP, so that every earlier
+ * finding is tested. Usage: replay_NAME DIRECTORY
  */
 #include <dirent.h>
 #include "src/sys/path.h"

@@ -279,7 +279,7 @@ TEST(what_cannot_be_started_is_unavailable)
 	assert_string_equal(harness_events.s, "started completed");
 }
 
-TEST(a_program_in_the_folder_of_the_agent_is_not_taken)
+TEST(a_program_in_the_directory_of_the_agent_is_not_taken)
 {
 	const char *path = arena_printf(&arena, "%s", getenv("PATH"));
 

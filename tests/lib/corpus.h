@@ -1,5 +1,5 @@
 /*
- * corpus.h: the rows of a table in tests/corpus, one JSON object a line.
+ * corpus.h: reads a table of tests/corpus: one JSON object per line.
  */
 #ifndef DT_TESTS_CORPUS_H
 #define DT_TESTS_CORPUS_H

@@ -100,7 +100,7 @@ static void a_write_replaces_all_that_was_there(void **state)
 	case_assert_file("b", "x");
 }
 
-/* A file that is written anew is another one: who has the old one open sees the old bytes. */
+/* A file that is replaced is a new one: open handles of the old one see the old bytes. */
 static void a_file_written_anew_is_another_one(void **state)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
@@ -240,7 +240,7 @@ static void a_cut_file_goes_on_where_it_was_cut(void **state)
 	case_assert_file("a", "one\ntwo\nfour\n");
 }
 
-/* A file that nobody can find any more is there for who has it open. */
+/* A file without a name still exists for its open handles. */
 static void a_removed_file_is_there_for_who_has_it_open(void **state)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
@@ -251,7 +251,7 @@ static void a_removed_file_is_there_for_who_has_it_open(void **state)
 	case_put("a", STR("one"));
 	f = case_open("a", true);
 	assert_int_equal(case_disk->ops->unlink(case_disk, case_path("a"), &err), 0);
-	for (int i = 0; i < 50; i++) /* what a disk does with the room of files that are gone */
+	for (int i = 0; i < 50; i++) /* disks differ in when they free the space of removed files */
 		case_put("b", STR("other bytes"));
 	assert_int_equal(case_disk->ops->append(f, STR(" more"), &err), 0);
 	assert_int_equal(case_disk->ops->pread(f, 0, 8, &got, &err), 0);

@@ -1,6 +1,6 @@
 /*
- * disk_cases.h: what the machine's disk and the one in memory have to do alike. The including test
- * makes `case_disk` and the directory `case_root` before each of them.
+ * disk_cases.h: requirements that the machine's disk and the simulated one share. The including
+ * test creates `case_disk` and the directory `case_root` before each case.
  */
 #ifndef DT_TESTS_DISK_CASES_H
 #define DT_TESTS_DISK_CASES_H
@@ -19,12 +19,12 @@ void case_assert_file(const char *name, const char *text);
 struct disk_file *case_open(const char *name, bool make);
 bool case_exists(const char *path);
 
-/* -1: it cannot be told. */
+/* -1: unknown. */
 int64_t case_size(struct disk_file *f);
 
 void disk_cases_add(
 	const char *file, unsigned line, CMFixtureFunction setup, CMFixtureFunction teardown);
-/* Registers all cases in the file of the including test. */
+/* Registers all cases under the file of the including test. */
 #define DISK_CASES(setup, teardown)                                                                \
 	__attribute__((constructor)) static void add_disk_cases(void)                              \
 	{                                                                                          \

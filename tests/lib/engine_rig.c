@@ -201,7 +201,7 @@ bool document_has(const char *text)
 void by_hand(const char *state, const char *keys, const char *sections)
 {
 	(void)unlink(arena_printf(
-		&t.arena, "%s/ADR-7.events.jsonl", t.dir)); /* a work item of its own */
+		&t.arena, "%s/ADR-7.events.jsonl", t.dir)); /* each test has its own history */
 	tree_write(t.path,
 		str_of(arena_printf(&t.arena, "---\nstate: %s\n" WIRE_ITEM_KEY ": ADR-7\n%s---\n%s",
 			state, keys, sections)));

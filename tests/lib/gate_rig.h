@@ -25,7 +25,7 @@ int gate_teardown(void **state);
 
 #define GATE_TEST(name) UNIT_TEST(name, gate_setup, gate_teardown)
 
-/* Another process, with a store of its own. It says a line when it is where the test wants it. */
+/* Another process with its own store. It sends a byte to `ready` when the test may go on. */
 struct other {
 	pid_t pid;
 	int ready;
@@ -33,19 +33,19 @@ struct other {
 
 struct other other(void (*body)(int ready, void *data), void *data);
 
-/* False: it has ended without a word. */
+/* False: it ended without sending. */
 bool wait_ready(struct other *o);
 void send_ready(int ready);
 
 /* Its exit status, or 128 + the signal. */
 int exit_status(struct other *o);
 
-/* Takes the gate, says so, and stays. *data: seconds of the lease. */
+/* Takes the gate, sends ready, and waits. *data: seconds of the lease. */
 void hold(int ready, void *data);
 struct other holder(int ttl_s);
 struct gate *gate_now(unsigned wait_ms);
 
-/* As if the machine's own clock had run on until the lease is over. */
+/* Makes the lease expire, as if the machine's clock had advanced. */
 void lease_ends(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * git_rig.h: a repository for each test, a home with a name for its commits, and none of the user's
- * own settings.
+ * git_rig.h: a repository for each test, a home with an author for its commits, and no settings of
+ * the user.
  */
 #ifndef DT_TESTS_GIT_RIG_H
 #define DT_TESTS_GIT_RIG_H
@@ -12,12 +12,12 @@ extern struct error err;
 /* Sets HOME and git's variables for the scratch directory. */
 void rig_environment(void);
 
-/* What a fixture makes with git: made once in each program, then copied. */
+/* Repositories of a fixture: created once in each program, then copied. */
 struct git_template {
 	void (*make)(void);
 	const char *directories[4]; /* to copy; ended by NULL */
 	const char *files[4];       /* that contain the absolute path of `base` once */
-	char *copy, *base;          /* the rest is git_rig.c's */
+	char *copy, *base;          /* the rest is private to git_rig.c */
 	pid_t owner;
 	struct git_template *next;
 };

@@ -35,7 +35,7 @@ static void server_read(int fd, struct buf *request)
 			return;
 		request->len += (size_t)got;
 		request->s[request->len] = '\0';
-		if (request->s[0] == 0x16) /* TLS: there will be no end of a head */
+		if (request->s[0] == 0x16) /* TLS: no request head will come */
 			return;
 	}
 }
@@ -50,7 +50,7 @@ static _Noreturn void server_serve(int listener, int log, server_play *play)
 		if (fd < 0)
 			_exit(1);
 		server_read(fd, &request);
-		/* Tests look at no more than the beginning of a giant one. */
+		/* Tests read only the beginning of a giant one. */
 		(void)!write(log, request.s, request.len < 16384 ? request.len : 16384);
 		(void)!write(log, "", 1);
 		play(fd, n, buf_str(&request));

@@ -1,6 +1,6 @@
 /*
- * http_rig.h: a server on loopback, a process of its own, that plays what a test gives it: it reads
- * one request a connection, keeps its text, and lets a function of the test write the answer.
+ * http_rig.h: a server process on loopback. It reads one request per connection, logs its text, and
+ * calls a function of the test to write the answer.
  */
 #ifndef DT_TESTS_HTTP_RIG_H
 #define DT_TESTS_HTTP_RIG_H
@@ -19,7 +19,7 @@ typedef void server_play(int fd, unsigned n, struct str request);
 
 struct server {
 	pid_t pid;
-	int log; /* what the requests were, each ended by a NUL */
+	int log; /* the requests, each ended by a NUL */
 	unsigned port;
 	char url[64];
 };
@@ -27,11 +27,11 @@ extern struct server server;
 
 void server_say(int fd, const char *text);
 
-/* Until the other side has closed: for a server that is silent. */
+/* Waits until the other side has closed: for a server that sends nothing. */
 void server_wait_closed(int fd);
 void server_start(server_play *play);
 
-/* Ends it; all that it was asked comes back, one request after another. */
+/* Ends it; appends all requests, one after another. */
 void server_stop(struct buf *requests);
 void server_plain(int fd, unsigned n, struct str request);
 

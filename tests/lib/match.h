@@ -1,5 +1,5 @@
 /*
- * match.h: what was printed against what should have been.
+ * match.h: compares output with expected output.
  */
 #ifndef DT_TESTS_MATCH_H
 #define DT_TESTS_MATCH_H
@@ -7,7 +7,7 @@
 #include "src/base/buf.h"
 
 /*
- * True when `got` is `want`, where in `want` a line `...` stands for any number of lines, and
+ * True when `got` is `want`, where in `want` a line `...` matches any number of lines, and
  * `[..]` for anything within its line.
  */
 bool match_lines(struct str want, struct str got);

@@ -1,6 +1,6 @@
 /*
  * policy_exec_rig.h: one command line, parsed, checked and run as `policy exec` does it, in a
- * directory of the test's own. What it wrote is in `out`.
+ * directory of the test's own. Its output is in `out`.
  */
 #ifndef DT_TESTS_POLICY_EXEC_RIG_H
 #define DT_TESTS_POLICY_EXEC_RIG_H
@@ -21,37 +21,37 @@ extern struct execution_end execute_end_seen;
 extern struct error execute_err;
 extern struct buf execute_out;
 
-/* Enough for all tests; what a policy may not do is other tests' matter. */
+/* Large enough for all tests; limits are tested elsewhere. */
 void execute_policy(void);
 int execute_begin(void **state);
 int execute_end(void **state);
 
-/* A file of the test's own that gets what the run writes, and is read into `out` afterwards. */
+/* A file for the output of the run, which is read into `out` afterwards. */
 int execute_output(void);
 void execute_parse(const char *text, struct execution *x);
 
-/* Only parsed: what the check before the run would have found is found during it. */
+/* Only parsed: what the check before the run would have denied is denied during it. */
 int execute_parsed(struct execution *x);
 int execute_text(const char *text);
-/* A program of the repository: what it does is up to it, only the kernel's layers hold it. */
+/* A program of the repository, which only the kernel's layers restrict. */
 void execute_probe(const char *text);
 void execute_fifo(const char *name);
 int execute_rig_begin(void **state);
 
-/* As on a host that has none of the layers that end processes. */
+/* As on a host without the layers that end processes. */
 int execute_rig_begin_bare(void **state);
 int execute_rig_finish(void **state);
 
-/* The line with a mark in the environment of what it starts, of this test alone. */
+/* The line with a mark in the environment of its programs, unique to this test. */
 const char *execute_marking(const char *line);
 
-/* Processes that such a line has left. */
+/* The number of processes with that mark. */
 size_t execute_marked(void);
 size_t execute_private_runs(void);
 void execute_assert_no_child(void);
 void execute_assert_out(const char *text);
 
-/* What the run writes into `stop` makes the caller's descriptor readable. */
+/* Output of the run to `stop` makes the caller's descriptor readable. */
 int execute_stopper(void);
 void execute_assert_denied(enum rule rule, const char *word);
 

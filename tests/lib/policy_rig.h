@@ -1,5 +1,5 @@
 /*
- * policy_rig.h: a small repository to ask policies about, with a link that leads out of it:
+ * policy_rig.h: a small repository for policies, with a link to the outside:
  *
  *   BASE/secret  BASE/tree-other/secret
  *   BASE/tree/   README.md Makefile src/{main.c,util.c,h.h} include/ sub/{Makefile,deep.txt} build/
@@ -23,7 +23,7 @@ void rig_use(const char *name);
 /* The policy's texts as a JSON object, as the rows of `policy test` have it. */
 void rig_use_json(const char *text);
 
-/* What comes out for a line at the root, for messages too. */
+/* The result for a line at the root, for messages too. */
 struct verdict rig_ask(const char *line);
 void rig_allowed(const char *line);
 void rig_denied(const char *line, const char *rule);

@@ -1,6 +1,6 @@
 /*
- * policy_tree.h: the tree that the tests of paths work in, with what lies around it: W/tree is the
- * root, W/secret and W/tree-other are outside; tree/inlink leads to tree/sub, tree/esc to /etc.
+ * policy_tree.h: the tree for the tests of paths, and its surroundings: W/tree is the root,
+ * W/secret and W/tree-other are outside; tree/inlink is a link to tree/sub, tree/esc to /etc.
  */
 #ifndef DT_TESTS_POLICY_TREE_H
 #define DT_TESTS_POLICY_TREE_H
@@ -26,7 +26,7 @@ pid_t policy_tree_swap(const char *dir, const char *aside, const char *target);
 
 const char *verdict_text(void);
 
-/* `deny RULE` alone. */
+/* The verdict must be `deny RULE`. */
 void assert_denied_by(enum rule rule, const char *about);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * rebase_rig.h: a bare remote `org/o.git`, a clone `r`, and a worktree `wt` of branch feat/x that
- * has been pushed; main has moved on since.
+ * has been pushed; main has a newer commit.
  */
 #ifndef DT_TESTS_REBASE_RIG_H
 #define DT_TESTS_REBASE_RIG_H
@@ -14,7 +14,7 @@ int rebase_setup(void **state);
 
 #define REBASE_TEST(name) UNIT_TEST(name, rebase_setup, gate_teardown)
 
-/* Somebody else merges `file` into main. */
+/* Another user merges `file` into main. */
 void main_gets(const char *file, const char *text);
 int try_rebase_of(struct rebase_ask *ask);
 int try_rebase(void);

@@ -1,5 +1,6 @@
 /*
- * records_rig.h: a pool whose records, ports and directories a test lays itself, right or wrong.
+ * records_rig.h: a pool whose records, ports and directories a test writes itself, consistent or
+ * not.
  */
 #ifndef DT_TESTS_RECORDS_RIG_H
 #define DT_TESTS_RECORDS_RIG_H
@@ -18,12 +19,12 @@ extern struct pool pool; /* of pool_rig.c */
 int open_pool(void **state);
 int close_pool(void **state);
 
-/* ---- things to find fault with ---- */
+/* ---- inconsistencies ---- */
 
 char *in_pool(const char *name);
 void write_text(const char *path, const char *text);
 
-/* As git makes them: a directory, its pointer, and the admin directory that points back. */
+/* As git creates them: a directory, its pointer, and the admin directory that points back. */
 void make_worktree(const char *repo, const char *path);
 struct allocation record_of(const char *name);
 void put_record(struct allocation of);
@@ -33,7 +34,7 @@ void whole(const char *name, unsigned port);
 pid_t somebody(void);
 void somebody_ends(pid_t pid);
 
-/* While a process is at it nothing is expected; what a dead one left is a leak. */
+/* An operation of a running process is not checked; one of a dead process is a leak. */
 
 #define RECORDS_TEST(name) UNIT_TEST(name, open_pool, close_pool)
 

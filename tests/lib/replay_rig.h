@@ -1,6 +1,6 @@
 /*
- * replay_rig.h: the engine's rig with a look at the history of what it did. Included by the tests
- * of the replay alone.
+ * replay_rig.h: the engine's rig with functions for its history. Included by the tests of the
+ * replay alone.
  */
 #ifndef DT_TESTS_REPLAY_RIG_H
 #define DT_TESTS_REPLAY_RIG_H
@@ -21,10 +21,10 @@ char *at_rev(int64_t rev);
 int64_t last_rev(void);
 void write_by_hand(const char *text);
 
-/* `from` in the document becomes `to`, as an editor does it. */
+/* Replaces `from` in the document by `to`, as an editor does. */
 void replay_edit(const char *from, const char *to);
 
-/* A run that meets all that comes from outside. */
+/* A run with every kind of external input. */
 void a_run(void);
 char *journal_path(void);
 

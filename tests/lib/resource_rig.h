@@ -1,5 +1,5 @@
 /*
- * resource_rig.h: directories of resources for tests, written in few words.
+ * resource_rig.h: short forms for directories of resources.
  */
 #ifndef DT_TESTS_RESOURCE_RIG_H
 #define DT_TESTS_RESOURCE_RIG_H
@@ -19,7 +19,7 @@
 void resource_write(const char *name, const char *text);
 struct resources resource_load_all(const char *dir);
 
-/* All faults, one a line, without the directory. */
+/* All faults, one per line, without the directory. */
 char *resource_faults_text(const struct resources *r);
 struct resources resource_good(const char *text);
 void resource_assert_faults(const char *text, const char *expected);

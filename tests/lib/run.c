@@ -11,7 +11,7 @@
 #include "tests/lib/run.h"
 #include "tests/lib/tap.h"
 
-/* Standard input as a file: the test need not feed and read at the same time. */
+/* Standard input is a file, so that the test need not write and read at the same time. */
 static int input_fd(struct str input)
 {
 	struct error err;

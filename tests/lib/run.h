@@ -1,5 +1,5 @@
 /*
- * run.h: a program run to its end by a test, with what it wrote and how it ended.
+ * run.h: runs a program to its end, and returns its output and exit status.
  */
 #ifndef DT_TESTS_RUN_H
 #define DT_TESTS_RUN_H
@@ -8,11 +8,11 @@
 
 struct run {
 	const char *const *argv; /* NULL-ended; argv[0] is looked up in PATH */
-	const char *cwd;         /* NULL: as the caller */
+	const char *cwd;         /* NULL: the caller's */
 	struct str input;        /* standard input; empty: /dev/null */
 	unsigned limit_s;        /* 0: none; then its process group is killed */
 
-	struct buf out, err; /* what it wrote; run_release() */
+	struct buf out, err; /* its output; run_release() */
 	int status;          /* exit status; 128 + N when signal N ended it */
 	bool timed_out;
 	long peak_kib; /* largest resident size */

@@ -33,7 +33,7 @@ const char *in_outside(const char *name)
 	return path_join(&arena, outside, name);
 }
 
-/* Files of others. */
+/* Other users' files. */
 
 static int read_a_secret(void)
 {
@@ -97,7 +97,7 @@ static int through_proc(void)
 	return close_it(open("/proc/1/root/etc/shadow", O_RDONLY));
 }
 
-/* Of the process that waits for the run's programs: what it was started with is nobody's. */
+/* The process that waits for the run's programs: its environment and arguments are private. */
 static int read_environment(void)
 {
 	pid_t pid = fork();
@@ -121,7 +121,7 @@ static int make_a_device(void)
 	return mknod(in_tree("disk"), S_IFBLK | 0600, makedev(8, 0));
 }
 
-/* What a tree must not have changed in it. */
+/* What must be unchanged in the tree. */
 
 static int write_git_config(void)
 {
@@ -152,7 +152,7 @@ static int write_agent_settings(void)
 
 static int write_through_the_old_descriptor(void)
 {
-	/* The root's own descriptor, whatever its number is. */
+	/* The root's own descriptor, whatever its number. */
 	for (int fd = 3; fd < 64; fd++)
 		if (faccessat(fd, ".git/config", F_OK, 0) == 0)
 			return close_it(openat(fd, ".git/config", O_WRONLY));
@@ -477,7 +477,7 @@ const struct attempt attempts[] = {
 	{"run a program", run_a_program, 0, 0},
 	{"run what was made", run_what_was_made, 0, 0},
 	{"openat2 beneath", look_beneath, 0, 0},
-	/* Last: they change who we are. */
+	/* Last: they change the user of this process. */
 	{"read the first process's environment", read_environment, ~0U, 0},
 	{"be root again, or another", root_again, ~0U, 0},
 };

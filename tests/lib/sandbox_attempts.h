@@ -1,23 +1,23 @@
 /*
- * sandbox_attempts.h: what is tried inside a sandbox, and which layers each refuse it.
+ * sandbox_attempts.h: attempts inside a sandbox, and the layers that refuse each of them.
  */
 #ifndef DT_TESTS_SANDBOX_ATTEMPTS_H
 #define DT_TESTS_SANDBOX_ATTEMPTS_H
 
 #include "tests/lib/sandbox_rig.h"
 
-/* One thing tried inside. Each gives 0 or -1 with errno. */
+/* One attempt. It returns 0 or -1 with errno. */
 struct attempt {
 	const char *name;
 	int (*attempt)(void);
-	unsigned by; /* layers of which each refuses it alone; 0: it must work */
-	int error;   /* where it matters, else 0 */
+	unsigned by; /* layers that each refuse it alone; 0: it must succeed */
+	int error;   /* if it matters, else 0 */
 };
 
 extern const struct attempt attempts[];
 extern const size_t n_attempts;
 
-/* Some of them, and what they are made of. */
+/* Some of them, and their helper functions. */
 int close_it(int fd);
 int from_call(long rc);
 const char *in_tree(const char *name);

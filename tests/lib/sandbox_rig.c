@@ -125,7 +125,8 @@ static int become_nobody(void)
 {
 	if (setresgid(NOBODY, NOBODY, NOBODY) < 0 || setresuid(NOBODY, NOBODY, NOBODY) < 0)
 		return -1;
-	/* As after a login: a process that changed its user may not look at itself in /proc. */
+	/* As after a login: a process that changed its user cannot read its own entries in /proc.
+	 */
 	return prctl(PR_SET_DUMPABLE, 1);
 }
 

@@ -1,6 +1,6 @@
 /*
- * sandbox_rig.h: one run in a sandbox for a test: who runs it, what is tried inside, what came out.
- * A process of its own prepares it, so that a test can do so as another user.
+ * sandbox_rig.h: one run in a sandbox: its user, the attempts inside, the results. A child process
+ * prepares it, so that a test can run as another user.
  */
 #ifndef DT_TESTS_SANDBOX_RIG_H
 #define DT_TESTS_SANDBOX_RIG_H
@@ -17,9 +17,9 @@
 
 enum { ROWS = 96, NOBODY = 65534, FAILED = 90 };
 
-/* What the sandbox and the test share. */
+/* Memory that the sandbox and the test share. */
 struct sandbox_shared {
-	int got[ROWS]; /* errno of each thing tried; 0: it worked */
+	int got[ROWS]; /* errno of each attempt; 0: it succeeded */
 	int number;
 	bool on[LAYERS];
 	char error[1024]; /* of sandbox_prepare() */
@@ -27,7 +27,7 @@ struct sandbox_shared {
 	char report[1024];
 	struct host host;
 	pid_t maker;   /* of the sandbox */
-	pid_t outside; /* a process that runs outside */
+	pid_t outside; /* a process outside the sandbox */
 	int port;      /* a listener outside */
 };
 
@@ -36,7 +36,7 @@ extern struct sandbox_shared *shared;
 struct sandbox_plan {
 	struct policy policy;
 	bool unprivileged;
-	void (*host)(struct host *h); /* changes what the probe said; may be NULL */
+	void (*host)(struct host *h); /* changes the results of the probe; may be NULL */
 	int (*inside)(void);          /* exit status of the run */
 };
 
@@ -44,17 +44,17 @@ extern char *tree, *outside;
 
 struct policy plain_policy(void);
 
-/* Everything for everybody: a test may run as nobody. */
+/* Gives everything to everybody: a test may run as nobody. */
 void give_away(void);
 int sandbox_rig_make(void **state);
 int sandbox_rig_remove(void **state);
 void copy_text(char *out, size_t size, const char *text);
 int wait_for(pid_t pid);
 
-/* The whole life of a sandbox; exit status of what ran in it. */
+/* Prepares, enters and ends a sandbox; returns the exit status of its program. */
 int sandbox_rig_life(const struct sandbox_plan *p);
 
-/* Skips the test where this user cannot be the one that the plan wants. */
+/* Skips the test if this user cannot become the plan's. */
 void sandbox_rig_assume_user(const struct sandbox_plan *p);
 int sandbox_rig_run(const struct sandbox_plan *p);
 

@@ -1,6 +1,6 @@
 /*
- * scratch.h: an arena for the tests of a file, and an empty directory for a test or a group of
- * them, which is removed afterwards.
+ * scratch.h: an arena for the tests of a file, an empty directory for a test or a group of them,
+ * which is removed afterwards, and a count of descriptors that a test leaves open.
  */
 #ifndef DT_TESTS_SCRATCH_H
 #define DT_TESTS_SCRATCH_H

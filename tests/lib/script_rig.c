@@ -4,9 +4,8 @@
 
 struct error exec_err;
 
-char *exec_line; /* what run() gave */
+char *exec_line; /* the result of exec_run() */
 
-/* `gate` is a fifo: `cat gate` waits for open_gate(). */
 int exec_rig_setup(void **state)
 {
 	unsetenv("DEV_TEAM_NOW");
@@ -41,7 +40,7 @@ void exec_document(const char *command, const char *log, unsigned timeout_s)
 	buf_adds(&text, "\n{\"action\":\"" WIRE_AGENT_ACTION "\",\"id\":\"W-1/reviewing/1\","
 			"\"agent\":\"a\",\"skill\":\"s\","
 			"\"" WIRE_WRITES "\":\"Review\",\"" WIRE_FORMAT "\":\"a | b\"}\n");
-	(void)unlink("W-1.events.jsonl"); /* a work item of its own */
+	(void)unlink("W-1.events.jsonl"); /* each test has its own history */
 	tree_write("W-1.md", buf_str(&text));
 }
 

@@ -15,7 +15,7 @@
 #define ID "W-1/validating/1"
 
 extern struct error exec_err;
-extern char *exec_line; /* what exec_run() gave */
+extern char *exec_line; /* the result of exec_run() */
 
 /* `gate` is a fifo: `cat gate` waits for open_gate(). */
 int exec_rig_setup(void **state);

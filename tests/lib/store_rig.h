@@ -1,6 +1,6 @@
 /*
- * store_rig.h: short forms for tests of the file backend. The store is "T" in the directory of the
- * disk that stands in `rig.disk`; its document is doc/T.md.
+ * store_rig.h: short forms for tests of the file backend. The store is "T" on `rig.disk`; its
+ * document is doc/T.md.
  */
 #ifndef DT_TESTS_STORE_RIG_H
 #define DT_TESTS_STORE_RIG_H
@@ -52,10 +52,10 @@ const char *file(const char *path);
 void file_is(const char *path, const char *text);
 bool there(const char *path);
 
-/* What people do. */
+/* Edits by a user. */
 void edit(const char *path, const char *text);
 
-/* Reads the whole log: revisions with "!" for one that ends in damage. */
+/* Reads the whole log: its revisions, with "!" if it ends in damage. */
 const char *history(void);
 
 #endif

@@ -7,16 +7,16 @@
 
 #include "src/base/buf.h"
 
-/* One result; returns `good`. */
+/* Prints one result; returns `good`. */
 bool tap(bool good, const char *fmt, ...) PRINTF(2, 3);
 void tap_skip(const char *name, const char *reason);
-/* Lines of explanation, each with `# ` before it. */
+/* Prints lines of explanation, each after `# `. */
 void tap_note(struct str text);
 void tap_notef(const char *fmt, ...) PRINTF(1, 2);
-/* Prints the plan; the exit status of the program: 1 when a result was bad or there was none. */
+/* Prints the plan; returns the exit status of the program: 1 if a test failed or there was none. */
 int tap_end(void);
 
-/* Ends the test program: something about the rig itself, not the thing tested, is broken. */
+/* Ends the test program because of a fault of the rig, not of the tested code. */
 _Noreturn void die(const char *fmt, ...) PRINTF(1, 2);
 
 #endif

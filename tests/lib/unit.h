@@ -1,5 +1,5 @@
 /*
- * unit.h: what every unit test includes: cmocka (with what it needs before it) and base.
+ * unit.h: included by every unit test: cmocka (with the headers it needs) and base.
  */
 #ifndef DT_TESTS_UNIT_H
 #define DT_TESTS_UNIT_H
@@ -19,7 +19,7 @@
 			assert_memory_equal(got_.p, literal, got_.n);                              \
 	} while (0)
 
-/* The error as people see it. */
+/* The error as it is printed. */
 #define assert_error(e, literal)                                                                   \
 	do {                                                                                       \
 		char line_[2048];                                                                  \

@@ -15,8 +15,8 @@ enum { FILES_MAX = 200 };
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
 /*
- * No unit test survives a power cut, and waiting for the disk is most of the time of many: what is
- * written needs no sync. The disk in memory (tests of the store) has losses of its own.
+ * Files of unit tests need no sync: no test survives a power failure, and many would mostly wait
+ * for the disk. The simulated disk (tests of the store) simulates losses itself.
  */
 int fsync(int fd)
 {
@@ -180,8 +180,8 @@ static bool wait_one(void)
 	return true;
 }
 
-/* Starts the selected files in order, `jobs` at a time, and prints each in its turn. Returns the
- * highest exit status. */
+/* Starts the selected files in order, `jobs` at a time, and prints their results in that order.
+ * Returns the highest exit status. */
 static int run_all(char **words, int jobs)
 {
 	size_t next = 0, printed = 0;

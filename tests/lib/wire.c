@@ -2,7 +2,7 @@
 #include "tests/lib/tree.h"
 #include "tests/lib/wire.h"
 
-/* The word that the text of this header gives to WIRE_NAME; empty when it has none. */
+/* The word that this header defines for WIRE_NAME; empty when there is none. */
 static struct str word_of(struct str header, struct str name)
 {
 	CLEANUP(buf_release) struct buf define = BUF_INIT;

@@ -179,7 +179,7 @@ EXEC_TEST(an_answer_by_another_hand_is_what_counts)
 	assert_string_equal(exec_line, "failed by hand");
 }
 
-EXEC_TEST(an_id_cannot_climb_out_of_the_folder)
+EXEC_TEST(an_id_cannot_climb_out_of_the_directory)
 {
 	exec_document("true", "logs/a.log", 60);
 	sh("mkdir -p in/deep && sed 's|W-1/validating/1|W-1/../../x/1|; "
@@ -201,7 +201,7 @@ static void assert_log_refused(const char *log)
 	assert_false(path_exists("count"));
 }
 
-EXEC_TEST(a_log_lies_in_the_folder_of_the_logs)
+EXEC_TEST(a_log_lies_in_the_directory_of_the_logs)
 {
 	tree_write("keys", STR("mine\n"));
 	assert_log_refused("keys");

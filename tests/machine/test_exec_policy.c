@@ -64,7 +64,7 @@ static int run_bound(const char *policy)
 	return script_run(&arena, "W-1.md", ID, policy, SCRIPT_WAIT_FOREVER, &exec_line, &exec_err);
 }
 
-POLICY_TEST(the_program_gets_policy_folder_limit_report_and_command)
+POLICY_TEST(the_program_gets_policy_directory_limit_report_and_command)
 {
 	bound("");
 	program("echo said; echo '{\"verdict\":\"allow\",\"status\":0}' >\"$report\"");

@@ -70,7 +70,7 @@ INSTRUCTIONS_TEST(the_plugins_own_come_before_the_repositorys_and_the_users)
 	assert_str(found.text, "plugin");
 }
 
-INSTRUCTIONS_TEST(a_name_leads_out_of_no_folder)
+INSTRUCTIONS_TEST(a_name_leads_out_of_no_directory)
 {
 	lay("root/SKILL.md", "outside");
 	assert_int_equal(skill("..", NULL), 0);

@@ -240,7 +240,7 @@ GATE_TEST(of_many_never_two_are_inside)
 	gate_drop(&g);
 }
 
-GATE_TEST(another_state_folder_is_no_way_round)
+GATE_TEST(another_state_directory_is_no_way_round)
 {
 	struct other o = holder(0);
 	struct gate *g;
@@ -353,7 +353,7 @@ static void hold_elsewhere(int ready, void *data)
 	hold(ready, data);
 }
 
-GATE_TEST(a_holder_of_another_state_folder_is_told_of)
+GATE_TEST(a_holder_of_another_state_directory_is_told_of)
 {
 	struct other o = other(hold_elsewhere, NULL);
 	struct gate_holder h;

@@ -474,7 +474,7 @@ SIM_TEST(a_sync_does_not_repair_one_that_failed)
 	case_disk->ops->close(f);
 }
 
-SIM_TEST(a_new_file_may_be_gone_until_its_folder_is_synced)
+SIM_TEST(a_new_file_may_be_gone_until_its_directory_is_synced)
 {
 	case_put("doc", STR("1"));
 	cut_power(names_picture);
@@ -551,8 +551,8 @@ SIM_TEST(unordered_names_come_back_in_any_choice)
 	assert_true(was_seen("1,3"));
 }
 
-/* Only the folder that is synced. */
-SIM_TEST(a_sync_of_another_folder_keeps_nothing)
+/* Only the directory that is synced. */
+SIM_TEST(a_sync_of_another_directory_keeps_nothing)
 {
 	struct error err;
 

@@ -24,7 +24,7 @@ static void ask(const struct row *rows)
 	}
 }
 
-TEST(the_folder_is_followed)
+TEST(the_directory_is_followed)
 {
 	static const struct row rows[] = {
 		{"cd src && cat main.c", NULL},
@@ -264,7 +264,7 @@ TEST(values_that_double_come_to_an_end)
 	rig_denied(text.s, "limit");
 }
 
-TEST(a_folder_by_another_name_has_no_way_up)
+TEST(a_directory_by_another_name_has_no_way_up)
 {
 	struct verdict v;
 	struct node *tree;
@@ -283,7 +283,7 @@ TEST(a_folder_by_another_name_has_no_way_up)
 		0);
 }
 
-TEST(the_folder_one_is_in_is_not_moved)
+TEST(the_directory_one_is_in_is_not_moved)
 {
 	static const struct row rows[] = {
 		{"mkdir -p g/h && cd g/h && mv ../h ../../h && ls", "cwd"},

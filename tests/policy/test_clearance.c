@@ -57,7 +57,7 @@ SCRATCH_TEST(without_the_file_nothing_is_configured)
 
 	assert_int_equal(clearance_load(&arena, at("none.yaml"), &c, &there, &err), 0);
 	assert_false(there);
-	/* A folder in its place is no absence. */
+	/* A directory in its place is no absence. */
 	assert_int_equal(clearance_load(&arena, base, &c, &there, &err), -1);
 	assert_true(there);
 }

@@ -27,7 +27,7 @@ static void git(const char *const *argv)
 
 TEST(is_empty_of_blanks)
 {
-	/* `a b` is an empty folder: its name is put out only where all names are. */
+	/* `a b` is an empty directory: its name is put out only where all names are. */
 	rig_allowed("find . -name '*.c' | xargs cat");
 	rig_denied("find . -type d | xargs ls -d", "wrapper");
 	rig_allowed("find . -type d -print0 | xargs -0 ls -d");
@@ -88,7 +88,7 @@ TEST(follows_links_that_are_found)
 	assert_int_equal(unlink(at("tree/sub/in.md")), 0);
 }
 
-TEST(compares_folders_without_links)
+TEST(compares_directories_without_links)
 {
 	rig_allowed("diff -r src sub");
 	assert_int_equal(symlink("../README.md", at("tree/sub/in.md")), 0);
@@ -193,7 +193,7 @@ TEST(keeps_what_is_protected)
 	assert_int_equal(rmdir(at("tree/sub/.Claude")), 0);
 }
 
-TEST(moves_folders_without_climbing_links)
+TEST(moves_directories_without_climbing_links)
 {
 	struct error err = {0};
 

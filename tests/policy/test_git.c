@@ -133,8 +133,8 @@ UNIT_TEST(the_policy_may_name_further_settings, rig_make, rig_remove)
 	rig_denied("git -c filter.lfs.smudge=x checkout .", "git.config");
 }
 
-/* git reads the settings of a folder that looks like a repository, whoever made it. */
-UNIT_TEST(a_folder_that_looks_like_a_repository_is_refused, rig_make, rig_remove)
+/* git reads the settings of a directory that looks like a repository, whoever made it. */
+UNIT_TEST(a_directory_that_looks_like_a_repository_is_refused, rig_make, rig_remove)
 {
 	struct error err = {0};
 

@@ -141,7 +141,7 @@ POLICY_TREE_TEST(an_option_is_no_match)
 	gives("src", "./*rf", "./-rf\n");
 }
 
-POLICY_TREE_TEST(a_readable_folder_outside_is_listed)
+POLICY_TREE_TEST(a_readable_directory_outside_is_listed)
 {
 	policy.read = (struct texts){(const char *[]){at("tree-other")}, 1};
 	gives("", at("tree-other/s*"), arena_printf(&arena, "%s\n", at("tree-other/secret")));

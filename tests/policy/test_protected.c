@@ -154,7 +154,7 @@ KEPT_TEST(links_in_their_place_are_not_followed)
 	assert_sh("ls -A victim", "keep\nsettings.json\n");
 }
 
-KEPT_TEST(a_folder_on_the_way_that_became_a_link_is_made_anew)
+KEPT_TEST(a_directory_on_the_way_that_became_a_link_is_made_anew)
 {
 	policy.protect = (struct texts){(const char *[]){"a/b/keep", "none/x"}, 2};
 	policy_tree_put("tree/a/b/keep", "x");
@@ -286,7 +286,7 @@ KEPT_TEST(hooks_that_worktrees_share_are_put_back)
 	sh("git -C w commit -q --allow-empty -m y && git -C w status >/dev/null");
 }
 
-KEPT_TEST(confined_runs_leave_the_shared_folder_to_others)
+KEPT_TEST(confined_runs_leave_the_shared_directory_to_others)
 {
 	make_linked();
 	remember_with(false, true);
@@ -337,7 +337,7 @@ KEPT_TEST(a_flood_is_taken_away_whole)
 	protected_release(&kept);
 }
 
-KEPT_TEST(nothing_outside_is_touched_while_folders_are_swapped)
+KEPT_TEST(nothing_outside_is_touched_while_directories_are_swapped)
 {
 	pid_t child;
 

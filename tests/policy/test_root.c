@@ -1,4 +1,4 @@
-/* What the boundary is: the folder itself, and the git folder that belongs to it. */
+/* What the boundary is: the directory itself, and the git directory that belongs to it. */
 #include "tests/lib/policy_tree.h"
 
 static void guarded(const char *path)
@@ -12,7 +12,7 @@ static void guarded(const char *path)
 	assert_denied_by(RULE_PATH_PROTECTED, path);
 }
 
-POLICY_TREE_TEST(the_folder_that_a_git_file_names_is_protected)
+POLICY_TREE_TEST(the_directory_that_a_git_file_names_is_protected)
 {
 	tree_mkdirs(at("bare/.store"));
 	policy_tree_put("bare/.git", "gitdir: ./.store\n");
@@ -90,8 +90,8 @@ POLICY_TREE_TEST(a_worktree_that_is_not_pointed_back_at_has_no_repository)
 	assert_null(root.common_dir);
 }
 
-/* A folder below the root that claims to be another repository's worktree. */
-POLICY_TREE_TEST(another_repository_is_not_opened_by_a_forged_folder)
+/* A directory below the root that claims to be another repository's worktree. */
+POLICY_TREE_TEST(another_repository_is_not_opened_by_a_forged_directory)
 {
 	make_linked(at("w/.git"));
 	tree_mkdirs(at("w/forged/worktrees/w"));

@@ -248,7 +248,7 @@ POLICY_TREE_TEST(what_a_protected_link_leads_to_is_protected)
 	assert_int_equal(ask("", "dotfiles/x", ACCESS_WRITE, false), 0);
 }
 
-POLICY_TREE_TEST(folders_of_the_policy_may_be_read)
+POLICY_TREE_TEST(directories_of_the_policy_may_be_read)
 {
 	link_to("usr", "usr-link");
 	tree_mkdirs(at("usr/include"));
@@ -385,7 +385,7 @@ POLICY_TREE_TEST(the_root_by_another_name_is_the_root)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-POLICY_TREE_TEST(a_folder_swapped_for_a_link_is_never_taken_for_inside)
+POLICY_TREE_TEST(a_directory_swapped_for_a_link_is_never_taken_for_inside)
 {
 	unsigned inside = 0, denied = 0;
 	const char *real = at("tree/sub/secret");

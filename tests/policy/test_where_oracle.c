@@ -11,9 +11,9 @@ enum { PATHS = 6000 };
 static const char *const parts[] = {"a", "b", "c", "d", "f", "g", "h", ".", "..", "..", "", "l1",
 	"l2", "l3", "l4", "l5", "l6", "l7", "l8", "l9", "new", "new2", "tree", "out", "secret",
 	"back", ".x"};
-static const char *const folders[] = {"", "a", "a/b", "d", ".x"};
+static const char *const directories[] = {"", "a", "a/b", "d", ".x"};
 
-/* What `{}` stands for is the folder of the test. */
+/* What `{}` stands for is the directory of the test. */
 static const char *const links[][2] = {{"tree/l1", "a"}, {"tree/l2", "../out"},
 	{"tree/l3", "a/b/.."}, {"tree/l4", "l1/b"}, {"tree/a/l5", "../d"}, {"tree/a/l6", ".."},
 	{"tree/a/b/l7", "../../../out/a"}, {"tree/l8", "{}/tree/a"}, {"tree/l9", "nowhere"},
@@ -136,7 +136,7 @@ UNIT_TEST(the_c_library_agrees_on_where_paths_lead, lay_out, policy_tree_remove)
 	unsigned inside = 0;
 
 	for (unsigned i = 0; i < PATHS; i++) {
-		const char *cwd = folders[roll(&seed, COUNT(folders))];
+		const char *cwd = directories[roll(&seed, COUNT(directories))];
 
 		compare(cwd, make_path(&seed), &inside);
 	}

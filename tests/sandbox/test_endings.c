@@ -1,12 +1,12 @@
 /*
- * How runs end: at their time, by the caller, by a denial; and what they must not take with them.
- * Where something must have happened first, the run itself says so through a FIFO.
+ * How runs end: by their time limit, by the caller, by a denial; and what they must not end. The
+ * run reports through a FIFO when it is in the state that a test needs.
  */
 #include <poll.h>
 #include <signal.h>
 #include "tests/lib/policy_exec_rig.h"
 
-/* It has left the session, does not listen, and holds none of the pipes. */
+/* It has left the session, ignores signals, and holds none of the pipes. */
 static const char unruly[] =
 	"setsid sh -c 'trap \"\" TERM HUP INT; exec </dev/null >/dev/null 2>&1;"
 	" echo ready > ready; read x < never' & read x < ready; cat never";
@@ -193,7 +193,7 @@ static _Noreturn void run_until_killed(int in, int other)
 	_exit(execute_parsed(&x) < 0);
 }
 
-/* Its standard input is a pipe: the last process that has it is gone when writing fails. */
+/* Its standard input is a pipe: when writing fails, the last process that has it has ended. */
 EXECUTE_TEST(a_killed_caller_takes_its_run_with_it)
 {
 	int ends[2], raw, ready;
@@ -215,7 +215,7 @@ EXECUTE_TEST(a_killed_caller_takes_its_run_with_it)
 	if (pid == 0)
 		run_until_killed(ends[0], ends[1]);
 	close(ends[0]);
-	ready = open(at("tree/ready"), O_RDONLY | O_CLOEXEC); /* until somebody writes */
+	ready = open(at("tree/ready"), O_RDONLY | O_CLOEXEC); /* blocks until a writer opens it */
 	assert_true(ready >= 0);
 	close(ready);
 	assert_int_equal(kill(pid, SIGKILL), 0);

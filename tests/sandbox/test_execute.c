@@ -1,5 +1,6 @@
 /*
- * Runs, from the outside: what they get and what they leave. How they end: test_endings.c.
+ * Runs, seen from the outside: their environment and what they leave behind. How they end:
+ * test_endings.c.
  */
 #include <signal.h>
 #include <linux/filter.h>
@@ -96,10 +97,10 @@ EXECUTE_TEST(no_descriptor_is_inherited)
 		execute_text("./probe; { ./probe; } < probe | cat; ./probe 2>&1 > list"), 0);
 	for (size_t i = 0; i < COUNT(extra); i++)
 		close(extra[i]);
-	execute_assert_out("0\n1\n2\n3\n0\n1\n2\n3\n"); /* 3 is the folder that ls reads */
+	execute_assert_out("0\n1\n2\n3\n0\n1\n2\n3\n"); /* 3 is the directory that ls reads */
 }
 
-/* A kernel, or whoever confines us, may have no close_range(2). */
+/* A kernel or a container may refuse close_range(2). */
 static int refuse_close_range(void)
 {
 	struct sock_filter code[] = {
@@ -150,7 +151,7 @@ EXECUTE_TEST(standard_input_is_empty_or_given)
 	assert_int_equal(execute_parsed(&x), 0);
 	close(x.in);
 	execute_assert_out("given\n");
-	x.in = open("/dev/null", O_WRONLY | O_CLOEXEC); /* as one that came closed */
+	x.in = open("/dev/null", O_WRONLY | O_CLOEXEC); /* started with it closed */
 	assert_int_equal(execute_parsed(&x), 0);
 	close(x.in);
 	execute_assert_out("");
@@ -172,7 +173,7 @@ EXECUTE_TEST(files_are_no_others_to_write)
 	umask(mask);
 }
 
-EXECUTE_TEST_TWICE(private_folders_go_with_the_run)
+EXECUTE_TEST_TWICE(private_directories_go_with_the_run)
 {
 	tree_write(at("tree/kept/file"), STR("kept"));
 	execute_probe(
@@ -199,7 +200,7 @@ EXECUTE_TEST(what_a_killed_run_left_is_removed_by_the_next)
 	assert_int_equal(execute_private_runs(), 0);
 }
 
-EXECUTE_TEST(a_folder_of_somebody_else_is_left_alone)
+EXECUTE_TEST(a_directory_of_somebody_else_is_left_alone)
 {
 	char *theirs = at(arena_printf(&arena, "private/dev-team-%u", (unsigned)geteuid()));
 	size_t before;
@@ -231,7 +232,7 @@ EXECUTE_TEST(a_required_layer_that_is_not_there_is_an_error)
 	assert_int_equal(execute_private_runs(), 0);
 }
 
-EXECUTE_TEST(another_user_finds_its_folders)
+EXECUTE_TEST(another_user_finds_its_directories)
 {
 	if (geteuid() != 0) {
 		print_message("only root can run a command as somebody else\n");
@@ -261,7 +262,7 @@ EXECUTE_TEST(who_commits_is_the_caller)
 	execute_assert_out("Some One one@example.org\n");
 }
 
-/* Mounts refuse to have it moved; without them it is put back. */
+/* Mounts prevent it from being moved; without them it is put back. */
 EXECUTE_TEST_TWICE(a_protected_file_stays_where_it_was)
 {
 	static const char *const protect[] = {"conf/deep/x"};

@@ -1,7 +1,6 @@
 /*
- * The interpreter against bash: each line is run by both in a fresh copy of the same folder, and
- * both must write the same and end with the same status. Where there is no bash the table says what
- * it would have done.
+ * The interpreter against bash: each line is run by both in a fresh copy of the same directory, and
+ * both must write the same and end with the same status. Without bash the table has its results.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +47,7 @@ static void make_fixture(const char *dir)
 		tree_write(path_join(&arena, dir, files[i][0]), str_of(files[i][1]));
 }
 
-/* What a process that interprets the line wrote to standard output, or the denial. */
+/* Standard output of a process that interprets the line, or the denial. */
 struct result {
 	struct buf out;
 	int status;

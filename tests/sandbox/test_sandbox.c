@@ -2,7 +2,7 @@
 #include <sys/un.h>
 #include "tests/lib/sandbox_attempts.h"
 
-/* What no layer that is on would refuse is not tried: it would work. */
+/* Attempts that no active layer refuses are left out: they would succeed. */
 static bool tried(const struct attempt *t)
 {
 	unsigned on = 0;
@@ -24,7 +24,7 @@ static int try_each(void)
 	return 0;
 }
 
-/* Sockets and a process outside, to be reached or not. */
+/* Sockets and a process outside, as targets. */
 struct lures {
 	int tcp, path, abstract;
 	pid_t pid;
@@ -71,7 +71,7 @@ static void lures_take(struct lures *l)
 	close(l->tcp);
 	close(l->path);
 	close(l->abstract);
-	/* Were it gone, there would be nobody to end. */
+	/* Without it there would be no process to end. */
 	assert_int_equal(kill(l->pid, SIGKILL), 0);
 	assert_int_equal(wait_for(l->pid), 128 + SIGKILL);
 }
@@ -82,7 +82,7 @@ static bool as_expected(const struct attempt *t, int got, bool unprivileged)
 		return true;
 	if (!t->by)
 		return got == 0;
-	/* What the user may not do anyway may be refused by somebody else first. */
+	/* What the user may not do anyway may be refused for another reason first. */
 	return got != 0 && (!t->error || got == t->error || unprivileged);
 }
 
@@ -128,7 +128,7 @@ static void try_with(struct sandbox_plan *p)
 	outside_is_untouched();
 }
 
-/* Each layer that is not there on this host is said. */
+/* Each layer that is missing on this host is reported. */
 static void say_absent(void)
 {
 	for (int l = 0; l < LAYERS; l++)
@@ -165,7 +165,7 @@ SANDBOX_TEST(after_a_drop_the_user_is_another)
 	try_with(&p);
 }
 
-/* Every set of the four layers that can stand alone. */
+/* Every set of the four layers that work alone. */
 static void try_sets(bool unprivileged)
 {
 	static const enum layer four[] = {
@@ -177,7 +177,7 @@ static void try_sets(bool unprivileged)
 
 		for (size_t i = 0; i < COUNT(four); i++)
 			p.policy.layers[four[i]] = set & (1U << i) ? NEED_OFF : NEED_BEST_EFFORT;
-		/* With neither of the two that bound files there is nothing to look at. */
+		/* Without either of the two that restrict files there is nothing to test. */
 		if ((set & 9) == 9)
 			continue;
 		sandbox_rig_remove(&state);
@@ -211,7 +211,7 @@ static int write_and_read(void)
 	return read_outside() == 0;
 }
 
-/* Landlock alone is left to bound files. */
+/* Only Landlock is left to restrict files. */
 static void without_mounts(struct sandbox_plan *p)
 {
 	host_probe(&shared->host);
@@ -223,7 +223,7 @@ static void without_mounts(struct sandbox_plan *p)
 	assert_int_equal(sandbox_rig_run(p), 0);
 }
 
-/* One of the two that bound files must be there. */
+/* One of the two that restrict files must be active. */
 static void with_all(struct sandbox_plan *p)
 {
 	host_probe(&shared->host);
@@ -315,7 +315,7 @@ SANDBOX_TEST(a_policy_with_network_connects)
 	assert_non_null(strstr(shared->report, "\"network\":\"off: the policy has it\""));
 }
 
-/* A policy that does not write. */
+/* A policy without write access. */
 static int only_read(void)
 {
 	if (write_inside() == 0 || close_it(open(in_tree("file"), O_WRONLY)) == 0)
@@ -339,7 +339,7 @@ static int read_more(void)
 	return close_it(open(in_outside("canary"), O_RDONLY)) < 0 || write_outside() == 0;
 }
 
-SANDBOX_TEST(more_folders_can_be_read)
+SANDBOX_TEST(more_directories_can_be_read)
 {
 	struct sandbox_plan p = {.policy = plain_policy(), .inside = read_more};
 
@@ -348,7 +348,7 @@ SANDBOX_TEST(more_folders_can_be_read)
 	without_mounts(&p);
 }
 
-/* The folder above what is protected can neither be moved nor the file in it be written. */
+/* The directory above a protected file cannot be moved, nor the file in it be written. */
 static int move_the_way(void)
 {
 	if (rename(in_tree("conf/deep"), in_tree("conf/other")) == 0 ||

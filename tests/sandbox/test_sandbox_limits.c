@@ -1,7 +1,7 @@
 #include <dirent.h>
 #include "tests/lib/sandbox_rig.h"
 
-/* Children without end: how many there were when there could be no more. They end with us. */
+/* Forks until it fails, and reports the number of children. They end with this process. */
 static int fork_bomb(void)
 {
 	int held[2];
@@ -62,7 +62,7 @@ SANDBOX_TEST(processes_are_counted_on_older_kernels)
 
 static int held[2];
 
-/* A grandchild in a session of its own, that holds the pipe. */
+/* A grandchild in a session of its own, which holds the pipe. */
 static int leave_one_behind(void)
 {
 	pid_t pid = fork();
@@ -91,7 +91,7 @@ SANDBOX_TEST(nothing_is_left_when_the_first_process_ends)
 	}
 	assert_int_equal(sandbox_rig_run(&p), 0);
 	close(held[1]);
-	/* Ends when the last writer is gone; would wait for ever for one that is not. */
+	/* Returns when the last writer has ended; would wait for ever for one that has not. */
 	assert_int_equal(read(held[0], &byte, 1), 0);
 	close(held[0]);
 }
@@ -124,7 +124,7 @@ static void groups_that_kill(struct host *h)
 		h->layers[LAYER_CGROUP].state = LAYER_PARTIAL;
 }
 
-/* Without a PID namespace it is the group that is ended, of either version. */
+/* Without a PID namespace the cgroup is ended, of either version. */
 static void nothing_is_left_of_a_group(void (*host)(struct host *h))
 {
 	struct sandbox_plan p = {

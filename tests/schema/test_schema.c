@@ -1,4 +1,4 @@
-/* Schemas: every keyword, what is refused where one is compiled, places, texts, hostile ones. */
+/* Schemas: every keyword, compile errors, positions, texts, hostile schemas. */
 #include "tests/lib/unit.h"
 #include "src/schema/schema.h"
 #include "tests/lib/scratch.h"
@@ -281,7 +281,7 @@ TEST(at_most_a_hundred_are_listed_and_all_counted)
 	buf_release(&b);
 }
 
-/* Forms within forms: each level asks the one below it twice. */
+/* Nested forms: each level refers twice to the one below it. */
 TEST(too_much_work_is_a_fault)
 {
 	struct buf b = BUF_INIT;

@@ -98,7 +98,7 @@ TEST(every_difference_is_seen)
 				fail_msg("'%s' and '%s'", texts[i], texts[j]);
 }
 
-/* The parser's last question, put to trees that have lost something. */
+/* The parser's last check, applied to trees with missing parts. */
 TEST(a_tree_that_lost_something_is_no_proof)
 {
 	struct verdict v = {0};

@@ -76,7 +76,7 @@ TEST(the_first_denial_stays)
 	assert_string_equal(line(&v), "deny name.listed 3-9: first");
 }
 
-/* A word could else end the line, colour the terminal or turn the text around. */
+/* Otherwise a word could end the line, colour the terminal or reverse the text. */
 TEST(hostile_words_cannot_break_the_line)
 {
 	struct verdict v = {0};

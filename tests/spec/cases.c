@@ -84,7 +84,7 @@ static int read_block(struct parser *p, struct str opening, struct block *b)
 	}
 }
 
-/* A stderr block speaks of the console block right before it. */
+/* A stderr block belongs to the console block right before it. */
 static int add_block(struct parser *p, struct spec_case *c, const struct block *b)
 {
 	if (b->kind == BLOCK_STDERR && (!c->n || c->blocks[c->n - 1].kind != BLOCK_CONSOLE))

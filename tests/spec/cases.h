@@ -1,6 +1,6 @@
 /*
- * cases.h: a file of spec cases (tests/spec/README.md) read into blocks. Everything that the format
- * does not know is a fault: a block that is skipped in silence tests nothing.
+ * cases.h: a file of spec cases (tests/spec/README.md) read into blocks. Anything unknown to the
+ * format is a fault: a block that is silently skipped tests nothing.
  *
  * Ownership: texts borrow from the file's text, arrays live in the arena.
  */

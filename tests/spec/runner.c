@@ -2,7 +2,7 @@
  * Runs the cases of markdown files (tests/spec/README.md) and prints TAP.
  *
  *     runner FILE.md...                cases that must hold
- *     runner --must-fail FILE.md...    cases that must not: each says "fails with: TEXT"
+ *     runner --must-fail FILE.md...    cases that must fail: each says "fails with: TEXT"
  */
 #include <errno.h>
 #include <limits.h>
@@ -26,10 +26,10 @@ struct rig {
 struct play {
 	const struct rig *rig;
 	const char *file;
-	char *dir; /* the scratch folder */
+	char *dir; /* the scratch directory */
 	struct arena arena;
 	struct buf errors; /* standard error of the last console block */
-	struct buf fault;  /* what is wrong; empty: nothing */
+	struct buf fault;  /* the failures; empty: none */
 };
 
 static void set_environment(const struct play *p)
@@ -80,7 +80,7 @@ static void end(struct play *p, const struct rig *rig)
 	arena_release(&p->arena);
 }
 
-/* Output as cases write it: the scratch folder is $DIR, a missing last newline is visible. */
+/* Output as cases write it: the scratch directory is $DIR, a missing last newline is visible. */
 static struct str portable(struct play *p, struct str text)
 {
 	CLEANUP(buf_release) struct buf one = BUF_INIT, two = BUF_INIT;
@@ -142,7 +142,7 @@ static bool play_console(struct play *p, const struct block *b, const struct blo
 	return compare(p, b->line, "standard error", want, portable(p, buf_str(&p->errors)));
 }
 
-/* A path of a block: below the scratch folder. */
+/* A path of a block: below the scratch directory. */
 static char *place(struct play *p, struct str path)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;

@@ -1,5 +1,4 @@
-/* The states that one agent serves: debugging, researching, implementing; and the table of steps.
- */
+/* The states with one agent: debugging, researching, implementing; and the table of steps. */
 #include "tests/lib/step_rig.h"
 
 STEP_TEST(debugging_asks_the_debugger_for_a_report)

@@ -1,4 +1,4 @@
-/* What is validated and mended: validating, fixing, fixing-pr. */
+/* Validation and fixes: validating, fixing, fixing-pr. */
 #include "tests/lib/step_rig.h"
 
 STEP_TEST(validating_runs_the_repositorys_own_script)

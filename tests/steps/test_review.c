@@ -1,4 +1,4 @@
-/* Who judges the work: reviewing, signoff. */
+/* Reviews: reviewing, signoff. */
 #include "tests/lib/step_rig.h"
 
 #define URL     "https://github.com/o/r/pull/7"
@@ -63,7 +63,7 @@ STEP_TEST(reviewing_with_a_pr_url_asks_the_reviewer)
 	assert_agent(0, "reviewer", "reviewer-review", "ADR-7", WIRE_BRIEF, WIRE_NOTES, VERDICT);
 }
 
-/* What the notes say, and the trigger that it means. */
+/* The notes of the reviewer, and the trigger that results. */
 static void judged(const char *notes, const char *word, const char *trigger)
 {
 	CLEANUP(buf_release) struct buf sections = BUF_INIT;
@@ -198,7 +198,7 @@ STEP_TEST(signoff_failures_are_joined_and_become_notes_and_last_failure)
 	assert_sections_are_cleared();
 }
 
-/* One of the three is bad: which, and what it says. */
+/* One of the three is invalid: which one, and its text. */
 static void rejects(const char *review, const char *research, const char *build)
 {
 	CLEANUP(buf_release) struct buf sections = BUF_INIT;

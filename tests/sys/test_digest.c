@@ -1,12 +1,12 @@
 /*
- * Known values are those of the library's own tool, `xxhsum -H2`: every way that the function has
- * for texts of some length is among them.
+ * Known values come from the library's own tool, `xxhsum -H2`, and cover every code path for the
+ * length of a text.
  */
 #include "src/sys/digest.h"
 #include "tests/lib/unit.h"
 
 static const struct {
-	size_t n; /* so many times the letter a */
+	size_t n; /* repetitions of the letter a */
 	const char *sum;
 } known[] = {
 	{0, "99aa06d3014798d86001c324468d497f"},
@@ -54,7 +54,7 @@ TEST(nothing_has_a_sum_too)
 	assert_string_equal(sum, "99aa06d3014798d86001c324468d497f");
 }
 
-/* Wherever a text is cut in two, its sum stays. */
+/* A text in two parts has the same sum. */
 TEST(two_texts_have_the_sum_of_the_whole)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;

@@ -1,7 +1,7 @@
 #include "src/sys/git.h"
 #include "tests/lib/git_rig.h"
 
-/* A `gh` that prints `said` and ends with `status`; with said NULL, none. */
+/* A `gh` that prints `said` and exits with `status`; said NULL: no `gh`. */
 static int checks(const char *said, int status, char **text)
 {
 	CLEANUP(base_free) char *before = strdup(getenv("PATH"));

@@ -49,7 +49,7 @@ GIT_TEST(a_repository_of_another_user_is_called_one)
 	char *root;
 
 	if (geteuid() != 0)
-		skip(); /* to give a file away takes root */
+		skip(); /* only root can give a file away */
 	sh("mkdir r/sub && chown -R 12345:12345 r");
 	assert_int_equal(git_root(&arena, at("r/sub"), &root, &err), -1);
 	assert_int_equal(err.code, ERR_STATE);
@@ -91,7 +91,7 @@ GIT_TEST(without_origin_there_is_no_slug)
 	assert_null(strstr(err.text, "secret"));
 }
 
-/* What this program does when it is called with a word. */
+/* The actions of this program when it is called with a word. */
 static int probe(void)
 {
 	char *version;
@@ -102,7 +102,7 @@ static int probe(void)
 	return err.code;
 }
 
-/* This program again, where the library in the first place is an empty file. */
+/* Starts this program again, where the first library found is an empty file. */
 GIT_TEST(without_the_library_the_error_names_it)
 {
 	CLEANUP(buf_release) struct buf said = BUF_INIT;

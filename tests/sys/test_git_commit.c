@@ -235,7 +235,7 @@ GIT_TEST(in_a_linked_work_tree_its_own_files_are_committed)
 	assert_sh("git -C w log -1 --format=%s && git -C r status --porcelain", "in w\n M a\n");
 }
 
-/* Instead of sleeping, the wait for the index ends the other git. */
+/* In place of the sleep, the wait for the index ends the other git. */
 int nanosleep(const struct timespec *wanted, struct timespec *left)
 {
 	(void)wanted, (void)left;

@@ -71,7 +71,7 @@ SCRATCH_TEST(no_repository_is_no_url)
 	assert_false(git_config_origin(base, &url));
 }
 
-/* Who commits, by the files of a caller with that HOME: `NAME <EMAIL>`, "" for nobody. */
+/* The committer according to the files of a caller with that HOME: `NAME <EMAIL>`, "" for none. */
 static void commits(const char *want)
 {
 	CLEANUP(buf_release) struct buf name = BUF_INIT;

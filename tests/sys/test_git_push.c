@@ -103,7 +103,7 @@ GIT_TEST(secrets_in_a_url_are_not_told)
 	assert_null(strstr(err.text, "s3cret"));
 }
 
-/* The false ssh says what it was called with. */
+/* The fake ssh prints its arguments. */
 GIT_TEST(ssh_never_asks_unless_the_user_has_a_command_of_their_own)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
@@ -128,7 +128,7 @@ GIT_TEST(ssh_never_asks_unless_the_user_has_a_command_of_their_own)
 	setenv("PATH", before, 1);
 }
 
-/* A remote helper that wants a password of git's own asking, as https does. */
+/* A remote helper that asks git for a password, as https does. */
 GIT_TEST(nothing_pops_up_to_ask_for_a_password)
 {
 	CLEANUP(base_free) char *before = strdup(getenv("PATH"));
@@ -152,7 +152,7 @@ GIT_TEST(nothing_pops_up_to_ask_for_a_password)
 	assert_sh("cat helped", "helped get\n");
 }
 
-/* As a hook that calls us has it. */
+/* The environment of a hook that calls this program. */
 GIT_TEST(the_callers_git_variables_do_not_lead_a_push_astray)
 {
 	sh("git init -q other && cd r && git checkout -qb work && git commit -q --allow-empty -m "

@@ -167,7 +167,7 @@ TEST(a_request_is_sent_as_it_was_given)
 	assert_non_null(strstr(asked.s, "\r\n\r\n{\"a\":1}"));
 }
 
-/* A body that one write does not take, with bytes of all kinds. */
+/* A body too large for one write, with bytes of all kinds. */
 TEST(a_long_body_arrives_whole)
 {
 	CLEANUP(buf_release) struct buf body = BUF_INIT, asked = BUF_INIT;
@@ -345,4 +345,4 @@ TEST(who_is_not_there_is_unreachable)
 	server_stop(NULL);
 }
 
-/* A certificate that nobody vouches for, and the same one once somebody does. */
+/* A certificate without a trusted issuer, and the same one with it. */

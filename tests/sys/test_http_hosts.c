@@ -1,4 +1,4 @@
-/* Whom a request is sent to: certificates, addresses, what is no URL. */
+/* The receiver of a request: certificates, addresses, invalid URLs. */
 #include <fcntl.h>
 #include "tests/lib/http_rig.h"
 #include "tests/lib/scratch.h"

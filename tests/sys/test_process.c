@@ -228,7 +228,7 @@ PROCESS_TEST(nothing_in_the_background_outlives_the_program)
 	assert_no_child();
 }
 
-/* The inner shell says its number once it has left the session; the outer one ends only then. */
+/* The inner shell prints its number once it has left the session; only then the outer one ends. */
 PROCESS_TEST(a_daemon_is_ended_too)
 {
 	assert_int_equal(shell("setsid sh -c 'echo $$; exec sleep 1000' >p.$$ & "
@@ -295,7 +295,7 @@ PROCESS_TEST(a_program_has_no_terminal_and_its_own_group)
 
 PROCESS_TEST(signals_are_as_at_a_login)
 {
-	/* glibc keeps 32 and 33 to itself; a program that make started has them ignored. */
+	/* glibc reserves 32 and 33; a program that make started has them ignored. */
 	const unsigned long long ours = ~(3ull << 31);
 	unsigned long long blocked, ignored;
 	sigset_t set, before;
@@ -339,7 +339,7 @@ PROCESS_TEST(it_works_without_standard_streams)
 	assert_int_equal(status, 0);
 }
 
-/* The pipe's other end is held by the program alone: its end of file is the program's end. */
+/* The program alone holds the other end of the pipe: end of file is the program's end. */
 PROCESS_TEST(when_the_caller_dies_the_program_dies)
 {
 	const char *argv[] = {"/bin/sh", "-c", "echo; exec sleep 1000", NULL};
@@ -386,7 +386,7 @@ PROCESS_TEST(a_process_is_named_by_pid_and_start)
 	assert_false(b.unborn);
 }
 
-/* As one killed by hand, or for want of memory, between its fork and its program. */
+/* As if killed by hand, or for lack of memory, between its fork and its exec. */
 PROCESS_TEST(a_fork_that_never_became_a_program_can_be_told)
 {
 	struct process_info info;

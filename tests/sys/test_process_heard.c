@@ -3,12 +3,12 @@
 #include "src/sys/process.h"
 #include "tests/lib/scratch.h"
 
-/* What a listener heard. */
+/* The output that a listener received. */
 struct heard {
 	struct buf out, errors;
-	size_t enough; /* bytes of stdout after which it wants no more; 0: all */
+	size_t enough; /* bytes of stdout after which it ends the program; 0: never */
 	unsigned ticks;
-	const char *at_tick; /* a file that is made then */
+	const char *at_tick; /* a fifo that it opens at each tick */
 };
 
 static struct process_end end;

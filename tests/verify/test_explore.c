@@ -41,7 +41,7 @@ static void explored(const char *text, unsigned changes)
 	assert_true(g.complete);
 }
 
-/* The kinds that were found, each once, in the order of enum explore_finding_kind. */
+/* The kinds of the findings, each once, in the order of enum explore_finding_kind. */
 static const char *kinds(void)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -68,7 +68,7 @@ static const struct explore_finding *first(enum explore_finding_kind kind, size_
 	return NULL;
 }
 
-/* The script; it is played before it is written. */
+/* The script; it runs before it is written. */
 static const char *trace(enum explore_finding_kind kind)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
@@ -93,7 +93,7 @@ EXPLORE_TEST(a_good_workflow_is_free_of_findings)
 	assert_int_equal(explore_least_actions(&g), 1);
 }
 
-/* Silent three times, a call, and so on: three calls, and then a person is asked. */
+/* Silent three times, a call, and so on: three calls, and then a question to the user. */
 EXPLORE_TEST(the_largest_number_of_actions_is_exact)
 {
 	explored("---\nstates:\n" AGENT("work", "Work", "good: on") "---\n" FLOW(
@@ -204,7 +204,7 @@ EXPLORE_TEST(what_is_never_entered_or_taken_is_found)
 	assert_int_equal(found.notes.n, 1);
 }
 
-/* Whatever the troubleshooter changes, twice: it cannot take the budget's bound away. */
+/* Two changes of any kind by the troubleshooter cannot remove the bound of the budget. */
 EXPLORE_TEST(changes_by_the_troubleshooter_are_explored)
 {
 	size_t without;
@@ -240,7 +240,7 @@ EXPLORE_TEST(an_incomplete_graph_is_reported)
 	assert_false(g.complete);
 }
 
-/* Numbers that are the same everywhere. */
+/* Numbers that are the same on every machine. */
 static uint32_t dice(uint32_t *seed, size_t n)
 {
 	*seed = *seed * 1664525u + 1013904223u;
@@ -303,7 +303,7 @@ static bool leads(uint32_t from, uint32_t to)
 	return false;
 }
 
-/* The proof of the pudding: what is left out of a key must not matter. */
+/* Anything that is not part of a key must not matter. */
 EXPLORE_TEST(every_state_of_a_random_run_is_in_the_graph)
 {
 	size_t steps = 0;

@@ -4,7 +4,7 @@
 
 static const struct workflow_builtin *builtin;
 
-/* The lines that the check tells of a file `w.md`. */
+/* The lines that the check reports for a file `w.md`. */
 static char *told(struct str text, size_t *n)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;

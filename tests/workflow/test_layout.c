@@ -72,7 +72,7 @@ TEST(boxes_and_labels_never_overlap)
 	}
 }
 
-/* Straight or swinging: the rectangle around each piece of a line is free. */
+/* Straight or curved: the rectangle around each piece of a line is free. */
 TEST(no_line_runs_through_a_box)
 {
 	for (unsigned seed = 1; seed <= 300; seed++) {

@@ -163,7 +163,7 @@ POOL_TEST(a_callers_own_git_variables_do_not_lead_astray)
 
 /* ---- names ---- */
 
-POOL_TEST(two_branches_never_share_a_folder)
+POOL_TEST(two_branches_never_share_a_directory)
 {
 	struct allocation of;
 	bool created;
@@ -317,7 +317,7 @@ POOL_TEST(an_advisory_guard_warns_and_goes_on)
 	assert_true(contains(of.warning, "advisory ownership mismatch"));
 }
 
-POOL_TEST(two_clones_with_one_folder_find_each_other)
+POOL_TEST(two_clones_with_one_directory_find_each_other)
 {
 	CLEANUP(pool_close) struct pool second = {0};
 	const struct allocate_ask ask = {.branch = "x"};
@@ -349,7 +349,7 @@ POOL_TEST(a_broken_pointer_is_a_mismatch_too)
 
 /* ---- sparse ---- */
 
-POOL_TEST(a_folder_alone_can_be_checked_out)
+POOL_TEST(a_directory_alone_can_be_checked_out)
 {
 	struct allocate_ask ask = {.branch = "x", .sparse = "lib/one"};
 	struct allocation of;
@@ -365,7 +365,7 @@ POOL_TEST(a_folder_alone_can_be_checked_out)
 	sh("test -e pool/y/app/f && test -e r/app/f && test -z \"$(git -C r status --porcelain)\"");
 }
 
-POOL_TEST(a_folder_that_is_none_is_refused)
+POOL_TEST(a_directory_that_is_none_is_refused)
 {
 	static const struct {
 		const char *dir;

@@ -173,7 +173,7 @@ RECORDS_TEST(records_without_worktrees_are_found)
 	assert_string_equal(leaks(), "worktree-without-admin");
 }
 
-RECORDS_TEST(admin_folders_without_worktrees_are_found)
+RECORDS_TEST(admin_directories_without_worktrees_are_found)
 {
 	make_worktree(pool.repo, in_pool("one"));
 	tree_remove(in_pool("one"));

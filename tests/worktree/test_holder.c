@@ -43,7 +43,7 @@ static bool stays(void)
 		pool_reclaim(&arena, &pool, "x", true, &removed, &err), ERR_STATE, "holds it");
 }
 
-static void another_state_folder(const char *name)
+static void another_state_directory(const char *name)
 {
 	pool_close(&pool);
 	assert_int_equal(
@@ -88,13 +88,13 @@ UNIT_TEST(a_run_may_ask_again, pool_setup, pool_teardown)
 	ends(two);
 }
 
-UNIT_TEST(another_state_folder_sees_the_holder, pool_setup, pool_teardown)
+UNIT_TEST(another_state_directory_sees_the_holder, pool_setup, pool_teardown)
 {
 	pid_t one = alive(), two = alive();
 	struct allocation of;
 
 	assert_int_equal(held_by("run 1", one, false), 0);
-	another_state_folder("other");
+	another_state_directory("other");
 	assert_true(stays()); /* it has no record here */
 	assert_true(refused(
 		held_by(NULL, two, false), ERR_STATE, "for 'run 1', which is still running"));
@@ -103,7 +103,7 @@ UNIT_TEST(another_state_folder_sees_the_holder, pool_setup, pool_teardown)
 	assert_true(stays());
 	ends(one);
 	assert_int_equal(held_by(NULL, two, true), 0);
-	another_state_folder("state");
+	another_state_directory("state");
 	assert_true(stays());
 	ends(two);
 	{
@@ -121,7 +121,7 @@ UNIT_TEST(an_audit_tells_who_holds_it_elsewhere, pool_setup, pool_teardown)
 	size_t n;
 
 	assert_int_equal(held_by(NULL, one, false), 0);
-	another_state_folder("other");
+	another_state_directory("other");
 	assert_int_equal(pool_audit(&arena, &pool, &list, &n, &err), 0);
 	assert_int_equal(n, 1);
 	assert_string_equal(list[0].kind, "unrecorded-worktree");

@@ -30,7 +30,7 @@ RECORDS_TEST(a_list_has_records_and_what_is_there)
 	assert_int_equal(list[3].keep, KEEP_FOREIGN);
 }
 
-RECORDS_TEST(stale_is_by_the_folders_time)
+RECORDS_TEST(stale_is_by_the_directories_time)
 {
 	static const struct {
 		int64_t age;

@@ -60,7 +60,7 @@ POOL_TEST(a_pool_in_the_repository_hides_itself_alone)
 	sh("test -e r/own/pool/.gitignore");
 }
 
-POOL_TEST(a_folder_with_files_of_the_repository_is_no_pool)
+POOL_TEST(a_directory_with_files_of_the_repository_is_no_pool)
 {
 	static const char *const rows[] = {
 		"mkdir -p r/src && echo 1 >r/src/tracked && git -C r add . && git -C r commit -qm "
@@ -194,7 +194,7 @@ POOL_TEST(a_clone_among_the_files_is_looked_into)
 
 /* ---- its directory does not exist ---- */
 
-POOL_TEST(what_git_alone_has_of_a_folder_that_is_gone_stays)
+POOL_TEST(what_git_alone_has_of_a_directory_that_is_gone_stays)
 {
 	static const struct {
 		const char *act, *why;

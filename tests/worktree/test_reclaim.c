@@ -317,7 +317,7 @@ POOL_TEST(one_without_a_record_goes_by_the_same_rules)
 
 /* ---- unusual files ---- */
 
-POOL_TEST(links_and_closed_folders_go_and_what_they_lead_to_stays)
+POOL_TEST(links_and_closed_directories_go_and_what_they_lead_to_stays)
 {
 	sh("mkdir keep && echo 1 >keep/f && echo ignored >>r/.git/info/exclude");
 	(void)have("x");

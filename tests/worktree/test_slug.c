@@ -1,7 +1,7 @@
 #include "src/worktree/pool_internal.h"
 #include "tests/lib/pool_rig.h"
 
-GIT_TEST(a_branch_makes_the_name_of_a_folder)
+GIT_TEST(a_branch_makes_the_name_of_a_directory)
 {
 	static const struct {
 		const char *branch, *slug; /* NULL: refused */
@@ -83,7 +83,7 @@ GIT_TEST(git_decides_what_a_branch_may_be_called)
 	}
 }
 
-GIT_TEST(case_counts_where_the_folder_says_so)
+GIT_TEST(case_counts_where_the_directory_says_so)
 {
 	assert_true(slug_same("feat-x", "feat-x", false));
 	assert_false(slug_same("feat-x", "Feat-X", false));

@@ -81,7 +81,7 @@ POOL_TEST(what_this_process_has_half_made_it_takes_back)
 
 /* ---- mounts ---- */
 
-POOL_TEST(mounts_within_a_folder_are_found)
+POOL_TEST(mounts_within_a_directory_are_found)
 {
 	static const char text[] = "22 27 0:21 / /proc rw,nosuid - proc proc rw\n"
 				   "40 27 8:1 / /pool/x/a\\040b rw shared:1 - ext4 /dev/sda1 rw\n"

@@ -155,7 +155,7 @@ static int net(const struct lure_args *to)
 	return 0;
 }
 
-/* Whatever lies open is written to, and used as a folder. */
+/* Whatever lies open is written to, and used as a directory. */
 static int descriptors(const struct lure_args *to)
 {
 	struct stat st;

@@ -6,7 +6,7 @@
  *     differential LINES RECORDER
  *
  * In bubblewrap without network and with a file system that cannot be written, where it is
- * installed; else in a private folder, with a PATH that has the recorders alone. The texts hold
+ * installed; else in a private directory, with a PATH that has the recorders alone. The texts hold
  * plain names and files of the working directory only.
  */
 #include <fcntl.h>

@@ -258,7 +258,7 @@ static bool swapped_in_vain(const struct escape *e)
 }
 
 /*
- * `sub` is a folder of the tree and a link to the outside by turns, while it is read. A run ends
+ * `sub` is a directory of the tree and a link to the outside by turns, while it is read. A run ends
  * where its check sees the link: only many runs come upon the moment behind the check.
  */
 static void try_swap(struct escape *e, const struct layers *l)
@@ -288,10 +288,10 @@ static void try_swap(struct escape *e, const struct layers *l)
 		tell(e);
 }
 
-/* Worktrees whose git folder is elsewhere: git works there, and what it runs by stays. */
+/* Worktrees whose git directory is elsewhere: git works there, and what it runs by stays. */
 static const struct shelter {
 	const char *name, *make; /* the worktree is `w` */
-	const char *git;         /* the folder that has hooks and settings */
+	const char *git;         /* the directory that has hooks and settings */
 } shelters[] = {
 	{"a linked worktree",
 		"rm -rf main w; git init -q --template= main; cd main; mkdir .git/hooks .git/info; "

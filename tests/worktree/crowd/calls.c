@@ -70,7 +70,7 @@ static const struct way ways[] = {
 struct play {
 	struct rig rig;
 	const struct scene *scene;
-	const char *folder; /* of the worktree */
+	const char *directory; /* of the worktree */
 	unsigned bad;
 	struct buf notes;
 };
@@ -84,11 +84,11 @@ static void tell(struct play *p, const struct trace *t, const char *text)
 
 static void check_place(struct play *p, const struct trace *t, bool there)
 {
-	const char *file = arena_printf(&p->rig.arena, "%s/src/3/file-3.txt", p->folder);
+	const char *file = arena_printf(&p->rig.arena, "%s/src/3/file-3.txt", p->directory);
 	struct run status;
 
 	if (!there) {
-		if (path_exists(p->folder))
+		if (path_exists(p->directory))
 			tell(p, t, "the folder is there still");
 		return;
 	}
@@ -96,7 +96,7 @@ static void check_place(struct play *p, const struct trace *t, bool there)
 		tell(p, t, "the worktree is not whole");
 		return;
 	}
-	status = GIT(&p->rig, "-C", p->folder, "status", "--porcelain");
+	status = GIT(&p->rig, "-C", p->directory, "status", "--porcelain");
 	if (status.status || status.out.len)
 		tell(p, t,
 			arena_printf(&p->rig.arena, "it is not clean: %s%s", status.out.s,
@@ -112,7 +112,7 @@ static void check(struct play *p, const struct way *w, const struct trace *t)
 
 	if (*said)
 		tell(p, t, said);
-	check_place(p, t, path_exists(p->folder));
+	check_place(p, t, path_exists(p->directory));
 	if (w->act == TRACE_FAIL && t->status == 0)
 		check_place(p, t, p->scene->makes); /* it succeeded in spite of it */
 	again = rig_run(&p->rig, p->scene->argv);
@@ -175,7 +175,7 @@ static bool play(const struct scene *scene, bool full)
 	rig_open(&p.rig, 20);
 	for (size_t i = 0; i < COUNT(scene->before) && scene->before[i]; i++)
 		rig_must(&p.rig, scene->before[i]);
-	p.folder = arena_printf(
+	p.directory = arena_printf(
 		&p.rig.arena, "%s/home/.dev-team/worktrees/acme/tool/%s", p.rig.live, scene->path);
 	rig_keep(&p.rig);
 	for (size_t i = 0; i < COUNT(ways) && traced; i++)

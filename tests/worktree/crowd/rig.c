@@ -2,7 +2,7 @@
 #include <limits.h>
 #include "src/sys/path.h"
 
-static void set_folder(struct rig *r, const char *variable, const char *name)
+static void set_directory(struct rig *r, const char *variable, const char *name)
 {
 	const char *dir = path_join(&r->arena, r->live, name);
 
@@ -15,8 +15,8 @@ void rig_open(struct rig *r, unsigned files)
 	*r = (struct rig){.dir = tree_scratch("pool")};
 	r->live = path_join(&r->arena, r->dir, "live");
 	r->work = path_join(&r->arena, r->live, "work");
-	set_folder(r, "HOME", "home");
-	set_folder(r, "DEV_TEAM_STATE_DIR", "state");
+	set_directory(r, "HOME", "home");
+	set_directory(r, "DEV_TEAM_STATE_DIR", "state");
 	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
 	unsetenv("PORT");
 	tree_write(path_join(&r->arena, r->live, "home/.gitconfig"),
