@@ -8,7 +8,7 @@
 #include "src/sys/process.h"
 #include "src/sandbox/sandbox_internal.h"
 
-/* A run's group is OURS<pid of who made it>.<when that process began>.<number>. */
+/* A run's group is OURS<pid of its creator>.<start time of that process>.<number>. */
 #define OURS "dev-team-run."
 
 static bool at(char *out, size_t size, const char *dir, const char *name)
@@ -74,7 +74,8 @@ static bool own_group(bool v2, char *out, size_t size)
 	return false;
 }
 
-/* A group can be made there, and processes be moved into it; cgroup_prepare() tries it. */
+/* Whether a group can probably be created there and processes moved into it; cgroup_prepare() tries
+ * it. */
 static bool usable(const char *dir)
 {
 	char path[4096];
@@ -92,7 +93,7 @@ static void look_v2(struct host *h)
 
 	if (!own_group(true, own, sizeof(own)) || !path_exists(mounted))
 		return;
-	/* Our own group, then the one above it: who delegates a tree puts us into a leaf. */
+	/* Our own group, then the one above it: whoever delegates a tree puts us into a leaf. */
 	for (int i = 0; i < 2; i++) {
 		snprintf(dir, sizeof(dir), "%s%s", mounted, strcmp(own, "/") == 0 ? "" : own);
 		if (usable(dir) && (!h->groups[0] || !h->groups_count)) {
@@ -148,8 +149,8 @@ static bool maker_is_gone(const char *name)
 	return !process_info((pid_t)pid, &info) || info.start != strtoull(end + 1, NULL, 10);
 }
 
-/* Groups of runs whose program was killed before it could remove them. One with processes in it
- * stays: rmdir() refuses. */
+/* Removes groups of runs whose dev-team was killed before it could remove them. rmdir() refuses
+ * those with processes. */
 static void sweep(const char *dir)
 {
 	DIR *d = opendir(dir);
@@ -198,7 +199,7 @@ int cgroup_enter(const struct sandbox *s)
 	return 0;
 }
 
-/* What was killed ends by and by; half a second is far more than it takes. */
+/* Killed processes take a moment to end; half a second is ample. */
 enum { ROUNDS = 500 };
 
 static void wait_a_little(void)
@@ -206,7 +207,7 @@ static void wait_a_little(void)
 	nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-/* Version 1 has no call for it: again and again, until nobody is in it who could fork. */
+/* Version 1 has no call for it: repeats until no process is left that could fork. */
 static void kill_each(const char *path)
 {
 	for (int round = 0; round < ROUNDS; round++) {

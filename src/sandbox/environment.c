@@ -1,7 +1,6 @@
 /*
- * The environment of a run: a list, nothing of the caller's. What a variable of the caller's could
- * make a program do is not known to us, so none is passed on. The one thing that is taken from the
- * caller is who commits, as two texts.
+ * The environment of a run: a fixed list. No variable of the caller is passed on, because its
+ * effect on programs is unknown. Only the committer's name and address come from the caller.
  */
 #include <sys/stat.h>
 #include "src/sys/git.h"
@@ -20,7 +19,7 @@ static void add(struct list *l, const char *name, const char *value)
 	l->p[l->n++] = arena_printf(l->arena, "%s=%s", name, value);
 }
 
-/* A setting of git that is stronger than those of the repository. */
+/* A setting of git that overrides those of the repository. */
 static void add_setting(struct list *l, const char *key, const char *value)
 {
 	char name[32];
@@ -39,7 +38,7 @@ static bool is_foreign(const char *path, uid_t uid)
 	return path && lstat(path, &st) == 0 && st.st_uid != uid;
 }
 
-/* git works in no repository of another user's unless it is told that it is meant. */
+/* git works in another user's repository only if it is listed as safe. */
 static bool has_other_owner(struct arena *a, const struct execution *x)
 {
 	const struct root *r = x->root;
@@ -50,7 +49,7 @@ static bool has_other_owner(struct arena *a, const struct execution *x)
 	       is_foreign(r->git_dir, uid) || is_foreign(r->common_dir, uid);
 }
 
-/* HOME is empty: who commits would not be known to git there. */
+/* HOME is empty, so git would not know the committer there. */
 static void add_identity(struct list *l, const struct execution *x)
 {
 	CLEANUP(buf_release) struct buf name = BUF_INIT;
@@ -76,7 +75,7 @@ static void add_git(struct list *l, const struct execution *x)
 	add_setting(l, "protocol.ext.allow", "never");
 	add_setting(l, "safe.bareRepository", "explicit");
 	add_setting(l, "core.attributesFile", "/dev/null");
-	/* What would write the repository's configuration is refused, and would fail half way. */
+	/* Writing the repository's configuration is refused, and would fail half way. */
 	add_setting(l, "gc.auto", "0");
 	add_setting(l, "branch.autoSetupMerge", "false");
 	if (has_other_owner(l->arena, x))
@@ -97,7 +96,7 @@ char **run_environment(
 	add(&l, "LANG", "C.UTF-8");
 	add(&l, "TERM", "dumb");
 	add(&l, "PAGER", "cat");
-	/* Looking for leaks takes ptrace, which a run has not. */
+	/* The leak check uses ptrace, which is refused in a run. */
 	add(&l, "ASAN_OPTIONS", "detect_leaks=0");
 	add(&l, "LSAN_OPTIONS", "detect_leaks=0");
 	add_git(&l, x);

@@ -1,6 +1,6 @@
 /*
- * One run: all that needs memory or may fail is made ready here, then one process is forked, which
- * puts the kernel's layers around itself and runs the tree.
+ * One run: everything that needs memory or may fail is prepared here; then one process is forked,
+ * which enters the kernel's layers and runs the tree.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,7 +27,7 @@ static int fault(int fd, const char *what)
 	return -1;
 }
 
-/* Mounts of the run's own hide behind descriptors from before: the root is opened anew. */
+/* A descriptor from before shows none of the run's own mounts: the root is opened again. */
 static int reopen_root(struct run *r, struct root *out)
 {
 	struct stat was, is;
@@ -40,7 +40,7 @@ static int reopen_root(struct run *r, struct root *out)
 	return same_file(&was, &is) ? 0 : fault(r->faults[1], "the root is another directory now");
 }
 
-/* Whoever started us may be gone before this process could ask to be told. */
+/* The parent may have died before this process requested the signal. */
 static bool is_alone(const struct run *r)
 {
 	struct pollfd fd = {.fd = r->alarm[1]};
@@ -74,7 +74,7 @@ static int mark_each(void)
 	return list ? closedir(list) : -1;
 }
 
-/* From here on no program that is started gets a descriptor of the caller's. */
+/* From here on no program inherits a descriptor of the caller. */
 static int mark_others(void)
 {
 	if (syscall(SYS_close_range, SHELL_FDS, ~0U, 4 /* CLOSE_RANGE_CLOEXEC */) == 0)
@@ -103,8 +103,8 @@ static _Noreturn void child(struct run *r)
 	}
 	if (sandbox_enter(&r->sandbox) < 0 || reopen_root(r, &root) < 0)
 		_exit(NOT_ENTERED);
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* another uid has no such wish any more */
-	(void)prctl(PR_SET_DUMPABLE, 0);        /* what it starts must not look into it */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of uid clears the request */
+	(void)prctl(PR_SET_DUMPABLE, 0);        /* its programs must not read it */
 	if (is_alone(r))
 		_exit(NOT_ENTERED);
 	close_others(root.fd, alarm);
@@ -117,7 +117,7 @@ static int open_pipe(int ends[2])
 	return shell_pipe(ends) < 0 ? -1 : fcntl(ends[0], F_SETFL, O_NONBLOCK);
 }
 
-/* Two descriptors that lead to the same file get one pipe: the order of what is written stays. */
+/* Two descriptors of the same file get one pipe, which keeps the order of the output. */
 static bool same_output(const struct execution *x)
 {
 	struct stat a, b;
@@ -145,7 +145,7 @@ static int open_streams(struct run *r)
 	return r->outputs[1] < 0 ? -1 : 0;
 }
 
-/* What cannot be read, as one that came closed, is as none. */
+/* A descriptor that cannot be read, or is closed, counts as none. */
 static int open_input(int in)
 {
 	int mode = in < 0 ? -1 : fcntl(in, F_GETFL);
@@ -214,7 +214,7 @@ static void close_childs(struct run *r)
 	r->alarm[1] = r->faults[1] = r->in = -1;
 }
 
-/* The run never came to its first command. */
+/* The run did not reach its first command. */
 static int not_started(struct run *r, struct error *err)
 {
 	char text[512];
@@ -246,7 +246,7 @@ static void run_release(struct run *r)
 	shared_drop(&r->shared);
 }
 
-/* Landlock keeps truncate(2) in bounds from its third version on. */
+/* Landlock restricts truncate(2) since its third version. */
 static int remember(struct run *r, struct error *err)
 {
 	const bool *on = r->sandbox.state->on;

@@ -11,7 +11,7 @@
 #include "src/policy/protected.h"
 
 enum {
-	RELAY_BYTES = 64 << 10, /* what waits to be passed on */
+	RELAY_BYTES = 64 << 10, /* output waiting to be passed on */
 	PIECE_BYTES = 4096,     /* what a pipe that polls as ready takes without blocking */
 };
 
@@ -38,13 +38,13 @@ struct private
 int private_make(struct arena *a, struct private *p, unsigned uid, unsigned gid, struct error *err);
 void private_remove(struct private *p); /* for CLEANUP too */
 
-/* What one pipe of the run gives, on its way to the caller. */
+/* One pipe of the run, and its receiver. */
 struct stream {
 	int from; /* read end, non-blocking; -1: ended */
 	int to;   /* the caller's */
 	char *waiting;
 	size_t at, n;
-	bool broken; /* nobody takes it any more */
+	bool broken; /* the receiver has closed it */
 };
 
 struct run {
@@ -53,23 +53,23 @@ struct run {
 	struct arena *arena;
 	struct private directories;
 	struct sandbox sandbox;
-	struct protected *protected; /* as it was; NULL: nothing can be written */
+	struct protected *protected; /* its state before the run; NULL: nothing can be written */
 	struct shared *shared;
 	char **environment;
 	pid_t pid;
 	int handle; /* pidfd */
-	int in;     /* what the run reads */
+	int in;     /* standard input of the run */
 	struct stream streams[2];
 	int outputs[2]; /* write ends; the same twice when the caller's two are one file */
-	int alarm[2];   /* a byte when something was denied */
-	int faults[2];  /* what the sandbox says of itself */
+	int alarm[2];   /* gets a byte when a command was denied */
+	int faults[2];  /* messages of the sandbox */
 	uint64_t passed;
 	struct subreaper orphans;
 	struct sigaction was_pipe;
 	bool ended;
 };
 
-/* Until all processes of the run are gone and what they wrote is passed on. */
+/* Returns when all processes of the run have ended and their output is passed on. */
 void supervise(struct run *r);
 
 #endif

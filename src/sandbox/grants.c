@@ -4,11 +4,11 @@
 #include "src/sandbox/sandbox_internal.h"
 #include "src/policy/trail.h"
 
-/* Programs and what they are made of. On most systems all but the first are symbolic links. */
+/* Programs and their libraries. On most systems all but the first are symbolic links. */
 static const char *const programs[] = {
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
 
-/* No key, no password, no token: names and settings that all may see. Each is a mount. */
+/* Public names and settings, without keys, passwords or tokens. Each is a mount. */
 static const char *const settings[] = {"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
 	"/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/etc/alternatives",
 	"/etc/ssl/openssl.cnf", "/etc/os-release"};
@@ -17,7 +17,7 @@ static const char *const network[] = {"/etc/resolv.conf", "/etc/hosts", "/etc/ho
 	"/etc/gai.conf", "/etc/services", "/etc/protocols", "/etc/ssl/certs",
 	"/etc/ca-certificates", "/etc/pki/tls", "/etc/pki/ca-trust"};
 
-/* What programs ask /proc for that tells nothing of a process. */
+/* Files of /proc that programs read and that reveal nothing of a process. */
 static const char *const facts[] = {"/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/loadavg",
 	"/proc/uptime", "/proc/version", "/proc/filesystems", "/proc/sys/kernel/osrelease",
 	"/proc/sys/vm/overcommit_memory"};
@@ -25,8 +25,8 @@ static const char *const facts[] = {"/proc/cpuinfo", "/proc/meminfo", "/proc/sta
 static const char *const devices[] = {
 	"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
 
-/* Of the directory that a linked worktree shares with the others: what committing needs, and no
- * more: hooks, config and info stay out. */
+/* The parts of the directory shared by linked worktrees that a commit needs. Hooks, config and info
+ * are left out. */
 static const char *const shared[] = {"objects", "refs", "logs"};
 
 /* What git runs by, and who commits where: `.git` is a mount too, so that it cannot be moved away
@@ -73,7 +73,8 @@ static bool is_link(const char *path)
 	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
 }
 
-/* A directory that is mounted cannot be moved away, with what is protected below it, and made anew. */
+/* A mounted directory cannot be moved away, with the protected files below it, and created again.
+ */
 static void keep_way(struct arena *a, struct sandbox *s, const char *path)
 {
 	size_t root = strlen(s->root->path);
@@ -151,8 +152,8 @@ static bool is_shared(const char *name)
 
 /*
  * git takes locks in the directory that worktrees share, also for deleting a branch that is in no
- * packed file. So the view has a directory in memory there with all that is in the real one: what is
- * made anew in it is gone after the run, and hooks, config and packed-refs stay as they are.
+ * packed file. So the view has a directory in memory there with all that is in the real one: what
+ * is made anew in it is gone after the run, and hooks, config and packed-refs stay as they are.
  */
 static void add_common_view(struct arena *a, struct sandbox *s, const char *common)
 {
@@ -188,7 +189,7 @@ static void add_git(struct arena *a, struct sandbox *s)
 		add_common_view(a, s, r->common_dir);
 	for (size_t i = 0; s->policy->write && i < COUNT(shared); i++) {
 		path = path_join(a, r->common_dir, shared[i]);
-		/* git makes `logs` with the first entry, which it could not do from inside. */
+		/* git creates `logs` with the first entry, which is impossible from inside. */
 		if (mkdir(path, 0777) == 0 || path_exists(path))
 			add(a, s, path, GRANT_WRITE);
 	}
@@ -225,7 +226,7 @@ static void add_settings(struct arena *a, struct sandbox *s)
 	for (size_t i = 0; i < COUNT(settings); i++)
 		add(a, s, settings[i], GRANT_READ);
 	for (size_t i = 0; s->policy->network && i < COUNT(network); i++) {
-		/* Some are links to what a service keeps below /run. */
+		/* Some are links to files of a service below /run. */
 		CLEANUP(base_free) char *real = realpath(network[i], NULL);
 
 		if (real)

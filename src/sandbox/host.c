@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include "src/sandbox/sandbox_internal.h"
 
-/* What a child found out; it shares our memory. Numbers are of errno, 0: it can be done. */
+/* Results of a child, in shared memory: errno, or 0 if it succeeded. */
 struct trial {
 	uint64_t flags;
 	uid_t uid;
@@ -26,12 +26,12 @@ static void try_mounts(struct trial *t)
 {
 	t->mounts = outcome(mounts_try("/usr", &t->proc));
 	t->pid_limit = ENOSYS;
-	/* Older kernels have one number for all: there it must not be touched. */
+	/* Older kernels have one number for all, which must not be changed. */
 	if (t->newer && !t->mounts && !t->proc && (t->flags & CLONE_NEWPID))
 		t->pid_limit = outcome(pid_limit_set("/usr", PID_LIMIT_LEAST));
 }
 
-/* In namespaces of its own, of which nothing stays. */
+/* In namespaces of its own, which leave nothing behind. */
 static int try_all(void *arg)
 {
 	struct trial *t = arg;
@@ -46,7 +46,7 @@ static int try_all(void *arg)
 	return 0;
 }
 
-/* 0 when the child could be made. */
+/* 0 when the child could be created. */
 static int try_with(struct trial *t, uint64_t flags, char *stack)
 {
 	pid_t pid;

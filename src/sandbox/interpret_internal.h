@@ -3,8 +3,8 @@
  * pipeline, a background command and $( ) are forks with a copy of it. For interpret*.c and
  * execute.c alone.
  *
- * Nothing here decides: each command is expanded (expand.h), asked about (check.h) and only then
- * started. A denial is told to all processes of the run through one shared page.
+ * Nothing here decides: each command is expanded (expand.h), checked (check.h) and only then
+ * started. A shared page reports a denial to all processes of the run.
  */
 #ifndef DT_SANDBOX_INTERPRET_INTERNAL_H
 #define DT_SANDBOX_INTERPRET_INTERNAL_H
@@ -16,7 +16,7 @@
 
 enum {
 	SHELL_FDS = 3,             /* redirections reach 0, 1 and 2 */
-	SHELL_OWN_FD = 10,         /* what the interpreter holds open is here and above */
+	SHELL_OWN_FD = 10,         /* descriptors of the interpreter are here and above */
 	SHELL_TEXT = 1 << 20,      /* bytes that $( ) and read take at most */
 	SHELL_VALUES = 4 << 20,    /* that values bring into one command */
 	SHELL_SETTINGS = 16 << 20, /* that all variables have together */
@@ -27,7 +27,7 @@ enum {
 	NOT_RUN = 126,
 };
 
-/* A page or some that all processes of a run share, until they start a program. */
+/* Memory that all processes of a run share until they start a program. */
 struct shared {
 	atomic_int started; /* the layers are in place */
 	atomic_int denied;  /* 1: being written, 2: all of it is there */
@@ -45,7 +45,7 @@ struct shared {
 /* NULL with errno. */
 struct shared *shared_make(void);
 void shared_drop(struct shared **s); /* for CLEANUP too */
-/* The first denial counts. Wakes whoever waits at the other end of `alarm` (-1: nobody). */
+/* Records the first denial. Wakes the reader of `alarm` (-1: none). */
 void shared_deny(struct shared *s, int alarm, const struct verdict *v);
 bool shared_denied(const struct shared *s);
 /* False: there is no room. */
@@ -73,7 +73,7 @@ char **settings_environment(struct arena *a, const struct settings *s);
 
 struct child {
 	pid_t pid;
-	int status; /* -1: still runs */
+	int status; /* -1: still running */
 };
 
 struct shell {
@@ -96,11 +96,11 @@ struct shell {
 	unsigned skip;  /* loops that break or continue leaves */
 	bool again;     /* continue: the last of them goes on with its next turn */
 	bool apart;     /* not the first process of the run: what an unset variable ends differs */
-	bool leaving;   /* this process goes on to its end: errexit, an unset variable, a denial */
+	bool leaving;   /* this process is ending: errexit, an unset variable, a denial */
 };
 
-/* True when nothing further may be started: leaving (a loop, or all), denied anywhere, or told to
- * end. */
+/* True when nothing further may be started: leaving (a loop, or all), a denial anywhere, or TERM.
+ */
 bool shell_stopped(const struct shell *sh);
 /* A line on standard error, `dev-team: ` before it. */
 void shell_say(const char *fmt, ...) PRINTF(1, 2);
@@ -115,12 +115,12 @@ pid_t shell_fork(struct shell *sh);
 /* Its status as a shell gives it. */
 int shell_wait(struct shell *sh, pid_t pid);
 void shell_wait_jobs(struct shell *sh);
-/* Sets cwd and PWD, which is known to the shell alone. */
+/* Sets cwd and PWD, which is not exported. */
 void shell_set_cwd(struct shell *sh, struct str cwd);
-/* For the first process, which orphans come to. */
+/* For the first process, which adopts orphans. */
 void shell_wait_left(struct shell *sh);
 _Noreturn void shell_exit(struct shell *sh, int status);
-/* A descriptor out of the way of 0..2; closes the old one. -1 with errno. */
+/* Moves a descriptor above 0..2; closes the old one. -1 with errno. */
 int shell_lift(int fd);
 int shell_pipe(int ends[2]);
 
@@ -129,7 +129,7 @@ int run_node(struct shell *sh, const struct node *n);
 /* `feeder`: what stands before it in a pipeline, or NULL. `last`: this process has nothing else to
  * do and becomes the program. */
 int run_command(struct shell *sh, const struct node *n, const struct node *feeder, bool last);
-/* In a process of its own: does not come back. */
+/* In a process of its own: does not return. */
 _Noreturn void run_part(struct shell *sh, const struct node *n, const struct node *feeder);
 /* errexit: a command has ended with `status`. */
 int run_heed(struct shell *sh, int status);
@@ -141,10 +141,10 @@ int run_case(struct shell *sh, const struct node *n);
 /* interpret_loop.c */
 int run_loop(struct shell *sh, const struct node *n);
 int run_for(struct shell *sh, const struct node *n);
-/* Where a failure is an answer. */
+/* Where a failure is a result. */
 int run_unheeded(struct shell *sh, const struct node *n);
 
-/* What one command is about: the check with real values, in an arena that ends with it. */
+/* The check of one command with real values, in an arena that ends with it. */
 struct turn {
 	struct shell *sh;
 	struct arena arena;
@@ -155,12 +155,12 @@ struct turn {
 };
 void turn_begin(struct turn *t, struct shell *sh);
 void turn_end(struct turn *t); /* for CLEANUP */
-/* A variable gets a value: 0, or -1 when there is too much of them. */
+/* Sets a variable: 0, or -1 when the values are too large. */
 int turn_set(struct turn *t, struct str name, struct str value, struct span at);
-/* After something said -1: reports the denial, or an end that was not one; the status. */
+/* After a -1: reports the denial, or another failure; returns the status. */
 int turn_failed(struct turn *t);
 
-/* A redirection with what its target has become. */
+/* A redirection with its expanded target. */
 struct target {
 	const struct redirect *redirect;
 	struct place place;
@@ -173,14 +173,14 @@ struct targets {
 	size_t n;
 };
 
-/* What the standard descriptors were. */
+/* The saved standard descriptors. */
 struct saved {
 	int fd[SHELL_FDS]; /* -1: not changed; -2: was closed */
 };
 
-/* Expands and asks; opens nothing. 0 or -1. */
+/* Expands and checks; opens nothing. 0 or -1. */
 int targets_check(struct turn *t, const struct node *n, struct targets *out);
-/* Opens and puts into place, one after the other. `saved` may be NULL. 0, or -1 with a line said.
+/* Opens and installs them in order. `saved` may be NULL. 0, or -1 with a message on standard error.
  */
 int targets_apply(struct shell *sh, const struct targets *list, struct saved *saved);
 void saved_begin(struct saved *s);
@@ -194,7 +194,7 @@ builtin_fn *builtin_named(struct str name); /* NULL: none */
 builtin_fn builtin_read;
 builtin_fn builtin_exit, builtin_break, builtin_continue, builtin_wait;
 bool shell_is_name(struct str s);
-/* Says that it is none; the status. */
+/* Reports that it is not a command; returns the status. */
 int shell_no_name(const char *what, struct str name);
 
 /* interpret() with a page and an alarm that a supervisor has too. */

@@ -1,8 +1,8 @@
 /*
- * sandbox.h: the layers of the kernel, each probed once and each masked to what the host has.
- * Nothing here parses or decides: what is granted comes in as data.
+ * sandbox.h: the layers of the kernel, each probed once and reduced to the host's features. Nothing
+ * here parses or decides: the grants are data.
  *
- * What is prepared (rule sets, filters, descriptors) is prepared before the fork; sandbox_enter()
+ * Rule sets, filters and descriptors are prepared before the fork; sandbox_enter()
  * runs in the child, uses system calls alone, and does not come back from a layer that is required
  * and fails.
  */
@@ -26,18 +26,18 @@ struct host {
 	bool user;                    /* namespaces only inside a user namespace: not root */
 	bool own_proc;                /* a PID namespace can have its own /proc */
 	bool pid_limit;               /* .. and its own largest number of processes */
-	bool groups_v2, groups_count; /* what groups of processes can be made below `groups` */
+	bool groups_v2, groups_count; /* the kinds of cgroups that can be created below `groups` */
 	char groups[512];
 };
 
-/* Looks what this host has, and tries it; about a millisecond. Changes nothing. */
+/* Probes this host, in about a millisecond. Changes nothing. */
 void host_probe(struct host *out);
 /*
- * What a host of this kernel most likely has: versions are asked, namespaces are not tried. For one
- * run alone, which is the trial then: where it cannot be started, host_probe() and start it again.
+ * The likely features of a host with this kernel, by its versions, without trying namespaces. For
+ * one run alone: if it cannot be started, call host_probe() and start it again.
  */
 void host_expect(struct host *out);
-/* One line a layer for people; and {"landlock":{"state":..,"note":..},..}. */
+/* One line per layer for people; and {"landlock":{"state":..,"note":..},..}. */
 void host_show(struct buf *out, const struct host *h);
 json *host_json(const struct host *h);
 
@@ -46,12 +46,13 @@ struct sandbox {
 	const struct policy *policy;
 	const struct root *root;
 	const struct host *host;
-	const char *home, *tmp; /* private directories, made by the caller; may be written */
-	int error; /* descriptor (CLOEXEC) that gets `LAYER: errno text` of what failed */
+	const char *home, *tmp; /* private directories, created by the caller; writable */
+	int error; /* descriptor (CLOEXEC) that receives `LAYER: errno text` of a failure */
 	struct sandbox_state *state;
 };
 
-/* Builds all that needs memory. -1: ERR_STATE when a required layer is not on this host (named). */
+/* Prepares everything that needs memory. -1: ERR_STATE when a required layer is missing on this
+ * host (named). */
 int sandbox_prepare(struct arena *a, struct sandbox *s, struct error *err);
 void sandbox_release(struct sandbox *s);
 

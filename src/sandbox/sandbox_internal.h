@@ -1,9 +1,9 @@
 /*
- * sandbox_internal.h: what the layers of a sandbox share. For sandbox.c, host.c and the files of
- * the layers alone.
+ * sandbox_internal.h: what the layers of a sandbox share. Private to sandbox.c, host.c and the
+ * files of the layers.
  *
- * Functions named *_prepare() run in the parent and may take memory; those named *_enter() run in
- * the child, and tell what failed by layer_failed().
+ * Functions named *_prepare() run in the parent and may allocate memory; those named *_enter() run
+ * in the child, and report failures with layer_failed().
  */
 #ifndef DT_SANDBOX_SANDBOX_INTERNAL_H
 #define DT_SANDBOX_SANDBOX_INTERNAL_H
@@ -13,22 +13,22 @@
 
 struct sock_fprog;
 
-/* What a run may reach. A directory stands for all that is below it. */
+/* What a run may access. A directory stands for everything below it. */
 enum grant_kind {
 	GRANT_READ,   /* also started as a program: reading is enough to do that anyway */
-	GRANT_WRITE,  /* the same, made, changed and removed */
-	GRANT_DEVICE, /* read and written, never made */
+	GRANT_WRITE,  /* the same, and created, changed and removed */
+	GRANT_DEVICE, /* read and written, never created */
 	/* An empty directory in memory, in the place of the one of that name; of the view alone. */
 	GRANT_SCRATCH,
 };
 
-/* Some are for one of the two layers alone. */
+/* Some are for one of the two layers only. */
 enum grant_use { USE_BOTH, USE_RULES, USE_VIEW };
 
 struct grant {
 	const char *path; /* absolute */
 	enum grant_kind kind;
-	bool needed; /* no run without it; the others are left out where they are not */
+	bool needed; /* required for a run; others are left out if they do not exist */
 	enum grant_use use;
 	int tree; /* mounts_enter(): its detached mount */
 };
@@ -46,7 +46,7 @@ struct cgroup {
 
 struct sandbox_state {
 	bool on[LAYERS];
-	char note[LAYERS][160]; /* why it is off, or what of it is missing */
+	char note[LAYERS][160]; /* why it is off, or what is missing */
 	struct grants grants;
 	int ruleset; /* Landlock's, -1: none */
 	struct sock_fprog *filter;
@@ -63,7 +63,7 @@ struct sandbox_state {
 /* Writes `LAYER: what: text of errno` to s->error; always -1. */
 int layer_failed(const struct sandbox *s, const char *layer, const char *what);
 
-/* grants.c: parents stand before what is below them. */
+/* grants.c: parents precede what is below them. */
 void grants_prepare(struct arena *a, struct sandbox *s);
 
 /* landlock.c: what an ABI lacks, for people; "" when nothing that matters here. */
@@ -72,7 +72,7 @@ int landlock_abi(void); /* 0 with errno: none */
 const char *landlock_lacks(int abi);
 int landlock_prepare(struct sandbox *s, struct error *err);
 int landlock_enter(const struct sandbox *s);
-/* An empty rule set is put on the caller: 0 when that can be done. */
+/* Restricts the caller by an empty rule set: 0 if that works. */
 int landlock_try(void);
 
 /* seccomp.c */
@@ -88,7 +88,7 @@ int namespaces_enter(const struct sandbox *s);
 enum { PID_LIMIT_LEAST = 301 }; /* the kernel takes none below */
 int pid_limit_set(const char *proc, unsigned most);
 
-/* mounts.c: a view of files that has the grants alone. */
+/* mounts.c: a view of the file system that has only the grants. */
 int mounts_enter(struct sandbox *s);
 /* The same calls for one directory, in a mount namespace that is thrown away. */
 int mounts_try(const char *directory, int *proc);
@@ -101,7 +101,7 @@ void cgroup_release(struct sandbox *s);
 
 /* limits.c */
 int limits_enter(const struct sandbox *s);
-/* uid, gid and capabilities; nothing that was given up can be had again. */
+/* uid, gid and capabilities; they cannot be regained. */
 int privileges_enter(const struct sandbox *s);
 bool privileged(void); /* CAP_SYS_ADMIN where we are */
 

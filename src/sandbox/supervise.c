@@ -1,7 +1,7 @@
 /*
- * The parent's side of a run: passes on what it writes, as far as it may write, ends it when its
- * time is over, when it is cancelled or when something in it was denied, and goes home only when
- * none of its processes is left.
+ * The parent's side of a run: passes on its output up to the cap, ends it at its time limit, when
+ * it is cancelled or when a command was denied, and returns only when none of its processes is
+ * left.
  */
 #include <errno.h>
 #include <limits.h>
@@ -13,8 +13,8 @@
 #include "src/sandbox/execute_internal.h"
 
 enum {
-	ROUND_MS = 5,     /* between two looks at what is ending */
-	STUCK_MS = 10000, /* after KILL: in the kernel for ever; not waited for */
+	ROUND_MS = 5,     /* interval between checks of an ending run */
+	STUCK_MS = 10000, /* after KILL: a process stuck in the kernel is not awaited any longer */
 };
 
 /* The first pipe, the second, both callers' ends, the process, the alarm, the caller's cancel. */
@@ -26,7 +26,7 @@ static void stream_close(struct stream *s)
 	s->from = -1;
 }
 
-/* Nobody reads it any more: then the run's own writing must fail too, as it would in a pipe. */
+/* Its reader has gone: writing must fail in the run too, as in a pipe. */
 static void stream_break(struct run *r, struct stream *s)
 {
 	if (errno != EPIPE && !r->end->unwritten)
@@ -44,7 +44,7 @@ static void wait_more(struct stream *s, struct str bytes)
 	s->n += bytes.n;
 }
 
-/* What is over the cap is read and dropped, so that the run goes on. */
+/* Output over the cap is read and dropped, so that the run continues. */
 static void take(struct run *r, struct stream *s, struct str bytes)
 {
 	uint64_t cap = r->x->policy->limits.output;
@@ -145,7 +145,7 @@ static int left_ms(int64_t deadline)
 	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
 }
 
-/* Until it has ended, its time is over, it is cancelled, or something was denied. */
+/* Returns when it has ended, timed out, was cancelled, or a command was denied. */
 static void await(struct run *r, int64_t deadline)
 {
 	for (;;) {
@@ -202,7 +202,7 @@ static int64_t grace_of(const struct run *r)
 	return r->x->grace_ms ? r->x->grace_ms : PROCESS_GRACE_MS;
 }
 
-/* TERM to all that is left, KILL after the grace, until none is left. */
+/* Sends TERM to all that is left, KILL after the grace, until none is left. */
 static void end_all(struct run *r)
 {
 	int64_t from = clock_ticks();
@@ -225,8 +225,8 @@ static void end_all(struct run *r)
 }
 
 /*
- * What is in the pipes still. A caller that does not take it is waited for as long as the run could
- * have gone on; after a run that was ended, a moment.
+ * Drains the pipes. Waits for a slow reader as long as the run could have continued; after a run
+ * that was ended, only a moment.
  */
 static void drain(struct run *r, int64_t deadline)
 {
