@@ -7,11 +7,10 @@
 
 /* ---- answers in the journal ---- */
 
-/* A journal that cannot be read has no events; whoever opens it reports that. */
-
 /*
- * The first event that has these pairs of a member and its text, ended by NULL; or NULL. Only lines
- * that contain `mark` are parsed: most refused answers have no history at all.
+ * The first event that has these pairs of a member and its text, ended by NULL; or NULL, also if
+ * the journal cannot be read. Only lines that contain `mark` are parsed: most refused answers have
+ * no history at all.
  */
 static json *find_event(const struct context_file *f, const char *mark, const char *const *members)
 {
