@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include "src/review/classifier.h"
 
 /* What a path is, in the order of how much review it needs; the first that fits. */
@@ -115,11 +116,6 @@ static bool any(
 	return false;
 }
 
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 static bool upper(char c)
 {
 	return c >= 'A' && c <= 'Z';
@@ -127,7 +123,7 @@ static bool upper(char c)
 
 static bool letter(char c)
 {
-	return lower(c) >= 'a' && lower(c) <= 'z';
+	return upper(c) || (c >= 'a' && c <= 'z');
 }
 
 static struct str base_of(struct str path)
@@ -315,7 +311,7 @@ static enum path_kind path_kind(const char *path, unsigned traits)
 
 	buf_adds(&low, path);
 	for (size_t i = 0; i < low.len; i++)
-		low.s[i] = lower(low.s[i]);
+		low.s[i] = (char)tolower((unsigned char)low.s[i]);
 	return kind_of(str_of(path), buf_str(&low), traits);
 }
 
