@@ -106,6 +106,8 @@ PROGRAMS := $(UNIT) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
 # Where tests/model/test_simulate.c plants its faults.
 $(O)/tests/model/unit: LDFLAGS += $(patsubst %,-Wl$(COMMA)--wrap=%,lease_admit lease_refuse \
 	context_keep answer_record context_next_attempt)
+# Where tests/event/test_artifact_disk.c puts a simulated disk.
+$(O)/tests/event/unit: LDFLAGS += -Wl,--wrap=disk_real
 .SECONDEXPANSION:
 $(UNIT): $(O)/tests/%/unit: $$(patsubst $$(PERCENT).c,$(O)/$$(PERCENT).o,$$(wildcard tests/$$*/test_*.c)) $(UNITLIB) $(TESTLIB)
 	$(call SAY,LD $@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(TESTLIB) $(LIBS) $(CMOCKA_LIBS)

@@ -11,15 +11,8 @@ enum {
 	TAIL_MAX = 1 << 20, /* of a last line without a newline that may be complete */
 };
 
-struct disk *artifact_disk;
-
 static const char runtime_file[] = "runtime.json";
 static const char *const scopes[] = {PIPELINE_SCOPE, "_classifier", "_ledger", NULL};
-
-static struct disk *disk(void)
-{
-	return artifact_disk ? artifact_disk : disk_real();
-}
 
 /* ---- paths ---- */
 
@@ -86,15 +79,14 @@ int artifact_path(struct arena *a, const char *dir, const char *issue, const cha
 	return 0;
 }
 
-/* An agent may write in its issue's directory, so a link there may lead anywhere. Only the real
- * disk has links. */
+/* An agent may write in its issue's directory, so a link there may lead anywhere. */
 static int refuse_links(const char *dir, const char *path, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	char *p = arena_dup(&a, str_of(path)), *slash = p + strlen(dir);
 	struct stat st;
 
-	while (slash && *slash && !artifact_disk) {
+	while (slash && *slash) {
 		slash = strchr(slash + 1, '/');
 		if (slash)
 			*slash = '\0';
@@ -119,14 +111,15 @@ static int safe_path(struct arena *a, const char *dir, const char *issue, const 
 static int lock_issue(const char *dir, const char *issue, struct disk_lock **out, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	const struct disk_ops *ops = disk()->ops;
+	const struct disk_ops *ops = disk_real()->ops;
 	char *directory;
 
 	if (issue_directory(&a, dir, issue, &directory, err) < 0 ||
-		refuse_links(dir, directory, err) < 0 || ops->mkdirs(disk(), directory, err) < 0 ||
-		ops->trusted(disk(), directory, err) < 0)
+		refuse_links(dir, directory, err) < 0 ||
+		ops->mkdirs(disk_real(), directory, err) < 0 ||
+		ops->trusted(disk_real(), directory, err) < 0)
 		return -1;
-	return ops->lock(disk(), path_join(&a, directory, ".lock"), LOCK_WAIT_MS, out, err);
+	return ops->lock(disk_real(), path_join(&a, directory, ".lock"), LOCK_WAIT_MS, out, err);
 }
 
 int artifact_read_text(const char *dir, const char *issue, const char *name, struct buf *out,
@@ -138,7 +131,7 @@ int artifact_read_text(const char *dir, const char *issue, const char *name, str
 	*missing = false;
 	if (safe_path(&a, dir, issue, name, &path, err) < 0)
 		return -1;
-	if (disk()->ops->read(disk(), path, FILE_BYTES_MAX, out, missing, err) < 0)
+	if (disk_real()->ops->read(disk_real(), path, FILE_BYTES_MAX, out, missing, err) < 0)
 		return *missing ? 0 : -1;
 	return 0;
 }
@@ -149,7 +142,7 @@ static int replace(
 	const char *dir, const char *issue, const char *name, struct str text, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	const struct disk_ops *ops = disk()->ops;
+	const struct disk_ops *ops = disk_real()->ops;
 	char *path, *temporary, *directory;
 	struct error late;
 
@@ -157,14 +150,14 @@ static int replace(
 		return -1;
 	temporary = arena_printf(&a, "%s.tmp", path);
 	directory = arena_dup(&a, path_dir(path));
-	if (ops->mkdirs(disk(), directory, err) < 0 ||
-		ops->write(disk(), temporary, NULL, text, err) < 0)
+	if (ops->mkdirs(disk_real(), directory, err) < 0 ||
+		ops->write(disk_real(), temporary, NULL, text, err) < 0)
 		return -1;
-	if (ops->rename(disk(), temporary, path, err) < 0) {
-		(void)ops->unlink(disk(), temporary, &late);
+	if (ops->rename(disk_real(), temporary, path, err) < 0) {
+		(void)ops->unlink(disk_real(), temporary, &late);
 		return -1;
 	}
-	return ops->sync_directory(disk(), directory, err);
+	return ops->sync_directory(disk_real(), directory, err);
 }
 
 int artifact_write_text(
@@ -203,18 +196,18 @@ int artifact_remove(const char *dir, const char *issue, const char *name, struct
 {
 	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
 	CLEANUP(arena_release) struct arena a = {0};
-	const struct disk_ops *ops = disk()->ops;
+	const struct disk_ops *ops = disk_real()->ops;
 	bool exists;
 	char *path;
 
 	if (safe_path(&a, dir, issue, name, &path, err) < 0 ||
-		ops->exists(disk(), path, &exists, err) < 0)
+		ops->exists(disk_real(), path, &exists, err) < 0)
 		return -1;
 	if (!exists)
 		return 0;
-	if (lock_issue(dir, issue, &lock, err) < 0 || ops->unlink(disk(), path, err) < 0)
+	if (lock_issue(dir, issue, &lock, err) < 0 || ops->unlink(disk_real(), path, err) < 0)
 		return -1;
-	return ops->sync_directory(disk(), arena_dup(&a, path_dir(path)), err);
+	return ops->sync_directory(disk_real(), arena_dup(&a, path_dir(path)), err);
 }
 
 int artifact_edit(const char *dir, const char *issue, const char *name,
@@ -324,7 +317,7 @@ int artifact_append(
 	CLEANUP(file_close) struct disk_file *f = NULL;
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const struct disk_ops *ops = disk()->ops;
+	const struct disk_ops *ops = disk_real()->ops;
 	bool created = false;
 	char *path, *directory;
 
@@ -334,11 +327,11 @@ int artifact_append(
 		safe_path(&a, dir, issue, name, &path, err) < 0)
 		return -1;
 	directory = arena_dup(&a, path_dir(path));
-	if (ops->mkdirs(disk(), directory, err) < 0 ||
-		ops->open(disk(), path, true, &created, &f, err) < 0 ||
+	if (ops->mkdirs(disk_real(), directory, err) < 0 ||
+		ops->open(disk_real(), path, true, &created, &f, err) < 0 ||
 		append_line(f, buf_str(&text), err) < 0)
 		return -1;
-	return created ? ops->sync_directory(disk(), directory, err) : 0;
+	return created ? ops->sync_directory(disk_real(), directory, err) : 0;
 }
 
 /* ---- objects ---- */

@@ -19,12 +19,7 @@
 #include "src/base/vec.h"
 #include "src/schema/schema.h"
 
-struct disk;
-
 #define PIPELINE_SCOPE "_pipeline" /* in place of an issue's id */
-
-/* NULL: disk_real(); tests replace it. */
-extern struct disk *artifact_disk;
 
 /* DIR/ISSUE/NAME. -1: ERR_USAGE, not an id, or a name with `..`. */
 int artifact_path(struct arena *a, const char *dir, const char *issue, const char *name,
@@ -73,15 +68,11 @@ int artifact_read_runtime(const char *dir, const char *issue, json **out, struct
 
 /* plan, implementation, validation, review, pr, classifier, events; NULL ends the list. */
 const char *const *artifact_schema_names(void);
-bool artifact_schema_known(const char *name);
 /* The text of a schema, in the arena; {NULL, 0}: unknown. */
 struct str artifact_schema_text(struct arena *a, const char *name);
 /* `version` NULL and `latest` are v1. -1: ERR_USAGE, no such schema or version. */
 int artifact_schema_compile(struct arena *a, const char *name, const char *version,
 	struct schema **out, struct error *err);
-/* The schema that `$schema` in the text names, else that of the file's name (plan.json,
- * review/NAME.json), else NULL. */
-const char *artifact_schema_of(struct arena *a, const char *file, struct str text);
 
 struct artifact_target {
 	const char *dir, *issue, *stage; /* stage NULL: not named in events */
@@ -93,11 +84,6 @@ struct artifact_target {
 /* The end of a prompt: where to write the artifact, and its schema. "" if it has none. */
 const char *artifact_prompt(struct arena *a, const struct artifact_target *target);
 
-/* *fault: one line a fault; NULL when it is valid. A missing file, invalid JSON and a link in the
- * path are faults of the artifact. -1: ERR_USAGE (no such schema), ERR_SYSTEM. */
-int artifact_validate(struct arena *a, const struct artifact_target *target, const char **fault,
-	struct error *err);
-
 enum artifact_outcome {
 	ARTIFACT_GOOD,    /* valid on the first attempt */
 	ARTIFACT_RETRIED, /* valid on the second; emitted ArtifactSchemaRetry */
@@ -108,14 +94,17 @@ enum artifact_outcome {
  * Validates, runs the agent once more with `again` if the artifact is invalid, validates again and
  * emits the event. An error of `again` makes the outcome ARTIFACT_INVALID. `again` NULL: there is
  * no second attempt, because this was it (a run that was killed between the two resumes so).
- * *fault: what was wrong, for ARTIFACT_RETRIED at first; NULL for ARTIFACT_GOOD.
+ * *fault: what was wrong, one line a fault, for ARTIFACT_RETRIED at first; NULL for ARTIFACT_GOOD.
+ * A missing file, invalid JSON and a link in the path are such faults. -1: ERR_USAGE (no such
+ * schema), ERR_SYSTEM.
  */
 int artifact_validate_retry(struct arena *a, const struct artifact_target *target,
 	int (*again)(void *data, const char *prompt, struct error *err), void *data,
 	enum artifact_outcome *outcome, const char **fault, struct error *err);
 
 /* A schema to check files with: a built-in one by name, or a file (with a '/', or *.json). `given`
- * NULL: each file names its own. */
+ * NULL: the one that the file's `$schema` names, else that of its name (plan.json,
+ * review/NAME.json). */
 struct artifact_schema {
 	const char *name;
 	struct schema *schema;

@@ -31,7 +31,7 @@ const char *const *artifact_schema_names(void)
 	return names;
 }
 
-bool artifact_schema_known(const char *name)
+static bool is_known(const char *name)
 {
 	return str_in(str_of(name), names);
 }
@@ -79,7 +79,7 @@ static const char *schema_referenced(struct arena *a, const char *reference)
 		return NULL;
 	name = arena_dup(a, str_sub(s, 0, s.n - (sizeof(suffix) - 1)));
 	name = arena_dup(a, path_base(name));
-	return artifact_schema_known(name) ? name : NULL;
+	return is_known(name) ? name : NULL;
 }
 
 static const char *schema_of_file(struct arena *a, const char *file)
@@ -92,12 +92,13 @@ static const char *schema_of_file(struct arena *a, const char *file)
 	if (!str_ends(base, ".json"))
 		return NULL;
 	name = arena_dup(a, str_sub(base, 0, base.n - strlen(".json")));
-	if (artifact_schema_known(name))
+	if (is_known(name))
 		return name;
 	return str_ends(path_dir(file), "review") ? "review" : NULL;
 }
 
-const char *artifact_schema_of(struct arena *a, const char *file, struct str text)
+/* The schema that `$schema` in the text names, else that of the file's name, else NULL. */
+static const char *schema_of(struct arena *a, const char *file, struct str text)
 {
 	CLEANUP(json_free) json *j = NULL;
 	const char *reference = NULL, *name = NULL;
@@ -114,7 +115,7 @@ const char *artifact_schema_of(struct arena *a, const char *file, struct str tex
 
 static const char *schema_name(struct arena *a, const struct artifact_target *target)
 {
-	return target->schema ? target->schema : artifact_schema_of(a, target->name, STR(""));
+	return target->schema ? target->schema : schema_of(a, target->name, STR(""));
 }
 
 static void put_schema(struct buf *b, struct arena *a, const char *name)
@@ -205,7 +206,8 @@ static int validate_text(struct arena *a, const struct artifact_target *target, 
 	return 0;
 }
 
-int artifact_validate(struct arena *a, const struct artifact_target *target, const char **fault,
+/* A missing file, invalid JSON and a link in the path are faults of the artifact. */
+static int validate(struct arena *a, const struct artifact_target *target, const char **fault,
 	struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -235,7 +237,7 @@ int artifact_validate_retry(struct arena *a, const struct artifact_target *targe
 	struct error why;
 
 	*outcome = ARTIFACT_GOOD;
-	if (artifact_validate(a, target, fault, err) < 0)
+	if (validate(a, target, fault, err) < 0)
 		return -1;
 	if (!*fault)
 		return 0;
@@ -244,7 +246,7 @@ int artifact_validate_retry(struct arena *a, const struct artifact_target *targe
 		*fault = arena_printf(
 			a, "%s\nthe agent could not be asked again: %s", *fault, why.text);
 	} else if (again) {
-		if (artifact_validate(a, target, &second, err) < 0)
+		if (validate(a, target, &second, err) < 0)
 			return -1;
 		*outcome = second ? ARTIFACT_INVALID : ARTIFACT_RETRIED;
 		*fault = second ? second : *fault;
@@ -262,8 +264,7 @@ enum { FILE_MAX = 16 << 20 };
 
 static bool is_file(const char *schema)
 {
-	return !artifact_schema_known(schema) &&
-	       (strchr(schema, '/') || str_ends(str_of(schema), ".json"));
+	return !is_known(schema) && (strchr(schema, '/') || str_ends(str_of(schema), ".json"));
 }
 
 int artifact_schema_open(
@@ -285,7 +286,7 @@ int artifact_schema_open(
 static int choose(struct arena *a, const struct artifact_schema *given, struct str text,
 	struct artifact_checked *out, struct schema **schema, struct error *err)
 {
-	out->schema = given->name ? given->name : artifact_schema_of(a, out->file, text);
+	out->schema = given->name ? given->name : schema_of(a, out->file, text);
 	*schema = given->schema;
 	if (*schema)
 		return 0;

@@ -514,7 +514,7 @@ static bool is_relevant(struct str line)
 	return line.n && !str_starts(line, "hint:") && !str_starts(line, "remote: Resolving");
 }
 
-void process_error_text(struct str output, struct buf *out)
+static void add_last_lines(struct str output, struct buf *out)
 {
 	struct str last[ERROR_LINES], line, rest = output;
 	size_t n = 0;
@@ -542,7 +542,7 @@ int process_check(const struct process *p, const struct process_end *end, const 
 			err, ERR_SYSTEM, "'%s' did not end within %u s", name, p->timeout_s);
 	if (!end->status)
 		return 0;
-	process_error_text(output, &text);
+	add_last_lines(output, &text);
 	if (!text.len)
 		return error_set(err, ERR_SYSTEM, "'%s' failed with status %d", name, end->status);
 	return error_set(err, ERR_SYSTEM, "'%s' failed: %s", name, text.s);

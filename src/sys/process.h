@@ -6,7 +6,7 @@
  * While process_run() works, the caller is the subreaper of orphans. Children that it had before
  * are left alone. Not for two threads at once.
  *
- * Also what /proc tells about other processes.
+ * Also what /proc has about other processes.
  */
 #ifndef DT_PROCESS_H
 #define DT_PROCESS_H
@@ -21,7 +21,7 @@ struct process {
 	const char *const *argv; /* NULL-ended; argv[0] is looked up in PATH */
 	const char *cwd;         /* NULL: as the caller */
 	const char *const *env;  /* NULL-ended, may be NULL: `NAME=value` sets, `NAME` removes */
-	bool env_whole;          /* env is the whole environment: nothing comes from the caller's */
+	bool env_whole;          /* `env` replaces the caller's environment */
 	struct str input;        /* standard input; empty: /dev/null */
 	int output;              /* descriptor that gets stdout and stderr together; -1: collect */
 	size_t output_max;       /* with `output`: bytes after which the rest is dropped; 0: none */
@@ -53,12 +53,10 @@ struct process_end {
 int process_run(const struct process *p, struct process_end *end, struct error *err);
 
 /* 0 when the program, `name` for people, succeeded; else -1: ERR_SYSTEM with the time limit, or the
- * text of process_error_text() for its `output`. */
+ * last lines of `output` that are not hints, joined by `; `, credentials in URLs replaced by `***`.
+ */
 int process_check(const struct process *p, const struct process_end *end, const char *name,
 	struct str output, struct error *err);
-/* The last lines of a failed program's output that are not hints, joined by `; `. Credentials in
- * URLs are replaced by `***`. */
-void process_error_text(struct str output, struct buf *out);
 
 /* ---- the processes of the system, as /proc has them ---- */
 

@@ -481,7 +481,7 @@ int explore_trace(const struct explore_graph *g, const struct explore_finding *f
 	CLEANUP(arena_release) struct arena a = {0};
 
 	if (f->node == EXPLORE_NONE)
-		return error_set(err, ERR_CHECK, "no trace shows what never happens");
+		return error_set(err, ERR_CHECK, "this finding has no trace");
 	t.simulator = simulator_new(g->workflow, "T-1", &simulator_memory_disk, 1);
 	if (replay_finding(&t, &a, f, err) < 0)
 		return -1;

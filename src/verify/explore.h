@@ -71,10 +71,8 @@ struct explore_key_rules {
 };
 
 void explore_key_rules(struct arena *a, const struct workflow *w, struct explore_key_rules *r);
-/* Adds the key of `c` to `out`. `changes`: how many the troubleshooter may still make. */
-void explore_key(const struct explore_key_rules *r, const struct context *c, unsigned changes,
-	struct buf *out);
-/* The same of a simulator's document. -1: there is none, or it is broken. */
+/* Adds the key of the simulator's document to `out`. `changes`: how many the troubleshooter may
+ * still make. -1: there is no document, or it is broken. */
 int explore_key_now(const struct explore_key_rules *r, const struct simulator *s, unsigned changes,
 	struct buf *out, struct error *err);
 /* Removes from the document what its key leaves out, and resets the budget. */
@@ -136,13 +134,18 @@ struct explore_node {
 
 /* Texts, each once, numbered from 0 in the order in which they were added. */
 struct explore_texts {
-	VEC(const char *) texts;
-	uint32_t *slots; /* by hash: number + 1 */
-	size_t n_slots;
+	void *tree;
+	uint32_t n;
 };
 
-/* The number of `text`; *added: it is new, and was copied to the arena. */
-uint32_t explore_texts_add(struct explore_texts *t, struct arena *a, const char *text, bool *added);
+struct explore_text {
+	const char *text;
+	uint32_t number;
+};
+
+/* *added: the text is new, and was copied to the arena. */
+const struct explore_text *explore_texts_add(
+	struct explore_texts *t, struct arena *a, const char *text, bool *added);
 void explore_texts_release(struct explore_texts *t);
 
 struct explore_observer;
@@ -197,7 +200,7 @@ struct explore_observer {
 		const char *key, const char *value);
 };
 
-/* Builds the graph. `disk` and `observer` may be NULL: a disk without faults, nobody. */
+/* Builds the graph. `disk` and `observer` may be NULL: a disk without faults, and no observer. */
 void explore_graph_build(struct explore_graph *g, const struct workflow *w,
 	const struct explore_options *options, const struct simulator_disk *disk,
 	const struct explore_observer *observer);

@@ -1,9 +1,9 @@
 /* explore_graph.c: builds the state graph: the possible answers, the nodes, the edges. */
+#include <search.h>
 #include "src/config/violation.h"
 #include "src/verify/explore.h"
 
-/* Of an array with more actions than ALL_OUTCOMES (FEW) only two (one) have a bad outcome at once.
- */
+/* Above ALL_OUTCOMES actions, at most two fail at once; above FEW, one. */
 enum { ALL_OUTCOMES = 3, FEW = 8 };
 
 /* ---- the answers to an action ---- */
@@ -164,65 +164,46 @@ void explore_answers(struct arena *a, const struct workflow *w, const json *acti
 
 /* ---- storage ---- */
 
-static uint64_t hash_of(const char *text)
+static int by_text(const void *a, const void *b)
 {
-	uint64_t h = 14695981039346656037u;
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 1099511628211u;
-	return h ^ h >> 32;
+	return strcmp(
+		((const struct explore_text *)a)->text, ((const struct explore_text *)b)->text);
 }
 
-/* The slot of `text`, or the free one where it belongs. */
-static uint32_t *slot_of(const struct explore_texts *t, const char *text)
+const struct explore_text *explore_texts_add(
+	struct explore_texts *t, struct arena *a, const char *text, bool *added)
 {
-	size_t at = hash_of(text) & (t->n_slots - 1);
+	struct explore_text probe = {text, t->n}, *copy, **found;
 
-	while (t->slots[at] && strcmp(t->texts.items[t->slots[at] - 1], text) != 0)
-		at = (at + 1) & (t->n_slots - 1);
-	return &t->slots[at];
-}
-
-static void grow_slots(struct explore_texts *t)
-{
-	t->n_slots = t->n_slots ? t->n_slots * 2 : 1024;
-	free(t->slots);
-	t->slots = xmalloc(t->n_slots * sizeof(*t->slots));
-	memset(t->slots, 0, t->n_slots * sizeof(*t->slots));
-	for (size_t i = 0; i < t->texts.n; i++)
-		*slot_of(t, t->texts.items[i]) = (uint32_t)i + 1;
-}
-
-uint32_t explore_texts_add(struct explore_texts *t, struct arena *a, const char *text, bool *added)
-{
-	uint32_t *slot;
-
-	if (t->texts.n * 2 >= t->n_slots)
-		grow_slots(t);
-	slot = slot_of(t, text);
-	*added = !*slot;
+	found = tsearch(&probe, &t->tree, by_text);
+	*added = *found == &probe;
 	if (*added) {
-		vec_push(&t->texts, arena_dup(a, str_of(text)));
-		*slot = (uint32_t)t->texts.n;
+		copy = arena_alloc(a, sizeof(*copy));
+		*copy = (struct explore_text){arena_dup(a, str_of(text)), t->n++};
+		*found = copy;
 	}
-	return *slot - 1;
+	return *found;
+}
+
+static void keep_text(void *text)
+{
+	(void)text;
 }
 
 void explore_texts_release(struct explore_texts *t)
 {
-	vec_release(&t->texts);
-	free(t->slots);
+	tdestroy(t->tree, keep_text);
 }
 
 static uint32_t add_node(struct explore_graph *g, const char *key, bool *added)
 {
-	uint32_t i = explore_texts_add(&g->keys, &g->arena, key, added);
+	const struct explore_text *text = explore_texts_add(&g->keys, &g->arena, key, added);
 
 	if (*added)
-		vec_push(&g->nodes, (struct explore_node){.key = g->keys.texts.items[i],
-					    .state = "",
-					    .parent = EXPLORE_NONE});
-	return i;
+		vec_push(
+			&g->nodes, (struct explore_node){
+					   .key = text->text, .state = "", .parent = EXPLORE_NONE});
+	return text->number;
 }
 
 static bool same_text(const char *a, const char *b)

@@ -199,7 +199,7 @@ static void add_attempts(const struct explore_key_rules *r, const struct context
 	}
 }
 
-void explore_key(const struct explore_key_rules *r, const struct context *c, unsigned changes,
+static void add_key(const struct explore_key_rules *r, const struct context *c, unsigned changes,
 	struct buf *out)
 {
 	add_counters(r, c, changes, out);
@@ -221,7 +221,7 @@ int explore_key_now(const struct explore_key_rules *r, const struct simulator *s
 
 	if (simulator_open(s, &f, err) < 0)
 		return -1;
-	explore_key(r, &f.doc, changes, out);
+	add_key(r, &f.doc, changes, out);
 	return 0;
 }
 

@@ -379,7 +379,7 @@ static void listing_close(struct history_listing *l)
 	arena_release(&l->arena);
 }
 
-/* Less the work item's own name, which stands in front of every id. */
+/* Strips the work item's id prefix. */
 static const char *short_id(const struct history_listing *l, const char *id)
 {
 	size_t n = strlen(l->history.place->name);

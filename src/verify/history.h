@@ -72,7 +72,7 @@ int history_events(
 
 /*
  * Adds a line for each commit, for people, or as JSON: docs/history.md. What is in the file and not
- * in the history yet stands below it as `now`.
+ * in the history yet is the row `now` below it.
  */
 int history_list(
 	const struct history_place *place, bool as_json, struct buf *out, struct error *err);

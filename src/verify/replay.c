@@ -50,7 +50,8 @@ struct replay {
 
 /* ---- the recorded operations ---- */
 
-bool replay_next_commit(struct str *rest, struct str *lines)
+/* Cuts the next commit's lines off *rest, a journal's text; false when no whole commit is left. */
+static bool next_commit(struct str *rest, struct str *lines)
 {
 	struct str all = *rest;
 	const char *nl;
@@ -674,7 +675,7 @@ static void compare_commit(struct replay *r, const struct recorded_commit *c, bo
 	struct str lines;
 	bool saved;
 
-	if (!replay_next_commit(rest, &lines)) {
+	if (!next_commit(rest, &lines)) {
 		add_difference(r, c, r->err.code ? r->err.text : "nothing was saved", none, none);
 		return;
 	}
@@ -696,7 +697,7 @@ static bool is_by_hand(const struct recorded_commit *c)
 }
 
 /* The same lines have the same checksums, so the documents are rebuilt only where they are not.
- * Commits more than recorded are no difference: the process was killed before them. */
+ * Ignore extra commits: the recorded process was killed earlier. */
 static void verify_operation(struct replay *r)
 {
 	CLEANUP(buf_release) struct buf document = BUF_INIT;

@@ -38,7 +38,4 @@ int replay_verify(struct arena *a, const struct history_place *place, struct rep
 /* For people, or one JSON line. */
 void replay_report(const struct replay_result *v, bool as_json, struct buf *out);
 
-/* Cuts the next commit's lines off *rest, a journal's text; false when no whole commit is left. */
-bool replay_next_commit(struct str *rest, struct str *lines);
-
 #endif

@@ -24,6 +24,15 @@ static const char *content(const struct disk *d, const char *path)
 	return sim_disk_get(d, path, &b) ? arena_dup(&arena, buf_str(&b)) : NULL;
 }
 
+static struct disk *artifacts_on; /* NULL: the real disk */
+struct disk *__real_disk_real(void);
+struct disk *__wrap_disk_real(void);
+
+struct disk *__wrap_disk_real(void)
+{
+	return artifacts_on ? artifacts_on : __real_disk_real();
+}
+
 /* One act on a disk, and the expected content of PATH afterwards. */
 struct scene {
 	const char *path, *before;
@@ -33,7 +42,7 @@ struct scene {
 
 static int put(struct disk *d)
 {
-	artifact_disk = d;
+	artifacts_on = d;
 	return artifact_write_text(
 		"/art", "A-1", "plan.json", STR("new and longer than the old one"), &err);
 }
@@ -54,7 +63,7 @@ static int add(struct disk *d)
 {
 	CLEANUP(json_free) json *line = NULL;
 
-	artifact_disk = d;
+	artifacts_on = d;
 	assert_int_equal(json_parse(&line, STR("{\"n\":3}"), &err), 0);
 	return artifact_append("/art", "A-1", "x.jsonl", line, &err);
 }
@@ -78,7 +87,7 @@ static int merge(struct disk *d)
 {
 	CLEANUP(json_free) json *j = NULL;
 
-	artifact_disk = d;
+	artifacts_on = d;
 	assert_int_equal(json_parse(&j, STR("{\"b\":{\"d\":2}}"), &err), 0);
 	return artifact_merge_runtime("/art", "A-1", j, &err);
 }
@@ -173,7 +182,7 @@ TEST(what_cannot_be_read_is_not_replaced)
 
 static int disk_end(void **state)
 {
-	artifact_disk = NULL;
+	artifacts_on = NULL;
 	return arena_end(state);
 }
 

@@ -1,28 +1,35 @@
 #include "src/sys/process.h"
 #include "tests/lib/unit.h"
 
+static int explain(struct str output, struct error *err)
+{
+	return process_check(
+		&(struct process){0}, &(struct process_end){.status = 2}, "p", output, err);
+}
+
 static void assert_error_text(const char *output, const char *expected)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error err;
 
-	process_error_text(str_of(output), &text);
-	assert_string_equal(text.s ? text.s : "", expected);
+	assert_int_equal(explain(str_of(output), &err), -1);
+	assert_string_equal(err.text, expected);
 }
 
 TEST(the_last_lines_of_a_program_make_one_clean_line)
 {
-	CLEANUP(buf_release) struct buf longer = BUF_INIT, text = BUF_INIT;
+	CLEANUP(buf_release) struct buf longer = BUF_INIT;
+	struct error err;
 
-	assert_error_text("", "");
-	assert_error_text("\n \r\n", "");
-	assert_error_text("1\n2\n3\n4\n\n5\r\n6\nhint: x\n", "2; 3; 4; 5; 6");
-	assert_error_text("a\033[1m  b\tc\001", "a [1m b c");
+	assert_error_text("", "'p' failed with status 2");
+	assert_error_text("\n \r\n", "'p' failed with status 2");
+	assert_error_text("1\n2\n3\n4\n\n5\r\n6\nhint: x\n", "'p' failed: 2; 3; 4; 5; 6");
+	assert_error_text("a\033[1m  b\tc\001", "'p' failed: a [1m b c");
 	assert_error_text("to 'https://u:p@ss@h/x@y' and ssh://git@h and a@b://c",
-		"to 'https://***@h/x@y' and ssh://***@h and a@b://c");
-	assert_error_text("caf\303\251 \377!", "caf\303\251 ?!");
+		"'p' failed: to 'https://***@h/x@y' and ssh://***@h and a@b://c");
+	assert_error_text("caf\303\251 \377!", "'p' failed: caf\303\251 ?!");
 	for (int i = 0; i < 400; i++)
 		buf_adds(&longer, "x\303\251");
-	process_error_text(buf_str(&longer), &text);
-	assert_int_equal(text.len, 600);
-	assert_int_equal(str_utf8_fault(buf_str(&text)), 0);
+	assert_int_equal(explain(buf_str(&longer), &err), -1);
+	assert_int_equal(strlen(err.text), strlen("'p' failed: ") + 600);
+	assert_int_equal(str_utf8_fault(str_of(err.text)), 0);
 }

@@ -287,7 +287,7 @@ static uint32_t node_of(const struct simulator *s)
 	bool fresh;
 
 	assert_int_equal(explore_key_now(&g.rules, s, 0, &key, &err), 0);
-	node = explore_texts_add(&g.keys, &g.arena, key.s, &fresh);
+	node = explore_texts_add(&g.keys, &g.arena, key.s, &fresh)->number;
 	if (fresh)
 		fail_msg("the graph does not have '%s'", key.s);
 	return node;

@@ -126,15 +126,16 @@ REPLAY_TEST(a_changed_workflow_is_used_from_its_first_step_on)
 REPLAY_TEST(a_killed_step_is_replayed_up_to_its_last_commit)
 {
 	CLEANUP(buf_release) struct buf journal = BUF_INIT;
-	struct str rest, region;
+	struct str rest, line;
 	char *first;
 
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
 	first = at_rev(1);
 	assert_true(tree_read(journal_path(), &journal));
 	rest = buf_str(&journal);
-	assert_true(replay_next_commit(&rest, &region));
-	tree_write(journal_path(), region);
+	while (str_line(&rest, &line) && !str_starts(line, "{\"commit\":"))
+		;
+	tree_write(journal_path(), (struct str){journal.s, (size_t)(rest.p - journal.s)});
 	write_by_hand(first);
 	assert_same();
 	assert_int_equal(v.commits, 1);
