@@ -30,9 +30,7 @@ static void fill_standard_descriptors(void)
 			_exit(ERR_SYSTEM);
 }
 
-/*
- * Texts of a megabyte come and go some times in each call. Giving each back to the kernel, and
- * having the next one filled with fresh pages, costs more than reading it.
+/* Each call allocates several megabyte buffers; keep them instead of returning them to the kernel.
  */
 static void keep_memory(void)
 {

@@ -422,7 +422,7 @@ static void new_line(struct json_writer *w)
 		buf_adds(w->out, "  ");
 }
 
-/* What stands before a value: the comma behind the one before it, and its key. */
+/* The text before a value: the comma after the previous value, and its key. */
 static void begin_value(struct json_writer *w, const char *key)
 {
 	if (w->comma)

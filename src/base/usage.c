@@ -371,7 +371,7 @@ static void add_mdoc(struct buf *out, struct str text)
 	}
 }
 
-/* A word that a macro takes as it stands, though it may be the name of one. */
+/* A word that a macro takes literally, though it may be the name of one. */
 static void add_word(struct buf *out, const char *text)
 {
 	buf_addf(out, " \"%s\"", text);

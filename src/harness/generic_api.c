@@ -64,7 +64,7 @@ static const char *health(struct arena *a, const char *const *env)
 		return fault;
 	if (http_send(&r, &answer, &err) < 0)
 		fault = arena_dup(a, str_of(err.text));
-	else if (answer.fate != HTTP_ANSWERED)
+	else if (answer.outcome != HTTP_ANSWERED)
 		fault = arena_printf(a, "no answer from the API of " BASE_URL ": %s", answer.why);
 	else if (harness_api_status_unavailable(answer.status))
 		fault = arena_printf(
@@ -300,7 +300,7 @@ static void judge(
 
 	chat->status = a->status;
 	chat->retry_after_s = a->retry_after_s;
-	switch (a->fate) {
+	switch (a->outcome) {
 	case HTTP_ANSWERED:
 		chat_end(chat);
 		return;
@@ -314,7 +314,7 @@ static void judge(
 	case HTTP_UNREACHABLE:
 	case HTTP_BROKEN:
 		session_verdict(s, HARNESS_UNAVAILABLE,
-			str_of(arena_printf(s->arena, "%s: %s", words[a->fate], a->why)));
+			str_of(arena_printf(s->arena, "%s: %s", words[a->outcome], a->why)));
 		return;
 	}
 }

@@ -126,50 +126,18 @@ static void check_programs(struct doctor *c)
 
 /* ---- the state directory ---- */
 
-#define REMOTE    ": locks may not hold between machines: set DEV_TEAM_STATE_DIR to a local disk"
-#define IN_MEMORY "in memory: lost when the machine stops: set DEV_TEAM_STATE_DIR to a disk"
-
-/* File systems on which a lock or a rename may not be what it seems; numbers from statfs(2). */
-static const struct {
-	uint32_t magic;
-	const char *fault;
-} file_systems[] = {
-	{0x6969, "NFS" REMOTE}, {0x517b, "SMB" REMOTE}, {0xff534d42, "CIFS" REMOTE},
-	{0xfe534d42, "SMB2" REMOTE}, {0x65735546, "FUSE" REMOTE}, {0x01021997, "9P" REMOTE},
-	{0x00c36400, "Ceph" REMOTE}, {0x5346414f, "AFS" REMOTE}, {0x6b414653, "AFS" REMOTE},
-	{0x73757245, "Coda" REMOTE}, {0x0bd00bd0, "Lustre" REMOTE}, {0x01161970, "GFS2" REMOTE},
-	{0x7461636f, "OCFS2" REMOTE}, {0x786f4256, "a VirtualBox shared folder" REMOTE},
-	{0x01021994, IN_MEMORY}, /* tmpfs */
-	{0x858458f6, IN_MEMORY}, /* ramfs */
-};
-
-/* Really locks, and checks that a second lock is refused. */
-static void check_locks(struct doctor *c, const char *path)
-{
-	CLEANUP(disk_lock_drop) struct disk_lock *first = NULL;
-	CLEANUP(disk_lock_drop) struct disk_lock *second = NULL;
-	struct error err = {0};
-	bool locked = disk_lock_take(&first, path, 0, &err) == 0;
-
-	if (locked && disk_lock_take(&second, path, 0, &err) == 0)
-		error_set(&err, ERR_SYSTEM, "a second lock was granted");
-	if (locked && err.code == ERR_STATE)
-		report(c, HEALTH_OK, "locks", "a file there can be locked, once");
-	else
-		report(c, HEALTH_FAIL, "locks", "%s: set DEV_TEAM_STATE_DIR to a local disk",
-			err.text);
-}
-
 /* False: nothing can be written there, so the rest cannot be tried. */
 static bool check_writing(struct doctor *c, const char *dir)
 {
+	struct error err;
 	char *path = arena_printf(c->arena, "%s/.doctor.%ld", dir, (long)getpid());
 	CLEANUP(base_close) int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	bool written = fd >= 0 && write(fd, "x", 1) == 1 && fsync(fd) == 0;
 
 	if (written) {
 		report(c, HEALTH_OK, "state dir", "%s", dir);
-		check_locks(c, path);
+		report_if(c, disk_probe(dir, &err) == 0, HEALTH_FAIL, "locks",
+			"a file there can be locked, once", err.text);
 	} else {
 		report(c, HEALTH_FAIL, "state dir",
 			"'%s' cannot be written: %s: make it writable or set DEV_TEAM_STATE_DIR",
@@ -182,16 +150,18 @@ static bool check_writing(struct doctor *c, const char *dir)
 static void check_file_system(struct doctor *c, const char *dir)
 {
 	struct statfs fs;
-	size_t i = 0;
+	const char *name;
+	enum disk_kind kind;
 
 	if (statfs(dir, &fs) < 0)
 		return;
-	while (i < COUNT(file_systems) && file_systems[i].magic != (uint32_t)fs.f_type)
-		i++;
-	if (i < COUNT(file_systems))
-		report(c, HEALTH_WARN, "file system", "%s", file_systems[i].fault);
-	else
-		report(c, HEALTH_OK, "file system", "local");
+	kind = disk_kind((uint32_t)fs.f_type, &name);
+	report(c, kind == DISK_LOCAL ? HEALTH_OK : HEALTH_WARN, "file system", "%s%s", name,
+		kind == DISK_LOCAL ? ""
+		: kind == DISK_MEMORY
+			? ": lost when the machine stops: set DEV_TEAM_STATE_DIR to a disk"
+			: ": locks may not hold between machines: set DEV_TEAM_STATE_DIR to a "
+			  "local disk");
 }
 
 static void check_space(struct doctor *c, const char *dir)

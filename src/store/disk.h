@@ -74,22 +74,24 @@ struct disk_lock {
 struct disk *disk_real(void);
 
 /*
- * A lock has one holder at a time: an open file description lock on a side file, which tells people
- * who holds it. The kernel drops it when its holder dies, so there is nothing to clean up. The file
- * is never removed, or two processes could lock two files of one name.
+ * A lock has one holder at a time: an open file description lock on a side file, which names its
+ * holder for people. The kernel drops it when its holder dies, so there is nothing to clean up. The
+ * file is never removed, or two processes could lock two files of one name.
  *
  * Takes it on the machine's disk; waits up to `wait_ms`. The file is created if missing. -1:
  * ERR_STATE naming the holder, or ERR_SYSTEM.
  */
 int disk_lock_take(struct disk_lock **out, const char *path, unsigned wait_ms, struct error *err);
-/* *held: someone has it, *who gets what the file tells of the holder. Takes nothing. */
-int disk_lock_look(const char *path, bool *held, struct buf *who, struct error *err);
+/* *held: someone has it, *holder gets what the file says about it. Takes nothing. */
+int disk_lock_look(const char *path, bool *held, struct buf *holder, struct error *err);
 /* The reason that others see while they wait, from now on; one line. Safe on NULL. */
 void disk_lock_note(struct disk_lock *l, const char *what);
 void disk_lock_drop(struct disk_lock **l); /* for CLEANUP too; safe on NULL */
 
-/* The name of a network file system by its number in statfs(2); NULL for any other. */
-const char *disk_network_name(uint32_t magic);
+enum disk_kind { DISK_LOCAL, DISK_MEMORY, DISK_FUSE, DISK_NETWORK };
+
+/* The kind and the name of a file system by its number in statfs(2). */
+enum disk_kind disk_kind(uint32_t magic, const char **name);
 /* Whether locks exclude each other and rename() replaces a file in an existing directory, by trying
  * both there. -1: ERR_STATE when not, ERR_SYSTEM when it cannot be tried. */
 int disk_probe(const char *dir, struct error *err);

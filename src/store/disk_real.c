@@ -82,8 +82,8 @@ static int fill(int fd, const char *path, const char *like, struct str text, str
 	return rc;
 }
 
-/* A leftover is removed first: nobody who has it open, and no other name of it, may see the new
- * bytes, and its mode must not be kept. */
+/* A leftover is removed first: no process that has it open, and no other name of it, may see the
+ * new bytes, and its mode must not be kept. */
 static int real_write(
 	struct disk *d, const char *path, const char *like, struct str text, struct error *err)
 {
@@ -167,43 +167,47 @@ static int real_mkdirs(struct disk *d, const char *dir, struct error *err)
 
 /* ---- file systems ---- */
 
-enum { FUSE_MAGIC = 0x65735546 };
-
 /*
- * A lock on these may hold on one machine only, and a sync may return before the bytes are safe on
- * the server. A probe from one machine sees neither, so they are refused by the kernel's number.
+ * A lock on a network file system may hold on one machine only, and a sync may return before the
+ * bytes are safe on the server. A probe from one machine sees neither, so they are refused by the
+ * kernel's number. What a FUSE file system can do depends on the program behind it.
  */
-const char *disk_network_name(uint32_t magic)
+enum disk_kind disk_kind(uint32_t magic, const char **name)
 {
 	static const struct {
 		uint32_t magic;
+		enum disk_kind kind;
 		const char *name;
-	} network[] = {
-		{0x6969, "nfs"},
-		{0x517b, "smb"},
-		{0xff534d42, "cifs"},
-		{0xfe534d42, "smb2"},
-		{0x5346414f, "afs"},
-		{0x6b414653, "afs"},
-		{0x73757245, "coda"},
-		{0x564c, "ncp"},
-		{0x01021997, "9p"},
-		{0x00c36400, "ceph"},
-		{0x0bd00bd0, "lustre"},
-		{0x01161970, "gfs2"},
-		{0x7461636f, "ocfs2"},
-		{0x47504653, "gpfs"},
-		{0x19830326, "beegfs"},
-		{0xaad7aaea, "panfs"},
-		{0x20030528, "orangefs"},
-		{0x786f4256, "vboxsf"},
-		{0xbacbacbc, "vmhgfs"},
+	} table[] = {
+		{0x6969, DISK_NETWORK, "nfs"},
+		{0x517b, DISK_NETWORK, "smb"},
+		{0xff534d42, DISK_NETWORK, "cifs"},
+		{0xfe534d42, DISK_NETWORK, "smb2"},
+		{0x5346414f, DISK_NETWORK, "afs"},
+		{0x6b414653, DISK_NETWORK, "afs"},
+		{0x73757245, DISK_NETWORK, "coda"},
+		{0x564c, DISK_NETWORK, "ncp"},
+		{0x01021997, DISK_NETWORK, "9p"},
+		{0x00c36400, DISK_NETWORK, "ceph"},
+		{0x0bd00bd0, DISK_NETWORK, "lustre"},
+		{0x01161970, DISK_NETWORK, "gfs2"},
+		{0x7461636f, DISK_NETWORK, "ocfs2"},
+		{0x47504653, DISK_NETWORK, "gpfs"},
+		{0x19830326, DISK_NETWORK, "beegfs"},
+		{0xaad7aaea, DISK_NETWORK, "panfs"},
+		{0x20030528, DISK_NETWORK, "orangefs"},
+		{0x786f4256, DISK_NETWORK, "vboxsf"},
+		{0xbacbacbc, DISK_NETWORK, "vmhgfs"},
+		{0x65735546, DISK_FUSE, "fuse"},
+		{0x01021994, DISK_MEMORY, "tmpfs"},
+		{0x858458f6, DISK_MEMORY, "ramfs"},
 	};
+	size_t i = 0;
 
-	for (size_t i = 0; i < COUNT(network); i++)
-		if (network[i].magic == magic)
-			return network[i].name;
-	return NULL;
+	while (i < COUNT(table) && table[i].magic != magic)
+		i++;
+	*name = i < COUNT(table) ? table[i].name : "local";
+	return i < COUNT(table) ? table[i].kind : DISK_LOCAL;
 }
 
 static int untrusted(const char *dir, const char *why, struct error *err)
@@ -276,6 +280,7 @@ static int real_trusted(struct disk *d, const char *dir, struct error *err)
 {
 	char path[PATH_MAX], why[64];
 	struct statfs fs;
+	enum disk_kind kind;
 	const char *name;
 
 	(void)d;
@@ -283,12 +288,11 @@ static int real_trusted(struct disk *d, const char *dir, struct error *err)
 		return error_set(err, ERR_SYSTEM, "path too long: '%.200s'", dir);
 	if (nearest_filesystem(path, &fs, err) < 0)
 		return -1;
-	name = disk_network_name((uint32_t)fs.f_type);
-	(void)snprintf(why, sizeof(why), "a network file system (%s)", name ? name : "");
-	if (name)
+	kind = disk_kind((uint32_t)fs.f_type, &name);
+	(void)snprintf(why, sizeof(why), "a network file system (%s)", name);
+	if (kind == DISK_NETWORK)
 		return untrusted(dir, why, err);
-	/* What a FUSE file system can do depends on the program behind it. */
-	return fs.f_type == FUSE_MAGIC ? disk_probe(path, err) : 0;
+	return kind == DISK_FUSE ? disk_probe(path, err) : 0;
 }
 
 /* ---- open files ---- */
@@ -432,21 +436,21 @@ static int wait_for(int fd, unsigned wait_ms)
 	return 0;
 }
 
-static void read_holder(int fd, char who[HOLDER_MAX])
+static void read_holder(int fd, char holder[HOLDER_MAX])
 {
-	ssize_t n = pread(fd, who, HOLDER_MAX - 1, 0);
+	ssize_t n = pread(fd, holder, HOLDER_MAX - 1, 0);
 
-	who[n > 0 ? n : 0] = '\0';
-	who[strcspn(who, "\n")] = '\0';
+	holder[n > 0 ? n : 0] = '\0';
+	holder[strcspn(holder, "\n")] = '\0';
 }
 
 static int held_by_another(int fd, const char *path, struct error *err)
 {
-	char who[HOLDER_MAX];
+	char holder[HOLDER_MAX];
 
-	read_holder(fd, who);
+	read_holder(fd, holder);
 	return error_set(err, ERR_STATE, "'%s' is locked by another process%s%s%s", path,
-		who[0] ? " (" : "", who, who[0] ? ")" : "");
+		holder[0] ? " (" : "", holder, holder[0] ? ")" : "");
 }
 
 /* For people only, so a full disk does not matter here. */
@@ -530,7 +534,7 @@ int disk_lock_take(struct disk_lock **out, const char *path, unsigned wait_ms, s
 	return real_lock(disk_real(), path, wait_ms, out, err);
 }
 
-int disk_lock_look(const char *path, bool *held, struct buf *who, struct error *err)
+int disk_lock_look(const char *path, bool *held, struct buf *holder, struct error *err)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	CLEANUP(base_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -547,7 +551,7 @@ int disk_lock_look(const char *path, bool *held, struct buf *who, struct error *
 		return 0;
 	read_holder(fd, text);
 	*held = true;
-	buf_adds(who, text);
+	buf_adds(holder, text);
 	return 0;
 }
 

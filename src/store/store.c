@@ -177,9 +177,9 @@ int64_t store_revision(struct store *s)
 	return s->ops->revision(s);
 }
 
-int64_t store_events(struct store *s)
+int64_t store_last_seq(struct store *s)
 {
-	return s->ops->events(s);
+	return s->ops->last_seq(s);
 }
 
 enum store_status store_get(

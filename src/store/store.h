@@ -1,6 +1,6 @@
 /*
  * store.h: the state of a work item, or of another room, as keys and values that change together or
- * not at all. Its operations are such that an engine which spans machines can implement them: get,
+ * not at all. Its operations are such that a backend which spans machines can implement them: get,
  * list, guarded transaction, grant / renew / revoke, watch. docs/store.md.
  *
  * Revisions. A transaction commits at one revision, greater than every earlier one and never used
@@ -21,42 +21,8 @@
 #define DT_STORE_H
 
 #include "src/base/json.h"
+#include "src/store/delta.h"
 #include "src/store/disk.h"
-
-/* ---- deltas ---- */
-
-/*
- * A new text as a list of ranges of an old text and new pieces. As JSON an array: `[from,to]` is
- * that range of the old text's bytes, a string is new text, and `{"b64":"..."}` is new bytes that
- * are not UTF-8. A text that has nothing in common with the old one is an array of one string.
- */
-
-/* new[at..at+n) is old[from..from+n). */
-struct delta_copy {
-	size_t at, from, n;
-};
-
-struct delta {
-	struct delta_copy *items; /* in the order of the new text, not overlapping in it */
-	size_t n, cap;
-};
-
-void delta_keep(struct delta *d, size_t at, size_t from, size_t n);
-void delta_release(struct delta *d);
-
-/* Adds the common start and end of two texts, in whole lines where possible. */
-void delta_between(struct delta *d, struct str old_text, struct str new_text);
-
-/* Writes the JSON array. Copies that reach past the end of the new text are clipped. */
-void delta_write(
-	struct json_writer *w, const char *key, const struct delta *d, struct str new_text);
-/* True when every copy is equal in both texts. */
-bool delta_holds(const struct delta *d, struct str old_text, struct str new_text);
-/* Appends the new text. -1: ERR_INPUT when the array is malformed, reaches past the end of
- * `old_text`, or produces more than STORE_DOCUMENT_MAX bytes. */
-int delta_apply(const json *array, struct str old_text, struct buf *out, struct error *err);
-
-/* ---- the store ---- */
 
 struct store;
 
@@ -75,11 +41,11 @@ enum {
 enum store_status {
 	STORE_OK = 0,
 	STORE_REFUSED,   /* a guard does not hold: nothing happened; `now` has the current keys */
-	STORE_UNKNOWN,   /* it may have happened: the receipt, or a new open, tells */
+	STORE_UNKNOWN,   /* it may have happened: the receipt, or a new open, shows it */
 	STORE_GONE,      /* the lease has expired: stop work, others may continue */
 	STORE_COMPACTED, /* the watched history is not kept: list, then watch from there */
 	STORE_TIMEOUT,   /* nothing happened: the store was locked too long */
-	STORE_DOWN,      /* nothing happened: the disk or the engine fails */
+	STORE_DOWN,      /* nothing happened: the disk or the backend fails */
 	STORE_BAD,       /* nothing happened: the request breaks a limit, a fault of the caller */
 };
 
@@ -107,14 +73,14 @@ struct store_op {
 
 struct store_txn {
 	/* Who, and a text that no other operation of this actor has; both or neither. The same
-	 * commit sets `rcpt/ACTOR` to OPID, which tells after UNKNOWN whether it happened. A
+	 * commit sets `rcpt/ACTOR` to OPID, which shows after UNKNOWN whether it happened. A
 	 * transaction whose opid is in the receipt is not repeated: STORE_OK with its commit. */
 	const char *actor, *opid;
 	const struct store_guard *guards;
 	size_t n_guards;
 	const struct store_op *ops; /* none is a commit too */
 	size_t n_ops;
-	/* Granted or renewed before the operations, in the same commit where the engine can. 0:
+	/* Granted or renewed before the operations, in the same commit where the backend can. 0:
 	 * none. ttl 0: must be alive (else STORE_GONE) and is not renewed. */
 	uint64_t lease;
 	int lease_ttl_s;
@@ -157,14 +123,14 @@ int store_open(struct store **out, struct disk *disk, const char *dir, const cha
 void store_close(struct store **s); /* for CLEANUP too; safe on NULL */
 /* STORE_HOLD: the reason that others see while they wait. */
 void store_note(struct store *s, const char *what);
-/* The operations of an engine: the file backend, an adapter for another one, a test. */
+/* The operations of a backend: files, an adapter for another store, a test. */
 struct store_ops;
 
 /* The revision of the last commit as of the last operation; 0 for a new store. Under STORE_HOLD the
  * next transaction gets one more, unless people have edited a document that it names. */
 int64_t store_revision(struct store *s);
 /* The `seq` of the last event. */
-int64_t store_events(struct store *s);
+int64_t store_last_seq(struct store *s);
 
 /* Absent: STORE_OK with mod 0. The `value` of a document lives until the next operation on s. A
  * reader gets a document as it is on disk; an edit by hand that is not committed yet has the mod
@@ -198,7 +164,7 @@ enum store_status store_lease_end(struct store *s, uint64_t id, int64_t *until, 
 enum store_status store_watch(struct store *s, struct arena *a, const char *prefix, int64_t from,
 	int wait_ms, size_t max, struct store_change **out, size_t *n, int64_t *next,
 	struct error *err);
-/* Deletes the history before `rev`, for stores whose history nobody reads. Keys stay. */
+/* Deletes the history before `rev`, for stores whose history is not read. Keys stay. */
 enum store_status store_compact(struct store *s, int64_t rev, struct error *err);
 
 struct store_ops {
@@ -218,7 +184,7 @@ struct store_ops {
 		size_t, struct store_change **, size_t *, int64_t *, struct error *);
 	enum store_status (*compact)(struct store *, int64_t, struct error *);
 	int64_t (*revision)(struct store *);
-	int64_t (*events)(struct store *);
+	int64_t (*last_seq)(struct store *);
 	void (*note)(struct store *, const char *);
 	void (*close)(struct store *);
 };

@@ -18,7 +18,7 @@ struct directory {
 
 /*
  * Opens `path`, relative to descriptor `at` (AT_FDCWD: the working directory). -1: ERR_SYSTEM;
- * `*missing` (may be NULL) tells "there is none" from other failures.
+ * `*missing` (may be NULL) separates "there is none" from other failures.
  */
 int directory_open(struct directory *d, int at, const char *path, bool *missing, struct error *err);
 /* The next entry's name, which lives until the next call; NULL at the end. */

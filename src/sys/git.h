@@ -64,7 +64,7 @@ int git_read_head(struct arena *a, const char *root, struct git_head *head, stru
 
 /*
  * Commits all changes (tracked and new files, not ignored ones) with `message` through the user's
- * `git`, so that hooks and signing apply. *made tells whether there was anything to commit.
+ * `git`, so that hooks and signing apply. *made: whether there was anything to commit.
  *
  * On the remote's default branch, or with HEAD detached, it first creates and switches to `branch`,
  * so that nothing unreviewed gets to the default branch. refs/remotes/origin/HEAD names that

@@ -20,7 +20,7 @@ enum {
 /*
  * No prompt, no editor, no window: an empty GIT_ASKPASS has precedence over core.askPass and leaves
  * the credential helpers alone. A caller's own GIT_DIR and the like (we may be run by a hook) do
- * not apply to this work tree. refs/replace and grafts, which anybody who works in the repository
+ * not apply to this work tree. refs/replace and grafts, which anyone with access to the repository
  * can make, do not replace commits.
  */
 static const char *const git_environment[] = {"GIT_TERMINAL_PROMPT=0", "GCM_INTERACTIVE=never",
@@ -337,7 +337,7 @@ int git_push(const char *root, bool *skipped, struct error *err)
 
 enum { SOME_FAILED = 1, SOME_PENDING = 8 }; /* exit statuses of `gh pr checks` */
 
-/* `name TAB state TAB time TAB url`, as gh writes when nobody looks. */
+/* `name TAB state TAB time TAB url`, as gh writes without a terminal. */
 static bool is_failed_check(struct str line)
 {
 	size_t tab = str_find(line, STR("\t"));

@@ -206,7 +206,7 @@ static void body_set(struct transfer *t)
 	lib.curl_easy_setopt(t->easy, CURLOPT_CUSTOMREQUEST, r->method);
 }
 
-/* No word of the environment or of a file of the user may send a key to somebody else. */
+/* Ignore redirects and ~/.netrc, and verify certificates: else a key could leak. */
 static void safety_set(CURL *easy)
 {
 	const char *authorities = getenv("SSL_CERT_FILE");
@@ -254,8 +254,8 @@ static int prepare(struct transfer *t)
 	return lib.curl_multi_add_handle(t->multi, t->easy) == CURLM_OK ? 0 : out_of_memory(t);
 }
 
-/* The fate of a transfer that the library ended with `code`. */
-static int fate_of(struct transfer *t, CURLcode code)
+/* Sets the outcome of a transfer that the library ended with `code`. */
+static int set_outcome(struct transfer *t, CURLcode code)
 {
 	struct http_answer *a = t->answer;
 	double before_sending = 0;
@@ -264,11 +264,11 @@ static int fate_of(struct transfer *t, CURLcode code)
 	lib.curl_easy_getinfo(t->easy, CURLINFO_PRETRANSFER_TIME, &before_sending);
 	switch (code) {
 	case CURLE_OK:
-		a->fate = HTTP_ANSWERED;
+		a->outcome = HTTP_ANSWERED;
 		a->why = NULL;
 		return 0;
 	case CURLE_OPERATION_TIMEDOUT:
-		a->fate = before_sending > 0 ? HTTP_TIMEOUT : HTTP_UNREACHABLE;
+		a->outcome = before_sending > 0 ? HTTP_TIMEOUT : HTTP_UNREACHABLE;
 		return 0;
 	case CURLE_COULDNT_RESOLVE_PROXY:
 	case CURLE_COULDNT_RESOLVE_HOST:
@@ -277,7 +277,7 @@ static int fate_of(struct transfer *t, CURLcode code)
 	case CURLE_PEER_FAILED_VERIFICATION:
 	case CURLE_SSL_CACERT_BADFILE:
 	case CURLE_PROXY:
-		a->fate = HTTP_UNREACHABLE;
+		a->outcome = HTTP_UNREACHABLE;
 		return 0;
 	case CURLE_GOT_NOTHING:
 	case CURLE_SEND_ERROR:
@@ -288,7 +288,7 @@ static int fate_of(struct transfer *t, CURLcode code)
 	case CURLE_HTTP2:
 	case CURLE_HTTP2_STREAM:
 	case CURLE_UNSUPPORTED_PROTOCOL: /* it answers in something else */
-		a->fate = HTTP_BROKEN;
+		a->outcome = HTTP_BROKEN;
 		return 0;
 	default:
 		return error_set(t->err, ERR_SYSTEM, "request to '%s' failed: %s", t->host, a->why);
@@ -309,7 +309,7 @@ static int ended(struct transfer *t, CURLcode code)
 	/* The library takes a head that breaks off for one without a body. */
 	if (code == CURLE_OK && !t->headed)
 		code = CURLE_PARTIAL_FILE;
-	return fate_of(t, code);
+	return set_outcome(t, code);
 }
 
 /* Calls `tick` when it is time for it; returns the milliseconds to the next one, at most LOOK_MS.
@@ -350,7 +350,7 @@ static int perform(struct transfer *t)
 				lib.curl_multi_strerror(code));
 		if (!extra.revents)
 			continue;
-		t->answer->fate = HTTP_CANCELLED;
+		t->answer->outcome = HTTP_CANCELLED;
 		t->answer->why = "it was cancelled";
 		return 0;
 	}

@@ -27,7 +27,7 @@ struct http_request {
 	void *data; /* of both */
 };
 
-enum http_fate {
+enum http_outcome {
 	HTTP_ANSWERED,
 	HTTP_UNREACHABLE, /* no name, no connection (in time), no TLS: nothing was sent */
 	HTTP_TIMEOUT,
@@ -36,8 +36,8 @@ enum http_fate {
 };
 
 struct http_answer {
-	enum http_fate fate;
-	const char *why;    /* of the other fates, for people; static */
+	enum http_outcome outcome;
+	const char *why;    /* of the other outcomes, for people; static */
 	long status;        /* 0: there was not even that much of an answer */
 	struct buf body;    /* as far as it came; the caller's: buf_release() */
 	long retry_after_s; /* of the header `Retry-After`, also when it is a date; -1: none */
@@ -45,7 +45,7 @@ struct http_answer {
 
 /* Whether the URL's host is this machine and no other: 127.N.N.N, ::1 or localhost. */
 bool http_loopback(const char *url);
-/* 0 when there is a fate to look at; -1 with *err when the request could not even be made (no
+/* 0 when there is an outcome; -1 with *err when the request could not even be made (no
  * libcurl, a URL that is none, on_data gave -1, too long). */
 int http_send(const struct http_request *r, struct http_answer *a, struct error *err);
 

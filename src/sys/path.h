@@ -33,7 +33,7 @@ bool path_is_directory(const char *path); /* or a link to one */
 
 /*
  * Reads a whole file of at most `max` bytes. -1: ERR_SYSTEM, or ERR_INPUT when it is longer or is
- * not a regular file. `*missing` (may be NULL) tells "there is none" from other failures.
+ * not a regular file. `*missing` (may be NULL) separates "there is none" from other failures.
  */
 int sys_read_file(struct buf *out, const char *path, size_t max, bool *missing, struct error *err);
 /* Reads a descriptor to its end, at most `max` bytes. */

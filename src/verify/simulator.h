@@ -15,7 +15,7 @@
 /* ---- a disk in memory ---- */
 
 /*
- * Without faults, for one thread. Locks are always granted, since nobody else uses the disk, every
+ * Without faults, for one thread. Locks are always granted, since the disk has one user, every
  * directory exists, and a sync does nothing.
  */
 struct disk *simulator_disk_new(void);
@@ -31,7 +31,7 @@ void simulator_disk_remove(struct disk *d, const char *path);
 
 /* ---- the simulator ---- */
 
-/* How a simulator makes its disk. Tests have one with faults. */
+/* How a simulator makes its disk. tests/model has one with faults. */
 struct simulator_disk {
 	struct disk *(*create)(uint64_t seed);
 	struct disk *(*copy)(const struct disk *d);

@@ -39,7 +39,7 @@ static void enter(struct maker *m, struct context_file *f)
 
 static void leave(struct maker *m, struct context_file *f)
 {
-	m->events = store_events(f->store);
+	m->events = store_last_seq(f->store);
 	context_close(f);
 }
 

@@ -98,11 +98,18 @@ TEST(the_kernels_number_identifies_network_file_systems)
 		0x01021994 /* tmpfs */, 0x9123683e /* btrfs */, 0x58465342 /* xfs */,
 		0x794c7630 /* overlay */, 0};
 
-	assert_string_equal(disk_network_name(0x6969), "nfs");
-	assert_string_equal(disk_network_name(0xff534d42), "cifs");
-	assert_string_equal(disk_network_name(0x01021997), "9p");
+	static const struct {
+		uint32_t magic;
+		const char *name;
+	} network[] = {{0x6969, "nfs"}, {0xff534d42, "cifs"}, {0x01021997, "9p"}};
+	const char *name;
+
+	for (size_t i = 0; i < COUNT(network); i++) {
+		assert_int_equal(disk_kind(network[i].magic, &name), DISK_NETWORK);
+		assert_string_equal(name, network[i].name);
+	}
 	for (size_t i = 0; i < COUNT(local); i++)
-		assert_null(disk_network_name(local[i]));
+		assert_int_not_equal(disk_kind(local[i], &name), DISK_NETWORK);
 }
 
 static size_t entries(const char *dir)

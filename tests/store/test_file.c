@@ -128,7 +128,7 @@ RIG_TEST(events_are_numbered_lines)
 	json_push(events, event_of("ts", "then"));
 	open_store(STORE_HOLD);
 	assert_int_equal(put_in(&t, "k", "v"), STORE_OK);
-	assert_int_equal(store_events(rig.s), 3);
+	assert_int_equal(store_last_seq(rig.s), 3);
 	assert_true(str_starts(str_of(file(JOURNAL)),
 		"{\"format\":2}\n"
 		"{\"seq\":1,\"rev\":1,\"ts\":\"2026-11-21T00:00:00Z\",\"type\":\"a\"}\n"
@@ -137,7 +137,7 @@ RIG_TEST(events_are_numbered_lines)
 		"{\"commit\":1,\"format\":2,\"ts\":\"2026-11-21T00:00:00Z\","));
 	assert_int_equal(put_in(&t, NULL, NULL), STORE_OK);
 	open_store(STORE_WRITE);
-	assert_int_equal(store_events(rig.s), 6);
+	assert_int_equal(store_last_seq(rig.s), 6);
 }
 
 /* ---- receipts ---- */
@@ -233,7 +233,7 @@ RIG_TEST(a_compacted_store_has_its_keys_and_its_numbers_and_no_more_history)
 		has("k", "v");
 		has("n", "499");
 		assert_int_equal(get("n").create, 3);
-		assert_int_equal(store_events(rig.s), 1);
+		assert_int_equal(store_last_seq(rig.s), 1);
 		assert_int_equal(store_revision(rig.s), 503);
 		open_store(i ? STORE_READ : STORE_HOLD);
 	}

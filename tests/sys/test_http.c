@@ -69,7 +69,7 @@ TEST(answers_come_as_they_are)
 		server_start(rows[i].play);
 		r.url = server.url;
 		assert_int_equal(http_send(&r, &a, &err), 0);
-		assert_int_equal(a.fate, HTTP_ANSWERED);
+		assert_int_equal(a.outcome, HTTP_ANSWERED);
 		assert_null(a.why);
 		assert_int_equal(a.status, rows[i].status);
 		if (rows[i].retry == 1)
@@ -136,8 +136,8 @@ TEST(what_ends_in_the_middle_is_broken)
 		server_start(plays[i]);
 		r.url = server.url;
 		assert_int_equal(http_send(&r, &a, &err), 0);
-		if (a.fate != HTTP_BROKEN)
-			fail_msg("row %zu: fate %d", i, a.fate);
+		if (a.outcome != HTTP_BROKEN)
+			fail_msg("row %zu: outcome %d", i, a.outcome);
 		assert_non_null(a.why);
 		buf_release(&a.body);
 		server_stop(NULL);
@@ -264,7 +264,7 @@ TEST(it_can_be_cancelled_while_it_waits)
 	r.cancel = fds[0];
 	h.cancel = fds[1];
 	assert_int_equal(http_send(&r, &a, &err), 0);
-	assert_int_equal(a.fate, HTTP_CANCELLED);
+	assert_int_equal(a.outcome, HTTP_CANCELLED);
 	assert_true(str_is(buf_str(&h.text), "hello"));
 	buf_release(&h.text);
 	server_stop(NULL);
@@ -290,7 +290,7 @@ TEST(time_runs_out)
 		server_start(plays[i]);
 		r.url = server.url;
 		assert_int_equal(http_send(&r, &a, &err), 0);
-		assert_int_equal(a.fate, HTTP_TIMEOUT);
+		assert_int_equal(a.outcome, HTTP_TIMEOUT);
 		buf_release(&a.body);
 		server_stop(NULL);
 	}
@@ -335,13 +335,13 @@ TEST(who_is_not_there_is_unreachable)
 	server_stop(NULL); /* its port is free now */
 	r.url = server.url;
 	assert_int_equal(http_send(&r, &a, &err), 0);
-	assert_int_equal(a.fate, HTTP_UNREACHABLE);
+	assert_int_equal(a.outcome, HTTP_UNREACHABLE);
 	assert_int_equal(a.status, 0);
 	server_start(server_plain); /* speaks no TLS */
 	snprintf(url, sizeof(url), "https://127.0.0.1:%u/", server.port);
 	r.url = url;
 	assert_int_equal(http_send(&r, &a, &err), 0);
-	assert_int_equal(a.fate, HTTP_UNREACHABLE);
+	assert_int_equal(a.outcome, HTTP_UNREACHABLE);
 	server_stop(NULL);
 }
 

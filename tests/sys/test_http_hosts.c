@@ -61,16 +61,16 @@ UNIT_TEST(certificates_are_checked, scratch_enter, scratch_leave)
 	snprintf(url, sizeof(url), "https://127.0.0.1:%u/", server.port);
 	r.url = url;
 	assert_int_equal(http_send(&r, &a, &err), 0);
-	assert_int_equal(a.fate, HTTP_UNREACHABLE);
+	assert_int_equal(a.outcome, HTTP_UNREACHABLE);
 	assert_int_equal(a.status, 0);
 	setenv("SSL_CERT_FILE", "cert.pem", 1);
 	assert_int_equal(http_send(&r, &a, &err), 0);
-	assert_int_equal(a.fate, HTTP_ANSWERED);
+	assert_int_equal(a.outcome, HTTP_ANSWERED);
 	assert_int_equal(a.status, 200);
 	buf_release(&a.body);
 	snprintf(url, sizeof(url), "https://localhost:%u/", server.port); /* not its name */
 	assert_int_equal(http_send(&r, &a, &err), 0);
-	assert_int_equal(a.fate, HTTP_UNREACHABLE);
+	assert_int_equal(a.outcome, HTTP_UNREACHABLE);
 	unsetenv("SSL_CERT_FILE");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);

@@ -36,7 +36,7 @@ static int open_journal(struct file_store *f, struct error *err)
 		f->disk, f->journal_path, f->mode != STORE_READ, &made, &f->journal, err);
 }
 
-/* True when the journal ends as it did at the last load: nobody has written since. */
+/* True when the journal ends as it did at the last load: no other process has written since. */
 static bool unchanged(struct file_store *f, int64_t size)
 {
 	CLEANUP(buf_release) struct buf end = BUF_INIT;
@@ -411,7 +411,7 @@ static enum store_status transact(struct file_store *f, struct arena *a, const s
 	return got;
 }
 
-/* A document that is edited during every try does not keep the caller here forever. */
+/* Gives up if the document changes during every attempt. */
 static enum store_status transact_with_retries(struct file_store *f, struct arena *a,
 	const struct store_txn *t, struct buf *before, struct store_result *result,
 	struct error *err)
@@ -637,7 +637,7 @@ static enum store_status file_watch(struct store *s, struct arena *a, const char
 	int64_t until = clock_ticks() + wait_ms, pause = 2;
 	enum store_status got;
 
-	/* Under STORE_HOLD nobody else can write. */
+	/* Under STORE_HOLD no other process can write. */
 	while ((got = scan_once(f, &w, err)) == STORE_OK && !w.found.n && f->mode != STORE_HOLD) {
 		int64_t left = until - clock_ticks();
 		struct timespec ts = {.tv_nsec = (pause < left ? pause : left) * 1000000};
@@ -764,7 +764,7 @@ static int64_t file_revision(struct store *s)
 	return file_of(s)->state.rev;
 }
 
-static int64_t file_events(struct store *s)
+static int64_t file_last_seq(struct store *s)
 {
 	return file_of(s)->state.seq;
 }
@@ -798,7 +798,7 @@ static const struct store_ops file_ops = {
 	.watch = file_watch,
 	.compact = file_compact,
 	.revision = file_revision,
-	.events = file_events,
+	.last_seq = file_last_seq,
 	.note = file_note,
 	.close = file_close,
 };

@@ -77,7 +77,7 @@ static int64_t revision(struct store *s)
 
 static int64_t events(struct store *s)
 {
-	return store_events(front_of(s)->inner);
+	return store_last_seq(front_of(s)->inner);
 }
 
 static void note(struct store *s, const char *what)
@@ -103,7 +103,7 @@ const struct store_ops front_ops = {
 	.watch = watch,
 	.compact = compact,
 	.revision = revision,
-	.events = events,
+	.last_seq = events,
 	.note = note,
 	.close = close_both,
 };
@@ -361,7 +361,7 @@ static enum store_status counts_refusals(TXN)
 
 static int64_t counted(struct store *s)
 {
-	return store_events(INNER) + front_of(s)->n;
+	return store_last_seq(INNER) + front_of(s)->n;
 }
 
 static enum store_mode never_hold(enum store_mode mode)
@@ -881,7 +881,7 @@ const struct broken broken_backends[] = {
 		.with = {.txn = lazy}},
 	{"events of refused transactions are counted",
 		"events are numbered on, and only with a commit",
-		.with = {.txn = counts_refusals, .events = counted}},
+		.with = {.txn = counts_refusals, .last_seq = counted}},
 	{"who holds the store holds nothing", "who holds the store is the only writer",
 		.mode = never_hold},
 	{"readers can write", "a reader changes nothing", .mode = never_read},

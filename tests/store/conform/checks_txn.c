@@ -13,7 +13,7 @@ CHECK(empty_store, "a new store is empty, at revision 0")
 	struct listing l = probe_list(p, s, "", NULL, 10);
 
 	NEED(store_revision(s) == 0);
-	NEED(store_events(s) == 0);
+	NEED(store_last_seq(s) == 0);
 	NEED(l.n == 0 && l.at == 0);
 	NEED_VALUE(s, "a", NULL);
 	NEED(probe_watch(p, s, "", 1, 10).n == 0);
@@ -193,16 +193,16 @@ CHECK(events_are_numbered, "events are numbered on, and only with a commit")
 	const json *events = two_events(p);
 
 	COMMIT(s, .events = events, OPS(PUT("a", "1")));
-	NEED(store_events(s) == 2);
+	NEED(store_last_seq(s) == 2);
 	NEED(TRY(s, NULL, .events = events, GUARDS(MOD_IS("a", 0))) == STORE_REFUSED);
 	NEED(TRY(s, NULL, .events = events, OPS(PUT("not a key", ""))) == STORE_BAD);
 	probe_put(p, s, "a", "2");
-	NEED(store_events(s) == 2);
+	NEED(store_last_seq(s) == 2);
 	s = probe_rejoin(p, s);
-	NEED(store_events(s) == 2);
+	NEED(store_last_seq(s) == 2);
 	COMMIT(s, .events = events);
-	NEED(store_events(s) == 4);
-	NEED(store_events(probe_rejoin(p, s)) == 4);
+	NEED(store_last_seq(s) == 4);
+	NEED(store_last_seq(probe_rejoin(p, s)) == 4);
 }
 
 CHECK(one_holder, "who holds the store is the only writer")
@@ -644,7 +644,7 @@ CHECK(events_once, "events of an operation that comes twice are there once")
 	json_push(p->events, event);
 	for (int i = 0; i < 3; i++)
 		COMMIT(s, .actor = "me", .opid = "op", .events = p->events);
-	NEED(store_events(s) == 1);
+	NEED(store_last_seq(s) == 1);
 }
 
 /* Every third transaction fails; every third succeeds without a reply. */

@@ -406,7 +406,7 @@ static const struct store_ops memory_ops = {
 	.watch = watch,
 	.compact = compact,
 	.revision = revision,
-	.events = events,
+	.last_seq = events,
 	.note = note,
 	.close = leave,
 };

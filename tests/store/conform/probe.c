@@ -302,7 +302,7 @@ struct str probe_all(struct probe *p, struct store *s)
 		buf_add(&out, kv->value);
 		buf_addc(&out, '\n');
 	}
-	buf_addf(&out, "%lld events", (long long)store_events(s));
+	buf_addf(&out, "%lld events", (long long)store_last_seq(s));
 	return arena_str(&p->arena, buf_str(&out));
 }
 
