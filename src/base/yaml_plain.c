@@ -79,12 +79,9 @@ static struct yaml *read_value(struct plain *p, bool flow)
 /* False for a duplicate key, and for more keys than are worth comparing. */
 static bool push(struct plain *p, struct yaml *map, struct yaml *key, struct yaml *value)
 {
-	for (size_t i = 0; i < map->n; i++) {
-		struct str other = map->map[i].key->text;
-
-		if (other.n == key->text.n && memcmp(other.p, key->text.p, other.n) == 0)
+	for (size_t i = 0; i < map->n; i++)
+		if (str_eq(map->map[i].key->text, key->text))
 			return false;
-	}
 	if (map->n == KEYS)
 		return false;
 	if (!map->map)
@@ -110,20 +107,20 @@ static struct yaml *read_quoted(struct plain *p)
 	return node;
 }
 
-static struct yaml *map_new(struct plain *p)
+static struct yaml *node_new(struct plain *p, enum yaml_kind kind)
 {
-	struct yaml *map = arena_alloc(p->arena, sizeof(*map));
+	struct yaml *node = arena_alloc(p->arena, sizeof(*node));
 
-	*map = (struct yaml){.kind = YAML_MAP,
+	*node = (struct yaml){.kind = kind,
 		.line = p->line,
 		.col = (unsigned)(p->at - p->start) + 1,
 		.from = p->at};
-	return map;
+	return node;
 }
 
-static struct yaml *read_flow(struct plain *p)
+static struct yaml *read_flow_map(struct plain *p)
 {
-	struct yaml *map = map_new(p);
+	struct yaml *map = node_new(p, YAML_MAP);
 
 	for (p->at++; peek(p, 0) != '}'; p->at += peek(p, 0) == ',' ? 2 : 0) {
 		struct yaml *key = read_key(p), *value;
@@ -166,10 +163,9 @@ static void list_push(struct plain *p, struct yaml *list, size_t *cap, struct ya
 
 static struct yaml *read_list(struct plain *p)
 {
-	struct yaml *list = map_new(p), *item;
+	struct yaml *list = node_new(p, YAML_LIST), *item;
 	size_t cap = 0;
 
-	list->kind = YAML_LIST;
 	p->at++;
 	while (skip_blanks(p) && (list->n || peek(p, 0) != ']')) {
 		item = peek(p, 0) == '"' ? read_quoted(p) : read_value(p, true);
@@ -219,7 +215,7 @@ static bool read_line(struct plain *p, struct yaml *map)
 	else if (peek(p, 0) != ' ')
 		return false;
 	else if (p->at++, peek(p, 0) == '{')
-		value = read_flow(p);
+		value = read_flow_map(p);
 	else if (peek(p, 0) == '[')
 		value = read_list(p);
 	else if (peek(p, 0) == '"')
@@ -236,7 +232,7 @@ static bool read_line(struct plain *p, struct yaml *map)
 bool yaml_plain(struct arena *a, struct str text, unsigned line, struct yaml **out)
 {
 	struct plain p = {.arena = a, .text = text, .line = line};
-	struct yaml *map = map_new(&p);
+	struct yaml *map = node_new(&p, YAML_MAP);
 
 	while (p.at < text.n)
 		if (!read_line(&p, map))

@@ -1,5 +1,6 @@
 /*
- * What people and shells read of the tables of option.h: help, completion, the manual page.
+ * option_help.c: what people and shells read of the tables of option.h: help, completion, the
+ * manual page.
  */
 #include "src/base/option.h"
 
