@@ -43,8 +43,11 @@ static int set_names(
 
 	if (f->disk != disk_real())
 		return set_path(f, path, err);
-	if (realpath(path, real))
+	if (realpath(path, real)) {
+		if (path_is_directory(real)) /* before a lock and a journal are made next to it */
+			return error_set(err, ERR_INPUT, "'%s' is not a regular file", real);
 		return set_path(f, real, err);
+	}
 	if (is_fault(errno))
 		return error_errno(err, "cannot look for '%s'", path);
 	if (set_path(f, path_absolute(&f->arena, path), err) < 0)
