@@ -329,7 +329,7 @@ int main(int argc, char **argv)
 	char self[PATH_MAX] = {0};
 
 	if (argc < 2 || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		die("usage: bench DEV-TEAM [RUNS]");
+		die("usage: bench DEV-TEAM [RUNS [resources | pool | steps | policy]]");
 	if (argc > 2)
 		runs = (unsigned)strtoul(argv[2], NULL, 10);
 	if (!runs || runs > MAX_RUNS)
@@ -349,7 +349,7 @@ int main(int argc, char **argv)
 		bench_resources(dir);
 	if (argc < 4 || strcmp(argv[3], "pool") == 0)
 		bench_pool(dir, program);
-	if (argc < 4) {
+	if (argc < 4 || strcmp(argv[3], "steps") == 0) {
 		measure_size(4 * KIB, "4 KiB");
 		measure_size(1024 * KIB, "1 MiB");
 		measure_history();
