@@ -3,6 +3,7 @@
  * failure during the first commit may leave it. The mark beside it shows that it had commits, so
  * that a journal that was truncated or overwritten does not count as new, and its ports as free.
  */
+#include "src/store/log.h"
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
@@ -31,6 +32,18 @@ static int check_begun(
 		     : 0;
 }
 
+/* Reads the first commit only, which is less than opening the store. */
+static bool has_commit(struct disk *d, const char *state)
+{
+	CLEANUP(store_log_close) struct store_log *log = NULL;
+	CLEANUP(json_free) json *head = NULL;
+	struct store_commit first;
+	struct error ignored;
+
+	return store_log_open(&log, d, state, POOL_STORE, &ignored) == 0 &&
+	       store_log_next_head(log, &first, &head, &ignored) > 0;
+}
+
 static int check(struct arena *a, struct disk *d, const char *state, bool *there, struct error *err)
 {
 	const char *journal = path_join(a, state, POOL_STORE ".events.jsonl");
@@ -41,7 +54,7 @@ static int check(struct arena *a, struct disk *d, const char *state, bool *there
 		return -1;
 	if (begun && !*there)
 		return d->ops->unlink(d, mark, err);
-	return begun ? check_begun(a, d, state, journal, err) : 0;
+	return begun && !has_commit(d, state) ? check_begun(a, d, state, journal, err) : 0;
 }
 
 int records_open(struct arena *a, struct disk *d, const char *state, unsigned wait_ms,
