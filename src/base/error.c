@@ -81,7 +81,6 @@ void error_log(const char *fmt, ...)
 {
 	char line[2048];
 	va_list ap;
-	ssize_t written;
 	int n;
 
 	va_start(ap, fmt);
@@ -92,9 +91,13 @@ void error_log(const char *fmt, ...)
 	if ((size_t)n > sizeof(line) - 2)
 		n = (int)sizeof(line) - 2;
 	line[n++] = '\n';
-	do
-		written = write(STDERR_FILENO, line, (size_t)n);
-	while (written < 0 && errno == EINTR);
+	for (int at = 0; at < n;) {
+		ssize_t written = write(STDERR_FILENO, line + at, (size_t)(n - at));
+
+		if (written < 0 && errno != EINTR)
+			return;
+		at += written > 0 ? (int)written : 0;
+	}
 }
 
 void error_print(const struct error *e)

@@ -466,19 +466,19 @@ static const struct {
 	const char *what; /* NULL: read() checks the kind of the value */
 	enum yaml_kind kind;
 } readers[] = {
-	[CONFIG_TEXT] = {read_text},
-	[CONFIG_WORD] = {read_choice},
-	[CONFIG_WORD_TEXT] = {read_choice},
-	[CONFIG_SWITCH] = {read_choice},
-	[CONFIG_INTEGER] = {read_number},
-	[CONFIG_NUMBER] = {read_number},
-	[CONFIG_BOOL] = {read_bool},
-	[CONFIG_DURATION] = {read_duration},
+	[CONFIG_TEXT] = {.read = read_text},
+	[CONFIG_WORD] = {.read = read_choice},
+	[CONFIG_WORD_TEXT] = {.read = read_choice},
+	[CONFIG_SWITCH] = {.read = read_choice},
+	[CONFIG_INTEGER] = {.read = read_number},
+	[CONFIG_NUMBER] = {.read = read_number},
+	[CONFIG_BOOL] = {.read = read_bool},
+	[CONFIG_DURATION] = {.read = read_duration},
 	[CONFIG_TEXTS] = {read_texts, "a list", YAML_LIST},
-	[CONFIG_GROUP] = {read_group},
-	[CONFIG_LIST] = {read_list},
+	[CONFIG_GROUP] = {.read = read_group},
+	[CONFIG_LIST] = {.read = read_list},
 	[CONFIG_ENTRIES] = {read_entries, "a map", YAML_MAP},
-	[CONFIG_OPEN] = {read_open},
+	[CONFIG_OPEN] = {.read = read_open},
 	[CONFIG_LABELS] = {read_labels, "a map of texts", YAML_MAP},
 };
 
