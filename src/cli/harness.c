@@ -336,7 +336,7 @@ static const struct verb *const subcommands[] = {
 		.details =
 			"A harness gets PATH, HOME, TERM, the language, TMPDIR, proxies and "
 			"certificates, and the keys of its own vendor, never those of another one. "
-			"It asks nobody: a tool that --tools does not name is refused.\n"
+			"No user is asked: a tool that --tools does not name is refused.\n"
 			"\n"
 			"Exit status: 1 after a failure, at the time limit, over the budget; 5 if "
 			"the harness cannot be used (not installed, not logged in, at its limit).",

@@ -334,7 +334,7 @@ static const struct verb *const subcommands[] = {
 		.options = {cli_pool_options, CLI_JSON_TABLE(struct pool_options)}),
 	CLI_SUBCOMMAND("sweep", NULL, run_sweep,
 		"find worktrees that are merged, left by a failed run, or stale",
-		.details = "A worktree is stale when nobody has touched it for staleThresholdDays.",
+		.details = "A worktree is stale if it was not changed for staleThresholdDays.",
 		.options = {sweep_options, confirm_options, cli_pool_options}),
 	CLI_SUBCOMMAND("audit", NULL, run_audit,
 		"report records, worktrees and ports that do not match; exit status 1 if any",

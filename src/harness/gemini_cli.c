@@ -232,8 +232,8 @@ const struct harness harness_gemini_cli = {
 	.variables = HARNESS_NAMES("GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL",
 		"GOOGLE_GENAI_*", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION",
 		"GOOGLE_APPLICATION_CREDENTIALS", "GEMINI_*"),
-	/* Nobody answers the question whether to trust the directory, and the program would restart
-	 * itself to set its memory limit. */
+	/* No user is there to trust the directory, and the program would restart itself to set its
+	 * memory limit. */
 	.settings = HARNESS_NAMES("GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_CLI_NO_RELAUNCH=true"),
 	.needs_finish = true,
 	.command = command,

@@ -18,7 +18,7 @@ struct targets {
 	size_t n;
 	bool listed;    /* -t: `directory` is a directory, whatever is there now */
 	bool no_folder; /* -T */
-	bool deep;      /* directories, with all that is in them */
+	bool deep;      /* directories with their contents */
 	bool moves;     /* the sources themselves, which are not there afterwards */
 	bool below;     /* --parents: the whole path of a source is made again */
 };

@@ -1,7 +1,8 @@
-/* diff goes through directories, and jq has a language: what of both leads to other files is denied. */
+/* diff goes through directories, and jq has a language: what of both leads to other files is
+ * denied. */
 #include "src/policy/found.h"
 
-/* Between directories diff reads what links in them lead to, unless it is told not to. */
+/* diff of two directories follows the symbolic links in them, except with --no-dereference. */
 static int check_folder(struct check *c, const struct call *call, const struct arg *arg, bool deep)
 {
 	const struct finding f = {.starts = arg, .n = 1, .followed = true};

@@ -61,7 +61,8 @@ bool git_any(const struct git_use *u, const char *const *names); /* NULL-ended *
 int git_operands(struct git_use *u, const char *kinds);
 int git_revision(struct git_use *u, const struct arg *arg);
 int git_pathspec(struct git_use *u, const struct arg *arg, enum access access, bool whole);
-/* `hooks`: what is there may run programs of its own (push). *here: it is a directory below the root.
+/* `hooks`: what is there may run programs of its own (push). *here: it is a directory below the
+ * root.
  */
 int git_remote(struct git_use *u, const struct arg *arg, bool hooks, bool *here);
 

@@ -1,7 +1,7 @@
 /*
- * Which repository git finds from a directory: the first one upwards. Its settings and hooks can name
- * programs. Those of the root cannot be written; but a program, an archive or a merge may have left
- * another repository in the tree, and from below it git would take that one.
+ * Which repository git finds from a directory: the first one upwards. Its settings and hooks can
+ * name programs. Those of the root cannot be written; but a program, an archive or a merge may have
+ * left another repository in the tree, and from below it git would take that one.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -32,7 +32,8 @@ static bool below(const char *path, const char *folder)
 	return n && strncmp(path, folder, n) == 0 && path[n] == '/';
 }
 
-/* `gitdir: PATH` of a worktree or submodule: it leads into the directory of the root's repository. */
+/* `gitdir: PATH` of a worktree or submodule: it leads into the directory of the root's repository.
+ */
 static bool leads_to_own(struct git_use *u, struct str folder)
 {
 	const struct root *r = u->c->root;

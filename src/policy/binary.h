@@ -21,8 +21,8 @@
  * Fewer operands than that are the program's own affair; more are denied.
  *
  * KINDS: text (anything, not a file), number, mode (for chmod), name ([A-Za-z0-9._+-], no leading
- * dash), read, write (a file), tree (a file or directory and all below it is written), entry (the name
- * itself is removed or moved, with all below it), folder (is written into), enter (becomes the
+ * dash), read, write (a file), tree (a file or directory and all below it is written), entry (the
+ * name itself is removed or moved, with all below it), folder (is written into), enter (becomes the
  * working directory), rev (a git revision or range); `word{a,b,c}` one of these.
  */
 #ifndef DT_POLICY_BINARY_H

@@ -44,7 +44,7 @@ struct check {
 	struct memory *memory;     /* NULL: nothing is remembered, the disk may change */
 	size_t bytes;              /* of expanded values, so far */
 	struct compiled *compiled; /* options.c: notations that were read before */
-	size_t looked;             /* names in directories that were looked at, over the whole line */
+	size_t looked; /* names in directories that were looked at, over the whole line */
 	const struct call *finder; /* what finds the files of ARG_FOUND */
 	struct state *jumps; /* where `break` and `continue` are reached in this loop; NULL: none */
 	struct entered **entered; /* shared by all copies of the check; NULL when live */

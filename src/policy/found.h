@@ -51,7 +51,8 @@ int git_index_each(struct check *c, bool (*good)(void *of, struct str name, bool
 int check_links(
 	struct check *c, const struct call *finder, const struct finding *f, const struct arg *arg);
 
-/* Is a protected file, or a name in a protected directory, among it? `any`: whatever it is called. */
+/* Is a protected file, or a name in a protected directory, among it? `any`: whatever it is called.
+ */
 bool finds_guarded(struct check *c, const struct finding *f, const struct arg *start, bool any);
 /* A directory that is moved or copied: no link in it may lead elsewhere from its new place. */
 int check_moved(struct check *c, const struct call *call, const struct arg *folder);

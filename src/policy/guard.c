@@ -3,8 +3,8 @@
 #include "src/policy/trail.h"
 
 /*
- * git runs what its directory says (hooks, filters, editors), and agents what their settings say: who
- * writes these decides what runs next, outside of any policy.
+ * git runs what its directory says (hooks, filters, editors), and agents what their settings say:
+ * who writes these decides what runs next, outside of any policy.
  */
 const char *const guarded_names[] = {".git", ".claude", ".mcp.json", ".codex", ".gemini", ".cursor",
 	".opencode", "opencode.json", ".aider.conf.yml", ".dev-team", NULL};

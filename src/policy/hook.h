@@ -17,8 +17,8 @@ int policy_hook(
 	struct arena *a, struct str input, const char *project, struct buf *out, struct error *err);
 
 /*
- * The clearance file for a call from directory `directory`: in it, in the nearest one above it, or in
- * the repository whose worktree it is. NULL: there is none.
+ * The clearance file for a call from directory `directory`: in it, in the nearest one above it, or
+ * in the repository whose worktree it is. NULL: there is none.
  */
 char *clearance_find(struct arena *a, const char *folder);
 /* The policy that REPO/.dev-team/clearance.yaml gives a persona; *v is denied when it may not run

@@ -30,7 +30,8 @@ struct base {
 	const char *name; /* for reports: "" is the root */
 };
 
-/* `list` is in the order in which directories stand before what is in them; empty: there is none. */
+/* `list` is in the order in which directories stand before what is in them; empty: there is none.
+ */
 struct watch {
 	const struct base *base;
 	const char *path; /* relative to it */

@@ -1,7 +1,7 @@
 /*
- * After a run: each file that was there is looked at, directories before what is in them, and mended
- * where it differs; then what is new in the directories is taken away. All by names in directories that are
- * opened without following a link.
+ * After a run: each file that was there is looked at, directories before what is in them, and
+ * mended where it differs; then what is new in the directories is taken away. All by names in
+ * directories that are opened without following a link.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -66,9 +66,9 @@ static bool has_all(int dir, const char *const *names)
 }
 
 /*
- * A linked worktree's directory is COMMON/worktrees/NAME, says where COMMON is, and points back at the
- * worktree. All three are asked, since a `.git` file may have been written by anybody: it must not
- * open another repository.
+ * A linked worktree's directory is COMMON/worktrees/NAME, says where COMMON is, and points back at
+ * the worktree. All three are asked, since a `.git` file may have been written by anybody: it must
+ * not open another repository.
  */
 static bool is_linked(struct arena *a, const struct root *r, const char *git, const char **common)
 {

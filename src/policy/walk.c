@@ -141,8 +141,8 @@ static int turns(struct check *c, const struct node *n, const struct state *in, 
 		if (state_same(&was, &at))
 			return 0;
 	}
-	return deny(
-		c->v, RULE_LIMIT, n->at, "each turn of the loop leads to another directory or value");
+	return deny(c->v, RULE_LIMIT, n->at,
+		"each turn of the loop leads to another directory or value");
 }
 
 static int loop(struct check *c, const struct node *n, const struct state *in, struct ends *out)

@@ -147,7 +147,8 @@ static bool next_choice(struct walker *w, const bool *used)
 static int count(struct check *c, struct span at)
 {
 	if (!c->left)
-		return deny(c->v, RULE_LIMIT, at, "too many commands, values and directories together");
+		return deny(
+			c->v, RULE_LIMIT, at, "too many commands, values and directories together");
 	c->left--;
 	return 0;
 }

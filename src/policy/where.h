@@ -30,8 +30,8 @@ int root_find(struct arena *a, const char *cwd, char **out, struct error *err);
 enum access {
 	ACCESS_READ,
 	ACCESS_WRITE, /* made or changed; also every path below it where `whole` */
-	ACCESS_ENTER, /* becomes the working directory: place.exists and .directory are the caller's to
-			 ask */
+	ACCESS_ENTER, /* becomes the working directory: place.exists and .directory are the caller's
+			 to ask */
 	ACCESS_RUN,   /* a program */
 	ACCESS_ENTRY, /* the name itself is made, removed or moved (rm, mv, ln): a link that stands
 			 there is not followed; else as ACCESS_WRITE */
@@ -49,7 +49,8 @@ struct place {
  * Follows `path` ("" is `cwd` itself) from `cwd` (relative to the root, "" for the root; real as
  * far as it exists). 0 with *out, or -1 with
  * *v: PATH_OUTSIDE, PATH_PROTECTED (for ACCESS_WRITE; `whole`: the path and all below it is
- * affected, so a directory with a protected file in it, or where one could be made, is protected too).
+ * affected, so a directory with a protected file in it, or where one could be made, is protected
+ * too).
  *
  * Outside but allowed: /dev/null /dev/zero /dev/urandom (reading; of them /dev/null for writing),
  * and for reading what is below policy->read. What does not exist is where its deepest existing
@@ -94,7 +95,8 @@ int script_allowed(struct arena *a, const struct root *r, const struct policy *p
  * a link is on the way. */
 /* A part of the path is `..`. */
 bool path_goes_up(struct str path);
-/* `path` from the absolute `directory`: absolute, without `.`, `..` and empty parts. In the arena. */
+/* `path` from the absolute `directory`: absolute, without `.`, `..` and empty parts. In the arena.
+ */
 struct str path_by_name(struct arena *a, struct str folder, struct str path);
 /* Whether the shell's name for the working directory `cwd` has a link in it. */
 bool path_is_alias(struct arena *a, const char *cwd);

@@ -151,9 +151,9 @@ static bool is_shared(const char *name)
 }
 
 /*
- * git takes locks in the directory that worktrees share, also for deleting a branch that is in no
- * packed file. So the view has a directory in memory there with all that is in the real one: what
- * is made anew in it is gone after the run, and hooks, config and packed-refs stay as they are.
+ * git creates lock files in the directory that worktrees share, even to delete a branch that is not
+ * packed. The view therefore has a directory in memory there, with the entries of the real one: new
+ * files in it are lost after the run, and hooks, config and packed-refs cannot be replaced.
  */
 static void add_common_view(struct arena *a, struct sandbox *s, const char *common)
 {

@@ -144,8 +144,8 @@ int sandbox_prepare(struct arena *a, struct sandbox *s, struct error *err)
 
 	s->state = NULL;
 	if (strcmp(s->root->path, "/") == 0)
-		return error_set(
-			err, ERR_INPUT, "directory '/' bounds nothing: a run needs a directory below it");
+		return error_set(err, ERR_INPUT,
+			"directory '/' bounds nothing: a run needs a directory below it");
 	s->state = st;
 	st->ruleset = st->cgroup.fd = st->cgroup.procs = -1;
 	st->uid = geteuid();

@@ -78,7 +78,8 @@ static void add_counters(const struct explore_key_rules *r, const struct context
 /* The number of a section `Fix N`. */
 static bool fix_number(struct str name, uint64_t *n)
 {
-	return str_starts(name, CONTEXT_FIX) && number_parse(str_sub(name, 4, name.n), 0, UINT32_MAX, n);
+	return str_starts(name, CONTEXT_FIX) &&
+	       number_parse(str_sub(name, 4, name.n), 0, UINT32_MAX, n);
 }
 
 /* Not a section that only people and agents read. */

@@ -1,6 +1,6 @@
 /*
- * shell.h: shell scripts that set up a test, run in its scratch directory. A script that fails, fails
- * the test.
+ * shell.h: shell scripts that set up a test, run in its scratch directory. A script that fails,
+ * fails the test.
  */
 #ifndef DT_TESTS_SHELL_H
 #define DT_TESTS_SHELL_H
