@@ -2,7 +2,10 @@
 #include "src/sys/path.h"
 #include "src/worktree/work.h"
 
-enum { ARGS_MAX = 24 };
+enum {
+	ARGS_MAX = 24,
+	READS_MAX = 5, /* of the commits of all branches */
+};
 
 const char *keep_word(enum keep_reason r)
 {
@@ -155,8 +158,17 @@ int look_at_commits(
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct str rest, line;
-	int found = first_line(l, t, args, &out, &line, &rest);
+	int found = -1;
 
+	/* Git lists the branches, then reads each of them. It fails ("bad object BRANCH") if
+	 * another process deletes one in between. */
+	for (unsigned i = 0; i < READS_MAX; i++) {
+		*l->why = KEEP_NOTHING;
+		buf_clear(&out);
+		found = first_line(l, t, args, &out, &line, &rest);
+		if (*l->why != KEEP_UNSURE)
+			break;
+	}
 	if (found <= 0)
 		return found;
 	return look_keep(l, KEEP_UNPUSHED,

@@ -330,3 +330,46 @@ POOL_TEST(links_and_closed_directories_go_and_what_they_lead_to_stays)
 }
 
 UNIT_GROUP(NULL, arena_end)
+
+/* Prepends a `git` to PATH whose first `failures` calls of rev-list fail as they do when another
+ * process deletes a branch meanwhile. */
+static void with_failing_reads(unsigned failures)
+{
+	sh(arena_printf(&arena,
+		"real=$(command -v git) && mkdir fake && cat >fake/git <<E && chmod +x fake/git\n"
+		"#!/bin/sh\n"
+		"case \" \\$* \" in *' rev-list '*)\n"
+		"echo >>\"$PWD/reads\"\n"
+		"if [ \\$(wc -l <\"$PWD/reads\") -le %u ]; then\n"
+		"echo 'fatal: bad object other' >&2; exit 128; fi;;\n"
+		"esac\n"
+		"exec \"$real\" \"\\$@\"\n"
+		"E\n",
+		failures));
+	(void)setenv("PATH", arena_printf(&arena, "%s:%s", at("fake"), getenv("PATH")), 1);
+}
+
+POOL_TEST(a_branch_that_is_deleted_while_git_reads_all_branches_keeps_no_worktree)
+{
+	char *path = arena_dup(&arena, str_of(getenv("PATH")));
+	bool removed = false;
+
+	(void)have("x");
+	with_failing_reads(1);
+	assert_int_equal(pool_reclaim(&arena, &pool, "x", false, &removed, &err), 0);
+	assert_true(removed);
+	(void)setenv("PATH", path, 1);
+}
+
+POOL_TEST(a_worktree_stays_if_git_cannot_read_its_commits)
+{
+	char *path = arena_dup(&arena, str_of(getenv("PATH")));
+	bool removed = true;
+
+	(void)have("x");
+	with_failing_reads(1000);
+	assert_true(refused(pool_reclaim(&arena, &pool, "x", false, &removed, &err), ERR_STATE,
+		"git cannot read"));
+	assert_false(removed);
+	(void)setenv("PATH", path, 1);
+}
