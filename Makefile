@@ -7,7 +7,7 @@
 #   make model      random faults and every order of two loops, on a simulated disk
 #   make conform    what every store must do, on good ones and broken ones; 8 processes at once
 #   make SAN=1 test with sanitizers           make format   clang-format in place
-#   make figures    sizes and names by room   make mutate   mutation tests
+#   make figures    sizes and names by room   make mutants  mutation tests
 #   make install PREFIX= DESTDIR=             make deps     install missing Debian packages
 ifeq ($(origin CC),default)
 CC      := gcc
@@ -21,6 +21,10 @@ OPT     := -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
 else ifeq ($(SAN),1)
 VARIANT := san
 OPT     := -O1 -g $(SANITIZE)
+else ifdef MUTANTS
+# A shared library: a mutation compiles one file and links the library, not the programs (tools/mutate).
+VARIANT := mutants
+OPT     := -O1 -fPIC
 else
 VARIANT := release
 # Line numbers and names of functions, which a backtrace needs, take a sixth less time than all of -g.
@@ -34,7 +38,7 @@ O       := build/$(VARIANT)$(if $(FUZZ),,$(if $(findstring clang,$(CC)),-clang))
 # is made (and the packages installed) before anything below is used, and make then starts anew.
 .DEFAULT_GOAL := all
 GOALS   := $(or $(MAKECMDGOALS),all)
-FOR     := $(if $(filter test check unit model e2e deps mutate,$(GOALS)),test,build)
+FOR     := $(if $(filter test check unit model e2e deps mutants,$(GOALS)),test,build)
 DEPS    := build/deps-$(FOR).mk
 ifneq ($(filter-out clean uninstall format format-check figures,$(GOALS)),)
 include $(DEPS)
@@ -54,7 +58,8 @@ SAY     = $(if $(V),,@echo '$(1)' && )
 LINK    = $(call SAY,LD $@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 SRC     := $(filter-out src/main.c,$(wildcard src/*.c src/*/*.c src/*/*/*.c context/*.c steps/*.c))
-LIB     := $(O)/libdev-team.a
+LIB     := $(O)/libdev-team.$(if $(MUTANTS),so,a)
+SHARE_OBJECTS = $(CC) -shared -Wl,-soname,$(abspath $(LIB)) $(LDFLAGS)
 
 all: build/dev-team build/dev-team.1
 build/dev-team: $(O)/dev-team
@@ -74,7 +79,7 @@ $(NAMES): FORCE
 	if cmp -s $@.new $@; then rm $@.new; else mv -f $@.new $@; fi
 ARCHIVE = @rm -f $@ && ar rcs $@ $(filter %.o,$^)
 $(LIB): $(SRC:%.c=$(O)/%.o) $(NAMES)
-	$(ARCHIVE)
+	$(if $(MUTANTS),$(call SAY,LD $@)$(SHARE_OBJECTS) -o $@ $(filter %.o,$^) $(LIBS),$(ARCHIVE))
 $(O)/libtests.a: $(patsubst %.c,$(O)/%.o,$(filter-out tests/lib/unit_main.c,$(wildcard tests/lib/*.c tests/model/sim_*.c))) $(NAMES)
 	$(ARCHIVE)
 $(O)/%.o: %.c Makefile $(DEPS)
@@ -178,11 +183,18 @@ fuzz-run: $(FUZZERS:%=$(O)/tests/fuzz/fuzz_%)
 
 figures:
 	@tools/figures
-# SEED chooses the places; N is their number.
-mutate: $(DEPS)
-	@mkdir -p build && tools/mutate list --seed $(or $(SEED),1) --count $(or $(N),20) >build/mutations
-	@tools/mutate run build/mutations
-.PHONY: figures mutate
+# SEED chooses the places; N is their number; J run at a time.
+MUTATED := context steps src/machine src/store src/workflow src/verify
+mutants: $(DEPS)
+	@mkdir -p build/mutants && tools/mutate list --seed $(or $(SEED),1) $(MUTATED) >build/mutants/list.tsv
+	@tools/mutate run --count $(or $(N),200) --jobs $(or $(J),2) --scratch build/mutants $(if $(ONLY),--only $(ONLY)) build/mutants/list.tsv
+# How tools/mutate compiles a file and links the objects that follow.
+mutants-commands:
+	@echo '$(CC) $(ALL_CFLAGS) -c'
+	@echo '$(SHARE_OBJECTS)'
+	@echo '$(LIBS)'
+	@echo '$(SRC:%.c=$(O)/%.o)'
+.PHONY: figures mutants mutants-commands
 
 FORMATTED = $(filter-out %.new demo/%,$(shell git ls-files '*.c' '*.h'))
 format:
