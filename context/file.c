@@ -9,8 +9,13 @@
 
 #define JOURNAL_MAX ((size_t)1 << 30)
 
-/* 200 writers of one file finish well within it, even on a disk whose fsync takes 50 ms. */
-enum { LOCK_WAIT_MS = 30000 };
+enum {
+	/* 200 writers of one file finish well within it, even on a disk whose fsync takes 50 ms. */
+	LOCK_WAIT_MS = 30000,
+	UPDATES = 4, /* attempts to save a change */
+	READS = 5,   /* of a document with a fault: an editor may have written only half of it */
+	READ_PAUSE_MS = 20,
+};
 
 static int set_path(struct context_file *f, const char *path, struct error *err)
 {
@@ -36,8 +41,7 @@ static bool is_fault(int error)
 
 /* A symbolic link is resolved, so that its target is replaced. A document that does not exist yet
  * gets the name that it will have then, so that printed paths never change. */
-static int set_names(
-	struct context_file *f, const char *path, enum context_mode mode, struct error *err)
+static int set_names(struct context_file *f, const char *path, struct error *err)
 {
 	char real[PATH_MAX];
 
@@ -52,7 +56,7 @@ static int set_names(
 		return error_errno(err, "cannot look for '%s'", path);
 	if (set_path(f, path_absolute(&f->arena, path), err) < 0)
 		return -1;
-	if (mode == CONTEXT_MAY_CREATE && f->disk->ops->mkdirs(f->disk, f->dir, err) < 0)
+	if (f->mode == CONTEXT_MAY_CREATE && f->disk->ops->mkdirs(f->disk, f->dir, err) < 0)
 		return -1;
 	if (!realpath(f->dir, real))
 		return is_fault(errno) ? error_errno(err, "cannot look for '%s'", f->dir) : 0;
@@ -76,14 +80,34 @@ static json *note_of(const struct context_file *f)
 		JSON_TEXT("by", DEV_TEAM_VERSION));
 }
 
+/* What the commit depends on. Events alone depend on nothing, so they are never refused. */
+static size_t add_guards(struct context_file *f, bool saves)
+{
+	size_t n = f->read.n;
+
+	if (!saves && !f->ops.n)
+		return 0;
+	vec_push(&f->read, (struct store_guard){f->key, STORE_MOD_IS, f->mod});
+	return n + 1;
+}
+
+/* The guards of the next commit: f itself has changed these keys. */
+static void follow_keys(struct context_file *f, int64_t rev)
+{
+	for (size_t i = 0; i < f->ops.n; i++)
+		for (size_t j = 0; j < f->read.n; j++)
+			if (strcmp(f->ops.items[i].key, f->read.items[j].key) == 0)
+				f->read.items[j].rev = f->ops.items[i].what == STORE_PUT ? rev : 0;
+}
+
 static int commit(struct context_file *f, const struct store_op *document, struct error *err)
 {
-	const struct store_guard guard = {f->key, STORE_MOD_IS, f->mod};
 	CLEANUP(json_free) json *note = note_of(f);
 	char ts[CLOCK_TEXT];
 	struct store_result result;
-	struct store_txn t = {.guards = &guard,
-		.n_guards = 1,
+	size_t known = f->read.n, n_guards = add_guards(f, document != NULL);
+	struct store_txn t = {.guards = f->read.items,
+		.n_guards = n_guards,
 		.lease = f->lease,
 		.lease_ttl_s = f->lease_ttl_s,
 		.events = f->events,
@@ -97,13 +121,15 @@ static int commit(struct context_file *f, const struct store_op *document, struc
 	t.ops = f->ops.items;
 	t.n_ops = f->ops.n;
 	got = store_txn(f->store, &f->doc.arena, &t, &result, err);
+	f->read.n = known;
 	if (document)
 		f->ops.n--;
-	if (got == STORE_REFUSED)
-		return error_set(
-			err, ERR_STATE, "'%s' was changed by another process meanwhile", f->path);
+	f->refused = got == STORE_REFUSED;
+	if (f->refused)
+		return error_set(err, ERR_STATE, "'%s' was changed meanwhile", f->path);
 	if (got != STORE_OK)
 		return -1;
+	follow_keys(f, result.rev);
 	context_forget(f);
 	f->saves++;
 	if (document)
@@ -197,15 +223,6 @@ int context_read(
 	return 0;
 }
 
-static int read_only(struct context_file *f, struct error *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	if (context_read(f->disk, f->path, &text, &f->created, err) < 0)
-		return -1;
-	return f->created ? no_file(f, err) : parse(f, &text, err);
-}
-
 /* Adds how to undo an edit by hand that broke the document. */
 static int broken(struct context_file *f, struct error *err)
 {
@@ -218,22 +235,44 @@ static int broken(struct context_file *f, struct error *err)
 	if (err->code == ERR_INPUT && kv.create < kv.mod && !f->doc.other_format)
 		(void)snprintf(err->text + n, sizeof(err->text) - n,
 			"; 'dev-team context restore' undoes the edit");
-	return -1;
+	if (f->mode != CONTEXT_REPLACE)
+		return -1;
+	context_release(&f->doc);
+	*err = (struct error){0};
+	return 0;
 }
 
-static int load(struct context_file *f, enum context_mode mode, struct error *err)
+static int read_text(struct context_file *f, struct buf *text, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	if (store_get_document(f->store, f->key, &text, &f->mod, NULL, err) != STORE_OK)
+	if (!f->store)
+		return context_read(f->disk, f->path, text, &f->created, err);
+	if (store_get_document(f->store, f->key, text, &f->mod, NULL, err) != STORE_OK)
 		return -1;
 	f->created = !f->mod;
 	f->read_mod = f->mod;
-	if (f->created)
-		return mode == CONTEXT_MAY_CREATE ? 0 : no_file(f, err);
-	if (parse(f, &text, err) < 0)
-		return broken(f, err);
-	return recall(f, err);
+	return 0;
+}
+
+/* Reads a document with a fault several times: an editor that writes in place may not have finished
+ * yet. */
+static int load(struct context_file *f, struct error *err)
+{
+	for (int reads = 1;; reads++) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+		if (read_text(f, &text, err) < 0)
+			return -1;
+		if (f->created)
+			return f->mode == CONTEXT_MAY_CREATE || f->mode == CONTEXT_REPLACE
+				       ? 0
+				       : no_file(f, err);
+		if (parse(f, &text, err) == 0)
+			return f->store ? recall(f, err) : 0;
+		if (reads == READS)
+			return f->store ? broken(f, err) : -1;
+		*err = (struct error){0};
+		clock_pause(READ_PAUSE_MS);
+	}
 }
 
 /* A journal is enough: a kill may have kept the committed document from its place. */
@@ -251,12 +290,15 @@ static int require_document(struct context_file *f, struct error *err)
 int context_open_on(struct context_file *f, struct disk *disk, const char *path,
 	enum context_mode mode, struct error *err)
 {
-	*f = (struct context_file){
-		.disk = disk, .events = json_array(), .seen = json_array(), .now = clock_now()};
-	if (set_names(f, path, mode, err) < 0)
+	*f = (struct context_file){.disk = disk,
+		.mode = mode,
+		.events = json_array(),
+		.seen = json_array(),
+		.now = clock_now()};
+	if (set_names(f, path, err) < 0)
 		return -1;
 	if (mode == CONTEXT_READ_ONLY)
-		return read_only(f, err);
+		return load(f, err);
 	if (mode == CONTEXT_MUST_EXIST && require_document(f, err) < 0)
 		return -1;
 	if (store_open(&f->store, disk, f->dir, f->name, STORE_HOLD,
@@ -265,7 +307,7 @@ int context_open_on(struct context_file *f, struct disk *disk, const char *path,
 	f->now = clock_now();
 	if (!store_revision(f->store) && import(f, err) < 0)
 		return -1;
-	return load(f, mode, err);
+	return load(f, err);
 }
 
 int context_open(
@@ -274,12 +316,13 @@ int context_open(
 	return context_open_on(f, disk_real(), path, mode, err);
 }
 
-int context_reopen(struct context_file *f, enum context_mode mode, struct error *err)
+int context_reopen(struct context_file *f, struct error *err)
 {
 	struct context_file old = *f;
 	int rc;
 
 	*f = (struct context_file){.disk = old.disk,
+		.mode = old.mode,
 		.store = old.store,
 		.events = json_array(),
 		.seen = json_array(),
@@ -287,7 +330,30 @@ int context_reopen(struct context_file *f, enum context_mode mode, struct error 
 	rc = set_path(f, old.path, err);
 	old.store = NULL;
 	context_close(&old);
-	return rc < 0 ? -1 : load(f, mode, err);
+	return rc < 0 ? -1 : load(f, err);
+}
+
+int context_update(struct context_file *f, context_change *change, void *data, struct error *err)
+{
+	CLEANUP(json_free) json *events = json_copy(f->events);
+	int rc;
+
+	f->refused = false;
+	rc = change(f, data, err);
+	for (int n = 1; rc < 0 && f->refused; n++) {
+		if (n == UPDATES)
+			return error_set(err, ERR_STATE,
+				"'%s' was changed during each of %d attempts to save it: run the "
+				"same command again",
+				f->path, UPDATES);
+		*err = (struct error){0};
+		if (context_reopen(f, err) < 0)
+			return -1;
+		json_free(&f->events);
+		f->events = json_copy(events);
+		rc = change(f, data, err);
+	}
+	return rc;
 }
 
 void context_close(struct context_file *f)
@@ -297,6 +363,7 @@ void context_close(struct context_file *f)
 	json_free(&f->op);
 	json_free(&f->seen);
 	vec_release(&f->ops);
+	vec_release(&f->read);
 	context_release(&f->doc);
 	arena_release(&f->arena);
 }
@@ -372,6 +439,14 @@ void context_put_key(struct context_file *f, const char *key, struct str value)
 		vec_push(&f->ops, op);
 }
 
+static bool was_read(const struct context_file *f, const char *key)
+{
+	for (size_t i = 0; i < f->read.n; i++)
+		if (strcmp(f->read.items[i].key, key) == 0)
+			return true;
+	return false;
+}
+
 int context_get_key(struct context_file *f, const char *key, struct str *value, struct error *err)
 {
 	const struct store_op *pending = pending_op(f, key);
@@ -379,6 +454,9 @@ int context_get_key(struct context_file *f, const char *key, struct str *value, 
 
 	if (!pending && f->store && store_get(f->store, &f->doc.arena, key, &kv, err) != STORE_OK)
 		return -1;
+	if (!pending && !was_read(f, key))
+		vec_push(&f->read, (struct store_guard){arena_dup(&f->arena, str_of(key)),
+					   STORE_MOD_IS, kv.mod});
 	*value = pending ? pending->value : kv.mod ? kv.value : (struct str){"", 0};
 	return 0;
 }

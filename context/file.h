@@ -14,13 +14,22 @@
 #include "context/context.h"
 #include "src/store/store.h"
 
+enum context_mode {
+	CONTEXT_MUST_EXIST = 0,
+	CONTEXT_MAY_CREATE = 1,
+	CONTEXT_READ_ONLY = 2, /* no lock: a reader sees the old document or the new one */
+	CONTEXT_REPLACE = 3,   /* it may have a fault, or be missing: doc is empty then */
+};
+
 struct context_file {
 	struct context doc;
 	struct arena arena; /* of the names */
 	char *path;         /* absolute */
 	char *dir, *name;   /* name: without `.md` */
 	char *key;          /* of the document in the store */
-	bool created;       /* there was no document yet; doc is empty until context_create() */
+	enum context_mode mode;
+	bool created; /* there was no document yet; doc is empty until context_create() */
+	bool refused; /* the last commit: what it depends on was changed meanwhile */
 	struct disk *disk;
 	struct store *store; /* NULL for a reader */
 	int64_t mod;         /* revision of the document as loaded or saved; 0: none */
@@ -33,20 +42,14 @@ struct context_file {
 	const json *replay;  /* history verify only: the `seen` of the save that is repeated */
 	size_t replayed;     /* how many of them are used */
 	bool replaying;      /* history verify only: a save that was recorded passed its checks */
-	VEC(struct store_op) ops; /* keys of the next save */
-	uint64_t lease;           /* renewed by each save; 0: none */
+	VEC(struct store_op) ops;     /* keys of the next save */
+	VEC(struct store_guard) read; /* keys that were read */
+	uint64_t lease;               /* renewed by each save; 0: none */
 	int lease_ttl_s;
 };
 
-enum context_mode {
-	CONTEXT_MUST_EXIST = 0,
-	CONTEXT_MAY_CREATE = 1,
-	CONTEXT_READ_ONLY = 2, /* no lock: a reader sees the old document or the new one */
-};
-
 /* -1: ERR_STATE when another process holds the lock too long; ERR_INPUT with a place when the
- * document is broken (f->store is open then, so an earlier revision can be restored). An edit by
- * hand is committed before this returns. */
+ * document is broken. An edit by hand is committed before this returns. */
 int context_open(
 	struct context_file *f, const char *path, enum context_mode mode, struct error *err);
 /* On a disk that need not be the machine's. `path` must be absolute then. */
@@ -54,7 +57,16 @@ int context_open_on(struct context_file *f, struct disk *disk, const char *path,
 	enum context_mode mode, struct error *err);
 /* The same as a close and a second open for writing, without releasing the lock and without reading
  * the journal again. */
-int context_reopen(struct context_file *f, enum context_mode mode, struct error *err);
+int context_reopen(struct context_file *f, struct error *err);
+/*
+ * Calls `change`, which changes f and saves it. If a save is refused because the document or a key
+ * that f has read was changed meanwhile, by hand or by another process, f is opened again and
+ * `change` is called again, a few times. The events that f had before the call are added to each
+ * attempt. A save of an earlier attempt stays: `change` must find in the document what is done
+ * already. -1: as `change`; ERR_STATE with f->refused if every attempt was refused.
+ */
+typedef int context_change(struct context_file *f, void *data, struct error *err);
+int context_update(struct context_file *f, context_change *change, void *data, struct error *err);
 /* The document's bytes as a reader sees them, parsed or not, edits by hand included. */
 int context_read(
 	struct disk *disk, const char *path, struct buf *out, bool *missing, struct error *err);

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <time.h>
 #include "src/base/clock.h"
 #include "src/base/number.h"
@@ -141,16 +142,22 @@ int clock_parse(const char *text, int64_t *t)
 
 /* ---- the time of day ---- */
 
-int64_t clock_now(void)
+/* -1: it runs. */
+static int64_t fixed_time(void)
 {
 	const char *fixed = getenv("DEV_TEAM_NOW");
-	struct timespec ts;
 	int64_t t;
 
-	if (fixed_at >= 0)
-		return fixed_at;
-	if (fixed && clock_parse(fixed, &t) == 0 && t >= 0)
-		return t;
+	return fixed_at < 0 && fixed && clock_parse(fixed, &t) == 0 ? t : fixed_at;
+}
+
+int64_t clock_now(void)
+{
+	int64_t fixed = fixed_time();
+	struct timespec ts;
+
+	if (fixed >= 0)
+		return fixed;
 	if (clock_gettime(CLOCK_REALTIME, &ts) < 0)
 		return 0;
 	return (int64_t)ts.tv_sec;
@@ -189,4 +196,14 @@ int64_t clock_ticks(void)
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+void clock_pause(unsigned ms)
+{
+	struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+
+	if (fixed_time() >= 0)
+		return;
+	while (nanosleep(&left, &left) < 0 && errno == EINTR)
+		;
 }

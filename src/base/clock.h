@@ -28,5 +28,7 @@ bool clock_parse_date(struct str text, int64_t *t);
 void clock_stamp(int64_t t, char out[CLOCK_TEXT]);
 /* Milliseconds of a monotonic clock; for durations and time limits only. */
 int64_t clock_ticks(void);
+/* Waits; not at all while the time of day is fixed. */
+void clock_pause(unsigned ms);
 
 #endif

@@ -262,11 +262,23 @@ static const char *printable(const char *text)
 	return str_utf8_fault(str_of(text)) ? "?" : text;
 }
 
-static int refuse(struct context_file *f, const char *id, struct str text, struct error *err)
+/* An answer that somebody offers. */
+struct offer {
+	const char *owner, *id, *word;
+	struct str text;
+	enum answer_outcome *outcome;
+};
+
+static int refuse(struct context_file *f, const struct offer *o, struct error *err)
 {
 	struct error why = *err, second;
-	const char *kept = keep_text(f, refused_name(&f->doc.arena, f->name, id), text, err);
+	const char *id = o->id;
+	const char *kept = keep_text(f, refused_name(&f->doc.arena, f->name, id), o->text, err);
 
+	*o->outcome = ANSWER_REFUSED;
+	if (f->ops.n) /* a refused answer does not take the lease again, so nothing can refuse it */
+		lease_stop_renewing(f);
+	f->ops.n = 0;
 	JSON_ADD(context_event(f, "refusal"), JSON_TEXT("action", printable(id)),
 		JSON_TEXT("reason", printable(why.text)), JSON_IF(kept, JSON_TEXT("kept", kept)));
 	if (context_log(f, &second) < 0)
@@ -274,48 +286,64 @@ static int refuse(struct context_file *f, const char *id, struct str text, struc
 	return -1;
 }
 
-static void note_operation(
-	struct context_file *f, const char *owner, const char *id, const char *word)
+static void note_operation(struct context_file *f, const struct offer *o)
 {
-	bool valid = word && !str_utf8_fault(str_of(word));
+	bool valid = o->word && !str_utf8_fault(str_of(o->word));
 
-	JSON_ADD(context_op(f, "record"), JSON_TEXT("action", printable(id)),
-		JSON_IF(valid, JSON_TEXT("word", word)), JSON_IF(owner, JSON_TEXT("owner", owner)));
+	JSON_ADD(context_op(f, "record"), JSON_TEXT("action", printable(o->id)),
+		JSON_IF(valid, JSON_TEXT("word", o->word)),
+		JSON_IF(o->owner, JSON_TEXT("owner", o->owner)));
 }
 
 /* A session that lost the lease adds nothing; what it recorded before stays recorded. */
-static int refuse_owner(struct context_file *f, const char *id, const char *word, struct str text,
-	enum answer_outcome *outcome, struct error *err)
+static int refuse_owner(struct context_file *f, const struct offer *o, struct error *err)
 {
 	if (err->code != ERR_STATE)
 		return -1;
-	if (!was_taken(f, id, word, text))
-		return refuse(f, id, text, err);
-	*outcome = ANSWER_AGAIN;
+	if (!was_taken(f, o->id, o->word, o->text))
+		return refuse(f, o, err);
+	*o->outcome = ANSWER_AGAIN;
 	*err = (struct error){0};
 	return 0;
 }
 
-int answer_record(struct context_file *f, const char *owner, const char *id, const char *word,
-	struct str text, enum answer_outcome *outcome, struct error *err)
+/* A context_change. */
+static int record(struct context_file *f, void *data, struct error *err)
 {
+	const struct offer *o = data;
 	const char *item = context_get(&f->doc, "work_item_id").p;
 
-	note_operation(f, owner, id, word);
-	if (owner && lease_admit(f, item, owner, err) < 0)
-		return refuse_owner(f, id, word, text, outcome, err);
-	if (apply_answer(f, id, word, text, outcome, err) < 0)
-		return err->code == ERR_SYSTEM ? -1 : refuse(f, id, text, err);
-	if (!owner && *outcome == ANSWER_AGAIN)
+	note_operation(f, o);
+	if (o->owner && lease_admit(f, item, o->owner, err) < 0)
+		return refuse_owner(f, o, err);
+	if (apply_answer(f, o->id, o->word, o->text, o->outcome, err) < 0)
+		return err->code == ERR_SYSTEM ? -1 : refuse(f, o, err);
+	if (!o->owner && *o->outcome == ANSWER_AGAIN)
 		return 0;
-	if (!owner && lease_admit(f, item, NULL, err) < 0)
+	if (!o->owner && lease_admit(f, item, NULL, err) < 0)
 		return -1;
 	if (context_save(f, err) == 0)
 		return 0;
 	if (err->code != ERR_INPUT)
 		return -1;
 	context_forget(f); /* the document would be too large: drop the answer */
-	return refuse(f, id, text, err);
+	return refuse(f, o, err);
+}
+
+static void keep_unrecorded(struct context_file *f, struct str text, struct error *err)
+{
+	(void)keep_text(f, arena_printf(&f->doc.arena, "%s-unrecorded", f->name), text, err);
+}
+
+int answer_record(struct context_file *f, const char *owner, const char *id, const char *word,
+	struct str text, enum answer_outcome *outcome, struct error *err)
+{
+	struct offer offer = {owner, id, word, text, outcome};
+	int rc = context_update(f, record, &offer, err);
+
+	if (rc < 0 && f->refused)
+		keep_unrecorded(f, text, err);
+	return rc;
 }
 
 /* The result word in the document: given by the caller, or read from the text. */
@@ -338,8 +366,7 @@ int answer_record_file(struct arena *a, const char *context_file, const char *ow
 
 	if (context_open(&f, context_file, CONTEXT_MUST_EXIST, err) < 0) {
 		if (err->code == ERR_STATE) /* the lock was busy for too long */
-			(void)keep_text(
-				&f, arena_printf(&f.doc.arena, "%s-unrecorded", f.name), text, err);
+			keep_unrecorded(&f, text, err);
 		return -1;
 	}
 	if (answer_record(&f, owner, id, word, text, outcome, err) < 0)

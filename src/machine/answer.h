@@ -15,12 +15,14 @@ enum answer_outcome {
 	ANSWER_TAKEN,
 	ANSWER_AGAIN, /* the same bytes and word were recorded before, and may have been used since:
 			 nothing changes */
+	ANSWER_REFUSED,
 };
 
 /*
- * Records one answer and saves. -1: ERR_STATE if the id is unknown, stale or already answered;
- * ERR_INPUT if the action does not accept the word or the text contradicts it. The text of a
- * refused answer is kept under logs/; the journal and *err say where.
+ * Records one answer and saves. -1 with ANSWER_REFUSED: ERR_STATE if the id is unknown, stale or
+ * already answered; ERR_INPUT if the action does not accept the word or the text contradicts it.
+ * The text of a refused answer is kept under logs/; the journal and *err say where. A save that an
+ * edit by hand prevents is repeated, see context_update().
  *
  * `owner` is the session that answers, or NULL if it gives no name. A named owner must hold the
  * work item's lease. An accepted answer renews the lease of the holder.

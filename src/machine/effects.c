@@ -218,11 +218,11 @@ static void keep_effect_events(struct engine_run *r)
 {
 	struct error ignored;
 
-	if (!r->done)
+	if (!(r->done | r->earlier))
 		return;
 	context_forget(r->e->file);
 	for (size_t i = 0; i < COUNT(kinds); i++)
-		if (r->done & kinds[i].effect)
+		if ((r->done | r->earlier) & kinds[i].effect)
 			note_effect(r, kinds[i].name);
 	(void)context_log(r->e->file, &ignored);
 }
@@ -237,6 +237,8 @@ static int carry_out(struct engine_run *r, const struct effect_kind *kind, struc
 		keep_effect_events(r);
 		return -1;
 	}
+	done = done || (r->earlier & kind->effect);
+	r->earlier &= ~(unsigned)kind->effect;
 	context_seen(r->e->file, kind->name, json_string(done ? STR("yes") : STR("no")));
 	if (done) {
 		r->done |= kind->effect;

@@ -457,19 +457,19 @@ static enum advance turn(struct engine_run *r, struct error *err)
 	return call ? engine_troubleshooter_answered(r, call) : run_step(r, err);
 }
 
-static int open_run(struct engine_run *r, struct engine *e, struct error *err)
+static int open_run(struct engine_run *r, struct error *err)
 {
+	struct engine *e = r->e;
 	struct str owner;
 
 	if (e->file->created && context_create(e->file, e->id, e->workflow->initial, err) < 0)
 		return -1;
 	if (e->file->created)
 		json_put_texts(context_event(e->file, "started"), "workflow", e->workflow->file);
-	owner = context_get(&e->file->doc, "work_item_id");
+	owner = context_get(r->doc, "work_item_id");
 	if (!str_is(owner, e->id))
 		return error_set(err, ERR_STATE, "'%s' belongs to work item '%s', not to '%s'",
 			e->file->path, owner.p, e->id);
-	*r = (struct engine_run){.e = e, .doc = &e->file->doc, .returned = e->returned};
 	if (engine_note_operation(r, err) < 0)
 		return -1;
 	return action_load(r->doc, &r->outstanding, err);
@@ -489,26 +489,43 @@ static int advance(struct engine_run *r, struct error *err)
 	return next == ADVANCE_FAILED ? -1 : 0;
 }
 
-static int advance_and_save(struct engine_run *r, struct engine *e, struct error *err)
+static void end_attempt(struct engine_run *r)
 {
-	if (open_run(r, e, err) < 0 || engine_claim(r, err) < 0 || discard_stale(r, err) < 0 ||
-		advance(r, err) < 0 || action_note_unanswered(e->file, r->outstanding, err) < 0)
+	json_free(&r->outstanding);
+	json_free(&r->print);
+	arena_release(&r->arena);
+}
+
+/*
+ * A context_change: whatever an earlier attempt has saved is in the document, and its effects find
+ * nothing to do, as after a kill.
+ */
+static int advance_and_save(struct context_file *f, void *data, struct error *err)
+{
+	struct engine_run *r = data;
+
+	end_attempt(r);
+	*r = (struct engine_run){.e = r->e,
+		.doc = &f->doc,
+		.returned = r->e->returned,
+		.earlier = r->earlier | r->done,
+		.acquired = r->acquired};
+	if (open_run(r, err) < 0 || engine_claim(r, err) < 0 || discard_stale(r, err) < 0 ||
+		advance(r, err) < 0 || action_note_unanswered(f, r->outstanding, err) < 0)
 		return -1;
 	engine_release(r);
-	return context_save(e->file, err);
+	return context_save(f, err);
 }
 
 int engine_step(struct engine *e, struct buf *out, struct error *err)
 {
-	struct engine_run r = {0};
-	int rc = advance_and_save(&r, e, err);
+	struct engine_run r = {.e = e};
+	int rc = context_update(e->file, advance_and_save, &r, err);
 
 	if (rc < 0)
 		engine_undo_claim(&r);
 	else
 		json_print(out, r.print);
-	json_free(&r.outstanding);
-	json_free(&r.print);
-	arena_release(&r.arena);
+	end_attempt(&r);
 	return rc;
 }

@@ -11,7 +11,7 @@ enum advance {
 	ADVANCE_STOP, /* r->print has what must be done now */
 };
 
-/* One call of engine_step(). */
+/* One call of engine_step(), which may need several attempts. */
 struct engine_run {
 	struct engine *e;
 	struct context *doc;
@@ -21,7 +21,8 @@ struct engine_run {
 	bool returned;     /* `--returned` was given and is not used up yet */
 	bool progress;     /* an answer came since the last array, and none of them was a failure */
 	bool failure;      /* a failure was noted in this call */
-	unsigned done;     /* of enum effect: carried out in this call, and not saved yet */
+	unsigned done;     /* of enum effect: carried out in this attempt, and not saved yet */
+	unsigned earlier;  /* ... in an attempt before it, whose save was refused */
 	struct lease_holder holder; /* of the work item; ours if `holds` */
 	bool holds;
 	bool acquired; /* we took the lease in this call, and nobody held it before */

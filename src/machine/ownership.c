@@ -93,6 +93,7 @@ static int take_from_other(struct engine_run *r, struct error *err)
 	if (action_note_unanswered(r->e->file, r->outstanding, err) < 0 ||
 		context_save(r->e->file, err) < 0)
 		return -1;
+	r->e->returned = false; /* for another attempt: the agents are those of the array before */
 	lease_stop_renewing(r->e->file); /* it was renewed just now */
 	return 0;
 }
@@ -128,7 +129,7 @@ int engine_claim(struct engine_run *r, struct error *err)
 	r->holds = true;
 	if (h->owner && !lease_held_by(h, e->owner))
 		return take_from_other(r, err);
-	r->acquired = !h->owner;
+	r->acquired = r->acquired || !h->owner;
 	if (!h->live)
 		lease_take(e->file, h, e->owner, ttl_s);
 	h->ttl_s = ttl_s;
@@ -147,12 +148,15 @@ void engine_release(struct engine_run *r)
 
 void engine_undo_claim(struct engine_run *r)
 {
-	struct context_file *f = r->acquired ? r->e->file : NULL;
+	struct context_file *f = r->e->file;
+	struct lease_holder now;
 	struct error ignored;
 
-	if (!f || !f->saves)
+	if (!r->acquired)
 		return;
 	context_forget(f);
-	lease_release(f, &r->holder);
+	if (lease_read(f, &now, &ignored) < 0 || !lease_held_by(&now, r->e->owner))
+		return;
+	lease_release(f, &now);
 	(void)context_log(f, &ignored);
 }

@@ -24,6 +24,7 @@ struct script_action {
 	 * command and its working directory. Without: NULL. */
 	const char *policy, *violation, *inner, *directory;
 	char *answer; /* first line of the recorded answer; NULL if there is none */
+	bool kept;    /* the lock file has a result that is not recorded yet */
 };
 
 static const int ending[] = {SIGTERM, SIGINT, SIGHUP}; /* the script, and then the caller */
@@ -44,15 +45,6 @@ static char *lock_file(struct arena *a, const struct context_file *f, const char
 			*p != '_')
 			*p = '-';
 	return arena_printf(a, "%s/.%s.%s.exec", f->dir, f->name, part);
-}
-
-bool script_running(const struct context_file *f, const char *id)
-{
-	CLEANUP(arena_release) struct arena a = {0};
-	CLEANUP(base_close) int fd = open(lock_file(&a, f, id), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-
-	return fd >= 0 && fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }
 
 static char *answer_of(struct arena *a, const struct context *c, const json *action)
@@ -153,7 +145,7 @@ static int script_load(struct arena *a, const char *document, const char *id, co
 
 /* ---- the lock file ---- */
 
-enum { TEXT_MAX = 2048, SWEEP_MS = 5000 };
+enum { TEXT_MAX = 2048, REPORT_MAX = 16 << 20, SWEEP_MS = 5000 };
 
 /* A guard removes its file while it holds the lock: the file that we locked may have no name. */
 static int still_named(int fd, const char *path, struct error *err)
@@ -205,21 +197,62 @@ static int lock_sign(int fd, const char *path, struct error *err)
 	return 0;
 }
 
-static bool read_text(int fd, char text[TEXT_MAX])
-{
-	ssize_t n = pread(fd, text, TEXT_MAX - 1, 0);
-
-	text[n > 0 ? n : 0] = '\0';
-	return n > 0;
-}
-
 /* The guard that signed the file: its pid and start. */
 static bool lock_read(int fd, struct process_info *guard)
 {
-	char text[TEXT_MAX];
+	char text[64];
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
 
-	return read_text(fd, text) && strchr(text, '\n') &&
-	       sscanf(text, "%d %" SCNu64, &guard->pid, &guard->start) == 2 && guard->pid > 1;
+	text[n > 0 ? n : 0] = '\0';
+	return strchr(text, '\n') && sscanf(text, "%d %" SCNu64, &guard->pid, &guard->start) == 2 &&
+	       guard->pid > 1;
+}
+
+/* The lines below the guard's: the result, if the script has ended, and why it is not recorded. */
+struct guard_report {
+	json *result; /* {"result":WORD,"text":TEXT}, or NULL */
+	enum err code;
+	char reason[TEXT_MAX]; /* empty: none */
+};
+
+static void report_release(struct guard_report *r)
+{
+	json_free(&r->result);
+}
+
+static void report_read(int fd, struct guard_report *r)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error ignored;
+	struct str rest, line;
+	int n = 0, code = ERR_SYSTEM;
+
+	*r = (struct guard_report){0};
+	if (lseek(fd, 0, SEEK_SET) < 0 ||
+		sys_read_all(&text, fd, REPORT_MAX, "lock file", &ignored) < 0 ||
+		lseek(fd, 0, SEEK_SET) < 0) /* a guard that inherits fd writes from there */
+		return;
+	rest = buf_str(&text);
+	(void)str_line(&rest, &line);
+	if (str_starts(rest, "{") && str_line(&rest, &line))
+		(void)json_parse(&r->result, line, &ignored);
+	if (rest.n && sscanf(rest.p, "%d %n", &code, &n) == 1)
+		(void)snprintf(r->reason, sizeof(r->reason), "%s", rest.p + n);
+	r->code = (enum err)code;
+}
+
+bool script_running(const struct context_file *f, const char *id)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(base_close) int fd = open(lock_file(&a, f, id), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	CLEANUP(report_release) struct guard_report report = {0};
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+	if (fd < 0 || fcntl(fd, F_OFD_GETLK, &whole) < 0)
+		return false;
+	if (whole.l_type == F_UNLCK)
+		report_read(fd, &report);
+	return whole.l_type != F_UNLCK || report.result;
 }
 
 /* An environment variable of everything that a script starts, to find what a killed guard left. */
@@ -260,8 +293,6 @@ static void kill_leftovers(const struct script_action *s)
 }
 
 /* ---- running under a policy ---- */
-
-enum { REPORT_MAX = 16 << 20 };
 
 /* The file that this program was started from, even if its name now leads to another. */
 const char *script_program = "/proc/self/exe";
@@ -358,18 +389,43 @@ static int open_log(struct arena *a, const struct script_action *s, struct error
 	return fd < 0 ? error_errno(err, "cannot open log '%s'", s->log) : fd;
 }
 
-static int record(const struct script_action *s, bool passed, const char *text, struct error *err)
+/* Records a result. s->kept: that failed, and a later call may succeed. */
+static int record_result(struct script_action *s, const json *result, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	enum answer_outcome outcome;
+	const char *text = json_get_str(result, "text");
+	enum answer_outcome outcome = ANSWER_TAKEN;
+	int rc;
 
+	s->kept = true;
 	if (context_open(&f, s->document, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
-	return answer_record(
-		&f, NULL, s->id, passed ? "passed" : "failed", str_of(text), &outcome, err);
+	rc = answer_record(&f, NULL, s->id, json_get_str(result, "result"),
+		str_of(text ? text : ""), &outcome, err);
+	s->kept = rc < 0 && outcome != ANSWER_REFUSED;
+	return rc;
 }
 
-static int conclude(struct arena *a, const struct script_action *s, const struct process_end *end,
+/* The result is in the lock file before it is recorded, and durable there if that fails. */
+static int record(struct script_action *s, bool passed, const char *text, struct error *err)
+{
+	CLEANUP(json_free)
+	json *result = JSON_OBJECT(
+		JSON_TEXT("result", passed ? "passed" : "failed"), JSON_TEXT("text", text));
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+	struct error ignored;
+	bool kept;
+
+	json_print(&line, result);
+	buf_addc(&line, '\n');
+	kept = sys_write_all(LOCK_FD, buf_str(&line), s->lock, &ignored) == 0;
+	if (record_result(s, result, err) == 0)
+		return 0;
+	s->kept = s->kept && kept && fdatasync(LOCK_FD) == 0;
+	return -1;
+}
+
+static int conclude(struct arena *a, struct script_action *s, const struct process_end *end,
 	int log, struct error *err)
 {
 	bool passed = !end->timed_out && end->status == 0;
@@ -385,7 +441,7 @@ static int conclude(struct arena *a, const struct script_action *s, const struct
 }
 
 /* Records what the report of `policy exec` says. */
-static int conclude_policy(struct arena *a, const struct script_action *s, const char *path,
+static int conclude_policy(struct arena *a, struct script_action *s, const char *path,
 	const struct process_end *end, int log, struct error *err)
 {
 	CLEANUP(buf_release) struct buf all = BUF_INIT;
@@ -411,8 +467,8 @@ static int conclude_policy(struct arena *a, const struct script_action *s, const
 }
 
 /* `policy exec` keeps the time limit: it can end more than a process group. */
-static int run_under(struct arena *a, const struct script_action *s, struct process p, int log,
-	struct error *err)
+static int run_under(
+	struct arena *a, struct script_action *s, struct process p, int log, struct error *err)
 {
 	const char *report = arena_printf(a, "%s.report", s->lock);
 	const char *const argv[] = {script_program, "policy", "exec", "--policy", s->policy,
@@ -431,8 +487,8 @@ static int run_under(struct arena *a, const struct script_action *s, struct proc
 	return rc;
 }
 
-static int run_and_record(struct arena *a, const struct script_action *s, const char *mark, int log,
-	struct error *err)
+static int run_and_record(
+	struct arena *a, struct script_action *s, const char *mark, int log, struct error *err)
 {
 	const char *const argv[] = {"/bin/sh", "-c", s->command, NULL};
 	const char *const env[] = {mark, NULL};
@@ -453,7 +509,7 @@ static int run_and_record(struct arena *a, const struct script_action *s, const 
 	return conclude(a, s, &end, log, err);
 }
 
-static void guard(const struct script_action *s)
+static void guard(struct script_action *s)
 {
 	struct arena a = {0};
 	struct error err = {0};
@@ -474,12 +530,15 @@ static void guard(const struct script_action *s)
 	if (used)
 		kill_leftovers(s);
 	if (run_and_record(&a, s, mark, log, &err) < 0)
-		(void)sys_write_all(LOCK_FD, str_of(err.text), "lock file", &ignored);
-	lock_remove(s->lock, &lock); /* waiting callers have the file open and read the reason */
+		(void)sys_write_all(LOCK_FD,
+			str_of(arena_printf(&a, "%d %s", (int)err.code, err.text)), s->lock,
+			&ignored);
+	if (!s->kept)
+		lock_remove(s->lock, &lock); /* waiting callers have it open and read the reason */
 }
 
 /* The guard is a child of init, so that ending the caller's process tree does not end it. */
-static _Noreturn void detach(const struct script_action *s, int lock, int ready)
+static _Noreturn void detach(struct script_action *s, int lock, int ready)
 {
 	(void)setsid();
 	if (fork() == 0 && settle_descriptors(lock, ready))
@@ -489,7 +548,7 @@ static _Noreturn void detach(const struct script_action *s, int lock, int ready)
 
 /* Starts the guard, which inherits the lock. 0 once it has signed the lock and opened its log; -1
  * with its reason. */
-static int start_guard_process(const struct script_action *s, int lock, struct error *err)
+static int start_guard_process(struct script_action *s, int lock, struct error *err)
 {
 	CLEANUP(buf_release) struct buf fault = BUF_INIT;
 	int fds[2], rc;
@@ -675,15 +734,16 @@ static void remember_guard(struct guard_watch *w, int fd)
 }
 
 /* The guard was killed or could not record: ends whatever the script left running. */
-static int no_result(const struct script_action *s, const struct guard_watch *w, struct error *err)
+static int no_result(
+	const struct script_action *s, const struct guard_report *report, struct error *err)
 {
-	char text[TEXT_MAX];
-	const char *line = read_text(w->reason, text) ? strchr(text, '\n') : NULL;
-	const char *reason = line ? line + 1 : "";
-
 	kill_leftovers(s);
+	if (report->result)
+		return error_set(err, report->code,
+			"the result of '%.200s' is kept, and the same command records it: %.511s",
+			s->id, report->reason);
 	return error_set(err, ERR_SYSTEM, "no result of '%.200s' was recorded%s%.511s (log: %s)",
-		s->id, *reason ? ": " : "", reason, s->log);
+		s->id, *report->reason ? ": " : "", report->reason, s->log);
 }
 
 /* Removes the lock file of a killed guard. */
@@ -697,19 +757,29 @@ static void remove_lock(const struct script_action *s)
 }
 
 /*
- * We hold the script's lock: starts a guard. 1: it runs. 0: the action was answered meanwhile.
+ * We hold the script's lock: records the result that an earlier guard has left, or starts a guard.
+ * 1: it runs. 0: the action has an answer.
  * Loads the action under the document's lock: a take-over reads the script's lock and fences the
  * action under the document's lock too, so a script that is being fenced cannot be started.
  */
 static int start_guard(struct arena *a, struct script_action *s, struct guard_watch *w, int lock,
 	struct error *err)
 {
-	if (script_load(a, s->document, s->id, w->policy, !w->seen, s, err) < 0)
-		return -1;
-	if (s->answer)
-		return 0;
+	CLEANUP(report_release) struct guard_report report = {0};
+	int rc;
+
+	report_read(w->seen ? w->reason : lock, &report);
+	rc = script_load(a, s->document, s->id, w->policy, !w->seen, s, err);
+	s->kept = report.result && rc < 0;
+	if (rc < 0 || s->answer)
+		return rc;
+	if (report.result && !(w->seen && *report.reason))
+		return record_result(s, report.result, err) < 0
+			       ? -1
+			       : script_load(a, s->document, s->id, w->policy, false, s, err);
+	s->kept = report.result != NULL;
 	if (w->seen)
-		return no_result(s, w, err);
+		return no_result(s, &report, err);
 	/* opened again: a copy of the descriptor would hold the lock too */
 	remember_guard(w, open(s->lock, O_RDONLY | O_CLOEXEC));
 	return start_guard_process(s, lock, err) < 0 ? -1 : 1;
@@ -732,7 +802,7 @@ static int start_or_wait(struct arena *a, struct script_action *s, struct guard_
 	if (got) {
 		int rc = start_guard(a, s, w, lock, err);
 
-		if (rc <= 0)
+		if (rc <= 0 && !s->kept)
 			lock_remove(path, &lock);
 		*line = s->answer;
 		return rc;
@@ -775,20 +845,34 @@ int script_run(struct arena *a, const char *context_file, const char *action, co
 
 /* ---- who may run it ---- */
 
+struct caller {
+	const char *action, *owner;
+};
+
+/* A context_change. */
+static int admit(struct context_file *f, void *data, struct error *err)
+{
+	const struct caller *c = data;
+	struct error ignored;
+
+	(void)context_op(f, "exec");
+	if (lease_admit(f, context_get(&f->doc, "work_item_id").p, c->owner, err) == 0)
+		return context_log(f, err);
+	if (err->code == ERR_STATE) {
+		json_put_texts(
+			context_event(f, "refusal"), "action", c->action, "reason", err->text);
+		(void)context_log(f, &ignored);
+	}
+	return -1;
+}
+
 int script_admit(const char *context_file, const char *action, const char *owner, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	struct error ignored;
+	struct caller caller = {action, owner};
 
 	if (lease_check_owner(owner, err) < 0 ||
 		context_open(&f, context_file, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
-	(void)context_op(&f, "exec");
-	if (lease_admit(&f, context_get(&f.doc, "work_item_id").p, owner, err) == 0)
-		return context_log(&f, err);
-	if (err->code == ERR_STATE) {
-		json_put_texts(context_event(&f, "refusal"), "action", action, "reason", err->text);
-		(void)context_log(&f, &ignored);
-	}
-	return -1;
+	return context_update(&f, admit, &caller, err);
 }

@@ -1,7 +1,8 @@
 /*
  * script.h: runs a run_script action. A guard, a process in a session of its own, runs the script,
  * records its result and exits; the caller waits for the guard. If the caller is killed, nothing is
- * lost, and a second caller waits for the same run.
+ * lost, and a second caller waits for the same run. If the result cannot be recorded, it stays in
+ * the file, and the next call records it.
  *
  *     <dir>/.<name>.<state>-<n>.exec    locked by the guard; removed once the result is recorded
  *
@@ -26,7 +27,8 @@ extern const char *script_program;
  * (`passed — log: FILE`, `failed — log: FILE`, `failed — timed out after N s — log: FILE`), also if
  * it was recorded before; or, after `wait_s` seconds, `running — log: FILE`. -1: ERR_STATE if the
  * action is not outstanding or has another policy, ERR_INPUT if it is not a run_script, ERR_SYSTEM
- * if the script could not be started or recorded.
+ * if the script could not be started. A result that could not be recorded is kept, and *err says
+ * why; the next call records it.
  */
 int script_run(struct arena *a, const char *context_file, const char *action, const char *policy,
 	int wait_s, char **line, struct error *err);
@@ -36,7 +38,7 @@ int script_run(struct arena *a, const char *context_file, const char *action, co
 int script_admit(
 	const char *context_file, const char *action, const char *owner, struct error *err);
 
-/* True while a guard runs the script of action `id`. */
+/* True while a guard runs the script of action `id`, or its result is not recorded yet. */
 bool script_running(const struct context_file *f, const char *id);
 
 #endif

@@ -141,16 +141,23 @@ size_t run_workflow_check(struct arena *a, const struct workflow *w, struct buf 
 	return n + check_policy(a, w, out);
 }
 
+/* A context_change. */
+static int release_lease(struct context_file *f, void *owner, struct error *err)
+{
+	struct lease_holder h;
+
+	if (lease_read(f, &h, err) < 0 || !lease_held_by(&h, owner))
+		return -1;
+	(void)context_op(f, "give back");
+	lease_release(f, &h);
+	return context_log(f, err);
+}
+
 void run_step_release_lease(const struct run_step_call *call)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct error ignored;
-	struct lease_holder h;
 
-	if (context_open(&f, call->context_file, CONTEXT_MUST_EXIST, &ignored) < 0 ||
-		lease_read(&f, &h, &ignored) < 0 || !lease_held_by(&h, call->owner))
-		return;
-	(void)context_op(&f, "give back");
-	lease_release(&f, &h);
-	(void)context_log(&f, &ignored);
+	if (context_open(&f, call->context_file, CONTEXT_MUST_EXIST, &ignored) == 0)
+		(void)context_update(&f, release_lease, (void *)(uintptr_t)call->owner, &ignored);
 }

@@ -15,14 +15,12 @@ static int find_files(
 
 /* ---- restore ---- */
 
-/* 1: the document is good; 0: it is broken or missing; -1. */
-static int open_any(struct context_file *f, const char *path, struct error *err)
+static bool is_good(const struct context_file *f)
 {
 	CLEANUP(json_free) json *actions = NULL;
+	struct error ignored;
 
-	if (context_open(f, path, CONTEXT_MAY_CREATE, err) < 0)
-		return f->store && err->code == ERR_INPUT ? 0 : -1;
-	return !f->created && action_load(&f->doc, &actions, err) == 0;
+	return f->doc.text.n && action_load(&f->doc, &actions, &ignored) == 0;
 }
 
 static int find_text(const struct history_place *place, int64_t rev, struct buf *text,
@@ -62,24 +60,40 @@ static int check_there(const struct history_place *place, struct error *err)
 				   : error_set(err, ERR_INPUT, "no context file '%s'", place->path);
 }
 
+struct restore {
+	const struct history_place *place;
+	int64_t rev;
+	struct history_restored *result;
+};
+
+/* A context_change. */
+static int restore(struct context_file *f, void *data, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct restore *r = data;
+	int same;
+
+	*r->result = (struct history_restored){0};
+	if (!r->rev && is_good(f))
+		return 0;
+	if (find_text(r->place, r->rev, &text, &r->result->to, err) < 0)
+		return -1;
+	if ((same = is_present(r->place, buf_str(&text), err)) != 0)
+		return same < 0 ? -1 : 0;
+	r->result->replaced = store_revision(f->store);
+	return history_restore_into(f, r->result->to, buf_str(&text), err);
+}
+
 int history_restore(const struct history_place *place, int64_t rev, struct history_restored *result,
 	struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	int good = check_there(place, err);
+	struct restore r = {place, rev, result};
 
 	*result = (struct history_restored){0};
-	if (good < 0 || (good = open_any(&f, place->path, err)) < 0)
+	if (check_there(place, err) < 0 || context_open(&f, place->path, CONTEXT_REPLACE, err) < 0)
 		return -1;
-	if (good && !rev)
-		return 0;
-	if (find_text(place, rev, &text, &result->to, err) < 0)
-		return -1;
-	if ((good = is_present(place, buf_str(&text), err)) != 0)
-		return good < 0 ? -1 : 0;
-	result->replaced = store_revision(f.store);
-	return history_restore_into(&f, result->to, buf_str(&text), err);
+	return context_update(&f, restore, &r, err);
 }
 
 /* ---- fork ---- */

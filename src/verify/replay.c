@@ -332,7 +332,7 @@ static void follow(struct replay *r)
 static bool open_document(struct replay *r)
 {
 	struct context_file *f = &r->file;
-	int rc = f->store ? context_reopen(f, CONTEXT_MAY_CREATE, &r->err)
+	int rc = f->store ? context_reopen(f, &r->err)
 			  : context_open_on(f, r->disk, r->now.path, CONTEXT_MAY_CREATE, &r->err);
 
 	if (rc < 0 && !f->store)

@@ -127,7 +127,8 @@ EXEC_TEST(a_log_that_cannot_be_written_is_told)
 	assert_no_lock_file();
 }
 
-EXEC_TEST(a_result_that_cannot_be_recorded_is_told)
+/* The script runs to its end while another process holds the document's lock. */
+static void run_unrecorded(void)
 {
 	struct disk_lock *held = NULL;
 
@@ -140,10 +141,64 @@ EXEC_TEST(a_result_that_cannot_be_recorded_is_told)
 	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), -1);
 	unsetenv("DEV_TEAM_LOCK_WAIT_MS");
 	disk_lock_drop(&held);
-	assert_int_equal(exec_err.code, ERR_SYSTEM);
-	assert_non_null(strstr(exec_err.text, "no result of '" ID "' was recorded: '"));
+}
+
+EXEC_TEST(a_result_that_cannot_be_recorded_is_kept_for_the_next_call)
+{
+	run_unrecorded();
+	assert_int_equal(exec_err.code, ERR_STATE);
+	assert_non_null(strstr(exec_err.text,
+		"the result of '" ID "' is kept, and the same command records it: '"));
 	assert_non_null(strstr(exec_err.text, "is locked by another process"));
 	assert_not_recorded();
+	assert_int_equal(exec_run(0), 0);
+	assert_recorded("passed", exec_line);
+	assert_string_equal(read_text("count"), "x\n");
+	assert_no_lock_file();
+}
+
+/* A step requests an action again under a new id only if no result of it can come. */
+EXEC_TEST(a_script_whose_result_is_kept_counts_as_running)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	run_unrecorded();
+	assert_int_equal(context_open(&f, "W-1.md", CONTEXT_READ_ONLY, &exec_err), 0);
+	assert_true(script_running(&f, ID));
+	assert_false(script_running(&f, "W-1/validating/2"));
+	assert_int_equal(exec_run(0), 0);
+	assert_false(script_running(&f, ID));
+}
+
+EXEC_TEST(a_result_that_a_killed_guard_has_left_is_recorded)
+{
+	exec_document("echo x >>count", "logs/a.log", 60);
+	tree_write(".W-1.validating-1.exec",
+		STR("1234567 1\n{\"result\":\"failed\",\"text\":\"failed — log: a\"}\n"));
+	assert_int_equal(exec_run(0), 0);
+	assert_recorded("failed", "failed — log: a");
+	assert_false(path_exists("count"));
+	assert_no_lock_file();
+}
+
+EXEC_TEST(a_kept_result_that_is_refused_is_kept_no_longer)
+{
+	run_unrecorded();
+	sh("sed -i 's/passed | failed/good | bad/' W-1.md");
+	assert_int_equal(exec_run(0), -1);
+	assert_int_equal(exec_err.code, ERR_INPUT);
+	assert_non_null(strstr(read_text("W-1.events.jsonl"), "\"type\":\"refusal\""));
+	assert_no_lock_file();
+}
+
+EXEC_TEST(a_document_with_a_fault_does_not_cost_the_result)
+{
+	exec_document("cp W-1.md saved; echo broken >W-1.md", "logs/a.log", 60);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), -1);
+	assert_int_equal(exec_err.code, ERR_INPUT);
+	sh("cp saved W-1.md");
+	assert_int_equal(exec_run(0), 0);
+	assert_recorded("passed", exec_line);
 	assert_no_lock_file();
 }
 
