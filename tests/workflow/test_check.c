@@ -188,7 +188,12 @@ static struct workflow large(struct buf *text)
 	return w;
 }
 
-TEST(the_largest_workflow_is_checked_and_drawn)
+static bool has(const struct buf *b, const char *text)
+{
+	return str_find(buf_str(b), str_of(text)) < b->len;
+}
+
+TEST(the_largest_workflow_is_checked_and_listed_instead_of_drawn)
 {
 	struct buf text = BUF_INIT, out = BUF_INIT;
 	struct workflow w;
@@ -199,6 +204,11 @@ TEST(the_largest_workflow_is_checked_and_drawn)
 	buf_clear(&out);
 	workflow_draw_svg(&w, "s5", &out);
 	assert_true(str_ends(buf_str(&out), "</svg>\n"));
+	assert_true(has(&out, "<text class=\"legend\" x=\"24\" y=\"70\">init → s1 : go</text>\n"
+			      "<text class=\"legend\" x=\"24\" y=\"86\">s1 → s2 : t0</text>\n"));
+	assert_true(
+		has(&out, "<text class=\"legend bold\" x=\"24\" y=\"726\">s5 → s6 : t0</text>\n"));
+	assert_false(has(&out, "bold\" x=\"24\" y=\"70\""));
 	buf_release(&text);
 	buf_release(&out);
 }
@@ -234,11 +244,6 @@ TEST(drawn_as_mermaid_and_read_again_it_is_the_same)
 	workflow_draw_mermaid(&v, "fixing-pr", &twice);
 	buf_adds(&twice, "```\n");
 	assert_string_equal(once.s, twice.s);
-}
-
-static bool has(const struct buf *b, const char *text)
-{
-	return str_find(buf_str(b), str_of(text)) < b->len;
 }
 
 TEST(an_svg_escapes_marks_and_repeats_itself)
