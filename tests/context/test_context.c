@@ -163,6 +163,35 @@ TEST(attempts_count_for_each_state_alone)
 	context_release(&c);
 }
 
+TEST(attempts_are_recalled_from_the_dispatches_of_a_journal)
+{
+	struct context c;
+
+	parse(&c, HEAD);
+	assert_int_equal(context_next_attempt(&c, "signoff"), 1);
+	context_recall_attempts(
+		&c, STR("{\"type\":\"dispatch\",\"action\":\"ADR-7/researching/3\"}\n"
+			"{\"type\":\"dispatch\",\"action\":\"ADR-7/researching/2\"}\n"
+			"{\"type\":\"dispatch\",\"action\":\"ADR-7/x/1\"}\n"
+			"{\"type\":\"answer\",\"action\":\"ADR-7/fixing/9\",\"of\":\"dispatch\"}\n"
+			"{\"type\":\"dispatch\",\"action\":\"ADR-7\"}\n"
+			"{\"type\":\"dispatch\",\"action\":\"ADR-7/4\"}\n"
+			"{\"type\":\"dispatch\",\"action\":\"ADR-7//5\"}\n"
+			"{\"type\":\"dispatch\",\"action\":\"ADR-7/reviewing/x\"}\n"
+			"{\"type\":\"dispatch\",\"action\":\"ADR-7/reviewing/6x\"}\n"
+			"{\"type\":\"dispatch\",\"action\":7}\n"
+			"{\"type\":\"dispatch\"}\n"
+			"{\"type\":\"dispatch\",\"action\":\"ADR-7/reviewing/8"));
+	assert_str(context_get(&c, "attempts"), "{signoff: 1, researching: 3, x: 1}");
+	context_recall_attempts(
+		&c, STR("{\"type\":\"dispatch\",\"action\":\"ADR-7/signoff/1000000000\"}\n"));
+	assert_int_equal(context_attempts(&c, "signoff"), 1000000000);
+	context_recall_attempts(
+		&c, STR("{\"type\":\"dispatch\",\"action\":\"ADR-7/x/1000000001\"}\n"));
+	assert_int_equal(context_attempts(&c, "x"), 1);
+	context_release(&c);
+}
+
 TEST(attempts_written_as_a_block_by_hand_go_on_counting)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;

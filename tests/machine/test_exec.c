@@ -275,3 +275,22 @@ EXEC_TEST(a_log_is_no_link_to_elsewhere)
 	assert_false(path_exists("count"));
 	assert_string_equal(read_text("keys"), "mine\n");
 }
+
+EXEC_TEST(a_script_runs_as_long_as_its_file_is_locked)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int fd;
+
+	exec_document("true", "logs/a.log", 60);
+	assert_int_equal(context_open(&f, "W-1.md", CONTEXT_READ_ONLY, &exec_err), 0);
+	assert_false(script_running(&f, ID));
+	tree_write(".W-1.validating-1.exec", STR("1234567 1\n")); /* as a killed guard leaves it */
+	assert_false(script_running(&f, ID));
+	fd = open(".W-1.validating-1.exec", O_RDWR);
+	assert_int_equal(fcntl(fd, F_OFD_SETLK, &whole), 0);
+	assert_true(script_running(&f, ID));
+	assert_false(script_running(&f, "W-1/validating/2"));
+	close(fd);
+	assert_false(script_running(&f, ID));
+}

@@ -1,7 +1,8 @@
 /* What the boundary is: the directory itself, and the git directory that belongs to it. */
+#include "src/policy/trail.h"
 #include "tests/lib/policy_tree.h"
 
-static void guarded(const char *path)
+static void assert_guarded(const char *path)
 {
 	struct place place;
 
@@ -19,8 +20,8 @@ POLICY_TREE_TEST(the_directory_that_a_git_file_names_is_protected)
 	open_root("bare");
 	assert_string_equal(root.inner_git, ".store");
 	assert_null(root.git_dir);
-	guarded(".store/config");
-	guarded(".store");
+	assert_guarded(".store/config");
+	assert_guarded(".store");
 }
 
 POLICY_TREE_TEST(without_a_real_root_there_is_none)
@@ -75,7 +76,7 @@ POLICY_TREE_TEST(a_linked_worktree_names_its_repository)
 	assert_string_equal(root.git_dir, at("main/.git/worktrees/w"));
 	assert_string_equal(root.common_dir, at("main/.git"));
 	assert_null(root.inner_git);
-	guarded(".git");
+	assert_guarded(".git");
 	policy_tree_put("w/.git", "gitdir: ../main/.git/worktrees/w\n");
 	policy_tree_put("main/.git/worktrees/w/gitdir", "../../../../w/.git\n");
 	open_root("w");
@@ -131,4 +132,27 @@ POLICY_TREE_TEST(a_submodule_names_its_repository)
 	make_submodule("../../../m");
 	open_root("tree/sub");
 	assert_null(root.git_dir);
+}
+
+POLICY_TREE_TEST(a_path_that_is_too_long_is_refused)
+{
+	size_t room, n = 0;
+	char path[PATH_MAX];
+
+	open_root("tree");
+	room = PATH_MAX - 1 - strlen(root.path) - 1;
+	while (n < room) {
+		path[n] = n % 200 == 199 ? '/' : 'x';
+		n++;
+	}
+	for (size_t less = 0; less < 2; less++) {
+		CLEANUP(trail_close) struct trail t = TRAIL_INIT;
+		int rc = trail_follow(&root, STR(""), (struct str){path, n - less}, false, &t);
+
+		assert_int_equal(rc, less ? 0 : -1);
+		if (rc < 0)
+			assert_string_equal(t.fault, "path that is too long");
+		else
+			assert_int_equal(strlen(t.real), PATH_MAX - 1 - less);
+	}
 }

@@ -132,6 +132,34 @@ STEP_TEST(several_are_asked_at_once)
 	assert_agent(2, "debugger", "d", "", "", "C", "fine | bad");
 }
 
+STEP_TEST(as_many_are_asked_as_are_declared)
+{
+	enum { MANY = 20 };
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error err = {0};
+
+	buf_adds(&text, "---\nstates:\n  many:\n    all:\n");
+	for (int i = 0; i < MANY; i++)
+		buf_addf(&text,
+			"      - {agent: a%d, skill: s, writes: W%d, reads: [R1, R2, R3, R4, R5, "
+			"R6], "
+			"results: {approved: ok, no: bad}}\n",
+			i, i);
+	buf_adds(&text, "---\n```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> many : start\n"
+			"many --> done : ok\ndone --> [*]\n```\n");
+	assert_int_equal(
+		workflow_parse(&step_case.arena, "w.md", buf_str(&text), &step_case.workflow, &err),
+		0);
+	given("", "");
+	step_case.context.declared = workflow_state(&step_case.workflow, "many")->declared;
+	request(&steps_declared);
+	assert_int_equal(step_case.context.requests.n, MANY);
+	for (int i = 0; i < MANY; i++)
+		assert_agent((size_t)i, arena_printf(&step_case.arena, "a%d", i), "s", "",
+			"R1, R2, R3, R4, R5, R6", arena_printf(&step_case.arena, "W%d", i),
+			"approved | no");
+}
+
 STEP_TEST(of_several_what_is_missing_is_asked_one_at_a_time)
 {
 	at("gates", "", YES_B);

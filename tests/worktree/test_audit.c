@@ -123,10 +123,19 @@ RECORDS_TEST(children_are_held_to_their_parents)
 	record_digest(child.path, digest);
 	put_key("port/4001", digest);
 	assert_string_equal(leaks(), "");
+	put_key("port/4002", digest); /* the child has it, though its record does not */
+	assert_string_equal(leaks(), "stray-port");
+	whole("one", 4100);
+	record_digest(in_pool("one"), digest);
+	put_key("port/4002", digest);
+	assert_string_equal(leaks(), "shared-port stray-port");
+	record_digest(parent.path, digest);
+	put_key("port/4002", digest);
+	record_digest(child.path, digest);
 	child.port = 4000;
 	put_key(key_at(&arena, child.path), arena_dup(&arena, record_text(&arena, &child)));
 	put_key("port/4000", digest);
-	assert_non_null(strstr(leaks(), "child-outside"));
+	assert_string_equal(leaks(), "child-outside shared-port stray-port");
 	child.port = 4001;
 	child.parent = in_pool("nobody");
 	put_key(key_at(&arena, child.path), arena_dup(&arena, record_text(&arena, &child)));
