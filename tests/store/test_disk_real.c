@@ -180,3 +180,39 @@ REAL_TEST(a_file_system_without_locks_or_renames_is_refused)
 }
 
 DISK_CASES(begin, scratch_remove)
+
+static int lowest_descriptor(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	close(fd);
+	return fd;
+}
+
+REAL_TEST(what_is_closed_leaves_no_descriptor)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct disk_ops *ops = case_disk->ops;
+	int before = lowest_descriptor();
+	struct disk_lock *lock;
+	struct disk_file *f;
+	struct error err;
+	bool flag;
+
+	assert_int_equal(ops->open(case_disk, at("a"), true, &flag, &f, &err), 0);
+	assert_int_equal(ops->append(f, STR("x"), &err), 0);
+	ops->close(f);
+	assert_int_equal(lowest_descriptor(), before);
+	assert_int_equal(ops->lock(case_disk, at("l"), 0, &lock, &err), 0);
+	ops->unlock(lock);
+	assert_int_equal(lowest_descriptor(), before);
+	assert_int_equal(ops->write(case_disk, at("b"), at("a"), STR("y"), &err), 0);
+	assert_int_equal(ops->create(case_disk, at("b"), STR("y"), &flag, &err), -1);
+	assert_int_equal(ops->read(case_disk, at("b"), 10, &text, &flag, &err), 0);
+	assert_int_equal(ops->read(case_disk, at("b"), 0, &text, &flag, &err), -1);
+	assert_int_equal(ops->read(case_disk, base, 10, &text, &flag, &err), -1);
+	assert_int_equal(ops->mkdirs(case_disk, at("c/d/e"), &err), 0);
+	assert_int_equal(ops->sync_directory(case_disk, at("c"), &err), 0);
+	assert_int_equal(ops->trusted(case_disk, at("c"), &err), 0);
+	assert_int_equal(lowest_descriptor(), before);
+}

@@ -101,6 +101,7 @@ REPLAY_TEST(an_edit_by_hand_is_an_input_and_found_by_the_store)
 	assert_same();
 	assert_int_equal(taken("edit"), 1);
 	assert_int_equal(taken("removed"), 1);
+	assert_int_equal(v.replayed, v.commits - 2);
 }
 
 REPLAY_TEST(a_refused_answer_is_taken_as_recorded)
@@ -152,6 +153,50 @@ REPLAY_TEST(a_step_that_failed_between_its_saves_is_replayed)
 	t.n_specs = 1;
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
 	assert_same();
+}
+
+/* Saves a change that `op` does not make. */
+static void save_as(const char *op, const char *key, const char *text)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
+	json_put_str(context_op(&f, op), "key", str_of(key));
+	json_put_str(f.op, "value", str_of(text));
+	context_set(&f.doc, key, str_of(text));
+	assert_int_equal(context_save(&f, &t.err), 0);
+}
+
+REPLAY_TEST(a_commit_that_is_not_saved_again_is_reported)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	t.diverges = true;
+	a_run();
+	save_as("set", "note", "x");
+	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
+	json_put_str(context_op(&f, "set"), "key", STR("note"));
+	json_put_str(f.op, "value", STR("x"));
+	context_set_count(&f.doc, WIRE_FIXES, 2);
+	assert_int_equal(context_save(&f, &t.err), 0);
+	verify();
+	assert_int_equal(v.differ, 2); /* the first was saved without its event */
+	assert_string_equal(v.first.what, "events");
+	assert_int_equal(v.first.line, 1);
+	assert_non_null(strstr(v.first.replayed, "\"type\":\"set\",\"key\":\"note\""));
+}
+
+REPLAY_TEST(an_operation_that_cannot_be_run_again_is_taken_as_recorded)
+{
+	t.diverges = true;
+	a_run();
+	save_as("exec", "note", "x");
+	save_as("nonesuch", "note", "y");
+	verify();
+	assert_int_equal(v.differ, 0);
+	assert_int_equal(v.replayed, v.commits - 2);
+	assert_int_equal(taken("exec"), 1);
+	assert_int_equal(taken("nonesuch"), 1);
 }
 
 static void lie(const char *said, unsigned long done)
