@@ -211,41 +211,15 @@ unsigned long context_next_attempt(struct context *c, const char *state)
 	return n;
 }
 
-/* `ADR-7/researching/3`: the part between the slashes, and the number. */
-static bool split_id(struct arena *a, const char *id, const char **part, uint64_t *n)
+void context_raise_attempts(struct context *c, struct context *older)
 {
-	const char *first = strchr(id, '/'), *last = strrchr(id, '/');
+	const struct yaml *map = attempts_of(older);
 
-	if (!first || first + 1 >= last)
-		return false;
-	*part = arena_dup(a, (struct str){first + 1, (size_t)(last - first) - 1});
-	return number_parse(str_of(last + 1), 0, CONTEXT_COUNT_MAX, n);
-}
+	for (size_t i = 0; map && map->kind == YAML_MAP && i < map->n; i++) {
+		const char *state = arena_dup(&c->arena, map->map[i].key->text);
+		unsigned long n = context_attempts(older, state);
 
-json *context_next_event(struct str *journal, const char *mark)
-{
-	struct str line;
-
-	while (str_line(journal, &line)) {
-		json *event = NULL;
-		struct error torn;
-
-		if (str_find(line, str_of(mark)) < line.n && json_parse(&event, line, &torn) == 0)
-			return event;
-	}
-	return NULL;
-}
-
-void context_recall_attempts(struct context *c, struct str journal)
-{
-	json *event;
-
-	for (; (event = context_next_event(&journal, "\"dispatch\"")); json_free(&event)) {
-		const char *id = json_get_str(event, "action"), *state;
-		uint64_t n;
-
-		if (id && json_str_is(event, "type", "dispatch") &&
-			split_id(&c->arena, id, &state, &n) && n > context_attempts(c, state))
+		if (n > context_attempts(c, state))
 			put_attempt(c, state, n);
 	}
 }

@@ -67,11 +67,8 @@ void context_set_count(struct context *c, const char *key, unsigned long value);
 /* `attempts: {state: n}`; adds one for `state` and returns the new number. */
 unsigned long context_attempts(const struct context *c, const char *state);
 unsigned long context_next_attempt(struct context *c, const char *state);
-/* Raises them to the numbers of the dispatches in a journal. */
-void context_recall_attempts(struct context *c, struct str journal);
-/* Cuts lines off *journal up to the next event that contains `mark`; others are not parsed. The
- * caller frees it. NULL: there are no more. */
-json *context_next_event(struct str *journal, const char *mark);
+/* Raises them to those of an older document. */
+void context_raise_attempts(struct context *c, struct context *older);
 
 /* Text of a section: trimmed, sentinels unescaped, NUL-ended; empty when there is none. */
 struct str context_section(const struct context *c, const char *name);

@@ -7,8 +7,6 @@
 #include "src/base/number.h"
 #include "src/sys/path.h"
 
-#define JOURNAL_MAX ((size_t)1 << 30)
-
 enum {
 	/* 200 writers of one file finish well within it, even on a disk whose fsync takes 50 ms. */
 	LOCK_WAIT_MS = 30000,
@@ -160,31 +158,35 @@ static int parse(struct context_file *f, struct buf *text, struct error *err)
 	return context_parse_buf(&f->doc, f->path, text, err);
 }
 
-int context_read_journal(const struct context_file *f, struct buf *out, struct error *err)
+/* False for an edit by hand and a restored text, which may have lost action numbers. */
+static bool is_of_a_command(const struct store_commit *c)
 {
-	CLEANUP(arena_release) struct arena a = {0};
-	bool missing = false;
-
-	if (f->disk->ops->read(f->disk, journal_path(&a, f), JOURNAL_MAX, out, &missing, err) == 0)
-		return 0;
-	return missing ? 0 : -1;
+	return c->document && !c->removed && !(c->actor && strcmp(c->actor, "hand") == 0) &&
+	       !json_str_is(c->note, "op", "restore");
 }
 
 /*
  * A document that was restored or edited by hand may have lost action numbers that are in use. The
- * journal has them. It is read only if the document is not the one of the last save.
+ * last one that a command saved has them all.
  */
 static int recall(struct context_file *f, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(store_history_close) struct store_history *h = NULL;
+	CLEANUP(context_release) struct context older = {0};
+	const struct store_range range = {.backwards = true, .texts = true};
+	struct store_commit c = {0};
+	int rc;
 
 	if ((f->mod == (int64_t)context_count(&f->doc, "revision") && !f->created) ||
 		!store_revision(f->store))
 		return 0;
-	if (context_read_journal(f, &text, err) < 0)
+	if (store_history(f->store, &range, &h, err) != STORE_OK)
 		return -1;
-	context_recall_attempts(&f->doc, buf_str(&text));
-	return 0;
+	while ((rc = store_history_next(h, &c, err)) > 0 && !is_of_a_command(&c))
+		;
+	if (rc > 0 && context_parse(&older, f->path, c.text, err) == 0)
+		context_raise_attempts(&f->doc, &older);
+	return rc < 0 && err->code == ERR_SYSTEM ? -1 : 0;
 }
 
 int context_create(struct context_file *f, const char *id, const char *state, struct error *err)

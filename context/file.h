@@ -70,8 +70,6 @@ int context_update(struct context_file *f, context_change *change, void *data, s
 /* The document's bytes as a reader sees them, parsed or not, edits by hand included. */
 int context_read(
 	struct disk *disk, const char *path, struct buf *out, bool *missing, struct error *err);
-/* The journal, empty if it does not exist. -1: ERR_SYSTEM. */
-int context_read_journal(const struct context_file *f, struct buf *out, struct error *err);
 /* Makes the document that did not exist (f->created) in its first state; context_save() writes it.
  */
 int context_create(struct context_file *f, const char *id, const char *state, struct error *err);

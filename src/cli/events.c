@@ -2,10 +2,15 @@
 #include "src/verify/history.h"
 
 struct events_options {
+	int64_t last, after;
 	bool json;
 };
 
 static const struct option options[] = {
+	OPTION_NUMBER(struct events_options, last, "last", "N", 1, JSON_MAX_INT,
+		"only the last N events"),
+	OPTION_NUMBER(struct events_options, after, "after", "SEQ", 0, JSON_MAX_INT,
+		"only events with a greater number"),
 	OPTION_FLAG(
 		struct events_options, json, "json", "print the lines of the journal as they are"),
 	OPTION_END,
@@ -84,7 +89,9 @@ static void show_event(void *data, const json *event, struct str line)
 
 static int run(struct invocation *in, struct error *err)
 {
-	return history_events(in->arena, in->words[0], show_event, in, err);
+	const struct events_options *o = in->values;
+
+	return history_events(in->arena, in->words[0], o->after, o->last, show_event, in, err);
 }
 
 const struct verb verb_events = {

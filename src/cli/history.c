@@ -4,12 +4,18 @@
 #include "src/verify/replay.h"
 
 struct history_options {
+	int64_t last;
 	bool json;
 };
 
-static const struct option json_options[] = {
-	OPTION_FLAG(struct history_options, json, "json",
-		"print JSON: a line for each state; 'verify': one line"),
+static const struct option list_options[] = {
+	OPTION_NUMBER(struct history_options, last, "last", "N", 1, JSON_MAX_INT,
+		"only the last N revisions"),
+	OPTION_FLAG(struct history_options, json, "json", "print JSON: a line for each state"),
+	OPTION_END,
+};
+static const struct option verify_options[] = {
+	OPTION_FLAG(struct history_options, json, "json", "print JSON: one line"),
 	OPTION_END,
 };
 
@@ -51,7 +57,7 @@ static int run_list(struct invocation *in, struct error *err)
 
 	if (read_request(in, &q, 0, 0, err) < 0)
 		return -1;
-	if (history_list(&q.place, o->json, in->out, err) == 0)
+	if (history_list(&q.place, o->last, o->json, in->out, err) == 0)
 		return 0;
 	if (err->code != ERR_INPUT || !in->out->len)
 		return -1;
@@ -91,14 +97,14 @@ static int run_verify(struct invocation *in, struct error *err)
 
 static const struct verb *const subcommands[] = {
 	CLI_SUBCOMMAND("list", "FILE", run_list, "list the revisions; '!' marks edits by hand",
-		.options = {json_options}),
+		.options = {list_options}),
 	CLI_SUBCOMMAND(
 		"show", "FILE [N]", run_show, "print the document at revision N, byte for byte"),
 	CLI_SUBCOMMAND("diff", "FILE [N] [M]", run_diff,
 		"print the changes from revision N to M, or to the current document"),
 	CLI_SUBCOMMAND("verify", "FILE", run_verify,
 		"replay the recorded history and compare every state; exit status 1 if one differs",
-		.options = {json_options}),
+		.options = {verify_options}),
 	NULL,
 };
 
@@ -114,7 +120,7 @@ const struct verb verb_history = {
 		    "dev-team history diff \"$F\" 3 4\n"
 		    "dev-team history verify \"$F\"",
 	.words = "FILE",
-	.options = {json_options},
+	.options = {list_options},
 	.size = sizeof(struct history_options),
 	.subcommands = subcommands,
 	.run = run_list,

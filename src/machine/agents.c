@@ -199,8 +199,7 @@ int agents_turn(const struct scripted_agents *s, const struct scripted_entry *en
 
 /* ---- events ---- */
 
-#define SCRIPTED    "scripted"
-#define JOURNAL_MAX ((size_t)1 << 30)
+#define SCRIPTED "scripted"
 
 void agents_note_run(struct context_file *f, const json *members)
 {
@@ -219,34 +218,60 @@ void agents_note_turn(struct context_file *f, const char *key, const char *actio
 	json_put_texts(context_event(f, SCRIPTED), "action", action, "entry", key);
 }
 
-/* False: this action had its turn before, and *turns is its number. */
-static bool count_turn(const json *event, const char *key, const char *action, size_t *turns)
+/* Counts the turns of one commit in addition to those of later ones. False: no earlier one counts.
+ */
+static bool count_turns(struct str events, const char *key, const char *action, size_t *turns)
 {
-	if (json_str_is(event, "type", "started"))
-		*turns = 0;
-	if (!json_str_is(event, "type", SCRIPTED) || !json_str_is(event, "entry", key))
-		return true;
-	if (json_str_is(event, "action", action))
-		return false;
-	++*turns;
-	return true;
+	size_t n = 0;
+	bool started = false, had_turn = false;
+
+	for (json *e; (e = store_next_event(&events, "")); json_free(&e)) {
+		if (json_str_is(e, "type", "started")) {
+			started = true;
+			had_turn = false;
+			n = 0;
+		}
+		if (!json_str_is(e, "type", SCRIPTED) || !json_str_is(e, "entry", key))
+			continue;
+		had_turn = had_turn || json_str_is(e, "action", action);
+		n += !had_turn;
+	}
+	*turns = had_turn ? n : *turns + n;
+	return !started;
 }
 
-int agents_count_turns(
-	const char *document, const char *key, const char *action, size_t *turns, struct error *err)
+static bool dispatches(struct str events, const char *action)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
-	struct str stem = str_of(document), rest;
-	bool missing, more = true;
+	bool found = false;
+
+	for (json *e; !found && (e = store_next_event(&events, "\"dispatch\"")); json_free(&e))
+		found = json_str_is(e, "type", "dispatch") && json_str_is(e, "action", action);
+	return found;
+}
+
+/* An action has its turn after its dispatch; its own turn, which is repeated, is not counted. */
+int agents_count_turns(const char *document, const struct scripted_entry *entry, const char *action,
+	size_t *turns, struct error *err)
+{
+	CLEANUP(store_close) struct store *s = NULL;
+	CLEANUP(store_history_close) struct store_history *h = NULL;
+	CLEANUP(arena_release) struct arena a = {0};
+	struct str base = path_base(document);
+	struct store_commit c;
+	bool dispatched = false;
+	int rc = 1;
 
 	*turns = 0;
-	if (str_ends(stem, ".md"))
-		stem.n -= strlen(".md");
-	buf_addf(&path, "%.*s.events.jsonl", (int)stem.n, stem.p);
-	if (sys_read_file(&text, path.s, JOURNAL_MAX, &missing, err) < 0)
-		return missing ? 0 : -1;
-	rest = buf_str(&text);
-	for (json *event; more && (event = context_next_event(&rest, "")); json_free(&event))
-		more = count_turn(event, key, action, turns);
-	return 0;
+	base.n -= str_ends(base, ".md") ? strlen(".md") : 0;
+	if (entry->n == 1)
+		return 0;
+	if (store_open(&s, disk_real(), arena_dup(&a, path_dir(document)), arena_dup(&a, base),
+		    STORE_READ, 0, err) < 0 ||
+		store_history(s, &(struct store_range){.backwards = true}, &h, err) != STORE_OK)
+		return -1;
+	while ((!dispatched || *turns + 1 < entry->n) &&
+		(rc = store_history_next(h, &c, err)) > 0 &&
+		count_turns(c.events, entry->key, action, turns))
+		dispatched = dispatched || dispatches(c.events, action);
+	return rc < 0 ? -1 : 0;
 }

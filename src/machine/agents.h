@@ -74,10 +74,11 @@ void agents_note_run(struct context_file *f, const json *members);
 void agents_note_turn(struct context_file *f, const char *key, const char *action);
 
 /*
- * *turns: how often entry `key` was used for actions other than `action` since the work item
- * started. An action that is repeated gets the turn that it had. `document` is the work item's.
+ * *turns: how often the entry was used for actions other than `action` since the work item started,
+ * or a number for which agents_turn() returns the same turn. An action that is repeated gets the
+ * turn that it had. `document` is the work item's.
  */
-int agents_count_turns(const char *document, const char *key, const char *action, size_t *turns,
-	struct error *err);
+int agents_count_turns(const char *document, const struct scripted_entry *entry, const char *action,
+	size_t *turns, struct error *err);
 
 #endif

@@ -8,29 +8,32 @@
 /* ---- answers in the journal ---- */
 
 /*
- * The first event that has these pairs of a member and its text, ended by NULL; or NULL, also if
- * the journal cannot be read. Only lines that contain `mark` are parsed: most refused answers have
+ * The last event that has these pairs of a member and its text, ended by NULL; or NULL, also if
+ * the history cannot be read. Only lines that contain `mark` are parsed: most refused answers have
  * no history at all.
  */
 static json *find_event(const struct context_file *f, const char *mark, const char *const *members)
 {
-	CLEANUP(buf_release) struct buf journal = BUF_INIT;
+	CLEANUP(store_close) struct store *own = NULL;
+	CLEANUP(store_history_close) struct store_history *h = NULL;
+	struct store_commit c;
 	struct error ignored;
-	struct str rest;
-	json *event;
 
-	(void)context_read_journal(f, &journal, &ignored);
-	rest = buf_str(&journal);
-	while ((event = context_next_event(&rest, mark))) {
-		const char *const *m = members;
+	if (!f->store && store_open(&own, f->disk, f->dir, f->name, STORE_HISTORY, 0, &ignored) < 0)
+		return NULL;
+	if (store_history(f->store ? f->store : own, &(struct store_range){.backwards = true}, &h,
+		    &ignored) != STORE_OK)
+		return NULL;
+	while (store_history_next(h, &c, &ignored) > 0)
+		for (json *event; (event = store_next_event(&c.events, mark)); json_free(&event)) {
+			const char *const *m = members;
 
-		while (*m && json_str_is(event, m[0], m[1]))
-			m += 2;
-		if (!*m)
-			break;
-		json_free(&event);
-	}
-	return event;
+			while (*m && json_str_is(event, m[0], m[1]))
+				m += 2;
+			if (!*m)
+				return event;
+		}
+	return NULL;
 }
 
 /* True if this answer was recorded: the same bytes, and the same word unless none is given now. */

@@ -177,6 +177,11 @@ int64_t store_revision(struct store *s)
 	return s->ops->revision(s);
 }
 
+int64_t store_cursor(struct store *s)
+{
+	return s->ops->revision(s) + 1;
+}
+
 int64_t store_last_seq(struct store *s)
 {
 	return s->ops->last_seq(s);
@@ -258,4 +263,36 @@ enum store_status store_watch(struct store *s, struct arena *a, const char *pref
 enum store_status store_compact(struct store *s, int64_t rev, struct error *err)
 {
 	return s->ops->compact(s, rev, err);
+}
+
+enum store_status store_history(struct store *s, const struct store_range *range,
+	struct store_history **out, struct error *err)
+{
+	*out = NULL;
+	return s->ops->history(s, range, out, err);
+}
+
+int store_history_next(struct store_history *h, struct store_commit *c, struct error *err)
+{
+	return h->next(h, c, err);
+}
+
+void store_history_close(struct store_history **h)
+{
+	if (*h)
+		(*h)->close(*h);
+	*h = NULL;
+}
+
+json *store_next_event(struct str *events, const char *mark)
+{
+	struct str line;
+	struct error ignored;
+	json *event;
+
+	while (str_line(events, &line))
+		if (str_find(line, str_of(mark)) < line.n &&
+			json_parse(&event, line, &ignored) == 0)
+			return event;
+	return NULL;
 }

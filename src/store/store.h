@@ -1,7 +1,7 @@
 /*
  * store.h: the state of a work item, or of another room, as keys and values that change together or
  * not at all. Its operations are such that a backend which spans machines can implement them: get,
- * list, guarded transaction, grant / renew / revoke, watch. docs/store.md.
+ * list, guarded transaction, grant / renew / revoke, watch, history. docs/store.md.
  *
  * Revisions. A transaction commits at one revision, greater than every earlier one and never used
  * again, also after a restart. All keys that it puts get it as their `mod`; `create` is the
@@ -36,6 +36,8 @@ enum {
 	STORE_TTL_MIN_S = 10,
 	STORE_TTL_MAX_S = 30 * 86400,
 };
+
+#define STORE_UNCOMMITTED INT64_MAX /* as a revision: later than all of them */
 
 /* The outcome of an operation. All but STORE_OK and STORE_REFUSED fill *err. */
 enum store_status {
@@ -104,10 +106,40 @@ struct store_change {
 	struct store_kv kv; /* of a document: without its text */
 };
 
+/* Which commits, and what of them. */
+struct store_range {
+	int64_t from;      /* forwards: the first revision; backwards: the last, 0: the newest */
+	int64_t after_seq; /* forwards: from the first commit with a later event; 0: from `from` */
+	bool backwards;
+	bool texts; /* with the texts of documents */
+};
+
+/* A commit of the history. */
+struct store_commit {
+	int64_t rev;
+	const char *ts, *actor;             /* actor NULL: none */
+	const json *note;                   /* NULL: none */
+	struct str events;                  /* JSON with seq, rev and ts, each on a line */
+	const struct store_change *changes; /* all keys that it put or deleted */
+	size_t n_changes;
+	uint64_t lease; /* granted or renewed; 0: none */
+	int lease_ttl_s;
+	const char *document; /* key of the document that it put or deleted; NULL: none */
+	bool removed;         /* it was deleted */
+	const char *sum;      /* checksum of the text, equal for equal texts; deleted: empty */
+	struct str text;      /* if asked for; empty if a compaction has dropped it */
+};
+
 enum store_mode {
 	STORE_READ = 0,  /* takes no lock, changes nothing, sees whole commits */
 	STORE_WRITE = 1, /* each operation takes the lock */
 	STORE_HOLD = 2,  /* the lock is held from open to close */
+	/* For store_history() and store_revision() alone. A store that does not exist is ERR_INPUT.
+	 * Damage is an error of the read that meets it. */
+	STORE_HISTORY = 3,
+	/* Or'ed to another: the store had commits. ERR_INPUT when none is left; it is left alone.
+	 */
+	STORE_BEGUN = 4,
 };
 
 /*
@@ -126,15 +158,16 @@ void store_note(struct store *s, const char *what);
 /* The operations of a backend: files, an adapter for another store, a test. */
 struct store_ops;
 
-/* The revision of the last commit as of the last operation; 0 for a new store. Under STORE_HOLD the
- * next transaction gets one more, unless people have edited a document that it names. */
+/* The revision of the last commit as of the last operation; 0 for a new store. */
 int64_t store_revision(struct store *s);
+/* Where a watch begins that is to miss nothing after the last operation. */
+int64_t store_cursor(struct store *s);
 /* The `seq` of the last event. */
 int64_t store_last_seq(struct store *s);
 
 /* Absent: STORE_OK with mod 0. The `value` of a document lives until the next operation on s. A
- * reader gets a document as it is on disk; an edit by hand that is not committed yet has the mod
- * store_revision() + 1. */
+ * reader gets a document as it is on disk: with an edit by hand that is not committed yet; one that
+ * was never committed has the mod STORE_UNCOMMITTED. */
 enum store_status store_get(
 	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err);
 /* Returns the bytes in *out; *mod 0: there is none. *by_hand (may be NULL): this call has found and
@@ -167,6 +200,18 @@ enum store_status store_watch(struct store *s, struct arena *a, const char *pref
 /* Deletes the history before `rev`, for stores whose history is not read. Keys stay. */
 enum store_status store_compact(struct store *s, int64_t rev, struct error *err);
 
+/* Reads commits, each once, in the order of their revisions or backwards. Costs what the commits
+ * cost that are read, not what exists. Close *out before the next operation on s. */
+struct store_history;
+enum store_status store_history(struct store *s, const struct store_range *range,
+	struct store_history **out, struct error *err);
+/* The next commit: 1, 0 at the end, -1 (ERR_INPUT naming the place where the history is damaged,
+ * ERR_SYSTEM). What *c points to lives until the next call. */
+int store_history_next(struct store_history *h, struct store_commit *c, struct error *err);
+void store_history_close(struct store_history **h); /* for CLEANUP; safe on NULL */
+/* Cuts the next event whose line contains `mark` off *events; NULL at the end. The caller's. */
+json *store_next_event(struct str *events, const char *mark);
+
 struct store_ops {
 	enum store_status (*get)(
 		struct store *, struct arena *, const char *, struct store_kv *, struct error *);
@@ -183,15 +228,21 @@ struct store_ops {
 	enum store_status (*watch)(struct store *, struct arena *, const char *, int64_t, int,
 		size_t, struct store_change **, size_t *, int64_t *, struct error *);
 	enum store_status (*compact)(struct store *, int64_t, struct error *);
+	enum store_status (*history)(struct store *, const struct store_range *,
+		struct store_history **, struct error *);
 	int64_t (*revision)(struct store *);
 	int64_t (*last_seq)(struct store *);
 	void (*note)(struct store *, const char *);
 	void (*close)(struct store *);
 };
 
-/* The first member of every backend's own struct. */
+/* The first members of every backend's own structs. */
 struct store {
 	const struct store_ops *ops;
+};
+struct store_history {
+	int (*next)(struct store_history *, struct store_commit *, struct error *);
+	void (*close)(struct store_history *);
 };
 
 #endif

@@ -7,9 +7,8 @@
 #include "src/sys/path.h"
 #include "src/verify/history.h"
 
-#define EVENTS_MAX ((size_t)1 << 30)
-#define REV_MAX    999999999999999
-#define HAND       "hand" /* the actor of edits by hand */
+#define REV_MAX 999999999999999
+#define HAND    "hand" /* the actor of edits by hand */
 
 /* ---- names ---- */
 
@@ -69,15 +68,19 @@ int history_find(struct arena *a, const char *given, struct history_place *place
 
 /* ---- one revision ---- */
 
-int history_open(struct history *p, const struct history_place *place, struct error *err)
+int history_open(struct history *p, const struct history_place *place,
+	const struct store_range *range, struct error *err)
 {
 	*p = (struct history){.place = place};
-	return store_log_open(&p->log, disk_real(), place->dir, place->name, err);
+	if (store_open(&p->store, disk_real(), place->dir, place->name, STORE_HISTORY, 0, err) < 0)
+		return -1;
+	return store_history(p->store, range, &p->reader, err) == STORE_OK ? 0 : -1;
 }
 
 void history_close(struct history *p)
 {
-	store_log_close(&p->log);
+	store_history_close(&p->reader);
+	store_close(&p->store);
 	buf_release(&p->before);
 	buf_release(&p->document);
 }
@@ -85,48 +88,49 @@ void history_close(struct history *p)
 int history_next(struct history *p, struct error *err)
 {
 	struct store_commit *c = &p->commit;
-	int rc = store_log_next(p->log, c, err);
-	struct buf old;
+	int rc = store_history_next(p->reader, c, err);
+	struct buf old = p->before;
 
 	if (rc <= 0)
 		return rc;
-	p->was = p->there;
-	p->changed = c->document_key != NULL; /* there is one; it may have been renamed */
+	p->changed = c->document != NULL; /* there is one; it may have been renamed */
 	if (!p->changed)
 		return 1;
-	old = p->before;
 	p->before = p->document;
 	p->document = old;
 	p->there = !c->removed;
-	p->made = c->rev;
 	buf_clear(&p->document);
-	if (p->there)
-		buf_add(&p->document, c->document);
+	buf_add(&p->document, c->text);
 	return 1;
+}
+
+/* The newest change of the document up to `rev`: 1, 0 when there is none, -1. */
+static int find_change(
+	struct history *p, const struct history_place *place, int64_t rev, struct error *err)
+{
+	const struct store_range range = {.from = rev, .backwards = true, .texts = true};
+	int rc = history_open(p, place, &range, err) < 0 ? -1 : 1;
+
+	if (rc > 0 && rev > store_revision(p->store))
+		return error_set(err, ERR_INPUT, "'%s' has no revision %lld: the last is %lld",
+			place->path, (long long)rev, (long long)store_revision(p->store));
+	while (rc > 0 && !p->changed)
+		rc = history_next(p, err);
+	return rc;
 }
 
 int history_document(const struct history_place *place, int64_t rev, struct buf *out, int64_t *made,
 	struct error *err)
 {
 	CLEANUP(history_close) struct history p = {0};
-	int64_t last = 0;
-	int rc;
 
-	if (history_open(&p, place, err) < 0)
+	if (find_change(&p, place, rev, err) < 0)
 		return -1;
-	while (last < rev && (rc = history_next(&p, err)) != 0) {
-		if (rc < 0)
-			return -1;
-		last = p.commit.rev;
-	}
-	if (last < rev)
-		return error_set(err, ERR_INPUT, "'%s' has no revision %lld: the last is %lld",
-			place->path, (long long)rev, (long long)last);
 	if (!p.there)
 		return error_set(err, ERR_INPUT, "'%s' was not there at revision %lld", place->path,
 			(long long)rev);
 	if (made)
-		*made = p.made;
+		*made = p.commit.rev;
 	*out = p.document;
 	p.document = (struct buf)BUF_INIT;
 	return 0;
@@ -174,80 +178,61 @@ static bool is_good(const struct history *p)
 int history_last_good(
 	const struct history_place *place, struct buf *out, int64_t *made, struct error *err)
 {
+	const struct store_range newest = {.backwards = true, .texts = true};
 	CLEANUP(history_close) struct history p = {0};
-	int rc;
+	int rc = history_open(&p, place, &newest, err) < 0 ? -1 : 1;
 
-	*made = 0;
-	if (history_open(&p, place, err) < 0)
-		return -1;
-	while ((rc = history_next(&p, err)) > 0) {
+	while (rc > 0 && (rc = history_next(&p, err)) > 0) {
 		if (!p.changed || !p.there || !is_good(&p))
 			continue;
-		buf_clear(out);
 		buf_add(out, buf_str(&p.document));
 		*made = p.commit.rev;
-	}
-	if (rc < 0)
-		return -1;
-	if (*made)
 		return 0;
-	return error_set(err, ERR_STATE, "no revision of '%s' is good: there is nothing to restore",
-		place->path);
+	}
+	return rc < 0 ? -1
+		      : error_set(err, ERR_STATE,
+				"no revision of '%s' is good: there is nothing to restore",
+				place->path);
 }
 
 /* ---- events ---- */
 
-/* The lines of the store itself (log.h). They are most of the bytes, and their checksums, which
- * store_log_next() verifies, say more about them than their syntax. */
-#define COMMIT_LINE "{\"commit\":"
-#define CHANGE_LINE "{\"change\":"
-
-/* Cuts lines that are being written or were cut by a kill; all whole lines count where there is no
- * commit at all. */
-static struct str committed_lines(struct str text)
+static int read_events(
+	const struct history *p, int64_t after, history_event *each, void *data, struct error *err)
 {
-	size_t whole = 0;
+	struct str rest = p->commit.events, line;
 
-	for (size_t end = text.n, start; end; end = start) {
-		const char *newline = end > 1 ? memrchr(text.p, '\n', end - 1) : NULL;
-
-		start = newline ? (size_t)(newline - text.p) + 1 : 0;
-		if (text.p[end - 1] != '\n')
-			continue;
-		whole = whole ? whole : end;
-		if (str_starts(str_sub(text, start, end), COMMIT_LINE))
-			return str_sub(text, 0, end);
-	}
-	return str_sub(text, 0, whole);
-}
-
-int history_events(
-	struct arena *a, const char *given, history_event *each, void *data, struct error *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct history_place place;
-	struct str rest, line;
-	unsigned n = 0;
-	bool missing;
-
-	if (history_find(a, given, &place, err) < 0)
-		return -1;
-	if (sys_read_file(&text, place.journal, EVENTS_MAX, &missing, err) < 0)
-		return missing ? error_set(err, ERR_INPUT, "no events file '%s'", place.journal)
-			       : -1;
-	rest = committed_lines(buf_str(&text));
 	while (str_line(&rest, &line)) {
 		CLEANUP(json_free) json *event = NULL;
 
-		n++;
-		if (str_starts(line, COMMIT_LINE) || str_starts(line, CHANGE_LINE))
-			continue;
 		if (json_parse(&event, line, err) < 0)
-			return error_at(err, place.journal, n, err->col, "this is not an event");
-		if (json_get(event, "type"))
+			return error_prefix(err, "an event of '%s'", p->place->journal);
+		if (json_get_int(event, "seq", 0) > after)
 			each(data, event, line);
 	}
 	return 0;
+}
+
+int history_events(struct arena *a, const char *given, int64_t after, int64_t last,
+	history_event *each, void *data, struct error *err)
+{
+	CLEANUP(history_close) struct history p = {0};
+	struct history_place place;
+	struct store_range range = {0};
+	int rc;
+
+	if (history_find(a, given, &place, err) < 0 || history_open(&p, &place, &range, err) < 0)
+		return -1;
+	if (last && store_last_seq(p.store) - last > after)
+		after = store_last_seq(p.store) - last;
+	range.after_seq = after;
+	store_history_close(&p.reader);
+	if (store_history(p.store, &range, &p.reader, err) != STORE_OK)
+		return -1;
+	while ((rc = history_next(&p, err)) > 0)
+		if (read_events(&p, after, each, data, err) < 0)
+			return -1;
+	return rc;
 }
 
 /* ---- differences ---- */
@@ -364,13 +349,13 @@ struct history_listing {
 
 /* One line of the list, from a commit or from the file as it is. */
 struct history_row {
-	int64_t rev; /* 0: `now`, or what was before the first commit */
+	int64_t rev; /* 0: `now` */
 	const char *ts, *who, *op;
 	const char *from, *to; /* states; NULL: none */
 	const char *broken;    /* why the document cannot be read; NULL: it can */
 	bool hand, changed;
 	size_t added, removed, bytes;
-	const json *events;
+	struct str events;
 };
 
 static void listing_close(struct history_listing *l)
@@ -456,23 +441,29 @@ static struct history_row row_of(struct history_listing *l)
 
 	r.who = owner ? owner : c->actor;
 	r.hand = c->actor && strcmp(c->actor, HAND) == 0;
-	r.op = !c->rev ? "before the first commit" : op ? op_text(l, c->note, op) : NULL;
+	r.op = op ? op_text(l, c->note, op) : NULL;
 	r.from = r.to = l->state;
 	if (p->changed)
 		set_change(l, &r, buf_str(&p->before), buf_str(&p->document), p->there);
 	return r;
 }
 
+static const char *type_of(struct history_listing *l, const json *event)
+{
+	const char *type = json_get_str(event, "type");
+
+	return type ? arena_dup(&l->arena, str_of(type)) : "?";
+}
+
 /* `dispatch signoff/1 signoff/2, effect push` */
-static void add_events(struct history_listing *l, const json *events)
+static void add_events(struct history_listing *l, struct str events)
 {
 	static const char *const details[] = {"action", "effect", "key"};
 	const char *last = "";
 
-	for (const json *e = json_first(events); e; e = json_next(e)) {
-		const char *type = json_get_str(e, "type");
+	for (json *e; (e = store_next_event(&events, "")); json_free(&e)) {
+		const char *type = type_of(l, e);
 
-		type = type ? type : "?";
 		if (strcmp(type, last) != 0)
 			buf_addf(l->out, "%s%s", *last ? ", " : "  ", type);
 		last = type;
@@ -500,7 +491,7 @@ static void add_line(struct history_listing *l, const struct history_row *r)
 {
 	char rev[24] = "now", change[48] = "";
 
-	if (r->rev || !r->changed)
+	if (r->rev)
 		(void)snprintf(rev, sizeof(rev), "%lld", (long long)r->rev);
 	if (r->changed)
 		(void)snprintf(change, sizeof(change), "+%zu -%zu", r->added, r->removed);
@@ -517,11 +508,11 @@ static void add_json(struct history_listing *l, const struct history_row *r, con
 {
 	const char *op = json_get_str(note, "op");
 	json *types = json_array(), *j;
+	struct str events = r->events;
 
-	for (const json *e = json_first(r->events); e; e = json_next(e))
-		json_push_str(
-			types, str_of(json_get_str(e, "type") ? json_get_str(e, "type") : "?"));
-	j = JSON_OBJECT(JSON_IF(r->rev || !r->changed, JSON_INT("rev", r->rev)),
+	for (json *e; (e = store_next_event(&events, "")); json_free(&e))
+		json_push_str(types, str_of(type_of(l, e)));
+	j = JSON_OBJECT(JSON_IF(r->rev, JSON_INT("rev", r->rev)),
 		JSON_IF(r->ts, JSON_TEXT("ts", r->ts)), JSON_IF(r->who, JSON_TEXT("who", r->who)),
 		JSON_IF(op, JSON_TEXT("op", op)), JSON_IF(r->op, JSON_TEXT("does", r->op)),
 		JSON_BOOL("hand", r->hand), JSON_IF(r->from, JSON_TEXT("from", r->from)),
@@ -555,13 +546,44 @@ static int add_now(struct history_listing *l, bool as_json, struct error *err)
 	return 0;
 }
 
-int history_list(
-	const struct history_place *place, bool as_json, struct buf *out, struct error *err)
+/* *from: the first of the last `last` commits. */
+static int find_last(
+	const struct history_place *place, int64_t last, int64_t *from, struct error *err)
+{
+	CLEANUP(history_close) struct history p = {0};
+	int rc = history_open(&p, place, &(struct store_range){.backwards = true}, err);
+
+	for (*from = 0; rc >= 0 && last > 0; last--) {
+		if ((rc = history_next(&p, err)) <= 0)
+			return rc;
+		*from = p.commit.rev;
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+/* The document before the first row. */
+static int read_before(struct history_listing *l, int64_t from, struct error *err)
+{
+	CLEANUP(history_close) struct history p = {0};
+	const char *broken;
+	int rc = from > 1 ? find_change(&p, l->history.place, from - 1, err) : 0;
+
+	l->history.there = p.there;
+	buf_add(&l->history.document, buf_str(&p.document));
+	l->state = p.there ? state_of(l, buf_str(&p.document), &broken) : NULL;
+	return rc < 0 ? -1 : 0;
+}
+
+int history_list(const struct history_place *place, int64_t last, bool as_json, struct buf *out,
+	struct error *err)
 {
 	CLEANUP(listing_close) struct history_listing l = {.out = out};
+	struct store_range range = {.texts = true};
 	int rc;
 
-	if (history_open(&l.history, place, err) < 0)
+	if ((last && find_last(place, last, &range.from, err) < 0) ||
+		history_open(&l.history, place, &range, err) < 0 ||
+		read_before(&l, range.from, err) < 0)
 		return -1;
 	while ((rc = history_next(&l.history, err)) > 0) {
 		struct history_row r = row_of(&l);

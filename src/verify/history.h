@@ -7,7 +7,6 @@
 #define DT_VERIFY_HISTORY_H
 
 #include "context/file.h"
-#include "src/store/log.h"
 
 /* Where a work item's files are. Texts are in the arena of history_find(). */
 struct history_place {
@@ -26,21 +25,22 @@ int history_split(
 /* A revision on the command line: 1 to 999999999999999. -1: ERR_USAGE. */
 int history_rev(const char *text, int64_t *rev, struct error *err);
 
-/* Reads the commits from the first to the last. Zero it first. */
+/* Reads commits. Zero it first. */
 struct history {
 	const struct history_place *place;
-	struct store_log *log;
+	struct store *store;
+	struct store_history *reader;
 	struct store_commit commit; /* the last one read; lives until the next call */
 	bool changed;               /* the commit changed the document */
 	struct buf before;          /* the document before it, if it changed; empty: none */
 	struct buf document;        /* the document after it; empty: none */
-	bool was, there;            /* whether there was a document before, and is one after it */
-	int64_t made;               /* the last commit that changed the document; 0: none */
+	bool there;                 /* whether there is a document after it */
 };
 
-/* -1 as store_log_open(). */
-int history_open(struct history *p, const struct history_place *place, struct error *err);
-/* As store_log_next(). */
+/* -1: ERR_INPUT when there is no journal or it has another format, ERR_SYSTEM. */
+int history_open(struct history *p, const struct history_place *place,
+	const struct store_range *range, struct error *err);
+/* As store_history_next(). */
 int history_next(struct history *p, struct error *err);
 void history_close(struct history *p); /* for CLEANUP */
 
@@ -60,22 +60,21 @@ int history_last_good(
 	const struct history_place *place, struct buf *out, int64_t *made, struct error *err);
 
 /*
- * Calls `each` for the committed events of the journal of a document, which may be given by its own
- * path or by its events file. Lines behind the last commit are being written, or were cut by a
- * kill. -1: ERR_INPUT with the position of a line that is not an event.
+ * Calls `each` for the committed events of a document, which may be given by its own path or by its
+ * events file: for those with a number over `after`, and for the last `last` of them (0: all).
  */
 typedef void history_event(void *data, const json *event, struct str line);
-int history_events(
-	struct arena *a, const char *given, history_event *each, void *data, struct error *err);
+int history_events(struct arena *a, const char *given, int64_t after, int64_t last,
+	history_event *each, void *data, struct error *err);
 
 /* ---- list ---- */
 
 /*
- * Adds a line for each commit, for people, or as JSON: docs/history.md. What is in the file and not
- * in the history yet is the row `now` below it.
+ * Adds a line for each of the last `last` commits (0: all), for people, or as JSON:
+ * docs/history.md. What is in the file and not in the history yet is the row `now` below it.
  */
-int history_list(
-	const struct history_place *place, bool as_json, struct buf *out, struct error *err);
+int history_list(const struct history_place *place, int64_t last, bool as_json, struct buf *out,
+	struct error *err);
 
 /* ---- differences ---- */
 

@@ -249,7 +249,7 @@ static int create_fork(struct arena *a, struct fork *r, struct context_file *f, 
 static int is_ours(const struct history_place *place, bool *ours, struct error *err)
 {
 	CLEANUP(history_close) struct history p = {0};
-	int rc = history_open(&p, place, err) < 0 ? -1 : 1;
+	int rc = history_open(&p, place, &(struct store_range){0}, err) < 0 ? -1 : 1;
 
 	while (rc > 0)
 		rc = history_next(&p, err);

@@ -11,17 +11,14 @@
 #include "src/workflow/workflow.h"
 #include "steps/steps.h"
 
-#define COMMIT "{\"commit\":"
-#define CHANGE "{\"change\":"
-#define EVENT  "{\"seq\":"
-
 enum { SHOWN_MAX = 300 };
 
 struct recorded_commit {
-	struct store_commit saved; /* without its events and document */
-	json *head;                /* what `saved` points to */
-	const char *op;            /* of the note; "": none */
-	int64_t part;              /* 1: the first commit of an operation */
+	struct store_commit saved; /* the texts are in the arena */
+	struct arena arena;
+	json *note;
+	const char *op; /* of the note; "": none */
+	int64_t part;   /* 1: the first commit of an operation */
 };
 
 struct replay {
@@ -29,18 +26,18 @@ struct replay {
 	struct replay_result *result;
 
 	/* The recorded side. */
-	struct store_log *log;
-	const char *journal; /* its first line */
+	struct history recorded;
 	struct buf document; /* before the operation; empty: none */
 	bool there;
+	VEC(struct store_kv) keys;   /* before the operation; in `paths` */
 	struct recorded_commit next; /* the commit after the operation, if has_next */
 	bool has_next;
 	VEC(struct recorded_commit) commits; /* of the operation */
 
-	/* The disk in memory. Before an operation it is as recorded. */
+	/* The disk in memory. Before an operation its document and keys are as recorded. */
 	struct disk *disk;
 	struct history_place now; /* of the document when the operation was recorded */
-	size_t at;                /* its journal is the recorded one up to here */
+	int64_t at;               /* the last revision of its store before the operation */
 	struct arena paths, workflow_arena;
 	struct workflow workflow;
 	char workflow_sum[64];    /* empty: none is loaded */
@@ -50,50 +47,50 @@ struct replay {
 
 /* ---- the recorded operations ---- */
 
-/* Cuts the next commit's lines off *rest, a journal's text; false when no whole commit is left. */
-static bool next_commit(struct str *rest, struct str *lines)
+/* Copies what the next read would drop. */
+static void keep_commit(struct recorded_commit *to, const struct store_commit *c)
 {
-	struct str all = *rest;
-	const char *nl;
+	struct arena *a = &to->arena;
+	struct store_change *changes;
+	const char *op;
 
-	while (all.n && (nl = memchr(all.p, '\n', all.n)) != NULL) {
-		bool commit = str_starts(all, COMMIT);
-
-		all = str_sub(all, (size_t)(nl - all.p) + 1, all.n);
-		if (!commit)
-			continue;
-		*lines = str_sub(*rest, 0, rest->n - all.n);
-		*rest = all;
-		return true;
+	*to = (struct recorded_commit){.saved = *c, .note = c->note ? json_copy(c->note) : NULL};
+	op = json_get_str(to->note, "op");
+	to->op = op ? op : "";
+	to->part = json_get_int(to->note, "part", 1);
+	to->saved.note = to->note;
+	to->saved.ts = arena_dup(a, str_of(c->ts));
+	to->saved.sum = arena_dup(a, str_of(c->sum));
+	to->saved.document = c->document ? arena_dup(a, str_of(c->document)) : NULL;
+	to->saved.events = arena_str(a, c->events);
+	to->saved.text = arena_str(a, c->text);
+	to->saved.changes = changes = arena_alloc(a, (c->n_changes + 1) * sizeof(*changes));
+	for (size_t i = 0; i < c->n_changes; i++) {
+		changes[i] = c->changes[i];
+		changes[i].kv.key = arena_str(a, c->changes[i].kv.key);
+		changes[i].kv.value = arena_str(a, c->changes[i].kv.value);
 	}
-	return false;
 }
 
-/* Cuts the lines up to the next event off *lines, which is the last of them. */
-static bool next_event(struct str *lines, struct str *event)
+static void forget_commit(struct recorded_commit *c)
 {
-	while (str_line(lines, event))
-		if (str_starts(*event, EVENT))
-			return true;
-	return false;
+	json_free(&c->note);
+	arena_release(&c->arena);
 }
 
-/* As store_log_next(). */
+/* As store_history_next(). */
 static int read_next(struct replay *r, struct error *err)
 {
-	struct recorded_commit *c = &r->next;
-	int rc = store_log_next_head(r->log, &c->saved, &c->head, err);
-	struct str lines, event;
-	const char *op;
+	struct store_commit c;
+	int rc = store_history_next(r->recorded.reader, &c, err);
+	struct str line;
 
 	r->has_next = rc > 0;
 	if (!r->has_next)
 		return rc;
-	op = json_get_str(c->saved.note, "op");
-	c->op = op ? op : "";
-	c->part = json_get_int(c->saved.note, "part", 1);
+	keep_commit(&r->next, &c);
 	r->result->commits++;
-	for (lines = c->saved.lines; next_event(&lines, &event);)
+	for (struct str rest = c.events; str_line(&rest, &line);)
 		r->result->events++;
 	return 1;
 }
@@ -106,7 +103,7 @@ static const struct recorded_commit *last_commit(const struct replay *r)
 static void forget_operation(struct replay *r)
 {
 	while (r->commits.n)
-		json_free(&r->commits.items[--r->commits.n].head);
+		forget_commit(&r->commits.items[--r->commits.n]);
 }
 
 /* 1; 0 at the end of the journal; -1. */
@@ -124,45 +121,12 @@ static int next_operation(struct replay *r, struct error *err)
 	return rc < 0 ? -1 : 1;
 }
 
-/* The lines of the journal from `from` to the end of the operation. */
-static struct str lines_from(const struct replay *r, const char *from)
-{
-	struct str last = last_commit(r)->saved.lines;
-
-	return (struct str){from, (size_t)(last.p + last.n - from)};
-}
-
-/* Turns the document into the one after the commit with these lines; true if they change it. */
-static bool apply_change(struct str lines, struct buf *document)
-{
-	CLEANUP(buf_release) struct buf before = BUF_INIT;
-	CLEANUP(json_free) json *change = NULL;
-	const json *delta;
-	struct error ignored;
-	struct str line;
-
-	while (!change && str_line(&lines, &line))
-		if (str_starts(line, CHANGE))
-			(void)json_parse(&change, line, &ignored);
-	if (!change)
-		return false;
-	before = *document;
-	*document = (struct buf)BUF_INIT;
-	delta = json_get(change, "delta");
-	if (delta)
-		(void)delta_apply(delta, buf_str(&before), document, &ignored);
-	return true;
-}
-
-static json *parse_events(struct str lines)
+static json *parse_events(struct str events)
 {
 	json *list = json_array(), *event;
-	struct error ignored;
-	struct str line;
 
-	while (next_event(&lines, &line))
-		if (json_parse(&event, line, &ignored) == 0)
-			json_push(list, event);
+	while ((event = store_next_event(&events, "")))
+		json_push(list, event);
 	return list;
 }
 
@@ -255,48 +219,99 @@ static void close_document(struct replay *r)
 	r->file = (struct context_file){0};
 }
 
-static void put_document(struct replay *r, bool there, struct str text)
-{
-	if (there)
-		simulator_disk_put(r->disk, r->now.path, text);
-	else
-		simulator_disk_remove(r->disk, r->now.path);
-}
-
-static void keep_document(struct replay *r)
-{
-	const struct buf *text = simulator_disk_text(r->disk, r->now.path);
-
-	r->there = text != NULL;
-	buf_clear(&r->document);
-	if (text)
-		buf_add(&r->document, buf_str(text));
-}
-
 /* The recorded document after the operation's first commit. */
-static void first_document(const struct replay *r, struct buf *out)
+static struct str first_document(const struct replay *r)
 {
-	buf_add(out, buf_str(&r->document));
-	(void)apply_change(r->commits.items[0].saved.lines, out);
+	const struct store_commit *c = &r->commits.items[0].saved;
+
+	return c->document ? c->text : buf_str(&r->document);
 }
 
-/* Puts the disk into the recorded state after the operation. */
+/* The store on the disk: the open one, or *own. NULL: there is none. */
+static struct store *store_of(struct replay *r, enum store_mode mode, struct store **own)
+{
+	struct error ignored;
+
+	if (r->file.store)
+		return r->file.store;
+	return store_open(own, r->disk, r->now.dir, r->now.name, mode, 0, &ignored) == 0 ? *own
+											 : NULL;
+}
+
+static size_t find_key(const struct replay *r, struct str key)
+{
+	size_t i = 0;
+
+	while (i < r->keys.n && !str_eq(r->keys.items[i].key, key))
+		i++;
+	return i;
+}
+
+/* The recorded document and keys are those after the commit. */
+static void apply_commit(struct replay *r, const struct store_commit *c)
+{
+	for (size_t i = 0; i < c->n_changes; i++) {
+		const struct store_kv *kv = &c->changes[i].kv;
+		size_t at = find_key(r, kv->key);
+
+		if (str_starts(kv->key, "doc/"))
+			continue;
+		if (at < r->keys.n)
+			vec_remove(&r->keys, at);
+		if (!c->changes[i].deleted)
+			vec_push_in(&r->paths, &r->keys,
+				(struct store_kv){.key = arena_str(&r->paths, kv->key),
+					.value = arena_str(&r->paths, kv->value)});
+	}
+	if (!c->document)
+		return;
+	r->there = !c->removed;
+	buf_clear(&r->document);
+	buf_add(&r->document, c->text);
+}
+
+/* Puts the store on the disk into the recorded state after the operation. */
 static void adopt(struct replay *r)
 {
-	struct str journal = lines_from(r, r->journal);
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(store_close) struct store *s = NULL;
+	const struct store_commit *last = &last_commit(r)->saved;
+	VEC(struct store_op) ops = {0};
+	struct store_txn t = {.note = last->note};
+	struct store_result result;
+	struct store_kv *kv;
+	struct error ignored;
+	int64_t at;
+	size_t n;
 
 	close_document(r);
-	put_document(r, r->there, buf_str(&r->document));
-	simulator_disk_put(r->disk, r->now.journal, journal);
-	r->at = journal.n;
-}
-
-/* What the operation has added to the journal on the disk. */
-static struct str written(const struct replay *r)
-{
-	const struct buf *text = simulator_disk_text(r->disk, r->now.journal);
-
-	return text ? str_sub(buf_str(text), r->at, text->len) : (struct str){0};
+	for (size_t i = 0; i < r->commits.n; i++)
+		if (r->commits.items[i].saved.lease) {
+			t.lease = r->commits.items[i].saved.lease;
+			t.lease_ttl_s = r->commits.items[i].saved.lease_ttl_s;
+		}
+	if (clock_parse(last->ts, &at) == 0)
+		clock_fix(at);
+	if (!store_of(r, STORE_WRITE, &s) ||
+		store_list(s, &a, "", NULL, STORE_OPS_MAX, &kv, &n, &at, &ignored) != STORE_OK)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (find_key(r, kv[i].key) == r->keys.n && !str_starts(kv[i].key, "doc/"))
+			vec_push_in(&a, &ops,
+				(struct store_op){
+					.what = STORE_DEL, .key = arena_dup(&a, kv[i].key)});
+	for (size_t i = 0; i < r->keys.n; i++)
+		vec_push_in(&a, &ops,
+			(struct store_op){.key = arena_dup(&a, r->keys.items[i].key),
+				.value = r->keys.items[i].value});
+	vec_push_in(&a, &ops,
+		(struct store_op){.what = r->there ? STORE_PUT : STORE_DEL,
+			.key = arena_printf(&a, "doc/%s", path_base(r->now.path).p),
+			.value = buf_str(&r->document)});
+	t.ops = ops.items;
+	t.n_ops = ops.n;
+	if (store_txn(s, &a, &t, &result, &ignored) == STORE_OK)
+		r->at = result.rev;
 }
 
 /* Where the document was: a step notes its path; other operations only the name. */
@@ -304,7 +319,7 @@ static const char *path_of(struct replay *r, const struct recorded_commit *c)
 {
 	bool is_step = strcmp(c->op, "step") == 0;
 	const char *file = is_step ? json_get_str(c->saved.note, "file") : NULL,
-		   *key = is_step ? NULL : c->saved.document_key;
+		   *key = is_step ? NULL : c->saved.document;
 	struct str base = path_base(r->now.path);
 
 	if (file || !key || !str_starts(str_of(key), "doc/") || str_is(base, key + 4))
@@ -345,10 +360,10 @@ static bool open_document(struct replay *r)
 /* What people did: the next open finds it. */
 static bool replay_edit(struct replay *r, const struct recorded_commit *c)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	first_document(r, &text);
-	put_document(r, !c->saved.removed, buf_str(&text));
+	if (c->saved.removed)
+		simulator_disk_remove(r->disk, r->now.path);
+	else
+		simulator_disk_put(r->disk, r->now.path, first_document(r));
 	(void)open_document(r);
 	return true;
 }
@@ -482,18 +497,17 @@ static void note_agent_turns(struct context_file *f, const json *events)
 /* The text of a refused answer is only under logs/. */
 static bool replay_record(struct replay *r, const struct recorded_commit *c)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT, document = BUF_INIT;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	CLEANUP(json_free) json *events = NULL;
 	const char *id = json_get_str(c->saved.note, "action");
 	enum answer_outcome outcome;
 
-	if (!c->saved.document_key || c->saved.removed || !id)
+	if (!c->saved.document || c->saved.removed || !id)
 		return false;
-	first_document(r, &document);
 	if (!open_document(r))
 		return true;
-	events = parse_events(c->saved.lines);
-	if (!answer_of(r, buf_str(&document), events, id, &text))
+	events = parse_events(c->saved.events);
+	if (!answer_of(r, first_document(r), events, id, &text))
 		return false;
 	note_agent_turns(&r->file, events);
 	(void)answer_record(&r->file, json_get_str(c->saved.note, "owner"), id,
@@ -505,11 +519,11 @@ static bool replay_events(struct replay *r, const struct recorded_commit *c)
 {
 	CLEANUP(json_free) json *events = NULL;
 
-	if (c->saved.document_key)
+	if (c->saved.document)
 		return false;
 	if (!open_document(r))
 		return true;
-	events = parse_events(c->saved.lines);
+	events = parse_events(c->saved.events);
 	(void)context_op(&r->file, "run");
 	note_agent_turns(&r->file, events);
 	(void)context_log(&r->file, &r->err);
@@ -520,16 +534,13 @@ static bool replay_events(struct replay *r, const struct recorded_commit *c)
 static bool replay_set(struct replay *r, const struct recorded_commit *c)
 {
 	CLEANUP(context_release) struct context doc = {0};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const char *key = json_get_str(c->saved.note, "key"),
 		   *value = json_get_str(c->saved.note, "value");
 	struct error ignored;
 
 	if (!key)
 		return false;
-	if (!value)
-		first_document(r, &text);
-	if (!value && context_parse_buf(&doc, "", &text, &ignored) == 0)
+	if (!value && context_parse(&doc, "", first_document(r), &ignored) == 0)
 		value = context_get(&doc, key).p;
 	if (open_document(r))
 		(void)engine_set_key(&r->file, key, str_of(value), &r->err);
@@ -609,7 +620,6 @@ static bool run_operation(struct replay *r)
 
 	r->err = (struct error){0};
 	follow(r);
-	keep_document(r);
 	if (first->part != 1 || !set_clock(first))
 		return false;
 	o = find_operation(first->op);
@@ -657,37 +667,107 @@ static void add_difference(struct replay *r, const struct recorded_commit *c, co
 	d->replayed = show_line(r, b);
 }
 
-static void add_events(struct str lines, struct buf *out)
+/* Without `seq` and `rev`, which begin each of them. */
+static void add_events(struct str events, struct buf *out)
 {
-	struct str event;
+	struct str line;
 
-	while (next_event(&lines, &event))
-		buf_addf(out, "%.*s\n", (int)event.n, event.p);
+	while (str_line(&events, &line)) {
+		size_t at = str_find(line, STR(",\"rev\":"));
+
+		line = str_sub(line, at + 1, line.n);
+		line = str_sub(line, str_find(line, STR(",")), line.n);
+		buf_addf(out, "%.*s\n", (int)line.n, line.p);
+	}
 }
 
-/* What the commit saved when it was run again is cut off *rest; *document is then the document
- * before it, and becomes the one after it. r->document is the recorded one. */
-static void compare_commit(struct replay *r, const struct recorded_commit *c, bool changed,
-	struct str *rest, struct buf *document)
+/* The text of the document at a revision of the store on the disk. */
+static void read_document(struct replay *r, int64_t rev, struct buf *out)
+{
+	CLEANUP(store_close) struct store *own = NULL;
+	CLEANUP(store_history_close) struct store_history *h = NULL;
+	const struct store_range range = {.from = rev, .backwards = true, .texts = true};
+	struct store *s = store_of(r, STORE_HISTORY, &own);
+	struct store_commit c;
+	struct error ignored;
+
+	if (s && store_history(s, &range, &h, &ignored) == STORE_OK &&
+		store_history_next(h, &c, &ignored) > 0)
+		buf_add(out, c.text);
+}
+
+/* `s`: what the operation saved when it was run again. */
+static bool compare_documents(
+	struct replay *r, const struct recorded_commit *c, const struct store_commit *s)
+{
+	const struct str none = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (!s->document != !c->saved.document) {
+		add_difference(r, c, s->document ? "it was saved" : "it was not saved", none, none);
+		return false;
+	}
+	if (!s->document || strcmp(s->sum, c->saved.sum) == 0)
+		return true;
+	read_document(r, s->rev, &text);
+	add_difference(r, c, "document", c->saved.text, buf_str(&text));
+	return false;
+}
+
+static bool same_keys(const struct store_commit *a, const struct store_commit *b)
+{
+	bool same = a->n_changes == b->n_changes;
+
+	for (size_t i = 0; same && i < a->n_changes; i++)
+		same = a->changes[i].deleted == b->changes[i].deleted &&
+		       str_eq(a->changes[i].kv.key, b->changes[i].kv.key) &&
+		       str_eq(a->changes[i].kv.value, b->changes[i].kv.value);
+	return same;
+}
+
+/* True if the store on the disk has what was recorded. */
+static bool compare_commit(
+	struct replay *r, const struct recorded_commit *c, const struct store_commit *s)
 {
 	CLEANUP(buf_release) struct buf events = BUF_INIT, new_events = BUF_INIT;
-	const struct str none = {0};
-	struct str lines;
-	bool saved;
 
-	if (!next_commit(rest, &lines)) {
-		add_difference(r, c, r->err.code ? r->err.text : "nothing was saved", none, none);
-		return;
+	if (!compare_documents(r, c, s))
+		return false;
+	add_events(c->saved.events, &events);
+	add_events(s->events, &new_events);
+	if (str_eq(buf_str(&events), buf_str(&new_events)))
+		return same_keys(&c->saved, s);
+	add_difference(r, c, "events", buf_str(&events), buf_str(&new_events));
+	return false;
+}
+
+/* Ignores further commits: the recorded process was killed earlier. True if there are none, and all
+ * are the same. */
+static bool compare_operation(struct replay *r)
+{
+	CLEANUP(store_close) struct store *own = NULL;
+	CLEANUP(store_history_close) struct store_history *h = NULL;
+	struct store *s = store_of(r, STORE_HISTORY, &own);
+	const struct str none = {0};
+	struct store_commit c;
+	struct error ignored;
+	bool same = true, more = s && store_history(s, &(struct store_range){.from = r->at + 1}, &h,
+					      &ignored) == STORE_OK;
+
+	for (size_t i = 0; i < r->commits.n; i++) {
+		const struct recorded_commit *recorded = &r->commits.items[i];
+
+		more = more && store_history_next(h, &c, &ignored) > 0;
+		if (more) {
+			same = compare_commit(r, recorded, &c) && same;
+			r->at = c.rev;
+			continue;
+		}
+		add_difference(
+			r, recorded, r->err.code ? r->err.text : "nothing was saved", none, none);
+		same = false;
 	}
-	saved = apply_change(lines, document);
-	add_events(c->saved.lines, &events);
-	add_events(lines, &new_events);
-	if (!str_eq(buf_str(&r->document), buf_str(document)))
-		add_difference(r, c, "document", buf_str(&r->document), buf_str(document));
-	else if (saved != changed)
-		add_difference(r, c, saved ? "it was saved" : "it was not saved", none, none);
-	else if (!str_eq(buf_str(&events), buf_str(&new_events)))
-		add_difference(r, c, "events", buf_str(&events), buf_str(&new_events));
+	return same && store_history_next(h, &c, &ignored) == 0;
 }
 
 /* An edit by hand is an input, but that the store finds it is verified too. */
@@ -696,41 +776,27 @@ static bool is_by_hand(const struct recorded_commit *c)
 	return strcmp(c->op, "edit") == 0 || strcmp(c->op, "removed") == 0;
 }
 
-/* The same lines have the same checksums, so the documents are rebuilt only where they are not.
- * Ignore extra commits: the recorded process was killed earlier. */
 static void verify_operation(struct replay *r)
 {
-	CLEANUP(buf_release) struct buf document = BUF_INIT;
-	bool was_run = run_operation(r);
-	struct str recorded = lines_from(r, r->commits.items[0].saved.lines.p), rest = written(r);
+	bool was_run = run_operation(r), same = was_run && compare_operation(r);
 
 	if (was_run && !is_by_hand(&r->commits.items[0]))
 		r->result->replayed += r->commits.n;
 	else
 		count_taken(r);
-	if (was_run && str_eq(rest, recorded)) {
-		r->at += recorded.n;
-		return;
-	}
-	buf_add(&document, buf_str(&r->document));
-	for (size_t i = 0; i < r->commits.n; i++) {
-		const struct recorded_commit *c = &r->commits.items[i];
-		bool changed = apply_change(c->saved.lines, &r->document);
-
-		r->there = changed ? !c->saved.removed : r->there;
-		if (was_run)
-			compare_commit(r, c, changed, &rest, &document);
-	}
-	adopt(r);
+	for (size_t i = 0; i < r->commits.n; i++)
+		apply_commit(r, &r->commits.items[i].saved);
+	if (!same)
+		adopt(r);
 }
 
 static void replay_close(struct replay *r)
 {
 	forget_operation(r);
 	if (r->has_next)
-		json_free(&r->next.head);
+		forget_commit(&r->next);
 	vec_release(&r->commits);
-	store_log_close(&r->log);
+	history_close(&r->recorded);
 	buf_release(&r->document);
 	close_document(r);
 	simulator_disk_free(&r->disk);
@@ -748,10 +814,9 @@ int replay_verify(struct arena *a, const struct history_place *place, struct rep
 	*v = (struct replay_result){.place = place};
 	r.disk = simulator_disk_new();
 	r.now = *place;
-	if (store_log_open(&r.log, disk_real(), place->dir, place->name, err) < 0)
+	if (history_open(&r.recorded, place, &(struct store_range){.texts = true}, err) < 0)
 		return -1;
 	rc = read_next(&r, err);
-	r.journal = r.next.saved.lines.p;
 	while (rc >= 0 && (rc = next_operation(&r, err)) > 0)
 		verify_operation(&r);
 	return rc;

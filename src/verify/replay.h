@@ -32,7 +32,8 @@ struct replay_result {
 	struct replay_difference first; /* valid if `differ` is not 0 */
 };
 
-/* Texts and lists are in the arena. -1: ERR_INPUT as store_log_next(); a difference is no error. */
+/* Texts and lists are in the arena. -1: ERR_INPUT as store_history_next(); a difference is no
+ * error. */
 int replay_verify(struct arena *a, const struct history_place *place, struct replay_result *v,
 	struct error *err);
 /* For people, or one JSON line. */

@@ -344,7 +344,7 @@ static int await(struct work *w)
 	size_t n;
 
 	return store_watch(w->pool->store, w->arena, key_at(w->arena, w->of.path),
-		       store_revision(w->pool->store) + 1, WATCH_MS, WATCH_MAX, &list, &n, &next,
+		       store_cursor(w->pool->store), WATCH_MS, WATCH_MAX, &list, &n, &next,
 		       w->err) == STORE_OK
 		       ? 0
 		       : -1;

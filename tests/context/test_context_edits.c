@@ -1,6 +1,6 @@
 /* Edits of a document by a user, and their operations in the history. */
 #include "context/file.h"
-#include "src/store/log.h"
+#include "src/store/store.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/wire.h"
 
@@ -42,22 +42,25 @@ static char *document(void)
 /* The operations of the history, and finally the document rebuilt from it. */
 static char *history(struct buf *last)
 {
-	CLEANUP(store_log_close) struct store_log *log = NULL;
+	CLEANUP(store_close) struct store *s = NULL;
+	CLEANUP(store_history_close) struct store_history *h = NULL;
 	CLEANUP(buf_release) struct buf ops = BUF_INIT;
 	struct store_commit c;
 	int64_t rev = 0;
 
 	buf_clear(last);
-	assert_int_equal(store_log_open(&log, disk_real(), base, "T-1", &err), 0);
-	while (store_log_next(log, &c, &err) == 1) {
+	assert_int_equal(store_open(&s, disk_real(), base, "T-1", STORE_HISTORY, 0, &err), 0);
+	assert_int_equal(
+		store_history(s, &(struct store_range){.texts = true}, &h, &err), STORE_OK);
+	while (store_history_next(h, &c, &err) == 1) {
 		assert_true(c.rev > rev);
 		rev = c.rev;
 		buf_addf(&ops, "%s%s", ops.len ? " " : "",
 			c.note ? json_get_str(c.note, "op") : "-");
-		if (!c.document_key)
+		if (!c.document)
 			continue;
 		buf_clear(last);
-		buf_add(last, c.document);
+		buf_add(last, c.text);
 	}
 	return arena_dup(&arena, buf_str(&ops));
 }

@@ -1,6 +1,6 @@
 #include "src/base/json.h"
 #include "src/sys/path.h"
-#include "src/store/log.h"
+#include "src/store/store.h"
 #include "tests/crash/checks.h"
 #include "tests/lib/match.h"
 #include "tests/lib/run.h"
@@ -56,7 +56,8 @@ static void learn_document(struct stage *s, const char *sum)
 
 int journal_read(struct stage *s, bool learn, char last[DIGEST_TEXT], struct error *err)
 {
-	CLEANUP(store_log_close) struct store_log *log = NULL;
+	CLEANUP(store_close) struct store *store = NULL;
+	CLEANUP(store_history_close) struct store_history *h = NULL;
 	struct store_commit c;
 	unsigned by_hand = 0;
 	int rc;
@@ -64,15 +65,17 @@ int journal_read(struct stage *s, bool learn, char last[DIGEST_TEXT], struct err
 	last[0] = '\0';
 	if (!path_exists(arena_printf(&s->arena, "%s/%s.events.jsonl", s->directory, s->scene->id)))
 		return 0;
-	if (store_log_open(&log, disk_real(), s->directory, s->scene->id, err) < 0)
+	if (store_open(&store, disk_real(), s->directory, s->scene->id, STORE_HISTORY, 0, err) <
+			0 ||
+		store_history(store, &(struct store_range){.texts = true}, &h, err) != STORE_OK)
 		return -1;
-	while ((rc = store_log_next(log, &c, err)) > 0) {
+	while ((rc = store_history_next(h, &c, err)) > 0) {
 		by_hand += str_is(str_of(c.actor), "hand");
-		if (!c.document_key)
+		if (!c.document)
 			continue;
 		last[0] = '\0';
 		if (!c.removed)
-			document_sum(c.document, last);
+			document_sum(c.text, last);
 		if (learn)
 			learn_document(s, last);
 	}

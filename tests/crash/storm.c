@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include "src/base/json.h"
 #include "src/sys/path.h"
-#include "src/store/log.h"
+#include "src/store/store.h"
 #include "tests/lib/run.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/tree.h"
@@ -147,13 +147,16 @@ static unsigned answer_events(unsigned *gaps)
 /* Commits of the journal, each of which matches its sum; 0 when one does not. */
 static unsigned commits(void)
 {
-	CLEANUP(store_log_close) struct store_log *log = NULL;
+	CLEANUP(store_close) struct store *s = NULL;
+	CLEANUP(store_history_close) struct store_history *h = NULL;
 	struct store_commit c;
 	struct error err;
 	unsigned n = 0;
-	int rc = store_log_open(&log, disk_real(), dir, "S-1", &err);
+	int rc = store_open(&s, disk_real(), dir, "S-1", STORE_HISTORY, 0, &err);
 
-	while (rc >= 0 && (rc = store_log_next(log, &c, &err)) > 0)
+	if (rc == 0 && store_history(s, &(struct store_range){.texts = true}, &h, &err) != STORE_OK)
+		rc = -1;
+	while (rc >= 0 && (rc = store_history_next(h, &c, &err)) > 0)
 		n++;
 	return rc < 0 ? 0 : n;
 }

@@ -10,7 +10,6 @@
 #include "src/base/clock.h"
 #include "src/sys/digest.h"
 #include "tests/model/sim_disk.h"
-#include "src/store/log.h"
 #include "src/store/store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -168,29 +167,45 @@ static int64_t opened(struct disk *d)
 	return store_revision(s);
 }
 
-/* The number of commits in the history before its end or its damage. */
-static size_t history(struct disk *d, const size_t ends[], size_t max)
+/* From the last commit before the damage to the first. */
+static void backwards(struct store *s, int64_t from)
 {
-	CLEANUP(store_log_close) struct store_log *l = NULL;
+	CLEANUP(store_history_close) struct store_history *h = NULL;
+	const struct store_range range = {.from = from, .backwards = true, .texts = true};
 	struct store_commit c;
 	struct error err = {0};
-	const char *journal = NULL;
+	int64_t rev = INT64_MAX;
+
+	if (store_history(s, &range, &h, &err) != STORE_OK)
+		return;
+	while (store_history_next(h, &c, &err) == 1) {
+		expect(c.rev < rev);
+		rev = c.rev;
+	}
+}
+
+/* The number of commits in the history before its end or its damage. */
+static size_t history(struct disk *d)
+{
+	CLEANUP(store_close) struct store *s = NULL;
+	CLEANUP(store_history_close) struct store_history *h = NULL;
+	struct store_commit c;
+	struct error err = {0};
 	size_t n = 0;
 	int64_t rev = 0;
 	int rc;
 
-	if (store_log_open(&l, d, DIR, NAME, &err) < 0)
+	if (store_open(&s, d, DIR, NAME, STORE_HISTORY, 0, &err) < 0)
 		return 0;
-	while ((rc = store_log_next(l, &c, &err)) == 1) {
-		expect(c.rev > rev || (c.rev == 0 && rev == 0));
-		if (n < max && c.rev && n == 0)
-			journal = c.lines.p + c.lines.n - ends[0];
-		else if (n < max && c.rev)
-			expect(c.lines.p == journal + ends[n - 1]);
-		n += c.rev > 0;
+	if (store_history(s, &(struct store_range){.texts = true}, &h, &err) != STORE_OK)
+		return 0;
+	while ((rc = store_history_next(h, &c, &err)) == 1) {
+		expect(c.rev > rev);
 		rev = c.rev;
+		n++;
 	}
 	expect(rc == 0 || err.text[0]);
+	backwards(s, rev);
 	return n;
 }
 
@@ -200,7 +215,7 @@ static void play(struct disk *d)
 	int64_t rev;
 
 	(void)sim_disk_get(d, JOURNAL, &before);
-	(void)history(d, NULL, 0);
+	(void)history(d);
 	rev = opened(d);
 	(void)sim_disk_get(d, JOURNAL, &after);
 	if (rev < 0) {
@@ -210,7 +225,7 @@ static void play(struct disk *d)
 	expect(opened(d) == rev);
 	(void)sim_disk_get(d, JOURNAL, &again);
 	expect(str_eq(buf_str(&after), buf_str(&again)));
-	(void)history(d, NULL, 0);
+	(void)history(d);
 }
 
 /* After a valid journal: all of it is kept. */
@@ -226,7 +241,7 @@ static void behind(struct disk *d, struct str more, bool mended)
 		buf_add(&text, more);
 	sim_disk_put(d, JOURNAL, buf_str(&text));
 	/* Unless a later version wrote the rest. */
-	expect(history(d, ours.ends, COMMITS) >= COMMITS || opened(d) < 0);
+	expect(history(d) >= COMMITS || opened(d) < 0);
 	play(d);
 	(void)sim_disk_get(d, JOURNAL, &after);
 	expect(after.len >= n && memcmp(after.s, ours.text.s, n) == 0);
@@ -249,7 +264,7 @@ static void damaged(struct disk *d, struct str triples)
 	while (whole < COMMITS && ours.ends[whole] <= first)
 		whole++;
 	sim_disk_put(d, JOURNAL, buf_str(&text));
-	expect(history(d, ours.ends, whole) >= whole);
+	expect(history(d) >= whole);
 	play(d);
 	(void)sim_disk_get(d, JOURNAL, &after);
 	expect(after.len >= (whole ? ours.ends[whole - 1] : 0));

@@ -46,7 +46,7 @@ int64_t last_rev(void)
 	CLEANUP(history_close) struct history h = {0};
 	int64_t rev = 0;
 
-	assert_int_equal(history_open(&h, &place, &t.err), 0);
+	assert_int_equal(history_open(&h, &place, &(struct store_range){0}, &t.err), 0);
 	while (history_next(&h, &t.err) > 0)
 		rev = h.commit.rev;
 	return rev;

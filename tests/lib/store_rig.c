@@ -2,6 +2,12 @@
 
 struct store_rig rig;
 
+static void close_history(void)
+{
+	store_history_close(&rig.history);
+	store_close(&rig.reader);
+}
+
 int store_rig_begin(void **state)
 {
 	(void)state;
@@ -13,6 +19,7 @@ int store_rig_begin(void **state)
 
 int store_rig_end(void **state)
 {
+	close_history();
 	store_close(&rig.s);
 	sim_disk_free(&rig.disk);
 	clock_fix(-1);
@@ -95,21 +102,42 @@ void edit(const char *path, const char *text)
 	sim_disk_put(rig.disk, path, str_of(text));
 }
 
+static int try_history(void)
+{
+	close_history();
+	if (store_open(&rig.reader, rig.disk, DIRECTORY, "T", STORE_HISTORY, 0, &rig.err) < 0)
+		return -1;
+	assert_int_equal(store_history(rig.reader, &(struct store_range){.texts = true},
+				 &rig.history, &rig.err),
+		STORE_OK);
+	return 0;
+}
+
+void open_history(void)
+{
+	assert_int_equal(try_history(), 0);
+}
+
+void next_commit(struct store_commit *c)
+{
+	assert_int_equal(store_history_next(rig.history, c, &rig.err), 1);
+}
+
 const char *history(void)
 {
-	CLEANUP(store_log_close) struct store_log *l = NULL;
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	struct store_commit c;
-	int got = store_log_open(&l, rig.disk, DIRECTORY, "T", &rig.err);
+	int got;
 
-	if (got < 0)
+	if (try_history() < 0)
 		return "?";
-	while ((got = store_log_next(l, &c, &rig.err)) == 1) {
+	while ((got = store_history_next(rig.history, &c, &rig.err)) == 1) {
 		buf_addf(&b, "%s%lld", b.len ? " " : "", (long long)c.rev);
-		if (c.document_key)
-			buf_addf(&b, "=%.*s", (int)(c.removed ? 1 : c.document.n),
-				c.removed ? "-" : c.document.p);
+		if (c.document)
+			buf_addf(&b, "=%.*s", (int)(c.removed ? 1 : c.text.n),
+				c.removed ? "-" : c.text.p);
 	}
 	buf_adds(&b, got < 0 ? "!" : "");
+	close_history();
 	return arena_dup(&arena, buf_str(&b));
 }

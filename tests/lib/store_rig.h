@@ -7,7 +7,6 @@
 
 #include "src/base/clock.h"
 #include "tests/model/sim_disk.h"
-#include "src/store/log.h"
 #include "src/store/store.h"
 #include "tests/lib/scratch.h"
 
@@ -22,6 +21,8 @@ struct store_rig {
 	struct store *s;
 	struct error err;
 	struct store_result result;
+	struct store *reader;
+	struct store_history *history;
 };
 extern struct store_rig rig;
 
@@ -55,7 +56,10 @@ bool there(const char *path);
 /* Edits by a user. */
 void edit(const char *path, const char *text);
 
-/* Reads the whole log: its revisions, with "!" if it ends in damage. */
+/* Reads the whole history: its revisions, with "!" if it ends in damage. */
 const char *history(void);
+/* Opens it; the next commit must be there. */
+void open_history(void);
+void next_commit(struct store_commit *c);
 
 #endif

@@ -275,40 +275,73 @@ TEST(a_file_that_cannot_be_read_is_named)
 	assert_non_null(strstr(err.text, "/nonexistent/a.yaml"));
 }
 
-static size_t uses(const char *events, const char *key, const char *id)
+/* Commits an event; the keys are the members that are not NULL. */
+static void commit_event(const char *type, const char *action, const char *entry)
 {
+	CLEANUP(store_close) struct store *s = NULL;
+	CLEANUP(json_free) json *events = json_array();
+	struct store_txn txn = {.events = events};
+	struct store_result result;
+	struct error err;
+	json *e = json_object();
+
+	json_put_texts(e, "type", type, "action", action);
+	if (entry)
+		json_put_str(e, "entry", str_of(entry));
+	json_push(events, e);
+	assert_int_equal(store_open(&s, disk_real(), at("."), "A-1", STORE_WRITE, 0, &err), 0);
+	assert_int_equal(store_txn(s, &arena, &txn, &result, &err), STORE_OK);
+}
+
+static size_t uses(const char *key, const char *id)
+{
+	const struct scripted_entry entry = {.key = key, .n = 9};
 	struct error err = {0};
 	size_t n;
 
-	tree_write(at("A-1.events.jsonl"), str_of(events));
-	if (agents_count_turns(at("A-1.md"), key, id, &n, &err) < 0)
+	if (agents_count_turns(at("A-1.md"), &entry, id, &n, &err) < 0)
 		fail_msg("%s", err.text);
 	return n;
 }
 
-#define SCRIPTED(id, key) "{\"type\":\"scripted\",\"action\":\"" id "\",\"entry\":\"" key "\"}\n"
-
 TEST(turns_are_counted_by_entry_over_interruptions)
 {
-	static const char events[] = "{\"type\":\"started\"}\n" SCRIPTED("A-1/s/1", "X")
-		SCRIPTED("A-1/s/2", "Y") "{\"type\":\"answer\",\"action\":\"A-1/s/1\"}\n" SCRIPTED(
-			"A-1/s/3", "X") "{\"type\":\"scripted\",\"act";
-
-	assert_int_equal(uses("", "X", "A-1/s/1"), 0);
-	assert_int_equal(uses(events, "X", "A-1/s/4"), 2);
-	assert_int_equal(uses(events, "Y", "A-1/s/4"), 1);
-	assert_int_equal(uses(events, "Z", "A-1/s/4"), 0);
+	assert_int_equal(uses("X", "A-1/s/1"), 0);
+	commit_event("started", "", NULL);
+	commit_event("scripted", "A-1/s/1", "X");
+	commit_event("scripted", "A-1/s/2", "Y");
+	commit_event("answer", "A-1/s/1", NULL);
+	commit_event("scripted", "A-1/s/3", "X");
+	assert_int_equal(uses("X", "A-1/s/4"), 2);
+	assert_int_equal(uses("Y", "A-1/s/4"), 1);
+	assert_int_equal(uses("Z", "A-1/s/4"), 0);
 	/* An action that is repeated gets the same turn. */
-	assert_int_equal(uses(events, "X", "A-1/s/1"), 0);
-	assert_int_equal(uses(events, "X", "A-1/s/3"), 1);
+	assert_int_equal(uses("X", "A-1/s/1"), 0);
+	assert_int_equal(uses("X", "A-1/s/3"), 1);
 }
 
 TEST(a_work_item_that_was_started_anew_is_counted_anew)
 {
-	assert_int_equal(
-		uses(SCRIPTED("A-1/s/7", "X") "{\"type\":\"started\"}\n" SCRIPTED("A-1/s/1", "X"),
-			"X", "A-1/s/2"),
-		1);
+	commit_event("scripted", "A-1/s/7", "X");
+	commit_event("started", "", NULL);
+	commit_event("scripted", "A-1/s/1", "X");
+	assert_int_equal(uses("X", "A-1/s/2"), 1);
+}
+
+TEST(counting_stops_where_the_turn_is_known)
+{
+	const struct scripted_entry once = {.key = "X", .n = 1}, twice = {.key = "X", .n = 2};
+	struct error err = {0};
+	size_t n;
+
+	for (int i = 0; i < 3; i++) {
+		commit_event("scripted", "A-1/s/1", "X");
+		commit_event("dispatch", "A-1/s/2", NULL);
+	}
+	assert_int_equal(agents_count_turns(at("A-1.md"), &once, "A-1/s/2", &n, &err), 0);
+	assert_int_equal(n, 0);
+	assert_int_equal(agents_count_turns(at("A-1.md"), &twice, "A-1/s/2", &n, &err), 0);
+	assert_int_equal(n, 1);
 }
 
 UNIT_GROUP(scratch_make, scratch_remove)

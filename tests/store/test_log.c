@@ -40,51 +40,49 @@ static void write_journal(void)
 	journal = str_of(file(JOURNAL));
 }
 
-RIG_TEST(the_log_tells_what_happened)
+RIG_TEST(the_history_tells_what_happened)
 {
-	CLEANUP(store_log_close) struct store_log *l = NULL;
 	struct store_commit c;
+	CLEANUP(json_free) json *event = NULL;
 
 	write_journal();
-	assert_int_equal(store_log_open(&l, rig.disk, DIRECTORY, "T", &rig.err), 0);
-	assert_int_equal(store_log_next(l, &c, &rig.err), 1);
+	open_history();
+	next_commit(&c);
 	assert_int_equal(c.rev, 1);
-	assert_true(str_eq(c.lines, str_sub(journal, 0, ends[1])));
 	assert_string_equal(c.ts, "2026-11-21T03:48:12Z");
 	assert_string_equal(c.actor, "A");
 	assert_string_equal(json_get_str(c.note, "op"), "step");
-	assert_int_equal(json_len(c.events), 1);
-	assert_int_equal(json_get_int(json_first(c.events), "seq", 0), 1);
-	assert_string_equal(json_get_str(json_first(c.events), "ts"), "2026-11-21T03:48:12Z");
-	assert_string_equal(c.document_key, DOC);
-	assert_str(c.document, "one\ntwo\nthree\n");
-	assert_int_equal(store_log_next(l, &c, &rig.err), 1);
-	assert_true(str_eq(c.lines, str_sub(journal, ends[1], ends[2])));
-	assert_null(c.document_key);
+	assert_str(c.events, "{\"seq\":1,\"rev\":1,\"ts\":\"2026-11-21T03:48:12Z\"}\n");
+	event = store_next_event(&c.events, "");
+	assert_int_equal(json_get_int(event, "seq", 0), 1);
+	assert_null(store_next_event(&c.events, ""));
+	assert_string_equal(c.document, DOC);
+	assert_str(c.text, "one\ntwo\nthree\n");
+	next_commit(&c);
+	assert_null(c.document);
 	assert_null(c.note);
 	assert_null(c.actor);
-	assert_int_equal(json_len(c.events), 0);
-	assert_non_null(json_get(c.head, "put"));
-	assert_int_equal(store_log_next(l, &c, &rig.err), 1);
-	assert_str(c.document, "one\n2\nthree\n");
-	assert_int_equal(store_log_next(l, &c, &rig.err), 1);
+	assert_int_equal(c.events.n, 0);
+	assert_int_equal(c.n_changes, 1);
+	assert_str(c.changes[0].kv.key, "k");
+	next_commit(&c);
+	assert_str(c.text, "one\n2\nthree\n");
+	next_commit(&c);
 	assert_true(c.removed);
-	assert_int_equal(c.document.n, 0);
-	assert_int_equal(store_log_next(l, &c, &rig.err), 1);
+	assert_int_equal(c.text.n, 0);
+	next_commit(&c);
 	assert_false(c.removed);
-	assert_str(c.document, "again\n");
+	assert_str(c.text, "again\n");
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(store_log_next(l, &c, &rig.err), 0);
+		assert_int_equal(store_history_next(rig.history, &c, &rig.err), 0);
 }
 
-RIG_TEST(a_journal_that_is_not_there_has_no_log)
+RIG_TEST(a_journal_that_is_not_there_has_no_history)
 {
-	CLEANUP(store_log_close) struct store_log *l = NULL;
-
-	assert_int_equal(store_log_open(&l, rig.disk, DIRECTORY, "T", &rig.err), -1);
+	assert_string_equal(history(), "?");
 	assert_int_equal(rig.err.code, ERR_INPUT);
 	assert_error(&rig.err, "dev-team: no journal '" JOURNAL "'");
-	assert_null(l);
+	assert_null(rig.reader);
 	edit(JOURNAL, "");
 	assert_string_equal(history(), "");
 }
@@ -218,7 +216,6 @@ RIG_TEST(a_journal_that_is_damaged_at_its_end_is_left_alone)
 
 RIG_TEST(a_journal_of_another_format_is_refused)
 {
-	CLEANUP(store_log_close) struct store_log *l = NULL;
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	static const char *const others[][2] = {
 		{"{\"commit\":6,\"format\":3,\"anything\":[]}\n",
@@ -242,7 +239,7 @@ RIG_TEST(a_journal_of_another_format_is_refused)
 			assert_string_equal(rig.err.text,
 				arena_printf(&arena, "'" JOURNAL "' %s", others[i][1]));
 		}
-		assert_int_equal(store_log_open(&l, rig.disk, DIRECTORY, "T", &rig.err), -1);
+		assert_string_equal(history(), "?");
 		assert_int_equal(rig.err.code, ERR_INPUT);
 		file_is(JOURNAL, b.s);
 	}

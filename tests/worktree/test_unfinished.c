@@ -159,9 +159,9 @@ POOL_TEST(records_that_were_lost_are_not_taken_for_none)
 		struct port_report report;
 
 		sh(arena_printf(&arena, "j=state/pools.events.jsonl; %s; cp $j bad", rows[i]));
-		assert_true(refused(open_again(), ERR_INPUT, "damaged: there were records"));
+		assert_true(refused(open_again(), ERR_INPUT, "damaged: there were commits"));
 		assert_true(refused(pool_port(&arena, &ask, &report, &err), ERR_INPUT,
-			"damaged: there were records"));
+			"damaged: there were commits"));
 		assert_true(contains(err.file, "/state/pools.events.jsonl"));
 		assert_int_equal(err.line, 1);
 		sh("cmp state/pools.events.jsonl bad");

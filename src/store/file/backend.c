@@ -3,8 +3,6 @@
 #include "src/base/clock.h"
 #include "src/store/file/internal.h"
 
-enum { HEADER_MAX = 128 }; /* bytes of the first line of a journal */
-
 enum store_status store_file_break(struct file_store *f, struct error *err)
 {
 	error_prefix(err, "it is not known whether this took effect; run the same command again");
@@ -31,7 +29,8 @@ static int open_journal(struct file_store *f, struct error *err)
 		f->disk->ops->exists(f->disk, f->journal_path, &there, err) < 0)
 		return -1;
 	if (!there)
-		return 0;
+		return f->damage ? error_set(err, ERR_INPUT, "no journal '%s'", f->journal_path)
+				 : 0;
 	return f->disk->ops->open(
 		f->disk, f->journal_path, f->mode != STORE_READ, &made, &f->journal, err);
 }
@@ -84,8 +83,14 @@ int store_file_load(struct file_store *f, struct error *err)
 		return 0;
 	if (size && journal_find_tail(&j, size, err) < 0)
 		return -1;
+	if (f->damage)
+		return size ? journal_find_last_line(f, &j, size, err) : 0;
 	if (load_tail(f, &j, err) < 0)
 		return -1;
+	if (f->begun && !f->committed)
+		return error_at(err, f->journal_path, 1, 1,
+			"damaged: there were commits and none is left: nothing was changed; move "
+			"it away to begin a new one");
 	return f->mode == STORE_READ ? 0 : journal_recover(f, j.commit, size, err);
 }
 
@@ -109,7 +114,7 @@ static enum store_status file_begin(struct file_store *f, bool write, struct err
 		*err = f->broken;
 		return STORE_UNKNOWN;
 	}
-	if (f->mode == STORE_HOLD)
+	if (f->mode == STORE_HOLD || f->damage)
 		return STORE_OK;
 	if (f->mode == STORE_READ && write) {
 		error_set(err, ERR_INPUT, "'%s' is open for reading only", f->journal_path);
@@ -157,7 +162,7 @@ static int read_committed(
 	/* Edited by hand since, and no writer has committed that yet. */
 	if (store_document_read(f, store_document_path(f, &a, key), out, sum, err) < 0)
 		return -1;
-	*mod = !sum[0] ? 0 : e ? e->mod : f->state.rev + 1;
+	*mod = !sum[0] ? 0 : e ? e->mod : STORE_UNCOMMITTED;
 	return 0;
 }
 
@@ -514,7 +519,20 @@ static enum store_status file_lease_end(
 	return got;
 }
 
-/* ---- watch ---- */
+/* ---- history and watch ---- */
+
+static enum store_status file_history(struct store *s, const struct store_range *range,
+	struct store_history **out, struct error *err)
+{
+	struct file_store *f = file_of(s);
+	enum store_status got = file_begin(f, false, err);
+
+	if (got != STORE_OK)
+		return got;
+	got = file_walk(f, range, out, err) < 0 ? STORE_DOWN : STORE_OK;
+	file_end(f);
+	return got;
+}
 
 struct watch_scan {
 	struct arena *a;
@@ -523,26 +541,6 @@ struct watch_scan {
 	VEC(struct store_change) found;
 	size_t max;
 };
-
-/* The first revision that is kept; 0: all are. */
-static int first_kept(struct file_store *f, int64_t *rev, struct error *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	CLEANUP(json_free) json *head = NULL;
-	size_t n = f->end < HEADER_MAX ? (size_t)f->end : HEADER_MAX;
-	struct str rest, line;
-
-	*rev = 0;
-	if (!f->shift)
-		return 0;
-	if (f->journal->ops->pread(f->journal, 0, n, &text, err) < 0)
-		return -1;
-	rest = buf_str(&text);
-	if (!str_line(&rest, &line) || json_parse(&head, line, err) < 0)
-		return error_set(err, ERR_INPUT, "'%s' is damaged in line 1", f->journal_path);
-	*rev = json_get_int(head, "compacted", 0);
-	return 0;
-}
 
 static void watch_add(struct watch_scan *w, struct store_change c)
 {
@@ -553,75 +551,50 @@ static void watch_add(struct watch_scan *w, struct store_change c)
 	vec_push_in(w->a, &w->found, c);
 }
 
-static void add_commit(struct watch_scan *w, const json *commit, int64_t rev)
-{
-	for (const json *i = json_first(json_get(commit, "del")); i; i = json_next(i))
-		watch_add(w, (struct store_change){
-				     .rev = rev, .deleted = true, .kv.key = str_of(json_text(i))});
-	for (const json *i = json_first(json_get(commit, "put")); i; i = json_next(i)) {
-		struct store_change c = {.rev = rev};
-
-		(void)state_entry_read_key(i, &c.kv);
-		watch_add(w, c);
-	}
-	for (const json *i = json_first(json_get(commit, "doc")); i; i = json_next(i)) {
-		struct store_change c = {.rev = rev, .kv.key = str_of(json_key(i))};
-		struct state_entry e = {0};
-
-		(void)state_entry_read_document(i, &e);
-		c.kv.create = e.create;
-		c.kv.mod = e.mod;
-		watch_add(w, c);
-	}
-}
-
 /* False when the watch is full. The first commit is returned whole, whatever its size. */
-static bool add_line(struct watch_scan *w, struct str line, int64_t rev)
+static bool add_commit(struct watch_scan *w, const struct store_commit *c)
 {
-	CLEANUP(json_free) json *commit = NULL;
-	struct error ignored;
 	size_t before = w->found.n;
 
-	if (json_parse(&commit, line, &ignored) == 0)
-		add_commit(w, commit, rev);
+	for (size_t i = 0; i < c->n_changes; i++)
+		watch_add(w, c->changes[i]);
 	if (before && w->found.n > w->max) {
 		w->found.n = before;
 		return false;
 	}
-	w->next = rev + 1;
+	w->next = c->rev + 1;
 	return w->found.n < w->max;
 }
 
-/* Revisions after the last line with the whole state all follow that line. */
 static int scan(struct file_store *f, struct watch_scan *w, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	int64_t start = w->from > f->state.base_rev ? f->state.base - f->shift : 0, rev;
-	struct str rest, line;
+	CLEANUP(store_history_close) struct store_history *h = NULL;
+	struct store_commit c;
+	int rc;
 
 	if (w->from > f->state.rev)
 		return 0;
-	if (f->journal->ops->pread(f->journal, start, (size_t)(f->end - start), &text, err) < 0)
+	if (file_walk(f, &(struct store_range){.from = w->from}, &h, err) < 0)
 		return -1;
-	for (rest = buf_str(&text); str_line(&rest, &line);)
-		if (journal_is_commit(line, &rev) && rev >= w->from && !add_line(w, line, rev))
+	while ((rc = store_history_next(h, &c, err)) > 0)
+		if (!add_commit(w, &c))
 			return 0;
 	w->next = f->state.rev + 1;
-	return 0;
+	return rc;
 }
 
 static enum store_status scan_once(struct file_store *f, struct watch_scan *w, struct error *err)
 {
 	enum store_status got = file_begin(f, false, err);
-	int64_t kept;
+	struct journal_header h;
 
 	if (got != STORE_OK)
 		return got;
-	if (first_kept(f, &kept, err) < 0 || (w->from >= kept && scan(f, w, err) < 0))
+	if (journal_read_header(f, &h, err) < 0 || (w->from >= h.compacted && scan(f, w, err) < 0))
 		got = STORE_DOWN;
-	else if (w->from < kept) {
+	else if (w->from < h.compacted) {
 		error_set(err, ERR_STATE, "history before revision %lld is no longer kept",
-			(long long)kept);
+			(long long)h.compacted);
 		got = STORE_COMPACTED;
 	}
 	file_end(f);
@@ -732,13 +705,13 @@ static enum store_status compact(struct file_store *f, int64_t rev, struct error
 	CLEANUP(arena_release) struct arena a = {0};
 	struct commit_plan p = {.full = true};
 	enum store_status got;
-	int64_t kept;
+	struct journal_header h;
 
-	if (first_kept(f, &kept, err) < 0)
+	if (journal_read_header(f, &h, err) < 0)
 		return STORE_DOWN;
 	if (rev > f->state.rev)
 		rev = f->state.rev + 1;
-	if (!f->committed || rev <= 1 || rev <= kept)
+	if (!f->committed || rev <= 1 || rev <= h.compacted)
 		return STORE_OK;
 	commit_plan_begin(&p, &a, f);
 	got = journal_commit(f, &p, err);
@@ -797,6 +770,7 @@ static const struct store_ops file_ops = {
 	.lease_end = file_lease_end,
 	.watch = file_watch,
 	.compact = file_compact,
+	.history = file_history,
 	.revision = file_revision,
 	.last_seq = file_last_seq,
 	.note = file_note,
@@ -821,8 +795,12 @@ int store_open(struct store **out, struct disk *disk, const char *dir, const cha
 {
 	struct file_store *f = xmalloc(sizeof(*f));
 
-	*f = (struct file_store){
-		.base.ops = &file_ops, .disk = disk, .mode = mode, .wait_ms = wait_ms};
+	*f = (struct file_store){.base.ops = &file_ops,
+		.disk = disk,
+		.mode = mode == STORE_HISTORY ? STORE_READ : mode & ~STORE_BEGUN,
+		.begun = mode & STORE_BEGUN,
+		.damage = mode == STORE_HISTORY,
+		.wait_ms = wait_ms};
 	f->dir = arena_dup(&f->arena, str_of(dir));
 	f->journal_path = arena_printf(&f->arena, "%s/%s.events.jsonl", dir, name);
 	f->lock_path = arena_printf(&f->arena, "%s/.%s.lock", dir, name);

@@ -33,9 +33,9 @@ int store_document_read(struct file_store *f, const char *path, struct buf *out,
 	return 0;
 }
 
-/* ---- the text as of the last commit ---- */
+/* ---- the text as of a commit ---- */
 
-static int apply_line(
+int store_document_apply(
 	struct str line, const char *key, struct buf *text, struct buf *spare, struct error *err)
 {
 	CLEANUP(json_free) json *change = NULL;
@@ -57,8 +57,8 @@ static int apply_line(
 	return 0;
 }
 
-int store_document_rebuild(
-	struct file_store *f, const struct state_entry *e, struct buf *out, struct error *err)
+int store_document_rebuild(struct file_store *f, const struct state_entry *e, int64_t end,
+	struct buf *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf lines = BUF_INIT, spare = BUF_INIT;
 	int64_t from = e->whole - f->shift;
@@ -66,12 +66,13 @@ int store_document_rebuild(
 	struct str rest, line;
 
 	buf_clear(out);
-	if (from < 0 || from >= f->end)
+	if (from < 0 || from >= end)
 		return error_set(err, ERR_INPUT, "'%s' is damaged", f->journal_path);
-	if (f->journal->ops->pread(f->journal, from, (size_t)(f->end - from), &lines, err) < 0)
+	if (f->journal->ops->pread(f->journal, from, (size_t)(end - from), &lines, err) < 0)
 		return -1;
 	for (rest = buf_str(&lines); str_line(&rest, &line);)
-		if (str_starts(line, FILE_CHANGE) && apply_line(line, e->key, out, &spare, err) < 0)
+		if (str_starts(line, FILE_CHANGE) &&
+			store_document_apply(line, e->key, out, &spare, err) < 0)
 			return -1;
 	digest_text(buf_str(out), sum);
 	if (strcmp(sum, e->sum) == 0)
@@ -122,7 +123,7 @@ static enum store_status commit_new_text(
 
 	if (make_durable(f, store_document_path(f, &a, key), err) < 0)
 		return STORE_DOWN;
-	if (e && store_document_rebuild(f, e, &before, &ignored) == 0) {
+	if (e && store_document_rebuild(f, e, f->end, &before, &ignored) == 0) {
 		delta_between(&delta, buf_str(&before), text);
 		c.delta = &delta;
 	}

@@ -36,7 +36,7 @@ enum {
 	FILE_DUMP = 8 << 10,      /* journal bytes between two lines with "all", about */
 	FILE_WHOLE = 64 << 10,    /* bytes of changes between two whole texts, about */
 	FILE_RECHECK = 256 << 10, /* documents up to this size are compared twice */
-	FILE_WINDOW = 16 << 10,   /* bytes at the journal's end that an open reads first */
+	FILE_WINDOW = 16 << 10,   /* bytes of the journal that are read first */
 };
 
 /* ---- state.c: keys and leases as of the last commit ---- */
@@ -89,6 +89,7 @@ void state_lease_write_id(struct json_writer *w, uint64_t id);
 /* Rows of "put" and "doc". False: malformed. */
 bool state_entry_read_key(const json *item, struct store_kv *kv);
 bool state_entry_read_document(const json *item, struct state_entry *e);
+bool state_lease_read(const json *item, struct state_lease *l);
 /* Applies a commit line of `n` bytes. False: malformed. */
 bool store_state_apply(struct store_state *s, const json *commit, size_t n);
 
@@ -98,6 +99,8 @@ struct file_store {
 	struct store base;
 	struct disk *disk;
 	enum store_mode mode;
+	bool begun;  /* STORE_BEGUN */
+	bool damage; /* STORE_HISTORY: opened in spite of damage; nothing but history is read */
 	unsigned wait_ms;
 	struct arena arena; /* of the paths */
 	char *dir, *journal_path, *lock_path;
@@ -133,6 +136,15 @@ struct journal {
 };
 
 void journal_release(struct journal *j);
+/* The first line of a compacted journal. */
+struct journal_header {
+	int64_t begin;     /* physical, of the first transaction */
+	int64_t shift;     /* of all offsets */
+	int64_t compacted; /* the first revision that is kept */
+};
+
+/* All 0 where the first line is not that. */
+int journal_read_header(const struct file_store *f, struct journal_header *h, struct error *err);
 /* Finds the last whole commit in the first `size` bytes. -1: ERR_SYSTEM, or ERR_INPUT for another
  * format. */
 int journal_find_tail(struct journal *j, int64_t size, struct error *err);
@@ -143,6 +155,11 @@ int journal_load_state(struct journal *j, struct store_state *s, struct error *e
 int journal_recover(struct file_store *f, const json *commit, int64_t size, struct error *err);
 /* True when `line` (without its newline) is a commit line; its revision. */
 bool journal_is_commit(struct str line, int64_t *rev);
+/* Start of the last commit line of text[0..end), or -1. */
+ssize_t journal_last_commit(struct str text, size_t end);
+/* STORE_HISTORY: f->end is behind the last commit line of `size` bytes, whole or damaged. */
+int journal_find_last_line(
+	struct file_store *f, const struct journal *j, int64_t size, struct error *err);
 /* The checksum that a commit line contains, and the offset of that member; NULL: none. */
 const char *journal_line_sum(struct str line, size_t *at);
 
@@ -180,6 +197,19 @@ void commit_plan_lease(struct commit_plan *p, struct arena *a, struct state_leas
  * store_file_break(). */
 enum store_status journal_commit(struct file_store *f, struct commit_plan *p, struct error *err);
 
+/* ---- history.c ---- */
+
+struct store_changes {
+	struct store_change *items;
+	size_t n, cap;
+};
+
+/* What a commit line put and deleted, in the place of *out; the texts are those of `head`. */
+void journal_changes(const json *head, struct store_changes *out);
+/* Reads up to f->end; f must not be used for anything else meanwhile. */
+int file_walk(struct file_store *f, const struct store_range *range, struct store_history **out,
+	struct error *err);
+
 /* ---- documents.c: the files, and external edits of them ---- */
 
 bool store_key_is_document(const char *key);
@@ -191,9 +221,12 @@ char *store_document_staged_path(
 /* Reads a file into *out. The checksum is empty when there is none. */
 int store_document_read(struct file_store *f, const char *path, struct buf *out,
 	char sum[DIGEST_TEXT], struct error *err);
-/* The text as of the last commit, from the journal. */
-int store_document_rebuild(
-	struct file_store *f, const struct state_entry *e, struct buf *out, struct error *err);
+/* The text as of the commit that ends at `end` and has the row `e`, from the journal. */
+int store_document_rebuild(struct file_store *f, const struct state_entry *e, int64_t end,
+	struct buf *out, struct error *err);
+/* Applies a change line, if it is of `key`, to *text; *spare is for its own use. */
+int store_document_apply(
+	struct str line, const char *key, struct buf *text, struct buf *spare, struct error *err);
 /* Reads the document; if it differs from the last commit, commits it as an edit by hand. */
 enum store_status store_document_commit_edit(
 	struct file_store *f, const char *key, struct buf *out, bool *by_hand, struct error *err);

@@ -7,6 +7,7 @@
 
 #define SUM_HEAD ",\"sum\":\""
 
+enum { HEADER_MAX = 128 }; /* bytes of the first line of a journal */
 enum { SUM_MEMBER = sizeof(SUM_HEAD) - 1 + DIGEST_TEXT - 1 + 2 };
 
 bool journal_is_commit(struct str line, int64_t *rev)
@@ -114,8 +115,7 @@ static int whole_commit(struct journal *j, int64_t at, struct str line, struct e
 	return 1;
 }
 
-/* Start of the last commit line of text[0..end), or -1. */
-static ssize_t last_commit(struct str text, size_t end)
+ssize_t journal_last_commit(struct str text, size_t end)
 {
 	while (end) {
 		const char *nl = memrchr(text.p, '\n', end - 1);
@@ -140,7 +140,7 @@ static int search(struct journal *j, struct error *err)
 	size_t end = nl ? (size_t)(nl - text.p) + 1 : 0;
 
 	for (j->broken = false;;) {
-		ssize_t start = end ? last_commit(text, end) : -1;
+		ssize_t start = end ? journal_last_commit(text, end) : -1;
 		struct str line;
 		int rc;
 
@@ -195,6 +195,52 @@ int journal_find_tail(struct journal *j, int64_t size, struct error *err)
 		if (!j->window_at)
 			return check_first_line(j->path, buf_str(&j->window), err);
 	}
+}
+
+int journal_read_header(const struct file_store *f, struct journal_header *h, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(json_free) json *head = NULL;
+	size_t n = f->end < HEADER_MAX ? (size_t)f->end : HEADER_MAX;
+	struct str rest, line;
+	struct error ignored;
+
+	*h = (struct journal_header){0};
+	if (!f->shift)
+		return 0;
+	if (f->journal->ops->pread(f->journal, 0, n, &text, err) < 0)
+		return -1;
+	rest = buf_str(&text);
+	if (!str_line(&rest, &line) || json_parse(&head, line, &ignored) < 0 ||
+		!json_get(head, "kept"))
+		return 0;
+	h->begin = (int64_t)(text.len - rest.n);
+	h->shift = json_get_int(head, "kept", 0) - h->begin;
+	h->compacted = json_get_int(head, "compacted", 0);
+	return 0;
+}
+
+/* A complete commit line with a wrong checksum is damage, not what a kill leaves. */
+int journal_find_last_line(
+	struct file_store *f, const struct journal *j, int64_t size, struct error *err)
+{
+	CLEANUP(buf_release) struct buf rest = BUF_INIT;
+	struct journal_header header;
+	struct str text, line;
+
+	f->end = j->end;
+	f->shift = j->shift; /* which is wrong if lines are missing */
+	if (journal_read_header(f, &header, err) < 0)
+		return -1;
+	f->shift = header.shift;
+	f->state.rev = json_get_int(j->commit, "commit", 0);
+	f->state.seq = json_get_int(j->commit, "seq", 0);
+	if (read_range(j, j->end, size, &rest, err) < 0)
+		return -1;
+	for (text = buf_str(&rest); str_line(&text, &line);)
+		if (text.p[-1] == '\n' && journal_is_commit(line, &f->state.rev))
+			f->end = size - (int64_t)text.n;
+	return 0;
 }
 
 /* ---- the state ---- */

@@ -160,7 +160,7 @@ static int write_all_documents(struct file_store *f, struct buf *out, struct err
 
 		if (!e->document)
 			continue;
-		if (store_document_rebuild(f, e, &text, err) < 0)
+		if (store_document_rebuild(f, e, f->end, &text, err) < 0)
 			return -1;
 		write_text(f, e, buf_str(&text), NULL, out);
 	}

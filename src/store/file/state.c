@@ -280,16 +280,24 @@ static bool load_document(struct store_state *s, const json *item)
 	return state_entry_read_document(item, store_state_put(s, json_key(item), (struct str){0}));
 }
 
-static bool load_lease(struct store_state *s, const json *item)
+bool state_lease_read(const json *item, struct state_lease *l)
 {
 	struct row_reader r = {json_first(item), false};
-	struct state_lease l = {.id = lease_id(json_key(item))};
 
-	l.until = next_int(&r, INT64_MAX);
-	l.ttl = (int)next_int(&r, STORE_TTL_MAX_S);
-	if (!r.bad)
-		store_state_set_lease(s, l);
+	*l = (struct state_lease){.id = item ? lease_id(json_key(item)) : 0};
+	l->until = next_int(&r, INT64_MAX);
+	l->ttl = (int)next_int(&r, STORE_TTL_MAX_S);
 	return !r.bad;
+}
+
+static bool load_lease(struct store_state *s, const json *item)
+{
+	struct state_lease l;
+	bool good = state_lease_read(item, &l);
+
+	if (good)
+		store_state_set_lease(s, l);
+	return good;
 }
 
 static bool load_each(

@@ -70,6 +70,12 @@ static enum store_status compact(struct store *s, int64_t rev, struct error *err
 	return store_compact(front_of(s)->inner, rev, err);
 }
 
+static enum store_status history(struct store *s, const struct store_range *range,
+	struct store_history **out, struct error *err)
+{
+	return store_history(front_of(s)->inner, range, out, err);
+}
+
 static int64_t revision(struct store *s)
 {
 	return store_revision(front_of(s)->inner);
@@ -102,6 +108,7 @@ const struct store_ops front_ops = {
 	.lease_end = lease_end,
 	.watch = watch,
 	.compact = compact,
+	.history = history,
 	.revision = revision,
 	.last_seq = events,
 	.note = note,
@@ -833,6 +840,44 @@ static enum store_status forgets_all(struct store *s, int64_t rev, struct error 
 	return store_compact(INNER, rev, err);
 }
 
+/* ---- broken histories ---- */
+
+#define HISTORY                                                                                    \
+	struct store *s, const struct store_range *range, struct store_history **out,              \
+		struct error *err
+
+static enum store_status only_forwards(HISTORY)
+{
+	struct store_range own = *range;
+
+	own.backwards = false;
+	return store_history(INNER, &own, out, err);
+}
+
+static enum store_status one_later(HISTORY)
+{
+	struct store_range own = *range;
+
+	own.from += own.from > 0;
+	return store_history(INNER, &own, out, err);
+}
+
+static enum store_status at_the_event(HISTORY)
+{
+	struct store_range own = *range;
+
+	own.after_seq -= own.after_seq > 0;
+	return store_history(INNER, &own, out, err);
+}
+
+static enum store_status without_texts(HISTORY)
+{
+	struct store_range own = *range;
+
+	own.texts = false;
+	return store_history(INNER, &own, out, err);
+}
+
 const struct broken broken_backends[] = {
 	{"guards do not count: updates are lost", "no update is lost between two clients",
 		.with = {.txn = blind}},
@@ -958,6 +1003,14 @@ const struct broken broken_backends[] = {
 	{"values lose their blanks", "values of any text come back as they were",
 		.with = {.get = stripped}},
 	{"a document ends at a NUL", "a document has any bytes", .with = {.get_document = as_text}},
+	{"the history knows one direction", "the history has every commit, in both directions",
+		.with = {.history = only_forwards}},
+	{"the history begins too late", "the history begins at any revision",
+		.with = {.history = one_later}},
+	{"the history begins at an event", "the history begins after any event",
+		.with = {.history = at_the_event}},
+	{"the history keeps no texts", "a document of many commits is rebuilt at each of them",
+		.with = {.history = without_texts}},
 	{"compaction takes keys along", "keys, documents, leases and receipts outlive compaction",
 		.with = {.compact = forgets_all}},
 	{0},

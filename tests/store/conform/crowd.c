@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "src/base/clock.h"
-#include "src/store/log.h"
+#include "src/store/store.h"
 #include "src/store/store.h"
 #include "src/sys/path.h"
 #include "tests/lib/random.h"
@@ -422,7 +422,9 @@ struct audit {
 
 static void audit_events(struct audit *u, const struct store_commit *c)
 {
-	for (const json *e = json_first(c->events); e; e = json_next(e)) {
+	struct str events = c->events;
+
+	for (json *e; (e = store_next_event(&events, "")); json_free(&e)) {
 		int64_t by = json_get_int(e, "by", CROWD);
 
 		u->seq_gaps += json_get_int(e, "seq", 0) != ++u->seq ||
@@ -447,20 +449,29 @@ static void audit_commit(struct audit *u, const struct hall *hall, const struct 
 	u->commits[by]++;
 }
 
+static int open_history(const char *dir, const char *name, struct store **s,
+	struct store_history **h, struct error *err)
+{
+	if (store_open(s, disk_real(), dir, name, STORE_HISTORY, 0, err) < 0)
+		return -1;
+	return store_history(*s, &(struct store_range){.texts = true}, h, err) == STORE_OK ? 0 : -1;
+}
+
 static void check_journal(struct member *m, struct hall *hall)
 {
-	CLEANUP(store_log_close) struct store_log *log = NULL;
+	CLEANUP(store_close) struct store *s = NULL;
+	CLEANUP(store_history_close) struct store_history *h = NULL;
 	CLEANUP(buf_release) struct buf document = BUF_INIT;
 	struct audit u = {0};
 	struct store_commit c;
 	struct error err = {0};
-	int more = store_log_open(&log, disk_real(), hall->dir, "S", &err);
+	int more = open_history(hall->dir, "S", &s, &h, &err);
 
-	while (more >= 0 && (more = store_log_next(log, &c, &err)) > 0) {
+	while (more >= 0 && (more = store_history_next(h, &c, &err)) > 0) {
 		audit_commit(&u, hall, &c);
-		if (c.document_key) {
+		if (c.document) {
 			buf_clear(&document);
-			buf_add(&document, c.document);
+			buf_add(&document, c.text);
 		}
 	}
 	tap(more == 0, "the journal can be read to its end%s%s", more ? ": " : "", err.text);
@@ -722,22 +733,23 @@ static void see_event(struct seen *s, const json *e, unsigned item, struct item_
 static bool see_journal(
 	struct seen *s, struct buf *document, const char *dir, unsigned item, struct item_audit *u)
 {
-	CLEANUP(store_log_close) struct store_log *log = NULL;
+	CLEANUP(store_close) struct store *store = NULL;
+	CLEANUP(store_history_close) struct store_history *h = NULL;
 	CLEANUP(buf_release) struct buf name = BUF_INIT;
 	struct error err = {0};
 	struct store_commit c;
 	int more;
 
 	buf_addf(&name, "W-%u", item);
-	more = store_log_open(&log, disk_real(), dir, name.s, &err);
-	while (more >= 0 && (more = store_log_next(log, &c, &err)) > 0) {
+	more = open_history(dir, name.s, &store, &h, &err);
+	while (more >= 0 && (more = store_history_next(h, &c, &err)) > 0) {
 		u->commits++;
 		u->gaps += c.rev != ++s->rev;
-		for (const json *e = json_first(c.events); e; e = json_next(e))
+		for (json *e; (e = store_next_event(&c.events, "")); json_free(&e))
 			see_event(s, e, item, u);
-		if (c.document_key) {
+		if (c.document) {
 			buf_clear(document);
-			buf_add(document, c.document);
+			buf_add(document, c.text);
 		}
 	}
 	if (more < 0)

@@ -1,6 +1,8 @@
 #include "tests/store/conform/backends.h"
 #include <stdlib.h>
 #include "src/base/clock.h"
+#include "src/base/vec.h"
+#include "src/sys/digest.h"
 
 /* Nothing is ever freed: texts and history stay in one arena until the end. The limits are those of
  * store.c. */
@@ -10,6 +12,13 @@ struct lease {
 	int ttl_s;
 };
 
+struct commit {
+	struct store_commit c; /* the texts live in the arena; `note` is its own */
+	size_t first_change;
+	int64_t last_event;
+	char sum[DIGEST_TEXT];
+};
+
 struct room {
 	struct room *next;
 	const char *ns;
@@ -17,6 +26,7 @@ struct room {
 	struct store_change *history;
 	struct lease *lease;
 	size_t n_kv, n_history, n_lease;
+	VEC(struct commit) commits;
 	int64_t rev, events, kept_from;
 	const void *held_by;
 };
@@ -59,8 +69,26 @@ static struct lease *find_lease(struct room *r, uint64_t id)
 	return NULL;
 }
 
+static struct commit *begin_commit(struct room *r)
+{
+	vec_push(&r->commits, (struct commit){.c = {.rev = ++r->rev, .ts = "2026-01-01T00:00:00Z"},
+				      .first_change = r->n_history,
+				      .last_event = r->events});
+	return &r->commits.items[r->commits.n - 1];
+}
+
 static void remember(struct room *r, struct store_kv kv, bool deleted)
 {
+	struct commit *of = &r->commits.items[r->commits.n - 1];
+
+	of->c.n_changes++;
+	if (is_document(kv.key.p) && (!of->c.document || of->c.removed)) {
+		of->c.document = kv.key.p;
+		of->c.removed = deleted;
+		of->c.text = deleted ? (struct str){0} : kv.value;
+		if (!deleted)
+			digest_text(kv.value, of->sum);
+	}
 	r->history = xrealloc(r->history, (r->n_history + 1) * sizeof(*r->history));
 	if (is_document(kv.key.p))
 		kv.value = STR("");
@@ -103,7 +131,7 @@ static void end(struct room *r, struct lease *l)
 {
 	uint64_t id = l->id;
 
-	r->rev++;
+	begin_commit(r);
 	*l = r->lease[--r->n_lease];
 	for (size_t i = r->n_kv; i-- > 0;)
 		if (r->kv[i].lease == id)
@@ -229,14 +257,43 @@ static uint64_t dead_lease(struct room *r, const struct store_txn *t)
 	return 0;
 }
 
+static void keep_events(struct client *c, struct commit *of, const struct store_txn *t)
+{
+	struct room *r = c->room;
+	CLEANUP(buf_release) struct buf lines = BUF_INIT;
+	struct json_writer w = {.out = &lines};
+
+	for (const json *e = json_first(t->events); e; e = json_next(e)) {
+		json_write_open(&w, NULL, '{');
+		json_write_int(&w, "seq", ++r->events);
+		json_write_int(&w, "rev", r->rev);
+		if (!json_get(e, "ts"))
+			json_write_str(&w, "ts", str_of(of->c.ts));
+		for (const json *m = json_first(e); m; m = json_next(m))
+			json_write(&w, json_key(m), m);
+		json_write_close(&w, '}');
+		buf_addc(&lines, '\n');
+	}
+	of->last_event = r->events;
+	of->c.events = arena_str(&c->m->arena, buf_str(&lines));
+}
+
 static int64_t apply(struct client *c, struct arena *a, const struct store_txn *t)
 {
 	struct room *r = c->room;
+	struct commit *of = begin_commit(r);
 
-	r->rev++;
-	r->events += t->events ? (int64_t)json_len(t->events) : 0;
-	if (t->lease && t->lease_ttl_s)
+	if (t->ts)
+		of->c.ts = arena_dup(&c->m->arena, str_of(t->ts));
+	if (t->actor)
+		of->c.actor = arena_dup(&c->m->arena, str_of(t->actor));
+	of->c.note = t->note ? json_copy(t->note) : NULL;
+	keep_events(c, of, t);
+	if (t->lease && t->lease_ttl_s) {
 		grant_it(r, t->lease, t->lease_ttl_s);
+		of->c.lease = t->lease;
+		of->c.lease_ttl_s = t->lease_ttl_s;
+	}
 	for (size_t i = 0; i < t->n_ops; i++) {
 		const struct store_op *op = &t->ops[i];
 		struct store_kv *kv = find(r, op->key);
@@ -369,6 +426,62 @@ static enum store_status compact(struct store *s, int64_t rev, struct error *err
 	return STORE_OK;
 }
 
+/* ---- history ---- */
+
+struct walk {
+	struct store_history base;
+	struct room *room;
+	struct store_range range;
+	size_t next; /* backwards: one more than the index */
+};
+
+static int next_commit(struct store_history *h, struct store_commit *c, struct error *err)
+{
+	struct walk *w = (struct walk *)h;
+	bool backwards = w->range.backwards;
+	struct commit *of;
+
+	(void)err;
+	if (w->next == (backwards ? 0 : w->room->commits.n))
+		return 0;
+	w->next -= backwards;
+	of = &w->room->commits.items[w->next];
+	w->next += !backwards;
+	*c = of->c;
+	c->changes = w->room->history + of->first_change;
+	c->sum = of->sum;
+	if (!w->range.texts)
+		c->text = (struct str){0};
+	return 1;
+}
+
+static void end_walk(struct store_history *h)
+{
+	free(h);
+}
+
+static enum store_status history(struct store *s, const struct store_range *range,
+	struct store_history **out, struct error *err)
+{
+	struct room *r = settled(s);
+	struct walk *w = xmalloc(sizeof(*w));
+	const struct commit *all = r->commits.items;
+	size_t i = range->backwards ? r->commits.n : 0;
+
+	(void)err;
+	if (range->backwards)
+		while (i && range->from && all[i - 1].c.rev > range->from)
+			i--;
+	else
+		while (i < r->commits.n &&
+			(all[i].c.rev < range->from ||
+				(range->after_seq && all[i].last_event <= range->after_seq)))
+			i++;
+	*w = (struct walk){.base = {next_commit, end_walk}, .room = r, .range = *range, .next = i};
+	*out = &w->base;
+	return STORE_OK;
+}
+
 static int64_t revision(struct store *s)
 {
 	return ((struct client *)s)->room->rev;
@@ -405,6 +518,7 @@ static const struct store_ops memory_ops = {
 	.lease_end = lease_end,
 	.watch = watch,
 	.compact = compact,
+	.history = history,
 	.revision = revision,
 	.last_seq = events,
 	.note = note,
@@ -424,6 +538,12 @@ void memory_free(struct memory **m)
 	if (!*m)
 		return;
 	for (struct room *r = (*m)->rooms; r; r = r->next) {
+		for (size_t i = 0; i < r->commits.n; i++) {
+			json *note = (json *)(uintptr_t)r->commits.items[i].c.note;
+
+			json_free(&note);
+		}
+		vec_release(&r->commits);
 		free(r->kv);
 		free(r->history);
 		free(r->lease);
@@ -441,6 +561,8 @@ int memory_open(struct memory *m, const char *ns, enum store_mode mode, struct s
 
 	while (r && strcmp(r->ns, ns))
 		r = r->next;
+	if (!r && mode == STORE_HISTORY)
+		return error_set(err, ERR_INPUT, "no store '%s'", ns);
 	if (!r) {
 		r = arena_alloc(&m->arena, sizeof(*r));
 		*r = (struct room){.next = m->rooms, .ns = arena_dup(&m->arena, str_of(ns))};
@@ -449,6 +571,7 @@ int memory_open(struct memory *m, const char *ns, enum store_mode mode, struct s
 	if (mode == STORE_HOLD && r->held_by)
 		return error_set(err, ERR_STATE, "another holds '%s'", ns);
 	c = xmalloc(sizeof(*c));
+	mode = mode == STORE_HISTORY ? STORE_READ : mode;
 	*c = (struct client){.base = {&memory_ops}, .m = m, .room = r, .mode = mode};
 	if (mode == STORE_HOLD)
 		r->held_by = c;
