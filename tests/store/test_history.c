@@ -1,0 +1,105 @@
+#include "src/sys/digest.h"
+#include "tests/lib/store_rig.h"
+
+/* How much of a long journal each question reads. */
+
+enum { COMMITS = 10000 };
+
+static struct disk_ops counting;
+static const struct disk_ops *under;
+static size_t bytes_read;
+
+static int count_pread(
+	struct disk_file *f, int64_t at, size_t n, struct buf *out, struct error *err)
+{
+	bytes_read += n;
+	return under->pread(f, at, n, out, err);
+}
+
+static int count_open(struct disk *d, const char *path, bool make, bool *made,
+	struct disk_file **out, struct error *err)
+{
+	int rc = under->open(d, path, make, made, out, err);
+
+	if (rc == 0)
+		(*out)->ops = &counting;
+	return rc;
+}
+
+static const char *text_of(int rev)
+{
+	struct buf text = BUF_INIT;
+	const char *kept;
+
+	for (int line = 0; line < 20; line++)
+		buf_addf(&text, "line %d: %d\n", line, line == rev % 20 ? rev : 0);
+	kept = arena_dup(&arena, buf_str(&text));
+	buf_release(&text);
+	return kept;
+}
+
+/* Every tenth commit changes the document; each has an event. */
+static void write_long_journal(void)
+{
+	CLEANUP(json_free) json *events = json_array();
+	struct store_txn t = {.events = events};
+	json *event = json_object();
+
+	json_put_str(event, "type", STR("x"));
+	json_push(events, event);
+	open_store(STORE_HOLD);
+	for (int rev = 1; rev <= COMMITS; rev++) {
+		assert_int_equal(
+			put_in(&t, rev % 10 == 1 ? DOC : "k", rev % 10 == 1 ? text_of(rev) : "v"),
+			STORE_OK);
+	}
+	store_close(&rig.s);
+	under = rig.disk->ops;
+	counting = *under;
+	counting.pread = count_pread;
+	counting.open = count_open;
+	rig.disk->ops = &counting;
+}
+
+/* Reads `n` commits of the range; returns the last of them. */
+static struct store_commit read_range(struct store_range range, unsigned n)
+{
+	struct store_commit c = {0};
+
+	bytes_read = 0;
+	store_history_close(&rig.history);
+	store_close(&rig.reader);
+	assert_int_equal(
+		store_open(&rig.reader, rig.disk, DIRECTORY, "T", STORE_HISTORY, 0, &rig.err), 0);
+	assert_int_equal(store_history(rig.reader, &range, &rig.history, &rig.err), STORE_OK);
+	while (n--)
+		next_commit(&c);
+	return c;
+}
+
+RIG_TEST(a_question_reads_what_it_needs_of_10000_commits)
+{
+	struct store_commit c;
+	size_t all;
+
+	write_long_journal();
+	all = strlen(file(JOURNAL));
+	assert_true(all > 2 << 20);
+	c = read_range((struct store_range){.backwards = true}, 10);
+	assert_int_equal(c.rev, COMMITS - 9);
+	assert_true(bytes_read < 64 << 10);
+	c = read_range((struct store_range){.from = 4001, .backwards = true, .texts = true}, 1);
+	assert_true(str_is(c.text, text_of(4001)));
+	assert_true(bytes_read < 1 << 20);
+	c = read_range((struct store_range){.from = 4009, .backwards = true, .texts = true}, 9);
+	assert_true(str_is(c.text, text_of(4001)));
+	assert_true(bytes_read < 1 << 20);
+	c = read_range((struct store_range){.from = COMMITS - 1, .texts = true}, 2);
+	assert_int_equal(c.rev, COMMITS);
+	assert_true(bytes_read < 128 << 10);
+	c = read_range((struct store_range){.after_seq = COMMITS - 3}, 3);
+	assert_int_equal(c.rev, COMMITS);
+	assert_true(bytes_read < 128 << 10);
+	(void)read_range((struct store_range){0}, COMMITS);
+	assert_true(bytes_read >= all && bytes_read < all + (all >> 2));
+}
