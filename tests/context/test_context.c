@@ -163,33 +163,24 @@ TEST(attempts_count_for_each_state_alone)
 	context_release(&c);
 }
 
-TEST(attempts_are_recalled_from_the_dispatches_of_a_journal)
+TEST(attempts_are_raised_to_those_of_an_older_document)
 {
-	struct context c;
+	struct context c, older, none;
 
 	parse(&c, HEAD);
+	parse(&older, HEAD);
+	parse(&none, HEAD);
 	assert_int_equal(context_next_attempt(&c, "signoff"), 1);
-	context_recall_attempts(
-		&c, STR("{\"type\":\"dispatch\",\"action\":\"ADR-7/researching/3\"}\n"
-			"{\"type\":\"dispatch\",\"action\":\"ADR-7/researching/2\"}\n"
-			"{\"type\":\"dispatch\",\"action\":\"ADR-7/x/1\"}\n"
-			"{\"type\":\"answer\",\"action\":\"ADR-7/fixing/9\",\"of\":\"dispatch\"}\n"
-			"{\"type\":\"dispatch\",\"action\":\"ADR-7\"}\n"
-			"{\"type\":\"dispatch\",\"action\":\"ADR-7/4\"}\n"
-			"{\"type\":\"dispatch\",\"action\":\"ADR-7//5\"}\n"
-			"{\"type\":\"dispatch\",\"action\":\"ADR-7/reviewing/x\"}\n"
-			"{\"type\":\"dispatch\",\"action\":\"ADR-7/reviewing/6x\"}\n"
-			"{\"type\":\"dispatch\",\"action\":7}\n"
-			"{\"type\":\"dispatch\"}\n"
-			"{\"type\":\"dispatch\",\"action\":\"ADR-7/reviewing/8"));
-	assert_str(context_get(&c, "attempts"), "{signoff: 1, researching: 3, x: 1}");
-	context_recall_attempts(
-		&c, STR("{\"type\":\"dispatch\",\"action\":\"ADR-7/signoff/1000000000\"}\n"));
-	assert_int_equal(context_attempts(&c, "signoff"), 1000000000);
-	context_recall_attempts(
-		&c, STR("{\"type\":\"dispatch\",\"action\":\"ADR-7/x/1000000001\"}\n"));
-	assert_int_equal(context_attempts(&c, "x"), 1);
+	context_set(&older, "attempts", STR("{researching: 3, signoff: 1000000000}"));
+	context_raise_attempts(&c, &older);
+	assert_str(context_get(&c, "attempts"), "{signoff: 1000000000, researching: 3}");
+	context_set(&older, "attempts", STR("{researching: 2, x: 1}"));
+	context_raise_attempts(&c, &older);
+	context_raise_attempts(&c, &none);
+	assert_str(context_get(&c, "attempts"), "{signoff: 1000000000, researching: 3, x: 1}");
 	context_release(&c);
+	context_release(&older);
+	context_release(&none);
 }
 
 TEST(attempts_written_as_a_block_by_hand_go_on_counting)
