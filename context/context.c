@@ -21,7 +21,6 @@ const struct key_row context_keys[] = {
 	{"troubleshooter_calls", KEY_COUNT, 0},
 	{"budget_extensions", KEY_COUNT, KEY_LATER},
 	{"attempts", KEY_MAP, KEY_BY_MACHINE},
-	{"revision", KEY_COUNT, KEY_BY_MACHINE},
 	{"format", KEY_ANY, KEY_LATER | KEY_BY_MACHINE},
 	{"outcome", KEY_ANY, KEY_LATER},
 	{"question", KEY_ANY, KEY_LATER},
@@ -181,26 +180,38 @@ unsigned long context_attempts(const struct context *c, const char *state)
 	return n ? number_or(n->text, CONTEXT_COUNT_MAX, 0) : 0;
 }
 
-static void put_attempt(struct context *c, const char *state, unsigned long n)
+/* `{state: number, ...}` with `n` as the number of `state`. */
+static void write_attempts(struct context *c, const char *state, unsigned long n, struct buf *out)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct yaml *map = attempts_of(c);
 	size_t known = map && map->kind == YAML_MAP ? map->n : 0;
-	size_t all = known + !yaml_get(map, state);
+	size_t all = known + (state && !yaml_get(map, state));
 
-	buf_addc(&text, '{');
+	buf_addc(out, '{');
 	for (size_t i = 0; i < all; i++) {
 		struct str key = i < known ? map->map[i].key->text : str_of(state);
 
-		buf_adds(&text, i ? ", " : "");
-		yaml_add_scalar(&text, key);
-		buf_addf(&text, ": %lu",
-			str_is(key, state)
+		buf_adds(out, i ? ", " : "");
+		yaml_add_scalar(out, key);
+		buf_addf(out, ": %lu",
+			state && str_is(key, state)
 				? n
 				: number_or(map->map[i].value->text, CONTEXT_COUNT_MAX, 0));
 	}
-	buf_addc(&text, '}');
+	buf_addc(out, '}');
+}
+
+static void put_attempt(struct context *c, const char *state, unsigned long n)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	write_attempts(c, state, n, &text);
 	set_raw(c, "attempts", buf_str(&text));
+}
+
+void context_attempts_text(const struct context *c, struct buf *out)
+{
+	write_attempts((struct context *)c, NULL, 0, out);
 }
 
 unsigned long context_next_attempt(struct context *c, const char *state)
@@ -211,13 +222,18 @@ unsigned long context_next_attempt(struct context *c, const char *state)
 	return n;
 }
 
-void context_raise_attempts(struct context *c, struct context *older)
+void context_raise_attempts(struct context *c, struct str known)
 {
-	const struct yaml *map = attempts_of(older);
+	struct yaml *map = NULL;
+	struct error ignored;
 
-	for (size_t i = 0; map && map->kind == YAML_MAP && i < map->n; i++) {
+	if (str_eq(known, context_get(c, "attempts")) ||
+		yaml_parse(&c->arena, known, c->file, 1, &map, &ignored) < 0 ||
+		map->kind != YAML_MAP)
+		return;
+	for (size_t i = 0; i < map->n; i++) {
 		const char *state = arena_dup(&c->arena, map->map[i].key->text);
-		unsigned long n = context_attempts(older, state);
+		unsigned long n = number_or(map->map[i].value->text, CONTEXT_COUNT_MAX, 0);
 
 		if (n > context_attempts(c, state))
 			put_attempt(c, state, n);

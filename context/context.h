@@ -67,8 +67,10 @@ void context_set_count(struct context *c, const char *key, unsigned long value);
 /* `attempts: {state: n}`; adds one for `state` and returns the new number. */
 unsigned long context_attempts(const struct context *c, const char *state);
 unsigned long context_next_attempt(struct context *c, const char *state);
-/* Raises them to those of an older document. */
-void context_raise_attempts(struct context *c, struct context *older);
+/* All of them, in one line of YAML whatever the style of the document. */
+void context_attempts_text(const struct context *c, struct buf *out);
+/* Raises them to those of such a text. */
+void context_raise_attempts(struct context *c, struct str known);
 
 /* Text of a section: trimmed, sentinels unescaped, NUL-ended; empty when there is none. */
 struct str context_section(const struct context *c, const char *name);

@@ -7,6 +7,8 @@
 #include "src/base/number.h"
 #include "src/sys/path.h"
 
+#define ATTEMPTS_KEY "attempts"
+
 enum {
 	/* 200 writers of one file finish well within it, even on a disk whose fsync takes 50 ms. */
 	LOCK_WAIT_MS = 30000,
@@ -158,35 +160,17 @@ static int parse(struct context_file *f, struct buf *text, struct error *err)
 	return context_parse_buf(&f->doc, f->path, text, err);
 }
 
-/* False for an edit by hand and a restored text, which may have lost action numbers. */
-static bool is_of_a_command(const struct store_commit *c)
-{
-	return c->document && !c->removed && !(c->actor && strcmp(c->actor, "hand") == 0) &&
-	       !json_str_is(c->note, "op", "restore");
-}
-
-/*
- * A document that was restored or edited by hand may have lost action numbers that are in use. The
- * last one that a command saved has them all.
- */
+/* A document that was restored, removed or edited by hand may have lost action numbers that are in
+ * use, so the store has them too. */
 static int recall(struct context_file *f, struct error *err)
 {
-	CLEANUP(store_history_close) struct store_history *h = NULL;
-	CLEANUP(context_release) struct context older = {0};
-	const struct store_range range = {.backwards = true, .texts = true};
-	struct store_commit c = {0};
-	int rc;
+	struct str known;
 
-	if ((f->mod == (int64_t)context_count(&f->doc, "revision") && !f->created) ||
-		!store_revision(f->store))
-		return 0;
-	if (store_history(f->store, &range, &h, err) != STORE_OK)
+	if (context_get_key(f, ATTEMPTS_KEY, &known, err) < 0)
 		return -1;
-	while ((rc = store_history_next(h, &c, err)) > 0 && !is_of_a_command(&c))
-		;
-	if (rc > 0 && context_parse(&older, f->path, c.text, err) == 0)
-		context_raise_attempts(&f->doc, &older);
-	return rc < 0 && err->code == ERR_SYSTEM ? -1 : 0;
+	f->attempts = arena_str(&f->arena, known);
+	context_raise_attempts(&f->doc, known);
+	return 0;
 }
 
 int context_create(struct context_file *f, const char *id, const char *state, struct error *err)
@@ -478,6 +462,18 @@ int context_log(struct context_file *f, struct error *err)
 	return rc;
 }
 
+static void note_attempts(struct context_file *f)
+{
+	CLEANUP(buf_release) struct buf now = BUF_INIT;
+
+	context_attempts_text(&f->doc, &now);
+	if (str_is(buf_str(&now), "{}") || str_eq(buf_str(&now), f->attempts) ||
+		now.len > STORE_VALUE_MAX)
+		return;
+	f->attempts = arena_str(&f->arena, buf_str(&now));
+	context_put_key(f, ATTEMPTS_KEY, f->attempts);
+}
+
 int context_save(struct context_file *f, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -489,7 +485,7 @@ int context_save(struct context_file *f, struct error *err)
 		return context_log(f, err);
 	clock_text(f->now, now);
 	context_set(&f->doc, "last_updated", str_of(now));
-	context_set_count(&f->doc, "revision", (unsigned long)store_revision(f->store) + 1);
+	note_attempts(f);
 	if (context_render(&f->doc, &text, &delta, err) < 0 ||
 		(!f->replaying && context_check(&f->doc, buf_str(&text), err) < 0))
 		return -1;

@@ -42,6 +42,7 @@ struct context_file {
 	const json *replay;  /* history verify only: the `seen` of the save that is repeated */
 	size_t replayed;     /* how many of them are used */
 	bool replaying;      /* history verify only: a save that was recorded passed its checks */
+	struct str attempts; /* the numbers of actions that the store has */
 	VEC(struct store_op) ops;     /* keys of the next save */
 	VEC(struct store_guard) read; /* keys that were read */
 	uint64_t lease;               /* renewed by each save; 0: none */

@@ -113,8 +113,8 @@ enum advance engine_troubleshooter_call(
 /* The keys that it may set; not those that bound it: the number of its calls and the budget. */
 static bool may_set(const char *key)
 {
-	static const char *const bounds[] = {"revision", "troubleshooter_calls",
-		"actions_dispatched", "budget_extensions", NULL};
+	static const char *const bounds[] = {
+		"troubleshooter_calls", "actions_dispatched", "budget_extensions", NULL};
 
 	if (str_in(str_of(key), bounds))
 		return false;

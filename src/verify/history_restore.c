@@ -211,7 +211,6 @@ static int render_fork(struct fork *r, int64_t now, struct buf *out, struct erro
 	context_set(c, "work_item_id", str_of(r->id));
 	context_set(c, "started", str_of(ts));
 	context_set(c, "last_updated", str_of(ts));
-	context_set_count(c, "revision", 1);
 	if (rename_actions(r, err) < 0 || context_render(c, out, NULL, err) < 0)
 		return -1;
 	rename_title(r, out);

@@ -102,9 +102,10 @@ TEST(a_new_key_goes_to_the_end_of_the_frontmatter)
 	parse(&c, "---\r\nstate: a\r\nwork_item_id: X\r\n---\r\nbody\r\n");
 	context_set(&c, "outcome", STR("it: ended"));
 	context_set(&c, "nothing", STR(""));
-	context_set_count(&c, "revision", 1);
-	is_rendered(&c, "---\r\nstate: a\r\nwork_item_id: X\r\noutcome: \"it: ended\"\r\nrevision: "
-			"1\r\n---\r\nbody\r\n");
+	context_set_count(&c, "count", 1);
+	is_rendered(&c,
+		"---\r\nstate: a\r\nwork_item_id: X\r\noutcome: \"it: ended\"\r\ncount: 1\r\n"
+		"---\r\nbody\r\n");
 	context_release(&c);
 }
 
@@ -163,24 +164,22 @@ TEST(attempts_count_for_each_state_alone)
 	context_release(&c);
 }
 
-TEST(attempts_are_raised_to_those_of_an_older_document)
+TEST(attempts_are_raised_to_those_of_a_text)
 {
-	struct context c, older, none;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct context c;
 
 	parse(&c, HEAD);
-	parse(&older, HEAD);
-	parse(&none, HEAD);
 	assert_int_equal(context_next_attempt(&c, "signoff"), 1);
-	context_set(&older, "attempts", STR("{researching: 3, signoff: 1000000000}"));
-	context_raise_attempts(&c, &older);
+	context_raise_attempts(&c, STR("{researching: 3, signoff: 1000000000}"));
 	assert_str(context_get(&c, "attempts"), "{signoff: 1000000000, researching: 3}");
-	context_set(&older, "attempts", STR("{researching: 2, x: 1}"));
-	context_raise_attempts(&c, &older);
-	context_raise_attempts(&c, &none);
-	assert_str(context_get(&c, "attempts"), "{signoff: 1000000000, researching: 3, x: 1}");
+	context_raise_attempts(&c, STR("{researching: 2, x: 1}"));
+	context_raise_attempts(&c, STR(""));
+	context_raise_attempts(&c, STR("x"));
+	context_attempts_text(&c, &text);
+	assert_string_equal(text.s, "{signoff: 1000000000, researching: 3, x: 1}");
+	assert_string_equal(context_get(&c, "attempts").p, text.s);
 	context_release(&c);
-	context_release(&older);
-	context_release(&none);
 }
 
 TEST(attempts_written_as_a_block_by_hand_go_on_counting)
@@ -355,7 +354,7 @@ TEST(a_new_document_has_the_keys_of_the_format_in_order)
 		"2026-11-21T01:34:55Z\n"
 		"last_updated: 2026-11-21T01:34:55Z\nactions_dispatched: 0\ntroubleshooter_calls: "
 		"0\n"
-		"attempts: {}\nrevision: 0\n---\n\n# ADR-7 Dev Team Context\n");
+		"attempts: {}\n---\n\n# ADR-7 Dev Team Context\n");
 	context_release(&c);
 }
 

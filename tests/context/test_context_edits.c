@@ -26,6 +26,16 @@ static void set(const char *key, const char *value)
 	assert_int_equal(context_save(&f, &err), 0);
 }
 
+/* Dispatches the next action of `state`. */
+static void dispatch(const char *state)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	assert_int_equal(context_open(&f, at("T-1.md"), CONTEXT_MUST_EXIST, &err), 0);
+	(void)context_next_attempt(&f.doc, state);
+	assert_int_equal(context_save(&f, &err), 0);
+}
+
 static void by_hand(const char *text)
 {
 	tree_write(at("T-1.md"), str_of(text));
@@ -128,13 +138,44 @@ SCRATCH_TEST(a_document_that_was_removed_begins_anew_with_higher_numbers)
 	struct context_file f;
 
 	create();
-	set(WIRE_SPEC_KEY, "a.md");
+	dispatch("one");
 	assert_int_equal(unlink(at("T-1.md")), 0);
 	assert_int_equal(context_open(&f, at("T-1.md"), CONTEXT_MUST_EXIST, &err), -1);
 	context_close(&f);
 	create();
-	history_is("step set removed step", document());
-	assert_non_null(strstr(document(), "revision: 4"));
+	history_is("step - removed step", document());
+	assert_non_null(strstr(document(), "\nattempts: {one: 1}\n"));
+}
+
+SCRATCH_TEST(an_edit_does_not_lower_the_numbers_of_actions)
+{
+	char *first;
+
+	create();
+	first = document();
+	dispatch("one");
+	dispatch("two words");
+	by_hand("---\nstate: a\n" WIRE_ITEM_KEY
+		": T-1\nattempts:\n    one: 7\n    \"three\": 2\n---\n");
+	dispatch("one");
+	assert_non_null(strstr(document(), "{one: 8, three: 2, two words: 1}\n"));
+	by_hand(first);
+	dispatch("three");
+	assert_non_null(strstr(document(), "{one: 8, three: 3, two words: 1}\n"));
+	by_hand(first);
+	set(WIRE_SPEC_KEY, "a.md");
+	assert_non_null(strstr(document(), "{one: 8, three: 3, two words: 1}\n"));
+}
+
+/* Numbers of another style, which no save has changed, are known too. */
+SCRATCH_TEST(numbers_that_were_set_by_hand_are_remembered)
+{
+	create();
+	by_hand("---\nstate: a\n" WIRE_ITEM_KEY ": T-1\nattempts:\n    one: 7\n---\n");
+	set(WIRE_SPEC_KEY, "a.md");
+	by_hand("---\nstate: a\n" WIRE_ITEM_KEY ": T-1\n---\n");
+	dispatch("one");
+	assert_non_null(strstr(document(), "\nattempts: {one: 8}\n"));
 }
 
 SCRATCH_TEST(a_document_that_comes_without_its_events_is_taken_in)

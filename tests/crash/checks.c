@@ -10,34 +10,13 @@ struct figures figures;
 
 /* ---- documents ---- */
 
-/* After a disturbed run one more commit may have been necessary. */
-static void add_document(struct buf *out, struct str text)
-{
-	struct str line;
-
-	while (str_line(&text, &line)) {
-		if (str_starts(line, "revision: "))
-			continue;
-		buf_add(out, line);
-		buf_addc(out, '\n');
-	}
-}
-
-void document_sum(struct str text, char sum[DIGEST_TEXT])
-{
-	CLEANUP(buf_release) struct buf plain = BUF_INIT;
-
-	add_document(&plain, text);
-	digest_text(buf_str(&plain), sum);
-}
-
 void document_now(const struct stage *s, char sum[DIGEST_TEXT])
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	sum[0] = '\0';
 	if (tree_read(s->document, &text))
-		document_sum(buf_str(&text), sum);
+		digest_text(buf_str(&text), sum);
 }
 
 static bool is_known(const struct stage *s, const char *sum)
@@ -75,7 +54,7 @@ int journal_read(struct stage *s, bool learn, char last[DIGEST_TEXT], struct err
 			continue;
 		last[0] = '\0';
 		if (!c.removed)
-			document_sum(c.text, last);
+			digest_text(c.text, last);
 		if (learn)
 			learn_document(s, last);
 	}
@@ -136,7 +115,7 @@ static void add_file(const struct stage *s, struct buf *out, const char *path)
 	if (str_ends(str_of(path), ".events.jsonl"))
 		add_events(s, out, buf_str(&text));
 	else
-		add_document(out, buf_str(&text));
+		buf_add(out, buf_str(&text));
 }
 
 /* The refused texts are there as often as there were refusals. */

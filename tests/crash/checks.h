@@ -25,12 +25,11 @@ void check_history(struct stage *s, struct buf *fault);
 void check_end(struct stage *s, struct buf *fault);
 
 /* All state as a text that is equal for two runs with the same end: files of the state directory,
- * events without their numbers, no journal lines of the store, no revision. */
+ * events without their numbers, no journal lines of the store. */
 void picture_add(const struct stage *s, struct buf *out);
 /* The sum of all bytes of the state directory, without what differs with every run. */
 void picture_sum(const struct stage *s, char sum[DIGEST_TEXT]);
-/* The sum of a document without its revision; "" of an absent one. */
-void document_sum(struct str text, char sum[DIGEST_TEXT]);
+/* The sum of the document; "" of an absent one. */
 void document_now(const struct stage *s, char sum[DIGEST_TEXT]);
 /* Adds each document of the journal to s->known; -1 and *err when it cannot be read completely.
  * `last`: the sum of the last one. */

@@ -46,14 +46,14 @@ static void changes_round_trip(const struct context *was, struct context *c, str
 
 	context_put(c, section, text);
 	context_set(c, key, text);
-	context_set_count(c, "revision", 7);
+	context_set_count(c, "fix_iteration", 7);
 	(void)context_next_attempt(c, "fuzzing");
 	if (context_render(c, &out, NULL, &err) < 0)
 		return;
 	expect(context_parse(&again, "f.md", buf_str(&out), &err) == 0);
 	expect(str_eq(context_section(&again, section), str_trim(text)));
 	expect(str_eq(context_get(&again, key), text));
-	expect(context_count(&again, "revision") == 7);
+	expect(context_count(&again, "fix_iteration") == 7);
 	others_are_untouched(was, &again);
 }
 

@@ -33,9 +33,8 @@ void exec_document(const char *command, const char *log, unsigned timeout_s)
 	json_put_str(action, "command", str_of(command));
 	json_put_str(action, "log_file", str_of(at(log)));
 	json_put_int(action, "timeout_s", timeout_s);
-	buf_adds(&text,
-		"---\nstate: validating\n" WIRE_ITEM_KEY ": W-1\nrevision: 1\n---\n\n# W-1\n\n"
-		"<!-- section:Actions -->\n\n");
+	buf_adds(&text, "---\nstate: validating\n" WIRE_ITEM_KEY ": W-1\n---\n\n# W-1\n\n"
+			"<!-- section:Actions -->\n\n");
 	json_print(&text, action);
 	buf_adds(&text, "\n{\"action\":\"" WIRE_AGENT_ACTION "\",\"id\":\"W-1/reviewing/1\","
 			"\"agent\":\"a\",\"skill\":\"s\","

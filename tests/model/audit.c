@@ -306,17 +306,7 @@ static bool sum_is(struct str text, struct str sum)
 	return str_is(sum, own);
 }
 
-static void read_revision(struct audit *a, int64_t rev)
-{
-	int64_t saved = (int64_t)strtoul(audit_value(a, "revision").p, NULL, 10);
-
-	if (saved <= a->saved || saved > rev)
-		audit_fail(a, "the document says revision %lld in commit %lld, after %lld",
-			(long long)saved, (long long)rev, (long long)a->saved);
-	a->saved = saved;
-}
-
-static void document_changed(struct audit *a, const struct commit *c, int64_t rev)
+static void document_changed(struct audit *a, const struct commit *c)
 {
 	a->changed |= !c->by_hand;
 	if (a->edited && c->by_hand && str_eq(buf_str(&a->edit_text), buf_str(&a->document)))
@@ -324,8 +314,6 @@ static void document_changed(struct audit *a, const struct commit *c, int64_t re
 	if (!a->exists)
 		return;
 	read_document(a, c->by_hand);
-	if (!c->by_hand)
-		read_revision(a, rev);
 }
 
 /* The new text of a change line; false when it removes the document. */
@@ -361,7 +349,7 @@ static void read_change(struct audit *a, const struct commit *c, struct str line
 	old = a->document;
 	a->document = text;
 	text = old;
-	document_changed(a, c, c->rev);
+	document_changed(a, c);
 }
 
 /* Edits by a person may undo anything. */

@@ -29,7 +29,7 @@ struct audit {
 	size_t acknowledged; /* bytes of it after the last call that succeeded */
 	struct buf document; /* rebuilt from the journal */
 	bool exists;
-	int64_t rev, seq, saved; /* saved: highest `revision` in the document */
+	int64_t rev, seq;
 	char state[AUDIT_NAME];
 	char owner[AUDIT_NAME]; /* of the work item; "": none */
 	uint64_t fence;

@@ -19,14 +19,12 @@ static size_t timestamp_at(struct str s, size_t i)
 	return n >= TIMESTAMP && s.p[i] == '2' && s.p[i + 1] == '0' ? n : 0;
 }
 
-/* Adds the text without timestamps and revisions. */
+/* Adds the text without timestamps. */
 static void add_text(struct buf *out, struct str text)
 {
 	struct str line;
 
 	while (str_line(&text, &line)) {
-		if (str_starts(line, "revision: "))
-			continue;
 		for (size_t i = 0, n; i < line.n; i += n ? n : 1) {
 			n = timestamp_at(line, i);
 			buf_addc(out, n ? '@' : line.p[i]);

@@ -74,7 +74,7 @@ static void add_actions(const struct audit *a, struct buf *out)
 static bool is_skipped(struct str line)
 {
 	static const char *const keys[] = {
-		"started:", "last_updated:", "revision:", "actions_dispatched:", "attempts:"};
+		"started:", "last_updated:", "actions_dispatched:", "attempts:"};
 
 	for (size_t i = 0; i < COUNT(keys); i++)
 		if (str_starts(line, keys[i]))
