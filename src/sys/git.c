@@ -20,7 +20,6 @@
 	X(git_repository_path)                                                                     \
 	X(git_repository_state)                                                                    \
 	X(git_repository_index)                                                                    \
-	X(git_repository_config_snapshot)                                                          \
 	X(git_reference_lookup)                                                                    \
 	X(git_reference_symbolic_target)                                                           \
 	X(git_reference_free)                                                                      \
@@ -29,8 +28,6 @@
 	X(git_remote_lookup)                                                                       \
 	X(git_remote_url)                                                                          \
 	X(git_remote_free)                                                                         \
-	X(git_config_get_string)                                                                   \
-	X(git_config_free)                                                                         \
 	X(git_ignore_path_is_ignored)                                                              \
 	X(git_index_entrycount)                                                                    \
 	X(git_index_get_byindex)                                                                   \
@@ -103,7 +100,6 @@ CLOSE(repository, git_repository_free)
 CLOSE(remote, git_remote_free)
 CLOSE(reference, git_reference_free)
 CLOSE(index, git_index_free)
-CLOSE(config, git_config_free)
 CLOSE(patch, git_patch_free)
 
 /* libgit2 skips a repository that belongs to another user as if it were not there. */
@@ -259,27 +255,32 @@ static void read_default(struct arena *a, git_repository *repo, struct git_head 
 	h->ahead = ahead > 0;
 }
 
-static bool has_ssh_command(git_repository *repo)
+/*
+ * Whether there is a remote `origin`, and an ssh command of the user's. git is asked: libgit2
+ * treats a configuration that cannot be read as absent, and work would be committed and never
+ * pushed.
+ */
+static int read_config(const char *root, struct git_head *h, struct error *err)
 {
-	CLEANUP(config_close) git_config *config = NULL;
-	const char *value;
+	static const char *const argv[] = {"git", "config", "--name-only", "--get-regexp",
+		"^(remote\\.origin\\.(push)?url|core\\.sshcommand)$", NULL};
+	const struct git_command c = {.dir = root, .name = "git config", .argv = argv};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct str rest, line = {"", 0};
+	int status;
 
-	return lib.git_repository_config_snapshot(&config, repo) == 0 &&
-	       lib.git_config_get_string(&value, config, "core.sshcommand") == 0;
-}
-
-/* libgit2 treats a configuration that cannot be read as absent. */
-static int has_origin(git_repository *repo, const char *root, bool *there, struct error *err)
-{
-	CLEANUP(remote_close) git_remote *origin = NULL;
-	CLEANUP(buf_release) struct buf url = BUF_INIT;
-	int rc = lib.git_remote_lookup(&origin, repo, "origin");
-
-	*there = rc == 0;
-	if (rc < 0 && rc != GIT_ENOTFOUND)
-		return fault(err, ERR_SYSTEM, "cannot read the remote 'origin' of", root);
-	if (rc < 0 && git_config_origin(root, &url))
-		return error_set(err, ERR_SYSTEM, "cannot read git's configuration of '%s'", root);
+	if (git_command(&c, &out, &status, err) < 0)
+		return -1;
+	rest = buf_str(&out);
+	if (status > 1) { /* 1: neither is there */
+		(void)str_line(&rest, &line);
+		return error_set(err, ERR_SYSTEM, "cannot read git's configuration of '%s': %.*s",
+			root, (int)line.n, line.p);
+	}
+	while (status == 0 && str_line(&rest, &line)) {
+		h->origin |= str_starts(line, "remote.");
+		h->own_ssh |= str_is(line, "core.sshcommand");
+	}
 	return 0;
 }
 
@@ -297,10 +298,9 @@ int git_read_head(struct arena *a, const char *root, struct git_head *h, struct 
 		h->branch = target + sizeof("refs/heads/") - 1;
 	h->git_dir = arena_dup(a, str_of(lib.git_repository_path(repo)));
 	h->unborn = lib.git_reference_name_to_id(&ignored, repo, "HEAD") < 0;
-	if (has_origin(repo, root, &h->origin, err) < 0)
+	if (read_config(root, h, err) < 0)
 		return -1;
 	h->busy = operation_in_progress(repo);
-	h->own_ssh = has_ssh_command(repo);
 	read_default(a, repo, h);
 	return 0;
 }

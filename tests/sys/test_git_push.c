@@ -35,6 +35,24 @@ GIT_TEST(without_origin_nothing_is_pushed)
 	assert_true(skipped);
 }
 
+/* libgit2 takes a configuration that cannot be read for an empty one, so git is asked. */
+GIT_TEST(a_configuration_that_cannot_be_read_is_not_one_without_origin)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	CLEANUP(base_free) char *before = strdup(getenv("PATH"));
+
+	sh("mkdir bin && printf '#!/bin/sh\n[ \"$1\" != config ] || { echo fatal: I/O error >&2; "
+	   "exit 128; }\nexec %s \"$@\"\n' \"$(command -v git)\" >bin/git && chmod +x bin/git\n"
+	   "cd r && git checkout -qb work && git remote remove origin");
+	buf_addf(&path, "%s:%s", at("bin"), before);
+	setenv("PATH", path.s, 1);
+	assert_int_equal(push(), -1);
+	setenv("PATH", before, 1);
+	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_true(contains(err.text, "cannot read git's configuration of '"));
+	assert_true(contains(err.text, "': fatal: I/O error"));
+}
+
 GIT_TEST(the_default_branch_is_never_pushed)
 {
 	assert_int_equal(push(), 0);
