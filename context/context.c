@@ -36,6 +36,11 @@ static const struct key_row *find_row(const char *key)
 	return NULL;
 }
 
+bool context_owns(struct str key)
+{
+	return find_row(key.p) || str_is(key, "<<");
+}
+
 bool context_is_counter(const char *key)
 {
 	const struct key_row *row = find_row(key);

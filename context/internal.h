@@ -38,6 +38,8 @@ struct key_row {
 extern const struct key_row context_keys[];
 extern const size_t context_n_keys;
 
+/* True if the machine owns the key, and for the merge key `<<`, which would set such keys. */
+bool context_owns(struct str key);
 struct field *context_field(const struct context *c, const char *key);
 struct field *context_add_field(struct context *c, struct str key);
 struct section *context_find_section(const struct context *c, struct str name);

@@ -39,7 +39,7 @@ static int find_head(struct context *c, size_t *head, size_t *body, struct error
 		at = (size_t)(rest.p - c->text.p);
 		if (!str_line(&rest, &line))
 			return error_at(err, c->file, 1, 1, "the frontmatter has no closing '---'");
-	} while (!str_is(line, "---"));
+	} while (!str_is(line, "---") && !str_is(line, "..."));
 	c->head_end = at;
 	*body = (size_t)(rest.p - c->text.p);
 	if (at - *head > HEAD_MAX)
@@ -126,9 +126,11 @@ static int parse_head(struct context *c, size_t head, struct error *err)
 {
 	struct yaml *map;
 
-	if (yaml_parse(&c->arena, str_sub(c->text, head, c->head_end), c->file, 2, &map, err) < 0)
+	if (yaml_parse_owned(&c->arena, str_sub(c->text, head, c->head_end), c->file, 2,
+		    context_owns, &map, err) < 0)
 		return -1;
-	if (map->kind != YAML_MAP)
+	/* A new key is added as a line in column 1. */
+	if (map->kind != YAML_MAP || map->col != 1 || c->text.p[head + map->from] == '{')
 		return error_at(err, c->file, map->line, map->col,
 			"the frontmatter must be 'key: value' lines");
 	if (check_format(c, map, err) < 0)

@@ -12,7 +12,9 @@ struct yaml_reader {
 	const char *file;
 	unsigned line; /* line of the file at which the text begins */
 	struct str text;
-	size_t seen_char, seen_byte; /* the same offset in characters and in bytes */
+	size_t seen_char, seen_byte;   /* the same offset in characters and in bytes */
+	bool (*owned)(struct str key); /* NULL: all keys are */
+	bool foreign;                  /* below a key of another owner */
 	struct error *err;
 };
 
@@ -119,8 +121,12 @@ static int read_map(struct yaml_reader *r, struct yaml *map, unsigned depth)
 		}
 		if (read_node(r, &ev, depth, &pair.key) < 0 || check_key(r, map, pair.key) < 0)
 			return -1;
+		if (depth == 1)
+			r->foreign = r->owned && !r->owned(pair.key->text);
 		if (next(r, &val) < 0 || read_node(r, &val, depth, &pair.value) < 0)
 			return -1;
+		if (depth == 1)
+			r->foreign = false;
 		map->map = vec_grow(r->arena, map->map, map->n, &cap, 1, sizeof(*map->map));
 		map->map[map->n++] = pair;
 	}
@@ -130,9 +136,9 @@ static int read_scalar(struct yaml_reader *r, yaml_event_t *ev, struct yaml **ou
 {
 	struct str value = {(const char *)ev->data.scalar.value, ev->data.scalar.length};
 
-	if (ev->data.scalar.anchor)
+	if (ev->data.scalar.anchor && !r->foreign)
 		return fault(r, ev->start_mark, "anchors are not allowed");
-	if (ev->data.scalar.tag)
+	if (ev->data.scalar.tag && !r->foreign)
 		return fault(r, ev->start_mark, "tags are not allowed");
 	if (value.n && memchr(value.p, 0, value.n))
 		return fault(r, ev->start_mark, "a text with a NUL byte is not allowed");
@@ -150,17 +156,21 @@ static int read_node(struct yaml_reader *r, yaml_event_t *ev, unsigned depth, st
 	case YAML_SCALAR_EVENT:
 		return read_scalar(r, ev, out);
 	case YAML_SEQUENCE_START_EVENT:
-		if (ev->data.sequence_start.anchor || ev->data.sequence_start.tag)
+		if ((ev->data.sequence_start.anchor || ev->data.sequence_start.tag) && !r->foreign)
 			return fault(r, ev->start_mark, "anchors and tags are not allowed");
 		*out = node_new(r, YAML_LIST, ev);
 		return read_list(r, *out, depth + 1);
 	case YAML_MAPPING_START_EVENT:
-		if (ev->data.mapping_start.anchor || ev->data.mapping_start.tag)
+		if ((ev->data.mapping_start.anchor || ev->data.mapping_start.tag) && !r->foreign)
 			return fault(r, ev->start_mark, "anchors and tags are not allowed");
 		*out = node_new(r, YAML_MAP, ev);
 		return read_map(r, *out, depth + 1);
 	case YAML_ALIAS_EVENT:
-		return fault(r, ev->start_mark, "aliases are not allowed");
+		if (!r->foreign)
+			return fault(r, ev->start_mark, "aliases are not allowed");
+		*out = node_new(r, YAML_SCALAR, ev);
+		(*out)->text = arena_str(r->arena, str_sub(r->text, (*out)->from, (*out)->to));
+		return 0;
 	default:
 		return fault(r, ev->start_mark, "this is not YAML");
 	}
@@ -193,10 +203,11 @@ static int read_document(struct yaml_reader *r, struct yaml **out)
 	}
 }
 
-int yaml_parse(struct arena *a, struct str text, const char *file, unsigned line, struct yaml **out,
-	struct error *err)
+int yaml_parse_owned(struct arena *a, struct str text, const char *file, unsigned line,
+	bool (*owned)(struct str key), struct yaml **out, struct error *err)
 {
-	struct yaml_reader r = {.arena = a, .file = file, .line = line, .text = text, .err = err};
+	struct yaml_reader r = {
+		.arena = a, .file = file, .line = line, .text = text, .owned = owned, .err = err};
 	int rc;
 
 	if (yaml_plain(a, text, line, out))
@@ -213,6 +224,12 @@ int yaml_parse(struct arena *a, struct str text, const char *file, unsigned line
 	rc = read_document(&r, out);
 	yaml_parser_delete(&r.parser);
 	return rc;
+}
+
+int yaml_parse(struct arena *a, struct str text, const char *file, unsigned line, struct yaml **out,
+	struct error *err)
+{
+	return yaml_parse_owned(a, text, file, line, NULL, out, err);
 }
 
 struct yaml *yaml_get(const struct yaml *map, const char *key)

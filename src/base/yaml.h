@@ -37,6 +37,14 @@ struct yaml_pair {
 int yaml_parse(struct arena *a, struct str text, const char *file, unsigned line, struct yaml **out,
 	struct error *err);
 
+/*
+ * The same for a map of several owners: below a key for which owned() is false, anchors, aliases
+ * and tags are allowed, which the reader copies and does not interpret. The text of an alias is
+ * `*NAME`.
+ */
+int yaml_parse_owned(struct arena *a, struct str text, const char *file, unsigned line,
+	bool (*owned)(struct str key), struct yaml **out, struct error *err);
+
 /* The value of `key`, or NULL. */
 struct yaml *yaml_get(const struct yaml *map, const char *key);
 

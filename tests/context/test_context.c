@@ -109,6 +109,44 @@ TEST(a_new_key_goes_to_the_end_of_the_frontmatter)
 	context_release(&c);
 }
 
+TEST(anchors_aliases_tags_and_merges_below_other_keys_are_kept)
+{
+	struct context c;
+
+	parse(&c, "---\nstate: a\nwork_item_id: X\nbase: &b {x: !!int 1}\nmine:\n  <<: *b\n"
+		  "  y: !t z\nsame: *b\n---\n");
+	assert_str(context_get(&c, "same"), "*b");
+	context_set(&c, "state", STR("b"));
+	is_rendered(&c, "---\nstate: b\nwork_item_id: X\nbase: &b {x: !!int 1}\nmine:\n  <<: *b\n"
+			"  y: !t z\nsame: *b\n---\n");
+	context_release(&c);
+	refuse(STR("---\nstate: a\nwork_item_id: X\npr_url: &x 1\n---\n"),
+		"F.md:4:9: anchors are not allowed");
+	refuse(STR("---\nstate: a\nwork_item_id: X\nattempts: {a: !t 1}\n---\n"),
+		"F.md:4:15: tags are not allowed");
+	refuse(STR("---\nstate: a\nwork_item_id: X\nb: &b {pr_url: u}\n<<: *b\n---\n"),
+		"F.md:5:5: aliases are not allowed");
+}
+
+TEST(three_dots_end_the_frontmatter)
+{
+	struct context c;
+
+	parse(&c, "---\nstate: a\nwork_item_id: X\n...\n---\nbody\n");
+	context_set(&c, "outcome", STR("x"));
+	is_rendered(&c, "---\nstate: a\nwork_item_id: X\noutcome: x\n...\n---\nbody\n");
+	context_release(&c);
+}
+
+/* Each save adds keys as lines in column 1. */
+TEST(a_frontmatter_that_no_key_can_be_added_to_is_refused)
+{
+	refuse(STR("---\n{state: a, work_item_id: X}\n---\n"),
+		"F.md:2:1: the frontmatter must be 'key: value' lines");
+	refuse(STR("---\n  state: a\n  work_item_id: X\n---\n"),
+		"F.md:2:3: the frontmatter must be 'key: value' lines");
+}
+
 TEST(values_that_need_quoting_survive_a_round_trip)
 {
 	static const char *const values[] = {"a: b", "# x", "two\nlines\n", "\"q\" \\ ' ", " lead",
