@@ -36,11 +36,25 @@ static int set_path(struct context_file *f, const char *path, struct error *err)
 /* A failed lookup does not mean "missing": another name would be another work item. */
 static bool is_fault(int error)
 {
-	return error == EIO || error == EINTR || error == ENOMEM;
+	return error == EIO || error == EINTR || error == ENOMEM || error == ELOOP;
 }
 
-/* A symbolic link is resolved, so that its target is replaced. A document that does not exist yet
- * gets the name that it will have then, so that printed paths never change. */
+/* What a chain of symbolic links leads to, whether that exists or not. realpath() refuses a circle
+ * before. */
+static const char *link_target(struct context_file *f, const char *path)
+{
+	char target[PATH_MAX];
+	ssize_t n;
+
+	while ((n = readlink(path, target, sizeof(target) - 1)) > 0) {
+		target[n] = '\0';
+		path = path_join(&f->arena, arena_dup(&f->arena, path_dir(path)), target);
+	}
+	return path;
+}
+
+/* A symbolic link is resolved, so that its target is replaced or created. A document that does not
+ * exist yet gets the name that it will have then, so that printed paths never change. */
 static int set_names(struct context_file *f, const char *path, struct error *err)
 {
 	char real[PATH_MAX];
@@ -54,7 +68,7 @@ static int set_names(struct context_file *f, const char *path, struct error *err
 	}
 	if (is_fault(errno))
 		return error_errno(err, "cannot look for '%s'", path);
-	if (set_path(f, path_absolute(&f->arena, path), err) < 0)
+	if (set_path(f, link_target(f, path_absolute(&f->arena, path)), err) < 0)
 		return -1;
 	if (f->mode == CONTEXT_MAY_CREATE && f->disk->ops->mkdirs(f->disk, f->dir, err) < 0)
 		return -1;

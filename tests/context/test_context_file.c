@@ -117,6 +117,25 @@ SCRATCH_TEST(a_document_behind_a_link_is_replaced_where_it_is)
 	assert_true(path_exists(at("real/ADR-7.events.jsonl")));
 }
 
+SCRATCH_TEST(a_link_that_leads_nowhere_keeps_its_place_and_gets_its_target)
+{
+	CLEANUP(context_close) struct context_file f = {0}, circle = {0};
+	struct error err = {0};
+	struct stat st;
+
+	assert_int_equal(symlink("second.md", at("first.md")), 0);
+	assert_int_equal(symlink("real/ADR-7.md", at("second.md")), 0);
+	assert_int_equal(context_open(&f, at("first.md"), CONTEXT_MAY_CREATE, &err), 0);
+	assert_int_equal(context_create(&f, "ADR-7", "init", &err), 0);
+	assert_int_equal(context_save(&f, &err), 0);
+	assert_int_equal(lstat(at("first.md"), &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_true(path_exists(at("real/ADR-7.md")));
+	assert_int_equal(symlink("circle.md", at("circle.md")), 0);
+	assert_int_equal(context_open(&circle, at("circle.md"), CONTEXT_MAY_CREATE, &err), -1);
+	assert_int_equal(err.code, ERR_SYSTEM);
+}
+
 SCRATCH_TEST(a_broken_document_is_left_as_it_was)
 {
 	CLEANUP(context_close) struct context_file f = {0};
