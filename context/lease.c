@@ -55,6 +55,8 @@ static int read_holder(struct context_file *f, struct lease_holder *h, struct er
 	since = json_get_str(j, "since");
 	if (since)
 		(void)clock_parse(since, &h->since);
+	if (h->since > f->now) /* the clock was set back */
+		h->since = f->now;
 	if (!h->owner || !h->fence)
 		return 0;
 	got = store_lease_end(f->store, (uint64_t)h->fence, &h->until, err);
