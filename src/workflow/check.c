@@ -77,6 +77,10 @@ static void check_declared(struct workflow_check *c, const struct workflow_state
 {
 	const struct declared_state *d = s->declared;
 
+	if (d->n > c->w->limits.max_actions)
+		fault(c, d->line, d->col,
+			"state '%s' requests %zu actions at once, but 'max_actions' is %lu",
+			s->name, d->n, c->w->limits.max_actions);
 	for (size_t i = 0; i < d->n; i++) {
 		const struct declared_action *it = &d->items[i];
 		const struct declared_outcome *good = it->outcomes;

@@ -306,3 +306,15 @@ static int prepare(void **state)
 }
 
 UNIT_GROUP(prepare, arena_end)
+
+TEST(an_array_larger_than_the_budget_is_told_at_its_state)
+{
+#define TWO                                                                                        \
+	"states:\n  gates:\n    all:\n"                                                            \
+	"      - {command: a, writes: A, results: {passed: ok, failed: bad}}\n"                    \
+	"      - {command: b, writes: B, results: {passed: ok, failed: bad}}\n"
+#define EDGES "init --> gates : go\ngates --> done : ok\ngates --> gates : bad\ndone --> [*]\n"
+	assert_told(front("limits: {max_actions: 1}\n" TWO, EDGES),
+		"w.md:4:3: state 'gates' requests 2 actions at once, but 'max_actions' is 1\n");
+	assert_told(front("limits: {max_actions: 2}\n" TWO, EDGES), "");
+}
