@@ -146,7 +146,8 @@ static bool still_running(void *data, const struct context_file *f, const char *
 const struct environment environment_local = {.find_specs = search_specs,
 	.carry_out = carry_out_here,
 	.failing_checks = read_checks,
-	.still_running = still_running};
+	.still_running = still_running,
+	.discard = script_discard};
 
 /* ---- effects ---- */
 

@@ -470,7 +470,7 @@ static int open_run(struct engine_run *r, struct error *err)
 	if (!str_is(owner, e->id))
 		return error_set(err, ERR_STATE, "'%s' belongs to work item '%s', not to '%s'",
 			e->file->path, owner.p, e->id);
-	if (engine_note_operation(r, err) < 0)
+	if (engine_note_operation(r, err) < 0 || action_noted(e->file, &r->unanswered, err) < 0)
 		return -1;
 	return action_load(r->doc, &r->outstanding, err);
 }
@@ -491,6 +491,7 @@ static int advance(struct engine_run *r, struct error *err)
 
 static void end_attempt(struct engine_run *r)
 {
+	json_free(&r->unanswered);
 	json_free(&r->outstanding);
 	json_free(&r->print);
 	arena_release(&r->arena);
@@ -517,15 +518,27 @@ static int advance_and_save(struct context_file *f, void *data, struct error *er
 	return context_save(f, err);
 }
 
+/* Removes what scripts left whose actions were superseded. */
+static void discard_superseded(const struct engine_run *r)
+{
+	const struct environment *env = r->e->environment;
+
+	for (const json *id = json_first(r->unanswered); id && env->discard; id = json_next(id))
+		if (json_text(id) && !action_find(r->outstanding, json_text(id)))
+			env->discard(r->e->file, json_text(id));
+}
+
 int engine_step(struct engine *e, struct buf *out, struct error *err)
 {
 	struct engine_run r = {.e = e};
 	int rc = context_update(e->file, advance_and_save, &r, err);
 
-	if (rc < 0)
+	if (rc < 0) {
 		engine_undo_claim(&r);
-	else
+	} else {
 		json_print(out, r.print);
+		discard_superseded(&r);
+	}
 	end_attempt(&r);
 	return rc;
 }

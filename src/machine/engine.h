@@ -39,6 +39,8 @@ struct environment {
 		void *data, struct arena *a, const char *pr_url, char **text, struct error *err);
 	/* True while the script of action `id` is running; may be NULL. */
 	bool (*still_running)(void *data, const struct context_file *f, const char *id);
+	/* Action `id` will not be run again; may be NULL. */
+	void (*discard)(const struct context_file *f, const char *id);
 	/* Shows a line to people; may be NULL. */
 	void (*say)(void *data, const char *text);
 	void *data;

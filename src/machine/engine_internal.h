@@ -16,6 +16,7 @@ struct engine_run {
 	struct engine *e;
 	struct context *doc;
 	struct arena arena;
+	json *unanswered;  /* the ids of the last save; NULL: not known */
 	json *outstanding; /* as in the document; action_store() writes it back */
 	json *print;       /* the array to print */
 	bool returned;     /* `--returned` was given and is not used up yet */

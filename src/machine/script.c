@@ -746,14 +746,23 @@ static int no_result(
 		s->id, *report->reason ? ": " : "", report->reason, s->log);
 }
 
-/* Removes the lock file of a killed guard. */
+/* Removes the lock file of a killed guard, after whatever its script left running. */
 static void remove_lock(const struct script_action *s)
 {
 	CLEANUP(base_close) int fd = -1;
 	struct error ignored;
 
-	if (access(s->lock, F_OK) == 0 && lock_take(s->lock, &fd, &ignored) == 1)
-		lock_remove(s->lock, &fd);
+	if (access(s->lock, F_OK) < 0 || lock_take(s->lock, &fd, &ignored) != 1)
+		return;
+	kill_leftovers(s);
+	lock_remove(s->lock, &fd);
+}
+
+void script_discard(const struct context_file *f, const char *id)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+
+	remove_lock(&(struct script_action){.lock = lock_file(&a, f, id)});
 }
 
 /*

@@ -1,4 +1,5 @@
 #include "tests/lib/engine_rig.h"
+#include "src/machine/script.h"
 
 struct engine_rig t;
 
@@ -104,6 +105,7 @@ int step_as(const char *id, bool returned, const char *returned_id)
 		.carry_out = carry_out,
 		.failing_checks = failing_checks,
 		.still_running = still_running,
+		.discard = script_discard,
 		.say = say};
 	struct engine e = {.file = &f,
 		.workflow = &t.workflow,
