@@ -77,8 +77,8 @@ static int check_text(struct str text, struct error *err)
 	return 0;
 }
 
-/* The status in the text's JSON must equal the word given with it, even if the action does not
- * accept that status. */
+/* True if the last JSON object of the text names another result word of the action, which goes to
+ * `own`. Any other JSON is a part of the work: an example, a log. */
 static bool contradicts(
 	const json *action, const char *word, struct str text, char *own, size_t size)
 {
@@ -86,11 +86,10 @@ static bool contradicts(
 	const char *status =
 		json_get_str(j, action_is_troubleshooter(action) ? "action" : "status");
 
-	if (status)
-		(void)snprintf(own, size, "%s", status);
-	else if (!action_word_in(action, text, own, size))
+	if (!status || !action_accepts(action, str_of(status)) || strcmp(status, word) == 0)
 		return false;
-	return strcmp(status ? status : own, word) != 0;
+	(void)snprintf(own, size, "%s", status);
+	return true;
 }
 
 static int check_word(const json *action, const char *word, struct str text, struct error *err)

@@ -1,4 +1,6 @@
 /* The engine: boot, reprint, answers, failures, ends. */
+#include <fcntl.h>
+#include "src/sys/path.h"
 #include "tests/lib/engine_rig.h"
 
 ENGINE_TEST(boot_takes_the_only_way_and_goes_on_to_the_first_action)
@@ -25,6 +27,57 @@ ENGINE_TEST(events_are_numbered_in_one_row_over_calls)
 	while (str_line(&rest, &line))
 		assert_true(str_starts(line, arena_printf(&t.arena, "{\"seq\":%u,\"rev\":", ++n)));
 	assert_int_equal(n, 7);
+}
+
+ENGINE_TEST(json_in_an_answer_contradicts_only_as_another_word_of_the_action)
+{
+	steps_to("ADR-7/researching/1");
+	assert_int_equal(
+		answer_as("ADR-7/researching/1", "briefed", "x\n{\"status\": \"failed\"}"), -1);
+	assert_true(str_starts(
+		str_of(t.err.text), "result 'briefed' contradicts the answer's own 'failed'"));
+	assert_int_equal(answer_as("ADR-7/researching/1", "briefed",
+				 "GET /health must answer:\n\n{\"status\": \"ok\"}"),
+		0);
+	steps_to("ADR-7/implementing/1");
+}
+
+ENGINE_TEST(a_refusal_is_noted_even_if_a_person_edits_the_document_meanwhile)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	enum answer_outcome outcome;
+
+	steps_to("ADR-7/researching/1");
+	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
+	tree_write(t.path, str_of(arena_printf(&t.arena, "%s\nBy hand.\n", document())));
+	assert_int_equal(
+		answer_record(&f, NULL, "ADR-7/researching/9", NULL, STR("x"), &outcome, &t.err),
+		-1);
+	assert_null(strstr(t.err.text, "not noted"));
+	assert_true(events_have("\"type\":\"refusal\",\"action\":\"ADR-7/researching/9\""));
+	assert_non_null(strstr(document(), "By hand."));
+}
+
+/* As a guard that was killed leaves it, and one that lives. */
+ENGINE_TEST(what_the_script_of_a_superseded_action_left_is_removed_unless_it_runs)
+{
+	const char *dead = arena_printf(&t.arena, "%s/.ADR-7.validating-1.exec", t.dir);
+	const char *alive = arena_printf(&t.arena, "%s/.ADR-7.validating-2.exec", t.dir);
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int fd;
+
+	by_hand("validating", "", "");
+	steps_to("ADR-7/validating/1");
+	tree_write(dead, STR("99999999 1\n"));
+	steps_to("ADR-7/validating/1");
+	assert_true(path_exists(dead));
+	returns_to("ADR-7/validating/2");
+	assert_false(path_exists(dead));
+	fd = open(alive, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(fcntl(fd, F_OFD_SETLK, &whole), 0);
+	returns_to("ADR-7/validating/3");
+	assert_true(path_exists(alive));
+	close(fd);
 }
 
 /* An older document does not make an answered action outstanding again. */

@@ -320,8 +320,10 @@ static void write_answer(
 }
 
 /* Each is refused, and its text is kept. */
-static void make_malformed(struct scenario *p, struct submission *f)
+static void make_malformed(struct scenario *p, const json *action, struct submission *f)
 {
+	struct str words = str_of(json_get_str(action, "result_format"));
+
 	count_fault(p, FAULT_MALFORMED);
 	f->valid = false;
 	switch (random_below(&p->random, 4)) {
@@ -336,7 +338,8 @@ static void make_malformed(struct scenario *p, struct submission *f)
 		return;
 	default: /* a word that the text contradicts */
 		(void)snprintf(f->word, sizeof(f->word), "%s", "failed");
-		buf_adds(&f->text, "\n{\"status\":\"another\",\"action\":\"another\"}");
+		words = str_trim(str_sub(words, 0, str_find(words, STR("|"))));
+		buf_addf(&f->text, "\n{\"status\":\"%.*s\"}", (int)words.n, words.p);
 	}
 }
 
@@ -385,7 +388,7 @@ static struct submission *submission_new(struct scenario *p, const json *action,
 	if (p->fault_free)
 		return f;
 	if (random_chance(&p->random, p->rates.malformed))
-		make_malformed(p, f);
+		make_malformed(p, action, f);
 	if (random_chance(&p->random, p->rates.late))
 		make_late(p, action, f);
 	return f;
