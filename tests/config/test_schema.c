@@ -178,7 +178,8 @@ static void with_more(const struct yaml *tree, struct yaml *node, const char *wh
 
 	if (node->kind == YAML_MAP) {
 		node->map = arena_alloc(&arena, n * sizeof(*node->map));
-		memcpy(node->map, old.map, old.n * sizeof(*old.map));
+		if (old.n)
+			memcpy(node->map, old.map, old.n * sizeof(*old.map));
 		node->map[node->n++] = (struct yaml_pair){&key, &key};
 		compare(tree, arena_printf(&arena, "%s and one more", what));
 	} else if (node->n) {
