@@ -185,6 +185,7 @@ struct explore_round {
  * simulator as it is before the call, and must not be changed. */
 struct explore_observer {
 	void *data;
+	const struct simulator_observer *calls; /* all of them; may be NULL */
 	/* A node is expanded; `at` has repeated its step. */
 	void (*node)(void *data, struct explore_round *r, const struct simulator *at);
 	/* The first `n` actions have their answers. */

@@ -735,6 +735,7 @@ static struct simulator *load_node(const struct explore_graph *g, uint32_t node)
 {
 	struct simulator *s = simulator_new(g->workflow, "T-1", g->disk, 1);
 
+	s->observer = g->observer ? g->observer->calls : NULL;
 	if (g->nodes.items[node].document)
 		g->disk->put(s->disk, s->path, str_of(g->nodes.items[node].document));
 	return s;

@@ -101,6 +101,7 @@ struct simulator *simulator_copy(const struct simulator *s)
 		simulator_on(s->workflow, s->id, s->disk_kind, s->disk_kind->copy(s->disk));
 
 	copy->now = s->now;
+	copy->observer = s->observer;
 	copy->environment = s->environment;
 	if (s->environment.running)
 		copy->environment.running = arena_dup(&copy->arena, str_of(s->environment.running));
@@ -150,36 +151,80 @@ static int run_machine(struct simulator *s, const struct simulator_call *call,
 	return engine_step(&e, out, err);
 }
 
-int simulator_step(
+static int step(
 	struct simulator *s, const struct simulator_call *call, json **actions, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
-	*actions = NULL;
 	if (enter(s, &f, CONTEXT_MAY_CREATE, err) < 0 || run_machine(s, call, &f, &out, err) < 0)
 		return -1;
 	return json_parse(actions, buf_str(&out), err);
 }
 
-int simulator_record(struct simulator *s, const char *owner, const char *action, const char *word,
-	struct str text, enum answer_outcome *outcome, struct error *err)
+static int record(struct simulator *s, const struct simulator_event *e,
+	enum answer_outcome *outcome, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 
 	if (enter(s, &f, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
-	return answer_record(&f, owner, action, word, text, outcome, err);
+	return answer_record(&f, e->owner, e->action, e->word, e->text, outcome, err);
+}
+
+static int set(struct simulator *s, const struct simulator_event *e, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	if (enter(s, &f, CONTEXT_MUST_EXIST, err) < 0)
+		return -1;
+	context_set(&f.doc, e->key, e->text);
+	return context_save(&f, err);
+}
+
+static void begin_call(const struct simulator *s, const struct simulator_event *e)
+{
+	if (s->observer)
+		s->observer->before(s->observer->data, s, e);
+}
+
+static int end_call(
+	const struct simulator *s, struct simulator_event *e, int rc, const struct error *err)
+{
+	e->error = rc < 0 ? err : NULL;
+	if (s->observer)
+		s->observer->after(s->observer->data, s, e);
+	return rc;
+}
+
+int simulator_step(
+	struct simulator *s, const struct simulator_call *call, json **actions, struct error *err)
+{
+	struct simulator_event e = {.step = call};
+	int rc;
+
+	*actions = NULL;
+	begin_call(s, &e);
+	rc = step(s, call, actions, err);
+	e.printed = *actions;
+	return end_call(s, &e, rc, err);
+}
+
+int simulator_record(struct simulator *s, const char *owner, const char *action, const char *word,
+	struct str text, enum answer_outcome *outcome, struct error *err)
+{
+	struct simulator_event e = {.owner = owner, .action = action, .word = word, .text = text};
+
+	begin_call(s, &e);
+	return end_call(s, &e, record(s, &e, outcome, err), err);
 }
 
 int simulator_set(struct simulator *s, const char *key, struct str value, struct error *err)
 {
-	CLEANUP(context_close) struct context_file f = {0};
+	struct simulator_event e = {.key = key, .text = value};
 
-	if (enter(s, &f, CONTEXT_MUST_EXIST, err) < 0)
-		return -1;
-	context_set(&f.doc, key, value);
-	return context_save(&f, err);
+	begin_call(s, &e);
+	return end_call(s, &e, set(s, &e, err), err);
 }
 
 int simulator_open(const struct simulator *s, struct context_file *f, struct error *err)

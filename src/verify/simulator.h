@@ -60,6 +60,7 @@ struct simulator {
 	struct disk *disk;
 	int64_t now; /* seconds since 1970 */
 	struct simulator_environment environment;
+	const struct simulator_observer *observer; /* of the calls; NULL: none */
 	struct arena arena;
 };
 
@@ -74,6 +75,24 @@ struct simulator_call {
 	const char *owner; /* NULL: no `--owner` */
 	bool take_over, returned;
 	const char *returned_id; /* NULL: none */
+};
+
+/* One call, as an observer sees it. */
+struct simulator_event {
+	const struct simulator_call *step; /* NULL: another verb */
+	const char *owner, *action, *word; /* of `record`; action NULL: another verb */
+	const char *key;                   /* of `context set` */
+	struct str text;                   /* recorded, or the value of the key */
+	/* after the call */
+	const json *printed;       /* by a step that succeeded */
+	const struct error *error; /* NULL: it succeeded */
+};
+
+/* Tests compare what each call does with a model. */
+struct simulator_observer {
+	void (*before)(void *data, const struct simulator *s, const struct simulator_event *e);
+	void (*after)(void *data, const struct simulator *s, const struct simulator_event *e);
+	void *data;
 };
 
 /* `dev-team step`. *actions: the printed array, the caller's. -1: the verb fails. */

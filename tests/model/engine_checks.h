@@ -7,6 +7,7 @@
 #define DT_MODEL_ENGINE_CHECKS_H
 
 #include "src/verify/explore.h"
+#include "tests/model/oracle.h"
 #include "tests/model/sim_disk.h"
 
 /* An answer that was given to `record`. */
@@ -27,7 +28,9 @@ struct failed_check {
 };
 
 struct engine_checks {
+	bool quick; /* without crashes */
 	struct explore_graph *graph;
+	struct oracle oracle;
 	struct arena arena;
 	struct explore_texts situations; /* that were checked: each once */
 	VEC(struct failed_check) failed; /* the first MAX_FAILED */
@@ -37,9 +40,9 @@ struct engine_checks {
 enum { MAX_FAILED = 50 };
 
 /* Explores the workflow on disks of this kind with all checks. The counters, the graph and the
- * failed checks are in *c until engine_checks_release(). */
+ * failed checks are in *c until engine_checks_release(). `quick`: without crashes. */
 void engine_checks_run(struct engine_checks *c, struct explore_graph *g, const struct workflow *w,
-	const struct simulator_disk *kind);
+	const struct simulator_disk *kind, bool quick);
 void engine_checks_release(struct engine_checks *c);
 
 /* True when the situation was not checked before. */

@@ -163,14 +163,18 @@ static int run_explore(const struct model_options *o, struct error *err)
 
 	if (load(&arena, o->file, &w, err) < 0)
 		return -1;
-	engine_checks_run(&c, &g, &w, &sim_disk_kind);
+	engine_checks_run(&c, &g, &w, &sim_disk_kind, !o->crashes);
 	printf("%s: %zu states, %zu transitions; the engine was called %zu times\n", o->file,
 		g.nodes.n, g.edges.n, g.calls);
 	printf("answers refused %zu; changes by the troubleshooter %zu; crashes %zu; take-overs "
 	       "%zu\n",
 		c.refused, c.changes, c.crashes, c.takeovers);
+	printf("calls compared with the model %zu, skipped %zu\n", c.oracle.compared,
+		c.oracle.skipped);
 	report_failed(&c);
-	failed = c.failed.n || !g.complete;
+	if (c.oracle.difference[0])
+		printf("broken: %s\n", c.oracle.difference);
+	failed = c.failed.n || c.oracle.difference[0] || !g.complete;
 	engine_checks_release(&c);
 	explore_graph_release(&g);
 	return failed ? ERR_CHECK : 0;

@@ -687,6 +687,8 @@ void scenario_begin(struct scenario *p)
 		simulator_new(p->plan->workflow, "T-1", &sim_disk_kind, random_next(&p->random));
 	p->journal = arena_printf(&p->simulator->arena, "%.*s.events.jsonl",
 		(int)strlen(p->simulator->path) - 3, p->simulator->path);
+	p->oracle.audit = &p->audit;
+	oracle_attach(&p->oracle, p->simulator);
 	p->ttl = (int64_t)p->plan->workflow->limits.lease_minutes * 60;
 	audit_init(&p->audit, p->plan->workflow);
 }
@@ -698,6 +700,7 @@ void scenario_end(struct scenario *p)
 	buf_release(&p->earlier);
 	buf_release(&p->call_text);
 	audit_release(&p->audit);
+	oracle_release(&p->oracle);
 	simulator_free(&p->simulator);
 }
 

@@ -8,6 +8,7 @@
 #include "tests/lib/random.h"
 #include "tests/model/audit.h"
 #include "tests/model/model.h"
+#include "tests/model/oracle.h"
 
 enum { MAX_KEPT = 16, MAX_SUBMISSIONS = 48, WORD_MAX = 64, TURNS_TO_END = 300 };
 
@@ -50,6 +51,7 @@ struct scenario {
 	bool fault_free; /* no more faults */
 	struct simulator *simulator;
 	struct audit audit;
+	struct oracle oracle;
 	char *journal; /* path */
 	struct loop loops[2];
 	struct submission submissions[MAX_SUBMISSIONS];

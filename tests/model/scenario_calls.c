@@ -96,6 +96,7 @@ static void plan_fault(struct scenario *p)
 		p->fault = kinds[random_below(&p->random, COUNT(kinds))];
 		p->fault_at = 1 + random_below(&p->random, DISK_CALLS);
 	}
+	p->oracle.faulty = p->fault != SIM_NONE;
 	if (p->fault != SIM_NONE)
 		sim_disk_plan(p->simulator->disk, p->fault_at, p->fault);
 }
@@ -150,6 +151,8 @@ static int audit_call(struct scenario *p, int rc)
 	if (p->plan->plant_fault)
 		p->plan->plant_fault(p->simulator, p->calls);
 	audit_read(a, p->simulator->disk, p->journal, good);
+	if (p->oracle.difference[0])
+		audit_fail(a, "%s", p->oracle.difference);
 	p->counts->answers += a->answers;
 	check_edit(a, good);
 	if (good && at_rest)

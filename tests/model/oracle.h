@@ -1,0 +1,40 @@
+/*
+ * oracle.h: compares each call of a simulator with the model (reference.h). Before a call it reads
+ * the document into the model; after it, the model's document, events and printed array must be
+ * those of the engine. So each call is compared on its own, whatever a person, a crash or an
+ * earlier call did to the document.
+ */
+#ifndef DT_MODEL_ORACLE_H
+#define DT_MODEL_ORACLE_H
+
+#include "src/sys/digest.h"
+#include "src/verify/simulator.h"
+#include "tests/model/audit.h"
+#include "tests/model/reference.h"
+
+enum { ORACLE_DIFFERENCE = 1200 };
+
+struct oracle {
+	size_t compared, skipped;
+	const struct audit
+		*audit; /* what a crash left, as the next call will find it; may be NULL */
+	bool paused;
+	bool faulty; /* a fault is injected into this call: compare it only if it succeeds */
+	char difference[ORACLE_DIFFERENCE]; /* the first one; "": none */
+	struct simulator_observer observer;
+	/* of the call */
+	bool readable;
+	char document[DIGEST_TEXT]; /* before */
+	struct arena arena;
+	struct model model;
+	size_t journal; /* its length before */
+};
+
+/* Of an observer. */
+void oracle_before(void *data, const struct simulator *s, const struct simulator_event *e);
+void oracle_after(void *data, const struct simulator *s, const struct simulator_event *e);
+/* Attaches the oracle to a simulator and its copies; it must outlive them. */
+void oracle_attach(struct oracle *o, struct simulator *s);
+void oracle_release(struct oracle *o);
+
+#endif
