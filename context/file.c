@@ -59,7 +59,7 @@ static int set_names(struct context_file *f, const char *path, struct error *err
 {
 	char real[PATH_MAX];
 
-	if (f->disk != disk_real())
+	if (f->backend != store_backend())
 		return set_path(f, path, err);
 	if (realpath(path, real)) {
 		if (path_is_directory(real)) /* before a lock and a journal are made next to it */
@@ -70,16 +70,11 @@ static int set_names(struct context_file *f, const char *path, struct error *err
 		return error_errno(err, "cannot look for '%s'", path);
 	if (set_path(f, link_target(f, path_absolute(&f->arena, path)), err) < 0)
 		return -1;
-	if (f->mode == CONTEXT_MAY_CREATE && f->disk->ops->mkdirs(f->disk, f->dir, err) < 0)
+	if (f->mode == CONTEXT_MAY_CREATE && store_prepare(f->backend, f->dir, err) < 0)
 		return -1;
 	if (!realpath(f->dir, real))
 		return is_fault(errno) ? error_errno(err, "cannot look for '%s'", f->dir) : 0;
 	return set_path(f, path_join(&f->arena, real, path_base(f->path).p), err);
-}
-
-static char *journal_path(struct arena *a, const struct context_file *f)
-{
-	return arena_printf(a, "%s/%s.events.jsonl", f->dir, f->name);
 }
 
 /* ---- commits ---- */
@@ -158,7 +153,7 @@ static int import(struct context_file *f, struct error *err)
 	bool missing;
 	int rc;
 
-	if (f->disk->ops->read(f->disk, f->path, CONTEXT_MAX, &text, &missing, err) < 0)
+	if (store_read_file(f->backend, f->dir, f->key + strlen("doc/"), &text, &missing, err) < 0)
 		return missing ? 0 : -1;
 	json_put_str(context_op(f, "import"), "file", str_of(f->path));
 	rc = context_replace(f, buf_str(&text), err);
@@ -201,18 +196,18 @@ static int no_file(const struct context_file *f, struct error *err)
 	return error_set(err, ERR_INPUT, "no context file '%s'", f->path);
 }
 
-int context_read(
-	struct disk *disk, const char *path, struct buf *out, bool *missing, struct error *err)
+int context_read(struct store_backend *b, const char *path, struct buf *out, bool *missing,
+	struct error *err)
 {
-	CLEANUP(context_close) struct context_file f = {.disk = disk};
+	CLEANUP(context_close) struct context_file f = {.backend = b};
 
 	*missing = false;
 	if (set_path(&f, path, err) < 0)
 		return -1;
-	if (store_open(&f.store, disk, f.dir, f.name, STORE_READ, 0, err) < 0) {
+	if (store_open(&f.store, b, f.dir, f.name, STORE_READ, 0, err) < 0) {
 		/* a damaged journal does not keep readers from the document */
 		if (err->code != ERR_INPUT ||
-			(disk->ops->read(disk, path, CONTEXT_MAX, out, missing, err) < 0 &&
+			(store_read_file(b, f.dir, f.key + strlen("doc/"), out, missing, err) < 0 &&
 				!*missing))
 			return -1;
 		return 0;
@@ -245,7 +240,7 @@ static int broken(struct context_file *f, struct error *err)
 static int read_text(struct context_file *f, struct buf *text, struct error *err)
 {
 	if (!f->store)
-		return context_read(f->disk, f->path, text, &f->created, err);
+		return context_read(f->backend, f->path, text, &f->created, err);
 	if (store_get_document(f->store, f->key, text, &f->mod, NULL, err) != STORE_OK)
 		return -1;
 	f->created = !f->mod;
@@ -280,17 +275,15 @@ static int require_document(struct context_file *f, struct error *err)
 {
 	bool there;
 
-	if (f->disk->ops->exists(f->disk, f->path, &there, err) < 0)
-		return -1;
-	if (!there && f->disk->ops->exists(f->disk, journal_path(&f->arena, f), &there, err) < 0)
+	if (store_exists(f->backend, f->dir, f->name, f->key + strlen("doc/"), &there, err) < 0)
 		return -1;
 	return there ? 0 : no_file(f, err);
 }
 
-int context_open_on(struct context_file *f, struct disk *disk, const char *path,
+int context_open_on(struct context_file *f, struct store_backend *b, const char *path,
 	enum context_mode mode, struct error *err)
 {
-	*f = (struct context_file){.disk = disk,
+	*f = (struct context_file){.backend = b,
 		.mode = mode,
 		.events = json_array(),
 		.seen = json_array(),
@@ -301,7 +294,7 @@ int context_open_on(struct context_file *f, struct disk *disk, const char *path,
 		return load(f, err);
 	if (mode == CONTEXT_MUST_EXIST && require_document(f, err) < 0)
 		return -1;
-	if (store_open(&f->store, disk, f->dir, f->name, STORE_HOLD,
+	if (store_open(&f->store, b, f->dir, f->name, STORE_HOLD,
 		    (unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", 3600000, LOCK_WAIT_MS), err) < 0)
 		return -1;
 	f->now = clock_now();
@@ -313,7 +306,7 @@ int context_open_on(struct context_file *f, struct disk *disk, const char *path,
 int context_open(
 	struct context_file *f, const char *path, enum context_mode mode, struct error *err)
 {
-	return context_open_on(f, disk_real(), path, mode, err);
+	return context_open_on(f, store_backend(), path, mode, err);
 }
 
 int context_reopen(struct context_file *f, struct error *err)
@@ -321,7 +314,7 @@ int context_reopen(struct context_file *f, struct error *err)
 	struct context_file old = *f;
 	int rc;
 
-	*f = (struct context_file){.disk = old.disk,
+	*f = (struct context_file){.backend = old.backend,
 		.mode = old.mode,
 		.store = old.store,
 		.events = json_array(),
@@ -520,29 +513,8 @@ int context_replace(struct context_file *f, struct str text, struct error *err)
 int context_keep(
 	struct context_file *f, const char *stem, struct str text, char **path, struct error *err)
 {
-	char stamp[CLOCK_TEXT];
-	char *dir = path_join(&f->doc.arena, f->dir, "logs");
-	const json *kept = context_replayed(f, "kept");
-
-	if (json_get_str(kept, "value")) {
-		*path = arena_dup(&f->doc.arena, str_of(json_get_str(kept, "value")));
-		return 0;
-	}
-	clock_stamp(f->now, stamp);
-	if (f->disk->ops->mkdirs(f->disk, dir, err) < 0)
-		return -1;
-	for (unsigned i = 1; i < 100000; i++) {
-		bool taken;
-
-		*path = arena_printf(&f->doc.arena, "%s/%s-%s-%u.txt", dir, stem, stamp, i);
-		if (f->disk->ops->create(f->disk, *path, text, &taken, err) == 0) {
-			context_seen(f, "kept", json_string(str_of(*path)));
-			return f->disk->ops->sync_directory(f->disk, dir, err);
-		}
-		if (!taken)
-			return -1;
-	}
-	return error_set(err, ERR_SYSTEM, "no free name left for '%s/%s'", dir, stem);
+	return store_keep_blob(f->backend, &f->doc.arena, path_join(&f->doc.arena, f->dir, "logs"),
+		stem, text, path, err);
 }
 
 /* ---- the state directory ---- */

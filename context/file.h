@@ -30,7 +30,7 @@ struct context_file {
 	enum context_mode mode;
 	bool created; /* there was no document yet; doc is empty until context_create() */
 	bool refused; /* the last commit: what it depends on was changed meanwhile */
-	struct disk *disk;
+	struct store_backend *backend;
 	struct store *store; /* NULL for a reader */
 	int64_t mod;         /* revision of the document as loaded or saved; 0: none */
 	int64_t read_mod;    /* the revision that doc.text is of */
@@ -53,8 +53,8 @@ struct context_file {
  * document is broken. An edit by hand is committed before this returns. */
 int context_open(
 	struct context_file *f, const char *path, enum context_mode mode, struct error *err);
-/* On a disk that need not be the machine's. `path` must be absolute then. */
-int context_open_on(struct context_file *f, struct disk *disk, const char *path,
+/* In a backend that need not be the product's. `path` must be absolute then. */
+int context_open_on(struct context_file *f, struct store_backend *b, const char *path,
 	enum context_mode mode, struct error *err);
 /* The same as a close and a second open for writing, without releasing the lock and without reading
  * the journal again. */
@@ -69,8 +69,8 @@ int context_reopen(struct context_file *f, struct error *err);
 typedef int context_change(struct context_file *f, void *data, struct error *err);
 int context_update(struct context_file *f, context_change *change, void *data, struct error *err);
 /* The document's bytes as a reader sees them, parsed or not, edits by hand included. */
-int context_read(
-	struct disk *disk, const char *path, struct buf *out, bool *missing, struct error *err);
+int context_read(struct store_backend *b, const char *path, struct buf *out, bool *missing,
+	struct error *err);
 /* Makes the document that did not exist (f->created) in its first state; context_save() writes it.
  */
 int context_create(struct context_file *f, const char *id, const char *state, struct error *err);
@@ -105,8 +105,8 @@ void context_forget(struct context_file *f);
 int context_log(struct context_file *f, struct error *err);
 /* Saves `text` as the document, whatever is there now. It is not parsed: close f afterwards. */
 int context_replace(struct context_file *f, struct str text, struct error *err);
-/* Keeps `text` in logs/ in a new file whose name begins with `stem`; `*path` in the document's
- * arena. */
+/* Keeps `text` in logs/ in a file whose name begins with `stem` and contains a checksum; `*path` in
+ * the document's arena. */
 int context_keep(
 	struct context_file *f, const char *stem, struct str text, char **path, struct error *err);
 

@@ -72,7 +72,7 @@ int lease_read(struct context_file *f, struct lease_holder *h, struct error *err
 	int rc;
 
 	*h = (struct lease_holder){0};
-	if (reader && store_open(&f->store, f->disk, f->dir, f->name, STORE_READ, 0, err) < 0)
+	if (reader && store_open(&f->store, f->backend, f->dir, f->name, STORE_READ, 0, err) < 0)
 		return -1;
 	rc = read_holder(f, h, err);
 	if (reader)

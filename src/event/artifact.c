@@ -136,28 +136,17 @@ int artifact_read_text(const char *dir, const char *issue, const char *name, str
 	return 0;
 }
 
-/* With the lock. The temporary name is always the same, so the next write replaces what a killed
- * one left. */
+/* With the lock. */
 static int replace(
 	const char *dir, const char *issue, const char *name, struct str text, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	const struct disk_ops *ops = disk_real()->ops;
-	char *path, *temporary, *directory;
-	struct error late;
+	char *path;
 
-	if (safe_path(&a, dir, issue, name, &path, err) < 0)
+	if (safe_path(&a, dir, issue, name, &path, err) < 0 ||
+		disk_real()->ops->mkdirs(disk_real(), arena_dup(&a, path_dir(path)), err) < 0)
 		return -1;
-	temporary = arena_printf(&a, "%s.tmp", path);
-	directory = arena_dup(&a, path_dir(path));
-	if (ops->mkdirs(disk_real(), directory, err) < 0 ||
-		ops->write(disk_real(), temporary, NULL, text, err) < 0)
-		return -1;
-	if (ops->rename(disk_real(), temporary, path, err) < 0) {
-		(void)ops->unlink(disk_real(), temporary, &late);
-		return -1;
-	}
-	return ops->sync_directory(disk_real(), directory, err);
+	return disk_replace(disk_real(), ".tmp", path, text, err);
 }
 
 int artifact_write_text(

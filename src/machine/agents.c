@@ -265,7 +265,7 @@ int agents_count_turns(const char *document, const struct scripted_entry *entry,
 	base.n -= str_ends(base, ".md") ? strlen(".md") : 0;
 	if (entry->n == 1)
 		return 0;
-	if (store_open(&s, disk_real(), arena_dup(&a, path_dir(document)), arena_dup(&a, base),
+	if (store_open(&s, store_backend(), arena_dup(&a, path_dir(document)), arena_dup(&a, base),
 		    STORE_READ, 0, err) < 0 ||
 		store_history(s, &(struct store_range){.backwards = true}, &h, err) != STORE_OK)
 		return -1;

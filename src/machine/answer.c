@@ -19,7 +19,8 @@ static json *find_event(const struct context_file *f, const char *mark, const ch
 	struct store_commit c;
 	struct error ignored;
 
-	if (!f->store && store_open(&own, f->disk, f->dir, f->name, STORE_HISTORY, 0, &ignored) < 0)
+	if (!f->store &&
+		store_open(&own, f->backend, f->dir, f->name, STORE_HISTORY, 0, &ignored) < 0)
 		return NULL;
 	if (store_history(f->store ? f->store : own, &(struct store_range){.backwards = true}, &h,
 		    &ignored) != STORE_OK)

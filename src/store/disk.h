@@ -58,8 +58,14 @@ struct disk_ops {
 	void (*unlock)(struct disk_lock *l);
 };
 
+/* What keeps stores: store.h. */
+struct store_backend {
+	const struct store_backend_ops *ops;
+};
+
 struct disk {
 	const struct disk_ops *ops;
+	struct store_backend files; /* set by store_files() */
 };
 
 /* The first member of what an implementation hands out, so that a file finds its functions. */
@@ -69,6 +75,11 @@ struct disk_file {
 struct disk_lock {
 	const struct disk_ops *ops;
 };
+
+/* Durably replaces the file. `suffix`: of the temporary file beside it, which the next call
+ * replaces after a kill. */
+int disk_replace(
+	struct disk *d, const char *suffix, const char *path, struct str text, struct error *err);
 
 /* The disk of the machine. One for the whole process; nothing to release. */
 struct disk *disk_real(void);

@@ -524,7 +524,7 @@ static const struct disk_ops real_ops = {
 
 struct disk *disk_real(void)
 {
-	static struct disk disk = {&real_ops};
+	static struct disk disk = {.ops = &real_ops};
 
 	return &disk;
 }
@@ -566,4 +566,22 @@ void disk_lock_drop(struct disk_lock **l)
 	if (*l)
 		(*l)->ops->unlock(*l);
 	*l = NULL;
+}
+
+/* ---- on any disk ---- */
+
+int disk_replace(
+	struct disk *d, const char *suffix, const char *path, struct str text, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	const char *fresh = arena_printf(&a, "%s%s", path, suffix);
+	struct error ignored;
+
+	if (d->ops->write(d, fresh, path, text, err) < 0)
+		return -1;
+	if (d->ops->rename(d, fresh, path, err) < 0) {
+		(void)d->ops->unlink(d, fresh, &ignored);
+		return -1;
+	}
+	return d->ops->sync_directory(d, arena_dup(&a, path_dir(path)), err);
 }

@@ -1,6 +1,7 @@
 /* store.c: the checks that all backends share, and the calls of their operations. */
 #include <ctype.h>
 #include "src/store/store.h"
+#include "src/sys/digest.h"
 
 static enum store_status bad(struct error *err, const char *what, const char *subject)
 {
@@ -156,6 +157,66 @@ static enum store_status check_txn(const struct store_txn *t, struct error *err)
 	if (got == STORE_OK)
 		got = check_events(t, err);
 	return got == STORE_OK ? check_ops(t, err) : got;
+}
+
+/* ---- backends ---- */
+
+static struct store_backend *for_tests;
+
+struct store_backend *store_backend(void)
+{
+	return for_tests ? for_tests : store_files(disk_real());
+}
+
+void store_set_backend(struct store_backend *b)
+{
+	for_tests = b;
+}
+
+int store_open(struct store **out, struct store_backend *b, const char *dir, const char *name,
+	enum store_mode mode, unsigned wait_ms, struct error *err)
+{
+	return b->ops->open(b, out, dir, name, mode, wait_ms, err);
+}
+
+int store_exists(struct store_backend *b, const char *dir, const char *name, const char *file,
+	bool *there, struct error *err)
+{
+	return b->ops->exists(b, dir, name, file, there, err);
+}
+
+int store_prepare(struct store_backend *b, const char *dir, struct error *err)
+{
+	return b->ops->prepare(b, dir, err);
+}
+
+int store_read_file(struct store_backend *b, const char *dir, const char *file, struct buf *out,
+	bool *missing, struct error *err)
+{
+	return b->ops->read_file(b, dir, file, out, missing, err);
+}
+
+int store_keep_blob(struct store_backend *b, struct arena *a, const char *dir, const char *stem,
+	struct str text, char **path, struct error *err)
+{
+	char sum[DIGEST_TEXT];
+
+	digest_text(text, sum);
+	*path = arena_printf(a, "%s/%s-%s.txt", dir, stem, sum);
+	return b->ops->keep_blob(b, dir, *path, text, err);
+}
+
+int store_read_blob(struct store_backend *b, const char *path, struct buf *out, struct error *err)
+{
+	char sum[DIGEST_TEXT];
+	size_t before = out->len;
+
+	if (b->ops->read_blob(b, path, out, err) < 0)
+		return -1;
+	digest_text(str_sub(buf_str(out), before, out->len), sum);
+	return str_ends(str_of(path), ".txt") && strstr(path, sum)
+		       ? 0
+		       : error_set(err, ERR_INPUT, "'%s' is damaged", path);
 }
 
 /* ---- the operations ---- */

@@ -137,10 +137,17 @@ enum store_mode {
 	/* For store_history() and store_revision() alone. A store that does not exist is ERR_INPUT.
 	 * Damage is an error of the read that meets it. */
 	STORE_HISTORY = 3,
-	/* Or'ed to another: the store had commits. ERR_INPUT when none is left; it is left alone.
-	 */
-	STORE_BEGUN = 4,
+	/* Or'ed to another: a mark apart from the store says that it had commits, so that one whose
+	 * commits were lost is refused with ERR_INPUT and left alone, not taken for a new one. */
+	STORE_MARKED = 4,
 };
+
+/* Plain files on a disk. */
+struct store_backend *store_files(struct disk *d);
+/* What the product keeps its stores in: files on the machine's disk. */
+struct store_backend *store_backend(void);
+/* For tests: another one, or NULL for the product's. */
+void store_set_backend(struct store_backend *b);
 
 /*
  * The file backend: DIR/NAME.events.jsonl is the journal, DIR/.NAME.lock the lock, DIR/FILE each
@@ -150,8 +157,26 @@ enum store_mode {
  * last whole commit is cut. -1: ERR_STATE (locked, or a network file system), ERR_INPUT (a journal
  * of another format, or damaged at its end; it is left alone), ERR_SYSTEM.
  */
-int store_open(struct store **out, struct disk *disk, const char *dir, const char *name,
+int store_open(struct store **out, struct store_backend *b, const char *dir, const char *name,
 	enum store_mode mode, unsigned wait_ms, struct error *err);
+/* Whether there is the store or the document `file`. -1: unknown. */
+int store_exists(struct store_backend *b, const char *dir, const char *name, const char *file,
+	bool *there, struct error *err);
+/* Creates the directory of stores that are to be created. */
+int store_prepare(struct store_backend *b, const char *dir, struct error *err);
+/* The text of a document as people see it, without its store: it may have none, or a damaged one.
+ * *missing: -1 because there is no such document. */
+int store_read_file(struct store_backend *b, const char *dir, const char *file, struct buf *out,
+	bool *missing, struct error *err);
+/*
+ * Keeps a text of any length in DIR under a name that begins with `stem` and contains the text's
+ * checksum, so that a repeated call changes nothing. For what is too long for a value, and for
+ * logs. *path: for people, and for store_read_blob(); in `a`.
+ */
+int store_keep_blob(struct store_backend *b, struct arena *a, const char *dir, const char *stem,
+	struct str text, char **path, struct error *err);
+/* -1: ERR_INPUT when there is none, or its checksum is wrong. */
+int store_read_blob(struct store_backend *b, const char *path, struct buf *out, struct error *err);
 void store_close(struct store **s); /* for CLEANUP too; safe on NULL */
 /* STORE_HOLD: the reason that others see while they wait. */
 void store_note(struct store *s, const char *what);
@@ -234,6 +259,19 @@ struct store_ops {
 	int64_t (*last_seq)(struct store *);
 	void (*note)(struct store *, const char *);
 	void (*close)(struct store *);
+};
+
+struct store_backend_ops {
+	int (*open)(struct store_backend *, struct store **, const char *, const char *,
+		enum store_mode, unsigned, struct error *);
+	int (*exists)(struct store_backend *, const char *, const char *, const char *, bool *,
+		struct error *);
+	int (*prepare)(struct store_backend *, const char *, struct error *);
+	int (*read_file)(struct store_backend *, const char *, const char *, struct buf *, bool *,
+		struct error *);
+	int (*keep_blob)(struct store_backend *, const char *dir, const char *path, struct str text,
+		struct error *);
+	int (*read_blob)(struct store_backend *, const char *path, struct buf *, struct error *);
 };
 
 /* The first members of every backend's own structs. */

@@ -72,7 +72,8 @@ int history_open(struct history *p, const struct history_place *place,
 	const struct store_range *range, struct error *err)
 {
 	*p = (struct history){.place = place};
-	if (store_open(&p->store, disk_real(), place->dir, place->name, STORE_HISTORY, 0, err) < 0)
+	if (store_open(&p->store, store_backend(), place->dir, place->name, STORE_HISTORY, 0, err) <
+		0)
 		return -1;
 	return store_history(p->store, range, &p->reader, err) == STORE_OK ? 0 : -1;
 }
@@ -148,7 +149,7 @@ static int text_at(struct arena *a, const struct history_place *place, int64_t r
 		return history_document(place, rev, text, NULL, err);
 	}
 	*name = arena_dup(a, base);
-	if (context_read(disk_real(), place->path, text, &missing, err) < 0)
+	if (context_read(store_backend(), place->path, text, &missing, err) < 0)
 		return -1;
 	return !missing ? 0 : error_set(err, ERR_INPUT, "no context file '%s'", place->path);
 }
@@ -534,7 +535,7 @@ static int add_now(struct history_listing *l, bool as_json, struct error *err)
 	struct history_row r = {.who = HAND, .op = "not in the history yet", .hand = true};
 	bool missing;
 
-	if (context_read(disk_real(), p->place->path, &now, &missing, err) < 0)
+	if (context_read(store_backend(), p->place->path, &now, &missing, err) < 0)
 		return -1;
 	if (missing != p->there && str_eq(buf_str(&now), buf_str(&p->document)))
 		return 0;

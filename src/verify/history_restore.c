@@ -37,7 +37,7 @@ static int is_present(const struct history_place *place, struct str text, struct
 	CLEANUP(buf_release) struct buf now = BUF_INIT;
 	bool missing;
 
-	if (context_read(disk_real(), place->path, &now, &missing, err) < 0)
+	if (context_read(store_backend(), place->path, &now, &missing, err) < 0)
 		return err->code == ERR_SYSTEM ? -1 : 0;
 	return !missing && str_eq(buf_str(&now), text);
 }

@@ -234,8 +234,10 @@ static struct store *store_of(struct replay *r, enum store_mode mode, struct sto
 
 	if (r->file.store)
 		return r->file.store;
-	return store_open(own, r->disk, r->now.dir, r->now.name, mode, 0, &ignored) == 0 ? *own
-											 : NULL;
+	return store_open(own, store_files(r->disk), r->now.dir, r->now.name, mode, 0, &ignored) ==
+			       0
+		       ? *own
+		       : NULL;
 }
 
 static size_t find_key(const struct replay *r, struct str key)
@@ -348,7 +350,8 @@ static bool open_document(struct replay *r)
 {
 	struct context_file *f = &r->file;
 	int rc = f->store ? context_reopen(f, &r->err)
-			  : context_open_on(f, r->disk, r->now.path, CONTEXT_MAY_CREATE, &r->err);
+			  : context_open_on(f, store_files(r->disk), r->now.path,
+				    CONTEXT_MAY_CREATE, &r->err);
 
 	if (rc < 0 && !f->store)
 		close_document(r);

@@ -124,7 +124,7 @@ static int enter(
 {
 	s->now++;
 	clock_fix(s->now);
-	return context_open_on(f, s->disk, s->path, mode, err);
+	return context_open_on(f, store_files(s->disk), s->path, mode, err);
 }
 
 static int run_machine(struct simulator *s, const struct simulator_call *call,
@@ -229,5 +229,5 @@ int simulator_set(struct simulator *s, const char *key, struct str value, struct
 
 int simulator_open(const struct simulator *s, struct context_file *f, struct error *err)
 {
-	return context_open_on(f, s->disk, s->path, CONTEXT_READ_ONLY, err);
+	return context_open_on(f, store_files(s->disk), s->path, CONTEXT_READ_ONLY, err);
 }

@@ -174,12 +174,12 @@ int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char
 		.strict = spec->strict,
 		.on_merge = spec->on_merge,
 		.on_abort = spec->on_abort,
-		.on_timeout = spec->on_timeout,
-		.disk = disk_real()};
+		.on_timeout = spec->on_timeout};
 	if (find_repository(a, repo ? repo : ".", out, err) < 0 ||
 		find_directory(a, spec, out, err) < 0)
 		return -1;
-	if (records_open(a, out->disk, out->state, lock_wait(), &out->store, err) < 0)
+	if (store_open(&out->store, store_backend(), out->state, POOL_STORE,
+		    STORE_WRITE | STORE_MARKED, lock_wait(), err) < 0)
 		return -1;
 	if (pool_repair(a, out, err) == 0)
 		return 0;
@@ -189,9 +189,5 @@ int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char
 
 void pool_close(struct pool *p)
 {
-	if (p->store) {
-		records_mark(p->disk, p->state, p->store);
-		store_close(&p->store);
-	}
-	p->store = NULL;
+	store_close(&p->store);
 }

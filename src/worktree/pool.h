@@ -35,7 +35,6 @@ struct pool {
 	unsigned base_port, stale_days;
 	bool strict, on_merge, on_abort, on_timeout;
 	const char *notice; /* lines for people about what could not be repaired; NULL */
-	struct disk *disk;
 	struct store *store;
 };
 

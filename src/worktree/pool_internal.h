@@ -55,17 +55,6 @@ void record_give_up(struct arena *a, struct pool *p, const char *path, const cha
 /* BOOT/SPACE: boot id of this machine and its process namespace; "" if unknown. Static. */
 const char *boot_id(void);
 
-/* ---- records.c ---- */
-
-/* The store of the records, for writing. -1: also ERR_INPUT if it had commits and has none. */
-int records_open(struct arena *a, struct disk *d, const char *state, unsigned wait_ms,
-	struct store **out, struct error *err);
-/* The same for reading only; *out is NULL if there is no store. */
-int records_look(
-	struct arena *a, struct disk *d, const char *state, struct store **out, struct error *err);
-/* Notes that it has commits. It may fail: the next process tries again. */
-void records_mark(struct disk *d, const char *state, struct store *s);
-
 /* ---- mounts.c ---- */
 
 /* A mount point at or below `dir`; NULL: none. */

@@ -59,7 +59,8 @@ struct look {
 /* Reads the store only: a request for a port holds nothing. Without a store no port is taken. */
 static int open_store(struct look *l)
 {
-	return records_look(l->arena, disk_real(), l->ask->state, &l->pool.store, l->err);
+	return store_open(&l->pool.store, store_backend(), l->ask->state, POOL_STORE,
+		STORE_READ | STORE_MARKED, 0, l->err);
 }
 
 static bool is_taken(void *data, unsigned port)
@@ -68,8 +69,7 @@ static bool is_taken(void *data, unsigned port)
 	struct str digest;
 	int64_t mod = 0;
 
-	if (l->failed || (l->pool.store &&
-				 port_owner(l->arena, &l->pool, port, &digest, &mod, l->err) < 0)) {
+	if (l->failed || port_owner(l->arena, &l->pool, port, &digest, &mod, l->err) < 0) {
 		l->failed = true;
 		return true;
 	}

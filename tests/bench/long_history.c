@@ -34,7 +34,7 @@ static void enter(struct maker *m, struct context_file *f)
 	struct error err;
 
 	clock_fix(m->now++);
-	check(context_open_on(f, m->disk, m->path, CONTEXT_MAY_CREATE, &err), &err);
+	check(context_open_on(f, store_files(m->disk), m->path, CONTEXT_MAY_CREATE, &err), &err);
 }
 
 static void leave(struct maker *m, struct context_file *f)

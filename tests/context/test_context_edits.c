@@ -59,7 +59,7 @@ static char *history(struct buf *last)
 	int64_t rev = 0;
 
 	buf_clear(last);
-	assert_int_equal(store_open(&s, disk_real(), base, "T-1", STORE_HISTORY, 0, &err), 0);
+	assert_int_equal(store_open(&s, store_backend(), base, "T-1", STORE_HISTORY, 0, &err), 0);
 	assert_int_equal(
 		store_history(s, &(struct store_range){.texts = true}, &h, &err), STORE_OK);
 	while (store_history_next(h, &c, &err) == 1) {

@@ -147,9 +147,10 @@ SCRATCH_TEST(a_broken_document_is_left_as_it_was)
 	holds("ADR-7.md", "");
 }
 
-SCRATCH_TEST(what_is_kept_never_overwrites)
+SCRATCH_TEST(what_is_kept_has_a_name_of_its_own)
 {
 	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct error err = {0};
 	char *one, *two;
 
@@ -157,8 +158,19 @@ SCRATCH_TEST(what_is_kept_never_overwrites)
 	assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_MUST_EXIST, &err), 0);
 	assert_int_equal(context_keep(&f, "ADR-7-x", STR("one"), &one, &err), 0);
 	assert_int_equal(context_keep(&f, "ADR-7-x", STR("two"), &two, &err), 0);
-	holds("logs/ADR-7-x-20261121T013455Z-1.txt", "one");
-	holds("logs/ADR-7-x-20261121T013455Z-2.txt", "two");
+	holds("logs/ADR-7-x-0a1c6d4cf41eb499911faba7321fe1a0.txt", "one");
+	holds("logs/ADR-7-x-35d5c8cc887e4da96c0560bdcb29998b.txt", "two");
+	assert_int_equal(context_keep(&f, "ADR-7-x", STR("one"), &two, &err), 0);
+	assert_string_equal(one, two);
+	tree_write(one, STR("on")); /* as a power cut may leave it */
+	assert_int_equal(store_read_blob(store_backend(), one, &text, &err), -1);
+	assert_int_equal(err.code, ERR_INPUT);
+	assert_int_equal(context_keep(&f, "ADR-7-x", STR("one"), &two, &err), 0);
+	buf_clear(&text);
+	assert_int_equal(store_read_blob(store_backend(), one, &text, &err), 0);
+	assert_string_equal(text.s, "one");
+	assert_int_equal(store_read_blob(store_backend(), at("logs/none.txt"), &text, &err), -1);
+	assert_int_equal(err.code, ERR_INPUT);
 }
 
 static mode_t mode_of(const char *path)
@@ -219,7 +231,7 @@ SCRATCH_TEST(what_is_made_is_for_its_owner_alone)
 	static const char *const directories[] = {"s", "s/org", "s/org/logs"},
 				 *const files[] = {"s/org/.W-1.lock", "s/org/W-1.md",
 					 "s/org/W-1.events.jsonl",
-					 "s/org/logs/x-20261121T013455Z-1.txt"};
+					 "s/org/logs/x-5c7401c0ec22eeeeeaf06c6480b2cd11.txt"};
 	struct error err = {0};
 	mode_t before = umask(0);
 

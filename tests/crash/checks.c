@@ -44,7 +44,7 @@ int journal_read(struct stage *s, bool learn, char last[DIGEST_TEXT], struct err
 	last[0] = '\0';
 	if (!path_exists(arena_printf(&s->arena, "%s/%s.events.jsonl", s->directory, s->scene->id)))
 		return 0;
-	if (store_open(&store, disk_real(), s->directory, s->scene->id, STORE_HISTORY, 0, err) <
+	if (store_open(&store, store_backend(), s->directory, s->scene->id, STORE_HISTORY, 0, err) <
 			0 ||
 		store_history(store, &(struct store_range){.texts = true}, &h, err) != STORE_OK)
 		return -1;

@@ -152,7 +152,7 @@ static unsigned commits(void)
 	struct store_commit c;
 	struct error err;
 	unsigned n = 0;
-	int rc = store_open(&s, disk_real(), dir, "S-1", STORE_HISTORY, 0, &err);
+	int rc = store_open(&s, store_backend(), dir, "S-1", STORE_HISTORY, 0, &err);
 
 	if (rc == 0 && store_history(s, &(struct store_range){.texts = true}, &h, &err) != STORE_OK)
 		rc = -1;

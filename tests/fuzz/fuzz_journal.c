@@ -65,7 +65,7 @@ static void make_ours(void)
 
 	if (ours.text.len)
 		return;
-	expect(store_open(&s, d, DIR, NAME, STORE_HOLD, 0, &err) == 0);
+	expect(store_open(&s, store_files(d), DIR, NAME, STORE_HOLD, 0, &err) == 0);
 	for (unsigned i = 0; i < COMMITS; i++) {
 		our_commit(s, i);
 		buf_clear(&ours.text);
@@ -158,7 +158,7 @@ static int64_t opened(struct disk *d)
 	struct error err = {0};
 	int64_t mod;
 
-	if (store_open(&s, d, DIR, NAME, STORE_HOLD, 0, &err) < 0) {
+	if (store_open(&s, store_files(d), DIR, NAME, STORE_HOLD, 0, &err) < 0) {
 		expect(err.code != ERR_NONE && err.text[0]);
 		return -1;
 	}
@@ -195,7 +195,7 @@ static size_t history(struct disk *d)
 	int64_t rev = 0;
 	int rc;
 
-	if (store_open(&s, d, DIR, NAME, STORE_HISTORY, 0, &err) < 0)
+	if (store_open(&s, store_files(d), DIR, NAME, STORE_HISTORY, 0, &err) < 0)
 		return 0;
 	if (store_history(s, &(struct store_range){.texts = true}, &h, &err) != STORE_OK)
 		return 0;

@@ -2,11 +2,9 @@
 
 void pool_use(const char *state, const char *dir)
 {
-	pool = (struct pool){.name = "default",
-		.dir = at(dir),
-		.artifacts = at("artifacts"),
-		.disk = disk_real()};
-	if (store_open(&pool.store, pool.disk, at(state), "pools", STORE_WRITE, 30000, &err) < 0)
+	pool = (struct pool){.name = "default", .dir = at(dir), .artifacts = at("artifacts")};
+	if (store_open(&pool.store, store_backend(), at(state), "pools", STORE_WRITE, 30000, &err) <
+		0)
 		(void)fprintf(stderr, "%s\n", err.text);
 }
 

@@ -13,11 +13,11 @@ int open_pool(void **state)
 		.artifacts = at("artifacts"),
 		.state = at("state"),
 		.base_port = 3190,
-		.stale_days = 14,
-		.disk = disk_real()};
+		.stale_days = 14};
 	tree_mkdirs(at("pool"));
 	tree_mkdirs(at("repo/.git"));
-	return store_open(&pool.store, pool.disk, at("state"), "pools", STORE_WRITE, 1000, &err);
+	return store_open(
+		&pool.store, store_backend(), at("state"), "pools", STORE_WRITE, 1000, &err);
 }
 
 int close_pool(void **state)

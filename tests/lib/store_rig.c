@@ -29,7 +29,7 @@ int store_rig_end(void **state)
 int try_open(enum store_mode mode)
 {
 	store_close(&rig.s);
-	return store_open(&rig.s, rig.disk, DIRECTORY, "T", mode, 0, &rig.err);
+	return store_open(&rig.s, store_files(rig.disk), DIRECTORY, "T", mode, 0, &rig.err);
 }
 
 void open_store(enum store_mode mode)
@@ -105,7 +105,8 @@ void edit(const char *path, const char *text)
 static int try_history(void)
 {
 	close_history();
-	if (store_open(&rig.reader, rig.disk, DIRECTORY, "T", STORE_HISTORY, 0, &rig.err) < 0)
+	if (store_open(&rig.reader, store_files(rig.disk), DIRECTORY, "T", STORE_HISTORY, 0,
+		    &rig.err) < 0)
 		return -1;
 	assert_int_equal(store_history(rig.reader, &(struct store_range){.texts = true},
 				 &rig.history, &rig.err),

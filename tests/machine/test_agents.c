@@ -289,7 +289,7 @@ static void commit_event(const char *type, const char *action, const char *entry
 	if (entry)
 		json_put_str(e, "entry", str_of(entry));
 	json_push(events, e);
-	assert_int_equal(store_open(&s, disk_real(), at("."), "A-1", STORE_WRITE, 0, &err), 0);
+	assert_int_equal(store_open(&s, store_backend(), at("."), "A-1", STORE_WRITE, 0, &err), 0);
 	assert_int_equal(store_txn(s, &arena, &txn, &result, &err), STORE_OK);
 }
 

@@ -10,7 +10,7 @@ static struct error err;
 static int setup(void **state)
 {
 	(void)state;
-	f = (struct context_file){.disk = disk_real(),
+	f = (struct context_file){.backend = store_backend(),
 		.path = (char *)(uintptr_t) "/s/o/r/ADR-7.md",
 		.dir = (char *)(uintptr_t) "/s/o/r",
 		.name = (char *)(uintptr_t) "ADR-7"};

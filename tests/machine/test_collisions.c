@@ -98,7 +98,7 @@ static int open_document(struct context_file *f)
 	hand.ops.write = hand_write;
 	hand.ops.sync_directory = hand_sync_directory;
 	t.err = (struct error){0};
-	return context_open_on(f, &hand.disk, t.path, CONTEXT_MAY_CREATE, &t.err);
+	return context_open_on(f, store_files(&hand.disk), t.path, CONTEXT_MAY_CREATE, &t.err);
 }
 
 static int find_specs(

@@ -208,7 +208,7 @@ ENGINE_TEST(a_lease_that_ran_out_is_the_owners_until_another_comes)
 			"'ann' no longer holds 'ADR-7': 'bob' took it over at "
 			"2026-11-21T12:00:00Z; "
 			"what was offered is kept in "
-			"%s/logs/ADR-7-refused-ADR-7_both_3-20261121T120000Z-1.txt",
+			"%s/logs/ADR-7-refused-ADR-7_both_3-65e78fe3b71cd4a04ec690633c9ef6e1.txt",
 			t.dir));
 }
 
@@ -281,7 +281,7 @@ ENGINE_TEST(a_late_answer_is_told_who_took_over)
 			"action 'ADR-7/both/1' is stale: 'bob' took the work item over at "
 			"2026-11-21T02:00:00Z, and 'ADR-7/both/3' is asked for instead; what was "
 			"offered is kept in "
-			"%s/logs/ADR-7-refused-ADR-7_both_1-20261121T020000Z-1.txt",
+			"%s/logs/ADR-7-refused-ADR-7_both_1-5283e563715529652bfd872da3b4d412.txt",
 			t.dir));
 	assert_int_equal(holder().until - holder().since, 3600); /* and renews nothing */
 }
@@ -329,7 +329,7 @@ static int sim_step(struct disk *disk, const char *owner, bool take_over)
 
 	buf_clear(&t.out);
 	t.err = (struct error){0};
-	if (context_open_on(&f, disk, SIM_PATH, CONTEXT_MAY_CREATE, &t.err) < 0)
+	if (context_open_on(&f, store_files(disk), SIM_PATH, CONTEXT_MAY_CREATE, &t.err) < 0)
 		return -1;
 	return engine_step(&e, &t.out, &t.err);
 }
@@ -340,7 +340,8 @@ static int sim_record(struct disk *disk, const char *owner, const char *id)
 	enum answer_outcome outcome;
 
 	t.err = (struct error){0};
-	assert_int_equal(context_open_on(&f, disk, SIM_PATH, CONTEXT_MUST_EXIST, &t.err), 0);
+	assert_int_equal(
+		context_open_on(&f, store_files(disk), SIM_PATH, CONTEXT_MUST_EXIST, &t.err), 0);
 	return answer_record(&f, owner, id, "good", STR("Yes."), &outcome, &t.err);
 }
 
@@ -363,7 +364,8 @@ static void assert_one_owner(struct disk *disk)
 	struct lease_holder h;
 	bool taken;
 
-	assert_int_equal(context_open_on(&f, disk, SIM_PATH, CONTEXT_MUST_EXIST, &t.err), 0);
+	assert_int_equal(
+		context_open_on(&f, store_files(disk), SIM_PATH, CONTEXT_MUST_EXIST, &t.err), 0);
 	assert_int_equal(lease_read(&f, &h, &t.err), 0);
 	assert_int_equal(action_load(&f.doc, &actions, &t.err), 0);
 	assert_true(h.live);

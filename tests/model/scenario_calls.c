@@ -446,8 +446,8 @@ static int put_back(struct scenario *p, struct str text, struct error *err)
 	CLEANUP(context_close) struct context_file f = {0};
 
 	clock_fix(++p->simulator->now);
-	if (context_open_on(&f, p->simulator->disk, p->simulator->path, CONTEXT_MAY_CREATE, err) <
-			0 &&
+	if (context_open_on(&f, store_files(p->simulator->disk), p->simulator->path,
+		    CONTEXT_MAY_CREATE, err) < 0 &&
 		!f.store)
 		return -1;
 	(void)context_op(&f, "restore");

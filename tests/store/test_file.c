@@ -258,7 +258,9 @@ RIG_TEST(a_handle_sees_that_another_has_compacted)
 	open_store(STORE_WRITE);
 	put("a", "1");
 	put("a", "2");
-	assert_int_equal(store_open(&other, rig.disk, DIRECTORY, "T", STORE_WRITE, 0, &rig.err), 0);
+	assert_int_equal(
+		store_open(&other, store_files(rig.disk), DIRECTORY, "T", STORE_WRITE, 0, &rig.err),
+		0);
 	assert_int_equal(store_compact(other, 3, &rig.err), STORE_OK);
 	assert_int_equal(put("a", "3"), 4);
 	has("a", "3");
@@ -274,14 +276,20 @@ RIG_TEST(only_one_holds_a_store)
 	CLEANUP(store_close) struct store *other = NULL;
 
 	open_store(STORE_HOLD);
-	assert_int_equal(store_open(&other, rig.disk, DIRECTORY, "T", STORE_HOLD, 0, &rig.err), -1);
+	assert_int_equal(
+		store_open(&other, store_files(rig.disk), DIRECTORY, "T", STORE_HOLD, 0, &rig.err),
+		-1);
 	assert_int_equal(rig.err.code, ERR_STATE);
 	assert_null(other);
-	assert_int_equal(store_open(&other, rig.disk, DIRECTORY, "T", STORE_READ, 0, &rig.err), 0);
+	assert_int_equal(
+		store_open(&other, store_files(rig.disk), DIRECTORY, "T", STORE_READ, 0, &rig.err),
+		0);
 	store_close(&other);
 	open_store(STORE_WRITE);
 	put("a", "1");
-	assert_int_equal(store_open(&other, rig.disk, DIRECTORY, "T", STORE_HOLD, 0, &rig.err), 0);
+	assert_int_equal(
+		store_open(&other, store_files(rig.disk), DIRECTORY, "T", STORE_HOLD, 0, &rig.err),
+		0);
 	{
 		struct store_txn t = {0};
 
@@ -297,7 +305,9 @@ RIG_TEST(writers_that_take_turns_see_one_another)
 	struct store *mine;
 
 	open_store(STORE_WRITE);
-	assert_int_equal(store_open(&other, rig.disk, DIRECTORY, "T", STORE_WRITE, 0, &rig.err), 0);
+	assert_int_equal(
+		store_open(&other, store_files(rig.disk), DIRECTORY, "T", STORE_WRITE, 0, &rig.err),
+		0);
 	for (int i = 0; i < 100; i++) {
 		assert_int_equal(put("n", arena_printf(&arena, "%d", i)), i + 1);
 		mine = rig.s;

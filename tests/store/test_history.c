@@ -69,8 +69,9 @@ static struct store_commit read_range(struct store_range range, unsigned n)
 	bytes_read = 0;
 	store_history_close(&rig.history);
 	store_close(&rig.reader);
-	assert_int_equal(
-		store_open(&rig.reader, rig.disk, DIRECTORY, "T", STORE_HISTORY, 0, &rig.err), 0);
+	assert_int_equal(store_open(&rig.reader, store_files(rig.disk), DIRECTORY, "T",
+				 STORE_HISTORY, 0, &rig.err),
+		0);
 	assert_int_equal(store_history(rig.reader, &range, &rig.history, &rig.err), STORE_OK);
 	while (n--)
 		next_commit(&c);

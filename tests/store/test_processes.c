@@ -10,7 +10,7 @@ static struct store *opened(enum store_mode mode)
 {
 	struct store *s = NULL;
 
-	if (store_open(&s, disk_real(), base, "T", mode, 60000, &err) < 0)
+	if (store_open(&s, store_backend(), base, "T", mode, 60000, &err) < 0)
 		fail_msg("%s", err.text);
 	return s;
 }

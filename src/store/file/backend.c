@@ -101,6 +101,11 @@ static struct file_store *file_of(struct store *s)
 	return (struct file_store *)s;
 }
 
+static struct disk *disk_of(struct store_backend *b)
+{
+	return (struct disk *)((char *)b - offsetof(struct disk, files));
+}
+
 static int lock(struct file_store *f, struct error *err)
 {
 	return f->disk->ops->lock(f->disk, f->lock_path, f->wait_ms, &f->lock, err);
@@ -652,22 +657,6 @@ static size_t cut_at(struct str text, int64_t rev)
 	return at;
 }
 
-static int replace_journal(struct file_store *f, struct str text, struct error *err)
-{
-	CLEANUP(arena_release) struct arena a = {0};
-	struct disk *d = f->disk;
-	const char *fresh = arena_printf(&a, "%s.new", f->journal_path);
-	struct error ignored;
-
-	if (d->ops->write(d, fresh, f->journal_path, text, err) < 0 ||
-		d->ops->sync_directory(d, f->dir, err) < 0 ||
-		d->ops->rename(d, fresh, f->journal_path, err) < 0) {
-		(void)d->ops->unlink(d, fresh, &ignored);
-		return -1;
-	}
-	return d->ops->sync_directory(d, f->dir, err);
-}
-
 static int cut_journal(struct file_store *f, int64_t rev, struct error *err)
 {
 	CLEANUP(buf_release) struct buf old = BUF_INIT, text = BUF_INIT;
@@ -681,7 +670,7 @@ static int cut_journal(struct file_store *f, int64_t rev, struct error *err)
 	buf_addf(&text, FILE_HEADER ",\"kept\":%lld,\"compacted\":%lld}\n",
 		(long long)cut + (long long)f->shift, (long long)rev);
 	buf_add(&text, str_sub(buf_str(&old), cut, old.len));
-	return replace_journal(f, buf_str(&text), err);
+	return disk_replace(f->disk, ".new", f->journal_path, buf_str(&text), err);
 }
 
 /* The load finds out which of the two journals is there. */
@@ -747,10 +736,21 @@ static void file_note(struct store *s, const char *what)
 	disk_lock_note(file_of(s)->lock, what);
 }
 
+static void set_mark(struct file_store *f)
+{
+	struct error ignored; /* the next process tries again */
+	bool taken;
+
+	if (f->mark && f->committed && !f->begun)
+		(void)f->disk->ops->create(f->disk, f->mark, (struct str){0}, &taken, &ignored);
+}
+
 static void file_close(struct store *s)
 {
 	struct file_store *f = file_of(s);
 
+	if (f->mode != STORE_READ)
+		set_mark(f);
 	close_journal(f);
 	disk_lock_drop(&f->lock);
 	store_state_clear(&f->state);
@@ -777,6 +777,23 @@ static const struct store_ops file_ops = {
 	.close = file_close,
 };
 
+/* A journal without a commit is what a power cut leaves of the first one. The mark shows that
+ * there were more. */
+static int check_mark(struct file_store *f, struct error *err)
+{
+	bool marked, there;
+
+	if (!f->mark)
+		return 0;
+	if (f->disk->ops->exists(f->disk, f->mark, &marked, err) < 0 ||
+		f->disk->ops->exists(f->disk, f->journal_path, &there, err) < 0)
+		return -1;
+	f->begun = marked && there;
+	return marked && !there && f->mode != STORE_READ
+		       ? f->disk->ops->unlink(f->disk, f->mark, err)
+		       : 0;
+}
+
 static int first_load(struct file_store *f, struct error *err)
 {
 	int rc;
@@ -785,28 +802,105 @@ static int first_load(struct file_store *f, struct error *err)
 		(f->disk->ops->mkdirs(f->disk, f->dir, err) < 0 ||
 			f->disk->ops->trusted(f->disk, f->dir, err) < 0 || lock(f, err) < 0))
 		return -1;
-	rc = store_file_load(f, err);
+	rc = check_mark(f, err) < 0 ? -1 : store_file_load(f, err);
 	file_end(f);
 	return rc;
 }
 
-int store_open(struct store **out, struct disk *disk, const char *dir, const char *name,
+static int file_open(struct store_backend *b, struct store **out, const char *dir, const char *name,
 	enum store_mode mode, unsigned wait_ms, struct error *err)
 {
 	struct file_store *f = xmalloc(sizeof(*f));
+	bool marked = mode & STORE_MARKED;
 
+	mode &= (unsigned)~STORE_MARKED;
 	*f = (struct file_store){.base.ops = &file_ops,
-		.disk = disk,
-		.mode = mode == STORE_HISTORY ? STORE_READ : mode & ~STORE_BEGUN,
-		.begun = mode & STORE_BEGUN,
+		.disk = disk_of(b),
+		.mode = mode == STORE_HISTORY ? STORE_READ : mode,
 		.damage = mode == STORE_HISTORY,
 		.wait_ms = wait_ms};
 	f->dir = arena_dup(&f->arena, str_of(dir));
 	f->journal_path = arena_printf(&f->arena, "%s/%s.events.jsonl", dir, name);
 	f->lock_path = arena_printf(&f->arena, "%s/.%s.lock", dir, name);
+	f->mark = marked ? arena_printf(&f->arena, "%s/.%s.begun", dir, name) : NULL;
 	*out = &f->base;
 	if (first_load(f, err) == 0)
 		return 0;
 	store_close(out);
 	return -1;
+}
+
+static int file_exists(struct store_backend *b, const char *dir, const char *name, const char *file,
+	bool *there, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	struct disk *d = disk_of(b);
+
+	if (d->ops->exists(d, arena_printf(&a, "%s/%s", dir, file), there, err) < 0)
+		return -1;
+	return *there ? 0
+		      : d->ops->exists(
+				d, arena_printf(&a, "%s/%s.events.jsonl", dir, name), there, err);
+}
+
+static int file_prepare(struct store_backend *b, const char *dir, struct error *err)
+{
+	return disk_of(b)->ops->mkdirs(disk_of(b), dir, err);
+}
+
+static int file_read(struct store_backend *b, const char *dir, const char *file, struct buf *out,
+	bool *missing, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	struct disk *d = disk_of(b);
+
+	return d->ops->read(
+		d, arena_printf(&a, "%s/%s", dir, file), STORE_DOCUMENT_MAX, out, missing, err);
+}
+
+static bool has_text(struct disk *d, const char *path, struct str text)
+{
+	CLEANUP(buf_release) struct buf is = BUF_INIT;
+	struct error ignored;
+	bool missing;
+
+	return d->ops->read(d, path, STORE_DOCUMENT_MAX, &is, &missing, &ignored) == 0 &&
+	       str_eq(buf_str(&is), text);
+}
+
+static int file_keep_blob(struct store_backend *b, const char *dir, const char *path,
+	struct str text, struct error *err)
+{
+	struct disk *d = disk_of(b);
+
+	if (has_text(d, path, text))
+		return 0;
+	if (d->ops->mkdirs(d, dir, err) < 0)
+		return -1;
+	/* Another process may have renamed the temporary file of both. */
+	return disk_replace(d, ".new", path, text, err) == 0 || has_text(d, path, text) ? 0 : -1;
+}
+
+static int file_read_blob(
+	struct store_backend *b, const char *path, struct buf *out, struct error *err)
+{
+	struct disk *d = disk_of(b);
+	bool missing;
+
+	if (d->ops->read(d, path, STORE_DOCUMENT_MAX, out, &missing, err) == 0)
+		return 0;
+	return missing ? error_set(err, ERR_INPUT, "there is no '%s'", path) : -1;
+}
+
+struct store_backend *store_files(struct disk *d)
+{
+	static const struct store_backend_ops ops = {.open = file_open,
+		.exists = file_exists,
+		.prepare = file_prepare,
+		.read_file = file_read,
+		.keep_blob = file_keep_blob,
+		.read_blob = file_read_blob};
+
+	d->files.ops = &ops;
+	return &d->files;
 }

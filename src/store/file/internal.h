@@ -99,11 +99,11 @@ struct file_store {
 	struct store base;
 	struct disk *disk;
 	enum store_mode mode;
-	bool begun;  /* STORE_BEGUN */
+	bool begun;  /* there is a mark */
 	bool damage; /* STORE_HISTORY: opened in spite of damage; nothing but history is read */
 	unsigned wait_ms;
-	struct arena arena; /* of the paths */
-	char *dir, *journal_path, *lock_path;
+	struct arena arena;                          /* of the paths */
+	char *dir, *journal_path, *lock_path, *mark; /* mark: NULL: none is wanted */
 	struct disk_lock *lock;    /* STORE_HOLD: always; STORE_WRITE: during an operation */
 	struct disk_file *journal; /* NULL: there is none yet (STORE_READ) */
 	int64_t end, shift;        /* physical end of the last whole commit */

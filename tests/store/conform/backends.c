@@ -218,7 +218,8 @@ static int on_real(const struct backend *b, const char *ns, enum store_mode mode
 	(void)b;
 	buf_addf(&dir, "%s/%s", directory, ns);
 	/* In one process nobody could release the lock while another client waits. */
-	return store_open(out, disk_real(), dir.s, "S", mode, getpid() == self ? 0 : 60000, err);
+	return store_open(
+		out, store_backend(), dir.s, "S", mode, getpid() == self ? 0 : 60000, err);
 }
 
 static bool real_doom(const struct backend *b, unsigned n, void (*work)(void *), void *arg)
@@ -262,7 +263,7 @@ static int on_sim(const struct backend *b, const char *ns, enum store_mode mode,
 	CLEANUP(buf_release) struct buf dir = BUF_INIT;
 
 	buf_addf(&dir, "/sim/%s", ns);
-	return store_open(out, b->self, dir.s, "S", mode, 0, err);
+	return store_open(out, store_files(b->self), dir.s, "S", mode, 0, err);
 }
 
 /* Before and after each call, with a power cut or a kill. */

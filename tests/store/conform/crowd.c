@@ -115,7 +115,7 @@ static struct store *join(const char *dir, enum store_mode mode)
 	struct store *s;
 	struct error err = {0};
 
-	if (store_open(&s, disk_real(), dir, "S", mode, 60000, &err) < 0)
+	if (store_open(&s, store_backend(), dir, "S", mode, 60000, &err) < 0)
 		die("cannot open the store: %s", err.text);
 	return s;
 }
@@ -452,7 +452,7 @@ static void audit_commit(struct audit *u, const struct hall *hall, const struct 
 static int open_history(const char *dir, const char *name, struct store **s,
 	struct store_history **h, struct error *err)
 {
-	if (store_open(s, disk_real(), dir, name, STORE_HISTORY, 0, err) < 0)
+	if (store_open(s, store_backend(), dir, name, STORE_HISTORY, 0, err) < 0)
 		return -1;
 	return store_history(*s, &(struct store_range){.texts = true}, h, err) == STORE_OK ? 0 : -1;
 }
