@@ -699,17 +699,6 @@ static void read_document(struct replay *r, int64_t rev, struct buf *out)
 		buf_add(out, c.text);
 }
 
-/* Except for `revision`: the store on the disk may have had other ones. */
-static bool same_text(struct str a, struct str b)
-{
-	struct str x, y;
-	bool same = true;
-
-	while (same && str_line(&a, &x) && str_line(&b, &y))
-		same = str_eq(x, y) || (str_starts(x, "revision: ") && str_starts(y, "revision: "));
-	return same && !a.n && !b.n;
-}
-
 /* `s`: what the operation saved when it was run again. */
 static bool compare_documents(
 	struct replay *r, const struct recorded_commit *c, const struct store_commit *s)
@@ -724,8 +713,6 @@ static bool compare_documents(
 	if (!s->document || strcmp(s->sum, c->saved.sum) == 0)
 		return true;
 	read_document(r, s->rev, &text);
-	if (same_text(c->saved.text, buf_str(&text)))
-		return true;
 	add_difference(r, c, "document", c->saved.text, buf_str(&text));
 	return false;
 }
