@@ -183,7 +183,7 @@ SANDBOX_TEST(limits_hold)
 
 	p.policy.limits.file_size = 8192;
 	p.policy.limits.open_files = 32;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SANITIZED
 	print_message("skipped: memory: the sanitizer has more than any limit\n");
 	skip();
 #endif

@@ -321,8 +321,9 @@ RECORDS_TEST(what_cannot_be_a_child_is_refused)
 
 RECORDS_TEST(a_busy_slot_is_passed_over)
 {
-	CLEANUP(base_close) int fd = listen_at(4701);
+	CLEANUP(base_close) int fd = -1;
 
+	fd = listen_at(4701);
 	need((struct allocate_ask){
 		.branch = "parent", .slots = 2, .slot_ports = 1, .port = "4700"});
 	assert_int_equal(

@@ -259,7 +259,7 @@ static const char *missing(const struct outside *o, const struct layers *l, cons
 		      h[LAYER_MOUNTS].state != LAYER_ABSENT;
 	bool counted = geteuid() != 0 || (spaces && o->host.pid_limit) || o->host.groups_count;
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SANITIZED
 	if (strcmp(a->attack, "memory") == 0)
 		return "the sanitizer has more than any limit";
 #endif
