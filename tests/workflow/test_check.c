@@ -108,6 +108,15 @@ TEST(states_that_go_round_for_ever_are_told)
 		"w.md:5:10: state 'rest' cannot reach an end\n");
 }
 
+TEST(where_the_file_begins_does_not_matter)
+{
+	assert_told(flow("rest --> work : ok\nwork --> rest : ok\ninit --> work : go\n"
+			 "work --> rest : bad\ndone --> [*]\n"),
+		"w.md:4:1: state 'rest' cannot reach an end\n"
+		"w.md:4:10: state 'work' cannot reach an end\n"
+		"w.md:8:1: state 'done' cannot be reached from 'init'\n");
+}
+
 TEST(the_initial_state_has_exactly_one_way_out)
 {
 	assert_told(flow("done --> [*]\nrest --> done : ok\n"),
