@@ -414,7 +414,8 @@ ENGINE_TEST(silence_is_counted_where_only_the_document_tells_of_the_question)
 
 ENGINE_TEST(a_budget_is_extended_twice_and_then_by_the_user_alone)
 {
-	by_hand("researching", "actions_dispatched: 60\nbudget_extensions: 2\n", "");
+	by_hand("researching",
+		"actions_dispatched: 60\nbudget_extensions: 2\n" WIRE_FAILURES ": 2\n", "");
 	steps_to("ADR-7/troubleshooter/1 budget_exceeded:60");
 	answer("ADR-7/troubleshooter/1", "continue",
 		"{\"action\":\"continue\",\"reason\":\"nearly there\"}");
@@ -426,4 +427,5 @@ ENGINE_TEST(a_budget_is_extended_twice_and_then_by_the_user_alone)
 	answer("ADR-7/troubleshooter/2", "continue",
 		"{\"action\":\"continue\",\"reason\":\"the user said so\"}");
 	returns_to("ADR-7/researching/1");
+	assert_count(WIRE_FAILURES, 0);
 }
