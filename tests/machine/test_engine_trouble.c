@@ -71,6 +71,14 @@ ENGINE_TEST(the_budget_of_actions_calls_it)
 	answer("ADR-7/troubleshooter/1", "continue", "x");
 	returns_to("ADR-7/validating/1");
 	assert_count("actions_dispatched", 1);
+	assert_count("budget_extensions", 1);
+	answer("ADR-7/validating/1", "failed", "failed: a.c:3");
+	returns_to("ADR-7/fixing/1");
+	answer("ADR-7/fixing/1", "fixed", "x");
+	returns_to("ADR-7/troubleshooter/2 budget_exceeded:2");
+	answer("ADR-7/troubleshooter/2", "continue", "x");
+	returns_to("ADR-7/validating/2");
+	assert_count("budget_extensions", 2);
 }
 
 ENGINE_TEST(the_budget_is_60_unless_the_workflow_says_else)

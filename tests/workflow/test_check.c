@@ -229,7 +229,7 @@ TEST(drawn_as_mermaid_and_read_again_it_is_the_same)
 	struct workflow w, v;
 
 	assert_int_equal(workflow_parse(&arena, "w.md",
-				 STR(flow("state \"An \\end\" as done\ninit --> fixing-pr\n"
+				 STR(flow("state \"An \\end\" as done\ninit --> fixing-pr\nalone\n"
 					  "fixing-pr --> done : ok\ndone --> [*]\n")),
 				 &w, &err),
 		0);
@@ -240,6 +240,7 @@ TEST(drawn_as_mermaid_and_read_again_it_is_the_same)
 				    "stateDiagram-v2\n"
 				    "    state \"An \\end\" as done\n"
 				    "    state \"fixing-pr\" as fixing_pr\n"
+				    "    alone\n"
 				    "    [*] --> init\n"
 				    "    init --> fixing_pr\n"
 				    "    fixing_pr --> done : ok\n"
@@ -299,7 +300,10 @@ TEST(the_shipped_workflows_have_no_faults)
 		assert_string_equal(w.initial, "init");
 		assert_true(workflow_state(&w, "done")->terminal);
 		assert_true(workflow_state(&w, "failed")->terminal);
+		assert_string_equal(
+			workflow_target(&w, "init", "start"), i ? "debugging" : "spec-finding");
 		assert_string_equal(workflow_target(&w, "fixing-pr", "fix_done"), "signoff");
+		assert_null(workflow_target(&w, "fixing-pr", "start"));
 		assert_string_equal(workflow_target(&w, "validating", "tests_failed"), "fixing");
 	}
 }
