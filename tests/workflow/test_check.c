@@ -230,6 +230,7 @@ TEST(drawn_as_mermaid_and_read_again_it_is_the_same)
 
 	assert_int_equal(workflow_parse(&arena, "w.md",
 				 STR(flow("state \"An \\end\" as done\ninit --> fixing-pr\nalone\n"
+					  "lost --> [*]\n"
 					  "fixing-pr --> done : ok\ndone --> [*]\n")),
 				 &w, &err),
 		0);
@@ -245,6 +246,7 @@ TEST(drawn_as_mermaid_and_read_again_it_is_the_same)
 				    "    init --> fixing_pr\n"
 				    "    fixing_pr --> done : ok\n"
 				    "    done --> [*]\n"
+				    "    lost --> [*]\n"
 				    "    classDef current fill:#fff3b0,stroke:#9a6700,"
 				    "stroke-width:3px,font-weight:bold\n"
 				    "    class fixing_pr current\n"
