@@ -168,8 +168,8 @@ static void refuses_to_fork(const char *name, const char *text)
 	before = entries();
 	assert_null(fork_as("ADR-8", 1, &made));
 	assert_int_equal(t.err.code, ERR_STATE);
-	assert_string_equal(t.err.text,
-		arena_printf(&t.arena, "'%s/ADR-8.md' is there already", t.dir));
+	assert_string_equal(
+		t.err.text, arena_printf(&t.arena, "'%s/ADR-8.md' is there already", t.dir));
 	assert_string_equal(read_all(other), text);
 	assert_int_equal(entries(), before);
 	assert_int_equal(unlink(other), 0);
