@@ -113,19 +113,6 @@ REPLAY_TEST(a_refused_answer_is_taken_as_recorded)
 	assert_int_equal(taken("record"), 1);
 }
 
-REPLAY_TEST(a_kept_text_has_the_name_that_it_had)
-{
-	tree_mkdirs(arena_printf(&t.arena, "%s/logs", t.dir));
-	assert_int_equal(step_as("ADR-7", false, NULL), 0);
-	tree_write(arena_printf(&t.arena, "%s/logs/ADR-7-researching-failed-20261121T013455Z-1.txt",
-			   t.dir),
-		STR("another's"));
-	answer("ADR-7/researching/1", "failed", "The spec is a stub.");
-	assert_int_equal(step_as("ADR-7", true, NULL), 0);
-	assert_true(document_has("-researching-failed-20261121T013455Z-2.txt"));
-	assert_same();
-}
-
 REPLAY_TEST(a_changed_workflow_is_used_from_its_first_step_on)
 {
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
