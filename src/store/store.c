@@ -1,7 +1,11 @@
 /* store.c: the checks that all backends share, and the calls of their operations. */
 #include <ctype.h>
+#include <sys/random.h>
 #include "src/store/store.h"
 #include "src/sys/digest.h"
+#include "src/sys/path.h"
+
+enum { ATTEMPTS = 20 }; /* of a request whose outcome is unknown */
 
 static enum store_status bad(struct error *err, const char *what, const char *subject)
 {
@@ -176,7 +180,11 @@ void store_set_backend(struct store_backend *b)
 int store_open(struct store **out, struct store_backend *b, const char *dir, const char *name,
 	enum store_mode mode, unsigned wait_ms, struct error *err)
 {
-	return b->ops->open(b, out, dir, name, mode, wait_ms, err);
+	if (b->ops->open(b, out, dir, name, mode, wait_ms, err) < 0)
+		return -1;
+	(*out)->backend = b;
+	(*out)->dir = str_dup(str_of(dir));
+	return 0;
 }
 
 int store_exists(struct store_backend *b, const char *dir, const char *name, const char *file,
@@ -219,12 +227,61 @@ int store_read_blob(struct store_backend *b, const char *path, struct buf *out, 
 		       : error_set(err, ERR_INPUT, "'%s' is damaged", path);
 }
 
+/* ---- documents that are longer than a backend's values ---- */
+
+#define REFERENCE                                                                                  \
+	"\x01"                                                                                     \
+	"blob:" /* the path of the blob follows */
+
+/* Copies the operations; each long text becomes a reference to a blob. */
+static enum store_status shorten(
+	struct store *s, struct arena *a, struct store_txn *t, struct error *err)
+{
+	struct store_op *ops = arena_alloc(a, (t->n_ops + 1) * sizeof(*ops));
+	char *path;
+
+	for (size_t i = 0; i < t->n_ops; i++) {
+		struct store_op *op = &ops[i];
+
+		*op = t->ops[i];
+		if (!str_starts(str_of(op->key), "doc/") ||
+			(op->value.n <= s->ops->document_max && !str_starts(op->value, REFERENCE)))
+			continue;
+		if (store_keep_blob(s->backend, a, path_join(a, s->dir, "blobs"), op->key + 4,
+			    op->value, &path, err) < 0)
+			return STORE_DOWN;
+		op->value = str_of(arena_printf(a, REFERENCE "%s", path));
+		op->delta = NULL;
+	}
+	t->ops = ops;
+	return STORE_OK;
+}
+
+/* *text, which is what a backend has, becomes the text of the document; *own is its memory. */
+static int resolve(struct store *s, struct str *text, struct buf *own, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	const char *path;
+
+	if (!s->ops->document_max || !str_starts(*text, REFERENCE))
+		return 0;
+	path = arena_dup(&a, str_sub(*text, strlen(REFERENCE), text->n));
+	buf_clear(own);
+	if (store_read_blob(s->backend, path, own, err) < 0)
+		return -1;
+	*text = buf_str(own);
+	return 0;
+}
+
 /* ---- the operations ---- */
 
 void store_close(struct store **s)
 {
+	char *dir = *s ? (*s)->dir : NULL;
+
 	if (*s)
 		(*s)->ops->close(*s);
+	free(dir);
 	*s = NULL;
 }
 
@@ -251,19 +308,39 @@ int64_t store_last_seq(struct store *s)
 enum store_status store_get(
 	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err)
 {
+	CLEANUP(buf_release) struct buf own = BUF_INIT;
 	enum store_status got = check_key(key, err);
 
-	return got == STORE_OK ? s->ops->get(s, a, key, out, err) : got;
+	if (got == STORE_OK)
+		got = s->ops->get(s, a, key, out, err);
+	if (got == STORE_OK && resolve(s, &out->value, &own, err) < 0)
+		return STORE_DOWN;
+	if (own.s)
+		out->value = arena_str(a, out->value);
+	return got;
 }
 
 enum store_status store_get_document(struct store *s, const char *key, struct buf *out,
 	int64_t *mod, bool *by_hand, struct error *err)
 {
+	CLEANUP(buf_release) struct buf own = BUF_INIT;
 	enum store_status got = check_key(key, err);
+	struct str text;
 
 	if (got == STORE_OK && !str_starts(str_of(key), "doc/"))
 		got = bad(err, "this is not a valid document key", key);
-	return got == STORE_OK ? s->ops->get_document(s, key, out, mod, by_hand, err) : got;
+	if (got != STORE_OK)
+		return got;
+	buf_clear(out);
+	got = s->ops->get_document(s, key, out, mod, by_hand, err);
+	text = buf_str(out);
+	if (got != STORE_OK || resolve(s, &text, &own, err) < 0)
+		return got == STORE_OK ? STORE_DOWN : got;
+	if (own.s) {
+		buf_clear(out);
+		buf_add(out, text);
+	}
+	return STORE_OK;
 }
 
 enum store_status store_list(struct store *s, struct arena *a, const char *prefix,
@@ -277,30 +354,70 @@ enum store_status store_list(struct store *s, struct arena *a, const char *prefi
 	return got == STORE_OK ? s->ops->list(s, a, prefix, after, max, out, n, at, err) : got;
 }
 
+/* True if the request may have happened and is to be repeated; a transaction is recognised then. */
+static bool again(const struct store *s, enum store_status got, unsigned *n)
+{
+	return got == STORE_UNKNOWN && s->ops->uncertain && ++*n < ATTEMPTS;
+}
+
 enum store_status store_txn(struct store *s, struct arena *a, const struct store_txn *t,
 	struct store_result *result, struct error *err)
 {
+	CLEANUP(arena_release) struct arena own = {0};
 	enum store_status got = check_txn(t, err);
+	struct store_txn sent = *t;
+	unsigned long long random[2];
+	unsigned n = 0;
 
 	*result = (struct store_result){0};
-	return got == STORE_OK ? s->ops->txn(s, a, t, result, err) : got;
+	if (got == STORE_OK && s->ops->document_max)
+		got = shorten(s, &own, &sent, err);
+	if (s->ops->uncertain && !t->opid) {
+		if (getrandom(random, sizeof(random), 0) != sizeof(random))
+			return error_errno(err, "no random number"), STORE_DOWN;
+		sent.opid = arena_printf(&own, "%016llx%016llx", random[0], random[1]);
+	}
+	if (got != STORE_OK)
+		return got;
+	do
+		got = s->ops->txn(s, a, &sent, result, err);
+	while (again(s, got, &n));
+	return got;
 }
 
 enum store_status store_grant(struct store *s, uint64_t id, int ttl_s, struct error *err)
 {
 	enum store_status got = check_ttl(id, ttl_s, err);
+	unsigned n = 0;
 
-	return got == STORE_OK ? s->ops->grant(s, id, ttl_s, err) : got;
+	if (got != STORE_OK)
+		return got;
+	do
+		got = s->ops->grant(s, id, ttl_s, err);
+	while (again(s, got, &n));
+	return got;
 }
 
 enum store_status store_renew(struct store *s, uint64_t id, int *left_s, struct error *err)
 {
-	return s->ops->renew(s, id, left_s, err);
+	enum store_status got;
+	unsigned n = 0;
+
+	do
+		got = s->ops->renew(s, id, left_s, err);
+	while (again(s, got, &n));
+	return got;
 }
 
 enum store_status store_revoke(struct store *s, uint64_t id, struct error *err)
 {
-	return s->ops->revoke(s, id, err);
+	enum store_status got;
+	unsigned n = 0;
+
+	do
+		got = s->ops->revoke(s, id, err);
+	while (again(s, got, &n));
+	return got == STORE_GONE && n ? STORE_OK : got; /* an attempt before this one did it */
 }
 
 enum store_status store_lease_end(struct store *s, uint64_t id, int64_t *until, struct error *err)
@@ -329,17 +446,26 @@ enum store_status store_compact(struct store *s, int64_t rev, struct error *err)
 enum store_status store_history(struct store *s, const struct store_range *range,
 	struct store_history **out, struct error *err)
 {
+	enum store_status got;
+
 	*out = NULL;
-	return s->ops->history(s, range, out, err);
+	got = s->ops->history(s, range, out, err);
+	if (got == STORE_OK)
+		(*out)->of = s;
+	return got;
 }
 
 int store_history_next(struct store_history *h, struct store_commit *c, struct error *err)
 {
-	return h->next(h, c, err);
+	int rc = h->next(h, c, err);
+
+	return rc > 0 && resolve(h->of, &c->text, &h->blob, err) < 0 ? -1 : rc;
 }
 
 void store_history_close(struct store_history **h)
 {
+	if (*h)
+		buf_release(&(*h)->blob);
 	if (*h)
 		(*h)->close(*h);
 	*h = NULL;

@@ -43,7 +43,7 @@ enum {
 enum store_status {
 	STORE_OK = 0,
 	STORE_REFUSED,   /* a guard does not hold: nothing happened; `now` has the current keys */
-	STORE_UNKNOWN,   /* it may have happened: the receipt, or a new open, shows it */
+	STORE_UNKNOWN,   /* it may have happened: a new open shows it */
 	STORE_GONE,      /* the lease has expired: stop work, others may continue */
 	STORE_COMPACTED, /* the watched history is not kept: list, then watch from there */
 	STORE_TIMEOUT,   /* nothing happened: the store was locked too long */
@@ -76,7 +76,9 @@ struct store_op {
 struct store_txn {
 	/* Who, and a text that no other operation of this actor has; both or neither. The same
 	 * commit sets `rcpt/ACTOR` to OPID, which shows after UNKNOWN whether it happened. A
-	 * transaction whose opid is in the receipt is not repeated: STORE_OK with its commit. */
+	 * transaction whose opid is in the receipt is not repeated: STORE_OK with its commit.
+	 * (A backend that is `uncertain` gets an opid without an actor where the caller gives none,
+	 * and must recognise it when it is sent again at once; it is no key.) */
 	const char *actor, *opid;
 	const struct store_guard *guards;
 	size_t n_guards;
@@ -238,6 +240,10 @@ void store_history_close(struct store_history **h); /* for CLEANUP; safe on NULL
 json *store_next_event(struct str *events, const char *mark);
 
 struct store_ops {
+	/* The longest document; 0: STORE_DOCUMENT_MAX. store.c keeps longer ones as blobs. */
+	size_t document_max;
+	/* It returns STORE_UNKNOWN for requests that can be repeated: store.c does that. */
+	bool uncertain;
 	enum store_status (*get)(
 		struct store *, struct arena *, const char *, struct store_kv *, struct error *);
 	enum store_status (*get_document)(
@@ -277,10 +283,15 @@ struct store_backend_ops {
 /* The first members of every backend's own structs. */
 struct store {
 	const struct store_ops *ops;
+	/* store_open() sets the rest. */
+	struct store_backend *backend;
+	char *dir;
 };
 struct store_history {
 	int (*next)(struct store_history *, struct store_commit *, struct error *);
 	void (*close)(struct store_history *);
+	struct store *of; /* store_history() sets the rest */
+	struct buf blob;
 };
 
 #endif

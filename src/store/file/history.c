@@ -426,7 +426,7 @@ int file_walk(struct file_store *f, const struct store_range *range, struct stor
 {
 	struct walk *w = xmalloc(sizeof(*w));
 
-	*w = (struct walk){.base = {.next = next, .close = walk_close},
+	*w = (struct walk){.base = {.next = next, .close = walk_close, .of = &f->base},
 		.line = -1,
 		.f = f,
 		.range = *range,

@@ -205,6 +205,12 @@ static int in_memory(const struct backend *b, const char *ns, enum store_mode mo
 	return memory_open(b->self, ns, mode, out, err);
 }
 
+static int in_nasty(const struct backend *b, const char *ns, enum store_mode mode,
+	struct store **out, struct error *err)
+{
+	return store_open(out, memory_backend(b->self), "/memory", ns, mode, 0, err);
+}
+
 /* ---- the file backend on the machine's disk ---- */
 
 static char *directory;
@@ -446,10 +452,16 @@ static void hunt_unlocked(void)
 int main(int argc, char **argv)
 {
 	const char *only = argc > 1 ? argv[1] : NULL;
-	struct memory *m = memory_new();
+	struct memory *m = memory_new(), *n = memory_new_nasty(1);
 	struct disk *disk = sim_disk_new(1);
 	const struct backend memory = {
 		.name = "memory", .self = m, .open = in_memory, .advance = clock_advance};
+	const struct backend nasty = {.name = "memory that does all that it may",
+		.self = n,
+		.open = in_nasty,
+		.advance = clock_advance,
+		.no_hold = true,
+		.drops_watches = true};
 	const struct backend real = {.name = "file",
 		.open = on_real,
 		.advance = clock_advance,
@@ -467,6 +479,7 @@ int main(int argc, char **argv)
 	directory = tree_scratch("conform");
 	self = getpid();
 	conformance(&memory, only, tell, (void *)&memory);
+	conformance(&nasty, only, tell, (void *)&nasty);
 	conformance(&real, only, tell, (void *)&real);
 	conformance(&sim, only, tell, (void *)&sim);
 	if (!only) {
@@ -478,6 +491,7 @@ int main(int argc, char **argv)
 		tap_notef("figures: conformance: %u broken backends", broken + 2);
 	}
 	memory_free(&m);
+	memory_free(&n);
 	sim_disk_free(&disk);
 	tree_remove(directory);
 	free(directory);

@@ -4,17 +4,8 @@
 #ifndef DT_TESTS_BACKENDS_H
 #define DT_TESTS_BACKENDS_H
 
+#include "tests/lib/memory_store.h"
 #include "tests/store/conform/conformance.h"
-
-/* ---- in memory ---- */
-
-/* The simplest possible store: the reference for the file backend and the base of the broken ones.
- * It owns its stores. */
-struct memory *memory_new(void);
-void memory_free(struct memory **m);
-/* Another client. */
-int memory_open(struct memory *m, const char *ns, enum store_mode mode, struct store **out,
-	struct error *err);
 
 /* ---- a store in front of another one ---- */
 

@@ -119,7 +119,7 @@ struct store *front_new(struct store *inner, const struct store_ops *ops)
 {
 	struct front *f = xmalloc(sizeof(*f));
 
-	*f = (struct front){.base = {ops}, .inner = inner};
+	*f = (struct front){.base = {.ops = ops}, .inner = inner};
 	return &f->base;
 }
 

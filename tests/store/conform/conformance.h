@@ -23,7 +23,9 @@ struct backend {
 	/* Edits the file of document NAME as a user does; text NULL: removes it. */
 	void (*by_hand)(
 		const struct backend *b, const char *ns, const char *name, const struct str *text);
-	bool shared; /* processes that a check forks reach the same stores */
+	bool shared;        /* processes that a check forks reach the same stores */
+	bool no_hold;       /* STORE_HOLD is STORE_WRITE */
+	bool drops_watches; /* a watch may be COMPACTED at any time, and work when it is repeated */
 };
 
 /* The result of one check. */

@@ -221,9 +221,13 @@ struct sight probe_watch(
 {
 	struct sight w = {0};
 	struct error err = {0};
-	enum store_status status =
-		store_watch(s, &p->arena, prefix, from, 0, max, &w.change, &w.n, &w.next, &err);
+	enum store_status status;
+	unsigned n = 0;
 
+	do
+		status = store_watch(
+			s, &p->arena, prefix, from, 0, max, &w.change, &w.n, &w.next, &err);
+	while (status == STORE_COMPACTED && p->b->drops_watches && ++n < 20);
 	if (status != STORE_OK)
 		MISS("watch from %lld: %s: %s", (long long)from, status_name(status), err.text);
 	return w;

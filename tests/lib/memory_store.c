@@ -1,7 +1,7 @@
-#include "tests/store/conform/backends.h"
-#include <stdlib.h>
+#include "tests/lib/memory_store.h"
 #include "src/base/clock.h"
 #include "src/base/vec.h"
+#include "tests/lib/random.h"
 #include "src/sys/digest.h"
 
 /* Nothing is ever freed: texts and history stay in one arena until the end. The limits are those of
@@ -12,6 +12,11 @@ struct lease {
 	int ttl_s;
 };
 
+struct receipt {
+	const char *opid;
+	int64_t rev;
+};
+
 struct commit {
 	struct store_commit c; /* the texts live in the arena; `note` is its own */
 	size_t first_change;
@@ -20,6 +25,7 @@ struct commit {
 };
 
 struct room {
+	struct memory *of;
 	struct room *next;
 	const char *ns;
 	struct store_kv *kv; /* sorted by key */
@@ -29,11 +35,21 @@ struct room {
 	VEC(struct commit) commits;
 	int64_t rev, events, kept_from;
 	const void *held_by;
+	VEC(struct receipt) receipts; /* of transactions with an opid alone */
+};
+
+struct blob {
+	const char *path;
+	struct str text;
 };
 
 struct memory {
+	struct store_backend base;
 	struct arena arena;
 	struct room *rooms;
+	VEC(struct blob) blobs;
+	bool nasty;
+	struct random random;
 };
 
 struct client {
@@ -71,7 +87,8 @@ static struct lease *find_lease(struct room *r, uint64_t id)
 
 static struct commit *begin_commit(struct room *r)
 {
-	vec_push(&r->commits, (struct commit){.c = {.rev = ++r->rev, .ts = "2026-01-01T00:00:00Z"},
+	r->rev += r->of->nasty ? 1 + random_below(&r->of->random, 3) : 1;
+	vec_push(&r->commits, (struct commit){.c = {.rev = r->rev, .ts = "2026-01-01T00:00:00Z"},
 				      .first_change = r->n_history,
 				      .last_event = r->events});
 	return &r->commits.items[r->commits.n - 1];
@@ -308,7 +325,18 @@ static int64_t apply(struct client *c, struct arena *a, const struct store_txn *
 	return r->rev;
 }
 
-static enum store_status txn(struct store *s, struct arena *a, const struct store_txn *t,
+/* True when the answer to a request gets lost. */
+static bool is_lost(struct store *s, struct error *err)
+{
+	struct memory *m = ((struct client *)s)->m;
+
+	if (!m->nasty || !random_chance(&m->random, 250))
+		return false;
+	error_set(err, ERR_SYSTEM, "the answer was lost");
+	return true;
+}
+
+static enum store_status commit_once(struct store *s, struct arena *a, const struct store_txn *t,
 	struct store_result *result, struct error *err)
 {
 	struct room *r = settled(s);
@@ -321,12 +349,32 @@ static enum store_status txn(struct store *s, struct arena *a, const struct stor
 	receipt = t->actor ? find(r, arena_printf(a, "rcpt/%s", t->actor)) : NULL;
 	if (receipt && str_is(receipt->value, t->opid))
 		return result->rev = receipt->mod, STORE_OK;
+	for (size_t i = r->receipts.n; t->opid && i-- > 0;)
+		if (strcmp(r->receipts.items[i].opid, t->opid) == 0)
+			return result->rev = r->receipts.items[i].rev, STORE_OK;
 	if (!guards_hold(r, a, t, result))
 		return STORE_REFUSED;
 	if (dead_lease(r, t))
 		return gone(err, dead_lease(r, t));
 	result->rev = apply((struct client *)s, a, t);
+	if (t->opid && !t->actor)
+		vec_push(&r->receipts,
+			(struct receipt){arena_dup(&r->of->arena, str_of(t->opid)), result->rev});
 	return STORE_OK;
+}
+
+static enum store_status txn(struct store *s, struct arena *a, const struct store_txn *t,
+	struct store_result *result, struct error *err)
+{
+	enum store_status got;
+
+	for (size_t i = 0; s->ops->document_max && i < t->n_ops; i++)
+		if (t->ops[i].value.n > s->ops->document_max)
+			return error_set(err, ERR_INPUT, "a value is too long"), STORE_BAD;
+	if (is_lost(s, err)) /* the request itself */
+		return STORE_UNKNOWN;
+	got = commit_once(s, a, t, result, err);
+	return is_lost(s, err) ? STORE_UNKNOWN : got;
 }
 
 static enum store_status grant(struct store *s, uint64_t id, int ttl_s, struct error *err)
@@ -338,7 +386,7 @@ static enum store_status grant(struct store *s, uint64_t id, int ttl_s, struct e
 	if (fault)
 		return error_set(err, ERR_STATE, "%s", fault), status;
 	grant_it(r, id, ttl_s);
-	return STORE_OK;
+	return is_lost(s, err) ? STORE_UNKNOWN : STORE_OK;
 }
 
 static enum store_status renew(struct store *s, uint64_t id, int *left_s, struct error *err)
@@ -354,7 +402,7 @@ static enum store_status renew(struct store *s, uint64_t id, int *left_s, struct
 	l->until = clock_now() + l->ttl_s;
 	if (left_s)
 		*left_s = l->ttl_s;
-	return STORE_OK;
+	return is_lost(s, err) ? STORE_UNKNOWN : STORE_OK;
 }
 
 static enum store_status end_lease(struct store *s, uint64_t id, struct error *err)
@@ -369,7 +417,7 @@ static enum store_status end_lease(struct store *s, uint64_t id, struct error *e
 	if (!l)
 		return gone(err, id);
 	end(r, l);
-	return STORE_OK;
+	return is_lost(s, err) ? STORE_UNKNOWN : STORE_OK;
 }
 
 static enum store_status lease_end(struct store *s, uint64_t id, int64_t *until, struct error *err)
@@ -401,6 +449,8 @@ static enum store_status watch(struct store *s, struct arena *a, const char *pre
 	(void)wait_ms; /* no other client could come in between */
 	*out = arena_alloc(a, (r->n_history + 1) * sizeof(**out));
 	*n = 0;
+	if (r->of->nasty && random_chance(&r->of->random, 200))
+		return error_set(err, ERR_STATE, "the watch was dropped"), STORE_COMPACTED;
 	if (r->kept_from && from < r->kept_from)
 		return error_set(err, ERR_STATE, "history begins at %lld", (long long)r->kept_from),
 		       STORE_COMPACTED;
@@ -507,29 +557,118 @@ static void leave(struct store *s)
 	free(c);
 }
 
-static const struct store_ops memory_ops = {
-	.get = get,
-	.get_document = get_document,
-	.list = list,
-	.txn = txn,
-	.grant = grant,
-	.renew = renew,
-	.revoke = end_lease,
-	.lease_end = lease_end,
-	.watch = watch,
-	.compact = compact,
-	.history = history,
-	.revision = revision,
-	.last_seq = events,
-	.note = note,
-	.close = leave,
-};
+#define OPERATIONS                                                                                 \
+	.get = get, .get_document = get_document, .list = list, .txn = txn, .grant = grant,        \
+	.renew = renew, .revoke = end_lease, .lease_end = lease_end, .watch = watch,               \
+	.compact = compact, .history = history, .revision = revision, .last_seq = events,          \
+	.note = note, .close = leave,
+
+static const struct store_ops memory_ops = {OPERATIONS};
+static const struct store_ops nasty_ops = {.document_max = 1 << 20, .uncertain = true, OPERATIONS};
+
+/* ---- the backend ---- */
+
+static struct room *find_room(struct memory *m, const char *ns)
+{
+	struct room *r = m->rooms;
+
+	while (r && strcmp(r->ns, ns) != 0)
+		r = r->next;
+	return r;
+}
+
+static int open_at(struct store_backend *b, struct store **out, const char *dir, const char *name,
+	enum store_mode mode, unsigned wait_ms, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+
+	(void)wait_ms;
+	return memory_open((struct memory *)b, arena_printf(&a, "%s/%s", dir, name),
+		mode & ~(unsigned)STORE_MARKED, out, err);
+}
+
+static int exists(struct store_backend *b, const char *dir, const char *name, const char *file,
+	bool *there, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	struct room *r = find_room((struct memory *)b, arena_printf(&a, "%s/%s", dir, name));
+
+	(void)file, (void)err;
+	*there = r && r->commits.n;
+	return 0;
+}
+
+static int prepare(struct store_backend *b, const char *dir, struct error *err)
+{
+	(void)b, (void)dir, (void)err;
+	return 0;
+}
+
+/* Its documents are no files. */
+static int read_file(struct store_backend *b, const char *dir, const char *file, struct buf *out,
+	bool *missing, struct error *err)
+{
+	(void)b, (void)out;
+	*missing = true;
+	return error_set(err, ERR_SYSTEM, "no file '%s/%s'", dir, file);
+}
+
+static struct blob *find_blob(struct memory *m, const char *path)
+{
+	for (size_t i = 0; i < m->blobs.n; i++)
+		if (strcmp(m->blobs.items[i].path, path) == 0)
+			return &m->blobs.items[i];
+	return NULL;
+}
+
+static int keep_blob(struct store_backend *b, const char *dir, const char *path, struct str text,
+	struct error *err)
+{
+	struct memory *m = (struct memory *)b;
+
+	(void)dir, (void)err;
+	if (!find_blob(m, path))
+		vec_push(&m->blobs, (struct blob){arena_dup(&m->arena, str_of(path)),
+					    arena_str(&m->arena, text)});
+	return 0;
+}
+
+static int read_blob(struct store_backend *b, const char *path, struct buf *out, struct error *err)
+{
+	struct blob *blob = find_blob((struct memory *)b, path);
+
+	if (!blob)
+		return error_set(err, ERR_INPUT, "there is no '%s'", path);
+	buf_add(out, blob->text);
+	return 0;
+}
+
+static const struct store_backend_ops backend_ops = {.open = open_at,
+	.exists = exists,
+	.prepare = prepare,
+	.read_file = read_file,
+	.keep_blob = keep_blob,
+	.read_blob = read_blob};
+
+struct store_backend *memory_backend(struct memory *m)
+{
+	return &m->base;
+}
 
 struct memory *memory_new(void)
 {
 	struct memory *m = xmalloc(sizeof(*m));
 
-	*m = (struct memory){0};
+	*m = (struct memory){.base = {&backend_ops}};
+	return m;
+}
+
+struct memory *memory_new_nasty(uint64_t seed)
+{
+	struct memory *m = memory_new();
+
+	m->nasty = true;
+	m->random.state = seed;
 	return m;
 }
 
@@ -544,10 +683,12 @@ void memory_free(struct memory **m)
 			json_free(&note);
 		}
 		vec_release(&r->commits);
+		vec_release(&r->receipts);
 		free(r->kv);
 		free(r->history);
 		free(r->lease);
 	}
+	vec_release(&(*m)->blobs);
 	arena_release(&(*m)->arena);
 	free(*m);
 	*m = NULL;
@@ -556,25 +697,38 @@ void memory_free(struct memory **m)
 int memory_open(struct memory *m, const char *ns, enum store_mode mode, struct store **out,
 	struct error *err)
 {
-	struct room *r = m->rooms;
+	struct room *r = find_room(m, ns);
 	struct client *c;
 
-	while (r && strcmp(r->ns, ns))
-		r = r->next;
 	if (!r && mode == STORE_HISTORY)
 		return error_set(err, ERR_INPUT, "no store '%s'", ns);
 	if (!r) {
 		r = arena_alloc(&m->arena, sizeof(*r));
-		*r = (struct room){.next = m->rooms, .ns = arena_dup(&m->arena, str_of(ns))};
+		*r = (struct room){
+			.of = m, .next = m->rooms, .ns = arena_dup(&m->arena, str_of(ns))};
 		m->rooms = r;
 	}
+	if (mode == STORE_HOLD && m->nasty) /* it offers no hold */
+		mode = STORE_WRITE;
 	if (mode == STORE_HOLD && r->held_by)
 		return error_set(err, ERR_STATE, "another holds '%s'", ns);
-	c = xmalloc(sizeof(*c));
 	mode = mode == STORE_HISTORY ? STORE_READ : mode;
-	*c = (struct client){.base = {&memory_ops}, .m = m, .room = r, .mode = mode};
+	c = xmalloc(sizeof(*c));
+	*c = (struct client){.base = {.ops = m->nasty ? &nasty_ops : &memory_ops},
+		.m = m,
+		.room = r,
+		.mode = mode};
 	if (mode == STORE_HOLD)
 		r->held_by = c;
 	*out = &c->base;
 	return 0;
+}
+
+void memory_drop(struct memory *m, const char *dir, const char *name)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	struct room *r = find_room(m, arena_printf(&a, "%s/%s", dir, name));
+
+	if (r)
+		r->ns = "";
 }
