@@ -5,6 +5,7 @@
 #   make oracle     the shell parser against bash and shfmt, 200,000 generated texts
 #   make bench      a table of times          make e2e      the real client
 #   make model      random faults and every order of two loops, on a simulated disk
+#   make faults     24 faults planted in the engine, and what finds each
 #   make conform    what every store must do, on good ones and broken ones; 8 processes at once
 #   make SAN=1 check  with sanitizers         make format   clang-format in place
 #   make figures    sizes and names by room   make mutants  mutation tests
@@ -168,6 +169,10 @@ crash: $(O)/dev-team $(O)/tests/crash/sweep $(O)/tests/crash/storm $(O)/tests/wo
 	@O=$(O) SWEEP=full tests/suites crash pool
 model: $(O)/tests/model/model $(O)/tests/model/unit
 	@O=$(O) RUNS=$${RUNS-20000} DEPTH=$${DEPTH-4} tests/suites model
+# Each fault is compiled into an object that precedes the library.
+faults: $(O)/tests/model/model
+	@O=$(O) COMPILE='$(CC) $(ALL_CFLAGS) -Wno-error' LIBS='$(LIBS)' \
+	LINK='$(CC) $(CFLAGS) $(LDFLAGS)' OBJECTS='$(O)/tests/model/main.o $(MODEL) $(TESTLIB)' tests/model/faults
 conform: $(O)/dev-team $(O)/tests/store/conform/conform $(O)/tests/store/conform/crowd
 	@O=$(O) tests/suites store
 oracle: $(O)/dev-team $(patsubst %,$(O)/tests/policy/live/%,oracle differential recorder contexts)
@@ -225,6 +230,6 @@ clean:
 	rm -rf build
 
 -include $(patsubst %.c,$(O)/%.d,$(SRC) src/main.c tools/manual.c $(wildcard tests/*/*.c tests/*/*/*.c))
-.PHONY: all unit test check floors crash model conform oracle e2e demo bench fuzz fuzz-run format format-check install \
+.PHONY: all unit test check floors crash model faults conform oracle e2e demo bench fuzz fuzz-run format format-check install \
 	uninstall deps clean FORCE
 .SECONDARY:

@@ -336,6 +336,7 @@ static enum advance handle_failed_answer(
 		if (json_str_is(a, "write_section", c->section))
 			id = arena_dup(&r->arena, str_of(json_get_str(a, "id")));
 	engine_drop_section(r, c->section);
+	engine_drop_unanswered(r); /* what is kept is not progress of the next array */
 	if (c->result == STEP_UNCLEAR) {
 		context_set_count(r->doc, "consecutive_failures", 0);
 		return engine_troubleshooter_call(r, "needs_clarification", 1);

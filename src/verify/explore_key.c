@@ -154,6 +154,7 @@ static const char *outstanding_key(const struct context *c, const json *action)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct str section = str_of(json_get_str(action, "write_section"));
 	const char *trigger = json_get_str(action, "trigger");
+	const char *violation = json_get_str(action, "violation");
 	uint64_t n;
 
 	buf_addf(&text, "(%s", fix_number(section, &n) ? "Fix" : section.p);
@@ -162,6 +163,7 @@ static const char *outstanding_key(const struct context *c, const json *action)
 	buf_adds(&text, json_get(action, "carried") ? EXPLORE_KEY_CARRIED : " ");
 	if (action_answered(c, action))
 		add_verdict(c, action, &text);
+	buf_adds(&text, violation ? violation : "");
 	buf_adds(&text, ") ");
 	return arena_dup((struct arena *)&c->arena, buf_str(&text));
 }

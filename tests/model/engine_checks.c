@@ -355,6 +355,8 @@ static bool take_over(struct takeover *t, const struct simulator *at)
 		fail_takeover(t, "a step of an owner fails", err.text);
 		return false;
 	}
+	if (!json_get(json_first(t->asked), "id"))
+		return false; /* the run has ended */
 	explore_trial_begin(&t->second, t->checks->graph, t->node, t->first.simulator);
 	if (explore_trial_step(&t->second, &take, &t->asked_again, &err) < 0) {
 		fail_takeover(t, "a take-over fails", err.text);
@@ -459,6 +461,8 @@ static void on_step(void *data, struct explore_round *r, const struct simulator 
 		.step = {.returned = returned},
 		.answers = &answers};
 
+	if (((struct engine_checks *)data)->oracle.difference[0])
+		r->graph->max_nodes = 0; /* one is enough */
 	if (to == EXPLORE_NONE)
 		try_again(data, r, at, good);
 	buf_addf(&situation, "crash %u %u %u%d%d%d%d%d%d, %s to ", r->input, flags, env->specs,

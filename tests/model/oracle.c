@@ -99,6 +99,17 @@ static void read_attempts(struct oracle *o, struct str map)
 	}
 }
 
+/* The part of a reason that the model has. */
+static struct str plain_reason(struct str reason)
+{
+	size_t violation = str_find(reason, STR("': "));
+
+	reason = str_sub(reason, 0, str_find(reason, STR("; https://")));
+	if (str_starts(reason, "security violation in '"))
+		return str_sub(reason, 0, violation + 1);
+	return str_sub(reason, 0, str_find(reason, STR(" and nothing got done")));
+}
+
 /* A key of the document, by `step` or by hand. */
 static void set_key(struct oracle *o, struct str key, struct str value)
 {
@@ -122,7 +133,7 @@ static void set_key(struct oracle *o, struct str key, struct str value)
 	else if (str_is(key, "pending_agent"))
 		m->pending = value.n ? keep(o, value) : NULL;
 	else if (str_is(key, "outcome"))
-		m->outcome = keep(o, value);
+		m->outcome = value.n ? keep(o, plain_reason(value)) : NULL;
 	else if (str_is(key, "attempts"))
 		read_attempts(o, value);
 }
@@ -348,8 +359,7 @@ static void add_printed(struct buf *out, const json *array)
 		if (!json_get(a, "id")) {
 			reason = str_of(
 				json_get(a, "question") ? "question" : json_get_str(a, "reason"));
-			reason = str_sub(reason, 0, str_find(reason, STR("; https://")));
-			reason = str_sub(reason, 0, str_find(reason, STR(" and nothing got done")));
+			reason = plain_reason(reason);
 			buf_addf(out, "done %s %.*s\n", json_get_str(a, "result"), (int)reason.n,
 				reason.p);
 			continue;

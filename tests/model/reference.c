@@ -566,7 +566,7 @@ static enum progress settle_troubleshooter(struct model *m, size_t at, const str
 
 	if (!r.word && is_gone(m, r.trigger)) {
 		vec_remove(&m->requests, at);
-		m->counter[MODEL_CALLS]--;
+		m->counter[MODEL_CALLS] = 0;
 		buf_addf(
 			&m->events, "failure %s what it was called for is gone -1\n", id_of(m, &r));
 		return GO_ON;
@@ -655,6 +655,8 @@ static bool check_answers(struct model *m, bool *clarify)
 			refuse(m, &list.items[i], clarify);
 			good = false;
 		}
+	for (size_t i = 0; !good && i < m->requests.n; i++)
+		m->requests.items[i].carried = true;
 	return good;
 }
 
@@ -670,7 +672,8 @@ static enum progress settle(struct model *m, const struct model_step *how, bool 
 		if (r->trigger)
 			return settle_troubleshooter(m, i, how);
 		if (r->word && s && s->text.hard_abort)
-			return end_run(m, "security_violation", NULL);
+			return end_run(m, "security_violation",
+				arena_printf(m->arena, "security violation in '%s'", id_of(m, r)));
 		open += !is_answered(m, r);
 		fresh |= is_answered(m, r) && !r->carried;
 		runs |= is(how->running, id_of(m, r));

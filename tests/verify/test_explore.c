@@ -232,6 +232,22 @@ EXPLORE_TEST(effects_after_a_change_are_explored)
 	assert_string_equal(kinds(), "");
 }
 
+/* An answer that ends the run must not be merged with one that only fails. */
+EXPLORE_TEST(a_violation_that_ends_the_run_is_explored)
+{
+	explored(
+		"---\nsecurity: {policy: build, violation: hard_abort}\nvalidate: make\n---\n" FLOW(
+			"init --> validating : go\nvalidating --> done : clean\n"
+			"validating --> done : build_failed\n"),
+		0);
+	for (size_t i = 0; i < g.edges.n; i++)
+		if (g.edges.items[i].label->n == 1 &&
+			!strcmp(g.edges.items[i].label->answers[0]->name,
+				"security violation, hard_abort"))
+			return;
+	fail_msg("no violation ends the run");
+}
+
 EXPLORE_TEST(an_incomplete_graph_is_reported)
 {
 	load("---\nstates:\n" AGENT("work", "Work", "good: on") "---\n" FLOW(
